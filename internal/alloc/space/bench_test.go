@@ -1,0 +1,99 @@
+package space_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/netip"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/alloc/space"
+)
+
+// BenchmarkPlan plans a batch of a thousand wishes as the use cases do: name the reads, make the set, take, list the changes.
+// What the store does in between is outside the measure. The empty container is one free block; the fragmented one has
+// up to as many free rows of each length as a batch of that size ever reads.
+func BenchmarkPlan(b *testing.B) {
+	for _, c := range []struct {
+		container string
+		bits      int
+	}{{"10.0.0.0/8", 24}, {"10.0.0.0/8", 32}, {"2001:db8::/32", 64}, {"::/0", 128}} {
+		container := pfx(c.container)
+		for _, strategy := range []space.Strategy{space.BestFit, space.FirstFit, space.Random, space.Sparse} {
+			random := rand.New(rand.NewPCG(1, 2))
+			wishes := make([]space.Wish, 1000)
+			for i := range wishes {
+				wishes[i] = space.Wish{Bits: c.bits, Strategy: strategy, Rand: randomBytes(random)}
+			}
+			space.ShareStart(container, wishes)
+			b.Run(fmt.Sprintf("empty/%v/%v-%d", strategy, container, c.bits), func(b *testing.B) {
+				benchmarkPlan(b, container, []netip.Prefix{container}, wishes)
+			})
+			free := fragments(container, c.bits, len(wishes))
+			b.Run(fmt.Sprintf("fragmented/%v/%v-%d", strategy, container, c.bits), func(b *testing.B) {
+				benchmarkPlan(b, container, free, wishes)
+			})
+		}
+	}
+}
+
+func benchmarkPlan(b *testing.B, container netip.Prefix, free []netip.Prefix, wishes []space.Wish) {
+	b.ReportAllocs()
+	for b.Loop() {
+		reads := space.ReadsFor(container, wishes)
+		set, err := space.NewFreeSet(container, free)
+		require.NoError(b, err)
+		for _, w := range wishes {
+			_, ok := set.Take(w)
+			require.True(b, ok)
+		}
+		remove, _ := set.Changes()
+		require.NotEmpty(b, remove)
+		require.NotEmpty(b, reads.Scans)
+	}
+}
+
+// fragments is a maximal free list in the upper half of container, which is cut into at least count slots, if it has that
+// many. Of each slot the last block of length bits is held, so one block of each length is free.
+func fragments(container netip.Prefix, bits, count int) []netip.Prefix {
+	_, high := space.Halves(container)
+	slotBits := high.Bits()
+	for 1<<(slotBits-high.Bits()) < count && slotBits < bits-1 {
+		slotBits++
+	}
+	var free []netip.Prefix
+	for n := range min(count, 1<<(slotBits-high.Bits())) {
+		slot, _ := space.NthBlock(high, slotBits, uint64(n))
+		last := netip.PrefixFrom(space.Last(slot), bits).Masked()
+		free = append(free, space.Carve(slot, last)...)
+	}
+	return free
+}
+
+// BenchmarkMerge releases a thousand scattered host blocks, each of which coalesces all the way.
+func BenchmarkMerge(b *testing.B) {
+	for _, c := range []struct {
+		container string
+		bits      int
+	}{{"10.0.0.0/8", 32}, {"2001:db8::/32", 64}, {"::/0", 128}} {
+		container := pfx(c.container)
+		b.Run(fmt.Sprintf("%v-%d", container, c.bits), func(b *testing.B) {
+			random := rand.New(rand.NewPCG(1, 2))
+			set, err := space.NewFreeSet(container, []netip.Prefix{container})
+			require.NoError(b, err)
+			var released []netip.Prefix
+			for range 1000 {
+				block, ok := set.Take(space.Wish{Bits: c.bits, Strategy: space.Random, Rand: randomBytes(random)})
+				require.True(b, ok)
+				released = append(released, block)
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				freeBuddies := space.MergeCandidates(released, container)
+				_, insert := space.Merge(released, freeBuddies, container)
+				require.Equal(b, []netip.Prefix{container}, insert)
+			}
+		})
+	}
+}

@@ -1,0 +1,136 @@
+package space
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+)
+
+// FreeSet plans a batch: it holds the free blocks of a container that were read from the store (see ReadsFor for which
+// ones are needed), grants wishes one after another, each from what the ones before it left, and finally tells how the
+// rows of the store must change. It is for one goroutine.
+type FreeSet struct {
+	container netip.Prefix
+	width     int
+	lengths   [129]sortedBlocks // the free blocks by length
+	taken     []taking          // what was granted, in order, for Rollback and Changes
+}
+
+// taking records one wish granted: target was carved from the free block, which was a row of the store if stored.
+type taking struct {
+	free, target netip.Prefix
+	stored       bool
+}
+
+// NewFreeSet makes a set of free blocks of container, in any order; the same block may come from several reads. It refuses
+// blocks that are not canonical, lie outside or overlap (*NotBlockError, *OutsideError, *OverlapError): granting from those
+// could hand out an address twice.
+func NewFreeSet(container netip.Prefix, free []netip.Prefix) (*FreeSet, error) {
+	distinct := slices.Compact(slices.SortedFunc(slices.Values(free), Compare))
+	sorted, err := disjointInside(container, distinct)
+	if err != nil {
+		return nil, err
+	}
+	s := &FreeSet{container: container, width: Width(container)}
+	for _, p := range sorted {
+		l := &s.lengths[p.Bits()]
+		*l = append(*l, freeBlock{base: numberOf(p.Addr()), stored: true})
+	}
+	return s, nil
+}
+
+// Take grants w: it returns the block, which is free no longer. It is false, and nothing has changed, if no free block is
+// large enough, or if an exact block is not free as a whole.
+func (s *FreeSet) Take(w Wish) (netip.Prefix, bool) {
+	if !w.satisfiable(s.container) {
+		return netip.Prefix{}, false
+	}
+	free, target, ok := s.choose(w)
+	if !ok {
+		return netip.Prefix{}, false
+	}
+	stored := s.lengths[free.Bits()].remove(numberOf(free.Addr()))
+	for _, p := range Carve(free, target) {
+		s.lengths[p.Bits()].insert(freeBlock{base: numberOf(p.Addr())})
+	}
+	s.taken = append(s.taken, taking{free, target, stored})
+	return target, true
+}
+
+// Mark is the present state, for Rollback.
+func (s *FreeSet) Mark() int { return len(s.taken) }
+
+// Rollback undoes every Take since mark was taken, as if they had never been: the way to give up one request of several
+// wishes and go on with the next. It panics if mark is not of a state that this set came through to be where it is.
+func (s *FreeSet) Rollback(mark int) {
+	if mark < 0 || mark > len(s.taken) {
+		panic(fmt.Sprintf("space: rollback to %d of %d takes", mark, len(s.taken)))
+	}
+	for _, t := range slices.Backward(s.taken[mark:]) {
+		for _, p := range Carve(t.free, t.target) {
+			s.lengths[p.Bits()].remove(numberOf(p.Addr()))
+		}
+		s.lengths[t.free.Bits()].insert(freeBlock{numberOf(t.free.Addr()), t.stored})
+	}
+	s.taken = s.taken[:mark]
+}
+
+// Changes is what the batch does to the rows of the store, besides the blocks handed out: the free blocks to delete, all of
+// them rows that were read, and the remainders to insert; each sorted. A remainder that was used up later in the batch
+// appears in neither. The blocks inserted and those handed out together tile the blocks deleted.
+func (s *FreeSet) Changes() (remove, insert []netip.Prefix) {
+	for _, t := range s.taken {
+		if t.stored {
+			remove = append(remove, t.free)
+		}
+	}
+	for bits, blocks := range s.lengths {
+		for _, b := range blocks {
+			if !b.stored {
+				insert = append(insert, block(b.base, bits, s.width))
+			}
+		}
+	}
+	slices.SortFunc(remove, Compare)
+	slices.SortFunc(insert, Compare)
+	return remove, insert
+}
+
+// freeBlock is a free block of a length known from where it is kept.
+type freeBlock struct {
+	base   uint128
+	stored bool // a row of the store, not a remainder of this batch
+}
+
+// sortedBlocks are free blocks of one length, ascending. A slice is enough: a batch of a thousand leaves a few thousand of
+// one length at most, and shifting those costs less than following the pointers of a tree.
+type sortedBlocks []freeBlock
+
+// from is the position of the first block whose base is at least base.
+func (l sortedBlocks) from(base uint128) int {
+	low, high := 0, len(l)
+	for low < high {
+		middle := int(uint(low+high) >> 1)
+		if l[middle].base.less(base) {
+			low = middle + 1
+		} else {
+			high = middle
+		}
+	}
+	return low
+}
+
+func (l sortedBlocks) has(base uint128) bool {
+	i := l.from(base)
+	return i < len(l) && l[i].base == base
+}
+
+func (l *sortedBlocks) insert(b freeBlock) { *l = slices.Insert(*l, l.from(b.base), b) }
+
+// remove takes out the block at base, which must be there, and tells whether it was a row of the store.
+func (l *sortedBlocks) remove(base uint128) (stored bool) {
+	i := l.from(base)
+	stored = (*l)[i].stored
+	*l = slices.Delete(*l, i, i+1)
+	return stored
+}

@@ -1,0 +1,170 @@
+package space_test
+
+import (
+	"net/netip"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/carve-ipam/carve/internal/alloc/space"
+)
+
+// planMatchesCells is the reading lemma: a batch planned on only those rows that ReadsFor names grants wish for wish
+// what looking at every cell would, and changes the whole free list into the one that is left.
+func planMatchesCells(t *rapid.T, u *universe) {
+	c := drawCells(t)
+	before := u.prefixes(u.freeList(c))
+	wishes := make([]space.Wish, rapid.IntRange(0, 12).Draw(t, "wishes"))
+	for i := range wishes {
+		wishes[i] = u.drawWish(t)
+	}
+	if rapid.Bool().Draw(t, "share start") {
+		space.ShareStart(u.container, wishes)
+	}
+
+	set, err := space.NewFreeSet(u.container, read(before, space.ReadsFor(u.container, wishes)))
+	require.NoError(t, err)
+	// Taken in another order than read for, in requests of some wishes each, some of which are given up and tried again.
+	order := rapid.Permutation(wishes).Draw(t, "order")
+	var granted []netip.Prefix
+	for len(order) > 0 {
+		request := order[:rapid.IntRange(1, len(order)).Draw(t, "request")]
+		if rapid.IntRange(0, 3).Draw(t, "give up") == 0 {
+			mark, cellsThen := set.Mark(), *c
+			takeAll(t, u, set, c, request)
+			set.Rollback(mark)
+			*c = cellsThen
+			if rapid.Bool().Draw(t, "for good") {
+				order = order[len(request):]
+				continue
+			}
+		}
+		granted = append(granted, takeAll(t, u, set, c, request)...)
+		order = order[len(request):]
+	}
+
+	remove, insert := set.Changes()
+	after := u.prefixes(u.freeList(c))
+	requireSame(t, minus(before, after), remove)
+	requireSame(t, minus(after, before), insert)
+	require.NoError(t, space.Maximal(after))
+	for _, row := range remove {
+		var inside []netip.Prefix
+		for _, p := range slices.Concat(insert, granted) {
+			if space.Contains(row, p) {
+				inside = append(inside, p)
+			}
+		}
+		require.NoError(t, space.Tiles(row, inside))
+	}
+}
+
+func takeAll(t *rapid.T, u *universe, set *space.FreeSet, c *cells, wishes []space.Wish) (granted []netip.Prefix) {
+	for _, w := range wishes {
+		want, wantOK := u.take(c, w)
+		got, ok := set.Take(w)
+		require.Equal(t, wantOK, ok, "%+v", w)
+		require.Equal(t, want, got, "%+v", w)
+		if ok {
+			granted = append(granted, got)
+		}
+	}
+	return granted
+}
+
+func TestPlanMatchesCells(t *testing.T) {
+	t.Parallel()
+	inEachUniverse(t, planMatchesCells)
+}
+
+func FuzzPlan(f *testing.F) { fuzzUniverses(f, planMatchesCells) }
+
+func TestPlanRefusesRowsItCannotTrust(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, container, free, fault string }{
+		{"Overlap", "10.0.0.0/24", "10.0.0.128/26 10.0.0.128/25", "10.0.0.128/25 overlaps 10.0.0.128/26"},
+		{"Outside", "10.0.0.0/24", "10.0.1.0/25", "10.0.1.0/25 is not inside 10.0.0.0/24"},
+		{"Larger", "10.0.0.0/24", "10.0.0.0/23", "10.0.0.0/23 is not inside 10.0.0.0/24"},
+		{"OtherFamily", "::/0", "10.0.0.0/24", "10.0.0.0/24 is not inside ::/0"},
+		{"HostBits", "10.0.0.0/24", "10.0.0.1/25", "10.0.0.1/25 is not an aligned block"},
+		{"HostBitsInTheContainer", "10.0.0.1/24", "", "10.0.0.1/24 is not an aligned block"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			_, err := space.NewFreeSet(pfx(c.container), parse(t, c.free))
+			require.EqualError(t, err, c.fault)
+		})
+	}
+}
+
+func TestPlanTakesTheSameRowFromSeveralReads(t *testing.T) {
+	t.Parallel()
+	set := newSet(t, "10.0.0.0/24", "10.0.0.0/25 10.0.0.0/25 10.0.0.0/25")
+	require.Equal(t, "10.0.0.0/25", takeString(t, set, space.Wish{Bits: 25}))
+	_, ok := set.Take(space.Wish{Bits: 32})
+	require.False(t, ok)
+}
+
+func TestEightHostsOfASlash29(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		container string
+		bits      int
+	}{{"10.0.0.0/29", 32}, {"255.255.255.248/29", 32}, {"2001:db8::/125", 128}, {"ffff:ffff:ffff:ffff:ffff:ffff:ffff:fff8/125", 128}, {"::/0", 3}, {"0.0.0.0/0", 3}} {
+		for _, strategy := range []space.Strategy{space.BestFit, space.FirstFit, space.Random, space.Sparse} {
+			set, err := space.NewFreeSet(pfx(c.container), []netip.Prefix{pfx(c.container)})
+			require.NoError(t, err)
+			var granted []netip.Prefix
+			for range 8 {
+				block, ok := set.Take(space.Wish{Bits: c.bits, Strategy: strategy})
+				require.True(t, ok)
+				granted = append(granted, block)
+			}
+			_, ok := set.Take(space.Wish{Bits: c.bits, Strategy: strategy})
+			require.False(t, ok, "the ninth")
+			require.NoError(t, space.Tiles(pfx(c.container), granted))
+			remove, insert := set.Changes()
+			requireSame(t, []netip.Prefix{pfx(c.container)}, remove)
+			requireSame(t, nil, insert, "every remainder was used up")
+		}
+	}
+}
+
+func TestRollbackLeavesNoTrace(t *testing.T) {
+	t.Parallel()
+	set := newSet(t, "10.0.0.0/24", "10.0.0.0/26 10.0.0.128/25")
+	require.Equal(t, "10.0.0.0/28", takeString(t, set, space.Wish{Bits: 28}))
+	mark := set.Mark()
+	require.Equal(t, "10.0.0.16/28", takeString(t, set, space.Wish{Bits: 28}))
+	require.Equal(t, "10.0.0.128/25", takeString(t, set, space.Wish{Bits: 25}))
+	_, ok := set.Take(space.Wish{Bits: 25})
+	require.False(t, ok)
+	set.Rollback(mark)
+	remove, insert := set.Changes()
+	requireSame(t, parse(t, "10.0.0.0/26"), remove)
+	requireSame(t, parse(t, "10.0.0.16/28 10.0.0.32/27"), insert)
+	require.Equal(t, "10.0.0.128/25", takeString(t, set, space.Wish{Bits: 25}), "the block is free again")
+
+	set.Rollback(0)
+	remove, insert = set.Changes()
+	requireSame(t, nil, remove)
+	requireSame(t, nil, insert)
+	require.Panics(t, func() { set.Rollback(1) }, "a state that is gone")
+	require.Panics(t, func() { set.Rollback(-1) })
+}
+
+func newSet(t *testing.T, container, free string) *space.FreeSet {
+	t.Helper()
+	set, err := space.NewFreeSet(pfx(container), parse(t, free))
+	require.NoError(t, err)
+	return set
+}
+
+func takeString(t *testing.T, set *space.FreeSet, w space.Wish) string {
+	t.Helper()
+	block, ok := set.Take(w)
+	require.True(t, ok, "%+v", w)
+	return block.String()
+}

@@ -1,0 +1,132 @@
+package space_test
+
+import (
+	"math/rand/v2"
+	"net/netip"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/alloc/space"
+)
+
+func TestCoverCandidatesAreTheAncestorsInside(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ container, exact, want string }{
+		{"10.0.0.0/24", "10.0.0.0/24", "10.0.0.0/24"},
+		{"10.0.0.0/24", "10.0.0.64/27", "10.0.0.0/24 10.0.0.0/25 10.0.0.64/26 10.0.0.64/27"},
+		{"0.0.0.0/0", "192.0.0.0/2", "0.0.0.0/0 128.0.0.0/1 192.0.0.0/2"},
+		{lastIPv6 + "/128", lastIPv6 + "/128", lastIPv6 + "/128"},
+		{"10.0.0.0/24", "10.0.0.0/23", ""},
+		{"10.0.0.0/24", "10.0.1.0/25", ""},
+		{"10.0.0.0/24", "10.0.0.1/25", ""},
+		{"10.0.0.1/24", "10.0.0.0/25", ""},
+		{"::/0", "10.0.0.0/8", ""},
+	} {
+		requireSame(t, parse(t, c.want), space.CoverCandidates(pfx(c.container), pfx(c.exact)))
+	}
+	require.Len(t, space.CoverCandidates(pfx("::/0"), pfx("2001:db8::17/128")), 129)
+}
+
+func TestReadsAreMergedWhereTheyCanBe(t *testing.T) {
+	t.Parallel()
+	container := pfx("10.0.0.0/24")
+	scan := func(order space.Order, maxBits int, from string) space.Scan {
+		return space.Scan{Order: order, MinBits: 24, MaxBits: maxBits, From: ip(from), Limit: 9}
+	}
+	reads := space.ReadsFor(container, []space.Wish{
+		{Bits: 28}, {Bits: 28}, {Bits: 26, Start: ip("10.0.0.128")},
+		{Bits: 30, Strategy: space.FirstFit, Start: ip("10.0.0.128")},
+		{Bits: 25, Strategy: space.Sparse}, {Bits: 27, Strategy: space.Sparse},
+		{Bits: 26, Strategy: space.Random, Rand: [16]byte{3: 0xf0}},
+		{Exact: pfx("10.0.0.192/27")}, {Exact: pfx("10.0.0.192/25")}, {Exact: pfx("10.0.0.0/25")},
+		{Bits: 23}, {Bits: 33}, {Exact: pfx("10.0.1.0/24")},
+	})
+	require.Equal(t, parse(t, "10.0.0.0/24 10.0.0.0/25 10.0.0.128/25 10.0.0.192/26 10.0.0.192/27"), reads.Keys)
+	require.Equal(t, []space.Scan{
+		scan(space.LowestFirst, 26, "10.0.0.0"), scan(space.LowestFirst, 26, "10.0.0.192"), scan(space.LowestFirst, 30, "10.0.0.0"),
+		scan(space.TightestFirst, 26, "10.0.0.0"), scan(space.TightestFirst, 26, "10.0.0.128"), scan(space.TightestFirst, 28, "10.0.0.0"),
+		scan(space.LargestFirst, 27, "10.0.0.0"),
+	}, reads.Scans, "nine wishes count: three cannot be granted by any free list, one has host bits")
+}
+
+func TestNothingIsReadForWhatCannotBeGranted(t *testing.T) {
+	t.Parallel()
+	for _, reads := range []space.Reads{
+		space.ReadsFor(pfx("10.0.0.0/24"), nil),
+		space.ReadsFor(pfx("10.0.0.0/24"), []space.Wish{{Bits: 23}, {Bits: 33, Strategy: space.Random}, {Bits: 32, Strategy: 77}}),
+		space.ReadsFor(netip.Prefix{}, []space.Wish{{Bits: 24}}),
+		space.ReadsFor(pfx("10.0.0.1/24"), []space.Wish{{Bits: 24}}),
+	} {
+		require.Empty(t, reads.Keys)
+		require.Empty(t, reads.Scans)
+	}
+}
+
+// One row fewer than ReadsFor asks for is one too few: each of two wishes uses up a whole block.
+func TestTheLimitOfAScanIsNeeded(t *testing.T) {
+	t.Parallel()
+	container := pfx("10.0.0.0/24")
+	for _, strategy := range []space.Strategy{space.BestFit, space.FirstFit, space.Sparse} {
+		wishes := []space.Wish{{Bits: 26, Strategy: strategy}, {Bits: 26, Strategy: strategy}}
+		reads := space.ReadsFor(container, wishes)
+		require.Len(t, reads.Scans, 1)
+		free := parse(t, "10.0.0.0/26 10.0.0.128/26")
+		for limit, granted := range []int{0, 1, 2} {
+			reads.Scans[0].Limit = limit
+			set, err := space.NewFreeSet(container, read(free, reads))
+			require.NoError(t, err)
+			got := 0
+			for _, w := range wishes {
+				if _, ok := set.Take(w); ok {
+					got++
+				}
+			}
+			require.Equal(t, granted, got)
+		}
+	}
+}
+
+func TestReadsOfALargeBatchAreBounded(t *testing.T) {
+	t.Parallel()
+	container := pfx("2001:db8::/32")
+	random := rand.New(rand.NewPCG(1, 2))
+	wishes := make([]space.Wish, 1000)
+	for i := range wishes {
+		wishes[i] = space.Wish{Bits: 64, Strategy: space.Random, Rand: randomBytes(random)}
+	}
+	drawn := space.ReadsFor(container, wishes)
+	require.Len(t, drawn.Scans, 1001)
+	require.LessOrEqual(t, len(drawn.Keys), 1000*33)
+
+	space.ShareStart(container, wishes)
+	shared := space.ReadsFor(container, wishes)
+	require.Len(t, shared.Scans, 2)
+	require.Equal(t, drawn.Keys, shared.Keys, "each wish keeps its first draw")
+}
+
+func TestShareStartTouchesOnlyRandomWishesWithoutOne(t *testing.T) {
+	t.Parallel()
+	container := pfx("10.0.0.0/24")
+	wishes := []space.Wish{
+		{Bits: 24}, {Bits: 28, Strategy: space.FirstFit}, {Bits: 28, Strategy: space.Sparse}, {Exact: pfx("10.0.0.0/28"), Strategy: space.Random},
+		{Bits: 99, Strategy: space.Random, Rand: [16]byte{3: 0x10}},
+		{Bits: 28, Strategy: space.Random, Rand: [16]byte{3: 0x47}},
+		{Bits: 28, Strategy: space.Random, Rand: [16]byte{3: 0x80}},
+		{Bits: 28, Strategy: space.Random, Start: ip("10.0.0.200")},
+		{Bits: 28, Strategy: space.Random, Start: ip("10.0.9.200")},
+	}
+	want := append([]space.Wish{}, wishes...)
+	for _, i := range []int{5, 6, 8} {
+		want[i].Start = ip("10.0.0.64")
+	}
+	space.ShareStart(container, wishes)
+	require.Equal(t, want, wishes)
+}
+
+func randomBytes(random *rand.Rand) (bytes [16]byte) {
+	for i := range bytes {
+		bytes[i] = byte(random.Uint32())
+	}
+	return bytes
+}

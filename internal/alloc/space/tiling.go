@@ -1,0 +1,97 @@
+package space
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+)
+
+// NotBlockError says that something listed as a block is not canonical.
+type NotBlockError struct{ Prefix netip.Prefix }
+
+func (e *NotBlockError) Error() string { return fmt.Sprintf("%v is not an aligned block", e.Prefix) }
+
+// OutsideError says that a block is not inside the container it is listed for.
+type OutsideError struct{ Container, Block netip.Prefix }
+
+func (e *OutsideError) Error() string {
+	return fmt.Sprintf("%v is not inside %v", e.Block, e.Container)
+}
+
+// OverlapError says that two blocks have addresses in common. They are in the order of Compare, and equal if one block
+// is listed twice.
+type OverlapError struct{ First, Second netip.Prefix }
+
+func (e *OverlapError) Error() string { return fmt.Sprintf("%v overlaps %v", e.First, e.Second) }
+
+// GapError says that no block covers the addresses First..Last of the container.
+type GapError struct{ First, Last netip.Addr }
+
+func (e *GapError) Error() string { return fmt.Sprintf("nothing covers %v-%v", e.First, e.Last) }
+
+// BuddiesError says that a free list is not maximal: both halves of Parent are free.
+type BuddiesError struct{ Parent netip.Prefix }
+
+func (e *BuddiesError) Error() string { return fmt.Sprintf("both halves of %v are free", e.Parent) }
+
+// Tiles checks that blocks, in any order, cover every address of container exactly once. The error is the first fault by
+// address: *GapError or *OverlapError; or, before those, *NotBlockError or *OutsideError.
+func Tiles(container netip.Prefix, blocks []netip.Prefix) error {
+	sorted, err := disjointInside(container, blocks)
+	width, last := Width(container), lastOf(container)
+	next, full := numberOf(First(container)), false
+	for _, p := range sorted {
+		if base := numberOf(p.Addr()); base != next {
+			return &GapError{next.addr(width), base.sub(uint128{lo: 1}).addr(width)}
+		}
+		end := lastOf(p)
+		next, full = end.add(uint128{lo: 1}), end == last
+	}
+	if err != nil {
+		return err
+	}
+	if !full {
+		return &GapError{next.addr(width), last.addr(width)}
+	}
+	return nil
+}
+
+// Maximal checks that no two of the free blocks, in any order, are buddies. The error is *BuddiesError with the first pair
+// by address.
+func Maximal(free []netip.Prefix) error {
+	present := make(map[netip.Prefix]bool, len(free))
+	for _, p := range free {
+		present[p] = true
+	}
+	sorted := slices.SortedFunc(slices.Values(free), Compare)
+	for _, p := range sorted {
+		if p.Bits() > 0 && present[Buddy(p)] {
+			return &BuddiesError{Parent(p)}
+		}
+	}
+	return nil
+}
+
+// disjointInside sorts blocks. If some of them overlap, the error names the first two that do, and the blocks returned
+// are those before the second of the two; if one is no block or is outside, none are returned.
+func disjointInside(container netip.Prefix, blocks []netip.Prefix) ([]netip.Prefix, error) {
+	if !Canonical(container) {
+		return nil, &NotBlockError{container}
+	}
+	sorted := slices.SortedFunc(slices.Values(blocks), Compare)
+	for _, p := range sorted {
+		if !Canonical(p) {
+			return nil, &NotBlockError{p}
+		}
+		if !Contains(container, p) {
+			return nil, &OutsideError{container, p}
+		}
+	}
+	// In this order, a block that overlaps any earlier one overlaps its direct predecessor too, if none did before.
+	for i := 1; i < len(sorted); i++ {
+		if Contains(sorted[i-1], sorted[i]) {
+			return sorted[:i], &OverlapError{sorted[i-1], sorted[i]}
+		}
+	}
+	return sorted, nil
+}
