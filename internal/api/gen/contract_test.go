@@ -1,0 +1,140 @@
+// Package gen_test keeps the contract's own promises: what openapi.yaml must say, whatever the server does.
+package gen_test
+
+import (
+	"context"
+	"net/http"
+	"regexp"
+	"sort"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/api/gen"
+)
+
+// operation is one operation of the document with the place it stands at.
+type operation struct {
+	*openapi3.Operation
+	path, method string
+	params       openapi3.Parameters // its own and its path's
+}
+
+// document loads openapi.yaml.
+func document(t *testing.T) *openapi3.T {
+	t.Helper()
+	doc, err := openapi3.NewLoader().LoadFromFile("../../../openapi.yaml")
+	require.NoError(t, err)
+	return doc
+}
+
+// operations lists every operation of the document in order of operationId.
+func operations(doc *openapi3.T) []operation {
+	var all []operation
+	for path, item := range doc.Paths.Map() {
+		for method, op := range item.Operations() {
+			params := append(append(openapi3.Parameters{}, item.Parameters...), op.Parameters...)
+			all = append(all, operation{Operation: op, path: path, method: method, params: params})
+		}
+	}
+	sort.Slice(all, func(i, j int) bool { return all[i].OperationID < all[j].OperationID })
+	return all
+}
+
+// has reports whether the operation takes a parameter.
+func (op operation) has(in, name string) bool {
+	return op.params.GetByInAndName(in, name) != nil
+}
+
+// hosted reports whether the operation is outside /v1: asked by machines that look after the process.
+func (op operation) hosted() bool { return !strings.HasPrefix(op.path, "/v1/") }
+
+func TestContractIsValidAndItsExamplesFitTheirSchemas(t *testing.T) {
+	t.Parallel()
+	doc := document(t)
+	require.NoError(t, doc.Validate(context.Background(), openapi3.EnableExamplesValidation()))
+}
+
+func TestContractIsEmbeddedAsItIsWritten(t *testing.T) {
+	t.Parallel()
+	embedded, err := gen.GetSpec()
+	require.NoError(t, err)
+	want, err := document(t).MarshalJSON()
+	require.NoError(t, err)
+	got, err := embedded.MarshalJSON()
+	require.NoError(t, err)
+	require.JSONEq(t, string(want), string(got), "openapi.yaml changed after internal/api/gen was generated")
+}
+
+func TestEveryOperationSaysWhatItPromises(t *testing.T) {
+	t.Parallel()
+	lowerCamelCase := regexp.MustCompile(`^[a-z]+([A-Z][a-z0-9]+)*$`)
+	doc := document(t)
+	for _, op := range operations(doc) {
+		t.Run(op.OperationID, func(t *testing.T) {
+			t.Parallel()
+			require.Regexp(t, lowerCamelCase, op.OperationID)
+			require.NotEmpty(t, op.Summary)
+			require.NotEmpty(t, op.Description)
+			require.Len(t, op.Tags, 1)
+			tag := doc.Tags.Get(op.Tags[0])
+			require.NotNil(t, tag, "tag %s is not declared", op.Tags[0])
+			require.NotEmpty(t, tag.Description)
+			for _, p := range op.params {
+				require.NotEmpty(t, p.Value.Description, p.Value.Name)
+				require.NotNil(t, p.Value.Example, p.Value.Name)
+			}
+			if op.RequestBody != nil {
+				require.True(t, op.RequestBody.Value.Required)
+				for mediaType, body := range op.RequestBody.Value.Content {
+					require.NotEmpty(t, body.Examples, mediaType)
+				}
+			}
+		})
+	}
+}
+
+func TestEverySuccessIsShownAndCarriesItsHeaders(t *testing.T) {
+	t.Parallel()
+	for _, op := range operations(document(t)) {
+		t.Run(op.OperationID, func(t *testing.T) {
+			t.Parallel()
+			for status, response := range op.Responses.Map() {
+				if !strings.HasPrefix(status, "2") {
+					continue
+				}
+				requireSuccess(t, op, status, response.Value)
+			}
+		})
+	}
+}
+
+// requireSuccess checks one success: an example, ETag with one resource, Location of a new one, and the marks of a
+// replay and of a dry run where there can be one.
+func requireSuccess(t *testing.T, op operation, status string, response *openapi3.Response) {
+	t.Helper()
+	if op.has("query", "dryRun") {
+		require.Contains(t, response.Headers, "Dry-Run")
+	}
+	if op.method == http.MethodPost {
+		require.Contains(t, response.Headers, "Idempotency-Replayed")
+	}
+	for name, header := range response.Headers {
+		// The generated code writes a required header always and an optional one only when it is set.
+		required := name == "ETag" || name == "Location"
+		require.Equal(t, required, header.Value.Required, name)
+	}
+	if status == "204" {
+		require.Empty(t, response.Content)
+		return
+	}
+	body := response.Content["application/json"]
+	require.NotNil(t, body)
+	require.NotEmpty(t, body.Examples)
+	if body.Schema.Value.Properties["metadata"] != nil {
+		require.Contains(t, response.Headers, "ETag")
+		require.Equal(t, status == "201", response.Headers["Location"] != nil)
+	}
+}
