@@ -1,0 +1,52 @@
+package ipam
+
+import (
+	"net/netip"
+	"time"
+)
+
+// Purpose says what a held block is held for.
+type Purpose string
+
+// The purposes. PurposeRootPool (a root pool's hold on its space) is never shown as an allocation resource: it belongs
+// to a space, not to a pool.
+const (
+	PurposeClaim       Purpose = "Claim"
+	PurposeChildPool   Purpose = "ChildPool"
+	PurposeReservation Purpose = "Reservation"
+	PurposeRootPool    Purpose = "RootPool"
+)
+
+// Phase of an allocation.
+type Phase string
+
+// The phases of an allocation.
+const (
+	PhaseBound    Phase = "Bound"
+	PhaseRetained Phase = "Retained" // its claim was deleted under ReclaimRetain
+)
+
+// Allocation is the record of one held block. It is written by the system alone, in the transaction that carves.
+type Allocation struct {
+	ID          ID           `json:"id"` // also its name
+	Region      string       `json:"region"`
+	ProjectID   ID           `json:"projectId"` // the project that owns the container
+	Project     string       `json:"project"`
+	ContainerID ID           `json:"containerId"`
+	Pool        Ref          `json:"pool,omitzero"` // none for PurposeRootPool
+	Block       netip.Prefix `json:"block"`
+	Purpose     Purpose      `json:"purpose"`
+	Phase       Phase        `json:"phase"`
+
+	HolderProjectID ID  `json:"holderProjectId,omitzero"` // PurposeClaim: the claiming project
+	Holder          Ref `json:"holder,omitzero"`          // PurposeClaim: the claim (its last claim when retained); pools: the pool
+
+	ReclaimPolicy ReclaimPolicy `json:"reclaimPolicy,omitempty"`
+	OwnerRef      *OwnerRef     `json:"ownerRef,omitempty"`
+	Reason        string        `json:"reason,omitempty"` // PurposeReservation
+
+	Revision  ID        `json:"revision"`
+	CreatedAt time.Time `json:"createdAt"`
+	UpdatedAt time.Time `json:"updatedAt"`
+	CreatedBy string    `json:"createdBy"`
+}

@@ -1,0 +1,78 @@
+package ipam
+
+// Check validates a claim's spec without looking at pools.
+func (s ClaimSpec) Check() error {
+	ways := 0
+	for _, set := range []bool{s.PoolRef != Ref{}, s.PoolSelector != nil, s.AllocationRef != ""} {
+		if set {
+			ways++
+		}
+	}
+	if ways != 1 {
+		return Invalid("/spec", "must have exactly one of poolRef, poolSelector and allocationRef; it has %d.", ways)
+	}
+	if s.PoolSelector != nil {
+		if err := s.PoolSelector.Check("/spec/poolSelector"); err != nil {
+			return err
+		}
+	}
+	if s.CIDR.IsValid() && s.Address.IsValid() {
+		return Invalid("/spec", "must not have both cidr and address.")
+	}
+	if err := s.checkLength(); err != nil {
+		return err
+	}
+	switch s.ReclaimPolicy {
+	case ReclaimDelete, ReclaimRetain:
+	default:
+		return Invalid("/spec/reclaimPolicy", "must be Delete or Retain.")
+	}
+	if s.AllocationRef != "" && (s.PrefixLength != nil || s.Family != "" || s.CIDR.IsValid() || s.Address.IsValid()) {
+		return Invalid("/spec", "with allocationRef takes the retained block as it is: leave out prefixLength, ipFamily, cidr and address.")
+	}
+	return s.OwnerRef.check()
+}
+
+func (s ClaimSpec) checkLength() error {
+	switch s.Family {
+	case "", IPv4, IPv6:
+	default:
+		return Invalid("/spec/ipFamily", "must be IPv4 or IPv6.")
+	}
+	if n := s.PrefixLength; n != nil {
+		if *n < 0 || *n > 128 {
+			return Invalid("/spec/prefixLength", "must be 0 to 128.")
+		}
+		if s.Family == IPv4 && *n > 32 {
+			return Invalid("/spec/prefixLength", "must be 0 to 32 for IPv4.")
+		}
+	}
+	exact := s.Exact()
+	if !exact.IsValid() {
+		return nil
+	}
+	pointer := "/spec/cidr"
+	if s.Address.IsValid() {
+		pointer = "/spec/address"
+	}
+	if s.PrefixLength != nil && *s.PrefixLength != exact.Bits() {
+		return Invalid("/spec/prefixLength", "is %d, but %s is a /%d; leave it out.", *s.PrefixLength, pointer[len("/spec/"):], exact.Bits())
+	}
+	if s.Family != "" && s.Family != FamilyOf(exact.Addr()) {
+		return Errorf(CodeFamilyMismatch, "ipFamily is %s, but %s is %s.", s.Family, exact, FamilyOf(exact.Addr())).
+			At("/spec/ipFamily", "must be %s or left out.", FamilyOf(exact.Addr()))
+	}
+	return nil
+}
+
+func (o *OwnerRef) check() error {
+	if o == nil {
+		return nil
+	}
+	for _, f := range []struct{ name, value string }{{"kind", o.Kind}, {"name", o.Name}, {"uid", o.UID}} {
+		if err := CheckText("/spec/ownerRef/"+f.name, f.value, 253, false); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,48 @@
+package ipam
+
+// Code is the stable, machine-readable kind of a refusal. Clients switch on it; it never changes meaning.
+type Code string
+
+// The codes. Their HTTP statuses are decided in one table in package api; each has a page served at /problems/<code>.
+const (
+	CodeInvalidArgument      Code = "invalid_argument"
+	CodeUnauthenticated      Code = "unauthenticated"
+	CodePermissionDenied     Code = "permission_denied"
+	CodeNotFound             Code = "not_found"
+	CodeMethodNotAllowed     Code = "method_not_allowed"
+	CodeNotAcceptable        Code = "not_acceptable"
+	CodeUnsupportedMediaType Code = "unsupported_media_type"
+	CodeAlreadyExists        Code = "already_exists"
+	CodeOverlap              Code = "overlap"
+	CodeInUse                Code = "in_use"
+	CodeAllocationRetained   Code = "allocation_retained"
+	CodePoolExhausted        Code = "pool_exhausted"
+	CodeNoPoolMatches        Code = "no_pool_matches"
+	CodeBlockTaken           Code = "block_taken"
+	CodePreconditionFailed   Code = "precondition_failed"
+	CodePreconditionRequired Code = "precondition_required"
+	CodePayloadTooLarge      Code = "payload_too_large"
+	CodeNeverSatisfiable     Code = "never_satisfiable"
+	CodePrefixLengthRejected Code = "prefix_length_rejected"
+	CodeFamilyMismatch       Code = "family_mismatch"
+	CodeImmutableField       Code = "immutable_field"
+	CodeIdempotencyMismatch  Code = "idempotency_mismatch"
+	CodeRateLimited          Code = "rate_limited"
+	CodeContention           Code = "contention"
+	CodeOutcomeUnknown       Code = "outcome_unknown"
+	CodeUnavailable          Code = "unavailable"
+	CodeDeadline             Code = "deadline"
+	CodeInternal             Code = "internal"
+)
+
+// Codes lists every code once, in the order of the contract.
+func Codes() []Code {
+	return []Code{
+		CodeInvalidArgument, CodeUnauthenticated, CodePermissionDenied, CodeNotFound, CodeMethodNotAllowed,
+		CodeNotAcceptable, CodeUnsupportedMediaType, CodeAlreadyExists, CodeOverlap, CodeInUse, CodeAllocationRetained,
+		CodePoolExhausted, CodeNoPoolMatches, CodeBlockTaken, CodePreconditionFailed, CodePreconditionRequired,
+		CodePayloadTooLarge, CodeNeverSatisfiable, CodePrefixLengthRejected, CodeFamilyMismatch, CodeImmutableField,
+		CodeIdempotencyMismatch, CodeRateLimited, CodeContention, CodeOutcomeUnknown, CodeUnavailable, CodeDeadline,
+		CodeInternal,
+	}
+}

@@ -1,0 +1,92 @@
+package ipam
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Error is the one error type of Carve. Message and Fields are written for the caller and leave the process;
+// the cause is logged and never sent. An error that is not an *Error is a bug and is answered as CodeInternal.
+type Error struct {
+	Code       Code
+	Message    string        // one public sentence that says what is wrong and, where it can, what would work
+	Fields     []Field       // the offending places of the request
+	Figures    Figures       // numbers a program needs to react
+	RetryAfter time.Duration // when repeating makes sense; zero = not stated
+	cause      error
+}
+
+// Field names one offending place of a request.
+type Field struct {
+	Pointer string // RFC 6901 JSON pointer into the body, or "query:limit", "header:If-Match", "path:project"
+	Detail  string // one sentence
+}
+
+// Figures are the numbers and names that go with a refusal. Unset fields are left out of the answer.
+type Figures struct {
+	WantedPrefixLength      *int
+	LargestFreePrefixLength *int
+	AvailableAddresses      string // exact decimal
+	PoolsTried              []string
+	AllowedMin, AllowedMax  *int
+	Claims, ChildPools      *int64
+	ConflictsWith           []string
+	CurrentRevision         string
+}
+
+// Errorf makes an error with a public sentence.
+func Errorf(code Code, format string, args ...any) *Error {
+	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+// Invalid makes an invalid_argument error for one place of the request.
+func Invalid(pointer, format string, args ...any) *Error {
+	detail := fmt.Sprintf(format, args...)
+	return &Error{
+		Code:    CodeInvalidArgument,
+		Message: "The request is not valid: " + pointer + " " + detail,
+		Fields:  []Field{{Pointer: pointer, Detail: detail}},
+	}
+}
+
+// At adds an offending place and returns the error.
+func (e *Error) At(pointer, format string, args ...any) *Error {
+	e.Fields = append(e.Fields, Field{Pointer: pointer, Detail: fmt.Sprintf(format, args...)})
+	return e
+}
+
+// Because attaches the private cause and returns the error.
+func (e *Error) Because(cause error) *Error {
+	e.cause = cause
+	return e
+}
+
+// Error implements error; it includes the private cause and is for logs only.
+func (e *Error) Error() string {
+	if e.cause != nil {
+		return fmt.Sprintf("%s: %s (%v)", e.Code, e.Message, e.cause)
+	}
+	return fmt.Sprintf("%s: %s", e.Code, e.Message)
+}
+
+// Unwrap gives the private cause to errors.Is and errors.As.
+func (e *Error) Unwrap() error { return e.cause }
+
+// CodeOf is the code of an error: its own if it is (or wraps) an *Error, otherwise CodeInternal; "" for nil.
+func CodeOf(err error) Code {
+	if err == nil {
+		return ""
+	}
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Code
+	}
+	return CodeInternal
+}
+
+// IsCode reports whether err is an *Error of that code.
+func IsCode(err error, code Code) bool {
+	var e *Error
+	return errors.As(err, &e) && e.Code == code
+}

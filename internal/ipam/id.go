@@ -1,0 +1,77 @@
+package ipam
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+)
+
+// ID is a UUID, 16 bytes in network order. It names one incarnation of a resource and is never used again,
+// unlike the resource's name. The zero ID means "none".
+type ID [16]byte
+
+// NewID makes a random (version 4, RFC 9562) ID.
+func NewID() ID {
+	var id ID
+	_, _ = rand.Read(id[:]) // crypto/rand.Read never fails; it aborts the process instead (Go 1.24).
+	id[6] = id[6]&0x0f | 0x40
+	id[8] = id[8]&0x3f | 0x80
+	return id
+}
+
+// IsZero reports whether the ID is "none".
+func (id ID) IsZero() bool { return id == ID{} }
+
+// String renders the canonical 36-character lower-case form.
+func (id ID) String() string {
+	var b [36]byte
+	hex.Encode(b[0:8], id[0:4])
+	b[8] = '-'
+	hex.Encode(b[9:13], id[4:6])
+	b[13] = '-'
+	hex.Encode(b[14:18], id[6:8])
+	b[18] = '-'
+	hex.Encode(b[19:23], id[8:10])
+	b[23] = '-'
+	hex.Encode(b[24:36], id[10:16])
+	return string(b[:])
+}
+
+// MarshalText implements encoding.TextMarshaler.
+func (id ID) MarshalText() ([]byte, error) { return []byte(id.String()), nil }
+
+// UnmarshalText implements encoding.TextUnmarshaler; it accepts the canonical form only.
+func (id *ID) UnmarshalText(text []byte) error {
+	parsed, err := ParseID(string(text))
+	if err != nil {
+		return err
+	}
+	*id = parsed
+	return nil
+}
+
+var errNotAnID = errors.New("not a UUID in canonical form")
+
+// ParseID reads the canonical 36-character form; upper case is refused, so that one ID has one spelling.
+func ParseID(s string) (ID, error) {
+	var id ID
+	if len(s) != 36 || s[8] != '-' || s[13] != '-' || s[18] != '-' || s[23] != '-' {
+		return ID{}, errNotAnID
+	}
+	compact := s[0:8] + s[9:13] + s[14:18] + s[19:23] + s[24:36]
+	if _, err := hex.Decode(id[:], []byte(compact)); err != nil || id.String() != s {
+		return ID{}, errNotAnID
+	}
+	return id, nil
+}
+
+// DerivedID makes an ID (version 8, RFC 9562) from another one and a name: the same for the same arguments. It serves ids
+// that a repeated transaction must not choose anew.
+func DerivedID(from ID, name string) ID {
+	sum := sha256.Sum256(append(from[:], name...))
+	id := ID(sum[:16])
+	id[6] = id[6]&0x0f | 0x80
+	id[8] = id[8]&0x3f | 0x80
+	return id
+}

@@ -1,0 +1,133 @@
+package ipam
+
+import (
+	"regexp"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Metadata is what every resource carries. The caller writes Name, Labels and Annotations; the rest is the server's.
+type Metadata struct {
+	Name        string            `json:"name"` // DNS label, 1..63, unique per project and kind, never changes
+	UID         ID                `json:"uid"`
+	Project     string            `json:"project,omitempty"` // the owning project's name; empty for a Project itself
+	Region      string            `json:"region,omitempty"`
+	Generation  int64             `json:"generation"` // +1 for every change of spec
+	Revision    ID                `json:"revision"`   // another one after every write, never seen twice: the ETag
+	CreatedAt   time.Time         `json:"createdAt"`
+	UpdatedAt   time.Time         `json:"updatedAt"`
+	CreatedBy   string            `json:"createdBy"`
+	Labels      map[string]string `json:"labels,omitempty"`
+	Annotations map[string]string `json:"annotations,omitempty"`
+}
+
+// Ref names a resource of a project.
+type Ref struct {
+	Project string `json:"project"`
+	Name    string `json:"name"`
+}
+
+// String renders project/name.
+func (r Ref) String() string { return r.Project + "/" + r.Name }
+
+// Bounds of names, labels and annotations.
+const (
+	MaxName            = 63
+	MaxGenerateName    = 57 // leaves room for the six generated characters
+	MaxLabels          = 64
+	MaxLabelValue      = 63
+	MaxLabelKeyName    = 63
+	MaxLabelKeyPrefix  = 253
+	MaxAnnotations     = 64
+	MaxAnnotationKey   = 317 // prefix/name
+	MaxAnnotationValue = 4096
+)
+
+var (
+	nameRE         = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)
+	generateNameRE = regexp.MustCompile(`^[a-z0-9][-a-z0-9]{0,56}$`)
+	labelKeyRE     = regexp.MustCompile(`^([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$`)
+	labelValueRE   = regexp.MustCompile(`^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$`)
+)
+
+// ValidName reports whether s is a DNS label of 1 to 63 characters (RFC 1123).
+func ValidName(s string) bool { return nameRE.MatchString(s) }
+
+// ValidGenerateName reports whether s can be the start of a generated name.
+func ValidGenerateName(s string) bool { return generateNameRE.MatchString(s) }
+
+// GenerateName completes a prefix with six characters taken from random bytes.
+func GenerateName(prefix string, random ID) string {
+	const alphabet = "bcdfghjklmnpqrstvwxz2456789" // no vowels: no accidental words (as Kubernetes does)
+	b := []byte(prefix)
+	for _, r := range random[:6] {
+		b = append(b, alphabet[int(r)%len(alphabet)])
+	}
+	return string(b)
+}
+
+// CheckLabels validates labels by the rules of Kubernetes. pointer is the JSON pointer of the map.
+func CheckLabels(pointer string, labels map[string]string) error {
+	if len(labels) > MaxLabels {
+		return Invalid(pointer, "has %d entries; at most %d are allowed.", len(labels), MaxLabels)
+	}
+	for key, value := range labels {
+		if !labelKeyRE.MatchString(key) {
+			return Invalid(pointer, "has a key that is not [prefix/]name with a name of 1 to 63 characters from [A-Za-z0-9._-].")
+		}
+		if !labelValueRE.MatchString(value) {
+			return Invalid(pointer+"/"+EscapePointer(key), "must be empty or 1 to 63 characters from [A-Za-z0-9._-], beginning and ending with a letter or digit.")
+		}
+	}
+	return nil
+}
+
+// CheckAnnotations validates annotations: label-like keys, free text values. pointer is the JSON pointer of the map.
+func CheckAnnotations(pointer string, annotations map[string]string) error {
+	if len(annotations) > MaxAnnotations {
+		return Invalid(pointer, "has %d entries; at most %d are allowed.", len(annotations), MaxAnnotations)
+	}
+	for key, value := range annotations {
+		if !labelKeyRE.MatchString(key) {
+			return Invalid(pointer, "has a key that is not [prefix/]name with a name of 1 to 63 characters from [A-Za-z0-9._-].")
+		}
+		if err := CheckText(pointer+"/"+EscapePointer(key), value, MaxAnnotationValue, true); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// CheckText validates free text: UTF-8, at most max bytes, and no control characters (but tab and line ends where
+// lines is true). U+0000 in particular cannot be stored.
+func CheckText(pointer, s string, max int, lines bool) error {
+	if len(s) > max {
+		return Invalid(pointer, "is %d bytes long; at most %d are allowed.", len(s), max)
+	}
+	if !utf8.ValidString(s) {
+		return Invalid(pointer, "is not valid UTF-8.")
+	}
+	for _, r := range s {
+		if unicode.IsControl(r) && !(lines && (r == '\n' || r == '\t' || r == '\r')) {
+			return Invalid(pointer, "has the control character U+%04X, which is not allowed.", r)
+		}
+	}
+	return nil
+}
+
+// EscapePointer escapes one token of a JSON pointer (RFC 6901).
+func EscapePointer(token string) string {
+	out := make([]byte, 0, len(token))
+	for i := range len(token) {
+		switch token[i] {
+		case '~':
+			out = append(out, '~', '0')
+		case '/':
+			out = append(out, '~', '1')
+		default:
+			out = append(out, token[i])
+		}
+	}
+	return string(out)
+}

@@ -1,0 +1,133 @@
+package ipam
+
+import (
+	"math/big"
+	"net/netip"
+)
+
+// Visibility says which projects may use a pool.
+type Visibility string
+
+// The visibilities. VisibilityConsumer (only the owning project) is the default.
+const (
+	VisibilityPlatform Visibility = "platform"
+	VisibilityConsumer Visibility = "consumer"
+	VisibilityShared   Visibility = "shared"
+)
+
+// Strategy says which of the fitting free blocks a claim gets.
+type Strategy string
+
+// The strategies. BestFit is the default.
+const (
+	FirstFit Strategy = "FirstFit" // strictly the lowest address
+	BestFit  Strategy = "BestFit"  // the tightest free block: keeps large blocks whole
+	Random   Strategy = "Random"   // a random place
+	Sparse   Strategy = "Sparse"   // the middle of the largest gap: leaves room to grow next to what is held
+)
+
+// Pool is a block from which others are carved.
+type Pool struct {
+	Metadata
+	ProjectID          ID           `json:"projectId"`
+	SpaceID            ID           `json:"spaceId"`
+	ContainerID        ID           `json:"containerId"`        // what the pool was carved from: its parent pool, or its space's container
+	ContainerProjectID ID           `json:"containerProjectId"` // whose that is
+	Block              netip.Prefix `json:"block"`
+	Space              Ref          `json:"space"`
+	Spec               PoolSpec     `json:"spec"`
+	Stock              Stock        `json:"stock"`
+}
+
+// PoolSpec is what the caller writes of a pool.
+type PoolSpec struct {
+	CIDR         netip.Prefix  `json:"cidr,omitzero"` // root: the block; child: this very block of the parent
+	Parent       Ref           `json:"parent,omitzero"`
+	PrefixLength *int          `json:"prefixLength,omitempty"` // child: a block of this length
+	Space        Ref           `json:"space,omitzero"`         // root: the space it is carved from
+	Visibility   Visibility    `json:"visibility"`
+	Allocation   Allocating    `json:"allocation"`
+	Reservations []Reservation `json:"reservations,omitempty"`
+	Description  string        `json:"description,omitempty"`
+}
+
+// Allocating is the policy for carving from a pool. Unset lengths mean: Min = the pool's own length, Max = host
+// addresses, Default = none, a claim must say its length.
+type Allocating struct {
+	Strategy            Strategy `json:"strategy"`
+	MinPrefixLength     *int     `json:"minPrefixLength,omitempty"` // the largest block that may be carved
+	MaxPrefixLength     *int     `json:"maxPrefixLength,omitempty"` // the smallest block that may be carved
+	DefaultPrefixLength *int     `json:"defaultPrefixLength,omitempty"`
+}
+
+// Bounds are the prefix lengths that may be carved from a block under the policy, both inclusive.
+func (a Allocating) Bounds(block netip.Prefix) (lo, hi int) {
+	lo, hi = block.Bits(), block.Addr().BitLen()
+	if a.MinPrefixLength != nil {
+		lo = max(lo, *a.MinPrefixLength)
+	}
+	if a.MaxPrefixLength != nil {
+		hi = min(hi, *a.MaxPrefixLength)
+	}
+	return lo, hi
+}
+
+// Root reports whether the pool was carved from its space.
+func (p Pool) Root() bool { return p.Spec.Parent == Ref{} }
+
+// Family of the pool's block.
+func (p Pool) Family() Family { return FamilyOf(p.Block.Addr()) }
+
+// Ref of the pool.
+func (p Pool) Ref() Ref { return Ref{Project: p.Project, Name: p.Name} }
+
+// Stock is what is free in a pool, by size: Free[n] blocks of exactly n bits, each as large as it can be.
+type Stock struct {
+	Free map[int]int64 `json:"free"`
+}
+
+// LargestFree is the prefix length of the largest free block; false when nothing is free.
+func (s Stock) LargestFree() (int, bool) {
+	best, ok := 0, false
+	for bits, n := range s.Free {
+		if n > 0 && (!ok || bits < best) {
+			best, ok = bits, true
+		}
+	}
+	return best, ok
+}
+
+// Available is the exact number of free addresses, for blocks of a family with hostBits (32 or 128) bits.
+func (s Stock) Available(hostBits int) *big.Int {
+	sum := new(big.Int)
+	for bits, n := range s.Free {
+		size := new(big.Int).Lsh(big.NewInt(n), uint(hostBits-bits))
+		sum.Add(sum, size)
+	}
+	return sum
+}
+
+// Reservation withholds part of a pool from being carved. Exactly one of CIDR, From+To, First, Last is set.
+type Reservation struct {
+	CIDR   netip.Prefix `json:"cidr,omitzero"`
+	From   netip.Addr   `json:"from,omitzero"` // with To: both inclusive
+	To     netip.Addr   `json:"to,omitzero"`
+	First  int          `json:"first,omitempty"` // the first n addresses of the pool
+	Last   int          `json:"last,omitempty"`  // the last n addresses of the pool
+	Reason string       `json:"reason,omitempty"`
+}
+
+// Bounds of reservations.
+const (
+	MaxReservations      = 64
+	MaxReservedAddresses = 65536 // for First and Last
+	MaxReservedBlocks    = 2048  // aligned blocks all reservations of a pool come to
+)
+
+// Phase is Exhausted when nothing is free, otherwise Ready. (A pool that could not be carved does not exist.)
+func (p Pool) Phase() string {
+	if _, ok := p.Stock.LargestFree(); !ok {
+		return "Exhausted"
+	}
+	return "Ready"
+}

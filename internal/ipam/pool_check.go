@@ -1,0 +1,105 @@
+package ipam
+
+import "net/netip"
+
+// Check validates what can be judged without looking at the parent or the space.
+func (s PoolSpec) Check() error {
+	root := s.Parent == Ref{}
+	switch {
+	case root && !s.CIDR.IsValid():
+		return Invalid("/spec", "must have cidr (a root pool), or parentRef with prefixLength or cidr (a child pool).")
+	case root && s.PrefixLength != nil:
+		return Invalid("/spec/prefixLength", "is for child pools; a root pool has cidr.")
+	case !root && s.Space != Ref{}:
+		return Invalid("/spec/spaceRef", "is for root pools; a child is in the space of its parent.")
+	case !root && s.CIDR.IsValid() == (s.PrefixLength != nil):
+		return Invalid("/spec", "of a child pool must have exactly one of prefixLength and cidr.")
+	}
+	if s.PrefixLength != nil && (*s.PrefixLength < 0 || *s.PrefixLength > 128) {
+		return Invalid("/spec/prefixLength", "must be 0 to 128.")
+	}
+	switch s.Visibility {
+	case VisibilityPlatform, VisibilityConsumer, VisibilityShared:
+	default:
+		return Invalid("/spec/visibility", "must be platform, consumer or shared.")
+	}
+	if err := CheckText("/spec/description", s.Description, MaxDescription, true); err != nil {
+		return err
+	}
+	if len(s.Reservations) > MaxReservations {
+		return Invalid("/spec/reservations", "has %d entries; at most %d are allowed.", len(s.Reservations), MaxReservations)
+	}
+	return nil
+}
+
+// CheckFor validates the policy against the pool's block, once that is known.
+func (a Allocating) CheckFor(block netip.Prefix) error {
+	switch a.Strategy {
+	case FirstFit, BestFit, Random, Sparse:
+	default:
+		return Invalid("/spec/allocation/strategy", "must be FirstFit, BestFit, Random or Sparse.")
+	}
+	width := block.Addr().BitLen()
+	for _, f := range []struct {
+		name  string
+		value *int
+	}{
+		{"minPrefixLength", a.MinPrefixLength},
+		{"maxPrefixLength", a.MaxPrefixLength},
+		{"defaultPrefixLength", a.DefaultPrefixLength},
+	} {
+		if f.value != nil && (*f.value < block.Bits() || *f.value > width) {
+			return Invalid("/spec/allocation/"+f.name, "is %d; a pool of %s can carve lengths %d to %d.", *f.value, block, block.Bits(), width)
+		}
+	}
+	lo, hi := a.Bounds(block)
+	if lo > hi {
+		return Invalid("/spec/allocation/minPrefixLength", "is %d, longer than maxPrefixLength %d.", lo, hi)
+	}
+	if d := a.DefaultPrefixLength; d != nil && (*d < lo || *d > hi) {
+		return Invalid("/spec/allocation/defaultPrefixLength", "is %d, outside of minPrefixLength %d and maxPrefixLength %d.", *d, lo, hi)
+	}
+	return nil
+}
+
+// Equal compares two policies by value.
+func (a Allocating) Equal(b Allocating) bool {
+	same := func(x, y *int) bool { return (x == nil) == (y == nil) && (x == nil || *x == *y) }
+	return a.Strategy == b.Strategy && same(a.MinPrefixLength, b.MinPrefixLength) &&
+		same(a.MaxPrefixLength, b.MaxPrefixLength) && same(a.DefaultPrefixLength, b.DefaultPrefixLength)
+}
+
+// Admit checks a wanted prefix length against the pool: never_satisfiable when no state of the pool could serve it,
+// prefix_length_rejected when only the policy forbids it. pointer names the field of the request.
+func (p Pool) Admit(pointer string, bits int) error {
+	width := p.Block.Addr().BitLen()
+	if bits < p.Block.Bits() || bits > width {
+		e := Errorf(CodeNeverSatisfiable, "Pool %s is %s: it can never hold a block of length /%d; ask for /%d to /%d.",
+			p.Ref(), p.Block, bits, p.Block.Bits(), width)
+		e.Figures.WantedPrefixLength = &bits
+		lo, hi := p.Spec.Allocation.Bounds(p.Block)
+		e.Figures.AllowedMin, e.Figures.AllowedMax = &lo, &hi
+		return e.At(pointer, "must be %d to %d in this pool.", p.Block.Bits(), width)
+	}
+	lo, hi := p.Spec.Allocation.Bounds(p.Block)
+	if bits < lo || bits > hi {
+		e := Errorf(CodePrefixLengthRejected, "Pool %s carves lengths /%d to /%d only; /%d was asked for.", p.Ref(), lo, hi, bits)
+		e.Figures.WantedPrefixLength = &bits
+		e.Figures.AllowedMin, e.Figures.AllowedMax = &lo, &hi
+		return e.At(pointer, "must be %d to %d in this pool.", lo, hi)
+	}
+	return nil
+}
+
+// AdmitExact checks a wanted block against the pool: family, containment, then length.
+func (p Pool) AdmitExact(pointer string, block netip.Prefix) error {
+	if FamilyOf(block.Addr()) != p.Family() {
+		return Errorf(CodeFamilyMismatch, "Pool %s is %s; %s is %s.", p.Ref(), p.Family(), block, FamilyOf(block.Addr())).
+			At(pointer, "must be an %s block.", p.Family())
+	}
+	if block.Bits() < p.Block.Bits() || !p.Block.Contains(block.Addr()) {
+		return Errorf(CodeNeverSatisfiable, "%s is not inside pool %s (%s).", block, p.Ref(), p.Block).
+			At(pointer, "must be inside %s.", p.Block)
+	}
+	return p.Admit(pointer, block.Bits())
+}

@@ -1,0 +1,69 @@
+package ipam
+
+import (
+	"net/netip"
+)
+
+// Family is an IP version.
+type Family string
+
+// The two families, spelled as on the wire.
+const (
+	IPv4 Family = "IPv4"
+	IPv6 Family = "IPv6"
+)
+
+// FamilyOf tells the family of a block or address.
+func FamilyOf(a netip.Addr) Family {
+	if a.Is4() {
+		return IPv4
+	}
+	return IPv6
+}
+
+// Bits is the length of a host address of the family: 32 or 128.
+func (f Family) Bits() int {
+	if f == IPv4 {
+		return 32
+	}
+	return 128
+}
+
+// Everything is the whole address family: 0.0.0.0/0 or ::/0.
+func (f Family) Everything() netip.Prefix {
+	if f == IPv4 {
+		return netip.PrefixFrom(netip.IPv4Unspecified(), 0)
+	}
+	return netip.PrefixFrom(netip.IPv6Unspecified(), 0)
+}
+
+// ParseBlock reads an aligned CIDR. Host bits, zones, IPv4-mapped IPv6 and missing lengths are refused, with the
+// sentence that says what would work. pointer is the JSON pointer of the field.
+func ParseBlock(pointer, s string) (netip.Prefix, error) {
+	p, err := netip.ParsePrefix(s)
+	if err != nil {
+		return netip.Prefix{}, Invalid(pointer, "is not a CIDR such as 10.0.0.0/8 or 2001:db8::/32.")
+	}
+	if p.Addr().Is4In6() {
+		return netip.Prefix{}, Invalid(pointer, "is an IPv4-mapped IPv6 block; write it as IPv4.")
+	}
+	if p.Masked() != p {
+		return netip.Prefix{}, Invalid(pointer, "has host bits set; did you mean %s?", p.Masked())
+	}
+	return p, nil
+}
+
+// ParseAddress reads one host address; zones and IPv4-mapped IPv6 are refused.
+func ParseAddress(pointer, s string) (netip.Addr, error) {
+	a, err := netip.ParseAddr(s)
+	if err != nil || a.Zone() != "" {
+		return netip.Addr{}, Invalid(pointer, "is not an IP address such as 10.0.0.1 or 2001:db8::1.")
+	}
+	if a.Is4In6() {
+		return netip.Addr{}, Invalid(pointer, "is an IPv4-mapped IPv6 address; write it as IPv4.")
+	}
+	return a, nil
+}
+
+// HostBlock is the /32 or /128 of an address.
+func HostBlock(a netip.Addr) netip.Prefix { return netip.PrefixFrom(a, a.BitLen()) }

@@ -1,0 +1,61 @@
+package ipam
+
+// PlatformProject is the reserved project of the operators. It always exists.
+const PlatformProject = "platform"
+
+// DefaultSpace is the name of the space that is made with every project.
+const DefaultSpace = "default"
+
+// Bounds of free texts.
+const (
+	MaxDisplayName = 128
+	MaxDescription = 1024
+	MaxReason      = 256
+)
+
+// Project is a tenant.
+type Project struct {
+	Metadata
+	Spec ProjectSpec `json:"spec"`
+}
+
+// ProjectSpec is what the caller writes of a project.
+type ProjectSpec struct {
+	DisplayName string `json:"displayName,omitempty"`
+	Description string `json:"description,omitempty"`
+}
+
+// Check validates the texts.
+func (s ProjectSpec) Check() error {
+	if err := CheckText("/spec/displayName", s.DisplayName, MaxDisplayName, false); err != nil {
+		return err
+	}
+	return CheckText("/spec/description", s.Description, MaxDescription, true)
+}
+
+// Space is a routing domain. Its two containers hold the free blocks of its two families.
+type Space struct {
+	Metadata
+	ProjectID   ID        `json:"projectId"`
+	ContainerV4 ID        `json:"containerV4"`
+	ContainerV6 ID        `json:"containerV6"`
+	Spec        SpaceSpec `json:"spec"`
+}
+
+// SpaceSpec is what the caller writes of a space.
+type SpaceSpec struct {
+	Description string `json:"description,omitempty"`
+}
+
+// Check validates the texts.
+func (s SpaceSpec) Check() error {
+	return CheckText("/spec/description", s.Description, MaxDescription, true)
+}
+
+// Container is the id under which the space keeps the free blocks of a family.
+func (s Space) Container(f Family) ID {
+	if f == IPv4 {
+		return s.ContainerV4
+	}
+	return s.ContainerV6
+}
