@@ -1,0 +1,17 @@
+-- purpose: every row belongs to a project, space or pool that exists
+-- index:   none: the audit reads whole tables, in one snapshot, outside of the hot path
+-- rows:    all
+-- locks:   none
+SELECT a.container_id::TEXT, 'allocation ' || a.id::TEXT || ' names another owner than its container has'
+FROM allocations AS a
+WHERE NOT EXISTS (SELECT 1 FROM pools AS p WHERE p.id = a.container_id AND p.project_id = a.project_id AND p.name = a.pool_name)
+    AND NOT EXISTS (SELECT 1 FROM spaces AS s WHERE a.container_id IN (s.container_v4, s.container_v6) AND s.project_id = a.project_id)
+UNION ALL
+SELECT c.pool_id::TEXT, 'claim ' || c.name || ' belongs to project ' || c.project_id::TEXT || ', which is not there'
+FROM claims AS c
+WHERE NOT EXISTS (SELECT 1 FROM projects AS p WHERE p.id = c.project_id)
+UNION ALL
+SELECT s.id::TEXT, 'project ' || p.name || ' has no space named default'
+FROM projects AS p
+LEFT JOIN spaces AS s ON s.project_id = p.id AND s.name = 'default'
+WHERE s.id IS NULL

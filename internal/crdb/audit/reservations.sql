@@ -1,0 +1,9 @@
+-- purpose: the reservations in the specs of pools, and the blocks held for them, side by side; Go compares them
+-- index:   none: the audit reads whole tables, in one snapshot, outside of the hot path
+-- rows:    all pools, and all reservations
+-- locks:   none
+SELECT p.id::TEXT, p.base, p.plen, p.reservations, a.base, a.plen, a.reason
+FROM pools AS p
+LEFT JOIN allocations AS a ON a.container_id = p.id AND a.purpose = 'Reservation'
+WHERE p.reservations <> '[]'::JSONB OR a.id IS NOT NULL
+ORDER BY p.id, a.base

@@ -1,0 +1,7 @@
+-- purpose: the stored answer of an idempotency key that has not expired
+-- index:   idempotency_keys_pkey
+-- rows:    1
+-- locks:   none
+SELECT fingerprint, answer, created_at, expires_at
+FROM idempotency_keys
+WHERE region = $1 AND project_id = $2 AND key = $3 AND expires_at > $4
