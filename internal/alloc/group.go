@@ -1,0 +1,229 @@
+package alloc
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"github.com/carve-ipam/carve/internal/alloc/space"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// maxGroup bounds the members of one transaction, and with it its size and how long it holds its rows.
+const maxGroup = 64
+
+// groupDeadline bounds one group's transaction with all its attempts. It does not depend on any one member's deadline.
+const groupDeadline = 15 * time.Second
+
+// member is one request in a group: the creation of a claim, or its release.
+type member struct {
+	ctx     context.Context
+	key     ProjectKey
+	request Request
+	create  bool
+	claim   ipam.Claim // create: prepared; release: as it was read
+	random  ipam.ID    // create
+
+	revision ipam.ID   // release under ReclaimRetain: of the allocation afterwards
+	now      timestamp // release under ReclaimRetain
+
+	done    chan struct{}
+	outcome ipam.Claim
+	err     error
+}
+
+// join adds a member to the pool's next group and waits for its outcome. The first to come starts at once; those that
+// arrive while its transaction runs form the next group.
+func (s *Service) join(ctx context.Context, pool ipam.Pool, m *member) (ipam.Claim, error) {
+	if m.request.DryRun {
+		s.runGroup(ctx, pool, []*member{m})
+		return m.outcome, m.err
+	}
+	m.done = make(chan struct{})
+	if s.lanes.enqueue(pool.UID, m) {
+		go s.lead(pool)
+	}
+	select {
+	case <-m.done:
+		return m.outcome, m.err
+	case <-ctx.Done():
+		return ipam.Claim{}, ipam.Errorf(ipam.CodeDeadline,
+			"The request took longer than its deadline. It may still take effect; repeat it with the same name or Idempotency-Key to find out.").Because(ctx.Err())
+	}
+}
+
+// lead runs groups for a pool until nobody is waiting.
+func (s *Service) lead(pool ipam.Pool) {
+	for {
+		ctx, cancel := context.WithTimeout(context.Background(), groupDeadline)
+		release, err := s.lanes.acquire(ctx, pool.UID)
+		members := s.lanes.dequeue(pool.UID, maxGroup)
+		if len(members) == 0 {
+			if err == nil {
+				release()
+			}
+			cancel()
+			return
+		}
+		if err != nil {
+			finish(members, err)
+		} else {
+			s.runGroup(ctx, pool, members)
+			release()
+		}
+		cancel()
+	}
+}
+
+// runGroup gives every member an outcome. A member that cannot be served leaves; the others go on.
+func (s *Service) runGroup(ctx context.Context, pool ipam.Pool, members []*member) {
+	defer func() {
+		if r := recover(); r != nil { // the arithmetic panics rather than lose address space
+			finish(members, ipam.Errorf(ipam.CodeInternal, "The request could not be served; nothing was changed.").
+				Because(fmt.Errorf("panic in group: %v\n%s", r, debug.Stack())))
+		}
+	}()
+	waiting := make([]*member, 0, len(members))
+	for _, m := range members {
+		if m.ctx.Err() != nil {
+			m.finish(ipam.Claim{}, ipam.Errorf(ipam.CodeDeadline, "The request waited too long for its turn. Nothing was changed; repeat the request.").Because(m.ctx.Err()))
+			continue
+		}
+		waiting = append(waiting, m)
+	}
+	for round := 0; len(waiting) > 0; round++ {
+		if round == maxRounds {
+			finish(waiting, contention(nil))
+			return
+		}
+		waiting = s.runRound(ctx, pool, waiting)
+	}
+}
+
+// runRound runs one transaction and answers the members that still have no outcome.
+func (s *Service) runRound(ctx context.Context, pool ipam.Pool, members []*member) []*member {
+	p, err := inTx(ctx, s, "claim_group", members[0].request.DryRun, func(ctx context.Context, tx Tx) (*groupPlan, error) {
+		return s.groupTx(ctx, tx, pool, members)
+	})
+	if c, ok := asConflict(err); ok {
+		return dropConflicts(members, c)
+	}
+	switch {
+	case err == nil:
+		return s.deliver(ctx, pool, members, p)
+	case ipam.IsCode(err, ipam.CodeOutcomeUnknown):
+		return s.settleMembers(ctx, members)
+	case retryLater(err) || len(members) == 1:
+		finish(members, err)
+		return nil
+	default:
+		// Something that only one of them can have caused: each alone, so that it harms nobody else.
+		for _, m := range members {
+			s.runGroup(ctx, pool, []*member{m})
+		}
+		return nil
+	}
+}
+
+// deliver hands out the outcomes of a committed plan. A refusal is completed with the figures of now; if by now there is
+// room again, the member goes into the next round instead of being told so.
+func (s *Service) deliver(ctx context.Context, pool ipam.Pool, members []*member, p *groupPlan) []*member {
+	var again, refused []*member
+	var wishes []space.Wish
+	for i, m := range members {
+		if p.refused[i] {
+			refused, wishes = append(refused, m), append(wishes, p.wishes[i])
+			continue
+		}
+		m.finish(p.outcomes[i], p.errs[i])
+	}
+	if len(refused) == 0 {
+		return nil
+	}
+	stocks, err := s.store.Stocks(ctx, []Container{PoolContainer(pool)})
+	if err != nil {
+		finish(refused, err)
+		return nil
+	}
+	stock := stocks[pool.UID]
+	for i, m := range refused {
+		largest, some := stock.LargestFree()
+		switch w := wishes[i]; {
+		case w.Exact.IsValid():
+			m.finish(ipam.Claim{}, takenRefusal(ctx, s.store, pool, w.Exact, m.key))
+		case some && largest <= w.Bits && !m.request.DryRun:
+			again = append(again, m)
+		default:
+			m.finish(ipam.Claim{}, exhausted([]ipam.Pool{pool}, []ipam.Stock{stock}, w.Bits))
+		}
+	}
+	return again
+}
+
+// settleMembers reads back each member after a COMMIT whose outcome is unknown: those that took effect are done, the
+// others go into the next round with the same ids.
+func (s *Service) settleMembers(ctx context.Context, members []*member) []*member {
+	var again []*member
+	for _, m := range members {
+		got, found, err := ignoreNotFound(s.store.ClaimGet(ctx, m.key, m.claim.Name))
+		switch {
+		case err != nil:
+			m.finish(ipam.Claim{}, outcomeUnknown(err))
+		case m.create && found && got.UID == m.claim.UID:
+			m.finish(got, nil)
+		case !m.create && (!found || got.UID != m.claim.UID):
+			m.finish(m.claim, nil)
+		default:
+			again = append(again, m)
+		}
+	}
+	return again
+}
+
+// dropConflicts takes out the members whose rows exist already (create) or are gone (release): they look again.
+func dropConflicts(members []*member, c *Conflict) []*member {
+	rest := make([]*member, 0, len(members))
+	for _, m := range members {
+		if c.names(m) {
+			m.finish(ipam.Claim{}, c)
+			continue
+		}
+		rest = append(rest, m)
+	}
+	if len(rest) == len(members) { // about none of them: cannot be, and must not go round for ever
+		finish(rest, contention(c))
+		return nil
+	}
+	return rest
+}
+
+// names reports whether the conflict is about this member.
+func (c *Conflict) names(m *member) bool {
+	for _, ref := range c.ClaimRefs {
+		if ref.ProjectID == m.key.ID && ref.Name == m.claim.Name {
+			return true
+		}
+	}
+	if m.request.Key != "" {
+		for _, ref := range c.AnswerKeys {
+			if ref.ProjectID == m.key.ID && ref.Name == m.request.Key {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func finish(members []*member, err error) {
+	for _, m := range members {
+		m.finish(ipam.Claim{}, err)
+	}
+}
+
+func (m *member) finish(c ipam.Claim, err error) {
+	m.outcome, m.err = c, err
+	if m.done != nil {
+		close(m.done)
+	}
+}

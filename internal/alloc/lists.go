@@ -1,0 +1,199 @@
+package alloc
+
+import (
+	"context"
+	"net/netip"
+
+	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/tenancy"
+)
+
+// Filter narrows a list. Zero fields do not narrow.
+type Filter struct {
+	Labels   *ipam.Selector
+	Phase    string
+	Family   ipam.Family
+	Pool     ipam.Ref
+	Space    ipam.Ref
+	Parent   ipam.Ref
+	Purpose  ipam.Purpose
+	Within   netip.Prefix // the resource's block lies inside
+	Contains netip.Addr   // the resource's block covers the address
+}
+
+// Page is one page of a list. It may hold fewer items than asked for; Next alone says whether there is more.
+type Page[T any] struct {
+	Items []T
+	Next  string
+}
+
+// scanBudget bounds the rows a page may look at when its filter matches few of them.
+const scanBudget = 5000
+
+// scan fills a page: it fetches runs of rows in key order, keeps those that match, and stops when the page is full, the
+// rows end or the budget is used up. key is where the row is in the order, for the cursor.
+func scan[T, K any](kind, cursor string, limit int, fetch func(after K, n int) ([]T, error), match func(*T) bool, key func(T) K) (Page[T], error) {
+	var after K
+	if err := openCursor(cursor, kind, &after); err != nil {
+		return Page[T]{}, err
+	}
+	page := Page[T]{Items: []T{}}
+	for seen := 0; seen < scanBudget; {
+		n := max(limit-len(page.Items), 1) + 1
+		if seen > 0 {
+			n = max(n, 500)
+		}
+		rows, err := fetch(after, n)
+		if err != nil {
+			return Page[T]{}, err
+		}
+		for i := range rows {
+			if len(page.Items) == limit {
+				page.Next = sealCursor(kind, after)
+				return page, nil
+			}
+			after = key(rows[i])
+			if match(&rows[i]) {
+				page.Items = append(page.Items, rows[i])
+			}
+		}
+		if len(rows) < n {
+			return page, nil
+		}
+		seen += len(rows)
+	}
+	page.Next = sealCursor(kind, after)
+	return page, nil
+}
+
+func (f Filter) block(p netip.Prefix) bool {
+	if f.Family != "" && ipam.FamilyOf(p.Addr()) != f.Family {
+		return false
+	}
+	if f.Within.IsValid() && (f.Within.Addr().Is4() != p.Addr().Is4() || f.Within.Bits() > p.Bits() || !f.Within.Contains(p.Addr())) {
+		return false
+	}
+	return !f.Contains.IsValid() || p.Contains(f.Contains)
+}
+
+func (f Filter) labels(m map[string]string) bool { return f.Labels == nil || f.Labels.Matches(m) }
+
+func is(want, have ipam.Ref) bool { return want == ipam.Ref{} || want == have }
+
+// ListProjects lists the projects by name.
+func (s *Service) ListProjects(ctx context.Context, f Filter, limit int, cursor string) (Page[ipam.Project], error) {
+	if _, err := tenancy.Authorize(ctx, tenancy.ProjectsRead, ipam.PlatformProject); err != nil {
+		return Page[ipam.Project]{}, err
+	}
+	return scan("projects", cursor, limit, func(after string, n int) ([]ipam.Project, error) {
+		return s.store.ProjectList(ctx, after, n)
+	}, func(p *ipam.Project) bool { return f.labels(p.Labels) }, func(p ipam.Project) string { return p.Name })
+}
+
+// ListSpaces lists a project's spaces by name.
+func (s *Service) ListSpaces(ctx context.Context, project string, f Filter, limit int, cursor string) (Page[ipam.Space], error) {
+	_, key, err := s.enter(ctx, tenancy.SpacesRead, project)
+	if err != nil {
+		return Page[ipam.Space]{}, err
+	}
+	return scan("spaces", cursor, limit, func(after string, n int) ([]ipam.Space, error) {
+		return s.store.SpaceList(ctx, key, after, n)
+	}, func(p *ipam.Space) bool { return f.labels(p.Labels) }, func(p ipam.Space) string { return p.Name })
+}
+
+// ListPools lists a project's pools by name, each with what is free in it.
+func (s *Service) ListPools(ctx context.Context, project string, f Filter, limit int, cursor string) (Page[ipam.Pool], error) {
+	_, key, err := s.enter(ctx, tenancy.PoolsRead, project)
+	if err != nil {
+		return Page[ipam.Pool]{}, err
+	}
+	return scan("pools", cursor, limit, func(after string, n int) ([]ipam.Pool, error) {
+		rows, err := s.store.PoolList(ctx, key, after, n)
+		if err != nil {
+			return nil, err
+		}
+		return rows, s.fillStock(ctx, rows)
+	}, func(p *ipam.Pool) bool {
+		return f.block(p.Block) && f.labels(p.Labels) && is(f.Space, p.Space) && is(f.Parent, p.Spec.Parent) &&
+			(f.Phase == "" || f.Phase == p.Phase())
+	}, func(p ipam.Pool) string { return p.Name })
+}
+
+// ListClaims lists a project's claims: by name, or by address when the filter names a pool.
+func (s *Service) ListClaims(ctx context.Context, project string, f Filter, limit int, cursor string) (Page[ipam.Claim], error) {
+	_, key, err := s.enter(ctx, tenancy.ClaimsRead, project)
+	if err != nil {
+		return Page[ipam.Claim]{}, err
+	}
+	match := func(c *ipam.Claim) bool {
+		return f.block(c.Block) && f.labels(c.Labels) && is(f.Pool, c.Pool) && (f.Phase == "" || f.Phase == string(ipam.PhaseBound))
+	}
+	pool, empty, err := s.filterPool(ctx, key, f)
+	if err != nil || empty {
+		return Page[ipam.Claim]{Items: []ipam.Claim{}}, err
+	}
+	if pool != nil {
+		return scan("claims-in-pool", cursor, limit, func(after netip.Addr, n int) ([]ipam.Claim, error) {
+			if !sameFamily(after, pool.Block) {
+				return nil, errBadCursor()
+			}
+			return s.store.ClaimListInPool(ctx, key, PoolContainer(*pool), f.startingIn(pool.Block), after, n)
+		}, match, func(c ipam.Claim) netip.Addr { return c.Block.Addr() })
+	}
+	return scan("claims", cursor, limit, func(after string, n int) ([]ipam.Claim, error) {
+		return s.store.ClaimList(ctx, key, after, n)
+	}, match, func(c ipam.Claim) string { return c.Name })
+}
+
+// ListAllocations lists what is held in a project's pools: by pool and address.
+func (s *Service) ListAllocations(ctx context.Context, project string, f Filter, limit int, cursor string) (Page[ipam.Allocation], error) {
+	_, key, err := s.enter(ctx, tenancy.AllocationsRead, project)
+	if err != nil {
+		return Page[ipam.Allocation]{}, err
+	}
+	match := func(a *ipam.Allocation) bool {
+		return f.block(a.Block) && is(f.Pool, a.Pool) && (f.Phase == "" || f.Phase == string(a.Phase)) &&
+			(f.Purpose == "" || f.Purpose == a.Purpose)
+	}
+	pool, empty, err := s.filterPool(ctx, key, f)
+	if err != nil || empty {
+		return Page[ipam.Allocation]{Items: []ipam.Allocation{}}, err
+	}
+	if pool != nil {
+		return scan("allocations-in-pool", cursor, limit, func(after netip.Addr, n int) ([]ipam.Allocation, error) {
+			if !sameFamily(after, pool.Block) {
+				return nil, errBadCursor()
+			}
+			return s.store.AllocationListInPool(ctx, PoolContainer(*pool), f.startingIn(pool.Block), after, n)
+		}, match, func(a ipam.Allocation) netip.Addr { return a.Block.Addr() })
+	}
+	return scan("allocations", cursor, limit, func(after AllocationCursor, n int) ([]ipam.Allocation, error) {
+		return s.store.AllocationList(ctx, key, after, n)
+	}, match, func(a ipam.Allocation) AllocationCursor {
+		return AllocationCursor{ContainerID: a.ContainerID, Base: a.Block.Addr()}
+	})
+}
+
+// filterPool resolves the filter's pool; empty when it names one that does not exist, which matches nothing.
+func (s *Service) filterPool(ctx context.Context, key ProjectKey, f Filter) (pool *ipam.Pool, empty bool, err error) {
+	if f.Pool == (ipam.Ref{}) {
+		return nil, false, nil
+	}
+	if f.Pool.Project != key.Name {
+		return nil, true, nil
+	}
+	p, found, err := ignoreNotFound(s.store.PoolGet(ctx, key, f.Pool.Name))
+	return &p, err == nil && !found, err
+}
+
+// startingIn is the part of a pool in which matching blocks can begin.
+func (f Filter) startingIn(pool netip.Prefix) netip.Prefix {
+	if f.Within.IsValid() && f.Within.Addr().Is4() == pool.Addr().Is4() && f.Within.Bits() > pool.Bits() && pool.Contains(f.Within.Addr()) {
+		return f.Within
+	}
+	return pool
+}
+
+func sameFamily(a netip.Addr, p netip.Prefix) bool {
+	return !a.IsValid() || a.BitLen() == p.Addr().BitLen()
+}

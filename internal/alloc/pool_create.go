@@ -1,0 +1,217 @@
+package alloc
+
+import (
+	"context"
+	"net/netip"
+
+	"github.com/carve-ipam/carve/internal/alloc/space"
+	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/tenancy"
+)
+
+// CreatePool carves a pool, and its reservations from it, in one transaction.
+func (s *Service) CreatePool(ctx context.Context, project string, p ipam.Pool, r Request) (Result[ipam.Pool], error) {
+	none := Result[ipam.Pool]{}
+	who, key, err := s.enter(ctx, tenancy.PoolsWrite, project)
+	if err != nil {
+		return none, err
+	}
+	if err := checkNew(&p.Metadata, p.Spec.Check()); err != nil {
+		return none, err
+	}
+	for _, ref := range []ipam.Ref{p.Spec.Parent, p.Spec.Space} {
+		if ref != (ipam.Ref{}) && ref.Project != project {
+			return none, refNotFound(ref, p.Spec)
+		}
+	}
+	p.Metadata = s.fresh(p.Metadata, project, s.region, who)
+	p.ProjectID = key.ID
+	random := ipam.NewID()
+	return once(ctx, s, key.ID, r, func(ctx context.Context) (ipam.Pool, error) {
+		from, err := s.poolSource(ctx, s.store, key, p)
+		if err != nil {
+			return p, err
+		}
+		release, err := s.lanes.acquire(ctx, from.container.ID)
+		if err != nil {
+			return p, err
+		}
+		defer release()
+		return settled(ctx, s, "pool_create", r.DryRun, func(ctx context.Context, tx Tx) (ipam.Pool, error) {
+			return s.carvePool(ctx, tx, key, p, random, r)
+		}, func(ctx context.Context) (ipam.Pool, bool, error) {
+			got, found, err := ignoreNotFound(s.store.PoolGet(ctx, key, p.Name))
+			if err != nil || !found || got.UID != p.UID {
+				return got, false, err
+			}
+			got, err = s.withStock(ctx, got)
+			return got, err == nil, err
+		})
+	})
+}
+
+// source is what a pool is carved from.
+type source struct {
+	container Container
+	spaceID   ipam.ID
+	space     ipam.Ref
+	parent    *ipam.Pool // nil for a root
+}
+
+func (s *Service) poolSource(ctx context.Context, read Reader, key ProjectKey, p ipam.Pool) (source, error) {
+	if p.Spec.Parent != (ipam.Ref{}) {
+		parent, err := read.PoolGet(ctx, key, p.Spec.Parent.Name)
+		if err != nil {
+			return source{}, at(err, "/spec/parentRef/name")
+		}
+		return source{container: PoolContainer(parent), spaceID: parent.SpaceID, space: parent.Space, parent: &parent}, nil
+	}
+	name := p.Spec.Space.Name
+	if name == "" {
+		name = ipam.DefaultSpace
+	}
+	sp, err := read.SpaceGet(ctx, key, name)
+	if err != nil {
+		return source{}, at(err, "/spec/spaceRef/name")
+	}
+	c := SpaceContainer(sp, ipam.FamilyOf(p.Spec.CIDR.Addr()))
+	return source{container: c, spaceID: sp.UID, space: ipam.Ref{Project: key.Name, Name: sp.Name}}, nil
+}
+
+// carvePool is one attempt of the transaction pool_create.
+func (s *Service) carvePool(ctx context.Context, tx Tx, key ProjectKey, p ipam.Pool, random ipam.ID, r Request) (ipam.Pool, error) {
+	from, err := s.poolSource(ctx, tx, key, p)
+	if err != nil {
+		return p, err
+	}
+	wish := space.Wish{Exact: p.Spec.CIDR}
+	if from.parent != nil {
+		if err := admitChild(*from.parent, p.Spec); err != nil {
+			return p, err
+		}
+		if p.Spec.PrefixLength != nil {
+			wish = wishFor(netip.Prefix{}, *p.Spec.PrefixLength, from.parent.Spec.Allocation.Strategy, random, from.container.Block, tx.Attempt())
+		}
+	}
+	wishes := []space.Wish{wish}
+	free, err := tx.FreeRead(ctx, from.container, reads(from.container, nil, wishes))
+	if err != nil {
+		return p, err
+	}
+	k, err := newCarver(from.container, nil, free)
+	if err != nil {
+		return p, err
+	}
+	block, ok := k.take(wish)
+	if !ok {
+		return p, s.poolRefusal(ctx, tx, from, wish)
+	}
+	p.Block, p.SpaceID, p.Space = block, from.spaceID, from.space
+	p.ContainerID, p.ContainerProjectID = from.container.ID, from.container.ProjectID
+	if from.parent == nil {
+		p.Spec.Space = from.space
+	}
+	if err := p.Spec.Allocation.CheckFor(block); err != nil {
+		return p, err
+	}
+	inner, reservations, err := s.reserve(p)
+	if err != nil {
+		return p, err
+	}
+	p.Stock = ipam.Stock{Free: space.HistogramOf(inner)}
+	stored, err := answers(key.ID, r, p.CreatedAt, p)
+	if err != nil {
+		return p, err
+	}
+	return p, tx.Write(ctx, Changes{
+		Free:             []FreeChange{k.change(), {Container: PoolContainer(p), Insert: inner}},
+		PoolInsert:       &p,
+		AllocationInsert: append(reservations, poolHold(p, from)),
+		Answers:          stored,
+	})
+}
+
+// reserve cuts the reservations out of a new pool: what stays free, and the allocations that hold the rest.
+func (s *Service) reserve(p ipam.Pool) (free []netip.Prefix, held []ipam.Allocation, err error) {
+	list, err := reservedBlocks(p.Block, p.Spec.Reservations)
+	if err != nil {
+		return nil, nil, err
+	}
+	set, err := space.NewFreeSet(p.Block, []netip.Prefix{p.Block})
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, r := range list {
+		set.Take(space.Wish{Exact: r.block}) // cannot fail: reservedBlocks has taken the same ones
+		held = append(held, reservationOf(p, r))
+	}
+	_, free = set.Changes()
+	if len(list) == 0 {
+		free = []netip.Prefix{p.Block}
+	}
+	return free, held, nil
+}
+
+func reservationOf(p ipam.Pool, r reserved) ipam.Allocation {
+	return ipam.Allocation{
+		ID: ipam.DerivedID(p.Revision, r.block.String()), Region: p.Region, ProjectID: p.ProjectID, Project: p.Project, ContainerID: p.UID, Pool: p.Ref(),
+		Block: r.block, Purpose: ipam.PurposeReservation, Phase: ipam.PhaseBound, Reason: r.reason,
+		Revision: p.Revision, CreatedAt: p.UpdatedAt, UpdatedAt: p.UpdatedAt, CreatedBy: p.CreatedBy,
+	}
+}
+
+// poolHold is the pool's own allocation in what it was carved from.
+func poolHold(p ipam.Pool, from source) ipam.Allocation {
+	a := ipam.Allocation{
+		ID: ipam.DerivedID(p.UID, "hold"), Region: from.container.Region, ProjectID: from.container.ProjectID, Project: p.Project,
+		ContainerID: from.container.ID, Block: p.Block, Purpose: ipam.PurposeRootPool, Phase: ipam.PhaseBound,
+		HolderProjectID: p.ProjectID, Holder: p.Ref(),
+		Revision: p.Revision, CreatedAt: p.CreatedAt, UpdatedAt: p.CreatedAt, CreatedBy: p.CreatedBy,
+	}
+	if from.parent != nil {
+		a.Purpose, a.Pool = ipam.PurposeChildPool, from.parent.Ref()
+	}
+	return a
+}
+
+func admitChild(parent ipam.Pool, spec ipam.PoolSpec) error {
+	if spec.CIDR.IsValid() {
+		return parent.AdmitExact("/spec/cidr", spec.CIDR)
+	}
+	return parent.Admit("/spec/prefixLength", *spec.PrefixLength)
+}
+
+// poolRefusal explains why the source had no room.
+func (s *Service) poolRefusal(ctx context.Context, read Reader, from source, wish space.Wish) error {
+	if from.parent != nil {
+		return refusal(ctx, read, *from.parent, wish, ProjectKey{})
+	}
+	others, err := read.PoolListOverlapping(ctx, from.container.ID, wish.Exact, 5)
+	if err != nil {
+		return err
+	}
+	e := ipam.Errorf(ipam.CodeOverlap, "%s overlaps a pool of space %s.", wish.Exact, from.space)
+	if len(others) > 0 {
+		e = ipam.Errorf(ipam.CodeOverlap, "%s overlaps pool %s (%s) of space %s.", wish.Exact, others[0].Ref(), others[0].Block, from.space)
+	}
+	for _, o := range others {
+		e.Figures.ConflictsWith = append(e.Figures.ConflictsWith, o.Ref().String())
+	}
+	return e.At("/spec/cidr", "must not overlap another root pool of the space.")
+}
+
+// at points a not_found error about a reference at the field that holds the reference.
+func at(err error, pointer string) error {
+	if e, ok := err.(*ipam.Error); ok && e.Code == ipam.CodeNotFound { //nolint:errorlint // only the error itself, not a wrapped one, speaks of this reference
+		return e.At(pointer, "names nothing that exists here.")
+	}
+	return err
+}
+
+func refNotFound(ref ipam.Ref, spec ipam.PoolSpec) error {
+	pointer := "/spec/parentRef"
+	if ref == spec.Space {
+		pointer = "/spec/spaceRef"
+	}
+	return at(ipam.Errorf(ipam.CodeNotFound, "%s was not found.", ref), pointer)
+}

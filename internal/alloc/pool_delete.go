@@ -1,0 +1,140 @@
+package alloc
+
+import (
+	"context"
+	"net/netip"
+	"slices"
+	"strconv"
+
+	"github.com/carve-ipam/carve/internal/alloc/space"
+	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/tenancy"
+)
+
+// DeletePool removes an empty pool: its reservations go with it and its block is free again in what it was carved from.
+func (s *Service) DeletePool(ctx context.Context, project, name string, r Request) error {
+	_, key, err := s.enter(ctx, tenancy.PoolsWrite, project)
+	if err != nil {
+		return err
+	}
+	first, err := s.store.PoolGet(ctx, key, name)
+	if err != nil {
+		return err
+	}
+	release, err := s.lanes.acquire(ctx, first.UID, first.ContainerID)
+	if err != nil {
+		return err
+	}
+	defer release()
+	_, err = settled(ctx, s, "pool_delete", r.DryRun, func(ctx context.Context, tx Tx) (struct{}, error) {
+		changes, err := s.uncarvePool(ctx, tx, key, name, r)
+		if err != nil {
+			return struct{}{}, err
+		}
+		return struct{}{}, tx.Write(ctx, changes)
+	}, func(ctx context.Context) (struct{}, bool, error) {
+		got, found, err := ignoreNotFound(s.store.PoolGet(ctx, key, name))
+		return struct{}{}, !found || got.UID != first.UID, err
+	})
+	if ipam.IsCode(err, ipam.CodeInUse) {
+		return s.inUse(ctx, first, err)
+	}
+	return err
+}
+
+// uncarvePool plans the removal of a pool; in_use when anything but reservations is held in it.
+func (s *Service) uncarvePool(ctx context.Context, tx Tx, key ProjectKey, name string, r Request) (Changes, error) {
+	p, err := tx.PoolGet(ctx, key, name)
+	if err != nil {
+		return Changes{}, err
+	}
+	if err := r.IfMatch.Check(p.Revision); err != nil {
+		return Changes{}, err
+	}
+	c := PoolContainer(p)
+	held, err := tx.AllocationListInPool(ctx, c, p.Block, netip.Addr{}, maxHeldToDelete(p))
+	if err != nil {
+		return Changes{}, err
+	}
+	tiles := make([]netip.Prefix, 0, len(held))
+	for _, a := range held {
+		if a.Purpose != ipam.PurposeReservation {
+			return Changes{}, ipam.Errorf(ipam.CodeInUse, "Pool %s still holds blocks.", p.Ref())
+		}
+		tiles = append(tiles, a.Block)
+	}
+	free, err := tx.FreeList(ctx, c, p.Block.Addr().BitLen(), netip.Prefix{}, maxFreeToDelete)
+	if err != nil {
+		return Changes{}, err
+	}
+	if err := space.Tiles(p.Block, append(tiles, free...)); err != nil {
+		return Changes{}, ipam.Errorf(ipam.CodeInternal, "Pool %s does not add up and was not deleted; run the audit.", p.Ref()).Because(err)
+	}
+	from, err := s.holder(ctx, tx, key, p)
+	if err != nil {
+		return Changes{}, err
+	}
+	hold, err := tx.AllocationListInPool(ctx, from, p.Block, netip.Addr{}, 1)
+	if err != nil {
+		return Changes{}, err
+	}
+	if len(hold) != 1 || hold[0].Block != p.Block {
+		return Changes{}, ipam.Errorf(ipam.CodeInternal, "Pool %s is not held where it was carved from; run the audit.", p.Ref())
+	}
+	around, err := tx.FreeRead(ctx, from, reads(from, []netip.Prefix{p.Block}, nil))
+	if err != nil {
+		return Changes{}, err
+	}
+	k, err := newCarver(from, []netip.Prefix{p.Block}, around)
+	if err != nil {
+		return Changes{}, err
+	}
+	return Changes{
+		Free:             []FreeChange{{Container: c, Delete: free}, k.change()},
+		AllocationDelete: append(held, hold[0]),
+		PoolDelete:       &p,
+	}, nil
+}
+
+// holder is the container that a pool was carved from.
+func (s *Service) holder(ctx context.Context, read Reader, key ProjectKey, p ipam.Pool) (Container, error) {
+	if p.Root() {
+		sp, err := read.SpaceGet(ctx, key, p.Space.Name)
+		return SpaceContainer(sp, p.Family()), err
+	}
+	parent, err := read.PoolGetByID(ctx, p.ContainerID)
+	return PoolContainer(parent), err
+}
+
+// inUse completes the refusal with how much is held; counting is not part of the transaction.
+func (s *Service) inUse(ctx context.Context, p ipam.Pool, refused error) error {
+	held, err := s.store.HeldCount(ctx, PoolContainer(p))
+	if err != nil || held.Claims+held.Retained+held.ChildPools == 0 {
+		return refused
+	}
+	e := ipam.Errorf(ipam.CodeInUse, "Pool %s still holds %d claims, %d retained allocations and %d child pools; nothing was changed.",
+		p.Ref(), held.Claims, held.Retained, held.ChildPools)
+	claims := held.Claims + held.Retained
+	e.Figures.Claims, e.Figures.ChildPools = &claims, &held.ChildPools
+	return e
+}
+
+// maxHeldToDelete is one more than the reservations a pool can have, so that anything else held is among those read.
+func maxHeldToDelete(ipam.Pool) int { return ipam.MaxReservedBlocks + 1 }
+
+// maxFreeToDelete bounds the free rows of a pool that holds reservations alone: each reserved block leaves at most one
+// free block for each length on each of its two sides.
+const maxFreeToDelete = ipam.MaxReservedBlocks * 2 * 128
+
+func reservationPointer(i int) string { return "/spec/reservations/" + strconv.Itoa(i) }
+
+// pointAt replaces the places that a refusal names by one.
+func pointAt(err error, pointer string) error {
+	if e, ok := err.(*ipam.Error); ok && len(e.Fields) > 0 { //nolint:errorlint // only our own refusal is re-pointed
+		c := *e
+		c.Fields = slices.Clone(e.Fields[:1])
+		c.Fields[0].Pointer = pointer
+		return &c
+	}
+	return err
+}

@@ -1,0 +1,137 @@
+package alloc
+
+import (
+	"context"
+	"net/netip"
+	"slices"
+
+	"github.com/carve-ipam/carve/internal/alloc/space"
+	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/tenancy"
+)
+
+// PatchPool changes what may change of a pool by mutate, which must be pure. Reservations that are new are carved, and
+// those that are gone are given back, in the same transaction. No difference: nothing is written.
+func (s *Service) PatchPool(ctx context.Context, project, name string, r Request, mutate func(ipam.Pool) (ipam.Pool, error)) (ipam.Pool, error) {
+	who, key, err := s.enter(ctx, tenancy.PoolsWrite, project)
+	if err != nil {
+		return ipam.Pool{}, err
+	}
+	first, err := s.store.PoolGet(ctx, key, name)
+	if err != nil {
+		return first, err
+	}
+	release, err := s.lanes.acquire(ctx, first.UID)
+	if err != nil {
+		return first, err
+	}
+	defer release()
+	revision, now := ipam.NewID(), s.now()
+	p, err := settled(ctx, s, "pool_patch", r.DryRun, func(ctx context.Context, tx Tx) (ipam.Pool, error) {
+		was, err := tx.PoolGet(ctx, key, name)
+		if err != nil {
+			return was, err
+		}
+		if err := r.IfMatch.Check(was.Revision); err != nil {
+			return was, err
+		}
+		next, err := mutate(was)
+		if err != nil {
+			return was, err
+		}
+		specChanged := !samePolicy(was.Spec, next.Spec)
+		if !specChanged && sameMeta(was.Metadata, next.Metadata) {
+			return was, nil
+		}
+		if err := checkChanged(next.Metadata, next.Spec.Check()); err != nil {
+			return was, err
+		}
+		if err := next.Spec.Allocation.CheckFor(next.Block); err != nil {
+			return was, err
+		}
+		touch(&next.Metadata, was.Metadata, specChanged, revision, now)
+		changes, err := s.rereserve(ctx, tx, was, next, who.Subject)
+		if err != nil {
+			return was, err
+		}
+		changes.PoolUpdate = &PoolUpdate{Was: was.Revision, Now: next}
+		return next, tx.Write(ctx, changes)
+	}, func(ctx context.Context) (ipam.Pool, bool, error) {
+		got, found, err := ignoreNotFound(s.store.PoolGet(ctx, key, name))
+		return got, found && got.Revision == revision, err
+	})
+	if err != nil {
+		return p, err
+	}
+	return s.withStock(ctx, p)
+}
+
+func samePolicy(a, b ipam.PoolSpec) bool {
+	return a.Visibility == b.Visibility && a.Description == b.Description && a.Allocation.Equal(b.Allocation) &&
+		slices.Equal(a.Reservations, b.Reservations)
+}
+
+// rereserve plans the difference between two lists of reservations.
+func (s *Service) rereserve(ctx context.Context, tx Tx, was, next ipam.Pool, subject string) (Changes, error) {
+	if slices.Equal(was.Spec.Reservations, next.Spec.Reservations) {
+		return Changes{}, nil
+	}
+	before, err := reservedBlocks(was.Block, was.Spec.Reservations)
+	if err != nil {
+		return Changes{}, err
+	}
+	after, err := reservedBlocks(next.Block, next.Spec.Reservations)
+	if err != nil {
+		return Changes{}, err
+	}
+	kept := map[reserved]bool{} // same block, same reason
+	for _, r := range before {
+		r.index = 0
+		kept[r] = false
+	}
+	var added []reserved
+	for _, r := range after {
+		same := r
+		same.index = 0
+		if _, ok := kept[same]; ok {
+			kept[same] = true
+		} else {
+			added = append(added, r)
+		}
+	}
+	c := PoolContainer(was)
+	held, err := tx.AllocationListInPool(ctx, c, was.Block, netip.Addr{}, maxHeldToDelete(was))
+	if err != nil {
+		return Changes{}, err
+	}
+	var changes Changes
+	var freed []netip.Prefix
+	for _, a := range held {
+		if a.Purpose == ipam.PurposeReservation && !kept[reserved{block: a.Block, reason: a.Reason}] {
+			changes.AllocationDelete = append(changes.AllocationDelete, a)
+			freed = append(freed, a.Block)
+		}
+	}
+	wishes := make([]space.Wish, len(added))
+	for i, r := range added {
+		wishes[i] = space.Wish{Exact: r.block}
+	}
+	free, err := tx.FreeRead(ctx, c, reads(c, freed, wishes))
+	if err != nil {
+		return Changes{}, err
+	}
+	k, err := newCarver(c, freed, free)
+	if err != nil {
+		return Changes{}, err
+	}
+	next.CreatedBy = subject
+	for i, r := range added {
+		if _, ok := k.take(wishes[i]); !ok {
+			e := takenRefusal(ctx, tx, was, r.block, ProjectKey{})
+			return Changes{}, pointAt(e, reservationPointer(r.index))
+		}
+		changes.AllocationInsert = append(changes.AllocationInsert, reservationOf(next, r))
+	}
+	changes.Free = []FreeChange{k.change()}
+	return changes, nil
+}

@@ -1,0 +1,184 @@
+package alloc
+
+import (
+	"context"
+	"maps"
+	"net/netip"
+
+	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/tenancy"
+)
+
+// CreateProject makes a project together with its space "default".
+func (s *Service) CreateProject(ctx context.Context, p ipam.Project, r Request) (Result[ipam.Project], error) {
+	who, err := tenancy.Authorize(ctx, tenancy.ProjectsWrite, ipam.PlatformProject)
+	if err != nil {
+		return Result[ipam.Project]{}, err
+	}
+	if err := checkNew(&p.Metadata, p.Spec.Check()); err != nil {
+		return Result[ipam.Project]{}, err
+	}
+	p.Metadata = s.fresh(p.Metadata, "", "", who)
+	sp := s.defaultSpace(p, who)
+	// Keys of POST /projects are kept under the zero project: no project owns them.
+	return once(ctx, s, ipam.ID{}, r, func(ctx context.Context) (ipam.Project, error) {
+		stored, err := answers(ipam.ID{}, r, p.CreatedAt, p)
+		if err != nil {
+			return p, err
+		}
+		return settled(ctx, s, "project_create", r.DryRun, func(ctx context.Context, tx Tx) (ipam.Project, error) {
+			return p, tx.Write(ctx, Changes{
+				ProjectInsert: &p, SpaceInsert: []ipam.Space{sp}, Free: wholeSpace(sp), Answers: stored,
+			})
+		}, func(ctx context.Context) (ipam.Project, bool, error) {
+			got, found, err := ignoreNotFound(s.store.ProjectGet(ctx, p.Name))
+			return got, found && got.UID == p.UID, err
+		})
+	})
+}
+
+// EnsurePlatform creates the project "platform" on the first start of an installation.
+func (s *Service) EnsurePlatform(ctx context.Context) error {
+	if _, err := s.store.ProjectGet(ctx, ipam.PlatformProject); !ipam.IsCode(err, ipam.CodeNotFound) {
+		return err
+	}
+	ctx = tenancy.WithPrincipal(ctx, tenancy.Principal{Subject: "system", Method: "system", PlatformAdmin: true})
+	_, err := s.CreateProject(ctx, ipam.Project{
+		Metadata: ipam.Metadata{Name: ipam.PlatformProject},
+		Spec:     ipam.ProjectSpec{DisplayName: "Platform", Description: "The operators' project."},
+	}, Request{})
+	if ipam.IsCode(err, ipam.CodeAlreadyExists) { // another server was first
+		return nil
+	}
+	return err
+}
+
+// GetProject reads one project.
+func (s *Service) GetProject(ctx context.Context, name string) (ipam.Project, error) {
+	if _, err := tenancy.Authorize(ctx, tenancy.ProjectsRead, name); err != nil {
+		return ipam.Project{}, err
+	}
+	return s.store.ProjectGet(ctx, name)
+}
+
+// PatchProject changes labels, annotations and spec by mutate, which must be pure. No difference: nothing is written.
+func (s *Service) PatchProject(ctx context.Context, name string, r Request, mutate func(ipam.Project) (ipam.Project, error)) (ipam.Project, error) {
+	if _, err := tenancy.Authorize(ctx, tenancy.ProjectsWrite, name); err != nil {
+		return ipam.Project{}, err
+	}
+	revision, now := ipam.NewID(), s.now()
+	return settled(ctx, s, "project_patch", r.DryRun, func(ctx context.Context, tx Tx) (ipam.Project, error) {
+		was, err := tx.ProjectGet(ctx, name)
+		if err != nil {
+			return was, err
+		}
+		if err := r.IfMatch.Check(was.Revision); err != nil {
+			return was, err
+		}
+		next, err := mutate(was)
+		if err != nil {
+			return was, err
+		}
+		specChanged := next.Spec != was.Spec
+		if !specChanged && sameMeta(was.Metadata, next.Metadata) {
+			return was, nil
+		}
+		if err := checkChanged(next.Metadata, next.Spec.Check()); err != nil {
+			return was, err
+		}
+		touch(&next.Metadata, was.Metadata, specChanged, revision, now)
+		return next, tx.Write(ctx, Changes{ProjectUpdate: &ProjectUpdate{Was: was.Revision, Now: next}})
+	}, func(ctx context.Context) (ipam.Project, bool, error) {
+		got, found, err := ignoreNotFound(s.store.ProjectGet(ctx, name))
+		return got, found && got.Revision == revision, err
+	})
+}
+
+// DeleteProject removes an empty project and its default space.
+func (s *Service) DeleteProject(ctx context.Context, name string, r Request) error {
+	if _, err := tenancy.Authorize(ctx, tenancy.ProjectsWrite, name); err != nil {
+		return err
+	}
+	if name == ipam.PlatformProject {
+		return ipam.Errorf(ipam.CodeInUse, "The project %q always exists and cannot be deleted.", name)
+	}
+	first, err := s.store.ProjectGet(ctx, name)
+	if err != nil {
+		return err
+	}
+	_, err = settled(ctx, s, "project_delete", r.DryRun, func(ctx context.Context, tx Tx) (struct{}, error) {
+		var none struct{}
+		p, err := tx.ProjectGet(ctx, name)
+		if err != nil {
+			return none, err
+		}
+		if err := r.IfMatch.Check(p.Revision); err != nil {
+			return none, err
+		}
+		holds, err := tx.ProjectHoldings(ctx, p.UID)
+		if err != nil {
+			return none, err
+		}
+		if holds != (Holdings{}) {
+			e := ipam.Errorf(ipam.CodeInUse, "Project %q still holds %d pools, %d claims and %d spaces besides %q; delete them first.",
+				name, holds.Pools, holds.Claims, holds.Spaces, ipam.DefaultSpace)
+			e.Figures.Claims = &holds.Claims
+			return none, e
+		}
+		sp, err := tx.SpaceGet(ctx, Key(p), ipam.DefaultSpace)
+		if err != nil {
+			return none, err
+		}
+		free, err := emptySpace(ctx, tx, sp)
+		if err != nil {
+			return none, err
+		}
+		return none, tx.Write(ctx, Changes{ProjectDelete: &p, SpaceDelete: []ipam.Space{sp}, Free: free})
+	}, func(ctx context.Context) (struct{}, bool, error) {
+		got, found, err := ignoreNotFound(s.store.ProjectGet(ctx, name))
+		return struct{}{}, !found || got.UID != first.UID, err
+	})
+	return err
+}
+
+// checkNew validates the caller's part of new metadata and completes a generated name (already in Name).
+func checkNew(m *ipam.Metadata, spec error) error {
+	if !ipam.ValidName(m.Name) {
+		return ipam.Invalid("/metadata/name", "must be a DNS label: 1 to 63 of a-z, 0-9 and -, beginning and ending with a letter or digit.")
+	}
+	return checkChanged(*m, spec)
+}
+
+func checkChanged(m ipam.Metadata, spec error) error {
+	if err := ipam.CheckLabels("/metadata/labels", m.Labels); err != nil {
+		return err
+	}
+	if err := ipam.CheckAnnotations("/metadata/annotations", m.Annotations); err != nil {
+		return err
+	}
+	return spec
+}
+
+// sameMeta compares what a caller may write of metadata; nil and empty maps are the same.
+func sameMeta(a, b ipam.Metadata) bool {
+	return maps.Equal(a.Labels, b.Labels) && maps.Equal(a.Annotations, b.Annotations)
+}
+
+// touch fills in the server's part of changed metadata.
+func touch(next *ipam.Metadata, was ipam.Metadata, specChanged bool, revision ipam.ID, now timestamp) {
+	labels, annotations := next.Labels, next.Annotations
+	*next = was
+	next.Labels, next.Annotations = labels, annotations
+	next.Revision, next.UpdatedAt = revision, now
+	if specChanged {
+		next.Generation++
+	}
+}
+
+func wholeSpace(sp ipam.Space) []FreeChange {
+	v4, v6 := SpaceContainer(sp, ipam.IPv4), SpaceContainer(sp, ipam.IPv6)
+	return []FreeChange{
+		{Container: v4, Insert: []netip.Prefix{v4.Block}},
+		{Container: v6, Insert: []netip.Prefix{v6.Block}},
+	}
+}

@@ -1,0 +1,74 @@
+package alloc
+
+import (
+	"context"
+	"net/netip"
+
+	"github.com/carve-ipam/carve/internal/alloc/space"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// refusal explains why a pool could not grant a wish, with the figures of the moment. caller may be told to bind a retained
+// allocation again when it is its own; the zero key: nobody.
+func refusal(ctx context.Context, read Reader, pool ipam.Pool, wish space.Wish, caller ProjectKey) error {
+	c := PoolContainer(pool)
+	stocks, err := read.Stocks(ctx, []Container{c})
+	if err != nil {
+		return err
+	}
+	stock := stocks[pool.UID]
+	if wish.Exact.IsValid() {
+		return takenRefusal(ctx, read, pool, wish.Exact, caller)
+	}
+	return exhausted([]ipam.Pool{pool}, []ipam.Stock{stock}, wish.Bits)
+}
+
+// exhausted says that none of the pools has a free block of the wanted length, which length is still free, and how
+// many addresses.
+func exhausted(pools []ipam.Pool, stocks []ipam.Stock, bits int) *ipam.Error {
+	hostBits := pools[0].Block.Addr().BitLen()
+	all := ipam.Stock{Free: map[int]int64{}}
+	names := make([]string, 0, len(pools))
+	for i, p := range pools {
+		names = append(names, p.Ref().String())
+		for b, n := range stocks[i].Free {
+			all.Free[b] += n
+		}
+	}
+	available := all.Available(hostBits).String()
+	where := "Pool " + names[0] + " has"
+	if len(names) > 1 {
+		where = "None of the pools tried has"
+	}
+	var e *ipam.Error
+	if largest, ok := all.LargestFree(); ok {
+		e = ipam.Errorf(ipam.CodePoolExhausted, "%s no free block of length /%d left: the largest free block is a /%d, and %s addresses are free in all.",
+			where, bits, largest, available)
+		e.Figures.LargestFreePrefixLength = &largest
+	} else {
+		e = ipam.Errorf(ipam.CodePoolExhausted, "%s nothing left to give: a block of length /%d was asked for.", where, bits)
+	}
+	e.Figures.WantedPrefixLength, e.Figures.AvailableAddresses, e.Figures.PoolsTried = &bits, available, names
+	return e
+}
+
+// takenRefusal says that the very block asked for is held, at least in part.
+func takenRefusal(ctx context.Context, read Reader, pool ipam.Pool, block netip.Prefix, caller ProjectKey) error {
+	pointer := "/spec/cidr"
+	if block.IsSingleIP() {
+		pointer = "/spec"
+	}
+	held, err := read.AllocationListInPool(ctx, PoolContainer(pool), block, netip.Addr{}, 1)
+	if err != nil {
+		return err
+	}
+	if len(held) == 1 && held[0].Block == block && held[0].Phase == ipam.PhaseRetained && held[0].HolderProjectID == caller.ID && !caller.ID.IsZero() {
+		return ipam.Errorf(ipam.CodeAllocationRetained,
+			"%s is retained from the deleted claim %s. Claim it with allocationRef %q, or delete that allocation first.",
+			block, held[0].Holder, held[0].ID).At(pointer, "is retained; name the allocation instead.")
+	}
+	e := ipam.Errorf(ipam.CodeBlockTaken, "%s is not free in pool %s: all of it or a part of it is held.", block, pool.Ref())
+	bits := block.Bits()
+	e.Figures.WantedPrefixLength, e.Figures.PoolsTried = &bits, []string{pool.Ref().String()}
+	return e.At(pointer, "must be wholly free.")
+}

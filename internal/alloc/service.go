@@ -1,0 +1,92 @@
+package alloc
+
+import (
+	"context"
+	"time"
+
+	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/tenancy"
+)
+
+// Service is the use cases. Make one with New; it is safe for concurrent use.
+type Service struct {
+	store  Store
+	region string
+	clock  func() time.Time
+	lanes  *lanes
+}
+
+// Options of a Service.
+type Options struct {
+	Region string           // where rows that this process creates live
+	Clock  func() time.Time // nil: the system clock
+}
+
+// New makes the use cases over a store.
+func New(store Store, o Options) *Service {
+	if o.Clock == nil {
+		o.Clock = time.Now
+	}
+	return &Service{store: store, region: o.Region, clock: o.Clock, lanes: newLanes()}
+}
+
+// now is the time of a request, as the database stores it: UTC, microseconds.
+func (s *Service) now() time.Time { return s.clock().UTC().Truncate(time.Microsecond) }
+
+// Request is what every changing call carries besides its subject.
+type Request struct {
+	Key         string   // Idempotency-Key; "" = none
+	Fingerprint [32]byte // SHA-256 of operation and request; set when Key is
+	DryRun      bool
+	IfMatch     Match
+}
+
+// Result is the answer to a call that creates.
+type Result[T any] struct {
+	Value    T
+	Replayed bool // the stored answer of an earlier request with the same key
+	Existed  bool // create-or-return found the same thing
+}
+
+// enter authorises an action on a project and resolves the project: one read.
+func (s *Service) enter(ctx context.Context, action tenancy.Action, project string) (tenancy.Principal, ProjectKey, error) {
+	who, err := tenancy.Authorize(ctx, action, project)
+	if err != nil {
+		return who, ProjectKey{}, err
+	}
+	p, err := s.store.ProjectGet(ctx, project)
+	if err != nil {
+		return who, ProjectKey{}, err
+	}
+	return who, Key(p), nil
+}
+
+// fresh is the metadata of something that is about to be created.
+func (s *Service) fresh(m ipam.Metadata, project, region string, who tenancy.Principal) ipam.Metadata {
+	now := s.now()
+	return ipam.Metadata{
+		Name: m.Name, UID: ipam.NewID(), Project: project, Region: region, Generation: 1, Revision: ipam.NewID(),
+		CreatedAt: now, UpdatedAt: now, CreatedBy: who.Subject, Labels: m.Labels, Annotations: m.Annotations,
+	}
+}
+
+// inTx is Store.InTx (or DryRun) for a closure that answers a value.
+func inTx[T any](ctx context.Context, s *Service, op string, dryRun bool, fn func(context.Context, Tx) (T, error)) (T, error) {
+	var out T
+	run := s.store.InTx
+	if dryRun {
+		run = s.store.DryRun
+	}
+	err := run(ctx, op, func(ctx context.Context, tx Tx) error {
+		v, err := fn(ctx, tx)
+		if err == nil {
+			out = v // overwritten by the next attempt, if there is one
+		}
+		return err
+	})
+	if err != nil {
+		var zero T
+		return zero, err
+	}
+	return out, nil
+}

@@ -1,0 +1,143 @@
+package alloc
+
+import (
+	"context"
+	"time"
+
+	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/tenancy"
+)
+
+type timestamp = time.Time
+
+func (s *Service) defaultSpace(p ipam.Project, who tenancy.Principal) ipam.Space {
+	return ipam.Space{
+		Metadata:  s.fresh(ipam.Metadata{Name: ipam.DefaultSpace}, p.Name, s.region, who),
+		ProjectID: p.UID, ContainerV4: ipam.NewID(), ContainerV6: ipam.NewID(),
+		Spec: ipam.SpaceSpec{Description: "Made with the project."},
+	}
+}
+
+// CreateSpace makes a routing domain whose two address families are wholly free.
+func (s *Service) CreateSpace(ctx context.Context, project string, sp ipam.Space, r Request) (Result[ipam.Space], error) {
+	who, key, err := s.enter(ctx, tenancy.SpacesWrite, project)
+	if err != nil {
+		return Result[ipam.Space]{}, err
+	}
+	if err := checkNew(&sp.Metadata, sp.Spec.Check()); err != nil {
+		return Result[ipam.Space]{}, err
+	}
+	sp.Metadata = s.fresh(sp.Metadata, project, s.region, who)
+	sp.ProjectID, sp.ContainerV4, sp.ContainerV6 = key.ID, ipam.NewID(), ipam.NewID()
+	return once(ctx, s, key.ID, r, func(ctx context.Context) (ipam.Space, error) {
+		stored, err := answers(key.ID, r, sp.CreatedAt, sp)
+		if err != nil {
+			return sp, err
+		}
+		return settled(ctx, s, "space_create", r.DryRun, func(ctx context.Context, tx Tx) (ipam.Space, error) {
+			return sp, tx.Write(ctx, Changes{SpaceInsert: []ipam.Space{sp}, Free: wholeSpace(sp), Answers: stored})
+		}, func(ctx context.Context) (ipam.Space, bool, error) {
+			got, found, err := ignoreNotFound(s.store.SpaceGet(ctx, key, sp.Name))
+			return got, found && got.UID == sp.UID, err
+		})
+	})
+}
+
+// GetSpace reads one space.
+func (s *Service) GetSpace(ctx context.Context, project, name string) (ipam.Space, error) {
+	_, key, err := s.enter(ctx, tenancy.SpacesRead, project)
+	if err != nil {
+		return ipam.Space{}, err
+	}
+	return s.store.SpaceGet(ctx, key, name)
+}
+
+// PatchSpace changes labels, annotations and spec by mutate, which must be pure. No difference: nothing is written.
+func (s *Service) PatchSpace(ctx context.Context, project, name string, r Request, mutate func(ipam.Space) (ipam.Space, error)) (ipam.Space, error) {
+	_, key, err := s.enter(ctx, tenancy.SpacesWrite, project)
+	if err != nil {
+		return ipam.Space{}, err
+	}
+	revision, now := ipam.NewID(), s.now()
+	return settled(ctx, s, "space_patch", r.DryRun, func(ctx context.Context, tx Tx) (ipam.Space, error) {
+		was, err := tx.SpaceGet(ctx, key, name)
+		if err != nil {
+			return was, err
+		}
+		if err := r.IfMatch.Check(was.Revision); err != nil {
+			return was, err
+		}
+		next, err := mutate(was)
+		if err != nil {
+			return was, err
+		}
+		specChanged := next.Spec != was.Spec
+		if !specChanged && sameMeta(was.Metadata, next.Metadata) {
+			return was, nil
+		}
+		if err := checkChanged(next.Metadata, next.Spec.Check()); err != nil {
+			return was, err
+		}
+		touch(&next.Metadata, was.Metadata, specChanged, revision, now)
+		return next, tx.Write(ctx, Changes{SpaceUpdate: &SpaceUpdate{Was: was.Revision, Now: next}})
+	}, func(ctx context.Context) (ipam.Space, bool, error) {
+		got, found, err := ignoreNotFound(s.store.SpaceGet(ctx, key, name))
+		return got, found && got.Revision == revision, err
+	})
+}
+
+// DeleteSpace removes a space from which nothing is carved. The default space goes with its project only.
+func (s *Service) DeleteSpace(ctx context.Context, project, name string, r Request) error {
+	_, key, err := s.enter(ctx, tenancy.SpacesWrite, project)
+	if err != nil {
+		return err
+	}
+	if name == ipam.DefaultSpace {
+		return ipam.Errorf(ipam.CodeInUse, "The space %q belongs to its project and is deleted with it.", name)
+	}
+	first, err := s.store.SpaceGet(ctx, key, name)
+	if err != nil {
+		return err
+	}
+	_, err = settled(ctx, s, "space_delete", r.DryRun, func(ctx context.Context, tx Tx) (struct{}, error) {
+		var none struct{}
+		sp, err := tx.SpaceGet(ctx, key, name)
+		if err != nil {
+			return none, err
+		}
+		if err := r.IfMatch.Check(sp.Revision); err != nil {
+			return none, err
+		}
+		free, err := emptySpace(ctx, tx, sp)
+		if err != nil {
+			return none, err
+		}
+		return none, tx.Write(ctx, Changes{SpaceDelete: []ipam.Space{sp}, Free: free})
+	}, func(ctx context.Context) (struct{}, bool, error) {
+		got, found, err := ignoreNotFound(s.store.SpaceGet(ctx, key, name))
+		return struct{}{}, !found || got.UID != first.UID, err
+	})
+	return err
+}
+
+// emptySpace plans the removal of a space's free rows. A space with nothing carved from it is free as a whole; if it is
+// not, it holds root pools and is refused.
+func emptySpace(ctx context.Context, tx Tx, sp ipam.Space) ([]FreeChange, error) {
+	var free []FreeChange
+	var pools int64
+	for _, f := range []ipam.Family{ipam.IPv4, ipam.IPv6} {
+		c := SpaceContainer(sp, f)
+		held, err := tx.HeldCount(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		pools += held.RootPools
+		free = append(free, FreeChange{Container: c, Delete: wholeBlock(c)})
+	}
+	if pools > 0 {
+		e := ipam.Errorf(ipam.CodeInUse, "Space %q still holds %d root pools; delete them first.", sp.Name, pools)
+		e.Figures.ChildPools = &pools
+		return nil, e
+	}
+	return free, nil
+}

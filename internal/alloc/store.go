@@ -1,0 +1,235 @@
+package alloc
+
+import (
+	"context"
+	"net/netip"
+	"time"
+
+	"github.com/carve-ipam/carve/internal/alloc/space"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// Store is the database as the use cases need it. Reads called on the Store itself are one round trip each, outside any
+// transaction of ours.
+type Store interface {
+	Reader
+
+	// InTx runs fn in one SERIALIZABLE transaction named op and commits. fn may run several times, each time in a
+	// fresh transaction: it touches nothing but tx and its own arguments, and its effects outside must be overwritten
+	// by the next run. The three ends: nil (committed); an error of fn, returned unchanged (rolled back); an
+	// *ipam.Error with code contention, deadline or unavailable (rolled back, gave up) or outcome_unknown
+	// (COMMIT was sent and its outcome is not known; use settle).
+	InTx(ctx context.Context, op string, fn func(ctx context.Context, tx Tx) error) error
+
+	// DryRun is InTx that always rolls back, whatever fn answers.
+	DryRun(ctx context.Context, op string, fn func(ctx context.Context, tx Tx) error) error
+}
+
+// Reader reads. Methods named for one thing answer an ipam not_found error when it does not exist.
+type Reader interface {
+	ProjectGet(ctx context.Context, name string) (ipam.Project, error)
+	// ProjectList answers up to limit projects with names after the given one, in order of name.
+	ProjectList(ctx context.Context, after string, limit int) ([]ipam.Project, error)
+	// ProjectHoldings counts what a project holds: pools, claims, and spaces besides the default one.
+	ProjectHoldings(ctx context.Context, projectID ipam.ID) (Holdings, error)
+
+	SpaceGet(ctx context.Context, project ProjectKey, name string) (ipam.Space, error)
+	SpaceList(ctx context.Context, project ProjectKey, after string, limit int) ([]ipam.Space, error)
+
+	PoolGet(ctx context.Context, project ProjectKey, name string) (ipam.Pool, error)
+	PoolGetByID(ctx context.Context, id ipam.ID) (ipam.Pool, error)
+	PoolList(ctx context.Context, project ProjectKey, after string, limit int) ([]ipam.Pool, error)
+	// PoolListByLabels answers up to limit pools that carry all the labels, in order of name.
+	PoolListByLabels(ctx context.Context, project ProjectKey, labels map[string]string, limit int) ([]ipam.Pool, error)
+	// PoolListOverlapping answers up to limit pools carved from the container that overlap the block.
+	PoolListOverlapping(ctx context.Context, containerID ipam.ID, block netip.Prefix, limit int) ([]ipam.Pool, error)
+
+	// Stocks answers what is free in each container, by size.
+	Stocks(ctx context.Context, containers []Container) (map[ipam.ID]ipam.Stock, error)
+	// FreeList answers up to limit free blocks that are at most maxBits long (so each can hold that length), in order
+	// of length, then address, after the given block (the zero Prefix: from the start).
+	FreeList(ctx context.Context, c Container, maxBits int, after netip.Prefix, limit int) ([]netip.Prefix, error)
+
+	ClaimGet(ctx context.Context, project ProjectKey, name string) (ipam.Claim, error)
+	ClaimList(ctx context.Context, project ProjectKey, after string, limit int) ([]ipam.Claim, error)
+	// ClaimListInPool answers the project's claims on a pool whose blocks begin inside within, in order of address.
+	ClaimListInPool(ctx context.Context, project ProjectKey, pool Container, within netip.Prefix, after netip.Addr, limit int) ([]ipam.Claim, error)
+
+	AllocationGet(ctx context.Context, project ProjectKey, id ipam.ID) (ipam.Allocation, error)
+	// AllocationList answers a project's allocations in order of (container, address).
+	AllocationList(ctx context.Context, project ProjectKey, after AllocationCursor, limit int) ([]ipam.Allocation, error)
+	// AllocationListInPool answers a pool's allocations whose blocks begin inside within, in order of address.
+	AllocationListInPool(ctx context.Context, pool Container, within netip.Prefix, after netip.Addr, limit int) ([]ipam.Allocation, error)
+	// HeldCount counts what is held in a container.
+	HeldCount(ctx context.Context, c Container) (Held, error)
+
+	// AnswerGet finds the stored answer of an idempotency key that has not expired at now; ok is false when there is none.
+	AnswerGet(ctx context.Context, projectID ipam.ID, key string, now time.Time) (answer Answer, ok bool, err error)
+
+	// ClaimLookup reads in one round trip what creating a claim has to know first.
+	ClaimLookup(ctx context.Context, q ClaimQuery) (ClaimFacts, error)
+}
+
+// Tx is a transaction: reads, and two ways to touch blocks.
+type Tx interface {
+	Reader
+
+	// FreeRead executes the planned reads in one round trip and answers the free blocks found; a block may come twice.
+	// It takes no locks: Write notices whatever changed.
+	FreeRead(ctx context.Context, c Container, reads space.Reads) ([]netip.Prefix, error)
+	// PoolFreeRead is FreeRead of a pool together with the pool as it is now, in one round trip.
+	PoolFreeRead(ctx context.Context, pool Container, reads space.Reads) (ipam.Pool, []netip.Prefix, error)
+
+	// Attempt counts the runs of this transaction, from 0: after a conflict, plans start from other places.
+	Attempt() int
+
+	// Write applies all changes in one round trip. Every delete and update must hit exactly the rows that it names;
+	// otherwise the plan was made from a state that is gone, and the attempt is run again.
+	// Names or keys that exist already are answered as *Conflict.
+	Write(ctx context.Context, ch Changes) error
+}
+
+// ProjectKey is what statements need of a project.
+type ProjectKey struct {
+	ID   ipam.ID
+	Name string
+}
+
+// Key of a project.
+func Key(p ipam.Project) ProjectKey { return ProjectKey{ID: p.UID, Name: p.Name} }
+
+// Container is what blocks are carved from: a pool, or one family of a space.
+type Container struct {
+	Region    string
+	ID        ipam.ID
+	ProjectID ipam.ID // owner
+	Block     netip.Prefix
+	Pool      ipam.Ref // zero for a space's container
+}
+
+// PoolContainer is a pool as a container.
+func PoolContainer(p ipam.Pool) Container {
+	return Container{Region: p.Region, ID: p.UID, ProjectID: p.ProjectID, Block: p.Block, Pool: p.Ref()}
+}
+
+// SpaceContainer is one family of a space as a container.
+func SpaceContainer(s ipam.Space, f ipam.Family) Container {
+	return Container{Region: s.Region, ID: s.Container(f), ProjectID: s.ProjectID, Block: f.Everything()}
+}
+
+// Holdings of a project.
+type Holdings struct{ Pools, Claims, Spaces int64 }
+
+// Held counts the rows held in a container by purpose; Retained claims are counted apart from bound ones.
+type Held struct{ Claims, Retained, ChildPools, Reservations, RootPools int64 }
+
+// AllocationCursor is a place in a project's allocations.
+type AllocationCursor struct {
+	ContainerID ipam.ID
+	Base        netip.Addr
+}
+
+// Answer is what was answered to a request with an idempotency key.
+type Answer struct {
+	ProjectID   ipam.ID
+	Key         string
+	Fingerprint [32]byte // SHA-256 of operation and request
+	Body        []byte   // the domain value, JSON
+	CreatedAt   time.Time
+	ExpiresAt   time.Time
+}
+
+// ClaimQuery asks for the facts before a claim. Empty fields are not looked up.
+type ClaimQuery struct {
+	Project ProjectKey
+	Name    string
+	Pool    string
+	Key     string
+	Now     time.Time
+}
+
+// ClaimFacts answers a ClaimQuery; nil = does not exist.
+type ClaimFacts struct {
+	Claim  *ipam.Claim
+	Pool   *ipam.Pool
+	Answer *Answer
+}
+
+// Changes is everything one transaction writes, as data. Order of execution: deletes, updates, inserts.
+type Changes struct {
+	Free []FreeChange
+
+	ProjectInsert *ipam.Project
+	ProjectUpdate *ProjectUpdate
+	ProjectDelete *ipam.Project
+
+	SpaceInsert []ipam.Space
+	SpaceUpdate *SpaceUpdate
+	SpaceDelete []ipam.Space
+
+	PoolInsert *ipam.Pool
+	PoolUpdate *PoolUpdate
+	PoolDelete *ipam.Pool
+
+	AllocationInsert []ipam.Allocation
+	AllocationUpdate []AllocationUpdate
+	AllocationDelete []ipam.Allocation
+
+	ClaimInsert []ipam.Claim
+	ClaimUpdate *ClaimUpdate
+	ClaimDelete []ipam.Claim // at the revision that was read
+
+	Answers []Answer
+}
+
+// FreeChange replaces free blocks of one container.
+type FreeChange struct {
+	Container      Container
+	Delete, Insert []netip.Prefix
+}
+
+// ProjectUpdate replaces a project that still has revision Was.
+type ProjectUpdate struct {
+	Was ipam.ID
+	Now ipam.Project
+}
+
+// SpaceUpdate replaces a space that still has revision Was.
+type SpaceUpdate struct {
+	Was ipam.ID
+	Now ipam.Space
+}
+
+// PoolUpdate replaces what can change of a pool that still has revision Was.
+type PoolUpdate struct {
+	Was ipam.ID
+	Now ipam.Pool
+}
+
+// AllocationUpdate replaces what can change of an allocation (found by place and id) that is still in phase Was.
+type AllocationUpdate struct {
+	Was ipam.Phase
+	Now ipam.Allocation
+}
+
+// ClaimUpdate replaces what can change of a claim that still has revision Was.
+type ClaimUpdate struct {
+	Was ipam.ID
+	Now ipam.Claim
+}
+
+// Conflict says which rows were not as the plan had them: names or keys that exist already, or claims that are not there
+// any more as they were read. The transaction was rolled back; whoever asked for them looks again.
+type Conflict struct {
+	ClaimRefs  []NameRef
+	AnswerKeys []NameRef
+}
+
+// NameRef is a name, or an idempotency key, in a project.
+type NameRef struct {
+	ProjectID ipam.ID
+	Name      string
+}
+
+// Error implements error.
+func (c *Conflict) Error() string { return "rows are not as they were read" }

@@ -1,0 +1,157 @@
+package crdb
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net/netip"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/crdb/audit"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// Finding is one violation of an invariant.
+type Finding struct {
+	Invariant string // the name of the statement that found it
+	Container string // id of the container, or of the space
+	Detail    string
+}
+
+// Report is what an audit found. No findings: every invariant holds.
+type Report struct {
+	Checked  map[string]int64 // rows by table
+	Findings []Finding
+}
+
+// maxFindings bounds the report for each invariant; one is enough to know that something is wrong.
+const maxFindings = 100
+
+// Audit checks every invariant in one snapshot of the database. It changes nothing and can run while the service works.
+func Audit(ctx context.Context, dsn string) (Report, error) {
+	report := Report{Checked: map[string]int64{}}
+	cfg, err := pgx.ParseConfig(dsn)
+	if err != nil {
+		return report, fmt.Errorf("the database URL is not valid: %w", err)
+	}
+	cfg.RuntimeParams["application_name"] = "carve-audit"
+	c, err := pgx.ConnectConfig(ctx, cfg)
+	if err != nil {
+		return report, fmt.Errorf("cannot connect to the database: %w", err)
+	}
+	defer func() { _ = c.Close(context.WithoutCancel(ctx)) }()
+	tx, err := c.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.Serializable, AccessMode: pgx.ReadOnly}) //nolint:forbidigo // a read-only snapshot, not a transaction of the service
+	if err != nil {
+		return report, fmt.Errorf("cannot read the database: %w", err)
+	}
+	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }()
+	invariants := audit.Invariants()
+	for _, name := range slices.Sorted(maps.Keys(invariants)) {
+		found, err := violations(ctx, tx, name, invariants[name])
+		if err != nil {
+			return report, fmt.Errorf("invariant %s: %w", name, err)
+		}
+		report.Findings = append(report.Findings, found...)
+	}
+	found, err := reservationViolations(ctx, tx)
+	if err != nil {
+		return report, fmt.Errorf("invariant reservations: %w", err)
+	}
+	report.Findings = append(report.Findings, found...)
+	return report, count(ctx, tx, report.Checked)
+}
+
+func violations(ctx context.Context, tx pgx.Tx, name, sql string) ([]Finding, error) {
+	rows, err := tx.Query(ctx, sql)
+	if err != nil {
+		return nil, err
+	}
+	var out []Finding
+	var container, detail string
+	_, err = pgx.ForEachRow(rows, []any{&container, &detail}, func() error {
+		if len(out) < maxFindings {
+			out = append(out, Finding{Invariant: name, Container: container, Detail: detail})
+		}
+		return nil
+	})
+	return out, err
+}
+
+// reservationViolations compares the reservations that pools state with the blocks that are held for them.
+func reservationViolations(ctx context.Context, tx pgx.Tx) ([]Finding, error) {
+	rows, err := tx.Query(ctx, audit.Statement("reservations"))
+	if err != nil {
+		return nil, err
+	}
+	type pool struct {
+		block netip.Prefix
+		spec  []ipam.Reservation
+		held  map[netip.Prefix]string
+	}
+	pools := map[string]*pool{}
+	var (
+		id, reason         string
+		poolBase, heldBase []byte
+		poolLen            int
+		heldLen            *int
+		spec               []ipam.Reservation
+		heldReason         *string
+	)
+	_, err = pgx.ForEachRow(rows, []any{&id, &poolBase, &poolLen, &spec, &heldBase, &heldLen, &heldReason}, func() error {
+		p := pools[id]
+		if p == nil {
+			b, err := block(poolBase, poolLen)
+			if err != nil {
+				return err
+			}
+			p = &pool{block: b, spec: slices.Clone(spec), held: map[netip.Prefix]string{}}
+			pools[id] = p
+		}
+		if heldLen != nil {
+			b, err := block(heldBase, *heldLen)
+			if err != nil {
+				return err
+			}
+			if reason = ""; heldReason != nil {
+				reason = *heldReason
+			}
+			p.held[b] = reason
+		}
+		spec = nil
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	var out []Finding
+	for id, p := range pools {
+		want, err := alloc.ReservedBlocks(p.block, p.spec)
+		if err != nil {
+			out = append(out, Finding{"reservations", id, "the stored reservations are not valid"})
+			continue
+		}
+		if !maps.Equal(want, p.held) {
+			out = append(out, Finding{"reservations", id, fmt.Sprintf("holds %d reserved blocks where its spec comes to %d, or others", len(p.held), len(want))})
+		}
+	}
+	return out, nil
+}
+
+func count(ctx context.Context, tx pgx.Tx, into map[string]int64) error {
+	tables := []string{"projects", "spaces", "pools", "claims", "allocations", "free_blocks"}
+	n := make([]int64, len(tables))
+	dest := make([]any, len(tables))
+	for i := range n {
+		dest[i] = &n[i]
+	}
+	if err := tx.QueryRow(ctx, audit.Statement("counts")).Scan(dest...); err != nil {
+		return err
+	}
+	for i, t := range tables {
+		into[t] = n[i]
+	}
+	return nil
+}

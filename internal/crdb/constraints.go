@@ -1,0 +1,58 @@
+package crdb
+
+import (
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// constraints maps each named constraint of the migrations to what breaking it means for the caller. A test keeps the
+// map and the migrations equal.
+var constraints = map[string]func() *ipam.Error{
+	"projects_name_key": exists("A project of this name exists already."),
+	"spaces_name_key":   exists("A space of this name exists already in the project."),
+	"pools_name_key":    exists("A pool of this name exists already in the project."),
+
+	"spaces_project_fkey": gone("The project was not found."),
+	"pools_project_fkey":  gone("The project was not found."),
+	"pools_space_fkey":    gone("The space was not found."),
+
+	// Blocks are taken by deleting free rows, and ids are random: breaking one of these is a bug, not a caller's doing.
+	"projects_pkey": bug, "spaces_pkey": bug, "pools_pkey": bug, "pools_block_key": bug, "free_blocks_pkey": bug,
+	"allocations_pkey": bug, "allocations_id_key": bug, "claims_pkey": bug, "idempotency_keys_pkey": bug,
+	"pools_af_check": bug, "pools_visibility_check": bug, "pools_strategy_check": bug,
+	"allocations_purpose_check": bug, "allocations_phase_check": bug,
+}
+
+func exists(sentence string) func() *ipam.Error {
+	return func() *ipam.Error {
+		return ipam.Errorf(ipam.CodeAlreadyExists, "%s", sentence).At("/metadata/name", "is taken; choose another name.")
+	}
+}
+
+func gone(sentence string) func() *ipam.Error {
+	return func() *ipam.Error { return ipam.Errorf(ipam.CodeNotFound, "%s", sentence) }
+}
+
+func bug() *ipam.Error {
+	return ipam.Errorf(ipam.CodeInternal, "The change would have made the stored data inconsistent and was not made.")
+}
+
+// databaseError turns an error of the server into one of ours, by SQLSTATE and constraint name, never by text.
+func databaseError(op string, pg *pgconn.PgError) error {
+	switch pg.Code {
+	case "57014": // cancelled: our deadline or statement_timeout
+		return deadline(pg)
+	case "23505", "23503", "23514", "23502":
+		// A foreign key also fires when the referenced row is deleted while it is in use.
+		if pg.Code == "23503" && isDelete(op) {
+			return ipam.Errorf(ipam.CodeInUse, "It is still in use and was not deleted.").Because(pg)
+		}
+		if say, ok := constraints[pg.ConstraintName]; ok {
+			return say().Because(pg)
+		}
+	}
+	return ipam.Errorf(ipam.CodeInternal, "The database refused the operation.").Because(pg)
+}
+
+func isDelete(op string) bool { return op == "project_delete" || op == "space_delete" }

@@ -1,0 +1,13 @@
+// Package crdb is the SQL adapter: it implements the stores that alloc and tenancy declare, on CockroachDB and on
+// PostgreSQL 15 or newer. The name is that of the product's database; the statements are the same on both engines, and
+// what differs is in engine_cockroach.go and engine_postgres.go and nowhere else.
+//
+// # Transactions
+//
+// Every transaction is SERIALIZABLE, named, and whole: a failed attempt is rolled back and the next one begins afresh.
+// BEGIN travels with the first reads, so a claim costs three round trips: read, write, commit. An attempt ends in one of
+// three ways (errors.go): again (the database says that nothing happened and that trying again may work), refused (an
+// error of the use case, or one that trying again would not change), unknown (COMMIT was sent and no definite answer
+// came back). pgx's SafeToRetry is not consulted: for a connection that is lost after COMMIT was sent it answers "safe"
+// although the row is there (measured with pgx v5.9 to v5.12).
+package crdb

@@ -1,0 +1,55 @@
+package crdb
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// engine is everything that differs between the databases.
+type engine interface {
+	name() string
+	// settings are session parameters for every connection, unless the DSN sets them.
+	settings() map[string]string
+	// attempt runs one transaction on a connection: begin, fn, commit (or roll back when dry).
+	attempt(ctx context.Context, c *conn, dry bool, fn func(ctx context.Context) error) error
+	// prepareRegions makes the type crdb_internal_region exist and hold the region.
+	prepareRegions(ctx context.Context, c *pgx.Conn, region string) error
+}
+
+func detect(ctx context.Context, cfg *pgx.ConnConfig) (engine, error) {
+	c, err := pgx.ConnectConfig(ctx, cfg.Copy())
+	if err != nil {
+		return nil, fmt.Errorf("cannot connect to the database: %w", err)
+	}
+	defer func() { _ = c.Close(context.WithoutCancel(ctx)) }()
+	return detectOn(ctx, c)
+}
+
+func detectOn(ctx context.Context, c *pgx.Conn) (engine, error) {
+	var version string
+	if err := c.QueryRow(ctx, "SELECT version()").Scan(&version); err != nil {
+		return nil, fmt.Errorf("cannot ask the database for its version: %w", err)
+	}
+	switch {
+	case strings.HasPrefix(version, "CockroachDB"):
+		return cockroach{}, nil
+	case strings.HasPrefix(version, "PostgreSQL"):
+		return postgres{}, nil
+	default:
+		return nil, fmt.Errorf("the database is neither CockroachDB nor PostgreSQL: %s", version)
+	}
+}
+
+// sharedSettings hold on both engines: SERIALIZABLE also for single statements, and bounds on whatever might hang.
+func sharedSettings() map[string]string {
+	return map[string]string{
+		"application_name":                    "carve",
+		"default_transaction_isolation":       "serializable",
+		"statement_timeout":                   "10s",
+		"lock_timeout":                        "5s",
+		"idle_in_transaction_session_timeout": "15s",
+	}
+}

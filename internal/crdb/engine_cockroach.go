@@ -1,0 +1,79 @@
+package crdb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/cockroachdb/cockroach-go/v2/crdb"
+	"github.com/jackc/pgx/v5"
+)
+
+// cockroach is CockroachDB, the product's database.
+type cockroach struct{}
+
+func (cockroach) name() string { return "cockroachdb" }
+
+func (cockroach) settings() map[string]string { return sharedSettings() }
+
+// inPlaceRetries bounds cockroach-go's restarts inside one transaction, which keep its place in the queue for contended
+// rows; after that the runner begins a new one, with a pause.
+const inPlaceRetries = 5
+
+// attempt runs fn under cockroach-go's retry protocol: on 40001 it rolls back to the savepoint cockroach_restart and
+// runs fn again; RELEASE of that savepoint is the commit.
+func (cockroach) attempt(ctx context.Context, c *conn, dry bool, fn func(ctx context.Context) error) error {
+	if dry {
+		defer c.rollback(ctx)
+		return fn(ctx)
+	}
+	if err := c.begin(ctx); err != nil {
+		return err
+	}
+	err := crdb.ExecuteInTx(crdb.WithMaxRetries(ctx, inPlaceRetries), restartable{c}, func() error { return fn(ctx) })
+	var ambiguous *crdb.AmbiguousCommitError
+	if errors.As(err, &ambiguous) {
+		return &unknownOutcome{cause: err}
+	}
+	return err
+}
+
+// restartable is a connection in a transaction as cockroach-go drives it.
+type restartable struct{ c *conn }
+
+func (r restartable) Exec(ctx context.Context, sql string, args ...any) error {
+	_, err := r.c.Exec(ctx, sql, args...)
+	return err
+}
+
+// Commit's result may be dropped by cockroach-go: RELEASE was the commit.
+func (r restartable) Commit(ctx context.Context) error { return r.c.commit(ctx) }
+
+func (r restartable) Rollback(ctx context.Context) error {
+	r.c.rollback(ctx)
+	return nil
+}
+
+// prepareRegions makes the database multi-region, with one region so far: that creates the type crdb_internal_region. The
+// nodes must have been started with that region in their locality.
+func (cockroach) prepareRegions(ctx context.Context, c *pgx.Conn, region string) error {
+	var database string
+	if err := c.QueryRow(ctx, "SELECT current_database()").Scan(&database); err != nil {
+		return err
+	}
+	name, want := pgx.Identifier{database}.Sanitize(), pgx.Identifier{region}.Sanitize()
+	var primary *string
+	if err := c.QueryRow(ctx, "SELECT max(region) FROM [SHOW REGIONS FROM DATABASE] WHERE \"primary\"").Scan(&primary); err != nil {
+		return err
+	}
+	if primary == nil {
+		if _, err := c.Exec(ctx, "ALTER DATABASE "+name+" SET PRIMARY REGION "+want); err != nil {
+			return fmt.Errorf("cannot make %q the database's primary region (are the nodes started with --locality=region=%s?): %w", region, region, err)
+		}
+		return nil
+	}
+	if _, err := c.Exec(ctx, "ALTER DATABASE "+name+" ADD REGION IF NOT EXISTS "+want); err != nil {
+		return fmt.Errorf("cannot add region %q to the database: %w", region, err)
+	}
+	return nil
+}

@@ -1,0 +1,57 @@
+package crdb
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// postgres is PostgreSQL 15 or newer: the embedded database and the test engine.
+type postgres struct{}
+
+func (postgres) name() string { return "postgresql" }
+
+// settings switch off the plans that read a whole table: every statement has an index, and a sequential scan under
+// SERIALIZABLE takes a predicate lock on the whole relation, so that all transactions would conflict while tables are small.
+// Generic plans are made once for each connection: the best plan of no statement depends on its arguments.
+func (postgres) settings() map[string]string {
+	s := sharedSettings()
+	s["enable_seqscan"] = "off"
+	s["enable_hashjoin"] = "off"
+	s["enable_mergejoin"] = "off"
+	s["plan_cache_mode"] = "force_generic_plan"
+	return s
+}
+
+// attempt is one whole transaction. cockroach-go's ExecuteTx is wrong here: it takes RELEASE SAVEPOINT for the commit and
+// drops the result of COMMIT, which on PostgreSQL is the commit.
+func (postgres) attempt(ctx context.Context, c *conn, dry bool, fn func(ctx context.Context) error) error {
+	if err := fn(ctx); err != nil {
+		c.rollback(ctx)
+		return err
+	}
+	if dry {
+		c.rollback(ctx)
+		return nil
+	}
+	return c.commit(ctx)
+}
+
+// prepareRegions makes an enum of the name that CockroachDB gives the type of its region columns, so that the same
+// schema and statements work.
+func (postgres) prepareRegions(ctx context.Context, c *pgx.Conn, region string) error {
+	var exists bool
+	if err := c.QueryRow(ctx, "SELECT count(*) > 0 FROM pg_catalog.pg_type WHERE typname = 'crdb_internal_region'").Scan(&exists); err != nil {
+		return err
+	}
+	if !exists {
+		if _, err := c.Exec(ctx, "CREATE TYPE crdb_internal_region AS ENUM ("+quoteLiteral(region)+")"); err != nil {
+			return err
+		}
+	}
+	if _, err := c.Exec(ctx, "ALTER TYPE crdb_internal_region ADD VALUE IF NOT EXISTS "+quoteLiteral(region)); err != nil {
+		return fmt.Errorf("cannot add region %q: %w", region, err)
+	}
+	return nil
+}

@@ -1,0 +1,128 @@
+package crdb
+
+import (
+	"context"
+	"errors"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// ending is how an attempt ended.
+type ending int
+
+const (
+	endCommitted   ending = iota
+	endRefused            // an error that trying again would not change
+	endAgain              // definitely rolled back; try again
+	endAgainSlowly        // the same, but the database is out of reach or out of resources
+	endUnknown            // COMMIT was sent; no definite answer
+)
+
+func (e ending) String() string {
+	return [...]string{"committed", "refused", "again", "again", "unknown"}[e]
+}
+
+// unknownOutcome marks an error met at COMMIT that is no definite answer.
+type unknownOutcome struct{ cause error }
+
+func (u *unknownOutcome) Error() string { return "outcome of COMMIT unknown: " + u.cause.Error() }
+func (u *unknownOutcome) Unwrap() error { return u.cause }
+
+// errStale says that a row was not as the plan had it.
+var errStale = errors.New("a row changed since it was read")
+
+// atCommit sorts what COMMIT answered: an error of the server that means "rolled back" is definite, all else is not.
+// Sources of the table: PostgreSQL's error codes; CockroachDB's transaction retry error reference.
+func atCommit(err error) error {
+	var pg *pgconn.PgError
+	if !errors.As(err, &pg) {
+		return &unknownOutcome{cause: err}
+	}
+	switch pg.Code[:2] {
+	case "40":
+		if pg.Code == "40003" { // statement completion unknown
+			return &unknownOutcome{cause: err}
+		}
+		return err
+	case "23", "22", "42": // a deferred constraint, bad data: the transaction is rolled back
+		return err
+	}
+	switch pg.Code {
+	case "CR000": // CockroachDB's historic retry code
+		return err
+	default: // 08xxx, 57P0x, 57014, 58C0x, 53xxx, XX000, XXUUU: the commit may or may not have happened
+		return &unknownOutcome{cause: err}
+	}
+}
+
+// classify decides how an attempt ended, and gives the SQLSTATE for metrics.
+func classify(err error) (ending, string) {
+	if err == nil {
+		return endCommitted, ""
+	}
+	var pg *pgconn.PgError
+	state := ""
+	if errors.As(err, &pg) {
+		state = pg.Code
+	}
+	var unknown *unknownOutcome
+	if errors.As(err, &unknown) {
+		return endUnknown, state
+	}
+	var domain *ipam.Error
+	var conflict *alloc.Conflict
+	switch {
+	case errors.As(err, &conflict), errors.As(err, &domain) && pg == nil:
+		return endRefused, state
+	case errors.Is(err, errStale):
+		return endAgain, state
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return endRefused, state
+	case errors.Is(err, pgx.ErrTxCommitRollback), errors.Is(err, pgx.ErrNoRows), pgconn.Timeout(err):
+		return endRefused, state
+	case pg == nil: // the connection: cannot be made, or lost before COMMIT
+		return endAgainSlowly, state
+	}
+	return classifyState(pg.Code), state
+}
+
+// classifyState is for errors before COMMIT, when nothing can have been committed.
+func classifyState(code string) ending {
+	switch code {
+	case "40001", "40P01", "40003", "CR000": // serialization, deadlock, statement completion unknown (not committed yet)
+		return endAgain
+	case "55P03", "0A000", "26000": // lock not available; a cached plan that is out of date
+		return endAgain
+	case "57P01", "57P02", "57P03", "58C00", "58C01", "53300", "53200": // draining, crashed, starting, range unavailable, too many connections, memory
+		return endAgainSlowly
+	}
+	if code[:2] == "08" {
+		return endAgainSlowly
+	}
+	return endRefused
+}
+
+// refusedError is what leaves the package when trying again is of no use: errors of the use case as they are, errors of
+// the database as ours.
+func refusedError(ctx context.Context, op string, err error) error {
+	var conflict *alloc.Conflict
+	if errors.As(err, &conflict) {
+		return conflict
+	}
+	var pg *pgconn.PgError
+	if errors.As(err, &pg) {
+		return databaseError(op, pg)
+	}
+	var domain *ipam.Error
+	if errors.As(err, &domain) {
+		return domain
+	}
+	if ctx.Err() != nil || pgconn.Timeout(err) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return deadline(err)
+	}
+	return ipam.Errorf(ipam.CodeInternal, "The database refused the operation.").Because(err)
+}

@@ -1,0 +1,19 @@
+package crdb
+
+import (
+	"context"
+	"time"
+
+	"github.com/carve-ipam/carve/internal/crdb/query"
+)
+
+// ExpireAnswers deletes up to limit idempotency answers that expired before now, in a transaction of their own, and says how many.
+func (s *Store) ExpireAnswers(ctx context.Context, now time.Time, limit int) (int64, error) {
+	var n int64
+	err := s.repeat(ctx, "answer_expire", func() error {
+		tag, err := s.pool.Exec(ctx, query.Get("answer_expire"), s.region, now, limit)
+		n = tag.RowsAffected()
+		return err
+	})
+	return n, err
+}

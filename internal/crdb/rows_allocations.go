@@ -1,0 +1,81 @@
+package crdb
+
+import (
+	"context"
+	"net/netip"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/crdb/query"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+func allocationIn(project string) func(pgx.Row) (ipam.Allocation, error) {
+	return func(row pgx.Row) (ipam.Allocation, error) {
+		var a ipam.Allocation
+		var at []byte
+		var length int16
+		err := row.Scan(&a.Region, (*[16]byte)(&a.ProjectID), (*[16]byte)(&a.ContainerID), &at, &length, (*[16]byte)(&a.ID), &a.Purpose, &a.Phase,
+			&a.Pool.Project, &a.Pool.Name, (*[16]byte)(&a.HolderProjectID), &a.Holder.Project, &a.Holder.Name, &a.ReclaimPolicy, &a.OwnerRef,
+			&a.Reason, (*[16]byte)(&a.Revision), &a.CreatedAt, &a.UpdatedAt, &a.CreatedBy)
+		if err != nil {
+			return a, err
+		}
+		a.Project = project
+		a.CreatedAt, a.UpdatedAt = a.CreatedAt.UTC(), a.UpdatedAt.UTC()
+		a.Block, err = block(at, int(length))
+		return a, err
+	}
+}
+
+// AllocationGet implements alloc.Reader.
+func (r reader) AllocationGet(ctx context.Context, project alloc.ProjectKey, id ipam.ID) (ipam.Allocation, error) {
+	return one(ctx, r, "allocation_get", allocationIn(project.Name),
+		notFound("Allocation %q was not found in project %q.", id, project.Name), r.region, uuid(project.ID), uuid(id))
+}
+
+// AllocationList implements alloc.Reader.
+func (r reader) AllocationList(ctx context.Context, project alloc.ProjectKey, from alloc.AllocationCursor, limit int) ([]ipam.Allocation, error) {
+	return list(ctx, r, "allocation_list", allocationIn(project.Name), r.region, uuid(project.ID), uuid(from.ContainerID), after(from.Base), limit)
+}
+
+// AllocationListInPool implements alloc.Reader.
+func (r reader) AllocationListInPool(ctx context.Context, pool alloc.Container, within netip.Prefix, from netip.Addr, limit int) ([]ipam.Allocation, error) {
+	return list(ctx, r, "allocation_list_in_pool", allocationIn(pool.Pool.Project),
+		pool.Region, uuid(pool.ProjectID), uuid(pool.ID), after(from), base(within), last(within), limit)
+}
+
+// HeldCount implements alloc.Reader.
+func (r reader) HeldCount(ctx context.Context, c alloc.Container) (alloc.Held, error) {
+	var held alloc.Held
+	err := r.run(ctx, "held_count", func(q querier) error {
+		held = alloc.Held{}
+		rows, err := q.Query(ctx, query.Get("held_count"), c.Region, uuid(c.ProjectID), uuid(c.ID))
+		if err != nil {
+			return err
+		}
+		var purpose ipam.Purpose
+		var phase ipam.Phase
+		var n int64
+		_, err = pgx.ForEachRow(rows, []any{&purpose, &phase, &n}, func() error {
+			switch purpose {
+			case ipam.PurposeClaim:
+				if phase == ipam.PhaseRetained {
+					held.Retained += n
+				} else {
+					held.Claims += n
+				}
+			case ipam.PurposeChildPool:
+				held.ChildPools += n
+			case ipam.PurposeReservation:
+				held.Reservations += n
+			case ipam.PurposeRootPool:
+				held.RootPools += n
+			}
+			return nil
+		})
+		return err
+	})
+	return held, err
+}

@@ -1,0 +1,106 @@
+package crdb
+
+import (
+	"context"
+	"errors"
+	"net/netip"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/crdb/query"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+func claimIn(project alloc.ProjectKey) func(pgx.Row) (ipam.Claim, error) {
+	return func(row pgx.Row) (ipam.Claim, error) {
+		var c ipam.Claim
+		var at []byte
+		var length int16
+		err := row.Scan(&c.Name, (*[16]byte)(&c.UID), &c.Region, (*[16]byte)(&c.PoolID), (*[16]byte)(&c.PoolProjectID), &c.Pool.Project, &c.Pool.Name,
+			&at, &length, (*[16]byte)(&c.AllocationID), &c.Spec, &c.Labels, &c.Annotations, &c.Generation, (*[16]byte)(&c.Revision),
+			&c.CreatedAt, &c.UpdatedAt, &c.CreatedBy)
+		if err != nil {
+			return c, err
+		}
+		normalize(&c.Metadata)
+		c.Project, c.ProjectID = project.Name, project.ID
+		c.Block, err = block(at, int(length))
+		return c, err
+	}
+}
+
+// ClaimGet implements alloc.Reader.
+func (r reader) ClaimGet(ctx context.Context, project alloc.ProjectKey, name string) (ipam.Claim, error) {
+	return one(ctx, r, "claim_get", claimIn(project), notFound("Claim %s/%s was not found.", project.Name, name), r.region, uuid(project.ID), name)
+}
+
+// ClaimList implements alloc.Reader.
+func (r reader) ClaimList(ctx context.Context, project alloc.ProjectKey, after string, limit int) ([]ipam.Claim, error) {
+	return list(ctx, r, "claim_list", claimIn(project), r.region, uuid(project.ID), after, limit)
+}
+
+// ClaimListInPool implements alloc.Reader.
+func (r reader) ClaimListInPool(ctx context.Context, project alloc.ProjectKey, pool alloc.Container, within netip.Prefix, from netip.Addr, limit int) ([]ipam.Claim, error) {
+	return list(ctx, r, "claim_list_in_pool", claimIn(project),
+		pool.Region, uuid(pool.ProjectID), uuid(pool.ID), after(from), base(within), last(within), uuid(project.ID), limit)
+}
+
+func scanAnswer(row pgx.Row) (alloc.Answer, error) {
+	var a alloc.Answer
+	var fingerprint []byte
+	err := row.Scan(&fingerprint, &a.Body, &a.CreatedAt, &a.ExpiresAt)
+	copy(a.Fingerprint[:], fingerprint)
+	return a, err
+}
+
+// AnswerGet implements alloc.Reader.
+func (r reader) AnswerGet(ctx context.Context, projectID ipam.ID, key string, now time.Time) (alloc.Answer, bool, error) {
+	found, err := list(ctx, r, "answer_get", scanAnswer, r.region, uuid(projectID), key, now)
+	if err != nil || len(found) == 0 {
+		return alloc.Answer{}, false, err
+	}
+	found[0].ProjectID, found[0].Key = projectID, key
+	return found[0], true, nil
+}
+
+// ClaimLookup implements alloc.Reader.
+func (r reader) ClaimLookup(ctx context.Context, q alloc.ClaimQuery) (alloc.ClaimFacts, error) {
+	var facts alloc.ClaimFacts
+	err := r.run(ctx, "claim_lookup", func(db querier) error {
+		facts = alloc.ClaimFacts{}
+		b := &pgx.Batch{}
+		b.Queue(query.Get("claim_get"), r.region, uuid(q.Project.ID), q.Name)
+		if q.Pool != "" {
+			b.Queue(query.Get("pool_get"), uuid(q.Project.ID), q.Pool)
+		}
+		if q.Key != "" {
+			b.Queue(query.Get("answer_get"), r.region, uuid(q.Project.ID), q.Key, q.Now)
+		}
+		results := db.SendBatch(ctx, b)
+		err := errors.Join(
+			maybe(results, claimIn(q.Project), &facts.Claim, true),
+			maybe(results, scanPool, &facts.Pool, q.Pool != ""),
+			maybe(results, scanAnswer, &facts.Answer, q.Key != ""),
+		)
+		return errors.Join(err, results.Close())
+	})
+	return facts, err
+}
+
+// maybe reads the next result of a batch into out: one row, or none.
+func maybe[T any](results pgx.BatchResults, scan func(pgx.Row) (T, error), out **T, asked bool) error {
+	if !asked {
+		return nil
+	}
+	rows, err := results.Query()
+	if err != nil {
+		return err
+	}
+	found, err := collect(rows, scan)
+	if err == nil && len(found) > 0 {
+		*out = &found[0]
+	}
+	return err
+}

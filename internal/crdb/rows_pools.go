@@ -1,0 +1,155 @@
+package crdb
+
+import (
+	"context"
+	"net/netip"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/crdb/query"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+func scanPool(row pgx.Row) (ipam.Pool, error) {
+	var (
+		p                  ipam.Pool
+		at                 []byte
+		length             int16
+		byCIDR             bool
+		lo, hi, standard   *int16
+		parent, poolsSpace ipam.Ref
+	)
+	err := row.Scan((*[16]byte)(&p.UID), (*[16]byte)(&p.ProjectID), &p.Project, &p.Name, &p.Region, (*[16]byte)(&p.SpaceID),
+		&poolsSpace.Project, &poolsSpace.Name, (*[16]byte)(&p.ContainerID), (*[16]byte)(&p.ContainerProjectID), &parent.Project, &parent.Name,
+		&at, &length, &byCIDR, &p.Spec.Visibility, &p.Spec.Allocation.Strategy, &lo, &hi, &standard, &p.Spec.Reservations,
+		&p.Spec.Description, &p.Labels, &p.Annotations, &p.Generation, (*[16]byte)(&p.Revision), &p.CreatedAt, &p.UpdatedAt, &p.CreatedBy)
+	if err != nil {
+		return p, err
+	}
+	normalize(&p.Metadata)
+	p.Space, p.Spec.Parent = poolsSpace, parent
+	a := &p.Spec.Allocation
+	a.MinPrefixLength, a.MaxPrefixLength, a.DefaultPrefixLength = intPtr(lo), intPtr(hi), intPtr(standard)
+	if p.Block, err = block(at, int(length)); err != nil {
+		return p, err
+	}
+	if p.Root() {
+		p.Spec.Space = poolsSpace
+	}
+	if byCIDR {
+		p.Spec.CIDR = p.Block
+	} else {
+		bits := p.Block.Bits()
+		p.Spec.PrefixLength = &bits
+	}
+	if len(p.Spec.Reservations) == 0 {
+		p.Spec.Reservations = nil
+	}
+	return p, nil
+}
+
+// PoolGet implements alloc.Reader.
+func (r reader) PoolGet(ctx context.Context, project alloc.ProjectKey, name string) (ipam.Pool, error) {
+	return one(ctx, r, "pool_get", scanPool, poolMissing(project, name), uuid(project.ID), name)
+}
+
+func poolMissing(project alloc.ProjectKey, name string) func() error {
+	return notFound("Pool %s/%s was not found.", project.Name, name)
+}
+
+// PoolGetByID implements alloc.Reader.
+func (r reader) PoolGetByID(ctx context.Context, id ipam.ID) (ipam.Pool, error) {
+	return one(ctx, r, "pool_get_by_id", scanPool, notFound("The pool was not found."), uuid(id))
+}
+
+// PoolList implements alloc.Reader.
+func (r reader) PoolList(ctx context.Context, project alloc.ProjectKey, after string, limit int) ([]ipam.Pool, error) {
+	return list(ctx, r, "pool_list", scanPool, uuid(project.ID), after, limit)
+}
+
+// PoolListByLabels implements alloc.Reader.
+func (r reader) PoolListByLabels(ctx context.Context, project alloc.ProjectKey, labels map[string]string, limit int) ([]ipam.Pool, error) {
+	doc, err := document(labels)
+	if err != nil {
+		return nil, err
+	}
+	return list(ctx, r, "pool_list_by_labels", scanPool, uuid(project.ID), doc, limit)
+}
+
+// PoolListOverlapping implements alloc.Reader.
+func (r reader) PoolListOverlapping(ctx context.Context, containerID ipam.ID, b netip.Prefix, limit int) ([]ipam.Pool, error) {
+	before, err := list(ctx, r, "pool_get_before", scanPool, uuid(containerID), base(b))
+	if err != nil {
+		return nil, err
+	}
+	inside, err := list(ctx, r, "pool_list_overlapping", scanPool, uuid(containerID), base(b), last(b), limit)
+	if err != nil {
+		return nil, err
+	}
+	if len(before) == 1 && before[0].Block.Overlaps(b) && (len(inside) == 0 || inside[0].UID != before[0].UID) {
+		inside = append(before, inside...)
+	}
+	return inside[:min(limit, len(inside))], nil
+}
+
+// Stocks implements alloc.Reader.
+func (r reader) Stocks(ctx context.Context, containers []alloc.Container) (map[ipam.ID]ipam.Stock, error) {
+	out := make(map[ipam.ID]ipam.Stock, len(containers))
+	widths := make(map[ipam.ID]int, len(containers))
+	byRegion := map[string][][16]byte{}
+	for _, c := range containers {
+		out[c.ID] = ipam.Stock{Free: map[int]int64{}}
+		widths[c.ID] = c.Block.Addr().BitLen()
+		byRegion[c.Region] = append(byRegion[c.Region], uuid(c.ID))
+	}
+	for region, ids := range byRegion {
+		err := r.run(ctx, "stock_by_size", func(q querier) error {
+			rows, err := q.Query(ctx, query.Get("stock_by_size"), region, ids)
+			if err != nil {
+				return err
+			}
+			var id ipam.ID
+			var bits int
+			var n int64
+			_, err = pgx.ForEachRow(rows, []any{(*[16]byte)(&id), &bits, &n}, func() error {
+				out[id].Free[widths[id]-bits] = n
+				return nil
+			})
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// FreeList implements alloc.Reader.
+func (r reader) FreeList(ctx context.Context, c alloc.Container, maxBits int, from netip.Prefix, limit int) ([]netip.Prefix, error) {
+	width := c.Block.Addr().BitLen()
+	var sizes []int16
+	var starts [][]byte
+	for bits := c.Block.Bits(); bits <= maxBits; bits++ {
+		start := []byte{}
+		if from.IsValid() {
+			if bits < from.Bits() {
+				continue
+			}
+			if bits == from.Bits() {
+				start = base(from)
+			}
+		}
+		sizes, starts = append(sizes, int16(width-bits)), append(starts, start) //nolint:gosec // 0 to 128
+	}
+	return list(ctx, r, "free_list", scanFree, c.Region, uuid(c.ID), sizes, starts, limit)
+}
+
+func scanFree(row pgx.Row) (netip.Prefix, error) {
+	var bits int
+	var at []byte
+	if err := row.Scan(&bits, &at); err != nil {
+		return netip.Prefix{}, err
+	}
+	return freeBlock(at, bits)
+}

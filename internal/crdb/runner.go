@@ -1,0 +1,121 @@
+package crdb
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"time"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// The bounds of trying again: full jitter, sleep uniform in [0, min(maxPause, basePause·2ⁿ)], within the caller's deadline.
+const (
+	maxAttempts = 30
+	basePause   = 2 * time.Millisecond
+	maxPause    = 250 * time.Millisecond
+	slowPause   = 100 * time.Millisecond // first pause when the database is out of reach or out of resources
+)
+
+// InTx implements alloc.Store.
+func (s *Store) InTx(ctx context.Context, op string, fn func(context.Context, alloc.Tx) error) error {
+	return s.transact(ctx, op, false, fn)
+}
+
+// DryRun implements alloc.Store.
+func (s *Store) DryRun(ctx context.Context, op string, fn func(context.Context, alloc.Tx) error) error {
+	return s.transact(ctx, op, true, fn)
+}
+
+func (s *Store) transact(ctx context.Context, op string, dry bool, fn func(context.Context, alloc.Tx) error) error {
+	number := 0
+	return s.repeat(ctx, op, func() error {
+		c, err := s.pool.Acquire(ctx)
+		if err != nil {
+			return err
+		}
+		defer c.Release()
+		cn := &conn{pool: c}
+		return s.engine.attempt(ctx, cn, dry, func(ctx context.Context) error {
+			t := newTx(s, cn, number)
+			number++ // counts in-place restarts of the engine too
+			return fn(ctx, t)
+		})
+	})
+}
+
+// read runs single reads outside of our transactions; they are safe to repeat whatever happened.
+func (s *Store) read(ctx context.Context, op string, fn func(querier) error) error {
+	return s.repeat(ctx, op, func() error {
+		c, err := s.pool.Acquire(ctx)
+		if err != nil {
+			return err
+		}
+		defer c.Release()
+		return fn(c)
+	})
+}
+
+// repeat runs one attempt after another until one of the three ends.
+func (s *Store) repeat(ctx context.Context, op string, attempt func() error) error {
+	for n := 0; ; n++ {
+		err := attempt()
+		end, state := classify(err)
+		s.watch(Attempt{Op: op, Number: n, End: end.String(), SQLState: state})
+		switch end {
+		case endCommitted:
+			return nil
+		case endRefused:
+			return refusedError(ctx, op, err)
+		case endUnknown:
+			s.log.WarnContext(ctx, "outcome of a commit is unknown", "op", op, "attempt", n, "sqlstate", state, "error", err)
+			return ipam.Errorf(ipam.CodeOutcomeUnknown, "The database did not say whether the change was made.").Because(err)
+		case endAgain, endAgainSlowly:
+			if n+1 >= maxAttempts || !pause(ctx, n, end) {
+				s.log.WarnContext(ctx, "gave up", "op", op, "attempts", n+1, "sqlstate", state, "error", err)
+				return gaveUp(ctx, end, err)
+			}
+		}
+	}
+}
+
+// pause waits before the next attempt; false when the caller's time would be up.
+func pause(ctx context.Context, n int, end ending) bool {
+	limit := min(maxPause, basePause<<min(n, 10))
+	if end == endAgainSlowly {
+		limit = max(limit, slowPause)
+	}
+	d := time.Duration(rand.Int64N(int64(limit) + 1)) //nolint:gosec // jitter, not a secret
+	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < d {
+		return false
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// gaveUp is what the caller learns when trying again did not help. Nothing was changed.
+func gaveUp(ctx context.Context, end ending, cause error) error {
+	switch {
+	case errors.Is(ctx.Err(), context.DeadlineExceeded), errors.Is(ctx.Err(), context.Canceled):
+		return deadline(cause)
+	case end == endAgainSlowly:
+		e := ipam.Errorf(ipam.CodeUnavailable, "The database cannot be reached. Nothing was changed; repeat the request.").Because(cause)
+		e.RetryAfter = time.Second
+		return e
+	default:
+		e := ipam.Errorf(ipam.CodeContention, "Too many requests changed the same thing at once. Nothing was changed; repeat the request.").Because(cause)
+		e.RetryAfter = time.Second
+		return e
+	}
+}
+
+func deadline(cause error) error {
+	return ipam.Errorf(ipam.CodeDeadline, "The request's time was up before it was done. Nothing was changed; repeat the request.").Because(cause)
+}

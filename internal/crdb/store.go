@@ -1,0 +1,93 @@
+package crdb
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// Store is the database. Make one with Open, and Close it.
+type Store struct {
+	reader
+	pool   *pgxpool.Pool
+	engine engine
+	region string
+	log    *slog.Logger
+	watch  func(Attempt)
+}
+
+var _ alloc.Store = (*Store)(nil)
+
+// Options of a Store.
+type Options struct {
+	Region         string        // the region of the rows that this process reads and writes
+	MaxConnections int32         // 0: pgx's default for the machine
+	Log            *slog.Logger  // nil: nothing is logged
+	OnAttempt      func(Attempt) // nil: nobody watches
+}
+
+// Attempt is how one run of a transaction or read ended; for metrics and tests.
+type Attempt struct {
+	Op       string
+	Number   int    // from 0
+	End      string // "committed", "again", "refused", "unknown", "rolled back"
+	SQLState string // "" when there is none
+}
+
+// Open connects and finds out which engine answers. It does not migrate.
+func Open(ctx context.Context, dsn string, o Options) (*Store, error) {
+	cfg, err := pgxpool.ParseConfig(dsn)
+	if err != nil {
+		return nil, fmt.Errorf("the database URL is not valid: %w", err)
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.OnAttempt == nil {
+		o.OnAttempt = func(Attempt) {}
+	}
+	if o.MaxConnections > 0 {
+		cfg.MaxConns = o.MaxConnections
+	}
+	eng, err := detect(ctx, cfg.ConnConfig)
+	if err != nil {
+		return nil, err
+	}
+	for name, value := range eng.settings() {
+		if _, set := cfg.ConnConfig.RuntimeParams[name]; !set {
+			cfg.ConnConfig.RuntimeParams[name] = value
+		}
+	}
+	cfg.MaxConnLifetime, cfg.MaxConnLifetimeJitter = 30*time.Minute, 3*time.Minute
+	cfg.MaxConnIdleTime = cfg.MaxConnLifetime
+	pool, err := pgxpool.NewWithConfig(ctx, cfg)
+	if err != nil {
+		return nil, fmt.Errorf("cannot connect to the database: %w", err)
+	}
+	s := &Store{pool: pool, engine: eng, region: o.Region, log: o.Log, watch: o.OnAttempt}
+	s.reader = reader{region: o.Region, run: s.read}
+	return s, nil
+}
+
+// Close gives back all connections.
+func (s *Store) Close() { s.pool.Close() }
+
+// Ping reports whether the database answers.
+func (s *Store) Ping(ctx context.Context) error {
+	if err := s.pool.Ping(ctx); err != nil {
+		return ipam.Errorf(ipam.CodeUnavailable, "The database does not answer.").Because(err)
+	}
+	return nil
+}
+
+// Engine is "cockroachdb" or "postgresql".
+func (s *Store) Engine() string { return s.engine.name() }
+
+// Region is where this store's rows live.
+func (s *Store) Region() string { return s.region }

@@ -1,0 +1,114 @@
+package crdb
+
+import (
+	"context"
+	"errors"
+	"net/netip"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/space"
+	"github.com/carve-ipam/carve/internal/crdb/query"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// tx is one attempt of a transaction.
+type tx struct {
+	reader
+	conn   *conn
+	number int
+}
+
+var _ alloc.Tx = (*tx)(nil)
+
+func newTx(s *Store, c *conn, number int) *tx {
+	t := &tx{conn: c, number: number}
+	// Inside a transaction nothing is repeated by itself: the error ends the attempt.
+	t.reader = reader{region: s.region, run: func(_ context.Context, _ string, fn func(querier) error) error { return fn(c) }}
+	return t
+}
+
+// Attempt implements alloc.Tx.
+func (t *tx) Attempt() int { return t.number }
+
+// FreeRead implements alloc.Tx.
+func (t *tx) FreeRead(ctx context.Context, c alloc.Container, reads space.Reads) ([]netip.Prefix, error) {
+	b := &pgx.Batch{}
+	n := queueFree(b, c, reads)
+	if n == 0 {
+		return nil, nil
+	}
+	results := t.conn.SendBatch(ctx, b)
+	free, err := takeFree(results, n)
+	return free, errors.Join(err, results.Close())
+}
+
+// PoolFreeRead implements alloc.Tx.
+func (t *tx) PoolFreeRead(ctx context.Context, pool alloc.Container, reads space.Reads) (ipam.Pool, []netip.Prefix, error) {
+	b := &pgx.Batch{}
+	b.Queue(query.Get("pool_get_by_id"), uuid(pool.ID))
+	n := queueFree(b, pool, reads)
+	results := t.conn.SendBatch(ctx, b)
+	var found *ipam.Pool
+	err := maybe(results, scanPool, &found, true)
+	var free []netip.Prefix
+	if err == nil {
+		free, err = takeFree(results, n)
+	}
+	if err := errors.Join(err, results.Close()); err != nil {
+		return ipam.Pool{}, nil, err
+	}
+	if found == nil {
+		return ipam.Pool{}, nil, notFound("Pool %s was not found.", pool.Pool)()
+	}
+	return *found, free, nil
+}
+
+// queueFree adds the statements of the planned reads and answers how many there are.
+func queueFree(b *pgx.Batch, c alloc.Container, reads space.Reads) int {
+	before := b.Len()
+	if len(reads.Keys) > 0 {
+		sizes, bases := freeArrays(reads.Keys)
+		b.Queue(query.Get("free_at"), c.Region, uuid(c.ID), sizes, bases)
+	}
+	width := c.Block.Addr().BitLen()
+	for _, s := range reads.Scans {
+		lo, hi := int16(width-s.MaxBits), int16(width-s.MinBits) //nolint:gosec // 0 to 128
+		if s.Order == space.TightestFirst && s.From == c.Block.Addr() {
+			b.Queue(query.Get("free_tightest"), c.Region, uuid(c.ID), lo, hi, s.Limit)
+			continue
+		}
+		// The first Limit of each size hold the first Limit of any order over all sizes.
+		sizes := make([]int16, 0, hi-lo+1)
+		for bits := lo; bits <= hi; bits++ {
+			sizes = append(sizes, bits)
+		}
+		b.Queue(query.Get("free_scan"), c.Region, uuid(c.ID), sizes, s.From.AsSlice(), s.Limit)
+	}
+	return b.Len() - before
+}
+
+func takeFree(results pgx.BatchResults, n int) ([]netip.Prefix, error) {
+	var free []netip.Prefix
+	for range n {
+		rows, err := results.Query()
+		if err != nil {
+			return nil, err
+		}
+		part, err := collect(rows, scanFree)
+		if err != nil {
+			return nil, err
+		}
+		free = append(free, part...)
+	}
+	return free, nil
+}
+
+func freeArrays(blocks []netip.Prefix) (sizes []int16, bases [][]byte) {
+	sizes, bases = make([]int16, len(blocks)), make([][]byte, len(blocks))
+	for i, p := range blocks {
+		sizes[i], bases[i] = hostBits(p), base(p)
+	}
+	return sizes, bases
+}

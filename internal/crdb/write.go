@@ -1,0 +1,113 @@
+package crdb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/crdb/query"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// Write implements alloc.Tx: every statement in one round trip, each with the check that it hit what it names.
+func (t *tx) Write(ctx context.Context, ch alloc.Changes) error {
+	w := &writer{batch: &pgx.Batch{}, region: t.region}
+	w.answers(ch.Answers) // first: a repeat of a request must learn that it is one before it meets its own names
+	w.deletes(ch)
+	w.updates(ch)
+	w.inserts(ch)
+	if w.err != nil {
+		return w.err
+	}
+	if w.batch.Len() == 0 {
+		return nil
+	}
+	results := t.conn.SendBatch(ctx, w.batch)
+	var conflict alloc.Conflict
+	for _, check := range w.checks {
+		if err := check(results, &conflict); err != nil {
+			_ = results.Close()
+			return err
+		}
+	}
+	if err := results.Close(); err != nil {
+		return err
+	}
+	if len(conflict.ClaimRefs)+len(conflict.AnswerKeys) > 0 {
+		return &conflict
+	}
+	return nil
+}
+
+// check reads one statement's result and compares it with what was expected.
+type check func(results pgx.BatchResults, conflict *alloc.Conflict) error
+
+// writer collects statements with their checks.
+type writer struct {
+	batch  *pgx.Batch
+	checks []check
+	region string
+	err    error
+}
+
+// hit queues a statement that must touch exactly want rows; otherwise the plan is out of date.
+func (w *writer) hit(name string, want int, args ...any) {
+	w.batch.Queue(query.Get(name), args...)
+	w.checks = append(w.checks, func(results pgx.BatchResults, _ *alloc.Conflict) error {
+		tag, err := results.Exec()
+		if err != nil {
+			return err
+		}
+		if got := tag.RowsAffected(); got != int64(want) {
+			return fmt.Errorf("%s touched %d rows of %d: %w", name, got, want, errStale)
+		}
+		return nil
+	})
+}
+
+// named queues a statement that answers (project, name) of the rows it touched; those of want that are missing are conflicts.
+func (w *writer) named(name string, want []alloc.NameRef, conflicts func(*alloc.Conflict) *[]alloc.NameRef, args ...any) {
+	w.batch.Queue(query.Get(name), args...)
+	w.checks = append(w.checks, func(results pgx.BatchResults, c *alloc.Conflict) error {
+		rows, err := results.Query()
+		if err != nil {
+			return err
+		}
+		touched := make(map[alloc.NameRef]bool, len(want))
+		var ref alloc.NameRef
+		if _, err = pgx.ForEachRow(rows, []any{(*[16]byte)(&ref.ProjectID), &ref.Name}, func() error {
+			touched[ref] = true
+			return nil
+		}); err != nil {
+			return err
+		}
+		missing := conflicts(c)
+		for _, r := range want {
+			if !touched[r] {
+				*missing = append(*missing, r)
+			}
+		}
+		return nil
+	})
+}
+
+func claimConflicts(c *alloc.Conflict) *[]alloc.NameRef  { return &c.ClaimRefs }
+func answerConflicts(c *alloc.Conflict) *[]alloc.NameRef { return &c.AnswerKeys }
+
+// json encodes a document column.
+func (w *writer) json(v any) string {
+	doc, err := document(v)
+	w.err = errors.Join(w.err, err)
+	return doc
+}
+
+func (w *writer) optionalJSON(v *ipam.OwnerRef) *string {
+	if v == nil {
+		return nil
+	}
+	doc := w.json(v)
+	return &doc
+}

@@ -1,0 +1,116 @@
+package crdb
+
+import (
+	"time"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// inserts come last; rows that others refer to go first.
+func (w *writer) inserts(ch alloc.Changes) {
+	if p := ch.ProjectInsert; p != nil {
+		w.hit("project_insert", 1, uuid(p.UID), p.Name, p.Spec.DisplayName, p.Spec.Description, w.json(p.Labels), w.json(p.Annotations),
+			p.Generation, uuid(p.Revision), p.CreatedAt, p.UpdatedAt, p.CreatedBy)
+	}
+	for _, s := range ch.SpaceInsert {
+		w.hit("space_insert", 1, uuid(s.UID), uuid(s.ProjectID), s.Name, uuid(s.ContainerV4), uuid(s.ContainerV6), s.Region, s.Spec.Description,
+			w.json(s.Labels), w.json(s.Annotations), s.Generation, uuid(s.Revision), s.CreatedAt, s.UpdatedAt, s.CreatedBy)
+	}
+	if p := ch.PoolInsert; p != nil {
+		w.pool(*p)
+	}
+	for _, f := range ch.Free {
+		if len(f.Insert) > 0 {
+			sizes, bases := freeArrays(f.Insert)
+			w.hit("free_insert", len(f.Insert), f.Container.Region, uuid(f.Container.ID), sizes, bases)
+		}
+	}
+	for region, list := range byRegion(ch.AllocationInsert) {
+		w.allocations(region, list)
+	}
+	w.claims(ch.ClaimInsert)
+}
+
+func (w *writer) pool(p ipam.Pool) {
+	a := p.Spec.Allocation
+	w.hit("pool_insert", 1,
+		uuid(p.UID), uuid(p.ProjectID), p.Name, p.Region, uuid(p.SpaceID), p.Space.Project, p.Space.Name, uuid(p.ContainerID), uuid(p.ContainerProjectID),
+		p.Spec.Parent.Project, p.Spec.Parent.Name, familyNumber(p), base(p.Block), plen(p.Block), p.Spec.CIDR.IsValid(), string(p.Spec.Visibility),
+		string(a.Strategy), smallPtr(a.MinPrefixLength), smallPtr(a.MaxPrefixLength), smallPtr(a.DefaultPrefixLength), w.reservations(p), p.Spec.Description,
+		w.json(p.Labels), w.json(p.Annotations), p.Generation, uuid(p.Revision), p.CreatedAt, p.UpdatedAt, p.CreatedBy)
+}
+
+func familyNumber(p ipam.Pool) int16 {
+	if p.Family() == ipam.IPv4 {
+		return 4
+	}
+	return 6
+}
+
+func (w *writer) allocations(region string, list []ipam.Allocation) {
+	n := len(list)
+	var (
+		projects, containers, ids, holders, revisions = make([][16]byte, n), make([][16]byte, n), make([][16]byte, n), make([][16]byte, n), make([][16]byte, n)
+		bases                                         = make([][]byte, n)
+		lengths                                       = make([]int16, n)
+		purposes, phases, poolProjects, poolNames     = make([]string, n), make([]string, n), make([]string, n), make([]string, n)
+		holderProjects, holderNames, policies         = make([]string, n), make([]string, n), make([]string, n)
+		owners                                        = make([]*string, n)
+		reasons, creators                             = make([]string, n), make([]string, n)
+		created, updated                              = make([]time.Time, n), make([]time.Time, n)
+	)
+	for i, a := range list {
+		projects[i], containers[i], ids[i], holders[i], revisions[i] = uuid(a.ProjectID), uuid(a.ContainerID), uuid(a.ID), uuid(a.HolderProjectID), uuid(a.Revision)
+		bases[i], lengths[i] = base(a.Block), plen(a.Block)
+		purposes[i], phases[i], poolProjects[i], poolNames[i] = string(a.Purpose), string(a.Phase), a.Pool.Project, a.Pool.Name
+		holderProjects[i], holderNames[i], policies[i] = a.Holder.Project, a.Holder.Name, string(a.ReclaimPolicy)
+		owners[i], reasons[i], creators[i] = w.optionalJSON(a.OwnerRef), a.Reason, a.CreatedBy
+		created[i], updated[i] = a.CreatedAt, a.UpdatedAt
+	}
+	w.hit("allocation_insert", n, region, projects, containers, bases, lengths, ids, purposes, phases, poolProjects, poolNames,
+		holders, holderProjects, holderNames, policies, owners, reasons, revisions, created, updated, creators)
+}
+
+func (w *writer) claims(list []ipam.Claim) {
+	n := len(list)
+	if n == 0 {
+		return
+	}
+	var (
+		projects, ids, pools, poolOwners, allocations, revisions = make([][16]byte, n), make([][16]byte, n), make([][16]byte, n), make([][16]byte, n), make([][16]byte, n), make([][16]byte, n)
+		names, poolProjects, poolNames                           = make([]string, n), make([]string, n), make([]string, n)
+		bases                                                    = make([][]byte, n)
+		lengths                                                  = make([]int16, n)
+		specs, labels, annotations, creators                     = make([]string, n), make([]string, n), make([]string, n), make([]string, n)
+		generations                                              = make([]int64, n)
+		created, updated                                         = make([]time.Time, n), make([]time.Time, n)
+		refs                                                     = make([]alloc.NameRef, n)
+	)
+	for i, c := range list {
+		projects[i], ids[i], pools[i], poolOwners[i] = uuid(c.ProjectID), uuid(c.UID), uuid(c.PoolID), uuid(c.PoolProjectID)
+		allocations[i], revisions[i] = uuid(c.AllocationID), uuid(c.Revision)
+		names[i], poolProjects[i], poolNames[i] = c.Name, c.Pool.Project, c.Pool.Name
+		bases[i], lengths[i] = base(c.Block), plen(c.Block)
+		specs[i], labels[i], annotations[i], creators[i] = w.json(c.Spec), w.json(c.Labels), w.json(c.Annotations), c.CreatedBy
+		generations[i], created[i], updated[i] = c.Generation, c.CreatedAt, c.UpdatedAt
+		refs[i] = alloc.NameRef{ProjectID: c.ProjectID, Name: c.Name}
+	}
+	w.named("claim_insert", refs, claimConflicts, w.region, projects, names, ids, pools, poolOwners, poolProjects, poolNames, bases, lengths, allocations,
+		specs, labels, annotations, generations, revisions, created, updated, creators)
+}
+
+func (w *writer) answers(list []alloc.Answer) {
+	n := len(list)
+	if n == 0 {
+		return
+	}
+	projects, keys, prints, bodies := make([][16]byte, n), make([]string, n), make([][]byte, n), make([][]byte, n)
+	created, expires, refs := make([]time.Time, n), make([]time.Time, n), make([]alloc.NameRef, n)
+	for i, a := range list {
+		projects[i], keys[i], prints[i], bodies[i] = uuid(a.ProjectID), a.Key, a.Fingerprint[:], a.Body
+		created[i], expires[i] = a.CreatedAt, a.ExpiresAt
+		refs[i] = alloc.NameRef{ProjectID: a.ProjectID, Name: a.Key}
+	}
+	w.named("answer_insert", refs, answerConflicts, w.region, projects, keys, prints, bodies, created, expires)
+}

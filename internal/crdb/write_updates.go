@@ -1,0 +1,43 @@
+package crdb
+
+import (
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// updates replace rows at the revision that was read.
+func (w *writer) updates(ch alloc.Changes) {
+	if u := ch.ProjectUpdate; u != nil {
+		p := u.Now
+		w.hit("project_update", 1, uuid(p.UID), uuid(u.Was), p.Spec.DisplayName, p.Spec.Description, w.json(p.Labels), w.json(p.Annotations),
+			p.Generation, uuid(p.Revision), p.UpdatedAt)
+	}
+	if u := ch.SpaceUpdate; u != nil {
+		s := u.Now
+		w.hit("space_update", 1, uuid(s.UID), uuid(u.Was), s.Spec.Description, w.json(s.Labels), w.json(s.Annotations),
+			s.Generation, uuid(s.Revision), s.UpdatedAt)
+	}
+	if u := ch.PoolUpdate; u != nil {
+		p, a := u.Now, u.Now.Spec.Allocation
+		w.hit("pool_update", 1, uuid(p.UID), uuid(u.Was), string(p.Spec.Visibility), string(a.Strategy),
+			smallPtr(a.MinPrefixLength), smallPtr(a.MaxPrefixLength), smallPtr(a.DefaultPrefixLength), w.reservations(p), p.Spec.Description,
+			w.json(p.Labels), w.json(p.Annotations), p.Generation, uuid(p.Revision), p.UpdatedAt)
+	}
+	for _, u := range ch.AllocationUpdate {
+		a := u.Now
+		w.hit("allocation_update", 1, a.Region, uuid(a.ProjectID), uuid(a.ContainerID), base(a.Block), uuid(a.ID), string(u.Was),
+			string(a.Phase), a.Holder.Project, a.Holder.Name, string(a.ReclaimPolicy), w.optionalJSON(a.OwnerRef), uuid(a.Revision), a.UpdatedAt)
+	}
+	if u := ch.ClaimUpdate; u != nil {
+		c := u.Now
+		w.hit("claim_update", 1, c.Region, uuid(c.ProjectID), c.Name, uuid(u.Was), w.json(c.Spec), w.json(c.Labels), w.json(c.Annotations),
+			c.Generation, uuid(c.Revision), c.UpdatedAt)
+	}
+}
+
+func (w *writer) reservations(p ipam.Pool) string {
+	if len(p.Spec.Reservations) == 0 {
+		return "[]"
+	}
+	return w.json(p.Spec.Reservations)
+}
