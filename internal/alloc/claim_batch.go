@@ -75,7 +75,7 @@ func (s *Service) bindBatch(ctx context.Context, b *batch) ([]ipam.Claim, error)
 	}, func(ctx context.Context) ([]ipam.Claim, bool, error) {
 		return s.readBatch(ctx, b)
 	})
-	if c, ok := asConflict(err); ok && len(c.ClaimRefs) > 0 {
+	if c, ok := asConflict(err); ok && len(c.AnswerKeys) == 0 && len(c.ClaimRefs) > 0 { // a used key: once looks again
 		for i, it := range b.items {
 			if it.claim.Name == c.ClaimRefs[0].Name {
 				return nil, inItem(claimExists(it.claim, "/metadata/name"), i)
@@ -137,7 +137,7 @@ func (s *Service) batchTx(ctx context.Context, tx Tx, b *batch, pools []ipam.Poo
 	for i, it := range b.items {
 		c, pool, ok := it.take(i, tables)
 		if !ok {
-			return nil, s.batchRefusal(ctx, tx, it, i, tx.Attempt())
+			return nil, s.batchRefusal(ctx, tx, it, i, tables)
 		}
 		bound[i] = c
 		ch.ClaimInsert = append(ch.ClaimInsert, c)
@@ -212,30 +212,37 @@ func (it batchItem) take(i int, tables map[ipam.ID]*batchPool) (ipam.Claim, ipam
 
 // batchRefusal says which item could not be served. What the items before it would have taken is not in the figures:
 // nothing was taken.
-func (s *Service) batchRefusal(ctx context.Context, read Reader, it batchItem, i, attempt int) error {
-	if len(it.pools) == 1 {
-		w, err := wanted(it.claim.Spec, it.pools[0])
-		if err == nil {
-			err = refusal(ctx, read, it.pools[0], claimWish(w, it.pools[0], it.random, attempt), ProjectKey{})
+func (s *Service) batchRefusal(ctx context.Context, read Reader, it batchItem, i int, tables map[ipam.ID]*batchPool) error {
+	var (
+		fit        []ipam.Pool // whose policy, as it is now, admits the item
+		containers []Container
+		last       want
+		refused    error
+	)
+	for _, p := range it.pools {
+		pool := tables[p.UID].pool
+		w, err := wanted(it.claim.Spec, pool)
+		if err != nil {
+			refused = err
+			continue
 		}
-		return inBatch(err, i)
+		fit, containers, last = append(fit, pool), append(containers, PoolContainer(pool)), w
 	}
-	containers := make([]Container, len(it.pools))
-	for n, p := range it.pools {
-		containers[n] = PoolContainer(p)
+	switch {
+	case len(fit) == 0:
+		return inBatch(refused, i)
+	case last.exact.IsValid():
+		return inBatch(takenRefusal(ctx, read, fit[len(fit)-1], last.exact, ProjectKey{}), i)
 	}
 	found, err := read.Stocks(ctx, containers)
 	if err != nil {
 		return err
 	}
-	stocks, bits := make([]ipam.Stock, len(it.pools)), 0
-	for n, p := range it.pools {
+	stocks := make([]ipam.Stock, len(fit))
+	for n, p := range fit {
 		stocks[n] = found[p.UID]
-		if w, err := wanted(it.claim.Spec, p); err == nil {
-			bits = w.bits
-		}
 	}
-	return inBatch(exhausted(it.pools, stocks, bits), i)
+	return inBatch(exhausted(fit, stocks, last.bits), i)
 }
 
 // readBatch finds out whether the batch was committed: all of it or none.

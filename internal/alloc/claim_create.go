@@ -50,9 +50,28 @@ func (s *Service) createClaim(ctx context.Context, project string, c ipam.Claim,
 		if _, conflict := asConflict(err); conflict {
 			continue // somebody made this claim, or used this key, since we looked
 		}
+		if err != nil {
+			if answer, ok := s.madeMeanwhile(ctx, key, c, r, put); ok {
+				return answer, nil
+			}
+		}
 		return Result[ipam.Claim]{Value: bound}, err
 	}
 	return none, contention(nil)
+}
+
+// madeMeanwhile looks once more after a refusal: when the same request is made twice at once, the last block may have gone
+// to the first one, whose answer is the answer to both.
+func (s *Service) madeMeanwhile(ctx context.Context, key ProjectKey, c ipam.Claim, r Request, put bool) (Result[ipam.Claim], bool) {
+	if r.Key == "" && !put {
+		return Result[ipam.Claim]{}, false
+	}
+	facts, err := s.store.ClaimLookup(ctx, ClaimQuery{Project: key, Name: c.Name, Key: r.Key, Now: s.now()})
+	if err != nil {
+		return Result[ipam.Claim]{}, false
+	}
+	done, answer, err := settledBefore(facts, c, r, put)
+	return answer, done && err == nil
 }
 
 // prepareClaim validates and fixes everything that a repeat of the transaction must not change.

@@ -28,9 +28,10 @@ type member struct {
 	revision ipam.ID   // release under ReclaimRetain: of the allocation afterwards
 	now      timestamp // release under ReclaimRetain
 
-	done    chan struct{}
-	outcome ipam.Claim
-	err     error
+	done     chan struct{}
+	finished bool // by the leader, who alone reads and writes it
+	outcome  ipam.Claim
+	err      error
 }
 
 // join adds a member to the pool's next group and waits for its outcome. The first to come starts at once; those that
@@ -92,6 +93,7 @@ func (s *Service) runGroup(ctx context.Context, pool ipam.Pool, members []*membe
 		}
 		waiting = append(waiting, m)
 	}
+	waiting = onePerName(waiting)
 	for round := 0; len(waiting) > 0; round++ {
 		if round == maxRounds {
 			finish(waiting, contention(nil))
@@ -101,8 +103,28 @@ func (s *Service) runGroup(ctx context.Context, pool ipam.Pool, members []*membe
 	}
 }
 
+// onePerName leaves one member for each claim name and each idempotency key: rows of one statement must not be about the same
+// thing. The others look again, and find what the first one did.
+func onePerName(members []*member) []*member {
+	seen := make(map[string]bool, len(members))
+	out := members[:0]
+	for _, m := range members {
+		project := m.key.ID.String()
+		name, key := project+"/name/"+m.claim.Name, project+"/key/"+m.request.Key
+		if seen[name] || m.request.Key != "" && seen[key] {
+			m.finish(ipam.Claim{}, &Conflict{})
+			continue
+		}
+		seen[name], seen[key] = true, true
+		out = append(out, m)
+	}
+	return out
+}
+
 // runRound runs one transaction and answers the members that still have no outcome.
 func (s *Service) runRound(ctx context.Context, pool ipam.Pool, members []*member) []*member {
+	members, doubles := withoutDoubles(members)
+	defer finish(doubles, &Conflict{}) // once the first has its outcome, the others look again and find it
 	p, err := inTx(ctx, s, "claim_group", members[0].request.DryRun, func(ctx context.Context, tx Tx) (*groupPlan, error) {
 		return s.groupTx(ctx, tx, pool, members)
 	})
@@ -198,6 +220,30 @@ func dropConflicts(members []*member, c *Conflict) []*member {
 	return rest
 }
 
+// withoutDoubles takes out the members that say what an earlier one says: the creation of the same name, the release of
+// the same claim, a creation with the same key. One statement cannot tell two equal rows that it is given apart.
+func withoutDoubles(members []*member) (singles, doubles []*member) {
+	type subject struct {
+		what string
+		ref  NameRef
+	}
+	seen := make(map[subject]bool, 2*len(members))
+	for _, m := range members {
+		name := subject{"release", NameRef{m.key.ID, m.claim.Name}}
+		if m.create {
+			name.what = "create"
+		}
+		key := subject{"key", NameRef{m.key.ID, m.request.Key}}
+		if seen[name] || (m.request.Key != "" && seen[key]) {
+			doubles = append(doubles, m)
+			continue
+		}
+		seen[name], seen[key] = true, true
+		singles = append(singles, m)
+	}
+	return singles, doubles
+}
+
 // names reports whether the conflict is about this member.
 func (c *Conflict) names(m *member) bool {
 	for _, ref := range c.ClaimRefs {
@@ -221,8 +267,12 @@ func finish(members []*member, err error) {
 	}
 }
 
+// finish gives a member its outcome. The first one stands: after a panic all members are finished, some for the second time.
 func (m *member) finish(c ipam.Claim, err error) {
-	m.outcome, m.err = c, err
+	if m.finished {
+		return
+	}
+	m.finished, m.outcome, m.err = true, c, err
 	if m.done != nil {
 		close(m.done)
 	}

@@ -28,7 +28,7 @@ func (s *Service) groupTx(ctx context.Context, tx Tx, known ipam.Pool, members [
 	if err != nil {
 		return nil, err
 	}
-	if pool.Spec.Allocation.Strategy != known.Spec.Allocation.Strategy { // other rows decide: read those
+	if !pool.Spec.Allocation.Equal(known.Spec.Allocation) { // other wishes, which other rows decide: read those
 		release, wishes = groupWishes(pool, members, tx.Attempt())
 		if free, err = tx.FreeRead(ctx, c, reads(c, release, wishes)); err != nil {
 			return nil, err

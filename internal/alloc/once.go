@@ -40,25 +40,37 @@ func answers(projectID ipam.ID, r Request, now time.Time, value any) ([]Answer, 
 }
 
 // once runs a create that may carry an idempotency key: the stored answer comes first, before anything is looked for;
-// a conflict (somebody else stored the key meanwhile) looks again.
+// a conflict (somebody else stored the key meanwhile) looks again. So does a refusal: when the same request is made twice
+// at once, what the first one took may be the very thing that the second one is refused for.
 func once[T any](ctx context.Context, s *Service, projectID ipam.ID, r Request, run func(ctx context.Context) (T, error)) (Result[T], error) {
 	for range maxRounds {
-		if r.Key != "" {
-			a, ok, err := s.store.AnswerGet(ctx, projectID, r.Key, s.now())
-			if err != nil {
-				return Result[T]{}, err
-			}
-			if ok {
-				var v T
-				err := replayed(r, a, &v)
-				return Result[T]{Value: v, Replayed: err == nil}, err
-			}
+		if answer, ok, err := replay[T](ctx, s, projectID, r); ok || err != nil {
+			return answer, err
 		}
 		v, err := run(ctx)
 		if _, conflict := asConflict(err); conflict {
 			continue
 		}
+		if err != nil {
+			if answer, ok, again := replay[T](ctx, s, projectID, r); ok && again == nil {
+				return answer, nil
+			}
+		}
 		return Result[T]{Value: v}, err
 	}
 	return Result[T]{}, contention(nil)
+}
+
+// replay answers what is stored for the request's key; ok is false when nothing is.
+func replay[T any](ctx context.Context, s *Service, projectID ipam.ID, r Request) (answer Result[T], ok bool, err error) {
+	if r.Key == "" {
+		return answer, false, nil
+	}
+	a, ok, err := s.store.AnswerGet(ctx, projectID, r.Key, s.now())
+	if err != nil || !ok {
+		return answer, false, err
+	}
+	err = replayed(r, a, &answer.Value)
+	answer.Replayed = err == nil
+	return answer, true, err
 }

@@ -184,7 +184,7 @@ func admitChild(parent ipam.Pool, spec ipam.PoolSpec) error {
 // poolRefusal explains why the source had no room.
 func (s *Service) poolRefusal(ctx context.Context, read Reader, from source, wish space.Wish) error {
 	if from.parent != nil {
-		return refusal(ctx, read, *from.parent, wish, ProjectKey{})
+		return refusal(ctx, read, *from.parent, wish)
 	}
 	others, err := read.PoolListOverlapping(ctx, from.container.ID, wish.Exact, 5)
 	if err != nil {

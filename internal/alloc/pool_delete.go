@@ -52,7 +52,7 @@ func (s *Service) uncarvePool(ctx context.Context, tx Tx, key ProjectKey, name s
 		return Changes{}, err
 	}
 	c := PoolContainer(p)
-	held, err := tx.AllocationListInPool(ctx, c, p.Block, netip.Addr{}, maxHeldToDelete(p))
+	held, err := tx.AllocationListInPool(ctx, c, p.Block, netip.Addr{}, maxHeldToDelete)
 	if err != nil {
 		return Changes{}, err
 	}
@@ -120,7 +120,7 @@ func (s *Service) inUse(ctx context.Context, p ipam.Pool, refused error) error {
 }
 
 // maxHeldToDelete is one more than the reservations a pool can have, so that anything else held is among those read.
-func maxHeldToDelete(ipam.Pool) int { return ipam.MaxReservedBlocks + 1 }
+const maxHeldToDelete = ipam.MaxReservedBlocks + 1
 
 // maxFreeToDelete bounds the free rows of a pool that holds reservations alone: each reserved block leaves at most one
 // free block for each length on each of its two sides.

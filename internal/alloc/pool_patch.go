@@ -100,17 +100,15 @@ func (s *Service) rereserve(ctx context.Context, tx Tx, was, next ipam.Pool, sub
 		}
 	}
 	c := PoolContainer(was)
-	held, err := tx.AllocationListInPool(ctx, c, was.Block, netip.Addr{}, maxHeldToDelete(was))
-	if err != nil {
-		return Changes{}, err
-	}
 	var changes Changes
 	var freed []netip.Prefix
-	for _, a := range held {
-		if a.Purpose == ipam.PurposeReservation && !kept[reserved{block: a.Block, reason: a.Reason}] {
-			changes.AllocationDelete = append(changes.AllocationDelete, a)
-			freed = append(freed, a.Block)
+	for r, stays := range kept {
+		if !stays {
+			freed = append(freed, r.block)
 		}
+	}
+	if changes.AllocationDelete, err = heldAt(ctx, tx, c, freed); err != nil {
+		return Changes{}, err
 	}
 	wishes := make([]space.Wish, len(added))
 	for i, r := range added {
@@ -134,4 +132,26 @@ func (s *Service) rereserve(ctx context.Context, tx Tx, was, next ipam.Pool, sub
 	}
 	changes.Free = []FreeChange{k.change()}
 	return changes, nil
+}
+
+// heldAt reads the allocations of blocks that are held. It reads those alone, whatever else the pool holds: one read for
+// each run of blocks without a gap between them. It sorts the blocks.
+func heldAt(ctx context.Context, tx Tx, c Container, blocks []netip.Prefix) ([]ipam.Allocation, error) {
+	slices.SortFunc(blocks, space.Compare)
+	held := make([]ipam.Allocation, 0, len(blocks))
+	for rest := blocks; len(rest) > 0; {
+		n := 1
+		for n < len(rest) && rest[n].Addr() == space.Last(rest[n-1]).Next() {
+			n++
+		}
+		run, err := tx.AllocationListInPool(ctx, c, c.Block, rest[0].Addr().Prev(), n)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.EqualFunc(run, rest[:n], func(a ipam.Allocation, b netip.Prefix) bool { return a.Block == b }) {
+			return nil, ipam.Errorf(ipam.CodeInternal, "The reservations of pool %s do not add up and were not changed; run the audit.", c.Pool)
+		}
+		held, rest = append(held, run...), rest[n:]
+	}
+	return held, nil
 }

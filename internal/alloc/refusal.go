@@ -2,40 +2,43 @@ package alloc
 
 import (
 	"context"
+	"math/big"
 	"net/netip"
 
 	"github.com/carve-ipam/carve/internal/alloc/space"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// refusal explains why a pool could not grant a wish, with the figures of the moment. caller may be told to bind a retained
-// allocation again when it is its own; the zero key: nobody.
-func refusal(ctx context.Context, read Reader, pool ipam.Pool, wish space.Wish, caller ProjectKey) error {
-	c := PoolContainer(pool)
-	stocks, err := read.Stocks(ctx, []Container{c})
+// refusal explains why a pool could not grant a wish, with the figures of the moment.
+func refusal(ctx context.Context, read Reader, pool ipam.Pool, wish space.Wish) error {
+	if wish.Exact.IsValid() {
+		return takenRefusal(ctx, read, pool, wish.Exact, ProjectKey{})
+	}
+	stocks, err := read.Stocks(ctx, []Container{PoolContainer(pool)})
 	if err != nil {
 		return err
 	}
-	stock := stocks[pool.UID]
-	if wish.Exact.IsValid() {
-		return takenRefusal(ctx, read, pool, wish.Exact, caller)
-	}
-	return exhausted([]ipam.Pool{pool}, []ipam.Stock{stock}, wish.Bits)
+	return exhausted([]ipam.Pool{pool}, []ipam.Stock{stocks[pool.UID]}, wish.Bits)
 }
 
 // exhausted says that none of the pools has a free block of the wanted length, which length is still free, and how
-// many addresses.
+// many addresses. bits is what was asked of the last pool; where pools of both families were tried, lengths speak of its
+// family alone, because those of the other one are another measure.
 func exhausted(pools []ipam.Pool, stocks []ipam.Stock, bits int) *ipam.Error {
-	hostBits := pools[0].Block.Addr().BitLen()
+	family, total := pools[len(pools)-1].Family(), new(big.Int)
 	all := ipam.Stock{Free: map[int]int64{}}
 	names := make([]string, 0, len(pools))
 	for i, p := range pools {
 		names = append(names, p.Ref().String())
+		total.Add(total, stocks[i].Available(p.Family().Bits()))
+		if p.Family() != family {
+			continue
+		}
 		for b, n := range stocks[i].Free {
 			all.Free[b] += n
 		}
 	}
-	available := all.Available(hostBits).String()
+	available := total.String()
 	where := "Pool " + names[0] + " has"
 	if len(names) > 1 {
 		where = "None of the pools tried has"
@@ -52,7 +55,8 @@ func exhausted(pools []ipam.Pool, stocks []ipam.Stock, bits int) *ipam.Error {
 	return e
 }
 
-// takenRefusal says that the very block asked for is held, at least in part.
+// takenRefusal says that the very block asked for is held, at least in part. caller is told to bind a retained allocation
+// again when it is its own; the zero key: nobody.
 func takenRefusal(ctx context.Context, read Reader, pool ipam.Pool, block netip.Prefix, caller ProjectKey) error {
 	pointer := "/spec/cidr"
 	if block.IsSingleIP() {

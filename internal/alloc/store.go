@@ -231,5 +231,8 @@ type NameRef struct {
 	Name      string
 }
 
+// Found reports whether there is any.
+func (c *Conflict) Found() bool { return len(c.ClaimRefs)+len(c.AnswerKeys) > 0 }
+
 // Error implements error.
 func (c *Conflict) Error() string { return "rows are not as they were read" }

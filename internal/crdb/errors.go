@@ -32,6 +32,9 @@ type unknownOutcome struct{ cause error }
 func (u *unknownOutcome) Error() string { return "outcome of COMMIT unknown: " + u.cause.Error() }
 func (u *unknownOutcome) Unwrap() error { return u.cause }
 
+// uniqueViolation is the SQLSTATE of a key that exists already.
+const uniqueViolation = "23505"
+
 // errStale says that a row was not as the plan had it.
 var errStale = errors.New("a row changed since it was read")
 

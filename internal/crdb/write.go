@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/carve-ipam/carve/internal/alloc"
 	"github.com/carve-ipam/carve/internal/crdb/query"
@@ -30,16 +31,26 @@ func (t *tx) Write(ctx context.Context, ch alloc.Changes) error {
 	for _, check := range w.checks {
 		if err := check(results, &conflict); err != nil {
 			_ = results.Close()
+			if conflict.Found() && causedByConflict(err) {
+				return &conflict
+			}
 			return err
 		}
 	}
 	if err := results.Close(); err != nil {
 		return err
 	}
-	if len(conflict.ClaimRefs)+len(conflict.AnswerKeys) > 0 {
+	if conflict.Found() {
 		return &conflict
 	}
 	return nil
+}
+
+// causedByConflict reports whether an error behind a conflict is its consequence: the rows of a claim that is gone are
+// gone too, and a name is taken by the first run of the same request. The conflict says more, and trying again would not help.
+func causedByConflict(err error) bool {
+	var pg *pgconn.PgError
+	return errors.Is(err, errStale) || (errors.As(err, &pg) && pg.Code == uniqueViolation)
 }
 
 // check reads one statement's result and compares it with what was expected.
@@ -65,6 +76,15 @@ func (w *writer) hit(name string, want int, args ...any) {
 			return fmt.Errorf("%s touched %d rows of %d: %w", name, got, want, errStale)
 		}
 		return nil
+	})
+}
+
+// any queues a statement that may touch any number of rows.
+func (w *writer) any(name string, args ...any) {
+	w.batch.Queue(query.Get(name), args...)
+	w.checks = append(w.checks, func(results pgx.BatchResults, _ *alloc.Conflict) error {
+		_, err := results.Exec()
+		return err
 	})
 }
 

@@ -37,6 +37,7 @@ func (w *writer) deletes(ch alloc.Changes) {
 		w.hit("space_delete", 1, uuid(s.UID), uuid(s.Revision))
 	}
 	if p := ch.ProjectDelete; p != nil {
+		w.any("answer_delete", w.region, uuid(p.UID))
 		w.hit("project_delete", 1, uuid(p.UID), uuid(p.Revision))
 	}
 }

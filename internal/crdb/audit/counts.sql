@@ -2,6 +2,7 @@
 -- index:   none: the audit reads whole tables, in one snapshot, outside of the hot path
 -- rows:    all
 -- locks:   none
+-- region:  every, because an audit is about all of them
 SELECT
     (SELECT count(*) FROM projects),
     (SELECT count(*) FROM spaces),

@@ -2,6 +2,7 @@
 -- index:   none: the audit reads whole tables, in one snapshot, outside of the hot path
 -- rows:    all
 -- locks:   none
+-- region:  every, because an audit is about all of them
 SELECT a.container_id::TEXT, 'allocation ' || a.id::TEXT || ' names another owner than its container has'
 FROM allocations AS a
 WHERE NOT EXISTS (SELECT 1 FROM pools AS p WHERE p.id = a.container_id AND p.project_id = a.project_id AND p.name = a.pool_name)

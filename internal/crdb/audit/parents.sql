@@ -2,6 +2,7 @@
 -- index:   none: the audit reads whole tables, in one snapshot, outside of the hot path
 -- rows:    all
 -- locks:   none
+-- region:  every, because an audit is about all of them
 WITH blocks AS (
     SELECT id, name, container_id, space_id, parent_name, af,
         CASE length(base) WHEN 4 THEN

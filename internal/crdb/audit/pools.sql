@@ -2,6 +2,7 @@
 -- index:   none: the audit reads whole tables, in one snapshot, outside of the hot path
 -- rows:    all
 -- locks:   none
+-- region:  every, because an audit is about all of them
 SELECT p.container_id::TEXT, 'pool ' || p.name || ' (' || p.id::TEXT || ') is not held where it was carved from'
 FROM pools AS p
 JOIN projects AS o ON o.id = p.project_id

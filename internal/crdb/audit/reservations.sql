@@ -2,6 +2,7 @@
 -- index:   none: the audit reads whole tables, in one snapshot, outside of the hot path
 -- rows:    all pools, and all reservations
 -- locks:   none
+-- region:  every, because an audit is about all of them
 SELECT p.id::TEXT, p.base, p.plen, p.reservations, a.base, a.plen, a.reason
 FROM pools AS p
 LEFT JOIN allocations AS a ON a.container_id = p.id AND a.purpose = 'Reservation'

@@ -2,6 +2,7 @@
 -- index:   none: the audit reads whole tables, in one snapshot, outside of the hot path
 -- rows:    all
 -- locks:   none
+-- region:  every, because an audit is about all of them
 WITH blocks AS (
     SELECT container_id, base, host_bits::INT4 AS host_bits FROM free_blocks
     UNION ALL

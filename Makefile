@@ -1,0 +1,124 @@
+# The only entry points of the project: `make` alone lists them. Every tool is pinned, Go's by a module file of its own in
+# tools/, npm's by a lock file; what is missing is installed by the target that needs it.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+DATA_DIR ?= data
+# The race detector needs a C compiler; without one the tests run without it, and say so.
+RACE ?= $(if $(filter 1,$(shell go env CGO_ENABLED)),-race)
+TESTFLAGS ?=
+BENCH ?= .
+
+# Stamped by hand: Go's own stamping stops the build where the checkout belongs to somebody else than its builder.
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+BUILD := -trimpath -buildvcs=false -ldflags '-X github.com/carve-ipam/carve/internal/app.version=$(VERSION)'
+
+OAPI_CODEGEN := go tool -modfile=tools/oapi-codegen.mod oapi-codegen
+OASDIFF := go tool -modfile=tools/oasdiff.mod oasdiff
+GOLANGCI_LINT := go tool -modfile=tools/golangci-lint.mod golangci-lint
+# From tools/sqlcheck, a module of its own.
+GOLANGCI_LINT_NESTED := go tool -modfile=../golangci-lint.mod golangci-lint run --config=../../.golangci.yml
+REDOCLY := REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true tools/openapi/node_modules/.bin/redocly
+NPM_CI := npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
+
+# Each generated file and the configuration it is generated with.
+GENERATED := internal/api/gen/api.gen.go:internal/api/gen/server.cfg.yaml client/client.gen.go:client/client.cfg.yaml
+SWAGGER_UI := internal/api/docs/dist
+SWAGGER_UI_FILES := LICENSE NOTICE favicon-32x32.png swagger-ui-bundle.js swagger-ui-bundle.js.LICENSE.txt swagger-ui.css
+
+.PHONY: help
+help:
+	@awk 'BEGIN { FS = ":.*## " } \
+		/^##@ / { printf "\n%s\n", substr($$0, 5) } \
+		/^[a-z][a-z-]*:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+##@ Use it
+.PHONY: run demo audit
+run: deps build ## Start the service with its embedded database (DATA_DIR=data, ARGS=...)
+	@exec bin/server --auth=dev --data-dir='$(DATA_DIR)' $(ARGS)
+
+demo: deps build ## Load an address plan, claim from it as three teams would, audit the result
+	@./examples/demo.sh
+
+audit: build ## Check every invariant of the data in SQL (DATA_DIR=data of a running server, or DATABASE_URL=...)
+	@bin/ipamctl audit $(if $(DATABASE_URL),--database-url='$(DATABASE_URL)',--data-dir='$(DATA_DIR)')
+
+##@ Build it
+.PHONY: build deps clean
+build: ## Build bin/server and bin/ipamctl
+	go build $(BUILD) -o bin/ ./cmd/server ./cmd/ipamctl
+
+deps: ## Install what is missing to run and test: PostgreSQL's programs
+	@./tools/postgres/install.sh
+
+clean: ## Remove what was built and installed here; the data in DATA_DIR stays
+	rm -rf bin tools/*/node_modules cover.out
+
+##@ Prove it
+.PHONY: test test-go test-sql test-crdb bench
+test: test-sql test-go ## Run every test, with the race detector where there is a C compiler
+
+test-go: deps
+	@$(if $(RACE),,echo 'no C compiler: testing without the race detector')
+	go test $(RACE) -timeout=15m $(TESTFLAGS) ./...
+
+# The module reads files outside itself, which go's test cache does not watch: -count=1.
+test-sql: ## Read every statement with CockroachDB's grammar and the rules of tools/sqlcheck
+	cd tools/sqlcheck && go test -count=1 ./...
+
+test-crdb: ## Run the database tests on CockroachDB (CRDB_URL=..., or a cockroach binary on PATH)
+	@if [ -z '$(CRDB_URL)' ] && ! command -v cockroach >/dev/null; then \
+		echo 'make test-crdb needs a CockroachDB: give CRDB_URL=postgresql://..., or put a cockroach binary on PATH.' >&2; \
+		echo 'Nothing was tested. `make test` runs the same tests on PostgreSQL.' >&2; exit 2; fi
+	@CARVE_TEST_ENGINE=cockroach CRDB_URL='$(CRDB_URL)' go test -count=1 -timeout=30m $(TESTFLAGS) ./internal/...
+
+bench: deps ## Run the benchmarks (BENCH=pattern)
+	go test -run='^$$' -bench='$(BENCH)' -benchmem -timeout=30m ./...
+
+##@ Keep it in order
+.PHONY: generate verify lint lint-go lint-openapi fmt breaking swagger-ui
+generate: ## Write the server's types and the client from openapi.yaml
+	@for each in $(GENERATED); do \
+		echo "$${each%%:*}"; $(OAPI_CODEGEN) -config "$${each##*:}" openapi.yaml; done
+
+verify: tools/swagger-ui/node_modules/.package-lock.json ## Check that generated and vendored files are what their sources make
+	@fresh=$$(mktemp -d); trap 'rm -rf "$$fresh"' EXIT; drift=0; \
+	for each in $(GENERATED); do \
+		sed '/^output:/d' "$${each##*:}" > "$$fresh/config"; \
+		$(OAPI_CODEGEN) -config "$$fresh/config" -o "$$fresh/generated" openapi.yaml; \
+		diff -u "$${each%%:*}" "$$fresh/generated" || { drift=1; echo "$${each%%:*} is not what openapi.yaml makes: make generate" >&2; }; done; \
+	for file in $(SWAGGER_UI_FILES); do \
+		cmp "$(SWAGGER_UI)/$$file" "tools/swagger-ui/node_modules/swagger-ui-dist/$$file" || { drift=1; echo 'make swagger-ui' >&2; }; done; \
+	exit $$drift
+	go mod tidy -diff
+	cd tools/sqlcheck && go mod tidy -diff
+
+lint: lint-openapi lint-go ## Lint the contract and the code
+
+lint-openapi: tools/openapi/node_modules/.package-lock.json
+	$(REDOCLY) lint --config=tools/openapi/redocly.yaml openapi.yaml
+
+lint-go:
+	@files=$$(gofmt -l $$(find . -name node_modules -prune -o -name '*.go' -print)); \
+		[ -z "$$files" ] || { echo "not formatted (make fmt): $$files" >&2; exit 1; }
+	go vet ./...
+	$(GOLANGCI_LINT) config verify
+	$(GOLANGCI_LINT) run ./...
+	cd tools/sqlcheck && $(GOLANGCI_LINT_NESTED) ./...
+
+fmt: ## Format the code
+	$(GOLANGCI_LINT) fmt ./...
+
+breaking: ## Compare the contract with the last released one
+	$(OASDIFF) breaking --fail-on ERR --severity-levels tools/openapi/oasdiff-levels.txt api/released/openapi.yaml openapi.yaml
+
+swagger-ui: tools/swagger-ui/node_modules/.package-lock.json ## Refresh the vendored Swagger UI to the version pinned in tools/swagger-ui
+	cd tools/swagger-ui/node_modules/swagger-ui-dist && install -m 644 $(SWAGGER_UI_FILES) $(CURDIR)/$(SWAGGER_UI)/
+
+# npm writes this file last, so it is there when the folder is complete.
+tools/%/node_modules/.package-lock.json: tools/%/package-lock.json
+	@cd tools/$* && $(NPM_CI)
+	@touch $@

@@ -1,0 +1,46 @@
+package sqlcheck
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/cockroachdb/cockroachdb-parser/pkg/sql/sem/tree"
+)
+
+// Allowed are the functions that mean the same on both engines, each with what one has to know. A new one comes with its
+// remark, after a look into both manuals. Left out on purpose: now() and its like (a transaction gets its time from the
+// caller, so that a retry gets the same), gen_random_uuid() (likewise), avg() (scales differ), every hash (CockroachDB
+// answers in hexadecimal), sequences, advisory locks (a stub that locks nothing on CockroachDB up to 26.2), notifications.
+var allowed = map[string]string{
+	"count":        "INT8 on both",
+	"decode":       "of hex",
+	"encode":       "to hex",
+	"get_byte":     "counts from 0; INT4 or INT8 by engine",
+	"jsonb_set":    "",
+	"lag":          "NULL before the first row",
+	"lead":         "NULL after the last row",
+	"length":       "of BYTEA: bytes; INT4 or INT8 by engine",
+	"lower":        "of ASCII",
+	"max":          "not of BYTEA: missing on PostgreSQL 15",
+	"min":          "not of BYTEA",
+	"octet_length": "INT4 or INT8 by engine",
+	"repeat":       "of TEXT",
+	"row_number":   "",
+	"set_byte":     "counts from 0",
+	"substring":    "of BYTEA counts from 1",
+	"sum":          "of INT8 and DECIMAL: DECIMAL on both; of INT2 and INT4: INT8 on PostgreSQL, DECIMAL on CockroachDB",
+	"unnest":       "in FROM, of arrays of one dimension; WITH ORDINALITY on both",
+}
+
+func functions(s subject, report report) {
+	walk(s.tree, func(n *node) {
+		call, ok := n.value.(*tree.FuncExpr)
+		if !ok {
+			return
+		}
+		name := strings.ToLower(call.Func.String())
+		if _, known := allowed[name]; !known {
+			report(fmt.Sprintf("%s() is not on the list", name))
+		}
+	})
+}

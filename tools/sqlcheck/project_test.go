@@ -1,0 +1,56 @@
+package sqlcheck
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// The project's own SQL. Each part fails when it finds nothing to look at: a check of nothing would pass for ever.
+func TestTheProject(t *testing.T) {
+	t.Parallel()
+	root := os.DirFS(filepath.Join("..", ".."))
+	sub := func(t *testing.T, folder string) fs.FS {
+		t.Helper()
+		files, err := fs.Sub(root, folder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return files
+	}
+	report := func(t *testing.T, findings []Finding, checked int, err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if checked == 0 {
+			t.Error("nothing was found to check")
+		}
+		for _, finding := range findings {
+			t.Error(finding)
+		}
+		t.Logf("%d files", checked)
+	}
+
+	t.Run("ItsMigrationsRunOnBothEngines", func(t *testing.T) {
+		t.Parallel()
+		findings, _, checked, err := checkMigrations(sub(t, "migrations"))
+		report(t, findings, checked, err)
+	})
+	t.Run("ItsStatementsMeanTheSameOnBothEngines", func(t *testing.T) {
+		t.Parallel()
+		_, known, _, err := checkMigrations(sub(t, "migrations"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		findings, checked, err := checkQueries(sub(t, "internal"), known)
+		report(t, findings, checked, err)
+	})
+	t.Run("ItsGoCodeHoldsNoStatement", func(t *testing.T) {
+		t.Parallel()
+		// These start databases and break connections; what they say to PostgreSQL is not the product's SQL.
+		findings, checked, err := checkGo(sub(t, "internal"), "devdb", "dbtest", "pgfault")
+		report(t, findings, checked, err)
+	})
+}

@@ -1,0 +1,121 @@
+package sqlcheck
+
+import (
+	"fmt"
+	"io/fs"
+	"path"
+	"regexp"
+	"strings"
+)
+
+// Head are the remarks that every statement begins with, in this order: what it is for, which index it walks, how many
+// rows it touches, what it locks.
+var head = []string{"purpose", "index", "rows", "locks"}
+
+var (
+	queryFile = regexp.MustCompile(`^[a-z][a-z0-9]*(_[a-z0-9]+)*\.sql$`)
+	remark    = regexp.MustCompile(`^-- ([a-z]+): *(.*)$`)
+)
+
+// StatementName is what a statement is called everywhere else: claim_insert.sql is ClaimInsert.
+func statementName(file string) string {
+	var name strings.Builder
+	for word := range strings.SplitSeq(strings.TrimSuffix(path.Base(file), ".sql"), "_") {
+		name.WriteString(strings.ToUpper(word[:1]) + word[1:])
+	}
+	return name.String()
+}
+
+// CheckQueries holds every .sql file of a tree to the form and the rules of a named statement.
+func checkQueries(files fs.FS, known schema) (findings []Finding, checked int, err error) {
+	names := map[string]string{}
+	err = eachSQL(files, func(file, text string) {
+		checked++
+		add := func(rule, detail string) { findings = append(findings, Finding{file, rule, detail}) }
+		if !queryFile.MatchString(path.Base(file)) {
+			add("file-name", "a statement's file is named in lower case with underscores")
+			return
+		}
+		name := statementName(file)
+		if other, taken := names[name]; taken {
+			add("file-name", fmt.Sprintf("%s is also %s", name, other))
+		}
+		names[name] = file
+
+		remarks, order := readHead(text)
+		checkHead(remarks, order, add)
+		everyRegion := strings.HasPrefix(remarks["region"], "every, because ")
+		if value, said := remarks["region"]; said && !everyRegion {
+			add("head", fmt.Sprintf("region: %q; the only thing to say there is 'every, because …'", value))
+		}
+
+		statements, err := parse(text)
+		switch {
+		case err != nil:
+			add("grammar", "CockroachDB does not read it: "+err.Error())
+			return
+		case len(statements) != 1:
+			add("one-statement", fmt.Sprintf("%d statements in a file", len(statements)))
+		}
+		for _, one := range statements {
+			findings = append(findings, check(file, subject{one, known, everyRegion}, everyStatement, inQueries)...)
+		}
+	})
+	return findings, checked, err
+}
+
+// ReadHead reads the comment lines before the statement; a line that names no key continues the one above.
+func readHead(text string) (remarks map[string]string, order []string) {
+	remarks = map[string]string{}
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\r\n")
+		if !strings.HasPrefix(line, "--") {
+			break
+		}
+		if match := remark.FindStringSubmatch(line); match != nil {
+			order = append(order, match[1])
+			remarks[match[1]] = strings.TrimSpace(match[2])
+		} else if len(order) > 0 {
+			last := order[len(order)-1]
+			remarks[last] = strings.TrimSpace(remarks[last] + " " + strings.TrimSpace(strings.TrimPrefix(line, "--")))
+		}
+	}
+	return remarks, order
+}
+
+func checkHead(remarks map[string]string, order []string, add func(rule, detail string)) {
+	for i, key := range head {
+		switch {
+		case remarks[key] == "":
+			add("head", fmt.Sprintf("no '-- %s: …' above the statement", key))
+		case len(order) > i && order[i] != key:
+			add("head", fmt.Sprintf("'-- %s: …' is not line %d of %s", key, i+1, strings.Join(head, ", ")))
+		}
+	}
+}
+
+// Check runs lists of rules over one statement.
+func check(file string, s subject, lists ...[]rule) (findings []Finding) {
+	for _, list := range lists {
+		for _, r := range list {
+			r.check(s, func(detail string) {
+				findings = append(findings, Finding{file, r.name, detail + ". " + r.why})
+			})
+		}
+	}
+	return findings
+}
+
+func eachSQL(files fs.FS, visit func(file, text string)) error {
+	return fs.WalkDir(files, ".", func(file string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || path.Ext(file) != ".sql" {
+			return err
+		}
+		text, err := fs.ReadFile(files, file)
+		if err != nil {
+			return err
+		}
+		visit(file, string(text))
+		return nil
+	})
+}

@@ -1,0 +1,80 @@
+package sqlcheck
+
+import (
+	"slices"
+
+	"github.com/cockroachdb/cockroachdb-parser/pkg/sql/sem/tree"
+)
+
+// A table is what the migrations make of it: only what the rules ask for.
+type table struct {
+	columns    []string
+	primaryKey []string
+}
+
+// Regional tables live row by row in a region: their primary key begins with it. A table that merely has a column of that
+// name, as a piece of data, is not one.
+func (t table) regional() bool { return len(t.primaryKey) > 0 && t.primaryKey[0] == "region" }
+
+type schema map[string]table
+
+// Apply follows the statements of the migrations in order.
+func (s schema) apply(statements []statement) {
+	for _, one := range statements {
+		switch stmt := one.tree.(type) {
+		case *tree.CreateTable:
+			if _, exists := s[stmt.Table.Table()]; !exists {
+				s[stmt.Table.Table()] = tableOf(stmt.Defs)
+			}
+		case *tree.DropTable:
+			for _, name := range stmt.Names {
+				delete(s, name.Table())
+			}
+		case *tree.AlterTable:
+			name := stmt.Table.Parts[0]
+			s[name] = s[name].altered(stmt.Cmds)
+		}
+	}
+}
+
+func tableOf(definitions tree.TableDefs) table {
+	var made table
+	for _, definition := range definitions {
+		switch def := definition.(type) {
+		case *tree.ColumnTableDef:
+			made.columns = append(made.columns, string(def.Name))
+			if def.PrimaryKey.IsPrimaryKey {
+				made.primaryKey = []string{string(def.Name)}
+			}
+		case *tree.UniqueConstraintTableDef:
+			if def.PrimaryKey {
+				made.primaryKey = columnsOf(def.Columns)
+			}
+		}
+	}
+	return made
+}
+
+func (t table) altered(commands tree.AlterTableCmds) table {
+	for _, command := range commands {
+		switch cmd := command.(type) {
+		case *tree.AlterTableAddColumn:
+			t.columns = append(slices.Clone(t.columns), string(cmd.ColumnDef.Name))
+		case *tree.AlterTableDropColumn:
+			t.columns = slices.DeleteFunc(slices.Clone(t.columns), func(name string) bool { return name == string(cmd.Column) })
+		case *tree.AlterTableAddConstraint:
+			if def, ok := cmd.ConstraintDef.(*tree.UniqueConstraintTableDef); ok && def.PrimaryKey {
+				t.primaryKey = columnsOf(def.Columns)
+			}
+		}
+	}
+	return t
+}
+
+func columnsOf(elements tree.IndexElemList) []string {
+	var names []string
+	for _, element := range elements {
+		names = append(names, string(element.Column)) // empty for an expression
+	}
+	return names
+}

@@ -1,0 +1,71 @@
+package sqlcheck
+
+import (
+	"reflect"
+
+	"github.com/cockroachdb/cockroachdb-parser/pkg/sql/types"
+)
+
+// A node is one value of a syntax tree and the way up from it.
+type node struct {
+	value  any
+	parent *node
+}
+
+// Within tells whether a node of type T lies above this one.
+func within[T any](n *node) bool {
+	for up := n.parent; up != nil; up = up.parent {
+		if _, ok := up.value.(T); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// Walk visits every node of a tree, parents first. The parser's own visitor stops at statements, table expressions and
+// definitions; reflection stops at nothing, so a rule cannot be dodged by hiding an expression in a corner.
+func walk(root any, visit func(*node)) {
+	descend(reflect.ValueOf(root), nil, visit)
+}
+
+func descend(v reflect.Value, parent *node, visit func(*node)) {
+	if !v.IsValid() || !v.CanInterface() {
+		return
+	}
+	switch v.Kind() {
+	case reflect.Interface:
+		descend(v.Elem(), parent, visit)
+	case reflect.Pointer:
+		if v.IsNil() {
+			return
+		}
+		n := &node{value: v.Interface(), parent: parent}
+		visit(n)
+		if _, leaf := n.value.(*types.T); !leaf {
+			children(v.Elem(), n, visit)
+		}
+	case reflect.Struct, reflect.String:
+		n := &node{value: v.Interface(), parent: parent}
+		visit(n)
+		children(v, n, visit)
+	case reflect.Slice, reflect.Array:
+		children(v, parent, visit)
+	default: // numbers and flags
+	}
+}
+
+func children(v reflect.Value, parent *node, visit func(*node)) {
+	switch v.Kind() {
+	case reflect.Struct:
+		for _, field := range v.Fields() {
+			descend(field, parent, visit)
+		}
+	case reflect.Slice, reflect.Array:
+		for i := range v.Len() {
+			descend(v.Index(i), parent, visit)
+		}
+	case reflect.Interface:
+		descend(v.Elem(), parent, visit)
+	default:
+	}
+}
