@@ -1,0 +1,130 @@
+package dbtest
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/carve-ipam/carve/internal/devdb"
+)
+
+// The environment variables that choose an engine.
+const (
+	EnvEngine = "CARVE_TEST_ENGINE" // "postgres" (or empty) or "cockroach"
+	EnvURL    = "CRDB_URL"          // a CockroachDB to use instead of starting one
+)
+
+// Config is what a package's tests need.
+type Config struct {
+	// Migrate brings an empty database to the current schema. It must have closed
+	// its connections when it returns. Nil leaves databases empty.
+	Migrate func(ctx context.Context, dsn string) error
+	// MaxConnections bounds the sessions of all tests of the process together; 0 means 200. PostgreSQL only.
+	MaxConnections int
+}
+
+// server is a database server that databases can be made on.
+type server interface {
+	// create makes a migrated database.
+	create(ctx context.Context, name string) (dsn string, err error)
+	// drop removes a database, whole or half made, whoever is still connected to it.
+	drop(ctx context.Context, name string) error
+	close(ctx context.Context) error
+}
+
+// suite is what the tests of this process share.
+var suite struct {
+	cfg   *Config // nil until Main
+	start sync.Once
+	server
+	err error
+}
+
+// Patience with a server, in a helper that has no better limit.
+const (
+	startLimit = 3 * time.Minute
+	stopLimit  = time.Minute
+)
+
+// Main runs the tests of a package and exits. The server is started by the first [New].
+func Main(m *testing.M, cfg Config) {
+	suite.cfg = &cfg
+	code := m.Run()
+	if err := stopServer(); err != nil {
+		fmt.Fprintln(os.Stderr, "dbtest: the test database did not stop cleanly:", err)
+		code = max(code, 1)
+	}
+	os.Exit(code)
+}
+
+func stopServer() error {
+	if suite.server == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), stopLimit)
+	defer cancel()
+	return suite.close(ctx)
+}
+
+// Engine is the engine that the tests of this run are on.
+func Engine() devdb.Engine {
+	if os.Getenv(EnvURL) != "" || os.Getenv(EnvEngine) == string(devdb.Cockroach) {
+		return devdb.Cockroach
+	}
+	return devdb.Postgres
+}
+
+// New makes a migrated database for the test and returns its DSN. It is dropped when
+// the test has ended; sessions that are still open then are cut.
+func New(t testing.TB) (dsn string) {
+	t.Helper()
+	if suite.cfg == nil {
+		t.Fatal("dbtest: call dbtest.Main in the TestMain of this package")
+	}
+	suite.start.Do(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), startLimit)
+		defer cancel()
+		suite.server, suite.err = startServer(ctx, *suite.cfg)
+	})
+	if suite.err != nil {
+		t.Fatalf("dbtest: %v", suite.err)
+	}
+	name := "carve_test_" + strings.ToLower(rand.Text())
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), stopLimit)
+		defer cancel()
+		if err := suite.drop(ctx, name); err != nil {
+			t.Errorf("dbtest: dropping the database: %v", err)
+		}
+	})
+	dsn, err := suite.create(t.Context(), name)
+	if err != nil {
+		t.Fatalf("dbtest: making a database: %v", err)
+	}
+	return dsn
+}
+
+func startServer(ctx context.Context, cfg Config) (server, error) {
+	if cfg.Migrate == nil {
+		cfg.Migrate = func(context.Context, string) error { return nil }
+	}
+	if cfg.MaxConnections == 0 {
+		cfg.MaxConnections = 200
+	}
+	switch engine := os.Getenv(EnvEngine); {
+	case os.Getenv(EnvURL) != "":
+		return &cockroach{url: os.Getenv(EnvURL), migrate: cfg.Migrate}, nil
+	case engine == string(devdb.Cockroach):
+		return startCockroach(cfg)
+	case engine == "" || engine == string(devdb.Postgres):
+		return startPostgres(ctx, cfg)
+	default:
+		return nil, errors.New(EnvEngine + " is neither postgres nor cockroach: " + engine)
+	}
+}

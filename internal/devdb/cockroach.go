@@ -1,0 +1,108 @@
+package devdb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+)
+
+// Names of the CockroachDB part of a data directory.
+const (
+	cockroachStore = "cockroach"
+	cockroachURL   = "cockroach.url"
+	cockroachLog   = "cockroach.log"
+)
+
+// startCockroach runs a single CockroachDB node, as the user of this process.
+func startCockroach(ctx context.Context, cfg Config, h *home) (*process, string, error) {
+	bin, err := exec.LookPath("cockroach")
+	if err != nil {
+		return nil, "", fmt.Errorf("%w: no `cockroach` on the PATH; install CockroachDB, or use the embedded PostgreSQL (%w)", ErrMissing, err)
+	}
+	// The address of the run before must not be taken for this one's.
+	if err := h.root.Remove(cockroachURL); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, "", err
+	}
+	cmd := exec.Command(bin, cockroachArgs(cfg.Region)...)
+	cmd.Dir = h.dir // the paths in its arguments are relative: a store path has a syntax of its own
+	cmd.Env = append(os.Environ(), "COCKROACH_SKIP_ENABLING_DIAGNOSTIC_REPORTING=true")
+	// SIGTERM drains: sessions finish, leases move, then it exits.
+	proc, err := h.spawnLogged(cmd, syscall.SIGTERM, cockroachLog)
+	if err != nil {
+		return nil, "", err
+	}
+	base, err := h.listeningURL(ctx, proc)
+	if err != nil {
+		return nil, "", abandon(proc, cfg.Log, err)
+	}
+	dsn, err := makeReady(ctx, proc, func(name string) string {
+		u := *base
+		u.Path = "/" + name
+		return u.String()
+	}, "defaultdb")
+	if err != nil {
+		return nil, "", abandon(proc, cfg.Log, err)
+	}
+	return proc, dsn, nil
+}
+
+// cockroachArgs is the command line. Region types need a node with a region, even a single one.
+func cockroachArgs(region string) []string {
+	return []string{
+		"start-single-node",
+		"--insecure",
+		"--listen-addr=127.0.0.1:0",
+		"--http-addr=127.0.0.1:0",
+		"--store=" + cockroachStore,
+		"--locality=region=" + region,
+		"--listening-url-file=" + cockroachURL,
+	}
+}
+
+// listeningURL waits for the file in which the node says where it listens.
+func (h *home) listeningURL(ctx context.Context, p *process) (*url.URL, error) {
+	ctx, cancel := context.WithTimeout(ctx, startLimit)
+	defer cancel()
+	var found *url.URL
+	err := poll(ctx, func() (bool, error) {
+		if p.hasExited() {
+			return false, fmt.Errorf("cockroach ended while starting: %w", p.report)
+		}
+		text, err := h.root.ReadFile(cockroachURL)
+		if errors.Is(err, fs.ErrNotExist) {
+			return false, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		found, err = parseListeningURL(string(text))
+		return found != nil, err
+	})
+	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		return nil, fmt.Errorf("cockroach did not say where it listens: %w", err)
+	}
+	return found, err
+}
+
+// parseListeningURL reads the file. It is nil while the line is not whole: the
+// file is not written in one piece.
+func parseListeningURL(text string) (*url.URL, error) {
+	line, _, whole := strings.Cut(text, "\n")
+	if !whole {
+		return nil, nil
+	}
+	u, err := url.Parse(strings.TrimSpace(line))
+	if err != nil {
+		return nil, fmt.Errorf("cockroach wrote an unreadable listening URL: %w", err)
+	}
+	if u.Port() == "" || u.Port() == "0" {
+		return nil, fmt.Errorf("cockroach wrote a listening URL without a port: %q", line)
+	}
+	return u, nil
+}

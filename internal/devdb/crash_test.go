@@ -1,0 +1,150 @@
+package devdb
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestKilledDatabaseIsNoticedAndRecovers(t *testing.T) {
+	t.Parallel()
+	dir := dataDir(t)
+	db := start(t, dir)
+	ask(t, db, remember)
+	require.NoError(t, syscall.Kill(db.proc.pid(), syscall.SIGKILL))
+
+	ended(t, db)
+	require.ErrorContains(t, db.Err(), "ended by itself")
+	require.ErrorContains(t, db.Err(), "killed")
+	require.NoError(t, db.Stop(t.Context()))
+	require.Error(t, db.Err(), "Stop does not hide how it ended")
+
+	require.Equal(t, "kept", ask(t, start(t, dir), recall))
+}
+
+// serveAndRemember has another process serve from a directory in which something is remembered.
+func serveAndRemember(t *testing.T, role, dir string) *actor {
+	t.Helper()
+	server := enact(t, role, dir, nil)
+	require.Empty(t, server.Err)
+	_, err := askAt(t.Context(), server.DSN, remember)
+	require.NoError(t, err)
+	return server
+}
+
+func TestDatabaseOfAKilledServerShutsDownByItself(t *testing.T) {
+	t.Parallel()
+	dir := dataDir(t)
+	server := serveAndRemember(t, "serve", dir)
+	server.kill()
+
+	eventually(t, "the kernel tells the database", func() bool { return !lives(server.Postgres) })
+	require.NoFileExists(t, filepath.Join(dir, clusterName, "postmaster.pid"), "it shut down properly")
+	require.Equal(t, "kept", ask(t, start(t, dir), recall))
+}
+
+func TestStartRightAfterTheServerWasKilled(t *testing.T) {
+	t.Parallel()
+	dir := dataDir(t)
+	server := serveAndRemember(t, "serve", dir)
+	server.kill() // and do not wait for the database
+
+	require.Equal(t, "kept", ask(t, start(t, dir), recall))
+	require.False(t, lives(server.Postgres), "never two databases on one directory")
+}
+
+func TestOrphanIsStoppedNotAdopted(t *testing.T) {
+	t.Parallel()
+	dir := dataDir(t)
+	server := serveAndRemember(t, "serve-untied", dir)
+	server.kill()
+	require.True(t, lives(server.Postgres), "nobody told the database")
+	_, err := askAt(t.Context(), server.DSN, recall)
+	require.NoError(t, err, "it still serves")
+
+	db := start(t, dir)
+	require.False(t, lives(server.Postgres))
+	require.Equal(t, "kept", ask(t, db, recall))
+}
+
+func TestOrphansOfAKilledPostmasterAreWaitedFor(t *testing.T) {
+	t.Parallel()
+	dir := dataDir(t)
+	server := serveAndRemember(t, "serve-untied", dir)
+	server.kill()
+	// The postmaster is gone, and what it forked is left: the lock knows.
+	require.NoError(t, syscall.Kill(server.Postgres, syscall.SIGKILL))
+
+	require.Equal(t, "kept", ask(t, start(t, dir), recall))
+}
+
+func TestKilledServerAndDatabaseRecover(t *testing.T) {
+	t.Parallel()
+	dir := dataDir(t)
+	server := serveAndRemember(t, "serve", dir)
+	require.NoError(t, syscall.Kill(server.Postgres, syscall.SIGKILL))
+	server.kill()
+
+	require.Equal(t, "kept", ask(t, start(t, dir), recall))
+}
+
+// staleCluster is a directory whose database was killed, so that its postmaster.pid is left.
+func staleCluster(t *testing.T) (dir, pidFile string) {
+	t.Helper()
+	dir = dataDir(t)
+	db := start(t, dir)
+	ask(t, db, remember)
+	require.NoError(t, syscall.Kill(db.proc.pid(), syscall.SIGKILL))
+	ended(t, db)
+	require.NoError(t, db.Stop(t.Context()))
+	pidFile = filepath.Join(dir, clusterName, "postmaster.pid")
+	require.FileExists(t, pidFile)
+	return dir, pidFile
+}
+
+// As after a restart of a container, where process ids start from 1 again.
+func TestProcessIDOfTheDeadDatabaseMayBelongToAnotherProgram(t *testing.T) {
+	t.Parallel()
+	dir, pidFile := staleCluster(t)
+	other := start(t, dataDir(t)) // a living process of the same user, which PostgreSQL would believe
+	text, err := os.ReadFile(pidFile)
+	require.NoError(t, err)
+	_, rest, _ := strings.Cut(string(text), "\n")
+	require.NoError(t, os.WriteFile(pidFile, []byte(strconv.Itoa(other.proc.pid())+"\n"+rest), 0o600))
+
+	require.Equal(t, "kept", ask(t, start(t, dir), recall))
+	require.NoError(t, other.Err(), "the other program is left alone")
+}
+
+func TestPostgreSQLStartedByHandIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	dir, _ := staleCluster(t)
+	h, err := openHome(dir)
+	require.NoError(t, err)
+	h.engine, err = os.Open(os.DevNull) // what tells it from one of ours is that it does not hold the lock
+	require.NoError(t, err)
+	h.account, err = h.accountFor(clusterName)
+	require.NoError(t, err)
+	bin, err := h.findPostgres(t.Context(), 0)
+	require.NoError(t, err)
+	socketDir, err := h.makeSocketDir()
+	require.NoError(t, err)
+	byHand, err := h.servePostgres(bin, socketDir, Config{MaxConnections: 10})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = byHand.stop(context.Background(), testLog(t)) })
+	dsn, err := makeReady(t.Context(), byHand, func(name string) string { return postgresDSN(socketDir, name) }, "postgres")
+	require.NoError(t, err)
+	require.NoError(t, h.close())
+
+	_, err = Start(t.Context(), Config{DataDir: dir})
+	require.ErrorIs(t, err, ErrForeign)
+	word, err := askAt(t.Context(), dsn, recall)
+	require.NoError(t, err)
+	require.Equal(t, "kept", word)
+}

@@ -1,0 +1,152 @@
+package devdb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+)
+
+// Engine is a kind of database that can be embedded.
+type Engine string
+
+// The engines. The zero value of [Config.Engine] means Postgres.
+const (
+	Postgres  Engine = "postgres"
+	Cockroach Engine = "cockroach"
+)
+
+// database is the name of the database that is made on first start.
+const database = "carve"
+
+// Config says which database to run, and where.
+type Config struct {
+	// DataDir is made when it does not exist, readable by this user alone.
+	DataDir string
+	// Engine is Postgres when empty.
+	Engine Engine
+	// Log hears of starts, stops and repairs; nil is silence.
+	Log *slog.Logger
+	// MaxConnections bounds concurrent sessions; 0 means 100. PostgreSQL only.
+	MaxConnections int
+	// Region is the locality of the node; empty means "local". CockroachDB only.
+	Region string
+	// Volatile gives up surviving a crash of the machine (no fsync) for speed.
+	// It is for tests: a killed process loses nothing, a power cut everything.
+	// PostgreSQL only.
+	Volatile bool
+}
+
+func (c Config) withDefaults() Config {
+	if c.Engine == "" {
+		c.Engine = Postgres
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	if c.MaxConnections <= 0 {
+		c.MaxConnections = 100
+	}
+	if c.Region == "" {
+		c.Region = "local"
+	}
+	return c
+}
+
+// DB is a running embedded database.
+type DB struct {
+	dsn    string
+	engine Engine
+	home   *home
+	proc   *process
+	log    *slog.Logger
+
+	stopping atomic.Bool
+	stop     sync.Once
+	stopErr  error
+}
+
+// Start brings the database of a data directory up, making it first where
+// there is none, and returns when it answers queries. ctx bounds the start
+// alone, not the life of the database.
+//
+// Errors to tell apart: [ErrInUse] (and [InUseError]), [ErrMissing] when no suitable
+// database program is installed, [ErrVersion] when the directory was written by
+// another major version, [ErrForeign] when someone else's PostgreSQL runs on it.
+func Start(ctx context.Context, cfg Config) (*DB, error) {
+	cfg = cfg.withDefaults()
+	var up func(context.Context, Config, *home) (*process, string, error)
+	switch cfg.Engine {
+	case Postgres:
+		up = startPostgres
+	case Cockroach:
+		up = startCockroach
+	default:
+		return nil, fmt.Errorf("embedded database: no engine is called %q; there are %q and %q", cfg.Engine, Postgres, Cockroach)
+	}
+	h, err := openHome(cfg.DataDir)
+	if err != nil {
+		return nil, fmt.Errorf("embedded database: %w", err)
+	}
+	proc, dsn, err := claimAndStart(ctx, cfg, h, up)
+	if err != nil {
+		err = errors.Join(err, h.settle(), h.close())
+		return nil, fmt.Errorf("embedded database in %s: %w", h.dir, err)
+	}
+	cfg.Log.InfoContext(ctx, "embedded database is up", "engine", string(cfg.Engine), "dir", h.dir, "pid", proc.pid(), "dsn", dsn)
+	return &DB{dsn: dsn, engine: cfg.Engine, home: h, proc: proc, log: cfg.Log}, nil
+}
+
+func claimAndStart(
+	ctx context.Context, cfg Config, h *home, up func(context.Context, Config, *home) (*process, string, error),
+) (*process, string, error) {
+	if err := h.claimEngine(ctx, cfg.Log); err != nil {
+		return nil, "", err
+	}
+	proc, dsn, err := up(ctx, cfg, h)
+	if err != nil {
+		return nil, "", err
+	}
+	h.handOver()
+	if err := h.sign(dsn); err != nil {
+		return nil, "", abandon(proc, cfg.Log, err)
+	}
+	return proc, dsn, nil
+}
+
+// DSN is the connection URL of the database, for pgx and for libpq programs.
+func (db *DB) DSN() string { return db.dsn }
+
+// Engine says which engine runs.
+func (db *DB) Engine() Engine { return db.engine }
+
+// Exited is closed when the database process has ended, asked to or not.
+func (db *DB) Exited() <-chan struct{} { return db.proc.exited }
+
+// Err is nil while the database runs and after a Stop. After an end nobody asked
+// for it says how the process ended and what it logged last.
+func (db *DB) Err() error {
+	if !db.proc.hasExited() || db.stopping.Load() {
+		return nil
+	}
+	return fmt.Errorf("embedded database in %s ended by itself: %w", db.home.dir, db.proc.report)
+}
+
+// Stop shuts the database down: sessions are ended, everything is written,
+// and the data directory is free for the next server when it returns. A
+// database that does not obey is asked again less kindly (see ladder), at once
+// when ctx ends; recovery on the next start then loses nothing that was committed.
+// Stop may be called more than once, and after the database ended by itself.
+func (db *DB) Stop(ctx context.Context) error {
+	db.stop.Do(func() {
+		// Of one that is gone already, Err keeps telling how.
+		db.stopping.Store(!db.proc.hasExited())
+		err := db.proc.stop(ctx, db.log)
+		db.home.forgetSocketDir()
+		db.stopErr = errors.Join(err, db.home.settle(), db.home.close())
+		db.log.InfoContext(ctx, "embedded database is down", "engine", string(db.engine), "dir", db.home.dir)
+	})
+	return db.stopErr
+}

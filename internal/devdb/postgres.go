@@ -1,0 +1,101 @@
+package devdb
+
+import (
+	"context"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+)
+
+// postgresLog is where PostgreSQL's own messages go.
+const postgresLog = "postgres.log"
+
+// startPostgres brings the cluster up, making it first where there is none.
+func startPostgres(ctx context.Context, cfg Config, h *home) (*process, string, error) {
+	var err error
+	if h.account, err = h.accountFor(clusterName); err != nil {
+		return nil, "", err
+	}
+	major, err := h.clusterMajor()
+	if err != nil {
+		return nil, "", err
+	}
+	bin, err := h.findPostgres(ctx, major)
+	if err != nil {
+		return nil, "", err
+	}
+	if major == 0 {
+		cfg.Log.InfoContext(ctx, "making a new PostgreSQL cluster", "dir", h.dir, "programs", bin.dir, "major", bin.major, "user", nameOf(h.account.userID()))
+		if err := h.initCluster(ctx, bin, cfg.Volatile); err != nil {
+			return nil, "", err
+		}
+	}
+	if err := h.clearStalePID(ctx, cfg.Log); err != nil {
+		return nil, "", err
+	}
+	socketDir, err := h.makeSocketDir()
+	if err != nil {
+		return nil, "", err
+	}
+	proc, err := h.servePostgres(bin, socketDir, cfg)
+	if err != nil {
+		return nil, "", err
+	}
+	dsn, err := makeReady(ctx, proc, func(name string) string { return postgresDSN(socketDir, name) }, "postgres")
+	if err != nil {
+		return nil, "", abandon(proc, cfg.Log, err)
+	}
+	return proc, dsn, nil
+}
+
+// servePostgres starts the database process.
+func (h *home) servePostgres(bin programs, socketDir string, cfg Config) (*process, error) {
+	cmd := exec.Command(bin.path("postgres"), postgresSettings(cfg)...)
+	if err := h.passDirs(cmd,
+		dirOption{"-D", filepath.Join(h.dir, clusterName)},
+		dirOption{"--unix_socket_directories=", socketDir},
+	); err != nil {
+		return nil, err
+	}
+	defer closeAll(cmd.ExtraFiles[1:])
+	// SIGINT is the fast shutdown: sessions are ended, a checkpoint is written. (SIGTERM
+	// would wait until every client has left by itself.)
+	return h.spawnLogged(cmd, syscall.SIGINT, postgresLog)
+}
+
+// dirOption is an option of a program and the directory that follows it without a space.
+type dirOption struct{ option, dir string }
+
+// passDirs gives cmd a clean environment and adds options that name directories,
+// in a way that works for the account it runs as. ExtraFiles[0] is engine.lock.
+func (h *home) passDirs(cmd *exec.Cmd, options ...dirOption) error {
+	cmd.Dir, cmd.Env = "/", postgresEnv()
+	cmd.ExtraFiles = []*os.File{h.engine}
+	for _, o := range options {
+		path := o.dir
+		if h.account.switched {
+			dir, err := os.Open(path)
+			if err != nil {
+				closeAll(cmd.ExtraFiles[1:])
+				return err
+			}
+			path, cmd.ExtraFiles = passDir(dir, cmd.ExtraFiles)
+		}
+		cmd.Args = append(cmd.Args, o.option+path)
+	}
+	return nil
+}
+
+func closeAll(files []*os.File) {
+	for _, f := range files {
+		f.Close()
+	}
+}
+
+// postgresDSN names a database behind a socket, for pgx and libpq alike.
+func postgresDSN(socketDir, name string) string {
+	q := url.Values{"host": {socketDir}, "port": {"5432"}, "user": {"postgres"}}
+	return "postgres:///" + name + "?" + q.Encode()
+}

@@ -1,0 +1,188 @@
+package devdb
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// inheritedLockFD is the descriptor under which engine.lock reaches a child:
+// the first of exec.Cmd.ExtraFiles.
+const inheritedLockFD = 3
+
+// parentDeathSignal is a variable so that a test can make a real orphan.
+var parentDeathSignal = true
+
+// process is a child that this package started and waits for.
+type process struct {
+	cmd     *exec.Cmd
+	gentle  syscall.Signal // asks it to end properly
+	onDeath syscall.Signal // the kernel sends it when this process dies
+
+	log     *os.File // nil, or where it writes; closed when it has ended
+	logFrom int64    // how long that was before it started
+
+	exited chan struct{} // closed when it has ended; then err is set
+	err    error         // how Wait ended
+	report error         // the same with the end of the log
+}
+
+// spawn starts a process as a process group of its own that holds engine.lock.
+//
+// Its own group, because Ctrl-C at a terminal goes to the whole foreground
+// group: the database would go down under a server that is still finishing requests.
+//
+// The parent death signal belongs to the *thread* that forked, so the
+// forking thread must live as long as the child: the goroutine that starts the
+// child is locked to its thread and stays in Wait until the child is gone.
+func (h *home) spawn(p *process) error {
+	if len(p.cmd.ExtraFiles) == 0 {
+		p.cmd.ExtraFiles = []*os.File{h.engine}
+	}
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Credential: h.account.credential()}
+	tieToParent(p.cmd.SysProcAttr, p.onDeath)
+
+	p.exited = make(chan struct{})
+	started := make(chan error)
+	go func() {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err := p.cmd.Start()
+		started <- err
+		if err != nil {
+			return
+		}
+		p.err = p.cmd.Wait()
+		p.report = p.explain()
+		close(p.exited)
+	}()
+	if err := <-started; err != nil {
+		return h.account.explain(err)
+	}
+	return nil
+}
+
+// spawnLogged is spawn for the database itself: its output goes to a log.
+func (h *home) spawnLogged(cmd *exec.Cmd, gentle syscall.Signal, logName string) (*process, error) {
+	log, err := h.openLog(logName)
+	if err != nil {
+		return nil, err
+	}
+	p := &process{cmd: cmd, gentle: gentle, onDeath: gentle, log: log}
+	fi, err := log.Stat()
+	if err == nil {
+		p.logFrom = fi.Size()
+		cmd.Stdout, cmd.Stderr = log, log
+		err = h.spawn(p)
+	}
+	if err != nil {
+		log.Close()
+		return nil, err
+	}
+	return p, nil
+}
+
+// run spawns a short-lived helper, waits for it, and returns what it wrote. When ctx
+// ends it is killed.
+func (h *home) run(ctx context.Context, cmd *exec.Cmd) (output string, err error) {
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	p := &process{cmd: cmd, gentle: syscall.SIGKILL, onDeath: syscall.SIGKILL}
+	if err := h.spawn(p); err != nil {
+		return "", err
+	}
+	select {
+	case <-p.exited:
+	case <-ctx.Done():
+		err := cmd.Process.Kill()
+		if err == nil || errors.Is(err, os.ErrProcessDone) {
+			<-p.exited
+			err = nil
+		}
+		return "", errors.Join(ctx.Err(), err)
+	}
+	return strings.TrimSpace(out.String()), p.err
+}
+
+func (p *process) pid() int { return p.cmd.Process.Pid }
+
+// explain says how a process ended, with the end of its log, which it closes.
+func (p *process) explain() error {
+	if p.log == nil {
+		return p.err
+	}
+	defer p.log.Close()
+	how := p.err
+	if how == nil {
+		how = errors.New("exit status 0")
+	}
+	if said := strings.TrimSpace(tail(p.log, p.logFrom)); said != "" {
+		return fmt.Errorf("process %d: %w; its log ends:\n%s", p.pid(), how, said)
+	}
+	return fmt.Errorf("process %d: %w; its log is empty", p.pid(), how)
+}
+
+// step is one way to ask a process to end, and how long it then may take.
+type step struct {
+	signal syscall.Signal
+	grace  time.Duration
+}
+
+// ladder is how a database is stopped: properly; then at once, which for PostgreSQL
+// means an end without a checkpoint and recovery from its log on the next start;
+// then by the kernel.
+func ladder(gentle syscall.Signal) []step {
+	return []step{{gentle, 30 * time.Second}, {syscall.SIGQUIT, 10 * time.Second}, {syscall.SIGKILL, 10 * time.Second}}
+}
+
+// stop ends the process and waits for that. When ctx ends, the gentle wait ends
+// too; the later steps take their time regardless.
+func (p *process) stop(ctx context.Context, log *slog.Logger) error {
+	for i, step := range ladder(p.gentle) {
+		if p.hasExited() {
+			return nil
+		}
+		if i > 0 {
+			log.WarnContext(ctx, "the database has not stopped yet: asking less gently", "pid", p.pid(), "signal", step.signal.String())
+		}
+		if err := p.cmd.Process.Signal(step.signal); err != nil && !errors.Is(err, os.ErrProcessDone) {
+			return fmt.Errorf("stopping database process %d: %w", p.pid(), err)
+		}
+		patience := ctx
+		if i > 0 {
+			patience = context.WithoutCancel(ctx)
+		}
+		if p.waitFor(patience, step.grace) {
+			return nil
+		}
+	}
+	return fmt.Errorf("database process %d does not end, even killed", p.pid())
+}
+
+// waitFor reports whether the process ended within a time.
+func (p *process) waitFor(ctx context.Context, limit time.Duration) bool {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	select {
+	case <-p.exited:
+	case <-ctx.Done():
+	}
+	return p.hasExited()
+}
+
+func (p *process) hasExited() bool {
+	select {
+	case <-p.exited:
+		return true
+	default:
+		return false
+	}
+}

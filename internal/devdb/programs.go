@@ -1,0 +1,123 @@
+package devdb
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// EnvPostgresBin names the environment variable with the directory of
+// PostgreSQL's programs. When it is set no other place is looked at.
+const EnvPostgresBin = "CARVE_POSTGRES_BIN"
+
+// oldestMajor is the oldest PostgreSQL that Carve's statements run on.
+const oldestMajor = 15
+
+// programs is a directory with PostgreSQL's server programs.
+type programs struct {
+	dir   string
+	major int
+}
+
+func (p programs) path(name string) string { return filepath.Join(p.dir, name) }
+
+// findPostgres returns the first usable programs: of exactly the wanted major
+// version, or, when want is 0, of any that is new enough.
+func (h *home) findPostgres(ctx context.Context, want int) (programs, error) {
+	var seen []string
+	var others []string
+	for _, dir := range programDirs() {
+		p, err := h.inspect(ctx, dir)
+		switch {
+		case ctx.Err() != nil:
+			return programs{}, ctx.Err()
+		case err != nil:
+			seen = append(seen, fmt.Sprintf("%s: %v", dir, err))
+		case want == 0 && p.major < oldestMajor:
+			seen = append(seen, fmt.Sprintf("%s: version %d is too old", dir, p.major))
+		case want != 0 && p.major != want:
+			others = append(others, fmt.Sprintf("%d in %s", p.major, dir))
+		default:
+			return p, nil
+		}
+	}
+	if len(others) > 0 {
+		return programs{}, fmt.Errorf("%w: it was written by PostgreSQL %d, found here: %s. "+
+			"Install PostgreSQL %d, or dump the data and load it into a new directory", ErrVersion, want, strings.Join(others, ", "), want)
+	}
+	detail := ""
+	if len(seen) > 0 {
+		detail = "\n  " + strings.Join(seen, "\n  ")
+	}
+	version := fmt.Sprintf("%d or newer", oldestMajor)
+	if want > 0 {
+		version = fmt.Sprintf("%d, which wrote this data", want)
+	}
+	return programs{}, fmt.Errorf("%w: no server programs of PostgreSQL %s; install them with `make deps`, "+
+		"or set %s to their directory, or use a database of your own with --database-url%s", ErrMissing, version, EnvPostgresBin, detail)
+}
+
+// programDirs are the directories that may hold the programs, best first: the one that
+// was named, or else the search path, Debian's from the newest down, and what
+// tools/postgres/install.sh unpacked for the machine or for this user.
+//
+// None is looked for relative to the working directory: programs from there would be
+// run as this user, whoever put them there.
+func programDirs() []string {
+	if dir := os.Getenv(EnvPostgresBin); dir != "" {
+		return []string{dir}
+	}
+	var dirs []string
+	if path, err := exec.LookPath("postgres"); err == nil {
+		if path, err = filepath.EvalSymlinks(path); err == nil {
+			dirs = append(dirs, filepath.Dir(path))
+		}
+	}
+	debian, _ := filepath.Glob("/usr/lib/postgresql/*/bin")
+	slices.SortFunc(debian, func(a, b string) int { return majorInPath(b) - majorInPath(a) })
+	dirs = append(dirs, debian...)
+	dirs = append(dirs, "/var/cache/carve/postgres/bin")
+	if cache, err := os.UserCacheDir(); err == nil {
+		dirs = append(dirs, filepath.Join(cache, "carve", "postgres", "bin"))
+	}
+	seen := map[string]bool{}
+	return slices.DeleteFunc(dirs, func(dir string) bool {
+		_, err := os.Stat(filepath.Join(dir, "postgres"))
+		again := seen[dir]
+		seen[dir] = true
+		return again || os.IsNotExist(err)
+	})
+}
+
+// majorInPath reads 15 from /usr/lib/postgresql/15/bin.
+func majorInPath(bin string) int {
+	major, _ := strconv.Atoi(filepath.Base(filepath.Dir(bin)))
+	return major
+}
+
+var versionLine = regexp.MustCompile(`\(PostgreSQL\) (\d+)`)
+
+// inspect asks the programs for their version, as the user who is to run them.
+func (h *home) inspect(ctx context.Context, dir string) (programs, error) {
+	p := programs{dir: dir}
+	for _, name := range []string{"initdb", "postgres"} {
+		cmd := exec.Command(p.path(name), "--version")
+		cmd.Dir, cmd.Env = "/", postgresEnv()
+		out, err := h.run(ctx, cmd)
+		if err != nil {
+			return p, fmt.Errorf("%w %s", err, out)
+		}
+		found := versionLine.FindStringSubmatch(out)
+		if found == nil {
+			return p, fmt.Errorf("%s --version says %q", name, out)
+		}
+		p.major, _ = strconv.Atoi(found[1])
+	}
+	return p, nil
+}

@@ -1,0 +1,61 @@
+package devdb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// startLimit bounds a start whose context sets no earlier end. Recovery after a
+// crash replays at most what lies between two checkpoints.
+const startLimit = 2 * time.Minute
+
+// makeReady waits until the database answers, makes the database that Carve
+// uses where it is missing, and returns its DSN. dsn builds one by database name;
+// initial is the name of a database that every server has.
+func makeReady(ctx context.Context, p *process, dsn func(name string) string, initial string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, startLimit)
+	defer cancel()
+	var last error
+	err := poll(ctx, func() (bool, error) {
+		if p.hasExited() {
+			return false, fmt.Errorf("it ended while starting: %w", p.report)
+		}
+		last = ensureDatabase(ctx, dsn(initial))
+		return last == nil, nil
+	})
+	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		return "", fmt.Errorf("it did not answer in time: %w (last: %w)", err, last)
+	}
+	return dsn(database), err
+}
+
+// ensureDatabase makes the database that Carve uses unless it is there.
+func ensureDatabase(ctx context.Context, dsn string) error {
+	// One hung connection must not eat the whole time.
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, dsn)
+	if err != nil {
+		return err
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	var there bool
+	err = conn.QueryRow(ctx, "SELECT EXISTS (SELECT 1 FROM pg_catalog.pg_database WHERE datname = $1)", database).Scan(&there)
+	if err != nil || there {
+		return err
+	}
+	_, err = conn.Exec(ctx, "CREATE DATABASE "+pgx.Identifier{database}.Sanitize())
+	return err
+}
+
+// abandon ends a database that did not come up and returns why it did not.
+func abandon(p *process, log *slog.Logger, why error) error {
+	now, cancel := context.WithCancel(context.Background())
+	cancel()
+	return errors.Join(why, p.stop(now, log))
+}

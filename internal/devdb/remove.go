@@ -1,0 +1,54 @@
+package devdb
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Remove deletes a data directory with everything in it, unless a server or a
+// database lives on it ([ErrInUse]). A directory that is no data directory is
+// left alone; one that does not exist is no error. It is how tests clean up, after themselves
+// and after those that were killed.
+func Remove(dir string) (err error) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return err
+	}
+	if _, err := os.Lstat(abs); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if _, err := os.Lstat(filepath.Join(abs, serverLockName)); err != nil {
+		return fmt.Errorf("%s is not a data directory of Carve: %w", abs, err)
+	}
+	h, err := lockHome(abs)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, h.close()) }()
+	if h.engine, err = h.root.OpenFile(engineLockName, os.O_RDWR|os.O_CREATE, 0o600); err != nil {
+		return err
+	}
+	if free, err := tryLock(h.engine); err != nil || !free {
+		return errors.Join(err, &InUseError{Dir: abs})
+	}
+	if owner, found, err := h.ownerOf(clusterName); err == nil && found {
+		h.account = owner
+		h.forgetSocketDir()
+	}
+	names, err := fs.ReadDir(h.root.FS(), ".")
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, name := range names {
+		// The locks go last, with the directory.
+		if !strings.HasSuffix(name.Name(), ".lock") {
+			errs = append(errs, h.root.RemoveAll(name.Name()))
+		}
+	}
+	return errors.Join(append(errs, os.RemoveAll(abs))...)
+}
