@@ -399,19 +399,19 @@ type CIDR = string
 
 // Capacity Addresses, exactly. `total` = `allocated` + `reserved` + `available`.
 type Capacity struct {
-	// Allocated Held by claims, child pools and retained allocations.
-	Allocated Count `json:"allocated"`
-
-	// Available Free.
-	Available Count `json:"available"`
-
-	// Reserved Withheld by reservations.
-	Reserved Count `json:"reserved"`
-
 	// Total An exact count as a decimal string.
 	//
 	// Example: 65536
 	Total Count `json:"total"`
+
+	// Allocated Held by claims, child pools and retained allocations.
+	Allocated Count `json:"allocated"`
+
+	// Reserved Withheld by reservations.
+	Reserved Count `json:"reserved"`
+
+	// Available Free.
+	Available Count `json:"available"`
 }
 
 // ClaimBatch defines model for ClaimBatch.
@@ -427,22 +427,22 @@ type ClaimBatchCreate struct {
 
 // Condition One observation about a resource.
 type Condition struct {
-	// LastTransitionTime Example: 2026-03-02T09:30:00Z
-	LastTransitionTime time.Time `json:"lastTransitionTime"`
+	// Type Example: Allocated
+	Type   string          `json:"type"`
+	Status ConditionStatus `json:"status"`
+
+	// Reason One word in CamelCase, for programs.
+	//
+	// Example: AllocationSucceeded
+	Reason string `json:"reason"`
 
 	// Message One sentence, for people.
 	//
 	// Example: Carved 10.20.0.0/16 from space team-a/default.
 	Message string `json:"message"`
 
-	// Reason One word in CamelCase, for programs.
-	//
-	// Example: AllocationSucceeded
-	Reason string          `json:"reason"`
-	Status ConditionStatus `json:"status"`
-
-	// Type Example: Allocated
-	Type string `json:"type"`
+	// LastTransitionTime Example: 2026-03-02T09:30:00Z
+	LastTransitionTime time.Time `json:"lastTransitionTime"`
 }
 
 // ConditionStatus defines model for ConditionStatus.
@@ -825,35 +825,15 @@ type Labels map[string]string
 
 // Metadata What every resource carries.
 type Metadata struct {
-	// Annotations Free texts under keys like those of labels; at most 4,096 bytes of UTF-8 each.
-	//
-	// Example: {"example.com/ticket":"NET-1234"}
-	Annotations Annotations `json:"annotations,omitempty"`
-
-	// CreatedAt Example: 2026-03-02T09:30:00Z
-	CreatedAt time.Time `json:"createdAt"`
-
-	// CreatedBy Who asked for it.
-	//
-	// Example: dev
-	CreatedBy string `json:"createdBy"`
-
-	// Generation 1 at creation, one more with every change of `spec`.
-	//
-	// Example: 1
-	Generation int64 `json:"generation"`
-
-	// Labels Labels by the rules of Kubernetes. A key is `[prefix/]name` with a name of 1 to 63 characters from
-	// `[A-Za-z0-9._-]` and a prefix that is a DNS name; keys and values begin and end with a letter or digit.
-	//
-	//
-	// Example: {"env":"prod"}
-	Labels Labels `json:"labels,omitempty"`
-
 	// Name A DNS label (RFC 1123).
 	//
 	// Example: prod-eu
 	Name Name `json:"name"`
+
+	// UID A UUID in lower case; never used again.
+	//
+	// Example: 8d9a4c1e-2b7f-4a53-9d60-71c5be0f2a11
+	UID UID `json:"uid"`
 
 	// Project Name of the project; absent on a project itself.
 	//
@@ -865,18 +845,38 @@ type Metadata struct {
 	// Example: local
 	Region string `json:"region,omitempty"`
 
+	// Generation 1 at creation, one more with every change of `spec`.
+	//
+	// Example: 1
+	Generation int64 `json:"generation"`
+
 	// Revision Opaque; another one after every write, never the same again. In double quotes it is the `ETag`.
 	//
 	// Example: 6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90
 	Revision string `json:"revision"`
 
-	// UID A UUID in lower case; never used again.
+	// CreatedAt Example: 2026-03-02T09:30:00Z
+	CreatedAt time.Time `json:"createdAt"`
+
+	// CreatedBy Who asked for it.
 	//
-	// Example: 8d9a4c1e-2b7f-4a53-9d60-71c5be0f2a11
-	UID UID `json:"uid"`
+	// Example: dev
+	CreatedBy string `json:"createdBy"`
 
 	// UpdatedAt Example: 2026-03-02T09:30:00Z
 	UpdatedAt time.Time `json:"updatedAt"`
+
+	// Labels Labels by the rules of Kubernetes. A key is `[prefix/]name` with a name of 1 to 63 characters from
+	// `[A-Za-z0-9._-]` and a prefix that is a DNS name; keys and values begin and end with a letter or digit.
+	//
+	//
+	// Example: {"env":"prod"}
+	Labels Labels `json:"labels,omitempty"`
+
+	// Annotations Free texts under keys like those of labels; at most 4,096 bytes of UTF-8 each.
+	//
+	// Example: {"example.com/ticket":"NET-1234"}
+	Annotations Annotations `json:"annotations,omitempty"`
 }
 
 // Name A DNS label (RFC 1123).
@@ -955,17 +955,28 @@ type PrefixLengthRange struct {
 // Problem Why the request was refused (RFC 9457). Beside the standard members there is the stable `code`, the places that are
 // wrong, and the figures that belong to the code.
 type Problem struct {
-	// AllowedPrefixLengths Prefix lengths from `min` to `max`, both included.
-	AllowedPrefixLengths *PrefixLengthRange `json:"allowedPrefixLengths,omitempty"`
+	// Type `/problems/<code>`, a page about the code on this server.
+	//
+	// Example: /problems/pool_exhausted
+	Type string `json:"type"`
 
-	// AvailableAddresses Free addresses in the pools tried, together.
-	AvailableAddresses Count `json:"availableAddresses,omitempty"`
+	// Title What the code means; the same for every occurrence.
+	//
+	// Example: Nothing large enough is free
+	Title string `json:"title"`
 
-	// ChildPools How many child pools stand in the way.
-	ChildPools *int64 `json:"childPools,omitempty"`
+	// Status The HTTP status.
+	//
+	// Example: 409
+	Status int `json:"status"`
 
-	// Claims How many claims stand in the way.
-	Claims *int64 `json:"claims,omitempty"`
+	// Detail One sentence about this occurrence, and, where there is one, what would have worked.
+	Detail string `json:"detail"`
+
+	// Instance Path of the request.
+	//
+	// Example: /v1/projects/team-a/claims
+	Instance string `json:"instance,omitempty"`
 
 	// Code What kind of refusal it is. A code never changes its meaning; later versions may add codes.
 	//
@@ -1001,48 +1012,37 @@ type Problem struct {
 	// | `deadline` | 504 | the request's deadline passed |
 	Code ProblemCode `json:"code"`
 
+	// TraceID Names this request in the server's logs and traces.
+	//
+	// Example: 4bf92f3577b34da6a3ce929d0e0e4736
+	TraceID string `json:"traceId,omitempty"`
+
+	// Errors The places of the request that are wrong.
+	Errors []ProblemField `json:"errors,omitempty"`
+
+	// AllowedPrefixLengths Prefix lengths from `min` to `max`, both included.
+	AllowedPrefixLengths *PrefixLengthRange `json:"allowedPrefixLengths,omitempty"`
+
+	// AvailableAddresses Free addresses in the pools tried, together.
+	AvailableAddresses Count `json:"availableAddresses,omitempty"`
+
+	// ChildPools How many child pools stand in the way.
+	ChildPools *int64 `json:"childPools,omitempty"`
+
+	// Claims How many claims stand in the way.
+	Claims *int64 `json:"claims,omitempty"`
+
 	// ConflictsWith What stands in the way, `project/name`, as far as the caller may see it.
 	ConflictsWith []string `json:"conflictsWith,omitempty"`
 
 	// CurrentETag The current revision in double quotes, as in the header `ETag`.
 	CurrentETag string `json:"currentETag,omitempty"`
 
-	// Detail One sentence about this occurrence, and, where there is one, what would have worked.
-	Detail string `json:"detail"`
-
-	// Errors The places of the request that are wrong.
-	Errors []ProblemField `json:"errors,omitempty"`
-
-	// Instance Path of the request.
-	//
-	// Example: /v1/projects/team-a/claims
-	Instance string `json:"instance,omitempty"`
-
 	// LargestFreePrefixLength Length of the largest block that is free in any pool tried; absent when nothing is free.
 	LargestFreePrefixLength *int `json:"largestFreePrefixLength,omitempty"`
 
 	// PoolsTried The pools tried, `project/name`, in order.
 	PoolsTried []string `json:"poolsTried,omitempty"`
-
-	// Status The HTTP status.
-	//
-	// Example: 409
-	Status int `json:"status"`
-
-	// Title What the code means; the same for every occurrence.
-	//
-	// Example: Nothing large enough is free
-	Title string `json:"title"`
-
-	// TraceID Names this request in the server's logs and traces.
-	//
-	// Example: 4bf92f3577b34da6a3ce929d0e0e4736
-	TraceID string `json:"traceId,omitempty"`
-
-	// Type `/problems/<code>`, a page about the code on this server.
-	//
-	// Example: /problems/pool_exhausted
-	Type string `json:"type"`
 
 	// WantedPrefixLength The length that was asked for.
 	WantedPrefixLength *int `json:"wantedPrefixLength,omitempty"`

@@ -43,11 +43,13 @@ func detectOn(ctx context.Context, c *pgx.Conn) (engine, error) {
 	}
 }
 
-// sharedSettings hold on both engines: SERIALIZABLE also for single statements, and bounds on whatever might hang.
+// sharedSettings hold on both engines: whatever writes says so in its BEGIN, so that a stray write outside of a transaction
+// is refused; and bounds on whatever might hang.
 func sharedSettings() map[string]string {
 	return map[string]string{
 		"application_name":                    "carve",
 		"default_transaction_isolation":       "serializable",
+		"default_transaction_read_only":       "on",
 		"statement_timeout":                   "10s",
 		"lock_timeout":                        "5s",
 		"idle_in_transaction_session_timeout": "15s",

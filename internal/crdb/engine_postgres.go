@@ -17,6 +17,9 @@ func (postgres) name() string { return "postgresql" }
 // Generic plans are made once for each connection: the best plan of no statement depends on its arguments.
 func (postgres) settings() map[string]string {
 	s := sharedSettings()
+	// Transactions begin SERIALIZABLE in so many words. Single reads need one snapshot only, and as SERIALIZABLE they would
+	// take predicate locks and make transactions of others run again.
+	s["default_transaction_isolation"] = "repeatable read"
 	s["enable_seqscan"] = "off"
 	s["enable_hashjoin"] = "off"
 	s["enable_mergejoin"] = "off"

@@ -32,6 +32,21 @@ type unknownOutcome struct{ cause error }
 func (u *unknownOutcome) Error() string { return "outcome of COMMIT unknown: " + u.cause.Error() }
 func (u *unknownOutcome) Unwrap() error { return u.cause }
 
+// closureError is an error of a closure on a connection that still works: it is news neither from the database nor of the way
+// to it, so it is final.
+type closureError struct{ cause error }
+
+func (e *closureError) Error() string { return e.cause.Error() }
+func (e *closureError) Unwrap() error { return e.cause }
+
+// ofClosure marks the error of a closure, unless the connection is gone with it.
+func ofClosure(err error, c *pgx.Conn) error {
+	if err == nil || c.IsClosed() {
+		return err
+	}
+	return &closureError{err}
+}
+
 // uniqueViolation is the SQLSTATE of a key that exists already.
 const uniqueViolation = "23505"
 
@@ -78,6 +93,7 @@ func classify(err error) (ending, string) {
 	}
 	var domain *ipam.Error
 	var conflict *alloc.Conflict
+	var own *closureError
 	switch {
 	case errors.As(err, &conflict), errors.As(err, &domain) && pg == nil:
 		return endRefused, state
@@ -86,6 +102,8 @@ func classify(err error) (ending, string) {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return endRefused, state
 	case errors.Is(err, pgx.ErrTxCommitRollback), errors.Is(err, pgx.ErrNoRows), pgconn.Timeout(err):
+		return endRefused, state
+	case pg == nil && errors.As(err, &own):
 		return endRefused, state
 	case pg == nil: // the connection: cannot be made, or lost before COMMIT
 		return endAgainSlowly, state
@@ -124,7 +142,13 @@ func refusedError(ctx context.Context, op string, err error) error {
 	if errors.As(err, &domain) {
 		return domain
 	}
-	if ctx.Err() != nil || pgconn.Timeout(err) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+	var own *closureError
+	switch {
+	case pgconn.Timeout(err), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return deadline(err)
+	case errors.As(err, &own):
+		return own.cause
+	case ctx.Err() != nil:
 		return deadline(err)
 	}
 	return ipam.Errorf(ipam.CodeInternal, "The database refused the operation.").Because(err)

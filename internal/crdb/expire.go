@@ -11,9 +11,17 @@ import (
 func (s *Store) ExpireAnswers(ctx context.Context, now time.Time, limit int) (int64, error) {
 	var n int64
 	err := s.repeat(ctx, "answer_expire", func() error {
-		tag, err := s.pool.Exec(ctx, query.Get("answer_expire"), s.region, now, limit)
-		n = tag.RowsAffected()
-		return err
+		c, err := s.pool.Acquire(ctx)
+		if err != nil {
+			return err
+		}
+		defer c.Release()
+		cn := &conn{pool: c}
+		return s.engine.attempt(ctx, cn, false, func(ctx context.Context) error {
+			tag, err := cn.Exec(ctx, query.Get("answer_expire"), s.region, now, limit)
+			n = tag.RowsAffected()
+			return err
+		})
 	})
 	return n, err
 }

@@ -52,6 +52,7 @@ func scanAnswer(row pgx.Row) (alloc.Answer, error) {
 	var fingerprint []byte
 	err := row.Scan(&fingerprint, &a.Body, &a.CreatedAt, &a.ExpiresAt)
 	copy(a.Fingerprint[:], fingerprint)
+	a.CreatedAt, a.ExpiresAt = a.CreatedAt.UTC(), a.ExpiresAt.UTC()
 	return a, err
 }
 

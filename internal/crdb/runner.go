@@ -40,7 +40,7 @@ func (s *Store) transact(ctx context.Context, op string, dry bool, fn func(conte
 		return s.engine.attempt(ctx, cn, dry, func(ctx context.Context) error {
 			t := newTx(s, cn, number)
 			number++ // counts in-place restarts of the engine too
-			return fn(ctx, t)
+			return ofClosure(fn(ctx, t), c.Conn())
 		})
 	})
 }
@@ -53,7 +53,7 @@ func (s *Store) read(ctx context.Context, op string, fn func(querier) error) err
 			return err
 		}
 		defer c.Release()
-		return fn(c)
+		return ofClosure(fn(c), c.Conn())
 	})
 }
 

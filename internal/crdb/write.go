@@ -88,7 +88,8 @@ func (w *writer) any(name string, args ...any) {
 	})
 }
 
-// named queues a statement that answers (project, name) of the rows it touched; those of want that are missing are conflicts.
+// named queues a statement that answers (project, name) of the rows it touched, once each; those of want that are missing are
+// conflicts, and so is one that is wanted twice: only one of the two was touched.
 func (w *writer) named(name string, want []alloc.NameRef, conflicts func(*alloc.Conflict) *[]alloc.NameRef, args ...any) {
 	w.batch.Queue(query.Get(name), args...)
 	w.checks = append(w.checks, func(results pgx.BatchResults, c *alloc.Conflict) error {
@@ -109,6 +110,7 @@ func (w *writer) named(name string, want []alloc.NameRef, conflicts func(*alloc.
 			if !touched[r] {
 				*missing = append(*missing, r)
 			}
+			touched[r] = false
 		}
 		return nil
 	})

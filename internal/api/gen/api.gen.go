@@ -403,19 +403,19 @@ type CIDR = string
 
 // Capacity Addresses, exactly. `total` = `allocated` + `reserved` + `available`.
 type Capacity struct {
-	// Allocated Held by claims, child pools and retained allocations.
-	Allocated Count `json:"allocated"`
-
-	// Available Free.
-	Available Count `json:"available"`
-
-	// Reserved Withheld by reservations.
-	Reserved Count `json:"reserved"`
-
 	// Total An exact count as a decimal string.
 	//
 	// Example: 65536
 	Total Count `json:"total"`
+
+	// Allocated Held by claims, child pools and retained allocations.
+	Allocated Count `json:"allocated"`
+
+	// Reserved Withheld by reservations.
+	Reserved Count `json:"reserved"`
+
+	// Available Free.
+	Available Count `json:"available"`
 }
 
 // ClaimBatch defines model for ClaimBatch.
@@ -431,22 +431,22 @@ type ClaimBatchCreate struct {
 
 // Condition One observation about a resource.
 type Condition struct {
-	// LastTransitionTime Example: 2026-03-02T09:30:00Z
-	LastTransitionTime time.Time `json:"lastTransitionTime"`
+	// Type Example: Allocated
+	Type   string          `json:"type"`
+	Status ConditionStatus `json:"status"`
+
+	// Reason One word in CamelCase, for programs.
+	//
+	// Example: AllocationSucceeded
+	Reason string `json:"reason"`
 
 	// Message One sentence, for people.
 	//
 	// Example: Carved 10.20.0.0/16 from space team-a/default.
 	Message string `json:"message"`
 
-	// Reason One word in CamelCase, for programs.
-	//
-	// Example: AllocationSucceeded
-	Reason string          `json:"reason"`
-	Status ConditionStatus `json:"status"`
-
-	// Type Example: Allocated
-	Type string `json:"type"`
+	// LastTransitionTime Example: 2026-03-02T09:30:00Z
+	LastTransitionTime time.Time `json:"lastTransitionTime"`
 }
 
 // ConditionStatus defines model for ConditionStatus.
@@ -829,35 +829,15 @@ type Labels map[string]string
 
 // Metadata What every resource carries.
 type Metadata struct {
-	// Annotations Free texts under keys like those of labels; at most 4,096 bytes of UTF-8 each.
-	//
-	// Example: {"example.com/ticket":"NET-1234"}
-	Annotations Annotations `json:"annotations,omitempty"`
-
-	// CreatedAt Example: 2026-03-02T09:30:00Z
-	CreatedAt time.Time `json:"createdAt"`
-
-	// CreatedBy Who asked for it.
-	//
-	// Example: dev
-	CreatedBy string `json:"createdBy"`
-
-	// Generation 1 at creation, one more with every change of `spec`.
-	//
-	// Example: 1
-	Generation int64 `json:"generation"`
-
-	// Labels Labels by the rules of Kubernetes. A key is `[prefix/]name` with a name of 1 to 63 characters from
-	// `[A-Za-z0-9._-]` and a prefix that is a DNS name; keys and values begin and end with a letter or digit.
-	//
-	//
-	// Example: {"env":"prod"}
-	Labels Labels `json:"labels,omitempty"`
-
 	// Name A DNS label (RFC 1123).
 	//
 	// Example: prod-eu
 	Name Name `json:"name"`
+
+	// UID A UUID in lower case; never used again.
+	//
+	// Example: 8d9a4c1e-2b7f-4a53-9d60-71c5be0f2a11
+	UID UID `json:"uid"`
 
 	// Project Name of the project; absent on a project itself.
 	//
@@ -869,18 +849,38 @@ type Metadata struct {
 	// Example: local
 	Region string `json:"region,omitempty"`
 
+	// Generation 1 at creation, one more with every change of `spec`.
+	//
+	// Example: 1
+	Generation int64 `json:"generation"`
+
 	// Revision Opaque; another one after every write, never the same again. In double quotes it is the `ETag`.
 	//
 	// Example: 6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90
 	Revision string `json:"revision"`
 
-	// UID A UUID in lower case; never used again.
+	// CreatedAt Example: 2026-03-02T09:30:00Z
+	CreatedAt time.Time `json:"createdAt"`
+
+	// CreatedBy Who asked for it.
 	//
-	// Example: 8d9a4c1e-2b7f-4a53-9d60-71c5be0f2a11
-	UID UID `json:"uid"`
+	// Example: dev
+	CreatedBy string `json:"createdBy"`
 
 	// UpdatedAt Example: 2026-03-02T09:30:00Z
 	UpdatedAt time.Time `json:"updatedAt"`
+
+	// Labels Labels by the rules of Kubernetes. A key is `[prefix/]name` with a name of 1 to 63 characters from
+	// `[A-Za-z0-9._-]` and a prefix that is a DNS name; keys and values begin and end with a letter or digit.
+	//
+	//
+	// Example: {"env":"prod"}
+	Labels Labels `json:"labels,omitempty"`
+
+	// Annotations Free texts under keys like those of labels; at most 4,096 bytes of UTF-8 each.
+	//
+	// Example: {"example.com/ticket":"NET-1234"}
+	Annotations Annotations `json:"annotations,omitempty"`
 }
 
 // Name A DNS label (RFC 1123).
@@ -959,17 +959,28 @@ type PrefixLengthRange struct {
 // Problem Why the request was refused (RFC 9457). Beside the standard members there is the stable `code`, the places that are
 // wrong, and the figures that belong to the code.
 type Problem struct {
-	// AllowedPrefixLengths Prefix lengths from `min` to `max`, both included.
-	AllowedPrefixLengths *PrefixLengthRange `json:"allowedPrefixLengths,omitempty"`
+	// Type `/problems/<code>`, a page about the code on this server.
+	//
+	// Example: /problems/pool_exhausted
+	Type string `json:"type"`
 
-	// AvailableAddresses Free addresses in the pools tried, together.
-	AvailableAddresses Count `json:"availableAddresses,omitempty"`
+	// Title What the code means; the same for every occurrence.
+	//
+	// Example: Nothing large enough is free
+	Title string `json:"title"`
 
-	// ChildPools How many child pools stand in the way.
-	ChildPools *int64 `json:"childPools,omitempty"`
+	// Status The HTTP status.
+	//
+	// Example: 409
+	Status int `json:"status"`
 
-	// Claims How many claims stand in the way.
-	Claims *int64 `json:"claims,omitempty"`
+	// Detail One sentence about this occurrence, and, where there is one, what would have worked.
+	Detail string `json:"detail"`
+
+	// Instance Path of the request.
+	//
+	// Example: /v1/projects/team-a/claims
+	Instance string `json:"instance,omitempty"`
 
 	// Code What kind of refusal it is. A code never changes its meaning; later versions may add codes.
 	//
@@ -1005,48 +1016,37 @@ type Problem struct {
 	// | `deadline` | 504 | the request's deadline passed |
 	Code ProblemCode `json:"code"`
 
+	// TraceID Names this request in the server's logs and traces.
+	//
+	// Example: 4bf92f3577b34da6a3ce929d0e0e4736
+	TraceID string `json:"traceId,omitempty"`
+
+	// Errors The places of the request that are wrong.
+	Errors []ProblemField `json:"errors,omitempty"`
+
+	// AllowedPrefixLengths Prefix lengths from `min` to `max`, both included.
+	AllowedPrefixLengths *PrefixLengthRange `json:"allowedPrefixLengths,omitempty"`
+
+	// AvailableAddresses Free addresses in the pools tried, together.
+	AvailableAddresses Count `json:"availableAddresses,omitempty"`
+
+	// ChildPools How many child pools stand in the way.
+	ChildPools *int64 `json:"childPools,omitempty"`
+
+	// Claims How many claims stand in the way.
+	Claims *int64 `json:"claims,omitempty"`
+
 	// ConflictsWith What stands in the way, `project/name`, as far as the caller may see it.
 	ConflictsWith []string `json:"conflictsWith,omitempty"`
 
 	// CurrentETag The current revision in double quotes, as in the header `ETag`.
 	CurrentETag string `json:"currentETag,omitempty"`
 
-	// Detail One sentence about this occurrence, and, where there is one, what would have worked.
-	Detail string `json:"detail"`
-
-	// Errors The places of the request that are wrong.
-	Errors []ProblemField `json:"errors,omitempty"`
-
-	// Instance Path of the request.
-	//
-	// Example: /v1/projects/team-a/claims
-	Instance string `json:"instance,omitempty"`
-
 	// LargestFreePrefixLength Length of the largest block that is free in any pool tried; absent when nothing is free.
 	LargestFreePrefixLength *int `json:"largestFreePrefixLength,omitempty"`
 
 	// PoolsTried The pools tried, `project/name`, in order.
 	PoolsTried []string `json:"poolsTried,omitempty"`
-
-	// Status The HTTP status.
-	//
-	// Example: 409
-	Status int `json:"status"`
-
-	// Title What the code means; the same for every occurrence.
-	//
-	// Example: Nothing large enough is free
-	Title string `json:"title"`
-
-	// TraceID Names this request in the server's logs and traces.
-	//
-	// Example: 4bf92f3577b34da6a3ce929d0e0e4736
-	TraceID string `json:"traceId,omitempty"`
-
-	// Type `/problems/<code>`, a page about the code on this server.
-	//
-	// Example: /problems/pool_exhausted
-	Type string `json:"type"`
 
 	// WantedPrefixLength The length that was asked for.
 	WantedPrefixLength *int `json:"wantedPrefixLength,omitempty"`
@@ -10317,210 +10317,212 @@ var swaggerSpec = []string{
 	"L4Co0XNCUzKRyq3ntU77ZLhIMVzvt5s3zRN4h7dWX7anD3wxOUxD/56lUue+vmm2O13IpwwJpfOx93vF",
 	"OasvXMwAXdo0+sGJI6BET0C2a7JkD561u1zbKEueb07Q6aqddCj/9uFz2+u6N9VLI0V1oe86JNIj7BP1",
 	"02hxQAaQknpA/pK92rBgQP6LDHTmavhHruHLe8pIgw3/+HUEAb1LgTFixpFTpBAsBVRdOijFMyhIkVbO",
-	"lVsTrmvWwb9dH95ArrZHM3X3tlW+D9PxWA3N5BuDZlRK8Fo1F7QSFvWMGTB6bQrFpbngkfKFvpXaU6o5",
-	"AJ3Rp0bAECMiDpBZuZiTDQO7a8UDgRSwezSO6aI0TtWd5aPI4+WXHiJVA12nw6opVDeXWLDdUnhq/e8t",
-	"xqSdEi6UGyNimHPm0SEe1BaPjzVCV0b5z4YmsoOruzq+fiTiCZXKNaApa6aymEPVZCnoXf1MmDTTfOYB",
-	"GHPKhFTcNgzTzFuPytDBGmeQwZc6oBPZu9qfizgANU0nLHpJE92RWNzFdFIIG3Mnwi+1l4eLL9+tagLf",
-	"4efZ+v5cbtHVTnGbI8OPajsbdC5+zzXLS1fWu2wc2lRRqf7fyF3SkLY3Xqs+uA4YUEYucxJOFXkP4SnB",
-	"cG/mhxMaqfgkW+T9IyQWNw6/bvnwc4X4rHGGw079xSBLWMPCfI1nJDh8xEgjc+U5NFDsCQCUHZzrGPPs",
-	"VUyzM2RR2vBK9kPiODxtC25pIKLx6WNG4FCB1TUSgtHpFNw3SfjJiAeT91IESIMHrByeas/M0fGykCwM",
-	"Cfzwe1P9x+eWd9R/3GbicsKeZSL5Gb/KaHxqIolL++KNTs/uOArDILY3rroCdU6kwjpeuXuhgg8Vjb7T",
-	"pBLFZndo0Pwk5uh1MPOPh5mH1FcQEjzYWXBO/s1iQeYAUyn5TFUAKpL7QwVgxJj57XdhgBl9VZaq2WcP",
-	"IbpUvSpBRGlKfMrJEE03O7v+qvu5SXtZmDyrImuYq8yrnxiNUodpVe8EwdL6+Ch0SlVR3WpZu4t7pyY3",
-	"YxcqdMgiSdnkBznvvjxPxQjUYYFT175tGtp22RgzrWxQudQNtHgnv699Hlsl3TLNOq364i2TslmfJjuy",
-	"ZZBZkzXNSmMaSsaw18ijy1equPzL4gixJ6uGg0FB5QB3Da8dQFJELlBbnOkUwwHi1dSFfxAz+PlKRKG/",
-	"OCNYGENY1ILUpAIZbHfV8tShNaWuvddxvDYQdCTiA3JhMVWb76tA9xKFd/IyiQXluPCvmRNJR0ubHdeh",
-	"Qy915g0YRNbIynG8Uyu9cMro2rQfrJYGvWaJiB5YoHN8FdhYUGJkkHV1cJajONOi2EBxwrQ9SR9kxap9",
-	"BBNDBwrZ4sHfDNMXpkgYltEIQYSbnL18KUKPxZyzWPV4WT9/1d8pZPYOB3lTIdNCsCSeTPkyXjuorPq6",
-	"k4nZWImDMzIfL6QgQ3TpSrnaZt5bls5FfE8C9hD6mKRwQ3PN2vDryNUsVmP5QBDqkPliwhJtbCth64WC",
-	"qyvMdNJB+VDPIvz0QlilFfMDtcL15fYVZk/abh9667DTc10yp1oHr89IYw7T7pyu1j1U1GoOZ6d+qZSq",
-	"UGpHtU2zh6MvbgMgtn7N4x8L7eTkNx1A6/ma6sqkcGfdRDIrhrhkZLsxZyrcel/AkkGCIe3VdM8ORp8W",
-	"V/rf3v36lkyYvE8g1nfv+s1Lctw97e8fECkWFoAmVSC+CV0otG/OIWdwa5ucc4l6K83itErgYM/GElvF",
-	"MzTMmD4w3Hjl4MgDMuCzKBqQu/ABQGVYW5gmt1z7z+BldrMlCQJ1rchlArabKp0Q2qDCUIfMFGx4ciAf",
-	"vIb8H7wAY3XlW3Zh+h+XPPU0zhpAv31N578op5mxXNw274VpqODlUqXoSsgA7Ffl+VG5JWUtmABD++BN",
-	"u/GK8QDP1Nz0jRhVCaAQD+62HbGPs/SJ1M3VLN2lrlmlYN4tXTlOP9x7dEUIePo2jnxpVJ1l/gHtpdOh",
-	"SR7+p+Zxkf+2w5IOCF4dsN6z7C1ScHbLZU1+GMTK36eexgcehhsPTL/AQJGVFKOerDsJeFMVr5VslUVo",
-	"zSY0BI0RprccSHDoXczYAYFwdvseNYBFqGIPIpqy2LWlaf7aX88Gy/jNHHZtmGCMnarUQ6fuYbcjxXDY",
-	"7pwcrGEj0uJj/9JeWR/Lm4nyw9X0LUHk/ZIRZXZL3d5nHF61+5CTeJX64aB/yCnF6vboC918nDceYKNL",
-	"CxwwB7qFjDupjvs2z7le9tvV6+NVMXGN3dmfVYI247ZwToYLos5F08c5UH+7srZ34+kuOO/Xv8+cIfSV",
-	"SkXlM7I3wAN0gMgxNQBEbunIVzADDL/GnrpDK9Dq4xJtXXXxqcIU3eQ85F4+BiPzqzzwkNHJjYhweNTX",
-	"VjE7vo+VFNeunAYO56rhClEv7GppZtQ7kF1RM7DVtsnzN2WHVV7zwmmSdz6dEyVMHY6T4g1e0R2Vrriq",
-	"T8U5s0TmNk5y7a4tNkXoeHmF2c4clhm4/yoRQqAckd4OLEQzOdqXvDHLXq57YYYyO7kvy5q+yetyLpaN",
-	"bsuy+G4uy7CKvsZdGUjAnq/K39xVmVpvcku3TPGSbFfksGYUHFSRPnZOPIvgvOLOnVFCKnzlDqsL+S6r",
-	"SzbF4G7sdChsDgdFaGmKdou9NfGEtZWO+WBlodj6vUoZZHoJGIbDSCFMtZinEU1HIp7gWZvMJshpP6aQ",
-	"vftL+nRybkPXMyYNFviGmSU/BnvaI4OMdke/cea/HpAL44Wn4AvCE/2MDJSLR7kMwKUzuOWWQwgZS0su",
-	"IU3tmDP/LHcJZWfXeo6UCxLrTK0wxNzD4RFtU0cLjwwAf4c+kgsDhIuFkGYUXBxyoCX/i3l3uuUgC2jn",
-	"gNyMWcIspgSnB8NSf0t1rRCR/XK+Ey/BtRDpmQV9gTsDgXfUM7zvGtRDGd87ENeucVspaI7CXClvVNtr",
-	"dXoFZLx9fbnKctt4eSqwmkzFm6md+kPM1sq2HodM9vqpVeC+M15Wn8J3oJql5lQbMCR/LBLGiSIVxMH+",
-	"kBB9DB24FLTDAWA80OKtwcfQ4wNiKOoE7CjxwOKIThEAhaaU3GHgOoxCllNf5ly3258IxRNAq4dtJzXf",
-	"aArwa05q2UeDN+AfEiLmPHPVoHvGPpNqTr0Q0T/yci7njLy76VQ1IH4NfZOyPUPa64E++Qae4sFOsYc6",
-	"1z4E+MGB6PLRwBze8qyVVAiyN8Bzc6l/xriibfIubam2ZbEppePHN+JLlmpX/d0TeCxMb2w9H6zXAKxg",
-	"kr6JGSvanAXUAfyq8ZFKvavS6HxTTkQ6TBhXGBVtLiiaO5us/dhbYtaWzdiNtOaGzpVsFIITCvbBwRou",
-	"IYNHejO1sNJFBooh5MqRoqWs1GCSHwhDyL2QKCWM4UKaax1GNEvDKPw34iVY7DMXhB1alFsPLBkVGWXC",
-	"xoxAKHDQTbEmj8RixgMWwGvSXGjcux1k0Dk66LXN0ArIRNYw14bFyZ+vDT6bDFlc2w1m5hvRc2LsW6cs",
-	"VrvITLJ7CxC9Bu/+Gplmbm8/dVpL0nwUslWsaQrbSSxwg0MiCzHChxkD4zJhlMtFl6e0UL6DdMzk/omi",
-	"PH/FAdGGW7cDnHxRBHbvLWeTabrISS0VlaXKNgdnNbnCQLeYkRRS4YQ8j6/idMIKCQ/kZTP1xz9nUHnG",
-	"HxSjPSyVggNDfvv60zRmwG9XXxFbYlbMLJpGOrcTup2yli50r55O0Jj+8jsOThBsR6r4QkHs9IEduE9J",
-	"q+u/Qgi1M33TW5FecmCHoVEiiDRe88cLWBjwGyhK81H/Us4HFIbLGxCLeY1XgiVvRQr/dl7gKiW6nof0",
-	"HrMBGUz8IVy6zYCa9rK4jT0duLGnIzcOPnxueZ2j9qP+Zf+vh/t/zbM+yS/zFFDwdb/9aPy+/1fnVhWG",
-	"7GuvtWzCHlWeTYf93JYat98j+DvA1AZyKuHaidPqES7vpvATzpH62Zwnm1//98acDaVinYZyArNtYki2",
-	"3y2Ich0ZVUhpmdVdUP33kD4pE+uHqsVfNy78KYbj3L7qrhTPIrzQ5kr1gFyQewZkCIPf8TZ3+AFjrlT2",
-	"JK4SEOCkd81oJmnK3PJB3q2Dj80POM9UhThlBzklr96+g8rOMTZdfqUW0JDdSa3NA8K4Zr4kEUsV03wQ",
-	"3oVpSQ2benenIehm4Jrj3ohnR+b+VmwyuwwyM1IL7yxo1MhFXB6VIDS5Z4FKQ1ZMevHgqs/MZFxWDzQl",
-	"0CC4R6QeABYjmFgUnwLUSIMvmTJ/UEwFmg0q5Gm/11ieM+kpA9eMvMw1crTYdr2+i2L6i4r8LZuDv++c",
-	"wn+fhZBlSzSSdlMhbYhKKL156zoRdSkIWOVVXJri11P+yIwFB5lDyGUhU7AC0qdZArlCMGsNC9i1eCEp",
-	"dg0+Eisj9o62oovjBHtkbSpDxKZCMHtkbmrXUeSOUb0APYzmFbwgttud7n5VeqbCYbUyGHXPjEbtmxbN",
-	"Ng7Nt9ajbDHZMIfAFfCsq2SgI0WgxNknzH5v7svUTIt/UCeh56bd/tXAiq1xS8qoXNTZCdxko5AlBsep",
-	"8sfhZJfPnvsQyVnN5EuzJC0aquAV2TCbXn0xaGXrSMRr5Z/sfoG+qJ2fd8VvHh+ftL+8WFwXJ/sVey14",
-	"wHt1PwNgQP70XwyNz57hYzYR8BDPCeNpvECIbRTBv+qYM7VZj574JbZg98HUVTx45oKO1jXSlwxiV3eQ",
-	"dUex/iNt4eFuPaWEzswo9BegXdVbicaiqncPcqmDC+GbCj4hafCFo9DPWS1pFN47WFQqkBQ7eWNSGwZx",
-	"njn3mnI/37E0sZ5CkhnksM9goTojdAU6YyddBL/oRKr7JFVPYXAgyO091Jg2q5cUebCyFN1urMfOOqe9",
-	"87X6lubecLSGC8iRmrj5MvNb1ROSUn0jRdw4MggONHH8GVCkKKIDRiIxZ7n4yN5Ao1g0Q2Qa3o1T+z3i",
-	"lu8NFMKl9NBESQyIF0xrRvYGCIBRDI9Z4vGIUamKYyG3kiB3sZij5ZIKhebC6GrZFCJnljxRQUbRmLHq",
-	"R0/oOyQu0W+V2yDpchKPnYHpvEaSE3SUGYbgvMpzak+tdyOlj2ha/YKEHCz4hb1hvMz3e649x85XJvBE",
-	"1JaOZhuxias6pyt8TVoG3hI0YeExtS4waAvuw+VveBf2bJyRlhR2twOzdXn10PPwL+3Oif6TTdEHjxNr",
-	"vNlZxNjS4FnxroguKzKYhHwgOzKY0E8DjwxFOrayUxad+J8so7HbWa+Xk5Bb5dsn65QvAmUhFabsknNF",
-	"KN5Tx+5f2Nn/aXaI4TXwtHd0vH9AXrAMypCklAc0DsiETYZAXgSuBc2uBPhQMvBFoMMgQM3pt4KY3fJ5",
-	"LPidl6W6H4V3s1h/MGSR4He4GRmRtVTBkuYsMOc5WYdbBheFyVWY0THuiDOH6vrM0IEE35I8koo7JsWG",
-	"EQSaEsLhUs/4gkxrCWZA1zunEKhU7Rlzrr0qUsG8PWQW3EVTImA1eXlfyk8RoQB5EJP3oUufwJEFPUuM",
-	"rnmFJL0QIDeisfyftJxzKrSpEUu2d/HQ8o1UDW4uRpUhIkshERa8VtAh1V+VqiX3Xm2qeQOW0jBaTvqn",
-	"mAkBLSV87KfPPMQaZtxSuIcFZ55KLw5cVIjeFvE9asCSmDBbawWsBTe+TUiZ6QECaqA2KEpnY8BMUg4U",
-	"CpcrwnepepojRwxWzPyyf/jQPtSYn0NFdKg2yDakaTURLj87oS2G8WwaZ3yhIHdSj6wEvayFc5Gq5SYO",
-	"XYnubor6q7jTtIG03pbKA2DKzf10c3NF8ANrsnqtU2NcR6enxrh6LefI0jCNlnEVSQUFuILkPPc8gyEJ",
-	"nul8xxQIW5Yk1nTtFJV0y/1gkGj2bJV/mVtUhSQSd3hJhkoKTvvecHTaGXWPjo+H3V5A+7Trs9POadBi",
-	"LdY77va3WMSaKbPwRK/p3ZPD21mr1fWlBOG/QOuCBzXTOUq+QuXSxyEV9l9WnZ2N1CXFOeWpffC7148y",
-	"/GEDQX5H/ZK13r5ws3/iijJYQJUWVofdEgvspToMHUvxPuQQhAPmF43wjQMw31J+dkq7ME00EuYcw8/J",
-	"A4uTDJlKgwCKJQe3/Jb/gVX8ofYT+SND0fxxy/9oNpvZ/8lvy1E65A/Sa7XIH5YaN1OEn+dZuxO6SNSZ",
-	"grUV82ZAZW3yhzvPBpYpZ36EUl3Zc/QkJIxxL8voNWQkkPdmLJ3n8oJSPfJHKTFYpWUAucGwmglLxyL4",
-	"CInS0NzE+o6UIKbyWFEEbOAHwgJGJ4z8alCyT/7Ik7XVyNKGNRVy2EFNp6oPVr47xYfgSA88pnnGnGTK",
-	"fFWzAu7lVVIjJkHnFATMn4b4nUvD3rDNBkQvGci5m1WUx3MkaRhFyvsnYsIZk0ZbKiuCE3bgkUFuAMO/",
-	"XA240gKb3XZkHSjQmVV1vZAAOat0ad5kLubnZFDWRbL/FQc/cF6UbhuaGQNP3kG2eOwUy9acl1BrOmFz",
-	"FoNnrOdZoneFmYrZqs+InihrS73NYdRKYI7cZ7LCdkcubyu9V5LSiJ3DA5y2nTOxl9LNQR1d1anqTHVa",
-	"qzgTbkAdR4U63Nk8lKRLKatkFR05lHmWwWVV6qvKpeC6pg5yMbqSXWXNV2bKOl9ebzEXVl7hyCDI0c5M",
-	"lVFL7eJCeGdWFEkxIDTTPodUOVfyWaMwAyjR8hS2jrWVZYGDqk5Kq0snj8OiVtIrKAELXGf50Y8K58BZ",
-	"qLPg5PpLJUwlf5AjOOqoM7Uqfm3kCILvu2ZDRjqh80LSIa12CxmA8jrGOqfQD5ApbUkioXN31iAp5+zY",
-	"zdDRVgNW9iCSJw+q6GyWCxsq6dlGgCOx9h9WVF3RlGh4pfRfXqN02je8RnaGA7N68SBWH+TnK9Tr0ggA",
-	"yDbPz4bXUIeZvKrAsWUxFGTHi2IwsKzRgl5ueA1Dq4KTqqQai3/NrEmvUVKBDZVa0NRHDR1MVdQUDa9R",
-	"2OpyQPYOln9x7M2G1zB3CzqDdQ6wLAWYXp8NO5mXl+d19/L0xy5krXVjL4XF1HFc2NcEacVkCV1IIvdX",
-	"EAZkIWZgz1qpC/7q5HLUt5vP7ih69Ts6PvunrfY+CbnyRMrDBAyswb9mLF6c4cVHWlfZxWeATh3nT9JY",
-	"LP9QAC82DqVxdghxk6sAQnos2d2j4tLhxqhdkJRxytMvR32hurIe94UutAPyC1XVN8h+YUmmaohLhrQL",
-	"4gu9UL4884Vq+U9IffF1eS2+MlNCECbTiC40FrGIsqrX+uqGdkFioFeoDsLTts2Fn4YPrOrky7b0eqpm",
-	"R2Ho78ZiCm8N31oMemHeK8bXOVk6uhtGJ+TiGwHnWUdUSQ3XCt20Vpg7rtCpOg2y0HW5JwbacT8qPP1A",
-	"FNcQr52Cs+z1kqbjXcYyfNmUMtd1+W63gECsD+h9m+Wcx3PjPAOc6eeVgaeZPIxgguKUGLEvKKUMp/24",
-	"ScZNR3xDLaHXytB5zUZvwshpg6uMTnvVg90H89t6eXIFTxw6YertznrBdyWg+uH+XzdBsz/aGSnWJNsN",
-	"0zG6Mac0VsgkRFQW02EBqYtHBqNYTFSI1iAV8JcwTlL0SxYj6z434MfGWbufpzMoJSIoraLdsb+uTfyq",
-	"+ut68IGfCDeAF3olKThbjrPpGy9AkPhsaRzRGr2LxWQXXL+AL8xcdNo4BYqetR6gq0QFYQ5fVVJVuTO0",
-	"BdA56i+1AMrJMqyQgf4XCBlIxS6m+me69Uy7D7ycy6HivZka1x1ORrMoqs7Q7AoBKntX8gNjZTxbObWX",
-	"UMZ45dHxbkp9Z9xSLGaA5A3EhIb8XLPuSM2Ij1dFnoov5/SAPq/n8sAiO3B4QEXfoLvDkMk6zg4otgtX",
-	"B66jL+/ogHaf3Rx/JjfHLrwPuGyKvgfkKHS5HvLt9VUcD9fwdpTYtsU0I8UjgpM849M34ZN4rNqrW13p",
-	"jWmrf6H/7fKV64D77bfLV/KMjsScxcSnCTtXz7DwnIox0tYsnASntOe3WbMzPB41e/So2zwN+q3mcds/",
-	"GrLWqEPbhdhGZdmZ/yzk/qXN0YfPJ4/N7L97Nf673XGnxf8HgpUcuffg+bOCDArVjsbXGtBVMpyFUQDg",
-	"naTEVNAbnfidoL2FqXcnjP7mFd+J9kGnf3DiGuCDqwDw2q+0hXRRs90PLk2SMH8Wh+ninVxzKL4hozGL",
-	"L2bOKAxOLq4u4YkYcEJ/e38DwM2B/FzEioLqjLyAOsj/9//8v8A4ql6+Qy6NbRaJqVTrZCICRvYGzSad",
-	"peO/BOwBXBUkEmI6pP49kO/t33Ka3MsjApAYCF8E7aDIHhCmQhOiw1IAFMXxyICdJEeMY8rFNk7TaePx",
-	"ESC/I1EeJyQyJ2NAh4tZSi6vMgMb7MEDcpHcA7YlY5KMs5RqeXIVFZygoFhZcBBHeI1CF1Eir7e3HH5T",
-	"44RsMmOK0Lsff3ydA0YUP23I7w5+/FGKFvnUEKQ0H4uIFXAZkDQzQ2SFFlccoVhentAGKyxyr+Tka16G",
-	"CFOF5Fee4mIxE3LOS74GwRlQL+SWNDMT0EB/pE3NAjJc3HKTe1ZlTQDUkMoi6ZFEmBhlUGByllgA05TO",
-	"Q58puCJki3ejFOXP2jeEWAR8yTw3uB+1SDXTb1ZAQ2AUU4/Cr+DYEP1mXiXOVl8lPCCYg98QeKmwE/nx",
-	"By0gNx80sTodwRmh5Ec56z+SvZwYeB837Y8w1fqXnP13XzcEeSEUJs6RLfBcUWcAlEg71/I1LteNwdAS",
-	"y69t7KRuJ4+41LC0cv6MuYaT5dN8DviYNOdpxWKERgq/ecv/8z/JtTIxk1v+2qbVCRMy+KztRw/AjJ6C",
-	"tT4iqbFWK4DDSRSPjKJVHgGqE8qq2CR53fRMyjnKA7mdpVAyhzXWGyvUqwnMPjPkjAZyDIQMAptXwlYB",
-	"VZ5sTa4eDHpiQFCni99yxW9kWNsKexcq6HQgfLCpjSpJKsQBuYD5wwUojQGsA95/bGzwGQnvuIgz735y",
-	"yxdiRgLYmHB8HqgZeCn4AwJCklv+I/nxR3Aa/PgjrNOMKSRxE0B5ZMbDf80YmbI423tS49yHchrkf1m8",
-	"04UU/kSeGrecmMCrVBBpZUUsZRmH1AEZzMIAmeLQSMqkVrSOcAzyrgRjwPU++Ay3NY/kN79HOPIAvy6F",
-	"KfUhGbG5RiAOADEzIFDunAzyggO1gjX8GYlkSf64MhGx1KayoCIuFxMGorgToOjm4zDSMG+lRaTmBP0D",
-	"KkL2DLAnUkHTCUuxV8VlIlt1rBQlgpeCq2iGxY8/nhHKtTBg9ckRFBms5DmTxoLfqWAlD5SENsIOyODq",
-	"4ublT4MM2QsmRYbTk73Z63VO9NOGBzhRiFfBvQEQ0f1zMnj1+ufXN68HBEFdYMbBVMgLLwpMYQ61DqZq",
-	"1dsIOOykbBbSu6ESUEWUDLI7SswA8yYFkTB5IMqe53ip5t/ZIqM7G1z9+u5mcEDeiJh0emQsZnFi4+7s",
-	"fmitcMfSfC2nQh6W2HGPTGh8zwK7yWs2jehCHgLS9hycu8GSllqRU/DbzQBfBzQTgWwSaYCaIm7GLJ3F",
-	"XG08OU1cyC4rebySCnbGpRjwEh/Ei+sZ/wv0wDwglPLLItQRITtkwMDJ8wG9ihfN6xlXY1AbXuX5jsVc",
-	"9i1M9EGgOgEM+1rBqHiQbB0neSyqRwZ0Oo1CPHt05Mh/yZvzYF9PlhWEekDezUO5ihTJj/zjea5eEGmW",
-	"GG4Tue5GsyjKrK5e61QzU1Fy9OmTSlaoZ0VrOHkkmy6VKLyXygpXqxQYbk3zNFVLfLxS3xtBDdKiU6EG",
-	"aUbvMi54Y3AFOGMY9nqtIzXR8hCfA2sAqsdJKPWjeaiBRQvhA9oFQH4JX3g5z/kQ1wP4qIC2L3vEDGY4",
-	"TbA7kgOiT3KseEyhhzQDkKpOXAbQg8H/bl7jl81LVPGAscyJRXQ9gIMPMJhRfhZybaXCNByQ992XZABh",
-	"U2gtDdBu5WnIZ5laBCJdaNgXM7ne5GbKbDi5JBWJMMFLW0L2Lq8e+rnQR6GcCKQG3vfseHesQD2SSJMx",
-	"nDAcfMyIXNfdbvdUdvy3m5d491ERa3iVaRi3SXWFRBJPTqdh46zRPWgddAFOqoKgD8eMRun43/K/75gL",
-	"/ac0Z6fVInjsqBdXHy5J8sRNMAg0Z2NL5UQq+1lDiM/AJpK3hTBLDg/ZE8MoOSBvlaa55UaAD44PDfBQ",
-	"8MtA3qNZ+hP0GNjNkqngKgy702qhTwDAqeDQMrb+PxPrfg0lxH2VY0Z/daiaggs0OGtWuXKyAo9O8htL",
-	"ahDP3cNuu+rMhnf4ggZqgWOR/uoib0V6kSOeH73GUZ2GLhVEF1OYmH6DxtnvHwxSjcZlYq0DGoWw+FJ6",
-	"lzTOfm+8A0u98UFWcQiQ6nVXWAY910e33LNjFYSF4tZuZnlFAZ8OnFf5dVx7I3DXJeMZsLjc8kDM+Tka",
-	"SvMwYTb+XR3vGa+QvKGD7yhfpGT1Gr1mNAg5S5LvbZle63GrXDk6H/K3vlRlqe7qUr8Z4HQo01td5pU6",
-	"dF5/8hkLWLB0X7ykPF87mfyqdoYRS165PW5ygEviDNtKGPPKjOOlVRmFSXqlG4NUBXgvSCpfpPNPbHpn",
-	"hcp59FYXk1ZCnQ/1C9mHrbeLvI+t3DAmGrr+rrFLPXqOYAS4DeIrBgh6843TrrWYregYKFdjE7wR8TAM",
-	"AsY336K9zunqUjdC/EL5QquU72ZrZ5tZznQ2lcYezrbRBwgUcUFn8L07seBpmsgFDWqISwFHYZYRB7ex",
-	"vDHFlCcUXsHAyXKtPDhzla7cDvLNCO+tCF/XyYS3vKsMQLGeEngFV70629m4pf6dLdS2hlXwQgSLNXd0",
-	"yuik7o5WGIa193RWznpfyQBIlkZqP2H/1+/5ElsTFh1kjUGOX3kmYNgR9EvdvKvaUV/ms97QdDbLvoZv",
-	"Hr2Gy0+xqqxRJivy6DV+XpFUThfPvgOJ/E9Uuq0aSvctnbAbCDGUJdo1enaFoYU3QvwMgYVQ7qiOJLIg",
-	"yl9YENKbxVSdDZ0aOj6f6190pOGf5lxBbZOzu7uPloKBePhZ/dcjnjYARi+dOwhSR1JeYB+sffg4DhrN",
-	"1GDd+9F9hY9/mG9H0X+JmIxmseKNoD5LzjP3q3bHyo2DDySqoltuv8TRaE4X4JiZJcx1guG4Nz3BflWv",
-	"9iolUp2jTKu/smVaax1A5v/vwAjs1dJHbyDKelsFVnF2mu7Z4hka8t+SWma9rEGtjksos9aBCryHKw5U",
-	"XPo5acme3ib7aOy3a2i/KyPK+w2Gfv9plB/uiVXKz1t5GQaCPOUHnx+4nDC5ltjyTvlVLbiC1VbfCHt8",
-	"1jp/orvqNaPB6k213nGpimLY1gd4NfBdYDG5feDxdwn6WLO0IhbAIwXYhIfgiwMj5lMl+8I/5w1KQwU9",
-	"sfnL8Ravv+6n35IlVGS70a/S+KypMiVQrsBbLEqYA8HhsGeg15uaM5uaMXVu4jCLTeie80TGGRnCoZyv",
-	"wncsJRQTj1Dwok/Eg9T1MOsNlQ2uCOvO4ztTeSmIoSo+i6JHA8ZdyNhixyxnLv/f/i713roaGJH2tS7/",
-	"39XRoZImqZhIf/zlHADPZ486e7awBr/du7tWhhm/bq9zst4wr/U2+/Pc+dURseGd/zBnnVr+VKTSU0BK",
-	"eh0PneVfVxd2zLu8UPBe8+lIp/0g+MYDsRlkNnWdXFGYpBdGp9Y9vPKyEPpQ/1HpCmNC6hfAnMprNCBE",
-	"VP/r96E88+t//1LwlIY8+f5f0Uxg75pPaY6iS9/TjNV/8OxN+dO9wVFLz2i9aWqfbS83tRTv4ef8H0u9",
-	"sP+XzjKug0ZGhAKXpCKjNZhnIQJGoelVuEVKBFfhDav8sUZFYUIGLwD0d0awXwgUiGg4weuWEfmhkhua",
-	"MR0IOiwQ4ZKQJymjQbUr1sgG9uyNffbGlr2x+QJ5gf3dlUPWXvsYpPLsjN3QGesgxV6iaSutzzyeR3CG",
-	"RmjG21Lyz1qqY0uDBdTcWhZLAy73ir91nYJajW9o7qxezs8e32fLqLbHl9fbsVvYRt4aV7mV1hTs0+ZQ",
-	"cSLDTWMrj7QTfPXbFDLEea1WSz9Ol4FVHuSqFbH2+p4RFsLjtQo41mk64WDx9F06uykbcQXeLYdqOMNA",
-	"jaQYEMxV0hYzHMbMnTZQGYQOu0jqOzWp4fcPyGvqj/MOQWKoWz5AVA/EcA50RENs2ouZp1tn96jAg0EV",
-	"LxTZ83cBCZvSMF6ps/NhrY0KcxR9AmDYmqPYqP+u0+YiivS2oDHDBb6ta3hneK//GWcYTMA7iI3cmaFe",
-	"o8WXKmnJt+0/fom8Bupu+ydyAYMGh8QPykurrvrGuf0SU8kt8wTn6RgrzXCNyLLoMctBAh4Rsad8C1Mh",
-	"osFWzuCXOgveFwktgNbW9Bw/O4KfyhEMs7G2D9gstdT9i+v52fP75/P85qk1iwrSe5Krww29Z0lOgYLc",
-	"NyZ8JEzPyEDlmlQ3Lxa8vHx1rWLXs99QeQ4UeVAS8rucskeRj8ih3HKbYSULCndTqqhw8nQutJK/Y6mK",
-	"N884K2/5LX+PfFcCgkFkPRANHSaEFdiApeK/ZiOdXExr4gHZw4tQni5M5xALVWpPMmQjRRByy/Ow/2KW",
-	"tH2UCzUcKKMB2RuGilaonI0NeDj2D+QgaJqPISFUp8JSdyOyp9DLZ2bqKw1ptjJs5QnzjRxmw4VizCEi",
-	"vuUDPWeW652LOc7sXMQGvUIaL5Aw5aw0YM9OoOa5M9J5mT/fu+WlLG4HRLcv18+dEMGZKwGZV5kbzCtn",
-	"95LtFGKHkFQGc0hGjD4YoKkhG8MM8SBj9ygl4IbX7LuYThRVBCSEon4KAnxXRZOBnAHAWiI1LtBeqLqB",
-	"y1gtfxolIo9t0vwKQLYwXBDkn1l2o/1eLrPDhab8rXnO4p30RVbs0WsMF3l+03WqUKWgBr3z160jKwc3",
-	"Yrmt16vhGsusbTg85dWcrjcj5kzInV+33PqDrvIe2+6q50ivZ2/Bs7fgf4K3QJEAbuIhOPwM/1srXCxD",
-	"CiD5HboEYjMTyhnBbxWnl/n4ynNPs+FfP8vP7sw2BLa8WJHowYmuGT2UPUb9+wPyHlrHZ7ZBEeaQpHSR",
-	"eBlxENUAhxlPQ5UHW8EfAjDq0LTWzG4VIIbN7IVn/MJ3i639kzwQRgwYdHCPuC/Ry32I+UOSggOp+Dfn",
-	"e77eRVu6nL5P2+v50f7ZqVU/TGvJhnzSl3po50vEcxmxW5YZMdA0Wlbw1i3/1qK3yB5VXjnUg/eMTROw",
-	"fEDJ7JvRXbd8eXjXZtbF1wzuQieVHdr1d8amxkmQGXfZzVNZXWaUlw7eiu2cejqD3jqhWkoHP2Go1le9",
-	"uT9Haj1Haj1Han1bkVrLDulZJedXzqHsAWM0OsXB251fWu/Z4oC8lyqUq4ccdRMOE/0yz+HFQ1E3EZrg",
-	"Y4WB+brle51We1/VA3hbpESwD0qkvdcs0LJfWB3+Za/Tau17moVcweGyYISyw93yNZrE7AGS9EPeiSg6",
-	"NyjyLbMAKHOJPOVV5gDI/rEOyVkuLf0UgyNU5zHkEQjC0YjFTsjbdJZu9zqwpa9/PT/91WyDF3Us9D/t",
-	"hISFUII2goX5RQ/L9R8TvqrYDP43DRL94k8Ez379Z79+udFZ+uzah8xHIgYQh8aHw77N0BXref4hwHs5",
-	"lbD8YiUysIT5c9MJQ2tfCPAnG3tivB8k4lujR5Aj4BkgWAcgKGdvbXygUWg527Jch8/owD8hN7NSQBmT",
-	"Bvz7qbCBkGEjMZFmOkYac8vlb5/KkWlyQAsRnZmPoRhorVIgOfGEmBOQXJAfMcPbjyTP8KZNOUeOvxw5",
-	"hhcphQrMnZ4aJphnChIC0t2FmH0Ia9FNYw451XaeQw46oAKmipg89GLJL39ISJLGNGV3C+KPhUhYArnp",
-	"1CD24L6Y4/Fk6/pkgvL7B+RSSmjM4lBjxECn5zkeVJZGviABm6ZjJBGF7DUgvwsV9W7ERqlUO3DMlsF7",
-	"ZE/7nSNpCxHGxewOqh3FjO0XsH04WANRGCa3fMyiYL8C9Uf27tk0LT5fy6/L4D6yl7moddqYkKfC4HZF",
-	"IXm3vAoFWJgMsPwTBcgswgMPyAUyiOv8QphFJ0yIAzV4y5fCBpeQjwsRfS/IPFg6NQ83dP68hBLypi1E",
-	"ulbJa1lA8Z2Fo9B/uXbb76ySj17job9W+X/01z6cnxKCt5bwNxD72oOtJFsTIsJrNipjQMw+M65/k7bX",
-	"BmQXXBtkNfkucgNux8zDXn7gaf4WVOy4AgupV/eMLHCKDOMLs4SoQ+M1nBn12ULMQhrTgYT2Nat4kZd4",
-	"9BrK2qlb+Ff1OST2ENFrbRfU5p62Cu1sCViZPche8UDe9yAhsXAYd3uZAbjvmWtG2nNcYNZlNF3UsX/L",
-	"LcNnrxTOgdVYNg8yfexZphEYemDsDBfuOI9bvue0kfal9fCMSf2mExegFVe8d61wTB1+lv9TkznLumJZ",
-	"LFm4gEWWhFqlNq+6hgUGxlVWeo4XHYP7KiF3Qkd3raTdyrMd5HxaCWb/VVG9cJVSMUPqLctxEcDaBI8W",
-	"si+lzZGQQLgTKJTyzUMe4bGYY2gxZhGm8bL0CZvY4M9o1z9F7gQhIpU4YQ16pBLV1wYcSUtOwJfOLZdz",
-	"fYEL3bmHMNF2xTHjFXctYLlk5dkB9IwwrpnLwX0eeMvfIfJcNBCUSnw6pX6YLohKcjgRkNJYjEgM+TTv",
-	"3GkesO1tCcS+p+vmM9j42Ue+Rk6Iqs35pFBj2cyXzBzxECbhMIzCdDHQf8q1PsQ+KzRybvZVZpggu0gw",
-	"ccurMcpkYPcD3NPTiPqIzaJkPhYRO0M0k/KwImALLmwQzmQGXt1yM2UkecvmyteLR9xIxFhV4cmAizkR",
-	"/Dz7Da5xEGHlMIMtvzc8JlDC2dwikfXlZVP2P6d+9JYbwUxZ6eoBIEyW3xlNs9oN684wtEvR3XNFwnbL",
-	"lTwy9wl+v79O+o5NzOmvC+/O154N8r6GX5jab0lKkvBTyuRU5wnuEzJnUeSGeZv1/v65AQH9jbN2X/ac",
-	"Qk8ab1k6F/E9CdhD6LMEBCCbKnz2s6ABGdKIcl9K9PEDYsXVa5Ld6wsNBFS/eoQLMptOWazZ+6QVCPqD",
-	"RJiUe/NEJAbdoixOP5k0E/i52c/GGymDNyE8Yq9rAzwh2v2recqfke7f7U1yfV/sda4RlEd2F/fBi+pz",
-	"x3JlPpVb8ruMFNhgvvGFOMvPWnPO39ilHr1GaIch1KynGLyws+cUh3GAJzyuGxPVDl6GgpmB7gZqrb8w",
-	"g9TBSXTL1Xmp4Qp7pdf2bDU9B2TUT52zjdf5UFrOldDI90pjgHkd5pRDnlQTSfhvTDE2XBAw0g/IIEzZ",
-	"RF4gkP/KeEdJPMKoP5Z2Ej6kYKyFTzkZshxpecvFiCBqgyBqQ7t1ucG9eK7ZGS2EjeDRgqRjkSishqwb",
-	"7Hya55tI8eYgCxzIuw9KE5PsDsUMHSxwy1DjFFwxH0/pndN3rFwtb6QYS9ZuEZwXLUyRLOtmmOhuNjyt",
-	"fRpnnZbXCGVV/5qxeNHwGlxeJc8apiAa9RWCUejxO8ZRZvJfQxnmRUra0Fz0aCNrRCVO2zOk8k/lLno3",
-	"FvPMFTDCbf71nEbVWh2ziy9FueMnq2HuTlj7O6z/C+Hav1VdA1JYE7JtllmK2Mb5edYvfz7IdqI3l9Ys",
-	"arc9GWhbgbApicUsDfkdCcREeU/n49AfZ07c3De6YOkZZocYkcurhx5GsWb/7puGohMxUBm8auF4qkGy",
-	"IJPvBSUb0WE9ZbJ2Gga71BNgTGt3fd1OV909Eb1nxGQ+I0T/nN63FaXohGUIxm+YXiJfHKa750+GhUuU",
-	"si4daKss2MPP8L+1CBpVM0tOrZXANcCHInSGxsx6BwxTN9QMecqxZc2qDS6EkJNZwghNbnkk+B36OJIs",
-	"7ziee/hWdydYYoDrKiBpm514z5i0PwMmDdaGAqXtwgl8Xb0RMoS9Zt8Pk0IK7XwbPOea3BAsVqkwvRUX",
-	"+py2hou5Ewum1ciWF+SvYxc+o7qer9H1UV1LdtGTuuignS9MIbkSnPXtEUiugR/azPb5mgAinI8hK4KH",
-	"JkJhh8zV4AAKWYsFATZrKtInRMZ8JafAMy7mmQHymQHy2wIcrLraP7A4UV6wClSBvKoPZ2GUZRFzmq3/",
-	"UPVsj+pDyveV+ks3WF+D5SWcOkxJ4su/6HwPduKObL40l7O5JhdJyiYNhY9l/iwO0wUYEENGYxZfzNJx",
-	"4+z3D/L0B3CvE7EB5xD8ijYU/HeA8IxA+LMJ46lcurM4apw1DsGWUD0oVcU45WlyQF4/sNgEXQ9ZJPgd",
-	"ZAmj+ZusDmbUvqMQIjw1IY08DOEsVPgPZawibLh4rTffd5IDYtzzxQjgDXjSWtnyziGXnnovntAFIlQy",
-	"KzHDPass3LqXwD96ywuuMY9MaMBsb5fquFId5W6/QIQMuB/QtQcQMtM34Vmv8gqeNDFEB7zagPL3MTLZ",
-	"lBi83DvEpRY2FMsTHjLqj9Htp6JLlZGe8bUicVFGBG60pPjpyk3B4oJl+kNC5MkSBzAleZCAnC1Gg6bg",
-	"0cIjw1kKvQLXIFjwOU5TcGY0aaa5L7er8S3xjPOQ36nYAUV1i46EOYsioz61mR4/PP7/AQAA//8=",
+	"lVvzAKZUxIGcus6jlYZ72/68UXnbsvp7j2ZK722rfx+m47EasslDZjXZfczShtdpxSjZLmoxrMYzZswY",
+	"jSk4l6aDR80X+hZrLwHNGeiMVjUCjBiBrhXylgEpCgaC14ofkr1R3aNxTBclba26s3wUeXz90kOnaqDr",
+	"dFg1herpEgu2Wwp/rf+9xZi0E8OFimNEDHOOPTrEg93i/bFG6MpA/9nQXHYwdlfH449EPKFSGQc0Zc1U",
+	"FnMda2plHj0a6etdfU6YNPF85gGQc8qEVPo2hNPMeY+K1ME4ZxDJV3YG9zRNquQ3F3EA6p5OWPSSJrpT",
+	"sbiL6aQQfuZOqF/ZdtcKQV++u9Ukv8PPC0ovVQZtqSfL2y+rCGQTSnQjSjD5dHmuFbJ0Vb7LxqfNopt4",
+	"Jit6I3dYQ9r5eIX74DrMQKm5TFc4weSdh6cEQ8uZH05opGKh7GnpHyGJuXHQdssHrSucaA17AXb5LwYx",
+	"wxrW7Gs8j8G5JEYaBSzPvIFiagBQ7uBcx7NnL3CaCSKLCIcXuR8Sx0FtW4tLgx6NTx8zsogKXLCRfIxO",
+	"p+AqSsJPRuyZvAMjGBu8beVQWHtmjo6XhX9h+OGH35vqPz63vKP+4zYTl5MDLRPJz/hVRhlUE7Vc2hdv",
+	"dCp4xzEaBrG9idV1q3MiFdyxM47IOiRkBR8qGn2nCSyKze7QYPpJzNHDYeY6DzNvrK/gKmgUsOCc/JvF",
+	"gswBElPyz6pgV0wkABWAa97Mpb8LA8/oq7KKzT57CAem6gULoldT4lNOhuyg6E1f7QswKTYLk2dVZA1z",
+	"lWn2E6NR6jDL6p0sWFpp6WKnVBXVrZa1u7h3anIzTqJChyySlE1+kPPuyzNXjEAdFvh77ZutoW2XjTHT",
+	"ygZtTN2gjnfy+9rntFXSLdOs06ov3jIpm/VpYiVbBpklWtMkNaahZEh7jTySfaWKy78sjhB7smo4GIBU",
+	"DqbXUN4BJGDkArXFmU5nHCA2TjkXBjGDn69EFPqLM4KFMVxGLUhNYJBBhFctTx3GU+raex0zbINORyI+",
+	"IBcWK7b5lgvUMlF4Jy+uWFCOC/+aOax0ZLbZcR2m9FJn+YBBZI2sHMc7tdILp4yuTfvcamnQa5aI6IEF",
+	"Op9YgfkFJUYGWVcHZzliNC2KDRQnTNuT9EFWrNpH4DJ0oJCZHnzbMH1hiuRkGWURRNPJ2cuXIvRYzDmL",
+	"VY+X9fNX/Z1Cge9wkDcVMi0EZuLJlC/jtQPYqq9EmZiNlTg4I/PxQgoyRPexlKtt5r1l6VzE9yRgD6GP",
+	"CRE3NNesDb+OXM1iNZYPBLwOmS8mLNHGthK2Xii4usJMJx2UD/UsmlAvhFVaMT9QK9xsbr9k9nzu9te3",
+	"Djs9l7NwqnXw+uw35jDtzulq3UNFreZwrOpXUakKpXZU2zR7pPriNgDi+Nc8/rHQTk5+03m0np+qrkwK",
+	"d9ZNJLNiiEtGthtzpsIl+AUsGSQz0h5R9+xgpGtxpf/t3a9vyYTJ+wTiiveu37wkx93T/v4BkWJhAWhS",
+	"BRic0IVCFud8dQaPt8lvl6h32SwmrARE9mzcslU8Q96M6QPDjVcOxDwgAz6LogG5Cx8AwIa1hWlyy7W/",
+	"DV6BN1uSIFDXilwmYLup0gmhDSoMq8hMwYYnB/LBa8j/wQswVle+ZRem/3HJs1LjrAFU39d0/otymhnL",
+	"xW3zXpiGCl4uVTqwhAzAflWeH5XHUtaCyTa0/960G68YD/BMzU3fiFGVbAqx527bEfs4S59I3VzN0l3q",
+	"mlUK5t3SleP0w71HV4SAZ3bjyJdG1VnmH9BeOh0G5eF/as4Y+W87BOqA4NUB6z3L3j0FZ7dc1uSHQaz8",
+	"feoZfuBhaPPA9AsMFDFKMcLKupOAN1VxaMlWWYTWbEJD0BhhesuBcIfexYwdEAidt+9RA1iEKs4hoimL",
+	"XVua5siCejZYxqXmsGvDBOP5VKUeOnUPux0phsN25+RgDRuRFoEFS3tlfSxvJsoPV9O3BFH+S0aU2S11",
+	"e5/xhdXuQ04YVuqHg2oipy+r26MvdPNx3niA+S4t8M0c6BYynqY67ts8v3vZb1evj1fFJDl2Z39WyeCM",
+	"28I5GS6IOhdNH+dA/e3K2t6Np7vgvF//PnOGMFsqFZXPyN4AD9ABotTUABAlpqNswQww/Bp76g6tALKP",
+	"S7R11cWnCr90k3Oee/kYjCyz8sBD9ig3+sLhUV9bxez4PlZSXLtyGjicq4YrRL3Oq6WZ0fxAJkfN9lbb",
+	"Js/fox1Wec0Lp0kU+nROlDB1OE6KN3hFrVS64qo+FefMEpnbOMm1u7bYFHnk5RVmVnNYZuD+q0QjgXJE",
+	"Kj2wEM1EbF/yxix7ue6FGcrs5L4sa/omr8u5WDa6Lcviu7kswyr6GndlIBx7vip/c1dlar3JLd0yxUuy",
+	"XZHDmlHQU0Uw2TnxLDL1ijt3Rj+psJw7rC7ku6wu2RTvu7HTobA5HHSkpSnaLc7XxCjWVjrmg5WFgOv3",
+	"KmWQ6SVgMw4jhWbVYp5GNB2JeIJnbTKbIH/+mEKm8C/p08l5FF3PmDRY4BtmlmgZ7GmPDDKKH/3Gmf96",
+	"QC6MF56CLwhP9DMyUC4e5TIAl87gllsOIWRHLbmENI1kzjK03CWUnV3rOVIuSKyzwsIQcw+HR7RNHS08",
+	"MgC8HvpILgzALxZCSlNwcciBlvwv5t3ploMsoJ0DcjNmCbNYGZweDEv9LdW1QkT2y/lOvATXQqRnFvQF",
+	"7gwE3lHP8L5r0Bxl3PJAkrvGbaWgOQpzpbxRba/V6RVQ+Pb15SrLo+PlacdqsiJvpnbqDzFbK9t6HDLZ",
+	"66dWgfvOeFl9Ct+BapaaU23AkPyxSBgnisAQB/tDQvQxdOBS0A4HgPFAi7cGH8OcD4ihqBOwo8QDiyM6",
+	"RQAUmlJyh4HrMApZTrOZ8+pufyIUTwCtHrad1HyjKYCwOallHw3egH9IiJjzzFWD7hn7TKo59UJE/8jL",
+	"uZwz8u6m0+KA+DX0Tcr2DCm2B/rkG3iKczvFHuq8/hBMCAeiy0cDc3jLs1ZSIcjeAM/Npf4Z44q2ybu0",
+	"pdqWxcGUjh/fiGVZql31d0/gsTC9sfV8sF4DsIJJ+iZmrGhzFlAH8KvGRyr1rkqj8005EekwYVxhVLS5",
+	"oCj1bGL4Y2+JWVs2YzfSmhs6V7JRCE4o2AcHa7iEDM7qzdTCShcZKIaQK0eKlrJSg0l+IAwhz0OilDCG",
+	"JmledxjRLA2j8N+Il2Cxz1wQdmhRbj2wZFQUlgkbM4KuwEE3xZo8EosZD1gAr0lzoXHvdiBC5+ig1zbD",
+	"MiDrWcNcGxb/f742+GwyZHFtN5iZ20TPibFvnbJY7SIzifUtQPQaHP9rZLW5vf3UaS1JKVLIjLGmKWwn",
+	"zMANDkkzxAgfZgyMy4RRLhddnj5D+Q7SMZP7J4ryXBkHRBtu3Q7w/0UR2L23nE2m6SIn0FS0mSqzHZzV",
+	"5AqD6mJGUki7E/I8NovTCSskV5CXzdQf/5xB5Rl/UOz5sFQKDgz57etP05gBl159RWyJWbHAaMrq3E7o",
+	"dspautC9ejpBY/rL7zg4QbAdqeImBbHTB3bgPiWtrv8K4drOVFFvRXrJgYmGRokg0njNHy9gYcBvoCjN",
+	"R/1LOR9QGC5vQGLmNV4JlrwVKfzbeYGrlOh6HtJ7zDxksP6HcOk2A2ray+I29nTgxp6O3Dj48LnldY7a",
+	"j/qX/b8e7v81zzAlv8zTTcHX/faj8fv+X51bVRiyr73Wsgl7VDk9HfZzW2rcfo/g7wBTG8iphGsnTqtH",
+	"uLybwk84R+pnc55sLv/fG3M2lIp1GsoJzLaJIdl+tyDKdWRUIaVlVndB9d9DqqZMrB+qFn/dGPSnGI5z",
+	"+6q7UjyL8EKbK9UDckHuGRAvDH7H29zhB4y5UpmauEp2gJPeNaOZpClzywd5tw4+Nj/gPFMV4pQd5JS8",
+	"evsOKjvHOHj5lVpAQ3YntTYPCOOaZZNELFWs9kF4F6YlNWzq3Z2Gu5uBa457I54dmftbMdfsLMjMjEls",
+	"P3pmTuOdR58eP1oJkcvDFYQm9yxQudCKmTceltV98minVi7rEJoSaBx8KFJZAK0SzD7KWKFupFWYTJk/",
+	"KOYmzQYb8rTfayxN4lSIuV0r0s2cktY6YW9WfKmRTbpGZhn7hqBvtZi0oyLrzEbuokIIrs5u/dmNBjPf",
+	"fSJpjRUSn6iU2Nv2BAORdVrtUiiyyhK5NGGxpzyeGacP8qCQy0LeYwXVT7N0eIVw2Ro29rJd0H9U6b5X",
+	"M60U4piNvN873/enTlYX7Km1a41pMDWR2TtTg7gORHek7AWcBmjkwTtmu93p7lclpCocmStDYvfMmNi+",
+	"aVdt41Z9az0NF9MrcwifAf++Sn86UpRRnH3CfP/mnkYbN8EfDuqkMN20278aiLU17moZeY06wYGNbRSy",
+	"xGB1VV5BnOzyCXgfIh2tmW5qlqRFcxl8MxvmD6wvBq20HamHrYyb3S/QF6UR8q74zePjk/aXF4vr+ma/",
+	"pa8FUnivbokAT8gBCMUA/QwMELOJADgAJ4yn8QKBvlEE/6pjVNXmeXri9+CC9QlTV/Hsmgs6WveqsGQQ",
+	"u7oJrTuK9Z+KC8+H6ykldKlGob8A7apebDQiVr2+kEsd4gjfVDAoSYsyHIV+zuNJo/DewQNTgefYyUuX",
+	"2jCINs3Z5pQT/I6lifUgk8wga38GTtU5sCswIjvpInhnJ1LdJ6l6kIMDQW7voUbWWb2kyPyVJSV3I052",
+	"1jn9RlCrb2nuk0dLuoBfqYneL3PdVT1kKdU3UlSVI4NmQVPlnwFRi6JbYCQSc5aLj+wNNJZGc2Km4d04",
+	"tV9FbvneQOFsSs9dlMSAu8FEbmRvgDAcxWmZpVqPGJWqOBZyKwlyF4s5Wi6pUJgyjPGWTSF+Z8lDGeRQ",
+	"jRmrfnqFvkOqFv1iug2eL6cS2Rmkz2skOU1ImQsJzqs8i/jUer1S+oim1e9YyASDX9gbxss80Ofaf+18",
+	"6wJ/SG3paM4Tm3qrc7rC46Vl4C3BNBaedOvCk7Zge1z+knhhz8YZaUlhdzswW5dXDz0P/9LunOg/2aSE",
+	"8ESyxsuhRQUuDZ4Vr5voOCODScgHsiODCf008MhQpGMrH2fxKeGTZTR2O+v1chJyq3z7ZJ3yRbguJP+U",
+	"XXKuCMX06tj9C5PvDp5F1SGG18DT3tHx/gF5wTJARZJSHtA4IBM2GQKFErgiNMcToFTJwBeBDsYANadf",
+	"LGJ2y+ex4Hdeltx/FN7NYv3BkEWC3+FmZETWUgWOmrPAnOdkHYYbXBQmI2NGQLkj5h6q6zMDGBJ80fJI",
+	"Ku6YFBvGMWhiCodjP2MtMq0lmAFd75xCuFS168259qpoEfP2kBtxF02JgNVkIn4pPy04a3yVBTJ5H7p0",
+	"Cxxf0MvE6KZXSFEMIXsjGsv/ScsZt0Kb6LFkhxcPMN9IVOFmllT5MbIEGmHBywUdUv1ViWpyb9emWjhg",
+	"KQ2j5bSFimcR8FvCx376zEP0Y8Z2hftZcOap5OrAjoV4chHfozZcSluIeWsrQDeoEGyqzUw/EFAPtSFb",
+	"Oi8F5tQqzFXB/R1yuVJ813FAc4yLwf2ZOwQOH9qHGp10qCgc1Sba3r16tA4u52cnIMcwtk1jji8UUFDq",
+	"nZVQnbXQOVIV3cShKxXgTVHfFXejNqjW23Z52E65uZ9ubq4IfmBNXK91aozr6PTUGFev1Vr2LAH0tmEa",
+	"LWNbksoNkBHJee7ZBiMUPN/5DitQzixJQ7psZwGfJqYrcz9aJJp3XGWu5hbxIonEHV62oZLCY0FvODrt",
+	"jLpHx8fDbi+gfdr12WnnNGixFusdd/s7WOjHBh9oAXygSfKTw9tZq9X1pWThv0B7g1c2011K7uC1DRM1",
+	"vMJ+zaqzc7oupxz1GnPKU9uwcK83dbGADQcZM/Wz3Hr7yM1xiqvO4DpVml0dpkssvJfqsHUs1/uQQ6gR",
+	"mHc0wncWQLZLWdpJAsM00XifcwyyJw8sTjL8LQ0CKJYc3PJb/gdW8Yfaf+SPDCv0xy3/o9lsZv8nvy3H",
+	"IpE/SK/VIn9Yx4GZdP08z4Oe0EWizimsrZiJBCprkz/cmUuwTDmXJpTqyp6jpyJhjHtZjrQhI4G8l2Pp",
+	"PDsalOqRP0qp1iqtDci2htVMWDoWwUdIPYfmLNZ3pAQxlUeSopkDPxMWMDphZKyDkn3yR57+rkbeO6yp",
+	"kBUQajpVfbAyCCrWB0fC5THNcxAlU+armhU8Ma+SGpEXOksjIBs1kPFcXhwMe29A9JKBLMZZRXnUSpKG",
+	"UaS8iyImnDFpCKayIjidBx4Z5AY2/MvVgCvRstltRx6HAmlbVdcLKaWzSpdmouZifk4GZV0k+19hKACz",
+	"R+k2o/k/8KQeZIvHTlptzXkJm6dTYGeRhsZ6niV6V5jJra36jBiRsrbU2xxGrQTmyCYnK2x35PK2EqYl",
+	"KY3YOTzwaXs8E3spgR/U0VWdqs79p7WKM4UJ1HFUqMOdH0VJupQETFbRkUOZZzlxViUTq1wKrmvwIBej",
+	"K31Y1nxl7rHz5fUWs4vlFY4MGiDtLFU5ytQuLgSxZkWR+gMCUO1zSJVzpfM1CjMATC1PCuxYW1lePajq",
+	"pLS6dDo+LGqlEYMSsMB13iT9aHEOzIw6r1Cuv1QKWvIHOYKjjjqT1eLXRtYl+L5rNmQkaDovpHHSareQ",
+	"UymvY6yzNP0AueeWpGY6d+dhknLOjt0MA241YOVjInk6porOZtnFoZKebQQ4UpX/YcUOFk2JhldKqOY1",
+	"Sqd9w2tkZzjwxxcPYvVBfr5CvS6NALBz8/xseA11mMmrDRxbFg9DdrwongbLMi3o5YbXMLQqOMFKqrH4",
+	"18ya9BolFdhQyRpNfdTQIWNFTdHwGoWtLgdk72D5F8febHgNc7egs1lnVcuSqun12bDTo3l5pnwvTyjt",
+	"wg9bN/9S8E8dZ4h9ZZBWTJYihyRyfwVhQBZiBvasldDhr07GSn3r+ezmClC/o2O1f9pq75OQK0+nPEzA",
+	"wBr8a8bixRlegqR1lV2CBugocv4kjcXyDwWIZuNQGmeHEB26iq9djyW7e1RcOtz4uQuSMk55+uUIPlRX",
+	"1mP40IV2QPGhqvoGOT4syVQNccmQdkHvoRfKl+f3UC3/CQk+vi57x1fmgwjCZBrRhcY6FlFc9Vpf3dAu",
+	"qBr0CtWhhtq2ufDT8IFVnXzZll5P1ewo2P7dWEzh/eJbi7QvzHvF+DonS0d3w+iEXHwj4D/riCqp4VoB",
+	"qtYKc0dPOlWnQYm6LsPGQDv6R4XnJIhVG+K1U3CWvY7SdLzLtEBfNnHOdV1W3y0gFusDht9mWfzx3DjP",
+	"AG36OWbgab4SI9ChOCVGhA9KKcOBP26SwxSlaMVe1BJ6rZyn12z0JoycNrjKW7VXPdh9ML+tlypXYMeh",
+	"Ewbf7qwXYlgCwh/u/3UTtPyjnXdjTUrhMB2jG3NKY4V8QsRmMekXUNd4ZDCKxUQFog1SAX8J4yRFv2Qx",
+	"fvBzA35snLX7edKGUrqF0iraHcft2vS2qr+uBx/4iXAD2KFXkoLL5TievvECBOndVgZC1exdLCa7YDQG",
+	"/GLmotPGKRARrZWbrEpUEEbxVSVVlSFEWwCdo/5SC6CcEsQKSeh/gZCEVOxiqn+mW8+0+8DLGSsq3qGp",
+	"cd3hZDSLouqc164Qo7J3JT8wVsbalROYCWWMVx4d76bUd8ZFxWIGSOFATGjIzzW3kNSM+HhVZOP4ck4P",
+	"6PN6Lg8ssgOHB1T0Dbo7DJms4+yAYrtwdeA6+vKODmj32c3xZ3Jz7ML7gMum6HtAJkaX6yHfXl/F8XAN",
+	"b0eJbVtMM+o/IjjJ81p9Ez6Jx6q9utWV3pi2+hf63y5fuQ643367fCXP6EjMWUx8mrBz9QwLz6kYp23N",
+	"wklwSnt+mzU7w+NRs0ePus3ToN9qHrf9oyFrjTq0XYidVJad+c9ChmPaHH34fPLYzP67V+O/251H55Xo",
+	"HwhWcmQYhOfPCsorVDsas2vAYclwFkYBgHeSEu1Cb3Tid4L2FqbenTD6m1d8J9oHnf7BiWuAD64CwN6/",
+	"0hbSRc12P7g0ScL8WRymi3dyzaH4hozGLL6YOaM8OLm4uoQnYsAJ/e39DQA9B/JzESuirTPyAuog/9//",
+	"8/8Cr6p6+Q65NLZZJKZSrZOJCBjZGzSbdJaO/xKwB3BVkEiI6ZD690AxuH/LaXIvjwhAYiCsEbSDYqtA",
+	"mApNiA57AVAUxyMDdpIcMY4pF9s4TaeNx0eAC49EeZyQ3p2MAXEuZim5vMoMbLAHD8hFcg/YlowvM84S",
+	"x+UpZFTwg4JiZcFHHOE1Cl1Eibze3nL4TY0TcuaMKULvfvzxdQ4YUSy8Ib87+PFHKVpkjUOQ0nwsIlbA",
+	"ZUBq0AyRFVqMeIRieXlCG9y3yDCTU8x5GSJMFZJfeYpxxkw7Oi/5GgRnQP+QW9LMTLMD/ZE2NQvIcHHL",
+	"TYZdlRsCUEMqV6ZHEmFimkGByVliAUxTOg99puCKkDffjVKUP2vfEGIR8CXz3GC41CLVfMZZAQ2BUXxE",
+	"Cr+CY0P0m3mVOFt9lfCARg9+Q+Clwk7kxx+0gAyE0MTqpAtnhJIf5az/SPZy+uN93LQ/wlTrX3KO433d",
+	"EGS/UJg4R07Ec0XfAVAi7VzL17hcNwbFTCy/trGTup08olPD0spZQuYaTpZP8zngY9KcjRaLERop/OYt",
+	"/8//JNfKxExu+WubPChMyOCzth89ADN6Ctb6iNTNWq0ADidRRDiKPHoEqE4oq2Kf5HXTM4n1KA/kdpZC",
+	"yRzWWG+sUK8mYPvMkDMayDEQPghsXglbBWx5sjW5ejCoigENny5+yxWLk2FtK+xdqGDUgfDBpjaqJKkQ",
+	"B+QC5g8XoDQGsA54/7GxwWckvOMizrz7yS1fiBkJYGPC8XmgZuCl4A8ICElu+Y/kxx/BafDjj7BOMyaS",
+	"xE1z5ZEZD/81Y2TK4mzvSY1zH8ppkP9lsWuTgWJQYW/BByxPjVtOTOBVKoi0siKWsowp64AMZmGAfHho",
+	"JGVSK1pHOAZ5V4Ix4HoffIbbmkfym98jHHmAZZfClPqQjNhcIxAHgJgZECh3TgZ5wYFawRr+jHS5JH9c",
+	"mYhYalNZUNGziwkDUdwJUHTzcRhpmLfSIlJzgv4BFSF7BtgTqaDphKXYq+Iyka06VooSwUvBVcTD4scf",
+	"zwjlWhiw+uQIijxd8pxJY8HvVACUB0pCG2EHZHB1cfPyp0GG7AWTIsPpyd7s9Ton+mnDA5woxLfg3gCI",
+	"6P45Gbx6/fPrm9cDgqAuMONgKuSFFwWmMIdaB1O16m0EHHZSNgtJ7FAJqCJKBtkdJWaAeZOCSJg8EGXP",
+	"c7xU8+9skZG6Da5+fXczOCBvREw6PTIWszixcXd2P7RWuGNpvpZTIQ9L7LhHJjS+Z4Hd5DWbRnQhDwFp",
+	"ew7O3WBJS63IKfjtZoCvA5rpQDaJNENNETdjls5irjaenCYuZJeVPF5JBTvjUgx4iQ/ixfWM/wV6YB4Q",
+	"SvllEfCIkB0y4Bnl+YBexYvm9YyrMagNr7KZx2Iu+xYm+iBQnYA8AlrBqNiQbB0neayrRwZ0Oo1CPHt0",
+	"FMl/yZvzYF9PlhXkekDezUO5ihSJkPzjea5eEGmWGG4Tue5GsyjKrK5e61SzY1Fy9OmTSsmoZ0VrOHkk",
+	"my6VKLyXygpXqxQYbk3zNFVLfLxS3xtBDdKiU6EGaUYfMy54Y3AFOGMY9nqtIzXR8hCfAysBqsdJKPWj",
+	"eaiBRQvhA9oFQH4JX3g5m/sQ1wP4qICcMHvEDGY4TbA7kgOiT3KseEyhhzQDkKpOXAbQg8H/bl7jl81L",
+	"VPGAscyJS3Q9gIMPMEBSfhZybaXCNByQ992XZADhVGgtDdBu5WnIZ5laBLpgaNgXM7ne5GbKbDi5JBVV",
+	"MsFLW0L2Lq8e+rnQR6GcCCRA3vfseHqsQD2SSJMxnDAcfMyIXNfdbvdUdvy3m5d491FRbXiVaRi3SXWF",
+	"RKpSTqdh46zRPWgddAFOqoKsD8eMRun43/K/75gL/ac0Z6fVInjsqBdXHy5J8sRNMLA0Z4RL5UQq+1lD",
+	"iM/AJpK3hTBLgQ85IsMoOSBvlaa55UaAD44PDfBQ8MtA3qNZ+hP0GNjTkqngKsy702qhTwDAqeDQMrb+",
+	"PxPrfg0lxH2VY0Z/daiaggs0OGtWuXKyAo9Och1LahAv3sNuu+rMhnf4ggZqgWOR/uoib0V6kSOeH73G",
+	"UZ2GLhVEFxO1mH6DxtnvHwzSjsZlYq0DGoWw+FJ6lzTOfm+8A0u98UFWcQiQ6nVXWAY910e33LNjFYSF",
+	"4tZuZnlFAZ8OnFf5dVx7I3DXJeMZsMTc8kDM+TkaSvMwYTb+XR3vGW+RvKGD7yhfpGT1Gr1mNAg5S5Lv",
+	"bZle63GrjEA66/O3vlRlqe7qUr8Z4HQo01td5pU6dF5/8hkLWLB0X7ykPF87mfyqdoYRh165PW5ygEvi",
+	"DNtKGPPKvOqlVRmFSXqlG4OEDHgvSCpfpPNPbBJrhcp59FYXk1ZCnQ/1C9mHrbeLvI+t3DAmGrr+rrFL",
+	"PXqOYAS4DeIrBgh6843TrrWYregYKFdjE7wR8TAMAsY336K9zunqUjdC/EL5QquU72ZrZ5tZznQ2lcYe",
+	"zrbRBwgUcUFn8L07seBpmigGDWqISwFHYZb3B7exvDHFlCcUXsHAyXKtPDhzlZTdDvLNaP2tCF/XyYS3",
+	"vKsMQLGeEngFV70629m4pf6dLdS2hlXwQgSLNXd0yuik7o5WGIa193RWznpfyQBIlkZqP2H/1+/5ElsT",
+	"Fh3kxkEOYXkmYNgR9EvdvKvaUV/ms97QFDnLvoZvHr2Gy0+xqqxRJivy6DV+XpE6TxfPvgOJ/E9Uuq0a",
+	"SvctnbAbCDGUJdo1enaFoYU3QvwMgYVQ7qiOJLIgyl9YENKbxVSdDZ0aOj6f6190pOGf5lxBbZMzz7uP",
+	"loKBePhZ/dcjnjYARi+dOwhSR9JfYDesffg4DhrN1GDd+9F9hY9/mFVI0YuJmIxmseKNoD5LzjP3q3bH",
+	"yo2DDySqoltuv8TRaE4X4JiZJcx1guG4Nz3BflWv9irxU52jTKu/smVaax3I3gbfgRHYq6WP3kCU9bYK",
+	"rOLsNN2zxTM05L8ltcx6WYNaHZdQZq0DFXgVVxyouPRz0pI9vU320dhv19B+V0aU9xsM/f7TKD/cE6uU",
+	"n7fyMgyke8oPPj9wOWFyLbHlnfKrWnAFq62+Efb4rHX+RHfVa0aD1ZtqveNSFcWwrQ/wauC7wGJy+8Dj",
+	"7xL0sWaBRSyARwqwCQ/BFwdGzKdKaYZ/zhuUhgp6YvOX4y1ef91PvyVLqMh2o1+l8VlTZWKgXIG3WJQw",
+	"B4LDYc9Arzc1ZzY1Y+rcxGEWm9A954mMMzKEQzlfhe9YSigmNqHgRZ+IB6nrYdYbKuddEdadx3em8lIQ",
+	"Q1V8FkWPBoy7kBHGjlnOXP6//V3qvXU1MCLta13+v6ujQyVuUjGR/vjLOQCezx519mxhDX67d3etDDOe",
+	"3l7nZL1hXutt9ue586sjYsM7/2HOOrX8qUilv4DE+zoeOssyry7smF16oeC95tORTitC8I0HYjPIbOo6",
+	"uaIwSS+MTq17eOVlIfSh/qPSFcaE1C+AmaPXaECIqP7X70N55tf//qXgKQ158v2/opnA3jWf0hxFl76n",
+	"Gav/4Nmb8qd7g6OWntF609Q+215uainew8/5P5Z6Yf8vnUtdB42MCAUuSUVGazDPQgSMQtOrcIuUCK7C",
+	"G1b5Y42KwoQMXgDo74xgvxAoENFwgtctI/JDJU80YzoQdFggwiUhT1JGg2pXrJFt7Nkb++yNLXtj8wXy",
+	"Avu7K4esvfYxSOXZGbuhM9ZBir1E01Zan3k8j+AMjdCMt6Xkn7VUx5YGC6i5tSyWBlzuFX/rOgW1Gt/Q",
+	"3Fm9nJ89vs+WUW2PL6+3Y7ewjbw1rnIrrSnYp82h4kSGm8ZWHmkn+Oq3KWSg81qtln6cLgOrPMiFK2Lt",
+	"9T0jLITHaxVwrNOAwsHi6bt0dlM24gq8Ww7VcIaBGkkxIJirZC5mOIyZm22gsg8ddpHUd2pSw+8fkNfU",
+	"H+cdgmRTt3yAqB6I4RzoiIbYtBczT7fO7lGBB4MqXiiy5+8CEjalYbxSZ+fDWhsV5ij6BMCwNUexUf9d",
+	"p81FFOltQWOGC3xb1/DO8F7/M84wmIB3EBu5M0O9RosvVdKSb9t//BJ5DdTd9k/kAgYNDokflJdWXfWN",
+	"c/slpqFb5gnO0z1WmuEakWXRY5aDBDwiYk/5FqZCRIOtnMEvdQa9LxJaAK2t6Tl+dgQ/lSMYZmNtH7BZ",
+	"aqn7F9fzs+f3z+f5zdNyFhWk9yRXhxt6z5KcAgW5b0z4SJiekYHKTaluXix4efnqWsWuZ7+h8hwo8qAk",
+	"5Hc5ZY8iH5FDueU2w0oWFO6mVFHh5OlcaCV/x1IVb55xVt7yW/4e+a4EBIPIeiAaOkwIK7ABS8V/zUY6",
+	"uZjWxAOyhxehPF2YziEWqlSgZMhGiiDkludh/8UsafsoF2o4UEYDsjcMFa1QORsb8HDsH8hB0DQfQ0Ko",
+	"ToWl7kZkT6GXz8zUVxrSbGXYyhPyGznMhgvFmENEfMsHes4s1zsXc5zZuYgNeoU0XiBhyllpwJ6dQM1z",
+	"Z6TzMn++d8tLWdwOiG5frp87IYIzVwIyrzI3mFfO7iXbKcQOIakM5pCMGH0wQFNDNoYZ4kHG7lFK8A2v",
+	"2XcxnSiqCEgIRf0UBPiuiiYDOQOAtURqXKC9UHUDl7Fa/jRKRB7bpPkVgGxhuCDIP7PsRvu9XGaHC035",
+	"W/OcxTvpi6zYo9cYLvL8putUoUpBDXrnr1tHVg5uxHJbr1fDNZZZ23B4yqs5XW9GzJmQO79uufUHXeU9",
+	"tt1Vz5Fez96CZ2/B/wRvgSIB3MRDcPgZ/rdWuFiGFEDyO3QJxGYmlDOC3ypOL/PxleeeZsO/fpaf3Zlt",
+	"CGx5sSLRgxNdM3ooe4z69wfkPbSOz2yDIswhSeki8TLiIKoBDjOehioPtoI/BGDUoWmtmd0qQAyb2QvP",
+	"+IXvFlv7J3kgjBgw6OAecV+il/sQ84ckBQdS8W/O93y9i7Z0OX2fttfzo/2zU6t+mNaSDfmkL/XQzpeI",
+	"5zJitywzYqBptKzgrVv+rUVvkT2qvHKoB+8ZmyZg+YCS2Teju2758vCuzayLrxnchU4qO7Tr74xNjZMg",
+	"M+6ym6eyuswoLx28Fds59XQGvXVCtZQOfsJQra96c3+O1HqO1HqO1Pq2IrWWHdKzSs6vnEPZA8ZodIqD",
+	"tzu/tN6zxQF5L1UoVw856iYcJvplnsOLh6JuIjTBxwoD83XL9zqt9r6qB/C2SIlgH5RIe69ZoGW/sDr8",
+	"y16n1dr3NAu5gsNlwQhlh7vlazSJ2QMk6Ye8E1F0blDkW2YBUOYSecqrzAGQ/WMdkrNcWvopBkeozmPI",
+	"IxCEoxGLnZC36Szd7nVgS1//en76q9kGL+pY6H/aCQkLoQRtBAvzix6W6z8mfFWxGfxvGiT6xZ8Inv36",
+	"z379cqOz9Nm1D5mPRAwgDo0Ph32boSvW8/xDgPdyKmH5xUpkYAnz56YThta+EOBPNvbEeD9IxLdGjyBH",
+	"wDNAsA5AUM7e2vhAo9BytmW5Dp/RgX9CbmalgDImDfj3U2EDIcNGYiLNdIw05pbL3z6VI9PkgBYiOjMf",
+	"QzHQWqVAcuIJMScguSA/Yoa3H0me4U2bco4cfzlyDC9SChWYOz01TDDPFCQEpLsLMfsQ1qKbxhxyqu08",
+	"hxx0QAVMFTF56MWSX/6QkCSNacruFsQfC5GwBHLTqUHswX0xx+PJ1vXJBOX3D8illNCYxaHGiIFOz3M8",
+	"qCyNfEECNk3HSCIK2WtAfhcq6t2IjVKpduCYLYP3yJ72O0fSFiKMi9kdVDuKGdsvYPtwsAaiMExu+ZhF",
+	"wX4F6o/s3bNpWny+ll+XwX1kL3NR67QxIU+Fwe2KQvJueRUKsDAZYPknCpBZhAcekAtkENf5hTCLTpgQ",
+	"B2rwli+FDS4hHxci+l6QebB0ah5u6Px5CSXkTVuIdK2S17KA4jsLR6H/cu2231klH73GQ3+t8v/or304",
+	"PyUEby3hbyD2tQdbSbYmRITXbFTGgJh9Zlz/Jm2vDcguuDbIavJd5AbcjpmHvfzA0/wtqNhxBRZSr+4Z",
+	"WeAUGcYXZglRh8ZrODPqs4WYhTSmAwnta1bxIi/x6DWUtVO38K/qc0jsIaLX2i6ozT1tFdrZErAye5C9",
+	"4oG870FCYuEw7vYyA3DfM9eMtOe4wKzLaLqoY/+WW4bPXimcA6uxbB5k+tizTCMw9MDYGS7ccR63fM9p",
+	"I+1L6+EZk/pNJy5AK65471rhmDr8LP+nJnOWdcWyWLJwAYssCbVKbV51DQsMjKus9BwvOgb3VULuhI7u",
+	"Wkm7lWc7yPm0Esz+q6J64SqlYobUW5bjIoC1CR4tZF9KmyMhgXAnUCjlm4c8wmMxx9BizCJM42XpEzax",
+	"wZ/Rrn+K3AlCRCpxwhr0SCWqrw04kpacgC+dWy7n+gIXunMPYaLtimPGK+5awHLJyrMD6BlhXDOXg/s8",
+	"8Ja/Q+S5aCAolfh0Sv0wXRCV5HAiIKWxGJEY8mneudM8YNvbEoh9T9fNZ7Dxs498jZwQVZvzSaHGspkv",
+	"mTniIUzCYRiF6WKg/5RrfYh9Vmjk3OyrzDBBdpFg4pZXY5TJwO4HuKenEfURm0XJfCwidoZoJuVhRcAW",
+	"XNggnMkMvLrlZspI8pbNla8Xj7iRiLGqwpMBF3Mi+Hn2G1zjIMLKYQZbfm94TKCEs7lFIuvLy6bsf079",
+	"6C03gpmy0tUDQJgsvzOaZrUb1p1haJeiu+eKhO2WK3lk7hP8fn+d9B2bmNNfF96drz0b5H0NvzC135KU",
+	"JOGnlMmpzhPcJ2TOosgN8zbr/f1zAwL6G2ftvuw5hZ403rJ0LuJ7ErCH0GcJCEA2VfjsZ0EDMqQR5b6U",
+	"6OMHxIqr1yS71xcaCKh+9QgXZDadsliz90krEPQHiTAp9+aJSAy6RVmcfjJpJvBzs5+NN1IGb0J4xF7X",
+	"BnhCtPtX85Q/I92/25vk+r7Y61wjKI/sLu6DF9XnjuXKfCq35HcZKbDBfOMLcZafteacv7FLPXqN0A5D",
+	"qFlPMXhhZ88pDuMAT3hcNyaqHbwMBTMD3Q3UWn9hBqmDk+iWq/NSwxX2Sq/t2Wp6DsionzpnG6/zobSc",
+	"K6GR75XGAPM6zCmHPKkmkvDfmGJsuCBgpB+QQZiyibxAIP+V8Y6SeIRRfyztJHxIwVgLn3IyZDnS8paL",
+	"EUHUBkHUhnbrcoN78VyzM1oIG8GjBUnHIlFYDVk32Pk0zzeR4s1BFjiQdx+UJibZHYoZOljglqHGKbhi",
+	"Pp7SO6fvWLla3kgxlqzdIjgvWpgiWdbNMNHdbHha+zTOOi2vEcqq/jVj8aLhNbi8Sp41TEE06isEo9Dj",
+	"d4yjzOS/hjLMi5S0obno0UbWiEqctmdI5Z/KXfRuLOaZK2CE2/zrOY2qtTpmF1+KcsdPVsPcnbD2d1j/",
+	"F8K1f6u6BqSwJmTbLLMUsY3z86xf/nyQ7URvLq1Z1G57MtC2AmFTEotZGvI7EoiJ8p7Ox6E/zpy4uW90",
+	"wdIzzA4xIpdXDz2MYs3+3TcNRSdioDJ41cLxVINkQSbfC0o2osN6ymTtNAx2qSfAmNbu+rqdrrp7InrP",
+	"iMl8Roj+Ob1vK0rRCcsQjN8wvUS+OEx3z58MC5coZV060FZZsIef4X9rETSqZpacWiuBa4APRegMjZn1",
+	"DhimbqgZ8pRjy5pVG1wIISezhBGa3PJI8Dv0cSRZ3nE89/Ct7k6wxADXVUDSNjvxnjFpfwZMGqwNBUrb",
+	"hRP4unojZAh7zb4fJoUU2vk2eM41uSFYrFJheisu9DltDRdzJxZMq5EtL8hfxy58RnU9X6Pro7qW7KIn",
+	"ddFBO1+YQnIlOOvbI5BcAz+0me3zNQFEOB9DVgQPTYTCDpmrwQEUshYLAmzWVKRPiIz5Sk6BZ1zMMwPk",
+	"MwPktwU4WHW1f2BxorxgFagCeVUfzsIoyyLmNFv/oerZHtWHlO8r9ZdusL4Gy0s4dZiSxJd/0fke7MQd",
+	"2XxpLmdzTS6SlE0aCh/L/FkcpgswIIaMxiy+mKXjxtnvH+TpD+BeJ2IDziH4FW0o+O8A4RmB8GcTxlO5",
+	"dGdx1DhrHIItoXpQqopxytPkgLx+YLEJuh6ySPA7yBJG8zdZHcyofUchRHhqQhp5GMJZqPAfylhF2HDx",
+	"Wm++7yQHxLjnixHAG/CktbLlnUMuPfVePKELRKhkVmKGe1ZZuHUvgX/0lhdcYx6Z0IDZ3i7VcaU6yt1+",
+	"gQgZcD+gaw8gZKZvwrNe5RU8aWKIDni1AeXvY2SyKTF4uXeISy1sKJYnPGTUH6PbT0WXKiM942tF4qKM",
+	"CNxoSfHTlZuCxQXL9IeEyJMlDmBK8iABOVuMBk3Bo4VHhrMUegWuQbDgc5ym4Mxo0kxzX25X41viGech",
+	"v1OxA4rqFh0JcxZFRn1qMz1+ePz/AwAA//8=",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

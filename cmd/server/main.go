@@ -1,0 +1,48 @@
+// Command server serves the Carve API. See --help.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/pflag"
+
+	"github.com/carve-ipam/carve/internal/app"
+)
+
+func main() {
+	os.Exit(run(os.Args[1:], os.Environ(), os.Stdout, os.Stderr))
+}
+
+// run answers the exit code: 0 after a stop that was asked for, 2 for flags or variables that are wrong, 1 for anything else.
+func run(args, environ []string, stdout, stderr io.Writer) int {
+	config, usage, err := app.ParseConfig(args, environ)
+	switch {
+	case errors.Is(err, pflag.ErrHelp):
+		_, _ = fmt.Fprint(stdout, usage)
+		return 0
+	case err != nil:
+		_, _ = fmt.Fprintf(stderr, "server: %v\n", err)
+		return 2
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	a, err := app.Start(ctx, config, stderr)
+	if err != nil {
+		_, _ = fmt.Fprintf(stderr, "server: %v\n", err)
+		return 1
+	}
+	app.Greet(stdout, config, a.Addr())
+	failed := a.Wait(ctx)
+	stop() // a second signal ends the process at once
+	if err := errors.Join(failed, a.Close(context.Background())); err != nil {
+		_, _ = fmt.Fprintf(stderr, "server: %v\n", err)
+		return 1
+	}
+	return 0
+}

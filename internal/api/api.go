@@ -1,0 +1,94 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"runtime"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/carve-ipam/carve/internal/api/docs"
+	"github.com/carve-ipam/carve/internal/api/gen"
+)
+
+// Config is what the adapter is built from. Service and Authenticator must be set.
+type Config struct {
+	Service       UseCases
+	Authenticator Authenticator
+	Version       Version
+	// Ready answers nil while requests can be served: the database answers, its schema is this build's, and the server
+	// is not shutting down. nil: always ready.
+	Ready func(ctx context.Context) error
+	Log   *slog.Logger // nil: nothing is logged
+	// RequestTimeout is the deadline of a request, down to its SQL. 0: 10 seconds.
+	RequestTimeout time.Duration
+	// MaxBody is the largest request body in bytes. 0: 1 MiB.
+	MaxBody int64
+}
+
+// Version says which build answers.
+type Version struct {
+	Version   string
+	Commit    string // "" when the build does not know it
+	GoVersion string // "": that of the running program
+}
+
+const (
+	defaultTimeout = 10 * time.Second
+	defaultMaxBody = 1 << 20
+)
+
+// adapter is what the middleware and the renderer share.
+type adapter struct {
+	cfg      Config
+	contract *contract
+}
+
+// New builds the handler of the whole HTTP surface. It panics on what only a broken build can cause: a contract that does
+// not load, a code without a status.
+func New(cfg Config) http.Handler {
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	if cfg.RequestTimeout == 0 {
+		cfg.RequestTimeout = defaultTimeout
+	}
+	if cfg.MaxBody == 0 {
+		cfg.MaxBody = defaultMaxBody
+	}
+	if cfg.Version.GoVersion == "" {
+		cfg.Version.GoVersion = runtime.Version()
+	}
+	contract, err := loadContract()
+	if err != nil {
+		panic(fmt.Sprintf("api: embedded contract: %v", err))
+	}
+	a := &adapter{cfg: cfg, contract: contract}
+	e := echo.New()
+	e.Binder = validatedBinder{}
+	e.HTTPErrorHandler = a.renderError
+	e.Use(a.middleware()...)
+	gen.RegisterHandlers(e, gen.NewStrictHandler(&server{use: cfg.Service, version: cfg.Version, ready: cfg.Ready}, nil))
+	ui := echo.WrapHandler(docs.Handler("/openapi.yaml"))
+	e.GET("/docs", ui)
+	e.GET("/docs/*", ui)
+	e.GET("/openapi.yaml", serveYAML())
+	e.GET("/openapi.json", serveJSON())
+	e.GET("/problems/:code", serveProblemPage)
+	return headAsGet(e)
+}
+
+// headAsGet serves HEAD like GET wherever GET is: net/http leaves the body out by the method that it read itself.
+func headAsGet(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodHead {
+			get := r.WithContext(r.Context()) // a shallow copy: the server's own request stays a HEAD
+			get.Method = http.MethodGet
+			r = get
+		}
+		next.ServeHTTP(w, r)
+	})
+}

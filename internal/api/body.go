@@ -1,0 +1,78 @@
+package api
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// limitBody bounds what is read of a request: a length that is announced is refused at once, one that is not (chunked)
+// while reading. An operation without a body takes none.
+func (a *adapter) limitBody(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		op, r := operationOf(c), c.Request()
+		switch {
+		case op == nil:
+		case op.mediaType == "":
+			if hasBody(r) {
+				return invalid([]ipam.Field{{Detail: "must be left out: this operation takes none."}})
+			}
+		case r.ContentLength > a.cfg.MaxBody:
+			return tooLarge(a.cfg.MaxBody)
+		default:
+			r.Body = http.MaxBytesReader(c.Response().Writer, r.Body, a.cfg.MaxBody)
+		}
+		return next(c)
+	}
+}
+
+func hasBody(r *http.Request) bool {
+	if r.ContentLength >= 0 || r.Body == nil {
+		return r.ContentLength > 0
+	}
+	n, _ := io.ReadFull(r.Body, make([]byte, 1))
+	return n > 0
+}
+
+func tooLarge(limit int64) error {
+	return ipam.Errorf(ipam.CodePayloadTooLarge, "The body is larger than %d bytes; send less at once.", limit)
+}
+
+// strictBody reads the whole body and refuses what is not strictly one JSON value, before anybody interprets it.
+func (a *adapter) strictBody(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		op, r := operationOf(c), c.Request()
+		if op == nil || op.mediaType == "" {
+			return next(c)
+		}
+		data, err := io.ReadAll(r.Body)
+		if err != nil {
+			return unreadable(r, err)
+		}
+		if err := checkJSON(data); err != nil {
+			return err
+		}
+		r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil }
+		r.Body, _ = r.GetBody()
+		r.ContentLength = int64(len(data))
+		return next(c)
+	}
+}
+
+// unreadable says why a body could not be read to its end. The cause is the caller's connection; it is not told.
+func unreadable(r *http.Request, err error) error {
+	var large *http.MaxBytesError
+	switch {
+	case errors.As(err, &large):
+		return tooLarge(large.Limit)
+	case r.Context().Err() != nil:
+		return r.Context().Err()
+	default:
+		return invalid([]ipam.Field{{Detail: "ended before it was complete."}})
+	}
+}

@@ -1,0 +1,113 @@
+package api
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/getkin/kin-openapi/routers"
+	"github.com/labstack/echo/v4"
+
+	"github.com/carve-ipam/carve/internal/api/gen"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// contract is openapi.yaml, arranged for looking up what a request is checked against. The router that matches a request
+// is the one that calls its handler: a second one could match differently.
+type contract struct {
+	paths    map[string]map[string]*operation // by echo's spelling of the path, then by method
+	patterns map[string]string                // what to say about a value that a regular expression refuses
+}
+
+// operation is one operation of the contract.
+type operation struct {
+	route     *routers.Route
+	query     openapi3.Parameters
+	header    openapi3.Parameters
+	public    bool   // needs no credentials
+	mediaType string // of the request body; "" when the operation takes none
+}
+
+func loadContract() (*contract, error) {
+	doc, err := gen.GetSpec()
+	if err != nil {
+		return nil, err
+	}
+	k := &contract{paths: map[string]map[string]*operation{}, patterns: patternSentences(doc)}
+	everywhere := doc.Security
+	doc.Security, doc.Servers = nil, nil // callers are authenticated by our own middleware; any host is ours
+	for path, item := range doc.Paths.Map() {
+		methods := map[string]*operation{}
+		for method, op := range item.Operations() {
+			security := everywhere
+			if op.Security != nil {
+				security = *op.Security
+			}
+			op.Security = nil
+			o := &operation{
+				route:  &routers.Route{Spec: doc, Path: path, PathItem: item, Method: method, Operation: op},
+				public: len(security) == 0,
+			}
+			for _, p := range append(slices.Clone(item.Parameters), op.Parameters...) {
+				switch p.Value.In {
+				case openapi3.ParameterInQuery:
+					o.query = append(o.query, p)
+				case openapi3.ParameterInHeader:
+					o.header = append(o.header, p)
+				}
+			}
+			if op.RequestBody != nil {
+				for mediaType := range op.RequestBody.Value.Content {
+					o.mediaType = mediaType
+				}
+			}
+			methods[method] = o
+		}
+		k.paths[strings.NewReplacer("{", ":", "}", "").Replace(path)] = methods
+	}
+	return k, nil
+}
+
+const operationKey = "carve.operation"
+
+// operationOf is the operation that a request was matched to; nil for what is outside of the contract.
+func operationOf(c echo.Context) *operation {
+	op, _ := c.Get(operationKey).(*operation)
+	return op
+}
+
+// match finds the operation of a request.
+func (a *adapter) match(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		methods, ok := a.contract.paths[c.Path()]
+		if !ok {
+			return next(c)
+		}
+		// The router gives the last parameter of a path everything that is left, slashes included.
+		if slices.ContainsFunc(c.ParamValues(), func(v string) bool { return v == "" || strings.Contains(v, "/") }) {
+			return echo.ErrNotFound
+		}
+		op, ok := methods[c.Request().Method]
+		if !ok {
+			c.Response().Header().Set(echo.HeaderAllow, allowed(methods))
+			return ipam.Errorf(ipam.CodeMethodNotAllowed, "This path does not have the method %s; it has %s.",
+				clip(c.Request().Method), allowed(methods))
+		}
+		c.Set(operationKey, op)
+		return next(c)
+	}
+}
+
+// allowed lists the methods of a path. HEAD goes with GET.
+func allowed(methods map[string]*operation) string {
+	names := make([]string, 0, len(methods)+1)
+	for m := range methods {
+		names = append(names, m)
+	}
+	if _, ok := methods[http.MethodGet]; ok {
+		names = append(names, http.MethodHead)
+	}
+	slices.Sort(names)
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,107 @@
+package api_test
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3filter"
+	"github.com/getkin/kin-openapi/routers/legacy"
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/api"
+	"github.com/carve-ipam/carve/internal/api/gen"
+)
+
+// nobody is use cases that must not be reached: any call panics, and the answer is 500.
+type nobody struct{ api.UseCases }
+
+// service is a server and the check that each of its answers is one of the contract.
+type service struct {
+	handler http.Handler
+	check   func(t *testing.T, r *http.Request, w *httptest.ResponseRecorder)
+}
+
+func serve(t *testing.T, cfg api.Config) service {
+	t.Helper()
+	if cfg.Service == nil {
+		cfg.Service = nobody{}
+	}
+	if cfg.Authenticator == nil {
+		cfg.Authenticator = api.Dev{}
+	}
+	doc, err := gen.GetSpec()
+	require.NoError(t, err)
+	doc.Security, doc.Servers = nil, nil
+	router, err := legacy.NewRouter(doc)
+	require.NoError(t, err)
+	return service{handler: api.New(cfg), check: func(t *testing.T, r *http.Request, w *httptest.ResponseRecorder) {
+		t.Helper()
+		route, params, err := router.FindRoute(r)
+		if err != nil || w.Code == http.StatusMethodNotAllowed {
+			return // not of the contract
+		}
+		require.NoError(t, openapi3filter.ValidateResponse(t.Context(), &openapi3filter.ResponseValidationInput{
+			RequestValidationInput: &openapi3filter.RequestValidationInput{Request: r, PathParams: params, Route: route},
+			Status:                 w.Code, Header: w.Header(), Body: io.NopCloser(strings.NewReader(w.Body.String())),
+			Options: &openapi3filter.Options{IncludeResponseStatus: true, MultiError: true},
+		}), "%s %s answered %d %s", r.Method, r.URL, w.Code, w.Body)
+	}}
+}
+
+// do sends a request; headers are name, value, name, value.
+func (s service) do(t *testing.T, method, target, body string, headers ...string) *httptest.ResponseRecorder {
+	t.Helper()
+	var reader io.Reader
+	if body != "" {
+		reader = strings.NewReader(body)
+	}
+	r := httptest.NewRequestWithContext(t.Context(), method, target, reader)
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
+		if method == http.MethodPatch {
+			r.Header.Set("Content-Type", "application/merge-patch+json")
+		}
+	}
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	return s.send(t, r)
+}
+
+func (s service) send(t *testing.T, r *http.Request) *httptest.ResponseRecorder {
+	t.Helper()
+	w := httptest.NewRecorder()
+	s.handler.ServeHTTP(w, r)
+	s.check(t, r, w)
+	return w
+}
+
+// problem reads a problem document and checks what all of them promise.
+func problem(t *testing.T, w *httptest.ResponseRecorder, status int, code gen.ProblemCode) gen.Problem {
+	t.Helper()
+	require.Equal(t, status, w.Code, w.Body.String())
+	require.Equal(t, "application/problem+json", w.Header().Get("Content-Type"))
+	require.NotEmpty(t, w.Header().Get("X-Request-Id"))
+	require.Equal(t, "nosniff", w.Header().Get("X-Content-Type-Options"))
+	var p gen.Problem
+	require.NoError(t, json.Unmarshal(w.Body.Bytes(), &p))
+	require.Equal(t, code, p.Code, p.Detail)
+	require.Equal(t, status, p.Status)
+	require.Equal(t, "/problems/"+string(code), p.Type)
+	require.Equal(t, w.Header().Get("X-Request-Id"), p.TraceID)
+	require.NotEmpty(t, p.Title)
+	require.True(t, strings.HasSuffix(p.Detail, ".") || strings.HasSuffix(p.Detail, "?"), "not a sentence: %s", p.Detail)
+	return p
+}
+
+// decode reads the body of an answer.
+func decode[T any](t *testing.T, w *httptest.ResponseRecorder) T {
+	t.Helper()
+	var v T
+	require.NoError(t, json.Unmarshal(w.Body.Bytes(), &v))
+	return v
+}

@@ -1,0 +1,29 @@
+package api
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// creation is the request part of a POST. The fingerprint is that of the typed body, so that white space, the order of
+// members and how a number or character was written make no other request of the same one; a generated name is not
+// in it, since a repeat would generate another.
+func creation(operationID, path string, body any, key *string, dryRun *bool) (alloc.Request, error) {
+	r := alloc.Request{Key: or(key, ""), DryRun: or(dryRun, false)}
+	if r.Key == "" {
+		return r, nil
+	}
+	canonical, err := json.Marshal(body)
+	if err != nil {
+		return r, ipam.Errorf(ipam.CodeInternal, "The request cannot be fingerprinted.").Because(err)
+	}
+	h := sha256.New()
+	for _, part := range []string{operationID, "\n", path, "\n", string(canonical)} { // neither id nor path has line ends
+		_, _ = h.Write([]byte(part)) // hash.Hash: never returns an error
+	}
+	h.Sum(r.Fingerprint[:0])
+	return r, nil
+}

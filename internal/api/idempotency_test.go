@@ -1,0 +1,47 @@
+package api
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/api/gen"
+)
+
+func TestFingerprints(t *testing.T) {
+	t.Parallel()
+	of := func(operation, path, body string) [32]byte {
+		var wire gen.IPClaimCreate
+		require.NoError(t, json.Unmarshal([]byte(body), &wire))
+		key := "k"
+		r, err := creation(operation, path, wire, &key, nil)
+		require.NoError(t, err)
+		require.NotZero(t, r.Fingerprint)
+		return r.Fingerprint
+	}
+	const body = `{"metadata": {"generateName": "w-", "labels": {"a": "1", "b": "2"}}, "spec": {"poolRef": {"name": "p"}}}`
+	same := of("createClaim", "/v1/projects/a/claims", body)
+
+	t.Run("AreOfTheMeaningAndNotOfTheText", func(t *testing.T) {
+		t.Parallel()
+		const other = `{"spec":{"poolRef":{"name":"\u0070"}},"metadata":{"labels":{"b":"2","a":"1"},"generateName":"w-"}}`
+		require.Equal(t, same, of("createClaim", "/v1/projects/a/claims", other))
+	})
+
+	t.Run("TellRequestsApart", func(t *testing.T) {
+		t.Parallel()
+		require.NotEqual(t, same, of("createPool", "/v1/projects/a/claims", body))
+		require.NotEqual(t, same, of("createClaim", "/v1/projects/b/claims", body))
+		require.NotEqual(t, same, of("createClaim", "/v1/projects/a/claims", `{"metadata": {"generateName": "v-"}, "spec": {}}`))
+	})
+
+	t.Run("AreForKeysOnly", func(t *testing.T) {
+		t.Parallel()
+		dry := true
+		r, err := creation("createClaim", "/v1", gen.IPClaimCreate{}, nil, &dry)
+		require.NoError(t, err)
+		require.Zero(t, r.Fingerprint)
+		require.True(t, r.DryRun)
+	})
+}

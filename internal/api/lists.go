@@ -1,0 +1,39 @@
+package api
+
+import (
+	"strings"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// filterParams are the query parameters that narrow lists, of all lists together; an operation has some of them.
+type filterParams struct {
+	labels, space, parent, pool, within, contains *string
+}
+
+// filter reads the parameters that are more than a word.
+func (p filterParams) filter(project string) (f alloc.Filter, err error) {
+	if f.Labels, err = labelFilter(or(p.labels, "")); err != nil {
+		return f, err
+	}
+	if f.Within, err = block("query:within", or(p.within, "")); err != nil {
+		return f, err
+	}
+	if f.Contains, err = address("query:contains", or(p.contains, "")); err != nil {
+		return f, err
+	}
+	f.Space, f.Parent, f.Pool = refFilter(project, p.space), refFilter(project, p.parent), refFilter(project, p.pool)
+	return f, nil
+}
+
+// refFilter reads `name`, of the project in the path, or `project/name`.
+func refFilter(project string, s *string) ipam.Ref {
+	if s == nil {
+		return ipam.Ref{}
+	}
+	if other, name, ok := strings.Cut(*s, "/"); ok {
+		return ipam.Ref{Project: other, Name: name}
+	}
+	return ipam.Ref{Project: project, Name: *s}
+}

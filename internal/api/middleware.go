@@ -1,0 +1,111 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"runtime/debug"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// middleware is what every request passes on its way to its handler, top to bottom.
+//
+// A panic is turned into an error inside of the access log, so that it is rendered, named and logged like any other
+// failure; what stands above it is too simple to panic.
+func (a *adapter) middleware() []echo.MiddlewareFunc {
+	return []echo.MiddlewareFunc{
+		a.requestID,       // a name for the request, in every answer
+		a.securityHeaders, // in every answer, problem documents included
+		a.accessLog,       // one line, whatever happens below
+		a.recoverPanic,    // a panic below is `internal`, its stack logged
+		a.deadline,        // of the request's context, down to the SQL
+		a.match,           // which operation of the contract: 404, 405
+		a.limitBody,       // 413, by Content-Length or while reading
+		a.authenticate,    // 401; the caller into the request's context
+		a.negotiate,       // 406, 415
+		a.strictBody,      // 400 for a body that is not strictly one JSON value
+		a.validate,        // 400 for what is not as the contract describes it
+	}
+}
+
+const (
+	headerRequestID = "X-Request-Id"
+	maxRequestID    = 128
+)
+
+// requestID takes the caller's name for the request, if it is 1 to 128 visible ASCII characters, or makes one.
+func (a *adapter) requestID(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		id := c.Request().Header.Get(headerRequestID)
+		if len(id) > maxRequestID || !visibleASCII(id) {
+			id = ipam.NewID().String()
+		}
+		c.Response().Header().Set(headerRequestID, id)
+		return next(c)
+	}
+}
+
+// requestIDOf is the name of a request that has passed requestID.
+func requestIDOf(c echo.Context) string { return c.Response().Header().Get(headerRequestID) }
+
+func visibleASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] < 0x21 || s[i] > 0x7e {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// securityHeaders says that answers are data: not to be sniffed, framed, run or kept. Swagger UI's handler, whose page is
+// meant to run, replaces the policy by its own.
+func (a *adapter) securityHeaders(next echo.HandlerFunc) echo.HandlerFunc {
+	announce, announces := a.cfg.Authenticator.(announcer)
+	return func(c echo.Context) error {
+		h := c.Response().Header()
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("X-Frame-Options", "DENY")
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+		h.Set("Cache-Control", "no-store")
+		if announces {
+			announce.Announce(h)
+		}
+		return next(c)
+	}
+}
+
+// panicked is a panic on its way to the renderer.
+type panicked struct {
+	value any
+	stack []byte
+}
+
+func (p *panicked) Error() string { return fmt.Sprintf("panic: %v", p.value) }
+
+func (a *adapter) recoverPanic(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) (err error) {
+		defer func() {
+			switch r := recover(); r {
+			case nil:
+			case http.ErrAbortHandler: // means: cut the connection, say nothing
+				panic(r)
+			default:
+				err = &panicked{value: r, stack: debug.Stack()}
+			}
+		}()
+		return next(c)
+	}
+}
+
+func (a *adapter) deadline(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		ctx, cancel := context.WithTimeout(c.Request().Context(), a.cfg.RequestTimeout)
+		defer cancel()
+		c.SetRequest(c.Request().WithContext(ctx))
+		return next(c)
+	}
+}

@@ -1,0 +1,90 @@
+package api
+
+import (
+	"mime"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+const mimeJSON = "application/json"
+
+// negotiate refuses what cannot be answered in, or read from, the media types of the contract.
+func (a *adapter) negotiate(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		op := operationOf(c)
+		if op == nil {
+			return next(c)
+		}
+		r := c.Request()
+		if !accepts(r.Header.Values("Accept"), mimeJSON) {
+			return ipam.Errorf(ipam.CodeNotAcceptable, "The answer is %s, which the Accept header does not admit.", mimeJSON).
+				At("header:Accept", "must admit %s.", mimeJSON)
+		}
+		if op.mediaType == "" || r.ContentLength == 0 {
+			return next(c)
+		}
+		if err := readable(r.Header, op.mediaType); err != nil {
+			if r.Method == http.MethodPatch {
+				c.Response().Header().Set("Accept-Patch", op.mediaType)
+			}
+			return err
+		}
+		r.Header.Set(echo.HeaderContentType, op.mediaType) // as everybody below expects it: no parameters, lower case
+		return next(c)
+	}
+}
+
+// readable checks that a body is of the media type, in UTF-8, and not encoded.
+func readable(h http.Header, want string) error {
+	values := h.Values(echo.HeaderContentType)
+	mediaType, params := "", map[string]string{}
+	if len(values) == 1 {
+		mediaType, params, _ = mime.ParseMediaType(values[0])
+	}
+	if charset, ok := params["charset"]; mediaType != want || ok && !strings.EqualFold(charset, "utf-8") {
+		return ipam.Errorf(ipam.CodeUnsupportedMediaType, "This operation takes a body of the media type %s, in UTF-8.", want).
+			At("header:Content-Type", "must be %s.", want)
+	}
+	if encoding := h.Get("Content-Encoding"); encoding != "" && !strings.EqualFold(encoding, "identity") {
+		return ipam.Errorf(ipam.CodeUnsupportedMediaType, "This operation takes a body as it is, not compressed.").
+			At("header:Content-Encoding", "must be left out.")
+	}
+	return nil
+}
+
+// accepts reports whether an Accept header (RFC 9110, section 12.5.1) admits a media type: of the ranges that cover it the
+// most specific one decides, and q=0 means no. No header admits everything.
+func accepts(header []string, mediaType string) bool {
+	ranges := strings.Join(header, ",")
+	if strings.TrimSpace(ranges) == "" {
+		return true
+	}
+	kind, _, _ := strings.Cut(mediaType, "/")
+	admitted, specific := false, 0
+	for element := range strings.SplitSeq(ranges, ",") {
+		name, params, err := mime.ParseMediaType(element)
+		if err != nil {
+			continue
+		}
+		how := 0
+		switch name {
+		case "*/*":
+			how = 1
+		case kind + "/*":
+			how = 2
+		case mediaType:
+			how = 3
+		}
+		if how <= specific {
+			continue
+		}
+		q, err := strconv.ParseFloat(params["q"], 64)
+		admitted, specific = err != nil || q > 0, how
+	}
+	return admitted
+}

@@ -1,0 +1,73 @@
+package api
+
+import (
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// The functions below make the mutate function of a patch: the stored resource goes to the wire, is patched there, where
+// the caller's names are, and what is writable of the result comes back.
+
+func patchProject(patch []byte) func(ipam.Project) (ipam.Project, error) {
+	return func(was ipam.Project) (ipam.Project, error) {
+		wire, err := patched(projectOf(was), patch, writableText)
+		if err != nil {
+			return was, err
+		}
+		next := was
+		next.Labels, next.Annotations = wire.Metadata.Labels, wire.Metadata.Annotations
+		next.Spec = projectSpec(wire.Spec)
+		return next, nil
+	}
+}
+
+func patchSpace(patch []byte) func(ipam.Space) (ipam.Space, error) {
+	return func(was ipam.Space) (ipam.Space, error) {
+		wire, err := patched(spaceOf(was), patch, writableText)
+		if err != nil {
+			return was, err
+		}
+		next := was
+		next.Labels, next.Annotations = wire.Metadata.Labels, wire.Metadata.Annotations
+		next.Spec = spaceSpec(wire.Spec)
+		return next, nil
+	}
+}
+
+// patchPool compares a status in the patch with the stock that the caller could read just now: the use case hands over the
+// pool without it.
+func patchPool(patch []byte, stock ipam.Stock) func(ipam.Pool) (ipam.Pool, error) {
+	return func(was ipam.Pool) (ipam.Pool, error) {
+		seen := was
+		seen.Stock = stock
+		wire, err := patched(poolOf(seen), patch, writablePool)
+		if err != nil {
+			return was, err
+		}
+		spec, err := poolSpec(was.Project, wire.Spec)
+		if err != nil {
+			return was, err
+		}
+		next := was
+		next.Labels, next.Annotations = wire.Metadata.Labels, wire.Metadata.Annotations
+		next.Spec.Visibility, next.Spec.Allocation = spec.Visibility, spec.Allocation
+		next.Spec.Reservations, next.Spec.Description = spec.Reservations, spec.Description
+		return next, nil
+	}
+}
+
+func patchClaim(patch []byte) func(ipam.Claim) (ipam.Claim, error) {
+	return func(was ipam.Claim) (ipam.Claim, error) {
+		wire, err := patched(claimOf(was), patch, writableClaim)
+		if err != nil {
+			return was, err
+		}
+		spec, err := claimSpec(was.Project, wire.Spec)
+		if err != nil {
+			return was, err
+		}
+		next := was
+		next.Labels, next.Annotations = wire.Metadata.Labels, wire.Metadata.Annotations
+		next.Spec.ReclaimPolicy = spec.ReclaimPolicy
+		return next, nil
+	}
+}

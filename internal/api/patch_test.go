@@ -1,0 +1,179 @@
+package api
+
+import (
+	"encoding/json"
+	"maps"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+func TestPatchesChangeWhatIsWritable(t *testing.T) {
+	t.Parallel()
+
+	t.Run("OfAPool", func(t *testing.T) {
+		t.Parallel()
+		was := childPool()
+		got, err := patchPool([]byte(`{
+			"metadata": {"labels": {"env": null, "zone": "a"}, "annotations": null},
+			"spec": {"visibility": null, "description": null, "allocation": {"strategy": "Sparse", "maxPrefixLength": null, "minPrefixLength": 25},
+				"reservations": [{"last": 4}]}}`), ipam.Stock{})(was)
+		require.NoError(t, err)
+		want := childPool()
+		want.Labels, want.Annotations = map[string]string{"tier": "web", "zone": "a"}, nil
+		want.Spec.Visibility, want.Spec.Description = ipam.VisibilityConsumer, ""
+		want.Spec.Allocation = ipam.Allocating{Strategy: ipam.Sparse, MinPrefixLength: length(25), DefaultPrefixLength: length(28)}
+		want.Spec.Reservations = []ipam.Reservation{{Last: 4}}
+		require.Equal(t, want, got)
+		require.Equal(t, childPool(), was, "the function is pure")
+	})
+
+	t.Run("OfAPoolToItsDefaults", func(t *testing.T) {
+		t.Parallel()
+		got, err := patchPool([]byte(`{"spec": {"allocation": null, "reservations": null}}`), ipam.Stock{})(childPool())
+		require.NoError(t, err)
+		require.Equal(t, ipam.Allocating{Strategy: ipam.BestFit}, got.Spec.Allocation)
+		require.Empty(t, got.Spec.Reservations)
+	})
+
+	t.Run("OfAClaim", func(t *testing.T) {
+		t.Parallel()
+		got, err := patchClaim([]byte(`{"metadata": {"labels": null}, "spec": {"reclaimPolicy": null}}`))(boundClaim())
+		require.NoError(t, err)
+		want := boundClaim()
+		want.Labels, want.Spec.ReclaimPolicy = nil, ipam.ReclaimDelete
+		require.Equal(t, want, got)
+	})
+
+	t.Run("OfAProject", func(t *testing.T) {
+		t.Parallel()
+		was := ipam.Project{Metadata: meta("team-a"), Spec: ipam.ProjectSpec{DisplayName: "A", Description: "B"}}
+		got, err := patchProject([]byte(`{"spec": {"description": "C"}}`))(was)
+		require.NoError(t, err)
+		require.Equal(t, ipam.ProjectSpec{DisplayName: "A", Description: "C"}, got.Spec)
+		got, err = patchProject([]byte(`{"spec": null}`))(was)
+		require.NoError(t, err)
+		require.Equal(t, ipam.ProjectSpec{}, got.Spec)
+	})
+
+	t.Run("OfASpace", func(t *testing.T) {
+		t.Parallel()
+		got, err := patchSpace([]byte(`{"spec": {"description": "lab"}}`))(ipam.Space{Metadata: meta("lab")})
+		require.NoError(t, err)
+		require.Equal(t, "lab", got.Spec.Description)
+	})
+}
+
+// Reading a resource, editing it and sending all of it back is a patch like any other.
+func TestTheWholeResourceIsAPatch(t *testing.T) {
+	t.Parallel()
+	for _, p := range []ipam.Pool{childPool(), rootPool()} {
+		whole, err := json.Marshal(poolOf(p))
+		require.NoError(t, err)
+		got, err := patchPool(whole, p.Stock)(withoutStock(p))
+		require.NoError(t, err)
+		require.Equal(t, withoutStock(p), got)
+
+		wire := poolOf(p)
+		wire.Spec.Description, wire.Metadata.Labels = "edited", maps.Clone(wire.Metadata.Labels)
+		wire.Metadata.Labels["new"] = "1"
+		whole, err = json.Marshal(wire)
+		require.NoError(t, err)
+		got, err = patchPool(whole, p.Stock)(withoutStock(p))
+		require.NoError(t, err)
+		require.Equal(t, "edited", got.Spec.Description)
+		require.Equal(t, "1", got.Labels["new"])
+	}
+	whole, err := json.Marshal(claimOf(boundClaim()))
+	require.NoError(t, err)
+	got, err := patchClaim(whole)(boundClaim())
+	require.NoError(t, err)
+	require.Equal(t, boundClaim(), got)
+}
+
+// withoutStock is the pool as a use case hands it to a mutate function.
+func withoutStock(p ipam.Pool) ipam.Pool {
+	p.Stock = ipam.Stock{}
+	return p
+}
+
+func TestPatchesOfTheRestAreRefused(t *testing.T) {
+	t.Parallel()
+	pool := func(patch string) error {
+		_, err := patchPool([]byte(patch), childPool().Stock)(withoutStock(childPool()))
+		return err
+	}
+	claim := func(patch string) error {
+		_, err := patchClaim([]byte(patch))(boundClaim())
+		return err
+	}
+	for _, c := range []struct {
+		promise string
+		apply   func(string) error
+		patch   string
+		code    ipam.Code
+		places  []string
+	}{
+		{"AnotherName", pool, `{"metadata": {"name": "x"}}`, ipam.CodeImmutableField, []string{"/metadata/name"}},
+		{"NoName", pool, `{"metadata": {"name": null}}`, ipam.CodeImmutableField, []string{"/metadata/name"}},
+		{"SeveralServerOwnedFields", pool, `{"metadata": {"uid": "x", "generation": 9, "createdAt": "2020-01-01T00:00:00Z"}}`, ipam.CodeImmutableField, []string{"/metadata/createdAt", "/metadata/generation", "/metadata/uid"}},
+		{"AnotherBlock", pool, `{"spec": {"cidr": "10.0.0.0/8", "prefixLength": 8}}`, ipam.CodeImmutableField, []string{"/spec/cidr", "/spec/prefixLength"}},
+		{"AnotherParent", pool, `{"spec": {"parentRef": {"name": "x"}}}`, ipam.CodeImmutableField, []string{"/spec/parentRef/name"}},
+		{"NoParent", pool, `{"spec": {"parentRef": null}}`, ipam.CodeImmutableField, []string{"/spec/parentRef"}},
+		{"ASpaceForAChild", pool, `{"spec": {"spaceRef": {"name": "x"}}}`, ipam.CodeImmutableField, []string{"/spec/spaceRef"}},
+		{"AnotherStatus", pool, `{"status": {"phase": "Exhausted", "capacity": {"available": "0"}}}`, ipam.CodeImmutableField, []string{"/status/capacity/available", "/status/phase"}},
+		{"AnotherPrefixLengthOfAClaim", claim, `{"spec": {"prefixLength": 29}}`, ipam.CodeImmutableField, []string{"/spec/prefixLength"}},
+		{"AnotherWayToChoose", claim, `{"spec": {"poolRef": null, "poolSelector": {}}}`, ipam.CodeImmutableField, []string{"/spec/poolRef", "/spec/poolSelector"}},
+		{"AnotherOwner", claim, `{"spec": {"ownerRef": {"kind": "x"}}}`, ipam.CodeImmutableField, []string{"/spec/ownerRef/kind"}},
+		{"AnotherBlockInTheStatus", claim, `{"status": {"allocatedCIDR": "10.0.0.0/8"}}`, ipam.CodeImmutableField, []string{"/status/allocatedCIDR"}},
+
+		{"AnUnknownField", pool, `{"spec": {"colour": "red"}}`, ipam.CodeInvalidArgument, []string{"/spec/colour"}},
+		{"AnUnknownFieldAtTheTop", pool, `{"kind": "IPPool"}`, ipam.CodeInvalidArgument, []string{"/kind"}},
+		{"AFieldOfCreationOnly", pool, `{"metadata": {"generateName": "x-"}}`, ipam.CodeInvalidArgument, []string{"/metadata/generateName"}},
+		{"AFieldInAnotherCase", pool, `{"spec": {"Visibility": "shared"}}`, ipam.CodeInvalidArgument, []string{"/spec/Visibility"}},
+		{"AnImmutableFieldInAnotherCase", claim, `{"spec": {"PrefixLength": 28}}`, ipam.CodeInvalidArgument, []string{"/spec/PrefixLength"}},
+		{"AWrongType", pool, `{"metadata": {"uid": 5}}`, ipam.CodeInvalidArgument, []string{"/metadata/uid"}},
+		{"AWrongTime", pool, `{"metadata": {"createdAt": "yesterday"}}`, ipam.CodeInvalidArgument, []string{"/metadata/createdAt"}},
+		{"AStatusThatIsNoObject", pool, `{"status": "Ready"}`, ipam.CodeInvalidArgument, []string{"/status"}},
+		{"HostBitsInAReservation", pool, `{"spec": {"reservations": [{"cidr": "10.20.4.1/24"}]}}`, ipam.CodeInvalidArgument, []string{"/spec/reservations/0/cidr"}},
+	} {
+		t.Run(c.promise, func(t *testing.T) {
+			t.Parallel()
+			var e *ipam.Error
+			require.ErrorAs(t, c.apply(c.patch), &e)
+			require.Equal(t, c.code, e.Code, e.Message)
+			var places []string
+			for _, f := range e.Fields {
+				places = append(places, f.Pointer)
+			}
+			require.Equal(t, c.places, places)
+		})
+	}
+}
+
+// The examples of RFC 7396, appendix A, as far as both documents are objects.
+func TestMergePatchIsThatOfTheRFC(t *testing.T) {
+	t.Parallel()
+	for _, c := range [][3]string{
+		{`{"a":"b"}`, `{"a":"c"}`, `{"a":"c"}`},
+		{`{"a":"b"}`, `{"b":"c"}`, `{"a":"b","b":"c"}`},
+		{`{"a":"b"}`, `{"a":null}`, `{}`},
+		{`{"a":"b","b":"c"}`, `{"a":null}`, `{"b":"c"}`},
+		{`{"a":["b"]}`, `{"a":"c"}`, `{"a":"c"}`},
+		{`{"a":"c"}`, `{"a":["b"]}`, `{"a":["b"]}`},
+		{`{"a":{"b":"c"}}`, `{"a":{"b":"d","c":null}}`, `{"a":{"b":"d"}}`},
+		{`{"a":[{"b":"c"}]}`, `{"a":[1]}`, `{"a":[1]}`},
+		{`{"e":null}`, `{"a":1}`, `{"e":null,"a":1}`},
+		{`{}`, `{"a":{"bb":{"ccc":null}}}`, `{"a":{"bb":{}}}`},
+	} {
+		var current map[string]any
+		require.NoError(t, json.Unmarshal([]byte(c[0]), &current))
+		got, err := patched(current, []byte(c[1]), []string{"/a", "/b"})
+		require.NoError(t, err)
+		back, err := json.Marshal(got)
+		require.NoError(t, err)
+		require.JSONEq(t, c[2], string(back))
+	}
+}

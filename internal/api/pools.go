@@ -1,0 +1,103 @@
+package api
+
+import (
+	"context"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/api/gen"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+func (s *server) ListPools(ctx context.Context, r gen.ListPoolsRequestObject) (gen.ListPoolsResponseObject, error) {
+	f, err := filterParams{
+		labels: r.Params.LabelSelector, space: r.Params.Space, parent: r.Params.Parent,
+		within: r.Params.Within, contains: r.Params.Contains,
+	}.filter(r.Project)
+	if err != nil {
+		return nil, err
+	}
+	f.Phase, f.Family = string(or(r.Params.Phase, "")), ipam.Family(or(r.Params.IPFamily, ""))
+	page, err := s.use.ListPools(ctx, r.Project, f, or(r.Params.Limit, defaultLimit), or(r.Params.Cursor, ""))
+	if err != nil {
+		return nil, err
+	}
+	return gen.ListPools200JSONResponse{Items: each(page.Items, poolOf), NextCursor: page.Next}, nil
+}
+
+func (s *server) CreatePool(ctx context.Context, r gen.CreatePoolRequestObject) (gen.CreatePoolResponseObject, error) {
+	meta, err := newMetadata(r.Body.Metadata)
+	if err != nil {
+		return nil, err
+	}
+	spec, err := poolSpec(r.Project, r.Body.Spec)
+	if err != nil {
+		return nil, err
+	}
+	path := "/v1/projects/" + r.Project + "/pools"
+	req, err := creation("createPool", path, r.Body, r.Params.IdempotencyKey, r.Params.DryRun)
+	if err != nil {
+		return nil, err
+	}
+	made, err := s.use.CreatePool(ctx, r.Project, ipam.Pool{Metadata: meta, Spec: spec}, req)
+	if err != nil {
+		return nil, err
+	}
+	return gen.CreatePool201JSONResponse{
+		Body: poolOf(made.Value),
+		Headers: gen.CreatePool201ResponseHeaders{
+			ETag: etag(made.Value.Revision), Location: path + "/" + made.Value.Name,
+			DryRun: marked(req.DryRun), IdempotencyReplayed: marked(made.Replayed),
+		},
+	}, nil
+}
+
+func (s *server) GetPool(ctx context.Context, r gen.GetPoolRequestObject) (gen.GetPoolResponseObject, error) {
+	p, err := s.use.GetPool(ctx, r.Project, r.Pool)
+	if err != nil {
+		return nil, err
+	}
+	return gen.GetPool200JSONResponse{Body: poolOf(p), Headers: gen.GetPool200ResponseHeaders{ETag: etag(p.Revision)}}, nil
+}
+
+func (s *server) GetPoolFree(ctx context.Context, r gen.GetPoolFreeRequestObject) (gen.GetPoolFreeResponseObject, error) {
+	page, err := s.use.GetPoolFree(ctx, r.Project, r.Pool, r.Params.PrefixLength, or(r.Params.Limit, defaultLimit), or(r.Params.Cursor, ""))
+	if err != nil {
+		return nil, err
+	}
+	return gen.GetPoolFree200JSONResponse(poolFreeOf(page)), nil
+}
+
+func (s *server) PatchPool(ctx context.Context, r gen.PatchPoolRequestObject) (gen.PatchPoolResponseObject, error) {
+	match, err := requiredMatch(r.Params.IfMatch)
+	if err != nil {
+		return nil, err
+	}
+	var stock ipam.Stock
+	if mentions(*r.Body, "status") { // somebody sends back what they read: compare it with what can be read now
+		seen, err := s.use.GetPool(ctx, r.Project, r.Pool)
+		if err != nil {
+			return nil, err
+		}
+		stock = seen.Stock
+	}
+	req := alloc.Request{IfMatch: match, DryRun: or(r.Params.DryRun, false)}
+	p, err := s.use.PatchPool(ctx, r.Project, r.Pool, req, patchPool(*r.Body, stock))
+	if err != nil {
+		return nil, err
+	}
+	return gen.PatchPool200JSONResponse{
+		Body:    poolOf(p),
+		Headers: gen.PatchPool200ResponseHeaders{ETag: etag(p.Revision), DryRun: marked(req.DryRun)},
+	}, nil
+}
+
+func (s *server) DeletePool(ctx context.Context, r gen.DeletePoolRequestObject) (gen.DeletePoolResponseObject, error) {
+	req, err := deletion(r.Params.IfMatch, r.Params.DryRun)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.use.DeletePool(ctx, r.Project, r.Pool, req); err != nil {
+		return nil, err
+	}
+	return gen.DeletePool204Response{Headers: gen.DeletedResponseHeaders{DryRun: marked(req.DryRun)}}, nil
+}

@@ -1,0 +1,136 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"math"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/carve-ipam/carve/internal/api/gen"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+const (
+	mimeProblem       = "application/problem+json"
+	defaultRetryAfter = time.Second
+	internalSentence  = "The server failed to answer this request. It is a bug: report it with the traceId."
+)
+
+// renderError is the only place where an error becomes an answer: echo calls it for whatever middleware, binder and
+// handlers return.
+func (a *adapter) renderError(err error, c echo.Context) {
+	e := classify(err)
+	k, ok := kinds[e.Code]
+	if !ok {
+		e, k = ipam.Errorf(ipam.CodeInternal, "%s", internalSentence).Because(err), kinds[ipam.CodeInternal]
+	}
+	a.logError(c, k.status, e, err)
+	if c.Response().Committed {
+		return // the answer had begun: there is nobody left to tell
+	}
+	h := c.Response().Header()
+	setErrorHeaders(h, k.status, e)
+	h.Set(echo.HeaderContentType, mimeProblem)
+	c.Response().WriteHeader(k.status)
+	if err := json.NewEncoder(c.Response()).Encode(problemOf(c, k, e)); err != nil {
+		a.cfg.Log.LogAttrs(c.Request().Context(), slog.LevelDebug, "the answer was not read",
+			slog.String("requestId", requestIDOf(c)), slog.Any("cause", err))
+	}
+}
+
+// classify turns any error into ours.
+func classify(err error) *ipam.Error {
+	if e, ok := errors.AsType[*ipam.Error](err); ok {
+		if e.Code == ipam.CodeInternal {
+			return ipam.Errorf(ipam.CodeInternal, "%s", internalSentence).Because(err)
+		}
+		return e
+	}
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
+		return ipam.Errorf(ipam.CodeDeadline,
+			"The request's deadline passed before there was an answer. A change may have been made: repeat the request with the same name or Idempotency-Key to find out.").
+			Because(err)
+	}
+	if e, ok := errors.AsType[*echo.HTTPError](err); ok {
+		switch e.Code {
+		case http.StatusNotFound:
+			return ipam.Errorf(ipam.CodeNotFound, "There is nothing at this path; /openapi.yaml lists what there is.")
+		case http.StatusMethodNotAllowed:
+			return ipam.Errorf(ipam.CodeMethodNotAllowed, "This path does not have this method; the header Allow lists those it has.")
+		}
+	}
+	return ipam.Errorf(ipam.CodeInternal, "%s", internalSentence).Because(err)
+}
+
+// setErrorHeaders writes the headers that go with a code or its figures.
+func setErrorHeaders(h http.Header, status int, e *ipam.Error) {
+	switch status {
+	case http.StatusUnauthorized:
+		h.Set(echo.HeaderWWWAuthenticate, "Bearer")
+	case http.StatusPreconditionFailed:
+		if r := e.Figures.CurrentRevision; r != "" {
+			h.Set("ETag", quote(r))
+		}
+	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
+		if e.RetryAfter == 0 {
+			h.Set(echo.HeaderRetryAfter, seconds(defaultRetryAfter))
+		}
+	}
+	if e.RetryAfter > 0 {
+		h.Set(echo.HeaderRetryAfter, seconds(e.RetryAfter))
+	}
+}
+
+// seconds rounds up: who repeats a moment too early is refused again.
+func seconds(d time.Duration) string { return strconv.Itoa(int(math.Ceil(d.Seconds()))) }
+
+func quote(revision string) string { return `"` + revision + `"` }
+
+func problemOf(c echo.Context, k kind, e *ipam.Error) gen.Problem {
+	p := gen.Problem{
+		Type: "/problems/" + string(e.Code), Title: k.title, Status: k.status, Detail: e.Message,
+		Instance: c.Request().URL.EscapedPath(), Code: gen.ProblemCode(e.Code), TraceID: requestIDOf(c),
+	}
+	for _, f := range e.Fields {
+		p.Errors = append(p.Errors, gen.ProblemField{Pointer: f.Pointer, Detail: f.Detail})
+	}
+	f := e.Figures
+	p.WantedPrefixLength, p.LargestFreePrefixLength = f.WantedPrefixLength, f.LargestFreePrefixLength
+	p.AvailableAddresses, p.PoolsTried, p.ConflictsWith = f.AvailableAddresses, f.PoolsTried, f.ConflictsWith
+	p.Claims, p.ChildPools = f.Claims, f.ChildPools
+	if f.AllowedMin != nil && f.AllowedMax != nil {
+		p.AllowedPrefixLengths = &gen.PrefixLengthRange{Min: *f.AllowedMin, Max: *f.AllowedMax}
+	}
+	if f.CurrentRevision != "" {
+		p.CurrentETag = quote(f.CurrentRevision)
+	}
+	return p
+}
+
+// logError writes what the caller is not told, once. A refusal is nothing to worry about, and neither is a caller that
+// went away, before its answer or in the middle of it; what is left is ours to look at.
+func (a *adapter) logError(c echo.Context, status int, e *ipam.Error, cause error) {
+	attrs := []slog.Attr{
+		slog.String("code", string(e.Code)),
+		slog.Int("status", status),
+		slog.String("route", c.Path()),
+		slog.String("requestId", requestIDOf(c)),
+		slog.String("cause", cause.Error()),
+	}
+	p, isPanic := errors.AsType[*panicked](cause)
+	if isPanic {
+		attrs = append(attrs, slog.String("stack", string(p.stack)))
+	}
+	ctx, gone := c.Request().Context(), errors.Is(cause, context.Canceled) || c.Response().Committed
+	if status >= http.StatusInternalServerError && (isPanic || !gone) {
+		a.cfg.Log.LogAttrs(ctx, slog.LevelError, "request failed", attrs...)
+		return
+	}
+	a.cfg.Log.LogAttrs(ctx, slog.LevelDebug, "request refused", attrs...)
+}

@@ -1,0 +1,46 @@
+package api
+
+import (
+	"net/http"
+
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// kind is what every occurrence of a code has in common.
+type kind struct {
+	status int
+	title  string
+}
+
+// kinds is the one place where codes become statuses. A full pool is 409: it is the customer's ordinary news, and no fault
+// of the server.
+var kinds = map[ipam.Code]kind{
+	ipam.CodeInvalidArgument:      {http.StatusBadRequest, "The request is not valid"},
+	ipam.CodeUnauthenticated:      {http.StatusUnauthorized, "No valid credentials"},
+	ipam.CodePermissionDenied:     {http.StatusForbidden, "Not allowed"},
+	ipam.CodeNotFound:             {http.StatusNotFound, "Not found"},
+	ipam.CodeMethodNotAllowed:     {http.StatusMethodNotAllowed, "The path has no such method"},
+	ipam.CodeNotAcceptable:        {http.StatusNotAcceptable, "No acceptable media type"},
+	ipam.CodeAlreadyExists:        {http.StatusConflict, "It exists already"},
+	ipam.CodeOverlap:              {http.StatusConflict, "It overlaps"},
+	ipam.CodeInUse:                {http.StatusConflict, "It is in use"},
+	ipam.CodeAllocationRetained:   {http.StatusConflict, "A retained allocation holds it"},
+	ipam.CodePoolExhausted:        {http.StatusConflict, "Nothing large enough is free"},
+	ipam.CodeNoPoolMatches:        {http.StatusConflict, "No pool matches"},
+	ipam.CodeBlockTaken:           {http.StatusConflict, "The block is not free"},
+	ipam.CodePreconditionFailed:   {http.StatusPreconditionFailed, "It has changed"},
+	ipam.CodePayloadTooLarge:      {http.StatusRequestEntityTooLarge, "The body is too large"},
+	ipam.CodeUnsupportedMediaType: {http.StatusUnsupportedMediaType, "Unsupported media type"},
+	ipam.CodeNeverSatisfiable:     {http.StatusUnprocessableEntity, "It can never fit"},
+	ipam.CodePrefixLengthRejected: {http.StatusUnprocessableEntity, "The pool's bounds refuse this length"},
+	ipam.CodeFamilyMismatch:       {http.StatusUnprocessableEntity, "Another address family"},
+	ipam.CodeImmutableField:       {http.StatusUnprocessableEntity, "The field never changes"},
+	ipam.CodeIdempotencyMismatch:  {http.StatusUnprocessableEntity, "The key belongs to another request"},
+	ipam.CodePreconditionRequired: {http.StatusPreconditionRequired, "If-Match is missing"},
+	ipam.CodeRateLimited:          {http.StatusTooManyRequests, "Too many requests"},
+	ipam.CodeInternal:             {http.StatusInternalServerError, "A fault of the server"},
+	ipam.CodeContention:           {http.StatusServiceUnavailable, "Too many writers met"},
+	ipam.CodeOutcomeUnknown:       {http.StatusServiceUnavailable, "The outcome is not known"},
+	ipam.CodeUnavailable:          {http.StatusServiceUnavailable, "Not available now"},
+	ipam.CodeDeadline:             {http.StatusGatewayTimeout, "The deadline passed"},
+}

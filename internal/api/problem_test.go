@@ -1,0 +1,71 @@
+package api
+
+import (
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/docs/problems"
+	"github.com/carve-ipam/carve/internal/api/gen"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// One list of codes in four places: package ipam, the table here, the contract, the pages.
+func TestCodesAreTheSameEverywhere(t *testing.T) {
+	t.Parallel()
+	doc, err := gen.GetSpec()
+	require.NoError(t, err)
+	schema := doc.Components.Schemas["ProblemCode"].Value
+
+	var known, inTable, inContract []string
+	for _, c := range ipam.Codes() {
+		known = append(known, string(c))
+	}
+	for c := range kinds {
+		inTable = append(inTable, string(c))
+	}
+	for _, v := range schema.Enum {
+		c, ok := v.(string)
+		require.True(t, ok)
+		inContract = append(inContract, c)
+	}
+	slices.Sort(known)
+	slices.Sort(inTable)
+	slices.Sort(inContract)
+	require.Equal(t, known, inTable)
+	require.Equal(t, known, inContract)
+	require.Equal(t, known, problems.Codes())
+
+	documented := regexp.MustCompile("(?m)^\\| `([a-z_]+)` \\| ([0-9]{3}) \\|").FindAllStringSubmatch(schema.Description, -1)
+	require.Len(t, documented, len(known))
+	for _, row := range documented {
+		require.Equal(t, row[2], strconv.Itoa(kinds[ipam.Code(row[1])].status), row[1])
+	}
+}
+
+func TestEveryPageSaysWhatToDo(t *testing.T) {
+	t.Parallel()
+	for code, k := range kinds {
+		text, ok := problems.Page(string(code))
+		require.True(t, ok, code)
+		parts := strings.Split(text, "\n\n")
+		require.Len(t, parts, 8, code)
+		require.Equal(t, "# "+k.title, parts[0])
+		require.Equal(t, "`"+string(code)+"`, status "+strconv.Itoa(k.status), parts[1])
+		require.Equal(t, "## What it means", parts[2])
+		require.Equal(t, "## What the caller does", parts[4])
+		require.Equal(t, "## What the operator does", parts[6])
+	}
+}
+
+func TestServedDocumentIsTheCommittedOne(t *testing.T) {
+	t.Parallel()
+	committed, err := os.ReadFile("../../openapi.yaml")
+	require.NoError(t, err)
+	require.Equal(t, string(committed), string(servedYAML(t)))
+}

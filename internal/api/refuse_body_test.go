@@ -1,0 +1,138 @@
+package api_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/api"
+	"github.com/carve-ipam/carve/internal/api/gen"
+)
+
+const (
+	pools   = "/v1/projects/team-a/pools"
+	claims  = "/v1/projects/team-a/claims"
+	batches = "/v1/projects/team-a/claim-batches"
+	tag     = `"6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"`
+)
+
+// Each is refused before a use case is reached, with invalid_argument at the place.
+func TestBadBodies(t *testing.T) {
+	t.Parallel()
+	pool := func(spec string) string { return `{"metadata": {"name": "p"}, "spec": {` + spec + `}}` }
+	claim := func(spec string) string { return `{"metadata": {"name": "c"}, "spec": {"poolRef": {"name": "p"}, ` + spec + `}}` }
+	reservation := func(r string) string { return pool(`"cidr": "10.0.0.0/8", "reservations": [` + r + `]`) }
+	cases := []struct{ promise, method, path, body, pointer, detail string }{
+		{"RefusesAMalformedCIDR", "POST", pools, pool(`"cidr": "10.0.0.0"`), "/spec/cidr", "is not a CIDR such as"},
+		{"RefusesWordsForACIDR", "POST", pools, pool(`"cidr": "ten slash eight"`), "/spec/cidr", "is not a CIDR such as"},
+		{"RefusesAnImpossibleCIDR", "POST", pools, pool(`"cidr": "10.0.0.0/33"`), "/spec/cidr", "is not a CIDR such as"},
+		{"RefusesHostBits", "POST", pools, pool(`"cidr": "10.0.0.1/8"`), "/spec/cidr", "did you mean 10.0.0.0/8?"},
+		{"RefusesMappedAddresses", "POST", pools, pool(`"cidr": "::ffff:10.0.0.0/104"`), "/spec/cidr", "write it as IPv4"},
+		{"RefusesAMalformedAddress", "POST", claims, claim(`"address": "10.0.0.256"`), "/spec/address", "is not an IP address"},
+		{"RefusesAZone", "POST", claims, claim(`"address": "fe80::1%eth0"`), "/spec/address", "is not an IP address"},
+		{"RefusesHostBitsInAReservation", "POST", pools, reservation(`{"first": 1}, {"cidr": "10.0.0.1/31"}`), "/spec/reservations/1/cidr", "did you mean 10.0.0.0/31?"},
+		{"RefusesAReservationFromNowhere", "POST", pools, reservation(`{"from": "10", "to": "10.0.0.1"}`), "/spec/reservations/0/from", "is not an IP address"},
+		{"RefusesAReservationOfTooMany", "POST", pools, reservation(`{"first": 65537}`), "/spec/reservations/0/first", "must be 1 to 65536."},
+		{"RefusesTooManyReservations", "POST", pools, reservation(`{"first":1}` + strings.Repeat(`,{"first":1}`, 64)), "/spec/reservations", "at most 64 items"},
+		{"RefusesAnotherFamily", "POST", claims, claim(`"ipFamily": "IPv5"`), "/spec/ipFamily", "must be one of IPv4, IPv6."},
+		{"RefusesALengthOutOfRange", "POST", claims, claim(`"prefixLength": 129`), "/spec/prefixLength", "must be 0 to 128."},
+		{"RefusesANegativeLength", "POST", claims, claim(`"prefixLength": -1`), "/spec/prefixLength", "must be 0 to 128."},
+		{"RefusesAHugeLength", "POST", claims, claim(`"prefixLength": 99999999999999999999`), "/spec/prefixLength", "must be 0 to 128."},
+		{"RefusesHalfALength", "POST", claims, claim(`"prefixLength": 24.5`), "/spec/prefixLength", "must be an integer, 0 to 128."},
+		{"RefusesALengthWithAFraction", "POST", claims, claim(`"prefixLength": 24.0`), "/spec/prefixLength", "plain integer"},
+		{"RefusesALengthAsText", "POST", claims, claim(`"prefixLength": "24"`), "/spec/prefixLength", "must be an integer, 0 to 128."},
+		{"RefusesNull", "POST", claims, claim(`"prefixLength": null`), "/spec/prefixLength", "must not be null"},
+		{"RefusesAListForAnObject", "POST", claims, `{"metadata": {"name": "c"}, "spec": []}`, "/spec", "must be an object."},
+		{"RefusesAListAtTheTop", "POST", claims, `[]`, "", "must be an object."},
+		{"RefusesAMissingSpec", "POST", claims, `{"metadata": {"name": "c"}}`, "/spec", "is required."},
+		{"RefusesANamelessReference", "POST", claims, `{"metadata": {"name": "c"}, "spec": {"poolRef": {}}}`, "/spec/poolRef/name", "is required."},
+		{"RefusesABadNameInAReference", "POST", claims, `{"metadata": {"name": "c"}, "spec": {"poolRef": {"name": "A b"}}}`, "/spec/poolRef/name", "must be a DNS label"},
+		{"RefusesABadName", "POST", claims, `{"metadata": {"name": "-c"}, "spec": {}}`, "/metadata/name", "must be a DNS label"},
+		{"RefusesNeitherNameNorPrefix", "POST", claims, `{"metadata": {}, "spec": {"poolRef": {"name": "p"}}}`, "/metadata", "exactly one of name and generateName"},
+		{"RefusesNameAndPrefix", "POST", claims, `{"metadata": {"name": "a", "generateName": "b-"}, "spec": {"poolRef": {"name": "p"}}}`, "/metadata", "exactly one of name and generateName"},
+		{"RefusesABadPrefixOfAName", "POST", claims, `{"metadata": {"generateName": "-"}, "spec": {"poolRef": {"name": "p"}}}`, "/metadata/generateName", "must begin with"},
+		{"RefusesAnUnknownField", "POST", claims, claim(`"prefix": 24`), "/spec/prefix", "is not a field; there are address,"},
+		{"RefusesAnUnknownFieldAtTheTop", "POST", claims, `{"kind": "IPClaim", "metadata": {"name": "c"}, "spec": {"poolRef": {"name": "p"}}}`, "/kind", "there are metadata, spec."},
+		{"RefusesAFieldInAnotherCase", "POST", claims, claim(`"PrefixLength": 24`), "/spec/PrefixLength", "did you mean prefixLength?"},
+		{"RefusesTheBypass", "POST", claims, claim(`"prefixLength": 24, "PrefixLength": 99`), "/spec/PrefixLength", `differs from "prefixLength" in case only`},
+		{"RefusesAServerOwnedField", "POST", claims, `{"metadata": {"name": "c", "uid": "x"}, "spec": {"poolRef": {"name": "p"}}}`, "/metadata/uid", "is not a field"},
+		{"RefusesAStatus", "POST", claims, `{"metadata": {"name": "c"}, "spec": {"poolRef": {"name": "p"}}, "status": {}}`, "/status", "is not a field"},
+		{"RefusesADuplicateField", "POST", claims, claim(`"prefixLength": 24, "prefixLength": 25`), "/spec/prefixLength", "appears twice"},
+		{"RefusesNUL", "POST", claims, claim(`"ownerRef": {"name": "a\u0000b"}`), "/spec/ownerRef/name", "U+0000"},
+		{"RefusesControlCharacters", "POST", claims, claim(`"ownerRef": {"name": "a\u001bb"}`), "/spec/ownerRef/name", "control characters"},
+		{"RefusesInvalidUTF8", "POST", claims, claim("\"ownerRef\": {\"name\": \"\xff\"}"), "/spec/ownerRef/name", "not valid UTF-8"},
+		{"RefusesTextAfterTheValue", "POST", claims, claim(`"prefixLength": 24`) + `{"x": 1}`, "", "text after"},
+		{"RefusesABadLabel", "POST", claims, `{"metadata": {"name": "c", "labels": {"a/b": "no spaces"}}, "spec": {}}`, "/metadata/labels/a~1b", "must be empty or 1 to 63"},
+		{"RefusesTooManyLabels", "POST", claims, `{"metadata": {"name": "c", "labels": {` + manyLabels(65) + `}}, "spec": {}}`, "/metadata/labels", "at most 64 entries"},
+		{"RefusesALongText", "POST", pools, pool(`"description": "` + strings.Repeat("x", 1025) + `"`), "/spec/description", "at most 1024 characters"},
+		{"RefusesABadSelectorKey", "POST", claims, `{"metadata": {"name": "c"}, "spec": {"poolSelector": {"matchExpressions": [{"key": "?", "operator": "Exists"}]}}}`, "/spec/poolSelector/matchExpressions/0/key", "is not a label key"},
+		{"RefusesAnUnknownOperator", "POST", claims, `{"metadata": {"name": "c"}, "spec": {"poolSelector": {"matchExpressions": [{"key": "a", "operator": "Gt"}]}}}`, "/spec/poolSelector/matchExpressions/0/operator", "must be one of In, NotIn"},
+		{"RefusesABadAllocation", "POST", claims, `{"metadata": {"name": "c"}, "spec": {"allocationRef": {"name": "1"}}}`, "/spec/allocationRef/name", "36 characters"},
+		{"RefusesAnotherNameThanThatOfThePath", "PUT", claims + "/c", `{"metadata": {"name": "d"}, "spec": {"poolRef": {"name": "p"}}}`, "/metadata/name", "is not the name in the path"},
+		{"RefusesAnEmptyBatch", "POST", batches, `{"claims": []}`, "/claims", "at least 1 item."},
+		{"RefusesABadClaimInABatch", "POST", batches, `{"claims": [{"metadata": {"name": "a"}, "spec": {}}, {"metadata": {"name": "b"}, "spec": {"cidr": "10.0.0.1/8"}}]}`, "/claims/1/spec/cidr", "did you mean 10.0.0.0/8?"},
+		{"RefusesANamelessClaimInABatch", "POST", batches, `{"claims": [{"metadata": {}, "spec": {}}]}`, "/claims/0/metadata", "exactly one of"},
+		{"RefusesANullPatch", "PATCH", pools + "/p", `null`, "", "must not be null"},
+		{"RefusesABadStrategyInAPatch", "PATCH", pools + "/p", `{"spec": {"allocation": {"strategy": "Best"}}}`, "/spec/allocation/strategy", "must be one of FirstFit"},
+		{"RefusesADuplicateFieldInAPatch", "PATCH", pools + "/p", `{"spec": {"description": "a", "description": "b"}}`, "/spec/description", "appears twice"},
+		{"RefusesABodyWhereNoneIsTaken", "DELETE", pools + "/p", `{}`, "", "must be left out"},
+	}
+	s := serve(t, api.Config{})
+	for _, c := range cases {
+		t.Run(c.promise, func(t *testing.T) {
+			t.Parallel()
+			w := s.do(t, c.method, c.path, c.body, "If-Match", tag)
+			p := problem(t, w, http.StatusBadRequest, gen.ProblemCodeInvalidArgument)
+			require.NotEmpty(t, p.Errors)
+			require.Equal(t, c.pointer, p.Errors[0].Pointer, p.Errors)
+			require.Contains(t, p.Errors[0].Detail, c.detail)
+			for _, library := range []string{"schema", "regular expression", "kin-openapi", "json:", "unmarshal"} {
+				require.NotContains(t, strings.ToLower(w.Body.String()), library)
+			}
+		})
+	}
+}
+
+func manyLabels(n int) string {
+	var b strings.Builder
+	for i := range n {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString(`"k` + strings.Repeat("x", i) + `":""`)
+	}
+	return b.String()
+}
+
+func TestEveryWrongPlaceIsNamedUpToTwenty(t *testing.T) {
+	t.Parallel()
+	s := serve(t, api.Config{})
+
+	t.Run("SeveralAtOnce", func(t *testing.T) {
+		t.Parallel()
+		w := s.do(t, "POST", claims+"?dryRun=maybe&nope=1", `{"metadata": {"name": "C"}, "spec": {"prefixLength": -1, "x": 1}}`)
+		p := problem(t, w, http.StatusBadRequest, gen.ProblemCodeInvalidArgument)
+		var places []string
+		for _, e := range p.Errors {
+			places = append(places, e.Pointer)
+		}
+		require.Equal(t, []string{"query:dryRun", "query:nope", "/metadata/name", "/spec/prefixLength", "/spec/x"}, places)
+	})
+
+	t.Run("NotEndlessly", func(t *testing.T) {
+		t.Parallel()
+		item := `{"metadata": {"name": "C"}, "spec": {"prefixLength": -1}}`
+		w := s.do(t, "POST", batches, `{"claims": [`+item+strings.Repeat(","+item, 999)+`]}`)
+		p := problem(t, w, http.StatusBadRequest, gen.ProblemCodeInvalidArgument)
+		require.Len(t, p.Errors, 20)
+	})
+
+	t.Run("WithoutEchoingWhatIsLong", func(t *testing.T) {
+		t.Parallel()
+		w := s.do(t, "POST", claims, `{"metadata": {"name": "c"}, "spec": {"`+strings.Repeat("x", 100_000)+`": 1}}`)
+		problem(t, w, http.StatusBadRequest, gen.ProblemCodeInvalidArgument)
+		require.Less(t, w.Body.Len(), 2000)
+	})
+}

@@ -1,0 +1,256 @@
+package api_test
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/api"
+	"github.com/carve-ipam/carve/internal/api/gen"
+)
+
+func TestBadParameters(t *testing.T) {
+	t.Parallel()
+	cases := []struct{ promise, method, target, pointer, detail string }{
+		{"RefusesAnUnknownParameter", "GET", pools + "?colour=red", "query:colour", "is not a parameter of this operation; it has labelSelector, phase,"},
+		{"RefusesAParameterInAnotherCase", "GET", pools + "?Limit=1", "query:Limit", "is not a parameter"},
+		{"RefusesAParameterOfAnotherOperation", "GET", "/v1/version?limit=1", "query:limit", "it has none."},
+		{"RefusesAParameterOfAProbe", "GET", "/healthz?verbose=1", "query:verbose", "it has none."},
+		{"RefusesAParameterTwice", "GET", pools + "?limit=1&limit=500", "query:limit", "is given 2 times"},
+		{"RefusesALimitOfZero", "GET", pools + "?limit=0", "query:limit", "must be 1 to 500."},
+		{"RefusesALargeLimit", "GET", pools + "?limit=501", "query:limit", "must be 1 to 500."},
+		{"RefusesALimitThatIsNoNumber", "GET", pools + "?limit=ten", "query:limit", "must be an integer, 1 to 500."},
+		{"RefusesALimitWithASign", "GET", pools + "?limit=%2B5", "query:limit", "must be an integer"},
+		{"RefusesAnEmptyLimit", "GET", pools + "?limit=", "query:limit", "must be an integer"},
+		{"RefusesAnEmptyCursor", "GET", pools + "?cursor=", "query:cursor", "at least 1 character"},
+		{"RefusesABadCursor", "GET", pools + "?cursor=%21%21", "query:cursor", "is not a cursor of this list"},
+		{"RefusesAYesThatIsNoBoolean", "DELETE", pools + "/p?dryRun=1", "query:dryRun", "must be true or false."},
+		{"RefusesABadSelector", "GET", pools + "?labelSelector=a%20b", "query:labelSelector", "is not a label selector such as"},
+		{"RefusesComparisons", "GET", pools + "?labelSelector=a%3E1", "query:labelSelector", "cannot compare"},
+		{"RefusesALongSelector", "GET", pools + "?labelSelector=" + strings.Repeat("a", 1025), "query:labelSelector", "at most 1024"},
+		{"RefusesTooManyConditions", "GET", pools + "?labelSelector=a" + strings.Repeat(",a", 32), "query:labelSelector", "more than 32 conditions"},
+		{"RefusesInvalidUTF8", "GET", pools + "?labelSelector=a%3D%FF", "query:labelSelector", "not valid UTF-8"},
+		{"RefusesNUL", "GET", pools + "?labelSelector=a%00", "query:labelSelector", "control characters"},
+		{"RefusesABadPhase", "GET", claims + "?phase=Gone", "query:phase", "must be one of Pending, Bound"},
+		{"RefusesABadFamily", "GET", claims + "?ipFamily=4", "query:ipFamily", "must be one of IPv4, IPv6."},
+		{"RefusesHostBitsInAFilter", "GET", claims + "?within=10.0.0.1/8", "query:within", "did you mean 10.0.0.0/8?"},
+		{"RefusesABadAddressInAFilter", "GET", claims + "?contains=10.0.0.300", "query:contains", "is not an IP address"},
+		{"RefusesABadReferenceInAFilter", "GET", claims + "?pool=a/b/c", "query:pool", "must be a name or project/name."},
+		{"RefusesABadProject", "GET", "/v1/projects/Team_A/pools", "path:project", "must be a DNS label"},
+		{"RefusesASlashInAName", "GET", pools + "/a%2Fb", "path:pool", "must be a DNS label"},
+		{"RefusesABadAllocation", "GET", "/v1/projects/team-a/allocations/ABC", "path:allocation", "36 characters"},
+		{"RefusesAMalformedQuery", "GET", pools + "?limit=%zz", "query", "is not a query string"},
+		{"RefusesSemicolons", "GET", pools + "?limit=1;limit=2", "query", "is not a query string"},
+	}
+	s := serve(t, api.Config{})
+	for _, c := range cases {
+		t.Run(c.promise, func(t *testing.T) {
+			t.Parallel()
+			p := problem(t, s.do(t, c.method, c.target, ""), http.StatusBadRequest, gen.ProblemCodeInvalidArgument)
+			require.NotEmpty(t, p.Errors)
+			require.Equal(t, c.pointer, p.Errors[0].Pointer)
+			require.Contains(t, p.Errors[0].Detail, c.detail)
+		})
+	}
+}
+
+func TestBadHeaders(t *testing.T) {
+	t.Parallel()
+	s := serve(t, api.Config{})
+	const body = `{"metadata": {"name": "c"}, "spec": {"poolRef": {"name": "p"}, "prefixLength": 24}}`
+
+	t.Run("RefusesABadIdempotencyKey", func(t *testing.T) {
+		t.Parallel()
+		for _, key := range []string{"", "two words", "ü", strings.Repeat("x", 256)} {
+			p := problem(t, s.do(t, "POST", claims, body, "Idempotency-Key", key), http.StatusBadRequest, gen.ProblemCodeInvalidArgument)
+			require.Equal(t, "header:Idempotency-Key", p.Errors[0].Pointer)
+		}
+	})
+
+	t.Run("RefusesTwoIdempotencyKeys", func(t *testing.T) {
+		t.Parallel()
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, claims, strings.NewReader(body))
+		r.Header = http.Header{"Content-Type": {"application/json"}, "Idempotency-Key": {"a", "b"}}
+		p := problem(t, s.send(t, r), http.StatusBadRequest, gen.ProblemCodeInvalidArgument)
+		require.Equal(t, "header:Idempotency-Key", p.Errors[0].Pointer)
+		require.Equal(t, "is given 2 times; give it once.", p.Errors[0].Detail)
+	})
+
+	t.Run("RefusesABadIfMatch", func(t *testing.T) {
+		t.Parallel()
+		for _, match := range []string{"", "unquoted", `"half`, `"a" "b"`, `"a",`, `*, "a"`} {
+			p := problem(t, s.do(t, "DELETE", pools+"/p", "", "If-Match", match), http.StatusBadRequest, gen.ProblemCodeInvalidArgument)
+			require.Equal(t, "header:If-Match", p.Errors[0].Pointer, match)
+		}
+	})
+
+	t.Run("RefusesAPatchWithoutIfMatch", func(t *testing.T) {
+		t.Parallel()
+		for _, path := range []string{"/v1/projects/a", "/v1/projects/a/spaces/b", pools + "/p", claims + "/c"} {
+			p := problem(t, s.do(t, "PATCH", path, `{}`), http.StatusPreconditionRequired, gen.ProblemCodePreconditionRequired)
+			require.Equal(t, "header:If-Match", p.Errors[0].Pointer)
+		}
+	})
+}
+
+func TestMediaTypes(t *testing.T) {
+	t.Parallel()
+	s := serve(t, api.Config{})
+	const body = `{"metadata": {"name": "C"}, "spec": {}}` // read, and then refused for its name
+
+	t.Run("RefusesABodyOfAnotherType", func(t *testing.T) {
+		t.Parallel()
+		for _, contentType := range []string{"text/plain", "application/x-www-form-urlencoded", "application/merge-patch+json", "application/json; charset=latin1", "nonsense/", ""} {
+			w := s.do(t, "POST", claims, body, "Content-Type", contentType)
+			p := problem(t, w, http.StatusUnsupportedMediaType, gen.ProblemCodeUnsupportedMediaType)
+			require.Equal(t, "header:Content-Type", p.Errors[0].Pointer)
+		}
+	})
+
+	t.Run("RefusesAPatchThatIsNoMergePatch", func(t *testing.T) {
+		t.Parallel()
+		w := s.do(t, "PATCH", pools+"/p", `{}`, "Content-Type", "application/json", "If-Match", tag)
+		problem(t, w, http.StatusUnsupportedMediaType, gen.ProblemCodeUnsupportedMediaType)
+		require.Equal(t, "application/merge-patch+json", w.Header().Get("Accept-Patch"))
+	})
+
+	t.Run("RefusesACompressedBody", func(t *testing.T) {
+		t.Parallel()
+		w := s.do(t, "POST", claims, body, "Content-Encoding", "gzip")
+		problem(t, w, http.StatusUnsupportedMediaType, gen.ProblemCodeUnsupportedMediaType)
+	})
+
+	t.Run("ReadsItsTypeInAnySpelling", func(t *testing.T) {
+		t.Parallel()
+		for _, contentType := range []string{"Application/JSON", `application/json; charset="UTF-8"`} {
+			w := s.do(t, "POST", claims, body, "Content-Type", contentType)
+			problem(t, w, http.StatusBadRequest, gen.ProblemCodeInvalidArgument)
+		}
+	})
+
+	t.Run("AsksForAMissingBodyAndNotForItsType", func(t *testing.T) {
+		t.Parallel()
+		p := problem(t, s.do(t, "POST", claims, ""), http.StatusBadRequest, gen.ProblemCodeInvalidArgument)
+		require.Contains(t, p.Errors[0].Detail, "is empty")
+	})
+
+	t.Run("RefusesToAnswerInAnotherType", func(t *testing.T) {
+		t.Parallel()
+		for _, accept := range []string{"text/html", "application/xml, text/*", "application/json;q=0, */*", "application/problem+json"} {
+			p := problem(t, s.do(t, "GET", "/v1/version", "", "Accept", accept), http.StatusNotAcceptable, gen.ProblemCodeNotAcceptable)
+			require.Equal(t, "header:Accept", p.Errors[0].Pointer)
+		}
+	})
+
+	t.Run("AnswersWhateverAdmitsItsType", func(t *testing.T) {
+		t.Parallel()
+		for _, accept := range []string{"", "*/*", "application/*", "application/json", "text/html, application/json;q=0.1", "Application/Json; charset=utf-8", "text/html;q=0.9, */*;q=0.1"} {
+			require.Equal(t, http.StatusOK, s.do(t, "GET", "/v1/version", "", "Accept", accept).Code, accept)
+		}
+	})
+}
+
+func TestLargeBodies(t *testing.T) {
+	t.Parallel()
+	s := serve(t, api.Config{})
+	large := `{"metadata": {"name": "c"}, "x": "` + strings.Repeat("x", 2<<20) + `"}`
+
+	t.Run("RefusesByItsLength", func(t *testing.T) {
+		t.Parallel()
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, claims, untouched{t})
+		r.ContentLength = 2 << 20
+		r.Header.Set("Content-Type", "application/json")
+		problem(t, s.send(t, r), http.StatusRequestEntityTooLarge, gen.ProblemCodePayloadTooLarge)
+	})
+
+	t.Run("RefusesWhileReadingChunks", func(t *testing.T) {
+		t.Parallel()
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, claims, io.NopCloser(strings.NewReader(large)))
+		r.ContentLength = -1
+		r.Header.Set("Content-Type", "application/json")
+		problem(t, s.send(t, r), http.StatusRequestEntityTooLarge, gen.ProblemCodePayloadTooLarge)
+	})
+
+	t.Run("TakesWhatJustFits", func(t *testing.T) {
+		t.Parallel()
+		body := `{"x": "` + strings.Repeat("x", 1<<20-9) + `"}`
+		require.Len(t, body, 1<<20)
+		problem(t, s.do(t, "POST", claims, body), http.StatusBadRequest, gen.ProblemCodeInvalidArgument)
+	})
+
+	t.Run("RefusesABodyThatIsCutShort", func(t *testing.T) {
+		t.Parallel()
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, claims, io.MultiReader(strings.NewReader(`{"a":`), broken{}))
+		r.Header.Set("Content-Type", "application/json")
+		p := problem(t, s.send(t, r), http.StatusBadRequest, gen.ProblemCodeInvalidArgument)
+		require.Equal(t, "ended before it was complete.", p.Errors[0].Detail)
+	})
+}
+
+// untouched is a body that must not be read.
+type untouched struct{ t *testing.T }
+
+func (u untouched) Read([]byte) (int, error) {
+	u.t.Error("the body was read")
+	return 0, io.EOF
+}
+
+// broken is a body whose connection is cut.
+type broken struct{}
+
+func (broken) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
+
+func TestPathsAndMethods(t *testing.T) {
+	t.Parallel()
+	s := serve(t, api.Config{})
+
+	t.Run("AnswersUnknownPathsWithAProblem", func(t *testing.T) {
+		t.Parallel()
+		for _, path := range []string{"/", "/v1", "/v1/", "/v2/projects", "/v1/projects/", "/v1/projects//pools", "/v1/projects/a/nothing", "/v1/projects/a/spaces/b/c", "/problems/none", "/docs/none/"} {
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil)
+			w := httptest.NewRecorder()
+			s.handler.ServeHTTP(w, r)
+			require.Equal(t, http.StatusNotFound, w.Code, path)
+			if !strings.HasPrefix(path, "/docs/") {
+				p := problem(t, w, http.StatusNotFound, gen.ProblemCodeNotFound)
+				require.Equal(t, path, p.Instance)
+			}
+		}
+	})
+
+	t.Run("NamesTheMethodsOfAPath", func(t *testing.T) {
+		t.Parallel()
+		for _, c := range []struct{ method, path, allow string }{
+			{"DELETE", "/v1/projects", "GET, HEAD, POST"},
+			{"PUT", "/v1/projects/a", "DELETE, GET, HEAD, PATCH"},
+			{"OPTIONS", claims + "/c", "DELETE, GET, HEAD, PATCH, PUT"},
+			{"GET", batches, "POST"},
+			{"HEAD", batches, "POST"},
+			{"POST", "/healthz", "GET, HEAD"},
+			{"BREW", "/v1/version", "GET, HEAD"},
+		} {
+			w := s.do(t, c.method, c.path, "")
+			require.Equal(t, c.allow, w.Header().Get("Allow"), c.path)
+			problem(t, w, http.StatusMethodNotAllowed, gen.ProblemCodeMethodNotAllowed)
+		}
+	})
+}
+
+// Every operation of the contract is there: whatever it answers to nothing, it is not "no such path or method".
+func TestEveryOperationIsServed(t *testing.T) {
+	t.Parallel()
+	s := serve(t, api.Config{})
+	doc, err := gen.GetSpec()
+	require.NoError(t, err)
+	for path, item := range doc.Paths.Map() {
+		target := strings.NewReplacer("{allocation}", "BAD", "{", "", "}", "").Replace(path)
+		for method := range item.Operations() {
+			w := s.do(t, method, target+"?unknown=1", "", "Content-Type", "application/json")
+			problem(t, w, http.StatusBadRequest, gen.ProblemCodeInvalidArgument)
+		}
+	}
+}

@@ -1,0 +1,163 @@
+package api
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// Bounds of a JSON body besides its size.
+const (
+	maxDepth  = 64 // of arrays and objects in each other
+	maxNumber = 32 // characters of a number
+)
+
+// checkJSON refuses a body that two readers could understand differently, or that cannot be stored: not UTF-8, U+0000 in a
+// string or name, a name twice or in two cases, anything after the value, nesting without end, numbers that are not
+// plain. It answers invalid_argument at the first such place.
+//
+// It is jsontext and not encoding/json, which takes the last of two equal names, replaces what is not UTF-8, and matches
+// names regardless of case.
+func checkJSON(data []byte) error {
+	if len(bytes.TrimSpace(data)) == 0 {
+		return at("", "is empty; this operation needs a JSON object.")
+	}
+	d := jsontext.NewDecoder(bytes.NewBuffer(data))
+	w := jsonWalk{decoder: d}
+	for {
+		token, err := d.ReadToken()
+		if err != nil {
+			return syntaxError(data, err)
+		}
+		if err := w.check(token); err != nil {
+			return err
+		}
+		if d.StackDepth() == 0 { // the value is complete
+			break
+		}
+	}
+	if _, err := d.ReadToken(); !errors.Is(err, io.EOF) {
+		return at("", "has text after the JSON value; send exactly one value.")
+	}
+	return nil
+}
+
+// jsonWalk holds, for each object that is open, its names in folded case.
+type jsonWalk struct {
+	decoder *jsontext.Decoder
+	open    []map[string]string
+}
+
+func (w *jsonWalk) check(token jsontext.Token) error {
+	switch token.Kind() {
+	case '{', '[':
+		if w.decoder.StackDepth() > maxDepth {
+			return w.here("is nested more than %d levels deep.", maxDepth)
+		}
+		w.open = append(w.open, nil)
+	case '}', ']':
+		w.open = w.open[:len(w.open)-1]
+	case '"':
+		return w.checkString(token.String())
+	case '0':
+		return w.checkNumber(token.String())
+	}
+	return nil
+}
+
+func (w *jsonWalk) checkString(s string) error {
+	if strings.ContainsRune(s, 0) {
+		return w.here("contains U+0000, which cannot be stored.")
+	}
+	kind, length := w.decoder.StackIndex(w.decoder.StackDepth())
+	if kind != '{' || length%2 == 0 {
+		return nil // a value; a name leaves an odd number of tokens behind
+	}
+	if freeNames(w.decoder.StackPointer().Parent()) {
+		return nil
+	}
+	names := &w.open[len(w.open)-1]
+	if *names == nil {
+		*names = map[string]string{}
+	}
+	folded := fold(s)
+	if other, taken := (*names)[folded]; taken {
+		return w.here("differs from %q in case only; name each member once.", clip(other))
+	}
+	(*names)[folded] = s
+	return nil
+}
+
+// freeNames reports whether the names of an object are the caller's own: keys of labels and annotations tell case apart.
+func freeNames(object jsontext.Pointer) bool {
+	switch object.LastToken() {
+	case "labels", "annotations", "matchLabels":
+		return true
+	default:
+		return false
+	}
+}
+
+// checkNumber wants numbers that every reader takes for the same: short, finite, and whole ones written as such, since
+// 24.0 and 2.4e1 are integers to a validator and none to a decoder.
+func (w *jsonWalk) checkNumber(s string) error {
+	if len(s) > maxNumber {
+		return w.here("is a number of more than %d characters.", maxNumber)
+	}
+	f, err := strconv.ParseFloat(s, 64)
+	if err != nil {
+		return w.here("is a number out of range.")
+	}
+	if strings.ContainsAny(s, ".eE") && f == math.Trunc(f) {
+		return w.here("must be written as a plain integer, without a fraction or an exponent.")
+	}
+	return nil
+}
+
+func (w *jsonWalk) here(format string, args ...any) error {
+	return at(string(w.decoder.StackPointer()), format, args...)
+}
+
+// syntaxError says in our own words what is wrong with the text.
+func syntaxError(data []byte, err error) error {
+	pointer, offset := "", int64(len(data))
+	if s, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
+		pointer, offset = string(s.JSONPointer), s.ByteOffset
+	}
+	switch {
+	case errors.Is(err, jsontext.ErrDuplicateName):
+		return at(pointer, "appears twice; name each member once.")
+	case !utf8.Valid(data):
+		return at(pointer, "is not valid UTF-8.")
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return at("", "ends in the middle of the JSON value.")
+	default:
+		return at(pointer, "is not valid JSON at byte %d of the body.", offset)
+	}
+}
+
+// fold maps all spellings of a name that differ in case only to one.
+func fold(s string) string {
+	return strings.Map(func(r rune) rune {
+		least := r
+		for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
+			least = min(least, f)
+		}
+		return least
+	}, s)
+}
+
+// at is invalid_argument for one place of the body.
+func at(pointer, format string, args ...any) error {
+	return invalid([]ipam.Field{{Pointer: clip(pointer), Detail: fmt.Sprintf(format, args...)}})
+}

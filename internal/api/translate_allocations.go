@@ -1,0 +1,31 @@
+package api
+
+import (
+	"github.com/carve-ipam/carve/internal/api/gen"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// allocationOf renders an allocation. Its name is its id, and it has no spec of the caller's that could change: its
+// generation stays 1.
+func allocationOf(a ipam.Allocation) gen.IPAllocation {
+	out := gen.IPAllocation{
+		Metadata: gen.Metadata{
+			Name: a.ID.String(), UID: a.ID.String(), Project: a.Project, Region: a.Region,
+			Generation: 1, Revision: a.Revision.String(),
+			CreatedAt: a.CreatedAt, UpdatedAt: a.UpdatedAt, CreatedBy: a.CreatedBy,
+		},
+		Spec: gen.IPAllocationSpec{
+			Purpose: gen.IPAllocationPurpose(a.Purpose), PoolRef: resolvedRefOf(a.Pool), OwnerRef: ownerRefOf(a.OwnerRef),
+			ReclaimPolicy: gen.ReclaimPolicy(a.ReclaimPolicy), Reason: a.Reason,
+		},
+		Status: gen.IPAllocationStatus{AllocatedCIDR: a.Block.String(), Phase: gen.IPAllocationPhase(a.Phase)},
+	}
+	switch a.Purpose {
+	case ipam.PurposeClaim:
+		out.Spec.ClaimRef = optionalRefOf(a.Holder)
+	case ipam.PurposeChildPool:
+		out.Spec.ChildPoolRef = optionalRefOf(a.Holder)
+	case ipam.PurposeReservation, ipam.PurposeRootPool: // held by no other resource
+	}
+	return out
+}

@@ -1,0 +1,109 @@
+package api
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/carve-ipam/carve/internal/api/gen"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// newClaim reads a claim that is to be made.
+func newClaim(project string, c gen.IPClaimCreate) (ipam.Claim, error) {
+	meta, err := newMetadata(c.Metadata)
+	if err != nil {
+		return ipam.Claim{}, err
+	}
+	spec, err := claimSpec(project, c.Spec)
+	return ipam.Claim{Metadata: meta, Spec: spec}, err
+}
+
+// claimSpec reads a claim's spec. What is empty and what is absent is the same, so that create-or-return finds it equal.
+func claimSpec(project string, s gen.IPClaimSpec) (ipam.ClaimSpec, error) {
+	spec := ipam.ClaimSpec{
+		PoolRef: ref(project, s.PoolRef), PoolSelector: selector(s.PoolSelector), PrefixLength: s.PrefixLength,
+		Family: ipam.Family(s.IPFamily), ReclaimPolicy: ipam.ReclaimDelete, OwnerRef: ownerRef(s.OwnerRef),
+	}
+	if s.AllocationRef != nil {
+		spec.AllocationRef = s.AllocationRef.Name
+	}
+	if s.ReclaimPolicy != "" {
+		spec.ReclaimPolicy = ipam.ReclaimPolicy(s.ReclaimPolicy)
+	}
+	var err error
+	if spec.CIDR, err = block("/spec/cidr", s.CIDR); err != nil {
+		return spec, err
+	}
+	spec.Address, err = address("/spec/address", s.Address)
+	return spec, err
+}
+
+func selector(s *gen.LabelSelector) *ipam.Selector {
+	if s == nil {
+		return nil
+	}
+	out := &ipam.Selector{}
+	if len(s.MatchLabels) > 0 {
+		out.MatchLabels = s.MatchLabels
+	}
+	for _, r := range s.MatchExpressions {
+		q := ipam.Requirement{Key: r.Key, Operator: ipam.Operator(r.Operator)}
+		if len(r.Values) > 0 {
+			q.Values = r.Values
+		}
+		out.MatchExpressions = append(out.MatchExpressions, q)
+	}
+	return out
+}
+
+func selectorOf(s *ipam.Selector) *gen.LabelSelector {
+	if s == nil {
+		return nil
+	}
+	out := &gen.LabelSelector{MatchLabels: s.MatchLabels}
+	for _, r := range s.MatchExpressions {
+		out.MatchExpressions = append(out.MatchExpressions, gen.LabelSelectorRequirement{
+			Key: r.Key, Operator: gen.LabelSelectorOperator(r.Operator), Values: r.Values,
+		})
+	}
+	return out
+}
+
+func claimOf(c ipam.Claim) gen.IPClaim {
+	claim := gen.IPClaim{
+		Metadata: metadataOf(c.Metadata),
+		Spec: gen.IPClaimSpec{
+			PoolRef: refOf(c.Spec.PoolRef), PoolSelector: selectorOf(c.Spec.PoolSelector), PrefixLength: c.Spec.PrefixLength,
+			IPFamily: gen.IPFamily(c.Spec.Family), CIDR: blockOf(c.Spec.CIDR), Address: addressOf(c.Spec.Address),
+			ReclaimPolicy: gen.ReclaimPolicy(c.Spec.ReclaimPolicy), OwnerRef: ownerRefOf(c.Spec.OwnerRef),
+		},
+		Status: gen.IPClaimStatus{
+			Phase:         gen.IPClaimPhaseBound,
+			AllocatedCIDR: c.Block.String(),
+			PoolRef:       resolvedRefOf(c.Pool),
+			AllocationRef: gen.ResolvedRef{Project: c.Pool.Project, Name: c.AllocationID.String()},
+			Conditions:    allocated(fmt.Sprintf("%s was carved from pool %s.", c.Block, c.Pool), c.CreatedAt),
+		},
+	}
+	if c.Spec.AllocationRef != "" {
+		claim.Spec.AllocationRef = &gen.AllocationRef{Name: c.Spec.AllocationRef}
+	}
+	if c.Block.IsSingleIP() {
+		claim.Status.Address = c.Block.Addr().String()
+	}
+	return claim
+}
+
+// within moves the places that an error names into a part of the body, such as one claim of a batch.
+func within(in string, err error) error {
+	e, ok := errors.AsType[*ipam.Error](err)
+	if !ok || e.Code != ipam.CodeInvalidArgument {
+		return err
+	}
+	fields := slices.Clone(e.Fields)
+	for i := range fields {
+		fields[i].Pointer = in + fields[i].Pointer
+	}
+	return invalid(fields)
+}

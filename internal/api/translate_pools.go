@@ -1,0 +1,104 @@
+package api
+
+import (
+	"net/netip"
+	"strconv"
+
+	"github.com/carve-ipam/carve/internal/api/gen"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// poolSpec reads a pool's spec. Each block and address is parsed here, once.
+func poolSpec(project string, s gen.IPPoolSpec) (ipam.PoolSpec, error) {
+	spec := ipam.PoolSpec{
+		Parent: ref(project, s.ParentRef), Space: ref(project, s.SpaceRef), PrefixLength: s.PrefixLength,
+		Visibility: ipam.VisibilityConsumer, Allocation: ipam.Allocating{Strategy: ipam.BestFit}, Description: s.Description,
+	}
+	if s.Visibility != "" {
+		spec.Visibility = ipam.Visibility(s.Visibility)
+	}
+	if p := s.Allocation; p != nil {
+		spec.Allocation.MinPrefixLength, spec.Allocation.MaxPrefixLength = p.MinPrefixLength, p.MaxPrefixLength
+		spec.Allocation.DefaultPrefixLength = p.DefaultPrefixLength
+		if p.Strategy != "" {
+			spec.Allocation.Strategy = ipam.Strategy(p.Strategy)
+		}
+	}
+	var err error
+	if spec.CIDR, err = block("/spec/cidr", s.CIDR); err != nil {
+		return spec, err
+	}
+	for i, r := range s.Reservations {
+		reserved, err := reservation("/spec/reservations/"+strconv.Itoa(i), r)
+		if err != nil {
+			return spec, err
+		}
+		spec.Reservations = append(spec.Reservations, reserved)
+	}
+	return spec, nil
+}
+
+func reservation(in string, r gen.Reservation) (out ipam.Reservation, err error) {
+	out = ipam.Reservation{First: r.First, Last: r.Last, Reason: r.Reason}
+	if out.CIDR, err = block(in+"/cidr", r.CIDR); err != nil {
+		return out, err
+	}
+	if out.From, err = address(in+"/from", r.From); err != nil {
+		return out, err
+	}
+	out.To, err = address(in+"/to", r.To)
+	return out, err
+}
+
+// block parses an optional CIDR; "" is none.
+func block(pointer, s string) (netip.Prefix, error) {
+	if s == "" {
+		return netip.Prefix{}, nil
+	}
+	return ipam.ParseBlock(pointer, s)
+}
+
+// address parses an optional address; "" is none.
+func address(pointer, s string) (netip.Addr, error) {
+	if s == "" {
+		return netip.Addr{}, nil
+	}
+	return ipam.ParseAddress(pointer, s)
+}
+
+func blockOf(p netip.Prefix) string {
+	if !p.IsValid() {
+		return ""
+	}
+	return p.String()
+}
+
+func addressOf(a netip.Addr) string {
+	if !a.IsValid() {
+		return ""
+	}
+	return a.String()
+}
+
+func poolOf(p ipam.Pool) gen.IPPool {
+	return gen.IPPool{Metadata: metadataOf(p.Metadata), Spec: poolSpecOf(p.Spec), Status: poolStatusOf(p)}
+}
+
+func poolSpecOf(s ipam.PoolSpec) gen.IPPoolSpec {
+	spec := gen.IPPoolSpec{
+		CIDR: blockOf(s.CIDR), ParentRef: refOf(s.Parent), SpaceRef: refOf(s.Space), PrefixLength: s.PrefixLength,
+		Visibility: gen.PoolVisibility(s.Visibility), Description: s.Description,
+		Allocation: &gen.PoolAllocation{
+			Strategy:        gen.AllocationStrategy(s.Allocation.Strategy),
+			MinPrefixLength: s.Allocation.MinPrefixLength, MaxPrefixLength: s.Allocation.MaxPrefixLength,
+			DefaultPrefixLength: s.Allocation.DefaultPrefixLength,
+		},
+	}
+	for _, r := range s.Reservations {
+		spec.Reservations = append(spec.Reservations, gen.Reservation{
+			CIDR: blockOf(r.CIDR), From: addressOf(r.From), To: addressOf(r.To),
+			First: r.First, Last: r.Last, Reason: r.Reason,
+		})
+	}
+	return spec
+}

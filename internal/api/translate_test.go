@@ -1,0 +1,187 @@
+package api
+
+import (
+	"encoding/json"
+	"net/netip"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/api/gen"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// What was read from the wire and written to it reads as the same again.
+func TestSpecsSurviveTheWire(t *testing.T) {
+	t.Parallel()
+	for _, p := range []ipam.Pool{childPool(), rootPool()} {
+		got, err := poolSpec("elsewhere", poolSpecOf(p.Spec))
+		require.NoError(t, err)
+		require.Equal(t, p.Spec, got)
+	}
+	by := func(change func(*ipam.ClaimSpec)) ipam.ClaimSpec {
+		s := ipam.ClaimSpec{ReclaimPolicy: ipam.ReclaimDelete}
+		change(&s)
+		return s
+	}
+	for _, want := range []ipam.ClaimSpec{
+		boundClaim().Spec,
+		by(func(s *ipam.ClaimSpec) { s.PoolSelector = &ipam.Selector{} }),
+		by(func(s *ipam.ClaimSpec) {
+			s.PoolSelector = &ipam.Selector{MatchLabels: map[string]string{"a": "b"}, MatchExpressions: []ipam.Requirement{
+				{Key: "c", Operator: ipam.OpIn, Values: []string{"d", ""}}, {Key: "e", Operator: ipam.OpDoesNotExist},
+			}}
+		}),
+		by(func(s *ipam.ClaimSpec) { s.AllocationRef = ipam.DerivedID(ipam.ID{}, "x").String() }),
+		by(func(s *ipam.ClaimSpec) { s.CIDR = netip.MustParsePrefix("2001:db8::/48") }),
+		by(func(s *ipam.ClaimSpec) { s.Address = netip.MustParseAddr("10.0.0.1") }),
+	} {
+		got, err := claimSpec("elsewhere", claimOf(ipam.Claim{Spec: want}).Spec)
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+	}
+}
+
+// Create-or-return compares by value: what says nothing must read as nothing.
+func TestEmptyAndAbsentReadAsTheSame(t *testing.T) {
+	t.Parallel()
+	read := func(body string) ipam.ClaimSpec {
+		var wire gen.IPClaimSpec
+		require.NoError(t, json.Unmarshal([]byte(body), &wire))
+		spec, err := claimSpec("team-a", wire)
+		require.NoError(t, err)
+		return spec
+	}
+	require.Equal(t, read(`{"poolSelector": {}}`), read(`{"poolSelector": {"matchLabels": {}, "matchExpressions": []}, "ownerRef": {}}`))
+	require.Equal(t,
+		read(`{"poolSelector": {"matchExpressions": [{"key": "a", "operator": "Exists"}]}}`),
+		read(`{"poolSelector": {"matchExpressions": [{"key": "a", "operator": "Exists", "values": []}]}, "reclaimPolicy": "Delete"}`))
+	require.Equal(t, read(`{"poolRef": {"name": "p"}}`), read(`{"poolRef": {"project": "team-a", "name": "p"}}`))
+}
+
+func TestPoolStatus(t *testing.T) {
+	t.Parallel()
+
+	t.Run("OfAChild", func(t *testing.T) {
+		t.Parallel()
+		s := poolStatusOf(childPool())
+		require.Equal(t, gen.Capacity{Total: "1024", Available: "608", Reserved: "51", Allocated: "365"}, s.Capacity)
+		require.InDelta(t, 40.63, s.UtilizationPercent, 0) // 40.625, half up
+		require.Equal(t, 24, *s.LargestFreePrefixLength)
+		require.Equal(t, gen.IPPoolPhaseReady, s.Phase)
+		require.Equal(t, &gen.ResolvedRef{Project: "team-a", Name: "prod-eu"}, s.ParentRef)
+		require.Equal(t, "10.20.4.0/22 was carved from pool team-a/prod-eu.", s.Conditions[0].Message)
+	})
+
+	t.Run("OfARootIsExact", func(t *testing.T) {
+		t.Parallel()
+		s := poolStatusOf(rootPool())
+		require.Equal(t, gen.Capacity{
+			Total: "79228162514264337593543950336", Available: "79228162514264337593543950336", Reserved: "0", Allocated: "0",
+		}, s.Capacity)
+		require.Zero(t, s.UtilizationPercent)
+		require.Nil(t, s.ParentRef)
+		require.Equal(t, "2001:db8::/32 was carved from space team-a/lab.", s.Conditions[0].Message)
+	})
+
+	t.Run("OfAFullPool", func(t *testing.T) {
+		t.Parallel()
+		p := childPool()
+		p.Stock, p.Spec.Reservations = ipam.Stock{}, nil
+		s := poolStatusOf(p)
+		require.Equal(t, gen.Capacity{Total: "1024", Available: "0", Reserved: "0", Allocated: "1024"}, s.Capacity)
+		require.InDelta(t, 100.0, s.UtilizationPercent, 0)
+		require.Nil(t, s.LargestFreePrefixLength)
+		require.Equal(t, gen.IPPoolPhaseExhausted, s.Phase)
+	})
+
+	t.Run("OfEverything", func(t *testing.T) {
+		t.Parallel()
+		p := rootPool()
+		p.Block, p.Stock = ipam.IPv6.Everything(), ipam.Stock{Free: map[int]int64{0: 1}}
+		require.Equal(t, "340282366920938463463374607431768211456", poolStatusOf(p).Capacity.Available)
+	})
+
+	t.Run("AddsUpEvenWhenSpecAndStockAreAMomentApart", func(t *testing.T) {
+		t.Parallel()
+		p := childPool()
+		p.Stock = ipam.Stock{Free: map[int]int64{22: 1}}
+		require.Equal(t, gen.Capacity{Total: "1024", Available: "1024", Reserved: "0", Allocated: "0"}, poolStatusOf(p).Capacity)
+	})
+}
+
+func TestFreeSummary(t *testing.T) {
+	t.Parallel()
+	got := poolFreeOf(alloc.FreePage{Pool: childPool(), Blocks: []netip.Prefix{netip.MustParsePrefix("10.20.6.0/24")}, Next: "n"})
+	require.Equal(t, []gen.FreeBlock{{CIDR: "10.20.6.0/24"}}, got.Items)
+	require.Equal(t, "n", got.NextCursor)
+	require.Equal(t, []gen.FreeSummary{
+		{PrefixLength: 24, FreeBlocks: "2", Available: "2"},
+		{PrefixLength: 25, FreeBlocks: "0", Available: "4"},
+		{PrefixLength: 26, FreeBlocks: "0", Available: "8"},
+		{PrefixLength: 27, FreeBlocks: "3", Available: "19"},
+		{PrefixLength: 28, FreeBlocks: "0", Available: "38"},
+		{PrefixLength: 29, FreeBlocks: "0", Available: "76"},
+		{PrefixLength: 30, FreeBlocks: "0", Available: "152"},
+		{PrefixLength: 31, FreeBlocks: "0", Available: "0"}, // the pool's bounds refuse it
+		{PrefixLength: 32, FreeBlocks: "0", Available: "0"},
+	}, got.Summary)
+
+	empty, err := json.Marshal(poolFreeOf(alloc.FreePage{Pool: ipam.Pool{Block: childPool().Block}}))
+	require.NoError(t, err)
+	require.JSONEq(t, `{"summary": [], "items": []}`, string(empty))
+}
+
+func TestClaimsOfOneAddressHaveIt(t *testing.T) {
+	t.Parallel()
+	for block, want := range map[string]string{
+		"10.0.0.7/32": "10.0.0.7", "2001:db8::7/128": "2001:db8::7", "10.0.0.6/31": "", "2001:db8::/64": "",
+	} {
+		c := boundClaim()
+		c.Block = netip.MustParsePrefix(block)
+		require.Equal(t, want, claimOf(c).Status.Address)
+	}
+}
+
+func TestAllocationsNameTheirHolder(t *testing.T) {
+	t.Parallel()
+	holder := ipam.Ref{Project: "team-a", Name: "x"}
+	a := ipam.Allocation{ID: ipam.NewID(), Pool: ipam.Ref{Project: "team-a", Name: "p"}, Block: childPool().Block, Holder: holder}
+
+	a.Purpose = ipam.PurposeClaim
+	got := allocationOf(a)
+	require.Equal(t, &gen.ResolvedRef{Project: "team-a", Name: "x"}, got.Spec.ClaimRef)
+	require.Nil(t, got.Spec.ChildPoolRef)
+	require.Equal(t, a.ID.String(), got.Metadata.Name)
+
+	a.Purpose = ipam.PurposeChildPool
+	got = allocationOf(a)
+	require.Equal(t, &gen.ResolvedRef{Project: "team-a", Name: "x"}, got.Spec.ChildPoolRef)
+	require.Nil(t, got.Spec.ClaimRef)
+
+	a.Purpose, a.Holder = ipam.PurposeReservation, ipam.Ref{}
+	got = allocationOf(a)
+	require.Nil(t, got.Spec.ClaimRef)
+	require.Nil(t, got.Spec.ChildPoolRef)
+}
+
+func TestGeneratedNamesAreNames(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		prefix := rapid.StringMatching(`[a-z0-9][-a-z0-9]{0,56}`).Draw(t, "prefix")
+		m, err := newMetadata(gen.CreateMetadata{GenerateName: prefix})
+		require.NoError(t, err)
+		require.True(t, ipam.ValidName(m.Name), m.Name)
+		require.Len(t, m.Name, len(prefix)+6)
+	})
+}
+
+func TestRefFilters(t *testing.T) {
+	t.Parallel()
+	name, full := "p", "b/p"
+	require.Equal(t, ipam.Ref{}, refFilter("a", nil))
+	require.Equal(t, ipam.Ref{Project: "a", Name: "p"}, refFilter("a", &name))
+	require.Equal(t, ipam.Ref{Project: "b", Name: "p"}, refFilter("a", &full))
+}

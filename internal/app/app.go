@@ -1,0 +1,159 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/api"
+	"github.com/carve-ipam/carve/internal/crdb"
+	"github.com/carve-ipam/carve/internal/devdb"
+)
+
+// The bounds of a connection. Requests are small, and their own deadline is Config.RequestTimeout.
+const (
+	headerTimeout = 5 * time.Second
+	readTimeout   = 30 * time.Second
+	idleTimeout   = 2 * time.Minute
+	writeSlack    = 15 * time.Second // on top of the request's deadline
+	maxHeader     = 32 << 10
+	startTimeout  = 2 * time.Minute
+	drainTimeout  = 20 * time.Second
+	stopTimeout   = 30 * time.Second
+)
+
+// App is a running service.
+type App struct {
+	Log *slog.Logger
+
+	listener net.Listener
+	server   *http.Server
+	store    *crdb.Store
+	embedded *devdb.DB // nil with --database-url
+	dsn      string
+	failed   chan error
+	stop     context.CancelFunc // ends the background work
+	idle     chan struct{}      // closed when the background work has ended
+}
+
+// Start brings everything up in order: database, schema, store, listener. logs go to logTo. Whatever was started before a
+// failure is stopped again.
+func Start(ctx context.Context, c Config, logTo io.Writer) (_ *App, err error) {
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	a := &App{Log: newLog(logTo, c), failed: make(chan error, 2), idle: make(chan struct{})}
+	defer func() {
+		if err != nil {
+			close(a.idle)
+			err = errors.Join(err, a.Close(context.WithoutCancel(ctx)))
+		}
+	}()
+	if err := a.openDatabase(ctx, c); err != nil {
+		return nil, err
+	}
+	service := alloc.New(a.store, alloc.Options{Region: c.Region})
+	if err := service.EnsurePlatform(ctx); err != nil {
+		return nil, fmt.Errorf("cannot set up the project %q: %w", "platform", err)
+	}
+	if a.listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", c.Listen); err != nil {
+		return nil, fmt.Errorf("cannot listen on %s: %w", c.Listen, err)
+	}
+	a.server = &http.Server{
+		Handler: a.handler(c, service), ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, IdleTimeout: idleTimeout,
+		WriteTimeout: c.RequestTimeout + writeSlack, MaxHeaderBytes: maxHeader, ErrorLog: slog.NewLogLogger(a.Log.Handler(), slog.LevelDebug),
+	}
+	a.background()
+	go a.serve()
+	return a, nil
+}
+
+func (a *App) openDatabase(ctx context.Context, c Config) error {
+	a.dsn = c.DatabaseURL
+	if a.dsn == "" {
+		db, err := devdb.Start(ctx, devdb.Config{
+			DataDir: c.DataDir, Engine: devdb.Engine(c.Embedded), Log: a.Log, Region: c.Region, MaxConnections: c.MaxConnections + 20,
+		})
+		if err != nil {
+			return err
+		}
+		a.embedded, a.dsn = db, db.DSN()
+		if err := crdb.Migrate(ctx, a.dsn, c.Region); err != nil {
+			return err
+		}
+	} else if err := crdb.CheckSchema(ctx, a.dsn); err != nil {
+		return err
+	}
+	store, err := crdb.Open(ctx, a.dsn, crdb.Options{Region: c.Region, MaxConnections: int32(c.MaxConnections), Log: a.Log}) //nolint:gosec // checked: 2 to 1000
+	a.store = store
+	return err
+}
+
+func (a *App) handler(c Config, service *alloc.Service) http.Handler {
+	return api.New(api.Config{
+		Service: service, Authenticator: api.Dev{}, Log: a.Log, RequestTimeout: c.RequestTimeout, Ready: a.store.Ping,
+		Version: api.Version{Version: version, Commit: commit()},
+	})
+}
+
+func (a *App) serve() {
+	if err := a.server.Serve(a.listener); !errors.Is(err, http.ErrServerClosed) {
+		a.failed <- fmt.Errorf("the HTTP server stopped: %w", err)
+	}
+}
+
+// Addr is where the service listens.
+func (a *App) Addr() string { return a.listener.Addr().String() }
+
+// DSN is the database that the service uses.
+func (a *App) DSN() string { return a.dsn }
+
+// Wait returns when ctx ends (nil), or when the service cannot go on (why).
+func (a *App) Wait(ctx context.Context) error {
+	var exited <-chan struct{}
+	if a.embedded != nil {
+		exited = a.embedded.Exited()
+	}
+	select {
+	case <-ctx.Done():
+		return nil
+	case err := <-a.failed:
+		return err
+	case <-exited:
+		return fmt.Errorf("the embedded database is gone: %w", a.embedded.Err())
+	}
+}
+
+// Close stops in the opposite order of Start: no new requests, the running ones get drainTimeout, then the background
+// work, the connections, and the embedded database.
+func (a *App) Close(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, stopTimeout)
+	defer cancel()
+	var errs []error
+	if a.server != nil {
+		drain, done := context.WithTimeout(ctx, drainTimeout)
+		if err := a.server.Shutdown(drain); err != nil {
+			errs = append(errs, fmt.Errorf("some requests were cut off: %w", err), a.server.Close())
+		}
+		done()
+	}
+	if a.stop != nil {
+		a.stop()
+	}
+	<-a.idle
+	if a.store != nil {
+		a.store.Close()
+	}
+	if a.embedded != nil {
+		errs = append(errs, a.embedded.Stop(ctx))
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,180 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/agnivade/levenshtein"
+	"github.com/spf13/pflag"
+
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// Config is everything the server can be told. Each field is a flag and an environment variable (CARVE_ and the flag's
+// name in upper case, dashes as underscores); the flag wins.
+type Config struct {
+	Listen         string
+	DataDir        string
+	DatabaseURL    string
+	Embedded       string
+	Auth           []string
+	Region         string
+	LogLevel       string
+	LogFormat      string
+	RequestTimeout time.Duration
+	MaxConnections int
+}
+
+// The ways to authenticate that exist today.
+const authDev = "dev"
+
+const envPrefix = "CARVE_"
+
+// notOurs are variables with our prefix that belong to other programs of the project.
+var notOurs = []string{"CARVE_SERVER", "CARVE_PROJECT", "CARVE_POSTGRES_BIN", "CARVE_TEST_ENGINE", "CARVE_OUTPUT", "CARVE_TIMEOUT"}
+
+func (c *Config) flags() *pflag.FlagSet {
+	f := pflag.NewFlagSet("server", pflag.ContinueOnError)
+	f.SortFlags = false
+	f.StringVar(&c.Listen, "listen", "127.0.0.1:8080", "address to serve on; port 0 takes any free one and prints it")
+	f.StringVar(&c.DataDir, "data-dir", "./data", "where the embedded database keeps its data")
+	f.StringVar(&c.DatabaseURL, "database-url", "", "CockroachDB or PostgreSQL 15+ to use instead of the embedded database; run `ipamctl migrate` on it first")
+	f.StringVar(&c.Embedded, "embedded", "postgres", "engine of the embedded database: postgres or cockroach (needs `cockroach` on PATH)")
+	f.StringSliceVar(&c.Auth, "auth", nil, "how callers are identified: dev (everybody is platform admin; loopback only)")
+	f.StringVar(&c.Region, "region", "local", "the region this server works in: a DNS label")
+	f.StringVar(&c.LogLevel, "log-level", "info", "debug, info, warn or error")
+	f.StringVar(&c.LogFormat, "log-format", "text", "text or json")
+	f.DurationVar(&c.RequestTimeout, "request-timeout", 10*time.Second, "deadline of a request, down to its SQL")
+	f.IntVar(&c.MaxConnections, "max-connections", 16, "connections to the database")
+	return f
+}
+
+// ParseConfig reads flags and environment (as "NAME=value" pairs). An unknown flag or CARVE_ variable is refused with the
+// nearest known one. pflag.ErrHelp means that help was asked for; usage is the text to print.
+func ParseConfig(args, environ []string) (c Config, usage string, err error) {
+	f := c.flags()
+	f.Usage = func() {}
+	usage = "server serves the Carve API.\n\nFlags (each also an environment variable: --data-dir is CARVE_DATA_DIR):\n" + f.FlagUsages()
+	if err := f.Parse(args); err != nil {
+		if errors.Is(err, pflag.ErrHelp) {
+			return c, usage, err
+		}
+		var unknown *pflag.NotExistError
+		if errors.As(err, &unknown) {
+			return c, usage, fmt.Errorf("unknown flag --%s%s", unknown.GetSpecifiedName(), nearest(unknown.GetSpecifiedName(), flagNames(f), "--"))
+		}
+		return c, usage, err
+	}
+	if f.NArg() > 0 {
+		return c, usage, fmt.Errorf("unexpected argument %q: the server takes flags only", f.Arg(0))
+	}
+	if err := fromEnvironment(f, environ); err != nil {
+		return c, usage, err
+	}
+	return c, usage, c.check()
+}
+
+func fromEnvironment(f *pflag.FlagSet, environ []string) error {
+	known := map[string]string{}
+	var names []string
+	for _, flag := range flagNames(f) {
+		name := envPrefix + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
+		known[name] = flag
+		names = append(names, name)
+	}
+	for _, pair := range environ {
+		name, value, _ := strings.Cut(pair, "=")
+		if !strings.HasPrefix(name, envPrefix) || slices.Contains(notOurs, name) {
+			continue
+		}
+		flag, ok := known[name]
+		if !ok {
+			return fmt.Errorf("unknown environment variable %s%s", name, nearest(name, names, ""))
+		}
+		if f.Changed(flag) {
+			continue
+		}
+		if err := f.Set(flag, value); err != nil {
+			return fmt.Errorf("environment variable %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+func flagNames(f *pflag.FlagSet) []string {
+	var names []string
+	f.VisitAll(func(fl *pflag.Flag) { names = append(names, fl.Name) })
+	return names
+}
+
+func nearest(name string, known []string, prefix string) string {
+	best, distance := "", len(name)/2+1
+	for _, k := range known {
+		if d := levenshtein.ComputeDistance(name, k); d < distance {
+			best, distance = k, d
+		}
+	}
+	if best == "" {
+		return "; see --help"
+	}
+	return fmt.Sprintf("; did you mean %s%s?", prefix, best)
+}
+
+// check validates the values together.
+func (c Config) check() error {
+	if _, _, err := net.SplitHostPort(c.Listen); err != nil {
+		return fmt.Errorf("--listen %q is not host:port", c.Listen)
+	}
+	if !ipam.ValidName(c.Region) {
+		return fmt.Errorf("--region %q is not a DNS label", c.Region)
+	}
+	for _, v := range []struct {
+		flag, value string
+		known       []string
+	}{
+		{"--embedded", c.Embedded, []string{"postgres", "cockroach"}},
+		{"--log-level", c.LogLevel, []string{"debug", "info", "warn", "error"}},
+		{"--log-format", c.LogFormat, []string{"text", "json"}},
+	} {
+		if !slices.Contains(v.known, v.value) {
+			return fmt.Errorf("%s %q is not one of %s", v.flag, v.value, strings.Join(v.known, ", "))
+		}
+	}
+	if c.RequestTimeout <= 0 || c.RequestTimeout > 10*time.Minute {
+		return fmt.Errorf("--request-timeout %s is not between 0 and 10m", c.RequestTimeout)
+	}
+	if c.MaxConnections < 2 || c.MaxConnections > 1000 {
+		return fmt.Errorf("--max-connections %d is not between 2 and 1000", c.MaxConnections)
+	}
+	return c.checkAuth()
+}
+
+// checkAuth refuses to start open: there is no way in by default, and development mode stays on this machine.
+func (c Config) checkAuth() error {
+	if len(c.Auth) == 0 {
+		return errors.New("--auth is required: say how callers are identified (--auth=dev lets everybody in as platform admin, on loopback only)")
+	}
+	for _, a := range c.Auth {
+		if a != authDev {
+			return fmt.Errorf("--auth %q is not known; this version has: dev", a)
+		}
+	}
+	host, _, _ := net.SplitHostPort(c.Listen)
+	if !loopback(host) {
+		return fmt.Errorf("--auth=dev lets everybody in as platform admin, so it listens on loopback only, not on %q; use --listen=127.0.0.1:8080", c.Listen)
+	}
+	return nil
+}
+
+func loopback(host string) bool {
+	if host == "localhost" {
+		return true
+	}
+	a, err := netip.ParseAddr(host)
+	return err == nil && a.Unmap().IsLoopback()
+}

@@ -1,0 +1,17 @@
+package app
+
+import (
+	"io"
+	"log/slog"
+)
+
+// newLog is the process's logger: to w, in the configured format and level.
+func newLog(w io.Writer, c Config) *slog.Logger {
+	var level slog.Level
+	_ = level.UnmarshalText([]byte(c.LogLevel)) // checked by Config.check
+	o := &slog.HandlerOptions{Level: level}
+	if c.LogFormat == "json" {
+		return slog.New(slog.NewJSONHandler(w, o))
+	}
+	return slog.New(slog.NewTextHandler(w, o))
+}

@@ -1,0 +1,35 @@
+package devdb
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// ErrNotRunning says that no server has an embedded database up in a directory.
+var ErrNotRunning = errors.New("no server is running on this data directory")
+
+// Find answers the DSN of the embedded database that a running server keeps in a
+// data directory, for programs that look at it from outside. It starts nothing.
+func Find(dataDir string) (dsn string, err error) {
+	abs, err := filepath.Abs(dataDir)
+	if err != nil {
+		return "", err
+	}
+	if _, err := os.Stat(filepath.Join(abs, serverLockName)); err != nil {
+		return "", fmt.Errorf("%s: %w", abs, ErrNotRunning)
+	}
+	h, err := lockHome(abs)
+	var used *InUseError
+	switch {
+	case err == nil:
+		return "", errors.Join(fmt.Errorf("%s: %w", abs, ErrNotRunning), h.close())
+	case errors.As(err, &used) && used.DSN != "":
+		return used.DSN, nil
+	case errors.As(err, &used):
+		return "", fmt.Errorf("%s: the server is still starting: %w", abs, err)
+	default:
+		return "", err
+	}
+}
