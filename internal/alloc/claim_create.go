@@ -225,7 +225,7 @@ func (s *Service) exhaustedAll(ctx context.Context, pools []ipam.Pool, spec ipam
 	if !ipam.IsCode(last, ipam.CodePoolExhausted) {
 		return last
 	}
-	if err := s.fillStock(ctx, pools); err != nil {
+	if err := fillStock(ctx, s.store, pools); err != nil {
 		return err
 	}
 	stocks := make([]ipam.Stock, len(pools))

@@ -43,7 +43,7 @@ func (s *Service) join(ctx context.Context, pool ipam.Pool, m *member) (ipam.Cla
 	}
 	m.done = make(chan struct{})
 	if s.lanes.enqueue(pool.UID, m) {
-		go s.lead(pool)
+		go s.lead(pool) //nolint:gosec // G118: the leader serves other requests too and must outlive this one's context
 	}
 	select {
 	case <-m.done:

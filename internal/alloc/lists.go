@@ -112,7 +112,7 @@ func (s *Service) ListPools(ctx context.Context, project string, f Filter, limit
 		if err != nil {
 			return nil, err
 		}
-		return rows, s.fillStock(ctx, rows)
+		return rows, fillStock(ctx, s.store, rows)
 	}, func(p *ipam.Pool) bool {
 		return f.block(p.Block) && f.labels(p.Labels) && is(f.Space, p.Space) && is(f.Parent, p.Spec.Parent) &&
 			(f.Phase == "" || f.Phase == p.Phase())

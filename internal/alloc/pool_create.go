@@ -44,7 +44,7 @@ func (s *Service) CreatePool(ctx context.Context, project string, p ipam.Pool, r
 			if err != nil || !found || got.UID != p.UID {
 				return got, false, err
 			}
-			got, err = s.withStock(ctx, got)
+			got, err = withStock(ctx, s.store, got)
 			return got, err == nil, err
 		})
 	})
@@ -123,12 +123,13 @@ func (s *Service) carvePool(ctx context.Context, tx Tx, key ProjectKey, p ipam.P
 	if err != nil {
 		return p, err
 	}
-	return p, tx.Write(ctx, Changes{
+	err = tx.Write(ctx, Changes{
 		Free:             []FreeChange{k.change(), {Container: PoolContainer(p), Insert: inner}},
 		PoolInsert:       &p,
 		AllocationInsert: append(reservations, poolHold(p, from)),
 		Answers:          stored,
 	})
+	return p, err
 }
 
 // reserve cuts the reservations out of a new pool: what stays free, and the allocations that hold the rest.

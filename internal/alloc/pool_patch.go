@@ -55,15 +55,18 @@ func (s *Service) PatchPool(ctx context.Context, project, name string, r Request
 			return was, err
 		}
 		changes.PoolUpdate = &PoolUpdate{Was: was.Revision, Now: next}
-		return next, tx.Write(ctx, changes)
+		if err := tx.Write(ctx, changes); err != nil || !r.DryRun {
+			return next, err
+		}
+		return withStock(ctx, tx, next) // as it would be: outside of this transaction nobody will ever see it
 	}, func(ctx context.Context) (ipam.Pool, bool, error) {
 		got, found, err := ignoreNotFound(s.store.PoolGet(ctx, key, name))
 		return got, found && got.Revision == revision, err
 	})
-	if err != nil {
+	if err != nil || p.Stock.Free != nil {
 		return p, err
 	}
-	return s.withStock(ctx, p)
+	return withStock(ctx, s.store, p)
 }
 
 func samePolicy(a, b ipam.PoolSpec) bool {

@@ -18,17 +18,17 @@ func (s *Service) GetPool(ctx context.Context, project, name string) (ipam.Pool,
 	if err != nil {
 		return p, err
 	}
-	return s.withStock(ctx, p)
+	return withStock(ctx, s.store, p)
 }
 
-func (s *Service) withStock(ctx context.Context, p ipam.Pool) (ipam.Pool, error) {
+func withStock(ctx context.Context, read Reader, p ipam.Pool) (ipam.Pool, error) {
 	list := []ipam.Pool{p}
-	err := s.fillStock(ctx, list)
+	err := fillStock(ctx, read, list)
 	return list[0], err
 }
 
 // fillStock reads what is free in all the pools at once.
-func (s *Service) fillStock(ctx context.Context, pools []ipam.Pool) error {
+func fillStock(ctx context.Context, read Reader, pools []ipam.Pool) error {
 	if len(pools) == 0 {
 		return nil
 	}
@@ -36,7 +36,7 @@ func (s *Service) fillStock(ctx context.Context, pools []ipam.Pool) error {
 	for i, p := range pools {
 		containers[i] = PoolContainer(p)
 	}
-	stocks, err := s.store.Stocks(ctx, containers)
+	stocks, err := read.Stocks(ctx, containers)
 	if err != nil {
 		return err
 	}

@@ -27,9 +27,10 @@ func (s *Service) CreateProject(ctx context.Context, p ipam.Project, r Request) 
 			return p, err
 		}
 		return settled(ctx, s, "project_create", r.DryRun, func(ctx context.Context, tx Tx) (ipam.Project, error) {
-			return p, tx.Write(ctx, Changes{
+			err := tx.Write(ctx, Changes{
 				ProjectInsert: &p, SpaceInsert: []ipam.Space{sp}, Free: wholeSpace(sp), Answers: stored,
 			})
+			return p, err
 		}, func(ctx context.Context) (ipam.Project, bool, error) {
 			got, found, err := ignoreNotFound(s.store.ProjectGet(ctx, p.Name))
 			return got, found && got.UID == p.UID, err

@@ -49,7 +49,9 @@ func refOf(r ipam.Ref) *gen.Ref {
 	return &gen.Ref{Project: r.Project, Name: r.Name}
 }
 
-func resolvedRefOf(r ipam.Ref) gen.ResolvedRef { return gen.ResolvedRef{Project: r.Project, Name: r.Name} }
+func resolvedRefOf(r ipam.Ref) gen.ResolvedRef {
+	return gen.ResolvedRef{Project: r.Project, Name: r.Name}
+}
 
 // optionalRefOf is resolvedRefOf for a reference that may be none.
 func optionalRefOf(r ipam.Ref) *gen.ResolvedRef {

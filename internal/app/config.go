@@ -64,8 +64,7 @@ func ParseConfig(args, environ []string) (c Config, usage string, err error) {
 		if errors.Is(err, pflag.ErrHelp) {
 			return c, usage, err
 		}
-		var unknown *pflag.NotExistError
-		if errors.As(err, &unknown) {
+		if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
 			return c, usage, fmt.Errorf("unknown flag --%s%s", unknown.GetSpecifiedName(), nearest(unknown.GetSpecifiedName(), flagNames(f), "--"))
 		}
 		return c, usage, err

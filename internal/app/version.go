@@ -18,3 +18,6 @@ func commit() string {
 	}
 	return ""
 }
+
+// Version of this build, and the commit it was built from ("" when Go recorded none).
+func Version() (build, revision string) { return version, commit() }

@@ -31,8 +31,7 @@ func (cockroach) attempt(ctx context.Context, c *conn, dry bool, fn func(ctx con
 		return err
 	}
 	err := crdb.ExecuteInTx(crdb.WithMaxRetries(ctx, inPlaceRetries), restartable{c}, func() error { return fn(ctx) })
-	var ambiguous *crdb.AmbiguousCommitError
-	if errors.As(err, &ambiguous) {
+	if _, ok := errors.AsType[*crdb.AmbiguousCommitError](err); ok {
 		return &unknownOutcome{cause: err}
 	}
 	return err

@@ -87,8 +87,7 @@ func classify(err error) (ending, string) {
 	if errors.As(err, &pg) {
 		state = pg.Code
 	}
-	var unknown *unknownOutcome
-	if errors.As(err, &unknown) {
+	if _, ok := errors.AsType[*unknownOutcome](err); ok {
 		return endUnknown, state
 	}
 	var domain *ipam.Error
@@ -130,16 +129,13 @@ func classifyState(code string) ending {
 // refusedError is what leaves the package when trying again is of no use: errors of the use case as they are, errors of
 // the database as ours.
 func refusedError(ctx context.Context, op string, err error) error {
-	var conflict *alloc.Conflict
-	if errors.As(err, &conflict) {
+	if conflict, ok := errors.AsType[*alloc.Conflict](err); ok {
 		return conflict
 	}
-	var pg *pgconn.PgError
-	if errors.As(err, &pg) {
+	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return databaseError(op, pg)
 	}
-	var domain *ipam.Error
-	if errors.As(err, &domain) {
+	if domain, ok := errors.AsType[*ipam.Error](err); ok {
 		return domain
 	}
 	var own *closureError

@@ -99,11 +99,11 @@ func CheckAnnotations(pointer string, annotations map[string]string) error {
 	return nil
 }
 
-// CheckText validates free text: UTF-8, at most max bytes, and no control characters (but tab and line ends where
+// CheckText validates free text: UTF-8, at most limit bytes, and no control characters (but tab and line ends where
 // lines is true). U+0000 in particular cannot be stored.
-func CheckText(pointer, s string, max int, lines bool) error {
-	if len(s) > max {
-		return Invalid(pointer, "is %d bytes long; at most %d are allowed.", len(s), max)
+func CheckText(pointer, s string, limit int, lines bool) error {
+	if len(s) > limit {
+		return Invalid(pointer, "is %d bytes long; at most %d are allowed.", len(s), limit)
 	}
 	if !utf8.ValidString(s) {
 		return Invalid(pointer, "is not valid UTF-8.")

@@ -84,7 +84,7 @@ func (s *FreeSet) Changes() (remove, insert []netip.Prefix) {
 			remove = append(remove, t.free)
 		}
 	}
-	for bits, blocks := range s.lengths {
+	for bits, blocks := range &s.lengths {
 		for _, b := range blocks {
 			if !b.stored {
 				insert = append(insert, block(b.base, bits, s.width))

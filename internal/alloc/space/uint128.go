@@ -1,7 +1,6 @@
 package space
 
 import (
-	"cmp"
 	"encoding/binary"
 	"math/bits"
 	"net/netip"
@@ -25,7 +24,7 @@ func numberOf(a netip.Addr) uint128 {
 func (n uint128) addr(width int) netip.Addr {
 	if width == 32 {
 		var b [4]byte
-		binary.BigEndian.PutUint32(b[:], uint32(n.lo))
+		binary.BigEndian.PutUint32(b[:], uint32(n.lo)) //nolint:gosec // G115: of width 32 the number has 32 bits
 		return netip.AddrFrom4(b)
 	}
 	var b [16]byte
@@ -48,10 +47,6 @@ func oneAt(position int) uint128 {
 		return uint128{lo: 1 << position}
 	}
 	return uint128{hi: 1 << (position - 64)}
-}
-
-func (n uint128) compare(m uint128) int {
-	return cmp.Or(cmp.Compare(n.hi, m.hi), cmp.Compare(n.lo, m.lo))
 }
 
 func (n uint128) less(m uint128) bool { return n.hi < m.hi || n.hi == m.hi && n.lo < m.lo }
