@@ -1,0 +1,156 @@
+package pgfault
+
+import (
+	"bytes"
+
+	"github.com/jackc/pgx/v5/pgproto3"
+)
+
+// relayAnswers reads the server's messages and tells the client what the rules made of them. It returns when the server
+// has ended its side, and ends the client's.
+func (s *session) relayAnswers() {
+	defer func() { _ = s.client.Close() }() // closing twice is harmless
+	for {
+		msg, err := s.fe.Receive()
+		if err != nil {
+			break
+		}
+		if s.cutOff {
+			continue
+		}
+		// Flush when there is nothing more to read at once: the client may be waiting for just this.
+		if !s.answer(msg) || s.fe.ReadBufferLen() == 0 && !s.flushAnswers() {
+			s.cutOff = true
+			_ = s.client.Close()
+		}
+	}
+	if s.cutOff {
+		return
+	}
+	s.mu.Lock()
+	words := s.lastWords
+	s.mu.Unlock()
+	if words != nil {
+		s.tell(words)
+	}
+	s.flushAnswers()
+}
+
+// answer handles one message; false cuts the client off.
+func (s *session) answer(msg pgproto3.BackendMessage) bool {
+	head := s.pending.head()
+	switch m := msg.(type) {
+	case *pgproto3.NoticeResponse:
+		// A ROLLBACK in place of COMMIT may warn of what the client never said.
+		if s.fault == nil && (head == nil || !head.action.withholds()) {
+			s.tell(m)
+		}
+		return true
+	case *pgproto3.ParameterStatus, *pgproto3.NotificationResponse:
+		s.tell(m)
+		return true
+	}
+	if head != nil && !head.reached {
+		s.reach(head)
+	}
+	if ready, ok := msg.(*pgproto3.ReadyForQuery); ok {
+		return s.ready(ready)
+	}
+	switch {
+	case head == nil:
+		s.tell(msg)
+		return true
+	case s.fault != nil:
+		s.withhold(head, msg)
+	default:
+		s.show(head, msg)
+	}
+	if head.endedBy(msg) {
+		s.pending.pop()
+	}
+	return true
+}
+
+// reach is called when the server begins to answer a step, that is, when its request has run.
+func (s *session) reach(head *step) {
+	head.reached = true
+	a := head.action
+	if a.Cut == CutAfter {
+		s.p.Partition()
+	}
+	if !a.passive() && a.Cut != CutBefore {
+		s.p.rules.count(a.Name)
+	}
+	if a.withholds() {
+		s.fault, s.told = &a, false
+	}
+}
+
+// ready ends a cycle, and with it the fault in force. Only now has a statement outside a transaction committed.
+func (s *session) ready(msg *pgproto3.ReadyForQuery) bool {
+	s.pending.ready(msg.TxStatus)
+	fault := s.fault
+	s.fault = nil
+	if fault != nil {
+		switch {
+		case fault.Answer == Nothing:
+			return false
+		case fault.Answer == Fatal:
+			s.tell(fault.error())
+			s.flushAnswers()
+			return false
+		case !s.told:
+			s.tell(fault.error())
+		}
+	}
+	s.tell(msg)
+	return true
+}
+
+// withhold drops a message under a fault. In the extended protocol the client hears of an error when the statement
+// ends, since it may wait for that before it sends Sync; in the simple protocol together with ReadyForQuery.
+func (s *session) withhold(head *step, msg pgproto3.BackendMessage) {
+	switch msg.(type) {
+	case *pgproto3.CopyInResponse, *pgproto3.CopyBothResponse: // the server now waits for the client
+		s.tell(msg)
+		return
+	}
+	_, failed := msg.(*pgproto3.ErrorResponse)
+	if s.fault.Answer == Error && !s.told && head.kind == stepExecute && (failed || head.endedBy(msg)) {
+		s.tell(s.fault.error())
+		s.told = true
+	}
+}
+
+// show passes a message on, unless it is about the proxy's own doings or is to look empty.
+func (s *session) show(head *step, msg pgproto3.BackendMessage) {
+	switch m := msg.(type) {
+	case *pgproto3.ErrorResponse: // the server's own: always heard
+	case *pgproto3.CommandComplete:
+		head.done++
+		if head.hidden || head.wrapped > 0 && (head.done == 1 || head.done > head.wrapped+1) {
+			return
+		}
+		if head.action.Answer == Empty {
+			m.CommandTag = noRows(m.CommandTag)
+		}
+	case *pgproto3.DataRow:
+		if head.action.Answer == Empty {
+			return
+		}
+	default:
+		if head.hidden {
+			return
+		}
+	}
+	s.tell(msg)
+}
+
+// noRows sets the count at the end of a command tag to zero: "SELECT 3", "INSERT 0 1".
+func noRows(tag []byte) []byte {
+	i := bytes.LastIndexByte(tag, ' ')
+	if i < 0 || i+1 == len(tag) || !isDigit(tag[i+1]) {
+		return tag
+	}
+	return append(bytes.Clone(tag[:i+1]), '0')
+}
