@@ -39,7 +39,7 @@ func (s *Service) CreateClaimBatch(ctx context.Context, project string, claims [
 		names[c.Name] = i
 		b.items[i] = batchItem{claim: c, random: ipam.NewID()}
 	}
-	return once(ctx, s, key.ID, r, func(ctx context.Context) ([]ipam.Claim, error) {
+	return once(ctx, s, key.ID, r, nil, func(ctx context.Context) ([]ipam.Claim, error) {
 		return s.bindBatch(ctx, &b)
 	})
 }
@@ -77,9 +77,13 @@ func (s *Service) bindBatch(ctx context.Context, b *batch) ([]ipam.Claim, error)
 	})
 	if c, ok := asConflict(err); ok && len(c.AnswerKeys) == 0 && len(c.ClaimRefs) > 0 { // a used key: once looks again
 		for i, it := range b.items {
-			if it.claim.Name == c.ClaimRefs[0].Name {
-				return nil, inItem(claimExists(it.claim, "/metadata/name"), i)
+			if it.claim.Name != c.ClaimRefs[0].Name {
+				continue
 			}
+			if b.items[i].claim.Rename() {
+				return nil, c // once looks again
+			}
+			return nil, inItem(claimExists(it.claim, "/metadata/name"), i)
 		}
 	}
 	return bound, err

@@ -40,6 +40,9 @@ func (s *Service) createClaim(ctx context.Context, project string, c ipam.Claim,
 			return none, err
 		}
 		if done, answer, err := settledBefore(facts, c, r, put); done {
+			if ipam.IsCode(err, ipam.CodeAlreadyExists) && c.Rename() {
+				continue // a generated name that is taken is made anew
+			}
 			return answer, err
 		}
 		pools, err := s.eligible(ctx, s.store, key, c.Spec, facts.Pool)

@@ -41,8 +41,9 @@ func answers(projectID ipam.ID, r Request, now time.Time, value any) ([]Answer, 
 
 // once runs a create that may carry an idempotency key: the stored answer comes first, before anything is looked for;
 // a conflict (somebody else stored the key meanwhile) looks again. So does a refusal: when the same request is made twice
-// at once, what the first one took may be the very thing that the second one is refused for.
-func once[T any](ctx context.Context, s *Service, projectID ipam.ID, r Request, run func(ctx context.Context) (T, error)) (Result[T], error) {
+// at once, what the first one took may be the very thing that the second one is refused for. m is the metadata of what is created, so
+// that a generated name which is taken is made anew; nil when there is no one name.
+func once[T any](ctx context.Context, s *Service, projectID ipam.ID, r Request, m *ipam.Metadata, run func(ctx context.Context) (T, error)) (Result[T], error) {
 	for range maxRounds {
 		if answer, ok, err := replay[T](ctx, s, projectID, r); ok || err != nil {
 			return answer, err
@@ -55,6 +56,9 @@ func once[T any](ctx context.Context, s *Service, projectID ipam.ID, r Request, 
 			if answer, ok, again := replay[T](ctx, s, projectID, r); ok && again == nil {
 				return answer, nil
 			}
+		}
+		if m != nil && ipam.IsCode(err, ipam.CodeAlreadyExists) && m.Rename() {
+			continue
 		}
 		return Result[T]{Value: v}, err
 	}

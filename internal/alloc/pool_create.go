@@ -27,7 +27,7 @@ func (s *Service) CreatePool(ctx context.Context, project string, p ipam.Pool, r
 	p.Metadata = s.fresh(p.Metadata, project, s.region, who)
 	p.ProjectID = key.ID
 	random := ipam.NewID()
-	return once(ctx, s, key.ID, r, func(ctx context.Context) (ipam.Pool, error) {
+	return once(ctx, s, key.ID, r, &p.Metadata, func(ctx context.Context) (ipam.Pool, error) {
 		from, err := s.poolSource(ctx, s.store, key, p)
 		if err != nil {
 			return p, err

@@ -21,7 +21,7 @@ func (s *Service) CreateProject(ctx context.Context, p ipam.Project, r Request) 
 	p.Metadata = s.fresh(p.Metadata, "", "", who)
 	sp := s.defaultSpace(p, who)
 	// Keys of POST /projects are kept under the zero project: no project owns them.
-	return once(ctx, s, ipam.ID{}, r, func(ctx context.Context) (ipam.Project, error) {
+	return once(ctx, s, ipam.ID{}, r, &p.Metadata, func(ctx context.Context) (ipam.Project, error) {
 		stored, err := answers(ipam.ID{}, r, p.CreatedAt, p)
 		if err != nil {
 			return p, err

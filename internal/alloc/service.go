@@ -66,7 +66,7 @@ func (s *Service) fresh(m ipam.Metadata, project, region string, who tenancy.Pri
 	now := s.now()
 	return ipam.Metadata{
 		Name: m.Name, UID: ipam.NewID(), Project: project, Region: region, Generation: 1, Revision: ipam.NewID(),
-		CreatedAt: now, UpdatedAt: now, CreatedBy: who.Subject, Labels: m.Labels, Annotations: m.Annotations,
+		CreatedAt: now, UpdatedAt: now, CreatedBy: who.Subject, Labels: m.Labels, Annotations: m.Annotations, GeneratedFrom: m.GeneratedFrom,
 	}
 }
 

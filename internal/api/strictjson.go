@@ -60,17 +60,18 @@ type jsonWalk struct {
 
 func (w *jsonWalk) check(token jsontext.Token) error {
 	switch token.Kind() {
-	case '{', '[':
+	case jsontext.KindBeginObject, jsontext.KindBeginArray:
 		if w.decoder.StackDepth() > maxDepth {
 			return w.here("is nested more than %d levels deep.", maxDepth)
 		}
 		w.open = append(w.open, nil)
-	case '}', ']':
+	case jsontext.KindEndObject, jsontext.KindEndArray:
 		w.open = w.open[:len(w.open)-1]
-	case '"':
+	case jsontext.KindString:
 		return w.checkString(token.String())
-	case '0':
+	case jsontext.KindNumber:
 		return w.checkNumber(token.String())
+	default: // null, true, false
 	}
 	return nil
 }
@@ -80,7 +81,7 @@ func (w *jsonWalk) checkString(s string) error {
 		return w.here("contains U+0000, which cannot be stored.")
 	}
 	kind, length := w.decoder.StackIndex(w.decoder.StackDepth())
-	if kind != '{' || length%2 == 0 {
+	if kind != jsontext.KindBeginObject || length%2 == 0 {
 		return nil // a value; a name leaves an odd number of tokens behind
 	}
 	if freeNames(w.decoder.StackPointer().Parent()) {

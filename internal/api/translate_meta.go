@@ -18,7 +18,8 @@ func newMetadata(m gen.CreateMetadata) (ipam.Metadata, error) {
 	case !ipam.ValidGenerateName(m.GenerateName):
 		return meta, ipam.Invalid("/metadata/generateName", "must be 1 to %d of a-z, 0-9 and -, beginning with a letter or digit.", ipam.MaxGenerateName)
 	}
-	meta.Name = ipam.GenerateName(m.GenerateName, ipam.NewID())
+	meta.GeneratedFrom = m.GenerateName
+	meta.Rename()
 	return meta, nil
 }
 

@@ -20,6 +20,19 @@ type Metadata struct {
 	CreatedBy   string            `json:"createdBy"`
 	Labels      map[string]string `json:"labels,omitempty"`
 	Annotations map[string]string `json:"annotations,omitempty"`
+
+	// GeneratedFrom is the prefix that the name was made from, while the resource is being created: a generated name
+	// that turns out to be taken is made again. It is not stored.
+	GeneratedFrom string `json:"-"`
+}
+
+// Rename makes another name from the prefix; false when the name was the caller's own choice.
+func (m *Metadata) Rename() bool {
+	if m.GeneratedFrom == "" {
+		return false
+	}
+	m.Name = GenerateName(m.GeneratedFrom, NewID())
+	return true
 }
 
 // Ref names a resource of a project.
