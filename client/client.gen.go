@@ -573,8 +573,8 @@ type IPClaim struct {
 	Metadata Metadata `json:"metadata"`
 
 	// Spec Where to take the block from: exactly one of `poolRef`, `poolSelector`, `allocationRef`. What to take: at most one
-	// of `cidr` and `address`, or a `prefixLength`. With `allocationRef` the block is known, and what else is said of it
-	// must agree. Only `reclaimPolicy` can change later.
+	// of `cidr` and `address`, or a `prefixLength`. With `allocationRef` the block is known: leave the
+	// others out. Only `reclaimPolicy` can change later.
 	Spec   IPClaimSpec   `json:"spec"`
 	Status IPClaimStatus `json:"status"`
 }
@@ -585,8 +585,8 @@ type IPClaimCreate struct {
 	Metadata CreateMetadata `json:"metadata"`
 
 	// Spec Where to take the block from: exactly one of `poolRef`, `poolSelector`, `allocationRef`. What to take: at most one
-	// of `cidr` and `address`, or a `prefixLength`. With `allocationRef` the block is known, and what else is said of it
-	// must agree. Only `reclaimPolicy` can change later.
+	// of `cidr` and `address`, or a `prefixLength`. With `allocationRef` the block is known: leave the
+	// others out. Only `reclaimPolicy` can change later.
 	Spec IPClaimSpec `json:"spec"`
 }
 
@@ -614,14 +614,14 @@ type IPClaimPut struct {
 	Metadata *PutMetadata `json:"metadata,omitempty"`
 
 	// Spec Where to take the block from: exactly one of `poolRef`, `poolSelector`, `allocationRef`. What to take: at most one
-	// of `cidr` and `address`, or a `prefixLength`. With `allocationRef` the block is known, and what else is said of it
-	// must agree. Only `reclaimPolicy` can change later.
+	// of `cidr` and `address`, or a `prefixLength`. With `allocationRef` the block is known: leave the
+	// others out. Only `reclaimPolicy` can change later.
 	Spec IPClaimSpec `json:"spec"`
 }
 
 // IPClaimSpec Where to take the block from: exactly one of `poolRef`, `poolSelector`, `allocationRef`. What to take: at most one
-// of `cidr` and `address`, or a `prefixLength`. With `allocationRef` the block is known, and what else is said of it
-// must agree. Only `reclaimPolicy` can change later.
+// of `cidr` and `address`, or a `prefixLength`. With `allocationRef` the block is known: leave the
+// others out. Only `reclaimPolicy` can change later.
 type IPClaimSpec struct {
 	// Address This very address, as a /32 or /128.
 	Address Address `json:"address,omitempty"`
@@ -742,7 +742,7 @@ type IPPoolSpec struct {
 	// PrefixLength Child: a block of this length, chosen by the parent's strategy.
 	PrefixLength *PrefixLength `json:"prefixLength,omitempty"`
 
-	// Reservations What is withheld from carving. Reservations may overlap each other and must lie inside the pool.
+	// Reservations What is withheld from carving. Reservations lie inside the pool and do not overlap each other.
 	Reservations []Reservation `json:"reservations,omitempty"`
 
 	// SpaceRef Root: the space to carve from; by default the project's own `default`.

@@ -1,14 +1,13 @@
 package alloc
 
 import (
-	"maps"
 	"reflect"
 
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// differing names the parts of a wanted claim that an existing one does not have. Labels and annotations count; what the
-// server decided does not.
+// differing names the parts of a wanted claim's spec that an existing one does not have. Labels and annotations do not
+// count: others may have changed them since.
 func differing(have, want ipam.Claim) []string {
 	var diff []string
 	add := func(pointer string, same bool) {
@@ -17,8 +16,6 @@ func differing(have, want ipam.Claim) []string {
 		}
 	}
 	a, b := have.Spec, want.Spec
-	add("/metadata/labels", maps.Equal(have.Labels, want.Labels))
-	add("/metadata/annotations", maps.Equal(have.Annotations, want.Annotations))
 	add("/spec/poolRef", a.PoolRef == b.PoolRef)
 	add("/spec/poolSelector", reflect.DeepEqual(a.PoolSelector, b.PoolSelector))
 	add("/spec/allocationRef", a.AllocationRef == b.AllocationRef)

@@ -29,7 +29,8 @@ type member struct {
 	now      timestamp // release under ReclaimRetain
 
 	done     chan struct{}
-	finished bool // by the leader, who alone reads and writes it
+	finished bool // by the leader, who alone reads and writes it, and the next one
+	unsure   bool // the outcome of a COMMIT with this member was unknown: it may still take effect
 	outcome  ipam.Claim
 	err      error
 }
@@ -129,7 +130,7 @@ func (s *Service) runRound(ctx context.Context, pool ipam.Pool, members []*membe
 		return s.groupTx(ctx, tx, pool, members)
 	})
 	if c, ok := asConflict(err); ok {
-		return dropConflicts(members, c)
+		return s.dropConflicts(ctx, members, c)
 	}
 	switch {
 	case err == nil:
@@ -154,11 +155,13 @@ func (s *Service) deliver(ctx context.Context, pool ipam.Pool, members []*member
 	var again, refused []*member
 	var wishes []space.Wish
 	for i, m := range members {
-		if p.refused[i] {
+		switch {
+		case (p.refused[i] || p.errs[i] != nil) && s.tookEffectLate(ctx, m):
+		case p.refused[i]:
 			refused, wishes = append(refused, m), append(wishes, p.wishes[i])
-			continue
+		default:
+			m.finish(p.outcomes[i], p.errs[i])
 		}
-		m.finish(p.outcomes[i], p.errs[i])
 	}
 	if len(refused) == 0 {
 		return nil
@@ -184,34 +187,59 @@ func (s *Service) deliver(ctx context.Context, pool ipam.Pool, members []*member
 }
 
 // settleMembers reads back each member after a COMMIT whose outcome is unknown: those that took effect are done, the
-// others go into the next round with the same ids.
+// others go into the next round with the same ids. It has its own time: the group's is often up just then.
 func (s *Service) settleMembers(ctx context.Context, members []*member) []*member {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readBackLimit)
+	defer cancel()
 	var again []*member
 	for _, m := range members {
-		got, found, err := ignoreNotFound(s.store.ClaimGet(ctx, m.key, m.claim.Name))
-		switch {
+		switch got, done, err := s.tookEffect(ctx, m); {
 		case err != nil:
 			m.finish(ipam.Claim{}, outcomeUnknown(err))
-		case m.create && found && got.UID == m.claim.UID:
+		case done:
 			m.finish(got, nil)
-		case !m.create && (!found || got.UID != m.claim.UID):
-			m.finish(m.claim, nil)
 		default:
+			m.unsure = true
 			again = append(again, m)
 		}
 	}
 	return again
 }
 
+// tookEffect reads back whether what the member asked for has happened.
+func (s *Service) tookEffect(ctx context.Context, m *member) (ipam.Claim, bool, error) {
+	got, found, err := ignoreNotFound(s.store.ClaimGet(ctx, m.key, m.claim.Name))
+	own := found && got.UID == m.claim.UID
+	if m.create {
+		return got, own, err
+	}
+	return m.claim, !own, err
+}
+
+// tookEffectLate finishes a member that is refused after an unknown outcome if what refuses it is its own first COMMIT,
+// which landed after it had been looked for.
+func (s *Service) tookEffectLate(ctx context.Context, m *member) bool {
+	if !m.unsure {
+		return false
+	}
+	got, done, err := s.tookEffect(ctx, m)
+	if err != nil || !done {
+		return false
+	}
+	m.finish(got, nil)
+	return true
+}
+
 // dropConflicts takes out the members whose rows exist already (create) or are gone (release): they look again.
-func dropConflicts(members []*member, c *Conflict) []*member {
+func (s *Service) dropConflicts(ctx context.Context, members []*member, c *Conflict) []*member {
 	rest := make([]*member, 0, len(members))
 	for _, m := range members {
-		if c.names(m) {
+		switch {
+		case !c.names(m):
+			rest = append(rest, m)
+		case !s.tookEffectLate(ctx, m):
 			m.finish(ipam.Claim{}, c)
-			continue
 		}
-		rest = append(rest, m)
 	}
 	if len(rest) == len(members) { // about none of them: cannot be, and must not go round for ever
 		finish(rest, contention(c))
@@ -271,6 +299,9 @@ func finish(members []*member, err error) {
 func (m *member) finish(c ipam.Claim, err error) {
 	if m.finished {
 		return
+	}
+	if m.unsure && retryLater(err) {
+		err = outcomeUnknown(err) // "nothing was changed" cannot be said any more
 	}
 	m.finished, m.outcome, m.err = true, c, err
 	if m.done != nil {

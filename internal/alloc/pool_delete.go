@@ -112,8 +112,12 @@ func (s *Service) inUse(ctx context.Context, p ipam.Pool, refused error) error {
 	if err != nil || held.Claims+held.Retained+held.ChildPools == 0 {
 		return refused
 	}
-	e := ipam.Errorf(ipam.CodeInUse, "Pool %s still holds %d claims, %d retained allocations and %d child pools; nothing was changed.",
-		p.Ref(), held.Claims, held.Retained, held.ChildPools)
+	code := ipam.CodeInUse
+	if held.Claims+held.ChildPools == 0 {
+		code = ipam.CodeAllocationRetained
+	}
+	e := ipam.Errorf(code, "Pool %s still holds %s, %s and %s; nothing was changed.", p.Ref(),
+		counted(held.Claims, "claim"), counted(held.Retained, "retained allocation"), counted(held.ChildPools, "child pool"))
 	claims := held.Claims + held.Retained
 	e.Figures.Claims, e.Figures.ChildPools = &claims, &held.ChildPools
 	return e

@@ -128,7 +128,7 @@ func (s *Service) rereserve(ctx context.Context, tx Tx, was, next ipam.Pool, sub
 	next.CreatedBy = subject
 	for i, r := range added {
 		if _, ok := k.take(wishes[i]); !ok {
-			e := takenRefusal(ctx, tx, was, r.block, ProjectKey{})
+			e := takenRefusal(ctx, tx, was, r.block, ProjectKey{ID: was.ProjectID, Name: was.Project})
 			return Changes{}, pointAt(e, reservationPointer(r.index))
 		}
 		changes.AllocationInsert = append(changes.AllocationInsert, reservationOf(next, r))

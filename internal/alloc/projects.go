@@ -121,8 +121,8 @@ func (s *Service) DeleteProject(ctx context.Context, name string, r Request) err
 			return none, err
 		}
 		if holds != (Holdings{}) {
-			e := ipam.Errorf(ipam.CodeInUse, "Project %q still holds %d pools, %d claims and %d spaces besides %q; delete them first.",
-				name, holds.Pools, holds.Claims, holds.Spaces, ipam.DefaultSpace)
+			e := ipam.Errorf(ipam.CodeInUse, "Project %q still holds %s, %s and %s besides %q; delete them first.", name,
+				counted(holds.Pools, "pool"), counted(holds.Claims, "claim"), counted(holds.Spaces, "space"), ipam.DefaultSpace)
 			e.Figures.Claims = &holds.Claims
 			return none, e
 		}

@@ -4,10 +4,19 @@ import (
 	"context"
 	"math/big"
 	"net/netip"
+	"strconv"
 
 	"github.com/carve-ipam/carve/internal/alloc/space"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
+
+// counted says "1 claim" or "2 claims".
+func counted(n int64, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return strconv.FormatInt(n, 10) + " " + noun + "s"
+}
 
 // refusal explains why a pool could not grant a wish, with the figures of the moment.
 func refusal(ctx context.Context, read Reader, pool ipam.Pool, wish space.Wish) error {

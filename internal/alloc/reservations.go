@@ -55,6 +55,15 @@ func blocksOf(at string, pool netip.Prefix, r ipam.Reservation) ([]netip.Prefix,
 	if ways != 1 {
 		return nil, ipam.Invalid(at, "must have exactly one of cidr, from with to, first, last.")
 	}
+	for _, a := range []struct {
+		field string
+		addr  netip.Addr
+	}{{"/cidr", r.CIDR.Addr()}, {"/from", r.From}, {"/to", r.To}} {
+		if a.addr.IsValid() && ipam.FamilyOf(a.addr) != ipam.FamilyOf(pool.Addr()) {
+			return nil, ipam.Errorf(ipam.CodeFamilyMismatch, "The pool is %s (%s); a reservation is %s.", ipam.FamilyOf(pool.Addr()), pool, ipam.FamilyOf(a.addr)).
+				At(at+a.field, "must be %s.", ipam.FamilyOf(pool.Addr()))
+		}
+	}
 	switch {
 	case r.CIDR.IsValid():
 		if !space.Contains(pool, r.CIDR) {

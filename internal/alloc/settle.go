@@ -31,8 +31,10 @@ func settled[T any](ctx context.Context, s *Service, op string, dryRun bool,
 			return v, nil
 		case ipam.IsCode(err, ipam.CodeOutcomeUnknown):
 			unsure = true
-		case !unsure || retryLater(err):
+		case !unsure:
 			return zero, err
+		case retryLater(err): // "nothing was changed" cannot be said any more
+			return zero, outcomeUnknown(err)
 		}
 		// Either unknown now, or refused after an unknown round: the refusal may be our own first success.
 		back, found, readErr := readBackWithin(ctx, readBack)

@@ -135,7 +135,7 @@ func emptySpace(ctx context.Context, tx Tx, sp ipam.Space) ([]FreeChange, error)
 		free = append(free, FreeChange{Container: c, Delete: wholeBlock(c)})
 	}
 	if pools > 0 {
-		e := ipam.Errorf(ipam.CodeInUse, "Space %q still holds %d root pools; delete them first.", sp.Name, pools)
+		e := ipam.Errorf(ipam.CodeInUse, "Space %q still holds %s; delete them first.", sp.Name, counted(pools, "root pool"))
 		e.Figures.ChildPools = &pools
 		return nil, e
 	}

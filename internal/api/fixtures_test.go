@@ -7,8 +7,6 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-func length(n int) *int { return &n }
-
 func meta(name string) ipam.Metadata {
 	at := time.Date(2026, 3, 2, 9, 30, 0, 123456000, time.UTC)
 	return ipam.Metadata{
@@ -23,8 +21,8 @@ func childPool() ipam.Pool {
 	return ipam.Pool{
 		Metadata: meta("edge"), Block: netip.MustParsePrefix("10.20.4.0/22"), Space: ipam.Ref{Project: "team-a", Name: "default"},
 		Spec: ipam.PoolSpec{
-			Parent: ipam.Ref{Project: "team-a", Name: "prod-eu"}, PrefixLength: length(22), Visibility: ipam.VisibilityShared,
-			Allocation: ipam.Allocating{Strategy: ipam.FirstFit, MinPrefixLength: length(24), MaxPrefixLength: length(30), DefaultPrefixLength: length(28)},
+			Parent: ipam.Ref{Project: "team-a", Name: "prod-eu"}, PrefixLength: new(22), Visibility: ipam.VisibilityShared,
+			Allocation: ipam.Allocating{Strategy: ipam.FirstFit, MinPrefixLength: new(24), MaxPrefixLength: new(30), DefaultPrefixLength: new(28)},
 			Reservations: []ipam.Reservation{
 				{First: 16, Reason: "devices"},
 				{CIDR: netip.MustParsePrefix("10.20.7.0/27")},
@@ -52,7 +50,7 @@ func boundClaim() ipam.Claim {
 		Metadata: meta("web"), Block: netip.MustParsePrefix("10.20.4.16/28"),
 		Pool: ipam.Ref{Project: "team-a", Name: "edge"}, AllocationID: ipam.DerivedID(ipam.ID{2}, "web"),
 		Spec: ipam.ClaimSpec{
-			PoolRef: ipam.Ref{Project: "team-a", Name: "edge"}, PrefixLength: length(28), Family: ipam.IPv4,
+			PoolRef: ipam.Ref{Project: "team-a", Name: "edge"}, PrefixLength: new(28), Family: ipam.IPv4,
 			ReclaimPolicy: ipam.ReclaimRetain, OwnerRef: &ipam.OwnerRef{Kind: "Cluster", Name: "web", UID: "1"},
 		},
 	}

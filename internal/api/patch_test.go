@@ -24,7 +24,7 @@ func TestPatchesChangeWhatIsWritable(t *testing.T) {
 		want := childPool()
 		want.Labels, want.Annotations = map[string]string{"tier": "web", "zone": "a"}, nil
 		want.Spec.Visibility, want.Spec.Description = ipam.VisibilityConsumer, ""
-		want.Spec.Allocation = ipam.Allocating{Strategy: ipam.Sparse, MinPrefixLength: length(25), DefaultPrefixLength: length(28)}
+		want.Spec.Allocation = ipam.Allocating{Strategy: ipam.Sparse, MinPrefixLength: new(25), DefaultPrefixLength: new(28)}
 		want.Spec.Reservations = []ipam.Reservation{{Last: 4}}
 		require.Equal(t, want, got)
 		require.Equal(t, childPool(), was, "the function is pure")

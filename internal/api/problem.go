@@ -95,7 +95,7 @@ func quote(revision string) string { return `"` + revision + `"` }
 func problemOf(c echo.Context, k kind, e *ipam.Error) gen.Problem {
 	p := gen.Problem{
 		Type: "/problems/" + string(e.Code), Title: k.title, Status: k.status, Detail: e.Message,
-		Instance: c.Request().URL.EscapedPath(), Code: gen.ProblemCode(e.Code), TraceID: requestIDOf(c),
+		Instance: c.Request().URL.EscapedPath(), Code: gen.ProblemCode(e.Code), TraceID: traceIDOf(c),
 	}
 	for _, f := range e.Fields {
 		p.Errors = append(p.Errors, gen.ProblemField{Pointer: f.Pointer, Detail: f.Detail})

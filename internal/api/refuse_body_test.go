@@ -22,7 +22,9 @@ const (
 func TestBadBodies(t *testing.T) {
 	t.Parallel()
 	pool := func(spec string) string { return `{"metadata": {"name": "p"}, "spec": {` + spec + `}}` }
-	claim := func(spec string) string { return `{"metadata": {"name": "c"}, "spec": {"poolRef": {"name": "p"}, ` + spec + `}}` }
+	claim := func(spec string) string {
+		return `{"metadata": {"name": "c"}, "spec": {"poolRef": {"name": "p"}, ` + spec + `}}`
+	}
 	reservation := func(r string) string { return pool(`"cidr": "10.0.0.0/8", "reservations": [` + r + `]`) }
 	cases := []struct{ promise, method, path, body, pointer, detail string }{
 		{"RefusesAMalformedCIDR", "POST", pools, pool(`"cidr": "10.0.0.0"`), "/spec/cidr", "is not a CIDR such as"},

@@ -25,7 +25,9 @@ type answering struct {
 	getPool func(ctx context.Context) (ipam.Pool, error)
 }
 
-func (a answering) GetPool(ctx context.Context, _, _ string) (ipam.Pool, error) { return a.getPool(ctx) }
+func (a answering) GetPool(ctx context.Context, _, _ string) (ipam.Pool, error) {
+	return a.getPool(ctx)
+}
 
 func failing(err error) answering {
 	return answering{getPool: func(context.Context) (ipam.Pool, error) { return ipam.Pool{}, err }}

@@ -2,9 +2,11 @@ package crdb
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // postgres is PostgreSQL 15 or newer: the embedded database and the test engine.
@@ -49,7 +51,8 @@ func (postgres) prepareRegions(ctx context.Context, c *pgx.Conn, region string) 
 		return err
 	}
 	if !exists {
-		if _, err := c.Exec(ctx, "CREATE TYPE crdb_internal_region AS ENUM ("+quoteLiteral(region)+")"); err != nil {
+		// PostgreSQL has no CREATE TYPE IF NOT EXISTS, and another process may be here at the same time.
+		if _, err := c.Exec(ctx, "CREATE TYPE crdb_internal_region AS ENUM ("+quoteLiteral(region)+")"); err != nil && !isThere(err) {
 			return err
 		}
 	}
@@ -57,4 +60,10 @@ func (postgres) prepareRegions(ctx context.Context, c *pgx.Conn, region string) 
 		return fmt.Errorf("cannot add region %q: %w", region, err)
 	}
 	return nil
+}
+
+// isThere reports whether an object was not made because it exists: found in the catalogue, or met there when it was entered.
+func isThere(err error) bool {
+	var pg *pgconn.PgError
+	return errors.As(err, &pg) && (pg.Code == "42710" || pg.Code == uniqueViolation)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
@@ -68,12 +69,19 @@ func CheckSchema(ctx context.Context, dsn string) error {
 	return nil
 }
 
+// Servers that start together wait for the first of them, which is done in a second: goose's own 5 s between two looks would be
+// most of their start.
+const (
+	lockPoll  = 250 * time.Millisecond
+	lockPolls = 1200 // five minutes
+)
+
 // provider is goose on the database. The table lease works on both engines; advisory locks do not exist, or do
 // nothing, on CockroachDB.
 func provider(cfg *pgx.ConnConfig, files fs.FS) (*goose.Provider, func(), error) {
 	db := stdlib.OpenDB(*cfg)
 	closeDB := func() { _ = db.Close() }
-	locker, err := lock.NewPostgresTableLocker()
+	locker, err := lock.NewPostgresTableLocker(lock.WithTableLockTimeout(lockPoll, lockPolls))
 	if err != nil {
 		closeDB()
 		return nil, nil, err

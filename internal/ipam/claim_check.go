@@ -69,8 +69,11 @@ func (o *OwnerRef) check() error {
 	if o == nil {
 		return nil
 	}
-	for _, f := range []struct{ name, value string }{{"kind", o.Kind}, {"name", o.Name}, {"uid", o.UID}} {
-		if err := CheckText("/spec/ownerRef/"+f.name, f.value, 253, false); err != nil {
+	for _, f := range []struct {
+		name, value string
+		limit       int
+	}{{"kind", o.Kind, 128}, {"name", o.Name, 253}, {"uid", o.UID, 128}} {
+		if err := CheckText("/spec/ownerRef/"+f.name, f.value, f.limit, false); err != nil {
 			return err
 		}
 	}

@@ -1,0 +1,298 @@
+package api_test
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/api"
+	"github.com/carve-ipam/carve/internal/api/gen"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// scripted is use cases that keep what they were asked and answer what they were told. What the use cases do is tested with
+// a database; here it is what the adapter makes of HTTP, and of their answers.
+type scripted struct {
+	nobody
+	claim    ipam.Claim
+	pool     ipam.Pool
+	replayed bool
+	existed  bool
+
+	project string
+	request alloc.Request
+	asked   ipam.Claim
+	batch   []ipam.Claim
+	filter  alloc.Filter
+	limit   int
+	cursor  string
+	bits    *int
+	reads   int
+}
+
+func (s *scripted) CreateClaim(_ context.Context, project string, c ipam.Claim, r alloc.Request) (alloc.Result[ipam.Claim], error) {
+	s.project, s.asked, s.request = project, c, r
+	return alloc.Result[ipam.Claim]{Value: s.claim, Replayed: s.replayed}, nil
+}
+
+func (s *scripted) PutClaim(_ context.Context, project string, c ipam.Claim, r alloc.Request) (alloc.Result[ipam.Claim], error) {
+	s.project, s.asked, s.request = project, c, r
+	return alloc.Result[ipam.Claim]{Value: s.claim, Existed: s.existed}, nil
+}
+
+func (s *scripted) CreateClaimBatch(_ context.Context, project string, claims []ipam.Claim, r alloc.Request) (alloc.Result[[]ipam.Claim], error) {
+	s.project, s.batch, s.request = project, claims, r
+	return alloc.Result[[]ipam.Claim]{Value: []ipam.Claim{s.claim, s.claim}, Replayed: s.replayed}, nil
+}
+
+func (s *scripted) GetPool(context.Context, string, string) (ipam.Pool, error) {
+	s.reads++
+	return s.pool, nil
+}
+
+func (s *scripted) PatchPool(_ context.Context, _, _ string, r alloc.Request, mutate func(ipam.Pool) (ipam.Pool, error)) (ipam.Pool, error) {
+	s.request = r
+	was := s.pool
+	was.Stock = ipam.Stock{} // as the use case reads it
+	next, err := mutate(was)
+	next.Stock = s.pool.Stock
+	return next, err
+}
+
+func (s *scripted) DeletePool(_ context.Context, _, _ string, r alloc.Request) error {
+	s.request = r
+	return r.IfMatch.Check(s.pool.Revision)
+}
+
+func (s *scripted) ListPools(_ context.Context, project string, f alloc.Filter, limit int, cursor string) (alloc.Page[ipam.Pool], error) {
+	s.project, s.filter, s.limit, s.cursor = project, f, limit, cursor
+	return alloc.Page[ipam.Pool]{Items: []ipam.Pool{s.pool}, Next: "bmV4dA"}, nil
+}
+
+func (s *scripted) ListAllocations(_ context.Context, project string, f alloc.Filter, limit int, cursor string) (alloc.Page[ipam.Allocation], error) {
+	s.project, s.filter, s.limit, s.cursor = project, f, limit, cursor
+	return alloc.Page[ipam.Allocation]{Items: []ipam.Allocation{}}, nil
+}
+
+func (s *scripted) GetPoolFree(_ context.Context, _, _ string, bits *int, limit int, _ string) (alloc.FreePage, error) {
+	s.bits, s.limit = bits, limit
+	return alloc.FreePage{Pool: s.pool, Blocks: []netip.Prefix{s.pool.Block}}, nil
+}
+
+func script() *scripted {
+	at := time.Date(2026, 3, 2, 9, 30, 0, 0, time.UTC)
+	meta := func(name string) ipam.Metadata {
+		return ipam.Metadata{
+			Name: name, UID: ipam.NewID(), Project: "team-a", Region: "local", Generation: 1, Revision: ipam.NewID(),
+			CreatedAt: at, UpdatedAt: at, CreatedBy: "dev",
+		}
+	}
+	block, ref := netip.MustParsePrefix("10.20.0.0/16"), ipam.Ref{Project: "team-a", Name: "p"}
+	return &scripted{
+		pool: ipam.Pool{
+			Metadata: meta("p"), Block: block, Space: ipam.Ref{Project: "team-a", Name: "default"},
+			Spec:  ipam.PoolSpec{CIDR: block, Visibility: ipam.VisibilityConsumer, Allocation: ipam.Allocating{Strategy: ipam.BestFit}},
+			Stock: ipam.Stock{Free: map[int]int64{16: 1}},
+		},
+		claim: ipam.Claim{
+			Metadata: meta("c"), Block: netip.MustParsePrefix("10.20.0.1/32"), Pool: ref, AllocationID: ipam.NewID(),
+			Spec: ipam.ClaimSpec{PoolRef: ref, ReclaimPolicy: ipam.ReclaimDelete},
+		},
+	}
+}
+
+func send(t *testing.T, s *scripted, method, target, body string, headers ...string) *httptest.ResponseRecorder {
+	t.Helper()
+	return serve(t, api.Config{Service: s}).do(t, method, target, body, headers...)
+}
+
+func tagOf(m ipam.Metadata) string { return `"` + m.Revision.String() + `"` }
+
+func TestCreatingAClaim(t *testing.T) {
+	t.Parallel()
+	const body = `{"metadata": {"name": "c"}, "spec": {"poolRef": {"name": "p"}, "prefixLength": 32}}`
+
+	t.Run("AnswersTheBlockAndWhereTheClaimIs", func(t *testing.T) {
+		t.Parallel()
+		s := script()
+		w := send(t, s, "POST", claims, body)
+		require.Equal(t, http.StatusCreated, w.Code)
+		require.Equal(t, claims+"/c", w.Header().Get("Location"))
+		require.Equal(t, tagOf(s.claim.Metadata), w.Header().Get("ETag"))
+		require.Empty(t, w.Header().Values("Idempotency-Replayed"))
+		require.Empty(t, w.Header().Values("Dry-Run"))
+		got := decode[gen.IPClaim](t, w)
+		require.Equal(t, "10.20.0.1/32", got.Status.AllocatedCIDR)
+		require.Equal(t, "10.20.0.1", got.Status.Address)
+		require.Equal(t, "team-a", s.project)
+		require.Equal(t, ipam.Ref{Project: "team-a", Name: "p"}, s.asked.Spec.PoolRef)
+		require.Equal(t, 32, *s.asked.Spec.PrefixLength)
+		require.Equal(t, alloc.Request{}, s.request)
+	})
+
+	t.Run("MarksARepeat", func(t *testing.T) {
+		t.Parallel()
+		s := script()
+		s.replayed = true
+		w := send(t, s, "POST", claims, body, "Idempotency-Key", "key-1")
+		require.Equal(t, http.StatusCreated, w.Code)
+		require.Equal(t, "true", w.Header().Get("Idempotency-Replayed"))
+		require.Equal(t, "key-1", s.request.Key)
+		require.NotZero(t, s.request.Fingerprint)
+	})
+
+	t.Run("MarksADryRun", func(t *testing.T) {
+		t.Parallel()
+		s := script()
+		w := send(t, s, "POST", claims+"?dryRun=true", body)
+		require.Equal(t, "true", w.Header().Get("Dry-Run"))
+		require.True(t, s.request.DryRun)
+	})
+
+	t.Run("CompletesAGeneratedName", func(t *testing.T) {
+		t.Parallel()
+		s := script()
+		send(t, s, "POST", claims, `{"metadata": {"generateName": "web-"}, "spec": {"poolRef": {"name": "p"}}}`)
+		require.Regexp(t, `^web-[a-z0-9]{6}$`, s.asked.Name)
+	})
+}
+
+func TestPuttingAClaim(t *testing.T) {
+	t.Parallel()
+	const body = `{"spec": {"poolRef": {"name": "p"}, "prefixLength": 32}}`
+
+	t.Run("CreatesIt", func(t *testing.T) {
+		t.Parallel()
+		s := script()
+		w := send(t, s, "PUT", claims+"/c", body)
+		require.Equal(t, http.StatusCreated, w.Code)
+		require.Equal(t, claims+"/c", w.Header().Get("Location"))
+		require.Equal(t, "c", s.asked.Name)
+	})
+
+	t.Run("OrReturnsIt", func(t *testing.T) {
+		t.Parallel()
+		s := script()
+		s.existed = true
+		w := send(t, s, "PUT", claims+"/c", body)
+		require.Equal(t, http.StatusOK, w.Code)
+		require.Empty(t, w.Header().Get("Location"))
+		require.Equal(t, tagOf(s.claim.Metadata), w.Header().Get("ETag"))
+	})
+}
+
+func TestABatchKeepsItsOrder(t *testing.T) {
+	t.Parallel()
+	s := script()
+	w := send(t, s, "POST", batches, `{"claims": [
+		{"metadata": {"name": "a"}, "spec": {"poolRef": {"name": "p"}}},
+		{"metadata": {"name": "b"}, "spec": {"poolRef": {"name": "p"}}}]}`)
+	require.Equal(t, http.StatusCreated, w.Code)
+	require.Len(t, decode[gen.ClaimBatch](t, w).Claims, 2)
+	require.Equal(t, "a", s.batch[0].Name)
+	require.Equal(t, "b", s.batch[1].Name)
+}
+
+func TestPatchingAPool(t *testing.T) {
+	t.Parallel()
+
+	t.Run("AnswersTheNewPool", func(t *testing.T) {
+		t.Parallel()
+		s := script()
+		w := send(t, s, "PATCH", pools+"/p", `{"spec": {"description": "d"}}`, "If-Match", tagOf(s.pool.Metadata))
+		require.Equal(t, http.StatusOK, w.Code, w.Body.String())
+		require.Equal(t, "d", decode[gen.IPPool](t, w).Spec.Description)
+		require.Equal(t, []string{s.pool.Revision.String()}, s.request.IfMatch.Revisions)
+		require.Zero(t, s.reads, "an ordinary patch reads nothing beside its transaction")
+	})
+
+	t.Run("TakesBackWhatWasRead", func(t *testing.T) {
+		t.Parallel()
+		s := script()
+		whole := send(t, s, "GET", pools+"/p", "").Body.String()
+		w := send(t, s, "PATCH", pools+"/p", whole, "If-Match", "*")
+		require.Equal(t, http.StatusOK, w.Code, w.Body.String())
+		require.JSONEq(t, whole, w.Body.String())
+	})
+
+	t.Run("JoinsTagsThatComeInParts", func(t *testing.T) {
+		t.Parallel()
+		s := script()
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodDelete, pools+"/p", nil)
+		r.Header["If-Match"] = []string{`"a"`, `"b", ` + tagOf(s.pool.Metadata)}
+		require.Equal(t, http.StatusNoContent, serve(t, api.Config{Service: s}).send(t, r).Code)
+		require.Equal(t, []string{"a", "b", s.pool.Revision.String()}, s.request.IfMatch.Revisions)
+	})
+}
+
+func TestDeletingAPool(t *testing.T) {
+	t.Parallel()
+
+	t.Run("AnswersNothing", func(t *testing.T) {
+		t.Parallel()
+		s := script()
+		w := send(t, s, "DELETE", pools+"/p?dryRun=true", "")
+		require.Equal(t, http.StatusNoContent, w.Code)
+		require.Empty(t, w.Body.String())
+		require.Equal(t, "true", w.Header().Get("Dry-Run"))
+		require.True(t, s.request.DryRun)
+		require.False(t, s.request.IfMatch.Set())
+	})
+
+	t.Run("SaysWhichTagIsCurrent", func(t *testing.T) {
+		t.Parallel()
+		for _, stale := range []string{`"x"`, "W/" + tagOf(script().pool.Metadata)} {
+			s := script()
+			w := send(t, s, "DELETE", pools+"/p", "", "If-Match", stale)
+			p := problem(t, w, http.StatusPreconditionFailed, gen.ProblemCodePreconditionFailed)
+			require.Equal(t, tagOf(s.pool.Metadata), w.Header().Get("ETag"))
+			require.Equal(t, tagOf(s.pool.Metadata), p.CurrentETag)
+		}
+	})
+}
+
+func TestListing(t *testing.T) {
+	t.Parallel()
+
+	t.Run("HandsOnEveryFilterOfPools", func(t *testing.T) {
+		t.Parallel()
+		s := script()
+		w := send(t, s, "GET", pools+"?labelSelector=env%3Dprod&phase=Ready&ipFamily=IPv4&space=lab&parent=team-b/x&within=10.0.0.0/8&contains=10.20.0.1&limit=7&cursor=abc", "")
+		require.Equal(t, http.StatusOK, w.Code, w.Body.String())
+		require.Equal(t, alloc.Filter{
+			Labels: &ipam.Selector{MatchExpressions: []ipam.Requirement{{Key: "env", Operator: ipam.OpIn, Values: []string{"prod"}}}},
+			Phase:  "Ready", Family: ipam.IPv4,
+			Space: ipam.Ref{Project: "team-a", Name: "lab"}, Parent: ipam.Ref{Project: "team-b", Name: "x"},
+			Within: netip.MustParsePrefix("10.0.0.0/8"), Contains: netip.MustParseAddr("10.20.0.1"),
+		}, s.filter)
+		require.Equal(t, 7, s.limit)
+		require.Equal(t, "abc", s.cursor)
+		page := decode[gen.IPPoolList](t, w)
+		require.Len(t, page.Items, 1)
+		require.Equal(t, "bmV4dA", page.NextCursor)
+	})
+
+	t.Run("HandsOnEveryFilterOfAllocations", func(t *testing.T) {
+		t.Parallel()
+		s := script()
+		w := send(t, s, "GET", "/v1/projects/team-a/allocations?purpose=ChildPool&phase=Retained&pool=p", "")
+		require.Equal(t, alloc.Filter{Purpose: ipam.PurposeChildPool, Phase: "Retained", Pool: ipam.Ref{Project: "team-a", Name: "p"}}, s.filter)
+		require.Equal(t, 100, s.limit)
+		require.JSONEq(t, `{"items": []}`, w.Body.String())
+	})
+
+	t.Run("ShowsWhatIsFree", func(t *testing.T) {
+		t.Parallel()
+		s := script()
+		w := send(t, s, "GET", pools+"/p/free?prefixLength=20&limit=1", "")
+		require.Equal(t, http.StatusOK, w.Code)
+		require.Equal(t, 20, *s.bits)
+		require.Equal(t, []gen.FreeBlock{{CIDR: "10.20.0.0/16"}}, decode[gen.PoolFree](t, w).Items)
+	})
+}

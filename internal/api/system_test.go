@@ -1,0 +1,96 @@
+package api_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/api"
+	"github.com/carve-ipam/carve/internal/api/gen"
+)
+
+func TestProbes(t *testing.T) {
+	t.Parallel()
+	down := func(context.Context) error { return errors.New("secret") }
+	s := serve(t, api.Config{Ready: down, Authenticator: strangers{}})
+
+	require.JSONEq(t, `{"status": "ok"}`, s.do(t, "GET", "/healthz", "").Body.String())
+	w := s.do(t, "GET", "/readyz", "")
+	problem(t, w, http.StatusServiceUnavailable, gen.ProblemCodeUnavailable)
+	require.Equal(t, "1", w.Header().Get("Retry-After"))
+	require.NotContains(t, w.Body.String(), "secret")
+
+	up := func(context.Context) error { return nil }
+	for _, ready := range []func(context.Context) error{nil, up} {
+		w := serve(t, api.Config{Ready: ready}).do(t, "GET", "/readyz", "")
+		require.Equal(t, http.StatusOK, w.Code)
+	}
+}
+
+func TestVersion(t *testing.T) {
+	t.Parallel()
+	w := serve(t, api.Config{Version: api.Version{Version: "1.2.3"}}).do(t, "GET", "/v1/version", "")
+	require.Equal(t, gen.Version{Version: "1.2.3", GoVersion: runtime.Version()}, decode[gen.Version](t, w))
+}
+
+func TestDocumentsNeedNoCredentials(t *testing.T) {
+	t.Parallel()
+	s := serve(t, api.Config{Authenticator: strangers{}})
+
+	t.Run("TheContract", func(t *testing.T) {
+		t.Parallel()
+		w := s.do(t, "GET", "/openapi.yaml", "")
+		require.Equal(t, "application/yaml", w.Header().Get("Content-Type"))
+		require.Contains(t, w.Body.String(), "openapi: 3.0.3")
+		require.Equal(t, http.StatusNotModified, s.do(t, "GET", "/openapi.yaml", "", "If-None-Match", w.Header().Get("ETag")).Code)
+
+		w = s.do(t, "GET", "/openapi.json", "")
+		require.Equal(t, "application/json", w.Header().Get("Content-Type"))
+		require.Equal(t, "3.0.3", decode[map[string]any](t, w)["openapi"])
+	})
+
+	t.Run("SwaggerUI", func(t *testing.T) {
+		t.Parallel()
+		w := s.do(t, "GET", "/docs/", "")
+		require.Equal(t, http.StatusOK, w.Code)
+		require.Contains(t, w.Body.String(), "/openapi.yaml")
+		require.Contains(t, w.Header().Get("Content-Security-Policy"), "script-src 'self'")
+		require.Equal(t, http.StatusMovedPermanently, s.do(t, "GET", "/docs", "").Code)
+	})
+
+	t.Run("ThePagesOfCodes", func(t *testing.T) {
+		t.Parallel()
+		w := s.do(t, "GET", "/problems/pool_exhausted", "")
+		require.Equal(t, "text/markdown; charset=utf-8", w.Header().Get("Content-Type"))
+		require.Contains(t, w.Body.String(), "# Nothing large enough is free")
+
+		w = s.do(t, "GET", "/problems/pool_exhausted", "", "Accept", "text/html,*/*;q=0.8")
+		require.Equal(t, "text/html; charset=UTF-8", w.Header().Get("Content-Type"))
+		require.Contains(t, w.Body.String(), "<h1>Nothing large enough is free</h1>")
+		require.Contains(t, w.Body.String(), "<h2>What the caller does</h2>")
+	})
+}
+
+func TestHEADAnswersLikeGETWithoutABody(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(serve(t, api.Config{Service: script()}).handler)
+	t.Cleanup(server.Close)
+	for _, path := range []string{pools + "/p", "/healthz", "/openapi.yaml", "/docs/", "/problems/in_use"} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodHead, server.URL+path, nil)
+		require.NoError(t, err)
+		answer, err := server.Client().Do(r)
+		require.NoError(t, err)
+		body, err := io.ReadAll(answer.Body)
+		require.NoError(t, err)
+		require.NoError(t, answer.Body.Close())
+		require.Equal(t, http.StatusOK, answer.StatusCode, path)
+		require.Empty(t, body)
+		require.NotEmpty(t, answer.Header.Get("Content-Type"))
+	}
+}
