@@ -1,0 +1,60 @@
+package cli
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/spf13/cobra"
+
+	"github.com/carve-ipam/carve/client"
+)
+
+func (p *program) allocationCommand() *cobra.Command {
+	within := p.inProject
+	complete := cobra.NoFileCompletions
+	return group("allocation", "The records of what is held", []string{"allocations", "alloc"},
+		p.allocationList(within),
+		getVerb(p, allocationView(), within, complete, func(ctx context.Context, s *session, name string) (*http.Response, error) {
+			return s.api.GetAllocation(ctx, s.project, name)
+		}),
+		p.deleteVerb("allocation", "Gives the blocks of retained allocations back. A bound one is refused: delete what holds it.",
+			within, complete,
+			func(ctx context.Context, s *session, name string, d deleting) (*http.Response, error) {
+				return s.api.DeleteAllocation(ctx, s.project, name, &client.DeleteAllocationParams{DryRun: d.dry(), IfMatch: d.match()})
+			}),
+	)
+}
+
+func (p *program) allocationList(within func() (*session, error)) *cobra.Command {
+	var phase, purpose, pool, inside, contains string
+	var fam family
+	return listVerb(p, allocationView(), "Lists the blocks that are held in the project's pools, pool by pool, in order of address. Filters add up.",
+		within,
+		func(cmd *cobra.Command) {
+			choiceFlag(cmd, &phase, "phase", "only allocations in this phase", client.IPAllocationPhaseBound, client.IPAllocationPhaseRetained)
+			choiceFlag(cmd, &purpose, "purpose", "only blocks held for this", client.IPAllocationPurposeClaim,
+				client.IPAllocationPurposeChildPool, client.IPAllocationPurposeReservation)
+			cmd.Flags().Var(&fam, "family", "only blocks of this address family: IPv4, IPv6")
+			cmd.Flags().StringVar(&pool, "pool", "", "only what was carved from this `POOL`, name or project/name")
+			placeFlags(cmd, &inside, &contains)
+			completeFlag(cmd, "pool", p.completePools())
+		},
+		func(s *session) (fetch, error) {
+			ref, err := refFilter("pool", pool)
+			if err != nil {
+				return nil, err
+			}
+			return func(ctx context.Context, limit *client.Limit, cursor *client.Cursor) (*http.Response, error) {
+				return s.api.ListAllocations(ctx, s.project, &client.ListAllocationsParams{
+					Phase:    optional[client.AllocationPhaseFilter](phase),
+					Purpose:  optional[client.PurposeFilter](purpose),
+					IPFamily: optional[client.FamilyFilter](fam),
+					Pool:     ref,
+					Within:   optional[client.WithinFilter](inside),
+					Contains: optional[client.ContainsFilter](contains),
+					Limit:    limit,
+					Cursor:   cursor,
+				})
+			}, nil
+		})
+}

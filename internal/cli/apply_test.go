@@ -1,0 +1,157 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const smallPlan = `
+project: { name: team-a, displayName: Team A }
+spaces:
+  - { name: lab, description: Repeats addresses of production on purpose }
+pools:
+  - name: prod-eu
+    cidr: 10.20.0.0/16
+    labels: { env: prod }
+    allocation: { strategy: BestFit, defaultPrefixLength: 24 }
+    reservations: [{ first: 16, reason: Network devices }]
+    pools:
+      - { name: prod-eu-k8s, prefixLength: 18, allocation: { strategy: Sparse } }
+  - { name: lab-v4, space: lab, cidr: 10.20.0.0/16 }
+`
+
+// applying makes a double with a plan on its standard input.
+func applying(t *testing.T, plan string, script ...reply) *double {
+	t.Helper()
+	d := answering(t, script...)
+	d.in = plan
+	delete(d.env, "CARVE_PROJECT")
+	return d
+}
+
+func labV4(t *testing.T) json.RawMessage {
+	t.Helper()
+	return made{"lab-v4", "10.20.0.0/16", "", "team-a/lab"}.pool(t)
+}
+
+func TestApplyCreatesWhatIsMissingFromTheOutsideIn(t *testing.T) {
+	t.Parallel()
+	d := applying(t, smallPlan,
+		refusal(t, "ProblemNotFound"), created(example(t, "Project")),
+		listOf(t), created(example(t, "Space")),
+		listOf(t), created(example(t, "IPPool")), created(example(t, "IPPoolChild")), created(labV4(t)))
+	r := d.done("apply", "-f", "-")
+	requireGolden(t, "apply", r.out)
+	var posts []string
+	for _, s := range d.requests() {
+		if s.method == http.MethodPost {
+			require.NotEmpty(t, s.header.Get("Idempotency-Key"))
+			posts = append(posts, s.json(t)["metadata"].(map[string]any)["name"].(string))
+		}
+	}
+	require.Equal(t, []string{"team-a", "lab", "prod-eu", "prod-eu-k8s", "lab-v4"}, posts)
+	child := d.requests()[6].json(t)["spec"].(map[string]any)
+	require.Equal(t, map[string]any{"name": "prod-eu"}, child["parentRef"])
+}
+
+func TestApplyLeavesWhatIsThereAndAgrees(t *testing.T) {
+	t.Parallel()
+	d := applying(t, smallPlan, ok(example(t, "Project")), ok(example(t, "SpaceList")),
+		listOf(t, labV4(t), example(t, "IPPool"), example(t, "IPPoolChild")))
+	r := d.done("apply", "-f", "-")
+	require.Empty(t, r.err)
+	require.Equal(t, 5, strings.Count(r.out, "unchanged"))
+}
+
+func TestApplySaysWhatDiffersAndChangesNothing(t *testing.T) {
+	t.Parallel()
+	plan := strings.NewReplacer("BestFit", "FirstFit", "env: prod", "env: stage, tier: a", "first: 16", "first: 32",
+		"prefixLength: 18", "prefixLength: 20", "Team A", "Team B", "space: lab,", "").Replace(smallPlan)
+	d := applying(t, plan, ok(example(t, "Project")), ok(example(t, "SpaceList")),
+		listOf(t, labV4(t), example(t, "IPPool"), example(t, "IPPoolChild")))
+	r := d.run("apply", "-f", "-")
+	require.Equal(t, 4, r.code)
+	require.Equal(t, "differing from the plan: 4 things; apply changes nothing that exists\n", r.err)
+	requireGolden(t, "apply-differs", r.out)
+	for _, s := range d.requests() {
+		require.Equal(t, http.MethodGet, s.method)
+	}
+}
+
+func TestADryRunOfApplyOnlyReads(t *testing.T) {
+	t.Parallel()
+	d := applying(t, smallPlan, refusal(t, "ProblemNotFound"))
+	r := d.done("apply", "-f", "-", "--dry-run")
+	require.Equal(t, 5, strings.Count(r.out, "to create"))
+	require.Len(t, d.requests(), 1)
+}
+
+func TestApplyStopsAtTheFirstRefusalAndShowsWhatItDid(t *testing.T) {
+	t.Parallel()
+	d := applying(t, smallPlan, ok(example(t, "Project")), ok(example(t, "SpaceList")), listOf(t), refusal(t, "ProblemOverlap"))
+	r := d.run("apply", "-f", "-")
+	require.Equal(t, 4, r.code)
+	require.Contains(t, r.out, "unchanged   space     lab")
+	require.Contains(t, r.err, "error: pool prod-eu: 10.20.0.0/14 overlaps a root pool")
+}
+
+func TestAPlanCanBeAppliedToAnotherProject(t *testing.T) {
+	t.Parallel()
+	d := applying(t, smallPlan, refusal(t, "ProblemNotFound"))
+	d.done("apply", "-f", "-", "--dry-run", "-p", "team-b")
+	require.Equal(t, "/v1/projects/team-b", d.requests()[0].uri)
+
+	d = applying(t, smallPlan, refusal(t, "ProblemNotFound"))
+	d.env["CARVE_PROJECT"] = "team-c" // exported for something else: the plan knows better where it belongs
+	d.done("apply", "-f", "-", "--dry-run")
+	require.Equal(t, "/v1/projects/team-a", d.requests()[0].uri)
+}
+
+func TestAPlanThatCannotBeMeantIsNotBegun(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ plan, want string }{
+		"UnknownField":    {"pools: [{ name: a, cidr: 10.0.0.0/8, prefixLenght: 8 }]", `unknown field "prefixLenght"`},
+		"NotAName":        {"pools: [{ name: A, cidr: 10.0.0.0/8 }]", `pool "A": that is not a name`},
+		"Twice":           {"pools: [{ name: a, cidr: 10.0.0.0/8, pools: [{ name: a, prefixLength: 9 }] }]", "pool a is there twice"},
+		"RootOfNoCIDR":    {"pools: [{ name: a, prefixLength: 8 }]", "pool a is a root"},
+		"ChildOfNoSize":   {"pools: [{ name: a, cidr: 10.0.0.0/8, pools: [{ name: b }] }]", "pool b is a child of a"},
+		"ChildInASpace":   {"pools: [{ name: a, cidr: 10.0.0.0/8, pools: [{ name: b, prefixLength: 9, space: s }] }]", "no space of its own"},
+		"SpaceTwice":      {"spaces: [{ name: s }, { name: s }]", `space "s"`},
+		"ProjectOfNoName": {"project: { name: .. }", `project ".."`},
+		"NotAPlan":        {"[1, 2]", "it is not an address plan"},
+		"KeyTwice":        {"pools: []\npools: []", "already defined"},
+		"NoProject":       {"pools: []", "which project?"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := applying(t, c.plan)
+			r := d.run("apply", "-f", "-")
+			require.Equal(t, 2, r.code)
+			require.Contains(t, r.err, c.want)
+			require.Empty(t, d.requests())
+		})
+	}
+}
+
+func TestTheExamplePlanIsAPlan(t *testing.T) {
+	t.Parallel()
+	plan, err := os.ReadFile("../../examples/plan.yaml")
+	require.NoError(t, err)
+	r := applying(t, string(plan), refusal(t, "ProblemNotFound")).done("apply", "-f", "-", "--dry-run")
+	require.Contains(t, r.out, "to create   project")
+}
+
+func TestAnInterruptedApplyIsRunAgain(t *testing.T) {
+	t.Parallel()
+	unknown := refusal(t, "ProblemOutcomeUnknown")
+	d := applying(t, smallPlan, ok(example(t, "Project")), ok(example(t, "SpaceList")), listOf(t), unknown, unknown, unknown, unknown)
+	r := d.run("apply", "-f", "-")
+	require.Equal(t, 5, r.code)
+	require.Contains(t, r.err, "run it again: what was created is left as it is")
+	require.NotContains(t, r.err, "--idempotency-key")
+}

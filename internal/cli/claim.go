@@ -1,0 +1,73 @@
+package cli
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/spf13/cobra"
+
+	"github.com/carve-ipam/carve/client"
+)
+
+func (p *program) claimCommand() *cobra.Command {
+	within := p.inProject
+	complete := p.completeClaims()
+	return group("claim", "Requests for one block each; the answer holds the block", []string{"claims"},
+		p.claimCreate(),
+		p.claimPut(complete),
+		p.claimBatch(),
+		p.claimList(within),
+		getVerb(p, claimView(), within, complete, func(ctx context.Context, s *session, name string) (*http.Response, error) {
+			return s.api.GetClaim(ctx, s.project, name)
+		}),
+		p.deleteVerb("claim", "Gives the blocks of claims back at once; with --reclaim-policy Retain their allocations keep them.",
+			within, complete,
+			func(ctx context.Context, s *session, name string, d deleting) (*http.Response, error) {
+				return s.api.DeleteClaim(ctx, s.project, name, &client.DeleteClaimParams{DryRun: d.dry(), IfMatch: d.match()})
+			}),
+	)
+}
+
+// claimFilters are the filters of a list of claims; the pool is apart, because it is checked first.
+type claimFilters struct {
+	selector, phase, within, contains string
+	family                            family
+}
+
+func (p *program) claimList(within func() (*session, error)) *cobra.Command {
+	var f claimFilters
+	var pool string
+	return listVerb(p, claimView(), "Lists the claims of the project, in order of name, or with --pool in order of address. Filters add up.",
+		within,
+		func(cmd *cobra.Command) {
+			selectorFlag(cmd, &f.selector, "claims")
+			choiceFlag(cmd, &f.phase, "phase", "only claims in this phase", client.IPClaimPhaseBound, client.IPClaimPhasePending,
+				client.IPClaimPhaseReleasing, client.IPClaimPhaseError)
+			cmd.Flags().Var(&f.family, "family", "only blocks of this address family: IPv4, IPv6")
+			cmd.Flags().StringVar(&pool, "pool", "", "only what was carved from this `POOL`, name or project/name")
+			placeFlags(cmd, &f.within, &f.contains)
+			completeFlag(cmd, "pool", p.completePools())
+		},
+		func(s *session) (fetch, error) {
+			ref, err := refFilter("pool", pool)
+			if err != nil {
+				return nil, err
+			}
+			return s.fetchClaims(f, ref), nil
+		})
+}
+
+func (s *session) fetchClaims(f claimFilters, pool *client.PoolFilter) fetch {
+	return func(ctx context.Context, limit *client.Limit, cursor *client.Cursor) (*http.Response, error) {
+		return s.api.ListClaims(ctx, s.project, &client.ListClaimsParams{
+			LabelSelector: optional[client.LabelSelectorFilter](f.selector),
+			Phase:         optional[client.ClaimPhaseFilter](f.phase),
+			IPFamily:      optional[client.FamilyFilter](f.family),
+			Pool:          pool,
+			Within:        optional[client.WithinFilter](f.within),
+			Contains:      optional[client.ContainsFilter](f.contains),
+			Limit:         limit,
+			Cursor:        cursor,
+		})
+	}
+}

@@ -1,0 +1,96 @@
+package cli
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/spf13/cobra"
+
+	"github.com/carve-ipam/carve/client"
+)
+
+const claimExample = `  ipamctl claim create web --pool prod-eu --prefix-length 24
+  ipamctl claim create --generate-name node- -l 'role=k8s,geo in (eu,uk)' --family 4 -q
+  ipamctl claim create vip --pool prod-eu --address 10.20.0.17 --reclaim-policy Retain --owner Ingress/web`
+
+func (p *program) claimCreate() *cobra.Command {
+	var f claimFlags
+	cmd := &cobra.Command{
+		Use:   "create [NAME] (--pool POOL | --selector LABELS | --allocation UUID)",
+		Short: "Claim a block or an address",
+		Long: `Takes one block and answers with it: the claim is bound in the answer, or it does not exist.
+
+It is taken from one pool (--pool), from the first pool in order of name that has the labels and the room (--selector), or
+is the block that a retained allocation keeps (--allocation). With -q the CIDR alone is printed.`,
+		Example:           claimExample,
+		Args:              names("claim", 0, 1),
+		ValidArgsFunction: cobra.NoFileCompletions,
+	}
+	cmd.RunE = p.verb(func(ctx context.Context, args []string) error {
+		meta, err := f.metadata("claim", args)
+		if err != nil {
+			return err
+		}
+		spec, err := f.spec(cmd)
+		if err != nil {
+			return err
+		}
+		s, err := p.inProject()
+		if err != nil {
+			return err
+		}
+		a, err := s.post(ctx, f.writing, func(ctx context.Context, dry *client.DryRun, key *client.IdempotencyKey) (*http.Response, error) {
+			return s.api.CreateClaim(ctx, s.project, &client.CreateClaimParams{DryRun: dry, IdempotencyKey: key},
+				client.IPClaimCreate{Metadata: meta, Spec: spec})
+		})
+		if err != nil {
+			return err
+		}
+		return one(p, claimView(), a.body)
+	})
+	f.add(cmd)
+	f.addSpec(p, cmd)
+	return cmd
+}
+
+func (p *program) claimPut(complete completion) *cobra.Command {
+	var f claimFlags
+	cmd := &cobra.Command{
+		Use:   "put NAME (--pool POOL | --selector LABELS | --allocation UUID)",
+		Short: "Claim a block, or get the one that was claimed under this name before",
+		Long: `Creates the claim, or answers with the one that has this name and the same spec, whether or not its pool is full by now.
+A claim with another spec is a conflict (exit code 4) that names what differs. Labels and annotations count at creation
+alone. This is the verb for scripts that run again.`,
+		Example:           "  cidr=$(ipamctl claim put web --pool prod-eu --prefix-length 24 -q)",
+		Args:              names("claim", 1, 1),
+		ValidArgsFunction: complete,
+	}
+	cmd.RunE = p.verb(func(ctx context.Context, args []string) error {
+		spec, err := f.spec(cmd)
+		if err != nil {
+			return err
+		}
+		s, err := p.inProject()
+		if err != nil {
+			return err
+		}
+		body := client.IPClaimPut{Spec: spec}
+		if len(f.labels)+len(f.annotations) > 0 {
+			body.Metadata = &client.PutMetadata{Labels: f.labels, Annotations: f.annotations}
+		}
+		a, err := s.ask(ctx, func(ctx context.Context) (*http.Response, error) {
+			return s.api.PutClaim(ctx, s.project, args[0], &client.PutClaimParams{DryRun: f.dry()}, body)
+		})
+		if err != nil {
+			return err
+		}
+		s.remarkOn(a)
+		if a.status == http.StatusOK {
+			s.remark("claim %s was there already, with the same spec", args[0])
+		}
+		return one(p, claimView(), a.body)
+	})
+	f.addWithName(cmd)
+	f.addSpec(p, cmd)
+	return cmd
+}

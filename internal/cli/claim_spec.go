@@ -1,0 +1,119 @@
+package cli
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/selection"
+
+	"github.com/carve-ipam/carve/client"
+)
+
+// claimFlags are what is asked for: where to take it from, and what.
+type claimFlags struct {
+	creating
+	pool, selector, allocation         string
+	cidr, address, policy, ownerObject string
+	bits                               length
+	family                             family
+}
+
+func (f *claimFlags) addSpec(p *program, cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&f.pool, "pool", "", "take it from this `POOL`, name or project/name")
+	flags.StringVarP(&f.selector, "selector", "l", "", "take it from the first pool that has room and such `LABELS`: 'a=b,c!=d,e in (f,g),!h'")
+	flags.StringVar(&f.allocation, "allocation", "", "bind this retained allocation again; its name is a `UUID`")
+	flags.Var(&f.bits, "prefix-length", "length of the block (default: the pool's default)")
+	flags.StringVar(&f.cidr, "cidr", "", "this very block, a `CIDR`")
+	flags.StringVar(&f.address, "address", "", "this very `ADDRESS`")
+	flags.Var(&f.family, "family", "only pools of this address family: IPv4, IPv6")
+	choiceFlag(cmd, &f.policy, "reclaim-policy", "what becomes of the block when the claim is deleted",
+		client.ReclaimPolicyDelete, client.ReclaimPolicyRetain)
+	flags.StringVar(&f.ownerObject, "owner", "", "your object that it is for, as `kind/name/uid`")
+	completeFlag(cmd, "pool", p.completePools())
+}
+
+func (f *claimFlags) spec(cmd *cobra.Command) (client.IPClaimSpec, error) {
+	spec := client.IPClaimSpec{
+		PrefixLength: f.bits.bits, CIDR: f.cidr, Address: f.address,
+		IPFamily: client.IPFamily(f.family), ReclaimPolicy: client.ReclaimPolicy(f.policy), OwnerRef: parseOwner(f.ownerObject),
+	}
+	if given(cmd, "pool", "selector", "allocation") != 1 {
+		return spec, usagef("from where? Give one of --pool, --selector and --allocation")
+	}
+	if given(cmd, "prefix-length", "cidr", "address") > 1 {
+		return spec, usagef("give one of --prefix-length, --cidr and --address: each says how large the block is")
+	}
+	var err error
+	switch {
+	case cmd.Flags().Changed("selector"): // an empty one is every pool
+		spec.PoolSelector, err = parseSelector(f.selector)
+	case cmd.Flags().Changed("pool"):
+		spec.PoolRef, err = parseRef("pool", f.pool)
+	case !nameRE.MatchString(f.allocation):
+		err = usagef("--allocation is the name of an allocation, a UUID, not %q", f.allocation)
+	default:
+		spec.AllocationRef = &client.AllocationRef{Name: f.allocation}
+	}
+	return spec, err
+}
+
+// given counts the flags that were given, empty ones too.
+func given(cmd *cobra.Command, flags ...string) int {
+	n := 0
+	for _, name := range flags {
+		if cmd.Flags().Changed(name) {
+			n++
+		}
+	}
+	return n
+}
+
+// parseOwner reads kind/name/uid, of which the later ones may be missing. A uid may hold slashes, the others may not.
+func parseOwner(s string) *client.OwnerRef {
+	if s == "" {
+		return nil
+	}
+	parts := append(strings.SplitN(s, "/", 3), "", "")
+	return &client.OwnerRef{Kind: parts[0], Name: parts[1], UID: parts[2]}
+}
+
+// parseSelector reads a selector in the syntax of Kubernetes, with its own parser, and writes it in the shape of the API.
+// Ordering (a>1) is part of the syntax and not of the contract.
+func parseSelector(text string) (*client.LabelSelector, error) {
+	requirements, err := labels.ParseToRequirements(text)
+	if err != nil {
+		return nil, usagef("--selector: %v", err)
+	}
+	out := &client.LabelSelector{}
+	for _, r := range requirements {
+		values := r.ValuesUnsorted()
+		e := client.LabelSelectorRequirement{Key: r.Key(), Values: values}
+		switch r.Operator() {
+		case selection.Equals, selection.DoubleEquals:
+			if _, twice := out.MatchLabels[r.Key()]; !twice {
+				if out.MatchLabels == nil {
+					out.MatchLabels = client.Labels{}
+				}
+				out.MatchLabels[r.Key()] = values[0]
+				continue
+			}
+			e.Operator = client.LabelSelectorOperatorIn
+		case selection.In:
+			e.Operator = client.LabelSelectorOperatorIn
+		case selection.NotIn, selection.NotEquals:
+			e.Operator = client.LabelSelectorOperatorNotIn
+		case selection.Exists:
+			e.Operator, e.Values = client.LabelSelectorOperatorExists, nil
+		case selection.DoesNotExist:
+			e.Operator, e.Values = client.LabelSelectorOperatorDoesNotExist, nil
+		case selection.GreaterThan, selection.LessThan:
+			return nil, usagef("--selector: labels are words, %q compares numbers", r.String())
+		default:
+			return nil, usagef("--selector: cannot read %q", r.String())
+		}
+		out.MatchExpressions = append(out.MatchExpressions, e)
+	}
+	return out, nil
+}

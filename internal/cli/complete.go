@@ -1,0 +1,83 @@
+package cli
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/carve-ipam/carve/client"
+)
+
+// completion proposes arguments to a shell.
+type completion = func(cmd *cobra.Command, args []string, begin string) ([]string, cobra.ShellCompDirective)
+
+// Whoever presses Tab waits no longer than this, and gets no more proposals than that.
+const (
+	completionTime  = 2 * time.Second
+	completionLimit = 200
+)
+
+// completeWords lets the shell complete a flag that takes one of a few words.
+func completeWords[T ~string](cmd *cobra.Command, flag string, of []T) {
+	list := make([]string, len(of))
+	for i, w := range of {
+		list[i] = string(w)
+	}
+	completeFlag(cmd, flag, cobra.FixedCompletions(list, cobra.ShellCompDirectiveNoFileComp))
+}
+
+func completeFlag(cmd *cobra.Command, flag string, propose completion) {
+	if err := cmd.RegisterFlagCompletionFunc(flag, propose); err != nil {
+		panic(err) // the flag is not there, or has one already: a mistake in this package
+	}
+}
+
+// completeNames proposes the names of a list. A server that does not answer, or refuses, proposes nothing: a shell is no
+// place for errors.
+func completeNames(p *program, within func() (*session, error), from func(s *session) (fetch, error)) completion {
+	return func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+		p.Err, p.flags.timeout = io.Discard, completionTime
+		s, err := within()
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		next, err := from(s)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		ctx, cancel := context.WithTimeout(cmd.Context(), completionTime)
+		defer cancel()
+		found, err := s.pages(ctx, paging{limit: completionLimit}, next)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		named, err := decode[struct{ Metadata client.Metadata }](found.Items)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return wordsOf(named, func(n struct{ Metadata client.Metadata }) string { return n.Metadata.Name }), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+func (p *program) completeProjects() completion {
+	return completeNames(p, p.session, func(s *session) (fetch, error) {
+		return func(ctx context.Context, limit *client.Limit, cursor *client.Cursor) (*http.Response, error) {
+			return s.api.ListProjects(ctx, &client.ListProjectsParams{Limit: limit, Cursor: cursor})
+		}, nil
+	})
+}
+
+func (p *program) completeSpaces() completion {
+	return completeNames(p, p.inProject, func(s *session) (fetch, error) { return s.fetchSpaces(""), nil })
+}
+
+func (p *program) completePools() completion {
+	return completeNames(p, p.inProject, func(s *session) (fetch, error) { return s.fetchPools(poolFilters{}) })
+}
+
+func (p *program) completeClaims() completion {
+	return completeNames(p, p.inProject, func(s *session) (fetch, error) { return s.fetchClaims(claimFilters{}, nil), nil })
+}

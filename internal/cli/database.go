@@ -1,0 +1,76 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"net"
+
+	"github.com/spf13/cobra"
+
+	"github.com/carve-ipam/carve/internal/crdb"
+	"github.com/carve-ipam/carve/internal/devdb"
+)
+
+// Database is how operator verbs reach a database: not through a server, so that they work when none does.
+type Database struct {
+	// Migrate brings the schema to this build's version.
+	Migrate func(ctx context.Context, dsn, region string) error
+	// Audit checks every invariant of the data.
+	Audit func(ctx context.Context, dsn string) (crdb.Report, error)
+	// Find answers the DSN of the embedded database that a running server keeps in a data directory.
+	Find func(dataDir string) (dsn string, err error)
+}
+
+// RealDatabase reaches databases as the server does.
+func RealDatabase() Database {
+	return Database{Migrate: crdb.Migrate, Audit: crdb.Audit, Find: devdb.Find}
+}
+
+// target are the flags that name a database.
+type target struct{ url, dataDir string }
+
+func (t *target) add(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&t.url, "database-url", "", "`URL` of the CockroachDB or PostgreSQL to work on (env CARVE_DATABASE_URL)")
+	cmd.Flags().StringVar(&t.dataDir, "data-dir", "", "instead: the data `DIRECTORY` of a running server with an embedded database (env CARVE_DATA_DIR)")
+	cmd.MarkFlagsMutuallyExclusive("database-url", "data-dir")
+	if err := cmd.MarkFlagDirname("data-dir"); err != nil {
+		panic(err) // the flag is not there: a mistake in this function
+	}
+}
+
+// dsn is the database that was named, by a flag before the environment.
+func (p *program) dsn(t target) (string, error) {
+	if t.url == "" && t.dataDir == "" {
+		t.url, t.dataDir = p.env("CARVE_DATABASE_URL"), p.env("CARVE_DATA_DIR")
+	}
+	switch {
+	case t.url != "":
+		return t.url, nil
+	case t.dataDir != "":
+		dsn, err := p.Database.Find(t.dataDir)
+		if err != nil {
+			return "", databaseError{err, exitUnavailable}
+		}
+		return dsn, nil
+	default:
+		return "", usagef("which database? Give --database-url (or CARVE_DATABASE_URL), or --data-dir of a running server")
+	}
+}
+
+// databaseError is a database that could not be worked on.
+type databaseError struct {
+	error
+	code int
+}
+
+func (e databaseError) exitCode() int { return e.code }
+func (e databaseError) Unwrap() error { return e.error }
+
+// offline tells a database that cannot be reached from one that says no.
+func offline(err error) error {
+	var network net.Error
+	if errors.As(err, &network) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return databaseError{err, exitUnavailable}
+	}
+	return err
+}

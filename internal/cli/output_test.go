@@ -1,0 +1,146 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestThingsArePrintedInEveryFormat(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		answer string
+		args   []string
+	}{
+		"projects":    {"ProjectList", []string{"project", "list"}},
+		"spaces":      {"SpaceList", []string{"space", "list"}},
+		"claims":      {"IPClaimList", []string{"claim", "list"}},
+		"allocations": {"IPAllocationList", []string{"allocation", "list"}},
+		"pool":        {"IPPool", []string{"pool", "get", "prod-eu"}},
+		"child":       {"IPPoolChild", []string{"pool", "get", "prod-eu-k8s"}},
+		"address":     {"IPClaimAddress", []string{"claim", "get", "ingress-vip"}},
+		"free":        {"PoolFree", []string{"pool", "free", "prod-eu"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var all strings.Builder
+			for _, format := range [][]string{
+				{"-o", "table"}, {"-o", "wide"}, {"-o", "name"}, {"-o", "yaml"}, {"-o", "json"}, {"-q"}, {"--no-headers"},
+			} {
+				r := answering(t, ok(example(t, c.answer))).done(append(c.args, format...)...)
+				require.Empty(t, r.err)
+				all.WriteString("$ ipamctl " + strings.Join(append(c.args, format...), " ") + "\n" + r.out + "\n")
+			}
+			requireGolden(t, name, all.String())
+		})
+	}
+}
+
+func TestQuietIsTheCIDRForWhatWasCarvedAndTheNameElsewhere(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		answer reply
+		args   []string
+		want   string
+	}{
+		"CreatedClaim":   {created(example(t, "IPClaim")), []string{"claim", "create", "web-eu", "--pool", "prod-eu"}, "10.20.1.0/24\n"},
+		"CreatedAddress": {created(example(t, "IPClaimAddress")), []string{"claim", "create", "vip", "--pool", "prod-eu"}, "10.20.0.17/32\n"},
+		"PutClaim":       {ok(example(t, "IPClaim")), []string{"claim", "put", "web-eu", "--pool", "prod-eu"}, "10.20.1.0/24\n"},
+		"ReadClaim":      {ok(example(t, "IPClaim")), []string{"claim", "get", "web-eu"}, "10.20.1.0/24\n"},
+		"CreatedPool":    {created(example(t, "IPPool")), []string{"pool", "create", "prod-eu", "--cidr", "10.20.0.0/16"}, "10.20.0.0/16\n"},
+		"ReadPool":       {ok(example(t, "IPPool")), []string{"pool", "get", "prod-eu"}, "10.20.0.0/16\n"},
+		"CreatedSpace":   {created(example(t, "Space")), []string{"space", "create", "lab"}, "lab\n"},
+		"CreatedProject": {created(example(t, "Project")), []string{"project", "create", "team-a"}, "team-a\n"},
+		"ListOfClaims":   {ok(example(t, "IPClaimList")), []string{"claim", "list"}, "web-eu\n"},
+		"DeletedClaim":   {gone(), []string{"claim", "delete", "web-eu"}, "web-eu\n"},
+		"ReadAllocation": {ok(example(t, "IPAllocation")), []string{"allocation", "get", "d4c1f7a2-8e0b-4f2c-9b16-5a7e3c9d1f08"}, "d4c1f7a2-8e0b-4f2c-9b16-5a7e3c9d1f08\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := answering(t, c.answer).done(append(c.args, "--quiet")...)
+			require.Equal(t, c.want, r.out)
+			require.Empty(t, r.err)
+		})
+	}
+}
+
+func TestDocumentsAreShownAsTheServerSentThem(t *testing.T) {
+	t.Parallel()
+	// Members in an order of the server's own, one this build does not know, a number no float64 holds, and text that would
+	// be something else in YAML.
+	doc := json.RawMessage(`{"status":{"phase":"Active","future":12345678901234567890.10},"spec":{"displayName":"yes","description":"a\nb: é <&> 010"},` +
+		`"metadata":{"uid":"8d9a4c1e-2b7f-4a53-9d60-71c5be0f2a11","name":"team-a","generation":1,"revision":"007","createdBy":"dev",` +
+		`"createdAt":"2026-03-02T09:00:00Z","updatedAt":"2026-03-02T09:00:00Z","labels":{"build":"1.10","empty":""},"annotations":{}}}`)
+	for _, format := range []string{"json", "yaml"} {
+		t.Run(format, func(t *testing.T) {
+			t.Parallel()
+			r := answering(t, ok(doc)).done("project", "get", "team-a", "-o", format)
+			requireGolden(t, "as-sent-"+format, r.out)
+		})
+	}
+}
+
+func TestSeveralNamesAreOneList(t *testing.T) {
+	t.Parallel()
+	r := answering(t, ok(example(t, "IPPool")), ok(example(t, "IPPoolChild"))).done("pool", "get", "prod-eu", "prod-eu-k8s", "-o", "json")
+	var l struct {
+		Items []struct{ Metadata struct{ Name string } }
+	}
+	require.NoError(t, json.Unmarshal([]byte(r.out), &l))
+	require.Len(t, l.Items, 2)
+	require.Equal(t, "prod-eu-k8s", l.Items[1].Metadata.Name)
+}
+
+func TestAnEmptyListIsSaidAsideAndPrintsNothing(t *testing.T) {
+	t.Parallel()
+	r := answering(t, ok(json.RawMessage(`{"items":[]}`))).done("pool", "list")
+	require.Empty(t, r.out)
+	require.Equal(t, "no pools\n", r.err)
+	r = answering(t, ok(json.RawMessage(`{"items":[]}`))).done("pool", "list", "-o", "json")
+	require.JSONEq(t, `{"items":[]}`, r.out)
+}
+
+func TestControlCharactersDoNotReachTheTerminal(t *testing.T) {
+	t.Parallel()
+	doc := strings.NewReplacer("Shops in Europe", `Shops\nin\tEurope`, `"dev"`, `"\u001b[31mdev"`).Replace(string(example(t, "Project")))
+	r := answering(t, ok(json.RawMessage(doc))).done("project", "get", "team-a", "-o", "wide")
+	require.Contains(t, r.out, "Shops in Europe")
+	require.Contains(t, r.out, " [31mdev")
+	require.Equal(t, 2, strings.Count(r.out, "\n"))
+}
+
+func TestWhatTheServerRemarksIsSaidAside(t *testing.T) {
+	t.Parallel()
+	claim := example(t, "IPClaim")
+	create := []string{"claim", "create", "web-eu", "--pool", "prod-eu"}
+	t.Run("DryRun", func(t *testing.T) {
+		t.Parallel()
+		d := answering(t, reply{201, claim, map[string]string{"Dry-Run": "true"}})
+		require.Contains(t, d.done(append(create, "--dry-run")...).err, "dry run: nothing was written")
+		require.Equal(t, "/v1/projects/team-a/claims?dryRun=true", d.requests()[0].uri)
+	})
+	t.Run("Replay", func(t *testing.T) {
+		t.Parallel()
+		d := answering(t, reply{201, claim, map[string]string{"Idempotency-Replayed": "true"}})
+		require.Contains(t, d.done(append(create, "--idempotency-key", "k1")...).err, "stored answer")
+	})
+	t.Run("PutOfWhatWasThere", func(t *testing.T) {
+		t.Parallel()
+		d := answering(t, ok(claim))
+		require.Contains(t, d.done("claim", "put", "web-eu", "--pool", "prod-eu").err, "was there already")
+	})
+	t.Run("PutOfSomethingNew", func(t *testing.T) {
+		t.Parallel()
+		d := answering(t, created(claim))
+		require.Empty(t, d.done("claim", "put", "web-eu", "--pool", "prod-eu").err)
+	})
+}
+
+func TestListsLeaveTheirDocumentsAsTheyCame(t *testing.T) {
+	t.Parallel()
+	doc := strings.ReplaceAll(string(example(t, "ProjectList")), "Shops in Europe", `<Shops> & more`)
+	r := answering(t, ok(json.RawMessage(doc))).done("project", "list", "-o", "json")
+	require.Contains(t, r.out, "<Shops> & more")
+}

@@ -1,0 +1,134 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"mime"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/carve-ipam/carve/client"
+)
+
+// refusal is a request that the server refused, with its problem document.
+type refusal struct {
+	client.Problem
+	status    int
+	requestID string
+}
+
+// refused reads a refusal. What answers with something else than a problem document is not Carve, or stands before it.
+func refused(resp *http.Response, body []byte) error {
+	r := &refusal{status: resp.StatusCode, requestID: resp.Header.Get("X-Request-Id")}
+	if mediaType, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")); mediaType != "application/problem+json" {
+		return foreign(resp, body)
+	}
+	if err := json.Unmarshal(body, &r.Problem); err != nil || r.Code == "" {
+		return foreign(resp, body)
+	}
+	return r
+}
+
+func (r *refusal) exitCode() int { return exitCodeOfStatus(r.status) }
+
+// Error is the sentence, and below it one line for each thing that helps: code, figures, places, ids.
+func (r *refusal) Error() string {
+	var b strings.Builder
+	b.WriteString(clean(r.Detail))
+	line := func(what, value string) {
+		if value != "" {
+			fmt.Fprintf(&b, "\n  %-15s %s", clean(what)+":", clean(value))
+		}
+	}
+	line("code", fmt.Sprintf("%s (%d)", r.Code, r.status))
+	line("wanted", slashed(r.WantedPrefixLength))
+	if r.Code == client.ProblemCodePoolExhausted && r.LargestFreePrefixLength == nil {
+		line("largest free", "none, nothing is free")
+	}
+	line("largest free", slashed(r.LargestFreePrefixLength))
+	line("free addresses", r.AvailableAddresses)
+	if a := r.AllowedPrefixLengths; a != nil {
+		line("allowed", fmt.Sprintf("/%d to /%d", a.Min, a.Max))
+	}
+	line("pools tried", strings.Join(r.PoolsTried, ", "))
+	line("claims", number(r.Claims))
+	line("child pools", number(r.ChildPools))
+	line("conflicts with", strings.Join(r.ConflictsWith, ", "))
+	line("current ETag", r.CurrentETag)
+	for _, e := range r.Errors {
+		line("at "+e.Pointer, e.Detail)
+	}
+	line("request", r.requestID)
+	if r.TraceID != r.requestID {
+		line("trace", r.TraceID)
+	}
+	return b.String()
+}
+
+func slashed(bits *int) string {
+	if bits == nil {
+		return ""
+	}
+	return "/" + strconv.Itoa(*bits)
+}
+
+func number(n *int64) string {
+	if n == nil {
+		return ""
+	}
+	return strconv.FormatInt(*n, 10)
+}
+
+// foreignError is an answer that is not of the contract.
+type foreignError struct {
+	text   string
+	status int
+}
+
+// foreign makes a foreignError that quotes the beginning of what was answered.
+func foreign(resp *http.Response, body []byte) error {
+	const most = 200
+	begin := clean(strings.ToValidUTF8(string(body[:min(len(body), most)]), "?"))
+	what := resp.Status
+	if t := resp.Header.Get("Content-Type"); t != "" {
+		what += ", " + t
+	}
+	text := fmt.Sprintf("%s does not answer like a Carve server (%s)", origin(resp), clean(what))
+	if begin != "" {
+		text += ": " + begin
+	}
+	return &foreignError{text: text, status: resp.StatusCode}
+}
+
+func origin(resp *http.Response) string {
+	if resp.Request == nil {
+		return "the server"
+	}
+	return resp.Request.URL.Scheme + "://" + resp.Request.URL.Host
+}
+
+func (e *foreignError) Error() string { return e.text }
+func (e *foreignError) exitCode() int { return exitCodeOfStatus(e.status) }
+
+// keyedError is a write whose outcome is not known, or that was put off, with the key under which to repeat it.
+type keyedError struct {
+	error
+	key string
+}
+
+// keyed adds the key to an error after which a repeat makes sense.
+func keyed(err error, key string, w writing) error {
+	var n *noAnswer
+	if exitCodeOf(err) != exitUnavailable || w.dryRun || w.again || errors.As(err, &n) && !n.sent {
+		return err
+	}
+	return &keyedError{error: err, key: key}
+}
+
+func (e *keyedError) Error() string {
+	return e.error.Error() + "\nRepeat it safely, once or often, with: --idempotency-key " + e.key
+}
+
+func (e *keyedError) Unwrap() error { return e.error }

@@ -1,0 +1,185 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/carve-ipam/carve/client"
+)
+
+// session is a program that knows its server and, for most verbs, its project.
+type session struct {
+	*program
+	api     *client.Client
+	server  string
+	project string
+}
+
+// answer is what a successful request was answered with. The body stays as it came.
+type answer struct {
+	status int
+	header http.Header
+	body   json.RawMessage
+}
+
+// session prepares for requests that are about no project. It connects to nothing yet.
+func (p *program) session() (*session, error) {
+	server := firstOf(p.flags.server, p.env("CARVE_SERVER"), defaultServer)
+	u, err := url.Parse(server)
+	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") || u.RawQuery != "" || u.Fragment != "" {
+		return nil, usagef("the server must be a URL like %s, not %q", defaultServer, server)
+	}
+	if p.flags.timeout <= 0 {
+		return nil, usagef("--timeout must be more than nothing, not %s", p.flags.timeout)
+	}
+	doer := repeater{next: &http.Client{}, pause: p.Pause, say: p.remark}
+	api, err := client.NewClient(server, client.WithHTTPClient(doer), client.WithRequestEditorFn(p.sign))
+	if err != nil {
+		return nil, err
+	}
+	return &session{program: p, api: api, server: u.Redacted()}, nil
+}
+
+// inProject prepares for requests about the project of --project.
+func (p *program) inProject() (*session, error) {
+	project := firstOf(p.flags.project, p.env("CARVE_PROJECT"))
+	if project == "" {
+		return nil, usagef("which project? Give --project (-p), or set CARVE_PROJECT; 'ipamctl project list' shows them")
+	}
+	if err := checkName("project", project); err != nil {
+		return nil, err
+	}
+	s, err := p.session()
+	if err != nil {
+		return nil, err
+	}
+	s.project = project
+	return s, nil
+}
+
+// sign marks a request as ours.
+func (p *program) sign(_ context.Context, req *http.Request) error {
+	req.Header.Set("User-Agent", "ipamctl/"+p.Version)
+	if p.flags.requestID != "" {
+		req.Header.Set("X-Request-Id", p.flags.requestID)
+	}
+	return nil
+}
+
+// ask sends one request, with its repeats, and sorts what comes of it: an answer, a *refusal, or a *noAnswer.
+func (s *session) ask(ctx context.Context, send func(ctx context.Context) (*http.Response, error)) (answer, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.flags.timeout)
+	defer cancel()
+	resp, err := send(ctx)
+	if err != nil {
+		return answer{}, s.lost(err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return answer{}, s.lost(err)
+	}
+	if resp.StatusCode/100 != 2 {
+		return answer{}, refused(resp, body)
+	}
+	if len(body) > 0 && !json.Valid(body) {
+		return answer{}, foreign(resp, body)
+	}
+	return answer{status: resp.StatusCode, header: resp.Header, body: bytes.TrimSpace(body)}, nil
+}
+
+// lost explains a request that got no whole answer.
+func (s *session) lost(err error) error {
+	var earlier uncertainError
+	n := &noAnswer{server: s.server, cause: err, sent: !harmless(err) || errors.As(err, &earlier)}
+	if errors.Is(err, context.DeadlineExceeded) {
+		n.after = s.flags.timeout
+	}
+	return n
+}
+
+// writing are the flags of every verb that writes.
+type writing struct {
+	dryRun bool
+	key    string
+	again  bool // the whole command line can be run again: no key has to be named
+}
+
+// dry is the query parameter, absent unless it is asked for.
+func (w writing) dry() *client.DryRun {
+	if !w.dryRun {
+		return nil
+	}
+	return &w.dryRun
+}
+
+// post sends a POST under an Idempotency-Key, the caller's or one of its own, so that the repeats of this process and of
+// the next one are carried out once. Where the outcome stays unknown, the error names the key.
+func (s *session) post(ctx context.Context, w writing, send func(ctx context.Context, dry *client.DryRun, key *client.IdempotencyKey) (*http.Response, error)) (answer, error) {
+	key := firstOf(w.key, uuid.NewString())
+	a, err := s.ask(ctx, func(ctx context.Context) (*http.Response, error) { return send(ctx, w.dry(), &key) })
+	if err != nil {
+		return answer{}, keyed(err, key, w)
+	}
+	s.remarkOn(a)
+	return a, nil
+}
+
+// remarkOn tells what the headers of an answer to a write say.
+func (s *session) remarkOn(a answer) {
+	if a.header.Get("Dry-Run") == "true" {
+		s.remark("dry run: nothing was written")
+	}
+	if a.header.Get("Idempotency-Replayed") == "true" {
+		s.remark("this is the stored answer to an earlier request with the same key")
+	}
+}
+
+// env is an environment variable, or empty.
+func (p *program) env(name string) string {
+	value, _ := p.Env(name)
+	return value
+}
+
+func firstOf(values ...string) string {
+	for _, v := range values {
+		if v != "" {
+			return v
+		}
+	}
+	return ""
+}
+
+// noAnswer is a request that was not answered, or not to its end.
+type noAnswer struct {
+	server string
+	cause  error
+	after  time.Duration // the time it was given, where that ran out
+	sent   bool          // it may have been carried out
+}
+
+func (e *noAnswer) Error() string {
+	switch {
+	case e.after > 0:
+		return "no answer from " + e.server + " within " + e.after.String()
+	case errors.Is(e.cause, context.Canceled):
+		return "interrupted before there was an answer from " + e.server
+	}
+	// "Get http://...: dial tcp ...": the half that says what happened.
+	if outer, ok := errors.AsType[*url.Error](e.cause); ok {
+		return "no answer from " + e.server + ": " + outer.Err.Error()
+	}
+	return "no answer from " + e.server + ": " + strings.TrimSpace(e.cause.Error())
+}
+
+func (e *noAnswer) Unwrap() error { return e.cause }
+func (*noAnswer) exitCode() int   { return exitUnavailable }

@@ -1,0 +1,76 @@
+package cli
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/spf13/cobra"
+
+	"github.com/carve-ipam/carve/client"
+)
+
+func (p *program) spaceCommand() *cobra.Command {
+	within := p.inProject
+	complete := p.completeSpaces()
+	return group("space", "Routing domains: inside one nothing overlaps", []string{"spaces"},
+		p.spaceCreate(),
+		p.spaceList(within),
+		getVerb(p, spaceView(), within, complete, func(ctx context.Context, s *session, name string) (*http.Response, error) {
+			return s.api.GetSpace(ctx, s.project, name)
+		}),
+		p.deleteVerb("space", "Deletes spaces that no root pool is carved from.", within, complete,
+			func(ctx context.Context, s *session, name string, d deleting) (*http.Response, error) {
+				return s.api.DeleteSpace(ctx, s.project, name, &client.DeleteSpaceParams{DryRun: d.dry(), IfMatch: d.match()})
+			}),
+	)
+}
+
+func (p *program) spaceCreate() *cobra.Command {
+	var c creating
+	var spec client.SpaceSpec
+	cmd := &cobra.Command{
+		Use:               "create NAME",
+		Short:             "Create a space in which nothing is carved yet",
+		Args:              names("space", 0, 1),
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: p.verb(func(ctx context.Context, args []string) error {
+			meta, err := c.metadata("space", args)
+			if err != nil {
+				return err
+			}
+			s, err := p.inProject()
+			if err != nil {
+				return err
+			}
+			a, err := s.createSpace(ctx, c.writing, client.SpaceCreate{Metadata: meta, Spec: &spec})
+			if err != nil {
+				return err
+			}
+			return one(p, spaceView(), a.body)
+		}),
+	}
+	c.add(cmd)
+	cmd.Flags().StringVar(&spec.Description, "description", "", "`TEXT`: what it is for")
+	return cmd
+}
+
+func (s *session) createSpace(ctx context.Context, w writing, body client.SpaceCreate) (answer, error) {
+	return s.post(ctx, w, func(ctx context.Context, dry *client.DryRun, key *client.IdempotencyKey) (*http.Response, error) {
+		return s.api.CreateSpace(ctx, s.project, &client.CreateSpaceParams{DryRun: dry, IdempotencyKey: key}, body)
+	})
+}
+
+func (p *program) spaceList(within func() (*session, error)) *cobra.Command {
+	var selector string
+	return listVerb(p, spaceView(), "", within,
+		func(cmd *cobra.Command) { selectorFlag(cmd, &selector, "spaces") },
+		func(s *session) (fetch, error) { return s.fetchSpaces(selector), nil })
+}
+
+func (s *session) fetchSpaces(selector string) fetch {
+	return func(ctx context.Context, limit *client.Limit, cursor *client.Cursor) (*http.Response, error) {
+		return s.api.ListSpaces(ctx, s.project, &client.ListSpacesParams{
+			LabelSelector: optional[client.LabelSelectorFilter](selector), Limit: limit, Cursor: cursor,
+		})
+	}
+}

@@ -1,0 +1,174 @@
+package cli
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/carve-ipam/carve/client"
+)
+
+// Columns that every kind has; of is its metadata.
+func metaColumns[T any](of func(T) client.Metadata) []column[T] {
+	return []column[T]{
+		{title: "LABELS", wide: true, cell: func(t T) string { return joinPairs(of(t).Labels) }},
+		{title: "CREATED", wide: true, cell: func(t T) string { return of(t).CreatedAt.UTC().Format(time.RFC3339) }},
+		{title: "CREATED BY", wide: true, cell: func(t T) string { return of(t).CreatedBy }},
+		{title: "UID", wide: true, cell: func(t T) string { return of(t).UID }},
+	}
+}
+
+func projectView() view[client.Project] {
+	type T = client.Project
+	return view[T]{
+		kind: "project",
+		name: func(t T) string { return t.Metadata.Name },
+		columns: append([]column[T]{
+			{title: "NAME", cell: func(t T) string { return t.Metadata.Name }},
+			{title: "PHASE", cell: func(t T) string { return string(t.Status.Phase) }},
+			{title: "DISPLAY NAME", cell: func(t T) string { return t.Spec.DisplayName }},
+			{title: "DESCRIPTION", wide: true, cell: func(t T) string { return t.Spec.Description }},
+		}, metaColumns(func(t T) client.Metadata { return t.Metadata })...),
+	}
+}
+
+func spaceView() view[client.Space] {
+	type T = client.Space
+	return view[T]{
+		kind: "space",
+		name: func(t T) string { return t.Metadata.Name },
+		columns: append([]column[T]{
+			{title: "NAME", cell: func(t T) string { return t.Metadata.Name }},
+			{title: "PHASE", cell: func(t T) string { return string(t.Status.Phase) }},
+			{title: "DESCRIPTION", cell: func(t T) string { return t.Spec.Description }},
+		}, metaColumns(func(t T) client.Metadata { return t.Metadata })...),
+	}
+}
+
+func poolView() view[client.IPPool] {
+	type T = client.IPPool
+	return view[T]{
+		kind: "pool",
+		name: func(t T) string { return t.Metadata.Name },
+		cidr: func(t T) string { return t.Status.AllocatedCIDR },
+		columns: append([]column[T]{
+			{title: "NAME", cell: func(t T) string { return t.Metadata.Name }},
+			{title: "CIDR", cell: func(t T) string { return t.Status.AllocatedCIDR }},
+			{title: "PARENT", cell: func(t T) string { return refText(t.Status.ParentRef, t.Metadata.Project) }},
+			{title: "PHASE", cell: func(t T) string { return string(t.Status.Phase) }},
+			{title: "USED", cell: func(t T) string { return percent(t.Status.UtilizationPercent) }},
+			{title: "LARGEST FREE", cell: func(t T) string { return slashed(t.Status.LargestFreePrefixLength) }},
+			{title: "SPACE", wide: true, cell: func(t T) string { return refText(&t.Status.SpaceRef, t.Metadata.Project) }},
+			{title: "STRATEGY", wide: true, cell: func(t T) string { return strategyText(t.Spec.Allocation) }},
+			{title: "LENGTHS", wide: true, cell: func(t T) string { return boundsText(t.Spec.Allocation) }},
+			{title: "TOTAL", wide: true, cell: func(t T) string { return t.Status.Capacity.Total }},
+			{title: "ALLOCATED", wide: true, cell: func(t T) string { return t.Status.Capacity.Allocated }},
+			{title: "RESERVED", wide: true, cell: func(t T) string { return t.Status.Capacity.Reserved }},
+			{title: "AVAILABLE", wide: true, cell: func(t T) string { return t.Status.Capacity.Available }},
+			{title: "VISIBILITY", wide: true, cell: func(t T) string { return string(t.Spec.Visibility) }},
+		}, metaColumns(func(t T) client.Metadata { return t.Metadata })...),
+	}
+}
+
+func claimView() view[client.IPClaim] {
+	type T = client.IPClaim
+	return view[T]{
+		kind: "claim",
+		name: func(t T) string { return t.Metadata.Name },
+		cidr: func(t T) string { return t.Status.AllocatedCIDR },
+		columns: append([]column[T]{
+			{title: "NAME", cell: func(t T) string { return t.Metadata.Name }},
+			{title: "CIDR", cell: func(t T) string { return t.Status.AllocatedCIDR }},
+			{title: "POOL", cell: func(t T) string { return refText(&t.Status.PoolRef, t.Metadata.Project) }},
+			{title: "PHASE", cell: func(t T) string { return string(t.Status.Phase) }},
+			{title: "RECLAIM", cell: func(t T) string { return string(t.Spec.ReclaimPolicy) }},
+			{title: "OWNER", wide: true, cell: func(t T) string { return ownerText(t.Spec.OwnerRef) }},
+			{title: "ALLOCATION", wide: true, cell: func(t T) string { return refText(&t.Status.AllocationRef, t.Metadata.Project) }},
+		}, metaColumns(func(t T) client.Metadata { return t.Metadata })...),
+	}
+}
+
+func allocationView() view[client.IPAllocation] {
+	type T = client.IPAllocation
+	return view[T]{
+		kind: "allocation",
+		name: func(t T) string { return t.Metadata.Name },
+		columns: append([]column[T]{
+			{title: "CIDR", cell: func(t T) string { return t.Status.AllocatedCIDR }},
+			{title: "POOL", cell: func(t T) string { return refText(&t.Spec.PoolRef, t.Metadata.Project) }},
+			{title: "PHASE", cell: func(t T) string { return string(t.Status.Phase) }},
+			{title: "PURPOSE", cell: func(t T) string { return string(t.Spec.Purpose) }},
+			{title: "FOR", cell: allocatedFor},
+			{title: "NAME", cell: func(t T) string { return t.Metadata.Name }},
+			{title: "RECLAIM", wide: true, cell: func(t T) string { return string(t.Spec.ReclaimPolicy) }},
+			{title: "OWNER", wide: true, cell: func(t T) string { return ownerText(t.Spec.OwnerRef) }},
+		}, metaColumns(func(t T) client.Metadata { return t.Metadata })...),
+	}
+}
+
+// allocatedFor is what a block is held for: a claim, a child pool, or the reason of a reservation.
+func allocatedFor(a client.IPAllocation) string {
+	switch a.Spec.Purpose {
+	case client.IPAllocationPurposeChildPool:
+		return refText(a.Spec.ChildPoolRef, a.Metadata.Project)
+	case client.IPAllocationPurposeReservation:
+		return a.Spec.Reason
+	case client.IPAllocationPurposeClaim:
+		return refText(a.Spec.ClaimRef, a.Metadata.Project)
+	default:
+		return ""
+	}
+}
+
+// refText names a resource as seen from a project: `name`, or `project/name` where that is another one.
+func refText(ref *client.ResolvedRef, from string) string {
+	switch {
+	case ref == nil:
+		return ""
+	case ref.Project == from:
+		return ref.Name
+	default:
+		return ref.Project + "/" + ref.Name
+	}
+}
+
+func strategyText(a *client.PoolAllocation) string {
+	if a == nil {
+		return ""
+	}
+	return string(a.Strategy)
+}
+
+// boundsText is what lengths a pool hands out: "/18../28 (/24)", the default in brackets.
+func boundsText(a *client.PoolAllocation) string {
+	if a == nil || a.MinPrefixLength == nil && a.MaxPrefixLength == nil && a.DefaultPrefixLength == nil {
+		return ""
+	}
+	text := slashed(a.MinPrefixLength) + ".." + slashed(a.MaxPrefixLength)
+	if a.DefaultPrefixLength != nil {
+		text += fmt.Sprintf(" (%s)", slashed(a.DefaultPrefixLength))
+	}
+	return text
+}
+
+// ownerText is an owner as --owner takes it.
+func ownerText(o *client.OwnerRef) string {
+	if o == nil {
+		return ""
+	}
+	return strings.TrimRight(o.Kind+"/"+o.Name+"/"+o.UID, "/")
+}
+
+func percent(p float64) string { return strconv.FormatFloat(p, 'f', 2, 64) + "%" }
+
+// joinPairs shows labels in a fixed order.
+func joinPairs(m map[string]string) string {
+	out := make([]string, 0, len(m))
+	for _, key := range slices.Sorted(maps.Keys(m)) {
+		out = append(out, key+"="+m[key])
+	}
+	return strings.Join(out, ",")
+}
