@@ -74,12 +74,12 @@ func (a Allocating) Equal(b Allocating) bool {
 func (p Pool) Admit(pointer string, bits int) error {
 	width := p.Block.Addr().BitLen()
 	if bits < p.Block.Bits() || bits > width {
-		e := Errorf(CodeNeverSatisfiable, "Pool %s is %s: it can never hold a block of length /%d; ask for /%d to /%d.",
-			p.Ref(), p.Block, bits, p.Block.Bits(), width)
-		e.Figures.WantedPrefixLength = &bits
 		lo, hi := p.Spec.Allocation.Bounds(p.Block)
+		e := Errorf(CodeNeverSatisfiable, "Pool %s is %s: it can never hold a block of length /%d; ask for /%d to /%d.",
+			p.Ref(), p.Block, bits, lo, hi)
+		e.Figures.WantedPrefixLength = &bits
 		e.Figures.AllowedMin, e.Figures.AllowedMax = &lo, &hi
-		return e.At(pointer, "must be %d to %d in this pool.", p.Block.Bits(), width)
+		return e.At(pointer, "must be %d to %d in this pool.", lo, hi)
 	}
 	lo, hi := p.Spec.Allocation.Bounds(p.Block)
 	if bits < lo || bits > hi {
