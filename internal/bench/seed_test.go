@@ -39,14 +39,22 @@ func newFixture(b *testing.B, cidr string, bits int) *fixture {
 	f.open(b)
 	b.Cleanup(func() { f.store.Close() })
 	require.NoError(b, f.svc.EnsurePlatform(f.ctx))
+	f.pool = f.newPool(b, "p", cidr)
+	return f
+}
+
+// newPool makes a root pool that carves the fixture's length.
+func (f *fixture) newPool(b *testing.B, name, cidr string) ipam.Pool {
+	b.Helper()
 	r, err := f.svc.CreatePool(f.ctx, ipam.PlatformProject, ipam.Pool{
-		Metadata: ipam.Metadata{Name: "p"},
-		Spec: ipam.PoolSpec{CIDR: netip.MustParsePrefix(cidr), Visibility: ipam.VisibilityConsumer,
-			Allocation: ipam.Allocating{Strategy: ipam.BestFit, DefaultPrefixLength: &bits}},
+		Metadata: ipam.Metadata{Name: name},
+		Spec: ipam.PoolSpec{
+			CIDR: netip.MustParsePrefix(cidr), Visibility: ipam.VisibilityConsumer,
+			Allocation: ipam.Allocating{Strategy: ipam.BestFit, DefaultPrefixLength: &f.bits},
+		},
 	}, alloc.Request{})
 	require.NoError(b, err)
-	f.pool = r.Value
-	return f
+	return r.Value
 }
 
 // open connects the service anew.
