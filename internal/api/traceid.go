@@ -16,7 +16,7 @@ const noTrace = "00000000000000000000000000000000"
 func traceIDOf(c echo.Context) string {
 	header := c.Request().Header.Get("Traceparent")
 	if len(header) <= 128 {
-		if m := traceparent.FindStringSubmatch(header); m != nil && m[1] != noTrace && header[:2] != "ff" {
+		if m := traceparent.FindStringSubmatch(header); len(m) > 1 && m[1] != noTrace && header[:2] != "ff" {
 			return m[1]
 		}
 	}

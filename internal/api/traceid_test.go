@@ -1,6 +1,7 @@
 package api
 
 import (
+	"net/http"
 	"net/http/httptest"
 	"testing"
 
@@ -20,7 +21,7 @@ func TestTraceID(t *testing.T) {
 		"00-" + trace + "-01":                    "request",
 		"00-4BF92F3577B34DA6A3CE929D0E0E4736-00f067aa0ba902b7-01": "request",
 	} {
-		r := httptest.NewRequest("GET", "/v1/projects", nil)
+		r := httptest.NewRequest(http.MethodGet, "/v1/projects", nil)
 		r.Header.Set("traceparent", header)
 		c := echo.New().NewContext(r, httptest.NewRecorder())
 		c.Response().Header().Set(headerRequestID, "request")

@@ -126,6 +126,7 @@ func readScan(free []netip.Prefix, scan space.Scan) []netip.Prefix {
 			byLength = 0
 		case space.TightestFirst:
 			byLength = -byLength
+		case space.LargestFirst: // the shortest length first, as it is
 		}
 		return cmp.Or(byLength, x.Addr().Compare(y.Addr()))
 	})

@@ -163,7 +163,7 @@ func sorted(blocks []netip.Prefix) []netip.Prefix {
 func parse(t testing.TB, list string) []netip.Prefix {
 	t.Helper()
 	var blocks []netip.Prefix
-	for _, text := range strings.Fields(list) {
+	for text := range strings.FieldsSeq(list) {
 		p, err := netip.ParsePrefix(text)
 		require.NoError(t, err)
 		blocks = append(blocks, p)

@@ -111,7 +111,7 @@ func TestEveryCodeIsDocumentedWithItsStatus(t *testing.T) {
 	schema := doc.Components.Schemas["ProblemCode"].Value
 
 	documented := map[string]int{} // code -> status, as in the table of the description
-	for _, line := range strings.Split(schema.Description, "\n") {
+	for line := range strings.SplitSeq(schema.Description, "\n") {
 		cells := strings.Split(line, "|")
 		if len(cells) < 5 || !strings.Contains(cells[1], "`") {
 			continue
