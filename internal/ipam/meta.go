@@ -2,6 +2,7 @@ package ipam
 
 import (
 	"regexp"
+	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -60,9 +61,15 @@ const (
 var (
 	nameRE         = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)
 	generateNameRE = regexp.MustCompile(`^[a-z0-9][-a-z0-9]{0,56}$`)
-	labelKeyRE     = regexp.MustCompile(`^([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$`)
+	labelKeyRE     = regexp.MustCompile(`^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$`)
 	labelValueRE   = regexp.MustCompile(`^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$`)
 )
+
+// ValidLabelKey reports whether s is [prefix/]name: a DNS subdomain of at most 253 characters, and a name of 1 to 63 from
+// [A-Za-z0-9._-] that begins and ends with a letter or digit.
+func ValidLabelKey(s string) bool {
+	return labelKeyRE.MatchString(s) && strings.IndexByte(s, '/') <= MaxLabelKeyPrefix
+}
 
 // ValidName reports whether s is a DNS label of 1 to 63 characters (RFC 1123).
 func ValidName(s string) bool { return nameRE.MatchString(s) }
@@ -86,7 +93,7 @@ func CheckLabels(pointer string, labels map[string]string) error {
 		return Invalid(pointer, "has %d entries; at most %d are allowed.", len(labels), MaxLabels)
 	}
 	for key, value := range labels {
-		if !labelKeyRE.MatchString(key) {
+		if !ValidLabelKey(key) {
 			return Invalid(pointer, "has a key that is not [prefix/]name with a name of 1 to 63 characters from [A-Za-z0-9._-].")
 		}
 		if !labelValueRE.MatchString(value) {
@@ -102,7 +109,7 @@ func CheckAnnotations(pointer string, annotations map[string]string) error {
 		return Invalid(pointer, "has %d entries; at most %d are allowed.", len(annotations), MaxAnnotations)
 	}
 	for key, value := range annotations {
-		if !labelKeyRE.MatchString(key) {
+		if !ValidLabelKey(key) {
 			return Invalid(pointer, "has a key that is not [prefix/]name with a name of 1 to 63 characters from [A-Za-z0-9._-].")
 		}
 		if err := CheckText(pointer+"/"+EscapePointer(key), value, MaxAnnotationValue, true); err != nil {

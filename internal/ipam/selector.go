@@ -76,7 +76,7 @@ func (s Selector) Check(pointer string) error {
 	}
 	for i, r := range s.MatchExpressions {
 		at := pointer + "/matchExpressions/" + strconv.Itoa(i)
-		if !labelKeyRE.MatchString(r.Key) {
+		if !ValidLabelKey(r.Key) {
 			return Invalid(at+"/key", "is not a label key.")
 		}
 		switch r.Operator {

@@ -1,0 +1,101 @@
+package alloc_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/tenancy"
+)
+
+// Every use case asks who is there before it does anything.
+func TestNothingIsDoneForStrangers(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.pool(t, root("net", "10.0.0.0/24"))
+	made := b.claim(t, claim("c", "net", 32, retain))
+	before := b.dump(t)
+	id := made.AllocationID.String()
+	for name, run := range map[string]func(ctx context.Context) error{
+		"CreateProject": func(ctx context.Context) error {
+			_, err := b.CreateProject(ctx, ipam.Project{Metadata: meta("x")}, alloc.Request{})
+			return err
+		},
+		"GetProject": func(ctx context.Context) error { _, err := b.GetProject(ctx, project); return err },
+		"ListProjects": func(ctx context.Context) error {
+			_, err := b.ListProjects(ctx, alloc.Filter{}, 1, "")
+			return err
+		},
+		"PatchProject": func(ctx context.Context) error {
+			_, err := b.PatchProject(ctx, project, alloc.Request{}, func(p ipam.Project) (ipam.Project, error) { return p, nil })
+			return err
+		},
+		"DeleteProject": func(ctx context.Context) error { return b.DeleteProject(ctx, project, alloc.Request{}) },
+		"CreateSpace": func(ctx context.Context) error {
+			_, err := b.CreateSpace(ctx, project, ipam.Space{Metadata: meta("x")}, alloc.Request{})
+			return err
+		},
+		"GetSpace": func(ctx context.Context) error { _, err := b.GetSpace(ctx, project, "default"); return err },
+		"ListSpaces": func(ctx context.Context) error {
+			_, err := b.ListSpaces(ctx, project, alloc.Filter{}, 1, "")
+			return err
+		},
+		"PatchSpace": func(ctx context.Context) error {
+			_, err := b.PatchSpace(ctx, project, "default", alloc.Request{}, func(s ipam.Space) (ipam.Space, error) { return s, nil })
+			return err
+		},
+		"DeleteSpace": func(ctx context.Context) error { return b.DeleteSpace(ctx, project, "default", alloc.Request{}) },
+		"CreatePool": func(ctx context.Context) error {
+			_, err := b.CreatePool(ctx, project, root("x", "10.1.0.0/24"), alloc.Request{})
+			return err
+		},
+		"GetPool":     func(ctx context.Context) error { _, err := b.GetPool(ctx, project, "net"); return err },
+		"GetPoolFree": func(ctx context.Context) error { _, err := b.GetPoolFree(ctx, project, "net", nil, 1, ""); return err },
+		"ListPools": func(ctx context.Context) error {
+			_, err := b.ListPools(ctx, project, alloc.Filter{}, 1, "")
+			return err
+		},
+		"PatchPool": func(ctx context.Context) error {
+			_, err := b.PatchPool(ctx, project, "net", alloc.Request{}, func(p ipam.Pool) (ipam.Pool, error) { return p, nil })
+			return err
+		},
+		"DeletePool": func(ctx context.Context) error { return b.DeletePool(ctx, project, "net", alloc.Request{}) },
+		"CreateClaim": func(ctx context.Context) error {
+			_, err := b.CreateClaim(ctx, project, claim("x", "net", 32), alloc.Request{})
+			return err
+		},
+		"PutClaim": func(ctx context.Context) error {
+			_, err := b.PutClaim(ctx, project, claim("c", "net", 32, retain), alloc.Request{})
+			return err
+		},
+		"CreateClaimBatch": func(ctx context.Context) error {
+			_, err := b.CreateClaimBatch(ctx, project, []ipam.Claim{claim("x", "net", 32)}, alloc.Request{})
+			return err
+		},
+		"GetClaim": func(ctx context.Context) error { _, err := b.GetClaim(ctx, project, "c"); return err },
+		"ListClaims": func(ctx context.Context) error {
+			_, err := b.ListClaims(ctx, project, alloc.Filter{}, 1, "")
+			return err
+		},
+		"PatchClaim": func(ctx context.Context) error {
+			_, err := b.PatchClaim(ctx, project, "c", alloc.Request{}, func(c ipam.Claim) (ipam.Claim, error) { return c, nil })
+			return err
+		},
+		"DeleteClaim":   func(ctx context.Context) error { return b.DeleteClaim(ctx, project, "c", alloc.Request{}) },
+		"GetAllocation": func(ctx context.Context) error { _, err := b.GetAllocation(ctx, project, id); return err },
+		"ListAllocations": func(ctx context.Context) error {
+			_, err := b.ListAllocations(ctx, project, alloc.Filter{}, 1, "")
+			return err
+		},
+		"DeleteAllocation": func(ctx context.Context) error { return b.DeleteAllocation(ctx, project, id, alloc.Request{}) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			refused(t, run(t.Context()), ipam.CodeUnauthenticated)
+			refused(t, run(tenancy.WithPrincipal(t.Context(), tenancy.Principal{Subject: "stranger"})), ipam.CodeNotFound)
+		})
+	}
+	require.Equal(t, before, b.dump(t))
+}

@@ -1,0 +1,151 @@
+package alloc_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+func TestReleaseUnderDeleteFreesTheBlockAtOnce(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.pool(t, root("net", "10.0.0.0/24"))
+	empty := b.dump(t)
+	made := b.claim(t, claim("c", "net", 26))
+	b.release(t, "c")
+	require.Equal(t, empty, b.dump(t), "nothing is left of it")
+	_, err := b.GetAllocation(b.ctx, project, made.AllocationID.String())
+	refused(t, err, ipam.CodeNotFound)
+	refused(t, b.DeleteClaim(b.ctx, project, "c", alloc.Request{}), ipam.CodeNotFound)
+}
+
+func TestReleaseUnderRetainKeepsTheAllocation(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.pool(t, root("net", "10.0.0.0/24"))
+	made := b.claim(t, claim("c", "net", 26, retain))
+	b.clock.move(time.Minute)
+	b.release(t, "c")
+	_, err := b.GetClaim(b.ctx, project, "c")
+	refused(t, err, ipam.CodeNotFound)
+	kept, err := b.GetAllocation(b.ctx, project, made.AllocationID.String())
+	require.NoError(t, err)
+	require.Equal(t, ipam.PhaseRetained, kept.Phase)
+	require.Equal(t, ref("c"), kept.Holder, "whose it was")
+	require.Equal(t, made.Block, kept.Block)
+	require.NotEqual(t, made.Revision, kept.Revision)
+	require.Equal(t, b.clock.read(), kept.UpdatedAt)
+	require.Equal(t, "192", b.available(t, "net"))
+
+	t.Run("ItsBlockIsNotHandedOut", func(t *testing.T) {
+		e := b.refuseClaim(t, claimOf("c", "net", exactly(made.Block.String())), ipam.CodeAllocationRetained)
+		require.Contains(t, e.Message, kept.ID.String(), "which allocation to name instead")
+		b.refuseClaim(t, claimOf("c", "net", hostAddress("10.0.0.1")), ipam.CodeBlockTaken)
+		b.refuseClaim(t, claimOf("c", "net", exactly("10.0.0.0/25")), ipam.CodeBlockTaken)
+		_, err := b.CreatePool(b.ctx, project, childAt("p", "net", made.Block.String()), alloc.Request{})
+		refused(t, err, ipam.CodeBlockTaken)
+	})
+	t.Run("ItCanBeDeleted", func(t *testing.T) {
+		require.NoError(t, b.DeleteAllocation(b.ctx, project, kept.ID.String(), alloc.Request{}))
+		require.Equal(t, []string{"10.0.0.0/24"}, b.free(t, "net"))
+		refused(t, b.DeleteAllocation(b.ctx, project, kept.ID.String(), alloc.Request{}), ipam.CodeNotFound)
+	})
+}
+
+func TestRetainedBlockIsBoundAgainByItsAllocation(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.pool(t, root("net", "10.0.0.0/24"))
+	first := b.claim(t, claim("c", "net", 26, retain))
+	b.release(t, "c")
+	b.clock.move(time.Minute)
+	owner := &ipam.OwnerRef{Kind: "VM"}
+	second := b.claim(t, again("other-name", first.AllocationID, func(c *ipam.Claim) { c.Spec.OwnerRef = owner }))
+	require.Equal(t, first.Block, second.Block)
+	require.Equal(t, first.AllocationID, second.AllocationID, "it is the same allocation")
+	require.Equal(t, ref("net"), second.Pool)
+	require.NotEqual(t, first.UID, second.UID)
+	read, err := b.GetClaim(b.ctx, project, "other-name")
+	require.NoError(t, err)
+	require.Equal(t, second, read)
+	a, err := b.GetAllocation(b.ctx, project, first.AllocationID.String())
+	require.NoError(t, err)
+	require.Equal(t, ipam.PhaseBound, a.Phase)
+	require.Equal(t, ref("other-name"), a.Holder)
+	require.Equal(t, owner, a.OwnerRef)
+	require.Equal(t, ipam.ReclaimDelete, a.ReclaimPolicy)
+
+	b.refuseClaim(t, again("third", first.AllocationID), ipam.CodeInUse)
+	b.release(t, "other-name")
+	require.Equal(t, "256", b.available(t, "net"), "under its new policy the block is free again")
+	b.refuseClaim(t, again("fourth", first.AllocationID), ipam.CodeNotFound)
+}
+
+func TestAllocationThatCannotBeBoundAgain(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.pool(t, root("net", "10.0.0.0/24", reserving(ipam.Reservation{First: 1})))
+	b.pool(t, child("sub", "net", 26))
+	all, err := b.ListAllocations(b.ctx, project, alloc.Filter{}, 100, "")
+	require.NoError(t, err)
+	require.Len(t, all.Items, 2)
+	for _, a := range all.Items {
+		e := b.refuseClaim(t, again("c", a.ID), ipam.CodeNotFound)
+		require.Equal(t, "/spec/allocationRef/name", e.Fields[0].Pointer, "%s is no claim's", a.Purpose)
+	}
+	b.refuseClaim(t, again("c", ipam.NewID()), ipam.CodeNotFound)
+	b.refuseClaim(t, claimOf("c", "", func(c *ipam.Claim) { c.Spec.PoolRef, c.Spec.AllocationRef = ipam.Ref{}, "not-an-id" }), ipam.CodeInvalidArgument)
+
+	made := b.claim(t, claim("kept", "net", 28, retain))
+	b.release(t, "kept")
+	_, err = b.CreateProject(b.ctx, ipam.Project{Metadata: meta("umbrella")}, alloc.Request{})
+	require.NoError(t, err)
+	_, err = b.CreateClaim(b.ctx, "umbrella", again("c", made.AllocationID), alloc.Request{})
+	refused(t, err, ipam.CodeNotFound) // another project's allocation is not there
+	_, err = b.CreateClaimBatch(b.ctx, project, []ipam.Claim{again("c", made.AllocationID)}, alloc.Request{})
+	require.Equal(t, "/claims/0/spec/allocationRef", refused(t, err, ipam.CodeInvalidArgument).Fields[0].Pointer)
+}
+
+func TestBoundAllocationCannotBeDeleted(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.pool(t, root("net", "10.0.0.0/24", reserving(ipam.Reservation{First: 1})))
+	b.pool(t, child("sub", "net", 26))
+	b.claim(t, claim("c", "net", 28))
+	before := b.dump(t)
+	all, err := b.ListAllocations(b.ctx, project, alloc.Filter{}, 100, "")
+	require.NoError(t, err)
+	purposes := map[ipam.Purpose]string{ipam.PurposeClaim: "claim acme/c", ipam.PurposeChildPool: "pool acme/sub", ipam.PurposeReservation: "reservation"}
+	require.Len(t, all.Items, len(purposes))
+	for _, a := range all.Items {
+		e := refused(t, b.DeleteAllocation(b.ctx, project, a.ID.String(), alloc.Request{}), ipam.CodeInUse)
+		require.Contains(t, e.Message, purposes[a.Purpose], "what to delete instead")
+	}
+	refused(t, b.DeleteAllocation(b.ctx, project, ipam.NewID().String(), alloc.Request{}), ipam.CodeNotFound)
+	refused(t, b.DeleteAllocation(b.ctx, project, "not-an-id", alloc.Request{}), ipam.CodeNotFound)
+	_, err = b.GetAllocation(b.ctx, project, "not-an-id")
+	refused(t, err, ipam.CodeNotFound)
+	require.Equal(t, before, b.dump(t))
+}
+
+func TestAllocationsOfAnotherProjectAreNotThere(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.pool(t, root("net", "10.0.0.0/24"))
+	made := b.claim(t, claim("c", "net", 28))
+	_, err := b.CreateProject(b.ctx, ipam.Project{Metadata: meta("umbrella")}, alloc.Request{})
+	require.NoError(t, err)
+	_, err = b.GetAllocation(b.ctx, "umbrella", made.AllocationID.String())
+	refused(t, err, ipam.CodeNotFound)
+	refused(t, b.DeleteAllocation(b.ctx, "umbrella", made.AllocationID.String(), alloc.Request{}), ipam.CodeNotFound)
+	_, err = b.GetClaim(b.ctx, "umbrella", "c")
+	refused(t, err, ipam.CodeNotFound)
+	refused(t, b.DeleteClaim(b.ctx, "umbrella", "c", alloc.Request{}), ipam.CodeNotFound)
+	_, err = b.GetPool(b.ctx, "umbrella", "net")
+	refused(t, err, ipam.CodeNotFound)
+	refused(t, b.DeletePool(b.ctx, "umbrella", "net", alloc.Request{}), ipam.CodeNotFound)
+}

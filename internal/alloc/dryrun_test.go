@@ -1,0 +1,203 @@
+package alloc_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// Every use case that changes anything: the dry run writes not one row, and answers what the real run then answers, but for
+// the ids that every run makes anew.
+func TestDryRunWritesNothingAndAnswersWhatTheRealRunAnswers(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.pool(t, root("net", "10.0.0.0/24", strategy(ipam.FirstFit), labelled("x", "y"), reserving(ipam.Reservation{First: 1})))
+	b.pool(t, root("full", "10.1.0.0/32"))
+	b.pool(t, root("gone", "10.2.0.0/16", reserving(ipam.Reservation{Last: 4})))
+	b.claim(t, claim("all", "full", 32))
+	b.claim(t, claim("c", "net", 28))
+	kept := b.claim(t, claim("kept", "net", 29, retain))
+	bound := b.claim(t, claim("bound", "net", 29, retain))
+	b.release(t, "kept")
+	released := b.claim(t, claim("released", "net", 30, retain))
+	b.release(t, "released")
+
+	same := func(t *testing.T, run func(alloc.Request) (any, error), r alloc.Request) {
+		t.Helper()
+		before := b.dump(t)
+		r.DryRun = true
+		foretold, foretoldErr := run(r)
+		require.Equal(t, before, b.dump(t), "not one row")
+		r.DryRun = false
+		got, err := run(r)
+		if err != nil {
+			var e, f *ipam.Error
+			require.ErrorAs(t, err, &e)
+			require.ErrorAs(t, foretoldErr, &f)
+			require.Equal(t, []any{e.Code, e.Message, e.Fields, e.Figures}, []any{f.Code, f.Message, f.Fields, f.Figures})
+			require.Equal(t, before, b.dump(t))
+			return
+		}
+		require.NoError(t, foretoldErr)
+		require.Equal(t, got, foretold)
+	}
+	for _, c := range []struct {
+		name string
+		run  func(alloc.Request) (any, error)
+	}{
+		{"CreateProject", func(r alloc.Request) (any, error) {
+			return anew(b.CreateProject(b.ctx, ipam.Project{Metadata: meta("umbrella")}, r))
+		}},
+		{"CreateProjectThatExists", func(r alloc.Request) (any, error) {
+			return anew(b.CreateProject(b.ctx, ipam.Project{Metadata: meta(project)}, r))
+		}},
+		{"PatchProject", func(r alloc.Request) (any, error) {
+			return stale(b.PatchProject(b.ctx, "umbrella", r, func(p ipam.Project) (ipam.Project, error) {
+				p.Spec.DisplayName = "Umbrella"
+				return p, nil
+			}))
+		}},
+		{"DeleteProject", func(r alloc.Request) (any, error) { return nil, b.DeleteProject(b.ctx, "umbrella", r) }},
+		{"DeleteProjectInUse", func(r alloc.Request) (any, error) { return nil, b.DeleteProject(b.ctx, project, r) }},
+		{"CreateSpace", func(r alloc.Request) (any, error) {
+			return anew(b.CreateSpace(b.ctx, project, ipam.Space{Metadata: meta("blue")}, r))
+		}},
+		{"PatchSpace", func(r alloc.Request) (any, error) {
+			return stale(b.PatchSpace(b.ctx, project, "blue", r, func(s ipam.Space) (ipam.Space, error) {
+				s.Labels = labels("a", "b")
+				return s, nil
+			}))
+		}},
+		{"DeleteSpace", func(r alloc.Request) (any, error) { return nil, b.DeleteSpace(b.ctx, project, "blue", r) }},
+		{"CreateRootPool", func(r alloc.Request) (any, error) {
+			return anew(b.CreatePool(b.ctx, project, root("root", "10.3.0.0/16", reserving(ipam.Reservation{First: 3})), r))
+		}},
+		{"CreateRootPoolThatOverlaps", func(r alloc.Request) (any, error) {
+			return anew(b.CreatePool(b.ctx, project, root("other", "10.0.0.0/8"), r))
+		}},
+		{"CreateChildPool", func(r alloc.Request) (any, error) {
+			return anew(b.CreatePool(b.ctx, project, child("sub", "root", 20), r))
+		}},
+		{"CreateChildPoolWithoutRoom", func(r alloc.Request) (any, error) {
+			return anew(b.CreatePool(b.ctx, project, child("sub2", "full", 32), r))
+		}},
+		{"PatchPool", func(r alloc.Request) (any, error) {
+			return stale(b.patch("net", r, reserving(ipam.Reservation{Last: 1})))
+		}},
+		{"PatchPoolOverHeldBlocks", func(r alloc.Request) (any, error) {
+			return stale(b.patch("net", r, reserving(ipam.Reservation{First: 200})))
+		}},
+		{"DeletePool", func(r alloc.Request) (any, error) { return nil, b.DeletePool(b.ctx, project, "gone", r) }},
+		{"DeletePoolInUse", func(r alloc.Request) (any, error) { return nil, b.DeletePool(b.ctx, project, "net", r) }},
+		{"CreateClaim", func(r alloc.Request) (any, error) {
+			return anew(b.CreateClaim(b.ctx, project, claim("d", "net", 30), r))
+		}},
+		{"CreateClaimBySelector", func(r alloc.Request) (any, error) {
+			return anew(b.CreateClaim(b.ctx, project, selecting("e", matching("x", "y"), length(32)), r))
+		}},
+		{"CreateClaimThatExists", func(r alloc.Request) (any, error) {
+			return anew(b.CreateClaim(b.ctx, project, claim("c", "net", 30), r))
+		}},
+		{"CreateClaimInAFullPool", func(r alloc.Request) (any, error) {
+			return anew(b.CreateClaim(b.ctx, project, claim("f", "full", 32), r))
+		}},
+		{"CreateClaimOfATakenBlock", func(r alloc.Request) (any, error) {
+			return anew(b.CreateClaim(b.ctx, project, claimOf("f", "net", exactly(kept.Block.String())), r))
+		}},
+		{"CreateClaimOfARetainedAllocation", func(r alloc.Request) (any, error) {
+			return anew(b.CreateClaim(b.ctx, project, again("g", kept.AllocationID), r))
+		}},
+		{"CreateClaimOfABoundAllocation", func(r alloc.Request) (any, error) {
+			return anew(b.CreateClaim(b.ctx, project, again("h", bound.AllocationID), r))
+		}},
+		{"PutClaim", func(r alloc.Request) (any, error) { return anew(b.PutClaim(b.ctx, project, claim("p", "net", 32), r)) }},
+		{"PutClaimThatExists", func(r alloc.Request) (any, error) {
+			return anew(b.PutClaim(b.ctx, project, claim("p", "net", 32), r))
+		}},
+		{"PutClaimThatDiffers", func(r alloc.Request) (any, error) {
+			return anew(b.PutClaim(b.ctx, project, claim("p", "net", 31), r))
+		}},
+		{"PatchClaim", func(r alloc.Request) (any, error) { return stale(b.patchClaim("c", r, retain)) }},
+		{"DeleteClaimUnderRetain", func(r alloc.Request) (any, error) { return nil, b.DeleteClaim(b.ctx, project, "c", r) }},
+		{"DeleteClaimUnderDelete", func(r alloc.Request) (any, error) { return nil, b.DeleteClaim(b.ctx, project, "d", r) }},
+		{"DeleteClaimThatIsNotThere", func(r alloc.Request) (any, error) { return nil, b.DeleteClaim(b.ctx, project, "d", r) }},
+		{"CreateClaimBatch", func(r alloc.Request) (any, error) {
+			return anew(b.CreateClaimBatch(b.ctx, project, []ipam.Claim{claim("b1", "net", 32), selecting("b2", matching("x", "y"), length(31))}, r))
+		}},
+		{"CreateClaimBatchThatDoesNotFit", func(r alloc.Request) (any, error) {
+			return anew(b.CreateClaimBatch(b.ctx, project, []ipam.Claim{claim("b3", "net", 32), claim("b4", "full", 32)}, r))
+		}},
+		{"DeleteRetainedAllocation", func(r alloc.Request) (any, error) {
+			return nil, b.DeleteAllocation(b.ctx, project, released.AllocationID.String(), r)
+		}},
+		{"DeleteBoundAllocation", func(r alloc.Request) (any, error) {
+			return nil, b.DeleteAllocation(b.ctx, project, bound.AllocationID.String(), r)
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) { same(t, c.run, key(c.name, c.name)) })
+	}
+}
+
+// anew takes out of an answer what every run makes anew, and the time that the steps before have taken.
+func anew[T any](r alloc.Result[T], err error) (any, error) {
+	value, err := stale(r.Value, err)
+	return [2]any{value, r.Existed}, err
+}
+
+func stale(value any, err error) (any, error) {
+	wipe := func(m *ipam.Metadata) {
+		m.UID, m.Revision, m.CreatedAt, m.UpdatedAt = ipam.ID{}, ipam.ID{}, time.Time{}, time.Time{}
+	}
+	switch v := value.(type) {
+	case ipam.Project:
+		wipe(&v.Metadata)
+		return v, err
+	case ipam.Space:
+		wipe(&v.Metadata)
+		v.ContainerV4, v.ContainerV6 = ipam.ID{}, ipam.ID{}
+		return v, err
+	case ipam.Pool:
+		wipe(&v.Metadata)
+		return v, err
+	case ipam.Claim:
+		if v.AllocationID == ipam.DerivedID(v.UID, "allocation") {
+			v.AllocationID = ipam.ID{}
+		}
+		wipe(&v.Metadata)
+		return v, err
+	case []ipam.Claim:
+		out := make([]any, len(v))
+		for i := range v {
+			out[i], _ = stale(v[i], nil)
+		}
+		return out, err
+	}
+	return value, err
+}
+
+func TestDryRunStoresNoAnswerUnderItsKey(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.pool(t, root("net", "10.0.0.0/24"))
+	r := key("k", "claim c")
+	r.DryRun = true
+	_, err := b.CreateClaim(b.ctx, project, claim("c", "net", 32), r)
+	require.NoError(t, err)
+	r.DryRun = false
+	got, err := b.CreateClaim(b.ctx, project, claim("c", "net", 32), r)
+	require.NoError(t, err)
+	require.False(t, got.Replayed)
+}
+
+func TestDryRunWaitsForNobody(t *testing.T) {
+	t.Parallel()
+	g := setupGated(t, root("net", "10.0.0.0/24"), claim("first", "net", 32))
+	r, err := g.CreateClaim(g.ctx, project, claim("c", "net", 32), dry)
+	require.NoError(t, err, "though a transaction on the pool is under way")
+	require.True(t, r.Value.Block.IsValid())
+	g.finish()
+}

@@ -1,0 +1,47 @@
+package alloc_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+)
+
+// dump is every row of every table, as text, so that "nothing was written" can be shown by comparing two of them.
+func (b *bundle) dump(t testing.TB) map[string][]string {
+	t.Helper()
+	conn, err := pgx.Connect(b.ctx, b.dsn)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, conn.Close(b.ctx)) }()
+	rows, err := conn.Query(b.ctx, "SELECT table_name FROM information_schema.tables WHERE table_schema = 'public' AND table_type = 'BASE TABLE'")
+	require.NoError(t, err)
+	tables, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	require.NoError(t, err)
+	for _, expected := range []string{"projects", "spaces", "pools", "free_blocks", "allocations", "claims", "idempotency_keys"} {
+		require.Contains(t, tables, expected)
+	}
+	out := make(map[string][]string, len(tables))
+	for _, table := range tables {
+		rows, err := conn.Query(b.ctx, "SELECT * FROM "+pgx.Identifier{table}.Sanitize())
+		require.NoError(t, err)
+		lines, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (string, error) {
+			values, err := row.Values()
+			return fmt.Sprintf("%v", values), err
+		})
+		require.NoError(t, err)
+		slices.Sort(lines)
+		out[table] = lines
+	}
+	return out
+}
+
+// counts is how many rows each table has.
+func counts(dump map[string][]string) map[string]int {
+	out := make(map[string]int, len(dump))
+	for table, rows := range dump {
+		out[table] = len(rows)
+	}
+	return out
+}

@@ -1,0 +1,34 @@
+package alloc
+
+import "github.com/carve-ipam/carve/internal/ipam"
+
+// Waiting is how many requests have queued up for a container's next transaction. Tests wait for it, instead of for time,
+// to know that a group is complete.
+func (s *Service) Waiting(container ipam.ID) int {
+	s.lanes.mu.Lock()
+	defer s.lanes.mu.Unlock()
+	if ln := s.lanes.open[container]; ln != nil {
+		return len(ln.pending)
+	}
+	return 0
+}
+
+// Lanes is how many containers somebody works on or waits for.
+func (s *Service) Lanes() int {
+	s.lanes.mu.Lock()
+	defer s.lanes.mu.Unlock()
+	return len(s.lanes.open)
+}
+
+// MaxGroup is the most members that one transaction takes.
+const MaxGroup = maxGroup
+
+// Users is how many work on a container or wait for their turn.
+func (s *Service) Users(container ipam.ID) int {
+	s.lanes.mu.Lock()
+	defer s.lanes.mu.Unlock()
+	if ln := s.lanes.open[container]; ln != nil {
+		return ln.users
+	}
+	return 0
+}

@@ -1,0 +1,235 @@
+package alloc_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// fault is what becomes of one transaction.
+type fault string
+
+const (
+	lostBefore fault = "LostBeforeCommit" // nothing was committed, and nobody says so
+	lostAfter  fault = "LostAfterCommit"  // it was committed, and nobody says so
+	landsLate  fault = "LandsLate"        // it is committed, but only after it has been looked for
+	panics     fault = "Panics"
+)
+
+// faulty is a store that lets the next transactions end in a fault.
+type faulty struct {
+	alloc.Store
+
+	mu     sync.Mutex
+	faults []fault
+	late   func() error // what is still to land
+}
+
+func (f *faulty) next(faults ...fault) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.faults = faults
+}
+
+func (f *faulty) left() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.faults)
+}
+
+// InTx implements alloc.Store.
+func (f *faulty) InTx(ctx context.Context, op string, fn func(context.Context, alloc.Tx) error) error {
+	f.mu.Lock()
+	var now fault
+	if len(f.faults) > 0 {
+		now, f.faults = f.faults[0], f.faults[1:]
+	}
+	late := f.late
+	f.late = nil
+	if now == landsLate {
+		f.late = func() error { return f.Store.InTx(context.WithoutCancel(ctx), op, fn) }
+	}
+	f.mu.Unlock()
+	if late != nil {
+		if err := late(); err != nil {
+			return err
+		}
+	}
+	switch now {
+	case landsLate:
+		return lost()
+	case lostBefore:
+		undone := errors.New("undone")
+		if err := f.Store.InTx(ctx, op, func(ctx context.Context, tx alloc.Tx) error { return errors.Join(fn(ctx, tx), undone) }); err == nil {
+			return undone
+		}
+		return lost()
+	case lostAfter:
+		if err := f.Store.InTx(ctx, op, fn); err != nil {
+			return err
+		}
+		return lost()
+	case panics:
+		panic("arithmetic that does not add up")
+	}
+	return f.Store.InTx(ctx, op, fn)
+}
+
+func lost() error { return ipam.Errorf(ipam.CodeOutcomeUnknown, "The database did not say.") }
+
+// Whatever happens to the answer of COMMIT, a use case that says that it is done has been done, once.
+func TestUnknownOutcomeIsSettledByReadingBack(t *testing.T) {
+	t.Parallel()
+	for _, faults := range [][]fault{{lostBefore}, {lostAfter}, {lostBefore, lostAfter}, {lostBefore, lostBefore, lostAfter}, {landsLate}, {lostBefore, landsLate}} {
+		name := ""
+		for _, f := range faults {
+			name += string(f)
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			store, _ := b.store(t)
+			f := &faulty{Store: store}
+			b.Service = b.serve(f)
+			step := func(what string, run func() error) {
+				t.Helper()
+				f.next(faults...)
+				require.NoError(t, run(), what)
+				require.Zero(t, f.left(), what)
+			}
+			step("CreateProject", func() error {
+				_, err := b.CreateProject(b.ctx, ipam.Project{Metadata: meta("umbrella")}, key("project", ""))
+				return err
+			})
+			step("CreateSpace", func() error {
+				_, err := b.CreateSpace(b.ctx, project, ipam.Space{Metadata: meta("blue")}, key("space", ""))
+				return err
+			})
+			step("CreatePool", func() error {
+				r, err := b.CreatePool(b.ctx, project, root("net", "10.0.0.0/24", reserving(ipam.Reservation{Last: 1})), key("root", ""))
+				require.Equal(t, "255", r.Value.Stock.Available(32).String())
+				return err
+			})
+			step("CreateChildPool", func() error {
+				_, err := b.CreatePool(b.ctx, project, child("sub", "net", 28), key("child", ""))
+				return err
+			})
+			step("PatchPool", func() error {
+				_, err := b.patch("net", alloc.Request{}, reserving(ipam.Reservation{Last: 2}))
+				return err
+			})
+			step("CreateClaim", func() error {
+				r, err := b.CreateClaim(b.ctx, project, claim("c", "net", 32, retain), key("claim", ""))
+				require.Equal(t, 32, r.Value.Block.Bits())
+				return err
+			})
+			step("PatchClaim", func() error { _, err := b.patchClaim("c", alloc.Request{}, withLabels("a", "b")); return err })
+			made, err := b.GetClaim(b.ctx, project, "c")
+			require.NoError(t, err)
+			step("DeleteClaim", func() error { return b.DeleteClaim(b.ctx, project, "c", alloc.Request{}) })
+			step("Rebind", func() error {
+				_, err := b.CreateClaim(b.ctx, project, again("d", made.AllocationID, retain), key("rebind", ""))
+				return err
+			})
+			step("DeleteRebound", func() error { return b.DeleteClaim(b.ctx, project, "d", alloc.Request{}) })
+			step("DeleteAllocation", func() error {
+				return b.DeleteAllocation(b.ctx, project, made.AllocationID.String(), alloc.Request{})
+			})
+			step("CreateClaimBatch", func() error {
+				_, err := b.CreateClaimBatch(b.ctx, project, []ipam.Claim{claim("e", "net", 32), claim("f", "sub", 32)}, key("batch", ""))
+				return err
+			})
+			require.Equal(t, "237", b.available(t, "net"), "each once: 256 less 2 reserved, 16 in the child, 1 claimed")
+			require.Equal(t, "15", b.available(t, "sub"))
+			step("DeleteLast", func() error { return b.DeleteClaim(b.ctx, project, "f", alloc.Request{}) })
+			step("DeletePool", func() error { return b.DeletePool(b.ctx, project, "sub", alloc.Request{}) })
+			step("DeleteSpace", func() error { return b.DeleteSpace(b.ctx, project, "blue", alloc.Request{}) })
+			step("PatchProject", func() error {
+				_, err := b.PatchProject(b.ctx, "umbrella", alloc.Request{}, func(p ipam.Project) (ipam.Project, error) {
+					p.Spec.DisplayName = "Umbrella"
+					return p, nil
+				})
+				return err
+			})
+			step("DeleteProject", func() error { return b.DeleteProject(b.ctx, "umbrella", alloc.Request{}) })
+			require.Equal(t, "253", b.available(t, "net"))
+		})
+	}
+}
+
+// A refusal after an unknown outcome may be the doing of the first run, which took effect after all.
+func TestRefusalAfterAnUnknownOutcomeIsNotBelieved(t *testing.T) {
+	t.Parallel()
+	for _, fault := range []fault{lostAfter, landsLate} {
+		t.Run(string(fault), func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			b.pool(t, root("net", "10.0.0.0/32"))
+			store, _ := b.store(t)
+			f := &faulty{Store: store}
+			s := b.serve(f)
+			f.next(fault)
+			r, err := s.CreateClaim(b.ctx, project, claim("c", "net", 32), alloc.Request{})
+			require.NoError(t, err, "the pool is full: of this very claim")
+			require.Equal(t, block("10.0.0.0/32"), r.Value.Block)
+			f.next(fault)
+			_, err = s.CreatePool(b.ctx, project, root("other", "10.1.0.0/16"), alloc.Request{})
+			require.NoError(t, err, "the block is taken: by this very pool")
+			f.next(fault)
+			require.NoError(t, s.DeleteClaim(b.ctx, project, "c", alloc.Request{}), "the claim is gone: by this very release")
+			f.next(fault)
+			require.NoError(t, s.DeletePool(b.ctx, project, "other", ifAny), "the pool is gone: by this very deletion")
+		})
+	}
+}
+
+func TestOutcomeThatStaysUnknownIsSaidToBeUnknown(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.pool(t, root("net", "10.0.0.0/24"))
+	store, _ := b.store(t)
+	f := &faulty{Store: store}
+	s := b.serve(f)
+	many := make([]fault, 20)
+	for i := range many {
+		many[i] = lostBefore
+	}
+	f.next(many...)
+	_, err := s.CreatePool(b.ctx, project, child("sub", "net", 28), alloc.Request{})
+	refused(t, err, ipam.CodeOutcomeUnknown)
+	f.next(many...)
+	_, err = s.CreateClaim(b.ctx, project, claim("c", "net", 32), alloc.Request{})
+	refused(t, err, ipam.CodeOutcomeUnknown)
+	require.Equal(t, "256", b.available(t, "net"))
+}
+
+// Whoever has an answer already must not get a second one when the rest of the group breaks down.
+func TestPanicInATransactionIsAnInternalErrorOfItsMembersAlone(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	net := b.pool(t, root("net", "10.0.0.0/24"))
+	store, _ := b.store(t)
+	f := &faulty{Store: store}
+	gate := newGate(f, "claim_group")
+	g := &gated{bundle: b, gate: gate, pool: net}
+	b.Service = b.serve(gate)
+	first := g.hold(t, g.claiming(claim("first", "net", 32), alloc.Request{}))
+	ctx, cancel := context.WithCancel(b.ctx)
+	g.queueIn(t, ctx, g.claiming(claim("impatient", "net", 32), alloc.Request{}))
+	g.queue(t, g.claiming(claim("a", "net", 32), alloc.Request{}), g.claiming(claim("b", "net", 32), alloc.Request{}))
+	cancel()
+	f.next("", panics)
+	late := g.finish()
+	require.NoError(t, first.err)
+	refused(t, late[0].err, ipam.CodeDeadline)
+	refused(t, late[1].err, ipam.CodeInternal)
+	refused(t, late[2].err, ipam.CodeInternal)
+	require.Equal(t, "255", b.available(t, "net"))
+	b.claim(t, claim("next", "net", 32))
+}

@@ -1,0 +1,149 @@
+package alloc_test
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// gate is a store that stops at the beginning of its next transaction of one kind until it is told to go on, so that a test
+// can arrange what happens meanwhile. All else passes.
+type gate struct {
+	alloc.Store
+	op string
+
+	mu      sync.Mutex
+	shut    bool
+	arrived chan struct{}
+	open    chan struct{}
+}
+
+func newGate(store alloc.Store, op string) *gate { return &gate{Store: store, op: op} }
+
+// close stops the next transaction of the kind, and that one alone.
+func (g *gate) close() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.shut, g.arrived, g.open = true, make(chan struct{}), make(chan struct{})
+}
+
+// pass lets the stopped transaction go on.
+func (g *gate) pass() { close(g.open) }
+
+// InTx implements alloc.Store.
+func (g *gate) InTx(ctx context.Context, op string, fn func(context.Context, alloc.Tx) error) error {
+	g.mu.Lock()
+	stop := g.shut && op == g.op
+	if stop {
+		g.shut = false
+	}
+	arrived, open := g.arrived, g.open
+	g.mu.Unlock()
+	if stop {
+		close(arrived)
+		<-open
+	}
+	return g.Store.InTx(ctx, op, fn)
+}
+
+// gated is a service whose transactions on claims can be stopped, with what it takes to fill a group.
+type gated struct {
+	*bundle
+	gate     *gate
+	attempts *attempts
+	pool     ipam.Pool
+
+	wg   sync.WaitGroup
+	late []*outcome // in the order in which they were queued
+}
+
+// outcome is what a request that runs in the background was answered, once the group is through.
+type outcome struct {
+	claim ipam.Claim
+	err   error
+}
+
+// setupGated makes the pool, and stops a first claim in its transaction: whoever comes now waits for the next one.
+func setupGated(t *testing.T, p ipam.Pool, first ipam.Claim) *gated {
+	t.Helper()
+	g := &gated{bundle: setup(t)}
+	g.pool = g.bundle.pool(t, p)
+	store, seen := g.store(t)
+	g.attempts = seen
+	g.gate = newGate(store, "claim_group")
+	g.bundle.Service = g.serve(g.gate)
+	g.hold(t, func(ctx context.Context) (ipam.Claim, error) {
+		r, err := g.CreateClaim(ctx, project, first, alloc.Request{})
+		return r.Value, err
+	})
+	return g
+}
+
+// hold runs a request on the pool up to the beginning of its transaction.
+func (g *gated) hold(t *testing.T, request func(context.Context) (ipam.Claim, error)) *outcome {
+	t.Helper()
+	g.gate.close()
+	o := g.start(g.ctx, request)
+	<-g.gate.arrived
+	return o
+}
+
+func (g *gated) start(ctx context.Context, request func(context.Context) (ipam.Claim, error)) *outcome {
+	o := &outcome{}
+	g.wg.Go(func() { o.claim, o.err = request(ctx) })
+	return o
+}
+
+// queue runs requests until each of them waits for the pool's next transaction, in this order.
+func (g *gated) queue(t *testing.T, requests ...func(context.Context) (ipam.Claim, error)) {
+	t.Helper()
+	for _, request := range requests {
+		g.queueIn(t, g.ctx, request)
+	}
+}
+
+func (g *gated) queueIn(t *testing.T, ctx context.Context, request func(context.Context) (ipam.Claim, error)) {
+	t.Helper()
+	before := g.Waiting(g.pool.UID)
+	o := g.start(ctx, request)
+	g.late = append(g.late, o)
+	waitFor(t, func() bool { return g.Waiting(g.pool.UID) > before })
+}
+
+// patience is with what must happen, whatever it takes; only what never happens takes this long.
+const patience = time.Minute
+
+// waitFor lets others work until something is so.
+func waitFor(t *testing.T, so func() bool) {
+	t.Helper()
+	for begun := time.Now(); !so(); runtime.Gosched() {
+		if time.Since(begun) > patience {
+			t.Fatal("what the test waits for does not happen")
+		}
+	}
+}
+
+// finish lets the stopped transaction go on and waits until everybody has an answer.
+func (g *gated) finish() []*outcome {
+	g.gate.pass()
+	g.wg.Wait()
+	return g.late
+}
+
+func (g *gated) claiming(c ipam.Claim, r alloc.Request) func(context.Context) (ipam.Claim, error) {
+	return func(ctx context.Context) (ipam.Claim, error) {
+		got, err := g.CreateClaim(ctx, project, c, r)
+		return got.Value, err
+	}
+}
+
+func (g *gated) releasing(name string) func(context.Context) (ipam.Claim, error) {
+	return func(ctx context.Context) (ipam.Claim, error) {
+		return ipam.Claim{}, g.DeleteClaim(ctx, project, name, alloc.Request{})
+	}
+}

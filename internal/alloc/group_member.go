@@ -1,0 +1,87 @@
+package alloc
+
+import (
+	"context"
+
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// member is one request in a group: the creation of a claim, or its release.
+type member struct {
+	ctx     context.Context
+	key     ProjectKey
+	request Request
+	create  bool
+	claim   ipam.Claim // create: prepared; release: as it was read
+	random  ipam.ID    // create
+
+	revision ipam.ID   // release under ReclaimRetain: of the allocation afterwards
+	now      timestamp // release under ReclaimRetain
+
+	done     chan struct{}
+	finished bool // by the leader, who alone reads and writes it, and the next one
+	unsure   bool // the outcome of a COMMIT with this member was unknown: it may still take effect
+	outcome  ipam.Claim
+	err      error
+}
+
+func finish(members []*member, err error) {
+	for _, m := range members {
+		m.finish(ipam.Claim{}, err)
+	}
+}
+
+// finish gives a member its outcome. The first one stands: after a panic all members are finished, some for the second time.
+func (m *member) finish(c ipam.Claim, err error) {
+	if m.finished {
+		return
+	}
+	if m.unsure && retryLater(err) {
+		err = outcomeUnknown(err) // "nothing was changed" cannot be said any more
+	}
+	m.finished, m.outcome, m.err = true, c, err
+	if m.done != nil {
+		close(m.done)
+	}
+}
+
+// withoutDoubles takes out the members that say what an earlier one says: the creation of the same name, the release of
+// the same claim, a creation with the same key. One statement cannot tell two equal rows that it is given apart.
+func withoutDoubles(members []*member) (singles, doubles []*member) {
+	type subject struct {
+		what string
+		ref  NameRef
+	}
+	seen := make(map[subject]bool, 2*len(members))
+	for _, m := range members {
+		name := subject{"release", NameRef{m.key.ID, m.claim.Name}}
+		if m.create {
+			name.what = "create"
+		}
+		key := subject{"key", NameRef{m.key.ID, m.request.Key}}
+		if seen[name] || (m.request.Key != "" && seen[key]) {
+			doubles = append(doubles, m)
+			continue
+		}
+		seen[name], seen[key] = true, true
+		singles = append(singles, m)
+	}
+	return singles, doubles
+}
+
+// names reports whether the conflict is about this member.
+func (c *Conflict) names(m *member) bool {
+	for _, ref := range c.ClaimRefs {
+		if ref.ProjectID == m.key.ID && ref.Name == m.claim.Name {
+			return true
+		}
+	}
+	if m.request.Key != "" {
+		for _, ref := range c.AnswerKeys {
+			if ref.ProjectID == m.key.ID && ref.Name == m.request.Key {
+				return true
+			}
+		}
+	}
+	return false
+}

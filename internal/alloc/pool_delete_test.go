@@ -1,0 +1,89 @@
+package alloc_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+func TestPoolInUseIsNotDeletedAndNothingChanges(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.pool(t, root("net", "10.0.0.0/16", reserving(ipam.Reservation{First: 1})))
+	b.pool(t, child("sub", "net", 20))
+	b.pool(t, child("subsub", "sub", 24))
+	b.claim(t, claim("one", "net", 24))
+	b.claim(t, claim("two", "net", 32))
+	b.claim(t, claim("kept", "net", 32, retain))
+	b.release(t, "kept")
+	b.pool(t, root("left", "10.1.0.0/16"))
+	b.claim(t, claim("kept-too", "left", 32, retain))
+	b.release(t, "kept-too")
+	before := b.dump(t)
+	for _, c := range []struct {
+		pool               string
+		code               ipam.Code
+		claims, childPools int64
+	}{{"net", ipam.CodeInUse, 3, 1}, {"sub", ipam.CodeInUse, 0, 1}, {"left", ipam.CodeAllocationRetained, 1, 0}} {
+		e := refused(t, b.DeletePool(b.ctx, project, c.pool, alloc.Request{}), c.code)
+		require.Equal(t, []int64{c.claims, c.childPools}, []int64{*e.Figures.Claims, *e.Figures.ChildPools}, c.pool)
+	}
+	require.Equal(t, before, b.dump(t))
+}
+
+func TestDeletedPoolGivesItsBlockBack(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, root, block string
+		all               string
+	}{
+		{"IPv4", "10.0.0.0/16", "10.0.16.0/20", "65536"},
+		{"IPv6", "2001:db8::/48", "2001:db8:0:100::/56", "1208925819614629174706176"},
+		{"TheWholeParent", "10.0.0.0/16", "10.0.0.0/16", "65536"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			b.pool(t, root("net", c.root))
+			empty := b.dump(t)
+			b.pool(t, childAt("sub", "net", c.block, reserving(ipam.Reservation{First: 5}, ipam.Reservation{Last: 5})))
+			b.claim(t, claimOf("host", "sub", length(block(c.block).Addr().BitLen())))
+			b.release(t, "host")
+			require.NoError(t, b.DeletePool(b.ctx, project, "sub", alloc.Request{}))
+			require.Equal(t, empty, b.dump(t), "as if it had never been")
+			_, err := b.GetPool(b.ctx, project, "sub")
+			refused(t, err, ipam.CodeNotFound)
+			require.Equal(t, c.all, b.available(t, "net"))
+
+			again := b.pool(t, childAt("sub", "net", c.block))
+			require.Equal(t, block(c.block), again.Block, "and it can be carved again")
+			require.NoError(t, b.DeletePool(b.ctx, project, "sub", alloc.Request{}))
+			require.Equal(t, block(c.block), b.claim(t, claimOf("other", "net", exactly(c.block))).Block, "by somebody else too")
+		})
+	}
+}
+
+func TestDeletedRootGivesItsBlockBackToTheSpace(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	empty := b.dump(t)
+	b.pool(t, root("net", "10.0.0.0/8"))
+	b.pool(t, root("beside", "11.0.0.0/8"))
+	require.NoError(t, b.DeletePool(b.ctx, project, "net", alloc.Request{}))
+	b.pool(t, root("wider", "10.0.0.0/9"))
+	require.NoError(t, b.DeletePool(b.ctx, project, "beside", alloc.Request{}))
+	require.NoError(t, b.DeletePool(b.ctx, project, "wider", alloc.Request{}))
+	require.Equal(t, empty, b.dump(t), "the space is whole again: its free blocks have merged")
+}
+
+func TestDeleteOfAPoolThatIsNotThere(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	refused(t, b.DeletePool(b.ctx, project, "none", alloc.Request{}), ipam.CodeNotFound)
+	b.pool(t, root("net", "10.0.0.0/8"))
+	require.NoError(t, b.DeletePool(b.ctx, project, "net", alloc.Request{}))
+	refused(t, b.DeletePool(b.ctx, project, "net", alloc.Request{}), ipam.CodeNotFound)
+}

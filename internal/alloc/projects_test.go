@@ -1,0 +1,172 @@
+package alloc_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+func TestProjectComesWithItsDefaultSpace(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	made, err := b.CreateProject(b.ctx, ipam.Project{
+		Metadata: ipam.Metadata{Name: "umbrella", Labels: labels("a", "b")},
+		Spec:     ipam.ProjectSpec{DisplayName: "Umbrella", Description: "two\nlines"},
+	}, alloc.Request{})
+	require.NoError(t, err)
+	read, err := b.GetProject(b.ctx, "umbrella")
+	require.NoError(t, err)
+	require.Equal(t, made.Value, read)
+	space, err := b.GetSpace(b.ctx, "umbrella", ipam.DefaultSpace)
+	require.NoError(t, err)
+	require.Equal(t, "umbrella", space.Project)
+	require.Equal(t, region, space.Region)
+	_, err = b.CreateProject(b.ctx, ipam.Project{Metadata: meta("umbrella")}, alloc.Request{})
+	refused(t, err, ipam.CodeAlreadyExists)
+	_, err = b.CreateProject(b.ctx, ipam.Project{Metadata: meta("Umbrella")}, alloc.Request{})
+	refused(t, err, ipam.CodeInvalidArgument)
+	_, err = b.GetProject(b.ctx, "none")
+	refused(t, err, ipam.CodeNotFound)
+}
+
+func TestPatchOfAProject(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	was, err := b.GetProject(b.ctx, project)
+	require.NoError(t, err)
+	b.clock.move(time.Minute)
+	patch := func(change func(*ipam.Project)) (ipam.Project, error) {
+		return b.PatchProject(b.ctx, project, alloc.Request{}, func(p ipam.Project) (ipam.Project, error) { change(&p); return p, nil })
+	}
+	now, err := patch(func(p *ipam.Project) { p.Spec.DisplayName, p.Annotations = "ACME", labels("a", "b") })
+	require.NoError(t, err)
+	read, err := b.GetProject(b.ctx, project)
+	require.NoError(t, err)
+	require.Equal(t, now, read)
+	require.Equal(t, was.Generation+1, now.Generation)
+	before := b.dump(t)
+	again, err := patch(func(p *ipam.Project) { p.Spec.DisplayName = "ACME" })
+	require.NoError(t, err)
+	require.Equal(t, now, again)
+	_, err = patch(func(p *ipam.Project) { p.Spec.DisplayName = "A\nB" })
+	refused(t, err, ipam.CodeInvalidArgument)
+	_, err = b.PatchProject(b.ctx, "none", alloc.Request{}, func(p ipam.Project) (ipam.Project, error) { return p, nil })
+	refused(t, err, ipam.CodeNotFound)
+	require.Equal(t, before, b.dump(t))
+}
+
+func TestProjectInUseIsNotDeletedAndNothingChanges(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	require.NoError(t, b.EnsurePlatform(b.ctx))
+	delete := func() *ipam.Error {
+		return refused(t, b.DeleteProject(b.ctx, project, alloc.Request{}), ipam.CodeInUse)
+	}
+	b.pool(t, root("net", "10.0.0.0/16"))
+	b.claim(t, claim("c", "net", 24))
+	before := b.dump(t)
+	require.EqualValues(t, 1, *delete().Figures.Claims)
+	refused(t, b.DeleteProject(b.ctx, ipam.PlatformProject, alloc.Request{}), ipam.CodeInUse)
+	require.Equal(t, before, b.dump(t))
+	b.release(t, "c")
+	delete()
+	require.NoError(t, b.DeletePool(b.ctx, project, "net", alloc.Request{}))
+	_, err := b.CreateSpace(b.ctx, project, ipam.Space{Metadata: meta("blue")}, alloc.Request{})
+	require.NoError(t, err)
+	delete()
+	require.NoError(t, b.DeleteSpace(b.ctx, project, "blue", alloc.Request{}))
+	require.NoError(t, b.DeleteProject(b.ctx, project, alloc.Request{}))
+	refused(t, b.DeleteProject(b.ctx, project, alloc.Request{}), ipam.CodeNotFound)
+}
+
+func TestDeletedProjectLeavesNothingBehind(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	empty := b.dump(t)
+	const name = "umbrella"
+	_, err := b.CreateProject(b.ctx, ipam.Project{Metadata: meta(name)}, alloc.Request{})
+	require.NoError(t, err)
+	_, err = b.CreateSpace(b.ctx, name, ipam.Space{Metadata: meta("blue")}, key("s", "s"))
+	require.NoError(t, err)
+	four := root("four", "10.0.0.0/8", reserving(ipam.Reservation{First: 7}, ipam.Reservation{Last: 7}))
+	six := root("six", "2001:db8::/32")
+	six.Spec.Space = ipam.Ref{Project: name, Name: "blue"}
+	sub := child("sub", "", 12, reserving(ipam.Reservation{First: 1}))
+	sub.Spec.Parent = ipam.Ref{Project: name, Name: "four"}
+	for _, p := range []ipam.Pool{four, six, sub} {
+		_, err := b.CreatePool(b.ctx, name, p, key(p.Name, p.Name))
+		require.NoError(t, err)
+	}
+	for _, pool := range []string{"four", "six", "sub"} {
+		c := claim("c-"+pool, "", 32)
+		c.Spec.PoolRef = ipam.Ref{Project: name, Name: pool}
+		_, err := b.CreateClaim(b.ctx, name, c, key(c.Name, c.Name))
+		require.NoError(t, err)
+		require.NoError(t, b.DeleteClaim(b.ctx, name, c.Name, alloc.Request{}))
+	}
+	for _, pool := range []string{"sub", "four", "six"} {
+		require.NoError(t, b.DeletePool(b.ctx, name, pool, alloc.Request{}))
+	}
+	require.NoError(t, b.DeleteSpace(b.ctx, name, "blue", alloc.Request{}))
+	require.NoError(t, b.DeleteProject(b.ctx, name, alloc.Request{}))
+	require.Equal(t, counts(empty), counts(b.dump(t)))
+	require.Equal(t, empty, b.dump(t))
+}
+
+func TestSpaces(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	made, err := b.CreateSpace(b.ctx, project, ipam.Space{Metadata: meta("blue"), Spec: ipam.SpaceSpec{Description: "VRF"}}, alloc.Request{})
+	require.NoError(t, err)
+	read, err := b.GetSpace(b.ctx, project, "blue")
+	require.NoError(t, err)
+	require.Equal(t, made.Value, read)
+	t.Run("RefusesANameThatExists", func(t *testing.T) {
+		for _, name := range []string{"blue", ipam.DefaultSpace} {
+			_, err := b.CreateSpace(b.ctx, project, ipam.Space{Metadata: meta(name)}, alloc.Request{})
+			refused(t, err, ipam.CodeAlreadyExists)
+		}
+	})
+	t.Run("PatchThatChangesNothingWritesNothing", func(t *testing.T) {
+		before := b.dump(t)
+		now, err := b.PatchSpace(b.ctx, project, "blue", alloc.Request{}, func(s ipam.Space) (ipam.Space, error) { return s, nil })
+		require.NoError(t, err)
+		require.Equal(t, read, now)
+		require.Equal(t, before, b.dump(t))
+	})
+	t.Run("PatchChanges", func(t *testing.T) {
+		now, err := b.PatchSpace(b.ctx, project, "blue", alloc.Request{}, func(s ipam.Space) (ipam.Space, error) {
+			s.Spec.Description = "another"
+			return s, nil
+		})
+		require.NoError(t, err)
+		require.NotEqual(t, read.Revision, now.Revision)
+		require.Equal(t, read.Generation+1, now.Generation)
+		again, err := b.GetSpace(b.ctx, project, "blue")
+		require.NoError(t, err)
+		require.Equal(t, now, again)
+	})
+	t.Run("DeleteIsRefusedWhileAnythingIsCarvedFromIt", func(t *testing.T) {
+		b.pool(t, root("net", "10.0.0.0/8", inSpace("blue")))
+		b.pool(t, root("six", "2001:db8::/32", inSpace("blue")))
+		before := b.dump(t)
+		e := refused(t, b.DeleteSpace(b.ctx, project, "blue", alloc.Request{}), ipam.CodeInUse)
+		require.EqualValues(t, 2, *e.Figures.ChildPools)
+		require.Equal(t, before, b.dump(t))
+		require.NoError(t, b.DeletePool(b.ctx, project, "net", alloc.Request{}))
+		refused(t, b.DeleteSpace(b.ctx, project, "blue", alloc.Request{}), ipam.CodeInUse)
+		require.NoError(t, b.DeletePool(b.ctx, project, "six", alloc.Request{}))
+		require.NoError(t, b.DeleteSpace(b.ctx, project, "blue", alloc.Request{}))
+		refused(t, b.DeleteSpace(b.ctx, project, "blue", alloc.Request{}), ipam.CodeNotFound)
+	})
+	t.Run("DefaultGoesWithItsProjectOnly", func(t *testing.T) {
+		refused(t, b.DeleteSpace(b.ctx, project, ipam.DefaultSpace, alloc.Request{}), ipam.CodeInUse)
+	})
+	_, err = b.GetSpace(b.ctx, project, "none")
+	refused(t, err, ipam.CodeNotFound)
+	refused(t, b.DeleteSpace(b.ctx, project, "none", alloc.Request{}), ipam.CodeNotFound)
+}

@@ -1,0 +1,115 @@
+package alloc_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/crdb"
+	"github.com/carve-ipam/carve/internal/dbtest"
+	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/tenancy"
+)
+
+const (
+	region  = "local"
+	project = "acme" // the tenant of most tests
+)
+
+func TestMain(m *testing.M) {
+	dbtest.Main(m, dbtest.Config{Migrate: func(ctx context.Context, dsn string) error { return crdb.Migrate(ctx, dsn, region) }})
+}
+
+// bundle is what a test works with: the use cases on a database of its own, with a clock that only the test moves. Its
+// methods that take a testing.TB demand success; the use cases themselves are called through the embedded Service.
+type bundle struct {
+	*alloc.Service
+	ctx      context.Context // of the caller: a platform admin
+	dsn      string
+	clock    *clock
+	attempts *attempts
+}
+
+// setup makes the bundle, with the project. When the test ends, the audit proves that every invariant still holds.
+func setup(t testing.TB) *bundle {
+	t.Helper()
+	b := &bundle{
+		ctx:   tenancy.WithPrincipal(t.Context(), tenancy.Principal{Subject: "tester", Method: "dev", PlatformAdmin: true}),
+		dsn:   dbtest.New(t),
+		clock: &clock{now: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)},
+	}
+	t.Cleanup(func() { auditClean(t, b.dsn) })
+	b.Service, b.attempts = b.server(t)
+	_, err := b.CreateProject(b.ctx, ipam.Project{Metadata: ipam.Metadata{Name: project}}, alloc.Request{})
+	require.NoError(t, err)
+	return b
+}
+
+// server is one more process, as far as the database can tell: connections, lanes and groups of its own.
+func (b *bundle) server(t testing.TB) (*alloc.Service, *attempts) {
+	t.Helper()
+	store, seen := b.store(t)
+	return b.serve(store), seen
+}
+
+// store opens the database once more. pgx's default for a small machine is four connections.
+func (b *bundle) store(t testing.TB) (*crdb.Store, *attempts) {
+	t.Helper()
+	seen := &attempts{ends: map[string]int{}}
+	store, err := crdb.Open(b.ctx, b.dsn, crdb.Options{Region: region, OnAttempt: seen.add})
+	require.NoError(t, err)
+	t.Cleanup(store.Close)
+	return store, seen
+}
+
+// serve makes the use cases over a store, for tests that put something of theirs in between.
+func (b *bundle) serve(store alloc.Store) *alloc.Service {
+	return alloc.New(store, alloc.Options{Region: region, Clock: b.clock.read})
+}
+
+func auditClean(t testing.TB, dsn string) {
+	t.Helper()
+	report, err := crdb.Audit(context.Background(), dsn) //nolint:usetesting // runs after the test's context has ended
+	require.NoError(t, err)
+	require.Empty(t, report.Findings, "the audit")
+}
+
+// clock is a clock that stands still until it is moved.
+type clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+func (c *clock) read() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+func (c *clock) move(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+}
+
+// attempts counts the runs of transactions and reads, by "operation end".
+type attempts struct {
+	mu   sync.Mutex
+	ends map[string]int
+}
+
+func (a *attempts) add(at crdb.Attempt) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.ends[at.Op+" "+at.End]++
+}
+
+func (a *attempts) count(op, end string) int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.ends[op+" "+end]
+}

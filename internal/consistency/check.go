@@ -1,0 +1,66 @@
+package consistency
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/anishathalye/porcupine"
+)
+
+// Verdict on a history.
+type Verdict struct {
+	Result     porcupine.CheckResult // Ok, Illegal, or Unknown when the time was up
+	Operations int                   // that were judged
+
+	model porcupine.Model
+	info  porcupine.LinearizationInfo
+}
+
+// Check judges the history so far, for at most a time.
+func (r *Recorder) Check(limit time.Duration) Verdict {
+	operations, names := r.operations()
+	v := Verdict{Operations: len(operations), model: model(names)}
+	v.Result, v.info = porcupine.CheckOperationsVerbose(v.model, operations, limit)
+	return v
+}
+
+// Draw writes a picture of the history into an HTML file: who did what when, the longest orders that were found, and the
+// operation that fits into none.
+func (v Verdict) Draw(path string) error { return porcupine.VisualizePath(v.model, v.info, path) }
+
+// patience with the search. Histories that are judged take milliseconds.
+const patience = time.Minute
+
+// Require demands that the history is linearizable. If it is not, its picture is an artifact of the test
+// (go test -artifacts -outputdir=...).
+func Require(t testing.TB, r *Recorder) {
+	t.Helper()
+	v := r.Check(patience)
+	if v.Result == porcupine.Ok {
+		if v.Operations == 0 {
+			t.Fatal("the history is empty: nothing was judged")
+		}
+		return
+	}
+	path := filepath.Join(t.ArtifactDir(), "history.html")
+	if err := v.Draw(path); err != nil {
+		t.Errorf("drawing the history: %v", err)
+	} else if info, err := os.Stat(path); err == nil {
+		t.Logf("the history is drawn in %s (%d bytes)", path, info.Size())
+	}
+	t.Fatal(v)
+}
+
+func (v Verdict) String() string {
+	switch v.Result {
+	case porcupine.Ok:
+		return fmt.Sprintf("a history of %d operations is linearizable", v.Operations)
+	case porcupine.Illegal:
+		return fmt.Sprintf("a history of %d operations is not linearizable: no order of them makes every answer right", v.Operations)
+	default:
+		return fmt.Sprintf("a history of %d operations could not be judged in time: use fewer clients, or smaller pools", v.Operations)
+	}
+}

@@ -1,0 +1,66 @@
+package consistency
+
+import (
+	"fmt"
+	"net/netip"
+)
+
+// kind of an operation.
+type kind int
+
+const (
+	claimLength kind = iota // any block of a length
+	claimBlock              // this very block
+	release
+)
+
+// operation is what a client asked for.
+type operation struct {
+	kind  kind
+	pool  *Pool
+	claim int // number of its name in the history
+	name  string
+	bits  int
+	block netip.Prefix // claimBlock
+}
+
+// outcome of an operation.
+type outcome int
+
+const (
+	unknown   outcome = iota // it may have taken effect, or may yet, or not
+	got                      // a claim: it holds answer.block
+	exhausted                // claimLength: no room
+	taken                    // claimBlock: held, at least in part
+	released                 // release: done
+	notFound                 // release: there is no such claim
+	void                     // it had no effect, and says nothing about the state
+)
+
+// answer is what a client was told.
+type answer struct {
+	outcome outcome
+	block   netip.Prefix
+}
+
+func (o operation) String() string {
+	switch o.kind {
+	case claimLength:
+		return fmt.Sprintf("%s: claim %s /%d", o.pool.Name, o.name, o.bits)
+	case claimBlock:
+		return fmt.Sprintf("%s: claim %s %v", o.pool.Name, o.name, o.block)
+	default:
+		return fmt.Sprintf("%s: release %s", o.pool.Name, o.name)
+	}
+}
+
+func (o outcome) String() string {
+	return [...]string{"unknown", "got", "exhausted", "taken", "released", "not found", "no effect"}[o]
+}
+
+func (a answer) String() string {
+	if a.outcome == got {
+		return a.block.String()
+	}
+	return a.outcome.String()
+}

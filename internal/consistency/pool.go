@@ -1,0 +1,61 @@
+package consistency
+
+import (
+	"fmt"
+	"net/netip"
+)
+
+// Pool is a pool that a history is about. It is empty when the history begins.
+type Pool struct {
+	Name  string
+	Block netip.Prefix
+	Unit  int // the longest prefix length that is claimed from it; Unit - Block.Bits() is at most 12
+}
+
+// maxDepth bounds a pool to 4096 units: the model looks at each.
+const maxDepth = 12
+
+func (p Pool) check() {
+	if depth := p.Unit - p.Block.Bits(); p.Block.Masked() != p.Block || depth < 0 || depth > maxDepth || p.Unit > p.Block.Addr().BitLen() {
+		panic(fmt.Sprintf("consistency: %s (%v) cannot be judged in units of /%d", p.Name, p.Block, p.Unit))
+	}
+}
+
+// units is how many blocks of length Unit the pool has.
+func (p Pool) units() int { return 1 << (p.Unit - p.Block.Bits()) }
+
+// size is how many units a block of a length has; 0 for a length that the pool does not carve.
+func (p Pool) size(bits int) int {
+	if bits < p.Block.Bits() || bits > p.Unit {
+		return 0
+	}
+	return 1 << (p.Unit - bits)
+}
+
+// at is the block of a length that begins with a unit.
+func (p Pool) at(unit, bits int) netip.Prefix {
+	b := p.Block.Addr().AsSlice()
+	for i := range maxDepth + 1 { // unit, shifted to where the bits of the units are
+		at := p.Unit - 1 - i
+		if at < 0 {
+			break
+		}
+		if unit>>i&1 == 1 {
+			b[at/8] |= 0x80 >> (at % 8)
+		}
+	}
+	addr, _ := netip.AddrFromSlice(b)
+	return netip.PrefixFrom(addr, bits)
+}
+
+// unit is the first unit of a block; false if the block is not one of the pool's.
+func (p Pool) unit(block netip.Prefix) (int, bool) {
+	if !block.IsValid() || block.Masked() != block || p.size(block.Bits()) == 0 || !p.Block.Contains(block.Addr()) {
+		return 0, false
+	}
+	b, unit := block.Addr().AsSlice(), 0
+	for at := p.Block.Bits(); at < p.Unit; at++ {
+		unit = unit<<1 | int(b[at/8]>>(7-at%8)&1)
+	}
+	return unit, true
+}

@@ -1,0 +1,163 @@
+package consistency
+
+import (
+	"fmt"
+	"net/netip"
+	"sync"
+
+	"github.com/anishathalye/porcupine"
+
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// Recorder keeps what clients asked and what they were told. It is safe for concurrent use; its clock is the order in which
+// calls and answers reach it, so a client records its call before it sends it and the answer after it has it.
+type Recorder struct {
+	pools map[string]*Pool
+
+	mu      sync.Mutex
+	now     int64
+	history []*Call
+	numbers map[string]int // of claims, by name
+	names   []string
+}
+
+// NewRecorder makes a recorder for pools that are empty.
+func NewRecorder(pools ...Pool) *Recorder {
+	r := &Recorder{pools: map[string]*Pool{}, numbers: map[string]int{}}
+	for _, p := range pools {
+		p.check()
+		r.pools[p.Name] = &p
+	}
+	return r
+}
+
+// Call is an operation that is under way. It is ended by one of its methods, once; one that is not ended is unknown.
+type Call struct {
+	r                *Recorder
+	client           int
+	op               operation
+	called, answered int64 // 0: not answered
+	answer           answer
+}
+
+// Claim records that a client asks for a block of a length. Names of claims are unique in a history: one that is released is
+// not used again.
+func (r *Recorder) Claim(client int, pool, name string, bits int) *Call {
+	return r.call(client, pool, name, operation{kind: claimLength, bits: bits})
+}
+
+// ClaimBlock records that a client asks for this very block.
+func (r *Recorder) ClaimBlock(client int, pool, name string, block netip.Prefix) *Call {
+	return r.call(client, pool, name, operation{kind: claimBlock, block: block, bits: block.Bits()})
+}
+
+// Release records that a client gives a claim up.
+func (r *Recorder) Release(client int, pool, name string) *Call {
+	return r.call(client, pool, name, operation{kind: release})
+}
+
+func (r *Recorder) call(client int, pool, name string, op operation) *Call {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	op.pool, op.name = r.pools[pool], name
+	if op.pool == nil {
+		panic(fmt.Sprintf("consistency: pool %q is not of this history", pool))
+	}
+	if op.kind != release && op.bits > op.pool.Unit {
+		panic(fmt.Sprintf("consistency: a /%d is smaller than the units of pool %q", op.bits, pool))
+	}
+	number, known := r.numbers[name]
+	if !known {
+		number = len(r.names)
+		r.numbers[name], r.names = number, append(r.names, name)
+	}
+	op.claim = number
+	r.now++
+	c := &Call{r: r, client: client, op: op, called: r.now}
+	r.history = append(r.history, c)
+	return c
+}
+
+// Got ends a claim that holds the block.
+func (c *Call) Got(block netip.Prefix) { c.end(answer{got, block}) }
+
+// Exhausted ends a claim by length for which there was no room.
+func (c *Call) Exhausted() { c.end(answer{outcome: exhausted}) }
+
+// Taken ends a claim of a very block that is held, at least in part.
+func (c *Call) Taken() { c.end(answer{outcome: taken}) }
+
+// Released ends a release that was done.
+func (c *Call) Released() { c.end(answer{outcome: released}) }
+
+// NotFound ends a release of a claim that does not exist.
+func (c *Call) NotFound() { c.end(answer{outcome: notFound}) }
+
+// Void ends an operation of which it is known that it had no effect, and which says nothing about the pool: it is forgotten.
+func (c *Call) Void() { c.end(answer{outcome: void}) }
+
+// Unknown ends an operation that may have taken effect, or may yet.
+func (c *Call) Unknown() { c.end(answer{outcome: unknown}) }
+
+// Answer ends an operation by the error that a use case answered; block is that of a claim. Codes that say nothing for certain
+// are unknown.
+func (c *Call) Answer(block netip.Prefix, err error) {
+	claim := c.op.kind != release
+	switch code := ipam.CodeOf(err); {
+	case err == nil && claim:
+		c.Got(block)
+	case err == nil:
+		c.Released()
+	case code == ipam.CodePoolExhausted:
+		c.Exhausted()
+	case code == ipam.CodeBlockTaken, code == ipam.CodeAllocationRetained:
+		c.Taken()
+	case code == ipam.CodeNotFound && !claim:
+		c.NotFound()
+	case code == ipam.CodeContention:
+		c.Void()
+	default:
+		c.Unknown()
+	}
+}
+
+func (c *Call) end(a answer) {
+	c.r.mu.Lock()
+	defer c.r.mu.Unlock()
+	if c.answered != 0 {
+		panic("consistency: answered twice: " + c.op.String())
+	}
+	c.r.now++
+	c.answer, c.answered = a, c.r.now
+}
+
+// Tally counts the operations by outcome: "unknown", "got", "exhausted", "taken", "released", "not found", "no effect". A
+// history in which some of them never happen proves little.
+func (r *Recorder) Tally() map[string]int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	tally := map[string]int{}
+	for _, c := range r.history {
+		tally[c.answer.outcome.String()]++
+	}
+	return tally
+}
+
+// operations is the history for the checker. What is unknown lasts until after everything else.
+func (r *Recorder) operations() ([]porcupine.Operation, []string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	out := make([]porcupine.Operation, 0, len(r.history))
+	for _, c := range r.history {
+		if c.answer.outcome == void {
+			continue
+		}
+		end := c.answered
+		if c.answer.outcome == unknown {
+			end = r.now + 1
+		}
+		out = append(out, porcupine.Operation{ClientId: c.client, Input: c.op, Call: c.called, Output: c.answer, Return: end})
+	}
+	return out, append([]string(nil), r.names...)
+}
