@@ -2,6 +2,7 @@ package alloc_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -50,7 +51,7 @@ func TestBatchTakesOneTransaction(t *testing.T) {
 	require.Equal(t, 1, b.attempts.count("claim_batch", "committed"))
 	require.Zero(t, b.attempts.count("claim_group", "committed"))
 	require.Equal(t, "64536", b.available(t, "net"))
-	_, err := b.CreateClaimBatch(b.ctx, project, append(claims, claim("more", "net", 32)), alloc.Request{})
+	_, err := b.CreateClaimBatch(b.ctx, project, slices.Concat(claims, []ipam.Claim{claim("more", "net", 32)}), alloc.Request{})
 	require.Equal(t, "/claims", refused(t, err, ipam.CodeInvalidArgument).Fields[0].Pointer)
 	_, err = b.CreateClaimBatch(b.ctx, project, nil, alloc.Request{})
 	refused(t, err, ipam.CodeInvalidArgument)

@@ -221,7 +221,7 @@ func TestPanicInATransactionIsAnInternalErrorOfItsMembersAlone(t *testing.T) {
 	b.Service = b.serve(gate)
 	first := g.hold(t, g.claiming(claim("first", "net", 32), alloc.Request{}))
 	ctx, cancel := context.WithCancel(b.ctx)
-	g.queueIn(t, ctx, g.claiming(claim("impatient", "net", 32), alloc.Request{}))
+	g.queueIn(ctx, t, g.claiming(claim("impatient", "net", 32), alloc.Request{}))
 	g.queue(t, g.claiming(claim("a", "net", 32), alloc.Request{}), g.claiming(claim("b", "net", 32), alloc.Request{}))
 	cancel()
 	f.next("", panics)

@@ -76,7 +76,7 @@ func setupGated(t *testing.T, p ipam.Pool, first ipam.Claim) *gated {
 	store, seen := g.store(t)
 	g.attempts = seen
 	g.gate = newGate(store, "claim_group")
-	g.bundle.Service = g.serve(g.gate)
+	g.Service = g.serve(g.gate)
 	g.hold(t, func(ctx context.Context) (ipam.Claim, error) {
 		r, err := g.CreateClaim(ctx, project, first, alloc.Request{})
 		return r.Value, err
@@ -103,11 +103,11 @@ func (g *gated) start(ctx context.Context, request func(context.Context) (ipam.C
 func (g *gated) queue(t *testing.T, requests ...func(context.Context) (ipam.Claim, error)) {
 	t.Helper()
 	for _, request := range requests {
-		g.queueIn(t, g.ctx, request)
+		g.queueIn(g.ctx, t, request)
 	}
 }
 
-func (g *gated) queueIn(t *testing.T, ctx context.Context, request func(context.Context) (ipam.Claim, error)) {
+func (g *gated) queueIn(ctx context.Context, t *testing.T, request func(context.Context) (ipam.Claim, error)) {
 	t.Helper()
 	before := g.Waiting(g.pool.UID)
 	o := g.start(ctx, request)

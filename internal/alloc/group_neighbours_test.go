@@ -85,7 +85,7 @@ func TestMemberWhoseContextEndsLeaves(t *testing.T) {
 	t.Parallel()
 	g := setupGated(t, root("net", "10.0.0.0/24"), claim("first", "net", 32))
 	ctx, cancel := context.WithCancel(g.ctx)
-	g.queueIn(t, ctx, g.claiming(claim("impatient", "net", 32), alloc.Request{}))
+	g.queueIn(ctx, t, g.claiming(claim("impatient", "net", 32), alloc.Request{}))
 	g.queue(t, g.claiming(claim("patient", "net", 32), alloc.Request{}))
 	cancel()
 	late := g.finish()

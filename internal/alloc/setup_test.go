@@ -73,7 +73,7 @@ func (b *bundle) serve(store alloc.Store) *alloc.Service {
 
 func auditClean(t testing.TB, dsn string) {
 	t.Helper()
-	report, err := crdb.Audit(context.Background(), dsn) //nolint:usetesting // runs after the test's context has ended
+	report, err := crdb.Audit(context.Background(), dsn) // the test's own has ended
 	require.NoError(t, err)
 	require.Empty(t, report.Findings, "the audit")
 }

@@ -69,6 +69,7 @@ func (s state) stepLength(op operation, a answer) []state {
 			}
 		}
 		return next
+	default: // not an answer to this
 	}
 	return nil
 }
@@ -91,6 +92,7 @@ func (s state) stepBlock(op operation, a answer) []state {
 			return []state{s, s.take(holding{first, size, op.claim})}
 		}
 		return []state{s}
+	default: // not an answer to this
 	}
 	return nil
 }

@@ -49,3 +49,8 @@ UNION ALL
 SELECT w.space_id::TEXT, 'IPv' || w.af::TEXT || ': the leaves do not end at the last address'
 FROM walk AS w
 WHERE w.next IS NULL AND w.hi <> CASE w.af WHEN 4 THEN 4294967296::DECIMAL ELSE 340282366920938463463374607431768211456::DECIMAL END
+UNION ALL
+SELECT h.space_id::TEXT, 'IPv' || h.af::TEXT || ': there are no leaves at all'
+FROM homes AS h
+WHERE NOT EXISTS (SELECT 1 FROM spans AS l WHERE l.space_id = h.space_id AND l.af = h.af)
+GROUP BY h.space_id, h.af

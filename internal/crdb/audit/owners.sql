@@ -12,7 +12,7 @@ SELECT c.pool_id::TEXT, 'claim ' || c.name || ' belongs to project ' || c.projec
 FROM claims AS c
 WHERE NOT EXISTS (SELECT 1 FROM projects AS p WHERE p.id = c.project_id)
 UNION ALL
-SELECT s.id::TEXT, 'project ' || p.name || ' has no space named default'
+SELECT p.id::TEXT, 'project ' || p.name || ' has no space named default'
 FROM projects AS p
 LEFT JOIN spaces AS s ON s.project_id = p.id AND s.name = 'default'
 WHERE s.id IS NULL

@@ -23,13 +23,13 @@ sums AS (
     FROM blocks
     GROUP BY container_id
 )
-SELECT c.container_id::TEXT, 'holds ' || s.covered::TEXT || ' addresses instead of ' || (CASE WHEN c.host_bits <= 62 THEN (1::INT8 << c.host_bits)::DECIMAL
+SELECT c.container_id::TEXT, 'holds ' || coalesce(s.covered, 0::DECIMAL)::TEXT || ' addresses instead of ' || (CASE WHEN c.host_bits <= 62 THEN (1::INT8 << c.host_bits)::DECIMAL
         WHEN c.host_bits <= 124 THEN (1::INT8 << (c.host_bits - 62))::DECIMAL * 4611686018427387904::DECIMAL
         ELSE (1::INT8 << (c.host_bits - 124))::DECIMAL * 21267647932558653966460912964485513216::DECIMAL
         END)::TEXT
 FROM containers AS c
-JOIN sums AS s ON s.container_id = c.container_id
-WHERE s.covered <> CASE WHEN c.host_bits <= 62 THEN (1::INT8 << c.host_bits)::DECIMAL
+LEFT JOIN sums AS s ON s.container_id = c.container_id
+WHERE coalesce(s.covered, 0::DECIMAL) <> CASE WHEN c.host_bits <= 62 THEN (1::INT8 << c.host_bits)::DECIMAL
         WHEN c.host_bits <= 124 THEN (1::INT8 << (c.host_bits - 62))::DECIMAL * 4611686018427387904::DECIMAL
         ELSE (1::INT8 << (c.host_bits - 124))::DECIMAL * 21267647932558653966460912964485513216::DECIMAL
         END

@@ -1,5 +1,5 @@
 -- purpose: give blocks up: all that are named must be there
--- index:   allocations_pkey
+-- index:   allocations_pkey or allocations_id_key
 -- rows:    one for each block
 -- locks:   the rows
 DELETE FROM allocations AS a

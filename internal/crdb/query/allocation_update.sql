@@ -1,5 +1,5 @@
 -- purpose: replace what can change of an allocation in the phase that was read
--- index:   allocations_pkey
+-- index:   allocations_pkey or allocations_id_key
 -- rows:    1
 -- locks:   the row
 UPDATE allocations

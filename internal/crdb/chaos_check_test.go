@@ -1,0 +1,143 @@
+package crdb_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/crdb"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// violations is what is wrong after a run, each with the word for its kind in front:
+//
+//	answer    a request was refused for a reason that nobody gave
+//	audit     the stored data contradict themselves: what is free and what is held do not tile the pool
+//	doubled   a key holds more than one block
+//	unknown   something is held that nobody asked for
+//	told      what a worker was told is not what is stored
+//	repeat    a request whose outcome nobody told cannot be repeated with its key, or gets another answer than is stored
+//	unusable  the pool cannot be emptied and handed out as a whole
+//	attempts  a transaction was tried more often than the budget allows
+func (l *ledger) violations(t *testing.T, direct *house) []string {
+	t.Helper()
+	ctx := admin(t)
+	out := slices.Clone(l.wrong)
+	report, err := crdb.Audit(ctx, direct.dsn)
+	require.NoError(t, err)
+	for _, f := range report.Findings {
+		out = append(out, fmt.Sprintf("audit: %s: %s", f.Invariant, f.Detail))
+	}
+	out = append(out, l.doubled(t, direct.dsn)...)
+	stored := allClaims(ctx, t, direct.svc)
+	for name := range stored {
+		if l.entries[name] == nil {
+			out = append(out, "unknown: "+name)
+		}
+	}
+	for name, e := range l.entries {
+		out = append(out, e.compare(ctx, name, stored, direct.svc)...)
+	}
+	out = append(out, l.attempts()...)
+	return append(out, unusable(ctx, t, direct.svc)...)
+}
+
+func (l *ledger) doubled(t *testing.T, dsn string) []string {
+	t.Helper()
+	c, err := pgx.Connect(t.Context(), dsn)
+	require.NoError(t, err)
+	defer c.Close(context.Background())
+	rows, err := c.Query(t.Context(), "SELECT 'doubled: ' || holder_name FROM allocations WHERE purpose = 'Claim' GROUP BY holder_name HAVING count(*) > 1")
+	require.NoError(t, err)
+	out, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	require.NoError(t, err)
+	return out
+}
+
+func allClaims(ctx context.Context, t *testing.T, svc *alloc.Service) map[string]ipam.Claim {
+	t.Helper()
+	out := map[string]ipam.Claim{}
+	for cursor := ""; ; {
+		page, err := svc.ListClaims(ctx, project, alloc.Filter{}, 500, cursor)
+		require.NoError(t, err)
+		for _, c := range page.Items {
+			out[c.Name] = c
+		}
+		if cursor = page.Next; cursor == "" {
+			return out
+		}
+	}
+}
+
+// compare holds what was told against what is stored. What nobody was told is asked for again, with the same key.
+func (e *entry) compare(ctx context.Context, name string, stored map[string]ipam.Claim, svc *alloc.Service) []string {
+	c, there := stored[name]
+	switch e.told {
+	case isHeld:
+		if !there || c.Block != e.claim.Block || c.UID != e.claim.UID {
+			return []string{fmt.Sprintf("told: %s holds %s; stored: %t %s", name, e.claim.Block, there, c.Block)}
+		}
+	case isReleased, isAbsent:
+		if there {
+			return []string{fmt.Sprintf("told: %s is %s; stored: %s", name, e.told, c.Block)}
+		}
+	case isUnsure:
+		r, err := svc.CreateClaim(ctx, project, claimOf(name, project, "pool", 32), keyOf(name))
+		if err != nil || there && r.Value.Block != c.Block {
+			return []string{fmt.Sprintf("repeat: %s: %v; stored: %t %s, answer: %s", name, err, there, c.Block, r.Value.Block)}
+		}
+	}
+	return nil
+}
+
+// The budget of a run: no transaction comes near the runner's own limit of 30 attempts, and all of them together are tried
+// at most three times a request (measured: once, because requests share transactions).
+const maxTries = 25
+
+func (l *ledger) attempts() (out []string) {
+	l.seen.mu.Lock()
+	defer l.seen.mu.Unlock()
+	groups := 0
+	for _, a := range l.seen.list {
+		if a.Op == "claim_group" {
+			groups++
+		}
+		if a.Number >= maxTries {
+			out = append(out, fmt.Sprintf("attempts: %s was tried %d times", a.Op, a.Number+1))
+		}
+	}
+	if groups > 3*l.ops {
+		out = append(out, fmt.Sprintf("attempts: %d for %d requests", groups, l.ops))
+	}
+	return out
+}
+
+// unusable empties the pool, and hands it out as one block.
+func unusable(ctx context.Context, t *testing.T, svc *alloc.Service) (out []string) {
+	t.Helper()
+	for name := range allClaims(ctx, t, svc) {
+		if err := svc.DeleteClaim(ctx, project, name, alloc.Request{}); err != nil {
+			out = append(out, fmt.Sprintf("unusable: %s cannot be released: %v", name, err))
+		}
+	}
+	if _, err := svc.CreateClaim(ctx, project, claimOf("everything", project, "pool", cidr(chaosPool).Bits()), alloc.Request{}); err != nil {
+		out = append(out, fmt.Sprintf("unusable: %v", err))
+	}
+	return out
+}
+
+// kinds counts violations by their first word.
+func kinds(violations []string) map[string]int {
+	out := map[string]int{}
+	for _, v := range violations {
+		word, _, _ := strings.Cut(v, ": ")
+		out[word]++
+	}
+	return out
+}

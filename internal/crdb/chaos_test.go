@@ -1,0 +1,148 @@
+package crdb_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/crdb"
+	"github.com/carve-ipam/carve/internal/dbtest"
+	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/pgfault"
+)
+
+// chaos is workers that claim and release on one pool, through two servers, while the database breaks its answers.
+type chaos struct {
+	workers, each int
+	seed          uint64
+	twin          func(alloc.Store) alloc.Store // how the servers use their store; nil: as it is
+	keyless       bool                          // the workers send no Idempotency-Key
+}
+
+// ledger is what the workers were told.
+type ledger struct {
+	mu      sync.Mutex
+	entries map[string]*entry // by the claim's name
+	wrong   []string          // answers that no request should get
+	seen    *ends
+	ops     int
+}
+
+// entry is what is known about one claim.
+type entry struct {
+	told  state
+	claim ipam.Claim // as it was told
+}
+
+type state string
+
+const (
+	isHeld     state = "held"
+	isReleased state = "released"
+	isAbsent   state = "absent" // refused, with the word that nothing was changed
+	isUnsure   state = "unsure"
+)
+
+// dice are the faults of a run: of COMMITs 6 % each are refused, lost after and lost before, 4 % ambiguous (half of them
+// committed); of other statements 2 % meet a server that shuts down. The first few are certain.
+func dice(seed uint64) []pgfault.Rule {
+	return []pgfault.Rule{
+		pgfault.First(3, pgfault.CommittedAnswerLost()), pgfault.First(3, pgfault.LostBeforeCommit()),
+		pgfault.Probability(0.06, seed, pgfault.CommitSerializationFailure()),
+		pgfault.Probability(0.06, seed, pgfault.Named("CommittedAnswerLost by chance", pgfault.CommittedAnswerLost())),
+		pgfault.Probability(0.06, seed, pgfault.Named("LostBeforeCommit by chance", pgfault.LostBeforeCommit())),
+		pgfault.Probability(0.02, seed, pgfault.CommitAmbiguous40003()),
+		pgfault.Probability(0.02, seed, pgfault.RolledBackAmbiguous40003()),
+		pgfault.Probability(0.02, seed, pgfault.On(pgfault.Statement, pgfault.Drain57P01())),
+	}
+}
+
+// run lets the workers work and answers what they were told, and a server on the same database that meets no faults.
+func (c chaos) run(t *testing.T) (*ledger, *house) {
+	t.Helper()
+	onPostgres(t)
+	dsn := dbtest.New(t)
+	direct := newHouse(t, dsn)
+	direct.createPool(t, rootPool("pool", chaosPool))
+	proxy, err := pgfault.Start(context.Background(), dsn)
+	require.NoError(t, err)
+	t.Cleanup(proxy.Close)
+	l := &ledger{entries: map[string]*entry{}, seen: &ends{}}
+	var servers []*alloc.Service
+	for range 2 {
+		var store alloc.Store = open(t, proxy.DSN(), func(o *crdb.Options) { o.OnAttempt = l.seen.watch })
+		if c.twin != nil {
+			store = c.twin(store)
+		}
+		servers = append(servers, alloc.New(store, alloc.Options{Region: region}))
+	}
+	proxy.SetRules(dice(c.seed)...)
+	ctx := admin(t)
+	var wg sync.WaitGroup
+	for w := range c.workers {
+		wg.Go(func() { c.work(ctx, l, servers[w%len(servers)], w, rand.New(rand.NewPCG(c.seed, uint64(w)))) })
+	}
+	wg.Wait()
+	require.NoError(t, ctx.Err())
+	require.Greater(t, total(proxy.Injected()), 6, "there was a storm")
+	t.Logf("injected: %v", proxy.Injected())
+	return l, direct
+}
+
+const chaosPool = "10.0.0.0/20"
+
+// work makes one worker's requests. It writes down what it is told and believes it.
+func (c chaos) work(ctx context.Context, l *ledger, svc *alloc.Service, worker int, r *rand.Rand) {
+	var mine []string
+	for i := range c.each {
+		if len(mine) == 0 || r.IntN(5) < 3 {
+			name := fmt.Sprintf("w%d-%d", worker, i)
+			request := keyOf(name)
+			if c.keyless {
+				request = alloc.Request{}
+			}
+			got, err := svc.CreateClaim(ctx, project, claimOf(name, project, "pool", 28+r.IntN(5)), request)
+			if l.note(name, got.Value, isHeld, isAbsent, err) {
+				mine = append(mine, name)
+			}
+			continue
+		}
+		k := r.IntN(len(mine))
+		name := mine[k]
+		mine = append(mine[:k], mine[k+1:]...)
+		l.note(name, ipam.Claim{}, isReleased, isHeld, svc.DeleteClaim(ctx, project, name, alloc.Request{}))
+	}
+}
+
+func keyOf(name string) alloc.Request {
+	return alloc.Request{Key: "key-of-" + name, Fingerprint: [32]byte{1}}
+}
+
+// note writes down the answer to a request: done is the state when it succeeded, undone when it was refused with nothing changed.
+func (l *ledger) note(name string, c ipam.Claim, done, undone state, err error) (ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.ops++
+	e := l.entries[name]
+	if e == nil {
+		e = &entry{claim: c}
+		l.entries[name] = e
+	}
+	switch ipam.CodeOf(err) {
+	case "":
+		e.told = done
+	case ipam.CodeContention, ipam.CodeUnavailable:
+		e.told = undone
+	case ipam.CodeOutcomeUnknown, ipam.CodeDeadline:
+		e.told = isUnsure
+	default:
+		e.told = isUnsure
+		l.wrong = append(l.wrong, fmt.Sprintf("answer: %s to be %s: %v", name, done, err))
+	}
+	return err == nil
+}

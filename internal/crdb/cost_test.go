@@ -1,0 +1,242 @@
+package crdb_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/space"
+	"github.com/carve-ipam/carve/internal/crdb/query"
+	"github.com/carve-ipam/carve/internal/dbtest"
+	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/pgfault"
+)
+
+// manyBlocks is how many host blocks are held in a full pool, and how many are free one by one between them: the worst free
+// list there can be.
+const manyBlocks = 100_000
+
+// cost is what one request did in the database.
+type cost struct {
+	statements []string         // by name, in order, as they were sent
+	rows       map[string]int64 // read through an index, or written, by table
+	scans      int64            // whole tables read
+	searches   int64            // descents of an index, for reading or writing
+	pages      int64            // of tables and indexes
+}
+
+// meter counts what requests cost: the statements at a proxy, the rest by PostgreSQL's own counters. A session hands its counts in
+// when it ends, so each request has a server of its own.
+type meter struct {
+	dsn   string
+	conn  *pgx.Conn
+	proxy *pgfault.Proxy
+	mu    sync.Mutex
+	said  []string
+}
+
+func newMeter(t *testing.T) (*meter, *house) {
+	t.Helper()
+	onPostgres(t)
+	m := &meter{dsn: dbtest.New(t)}
+	h := newHouse(t, m.dsn)
+	m.conn = connect(t, m.dsn, nil)
+	var err error
+	m.proxy, err = pgfault.Start(context.Background(), m.dsn, pgfault.Fault(func(e pgfault.Event) pgfault.Action {
+		if e.Executes() {
+			m.mu.Lock()
+			defer m.mu.Unlock()
+			m.said = append(m.said, nameOf(e.SQL))
+		}
+		return pgfault.Action{}
+	}))
+	require.NoError(t, err)
+	t.Cleanup(m.proxy.Close)
+	return m, h
+}
+
+// of is the cost of a request.
+func (m *meter) of(t *testing.T, request func(ctx context.Context, svc *alloc.Service)) cost {
+	t.Helper()
+	before := m.read(t)
+	store := open(t, m.proxy.DSN())
+	m.mu.Lock()
+	m.said = nil // what opening says
+	m.mu.Unlock()
+	request(admin(t), alloc.New(store, alloc.Options{Region: region}))
+	store.Close()
+	require.NoError(t, m.proxy.AwaitIdle(admin(t)))
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	after := m.read(t)
+	c := cost{
+		statements: m.said, rows: map[string]int64{}, scans: after.scans - before.scans,
+		searches: after.searches - before.searches, pages: after.pages - before.pages,
+	}
+	for table, n := range after.rows {
+		if n -= before.rows[table]; n != 0 {
+			c.rows[table] = n
+		}
+	}
+	return c
+}
+
+// nameOf is the name of a statement that was sent; BEGIN and COMMIT go by their text.
+func nameOf(sql string) string {
+	for name, text := range query.All() {
+		if strings.EqualFold(strings.Join(strings.Fields(text), " "), sql) {
+			return name
+		}
+	}
+	return sql
+}
+
+// read takes the counters. An entry of an index is a row read; a row written is one search in each index of its table.
+func (m *meter) read(t *testing.T) cost {
+	t.Helper()
+	rows, err := m.conn.Query(t.Context(), `
+		SELECT t.relname, t.seq_scan, t.n_tup_ins + t.n_tup_upd + t.n_tup_del, sum(i.idx_tup_read)::INT8, sum(i.idx_scan)::INT8, count(*),
+			max(coalesce(io.heap_blks_read, 0) + coalesce(io.heap_blks_hit, 0) + coalesce(io.idx_blks_read, 0) + coalesce(io.idx_blks_hit, 0))
+		FROM pg_stat_user_tables AS t JOIN pg_stat_user_indexes AS i USING (relid) JOIN pg_statio_user_tables AS io ON io.relid = t.relid
+		WHERE t.relname NOT LIKE 'goose%' GROUP BY t.relname, t.seq_scan, t.n_tup_ins, t.n_tup_upd, t.n_tup_del`)
+	require.NoError(t, err)
+	c := cost{rows: map[string]int64{}}
+	var table string
+	var whole, written, entries, searches, indexes, pages int64
+	_, err = pgx.ForEachRow(rows, []any{&table, &whole, &written, &entries, &searches, &indexes, &pages}, func() error {
+		c.rows[table] = entries + written
+		c.scans += whole
+		c.searches += searches + written*indexes
+		c.pages += pages
+		return nil
+	})
+	require.NoError(t, err)
+	return c
+}
+
+// crowd holds every second host block at the beginning of a pool, each by a claim, and leaves the others free.
+func crowd(t *testing.T, c *pgx.Conn, p ipam.Pool) {
+	t.Helper()
+	head := fmt.Sprintf("%x", p.Block.Addr().AsSlice()[:p.Block.Addr().BitLen()/8-4]) // all but the last four bytes
+	tail := uint32(0)
+	if p.Family() == ipam.IPv4 {
+		b := p.Block.Addr().As4()
+		tail = uint32(b[0])<<24 | uint32(b[1])<<16 | uint32(b[2])<<8 | uint32(b[3])
+	}
+	at := func(n string) string {
+		return fmt.Sprintf("decode('%s' || lpad(to_hex(%d + %s), 8, '0'), 'hex')", head, tail, n)
+	}
+	id := func(what string) string { return fmt.Sprintf("md5('%s' || i || '%s')::UUID", what, p.UID) }
+	exec := func(sql string, args ...any) {
+		_, err := c.Exec(t.Context(), sql, args...)
+		require.NoError(t, err, sql)
+	}
+	series := fmt.Sprintf(" FROM generate_series(0, %d) AS i", manyBlocks-1)
+	exec("DELETE FROM free_blocks WHERE container_id = $1", p.UID.String())
+	exec(fmt.Sprintf("INSERT INTO free_blocks SELECT 'local', '%s', 0, %s%s", p.UID, at("i * 2"), series))
+	exec(fmt.Sprintf(`INSERT INTO allocations SELECT 'local', '%s', '%s', %s, %d, %s, 'Claim', 'Bound', '%s', '%s', '%s', '%s', 'held-%s-' || i, 'Delete', NULL, '', %s, now(), now(), 'filler'%s`,
+		p.ProjectID, p.UID, at("i * 2 + 1"), p.Block.Addr().BitLen(), id("a"), p.Project, p.Name, p.ProjectID, p.Project, p.Name, id("a"), series))
+	if p.Family() == ipam.IPv4 { // the claims of one pool are enough to make their table as deep as it gets
+		exec(fmt.Sprintf(`INSERT INTO claims SELECT 'local', '%s', 'held-%s-' || i, %s, '%s', '%s', '%s', '%s', %s, %d, %s, '{"reclaimPolicy": "Delete"}', '{}', '{}', 1, %s, now(), now(), 'filler'%s`,
+			p.ProjectID, p.Name, id("c"), p.UID, p.ProjectID, p.Project, p.Name, at("i * 2 + 1"), p.Block.Addr().BitLen(), id("a"), id("c"), series))
+	}
+	first, ok := space.NthAddress(p.Block, 2*manyBlocks)
+	require.True(t, ok)
+	for _, b := range space.FromRange(first, space.Last(p.Block)) {
+		exec("INSERT INTO free_blocks VALUES ('local', $1, $2, $3)", p.UID.String(), int16(b.Addr().BitLen()-b.Bits()), b.Addr().AsSlice())
+	}
+}
+
+// A claim and its release are the same statements, and touch the same number of rows, in a pool that holds nothing and in one that
+// holds 100,000 blocks with as many single free ones between them.
+func TestAClaimCostsTheSameHoweverMuchIsHeld(t *testing.T) {
+	t.Parallel()
+	m, h := newMeter(t)
+	empty, crowded := map[string][2]cost{}, map[string][2]cost{}
+	measure := func(pool ipam.Pool, into map[string][2]cost) {
+		strategies := []ipam.Strategy{ipam.BestFit, ipam.Random}
+		if pool.Family() == ipam.IPv4 {
+			strategies = append(strategies, ipam.FirstFit, ipam.Sparse)
+		}
+		for _, strategy := range strategies {
+			_, err := h.svc.PatchPool(admin(t), project, pool.Name, alloc.Request{}, func(q ipam.Pool) (ipam.Pool, error) {
+				q.Spec.Allocation.Strategy = strategy
+				return q, nil
+			})
+			require.NoError(t, err)
+			into[fmt.Sprint(pool.Family(), " ", strategy)] = m.pair(t, pool, strategy)
+		}
+	}
+	none4, none6 := h.createPool(t, rootPool("empty4", "10.0.0.0/8")), h.createPool(t, rootPool("empty6", "2001:db8::/32"))
+	full4, full6 := h.createPool(t, rootPool("crowded4", "11.0.0.0/8")), h.createPool(t, rootPool("crowded6", "2001:db9::/32"))
+	crowd(t, m.conn, full4)
+	crowd(t, m.conn, full6)
+	_, err := m.conn.Exec(t.Context(), "VACUUM ANALYZE")
+	require.NoError(t, err)
+	for _, p := range []ipam.Pool{none4, none6} {
+		measure(p, empty)
+	}
+	for _, p := range []ipam.Pool{full4, full6} {
+		measure(p, crowded)
+	}
+	require.Len(t, crowded, 6)
+	for name, a := range empty {
+		for i, what := range []string{"claim", "release"} {
+			compareCosts(t, name+" "+what, a[i], crowded[name][i])
+		}
+	}
+}
+
+// compareCosts compares what a request did in an empty pool and in a crowded one.
+func compareCosts(t *testing.T, name string, a, b cost) {
+	t.Helper()
+	t.Logf("%s: %v; empty %v, %d pages; crowded %v, %d pages", name, a.statements, a.rows, a.pages, b.rows, b.pages)
+	require.Zero(t, a.scans+b.scans, "%s: no table is read as a whole", name)
+	require.LessOrEqual(t, b.pages, a.pages+max(a.searches, b.searches), "%s: pages, at most one more a search", name)
+	if strings.HasSuffix(name, "BestFit claim") {
+		require.Equal(t, a.statements, b.statements, name)
+		require.Equal(t, a.rows, b.rows, name)
+		return
+	}
+	// A release looks for a buddy at each length. Other strategies look at each length once or twice, and cut the block that they
+	// take at most at each: how often depends on where it lies, and not on how many there are.
+	lengths := int64(32 - 8 + 1)
+	if strings.HasPrefix(name, string(ipam.IPv6)) {
+		lengths = 128 - 32 + 1
+	}
+	for _, c := range []*cost{&a, &b} {
+		require.LessOrEqual(t, c.rows["free_blocks"], 4*lengths, name)
+		delete(c.rows, "free_blocks")
+		c.statements = slices.DeleteFunc(c.statements, func(s string) bool { return s == "free_insert" || s == "free_delete" }) // one each, if there is anything to write
+	}
+	require.Equal(t, a.statements, b.statements, name)
+	require.Equal(t, a.rows, b.rows, name)
+}
+
+// pair is the cost of a claim of one host address and of its release. A first claim has cut what is there to be cut.
+func (m *meter) pair(t *testing.T, p ipam.Pool, strategy ipam.Strategy) [2]cost {
+	t.Helper()
+	bits := p.Block.Addr().BitLen()
+	create := func(name string) func(context.Context, *alloc.Service) {
+		return func(ctx context.Context, svc *alloc.Service) {
+			_, err := svc.CreateClaim(ctx, project, claimOf(strings.ToLower(fmt.Sprint(name, "-", strategy, "-", p.Name)), project, p.Name, bits), alloc.Request{})
+			require.NoError(t, err)
+		}
+	}
+	m.of(t, create("first"))
+	// An entry of a row that is dead counts as long as it is there, which depends on when somebody last tidied up.
+	_, err := m.conn.Exec(t.Context(), "VACUUM (INDEX_CLEANUP ON) free_blocks")
+	require.NoError(t, err)
+	claim := m.of(t, create("second"))
+	release := m.of(t, func(ctx context.Context, svc *alloc.Service) {
+		require.NoError(t, svc.DeleteClaim(ctx, project, strings.ToLower(fmt.Sprint("second-", strategy, "-", p.Name)), alloc.Request{}))
+	})
+	return [2]cost{claim, release}
+}

@@ -1,0 +1,171 @@
+package crdb
+
+import (
+	"context"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/crdb/query"
+	"github.com/carve-ipam/carve/internal/dbtest"
+	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/pgfault"
+)
+
+// saysVersion makes a PostgreSQL behind the proxy call itself something else.
+func saysVersion(version string) pgfault.Rule {
+	return pgfault.RewriteSQL(func(sql string) string {
+		return strings.Replace(sql, "SELECT version()", "SELECT '"+version+"'", 1)
+	})
+}
+
+func analysed(name string) string {
+	return strings.ToLower(strings.Join(strings.Fields(query.Get(name)), " "))
+}
+
+// The engine is chosen by what the server says it is, and by nothing else: the DSN looks the same.
+func TestEngineIsWhatTheServerSaysItIs(t *testing.T) {
+	t.Parallel()
+	needPostgres(t)
+	for version, want := range map[string]string{
+		"CockroachDB CCL v25.4.1 (x86_64-pc-linux-gnu, built 2026/01/12 18:55:21, go1.25.5)": "cockroachdb",
+		"PostgreSQL 17.2 on x86_64-pc-linux-gnu":                                             "postgresql",
+		"EnterpriseDB 13":                                                                    "",
+	} {
+		proxy, err := pgfault.Start(t.Context(), dbtest.New(t), saysVersion(version))
+		require.NoError(t, err)
+		t.Cleanup(proxy.Close)
+		s, err := Open(t.Context(), proxy.DSN(), Options{Region: "local"})
+		if want == "" {
+			require.ErrorContains(t, err, "neither CockroachDB nor PostgreSQL: EnterpriseDB 13")
+			continue
+		}
+		require.NoError(t, err)
+		require.Equal(t, want, s.Engine())
+		s.Close()
+	}
+}
+
+func TestSettingsBoundWhateverMightHangOnBothEngines(t *testing.T) {
+	t.Parallel()
+	for _, e := range []engine{cockroach{}, postgres{}} {
+		for _, name := range []string{"statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout"} {
+			require.NotEmpty(t, e.settings()[name], "%s on %s", name, e.name())
+		}
+	}
+	for name := range (cockroach{}).settings() {
+		require.False(t, strings.HasPrefix(name, "enable_") || strings.HasPrefix(name, "plan_"), "%s: CockroachDB refuses a session for a setting that it does not know", name)
+	}
+	require.Equal(t, "serializable", cockroach{}.settings()["default_transaction_isolation"])
+	mine := postgres{}.settings()
+	mine["statement_timeout"] = "0"
+	require.NotEqual(t, mine, postgres{}.settings(), "nobody shares the map")
+}
+
+func TestTheDSNHasTheLastWordOnSettings(t *testing.T) {
+	t.Parallel()
+	needPostgres(t)
+	s, _ := openInside(t, dbtest.New(t)+"&statement_timeout=7000&application_name=mine")
+	for name, want := range map[string]string{"statement_timeout": "7s", "application_name": "mine", "lock_timeout": "5s", "enable_seqscan": "off"} {
+		var got string
+		require.NoError(t, s.pool.QueryRow(t.Context(), "SELECT current_setting($1)", name).Scan(&got))
+		require.Equal(t, want, got, name)
+	}
+}
+
+// pretended is a store that believes PostgreSQL to be CockroachDB. Up to RELEASE the protocols are one, and the proxy fails
+// RELEASE as CockroachDB does; what COMMIT answers, on which they differ, no test here asks.
+func pretended(t *testing.T) (*Store, *attempts, *pgfault.Proxy) {
+	t.Helper()
+	needPostgres(t)
+	proxy, err := pgfault.Start(t.Context(), dbtest.New(t))
+	require.NoError(t, err)
+	t.Cleanup(proxy.Close)
+	s, seen := openInside(t, proxy.DSN())
+	s.engine = cockroach{}
+	return s, seen, proxy
+}
+
+func release(f pgfault.Fault) pgfault.Fault { return pgfault.OnlySQL("release savepoint", f) }
+
+// create makes a project and says which attempts its closure saw.
+func create(t *testing.T, s *Store, name string) (seen []int, err error) {
+	t.Helper()
+	id := ipam.NewID()
+	p := ipam.Project{Metadata: ipam.Metadata{Name: name, UID: id, Revision: id}}
+	err = s.InTx(t.Context(), "create", func(ctx context.Context, tx alloc.Tx) error {
+		seen = append(seen, tx.Attempt())
+		return tx.Write(ctx, alloc.Changes{ProjectInsert: &p})
+	})
+	return seen, err
+}
+
+func TestCockroachRestartsInPlaceAndThenAfresh(t *testing.T) {
+	t.Parallel()
+	s, ends, proxy := pretended(t)
+	var begins atomic.Int64
+	count := pgfault.On(pgfault.Begin, func(pgfault.Event) pgfault.Action {
+		begins.Add(1)
+		return pgfault.Action{}
+	})
+	for name, c := range map[string]struct {
+		failures, attempts int
+		begins             int64
+	}{
+		"none": {0, 1, 1}, "once": {1, 2, 1}, "often": {inPlaceRetries, inPlaceRetries + 1, 1}, "too-often": {inPlaceRetries + 1, inPlaceRetries + 2, 2},
+	} {
+		begins.Store(0)
+		proxy.SetRules(count, pgfault.First(c.failures, release(pgfault.CommitSerializationFailure())))
+		seen, err := create(t, s, name)
+		require.NoError(t, err, name)
+		want := make([]int, c.attempts)
+		for i := range want {
+			want[i] = i
+		}
+		require.Equal(t, want, seen, "%s: the closure sees one attempt after another, wherever they run", name)
+		require.Equal(t, c.begins, begins.Load(), name)
+		_, err = s.ProjectGet(t.Context(), name)
+		require.NoError(t, err, name)
+	}
+	require.Contains(t, ends.ends("create"), "again 40001")
+}
+
+func TestCockroachReleaseWithoutADefiniteAnswerIsUnknown(t *testing.T) {
+	t.Parallel()
+	s, ends, proxy := pretended(t)
+	for name, f := range map[string]pgfault.Fault{
+		"ambiguous": pgfault.CommitAmbiguous40003(), "lost": pgfault.LostBeforeCommit(), "cut": pgfault.CommittedAnswerLost(),
+		"drain": pgfault.CommittedThenDrain57P01(), "range": pgfault.On(pgfault.Commit, pgfault.SQLState("58C00")),
+	} {
+		proxy.SetRules(pgfault.Once(release(f)))
+		seen, err := create(t, s, name)
+		require.True(t, ipam.IsCode(err, ipam.CodeOutcomeUnknown), "%s: %v", name, err)
+		require.Equal(t, []int{0}, seen, name)
+	}
+	for _, end := range ends.ends("create") {
+		require.Contains(t, end, "unknown")
+	}
+}
+
+func TestCockroachDryRunAndRefusalsLeaveNothing(t *testing.T) {
+	t.Parallel()
+	s, _, _ := pretended(t)
+	id := ipam.NewID()
+	p := ipam.Project{Metadata: ipam.Metadata{Name: "dry", UID: id, Revision: id}}
+	write := func(ctx context.Context, tx alloc.Tx) error {
+		return tx.Write(ctx, alloc.Changes{ProjectInsert: &p})
+	}
+	require.NoError(t, s.DryRun(t.Context(), "create", write))
+	refused := ipam.Errorf(ipam.CodeOverlap, "Overlaps.")
+	require.Same(t, refused, s.InTx(t.Context(), "create", func(ctx context.Context, tx alloc.Tx) error {
+		require.NoError(t, write(ctx, tx))
+		return refused
+	}))
+	_, err := s.ProjectGet(t.Context(), "dry")
+	require.True(t, ipam.IsCode(err, ipam.CodeNotFound), "%v", err)
+	_, err = create(t, s, "dry")
+	require.NoError(t, err, "and the connection is as good as before")
+}

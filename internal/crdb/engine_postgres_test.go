@@ -1,0 +1,180 @@
+package crdb
+
+import (
+	"context"
+	"net/netip"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/space"
+	"github.com/carve-ipam/carve/internal/dbtest"
+	"github.com/carve-ipam/carve/internal/devdb"
+	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/pgfault"
+)
+
+// needPostgres is for tests of PostgreSQL's own way to commit, and of the proxy that plays another engine before it.
+func needPostgres(t *testing.T) {
+	t.Helper()
+	if dbtest.Engine() != devdb.Postgres {
+		t.Skip("about PostgreSQL; this run is on", dbtest.Engine())
+	}
+}
+
+// attempts writes down how attempts end.
+type attempts struct {
+	mu   sync.Mutex
+	list []Attempt
+}
+
+func (a *attempts) watch(one Attempt) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.list = append(a.list, one)
+}
+
+// ends says how the attempts of one operation ended, in order, with the SQLSTATE where there is one.
+func (a *attempts) ends(op string) (out []string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, one := range a.list {
+		switch {
+		case one.Op != op:
+		case one.SQLState != "":
+			out = append(out, one.End+" "+one.SQLState)
+		default:
+			out = append(out, one.End)
+		}
+	}
+	return out
+}
+
+func openInside(t *testing.T, dsn string) (*Store, *attempts) {
+	t.Helper()
+	seen := &attempts{}
+	s, err := Open(t.Context(), dsn, Options{Region: "local", OnAttempt: seen.watch})
+	require.NoError(t, err)
+	t.Cleanup(s.Close)
+	return s, seen
+}
+
+// skew is two releases of buddies, each by someone who saw the other held. Both closures have run to their end before either
+// commits, and the second commits when the first has: so that only COMMIT is left to say no.
+func skew(t *testing.T, s *Store) (left []netip.Prefix, first, second error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	c := alloc.Container{Region: "local", ID: ipam.NewID(), ProjectID: ipam.NewID(), Block: netip.MustParsePrefix("10.0.0.0/24")}
+	release := func(op, block string, read, wrote func()) error {
+		freed := []netip.Prefix{netip.MustParsePrefix(block)}
+		return s.InTx(ctx, op, func(ctx context.Context, tx alloc.Tx) error {
+			buddies, err := tx.FreeRead(ctx, c, space.Reads{Keys: space.MergeCandidates(freed, c.Block)})
+			if err != nil {
+				return err
+			}
+			if tx.Attempt() == 0 {
+				read()
+			}
+			gone, merged := space.Merge(freed, buddies, c.Block)
+			err = tx.Write(ctx, alloc.Changes{Free: []alloc.FreeChange{{Container: c, Delete: gone, Insert: merged}}})
+			if tx.Attempt() == 0 {
+				wrote()
+			}
+			return err
+		})
+	}
+	await := func(ch <-chan struct{}) func() {
+		return func() {
+			select {
+			case <-ch:
+			case <-ctx.Done():
+			}
+		}
+	}
+	var read, wrote sync.WaitGroup
+	read.Add(2)
+	wrote.Add(2)
+	both := func(wg *sync.WaitGroup) func() {
+		return func() {
+			wg.Done()
+			all := make(chan struct{})
+			go func() { wg.Wait(); close(all) }()
+			await(all)()
+		}
+	}
+	firstDone, secondDone := make(chan struct{}), make(chan struct{})
+	var told error
+	go func() {
+		defer close(secondDone)
+		told = release("second", "10.0.0.128/25", both(&read), func() { both(&wrote)(); await(firstDone)() })
+	}()
+	first = release("first", "10.0.0.0/25", both(&read), both(&wrote))
+	close(firstDone)
+	<-secondDone
+	left, err := s.FreeList(ctx, c, 32, netip.Prefix{}, 10)
+	require.NoError(t, err)
+	return left, first, told
+}
+
+func TestWriteSkewFoundAtCommitIsNeverReportedAsSuccess(t *testing.T) {
+	t.Parallel()
+	needPostgres(t)
+	s, seen := openInside(t, dbtest.New(t))
+	left, first, second := skew(t, s)
+	require.NoError(t, first)
+	require.NoError(t, second)
+	require.Equal(t, []string{"committed"}, seen.ends("first"))
+	require.Equal(t, []string{"again 40001", "committed"}, seen.ends("second"), "COMMIT said no, and was heard")
+	require.Equal(t, []netip.Prefix{netip.MustParsePrefix("10.0.0.0/24")}, left, "the second run saw what the first had done")
+}
+
+// The same with cockroach-go's protocol, to show what the engine for PostgreSQL is there to avoid: RELEASE is taken for the
+// commit, what COMMIT answers is dropped, and a change that was never made is reported as done.
+func TestCockroachProtocolOnPostgresLosesTheCommit(t *testing.T) {
+	t.Parallel()
+	needPostgres(t)
+	s, seen := openInside(t, dbtest.New(t))
+	s.engine = cockroach{}
+	left, first, second := skew(t, s)
+	require.NoError(t, first)
+	require.NoError(t, second, "a lie")
+	require.Equal(t, []string{"committed"}, seen.ends("second"))
+	require.Equal(t, []netip.Prefix{netip.MustParsePrefix("10.0.0.0/25")}, left, "the second half is neither held nor free")
+}
+
+func TestPostgresIsSpokenToInWholeTransactionsAlone(t *testing.T) {
+	t.Parallel()
+	needPostgres(t)
+	var mu sync.Mutex
+	var said []string
+	proxy, err := pgfault.Start(t.Context(), dbtest.New(t), pgfault.Fault(func(e pgfault.Event) pgfault.Action {
+		if e.Executes() {
+			mu.Lock()
+			defer mu.Unlock()
+			said = append(said, e.SQL)
+		}
+		return pgfault.Action{}
+	}))
+	require.NoError(t, err)
+	t.Cleanup(proxy.Close)
+	s, _ := openInside(t, proxy.DSN())
+	require.Equal(t, "postgresql", s.Engine())
+	mu.Lock()
+	said = nil
+	mu.Unlock()
+	key := alloc.ProjectKey{ID: ipam.NewID()}
+	for _, do := range []func(context.Context, string, func(context.Context, alloc.Tx) error) error{s.InTx, s.DryRun} {
+		require.NoError(t, do(t.Context(), "read", func(ctx context.Context, tx alloc.Tx) error {
+			_, err := tx.ClaimLookup(ctx, alloc.ClaimQuery{Project: key, Name: "none"})
+			return err
+		}))
+	}
+	get := analysed("claim_get")
+	mu.Lock()
+	defer mu.Unlock()
+	require.Equal(t, []string{beginStatement, get, "commit", beginStatement, get, "rollback"}, said, "no savepoint, and nothing without BEGIN")
+}

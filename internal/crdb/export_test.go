@@ -1,0 +1,31 @@
+package crdb
+
+import (
+	"context"
+	"errors"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+)
+
+// Isolation asks the database for the level of the transaction.
+func Isolation(ctx context.Context, t alloc.Tx) (string, error) {
+	own, ok := t.(*tx)
+	if !ok {
+		return "", errors.New("not a transaction of this package")
+	}
+	var level string
+	rows, err := own.conn.Query(ctx, "SELECT current_setting('transaction_isolation')")
+	if err != nil {
+		return "", err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := rows.Scan(&level); err != nil {
+			return "", err
+		}
+	}
+	return level, rows.Err()
+}
+
+// SessionSettings are those of the store's sessions on PostgreSQL.
+func SessionSettings() map[string]string { return postgres{}.settings() }

@@ -1,0 +1,65 @@
+package crdb_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/pgfault"
+)
+
+// commitFaults says for each fault at COMMIT how the attempts of the transaction end. Where the outcome is unknown it is
+// read back: a change that was made is not made again, one that was not is.
+var commitFaults = map[string]struct {
+	fault pgfault.Fault
+	ends  []string
+}{
+	"SerializationFailure":    {pgfault.CommitSerializationFailure(), []string{"again 40001", "committed"}},
+	"Deadlock":                {atCommit(pgfault.SQLState("40P01")), []string{"again 40P01", "committed"}},
+	"CommittedAnswerLost":     {pgfault.CommittedAnswerLost(), []string{"unknown"}},
+	"LostBeforeCommit":        {pgfault.LostBeforeCommit(), []string{"unknown", "committed"}},
+	"Ambiguous40003Committed": {pgfault.CommitAmbiguous40003(), []string{"unknown 40003"}},
+	"Ambiguous40003Rolled":    {pgfault.RolledBackAmbiguous40003(), []string{"unknown 40003", "committed"}},
+	"Drain57P01Committed":     {pgfault.CommittedThenDrain57P01(), []string{"unknown 57P01"}},
+	"Drain57P01Rolled":        {atCommit(pgfault.Drain57P01()), []string{"unknown 57P01", "committed"}},
+	"RangeUnavailable58C00":   {atCommit(pgfault.SQLState("58C00")), []string{"unknown 58C00", "committed"}},
+	"OutOfMemory53200":        {atCommit(pgfault.SQLState("53200")), []string{"unknown 53200", "committed"}},
+	"Cancelled57014":          {atCommit(pgfault.SQLState("57014")), []string{"unknown 57014", "committed"}},
+	"InternalXXUUU":           {atCommit(pgfault.SQLState("XXUUU")), []string{"unknown XXUUU", "committed"}},
+}
+
+// faultAtCommitIsSettled runs an operation under every fault at COMMIT: the caller gets the right answer, no row is doubled or
+// lost.
+func (st *storm) faultAtCommitIsSettled(t *testing.T, o operation, want map[string]int) {
+	t.Helper()
+	for fault, f := range commitFaults {
+		attempts, difference := st.round(t, o, pgfault.Once(f.fault))
+		require.Equal(t, f.ends, attempts, fault)
+		require.Equal(t, want, difference, fault)
+	}
+	// One after another: lost, lost, refused, and then committed without an answer.
+	attempts, difference := st.round(t, o, pgfault.First(2, pgfault.LostBeforeCommit()),
+		pgfault.Once(pgfault.CommitSerializationFailure()), pgfault.Once(pgfault.CommittedAnswerLost()))
+	require.Equal(t, []string{"unknown", "unknown", "again 40001", "unknown"}, attempts)
+	require.Equal(t, want, difference)
+	// The read that settles it is lost twice as well.
+	before := st.proxy.Injected()["ConnectionLost"]
+	attempts, difference = st.round(t, o, pgfault.Once(pgfault.CommittedAnswerLost()), pgfault.First(2, afterCommit(pgfault.ConnectionLost())))
+	require.Equal(t, []string{"unknown"}, attempts)
+	require.Equal(t, want, difference)
+	require.Equal(t, before+2, st.proxy.Injected()["ConnectionLost"])
+}
+
+// afterCommit narrows a fault to what is read after the first COMMIT, which may itself be a fault's.
+func afterCommit(f pgfault.Fault) pgfault.Fault {
+	conn := 0
+	return func(e pgfault.Event) pgfault.Action {
+		if e.Kind == pgfault.Begin && conn == 0 {
+			conn = e.Conn // the connection that will be cut
+		}
+		if conn == 0 || e.Conn == conn || e.InTx || e.Kind != pgfault.Statement {
+			return pgfault.Action{}
+		}
+		return f(e)
+	}
+}

@@ -1,0 +1,103 @@
+package crdb_test
+
+import (
+	"fmt"
+	"net/netip"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/pgfault"
+)
+
+// Every COMMIT of one server is cut, before or after it has happened. None of its callers hears from it; each repeats its
+// request, with its key, at another server. A thousand keys are a thousand blocks, not one more.
+func TestAThousandRepeatsAfterACutAtCommitTakeAThousandBlocks(t *testing.T) {
+	t.Parallel()
+	const keys, workers = 1000, 32
+	st := newStorm(t)
+	pool := st.direct.createPool(t, rootPool("pool", "10.0.0.0/20"))
+	commits := 0
+	st.proxy.SetRules(atCommit(func(e pgfault.Event) pgfault.Action {
+		if commits++; commits%2 == 0 {
+			return pgfault.LostBeforeCommit()(e)
+		}
+		return pgfault.CommittedAnswerLost()(e)
+	}))
+	ctx := admin(t)
+	names := make(chan string)
+	var mu sync.Mutex
+	blocks := map[netip.Prefix]string{}
+	var wg sync.WaitGroup
+	for range workers {
+		wg.Go(func() {
+			for name := range names {
+				request := alloc.Request{Key: "key-of-" + name, Fingerprint: [32]byte{1}}
+				claim := claimOf(name, project, "pool", 32)
+				_, _ = st.svc.CreateClaim(ctx, project, claim, request) // its answer is lost on the way
+				r, err := st.direct.svc.CreateClaim(ctx, project, claim, request)
+				if !assert.NoError(t, err) {
+					continue
+				}
+				assert.True(t, r.Replayed, "%s: the first answer", name)
+				mu.Lock()
+				assert.NotContains(t, blocks, r.Value.Block)
+				blocks[r.Value.Block] = name
+				mu.Unlock()
+			}
+		})
+	}
+	for i := range keys {
+		names <- fmt.Sprintf("c-%d", i)
+	}
+	close(names)
+	wg.Wait()
+	require.Len(t, blocks, keys)
+	for block, name := range blocks {
+		c, err := st.direct.svc.GetClaim(ctx, project, name)
+		require.NoError(t, err)
+		require.Equal(t, block, c.Block)
+	}
+	injected := st.proxy.Injected()
+	require.NotZero(t, injected["LostBeforeCommit"])
+	require.NotZero(t, injected["CommittedAnswerLost"])
+	stocks, err := st.direct.store.Stocks(ctx, []alloc.Container{alloc.PoolContainer(pool)})
+	require.NoError(t, err)
+	require.Equal(t, fmt.Sprint(1<<12-keys), stocks[pool.UID].Available(ipam.IPv4.Bits()).String())
+	clean(t, st.direct.dsn)
+}
+
+// One key, again and again, at two servers at once whose COMMITs are cut: one block.
+func TestOneKeyIsOneBlockHoweverOftenItIsRepeated(t *testing.T) {
+	t.Parallel()
+	st := newStorm(t)
+	other := newHouse(t, st.proxy.DSN())
+	st.direct.createPool(t, rootPool("pool", "10.0.0.0/24"))
+	st.proxy.SetRules(pgfault.First(3, pgfault.LostBeforeCommit()), pgfault.First(3, pgfault.CommittedAnswerLost()))
+	ctx := admin(t)
+	var mu sync.Mutex
+	told := map[netip.Prefix]int{}
+	var wg sync.WaitGroup
+	for i := range 32 {
+		svc := []*alloc.Service{st.svc, other.svc}[i%2]
+		wg.Go(func() {
+			r, err := svc.CreateClaim(ctx, project, claimOf("claim", project, "pool", 28), alloc.Request{Key: "key", Fingerprint: [32]byte{1}})
+			if assert.NoError(t, err) {
+				mu.Lock()
+				told[r.Value.Block]++
+				mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+	require.Len(t, told, 1)
+	page, err := st.direct.svc.ListAllocations(ctx, project, alloc.Filter{}, 10, "")
+	require.NoError(t, err)
+	require.Len(t, page.Items, 1)
+	require.Equal(t, 32, told[page.Items[0].Block])
+	clean(t, st.direct.dsn)
+}

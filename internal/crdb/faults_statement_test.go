@@ -1,0 +1,135 @@
+package crdb_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/pgfault"
+)
+
+// statementFaults are faults before COMMIT after which the attempt is run again: nothing can have been committed.
+var statementFaults = []struct {
+	fault pgfault.Fault
+	end   string
+}{
+	{pgfault.StatementSerializationFailure(), "again 40001"},
+	{pgfault.ConnectionLost(), "again"},
+	{pgfault.Drain57P01(), "again 57P01"},
+	{pgfault.AnswerLost(), "again"},
+	{pgfault.SQLState("40P01"), "again 40P01"},
+	{pgfault.RangeUnavailable58C00(), "again 58C00"},
+	{pgfault.SQLState("55P03"), "again 55P03"},
+	{pgfault.SQLState("40003"), "again 40003"},
+}
+
+// faultInAStatementIsRunAgain runs an operation with a fault at each of its statements in turn.
+func (st *storm) faultInAStatementIsRunAgain(t *testing.T, o operation, want map[string]int) {
+	t.Helper()
+	place := 1
+	for ; ; place++ {
+		f := statementFaults[place%len(statementFaults)]
+		before := total(st.proxy.Injected())
+		attempts, difference := st.round(t, o, pgfault.Nth(place, inTransaction(f.fault)))
+		require.Equal(t, want, difference)
+		if total(st.proxy.Injected()) == before {
+			break // the transaction has no more statements
+		}
+		require.Equal(t, []string{f.end, "committed"}, attempts, "at statement %d", place)
+	}
+	require.Greater(t, place, 2, "a transaction that reads and writes")
+}
+
+func total(injected map[string]int) (n int) {
+	for _, count := range injected {
+		n += count
+	}
+	return n
+}
+
+// faultThatIsFinalIsTold meets an operation with what trying again would not change: it is refused at once, with nothing done,
+// and with a code that says whose fault it is.
+func (st *storm) faultThatIsFinalIsTold(t *testing.T, o operation) {
+	t.Helper()
+	for state, want := range map[string]ipam.Code{"57014": ipam.CodeDeadline, "XX000": ipam.CodeInternal, "23514": ipam.CodeInternal} {
+		in := st.ready(t, o)
+		before := dump(t, st.conn)
+		st.proxy.SetRules(pgfault.Once(inTransaction(pgfault.SQLState(state))))
+		_, err := o.do(admin(t), st.svc, in, o.request())
+		st.proxy.SetRules()
+		require.True(t, ipam.IsCode(err, want), "%s: %v", state, err)
+		require.Equal(t, []string{"refused " + state}, st.seen.take(o.tx))
+		require.Equal(t, before, dump(t, st.conn), state)
+		_, err = o.do(admin(t), st.svc, in, o.request())
+		require.NoError(t, err, "and the next request is served")
+	}
+}
+
+// A database that is full or starting up refuses connections: the request waits for it, within its time.
+func TestRefusedConnectionsAreTriedAgain(t *testing.T) {
+	t.Parallel()
+	st := newStorm(t)
+	for _, name := range []string{"CreateClaim", "CreatePool"} {
+		o := operations[name]
+		_, want := st.round(t, o)
+		for _, state := range []string{"53300", "57P03"} {
+			attempts, difference := st.round(t, o, pgfault.Once(inTransaction(pgfault.Drain57P01())), pgfault.First(3, pgfault.ConnectRefused(state)))
+			require.Equal(t, []string{"again 57P01", "again " + state, "again " + state, "again " + state, "committed"}, attempts)
+			require.Equal(t, want, difference)
+		}
+	}
+	clean(t, st.direct.dsn)
+}
+
+// A database that stays away is said to be away, and nothing was done.
+func TestADatabaseThatStaysAwayIsUnavailable(t *testing.T) {
+	t.Parallel()
+	st := newStorm(t)
+	o := operations["CreateClaim"]
+	in := st.ready(t, o)
+	before := dump(t, st.conn)
+	st.proxy.SetRules(pgfault.Drain57P01(), pgfault.ConnectRefused("57P03"))
+	_, err := o.do(admin(t), st.svc, in, o.request())
+	require.True(t, ipam.IsCode(err, ipam.CodeUnavailable), "%v", err)
+	var e *ipam.Error
+	require.ErrorAs(t, err, &e)
+	require.Positive(t, e.RetryAfter)
+	require.Equal(t, before, dump(t, st.conn))
+	require.Error(t, st.store.Ping(t.Context()))
+	st.proxy.SetRules()
+	require.NoError(t, st.store.Ping(t.Context()))
+	_, err = o.do(admin(t), st.svc, in, o.request())
+	require.NoError(t, err, "when it is back, so is the service")
+}
+
+// Reads outside of a transaction are repeated whatever happens to them.
+func TestReadsAreRepeated(t *testing.T) {
+	t.Parallel()
+	st := newStorm(t)
+	withClaim(ipam.ReclaimDelete)(t, st.direct, project)
+	key := alloc.ProjectKey{Name: project}
+	p, err := st.store.ProjectGet(t.Context(), project)
+	require.NoError(t, err)
+	key.ID = p.UID
+	for _, f := range statementFaults {
+		for name, read := range map[string]func(ctx context.Context, r alloc.Reader) (any, error){
+			"one":   func(ctx context.Context, r alloc.Reader) (any, error) { return answer(r.ClaimGet(ctx, key, "claim")) },
+			"list":  func(ctx context.Context, r alloc.Reader) (any, error) { return answer(r.PoolList(ctx, key, "", 10)) },
+			"count": func(ctx context.Context, r alloc.Reader) (any, error) { return answer(r.ProjectHoldings(ctx, key.ID)) },
+			"batch": func(ctx context.Context, r alloc.Reader) (any, error) {
+				return answer(r.ClaimLookup(ctx, alloc.ClaimQuery{Project: key, Name: "claim", Pool: "pool", Key: "none"}))
+			},
+		} {
+			want, err := read(t.Context(), st.direct.store)
+			require.NoError(t, err)
+			st.proxy.SetRules(pgfault.First(2, pgfault.On(pgfault.Statement, f.fault)))
+			got, err := read(t.Context(), st.store)
+			require.NoError(t, err, "%s after %s", name, f.end)
+			require.Equal(t, want, got)
+		}
+	}
+	require.NotZero(t, total(st.proxy.Injected()))
+}

@@ -1,0 +1,161 @@
+package crdb_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/crdb"
+	"github.com/carve-ipam/carve/internal/dbtest"
+	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/pgfault"
+)
+
+// storm is a server whose database breaks its answers, with a second way to the same database that does not.
+type storm struct {
+	*house        // through the proxy
+	direct *house // past it
+	proxy  *pgfault.Proxy
+	conn   *pgx.Conn
+	seen   *ends
+	rounds int
+}
+
+func newStorm(t *testing.T) *storm {
+	t.Helper()
+	onPostgres(t)
+	dsn := dbtest.New(t)
+	st := &storm{direct: newHouse(t, dsn), conn: connect(t, dsn, nil), seen: &ends{}}
+	proxy, err := pgfault.Start(context.Background(), dsn)
+	require.NoError(t, err)
+	t.Cleanup(proxy.Close)
+	st.proxy = proxy
+	st.house = newHouse(t, proxy.DSN(), func(o *crdb.Options) { o.OnAttempt = st.seen.watch })
+	return st
+}
+
+// ends writes down how attempts end.
+type ends struct {
+	mu   sync.Mutex
+	list []crdb.Attempt
+}
+
+func (e *ends) watch(a crdb.Attempt) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.list = append(e.list, a)
+}
+
+// take answers how the attempts of one operation ended since the last time, in order, and forgets all.
+func (e *ends) take(op string) (out []string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, a := range e.list {
+		switch {
+		case a.Op != op:
+		case a.SQLState != "":
+			out = append(out, a.End+" "+a.SQLState)
+		default:
+			out = append(out, a.End)
+		}
+	}
+	e.list = nil
+	return out
+}
+
+// counts is the number of rows of each table.
+func (st *storm) counts(t *testing.T) map[string]int {
+	t.Helper()
+	rows, err := st.conn.Query(t.Context(), `
+		SELECT 'projects', count(*) FROM projects UNION ALL SELECT 'spaces', count(*) FROM spaces UNION ALL
+		SELECT 'pools', count(*) FROM pools UNION ALL SELECT 'free_blocks', count(*) FROM free_blocks UNION ALL
+		SELECT 'allocations', count(*) FROM allocations UNION ALL SELECT 'claims', count(*) FROM claims UNION ALL
+		SELECT 'idempotency_keys', count(*) FROM idempotency_keys`)
+	require.NoError(t, err)
+	n := map[string]int{}
+	var table string
+	var count int
+	_, err = pgx.ForEachRow(rows, []any{&table, &count}, func() error {
+		n[table] = count
+		return nil
+	})
+	require.NoError(t, err)
+	return n
+}
+
+// ready prepares one more round of an operation, in a project of its own.
+func (st *storm) ready(t *testing.T, o operation) (in string) {
+	t.Helper()
+	st.rounds++
+	in = fmt.Sprintf("p-%d", st.rounds)
+	_, err := st.direct.svc.CreateProject(admin(t), ipam.Project{Metadata: ipam.Metadata{Name: in}}, alloc.Request{})
+	require.NoError(t, err)
+	o.prepare(t, st.direct, in)
+	st.seen.take("")
+	return in
+}
+
+// round runs an operation once under the rules and answers how its attempts ended, and by how many rows of each table the
+// database differs. The caller must have got what is stored.
+func (st *storm) round(t *testing.T, o operation, rules ...pgfault.Rule) (attempts []string, difference map[string]int) {
+	t.Helper()
+	in := st.ready(t, o)
+	before := st.counts(t)
+	st.proxy.SetRules(rules...)
+	got, err := o.do(admin(t), st.svc, in, o.request())
+	st.proxy.SetRules()
+	require.NoError(t, err)
+	attempts = st.seen.take(o.tx)
+	difference = map[string]int{}
+	for table, rows := range st.counts(t) {
+		difference[table] = rows - before[table]
+	}
+	want, err := o.stored(admin(t), st.direct.svc, in)
+	require.NoError(t, err)
+	require.Equal(t, want, got, "what the caller is told is what is stored")
+	if o.key != "" { // and a repeat is told the same
+		again, err := o.do(admin(t), st.direct.svc, in, o.request())
+		require.NoError(t, err)
+		require.Equal(t, got, again)
+		for table, rows := range st.counts(t) {
+			require.Equal(t, before[table]+difference[table], rows, "%s: a repeat writes nothing", table)
+		}
+	}
+	return attempts, difference
+}
+
+// Every use case that writes, when its database breaks: at COMMIT, in each statement, for good, on the way.
+func TestUseCasesWhenTheirDatabaseBreaks(t *testing.T) {
+	t.Parallel()
+	for name, o := range operations {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			st := newStorm(t)
+			attempts, want := st.round(t, o)
+			require.Equal(t, []string{"committed"}, attempts)
+			st.faultThatIsFinalIsTold(t, o)
+			st.faultAtCommitIsSettled(t, o, want)
+			st.faultInAStatementIsRunAgain(t, o, want)
+			st.lateCommitIsNotDenied(t, o, want)
+			if o.key != "" || name == "PutClaim" { // otherwise a repeat is another request
+				st.repeatThatOvertakesIsMadeOnce(t, o, want)
+			}
+			if o.tx != "claim_group" { // that one goes on when the network is back
+				st.partitionEndsWithTheCallersTime(t, o, want)
+			}
+			clean(t, st.direct.dsn)
+		})
+	}
+}
+
+// inTransaction narrows a fault to statements of a transaction, other than those that begin and end it.
+func inTransaction(f pgfault.Fault) pgfault.Fault {
+	return pgfault.When(func(e pgfault.Event) bool { return e.InTx && e.Kind == pgfault.Statement }, f)
+}
+
+func atCommit(f pgfault.Fault) pgfault.Fault { return pgfault.On(pgfault.Commit, f) }

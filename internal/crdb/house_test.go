@@ -1,0 +1,105 @@
+package crdb_test
+
+import (
+	"context"
+	"net/netip"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/crdb"
+	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/tenancy"
+)
+
+// project is where the tests that need only one do everything.
+const project = ipam.PlatformProject
+
+// house is the use cases on a database, as a server has them.
+type house struct {
+	dsn   string
+	store *crdb.Store
+	svc   *alloc.Service
+}
+
+// asAdmin is the context of a request by somebody who may do everything.
+func asAdmin(ctx context.Context) context.Context {
+	return tenancy.WithPrincipal(ctx, tenancy.Principal{Subject: "tester", Method: "dev", PlatformAdmin: true})
+}
+
+// admin is a request's context with a guard against hanging that no test comes near.
+func admin(t testing.TB) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(asAdmin(t.Context()), time.Minute)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+func newHouse(t testing.TB, dsn string, options ...func(*crdb.Options)) *house {
+	t.Helper()
+	h := &house{dsn: dsn, store: open(t, dsn, options...)}
+	h.svc = alloc.New(h.store, alloc.Options{Region: region})
+	require.NoError(t, h.svc.EnsurePlatform(admin(t)))
+	return h
+}
+
+func cidr(s string) netip.Prefix { return netip.MustParsePrefix(s) }
+
+// rootPool is a root pool as a caller asks for it.
+func rootPool(name, block string, reservations ...ipam.Reservation) ipam.Pool {
+	return ipam.Pool{Metadata: ipam.Metadata{Name: name}, Spec: ipam.PoolSpec{
+		CIDR: cidr(block), Visibility: ipam.VisibilityConsumer, Allocation: ipam.Allocating{Strategy: ipam.BestFit}, Reservations: reservations,
+	}}
+}
+
+// childPool is a pool of a parent, of a length or, where block is not empty, that very block.
+func childPool(name, parentProject, parent string, bits int, block string) ipam.Pool {
+	p := ipam.Pool{Metadata: ipam.Metadata{Name: name}, Spec: ipam.PoolSpec{
+		Parent: ipam.Ref{Project: parentProject, Name: parent}, Visibility: ipam.VisibilityConsumer, Allocation: ipam.Allocating{Strategy: ipam.BestFit},
+	}}
+	if block != "" {
+		p.Spec.CIDR = cidr(block)
+	} else {
+		p.Spec.PrefixLength = &bits
+	}
+	return p
+}
+
+// claimOf is a claim on a pool by length.
+func claimOf(name, ofProject, pool string, bits int) ipam.Claim {
+	return ipam.Claim{Metadata: ipam.Metadata{Name: name}, Spec: ipam.ClaimSpec{
+		PoolRef: ipam.Ref{Project: ofProject, Name: pool}, PrefixLength: &bits, ReclaimPolicy: ipam.ReclaimDelete,
+	}}
+}
+
+// claimExact is a claim on that very block of a pool.
+func claimExact(name, ofProject, pool, block string) ipam.Claim {
+	c := claimOf(name, ofProject, pool, 0)
+	c.Spec.PrefixLength, c.Spec.CIDR = nil, cidr(block)
+	return c
+}
+
+func (h *house) createPool(t testing.TB, p ipam.Pool) ipam.Pool {
+	t.Helper()
+	r, err := h.svc.CreatePool(admin(t), project, p, alloc.Request{})
+	require.NoError(t, err)
+	return r.Value
+}
+
+func (h *house) createClaim(t testing.TB, c ipam.Claim) ipam.Claim {
+	t.Helper()
+	r, err := h.svc.CreateClaim(admin(t), project, c, alloc.Request{})
+	require.NoError(t, err)
+	return r.Value
+}
+
+// clean demands that every invariant holds.
+func clean(t testing.TB, dsn string) crdb.Report {
+	t.Helper()
+	report, err := crdb.Audit(t.Context(), dsn)
+	require.NoError(t, err)
+	require.Empty(t, report.Findings)
+	return report
+}

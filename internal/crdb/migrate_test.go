@@ -1,0 +1,186 @@
+package crdb_test
+
+import (
+	"context"
+	"crypto/rand"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/crdb"
+	"github.com/carve-ipam/carve/internal/dbtest"
+	"github.com/carve-ipam/carve/migrations"
+)
+
+// emptyDatabase is a database without a schema, beside one that the test has.
+func emptyDatabase(t *testing.T) string {
+	t.Helper()
+	dsn := dbtest.New(t)
+	admin := connect(t, dsn, nil)
+	name := "carve_test_empty_" + strings.ToLower(rand.Text())
+	_, err := admin.Exec(t.Context(), "CREATE DATABASE "+name)
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		_, err := admin.Exec(context.Background(), "DROP DATABASE "+name)
+		require.NoError(t, err, "whoever migrates closes its connections")
+	})
+	u, err := url.Parse(dsn)
+	require.NoError(t, err)
+	u.Path = "/" + name
+	return u.String()
+}
+
+// schema is every table, column and constraint, and every migration that was applied.
+func schema(t *testing.T, dsn string) (found []string) {
+	t.Helper()
+	c, err := pgx.Connect(t.Context(), dsn)
+	require.NoError(t, err)
+	defer c.Close(context.Background())
+	for _, sql := range []string{
+		"SELECT table_name || '.' || column_name || ' ' || data_type || ' ' || is_nullable FROM information_schema.columns WHERE table_schema = 'public'",
+		"SELECT table_name || ' ' || constraint_name || ' ' || constraint_type FROM information_schema.table_constraints WHERE table_schema = 'public'",
+		"SELECT tablename || ' ' || indexname FROM pg_catalog.pg_indexes WHERE schemaname = 'public'",
+		"SELECT 'region ' || e.enumlabel FROM pg_catalog.pg_enum AS e JOIN pg_catalog.pg_type AS t ON t.oid = e.enumtypid WHERE t.typname = 'crdb_internal_region'",
+	} {
+		rows, err := c.Query(t.Context(), sql+" ORDER BY 1")
+		require.NoError(t, err)
+		part, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		require.NoError(t, err)
+		found = append(found, part...)
+	}
+	return found
+}
+
+func applied(t *testing.T, dsn string) []int64 {
+	t.Helper()
+	c, err := pgx.Connect(t.Context(), dsn)
+	require.NoError(t, err)
+	defer c.Close(context.Background())
+	rows, err := c.Query(t.Context(), "SELECT version_id FROM goose_db_version WHERE version_id > 0 ORDER BY id")
+	require.NoError(t, err)
+	versions, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	require.NoError(t, err)
+	return versions
+}
+
+// numbers is 1 to n: the versions that n migrations leave behind.
+func numbers(n int) (out []int64) {
+	for i := range n {
+		out = append(out, int64(i+1))
+	}
+	return out
+}
+
+func migrationCount(t *testing.T) int {
+	t.Helper()
+	files, err := migrations.FS.ReadDir(".")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	return len(files)
+}
+
+func TestMigrateTwiceIsMigrateOnce(t *testing.T) {
+	t.Parallel()
+	dsn := emptyDatabase(t)
+	require.NoError(t, crdb.Migrate(t.Context(), dsn, region))
+	once := schema(t, dsn)
+	require.NotEmpty(t, once)
+	require.Equal(t, numbers(migrationCount(t)), applied(t, dsn))
+	require.NoError(t, crdb.Migrate(t.Context(), dsn, region))
+	require.Equal(t, once, schema(t, dsn))
+	require.Equal(t, numbers(migrationCount(t)), applied(t, dsn))
+}
+
+// Several servers start at once on an empty database: each of them migrates, and each comes up.
+func TestMigrateFromSeveralProcessesAtOnce(t *testing.T) {
+	t.Parallel()
+	dsn := emptyDatabase(t)
+	var wg sync.WaitGroup
+	errs := make([]error, 4)
+	start := make(chan struct{})
+	for i := range errs {
+		wg.Go(func() {
+			<-start
+			errs[i] = crdb.Migrate(t.Context(), dsn, region)
+		})
+	}
+	close(start)
+	wg.Wait()
+	for _, err := range errs {
+		require.NoError(t, err)
+	}
+	require.Equal(t, numbers(migrationCount(t)), applied(t, dsn), "each migration was applied once, in order")
+	require.NoError(t, crdb.CheckSchema(t.Context(), dsn))
+}
+
+// A process that dies between doing a step and writing down that it did leaves a step that is done and not written down.
+func TestMigrateGoesOnWhereItWasCutOff(t *testing.T) {
+	t.Parallel()
+	dsn := emptyDatabase(t)
+	require.NoError(t, crdb.Migrate(t.Context(), dsn, region))
+	whole := schema(t, dsn)
+	c, err := pgx.Connect(t.Context(), dsn)
+	require.NoError(t, err)
+	for version := migrationCount(t); version > 0; version-- {
+		_, err := c.Exec(t.Context(), "DELETE FROM goose_db_version WHERE version_id = $1", version)
+		require.NoError(t, err)
+		require.ErrorIs(t, crdb.CheckSchema(t.Context(), dsn), crdb.ErrSchemaBehind)
+	}
+	require.NoError(t, c.Close(t.Context()))
+	require.NoError(t, crdb.Migrate(t.Context(), dsn, region))
+	require.Equal(t, whole, schema(t, dsn))
+	require.NoError(t, crdb.CheckSchema(t.Context(), dsn))
+}
+
+func TestSchemaThatIsBehindIsSaidToBe(t *testing.T) {
+	t.Parallel()
+	dsn := emptyDatabase(t)
+	require.ErrorIs(t, crdb.CheckSchema(t.Context(), dsn), crdb.ErrSchemaBehind, "there is none")
+	require.NoError(t, crdb.Migrate(t.Context(), dsn, region))
+	require.NoError(t, crdb.CheckSchema(t.Context(), dsn))
+	c, err := pgx.Connect(t.Context(), dsn)
+	require.NoError(t, err)
+	_, err = c.Exec(t.Context(), "DELETE FROM goose_db_version WHERE version_id = $1", migrationCount(t))
+	require.NoError(t, err)
+	require.NoError(t, c.Close(t.Context()))
+	require.ErrorIs(t, crdb.CheckSchema(t.Context(), dsn), crdb.ErrSchemaBehind, "the newest is missing")
+}
+
+func TestAnotherRegionIsAddedToTheOnesThatAreThere(t *testing.T) {
+	t.Parallel()
+	onPostgres(t) // on CockroachDB a region is where nodes are
+	dsn := emptyDatabase(t)
+	for _, name := range []string{region, "eu-west", "o'brien", "eu-west"} {
+		require.NoError(t, crdb.Migrate(t.Context(), dsn, name))
+	}
+	found := schema(t, dsn)
+	for _, name := range []string{region, "eu-west", "o'brien"} {
+		require.Contains(t, found, "region "+name)
+	}
+}
+
+func TestADatabaseThatCannotBeReachedIsAClearError(t *testing.T) {
+	t.Parallel()
+	const nobody = "postgres://nobody@127.0.0.1:1/none?connect_timeout=5"
+	for name, err := range map[string]error{
+		"migrate": crdb.Migrate(t.Context(), nobody, region),
+		"check":   crdb.CheckSchema(t.Context(), nobody),
+		"open":    second(crdb.Open(t.Context(), nobody, crdb.Options{})),
+		"audit":   second(crdb.Audit(t.Context(), nobody)),
+	} {
+		require.Error(t, err, name)
+		require.Regexp(t, "^cannot (connect to the database|read the schema's version): ", err.Error(), name)
+	}
+	for name, err := range map[string]error{
+		"migrate": crdb.Migrate(t.Context(), "://", region), "check": crdb.CheckSchema(t.Context(), "://"),
+		"open": second(crdb.Open(t.Context(), "://", crdb.Options{})), "audit": second(crdb.Audit(t.Context(), "://")),
+	} {
+		require.ErrorContains(t, err, "the database URL is not valid", name)
+	}
+}
+
+func second[T any](_ T, err error) error { return err }

@@ -1,0 +1,177 @@
+package crdb_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// operation is a use case that writes, as the fault tests run it: on a project of its own each time, so that a run with a
+// fault must leave exactly as many rows as one without.
+type operation struct {
+	tx      string                                 // the name of its transaction
+	key     string                                 // Idempotency-Key, where the use case takes one
+	prepare func(t *testing.T, h *house, p string) // what the request needs, in project p
+	// do makes the request and answers what the caller got. reps numbers the same request's repeats.
+	do func(ctx context.Context, svc *alloc.Service, p string, r alloc.Request) (any, error)
+	// stored reads what the caller should have got.
+	stored func(ctx context.Context, svc *alloc.Service, p string) (any, error)
+}
+
+// request is the same for every repeat of an operation on a project.
+func (o operation) request() alloc.Request {
+	if o.key == "" {
+		return alloc.Request{}
+	}
+	return alloc.Request{Key: o.key, Fingerprint: [32]byte{1}}
+}
+
+func value[T any](r alloc.Result[T], err error) (any, error) { return r.Value, err }
+
+func answer[T any](v T, err error) (any, error) { return v, err }
+
+var errStillThere = errors.New("it is still there")
+
+// gone is what reading something answers that was deleted.
+func gone[T any](_ T, err error) (any, error) {
+	switch {
+	case ipam.IsCode(err, ipam.CodeNotFound):
+		return nil, nil
+	case err == nil:
+		err = errStillThere
+	}
+	return nil, err
+}
+
+func none(err error) (any, error) { return nil, err }
+
+func withPool(t *testing.T, h *house, p string) {
+	t.Helper()
+	_, err := h.svc.CreatePool(admin(t), p, rootPool("pool", "10.0.0.0/24", ipam.Reservation{First: 1}), alloc.Request{})
+	require.NoError(t, err)
+}
+
+func withClaim(policy ipam.ReclaimPolicy) func(*testing.T, *house, string) {
+	return func(t *testing.T, h *house, p string) {
+		t.Helper()
+		withPool(t, h, p)
+		c := claimOf("claim", p, "pool", 28)
+		c.Spec.ReclaimPolicy = policy
+		_, err := h.svc.CreateClaim(admin(t), p, c, alloc.Request{})
+		require.NoError(t, err)
+	}
+}
+
+func withRetained(t *testing.T, h *house, p string) {
+	t.Helper()
+	withClaim(ipam.ReclaimRetain)(t, h, p)
+	require.NoError(t, h.svc.DeleteClaim(admin(t), p, "claim", alloc.Request{}))
+}
+
+// theOne is the name of the one allocation that a claim of the project has, or has left behind.
+func theOne(ctx context.Context, svc *alloc.Service, p string) (string, error) {
+	page, err := svc.ListAllocations(ctx, p, alloc.Filter{Purpose: ipam.PurposeClaim}, 10, "")
+	if err == nil && len(page.Items) != 1 {
+		err = fmt.Errorf("%d allocations", len(page.Items))
+	}
+	if err != nil {
+		return "", err
+	}
+	return page.Items[0].ID.String(), nil
+}
+
+func batchOf(p string) []ipam.Claim {
+	return []ipam.Claim{claimOf("a", p, "pool", 28), claimOf("b", p, "pool", 32), claimOf("c", p, "pool", 26)}
+}
+
+var operations = map[string]operation{
+	"CreateClaim": {tx: "claim_group", key: "key", prepare: withPool,
+		do: func(ctx context.Context, svc *alloc.Service, p string, r alloc.Request) (any, error) {
+			return value(svc.CreateClaim(ctx, p, claimOf("claim", p, "pool", 28), r))
+		},
+		stored: func(ctx context.Context, svc *alloc.Service, p string) (any, error) {
+			return answer(svc.GetClaim(ctx, p, "claim"))
+		}},
+	"CreateClaimWithoutKey": {tx: "claim_group", prepare: withPool,
+		do: func(ctx context.Context, svc *alloc.Service, p string, r alloc.Request) (any, error) {
+			return value(svc.CreateClaim(ctx, p, claimOf("claim", p, "pool", 28), r))
+		},
+		stored: func(ctx context.Context, svc *alloc.Service, p string) (any, error) {
+			return answer(svc.GetClaim(ctx, p, "claim"))
+		}},
+	"PutClaim": {tx: "claim_group", prepare: withPool,
+		do: func(ctx context.Context, svc *alloc.Service, p string, r alloc.Request) (any, error) {
+			return value(svc.PutClaim(ctx, p, claimExact("claim", p, "pool", "10.0.0.64/28"), r))
+		},
+		stored: func(ctx context.Context, svc *alloc.Service, p string) (any, error) {
+			return answer(svc.GetClaim(ctx, p, "claim"))
+		}},
+	"CreateClaimOfRetained": {tx: "claim_rebind", key: "key", prepare: withRetained,
+		do: func(ctx context.Context, svc *alloc.Service, p string, r alloc.Request) (any, error) {
+			ref, err := theOne(ctx, svc, p)
+			if err != nil {
+				return nil, err
+			}
+			c := ipam.Claim{Metadata: ipam.Metadata{Name: "again"}, Spec: ipam.ClaimSpec{AllocationRef: ref, ReclaimPolicy: ipam.ReclaimRetain}}
+			return value(svc.CreateClaim(ctx, p, c, r))
+		},
+		stored: func(ctx context.Context, svc *alloc.Service, p string) (any, error) {
+			return answer(svc.GetClaim(ctx, p, "again"))
+		}},
+	"CreateClaimBatch": {tx: "claim_batch", key: "key", prepare: withPool,
+		do: func(ctx context.Context, svc *alloc.Service, p string, r alloc.Request) (any, error) {
+			return value(svc.CreateClaimBatch(ctx, p, batchOf(p), r))
+		},
+		stored: func(ctx context.Context, svc *alloc.Service, p string) (any, error) {
+			page, err := svc.ListClaims(ctx, p, alloc.Filter{}, 10, "")
+			return page.Items, err
+		}},
+	"PatchClaim": {tx: "claim_patch", prepare: withClaim(ipam.ReclaimDelete),
+		do: func(ctx context.Context, svc *alloc.Service, p string, r alloc.Request) (any, error) {
+			return answer(svc.PatchClaim(ctx, p, "claim", r, func(c ipam.Claim) (ipam.Claim, error) {
+				c.Labels, c.Spec.ReclaimPolicy = map[string]string{"new": "1"}, ipam.ReclaimRetain
+				return c, nil
+			}))
+		},
+		stored: func(ctx context.Context, svc *alloc.Service, p string) (any, error) {
+			return answer(svc.GetClaim(ctx, p, "claim"))
+		}},
+	"DeleteClaim": {tx: "claim_group", prepare: withClaim(ipam.ReclaimDelete),
+		do: func(ctx context.Context, svc *alloc.Service, p string, r alloc.Request) (any, error) {
+			return none(svc.DeleteClaim(ctx, p, "claim", r))
+		},
+		stored: func(ctx context.Context, svc *alloc.Service, p string) (any, error) {
+			return gone(svc.GetClaim(ctx, p, "claim"))
+		}},
+	"DeleteRetainedClaim": {tx: "claim_group", prepare: withClaim(ipam.ReclaimRetain),
+		do: func(ctx context.Context, svc *alloc.Service, p string, r alloc.Request) (any, error) {
+			return none(svc.DeleteClaim(ctx, p, "claim", r))
+		},
+		stored: func(ctx context.Context, svc *alloc.Service, p string) (any, error) {
+			if _, err := theOne(ctx, svc, p); err != nil {
+				return nil, err
+			}
+			return gone(svc.GetClaim(ctx, p, "claim"))
+		}},
+	"DeleteAllocation": {tx: "allocation_delete", prepare: withRetained,
+		do: func(ctx context.Context, svc *alloc.Service, p string, r alloc.Request) (any, error) {
+			ref, err := theOne(ctx, svc, p)
+			if err != nil {
+				return nil, err
+			}
+			return none(svc.DeleteAllocation(ctx, p, ref, r))
+		},
+		stored: func(ctx context.Context, svc *alloc.Service, p string) (any, error) {
+			_, err := theOne(ctx, svc, p)
+			if err == nil {
+				return nil, errStillThere
+			}
+			return nil, nil
+		}},
+}

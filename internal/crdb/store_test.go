@@ -1,0 +1,25 @@
+package crdb_test
+
+import (
+	"testing"
+
+	"github.com/carve-ipam/carve/internal/crdb"
+	"github.com/carve-ipam/carve/internal/crdb/storetest"
+	"github.com/carve-ipam/carve/internal/dbtest"
+)
+
+// The engine is the one that dbtest chooses: PostgreSQL, or CockroachDB by `make test-crdb`.
+func TestStoreKeepsTheContract(t *testing.T) {
+	t.Parallel()
+	storetest.Run(t, func(t *testing.T) storetest.Bundle {
+		t.Helper()
+		dsn := dbtest.New(t)
+		beside := connect(t, dsn, nil)
+		return storetest.Bundle{
+			Store:     open(t, dsn),
+			Region:    region,
+			Dump:      func(t testing.TB) map[string][]string { t.Helper(); return dump(t, beside) },
+			Isolation: crdb.Isolation,
+		}
+	})
+}

@@ -1,0 +1,154 @@
+package storetest
+
+import (
+	"net/netip"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+var allocations = map[string]func(*suite){
+	"EveryFieldComesBack": func(s *suite) {
+		w := s.world()
+		reservation := s.holds(w.c4, "10.0.0.128/30", ipam.PurposeReservation, ipam.Ref{})
+		reservation.HolderProjectID, reservation.Reason = ipam.ID{}, "gateway é"
+		childPool := s.holds(w.c6, "2001:db8::/48", ipam.PurposeChildPool, ipam.Ref{Project: "blue", Name: "kid"})
+		retained := s.held(s.claim(w.project, w.v6, "gone", "2001:db8:1::/64"))
+		retained.Phase, retained.ReclaimPolicy, retained.OwnerRef = ipam.PhaseRetained, ipam.ReclaimRetain, nil
+		more := []ipam.Allocation{reservation, childPool, retained}
+		s.write(alloc.Changes{AllocationInsert: more})
+		samples := append([]ipam.Allocation{w.held}, more...)
+		everyFieldHasAValue(s, samples)
+		for _, a := range samples {
+			got, err := s.Store.AllocationGet(s.ctx, w.key, a.ID)
+			require.NoError(s, err)
+			require.Equal(s, a, got)
+		}
+	},
+	"UpdateReplacesWhatCanChange": func(s *suite) {
+		w := s.world()
+		now := w.held
+		now.Phase, now.Holder.Name, now.ReclaimPolicy = ipam.PhaseRetained, "second", ipam.ReclaimDelete
+		now.OwnerRef, now.Revision, now.UpdatedAt = nil, ipam.NewID(), born.Add(3*time.Hour)
+		s.write(alloc.Changes{AllocationUpdate: []alloc.AllocationUpdate{{Was: ipam.PhaseBound, Now: now}}})
+		got, err := s.Store.AllocationGet(s.ctx, w.key, now.ID)
+		require.NoError(s, err)
+		require.Equal(s, now, got)
+	},
+	"DeleteTakesItAway": func(s *suite) {
+		w := s.world()
+		s.write(alloc.Changes{AllocationDelete: []ipam.Allocation{w.held}})
+		_, err := s.Store.AllocationGet(s.ctx, w.key, w.held.ID)
+		require.True(s, ipam.IsCode(err, ipam.CodeNotFound), "%v", err)
+	},
+	"HoldsOfRootPoolsAreNobodysAllocations": func(s *suite) {
+		w := s.world()
+		c := alloc.SpaceContainer(w.space, ipam.IPv4)
+		hold := s.holds(c, "10.0.0.0/24", ipam.PurposeRootPool, w.v4.Ref())
+		s.write(alloc.Changes{AllocationInsert: []ipam.Allocation{hold}})
+		_, err := s.Store.AllocationGet(s.ctx, w.key, hold.ID)
+		require.True(s, ipam.IsCode(err, ipam.CodeNotFound), "%v", err)
+		all, err := s.Store.AllocationList(s.ctx, w.key, alloc.AllocationCursor{}, 10)
+		require.NoError(s, err)
+		require.Equal(s, []ipam.Allocation{w.held}, all)
+		held, err := s.Store.AllocationListInPool(s.ctx, c, c.Block, netip.Addr{}, 10)
+		require.NoError(s, err)
+		require.Equal(s, []ipam.Allocation{hold}, held, "but the space knows what it gave")
+	},
+	"ListIsByContainerThenAddressInPagesAndOfOneProject": func(s *suite) {
+		w := s.world()
+		w.c4.ID, w.c6.ID = ipam.ID{1}, ipam.ID{2} // an order that can be written down
+		foreign := s.holds(w.c4, "10.9.0.0/24", ipam.PurposeReservation, ipam.Ref{})
+		foreign.ProjectID = ipam.NewID()
+		want := []alloc.AllocationCursor{}
+		list := []ipam.Allocation{foreign}
+		for _, block := range []string{"10.0.0.0/30", "10.0.0.128/25", "10.0.1.0/24", "128.0.0.0/8"} {
+			list = append(list, s.holds(w.c4, block, ipam.PurposeReservation, ipam.Ref{}))
+			want = append(want, alloc.AllocationCursor{ContainerID: w.c4.ID, Base: cidr(block).Addr()})
+		}
+		for _, block := range []string{"2001:db8::/64", "2001:db8::1:0:0:0/64", "fc00::/7"} {
+			list = append(list, s.holds(w.c6, block, ipam.PurposeReservation, ipam.Ref{}))
+			want = append(want, alloc.AllocationCursor{ContainerID: w.c6.ID, Base: cidr(block).Addr()})
+		}
+		s.write(alloc.Changes{AllocationDelete: []ipam.Allocation{w.held}, AllocationInsert: list})
+		inPages(s, alloc.AllocationCursor{}, func(after alloc.AllocationCursor, limit int) ([]ipam.Allocation, error) {
+			return s.Store.AllocationList(s.ctx, w.key, after, limit)
+		}, func(a ipam.Allocation) alloc.AllocationCursor {
+			return alloc.AllocationCursor{ContainerID: a.ContainerID, Base: a.Block.Addr()}
+		}, want)
+	},
+	"ListInPoolIsByAddressInPages": func(s *suite) {
+		w := s.world()
+		for _, f := range []struct {
+			c      alloc.Container
+			blocks []string
+		}{
+			{w.c4, []string{"10.0.0.0/25", "10.0.0.128/32", "10.0.0.130/31", "10.0.0.254/32"}},
+			{w.c6, []string{"2001:db8::/64", "2001:db8:0:1::/64", "2001:db8:8000::/33"}},
+		} {
+			var list []ipam.Allocation
+			var want []netip.Addr
+			for _, b := range f.blocks {
+				want = append(want, cidr(b).Addr())
+				if b != w.claim.Block.String() {
+					list = append(list, s.holds(f.c, b, ipam.PurposeReservation, ipam.Ref{}))
+				}
+			}
+			s.write(alloc.Changes{AllocationInsert: list})
+			inPages(s, netip.Addr{}, func(after netip.Addr, limit int) ([]ipam.Allocation, error) {
+				return s.Store.AllocationListInPool(s.ctx, f.c, f.c.Block, after, limit)
+			}, func(a ipam.Allocation) netip.Addr { return a.Block.Addr() }, want)
+		}
+	},
+	"ListInPoolHoldsWhatBeginsWithin": func(s *suite) {
+		w := s.world()
+		s.write(alloc.Changes{AllocationInsert: []ipam.Allocation{
+			s.holds(w.c4, "10.0.0.128/26", ipam.PurposeReservation, ipam.Ref{}), s.holds(w.c4, "10.0.0.192/32", ipam.PurposeReservation, ipam.Ref{}),
+		}})
+		for within, want := range map[string][]string{
+			"10.0.0.0/24":   {"10.0.0.0/25", "10.0.0.128/26", "10.0.0.192/32"},
+			"10.0.0.128/25": {"10.0.0.128/26", "10.0.0.192/32"},
+			"10.0.0.0/32":   {"10.0.0.0/25"},
+			"10.0.0.1/32":   nil,
+			"10.0.0.192/32": {"10.0.0.192/32"},
+			"10.0.0.193/32": nil,
+		} {
+			found, err := s.Store.AllocationListInPool(s.ctx, w.c4, cidr(within), netip.Addr{}, 10)
+			require.NoError(s, err)
+			var got []string
+			for _, a := range found {
+				got = append(got, a.Block.String())
+			}
+			require.Equal(s, want, got, within)
+		}
+	},
+	"HeldCountTellsThemApart": func(s *suite) {
+		w := s.world()
+		retained := s.held(s.claim(w.project, w.v4, "gone", "10.0.0.128/32"))
+		retained.Phase = ipam.PhaseRetained
+		s.write(alloc.Changes{AllocationInsert: []ipam.Allocation{
+			retained, s.held(s.claim(w.project, w.v4, "b", "10.0.0.129/32")),
+			s.holds(w.c4, "10.0.0.130/32", ipam.PurposeReservation, ipam.Ref{}),
+			s.holds(w.c4, "10.0.0.132/30", ipam.PurposeChildPool, ipam.Ref{}), s.holds(w.c4, "10.0.0.136/30", ipam.PurposeChildPool, ipam.Ref{}),
+			s.holds(w.c4, "10.0.0.140/30", ipam.PurposeChildPool, ipam.Ref{}),
+			s.holds(w.c6, "2001:db8::/64", ipam.PurposeReservation, ipam.Ref{}),
+			s.holds(alloc.SpaceContainer(w.space, ipam.IPv4), "10.0.0.0/24", ipam.PurposeRootPool, w.v4.Ref()),
+		}})
+		for _, q := range []struct {
+			c    alloc.Container
+			want alloc.Held
+		}{
+			{w.c4, alloc.Held{Claims: 2, Retained: 1, ChildPools: 3, Reservations: 1}},
+			{w.c6, alloc.Held{Reservations: 1}},
+			{alloc.SpaceContainer(w.space, ipam.IPv4), alloc.Held{RootPools: 1}},
+			{alloc.SpaceContainer(w.space, ipam.IPv6), alloc.Held{}},
+		} {
+			got, err := s.Store.HeldCount(s.ctx, q.c)
+			require.NoError(s, err)
+			require.Equal(s, q.want, got)
+		}
+	},
+}

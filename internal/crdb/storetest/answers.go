@@ -1,0 +1,72 @@
+package storetest
+
+import (
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// stored is what a store keeps of an answer besides its key.
+func stored(a alloc.Answer) alloc.Answer {
+	a.ProjectID, a.Key = ipam.ID{}, ""
+	return a
+}
+
+var answers = map[string]func(*suite){
+	"EveryFieldComesBack": func(s *suite) {
+		w := s.world()
+		everyFieldHasAValue(s, []alloc.Answer{w.answer})
+		got, ok, err := s.Store.AnswerGet(s.ctx, w.project.UID, "key-1", born)
+		require.NoError(s, err)
+		require.True(s, ok)
+		require.Equal(s, w.answer, got)
+	},
+	"AKeyBelongsToItsProject": func(s *suite) {
+		w := s.world()
+		_, ok, err := s.Store.AnswerGet(s.ctx, ipam.NewID(), "key-1", born)
+		require.NoError(s, err)
+		require.False(s, ok)
+		other := s.answer(w.project, "key-1")
+		other.ProjectID = ipam.ID{} // that of POST /projects
+		s.write(alloc.Changes{Answers: []alloc.Answer{other}})
+		got, ok, err := s.Store.AnswerGet(s.ctx, ipam.ID{}, "key-1", born)
+		require.NoError(s, err)
+		require.True(s, ok)
+		require.Equal(s, other, got)
+	},
+	"AnAnswerLastsUntilItExpires": func(s *suite) {
+		w := s.world()
+		for now, want := range map[time.Time]bool{
+			w.answer.ExpiresAt.Add(-time.Microsecond): true, w.answer.ExpiresAt: false, w.answer.ExpiresAt.Add(time.Hour): false,
+		} {
+			_, ok, err := s.Store.AnswerGet(s.ctx, w.project.UID, "key-1", now)
+			require.NoError(s, err)
+			require.Equal(s, want, ok, "%v", now)
+		}
+	},
+	"AnExpiredAnswerIsReplaced": func(s *suite) {
+		w := s.world()
+		next := w.answer
+		next.CreatedAt, next.ExpiresAt = w.answer.ExpiresAt, w.answer.ExpiresAt.Add(time.Hour)
+		next.Fingerprint, next.Body = [32]byte{9}, []byte("another")
+		s.write(alloc.Changes{Answers: []alloc.Answer{next}})
+		got, ok, err := s.Store.AnswerGet(s.ctx, w.project.UID, "key-1", next.CreatedAt)
+		require.NoError(s, err)
+		require.True(s, ok)
+		require.Equal(s, next, got)
+	},
+	"ALiveAnswerIsNotReplaced": func(s *suite) {
+		w := s.world()
+		next := w.answer
+		next.CreatedAt = w.answer.ExpiresAt.Add(-time.Microsecond)
+		next.Body = []byte("another")
+		s.unchanged(func() {
+			var conflict *alloc.Conflict
+			require.ErrorAs(s, s.try(alloc.Changes{Answers: []alloc.Answer{next}}), &conflict)
+			require.Equal(s, &alloc.Conflict{AnswerKeys: []alloc.NameRef{{ProjectID: w.project.UID, Name: "key-1"}}}, conflict)
+		})
+	},
+}

@@ -1,0 +1,137 @@
+package storetest
+
+import (
+	"net/netip"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+var claims = map[string]func(*suite){
+	"EveryFieldComesBack": func(s *suite) {
+		w := s.world()
+		bySelector := s.claim(w.project, w.v6, "by-selector", "2001:db8::/64")
+		bySelector.Spec = ipam.ClaimSpec{
+			PoolSelector: &ipam.Selector{
+				MatchLabels:      map[string]string{"site": "a"},
+				MatchExpressions: []ipam.Requirement{{Key: "tier", Operator: ipam.OpNotIn, Values: []string{"1", "2"}}, {Key: "old", Operator: ipam.OpDoesNotExist}},
+			},
+			ReclaimPolicy: ipam.ReclaimDelete,
+		}
+		byAddress := s.claim(w.project, w.v4, "by-address", "10.0.0.200/32")
+		byAddress.Spec = ipam.ClaimSpec{PoolRef: w.v4.Ref(), Address: netip.MustParseAddr("10.0.0.200"), ReclaimPolicy: ipam.ReclaimDelete}
+		again := s.claim(w.project, w.v4, "again", "10.0.0.201/32")
+		again.Spec = ipam.ClaimSpec{AllocationRef: again.AllocationID.String(), ReclaimPolicy: ipam.ReclaimRetain}
+		again.Labels, again.Annotations = nil, nil
+		more := []ipam.Claim{bySelector, byAddress, again}
+		s.write(alloc.Changes{ClaimInsert: more})
+		samples := append([]ipam.Claim{w.claim}, more...)
+		everyFieldHasAValue(s, samples)
+		for _, c := range samples {
+			got, err := s.Store.ClaimGet(s.ctx, w.key, c.Name)
+			require.NoError(s, err)
+			require.Equal(s, c, got)
+		}
+	},
+	"UpdateReplacesWhatCanChange": func(s *suite) {
+		w := s.world()
+		now := w.claim
+		now.Metadata = changed(now.Metadata)
+		now.Spec.ReclaimPolicy, now.Spec.OwnerRef = ipam.ReclaimDelete, nil
+		s.write(alloc.Changes{ClaimUpdate: &alloc.ClaimUpdate{Was: w.claim.Revision, Now: now}})
+		got, err := s.Store.ClaimGet(s.ctx, w.key, now.Name)
+		require.NoError(s, err)
+		require.Equal(s, now, got)
+	},
+	"DeleteTakesThoseAwayThatAreNamed": func(s *suite) {
+		w := s.world()
+		b, c := s.claim(w.project, w.v4, "b", "10.0.0.200/32"), s.claim(w.project, w.v4, "c", "10.0.0.201/32")
+		s.write(alloc.Changes{ClaimInsert: []ipam.Claim{b, c}})
+		s.write(alloc.Changes{ClaimDelete: []ipam.Claim{w.claim, c}})
+		all, err := s.Store.ClaimList(s.ctx, w.key, "", 10)
+		require.NoError(s, err)
+		require.Equal(s, []ipam.Claim{b}, all)
+	},
+	"ListIsByNameInPagesAndOfOneProject": func(s *suite) {
+		w := s.world()
+		other := s.project("red")
+		s.write(alloc.Changes{ProjectInsert: &other, ClaimDelete: []ipam.Claim{w.claim}})
+		var list []ipam.Claim
+		for _, name := range names {
+			list = append(list, s.claim(w.project, w.v4, name, "10.0.0.200/32"), s.claim(other, w.v4, name+"x", "10.0.0.201/32"))
+		}
+		s.write(alloc.Changes{ClaimInsert: list})
+		inPages(s, "", func(after string, limit int) ([]ipam.Claim, error) {
+			return s.Store.ClaimList(s.ctx, w.key, after, limit)
+		}, func(c ipam.Claim) string { return c.Name }, names)
+	},
+	"ListInPoolIsByAddressInPagesAndOfOneProject": func(s *suite) {
+		w := s.world()
+		other := s.project("red")
+		s.write(alloc.Changes{ProjectInsert: &other})
+		ch := alloc.Changes{}
+		add := func(p ipam.Project, pool ipam.Pool, name, block string) {
+			c := s.claim(p, pool, name, block)
+			ch.ClaimInsert, ch.AllocationInsert = append(ch.ClaimInsert, c), append(ch.AllocationInsert, s.held(c))
+		}
+		add(w.project, w.v4, "z", "10.0.0.128/32")
+		add(w.project, w.v4, "y", "10.0.0.129/32")
+		add(other, w.v4, "theirs", "10.0.0.130/32")
+		add(w.project, w.v4, "x", "10.0.0.192/27")
+		add(w.project, w.v6, "six", "2001:db8::/64")
+		ch.AllocationInsert = append(ch.AllocationInsert, s.holds(w.c4, "10.0.0.131/32", ipam.PurposeReservation, ipam.Ref{}))
+		s.write(ch)
+		at := func(c ipam.Claim) netip.Addr { return c.Block.Addr() }
+		addrs := func(texts ...string) (out []netip.Addr) {
+			for _, text := range texts {
+				out = append(out, netip.MustParseAddr(text))
+			}
+			return out
+		}
+		for _, q := range []struct {
+			key    alloc.ProjectKey
+			c      alloc.Container
+			within string
+			want   []netip.Addr
+		}{
+			{w.key, w.c4, "10.0.0.0/24", addrs("10.0.0.0", "10.0.0.128", "10.0.0.129", "10.0.0.192")},
+			{w.key, w.c4, "10.0.0.128/26", addrs("10.0.0.128", "10.0.0.129")},
+			{w.key, w.c6, "2001:db8::/32", addrs("2001:db8::")},
+			{alloc.Key(other), w.c4, "10.0.0.0/24", addrs("10.0.0.130")},
+		} {
+			inPages(s, netip.Addr{}, func(after netip.Addr, limit int) ([]ipam.Claim, error) {
+				return s.Store.ClaimListInPool(s.ctx, q.key, q.c, cidr(q.within), after, limit)
+			}, at, q.want)
+		}
+	},
+	"LookupAnswersWhatIsThereOfWhatIsAsked": func(s *suite) {
+		w := s.world()
+		for _, q := range []struct {
+			ask  alloc.ClaimQuery
+			want alloc.ClaimFacts
+		}{
+			{alloc.ClaimQuery{Name: "first", Pool: "four", Key: "key-1"}, alloc.ClaimFacts{Claim: &w.claim, Pool: &w.v4, Answer: &w.answer}},
+			{alloc.ClaimQuery{Name: "first"}, alloc.ClaimFacts{Claim: &w.claim}},
+			{alloc.ClaimQuery{Name: "none", Pool: "six"}, alloc.ClaimFacts{Pool: &w.v6}},
+			{alloc.ClaimQuery{Name: "none", Key: "key-1"}, alloc.ClaimFacts{Answer: &w.answer}},
+			{alloc.ClaimQuery{Name: "none", Pool: "none", Key: "none"}, alloc.ClaimFacts{}},
+		} {
+			q.ask.Project, q.ask.Now = w.key, born
+			got, err := s.Store.ClaimLookup(s.ctx, q.ask)
+			require.NoError(s, err)
+			if got.Answer != nil && q.want.Answer != nil { // the lookup knows whose it is
+				require.Equal(s, stored(*q.want.Answer), stored(*got.Answer))
+				got.Answer = q.want.Answer
+			}
+			require.Equal(s, q.want, got, "%+v", q.ask)
+		}
+	},
+	"LookupDoesNotSeeAnExpiredAnswer": func(s *suite) {
+		w := s.world()
+		got, err := s.Store.ClaimLookup(s.ctx, alloc.ClaimQuery{Project: w.key, Name: "none", Key: "key-1", Now: w.answer.ExpiresAt})
+		require.NoError(s, err)
+		require.Equal(s, alloc.ClaimFacts{}, got)
+	},
+}

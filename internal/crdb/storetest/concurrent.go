@@ -1,0 +1,186 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"net/netip"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/space"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// concurrent are pairs of transactions that both read before either writes. The first commits in between; the second must
+// be told so, by a second attempt that sees what the first has done. Barriers decide who is first: nothing is left to timing.
+var concurrent = map[string]func(*suite){
+	// Each of two buddies is released by someone who saw the other one held. Both done as planned, two free buddies are left
+	// that nobody ever merges. The rows that they write are different ones: only SERIALIZABLE sees it.
+	"WriteSkewIsSeenByTheSecond": func(s *suite) {
+		w := s.world()
+		low, high := cidr("2001:db8::/64"), cidr("2001:db8:0:1::/64")
+		s.write(alloc.Changes{Free: []alloc.FreeChange{remove(w.c6, "2001:db8::/32")}})
+		release := func(block netip.Prefix) func(context.Context, alloc.Tx, func()) error {
+			return func(ctx context.Context, tx alloc.Tx, read func()) error {
+				buddies, err := tx.FreeRead(ctx, w.c6, space.Reads{Keys: space.MergeCandidates([]netip.Prefix{block}, w.c6.Block)})
+				if err != nil {
+					return err
+				}
+				read()
+				gone, merged := space.Merge([]netip.Prefix{block}, buddies, w.c6.Block)
+				return tx.Write(ctx, alloc.Changes{Free: []alloc.FreeChange{{Container: w.c6, Delete: gone, Insert: merged}}})
+			}
+		}
+		s.firstThenSecond(release(low), release(high))
+		left, err := s.Store.FreeList(s.ctx, w.c6, 128, netip.Prefix{}, 10)
+		require.NoError(s, err)
+		require.Equal(s, []string{"2001:db8::/63"}, texts(left), "the second has merged what the first released")
+	},
+	// Both read a number and write it back plus one.
+	"NoUpdateIsLost": func(s *suite) {
+		w := s.world()
+		increment := func(ctx context.Context, tx alloc.Tx, read func()) error {
+			p, err := tx.ProjectGet(ctx, "blue")
+			if err != nil {
+				return err
+			}
+			read()
+			now := p
+			now.Generation++
+			now.Revision = ipam.DerivedID(p.Revision, "next")
+			return tx.Write(ctx, alloc.Changes{ProjectUpdate: &alloc.ProjectUpdate{Was: p.Revision, Now: now}})
+		}
+		s.firstThenSecond(increment, increment)
+		p, err := s.Store.ProjectGet(s.ctx, "blue")
+		require.NoError(s, err)
+		require.Equal(s, w.project.Generation+2, p.Generation)
+	},
+	"ABlockIsTakenOnce": func(s *suite) {
+		w := s.world()
+		var got []netip.Prefix
+		take := func(ctx context.Context, tx alloc.Tx, read func()) error {
+			wish := []space.Wish{{Bits: 26}}
+			blocks, err := tx.FreeRead(ctx, w.c4, space.ReadsFor(w.c4.Block, wish))
+			if err != nil {
+				return err
+			}
+			read()
+			set, err := space.NewFreeSet(w.c4.Block, blocks)
+			if err != nil {
+				return err
+			}
+			block, ok := set.Take(wish[0])
+			if !ok {
+				return errNoRoom
+			}
+			gone, rest := set.Changes()
+			if err := tx.Write(ctx, alloc.Changes{Free: []alloc.FreeChange{{Container: w.c4, Delete: gone, Insert: rest}}}); err != nil {
+				return err
+			}
+			got = append(got, block)
+			return nil
+		}
+		s.firstThenSecond(take, take)
+		require.Equal(s, []string{"10.0.0.128/26", "10.0.0.192/26"}, texts(got))
+	},
+	// A name that both saw to be free: the second is told by a Conflict that it is not, at once or when it runs again.
+	"ANameIsTakenOnce": func(s *suite) {
+		w := s.world()
+		named := func(ctx context.Context, tx alloc.Tx, read func()) error {
+			if _, err := tx.ClaimGet(ctx, w.key, "wanted"); err != nil && !ipam.IsCode(err, ipam.CodeNotFound) {
+				return err
+			}
+			read()
+			return tx.Write(ctx, alloc.Changes{ClaimInsert: []ipam.Claim{s.claim(w.project, w.v4, "wanted", "10.0.0.128/32")}})
+		}
+		_, first, second := s.race(named, named)
+		require.NoError(s, first)
+		var conflict *alloc.Conflict
+		require.ErrorAs(s, second, &conflict)
+		require.Equal(s, []alloc.NameRef{{ProjectID: w.project.UID, Name: "wanted"}}, conflict.ClaimRefs)
+	},
+	// A space is deleted by someone who saw it empty, while a pool is carved from it.
+	"WhatIsDeletedAsEmptyIsEmpty": func(s *suite) {
+		w := s.world()
+		lab := s.space(w.project, "lab")
+		c := alloc.SpaceContainer(lab, ipam.IPv4)
+		s.write(alloc.Changes{SpaceInsert: []ipam.Space{lab}, Free: []alloc.FreeChange{insert(c, "0.0.0.0/0")}})
+		pool := s.root(lab, "all", "0.0.0.0/0")
+		carve := func(ctx context.Context, tx alloc.Tx, read func()) error {
+			read()
+			return tx.Write(ctx, alloc.Changes{
+				Free: []alloc.FreeChange{remove(c, "0.0.0.0/0")}, PoolInsert: &pool,
+				AllocationInsert: []ipam.Allocation{s.holds(c, "0.0.0.0/0", ipam.PurposeRootPool, pool.Ref())},
+			})
+		}
+		remove := func(ctx context.Context, tx alloc.Tx, read func()) error {
+			held, err := tx.HeldCount(ctx, c)
+			if err != nil {
+				return err
+			}
+			read()
+			if held.RootPools > 0 {
+				return errUndo
+			}
+			return tx.Write(ctx, alloc.Changes{SpaceDelete: []ipam.Space{lab}, Free: []alloc.FreeChange{remove(c, "0.0.0.0/0")}})
+		}
+		attempts, first, second := s.race(carve, remove)
+		require.NoError(s, first)
+		require.Same(s, errUndo, second)
+		require.Equal(s, 2, attempts)
+	},
+}
+
+var errNoRoom = errors.New("there is no room")
+
+// firstThenSecond runs a race that both win, the second by its second attempt.
+func (s *suite) firstThenSecond(first, second func(ctx context.Context, tx alloc.Tx, read func()) error) {
+	s.Helper()
+	attempts, firstErr, secondErr := s.race(first, second)
+	require.NoError(s, firstErr)
+	require.NoError(s, secondErr)
+	require.Equal(s, 2, attempts, "the second is told once, and not more often")
+}
+
+// race runs two transactions, each of which says when it has read. Both have read before either goes on; the first has
+// ended before the second goes on. attempts counts the runs of the second.
+func (s *suite) race(first, second func(ctx context.Context, tx alloc.Tx, read func()) error) (attempts int, firstErr, secondErr error) {
+	firstRead, secondRead, firstDone, secondDone := make(chan struct{}), make(chan struct{}), make(chan struct{}), make(chan struct{})
+	await := func(c <-chan struct{}) {
+		select {
+		case <-c:
+		case <-s.ctx.Done(): // one of them has failed before it read
+		}
+	}
+	var tries int
+	var told error
+	go func() {
+		defer close(secondDone)
+		told = s.Store.InTx(s.ctx, "storetest_second", func(ctx context.Context, tx alloc.Tx) error {
+			tries++
+			return second(ctx, tx, func() {
+				if tx.Attempt() > 0 {
+					return
+				}
+				await(firstRead) // so that neither sees the other
+				close(secondRead)
+				await(firstDone)
+			})
+		})
+	}()
+	runs := 0
+	firstErr = s.Store.InTx(s.ctx, "storetest_first", func(ctx context.Context, tx alloc.Tx) error {
+		runs++
+		return first(ctx, tx, func() {
+			if runs > 1 {
+				return
+			}
+			close(firstRead)
+			await(secondRead)
+		})
+	})
+	close(firstDone)
+	<-secondDone
+	return tries, firstErr, told
+}

@@ -1,0 +1,43 @@
+package storetest
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+func refusal(t testing.TB, err error) *ipam.Error {
+	t.Helper()
+	var e *ipam.Error
+	require.ErrorAs(t, err, &e)
+	return e
+}
+
+func retryAfter(t testing.TB, err error) time.Duration {
+	t.Helper()
+	return refusal(t, err).RetryAfter
+}
+
+// pointer is the one place of the request that a refusal names.
+func pointer(t testing.TB, err error) string {
+	t.Helper()
+	fields := refusal(t, err).Fields
+	require.Len(t, fields, 1)
+	return fields[0].Pointer
+}
+
+// unique is a list without repeats.
+func unique(refs []alloc.NameRef) []alloc.NameRef {
+	var out []alloc.NameRef
+	for _, r := range refs {
+		if !slices.Contains(out, r) {
+			out = append(out, r)
+		}
+	}
+	return out
+}

@@ -1,0 +1,144 @@
+package storetest
+
+import (
+	"context"
+	"math/rand/v2"
+	"net/netip"
+	"slices"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/space"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+var free = map[string]func(*suite){
+	"ListIsByLengthThenAddressInPages": func(s *suite) {
+		w := s.world()
+		blocks := []string{"10.0.0.128/25", "10.0.0.0/26", "10.0.0.64/27", "10.0.0.96/28", "10.0.0.112/28", "10.0.0.80/32", "10.0.0.82/32"}
+		s.write(alloc.Changes{Free: []alloc.FreeChange{insert(w.c4, blocks[1:]...)}})
+		for limit := 1; limit <= len(blocks); limit++ {
+			var got []string
+			var after netip.Prefix
+			for {
+				page, err := s.Store.FreeList(s.ctx, w.c4, 32, after, limit)
+				require.NoError(s, err)
+				for _, p := range page {
+					got, after = append(got, p.String()), p
+				}
+				if len(page) < limit {
+					break
+				}
+			}
+			require.Equal(s, blocks, got)
+		}
+	},
+	"ListHoldsOnlyBlocksThatCanHoldTheLength": func(s *suite) {
+		w := s.world()
+		s.write(alloc.Changes{Free: []alloc.FreeChange{insert(w.c4, "10.0.0.0/26", "10.0.0.64/30"), insert(w.c6, "2001:db8::/128")}})
+		for maxBits, want := range map[int][]string{24: nil, 25: {"10.0.0.128/25"}, 29: {"10.0.0.128/25", "10.0.0.0/26"}, 30: {"10.0.0.128/25", "10.0.0.0/26", "10.0.0.64/30"}} {
+			got, err := s.Store.FreeList(s.ctx, w.c4, maxBits, netip.Prefix{}, 10)
+			require.NoError(s, err)
+			require.Equal(s, want, texts(got), "/%d", maxBits)
+		}
+		got, err := s.Store.FreeList(s.ctx, w.c6, 128, netip.Prefix{}, 10)
+		require.NoError(s, err)
+		require.Equal(s, []string{"2001:db8::/32", "2001:db8::/128"}, texts(got))
+	},
+	"StocksCountBySizeEachContainerForItself": func(s *suite) {
+		w := s.world()
+		s.write(alloc.Changes{Free: []alloc.FreeChange{insert(w.c4, "10.0.0.0/32", "10.0.0.2/32"), insert(w.c6, "2001:db8::/128")}})
+		nothing := w.c4
+		nothing.ID = ipam.NewID()
+		got, err := s.Store.Stocks(s.ctx, []alloc.Container{w.c4, w.c6, nothing})
+		require.NoError(s, err)
+		require.Equal(s, map[ipam.ID]ipam.Stock{
+			w.c4.ID: {Free: map[int]int64{25: 1, 32: 2}}, w.c6.ID: {Free: map[int]int64{32: 1, 128: 1}}, nothing.ID: {Free: map[int]int64{}},
+		}, got)
+	},
+	"KeysAnswerThoseThatAreFree": func(s *suite) {
+		w := s.world()
+		reads := space.Reads{Keys: []netip.Prefix{cidr("10.0.0.0/24"), cidr("10.0.0.0/25"), cidr("10.0.0.128/25"), cidr("10.0.0.128/26")}}
+		require.Equal(s, []string{"10.0.0.128/25"}, texts(s.freeRead(w.c4, reads)))
+		require.Empty(s, s.freeRead(w.c6, space.Reads{Keys: []netip.Prefix{cidr("2001:db8::/33")}}))
+		require.Empty(s, s.freeRead(w.c4, space.Reads{}))
+	},
+	"ScansAnswerTheFirstOfTheirOrderV4": func(s *suite) { s.scans("10.128.0.0/9", 4) },
+	"ScansAnswerTheFirstOfTheirOrderV6": func(s *suite) { s.scans("2001:db9::/32", 6) },
+	"PoolAndItsFreeBlocksAreReadTogether": func(s *suite) {
+		w := s.world()
+		reads := space.ReadsFor(w.c4.Block, []space.Wish{{Bits: 30}, {Exact: cidr("10.0.0.200/32")}})
+		require.NoError(s, s.Store.InTx(s.ctx, "storetest_read", func(ctx context.Context, tx alloc.Tx) error {
+			p, blocks, err := tx.PoolFreeRead(ctx, w.c4, reads)
+			require.NoError(s, err)
+			require.Equal(s, w.v4, p)
+			apart, err := tx.FreeRead(ctx, w.c4, reads)
+			require.NoError(s, err)
+			require.Equal(s, distinct(apart), distinct(blocks))
+			require.Equal(s, []string{"10.0.0.128/25"}, distinct(blocks))
+			p, blocks, err = tx.PoolFreeRead(ctx, w.c6, space.Reads{})
+			require.Equal(s, w.v6, p)
+			require.Empty(s, blocks)
+			return err
+		}))
+	},
+}
+
+// scans compares random scans of a random free list with what they promise. A scan may answer more than it was asked for;
+// it may not leave out one of the first, nor answer what is not free.
+func (s *suite) scans(container string, seed uint64) {
+	s.Helper()
+	w := s.world()
+	r := rand.New(rand.NewPCG(seed, 0))           //nolint:gosec // the same lists in every run
+	pool := s.root(w.space, "scanned", container) // beside what world holds
+	c := alloc.PoolContainer(pool)
+	list := someFree(r, c.Block, 300)
+	s.write(alloc.Changes{PoolInsert: &pool, Free: []alloc.FreeChange{{Container: c, Insert: list}}})
+	orders := []space.Order{space.LowestFirst, space.TightestFirst, space.LargestFirst}
+	width := c.Block.Addr().BitLen()
+	for range 60 {
+		lo := c.Block.Bits() + r.IntN(width-c.Block.Bits()+1)
+		var reads space.Reads
+		for range 1 + r.IntN(3) {
+			from := list[r.IntN(len(list))].Addr()
+			if r.IntN(2) == 0 {
+				from = c.Block.Addr()
+			}
+			reads.Scans = append(reads.Scans, space.Scan{
+				Order: orders[r.IntN(len(orders))], MinBits: lo, MaxBits: lo + r.IntN(width-lo+1), From: from, Limit: 1 + r.IntN(8),
+			})
+		}
+		got := s.freeRead(c, reads)
+		for _, p := range got {
+			require.Contains(s, list, p)
+		}
+		for _, q := range reads.Scans {
+			require.Subset(s, got, firstOf(list, q), "%+v", q)
+		}
+	}
+}
+
+func (s *suite) freeRead(c alloc.Container, reads space.Reads) (blocks []netip.Prefix) {
+	s.Helper()
+	require.NoError(s, s.Store.InTx(s.ctx, "storetest_read", func(ctx context.Context, tx alloc.Tx) error {
+		var err error
+		blocks, err = tx.FreeRead(ctx, c, reads)
+		return err
+	}))
+	return blocks
+}
+
+func texts(list []netip.Prefix) []string {
+	var out []string
+	for _, p := range list {
+		out = append(out, p.String())
+	}
+	return out
+}
+
+func distinct(list []netip.Prefix) []string {
+	out := texts(list)
+	slices.Sort(out)
+	return slices.Compact(out)
+}

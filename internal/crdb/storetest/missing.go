@@ -1,0 +1,61 @@
+package storetest
+
+import (
+	"context"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/space"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+var missing = map[string]func(*suite){
+	"IsNotFoundAndSaysWhat": func(s *suite) {
+		w := s.world()
+		other := s.project("red")
+		otherSpace := s.space(other, "default")
+		s.write(alloc.Changes{ProjectInsert: &other, SpaceInsert: []ipam.Space{otherSpace}})
+		red := alloc.Key(other)
+		second := func(_ any, err error) error { return err }
+		for name, err := range map[string]error{
+			"no project":                   second(s.Store.ProjectGet(s.ctx, "none")),
+			"no space":                     second(s.Store.SpaceGet(s.ctx, w.key, "none")),
+			"no pool":                      second(s.Store.PoolGet(s.ctx, w.key, "none")),
+			"no pool of that id":           second(s.Store.PoolGetByID(s.ctx, ipam.NewID())),
+			"no claim":                     second(s.Store.ClaimGet(s.ctx, w.key, "none")),
+			"no allocation":                second(s.Store.AllocationGet(s.ctx, w.key, ipam.NewID())),
+			"a pool of another project":    second(s.Store.PoolGet(s.ctx, red, "four")),
+			"a claim of another one":       second(s.Store.ClaimGet(s.ctx, red, "first")),
+			"an allocation of another one": second(s.Store.AllocationGet(s.ctx, red, w.held.ID)),
+		} {
+			require.True(s, ipam.IsCode(err, ipam.CodeNotFound), "%s: %v", name, err)
+		}
+	},
+	"InListsIsAnEmptyList": func(s *suite) {
+		w := s.world()
+		nobody := alloc.ProjectKey{ID: ipam.NewID(), Name: "nobody"}
+		spaces, err := s.Store.SpaceList(s.ctx, nobody, "", 10)
+		require.NoError(s, err)
+		require.Empty(s, spaces)
+		pools, err := s.Store.PoolList(s.ctx, w.key, "zzz", 10)
+		require.NoError(s, err)
+		require.Empty(s, pools)
+		claims, err := s.Store.ClaimList(s.ctx, nobody, "", 10)
+		require.NoError(s, err)
+		require.Empty(s, claims)
+		held, err := s.Store.AllocationList(s.ctx, nobody, alloc.AllocationCursor{}, 10)
+		require.NoError(s, err)
+		require.Empty(s, held)
+	},
+	"PoolInATransactionIsNotFound": func(s *suite) {
+		w := s.world()
+		gone := w.c4
+		gone.ID = ipam.NewID()
+		err := s.Store.InTx(s.ctx, "storetest_read", func(ctx context.Context, tx alloc.Tx) error {
+			_, _, err := tx.PoolFreeRead(ctx, gone, space.ReadsFor(gone.Block, []space.Wish{{Bits: 32}}))
+			return err
+		})
+		require.True(s, ipam.IsCode(err, ipam.CodeNotFound), "%v", err)
+	},
+}

@@ -1,0 +1,171 @@
+package storetest
+
+import (
+	"context"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+var pools = map[string]func(*suite){
+	"EveryFieldComesBack": func(s *suite) {
+		w := s.world()
+		byLength := s.child(w.v4, w.space, "by-length", "10.0.0.128/26", false)
+		byBlock := s.child(w.v6, w.space, "by-block", "2001:db8:8000::/33", true)
+		plain := s.child(w.v4, w.space, "plain", "10.0.0.192/26", false)
+		plain.Spec.Allocation = ipam.Allocating{Strategy: ipam.FirstFit}
+		plain.Spec.Reservations, plain.Labels, plain.Annotations = nil, nil, nil
+		samples := []ipam.Pool{w.v4, w.v6, byLength, byBlock, plain}
+		everyFieldHasAValue(s, samples, ".Stock", ".Stock.Free") // counted from the free list
+		for _, p := range samples[2:] {
+			s.write(alloc.Changes{PoolInsert: &p})
+		}
+		for _, p := range samples {
+			got, err := s.Store.PoolGet(s.ctx, w.key, p.Name)
+			require.NoError(s, err)
+			require.Equal(s, p, got)
+			got, err = s.Store.PoolGetByID(s.ctx, p.UID)
+			require.NoError(s, err)
+			require.Equal(s, p, got)
+		}
+	},
+	"EveryStrategyAndVisibilityCanBeStored": func(s *suite) {
+		w := s.world()
+		p := w.v4
+		for _, visibility := range []ipam.Visibility{ipam.VisibilityPlatform, ipam.VisibilityConsumer, ipam.VisibilityShared} {
+			for _, strategy := range []ipam.Strategy{ipam.FirstFit, ipam.BestFit, ipam.Random, ipam.Sparse} {
+				now := p
+				now.Revision = ipam.NewID()
+				now.Spec.Visibility, now.Spec.Allocation.Strategy = visibility, strategy
+				s.write(alloc.Changes{PoolUpdate: &alloc.PoolUpdate{Was: p.Revision, Now: now}})
+				p = now
+				got, err := s.Store.PoolGetByID(s.ctx, p.UID)
+				require.NoError(s, err)
+				require.Equal(s, p, got)
+			}
+		}
+	},
+	"UpdateReplacesWhatCanChange": func(s *suite) {
+		w := s.world()
+		now := w.v4
+		now.Metadata = changed(now.Metadata)
+		now.Spec.Visibility, now.Spec.Description = ipam.VisibilityPlatform, ""
+		now.Spec.Allocation = ipam.Allocating{Strategy: ipam.Random, MaxPrefixLength: new(30)}
+		now.Spec.Reservations = nil
+		s.write(alloc.Changes{PoolUpdate: &alloc.PoolUpdate{Was: w.v4.Revision, Now: now}})
+		got, err := s.Store.PoolGet(s.ctx, w.key, w.v4.Name)
+		require.NoError(s, err)
+		require.Equal(s, now, got)
+	},
+	"DeleteTakesItAway": func(s *suite) {
+		w := s.world()
+		s.write(alloc.Changes{PoolDelete: &w.v6})
+		_, err := s.Store.PoolGet(s.ctx, w.key, w.v6.Name)
+		require.True(s, ipam.IsCode(err, ipam.CodeNotFound), "%v", err)
+	},
+	"ListIsByNameInPagesAndOfOneProject": func(s *suite) {
+		p, other := s.project("blue"), s.project("red")
+		sp, otherSpace := s.space(p, "default"), s.space(other, "default")
+		s.write(alloc.Changes{ProjectInsert: &p, SpaceInsert: []ipam.Space{sp}})
+		s.write(alloc.Changes{ProjectInsert: &other, SpaceInsert: []ipam.Space{otherSpace}})
+		for i, name := range names {
+			mine, theirs := s.root(sp, name, nth("10.0.0.0/16", 24, uint64(i))), s.root(otherSpace, name+"x", nth("10.0.0.0/16", 24, uint64(i)))
+			s.write(alloc.Changes{PoolInsert: &mine})
+			s.write(alloc.Changes{PoolInsert: &theirs})
+		}
+		inPages(s, "", func(after string, limit int) ([]ipam.Pool, error) {
+			return s.Store.PoolList(s.ctx, alloc.Key(p), after, limit)
+		}, func(p ipam.Pool) string { return p.Name }, names)
+	},
+	"ListByLabelsWantsAllOfThem": func(s *suite) {
+		w := s.world()
+		for i, labels := range []map[string]string{
+			{"site": "a", "tier": "1"}, {"site": "a", "tier": "2"}, {"site": "b", "tier": "1"}, {"site": "a"}, nil, {"tier": "site"},
+		} {
+			p := s.root(w.space, "l"+string(rune('0'+i)), nth("10.1.0.0/16", 24, uint64(i)))
+			p.Labels = labels
+			s.write(alloc.Changes{PoolInsert: &p})
+		}
+		other := s.project("red")
+		otherSpace := s.space(other, "default")
+		theirs := s.root(otherSpace, "theirs", "10.1.0.0/24")
+		theirs.Labels = map[string]string{"site": "a", "tier": "1"}
+		s.write(alloc.Changes{ProjectInsert: &other, SpaceInsert: []ipam.Space{otherSpace}})
+		s.write(alloc.Changes{PoolInsert: &theirs})
+		for _, c := range []struct {
+			labels map[string]string
+			limit  int
+			want   []string
+		}{
+			{map[string]string{"site": "a"}, 10, []string{"l0", "l1", "l3"}},
+			{map[string]string{"site": "a", "tier": "1"}, 10, []string{"l0"}},
+			{map[string]string{"site": "a"}, 2, []string{"l0", "l1"}},
+			{map[string]string{"site": "c"}, 10, nil},
+			{map[string]string{"site": ""}, 10, nil},
+			{map[string]string{"empty": ""}, 10, []string{"four", "six"}},
+			{nil, 3, []string{"four", "l0", "l1"}},
+		} {
+			found, err := s.Store.PoolListByLabels(s.ctx, w.key, c.labels, c.limit)
+			require.NoError(s, err)
+			require.Equal(s, c.want, poolNames(found), "%v", c.labels)
+		}
+	},
+	"ListOverlappingFindsWhatBeginsInsideAndWhatReachesIn": func(s *suite) {
+		w := s.world()
+		c := w.v4.ContainerID
+		for name, block := range map[string]string{"a": "10.1.0.0/16", "b": "10.2.0.0/24", "c": "10.2.1.0/24", "d": "10.2.255.0/24", "e": "10.3.0.0/16"} {
+			p := s.root(w.space, name, block)
+			s.write(alloc.Changes{PoolInsert: &p})
+		}
+		for _, q := range []struct {
+			block string
+			limit int
+			want  []string
+		}{
+			{"10.2.0.0/16", 10, []string{"b", "c", "d"}},
+			{"10.2.0.0/16", 2, []string{"b", "c"}},
+			{"10.2.0.0/15", 10, []string{"b", "c", "d", "e"}},
+			{"10.1.2.0/24", 10, []string{"a"}},
+			{"10.1.0.0/16", 10, []string{"a"}},
+			{"10.1.0.0/17", 10, []string{"a"}},
+			{"10.2.1.7/32", 10, []string{"c"}},
+			{"10.2.2.0/24", 10, nil},
+			{"10.4.0.0/16", 10, nil},
+			{"10.0.0.0/8", 10, []string{"four", "a", "b", "c", "d", "e"}},
+			{"0.0.0.0/0", 1, []string{"four"}},
+			{"11.0.0.0/8", 10, nil},
+			{"9.0.0.0/8", 10, nil},
+		} {
+			found, err := s.Store.PoolListOverlapping(s.ctx, c, cidr(q.block), q.limit)
+			require.NoError(s, err)
+			require.Equal(s, q.want, poolNames(found), "%s", q.block)
+		}
+		found, err := s.Store.PoolListOverlapping(s.ctx, w.v6.ContainerID, cidr("2001:db8:1::/48"), 10)
+		require.NoError(s, err)
+		require.Equal(s, []string{"six"}, poolNames(found))
+		found, err = s.Store.PoolListOverlapping(s.ctx, ipam.NewID(), cidr("0.0.0.0/0"), 10)
+		require.NoError(s, err)
+		require.Empty(s, found)
+	},
+	"ATransactionReadsThemAlike": func(s *suite) {
+		w := s.world()
+		require.NoError(s, s.Store.InTx(s.ctx, "storetest_read", func(ctx context.Context, tx alloc.Tx) error {
+			p, err := tx.PoolGet(ctx, w.key, "four")
+			require.NoError(s, err)
+			require.Equal(s, w.v4, p)
+			all, err := tx.PoolList(ctx, w.key, "", 10)
+			require.Equal(s, []ipam.Pool{w.v4, w.v6}, all)
+			return err
+		}))
+	},
+}
+
+func poolNames(list []ipam.Pool) []string {
+	var out []string
+	for _, p := range list {
+		out = append(out, p.Name)
+	}
+	return out
+}

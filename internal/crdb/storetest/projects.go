@@ -1,0 +1,135 @@
+package storetest
+
+import (
+	"context"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+var projects = map[string]func(*suite){
+	"EveryFieldComesBack": func(s *suite) {
+		p := s.project("blue")
+		everyFieldHasAValue(s, []ipam.Project{p}, ".Metadata.Project", ".Metadata.Region")
+		s.write(alloc.Changes{ProjectInsert: &p})
+		got, err := s.Store.ProjectGet(s.ctx, "blue")
+		require.NoError(s, err)
+		require.Equal(s, p, got)
+	},
+	"NoLabelsStayNoLabels": func(s *suite) {
+		p := s.project("blue")
+		p.Labels, p.Annotations = nil, nil
+		s.write(alloc.Changes{ProjectInsert: &p})
+		got, err := s.Store.ProjectGet(s.ctx, "blue")
+		require.NoError(s, err)
+		require.Equal(s, p, got)
+	},
+	"UpdateReplacesWhatCanChange": func(s *suite) {
+		p := s.project("blue")
+		s.write(alloc.Changes{ProjectInsert: &p})
+		now := p
+		now.Metadata = changed(p.Metadata)
+		now.Spec = ipam.ProjectSpec{DisplayName: "Another", Description: ""}
+		s.write(alloc.Changes{ProjectUpdate: &alloc.ProjectUpdate{Was: p.Revision, Now: now}})
+		got, err := s.Store.ProjectGet(s.ctx, "blue")
+		require.NoError(s, err)
+		require.Equal(s, now, got)
+	},
+	"ListIsByNameInPages": func(s *suite) {
+		for _, name := range names {
+			p := s.project(name)
+			s.write(alloc.Changes{ProjectInsert: &p})
+		}
+		inPages(s, "", func(after string, limit int) ([]ipam.Project, error) {
+			return s.Store.ProjectList(s.ctx, after, limit)
+		}, func(p ipam.Project) string { return p.Name }, names)
+	},
+	"HoldingsCountPoolsClaimsAndSpacesBesidesTheDefaultOne": func(s *suite) {
+		w := s.world()
+		other := s.project("red")
+		extra := s.space(w.project, "lab")
+		s.write(alloc.Changes{ProjectInsert: &other, SpaceInsert: []ipam.Space{extra, s.space(other, "default")}})
+		got, err := s.Store.ProjectHoldings(s.ctx, w.project.UID)
+		require.NoError(s, err)
+		require.Equal(s, alloc.Holdings{Pools: 2, Claims: 1, Spaces: 1}, got)
+		got, err = s.Store.ProjectHoldings(s.ctx, other.UID)
+		require.NoError(s, err)
+		require.Equal(s, alloc.Holdings{}, got)
+	},
+	"DeleteTakesItAwayWithItsAnswers": func(s *suite) {
+		p, other := s.project("blue"), s.project("red")
+		s.write(alloc.Changes{ProjectInsert: &p, Answers: []alloc.Answer{s.answer(p, "key"), s.answer(other, "key")}})
+		s.write(alloc.Changes{ProjectDelete: &p})
+		_, err := s.Store.ProjectGet(s.ctx, "blue")
+		require.True(s, ipam.IsCode(err, ipam.CodeNotFound), "%v", err)
+		for id, want := range map[ipam.ID]bool{p.UID: false, other.UID: true} {
+			_, ok, err := s.Store.AnswerGet(s.ctx, id, "key", born)
+			require.NoError(s, err)
+			require.Equal(s, want, ok)
+		}
+	},
+	"AProjectThatHoldsAnythingIsInUse": func(s *suite) {
+		w := s.world()
+		s.unchanged(func() {
+			err := s.Store.InTx(s.ctx, "project_delete", func(ctx context.Context, tx alloc.Tx) error {
+				return tx.Write(ctx, alloc.Changes{ProjectDelete: &w.project})
+			})
+			require.True(s, ipam.IsCode(err, ipam.CodeInUse), "%v", err)
+			err = s.Store.InTx(s.ctx, "space_delete", func(ctx context.Context, tx alloc.Tx) error {
+				return tx.Write(ctx, alloc.Changes{SpaceDelete: []ipam.Space{w.space}})
+			})
+			require.True(s, ipam.IsCode(err, ipam.CodeInUse), "%v", err)
+		})
+	},
+}
+
+var spaces = map[string]func(*suite){
+	"EveryFieldComesBack": func(s *suite) {
+		w := s.world()
+		everyFieldHasAValue(s, []ipam.Space{w.space})
+		got, err := s.Store.SpaceGet(s.ctx, w.key, "default")
+		require.NoError(s, err)
+		require.Equal(s, w.space, got)
+	},
+	"UpdateReplacesWhatCanChange": func(s *suite) {
+		w := s.world()
+		now := w.space
+		now.Metadata = changed(w.space.Metadata)
+		now.Spec.Description = "another"
+		s.write(alloc.Changes{SpaceUpdate: &alloc.SpaceUpdate{Was: w.space.Revision, Now: now}})
+		got, err := s.Store.SpaceGet(s.ctx, w.key, "default")
+		require.NoError(s, err)
+		require.Equal(s, now, got)
+	},
+	"ListIsByNameInPagesAndOfOneProject": func(s *suite) {
+		p, other := s.project("blue"), s.project("red")
+		s.write(alloc.Changes{ProjectInsert: &p})
+		s.write(alloc.Changes{ProjectInsert: &other})
+		for _, name := range names {
+			s.write(alloc.Changes{SpaceInsert: []ipam.Space{s.space(p, name), s.space(other, name+"-of-red")}})
+		}
+		inPages(s, "", func(after string, limit int) ([]ipam.Space, error) {
+			return s.Store.SpaceList(s.ctx, alloc.Key(p), after, limit)
+		}, func(sp ipam.Space) string { return sp.Name }, names)
+	},
+	"DeleteTakesItAway": func(s *suite) {
+		w := s.world()
+		extra := s.space(w.project, "lab")
+		s.write(alloc.Changes{SpaceInsert: []ipam.Space{extra}})
+		s.write(alloc.Changes{SpaceDelete: []ipam.Space{extra}})
+		_, err := s.Store.SpaceGet(s.ctx, w.key, "lab")
+		require.True(s, ipam.IsCode(err, ipam.CodeNotFound), "%v", err)
+	},
+}
+
+// changed is metadata after an update: everything that can change has.
+func changed(m ipam.Metadata) ipam.Metadata {
+	m.Labels, m.Annotations = map[string]string{"new": "1"}, nil
+	m.Generation++
+	m.Revision = ipam.NewID()
+	m.UpdatedAt = m.UpdatedAt.Add(time.Hour)
+	return m
+}

@@ -1,0 +1,55 @@
+package storetest
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+)
+
+// Bundle is a store under test, over an empty database of its own, and the two things that only its engine can tell.
+type Bundle struct {
+	Store  alloc.Store
+	Region string // where the store's rows live
+
+	// Dump is every row of every table, by table, in an order that depends on the rows alone.
+	Dump func(t testing.TB) map[string][]string
+	// Isolation is the level of the transaction, as the database itself names it.
+	Isolation func(ctx context.Context, tx alloc.Tx) (string, error)
+}
+
+// patience is the end of whatever hangs. No test comes near it.
+const patience = time.Minute
+
+// suite is one test and its bundle.
+type suite struct {
+	*testing.T
+	Bundle
+	ctx context.Context // of the test's requests
+}
+
+// Run holds a store to the contract. open makes a fresh bundle for the test it is given.
+func Run(t *testing.T, open func(t *testing.T) Bundle) {
+	t.Helper()
+	for _, group := range []struct {
+		name  string
+		tests map[string]func(*suite)
+	}{
+		{"Projects", projects}, {"Spaces", spaces}, {"Pools", pools}, {"Free", free}, {"Allocations", allocations},
+		{"Claims", claims}, {"Answers", answers}, {"Missing", missing}, {"Write", writes}, {"Conflict", conflicts},
+		{"Transaction", transactions}, {"Concurrent", concurrent},
+	} {
+		t.Run(group.name, func(t *testing.T) {
+			t.Parallel()
+			for name, test := range group.tests {
+				t.Run(name, func(t *testing.T) {
+					t.Parallel()
+					ctx, cancel := context.WithTimeout(t.Context(), patience)
+					t.Cleanup(cancel)
+					test(&suite{T: t, Bundle: open(t), ctx: ctx})
+				})
+			}
+		})
+	}
+}

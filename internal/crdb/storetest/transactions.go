@@ -1,0 +1,157 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// transactions are about the three ends of a transaction, and the fourth that is no end at all: the dry run.
+var transactions = map[string]func(*suite){
+	"AnErrorOfTheClosureComesBackAsItIsAndNothingIsWritten": func(s *suite) {
+		w := s.world()
+		refused := ipam.Errorf(ipam.CodePoolExhausted, "Full.").At("/spec", "does not fit.").Because(errors.New("private"))
+		for name, want := range map[string]error{
+			"a refusal":       refused,
+			"a conflict":      &alloc.Conflict{ClaimRefs: []alloc.NameRef{{Name: "x"}}},
+			"any other error": errors.New("of the use case's own"),
+		} {
+			for run, do := range s.bothRuns() {
+				s.unchanged(func() {
+					runs := 0
+					err := do(s.ctx, "storetest_refuse", func(ctx context.Context, tx alloc.Tx) error {
+						runs++
+						require.NoError(s, tx.Write(ctx, w.anything(s)))
+						return want
+					})
+					require.Same(s, want, err, "%s, %s", name, run)
+					require.Equal(s, 1, runs, "%s, %s: it is final", name, run)
+				})
+			}
+		}
+	},
+	"ATransactionSeesWhatItHasWritten": func(s *suite) {
+		w := s.world()
+		for _, do := range s.bothRuns() {
+			require.ErrorIs(s, do(s.ctx, "storetest_read", func(ctx context.Context, tx alloc.Tx) error {
+				ch := w.anything(s)
+				require.NoError(s, tx.Write(ctx, ch))
+				_, err := tx.ClaimGet(ctx, w.key, w.claim.Name)
+				require.True(s, ipam.IsCode(err, ipam.CodeNotFound), "%v", err)
+				stocks, err := tx.Stocks(ctx, []alloc.Container{w.c4})
+				require.Equal(s, map[int]int64{24: 1}, stocks[w.c4.ID].Free)
+				return errors.Join(err, errUndo)
+			}), errUndo)
+		}
+	},
+	"ADryRunWritesNothing": func(s *suite) {
+		w := s.world()
+		s.unchanged(func() {
+			require.NoError(s, s.Store.DryRun(s.ctx, "storetest_dry", func(ctx context.Context, tx alloc.Tx) error {
+				if err := tx.Write(ctx, w.anything(s)); err != nil {
+					return err
+				}
+				return tx.Write(ctx, alloc.Changes{ClaimInsert: []ipam.Claim{s.claim(w.project, w.v6, "dry", "2001:db8::/64")}})
+			}))
+		})
+		s.write(w.anything(s)) // and keeps nothing from being done
+	},
+	"ADryRunIsRefusedLikeTheRealOne": func(s *suite) {
+		w := s.world()
+		p := s.project("blue")
+		err := s.Store.DryRun(s.ctx, "storetest_dry", func(ctx context.Context, tx alloc.Tx) error {
+			return tx.Write(ctx, alloc.Changes{ProjectInsert: &p})
+		})
+		require.True(s, ipam.IsCode(err, ipam.CodeAlreadyExists), "%v", err)
+		err = s.Store.DryRun(s.ctx, "storetest_dry", func(ctx context.Context, tx alloc.Tx) error {
+			return tx.Write(ctx, alloc.Changes{ClaimInsert: []ipam.Claim{w.claim}})
+		})
+		var conflict *alloc.Conflict
+		require.ErrorAs(s, err, &conflict)
+		var seen []int
+		require.NoError(s, s.Store.DryRun(s.ctx, "storetest_dry", func(ctx context.Context, tx alloc.Tx) error {
+			if seen = append(seen, tx.Attempt()); tx.Attempt() > 0 {
+				return nil
+			}
+			return tx.Write(ctx, alloc.Changes{Free: []alloc.FreeChange{remove(w.c4, "10.0.0.0/25")}})
+		}))
+		require.Equal(s, []int{0, 1}, seen)
+	},
+	"EveryTransactionIsSerializable": func(s *suite) {
+		w := s.world()
+		for name, do := range s.bothRuns() {
+			for first, read := range map[string]func(ctx context.Context, tx alloc.Tx) error{
+				"nothing first": func(context.Context, alloc.Tx) error { return nil },
+				"a read first": func(ctx context.Context, tx alloc.Tx) error {
+					_, err := tx.ProjectGet(ctx, "blue")
+					return err
+				},
+				"several reads in one round trip first": func(ctx context.Context, tx alloc.Tx) error {
+					_, err := tx.ClaimLookup(ctx, alloc.ClaimQuery{Project: w.key, Name: "first", Pool: "four"})
+					return err
+				},
+				"a write first": func(ctx context.Context, tx alloc.Tx) error { return tx.Write(ctx, w.anything(s)) },
+			} {
+				err := do(s.ctx, "storetest_level", func(ctx context.Context, tx alloc.Tx) error {
+					require.NoError(s, read(ctx, tx))
+					level, err := s.Isolation(ctx, tx)
+					require.Equal(s, "serializable", level, "%s, %s", name, first)
+					return errors.Join(err, errUndo)
+				})
+				require.ErrorIs(s, err, errUndo)
+			}
+		}
+	},
+	"ATransactionThatDoesNothingSucceeds": func(s *suite) {
+		for _, do := range s.bothRuns() {
+			require.NoError(s, do(s.ctx, "storetest_nothing", func(context.Context, alloc.Tx) error { return nil }))
+		}
+	},
+	"WhoHasNoTimeIsToldSoAndNothingIsWritten": func(s *suite) {
+		w := s.world()
+		late, cancel := context.WithDeadline(s.ctx, time.Unix(0, 0))
+		s.Cleanup(cancel)
+		gone, leave := context.WithCancel(s.ctx)
+		s.unchanged(func() {
+			for _, do := range s.bothRuns() {
+				err := do(late, "storetest_late", func(ctx context.Context, tx alloc.Tx) error { return tx.Write(ctx, w.anything(s)) })
+				require.True(s, ipam.IsCode(err, ipam.CodeDeadline), "%v", err)
+			}
+			_, err := s.Store.ProjectGet(late, "blue")
+			require.True(s, ipam.IsCode(err, ipam.CodeDeadline), "%v", err)
+			err = s.Store.InTx(gone, "storetest_leave", func(ctx context.Context, tx alloc.Tx) error {
+				leave()
+				return tx.Write(ctx, w.anything(s))
+			})
+			require.True(s, ipam.IsCode(err, ipam.CodeDeadline), "%v", err)
+		})
+	},
+}
+
+// errUndo ends a transaction that is only there to look.
+var errUndo = errors.New("looked enough")
+
+// bothRuns are the two ways to run a transaction.
+func (s *suite) bothRuns() map[string]func(context.Context, string, func(context.Context, alloc.Tx) error) error {
+	return map[string]func(context.Context, string, func(context.Context, alloc.Tx) error) error{"InTx": s.Store.InTx, "DryRun": s.Store.DryRun}
+}
+
+// anything is a change in every table.
+func (w world) anything(s *suite) alloc.Changes {
+	pool, project, sp := w.v4, w.project, s.space(w.project, "lab")
+	pool.Revision, project.Revision = ipam.NewID(), ipam.NewID()
+	return alloc.Changes{
+		Free:             []alloc.FreeChange{{Container: w.c4, Delete: remove(w.c4, "10.0.0.128/25").Delete, Insert: insert(w.c4, "10.0.0.0/24").Insert}},
+		ProjectUpdate:    &alloc.ProjectUpdate{Was: w.project.Revision, Now: project},
+		SpaceInsert:      []ipam.Space{sp},
+		PoolUpdate:       &alloc.PoolUpdate{Was: w.v4.Revision, Now: pool},
+		ClaimDelete:      []ipam.Claim{w.claim},
+		AllocationDelete: []ipam.Allocation{w.held},
+		Answers:          []alloc.Answer{s.answer(w.project, "another")},
+	}
+}

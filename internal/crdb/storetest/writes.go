@@ -1,0 +1,154 @@
+package storetest
+
+import (
+	"context"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// writes are about plans that meet another state than they were made from.
+var writes = map[string]func(*suite){
+	"APlanFromAStateThatIsGoneWritesNothingAndRunsAgain": func(s *suite) {
+		w := s.world()
+		for name, plan := range w.stale() {
+			var seen []int
+			err := s.Store.InTx(s.ctx, "storetest_write", func(ctx context.Context, tx alloc.Tx) error {
+				seen = append(seen, tx.Attempt())
+				if tx.Attempt() > 0 {
+					return nil // looks again, and has nothing to do any more
+				}
+				return tx.Write(ctx, plan)
+			})
+			require.NoError(s, err, name)
+			require.Equal(s, []int{0, 1}, seen, name)
+		}
+	},
+	"NothingOfItIsWritten": func(s *suite) {
+		w := s.world()
+		for name, plan := range w.stale() {
+			s.unchanged(func() {
+				// Beside what is stale the plan has something that could be done.
+				plan.Free = append(plan.Free, insert(w.c4, "10.0.0.0/32"))
+				plan.Answers = append(plan.Answers, s.answer(w.project, "other"))
+				_ = s.Store.InTx(s.ctx, "storetest_write", func(ctx context.Context, tx alloc.Tx) error {
+					if tx.Attempt() > 0 {
+						return nil
+					}
+					err := tx.Write(ctx, plan)
+					require.Error(s, err, name)
+					return err
+				})
+			})
+		}
+	},
+	"APlanThatIsAlwaysStaleEndsAsContention": func(s *suite) {
+		w := s.world()
+		runs := 0
+		s.unchanged(func() {
+			err := s.Store.InTx(s.ctx, "storetest_write", func(ctx context.Context, tx alloc.Tx) error {
+				require.Equal(s, runs, tx.Attempt())
+				runs++
+				return tx.Write(ctx, alloc.Changes{Free: []alloc.FreeChange{remove(w.c4, "10.0.0.0/25")}})
+			})
+			require.True(s, ipam.IsCode(err, ipam.CodeContention), "%v", err)
+			require.Positive(s, retryAfter(s, err))
+		})
+		require.Greater(s, runs, 5)
+		require.LessOrEqual(s, runs, 200, "bounded")
+	},
+	"AllOrNothing": func(s *suite) {
+		w := s.world()
+		// The last statement of the last kind is the one that cannot be.
+		good, bad := s.claim(w.project, w.v4, "good", "10.0.0.128/32"), s.claim(w.project, w.v4, "bad", "10.0.0.129/32")
+		badHold := s.held(bad)
+		badHold.ID = w.held.ID // ids are random: taken means a bug
+		sp := s.space(w.project, "lab")
+		s.unchanged(func() {
+			err := s.try(alloc.Changes{
+				Free:        []alloc.FreeChange{remove(w.c4, "10.0.0.128/25"), insert(w.c6, "2001:db8::/128")},
+				SpaceInsert: []ipam.Space{sp}, PoolDelete: &w.v6,
+				ClaimInsert: []ipam.Claim{good, bad}, AllocationInsert: []ipam.Allocation{s.held(good), badHold},
+				Answers: []alloc.Answer{s.answer(w.project, "key-2")},
+			})
+			require.True(s, ipam.IsCode(err, ipam.CodeInternal), "%v", err)
+		})
+	},
+	"WhatIsGivenUpCanBeTakenInTheSameWrite": func(s *suite) {
+		w := s.world()
+		pool, claim := w.v6, w.claim
+		pool.UID, pool.Revision = ipam.NewID(), ipam.NewID()
+		claim.UID, claim.Revision, claim.AllocationID = ipam.NewID(), ipam.NewID(), ipam.NewID()
+		c6 := alloc.PoolContainer(pool)
+		s.write(alloc.Changes{
+			Free:             []alloc.FreeChange{remove(w.c6, "2001:db8::/32"), insert(c6, "2001:db8::/32")},
+			PoolDelete:       &w.v6,
+			PoolInsert:       &pool,
+			ClaimDelete:      []ipam.Claim{w.claim},
+			AllocationDelete: []ipam.Allocation{w.held},
+			ClaimInsert:      []ipam.Claim{claim},
+			AllocationInsert: []ipam.Allocation{s.held(claim)},
+		})
+		gotPool, err := s.Store.PoolGet(s.ctx, w.key, pool.Name)
+		require.NoError(s, err)
+		require.Equal(s, pool, gotPool)
+		gotClaim, err := s.Store.ClaimGet(s.ctx, w.key, claim.Name)
+		require.NoError(s, err)
+		require.Equal(s, claim, gotClaim)
+	},
+	"NoChangesAreNoWrite": func(s *suite) {
+		w := s.world()
+		s.unchanged(func() { s.write(alloc.Changes{Free: []alloc.FreeChange{{Container: w.c4}}}) })
+	},
+	"ManyBlocksGoInOneWrite": func(s *suite) {
+		w := s.world()
+		var list []ipam.Claim
+		var held []ipam.Allocation
+		for i := range uint64(1000) {
+			c := s.claim(w.project, w.v6, nth("10.0.0.0/16", 32, i)[5:], nth("2001:db8::/48", 64, i))
+			c.Name = "c-" + c.UID.String()
+			list, held = append(list, c), append(held, s.held(c))
+		}
+		s.write(alloc.Changes{ClaimInsert: list, AllocationInsert: held})
+		count, err := s.Store.HeldCount(s.ctx, w.c6)
+		require.NoError(s, err)
+		require.Equal(s, int64(1000), count.Claims)
+		s.write(alloc.Changes{ClaimDelete: list, AllocationDelete: held})
+		count, err = s.Store.HeldCount(s.ctx, w.c6)
+		require.NoError(s, err)
+		require.Equal(s, alloc.Held{}, count)
+	},
+}
+
+// stale is one plan for each way in which a plan can be out of date: something else is stored than it names.
+func (w world) stale() map[string]alloc.Changes {
+	project, sp, pool, held, claim := w.project, w.space, w.v4, w.held, w.claim
+	project.Revision, sp.Revision, pool.Revision = ipam.NewID(), ipam.NewID(), ipam.NewID()
+	held.ID = ipam.NewID()
+	elsewhere := w.held
+	elsewhere.Block = cidr("10.0.0.128/25")
+	return map[string]alloc.Changes{
+		"free block that is held":                  {Free: []alloc.FreeChange{remove(w.c4, "10.0.0.0/25")}},
+		"free block of another size":               {Free: []alloc.FreeChange{remove(w.c4, "10.0.0.128/26")}},
+		"free block of another container":          {Free: []alloc.FreeChange{remove(w.c6, "10.0.0.128/25")}},
+		"one of two free blocks":                   {Free: []alloc.FreeChange{remove(w.c4, "10.0.0.128/25", "10.0.0.0/25")}},
+		"project update, another revision":         {ProjectUpdate: &alloc.ProjectUpdate{Was: project.Revision, Now: project}},
+		"project delete, another revision":         {ProjectDelete: &project},
+		"space update, another revision":           {SpaceUpdate: &alloc.SpaceUpdate{Was: sp.Revision, Now: sp}},
+		"space delete, another revision":           {SpaceDelete: []ipam.Space{sp}},
+		"pool update, another revision":            {PoolUpdate: &alloc.PoolUpdate{Was: pool.Revision, Now: pool}},
+		"pool delete, another revision":            {PoolDelete: &pool},
+		"allocation update, another phase":         {AllocationUpdate: []alloc.AllocationUpdate{{Was: ipam.PhaseRetained, Now: w.held}}},
+		"allocation update, another id":            {AllocationUpdate: []alloc.AllocationUpdate{{Was: ipam.PhaseBound, Now: held}}},
+		"allocation update, another place":         {AllocationUpdate: []alloc.AllocationUpdate{{Was: ipam.PhaseBound, Now: elsewhere}}},
+		"allocation delete, another id":            {AllocationDelete: []ipam.Allocation{held}},
+		"allocation delete, another place":         {AllocationDelete: []ipam.Allocation{elsewhere}},
+		"one of two allocations":                   {AllocationDelete: []ipam.Allocation{w.held, elsewhere}},
+		"claim update, another revision":           {ClaimUpdate: &alloc.ClaimUpdate{Was: ipam.NewID(), Now: claim}},
+		"the same free block given up twice":       {Free: []alloc.FreeChange{remove(w.c4, "10.0.0.128/25", "10.0.0.128/25")}},
+		"the same allocation given up twice":       {AllocationDelete: []ipam.Allocation{w.held, w.held}},
+		"a free block given up in two containers'": {Free: []alloc.FreeChange{remove(w.c4, "10.0.0.128/25"), remove(w.c4, "10.0.0.128/25")}},
+	}
+}

@@ -1,0 +1,87 @@
+package ipam_test
+
+import (
+	"net/netip"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+func TestSpecOfAClaim(t *testing.T) {
+	t.Parallel()
+	n := func(i int) *int { return &i }
+	pool := ipam.Ref{Project: "acme", Name: "net"}
+	for _, c := range []struct {
+		name   string
+		change func(*ipam.ClaimSpec)
+		code   ipam.Code
+		want   string // the place that is refused; "" = none
+	}{
+		{"ByPool", func(*ipam.ClaimSpec) {}, "", ""},
+		{"BySelector", func(s *ipam.ClaimSpec) { s.PoolRef, s.PoolSelector = ipam.Ref{}, &ipam.Selector{} }, "", ""},
+		{"ByAllocation", func(s *ipam.ClaimSpec) { s.PoolRef, s.AllocationRef = ipam.Ref{}, "x" }, "", ""},
+		{"ByNothing", func(s *ipam.ClaimSpec) { s.PoolRef = ipam.Ref{} }, ipam.CodeInvalidArgument, "/spec"},
+		{"ByTwo", func(s *ipam.ClaimSpec) { s.PoolSelector = &ipam.Selector{} }, ipam.CodeInvalidArgument, "/spec"},
+		{"ByThree", func(s *ipam.ClaimSpec) { s.PoolSelector, s.AllocationRef = &ipam.Selector{}, "x" }, ipam.CodeInvalidArgument, "/spec"},
+		{"BadSelector", func(s *ipam.ClaimSpec) {
+			s.PoolRef, s.PoolSelector = ipam.Ref{}, &ipam.Selector{MatchExpressions: []ipam.Requirement{{Key: "a", Operator: "x"}}}
+		}, ipam.CodeInvalidArgument, "/spec/poolSelector/matchExpressions/0/operator"},
+		{"Length", func(s *ipam.ClaimSpec) { s.PrefixLength = n(0) }, "", ""},
+		{"LongestLength", func(s *ipam.ClaimSpec) { s.PrefixLength = n(128) }, "", ""},
+		{"NegativeLength", func(s *ipam.ClaimSpec) { s.PrefixLength = n(-1) }, ipam.CodeInvalidArgument, "/spec/prefixLength"},
+		{"LengthOfNothing", func(s *ipam.ClaimSpec) { s.PrefixLength = n(129) }, ipam.CodeInvalidArgument, "/spec/prefixLength"},
+		{"LengthOfTheOtherFamily", func(s *ipam.ClaimSpec) { s.PrefixLength, s.Family = n(33), ipam.IPv4 }, ipam.CodeInvalidArgument, "/spec/prefixLength"},
+		{"LengthOfItsFamily", func(s *ipam.ClaimSpec) { s.PrefixLength, s.Family = n(33), ipam.IPv6 }, "", ""},
+		{"NoFamily", func(s *ipam.ClaimSpec) { s.Family = "ipv4" }, ipam.CodeInvalidArgument, "/spec/ipFamily"},
+		{"Block", func(s *ipam.ClaimSpec) { s.CIDR = block("10.0.0.0/24") }, "", ""},
+		{"BlockWithItsLength", func(s *ipam.ClaimSpec) { s.CIDR, s.PrefixLength = block("10.0.0.0/24"), n(24) }, "", ""},
+		{"BlockWithAnotherLength", func(s *ipam.ClaimSpec) { s.CIDR, s.PrefixLength = block("10.0.0.0/24"), n(25) }, ipam.CodeInvalidArgument, "/spec/prefixLength"},
+		{"BlockOfItsFamily", func(s *ipam.ClaimSpec) { s.CIDR, s.Family = block("2001:db8::/64"), ipam.IPv6 }, "", ""},
+		{"BlockOfTheOtherFamily", func(s *ipam.ClaimSpec) { s.CIDR, s.Family = block("10.0.0.0/24"), ipam.IPv6 }, ipam.CodeFamilyMismatch, "/spec/ipFamily"},
+		{"Address", func(s *ipam.ClaimSpec) { s.Address = netip.MustParseAddr("10.0.0.1") }, "", ""},
+		{"AddressWithItsLength", func(s *ipam.ClaimSpec) { s.Address, s.PrefixLength = netip.MustParseAddr("10.0.0.1"), n(32) }, "", ""},
+		{"AddressWithAnotherLength", func(s *ipam.ClaimSpec) { s.Address, s.PrefixLength = netip.MustParseAddr("::1"), n(32) }, ipam.CodeInvalidArgument, "/spec/prefixLength"},
+		{"BlockAndAddress", func(s *ipam.ClaimSpec) {
+			s.CIDR, s.Address = block("10.0.0.1/32"), netip.MustParseAddr("10.0.0.1")
+		}, ipam.CodeInvalidArgument, "/spec"},
+		{"NoPolicy", func(s *ipam.ClaimSpec) { s.ReclaimPolicy = "" }, ipam.CodeInvalidArgument, "/spec/reclaimPolicy"},
+		{"Retain", func(s *ipam.ClaimSpec) { s.ReclaimPolicy = ipam.ReclaimRetain }, "", ""},
+		{"AllocationWithLength", func(s *ipam.ClaimSpec) { s.PoolRef, s.AllocationRef, s.PrefixLength = ipam.Ref{}, "x", n(24) }, ipam.CodeInvalidArgument, "/spec"},
+		{"AllocationWithFamily", func(s *ipam.ClaimSpec) { s.PoolRef, s.AllocationRef, s.Family = ipam.Ref{}, "x", ipam.IPv4 }, ipam.CodeInvalidArgument, "/spec"},
+		{"AllocationWithBlock", func(s *ipam.ClaimSpec) { s.PoolRef, s.AllocationRef, s.CIDR = ipam.Ref{}, "x", block("10.0.0.0/24") }, ipam.CodeInvalidArgument, "/spec"},
+		{"Owner", func(s *ipam.ClaimSpec) { s.OwnerRef = &ipam.OwnerRef{Kind: "VM", Name: "web 1", UID: "ü"} }, "", ""},
+		{"OwnerWithLines", func(s *ipam.ClaimSpec) { s.OwnerRef = &ipam.OwnerRef{Name: "a\nb"} }, ipam.CodeInvalidArgument, "/spec/ownerRef/name"},
+		{"LongOwner", func(s *ipam.ClaimSpec) { s.OwnerRef = &ipam.OwnerRef{Kind: strings.Repeat("x", 129)} }, ipam.CodeInvalidArgument, "/spec/ownerRef/kind"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := ipam.ClaimSpec{PoolRef: pool, ReclaimPolicy: ipam.ReclaimDelete}
+			c.change(&s)
+			if err := s.Check(); c.want == "" {
+				require.NoError(t, err)
+			} else {
+				require.Equal(t, c.want, pointer(t, err, c.code))
+			}
+		})
+	}
+}
+
+func TestVeryBlockThatAClaimAsksFor(t *testing.T) {
+	t.Parallel()
+	require.False(t, ipam.ClaimSpec{}.Exact().IsValid())
+	require.Equal(t, block("10.0.0.0/24"), ipam.ClaimSpec{CIDR: block("10.0.0.0/24")}.Exact())
+	require.Equal(t, block("2001:db8::1/128"), ipam.ClaimSpec{Address: netip.MustParseAddr("2001:db8::1")}.Exact())
+	require.Equal(t, "acme/c", ipam.Claim{Metadata: ipam.Metadata{Name: "c", Project: "acme"}}.Ref().String())
+}
+
+func TestSpecsOfProjectsAndSpaces(t *testing.T) {
+	t.Parallel()
+	require.NoError(t, ipam.ProjectSpec{DisplayName: "Größe", Description: "two\nlines"}.Check())
+	require.Equal(t, "/spec/displayName", pointer(t, ipam.ProjectSpec{DisplayName: "two\nlines"}.Check(), ipam.CodeInvalidArgument))
+	require.Equal(t, "/spec/description", pointer(t, ipam.ProjectSpec{Description: "\xff"}.Check(), ipam.CodeInvalidArgument))
+	require.NoError(t, ipam.SpaceSpec{Description: "two\nlines"}.Check())
+	require.Equal(t, "/spec/description", pointer(t, ipam.SpaceSpec{Description: "\x00"}.Check(), ipam.CodeInvalidArgument))
+}

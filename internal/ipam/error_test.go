@@ -1,0 +1,68 @@
+package ipam_test
+
+import (
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io"
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+func TestErrorTellsTheCallerAndTheLogApart(t *testing.T) {
+	t.Parallel()
+	e := ipam.Errorf(ipam.CodeOverlap, "%s overlaps.", "10.0.0.0/8").At("/spec/cidr", "must not be %d.", 7).Because(io.ErrUnexpectedEOF)
+	require.Equal(t, "10.0.0.0/8 overlaps.", e.Message)
+	require.Equal(t, []ipam.Field{{Pointer: "/spec/cidr", Detail: "must not be 7."}}, e.Fields)
+	require.NotContains(t, e.Message, "EOF")
+	require.Contains(t, e.Error(), "EOF")
+	require.ErrorIs(t, e, io.ErrUnexpectedEOF)
+	require.Equal(t, "overlap: 10.0.0.0/8 overlaps.", ipam.Errorf(ipam.CodeOverlap, "10.0.0.0/8 overlaps.").Error())
+}
+
+func TestCodeOfAnError(t *testing.T) {
+	t.Parallel()
+	e := ipam.Invalid("/spec", "must be %s.", "so")
+	require.Equal(t, ipam.CodeInvalidArgument, e.Code)
+	require.Equal(t, []ipam.Field{{Pointer: "/spec", Detail: "must be so."}}, e.Fields)
+	require.Contains(t, e.Message, "/spec must be so.")
+	wrapped := fmt.Errorf("wrapped: %w", e)
+	require.Equal(t, ipam.CodeInvalidArgument, ipam.CodeOf(e))
+	require.Equal(t, ipam.CodeInvalidArgument, ipam.CodeOf(wrapped))
+	require.Equal(t, ipam.CodeInternal, ipam.CodeOf(errors.New("any other")))
+	require.Empty(t, ipam.CodeOf(nil))
+	require.True(t, ipam.IsCode(wrapped, ipam.CodeInvalidArgument))
+	require.False(t, ipam.IsCode(wrapped, ipam.CodeInternal))
+	require.False(t, ipam.IsCode(errors.New("any other"), ipam.CodeInternal), "it is answered as one, but it is none")
+	require.False(t, ipam.IsCode(nil, ipam.CodeInternal))
+}
+
+// Codes is what the contract and the table of statuses are compared with: a code that is missing there is missing everywhere.
+func TestCodesListsEveryCodeOnce(t *testing.T) {
+	t.Parallel()
+	file, err := parser.ParseFile(token.NewFileSet(), "code.go", nil, 0)
+	require.NoError(t, err)
+	var declared []ipam.Code
+	ast.Inspect(file, func(n ast.Node) bool {
+		if v, ok := n.(*ast.ValueSpec); ok && len(v.Values) == 1 {
+			s, err := strconv.Unquote(v.Values[0].(*ast.BasicLit).Value)
+			require.NoError(t, err)
+			declared = append(declared, ipam.Code(s))
+		}
+		return true
+	})
+	listed := ipam.Codes()
+	require.NotEmpty(t, declared)
+	require.ElementsMatch(t, declared, listed)
+	require.Len(t, slices.Compact(slices.Sorted(slices.Values(listed))), len(listed))
+	for _, c := range listed {
+		require.Regexp(t, "^[a-z]+(_[a-z]+)*$", c)
+	}
+}
