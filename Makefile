@@ -14,7 +14,8 @@ BENCH ?= .
 
 # Stamped by hand: Go's own stamping stops the build where the checkout belongs to somebody else than its builder.
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
-BUILD := -trimpath -buildvcs=false -ldflags '-X github.com/carve-ipam/carve/internal/app.version=$(VERSION)'
+COMMIT := $(shell git rev-parse HEAD 2>/dev/null)
+BUILD := -trimpath -buildvcs=false -ldflags '-X github.com/carve-ipam/carve/internal/app.version=$(VERSION) -X github.com/carve-ipam/carve/internal/app.commit=$(COMMIT)'
 
 OAPI_CODEGEN := go tool -modfile=tools/oapi-codegen.mod oapi-codegen
 OASDIFF := go tool -modfile=tools/oasdiff.mod oasdiff

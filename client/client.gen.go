@@ -387,7 +387,7 @@ type AllocationRef struct {
 // AllocationStrategy defines model for AllocationStrategy.
 type AllocationStrategy string
 
-// Annotations Free texts under keys like those of labels; at most 4,096 bytes of UTF-8 each.
+// Annotations Free texts under keys like those of labels; at most 4,096 bytes of UTF-8 each and 32 KiB in all.
 //
 // Example: {"example.com/ticket":"NET-1234"}
 type Annotations map[string]string
@@ -455,7 +455,7 @@ type Count = string
 
 // CreateMetadata Exactly one of `name` and `generateName`; the rest of the metadata is the server's.
 type CreateMetadata struct {
-	// Annotations Free texts under keys like those of labels; at most 4,096 bytes of UTF-8 each.
+	// Annotations Free texts under keys like those of labels; at most 4,096 bytes of UTF-8 each and 32 KiB in all.
 	//
 	// Example: {"example.com/ticket":"NET-1234"}
 	Annotations Annotations `json:"annotations,omitempty"`
@@ -873,7 +873,7 @@ type Metadata struct {
 	// Example: {"env":"prod"}
 	Labels Labels `json:"labels,omitempty"`
 
-	// Annotations Free texts under keys like those of labels; at most 4,096 bytes of UTF-8 each.
+	// Annotations Free texts under keys like those of labels; at most 4,096 bytes of UTF-8 each and 32 KiB in all.
 	//
 	// Example: {"example.com/ticket":"NET-1234"}
 	Annotations Annotations `json:"annotations,omitempty"`
@@ -1148,7 +1148,7 @@ type ProjectStatus struct {
 
 // PutMetadata A `name`, if there is one, must be the one in the path.
 type PutMetadata struct {
-	// Annotations Free texts under keys like those of labels; at most 4,096 bytes of UTF-8 each.
+	// Annotations Free texts under keys like those of labels; at most 4,096 bytes of UTF-8 each and 32 KiB in all.
 	//
 	// Example: {"example.com/ticket":"NET-1234"}
 	Annotations Annotations `json:"annotations,omitempty"`

@@ -54,7 +54,11 @@ func (s *Service) DeleteAllocation(ctx context.Context, project, name string, r 
 			return none, err
 		}
 		if a.Phase != ipam.PhaseRetained {
-			return none, ipam.Errorf(ipam.CodeInUse, "Allocation %s (%s) is bound: delete its %s instead.", a.ID, a.Block, holderWord(a))
+			e := ipam.Errorf(ipam.CodeInUse, "Allocation %s (%s) is bound: delete its %s instead.", a.ID, a.Block, holderWord(a))
+			if a.Holder != (ipam.Ref{}) {
+				e.Figures.ConflictsWith = []string{a.Holder.String()}
+			}
+			return none, e
 		}
 		pool, err := tx.PoolGetByID(ctx, a.ContainerID)
 		if err != nil {

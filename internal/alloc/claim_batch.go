@@ -2,8 +2,12 @@ package alloc
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 	"strconv"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/carve-ipam/carve/internal/alloc/space"
 	"github.com/carve-ipam/carve/internal/ipam"
@@ -53,17 +57,27 @@ type batch struct {
 type batchItem struct {
 	claim  ipam.Claim
 	random ipam.ID
-	pools  []ipam.Pool // eligible, in order
+	choice *choice
+}
+
+// choice is the pools, in order, for all items that ask for the same.
+type choice struct {
+	all   []ipam.Pool // eligible
+	pools []ipam.Pool // those of them that had room when the batch began
+	items []int
 }
 
 func (s *Service) bindBatch(ctx context.Context, b *batch) ([]ipam.Claim, error) {
-	pools, err := s.batchPools(ctx, b)
+	byPool, err := s.batchPools(ctx, b)
 	if err != nil {
 		return nil, err
 	}
-	ids := make([]ipam.ID, len(pools))
-	for i, p := range pools {
-		ids[i] = p.UID
+	// The turns of the pools that are tried first. Others may be opened on the way; there the database decides.
+	var ids []ipam.ID
+	for _, it := range b.items {
+		if len(it.choice.pools) > 0 {
+			ids = append(ids, it.choice.pools[0].UID)
+		}
 	}
 	release, err := s.lanes.acquire(ctx, ids...)
 	if err != nil {
@@ -71,7 +85,7 @@ func (s *Service) bindBatch(ctx context.Context, b *batch) ([]ipam.Claim, error)
 	}
 	defer release()
 	bound, err := settled(ctx, s, "claim_batch", b.request.DryRun, func(ctx context.Context, tx Tx) ([]ipam.Claim, error) {
-		return s.batchTx(ctx, tx, b, pools)
+		return s.batchTx(ctx, tx, b, byPool)
 	}, func(ctx context.Context) ([]ipam.Claim, bool, error) {
 		return s.readBatch(ctx, b)
 	})
@@ -89,66 +103,85 @@ func (s *Service) bindBatch(ctx context.Context, b *batch) ([]ipam.Claim, error)
 	return bound, err
 }
 
-// batchPools resolves each item's pools, reading each named pool and each selector once, and answers all of them.
-func (s *Service) batchPools(ctx context.Context, b *batch) ([]ipam.Pool, error) {
+// batchPools resolves each item's pools, once for all items that ask for the same, and answers who may draw on each pool.
+func (s *Service) batchPools(ctx context.Context, b *batch) (map[ipam.ID][]*choice, error) {
 	named := map[string]*ipam.Pool{}
-	all := map[ipam.ID]ipam.Pool{}
+	choices := map[string]*choice{}
+	byPool := map[ipam.ID][]*choice{}
 	for i := range b.items {
 		it := &b.items[i]
-		name := it.claim.Spec.PoolRef.Name
+		ask := it.claim.Spec
+		ask.OwnerRef, ask.ReclaimPolicy = nil, ""
+		key, err := json.Marshal(ask)
+		if err != nil {
+			return nil, ipam.Errorf(ipam.CodeInternal, "The batch cannot be read.").Because(err)
+		}
+		if it.choice = choices[string(key)]; it.choice != nil {
+			it.choice.items = append(it.choice.items, i)
+			continue
+		}
+		name := ask.PoolRef.Name
 		if _, seen := named[name]; name != "" && !seen {
 			p, found, err := ignoreNotFound(s.store.PoolGet(ctx, b.key, name))
 			if err != nil {
 				return nil, err
 			}
-			named[name] = nil
-			if found {
+			if named[name] = nil; found {
 				named[name] = &p
 			}
 		}
-		if i > 0 && it.claim.Spec.PoolSelector != nil && len(differing(b.items[i-1].claim, it.claim)) == 0 {
-			it.pools = b.items[i-1].pools // the usual case: a thousand alike
-			continue
-		}
-		var err error
-		if it.pools, err = s.eligible(ctx, s.store, b.key, it.claim.Spec, named[name]); err != nil {
+		pools, err := s.eligible(ctx, s.store, b.key, it.claim.Spec, named[name])
+		if err != nil {
 			return nil, inItem(err, i)
 		}
-		for _, p := range it.pools {
-			all[p.UID] = p
-		}
-	}
-	pools := make([]ipam.Pool, 0, len(all))
-	for _, p := range all {
-		pools = append(pools, p)
-	}
-	slices.SortFunc(pools, func(a, c ipam.Pool) int { return slices.Compare(a.UID[:], c.UID[:]) })
-	return pools, nil
-}
-
-// batchTx is one attempt of the transaction claim_batch.
-func (s *Service) batchTx(ctx context.Context, tx Tx, b *batch, pools []ipam.Pool) ([]ipam.Claim, error) {
-	tables := make(map[ipam.ID]*batchPool, len(pools))
-	for _, known := range pools {
-		t, err := openBatchPool(ctx, tx, known, b.items)
+		room, _, err := s.withRoom(ctx, pools, it.claim.Spec)
 		if err != nil {
 			return nil, err
 		}
-		tables[known.UID] = t
+		if len(room) == 0 { // all are full: one of them says so in the transaction
+			room = pools[:1]
+		}
+		it.choice = &choice{all: pools, pools: room, items: []int{i}}
+		choices[string(key)] = it.choice
+		for _, p := range room {
+			byPool[p.UID] = append(byPool[p.UID], it.choice)
+		}
 	}
+	return byPool, nil
+}
+
+// batchTx is one attempt of the transaction claim_batch. Pools are opened when an item comes to them.
+func (s *Service) batchTx(ctx context.Context, tx Tx, b *batch, byPool map[ipam.ID][]*choice) ([]ipam.Claim, error) {
+	opened := map[ipam.ID]*batchPool{}
+	var order []*batchPool
 	var ch Changes
 	bound := make([]ipam.Claim, len(b.items))
 	for i, it := range b.items {
-		c, pool, ok := it.take(i, tables)
-		if !ok {
-			return nil, s.batchRefusal(ctx, tx, it, i, tables)
+		served := false
+		for _, p := range it.choice.pools {
+			t := opened[p.UID]
+			if t == nil {
+				var err error
+				if t, err = openBatchPool(ctx, tx, p, b.items, byPool[p.UID]); err != nil {
+					return nil, err
+				}
+				opened[p.UID], order = t, append(order, t)
+			}
+			c, ok := t.take(i, it.claim)
+			if !ok {
+				continue
+			}
+			bound[i], served = c, true
+			ch.ClaimInsert = append(ch.ClaimInsert, c)
+			ch.AllocationInsert = append(ch.AllocationInsert, allocationOf(c, t.pool))
+			break
 		}
-		bound[i] = c
-		ch.ClaimInsert = append(ch.ClaimInsert, c)
-		ch.AllocationInsert = append(ch.AllocationInsert, allocationOf(c, pool))
+		if !served {
+			return nil, s.batchRefusal(ctx, tx, it, i, opened)
+		}
 	}
-	for _, known := range pools {
-		ch.Free = append(ch.Free, tables[known.UID].carver.change())
+	for _, t := range order {
+		ch.Free = append(ch.Free, t.carver.change())
 	}
 	stored, err := answers(b.key.ID, b.request, b.items[0].claim.CreatedAt, bound)
 	if err != nil {
@@ -165,19 +198,18 @@ type batchPool struct {
 	wishes map[int]space.Wish // by item
 }
 
-func openBatchPool(ctx context.Context, tx Tx, known ipam.Pool, items []batchItem) (*batchPool, error) {
+func openBatchPool(ctx context.Context, tx Tx, known ipam.Pool, items []batchItem, choices []*choice) (*batchPool, error) {
 	pool, err := tx.PoolGetByID(ctx, known.UID)
 	if err != nil {
 		return nil, err
 	}
 	var wishes []space.Wish
 	var owners []int
-	for i, it := range items {
-		if !slices.ContainsFunc(it.pools, func(p ipam.Pool) bool { return p.UID == pool.UID }) {
-			continue
-		}
-		if w, err := wanted(it.claim.Spec, pool); err == nil {
-			wishes, owners = append(wishes, claimWish(w, pool, it.random, tx.Attempt())), append(owners, i)
+	for _, c := range choices {
+		for _, i := range c.items {
+			if w, err := wanted(items[i].claim.Spec, pool); err == nil {
+				wishes, owners = append(wishes, claimWish(w, pool, items[i].random, tx.Attempt())), append(owners, i)
+			}
 		}
 	}
 	space.ShareStart(pool.Block, wishes)
@@ -197,21 +229,18 @@ func openBatchPool(ctx context.Context, tx Tx, known ipam.Pool, items []batchIte
 	return t, nil
 }
 
-// take serves item i from the first of its pools that has room.
-func (it batchItem) take(i int, tables map[ipam.ID]*batchPool) (ipam.Claim, ipam.Pool, bool) {
-	for _, p := range it.pools {
-		t := tables[p.UID]
-		wish, ok := t.wishes[i]
-		if !ok {
-			continue
-		}
-		if block, ok := t.carver.take(wish); ok {
-			c := it.claim
-			c.Block, c.Pool, c.PoolID, c.PoolProjectID = block, t.pool.Ref(), t.pool.UID, t.pool.ProjectID
-			return c, t.pool, true
-		}
+// take serves item i from this pool, if it has room.
+func (t *batchPool) take(i int, c ipam.Claim) (ipam.Claim, bool) {
+	wish, ok := t.wishes[i]
+	if !ok {
+		return c, false
 	}
-	return ipam.Claim{}, ipam.Pool{}, false
+	block, ok := t.carver.take(wish)
+	if !ok {
+		return c, false
+	}
+	c.Block, c.Pool, c.PoolID, c.PoolProjectID = block, t.pool.Ref(), t.pool.UID, t.pool.ProjectID
+	return c, true
 }
 
 // batchRefusal says which item could not be served. What the items before it would have taken is not in the figures:
@@ -223,8 +252,10 @@ func (s *Service) batchRefusal(ctx context.Context, read Reader, it batchItem, i
 		last       want
 		refused    error
 	)
-	for _, p := range it.pools {
-		pool := tables[p.UID].pool
+	for _, pool := range it.choice.all {
+		if t := tables[pool.UID]; t != nil {
+			pool = t.pool
+		}
 		w, err := wanted(it.claim.Spec, pool)
 		if err != nil {
 			refused = err
@@ -236,7 +267,7 @@ func (s *Service) batchRefusal(ctx context.Context, read Reader, it batchItem, i
 	case len(fit) == 0:
 		return inBatch(refused, i)
 	case last.exact.IsValid():
-		return inBatch(takenRefusal(ctx, read, fit[len(fit)-1], last.exact, ProjectKey{}), i)
+		return inBatch(takenRefusal(ctx, read, fit[len(fit)-1], last.exact, exactPointer(it.claim.Spec), ProjectKey{ID: it.claim.ProjectID, Name: it.claim.Project}), i)
 	}
 	found, err := read.Stocks(ctx, containers)
 	if err != nil {
@@ -249,18 +280,32 @@ func (s *Service) batchRefusal(ctx context.Context, read Reader, it batchItem, i
 	return inBatch(exhausted(fit, stocks, last.bits), i)
 }
 
-// readBatch finds out whether the batch was committed: all of it or none.
+// readBatch finds out whether the batch was committed: all of it or none, so that one claim found by its id is proof. A claim
+// of a committed batch that is gone by now is answered as it was prepared, without a block.
 func (s *Service) readBatch(ctx context.Context, b *batch) ([]ipam.Claim, bool, error) {
 	out := make([]ipam.Claim, len(b.items))
+	var committed atomic.Bool
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(readBackParallel)
 	for i, it := range b.items {
-		got, found, err := ignoreNotFound(s.store.ClaimGet(ctx, b.key, it.claim.Name))
-		if err != nil || !found || got.UID != it.claim.UID {
-			return nil, false, err
-		}
-		out[i] = got
+		g.Go(func() error {
+			got, found, err := ignoreNotFound(s.store.ClaimGet(ctx, b.key, it.claim.Name))
+			if err != nil {
+				return err
+			}
+			if out[i] = it.claim; found && got.UID == it.claim.UID {
+				out[i] = got
+				committed.Store(true)
+			}
+			return nil
+		})
 	}
-	return out, true, nil
+	err := g.Wait()
+	return out, committed.Load(), err
 }
+
+// readBackParallel is how many claims of a batch are read at once.
+const readBackParallel = 8
 
 func itemPointer(i int) string { return "/claims/" + strconv.Itoa(i) }
 

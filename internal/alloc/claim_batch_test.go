@@ -106,7 +106,7 @@ func TestBatchIsAllOrNothing(t *testing.T) {
 		{"NotAName", claim("No", "a", 28), ipam.CodeInvalidArgument, "/claims/2/metadata/name"},
 		{"NoRoomLeftInAnotherPool", claim("c", "b", 32), ipam.CodePoolExhausted, "/claims/2"},
 		{"TakenBlock", claimOf("c", "a", exactly("10.0.0.0/28")), ipam.CodeBlockTaken, "/claims/2/spec/cidr"},
-		{"TakenInEveryPoolOfTheSelector", selecting("c", matching("x", "y"), exactly("10.0.1.0/32")), ipam.CodeBlockTaken, "/claims/2/spec"},
+		{"TakenInEveryPoolOfTheSelector", selecting("c", matching("x", "y"), exactly("10.0.1.0/32")), ipam.CodeBlockTaken, "/claims/2/spec/cidr"},
 		{"LengthOutOfBounds", claim("c", "a", 32), ipam.CodePrefixLengthRejected, "/claims/2/spec/prefixLength"},
 		{"NeverSatisfiable", claim("c", "a", 16), ipam.CodeNeverSatisfiable, "/claims/2/spec/prefixLength"},
 		{"NoSuchPool", claim("c", "none", 28), ipam.CodeNotFound, "/claims/2/spec/poolRef/name"},

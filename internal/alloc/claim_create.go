@@ -2,6 +2,7 @@ package alloc
 
 import (
 	"context"
+	"errors"
 	"net/netip"
 
 	"github.com/carve-ipam/carve/internal/alloc/space"
@@ -9,8 +10,8 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// maxEligible bounds the pools that a poolSelector may choose among.
-const maxEligible = 1000
+// eligiblePage is how many pools one read of a selector's candidates fetches.
+const eligiblePage = 500
 
 // CreateClaim binds one block, or answers why not. The claim exists if and only if it is bound.
 func (s *Service) CreateClaim(ctx context.Context, project string, c ipam.Claim, r Request) (Result[ipam.Claim], error) {
@@ -137,21 +138,26 @@ func (s *Service) eligible(ctx context.Context, read Reader, key ProjectKey, spe
 		}
 		return []ipam.Pool{*named}, nil
 	}
-	all, err := read.PoolListByLabels(ctx, key, spec.PoolSelector.MatchLabels, maxEligible)
-	if err != nil {
-		return nil, err
-	}
 	var fit []ipam.Pool
 	var refused error
-	for _, p := range all {
-		if !spec.PoolSelector.Matches(p.Labels) {
-			continue
+	for after, more := "", true; more; {
+		page, err := read.PoolListByLabels(ctx, key, spec.PoolSelector.MatchLabels, after, eligiblePage)
+		if err != nil {
+			return nil, err
 		}
-		if _, err := wanted(spec, p); err != nil {
-			refused = err
-			continue
+		for _, p := range page {
+			after = p.Name
+			if !spec.PoolSelector.Matches(p.Labels) {
+				continue
+			}
+			if _, err := wanted(spec, p); err != nil {
+				refused = err
+				continue
+			}
+			p.Labels, p.Annotations = nil, nil // there may be thousands of them
+			fit = append(fit, p)
 		}
-		fit = append(fit, p)
+		more = len(page) == eligiblePage
 	}
 	switch {
 	case len(fit) > 0:
@@ -173,11 +179,7 @@ type want struct {
 // wanted resolves what a claim asks of a pool, or says why the pool can never serve it.
 func wanted(spec ipam.ClaimSpec, p ipam.Pool) (want, error) {
 	if exact := spec.Exact(); exact.IsValid() {
-		pointer := "/spec/cidr"
-		if spec.Address.IsValid() {
-			pointer = "/spec/address"
-		}
-		return want{exact: exact, bits: exact.Bits()}, p.AdmitExact(pointer, exact)
+		return want{exact: exact, bits: exact.Bits()}, p.AdmitExact(exactPointer(spec), exact)
 	}
 	if spec.Family != "" && spec.Family != p.Family() {
 		return want{}, ipam.Errorf(ipam.CodeFamilyMismatch, "Pool %s is %s; %s was asked for.", p.Ref(), p.Family(), spec.Family).
@@ -193,24 +195,64 @@ func wanted(spec ipam.ClaimSpec, p ipam.Pool) (want, error) {
 	return want{bits: *bits}, p.Admit("/spec/prefixLength", *bits)
 }
 
+// exactPointer is the field that asks for a very block.
+func exactPointer(spec ipam.ClaimSpec) string {
+	if spec.Address.IsValid() {
+		return "/spec/address"
+	}
+	return "/spec/cidr"
+}
+
 // bind tries the pools in turn. Only when every one is exhausted is that the answer, with the figures of all.
-func (s *Service) bind(ctx context.Context, key ProjectKey, c ipam.Claim, pools []ipam.Pool, random ipam.ID, r Request) (ipam.Claim, error) {
+func (s *Service) bind(ctx context.Context, key ProjectKey, c ipam.Claim, all []ipam.Pool, random ipam.ID, r Request) (ipam.Claim, error) {
 	if c.Spec.AllocationRef != "" {
 		return s.rebind(ctx, key, c, r)
 	}
-	var last error
+	pools, last, err := s.withRoom(ctx, all, c.Spec)
+	if err != nil {
+		return ipam.Claim{}, err
+	}
 	for _, p := range pools {
 		m := &member{ctx: ctx, key: key, claim: c, random: random, request: r, create: true}
 		bound, err := s.join(ctx, p, m)
-		if !ipam.IsCode(err, ipam.CodePoolExhausted) && !(len(pools) > 1 && triesNext(err)) {
+		if lack, ok := errors.AsType[*noRoom](err); ok {
+			err = refusal(ctx, s.store, p, lack.wish, exactPointer(c.Spec), key)
+		}
+		if !ipam.IsCode(err, ipam.CodePoolExhausted) && !(len(all) > 1 && triesNext(err)) {
 			return bound, err
 		}
 		last = err
 	}
-	if len(pools) == 1 {
+	if len(all) == 1 {
 		return ipam.Claim{}, last
 	}
-	return ipam.Claim{}, s.exhaustedAll(ctx, pools, c.Spec, last)
+	return ipam.Claim{}, s.exhaustedAll(ctx, all, c.Spec, last)
+}
+
+// withRoom leaves the pools that have a free block which is large enough, so that a claim need not open a transaction on each
+// of a thousand full pools. The others were tried by that look; full stands for them when nobody has room.
+func (s *Service) withRoom(ctx context.Context, pools []ipam.Pool, spec ipam.ClaimSpec) (room []ipam.Pool, full error, err error) {
+	if len(pools) < 2 || spec.Exact().IsValid() {
+		return pools, nil, nil
+	}
+	ask := make([]RoomQuery, 0, len(pools))
+	for _, p := range pools {
+		w, err := wanted(spec, p)
+		if err != nil {
+			continue
+		}
+		ask = append(ask, RoomQuery{Container: PoolContainer(p), Bits: w.bits})
+	}
+	has, err := s.store.RoomIn(ctx, ask)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, p := range pools {
+		if has[p.UID] {
+			room = append(room, p)
+		}
+	}
+	return room, ipam.Errorf(ipam.CodePoolExhausted, "None of the pools has room."), nil
 }
 
 // triesNext: this pool cannot, another one may.

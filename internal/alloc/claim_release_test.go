@@ -47,7 +47,8 @@ func TestReleaseUnderRetainKeepsTheAllocation(t *testing.T) {
 		b.refuseClaim(t, claimOf("c", "net", hostAddress("10.0.0.1")), ipam.CodeBlockTaken)
 		b.refuseClaim(t, claimOf("c", "net", exactly("10.0.0.0/25")), ipam.CodeBlockTaken)
 		_, err := b.CreatePool(b.ctx, project, childAt("p", "net", made.Block.String()), alloc.Request{})
-		refused(t, err, ipam.CodeBlockTaken)
+		e = refused(t, err, ipam.CodeAllocationRetained)
+		require.Equal(t, "/spec/cidr", e.Fields[0].Pointer)
 	})
 	t.Run("ItCanBeDeleted", func(t *testing.T) {
 		require.NoError(t, b.DeleteAllocation(b.ctx, project, kept.ID.String(), alloc.Request{}))

@@ -75,7 +75,6 @@ func (s *Service) runGroup(ctx context.Context, pool ipam.Pool, members []*membe
 		}
 		waiting = append(waiting, m)
 	}
-	waiting = onePerName(waiting)
 	for round := 0; len(waiting) > 0; round++ {
 		if round == maxRounds {
 			finish(waiting, contention(nil))
@@ -83,24 +82,6 @@ func (s *Service) runGroup(ctx context.Context, pool ipam.Pool, members []*membe
 		}
 		waiting = s.runRound(ctx, pool, waiting)
 	}
-}
-
-// onePerName leaves one member for each claim name and each idempotency key: rows of one statement must not be about the same
-// thing. The others look again, and find what the first one did.
-func onePerName(members []*member) []*member {
-	seen := make(map[string]bool, len(members))
-	out := members[:0]
-	for _, m := range members {
-		project := m.key.ID.String()
-		name, key := project+"/name/"+m.claim.Name, project+"/key/"+m.request.Key
-		if seen[name] || m.request.Key != "" && seen[key] {
-			m.finish(ipam.Claim{}, &Conflict{})
-			continue
-		}
-		seen[name], seen[key] = true, true
-		out = append(out, m)
-	}
-	return out
 }
 
 // runRound runs one transaction and answers the members that still have no outcome.
@@ -130,39 +111,36 @@ func (s *Service) runRound(ctx context.Context, pool ipam.Pool, members []*membe
 	}
 }
 
-// deliver hands out the outcomes of a committed plan. A refusal is completed with the figures of now; if by now there is
-// room again, the member goes into the next round instead of being told so.
+// deliver hands out the outcomes of a committed plan. A member that was refused, although by now there is room again, goes into
+// the next round instead of being told so. The figures of a refusal are read by the one who is refused (bind): counting
+// what is free takes as long as the pool is fragmented, and the others wait for the turn.
 func (s *Service) deliver(ctx context.Context, pool ipam.Pool, members []*member, p *groupPlan) []*member {
-	var again, refused []*member
-	var wishes []space.Wish
+	var again []*member
 	for i, m := range members {
 		switch {
 		case (p.refused[i] || p.errs[i] != nil) && s.tookEffectLate(ctx, m):
+		case p.refused[i] && s.hasRoomAgain(ctx, pool, m, p.wishes[i]):
+			again = append(again, m)
 		case p.refused[i]:
-			refused, wishes = append(refused, m), append(wishes, p.wishes[i])
+			m.finish(ipam.Claim{}, &noRoom{wish: p.wishes[i]})
 		default:
 			m.finish(p.outcomes[i], p.errs[i])
 		}
 	}
-	if len(refused) == 0 {
-		return nil
-	}
-	stocks, err := s.store.Stocks(ctx, []Container{PoolContainer(pool)})
-	if err != nil {
-		finish(refused, err)
-		return nil
-	}
-	stock := stocks[pool.UID]
-	for i, m := range refused {
-		largest, some := stock.LargestFree()
-		switch w := wishes[i]; {
-		case w.Exact.IsValid():
-			m.finish(ipam.Claim{}, takenRefusal(ctx, s.store, pool, w.Exact, m.key))
-		case some && largest <= w.Bits && !m.request.DryRun:
-			again = append(again, m)
-		default:
-			m.finish(ipam.Claim{}, exhausted([]ipam.Pool{pool}, []ipam.Stock{stock}, w.Bits))
-		}
-	}
 	return again
 }
+
+// hasRoomAgain looks, by one probe, whether the pool could serve now what it just could not.
+func (s *Service) hasRoomAgain(ctx context.Context, pool ipam.Pool, m *member, w space.Wish) bool {
+	if w.Exact.IsValid() || m.request.DryRun {
+		return false
+	}
+	room, err := s.store.RoomIn(ctx, []RoomQuery{{Container: PoolContainer(pool), Bits: w.Bits}})
+	return err == nil && room[pool.UID]
+}
+
+// noRoom says that a pool had no room for a wish when its group was served.
+type noRoom struct{ wish space.Wish }
+
+// Error implements error.
+func (*noRoom) Error() string { return "the pool has no room" }

@@ -43,28 +43,33 @@ func TestMemberThatCannotBeServedHarmsNobodyInTheGroup(t *testing.T) {
 
 func TestPolicyThatChangesWhileAClaimWaitsIsTheOneInForce(t *testing.T) {
 	t.Parallel()
-	g := setupGated(t, root("net", "10.0.0.0/24", byDefault(28)), claim("first", "net", 32))
-	other, _ := g.server(t)
-	g.queue(t,
-		g.claiming(claim("too-long", "net", 32), alloc.Request{}),
-		g.claiming(claimOf("by-default", "net"), alloc.Request{}),
-		g.claiming(claim("good", "net", 30), alloc.Request{}),
-		g.claiming(claim("too-short", "net", 28), alloc.Request{}),
-	)
-	_, err := other.PatchPool(g.ctx, project, "net", alloc.Request{}, func(p ipam.Pool) (ipam.Pool, error) {
-		bounds(29, 31)(&p)
-		byDefault(29)(&p)
-		strategy(ipam.FirstFit)(&p)
-		return p, nil
-	})
-	require.NoError(t, err)
-	late := g.finish()
-	e := refused(t, late[0].err, ipam.CodePrefixLengthRejected)
-	require.Equal(t, []int{29, 31}, []int{*e.Figures.AllowedMin, *e.Figures.AllowedMax})
-	require.NoError(t, late[1].err)
-	require.Equal(t, 29, late[1].claim.Block.Bits(), "the default of now, not of then")
-	require.NoError(t, late[2].err)
-	refused(t, late[3].err, ipam.CodePrefixLengthRejected)
+	for _, now := range []ipam.Strategy{ipam.BestFit, ipam.FirstFit} {
+		t.Run("BestFitThen"+string(now), func(t *testing.T) {
+			t.Parallel()
+			g := setupGated(t, root("net", "10.0.0.0/24", byDefault(28)), claim("first", "net", 32))
+			other, _ := g.server(t)
+			g.queue(t,
+				g.claiming(claim("too-long", "net", 32), alloc.Request{}),
+				g.claiming(claimOf("by-default", "net"), alloc.Request{}),
+				g.claiming(claim("good", "net", 30), alloc.Request{}),
+				g.claiming(claim("too-short", "net", 28), alloc.Request{}),
+			)
+			_, err := other.PatchPool(g.ctx, project, "net", alloc.Request{}, func(p ipam.Pool) (ipam.Pool, error) {
+				bounds(29, 31)(&p)
+				byDefault(29)(&p)
+				strategy(now)(&p)
+				return p, nil
+			})
+			require.NoError(t, err)
+			late := g.finish()
+			e := refused(t, late[0].err, ipam.CodePrefixLengthRejected)
+			require.Equal(t, []int{29, 31}, []int{*e.Figures.AllowedMin, *e.Figures.AllowedMax})
+			require.NoError(t, late[1].err)
+			require.Equal(t, 29, late[1].claim.Block.Bits(), "the default of now, not of then")
+			require.NoError(t, late[2].err)
+			refused(t, late[3].err, ipam.CodePrefixLengthRejected)
+		})
+	}
 }
 
 func TestPoolThatIsDeletedWhileClaimsWaitIsNotFound(t *testing.T) {

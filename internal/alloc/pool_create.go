@@ -185,7 +185,7 @@ func admitChild(parent ipam.Pool, spec ipam.PoolSpec) error {
 // poolRefusal explains why the source had no room.
 func (s *Service) poolRefusal(ctx context.Context, read Reader, from source, wish space.Wish) error {
 	if from.parent != nil {
-		return refusal(ctx, read, *from.parent, wish)
+		return refusal(ctx, read, *from.parent, wish, "/spec/cidr", ProjectKey{ID: from.parent.ProjectID, Name: from.parent.Project})
 	}
 	others, err := read.PoolListOverlapping(ctx, from.container.ID, wish.Exact, 5)
 	if err != nil {

@@ -3,7 +3,6 @@ package alloc
 import (
 	"context"
 	"net/netip"
-	"slices"
 	"strconv"
 
 	"github.com/carve-ipam/carve/internal/alloc/space"
@@ -118,9 +117,27 @@ func (s *Service) inUse(ctx context.Context, p ipam.Pool, refused error) error {
 	}
 	e := ipam.Errorf(code, "Pool %s still holds %s, %s and %s; nothing was changed.", p.Ref(),
 		counted(held.Claims, "claim"), counted(held.Retained, "retained allocation"), counted(held.ChildPools, "child pool"))
+	if code == ipam.CodeAllocationRetained {
+		e.Figures.ConflictsWith = s.retainedNames(ctx, p)
+	}
 	claims := held.Claims + held.Retained
 	e.Figures.Claims, e.Figures.ChildPools = &claims, &held.ChildPools
 	return e
+}
+
+// retainedNames names a few of the allocations that are all that keeps a pool.
+func (s *Service) retainedNames(ctx context.Context, p ipam.Pool) []string {
+	rows, err := s.store.AllocationListInPool(ctx, PoolContainer(p), p.Block, netip.Addr{}, maxPoolsNamed)
+	if err != nil {
+		return nil // the refusal stands without them
+	}
+	var names []string
+	for _, a := range rows {
+		if a.Phase == ipam.PhaseRetained {
+			names = append(names, a.Project+"/"+a.ID.String())
+		}
+	}
+	return names
 }
 
 // maxHeldToDelete is one more than the reservations a pool can have, so that anything else held is among those read.
@@ -131,14 +148,3 @@ const maxHeldToDelete = ipam.MaxReservedBlocks + 1
 const maxFreeToDelete = ipam.MaxReservedBlocks * 2 * 128
 
 func reservationPointer(i int) string { return "/spec/reservations/" + strconv.Itoa(i) }
-
-// pointAt replaces the places that a refusal names by one.
-func pointAt(err error, pointer string) error {
-	if e, ok := err.(*ipam.Error); ok && len(e.Fields) > 0 { //nolint:errorlint // only our own refusal is re-pointed
-		c := *e
-		c.Fields = slices.Clone(e.Fields[:1])
-		c.Fields[0].Pointer = pointer
-		return &c
-	}
-	return err
-}

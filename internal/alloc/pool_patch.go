@@ -55,13 +55,17 @@ func (s *Service) PatchPool(ctx context.Context, project, name string, r Request
 			return was, err
 		}
 		changes.PoolUpdate = &PoolUpdate{Was: was.Revision, Now: next}
-		if err := tx.Write(ctx, changes); err != nil || !r.DryRun {
+		if err := tx.Write(ctx, changes); err != nil {
 			return next, err
 		}
-		return withStock(ctx, tx, next) // as it would be: outside of this transaction nobody will ever see it
+		return withStock(ctx, tx, next) // read here: after the commit a failure to read could not be told from a failure to change
 	}, func(ctx context.Context) (ipam.Pool, bool, error) {
 		got, found, err := ignoreNotFound(s.store.PoolGet(ctx, key, name))
-		return got, found && got.Revision == revision, err
+		if err != nil || !found || got.Revision != revision {
+			return got, false, err
+		}
+		got, err = withStock(ctx, s.store, got) // likewise, and in the time there is for reading back
+		return got, err == nil, err
 	})
 	if err != nil || p.Stock.Free != nil {
 		return p, err
@@ -128,8 +132,7 @@ func (s *Service) rereserve(ctx context.Context, tx Tx, was, next ipam.Pool, sub
 	next.CreatedBy = subject
 	for i, r := range added {
 		if _, ok := k.take(wishes[i]); !ok {
-			e := takenRefusal(ctx, tx, was, r.block, ProjectKey{ID: was.ProjectID, Name: was.Project})
-			return Changes{}, pointAt(e, reservationPointer(r.index))
+			return Changes{}, takenRefusal(ctx, tx, was, r.block, reservationPointer(r.index), ProjectKey{ID: was.ProjectID, Name: was.Project})
 		}
 		changes.AllocationInsert = append(changes.AllocationInsert, reservationOf(next, r))
 	}

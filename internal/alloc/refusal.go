@@ -18,10 +18,11 @@ func counted(n int64, noun string) string {
 	return strconv.FormatInt(n, 10) + " " + noun + "s"
 }
 
-// refusal explains why a pool could not grant a wish, with the figures of the moment.
-func refusal(ctx context.Context, read Reader, pool ipam.Pool, wish space.Wish) error {
+// refusal explains why a pool could not grant a wish, with the figures of the moment. pointer is the field that asked for an
+// exact block; caller may be told to bind a retained allocation of its own again.
+func refusal(ctx context.Context, read Reader, pool ipam.Pool, wish space.Wish, pointer string, caller ProjectKey) error {
 	if wish.Exact.IsValid() {
-		return takenRefusal(ctx, read, pool, wish.Exact, ProjectKey{})
+		return takenRefusal(ctx, read, pool, wish.Exact, pointer, caller)
 	}
 	stocks, err := read.Stocks(ctx, []Container{PoolContainer(pool)})
 	if err != nil {
@@ -29,6 +30,9 @@ func refusal(ctx context.Context, read Reader, pool ipam.Pool, wish space.Wish) 
 	}
 	return exhausted([]ipam.Pool{pool}, []ipam.Stock{stocks[pool.UID]}, wish.Bits)
 }
+
+// maxPoolsNamed bounds the pools that a refusal names.
+const maxPoolsNamed = 50
 
 // exhausted says that none of the pools has a free block of the wanted length, which length is still free, and how
 // many addresses. bits is what was asked of the last pool; where pools of both families were tried, lengths speak of its
@@ -38,7 +42,9 @@ func exhausted(pools []ipam.Pool, stocks []ipam.Stock, bits int) *ipam.Error {
 	all := ipam.Stock{Free: map[int]int64{}}
 	names := make([]string, 0, len(pools))
 	for i, p := range pools {
-		names = append(names, p.Ref().String())
+		if i < maxPoolsNamed {
+			names = append(names, p.Ref().String())
+		}
 		total.Add(total, stocks[i].Available(p.Family().Bits()))
 		if p.Family() != family {
 			continue
@@ -49,7 +55,7 @@ func exhausted(pools []ipam.Pool, stocks []ipam.Stock, bits int) *ipam.Error {
 	}
 	available := total.String()
 	where := "Pool " + names[0] + " has"
-	if len(names) > 1 {
+	if len(pools) > 1 {
 		where = "None of the pools tried has"
 	}
 	var e *ipam.Error
@@ -66,19 +72,17 @@ func exhausted(pools []ipam.Pool, stocks []ipam.Stock, bits int) *ipam.Error {
 
 // takenRefusal says that the very block asked for is held, at least in part. caller is told to bind a retained allocation
 // again when it is its own; the zero key: nobody.
-func takenRefusal(ctx context.Context, read Reader, pool ipam.Pool, block netip.Prefix, caller ProjectKey) error {
-	pointer := "/spec/cidr"
-	if block.IsSingleIP() {
-		pointer = "/spec"
-	}
+func takenRefusal(ctx context.Context, read Reader, pool ipam.Pool, block netip.Prefix, pointer string, caller ProjectKey) error {
 	held, err := read.AllocationListInPool(ctx, PoolContainer(pool), block, netip.Addr{}, 1)
 	if err != nil {
 		return err
 	}
 	if len(held) == 1 && held[0].Block == block && held[0].Phase == ipam.PhaseRetained && held[0].HolderProjectID == caller.ID && !caller.ID.IsZero() {
-		return ipam.Errorf(ipam.CodeAllocationRetained,
+		e := ipam.Errorf(ipam.CodeAllocationRetained,
 			"%s is retained from the deleted claim %s. Claim it with allocationRef %q, or delete that allocation first.",
-			block, held[0].Holder, held[0].ID).At(pointer, "is retained; name the allocation instead.")
+			block, held[0].Holder, held[0].ID)
+		e.Figures.ConflictsWith = []string{held[0].Project + "/" + held[0].ID.String()}
+		return e.At(pointer, "is retained; name the allocation instead.")
 	}
 	e := ipam.Errorf(ipam.CodeBlockTaken, "%s is not free in pool %s: all of it or a part of it is held.", block, pool.Ref())
 	bits := block.Bits()

@@ -39,13 +39,16 @@ type Reader interface {
 	PoolGet(ctx context.Context, project ProjectKey, name string) (ipam.Pool, error)
 	PoolGetByID(ctx context.Context, id ipam.ID) (ipam.Pool, error)
 	PoolList(ctx context.Context, project ProjectKey, after string, limit int) ([]ipam.Pool, error)
-	// PoolListByLabels answers up to limit pools that carry all the labels, in order of name.
-	PoolListByLabels(ctx context.Context, project ProjectKey, labels map[string]string, limit int) ([]ipam.Pool, error)
+	// PoolListByLabels answers up to limit pools that carry all the labels, in order of name, after a name.
+	PoolListByLabels(ctx context.Context, project ProjectKey, labels map[string]string, after string, limit int) ([]ipam.Pool, error)
 	// PoolListOverlapping answers up to limit pools carved from the container that overlap the block.
 	PoolListOverlapping(ctx context.Context, containerID ipam.ID, block netip.Prefix, limit int) ([]ipam.Pool, error)
 
 	// Stocks answers what is free in each container, by size.
 	Stocks(ctx context.Context, containers []Container) (map[ipam.ID]ipam.Stock, error)
+	// RoomIn answers which containers have a free block that can hold the prefix length asked of each: one probe each,
+	// whatever the containers hold.
+	RoomIn(ctx context.Context, ask []RoomQuery) (map[ipam.ID]bool, error)
 	// FreeList answers up to limit free blocks that are at most maxBits long (so each can hold that length), in order
 	// of length, then address, after the given block (the zero Prefix: from the start).
 	FreeList(ctx context.Context, c Container, maxBits int, after netip.Prefix, limit int) ([]netip.Prefix, error)
@@ -115,6 +118,12 @@ func PoolContainer(p ipam.Pool) Container {
 // SpaceContainer is one family of a space as a container.
 func SpaceContainer(s ipam.Space, f ipam.Family) Container {
 	return Container{Region: s.Region, ID: s.Container(f), ProjectID: s.ProjectID, Block: f.Everything()}
+}
+
+// RoomQuery asks whether a container can hold a block of a prefix length.
+type RoomQuery struct {
+	Container Container
+	Bits      int
 }
 
 // Holdings of a project.

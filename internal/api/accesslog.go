@@ -29,6 +29,7 @@ func (a *adapter) accessLog(next echo.HandlerFunc) echo.HandlerFunc {
 			slog.Int("status", c.Response().Status),
 			slog.Duration("duration", time.Since(start)),
 			slog.String("requestId", requestIDOf(c)),
+			slog.String("traceId", traceIDOf(c)),
 			slog.String("subject", who.Subject),
 		)
 		return nil

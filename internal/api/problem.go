@@ -121,6 +121,7 @@ func (a *adapter) logError(c echo.Context, status int, e *ipam.Error, cause erro
 		slog.Int("status", status),
 		slog.String("route", c.Path()),
 		slog.String("requestId", requestIDOf(c)),
+		slog.String("traceId", traceIDOf(c)),
 		slog.String("cause", cause.Error()),
 	}
 	p, isPanic := errors.AsType[*panicked](cause)

@@ -18,8 +18,10 @@ import (
 
 // Bounds of a JSON body besides its size.
 const (
-	maxDepth  = 64 // of arrays and objects in each other
-	maxNumber = 32 // characters of a number
+	maxDepth  = 64      // of arrays and objects in each other
+	maxNumber = 32      // characters of a number
+	maxMember = 512     // bytes of a member's name: places are named by paths of these, and paths of long names cost their length each time
+	maxTokens = 200_000 // values, names and brackets: the contract's largest useful body, a batch of 1,000 claims, has a tenth of that
 )
 
 // checkJSON refuses a body that two readers could understand differently, or that cannot be stored: not UTF-8, U+0000 in a
@@ -34,10 +36,13 @@ func checkJSON(data []byte) error {
 	}
 	d := jsontext.NewDecoder(bytes.NewBuffer(data))
 	w := jsonWalk{decoder: d}
-	for {
+	for tokens := 0; ; tokens++ {
 		token, err := d.ReadToken()
 		if err != nil {
 			return syntaxError(data, err)
+		}
+		if tokens == maxTokens {
+			return at("", "has more than %d values, names and brackets; send less in one request.", maxTokens)
 		}
 		if err := w.check(token); err != nil {
 			return err
@@ -83,6 +88,9 @@ func (w *jsonWalk) checkString(s string) error {
 	kind, length := w.decoder.StackIndex(w.decoder.StackDepth())
 	if kind != jsontext.KindBeginObject || length%2 == 0 {
 		return nil // a value; a name leaves an odd number of tokens behind
+	}
+	if len(s) > maxMember {
+		return at(string(w.decoder.StackPointer().Parent()), "has a member whose name is %d bytes long; no name is longer than %d.", len(s), maxMember)
 	}
 	if freeNames(w.decoder.StackPointer().Parent()) {
 		return nil

@@ -69,7 +69,7 @@ func Start(ctx context.Context, c Config, logTo io.Writer) (_ *App, err error) {
 	}
 	a.server = &http.Server{
 		Handler: a.handler(c, service), ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, IdleTimeout: idleTimeout,
-		WriteTimeout: c.RequestTimeout + writeSlack, MaxHeaderBytes: maxHeader, ErrorLog: slog.NewLogLogger(a.Log.Handler(), slog.LevelDebug),
+		WriteTimeout: c.RequestTimeout + writeSlack, MaxHeaderBytes: maxHeader, ErrorLog: slog.NewLogLogger(a.Log.Handler(), slog.LevelWarn),
 	}
 	a.background()
 	go a.serve()
@@ -89,8 +89,13 @@ func (a *App) openDatabase(ctx context.Context, c Config) error {
 		if err := crdb.Migrate(ctx, a.dsn, c.Region); err != nil {
 			return err
 		}
-	} else if err := crdb.CheckSchema(ctx, a.dsn); err != nil {
-		return err
+	} else {
+		if err := crdb.CheckSchema(ctx, a.dsn); err != nil {
+			return err
+		}
+		if err := crdb.CheckRegion(ctx, a.dsn, c.Region); err != nil {
+			return err
+		}
 	}
 	store, err := crdb.Open(ctx, a.dsn, crdb.Options{Region: c.Region, MaxConnections: int32(c.MaxConnections), Log: a.Log}) //nolint:gosec // checked: 2 to 1000
 	a.store = store
@@ -99,8 +104,8 @@ func (a *App) openDatabase(ctx context.Context, c Config) error {
 
 func (a *App) handler(c Config, service *alloc.Service) http.Handler {
 	return api.New(api.Config{
-		Service: service, Authenticator: api.Dev{}, Log: a.Log, RequestTimeout: c.RequestTimeout, Ready: a.store.Ping,
-		Version: api.Version{Version: version, Commit: commit()},
+		Service: service, Authenticator: api.Dev{LocalOnly: true}, Log: a.Log, RequestTimeout: c.RequestTimeout, Ready: a.store.Ping,
+		Version: api.Version{Version: version, Commit: commit},
 	})
 }
 

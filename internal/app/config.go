@@ -70,7 +70,7 @@ func ParseConfig(args, environ []string) (c Config, usage string, err error) {
 		return c, usage, err
 	}
 	if f.NArg() > 0 {
-		return c, usage, fmt.Errorf("unexpected argument %q: the server takes flags only", f.Arg(0))
+		return c, usage, errors.New("unexpected argument: the server takes flags only, as --name=value")
 	}
 	if err := fromEnvironment(f, environ); err != nil {
 		return c, usage, err

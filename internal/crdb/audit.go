@@ -33,9 +33,9 @@ const maxFindings = 100
 // Audit checks every invariant in one snapshot of the database. It changes nothing and can run while the service works.
 func Audit(ctx context.Context, dsn string) (Report, error) {
 	report := Report{Checked: map[string]int64{}}
-	cfg, err := pgx.ParseConfig(dsn)
+	cfg, err := parseDSN(dsn)
 	if err != nil {
-		return report, fmt.Errorf("the database URL is not valid: %w", err)
+		return report, err
 	}
 	cfg.RuntimeParams["application_name"] = "carve-audit"
 	c, err := pgx.ConnectConfig(ctx, cfg)
@@ -43,7 +43,17 @@ func Audit(ctx context.Context, dsn string) (Report, error) {
 		return report, fmt.Errorf("cannot connect to the database: %w", err)
 	}
 	defer func() { _ = c.Close(context.WithoutCancel(ctx)) }()
-	tx, err := c.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.Serializable, AccessMode: pgx.ReadOnly}) //nolint:forbidigo // a read-only snapshot, not a transaction of the service
+	eng, err := detectOn(ctx, c)
+	if err != nil {
+		return report, err
+	}
+	// One snapshot is a committed state, and that is all the invariants speak of. PostgreSQL's SERIALIZABLE would abort the
+	// audit, or the writers, while the service works.
+	snapshot := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
+	if eng.name() == (cockroach{}).name() {
+		snapshot.IsoLevel = pgx.Serializable
+	}
+	tx, err := c.BeginTx(ctx, snapshot) //nolint:forbidigo // a read-only snapshot, not a transaction of the service
 	if err != nil {
 		return report, fmt.Errorf("cannot read the database: %w", err)
 	}
@@ -71,12 +81,16 @@ func violations(ctx context.Context, tx pgx.Tx, name, sql string) ([]Finding, er
 	}
 	var out []Finding
 	var container, detail string
+	total := 0
 	_, err = pgx.ForEachRow(rows, []any{&container, &detail}, func() error {
-		if len(out) < maxFindings {
+		if total++; total <= maxFindings {
 			out = append(out, Finding{Invariant: name, Container: container, Detail: detail})
 		}
 		return nil
 	})
+	if total > maxFindings {
+		out = append(out, Finding{Invariant: name, Detail: fmt.Sprintf("these are the first %d of %d", maxFindings, total)})
+	}
 	return out, err
 }
 

@@ -235,7 +235,8 @@ func TestAuditReportsSomeOfVeryManyFindings(t *testing.T) {
 	e.exec(t, "INSERT INTO free_blocks (region, container_id, host_bits, base) SELECT 'local', gen_random_uuid(), 0, '\\x00000000' FROM generate_series(1, 250)")
 	report, err := crdb.Audit(t.Context(), e.dsn)
 	require.NoError(t, err)
-	require.Len(t, report.Findings, 100)
+	require.Len(t, report.Findings, 101)
+	require.Equal(t, "these are the first 100 of 250", report.Findings[100].Detail)
 }
 
 // One snapshot: what is being carved and released meanwhile is seen whole or not at all.

@@ -71,8 +71,5 @@ func (cockroach) prepareRegions(ctx context.Context, c *pgx.Conn, region string)
 		}
 		return nil
 	}
-	if _, err := c.Exec(ctx, "ALTER DATABASE "+name+" ADD REGION IF NOT EXISTS "+want); err != nil {
-		return fmt.Errorf("cannot add region %q to the database: %w", region, err)
-	}
-	return nil
+	return checkRegion(ctx, c, region)
 }

@@ -3,7 +3,6 @@ package crdb
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -56,10 +55,7 @@ func (postgres) prepareRegions(ctx context.Context, c *pgx.Conn, region string) 
 			return err
 		}
 	}
-	if _, err := c.Exec(ctx, "ALTER TYPE crdb_internal_region ADD VALUE IF NOT EXISTS "+quoteLiteral(region)); err != nil {
-		return fmt.Errorf("cannot add region %q: %w", region, err)
-	}
-	return nil
+	return checkRegion(ctx, c, region)
 }
 
 // isThere reports whether an object was not made because it exists: found in the catalogue, or met there when it was entered.

@@ -117,7 +117,9 @@ func classifyState(code string) ending {
 		return endAgain
 	case "55P03", "0A000", "26000": // lock not available; a cached plan that is out of date
 		return endAgain
-	case "57P01", "57P02", "57P03", "58C00", "58C01", "53300", "53200": // draining, crashed, starting, range unavailable, too many connections, memory
+	case "57P01", "57P02", "57P03", "58C00", "58C01", "53300", "53200", "53100", "53000", "53400", "25006", "57P04", "25P03", "25P04", "28000", "28P01", "3D000":
+		// Draining, crashed, starting; range unavailable; too many connections, no memory, no disk, other resources; a standby; the
+		// database dropped; idle or transaction timeout; credentials changed; no such database. None of them a bug of ours.
 		return endAgainSlowly
 	}
 	if code[:2] == "08" {

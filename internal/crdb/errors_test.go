@@ -36,18 +36,23 @@ var states = []struct {
 	{"22P05", endRefused, endRefused},
 	{"23502", endRefused, endRefused}, // constraints, deferred ones at COMMIT
 	{"23503", endRefused, endRefused}, {"23505", endRefused, endRefused}, {"23514", endRefused, endRefused},
-	{"25P03", endRefused, endUnknown}, {"25P04", endRefused, endUnknown}, // idle in transaction, transaction too long
-	{"26000", endAgain, endUnknown},   // prepared statement does not exist
-	{"28P01", endRefused, endUnknown}, // wrong password
-	{"40001", endAgain, endAgain},     // serialization: definite
-	{"40002", endRefused, endRefused}, // integrity constraint at the end
-	{"40003", endAgain, endUnknown},   // statement completion unknown: nothing is committed before COMMIT
-	{"40P01", endAgain, endAgain},     // deadlock
+	{"25006", endAgainSlowly, endUnknown},                                        // a standby
+	{"25P03", endAgainSlowly, endUnknown}, {"25P04", endAgainSlowly, endUnknown}, // idle in transaction, transaction too long
+	{"26000", endAgain, endUnknown},                                              // prepared statement does not exist
+	{"28000", endAgainSlowly, endUnknown}, {"28P01", endAgainSlowly, endUnknown}, // credentials: being changed
+	{"3D000", endAgainSlowly, endUnknown}, // no such database
+	{"40001", endAgain, endAgain},         // serialization: definite
+	{"40002", endRefused, endRefused},     // integrity constraint at the end
+	{"40003", endAgain, endUnknown},       // statement completion unknown: nothing is committed before COMMIT
+	{"40P01", endAgain, endAgain},         // deadlock
 	{"42601", endRefused, endRefused}, {"42P01", endRefused, endRefused}, {"42501", endRefused, endRefused},
+	{"53000", endAgainSlowly, endUnknown}, {"53100", endAgainSlowly, endUnknown}, // resources, disk
 	{"53200", endAgainSlowly, endUnknown}, {"53300", endAgainSlowly, endUnknown}, // memory, connections
-	{"55P03", endAgain, endUnknown},   // lock not available
-	{"57014", endRefused, endUnknown}, // cancelled, statement_timeout
+	{"53400", endAgainSlowly, endUnknown}, // a configured limit
+	{"55P03", endAgain, endUnknown},       // lock not available
+	{"57014", endRefused, endUnknown},     // cancelled, statement_timeout
 	{"57P01", endAgainSlowly, endUnknown}, {"57P02", endAgainSlowly, endUnknown}, {"57P03", endAgainSlowly, endUnknown},
+	{"57P04", endAgainSlowly, endUnknown},                                        // database dropped
 	{"58C00", endAgainSlowly, endUnknown}, {"58C01", endAgainSlowly, endUnknown}, // CockroachDB: range unavailable, internal connection
 	{"CR000", endAgain, endAgain}, // CockroachDB, historic
 	{"XX000", endRefused, endUnknown}, {"XXUUU", endRefused, endUnknown},

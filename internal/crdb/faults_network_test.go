@@ -141,6 +141,48 @@ func (st *storm) partitionEndsWithTheCallersTime(t *testing.T, o operation, want
 	st.differsBy(t, before, want)
 }
 
+// changeIsFoundAfterTheCallersTime: COMMIT has happened, and its answer is late when the caller's time is up. What was made is
+// looked for in a time of its own, and found.
+func (st *storm) changeIsFoundAfterTheCallersTime(t *testing.T, o operation, want map[string]int) {
+	t.Helper()
+	in := st.ready(t, o)
+	before := st.counts(t)
+	partitions := st.proxy.Injected()["PartitionAfter"]
+	ctx, leave := context.WithCancel(admin(t))
+	defer leave()
+	committing := 0
+	looking := make(chan struct{}, 64)
+	st.proxy.SetRules(pgfault.Fault(func(e pgfault.Event) pgfault.Action {
+		if e.Kind == pgfault.Commit {
+			committing = e.Conn
+		} else if committing != 0 && e.Conn != committing {
+			looking <- struct{}{}
+		}
+		return pgfault.Action{}
+	}), pgfault.Once(atCommit(pgfault.PartitionAfter())))
+	var got any
+	answered := make(chan error, 1)
+	go func() {
+		var err error
+		got, err = o.do(ctx, st.svc, in, o.request())
+		answered <- err
+	}()
+	await(t, func() bool { return st.proxy.Injected()["PartitionAfter"] > partitions })
+	leave()
+	select {
+	case <-looking:
+	case err := <-answered:
+		require.NoError(t, err, "it has not been looked for")
+	}
+	st.proxy.Heal()
+	require.NoError(t, <-answered)
+	st.proxy.SetRules()
+	stored, err := o.stored(admin(t), st.direct.svc, in)
+	require.NoError(t, err)
+	require.Equal(t, stored, got)
+	st.differsBy(t, before, want)
+}
+
 // COMMIT has happened, the database refuses everybody, and nothing can be read back: unknown is the only honest answer. The
 // repeat with the same key gets what was made.
 func TestWhatCannotBeReadBackIsUnknownAndTheRepeatGetsIt(t *testing.T) {

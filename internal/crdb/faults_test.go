@@ -147,6 +147,7 @@ func TestUseCasesWhenTheirDatabaseBreaks(t *testing.T) {
 			}
 			if o.tx != "claim_group" { // that one goes on when the network is back
 				st.partitionEndsWithTheCallersTime(t, o, want)
+				st.changeIsFoundAfterTheCallersTime(t, o, want)
 			}
 			clean(t, st.direct.dsn)
 		})

@@ -21,9 +21,9 @@ var ErrSchemaBehind = errors.New("the database schema is older than this program
 // Migrate brings the schema to this program's version: the region type first, then the numbered files. It is safe to run
 // twice and from several processes at once (they wait for each other through a lease in a table).
 func Migrate(ctx context.Context, dsn, region string) error {
-	cfg, err := pgx.ParseConfig(dsn)
+	cfg, err := parseDSN(dsn)
 	if err != nil {
-		return fmt.Errorf("the database URL is not valid: %w", err)
+		return err
 	}
 	c, err := pgx.ConnectConfig(ctx, cfg.Copy())
 	if err != nil {
@@ -50,9 +50,9 @@ func Migrate(ctx context.Context, dsn, region string) error {
 
 // CheckSchema answers ErrSchemaBehind when migrations are missing.
 func CheckSchema(ctx context.Context, dsn string) error {
-	cfg, err := pgx.ParseConfig(dsn)
+	cfg, err := parseDSN(dsn)
 	if err != nil {
-		return fmt.Errorf("the database URL is not valid: %w", err)
+		return err
 	}
 	p, closeDB, err := provider(cfg, migrations.FS)
 	if err != nil {

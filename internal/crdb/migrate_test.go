@@ -150,37 +150,51 @@ func TestSchemaThatIsBehindIsSaidToBe(t *testing.T) {
 	require.ErrorIs(t, crdb.CheckSchema(t.Context(), dsn), crdb.ErrSchemaBehind, "the newest is missing")
 }
 
-func TestAnotherRegionIsAddedToTheOnesThatAreThere(t *testing.T) {
+func TestAnotherRegionIsRefused(t *testing.T) {
 	t.Parallel()
-	onPostgres(t) // on CockroachDB a region is where nodes are
 	dsn := emptyDatabase(t)
-	for _, name := range []string{region, "eu-west", "o'brien", "eu-west"} {
-		require.NoError(t, crdb.Migrate(t.Context(), dsn, name))
+	require.NoError(t, crdb.Migrate(t.Context(), dsn, region))
+	require.NoError(t, crdb.CheckRegion(t.Context(), dsn, region))
+	before := schema(t, dsn)
+	for _, other := range []string{"eu-west", "o'brien"} { // names and keys would get a second life there
+		require.ErrorIs(t, crdb.Migrate(t.Context(), dsn, other), crdb.ErrRegion)
+		require.ErrorIs(t, crdb.CheckRegion(t.Context(), dsn, other), crdb.ErrRegion)
 	}
-	found := schema(t, dsn)
-	for _, name := range []string{region, "eu-west", "o'brien"} {
-		require.Contains(t, found, "region "+name)
-	}
+	require.Equal(t, before, schema(t, dsn))
 }
 
-func TestADatabaseThatCannotBeReachedIsAClearError(t *testing.T) {
-	t.Parallel()
-	const nobody = "postgres://nobody@127.0.0.1:1/none?connect_timeout=5"
-	for name, err := range map[string]error{
-		"migrate": crdb.Migrate(t.Context(), nobody, region),
-		"check":   crdb.CheckSchema(t.Context(), nobody),
-		"open":    second(crdb.Open(t.Context(), nobody, crdb.Options{})),
-		"audit":   second(crdb.Audit(t.Context(), nobody)),
-	} {
-		require.Error(t, err, name)
-		require.Regexp(t, "^cannot (connect to the database|read the schema's version): ", err.Error(), name)
-	}
-	for name, err := range map[string]error{
-		"migrate": crdb.Migrate(t.Context(), "://", region), "check": crdb.CheckSchema(t.Context(), "://"),
-		"open": second(crdb.Open(t.Context(), "://", crdb.Options{})), "audit": second(crdb.Audit(t.Context(), "://")),
-	} {
-		require.ErrorContains(t, err, "the database URL is not valid", name)
+// refusals is what everything that takes a database URL says of one.
+func refusals(t *testing.T, dsn string) map[string]error {
+	t.Helper()
+	return map[string]error{
+		"migrate": crdb.Migrate(t.Context(), dsn, region),
+		"schema":  crdb.CheckSchema(t.Context(), dsn),
+		"region":  crdb.CheckRegion(t.Context(), dsn, region),
+		"open":    second(crdb.Open(t.Context(), dsn, crdb.Options{})),
+		"audit":   second(crdb.Audit(t.Context(), dsn)),
 	}
 }
 
 func second[T any](_ T, err error) error { return err }
+
+func TestADatabaseThatCannotBeReachedIsAClearError(t *testing.T) {
+	t.Parallel()
+	for name, err := range refusals(t, "postgres://nobody:hunter2@127.0.0.1:1/none?connect_timeout=5") {
+		require.Error(t, err, name)
+		require.Regexp(t, "^cannot (connect to the database|read the schema's version): ", err.Error(), name)
+		require.NotContains(t, err.Error(), "hunter2", name)
+	}
+}
+
+func TestAURLThatIsNoneIsAClearErrorAndIsNotRepeated(t *testing.T) {
+	t.Parallel()
+	for _, dsn := range []string{"://hunter2", "postgres://u:hunter2@127.0.0.1:1/x?sslmode=wrong", "postgres://u:hunter2@127.0.0.1:port/x"} {
+		for name, err := range refusals(t, dsn) {
+			require.ErrorContains(t, err, "the database URL is not valid", name)
+			require.NotContains(t, err.Error(), "hunter2", name)
+		}
+	}
+	err := second(crdb.Open(t.Context(), "postgres://u:hunter2@127.0.0.1:1/x?pool_max_conns=many", crdb.Options{}))
+	require.ErrorContains(t, err, "not valid")
+	require.NotContains(t, err.Error(), "hunter2")
+}

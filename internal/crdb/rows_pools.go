@@ -69,12 +69,12 @@ func (r reader) PoolList(ctx context.Context, project alloc.ProjectKey, after st
 }
 
 // PoolListByLabels implements alloc.Reader.
-func (r reader) PoolListByLabels(ctx context.Context, project alloc.ProjectKey, labels map[string]string, limit int) ([]ipam.Pool, error) {
+func (r reader) PoolListByLabels(ctx context.Context, project alloc.ProjectKey, labels map[string]string, after string, limit int) ([]ipam.Pool, error) {
 	doc, err := document(labels)
 	if err != nil {
 		return nil, err
 	}
-	return list(ctx, r, "pool_list_by_labels", scanPool, uuid(project.ID), doc, limit)
+	return list(ctx, r, "pool_list_by_labels", scanPool, uuid(project.ID), doc, after, limit)
 }
 
 // PoolListOverlapping implements alloc.Reader.
@@ -123,6 +123,41 @@ func (r reader) Stocks(ctx context.Context, containers []alloc.Container) (map[i
 		}
 	}
 	return out, nil
+}
+
+// RoomIn implements alloc.Reader.
+func (r reader) RoomIn(ctx context.Context, ask []alloc.RoomQuery) (map[ipam.ID]bool, error) {
+	type group struct {
+		ids   [][16]byte
+		sizes []int16
+	}
+	byRegion := map[string]*group{}
+	for _, q := range ask {
+		g := byRegion[q.Container.Region]
+		if g == nil {
+			g = &group{}
+			byRegion[q.Container.Region] = g
+		}
+		g.ids = append(g.ids, uuid(q.Container.ID))
+		g.sizes = append(g.sizes, int16(q.Container.Block.Addr().BitLen()-q.Bits)) //nolint:gosec // 0 to 128
+	}
+	room := make(map[ipam.ID]bool, len(ask))
+	for region, g := range byRegion {
+		ids, err := list(ctx, r, "container_room", scanID, region, g.ids, g.sizes)
+		if err != nil {
+			return nil, err
+		}
+		for _, id := range ids {
+			room[id] = true
+		}
+	}
+	return room, nil
+}
+
+func scanID(row pgx.Row) (ipam.ID, error) {
+	var id ipam.ID
+	err := row.Scan((*[16]byte)(&id))
+	return id, err
 }
 
 // FreeList implements alloc.Reader.

@@ -2,6 +2,7 @@ package crdb
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -42,9 +43,12 @@ type Attempt struct {
 
 // Open connects and finds out which engine answers. It does not migrate.
 func Open(ctx context.Context, dsn string, o Options) (*Store, error) {
+	if _, err := parseDSN(dsn); err != nil {
+		return nil, err
+	}
 	cfg, err := pgxpool.ParseConfig(dsn)
 	if err != nil {
-		return nil, fmt.Errorf("the database URL is not valid: %w", err)
+		return nil, errors.New("the pool parameters of the database URL are not valid")
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)

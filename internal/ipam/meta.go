@@ -56,6 +56,7 @@ const (
 	MaxAnnotations     = 64
 	MaxAnnotationKey   = 317 // prefix/name
 	MaxAnnotationValue = 4096
+	MaxAnnotationBytes = 32 << 10 // of all keys and values together: a list answers 500 resources at once
 )
 
 var (
@@ -108,7 +109,11 @@ func CheckAnnotations(pointer string, annotations map[string]string) error {
 	if len(annotations) > MaxAnnotations {
 		return Invalid(pointer, "has %d entries; at most %d are allowed.", len(annotations), MaxAnnotations)
 	}
+	total := 0
 	for key, value := range annotations {
+		if total += len(key) + len(value); total > MaxAnnotationBytes {
+			return Invalid(pointer, "has more than %d bytes in all.", MaxAnnotationBytes)
+		}
 		if !ValidLabelKey(key) {
 			return Invalid(pointer, "has a key that is not [prefix/]name with a name of 1 to 63 characters from [A-Za-z0-9._-].")
 		}

@@ -23,7 +23,7 @@ const (
 	FirstFit Strategy = "FirstFit" // strictly the lowest address
 	BestFit  Strategy = "BestFit"  // the tightest free block: keeps large blocks whole
 	Random   Strategy = "Random"   // a random place
-	Sparse   Strategy = "Sparse"   // the middle of the largest gap: leaves room to grow next to what is held
+	Sparse   Strategy = "Sparse"   // the beginning of the largest free block: leaves room to grow behind each
 )
 
 // Pool is a block from which others are carved.

@@ -1,12 +1,12 @@
--- purpose: a project's pools that carry all of some labels, by name
--- index:   pools_labels_idx or pools_name_key, projects_pkey
--- rows:    those that carry the labels
+-- purpose: a project's pools that carry all of some labels, after a name, by name
+-- index:   pools_name_key, projects_pkey
+-- rows:    the project's pools up to the end of the page
 -- locks:   none
 SELECT p.id, p.project_id, o.name, p.name, p.region, p.space_id, p.space_project, p.space_name, p.container_id, p.container_project_id, p.parent_project, p.parent_name,
     p.base, p.plen, p.by_cidr, p.visibility, p.strategy, p.min_plen, p.max_plen, p.default_plen, p.reservations, p.description,
     p.labels, p.annotations, p.generation, p.revision, p.created_at, p.updated_at, p.created_by
 FROM pools AS p
 JOIN projects AS o ON o.id = p.project_id
-WHERE p.project_id = $1 AND p.labels @> $2::JSONB
+WHERE p.project_id = $1 AND p.labels @> $2::JSONB AND p.name > $3
 ORDER BY p.name
-LIMIT $3
+LIMIT $4

@@ -57,6 +57,33 @@ var free = map[string]func(*suite){
 			w.c4.ID: {Free: map[int]int64{25: 1, 32: 2}}, w.c6.ID: {Free: map[int]int64{32: 1, 128: 1}}, nothing.ID: {Free: map[int]int64{}},
 		}, got)
 	},
+	"RoomIsWhereAFreeBlockCanHoldTheLength": func(s *suite) {
+		w := s.world()
+		nothing := w.c4
+		nothing.ID = ipam.NewID()
+		for bits, want := range map[int]map[ipam.ID]bool{
+			24: {w.c6.ID: true}, // 2001:db8::/32 is asked for the length below, the /24 has lost its lower half
+			25: {w.c4.ID: true, w.c6.ID: true},
+			32: {w.c4.ID: true, w.c6.ID: true},
+		} {
+			got, err := s.Store.RoomIn(s.ctx, []alloc.RoomQuery{
+				{Container: w.c4, Bits: bits}, {Container: nothing, Bits: bits}, {Container: w.c6, Bits: 32 + (bits - 24)},
+			})
+			require.NoError(s, err)
+			for id, has := range got {
+				require.Equal(s, want[id], has, "/%d in %s", bits, id)
+			}
+			for id, has := range want {
+				require.Equal(s, has, got[id], "/%d in %s", bits, id)
+			}
+		}
+		s.write(alloc.Changes{Free: []alloc.FreeChange{remove(w.c6, "2001:db8::/32"), insert(w.c6, "2001:db8::/40", "2001:db8:100::/128")}})
+		for bits, want := range map[int]bool{32: false, 39: false, 40: true, 128: true} {
+			got, err := s.Store.RoomIn(s.ctx, []alloc.RoomQuery{{Container: w.c6, Bits: bits}})
+			require.NoError(s, err)
+			require.Equal(s, want, got[w.c6.ID], "/%d", bits)
+		}
+	},
 	"KeysAnswerThoseThatAreFree": func(s *suite) {
 		w := s.world()
 		reads := space.Reads{Keys: []netip.Prefix{cidr("10.0.0.0/24"), cidr("10.0.0.0/25"), cidr("10.0.0.128/25"), cidr("10.0.0.128/26")}}

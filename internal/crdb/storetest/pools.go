@@ -107,10 +107,13 @@ var pools = map[string]func(*suite){
 			{map[string]string{"empty": ""}, 10, []string{"four", "six"}},
 			{nil, 3, []string{"four", "l0", "l1"}},
 		} {
-			found, err := s.Store.PoolListByLabels(s.ctx, w.key, c.labels, c.limit)
+			found, err := s.Store.PoolListByLabels(s.ctx, w.key, c.labels, "", c.limit)
 			require.NoError(s, err)
 			require.Equal(s, c.want, poolNames(found), "%v", c.labels)
 		}
+		rest, err := s.Store.PoolListByLabels(s.ctx, w.key, map[string]string{"site": "a"}, "l0", 10)
+		require.NoError(s, err)
+		require.Equal(s, []string{"l1", "l3"}, poolNames(rest))
 	},
 	"ListOverlappingFindsWhatBeginsInsideAndWhatReachesIn": func(s *suite) {
 		w := s.world()
