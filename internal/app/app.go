@@ -8,12 +8,14 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"github.com/carve-ipam/carve/internal/alloc"
 	"github.com/carve-ipam/carve/internal/api"
 	"github.com/carve-ipam/carve/internal/crdb"
 	"github.com/carve-ipam/carve/internal/devdb"
+	"github.com/carve-ipam/carve/internal/ipam"
 )
 
 // The bounds of a connection. Requests are small, and their own deadline is Config.RequestTimeout.
@@ -26,6 +28,7 @@ const (
 	startTimeout  = 2 * time.Minute
 	drainTimeout  = 20 * time.Second
 	stopTimeout   = 30 * time.Second
+	readyTimeout  = 3 * time.Second
 )
 
 // App is a running service.
@@ -38,6 +41,7 @@ type App struct {
 	embedded *devdb.DB // nil with --database-url
 	dsn      string
 	failed   chan error
+	draining atomic.Bool
 	stop     context.CancelFunc // ends the background work
 	idle     chan struct{}      // closed when the background work has ended
 }
@@ -104,7 +108,7 @@ func (a *App) openDatabase(ctx context.Context, c Config) error {
 
 func (a *App) handler(c Config, service *alloc.Service) http.Handler {
 	return api.New(api.Config{
-		Service: service, Authenticator: api.Dev{LocalOnly: true}, Log: a.Log, RequestTimeout: c.RequestTimeout, Ready: a.store.Ping,
+		Service: service, Authenticator: api.Dev{LocalOnly: true}, Log: a.Log, RequestTimeout: c.RequestTimeout, Ready: a.ready,
 		Version: api.Version{Version: version, Commit: commit},
 	})
 }
@@ -113,6 +117,17 @@ func (a *App) serve() {
 	if err := a.server.Serve(a.listener); !errors.Is(err, http.ErrServerClosed) {
 		a.failed <- fmt.Errorf("the HTTP server stopped: %w", err)
 	}
+}
+
+// ready says whether requests should be sent here: the database answers, within a time of its own, and the service is not
+// being stopped.
+func (a *App) ready(ctx context.Context) error {
+	if a.draining.Load() {
+		return ipam.Errorf(ipam.CodeUnavailable, "The server is shutting down.")
+	}
+	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
+	defer cancel()
+	return a.store.Ping(ctx)
 }
 
 // Addr is where the service listens.
@@ -142,6 +157,7 @@ func (a *App) Wait(ctx context.Context) error {
 func (a *App) Close(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, stopTimeout)
 	defer cancel()
+	a.draining.Store(true)
 	var errs []error
 	if a.server != nil {
 		drain, done := context.WithTimeout(ctx, drainTimeout)
