@@ -72,7 +72,13 @@ func New(cfg Config) http.Handler {
 	e.HTTPErrorHandler = a.renderError
 	e.Use(a.middleware()...)
 	gen.RegisterHandlers(e, gen.NewStrictHandler(&server{use: cfg.Service, version: cfg.Version, ready: cfg.Ready}, nil))
-	ui := echo.WrapHandler(docs.Handler("/openapi.yaml"))
+	pages := echo.WrapHandler(docs.Handler("/openapi.yaml"))
+	ui := func(c echo.Context) error {
+		if !docs.Has(c.Request().URL.Path) {
+			return echo.ErrNotFound
+		}
+		return pages(c)
+	}
 	e.GET("/docs", ui)
 	e.GET("/docs/*", ui)
 	e.GET("/openapi.yaml", serveYAML())
