@@ -31,6 +31,11 @@ func patched[W any](current W, patch []byte, writable []string) (W, error) {
 	if err != nil {
 		return next, notPatchable(err)
 	}
+	// A null for a field that does not exist would leave no trace in the result.
+	var named W
+	if err := jsonv2.Unmarshal(patch, &named, jsonv2.RejectUnknownMembers(true)); errors.Is(err, jsonv2.ErrUnknownName) {
+		return next, notThatResource(err)
+	}
 	merged, err := jsonpatch.MergePatch(before, patch)
 	if err != nil {
 		return next, notPatchable(err)

@@ -7,6 +7,8 @@ import (
 	"io"
 	"maps"
 	"net"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -94,6 +96,23 @@ type safeToRetry struct{}
 
 func (safeToRetry) Error() string     { return "conn closed" }
 func (safeToRetry) SafeToRetry() bool { return true }
+
+func TestNobodyAsksTheDriverWhetherRetryingIsSafe(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("*.go")
+	require.NoError(t, err)
+	checked := 0
+	for _, name := range files {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		text, err := os.ReadFile(name)
+		require.NoError(t, err)
+		require.NotContains(t, string(text), "SafeToRetry(", name)
+		checked++
+	}
+	require.NotZero(t, checked)
+}
 
 func TestTheEndOfTheCallersTimeIsUnknownAtCommitAndFinalBefore(t *testing.T) {
 	t.Parallel()

@@ -1,10 +1,14 @@
 package crdb_test
 
 import (
+	"context"
 	"testing"
 
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/stretchr/testify/require"
 
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/pgfault"
 )
 
@@ -62,4 +66,22 @@ func afterCommit(f pgfault.Fault) pgfault.Fault {
 		}
 		return f(e)
 	}
+}
+
+// pgx v5.9 to v5.12 call this error safe to retry, and the row is there.
+func TestCutAfterCommitIsUnknownWhateverTheDriverSays(t *testing.T) {
+	t.Parallel()
+	st := newStorm(t)
+	id := ipam.NewID()
+	p := ipam.Project{Metadata: ipam.Metadata{Name: "there", UID: id, Revision: id}}
+	st.proxy.SetRules(pgfault.CommittedAnswerLost())
+	err := st.store.InTx(admin(t), "create", func(ctx context.Context, tx alloc.Tx) error {
+		return tx.Write(ctx, alloc.Changes{ProjectInsert: &p})
+	})
+	t.Logf("safe to retry, says the driver: %t", pgconn.SafeToRetry(err))
+	require.True(t, ipam.IsCode(err, ipam.CodeOutcomeUnknown), "%v", err)
+	require.Equal(t, []string{"unknown"}, st.seen.take("create"))
+	got, err := st.direct.store.ProjectGet(t.Context(), "there")
+	require.NoError(t, err)
+	require.Equal(t, id, got.UID)
 }

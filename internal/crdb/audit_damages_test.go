@@ -1,0 +1,80 @@
+package crdb_test
+
+import (
+	"fmt"
+	"strings"
+)
+
+// damages breaks one thing each. The audit must name exactly these invariants: the one that the damage is about, and those that
+// cannot hold without it.
+func damages(f family) map[string]struct{ sql, want string } {
+	n := f.number
+	pool := fmt.Sprintf("(SELECT id FROM pools WHERE name = 'pool%d')", n)
+	kid := fmt.Sprintf("(SELECT id FROM pools WHERE name = 'kid%d')", n)
+	spaceOf := fmt.Sprintf("(SELECT container_v%d FROM spaces WHERE name = 'default')", n)
+	lab := "(SELECT id FROM spaces WHERE name = 'lab')"
+	free := func(container string, last, hostBits int) string {
+		return fmt.Sprintf("container_id = %s AND base = %s AND host_bits = %d", container, f.at(last), hostBits)
+	}
+	add := func(container string, last, hostBits int) string {
+		return fmt.Sprintf("INSERT INTO free_blocks (region, container_id, host_bits, base) VALUES ('local', %s, %d, %s)", container, hostBits, f.at(last))
+	}
+	held := func(container string, last int) string {
+		return fmt.Sprintf("container_id = %s AND base = %s", container, f.at(last))
+	}
+	claim := func(name string) string { return fmt.Sprintf("name = '%s%d'", name, n) }
+	all := func(statements ...string) string { return strings.Join(statements, ";\n") }
+	const nobody = "'00000000-0000-4000-8000-000000000001'"
+	return map[string]struct{ sql, want string }{
+		"a free block is lost":               {"DELETE FROM free_blocks WHERE " + free(pool, 96, 5), "leaves sums tiling"},
+		"a free block is elsewhere":          {"UPDATE free_blocks SET base = " + f.at(64) + " WHERE " + free(pool, 96, 5), "leaves tiling"},
+		"a free block is twice as large":     {"UPDATE free_blocks SET host_bits = 6 WHERE " + free(pool, 192, 5), "leaves sums tiling"},
+		"a free block is half as large":      {"UPDATE free_blocks SET host_bits = 4 WHERE " + free(pool, 32, 5), "leaves sums tiling"},
+		"a block is free and held":           {add(pool, 64, 4), "leaves sums tiling"},
+		"a block is free in two containers":  {add(pool, 160, 5), "leaves sums tiling"},
+		"a free block is not aligned":        {"UPDATE free_blocks SET base = " + f.at(97) + " WHERE " + free(pool, 96, 5), "aligned leaves tiling"},
+		"a held block is not aligned":        {all("UPDATE allocations SET base = "+f.at(81)+" WHERE "+held(pool, 80), ""), "aligned leaves tiling"},
+		"two free buddies are not merged":    {all("UPDATE free_blocks SET host_bits = 4 WHERE "+free(pool, 32, 5), add(pool, 48, 4)), "maximal"},
+		"the last free block is lost":        {"DELETE FROM free_blocks WHERE " + free(kid, 160, 5), "leaves sums tiling"},
+		"the first block is lost":            {"DELETE FROM allocations WHERE " + held(pool, 0), "leaves reservations sums tiling"},
+		"a container has no blocks at all":   {all("DELETE FROM free_blocks WHERE container_id = "+kid, "DELETE FROM allocations WHERE container_id = "+kid, "DELETE FROM claims WHERE pool_id = "+kid), "leaves sums tiling"},
+		"blocks of a container that is none": {add(nobody, 0, 8), "tiling"},
+		"the space has lost a block":         {"DELETE FROM free_blocks WHERE container_id = " + spaceOf + " AND host_bits = 8", "leaves sums tiling"},
+		"the space has lost its half":        {fmt.Sprintf("DELETE FROM free_blocks WHERE container_id = %s AND host_bits = %d", spaceOf, map[int]int{4: 31, 6: 127}[n]), "leaves sums tiling"},
+		"a space has lost everything":        {fmt.Sprintf("DELETE FROM free_blocks WHERE container_id = (SELECT container_v%d FROM spaces WHERE name = 'lab')", n), "leaves sums tiling"},
+		"a held block is twice as large":     {"UPDATE allocations SET plen = plen - 1 WHERE " + held(pool, 64), "claims leaves sums tiling"},
+		"an address of the other family":     {fmt.Sprintf("UPDATE free_blocks SET base = '\\x%s' WHERE %s", strings.Repeat("00", map[int]int{4: 16, 6: 4}[n]), free(pool, 96, 5)), "leaves tiling"},
+
+		"a claim without its allocation":            {all("DELETE FROM allocations WHERE "+held(pool, 64), add(pool, 64, 4)), "claims"},
+		"an allocation without its claim":           {"DELETE FROM claims WHERE " + claim("claim"), "claims"},
+		"a claim says another block":                {"UPDATE claims SET base = " + f.at(65) + " WHERE " + claim("claim"), "claims"},
+		"a claim says another length":               {"UPDATE claims SET plen = plen + 1 WHERE " + claim("claim"), "claims"},
+		"a claim says another pool":                 {"UPDATE claims SET pool_id = " + kid + " WHERE " + claim("claim"), "claims"},
+		"a claim has another name than its holder":  {"UPDATE claims SET name = 'other' WHERE " + claim("claim"), "claims"},
+		"a retained allocation that a claim holds":  {"UPDATE allocations SET phase = 'Retained' WHERE " + held(pool, 64), "claims"},
+		"a bound allocation that was retained":      {"UPDATE allocations SET phase = 'Bound' WHERE " + held(pool, 80), "claims"},
+		"two claims hold one allocation":            {fmt.Sprintf("UPDATE claims SET allocation_id = (SELECT allocation_id FROM claims WHERE name = 'claim%d') WHERE %s", n, claim("host")), "claims"},
+		"a claim of a project that is gone":         {all("UPDATE claims SET project_id = "+nobody+" WHERE "+claim("claim"), "UPDATE allocations SET holder_project_id = "+nobody+" WHERE "+held(pool, 64)), "owners"},
+		"an allocation of another owner":            {all("UPDATE allocations SET project_id = "+nobody+" WHERE "+held(pool, 80), ""), "owners"},
+		"an allocation that says another pool name": {"UPDATE allocations SET pool_name = 'other' WHERE " + held(pool, 80), "owners"},
+		"a claimed block of another owner":          {"UPDATE allocations SET project_id = " + nobody + " WHERE " + held(pool, 64), "claims owners"},
+		"a project without its default space":       {"UPDATE spaces SET name = 'other' WHERE name = 'default'", "owners"},
+
+		"a pool that is not held where it was carved":  {all("DELETE FROM allocations WHERE "+held(pool, 128), add(pool, 128, 6)), "leaves pools"},
+		"a root pool that its space does not hold":     {all("DELETE FROM allocations WHERE "+held(spaceOf, 0), add(spaceOf, 0, 8)), "leaves maximal pools"},
+		"a hold for a pool that is gone":               {all("DELETE FROM free_blocks WHERE container_id = "+kid, "DELETE FROM allocations WHERE container_id = "+kid, "DELETE FROM claims WHERE pool_id = "+kid, fmt.Sprintf("DELETE FROM pools WHERE name = 'kid%d'", n)), "leaves pools"},
+		"a hold in another name":                       {"UPDATE allocations SET holder_name = 'other' WHERE " + held(pool, 128), "pools"},
+		"a hold for another purpose":                   {"UPDATE allocations SET purpose = 'RootPool' WHERE " + held(pool, 128), "pools"},
+		"a child that is not inside its parent":        {fmt.Sprintf("UPDATE pools SET base = '\\x%s' WHERE name = 'kid%d'", strings.Repeat("ff", len(f.base)/2)+"80", n), "parents pools tiling"},
+		"a child that is larger than its parent":       {fmt.Sprintf("UPDATE pools SET base = %s, plen = plen - 3 WHERE name = 'kid%d'", f.at(0), n), "parents pools sums tiling"},
+		"a child in another space than its parent":     {fmt.Sprintf("UPDATE pools SET space_id = %s WHERE name = 'kid%d'", lab, n), "leaves parents"},
+		"a child that says another parent":             {fmt.Sprintf("UPDATE pools SET parent_name = 'other' WHERE name = 'kid%d'", n), "parents"},
+		"a root pool in another space than its blocks": {fmt.Sprintf("UPDATE pools SET space_id = %s WHERE name IN ('pool%d', 'kid%d')", lab, n, n), "leaves parents"},
+		"a pool that says the other family":            {fmt.Sprintf("UPDATE pools SET af = %d WHERE name = 'kid%d'", 10-n, n), "leaves parents"},
+
+		"a reservation that is not held":        {all("DELETE FROM allocations WHERE "+held(pool, 240), add(pool, 240, 4), ""), "maximal reservations"},
+		"a reservation for another reason":      {"UPDATE allocations SET reason = 'other' WHERE " + held(pool, 240), "reservations"},
+		"a reservation nobody has asked for":    {"UPDATE allocations SET purpose = 'Reservation' WHERE " + held(pool, 80), "reservations"},
+		"a reservation that is not in the pool": {fmt.Sprintf(`UPDATE pools SET reservations = '[{"cidr": "192.0.2.0/24"}]' WHERE name = 'pool%d'`, n), "reservations"},
+	}
+}

@@ -1,0 +1,90 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/stretchr/testify/require"
+)
+
+// Every parameter of every operation in a query or header, wrong in every way: 400, naming it, and nothing is written.
+func TestBadParameters(t *testing.T) {
+	t.Parallel()
+	s := setupStage(t)
+	s.writesNothing(t, func() {
+		for _, each := range s.specimens(t) {
+			t.Run(each.String(), func(t *testing.T) {
+				bad := func(raw, pointer string) {
+					t.Helper()
+					a := each.send(t, s.caller, query(raw))
+					p, _ := problemOf(a)
+					require.Equal(t, http.StatusBadRequest, a.status, "%s: %s", raw, a.body)
+					require.Contains(t, p.pointers(), pointer, raw)
+				}
+				for _, raw := range []string{"nothing=1", "nothing", "nothing=1&nothing=2", "DRYRUN=true", "Limit=1", "=1"} {
+					name, _, _ := strings.Cut(raw, "=")
+					bad(raw, "query:"+name)
+				}
+				for _, raw := range []string{"a;b=1", "%zz=1", "a=%f"} {
+					bad(raw, "query")
+				}
+				for _, p := range each.op.in("query") {
+					good := fmt.Sprint(p.Example)
+					bad(p.Name+"="+url.QueryEscape(good)+"&"+p.Name+"="+url.QueryEscape(good), "query:"+p.Name)
+					bad(p.Name+"="+url.QueryEscape(good)+"&"+strings.ToUpper(p.Name)+"=1", "query:"+strings.ToUpper(p.Name))
+					bad(p.Name+"[]="+url.QueryEscape(good), "query:"+p.Name+"[]")
+					for _, raw := range badValues(p) {
+						bad(p.Name+"="+raw, "query:"+p.Name)
+					}
+				}
+				if each.op.method == http.MethodPost {
+					require.NotEmpty(t, each.op.in("header"), "each POST takes an Idempotency-Key")
+				}
+			})
+		}
+	})
+}
+
+// badValues lists values, escaped for a query, that are none of a parameter.
+func badValues(p *openapi3.Parameter) []string {
+	s := plain(p.Schema.Value)
+	common := []string{"%00", "a%00b", "%FF", "a%C3", "%ED%A0%80", "%0A", "%7F"}
+	switch {
+	case p.Name == "labelSelector":
+		for _, selector := range []string{
+			"=", "=x", "a=b=c", "a in", "a in b", "a in (b", "a in ()x", "in (a)", "a,,b", "a=b,", "!", "!a=b", "!!a", "a&b", "a>1", "a<1", "a>x", "a==", "a b",
+			"-a=b", "a-=b", "a=-b", "é=1", "a=é", "a/b/c=d", "/a=b", "a/=b", strings.Repeat("a", 64) + "=b", "a=" + strings.Repeat("b", 64), strings.Repeat("a,", 600), "a notin", "a===b", "(a)",
+		} {
+			if selector != "a==" { // the empty value, as in Kubernetes
+				common = append(common, url.QueryEscape(selector))
+			}
+		}
+		return common
+	case p.Name == "cursor":
+		return append(common, "", "x", "!!!", "%2B%2F", "e30", "bnVsbA", "eyJrIjoicG9vbHMifQ", "W10", strings.Repeat("A", 1024), strings.Repeat("A", 1025), "MTIz",
+			"eyJrIjoicG9vbHMiLCJhIjoiIn0", "eyJrIjoiY2xhaW1zIiwiYSI6MX0", "eyJrIjoicG9vbHMiLCJhIjoiYVx1MDAwMGIifQ")
+	case s.Pattern == contract().doc.Components.Schemas["CIDR"].Value.Pattern:
+		for _, block := range badBlocks {
+			common = append(common, url.QueryEscape(block))
+		}
+		return common
+	case s.Pattern == contract().doc.Components.Schemas["Address"].Value.Pattern:
+		for _, address := range badAddresses {
+			common = append(common, url.QueryEscape(address))
+		}
+		return common
+	case s.Type.Is(openapi3.TypeBoolean):
+		return append(common, "", "yes", "1", "0", "TRUE", "True", "t", "on", "null", "true,false", "%20true")
+	case s.Type.Is(openapi3.TypeInteger):
+		return append(common, "", "x", "-1", "1.5", "1e2", "01", "%2B1", "%201", "0x10", "99999999999999999999", "NaN", "1,2", "true",
+			fmt.Sprint(int(*s.Min)-1), fmt.Sprint(int(*s.Max)+1))
+	case len(s.Enum) > 0:
+		return append(common, "", "Nothing", strings.ToUpper(fmt.Sprint(s.Enum[0])), fmt.Sprintf("%v,%v", s.Enum[0], s.Enum[0]), "1")
+	default: // names
+		return append(common, "", "UPPER", "a/b/c", "/a", "a/", "a%20b", "a_b", strings.Repeat("a", 64), "..", "*")
+	}
+}

@@ -1,0 +1,184 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// obj is a JSON object as tests write it.
+type obj = map[string]any
+
+// caller sends requests to one server and checks every answer against the contract.
+type caller struct {
+	addr atomic.Pointer[string] // host:port; a server that is started again has another one
+	http *http.Client
+	// outages is set by tests that break the database: 503 and 504 are answers then, and are checked like others.
+	outages bool
+	seen    tally
+}
+
+func newCaller(addr string) *caller {
+	c := &caller{http: &http.Client{
+		Transport:     &http.Transport{MaxIdleConnsPerHost: 128, DisableCompression: true},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
+	c.addr.Store(&addr)
+	return c
+}
+
+func (c *caller) url(path string) string { return "http://" + *c.addr.Load() + path }
+
+// answer is an answer that has been read and checked.
+type answer struct {
+	method, path string
+	status       int
+	header       http.Header
+	body         []byte
+}
+
+func (a answer) ok() bool { return a.status >= 200 && a.status <= 299 }
+
+// etag of the resource in the answer.
+func (a answer) etag() string { return a.header.Get("ETag") }
+
+// option changes a request before it is sent.
+type option func(*http.Request)
+
+func header(name, value string) option {
+	return func(r *http.Request) { r.Header.Add(name, value) }
+}
+
+func without(name string) option {
+	return func(r *http.Request) { r.Header.Del(name) }
+}
+
+func ifMatch(etag string) option { return header("If-Match", etag) }
+
+func key(k string) option { return header("Idempotency-Key", k) }
+
+// query appends to the query as it is, unescaped.
+func query(raw string) option {
+	return func(r *http.Request) {
+		if r.URL.RawQuery != "" {
+			r.URL.RawQuery += "&"
+		}
+		r.URL.RawQuery += raw
+	}
+}
+
+var dryRun = query("dryRun=true")
+
+// chunked leaves the length of the body out.
+func chunked(r *http.Request) {
+	if r.Body != nil {
+		r.ContentLength, r.Body = -1, io.NopCloser(r.Body)
+	}
+}
+
+// do sends a request and demands an answer, whatever it says. body is nil for none, []byte as it is, else JSON.
+func (c *caller) do(t testing.TB, method, path string, body any, options ...option) answer {
+	t.Helper()
+	a, err := c.try(t.Context(), t, method, path, body, options...)
+	require.NoError(t, err)
+	return a
+}
+
+// try sends a request; err says that there was no answer. It may be called from any goroutine of the test.
+func (c *caller) try(ctx context.Context, t testing.TB, method, path string, body any, options ...option) (answer, error) {
+	t.Helper()
+	r, err := c.request(ctx, method, path, body, options...)
+	if err != nil {
+		return answer{}, err
+	}
+	resp, err := c.http.Do(r)
+	if err != nil {
+		return answer{}, err
+	}
+	return c.read(t, r, resp)
+}
+
+func (c *caller) request(ctx context.Context, method, path string, body any, options ...option) (*http.Request, error) {
+	raw, isRaw := body.([]byte)
+	if body != nil && !isRaw {
+		var err error
+		if raw, err = json.Marshal(body); err != nil {
+			return nil, err
+		}
+	}
+	var reader io.Reader
+	if raw != nil {
+		reader = bytes.NewReader(raw)
+	}
+	r, err := http.NewRequestWithContext(ctx, method, c.url(path), reader)
+	if err != nil {
+		return nil, err
+	}
+	if raw != nil {
+		r.Header.Set("Content-Type", "application/json")
+		if method == http.MethodPatch {
+			r.Header.Set("Content-Type", "application/merge-patch+json")
+		}
+	}
+	for _, o := range options {
+		o(r)
+	}
+	return r, nil
+}
+
+// read reads an answer to its end and holds it against the contract.
+func (c *caller) read(t testing.TB, r *http.Request, resp *http.Response) (answer, error) {
+	t.Helper()
+	body, err := io.ReadAll(resp.Body)
+	_ = resp.Body.Close()
+	if err != nil {
+		return answer{}, err
+	}
+	a := answer{method: r.Method, path: r.URL.EscapedPath(), status: resp.StatusCode, header: resp.Header, body: body}
+	op := contract().operation(a.method, a.path)
+	c.seen.add(op, a)
+	wrong := contract().violations(op, a)
+	if a.status >= 500 && (!c.outages || a.status == http.StatusInternalServerError) {
+		wrong = append(wrong, "a fault of the server")
+	}
+	if sent := r.Header.Get("X-Request-Id"); sent != "" && a.header.Get("X-Request-Id") != sent {
+		wrong = append(wrong, "X-Request-Id is not the one that was sent")
+	}
+	if len(wrong) > 0 {
+		t.Errorf("%s %s: %d breaks the contract:\n  %s\n%s", r.Method, short([]byte(r.URL.RequestURI())), a.status, strings.Join(wrong, "\n  "), short(a.body))
+	}
+	return a, nil
+}
+
+// decode reads the body of an answer.
+func decode[T any](t testing.TB, a answer) T {
+	t.Helper()
+	var v T
+	require.NoError(t, json.Unmarshal(a.body, &v), string(a.body))
+	return v
+}
+
+// doer lets the generated client send its requests through the caller, which checks the answers.
+func (c *caller) doer(t testing.TB) doerFunc {
+	t.Helper()
+	return func(r *http.Request) (*http.Response, error) {
+		resp, err := c.http.Do(r)
+		if err != nil {
+			return nil, err
+		}
+		a, err := c.read(t, r, resp)
+		resp.Body = io.NopCloser(bytes.NewReader(a.body))
+		return resp, err
+	}
+}
+
+type doerFunc func(*http.Request) (*http.Response, error)
+
+func (f doerFunc) Do(r *http.Request) (*http.Response, error) { return f(r) }

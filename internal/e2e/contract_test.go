@@ -1,0 +1,114 @@
+package e2e
+
+import (
+	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	carve "github.com/carve-ipam/carve"
+)
+
+// contractDoc is openapi.yaml, arranged for finding operations and judging answers.
+type contractDoc struct {
+	doc        *openapi3.T
+	operations []*operation
+	statuses   map[string]int // of the problem codes
+}
+
+// operation is one operation of the contract.
+type operation struct {
+	id       string
+	method   string
+	template []string // segments of the path
+	params   openapi3.Parameters
+	*openapi3.Operation
+}
+
+// contract is loaded once. What answers hold is closed: a field that is not described is a violation, although
+// callers are told to expect new ones.
+var contract = sync.OnceValue(func() *contractDoc {
+	doc, err := openapi3.NewLoader().LoadFromData(carve.OpenAPI)
+	if err != nil {
+		panic(err)
+	}
+	k := &contractDoc{doc: doc, statuses: map[string]int{}}
+	for path, item := range doc.Paths.Map() {
+		for method, op := range item.Operations() {
+			k.operations = append(k.operations, &operation{
+				id: op.OperationID, method: method, template: strings.Split(path, "/"),
+				params: append(slices.Clone(item.Parameters), op.Parameters...), Operation: op,
+			})
+		}
+	}
+	slices.SortFunc(k.operations, func(a, b *operation) int { return strings.Compare(a.id, b.id) })
+	for _, ref := range doc.Components.Schemas {
+		if s := ref.Value; len(s.Properties) > 0 && s.AdditionalProperties.Schema == nil && s.AdditionalProperties.Has == nil {
+			s.AdditionalProperties.Has = new(false)
+		}
+	}
+	rows := regexp.MustCompile("(?m)^\\| `([a-z_]+)` \\| ([0-9]{3}) \\|")
+	for _, row := range rows.FindAllStringSubmatch(doc.Components.Schemas["ProblemCode"].Value.Description, -1) {
+		k.statuses[row[1]], _ = strconv.Atoi(row[2])
+	}
+	return k
+})
+
+// operation finds what a request is about; nil when the contract has no such thing. HEAD is a GET.
+func (k *contractDoc) operation(method, path string) *operation {
+	if method == http.MethodHead {
+		method = http.MethodGet
+	}
+	segments := strings.Split(path, "/")
+	for _, op := range k.operations {
+		if op.method == method && op.matches(segments) {
+			return op
+		}
+	}
+	return nil
+}
+
+func (op *operation) matches(segments []string) bool {
+	return slices.EqualFunc(op.template, segments, func(want, have string) bool {
+		return want == have || strings.HasPrefix(want, "{") && have != ""
+	})
+}
+
+// path fills the parameters of an operation's path.
+func (op *operation) path(names map[string]string) string {
+	segments := slices.Clone(op.template)
+	for i, s := range segments {
+		if name, ok := strings.CutPrefix(s, "{"); ok {
+			segments[i] = names[strings.TrimSuffix(name, "}")]
+		}
+	}
+	return strings.Join(segments, "/")
+}
+
+// bodySchema is the schema of an operation's request body, and its media type; nil when it takes none.
+func (op *operation) bodySchema() (mediaType string, schema *openapi3.Schema) {
+	if op.RequestBody == nil {
+		return "", nil
+	}
+	for mediaType, content := range op.RequestBody.Value.Content {
+		return mediaType, content.Schema.Value
+	}
+	return "", nil
+}
+
+// changes reports whether an operation is there to change something.
+func (op *operation) changes() bool { return op.method != http.MethodGet }
+
+// in lists the parameters of one kind.
+func (op *operation) in(kind string) (out []*openapi3.Parameter) {
+	for _, p := range op.params {
+		if p.Value.In == kind {
+			out = append(out, p.Value)
+		}
+	}
+	return out
+}

@@ -1,0 +1,97 @@
+package e2e
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/client"
+	"github.com/carve-ipam/carve/internal/devdb"
+)
+
+// dataDir is a directory in which a user may keep a database, and nobody else. It is removed with the test.
+func dataDir(t testing.TB, who user) string {
+	t.Helper()
+	open := openDir(t)
+	t.Cleanup(func() { _ = os.RemoveAll(open) })
+	dir := filepath.Join(open, "data")
+	if who != nil {
+		require.NoError(t, os.Mkdir(dir, 0o700))
+		require.NoError(t, os.Chown(dir, int(who.Uid), int(who.Gid)))
+	}
+	return dir
+}
+
+// The server without a database of the user's: it brings its own, which survives everything that can happen to the server.
+func TestEmbeddedDatabase(t *testing.T) {
+	t.Parallel()
+	users := map[string]user{"AsTheUserOfTheTest": nil}
+	if os.Geteuid() == 0 {
+		users = map[string]user{"AsRoot": nil, "AsAnOrdinaryUser": {Uid: 65534, Gid: 65534}}
+	}
+	for name, who := range users {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			binary, dir := serverBinary(t), dataDir(t, who)
+			start := func() (*process, *caller) {
+				p := startProcess(t, binary, who, "--data-dir="+dir)
+				return p, newCaller(p.addr)
+			}
+			p, c := start()
+			c.created(t, c.do(t, http.MethodPost, "/v1/projects", obj{"metadata": obj{"name": project}}))
+			c.pool(t, "p", obj{"cidr": "10.0.0.0/16"})
+			first := c.claim(t, "first", from("p", 24))
+			read := func(c *caller) client.IPClaim {
+				return decode[client.IPClaim](t, c.ok(t, c.do(t, http.MethodGet, at("claims", "first"), nil)))
+			}
+
+			t.Run("IsNotSharedByTwoServers", func(t *testing.T) {
+				second := runProcess(t, binary, who, "--data-dir="+dir)
+				require.Empty(t, second.addr)
+				require.Equal(t, 1, second.exitCode())
+				require.Contains(t, second.stderr.String(), dir, "says which directory")
+				require.Contains(t, second.stderr.String(), "in use", "says why")
+				require.Equal(t, first, read(c), "the first one goes on")
+			})
+			t.Run("SurvivesARestart", func(t *testing.T) {
+				require.Zero(t, p.terminate(t), &p.stderr)
+				p, c = start()
+				require.Equal(t, first, read(c))
+			})
+			t.Run("KeepsWhatWasAcknowledgedWhenTheServerIsKilled", func(t *testing.T) {
+				const blocks = 512
+				c.pool(t, "q", obj{"cidr": "10.1.0.0/23"})
+				c.release(t, "first")
+				l := newLedger(blocks + 1)
+				var down sync.RWMutex
+				var wg sync.WaitGroup
+				for i := range 8 {
+					wg.Go(func() {
+						l.hoard(t.Context(), t, c, "c"+string(rune('a'+i)), from("q", 32), func() {
+							down.RLock()
+							defer down.RUnlock()
+						})
+					})
+				}
+				l.await(t.Context(), blocks/4)
+				down.Lock()
+				p.kill()
+				p, _ = start()
+				c.addr.Store(&p.addr)
+				down.Unlock()
+				wg.Wait()
+				l.holds(t, c, blocks)
+			})
+			t.Run("IsAuditedClean", func(t *testing.T) {
+				dsn, err := devdb.Find(dir)
+				require.NoError(t, err)
+				auditClean(t, dsn)
+				require.Zero(t, p.terminate(t), &p.stderr)
+			})
+		})
+	}
+}

@@ -1,0 +1,62 @@
+package e2e
+
+import (
+	"net/netip"
+	"slices"
+	"strings"
+)
+
+// node is a block of an address plan, below the tightest block around it.
+type node struct {
+	block  netip.Prefix
+	parent *node // nil for a root
+	depth  int
+}
+
+// name is what the pool of the block is called; that of no node is empty.
+func (n *node) name() string {
+	if n == nil {
+		return ""
+	}
+	return nameOf(n.block.String())
+}
+
+// nameOf makes a DNS label of a block or address; different ones have different names.
+func nameOf(text string) string {
+	return "n-" + strings.NewReplacer(".", "-", ":", "-", "/", "-").Replace(text)
+}
+
+// forest arranges blocks by containment, larger ones first; nodes come before what is below them. Of equal blocks
+// each is beside the other: only one of them can be had.
+func forest(blocks []netip.Prefix) []*node {
+	blocks = slices.Clone(blocks)
+	slices.SortFunc(blocks, func(a, b netip.Prefix) int {
+		if c := a.Addr().Compare(b.Addr()); c != 0 {
+			return c
+		}
+		return a.Bits() - b.Bits()
+	})
+	var out, open []*node // open: the chain around the current block
+	for _, block := range blocks {
+		for len(open) > 0 && (open[len(open)-1].block.Bits() >= block.Bits() || !open[len(open)-1].block.Contains(block.Addr())) {
+			open = open[:len(open)-1]
+		}
+		n := &node{block: block, depth: len(open)}
+		if len(open) > 0 {
+			n.parent = open[len(open)-1]
+		}
+		out, open = append(out, n), append(open, n)
+	}
+	return out
+}
+
+// around is the tightest node that contains an address; nil when there is none.
+func around(nodes []*node, a netip.Addr) *node {
+	var best *node
+	for _, n := range nodes {
+		if n.block.Contains(a) && (best == nil || n.block.Bits() > best.block.Bits()) {
+			best = n
+		}
+	}
+	return best
+}

@@ -1,0 +1,151 @@
+package e2e
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/client"
+)
+
+// realInput is the path of a file of real data beside the project. Where the folder is absent, and only there, the test
+// is skipped.
+func realInput(t testing.TB, name string) string {
+	t.Helper()
+	dir := filepath.Join("..", "..", "..", "shared", "data")
+	if _, err := os.Stat(dir); os.IsNotExist(err) {
+		t.Skipf("there is no real input: %s is absent", dir)
+	}
+	return filepath.Join(dir, name)
+}
+
+// loader loads an address plan through the generated client, over several connections, and counts what became of it.
+type loader struct {
+	*client.ClientWithResponses
+	c *caller
+
+	mu      sync.Mutex
+	loaded  map[string]int // by kind of thing
+	refused map[string]int // by kind and code
+}
+
+// newLoader loads into a server of its own process, which is not slowed down by the race detector of the test's.
+func newLoader(t testing.TB) (*loader, *world) {
+	t.Helper()
+	dsn := database(t)
+	p := startProcess(t, serverBinary(t), nil, "--database-url="+dsn, "--request-timeout=60s")
+	w := &world{caller: newCaller(p.addr), dsn: dsn}
+	w.created(t, w.do(t, http.MethodPost, "/v1/projects", obj{"metadata": obj{"name": project}}))
+	c, err := client.NewClientWithResponses(w.url("/"), client.WithHTTPClient(w.doer(t)))
+	require.NoError(t, err)
+	return &loader{ClientWithResponses: c, c: w.caller, loaded: map[string]int{}, refused: map[string]int{}}, w
+}
+
+// job is one thing to load.
+type job func() (kind string, status int, body []byte, err error)
+
+// load does jobs, several at a time.
+func (l *loader) load(t testing.TB, jobs []job) {
+	t.Helper()
+	queue := make(chan job)
+	var wg sync.WaitGroup
+	for range 16 {
+		wg.Go(func() {
+			for each := range queue {
+				kind, status, body, err := each()
+				if err != nil {
+					t.Error(err)
+					continue
+				}
+				l.count(t, kind, status, body)
+			}
+		})
+	}
+	for _, each := range jobs {
+		queue <- each
+	}
+	close(queue)
+	wg.Wait()
+}
+
+// count notes what became of one thing: it is loaded, or it is refused with 409 and a code.
+func (l *loader) count(t testing.TB, kind string, status int, body []byte) {
+	t.Helper()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch p, _ := problemOf(answer{header: http.Header{"Content-Type": {"application/problem+json"}}, body: body}); status {
+	case http.StatusCreated:
+		l.loaded[kind]++
+	case http.StatusConflict:
+		l.refused[kind+" "+p.Code]++
+	default:
+		t.Errorf("%s: %d %s", kind, status, body)
+	}
+}
+
+// reset begins to count anew, and answers the counts so far.
+func (l *loader) reset() (loaded, refused map[string]int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	loaded, refused = l.loaded, l.refused
+	l.loaded, l.refused = map[string]int{}, map[string]int{}
+	return loaded, refused
+}
+
+func total(counts map[string]int) (n int) {
+	for _, each := range counts {
+		n += each
+	}
+	return n
+}
+
+// space makes a space.
+func (l *loader) space(t testing.TB, name, description string) job {
+	t.Helper()
+	return func() (string, int, []byte, error) {
+		r, err := l.CreateSpaceWithResponse(t.Context(), project, nil, client.SpaceCreate{
+			Metadata: client.CreateMetadata{Name: name}, Spec: &client.SpaceSpec{Description: description},
+		})
+		if err != nil {
+			return "space", 0, nil, err
+		}
+		return "space", r.StatusCode(), r.Body, nil
+	}
+}
+
+// pool makes a root pool in a space, or a child of a pool.
+func (l *loader) pool(t testing.TB, name, space, parent string, spec client.IPPoolSpec) job {
+	t.Helper()
+	kind := "child pool"
+	if parent == "" {
+		kind, spec.SpaceRef = "root pool", &client.Ref{Name: space}
+	} else {
+		spec.ParentRef = &client.Ref{Name: parent}
+	}
+	return func() (string, int, []byte, error) {
+		r, err := l.CreatePoolWithResponse(t.Context(), project, nil, client.IPPoolCreate{Metadata: client.CreateMetadata{Name: name}, Spec: spec})
+		if err != nil {
+			return kind, 0, nil, err
+		}
+		return kind, r.StatusCode(), r.Body, nil
+	}
+}
+
+// address claims one address of a pool.
+func (l *loader) address(t testing.TB, name, pool, address string) job {
+	t.Helper()
+	return func() (string, int, []byte, error) {
+		r, err := l.CreateClaimWithResponse(t.Context(), project, nil, client.IPClaimCreate{
+			Metadata: client.CreateMetadata{Name: name},
+			Spec:     client.IPClaimSpec{PoolRef: &client.Ref{Name: pool}, Address: address},
+		})
+		if err != nil {
+			return "address", 0, nil, err
+		}
+		return "address", r.StatusCode(), r.Body, nil
+	}
+}

@@ -1,0 +1,194 @@
+package e2e
+
+import (
+	"bytes"
+	"compress/gzip"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+var methods = []string{
+	http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions, "PROPFIND",
+}
+
+// Each path of the contract with every method: what it does not have is 405, with those it has.
+func TestMethodsThatAPathDoesNotHave(t *testing.T) {
+	t.Parallel()
+	s := setupStage(t)
+	s.writesNothing(t, func() {
+		for path, item := range contract().doc.Paths.Map() {
+			has := []string{}
+			for method := range item.Operations() {
+				has = append(has, method)
+				if method == http.MethodGet {
+					has = append(has, http.MethodHead)
+				}
+			}
+			slices.Sort(has)
+			one := operation{template: strings.Split(path, "/")}
+			for _, method := range methods {
+				if slices.Contains(has, method) {
+					continue
+				}
+				a := s.do(t, method, one.path(s.names), nil)
+				require.Equal(t, http.StatusMethodNotAllowed, a.status, "%s %s", method, path)
+				require.Equal(t, has, strings.Split(a.header.Get("Allow"), ", "), "%s %s", method, path)
+			}
+		}
+	})
+}
+
+func TestHead(t *testing.T) {
+	t.Parallel()
+	s := setupStage(t)
+	for _, each := range s.specimens(t) {
+		if each.op.method != http.MethodGet {
+			continue
+		}
+		get := s.ok(t, each.send(t, s.caller))
+		head := s.do(t, http.MethodHead, each.path, nil)
+		require.Equal(t, http.StatusOK, head.status, each.path)
+		require.Empty(t, head.body)
+		require.Equal(t, get.etag(), head.etag())
+		require.Equal(t, get.header.Get("Content-Type"), head.header.Get("Content-Type"))
+		if each.op.id == "getClaim" {
+			require.Equal(t, http.StatusNotFound, s.do(t, http.MethodHead, each.path+"-x", nil).status)
+		}
+	}
+}
+
+func TestPathsThatDoNotExist(t *testing.T) {
+	t.Parallel()
+	s := setupStage(t)
+	team := "/v1/projects/" + s.names["project"]
+	for _, path := range []string{
+		"/", "/v1", "/v1/", "/v2/projects", "/v1/projects/", team + "/", team + "/nothing", team + "/pools/", team + "/pools/prod-eu/", team + "/pools/prod-eu/free/",
+		team + "/pools/prod-eu/free/x", team + "//pools", "/v1//projects", "/V1/projects", "/v1/Projects",
+		"/problems", "/problems/", "/problems/unheard_of", "/openapi", "/openapi.yaml/x", "/healthz/x",
+	} {
+		for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodDelete} {
+			a := s.do(t, method, path, nil)
+			if a.status != http.StatusMethodNotAllowed {
+				s.refused(t, a, "not_found")
+			}
+		}
+	}
+	t.Run("NamesThatDoNotExistAreNotFound", func(t *testing.T) {
+		for _, each := range s.specimens(t) {
+			for name := range s.names {
+				if !slices.Contains(each.op.template, "{"+name+"}") {
+					continue
+				}
+				names := maps.Clone(s.names)
+				names[name] = "nobody"
+				if name == "allocation" {
+					names[name] = "00000000-0000-4000-8000-000000000000"
+				}
+				if each.op.id == "putClaim" && name == "claim" {
+					continue
+				}
+				other := each
+				other.path = each.op.path(names)
+				s.writesNothing(t, func() { s.refused(t, other.send(t, s.caller), "not_found") })
+			}
+		}
+	})
+	t.Run("NamesThatAreNoNamesAreRefused", func(t *testing.T) {
+		for _, bad := range []string{"UPPER", "-a", "a-", "a_b", "a.b", strings.Repeat("a", 64), "%00", "a%00b", "%FF", "%C3%A9", "%20", "a%0A", "%2e", "*", "a%3Fb", "%25", "..%2Fprod-eu", "%2e%2e"} {
+			for _, each := range s.specimens(t) {
+				for i, segment := range each.op.template {
+					if !strings.HasPrefix(segment, "{") {
+						continue
+					}
+					other, parts := each, strings.Split(each.path, "/")
+					parts[i] = bad
+					other.path = strings.Join(parts, "/")
+					s.refused(t, other.send(t, s.caller), "invalid_argument", "path:"+strings.Trim(segment, "{}"))
+				}
+			}
+		}
+	})
+}
+
+func TestMediaTypes(t *testing.T) {
+	t.Parallel()
+	s := setupStage(t)
+	var zipped bytes.Buffer
+	zip := gzip.NewWriter(&zipped)
+	_, err := zip.Write([]byte("{}"))
+	require.NoError(t, err)
+	require.NoError(t, zip.Close())
+	specimens := s.specimens(t)
+
+	t.Run("OfAnswersMustBeAcceptable", func(t *testing.T) {
+		s.writesNothing(t, func() {
+			for _, each := range specimens {
+				for _, accept := range []string{"text/html", "application/xml", "application/json;q=0", "*/*;q=0", "application/problem+json", "text/*"} {
+					s.refused(t, each.send(t, s.caller, header("Accept", accept)), "not_acceptable", "header:Accept")
+				}
+			}
+		})
+		for _, accept := range []string{"*/*", "application/*", "application/json", "text/html, application/json;q=0.1", "APPLICATION/JSON", "text/html,*/*;q=0.8"} {
+			s.ok(t, s.do(t, http.MethodGet, "/v1/projects", nil, header("Accept", accept)))
+		}
+	})
+	t.Run("OfBodiesMustBeThatOfTheOperation", func(t *testing.T) {
+		s.writesNothing(t, func() {
+			for _, each := range specimens {
+				if each.op.RequestBody == nil {
+					continue
+				}
+				other := "application/json"
+				if each.op.method != http.MethodPatch {
+					other = "application/merge-patch+json"
+				}
+				for _, mediaType := range []string{other, "text/plain", "application/x-www-form-urlencoded", "application/json; charset=latin1", "json", "", ";", "multipart/form-data; boundary=x"} {
+					a := each.send(t, s.caller, without("Content-Type"), header("Content-Type", mediaType))
+					s.refused(t, a, "unsupported_media_type")
+					if each.op.method == http.MethodPatch {
+						require.Equal(t, "application/merge-patch+json", a.header.Get("Accept-Patch"))
+					}
+				}
+				s.refused(t, each.send(t, s.caller, without("Content-Type")), "unsupported_media_type")
+				s.refused(t, each.sendBody(t, s.caller, zipped.Bytes(), header("Content-Encoding", "gzip")), "unsupported_media_type")
+			}
+		})
+	})
+	t.Run("OperationsThatTakeNoBodyRefuseOne", func(t *testing.T) {
+		s.writesNothing(t, func() {
+			for _, each := range specimens {
+				if each.op.RequestBody == nil {
+					s.refused(t, s.do(t, each.op.method, each.path, obj{}), "invalid_argument")
+					s.refused(t, s.do(t, each.op.method, each.path, obj{}, chunked), "invalid_argument")
+				}
+			}
+		})
+	})
+}
+
+func TestRequestID(t *testing.T) {
+	t.Parallel()
+	w := setupEmpty(t)
+	for sent, kept := range map[string]bool{
+		"abc-123": true, "!~{}": true, strings.Repeat("x", 128): true, strings.Repeat("x", 129): false, "two words": false, "é": false,
+	} {
+		t.Run(sent, func(t *testing.T) {
+			set := func(r *http.Request) { r.Header["X-Request-Id"] = []string{sent} }
+			if !kept { // under another spelling the caller does not insist on it
+				set = func(r *http.Request) { r.Header["x-request-id"] = []string{sent} }
+			}
+			for _, path := range []string{"/healthz", "/v1/projects/nobody", "/nowhere", "/docs/", "/openapi.yaml"} {
+				a := w.do(t, http.MethodGet, path, nil, set)
+				require.Equal(t, kept, a.header.Get("X-Request-Id") == sent)
+				if p, isProblem := problemOf(a); isProblem {
+					require.Equal(t, a.header.Get("X-Request-Id"), p.TraceID)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,127 @@
+package e2e
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/client"
+)
+
+// page is a page of any list, with as much of its items as all have.
+type page struct {
+	Items []struct {
+		Metadata client.Metadata `json:"metadata"`
+		CIDR     string          `json:"cidr"` // of a free block
+	} `json:"items"`
+	NextCursor string `json:"nextCursor"`
+}
+
+func (p page) names() []string {
+	var out []string
+	for _, i := range p.Items {
+		out = append(out, i.Metadata.Name+i.CIDR)
+	}
+	return out
+}
+
+func TestLists(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.pool(t, "p", obj{"cidr": "10.0.0.0/16", "allocation": obj{"strategy": "FirstFit"}})
+	const n = 12
+	for i := range n {
+		name := fmt.Sprintf("n%02d", i)
+		w.created(t, w.do(t, http.MethodPost, "/v1/projects", obj{"metadata": obj{"name": name}}))
+		w.created(t, w.do(t, http.MethodPost, at("spaces"), obj{"metadata": obj{"name": name}}))
+		w.pool(t, name, obj{"cidr": fmt.Sprintf("10.%d.0.0/16", i+1)})
+		w.claim(t, name, from("p", 30))
+	}
+	for i := 0; i < n; i += 2 {
+		w.release(t, fmt.Sprintf("n%02d", i)) // holes, so that there is more than one free block
+	}
+	for _, path := range []string{
+		"/v1/projects", at("spaces"), at("pools"), at("claims"), at("claims") + "?pool=p", at("allocations"), at("allocations") + "?pool=p", at("pools", "p", "free"),
+	} {
+		t.Run(path, func(t *testing.T) {
+			whole := decode[page](t, w.ok(t, w.do(t, http.MethodGet, path, nil)))
+			require.Empty(t, whole.NextCursor)
+			require.Greater(t, len(whole.Items), 4)
+			for _, limit := range []int{1, 3, len(whole.Items), 500} {
+				t.Run(fmt.Sprintf("SameItemsInPagesOf%d", limit), func(t *testing.T) {
+					var got []string
+					for cursor := ""; ; {
+						options := []option{query(fmt.Sprintf("limit=%d", limit))}
+						if cursor != "" {
+							options = append(options, query("cursor="+cursor))
+						}
+						p := decode[page](t, w.ok(t, w.do(t, http.MethodGet, path, nil, options...)))
+						require.LessOrEqual(t, len(p.Items), limit)
+						got = append(got, p.names()...)
+						if cursor = p.NextCursor; cursor == "" {
+							break
+						}
+					}
+					require.Equal(t, whole.names(), got)
+				})
+			}
+			t.Run("RefusesTheCursorOfAnotherList", func(t *testing.T) {
+				other := "/v1/projects"
+				if path == other {
+					other = at("spaces")
+				}
+				foreign := decode[page](t, w.ok(t, w.do(t, http.MethodGet, other, nil, query("limit=1")))).NextCursor
+				require.NotEmpty(t, foreign)
+				w.refused(t, w.do(t, http.MethodGet, path, nil, query("cursor="+foreign)), "invalid_argument", "query:cursor")
+			})
+		})
+	}
+}
+
+// Rows come and go between two pages: what is there all the time is listed exactly once, in order.
+func TestPagingWhileRowsComeAndGo(t *testing.T) {
+	t.Parallel()
+	for name, suffix := range map[string]string{"ByName": "", "ByAddress": "&pool=p"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := setup(t)
+			w.pool(t, "p", obj{"cidr": "10.0.0.0/24"})
+			stays := map[string]bool{}
+			address := func(i int) obj { return obj{"poolRef": obj{"name": "p"}, "address": fmt.Sprintf("10.0.0.%d", i)} }
+			for i := range 60 {
+				claim := fmt.Sprintf("c%03d", i*2)
+				w.claim(t, claim, address(i*2))
+				stays[claim] = i%3 != 0
+			}
+			var got []string
+			i := 0
+			for cursor := ""; ; i++ {
+				path := at("claims") + "?limit=7" + suffix
+				if cursor != "" {
+					path += "&cursor=" + cursor
+				}
+				p := decode[page](t, w.ok(t, w.do(t, http.MethodGet, path, nil)))
+				got = append(got, p.names()...)
+				if cursor = p.NextCursor; cursor == "" {
+					break
+				}
+				// One that was there goes, before or behind the cursor; new ones come on both sides.
+				w.release(t, fmt.Sprintf("c%03d", (i*3)%60*2))
+				for _, at := range []int{i*2 + 1, 119 - i*2} {
+					w.claim(t, fmt.Sprintf("c%03d", at), address(at))
+				}
+			}
+			require.True(t, slices.IsSorted(got), "%v", got)
+			require.Len(t, slices.Compact(slices.Clone(got)), len(got), "nothing twice")
+			for _, claim := range slices.Sorted(maps.Keys(stays)) {
+				if stays[claim] {
+					require.Contains(t, got, claim)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,157 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/getkin/kin-openapi/openapi3"
+)
+
+// place is one value in the body of an operation, as the contract describes it.
+type place struct {
+	tokens []string // of its JSON pointer
+	schema *openapi3.Schema
+	free   bool // its name is the caller's own, as that of a label
+}
+
+func (p place) pointer() string {
+	var b strings.Builder
+	for _, token := range p.tokens {
+		b.WriteString("/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(token))
+	}
+	return b.String()
+}
+
+// places walks a schema: the root first, then every property, item and entry below it. An entry of a map has the name k.
+func places(s *openapi3.Schema, tokens ...string) []place {
+	s = plain(s)
+	out := []place{{tokens: tokens, schema: s}}
+	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
+		out = append(out, places(s.Properties[name].Value, slices.Concat(tokens, []string{name})...)...)
+	}
+	if s.Items != nil {
+		out = append(out, places(s.Items.Value, slices.Concat(tokens, []string{"0"})...)...)
+	}
+	if entry := s.AdditionalProperties.Schema; entry != nil {
+		below := places(entry.Value, slices.Concat(tokens, []string{"k"})...)
+		below[0].free = true
+		out = append(out, below...)
+	}
+	return out
+}
+
+// plain sees through an allOf that is there to describe a reference.
+func plain(s *openapi3.Schema) *openapi3.Schema {
+	for len(s.AllOf) == 1 {
+		s = s.AllOf[0].Value
+	}
+	return s
+}
+
+// sample is a value that fits a schema, with nothing in it that is not required.
+func sample(s *openapi3.Schema) any {
+	s = plain(s)
+	switch {
+	case len(s.Enum) > 0:
+		return s.Enum[0]
+	case s.Type.Is(openapi3.TypeObject):
+		o := obj{}
+		for _, name := range s.Required {
+			o[name] = sample(s.Properties[name].Value)
+		}
+		return o
+	case s.Type.Is(openapi3.TypeArray):
+		return []any{sample(s.Items.Value)}
+	case s.Example != nil:
+		return s.Example
+	case s.Type.Is(openapi3.TypeInteger):
+		return 1
+	case s.Type.Is(openapi3.TypeBoolean):
+		return true
+	default:
+		return ""
+	}
+}
+
+// marker stands for a value that is written by hand.
+const marker = "@@here@@"
+
+// splice is a body with raw text at a place. What is missing on the way there is made.
+func splice(body any, schema *openapi3.Schema, tokens []string, raw string) []byte {
+	text, err := json.Marshal(with(body, schema, tokens, marker))
+	if err != nil {
+		panic(err)
+	}
+	before, after, ok := strings.Cut(string(text), strconv.Quote(marker))
+	if !ok {
+		panic(fmt.Sprintf("%v is not in %s", tokens, text))
+	}
+	return []byte(before + raw + after)
+}
+
+// with is a copy of a value with another one at a place.
+func with(v any, s *openapi3.Schema, tokens []string, put any) any {
+	if len(tokens) == 0 {
+		return put
+	}
+	s = plain(s)
+	if v == nil {
+		v = sample(s)
+	}
+	switch v := clone(v).(type) {
+	case obj:
+		v[tokens[0]] = with(v[tokens[0]], below(s, tokens[0]), tokens[1:], put)
+		return v
+	case []any:
+		i, _ := strconv.Atoi(tokens[0])
+		for len(v) <= i {
+			v = append(v, sample(s.Items.Value))
+		}
+		v[i] = with(v[i], s.Items.Value, tokens[1:], put)
+		return v
+	default:
+		panic(fmt.Sprintf("%T has no %v", v, tokens))
+	}
+}
+
+func below(s *openapi3.Schema, name string) *openapi3.Schema {
+	if ref := s.Properties[name]; ref != nil {
+		return ref.Value
+	}
+	if s.AdditionalProperties.Schema != nil {
+		return s.AdditionalProperties.Schema.Value
+	}
+	return openapi3.NewSchema()
+}
+
+// value is what a body has at a place, or a sample for it, as JSON.
+func value(body any, p place) string {
+	v := body
+	for _, token := range p.tokens {
+		switch in := v.(type) {
+		case obj:
+			v = in[token]
+		case []any:
+			i, err := strconv.Atoi(token)
+			if err != nil || i >= len(in) {
+				v = nil
+				break
+			}
+			v = in[i]
+		default:
+			v = nil
+		}
+	}
+	if v == nil {
+		v = sample(p.schema)
+	}
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return string(text)
+}

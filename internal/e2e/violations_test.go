@@ -1,0 +1,186 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"github.com/carve-ipam/carve/client"
+)
+
+// plainHeaders may be in any answer.
+var plainHeaders = []string{
+	"Content-Type", "Content-Length", "Date", "Connection", "Transfer-Encoding", "Cache-Control", "Vary",
+	"X-Request-Id", "X-Content-Type-Options", "X-Frame-Options", "Referrer-Policy", "Content-Security-Policy",
+	"Carve-Auth", "Accept-Patch",
+}
+
+// violations lists everything in which an answer is not as the contract says. op is nil for what the contract does not
+// have: a path or method that does not exist, or what is served beside it.
+func (k *contractDoc) violations(op *operation, a answer) []string {
+	var v violations
+	if a.header.Get("X-Request-Id") == "" {
+		v.add("has no X-Request-Id")
+	}
+	switch {
+	case op != nil:
+		v.declared(op, a)
+	case a.status >= 400:
+		v.body(k.doc.Components.Schemas["Problem"].Value, a)
+	}
+	if a.status >= 400 {
+		v.problem(k, a)
+	}
+	return v
+}
+
+type violations []string
+
+func (v *violations) add(format string, args ...any) { *v = append(*v, fmt.Sprintf(format, args...)) }
+
+// declared checks status, headers and body against what the operation declares for the status.
+func (v *violations) declared(op *operation, a answer) {
+	ref := op.Responses.Status(a.status)
+	if ref == nil {
+		v.add("%s does not declare this status", op.id)
+		return
+	}
+	v.headers(ref.Value, a)
+	if len(ref.Value.Content) == 0 {
+		if len(a.body) > 0 {
+			v.add("has a body where none is declared")
+		}
+		return
+	}
+	content, ok := ref.Value.Content[a.header.Get("Content-Type")]
+	if !ok {
+		v.add("Content-Type %q is not declared", a.header.Get("Content-Type"))
+		return
+	}
+	v.body(content.Schema.Value, a)
+}
+
+func (v *violations) headers(r *openapi3.Response, a answer) {
+	for name, ref := range r.Headers {
+		values := a.header.Values(name)
+		switch {
+		case len(values) > 1:
+			v.add("header %s is there %d times", name, len(values))
+		case len(values) == 1:
+			if err := ref.Value.Schema.Value.VisitJSON(headerValue(ref.Value.Schema.Value, values[0])); err != nil {
+				v.add("header %s: %q: %v", name, values[0], err)
+			}
+		case ref.Value.Required:
+			v.add("header %s is missing", name)
+		}
+	}
+	for name := range a.header {
+		_, declared := r.Headers[name]
+		for other := range r.Headers {
+			declared = declared || http.CanonicalHeaderKey(other) == name
+		}
+		if !declared && !slices.Contains(plainHeaders, name) {
+			v.add("header %s is not declared", name)
+		}
+	}
+}
+
+// headerValue is a header as the JSON value that its schema describes; as a string where it cannot be that.
+func headerValue(s *openapi3.Schema, value string) any {
+	var parsed any
+	if !s.Type.Is(openapi3.TypeString) && json.Unmarshal([]byte(value), &parsed) == nil {
+		return parsed
+	}
+	return value
+}
+
+func (v *violations) body(s *openapi3.Schema, a answer) {
+	if a.method == http.MethodHead {
+		if len(a.body) > 0 {
+			v.add("answers HEAD with a body")
+		}
+		return
+	}
+	var value any
+	if err := json.Unmarshal(a.body, &value); err != nil {
+		v.add("the body is no JSON: %v", err)
+		return
+	}
+	if err := s.VisitJSON(value, openapi3.VisitAsResponse(), openapi3.MultiErrors()); err != nil {
+		v.add("the body: %v", err)
+	}
+}
+
+// problem checks what a schema cannot say of a problem document.
+func (v *violations) problem(k *contractDoc, a answer) {
+	if ct := a.header.Get("Content-Type"); ct != "application/problem+json" {
+		v.add("a refusal is %q", ct)
+	}
+	if a.method == http.MethodHead {
+		return
+	}
+	p, _ := problemOf(a)
+	if p.Status != a.status || k.statuses[p.Code] != a.status {
+		v.add("code %q, which is %d, with status %d in the document", p.Code, k.statuses[p.Code], p.Status)
+	}
+	if p.Type != "/problems/"+p.Code || p.Title == "" || p.Detail == "" {
+		v.add("type %q, title %q, detail %q", p.Type, p.Title, p.Detail)
+	}
+	if p.Instance != a.path {
+		v.add("instance %q", p.Instance)
+	}
+	if p.TraceID == "" {
+		v.add("there is no traceId")
+	}
+	switch a.status {
+	case http.StatusBadRequest:
+		if len(p.Errors) == 0 {
+			v.add("no place is named")
+		}
+	case http.StatusMethodNotAllowed:
+		if a.header.Get("Allow") == "" {
+			v.add("there is no Allow")
+		}
+	case http.StatusPreconditionFailed:
+		if p.CurrentETag == "" || p.CurrentETag != a.etag() {
+			v.add("currentETag %q, ETag %q", p.CurrentETag, a.etag())
+		}
+	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
+		if _, err := strconv.Atoi(a.header.Get("Retry-After")); err != nil {
+			v.add("there is no Retry-After")
+		}
+	}
+	for _, e := range p.Errors {
+		if e.Pointer != "" && !strings.HasPrefix(e.Pointer, "/") && !strings.HasPrefix(e.Pointer, "query") &&
+			!strings.HasPrefix(e.Pointer, "header:") && !strings.HasPrefix(e.Pointer, "path:") {
+			v.add("pointer %q points nowhere", e.Pointer)
+		}
+	}
+}
+
+// problem is a problem document; the code is a plain string, so that tests can name it.
+type problem struct {
+	client.Problem
+	Code string `json:"code"`
+}
+
+func problemOf(a answer) (p problem, ok bool) {
+	if a.header.Get("Content-Type") != "application/problem+json" {
+		return p, false
+	}
+	return p, json.Unmarshal(a.body, &p) == nil
+}
+
+// pointers are the places that a problem names.
+func (p problem) pointers() []string {
+	var out []string
+	for _, e := range p.Errors {
+		out = append(out, e.Pointer)
+	}
+	return out
+}
