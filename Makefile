@@ -34,7 +34,7 @@ SWAGGER_UI_FILES := LICENSE NOTICE favicon-32x32.png swagger-ui-bundle.js swagge
 help:
 	@awk 'BEGIN { FS = ":.*## " } \
 		/^##@ / { printf "\n%s\n", substr($$0, 5) } \
-		/^[a-z][a-z-]*:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+		/^[a-z][a-z0-9-]*:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 ##@ Use it
 .PHONY: run demo audit
@@ -59,7 +59,7 @@ clean: ## Remove what was built and installed here; the data in DATA_DIR stays
 	rm -rf bin tools/*/node_modules cover.out
 
 ##@ Prove it
-.PHONY: test test-go test-sql test-crdb bench
+.PHONY: test test-go test-sql test-crdb bench k6 load
 test: test-sql test-go ## Run every test, with the race detector where there is a C compiler
 
 test-go: deps
@@ -78,6 +78,13 @@ test-crdb: ## Run the database tests on CockroachDB (CRDB_URL=..., or a cockroac
 
 bench: deps ## Run the benchmarks (BENCH=pattern)
 	go test -run='^$$' -bench='$(BENCH)' -benchmem -timeout=30m ./...
+
+k6: ## Build bin/k6, the load generator
+	go build -trimpath -buildvcs=false -modfile=tools/k6.mod -o bin/k6 go.k6.io/k6
+
+# Everything is a variable: LOAD_PROFILE=full, SCENARIOS='hot-pool soak', CARVE_SERVER=... (docs/loadtest.md).
+load: deps build k6 ## Run the load tests briefly against a fresh server, audit its data (docs/loadtest.md)
+	@LOAD_PROFILE='$(or $(LOAD_PROFILE),short)' ./loadtest/run.sh $(SCENARIOS)
 
 ##@ Keep it in order
 .PHONY: generate verify lint lint-go lint-openapi fmt breaking swagger-ui
