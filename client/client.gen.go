@@ -41,6 +41,24 @@ func (e AllocationStrategy) Valid() bool {
 	}
 }
 
+// Defines values for APIKeyPhase.
+const (
+	APIKeyPhaseActive  APIKeyPhase = "Active"
+	APIKeyPhaseExpired APIKeyPhase = "Expired"
+)
+
+// Valid indicates whether the value is a known member of the APIKeyPhase enum.
+func (e APIKeyPhase) Valid() bool {
+	switch e {
+	case APIKeyPhaseActive:
+		return true
+	case APIKeyPhaseExpired:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ConditionStatus.
 const (
 	ConditionStatusFalse   ConditionStatus = "False"
@@ -71,6 +89,24 @@ const (
 func (e HealthStatus) Valid() bool {
 	switch e {
 	case HealthStatusOk:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for HistoryPurpose.
+const (
+	HistoryPurposeChildPool HistoryPurpose = "ChildPool"
+	HistoryPurposeClaim     HistoryPurpose = "Claim"
+)
+
+// Valid indicates whether the value is a known member of the HistoryPurpose enum.
+func (e HistoryPurpose) Valid() bool {
+	switch e {
+	case HistoryPurposeChildPool:
+		return true
+	case HistoryPurposeClaim:
 		return true
 	default:
 		return false
@@ -240,6 +276,7 @@ const (
 	ProblemCodeInUse                ProblemCode = "in_use"
 	ProblemCodeInternal             ProblemCode = "internal"
 	ProblemCodeInvalidArgument      ProblemCode = "invalid_argument"
+	ProblemCodeLastAdmin            ProblemCode = "last_admin"
 	ProblemCodeMethodNotAllowed     ProblemCode = "method_not_allowed"
 	ProblemCodeNeverSatisfiable     ProblemCode = "never_satisfiable"
 	ProblemCodeNoPoolMatches        ProblemCode = "no_pool_matches"
@@ -253,6 +290,7 @@ const (
 	ProblemCodePreconditionFailed   ProblemCode = "precondition_failed"
 	ProblemCodePreconditionRequired ProblemCode = "precondition_required"
 	ProblemCodePrefixLengthRejected ProblemCode = "prefix_length_rejected"
+	ProblemCodeQuotaExceeded        ProblemCode = "quota_exceeded"
 	ProblemCodeRateLimited          ProblemCode = "rate_limited"
 	ProblemCodeUnauthenticated      ProblemCode = "unauthenticated"
 	ProblemCodeUnavailable          ProblemCode = "unavailable"
@@ -284,6 +322,8 @@ func (e ProblemCode) Valid() bool {
 		return true
 	case ProblemCodeInvalidArgument:
 		return true
+	case ProblemCodeLastAdmin:
+		return true
 	case ProblemCodeMethodNotAllowed:
 		return true
 	case ProblemCodeNeverSatisfiable:
@@ -309,6 +349,8 @@ func (e ProblemCode) Valid() bool {
 	case ProblemCodePreconditionRequired:
 		return true
 	case ProblemCodePrefixLengthRejected:
+		return true
+	case ProblemCodeQuotaExceeded:
 		return true
 	case ProblemCodeRateLimited:
 		return true
@@ -338,6 +380,27 @@ func (e ProjectPhase) Valid() bool {
 	}
 }
 
+// Defines values for QuotaMeasure.
+const (
+	QuotaMeasureAddresses QuotaMeasure = "addresses"
+	QuotaMeasureClaims    QuotaMeasure = "claims"
+	QuotaMeasurePools     QuotaMeasure = "pools"
+)
+
+// Valid indicates whether the value is a known member of the QuotaMeasure enum.
+func (e QuotaMeasure) Valid() bool {
+	switch e {
+	case QuotaMeasureAddresses:
+		return true
+	case QuotaMeasureClaims:
+		return true
+	case QuotaMeasurePools:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ReclaimPolicy.
 const (
 	ReclaimPolicyDelete ReclaimPolicy = "Delete"
@@ -350,6 +413,30 @@ func (e ReclaimPolicy) Valid() bool {
 	case ReclaimPolicyDelete:
 		return true
 	case ReclaimPolicyRetain:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for Role.
+const (
+	RoleAdmin    Role = "admin"
+	RoleConsumer Role = "consumer"
+	RoleProvider Role = "provider"
+	RoleViewer   Role = "viewer"
+)
+
+// Valid indicates whether the value is a known member of the Role enum.
+func (e Role) Valid() bool {
+	switch e {
+	case RoleAdmin:
+		return true
+	case RoleConsumer:
+		return true
+	case RoleProvider:
+		return true
+	case RoleViewer:
 		return true
 	default:
 		return false
@@ -376,7 +463,8 @@ func (e SpacePhase) Valid() bool {
 // Example: 10.20.1.7
 type Address = string
 
-// AllocationRef Bind this retained allocation again.
+// AllocationRef Bind this retained allocation again. It must be one that a claim of this project left behind; in a pool of another
+// project, one that this project may claim from still.
 type AllocationRef struct {
 	// Name A UUID in lower case; never used again.
 	//
@@ -391,6 +479,158 @@ type AllocationStrategy string
 //
 // Example: {"example.com/ticket":"NET-1234"}
 type Annotations map[string]string
+
+// APIKey A secret that stands for one role in one project.
+type APIKey struct {
+	// Metadata What every resource carries.
+	Metadata Metadata `json:"metadata"`
+
+	// Spec What the key is for. It never changes.
+	Spec   APIKeySpec   `json:"spec"`
+	Status APIKeyStatus `json:"status"`
+
+	// Token What to send as `Authorization: Bearer`. Only in the answer that creates the key: it is not stored, and cannot be
+	// had again.
+	//
+	//
+	// Example: carve_a3d1c0f5e7b24a689c0b5d2f81e64c37_examplesecretexamplesecretexamplesecretexamplesecret
+	Token string `json:"token,omitempty"`
+}
+
+// APIKeyCreate defines model for ApiKeyCreate.
+type APIKeyCreate struct {
+	// Metadata Exactly one of `name` and `generateName`; the rest of the metadata is the server's.
+	Metadata CreateMetadata `json:"metadata"`
+
+	// Spec What the key is for. It never changes.
+	Spec APIKeySpec `json:"spec"`
+}
+
+// APIKeyList defines model for ApiKeyList.
+type APIKeyList struct {
+	Items []APIKey `json:"items"`
+
+	// NextCursor Send it as `cursor` for the next page; absent on the last page.
+	//
+	// Example: eyJuIjoicHJvZC1ldSJ9
+	NextCursor NextCursor `json:"nextCursor,omitempty"`
+}
+
+// APIKeyPhase defines model for ApiKeyPhase.
+type APIKeyPhase string
+
+// APIKeySpec What the key is for. It never changes.
+type APIKeySpec struct {
+	// Description At most 1,024 bytes of UTF-8.
+	//
+	// Example: Creates clusters
+	Description string `json:"description,omitempty"`
+
+	// ExpiresAt From this moment on the key is refused; in the future. By default it does not expire.
+	ExpiresAt *Time `json:"expiresAt,omitempty"`
+
+	// Role What a subject may do in a project; each role includes the ones before it.
+	Role Role `json:"role"`
+}
+
+// APIKeyStatus defines model for ApiKeyStatus.
+type APIKeyStatus struct {
+	// KeyID The part of the token that is no secret, 32 hexadecimal digits; for finding out which key a token is.
+	//
+	// Example: a3d1c0f5e7b24a689c0b5d2f81e64c37
+	KeyID string      `json:"keyId"`
+	Phase APIKeyPhase `json:"phase"`
+
+	// LastUsedAt When it was used last, a minute or two behind; absent when it never was.
+	//
+	// Example: 2026-03-02T12:00:00Z
+	LastUsedAt *time.Time `json:"lastUsedAt,omitempty"`
+}
+
+// AuditEvent One change, or one attempt to make one without the right to. It never changes. `before` and `after` hold what callers
+// write of the resource (`labels`, `annotations`, `spec`) and, of claims, pools and allocations, the block
+// (`allocatedCIDR`, `poolRef`, `phase`); never a secret.
+type AuditEvent struct {
+	// ID In order of time.
+	ID UID `json:"id"`
+
+	// At Example: 2026-03-02T09:30:00Z
+	At time.Time `json:"at"`
+
+	// Subject Who did it; `key:<project>/<name>` for an API key, `system` for the server itself.
+	//
+	// Example: key:team-a/pipeline
+	Subject string `json:"subject"`
+
+	// Method How the caller was authenticated: by an API key (`api-key`), a token of an issuer (`oidc`), not at all in development
+	// mode (`dev`), or it was the server itself (`system`). Later versions may add methods.
+	//
+	//
+	// Example: api-key
+	Method AuthMethod `json:"method"`
+
+	// RemoteAddress Address of the client, as the server saw it; empty when it was the server itself.
+	//
+	// Example: 192.0.2.10
+	RemoteAddress string `json:"remoteAddress"`
+
+	// RequestID `X-Request-Id` of the request; empty when there was none.
+	//
+	// Example: 4bf92f3577b34da6a3ce929d0e0e4736
+	RequestID string `json:"requestId"`
+
+	// Operation The operation's `operationId` in this document.
+	//
+	// Example: createClaim
+	Operation string `json:"operation"`
+
+	// Resource What the operation was about.
+	Resource AuditResource `json:"resource"`
+
+	// Outcome `ok`, or the code of the refusal.
+	//
+	// Example: ok
+	Outcome string `json:"outcome"`
+
+	// Before How it was, only what differs from `after`; `null` when there was nothing or nothing was changed.
+	Before json.RawMessage `json:"before"`
+
+	// After How it is since, only what differs from `before`; `null` when there is nothing or nothing was changed.
+	After json.RawMessage `json:"after"`
+}
+
+// AuditEventList defines model for AuditEventList.
+type AuditEventList struct {
+	Items []AuditEvent `json:"items"`
+
+	// NextCursor Send it as `cursor` for the next page; absent on the last page.
+	//
+	// Example: eyJuIjoicHJvZC1ldSJ9
+	NextCursor NextCursor `json:"nextCursor,omitempty"`
+}
+
+// AuditResource What the operation was about.
+type AuditResource struct {
+	// Kind The kind of the resource: `Project`, `Space`, `IPPool`, `IPClaim`, `IPAllocation`, `Member`, `ApiKey`,
+	// `PoolGrant`, `SpaceGrant` or `Quota`. Later versions may add kinds.
+	//
+	//
+	// Example: IPClaim
+	Kind string `json:"kind"`
+
+	// Name Its name; for a grant, that of the pool or the space. Absent when a request to create one was refused before its
+	// body was read.
+	//
+	//
+	// Example: web-eu
+	Name string `json:"name,omitempty"`
+}
+
+// AuthMethod How the caller was authenticated: by an API key (`api-key`), a token of an issuer (`oidc`), not at all in development
+// mode (`dev`), or it was the server itself (`system`). Later versions may add methods.
+//
+// Example: api-key
+type AuthMethod = string
 
 // CIDR A block in CIDR notation without host bits, IPv4 or IPv6.
 //
@@ -448,6 +688,11 @@ type Condition struct {
 // ConditionStatus defines model for ConditionStatus.
 type ConditionStatus string
 
+// Consumer Name of a project, which need not exist, or `*` for every project.
+//
+// Example: team-a
+type Consumer = string
+
 // Count An exact count as a decimal string.
 //
 // Example: 65536
@@ -498,6 +743,31 @@ type FreeSummary struct {
 	PrefixLength PrefixLength `json:"prefixLength"`
 }
 
+// Grant Lets a consumer use a pool or a space.
+type Grant struct {
+	// Metadata What a member and a grant carry. Their names are those of others, and they have no labels.
+	Metadata PlainMetadata `json:"metadata"`
+	Spec     GrantSpec     `json:"spec"`
+}
+
+// GrantList defines model for GrantList.
+type GrantList struct {
+	Items []Grant `json:"items"`
+
+	// NextCursor Send it as `cursor` for the next page; absent on the last page.
+	//
+	// Example: eyJuIjoicHJvZC1ldSJ9
+	NextCursor NextCursor `json:"nextCursor,omitempty"`
+}
+
+// GrantSpec defines model for GrantSpec.
+type GrantSpec struct {
+	// Consumer Name of a project, which need not exist, or `*` for every project.
+	//
+	// Example: team-a
+	Consumer Consumer `json:"consumer"`
+}
+
 // Health defines model for Health.
 type Health struct {
 	Status HealthStatus `json:"status"`
@@ -506,7 +776,60 @@ type Health struct {
 // HealthStatus defines model for HealthStatus.
 type HealthStatus string
 
-// IPAllocation The system's record of one held block.
+// HistoryEntry One holder of a block, for as long as it held it in one phase.
+type HistoryEntry struct {
+	// AllocatedCIDR The block.
+	//
+	// Example: 10.20.1.0/24
+	AllocatedCIDR string `json:"allocatedCIDR"`
+
+	// PoolRef The pool that the block was carved from.
+	PoolRef ResolvedRef    `json:"poolRef"`
+	Purpose HistoryPurpose `json:"purpose"`
+
+	// Phase `Retained` has no claim: it was deleted under `reclaimPolicy: Retain`.
+	Phase IPAllocationPhase `json:"phase"`
+
+	// Consumer The project that held the block.
+	//
+	// Example: team-a
+	Consumer string `json:"consumer"`
+
+	// ClaimRef Purpose `Claim`: the claim that held it, or held it before it was retained. Absent when it is another project's.
+	ClaimRef *ResolvedRef `json:"claimRef,omitempty"`
+
+	// ChildPoolRef Purpose `ChildPool`: the pool that the block was.
+	ChildPoolRef *ResolvedRef `json:"childPoolRef,omitempty"`
+
+	// Allocation Name of the allocation, which may be gone.
+	Allocation UID `json:"allocation"`
+
+	// Since From then on.
+	//
+	// Example: 2026-03-02T09:30:00Z
+	Since time.Time `json:"since"`
+
+	// Until Until then, that moment not included; absent while it holds the block.
+	//
+	// Example: 2026-03-04T17:00:00Z
+	Until *time.Time `json:"until,omitempty"`
+}
+
+// HistoryEntryList defines model for HistoryEntryList.
+type HistoryEntryList struct {
+	Items []HistoryEntry `json:"items"`
+
+	// NextCursor Send it as `cursor` for the next page; absent on the last page.
+	//
+	// Example: eyJuIjoicHJvZC1ldSJ9
+	NextCursor NextCursor `json:"nextCursor,omitempty"`
+}
+
+// HistoryPurpose defines model for HistoryPurpose.
+type HistoryPurpose string
+
+// IPAllocation The system's record of one held block. Of a block that another project holds it shows where it is and which project
+// that is: `claimRef`, `ownerRef` and `metadata.createdBy` are absent.
 type IPAllocation struct {
 	// Metadata What every resource carries.
 	Metadata Metadata           `json:"metadata"`
@@ -535,10 +858,16 @@ type IPAllocationSpec struct {
 	// ChildPoolRef Purpose `ChildPool`: the pool that the block is.
 	ChildPoolRef *ResolvedRef `json:"childPoolRef,omitempty"`
 
-	// ClaimRef Purpose `Claim`: the claim that holds the block, or held it last when the phase is `Retained`.
+	// ClaimRef Purpose `Claim`: the claim that holds the block, or held it last when the phase is `Retained`. Absent when it is
+	// another project's.
 	ClaimRef *ResolvedRef `json:"claimRef,omitempty"`
 
-	// OwnerRef Free text that identifies the caller's own object.
+	// Consumer Purpose `Claim`: the project that holds the block.
+	//
+	// Example: team-a
+	Consumer string `json:"consumer,omitempty"`
+
+	// OwnerRef Purpose `Claim`: that of the claim; absent when it is another project's.
 	OwnerRef *OwnerRef `json:"ownerRef,omitempty"`
 
 	// PoolRef The pool that the block was carved from.
@@ -626,7 +955,8 @@ type IPClaimSpec struct {
 	// Address This very address, as a /32 or /128.
 	Address Address `json:"address,omitempty"`
 
-	// AllocationRef Bind this retained allocation again.
+	// AllocationRef Bind this retained allocation again. It must be one that a claim of this project left behind; in a pool of another
+	// project, one that this project may claim from still.
 	AllocationRef *AllocationRef `json:"allocationRef,omitempty"`
 
 	// CIDR This very block.
@@ -638,11 +968,13 @@ type IPClaimSpec struct {
 	// OwnerRef Free text that identifies the caller's own object.
 	OwnerRef *OwnerRef `json:"ownerRef,omitempty"`
 
-	// PoolRef Take it from this pool.
+	// PoolRef Take it from this pool, of the project itself or shared with it by another.
 	PoolRef *Ref `json:"poolRef,omitempty"`
 
 	// PoolSelector Conditions on the labels of pools, with the meaning Kubernetes gives them; all must hold. At most 32 in all. The
-	// empty selector matches every pool. Pools are tried in order of name.
+	// empty selector matches every pool. Considered are the pools of the project, in order of name, and then the shared
+	// pools of `platform` that are granted to it. A pool of any other project is claimed from by `poolRef` alone: nobody is
+	// served from a pool whose owner merely labelled and granted it so.
 	//
 	//
 	// Example: {"matchLabels":{"env":"prod"}}
@@ -668,7 +1000,8 @@ type IPClaimStatus struct {
 	// Example: 10.20.1.0/24
 	AllocatedCIDR string `json:"allocatedCIDR"`
 
-	// AllocationRef The system's record of the block, in the pool's project.
+	// AllocationRef The system's record of the block, in the pool's project. The claim's own project can read it by this name as well:
+	// `GET /v1/projects/{its own}/allocations/{name}`.
 	AllocationRef ResolvedRef `json:"allocationRef"`
 	Conditions    []Condition `json:"conditions"`
 
@@ -736,7 +1069,7 @@ type IPPoolSpec struct {
 	// Example: Production, Europe
 	Description string `json:"description,omitempty"`
 
-	// ParentRef Child: the pool to carve from.
+	// ParentRef Child: the pool to carve from, one of the same project.
 	ParentRef *Ref `json:"parentRef,omitempty"`
 
 	// PrefixLength Child: a block of this length, chosen by the parent's strategy.
@@ -745,11 +1078,14 @@ type IPPoolSpec struct {
 	// Reservations What is withheld from carving. Reservations lie inside the pool and do not overlap each other.
 	Reservations []Reservation `json:"reservations,omitempty"`
 
-	// SpaceRef Root: the space to carve from; by default the project's own `default`.
+	// SpaceRef Root: the space to carve from; by default the project's own `default`. One of another project when it is granted
+	// to this one.
 	SpaceRef *Ref `json:"spaceRef,omitempty"`
 
-	// Visibility Which projects may use the pool: only `platform`, only its own project (`consumer`, the default), or other
-	// projects too (`shared`).
+	// Visibility Which projects may claim from the pool: its own alone (`consumer`, the default), those it is granted to as well
+	// (`shared`), or `platform` alone (`platform`, only for pools of that project). Without a grant `shared` opens it
+	// to nobody, and grants count only while it is `shared`. Claims that exist keep their blocks. Child pools are
+	// carved by its own project alone, always.
 	Visibility PoolVisibility `json:"visibility,omitempty"`
 }
 
@@ -790,7 +1126,9 @@ type IPPoolStatus struct {
 type IfMatchValue = string
 
 // LabelSelector Conditions on the labels of pools, with the meaning Kubernetes gives them; all must hold. At most 32 in all. The
-// empty selector matches every pool. Pools are tried in order of name.
+// empty selector matches every pool. Considered are the pools of the project, in order of name, and then the shared
+// pools of `platform` that are granted to it. A pool of any other project is claimed from by `poolRef` alone: nobody is
+// served from a pool whose owner merely labelled and granted it so.
 //
 // Example: {"matchLabels":{"env":"prod"}}
 type LabelSelector struct {
@@ -823,6 +1161,34 @@ type LabelSelectorRequirement struct {
 // Example: {"env":"prod"}
 type Labels map[string]string
 
+// Member A subject with a role in a project.
+type Member struct {
+	// Metadata What a member and a grant carry. Their names are those of others, and they have no labels.
+	Metadata PlainMetadata `json:"metadata"`
+	Spec     MemberSpec    `json:"spec"`
+}
+
+// MemberList defines model for MemberList.
+type MemberList struct {
+	Items []Member `json:"items"`
+
+	// NextCursor Send it as `cursor` for the next page; absent on the last page.
+	//
+	// Example: eyJuIjoicHJvZC1ldSJ9
+	NextCursor NextCursor `json:"nextCursor,omitempty"`
+}
+
+// MemberPut defines model for MemberPut.
+type MemberPut struct {
+	Spec MemberSpec `json:"spec"`
+}
+
+// MemberSpec defines model for MemberSpec.
+type MemberSpec struct {
+	// Role What a subject may do in a project; each role includes the ones before it.
+	Role Role `json:"role"`
+}
+
 // Metadata What every resource carries.
 type Metadata struct {
 	// Name A DNS label (RFC 1123).
@@ -840,7 +1206,7 @@ type Metadata struct {
 	// Example: team-a
 	Project string `json:"project,omitempty"`
 
-	// Region Where the resource lives.
+	// Region Where the resource lives; absent on one that is the same everywhere.
 	//
 	// Example: local
 	Region string `json:"region,omitempty"`
@@ -858,10 +1224,11 @@ type Metadata struct {
 	// CreatedAt Example: 2026-03-02T09:30:00Z
 	CreatedAt time.Time `json:"createdAt"`
 
-	// CreatedBy Who asked for it.
+	// CreatedBy The subject that asked for it. Absent on an allocation for a claim of another project.
 	//
-	// Example: dev
-	CreatedBy string `json:"createdBy"`
+	//
+	// Example: corp:alice@example.com
+	CreatedBy string `json:"createdBy,omitempty"`
 
 	// UpdatedAt Example: 2026-03-02T09:30:00Z
 	UpdatedAt time.Time `json:"updatedAt"`
@@ -903,6 +1270,45 @@ type OwnerRef struct {
 
 // PatchMetadata What a patch may change of the metadata. `null` removes an entry, or all entries.
 type PatchMetadata = json.RawMessage
+
+// PlainMetadata What a member and a grant carry. Their names are those of others, and they have no labels.
+type PlainMetadata struct {
+	// Name The subject of a member, the consumer of a grant.
+	//
+	// Example: corp:alice@example.com
+	Name string `json:"name"`
+
+	// UID A UUID in lower case; never used again.
+	//
+	// Example: 8d9a4c1e-2b7f-4a53-9d60-71c5be0f2a11
+	UID UID `json:"uid"`
+
+	// Project The project of the member, the owner of what is granted.
+	//
+	// Example: team-a
+	Project string `json:"project"`
+
+	// Generation 1 at creation, one more with every change of `spec`.
+	//
+	// Example: 1
+	Generation int64 `json:"generation"`
+
+	// Revision Opaque; another one after every write, never the same again. In double quotes it is the `ETag`.
+	//
+	// Example: 6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90
+	Revision string `json:"revision"`
+
+	// CreatedAt Example: 2026-03-02T09:30:00Z
+	CreatedAt time.Time `json:"createdAt"`
+
+	// CreatedBy The subject that asked for it.
+	//
+	// Example: corp:alice@example.com
+	CreatedBy string `json:"createdBy"`
+
+	// UpdatedAt Example: 2026-03-02T09:30:00Z
+	UpdatedAt time.Time `json:"updatedAt"`
+}
 
 // PoolAllocation The policy for carving from the pool. It holds for claims, child pools and specific requests alike.
 type PoolAllocation struct {
@@ -984,7 +1390,7 @@ type Problem struct {
 	// |---|---|---|
 	// | `invalid_argument` | 400 | the request is not valid; `errors` says where |
 	// | `unauthenticated` | 401 | no valid credentials |
-	// | `permission_denied` | 403 | may be seen, may not be done |
+	// | `permission_denied` | 403 | may be seen, but this needs a larger role, which `detail` names |
 	// | `not_found` | 404 | does not exist, as far as the caller may know |
 	// | `method_not_allowed` | 405 | the path has no such method |
 	// | `not_acceptable` | 406 | `Accept` admits no media type of the answer |
@@ -995,6 +1401,8 @@ type Problem struct {
 	// | `pool_exhausted` | 409 | nothing large enough is free now; `wantedPrefixLength`, `largestFreePrefixLength`, `availableAddresses`, `poolsTried` |
 	// | `no_pool_matches` | 409 | the selector matches no pool that the caller may use |
 	// | `block_taken` | 409 | the very block that was asked for is not free |
+	// | `quota_exceeded` | 409 | a quota of the project does not allow it now; `quota`, `measure`, `limit`, `used`, `requested` |
+	// | `last_admin` | 409 | `platform` would be left without an admin |
 	// | `precondition_failed` | 412 | `If-Match` is stale; `currentETag` |
 	// | `payload_too_large` | 413 | the body is larger than 1 MiB |
 	// | `unsupported_media_type` | 415 | the body is of another media type |
@@ -1004,7 +1412,7 @@ type Problem struct {
 	// | `immutable_field` | 422 | this field never changes |
 	// | `idempotency_mismatch` | 422 | the key was used with another request |
 	// | `precondition_required` | 428 | `If-Match` is missing |
-	// | `rate_limited` | 429 | too many requests; `Retry-After` |
+	// | `rate_limited` | 429 | too many requests; `Retry-After`, `RateLimit`, `RateLimit-Policy` |
 	// | `internal` | 500 | a fault of the server |
 	// | `contention` | 503 | too many writers met; safe to repeat |
 	// | `outcome_unknown` | 503 | the commit's outcome could not be read back; repeat with the same key |
@@ -1041,8 +1449,23 @@ type Problem struct {
 	// LargestFreePrefixLength Length of the largest block that is free in any pool tried; absent when nothing is free.
 	LargestFreePrefixLength *int `json:"largestFreePrefixLength,omitempty"`
 
+	// Limit How much the quota allows.
+	Limit Count `json:"limit,omitempty"`
+
+	// Measure What of it is exceeded.
+	Measure QuotaMeasure `json:"measure,omitempty"`
+
 	// PoolsTried The pools tried, `project/name`, in order.
 	PoolsTried []string `json:"poolsTried,omitempty"`
+
+	// Quota The quota that does not allow it, `project/name`.
+	Quota string `json:"quota,omitempty"`
+
+	// Requested How much more was asked for.
+	Requested Count `json:"requested,omitempty"`
+
+	// Used How much of it is used.
+	Used Count `json:"used,omitempty"`
 
 	// WantedPrefixLength The length that was asked for.
 	WantedPrefixLength *int `json:"wantedPrefixLength,omitempty"`
@@ -1054,7 +1477,7 @@ type Problem struct {
 // |---|---|---|
 // | `invalid_argument` | 400 | the request is not valid; `errors` says where |
 // | `unauthenticated` | 401 | no valid credentials |
-// | `permission_denied` | 403 | may be seen, may not be done |
+// | `permission_denied` | 403 | may be seen, but this needs a larger role, which `detail` names |
 // | `not_found` | 404 | does not exist, as far as the caller may know |
 // | `method_not_allowed` | 405 | the path has no such method |
 // | `not_acceptable` | 406 | `Accept` admits no media type of the answer |
@@ -1065,6 +1488,8 @@ type Problem struct {
 // | `pool_exhausted` | 409 | nothing large enough is free now; `wantedPrefixLength`, `largestFreePrefixLength`, `availableAddresses`, `poolsTried` |
 // | `no_pool_matches` | 409 | the selector matches no pool that the caller may use |
 // | `block_taken` | 409 | the very block that was asked for is not free |
+// | `quota_exceeded` | 409 | a quota of the project does not allow it now; `quota`, `measure`, `limit`, `used`, `requested` |
+// | `last_admin` | 409 | `platform` would be left without an admin |
 // | `precondition_failed` | 412 | `If-Match` is stale; `currentETag` |
 // | `payload_too_large` | 413 | the body is larger than 1 MiB |
 // | `unsupported_media_type` | 415 | the body is of another media type |
@@ -1074,7 +1499,7 @@ type Problem struct {
 // | `immutable_field` | 422 | this field never changes |
 // | `idempotency_mismatch` | 422 | the key was used with another request |
 // | `precondition_required` | 428 | `If-Match` is missing |
-// | `rate_limited` | 429 | too many requests; `Retry-After` |
+// | `rate_limited` | 429 | too many requests; `Retry-After`, `RateLimit`, `RateLimit-Policy` |
 // | `internal` | 500 | a fault of the server |
 // | `contention` | 503 | too many writers met; safe to repeat |
 // | `outcome_unknown` | 503 | the commit's outcome could not be read back; repeat with the same key |
@@ -1166,6 +1591,106 @@ type PutMetadata struct {
 	Name Name `json:"name,omitempty"`
 }
 
+// Quota Bounds what a project may hold.
+type Quota struct {
+	// Metadata What every resource carries.
+	Metadata Metadata    `json:"metadata"`
+	Spec     QuotaSpec   `json:"spec"`
+	Status   QuotaStatus `json:"status"`
+}
+
+// QuotaAvailable What is left of each limit that there is; zero when more than it is used.
+type QuotaAvailable struct {
+	// Addresses Addresses that may still be held.
+	Addresses Count `json:"addresses,omitempty"`
+
+	// Claims Example: 463
+	Claims *int64 `json:"claims,omitempty"`
+
+	// Pools Example: 8
+	Pools *int64 `json:"pools,omitempty"`
+}
+
+// QuotaLimits How much may be used, in one measure at least; what is absent is counted and not limited.
+type QuotaLimits struct {
+	// Addresses Addresses of the blocks that claims hold, and of those retained after their claims.
+	Addresses Count `json:"addresses,omitempty"`
+
+	// Claims Claims.
+	//
+	// Example: 500
+	Claims *int64 `json:"claims,omitempty"`
+
+	// Pools Pools.
+	//
+	// Example: 10
+	Pools *int64 `json:"pools,omitempty"`
+}
+
+// QuotaList defines model for QuotaList.
+type QuotaList struct {
+	Items []Quota `json:"items"`
+
+	// NextCursor Send it as `cursor` for the next page; absent on the last page.
+	//
+	// Example: eyJuIjoicHJvZC1ldSJ9
+	NextCursor NextCursor `json:"nextCursor,omitempty"`
+}
+
+// QuotaMeasure defines model for QuotaMeasure.
+type QuotaMeasure string
+
+// QuotaPut defines model for QuotaPut.
+type QuotaPut struct {
+	Spec QuotaSpec `json:"spec"`
+}
+
+// QuotaScope What counts; both must hold, and without either everything counts. It never changes.
+type QuotaScope struct {
+	// IPFamily Only this address family.
+	IPFamily IPFamily `json:"ipFamily,omitempty"`
+
+	// PoolRef Only claims on this pool and child pools carved from it. It may be another project's, and need not exist.
+	PoolRef *Ref `json:"poolRef,omitempty"`
+}
+
+// QuotaSpec defines model for QuotaSpec.
+type QuotaSpec struct {
+	// Scope What counts; both must hold, and without either everything counts. It never changes.
+	Scope *QuotaScope `json:"scope,omitempty"`
+
+	// Limits How much may be used, in one measure at least; what is absent is counted and not limited.
+	Limits QuotaLimits `json:"limits"`
+
+	// Description At most 1,024 bytes of UTF-8.
+	//
+	// Example: What the shops may take from the shared pool
+	Description string `json:"description,omitempty"`
+}
+
+// QuotaStatus defines model for QuotaStatus.
+type QuotaStatus struct {
+	// Used What the project holds in the scope, exactly; counted whether it is limited or not.
+	Used QuotaUsed `json:"used"`
+
+	// Available What is left of each limit that there is; zero when more than it is used.
+	Available QuotaAvailable `json:"available"`
+}
+
+// QuotaUsed What the project holds in the scope, exactly; counted whether it is limited or not.
+type QuotaUsed struct {
+	// Addresses An exact count as a decimal string.
+	//
+	// Example: 65536
+	Addresses Count `json:"addresses"`
+
+	// Claims Example: 37
+	Claims int64 `json:"claims"`
+
+	// Pools Example: 2
+	Pools int64 `json:"pools"`
+}
+
 // ReclaimPolicy defines model for ReclaimPolicy.
 type ReclaimPolicy string
 
@@ -1227,6 +1752,18 @@ type ResolvedRef struct {
 	Project string `json:"project"`
 }
 
+// Role What a subject may do in a project; each role includes the ones before it.
+type Role string
+
+// RoleInProject defines model for RoleInProject.
+type RoleInProject struct {
+	// Project Example: team-a
+	Project string `json:"project"`
+
+	// Role What a subject may do in a project; each role includes the ones before it.
+	Role Role `json:"role"`
+}
+
 // Space A routing domain; inside one space nothing overlaps.
 type Space struct {
 	// Metadata What every resource carries.
@@ -1272,6 +1809,16 @@ type SpaceStatus struct {
 	Phase SpacePhase `json:"phase"`
 }
 
+// Subject Who a member is: the configured name of an OIDC issuer, a colon, and the issuer's name for the subject.
+//
+// Example: corp:alice@example.com
+type Subject = string
+
+// Time A moment in RFC 3339, from 1970 to 9999; microseconds are kept of it.
+//
+// Example: 2026-03-03T12:00:00Z
+type Time = time.Time
+
 // UID A UUID in lower case; never used again.
 //
 // Example: 8d9a4c1e-2b7f-4a53-9d60-71c5be0f2a11
@@ -1289,6 +1836,29 @@ type Version struct {
 
 	// Version Example: 0.1.0
 	Version string `json:"version"`
+}
+
+// Whoami The caller, as the server sees it.
+type Whoami struct {
+	// Subject Who is asking, as in `createdBy` and in the audit trail.
+	//
+	// Example: corp:alice@example.com
+	Subject string `json:"subject"`
+
+	// Method How the caller was authenticated: by an API key (`api-key`), a token of an issuer (`oidc`), not at all in development
+	// mode (`dev`), or it was the server itself (`system`). Later versions may add methods.
+	//
+	//
+	// Example: api-key
+	Method AuthMethod `json:"method"`
+
+	// PlatformAdmin Whether the caller may do everything in every project, being an admin of `platform`.
+	//
+	// Example: false
+	PlatformAdmin bool `json:"platformAdmin"`
+
+	// Roles The caller's roles, in order of project.
+	Roles []RoleInProject `json:"roles"`
 }
 
 // AllocationName A UUID in lower case; never used again.
@@ -1321,11 +1891,26 @@ type DryRun = bool
 // FamilyFilter defines model for FamilyFilter.
 type FamilyFilter = IPFamily
 
+// HistoryAddress An IPv4 or IPv6 address without a zone.
+//
+// Example: 10.20.1.7
+type HistoryAddress = Address
+
+// HistoryAt A moment in RFC 3339, from 1970 to 9999; microseconds are kept of it.
+//
+// Example: 2026-03-03T12:00:00Z
+type HistoryAt = Time
+
 // IdempotencyKey defines model for IdempotencyKey.
 type IdempotencyKey = string
 
 // IfMatch Example: "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
 type IfMatch = IfMatchValue
+
+// KeyName A DNS label (RFC 1123).
+//
+// Example: prod-eu
+type KeyName = Name
 
 // LabelSelectorFilter defines model for LabelSelectorFilter.
 type LabelSelectorFilter = string
@@ -1333,8 +1918,19 @@ type LabelSelectorFilter = string
 // Limit defines model for Limit.
 type Limit = int
 
+// MemberSubject Who a member is: the configured name of an OIDC issuer, a colon, and the issuer's name for the subject.
+//
+// Example: corp:alice@example.com
+type MemberSubject = Subject
+
+// OperationFilter defines model for OperationFilter.
+type OperationFilter = string
+
 // OptionalIfMatch Example: "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
 type OptionalIfMatch = IfMatchValue
+
+// OutcomeFilter defines model for OutcomeFilter.
+type OutcomeFilter = string
 
 // ParentFilter `name` (of the project in the path) or `project/name`.
 //
@@ -1363,6 +1959,25 @@ type ProjectName = Name
 // PurposeFilter What the block is held for. A reservation that is not one aligned block has one allocation for each.
 type PurposeFilter = IPAllocationPurpose
 
+// QuotaName A DNS label (RFC 1123).
+//
+// Example: prod-eu
+type QuotaName = Name
+
+// ReplaceIfMatch Example: "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
+type ReplaceIfMatch = IfMatchValue
+
+// ResourceKindFilter defines model for ResourceKindFilter.
+type ResourceKindFilter = string
+
+// ResourceNameFilter defines model for ResourceNameFilter.
+type ResourceNameFilter = string
+
+// SinceFilter A moment in RFC 3339, from 1970 to 9999; microseconds are kept of it.
+//
+// Example: 2026-03-03T12:00:00Z
+type SinceFilter = Time
+
 // SpaceFilter `name` (of the project in the path) or `project/name`.
 //
 // Example: team-a/prod-eu
@@ -1372,6 +1987,14 @@ type SpaceFilter = RefFilter
 //
 // Example: prod-eu
 type SpaceName = Name
+
+// SubjectFilter defines model for SubjectFilter.
+type SubjectFilter = string
+
+// UntilFilter A moment in RFC 3339, from 1970 to 9999; microseconds are kept of it.
+//
+// Example: 2026-03-03T12:00:00Z
+type UntilFilter = Time
 
 // WithinFilter A block in CIDR notation without host bits, IPv4 or IPv6.
 //
@@ -1413,6 +2036,10 @@ type ImmutableField = Problem
 // InternalError Why the request was refused (RFC 9457). Beside the standard members there is the stable `code`, the places that are
 // wrong, and the figures that belong to the code.
 type InternalError = Problem
+
+// LastAdmin Why the request was refused (RFC 9457). Beside the standard members there is the stable `code`, the places that are
+// wrong, and the figures that belong to the code.
+type LastAdmin = Problem
 
 // NameTaken Why the request was refused (RFC 9457). Beside the standard members there is the stable `code`, the places that are
 // wrong, and the figures that belong to the code.
@@ -1537,6 +2164,65 @@ type DeleteAllocationParams struct {
 	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
 }
 
+// ListAPIKeysParams defines parameters for ListAPIKeys.
+type ListAPIKeysParams struct {
+	// Limit Most items a page may hold.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor `nextCursor` of the page before, with the same filters. It is opaque; one that the server did not make is refused.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// CreateAPIKeyParams defines parameters for CreateAPIKey.
+type CreateAPIKeyParams struct {
+	// DryRun Answer as if the request were carried out, and write nothing.
+	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+
+	// IdempotencyKey Any string of visible ASCII characters, new for each new request and the same for its repeats. Kept for 24 hours.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// DeleteAPIKeyParams defines parameters for DeleteAPIKey.
+type DeleteAPIKeyParams struct {
+	// DryRun Answer as if the request were carried out, and write nothing.
+	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+
+	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
+	// answer is 412.
+	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
+}
+
+// ListAuditEventsParams defines parameters for ListAuditEvents.
+type ListAuditEventsParams struct {
+	// Subject Only what this subject did.
+	Subject *SubjectFilter `form:"subject,omitempty" json:"subject,omitempty"`
+
+	// Operation Only events of this operation.
+	Operation *OperationFilter `form:"operation,omitempty" json:"operation,omitempty"`
+
+	// ResourceKind Only events about resources of this kind: `Project`, `Space`, `IPPool`, `IPClaim`, `IPAllocation`, `Member`, `ApiKey`,
+	// `PoolGrant`, `SpaceGrant` or `Quota`.
+	ResourceKind *ResourceKindFilter `form:"resourceKind,omitempty" json:"resourceKind,omitempty"`
+
+	// ResourceName Only events about resources of this name; grants are found by the name of the pool or the space.
+	ResourceName *ResourceNameFilter `form:"resourceName,omitempty" json:"resourceName,omitempty"`
+
+	// Outcome Only events with this outcome, `ok` or the code of a refusal.
+	Outcome *OutcomeFilter `form:"outcome,omitempty" json:"outcome,omitempty"`
+
+	// Since Only events at this time or later.
+	Since *SinceFilter `form:"since,omitempty" json:"since,omitempty"`
+
+	// Until Only events before this time.
+	Until *UntilFilter `form:"until,omitempty" json:"until,omitempty"`
+
+	// Limit Most items a page may hold.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor `nextCursor` of the page before, with the same filters. It is opaque; one that the server did not make is refused.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
 // CreateClaimBatchParams defines parameters for CreateClaimBatch.
 type CreateClaimBatchParams struct {
 	// DryRun Answer as if the request were carried out, and write nothing.
@@ -1607,6 +2293,50 @@ type PatchClaimParams struct {
 type PutClaimParams struct {
 	// DryRun Answer as if the request were carried out, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+}
+
+// GetHistoryParams defines parameters for GetHistory.
+type GetHistoryParams struct {
+	// Address The address that was held.
+	Address HistoryAddress `form:"address" json:"address"`
+
+	// At Only who held it at this moment.
+	At *HistoryAt `form:"at,omitempty" json:"at,omitempty"`
+
+	// Limit Most items a page may hold.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor `nextCursor` of the page before, with the same filters. It is opaque; one that the server did not make is refused.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// ListMembersParams defines parameters for ListMembers.
+type ListMembersParams struct {
+	// Limit Most items a page may hold.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor `nextCursor` of the page before, with the same filters. It is opaque; one that the server did not make is refused.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// DeleteMemberParams defines parameters for DeleteMember.
+type DeleteMemberParams struct {
+	// DryRun Answer as if the request were carried out, and write nothing.
+	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+
+	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
+	// answer is 412.
+	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
+}
+
+// PutMemberParams defines parameters for PutMember.
+type PutMemberParams struct {
+	// DryRun Answer as if the request were carried out, and write nothing.
+	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+
+	// IfMatch Replace only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one, or when
+	// there is nothing to replace, the answer is 412.
+	IfMatch *ReplaceIfMatch `json:"If-Match,omitempty"`
 }
 
 // ListPoolsParams defines parameters for ListPools.
@@ -1681,6 +2411,60 @@ type GetPoolFreeParams struct {
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
+// ListPoolGrantsParams defines parameters for ListPoolGrants.
+type ListPoolGrantsParams struct {
+	// Limit Most items a page may hold.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor `nextCursor` of the page before, with the same filters. It is opaque; one that the server did not make is refused.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// DeletePoolGrantParams defines parameters for DeletePoolGrant.
+type DeletePoolGrantParams struct {
+	// DryRun Answer as if the request were carried out, and write nothing.
+	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+
+	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
+	// answer is 412.
+	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
+}
+
+// PutPoolGrantParams defines parameters for PutPoolGrant.
+type PutPoolGrantParams struct {
+	// DryRun Answer as if the request were carried out, and write nothing.
+	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+}
+
+// ListQuotasParams defines parameters for ListQuotas.
+type ListQuotasParams struct {
+	// Limit Most items a page may hold.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor `nextCursor` of the page before, with the same filters. It is opaque; one that the server did not make is refused.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// DeleteQuotaParams defines parameters for DeleteQuota.
+type DeleteQuotaParams struct {
+	// DryRun Answer as if the request were carried out, and write nothing.
+	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+
+	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
+	// answer is 412.
+	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
+}
+
+// PutQuotaParams defines parameters for PutQuota.
+type PutQuotaParams struct {
+	// DryRun Answer as if the request were carried out, and write nothing.
+	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+
+	// IfMatch Replace only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one, or when
+	// there is nothing to replace, the answer is 412.
+	IfMatch *ReplaceIfMatch `json:"If-Match,omitempty"`
+}
+
 // ListSpacesParams defines parameters for ListSpaces.
 type ListSpacesParams struct {
 	// LabelSelector Conditions on labels in the syntax of Kubernetes, separated by commas, all of which must hold:
@@ -1723,11 +2507,39 @@ type PatchSpaceParams struct {
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
+// ListSpaceGrantsParams defines parameters for ListSpaceGrants.
+type ListSpaceGrantsParams struct {
+	// Limit Most items a page may hold.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor `nextCursor` of the page before, with the same filters. It is opaque; one that the server did not make is refused.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// DeleteSpaceGrantParams defines parameters for DeleteSpaceGrant.
+type DeleteSpaceGrantParams struct {
+	// DryRun Answer as if the request were carried out, and write nothing.
+	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+
+	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
+	// answer is 412.
+	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
+}
+
+// PutSpaceGrantParams defines parameters for PutSpaceGrant.
+type PutSpaceGrantParams struct {
+	// DryRun Answer as if the request were carried out, and write nothing.
+	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+}
+
 // CreateProjectJSONRequestBody defines body for CreateProject for application/json ContentType.
 type CreateProjectJSONRequestBody = ProjectCreate
 
 // PatchProjectApplicationMergePatchPlusJSONRequestBody defines body for PatchProject for application/merge-patch+json ContentType.
 type PatchProjectApplicationMergePatchPlusJSONRequestBody = ProjectPatch
+
+// CreateAPIKeyJSONRequestBody defines body for CreateAPIKey for application/json ContentType.
+type CreateAPIKeyJSONRequestBody = APIKeyCreate
 
 // CreateClaimBatchJSONRequestBody defines body for CreateClaimBatch for application/json ContentType.
 type CreateClaimBatchJSONRequestBody = ClaimBatchCreate
@@ -1741,11 +2553,17 @@ type PatchClaimApplicationMergePatchPlusJSONRequestBody = IPClaimPatch
 // PutClaimJSONRequestBody defines body for PutClaim for application/json ContentType.
 type PutClaimJSONRequestBody = IPClaimPut
 
+// PutMemberJSONRequestBody defines body for PutMember for application/json ContentType.
+type PutMemberJSONRequestBody = MemberPut
+
 // CreatePoolJSONRequestBody defines body for CreatePool for application/json ContentType.
 type CreatePoolJSONRequestBody = IPPoolCreate
 
 // PatchPoolApplicationMergePatchPlusJSONRequestBody defines body for PatchPool for application/merge-patch+json ContentType.
 type PatchPoolApplicationMergePatchPlusJSONRequestBody = IPPoolPatch
+
+// PutQuotaJSONRequestBody defines body for PutQuota for application/json ContentType.
+type PutQuotaJSONRequestBody = QuotaPut
 
 // CreateSpaceJSONRequestBody defines body for CreateSpace for application/json ContentType.
 type CreateSpaceJSONRequestBody = SpaceCreate
@@ -1845,14 +2663,16 @@ type ClientInterface interface {
 
 	// ListProjects List projects
 	//
-	// The projects that the caller may see, in order of name.
+	// The projects in which the caller has a role, in order of name; all projects for an admin of `platform`.
 	//
 	// Corresponds with GET /v1/projects (the `ListProjects` operationId).
 	ListProjects(ctx context.Context, params *ListProjectsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// CreateProjectWithBody Create a project
 	//
-	// Creates the project together with its space `default`, in one transaction.
+	// Creates the project together with its space `default`, in one transaction. Needs the role admin in `platform`, as
+	// deleting one does. Nobody has a role in the new project but the admins of `platform`: give somebody one with
+	// `putMember`.
 	//
 	// Refused with `already_exists` when the name is taken.
 	//
@@ -1863,7 +2683,9 @@ type ClientInterface interface {
 
 	// CreateProject Create a project
 	//
-	// Creates the project together with its space `default`, in one transaction.
+	// Creates the project together with its space `default`, in one transaction. Needs the role admin in `platform`, as
+	// deleting one does. Nobody has a role in the new project but the admins of `platform`: give somebody one with
+	// `putMember`.
 	//
 	// Refused with `already_exists` when the name is taken.
 	//
@@ -1874,7 +2696,8 @@ type ClientInterface interface {
 
 	// DeleteProject Delete a project
 	//
-	// Deletes an empty project together with its space `default`.
+	// Deletes an empty project together with its space `default`, its members, API keys and quotas, its audit trail and
+	// its history. That it was deleted is in the audit trail of `platform`.
 	//
 	// Refused with `in_use` while the project holds pools, claims or further spaces; nothing changes then. The project
 	// `platform` is always in use.
@@ -1915,14 +2738,15 @@ type ClientInterface interface {
 
 	// ListAllocations List allocations
 	//
-	// The blocks held in the project's pools, pool by pool, in order of address. Filters add up.
+	// The blocks held in the project's pools, by whichever project, pool by pool, in order of address. Filters add up.
 	//
 	// Corresponds with GET /v1/projects/{project}/allocations (the `ListAllocations` operationId).
 	ListAllocations(ctx context.Context, project ProjectName, params *ListAllocationsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// DeleteAllocation Delete a retained allocation
 	//
-	// Gives the block of a `Retained` allocation back to its pool, at once.
+	// Gives the block of a `Retained` allocation back to its pool, at once. The project that owns the pool can do this, and
+	// the project whose claim held the block, each by its own path.
 	//
 	// Refused with `in_use` while the allocation is `Bound`: delete the claim, the child pool or the reservation that
 	// holds the block instead.
@@ -1932,16 +2756,77 @@ type ClientInterface interface {
 
 	// GetAllocation Read an allocation
 	//
-	// The record of one held block.
+	// The record of one held block. The project that owns the pool can read it, and the project that holds the block by a
+	// claim, each by its own path.
 	//
 	// Corresponds with GET /v1/projects/{project}/allocations/{allocation} (the `GetAllocation` operationId).
 	GetAllocation(ctx context.Context, project ProjectName, allocation AllocationName, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListAPIKeys List API keys
+	//
+	// The API keys of the project, in order of name, expired ones included. Never with a token.
+	//
+	// Corresponds with GET /v1/projects/{project}/api-keys (the `ListAPIKeys` operationId).
+	ListAPIKeys(ctx context.Context, project ProjectName, params *ListAPIKeysParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateAPIKeyWithBody Create an API key
+	//
+	// Makes a secret that stands for one role in this project. `token` is in this answer alone: it is stored nowhere,
+	// so keep it now. Whoever loses it makes another key. The answer to a repeat with the same `Idempotency-Key` and
+	// that to a dry run have no `token`.
+	//
+	// Refused with `already_exists` when the name is taken.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/projects/{project}/api-keys (the `CreateAPIKey` operationId).
+	CreateAPIKeyWithBody(ctx context.Context, project ProjectName, params *CreateAPIKeyParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateAPIKey Create an API key
+	//
+	// Makes a secret that stands for one role in this project. `token` is in this answer alone: it is stored nowhere,
+	// so keep it now. Whoever loses it makes another key. The answer to a repeat with the same `Idempotency-Key` and
+	// that to a dry run have no `token`.
+	//
+	// Refused with `already_exists` when the name is taken.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/projects/{project}/api-keys (the `CreateAPIKey` operationId).
+	CreateAPIKey(ctx context.Context, project ProjectName, params *CreateAPIKeyParams, body CreateAPIKeyJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeleteAPIKey Revoke an API key
+	//
+	// Deletes the key: within 5 seconds no server accepts its token any more. What was made with it stays.
+	//
+	// Refused with `last_admin` when the project `platform` would be left without an admin.
+	//
+	// Corresponds with DELETE /v1/projects/{project}/api-keys/{key} (the `DeleteAPIKey` operationId).
+	DeleteAPIKey(ctx context.Context, project ProjectName, key KeyName, params *DeleteAPIKeyParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetAPIKey Read an API key
+	//
+	// The API key without its token. `lastUsedAt` is at most a minute or two behind.
+	//
+	// Corresponds with GET /v1/projects/{project}/api-keys/{key} (the `GetAPIKey` operationId).
+	GetAPIKey(ctx context.Context, project ProjectName, key KeyName, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListAuditEvents List audit events
+	//
+	// Every change in the project, and attempts to make one without the right to, newest first; as far back as the
+	// operator keeps them. Filters add up. Nobody can change or delete an event. Dry runs that are allowed, patches that
+	// change nothing and replayed answers leave none. Of a caller who is refused all the time, only the first attempts
+	// and then some are recorded. The creation and the deletion of projects are in the trail of `platform`.
+	//
+	// Corresponds with GET /v1/projects/{project}/audit-events (the `ListAuditEvents` operationId).
+	ListAuditEvents(ctx context.Context, project ProjectName, params *ListAuditEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// CreateClaimBatchWithBody Claim many blocks at once
 	//
 	// Up to 1,000 claims in one transaction, all or nothing: either every claim is bound, in the order of the request,
 	// or none exists and the answer names the one that was refused (`/claims/3/spec/prefixLength`). Each claim is as in
-	// `createClaim` and is refused with the same codes.
+	// `createClaim` and is refused with the same codes. A batch may have at most 16 different selectors, in at most 128
+	// different requests; claims that ask for the same count once.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -1952,7 +2837,8 @@ type ClientInterface interface {
 	//
 	// Up to 1,000 claims in one transaction, all or nothing: either every claim is bound, in the order of the request,
 	// or none exists and the answer names the one that was refused (`/claims/3/spec/prefixLength`). Each claim is as in
-	// `createClaim` and is refused with the same codes.
+	// `createClaim` and is refused with the same codes. A batch may have at most 16 different selectors, in at most 128
+	// different requests; claims that ask for the same count once.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -1974,11 +2860,13 @@ type ClientInterface interface {
 	// Where to take it from is exactly one of `poolRef`, `poolSelector` (every pool that matches is tried before the
 	// answer is `pool_exhausted`) and `allocationRef` (bind a retained allocation again).
 	// What to take is a `prefixLength` (default: the pool's `defaultPrefixLength`), or one very block by `cidr` or
-	// `address`.
+	// `address`. A pool of another project serves like one of the own when it is `shared` and was granted to the
+	// project; otherwise it is answered like one that does not exist.
 	//
 	// Refused now, and worth another try later: `pool_exhausted`, `block_taken`, `allocation_retained`, `in_use`,
-	// `no_pool_matches`. Refused for good: `never_satisfiable`, `prefix_length_rejected`, `family_mismatch`,
-	// `already_exists`. A refusal leaves nothing behind and carries the figures that a program needs to react.
+	// `no_pool_matches`, `quota_exceeded`. Refused for good: `never_satisfiable`, `prefix_length_rejected`,
+	// `family_mismatch`, `already_exists`. A refusal leaves nothing behind and carries the figures that a program needs to
+	// react.
 	//
 	// Send an `Idempotency-Key`: a repeat then gets the first answer, also when the pool is full by now.
 	//
@@ -1995,11 +2883,13 @@ type ClientInterface interface {
 	// Where to take it from is exactly one of `poolRef`, `poolSelector` (every pool that matches is tried before the
 	// answer is `pool_exhausted`) and `allocationRef` (bind a retained allocation again).
 	// What to take is a `prefixLength` (default: the pool's `defaultPrefixLength`), or one very block by `cidr` or
-	// `address`.
+	// `address`. A pool of another project serves like one of the own when it is `shared` and was granted to the
+	// project; otherwise it is answered like one that does not exist.
 	//
 	// Refused now, and worth another try later: `pool_exhausted`, `block_taken`, `allocation_retained`, `in_use`,
-	// `no_pool_matches`. Refused for good: `never_satisfiable`, `prefix_length_rejected`, `family_mismatch`,
-	// `already_exists`. A refusal leaves nothing behind and carries the figures that a program needs to react.
+	// `no_pool_matches`, `quota_exceeded`. Refused for good: `never_satisfiable`, `prefix_length_rejected`,
+	// `family_mismatch`, `already_exists`. A refusal leaves nothing behind and carries the figures that a program needs to
+	// react.
 	//
 	// Send an `Idempotency-Key`: a repeat then gets the first answer, also when the pool is full by now.
 	//
@@ -2076,6 +2966,68 @@ type ClientInterface interface {
 	// Corresponds with PUT /v1/projects/{project}/claims/{claim} (the `PutClaim` operationId).
 	PutClaim(ctx context.Context, project ProjectName, claim ClaimName, params *PutClaimParams, body PutClaimJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// GetHistory Show who held an address
+	//
+	// The claims and the child pools that hold or held a block with this address, carved from a pool of the project:
+	// with `at` those that held it at that moment, the most specific block first; without it first those that hold it, in
+	// this order, then those that held it, the last one first. An address can have several holders in one moment: a claim
+	// within child pools, and pools of several spaces.
+	//
+	// Corresponds with GET /v1/projects/{project}/history (the `GetHistory` operationId).
+	GetHistory(ctx context.Context, project ProjectName, params *GetHistoryParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListMembers List members
+	//
+	// The subjects that were given a role in the project, in order of subject. Roles that come from the claims of a
+	// token, by the server's configuration, and those of API keys are not among them.
+	//
+	// Corresponds with GET /v1/projects/{project}/members (the `ListMembers` operationId).
+	ListMembers(ctx context.Context, project ProjectName, params *ListMembersParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeleteMember Take a subject's role away
+	//
+	// Deletes the member. In force everywhere within 5 seconds. What the subject made stays.
+	//
+	// Refused with `last_admin` when the project `platform` would be left without an admin.
+	//
+	// Corresponds with DELETE /v1/projects/{project}/members/{subject} (the `DeleteMember` operationId).
+	DeleteMember(ctx context.Context, project ProjectName, subject MemberSubject, params *DeleteMemberParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetMember Read a member
+	//
+	// The role that the subject was given in the project.
+	//
+	// Corresponds with GET /v1/projects/{project}/members/{subject} (the `GetMember` operationId).
+	GetMember(ctx context.Context, project ProjectName, subject MemberSubject, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PutMemberWithBody Give a subject a role
+	//
+	// Creates the member (201), or gives it another role (200). With the role that it has, nothing is written. Nobody
+	// checks that the subject exists: the role is there when it comes. With `If-Match` there must be a member, and
+	// this must be its current `ETag`.
+	//
+	// In force everywhere within 5 seconds. Refused with `last_admin` when the project `platform` would be left
+	// without an admin.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PUT /v1/projects/{project}/members/{subject} (the `PutMember` operationId).
+	PutMemberWithBody(ctx context.Context, project ProjectName, subject MemberSubject, params *PutMemberParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PutMember Give a subject a role
+	//
+	// Creates the member (201), or gives it another role (200). With the role that it has, nothing is written. Nobody
+	// checks that the subject exists: the role is there when it comes. With `If-Match` there must be a member, and
+	// this must be its current `ETag`.
+	//
+	// In force everywhere within 5 seconds. Refused with `last_admin` when the project `platform` would be left
+	// without an admin.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PUT /v1/projects/{project}/members/{subject} (the `PutMember` operationId).
+	PutMember(ctx context.Context, project ProjectName, subject MemberSubject, params *PutMemberParams, body PutMemberJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListPools List pools
 	//
 	// The pools of the project, in order of name. Filters add up.
@@ -2087,15 +3039,16 @@ type ClientInterface interface {
 	//
 	// Carves the pool's block in the transaction that creates the pool: the answer holds it in `status.allocatedCIDR`.
 	//
-	// * A **root** has `cidr` and is carved from a space. Refused with `overlap` when it overlaps another root of its
-	//   space.
+	// * A **root** has `cidr` and is carved from a space: one of the project, or one that was granted to it. Refused with
+	//   `overlap` when it overlaps another root of its space, whoever has that one.
 	// * A **child** has `parentRef` and either `prefixLength` (the parent's strategy chooses) or `cidr` (this very block
-	//   of the parent). It inherits the family and the space. Any depth is allowed.
+	//   of the parent). It inherits the family and the space. Any depth is allowed. The parent is a pool of the same
+	//   project.
 	//
 	// A child is refused like a claim: `pool_exhausted` (nothing large enough is free), `block_taken` (the very block is
 	// held), `allocation_retained` (kept without a claim), `never_satisfiable` (it would not fit into an empty parent),
-	// `prefix_length_rejected` (the parent's bounds) and `family_mismatch`. A name that is taken is `already_exists`. A
-	// refusal leaves nothing behind.
+	// `prefix_length_rejected` (the parent's bounds) and `family_mismatch`. A pool more than a quota of the project allows
+	// is `quota_exceeded`, a name that is taken `already_exists`. A refusal leaves nothing behind.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -2106,15 +3059,16 @@ type ClientInterface interface {
 	//
 	// Carves the pool's block in the transaction that creates the pool: the answer holds it in `status.allocatedCIDR`.
 	//
-	// * A **root** has `cidr` and is carved from a space. Refused with `overlap` when it overlaps another root of its
-	//   space.
+	// * A **root** has `cidr` and is carved from a space: one of the project, or one that was granted to it. Refused with
+	//   `overlap` when it overlaps another root of its space, whoever has that one.
 	// * A **child** has `parentRef` and either `prefixLength` (the parent's strategy chooses) or `cidr` (this very block
-	//   of the parent). It inherits the family and the space. Any depth is allowed.
+	//   of the parent). It inherits the family and the space. Any depth is allowed. The parent is a pool of the same
+	//   project.
 	//
 	// A child is refused like a claim: `pool_exhausted` (nothing large enough is free), `block_taken` (the very block is
 	// held), `allocation_retained` (kept without a claim), `never_satisfiable` (it would not fit into an empty parent),
-	// `prefix_length_rejected` (the parent's bounds) and `family_mismatch`. A name that is taken is `already_exists`. A
-	// refusal leaves nothing behind.
+	// `prefix_length_rejected` (the parent's bounds) and `family_mismatch`. A pool more than a quota of the project allows
+	// is `quota_exceeded`, a name that is taken `already_exists`. A refusal leaves nothing behind.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -2179,6 +3133,88 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /v1/projects/{project}/pools/{pool}/free (the `GetPoolFree` operationId).
 	GetPoolFree(ctx context.Context, project ProjectName, pool PoolName, params *GetPoolFreeParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListPoolGrants List the grants of a pool
+	//
+	// To whom the pool was granted, in order of consumer.
+	//
+	// Corresponds with GET /v1/projects/{project}/pools/{pool}/grants (the `ListPoolGrants` operationId).
+	ListPoolGrants(ctx context.Context, project ProjectName, pool PoolName, params *ListPoolGrantsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeletePoolGrant Take a grant of a pool back
+	//
+	// New uses are refused from the moment of the answer, unless another grant allows them. Blocks that are held stay
+	// with their claims.
+	//
+	// Corresponds with DELETE /v1/projects/{project}/pools/{pool}/grants/{consumer} (the `DeletePoolGrant` operationId).
+	DeletePoolGrant(ctx context.Context, project ProjectName, pool PoolName, consumer Consumer, params *DeletePoolGrantParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetPoolGrant Read a grant of a pool
+	//
+	// The grant of exactly this consumer: `*` is a grant of its own.
+	//
+	// Corresponds with GET /v1/projects/{project}/pools/{pool}/grants/{consumer} (the `GetPoolGrant` operationId).
+	GetPoolGrant(ctx context.Context, project ProjectName, pool PoolName, consumer Consumer, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PutPoolGrant Grant a pool
+	//
+	// Lets the consumer, one project or every project (`*`), claim from the pool while its `visibility` is `shared`.
+	// Answers 201, or 200 when the grant exists already; it never changes. Nobody learns from it whether the project
+	// exists. The project that owns the pool needs no grant and gets none (`invalid_argument`).
+	//
+	// Corresponds with PUT /v1/projects/{project}/pools/{pool}/grants/{consumer} (the `PutPoolGrant` operationId).
+	PutPoolGrant(ctx context.Context, project ProjectName, pool PoolName, consumer Consumer, params *PutPoolGrantParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListQuotas List quotas
+	//
+	// The quotas of the project with what is used of them, in order of name.
+	//
+	// Corresponds with GET /v1/projects/{project}/quotas (the `ListQuotas` operationId).
+	ListQuotas(ctx context.Context, project ProjectName, params *ListQuotasParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeleteQuota Delete a quota
+	//
+	// From then on this quota bounds nothing. What the project holds stays.
+	//
+	// Corresponds with DELETE /v1/projects/{project}/quotas/{quota} (the `DeleteQuota` operationId).
+	DeleteQuota(ctx context.Context, project ProjectName, quota QuotaName, params *DeleteQuotaParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetQuota Read a quota
+	//
+	// The quota with what is used of it, exactly, at the moment of reading.
+	//
+	// Corresponds with GET /v1/projects/{project}/quotas/{quota} (the `GetQuota` operationId).
+	GetQuota(ctx context.Context, project ProjectName, quota QuotaName, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PutQuotaWithBody Set a quota
+	//
+	// Creates the quota (201), counting what the project holds already, or replaces its limits and its description
+	// (200). With the spec that it has, nothing is written. A limit below what is used is accepted: nothing is taken
+	// away, and nothing is added until enough was released. With `If-Match` there must be a quota, and this must be
+	// its current `ETag`.
+	//
+	// A project has 16 quotas at most; one more is refused with `invalid_argument`. Refused with `immutable_field` when
+	// the quota has another scope: delete it and set it anew.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PUT /v1/projects/{project}/quotas/{quota} (the `PutQuota` operationId).
+	PutQuotaWithBody(ctx context.Context, project ProjectName, quota QuotaName, params *PutQuotaParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PutQuota Set a quota
+	//
+	// Creates the quota (201), counting what the project holds already, or replaces its limits and its description
+	// (200). With the spec that it has, nothing is written. A limit below what is used is accepted: nothing is taken
+	// away, and nothing is added until enough was released. With `If-Match` there must be a quota, and this must be
+	// its current `ETag`.
+	//
+	// A project has 16 quotas at most; one more is refused with `invalid_argument`. Refused with `immutable_field` when
+	// the quota has another scope: delete it and set it anew.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PUT /v1/projects/{project}/quotas/{quota} (the `PutQuota` operationId).
+	PutQuota(ctx context.Context, project ProjectName, quota QuotaName, params *PutQuotaParams, body PutQuotaJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListSpaces List spaces
 	//
@@ -2250,12 +3286,50 @@ type ClientInterface interface {
 	// Corresponds with PATCH /v1/projects/{project}/spaces/{space} (the `PatchSpace` operationId).
 	PatchSpaceWithApplicationMergePatchPlusJSONBody(ctx context.Context, project ProjectName, space SpaceName, params *PatchSpaceParams, body PatchSpaceApplicationMergePatchPlusJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListSpaceGrants List the grants of a space
+	//
+	// To whom the space was granted, in order of consumer.
+	//
+	// Corresponds with GET /v1/projects/{project}/spaces/{space}/grants (the `ListSpaceGrants` operationId).
+	ListSpaceGrants(ctx context.Context, project ProjectName, space SpaceName, params *ListSpaceGrantsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeleteSpaceGrant Take a grant of a space back
+	//
+	// New uses are refused from the moment of the answer, unless another grant allows them. Root pools that were
+	// carved from it stay.
+	//
+	// Corresponds with DELETE /v1/projects/{project}/spaces/{space}/grants/{consumer} (the `DeleteSpaceGrant` operationId).
+	DeleteSpaceGrant(ctx context.Context, project ProjectName, space SpaceName, consumer Consumer, params *DeleteSpaceGrantParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetSpaceGrant Read a grant of a space
+	//
+	// The grant of exactly this consumer: `*` is a grant of its own.
+	//
+	// Corresponds with GET /v1/projects/{project}/spaces/{space}/grants/{consumer} (the `GetSpaceGrant` operationId).
+	GetSpaceGrant(ctx context.Context, project ProjectName, space SpaceName, consumer Consumer, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PutSpaceGrant Grant a space
+	//
+	// Lets the consumer, one project or every project (`*`), carve root pools from the space. Answers 201, or 200 when
+	// the grant exists already; it never changes. Nobody learns from it whether the project exists. The project that
+	// owns the space needs no grant and gets none (`invalid_argument`).
+	//
+	// Corresponds with PUT /v1/projects/{project}/spaces/{space}/grants/{consumer} (the `PutSpaceGrant` operationId).
+	PutSpaceGrant(ctx context.Context, project ProjectName, space SpaceName, consumer Consumer, params *PutSpaceGrantParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// GetVersion Read the version
 	//
 	// Which build answers.
 	//
 	// Corresponds with GET /v1/version (the `GetVersion` operationId).
 	GetVersion(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetWhoami Show who is asking
+	//
+	// How the server sees the caller: the subject, and its roles at this moment.
+	//
+	// Corresponds with GET /v1/whoami (the `GetWhoami` operationId).
+	GetWhoami(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 }
 
 // GetHealth Is the process alive
@@ -2296,7 +3370,7 @@ func (c *Client) GetReadiness(ctx context.Context, reqEditors ...RequestEditorFn
 
 // ListProjects List projects
 //
-// The projects that the caller may see, in order of name.
+// The projects in which the caller has a role, in order of name; all projects for an admin of `platform`.
 //
 // Corresponds with GET /v1/projects (the `ListProjects` operationId).
 func (c *Client) ListProjects(ctx context.Context, params *ListProjectsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -2313,7 +3387,9 @@ func (c *Client) ListProjects(ctx context.Context, params *ListProjectsParams, r
 
 // CreateProjectWithBody Create a project
 //
-// Creates the project together with its space `default`, in one transaction.
+// Creates the project together with its space `default`, in one transaction. Needs the role admin in `platform`, as
+// deleting one does. Nobody has a role in the new project but the admins of `platform`: give somebody one with
+// `putMember`.
 //
 // Refused with `already_exists` when the name is taken.
 //
@@ -2334,7 +3410,9 @@ func (c *Client) CreateProjectWithBody(ctx context.Context, params *CreateProjec
 
 // CreateProject Create a project
 //
-// Creates the project together with its space `default`, in one transaction.
+// Creates the project together with its space `default`, in one transaction. Needs the role admin in `platform`, as
+// deleting one does. Nobody has a role in the new project but the admins of `platform`: give somebody one with
+// `putMember`.
 //
 // Refused with `already_exists` when the name is taken.
 //
@@ -2355,7 +3433,8 @@ func (c *Client) CreateProject(ctx context.Context, params *CreateProjectParams,
 
 // DeleteProject Delete a project
 //
-// Deletes an empty project together with its space `default`.
+// Deletes an empty project together with its space `default`, its members, API keys and quotas, its audit trail and
+// its history. That it was deleted is in the audit trail of `platform`.
 //
 // Refused with `in_use` while the project holds pools, claims or further spaces; nothing changes then. The project
 // `platform` is always in use.
@@ -2436,7 +3515,7 @@ func (c *Client) PatchProjectWithApplicationMergePatchPlusJSONBody(ctx context.C
 
 // ListAllocations List allocations
 //
-// The blocks held in the project's pools, pool by pool, in order of address. Filters add up.
+// The blocks held in the project's pools, by whichever project, pool by pool, in order of address. Filters add up.
 //
 // Corresponds with GET /v1/projects/{project}/allocations (the `ListAllocations` operationId).
 func (c *Client) ListAllocations(ctx context.Context, project ProjectName, params *ListAllocationsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -2453,7 +3532,8 @@ func (c *Client) ListAllocations(ctx context.Context, project ProjectName, param
 
 // DeleteAllocation Delete a retained allocation
 //
-// Gives the block of a `Retained` allocation back to its pool, at once.
+// Gives the block of a `Retained` allocation back to its pool, at once. The project that owns the pool can do this, and
+// the project whose claim held the block, each by its own path.
 //
 // Refused with `in_use` while the allocation is `Bound`: delete the claim, the child pool or the reservation that
 // holds the block instead.
@@ -2473,7 +3553,8 @@ func (c *Client) DeleteAllocation(ctx context.Context, project ProjectName, allo
 
 // GetAllocation Read an allocation
 //
-// The record of one held block.
+// The record of one held block. The project that owns the pool can read it, and the project that holds the block by a
+// claim, each by its own path.
 //
 // Corresponds with GET /v1/projects/{project}/allocations/{allocation} (the `GetAllocation` operationId).
 func (c *Client) GetAllocation(ctx context.Context, project ProjectName, allocation AllocationName, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -2488,11 +3569,131 @@ func (c *Client) GetAllocation(ctx context.Context, project ProjectName, allocat
 	return c.Client.Do(req)
 }
 
+// ListAPIKeys List API keys
+//
+// The API keys of the project, in order of name, expired ones included. Never with a token.
+//
+// Corresponds with GET /v1/projects/{project}/api-keys (the `ListAPIKeys` operationId).
+func (c *Client) ListAPIKeys(ctx context.Context, project ProjectName, params *ListAPIKeysParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListAPIKeysRequest(c.Server, project, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateAPIKeyWithBody Create an API key
+//
+// Makes a secret that stands for one role in this project. `token` is in this answer alone: it is stored nowhere,
+// so keep it now. Whoever loses it makes another key. The answer to a repeat with the same `Idempotency-Key` and
+// that to a dry run have no `token`.
+//
+// Refused with `already_exists` when the name is taken.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/projects/{project}/api-keys (the `CreateAPIKey` operationId).
+func (c *Client) CreateAPIKeyWithBody(ctx context.Context, project ProjectName, params *CreateAPIKeyParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateAPIKeyRequestWithBody(c.Server, project, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateAPIKey Create an API key
+//
+// Makes a secret that stands for one role in this project. `token` is in this answer alone: it is stored nowhere,
+// so keep it now. Whoever loses it makes another key. The answer to a repeat with the same `Idempotency-Key` and
+// that to a dry run have no `token`.
+//
+// Refused with `already_exists` when the name is taken.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/projects/{project}/api-keys (the `CreateAPIKey` operationId).
+func (c *Client) CreateAPIKey(ctx context.Context, project ProjectName, params *CreateAPIKeyParams, body CreateAPIKeyJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateAPIKeyRequest(c.Server, project, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeleteAPIKey Revoke an API key
+//
+// Deletes the key: within 5 seconds no server accepts its token any more. What was made with it stays.
+//
+// Refused with `last_admin` when the project `platform` would be left without an admin.
+//
+// Corresponds with DELETE /v1/projects/{project}/api-keys/{key} (the `DeleteAPIKey` operationId).
+func (c *Client) DeleteAPIKey(ctx context.Context, project ProjectName, key KeyName, params *DeleteAPIKeyParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteAPIKeyRequest(c.Server, project, key, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetAPIKey Read an API key
+//
+// The API key without its token. `lastUsedAt` is at most a minute or two behind.
+//
+// Corresponds with GET /v1/projects/{project}/api-keys/{key} (the `GetAPIKey` operationId).
+func (c *Client) GetAPIKey(ctx context.Context, project ProjectName, key KeyName, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetAPIKeyRequest(c.Server, project, key)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListAuditEvents List audit events
+//
+// Every change in the project, and attempts to make one without the right to, newest first; as far back as the
+// operator keeps them. Filters add up. Nobody can change or delete an event. Dry runs that are allowed, patches that
+// change nothing and replayed answers leave none. Of a caller who is refused all the time, only the first attempts
+// and then some are recorded. The creation and the deletion of projects are in the trail of `platform`.
+//
+// Corresponds with GET /v1/projects/{project}/audit-events (the `ListAuditEvents` operationId).
+func (c *Client) ListAuditEvents(ctx context.Context, project ProjectName, params *ListAuditEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListAuditEventsRequest(c.Server, project, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // CreateClaimBatchWithBody Claim many blocks at once
 //
 // Up to 1,000 claims in one transaction, all or nothing: either every claim is bound, in the order of the request,
 // or none exists and the answer names the one that was refused (`/claims/3/spec/prefixLength`). Each claim is as in
-// `createClaim` and is refused with the same codes.
+// `createClaim` and is refused with the same codes. A batch may have at most 16 different selectors, in at most 128
+// different requests; claims that ask for the same count once.
 //
 // Takes any type of body and a specified content type.
 //
@@ -2513,7 +3714,8 @@ func (c *Client) CreateClaimBatchWithBody(ctx context.Context, project ProjectNa
 //
 // Up to 1,000 claims in one transaction, all or nothing: either every claim is bound, in the order of the request,
 // or none exists and the answer names the one that was refused (`/claims/3/spec/prefixLength`). Each claim is as in
-// `createClaim` and is refused with the same codes.
+// `createClaim` and is refused with the same codes. A batch may have at most 16 different selectors, in at most 128
+// different requests; claims that ask for the same count once.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -2555,11 +3757,13 @@ func (c *Client) ListClaims(ctx context.Context, project ProjectName, params *Li
 // Where to take it from is exactly one of `poolRef`, `poolSelector` (every pool that matches is tried before the
 // answer is `pool_exhausted`) and `allocationRef` (bind a retained allocation again).
 // What to take is a `prefixLength` (default: the pool's `defaultPrefixLength`), or one very block by `cidr` or
-// `address`.
+// `address`. A pool of another project serves like one of the own when it is `shared` and was granted to the
+// project; otherwise it is answered like one that does not exist.
 //
 // Refused now, and worth another try later: `pool_exhausted`, `block_taken`, `allocation_retained`, `in_use`,
-// `no_pool_matches`. Refused for good: `never_satisfiable`, `prefix_length_rejected`, `family_mismatch`,
-// `already_exists`. A refusal leaves nothing behind and carries the figures that a program needs to react.
+// `no_pool_matches`, `quota_exceeded`. Refused for good: `never_satisfiable`, `prefix_length_rejected`,
+// `family_mismatch`, `already_exists`. A refusal leaves nothing behind and carries the figures that a program needs to
+// react.
 //
 // Send an `Idempotency-Key`: a repeat then gets the first answer, also when the pool is full by now.
 //
@@ -2586,11 +3790,13 @@ func (c *Client) CreateClaimWithBody(ctx context.Context, project ProjectName, p
 // Where to take it from is exactly one of `poolRef`, `poolSelector` (every pool that matches is tried before the
 // answer is `pool_exhausted`) and `allocationRef` (bind a retained allocation again).
 // What to take is a `prefixLength` (default: the pool's `defaultPrefixLength`), or one very block by `cidr` or
-// `address`.
+// `address`. A pool of another project serves like one of the own when it is `shared` and was granted to the
+// project; otherwise it is answered like one that does not exist.
 //
 // Refused now, and worth another try later: `pool_exhausted`, `block_taken`, `allocation_retained`, `in_use`,
-// `no_pool_matches`. Refused for good: `never_satisfiable`, `prefix_length_rejected`, `family_mismatch`,
-// `already_exists`. A refusal leaves nothing behind and carries the figures that a program needs to react.
+// `no_pool_matches`, `quota_exceeded`. Refused for good: `never_satisfiable`, `prefix_length_rejected`,
+// `family_mismatch`, `already_exists`. A refusal leaves nothing behind and carries the figures that a program needs to
+// react.
 //
 // Send an `Idempotency-Key`: a repeat then gets the first answer, also when the pool is full by now.
 //
@@ -2737,6 +3943,128 @@ func (c *Client) PutClaim(ctx context.Context, project ProjectName, claim ClaimN
 	return c.Client.Do(req)
 }
 
+// GetHistory Show who held an address
+//
+// The claims and the child pools that hold or held a block with this address, carved from a pool of the project:
+// with `at` those that held it at that moment, the most specific block first; without it first those that hold it, in
+// this order, then those that held it, the last one first. An address can have several holders in one moment: a claim
+// within child pools, and pools of several spaces.
+//
+// Corresponds with GET /v1/projects/{project}/history (the `GetHistory` operationId).
+func (c *Client) GetHistory(ctx context.Context, project ProjectName, params *GetHistoryParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetHistoryRequest(c.Server, project, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListMembers List members
+//
+// The subjects that were given a role in the project, in order of subject. Roles that come from the claims of a
+// token, by the server's configuration, and those of API keys are not among them.
+//
+// Corresponds with GET /v1/projects/{project}/members (the `ListMembers` operationId).
+func (c *Client) ListMembers(ctx context.Context, project ProjectName, params *ListMembersParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListMembersRequest(c.Server, project, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeleteMember Take a subject's role away
+//
+// Deletes the member. In force everywhere within 5 seconds. What the subject made stays.
+//
+// Refused with `last_admin` when the project `platform` would be left without an admin.
+//
+// Corresponds with DELETE /v1/projects/{project}/members/{subject} (the `DeleteMember` operationId).
+func (c *Client) DeleteMember(ctx context.Context, project ProjectName, subject MemberSubject, params *DeleteMemberParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteMemberRequest(c.Server, project, subject, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetMember Read a member
+//
+// The role that the subject was given in the project.
+//
+// Corresponds with GET /v1/projects/{project}/members/{subject} (the `GetMember` operationId).
+func (c *Client) GetMember(ctx context.Context, project ProjectName, subject MemberSubject, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetMemberRequest(c.Server, project, subject)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PutMemberWithBody Give a subject a role
+//
+// Creates the member (201), or gives it another role (200). With the role that it has, nothing is written. Nobody
+// checks that the subject exists: the role is there when it comes. With `If-Match` there must be a member, and
+// this must be its current `ETag`.
+//
+// In force everywhere within 5 seconds. Refused with `last_admin` when the project `platform` would be left
+// without an admin.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PUT /v1/projects/{project}/members/{subject} (the `PutMember` operationId).
+func (c *Client) PutMemberWithBody(ctx context.Context, project ProjectName, subject MemberSubject, params *PutMemberParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPutMemberRequestWithBody(c.Server, project, subject, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PutMember Give a subject a role
+//
+// Creates the member (201), or gives it another role (200). With the role that it has, nothing is written. Nobody
+// checks that the subject exists: the role is there when it comes. With `If-Match` there must be a member, and
+// this must be its current `ETag`.
+//
+// In force everywhere within 5 seconds. Refused with `last_admin` when the project `platform` would be left
+// without an admin.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PUT /v1/projects/{project}/members/{subject} (the `PutMember` operationId).
+func (c *Client) PutMember(ctx context.Context, project ProjectName, subject MemberSubject, params *PutMemberParams, body PutMemberJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPutMemberRequest(c.Server, project, subject, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ListPools List pools
 //
 // The pools of the project, in order of name. Filters add up.
@@ -2758,15 +4086,16 @@ func (c *Client) ListPools(ctx context.Context, project ProjectName, params *Lis
 //
 // Carves the pool's block in the transaction that creates the pool: the answer holds it in `status.allocatedCIDR`.
 //
-//   - A **root** has `cidr` and is carved from a space. Refused with `overlap` when it overlaps another root of its
-//     space.
+//   - A **root** has `cidr` and is carved from a space: one of the project, or one that was granted to it. Refused with
+//     `overlap` when it overlaps another root of its space, whoever has that one.
 //   - A **child** has `parentRef` and either `prefixLength` (the parent's strategy chooses) or `cidr` (this very block
-//     of the parent). It inherits the family and the space. Any depth is allowed.
+//     of the parent). It inherits the family and the space. Any depth is allowed. The parent is a pool of the same
+//     project.
 //
 // A child is refused like a claim: `pool_exhausted` (nothing large enough is free), `block_taken` (the very block is
 // held), `allocation_retained` (kept without a claim), `never_satisfiable` (it would not fit into an empty parent),
-// `prefix_length_rejected` (the parent's bounds) and `family_mismatch`. A name that is taken is `already_exists`. A
-// refusal leaves nothing behind.
+// `prefix_length_rejected` (the parent's bounds) and `family_mismatch`. A pool more than a quota of the project allows
+// is `quota_exceeded`, a name that is taken `already_exists`. A refusal leaves nothing behind.
 //
 // Takes any type of body and a specified content type.
 //
@@ -2787,15 +4116,16 @@ func (c *Client) CreatePoolWithBody(ctx context.Context, project ProjectName, pa
 //
 // Carves the pool's block in the transaction that creates the pool: the answer holds it in `status.allocatedCIDR`.
 //
-//   - A **root** has `cidr` and is carved from a space. Refused with `overlap` when it overlaps another root of its
-//     space.
+//   - A **root** has `cidr` and is carved from a space: one of the project, or one that was granted to it. Refused with
+//     `overlap` when it overlaps another root of its space, whoever has that one.
 //   - A **child** has `parentRef` and either `prefixLength` (the parent's strategy chooses) or `cidr` (this very block
-//     of the parent). It inherits the family and the space. Any depth is allowed.
+//     of the parent). It inherits the family and the space. Any depth is allowed. The parent is a pool of the same
+//     project.
 //
 // A child is refused like a claim: `pool_exhausted` (nothing large enough is free), `block_taken` (the very block is
 // held), `allocation_retained` (kept without a claim), `never_satisfiable` (it would not fit into an empty parent),
-// `prefix_length_rejected` (the parent's bounds) and `family_mismatch`. A name that is taken is `already_exists`. A
-// refusal leaves nothing behind.
+// `prefix_length_rejected` (the parent's bounds) and `family_mismatch`. A pool more than a quota of the project allows
+// is `quota_exceeded`, a name that is taken `already_exists`. A refusal leaves nothing behind.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -2911,6 +4241,178 @@ func (c *Client) PatchPoolWithApplicationMergePatchPlusJSONBody(ctx context.Cont
 // Corresponds with GET /v1/projects/{project}/pools/{pool}/free (the `GetPoolFree` operationId).
 func (c *Client) GetPoolFree(ctx context.Context, project ProjectName, pool PoolName, params *GetPoolFreeParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetPoolFreeRequest(c.Server, project, pool, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListPoolGrants List the grants of a pool
+//
+// To whom the pool was granted, in order of consumer.
+//
+// Corresponds with GET /v1/projects/{project}/pools/{pool}/grants (the `ListPoolGrants` operationId).
+func (c *Client) ListPoolGrants(ctx context.Context, project ProjectName, pool PoolName, params *ListPoolGrantsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListPoolGrantsRequest(c.Server, project, pool, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeletePoolGrant Take a grant of a pool back
+//
+// New uses are refused from the moment of the answer, unless another grant allows them. Blocks that are held stay
+// with their claims.
+//
+// Corresponds with DELETE /v1/projects/{project}/pools/{pool}/grants/{consumer} (the `DeletePoolGrant` operationId).
+func (c *Client) DeletePoolGrant(ctx context.Context, project ProjectName, pool PoolName, consumer Consumer, params *DeletePoolGrantParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeletePoolGrantRequest(c.Server, project, pool, consumer, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetPoolGrant Read a grant of a pool
+//
+// The grant of exactly this consumer: `*` is a grant of its own.
+//
+// Corresponds with GET /v1/projects/{project}/pools/{pool}/grants/{consumer} (the `GetPoolGrant` operationId).
+func (c *Client) GetPoolGrant(ctx context.Context, project ProjectName, pool PoolName, consumer Consumer, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetPoolGrantRequest(c.Server, project, pool, consumer)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PutPoolGrant Grant a pool
+//
+// Lets the consumer, one project or every project (`*`), claim from the pool while its `visibility` is `shared`.
+// Answers 201, or 200 when the grant exists already; it never changes. Nobody learns from it whether the project
+// exists. The project that owns the pool needs no grant and gets none (`invalid_argument`).
+//
+// Corresponds with PUT /v1/projects/{project}/pools/{pool}/grants/{consumer} (the `PutPoolGrant` operationId).
+func (c *Client) PutPoolGrant(ctx context.Context, project ProjectName, pool PoolName, consumer Consumer, params *PutPoolGrantParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPutPoolGrantRequest(c.Server, project, pool, consumer, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListQuotas List quotas
+//
+// The quotas of the project with what is used of them, in order of name.
+//
+// Corresponds with GET /v1/projects/{project}/quotas (the `ListQuotas` operationId).
+func (c *Client) ListQuotas(ctx context.Context, project ProjectName, params *ListQuotasParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListQuotasRequest(c.Server, project, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeleteQuota Delete a quota
+//
+// From then on this quota bounds nothing. What the project holds stays.
+//
+// Corresponds with DELETE /v1/projects/{project}/quotas/{quota} (the `DeleteQuota` operationId).
+func (c *Client) DeleteQuota(ctx context.Context, project ProjectName, quota QuotaName, params *DeleteQuotaParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteQuotaRequest(c.Server, project, quota, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetQuota Read a quota
+//
+// The quota with what is used of it, exactly, at the moment of reading.
+//
+// Corresponds with GET /v1/projects/{project}/quotas/{quota} (the `GetQuota` operationId).
+func (c *Client) GetQuota(ctx context.Context, project ProjectName, quota QuotaName, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetQuotaRequest(c.Server, project, quota)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PutQuotaWithBody Set a quota
+//
+// Creates the quota (201), counting what the project holds already, or replaces its limits and its description
+// (200). With the spec that it has, nothing is written. A limit below what is used is accepted: nothing is taken
+// away, and nothing is added until enough was released. With `If-Match` there must be a quota, and this must be
+// its current `ETag`.
+//
+// A project has 16 quotas at most; one more is refused with `invalid_argument`. Refused with `immutable_field` when
+// the quota has another scope: delete it and set it anew.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PUT /v1/projects/{project}/quotas/{quota} (the `PutQuota` operationId).
+func (c *Client) PutQuotaWithBody(ctx context.Context, project ProjectName, quota QuotaName, params *PutQuotaParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPutQuotaRequestWithBody(c.Server, project, quota, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PutQuota Set a quota
+//
+// Creates the quota (201), counting what the project holds already, or replaces its limits and its description
+// (200). With the spec that it has, nothing is written. A limit below what is used is accepted: nothing is taken
+// away, and nothing is added until enough was released. With `If-Match` there must be a quota, and this must be
+// its current `ETag`.
+//
+// A project has 16 quotas at most; one more is refused with `invalid_argument`. Refused with `immutable_field` when
+// the quota has another scope: delete it and set it anew.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PUT /v1/projects/{project}/quotas/{quota} (the `PutQuota` operationId).
+func (c *Client) PutQuota(ctx context.Context, project ProjectName, quota QuotaName, params *PutQuotaParams, body PutQuotaJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPutQuotaRequest(c.Server, project, quota, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -3061,6 +4563,77 @@ func (c *Client) PatchSpaceWithApplicationMergePatchPlusJSONBody(ctx context.Con
 	return c.Client.Do(req)
 }
 
+// ListSpaceGrants List the grants of a space
+//
+// To whom the space was granted, in order of consumer.
+//
+// Corresponds with GET /v1/projects/{project}/spaces/{space}/grants (the `ListSpaceGrants` operationId).
+func (c *Client) ListSpaceGrants(ctx context.Context, project ProjectName, space SpaceName, params *ListSpaceGrantsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListSpaceGrantsRequest(c.Server, project, space, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeleteSpaceGrant Take a grant of a space back
+//
+// New uses are refused from the moment of the answer, unless another grant allows them. Root pools that were
+// carved from it stay.
+//
+// Corresponds with DELETE /v1/projects/{project}/spaces/{space}/grants/{consumer} (the `DeleteSpaceGrant` operationId).
+func (c *Client) DeleteSpaceGrant(ctx context.Context, project ProjectName, space SpaceName, consumer Consumer, params *DeleteSpaceGrantParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteSpaceGrantRequest(c.Server, project, space, consumer, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetSpaceGrant Read a grant of a space
+//
+// The grant of exactly this consumer: `*` is a grant of its own.
+//
+// Corresponds with GET /v1/projects/{project}/spaces/{space}/grants/{consumer} (the `GetSpaceGrant` operationId).
+func (c *Client) GetSpaceGrant(ctx context.Context, project ProjectName, space SpaceName, consumer Consumer, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetSpaceGrantRequest(c.Server, project, space, consumer)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PutSpaceGrant Grant a space
+//
+// Lets the consumer, one project or every project (`*`), carve root pools from the space. Answers 201, or 200 when
+// the grant exists already; it never changes. Nobody learns from it whether the project exists. The project that
+// owns the space needs no grant and gets none (`invalid_argument`).
+//
+// Corresponds with PUT /v1/projects/{project}/spaces/{space}/grants/{consumer} (the `PutSpaceGrant` operationId).
+func (c *Client) PutSpaceGrant(ctx context.Context, project ProjectName, space SpaceName, consumer Consumer, params *PutSpaceGrantParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPutSpaceGrantRequest(c.Server, project, space, consumer, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // GetVersion Read the version
 //
 // Which build answers.
@@ -3068,6 +4641,23 @@ func (c *Client) PatchSpaceWithApplicationMergePatchPlusJSONBody(ctx context.Con
 // Corresponds with GET /v1/version (the `GetVersion` operationId).
 func (c *Client) GetVersion(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetVersionRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetWhoami Show who is asking
+//
+// How the server sees the caller: the subject, and its roles at this moment.
+//
+// Corresponds with GET /v1/whoami (the `GetWhoami` operationId).
+func (c *Client) GetWhoami(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetWhoamiRequest(c.Server)
 	if err != nil {
 		return nil, err
 	}
@@ -3760,6 +5350,449 @@ func NewGetAllocationRequest(server string, project ProjectName, allocation Allo
 	return req, nil
 }
 
+// NewListAPIKeysRequest constructs an http.Request for the ListAPIKeys method
+func NewListAPIKeysRequest(server string, project ProjectName, params *ListAPIKeysParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/api-keys", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewCreateAPIKeyRequest calls the generic CreateAPIKey builder with application/json body
+func NewCreateAPIKeyRequest(server string, project ProjectName, params *CreateAPIKeyParams, body CreateAPIKeyJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCreateAPIKeyRequestWithBody(server, project, params, "application/json", bodyReader)
+}
+
+// NewCreateAPIKeyRequestWithBody constructs an http.Request for the CreateAPIKey method, with any body, and a specified content type
+func NewCreateAPIKeyRequestWithBody(server string, project ProjectName, params *CreateAPIKeyParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/api-keys", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.DryRun != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "dryRun", *params.DryRun, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewDeleteAPIKeyRequest constructs an http.Request for the DeleteAPIKey method
+func NewDeleteAPIKeyRequest(server string, project ProjectName, key KeyName, params *DeleteAPIKeyParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "key", key, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/api-keys/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.DryRun != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "dryRun", *params.DryRun, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewGetAPIKeyRequest constructs an http.Request for the GetAPIKey method
+func NewGetAPIKeyRequest(server string, project ProjectName, key KeyName) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "key", key, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/api-keys/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListAuditEventsRequest constructs an http.Request for the ListAuditEvents method
+func NewListAuditEventsRequest(server string, project ProjectName, params *ListAuditEventsParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/audit-events", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Subject != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "subject", *params.Subject, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Operation != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "operation", *params.Operation, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.ResourceKind != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "resourceKind", *params.ResourceKind, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.ResourceName != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "resourceName", *params.ResourceName, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Outcome != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "outcome", *params.Outcome, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Since != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "since", *params.Since, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Until != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "until", *params.Until, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewCreateClaimBatchRequest calls the generic CreateClaimBatch builder with application/json body
 func NewCreateClaimBatchRequest(server string, project ProjectName, params *CreateClaimBatchParams, body CreateClaimBatchJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
@@ -4384,6 +6417,392 @@ func NewPutClaimRequestWithBody(server string, project ProjectName, claim ClaimN
 	return req, nil
 }
 
+// NewGetHistoryRequest constructs an http.Request for the GetHistory method
+func NewGetHistoryRequest(server string, project ProjectName, params *GetHistoryParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/history", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "address", params.Address, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if params.At != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "at", *params.At, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListMembersRequest constructs an http.Request for the ListMembers method
+func NewListMembersRequest(server string, project ProjectName, params *ListMembersParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/members", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewDeleteMemberRequest constructs an http.Request for the DeleteMember method
+func NewDeleteMemberRequest(server string, project ProjectName, subject MemberSubject, params *DeleteMemberParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "subject", subject, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/members/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.DryRun != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "dryRun", *params.DryRun, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewGetMemberRequest constructs an http.Request for the GetMember method
+func NewGetMemberRequest(server string, project ProjectName, subject MemberSubject) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "subject", subject, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/members/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewPutMemberRequest calls the generic PutMember builder with application/json body
+func NewPutMemberRequest(server string, project ProjectName, subject MemberSubject, params *PutMemberParams, body PutMemberJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewPutMemberRequestWithBody(server, project, subject, params, "application/json", bodyReader)
+}
+
+// NewPutMemberRequestWithBody constructs an http.Request for the PutMember method, with any body, and a specified content type
+func NewPutMemberRequestWithBody(server string, project ProjectName, subject MemberSubject, params *PutMemberParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "subject", subject, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/members/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.DryRun != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "dryRun", *params.DryRun, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPut, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewListPoolsRequest constructs an http.Request for the ListPools method
 func NewListPoolsRequest(server string, project ProjectName, params *ListPoolsParams) (*http.Request, error) {
 	var err error
@@ -4942,6 +7361,592 @@ func NewGetPoolFreeRequest(server string, project ProjectName, pool PoolName, pa
 	return req, nil
 }
 
+// NewListPoolGrantsRequest constructs an http.Request for the ListPoolGrants method
+func NewListPoolGrantsRequest(server string, project ProjectName, pool PoolName, params *ListPoolGrantsParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "pool", pool, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/pools/%s/grants", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewDeletePoolGrantRequest constructs an http.Request for the DeletePoolGrant method
+func NewDeletePoolGrantRequest(server string, project ProjectName, pool PoolName, consumer Consumer, params *DeletePoolGrantParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "pool", pool, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam2 string
+
+	pathParam2, err = runtime.StyleParamWithOptions("simple", false, "consumer", consumer, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/pools/%s/grants/%s", pathParam0, pathParam1, pathParam2)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.DryRun != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "dryRun", *params.DryRun, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewGetPoolGrantRequest constructs an http.Request for the GetPoolGrant method
+func NewGetPoolGrantRequest(server string, project ProjectName, pool PoolName, consumer Consumer) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "pool", pool, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam2 string
+
+	pathParam2, err = runtime.StyleParamWithOptions("simple", false, "consumer", consumer, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/pools/%s/grants/%s", pathParam0, pathParam1, pathParam2)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewPutPoolGrantRequest constructs an http.Request for the PutPoolGrant method
+func NewPutPoolGrantRequest(server string, project ProjectName, pool PoolName, consumer Consumer, params *PutPoolGrantParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "pool", pool, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam2 string
+
+	pathParam2, err = runtime.StyleParamWithOptions("simple", false, "consumer", consumer, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/pools/%s/grants/%s", pathParam0, pathParam1, pathParam2)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.DryRun != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "dryRun", *params.DryRun, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPut, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListQuotasRequest constructs an http.Request for the ListQuotas method
+func NewListQuotasRequest(server string, project ProjectName, params *ListQuotasParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/quotas", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewDeleteQuotaRequest constructs an http.Request for the DeleteQuota method
+func NewDeleteQuotaRequest(server string, project ProjectName, quota QuotaName, params *DeleteQuotaParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "quota", quota, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/quotas/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.DryRun != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "dryRun", *params.DryRun, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewGetQuotaRequest constructs an http.Request for the GetQuota method
+func NewGetQuotaRequest(server string, project ProjectName, quota QuotaName) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "quota", quota, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/quotas/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewPutQuotaRequest calls the generic PutQuota builder with application/json body
+func NewPutQuotaRequest(server string, project ProjectName, quota QuotaName, params *PutQuotaParams, body PutQuotaJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewPutQuotaRequestWithBody(server, project, quota, params, "application/json", bodyReader)
+}
+
+// NewPutQuotaRequestWithBody constructs an http.Request for the PutQuota method, with any body, and a specified content type
+func NewPutQuotaRequestWithBody(server string, project ProjectName, quota QuotaName, params *PutQuotaParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "quota", quota, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/quotas/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.DryRun != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "dryRun", *params.DryRun, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPut, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewListSpacesRequest constructs an http.Request for the ListSpaces method
 func NewListSpacesRequest(server string, project ProjectName, params *ListSpacesParams) (*http.Request, error) {
 	var err error
@@ -5336,6 +8341,299 @@ func NewPatchSpaceRequestWithBody(server string, project ProjectName, space Spac
 	return req, nil
 }
 
+// NewListSpaceGrantsRequest constructs an http.Request for the ListSpaceGrants method
+func NewListSpaceGrantsRequest(server string, project ProjectName, space SpaceName, params *ListSpaceGrantsParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "space", space, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/spaces/%s/grants", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewDeleteSpaceGrantRequest constructs an http.Request for the DeleteSpaceGrant method
+func NewDeleteSpaceGrantRequest(server string, project ProjectName, space SpaceName, consumer Consumer, params *DeleteSpaceGrantParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "space", space, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam2 string
+
+	pathParam2, err = runtime.StyleParamWithOptions("simple", false, "consumer", consumer, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/spaces/%s/grants/%s", pathParam0, pathParam1, pathParam2)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.DryRun != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "dryRun", *params.DryRun, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewGetSpaceGrantRequest constructs an http.Request for the GetSpaceGrant method
+func NewGetSpaceGrantRequest(server string, project ProjectName, space SpaceName, consumer Consumer) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "space", space, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam2 string
+
+	pathParam2, err = runtime.StyleParamWithOptions("simple", false, "consumer", consumer, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/spaces/%s/grants/%s", pathParam0, pathParam1, pathParam2)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewPutSpaceGrantRequest constructs an http.Request for the PutSpaceGrant method
+func NewPutSpaceGrantRequest(server string, project ProjectName, space SpaceName, consumer Consumer, params *PutSpaceGrantParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "space", space, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam2 string
+
+	pathParam2, err = runtime.StyleParamWithOptions("simple", false, "consumer", consumer, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/spaces/%s/grants/%s", pathParam0, pathParam1, pathParam2)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.DryRun != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "dryRun", *params.DryRun, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPut, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewGetVersionRequest constructs an http.Request for the GetVersion method
 func NewGetVersionRequest(server string) (*http.Request, error) {
 	var err error
@@ -5346,6 +8644,33 @@ func NewGetVersionRequest(server string) (*http.Request, error) {
 	}
 
 	operationPath := fmt.Sprintf("/v1/version")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetWhoamiRequest constructs an http.Request for the GetWhoami method
+func NewGetWhoamiRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/whoami")
 	if operationPath[0] == '/' {
 		operationPath = "." + operationPath
 	}
@@ -5429,7 +8754,7 @@ type ClientWithResponsesInterface interface {
 
 	// ListProjectsWithResponse List projects
 	//
-	// The projects that the caller may see, in order of name.
+	// The projects in which the caller has a role, in order of name; all projects for an admin of `platform`.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -5438,7 +8763,9 @@ type ClientWithResponsesInterface interface {
 
 	// CreateProjectWithBodyWithResponse Create a project
 	//
-	// Creates the project together with its space `default`, in one transaction.
+	// Creates the project together with its space `default`, in one transaction. Needs the role admin in `platform`, as
+	// deleting one does. Nobody has a role in the new project but the admins of `platform`: give somebody one with
+	// `putMember`.
 	//
 	// Refused with `already_exists` when the name is taken.
 	//
@@ -5449,7 +8776,9 @@ type ClientWithResponsesInterface interface {
 
 	// CreateProjectWithResponse Create a project
 	//
-	// Creates the project together with its space `default`, in one transaction.
+	// Creates the project together with its space `default`, in one transaction. Needs the role admin in `platform`, as
+	// deleting one does. Nobody has a role in the new project but the admins of `platform`: give somebody one with
+	// `putMember`.
 	//
 	// Refused with `already_exists` when the name is taken.
 	//
@@ -5460,7 +8789,8 @@ type ClientWithResponsesInterface interface {
 
 	// DeleteProjectWithResponse Delete a project
 	//
-	// Deletes an empty project together with its space `default`.
+	// Deletes an empty project together with its space `default`, its members, API keys and quotas, its audit trail and
+	// its history. That it was deleted is in the audit trail of `platform`.
 	//
 	// Refused with `in_use` while the project holds pools, claims or further spaces; nothing changes then. The project
 	// `platform` is always in use.
@@ -5505,7 +8835,7 @@ type ClientWithResponsesInterface interface {
 
 	// ListAllocationsWithResponse List allocations
 	//
-	// The blocks held in the project's pools, pool by pool, in order of address. Filters add up.
+	// The blocks held in the project's pools, by whichever project, pool by pool, in order of address. Filters add up.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -5514,7 +8844,8 @@ type ClientWithResponsesInterface interface {
 
 	// DeleteAllocationWithResponse Delete a retained allocation
 	//
-	// Gives the block of a `Retained` allocation back to its pool, at once.
+	// Gives the block of a `Retained` allocation back to its pool, at once. The project that owns the pool can do this, and
+	// the project whose claim held the block, each by its own path.
 	//
 	// Refused with `in_use` while the allocation is `Bound`: delete the claim, the child pool or the reservation that
 	// holds the block instead.
@@ -5526,18 +8857,87 @@ type ClientWithResponsesInterface interface {
 
 	// GetAllocationWithResponse Read an allocation
 	//
-	// The record of one held block.
+	// The record of one held block. The project that owns the pool can read it, and the project that holds the block by a
+	// claim, each by its own path.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /v1/projects/{project}/allocations/{allocation} (the `GetAllocation` operationId).
 	GetAllocationWithResponse(ctx context.Context, project ProjectName, allocation AllocationName, reqEditors ...RequestEditorFn) (*GetAllocationResponse, error)
 
+	// ListAPIKeysWithResponse List API keys
+	//
+	// The API keys of the project, in order of name, expired ones included. Never with a token.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/projects/{project}/api-keys (the `ListAPIKeys` operationId).
+	ListAPIKeysWithResponse(ctx context.Context, project ProjectName, params *ListAPIKeysParams, reqEditors ...RequestEditorFn) (*ListAPIKeysResponse, error)
+
+	// CreateAPIKeyWithBodyWithResponse Create an API key
+	//
+	// Makes a secret that stands for one role in this project. `token` is in this answer alone: it is stored nowhere,
+	// so keep it now. Whoever loses it makes another key. The answer to a repeat with the same `Idempotency-Key` and
+	// that to a dry run have no `token`.
+	//
+	// Refused with `already_exists` when the name is taken.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/projects/{project}/api-keys (the `CreateAPIKey` operationId).
+	CreateAPIKeyWithBodyWithResponse(ctx context.Context, project ProjectName, params *CreateAPIKeyParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateAPIKeyResponse, error)
+
+	// CreateAPIKeyWithResponse Create an API key
+	//
+	// Makes a secret that stands for one role in this project. `token` is in this answer alone: it is stored nowhere,
+	// so keep it now. Whoever loses it makes another key. The answer to a repeat with the same `Idempotency-Key` and
+	// that to a dry run have no `token`.
+	//
+	// Refused with `already_exists` when the name is taken.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/projects/{project}/api-keys (the `CreateAPIKey` operationId).
+	CreateAPIKeyWithResponse(ctx context.Context, project ProjectName, params *CreateAPIKeyParams, body CreateAPIKeyJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateAPIKeyResponse, error)
+
+	// DeleteAPIKeyWithResponse Revoke an API key
+	//
+	// Deletes the key: within 5 seconds no server accepts its token any more. What was made with it stays.
+	//
+	// Refused with `last_admin` when the project `platform` would be left without an admin.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /v1/projects/{project}/api-keys/{key} (the `DeleteAPIKey` operationId).
+	DeleteAPIKeyWithResponse(ctx context.Context, project ProjectName, key KeyName, params *DeleteAPIKeyParams, reqEditors ...RequestEditorFn) (*DeleteAPIKeyResponse, error)
+
+	// GetAPIKeyWithResponse Read an API key
+	//
+	// The API key without its token. `lastUsedAt` is at most a minute or two behind.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/projects/{project}/api-keys/{key} (the `GetAPIKey` operationId).
+	GetAPIKeyWithResponse(ctx context.Context, project ProjectName, key KeyName, reqEditors ...RequestEditorFn) (*GetAPIKeyResponse, error)
+
+	// ListAuditEventsWithResponse List audit events
+	//
+	// Every change in the project, and attempts to make one without the right to, newest first; as far back as the
+	// operator keeps them. Filters add up. Nobody can change or delete an event. Dry runs that are allowed, patches that
+	// change nothing and replayed answers leave none. Of a caller who is refused all the time, only the first attempts
+	// and then some are recorded. The creation and the deletion of projects are in the trail of `platform`.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/projects/{project}/audit-events (the `ListAuditEvents` operationId).
+	ListAuditEventsWithResponse(ctx context.Context, project ProjectName, params *ListAuditEventsParams, reqEditors ...RequestEditorFn) (*ListAuditEventsResponse, error)
+
 	// CreateClaimBatchWithBodyWithResponse Claim many blocks at once
 	//
 	// Up to 1,000 claims in one transaction, all or nothing: either every claim is bound, in the order of the request,
 	// or none exists and the answer names the one that was refused (`/claims/3/spec/prefixLength`). Each claim is as in
-	// `createClaim` and is refused with the same codes.
+	// `createClaim` and is refused with the same codes. A batch may have at most 16 different selectors, in at most 128
+	// different requests; claims that ask for the same count once.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -5548,7 +8948,8 @@ type ClientWithResponsesInterface interface {
 	//
 	// Up to 1,000 claims in one transaction, all or nothing: either every claim is bound, in the order of the request,
 	// or none exists and the answer names the one that was refused (`/claims/3/spec/prefixLength`). Each claim is as in
-	// `createClaim` and is refused with the same codes.
+	// `createClaim` and is refused with the same codes. A batch may have at most 16 different selectors, in at most 128
+	// different requests; claims that ask for the same count once.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -5572,11 +8973,13 @@ type ClientWithResponsesInterface interface {
 	// Where to take it from is exactly one of `poolRef`, `poolSelector` (every pool that matches is tried before the
 	// answer is `pool_exhausted`) and `allocationRef` (bind a retained allocation again).
 	// What to take is a `prefixLength` (default: the pool's `defaultPrefixLength`), or one very block by `cidr` or
-	// `address`.
+	// `address`. A pool of another project serves like one of the own when it is `shared` and was granted to the
+	// project; otherwise it is answered like one that does not exist.
 	//
 	// Refused now, and worth another try later: `pool_exhausted`, `block_taken`, `allocation_retained`, `in_use`,
-	// `no_pool_matches`. Refused for good: `never_satisfiable`, `prefix_length_rejected`, `family_mismatch`,
-	// `already_exists`. A refusal leaves nothing behind and carries the figures that a program needs to react.
+	// `no_pool_matches`, `quota_exceeded`. Refused for good: `never_satisfiable`, `prefix_length_rejected`,
+	// `family_mismatch`, `already_exists`. A refusal leaves nothing behind and carries the figures that a program needs to
+	// react.
 	//
 	// Send an `Idempotency-Key`: a repeat then gets the first answer, also when the pool is full by now.
 	//
@@ -5593,11 +8996,13 @@ type ClientWithResponsesInterface interface {
 	// Where to take it from is exactly one of `poolRef`, `poolSelector` (every pool that matches is tried before the
 	// answer is `pool_exhausted`) and `allocationRef` (bind a retained allocation again).
 	// What to take is a `prefixLength` (default: the pool's `defaultPrefixLength`), or one very block by `cidr` or
-	// `address`.
+	// `address`. A pool of another project serves like one of the own when it is `shared` and was granted to the
+	// project; otherwise it is answered like one that does not exist.
 	//
 	// Refused now, and worth another try later: `pool_exhausted`, `block_taken`, `allocation_retained`, `in_use`,
-	// `no_pool_matches`. Refused for good: `never_satisfiable`, `prefix_length_rejected`, `family_mismatch`,
-	// `already_exists`. A refusal leaves nothing behind and carries the figures that a program needs to react.
+	// `no_pool_matches`, `quota_exceeded`. Refused for good: `never_satisfiable`, `prefix_length_rejected`,
+	// `family_mismatch`, `already_exists`. A refusal leaves nothing behind and carries the figures that a program needs to
+	// react.
 	//
 	// Send an `Idempotency-Key`: a repeat then gets the first answer, also when the pool is full by now.
 	//
@@ -5678,6 +9083,76 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with PUT /v1/projects/{project}/claims/{claim} (the `PutClaim` operationId).
 	PutClaimWithResponse(ctx context.Context, project ProjectName, claim ClaimName, params *PutClaimParams, body PutClaimJSONRequestBody, reqEditors ...RequestEditorFn) (*PutClaimResponse, error)
 
+	// GetHistoryWithResponse Show who held an address
+	//
+	// The claims and the child pools that hold or held a block with this address, carved from a pool of the project:
+	// with `at` those that held it at that moment, the most specific block first; without it first those that hold it, in
+	// this order, then those that held it, the last one first. An address can have several holders in one moment: a claim
+	// within child pools, and pools of several spaces.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/projects/{project}/history (the `GetHistory` operationId).
+	GetHistoryWithResponse(ctx context.Context, project ProjectName, params *GetHistoryParams, reqEditors ...RequestEditorFn) (*GetHistoryResponse, error)
+
+	// ListMembersWithResponse List members
+	//
+	// The subjects that were given a role in the project, in order of subject. Roles that come from the claims of a
+	// token, by the server's configuration, and those of API keys are not among them.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/projects/{project}/members (the `ListMembers` operationId).
+	ListMembersWithResponse(ctx context.Context, project ProjectName, params *ListMembersParams, reqEditors ...RequestEditorFn) (*ListMembersResponse, error)
+
+	// DeleteMemberWithResponse Take a subject's role away
+	//
+	// Deletes the member. In force everywhere within 5 seconds. What the subject made stays.
+	//
+	// Refused with `last_admin` when the project `platform` would be left without an admin.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /v1/projects/{project}/members/{subject} (the `DeleteMember` operationId).
+	DeleteMemberWithResponse(ctx context.Context, project ProjectName, subject MemberSubject, params *DeleteMemberParams, reqEditors ...RequestEditorFn) (*DeleteMemberResponse, error)
+
+	// GetMemberWithResponse Read a member
+	//
+	// The role that the subject was given in the project.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/projects/{project}/members/{subject} (the `GetMember` operationId).
+	GetMemberWithResponse(ctx context.Context, project ProjectName, subject MemberSubject, reqEditors ...RequestEditorFn) (*GetMemberResponse, error)
+
+	// PutMemberWithBodyWithResponse Give a subject a role
+	//
+	// Creates the member (201), or gives it another role (200). With the role that it has, nothing is written. Nobody
+	// checks that the subject exists: the role is there when it comes. With `If-Match` there must be a member, and
+	// this must be its current `ETag`.
+	//
+	// In force everywhere within 5 seconds. Refused with `last_admin` when the project `platform` would be left
+	// without an admin.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /v1/projects/{project}/members/{subject} (the `PutMember` operationId).
+	PutMemberWithBodyWithResponse(ctx context.Context, project ProjectName, subject MemberSubject, params *PutMemberParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PutMemberResponse, error)
+
+	// PutMemberWithResponse Give a subject a role
+	//
+	// Creates the member (201), or gives it another role (200). With the role that it has, nothing is written. Nobody
+	// checks that the subject exists: the role is there when it comes. With `If-Match` there must be a member, and
+	// this must be its current `ETag`.
+	//
+	// In force everywhere within 5 seconds. Refused with `last_admin` when the project `platform` would be left
+	// without an admin.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /v1/projects/{project}/members/{subject} (the `PutMember` operationId).
+	PutMemberWithResponse(ctx context.Context, project ProjectName, subject MemberSubject, params *PutMemberParams, body PutMemberJSONRequestBody, reqEditors ...RequestEditorFn) (*PutMemberResponse, error)
+
 	// ListPoolsWithResponse List pools
 	//
 	// The pools of the project, in order of name. Filters add up.
@@ -5691,15 +9166,16 @@ type ClientWithResponsesInterface interface {
 	//
 	// Carves the pool's block in the transaction that creates the pool: the answer holds it in `status.allocatedCIDR`.
 	//
-	// * A **root** has `cidr` and is carved from a space. Refused with `overlap` when it overlaps another root of its
-	//   space.
+	// * A **root** has `cidr` and is carved from a space: one of the project, or one that was granted to it. Refused with
+	//   `overlap` when it overlaps another root of its space, whoever has that one.
 	// * A **child** has `parentRef` and either `prefixLength` (the parent's strategy chooses) or `cidr` (this very block
-	//   of the parent). It inherits the family and the space. Any depth is allowed.
+	//   of the parent). It inherits the family and the space. Any depth is allowed. The parent is a pool of the same
+	//   project.
 	//
 	// A child is refused like a claim: `pool_exhausted` (nothing large enough is free), `block_taken` (the very block is
 	// held), `allocation_retained` (kept without a claim), `never_satisfiable` (it would not fit into an empty parent),
-	// `prefix_length_rejected` (the parent's bounds) and `family_mismatch`. A name that is taken is `already_exists`. A
-	// refusal leaves nothing behind.
+	// `prefix_length_rejected` (the parent's bounds) and `family_mismatch`. A pool more than a quota of the project allows
+	// is `quota_exceeded`, a name that is taken `already_exists`. A refusal leaves nothing behind.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -5710,15 +9186,16 @@ type ClientWithResponsesInterface interface {
 	//
 	// Carves the pool's block in the transaction that creates the pool: the answer holds it in `status.allocatedCIDR`.
 	//
-	// * A **root** has `cidr` and is carved from a space. Refused with `overlap` when it overlaps another root of its
-	//   space.
+	// * A **root** has `cidr` and is carved from a space: one of the project, or one that was granted to it. Refused with
+	//   `overlap` when it overlaps another root of its space, whoever has that one.
 	// * A **child** has `parentRef` and either `prefixLength` (the parent's strategy chooses) or `cidr` (this very block
-	//   of the parent). It inherits the family and the space. Any depth is allowed.
+	//   of the parent). It inherits the family and the space. Any depth is allowed. The parent is a pool of the same
+	//   project.
 	//
 	// A child is refused like a claim: `pool_exhausted` (nothing large enough is free), `block_taken` (the very block is
 	// held), `allocation_retained` (kept without a claim), `never_satisfiable` (it would not fit into an empty parent),
-	// `prefix_length_rejected` (the parent's bounds) and `family_mismatch`. A name that is taken is `already_exists`. A
-	// refusal leaves nothing behind.
+	// `prefix_length_rejected` (the parent's bounds) and `family_mismatch`. A pool more than a quota of the project allows
+	// is `quota_exceeded`, a name that is taken `already_exists`. A refusal leaves nothing behind.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -5789,6 +9266,102 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /v1/projects/{project}/pools/{pool}/free (the `GetPoolFree` operationId).
 	GetPoolFreeWithResponse(ctx context.Context, project ProjectName, pool PoolName, params *GetPoolFreeParams, reqEditors ...RequestEditorFn) (*GetPoolFreeResponse, error)
+
+	// ListPoolGrantsWithResponse List the grants of a pool
+	//
+	// To whom the pool was granted, in order of consumer.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/projects/{project}/pools/{pool}/grants (the `ListPoolGrants` operationId).
+	ListPoolGrantsWithResponse(ctx context.Context, project ProjectName, pool PoolName, params *ListPoolGrantsParams, reqEditors ...RequestEditorFn) (*ListPoolGrantsResponse, error)
+
+	// DeletePoolGrantWithResponse Take a grant of a pool back
+	//
+	// New uses are refused from the moment of the answer, unless another grant allows them. Blocks that are held stay
+	// with their claims.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /v1/projects/{project}/pools/{pool}/grants/{consumer} (the `DeletePoolGrant` operationId).
+	DeletePoolGrantWithResponse(ctx context.Context, project ProjectName, pool PoolName, consumer Consumer, params *DeletePoolGrantParams, reqEditors ...RequestEditorFn) (*DeletePoolGrantResponse, error)
+
+	// GetPoolGrantWithResponse Read a grant of a pool
+	//
+	// The grant of exactly this consumer: `*` is a grant of its own.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/projects/{project}/pools/{pool}/grants/{consumer} (the `GetPoolGrant` operationId).
+	GetPoolGrantWithResponse(ctx context.Context, project ProjectName, pool PoolName, consumer Consumer, reqEditors ...RequestEditorFn) (*GetPoolGrantResponse, error)
+
+	// PutPoolGrantWithResponse Grant a pool
+	//
+	// Lets the consumer, one project or every project (`*`), claim from the pool while its `visibility` is `shared`.
+	// Answers 201, or 200 when the grant exists already; it never changes. Nobody learns from it whether the project
+	// exists. The project that owns the pool needs no grant and gets none (`invalid_argument`).
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /v1/projects/{project}/pools/{pool}/grants/{consumer} (the `PutPoolGrant` operationId).
+	PutPoolGrantWithResponse(ctx context.Context, project ProjectName, pool PoolName, consumer Consumer, params *PutPoolGrantParams, reqEditors ...RequestEditorFn) (*PutPoolGrantResponse, error)
+
+	// ListQuotasWithResponse List quotas
+	//
+	// The quotas of the project with what is used of them, in order of name.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/projects/{project}/quotas (the `ListQuotas` operationId).
+	ListQuotasWithResponse(ctx context.Context, project ProjectName, params *ListQuotasParams, reqEditors ...RequestEditorFn) (*ListQuotasResponse, error)
+
+	// DeleteQuotaWithResponse Delete a quota
+	//
+	// From then on this quota bounds nothing. What the project holds stays.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /v1/projects/{project}/quotas/{quota} (the `DeleteQuota` operationId).
+	DeleteQuotaWithResponse(ctx context.Context, project ProjectName, quota QuotaName, params *DeleteQuotaParams, reqEditors ...RequestEditorFn) (*DeleteQuotaResponse, error)
+
+	// GetQuotaWithResponse Read a quota
+	//
+	// The quota with what is used of it, exactly, at the moment of reading.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/projects/{project}/quotas/{quota} (the `GetQuota` operationId).
+	GetQuotaWithResponse(ctx context.Context, project ProjectName, quota QuotaName, reqEditors ...RequestEditorFn) (*GetQuotaResponse, error)
+
+	// PutQuotaWithBodyWithResponse Set a quota
+	//
+	// Creates the quota (201), counting what the project holds already, or replaces its limits and its description
+	// (200). With the spec that it has, nothing is written. A limit below what is used is accepted: nothing is taken
+	// away, and nothing is added until enough was released. With `If-Match` there must be a quota, and this must be
+	// its current `ETag`.
+	//
+	// A project has 16 quotas at most; one more is refused with `invalid_argument`. Refused with `immutable_field` when
+	// the quota has another scope: delete it and set it anew.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /v1/projects/{project}/quotas/{quota} (the `PutQuota` operationId).
+	PutQuotaWithBodyWithResponse(ctx context.Context, project ProjectName, quota QuotaName, params *PutQuotaParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PutQuotaResponse, error)
+
+	// PutQuotaWithResponse Set a quota
+	//
+	// Creates the quota (201), counting what the project holds already, or replaces its limits and its description
+	// (200). With the spec that it has, nothing is written. A limit below what is used is accepted: nothing is taken
+	// away, and nothing is added until enough was released. With `If-Match` there must be a quota, and this must be
+	// its current `ETag`.
+	//
+	// A project has 16 quotas at most; one more is refused with `invalid_argument`. Refused with `immutable_field` when
+	// the quota has another scope: delete it and set it anew.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /v1/projects/{project}/quotas/{quota} (the `PutQuota` operationId).
+	PutQuotaWithResponse(ctx context.Context, project ProjectName, quota QuotaName, params *PutQuotaParams, body PutQuotaJSONRequestBody, reqEditors ...RequestEditorFn) (*PutQuotaResponse, error)
 
 	// ListSpacesWithResponse List spaces
 	//
@@ -5866,6 +9439,45 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with PATCH /v1/projects/{project}/spaces/{space} (the `PatchSpace` operationId).
 	PatchSpaceWithApplicationMergePatchPlusJSONBodyWithResponse(ctx context.Context, project ProjectName, space SpaceName, params *PatchSpaceParams, body PatchSpaceApplicationMergePatchPlusJSONRequestBody, reqEditors ...RequestEditorFn) (*PatchSpaceResponse, error)
 
+	// ListSpaceGrantsWithResponse List the grants of a space
+	//
+	// To whom the space was granted, in order of consumer.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/projects/{project}/spaces/{space}/grants (the `ListSpaceGrants` operationId).
+	ListSpaceGrantsWithResponse(ctx context.Context, project ProjectName, space SpaceName, params *ListSpaceGrantsParams, reqEditors ...RequestEditorFn) (*ListSpaceGrantsResponse, error)
+
+	// DeleteSpaceGrantWithResponse Take a grant of a space back
+	//
+	// New uses are refused from the moment of the answer, unless another grant allows them. Root pools that were
+	// carved from it stay.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /v1/projects/{project}/spaces/{space}/grants/{consumer} (the `DeleteSpaceGrant` operationId).
+	DeleteSpaceGrantWithResponse(ctx context.Context, project ProjectName, space SpaceName, consumer Consumer, params *DeleteSpaceGrantParams, reqEditors ...RequestEditorFn) (*DeleteSpaceGrantResponse, error)
+
+	// GetSpaceGrantWithResponse Read a grant of a space
+	//
+	// The grant of exactly this consumer: `*` is a grant of its own.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/projects/{project}/spaces/{space}/grants/{consumer} (the `GetSpaceGrant` operationId).
+	GetSpaceGrantWithResponse(ctx context.Context, project ProjectName, space SpaceName, consumer Consumer, reqEditors ...RequestEditorFn) (*GetSpaceGrantResponse, error)
+
+	// PutSpaceGrantWithResponse Grant a space
+	//
+	// Lets the consumer, one project or every project (`*`), carve root pools from the space. Answers 201, or 200 when
+	// the grant exists already; it never changes. Nobody learns from it whether the project exists. The project that
+	// owns the space needs no grant and gets none (`invalid_argument`).
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /v1/projects/{project}/spaces/{space}/grants/{consumer} (the `PutSpaceGrant` operationId).
+	PutSpaceGrantWithResponse(ctx context.Context, project ProjectName, space SpaceName, consumer Consumer, params *PutSpaceGrantParams, reqEditors ...RequestEditorFn) (*PutSpaceGrantResponse, error)
+
 	// GetVersionWithResponse Read the version
 	//
 	// Which build answers.
@@ -5874,6 +9486,15 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /v1/version (the `GetVersion` operationId).
 	GetVersionWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetVersionResponse, error)
+
+	// GetWhoamiWithResponse Show who is asking
+	//
+	// How the server sees the caller: the subject, and its roles at this moment.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/whoami (the `GetWhoami` operationId).
+	GetWhoamiWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetWhoamiResponse, error)
 }
 
 type GetHealthResponse struct {
@@ -5968,7 +9589,9 @@ type ListProjectsResponse401Headers struct {
 
 // ListProjectsResponse429Headers the declared response headers of an HTTP 429 response for ListProjects
 type ListProjectsResponse429Headers struct {
-	RetryAfter *int
+	RateLimit       *string
+	RateLimitPolicy *string
+	RetryAfter      *int
 }
 
 // ListProjectsResponse503Headers the declared response headers of an HTTP 503 response for ListProjects
@@ -6044,7 +9667,9 @@ type CreateProjectResponse401Headers struct {
 
 // CreateProjectResponse429Headers the declared response headers of an HTTP 429 response for CreateProject
 type CreateProjectResponse429Headers struct {
-	RetryAfter *int
+	RateLimit       *string
+	RateLimitPolicy *string
+	RetryAfter      *int
 }
 
 // CreateProjectResponse503Headers the declared response headers of an HTTP 503 response for CreateProject
@@ -6132,7 +9757,9 @@ type DeleteProjectResponse412Headers struct {
 
 // DeleteProjectResponse429Headers the declared response headers of an HTTP 429 response for DeleteProject
 type DeleteProjectResponse429Headers struct {
-	RetryAfter *int
+	RateLimit       *string
+	RateLimitPolicy *string
+	RetryAfter      *int
 }
 
 // DeleteProjectResponse503Headers the declared response headers of an HTTP 503 response for DeleteProject
@@ -6213,7 +9840,9 @@ type GetProjectResponse401Headers struct {
 
 // GetProjectResponse429Headers the declared response headers of an HTTP 429 response for GetProject
 type GetProjectResponse429Headers struct {
-	RetryAfter *int
+	RateLimit       *string
+	RateLimitPolicy *string
+	RetryAfter      *int
 }
 
 // GetProjectResponse503Headers the declared response headers of an HTTP 503 response for GetProject
@@ -6296,7 +9925,9 @@ type PatchProjectResponse412Headers struct {
 
 // PatchProjectResponse429Headers the declared response headers of an HTTP 429 response for PatchProject
 type PatchProjectResponse429Headers struct {
-	RetryAfter *int
+	RateLimit       *string
+	RateLimitPolicy *string
+	RetryAfter      *int
 }
 
 // PatchProjectResponse503Headers the declared response headers of an HTTP 503 response for PatchProject
@@ -6380,7 +10011,9 @@ type ListAllocationsResponse401Headers struct {
 
 // ListAllocationsResponse429Headers the declared response headers of an HTTP 429 response for ListAllocations
 type ListAllocationsResponse429Headers struct {
-	RetryAfter *int
+	RateLimit       *string
+	RateLimitPolicy *string
+	RetryAfter      *int
 }
 
 // ListAllocationsResponse503Headers the declared response headers of an HTTP 503 response for ListAllocations
@@ -6460,7 +10093,9 @@ type DeleteAllocationResponse412Headers struct {
 
 // DeleteAllocationResponse429Headers the declared response headers of an HTTP 429 response for DeleteAllocation
 type DeleteAllocationResponse429Headers struct {
-	RetryAfter *int
+	RateLimit       *string
+	RateLimitPolicy *string
+	RetryAfter      *int
 }
 
 // DeleteAllocationResponse503Headers the declared response headers of an HTTP 503 response for DeleteAllocation
@@ -6541,7 +10176,9 @@ type GetAllocationResponse401Headers struct {
 
 // GetAllocationResponse429Headers the declared response headers of an HTTP 429 response for GetAllocation
 type GetAllocationResponse429Headers struct {
-	RetryAfter *int
+	RateLimit       *string
+	RateLimitPolicy *string
+	RetryAfter      *int
 }
 
 // GetAllocationResponse503Headers the declared response headers of an HTTP 503 response for GetAllocation
@@ -6606,6 +10243,407 @@ func (r GetAllocationResponse) ContentType() string {
 	return ""
 }
 
+// ListAPIKeysResponse401Headers the declared response headers of an HTTP 401 response for ListAPIKeys
+type ListAPIKeysResponse401Headers struct {
+	WWWAuthenticate *string
+}
+
+// ListAPIKeysResponse429Headers the declared response headers of an HTTP 429 response for ListAPIKeys
+type ListAPIKeysResponse429Headers struct {
+	RateLimit       *string
+	RateLimitPolicy *string
+	RetryAfter      *int
+}
+
+// ListAPIKeysResponse503Headers the declared response headers of an HTTP 503 response for ListAPIKeys
+type ListAPIKeysResponse503Headers struct {
+	RetryAfter *int
+}
+
+type ListAPIKeysResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *APIKeyList
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *BadRequest
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *Unauthenticated
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *Forbidden
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *NotFound
+	// ApplicationProblemJSON406 the response for an HTTP 406 `application/problem+json` response
+	ApplicationProblemJSON406 *NotAcceptable
+	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationProblemJSON429 *TooManyRequests
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *InternalError
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *Unavailable
+	// ApplicationProblemJSON504 the response for an HTTP 504 `application/problem+json` response
+	ApplicationProblemJSON504 *DeadlineExceeded
+	// Headers401 the parsed response headers for an HTTP 401 response
+	Headers401 *ListAPIKeysResponse401Headers
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *ListAPIKeysResponse429Headers
+	// Headers503 the parsed response headers for an HTTP 503 response
+	Headers503 *ListAPIKeysResponse503Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r ListAPIKeysResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListAPIKeysResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListAPIKeysResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// CreateAPIKeyResponse201Headers the declared response headers of an HTTP 201 response for CreateAPIKey
+type CreateAPIKeyResponse201Headers struct {
+	DryRun              *bool
+	ETag                string
+	IdempotencyReplayed *bool
+	Location            string
+}
+
+// CreateAPIKeyResponse401Headers the declared response headers of an HTTP 401 response for CreateAPIKey
+type CreateAPIKeyResponse401Headers struct {
+	WWWAuthenticate *string
+}
+
+// CreateAPIKeyResponse429Headers the declared response headers of an HTTP 429 response for CreateAPIKey
+type CreateAPIKeyResponse429Headers struct {
+	RateLimit       *string
+	RateLimitPolicy *string
+	RetryAfter      *int
+}
+
+// CreateAPIKeyResponse503Headers the declared response headers of an HTTP 503 response for CreateAPIKey
+type CreateAPIKeyResponse503Headers struct {
+	RetryAfter *int
+}
+
+type CreateAPIKeyResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *APIKey
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *BadRequest
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *Unauthenticated
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *Forbidden
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *NotFound
+	// ApplicationProblemJSON406 the response for an HTTP 406 `application/problem+json` response
+	ApplicationProblemJSON406 *NotAcceptable
+	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
+	ApplicationProblemJSON409 *NameTaken
+	// ApplicationProblemJSON413 the response for an HTTP 413 `application/problem+json` response
+	ApplicationProblemJSON413 *PayloadTooLarge
+	// ApplicationProblemJSON415 the response for an HTTP 415 `application/problem+json` response
+	ApplicationProblemJSON415 *UnsupportedMediaType
+	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
+	ApplicationProblemJSON422 *IdempotencyMismatch
+	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationProblemJSON429 *TooManyRequests
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *InternalError
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *Unavailable
+	// ApplicationProblemJSON504 the response for an HTTP 504 `application/problem+json` response
+	ApplicationProblemJSON504 *DeadlineExceeded
+	// Headers201 the parsed response headers for an HTTP 201 response
+	Headers201 *CreateAPIKeyResponse201Headers
+	// Headers401 the parsed response headers for an HTTP 401 response
+	Headers401 *CreateAPIKeyResponse401Headers
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *CreateAPIKeyResponse429Headers
+	// Headers503 the parsed response headers for an HTTP 503 response
+	Headers503 *CreateAPIKeyResponse503Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r CreateAPIKeyResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CreateAPIKeyResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CreateAPIKeyResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// DeleteAPIKeyResponse204Headers the declared response headers of an HTTP 204 response for DeleteAPIKey
+type DeleteAPIKeyResponse204Headers struct {
+	DryRun *bool
+}
+
+// DeleteAPIKeyResponse401Headers the declared response headers of an HTTP 401 response for DeleteAPIKey
+type DeleteAPIKeyResponse401Headers struct {
+	WWWAuthenticate *string
+}
+
+// DeleteAPIKeyResponse412Headers the declared response headers of an HTTP 412 response for DeleteAPIKey
+type DeleteAPIKeyResponse412Headers struct {
+	ETag *string
+}
+
+// DeleteAPIKeyResponse429Headers the declared response headers of an HTTP 429 response for DeleteAPIKey
+type DeleteAPIKeyResponse429Headers struct {
+	RateLimit       *string
+	RateLimitPolicy *string
+	RetryAfter      *int
+}
+
+// DeleteAPIKeyResponse503Headers the declared response headers of an HTTP 503 response for DeleteAPIKey
+type DeleteAPIKeyResponse503Headers struct {
+	RetryAfter *int
+}
+
+type DeleteAPIKeyResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *BadRequest
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *Unauthenticated
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *Forbidden
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *NotFound
+	// ApplicationProblemJSON406 the response for an HTTP 406 `application/problem+json` response
+	ApplicationProblemJSON406 *NotAcceptable
+	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
+	ApplicationProblemJSON409 *LastAdmin
+	// ApplicationProblemJSON412 the response for an HTTP 412 `application/problem+json` response
+	ApplicationProblemJSON412 *PreconditionFailed
+	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationProblemJSON429 *TooManyRequests
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *InternalError
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *Unavailable
+	// ApplicationProblemJSON504 the response for an HTTP 504 `application/problem+json` response
+	ApplicationProblemJSON504 *DeadlineExceeded
+	// Headers204 the parsed response headers for an HTTP 204 response
+	Headers204 *DeleteAPIKeyResponse204Headers
+	// Headers401 the parsed response headers for an HTTP 401 response
+	Headers401 *DeleteAPIKeyResponse401Headers
+	// Headers412 the parsed response headers for an HTTP 412 response
+	Headers412 *DeleteAPIKeyResponse412Headers
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *DeleteAPIKeyResponse429Headers
+	// Headers503 the parsed response headers for an HTTP 503 response
+	Headers503 *DeleteAPIKeyResponse503Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r DeleteAPIKeyResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DeleteAPIKeyResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DeleteAPIKeyResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// GetAPIKeyResponse200Headers the declared response headers of an HTTP 200 response for GetAPIKey
+type GetAPIKeyResponse200Headers struct {
+	ETag string
+}
+
+// GetAPIKeyResponse401Headers the declared response headers of an HTTP 401 response for GetAPIKey
+type GetAPIKeyResponse401Headers struct {
+	WWWAuthenticate *string
+}
+
+// GetAPIKeyResponse429Headers the declared response headers of an HTTP 429 response for GetAPIKey
+type GetAPIKeyResponse429Headers struct {
+	RateLimit       *string
+	RateLimitPolicy *string
+	RetryAfter      *int
+}
+
+// GetAPIKeyResponse503Headers the declared response headers of an HTTP 503 response for GetAPIKey
+type GetAPIKeyResponse503Headers struct {
+	RetryAfter *int
+}
+
+type GetAPIKeyResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *APIKey
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *BadRequest
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *Unauthenticated
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *Forbidden
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *NotFound
+	// ApplicationProblemJSON406 the response for an HTTP 406 `application/problem+json` response
+	ApplicationProblemJSON406 *NotAcceptable
+	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationProblemJSON429 *TooManyRequests
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *InternalError
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *Unavailable
+	// ApplicationProblemJSON504 the response for an HTTP 504 `application/problem+json` response
+	ApplicationProblemJSON504 *DeadlineExceeded
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *GetAPIKeyResponse200Headers
+	// Headers401 the parsed response headers for an HTTP 401 response
+	Headers401 *GetAPIKeyResponse401Headers
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *GetAPIKeyResponse429Headers
+	// Headers503 the parsed response headers for an HTTP 503 response
+	Headers503 *GetAPIKeyResponse503Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r GetAPIKeyResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetAPIKeyResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetAPIKeyResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ListAuditEventsResponse401Headers the declared response headers of an HTTP 401 response for ListAuditEvents
+type ListAuditEventsResponse401Headers struct {
+	WWWAuthenticate *string
+}
+
+// ListAuditEventsResponse429Headers the declared response headers of an HTTP 429 response for ListAuditEvents
+type ListAuditEventsResponse429Headers struct {
+	RateLimit       *string
+	RateLimitPolicy *string
+	RetryAfter      *int
+}
+
+// ListAuditEventsResponse503Headers the declared response headers of an HTTP 503 response for ListAuditEvents
+type ListAuditEventsResponse503Headers struct {
+	RetryAfter *int
+}
+
+type ListAuditEventsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *AuditEventList
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *BadRequest
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *Unauthenticated
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *Forbidden
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *NotFound
+	// ApplicationProblemJSON406 the response for an HTTP 406 `application/problem+json` response
+	ApplicationProblemJSON406 *NotAcceptable
+	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationProblemJSON429 *TooManyRequests
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *InternalError
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *Unavailable
+	// ApplicationProblemJSON504 the response for an HTTP 504 `application/problem+json` response
+	ApplicationProblemJSON504 *DeadlineExceeded
+	// Headers401 the parsed response headers for an HTTP 401 response
+	Headers401 *ListAuditEventsResponse401Headers
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *ListAuditEventsResponse429Headers
+	// Headers503 the parsed response headers for an HTTP 503 response
+	Headers503 *ListAuditEventsResponse503Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r ListAuditEventsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListAuditEventsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListAuditEventsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // CreateClaimBatchResponse201Headers the declared response headers of an HTTP 201 response for CreateClaimBatch
 type CreateClaimBatchResponse201Headers struct {
 	DryRun              *bool
@@ -6619,7 +10657,9 @@ type CreateClaimBatchResponse401Headers struct {
 
 // CreateClaimBatchResponse429Headers the declared response headers of an HTTP 429 response for CreateClaimBatch
 type CreateClaimBatchResponse429Headers struct {
-	RetryAfter *int
+	RateLimit       *string
+	RateLimitPolicy *string
+	RetryAfter      *int
 }
 
 // CreateClaimBatchResponse503Headers the declared response headers of an HTTP 503 response for CreateClaimBatch
@@ -6699,7 +10739,9 @@ type ListClaimsResponse401Headers struct {
 
 // ListClaimsResponse429Headers the declared response headers of an HTTP 429 response for ListClaims
 type ListClaimsResponse429Headers struct {
-	RetryAfter *int
+	RateLimit       *string
+	RateLimitPolicy *string
+	RetryAfter      *int
 }
 
 // ListClaimsResponse503Headers the declared response headers of an HTTP 503 response for ListClaims
@@ -6777,7 +10819,9 @@ type CreateClaimResponse401Headers struct {
 
 // CreateClaimResponse429Headers the declared response headers of an HTTP 429 response for CreateClaim
 type CreateClaimResponse429Headers struct {
-	RetryAfter *int
+	RateLimit       *string
+	RateLimitPolicy *string
+	RetryAfter      *int
 }
 
 // CreateClaimResponse503Headers the declared response headers of an HTTP 503 response for CreateClaim
@@ -6867,7 +10911,9 @@ type DeleteClaimResponse412Headers struct {
 
 // DeleteClaimResponse429Headers the declared response headers of an HTTP 429 response for DeleteClaim
 type DeleteClaimResponse429Headers struct {
-	RetryAfter *int
+	RateLimit       *string
+	RateLimitPolicy *string
+	RetryAfter      *int
 }
 
 // DeleteClaimResponse503Headers the declared response headers of an HTTP 503 response for DeleteClaim
@@ -6946,7 +10992,9 @@ type GetClaimResponse401Headers struct {
 
 // GetClaimResponse429Headers the declared response headers of an HTTP 429 response for GetClaim
 type GetClaimResponse429Headers struct {
-	RetryAfter *int
+	RateLimit       *string
+	RateLimitPolicy *string
+	RetryAfter      *int
 }
 
 // GetClaimResponse503Headers the declared response headers of an HTTP 503 response for GetClaim
@@ -7029,7 +11077,9 @@ type PatchClaimResponse412Headers struct {
 
 // PatchClaimResponse429Headers the declared response headers of an HTTP 429 response for PatchClaim
 type PatchClaimResponse429Headers struct {
-	RetryAfter *int
+	RateLimit       *string
+	RateLimitPolicy *string
+	RetryAfter      *int
 }
 
 // PatchClaimResponse503Headers the declared response headers of an HTTP 503 response for PatchClaim
@@ -7126,7 +11176,9 @@ type PutClaimResponse401Headers struct {
 
 // PutClaimResponse429Headers the declared response headers of an HTTP 429 response for PutClaim
 type PutClaimResponse429Headers struct {
-	RetryAfter *int
+	RateLimit       *string
+	RateLimitPolicy *string
+	RetryAfter      *int
 }
 
 // PutClaimResponse503Headers the declared response headers of an HTTP 503 response for PutClaim
@@ -7203,6 +11255,423 @@ func (r PutClaimResponse) ContentType() string {
 	return ""
 }
 
+// GetHistoryResponse401Headers the declared response headers of an HTTP 401 response for GetHistory
+type GetHistoryResponse401Headers struct {
+	WWWAuthenticate *string
+}
+
+// GetHistoryResponse429Headers the declared response headers of an HTTP 429 response for GetHistory
+type GetHistoryResponse429Headers struct {
+	RateLimit       *string
+	RateLimitPolicy *string
+	RetryAfter      *int
+}
+
+// GetHistoryResponse503Headers the declared response headers of an HTTP 503 response for GetHistory
+type GetHistoryResponse503Headers struct {
+	RetryAfter *int
+}
+
+type GetHistoryResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *HistoryEntryList
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *BadRequest
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *Unauthenticated
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *Forbidden
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *NotFound
+	// ApplicationProblemJSON406 the response for an HTTP 406 `application/problem+json` response
+	ApplicationProblemJSON406 *NotAcceptable
+	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationProblemJSON429 *TooManyRequests
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *InternalError
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *Unavailable
+	// ApplicationProblemJSON504 the response for an HTTP 504 `application/problem+json` response
+	ApplicationProblemJSON504 *DeadlineExceeded
+	// Headers401 the parsed response headers for an HTTP 401 response
+	Headers401 *GetHistoryResponse401Headers
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *GetHistoryResponse429Headers
+	// Headers503 the parsed response headers for an HTTP 503 response
+	Headers503 *GetHistoryResponse503Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r GetHistoryResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetHistoryResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetHistoryResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ListMembersResponse401Headers the declared response headers of an HTTP 401 response for ListMembers
+type ListMembersResponse401Headers struct {
+	WWWAuthenticate *string
+}
+
+// ListMembersResponse429Headers the declared response headers of an HTTP 429 response for ListMembers
+type ListMembersResponse429Headers struct {
+	RateLimit       *string
+	RateLimitPolicy *string
+	RetryAfter      *int
+}
+
+// ListMembersResponse503Headers the declared response headers of an HTTP 503 response for ListMembers
+type ListMembersResponse503Headers struct {
+	RetryAfter *int
+}
+
+type ListMembersResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *MemberList
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *BadRequest
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *Unauthenticated
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *Forbidden
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *NotFound
+	// ApplicationProblemJSON406 the response for an HTTP 406 `application/problem+json` response
+	ApplicationProblemJSON406 *NotAcceptable
+	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationProblemJSON429 *TooManyRequests
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *InternalError
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *Unavailable
+	// ApplicationProblemJSON504 the response for an HTTP 504 `application/problem+json` response
+	ApplicationProblemJSON504 *DeadlineExceeded
+	// Headers401 the parsed response headers for an HTTP 401 response
+	Headers401 *ListMembersResponse401Headers
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *ListMembersResponse429Headers
+	// Headers503 the parsed response headers for an HTTP 503 response
+	Headers503 *ListMembersResponse503Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r ListMembersResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListMembersResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListMembersResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// DeleteMemberResponse204Headers the declared response headers of an HTTP 204 response for DeleteMember
+type DeleteMemberResponse204Headers struct {
+	DryRun *bool
+}
+
+// DeleteMemberResponse401Headers the declared response headers of an HTTP 401 response for DeleteMember
+type DeleteMemberResponse401Headers struct {
+	WWWAuthenticate *string
+}
+
+// DeleteMemberResponse412Headers the declared response headers of an HTTP 412 response for DeleteMember
+type DeleteMemberResponse412Headers struct {
+	ETag *string
+}
+
+// DeleteMemberResponse429Headers the declared response headers of an HTTP 429 response for DeleteMember
+type DeleteMemberResponse429Headers struct {
+	RateLimit       *string
+	RateLimitPolicy *string
+	RetryAfter      *int
+}
+
+// DeleteMemberResponse503Headers the declared response headers of an HTTP 503 response for DeleteMember
+type DeleteMemberResponse503Headers struct {
+	RetryAfter *int
+}
+
+type DeleteMemberResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *BadRequest
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *Unauthenticated
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *Forbidden
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *NotFound
+	// ApplicationProblemJSON406 the response for an HTTP 406 `application/problem+json` response
+	ApplicationProblemJSON406 *NotAcceptable
+	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
+	ApplicationProblemJSON409 *LastAdmin
+	// ApplicationProblemJSON412 the response for an HTTP 412 `application/problem+json` response
+	ApplicationProblemJSON412 *PreconditionFailed
+	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationProblemJSON429 *TooManyRequests
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *InternalError
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *Unavailable
+	// ApplicationProblemJSON504 the response for an HTTP 504 `application/problem+json` response
+	ApplicationProblemJSON504 *DeadlineExceeded
+	// Headers204 the parsed response headers for an HTTP 204 response
+	Headers204 *DeleteMemberResponse204Headers
+	// Headers401 the parsed response headers for an HTTP 401 response
+	Headers401 *DeleteMemberResponse401Headers
+	// Headers412 the parsed response headers for an HTTP 412 response
+	Headers412 *DeleteMemberResponse412Headers
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *DeleteMemberResponse429Headers
+	// Headers503 the parsed response headers for an HTTP 503 response
+	Headers503 *DeleteMemberResponse503Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r DeleteMemberResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DeleteMemberResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DeleteMemberResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// GetMemberResponse200Headers the declared response headers of an HTTP 200 response for GetMember
+type GetMemberResponse200Headers struct {
+	ETag string
+}
+
+// GetMemberResponse401Headers the declared response headers of an HTTP 401 response for GetMember
+type GetMemberResponse401Headers struct {
+	WWWAuthenticate *string
+}
+
+// GetMemberResponse429Headers the declared response headers of an HTTP 429 response for GetMember
+type GetMemberResponse429Headers struct {
+	RateLimit       *string
+	RateLimitPolicy *string
+	RetryAfter      *int
+}
+
+// GetMemberResponse503Headers the declared response headers of an HTTP 503 response for GetMember
+type GetMemberResponse503Headers struct {
+	RetryAfter *int
+}
+
+type GetMemberResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Member
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *BadRequest
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *Unauthenticated
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *Forbidden
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *NotFound
+	// ApplicationProblemJSON406 the response for an HTTP 406 `application/problem+json` response
+	ApplicationProblemJSON406 *NotAcceptable
+	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationProblemJSON429 *TooManyRequests
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *InternalError
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *Unavailable
+	// ApplicationProblemJSON504 the response for an HTTP 504 `application/problem+json` response
+	ApplicationProblemJSON504 *DeadlineExceeded
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *GetMemberResponse200Headers
+	// Headers401 the parsed response headers for an HTTP 401 response
+	Headers401 *GetMemberResponse401Headers
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *GetMemberResponse429Headers
+	// Headers503 the parsed response headers for an HTTP 503 response
+	Headers503 *GetMemberResponse503Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r GetMemberResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetMemberResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetMemberResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// PutMemberResponse200Headers the declared response headers of an HTTP 200 response for PutMember
+type PutMemberResponse200Headers struct {
+	DryRun *bool
+	ETag   string
+}
+
+// PutMemberResponse201Headers the declared response headers of an HTTP 201 response for PutMember
+type PutMemberResponse201Headers struct {
+	DryRun   *bool
+	ETag     string
+	Location string
+}
+
+// PutMemberResponse401Headers the declared response headers of an HTTP 401 response for PutMember
+type PutMemberResponse401Headers struct {
+	WWWAuthenticate *string
+}
+
+// PutMemberResponse412Headers the declared response headers of an HTTP 412 response for PutMember
+type PutMemberResponse412Headers struct {
+	ETag *string
+}
+
+// PutMemberResponse429Headers the declared response headers of an HTTP 429 response for PutMember
+type PutMemberResponse429Headers struct {
+	RateLimit       *string
+	RateLimitPolicy *string
+	RetryAfter      *int
+}
+
+// PutMemberResponse503Headers the declared response headers of an HTTP 503 response for PutMember
+type PutMemberResponse503Headers struct {
+	RetryAfter *int
+}
+
+type PutMemberResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Member
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *Member
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *BadRequest
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *Unauthenticated
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *Forbidden
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *NotFound
+	// ApplicationProblemJSON406 the response for an HTTP 406 `application/problem+json` response
+	ApplicationProblemJSON406 *NotAcceptable
+	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
+	ApplicationProblemJSON409 *LastAdmin
+	// ApplicationProblemJSON412 the response for an HTTP 412 `application/problem+json` response
+	ApplicationProblemJSON412 *PreconditionFailed
+	// ApplicationProblemJSON413 the response for an HTTP 413 `application/problem+json` response
+	ApplicationProblemJSON413 *PayloadTooLarge
+	// ApplicationProblemJSON415 the response for an HTTP 415 `application/problem+json` response
+	ApplicationProblemJSON415 *UnsupportedMediaType
+	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationProblemJSON429 *TooManyRequests
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *InternalError
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *Unavailable
+	// ApplicationProblemJSON504 the response for an HTTP 504 `application/problem+json` response
+	ApplicationProblemJSON504 *DeadlineExceeded
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *PutMemberResponse200Headers
+	// Headers201 the parsed response headers for an HTTP 201 response
+	Headers201 *PutMemberResponse201Headers
+	// Headers401 the parsed response headers for an HTTP 401 response
+	Headers401 *PutMemberResponse401Headers
+	// Headers412 the parsed response headers for an HTTP 412 response
+	Headers412 *PutMemberResponse412Headers
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *PutMemberResponse429Headers
+	// Headers503 the parsed response headers for an HTTP 503 response
+	Headers503 *PutMemberResponse503Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r PutMemberResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r PutMemberResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r PutMemberResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // ListPoolsResponse401Headers the declared response headers of an HTTP 401 response for ListPools
 type ListPoolsResponse401Headers struct {
 	WWWAuthenticate *string
@@ -7210,7 +11679,9 @@ type ListPoolsResponse401Headers struct {
 
 // ListPoolsResponse429Headers the declared response headers of an HTTP 429 response for ListPools
 type ListPoolsResponse429Headers struct {
-	RetryAfter *int
+	RateLimit       *string
+	RateLimitPolicy *string
+	RetryAfter      *int
 }
 
 // ListPoolsResponse503Headers the declared response headers of an HTTP 503 response for ListPools
@@ -7288,7 +11759,9 @@ type CreatePoolResponse401Headers struct {
 
 // CreatePoolResponse429Headers the declared response headers of an HTTP 429 response for CreatePool
 type CreatePoolResponse429Headers struct {
-	RetryAfter *int
+	RateLimit       *string
+	RateLimitPolicy *string
+	RetryAfter      *int
 }
 
 // CreatePoolResponse503Headers the declared response headers of an HTTP 503 response for CreatePool
@@ -7378,7 +11851,9 @@ type DeletePoolResponse412Headers struct {
 
 // DeletePoolResponse429Headers the declared response headers of an HTTP 429 response for DeletePool
 type DeletePoolResponse429Headers struct {
-	RetryAfter *int
+	RateLimit       *string
+	RateLimitPolicy *string
+	RetryAfter      *int
 }
 
 // DeletePoolResponse503Headers the declared response headers of an HTTP 503 response for DeletePool
@@ -7459,7 +11934,9 @@ type GetPoolResponse401Headers struct {
 
 // GetPoolResponse429Headers the declared response headers of an HTTP 429 response for GetPool
 type GetPoolResponse429Headers struct {
-	RetryAfter *int
+	RateLimit       *string
+	RateLimitPolicy *string
+	RetryAfter      *int
 }
 
 // GetPoolResponse503Headers the declared response headers of an HTTP 503 response for GetPool
@@ -7542,7 +12019,9 @@ type PatchPoolResponse412Headers struct {
 
 // PatchPoolResponse429Headers the declared response headers of an HTTP 429 response for PatchPool
 type PatchPoolResponse429Headers struct {
-	RetryAfter *int
+	RateLimit       *string
+	RateLimitPolicy *string
+	RetryAfter      *int
 }
 
 // PatchPoolResponse503Headers the declared response headers of an HTTP 503 response for PatchPool
@@ -7628,7 +12107,9 @@ type GetPoolFreeResponse401Headers struct {
 
 // GetPoolFreeResponse429Headers the declared response headers of an HTTP 429 response for GetPoolFree
 type GetPoolFreeResponse429Headers struct {
-	RetryAfter *int
+	RateLimit       *string
+	RateLimitPolicy *string
+	RetryAfter      *int
 }
 
 // GetPoolFreeResponse503Headers the declared response headers of an HTTP 503 response for GetPoolFree
@@ -7691,6 +12172,677 @@ func (r GetPoolFreeResponse) ContentType() string {
 	return ""
 }
 
+// ListPoolGrantsResponse401Headers the declared response headers of an HTTP 401 response for ListPoolGrants
+type ListPoolGrantsResponse401Headers struct {
+	WWWAuthenticate *string
+}
+
+// ListPoolGrantsResponse429Headers the declared response headers of an HTTP 429 response for ListPoolGrants
+type ListPoolGrantsResponse429Headers struct {
+	RateLimit       *string
+	RateLimitPolicy *string
+	RetryAfter      *int
+}
+
+// ListPoolGrantsResponse503Headers the declared response headers of an HTTP 503 response for ListPoolGrants
+type ListPoolGrantsResponse503Headers struct {
+	RetryAfter *int
+}
+
+type ListPoolGrantsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *GrantList
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *BadRequest
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *Unauthenticated
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *Forbidden
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *NotFound
+	// ApplicationProblemJSON406 the response for an HTTP 406 `application/problem+json` response
+	ApplicationProblemJSON406 *NotAcceptable
+	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationProblemJSON429 *TooManyRequests
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *InternalError
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *Unavailable
+	// ApplicationProblemJSON504 the response for an HTTP 504 `application/problem+json` response
+	ApplicationProblemJSON504 *DeadlineExceeded
+	// Headers401 the parsed response headers for an HTTP 401 response
+	Headers401 *ListPoolGrantsResponse401Headers
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *ListPoolGrantsResponse429Headers
+	// Headers503 the parsed response headers for an HTTP 503 response
+	Headers503 *ListPoolGrantsResponse503Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r ListPoolGrantsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListPoolGrantsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListPoolGrantsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// DeletePoolGrantResponse204Headers the declared response headers of an HTTP 204 response for DeletePoolGrant
+type DeletePoolGrantResponse204Headers struct {
+	DryRun *bool
+}
+
+// DeletePoolGrantResponse401Headers the declared response headers of an HTTP 401 response for DeletePoolGrant
+type DeletePoolGrantResponse401Headers struct {
+	WWWAuthenticate *string
+}
+
+// DeletePoolGrantResponse412Headers the declared response headers of an HTTP 412 response for DeletePoolGrant
+type DeletePoolGrantResponse412Headers struct {
+	ETag *string
+}
+
+// DeletePoolGrantResponse429Headers the declared response headers of an HTTP 429 response for DeletePoolGrant
+type DeletePoolGrantResponse429Headers struct {
+	RateLimit       *string
+	RateLimitPolicy *string
+	RetryAfter      *int
+}
+
+// DeletePoolGrantResponse503Headers the declared response headers of an HTTP 503 response for DeletePoolGrant
+type DeletePoolGrantResponse503Headers struct {
+	RetryAfter *int
+}
+
+type DeletePoolGrantResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *BadRequest
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *Unauthenticated
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *Forbidden
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *NotFound
+	// ApplicationProblemJSON406 the response for an HTTP 406 `application/problem+json` response
+	ApplicationProblemJSON406 *NotAcceptable
+	// ApplicationProblemJSON412 the response for an HTTP 412 `application/problem+json` response
+	ApplicationProblemJSON412 *PreconditionFailed
+	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationProblemJSON429 *TooManyRequests
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *InternalError
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *Unavailable
+	// ApplicationProblemJSON504 the response for an HTTP 504 `application/problem+json` response
+	ApplicationProblemJSON504 *DeadlineExceeded
+	// Headers204 the parsed response headers for an HTTP 204 response
+	Headers204 *DeletePoolGrantResponse204Headers
+	// Headers401 the parsed response headers for an HTTP 401 response
+	Headers401 *DeletePoolGrantResponse401Headers
+	// Headers412 the parsed response headers for an HTTP 412 response
+	Headers412 *DeletePoolGrantResponse412Headers
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *DeletePoolGrantResponse429Headers
+	// Headers503 the parsed response headers for an HTTP 503 response
+	Headers503 *DeletePoolGrantResponse503Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r DeletePoolGrantResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DeletePoolGrantResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DeletePoolGrantResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// GetPoolGrantResponse200Headers the declared response headers of an HTTP 200 response for GetPoolGrant
+type GetPoolGrantResponse200Headers struct {
+	ETag string
+}
+
+// GetPoolGrantResponse401Headers the declared response headers of an HTTP 401 response for GetPoolGrant
+type GetPoolGrantResponse401Headers struct {
+	WWWAuthenticate *string
+}
+
+// GetPoolGrantResponse429Headers the declared response headers of an HTTP 429 response for GetPoolGrant
+type GetPoolGrantResponse429Headers struct {
+	RateLimit       *string
+	RateLimitPolicy *string
+	RetryAfter      *int
+}
+
+// GetPoolGrantResponse503Headers the declared response headers of an HTTP 503 response for GetPoolGrant
+type GetPoolGrantResponse503Headers struct {
+	RetryAfter *int
+}
+
+type GetPoolGrantResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Grant
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *BadRequest
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *Unauthenticated
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *Forbidden
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *NotFound
+	// ApplicationProblemJSON406 the response for an HTTP 406 `application/problem+json` response
+	ApplicationProblemJSON406 *NotAcceptable
+	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationProblemJSON429 *TooManyRequests
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *InternalError
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *Unavailable
+	// ApplicationProblemJSON504 the response for an HTTP 504 `application/problem+json` response
+	ApplicationProblemJSON504 *DeadlineExceeded
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *GetPoolGrantResponse200Headers
+	// Headers401 the parsed response headers for an HTTP 401 response
+	Headers401 *GetPoolGrantResponse401Headers
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *GetPoolGrantResponse429Headers
+	// Headers503 the parsed response headers for an HTTP 503 response
+	Headers503 *GetPoolGrantResponse503Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r GetPoolGrantResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetPoolGrantResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetPoolGrantResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// PutPoolGrantResponse200Headers the declared response headers of an HTTP 200 response for PutPoolGrant
+type PutPoolGrantResponse200Headers struct {
+	DryRun *bool
+	ETag   string
+}
+
+// PutPoolGrantResponse201Headers the declared response headers of an HTTP 201 response for PutPoolGrant
+type PutPoolGrantResponse201Headers struct {
+	DryRun   *bool
+	ETag     string
+	Location string
+}
+
+// PutPoolGrantResponse401Headers the declared response headers of an HTTP 401 response for PutPoolGrant
+type PutPoolGrantResponse401Headers struct {
+	WWWAuthenticate *string
+}
+
+// PutPoolGrantResponse429Headers the declared response headers of an HTTP 429 response for PutPoolGrant
+type PutPoolGrantResponse429Headers struct {
+	RateLimit       *string
+	RateLimitPolicy *string
+	RetryAfter      *int
+}
+
+// PutPoolGrantResponse503Headers the declared response headers of an HTTP 503 response for PutPoolGrant
+type PutPoolGrantResponse503Headers struct {
+	RetryAfter *int
+}
+
+type PutPoolGrantResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Grant
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *Grant
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *BadRequest
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *Unauthenticated
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *Forbidden
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *NotFound
+	// ApplicationProblemJSON406 the response for an HTTP 406 `application/problem+json` response
+	ApplicationProblemJSON406 *NotAcceptable
+	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationProblemJSON429 *TooManyRequests
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *InternalError
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *Unavailable
+	// ApplicationProblemJSON504 the response for an HTTP 504 `application/problem+json` response
+	ApplicationProblemJSON504 *DeadlineExceeded
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *PutPoolGrantResponse200Headers
+	// Headers201 the parsed response headers for an HTTP 201 response
+	Headers201 *PutPoolGrantResponse201Headers
+	// Headers401 the parsed response headers for an HTTP 401 response
+	Headers401 *PutPoolGrantResponse401Headers
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *PutPoolGrantResponse429Headers
+	// Headers503 the parsed response headers for an HTTP 503 response
+	Headers503 *PutPoolGrantResponse503Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r PutPoolGrantResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r PutPoolGrantResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r PutPoolGrantResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ListQuotasResponse401Headers the declared response headers of an HTTP 401 response for ListQuotas
+type ListQuotasResponse401Headers struct {
+	WWWAuthenticate *string
+}
+
+// ListQuotasResponse429Headers the declared response headers of an HTTP 429 response for ListQuotas
+type ListQuotasResponse429Headers struct {
+	RateLimit       *string
+	RateLimitPolicy *string
+	RetryAfter      *int
+}
+
+// ListQuotasResponse503Headers the declared response headers of an HTTP 503 response for ListQuotas
+type ListQuotasResponse503Headers struct {
+	RetryAfter *int
+}
+
+type ListQuotasResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *QuotaList
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *BadRequest
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *Unauthenticated
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *Forbidden
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *NotFound
+	// ApplicationProblemJSON406 the response for an HTTP 406 `application/problem+json` response
+	ApplicationProblemJSON406 *NotAcceptable
+	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationProblemJSON429 *TooManyRequests
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *InternalError
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *Unavailable
+	// ApplicationProblemJSON504 the response for an HTTP 504 `application/problem+json` response
+	ApplicationProblemJSON504 *DeadlineExceeded
+	// Headers401 the parsed response headers for an HTTP 401 response
+	Headers401 *ListQuotasResponse401Headers
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *ListQuotasResponse429Headers
+	// Headers503 the parsed response headers for an HTTP 503 response
+	Headers503 *ListQuotasResponse503Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r ListQuotasResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListQuotasResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListQuotasResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// DeleteQuotaResponse204Headers the declared response headers of an HTTP 204 response for DeleteQuota
+type DeleteQuotaResponse204Headers struct {
+	DryRun *bool
+}
+
+// DeleteQuotaResponse401Headers the declared response headers of an HTTP 401 response for DeleteQuota
+type DeleteQuotaResponse401Headers struct {
+	WWWAuthenticate *string
+}
+
+// DeleteQuotaResponse412Headers the declared response headers of an HTTP 412 response for DeleteQuota
+type DeleteQuotaResponse412Headers struct {
+	ETag *string
+}
+
+// DeleteQuotaResponse429Headers the declared response headers of an HTTP 429 response for DeleteQuota
+type DeleteQuotaResponse429Headers struct {
+	RateLimit       *string
+	RateLimitPolicy *string
+	RetryAfter      *int
+}
+
+// DeleteQuotaResponse503Headers the declared response headers of an HTTP 503 response for DeleteQuota
+type DeleteQuotaResponse503Headers struct {
+	RetryAfter *int
+}
+
+type DeleteQuotaResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *BadRequest
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *Unauthenticated
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *Forbidden
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *NotFound
+	// ApplicationProblemJSON406 the response for an HTTP 406 `application/problem+json` response
+	ApplicationProblemJSON406 *NotAcceptable
+	// ApplicationProblemJSON412 the response for an HTTP 412 `application/problem+json` response
+	ApplicationProblemJSON412 *PreconditionFailed
+	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationProblemJSON429 *TooManyRequests
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *InternalError
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *Unavailable
+	// ApplicationProblemJSON504 the response for an HTTP 504 `application/problem+json` response
+	ApplicationProblemJSON504 *DeadlineExceeded
+	// Headers204 the parsed response headers for an HTTP 204 response
+	Headers204 *DeleteQuotaResponse204Headers
+	// Headers401 the parsed response headers for an HTTP 401 response
+	Headers401 *DeleteQuotaResponse401Headers
+	// Headers412 the parsed response headers for an HTTP 412 response
+	Headers412 *DeleteQuotaResponse412Headers
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *DeleteQuotaResponse429Headers
+	// Headers503 the parsed response headers for an HTTP 503 response
+	Headers503 *DeleteQuotaResponse503Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r DeleteQuotaResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DeleteQuotaResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DeleteQuotaResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// GetQuotaResponse200Headers the declared response headers of an HTTP 200 response for GetQuota
+type GetQuotaResponse200Headers struct {
+	ETag string
+}
+
+// GetQuotaResponse401Headers the declared response headers of an HTTP 401 response for GetQuota
+type GetQuotaResponse401Headers struct {
+	WWWAuthenticate *string
+}
+
+// GetQuotaResponse429Headers the declared response headers of an HTTP 429 response for GetQuota
+type GetQuotaResponse429Headers struct {
+	RateLimit       *string
+	RateLimitPolicy *string
+	RetryAfter      *int
+}
+
+// GetQuotaResponse503Headers the declared response headers of an HTTP 503 response for GetQuota
+type GetQuotaResponse503Headers struct {
+	RetryAfter *int
+}
+
+type GetQuotaResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Quota
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *BadRequest
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *Unauthenticated
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *Forbidden
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *NotFound
+	// ApplicationProblemJSON406 the response for an HTTP 406 `application/problem+json` response
+	ApplicationProblemJSON406 *NotAcceptable
+	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationProblemJSON429 *TooManyRequests
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *InternalError
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *Unavailable
+	// ApplicationProblemJSON504 the response for an HTTP 504 `application/problem+json` response
+	ApplicationProblemJSON504 *DeadlineExceeded
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *GetQuotaResponse200Headers
+	// Headers401 the parsed response headers for an HTTP 401 response
+	Headers401 *GetQuotaResponse401Headers
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *GetQuotaResponse429Headers
+	// Headers503 the parsed response headers for an HTTP 503 response
+	Headers503 *GetQuotaResponse503Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r GetQuotaResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetQuotaResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetQuotaResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// PutQuotaResponse200Headers the declared response headers of an HTTP 200 response for PutQuota
+type PutQuotaResponse200Headers struct {
+	DryRun *bool
+	ETag   string
+}
+
+// PutQuotaResponse201Headers the declared response headers of an HTTP 201 response for PutQuota
+type PutQuotaResponse201Headers struct {
+	DryRun   *bool
+	ETag     string
+	Location string
+}
+
+// PutQuotaResponse401Headers the declared response headers of an HTTP 401 response for PutQuota
+type PutQuotaResponse401Headers struct {
+	WWWAuthenticate *string
+}
+
+// PutQuotaResponse412Headers the declared response headers of an HTTP 412 response for PutQuota
+type PutQuotaResponse412Headers struct {
+	ETag *string
+}
+
+// PutQuotaResponse429Headers the declared response headers of an HTTP 429 response for PutQuota
+type PutQuotaResponse429Headers struct {
+	RateLimit       *string
+	RateLimitPolicy *string
+	RetryAfter      *int
+}
+
+// PutQuotaResponse503Headers the declared response headers of an HTTP 503 response for PutQuota
+type PutQuotaResponse503Headers struct {
+	RetryAfter *int
+}
+
+type PutQuotaResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Quota
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *Quota
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *BadRequest
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *Unauthenticated
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *Forbidden
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *NotFound
+	// ApplicationProblemJSON406 the response for an HTTP 406 `application/problem+json` response
+	ApplicationProblemJSON406 *NotAcceptable
+	// ApplicationProblemJSON412 the response for an HTTP 412 `application/problem+json` response
+	ApplicationProblemJSON412 *PreconditionFailed
+	// ApplicationProblemJSON413 the response for an HTTP 413 `application/problem+json` response
+	ApplicationProblemJSON413 *PayloadTooLarge
+	// ApplicationProblemJSON415 the response for an HTTP 415 `application/problem+json` response
+	ApplicationProblemJSON415 *UnsupportedMediaType
+	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
+	ApplicationProblemJSON422 *ImmutableField
+	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationProblemJSON429 *TooManyRequests
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *InternalError
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *Unavailable
+	// ApplicationProblemJSON504 the response for an HTTP 504 `application/problem+json` response
+	ApplicationProblemJSON504 *DeadlineExceeded
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *PutQuotaResponse200Headers
+	// Headers201 the parsed response headers for an HTTP 201 response
+	Headers201 *PutQuotaResponse201Headers
+	// Headers401 the parsed response headers for an HTTP 401 response
+	Headers401 *PutQuotaResponse401Headers
+	// Headers412 the parsed response headers for an HTTP 412 response
+	Headers412 *PutQuotaResponse412Headers
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *PutQuotaResponse429Headers
+	// Headers503 the parsed response headers for an HTTP 503 response
+	Headers503 *PutQuotaResponse503Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r PutQuotaResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r PutQuotaResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r PutQuotaResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // ListSpacesResponse401Headers the declared response headers of an HTTP 401 response for ListSpaces
 type ListSpacesResponse401Headers struct {
 	WWWAuthenticate *string
@@ -7698,7 +12850,9 @@ type ListSpacesResponse401Headers struct {
 
 // ListSpacesResponse429Headers the declared response headers of an HTTP 429 response for ListSpaces
 type ListSpacesResponse429Headers struct {
-	RetryAfter *int
+	RateLimit       *string
+	RateLimitPolicy *string
+	RetryAfter      *int
 }
 
 // ListSpacesResponse503Headers the declared response headers of an HTTP 503 response for ListSpaces
@@ -7776,7 +12930,9 @@ type CreateSpaceResponse401Headers struct {
 
 // CreateSpaceResponse429Headers the declared response headers of an HTTP 429 response for CreateSpace
 type CreateSpaceResponse429Headers struct {
-	RetryAfter *int
+	RateLimit       *string
+	RateLimitPolicy *string
+	RetryAfter      *int
 }
 
 // CreateSpaceResponse503Headers the declared response headers of an HTTP 503 response for CreateSpace
@@ -7866,7 +13022,9 @@ type DeleteSpaceResponse412Headers struct {
 
 // DeleteSpaceResponse429Headers the declared response headers of an HTTP 429 response for DeleteSpace
 type DeleteSpaceResponse429Headers struct {
-	RetryAfter *int
+	RateLimit       *string
+	RateLimitPolicy *string
+	RetryAfter      *int
 }
 
 // DeleteSpaceResponse503Headers the declared response headers of an HTTP 503 response for DeleteSpace
@@ -7947,7 +13105,9 @@ type GetSpaceResponse401Headers struct {
 
 // GetSpaceResponse429Headers the declared response headers of an HTTP 429 response for GetSpace
 type GetSpaceResponse429Headers struct {
-	RetryAfter *int
+	RateLimit       *string
+	RateLimitPolicy *string
+	RetryAfter      *int
 }
 
 // GetSpaceResponse503Headers the declared response headers of an HTTP 503 response for GetSpace
@@ -8030,7 +13190,9 @@ type PatchSpaceResponse412Headers struct {
 
 // PatchSpaceResponse429Headers the declared response headers of an HTTP 429 response for PatchSpace
 type PatchSpaceResponse429Headers struct {
-	RetryAfter *int
+	RateLimit       *string
+	RateLimitPolicy *string
+	RetryAfter      *int
 }
 
 // PatchSpaceResponse503Headers the declared response headers of an HTTP 503 response for PatchSpace
@@ -8107,6 +13269,334 @@ func (r PatchSpaceResponse) ContentType() string {
 	return ""
 }
 
+// ListSpaceGrantsResponse401Headers the declared response headers of an HTTP 401 response for ListSpaceGrants
+type ListSpaceGrantsResponse401Headers struct {
+	WWWAuthenticate *string
+}
+
+// ListSpaceGrantsResponse429Headers the declared response headers of an HTTP 429 response for ListSpaceGrants
+type ListSpaceGrantsResponse429Headers struct {
+	RateLimit       *string
+	RateLimitPolicy *string
+	RetryAfter      *int
+}
+
+// ListSpaceGrantsResponse503Headers the declared response headers of an HTTP 503 response for ListSpaceGrants
+type ListSpaceGrantsResponse503Headers struct {
+	RetryAfter *int
+}
+
+type ListSpaceGrantsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *GrantList
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *BadRequest
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *Unauthenticated
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *Forbidden
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *NotFound
+	// ApplicationProblemJSON406 the response for an HTTP 406 `application/problem+json` response
+	ApplicationProblemJSON406 *NotAcceptable
+	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationProblemJSON429 *TooManyRequests
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *InternalError
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *Unavailable
+	// ApplicationProblemJSON504 the response for an HTTP 504 `application/problem+json` response
+	ApplicationProblemJSON504 *DeadlineExceeded
+	// Headers401 the parsed response headers for an HTTP 401 response
+	Headers401 *ListSpaceGrantsResponse401Headers
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *ListSpaceGrantsResponse429Headers
+	// Headers503 the parsed response headers for an HTTP 503 response
+	Headers503 *ListSpaceGrantsResponse503Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r ListSpaceGrantsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListSpaceGrantsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListSpaceGrantsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// DeleteSpaceGrantResponse204Headers the declared response headers of an HTTP 204 response for DeleteSpaceGrant
+type DeleteSpaceGrantResponse204Headers struct {
+	DryRun *bool
+}
+
+// DeleteSpaceGrantResponse401Headers the declared response headers of an HTTP 401 response for DeleteSpaceGrant
+type DeleteSpaceGrantResponse401Headers struct {
+	WWWAuthenticate *string
+}
+
+// DeleteSpaceGrantResponse412Headers the declared response headers of an HTTP 412 response for DeleteSpaceGrant
+type DeleteSpaceGrantResponse412Headers struct {
+	ETag *string
+}
+
+// DeleteSpaceGrantResponse429Headers the declared response headers of an HTTP 429 response for DeleteSpaceGrant
+type DeleteSpaceGrantResponse429Headers struct {
+	RateLimit       *string
+	RateLimitPolicy *string
+	RetryAfter      *int
+}
+
+// DeleteSpaceGrantResponse503Headers the declared response headers of an HTTP 503 response for DeleteSpaceGrant
+type DeleteSpaceGrantResponse503Headers struct {
+	RetryAfter *int
+}
+
+type DeleteSpaceGrantResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *BadRequest
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *Unauthenticated
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *Forbidden
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *NotFound
+	// ApplicationProblemJSON406 the response for an HTTP 406 `application/problem+json` response
+	ApplicationProblemJSON406 *NotAcceptable
+	// ApplicationProblemJSON412 the response for an HTTP 412 `application/problem+json` response
+	ApplicationProblemJSON412 *PreconditionFailed
+	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationProblemJSON429 *TooManyRequests
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *InternalError
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *Unavailable
+	// ApplicationProblemJSON504 the response for an HTTP 504 `application/problem+json` response
+	ApplicationProblemJSON504 *DeadlineExceeded
+	// Headers204 the parsed response headers for an HTTP 204 response
+	Headers204 *DeleteSpaceGrantResponse204Headers
+	// Headers401 the parsed response headers for an HTTP 401 response
+	Headers401 *DeleteSpaceGrantResponse401Headers
+	// Headers412 the parsed response headers for an HTTP 412 response
+	Headers412 *DeleteSpaceGrantResponse412Headers
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *DeleteSpaceGrantResponse429Headers
+	// Headers503 the parsed response headers for an HTTP 503 response
+	Headers503 *DeleteSpaceGrantResponse503Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r DeleteSpaceGrantResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DeleteSpaceGrantResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DeleteSpaceGrantResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// GetSpaceGrantResponse200Headers the declared response headers of an HTTP 200 response for GetSpaceGrant
+type GetSpaceGrantResponse200Headers struct {
+	ETag string
+}
+
+// GetSpaceGrantResponse401Headers the declared response headers of an HTTP 401 response for GetSpaceGrant
+type GetSpaceGrantResponse401Headers struct {
+	WWWAuthenticate *string
+}
+
+// GetSpaceGrantResponse429Headers the declared response headers of an HTTP 429 response for GetSpaceGrant
+type GetSpaceGrantResponse429Headers struct {
+	RateLimit       *string
+	RateLimitPolicy *string
+	RetryAfter      *int
+}
+
+// GetSpaceGrantResponse503Headers the declared response headers of an HTTP 503 response for GetSpaceGrant
+type GetSpaceGrantResponse503Headers struct {
+	RetryAfter *int
+}
+
+type GetSpaceGrantResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Grant
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *BadRequest
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *Unauthenticated
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *Forbidden
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *NotFound
+	// ApplicationProblemJSON406 the response for an HTTP 406 `application/problem+json` response
+	ApplicationProblemJSON406 *NotAcceptable
+	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationProblemJSON429 *TooManyRequests
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *InternalError
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *Unavailable
+	// ApplicationProblemJSON504 the response for an HTTP 504 `application/problem+json` response
+	ApplicationProblemJSON504 *DeadlineExceeded
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *GetSpaceGrantResponse200Headers
+	// Headers401 the parsed response headers for an HTTP 401 response
+	Headers401 *GetSpaceGrantResponse401Headers
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *GetSpaceGrantResponse429Headers
+	// Headers503 the parsed response headers for an HTTP 503 response
+	Headers503 *GetSpaceGrantResponse503Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r GetSpaceGrantResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetSpaceGrantResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetSpaceGrantResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// PutSpaceGrantResponse200Headers the declared response headers of an HTTP 200 response for PutSpaceGrant
+type PutSpaceGrantResponse200Headers struct {
+	DryRun *bool
+	ETag   string
+}
+
+// PutSpaceGrantResponse201Headers the declared response headers of an HTTP 201 response for PutSpaceGrant
+type PutSpaceGrantResponse201Headers struct {
+	DryRun   *bool
+	ETag     string
+	Location string
+}
+
+// PutSpaceGrantResponse401Headers the declared response headers of an HTTP 401 response for PutSpaceGrant
+type PutSpaceGrantResponse401Headers struct {
+	WWWAuthenticate *string
+}
+
+// PutSpaceGrantResponse429Headers the declared response headers of an HTTP 429 response for PutSpaceGrant
+type PutSpaceGrantResponse429Headers struct {
+	RateLimit       *string
+	RateLimitPolicy *string
+	RetryAfter      *int
+}
+
+// PutSpaceGrantResponse503Headers the declared response headers of an HTTP 503 response for PutSpaceGrant
+type PutSpaceGrantResponse503Headers struct {
+	RetryAfter *int
+}
+
+type PutSpaceGrantResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Grant
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *Grant
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *BadRequest
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *Unauthenticated
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *Forbidden
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *NotFound
+	// ApplicationProblemJSON406 the response for an HTTP 406 `application/problem+json` response
+	ApplicationProblemJSON406 *NotAcceptable
+	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationProblemJSON429 *TooManyRequests
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *InternalError
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *Unavailable
+	// ApplicationProblemJSON504 the response for an HTTP 504 `application/problem+json` response
+	ApplicationProblemJSON504 *DeadlineExceeded
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *PutSpaceGrantResponse200Headers
+	// Headers201 the parsed response headers for an HTTP 201 response
+	Headers201 *PutSpaceGrantResponse201Headers
+	// Headers401 the parsed response headers for an HTTP 401 response
+	Headers401 *PutSpaceGrantResponse401Headers
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *PutSpaceGrantResponse429Headers
+	// Headers503 the parsed response headers for an HTTP 503 response
+	Headers503 *PutSpaceGrantResponse503Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r PutSpaceGrantResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r PutSpaceGrantResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r PutSpaceGrantResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // GetVersionResponse401Headers the declared response headers of an HTTP 401 response for GetVersion
 type GetVersionResponse401Headers struct {
 	WWWAuthenticate *string
@@ -8114,6 +13604,13 @@ type GetVersionResponse401Headers struct {
 
 // GetVersionResponse429Headers the declared response headers of an HTTP 429 response for GetVersion
 type GetVersionResponse429Headers struct {
+	RateLimit       *string
+	RateLimitPolicy *string
+	RetryAfter      *int
+}
+
+// GetVersionResponse503Headers the declared response headers of an HTTP 503 response for GetVersion
+type GetVersionResponse503Headers struct {
 	RetryAfter *int
 }
 
@@ -8132,12 +13629,16 @@ type GetVersionResponse struct {
 	ApplicationProblemJSON429 *TooManyRequests
 	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
 	ApplicationProblemJSON500 *InternalError
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *Unavailable
 	// ApplicationProblemJSON504 the response for an HTTP 504 `application/problem+json` response
 	ApplicationProblemJSON504 *DeadlineExceeded
 	// Headers401 the parsed response headers for an HTTP 401 response
 	Headers401 *GetVersionResponse401Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
 	Headers429 *GetVersionResponse429Headers
+	// Headers503 the parsed response headers for an HTTP 503 response
+	Headers503 *GetVersionResponse503Headers
 }
 
 // Status returns HTTPResponse.Status
@@ -8158,6 +13659,74 @@ func (r GetVersionResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r GetVersionResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// GetWhoamiResponse401Headers the declared response headers of an HTTP 401 response for GetWhoami
+type GetWhoamiResponse401Headers struct {
+	WWWAuthenticate *string
+}
+
+// GetWhoamiResponse429Headers the declared response headers of an HTTP 429 response for GetWhoami
+type GetWhoamiResponse429Headers struct {
+	RateLimit       *string
+	RateLimitPolicy *string
+	RetryAfter      *int
+}
+
+// GetWhoamiResponse503Headers the declared response headers of an HTTP 503 response for GetWhoami
+type GetWhoamiResponse503Headers struct {
+	RetryAfter *int
+}
+
+type GetWhoamiResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Whoami
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *BadRequest
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *Unauthenticated
+	// ApplicationProblemJSON406 the response for an HTTP 406 `application/problem+json` response
+	ApplicationProblemJSON406 *NotAcceptable
+	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationProblemJSON429 *TooManyRequests
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *InternalError
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *Unavailable
+	// ApplicationProblemJSON504 the response for an HTTP 504 `application/problem+json` response
+	ApplicationProblemJSON504 *DeadlineExceeded
+	// Headers401 the parsed response headers for an HTTP 401 response
+	Headers401 *GetWhoamiResponse401Headers
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *GetWhoamiResponse429Headers
+	// Headers503 the parsed response headers for an HTTP 503 response
+	Headers503 *GetWhoamiResponse503Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r GetWhoamiResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetWhoamiResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetWhoamiResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -8198,7 +13767,7 @@ func (c *ClientWithResponses) GetReadinessWithResponse(ctx context.Context, reqE
 
 // ListProjectsWithResponse List projects
 //
-// The projects that the caller may see, in order of name.
+// The projects in which the caller has a role, in order of name; all projects for an admin of `platform`.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -8213,7 +13782,9 @@ func (c *ClientWithResponses) ListProjectsWithResponse(ctx context.Context, para
 
 // CreateProjectWithBodyWithResponse Create a project
 //
-// Creates the project together with its space `default`, in one transaction.
+// Creates the project together with its space `default`, in one transaction. Needs the role admin in `platform`, as
+// deleting one does. Nobody has a role in the new project but the admins of `platform`: give somebody one with
+// `putMember`.
 //
 // Refused with `already_exists` when the name is taken.
 //
@@ -8230,7 +13801,9 @@ func (c *ClientWithResponses) CreateProjectWithBodyWithResponse(ctx context.Cont
 
 // CreateProjectWithResponse Create a project
 //
-// Creates the project together with its space `default`, in one transaction.
+// Creates the project together with its space `default`, in one transaction. Needs the role admin in `platform`, as
+// deleting one does. Nobody has a role in the new project but the admins of `platform`: give somebody one with
+// `putMember`.
 //
 // Refused with `already_exists` when the name is taken.
 //
@@ -8247,7 +13820,8 @@ func (c *ClientWithResponses) CreateProjectWithResponse(ctx context.Context, par
 
 // DeleteProjectWithResponse Delete a project
 //
-// Deletes an empty project together with its space `default`.
+// Deletes an empty project together with its space `default`, its members, API keys and quotas, its audit trail and
+// its history. That it was deleted is in the audit trail of `platform`.
 //
 // Refused with `in_use` while the project holds pools, claims or further spaces; nothing changes then. The project
 // `platform` is always in use.
@@ -8316,7 +13890,7 @@ func (c *ClientWithResponses) PatchProjectWithApplicationMergePatchPlusJSONBodyW
 
 // ListAllocationsWithResponse List allocations
 //
-// The blocks held in the project's pools, pool by pool, in order of address. Filters add up.
+// The blocks held in the project's pools, by whichever project, pool by pool, in order of address. Filters add up.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -8331,7 +13905,8 @@ func (c *ClientWithResponses) ListAllocationsWithResponse(ctx context.Context, p
 
 // DeleteAllocationWithResponse Delete a retained allocation
 //
-// Gives the block of a `Retained` allocation back to its pool, at once.
+// Gives the block of a `Retained` allocation back to its pool, at once. The project that owns the pool can do this, and
+// the project whose claim held the block, each by its own path.
 //
 // Refused with `in_use` while the allocation is `Bound`: delete the claim, the child pool or the reservation that
 // holds the block instead.
@@ -8349,7 +13924,8 @@ func (c *ClientWithResponses) DeleteAllocationWithResponse(ctx context.Context, 
 
 // GetAllocationWithResponse Read an allocation
 //
-// The record of one held block.
+// The record of one held block. The project that owns the pool can read it, and the project that holds the block by a
+// claim, each by its own path.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -8362,11 +13938,115 @@ func (c *ClientWithResponses) GetAllocationWithResponse(ctx context.Context, pro
 	return ParseGetAllocationResponse(rsp)
 }
 
+// ListAPIKeysWithResponse List API keys
+//
+// The API keys of the project, in order of name, expired ones included. Never with a token.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/projects/{project}/api-keys (the `ListAPIKeys` operationId).
+func (c *ClientWithResponses) ListAPIKeysWithResponse(ctx context.Context, project ProjectName, params *ListAPIKeysParams, reqEditors ...RequestEditorFn) (*ListAPIKeysResponse, error) {
+	rsp, err := c.ListAPIKeys(ctx, project, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListAPIKeysResponse(rsp)
+}
+
+// CreateAPIKeyWithBodyWithResponse Create an API key
+//
+// Makes a secret that stands for one role in this project. `token` is in this answer alone: it is stored nowhere,
+// so keep it now. Whoever loses it makes another key. The answer to a repeat with the same `Idempotency-Key` and
+// that to a dry run have no `token`.
+//
+// Refused with `already_exists` when the name is taken.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/projects/{project}/api-keys (the `CreateAPIKey` operationId).
+func (c *ClientWithResponses) CreateAPIKeyWithBodyWithResponse(ctx context.Context, project ProjectName, params *CreateAPIKeyParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateAPIKeyResponse, error) {
+	rsp, err := c.CreateAPIKeyWithBody(ctx, project, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateAPIKeyResponse(rsp)
+}
+
+// CreateAPIKeyWithResponse Create an API key
+//
+// Makes a secret that stands for one role in this project. `token` is in this answer alone: it is stored nowhere,
+// so keep it now. Whoever loses it makes another key. The answer to a repeat with the same `Idempotency-Key` and
+// that to a dry run have no `token`.
+//
+// Refused with `already_exists` when the name is taken.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/projects/{project}/api-keys (the `CreateAPIKey` operationId).
+func (c *ClientWithResponses) CreateAPIKeyWithResponse(ctx context.Context, project ProjectName, params *CreateAPIKeyParams, body CreateAPIKeyJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateAPIKeyResponse, error) {
+	rsp, err := c.CreateAPIKey(ctx, project, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateAPIKeyResponse(rsp)
+}
+
+// DeleteAPIKeyWithResponse Revoke an API key
+//
+// Deletes the key: within 5 seconds no server accepts its token any more. What was made with it stays.
+//
+// Refused with `last_admin` when the project `platform` would be left without an admin.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /v1/projects/{project}/api-keys/{key} (the `DeleteAPIKey` operationId).
+func (c *ClientWithResponses) DeleteAPIKeyWithResponse(ctx context.Context, project ProjectName, key KeyName, params *DeleteAPIKeyParams, reqEditors ...RequestEditorFn) (*DeleteAPIKeyResponse, error) {
+	rsp, err := c.DeleteAPIKey(ctx, project, key, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeleteAPIKeyResponse(rsp)
+}
+
+// GetAPIKeyWithResponse Read an API key
+//
+// The API key without its token. `lastUsedAt` is at most a minute or two behind.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/projects/{project}/api-keys/{key} (the `GetAPIKey` operationId).
+func (c *ClientWithResponses) GetAPIKeyWithResponse(ctx context.Context, project ProjectName, key KeyName, reqEditors ...RequestEditorFn) (*GetAPIKeyResponse, error) {
+	rsp, err := c.GetAPIKey(ctx, project, key, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetAPIKeyResponse(rsp)
+}
+
+// ListAuditEventsWithResponse List audit events
+//
+// Every change in the project, and attempts to make one without the right to, newest first; as far back as the
+// operator keeps them. Filters add up. Nobody can change or delete an event. Dry runs that are allowed, patches that
+// change nothing and replayed answers leave none. Of a caller who is refused all the time, only the first attempts
+// and then some are recorded. The creation and the deletion of projects are in the trail of `platform`.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/projects/{project}/audit-events (the `ListAuditEvents` operationId).
+func (c *ClientWithResponses) ListAuditEventsWithResponse(ctx context.Context, project ProjectName, params *ListAuditEventsParams, reqEditors ...RequestEditorFn) (*ListAuditEventsResponse, error) {
+	rsp, err := c.ListAuditEvents(ctx, project, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListAuditEventsResponse(rsp)
+}
+
 // CreateClaimBatchWithBodyWithResponse Claim many blocks at once
 //
 // Up to 1,000 claims in one transaction, all or nothing: either every claim is bound, in the order of the request,
 // or none exists and the answer names the one that was refused (`/claims/3/spec/prefixLength`). Each claim is as in
-// `createClaim` and is refused with the same codes.
+// `createClaim` and is refused with the same codes. A batch may have at most 16 different selectors, in at most 128
+// different requests; claims that ask for the same count once.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -8383,7 +14063,8 @@ func (c *ClientWithResponses) CreateClaimBatchWithBodyWithResponse(ctx context.C
 //
 // Up to 1,000 claims in one transaction, all or nothing: either every claim is bound, in the order of the request,
 // or none exists and the answer names the one that was refused (`/claims/3/spec/prefixLength`). Each claim is as in
-// `createClaim` and is refused with the same codes.
+// `createClaim` and is refused with the same codes. A batch may have at most 16 different selectors, in at most 128
+// different requests; claims that ask for the same count once.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -8419,11 +14100,13 @@ func (c *ClientWithResponses) ListClaimsWithResponse(ctx context.Context, projec
 // Where to take it from is exactly one of `poolRef`, `poolSelector` (every pool that matches is tried before the
 // answer is `pool_exhausted`) and `allocationRef` (bind a retained allocation again).
 // What to take is a `prefixLength` (default: the pool's `defaultPrefixLength`), or one very block by `cidr` or
-// `address`.
+// `address`. A pool of another project serves like one of the own when it is `shared` and was granted to the
+// project; otherwise it is answered like one that does not exist.
 //
 // Refused now, and worth another try later: `pool_exhausted`, `block_taken`, `allocation_retained`, `in_use`,
-// `no_pool_matches`. Refused for good: `never_satisfiable`, `prefix_length_rejected`, `family_mismatch`,
-// `already_exists`. A refusal leaves nothing behind and carries the figures that a program needs to react.
+// `no_pool_matches`, `quota_exceeded`. Refused for good: `never_satisfiable`, `prefix_length_rejected`,
+// `family_mismatch`, `already_exists`. A refusal leaves nothing behind and carries the figures that a program needs to
+// react.
 //
 // Send an `Idempotency-Key`: a repeat then gets the first answer, also when the pool is full by now.
 //
@@ -8446,11 +14129,13 @@ func (c *ClientWithResponses) CreateClaimWithBodyWithResponse(ctx context.Contex
 // Where to take it from is exactly one of `poolRef`, `poolSelector` (every pool that matches is tried before the
 // answer is `pool_exhausted`) and `allocationRef` (bind a retained allocation again).
 // What to take is a `prefixLength` (default: the pool's `defaultPrefixLength`), or one very block by `cidr` or
-// `address`.
+// `address`. A pool of another project serves like one of the own when it is `shared` and was granted to the
+// project; otherwise it is answered like one that does not exist.
 //
 // Refused now, and worth another try later: `pool_exhausted`, `block_taken`, `allocation_retained`, `in_use`,
-// `no_pool_matches`. Refused for good: `never_satisfiable`, `prefix_length_rejected`, `family_mismatch`,
-// `already_exists`. A refusal leaves nothing behind and carries the figures that a program needs to react.
+// `no_pool_matches`, `quota_exceeded`. Refused for good: `never_satisfiable`, `prefix_length_rejected`,
+// `family_mismatch`, `already_exists`. A refusal leaves nothing behind and carries the figures that a program needs to
+// react.
 //
 // Send an `Idempotency-Key`: a repeat then gets the first answer, also when the pool is full by now.
 //
@@ -8573,6 +14258,112 @@ func (c *ClientWithResponses) PutClaimWithResponse(ctx context.Context, project 
 	return ParsePutClaimResponse(rsp)
 }
 
+// GetHistoryWithResponse Show who held an address
+//
+// The claims and the child pools that hold or held a block with this address, carved from a pool of the project:
+// with `at` those that held it at that moment, the most specific block first; without it first those that hold it, in
+// this order, then those that held it, the last one first. An address can have several holders in one moment: a claim
+// within child pools, and pools of several spaces.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/projects/{project}/history (the `GetHistory` operationId).
+func (c *ClientWithResponses) GetHistoryWithResponse(ctx context.Context, project ProjectName, params *GetHistoryParams, reqEditors ...RequestEditorFn) (*GetHistoryResponse, error) {
+	rsp, err := c.GetHistory(ctx, project, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetHistoryResponse(rsp)
+}
+
+// ListMembersWithResponse List members
+//
+// The subjects that were given a role in the project, in order of subject. Roles that come from the claims of a
+// token, by the server's configuration, and those of API keys are not among them.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/projects/{project}/members (the `ListMembers` operationId).
+func (c *ClientWithResponses) ListMembersWithResponse(ctx context.Context, project ProjectName, params *ListMembersParams, reqEditors ...RequestEditorFn) (*ListMembersResponse, error) {
+	rsp, err := c.ListMembers(ctx, project, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListMembersResponse(rsp)
+}
+
+// DeleteMemberWithResponse Take a subject's role away
+//
+// Deletes the member. In force everywhere within 5 seconds. What the subject made stays.
+//
+// Refused with `last_admin` when the project `platform` would be left without an admin.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /v1/projects/{project}/members/{subject} (the `DeleteMember` operationId).
+func (c *ClientWithResponses) DeleteMemberWithResponse(ctx context.Context, project ProjectName, subject MemberSubject, params *DeleteMemberParams, reqEditors ...RequestEditorFn) (*DeleteMemberResponse, error) {
+	rsp, err := c.DeleteMember(ctx, project, subject, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeleteMemberResponse(rsp)
+}
+
+// GetMemberWithResponse Read a member
+//
+// The role that the subject was given in the project.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/projects/{project}/members/{subject} (the `GetMember` operationId).
+func (c *ClientWithResponses) GetMemberWithResponse(ctx context.Context, project ProjectName, subject MemberSubject, reqEditors ...RequestEditorFn) (*GetMemberResponse, error) {
+	rsp, err := c.GetMember(ctx, project, subject, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetMemberResponse(rsp)
+}
+
+// PutMemberWithBodyWithResponse Give a subject a role
+//
+// Creates the member (201), or gives it another role (200). With the role that it has, nothing is written. Nobody
+// checks that the subject exists: the role is there when it comes. With `If-Match` there must be a member, and
+// this must be its current `ETag`.
+//
+// In force everywhere within 5 seconds. Refused with `last_admin` when the project `platform` would be left
+// without an admin.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /v1/projects/{project}/members/{subject} (the `PutMember` operationId).
+func (c *ClientWithResponses) PutMemberWithBodyWithResponse(ctx context.Context, project ProjectName, subject MemberSubject, params *PutMemberParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PutMemberResponse, error) {
+	rsp, err := c.PutMemberWithBody(ctx, project, subject, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePutMemberResponse(rsp)
+}
+
+// PutMemberWithResponse Give a subject a role
+//
+// Creates the member (201), or gives it another role (200). With the role that it has, nothing is written. Nobody
+// checks that the subject exists: the role is there when it comes. With `If-Match` there must be a member, and
+// this must be its current `ETag`.
+//
+// In force everywhere within 5 seconds. Refused with `last_admin` when the project `platform` would be left
+// without an admin.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /v1/projects/{project}/members/{subject} (the `PutMember` operationId).
+func (c *ClientWithResponses) PutMemberWithResponse(ctx context.Context, project ProjectName, subject MemberSubject, params *PutMemberParams, body PutMemberJSONRequestBody, reqEditors ...RequestEditorFn) (*PutMemberResponse, error) {
+	rsp, err := c.PutMember(ctx, project, subject, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePutMemberResponse(rsp)
+}
+
 // ListPoolsWithResponse List pools
 //
 // The pools of the project, in order of name. Filters add up.
@@ -8592,15 +14383,16 @@ func (c *ClientWithResponses) ListPoolsWithResponse(ctx context.Context, project
 //
 // Carves the pool's block in the transaction that creates the pool: the answer holds it in `status.allocatedCIDR`.
 //
-//   - A **root** has `cidr` and is carved from a space. Refused with `overlap` when it overlaps another root of its
-//     space.
+//   - A **root** has `cidr` and is carved from a space: one of the project, or one that was granted to it. Refused with
+//     `overlap` when it overlaps another root of its space, whoever has that one.
 //   - A **child** has `parentRef` and either `prefixLength` (the parent's strategy chooses) or `cidr` (this very block
-//     of the parent). It inherits the family and the space. Any depth is allowed.
+//     of the parent). It inherits the family and the space. Any depth is allowed. The parent is a pool of the same
+//     project.
 //
 // A child is refused like a claim: `pool_exhausted` (nothing large enough is free), `block_taken` (the very block is
 // held), `allocation_retained` (kept without a claim), `never_satisfiable` (it would not fit into an empty parent),
-// `prefix_length_rejected` (the parent's bounds) and `family_mismatch`. A name that is taken is `already_exists`. A
-// refusal leaves nothing behind.
+// `prefix_length_rejected` (the parent's bounds) and `family_mismatch`. A pool more than a quota of the project allows
+// is `quota_exceeded`, a name that is taken `already_exists`. A refusal leaves nothing behind.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -8617,15 +14409,16 @@ func (c *ClientWithResponses) CreatePoolWithBodyWithResponse(ctx context.Context
 //
 // Carves the pool's block in the transaction that creates the pool: the answer holds it in `status.allocatedCIDR`.
 //
-//   - A **root** has `cidr` and is carved from a space. Refused with `overlap` when it overlaps another root of its
-//     space.
+//   - A **root** has `cidr` and is carved from a space: one of the project, or one that was granted to it. Refused with
+//     `overlap` when it overlaps another root of its space, whoever has that one.
 //   - A **child** has `parentRef` and either `prefixLength` (the parent's strategy chooses) or `cidr` (this very block
-//     of the parent). It inherits the family and the space. Any depth is allowed.
+//     of the parent). It inherits the family and the space. Any depth is allowed. The parent is a pool of the same
+//     project.
 //
 // A child is refused like a claim: `pool_exhausted` (nothing large enough is free), `block_taken` (the very block is
 // held), `allocation_retained` (kept without a claim), `never_satisfiable` (it would not fit into an empty parent),
-// `prefix_length_rejected` (the parent's bounds) and `family_mismatch`. A name that is taken is `already_exists`. A
-// refusal leaves nothing behind.
+// `prefix_length_rejected` (the parent's bounds) and `family_mismatch`. A pool more than a quota of the project allows
+// is `quota_exceeded`, a name that is taken `already_exists`. A refusal leaves nothing behind.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -8731,6 +14524,156 @@ func (c *ClientWithResponses) GetPoolFreeWithResponse(ctx context.Context, proje
 		return nil, err
 	}
 	return ParseGetPoolFreeResponse(rsp)
+}
+
+// ListPoolGrantsWithResponse List the grants of a pool
+//
+// To whom the pool was granted, in order of consumer.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/projects/{project}/pools/{pool}/grants (the `ListPoolGrants` operationId).
+func (c *ClientWithResponses) ListPoolGrantsWithResponse(ctx context.Context, project ProjectName, pool PoolName, params *ListPoolGrantsParams, reqEditors ...RequestEditorFn) (*ListPoolGrantsResponse, error) {
+	rsp, err := c.ListPoolGrants(ctx, project, pool, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListPoolGrantsResponse(rsp)
+}
+
+// DeletePoolGrantWithResponse Take a grant of a pool back
+//
+// New uses are refused from the moment of the answer, unless another grant allows them. Blocks that are held stay
+// with their claims.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /v1/projects/{project}/pools/{pool}/grants/{consumer} (the `DeletePoolGrant` operationId).
+func (c *ClientWithResponses) DeletePoolGrantWithResponse(ctx context.Context, project ProjectName, pool PoolName, consumer Consumer, params *DeletePoolGrantParams, reqEditors ...RequestEditorFn) (*DeletePoolGrantResponse, error) {
+	rsp, err := c.DeletePoolGrant(ctx, project, pool, consumer, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeletePoolGrantResponse(rsp)
+}
+
+// GetPoolGrantWithResponse Read a grant of a pool
+//
+// The grant of exactly this consumer: `*` is a grant of its own.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/projects/{project}/pools/{pool}/grants/{consumer} (the `GetPoolGrant` operationId).
+func (c *ClientWithResponses) GetPoolGrantWithResponse(ctx context.Context, project ProjectName, pool PoolName, consumer Consumer, reqEditors ...RequestEditorFn) (*GetPoolGrantResponse, error) {
+	rsp, err := c.GetPoolGrant(ctx, project, pool, consumer, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetPoolGrantResponse(rsp)
+}
+
+// PutPoolGrantWithResponse Grant a pool
+//
+// Lets the consumer, one project or every project (`*`), claim from the pool while its `visibility` is `shared`.
+// Answers 201, or 200 when the grant exists already; it never changes. Nobody learns from it whether the project
+// exists. The project that owns the pool needs no grant and gets none (`invalid_argument`).
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /v1/projects/{project}/pools/{pool}/grants/{consumer} (the `PutPoolGrant` operationId).
+func (c *ClientWithResponses) PutPoolGrantWithResponse(ctx context.Context, project ProjectName, pool PoolName, consumer Consumer, params *PutPoolGrantParams, reqEditors ...RequestEditorFn) (*PutPoolGrantResponse, error) {
+	rsp, err := c.PutPoolGrant(ctx, project, pool, consumer, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePutPoolGrantResponse(rsp)
+}
+
+// ListQuotasWithResponse List quotas
+//
+// The quotas of the project with what is used of them, in order of name.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/projects/{project}/quotas (the `ListQuotas` operationId).
+func (c *ClientWithResponses) ListQuotasWithResponse(ctx context.Context, project ProjectName, params *ListQuotasParams, reqEditors ...RequestEditorFn) (*ListQuotasResponse, error) {
+	rsp, err := c.ListQuotas(ctx, project, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListQuotasResponse(rsp)
+}
+
+// DeleteQuotaWithResponse Delete a quota
+//
+// From then on this quota bounds nothing. What the project holds stays.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /v1/projects/{project}/quotas/{quota} (the `DeleteQuota` operationId).
+func (c *ClientWithResponses) DeleteQuotaWithResponse(ctx context.Context, project ProjectName, quota QuotaName, params *DeleteQuotaParams, reqEditors ...RequestEditorFn) (*DeleteQuotaResponse, error) {
+	rsp, err := c.DeleteQuota(ctx, project, quota, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeleteQuotaResponse(rsp)
+}
+
+// GetQuotaWithResponse Read a quota
+//
+// The quota with what is used of it, exactly, at the moment of reading.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/projects/{project}/quotas/{quota} (the `GetQuota` operationId).
+func (c *ClientWithResponses) GetQuotaWithResponse(ctx context.Context, project ProjectName, quota QuotaName, reqEditors ...RequestEditorFn) (*GetQuotaResponse, error) {
+	rsp, err := c.GetQuota(ctx, project, quota, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetQuotaResponse(rsp)
+}
+
+// PutQuotaWithBodyWithResponse Set a quota
+//
+// Creates the quota (201), counting what the project holds already, or replaces its limits and its description
+// (200). With the spec that it has, nothing is written. A limit below what is used is accepted: nothing is taken
+// away, and nothing is added until enough was released. With `If-Match` there must be a quota, and this must be
+// its current `ETag`.
+//
+// A project has 16 quotas at most; one more is refused with `invalid_argument`. Refused with `immutable_field` when
+// the quota has another scope: delete it and set it anew.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /v1/projects/{project}/quotas/{quota} (the `PutQuota` operationId).
+func (c *ClientWithResponses) PutQuotaWithBodyWithResponse(ctx context.Context, project ProjectName, quota QuotaName, params *PutQuotaParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PutQuotaResponse, error) {
+	rsp, err := c.PutQuotaWithBody(ctx, project, quota, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePutQuotaResponse(rsp)
+}
+
+// PutQuotaWithResponse Set a quota
+//
+// Creates the quota (201), counting what the project holds already, or replaces its limits and its description
+// (200). With the spec that it has, nothing is written. A limit below what is used is accepted: nothing is taken
+// away, and nothing is added until enough was released. With `If-Match` there must be a quota, and this must be
+// its current `ETag`.
+//
+// A project has 16 quotas at most; one more is refused with `invalid_argument`. Refused with `immutable_field` when
+// the quota has another scope: delete it and set it anew.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /v1/projects/{project}/quotas/{quota} (the `PutQuota` operationId).
+func (c *ClientWithResponses) PutQuotaWithResponse(ctx context.Context, project ProjectName, quota QuotaName, params *PutQuotaParams, body PutQuotaJSONRequestBody, reqEditors ...RequestEditorFn) (*PutQuotaResponse, error) {
+	rsp, err := c.PutQuota(ctx, project, quota, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePutQuotaResponse(rsp)
 }
 
 // ListSpacesWithResponse List spaces
@@ -8851,6 +14794,69 @@ func (c *ClientWithResponses) PatchSpaceWithApplicationMergePatchPlusJSONBodyWit
 	return ParsePatchSpaceResponse(rsp)
 }
 
+// ListSpaceGrantsWithResponse List the grants of a space
+//
+// To whom the space was granted, in order of consumer.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/projects/{project}/spaces/{space}/grants (the `ListSpaceGrants` operationId).
+func (c *ClientWithResponses) ListSpaceGrantsWithResponse(ctx context.Context, project ProjectName, space SpaceName, params *ListSpaceGrantsParams, reqEditors ...RequestEditorFn) (*ListSpaceGrantsResponse, error) {
+	rsp, err := c.ListSpaceGrants(ctx, project, space, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListSpaceGrantsResponse(rsp)
+}
+
+// DeleteSpaceGrantWithResponse Take a grant of a space back
+//
+// New uses are refused from the moment of the answer, unless another grant allows them. Root pools that were
+// carved from it stay.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /v1/projects/{project}/spaces/{space}/grants/{consumer} (the `DeleteSpaceGrant` operationId).
+func (c *ClientWithResponses) DeleteSpaceGrantWithResponse(ctx context.Context, project ProjectName, space SpaceName, consumer Consumer, params *DeleteSpaceGrantParams, reqEditors ...RequestEditorFn) (*DeleteSpaceGrantResponse, error) {
+	rsp, err := c.DeleteSpaceGrant(ctx, project, space, consumer, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeleteSpaceGrantResponse(rsp)
+}
+
+// GetSpaceGrantWithResponse Read a grant of a space
+//
+// The grant of exactly this consumer: `*` is a grant of its own.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/projects/{project}/spaces/{space}/grants/{consumer} (the `GetSpaceGrant` operationId).
+func (c *ClientWithResponses) GetSpaceGrantWithResponse(ctx context.Context, project ProjectName, space SpaceName, consumer Consumer, reqEditors ...RequestEditorFn) (*GetSpaceGrantResponse, error) {
+	rsp, err := c.GetSpaceGrant(ctx, project, space, consumer, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetSpaceGrantResponse(rsp)
+}
+
+// PutSpaceGrantWithResponse Grant a space
+//
+// Lets the consumer, one project or every project (`*`), carve root pools from the space. Answers 201, or 200 when
+// the grant exists already; it never changes. Nobody learns from it whether the project exists. The project that
+// owns the space needs no grant and gets none (`invalid_argument`).
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /v1/projects/{project}/spaces/{space}/grants/{consumer} (the `PutSpaceGrant` operationId).
+func (c *ClientWithResponses) PutSpaceGrantWithResponse(ctx context.Context, project ProjectName, space SpaceName, consumer Consumer, params *PutSpaceGrantParams, reqEditors ...RequestEditorFn) (*PutSpaceGrantResponse, error) {
+	rsp, err := c.PutSpaceGrant(ctx, project, space, consumer, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePutSpaceGrantResponse(rsp)
+}
+
 // GetVersionWithResponse Read the version
 //
 // Which build answers.
@@ -8864,6 +14870,21 @@ func (c *ClientWithResponses) GetVersionWithResponse(ctx context.Context, reqEdi
 		return nil, err
 	}
 	return ParseGetVersionResponse(rsp)
+}
+
+// GetWhoamiWithResponse Show who is asking
+//
+// How the server sees the caller: the subject, and its roles at this moment.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/whoami (the `GetWhoami` operationId).
+func (c *ClientWithResponses) GetWhoamiWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetWhoamiResponse, error) {
+	rsp, err := c.GetWhoami(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetWhoamiResponse(rsp)
 }
 
 // ParseGetHealthResponse parses an HTTP response from a GetHealthWithResponse call
@@ -9079,6 +15100,20 @@ func ParseListProjectsResponse(rsp *http.Response) (*ListProjectsResponse, error
 		response.Headers401 = &headers
 	case rsp.StatusCode == 429:
 		var headers ListProjectsResponse429Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -9253,6 +15288,20 @@ func ParseCreateProjectResponse(rsp *http.Response) (*CreateProjectResponse, err
 		response.Headers401 = &headers
 	case rsp.StatusCode == 429:
 		var headers CreateProjectResponse429Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -9405,6 +15454,20 @@ func ParseDeleteProjectResponse(rsp *http.Response) (*DeleteProjectResponse, err
 		response.Headers412 = &headers
 	case rsp.StatusCode == 429:
 		var headers DeleteProjectResponse429Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -9537,6 +15600,20 @@ func ParseGetProjectResponse(rsp *http.Response) (*GetProjectResponse, error) {
 		response.Headers401 = &headers
 	case rsp.StatusCode == 429:
 		var headers GetProjectResponse429Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -9721,6 +15798,20 @@ func ParsePatchProjectResponse(rsp *http.Response) (*PatchProjectResponse, error
 		response.Headers412 = &headers
 	case rsp.StatusCode == 429:
 		var headers PatchProjectResponse429Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -9843,6 +15934,20 @@ func ParseListAllocationsResponse(rsp *http.Response) (*ListAllocationsResponse,
 		response.Headers401 = &headers
 	case rsp.StatusCode == 429:
 		var headers ListAllocationsResponse429Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -9995,6 +16100,20 @@ func ParseDeleteAllocationResponse(rsp *http.Response) (*DeleteAllocationRespons
 		response.Headers412 = &headers
 	case rsp.StatusCode == 429:
 		var headers DeleteAllocationResponse429Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -10127,6 +16246,20 @@ func ParseGetAllocationResponse(rsp *http.Response) (*GetAllocationResponse, err
 		response.Headers401 = &headers
 	case rsp.StatusCode == 429:
 		var headers GetAllocationResponse429Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -10137,6 +16270,785 @@ func ParseGetAllocationResponse(rsp *http.Response) (*GetAllocationResponse, err
 		response.Headers429 = &headers
 	case rsp.StatusCode == 503:
 		var headers GetAllocationResponse503Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers503 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListAPIKeysResponse parses an HTTP response from a ListAPIKeysWithResponse call
+func ParseListAPIKeysResponse(rsp *http.Response) (*ListAPIKeysResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListAPIKeysResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest APIKeyList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthenticated
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 406:
+		var dest NotAcceptable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON406 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooManyRequests
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON429 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest InternalError
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Unavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 504:
+		var dest DeadlineExceeded
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON504 = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 401:
+		var headers ListAPIKeysResponse401Headers
+		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "WWW-Authenticate", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.WWWAuthenticate = &value
+		}
+		response.Headers401 = &headers
+	case rsp.StatusCode == 429:
+		var headers ListAPIKeysResponse429Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
+	case rsp.StatusCode == 503:
+		var headers ListAPIKeysResponse503Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers503 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseCreateAPIKeyResponse parses an HTTP response from a CreateAPIKeyWithResponse call
+func ParseCreateAPIKeyResponse(rsp *http.Response) (*CreateAPIKeyResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CreateAPIKeyResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest APIKey
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthenticated
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 406:
+		var dest NotAcceptable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON406 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
+		var dest NameTaken
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON409 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 413:
+		var dest PayloadTooLarge
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON413 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 415:
+		var dest UnsupportedMediaType
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON415 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest IdempotencyMismatch
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON422 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooManyRequests
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON429 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest InternalError
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Unavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 504:
+		var dest DeadlineExceeded
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON504 = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 201:
+		var headers CreateAPIKeyResponse201Headers
+		if values := rsp.Header.Values("Dry-Run"); len(values) > 0 {
+			var value bool
+			if err := runtime.BindStyledParameterWithOptions("simple", "Dry-Run", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.DryRun = &value
+		}
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		if values := rsp.Header.Values("Idempotency-Replayed"); len(values) > 0 {
+			var value bool
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyReplayed = &value
+		}
+		if values := rsp.Header.Values("Location"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Location", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Location = value
+		}
+		response.Headers201 = &headers
+	case rsp.StatusCode == 401:
+		var headers CreateAPIKeyResponse401Headers
+		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "WWW-Authenticate", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.WWWAuthenticate = &value
+		}
+		response.Headers401 = &headers
+	case rsp.StatusCode == 429:
+		var headers CreateAPIKeyResponse429Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
+	case rsp.StatusCode == 503:
+		var headers CreateAPIKeyResponse503Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers503 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseDeleteAPIKeyResponse parses an HTTP response from a DeleteAPIKeyWithResponse call
+func ParseDeleteAPIKeyResponse(rsp *http.Response) (*DeleteAPIKeyResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeleteAPIKeyResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case rsp.StatusCode == 204:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthenticated
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 406:
+		var dest NotAcceptable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON406 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
+		var dest LastAdmin
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON409 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 412:
+		var dest PreconditionFailed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON412 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooManyRequests
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON429 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest InternalError
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Unavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 504:
+		var dest DeadlineExceeded
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON504 = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 204:
+		var headers DeleteAPIKeyResponse204Headers
+		if values := rsp.Header.Values("Dry-Run"); len(values) > 0 {
+			var value bool
+			if err := runtime.BindStyledParameterWithOptions("simple", "Dry-Run", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.DryRun = &value
+		}
+		response.Headers204 = &headers
+	case rsp.StatusCode == 401:
+		var headers DeleteAPIKeyResponse401Headers
+		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "WWW-Authenticate", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.WWWAuthenticate = &value
+		}
+		response.Headers401 = &headers
+	case rsp.StatusCode == 412:
+		var headers DeleteAPIKeyResponse412Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers412 = &headers
+	case rsp.StatusCode == 429:
+		var headers DeleteAPIKeyResponse429Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
+	case rsp.StatusCode == 503:
+		var headers DeleteAPIKeyResponse503Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers503 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseGetAPIKeyResponse parses an HTTP response from a GetAPIKeyWithResponse call
+func ParseGetAPIKeyResponse(rsp *http.Response) (*GetAPIKeyResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetAPIKeyResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest APIKey
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthenticated
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 406:
+		var dest NotAcceptable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON406 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooManyRequests
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON429 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest InternalError
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Unavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 504:
+		var dest DeadlineExceeded
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON504 = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers GetAPIKeyResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 401:
+		var headers GetAPIKeyResponse401Headers
+		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "WWW-Authenticate", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.WWWAuthenticate = &value
+		}
+		response.Headers401 = &headers
+	case rsp.StatusCode == 429:
+		var headers GetAPIKeyResponse429Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
+	case rsp.StatusCode == 503:
+		var headers GetAPIKeyResponse503Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers503 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListAuditEventsResponse parses an HTTP response from a ListAuditEventsWithResponse call
+func ParseListAuditEventsResponse(rsp *http.Response) (*ListAuditEventsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListAuditEventsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest AuditEventList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthenticated
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 406:
+		var dest NotAcceptable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON406 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooManyRequests
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON429 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest InternalError
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Unavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 504:
+		var dest DeadlineExceeded
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON504 = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 401:
+		var headers ListAuditEventsResponse401Headers
+		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "WWW-Authenticate", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.WWWAuthenticate = &value
+		}
+		response.Headers401 = &headers
+	case rsp.StatusCode == 429:
+		var headers ListAuditEventsResponse429Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
+	case rsp.StatusCode == 503:
+		var headers ListAuditEventsResponse503Headers
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -10294,6 +17206,20 @@ func ParseCreateClaimBatchResponse(rsp *http.Response) (*CreateClaimBatchRespons
 		response.Headers401 = &headers
 	case rsp.StatusCode == 429:
 		var headers CreateClaimBatchResponse429Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -10416,6 +17342,20 @@ func ParseListClaimsResponse(rsp *http.Response) (*ListClaimsResponse, error) {
 		response.Headers401 = &headers
 	case rsp.StatusCode == 429:
 		var headers ListClaimsResponse429Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -10597,6 +17537,20 @@ func ParseCreateClaimResponse(rsp *http.Response) (*CreateClaimResponse, error) 
 		response.Headers401 = &headers
 	case rsp.StatusCode == 429:
 		var headers CreateClaimResponse429Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -10742,6 +17696,20 @@ func ParseDeleteClaimResponse(rsp *http.Response) (*DeleteClaimResponse, error) 
 		response.Headers412 = &headers
 	case rsp.StatusCode == 429:
 		var headers DeleteClaimResponse429Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -10874,6 +17842,20 @@ func ParseGetClaimResponse(rsp *http.Response) (*GetClaimResponse, error) {
 		response.Headers401 = &headers
 	case rsp.StatusCode == 429:
 		var headers GetClaimResponse429Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -11058,6 +18040,20 @@ func ParsePatchClaimResponse(rsp *http.Response) (*PatchClaimResponse, error) {
 		response.Headers412 = &headers
 	case rsp.StatusCode == 429:
 		var headers PatchClaimResponse429Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -11256,6 +18252,20 @@ func ParsePutClaimResponse(rsp *http.Response) (*PutClaimResponse, error) {
 		response.Headers401 = &headers
 	case rsp.StatusCode == 429:
 		var headers PutClaimResponse429Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -11266,6 +18276,812 @@ func ParsePutClaimResponse(rsp *http.Response) (*PutClaimResponse, error) {
 		response.Headers429 = &headers
 	case rsp.StatusCode == 503:
 		var headers PutClaimResponse503Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers503 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseGetHistoryResponse parses an HTTP response from a GetHistoryWithResponse call
+func ParseGetHistoryResponse(rsp *http.Response) (*GetHistoryResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetHistoryResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest HistoryEntryList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthenticated
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 406:
+		var dest NotAcceptable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON406 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooManyRequests
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON429 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest InternalError
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Unavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 504:
+		var dest DeadlineExceeded
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON504 = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 401:
+		var headers GetHistoryResponse401Headers
+		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "WWW-Authenticate", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.WWWAuthenticate = &value
+		}
+		response.Headers401 = &headers
+	case rsp.StatusCode == 429:
+		var headers GetHistoryResponse429Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
+	case rsp.StatusCode == 503:
+		var headers GetHistoryResponse503Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers503 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListMembersResponse parses an HTTP response from a ListMembersWithResponse call
+func ParseListMembersResponse(rsp *http.Response) (*ListMembersResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListMembersResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest MemberList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthenticated
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 406:
+		var dest NotAcceptable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON406 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooManyRequests
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON429 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest InternalError
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Unavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 504:
+		var dest DeadlineExceeded
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON504 = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 401:
+		var headers ListMembersResponse401Headers
+		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "WWW-Authenticate", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.WWWAuthenticate = &value
+		}
+		response.Headers401 = &headers
+	case rsp.StatusCode == 429:
+		var headers ListMembersResponse429Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
+	case rsp.StatusCode == 503:
+		var headers ListMembersResponse503Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers503 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseDeleteMemberResponse parses an HTTP response from a DeleteMemberWithResponse call
+func ParseDeleteMemberResponse(rsp *http.Response) (*DeleteMemberResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeleteMemberResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case rsp.StatusCode == 204:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthenticated
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 406:
+		var dest NotAcceptable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON406 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
+		var dest LastAdmin
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON409 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 412:
+		var dest PreconditionFailed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON412 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooManyRequests
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON429 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest InternalError
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Unavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 504:
+		var dest DeadlineExceeded
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON504 = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 204:
+		var headers DeleteMemberResponse204Headers
+		if values := rsp.Header.Values("Dry-Run"); len(values) > 0 {
+			var value bool
+			if err := runtime.BindStyledParameterWithOptions("simple", "Dry-Run", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.DryRun = &value
+		}
+		response.Headers204 = &headers
+	case rsp.StatusCode == 401:
+		var headers DeleteMemberResponse401Headers
+		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "WWW-Authenticate", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.WWWAuthenticate = &value
+		}
+		response.Headers401 = &headers
+	case rsp.StatusCode == 412:
+		var headers DeleteMemberResponse412Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers412 = &headers
+	case rsp.StatusCode == 429:
+		var headers DeleteMemberResponse429Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
+	case rsp.StatusCode == 503:
+		var headers DeleteMemberResponse503Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers503 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseGetMemberResponse parses an HTTP response from a GetMemberWithResponse call
+func ParseGetMemberResponse(rsp *http.Response) (*GetMemberResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetMemberResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Member
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthenticated
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 406:
+		var dest NotAcceptable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON406 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooManyRequests
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON429 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest InternalError
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Unavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 504:
+		var dest DeadlineExceeded
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON504 = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers GetMemberResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 401:
+		var headers GetMemberResponse401Headers
+		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "WWW-Authenticate", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.WWWAuthenticate = &value
+		}
+		response.Headers401 = &headers
+	case rsp.StatusCode == 429:
+		var headers GetMemberResponse429Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
+	case rsp.StatusCode == 503:
+		var headers GetMemberResponse503Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers503 = &headers
+	}
+
+	return response, nil
+}
+
+// ParsePutMemberResponse parses an HTTP response from a PutMemberWithResponse call
+func ParsePutMemberResponse(rsp *http.Response) (*PutMemberResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &PutMemberResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Member
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest Member
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthenticated
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 406:
+		var dest NotAcceptable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON406 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
+		var dest LastAdmin
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON409 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 412:
+		var dest PreconditionFailed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON412 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 413:
+		var dest PayloadTooLarge
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON413 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 415:
+		var dest UnsupportedMediaType
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON415 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooManyRequests
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON429 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest InternalError
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Unavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 504:
+		var dest DeadlineExceeded
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON504 = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers PutMemberResponse200Headers
+		if values := rsp.Header.Values("Dry-Run"); len(values) > 0 {
+			var value bool
+			if err := runtime.BindStyledParameterWithOptions("simple", "Dry-Run", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.DryRun = &value
+		}
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 201:
+		var headers PutMemberResponse201Headers
+		if values := rsp.Header.Values("Dry-Run"); len(values) > 0 {
+			var value bool
+			if err := runtime.BindStyledParameterWithOptions("simple", "Dry-Run", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.DryRun = &value
+		}
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		if values := rsp.Header.Values("Location"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Location", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Location = value
+		}
+		response.Headers201 = &headers
+	case rsp.StatusCode == 401:
+		var headers PutMemberResponse401Headers
+		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "WWW-Authenticate", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.WWWAuthenticate = &value
+		}
+		response.Headers401 = &headers
+	case rsp.StatusCode == 412:
+		var headers PutMemberResponse412Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers412 = &headers
+	case rsp.StatusCode == 429:
+		var headers PutMemberResponse429Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
+	case rsp.StatusCode == 503:
+		var headers PutMemberResponse503Headers
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -11378,6 +19194,20 @@ func ParseListPoolsResponse(rsp *http.Response) (*ListPoolsResponse, error) {
 		response.Headers401 = &headers
 	case rsp.StatusCode == 429:
 		var headers ListPoolsResponse429Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -11559,6 +19389,20 @@ func ParseCreatePoolResponse(rsp *http.Response) (*CreatePoolResponse, error) {
 		response.Headers401 = &headers
 	case rsp.StatusCode == 429:
 		var headers CreatePoolResponse429Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -11711,6 +19555,20 @@ func ParseDeletePoolResponse(rsp *http.Response) (*DeletePoolResponse, error) {
 		response.Headers412 = &headers
 	case rsp.StatusCode == 429:
 		var headers DeletePoolResponse429Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -11843,6 +19701,20 @@ func ParseGetPoolResponse(rsp *http.Response) (*GetPoolResponse, error) {
 		response.Headers401 = &headers
 	case rsp.StatusCode == 429:
 		var headers GetPoolResponse429Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -12034,6 +19906,20 @@ func ParsePatchPoolResponse(rsp *http.Response) (*PatchPoolResponse, error) {
 		response.Headers412 = &headers
 	case rsp.StatusCode == 429:
 		var headers PatchPoolResponse429Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -12156,6 +20042,20 @@ func ParseGetPoolFreeResponse(rsp *http.Response) (*GetPoolFreeResponse, error) 
 		response.Headers401 = &headers
 	case rsp.StatusCode == 429:
 		var headers GetPoolFreeResponse429Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -12166,6 +20066,1294 @@ func ParseGetPoolFreeResponse(rsp *http.Response) (*GetPoolFreeResponse, error) 
 		response.Headers429 = &headers
 	case rsp.StatusCode == 503:
 		var headers GetPoolFreeResponse503Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers503 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListPoolGrantsResponse parses an HTTP response from a ListPoolGrantsWithResponse call
+func ParseListPoolGrantsResponse(rsp *http.Response) (*ListPoolGrantsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListPoolGrantsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest GrantList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthenticated
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 406:
+		var dest NotAcceptable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON406 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooManyRequests
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON429 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest InternalError
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Unavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 504:
+		var dest DeadlineExceeded
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON504 = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 401:
+		var headers ListPoolGrantsResponse401Headers
+		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "WWW-Authenticate", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.WWWAuthenticate = &value
+		}
+		response.Headers401 = &headers
+	case rsp.StatusCode == 429:
+		var headers ListPoolGrantsResponse429Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
+	case rsp.StatusCode == 503:
+		var headers ListPoolGrantsResponse503Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers503 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseDeletePoolGrantResponse parses an HTTP response from a DeletePoolGrantWithResponse call
+func ParseDeletePoolGrantResponse(rsp *http.Response) (*DeletePoolGrantResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeletePoolGrantResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case rsp.StatusCode == 204:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthenticated
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 406:
+		var dest NotAcceptable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON406 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 412:
+		var dest PreconditionFailed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON412 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooManyRequests
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON429 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest InternalError
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Unavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 504:
+		var dest DeadlineExceeded
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON504 = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 204:
+		var headers DeletePoolGrantResponse204Headers
+		if values := rsp.Header.Values("Dry-Run"); len(values) > 0 {
+			var value bool
+			if err := runtime.BindStyledParameterWithOptions("simple", "Dry-Run", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.DryRun = &value
+		}
+		response.Headers204 = &headers
+	case rsp.StatusCode == 401:
+		var headers DeletePoolGrantResponse401Headers
+		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "WWW-Authenticate", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.WWWAuthenticate = &value
+		}
+		response.Headers401 = &headers
+	case rsp.StatusCode == 412:
+		var headers DeletePoolGrantResponse412Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers412 = &headers
+	case rsp.StatusCode == 429:
+		var headers DeletePoolGrantResponse429Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
+	case rsp.StatusCode == 503:
+		var headers DeletePoolGrantResponse503Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers503 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseGetPoolGrantResponse parses an HTTP response from a GetPoolGrantWithResponse call
+func ParseGetPoolGrantResponse(rsp *http.Response) (*GetPoolGrantResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetPoolGrantResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Grant
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthenticated
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 406:
+		var dest NotAcceptable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON406 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooManyRequests
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON429 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest InternalError
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Unavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 504:
+		var dest DeadlineExceeded
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON504 = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers GetPoolGrantResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 401:
+		var headers GetPoolGrantResponse401Headers
+		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "WWW-Authenticate", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.WWWAuthenticate = &value
+		}
+		response.Headers401 = &headers
+	case rsp.StatusCode == 429:
+		var headers GetPoolGrantResponse429Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
+	case rsp.StatusCode == 503:
+		var headers GetPoolGrantResponse503Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers503 = &headers
+	}
+
+	return response, nil
+}
+
+// ParsePutPoolGrantResponse parses an HTTP response from a PutPoolGrantWithResponse call
+func ParsePutPoolGrantResponse(rsp *http.Response) (*PutPoolGrantResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &PutPoolGrantResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Grant
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest Grant
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthenticated
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 406:
+		var dest NotAcceptable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON406 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooManyRequests
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON429 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest InternalError
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Unavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 504:
+		var dest DeadlineExceeded
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON504 = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers PutPoolGrantResponse200Headers
+		if values := rsp.Header.Values("Dry-Run"); len(values) > 0 {
+			var value bool
+			if err := runtime.BindStyledParameterWithOptions("simple", "Dry-Run", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.DryRun = &value
+		}
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 201:
+		var headers PutPoolGrantResponse201Headers
+		if values := rsp.Header.Values("Dry-Run"); len(values) > 0 {
+			var value bool
+			if err := runtime.BindStyledParameterWithOptions("simple", "Dry-Run", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.DryRun = &value
+		}
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		if values := rsp.Header.Values("Location"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Location", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Location = value
+		}
+		response.Headers201 = &headers
+	case rsp.StatusCode == 401:
+		var headers PutPoolGrantResponse401Headers
+		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "WWW-Authenticate", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.WWWAuthenticate = &value
+		}
+		response.Headers401 = &headers
+	case rsp.StatusCode == 429:
+		var headers PutPoolGrantResponse429Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
+	case rsp.StatusCode == 503:
+		var headers PutPoolGrantResponse503Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers503 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListQuotasResponse parses an HTTP response from a ListQuotasWithResponse call
+func ParseListQuotasResponse(rsp *http.Response) (*ListQuotasResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListQuotasResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest QuotaList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthenticated
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 406:
+		var dest NotAcceptable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON406 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooManyRequests
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON429 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest InternalError
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Unavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 504:
+		var dest DeadlineExceeded
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON504 = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 401:
+		var headers ListQuotasResponse401Headers
+		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "WWW-Authenticate", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.WWWAuthenticate = &value
+		}
+		response.Headers401 = &headers
+	case rsp.StatusCode == 429:
+		var headers ListQuotasResponse429Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
+	case rsp.StatusCode == 503:
+		var headers ListQuotasResponse503Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers503 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseDeleteQuotaResponse parses an HTTP response from a DeleteQuotaWithResponse call
+func ParseDeleteQuotaResponse(rsp *http.Response) (*DeleteQuotaResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeleteQuotaResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case rsp.StatusCode == 204:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthenticated
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 406:
+		var dest NotAcceptable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON406 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 412:
+		var dest PreconditionFailed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON412 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooManyRequests
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON429 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest InternalError
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Unavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 504:
+		var dest DeadlineExceeded
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON504 = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 204:
+		var headers DeleteQuotaResponse204Headers
+		if values := rsp.Header.Values("Dry-Run"); len(values) > 0 {
+			var value bool
+			if err := runtime.BindStyledParameterWithOptions("simple", "Dry-Run", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.DryRun = &value
+		}
+		response.Headers204 = &headers
+	case rsp.StatusCode == 401:
+		var headers DeleteQuotaResponse401Headers
+		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "WWW-Authenticate", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.WWWAuthenticate = &value
+		}
+		response.Headers401 = &headers
+	case rsp.StatusCode == 412:
+		var headers DeleteQuotaResponse412Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers412 = &headers
+	case rsp.StatusCode == 429:
+		var headers DeleteQuotaResponse429Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
+	case rsp.StatusCode == 503:
+		var headers DeleteQuotaResponse503Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers503 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseGetQuotaResponse parses an HTTP response from a GetQuotaWithResponse call
+func ParseGetQuotaResponse(rsp *http.Response) (*GetQuotaResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetQuotaResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Quota
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthenticated
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 406:
+		var dest NotAcceptable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON406 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooManyRequests
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON429 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest InternalError
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Unavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 504:
+		var dest DeadlineExceeded
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON504 = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers GetQuotaResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 401:
+		var headers GetQuotaResponse401Headers
+		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "WWW-Authenticate", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.WWWAuthenticate = &value
+		}
+		response.Headers401 = &headers
+	case rsp.StatusCode == 429:
+		var headers GetQuotaResponse429Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
+	case rsp.StatusCode == 503:
+		var headers GetQuotaResponse503Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers503 = &headers
+	}
+
+	return response, nil
+}
+
+// ParsePutQuotaResponse parses an HTTP response from a PutQuotaWithResponse call
+func ParsePutQuotaResponse(rsp *http.Response) (*PutQuotaResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &PutQuotaResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Quota
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest Quota
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthenticated
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 406:
+		var dest NotAcceptable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON406 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 412:
+		var dest PreconditionFailed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON412 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 413:
+		var dest PayloadTooLarge
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON413 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 415:
+		var dest UnsupportedMediaType
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON415 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest ImmutableField
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON422 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooManyRequests
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON429 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest InternalError
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Unavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 504:
+		var dest DeadlineExceeded
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON504 = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers PutQuotaResponse200Headers
+		if values := rsp.Header.Values("Dry-Run"); len(values) > 0 {
+			var value bool
+			if err := runtime.BindStyledParameterWithOptions("simple", "Dry-Run", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.DryRun = &value
+		}
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 201:
+		var headers PutQuotaResponse201Headers
+		if values := rsp.Header.Values("Dry-Run"); len(values) > 0 {
+			var value bool
+			if err := runtime.BindStyledParameterWithOptions("simple", "Dry-Run", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.DryRun = &value
+		}
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		if values := rsp.Header.Values("Location"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Location", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Location = value
+		}
+		response.Headers201 = &headers
+	case rsp.StatusCode == 401:
+		var headers PutQuotaResponse401Headers
+		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "WWW-Authenticate", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.WWWAuthenticate = &value
+		}
+		response.Headers401 = &headers
+	case rsp.StatusCode == 412:
+		var headers PutQuotaResponse412Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers412 = &headers
+	case rsp.StatusCode == 429:
+		var headers PutQuotaResponse429Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
+	case rsp.StatusCode == 503:
+		var headers PutQuotaResponse503Headers
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -12278,6 +21466,20 @@ func ParseListSpacesResponse(rsp *http.Response) (*ListSpacesResponse, error) {
 		response.Headers401 = &headers
 	case rsp.StatusCode == 429:
 		var headers ListSpacesResponse429Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -12459,6 +21661,20 @@ func ParseCreateSpaceResponse(rsp *http.Response) (*CreateSpaceResponse, error) 
 		response.Headers401 = &headers
 	case rsp.StatusCode == 429:
 		var headers CreateSpaceResponse429Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -12611,6 +21827,20 @@ func ParseDeleteSpaceResponse(rsp *http.Response) (*DeleteSpaceResponse, error) 
 		response.Headers412 = &headers
 	case rsp.StatusCode == 429:
 		var headers DeleteSpaceResponse429Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -12743,6 +21973,20 @@ func ParseGetSpaceResponse(rsp *http.Response) (*GetSpaceResponse, error) {
 		response.Headers401 = &headers
 	case rsp.StatusCode == 429:
 		var headers GetSpaceResponse429Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -12927,6 +22171,20 @@ func ParsePatchSpaceResponse(rsp *http.Response) (*PatchSpaceResponse, error) {
 		response.Headers412 = &headers
 	case rsp.StatusCode == 429:
 		var headers PatchSpaceResponse429Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -12937,6 +22195,631 @@ func ParsePatchSpaceResponse(rsp *http.Response) (*PatchSpaceResponse, error) {
 		response.Headers429 = &headers
 	case rsp.StatusCode == 503:
 		var headers PatchSpaceResponse503Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers503 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListSpaceGrantsResponse parses an HTTP response from a ListSpaceGrantsWithResponse call
+func ParseListSpaceGrantsResponse(rsp *http.Response) (*ListSpaceGrantsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListSpaceGrantsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest GrantList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthenticated
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 406:
+		var dest NotAcceptable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON406 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooManyRequests
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON429 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest InternalError
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Unavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 504:
+		var dest DeadlineExceeded
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON504 = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 401:
+		var headers ListSpaceGrantsResponse401Headers
+		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "WWW-Authenticate", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.WWWAuthenticate = &value
+		}
+		response.Headers401 = &headers
+	case rsp.StatusCode == 429:
+		var headers ListSpaceGrantsResponse429Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
+	case rsp.StatusCode == 503:
+		var headers ListSpaceGrantsResponse503Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers503 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseDeleteSpaceGrantResponse parses an HTTP response from a DeleteSpaceGrantWithResponse call
+func ParseDeleteSpaceGrantResponse(rsp *http.Response) (*DeleteSpaceGrantResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeleteSpaceGrantResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case rsp.StatusCode == 204:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthenticated
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 406:
+		var dest NotAcceptable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON406 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 412:
+		var dest PreconditionFailed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON412 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooManyRequests
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON429 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest InternalError
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Unavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 504:
+		var dest DeadlineExceeded
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON504 = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 204:
+		var headers DeleteSpaceGrantResponse204Headers
+		if values := rsp.Header.Values("Dry-Run"); len(values) > 0 {
+			var value bool
+			if err := runtime.BindStyledParameterWithOptions("simple", "Dry-Run", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.DryRun = &value
+		}
+		response.Headers204 = &headers
+	case rsp.StatusCode == 401:
+		var headers DeleteSpaceGrantResponse401Headers
+		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "WWW-Authenticate", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.WWWAuthenticate = &value
+		}
+		response.Headers401 = &headers
+	case rsp.StatusCode == 412:
+		var headers DeleteSpaceGrantResponse412Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers412 = &headers
+	case rsp.StatusCode == 429:
+		var headers DeleteSpaceGrantResponse429Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
+	case rsp.StatusCode == 503:
+		var headers DeleteSpaceGrantResponse503Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers503 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseGetSpaceGrantResponse parses an HTTP response from a GetSpaceGrantWithResponse call
+func ParseGetSpaceGrantResponse(rsp *http.Response) (*GetSpaceGrantResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetSpaceGrantResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Grant
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthenticated
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 406:
+		var dest NotAcceptable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON406 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooManyRequests
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON429 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest InternalError
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Unavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 504:
+		var dest DeadlineExceeded
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON504 = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers GetSpaceGrantResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 401:
+		var headers GetSpaceGrantResponse401Headers
+		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "WWW-Authenticate", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.WWWAuthenticate = &value
+		}
+		response.Headers401 = &headers
+	case rsp.StatusCode == 429:
+		var headers GetSpaceGrantResponse429Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
+	case rsp.StatusCode == 503:
+		var headers GetSpaceGrantResponse503Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers503 = &headers
+	}
+
+	return response, nil
+}
+
+// ParsePutSpaceGrantResponse parses an HTTP response from a PutSpaceGrantWithResponse call
+func ParsePutSpaceGrantResponse(rsp *http.Response) (*PutSpaceGrantResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &PutSpaceGrantResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Grant
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest Grant
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthenticated
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 406:
+		var dest NotAcceptable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON406 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooManyRequests
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON429 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest InternalError
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Unavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 504:
+		var dest DeadlineExceeded
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON504 = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers PutSpaceGrantResponse200Headers
+		if values := rsp.Header.Values("Dry-Run"); len(values) > 0 {
+			var value bool
+			if err := runtime.BindStyledParameterWithOptions("simple", "Dry-Run", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.DryRun = &value
+		}
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 201:
+		var headers PutSpaceGrantResponse201Headers
+		if values := rsp.Header.Values("Dry-Run"); len(values) > 0 {
+			var value bool
+			if err := runtime.BindStyledParameterWithOptions("simple", "Dry-Run", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.DryRun = &value
+		}
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		if values := rsp.Header.Values("Location"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Location", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Location = value
+		}
+		response.Headers201 = &headers
+	case rsp.StatusCode == 401:
+		var headers PutSpaceGrantResponse401Headers
+		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "WWW-Authenticate", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.WWWAuthenticate = &value
+		}
+		response.Headers401 = &headers
+	case rsp.StatusCode == 429:
+		var headers PutSpaceGrantResponse429Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
+	case rsp.StatusCode == 503:
+		var headers PutSpaceGrantResponse503Headers
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -13006,6 +22889,13 @@ func ParseGetVersionResponse(rsp *http.Response) (*GetVersionResponse, error) {
 		}
 		response.ApplicationProblemJSON500 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Unavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 504:
 		var dest DeadlineExceeded
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -13028,6 +22918,20 @@ func ParseGetVersionResponse(rsp *http.Response) (*GetVersionResponse, error) {
 		response.Headers401 = &headers
 	case rsp.StatusCode == 429:
 		var headers GetVersionResponse429Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -13036,6 +22940,138 @@ func ParseGetVersionResponse(rsp *http.Response) (*GetVersionResponse, error) {
 			headers.RetryAfter = &value
 		}
 		response.Headers429 = &headers
+	case rsp.StatusCode == 503:
+		var headers GetVersionResponse503Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers503 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseGetWhoamiResponse parses an HTTP response from a GetWhoamiWithResponse call
+func ParseGetWhoamiResponse(rsp *http.Response) (*GetWhoamiResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetWhoamiResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Whoami
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthenticated
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 406:
+		var dest NotAcceptable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON406 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooManyRequests
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON429 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest InternalError
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Unavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 504:
+		var dest DeadlineExceeded
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON504 = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 401:
+		var headers GetWhoamiResponse401Headers
+		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "WWW-Authenticate", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.WWWAuthenticate = &value
+		}
+		response.Headers401 = &headers
+	case rsp.StatusCode == 429:
+		var headers GetWhoamiResponse429Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
+	case rsp.StatusCode == 503:
+		var headers GetWhoamiResponse503Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers503 = &headers
 	}
 
 	return response, nil

@@ -3,6 +3,7 @@
 -- allocations: every held block is one row: claims, child pools, reservations, root pools' holds on their space.
 -- project_id is the project that owns the container; it depends on container_id alone, and comes first so that
 -- the key also serves "all allocations of a project" without another index.
+-- since is when the present holder got the block in the present phase; what was before is in history.
 -- allocations_id_key serves GET, DELETE and re-binding by name (an allocation's name is its id).
 CREATE TABLE IF NOT EXISTS allocations (
     region            crdb_internal_region NOT NULL,
@@ -21,6 +22,7 @@ CREATE TABLE IF NOT EXISTS allocations (
     reclaim_policy    TEXT        NOT NULL,
     owner_ref         JSONB,
     reason            TEXT        NOT NULL,
+    since             TIMESTAMPTZ NOT NULL,
     revision          UUID        NOT NULL,
     created_at        TIMESTAMPTZ NOT NULL,
     updated_at        TIMESTAMPTZ NOT NULL,

@@ -18,8 +18,10 @@ func run() int {
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	version, commit := app.Version()
+	database := cli.RealDatabase()
+	database.Bootstrap = app.Bootstrap
 	return cli.Run(ctx, os.Args[1:], cli.Surroundings{
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Env: os.LookupEnv,
-		Version: version, Commit: commit, Database: cli.RealDatabase(),
+		Version: version, Commit: commit, Database: database, Secret: cli.TerminalSecret(ctx, os.Stdin, os.Stderr),
 	})
 }

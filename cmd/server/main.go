@@ -37,7 +37,7 @@ func run(args, environ []string, stdout, stderr io.Writer) int {
 		_, _ = fmt.Fprintf(stderr, "server: %v\n", err)
 		return 1
 	}
-	app.Greet(stdout, config, a.Addr())
+	a.Greet(stdout)
 	failed := a.Wait(ctx)
 	stop() // a second signal ends the process at once
 	if err := errors.Join(failed, a.Close(context.Background())); err != nil {

@@ -4,38 +4,58 @@ import (
 	"context"
 	"net/netip"
 
+	"github.com/carve-ipam/carve/internal/alloc/space"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// GetAllocation reads one allocation of a project's pools. Its name is its id.
+// GetAllocation reads one allocation: of a project's pools, or that the project holds of another's. Its name is its id.
 func (s *Service) GetAllocation(ctx context.Context, project, name string) (ipam.Allocation, error) {
 	_, key, err := s.enter(ctx, tenancy.AllocationsRead, project)
 	if err != nil {
 		return ipam.Allocation{}, err
 	}
+	a, err := allocationOfBoth(ctx, s.store, key, name)
+	return seenBy(key, a), err
+}
+
+// allocationOfBoth finds an allocation for either of the two projects that it concerns: the pool's owner and the holder.
+func allocationOfBoth(ctx context.Context, read Reader, key ProjectKey, name string) (ipam.Allocation, error) {
 	id, err := ipam.ParseID(name)
 	if err != nil {
 		return ipam.Allocation{}, allocationNotFound(key, name)
 	}
-	return s.store.AllocationGet(ctx, key, id)
+	a, found, err := ignoreNotFound(read.AllocationGetByID(ctx, id))
+	if err != nil {
+		return ipam.Allocation{}, err
+	}
+	if !found || a.Purpose == ipam.PurposeRootPool || (a.ProjectID != key.ID && a.HolderProjectID != key.ID) {
+		return ipam.Allocation{}, allocationNotFound(key, name)
+	}
+	return a, nil
+}
+
+// seenBy is an allocation as a project may see it. The owner of the pool sees of another project's claim the block and the
+// project, and not its name, its owner, nor who made it.
+func seenBy(project ProjectKey, a ipam.Allocation) ipam.Allocation {
+	if a.Purpose == ipam.PurposeClaim && a.HolderProjectID != project.ID {
+		a.Holder.Name, a.OwnerRef, a.CreatedBy = "", nil, ""
+	}
+	return a
 }
 
 func allocationNotFound(key ProjectKey, name string) error {
 	return ipam.Errorf(ipam.CodeNotFound, "Allocation %q was not found in project %q.", name, key.Name)
 }
 
-// DeleteAllocation gives a retained block back. A bound allocation goes with its holder and is refused here.
+// DeleteAllocation gives a retained block back. A bound allocation goes with its holder and is refused here. The pool's owner may do it,
+// and the project that holds the block.
 func (s *Service) DeleteAllocation(ctx context.Context, project, name string, r Request) error {
 	_, key, err := s.enter(ctx, tenancy.AllocationsWrite, project)
 	if err != nil {
 		return err
 	}
-	id, err := ipam.ParseID(name)
-	if err != nil {
-		return allocationNotFound(key, name)
-	}
-	first, err := s.store.AllocationGet(ctx, key, id)
+	first, err := allocationOfBoth(ctx, s.store, key, name)
 	if err != nil {
 		return err
 	}
@@ -44,9 +64,12 @@ func (s *Service) DeleteAllocation(ctx context.Context, project, name string, r 
 		return err
 	}
 	defer release()
+	now := s.now()
+	// In the trail of the project whose caller did it: the other one does not learn who that was.
+	event := attempt(ctx, now, key.ID, kindAllocation, name)
 	_, err = settled(ctx, s, "allocation_delete", r.DryRun, func(ctx context.Context, tx Tx) (struct{}, error) {
 		var none struct{}
-		a, err := tx.AllocationGet(ctx, key, id)
+		a, err := allocationOfBoth(ctx, tx, key, name)
 		if err != nil {
 			return none, err
 		}
@@ -54,31 +77,59 @@ func (s *Service) DeleteAllocation(ctx context.Context, project, name string, r 
 			return none, err
 		}
 		if a.Phase != ipam.PhaseRetained {
-			e := ipam.Errorf(ipam.CodeInUse, "Allocation %s (%s) is bound: delete its %s instead.", a.ID, a.Block, holderWord(a))
-			if a.Holder != (ipam.Ref{}) {
-				e.Figures.ConflictsWith = []string{a.Holder.String()}
-			}
-			return none, e
+			return none, stillBound(key, a)
 		}
-		pool, err := tx.PoolGetByID(ctx, a.ContainerID)
+		ch, err := releaseRetained(ctx, tx, a, event)
 		if err != nil {
 			return none, err
 		}
-		c, freed := PoolContainer(pool), []netip.Prefix{a.Block}
-		free, err := tx.FreeRead(ctx, c, reads(c, freed, nil))
-		if err != nil {
-			return none, err
-		}
-		k, err := newCarver(c, freed, free)
-		if err != nil {
-			return none, err
-		}
-		return none, tx.Write(ctx, Changes{Free: []FreeChange{k.change()}, AllocationDelete: []ipam.Allocation{a}})
+		return none, tx.Write(ctx, ch)
 	}, func(ctx context.Context) (struct{}, bool, error) {
-		_, found, err := ignoreNotFound(s.store.AllocationGet(ctx, key, id))
+		_, found, err := ignoreNotFound(s.store.AllocationGetByID(ctx, first.ID))
 		return struct{}{}, !found, err
 	})
 	return err
+}
+
+// releaseRetained is what giving a retained block back changes. The addresses have counted for the project that holds them.
+func releaseRetained(ctx context.Context, tx Tx, a ipam.Allocation, event ipam.Event) (Changes, error) {
+	pool, err := tx.PoolGetByID(ctx, a.ContainerID)
+	if err != nil {
+		return Changes{}, err
+	}
+	c, freed := PoolContainer(pool), []netip.Prefix{a.Block}
+	facts, err := tx.GroupRead(ctx, c, reads(c, freed, nil), GroupQuery{Projects: []ipam.ID{a.HolderProjectID}, Shard: shardOf(a.ContainerID)})
+	if err != nil {
+		return Changes{}, err
+	}
+	k, err := newCarver(c, freed, facts.Free)
+	if err != nil {
+		return Changes{}, err
+	}
+	e, err := effected(event, recordedAllocation(a), nil)
+	if err != nil {
+		return Changes{}, err
+	}
+	l := newLedger(tx, facts.Quotas)
+	l.give(a.HolderProjectID, a.Pool, pool.Family(), ipam.Usage{Addresses: space.Size(a.Block)})
+	ch := Changes{
+		Free: []FreeChange{k.change()}, AllocationDelete: []ipam.Allocation{a},
+		Events: []ipam.Event{e}, History: []ipam.Hold{endedHold(a, event.At)},
+	}
+	l.into(&ch)
+	return ch, nil
+}
+
+// stillBound says what to delete instead of a bound allocation.
+func stillBound(key ProjectKey, a ipam.Allocation) error {
+	if a.Purpose == ipam.PurposeClaim && a.HolderProjectID != key.ID {
+		return ipam.Errorf(ipam.CodeInUse, "Allocation %s (%s) is bound: project %q has claimed it, and alone can release it.", a.ID, a.Block, a.Holder.Project)
+	}
+	e := ipam.Errorf(ipam.CodeInUse, "Allocation %s (%s) is bound: delete its %s instead.", a.ID, a.Block, holderWord(a))
+	if a.Holder != (ipam.Ref{}) {
+		e.Figures.ConflictsWith = []string{a.Holder.String()}
+	}
+	return e
 }
 
 func holderWord(a ipam.Allocation) string {

@@ -2,7 +2,9 @@ package alloc_test
 
 import (
 	"context"
+	"reflect"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -19,7 +21,9 @@ func TestNothingIsDoneForStrangers(t *testing.T) {
 	made := b.claim(t, claim("c", "net", 32, retain))
 	before := b.dump(t)
 	id := made.AllocationID.String()
-	for name, run := range map[string]func(ctx context.Context) error{
+	// What needs no role of a project is answered otherwise to somebody without any.
+	elsewhere := map[string]ipam.Code{"CreateProject": ipam.CodePermissionDenied, "ListProjects": "", "Whoami": ""}
+	cases := map[string]func(ctx context.Context) error{
 		"CreateProject": func(ctx context.Context) error {
 			_, err := b.CreateProject(ctx, ipam.Project{Metadata: meta("x")}, alloc.Request{})
 			return err
@@ -90,11 +94,75 @@ func TestNothingIsDoneForStrangers(t *testing.T) {
 			_, err := b.ListAllocations(ctx, project, alloc.Filter{}, 1, "")
 			return err
 		},
+		"ListMembers": func(ctx context.Context) error { _, err := b.ListMembers(ctx, project, 1, ""); return err },
+		"GetMember":   func(ctx context.Context) error { _, err := b.GetMember(ctx, project, "x"); return err },
+		"PutMember": func(ctx context.Context) error {
+			_, err := b.PutMember(ctx, project, ipam.Member{Metadata: meta("x"), Spec: ipam.MemberSpec{Role: "viewer"}}, alloc.Request{})
+			return err
+		},
+		"DeleteMember": func(ctx context.Context) error { return b.DeleteMember(ctx, project, "x", alloc.Request{}) },
+		"ListKeys":     func(ctx context.Context) error { _, err := b.ListKeys(ctx, project, 1, ""); return err },
+		"GetKey":       func(ctx context.Context) error { _, err := b.GetKey(ctx, project, "x"); return err },
+		"CreateKey": func(ctx context.Context) error {
+			_, err := b.CreateKey(ctx, project, ipam.APIKey{Metadata: meta("x"), Spec: ipam.APIKeySpec{Role: "viewer"}}, alloc.Request{})
+			return err
+		},
+		"DeleteKey":      func(ctx context.Context) error { return b.DeleteKey(ctx, project, "x", alloc.Request{}) },
+		"ListPoolGrants": func(ctx context.Context) error { _, err := b.ListPoolGrants(ctx, project, "net", 1, ""); return err },
+		"GetPoolGrant":   func(ctx context.Context) error { _, err := b.GetPoolGrant(ctx, project, "net", "*"); return err },
+		"PutPoolGrant": func(ctx context.Context) error {
+			_, err := b.PutPoolGrant(ctx, project, "net", "*", alloc.Request{})
+			return err
+		},
+		"DeletePoolGrant": func(ctx context.Context) error { return b.DeletePoolGrant(ctx, project, "net", "*", alloc.Request{}) },
+		"ListSpaceGrants": func(ctx context.Context) error {
+			_, err := b.ListSpaceGrants(ctx, project, "default", 1, "")
+			return err
+		},
+		"GetSpaceGrant": func(ctx context.Context) error { _, err := b.GetSpaceGrant(ctx, project, "default", "*"); return err },
+		"PutSpaceGrant": func(ctx context.Context) error {
+			_, err := b.PutSpaceGrant(ctx, project, "default", "*", alloc.Request{})
+			return err
+		},
+		"DeleteSpaceGrant": func(ctx context.Context) error {
+			return b.DeleteSpaceGrant(ctx, project, "default", "*", alloc.Request{})
+		},
+		"ListQuotas": func(ctx context.Context) error { _, err := b.ListQuotas(ctx, project, 1, ""); return err },
+		"GetQuota":   func(ctx context.Context) error { _, err := b.GetQuota(ctx, project, "x"); return err },
+		"PutQuota": func(ctx context.Context) error {
+			one := int64(1)
+			_, err := b.PutQuota(ctx, project, ipam.Quota{Metadata: meta("x"), Spec: ipam.QuotaSpec{Limits: ipam.QuotaLimits{Claims: &one}}}, alloc.Request{})
+			return err
+		},
+		"DeleteQuota": func(ctx context.Context) error { return b.DeleteQuota(ctx, project, "x", alloc.Request{}) },
+		"ListEvents": func(ctx context.Context) error {
+			_, err := b.ListEvents(ctx, project, alloc.EventFilter{}, 1, "")
+			return err
+		},
+		"GetHistory": func(ctx context.Context) error {
+			_, err := b.GetHistory(ctx, project, address("10.0.0.1"), time.Time{}, 1, "")
+			return err
+		},
+		"Whoami":           func(ctx context.Context) error { _, err := b.Whoami(ctx); return err },
 		"DeleteAllocation": func(ctx context.Context) error { return b.DeleteAllocation(ctx, project, id, alloc.Request{}) },
-	} {
+	}
+	for method := range reflect.TypeFor[*alloc.Service]().Methods() {
+		switch name := method.Name; name {
+		case "Admit": // asks, and records
+		case "EnsurePlatform", "EnsureBootstrap", "Bootstrap": // of the server and its operator, who need no leave
+		case "Waiting", "Lanes", "Users": // of the tests
+		default:
+			require.Contains(t, cases, name)
+		}
+	}
+	for name, run := range cases {
 		t.Run(name, func(t *testing.T) {
 			refused(t, run(t.Context()), ipam.CodeUnauthenticated)
-			refused(t, run(tenancy.WithPrincipal(t.Context(), tenancy.Principal{Subject: "stranger"})), ipam.CodeNotFound)
+			want, ok := elsewhere[name]
+			if !ok {
+				want = ipam.CodeNotFound
+			}
+			require.Equal(t, want, ipam.CodeOf(run(tenancy.WithPrincipal(t.Context(), tenancy.Principal{Subject: "stranger"}))))
 		})
 	}
 	require.Equal(t, before, b.dump(t))

@@ -9,7 +9,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/carve-ipam/carve/internal/alloc/space"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
@@ -41,7 +40,7 @@ func (s *Service) CreateClaimBatch(ctx context.Context, project string, claims [
 			return none, ipam.Invalid(itemPointer(i)+"/metadata/name", "is the same as that of claim %d of this batch.", j)
 		}
 		names[c.Name] = i
-		b.items[i] = batchItem{claim: c, random: ipam.NewID()}
+		b.items[i] = batchItem{claim: c, random: ipam.NewID(), event: attempt(ctx, c.CreatedAt, key.ID, kindClaim, c.Name)}
 	}
 	return once(ctx, s, key.ID, r, nil, func(ctx context.Context) ([]ipam.Claim, error) {
 		return s.bindBatch(ctx, &b)
@@ -52,11 +51,14 @@ type batch struct {
 	key     ProjectKey
 	request Request
 	items   []batchItem
+
+	selected map[string][]ipam.Pool // what each selector finds, by its text
 }
 
 type batchItem struct {
 	claim  ipam.Claim
 	random ipam.ID
+	event  ipam.Event // without the effect
 	choice *choice
 }
 
@@ -84,12 +86,19 @@ func (s *Service) bindBatch(ctx context.Context, b *batch) ([]ipam.Claim, error)
 		return nil, err
 	}
 	defer release()
+	at := s.now() // not before its turn: see member.stamp
+	for i := range b.items {
+		b.items[i].claim.CreatedAt, b.items[i].claim.UpdatedAt = at, at
+	}
 	bound, err := settled(ctx, s, "claim_batch", b.request.DryRun, func(ctx context.Context, tx Tx) ([]ipam.Claim, error) {
 		return s.batchTx(ctx, tx, b, byPool)
 	}, func(ctx context.Context) ([]ipam.Claim, bool, error) {
 		return s.readBatch(ctx, b)
 	})
 	if c, ok := asConflict(err); ok && len(c.AnswerKeys) == 0 && len(c.ClaimRefs) > 0 { // a used key: once looks again
+		if err := stillThere(ctx, s.store, b.key); err != nil {
+			return nil, err
+		}
 		for i, it := range b.items {
 			if it.claim.Name != c.ClaimRefs[0].Name {
 				continue
@@ -103,11 +112,19 @@ func (s *Service) bindBatch(ctx context.Context, b *batch) ([]ipam.Claim, error)
 	return bound, err
 }
 
+// maxSelectors and maxAsks bound what a batch has looked for before its transaction. Claims that ask for the same count once.
+const (
+	maxSelectors = 16
+	maxAsks      = 128
+)
+
 // batchPools resolves each item's pools, once for all items that ask for the same, and answers who may draw on each pool.
 func (s *Service) batchPools(ctx context.Context, b *batch) (map[ipam.ID][]*choice, error) {
-	named := map[string]*ipam.Pool{}
+	named := map[ipam.Ref]*ipam.Pool{}
 	choices := map[string]*choice{}
 	byPool := map[ipam.ID][]*choice{}
+	b.selected = map[string][]ipam.Pool{}
+	asks := 0
 	for i := range b.items {
 		it := &b.items[i]
 		ask := it.claim.Spec
@@ -120,17 +137,24 @@ func (s *Service) batchPools(ctx context.Context, b *batch) (map[ipam.ID][]*choi
 			it.choice.items = append(it.choice.items, i)
 			continue
 		}
-		name := ask.PoolRef.Name
-		if _, seen := named[name]; name != "" && !seen {
-			p, found, err := ignoreNotFound(s.store.PoolGet(ctx, b.key, name))
+		if ask.PoolSelector != nil {
+			if asks++; asks > maxAsks {
+				return nil, inItem(ipam.Invalid("/spec/poolSelector", "is in more than the %d different requests that a batch may make by selectors.", maxAsks), i)
+			}
+		}
+		ref := ask.PoolRef
+		if _, seen := named[ref]; ref != (ipam.Ref{}) && !seen {
+			facts, err := s.store.ClaimLookup(ctx, ClaimQuery{Project: b.key, Pool: ref, Now: it.claim.CreatedAt})
 			if err != nil {
 				return nil, err
 			}
-			if named[name] = nil; found {
-				named[name] = &p
-			}
+			named[ref] = usable(b.key, facts)
 		}
-		pools, err := s.eligible(ctx, s.store, b.key, it.claim.Spec, named[name])
+		found, err := b.candidates(ctx, s.store, ask.PoolSelector)
+		if err != nil {
+			return nil, inItem(err, i)
+		}
+		pools, err := eligible(b.key, it.claim.Spec, named[ref], found)
 		if err != nil {
 			return nil, inItem(err, i)
 		}
@@ -150,134 +174,25 @@ func (s *Service) batchPools(ctx context.Context, b *batch) (map[ipam.ID][]*choi
 	return byPool, nil
 }
 
-// batchTx is one attempt of the transaction claim_batch. Pools are opened when an item comes to them.
-func (s *Service) batchTx(ctx context.Context, tx Tx, b *batch, byPool map[ipam.ID][]*choice) ([]ipam.Claim, error) {
-	opened := map[ipam.ID]*batchPool{}
-	var order []*batchPool
-	var ch Changes
-	bound := make([]ipam.Claim, len(b.items))
-	for i, it := range b.items {
-		served := false
-		for _, p := range it.choice.pools {
-			t := opened[p.UID]
-			if t == nil {
-				var err error
-				if t, err = openBatchPool(ctx, tx, p, b.items, byPool[p.UID]); err != nil {
-					return nil, err
-				}
-				opened[p.UID], order = t, append(order, t)
-			}
-			c, ok := t.take(i, it.claim)
-			if !ok {
-				continue
-			}
-			bound[i], served = c, true
-			ch.ClaimInsert = append(ch.ClaimInsert, c)
-			ch.AllocationInsert = append(ch.AllocationInsert, allocationOf(c, t.pool))
-			break
-		}
-		if !served {
-			return nil, s.batchRefusal(ctx, tx, it, i, opened)
-		}
+// candidates is the pools of a selector, read once for all items with the same one.
+func (b *batch) candidates(ctx context.Context, read Reader, sel *ipam.Selector) ([]ipam.Pool, error) {
+	if sel == nil {
+		return nil, nil
 	}
-	for _, t := range order {
-		ch.Free = append(ch.Free, t.carver.change())
-	}
-	stored, err := answers(b.key.ID, b.request, b.items[0].claim.CreatedAt, bound)
+	text, err := json.Marshal(sel)
 	if err != nil {
-		return nil, err
+		return nil, ipam.Errorf(ipam.CodeInternal, "The batch cannot be read.").Because(err)
 	}
-	ch.Answers = stored
-	return bound, tx.Write(ctx, ch)
-}
-
-// batchPool is one pool of a batch: as it is in the transaction, with the rows that any of the items might need.
-type batchPool struct {
-	pool   ipam.Pool
-	carver *carver
-	wishes map[int]space.Wish // by item
-}
-
-func openBatchPool(ctx context.Context, tx Tx, known ipam.Pool, items []batchItem, choices []*choice) (*batchPool, error) {
-	pool, err := tx.PoolGetByID(ctx, known.UID)
-	if err != nil {
-		return nil, err
+	found, known := b.selected[string(text)]
+	if known {
+		return found, nil
 	}
-	var wishes []space.Wish
-	var owners []int
-	for _, c := range choices {
-		for _, i := range c.items {
-			if w, err := wanted(items[i].claim.Spec, pool); err == nil {
-				wishes, owners = append(wishes, claimWish(w, pool, items[i].random, tx.Attempt())), append(owners, i)
-			}
-		}
+	if len(b.selected) == maxSelectors {
+		return nil, ipam.Invalid("/spec/poolSelector", "is one more than the %d different selectors that a batch may have.", maxSelectors)
 	}
-	space.ShareStart(pool.Block, wishes)
-	c := PoolContainer(pool)
-	free, err := tx.FreeRead(ctx, c, reads(c, nil, wishes))
-	if err != nil {
-		return nil, err
-	}
-	k, err := newCarver(c, nil, free)
-	if err != nil {
-		return nil, err
-	}
-	t := &batchPool{pool: pool, carver: k, wishes: make(map[int]space.Wish, len(owners))}
-	for n, i := range owners {
-		t.wishes[i] = wishes[n]
-	}
-	return t, nil
-}
-
-// take serves item i from this pool, if it has room.
-func (t *batchPool) take(i int, c ipam.Claim) (ipam.Claim, bool) {
-	wish, ok := t.wishes[i]
-	if !ok {
-		return c, false
-	}
-	block, ok := t.carver.take(wish)
-	if !ok {
-		return c, false
-	}
-	c.Block, c.Pool, c.PoolID, c.PoolProjectID = block, t.pool.Ref(), t.pool.UID, t.pool.ProjectID
-	return c, true
-}
-
-// batchRefusal says which item could not be served. What the items before it would have taken is not in the figures:
-// nothing was taken.
-func (s *Service) batchRefusal(ctx context.Context, read Reader, it batchItem, i int, tables map[ipam.ID]*batchPool) error {
-	var (
-		fit        []ipam.Pool // whose policy, as it is now, admits the item
-		containers []Container
-		last       want
-		refused    error
-	)
-	for _, pool := range it.choice.all {
-		if t := tables[pool.UID]; t != nil {
-			pool = t.pool
-		}
-		w, err := wanted(it.claim.Spec, pool)
-		if err != nil {
-			refused = err
-			continue
-		}
-		fit, containers, last = append(fit, pool), append(containers, PoolContainer(pool)), w
-	}
-	switch {
-	case len(fit) == 0:
-		return inBatch(refused, i)
-	case last.exact.IsValid():
-		return inBatch(takenRefusal(ctx, read, fit[len(fit)-1], last.exact, exactPointer(it.claim.Spec), ProjectKey{ID: it.claim.ProjectID, Name: it.claim.Project}), i)
-	}
-	found, err := read.Stocks(ctx, containers)
-	if err != nil {
-		return err
-	}
-	stocks := make([]ipam.Stock, len(fit))
-	for n, p := range fit {
-		stocks[n] = found[p.UID]
-	}
-	return inBatch(exhausted(fit, stocks, last.bits), i)
+	found, err = candidates(ctx, read, b.key, sel)
+	b.selected[string(text)] = found
+	return found, err
 }
 
 // readBatch finds out whether the batch was committed: all of it or none, so that one claim found by its id is proof. A claim
@@ -328,11 +243,20 @@ func inItem(err error, i int) error {
 	return &c
 }
 
-// inBatch is inItem for refusals by a pool, which the items before this one may have caused.
+// inBatch is inItem for refusals by a pool or a quota, which the items before this one may have caused.
 func inBatch(err error, i int) error {
 	err = inItem(err, i)
-	if e, ok := err.(*ipam.Error); ok && i > 0 && e.Code == ipam.CodePoolExhausted { //nolint:errorlint // see inItem
-		e.Message = "The batch does not fit, at claim " + strconv.Itoa(i) + "; nothing was claimed. Before the batch: " + e.Message
+	e, ok := err.(*ipam.Error) //nolint:errorlint // see inItem
+	if !ok || i == 0 {
+		return err
+	}
+	refused := "The batch does not fit, at claim " + strconv.Itoa(i) + "; nothing was claimed. "
+	switch e.Code {
+	case ipam.CodePoolExhausted:
+		e.Message = refused + "Before the batch: " + e.Message
+	case ipam.CodeQuotaExceeded:
+		e.Message = refused + "Counted up to that claim: " + e.Message
+	default:
 	}
 	return err
 }

@@ -3,15 +3,12 @@ package alloc
 import (
 	"context"
 	"errors"
-	"net/netip"
+	"slices"
 
 	"github.com/carve-ipam/carve/internal/alloc/space"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
-
-// eligiblePage is how many pools one read of a selector's candidates fetches.
-const eligiblePage = 500
 
 // CreateClaim binds one block, or answers why not. The claim exists if and only if it is bound.
 func (s *Service) CreateClaim(ctx context.Context, project string, c ipam.Claim, r Request) (Result[ipam.Claim], error) {
@@ -34,9 +31,9 @@ func (s *Service) createClaim(ctx context.Context, project string, c ipam.Claim,
 	if err != nil {
 		return none, err
 	}
-	random := ipam.NewID()
+	random, event := ipam.NewID(), attempt(ctx, c.CreatedAt, key.ID, kindClaim, c.Name)
 	for range maxRounds {
-		facts, err := s.store.ClaimLookup(ctx, ClaimQuery{Project: key, Name: c.Name, Pool: c.Spec.PoolRef.Name, Key: r.Key, Now: s.now()})
+		facts, err := s.store.ClaimLookup(ctx, ClaimQuery{Project: key, Name: c.Name, Pool: c.Spec.PoolRef, Key: r.Key, Now: s.now()})
 		if err != nil {
 			return none, err
 		}
@@ -46,13 +43,16 @@ func (s *Service) createClaim(ctx context.Context, project string, c ipam.Claim,
 			}
 			return answer, err
 		}
-		pools, err := s.eligible(ctx, s.store, key, c.Spec, facts.Pool)
+		pools, err := s.poolsFor(ctx, key, c.Spec, facts)
 		if err != nil {
 			return none, err
 		}
-		bound, err := s.bind(ctx, key, c, pools, random, r)
-		if _, conflict := asConflict(err); conflict {
-			continue // somebody made this claim, or used this key, since we looked
+		bound, err := s.bind(ctx, key, c, event, pools, random, r)
+		if _, conflict := asConflict(err); conflict { // somebody made this claim, or used this key, since we looked; or the project is gone
+			if err := stillThere(ctx, s.store, key); err != nil {
+				return none, err
+			}
+			continue
 		}
 		if err != nil {
 			if answer, ok := s.madeMeanwhile(ctx, key, c, r, put); ok {
@@ -82,9 +82,6 @@ func (s *Service) madeMeanwhile(ctx context.Context, key ProjectKey, c ipam.Clai
 func (s *Service) prepareClaim(c ipam.Claim, key ProjectKey, who tenancy.Principal) (ipam.Claim, error) {
 	if err := checkNew(&c.Metadata, c.Spec.Check()); err != nil {
 		return c, err
-	}
-	if ref := c.Spec.PoolRef; ref != (ipam.Ref{}) && ref.Project != key.Name {
-		return c, at(ipam.Errorf(ipam.CodeNotFound, "Pool %s was not found.", ref), "/spec/poolRef")
 	}
 	c.Metadata = s.fresh(c.Metadata, key.Name, s.region, who)
 	c.ProjectID = key.ID
@@ -123,143 +120,55 @@ func claimExists(c ipam.Claim, pointer string) error {
 	return ipam.Errorf(ipam.CodeAlreadyExists, "Claim %s exists already.", c.Ref()).At(pointer, "is taken; choose another name, or use PUT to create or return.")
 }
 
-// eligible is the pools that may serve a claim, in the order in which they are tried: the pool of poolRef, or those of the
-// project that match poolSelector, by name, of the right family, whose bounds admit the length.
-func (s *Service) eligible(ctx context.Context, read Reader, key ProjectKey, spec ipam.ClaimSpec, named *ipam.Pool) ([]ipam.Pool, error) {
-	switch {
-	case spec.AllocationRef != "":
-		return nil, nil
-	case spec.PoolSelector == nil:
-		if named == nil {
-			return nil, at(ipam.Errorf(ipam.CodeNotFound, "Pool %s was not found.", spec.PoolRef), "/spec/poolRef/name")
-		}
-		if _, err := wanted(spec, *named); err != nil {
-			return nil, err
-		}
-		return []ipam.Pool{*named}, nil
-	}
-	var fit []ipam.Pool
-	var refused error
-	for after, more := "", true; more; {
-		page, err := read.PoolListByLabels(ctx, key, spec.PoolSelector.MatchLabels, after, eligiblePage)
-		if err != nil {
-			return nil, err
-		}
-		for _, p := range page {
-			after = p.Name
-			if !spec.PoolSelector.Matches(p.Labels) {
-				continue
-			}
-			if _, err := wanted(spec, p); err != nil {
-				refused = err
-				continue
-			}
-			p.Labels, p.Annotations = nil, nil // there may be thousands of them
-			fit = append(fit, p)
-		}
-		more = len(page) == eligiblePage
-	}
-	switch {
-	case len(fit) > 0:
-		return fit, nil
-	case refused != nil: // pools match, but none could ever serve this: the last one's reason stands for all
-		return nil, refused
-	default:
-		return nil, ipam.Errorf(ipam.CodeNoPoolMatches, "No pool of project %q matches the selector.", key.Name).
-			At("/spec/poolSelector", "matches no pool.")
-	}
-}
-
-// want is what a claim asks of one pool.
-type want struct {
-	exact netip.Prefix
-	bits  int
-}
-
-// wanted resolves what a claim asks of a pool, or says why the pool can never serve it.
-func wanted(spec ipam.ClaimSpec, p ipam.Pool) (want, error) {
-	if exact := spec.Exact(); exact.IsValid() {
-		return want{exact: exact, bits: exact.Bits()}, p.AdmitExact(exactPointer(spec), exact)
-	}
-	if spec.Family != "" && spec.Family != p.Family() {
-		return want{}, ipam.Errorf(ipam.CodeFamilyMismatch, "Pool %s is %s; %s was asked for.", p.Ref(), p.Family(), spec.Family).
-			At("/spec/ipFamily", "must be %s for this pool.", p.Family())
-	}
-	bits := spec.PrefixLength
-	if bits == nil {
-		bits = p.Spec.Allocation.DefaultPrefixLength
-	}
-	if bits == nil {
-		return want{}, ipam.Invalid("/spec/prefixLength", "is required: pool %s has no defaultPrefixLength.", p.Ref())
-	}
-	return want{bits: *bits}, p.Admit("/spec/prefixLength", *bits)
-}
-
-// exactPointer is the field that asks for a very block.
-func exactPointer(spec ipam.ClaimSpec) string {
-	if spec.Address.IsValid() {
-		return "/spec/address"
-	}
-	return "/spec/cidr"
-}
-
-// bind tries the pools in turn. Only when every one is exhausted is that the answer, with the figures of all.
-func (s *Service) bind(ctx context.Context, key ProjectKey, c ipam.Claim, all []ipam.Pool, random ipam.ID, r Request) (ipam.Claim, error) {
+// bind tries the pools in turn. Only when every one is exhausted is that the answer, with the figures of all. A quota that has too
+// little left stops the search in the pools that it covers, and is the answer when no other pool helps.
+func (s *Service) bind(ctx context.Context, key ProjectKey, c ipam.Claim, e ipam.Event, all []ipam.Pool, random ipam.ID, r Request) (ipam.Claim, error) {
 	if c.Spec.AllocationRef != "" {
-		return s.rebind(ctx, key, c, r)
+		return s.rebind(ctx, key, c, e, r)
 	}
 	pools, last, err := s.withRoom(ctx, all, c.Spec)
 	if err != nil {
 		return ipam.Claim{}, err
 	}
+	var lacks quotaLacks
+	var overQuota error
 	for _, p := range pools {
-		m := &member{ctx: ctx, key: key, claim: c, random: random, request: r, create: true}
-		bound, err := s.join(ctx, p, m)
+		if w, err := wanted(c.Spec, p); err == nil && lacks.stop(p, claimUsage(p, w.bits)) {
+			continue
+		}
+		bound, err := s.join(ctx, p, &member{ctx: ctx, key: key, claim: c, event: e, random: random, request: r, create: true})
 		if lack, ok := errors.AsType[*noRoom](err); ok {
 			err = refusal(ctx, s.store, p, lack.wish, exactPointer(c.Spec), key)
+		}
+		if lack, ok := errors.AsType[*quotaLack](err); ok {
+			lacks, overQuota = append(lacks, lack), err
+			continue
+		}
+		if ipam.IsCode(err, ipam.CodeNotFound) { // gone, or not granted any more: not to be named
+			all = slices.DeleteFunc(slices.Clone(all), func(a ipam.Pool) bool { return a.UID == p.UID })
+			continue
 		}
 		if !ipam.IsCode(err, ipam.CodePoolExhausted) && !(len(all) > 1 && triesNext(err)) {
 			return bound, err
 		}
 		last = err
 	}
-	if len(all) == 1 {
+	switch {
+	case overQuota != nil:
+		return ipam.Claim{}, overQuota
+	case len(all) == 0:
+		return ipam.Claim{}, noPoolLeft(key, c.Spec)
+	case c.Spec.PoolSelector == nil:
 		return ipam.Claim{}, last
+	default:
+		return ipam.Claim{}, s.exhaustedAll(ctx, all, c.Spec, last)
 	}
-	return ipam.Claim{}, s.exhaustedAll(ctx, all, c.Spec, last)
-}
-
-// withRoom leaves the pools that have a free block which is large enough, so that a claim need not open a transaction on each
-// of a thousand full pools. The others were tried by that look; full stands for them when nobody has room.
-func (s *Service) withRoom(ctx context.Context, pools []ipam.Pool, spec ipam.ClaimSpec) (room []ipam.Pool, full error, err error) {
-	if len(pools) < 2 || spec.Exact().IsValid() {
-		return pools, nil, nil
-	}
-	ask := make([]RoomQuery, 0, len(pools))
-	for _, p := range pools {
-		w, err := wanted(spec, p)
-		if err != nil {
-			continue
-		}
-		ask = append(ask, RoomQuery{Container: PoolContainer(p), Bits: w.bits})
-	}
-	has, err := s.store.RoomIn(ctx, ask)
-	if err != nil {
-		return nil, nil, err
-	}
-	for _, p := range pools {
-		if has[p.UID] {
-			room = append(room, p)
-		}
-	}
-	return room, ipam.Errorf(ipam.CodePoolExhausted, "None of the pools has room."), nil
 }
 
 // triesNext: this pool cannot, another one may.
 func triesNext(err error) bool {
 	switch ipam.CodeOf(err) {
-	case ipam.CodePoolExhausted, ipam.CodeBlockTaken, ipam.CodeAllocationRetained, ipam.CodeNotFound,
-		ipam.CodePrefixLengthRejected, ipam.CodeNeverSatisfiable:
+	case ipam.CodePoolExhausted, ipam.CodeBlockTaken, ipam.CodeAllocationRetained, ipam.CodePrefixLengthRejected, ipam.CodeNeverSatisfiable:
 		return true
 	default:
 		return false
@@ -295,6 +204,6 @@ func allocationOf(c ipam.Claim, p ipam.Pool) ipam.Allocation {
 		ID: c.AllocationID, Region: p.Region, ProjectID: p.ProjectID, Project: p.Project, ContainerID: p.UID, Pool: p.Ref(),
 		Block: c.Block, Purpose: ipam.PurposeClaim, Phase: ipam.PhaseBound,
 		HolderProjectID: c.ProjectID, Holder: c.Ref(), ReclaimPolicy: c.Spec.ReclaimPolicy, OwnerRef: c.Spec.OwnerRef,
-		Revision: c.Revision, CreatedAt: c.CreatedAt, UpdatedAt: c.CreatedAt, CreatedBy: c.CreatedBy,
+		Since: c.CreatedAt, Revision: c.Revision, CreatedAt: c.CreatedAt, UpdatedAt: c.CreatedAt, CreatedBy: c.CreatedBy,
 	}
 }

@@ -50,7 +50,7 @@ func TestClaimIsBoundInTheAnswerToItsCreation(t *testing.T) {
 			require.Equal(t, ipam.Allocation{
 				ID: made.AllocationID, Region: region, ProjectID: pool.ProjectID, Project: project, ContainerID: pool.UID, Pool: ref("net"),
 				Block: made.Block, Purpose: ipam.PurposeClaim, Phase: ipam.PhaseBound,
-				HolderProjectID: pool.ProjectID, Holder: ref("c"), ReclaimPolicy: ipam.ReclaimDelete, OwnerRef: c.claim.Spec.OwnerRef,
+				HolderProjectID: pool.ProjectID, Holder: ref("c"), ReclaimPolicy: ipam.ReclaimDelete, OwnerRef: c.claim.Spec.OwnerRef, Since: made.CreatedAt,
 				Revision: made.Revision, CreatedAt: made.CreatedAt, UpdatedAt: made.CreatedAt, CreatedBy: "tester",
 			}, held)
 
@@ -107,7 +107,7 @@ func TestClaimThatIsNotValidIsRefusedBeforeAnythingIsRead(t *testing.T) {
 		{"Name", claim("Not a name", "net", 24), ipam.CodeInvalidArgument, "/metadata/name"},
 		{"NoPolicy", claim("c", "net", 24, func(c *ipam.Claim) { c.Spec.ReclaimPolicy = "" }), ipam.CodeInvalidArgument, "/spec/reclaimPolicy"},
 		{"Pool", claim("c", "none", 24), ipam.CodeNotFound, "/spec/poolRef/name"},
-		{"PoolOfAnotherProject", claim("c", "net", 24, func(c *ipam.Claim) { c.Spec.PoolRef.Project = "umbrella" }), ipam.CodeNotFound, "/spec/poolRef"},
+		{"PoolOfAnotherProject", claim("c", "net", 24, func(c *ipam.Claim) { c.Spec.PoolRef.Project = "umbrella" }), ipam.CodeNotFound, "/spec/poolRef/name"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			before := b.dump(t)

@@ -14,6 +14,7 @@ func (s *Service) PatchClaim(ctx context.Context, project, name string, r Reques
 		return ipam.Claim{}, err
 	}
 	revision, now := ipam.NewID(), s.now()
+	event := attempt(ctx, now, key.ID, kindClaim, name)
 	for range maxRounds {
 		c, err := settled(ctx, s, "claim_patch", r.DryRun, func(ctx context.Context, tx Tx) (ipam.Claim, error) {
 			was, err := tx.ClaimGet(ctx, key, name)
@@ -35,7 +36,11 @@ func (s *Service) PatchClaim(ctx context.Context, project, name string, r Reques
 				return was, err
 			}
 			touch(&next.Metadata, was.Metadata, policyChanged, revision, now)
-			ch := Changes{ClaimUpdate: &ClaimUpdate{Was: was.Revision, Now: next}}
+			e, err := claimEvent(event, &was, &next)
+			if err != nil {
+				return was, err
+			}
+			ch := Changes{ClaimUpdate: &ClaimUpdate{Was: was.Revision, Now: next}, Events: []ipam.Event{e}}
 			if policyChanged {
 				pool, err := tx.PoolGetByID(ctx, next.PoolID)
 				if err != nil {

@@ -24,6 +24,7 @@ func (s *Service) DeleteClaim(ctx context.Context, project, name string, r Reque
 		return err
 	}
 	revision, now := ipam.NewID(), s.now()
+	event := attempt(ctx, now, key.ID, kindClaim, name)
 	var first ipam.ID
 	for range maxRounds {
 		c, err := s.store.ClaimGet(ctx, key, name)
@@ -42,8 +43,8 @@ func (s *Service) DeleteClaim(ctx context.Context, project, name string, r Reque
 		if err != nil {
 			return err
 		}
-		_, err = s.join(ctx, pool, &member{ctx: ctx, key: key, claim: c, request: r, revision: revision, now: now})
-		if _, conflict := asConflict(err); !conflict {
+		_, err = s.join(ctx, pool, &member{ctx: ctx, key: key, claim: c, event: event, request: r, revision: revision})
+		if _, conflict := asConflict(err); !conflict && !ipam.IsCode(err, ipam.CodeNotFound) { // gone with its pool: look again
 			return err
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/carve-ipam/carve/internal/alloc"
 	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
 // Every use case that changes anything: the dry run writes not one row, and answers what the real run then answers, but for
@@ -25,6 +26,7 @@ func TestDryRunWritesNothingAndAnswersWhatTheRealRunAnswers(t *testing.T) {
 	b.release(t, "kept")
 	released := b.claim(t, claim("released", "net", 30, retain))
 	b.release(t, "released")
+	b.join(t, ipam.PlatformProject, "corp:root", tenancy.Admin)
 
 	same := func(t *testing.T, run func(alloc.Request) (any, error), r alloc.Request) {
 		t.Helper()
@@ -131,6 +133,45 @@ func TestDryRunWritesNothingAndAnswersWhatTheRealRunAnswers(t *testing.T) {
 		{"CreateClaimBatchThatDoesNotFit", func(r alloc.Request) (any, error) {
 			return anew(b.CreateClaimBatch(b.ctx, project, []ipam.Claim{claim("b3", "net", 32), claim("b4", "full", 32)}, r))
 		}},
+		{"PutMember", func(r alloc.Request) (any, error) {
+			return anew(b.PutMember(b.ctx, project, member("corp:alice", tenancy.Viewer), r))
+		}},
+		{"PutMemberAgain", func(r alloc.Request) (any, error) {
+			return anew(b.PutMember(b.ctx, project, member("corp:alice", tenancy.Admin), r))
+		}},
+		{"DeleteMember", func(r alloc.Request) (any, error) { return nil, b.DeleteMember(b.ctx, project, "corp:alice", r) }},
+		{"DeleteLastAdmin", func(r alloc.Request) (any, error) {
+			return nil, b.DeleteMember(b.ctx, ipam.PlatformProject, "corp:root", r)
+		}},
+		{"CreateKey", func(r alloc.Request) (any, error) {
+			return anew(b.CreateKey(b.ctx, project, apiKey("ci", tenancy.Viewer), r))
+		}},
+		{"CreateKeyThatExists", func(r alloc.Request) (any, error) {
+			return anew(b.CreateKey(b.ctx, project, apiKey("ci", tenancy.Viewer), r))
+		}},
+		{"DeleteKey", func(r alloc.Request) (any, error) { return nil, b.DeleteKey(b.ctx, project, "ci", r) }},
+		{"PutPoolGrant", func(r alloc.Request) (any, error) { return anew(b.PutPoolGrant(b.ctx, project, "net", "*", r)) }},
+		{"PutPoolGrantThatExists", func(r alloc.Request) (any, error) { return anew(b.PutPoolGrant(b.ctx, project, "net", "*", r)) }},
+		{"DeletePoolGrant", func(r alloc.Request) (any, error) { return nil, b.DeletePoolGrant(b.ctx, project, "net", "*", r) }},
+		{"PutSpaceGrant", func(r alloc.Request) (any, error) {
+			return anew(b.PutSpaceGrant(b.ctx, project, "default", "b", r))
+		}},
+		{"DeleteSpaceGrant", func(r alloc.Request) (any, error) {
+			return nil, b.DeleteSpaceGrant(b.ctx, project, "default", "b", r)
+		}},
+		{"PutQuota", func(r alloc.Request) (any, error) {
+			return anew(b.PutQuota(b.ctx, project, quota("q", maxClaims(9), maxPools(5)), r))
+		}},
+		{"PutQuotaAgain", func(r alloc.Request) (any, error) {
+			return anew(b.PutQuota(b.ctx, project, quota("q", maxClaims(1)), r))
+		}},
+		{"PutQuotaOfAnotherScope", func(r alloc.Request) (any, error) {
+			return anew(b.PutQuota(b.ctx, project, quota("q", maxClaims(1), ofFamily(ipam.IPv4)), r))
+		}},
+		{"CreateClaimOverItsQuota", func(r alloc.Request) (any, error) {
+			return anew(b.CreateClaim(b.ctx, project, claim("over", "net", 32), r))
+		}},
+		{"DeleteQuota", func(r alloc.Request) (any, error) { return nil, b.DeleteQuota(b.ctx, project, "q", r) }},
 		{"DeleteRetainedAllocation", func(r alloc.Request) (any, error) {
 			return nil, b.DeleteAllocation(b.ctx, project, released.AllocationID.String(), r)
 		}},
@@ -161,6 +202,19 @@ func stale(value any, err error) (any, error) {
 		v.ContainerV4, v.ContainerV6 = ipam.ID{}, ipam.ID{}
 		return v, err
 	case ipam.Pool:
+		wipe(&v.Metadata)
+		return v, err
+	case ipam.Member:
+		wipe(&v.Metadata)
+		return v, err
+	case ipam.APIKey:
+		wipe(&v.Metadata)
+		v.Hash, v.Token = nil, ""
+		return v, err
+	case ipam.Grant:
+		wipe(&v.Metadata)
+		return v, err
+	case ipam.Quota:
 		wipe(&v.Metadata)
 		return v, err
 	case ipam.Claim:

@@ -2,6 +2,7 @@ package alloc_test
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"testing"
 
@@ -19,7 +20,8 @@ func (b *bundle) dump(t testing.TB) map[string][]string {
 	require.NoError(t, err)
 	tables, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	require.NoError(t, err)
-	for _, expected := range []string{"projects", "spaces", "pools", "free_blocks", "allocations", "claims", "idempotency_keys"} {
+	for _, expected := range []string{"projects", "spaces", "pools", "free_blocks", "allocations", "claims", "idempotency_keys",
+		"members", "api_keys", "grants", "quotas", "quota_shards", "audit_events", "history", "removals"} {
 		require.Contains(t, tables, expected)
 	}
 	out := make(map[string][]string, len(tables))
@@ -35,6 +37,14 @@ func (b *bundle) dump(t testing.TB) map[string][]string {
 		out[table] = lines
 	}
 	return out
+}
+
+// state is a dump without the records of what has happened: what there is now.
+func state(dump map[string][]string) map[string][]string {
+	now := maps.Clone(dump)
+	delete(now, "audit_events")
+	delete(now, "history")
+	return now
 }
 
 // counts is how many rows each table has.

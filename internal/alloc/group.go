@@ -88,6 +88,10 @@ func (s *Service) runGroup(ctx context.Context, pool ipam.Pool, members []*membe
 func (s *Service) runRound(ctx context.Context, pool ipam.Pool, members []*member) []*member {
 	members, doubles := withoutDoubles(members)
 	defer finish(doubles, &Conflict{}) // once the first has its outcome, the others look again and find it
+	at := s.now()
+	for _, m := range members {
+		m.stamp(at)
+	}
 	p, err := inTx(ctx, s, "claim_group", members[0].request.DryRun, func(ctx context.Context, tx Tx) (*groupPlan, error) {
 		return s.groupTx(ctx, tx, pool, members)
 	})

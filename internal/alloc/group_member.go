@@ -13,16 +13,27 @@ type member struct {
 	request Request
 	create  bool
 	claim   ipam.Claim // create: prepared; release: as it was read
+	event   ipam.Event // what the trail is to say, without the effect: made from the request's own context
 	random  ipam.ID    // create
 
 	revision ipam.ID   // release under ReclaimRetain: of the allocation afterwards
-	now      timestamp // release under ReclaimRetain
+	now      timestamp // release
 
 	done     chan struct{}
 	finished bool // by the leader, who alone reads and writes it, and the next one
 	unsure   bool // the outcome of a COMMIT with this member was unknown: it may still take effect
 	outcome  ipam.Claim
 	err      error
+}
+
+// stamp sets the time of what the member does to that of its round: the rounds of a pool follow each other, so that of two
+// holds of one block the later one begins when the earlier one ends, or after, however long each request had waited.
+func (m *member) stamp(at timestamp) {
+	if m.create {
+		m.claim.CreatedAt, m.claim.UpdatedAt = at, at
+	} else {
+		m.now = at
+	}
 }
 
 func finish(members []*member, err error) {

@@ -81,9 +81,9 @@ func TestPoolThatIsDeletedWhileClaimsWaitIsNotFound(t *testing.T) {
 		g.claiming(selecting("b", matching("x", "y"), length(32)), alloc.Request{}),
 	)
 	require.NoError(t, other.DeletePool(g.ctx, project, "net", alloc.Request{}))
-	for _, o := range g.finish() {
-		refused(t, o.err, ipam.CodeNotFound)
-	}
+	late := g.finish()
+	refused(t, late[0].err, ipam.CodeNotFound)
+	refused(t, late[1].err, ipam.CodeNoPoolMatches) // which names no pool
 }
 
 func TestMemberWhoseContextEndsLeaves(t *testing.T) {

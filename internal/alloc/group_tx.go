@@ -3,6 +3,7 @@ package alloc
 import (
 	"context"
 	"net/netip"
+	"slices"
 
 	"github.com/carve-ipam/carve/internal/alloc/space"
 	"github.com/carve-ipam/carve/internal/ipam"
@@ -24,10 +25,14 @@ var noWish = space.Wish{Bits: -1}
 func (s *Service) groupTx(ctx context.Context, tx Tx, known ipam.Pool, members []*member) (*groupPlan, error) {
 	c := PoolContainer(known)
 	release, wishes := groupWishes(known, members, tx.Attempt())
-	pool, free, err := tx.PoolFreeRead(ctx, c, reads(c, release, wishes))
+	facts, err := tx.GroupRead(ctx, c, reads(c, release, wishes), groupQuery(known, members))
+	if ipam.IsCode(err, ipam.CodeNotFound) {
+		return nil, poolNotFound(known.Ref())
+	}
 	if err != nil {
 		return nil, err
 	}
+	pool, free := facts.Pool, facts.Free
 	if !pool.Spec.Allocation.Equal(known.Spec.Allocation) { // other wishes, which other rows decide: read those
 		release, wishes = groupWishes(pool, members, tx.Attempt())
 		if free, err = tx.FreeRead(ctx, c, reads(c, release, wishes)); err != nil {
@@ -42,7 +47,8 @@ func (s *Service) groupTx(ctx context.Context, tx Tx, known ipam.Pool, members [
 		outcomes: make([]ipam.Claim, len(members)), errs: make([]error, len(members)),
 		refused: make([]bool, len(members)), wishes: wishes,
 	}
-	ch, err := plan.fill(pool, members, k)
+	in := groupScene{pool: pool, granted: facts.Granted, carver: k, ledger: newLedger(tx, facts.Quotas)}
+	ch, err := plan.fill(ctx, in, members)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +56,30 @@ func (s *Service) groupTx(ctx context.Context, tx Tx, known ipam.Pool, members [
 		return plan, nil
 	}
 	ch.Free = []FreeChange{k.change()}
+	in.ledger.into(&ch)
 	return plan, tx.Write(ctx, ch)
+}
+
+// groupScene is what the members of a group are served from.
+type groupScene struct {
+	pool    ipam.Pool
+	granted map[string]bool
+	carver  *carver
+	ledger  *ledger
+}
+
+// groupQuery asks for the quotas of the members' projects, and whether the pool is granted to those that it is not of.
+func groupQuery(pool ipam.Pool, members []*member) GroupQuery {
+	q := GroupQuery{Shard: shardOf(pool.UID)}
+	for _, m := range members {
+		if !slices.Contains(q.Projects, m.key.ID) {
+			q.Projects = append(q.Projects, m.key.ID)
+		}
+		if m.create && m.key.ID != pool.ProjectID && !slices.Contains(q.Consumers, m.key.Name) {
+			q.Consumers = append(q.Consumers, m.key.Name)
+		}
+	}
+	return q
 }
 
 // groupWishes is what the members give back and wish for; wishes[i] belongs to members[i].
@@ -72,45 +101,101 @@ func groupWishes(pool ipam.Pool, members []*member, attempt int) (release []neti
 }
 
 // fill serves the members one after another and collects what is to be written.
-func (plan *groupPlan) fill(pool ipam.Pool, members []*member, k *carver) (Changes, error) {
+func (plan *groupPlan) fill(ctx context.Context, in groupScene, members []*member) (Changes, error) {
 	var ch Changes
 	for i, m := range members {
-		if !m.create {
-			plan.outcomes[i] = m.claim
-			m.releaseInto(&ch, pool)
+		if m.create {
 			continue
 		}
-		if _, err := wanted(m.claim.Spec, pool); err != nil { // the policy has changed since the member looked
-			plan.errs[i] = err
-			continue
-		}
-		block, ok := k.take(plan.wishes[i])
-		if !ok {
-			plan.refused[i] = true
-			continue
-		}
-		bound := m.claim
-		bound.Block, bound.Pool, bound.PoolID, bound.PoolProjectID = block, pool.Ref(), pool.UID, pool.ProjectID
-		stored, err := answers(m.key.ID, m.request, m.claim.CreatedAt, bound)
-		if err != nil {
+		plan.outcomes[i] = m.claim
+		if err := m.releaseInto(&ch, in); err != nil {
 			return ch, err
 		}
-		ch.ClaimInsert = append(ch.ClaimInsert, bound)
-		ch.AllocationInsert = append(ch.AllocationInsert, allocationOf(bound, pool))
-		ch.Answers = append(ch.Answers, stored...)
-		plan.outcomes[i] = bound
+	}
+	for i, m := range members {
+		if !m.create {
+			continue
+		}
+		if err := plan.serve(ctx, in, i, m, &ch); err != nil {
+			return ch, err
+		}
 	}
 	return ch, nil
 }
 
+// serve binds one member's claim, or says in the plan why not. The error is one that ends the attempt.
+func (plan *groupPlan) serve(ctx context.Context, in groupScene, i int, m *member, ch *Changes) error {
+	if !mayClaim(m.key, in.pool, in.granted[m.key.Name]) { // not any more
+		return plan.refuse(i, poolNotFound(in.pool.Ref()))
+	}
+	w, err := wanted(m.claim.Spec, in.pool)
+	if err != nil { // the policy has changed since the member looked
+		return plan.refuse(i, err)
+	}
+	usage := claimUsage(in.pool, w.bits)
+	err = in.ledger.take(ctx, m.key, in.pool.Ref(), in.pool.Family(), usage)
+	if ipam.IsCode(err, ipam.CodeQuotaExceeded) {
+		return plan.refuse(i, err)
+	}
+	if err != nil {
+		return err
+	}
+	block, ok := in.carver.take(plan.wishes[i])
+	if !ok {
+		in.ledger.give(m.key.ID, in.pool.Ref(), in.pool.Family(), usage)
+		plan.refused[i] = true
+		return nil
+	}
+	plan.outcomes[i] = boundTo(m.claim, block, in.pool)
+	return bindInto(ch, plan.outcomes[i], in.pool, m.event, m.request)
+}
+
+// refuse gives a member an error of its own, which does not end the attempt.
+func (plan *groupPlan) refuse(i int, err error) error {
+	plan.errs[i] = err
+	return nil
+}
+
+// boundTo is a claim with the block that it gets from a pool.
+func boundTo(c ipam.Claim, block netip.Prefix, pool ipam.Pool) ipam.Claim {
+	c.Block, c.Pool, c.PoolID, c.PoolProjectID = block, pool.Ref(), pool.UID, pool.ProjectID
+	return c
+}
+
+// bindInto writes a claim that is made, with its allocation, its event and, for a request that is about this claim alone, its answer.
+func bindInto(ch *Changes, c ipam.Claim, pool ipam.Pool, e ipam.Event, r Request) error {
+	e, err := claimEvent(e, nil, &c)
+	if err != nil {
+		return err
+	}
+	stored, err := answers(c.ProjectID, r, c.CreatedAt, c)
+	if err != nil {
+		return err
+	}
+	ch.ClaimInsert = append(ch.ClaimInsert, c)
+	ch.AllocationInsert = append(ch.AllocationInsert, allocationOf(c, pool))
+	ch.Answers = append(ch.Answers, stored...)
+	ch.Events = append(ch.Events, e)
+	return nil
+}
+
 // releaseInto deletes the claim and, by its policy, deletes or retains its allocation.
-func (m *member) releaseInto(ch *Changes, pool ipam.Pool) {
+func (m *member) releaseInto(ch *Changes, in groupScene) error {
+	e, err := claimEvent(m.event, &m.claim, nil)
+	if err != nil {
+		return err
+	}
+	a := allocationOf(m.claim, in.pool)
+	ended := endedHold(a, m.now)
 	ch.ClaimDelete = append(ch.ClaimDelete, m.claim)
-	a := allocationOf(m.claim, pool)
+	ch.Events = append(ch.Events, e)
+	ch.History = append(ch.History, ended)
+	in.ledger.give(m.key.ID, in.pool.Ref(), in.pool.Family(), releasedUsage(m.claim))
 	if m.claim.Spec.ReclaimPolicy == ipam.ReclaimRetain {
-		a.Phase, a.Revision, a.UpdatedAt = ipam.PhaseRetained, m.revision, m.now
+		a.Phase, a.Since, a.Revision, a.UpdatedAt = ipam.PhaseRetained, ended.Until, m.revision, m.now
 		ch.AllocationUpdate = append(ch.AllocationUpdate, AllocationUpdate{Was: ipam.PhaseBound, Now: a})
-		return
+		return nil
 	}
 	ch.AllocationDelete = append(ch.AllocationDelete, a)
+	return nil
 }

@@ -3,6 +3,7 @@ package alloc
 import (
 	"context"
 	"net/netip"
+	"sort"
 
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/tenancy"
@@ -80,14 +81,28 @@ func (f Filter) labels(m map[string]string) bool { return f.Labels == nil || f.L
 
 func is(want, have ipam.Ref) bool { return want == ipam.Ref{} || want == have }
 
-// ListProjects lists the projects by name.
+// ListProjects lists by name the projects that the caller has a role in: all of them for a platform admin.
 func (s *Service) ListProjects(ctx context.Context, f Filter, limit int, cursor string) (Page[ipam.Project], error) {
-	if _, err := tenancy.Authorize(ctx, tenancy.ProjectsRead, ipam.PlatformProject); err != nil {
+	who, err := tenancy.Authorize(ctx, tenancy.ProjectsList, "")
+	if err != nil {
 		return Page[ipam.Project]{}, err
 	}
+	own := who.Projects()
 	return scan("projects", cursor, limit, func(after string, n int) ([]ipam.Project, error) {
-		return s.store.ProjectList(ctx, after, n)
+		if who.PlatformAdmin() {
+			return s.store.ProjectList(ctx, after, n)
+		}
+		return s.listNamed(ctx, own[sort.Search(len(own), func(i int) bool { return own[i] > after }):], n)
 	}, func(p *ipam.Project) bool { return f.labels(p.Labels) }, func(p ipam.Project) string { return p.Name })
+}
+
+// listNamed answers the first n of the projects that exist, by name. A role may be in a project that does not.
+func (s *Service) listNamed(ctx context.Context, names []string, n int) ([]ipam.Project, error) {
+	if len(names) == 0 {
+		return nil, nil
+	}
+	found, err := s.store.ProjectListNamed(ctx, names)
+	return found[:min(n, len(found))], err
 }
 
 // ListSpaces lists a project's spaces by name.
@@ -119,7 +134,8 @@ func (s *Service) ListPools(ctx context.Context, project string, f Filter, limit
 	}, func(p ipam.Pool) string { return p.Name })
 }
 
-// ListClaims lists a project's claims: by name, or by address when the filter names a pool.
+// ListClaims lists a project's claims: by name, or by address when the filter names one of its pools. What it has in a pool of
+// another project is looked for among its own claims, and not in that pool, of which it learns nothing so.
 func (s *Service) ListClaims(ctx context.Context, project string, f Filter, limit int, cursor string) (Page[ipam.Claim], error) {
 	_, key, err := s.enter(ctx, tenancy.ClaimsRead, project)
 	if err != nil {
@@ -152,8 +168,12 @@ func (s *Service) ListAllocations(ctx context.Context, project string, f Filter,
 		return Page[ipam.Allocation]{}, err
 	}
 	match := func(a *ipam.Allocation) bool {
+		*a = seenBy(key, *a)
 		return f.block(a.Block) && is(f.Pool, a.Pool) && (f.Phase == "" || f.Phase == string(a.Phase)) &&
 			(f.Purpose == "" || f.Purpose == a.Purpose)
+	}
+	if f.Pool != (ipam.Ref{}) && f.Pool.Project != project { // a project's allocations are in its own pools
+		return Page[ipam.Allocation]{Items: []ipam.Allocation{}}, nil
 	}
 	pool, empty, err := s.filterPool(ctx, key, f)
 	if err != nil || empty {
@@ -174,13 +194,10 @@ func (s *Service) ListAllocations(ctx context.Context, project string, f Filter,
 	})
 }
 
-// filterPool resolves the filter's pool; empty when it names one that does not exist, which matches nothing.
+// filterPool resolves the filter's pool, if it is the project's own; empty when it names one that does not exist, which matches nothing.
 func (s *Service) filterPool(ctx context.Context, key ProjectKey, f Filter) (pool *ipam.Pool, empty bool, err error) {
-	if f.Pool == (ipam.Ref{}) {
-		return nil, false, nil
-	}
 	if f.Pool.Project != key.Name {
-		return nil, true, nil
+		return nil, false, nil
 	}
 	p, found, err := ignoreNotFound(s.store.PoolGet(ctx, key, f.Pool.Name))
 	return &p, err == nil && !found, err

@@ -190,7 +190,7 @@ func TestProjectsAndSpacesAreListedByName(t *testing.T) {
 	}
 	some := requiring(ipam.Requirement{Key: "n", Operator: ipam.OpIn, Values: []string{"0", "1"}})
 	for filter, want := range map[*ipam.Selector][2][]string{
-		nil:   {{"a", "acme", "b", "c"}, {"a", "b", "c", "default"}},
+		nil:   {{"a", "acme", "b", "c", "platform"}, {"a", "b", "c", "default"}},
 		&some: {{"a", "c"}, {"a", "c"}},
 	} {
 		for _, limit := range []int{1, 2, 100} {

@@ -25,3 +25,12 @@ func (m Match) Check(current ipam.ID) error {
 	e.Figures.CurrentRevision = current.String()
 	return e.At("header:If-Match", "is not the current entity tag %q.", current)
 }
+
+// checkReplace is Check for what may not be there yet: a precondition demands that it is.
+func (m Match) checkReplace(found bool, current ipam.ID) error {
+	if found || !m.Set() {
+		return m.Check(current)
+	}
+	return ipam.Errorf(ipam.CodePreconditionFailed, "There is nothing to replace yet: leave If-Match out to create it.").
+		At("header:If-Match", "demands that the resource exists.")
+}

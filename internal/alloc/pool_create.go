@@ -3,6 +3,7 @@ package alloc
 import (
 	"context"
 	"net/netip"
+	"slices"
 
 	"github.com/carve-ipam/carve/internal/alloc/space"
 	"github.com/carve-ipam/carve/internal/ipam"
@@ -19,16 +20,14 @@ func (s *Service) CreatePool(ctx context.Context, project string, p ipam.Pool, r
 	if err := checkNew(&p.Metadata, p.Spec.Check()); err != nil {
 		return none, err
 	}
-	for _, ref := range []ipam.Ref{p.Spec.Parent, p.Spec.Space} {
-		if ref != (ipam.Ref{}) && ref.Project != project {
-			return none, refNotFound(ref, p.Spec)
-		}
+	if err := checkVisibility(project, p.Spec.Visibility); err != nil {
+		return none, err
 	}
 	p.Metadata = s.fresh(p.Metadata, project, s.region, who)
 	p.ProjectID = key.ID
 	random := ipam.NewID()
 	return once(ctx, s, key.ID, r, &p.Metadata, func(ctx context.Context) (ipam.Pool, error) {
-		from, err := s.poolSource(ctx, s.store, key, p)
+		from, err := poolSource(ctx, s.store, key, p)
 		if err != nil {
 			return p, err
 		}
@@ -50,37 +49,9 @@ func (s *Service) CreatePool(ctx context.Context, project string, p ipam.Pool, r
 	})
 }
 
-// source is what a pool is carved from.
-type source struct {
-	container Container
-	spaceID   ipam.ID
-	space     ipam.Ref
-	parent    *ipam.Pool // nil for a root
-}
-
-func (s *Service) poolSource(ctx context.Context, read Reader, key ProjectKey, p ipam.Pool) (source, error) {
-	if p.Spec.Parent != (ipam.Ref{}) {
-		parent, err := read.PoolGet(ctx, key, p.Spec.Parent.Name)
-		if err != nil {
-			return source{}, at(err, "/spec/parentRef/name")
-		}
-		return source{container: PoolContainer(parent), spaceID: parent.SpaceID, space: parent.Space, parent: &parent}, nil
-	}
-	name := p.Spec.Space.Name
-	if name == "" {
-		name = ipam.DefaultSpace
-	}
-	sp, err := read.SpaceGet(ctx, key, name)
-	if err != nil {
-		return source{}, at(err, "/spec/spaceRef/name")
-	}
-	c := SpaceContainer(sp, ipam.FamilyOf(p.Spec.CIDR.Addr()))
-	return source{container: c, spaceID: sp.UID, space: ipam.Ref{Project: key.Name, Name: sp.Name}}, nil
-}
-
 // carvePool is one attempt of the transaction pool_create.
 func (s *Service) carvePool(ctx context.Context, tx Tx, key ProjectKey, p ipam.Pool, random ipam.ID, r Request) (ipam.Pool, error) {
-	from, err := s.poolSource(ctx, tx, key, p)
+	from, err := poolSource(ctx, tx, key, p)
 	if err != nil {
 		return p, err
 	}
@@ -104,7 +75,7 @@ func (s *Service) carvePool(ctx context.Context, tx Tx, key ProjectKey, p ipam.P
 	}
 	block, ok := k.take(wish)
 	if !ok {
-		return p, s.poolRefusal(ctx, tx, from, wish)
+		return p, poolRefusal(ctx, tx, key, from, wish)
 	}
 	p.Block, p.SpaceID, p.Space = block, from.spaceID, from.space
 	p.ContainerID, p.ContainerProjectID = from.container.ID, from.container.ProjectID
@@ -118,18 +89,48 @@ func (s *Service) carvePool(ctx context.Context, tx Tx, key ProjectKey, p ipam.P
 	if err != nil {
 		return p, err
 	}
+	quotas, err := poolQuotas(ctx, tx, key.ID, p.ContainerID)
+	if err != nil {
+		return p, err
+	}
+	if err := quotas.take(ctx, key, p.Spec.Parent, p.Family(), onePool); err != nil {
+		return p, err
+	}
 	p.Stock = ipam.Stock{Free: space.HistogramOf(inner)}
 	stored, err := answers(key.ID, r, p.CreatedAt, p)
 	if err != nil {
 		return p, err
 	}
-	err = tx.Write(ctx, Changes{
+	event, err := changed(ctx, p.CreatedAt, key.ID, kindPool, p.Name, nil, recordedPool(p))
+	if err != nil {
+		return p, err
+	}
+	ch := Changes{
 		Free:             []FreeChange{k.change(), {Container: PoolContainer(p), Insert: inner}},
 		PoolInsert:       &p,
 		AllocationInsert: append(reservations, poolHold(p, from)),
 		Answers:          stored,
-	})
-	return p, err
+		Events:           []ipam.Event{event},
+	}
+	quotas.into(&ch)
+	return p, tx.Write(ctx, ch)
+}
+
+// onePool is what a pool takes from the quotas of its project.
+var onePool = ipam.Usage{Pools: 1}
+
+// poolQuotas reads the quotas that a transaction on a container's pools takes from or gives back to.
+func poolQuotas(ctx context.Context, tx Tx, projectID, containerID ipam.ID) (*ledger, error) {
+	parts, err := tx.QuotaParts(ctx, []ipam.ID{projectID}, shardOf(containerID))
+	return newLedger(tx, parts), err
+}
+
+// checkVisibility keeps pools "of the platform" to the platform's project.
+func checkVisibility(project string, v ipam.Visibility) error {
+	if v == ipam.VisibilityPlatform && project != ipam.PlatformProject {
+		return ipam.Invalid("/spec/visibility", "can be platform only for pools of the project %q; use consumer or shared.", ipam.PlatformProject)
+	}
+	return nil
 }
 
 // reserve cuts the reservations out of a new pool: what stays free, and the allocations that hold the rest.
@@ -157,20 +158,21 @@ func reservationOf(p ipam.Pool, r reserved) ipam.Allocation {
 	return ipam.Allocation{
 		ID: ipam.DerivedID(p.Revision, r.block.String()), Region: p.Region, ProjectID: p.ProjectID, Project: p.Project, ContainerID: p.UID, Pool: p.Ref(),
 		Block: r.block, Purpose: ipam.PurposeReservation, Phase: ipam.PhaseBound, Reason: r.reason,
-		Revision: p.Revision, CreatedAt: p.UpdatedAt, UpdatedAt: p.UpdatedAt, CreatedBy: p.CreatedBy,
+		Since: p.UpdatedAt, Revision: p.Revision, CreatedAt: p.UpdatedAt, UpdatedAt: p.UpdatedAt, CreatedBy: p.CreatedBy,
 	}
 }
 
-// poolHold is the pool's own allocation in what it was carved from.
+// poolHold is the pool's own allocation in what it was carved from. It belongs to the owner of that: of a root pool in a space
+// of another project, to the owner of the space.
 func poolHold(p ipam.Pool, from source) ipam.Allocation {
 	a := ipam.Allocation{
-		ID: ipam.DerivedID(p.UID, "hold"), Region: from.container.Region, ProjectID: from.container.ProjectID, Project: p.Project,
+		ID: ipam.DerivedID(p.UID, "hold"), Region: from.container.Region, ProjectID: from.container.ProjectID, Project: from.space.Project,
 		ContainerID: from.container.ID, Block: p.Block, Purpose: ipam.PurposeRootPool, Phase: ipam.PhaseBound,
-		HolderProjectID: p.ProjectID, Holder: p.Ref(),
+		HolderProjectID: p.ProjectID, Holder: p.Ref(), Since: p.CreatedAt,
 		Revision: p.Revision, CreatedAt: p.CreatedAt, UpdatedAt: p.CreatedAt, CreatedBy: p.CreatedBy,
 	}
 	if from.parent != nil {
-		a.Purpose, a.Pool = ipam.PurposeChildPool, from.parent.Ref()
+		a.Purpose, a.Pool, a.Project = ipam.PurposeChildPool, from.parent.Ref(), from.parent.Project
 	}
 	return a
 }
@@ -182,8 +184,8 @@ func admitChild(parent ipam.Pool, spec ipam.PoolSpec) error {
 	return parent.Admit("/spec/prefixLength", *spec.PrefixLength)
 }
 
-// poolRefusal explains why the source had no room.
-func (s *Service) poolRefusal(ctx context.Context, read Reader, from source, wish space.Wish) error {
+// poolRefusal explains why the source had no room. Pools of other projects in the same space are not named.
+func poolRefusal(ctx context.Context, read Reader, key ProjectKey, from source, wish space.Wish) error {
 	if from.parent != nil {
 		return refusal(ctx, read, *from.parent, wish, "/spec/cidr", ProjectKey{ID: from.parent.ProjectID, Name: from.parent.Project})
 	}
@@ -191,6 +193,7 @@ func (s *Service) poolRefusal(ctx context.Context, read Reader, from source, wis
 	if err != nil {
 		return err
 	}
+	others = slices.DeleteFunc(others, func(o ipam.Pool) bool { return o.ProjectID != key.ID })
 	e := ipam.Errorf(ipam.CodeOverlap, "%s overlaps a pool of space %s.", wish.Exact, from.space)
 	if len(others) > 0 {
 		e = ipam.Errorf(ipam.CodeOverlap, "%s overlaps pool %s (%s) of space %s.", wish.Exact, others[0].Ref(), others[0].Block, from.space)
@@ -199,20 +202,4 @@ func (s *Service) poolRefusal(ctx context.Context, read Reader, from source, wis
 		e.Figures.ConflictsWith = append(e.Figures.ConflictsWith, o.Ref().String())
 	}
 	return e.At("/spec/cidr", "must not overlap another root pool of the space.")
-}
-
-// at points a not_found error about a reference at the field that holds the reference.
-func at(err error, pointer string) error {
-	if e, ok := err.(*ipam.Error); ok && e.Code == ipam.CodeNotFound { //nolint:errorlint // only the error itself, not a wrapped one, speaks of this reference
-		return e.At(pointer, "names nothing that exists here.")
-	}
-	return err
-}
-
-func refNotFound(ref ipam.Ref, spec ipam.PoolSpec) error {
-	pointer := "/spec/parentRef"
-	if ref == spec.Space {
-		pointer = "/spec/spaceRef"
-	}
-	return at(ipam.Errorf(ipam.CodeNotFound, "%s was not found.", ref), pointer)
 }

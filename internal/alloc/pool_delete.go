@@ -10,7 +10,8 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// DeletePool removes an empty pool: its reservations go with it and its block is free again in what it was carved from.
+// DeletePool removes an empty pool: its reservations and grants go with it and its block is free again in what it was carved
+// from.
 func (s *Service) DeletePool(ctx context.Context, project, name string, r Request) error {
 	_, key, err := s.enter(ctx, tenancy.PoolsWrite, project)
 	if err != nil {
@@ -25,8 +26,9 @@ func (s *Service) DeletePool(ctx context.Context, project, name string, r Reques
 		return err
 	}
 	defer release()
+	now := s.now()
 	_, err = settled(ctx, s, "pool_delete", r.DryRun, func(ctx context.Context, tx Tx) (struct{}, error) {
-		changes, err := s.uncarvePool(ctx, tx, key, name, r)
+		changes, err := uncarvePool(ctx, tx, key, name, r, now)
 		if err != nil {
 			return struct{}{}, err
 		}
@@ -42,7 +44,7 @@ func (s *Service) DeletePool(ctx context.Context, project, name string, r Reques
 }
 
 // uncarvePool plans the removal of a pool; in_use when anything but reservations is held in it.
-func (s *Service) uncarvePool(ctx context.Context, tx Tx, key ProjectKey, name string, r Request) (Changes, error) {
+func uncarvePool(ctx context.Context, tx Tx, key ProjectKey, name string, r Request, now timestamp) (Changes, error) {
 	p, err := tx.PoolGet(ctx, key, name)
 	if err != nil {
 		return Changes{}, err
@@ -51,25 +53,11 @@ func (s *Service) uncarvePool(ctx context.Context, tx Tx, key ProjectKey, name s
 		return Changes{}, err
 	}
 	c := PoolContainer(p)
-	held, err := tx.AllocationListInPool(ctx, c, p.Block, netip.Addr{}, maxHeldToDelete)
+	held, free, err := onlyReservations(ctx, tx, p, c)
 	if err != nil {
 		return Changes{}, err
 	}
-	tiles := make([]netip.Prefix, 0, len(held))
-	for _, a := range held {
-		if a.Purpose != ipam.PurposeReservation {
-			return Changes{}, ipam.Errorf(ipam.CodeInUse, "Pool %s still holds blocks.", p.Ref())
-		}
-		tiles = append(tiles, a.Block)
-	}
-	free, err := tx.FreeList(ctx, c, p.Block.Addr().BitLen(), netip.Prefix{}, maxFreeToDelete)
-	if err != nil {
-		return Changes{}, err
-	}
-	if err := space.Tiles(p.Block, append(tiles, free...)); err != nil {
-		return Changes{}, ipam.Errorf(ipam.CodeInternal, "Pool %s does not add up and was not deleted; run the audit.", p.Ref()).Because(err)
-	}
-	from, err := s.holder(ctx, tx, key, p)
+	from, err := holder(ctx, tx, p)
 	if err != nil {
 		return Changes{}, err
 	}
@@ -88,17 +76,58 @@ func (s *Service) uncarvePool(ctx context.Context, tx Tx, key ProjectKey, name s
 	if err != nil {
 		return Changes{}, err
 	}
-	return Changes{
+	quotas, err := poolQuotas(ctx, tx, key.ID, p.ContainerID)
+	if err != nil {
+		return Changes{}, err
+	}
+	quotas.give(key.ID, p.Spec.Parent, p.Family(), onePool)
+	event, err := changed(ctx, now, key.ID, kindPool, name, recordedPool(p), nil)
+	if err != nil {
+		return Changes{}, err
+	}
+	of := grantsOfPool(p)
+	ch := Changes{
 		Free:             []FreeChange{{Container: c, Delete: free}, k.change()},
 		AllocationDelete: append(held, hold[0]),
 		PoolDelete:       &p,
-	}, nil
+		AccessChanges:    AccessChanges{GrantsDelete: &of},
+		Events:           []ipam.Event{event},
+	}
+	if !p.Root() { // a root pool's hold is the space's, not a pool's: history is of pools
+		ch.History = []ipam.Hold{endedHold(hold[0], now)}
+	}
+	quotas.into(&ch)
+	return ch, nil
 }
 
-// holder is the container that a pool was carved from.
-func (s *Service) holder(ctx context.Context, read Reader, key ProjectKey, p ipam.Pool) (Container, error) {
+// onlyReservations answers all that a pool consists of, if nothing but reservations is held in it; otherwise in_use.
+func onlyReservations(ctx context.Context, tx Tx, p ipam.Pool, c Container) (held []ipam.Allocation, free []netip.Prefix, err error) {
+	held, err = tx.AllocationListInPool(ctx, c, p.Block, netip.Addr{}, maxHeldToDelete)
+	if err != nil {
+		return nil, nil, err
+	}
+	tiles := make([]netip.Prefix, 0, len(held))
+	for _, a := range held {
+		if a.Purpose != ipam.PurposeReservation {
+			return nil, nil, ipam.Errorf(ipam.CodeInUse, "Pool %s still holds blocks.", p.Ref())
+		}
+		tiles = append(tiles, a.Block)
+	}
+	free, err = tx.FreeList(ctx, c, p.Block.Addr().BitLen(), netip.Prefix{}, maxFreeToDelete)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := space.Tiles(p.Block, append(tiles, free...)); err != nil {
+		return nil, nil, ipam.Errorf(ipam.CodeInternal, "Pool %s does not add up and was not deleted; run the audit.", p.Ref()).Because(err)
+	}
+	return held, free, nil
+}
+
+// holder is the container that a pool was carved from. A root pool's space may be another project's: whether it is still
+// granted does not matter to what was carved.
+func holder(ctx context.Context, read Reader, p ipam.Pool) (Container, error) {
 	if p.Root() {
-		sp, err := read.SpaceGet(ctx, key, p.Space.Name)
+		sp, err := read.SpaceGet(ctx, ProjectKey{ID: p.ContainerProjectID, Name: p.Space.Project}, p.Space.Name)
 		return SpaceContainer(sp, p.Family()), err
 	}
 	parent, err := read.PoolGetByID(ctx, p.ContainerID)

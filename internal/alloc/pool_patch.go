@@ -46,6 +46,9 @@ func (s *Service) PatchPool(ctx context.Context, project, name string, r Request
 		if err := checkChanged(next.Metadata, next.Spec.Check()); err != nil {
 			return was, err
 		}
+		if err := checkVisibility(project, next.Spec.Visibility); err != nil {
+			return was, err
+		}
 		if err := next.Spec.Allocation.CheckFor(next.Block); err != nil {
 			return was, err
 		}
@@ -55,6 +58,11 @@ func (s *Service) PatchPool(ctx context.Context, project, name string, r Request
 			return was, err
 		}
 		changes.PoolUpdate = &PoolUpdate{Was: was.Revision, Now: next}
+		event, err := changed(ctx, now, key.ID, kindPool, name, recordedPool(was), recordedPool(next))
+		if err != nil {
+			return was, err
+		}
+		changes.Events = []ipam.Event{event}
 		if err := tx.Write(ctx, changes); err != nil {
 			return next, err
 		}

@@ -11,7 +11,7 @@ import (
 
 // CreateProject makes a project together with its space "default".
 func (s *Service) CreateProject(ctx context.Context, p ipam.Project, r Request) (Result[ipam.Project], error) {
-	who, err := tenancy.Authorize(ctx, tenancy.ProjectsWrite, ipam.PlatformProject)
+	who, err := tenancy.Authorize(ctx, tenancy.ProjectsCreate, "")
 	if err != nil {
 		return Result[ipam.Project]{}, err
 	}
@@ -27,8 +27,12 @@ func (s *Service) CreateProject(ctx context.Context, p ipam.Project, r Request) 
 			return p, err
 		}
 		return settled(ctx, s, "project_create", r.DryRun, func(ctx context.Context, tx Tx) (ipam.Project, error) {
-			err := tx.Write(ctx, Changes{
-				ProjectInsert: &p, SpaceInsert: []ipam.Space{sp}, Free: wholeSpace(sp), Answers: stored,
+			event, err := projectEvent(ctx, tx, p.CreatedAt, p, nil, recorded(p.Metadata, p.Spec))
+			if err != nil {
+				return p, err
+			}
+			err = tx.Write(ctx, Changes{
+				ProjectInsert: &p, SpaceInsert: []ipam.Space{sp}, Free: wholeSpace(sp), Answers: stored, Events: []ipam.Event{event},
 			})
 			return p, err
 		}, func(ctx context.Context) (ipam.Project, bool, error) {
@@ -38,12 +42,25 @@ func (s *Service) CreateProject(ctx context.Context, p ipam.Project, r Request) 
 	})
 }
 
+// projectEvent is the record that a project was created or deleted. It is in the trail of the platform, because the project's
+// own begins after the one and ends with the other; "platform" itself has no other trail.
+func projectEvent(ctx context.Context, tx Tx, at timestamp, p ipam.Project, before, after *record) (ipam.Event, error) {
+	trail := p
+	if p.Name != ipam.PlatformProject {
+		var err error
+		if trail, err = tx.ProjectGet(ctx, ipam.PlatformProject); err != nil {
+			return ipam.Event{}, err
+		}
+	}
+	return changed(ctx, at, trail.UID, kindProject, p.Name, before, after)
+}
+
 // EnsurePlatform creates the project "platform" on the first start of an installation.
 func (s *Service) EnsurePlatform(ctx context.Context) error {
 	if _, err := s.store.ProjectGet(ctx, ipam.PlatformProject); !ipam.IsCode(err, ipam.CodeNotFound) {
 		return err
 	}
-	ctx = tenancy.WithPrincipal(ctx, tenancy.Principal{Subject: "system", Method: "system", PlatformAdmin: true})
+	ctx = tenancy.WithPrincipal(ctx, tenancy.System())
 	_, err := s.CreateProject(ctx, ipam.Project{
 		Metadata: ipam.Metadata{Name: ipam.PlatformProject},
 		Spec:     ipam.ProjectSpec{DisplayName: "Platform", Description: "The operators' project."},
@@ -88,16 +105,21 @@ func (s *Service) PatchProject(ctx context.Context, name string, r Request, muta
 			return was, err
 		}
 		touch(&next.Metadata, was.Metadata, specChanged, revision, now)
-		return next, tx.Write(ctx, Changes{ProjectUpdate: &ProjectUpdate{Was: was.Revision, Now: next}})
+		event, err := changed(ctx, now, was.UID, kindProject, name, recorded(was.Metadata, was.Spec), recorded(next.Metadata, next.Spec))
+		if err != nil {
+			return was, err
+		}
+		return next, tx.Write(ctx, Changes{ProjectUpdate: &ProjectUpdate{Was: was.Revision, Now: next}, Events: []ipam.Event{event}})
 	}, func(ctx context.Context) (ipam.Project, bool, error) {
 		got, found, err := ignoreNotFound(s.store.ProjectGet(ctx, name))
 		return got, found && got.Revision == revision, err
 	})
 }
 
-// DeleteProject removes an empty project and its default space.
+// DeleteProject removes an empty project with its default space, its members, keys and quotas. Its trail and its history go
+// too; that it was deleted is in the trail of the platform.
 func (s *Service) DeleteProject(ctx context.Context, name string, r Request) error {
-	if _, err := tenancy.Authorize(ctx, tenancy.ProjectsWrite, name); err != nil {
+	if _, err := tenancy.Authorize(ctx, tenancy.ProjectsDelete, name); err != nil {
 		return err
 	}
 	if name == ipam.PlatformProject {
@@ -107,6 +129,7 @@ func (s *Service) DeleteProject(ctx context.Context, name string, r Request) err
 	if err != nil {
 		return err
 	}
+	now := s.now()
 	_, err = settled(ctx, s, "project_delete", r.DryRun, func(ctx context.Context, tx Tx) (struct{}, error) {
 		var none struct{}
 		p, err := tx.ProjectGet(ctx, name)
@@ -116,15 +139,8 @@ func (s *Service) DeleteProject(ctx context.Context, name string, r Request) err
 		if err := r.IfMatch.Check(p.Revision); err != nil {
 			return none, err
 		}
-		holds, err := tx.ProjectHoldings(ctx, p.UID)
-		if err != nil {
+		if err := holdsNothing(ctx, tx, p); err != nil {
 			return none, err
-		}
-		if holds != (Holdings{}) {
-			e := ipam.Errorf(ipam.CodeInUse, "Project %q still holds %s, %s and %s besides %q; delete them first.", name,
-				counted(holds.Pools, "pool"), counted(holds.Claims, "claim"), counted(holds.Spaces, "space"), ipam.DefaultSpace)
-			e.Figures.Claims = &holds.Claims
-			return none, e
 		}
 		sp, err := tx.SpaceGet(ctx, Key(p), ipam.DefaultSpace)
 		if err != nil {
@@ -134,12 +150,41 @@ func (s *Service) DeleteProject(ctx context.Context, name string, r Request) err
 		if err != nil {
 			return none, err
 		}
-		return none, tx.Write(ctx, Changes{ProjectDelete: &p, SpaceDelete: []ipam.Space{sp}, Free: free})
+		event, err := projectEvent(ctx, tx, now, p, recorded(p.Metadata, p.Spec), nil)
+		if err != nil {
+			return none, err
+		}
+		of := grantsOfSpace(sp)
+		return none, tx.Write(ctx, Changes{
+			ProjectDelete: &p, SpaceDelete: []ipam.Space{sp}, Free: free, Events: []ipam.Event{event},
+			AccessChanges: AccessChanges{AccessDelete: &p, GrantsDelete: &of},
+		})
 	}, func(ctx context.Context) (struct{}, bool, error) {
 		got, found, err := ignoreNotFound(s.store.ProjectGet(ctx, name))
 		return struct{}{}, !found || got.UID != first.UID, err
 	})
 	return err
+}
+
+// holdsNothing refuses to delete a project that has anything left.
+func holdsNothing(ctx context.Context, tx Tx, p ipam.Project) error {
+	holds, err := tx.ProjectHoldings(ctx, p.UID)
+	if err != nil {
+		return err
+	}
+	if holds != (Holdings{}) {
+		e := ipam.Errorf(ipam.CodeInUse, "Project %q still holds %s, %s and %s besides %q; delete them first.", p.Name,
+			counted(holds.Pools, "pool"), counted(holds.Claims, "claim"), counted(holds.Spaces, "space"), ipam.DefaultSpace)
+		e.Figures.Claims = &holds.Claims
+		return e
+	}
+	// Without pools and claims, what is left can only be retained, in pools of other projects.
+	left, err := tx.UsageCount(ctx, Key(p), ipam.QuotaScope{})
+	if err != nil || left.IsZero() {
+		return err
+	}
+	return ipam.Errorf(ipam.CodeInUse,
+		"Project %q still holds %s addresses that were retained in pools of other projects. Their owners can delete those allocations.", p.Name, left.Addresses)
 }
 
 // checkNew validates the caller's part of new metadata and completes a generated name (already in Name).

@@ -1,6 +1,8 @@
 package alloc_test
 
 import (
+	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -8,6 +10,7 @@ import (
 
 	"github.com/carve-ipam/carve/internal/alloc"
 	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
 func TestProjectComesWithItsDefaultSpace(t *testing.T) {
@@ -62,7 +65,6 @@ func TestPatchOfAProject(t *testing.T) {
 func TestProjectInUseIsNotDeletedAndNothingChanges(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	require.NoError(t, b.EnsurePlatform(b.ctx))
 	remove := func() *ipam.Error {
 		return refused(t, b.DeleteProject(b.ctx, project, alloc.Request{}), ipam.CodeInUse)
 	}
@@ -83,6 +85,8 @@ func TestProjectInUseIsNotDeletedAndNothingChanges(t *testing.T) {
 	refused(t, b.DeleteProject(b.ctx, project, alloc.Request{}), ipam.CodeNotFound)
 }
 
+// Whatever a project has had, in whichever table: when it is gone and the background has been there, nothing is left of it
+// but two events in the trail of the platform.
 func TestDeletedProjectLeavesNothingBehind(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -101,6 +105,7 @@ func TestDeletedProjectLeavesNothingBehind(t *testing.T) {
 		_, err := b.CreatePool(b.ctx, name, p, key(p.Name, p.Name))
 		require.NoError(t, err)
 	}
+	b.furnish(t, name, "four")
 	for _, pool := range []string{"four", "six", "sub"} {
 		c := claim("c-"+pool, "", 32)
 		c.Spec.PoolRef = ipam.Ref{Project: name, Name: pool}
@@ -108,13 +113,103 @@ func TestDeletedProjectLeavesNothingBehind(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, b.DeleteClaim(b.ctx, name, c.Name, alloc.Request{}))
 	}
+	for table, n := range counts(b.dump(t)) {
+		if !slices.Contains([]string{"claims", "removals", "goose_lock", "goose_db_version"}, table) {
+			require.Greater(t, n, len(empty[table]), "%s: the test has something to leave behind", table)
+		}
+	}
 	for _, pool := range []string{"sub", "four", "six"} {
 		require.NoError(t, b.DeletePool(b.ctx, name, pool, alloc.Request{}))
 	}
 	require.NoError(t, b.DeleteSpace(b.ctx, name, "blue", alloc.Request{}))
 	require.NoError(t, b.DeleteProject(b.ctx, name, alloc.Request{}))
-	require.Equal(t, counts(empty), counts(b.dump(t)))
-	require.Equal(t, empty, b.dump(t))
+	require.Equal(t, 1, len(b.dump(t)["removals"])-len(empty["removals"]))
+	b.purge(t)
+	now := b.dump(t)
+	require.Equal(t, state(empty), state(now))
+	require.Empty(t, now["history"])
+	require.Len(t, now["audit_events"], len(empty["audit_events"])+2)
+	require.Len(t, b.events(t, ipam.PlatformProject, alloc.EventFilter{Kind: "Project", Name: name}), 2)
+}
+
+// furnish gives a project members, keys, grants and quotas.
+func (b *bundle) furnish(t *testing.T, in, pool string) {
+	t.Helper()
+	for i, role := range tenancy.Roles() {
+		b.join(t, in, fmt.Sprintf("corp:m%d", i), role)
+		b.mint(t, in, apiKey(fmt.Sprintf("k%d", i), role))
+		_, err := b.PutPoolGrant(b.ctx, in, pool, fmt.Sprintf("g%d", i), alloc.Request{})
+		require.NoError(t, err)
+		_, err = b.PutSpaceGrant(b.ctx, in, ipam.DefaultSpace, fmt.Sprintf("g%d", i), alloc.Request{})
+		require.NoError(t, err)
+		_, err = b.PutQuota(b.ctx, in, quota(fmt.Sprintf("q%d", i), maxClaims(100)), alloc.Request{})
+		require.NoError(t, err)
+	}
+}
+
+func TestProjectWithRetainedBlocksElsewhereIsNotDeleted(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	neighbour := b.neighbour(t)
+	b.pool(t, root("net", "10.0.0.0/16", func(p *ipam.Pool) { p.Spec.Visibility = ipam.VisibilityShared }))
+	_, err := b.PutPoolGrant(b.ctx, project, "net", other, alloc.Request{})
+	require.NoError(t, err)
+	made, err := b.CreateClaim(neighbour, other, claim("c", "net", 24, retain), alloc.Request{})
+	require.NoError(t, err)
+	refused(t, b.DeleteProject(b.ctx, other, alloc.Request{}), ipam.CodeInUse)
+	require.NoError(t, b.DeleteClaim(neighbour, other, "c", alloc.Request{}))
+	before := b.dump(t)
+	require.ErrorContains(t, refused(t, b.DeleteProject(b.ctx, other, alloc.Request{}), ipam.CodeInUse), "256 addresses")
+	require.Equal(t, before, b.dump(t))
+	require.NoError(t, b.DeleteAllocation(b.ctx, project, made.Value.AllocationID.String(), alloc.Request{}))
+	require.NoError(t, b.DeleteProject(b.ctx, other, alloc.Request{}))
+}
+
+func TestProjectsAreMadeAndDeletedByThePlatformsAdminsAlone(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	own, stranger := b.acting("corp:admin", tenancy.Admin, project), b.neighbour(t)
+	_, err := b.CreateProject(own, ipam.Project{Metadata: meta("mine")}, alloc.Request{})
+	refused(t, err, ipam.CodePermissionDenied)
+	refused(t, b.DeleteProject(own, project, alloc.Request{}), ipam.CodePermissionDenied)
+	refused(t, b.DeleteProject(stranger, project, alloc.Request{}), ipam.CodeNotFound)
+	_, err = b.GetProject(stranger, project)
+	refused(t, err, ipam.CodeNotFound)
+	_, err = b.PatchProject(own, project, alloc.Request{}, func(p ipam.Project) (ipam.Project, error) { p.Spec.DisplayName = "x"; return p, nil })
+	require.NoError(t, err)
+}
+
+func TestListOfProjectsShowsThoseOfTheCaller(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	for _, name := range []string{"c", "a", "b"} {
+		_, err := b.CreateProject(b.ctx, ipam.Project{Metadata: ipam.Metadata{Name: name, Labels: labels("n", name)}}, alloc.Request{})
+		require.NoError(t, err)
+	}
+	for name, c := range map[string]struct {
+		roles map[string]tenancy.Role
+		want  []string
+	}{
+		"Some":          {map[string]tenancy.Role{"c": tenancy.Viewer, "acme": tenancy.Admin, "a": tenancy.Consumer, "gone": tenancy.Admin, "zz": tenancy.Viewer}, []string{"a", "acme", "c"}},
+		"None":          {nil, []string{}},
+		"NoneThatIs":    {map[string]tenancy.Role{"gone": tenancy.Admin}, []string{}},
+		"PlatformRole":  {map[string]tenancy.Role{"platform": tenancy.Viewer}, []string{"platform"}},
+		"PlatformAdmin": {map[string]tenancy.Role{"platform": tenancy.Admin, "a": tenancy.Viewer}, []string{"a", "acme", "b", "c", "platform"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ctx := tenancy.WithPrincipal(b.ctx, tenancy.Principal{Subject: "somebody", Roles: c.roles})
+			for _, limit := range []int{1, 2, 100} {
+				got := []string{}
+				for _, p := range all(t, limit, func(n int, cursor string) (alloc.Page[ipam.Project], error) {
+					return b.ListProjects(ctx, alloc.Filter{}, n, cursor)
+				}) {
+					got = append(got, p.Name)
+				}
+				require.Equal(t, c.want, got)
+			}
+		})
+	}
 }
 
 func TestSpaces(t *testing.T) {

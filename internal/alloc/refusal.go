@@ -56,7 +56,7 @@ func exhausted(pools []ipam.Pool, stocks []ipam.Stock, bits int) *ipam.Error {
 	available := total.String()
 	where := "Pool " + names[0] + " has"
 	if len(pools) > 1 {
-		where = "None of the pools tried has"
+		where = "The pools tried have"
 	}
 	var e *ipam.Error
 	if largest, ok := all.LargestFree(); ok {
@@ -81,7 +81,7 @@ func takenRefusal(ctx context.Context, read Reader, pool ipam.Pool, block netip.
 		e := ipam.Errorf(ipam.CodeAllocationRetained,
 			"%s is retained from the deleted claim %s. Claim it with allocationRef %q, or delete that allocation first.",
 			block, held[0].Holder, held[0].ID)
-		e.Figures.ConflictsWith = []string{held[0].Project + "/" + held[0].ID.String()}
+		e.Figures.ConflictsWith = []string{caller.Name + "/" + held[0].ID.String()}
 		return e.At(pointer, "is retained; name the allocation instead.")
 	}
 	e := ipam.Errorf(ipam.CodeBlockTaken, "%s is not free in pool %s: all of it or a part of it is held.", block, pool.Ref())

@@ -61,6 +61,15 @@ func (s *Service) enter(ctx context.Context, action tenancy.Action, project stri
 	return who, Key(p), nil
 }
 
+// stillThere refuses to make something in a project that was deleted since enter looked it up.
+func stillThere(ctx context.Context, read Reader, key ProjectKey) error {
+	p, err := read.ProjectGet(ctx, key.Name)
+	if err == nil && p.UID != key.ID {
+		return tenancy.ProjectNotFound(key.Name)
+	}
+	return err
+}
+
 // fresh is the metadata of something that is about to be created.
 func (s *Service) fresh(m ipam.Metadata, project, region string, who tenancy.Principal) ipam.Metadata {
 	now := s.now()

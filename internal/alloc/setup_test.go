@@ -32,18 +32,20 @@ type bundle struct {
 	dsn      string
 	clock    *clock
 	attempts *attempts
+	lends    string // the project that offers pools to others; "": provider
 }
 
 // setup makes the bundle, with the project. When the test ends, the audit proves that every invariant still holds.
 func setup(t testing.TB) *bundle {
 	t.Helper()
 	b := &bundle{
-		ctx:   tenancy.WithPrincipal(t.Context(), tenancy.Principal{Subject: "tester", Method: "dev", PlatformAdmin: true}),
+		ctx:   tenancy.WithPrincipal(t.Context(), tenancy.Principal{Subject: "tester", Method: "dev", Roles: map[string]tenancy.Role{ipam.PlatformProject: tenancy.Admin}}),
 		dsn:   dbtest.New(t),
 		clock: &clock{now: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)},
 	}
 	t.Cleanup(func() { auditClean(t, b.dsn) })
 	b.Service, b.attempts = b.server(t)
+	require.NoError(t, b.EnsurePlatform(b.ctx))
 	_, err := b.CreateProject(b.ctx, ipam.Project{Metadata: ipam.Metadata{Name: project}}, alloc.Request{})
 	require.NoError(t, err)
 	return b

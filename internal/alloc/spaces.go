@@ -35,7 +35,13 @@ func (s *Service) CreateSpace(ctx context.Context, project string, sp ipam.Space
 			return sp, err
 		}
 		return settled(ctx, s, "space_create", r.DryRun, func(ctx context.Context, tx Tx) (ipam.Space, error) {
-			return sp, tx.Write(ctx, Changes{SpaceInsert: []ipam.Space{sp}, Free: wholeSpace(sp), Answers: stored})
+			event, err := changed(ctx, sp.CreatedAt, key.ID, kindSpace, sp.Name, nil, recorded(sp.Metadata, sp.Spec))
+			if err != nil {
+				return sp, err
+			}
+			return sp, tx.Write(ctx, Changes{
+				SpaceInsert: []ipam.Space{sp}, Free: wholeSpace(sp), Answers: stored, Events: []ipam.Event{event},
+			})
 		}, func(ctx context.Context) (ipam.Space, bool, error) {
 			got, found, err := ignoreNotFound(s.store.SpaceGet(ctx, key, sp.Name))
 			return got, found && got.UID == sp.UID, err
@@ -79,14 +85,18 @@ func (s *Service) PatchSpace(ctx context.Context, project, name string, r Reques
 			return was, err
 		}
 		touch(&next.Metadata, was.Metadata, specChanged, revision, now)
-		return next, tx.Write(ctx, Changes{SpaceUpdate: &SpaceUpdate{Was: was.Revision, Now: next}})
+		event, err := changed(ctx, now, key.ID, kindSpace, name, recorded(was.Metadata, was.Spec), recorded(next.Metadata, next.Spec))
+		if err != nil {
+			return was, err
+		}
+		return next, tx.Write(ctx, Changes{SpaceUpdate: &SpaceUpdate{Was: was.Revision, Now: next}, Events: []ipam.Event{event}})
 	}, func(ctx context.Context) (ipam.Space, bool, error) {
 		got, found, err := ignoreNotFound(s.store.SpaceGet(ctx, key, name))
 		return got, found && got.Revision == revision, err
 	})
 }
 
-// DeleteSpace removes a space from which nothing is carved. The default space goes with its project only.
+// DeleteSpace removes a space from which nothing is carved, with its grants. The default space goes with its project only.
 func (s *Service) DeleteSpace(ctx context.Context, project, name string, r Request) error {
 	_, key, err := s.enter(ctx, tenancy.SpacesWrite, project)
 	if err != nil {
@@ -99,6 +109,7 @@ func (s *Service) DeleteSpace(ctx context.Context, project, name string, r Reque
 	if err != nil {
 		return err
 	}
+	now := s.now()
 	_, err = settled(ctx, s, "space_delete", r.DryRun, func(ctx context.Context, tx Tx) (struct{}, error) {
 		var none struct{}
 		sp, err := tx.SpaceGet(ctx, key, name)
@@ -112,7 +123,14 @@ func (s *Service) DeleteSpace(ctx context.Context, project, name string, r Reque
 		if err != nil {
 			return none, err
 		}
-		return none, tx.Write(ctx, Changes{SpaceDelete: []ipam.Space{sp}, Free: free})
+		event, err := changed(ctx, now, key.ID, kindSpace, name, recorded(sp.Metadata, sp.Spec), nil)
+		if err != nil {
+			return none, err
+		}
+		of := grantsOfSpace(sp)
+		return none, tx.Write(ctx, Changes{
+			SpaceDelete: []ipam.Space{sp}, Free: free, Events: []ipam.Event{event}, AccessChanges: AccessChanges{GrantsDelete: &of},
+		})
 	}, func(ctx context.Context) (struct{}, bool, error) {
 		got, found, err := ignoreNotFound(s.store.SpaceGet(ctx, key, name))
 		return struct{}{}, !found || got.UID != first.UID, err

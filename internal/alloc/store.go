@@ -30,6 +30,8 @@ type Reader interface {
 	ProjectGet(ctx context.Context, name string) (ipam.Project, error)
 	// ProjectList answers up to limit projects with names after the given one, in order of name.
 	ProjectList(ctx context.Context, after string, limit int) ([]ipam.Project, error)
+	// ProjectListNamed answers those of the names that exist, in order of name.
+	ProjectListNamed(ctx context.Context, names []string) ([]ipam.Project, error)
 	// ProjectHoldings counts what a project holds: pools, claims, and spaces besides the default one.
 	ProjectHoldings(ctx context.Context, projectID ipam.ID) (Holdings, error)
 
@@ -71,6 +73,10 @@ type Reader interface {
 
 	// ClaimLookup reads in one round trip what creating a claim has to know first.
 	ClaimLookup(ctx context.Context, q ClaimQuery) (ClaimFacts, error)
+
+	AccessReader
+	QuotaReader
+	TrailReader
 }
 
 // Tx is a transaction: reads, and two ways to touch blocks.
@@ -80,11 +86,13 @@ type Tx interface {
 	// FreeRead executes the planned reads in one round trip and answers the free blocks found; a block may come twice.
 	// It takes no locks: Write notices whatever changed.
 	FreeRead(ctx context.Context, c Container, reads space.Reads) ([]netip.Prefix, error)
-	// PoolFreeRead is FreeRead of a pool together with the pool as it is now, in one round trip.
-	PoolFreeRead(ctx context.Context, pool Container, reads space.Reads) (ipam.Pool, []netip.Prefix, error)
 
 	// Attempt counts the runs of this transaction, from 0: after a conflict, plans start from other places.
 	Attempt() int
+
+	// GroupRead is FreeRead of a pool together with the pool as it is now, and with what a group's claims from other projects,
+	// and their quotas, depend on, in the same round trip.
+	GroupRead(ctx context.Context, pool Container, reads space.Reads, q GroupQuery) (GroupFacts, error)
 
 	// Write applies all changes in one round trip. Every delete and update must hit exactly the rows that it names;
 	// otherwise the plan was made from a state that is gone, and the attempt is run again.
@@ -93,10 +101,7 @@ type Tx interface {
 }
 
 // ProjectKey is what statements need of a project.
-type ProjectKey struct {
-	ID   ipam.ID
-	Name string
-}
+type ProjectKey = ipam.ProjectKey
 
 // Key of a project.
 func Key(p ipam.Project) ProjectKey { return ProjectKey{ID: p.UID, Name: p.Name} }
@@ -148,20 +153,22 @@ type Answer struct {
 	ExpiresAt   time.Time
 }
 
-// ClaimQuery asks for the facts before a claim. Empty fields are not looked up.
+// ClaimQuery asks for the facts before a claim. Empty fields are not looked up. Pool may be another project's: whether the
+// claim may use it is for the caller to decide, by the pool's visibility and Granted.
 type ClaimQuery struct {
 	Project ProjectKey
 	Name    string
-	Pool    string
+	Pool    ipam.Ref
 	Key     string
 	Now     time.Time
 }
 
 // ClaimFacts answers a ClaimQuery; nil = does not exist.
 type ClaimFacts struct {
-	Claim  *ipam.Claim
-	Pool   *ipam.Pool
-	Answer *Answer
+	Claim   *ipam.Claim
+	Pool    *ipam.Pool
+	Granted bool // the pool is another project's and granted to this one
+	Answer  *Answer
 }
 
 // Changes is everything one transaction writes, as data. Order of execution: deletes, updates, inserts.
@@ -189,6 +196,12 @@ type Changes struct {
 	ClaimDelete []ipam.Claim // at the revision that was read
 
 	Answers []Answer
+
+	AccessChanges
+	QuotaChanges
+
+	Events  []ipam.Event
+	History []ipam.Hold // holds that ended
 }
 
 // FreeChange replaces free blocks of one container.

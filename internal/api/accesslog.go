@@ -9,8 +9,8 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// accessLog writes one line a request: the route and not the path, so that lines can be counted and hold no names; no
-// bodies, no headers. It renders an error itself, so that the status it writes is the one that was sent.
+// accessLog writes one line a request: the route and not the path, so that lines can be counted and hold no names; who asked,
+// how that was found out, and from where; no bodies, no headers, so no credentials either. It renders an error itself, so that the status it writes is the one that was sent.
 func (a *adapter) accessLog(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		start := time.Now()
@@ -31,6 +31,8 @@ func (a *adapter) accessLog(next echo.HandlerFunc) echo.HandlerFunc {
 			slog.String("requestId", requestIDOf(c)),
 			slog.String("traceId", traceIDOf(c)),
 			slog.String("subject", who.Subject),
+			slog.String("auth", who.Method),
+			slog.String("remote", tenancy.OriginOf(r.Context()).Remote),
 		)
 		return nil
 	}

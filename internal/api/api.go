@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"runtime"
 	"time"
 
@@ -25,6 +26,10 @@ type Config struct {
 	Log   *slog.Logger // nil: nothing is logged
 	// RequestTimeout is the deadline of a request, down to its SQL. 0: 10 seconds.
 	RequestTimeout time.Duration
+	// Limits is how often callers may ask. The zero value: as often as they like.
+	Limits Limits
+	// TrustedProxies are those whose X-Forwarded-For is believed. None: the address of a client is that of its connection.
+	TrustedProxies []netip.Prefix
 	// MaxBody is the largest request body in bytes. 0: 1 MiB.
 	MaxBody int64
 }
@@ -45,6 +50,7 @@ const (
 type adapter struct {
 	cfg      Config
 	contract *contract
+	remote   echo.IPExtractor
 }
 
 // New builds the handler of the whole HTTP surface. It panics on what only a broken build can cause: a contract that does
@@ -66,7 +72,7 @@ func New(cfg Config) http.Handler {
 	if err != nil {
 		panic(fmt.Sprintf("api: embedded contract: %v", err))
 	}
-	a := &adapter{cfg: cfg, contract: contract}
+	a := &adapter{cfg: cfg, contract: contract, remote: extractor(cfg.TrustedProxies)}
 	e := echo.New()
 	e.Binder = validatedBinder{}
 	e.HTTPErrorHandler = a.renderError

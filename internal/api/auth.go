@@ -1,14 +1,11 @@
 package api
 
 import (
-	"net"
 	"net/http"
-	"net/netip"
 	"strings"
 
 	"github.com/labstack/echo/v4"
 
-	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
@@ -23,40 +20,10 @@ type announcer interface {
 	Announce(h http.Header)
 }
 
-// Dev accepts anybody as platform admin "dev" and says so in every answer. It is for a server that listens on loopback
-// alone; whoever builds the server sees to that.
-type Dev struct {
-	// LocalOnly refuses requests that were addressed to anything but localhost or a loopback address: a page in somebody's
-	// browser whose name has been pointed at 127.0.0.1 must not become platform admin.
-	LocalOnly bool
-}
-
-// Authenticate implements Authenticator.
-func (d Dev) Authenticate(r *http.Request) (tenancy.Principal, error) {
-	if d.LocalOnly && !local(r.Host) {
-		return tenancy.Principal{}, ipam.Errorf(ipam.CodeUnauthenticated,
-			"In development mode only requests to localhost or a loopback address are answered; this one was sent to another host name.").
-			At("header:Host", "must be localhost or a loopback address.")
-	}
-	return tenancy.Principal{Subject: "dev", Method: "dev", PlatformAdmin: true}, nil
-}
-
-func local(hostport string) bool {
-	host := hostport
-	if h, _, err := net.SplitHostPort(hostport); err == nil {
-		host = h
-	}
-	if strings.EqualFold(host, "localhost") {
-		return true
-	}
-	a, err := netip.ParseAddr(strings.Trim(host, "[]"))
-	return err == nil && a.Unmap().IsLoopback()
-}
-
-// Announce implements announcer.
-func (Dev) Announce(h http.Header) { h.Set("Carve-Auth", "dev (insecure)") }
-
 // authenticate puts the caller into the request's context, where the use cases look for it.
+//
+// What fails counts against the client's address: while it has used up its attempts, it is told so and not what was wrong with
+// its credentials, and nothing is looked up for credentials that are not known to be valid.
 func (a *adapter) authenticate(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		op := operationOf(c)
@@ -64,11 +31,45 @@ func (a *adapter) authenticate(next echo.HandlerFunc) echo.HandlerFunc {
 			return next(c)
 		}
 		r := c.Request()
-		who, err := a.cfg.Authenticator.Authenticate(r)
+		tries := a.attempts(r.Context())
+		defer tries.end()
+		ctx := tenancy.WithAttempts(r.Context(), tries)
+		if op.permission.Lasting() {
+			ctx = tenancy.WithNow(ctx)
+		}
+		who, err := a.cfg.Authenticator.Authenticate(r.WithContext(ctx))
 		if err != nil {
+			return tries.failed(c.Response().Header(), err)
+		}
+		tries.end()
+		c.SetRequest(r.WithContext(tenancy.WithPrincipal(r.Context(), who)))
+		return next(c)
+	}
+}
+
+// authorize asks whether the caller may do what the operation does, before anything of the request is read. Refusals are recorded,
+// but not so many that a stranger could bury somebody's trail under them: the first ones of a caller, then some.
+func (a *adapter) authorize(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		op := operationOf(c)
+		if op == nil || op.public {
+			return next(c)
+		}
+		ctx := c.Request().Context()
+		limiter, who := a.cfg.Limits.Refusals, ""
+		if p, ok := tenancy.From(ctx); ok && limiter != nil {
+			who, _, _ = strings.Cut(p.Subject, "/")
+			if !limiter.Check(who).Allowed {
+				ctx = tenancy.WithoutRecord(ctx)
+			}
+		}
+		err := a.cfg.Service.Admit(ctx, op.permission, pathParams(c)["project"])
+		if err != nil {
+			if limiter != nil {
+				limiter.Take(who)
+			}
 			return err
 		}
-		c.SetRequest(r.WithContext(tenancy.WithPrincipal(r.Context(), who)))
 		return next(c)
 	}
 }

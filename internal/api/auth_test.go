@@ -21,7 +21,7 @@ func TestDevAnswersRequestsToThisMachineOnly(t *testing.T) {
 		who, err := Dev{LocalOnly: true}.Authenticate(r)
 		if admitted {
 			require.NoError(t, err, host)
-			require.True(t, who.PlatformAdmin)
+			require.True(t, who.PlatformAdmin())
 			continue
 		}
 		require.True(t, ipam.IsCode(err, ipam.CodeUnauthenticated), host)

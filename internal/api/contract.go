@@ -1,6 +1,8 @@
 package api
 
 import (
+	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -11,6 +13,7 @@ import (
 
 	"github.com/carve-ipam/carve/internal/api/gen"
 	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
 // contract is openapi.yaml, arranged for looking up what a request is checked against. The router that matches a request
@@ -22,11 +25,13 @@ type contract struct {
 
 // operation is one operation of the contract.
 type operation struct {
-	route     *routers.Route
-	query     openapi3.Parameters
-	header    openapi3.Parameters
-	public    bool   // needs no credentials
-	mediaType string // of the request body; "" when the operation takes none
+	id         string // operationId
+	route      *routers.Route
+	query      openapi3.Parameters
+	header     openapi3.Parameters
+	public     bool           // needs no credentials
+	permission tenancy.Action // what the caller must be allowed to do; "" when public
+	mediaType  string         // of the request body; "" when the operation takes none
 }
 
 func loadContract() (*contract, error) {
@@ -34,6 +39,12 @@ func loadContract() (*contract, error) {
 	if err != nil {
 		return nil, err
 	}
+	return newContract(doc)
+}
+
+// newContract arranges a document. One with an operation that does not say who may call it is refused: nothing is open because
+// somebody forgot to close it.
+func newContract(doc *openapi3.T) (*contract, error) {
 	k := &contract{paths: map[string]map[string]*operation{}, patterns: patternSentences(doc)}
 	everywhere := doc.Security
 	doc.Security, doc.Servers = nil, nil // callers are authenticated by our own middleware; any host is ours
@@ -44,10 +55,14 @@ func loadContract() (*contract, error) {
 			if op.Security != nil {
 				security = *op.Security
 			}
+			permission, err := permissionOf(op, len(security) == 0)
+			if err != nil {
+				return nil, fmt.Errorf("%s %s: %w", method, path, err)
+			}
 			op.Security = nil
 			o := &operation{
-				route:  &routers.Route{Spec: doc, Path: path, PathItem: item, Method: method, Operation: op},
-				public: len(security) == 0,
+				id: op.OperationID, public: len(security) == 0, permission: permission,
+				route: &routers.Route{Spec: doc, Path: path, PathItem: item, Method: method, Operation: op},
 			}
 			for _, p := range append(slices.Clone(item.Parameters), op.Parameters...) {
 				switch p.Value.In {
@@ -67,6 +82,27 @@ func loadContract() (*contract, error) {
 		k.paths[strings.NewReplacer("{", ":", "}", "").Replace(path)] = methods
 	}
 	return k, nil
+}
+
+// permissionExtension is where an operation of the contract says what its caller must be allowed to do.
+const permissionExtension = "x-permission"
+
+func permissionOf(op *openapi3.Operation, public bool) (tenancy.Action, error) {
+	value, given := op.Extensions[permissionExtension]
+	name, isText := value.(string)
+	action := tenancy.Action(name)
+	switch {
+	case public && given:
+		return "", errors.New("needs no credentials, so nobody can be checked for its " + permissionExtension)
+	case public:
+		return "", nil
+	case !given:
+		return "", errors.New("has neither " + permissionExtension + " nor security: []")
+	case !isText || !action.Known():
+		return "", fmt.Errorf("has the %s %v, which is no action", permissionExtension, value)
+	default:
+		return action, nil
+	}
 }
 
 const operationKey = "carve.operation"

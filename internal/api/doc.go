@@ -4,8 +4,9 @@
 // # One way in
 //
 // Every request passes the same middleware, written once, top to bottom, in middleware.go. When a handler runs, the
-// request is named, logged, bounded in time and size, authenticated, strictly one JSON value and as the contract
-// describes it. A handler translates, calls one use case and translates back; it knows no rule of address space.
+// request is named, logged, bounded in time and size, its caller known, within its limits and allowed to do this, its
+// body strictly one JSON value and all of it as the contract describes it. The contract says of each operation who may call
+// it (x-permission); one that does not say so does not load. A handler translates, calls one use case and translates back; it knows no rule of address space.
 //
 // # One way out for failures
 //

@@ -24,7 +24,10 @@ func (a *adapter) middleware() []echo.MiddlewareFunc {
 		a.deadline,        // of the request's context, down to the SQL
 		a.match,           // which operation of the contract: 404, 405
 		a.limitBody,       // 413, by Content-Length or while reading
-		a.authenticate,    // 401; the caller into the request's context
+		a.origin,          // where the request came from, into its context
+		a.authenticate,    // 401, or 429 by address; the caller into the request's context
+		a.limitRate,       // 429 by caller
+		a.authorize,       // 403, or 404 for what is none of the caller's business; nothing of the request was read yet
 		a.negotiate,       // 406, 415
 		a.strictBody,      // 400 for a body that is not strictly one JSON value
 		a.validate,        // 400 for what is not as the contract describes it

@@ -104,6 +104,7 @@ func problemOf(c echo.Context, k kind, e *ipam.Error) gen.Problem {
 	p.WantedPrefixLength, p.LargestFreePrefixLength = f.WantedPrefixLength, f.LargestFreePrefixLength
 	p.AvailableAddresses, p.PoolsTried, p.ConflictsWith = f.AvailableAddresses, f.PoolsTried, f.ConflictsWith
 	p.Claims, p.ChildPools = f.Claims, f.ChildPools
+	p.Quota, p.Measure, p.Limit, p.Used, p.Requested = f.Quota, gen.QuotaMeasure(f.Measure), f.Limit, f.Used, f.Requested
 	if f.AllowedMin != nil && f.AllowedMax != nil {
 		p.AllowedPrefixLengths = &gen.PrefixLengthRange{Min: *f.AllowedMin, Max: *f.AllowedMax}
 	}

@@ -28,6 +28,8 @@ var kinds = map[ipam.Code]kind{
 	ipam.CodePoolExhausted:        {http.StatusConflict, "Nothing large enough is free"},
 	ipam.CodeNoPoolMatches:        {http.StatusConflict, "No pool matches"},
 	ipam.CodeBlockTaken:           {http.StatusConflict, "The block is not free"},
+	ipam.CodeQuotaExceeded:        {http.StatusConflict, "Over the quota"},
+	ipam.CodeLastAdmin:            {http.StatusConflict, "The last admin"},
 	ipam.CodePreconditionFailed:   {http.StatusPreconditionFailed, "It has changed"},
 	ipam.CodePayloadTooLarge:      {http.StatusRequestEntityTooLarge, "The body is too large"},
 	ipam.CodeUnsupportedMediaType: {http.StatusUnsupportedMediaType, "Unsupported media type"},

@@ -22,6 +22,7 @@ func allocationOf(a ipam.Allocation) gen.IPAllocation {
 	}
 	switch a.Purpose {
 	case ipam.PurposeClaim:
+		out.Spec.Consumer = a.Holder.Project
 		out.Spec.ClaimRef = optionalRefOf(a.Holder)
 	case ipam.PurposeChildPool:
 		out.Spec.ChildPoolRef = optionalRefOf(a.Holder)

@@ -54,9 +54,9 @@ func resolvedRefOf(r ipam.Ref) gen.ResolvedRef {
 	return gen.ResolvedRef{Project: r.Project, Name: r.Name}
 }
 
-// optionalRefOf is resolvedRefOf for a reference that may be none.
+// optionalRefOf is resolvedRefOf for a reference that may be none, or whose name is not the caller's to know.
 func optionalRefOf(r ipam.Ref) *gen.ResolvedRef {
-	if r == (ipam.Ref{}) {
+	if r.Name == "" {
 		return nil
 	}
 	resolved := resolvedRefOf(r)

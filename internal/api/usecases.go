@@ -2,9 +2,12 @@ package api
 
 import (
 	"context"
+	"net/netip"
+	"time"
 
 	"github.com/carve-ipam/carve/internal/alloc"
 	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
 // UseCases is what the handlers call: the methods of *alloc.Service. Every failure is an *ipam.Error.
@@ -39,6 +42,39 @@ type UseCases interface {
 	ListAllocations(ctx context.Context, project string, f alloc.Filter, limit int, cursor string) (alloc.Page[ipam.Allocation], error)
 	GetAllocation(ctx context.Context, project, name string) (ipam.Allocation, error)
 	DeleteAllocation(ctx context.Context, project, name string, r alloc.Request) error
+
+	ListMembers(ctx context.Context, project string, limit int, cursor string) (alloc.Page[ipam.Member], error)
+	GetMember(ctx context.Context, project, subject string) (ipam.Member, error)
+	PutMember(ctx context.Context, project string, m ipam.Member, r alloc.Request) (alloc.Result[ipam.Member], error)
+	DeleteMember(ctx context.Context, project, subject string, r alloc.Request) error
+
+	ListKeys(ctx context.Context, project string, limit int, cursor string) (alloc.Page[ipam.APIKey], error)
+	CreateKey(ctx context.Context, project string, k ipam.APIKey, r alloc.Request) (alloc.Result[ipam.APIKey], error)
+	GetKey(ctx context.Context, project, name string) (ipam.APIKey, error)
+	DeleteKey(ctx context.Context, project, name string, r alloc.Request) error
+
+	ListPoolGrants(ctx context.Context, project, pool string, limit int, cursor string) (alloc.Page[ipam.Grant], error)
+	GetPoolGrant(ctx context.Context, project, pool, consumer string) (ipam.Grant, error)
+	PutPoolGrant(ctx context.Context, project, pool, consumer string, r alloc.Request) (alloc.Result[ipam.Grant], error)
+	DeletePoolGrant(ctx context.Context, project, pool, consumer string, r alloc.Request) error
+
+	ListSpaceGrants(ctx context.Context, project, space string, limit int, cursor string) (alloc.Page[ipam.Grant], error)
+	GetSpaceGrant(ctx context.Context, project, space, consumer string) (ipam.Grant, error)
+	PutSpaceGrant(ctx context.Context, project, space, consumer string, r alloc.Request) (alloc.Result[ipam.Grant], error)
+	DeleteSpaceGrant(ctx context.Context, project, space, consumer string, r alloc.Request) error
+
+	ListQuotas(ctx context.Context, project string, limit int, cursor string) (alloc.Page[ipam.Quota], error)
+	GetQuota(ctx context.Context, project, name string) (ipam.Quota, error)
+	PutQuota(ctx context.Context, project string, q ipam.Quota, r alloc.Request) (alloc.Result[ipam.Quota], error)
+	DeleteQuota(ctx context.Context, project, name string, r alloc.Request) error
+
+	ListEvents(ctx context.Context, project string, f alloc.EventFilter, limit int, cursor string) (alloc.Page[ipam.Event], error)
+	// GetHistory answers who held an address: at a time, or at all times when it is zero.
+	GetHistory(ctx context.Context, project string, address netip.Addr, at time.Time, limit int, cursor string) (alloc.Page[ipam.Hold], error)
+
+	Whoami(ctx context.Context) (tenancy.Principal, error)
+	// Admit authorises an action before anything of the request is read, and records a refused change.
+	Admit(ctx context.Context, action tenancy.Action, project string) error
 }
 
 var _ UseCases = (*alloc.Service)(nil)

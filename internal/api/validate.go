@@ -23,7 +23,10 @@ import (
 // another format. KeepValidatedValue leaves the checked value for validatedBinder; without it a second, lenient decode
 // binds {"prefixLength":24,"PrefixLength":99} to the value that nobody checked.
 func (a *adapter) validate(next echo.HandlerFunc) echo.HandlerFunc {
-	options := &openapi3filter.Options{KeepValidatedValue: true, SkipSettingDefaults: true, MultiError: true}
+	options := &openapi3filter.Options{
+		KeepValidatedValue: true, SkipSettingDefaults: true, MultiError: true,
+		SchemaValidationOptions: []openapi3.SchemaValidationOption{moments},
+	}
 	return func(c echo.Context) error {
 		op, r := operationOf(c), c.Request()
 		if op == nil {

@@ -43,6 +43,9 @@ func (t *translation) sentence(e *openapi3.SchemaError) string {
 	case "oneOf", "anyOf":
 		return "is in none of the forms that are possible here."
 	case "format":
+		if s.Format == formatMoment {
+			return momentSentence
+		}
 		return "is not a valid " + s.Format + "."
 	default:
 		return "is not as the contract describes it."
@@ -155,6 +158,10 @@ func patternSentences(doc *openapi3.T) map[string]string {
 	add(schemas["CIDR"], "is not a CIDR such as 10.0.0.0/8 or 2001:db8::/32.")
 	add(schemas["Address"], "is not an IP address such as 10.0.0.1 or 2001:db8::1.")
 	add(schemas["RefFilter"], "must be a name or project/name.")
+	add(schemas["Subject"], "must be 1 to 255 characters from A-Z a-z 0-9 . _ : @ | + = -.")
+	add(schemas["Consumer"], "must be the name of a project, or * for every project.")
+	add(schemas["Count"], "must be a whole number, written in digits.")
+	add(schemas["Time"], momentSentence)
 	add(schemas["IfMatchValue"], `must be an entity tag in double quotes, a list of them, or *.`)
 	add(property("CreateMetadata", "generateName"), "must begin with a letter or digit and hold nothing but a-z, 0-9 and -.")
 	add(property("LabelSelectorRequirement", "key"), "is not a label key: [prefix/]name with a name of 1 to 63 characters from [A-Za-z0-9._-].")

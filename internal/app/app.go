@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -16,6 +17,7 @@ import (
 	"github.com/carve-ipam/carve/internal/crdb"
 	"github.com/carve-ipam/carve/internal/devdb"
 	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
 // The bounds of a connection. Requests are small, and their own deadline is Config.RequestTimeout.
@@ -29,21 +31,26 @@ const (
 	drainTimeout  = 20 * time.Second
 	stopTimeout   = 30 * time.Second
 	readyTimeout  = 3 * time.Second
+	flushTimeout  = 3 * time.Second
 )
 
 // App is a running service.
 type App struct {
 	Log *slog.Logger
 
-	listener net.Listener
-	server   *http.Server
-	store    *crdb.Store
-	embedded *devdb.DB // nil with --database-url
-	dsn      string
-	failed   chan error
-	draining atomic.Bool
-	stop     context.CancelFunc // ends the background work
-	idle     chan struct{}      // closed when the background work has ended
+	config    Config
+	listener  net.Listener
+	server    *http.Server
+	store     *crdb.Store
+	keyring   *tenancy.Keyring
+	embedded  *devdb.DB // nil with --database-url
+	dsn       string
+	bootstrap string // token of the key that was made at this start
+	noAdmin   bool   // nobody is admin of the platform by a key or as a member
+	failed    chan error
+	draining  atomic.Bool
+	stop      context.CancelFunc // ends the background work
+	idle      chan struct{}      // closed when the background work has ended
 }
 
 // Start brings everything up in order: database, schema, store, listener. logs go to logTo. Whatever was started before a
@@ -54,28 +61,35 @@ func Start(ctx context.Context, c Config, logTo io.Writer) (_ *App, err error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
-	a := &App{Log: newLog(logTo, c), failed: make(chan error, 2), idle: make(chan struct{})}
+	a := &App{Log: newLog(logTo, c), config: c, failed: make(chan error, 2), idle: make(chan struct{})}
 	defer func() {
 		if err != nil {
 			close(a.idle)
 			err = errors.Join(err, a.Close(context.WithoutCancel(ctx)))
 		}
 	}()
+	files, err := c.read(a.Log)
+	if err != nil {
+		return nil, err
+	}
 	if err := a.openDatabase(ctx, c); err != nil {
 		return nil, err
 	}
+	a.keyring = tenancy.NewKeyring(a.store, nil)
 	service := alloc.New(a.store, alloc.Options{Region: c.Region})
 	if err := service.EnsurePlatform(ctx); err != nil {
-		return nil, fmt.Errorf("cannot set up the project %q: %w", "platform", err)
+		return nil, fmt.Errorf("cannot set up the project %q: %w", ipam.PlatformProject, err)
+	}
+	if err := a.prepareServer(c, files, service); err != nil {
+		return nil, err
 	}
 	if a.listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", c.Listen); err != nil {
 		return nil, fmt.Errorf("cannot listen on %s: %w", c.Listen, err)
 	}
-	a.server = &http.Server{
-		Handler: a.handler(c, service), ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, IdleTimeout: idleTimeout,
-		WriteTimeout: c.RequestTimeout + writeSlack, MaxHeaderBytes: maxHeader, ErrorLog: slog.NewLogLogger(a.Log.Handler(), slog.LevelWarn),
+	if err := a.firstAdmin(ctx, c, service); err != nil { // last: a token that is made is then shown
+		return nil, errors.Join(fmt.Errorf("cannot see to a first admin: %w", err), a.listener.Close())
 	}
-	a.background()
+	a.background(a.jobs(c))
 	go a.serve()
 	return a, nil
 }
@@ -106,15 +120,39 @@ func (a *App) openDatabase(ctx context.Context, c Config) error {
 	return err
 }
 
-func (a *App) handler(c Config, service *alloc.Service) http.Handler {
-	return api.New(api.Config{
-		Service: service, Authenticator: api.Dev{LocalOnly: true}, Log: a.Log, RequestTimeout: c.RequestTimeout, Ready: a.ready,
-		Version: api.Version{Version: version, Commit: commit},
-	})
+// prepareServer builds everything that answers requests.
+func (a *App) prepareServer(c Config, f files, service *alloc.Service) error {
+	authenticator, err := a.authenticator(c, f.issuers)
+	if err != nil {
+		return err
+	}
+	proxies, err := c.proxies()
+	if err != nil {
+		return err
+	}
+	a.server = &http.Server{
+		Handler: api.New(api.Config{
+			Service: service, Authenticator: authenticator, Log: a.Log, RequestTimeout: c.RequestTimeout, Ready: a.ready,
+			Limits: limits(c), TrustedProxies: proxies, Version: api.Version{Version: version, Commit: commit},
+		}),
+		ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, IdleTimeout: idleTimeout,
+		WriteTimeout: c.RequestTimeout + writeSlack, MaxHeaderBytes: maxHeader, ErrorLog: slog.NewLogLogger(a.Log.Handler(), slog.LevelWarn),
+	}
+	switch {
+	case f.certificate != nil:
+		a.server.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: f.certificate.get}
+	case !c.local():
+		a.Log.Warn("plain HTTP beyond loopback, as --insecure-http asks: whoever can read the network can read credentials", "listen", c.Listen)
+	}
+	return nil
 }
 
 func (a *App) serve() {
-	if err := a.server.Serve(a.listener); !errors.Is(err, http.ErrServerClosed) {
+	run := a.server.Serve
+	if a.config.tls() {
+		run = func(l net.Listener) error { return a.server.ServeTLS(l, "", "") }
+	}
+	if err := run(a.listener); !errors.Is(err, http.ErrServerClosed) {
 		a.failed <- fmt.Errorf("the HTTP server stopped: %w", err)
 	}
 }
@@ -153,7 +191,7 @@ func (a *App) Wait(ctx context.Context) error {
 }
 
 // Close stops in the opposite order of Start: no new requests, the running ones get drainTimeout, then the background
-// work, the connections, and the embedded database.
+// work, what is still to be written, the connections, and the embedded database.
 func (a *App) Close(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, stopTimeout)
 	defer cancel()
@@ -170,6 +208,13 @@ func (a *App) Close(ctx context.Context) error {
 		a.stop()
 	}
 	<-a.idle
+	if a.keyring != nil {
+		flush, done := context.WithTimeout(ctx, flushTimeout)
+		if err := a.keyring.Flush(flush); err != nil {
+			a.Log.WarnContext(ctx, "the last use of some API keys was not written", "error", err)
+		}
+		done()
+	}
 	if a.store != nil {
 		a.store.Close()
 	}

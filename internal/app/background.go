@@ -2,44 +2,87 @@ package app
 
 import (
 	"context"
+	"sync"
 	"time"
 )
 
-// How often expired idempotency answers are deleted, and how many rows one transaction deletes.
-const (
-	expireEvery = time.Minute
-	expireBatch = 1000
-)
+// job is work that no request waits for. It is done again and again, on every server; each finds what others left to do.
+type job struct {
+	what  string // for the log, when it fails
+	every time.Duration
+	run   func(ctx context.Context) error
+}
 
-// background starts the work that no request waits for.
-func (a *App) background() {
+// How many rows one transaction of a job deletes.
+const batch = 1000
+
+func (a *App) jobs(c Config) []job {
+	jobs := []job{
+		{"expired idempotency answers could not be deleted", time.Minute, a.expireAnswers},
+		{"what is left of deleted projects could not be deleted", 10 * time.Second, a.purge},
+	}
+	if c.by(authKeys) {
+		jobs = append(jobs, job{"the last use of API keys could not be written", time.Minute, a.keyring.Flush})
+	}
+	if c.AuditRetention > 0 {
+		jobs = append(jobs, job{"old audit events could not be deleted", 10 * time.Minute, func(ctx context.Context) error {
+			return a.expireEvents(ctx, c.AuditRetention)
+		}})
+	}
+	return jobs
+}
+
+// background starts the jobs. They end when stop is called, and idle is closed when they have.
+func (a *App) background(jobs []job) {
 	ctx, cancel := context.WithCancel(context.Background())
 	a.stop = cancel
+	var running sync.WaitGroup
+	for _, j := range jobs {
+		running.Go(func() { a.repeat(ctx, j) })
+	}
 	go func() {
-		defer close(a.idle)
-		tick := time.NewTicker(expireEvery)
-		defer tick.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-tick.C:
-				a.expireAnswers(ctx)
-			}
-		}
+		running.Wait()
+		close(a.idle)
 	}()
 }
 
-// expireAnswers deletes in small transactions until none is left.
-func (a *App) expireAnswers(ctx context.Context) {
+// repeat does a job until ctx ends. A failure is logged; the next time is another try.
+func (a *App) repeat(ctx context.Context, j job) {
+	tick := time.NewTicker(j.every)
+	defer tick.Stop()
 	for {
-		n, err := a.store.ExpireAnswers(ctx, time.Now(), expireBatch)
-		if err != nil {
-			a.Log.WarnContext(ctx, "expired idempotency answers could not be deleted; trying again later", "error", err)
+		select {
+		case <-ctx.Done():
 			return
+		case <-tick.C:
 		}
-		if n < expireBatch {
-			return
+		if err := j.run(ctx); err != nil && ctx.Err() == nil {
+			a.Log.WarnContext(ctx, "a background job failed; trying again later", "job", j.what, "error", err)
 		}
 	}
+}
+
+// expireAnswers deletes idempotency answers that nobody can ask for again, in small transactions until none is left.
+func (a *App) expireAnswers(ctx context.Context) error {
+	for {
+		n, err := a.store.ExpireAnswers(ctx, time.Now(), batch)
+		if err != nil || n < batch {
+			return err
+		}
+	}
+}
+
+// purge deletes the trail and the history of projects that were deleted.
+func (a *App) purge(ctx context.Context) error {
+	_, err := a.store.Purge(ctx, batch)
+	return err
+}
+
+// expireEvents deletes the records of the audit trail that are older than they are to be kept.
+func (a *App) expireEvents(ctx context.Context, keep time.Duration) error {
+	n, err := a.store.ExpireEvents(ctx, time.Now().Add(-keep), batch)
+	if n > 0 {
+		a.Log.InfoContext(ctx, "old audit events were deleted", "events", n, "olderThan", keep)
+	}
+	return err
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/netip"
 	"slices"
 	"strings"
 	"time"
@@ -23,6 +22,15 @@ type Config struct {
 	DatabaseURL    string
 	Embedded       string
 	Auth           []string
+	OIDCConfig     string
+	TLSCert        string
+	TLSKey         string
+	InsecureHTTP   bool
+	TrustedProxies []string
+	RateReads      int // a second and caller; 0: no limit, here and below
+	RateWrites     int // a second and caller
+	RateAnonymous  int // a second and client address
+	AuditRetention time.Duration
 	Region         string
 	LogLevel       string
 	LogFormat      string
@@ -30,13 +38,10 @@ type Config struct {
 	MaxConnections int
 }
 
-// The ways to authenticate that exist today.
-const authDev = "dev"
-
 const envPrefix = "CARVE_"
 
 // notOurs are variables with our prefix that belong to other programs of the project.
-var notOurs = []string{"CARVE_SERVER", "CARVE_PROJECT", "CARVE_POSTGRES_BIN", "CARVE_TEST_ENGINE", "CARVE_OUTPUT", "CARVE_TIMEOUT"}
+var notOurs = []string{"CARVE_SERVER", "CARVE_PROJECT", "CARVE_POSTGRES_BIN", "CARVE_TEST_ENGINE", "CARVE_OUTPUT", "CARVE_TIMEOUT", "CARVE_API_KEY", "CARVE_CONFIG"}
 
 func (c *Config) flags() *pflag.FlagSet {
 	f := pflag.NewFlagSet("server", pflag.ContinueOnError)
@@ -45,7 +50,16 @@ func (c *Config) flags() *pflag.FlagSet {
 	f.StringVar(&c.DataDir, "data-dir", "./data", "where the embedded database keeps its data")
 	f.StringVar(&c.DatabaseURL, "database-url", "", "CockroachDB or PostgreSQL 15+ to use instead of the embedded database; run `ipamctl migrate` on it first")
 	f.StringVar(&c.Embedded, "embedded", "postgres", "engine of the embedded database: postgres or cockroach (needs `cockroach` on PATH)")
-	f.StringSliceVar(&c.Auth, "auth", nil, "how callers are identified: dev (everybody is platform admin; loopback only)")
+	f.StringSliceVar(&c.Auth, "auth", nil, "how callers are identified, one or several: keys (API keys), oidc (tokens of the issuers in --oidc-config), dev (everybody else is platform admin; loopback only)")
+	f.StringVar(&c.OIDCConfig, "oidc-config", "", "file that says which OpenID Connect issuers are believed and what their claims mean (YAML)")
+	f.StringVar(&c.TLSCert, "tls-cert", "", "file with the certificate to serve HTTPS with, and its chain (PEM); read again when it changes")
+	f.StringVar(&c.TLSKey, "tls-key", "", "file with the certificate's key (PEM)")
+	f.BoolVar(&c.InsecureHTTP, "insecure-http", false, "serve plain HTTP beyond loopback: something in front of this server must speak TLS")
+	f.StringSliceVar(&c.TrustedProxies, "trusted-proxies", nil, "addresses or CIDRs of the proxies whose X-Forwarded-For says who the client is")
+	f.IntVar(&c.RateReads, "rate-limit-reads", 500, "reads a second that one caller may make; bursts of two seconds' worth; 0 = no limit")
+	f.IntVar(&c.RateWrites, "rate-limit-writes", 200, "writes a second that one caller may make, likewise")
+	f.IntVar(&c.RateAnonymous, "rate-limit-anonymous", 20, "requests a second without valid credentials from one client address, likewise")
+	f.DurationVar(&c.AuditRetention, "audit-retention", 0, "how long records of the audit trail are kept; 0 = for ever")
 	f.StringVar(&c.Region, "region", "local", "the region this server works in: a DNS label")
 	f.StringVar(&c.LogLevel, "log-level", "info", "debug, info, warn or error")
 	f.StringVar(&c.LogFormat, "log-format", "text", "text or json")
@@ -150,30 +164,10 @@ func (c Config) check() error {
 	if c.MaxConnections < 2 || c.MaxConnections > 1000 {
 		return fmt.Errorf("--max-connections %d is not between 2 and 1000", c.MaxConnections)
 	}
-	return c.checkAuth()
-}
-
-// checkAuth refuses to start open: there is no way in by default, and development mode stays on this machine.
-func (c Config) checkAuth() error {
-	if len(c.Auth) == 0 {
-		return errors.New("--auth is required: say how callers are identified (--auth=dev lets everybody in as platform admin, on loopback only)")
-	}
-	for _, a := range c.Auth {
-		if a != authDev {
-			return fmt.Errorf("--auth %q is not known; this version has: dev", a)
+	for _, check := range []func() error{c.checkAuth, c.checkExposure, c.checkLimits} {
+		if err := check(); err != nil {
+			return err
 		}
 	}
-	host, _, _ := net.SplitHostPort(c.Listen)
-	if !loopback(host) {
-		return fmt.Errorf("--auth=dev lets everybody in as platform admin, so it listens on loopback only, not on %q; use --listen=127.0.0.1:8080", c.Listen)
-	}
 	return nil
-}
-
-func loopback(host string) bool {
-	if host == "localhost" {
-		return true
-	}
-	a, err := netip.ParseAddr(host)
-	return err == nil && a.Unmap().IsLoopback()
 }

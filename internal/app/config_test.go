@@ -1,6 +1,7 @@
 package app
 
 import (
+	"net/netip"
 	"testing"
 
 	"github.com/spf13/pflag"
@@ -22,7 +23,30 @@ func TestParseConfig(t *testing.T) {
 		"RefusesDevAuthBeyondLoopback":       {args: []string{"--auth=dev", "--listen=0.0.0.0:80"}, wrong: "loopback only"},
 		"RefusesDevAuthOnAllInterfaces":      {args: []string{"--auth=dev", "--listen=:8080"}, wrong: "loopback only"},
 		"AcceptsDevAuthOnIPv6Loopback":       {args: []string{"--auth=dev", "--listen=[::1]:0"}},
-		"RefusesAnUnknownAuth":               {args: []string{"--auth=magic"}, wrong: "not known"},
+		"RefusesAnUnknownAuth":               {args: []string{"--auth=magic"}, wrong: "not one of dev, keys, oidc"},
+		"RefusesAnUnknownAuthBesideAKnown":   {args: []string{"--auth=keys,magic"}, wrong: "not one of dev, keys, oidc"},
+		"AcceptsKeys":                        {args: []string{"--auth=keys"}},
+		"AcceptsSeveralWays":                 {args: []string{"--auth=dev,keys", "--auth=oidc", "--oidc-config=x.yaml"}},
+		"RefusesOIDCWithoutItsFile":          {args: []string{"--auth=oidc"}, wrong: "--oidc-config"},
+		"RefusesTheFileWithoutOIDC":          {args: []string{"--auth=keys", "--oidc-config=x.yaml"}, wrong: "--auth=oidc"},
+		"RefusesDevBesideKeysBeyondLoopback": {args: []string{"--auth=keys,dev", "--listen=:80", "--insecure-http"}, wrong: "loopback only"},
+		"RefusesPlainHTTPBeyondLoopback":     {args: []string{"--auth=keys", "--listen=:80"}, wrong: "in the clear"},
+		"AcceptsPlainHTTPThatWasAskedFor":    {args: []string{"--auth=keys", "--listen=:80", "--insecure-http"}},
+		"AcceptsTLSBeyondLoopback":           {args: []string{"--auth=keys", "--listen=:443", "--tls-cert=c.pem", "--tls-key=k.pem"}},
+		"RefusesACertificateWithoutKey":      {args: []string{"--auth=keys", "--tls-cert=c.pem"}, wrong: "belong together"},
+		"RefusesAKeyWithoutCertificate":      {args: []string{"--auth=keys", "--tls-key=k.pem"}, wrong: "belong together"},
+		"RefusesInsecureTLS":                 {args: []string{"--auth=keys", "--tls-cert=c", "--tls-key=k", "--insecure-http"}, wrong: "contradict"},
+		"RefusesANegativeRate":               {args: []string{"--auth=keys", "--rate-limit-writes=-1"}, wrong: "--rate-limit-writes"},
+		"RefusesARateBeyondReason":           {args: []string{"--auth=keys", "--rate-limit-anonymous=1000001"}, wrong: "--rate-limit-anonymous"},
+		"AcceptsNoLimits":                    {args: []string{"--auth=keys", "--rate-limit-reads=0", "--rate-limit-writes=0", "--rate-limit-anonymous=0"}},
+		"AcceptsProxies":                     {args: []string{"--auth=keys", "--trusted-proxies=10.0.0.0/8,192.0.2.1", "--trusted-proxies=2001:db8::/32"}},
+		"RefusesAProxyThatIsNoAddress":       {args: []string{"--auth=keys", "--trusted-proxies=proxy.example"}, wrong: "neither an address nor a CIDR"},
+		"RefusesToTrustEverybody":            {args: []string{"--auth=keys", "--trusted-proxies=0.0.0.0/0"}, wrong: "everybody"},
+		"AcceptsARetention":                  {args: []string{"--auth=keys", "--audit-retention=2160h"}},
+		"RefusesARetentionOfAMoment":         {args: []string{"--auth=keys", "--audit-retention=1s"}, wrong: "--audit-retention"},
+		"RefusesAnUnknownFlagOfOurs":         {args: []string{"--auth=keys", "--rate-limit-write=5"}, wrong: "did you mean --rate-limit-writes?"},
+		"IgnoresTheClientsVariables":         {args: dev, env: []string{"CARVE_API_KEY=carve_x", "CARVE_CONFIG=/z"}},
+		"ReadsListsFromVariables":            {env: []string{"CARVE_AUTH=keys,dev", "CARVE_TRUSTED_PROXIES=10.0.0.0/8"}},
 		"RefusesAnUnknownEngine":             {args: []string{"--auth=dev", "--embedded=sqlite"}, wrong: "--embedded"},
 		"RefusesAListenAddressWithoutPort":   {args: []string{"--auth=dev", "--listen=localhost"}, wrong: "host:port"},
 		"RefusesARegionThatIsNoName":         {args: []string{"--auth=dev", "--region=Bad_Region"}, wrong: "--region"},
@@ -54,7 +78,21 @@ func TestHelpListsEveryFlagWithItsDefault(t *testing.T) {
 	t.Parallel()
 	_, usage, err := ParseConfig([]string{"--help"}, nil)
 	require.ErrorIs(t, err, pflag.ErrHelp)
-	for _, want := range []string{"--listen", "127.0.0.1:8080", "--data-dir", "./data", "--database-url", "--embedded", "--auth", "--region", "--log-level", "--log-format"} {
+	for _, want := range []string{
+		"--listen", "127.0.0.1:8080", "--data-dir", "./data", "--database-url", "--embedded", "--auth", "--region", "--log-level", "--log-format",
+		"--oidc-config", "--tls-cert", "--tls-key", "--insecure-http", "--trusted-proxies", "--rate-limit-reads", "500", "--rate-limit-writes", "200",
+		"--rate-limit-anonymous", "20", "--audit-retention",
+	} {
 		require.Contains(t, usage, want)
 	}
+}
+
+func TestProxiesAreReadAsTheyAreMeant(t *testing.T) {
+	t.Parallel()
+	c := Config{TrustedProxies: []string{"10.1.2.3/8", " 192.0.2.1", "2001:db8::1"}}
+	got, err := c.proxies()
+	require.NoError(t, err)
+	require.Equal(t, []netip.Prefix{
+		netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("192.0.2.1/32"), netip.MustParsePrefix("2001:db8::1/128"),
+	}, got)
 }

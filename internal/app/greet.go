@@ -5,15 +5,30 @@ import (
 	"io"
 )
 
-// Greet tells a person, and scripts, where the service is. The first line is for scripts and does not change.
-func Greet(w io.Writer, c Config, addr string) {
-	_, _ = fmt.Fprintf(w, "listening on %s\n", addr)
-	_, _ = fmt.Fprintf(w, "  API         http://%s/v1/projects\n", addr)
-	_, _ = fmt.Fprintf(w, "  Swagger UI  http://%s/docs/\n", addr)
-	_, _ = fmt.Fprintf(w, "  contract    http://%s/openapi.yaml\n", addr)
-	for _, a := range c.Auth {
-		if a == authDev {
-			_, _ = fmt.Fprintln(w, "  WARNING     --auth=dev: everybody on this machine is platform admin; never use it for real data")
-		}
+// Greet tells a person, and scripts, where the service is. The first line is for scripts and does not change. The token of a key
+// that this start has made is shown here and nowhere else.
+func (a *App) Greet(w io.Writer) {
+	say := func(format string, args ...any) { _, _ = fmt.Fprintf(w, format+"\n", args...) }
+	scheme := "http"
+	if a.config.tls() {
+		scheme = "https"
+	}
+	say("listening on %s", a.Addr())
+	say("  API         %s://%s/v1/projects", scheme, a.Addr())
+	say("  Swagger UI  %s://%s/docs/", scheme, a.Addr())
+	say("  contract    %s://%s/openapi.yaml", scheme, a.Addr())
+	if a.config.by(authDev) {
+		say("  WARNING     --auth=dev: everybody on this machine is platform admin; never use it for real data")
+	}
+	if a.bootstrap != "" {
+		say("  admin key   %s", a.bootstrap)
+		say("              This key may do everything. It is shown this once: keep it, make members and keys with it, then revoke it.")
+		say("              When it is lost, `ipamctl bootstrap --data-dir=%s` makes another.", a.config.DataDir)
+	}
+	if a.noAdmin {
+		say("  no admin    No API key and no member is admin of the platform yet. `ipamctl bootstrap --database-url=...` makes the first key.")
 	}
 }
+
+// BootstrapToken is the token of the key that this start has made; "" when it made none.
+func (a *App) BootstrapToken() string { return a.bootstrap }

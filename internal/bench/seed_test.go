@@ -35,7 +35,7 @@ type fixture struct {
 func newFixture(b *testing.B, cidr string, bits int) *fixture {
 	b.Helper()
 	f := &fixture{dsn: dbtest.New(b), bits: bits}
-	f.ctx = tenancy.WithPrincipal(context.Background(), tenancy.Principal{Subject: "bench", PlatformAdmin: true})
+	f.ctx = tenancy.WithPrincipal(context.Background(), tenancy.Principal{Subject: "bench", Roles: map[string]tenancy.Role{ipam.PlatformProject: tenancy.Admin}})
 	f.open(b)
 	b.Cleanup(func() { f.store.Close() })
 	require.NoError(b, f.svc.EnsurePlatform(f.ctx))
@@ -96,10 +96,10 @@ func (f *fixture) fill(b *testing.B, n int, fragmented bool) {
 		id := ipam.DerivedID(f.pool.UID, fmt.Sprint(i))
 		return []any{container.Region, [16]byte(container.ProjectID), [16]byte(container.ID), p.Addr().AsSlice(), int16(f.bits), [16]byte(ipam.DerivedID(id, "allocation")),
 			"Claim", "Bound", f.pool.Project, f.pool.Name, [16]byte(container.ProjectID), f.pool.Project, fmt.Sprintf("held-%08d", i), "Delete", nil, "",
-			[16]byte(id), now, now, "bench"}, nil
+			now, [16]byte(id), now, now, "bench"}, nil
 	})
 	_, err = c.CopyFrom(f.ctx, pgx.Identifier{"allocations"}, []string{"region", "project_id", "container_id", "base", "plen", "id", "purpose", "phase",
-		"pool_project", "pool_name", "holder_project_id", "holder_project", "holder_name", "reclaim_policy", "owner_ref", "reason", "revision",
+		"pool_project", "pool_name", "holder_project_id", "holder_project", "holder_name", "reclaim_policy", "owner_ref", "reason", "since", "revision",
 		"created_at", "updated_at", "created_by"}, allocations)
 	require.NoError(b, err)
 	claims := pgx.CopyFromSlice(n, func(i int) ([]any, error) {

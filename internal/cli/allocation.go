@@ -12,16 +12,19 @@ import (
 func (p *program) allocationCommand() *cobra.Command {
 	within := p.inProject
 	complete := cobra.NoFileCompletions
+	read := func(ctx context.Context, s *session, name string) (*http.Response, error) {
+		return s.api.GetAllocation(ctx, s.project, name)
+	}
 	return group("allocation", "The records of what is held", []string{"allocations", "alloc"},
 		p.allocationList(within),
-		getVerb(p, allocationView(), within, complete, func(ctx context.Context, s *session, name string) (*http.Response, error) {
-			return s.api.GetAllocation(ctx, s.project, name)
-		}),
-		p.deleteVerb("allocation", "Gives the blocks of retained allocations back. A bound one is refused: delete what holds it.",
-			within, complete,
-			func(ctx context.Context, s *session, name string, d deleting) (*http.Response, error) {
+		getVerb(p, allocationView(), within, complete, read),
+		p.deleteVerb(removal{
+			kind: "allocation", within: within, complete: complete, read: read,
+			long: "Gives the blocks of retained allocations back. A bound one is refused: delete what holds it.",
+			send: func(ctx context.Context, s *session, name string, d deleting) (*http.Response, error) {
 				return s.api.DeleteAllocation(ctx, s.project, name, &client.DeleteAllocationParams{DryRun: d.dry(), IfMatch: d.match()})
-			}),
+			},
+		}),
 	)
 }
 

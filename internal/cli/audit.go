@@ -33,6 +33,8 @@ func (p *program) auditCommand() *cobra.Command {
 space overlap, that claims and allocations match one to one, and that derived figures equal recomputed ones. It changes
 nothing and may run while the service works.
 
+This is about the data. Who did what is another question: the audit trail is 'ipamctl event list'.
+
 Exit code 0: clean. 1: something is wrong, and is printed. Anything else: it could not be checked.`,
 		Example:           "  ipamctl audit --data-dir ./data\n  ipamctl audit --database-url postgresql://carve@db.example.com:26257/carve -o json",
 		Args:              names("", 0, 0),

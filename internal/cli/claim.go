@@ -12,19 +12,22 @@ import (
 func (p *program) claimCommand() *cobra.Command {
 	within := p.inProject
 	complete := p.completeClaims()
+	read := func(ctx context.Context, s *session, name string) (*http.Response, error) {
+		return s.api.GetClaim(ctx, s.project, name)
+	}
 	return group("claim", "Requests for one block each; the answer holds the block", []string{"claims"},
 		p.claimCreate(),
 		p.claimPut(complete),
 		p.claimBatch(),
 		p.claimList(within),
-		getVerb(p, claimView(), within, complete, func(ctx context.Context, s *session, name string) (*http.Response, error) {
-			return s.api.GetClaim(ctx, s.project, name)
-		}),
-		p.deleteVerb("claim", "Gives the blocks of claims back at once; with --reclaim-policy Retain their allocations keep them.",
-			within, complete,
-			func(ctx context.Context, s *session, name string, d deleting) (*http.Response, error) {
+		getVerb(p, claimView(), within, complete, read),
+		p.deleteVerb(removal{
+			kind: "claim", within: within, complete: complete, read: read,
+			long: "Gives the blocks of claims back at once; with --reclaim-policy Retain their allocations keep them.",
+			send: func(ctx context.Context, s *session, name string, d deleting) (*http.Response, error) {
 				return s.api.DeleteClaim(ctx, s.project, name, &client.DeleteClaimParams{DryRun: d.dry(), IfMatch: d.match()})
-			}),
+			},
+		}),
 	)
 }
 

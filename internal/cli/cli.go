@@ -19,6 +19,10 @@ type Surroundings struct {
 	Version, Commit string
 	// Database is how operator verbs reach a database; [RealDatabase] outside of tests.
 	Database Database
+	// Secret asks the person at the terminal for a secret, without an echo; nil where nobody is there to be asked.
+	Secret func(prompt string) ([]byte, error)
+	// Now is the time of day; nil is the clock of the machine.
+	Now func() time.Time
 	// Pause waits between repeats of a request, or until ctx ends; nil is a timer.
 	Pause func(ctx context.Context, d time.Duration) error
 }
@@ -27,13 +31,17 @@ type Surroundings struct {
 type program struct {
 	Surroundings
 	flags   globals
-	started bool // a verb runs: what goes wrong now is no longer the usage
+	started bool  // a verb runs: what goes wrong now is no longer the usage
+	sending token // the credential that requests carry; not to be printed
 }
 
 // Run carries out one command line and answers its exit code. ctx ends it early, as an interrupt does.
 func Run(ctx context.Context, args []string, at Surroundings) int {
 	if at.Pause == nil {
 		at.Pause = pause
+	}
+	if at.Now == nil {
+		at.Now = time.Now
 	}
 	p := &program{Surroundings: at}
 	root := p.root()

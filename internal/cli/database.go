@@ -17,11 +17,14 @@ type Database struct {
 	Migrate func(ctx context.Context, dsn, region string) error
 	// Audit checks every invariant of the data.
 	Audit func(ctx context.Context, dsn string) (crdb.Report, error)
+	// Bootstrap makes an API key with the role admin in the project "platform" and answers its token. It is a use case, which
+	// this package does not know: nil in a build that was not given it.
+	Bootstrap func(ctx context.Context, dsn, region string) (token string, err error)
 	// Find answers the DSN of the embedded database that a running server keeps in a data directory.
 	Find func(dataDir string) (dsn string, err error)
 }
 
-// RealDatabase reaches databases as the server does.
+// RealDatabase reaches databases as the server does. Bootstrap is for whoever knows the use cases to add.
 func RealDatabase() Database {
 	return Database{Migrate: crdb.Migrate, Audit: crdb.Audit, Find: devdb.Find}
 }

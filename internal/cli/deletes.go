@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 
 	"github.com/spf13/cobra"
@@ -17,58 +16,76 @@ type deleting struct {
 	missing bool
 }
 
-func (d *deleting) add(cmd *cobra.Command) {
+func (d *deleting) add(cmd *cobra.Command, done string) {
 	f := cmd.Flags()
 	f.BoolVar(&d.dryRun, "dry-run", false, "say what would happen and change nothing")
-	f.StringVar(&d.ifMatch, "if-match", "", "delete only this revision: the `ETAG`, metadata.revision in double quotes")
-	f.BoolVar(&d.missing, "ignore-not-found", false, "what does not exist counts as deleted")
+	f.StringVar(&d.ifMatch, "if-match", "", "only this revision: the `ETAG`, metadata.revision in double quotes")
+	f.BoolVar(&d.missing, "ignore-not-found", false, "what does not exist counts as "+done)
+}
+
+// removal is the delete of one kind.
+type removal struct {
+	kind string
+	use  string // the verb with its arguments; default "delete NAME..."
+	done string // what has happened then; default "deleted"
+	long string
+	args cobra.PositionalArgs // default: names of the kind
+
+	within   func() (*session, error)
+	complete completion
+	// read asks for the thing, to find out what became of a request without an answer.
+	read func(ctx context.Context, s *session, name string) (*http.Response, error)
+	send func(ctx context.Context, s *session, name string, d deleting) (*http.Response, error)
 }
 
 // deleteVerb is the delete of one kind, for one name or several.
-func (p *program) deleteVerb(kind, long string, within func() (*session, error), complete completion,
-	send func(ctx context.Context, s *session, name string, d deleting) (*http.Response, error),
-) *cobra.Command {
+func (p *program) deleteVerb(r removal) *cobra.Command {
+	r.use, r.done = firstOf(r.use, "delete NAME..."), firstOf(r.done, "deleted")
+	if r.args == nil {
+		r.args = names(r.kind, 1, -1)
+	}
 	var d deleting
 	cmd := &cobra.Command{
-		Use:               "delete NAME...",
-		Short:             "Delete " + kind + "s",
-		Long:              long,
-		Aliases:           []string{"rm"},
-		Args:              names(kind, 1, -1),
-		ValidArgsFunction: complete,
-		RunE: p.verb(func(ctx context.Context, args []string) error {
-			if d.ifMatch != "" && len(args) > 1 {
-				return usagef("--if-match is about one %s, not %d", kind, len(args))
-			}
-			s, err := within()
-			if err != nil {
-				return err
-			}
-			return s.deleteAll(ctx, kind, args, d, send)
-		}),
+		Use:               r.use,
+		Long:              r.long,
+		Args:              r.args,
+		ValidArgsFunction: r.complete,
 	}
-	d.add(cmd)
+	cmd.Short = capital(cmd.Name()) + " " + r.kind + "s"
+	cmd.Aliases = []string{"rm", "delete"}
+	if cmd.Name() == "delete" {
+		cmd.Aliases = []string{"rm"}
+	}
+	cmd.RunE = p.verb(func(ctx context.Context, args []string) error {
+		if d.ifMatch != "" && len(args) > 1 {
+			return usagef("--if-match is about one %s, not %d", r.kind, len(args))
+		}
+		s, err := r.within()
+		if err != nil {
+			return err
+		}
+		return s.deleteAll(ctx, r, args, d)
+	})
+	d.add(cmd, r.done)
 	return cmd
 }
 
 // deleteAll deletes one after the other. What is refused does not stop the rest; its exit code is the verb's.
-func (s *session) deleteAll(ctx context.Context, kind string, names []string, d deleting,
-	send func(ctx context.Context, s *session, name string, d deleting) (*http.Response, error),
-) error {
+func (s *session) deleteAll(ctx context.Context, r removal, names []string, d deleting) error {
 	end := exitOK
 	for _, name := range names {
-		_, err := s.ask(ctx, func(ctx context.Context) (*http.Response, error) { return send(ctx, s, name, d) })
+		err := s.deleteOne(ctx, r, name, d)
 		switch {
 		case err == nil:
-			if err := s.deleted(kind, name, d); err != nil {
+			if err := s.removed(r.kind, name, r.done, d.dryRun); err != nil {
 				return err
 			}
 		case d.missing && exitCodeOf(err) == exitNotFound:
-			s.remark("%s %s was not there", kind, name)
+			s.remark("%s %s was not there", r.kind, name)
 		case len(names) == 1 || ctx.Err() != nil:
 			return err
 		default:
-			s.note("error: %s %s: %s", kind, name, err)
+			s.note("error: %s %s: %s", r.kind, name, err)
 			if end == exitOK {
 				end = exitCodeOf(err)
 			}
@@ -80,48 +97,51 @@ func (s *session) deleteAll(ctx context.Context, kind string, names []string, d 
 	return nil
 }
 
-// deleted says what was done: the name for programs, a sentence for people, and no document, because there is none.
-func (s *session) deleted(kind, name string, d deleting) error {
+// deleteOne deletes one thing. An answer that is lost leaves open whether it was deleted, and asking again is not safe: by
+// then somebody may have made another one of that name. So it looks: nothing there is what was wanted; something there is
+// for the caller to judge, because it may be either.
+func (s *session) deleteOne(ctx context.Context, r removal, name string, d deleting) error {
+	_, err := s.ask(ctx, func(ctx context.Context) (*http.Response, error) { return r.send(ctx, s, name, d) })
+	if d.dryRun || !unsettled(err) || ctx.Err() != nil {
+		return err
+	}
+	s.remark("it is not known whether %s %s was %s; looking", r.kind, name, r.done)
+	found, lost := s.ask(ctx, func(ctx context.Context) (*http.Response, error) { return r.read(ctx, s, name) })
 	switch {
-	case s.flags.output == formatJSON || s.flags.output == formatYAML:
+	case exitCodeOf(lost) == exitNotFound:
 		return nil
-	case s.flags.quiet || s.flags.output == formatName:
-		return s.lines([]string{name})
-	case d.dryRun:
-		return s.lines([]string{kind + " " + name + " would be deleted (dry run)"})
+	case lost != nil:
+		return &unsettledDelete{error: err, advice: "It is not known whether the " + r.kind + " was " + r.done + ": look before you repeat it."}
+	case d.ifMatch != "" && found.header.Get("ETag") != d.ifMatch:
+		return &unsettledDelete{error: err, advice: "There is a " + r.kind + " of this name now, and it is not the revision that you named."}
 	default:
-		return s.lines([]string{kind + " " + name + " deleted"})
+		return &unsettledDelete{error: err, advice: "There is a " + r.kind + " of this name now: the same one, or one that was made meanwhile. " +
+			"Look at it; this very one goes with: --if-match '" + found.header.Get("ETag") + "'"}
+	}
+}
+
+// unsettledDelete is a delete of which nobody can say whether it took place.
+type unsettledDelete struct {
+	error
+	advice string
+}
+
+func (e *unsettledDelete) Error() string { return e.error.Error() + "\n" + e.advice }
+func (e *unsettledDelete) Unwrap() error { return e.error }
+
+// removed says what was done: the name for programs, a sentence for people, and no document, because there is none.
+func (p *program) removed(kind, name, done string, dry bool) error {
+	switch {
+	case p.flags.output == formatJSON || p.flags.output == formatYAML:
+		return nil
+	case p.flags.quiet || p.flags.output == formatName:
+		return p.lines([]string{name})
+	case dry:
+		return p.lines([]string{kind + " " + name + " would be " + done + " (dry run)"})
+	default:
+		return p.lines([]string{kind + " " + name + " " + done})
 	}
 }
 
 // match is the header, absent unless it is asked for.
 func (d deleting) match() *client.OptionalIfMatch { return optional[client.OptionalIfMatch](d.ifMatch) }
-
-// names checks that arguments are names, at least and at most so many; -1 is any number.
-func names(kind string, least, most int) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		switch {
-		case len(args) < least && least == 1:
-			return usagef("%s needs the name of a %s", cmd.CommandPath(), kind)
-		case most >= 0 && len(args) > most:
-			return usagef("%s takes %s, not %d", cmd.CommandPath(), atMost(most), len(args))
-		}
-		for _, a := range args {
-			if err := checkName(kind, a); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-}
-
-func atMost(n int) string {
-	switch n {
-	case 0:
-		return "no arguments"
-	case 1:
-		return "one argument at most"
-	default:
-		return fmt.Sprintf("%d arguments at most", n)
-	}
-}

@@ -1,5 +1,5 @@
 // Package cli is ipamctl, the command line of Carve: user verbs over the API, through the generated client, and operator
-// verbs (migrate, audit) on the database itself.
+// verbs (migrate, audit, bootstrap) on the database itself.
 //
 // # What is promised
 //
@@ -11,6 +11,9 @@
 //   - Every POST carries an Idempotency-Key, so what is repeated after a lost connection is carried out once. The key is
 //     printed when the outcome is not known.
 //   - A name never becomes a path: what is not a DNS label is refused before anything is sent.
+//   - A credential is read from a file, a variable, standard input or a terminal, never from an argument. It is sent to the
+//     server that it was given for, over TLS or to this machine, and it is not printed, whatever a server answers.
+//   - The file of contexts is its owner's alone, or it is not used.
 //
 // The package reads nothing of the process it runs in: arguments, streams and environment are given to [Run], and the
 // tests give their own.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"slices"
 	"sync"
 	"testing"
@@ -74,6 +75,7 @@ type double struct {
 	// Of the command line that runs against it.
 	env      map[string]string
 	in       string
+	secret   func(prompt string) ([]byte, error)
 	database cli.Database
 	pauses   []time.Duration
 }
@@ -136,6 +138,10 @@ func (d *double) answer(w http.ResponseWriter, r *http.Request, body []byte, nex
 	if !assert.NoError(d.t, err, "%s %s", r.Method, r.URL) {
 		return
 	}
+	for name, value := range params { // the router has them as they stand in the URL
+		params[name], err = url.PathUnescape(value)
+		assert.NoError(d.t, err)
+	}
 	in := &openapi3filter.RequestValidationInput{
 		Request: r, PathParams: params, Route: route,
 		Options: &openapi3filter.Options{AuthenticationFunc: openapi3filter.NoopAuthenticationFunc, IncludeResponseStatus: true},
@@ -183,12 +189,16 @@ func (d *double) unused() []reply {
 	return slices.Clone(d.script)
 }
 
+// noon is when every command line is run.
+var noon = time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
+
 // run carries out one command line against the double. Nothing waits: the pauses are noted down.
 func (d *double) run(args ...string) result {
 	d.t.Helper()
 	var out, err bytes.Buffer
 	code := cli.Run(d.t.Context(), args, cli.Surroundings{
-		In: bytes.NewBufferString(d.in), Out: &out, Err: &err, Version: "1.2.3", Database: d.database,
+		In: bytes.NewBufferString(d.in), Out: &out, Err: &err, Version: "1.2.3", Database: d.database, Secret: d.secret,
+		Now: func() time.Time { return noon },
 		Env: func(name string) (string, bool) { v, found := d.env[name]; return v, found },
 		Pause: func(_ context.Context, pause time.Duration) error {
 			d.pauses = append(d.pauses, pause)

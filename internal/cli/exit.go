@@ -29,10 +29,10 @@ var exitCodes = []struct {
 		"a fault of the server (500), or `audit` found something wrong."},
 	{exitUsage, "usage", "The command line or a file it names is not valid; nothing was sent."},
 	{exitNotFound, "not found", "A thing that was named does not exist, or may not be seen (404)."},
-	{exitConflict, "conflict", "The state says no: taken, overlapping, in use, exhausted, changed meanwhile (409, 412), " +
-		"or `apply` found something that differs from the plan."},
+	{exitConflict, "conflict", "The state says no: taken, overlapping, in use, exhausted, over a quota, the last admin, " +
+		"changed meanwhile (409, 412), or `apply` found something that differs from the plan."},
 	{exitUnavailable, "unavailable", "No answer, or not now: no connection, out of time, interrupted, too many requests " +
-		"(429, 502, 503, 504). Repeating is safe, with the key that was printed."},
+		"(429, 502, 503, 504). Repeating is safe, with the key that was printed; after a delete it says what to look at first."},
 }
 
 // exiter is an error that knows its exit code.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"regexp"
 	"strings"
 	"text/tabwriter"
@@ -178,7 +179,7 @@ func (p *program) write(text []byte) error {
 
 // note says a line to the person at the terminal.
 func (p *program) note(format string, args ...any) {
-	_, _ = fmt.Fprintf(p.Err, format+"\n", args...) // when nobody can be told, nobody can be told that
+	_, _ = io.WriteString(p.Err, p.hidden(fmt.Sprintf(format, args...))+"\n") // when nobody can be told, nobody can be told that
 }
 
 // remark is a note that --quiet silences.

@@ -12,19 +12,22 @@ import (
 func (p *program) poolCommand() *cobra.Command {
 	within := p.inProject
 	complete := p.completePools()
+	read := func(ctx context.Context, s *session, name string) (*http.Response, error) {
+		return s.api.GetPool(ctx, s.project, name)
+	}
 	return group("pool", "Blocks from which others are carved", []string{"pools"},
 		p.poolCreate(),
 		p.poolList(within),
-		getVerb(p, poolView(), within, complete, func(ctx context.Context, s *session, name string) (*http.Response, error) {
-			return s.api.GetPool(ctx, s.project, name)
-		}),
+		getVerb(p, poolView(), within, complete, read),
 		p.poolFree(complete),
 		p.poolTree(complete),
-		p.deleteVerb("pool", "Gives the blocks of pools back. Refused while claims, child pools or retained allocations hold\nparts of them; nothing changes then.",
-			within, complete,
-			func(ctx context.Context, s *session, name string, d deleting) (*http.Response, error) {
+		p.deleteVerb(removal{
+			kind: "pool", within: within, complete: complete, read: read,
+			long: "Gives the blocks of pools back. Refused while claims, child pools or retained allocations hold\nparts of them; nothing changes then.",
+			send: func(ctx context.Context, s *session, name string, d deleting) (*http.Response, error) {
 				return s.api.DeletePool(ctx, s.project, name, &client.DeletePoolParams{DryRun: d.dry(), IfMatch: d.match()})
-			}),
+			},
+		}),
 	)
 }
 

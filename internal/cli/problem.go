@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"mime"
 	"net/http"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -15,13 +16,19 @@ import (
 // refusal is a request that the server refused, with its problem document.
 type refusal struct {
 	client.Problem
-	status    int
-	requestID string
+	status     int
+	requestID  string
+	retryAfter string // seconds
+	policy     string // of the rate limit
+	credential string // which one was sent, where that is what is refused
 }
 
 // refused reads a refusal. What answers with something else than a problem document is not Carve, or stands before it.
 func refused(resp *http.Response, body []byte) error {
-	r := &refusal{status: resp.StatusCode, requestID: resp.Header.Get("X-Request-Id")}
+	r := &refusal{
+		status: resp.StatusCode, requestID: resp.Header.Get("X-Request-Id"),
+		retryAfter: resp.Header.Get("Retry-After"), policy: resp.Header.Get("RateLimit-Policy"),
+	}
 	if mediaType, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")); mediaType != "application/problem+json" {
 		return foreign(resp, body)
 	}
@@ -57,6 +64,19 @@ func (r *refusal) Error() string {
 	line("child pools", number(r.ChildPools))
 	line("conflicts with", strings.Join(r.ConflictsWith, ", "))
 	line("current ETag", r.CurrentETag)
+	line("quota", r.Quota)
+	if r.Limit != "" {
+		line("limit", r.Limit+" "+string(r.Measure))
+	}
+	line("used", r.Used)
+	line("asked for", r.Requested)
+	if r.status == http.StatusTooManyRequests { // other answers have the policy too, to no purpose of theirs
+		line("rate limit", policyText(r.policy))
+	}
+	if r.retryAfter != "" {
+		line("try again in", r.retryAfter+" s")
+	}
+	line("credential", r.credential)
 	for _, e := range r.Errors {
 		line("at "+e.Pointer, e.Detail)
 	}
@@ -65,6 +85,15 @@ func (r *refusal) Error() string {
 		line("trace", r.TraceID)
 	}
 	return b.String()
+}
+
+// policyText reads `"writes";q=200;w=2`, the rate limit that a request counts in.
+func policyText(header string) string {
+	m := regexp.MustCompile(`^"(\w+)";q=(\d+);w=(\d+)$`).FindStringSubmatch(header)
+	if m == nil {
+		return header
+	}
+	return m[2] + " " + m[1] + " in " + m[3] + " s"
 }
 
 func slashed(bits *int) string {
@@ -96,6 +125,9 @@ func foreign(resp *http.Response, body []byte) error {
 		what += ", " + t
 	}
 	text := fmt.Sprintf("%s does not answer like a Carve server (%s)", origin(resp), clean(what))
+	if to, err := resp.Location(); err == nil {
+		return &foreignError{text: text + "; it points to " + to.Redacted() + ", which was not asked", status: resp.StatusCode}
+	}
 	if begin != "" {
 		text += ": " + begin
 	}

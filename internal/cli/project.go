@@ -12,16 +12,20 @@ import (
 func (p *program) projectCommand() *cobra.Command {
 	within := p.session
 	complete := p.completeProjects()
+	read := func(ctx context.Context, s *session, name string) (*http.Response, error) {
+		return s.api.GetProject(ctx, name)
+	}
 	return group("project", "Tenants: everything else belongs to one", []string{"projects"},
 		p.projectCreate(),
 		p.projectList(within),
-		getVerb(p, projectView(), within, complete, func(ctx context.Context, s *session, name string) (*http.Response, error) {
-			return s.api.GetProject(ctx, name)
-		}),
-		p.deleteVerb("project", "Deletes empty projects, with their space 'default'.", within, complete,
-			func(ctx context.Context, s *session, name string, d deleting) (*http.Response, error) {
+		getVerb(p, projectView(), within, complete, read),
+		p.deleteVerb(removal{
+			kind: "project", within: within, complete: complete, read: read,
+			long: "Deletes empty projects, with their space 'default'.",
+			send: func(ctx context.Context, s *session, name string, d deleting) (*http.Response, error) {
 				return s.api.DeleteProject(ctx, name, &client.DeleteProjectParams{DryRun: d.dry(), IfMatch: d.match()})
-			}),
+			},
+		}),
 	)
 }
 

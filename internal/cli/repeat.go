@@ -24,8 +24,11 @@ const (
 	longestPause = 10 * time.Second // of what Retry-After may ask for
 )
 
-// repeater sends a request again where that is safe and may help: after a lost connection, 429 and 503. Safe are GET,
-// PUT (create-or-return), DELETE, and a POST with an Idempotency-Key.
+// repeater sends a request again where that is safe and may help: after a lost connection, 429 and 503.
+//
+// Always safe are GET, a PUT without If-Match, which says how something is to be, and a POST with an Idempotency-Key. Once
+// an attempt may have been carried out, two others are not: a DELETE without If-Match, which would delete what was made
+// under that name meanwhile, and a PUT with If-Match, which would be refused for its own success.
 type repeater struct {
 	next  client.HttpRequestDoer
 	pause func(ctx context.Context, d time.Duration) error
@@ -45,7 +48,10 @@ func (r repeater) Do(req *http.Request) (*http.Response, error) {
 		if !again || attempt == attempts || !repeatable(req) || !timeFor(req.Context(), wait) {
 			return resp, uncertain(err, carried)
 		}
-		carried = carried || mayBeDone(resp, err)
+		done, resp := mayBeDone(resp, err)
+		if carried = carried || done; carried && !safeTwice(req) {
+			return resp, uncertain(err, carried)
+		}
 		r.say("%s; trying again (%d of %d)", reason, attempt+1, attempts)
 		if err := r.pause(req.Context(), wait); err != nil {
 			return nil, uncertain(err, carried)
@@ -85,15 +91,39 @@ func strange(err error) bool {
 }
 
 // mayBeDone reports whether an attempt that failed may nevertheless have been carried out: its connection was lost on the
-// way, or the server says that it does not know. It uses the answer up.
-func mayBeDone(resp *http.Response, err error) bool {
+// way, or the server says that it does not know. It reads the answer to its end, and hands it back as it was.
+func mayBeDone(resp *http.Response, err error) (bool, *http.Response) {
 	if err != nil {
-		return !harmless(err)
+		return !harmless(err), resp
 	}
 	defer resp.Body.Close()
+	text, cut := io.ReadAll(resp.Body)
+	resp.Body = io.NopCloser(bytes.NewReader(text))
 	var p client.Problem
-	_ = json.NewDecoder(resp.Body).Decode(&p) // not a problem document: from something before the server, which did nothing
-	return p.Code == client.ProblemCodeOutcomeUnknown
+	_ = json.Unmarshal(text, &p) // not a problem document: from something before the server, which did nothing
+	return cut != nil || p.Code == client.ProblemCodeOutcomeUnknown, resp
+}
+
+// safeTwice reports whether a request may be carried out twice.
+func safeTwice(req *http.Request) bool {
+	conditional := req.Header.Get("If-Match") != ""
+	switch req.Method {
+	case http.MethodDelete:
+		return conditional || req.URL.Query().Get("dryRun") == "true"
+	case http.MethodPut:
+		return !conditional || req.URL.Query().Get("dryRun") == "true"
+	default:
+		return true
+	}
+}
+
+// unsettled reports whether a request ended without anybody knowing whether it was carried out.
+func unsettled(err error) bool {
+	if n, ok := errors.AsType[*noAnswer](err); ok {
+		return n.sent
+	}
+	r, ok := errors.AsType[*refusal](err)
+	return ok && (r.Code == client.ProblemCodeOutcomeUnknown || r.Code == client.ProblemCodeDeadline)
 }
 
 // uncertainError is the end of a request of which an earlier attempt may have been carried out.

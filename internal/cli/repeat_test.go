@@ -117,23 +117,6 @@ func TestAnUnknownOutcomeNamesTheKeyToRepeatItWith(t *testing.T) {
 	})
 }
 
-func TestADeleteWhoseAnswerWasLostHasDeleted(t *testing.T) {
-	t.Parallel()
-	missing := refusal(t, "ProblemNotFound")
-	for name, first := range map[string]reply{"Cut": cut(), "OutcomeUnknown": refusal(t, "ProblemOutcomeUnknown")} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			r := answering(t, first, missing).done("claim", "delete", "web-eu")
-			require.Equal(t, "claim web-eu deleted\n", r.out)
-		})
-	}
-	t.Run("ButNotWhereNothingCanHaveHappened", func(t *testing.T) {
-		t.Parallel()
-		d := answering(t, refusal(t, "ProblemRateLimited"), missing)
-		require.Equal(t, 3, d.run("claim", "delete", "web-eu").code)
-	})
-}
-
 // never is a server that does not answer before the caller is gone.
 func never(t *testing.T) (d *double, entered <-chan struct{}) {
 	t.Helper()

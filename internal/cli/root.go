@@ -12,18 +12,22 @@ const defaultServer = "http://127.0.0.1:8080"
 
 // globals are the flags of every verb.
 type globals struct {
-	server    string
-	project   string
-	output    string
-	quiet     bool
-	noHeaders bool
-	timeout   time.Duration
-	requestID string
+	context      string
+	server       string
+	project      string
+	caFile       string
+	insecureHTTP bool
+	output       string
+	quiet        bool
+	noHeaders    bool
+	timeout      time.Duration
+	requestID    string
 }
 
 // Groups of verbs in the help.
 const (
 	groupUser     = "user"
+	groupAccess   = "access"
 	groupOperator = "operator"
 )
 
@@ -38,7 +42,8 @@ func (p *program) root() *cobra.Command {
   ipamctl claim create web --pool prod -q          prints 10.0.0.0/24
   ipamctl pool tree
 
-'migrate' and 'audit' work on the database itself.`,
+'ipamctl context set' keeps the server, the project and the credential. 'migrate', 'audit' and 'bootstrap' work on the
+database itself.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
@@ -47,12 +52,17 @@ func (p *program) root() *cobra.Command {
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return p.fromEnvironment(cmd.Flags()) },
 	}
 	p.globalFlags(root)
-	root.AddGroup(&cobra.Group{ID: groupUser, Title: "Address space:"}, &cobra.Group{ID: groupOperator, Title: "The database:"})
+	root.AddGroup(&cobra.Group{ID: groupUser, Title: "Address space:"}, &cobra.Group{ID: groupAccess, Title: "Who may do what, and who did:"},
+		&cobra.Group{ID: groupOperator, Title: "The database:"})
 	for id, commands := range map[string][]*cobra.Command{
 		groupUser: {
 			p.projectCommand(), p.spaceCommand(), p.poolCommand(), p.claimCommand(), p.allocationCommand(), p.applyCommand(),
 		},
-		groupOperator: {p.migrateCommand(), p.auditCommand()},
+		groupAccess: {
+			p.contextCommand(), p.whoamiCommand(), p.memberCommand(), p.keyCommand(), p.grantCommand(), p.quotaCommand(),
+			p.eventCommand(), p.historyCommand(),
+		},
+		groupOperator: {p.migrateCommand(), p.auditCommand(), p.bootstrapCommand()},
 	} {
 		for _, c := range commands {
 			c.GroupID = id
@@ -65,14 +75,18 @@ func (p *program) root() *cobra.Command {
 
 func (p *program) globalFlags(root *cobra.Command) {
 	f := root.PersistentFlags()
+	f.StringVar(&p.flags.context, "context", "", "`NAME` of the context that says server, project and credential (default: the current one)")
 	f.StringVar(&p.flags.server, "server", "", "base `URL` of the server (env CARVE_SERVER, default "+defaultServer+")")
 	f.StringVarP(&p.flags.project, "project", "p", "", "`PROJECT` that the verb is about (env CARVE_PROJECT)")
+	f.StringVar(&p.flags.caFile, "ca-file", "", "trust servers with a certificate of the CAs in this PEM `FILE`, and no others")
+	f.BoolVar(&p.flags.insecureHTTP, "insecure-http", false, "send the credential even over plain http to another machine, where others can read it")
 	f.VarP(newChoice(&p.flags.output, formatTable, formats...), "output", "o", "how to print: "+words(formats)+" (env CARVE_OUTPUT)")
 	f.BoolVarP(&p.flags.quiet, "quiet", "q", false, "print the CIDR alone (create, put, batch and get of pools and claims) or the names alone")
 	f.BoolVar(&p.flags.noHeaders, "no-headers", false, "print tables without their headers")
 	f.DurationVar(&p.flags.timeout, "timeout", 30*time.Second, "how long one request may take, its repeats included (env CARVE_TIMEOUT)")
 	f.StringVar(&p.flags.requestID, "request-id", "", "`ID` to send as X-Request-Id, to find the requests in the server's log again")
 	completeWords(root, "output", formats)
+	completeFlag(root, "context", p.completeContexts)
 }
 
 // fromEnvironment sets the global flags that have a variable and were not given. The variables of a server and a database

@@ -20,7 +20,8 @@ import (
 type session struct {
 	*program
 	api     *client.Client
-	server  string
+	at      destination
+	server  string // for people: without a password
 	project string
 }
 
@@ -33,42 +34,45 @@ type answer struct {
 
 // session prepares for requests that are about no project. It connects to nothing yet.
 func (p *program) session() (*session, error) {
-	server := firstOf(p.flags.server, p.env("CARVE_SERVER"), defaultServer)
-	u, err := url.Parse(server)
-	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") || u.RawQuery != "" || u.Fragment != "" {
-		return nil, usagef("the server must be a URL like %s, not %q", defaultServer, server)
-	}
 	if p.flags.timeout <= 0 {
 		return nil, usagef("--timeout must be more than nothing, not %s", p.flags.timeout)
 	}
-	doer := repeater{next: &http.Client{}, pause: p.Pause, say: p.remark}
-	api, err := client.NewClient(server, client.WithHTTPClient(doer), client.WithRequestEditorFn(p.sign))
+	at, err := p.destination()
 	if err != nil {
 		return nil, err
 	}
-	return &session{program: p, api: api, server: u.Redacted()}, nil
+	p.sending = at.key
+	next, err := httpClient(at.caFile)
+	if err != nil {
+		return nil, err
+	}
+	doer := repeater{next: next, pause: p.Pause, say: p.remark}
+	api, err := client.NewClient(at.server.String(), client.WithHTTPClient(doer), client.WithRequestEditorFn(p.sign))
+	if err != nil {
+		return nil, err
+	}
+	return &session{program: p, api: api, at: at, server: at.server.Redacted()}, nil
 }
 
 // inProject prepares for requests about the project of --project.
 func (p *program) inProject() (*session, error) {
-	project := firstOf(p.flags.project, p.env("CARVE_PROJECT"))
-	if project == "" {
-		return nil, usagef("which project? Give --project (-p), or set CARVE_PROJECT; 'ipamctl project list' shows them")
-	}
-	if err := checkName("project", project); err != nil {
-		return nil, err
-	}
 	s, err := p.session()
 	if err != nil {
 		return nil, err
 	}
-	s.project = project
-	return s, nil
+	s.project = s.at.project
+	if s.project == "" {
+		return nil, usagef("which project? Give --project (-p), set CARVE_PROJECT, or name one in the context; 'ipamctl project list' shows them")
+	}
+	return s, checkName("project", s.project)
 }
 
 // sign marks a request as ours.
 func (p *program) sign(_ context.Context, req *http.Request) error {
 	req.Header.Set("User-Agent", "ipamctl/"+p.Version)
+	if p.sending != "" {
+		req.Header.Set("Authorization", "Bearer "+string(p.sending))
+	}
 	if p.flags.requestID != "" {
 		req.Header.Set("X-Request-Id", p.flags.requestID)
 	}
@@ -89,12 +93,25 @@ func (s *session) ask(ctx context.Context, send func(ctx context.Context) (*http
 		return answer{}, s.lost(err)
 	}
 	if resp.StatusCode/100 != 2 {
-		return answer{}, refused(resp, body)
+		return answer{}, s.refusedWith(refused(resp, body))
 	}
 	if len(body) > 0 && !json.Valid(body) {
 		return answer{}, foreign(resp, body)
 	}
 	return answer{status: resp.StatusCode, header: resp.Header, body: bytes.TrimSpace(body)}, nil
+}
+
+// refusedWith adds to a refusal for want of rights who it was that was refused.
+func (s *session) refusedWith(err error) error {
+	r, ok := errors.AsType[*refusal](err)
+	if !ok || r.status != http.StatusUnauthorized && r.status != http.StatusForbidden {
+		return err
+	}
+	r.credential = s.at.credential()
+	if s.at.key == "" {
+		r.credential = "none was sent; see 'ipamctl context set --help'"
+	}
+	return r
 }
 
 // lost explains a request that got no whole answer.
@@ -150,7 +167,8 @@ func (p *program) env(name string) string {
 	return value
 }
 
-func firstOf(values ...string) string {
+// firstOf is the first value that is given.
+func firstOf[T ~string](values ...T) T {
 	for _, v := range values {
 		if v != "" {
 			return v

@@ -12,16 +12,20 @@ import (
 func (p *program) spaceCommand() *cobra.Command {
 	within := p.inProject
 	complete := p.completeSpaces()
+	read := func(ctx context.Context, s *session, name string) (*http.Response, error) {
+		return s.api.GetSpace(ctx, s.project, name)
+	}
 	return group("space", "Routing domains: inside one nothing overlaps", []string{"spaces"},
 		p.spaceCreate(),
 		p.spaceList(within),
-		getVerb(p, spaceView(), within, complete, func(ctx context.Context, s *session, name string) (*http.Response, error) {
-			return s.api.GetSpace(ctx, s.project, name)
-		}),
-		p.deleteVerb("space", "Deletes spaces that no root pool is carved from.", within, complete,
-			func(ctx context.Context, s *session, name string, d deleting) (*http.Response, error) {
+		getVerb(p, spaceView(), within, complete, read),
+		p.deleteVerb(removal{
+			kind: "space", within: within, complete: complete, read: read,
+			long: "Deletes spaces that no root pool is carved from.",
+			send: func(ctx context.Context, s *session, name string, d deleting) (*http.Response, error) {
 				return s.api.DeleteSpace(ctx, s.project, name, &client.DeleteSpaceParams{DryRun: d.dry(), IfMatch: d.match()})
-			}),
+			},
+		}),
 	)
 }
 

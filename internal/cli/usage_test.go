@@ -81,7 +81,7 @@ func TestAProjectIsNeededAndAskedFor(t *testing.T) {
 	delete(d.env, "CARVE_PROJECT")
 	r := d.run("pool", "list")
 	require.Equal(t, 2, r.code)
-	require.Contains(t, r.err, "which project? Give --project (-p), or set CARVE_PROJECT")
+	require.Contains(t, r.err, "which project? Give --project (-p), set CARVE_PROJECT, or name one in the context")
 	require.Empty(t, d.requests())
 }
 
@@ -101,12 +101,12 @@ func TestFlagsWinOverTheEnvironment(t *testing.T) {
 func TestHelpNeedsNoServerAndNoProject(t *testing.T) {
 	t.Parallel()
 	d := answering(t)
-	d.env = map[string]string{"CARVE_DATABASE_URL": "postgres://carve:secret@db/carve"}
+	d.env = map[string]string{"CARVE_DATABASE_URL": "postgres://carve:hunter2@db/carve"}
 	for _, args := range [][]string{nil, {"help"}, {"pool", "create", "--help"}, {"help", "exit-codes"}, {"audit", "--help"}, {"completion", "bash"}} {
 		r := d.run(args...)
 		require.Zero(t, r.code, args)
 		require.NotEmpty(t, r.out)
-		require.NotContains(t, r.out, "secret")
+		require.NotContains(t, r.out, "hunter2")
 	}
 }
 

@@ -21,6 +21,15 @@ func metaColumns[T any](of func(T) client.Metadata) []column[T] {
 	}
 }
 
+// Columns of what has no labels: a member, a grant.
+func plainColumns[T any](of func(T) client.PlainMetadata) []column[T] {
+	return []column[T]{
+		{title: "CREATED", wide: true, cell: func(t T) string { at := of(t).CreatedAt; return timeText(&at) }},
+		{title: "CREATED BY", wide: true, cell: func(t T) string { return of(t).CreatedBy }},
+		{title: "UID", wide: true, cell: func(t T) string { return of(t).UID }},
+	}
+}
+
 func projectView() view[client.Project] {
 	type T = client.Project
 	return view[T]{
@@ -117,11 +126,17 @@ func allocatedFor(a client.IPAllocation) string {
 	case client.IPAllocationPurposeReservation:
 		return a.Spec.Reason
 	case client.IPAllocationPurposeClaim:
+		if a.Spec.ClaimRef == nil {
+			return foreignClaim(a.Spec.Consumer)
+		}
 		return refText(a.Spec.ClaimRef, a.Metadata.Project)
 	default:
 		return ""
 	}
 }
+
+// foreignClaim is what an owner sees of a claim of another project.
+func foreignClaim(consumer string) string { return "a claim of " + consumer }
 
 // refText names a resource as seen from a project: `name`, or `project/name` where that is another one.
 func refText(ref *client.ResolvedRef, from string) string {

@@ -60,7 +60,7 @@ type bundle struct {
 func setup(t *testing.T, pools []consistency.Pool, strategy ipam.Strategy, services int, wrap func(alloc.Store) alloc.Store) *bundle {
 	t.Helper()
 	b := &bundle{
-		ctx: tenancy.WithPrincipal(t.Context(), tenancy.Principal{Subject: "tester", PlatformAdmin: true}),
+		ctx: tenancy.WithPrincipal(t.Context(), tenancy.Principal{Subject: "tester", Roles: map[string]tenancy.Role{ipam.PlatformProject: tenancy.Admin}}),
 		dsn: dbtest.New(t),
 	}
 	for i := range services {
@@ -69,6 +69,7 @@ func setup(t *testing.T, pools []consistency.Pool, strategy ipam.Strategy, servi
 		t.Cleanup(store.Close)
 		if i == 0 {
 			s := alloc.New(store, alloc.Options{Region: region})
+			require.NoError(t, s.EnsurePlatform(b.ctx))
 			_, err = s.CreateProject(b.ctx, ipam.Project{Metadata: ipam.Metadata{Name: project}}, alloc.Request{})
 			require.NoError(t, err)
 			for _, p := range pools {

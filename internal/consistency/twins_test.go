@@ -69,10 +69,10 @@ type staleTx struct {
 	twin *staleTwin
 }
 
-func (tx staleTx) PoolFreeRead(ctx context.Context, pool alloc.Container, reads space.Reads) (ipam.Pool, []netip.Prefix, error) {
-	p, _, err := tx.Tx.PoolFreeRead(ctx, pool, reads)
+func (tx staleTx) GroupRead(ctx context.Context, pool alloc.Container, reads space.Reads, q alloc.GroupQuery) (alloc.GroupFacts, error) {
+	facts, err := tx.Tx.GroupRead(ctx, pool, reads, q)
 	if err != nil {
-		return p, nil, err
+		return facts, err
 	}
 	now, err := tx.free(ctx, pool)
 	tx.twin.mu.Lock()
@@ -80,10 +80,12 @@ func (tx staleTx) PoolFreeRead(ctx context.Context, pool alloc.Container, reads 
 	before, some := tx.twin.read[pool.ID]
 	onlyLengths := len(reads.Keys) == 0 // with releases among them, an old list does not add up, and the plan ends with an error
 	if tx.twin.turn++; some && onlyLengths && tx.twin.turn%2 == 0 {
-		return p, before, err
+		facts.Free = before
+		return facts, err
 	}
 	tx.twin.read[pool.ID] = now
-	return p, now, err
+	facts.Free = now
+	return facts, err
 }
 
 func (tx staleTx) free(ctx context.Context, c alloc.Container) ([]netip.Prefix, error) {
@@ -136,15 +138,16 @@ func (s stingyTwin) Stocks(ctx context.Context, containers []alloc.Container) (m
 
 type stingyTx struct{ alloc.Tx }
 
-func (tx stingyTx) PoolFreeRead(ctx context.Context, pool alloc.Container, reads space.Reads) (ipam.Pool, []netip.Prefix, error) {
-	p, free, err := tx.Tx.PoolFreeRead(ctx, pool, reads)
+func (tx stingyTx) GroupRead(ctx context.Context, pool alloc.Container, reads space.Reads, q alloc.GroupQuery) (alloc.GroupFacts, error) {
+	facts, err := tx.Tx.GroupRead(ctx, pool, reads, q)
 	if err != nil {
-		return p, nil, err
+		return facts, err
 	}
 	if all, err := tx.FreeList(ctx, pool, pool.Block.Addr().BitLen(), netip.Prefix{}, 2); err != nil || len(all) == 1 {
-		return p, nil, err
+		facts.Free = nil
+		return facts, err
 	}
-	return p, free, nil
+	return facts, nil
 }
 
 // forgetfulTwin takes every fifth transaction for committed that is not, as a runner does that drops the error of COMMIT.

@@ -17,7 +17,7 @@ import (
 // Finding is one violation of an invariant.
 type Finding struct {
 	Invariant string // the name of the statement that found it
-	Container string // id of the container, or of the space
+	Container string // id of the container, or of the space, project, quota or grant's subject
 	Detail    string
 }
 
@@ -155,7 +155,10 @@ func reservationViolations(ctx context.Context, tx pgx.Tx) ([]Finding, error) {
 }
 
 func count(ctx context.Context, tx pgx.Tx, into map[string]int64) error {
-	tables := []string{"projects", "spaces", "pools", "claims", "allocations", "free_blocks"}
+	tables := []string{
+		"projects", "spaces", "pools", "claims", "allocations", "free_blocks",
+		"members", "api_keys", "grants", "quotas", "quota_shards", "audit_events", "history", "removals",
+	}
 	n := make([]int64, len(tables))
 	dest := make([]any, len(tables))
 	for i := range n {

@@ -11,7 +11,8 @@ func damages(f family) map[string]struct{ sql, want string } {
 	n := f.number
 	pool := fmt.Sprintf("(SELECT id FROM pools WHERE name = 'pool%d')", n)
 	kid := fmt.Sprintf("(SELECT id FROM pools WHERE name = 'kid%d')", n)
-	spaceOf := fmt.Sprintf("(SELECT container_v%d FROM spaces WHERE name = 'default')", n)
+	const platform = "(SELECT id FROM projects WHERE name = 'platform')"
+	spaceOf := fmt.Sprintf("(SELECT container_v%d FROM spaces WHERE name = 'default' AND project_id = %s)", n, platform)
 	lab := "(SELECT id FROM spaces WHERE name = 'lab')"
 	free := func(container string, last, hostBits int) string {
 		return fmt.Sprintf("container_id = %s AND base = %s AND host_bits = %d", container, f.at(last), hostBits)
@@ -58,7 +59,7 @@ func damages(f family) map[string]struct{ sql, want string } {
 		"an allocation of another owner":            {all("UPDATE allocations SET project_id = "+nobody+" WHERE "+held(pool, 80), ""), "owners"},
 		"an allocation that says another pool name": {"UPDATE allocations SET pool_name = 'other' WHERE " + held(pool, 80), "owners"},
 		"a claimed block of another owner":          {"UPDATE allocations SET project_id = " + nobody + " WHERE " + held(pool, 64), "claims owners"},
-		"a project without its default space":       {"UPDATE spaces SET name = 'other' WHERE name = 'default'", "owners"},
+		"a project without its default space":       {"UPDATE spaces SET name = 'other' WHERE name = 'default' AND project_id = " + platform, "owners"},
 
 		"a pool that is not held where it was carved":  {all("DELETE FROM allocations WHERE "+held(pool, 128), add(pool, 128, 6)), "leaves pools"},
 		"a root pool that its space does not hold":     {all("DELETE FROM allocations WHERE "+held(spaceOf, 0), add(spaceOf, 0, 8)), "leaves maximal pools"},

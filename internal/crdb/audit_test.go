@@ -3,6 +3,7 @@ package crdb_test
 import (
 	"fmt"
 	"maps"
+	"math/big"
 	"slices"
 	"strings"
 	"sync"
@@ -63,13 +64,76 @@ func newEstate(t *testing.T) *estate {
 		e.createClaim(t, claimExact(name("inner"), project, name("kid"), f.text(128, 4)))
 		e.createClaim(t, claimExact(name("leaf"), project, name("kid"), f.text(144, 4)))
 	}
+	e.tenant(t)
 	e.conn = connect(t, e.dsn, nil)
-	e.tables = []string{"projects", "spaces", "pools", "free_blocks", "allocations", "claims", "idempotency_keys"}
+	e.tables = []string{
+		"projects", "spaces", "pools", "free_blocks", "allocations", "claims",
+		"members", "api_keys", "grants", "quotas", "quota_shards", "audit_events", "history", "removals", "idempotency_keys",
+	}
+	for _, table := range []string{"members", "api_keys", "quotas"} { // so that there can be rows for the audit to find
+		e.exec(t, "ALTER TABLE "+table+" DROP CONSTRAINT "+table+"_project_fkey")
+	}
 	e.exec(t, "CREATE SCHEMA backup")
 	for _, table := range e.tables {
 		e.exec(t, "CREATE TABLE backup."+table+" AS SELECT * FROM "+table)
 	}
 	return e
+}
+
+// tenant adds a project of its own for each family, with pools of its own: a member, a key, grants, and quotas that count two claims,
+// one retained block and two pools; the block of claim again was held twice before. A third project is gone.
+func (e *estate) tenant(t *testing.T) {
+	t.Helper()
+	ctx := admin(t)
+	made := func(_ any, err error) {
+		t.Helper()
+		require.NoError(t, err)
+	}
+	for _, f := range families {
+		p := fmt.Sprint("tenant", f.number)
+		made(e.svc.CreateProject(ctx, ipam.Project{Metadata: ipam.Metadata{Name: p}}, alloc.Request{}))
+		made(e.svc.PutMember(ctx, p, ipam.Member{Metadata: ipam.Metadata{Name: "corp:alice"}, Spec: ipam.MemberSpec{Role: "admin"}}, alloc.Request{}))
+		made(e.svc.CreateKey(ctx, p, ipam.APIKey{Metadata: ipam.Metadata{Name: "robot"}, Spec: ipam.APIKeySpec{Role: "consumer"}}, alloc.Request{}))
+		quota := func(name string, scope ipam.QuotaScope, limits ipam.QuotaLimits) {
+			made(e.svc.PutQuota(ctx, p, ipam.Quota{Metadata: ipam.Metadata{Name: name}, Spec: ipam.QuotaSpec{Scope: scope, Limits: limits}}, alloc.Request{}))
+		}
+		quota("all", ipam.QuotaScope{}, ipam.QuotaLimits{Addresses: big.NewInt(1000), Claims: new(int64(100)), Pools: new(int64(2))})
+		name := func(s string) string { return fmt.Sprint(s, "-", f.number) }
+		pool := rootPool(name("shop"), f.text(0, 8))
+		pool.Spec.Visibility = ipam.VisibilityShared
+		made(e.svc.CreatePool(ctx, p, pool, alloc.Request{}))
+		made(e.svc.CreatePool(ctx, p, childPool(name("shelf"), p, name("shop"), 0, f.text(128, 6)), alloc.Request{}))
+		made(e.svc.PutPoolGrant(ctx, p, name("shop"), ipam.Everybody, alloc.Request{}))
+		made(e.svc.PutSpaceGrant(ctx, p, ipam.DefaultSpace, "somebody", alloc.Request{}))
+		for _, c := range []struct {
+			name   string
+			policy ipam.ReclaimPolicy
+			keep   bool
+		}{
+			{"once", ipam.ReclaimDelete, false}, {"twice", ipam.ReclaimDelete, false}, {"again", ipam.ReclaimDelete, true},
+			{"left", ipam.ReclaimRetain, false}, {"other", ipam.ReclaimDelete, true},
+		} {
+			block := f.text(16, 3)
+			switch c.name {
+			case "left":
+				block = f.text(32, 3)
+			case "other":
+				block = f.text(48, 3)
+			}
+			claim := claimExact(c.name, p, name("shop"), block)
+			claim.Spec.ReclaimPolicy = c.policy
+			made(e.svc.CreateClaim(ctx, p, claim, alloc.Request{}))
+			if !c.keep {
+				require.NoError(t, e.svc.DeleteClaim(ctx, p, c.name, alloc.Request{}))
+			}
+		}
+		quota("some", ipam.QuotaScope{Pool: ipam.Ref{Project: p, Name: name("shop")}, Family: map[int]ipam.Family{4: ipam.IPv4, 6: ipam.IPv6}[f.number]},
+			ipam.QuotaLimits{Claims: new(int64(1))}) // below what is used
+		quota("none", ipam.QuotaScope{Pool: ipam.Ref{Project: p, Name: "nowhere"}}, ipam.QuotaLimits{Addresses: big.NewInt(5)})
+	}
+	made(e.svc.CreateProject(ctx, ipam.Project{Metadata: ipam.Metadata{Name: "gone"}}, alloc.Request{}))
+	made(e.svc.PutMember(ctx, "gone", ipam.Member{Metadata: ipam.Metadata{Name: "corp:bob"}, Spec: ipam.MemberSpec{Role: "admin"}}, alloc.Request{}))
+	require.NoError(t, e.svc.DeleteProject(ctx, "gone", alloc.Request{}))
 }
 
 func (e *estate) exec(t *testing.T, sql string) int64 {
@@ -112,7 +176,9 @@ func TestAuditNamesWhatIsDamaged(t *testing.T) {
 			e := newEstate(t)
 			clean(t, e.dsn)
 			seen := map[string]bool{}
-			for name, d := range damages(f) {
+			all := damages(f)
+			maps.Copy(all, tenantDamages(f))
+			for name, d := range all {
 				touched := int64(0)
 				for statement := range strings.SplitSeq(d.sql, ";\n") {
 					if statement != "" {
@@ -143,7 +209,7 @@ func TestAuditOfASoundDatabaseFindsNothingAndCountsWhatItRead(t *testing.T) {
 	report := clean(t, e.dsn)
 	require.Equal(t, before, dump(t, e.conn), "and changes nothing")
 	want := map[string]int64{}
-	for _, table := range e.tables[:6] {
+	for _, table := range e.tables[:len(e.tables)-1] {
 		want[table] = int64(len(before[table]))
 		require.NotZero(t, want[table], table)
 	}

@@ -12,16 +12,36 @@ var constraints = map[string]func() *ipam.Error{
 	"projects_name_key": exists("A project of this name exists already."),
 	"spaces_name_key":   exists("A space of this name exists already in the project."),
 	"pools_name_key":    exists("A pool of this name exists already in the project."),
+	"api_keys_name_key": exists("An API key of this name exists already in the project."),
 
 	"spaces_project_fkey": gone("The project was not found."),
 	"pools_project_fkey":  gone("The project was not found."),
 	"pools_space_fkey":    gone("The space was not found."),
+
+	// What a plan breaks when something else was written since it was made: see outOfDate.
+	"members_pkey": meanwhile, "members_subject_key": meanwhile, "members_project_fkey": meanwhile, "api_keys_project_fkey": meanwhile,
+	"grants_pkey": meanwhile, "grants_consumer_key": meanwhile, "quotas_pkey": meanwhile, "quotas_project_fkey": meanwhile,
 
 	// Blocks are taken by deleting free rows, and ids are random: breaking one of these is a bug, not a caller's doing.
 	"projects_pkey": bug, "spaces_pkey": bug, "pools_pkey": bug, "pools_block_key": bug, "free_blocks_pkey": bug,
 	"allocations_pkey": bug, "allocations_id_key": bug, "claims_pkey": bug, "idempotency_keys_pkey": bug,
 	"pools_af_check": bug, "pools_visibility_check": bug, "pools_strategy_check": bug,
 	"allocations_purpose_check": bug, "allocations_phase_check": bug,
+	"members_role_check": bug, "api_keys_pkey": bug, "api_keys_role_check": bug, "grants_kind_check": bug,
+	"quotas_id_key": bug, "quotas_af_check": bug, "quota_shards_pkey": bug,
+	"audit_events_pkey": bug, "history_pkey": bug, "removals_pkey": bug,
+}
+
+// outOfDate reports whether a constraint was broken by a plan that is out of date: the row that it was about to make exists by
+// now, or the project that it is for is gone. Whoever made the plan looks again, and finds something to replace, or nothing.
+func outOfDate(pg *pgconn.PgError) bool {
+	switch pg.ConstraintName {
+	case "members_pkey", "members_subject_key", "grants_pkey", "grants_consumer_key", "quotas_pkey":
+		return pg.Code == uniqueViolation
+	case "members_project_fkey", "api_keys_project_fkey", "quotas_project_fkey":
+		return pg.Code == foreignKeyViolation
+	}
+	return false
 }
 
 func exists(sentence string) func() *ipam.Error {
@@ -34,6 +54,10 @@ func gone(sentence string) func() *ipam.Error {
 	return func() *ipam.Error { return ipam.Errorf(ipam.CodeNotFound, "%s", sentence) }
 }
 
+func meanwhile() *ipam.Error {
+	return ipam.Errorf(ipam.CodeContention, "Something else was changed at the same time. Nothing was changed; repeat the request.")
+}
+
 func bug() *ipam.Error {
 	return ipam.Errorf(ipam.CodeInternal, "The change would have made the stored data inconsistent and was not made.")
 }
@@ -43,9 +67,9 @@ func databaseError(op string, pg *pgconn.PgError) error {
 	switch pg.Code {
 	case "57014": // cancelled: our deadline or statement_timeout
 		return deadline(pg)
-	case "23505", "23503", "23514", "23502":
+	case uniqueViolation, foreignKeyViolation, "23514", "23502":
 		// A foreign key also fires when the referenced row is deleted while it is in use.
-		if pg.Code == "23503" && isDelete(op) {
+		if pg.Code == foreignKeyViolation && isDelete(op) {
 			return ipam.Errorf(ipam.CodeInUse, "It is still in use and was not deleted.").Because(pg)
 		}
 		if say, ok := constraints[pg.ConstraintName]; ok {

@@ -47,8 +47,11 @@ func ofClosure(err error, c *pgx.Conn) error {
 	return &closureError{err}
 }
 
-// uniqueViolation is the SQLSTATE of a key that exists already.
-const uniqueViolation = "23505"
+// The SQLSTATEs of a key that exists already, and of a row that another refers to and that is not there.
+const (
+	uniqueViolation     = "23505"
+	foreignKeyViolation = "23503"
+)
 
 // errStale says that a row was not as the plan had it.
 var errStale = errors.New("a row changed since it was read")
@@ -96,7 +99,7 @@ func classify(err error) (ending, string) {
 	switch {
 	case errors.As(err, &conflict), errors.As(err, &domain) && pg == nil:
 		return endRefused, state
-	case errors.Is(err, errStale):
+	case errors.Is(err, errStale), pg != nil && outOfDate(pg):
 		return endAgain, state
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return endRefused, state

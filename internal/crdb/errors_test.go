@@ -182,6 +182,10 @@ func TestAConstraintDecidesTheCodeNotTheText(t *testing.T) {
 		{"project_create", "23505", "projects_name_key", ipam.CodeAlreadyExists},
 		{"space_create", "23505", "spaces_name_key", ipam.CodeAlreadyExists},
 		{"pool_create", "23505", "pools_name_key", ipam.CodeAlreadyExists},
+		{"key_create", "23505", "api_keys_name_key", ipam.CodeAlreadyExists},
+		{"key_create", "23505", "api_keys_pkey", ipam.CodeInternal},
+		{"member_put", "23514", "members_role_check", ipam.CodeInternal},
+		{"claim_group", "23505", "audit_events_pkey", ipam.CodeInternal},
 		{"pool_create", "23503", "pools_project_fkey", ipam.CodeNotFound},
 		{"pool_create", "23503", "pools_space_fkey", ipam.CodeNotFound},
 		{"space_create", "23503", "spaces_project_fkey", ipam.CodeNotFound},
@@ -196,6 +200,29 @@ func TestAConstraintDecidesTheCodeNotTheText(t *testing.T) {
 	} {
 		err := databaseError(c.op, &pgconn.PgError{Code: c.state, ConstraintName: c.constraint})
 		require.Equal(t, c.want, ipam.CodeOf(err), "%+v", c)
+	}
+}
+
+// What a plan of the use case breaks because something else was written meanwhile is no news for the caller: it looks again.
+func TestAConstraintThatSaysThePlanIsOutOfDateMeansAgain(t *testing.T) {
+	t.Parallel()
+	want := map[string]string{
+		"members_pkey": "23505", "members_subject_key": "23505", "grants_pkey": "23505", "grants_consumer_key": "23505", "quotas_pkey": "23505",
+		"members_project_fkey": "23503", "api_keys_project_fkey": "23503", "quotas_project_fkey": "23503",
+	}
+	for constraint := range constraints {
+		for _, code := range []string{"23505", "23503", "23514", "23502"} {
+			pg := &pgconn.PgError{Code: code, ConstraintName: constraint}
+			end, state := classify(&closureError{fmt.Errorf("wrapped: %w", pg)})
+			require.Equal(t, code, state)
+			expected := endRefused
+			if want[constraint] == code {
+				expected = endAgain
+			}
+			require.Equal(t, expected, end, "%s of %s", code, constraint)
+			end, _ = classify(&unknownOutcome{pg})
+			require.Equal(t, endUnknown, end, "but at COMMIT an unknown outcome stays one")
+		}
 	}
 }
 

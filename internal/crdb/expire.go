@@ -10,18 +10,28 @@ import (
 // ExpireAnswers deletes up to limit idempotency answers that expired before now, in a transaction of their own, and says how many.
 func (s *Store) ExpireAnswers(ctx context.Context, now time.Time, limit int) (int64, error) {
 	var n int64
-	err := s.repeat(ctx, "answer_expire", func() error {
+	err := s.alone(ctx, "answer_expire", func(ctx context.Context, c *conn) (err error) {
+		n, err = c.affected(ctx, "answer_expire", s.region, now, limit)
+		return err
+	})
+	return n, err
+}
+
+// alone runs work of the adapter itself in a transaction of its own.
+func (s *Store) alone(ctx context.Context, op string, fn func(ctx context.Context, c *conn) error) error {
+	return s.repeat(ctx, op, func() error {
 		c, err := s.pool.Acquire(ctx)
 		if err != nil {
 			return err
 		}
 		defer c.Release()
 		cn := &conn{pool: c}
-		return s.engine.attempt(ctx, cn, false, func(ctx context.Context) error {
-			tag, err := cn.Exec(ctx, query.Get("answer_expire"), s.region, now, limit)
-			n = tag.RowsAffected()
-			return err
-		})
+		return s.engine.attempt(ctx, cn, false, func(ctx context.Context) error { return fn(ctx, cn) })
 	})
-	return n, err
+}
+
+// affected runs a statement and says how many rows it touched.
+func (c *conn) affected(ctx context.Context, name string, args ...any) (int64, error) {
+	tag, err := c.Exec(ctx, query.Get(name), args...)
+	return tag.RowsAffected(), err
 }

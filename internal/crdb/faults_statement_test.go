@@ -120,7 +120,7 @@ func TestReadsAreRepeated(t *testing.T) {
 			"list":  func(ctx context.Context, r alloc.Reader) (any, error) { return answer(r.PoolList(ctx, key, "", 10)) },
 			"count": func(ctx context.Context, r alloc.Reader) (any, error) { return answer(r.ProjectHoldings(ctx, key.ID)) },
 			"batch": func(ctx context.Context, r alloc.Reader) (any, error) {
-				return answer(r.ClaimLookup(ctx, alloc.ClaimQuery{Project: key, Name: "claim", Pool: "pool", Key: "none"}))
+				return answer(r.ClaimLookup(ctx, alloc.ClaimQuery{Project: key, Name: "claim", Pool: ipam.Ref{Project: project, Name: "pool"}, Key: "none"}))
 			},
 		} {
 			want, err := read(t.Context(), st.direct.store)

@@ -3,6 +3,7 @@ package crdb_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 
@@ -71,11 +72,14 @@ func (e *ends) take(op string) (out []string) {
 // counts is the number of rows of each table.
 func (st *storm) counts(t *testing.T) map[string]int {
 	t.Helper()
-	rows, err := st.conn.Query(t.Context(), `
-		SELECT 'projects', count(*) FROM projects UNION ALL SELECT 'spaces', count(*) FROM spaces UNION ALL
-		SELECT 'pools', count(*) FROM pools UNION ALL SELECT 'free_blocks', count(*) FROM free_blocks UNION ALL
-		SELECT 'allocations', count(*) FROM allocations UNION ALL SELECT 'claims', count(*) FROM claims UNION ALL
-		SELECT 'idempotency_keys', count(*) FROM idempotency_keys`)
+	var counts []string
+	for _, table := range []string{
+		"projects", "spaces", "pools", "free_blocks", "allocations", "claims", "idempotency_keys",
+		"members", "api_keys", "grants", "quotas", "quota_shards", "audit_events", "history", "removals",
+	} {
+		counts = append(counts, fmt.Sprintf("SELECT '%s', count(*) FROM %s", table, table))
+	}
+	rows, err := st.conn.Query(t.Context(), strings.Join(counts, " UNION ALL "))
 	require.NoError(t, err)
 	n := map[string]int{}
 	var table string

@@ -26,7 +26,9 @@ type house struct {
 
 // asAdmin is the context of a request by somebody who may do everything.
 func asAdmin(ctx context.Context) context.Context {
-	return tenancy.WithPrincipal(ctx, tenancy.Principal{Subject: "tester", Method: "dev", PlatformAdmin: true})
+	return tenancy.WithPrincipal(ctx, tenancy.Principal{
+		Subject: "tester", Method: "dev", Roles: map[string]tenancy.Role{ipam.PlatformProject: tenancy.Admin},
+	})
 }
 
 // admin is a request's context with a guard against hanging that no test comes near.

@@ -84,6 +84,11 @@ var (
 var sorts = map[string]string{
 	"free_list":           "a page of each size",
 	"pool_list_by_labels": "the pools that carry the labels",
+	"pool_list_granted":   "what is granted to the consumer",
+	"project_list_named":  "the projects that were named",
+	"history_list":        "a page of each block",
+	"usage_claims":        "the project's claims, to count them by length",
+	"usage_retained":      "what the project has retained, likewise",
 }
 
 // holds checks what no plan may be, whatever the version.
@@ -144,10 +149,19 @@ func fill(t *testing.T, c *pgx.Conn) {
 			"jsonb_build_object('site', 'site-' || (i % 100)), '{}'::JSONB, 1, gen_random_uuid(), now(), now(), 'filler' FROM generate_series(1, 3000) AS i",
 		"INSERT INTO free_blocks SELECT 'local', " + of("'pool' || (i % 30)") + ", i % 9, decode(lpad(to_hex(i), 8, '0'), 'hex') FROM generate_series(1, 20000) AS i",
 		"INSERT INTO allocations SELECT 'local', " + of("'project' || (i % 20)") + ", " + of("'pool' || (i % 60)") + ", decode(lpad(to_hex(i), 8, '0'), 'hex'), 32, gen_random_uuid(), 'Claim', 'Bound', 'p', 'n', " +
-			of("'project' || (i % 20)") + ", 'p', 'claim-' || i, 'Delete', NULL, '', gen_random_uuid(), now(), now(), 'filler' FROM generate_series(1, 20000) AS i",
+			of("'project' || (i % 20)") + ", 'p', 'claim-' || i, 'Delete', NULL, '', now(), gen_random_uuid(), now(), now(), 'filler' FROM generate_series(1, 20000) AS i",
+		"UPDATE allocations SET phase = 'Retained' WHERE get_byte(base, 3) = 7",
 		"INSERT INTO claims SELECT 'local', " + of("'project' || (i % 20)") + ", 'claim-' || i, gen_random_uuid(), " + of("'pool' || (i % 60)") + ", " + of("'project' || (i % 20)") +
 			", 'p', 'n', decode(lpad(to_hex(i), 8, '0'), 'hex'), 32, gen_random_uuid(), '{}'::JSONB, " + common + " FROM generate_series(1, 20000) AS i",
 		"INSERT INTO idempotency_keys SELECT 'local', " + of("'project' || (i % 20)") + ", 'key-' || i, '', '', now(), now() + i * INTERVAL '1 second' FROM generate_series(1, 20000) AS i",
+		"INSERT INTO members SELECT gen_random_uuid(), " + of("'project' || (i % 200 + 1)") + ", 'subject-' || (i % 1500), 'viewer', 1, gen_random_uuid(), now(), now(), 'filler' FROM generate_series(1, 3000) AS i",
+		"INSERT INTO api_keys SELECT gen_random_uuid(), " + of("'project' || (i % 200 + 1)") + ", 'key-' || i, '', 'viewer', '', NULL, NULL, " + common + " FROM generate_series(1, 3000) AS i",
+		"INSERT INTO grants SELECT gen_random_uuid(), 'pool', " + of("'pool' || (i % 1500)") + ", 'project-' || (i % 200), 1, gen_random_uuid(), now(), now(), 'filler' FROM generate_series(1, 3000) AS i",
+		"INSERT INTO quotas SELECT " + of("'quota' || i") + ", " + of("'project' || (i % 200 + 1)") + ", 'quota-' || i, '', '', 0, NULL, 5, NULL, false, '', 1, gen_random_uuid(), now(), now(), 'filler' FROM generate_series(1, 1000) AS i",
+		"INSERT INTO quota_shards SELECT 'local', " + of("'quota' || i") + ", n, 0, 0, 0, 0, 0, 0 FROM generate_series(1, 1000) AS i, generate_series(0, 15) AS n",
+		"INSERT INTO audit_events SELECT 'local', " + of("'project' || (i % 200 + 1)") + ", gen_random_uuid(), now(), 's', 'm', 'r', 'q', 'o', 'k', 'n', 'ok', NULL, NULL FROM generate_series(1, 20000) AS i",
+		"INSERT INTO history SELECT 'local', " + of("'project' || (i % 20)") + ", decode(lpad(to_hex(i % 2000), 8, '0'), 'hex'), 32, now() + i * INTERVAL '1 second', gen_random_uuid(), now(), 'p', 'n', 'Claim', 'Bound', gen_random_uuid(), 'p', 'h' FROM generate_series(1, 20000) AS i",
+		"INSERT INTO removals SELECT " + of("'gone' || i") + " FROM generate_series(1, 1000) AS i",
 		"ANALYZE",
 	} {
 		_, err := c.Exec(context.Background(), sql)

@@ -18,12 +18,12 @@ func allocationIn(project string) func(pgx.Row) (ipam.Allocation, error) {
 		var length int16
 		err := row.Scan(&a.Region, (*[16]byte)(&a.ProjectID), (*[16]byte)(&a.ContainerID), &at, &length, (*[16]byte)(&a.ID), &a.Purpose, &a.Phase,
 			&a.Pool.Project, &a.Pool.Name, (*[16]byte)(&a.HolderProjectID), &a.Holder.Project, &a.Holder.Name, &a.ReclaimPolicy, &a.OwnerRef,
-			&a.Reason, (*[16]byte)(&a.Revision), &a.CreatedAt, &a.UpdatedAt, &a.CreatedBy)
+			&a.Reason, &a.Since, (*[16]byte)(&a.Revision), &a.CreatedAt, &a.UpdatedAt, &a.CreatedBy)
 		if err != nil {
 			return a, err
 		}
 		a.Project = project
-		a.CreatedAt, a.UpdatedAt = a.CreatedAt.UTC(), a.UpdatedAt.UTC()
+		a.Since, a.CreatedAt, a.UpdatedAt = a.Since.UTC(), a.CreatedAt.UTC(), a.UpdatedAt.UTC()
 		a.Block, err = block(at, int(length))
 		return a, err
 	}

@@ -73,18 +73,27 @@ func (r reader) ClaimLookup(ctx context.Context, q alloc.ClaimQuery) (alloc.Clai
 		facts = alloc.ClaimFacts{}
 		b := &pgx.Batch{}
 		b.Queue(query.Get("claim_get"), r.region, uuid(q.Project.ID), q.Name)
-		if q.Pool != "" {
-			b.Queue(query.Get("pool_get"), uuid(q.Project.ID), q.Pool)
+		named := q.Pool != ipam.Ref{}
+		foreign := named && q.Pool.Project != q.Project.Name
+		switch {
+		case foreign:
+			b.Queue(query.Get("pool_get_named"), q.Pool.Project, q.Pool.Name)
+			b.Queue(query.Get("pool_granted"), q.Pool.Project, q.Pool.Name, consumers(q.Project.Name))
+		case named:
+			b.Queue(query.Get("pool_get"), uuid(q.Project.ID), q.Pool.Name)
 		}
 		if q.Key != "" {
 			b.Queue(query.Get("answer_get"), r.region, uuid(q.Project.ID), q.Key, q.Now)
 		}
+		var grants *int64
 		results := db.SendBatch(ctx, b)
 		err := errors.Join(
 			maybe(results, claimIn(q.Project), &facts.Claim, true),
-			maybe(results, scanPool, &facts.Pool, q.Pool != ""),
+			maybe(results, scanPool, &facts.Pool, named),
+			maybe(results, scanCount, &grants, foreign),
 			maybe(results, scanAnswer, &facts.Answer, q.Key != ""),
 		)
+		facts.Granted = grants != nil && *grants > 0
 		return errors.Join(err, results.Close())
 	})
 	return facts, err

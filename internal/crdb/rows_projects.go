@@ -33,6 +33,11 @@ func (r reader) ProjectList(ctx context.Context, after string, limit int) ([]ipa
 	return list(ctx, r, "project_list", scanProject, after, limit)
 }
 
+// ProjectListNamed implements alloc.Reader.
+func (r reader) ProjectListNamed(ctx context.Context, names []string) ([]ipam.Project, error) {
+	return list(ctx, r, "project_list_named", scanProject, names)
+}
+
 // ProjectHoldings implements alloc.Reader.
 func (r reader) ProjectHoldings(ctx context.Context, projectID ipam.ID) (alloc.Holdings, error) {
 	return one(ctx, r, "project_holdings", func(row pgx.Row) (h alloc.Holdings, err error) {

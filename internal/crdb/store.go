@@ -11,6 +11,7 @@ import (
 
 	"github.com/carve-ipam/carve/internal/alloc"
 	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
 // Store is the database. Make one with Open, and Close it.
@@ -23,7 +24,10 @@ type Store struct {
 	watch  func(Attempt)
 }
 
-var _ alloc.Store = (*Store)(nil)
+var (
+	_ alloc.Store      = (*Store)(nil)
+	_ tenancy.KeyStore = (*Store)(nil)
+)
 
 // Options of a Store.
 type Options struct {

@@ -15,8 +15,10 @@ func TestStoreKeepsTheContract(t *testing.T) {
 		t.Helper()
 		dsn := dbtest.New(t)
 		beside := connect(t, dsn, nil)
+		store := open(t, dsn)
 		return storetest.Bundle{
-			Store:     open(t, dsn),
+			Store:     store,
+			Keys:      store,
 			Region:    region,
 			Dump:      func(t testing.TB) map[string][]string { t.Helper(); return dump(t, beside) },
 			Isolation: crdb.Isolation,

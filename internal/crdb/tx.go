@@ -10,7 +10,6 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc"
 	"github.com/carve-ipam/carve/internal/alloc/space"
 	"github.com/carve-ipam/carve/internal/crdb/query"
-	"github.com/carve-ipam/carve/internal/ipam"
 )
 
 // tx is one attempt of a transaction.
@@ -42,27 +41,6 @@ func (t *tx) FreeRead(ctx context.Context, c alloc.Container, reads space.Reads)
 	results := t.conn.SendBatch(ctx, b)
 	free, err := takeFree(results, n)
 	return free, errors.Join(err, results.Close())
-}
-
-// PoolFreeRead implements alloc.Tx.
-func (t *tx) PoolFreeRead(ctx context.Context, pool alloc.Container, reads space.Reads) (ipam.Pool, []netip.Prefix, error) {
-	b := &pgx.Batch{}
-	b.Queue(query.Get("pool_get_by_id"), uuid(pool.ID))
-	n := queueFree(b, pool, reads)
-	results := t.conn.SendBatch(ctx, b)
-	var found *ipam.Pool
-	err := maybe(results, scanPool, &found, true)
-	var free []netip.Prefix
-	if err == nil {
-		free, err = takeFree(results, n)
-	}
-	if err := errors.Join(err, results.Close()); err != nil {
-		return ipam.Pool{}, nil, err
-	}
-	if found == nil {
-		return ipam.Pool{}, nil, notFound("Pool %s was not found.", pool.Pool)()
-	}
-	return *found, free, nil
 }
 
 // queueFree adds the statements of the planned reads and answers how many there are.

@@ -13,6 +13,14 @@ import (
 
 func uuid(id ipam.ID) [16]byte { return id }
 
+func uuids(ids []ipam.ID) [][16]byte {
+	out := make([][16]byte, len(ids))
+	for i, id := range ids {
+		out[i] = uuid(id)
+	}
+	return out
+}
+
 // block rebuilds a held block.
 func block(base []byte, plen int) (netip.Prefix, error) {
 	addr, ok := netip.AddrFromSlice(base)

@@ -30,6 +30,10 @@ func (w *writer) deletes(ch alloc.Changes) {
 			w.hit("free_delete", len(f.Delete), f.Container.Region, uuid(f.Container.ID), sizes, bases)
 		}
 	}
+	w.accessDeletes(ch.AccessChanges)
+	if q := ch.QuotaDelete; q != nil {
+		w.quotaDelete(*q)
+	}
 	if p := ch.PoolDelete; p != nil {
 		w.hit("pool_delete", 1, uuid(p.UID), uuid(p.Revision))
 	}

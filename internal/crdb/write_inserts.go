@@ -26,10 +26,13 @@ func (w *writer) inserts(ch alloc.Changes) {
 			w.hit("free_insert", len(f.Insert), f.Container.Region, uuid(f.Container.ID), sizes, bases)
 		}
 	}
+	w.claims(ch.ClaimInsert) // before their allocations: a claim whose first COMMIT landed late must learn of its name first
 	for region, list := range byRegion(ch.AllocationInsert) {
 		w.allocations(region, list)
 	}
-	w.claims(ch.ClaimInsert)
+	w.accessInserts(ch.AccessChanges)
+	w.quotaInserts(ch.QuotaChanges)
+	w.trail(ch)
 }
 
 func (w *writer) pool(p ipam.Pool) {
@@ -58,7 +61,7 @@ func (w *writer) allocations(region string, list []ipam.Allocation) {
 		holderProjects, holderNames, policies         = make([]string, n), make([]string, n), make([]string, n)
 		owners                                        = make([]*string, n)
 		reasons, creators                             = make([]string, n), make([]string, n)
-		created, updated                              = make([]time.Time, n), make([]time.Time, n)
+		since, created, updated                       = make([]time.Time, n), make([]time.Time, n), make([]time.Time, n)
 	)
 	for i, a := range list {
 		projects[i], containers[i], ids[i], holders[i], revisions[i] = uuid(a.ProjectID), uuid(a.ContainerID), uuid(a.ID), uuid(a.HolderProjectID), uuid(a.Revision)
@@ -66,10 +69,10 @@ func (w *writer) allocations(region string, list []ipam.Allocation) {
 		purposes[i], phases[i], poolProjects[i], poolNames[i] = string(a.Purpose), string(a.Phase), a.Pool.Project, a.Pool.Name
 		holderProjects[i], holderNames[i], policies[i] = a.Holder.Project, a.Holder.Name, string(a.ReclaimPolicy)
 		owners[i], reasons[i], creators[i] = w.optionalJSON(a.OwnerRef), a.Reason, a.CreatedBy
-		created[i], updated[i] = a.CreatedAt, a.UpdatedAt
+		since[i], created[i], updated[i] = a.Since, a.CreatedAt, a.UpdatedAt
 	}
 	w.hit("allocation_insert", n, region, projects, containers, bases, lengths, ids, purposes, phases, poolProjects, poolNames,
-		holders, holderProjects, holderNames, policies, owners, reasons, revisions, created, updated, creators)
+		holders, holderProjects, holderNames, policies, owners, reasons, since, revisions, created, updated, creators)
 }
 
 func (w *writer) claims(list []ipam.Claim) {

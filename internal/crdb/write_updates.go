@@ -26,13 +26,15 @@ func (w *writer) updates(ch alloc.Changes) {
 	for _, u := range ch.AllocationUpdate {
 		a := u.Now
 		w.hit("allocation_update", 1, a.Region, uuid(a.ProjectID), uuid(a.ContainerID), base(a.Block), uuid(a.ID), string(u.Was),
-			string(a.Phase), a.Holder.Project, a.Holder.Name, string(a.ReclaimPolicy), w.optionalJSON(a.OwnerRef), uuid(a.Revision), a.UpdatedAt)
+			string(a.Phase), a.Holder.Project, a.Holder.Name, string(a.ReclaimPolicy), w.optionalJSON(a.OwnerRef), a.Since, uuid(a.Revision), a.UpdatedAt)
 	}
 	if u := ch.ClaimUpdate; u != nil {
 		c := u.Now
 		w.hit("claim_update", 1, c.Region, uuid(c.ProjectID), c.Name, uuid(u.Was), w.json(c.Spec), w.json(c.Labels), w.json(c.Annotations),
 			c.Generation, uuid(c.Revision), c.UpdatedAt)
 	}
+	w.accessUpdates(ch.AccessChanges)
+	w.quotaUpdates(ch.QuotaChanges)
 }
 
 func (w *writer) reservations(p ipam.Pool) string {

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -20,10 +21,7 @@ func TestBadParameters(t *testing.T) {
 			t.Run(each.String(), func(t *testing.T) {
 				bad := func(raw, pointer string) {
 					t.Helper()
-					a := each.send(t, s.caller, query(raw))
-					p, _ := problemOf(a)
-					require.Equal(t, http.StatusBadRequest, a.status, "%s: %s", raw, a.body)
-					require.Contains(t, p.pointers(), pointer, raw)
+					refuses(t, s, each, raw, pointer)
 				}
 				for _, raw := range []string{"nothing=1", "nothing", "nothing=1&nothing=2", "DRYRUN=true", "Limit=1", "=1"} {
 					name, _, _ := strings.Cut(raw, "=")
@@ -37,8 +35,14 @@ func TestBadParameters(t *testing.T) {
 					bad(p.Name+"="+url.QueryEscape(good)+"&"+p.Name+"="+url.QueryEscape(good), "query:"+p.Name)
 					bad(p.Name+"="+url.QueryEscape(good)+"&"+strings.ToUpper(p.Name)+"=1", "query:"+strings.ToUpper(p.Name))
 					bad(p.Name+"[]="+url.QueryEscape(good), "query:"+p.Name+"[]")
+					alone := each
+					alone.query = maps.Clone(each.query)
+					delete(alone.query, p.Name)
 					for _, raw := range badValues(p) {
-						bad(p.Name+"="+raw, "query:"+p.Name)
+						refuses(t, s, alone, p.Name+"="+raw, "query:"+p.Name)
+					}
+					if p.Required {
+						refuses(t, s, alone, "", "query:"+p.Name)
 					}
 				}
 				if each.op.method == http.MethodPost {
@@ -47,6 +51,15 @@ func TestBadParameters(t *testing.T) {
 			})
 		}
 	})
+}
+
+// refuses demands that a specimen with something added to its query is refused, naming the place.
+func refuses(t testing.TB, s *stage, each specimen, raw, pointer string) {
+	t.Helper()
+	a := each.send(t, s.caller, query(raw))
+	p, _ := problemOf(a)
+	require.Equal(t, http.StatusBadRequest, a.status, "%s: %s", raw, a.body)
+	require.Contains(t, p.pointers(), pointer, raw)
 }
 
 // badValues lists values, escaped for a query, that are none of a parameter.
@@ -84,6 +97,11 @@ func badValues(p *openapi3.Parameter) []string {
 			fmt.Sprint(int(*s.Min)-1), fmt.Sprint(int(*s.Max)+1))
 	case len(s.Enum) > 0:
 		return append(common, "", "Nothing", strings.ToUpper(fmt.Sprint(s.Enum[0])), fmt.Sprintf("%v,%v", s.Enum[0], s.Enum[0]), "1")
+	case p.Name == "since" || p.Name == "until" || p.Name == "at":
+		return append(common, "", "now", "1", "2026", "2026-03-03", "2026-03-03T12:00:00", "2026-03-03T12:00Z", "2026-03-03%2012:00:00Z", "2026-13-03T12:00:00Z",
+			"2026-02-30T12:00:00Z", "2026-03-03T24:00:00Z", "2026-03-03T12:60:00Z", "2026-03-03T12:00:00%2B25:00", "2026-03-03T12:00:00.Z", "2026-03-03T12:00:00Z%20", "1772539200")
+	case !strings.HasPrefix(s.Pattern, "^[a-z0-9]"): // what an event is about, which has other letters than names
+		return append(common, "", "a%20b", "a/b%3F", strings.Repeat("a", 256), "%C3%A9", "%22")
 	default: // names
 		return append(common, "", "UPPER", "a/b/c", "/a", "a/", "a%20b", "a_b", strings.Repeat("a", 64), "..", "*")
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -22,6 +23,8 @@ type caller struct {
 	http *http.Client
 	// outages is set by tests that break the database: 503 and 504 are answers then, and are checked like others.
 	outages bool
+	token   string   // the credentials that are sent; "" for none
+	unseen  []string // what is none of the caller's business: no answer says it unless the request did
 	seen    tally
 }
 
@@ -32,6 +35,13 @@ func newCaller(addr string) *caller {
 	}}
 	c.addr.Store(&addr)
 	return c
+}
+
+// as is another caller of the same server.
+func (c *caller) as(token string, unseen ...string) *caller {
+	other := &caller{http: c.http, outages: c.outages, token: token, unseen: unseen}
+	other.addr.Store(c.addr.Load())
+	return other
 }
 
 func (c *caller) url(path string) string { return "http://" + *c.addr.Load() + path }
@@ -127,6 +137,9 @@ func (c *caller) request(ctx context.Context, method, path string, body any, opt
 			r.Header.Set("Content-Type", "application/merge-patch+json")
 		}
 	}
+	if c.token != "" {
+		r.Header.Set("Authorization", "Bearer "+c.token)
+	}
 	for _, o := range options {
 		o(r)
 	}
@@ -151,10 +164,49 @@ func (c *caller) read(t testing.TB, r *http.Request, resp *http.Response) (answe
 	if sent := r.Header.Get("X-Request-Id"); sent != "" && a.header.Get("X-Request-Id") != sent {
 		wrong = append(wrong, "X-Request-Id is not the one that was sent")
 	}
+	for _, word := range c.unseen {
+		if a.says(word) && !said(r, word) {
+			wrong = append(wrong, fmt.Sprintf("says %q, which is none of the caller's business", word))
+		}
+	}
 	if len(wrong) > 0 {
 		t.Errorf("%s %s: %d breaks the contract:\n  %s\n%s", r.Method, short([]byte(r.URL.RequestURI())), a.status, strings.Join(wrong, "\n  "), short(a.body))
 	}
 	return a, nil
+}
+
+// says reports whether a word is anywhere in an answer.
+func (a answer) says(word string) bool {
+	if bytes.Contains(a.body, []byte(word)) {
+		return true
+	}
+	for name, values := range a.header {
+		if strings.Contains(name+strings.Join(values, ""), word) {
+			return true
+		}
+	}
+	return false
+}
+
+// said reports whether a word was anywhere in a request.
+func said(r *http.Request, word string) bool {
+	if strings.Contains(r.URL.String(), word) {
+		return true
+	}
+	for _, values := range r.Header {
+		if strings.Contains(strings.Join(values, ""), word) {
+			return true
+		}
+	}
+	if r.GetBody == nil {
+		return false
+	}
+	body, err := r.GetBody()
+	if err != nil {
+		return false
+	}
+	text, err := io.ReadAll(body)
+	return err == nil && bytes.Contains(text, []byte(word))
 }
 
 // decode reads the body of an answer.

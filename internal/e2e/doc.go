@@ -9,5 +9,9 @@
 // holds what they talk about (stage), and what is wrong in a request is made by walking the schema of its body. A new
 // operation is therefore covered, or fails a test that says what is missing.
 //
+// Tenants are told apart by words that each of them writes into everything that is its own: an answer to one that says a word
+// of the other fails the test in which it was given (caller.unseen). Who may do what is a matrix over the whole contract; an
+// operation that is not in it fails the test.
+//
 // Tests that need a process of its own (kill -9, signals, the embedded database) build cmd/server and run it.
 package e2e

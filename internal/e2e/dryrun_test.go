@@ -31,6 +31,7 @@ func TestDryRun(t *testing.T) {
 					require.Empty(t, dry.header.Get("Idempotency-Replayed"), "a dry run uses up no key")
 				}
 			})
+			require.NotContains(t, string(dry.body), `"token"`, "of a key that does not exist")
 			wet := each.send(t, s.caller, options[1:]...)
 			require.Equal(t, dry.status, wet.status, string(wet.body))
 			require.Empty(t, wet.header.Get("Dry-Run"))
@@ -51,7 +52,7 @@ func lasting(t testing.TB, a answer) any {
 	return strip(v)
 }
 
-var passing = []string{"uid", "revision", "createdAt", "updatedAt", "lastTransitionTime", "allocationRef"}
+var passing = []string{"uid", "revision", "createdAt", "updatedAt", "lastTransitionTime", "allocationRef", "keyId", "token"}
 
 func strip(v any) any {
 	switch v := v.(type) {

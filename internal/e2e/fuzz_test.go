@@ -66,7 +66,7 @@ type fuzzer struct {
 
 // broken makes a request of a specimen in which one to three things are other than they were.
 func (f *fuzzer) broken(each specimen) (method, path string, body []byte, options []option) {
-	method, path, options = each.op.method, each.path, each.options
+	method, path, options = each.op.method, each.path, each.always()
 	tree := any(obj{})
 	if each.body != nil {
 		tree = clone(each.body)

@@ -25,7 +25,7 @@ func TestIdempotencyKey(t *testing.T) {
 				s.writesNothing(t, func() {
 					again := s.created(t, each.send(t, s.caller, k))
 					require.Equal(t, "true", again.header.Get("Idempotency-Replayed"))
-					require.JSONEq(t, string(first.body), string(again.body))
+					require.JSONEq(t, string(withoutToken(t, first)), string(again.body))
 					for _, name := range []string{"ETag", "Location"} {
 						require.Equal(t, first.header.Values(name), again.header.Values(name))
 					}
@@ -44,6 +44,14 @@ func TestIdempotencyKey(t *testing.T) {
 			})
 		})
 	}
+}
+
+// withoutToken is an answer without the secret that only the first answer has.
+func withoutToken(t testing.TB, a answer) []byte {
+	t.Helper()
+	body := decode[obj](t, a)
+	delete(body, "token")
+	return marshal(body)
 }
 
 func TestIdempotencyKeyOfAClaim(t *testing.T) {

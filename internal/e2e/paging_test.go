@@ -16,7 +16,9 @@ import (
 type page struct {
 	Items []struct {
 		Metadata client.Metadata `json:"metadata"`
-		CIDR     string          `json:"cidr"` // of a free block
+		CIDR     string          `json:"cidr"`  // of a free block
+		ID       string          `json:"id"`    // of an event
+		Since    string          `json:"since"` // of a holder
 	} `json:"items"`
 	NextCursor string `json:"nextCursor"`
 }
@@ -24,7 +26,7 @@ type page struct {
 func (p page) names() []string {
 	var out []string
 	for _, i := range p.Items {
-		out = append(out, i.Metadata.Name+i.CIDR)
+		out = append(out, i.Metadata.Name+i.CIDR+i.ID+i.Since)
 	}
 	return out
 }
@@ -40,15 +42,24 @@ func TestLists(t *testing.T) {
 		w.created(t, w.do(t, http.MethodPost, at("spaces"), obj{"metadata": obj{"name": name}}))
 		w.pool(t, name, obj{"cidr": fmt.Sprintf("10.%d.0.0/16", i+1)})
 		w.claim(t, name, from("p", 30))
+		w.created(t, w.do(t, http.MethodPut, at("members", "corp:"+name), obj{"spec": obj{"role": "viewer"}}))
+		w.created(t, w.do(t, http.MethodPost, at("api-keys"), named(name, obj{"role": "viewer"})))
+		w.created(t, w.do(t, http.MethodPut, at("quotas", name), obj{"spec": obj{"limits": obj{"claims": 100}}}))
+		w.created(t, w.do(t, http.MethodPut, at("pools", "p", "grants", name), nil))
+		w.created(t, w.do(t, http.MethodPut, at("spaces", "default", "grants", name), nil))
+		w.claim(t, "guest", obj{"poolRef": obj{"name": "n00"}, "address": "10.1.2.3"})
+		w.release(t, "guest")
 	}
 	for i := 0; i < n; i += 2 {
 		w.release(t, fmt.Sprintf("n%02d", i)) // holes, so that there is more than one free block
 	}
 	for _, path := range []string{
 		"/v1/projects", at("spaces"), at("pools"), at("claims"), at("claims") + "?pool=p", at("allocations"), at("allocations") + "?pool=p", at("pools", "p", "free"),
+		at("members"), at("api-keys"), at("quotas"), at("pools", "p", "grants"), at("spaces", "default", "grants"),
+		at("audit-events"), at("audit-events") + "?operation=createClaim", at("history") + "?address=10.1.2.3",
 	} {
 		t.Run(path, func(t *testing.T) {
-			whole := decode[page](t, w.ok(t, w.do(t, http.MethodGet, path, nil)))
+			whole := decode[page](t, w.ok(t, w.do(t, http.MethodGet, path, nil, query("limit=500"))))
 			require.Empty(t, whole.NextCursor)
 			require.Greater(t, len(whole.Items), 4)
 			for _, limit := range []int{1, 3, len(whole.Items), 500} {

@@ -7,6 +7,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -56,7 +58,7 @@ func openDir(t testing.TB) string {
 type process struct {
 	cmd    *exec.Cmd
 	addr   string
-	stdout bytes.Buffer
+	stdout safeBuffer
 	stderr bytes.Buffer
 	done   chan struct{} // closed when it has ended and everything it said is in stdout and stderr
 }
@@ -75,7 +77,10 @@ func startProcess(t testing.TB, binary string, who user, flags ...string) *proce
 // runProcess runs cmd/server and returns when it listens or, without an address, when it has ended.
 func runProcess(t testing.TB, binary string, who user, flags ...string) *process {
 	t.Helper()
-	p := &process{cmd: exec.Command(binary, append([]string{"--auth=dev", "--listen=127.0.0.1:0", "--log-level=warn"}, flags...)...), done: make(chan struct{})}
+	if !slices.ContainsFunc(flags, func(f string) bool { return strings.HasPrefix(f, "--auth=") }) {
+		flags = append([]string{"--auth=dev"}, flags...)
+	}
+	p := &process{cmd: exec.Command(binary, append([]string{"--listen=127.0.0.1:0", "--log-level=warn"}, flags...)...), done: make(chan struct{})}
 	p.cmd.Dir = "/"
 	p.cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + os.Getenv("TMPDIR")}
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Credential: who}
@@ -98,6 +103,9 @@ func runProcess(t testing.TB, binary string, who user, flags ...string) *process
 	}
 	return p
 }
+
+// said is the first thing of a kind that the process has written to its standard output; "" when there is none yet.
+func (p *process) said(what *regexp.Regexp) string { return what.FindString(p.stdout.String()) }
 
 // kill is kill -9; it returns when the process is gone.
 func (p *process) kill() {

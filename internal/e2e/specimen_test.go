@@ -1,10 +1,13 @@
 package e2e
 
 import (
+	"fmt"
 	"maps"
 	"net/http"
+	"net/url"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -15,7 +18,8 @@ type specimen struct {
 	op      *operation
 	example string
 	path    string
-	body    obj // nil when the operation takes none
+	body    obj               // nil when the operation takes none
+	query   map[string]string // the parameters without which it is refused
 	options []option
 }
 
@@ -37,15 +41,28 @@ func (s specimen) sendBody(t testing.TB, c *caller, body any, options ...option)
 	if s.op.RequestBody == nil {
 		body = nil
 	}
-	return c.do(t, s.op.method, s.path, body, slices.Concat(s.options, options)...)
+	return c.do(t, s.op.method, s.path, body, slices.Concat(s.always(), options)...)
 }
 
-// otherNames are the names that an operation needs in its path instead of those of the examples: deleting wants something
-// idle.
+// always is what every request of the specimen carries.
+func (s specimen) always() []option {
+	out := slices.Clone(s.options)
+	for _, name := range slices.Sorted(maps.Keys(s.query)) {
+		out = append(out, query(name+"="+url.QueryEscape(s.query[name])))
+	}
+	return out
+}
+
+// otherNames are the names that a specimen needs in its path instead of those of the examples: deleting wants something
+// idle, and creating something new.
 var otherNames = map[string]map[string]string{
-	"deleteProject": {"project": "team-idle"},
-	"deleteSpace":   {"space": "idle"},
-	"deletePool":    {"pool": "idle"},
+	"deleteProject":    {"project": idleProject},
+	"deleteSpace":      {"space": "idle"},
+	"deletePool":       {"pool": "idle"},
+	"putQuota/project": {"quota": "all"},
+	"putClaim":         {"claim": "web-eu-c"},
+	"putPoolGrant":     {"consumer": "team-new"},
+	"putSpaceGrant":    {"consumer": "team-new"},
 }
 
 // adapted are the examples whose bodies cannot be sent twice to the same service.
@@ -55,11 +72,26 @@ var adapted = map[string]func(s *stage, body obj){
 	"createPool/child":      rename("prod-eu-k8s-b"),
 	"createClaim/byLength":  rename("web-eu-b"),
 	"createClaim/byAddress": rename("ingress-vip"),
+	"createApiKey/pipeline": func(_ *stage, b obj) { rename("pipeline-b")(nil, inTime(b)) },
 	"createPool/root":       func(_ *stage, b obj) { rename("prod-us")(nil, b); b["spec"].(obj)["cidr"] = "10.21.0.0/16" },
 	"createClaim/rebind": func(s *stage, b obj) {
 		rename("rebound")(nil, b)
 		b["spec"].(obj)["allocationRef"] = obj{"name": s.spare}
 	},
+}
+
+// pathOf is the path of an operation with the names of the stage, or those that a specimen needs instead.
+func (s *stage) pathOf(op *operation, specimen string) string {
+	names := maps.Clone(s.names)
+	maps.Copy(names, otherNames[op.id])
+	maps.Copy(names, otherNames[specimen])
+	return op.path(names)
+}
+
+// inTime moves the time at which the key of an example expires to where it always lies in the future.
+func inTime(body obj) obj {
+	body["spec"].(obj)["expiresAt"] = time.Now().Add(365 * 24 * time.Hour).UTC().Format(time.RFC3339)
+	return body
 }
 
 func rename(name string) func(*stage, obj) {
@@ -71,9 +103,12 @@ func (s *stage) specimens(t testing.TB) []specimen {
 	t.Helper()
 	var out []specimen
 	for _, op := range contract().operations {
-		names := maps.Clone(s.names)
-		maps.Copy(names, otherNames[op.id])
-		one := specimen{op: op, path: op.path(names)}
+		one := specimen{op: op, path: s.pathOf(op, op.id), query: map[string]string{}}
+		for _, p := range op.in("query") {
+			if p.Required {
+				one.query[p.Name] = fmt.Sprint(p.Example)
+			}
+		}
 		for _, p := range op.in("header") {
 			if p.Name == "If-Match" && op.method == http.MethodPatch {
 				one.options = append(one.options, ifMatch("*"))
@@ -89,6 +124,7 @@ func (s *stage) specimens(t testing.TB) []specimen {
 		for _, name := range slices.Sorted(maps.Keys(examples)) {
 			each := one
 			each.example = name
+			each.path = s.pathOf(op, each.String())
 			each.body = clone(examples[name].Value.Value.(obj))
 			if adapt := adapted[each.String()]; adapt != nil {
 				adapt(s, each.body)

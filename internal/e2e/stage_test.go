@@ -17,9 +17,21 @@ type stage struct {
 	spare string            // a second retained allocation
 }
 
+// The projects of a stage beside those of the examples: one that can be deleted, and one that something is granted to.
+const (
+	idleProject  = "team-idle"
+	otherProject = "team-other"
+)
+
 func setupStage(t testing.TB) *stage {
 	t.Helper()
-	s := &stage{world: setupEmpty(t), names: map[string]string{}}
+	return furnish(t, setupEmpty(t))
+}
+
+// furnish makes a stage of an empty world whose caller may do everything.
+func furnish(t testing.TB, w *world) *stage {
+	t.Helper()
+	s := &stage{world: w, names: map[string]string{}}
 	for _, op := range contract().operations {
 		for _, p := range op.in("path") {
 			name, isString := p.Example.(string)
@@ -27,18 +39,29 @@ func setupStage(t testing.TB) *stage {
 			s.names[p.Name] = name
 		}
 	}
+	s.names["consumer"] = otherProject // a project needs no grant of what is its own
 	post := func(path string, body any) answer {
 		return s.created(t, s.do(t, http.MethodPost, path, body))
 	}
+	put := func(path string, body any) { s.created(t, s.do(t, http.MethodPut, path, body)) }
 	team := "/v1/projects/" + s.names["project"]
-	example := func(name string) any { return clone(contract().doc.Components.Examples[name].Value.Value) }
+	example := func(name string) obj { return clone(contract().doc.Components.Examples[name].Value.Value.(obj)) }
 	post("/v1/projects", example("ProjectCreate"))
-	post("/v1/projects", obj{"metadata": obj{"name": "team-idle"}})
+	post("/v1/projects", obj{"metadata": obj{"name": idleProject}})
 	post(team+"/spaces", example("SpaceCreate"))
 	post(team+"/spaces", obj{"metadata": obj{"name": "idle"}})
+	put(team+"/spaces/lab/grants/"+otherProject, nil)
 	post(team+"/pools", example("IPPoolCreateRoot"))
 	post(team+"/pools", example("IPPoolCreateChild"))
 	post(team+"/pools", named("idle", child("prod-eu", 20)))
+	put(team+"/pools/prod-eu/grants/"+otherProject, nil)
+	post("/v1/projects/platform/pools", named("shared-eu", obj{"cidr": "10.96.0.0/16", "visibility": "shared"}))
+	put("/v1/projects/platform/pools/shared-eu/grants/"+s.names["project"], nil)
+	put(team+"/members/"+s.names["subject"], obj{"spec": obj{"role": "viewer"}})
+	post(team+"/api-keys", inTime(example("ApiKeyCreate")))
+	quota := example("QuotaPut")
+	quota["spec"].(obj)["limits"] = obj{"claims": 400}
+	put(team+"/quotas/"+s.names["quota"], quota)
 	post(team+"/claims", example("IPClaimCreateByLength"))
 	s.names["allocation"], s.spare = s.retained(t, team, "10.20.2.0/28"), s.retained(t, team, "10.20.2.16/28")
 	return s

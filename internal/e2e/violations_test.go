@@ -17,7 +17,7 @@ import (
 var plainHeaders = []string{
 	"Content-Type", "Content-Length", "Date", "Connection", "Transfer-Encoding", "Cache-Control", "Vary",
 	"X-Request-Id", "X-Content-Type-Options", "X-Frame-Options", "Referrer-Policy", "Content-Security-Policy",
-	"Carve-Auth", "Accept-Patch",
+	"Carve-Auth", "Accept-Patch", "Ratelimit", "Ratelimit-Policy",
 }
 
 // violations lists everything in which an answer is not as the contract says. op is nil for what the contract does not

@@ -2,10 +2,14 @@ package e2e
 
 import (
 	"context"
+	"io"
 	"net/http"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/app"
@@ -20,6 +24,16 @@ const project = "acme"
 type world struct {
 	*caller
 	dsn string
+
+	sql *pgx.Conn // to the database itself, for one goroutine at a time
+}
+
+func newWorld(t testing.TB, c *caller, dsn string) *world {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), dsn)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, conn.Close(context.Background())) })
+	return &world{caller: c, dsn: dsn, sql: conn}
 }
 
 // setup makes a world. When the test ends the service is stopped and the audit proves that every invariant holds.
@@ -34,7 +48,7 @@ func setup(t testing.TB, flags ...string) *world {
 func setupEmpty(t testing.TB, flags ...string) *world {
 	t.Helper()
 	dsn := database(t)
-	return &world{caller: newCaller(serve(t, dsn, flags...)), dsn: dsn}
+	return newWorld(t, newCaller(serve(t, dsn, flags...)), dsn)
 }
 
 // database makes an empty database, which is audited when everything that the test starts on it afterwards has stopped.
@@ -55,18 +69,28 @@ func auditClean(t testing.TB, dsn string) {
 // serve starts the service in this process, on a free port of loopback, and answers its address. flags come last and win.
 func serve(t testing.TB, dsn string, flags ...string) (addr string) {
 	t.Helper()
-	// A machine under load must not make a request miss its deadline, unless the test is about that.
-	args := append([]string{
-		"--auth=dev", "--listen=127.0.0.1:0", "--database-url=" + dsn, "--request-timeout=60s", "--max-connections=12", "--log-level=warn",
-	}, flags...)
-	config, _, err := app.ParseConfig(args, nil)
-	require.NoError(t, err)
-	a, err := app.Start(t.Context(), config, t.Output())
-	require.NoError(t, err)
+	a := start(t, dsn, t.Output(), flags...)
 	t.Cleanup(func() {
 		require.NoError(t, a.Close(context.Background()))
 	})
 	return a.Addr()
+}
+
+// start is serve for tests that stop the service themselves, or read its log.
+func start(t testing.TB, dsn string, log io.Writer, flags ...string) *app.App {
+	t.Helper()
+	if !slices.ContainsFunc(flags, func(f string) bool { return strings.HasPrefix(f, "--auth=") }) {
+		flags = append([]string{"--auth=dev"}, flags...)
+	}
+	// A machine under load must not make a request miss its deadline, unless the test is about that.
+	args := append([]string{
+		"--listen=127.0.0.1:0", "--database-url=" + dsn, "--request-timeout=60s", "--max-connections=12", "--log-level=warn",
+	}, flags...)
+	config, _, err := app.ParseConfig(args, nil)
+	require.NoError(t, err)
+	a, err := app.Start(t.Context(), config, log)
+	require.NoError(t, err)
+	return a
 }
 
 // How long a test waits for something that has no event of its own, and how often it looks.

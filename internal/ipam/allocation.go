@@ -44,6 +44,7 @@ type Allocation struct {
 	ReclaimPolicy ReclaimPolicy `json:"reclaimPolicy,omitempty"`
 	OwnerRef      *OwnerRef     `json:"ownerRef,omitempty"`
 	Reason        string        `json:"reason,omitempty"` // PurposeReservation
+	Since         time.Time     `json:"since"`            // when the present holder got it in the present phase
 
 	Revision  ID        `json:"revision"`
 	CreatedAt time.Time `json:"createdAt"`

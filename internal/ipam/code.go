@@ -19,6 +19,8 @@ const (
 	CodePoolExhausted        Code = "pool_exhausted"
 	CodeNoPoolMatches        Code = "no_pool_matches"
 	CodeBlockTaken           Code = "block_taken"
+	CodeQuotaExceeded        Code = "quota_exceeded"
+	CodeLastAdmin            Code = "last_admin"
 	CodePreconditionFailed   Code = "precondition_failed"
 	CodePreconditionRequired Code = "precondition_required"
 	CodePayloadTooLarge      Code = "payload_too_large"
@@ -40,7 +42,7 @@ func Codes() []Code {
 	return []Code{
 		CodeInvalidArgument, CodeUnauthenticated, CodePermissionDenied, CodeNotFound, CodeMethodNotAllowed,
 		CodeNotAcceptable, CodeUnsupportedMediaType, CodeAlreadyExists, CodeOverlap, CodeInUse, CodeAllocationRetained,
-		CodePoolExhausted, CodeNoPoolMatches, CodeBlockTaken, CodePreconditionFailed, CodePreconditionRequired,
+		CodePoolExhausted, CodeNoPoolMatches, CodeBlockTaken, CodeQuotaExceeded, CodeLastAdmin, CodePreconditionFailed, CodePreconditionRequired,
 		CodePayloadTooLarge, CodeNeverSatisfiable, CodePrefixLengthRejected, CodeFamilyMismatch, CodeImmutableField,
 		CodeIdempotencyMismatch, CodeRateLimited, CodeContention, CodeOutcomeUnknown, CodeUnavailable, CodeDeadline,
 		CodeInternal,

@@ -33,6 +33,9 @@ type Figures struct {
 	Claims, ChildPools      *int64
 	ConflictsWith           []string
 	CurrentRevision         string
+
+	Quota, Measure         string // project/name of the quota; addresses, claims or pools
+	Limit, Used, Requested string // exact decimals, of the measure
 }
 
 // Errorf makes an error with a public sentence.

@@ -3,8 +3,10 @@ package ipam
 import (
 	"crypto/rand"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"errors"
+	"time"
 )
 
 // ID is a UUID, 16 bytes in network order. It names one incarnation of a resource and is never used again,
@@ -17,6 +19,20 @@ func NewID() ID {
 	_, _ = rand.Read(id[:]) // crypto/rand.Read never fails; it aborts the process instead (Go 1.24).
 	id[6] = id[6]&0x0f | 0x40
 	id[8] = id[8]&0x3f | 0x80
+	return id
+}
+
+// NewTimeID makes an ID whose order is that of its time (version 7, RFC 9562): 48 bits of milliseconds, then random bits.
+func NewTimeID(at time.Time) ID {
+	id := NewID()
+	binary.BigEndian.PutUint64(id[:8], uint64(at.UnixMilli())<<16|uint64(id[6]&0x0f|0x70)<<8|uint64(id[7]))
+	return id
+}
+
+// FirstTimeID is not above any ID that NewTimeID makes at a time or later, and above all that it made in milliseconds before.
+func FirstTimeID(at time.Time) ID {
+	var id ID
+	binary.BigEndian.PutUint64(id[:8], uint64(max(at.UnixMilli(), 0))<<16)
 	return id
 }
 

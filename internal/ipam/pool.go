@@ -42,9 +42,9 @@ type Pool struct {
 // PoolSpec is what the caller writes of a pool.
 type PoolSpec struct {
 	CIDR         netip.Prefix  `json:"cidr,omitzero"` // root: the block; child: this very block of the parent
-	Parent       Ref           `json:"parent,omitzero"`
+	Parent       Ref           `json:"parentRef,omitzero"`
 	PrefixLength *int          `json:"prefixLength,omitempty"` // child: a block of this length
-	Space        Ref           `json:"space,omitzero"`         // root: the space it is carved from
+	Space        Ref           `json:"spaceRef,omitzero"`      // root: the space it is carved from
 	Visibility   Visibility    `json:"visibility"`
 	Allocation   Allocating    `json:"allocation"`
 	Reservations []Reservation `json:"reservations,omitempty"`

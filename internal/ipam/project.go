@@ -59,3 +59,9 @@ func (s Space) Container(f Family) ID {
 	}
 	return s.ContainerV6
 }
+
+// ProjectKey is what statements need of a project.
+type ProjectKey struct {
+	ID   ID
+	Name string
+}

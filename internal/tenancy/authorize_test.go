@@ -14,10 +14,49 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// actions is every action that is declared, so that a new one is denied by default like the others.
-func actions(t *testing.T) []tenancy.Action {
+const (
+	project  = "acme"
+	unknown  = tenancy.Action("what.nobody.has.thought.of")
+	nobody   = tenancy.Role("")
+	platform = ipam.PlatformProject
+)
+
+// least is the policy once more, written by hand from the words of the design: who may do it, by the least role in the project
+// of the request, or in "platform".
+var least = map[tenancy.Action]struct {
+	in   string
+	role tenancy.Role
+}{
+	tenancy.ProjectsList:     {},
+	tenancy.Whoami:           {},
+	tenancy.ProjectsCreate:   {platform, tenancy.Admin},
+	tenancy.ProjectsDelete:   {platform, tenancy.Admin},
+	tenancy.ProjectsRead:     {project, tenancy.Viewer},
+	tenancy.ProjectsWrite:    {project, tenancy.Admin},
+	tenancy.SpacesRead:       {project, tenancy.Viewer},
+	tenancy.SpacesWrite:      {project, tenancy.Provider},
+	tenancy.PoolsRead:        {project, tenancy.Viewer},
+	tenancy.PoolsWrite:       {project, tenancy.Provider},
+	tenancy.ClaimsRead:       {project, tenancy.Viewer},
+	tenancy.ClaimsWrite:      {project, tenancy.Consumer},
+	tenancy.AllocationsRead:  {project, tenancy.Viewer},
+	tenancy.AllocationsWrite: {project, tenancy.Provider},
+	tenancy.GrantsRead:       {project, tenancy.Provider},
+	tenancy.GrantsWrite:      {project, tenancy.Provider},
+	tenancy.MembersRead:      {project, tenancy.Admin},
+	tenancy.MembersWrite:     {project, tenancy.Admin},
+	tenancy.KeysRead:         {project, tenancy.Admin},
+	tenancy.KeysWrite:        {project, tenancy.Admin},
+	tenancy.QuotasRead:       {project, tenancy.Viewer},
+	tenancy.QuotasWrite:      {project, tenancy.Admin},
+	tenancy.AuditRead:        {project, tenancy.Admin},
+	tenancy.HistoryRead:      {project, tenancy.Viewer},
+}
+
+// declared is every action that the source declares, so that a new one must find its way into the table above.
+func declared(t *testing.T) []tenancy.Action {
 	t.Helper()
-	file, err := parser.ParseFile(token.NewFileSet(), "authorize.go", nil, 0)
+	file, err := parser.ParseFile(token.NewFileSet(), "action.go", nil, 0)
 	require.NoError(t, err)
 	var out []tenancy.Action
 	ast.Inspect(file, func(n ast.Node) bool {
@@ -31,20 +70,69 @@ func actions(t *testing.T) []tenancy.Action {
 		return true
 	})
 	require.Contains(t, out, tenancy.ClaimsWrite)
-	return append(out, "what.nobody.has.thought.of")
+	return out
+}
+
+func as(ctx context.Context, roles map[string]tenancy.Role) context.Context {
+	return tenancy.WithPrincipal(ctx, tenancy.Principal{Subject: "somebody", Method: "dev", Roles: roles})
+}
+
+func TestEveryActionHasALeastRole(t *testing.T) {
+	t.Parallel()
+	all := declared(t)
+	require.Len(t, least, len(all))
+	for _, a := range all {
+		require.Contains(t, least, a)
+		require.True(t, a.Known(), a)
+	}
+	require.False(t, unknown.Known())
+	require.False(t, tenancy.Action("").Known())
+}
+
+func TestEachRoleMayDoWhatThePolicySays(t *testing.T) {
+	t.Parallel()
+	rank := map[tenancy.Role]int{nobody: 0, tenancy.Viewer: 1, tenancy.Consumer: 2, tenancy.Provider: 3, tenancy.Admin: 4}
+	for _, where := range []string{project, platform, "other"} {
+		for role := range rank {
+			roles := map[string]tenancy.Role{where: role}
+			if role == nobody {
+				roles = nil
+			}
+			ctx := as(t.Context(), roles)
+			for action, need := range least {
+				want := ipam.Code("")
+				inProject, everywhere := where == project && role != nobody, where == platform && role == tenancy.Admin
+				switch {
+				case need.in == "" || everywhere:
+				case !inProject:
+					want = ipam.CodeNotFound
+				case need.in == platform || rank[role] < rank[need.role]:
+					want = ipam.CodePermissionDenied
+				}
+				who, err := tenancy.Authorize(ctx, action, project)
+				require.Equal(t, want, ipam.CodeOf(err), "%s in %s: %s", role, where, action)
+				if want != "" {
+					require.Zero(t, who)
+					continue
+				}
+				require.Equal(t, "somebody", who.Subject)
+			}
+		}
+	}
 }
 
 func TestNobodyMayDoAnything(t *testing.T) {
 	t.Parallel()
 	for name, ctx := range map[string]context.Context{
-		"NoPrincipal":      t.Context(),
-		"NoSubject":        tenancy.WithPrincipal(t.Context(), tenancy.Principal{}),
-		"AdminWithoutName": tenancy.WithPrincipal(t.Context(), tenancy.Principal{PlatformAdmin: true}),
+		"NoPrincipal": t.Context(),
+		"NoSubject":   tenancy.WithPrincipal(t.Context(), tenancy.Principal{}),
+		"AdminWithoutName": tenancy.WithPrincipal(t.Context(),
+			tenancy.Principal{Roles: map[string]tenancy.Role{platform: tenancy.Admin, project: tenancy.Admin}}),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			for _, a := range actions(t) {
-				who, err := tenancy.Authorize(ctx, a, "acme")
+			for _, a := range append(declared(t), unknown) {
+				who, err := tenancy.Authorize(ctx, a, project)
 				require.Equal(t, ipam.CodeUnauthenticated, ipam.CodeOf(err), a)
 				require.Zero(t, who)
 			}
@@ -52,29 +140,69 @@ func TestNobodyMayDoAnything(t *testing.T) {
 	}
 }
 
-func TestStrangerLearnsNothingAboutAProject(t *testing.T) {
+func TestWhatThePolicyDoesNotKnowIsRefusedToEverybody(t *testing.T) {
 	t.Parallel()
-	ctx := tenancy.WithPrincipal(t.Context(), tenancy.Principal{Subject: "stranger", Method: "dev"})
-	for _, project := range []string{"acme", "does-not-exist", ipam.PlatformProject, ""} {
-		for _, a := range actions(t) {
-			who, err := tenancy.Authorize(ctx, a, project)
-			require.Equal(t, ipam.CodeNotFound, ipam.CodeOf(err), "%s in %s", a, project)
-			require.Zero(t, who)
-			var e *ipam.Error
-			require.ErrorAs(t, err, &e)
-			require.Equal(t, ipam.Errorf(ipam.CodeNotFound, "Project %q was not found.", project), e, "as for one that does not exist")
+	for _, ctx := range []context.Context{
+		as(t.Context(), map[string]tenancy.Role{platform: tenancy.Admin}), as(t.Context(), map[string]tenancy.Role{project: tenancy.Admin}),
+		as(t.Context(), nil), tenancy.WithPrincipal(t.Context(), tenancy.System()),
+	} {
+		for _, a := range []tenancy.Action{unknown, "", "claims", "CLAIMS.READ"} {
+			_, err := tenancy.Authorize(ctx, a, project)
+			require.Equal(t, ipam.CodePermissionDenied, ipam.CodeOf(err), a)
 		}
 	}
 }
 
-func TestPlatformAdminMayActInEveryProject(t *testing.T) {
+func TestStrangerLearnsNothingAboutAProject(t *testing.T) {
 	t.Parallel()
-	admin := tenancy.Principal{Subject: "root", Method: "dev", PlatformAdmin: true}
-	ctx := tenancy.WithPrincipal(t.Context(), admin)
-	for _, a := range actions(t) {
-		who, err := tenancy.Authorize(ctx, a, "acme")
-		require.NoError(t, err)
-		require.Equal(t, admin, who)
+	ctx := as(t.Context(), map[string]tenancy.Role{"other": tenancy.Admin})
+	for _, asked := range []string{project, "does-not-exist", platform} {
+		for a, need := range least {
+			if need.in == "" {
+				continue
+			}
+			_, err := tenancy.Authorize(ctx, a, asked)
+			var e *ipam.Error
+			require.ErrorAs(t, err, &e)
+			require.Equal(t, ipam.Errorf(ipam.CodeNotFound, "Project %q was not found.", asked), e, "%s: as for one that does not exist", a)
+		}
+	}
+}
+
+func TestRefusalNamesTheRoleThatIsNeeded(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		action tenancy.Action
+		roles  map[string]tenancy.Role
+		in     string
+		says   []string
+	}{
+		{tenancy.ClaimsWrite, map[string]tenancy.Role{project: tenancy.Viewer}, project, []string{"role consumer", `"acme"`, "role viewer"}},
+		{tenancy.MembersRead, map[string]tenancy.Role{project: tenancy.Provider}, project, []string{"role admin", `"acme"`, "role provider"}},
+		{tenancy.ProjectsDelete, map[string]tenancy.Role{project: tenancy.Admin}, project, []string{"role admin", `"platform"`, "no role"}},
+		{tenancy.ProjectsCreate, map[string]tenancy.Role{platform: tenancy.Viewer}, "", []string{"role admin", `"platform"`, "role viewer"}},
+		{tenancy.ProjectsCreate, nil, "", []string{"role admin", `"platform"`, "no role"}},
+	} {
+		t.Run(string(c.action), func(t *testing.T) {
+			t.Parallel()
+			_, err := tenancy.Authorize(as(t.Context(), c.roles), c.action, c.in)
+			require.Equal(t, ipam.CodePermissionDenied, ipam.CodeOf(err))
+			for _, part := range append(c.says, "somebody") {
+				require.ErrorContains(t, err, part)
+			}
+		})
+	}
+}
+
+// What is no role gives no right, wherever it may have come from.
+func TestMisspelledRoleGivesNoRight(t *testing.T) {
+	t.Parallel()
+	for _, role := range []tenancy.Role{"Admin", "owner", " admin", "admin\x00"} {
+		ctx := as(t.Context(), map[string]tenancy.Role{platform: role, project: role})
+		for a, need := range least {
+			_, err := tenancy.Authorize(ctx, a, project)
+			require.Equal(t, need.in == "", err == nil, "%s: %s", role, a)
+		}
 	}
 }
 
@@ -89,4 +217,11 @@ func TestPrincipalIsTheOneOfTheRequest(t *testing.T) {
 	require.Equal(t, "inner", who.Subject)
 	who, _ = tenancy.From(outer)
 	require.Equal(t, "outer", who.Subject)
+}
+
+func TestOriginIsThatOfTheRequest(t *testing.T) {
+	t.Parallel()
+	require.Zero(t, tenancy.OriginOf(t.Context()))
+	from := tenancy.Origin{RequestID: "r", Remote: "192.0.2.1", Operation: "createClaim", Resource: "web"}
+	require.Equal(t, from, tenancy.OriginOf(tenancy.WithOrigin(t.Context(), from)))
 }

@@ -45,6 +45,24 @@ func (e AllocationStrategy) Valid() bool {
 	}
 }
 
+// Defines values for APIKeyPhase.
+const (
+	APIKeyPhaseActive  APIKeyPhase = "Active"
+	APIKeyPhaseExpired APIKeyPhase = "Expired"
+)
+
+// Valid indicates whether the value is a known member of the APIKeyPhase enum.
+func (e APIKeyPhase) Valid() bool {
+	switch e {
+	case APIKeyPhaseActive:
+		return true
+	case APIKeyPhaseExpired:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ConditionStatus.
 const (
 	ConditionStatusFalse   ConditionStatus = "False"
@@ -75,6 +93,24 @@ const (
 func (e HealthStatus) Valid() bool {
 	switch e {
 	case HealthStatusOk:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for HistoryPurpose.
+const (
+	HistoryPurposeChildPool HistoryPurpose = "ChildPool"
+	HistoryPurposeClaim     HistoryPurpose = "Claim"
+)
+
+// Valid indicates whether the value is a known member of the HistoryPurpose enum.
+func (e HistoryPurpose) Valid() bool {
+	switch e {
+	case HistoryPurposeChildPool:
+		return true
+	case HistoryPurposeClaim:
 		return true
 	default:
 		return false
@@ -244,6 +280,7 @@ const (
 	ProblemCodeInUse                ProblemCode = "in_use"
 	ProblemCodeInternal             ProblemCode = "internal"
 	ProblemCodeInvalidArgument      ProblemCode = "invalid_argument"
+	ProblemCodeLastAdmin            ProblemCode = "last_admin"
 	ProblemCodeMethodNotAllowed     ProblemCode = "method_not_allowed"
 	ProblemCodeNeverSatisfiable     ProblemCode = "never_satisfiable"
 	ProblemCodeNoPoolMatches        ProblemCode = "no_pool_matches"
@@ -257,6 +294,7 @@ const (
 	ProblemCodePreconditionFailed   ProblemCode = "precondition_failed"
 	ProblemCodePreconditionRequired ProblemCode = "precondition_required"
 	ProblemCodePrefixLengthRejected ProblemCode = "prefix_length_rejected"
+	ProblemCodeQuotaExceeded        ProblemCode = "quota_exceeded"
 	ProblemCodeRateLimited          ProblemCode = "rate_limited"
 	ProblemCodeUnauthenticated      ProblemCode = "unauthenticated"
 	ProblemCodeUnavailable          ProblemCode = "unavailable"
@@ -288,6 +326,8 @@ func (e ProblemCode) Valid() bool {
 		return true
 	case ProblemCodeInvalidArgument:
 		return true
+	case ProblemCodeLastAdmin:
+		return true
 	case ProblemCodeMethodNotAllowed:
 		return true
 	case ProblemCodeNeverSatisfiable:
@@ -313,6 +353,8 @@ func (e ProblemCode) Valid() bool {
 	case ProblemCodePreconditionRequired:
 		return true
 	case ProblemCodePrefixLengthRejected:
+		return true
+	case ProblemCodeQuotaExceeded:
 		return true
 	case ProblemCodeRateLimited:
 		return true
@@ -342,6 +384,27 @@ func (e ProjectPhase) Valid() bool {
 	}
 }
 
+// Defines values for QuotaMeasure.
+const (
+	QuotaMeasureAddresses QuotaMeasure = "addresses"
+	QuotaMeasureClaims    QuotaMeasure = "claims"
+	QuotaMeasurePools     QuotaMeasure = "pools"
+)
+
+// Valid indicates whether the value is a known member of the QuotaMeasure enum.
+func (e QuotaMeasure) Valid() bool {
+	switch e {
+	case QuotaMeasureAddresses:
+		return true
+	case QuotaMeasureClaims:
+		return true
+	case QuotaMeasurePools:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ReclaimPolicy.
 const (
 	ReclaimPolicyDelete ReclaimPolicy = "Delete"
@@ -354,6 +417,30 @@ func (e ReclaimPolicy) Valid() bool {
 	case ReclaimPolicyDelete:
 		return true
 	case ReclaimPolicyRetain:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for Role.
+const (
+	RoleAdmin    Role = "admin"
+	RoleConsumer Role = "consumer"
+	RoleProvider Role = "provider"
+	RoleViewer   Role = "viewer"
+)
+
+// Valid indicates whether the value is a known member of the Role enum.
+func (e Role) Valid() bool {
+	switch e {
+	case RoleAdmin:
+		return true
+	case RoleConsumer:
+		return true
+	case RoleProvider:
+		return true
+	case RoleViewer:
 		return true
 	default:
 		return false
@@ -380,7 +467,8 @@ func (e SpacePhase) Valid() bool {
 // Example: 10.20.1.7
 type Address = string
 
-// AllocationRef Bind this retained allocation again.
+// AllocationRef Bind this retained allocation again. It must be one that a claim of this project left behind; in a pool of another
+// project, one that this project may claim from still.
 type AllocationRef struct {
 	// Name A UUID in lower case; never used again.
 	//
@@ -395,6 +483,158 @@ type AllocationStrategy string
 //
 // Example: {"example.com/ticket":"NET-1234"}
 type Annotations map[string]string
+
+// APIKey A secret that stands for one role in one project.
+type APIKey struct {
+	// Metadata What every resource carries.
+	Metadata Metadata `json:"metadata"`
+
+	// Spec What the key is for. It never changes.
+	Spec   APIKeySpec   `json:"spec"`
+	Status APIKeyStatus `json:"status"`
+
+	// Token What to send as `Authorization: Bearer`. Only in the answer that creates the key: it is not stored, and cannot be
+	// had again.
+	//
+	//
+	// Example: carve_a3d1c0f5e7b24a689c0b5d2f81e64c37_examplesecretexamplesecretexamplesecretexamplesecret
+	Token string `json:"token,omitempty"`
+}
+
+// APIKeyCreate defines model for ApiKeyCreate.
+type APIKeyCreate struct {
+	// Metadata Exactly one of `name` and `generateName`; the rest of the metadata is the server's.
+	Metadata CreateMetadata `json:"metadata"`
+
+	// Spec What the key is for. It never changes.
+	Spec APIKeySpec `json:"spec"`
+}
+
+// APIKeyList defines model for ApiKeyList.
+type APIKeyList struct {
+	Items []APIKey `json:"items"`
+
+	// NextCursor Send it as `cursor` for the next page; absent on the last page.
+	//
+	// Example: eyJuIjoicHJvZC1ldSJ9
+	NextCursor NextCursor `json:"nextCursor,omitempty"`
+}
+
+// APIKeyPhase defines model for ApiKeyPhase.
+type APIKeyPhase string
+
+// APIKeySpec What the key is for. It never changes.
+type APIKeySpec struct {
+	// Description At most 1,024 bytes of UTF-8.
+	//
+	// Example: Creates clusters
+	Description string `json:"description,omitempty"`
+
+	// ExpiresAt From this moment on the key is refused; in the future. By default it does not expire.
+	ExpiresAt *Time `json:"expiresAt,omitempty"`
+
+	// Role What a subject may do in a project; each role includes the ones before it.
+	Role Role `json:"role"`
+}
+
+// APIKeyStatus defines model for ApiKeyStatus.
+type APIKeyStatus struct {
+	// KeyID The part of the token that is no secret, 32 hexadecimal digits; for finding out which key a token is.
+	//
+	// Example: a3d1c0f5e7b24a689c0b5d2f81e64c37
+	KeyID string      `json:"keyId"`
+	Phase APIKeyPhase `json:"phase"`
+
+	// LastUsedAt When it was used last, a minute or two behind; absent when it never was.
+	//
+	// Example: 2026-03-02T12:00:00Z
+	LastUsedAt *time.Time `json:"lastUsedAt,omitempty"`
+}
+
+// AuditEvent One change, or one attempt to make one without the right to. It never changes. `before` and `after` hold what callers
+// write of the resource (`labels`, `annotations`, `spec`) and, of claims, pools and allocations, the block
+// (`allocatedCIDR`, `poolRef`, `phase`); never a secret.
+type AuditEvent struct {
+	// ID In order of time.
+	ID UID `json:"id"`
+
+	// At Example: 2026-03-02T09:30:00Z
+	At time.Time `json:"at"`
+
+	// Subject Who did it; `key:<project>/<name>` for an API key, `system` for the server itself.
+	//
+	// Example: key:team-a/pipeline
+	Subject string `json:"subject"`
+
+	// Method How the caller was authenticated: by an API key (`api-key`), a token of an issuer (`oidc`), not at all in development
+	// mode (`dev`), or it was the server itself (`system`). Later versions may add methods.
+	//
+	//
+	// Example: api-key
+	Method AuthMethod `json:"method"`
+
+	// RemoteAddress Address of the client, as the server saw it; empty when it was the server itself.
+	//
+	// Example: 192.0.2.10
+	RemoteAddress string `json:"remoteAddress"`
+
+	// RequestID `X-Request-Id` of the request; empty when there was none.
+	//
+	// Example: 4bf92f3577b34da6a3ce929d0e0e4736
+	RequestID string `json:"requestId"`
+
+	// Operation The operation's `operationId` in this document.
+	//
+	// Example: createClaim
+	Operation string `json:"operation"`
+
+	// Resource What the operation was about.
+	Resource AuditResource `json:"resource"`
+
+	// Outcome `ok`, or the code of the refusal.
+	//
+	// Example: ok
+	Outcome string `json:"outcome"`
+
+	// Before How it was, only what differs from `after`; `null` when there was nothing or nothing was changed.
+	Before json.RawMessage `json:"before"`
+
+	// After How it is since, only what differs from `before`; `null` when there is nothing or nothing was changed.
+	After json.RawMessage `json:"after"`
+}
+
+// AuditEventList defines model for AuditEventList.
+type AuditEventList struct {
+	Items []AuditEvent `json:"items"`
+
+	// NextCursor Send it as `cursor` for the next page; absent on the last page.
+	//
+	// Example: eyJuIjoicHJvZC1ldSJ9
+	NextCursor NextCursor `json:"nextCursor,omitempty"`
+}
+
+// AuditResource What the operation was about.
+type AuditResource struct {
+	// Kind The kind of the resource: `Project`, `Space`, `IPPool`, `IPClaim`, `IPAllocation`, `Member`, `ApiKey`,
+	// `PoolGrant`, `SpaceGrant` or `Quota`. Later versions may add kinds.
+	//
+	//
+	// Example: IPClaim
+	Kind string `json:"kind"`
+
+	// Name Its name; for a grant, that of the pool or the space. Absent when a request to create one was refused before its
+	// body was read.
+	//
+	//
+	// Example: web-eu
+	Name string `json:"name,omitempty"`
+}
+
+// AuthMethod How the caller was authenticated: by an API key (`api-key`), a token of an issuer (`oidc`), not at all in development
+// mode (`dev`), or it was the server itself (`system`). Later versions may add methods.
+//
+// Example: api-key
+type AuthMethod = string
 
 // CIDR A block in CIDR notation without host bits, IPv4 or IPv6.
 //
@@ -452,6 +692,11 @@ type Condition struct {
 // ConditionStatus defines model for ConditionStatus.
 type ConditionStatus string
 
+// Consumer Name of a project, which need not exist, or `*` for every project.
+//
+// Example: team-a
+type Consumer = string
+
 // Count An exact count as a decimal string.
 //
 // Example: 65536
@@ -502,6 +747,31 @@ type FreeSummary struct {
 	PrefixLength PrefixLength `json:"prefixLength"`
 }
 
+// Grant Lets a consumer use a pool or a space.
+type Grant struct {
+	// Metadata What a member and a grant carry. Their names are those of others, and they have no labels.
+	Metadata PlainMetadata `json:"metadata"`
+	Spec     GrantSpec     `json:"spec"`
+}
+
+// GrantList defines model for GrantList.
+type GrantList struct {
+	Items []Grant `json:"items"`
+
+	// NextCursor Send it as `cursor` for the next page; absent on the last page.
+	//
+	// Example: eyJuIjoicHJvZC1ldSJ9
+	NextCursor NextCursor `json:"nextCursor,omitempty"`
+}
+
+// GrantSpec defines model for GrantSpec.
+type GrantSpec struct {
+	// Consumer Name of a project, which need not exist, or `*` for every project.
+	//
+	// Example: team-a
+	Consumer Consumer `json:"consumer"`
+}
+
 // Health defines model for Health.
 type Health struct {
 	Status HealthStatus `json:"status"`
@@ -510,7 +780,60 @@ type Health struct {
 // HealthStatus defines model for HealthStatus.
 type HealthStatus string
 
-// IPAllocation The system's record of one held block.
+// HistoryEntry One holder of a block, for as long as it held it in one phase.
+type HistoryEntry struct {
+	// AllocatedCIDR The block.
+	//
+	// Example: 10.20.1.0/24
+	AllocatedCIDR string `json:"allocatedCIDR"`
+
+	// PoolRef The pool that the block was carved from.
+	PoolRef ResolvedRef    `json:"poolRef"`
+	Purpose HistoryPurpose `json:"purpose"`
+
+	// Phase `Retained` has no claim: it was deleted under `reclaimPolicy: Retain`.
+	Phase IPAllocationPhase `json:"phase"`
+
+	// Consumer The project that held the block.
+	//
+	// Example: team-a
+	Consumer string `json:"consumer"`
+
+	// ClaimRef Purpose `Claim`: the claim that held it, or held it before it was retained. Absent when it is another project's.
+	ClaimRef *ResolvedRef `json:"claimRef,omitempty"`
+
+	// ChildPoolRef Purpose `ChildPool`: the pool that the block was.
+	ChildPoolRef *ResolvedRef `json:"childPoolRef,omitempty"`
+
+	// Allocation Name of the allocation, which may be gone.
+	Allocation UID `json:"allocation"`
+
+	// Since From then on.
+	//
+	// Example: 2026-03-02T09:30:00Z
+	Since time.Time `json:"since"`
+
+	// Until Until then, that moment not included; absent while it holds the block.
+	//
+	// Example: 2026-03-04T17:00:00Z
+	Until *time.Time `json:"until,omitempty"`
+}
+
+// HistoryEntryList defines model for HistoryEntryList.
+type HistoryEntryList struct {
+	Items []HistoryEntry `json:"items"`
+
+	// NextCursor Send it as `cursor` for the next page; absent on the last page.
+	//
+	// Example: eyJuIjoicHJvZC1ldSJ9
+	NextCursor NextCursor `json:"nextCursor,omitempty"`
+}
+
+// HistoryPurpose defines model for HistoryPurpose.
+type HistoryPurpose string
+
+// IPAllocation The system's record of one held block. Of a block that another project holds it shows where it is and which project
+// that is: `claimRef`, `ownerRef` and `metadata.createdBy` are absent.
 type IPAllocation struct {
 	// Metadata What every resource carries.
 	Metadata Metadata           `json:"metadata"`
@@ -539,10 +862,16 @@ type IPAllocationSpec struct {
 	// ChildPoolRef Purpose `ChildPool`: the pool that the block is.
 	ChildPoolRef *ResolvedRef `json:"childPoolRef,omitempty"`
 
-	// ClaimRef Purpose `Claim`: the claim that holds the block, or held it last when the phase is `Retained`.
+	// ClaimRef Purpose `Claim`: the claim that holds the block, or held it last when the phase is `Retained`. Absent when it is
+	// another project's.
 	ClaimRef *ResolvedRef `json:"claimRef,omitempty"`
 
-	// OwnerRef Free text that identifies the caller's own object.
+	// Consumer Purpose `Claim`: the project that holds the block.
+	//
+	// Example: team-a
+	Consumer string `json:"consumer,omitempty"`
+
+	// OwnerRef Purpose `Claim`: that of the claim; absent when it is another project's.
 	OwnerRef *OwnerRef `json:"ownerRef,omitempty"`
 
 	// PoolRef The pool that the block was carved from.
@@ -630,7 +959,8 @@ type IPClaimSpec struct {
 	// Address This very address, as a /32 or /128.
 	Address Address `json:"address,omitempty"`
 
-	// AllocationRef Bind this retained allocation again.
+	// AllocationRef Bind this retained allocation again. It must be one that a claim of this project left behind; in a pool of another
+	// project, one that this project may claim from still.
 	AllocationRef *AllocationRef `json:"allocationRef,omitempty"`
 
 	// CIDR This very block.
@@ -642,11 +972,13 @@ type IPClaimSpec struct {
 	// OwnerRef Free text that identifies the caller's own object.
 	OwnerRef *OwnerRef `json:"ownerRef,omitempty"`
 
-	// PoolRef Take it from this pool.
+	// PoolRef Take it from this pool, of the project itself or shared with it by another.
 	PoolRef *Ref `json:"poolRef,omitempty"`
 
 	// PoolSelector Conditions on the labels of pools, with the meaning Kubernetes gives them; all must hold. At most 32 in all. The
-	// empty selector matches every pool. Pools are tried in order of name.
+	// empty selector matches every pool. Considered are the pools of the project, in order of name, and then the shared
+	// pools of `platform` that are granted to it. A pool of any other project is claimed from by `poolRef` alone: nobody is
+	// served from a pool whose owner merely labelled and granted it so.
 	//
 	//
 	// Example: {"matchLabels":{"env":"prod"}}
@@ -672,7 +1004,8 @@ type IPClaimStatus struct {
 	// Example: 10.20.1.0/24
 	AllocatedCIDR string `json:"allocatedCIDR"`
 
-	// AllocationRef The system's record of the block, in the pool's project.
+	// AllocationRef The system's record of the block, in the pool's project. The claim's own project can read it by this name as well:
+	// `GET /v1/projects/{its own}/allocations/{name}`.
 	AllocationRef ResolvedRef `json:"allocationRef"`
 	Conditions    []Condition `json:"conditions"`
 
@@ -740,7 +1073,7 @@ type IPPoolSpec struct {
 	// Example: Production, Europe
 	Description string `json:"description,omitempty"`
 
-	// ParentRef Child: the pool to carve from.
+	// ParentRef Child: the pool to carve from, one of the same project.
 	ParentRef *Ref `json:"parentRef,omitempty"`
 
 	// PrefixLength Child: a block of this length, chosen by the parent's strategy.
@@ -749,11 +1082,14 @@ type IPPoolSpec struct {
 	// Reservations What is withheld from carving. Reservations lie inside the pool and do not overlap each other.
 	Reservations []Reservation `json:"reservations,omitempty"`
 
-	// SpaceRef Root: the space to carve from; by default the project's own `default`.
+	// SpaceRef Root: the space to carve from; by default the project's own `default`. One of another project when it is granted
+	// to this one.
 	SpaceRef *Ref `json:"spaceRef,omitempty"`
 
-	// Visibility Which projects may use the pool: only `platform`, only its own project (`consumer`, the default), or other
-	// projects too (`shared`).
+	// Visibility Which projects may claim from the pool: its own alone (`consumer`, the default), those it is granted to as well
+	// (`shared`), or `platform` alone (`platform`, only for pools of that project). Without a grant `shared` opens it
+	// to nobody, and grants count only while it is `shared`. Claims that exist keep their blocks. Child pools are
+	// carved by its own project alone, always.
 	Visibility PoolVisibility `json:"visibility,omitempty"`
 }
 
@@ -794,7 +1130,9 @@ type IPPoolStatus struct {
 type IfMatchValue = string
 
 // LabelSelector Conditions on the labels of pools, with the meaning Kubernetes gives them; all must hold. At most 32 in all. The
-// empty selector matches every pool. Pools are tried in order of name.
+// empty selector matches every pool. Considered are the pools of the project, in order of name, and then the shared
+// pools of `platform` that are granted to it. A pool of any other project is claimed from by `poolRef` alone: nobody is
+// served from a pool whose owner merely labelled and granted it so.
 //
 // Example: {"matchLabels":{"env":"prod"}}
 type LabelSelector struct {
@@ -827,6 +1165,34 @@ type LabelSelectorRequirement struct {
 // Example: {"env":"prod"}
 type Labels map[string]string
 
+// Member A subject with a role in a project.
+type Member struct {
+	// Metadata What a member and a grant carry. Their names are those of others, and they have no labels.
+	Metadata PlainMetadata `json:"metadata"`
+	Spec     MemberSpec    `json:"spec"`
+}
+
+// MemberList defines model for MemberList.
+type MemberList struct {
+	Items []Member `json:"items"`
+
+	// NextCursor Send it as `cursor` for the next page; absent on the last page.
+	//
+	// Example: eyJuIjoicHJvZC1ldSJ9
+	NextCursor NextCursor `json:"nextCursor,omitempty"`
+}
+
+// MemberPut defines model for MemberPut.
+type MemberPut struct {
+	Spec MemberSpec `json:"spec"`
+}
+
+// MemberSpec defines model for MemberSpec.
+type MemberSpec struct {
+	// Role What a subject may do in a project; each role includes the ones before it.
+	Role Role `json:"role"`
+}
+
 // Metadata What every resource carries.
 type Metadata struct {
 	// Name A DNS label (RFC 1123).
@@ -844,7 +1210,7 @@ type Metadata struct {
 	// Example: team-a
 	Project string `json:"project,omitempty"`
 
-	// Region Where the resource lives.
+	// Region Where the resource lives; absent on one that is the same everywhere.
 	//
 	// Example: local
 	Region string `json:"region,omitempty"`
@@ -862,10 +1228,11 @@ type Metadata struct {
 	// CreatedAt Example: 2026-03-02T09:30:00Z
 	CreatedAt time.Time `json:"createdAt"`
 
-	// CreatedBy Who asked for it.
+	// CreatedBy The subject that asked for it. Absent on an allocation for a claim of another project.
 	//
-	// Example: dev
-	CreatedBy string `json:"createdBy"`
+	//
+	// Example: corp:alice@example.com
+	CreatedBy string `json:"createdBy,omitempty"`
 
 	// UpdatedAt Example: 2026-03-02T09:30:00Z
 	UpdatedAt time.Time `json:"updatedAt"`
@@ -907,6 +1274,45 @@ type OwnerRef struct {
 
 // PatchMetadata What a patch may change of the metadata. `null` removes an entry, or all entries.
 type PatchMetadata = json.RawMessage
+
+// PlainMetadata What a member and a grant carry. Their names are those of others, and they have no labels.
+type PlainMetadata struct {
+	// Name The subject of a member, the consumer of a grant.
+	//
+	// Example: corp:alice@example.com
+	Name string `json:"name"`
+
+	// UID A UUID in lower case; never used again.
+	//
+	// Example: 8d9a4c1e-2b7f-4a53-9d60-71c5be0f2a11
+	UID UID `json:"uid"`
+
+	// Project The project of the member, the owner of what is granted.
+	//
+	// Example: team-a
+	Project string `json:"project"`
+
+	// Generation 1 at creation, one more with every change of `spec`.
+	//
+	// Example: 1
+	Generation int64 `json:"generation"`
+
+	// Revision Opaque; another one after every write, never the same again. In double quotes it is the `ETag`.
+	//
+	// Example: 6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90
+	Revision string `json:"revision"`
+
+	// CreatedAt Example: 2026-03-02T09:30:00Z
+	CreatedAt time.Time `json:"createdAt"`
+
+	// CreatedBy The subject that asked for it.
+	//
+	// Example: corp:alice@example.com
+	CreatedBy string `json:"createdBy"`
+
+	// UpdatedAt Example: 2026-03-02T09:30:00Z
+	UpdatedAt time.Time `json:"updatedAt"`
+}
 
 // PoolAllocation The policy for carving from the pool. It holds for claims, child pools and specific requests alike.
 type PoolAllocation struct {
@@ -988,7 +1394,7 @@ type Problem struct {
 	// |---|---|---|
 	// | `invalid_argument` | 400 | the request is not valid; `errors` says where |
 	// | `unauthenticated` | 401 | no valid credentials |
-	// | `permission_denied` | 403 | may be seen, may not be done |
+	// | `permission_denied` | 403 | may be seen, but this needs a larger role, which `detail` names |
 	// | `not_found` | 404 | does not exist, as far as the caller may know |
 	// | `method_not_allowed` | 405 | the path has no such method |
 	// | `not_acceptable` | 406 | `Accept` admits no media type of the answer |
@@ -999,6 +1405,8 @@ type Problem struct {
 	// | `pool_exhausted` | 409 | nothing large enough is free now; `wantedPrefixLength`, `largestFreePrefixLength`, `availableAddresses`, `poolsTried` |
 	// | `no_pool_matches` | 409 | the selector matches no pool that the caller may use |
 	// | `block_taken` | 409 | the very block that was asked for is not free |
+	// | `quota_exceeded` | 409 | a quota of the project does not allow it now; `quota`, `measure`, `limit`, `used`, `requested` |
+	// | `last_admin` | 409 | `platform` would be left without an admin |
 	// | `precondition_failed` | 412 | `If-Match` is stale; `currentETag` |
 	// | `payload_too_large` | 413 | the body is larger than 1 MiB |
 	// | `unsupported_media_type` | 415 | the body is of another media type |
@@ -1008,7 +1416,7 @@ type Problem struct {
 	// | `immutable_field` | 422 | this field never changes |
 	// | `idempotency_mismatch` | 422 | the key was used with another request |
 	// | `precondition_required` | 428 | `If-Match` is missing |
-	// | `rate_limited` | 429 | too many requests; `Retry-After` |
+	// | `rate_limited` | 429 | too many requests; `Retry-After`, `RateLimit`, `RateLimit-Policy` |
 	// | `internal` | 500 | a fault of the server |
 	// | `contention` | 503 | too many writers met; safe to repeat |
 	// | `outcome_unknown` | 503 | the commit's outcome could not be read back; repeat with the same key |
@@ -1045,8 +1453,23 @@ type Problem struct {
 	// LargestFreePrefixLength Length of the largest block that is free in any pool tried; absent when nothing is free.
 	LargestFreePrefixLength *int `json:"largestFreePrefixLength,omitempty"`
 
+	// Limit How much the quota allows.
+	Limit Count `json:"limit,omitempty"`
+
+	// Measure What of it is exceeded.
+	Measure QuotaMeasure `json:"measure,omitempty"`
+
 	// PoolsTried The pools tried, `project/name`, in order.
 	PoolsTried []string `json:"poolsTried,omitempty"`
+
+	// Quota The quota that does not allow it, `project/name`.
+	Quota string `json:"quota,omitempty"`
+
+	// Requested How much more was asked for.
+	Requested Count `json:"requested,omitempty"`
+
+	// Used How much of it is used.
+	Used Count `json:"used,omitempty"`
 
 	// WantedPrefixLength The length that was asked for.
 	WantedPrefixLength *int `json:"wantedPrefixLength,omitempty"`
@@ -1058,7 +1481,7 @@ type Problem struct {
 // |---|---|---|
 // | `invalid_argument` | 400 | the request is not valid; `errors` says where |
 // | `unauthenticated` | 401 | no valid credentials |
-// | `permission_denied` | 403 | may be seen, may not be done |
+// | `permission_denied` | 403 | may be seen, but this needs a larger role, which `detail` names |
 // | `not_found` | 404 | does not exist, as far as the caller may know |
 // | `method_not_allowed` | 405 | the path has no such method |
 // | `not_acceptable` | 406 | `Accept` admits no media type of the answer |
@@ -1069,6 +1492,8 @@ type Problem struct {
 // | `pool_exhausted` | 409 | nothing large enough is free now; `wantedPrefixLength`, `largestFreePrefixLength`, `availableAddresses`, `poolsTried` |
 // | `no_pool_matches` | 409 | the selector matches no pool that the caller may use |
 // | `block_taken` | 409 | the very block that was asked for is not free |
+// | `quota_exceeded` | 409 | a quota of the project does not allow it now; `quota`, `measure`, `limit`, `used`, `requested` |
+// | `last_admin` | 409 | `platform` would be left without an admin |
 // | `precondition_failed` | 412 | `If-Match` is stale; `currentETag` |
 // | `payload_too_large` | 413 | the body is larger than 1 MiB |
 // | `unsupported_media_type` | 415 | the body is of another media type |
@@ -1078,7 +1503,7 @@ type Problem struct {
 // | `immutable_field` | 422 | this field never changes |
 // | `idempotency_mismatch` | 422 | the key was used with another request |
 // | `precondition_required` | 428 | `If-Match` is missing |
-// | `rate_limited` | 429 | too many requests; `Retry-After` |
+// | `rate_limited` | 429 | too many requests; `Retry-After`, `RateLimit`, `RateLimit-Policy` |
 // | `internal` | 500 | a fault of the server |
 // | `contention` | 503 | too many writers met; safe to repeat |
 // | `outcome_unknown` | 503 | the commit's outcome could not be read back; repeat with the same key |
@@ -1170,6 +1595,106 @@ type PutMetadata struct {
 	Name Name `json:"name,omitempty"`
 }
 
+// Quota Bounds what a project may hold.
+type Quota struct {
+	// Metadata What every resource carries.
+	Metadata Metadata    `json:"metadata"`
+	Spec     QuotaSpec   `json:"spec"`
+	Status   QuotaStatus `json:"status"`
+}
+
+// QuotaAvailable What is left of each limit that there is; zero when more than it is used.
+type QuotaAvailable struct {
+	// Addresses Addresses that may still be held.
+	Addresses Count `json:"addresses,omitempty"`
+
+	// Claims Example: 463
+	Claims *int64 `json:"claims,omitempty"`
+
+	// Pools Example: 8
+	Pools *int64 `json:"pools,omitempty"`
+}
+
+// QuotaLimits How much may be used, in one measure at least; what is absent is counted and not limited.
+type QuotaLimits struct {
+	// Addresses Addresses of the blocks that claims hold, and of those retained after their claims.
+	Addresses Count `json:"addresses,omitempty"`
+
+	// Claims Claims.
+	//
+	// Example: 500
+	Claims *int64 `json:"claims,omitempty"`
+
+	// Pools Pools.
+	//
+	// Example: 10
+	Pools *int64 `json:"pools,omitempty"`
+}
+
+// QuotaList defines model for QuotaList.
+type QuotaList struct {
+	Items []Quota `json:"items"`
+
+	// NextCursor Send it as `cursor` for the next page; absent on the last page.
+	//
+	// Example: eyJuIjoicHJvZC1ldSJ9
+	NextCursor NextCursor `json:"nextCursor,omitempty"`
+}
+
+// QuotaMeasure defines model for QuotaMeasure.
+type QuotaMeasure string
+
+// QuotaPut defines model for QuotaPut.
+type QuotaPut struct {
+	Spec QuotaSpec `json:"spec"`
+}
+
+// QuotaScope What counts; both must hold, and without either everything counts. It never changes.
+type QuotaScope struct {
+	// IPFamily Only this address family.
+	IPFamily IPFamily `json:"ipFamily,omitempty"`
+
+	// PoolRef Only claims on this pool and child pools carved from it. It may be another project's, and need not exist.
+	PoolRef *Ref `json:"poolRef,omitempty"`
+}
+
+// QuotaSpec defines model for QuotaSpec.
+type QuotaSpec struct {
+	// Scope What counts; both must hold, and without either everything counts. It never changes.
+	Scope *QuotaScope `json:"scope,omitempty"`
+
+	// Limits How much may be used, in one measure at least; what is absent is counted and not limited.
+	Limits QuotaLimits `json:"limits"`
+
+	// Description At most 1,024 bytes of UTF-8.
+	//
+	// Example: What the shops may take from the shared pool
+	Description string `json:"description,omitempty"`
+}
+
+// QuotaStatus defines model for QuotaStatus.
+type QuotaStatus struct {
+	// Used What the project holds in the scope, exactly; counted whether it is limited or not.
+	Used QuotaUsed `json:"used"`
+
+	// Available What is left of each limit that there is; zero when more than it is used.
+	Available QuotaAvailable `json:"available"`
+}
+
+// QuotaUsed What the project holds in the scope, exactly; counted whether it is limited or not.
+type QuotaUsed struct {
+	// Addresses An exact count as a decimal string.
+	//
+	// Example: 65536
+	Addresses Count `json:"addresses"`
+
+	// Claims Example: 37
+	Claims int64 `json:"claims"`
+
+	// Pools Example: 2
+	Pools int64 `json:"pools"`
+}
+
 // ReclaimPolicy defines model for ReclaimPolicy.
 type ReclaimPolicy string
 
@@ -1231,6 +1756,18 @@ type ResolvedRef struct {
 	Project string `json:"project"`
 }
 
+// Role What a subject may do in a project; each role includes the ones before it.
+type Role string
+
+// RoleInProject defines model for RoleInProject.
+type RoleInProject struct {
+	// Project Example: team-a
+	Project string `json:"project"`
+
+	// Role What a subject may do in a project; each role includes the ones before it.
+	Role Role `json:"role"`
+}
+
 // Space A routing domain; inside one space nothing overlaps.
 type Space struct {
 	// Metadata What every resource carries.
@@ -1276,6 +1813,16 @@ type SpaceStatus struct {
 	Phase SpacePhase `json:"phase"`
 }
 
+// Subject Who a member is: the configured name of an OIDC issuer, a colon, and the issuer's name for the subject.
+//
+// Example: corp:alice@example.com
+type Subject = string
+
+// Time A moment in RFC 3339, from 1970 to 9999; microseconds are kept of it.
+//
+// Example: 2026-03-03T12:00:00Z
+type Time = time.Time
+
 // UID A UUID in lower case; never used again.
 //
 // Example: 8d9a4c1e-2b7f-4a53-9d60-71c5be0f2a11
@@ -1293,6 +1840,29 @@ type Version struct {
 
 	// Version Example: 0.1.0
 	Version string `json:"version"`
+}
+
+// Whoami The caller, as the server sees it.
+type Whoami struct {
+	// Subject Who is asking, as in `createdBy` and in the audit trail.
+	//
+	// Example: corp:alice@example.com
+	Subject string `json:"subject"`
+
+	// Method How the caller was authenticated: by an API key (`api-key`), a token of an issuer (`oidc`), not at all in development
+	// mode (`dev`), or it was the server itself (`system`). Later versions may add methods.
+	//
+	//
+	// Example: api-key
+	Method AuthMethod `json:"method"`
+
+	// PlatformAdmin Whether the caller may do everything in every project, being an admin of `platform`.
+	//
+	// Example: false
+	PlatformAdmin bool `json:"platformAdmin"`
+
+	// Roles The caller's roles, in order of project.
+	Roles []RoleInProject `json:"roles"`
 }
 
 // AllocationName A UUID in lower case; never used again.
@@ -1325,11 +1895,26 @@ type DryRun = bool
 // FamilyFilter defines model for FamilyFilter.
 type FamilyFilter = IPFamily
 
+// HistoryAddress An IPv4 or IPv6 address without a zone.
+//
+// Example: 10.20.1.7
+type HistoryAddress = Address
+
+// HistoryAt A moment in RFC 3339, from 1970 to 9999; microseconds are kept of it.
+//
+// Example: 2026-03-03T12:00:00Z
+type HistoryAt = Time
+
 // IdempotencyKey defines model for IdempotencyKey.
 type IdempotencyKey = string
 
 // IfMatch Example: "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
 type IfMatch = IfMatchValue
+
+// KeyName A DNS label (RFC 1123).
+//
+// Example: prod-eu
+type KeyName = Name
 
 // LabelSelectorFilter defines model for LabelSelectorFilter.
 type LabelSelectorFilter = string
@@ -1337,8 +1922,19 @@ type LabelSelectorFilter = string
 // Limit defines model for Limit.
 type Limit = int
 
+// MemberSubject Who a member is: the configured name of an OIDC issuer, a colon, and the issuer's name for the subject.
+//
+// Example: corp:alice@example.com
+type MemberSubject = Subject
+
+// OperationFilter defines model for OperationFilter.
+type OperationFilter = string
+
 // OptionalIfMatch Example: "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
 type OptionalIfMatch = IfMatchValue
+
+// OutcomeFilter defines model for OutcomeFilter.
+type OutcomeFilter = string
 
 // ParentFilter `name` (of the project in the path) or `project/name`.
 //
@@ -1367,6 +1963,25 @@ type ProjectName = Name
 // PurposeFilter What the block is held for. A reservation that is not one aligned block has one allocation for each.
 type PurposeFilter = IPAllocationPurpose
 
+// QuotaName A DNS label (RFC 1123).
+//
+// Example: prod-eu
+type QuotaName = Name
+
+// ReplaceIfMatch Example: "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
+type ReplaceIfMatch = IfMatchValue
+
+// ResourceKindFilter defines model for ResourceKindFilter.
+type ResourceKindFilter = string
+
+// ResourceNameFilter defines model for ResourceNameFilter.
+type ResourceNameFilter = string
+
+// SinceFilter A moment in RFC 3339, from 1970 to 9999; microseconds are kept of it.
+//
+// Example: 2026-03-03T12:00:00Z
+type SinceFilter = Time
+
 // SpaceFilter `name` (of the project in the path) or `project/name`.
 //
 // Example: team-a/prod-eu
@@ -1376,6 +1991,14 @@ type SpaceFilter = RefFilter
 //
 // Example: prod-eu
 type SpaceName = Name
+
+// SubjectFilter defines model for SubjectFilter.
+type SubjectFilter = string
+
+// UntilFilter A moment in RFC 3339, from 1970 to 9999; microseconds are kept of it.
+//
+// Example: 2026-03-03T12:00:00Z
+type UntilFilter = Time
 
 // WithinFilter A block in CIDR notation without host bits, IPv4 or IPv6.
 //
@@ -1417,6 +2040,10 @@ type ImmutableField = Problem
 // InternalError Why the request was refused (RFC 9457). Beside the standard members there is the stable `code`, the places that are
 // wrong, and the figures that belong to the code.
 type InternalError = Problem
+
+// LastAdmin Why the request was refused (RFC 9457). Beside the standard members there is the stable `code`, the places that are
+// wrong, and the figures that belong to the code.
+type LastAdmin = Problem
 
 // NameTaken Why the request was refused (RFC 9457). Beside the standard members there is the stable `code`, the places that are
 // wrong, and the figures that belong to the code.
@@ -1541,6 +2168,65 @@ type DeleteAllocationParams struct {
 	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
 }
 
+// ListAPIKeysParams defines parameters for ListAPIKeys.
+type ListAPIKeysParams struct {
+	// Limit Most items a page may hold.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor `nextCursor` of the page before, with the same filters. It is opaque; one that the server did not make is refused.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// CreateAPIKeyParams defines parameters for CreateAPIKey.
+type CreateAPIKeyParams struct {
+	// DryRun Answer as if the request were carried out, and write nothing.
+	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+
+	// IdempotencyKey Any string of visible ASCII characters, new for each new request and the same for its repeats. Kept for 24 hours.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// DeleteAPIKeyParams defines parameters for DeleteAPIKey.
+type DeleteAPIKeyParams struct {
+	// DryRun Answer as if the request were carried out, and write nothing.
+	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+
+	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
+	// answer is 412.
+	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
+}
+
+// ListAuditEventsParams defines parameters for ListAuditEvents.
+type ListAuditEventsParams struct {
+	// Subject Only what this subject did.
+	Subject *SubjectFilter `form:"subject,omitempty" json:"subject,omitempty"`
+
+	// Operation Only events of this operation.
+	Operation *OperationFilter `form:"operation,omitempty" json:"operation,omitempty"`
+
+	// ResourceKind Only events about resources of this kind: `Project`, `Space`, `IPPool`, `IPClaim`, `IPAllocation`, `Member`, `ApiKey`,
+	// `PoolGrant`, `SpaceGrant` or `Quota`.
+	ResourceKind *ResourceKindFilter `form:"resourceKind,omitempty" json:"resourceKind,omitempty"`
+
+	// ResourceName Only events about resources of this name; grants are found by the name of the pool or the space.
+	ResourceName *ResourceNameFilter `form:"resourceName,omitempty" json:"resourceName,omitempty"`
+
+	// Outcome Only events with this outcome, `ok` or the code of a refusal.
+	Outcome *OutcomeFilter `form:"outcome,omitempty" json:"outcome,omitempty"`
+
+	// Since Only events at this time or later.
+	Since *SinceFilter `form:"since,omitempty" json:"since,omitempty"`
+
+	// Until Only events before this time.
+	Until *UntilFilter `form:"until,omitempty" json:"until,omitempty"`
+
+	// Limit Most items a page may hold.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor `nextCursor` of the page before, with the same filters. It is opaque; one that the server did not make is refused.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
 // CreateClaimBatchParams defines parameters for CreateClaimBatch.
 type CreateClaimBatchParams struct {
 	// DryRun Answer as if the request were carried out, and write nothing.
@@ -1611,6 +2297,50 @@ type PatchClaimParams struct {
 type PutClaimParams struct {
 	// DryRun Answer as if the request were carried out, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+}
+
+// GetHistoryParams defines parameters for GetHistory.
+type GetHistoryParams struct {
+	// Address The address that was held.
+	Address HistoryAddress `form:"address" json:"address"`
+
+	// At Only who held it at this moment.
+	At *HistoryAt `form:"at,omitempty" json:"at,omitempty"`
+
+	// Limit Most items a page may hold.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor `nextCursor` of the page before, with the same filters. It is opaque; one that the server did not make is refused.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// ListMembersParams defines parameters for ListMembers.
+type ListMembersParams struct {
+	// Limit Most items a page may hold.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor `nextCursor` of the page before, with the same filters. It is opaque; one that the server did not make is refused.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// DeleteMemberParams defines parameters for DeleteMember.
+type DeleteMemberParams struct {
+	// DryRun Answer as if the request were carried out, and write nothing.
+	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+
+	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
+	// answer is 412.
+	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
+}
+
+// PutMemberParams defines parameters for PutMember.
+type PutMemberParams struct {
+	// DryRun Answer as if the request were carried out, and write nothing.
+	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+
+	// IfMatch Replace only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one, or when
+	// there is nothing to replace, the answer is 412.
+	IfMatch *ReplaceIfMatch `json:"If-Match,omitempty"`
 }
 
 // ListPoolsParams defines parameters for ListPools.
@@ -1685,6 +2415,60 @@ type GetPoolFreeParams struct {
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
+// ListPoolGrantsParams defines parameters for ListPoolGrants.
+type ListPoolGrantsParams struct {
+	// Limit Most items a page may hold.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor `nextCursor` of the page before, with the same filters. It is opaque; one that the server did not make is refused.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// DeletePoolGrantParams defines parameters for DeletePoolGrant.
+type DeletePoolGrantParams struct {
+	// DryRun Answer as if the request were carried out, and write nothing.
+	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+
+	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
+	// answer is 412.
+	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
+}
+
+// PutPoolGrantParams defines parameters for PutPoolGrant.
+type PutPoolGrantParams struct {
+	// DryRun Answer as if the request were carried out, and write nothing.
+	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+}
+
+// ListQuotasParams defines parameters for ListQuotas.
+type ListQuotasParams struct {
+	// Limit Most items a page may hold.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor `nextCursor` of the page before, with the same filters. It is opaque; one that the server did not make is refused.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// DeleteQuotaParams defines parameters for DeleteQuota.
+type DeleteQuotaParams struct {
+	// DryRun Answer as if the request were carried out, and write nothing.
+	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+
+	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
+	// answer is 412.
+	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
+}
+
+// PutQuotaParams defines parameters for PutQuota.
+type PutQuotaParams struct {
+	// DryRun Answer as if the request were carried out, and write nothing.
+	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+
+	// IfMatch Replace only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one, or when
+	// there is nothing to replace, the answer is 412.
+	IfMatch *ReplaceIfMatch `json:"If-Match,omitempty"`
+}
+
 // ListSpacesParams defines parameters for ListSpaces.
 type ListSpacesParams struct {
 	// LabelSelector Conditions on labels in the syntax of Kubernetes, separated by commas, all of which must hold:
@@ -1727,11 +2511,39 @@ type PatchSpaceParams struct {
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
+// ListSpaceGrantsParams defines parameters for ListSpaceGrants.
+type ListSpaceGrantsParams struct {
+	// Limit Most items a page may hold.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor `nextCursor` of the page before, with the same filters. It is opaque; one that the server did not make is refused.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// DeleteSpaceGrantParams defines parameters for DeleteSpaceGrant.
+type DeleteSpaceGrantParams struct {
+	// DryRun Answer as if the request were carried out, and write nothing.
+	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+
+	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
+	// answer is 412.
+	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
+}
+
+// PutSpaceGrantParams defines parameters for PutSpaceGrant.
+type PutSpaceGrantParams struct {
+	// DryRun Answer as if the request were carried out, and write nothing.
+	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+}
+
 // CreateProjectJSONRequestBody defines body for CreateProject for application/json ContentType.
 type CreateProjectJSONRequestBody = ProjectCreate
 
 // PatchProjectApplicationMergePatchPlusJSONRequestBody defines body for PatchProject for application/merge-patch+json ContentType.
 type PatchProjectApplicationMergePatchPlusJSONRequestBody = ProjectPatch
+
+// CreateAPIKeyJSONRequestBody defines body for CreateAPIKey for application/json ContentType.
+type CreateAPIKeyJSONRequestBody = APIKeyCreate
 
 // CreateClaimBatchJSONRequestBody defines body for CreateClaimBatch for application/json ContentType.
 type CreateClaimBatchJSONRequestBody = ClaimBatchCreate
@@ -1745,11 +2557,17 @@ type PatchClaimApplicationMergePatchPlusJSONRequestBody = IPClaimPatch
 // PutClaimJSONRequestBody defines body for PutClaim for application/json ContentType.
 type PutClaimJSONRequestBody = IPClaimPut
 
+// PutMemberJSONRequestBody defines body for PutMember for application/json ContentType.
+type PutMemberJSONRequestBody = MemberPut
+
 // CreatePoolJSONRequestBody defines body for CreatePool for application/json ContentType.
 type CreatePoolJSONRequestBody = IPPoolCreate
 
 // PatchPoolApplicationMergePatchPlusJSONRequestBody defines body for PatchPool for application/merge-patch+json ContentType.
 type PatchPoolApplicationMergePatchPlusJSONRequestBody = IPPoolPatch
+
+// PutQuotaJSONRequestBody defines body for PutQuota for application/json ContentType.
+type PutQuotaJSONRequestBody = QuotaPut
 
 // CreateSpaceJSONRequestBody defines body for CreateSpace for application/json ContentType.
 type CreateSpaceJSONRequestBody = SpaceCreate
@@ -1789,6 +2607,21 @@ type ServerInterface interface {
 	// GetAllocation Read an allocation
 	// (GET /v1/projects/{project}/allocations/{allocation})
 	GetAllocation(ctx echo.Context, project ProjectName, allocation AllocationName) error
+	// ListAPIKeys List API keys
+	// (GET /v1/projects/{project}/api-keys)
+	ListAPIKeys(ctx echo.Context, project ProjectName, params ListAPIKeysParams) error
+	// CreateAPIKey Create an API key
+	// (POST /v1/projects/{project}/api-keys)
+	CreateAPIKey(ctx echo.Context, project ProjectName, params CreateAPIKeyParams) error
+	// DeleteAPIKey Revoke an API key
+	// (DELETE /v1/projects/{project}/api-keys/{key})
+	DeleteAPIKey(ctx echo.Context, project ProjectName, key KeyName, params DeleteAPIKeyParams) error
+	// GetAPIKey Read an API key
+	// (GET /v1/projects/{project}/api-keys/{key})
+	GetAPIKey(ctx echo.Context, project ProjectName, key KeyName) error
+	// ListAuditEvents List audit events
+	// (GET /v1/projects/{project}/audit-events)
+	ListAuditEvents(ctx echo.Context, project ProjectName, params ListAuditEventsParams) error
 	// CreateClaimBatch Claim many blocks at once
 	// (POST /v1/projects/{project}/claim-batches)
 	CreateClaimBatch(ctx echo.Context, project ProjectName, params CreateClaimBatchParams) error
@@ -1810,6 +2643,21 @@ type ServerInterface interface {
 	// PutClaim Claim a block, or get the one claimed before
 	// (PUT /v1/projects/{project}/claims/{claim})
 	PutClaim(ctx echo.Context, project ProjectName, claim ClaimName, params PutClaimParams) error
+	// GetHistory Show who held an address
+	// (GET /v1/projects/{project}/history)
+	GetHistory(ctx echo.Context, project ProjectName, params GetHistoryParams) error
+	// ListMembers List members
+	// (GET /v1/projects/{project}/members)
+	ListMembers(ctx echo.Context, project ProjectName, params ListMembersParams) error
+	// DeleteMember Take a subject's role away
+	// (DELETE /v1/projects/{project}/members/{subject})
+	DeleteMember(ctx echo.Context, project ProjectName, subject MemberSubject, params DeleteMemberParams) error
+	// GetMember Read a member
+	// (GET /v1/projects/{project}/members/{subject})
+	GetMember(ctx echo.Context, project ProjectName, subject MemberSubject) error
+	// PutMember Give a subject a role
+	// (PUT /v1/projects/{project}/members/{subject})
+	PutMember(ctx echo.Context, project ProjectName, subject MemberSubject, params PutMemberParams) error
 	// ListPools List pools
 	// (GET /v1/projects/{project}/pools)
 	ListPools(ctx echo.Context, project ProjectName, params ListPoolsParams) error
@@ -1828,6 +2676,30 @@ type ServerInterface interface {
 	// GetPoolFree Show what is free
 	// (GET /v1/projects/{project}/pools/{pool}/free)
 	GetPoolFree(ctx echo.Context, project ProjectName, pool PoolName, params GetPoolFreeParams) error
+	// ListPoolGrants List the grants of a pool
+	// (GET /v1/projects/{project}/pools/{pool}/grants)
+	ListPoolGrants(ctx echo.Context, project ProjectName, pool PoolName, params ListPoolGrantsParams) error
+	// DeletePoolGrant Take a grant of a pool back
+	// (DELETE /v1/projects/{project}/pools/{pool}/grants/{consumer})
+	DeletePoolGrant(ctx echo.Context, project ProjectName, pool PoolName, consumer Consumer, params DeletePoolGrantParams) error
+	// GetPoolGrant Read a grant of a pool
+	// (GET /v1/projects/{project}/pools/{pool}/grants/{consumer})
+	GetPoolGrant(ctx echo.Context, project ProjectName, pool PoolName, consumer Consumer) error
+	// PutPoolGrant Grant a pool
+	// (PUT /v1/projects/{project}/pools/{pool}/grants/{consumer})
+	PutPoolGrant(ctx echo.Context, project ProjectName, pool PoolName, consumer Consumer, params PutPoolGrantParams) error
+	// ListQuotas List quotas
+	// (GET /v1/projects/{project}/quotas)
+	ListQuotas(ctx echo.Context, project ProjectName, params ListQuotasParams) error
+	// DeleteQuota Delete a quota
+	// (DELETE /v1/projects/{project}/quotas/{quota})
+	DeleteQuota(ctx echo.Context, project ProjectName, quota QuotaName, params DeleteQuotaParams) error
+	// GetQuota Read a quota
+	// (GET /v1/projects/{project}/quotas/{quota})
+	GetQuota(ctx echo.Context, project ProjectName, quota QuotaName) error
+	// PutQuota Set a quota
+	// (PUT /v1/projects/{project}/quotas/{quota})
+	PutQuota(ctx echo.Context, project ProjectName, quota QuotaName, params PutQuotaParams) error
 	// ListSpaces List spaces
 	// (GET /v1/projects/{project}/spaces)
 	ListSpaces(ctx echo.Context, project ProjectName, params ListSpacesParams) error
@@ -1843,9 +2715,24 @@ type ServerInterface interface {
 	// PatchSpace Change a space
 	// (PATCH /v1/projects/{project}/spaces/{space})
 	PatchSpace(ctx echo.Context, project ProjectName, space SpaceName, params PatchSpaceParams) error
+	// ListSpaceGrants List the grants of a space
+	// (GET /v1/projects/{project}/spaces/{space}/grants)
+	ListSpaceGrants(ctx echo.Context, project ProjectName, space SpaceName, params ListSpaceGrantsParams) error
+	// DeleteSpaceGrant Take a grant of a space back
+	// (DELETE /v1/projects/{project}/spaces/{space}/grants/{consumer})
+	DeleteSpaceGrant(ctx echo.Context, project ProjectName, space SpaceName, consumer Consumer, params DeleteSpaceGrantParams) error
+	// GetSpaceGrant Read a grant of a space
+	// (GET /v1/projects/{project}/spaces/{space}/grants/{consumer})
+	GetSpaceGrant(ctx echo.Context, project ProjectName, space SpaceName, consumer Consumer) error
+	// PutSpaceGrant Grant a space
+	// (PUT /v1/projects/{project}/spaces/{space}/grants/{consumer})
+	PutSpaceGrant(ctx echo.Context, project ProjectName, space SpaceName, consumer Consumer, params PutSpaceGrantParams) error
 	// GetVersion Read the version
 	// (GET /v1/version)
 	GetVersion(ctx echo.Context) error
+	// GetWhoami Show who is asking
+	// (GET /v1/whoami)
+	GetWhoami(ctx echo.Context) error
 }
 
 // ServerInterfaceWrapper converts echo contexts to parameters.
@@ -2186,6 +3073,235 @@ func (w *ServerInterfaceWrapper) GetAllocation(ctx echo.Context) error {
 	return err
 }
 
+// ListAPIKeys converts echo context to params.
+func (w *ServerInterfaceWrapper) ListAPIKeys(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListAPIKeysParams
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", ctx.QueryParams(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListAPIKeys(ctx, project, params)
+	return err
+}
+
+// CreateAPIKey converts echo context to params.
+func (w *ServerInterfaceWrapper) CreateAPIKey(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CreateAPIKeyParams
+	// ------------- Optional query parameter "dryRun" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "dryRun", ctx.QueryParams(), &params.DryRun, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter dryRun: %s", err))
+	}
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for Idempotency-Key, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter Idempotency-Key: %s", err))
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.CreateAPIKey(ctx, project, params)
+	return err
+}
+
+// DeleteAPIKey converts echo context to params.
+func (w *ServerInterfaceWrapper) DeleteAPIKey(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// ------------- Path parameter "key" -------------
+	var key KeyName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "key", ctx.Param("key"), &key, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter key: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params DeleteAPIKeyParams
+	// ------------- Optional query parameter "dryRun" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "dryRun", ctx.QueryParams(), &params.DryRun, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter dryRun: %s", err))
+	}
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch OptionalIfMatch
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for If-Match, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter If-Match: %s", err))
+		}
+
+		params.IfMatch = &IfMatch
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.DeleteAPIKey(ctx, project, key, params)
+	return err
+}
+
+// GetAPIKey converts echo context to params.
+func (w *ServerInterfaceWrapper) GetAPIKey(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// ------------- Path parameter "key" -------------
+	var key KeyName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "key", ctx.Param("key"), &key, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter key: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetAPIKey(ctx, project, key)
+	return err
+}
+
+// ListAuditEvents converts echo context to params.
+func (w *ServerInterfaceWrapper) ListAuditEvents(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListAuditEventsParams
+	// ------------- Optional query parameter "subject" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "subject", ctx.QueryParams(), &params.Subject, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter subject: %s", err))
+	}
+
+	// ------------- Optional query parameter "operation" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "operation", ctx.QueryParams(), &params.Operation, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter operation: %s", err))
+	}
+
+	// ------------- Optional query parameter "resourceKind" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "resourceKind", ctx.QueryParams(), &params.ResourceKind, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter resourceKind: %s", err))
+	}
+
+	// ------------- Optional query parameter "resourceName" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "resourceName", ctx.QueryParams(), &params.ResourceName, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter resourceName: %s", err))
+	}
+
+	// ------------- Optional query parameter "outcome" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "outcome", ctx.QueryParams(), &params.Outcome, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter outcome: %s", err))
+	}
+
+	// ------------- Optional query parameter "since" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "since", ctx.QueryParams(), &params.Since, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter since: %s", err))
+	}
+
+	// ------------- Optional query parameter "until" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "until", ctx.QueryParams(), &params.Until, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter until: %s", err))
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", ctx.QueryParams(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListAuditEvents(ctx, project, params)
+	return err
+}
+
 // CreateClaimBatch converts echo context to params.
 func (w *ServerInterfaceWrapper) CreateClaimBatch(ctx echo.Context) error {
 	var err error
@@ -2501,6 +3617,208 @@ func (w *ServerInterfaceWrapper) PutClaim(ctx echo.Context) error {
 	return err
 }
 
+// GetHistory converts echo context to params.
+func (w *ServerInterfaceWrapper) GetHistory(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetHistoryParams
+	// ------------- Required query parameter "address" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "address", ctx.QueryParams(), &params.Address, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter address: %s", err))
+	}
+
+	// ------------- Optional query parameter "at" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "at", ctx.QueryParams(), &params.At, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter at: %s", err))
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", ctx.QueryParams(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetHistory(ctx, project, params)
+	return err
+}
+
+// ListMembers converts echo context to params.
+func (w *ServerInterfaceWrapper) ListMembers(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListMembersParams
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", ctx.QueryParams(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListMembers(ctx, project, params)
+	return err
+}
+
+// DeleteMember converts echo context to params.
+func (w *ServerInterfaceWrapper) DeleteMember(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// ------------- Path parameter "subject" -------------
+	var subject MemberSubject
+
+	err = runtime.BindStyledParameterWithOptions("simple", "subject", ctx.Param("subject"), &subject, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter subject: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params DeleteMemberParams
+	// ------------- Optional query parameter "dryRun" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "dryRun", ctx.QueryParams(), &params.DryRun, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter dryRun: %s", err))
+	}
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch OptionalIfMatch
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for If-Match, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter If-Match: %s", err))
+		}
+
+		params.IfMatch = &IfMatch
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.DeleteMember(ctx, project, subject, params)
+	return err
+}
+
+// GetMember converts echo context to params.
+func (w *ServerInterfaceWrapper) GetMember(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// ------------- Path parameter "subject" -------------
+	var subject MemberSubject
+
+	err = runtime.BindStyledParameterWithOptions("simple", "subject", ctx.Param("subject"), &subject, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter subject: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetMember(ctx, project, subject)
+	return err
+}
+
+// PutMember converts echo context to params.
+func (w *ServerInterfaceWrapper) PutMember(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// ------------- Path parameter "subject" -------------
+	var subject MemberSubject
+
+	err = runtime.BindStyledParameterWithOptions("simple", "subject", ctx.Param("subject"), &subject, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter subject: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params PutMemberParams
+	// ------------- Optional query parameter "dryRun" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "dryRun", ctx.QueryParams(), &params.DryRun, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter dryRun: %s", err))
+	}
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch ReplaceIfMatch
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for If-Match, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter If-Match: %s", err))
+		}
+
+		params.IfMatch = &IfMatch
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.PutMember(ctx, project, subject, params)
+	return err
+}
+
 // ListPools converts echo context to params.
 func (w *ServerInterfaceWrapper) ListPools(ctx echo.Context) error {
 	var err error
@@ -2795,6 +4113,333 @@ func (w *ServerInterfaceWrapper) GetPoolFree(ctx echo.Context) error {
 	return err
 }
 
+// ListPoolGrants converts echo context to params.
+func (w *ServerInterfaceWrapper) ListPoolGrants(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// ------------- Path parameter "pool" -------------
+	var pool PoolName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "pool", ctx.Param("pool"), &pool, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter pool: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListPoolGrantsParams
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", ctx.QueryParams(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListPoolGrants(ctx, project, pool, params)
+	return err
+}
+
+// DeletePoolGrant converts echo context to params.
+func (w *ServerInterfaceWrapper) DeletePoolGrant(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// ------------- Path parameter "pool" -------------
+	var pool PoolName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "pool", ctx.Param("pool"), &pool, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter pool: %s", err))
+	}
+
+	// ------------- Path parameter "consumer" -------------
+	var consumer Consumer
+
+	err = runtime.BindStyledParameterWithOptions("simple", "consumer", ctx.Param("consumer"), &consumer, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter consumer: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params DeletePoolGrantParams
+	// ------------- Optional query parameter "dryRun" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "dryRun", ctx.QueryParams(), &params.DryRun, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter dryRun: %s", err))
+	}
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch OptionalIfMatch
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for If-Match, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter If-Match: %s", err))
+		}
+
+		params.IfMatch = &IfMatch
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.DeletePoolGrant(ctx, project, pool, consumer, params)
+	return err
+}
+
+// GetPoolGrant converts echo context to params.
+func (w *ServerInterfaceWrapper) GetPoolGrant(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// ------------- Path parameter "pool" -------------
+	var pool PoolName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "pool", ctx.Param("pool"), &pool, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter pool: %s", err))
+	}
+
+	// ------------- Path parameter "consumer" -------------
+	var consumer Consumer
+
+	err = runtime.BindStyledParameterWithOptions("simple", "consumer", ctx.Param("consumer"), &consumer, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter consumer: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetPoolGrant(ctx, project, pool, consumer)
+	return err
+}
+
+// PutPoolGrant converts echo context to params.
+func (w *ServerInterfaceWrapper) PutPoolGrant(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// ------------- Path parameter "pool" -------------
+	var pool PoolName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "pool", ctx.Param("pool"), &pool, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter pool: %s", err))
+	}
+
+	// ------------- Path parameter "consumer" -------------
+	var consumer Consumer
+
+	err = runtime.BindStyledParameterWithOptions("simple", "consumer", ctx.Param("consumer"), &consumer, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter consumer: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params PutPoolGrantParams
+	// ------------- Optional query parameter "dryRun" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "dryRun", ctx.QueryParams(), &params.DryRun, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter dryRun: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.PutPoolGrant(ctx, project, pool, consumer, params)
+	return err
+}
+
+// ListQuotas converts echo context to params.
+func (w *ServerInterfaceWrapper) ListQuotas(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListQuotasParams
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", ctx.QueryParams(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListQuotas(ctx, project, params)
+	return err
+}
+
+// DeleteQuota converts echo context to params.
+func (w *ServerInterfaceWrapper) DeleteQuota(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// ------------- Path parameter "quota" -------------
+	var quota QuotaName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "quota", ctx.Param("quota"), &quota, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter quota: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params DeleteQuotaParams
+	// ------------- Optional query parameter "dryRun" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "dryRun", ctx.QueryParams(), &params.DryRun, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter dryRun: %s", err))
+	}
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch OptionalIfMatch
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for If-Match, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter If-Match: %s", err))
+		}
+
+		params.IfMatch = &IfMatch
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.DeleteQuota(ctx, project, quota, params)
+	return err
+}
+
+// GetQuota converts echo context to params.
+func (w *ServerInterfaceWrapper) GetQuota(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// ------------- Path parameter "quota" -------------
+	var quota QuotaName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "quota", ctx.Param("quota"), &quota, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter quota: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetQuota(ctx, project, quota)
+	return err
+}
+
+// PutQuota converts echo context to params.
+func (w *ServerInterfaceWrapper) PutQuota(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// ------------- Path parameter "quota" -------------
+	var quota QuotaName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "quota", ctx.Param("quota"), &quota, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter quota: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params PutQuotaParams
+	// ------------- Optional query parameter "dryRun" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "dryRun", ctx.QueryParams(), &params.DryRun, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter dryRun: %s", err))
+	}
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch ReplaceIfMatch
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for If-Match, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter If-Match: %s", err))
+		}
+
+		params.IfMatch = &IfMatch
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.PutQuota(ctx, project, quota, params)
+	return err
+}
+
 // ListSpaces converts echo context to params.
 func (w *ServerInterfaceWrapper) ListSpaces(ctx echo.Context) error {
 	var err error
@@ -3000,12 +4645,192 @@ func (w *ServerInterfaceWrapper) PatchSpace(ctx echo.Context) error {
 	return err
 }
 
+// ListSpaceGrants converts echo context to params.
+func (w *ServerInterfaceWrapper) ListSpaceGrants(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// ------------- Path parameter "space" -------------
+	var space SpaceName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "space", ctx.Param("space"), &space, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter space: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListSpaceGrantsParams
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", ctx.QueryParams(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListSpaceGrants(ctx, project, space, params)
+	return err
+}
+
+// DeleteSpaceGrant converts echo context to params.
+func (w *ServerInterfaceWrapper) DeleteSpaceGrant(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// ------------- Path parameter "space" -------------
+	var space SpaceName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "space", ctx.Param("space"), &space, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter space: %s", err))
+	}
+
+	// ------------- Path parameter "consumer" -------------
+	var consumer Consumer
+
+	err = runtime.BindStyledParameterWithOptions("simple", "consumer", ctx.Param("consumer"), &consumer, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter consumer: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params DeleteSpaceGrantParams
+	// ------------- Optional query parameter "dryRun" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "dryRun", ctx.QueryParams(), &params.DryRun, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter dryRun: %s", err))
+	}
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch OptionalIfMatch
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for If-Match, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter If-Match: %s", err))
+		}
+
+		params.IfMatch = &IfMatch
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.DeleteSpaceGrant(ctx, project, space, consumer, params)
+	return err
+}
+
+// GetSpaceGrant converts echo context to params.
+func (w *ServerInterfaceWrapper) GetSpaceGrant(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// ------------- Path parameter "space" -------------
+	var space SpaceName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "space", ctx.Param("space"), &space, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter space: %s", err))
+	}
+
+	// ------------- Path parameter "consumer" -------------
+	var consumer Consumer
+
+	err = runtime.BindStyledParameterWithOptions("simple", "consumer", ctx.Param("consumer"), &consumer, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter consumer: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetSpaceGrant(ctx, project, space, consumer)
+	return err
+}
+
+// PutSpaceGrant converts echo context to params.
+func (w *ServerInterfaceWrapper) PutSpaceGrant(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// ------------- Path parameter "space" -------------
+	var space SpaceName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "space", ctx.Param("space"), &space, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter space: %s", err))
+	}
+
+	// ------------- Path parameter "consumer" -------------
+	var consumer Consumer
+
+	err = runtime.BindStyledParameterWithOptions("simple", "consumer", ctx.Param("consumer"), &consumer, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter consumer: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params PutSpaceGrantParams
+	// ------------- Optional query parameter "dryRun" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "dryRun", ctx.QueryParams(), &params.DryRun, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter dryRun: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.PutSpaceGrant(ctx, project, space, consumer, params)
+	return err
+}
+
 // GetVersion converts echo context to params.
 func (w *ServerInterfaceWrapper) GetVersion(ctx echo.Context) error {
 	var err error
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.GetVersion(ctx)
+	return err
+}
+
+// GetWhoami converts echo context to params.
+func (w *ServerInterfaceWrapper) GetWhoami(ctx echo.Context) error {
+	var err error
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetWhoami(ctx)
 	return err
 }
 
@@ -3061,17 +4886,37 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.DELETE(options.BaseURL+"/v1/projects/:project", wrapper.DeleteProject, options.OperationMiddlewares["deleteProject"]...)
 	router.GET(options.BaseURL+"/v1/projects/:project", wrapper.GetProject, options.OperationMiddlewares["getProject"]...)
 	router.PATCH(options.BaseURL+"/v1/projects/:project", wrapper.PatchProject, options.OperationMiddlewares["patchProject"]...)
+	router.GET(options.BaseURL+"/v1/projects/:project/members", wrapper.ListMembers, options.OperationMiddlewares["listMembers"]...)
+	router.DELETE(options.BaseURL+"/v1/projects/:project/members/:subject", wrapper.DeleteMember, options.OperationMiddlewares["deleteMember"]...)
+	router.GET(options.BaseURL+"/v1/projects/:project/members/:subject", wrapper.GetMember, options.OperationMiddlewares["getMember"]...)
+	router.PUT(options.BaseURL+"/v1/projects/:project/members/:subject", wrapper.PutMember, options.OperationMiddlewares["putMember"]...)
+	router.GET(options.BaseURL+"/v1/projects/:project/api-keys", wrapper.ListAPIKeys, options.OperationMiddlewares["listApiKeys"]...)
+	router.POST(options.BaseURL+"/v1/projects/:project/api-keys", wrapper.CreateAPIKey, options.OperationMiddlewares["createApiKey"]...)
+	router.DELETE(options.BaseURL+"/v1/projects/:project/api-keys/:key", wrapper.DeleteAPIKey, options.OperationMiddlewares["deleteApiKey"]...)
+	router.GET(options.BaseURL+"/v1/projects/:project/api-keys/:key", wrapper.GetAPIKey, options.OperationMiddlewares["getApiKey"]...)
+	router.GET(options.BaseURL+"/v1/projects/:project/quotas", wrapper.ListQuotas, options.OperationMiddlewares["listQuotas"]...)
+	router.DELETE(options.BaseURL+"/v1/projects/:project/quotas/:quota", wrapper.DeleteQuota, options.OperationMiddlewares["deleteQuota"]...)
+	router.GET(options.BaseURL+"/v1/projects/:project/quotas/:quota", wrapper.GetQuota, options.OperationMiddlewares["getQuota"]...)
+	router.PUT(options.BaseURL+"/v1/projects/:project/quotas/:quota", wrapper.PutQuota, options.OperationMiddlewares["putQuota"]...)
 	router.GET(options.BaseURL+"/v1/projects/:project/spaces", wrapper.ListSpaces, options.OperationMiddlewares["listSpaces"]...)
 	router.POST(options.BaseURL+"/v1/projects/:project/spaces", wrapper.CreateSpace, options.OperationMiddlewares["createSpace"]...)
 	router.DELETE(options.BaseURL+"/v1/projects/:project/spaces/:space", wrapper.DeleteSpace, options.OperationMiddlewares["deleteSpace"]...)
 	router.GET(options.BaseURL+"/v1/projects/:project/spaces/:space", wrapper.GetSpace, options.OperationMiddlewares["getSpace"]...)
 	router.PATCH(options.BaseURL+"/v1/projects/:project/spaces/:space", wrapper.PatchSpace, options.OperationMiddlewares["patchSpace"]...)
+	router.GET(options.BaseURL+"/v1/projects/:project/spaces/:space/grants", wrapper.ListSpaceGrants, options.OperationMiddlewares["listSpaceGrants"]...)
+	router.DELETE(options.BaseURL+"/v1/projects/:project/spaces/:space/grants/:consumer", wrapper.DeleteSpaceGrant, options.OperationMiddlewares["deleteSpaceGrant"]...)
+	router.GET(options.BaseURL+"/v1/projects/:project/spaces/:space/grants/:consumer", wrapper.GetSpaceGrant, options.OperationMiddlewares["getSpaceGrant"]...)
+	router.PUT(options.BaseURL+"/v1/projects/:project/spaces/:space/grants/:consumer", wrapper.PutSpaceGrant, options.OperationMiddlewares["putSpaceGrant"]...)
 	router.GET(options.BaseURL+"/v1/projects/:project/pools", wrapper.ListPools, options.OperationMiddlewares["listPools"]...)
 	router.POST(options.BaseURL+"/v1/projects/:project/pools", wrapper.CreatePool, options.OperationMiddlewares["createPool"]...)
 	router.DELETE(options.BaseURL+"/v1/projects/:project/pools/:pool", wrapper.DeletePool, options.OperationMiddlewares["deletePool"]...)
 	router.GET(options.BaseURL+"/v1/projects/:project/pools/:pool", wrapper.GetPool, options.OperationMiddlewares["getPool"]...)
 	router.PATCH(options.BaseURL+"/v1/projects/:project/pools/:pool", wrapper.PatchPool, options.OperationMiddlewares["patchPool"]...)
 	router.GET(options.BaseURL+"/v1/projects/:project/pools/:pool/free", wrapper.GetPoolFree, options.OperationMiddlewares["getPoolFree"]...)
+	router.GET(options.BaseURL+"/v1/projects/:project/pools/:pool/grants", wrapper.ListPoolGrants, options.OperationMiddlewares["listPoolGrants"]...)
+	router.DELETE(options.BaseURL+"/v1/projects/:project/pools/:pool/grants/:consumer", wrapper.DeletePoolGrant, options.OperationMiddlewares["deletePoolGrant"]...)
+	router.GET(options.BaseURL+"/v1/projects/:project/pools/:pool/grants/:consumer", wrapper.GetPoolGrant, options.OperationMiddlewares["getPoolGrant"]...)
+	router.PUT(options.BaseURL+"/v1/projects/:project/pools/:pool/grants/:consumer", wrapper.PutPoolGrant, options.OperationMiddlewares["putPoolGrant"]...)
 	router.GET(options.BaseURL+"/v1/projects/:project/claims", wrapper.ListClaims, options.OperationMiddlewares["listClaims"]...)
 	router.POST(options.BaseURL+"/v1/projects/:project/claims", wrapper.CreateClaim, options.OperationMiddlewares["createClaim"]...)
 	router.DELETE(options.BaseURL+"/v1/projects/:project/claims/:claim", wrapper.DeleteClaim, options.OperationMiddlewares["deleteClaim"]...)
@@ -3082,6 +4927,9 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.GET(options.BaseURL+"/v1/projects/:project/allocations", wrapper.ListAllocations, options.OperationMiddlewares["listAllocations"]...)
 	router.DELETE(options.BaseURL+"/v1/projects/:project/allocations/:allocation", wrapper.DeleteAllocation, options.OperationMiddlewares["deleteAllocation"]...)
 	router.GET(options.BaseURL+"/v1/projects/:project/allocations/:allocation", wrapper.GetAllocation, options.OperationMiddlewares["getAllocation"]...)
+	router.GET(options.BaseURL+"/v1/projects/:project/audit-events", wrapper.ListAuditEvents, options.OperationMiddlewares["listAuditEvents"]...)
+	router.GET(options.BaseURL+"/v1/projects/:project/history", wrapper.GetHistory, options.OperationMiddlewares["getHistory"]...)
+	router.GET(options.BaseURL+"/v1/whoami", wrapper.GetWhoami, options.OperationMiddlewares["getWhoami"]...)
 	router.GET(options.BaseURL+"/v1/version", wrapper.GetVersion, options.OperationMiddlewares["getVersion"]...)
 	router.GET(options.BaseURL+"/healthz", wrapper.GetHealth, options.OperationMiddlewares["getHealth"]...)
 	router.GET(options.BaseURL+"/readyz", wrapper.GetReadiness, options.OperationMiddlewares["getReadiness"]...)
@@ -3113,6 +4961,8 @@ type ImmutableFieldApplicationProblemPlusJSONResponse Problem
 
 type InternalErrorApplicationProblemPlusJSONResponse Problem
 
+type LastAdminApplicationProblemPlusJSONResponse Problem
+
 type NameTakenApplicationProblemPlusJSONResponse Problem
 
 type NotAcceptableApplicationProblemPlusJSONResponse Problem
@@ -3135,7 +4985,9 @@ type PreconditionRequiredApplicationProblemPlusJSONResponse Problem
 type PutCarvingRefusedApplicationProblemPlusJSONResponse Problem
 
 type TooManyRequestsResponseHeaders struct {
-	RetryAfter *int
+	RateLimit       *string
+	RateLimitPolicy *string
+	RetryAfter      *int
 }
 type TooManyRequestsApplicationProblemPlusJSONResponse struct {
 	Body Problem
@@ -3436,6 +5288,12 @@ func (response ListProjects429ApplicationProblemPlusJSONResponse) VisitListProje
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
 	if response.Headers.RetryAfter != nil {
 		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
@@ -3678,6 +5536,12 @@ func (response CreateProject429ApplicationProblemPlusJSONResponse) VisitCreatePr
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
 	if response.Headers.RetryAfter != nil {
 		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
@@ -3883,6 +5747,12 @@ func (response DeleteProject429ApplicationProblemPlusJSONResponse) VisitDeletePr
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
 	if response.Headers.RetryAfter != nil {
 		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
@@ -4066,6 +5936,12 @@ func (response GetProject429ApplicationProblemPlusJSONResponse) VisitGetProjectR
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
 	if response.Headers.RetryAfter != nil {
 		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
@@ -4338,6 +6214,12 @@ func (response PatchProject429ApplicationProblemPlusJSONResponse) VisitPatchProj
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
 	if response.Headers.RetryAfter != nil {
 		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
@@ -4514,6 +6396,12 @@ func (response ListAllocations429ApplicationProblemPlusJSONResponse) VisitListAl
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
 	if response.Headers.RetryAfter != nil {
 		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
@@ -4720,6 +6608,12 @@ func (response DeleteAllocation429ApplicationProblemPlusJSONResponse) VisitDelet
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
 	if response.Headers.RetryAfter != nil {
 		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
@@ -4904,6 +6798,12 @@ func (response GetAllocation429ApplicationProblemPlusJSONResponse) VisitGetAlloc
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
 	if response.Headers.RetryAfter != nil {
 		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
@@ -4952,6 +6852,1039 @@ type GetAllocation504ApplicationProblemPlusJSONResponse struct {
 }
 
 func (response GetAllocation504ApplicationProblemPlusJSONResponse) VisitGetAllocationResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(504)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListAPIKeysRequestObject struct {
+	Project ProjectName `json:"project"`
+	Params  ListAPIKeysParams
+}
+
+type ListAPIKeysResponseObject interface {
+	VisitListAPIKeysResponse(w http.ResponseWriter) error
+}
+
+type ListAPIKeys200JSONResponse APIKeyList
+
+func (response ListAPIKeys200JSONResponse) VisitListAPIKeysResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListAPIKeys400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response ListAPIKeys400ApplicationProblemPlusJSONResponse) VisitListAPIKeysResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListAPIKeys401ApplicationProblemPlusJSONResponse struct {
+	UnauthenticatedApplicationProblemPlusJSONResponse
+}
+
+func (response ListAPIKeys401ApplicationProblemPlusJSONResponse) VisitListAPIKeysResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListAPIKeys403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response ListAPIKeys403ApplicationProblemPlusJSONResponse) VisitListAPIKeysResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListAPIKeys404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response ListAPIKeys404ApplicationProblemPlusJSONResponse) VisitListAPIKeysResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListAPIKeys406ApplicationProblemPlusJSONResponse struct {
+	NotAcceptableApplicationProblemPlusJSONResponse
+}
+
+func (response ListAPIKeys406ApplicationProblemPlusJSONResponse) VisitListAPIKeysResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(406)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListAPIKeys429ApplicationProblemPlusJSONResponse struct {
+	TooManyRequestsApplicationProblemPlusJSONResponse
+}
+
+func (response ListAPIKeys429ApplicationProblemPlusJSONResponse) VisitListAPIKeysResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListAPIKeys500ApplicationProblemPlusJSONResponse struct {
+	InternalErrorApplicationProblemPlusJSONResponse
+}
+
+func (response ListAPIKeys500ApplicationProblemPlusJSONResponse) VisitListAPIKeysResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListAPIKeys503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response ListAPIKeys503ApplicationProblemPlusJSONResponse) VisitListAPIKeysResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListAPIKeys504ApplicationProblemPlusJSONResponse struct {
+	DeadlineExceededApplicationProblemPlusJSONResponse
+}
+
+func (response ListAPIKeys504ApplicationProblemPlusJSONResponse) VisitListAPIKeysResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(504)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateAPIKeyRequestObject struct {
+	Project ProjectName `json:"project"`
+	Params  CreateAPIKeyParams
+	Body    *CreateAPIKeyJSONRequestBody
+}
+
+type CreateAPIKeyResponseObject interface {
+	VisitCreateAPIKeyResponse(w http.ResponseWriter) error
+}
+
+type CreateAPIKey201ResponseHeaders struct {
+	DryRun              *bool
+	ETag                string
+	IdempotencyReplayed *bool
+	Location            string
+}
+
+type CreateAPIKey201JSONResponse struct {
+	Body    APIKey
+	Headers CreateAPIKey201ResponseHeaders
+}
+
+func (response CreateAPIKey201JSONResponse) VisitCreateAPIKeyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.DryRun != nil {
+		w.Header().Set("Dry-Run", fmt.Sprint(*response.Headers.DryRun))
+	}
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	if response.Headers.IdempotencyReplayed != nil {
+		w.Header().Set("Idempotency-Replayed", fmt.Sprint(*response.Headers.IdempotencyReplayed))
+	}
+	w.Header().Set("Location", fmt.Sprint(response.Headers.Location))
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateAPIKey400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response CreateAPIKey400ApplicationProblemPlusJSONResponse) VisitCreateAPIKeyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateAPIKey401ApplicationProblemPlusJSONResponse struct {
+	UnauthenticatedApplicationProblemPlusJSONResponse
+}
+
+func (response CreateAPIKey401ApplicationProblemPlusJSONResponse) VisitCreateAPIKeyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateAPIKey403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response CreateAPIKey403ApplicationProblemPlusJSONResponse) VisitCreateAPIKeyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateAPIKey404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response CreateAPIKey404ApplicationProblemPlusJSONResponse) VisitCreateAPIKeyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateAPIKey406ApplicationProblemPlusJSONResponse struct {
+	NotAcceptableApplicationProblemPlusJSONResponse
+}
+
+func (response CreateAPIKey406ApplicationProblemPlusJSONResponse) VisitCreateAPIKeyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(406)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateAPIKey409ApplicationProblemPlusJSONResponse struct {
+	NameTakenApplicationProblemPlusJSONResponse
+}
+
+func (response CreateAPIKey409ApplicationProblemPlusJSONResponse) VisitCreateAPIKeyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(409)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateAPIKey413ApplicationProblemPlusJSONResponse struct {
+	PayloadTooLargeApplicationProblemPlusJSONResponse
+}
+
+func (response CreateAPIKey413ApplicationProblemPlusJSONResponse) VisitCreateAPIKeyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(413)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateAPIKey415ApplicationProblemPlusJSONResponse struct {
+	UnsupportedMediaTypeApplicationProblemPlusJSONResponse
+}
+
+func (response CreateAPIKey415ApplicationProblemPlusJSONResponse) VisitCreateAPIKeyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(415)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateAPIKey422ApplicationProblemPlusJSONResponse struct {
+	IdempotencyMismatchApplicationProblemPlusJSONResponse
+}
+
+func (response CreateAPIKey422ApplicationProblemPlusJSONResponse) VisitCreateAPIKeyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(422)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateAPIKey429ApplicationProblemPlusJSONResponse struct {
+	TooManyRequestsApplicationProblemPlusJSONResponse
+}
+
+func (response CreateAPIKey429ApplicationProblemPlusJSONResponse) VisitCreateAPIKeyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateAPIKey500ApplicationProblemPlusJSONResponse struct {
+	InternalErrorApplicationProblemPlusJSONResponse
+}
+
+func (response CreateAPIKey500ApplicationProblemPlusJSONResponse) VisitCreateAPIKeyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateAPIKey503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response CreateAPIKey503ApplicationProblemPlusJSONResponse) VisitCreateAPIKeyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateAPIKey504ApplicationProblemPlusJSONResponse struct {
+	DeadlineExceededApplicationProblemPlusJSONResponse
+}
+
+func (response CreateAPIKey504ApplicationProblemPlusJSONResponse) VisitCreateAPIKeyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(504)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteAPIKeyRequestObject struct {
+	Project ProjectName `json:"project"`
+	Key     KeyName     `json:"key"`
+	Params  DeleteAPIKeyParams
+}
+
+type DeleteAPIKeyResponseObject interface {
+	VisitDeleteAPIKeyResponse(w http.ResponseWriter) error
+}
+
+type DeleteAPIKey204Response = DeletedResponse
+
+func (response DeleteAPIKey204Response) VisitDeleteAPIKeyResponse(w http.ResponseWriter) error {
+	if response.Headers.DryRun != nil {
+		w.Header().Set("Dry-Run", fmt.Sprint(*response.Headers.DryRun))
+	}
+	w.WriteHeader(204)
+	return nil
+}
+
+type DeleteAPIKey400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response DeleteAPIKey400ApplicationProblemPlusJSONResponse) VisitDeleteAPIKeyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteAPIKey401ApplicationProblemPlusJSONResponse struct {
+	UnauthenticatedApplicationProblemPlusJSONResponse
+}
+
+func (response DeleteAPIKey401ApplicationProblemPlusJSONResponse) VisitDeleteAPIKeyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteAPIKey403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response DeleteAPIKey403ApplicationProblemPlusJSONResponse) VisitDeleteAPIKeyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteAPIKey404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response DeleteAPIKey404ApplicationProblemPlusJSONResponse) VisitDeleteAPIKeyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteAPIKey406ApplicationProblemPlusJSONResponse struct {
+	NotAcceptableApplicationProblemPlusJSONResponse
+}
+
+func (response DeleteAPIKey406ApplicationProblemPlusJSONResponse) VisitDeleteAPIKeyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(406)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteAPIKey409ApplicationProblemPlusJSONResponse struct {
+	LastAdminApplicationProblemPlusJSONResponse
+}
+
+func (response DeleteAPIKey409ApplicationProblemPlusJSONResponse) VisitDeleteAPIKeyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(409)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteAPIKey412ApplicationProblemPlusJSONResponse struct {
+	PreconditionFailedApplicationProblemPlusJSONResponse
+}
+
+func (response DeleteAPIKey412ApplicationProblemPlusJSONResponse) VisitDeleteAPIKeyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.ETag != nil {
+		w.Header().Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
+	w.WriteHeader(412)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteAPIKey429ApplicationProblemPlusJSONResponse struct {
+	TooManyRequestsApplicationProblemPlusJSONResponse
+}
+
+func (response DeleteAPIKey429ApplicationProblemPlusJSONResponse) VisitDeleteAPIKeyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteAPIKey500ApplicationProblemPlusJSONResponse struct {
+	InternalErrorApplicationProblemPlusJSONResponse
+}
+
+func (response DeleteAPIKey500ApplicationProblemPlusJSONResponse) VisitDeleteAPIKeyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteAPIKey503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response DeleteAPIKey503ApplicationProblemPlusJSONResponse) VisitDeleteAPIKeyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteAPIKey504ApplicationProblemPlusJSONResponse struct {
+	DeadlineExceededApplicationProblemPlusJSONResponse
+}
+
+func (response DeleteAPIKey504ApplicationProblemPlusJSONResponse) VisitDeleteAPIKeyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(504)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetAPIKeyRequestObject struct {
+	Project ProjectName `json:"project"`
+	Key     KeyName     `json:"key"`
+}
+
+type GetAPIKeyResponseObject interface {
+	VisitGetAPIKeyResponse(w http.ResponseWriter) error
+}
+
+type GetAPIKey200ResponseHeaders struct {
+	ETag string
+}
+
+type GetAPIKey200JSONResponse struct {
+	Body    APIKey
+	Headers GetAPIKey200ResponseHeaders
+}
+
+func (response GetAPIKey200JSONResponse) VisitGetAPIKeyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetAPIKey400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response GetAPIKey400ApplicationProblemPlusJSONResponse) VisitGetAPIKeyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetAPIKey401ApplicationProblemPlusJSONResponse struct {
+	UnauthenticatedApplicationProblemPlusJSONResponse
+}
+
+func (response GetAPIKey401ApplicationProblemPlusJSONResponse) VisitGetAPIKeyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetAPIKey403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response GetAPIKey403ApplicationProblemPlusJSONResponse) VisitGetAPIKeyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetAPIKey404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response GetAPIKey404ApplicationProblemPlusJSONResponse) VisitGetAPIKeyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetAPIKey406ApplicationProblemPlusJSONResponse struct {
+	NotAcceptableApplicationProblemPlusJSONResponse
+}
+
+func (response GetAPIKey406ApplicationProblemPlusJSONResponse) VisitGetAPIKeyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(406)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetAPIKey429ApplicationProblemPlusJSONResponse struct {
+	TooManyRequestsApplicationProblemPlusJSONResponse
+}
+
+func (response GetAPIKey429ApplicationProblemPlusJSONResponse) VisitGetAPIKeyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetAPIKey500ApplicationProblemPlusJSONResponse struct {
+	InternalErrorApplicationProblemPlusJSONResponse
+}
+
+func (response GetAPIKey500ApplicationProblemPlusJSONResponse) VisitGetAPIKeyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetAPIKey503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response GetAPIKey503ApplicationProblemPlusJSONResponse) VisitGetAPIKeyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetAPIKey504ApplicationProblemPlusJSONResponse struct {
+	DeadlineExceededApplicationProblemPlusJSONResponse
+}
+
+func (response GetAPIKey504ApplicationProblemPlusJSONResponse) VisitGetAPIKeyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(504)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListAuditEventsRequestObject struct {
+	Project ProjectName `json:"project"`
+	Params  ListAuditEventsParams
+}
+
+type ListAuditEventsResponseObject interface {
+	VisitListAuditEventsResponse(w http.ResponseWriter) error
+}
+
+type ListAuditEvents200JSONResponse AuditEventList
+
+func (response ListAuditEvents200JSONResponse) VisitListAuditEventsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListAuditEvents400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response ListAuditEvents400ApplicationProblemPlusJSONResponse) VisitListAuditEventsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListAuditEvents401ApplicationProblemPlusJSONResponse struct {
+	UnauthenticatedApplicationProblemPlusJSONResponse
+}
+
+func (response ListAuditEvents401ApplicationProblemPlusJSONResponse) VisitListAuditEventsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListAuditEvents403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response ListAuditEvents403ApplicationProblemPlusJSONResponse) VisitListAuditEventsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListAuditEvents404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response ListAuditEvents404ApplicationProblemPlusJSONResponse) VisitListAuditEventsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListAuditEvents406ApplicationProblemPlusJSONResponse struct {
+	NotAcceptableApplicationProblemPlusJSONResponse
+}
+
+func (response ListAuditEvents406ApplicationProblemPlusJSONResponse) VisitListAuditEventsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(406)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListAuditEvents429ApplicationProblemPlusJSONResponse struct {
+	TooManyRequestsApplicationProblemPlusJSONResponse
+}
+
+func (response ListAuditEvents429ApplicationProblemPlusJSONResponse) VisitListAuditEventsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListAuditEvents500ApplicationProblemPlusJSONResponse struct {
+	InternalErrorApplicationProblemPlusJSONResponse
+}
+
+func (response ListAuditEvents500ApplicationProblemPlusJSONResponse) VisitListAuditEventsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListAuditEvents503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response ListAuditEvents503ApplicationProblemPlusJSONResponse) VisitListAuditEventsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListAuditEvents504ApplicationProblemPlusJSONResponse struct {
+	DeadlineExceededApplicationProblemPlusJSONResponse
+}
+
+func (response ListAuditEvents504ApplicationProblemPlusJSONResponse) VisitListAuditEventsResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
@@ -5159,6 +8092,12 @@ func (response CreateClaimBatch429ApplicationProblemPlusJSONResponse) VisitCreat
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
 	if response.Headers.RetryAfter != nil {
 		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
@@ -5335,6 +8274,12 @@ func (response ListClaims429ApplicationProblemPlusJSONResponse) VisitListClaimsR
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
 	if response.Headers.RetryAfter != nil {
 		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
@@ -5594,6 +8539,12 @@ func (response CreateClaim429ApplicationProblemPlusJSONResponse) VisitCreateClai
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
 	if response.Headers.RetryAfter != nil {
 		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
@@ -5786,6 +8737,12 @@ func (response DeleteClaim429ApplicationProblemPlusJSONResponse) VisitDeleteClai
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
 	if response.Headers.RetryAfter != nil {
 		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
@@ -5970,6 +8927,12 @@ func (response GetClaim429ApplicationProblemPlusJSONResponse) VisitGetClaimRespo
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
 	if response.Headers.RetryAfter != nil {
 		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
@@ -6243,6 +9206,12 @@ func (response PatchClaim429ApplicationProblemPlusJSONResponse) VisitPatchClaimR
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
 	if response.Headers.RetryAfter != nil {
 		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
@@ -6525,6 +9494,12 @@ func (response PutClaim429ApplicationProblemPlusJSONResponse) VisitPutClaimRespo
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
 	if response.Headers.RetryAfter != nil {
 		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
@@ -6573,6 +9548,1065 @@ type PutClaim504ApplicationProblemPlusJSONResponse struct {
 }
 
 func (response PutClaim504ApplicationProblemPlusJSONResponse) VisitPutClaimResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(504)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetHistoryRequestObject struct {
+	Project ProjectName `json:"project"`
+	Params  GetHistoryParams
+}
+
+type GetHistoryResponseObject interface {
+	VisitGetHistoryResponse(w http.ResponseWriter) error
+}
+
+type GetHistory200JSONResponse HistoryEntryList
+
+func (response GetHistory200JSONResponse) VisitGetHistoryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetHistory400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response GetHistory400ApplicationProblemPlusJSONResponse) VisitGetHistoryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetHistory401ApplicationProblemPlusJSONResponse struct {
+	UnauthenticatedApplicationProblemPlusJSONResponse
+}
+
+func (response GetHistory401ApplicationProblemPlusJSONResponse) VisitGetHistoryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetHistory403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response GetHistory403ApplicationProblemPlusJSONResponse) VisitGetHistoryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetHistory404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response GetHistory404ApplicationProblemPlusJSONResponse) VisitGetHistoryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetHistory406ApplicationProblemPlusJSONResponse struct {
+	NotAcceptableApplicationProblemPlusJSONResponse
+}
+
+func (response GetHistory406ApplicationProblemPlusJSONResponse) VisitGetHistoryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(406)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetHistory429ApplicationProblemPlusJSONResponse struct {
+	TooManyRequestsApplicationProblemPlusJSONResponse
+}
+
+func (response GetHistory429ApplicationProblemPlusJSONResponse) VisitGetHistoryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetHistory500ApplicationProblemPlusJSONResponse struct {
+	InternalErrorApplicationProblemPlusJSONResponse
+}
+
+func (response GetHistory500ApplicationProblemPlusJSONResponse) VisitGetHistoryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetHistory503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response GetHistory503ApplicationProblemPlusJSONResponse) VisitGetHistoryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetHistory504ApplicationProblemPlusJSONResponse struct {
+	DeadlineExceededApplicationProblemPlusJSONResponse
+}
+
+func (response GetHistory504ApplicationProblemPlusJSONResponse) VisitGetHistoryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(504)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListMembersRequestObject struct {
+	Project ProjectName `json:"project"`
+	Params  ListMembersParams
+}
+
+type ListMembersResponseObject interface {
+	VisitListMembersResponse(w http.ResponseWriter) error
+}
+
+type ListMembers200JSONResponse MemberList
+
+func (response ListMembers200JSONResponse) VisitListMembersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListMembers400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response ListMembers400ApplicationProblemPlusJSONResponse) VisitListMembersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListMembers401ApplicationProblemPlusJSONResponse struct {
+	UnauthenticatedApplicationProblemPlusJSONResponse
+}
+
+func (response ListMembers401ApplicationProblemPlusJSONResponse) VisitListMembersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListMembers403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response ListMembers403ApplicationProblemPlusJSONResponse) VisitListMembersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListMembers404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response ListMembers404ApplicationProblemPlusJSONResponse) VisitListMembersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListMembers406ApplicationProblemPlusJSONResponse struct {
+	NotAcceptableApplicationProblemPlusJSONResponse
+}
+
+func (response ListMembers406ApplicationProblemPlusJSONResponse) VisitListMembersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(406)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListMembers429ApplicationProblemPlusJSONResponse struct {
+	TooManyRequestsApplicationProblemPlusJSONResponse
+}
+
+func (response ListMembers429ApplicationProblemPlusJSONResponse) VisitListMembersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListMembers500ApplicationProblemPlusJSONResponse struct {
+	InternalErrorApplicationProblemPlusJSONResponse
+}
+
+func (response ListMembers500ApplicationProblemPlusJSONResponse) VisitListMembersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListMembers503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response ListMembers503ApplicationProblemPlusJSONResponse) VisitListMembersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListMembers504ApplicationProblemPlusJSONResponse struct {
+	DeadlineExceededApplicationProblemPlusJSONResponse
+}
+
+func (response ListMembers504ApplicationProblemPlusJSONResponse) VisitListMembersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(504)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteMemberRequestObject struct {
+	Project ProjectName   `json:"project"`
+	Subject MemberSubject `json:"subject"`
+	Params  DeleteMemberParams
+}
+
+type DeleteMemberResponseObject interface {
+	VisitDeleteMemberResponse(w http.ResponseWriter) error
+}
+
+type DeleteMember204Response = DeletedResponse
+
+func (response DeleteMember204Response) VisitDeleteMemberResponse(w http.ResponseWriter) error {
+	if response.Headers.DryRun != nil {
+		w.Header().Set("Dry-Run", fmt.Sprint(*response.Headers.DryRun))
+	}
+	w.WriteHeader(204)
+	return nil
+}
+
+type DeleteMember400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response DeleteMember400ApplicationProblemPlusJSONResponse) VisitDeleteMemberResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteMember401ApplicationProblemPlusJSONResponse struct {
+	UnauthenticatedApplicationProblemPlusJSONResponse
+}
+
+func (response DeleteMember401ApplicationProblemPlusJSONResponse) VisitDeleteMemberResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteMember403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response DeleteMember403ApplicationProblemPlusJSONResponse) VisitDeleteMemberResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteMember404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response DeleteMember404ApplicationProblemPlusJSONResponse) VisitDeleteMemberResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteMember406ApplicationProblemPlusJSONResponse struct {
+	NotAcceptableApplicationProblemPlusJSONResponse
+}
+
+func (response DeleteMember406ApplicationProblemPlusJSONResponse) VisitDeleteMemberResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(406)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteMember409ApplicationProblemPlusJSONResponse struct {
+	LastAdminApplicationProblemPlusJSONResponse
+}
+
+func (response DeleteMember409ApplicationProblemPlusJSONResponse) VisitDeleteMemberResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(409)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteMember412ApplicationProblemPlusJSONResponse struct {
+	PreconditionFailedApplicationProblemPlusJSONResponse
+}
+
+func (response DeleteMember412ApplicationProblemPlusJSONResponse) VisitDeleteMemberResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.ETag != nil {
+		w.Header().Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
+	w.WriteHeader(412)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteMember429ApplicationProblemPlusJSONResponse struct {
+	TooManyRequestsApplicationProblemPlusJSONResponse
+}
+
+func (response DeleteMember429ApplicationProblemPlusJSONResponse) VisitDeleteMemberResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteMember500ApplicationProblemPlusJSONResponse struct {
+	InternalErrorApplicationProblemPlusJSONResponse
+}
+
+func (response DeleteMember500ApplicationProblemPlusJSONResponse) VisitDeleteMemberResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteMember503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response DeleteMember503ApplicationProblemPlusJSONResponse) VisitDeleteMemberResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteMember504ApplicationProblemPlusJSONResponse struct {
+	DeadlineExceededApplicationProblemPlusJSONResponse
+}
+
+func (response DeleteMember504ApplicationProblemPlusJSONResponse) VisitDeleteMemberResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(504)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetMemberRequestObject struct {
+	Project ProjectName   `json:"project"`
+	Subject MemberSubject `json:"subject"`
+}
+
+type GetMemberResponseObject interface {
+	VisitGetMemberResponse(w http.ResponseWriter) error
+}
+
+type GetMember200ResponseHeaders struct {
+	ETag string
+}
+
+type GetMember200JSONResponse struct {
+	Body    Member
+	Headers GetMember200ResponseHeaders
+}
+
+func (response GetMember200JSONResponse) VisitGetMemberResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetMember400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response GetMember400ApplicationProblemPlusJSONResponse) VisitGetMemberResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetMember401ApplicationProblemPlusJSONResponse struct {
+	UnauthenticatedApplicationProblemPlusJSONResponse
+}
+
+func (response GetMember401ApplicationProblemPlusJSONResponse) VisitGetMemberResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetMember403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response GetMember403ApplicationProblemPlusJSONResponse) VisitGetMemberResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetMember404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response GetMember404ApplicationProblemPlusJSONResponse) VisitGetMemberResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetMember406ApplicationProblemPlusJSONResponse struct {
+	NotAcceptableApplicationProblemPlusJSONResponse
+}
+
+func (response GetMember406ApplicationProblemPlusJSONResponse) VisitGetMemberResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(406)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetMember429ApplicationProblemPlusJSONResponse struct {
+	TooManyRequestsApplicationProblemPlusJSONResponse
+}
+
+func (response GetMember429ApplicationProblemPlusJSONResponse) VisitGetMemberResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetMember500ApplicationProblemPlusJSONResponse struct {
+	InternalErrorApplicationProblemPlusJSONResponse
+}
+
+func (response GetMember500ApplicationProblemPlusJSONResponse) VisitGetMemberResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetMember503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response GetMember503ApplicationProblemPlusJSONResponse) VisitGetMemberResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetMember504ApplicationProblemPlusJSONResponse struct {
+	DeadlineExceededApplicationProblemPlusJSONResponse
+}
+
+func (response GetMember504ApplicationProblemPlusJSONResponse) VisitGetMemberResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(504)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutMemberRequestObject struct {
+	Project ProjectName   `json:"project"`
+	Subject MemberSubject `json:"subject"`
+	Params  PutMemberParams
+	Body    *PutMemberJSONRequestBody
+}
+
+type PutMemberResponseObject interface {
+	VisitPutMemberResponse(w http.ResponseWriter) error
+}
+
+type PutMember200ResponseHeaders struct {
+	DryRun *bool
+	ETag   string
+}
+
+type PutMember200JSONResponse struct {
+	Body    Member
+	Headers PutMember200ResponseHeaders
+}
+
+func (response PutMember200JSONResponse) VisitPutMemberResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.DryRun != nil {
+		w.Header().Set("Dry-Run", fmt.Sprint(*response.Headers.DryRun))
+	}
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutMember201ResponseHeaders struct {
+	DryRun   *bool
+	ETag     string
+	Location string
+}
+
+type PutMember201JSONResponse struct {
+	Body    Member
+	Headers PutMember201ResponseHeaders
+}
+
+func (response PutMember201JSONResponse) VisitPutMemberResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.DryRun != nil {
+		w.Header().Set("Dry-Run", fmt.Sprint(*response.Headers.DryRun))
+	}
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.Header().Set("Location", fmt.Sprint(response.Headers.Location))
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutMember400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response PutMember400ApplicationProblemPlusJSONResponse) VisitPutMemberResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutMember401ApplicationProblemPlusJSONResponse struct {
+	UnauthenticatedApplicationProblemPlusJSONResponse
+}
+
+func (response PutMember401ApplicationProblemPlusJSONResponse) VisitPutMemberResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutMember403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response PutMember403ApplicationProblemPlusJSONResponse) VisitPutMemberResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutMember404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response PutMember404ApplicationProblemPlusJSONResponse) VisitPutMemberResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutMember406ApplicationProblemPlusJSONResponse struct {
+	NotAcceptableApplicationProblemPlusJSONResponse
+}
+
+func (response PutMember406ApplicationProblemPlusJSONResponse) VisitPutMemberResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(406)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutMember409ApplicationProblemPlusJSONResponse struct {
+	LastAdminApplicationProblemPlusJSONResponse
+}
+
+func (response PutMember409ApplicationProblemPlusJSONResponse) VisitPutMemberResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(409)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutMember412ApplicationProblemPlusJSONResponse struct {
+	PreconditionFailedApplicationProblemPlusJSONResponse
+}
+
+func (response PutMember412ApplicationProblemPlusJSONResponse) VisitPutMemberResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.ETag != nil {
+		w.Header().Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
+	w.WriteHeader(412)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutMember413ApplicationProblemPlusJSONResponse struct {
+	PayloadTooLargeApplicationProblemPlusJSONResponse
+}
+
+func (response PutMember413ApplicationProblemPlusJSONResponse) VisitPutMemberResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(413)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutMember415ApplicationProblemPlusJSONResponse struct {
+	UnsupportedMediaTypeApplicationProblemPlusJSONResponse
+}
+
+func (response PutMember415ApplicationProblemPlusJSONResponse) VisitPutMemberResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(415)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutMember429ApplicationProblemPlusJSONResponse struct {
+	TooManyRequestsApplicationProblemPlusJSONResponse
+}
+
+func (response PutMember429ApplicationProblemPlusJSONResponse) VisitPutMemberResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutMember500ApplicationProblemPlusJSONResponse struct {
+	InternalErrorApplicationProblemPlusJSONResponse
+}
+
+func (response PutMember500ApplicationProblemPlusJSONResponse) VisitPutMemberResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutMember503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response PutMember503ApplicationProblemPlusJSONResponse) VisitPutMemberResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutMember504ApplicationProblemPlusJSONResponse struct {
+	DeadlineExceededApplicationProblemPlusJSONResponse
+}
+
+func (response PutMember504ApplicationProblemPlusJSONResponse) VisitPutMemberResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
@@ -6701,6 +10735,12 @@ func (response ListPools429ApplicationProblemPlusJSONResponse) VisitListPoolsRes
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
 	if response.Headers.RetryAfter != nil {
 		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
@@ -6956,6 +10996,12 @@ func (response CreatePool429ApplicationProblemPlusJSONResponse) VisitCreatePoolR
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
 	if response.Headers.RetryAfter != nil {
 		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
@@ -7162,6 +11208,12 @@ func (response DeletePool429ApplicationProblemPlusJSONResponse) VisitDeletePoolR
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
 	if response.Headers.RetryAfter != nil {
 		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
@@ -7346,6 +11398,12 @@ func (response GetPool429ApplicationProblemPlusJSONResponse) VisitGetPoolRespons
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
 	if response.Headers.RetryAfter != nil {
 		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
@@ -7631,6 +11689,12 @@ func (response PatchPool429ApplicationProblemPlusJSONResponse) VisitPatchPoolRes
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
 	if response.Headers.RetryAfter != nil {
 		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
@@ -7808,6 +11872,12 @@ func (response GetPoolFree429ApplicationProblemPlusJSONResponse) VisitGetPoolFre
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
 	if response.Headers.RetryAfter != nil {
 		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
@@ -7856,6 +11926,1664 @@ type GetPoolFree504ApplicationProblemPlusJSONResponse struct {
 }
 
 func (response GetPoolFree504ApplicationProblemPlusJSONResponse) VisitGetPoolFreeResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(504)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListPoolGrantsRequestObject struct {
+	Project ProjectName `json:"project"`
+	Pool    PoolName    `json:"pool"`
+	Params  ListPoolGrantsParams
+}
+
+type ListPoolGrantsResponseObject interface {
+	VisitListPoolGrantsResponse(w http.ResponseWriter) error
+}
+
+type ListPoolGrants200JSONResponse GrantList
+
+func (response ListPoolGrants200JSONResponse) VisitListPoolGrantsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListPoolGrants400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response ListPoolGrants400ApplicationProblemPlusJSONResponse) VisitListPoolGrantsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListPoolGrants401ApplicationProblemPlusJSONResponse struct {
+	UnauthenticatedApplicationProblemPlusJSONResponse
+}
+
+func (response ListPoolGrants401ApplicationProblemPlusJSONResponse) VisitListPoolGrantsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListPoolGrants403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response ListPoolGrants403ApplicationProblemPlusJSONResponse) VisitListPoolGrantsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListPoolGrants404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response ListPoolGrants404ApplicationProblemPlusJSONResponse) VisitListPoolGrantsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListPoolGrants406ApplicationProblemPlusJSONResponse struct {
+	NotAcceptableApplicationProblemPlusJSONResponse
+}
+
+func (response ListPoolGrants406ApplicationProblemPlusJSONResponse) VisitListPoolGrantsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(406)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListPoolGrants429ApplicationProblemPlusJSONResponse struct {
+	TooManyRequestsApplicationProblemPlusJSONResponse
+}
+
+func (response ListPoolGrants429ApplicationProblemPlusJSONResponse) VisitListPoolGrantsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListPoolGrants500ApplicationProblemPlusJSONResponse struct {
+	InternalErrorApplicationProblemPlusJSONResponse
+}
+
+func (response ListPoolGrants500ApplicationProblemPlusJSONResponse) VisitListPoolGrantsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListPoolGrants503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response ListPoolGrants503ApplicationProblemPlusJSONResponse) VisitListPoolGrantsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListPoolGrants504ApplicationProblemPlusJSONResponse struct {
+	DeadlineExceededApplicationProblemPlusJSONResponse
+}
+
+func (response ListPoolGrants504ApplicationProblemPlusJSONResponse) VisitListPoolGrantsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(504)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeletePoolGrantRequestObject struct {
+	Project  ProjectName `json:"project"`
+	Pool     PoolName    `json:"pool"`
+	Consumer Consumer    `json:"consumer"`
+	Params   DeletePoolGrantParams
+}
+
+type DeletePoolGrantResponseObject interface {
+	VisitDeletePoolGrantResponse(w http.ResponseWriter) error
+}
+
+type DeletePoolGrant204Response = DeletedResponse
+
+func (response DeletePoolGrant204Response) VisitDeletePoolGrantResponse(w http.ResponseWriter) error {
+	if response.Headers.DryRun != nil {
+		w.Header().Set("Dry-Run", fmt.Sprint(*response.Headers.DryRun))
+	}
+	w.WriteHeader(204)
+	return nil
+}
+
+type DeletePoolGrant400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response DeletePoolGrant400ApplicationProblemPlusJSONResponse) VisitDeletePoolGrantResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeletePoolGrant401ApplicationProblemPlusJSONResponse struct {
+	UnauthenticatedApplicationProblemPlusJSONResponse
+}
+
+func (response DeletePoolGrant401ApplicationProblemPlusJSONResponse) VisitDeletePoolGrantResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeletePoolGrant403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response DeletePoolGrant403ApplicationProblemPlusJSONResponse) VisitDeletePoolGrantResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeletePoolGrant404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response DeletePoolGrant404ApplicationProblemPlusJSONResponse) VisitDeletePoolGrantResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeletePoolGrant406ApplicationProblemPlusJSONResponse struct {
+	NotAcceptableApplicationProblemPlusJSONResponse
+}
+
+func (response DeletePoolGrant406ApplicationProblemPlusJSONResponse) VisitDeletePoolGrantResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(406)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeletePoolGrant412ApplicationProblemPlusJSONResponse struct {
+	PreconditionFailedApplicationProblemPlusJSONResponse
+}
+
+func (response DeletePoolGrant412ApplicationProblemPlusJSONResponse) VisitDeletePoolGrantResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.ETag != nil {
+		w.Header().Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
+	w.WriteHeader(412)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeletePoolGrant429ApplicationProblemPlusJSONResponse struct {
+	TooManyRequestsApplicationProblemPlusJSONResponse
+}
+
+func (response DeletePoolGrant429ApplicationProblemPlusJSONResponse) VisitDeletePoolGrantResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeletePoolGrant500ApplicationProblemPlusJSONResponse struct {
+	InternalErrorApplicationProblemPlusJSONResponse
+}
+
+func (response DeletePoolGrant500ApplicationProblemPlusJSONResponse) VisitDeletePoolGrantResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeletePoolGrant503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response DeletePoolGrant503ApplicationProblemPlusJSONResponse) VisitDeletePoolGrantResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeletePoolGrant504ApplicationProblemPlusJSONResponse struct {
+	DeadlineExceededApplicationProblemPlusJSONResponse
+}
+
+func (response DeletePoolGrant504ApplicationProblemPlusJSONResponse) VisitDeletePoolGrantResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(504)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetPoolGrantRequestObject struct {
+	Project  ProjectName `json:"project"`
+	Pool     PoolName    `json:"pool"`
+	Consumer Consumer    `json:"consumer"`
+}
+
+type GetPoolGrantResponseObject interface {
+	VisitGetPoolGrantResponse(w http.ResponseWriter) error
+}
+
+type GetPoolGrant200ResponseHeaders struct {
+	ETag string
+}
+
+type GetPoolGrant200JSONResponse struct {
+	Body    Grant
+	Headers GetPoolGrant200ResponseHeaders
+}
+
+func (response GetPoolGrant200JSONResponse) VisitGetPoolGrantResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetPoolGrant400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response GetPoolGrant400ApplicationProblemPlusJSONResponse) VisitGetPoolGrantResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetPoolGrant401ApplicationProblemPlusJSONResponse struct {
+	UnauthenticatedApplicationProblemPlusJSONResponse
+}
+
+func (response GetPoolGrant401ApplicationProblemPlusJSONResponse) VisitGetPoolGrantResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetPoolGrant403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response GetPoolGrant403ApplicationProblemPlusJSONResponse) VisitGetPoolGrantResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetPoolGrant404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response GetPoolGrant404ApplicationProblemPlusJSONResponse) VisitGetPoolGrantResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetPoolGrant406ApplicationProblemPlusJSONResponse struct {
+	NotAcceptableApplicationProblemPlusJSONResponse
+}
+
+func (response GetPoolGrant406ApplicationProblemPlusJSONResponse) VisitGetPoolGrantResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(406)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetPoolGrant429ApplicationProblemPlusJSONResponse struct {
+	TooManyRequestsApplicationProblemPlusJSONResponse
+}
+
+func (response GetPoolGrant429ApplicationProblemPlusJSONResponse) VisitGetPoolGrantResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetPoolGrant500ApplicationProblemPlusJSONResponse struct {
+	InternalErrorApplicationProblemPlusJSONResponse
+}
+
+func (response GetPoolGrant500ApplicationProblemPlusJSONResponse) VisitGetPoolGrantResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetPoolGrant503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response GetPoolGrant503ApplicationProblemPlusJSONResponse) VisitGetPoolGrantResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetPoolGrant504ApplicationProblemPlusJSONResponse struct {
+	DeadlineExceededApplicationProblemPlusJSONResponse
+}
+
+func (response GetPoolGrant504ApplicationProblemPlusJSONResponse) VisitGetPoolGrantResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(504)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutPoolGrantRequestObject struct {
+	Project  ProjectName `json:"project"`
+	Pool     PoolName    `json:"pool"`
+	Consumer Consumer    `json:"consumer"`
+	Params   PutPoolGrantParams
+}
+
+type PutPoolGrantResponseObject interface {
+	VisitPutPoolGrantResponse(w http.ResponseWriter) error
+}
+
+type PutPoolGrant200ResponseHeaders struct {
+	DryRun *bool
+	ETag   string
+}
+
+type PutPoolGrant200JSONResponse struct {
+	Body    Grant
+	Headers PutPoolGrant200ResponseHeaders
+}
+
+func (response PutPoolGrant200JSONResponse) VisitPutPoolGrantResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.DryRun != nil {
+		w.Header().Set("Dry-Run", fmt.Sprint(*response.Headers.DryRun))
+	}
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutPoolGrant201ResponseHeaders struct {
+	DryRun   *bool
+	ETag     string
+	Location string
+}
+
+type PutPoolGrant201JSONResponse struct {
+	Body    Grant
+	Headers PutPoolGrant201ResponseHeaders
+}
+
+func (response PutPoolGrant201JSONResponse) VisitPutPoolGrantResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.DryRun != nil {
+		w.Header().Set("Dry-Run", fmt.Sprint(*response.Headers.DryRun))
+	}
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.Header().Set("Location", fmt.Sprint(response.Headers.Location))
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutPoolGrant400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response PutPoolGrant400ApplicationProblemPlusJSONResponse) VisitPutPoolGrantResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutPoolGrant401ApplicationProblemPlusJSONResponse struct {
+	UnauthenticatedApplicationProblemPlusJSONResponse
+}
+
+func (response PutPoolGrant401ApplicationProblemPlusJSONResponse) VisitPutPoolGrantResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutPoolGrant403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response PutPoolGrant403ApplicationProblemPlusJSONResponse) VisitPutPoolGrantResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutPoolGrant404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response PutPoolGrant404ApplicationProblemPlusJSONResponse) VisitPutPoolGrantResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutPoolGrant406ApplicationProblemPlusJSONResponse struct {
+	NotAcceptableApplicationProblemPlusJSONResponse
+}
+
+func (response PutPoolGrant406ApplicationProblemPlusJSONResponse) VisitPutPoolGrantResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(406)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutPoolGrant429ApplicationProblemPlusJSONResponse struct {
+	TooManyRequestsApplicationProblemPlusJSONResponse
+}
+
+func (response PutPoolGrant429ApplicationProblemPlusJSONResponse) VisitPutPoolGrantResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutPoolGrant500ApplicationProblemPlusJSONResponse struct {
+	InternalErrorApplicationProblemPlusJSONResponse
+}
+
+func (response PutPoolGrant500ApplicationProblemPlusJSONResponse) VisitPutPoolGrantResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutPoolGrant503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response PutPoolGrant503ApplicationProblemPlusJSONResponse) VisitPutPoolGrantResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutPoolGrant504ApplicationProblemPlusJSONResponse struct {
+	DeadlineExceededApplicationProblemPlusJSONResponse
+}
+
+func (response PutPoolGrant504ApplicationProblemPlusJSONResponse) VisitPutPoolGrantResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(504)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListQuotasRequestObject struct {
+	Project ProjectName `json:"project"`
+	Params  ListQuotasParams
+}
+
+type ListQuotasResponseObject interface {
+	VisitListQuotasResponse(w http.ResponseWriter) error
+}
+
+type ListQuotas200JSONResponse QuotaList
+
+func (response ListQuotas200JSONResponse) VisitListQuotasResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListQuotas400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response ListQuotas400ApplicationProblemPlusJSONResponse) VisitListQuotasResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListQuotas401ApplicationProblemPlusJSONResponse struct {
+	UnauthenticatedApplicationProblemPlusJSONResponse
+}
+
+func (response ListQuotas401ApplicationProblemPlusJSONResponse) VisitListQuotasResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListQuotas403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response ListQuotas403ApplicationProblemPlusJSONResponse) VisitListQuotasResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListQuotas404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response ListQuotas404ApplicationProblemPlusJSONResponse) VisitListQuotasResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListQuotas406ApplicationProblemPlusJSONResponse struct {
+	NotAcceptableApplicationProblemPlusJSONResponse
+}
+
+func (response ListQuotas406ApplicationProblemPlusJSONResponse) VisitListQuotasResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(406)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListQuotas429ApplicationProblemPlusJSONResponse struct {
+	TooManyRequestsApplicationProblemPlusJSONResponse
+}
+
+func (response ListQuotas429ApplicationProblemPlusJSONResponse) VisitListQuotasResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListQuotas500ApplicationProblemPlusJSONResponse struct {
+	InternalErrorApplicationProblemPlusJSONResponse
+}
+
+func (response ListQuotas500ApplicationProblemPlusJSONResponse) VisitListQuotasResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListQuotas503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response ListQuotas503ApplicationProblemPlusJSONResponse) VisitListQuotasResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListQuotas504ApplicationProblemPlusJSONResponse struct {
+	DeadlineExceededApplicationProblemPlusJSONResponse
+}
+
+func (response ListQuotas504ApplicationProblemPlusJSONResponse) VisitListQuotasResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(504)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteQuotaRequestObject struct {
+	Project ProjectName `json:"project"`
+	Quota   QuotaName   `json:"quota"`
+	Params  DeleteQuotaParams
+}
+
+type DeleteQuotaResponseObject interface {
+	VisitDeleteQuotaResponse(w http.ResponseWriter) error
+}
+
+type DeleteQuota204Response = DeletedResponse
+
+func (response DeleteQuota204Response) VisitDeleteQuotaResponse(w http.ResponseWriter) error {
+	if response.Headers.DryRun != nil {
+		w.Header().Set("Dry-Run", fmt.Sprint(*response.Headers.DryRun))
+	}
+	w.WriteHeader(204)
+	return nil
+}
+
+type DeleteQuota400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response DeleteQuota400ApplicationProblemPlusJSONResponse) VisitDeleteQuotaResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteQuota401ApplicationProblemPlusJSONResponse struct {
+	UnauthenticatedApplicationProblemPlusJSONResponse
+}
+
+func (response DeleteQuota401ApplicationProblemPlusJSONResponse) VisitDeleteQuotaResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteQuota403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response DeleteQuota403ApplicationProblemPlusJSONResponse) VisitDeleteQuotaResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteQuota404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response DeleteQuota404ApplicationProblemPlusJSONResponse) VisitDeleteQuotaResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteQuota406ApplicationProblemPlusJSONResponse struct {
+	NotAcceptableApplicationProblemPlusJSONResponse
+}
+
+func (response DeleteQuota406ApplicationProblemPlusJSONResponse) VisitDeleteQuotaResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(406)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteQuota412ApplicationProblemPlusJSONResponse struct {
+	PreconditionFailedApplicationProblemPlusJSONResponse
+}
+
+func (response DeleteQuota412ApplicationProblemPlusJSONResponse) VisitDeleteQuotaResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.ETag != nil {
+		w.Header().Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
+	w.WriteHeader(412)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteQuota429ApplicationProblemPlusJSONResponse struct {
+	TooManyRequestsApplicationProblemPlusJSONResponse
+}
+
+func (response DeleteQuota429ApplicationProblemPlusJSONResponse) VisitDeleteQuotaResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteQuota500ApplicationProblemPlusJSONResponse struct {
+	InternalErrorApplicationProblemPlusJSONResponse
+}
+
+func (response DeleteQuota500ApplicationProblemPlusJSONResponse) VisitDeleteQuotaResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteQuota503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response DeleteQuota503ApplicationProblemPlusJSONResponse) VisitDeleteQuotaResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteQuota504ApplicationProblemPlusJSONResponse struct {
+	DeadlineExceededApplicationProblemPlusJSONResponse
+}
+
+func (response DeleteQuota504ApplicationProblemPlusJSONResponse) VisitDeleteQuotaResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(504)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetQuotaRequestObject struct {
+	Project ProjectName `json:"project"`
+	Quota   QuotaName   `json:"quota"`
+}
+
+type GetQuotaResponseObject interface {
+	VisitGetQuotaResponse(w http.ResponseWriter) error
+}
+
+type GetQuota200ResponseHeaders struct {
+	ETag string
+}
+
+type GetQuota200JSONResponse struct {
+	Body    Quota
+	Headers GetQuota200ResponseHeaders
+}
+
+func (response GetQuota200JSONResponse) VisitGetQuotaResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetQuota400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response GetQuota400ApplicationProblemPlusJSONResponse) VisitGetQuotaResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetQuota401ApplicationProblemPlusJSONResponse struct {
+	UnauthenticatedApplicationProblemPlusJSONResponse
+}
+
+func (response GetQuota401ApplicationProblemPlusJSONResponse) VisitGetQuotaResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetQuota403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response GetQuota403ApplicationProblemPlusJSONResponse) VisitGetQuotaResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetQuota404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response GetQuota404ApplicationProblemPlusJSONResponse) VisitGetQuotaResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetQuota406ApplicationProblemPlusJSONResponse struct {
+	NotAcceptableApplicationProblemPlusJSONResponse
+}
+
+func (response GetQuota406ApplicationProblemPlusJSONResponse) VisitGetQuotaResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(406)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetQuota429ApplicationProblemPlusJSONResponse struct {
+	TooManyRequestsApplicationProblemPlusJSONResponse
+}
+
+func (response GetQuota429ApplicationProblemPlusJSONResponse) VisitGetQuotaResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetQuota500ApplicationProblemPlusJSONResponse struct {
+	InternalErrorApplicationProblemPlusJSONResponse
+}
+
+func (response GetQuota500ApplicationProblemPlusJSONResponse) VisitGetQuotaResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetQuota503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response GetQuota503ApplicationProblemPlusJSONResponse) VisitGetQuotaResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetQuota504ApplicationProblemPlusJSONResponse struct {
+	DeadlineExceededApplicationProblemPlusJSONResponse
+}
+
+func (response GetQuota504ApplicationProblemPlusJSONResponse) VisitGetQuotaResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(504)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutQuotaRequestObject struct {
+	Project ProjectName `json:"project"`
+	Quota   QuotaName   `json:"quota"`
+	Params  PutQuotaParams
+	Body    *PutQuotaJSONRequestBody
+}
+
+type PutQuotaResponseObject interface {
+	VisitPutQuotaResponse(w http.ResponseWriter) error
+}
+
+type PutQuota200ResponseHeaders struct {
+	DryRun *bool
+	ETag   string
+}
+
+type PutQuota200JSONResponse struct {
+	Body    Quota
+	Headers PutQuota200ResponseHeaders
+}
+
+func (response PutQuota200JSONResponse) VisitPutQuotaResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.DryRun != nil {
+		w.Header().Set("Dry-Run", fmt.Sprint(*response.Headers.DryRun))
+	}
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutQuota201ResponseHeaders struct {
+	DryRun   *bool
+	ETag     string
+	Location string
+}
+
+type PutQuota201JSONResponse struct {
+	Body    Quota
+	Headers PutQuota201ResponseHeaders
+}
+
+func (response PutQuota201JSONResponse) VisitPutQuotaResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.DryRun != nil {
+		w.Header().Set("Dry-Run", fmt.Sprint(*response.Headers.DryRun))
+	}
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.Header().Set("Location", fmt.Sprint(response.Headers.Location))
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutQuota400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response PutQuota400ApplicationProblemPlusJSONResponse) VisitPutQuotaResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutQuota401ApplicationProblemPlusJSONResponse struct {
+	UnauthenticatedApplicationProblemPlusJSONResponse
+}
+
+func (response PutQuota401ApplicationProblemPlusJSONResponse) VisitPutQuotaResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutQuota403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response PutQuota403ApplicationProblemPlusJSONResponse) VisitPutQuotaResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutQuota404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response PutQuota404ApplicationProblemPlusJSONResponse) VisitPutQuotaResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutQuota406ApplicationProblemPlusJSONResponse struct {
+	NotAcceptableApplicationProblemPlusJSONResponse
+}
+
+func (response PutQuota406ApplicationProblemPlusJSONResponse) VisitPutQuotaResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(406)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutQuota412ApplicationProblemPlusJSONResponse struct {
+	PreconditionFailedApplicationProblemPlusJSONResponse
+}
+
+func (response PutQuota412ApplicationProblemPlusJSONResponse) VisitPutQuotaResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.ETag != nil {
+		w.Header().Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
+	w.WriteHeader(412)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutQuota413ApplicationProblemPlusJSONResponse struct {
+	PayloadTooLargeApplicationProblemPlusJSONResponse
+}
+
+func (response PutQuota413ApplicationProblemPlusJSONResponse) VisitPutQuotaResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(413)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutQuota415ApplicationProblemPlusJSONResponse struct {
+	UnsupportedMediaTypeApplicationProblemPlusJSONResponse
+}
+
+func (response PutQuota415ApplicationProblemPlusJSONResponse) VisitPutQuotaResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(415)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutQuota422ApplicationProblemPlusJSONResponse struct {
+	ImmutableFieldApplicationProblemPlusJSONResponse
+}
+
+func (response PutQuota422ApplicationProblemPlusJSONResponse) VisitPutQuotaResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(422)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutQuota429ApplicationProblemPlusJSONResponse struct {
+	TooManyRequestsApplicationProblemPlusJSONResponse
+}
+
+func (response PutQuota429ApplicationProblemPlusJSONResponse) VisitPutQuotaResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutQuota500ApplicationProblemPlusJSONResponse struct {
+	InternalErrorApplicationProblemPlusJSONResponse
+}
+
+func (response PutQuota500ApplicationProblemPlusJSONResponse) VisitPutQuotaResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutQuota503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response PutQuota503ApplicationProblemPlusJSONResponse) VisitPutQuotaResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutQuota504ApplicationProblemPlusJSONResponse struct {
+	DeadlineExceededApplicationProblemPlusJSONResponse
+}
+
+func (response PutQuota504ApplicationProblemPlusJSONResponse) VisitPutQuotaResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
@@ -7984,6 +13712,12 @@ func (response ListSpaces429ApplicationProblemPlusJSONResponse) VisitListSpacesR
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
 	if response.Headers.RetryAfter != nil {
 		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
@@ -8243,6 +13977,12 @@ func (response CreateSpace429ApplicationProblemPlusJSONResponse) VisitCreateSpac
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
 	if response.Headers.RetryAfter != nil {
 		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
@@ -8449,6 +14189,12 @@ func (response DeleteSpace429ApplicationProblemPlusJSONResponse) VisitDeleteSpac
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
 	if response.Headers.RetryAfter != nil {
 		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
@@ -8633,6 +14379,12 @@ func (response GetSpace429ApplicationProblemPlusJSONResponse) VisitGetSpaceRespo
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
 	if response.Headers.RetryAfter != nil {
 		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
@@ -8906,6 +14658,12 @@ func (response PatchSpace429ApplicationProblemPlusJSONResponse) VisitPatchSpaceR
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
 	if response.Headers.RetryAfter != nil {
 		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
@@ -8954,6 +14712,803 @@ type PatchSpace504ApplicationProblemPlusJSONResponse struct {
 }
 
 func (response PatchSpace504ApplicationProblemPlusJSONResponse) VisitPatchSpaceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(504)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListSpaceGrantsRequestObject struct {
+	Project ProjectName `json:"project"`
+	Space   SpaceName   `json:"space"`
+	Params  ListSpaceGrantsParams
+}
+
+type ListSpaceGrantsResponseObject interface {
+	VisitListSpaceGrantsResponse(w http.ResponseWriter) error
+}
+
+type ListSpaceGrants200JSONResponse GrantList
+
+func (response ListSpaceGrants200JSONResponse) VisitListSpaceGrantsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListSpaceGrants400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response ListSpaceGrants400ApplicationProblemPlusJSONResponse) VisitListSpaceGrantsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListSpaceGrants401ApplicationProblemPlusJSONResponse struct {
+	UnauthenticatedApplicationProblemPlusJSONResponse
+}
+
+func (response ListSpaceGrants401ApplicationProblemPlusJSONResponse) VisitListSpaceGrantsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListSpaceGrants403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response ListSpaceGrants403ApplicationProblemPlusJSONResponse) VisitListSpaceGrantsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListSpaceGrants404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response ListSpaceGrants404ApplicationProblemPlusJSONResponse) VisitListSpaceGrantsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListSpaceGrants406ApplicationProblemPlusJSONResponse struct {
+	NotAcceptableApplicationProblemPlusJSONResponse
+}
+
+func (response ListSpaceGrants406ApplicationProblemPlusJSONResponse) VisitListSpaceGrantsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(406)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListSpaceGrants429ApplicationProblemPlusJSONResponse struct {
+	TooManyRequestsApplicationProblemPlusJSONResponse
+}
+
+func (response ListSpaceGrants429ApplicationProblemPlusJSONResponse) VisitListSpaceGrantsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListSpaceGrants500ApplicationProblemPlusJSONResponse struct {
+	InternalErrorApplicationProblemPlusJSONResponse
+}
+
+func (response ListSpaceGrants500ApplicationProblemPlusJSONResponse) VisitListSpaceGrantsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListSpaceGrants503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response ListSpaceGrants503ApplicationProblemPlusJSONResponse) VisitListSpaceGrantsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListSpaceGrants504ApplicationProblemPlusJSONResponse struct {
+	DeadlineExceededApplicationProblemPlusJSONResponse
+}
+
+func (response ListSpaceGrants504ApplicationProblemPlusJSONResponse) VisitListSpaceGrantsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(504)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteSpaceGrantRequestObject struct {
+	Project  ProjectName `json:"project"`
+	Space    SpaceName   `json:"space"`
+	Consumer Consumer    `json:"consumer"`
+	Params   DeleteSpaceGrantParams
+}
+
+type DeleteSpaceGrantResponseObject interface {
+	VisitDeleteSpaceGrantResponse(w http.ResponseWriter) error
+}
+
+type DeleteSpaceGrant204Response = DeletedResponse
+
+func (response DeleteSpaceGrant204Response) VisitDeleteSpaceGrantResponse(w http.ResponseWriter) error {
+	if response.Headers.DryRun != nil {
+		w.Header().Set("Dry-Run", fmt.Sprint(*response.Headers.DryRun))
+	}
+	w.WriteHeader(204)
+	return nil
+}
+
+type DeleteSpaceGrant400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response DeleteSpaceGrant400ApplicationProblemPlusJSONResponse) VisitDeleteSpaceGrantResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteSpaceGrant401ApplicationProblemPlusJSONResponse struct {
+	UnauthenticatedApplicationProblemPlusJSONResponse
+}
+
+func (response DeleteSpaceGrant401ApplicationProblemPlusJSONResponse) VisitDeleteSpaceGrantResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteSpaceGrant403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response DeleteSpaceGrant403ApplicationProblemPlusJSONResponse) VisitDeleteSpaceGrantResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteSpaceGrant404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response DeleteSpaceGrant404ApplicationProblemPlusJSONResponse) VisitDeleteSpaceGrantResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteSpaceGrant406ApplicationProblemPlusJSONResponse struct {
+	NotAcceptableApplicationProblemPlusJSONResponse
+}
+
+func (response DeleteSpaceGrant406ApplicationProblemPlusJSONResponse) VisitDeleteSpaceGrantResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(406)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteSpaceGrant412ApplicationProblemPlusJSONResponse struct {
+	PreconditionFailedApplicationProblemPlusJSONResponse
+}
+
+func (response DeleteSpaceGrant412ApplicationProblemPlusJSONResponse) VisitDeleteSpaceGrantResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.ETag != nil {
+		w.Header().Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
+	w.WriteHeader(412)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteSpaceGrant429ApplicationProblemPlusJSONResponse struct {
+	TooManyRequestsApplicationProblemPlusJSONResponse
+}
+
+func (response DeleteSpaceGrant429ApplicationProblemPlusJSONResponse) VisitDeleteSpaceGrantResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteSpaceGrant500ApplicationProblemPlusJSONResponse struct {
+	InternalErrorApplicationProblemPlusJSONResponse
+}
+
+func (response DeleteSpaceGrant500ApplicationProblemPlusJSONResponse) VisitDeleteSpaceGrantResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteSpaceGrant503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response DeleteSpaceGrant503ApplicationProblemPlusJSONResponse) VisitDeleteSpaceGrantResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteSpaceGrant504ApplicationProblemPlusJSONResponse struct {
+	DeadlineExceededApplicationProblemPlusJSONResponse
+}
+
+func (response DeleteSpaceGrant504ApplicationProblemPlusJSONResponse) VisitDeleteSpaceGrantResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(504)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetSpaceGrantRequestObject struct {
+	Project  ProjectName `json:"project"`
+	Space    SpaceName   `json:"space"`
+	Consumer Consumer    `json:"consumer"`
+}
+
+type GetSpaceGrantResponseObject interface {
+	VisitGetSpaceGrantResponse(w http.ResponseWriter) error
+}
+
+type GetSpaceGrant200ResponseHeaders struct {
+	ETag string
+}
+
+type GetSpaceGrant200JSONResponse struct {
+	Body    Grant
+	Headers GetSpaceGrant200ResponseHeaders
+}
+
+func (response GetSpaceGrant200JSONResponse) VisitGetSpaceGrantResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetSpaceGrant400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response GetSpaceGrant400ApplicationProblemPlusJSONResponse) VisitGetSpaceGrantResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetSpaceGrant401ApplicationProblemPlusJSONResponse struct {
+	UnauthenticatedApplicationProblemPlusJSONResponse
+}
+
+func (response GetSpaceGrant401ApplicationProblemPlusJSONResponse) VisitGetSpaceGrantResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetSpaceGrant403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response GetSpaceGrant403ApplicationProblemPlusJSONResponse) VisitGetSpaceGrantResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetSpaceGrant404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response GetSpaceGrant404ApplicationProblemPlusJSONResponse) VisitGetSpaceGrantResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetSpaceGrant406ApplicationProblemPlusJSONResponse struct {
+	NotAcceptableApplicationProblemPlusJSONResponse
+}
+
+func (response GetSpaceGrant406ApplicationProblemPlusJSONResponse) VisitGetSpaceGrantResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(406)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetSpaceGrant429ApplicationProblemPlusJSONResponse struct {
+	TooManyRequestsApplicationProblemPlusJSONResponse
+}
+
+func (response GetSpaceGrant429ApplicationProblemPlusJSONResponse) VisitGetSpaceGrantResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetSpaceGrant500ApplicationProblemPlusJSONResponse struct {
+	InternalErrorApplicationProblemPlusJSONResponse
+}
+
+func (response GetSpaceGrant500ApplicationProblemPlusJSONResponse) VisitGetSpaceGrantResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetSpaceGrant503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response GetSpaceGrant503ApplicationProblemPlusJSONResponse) VisitGetSpaceGrantResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetSpaceGrant504ApplicationProblemPlusJSONResponse struct {
+	DeadlineExceededApplicationProblemPlusJSONResponse
+}
+
+func (response GetSpaceGrant504ApplicationProblemPlusJSONResponse) VisitGetSpaceGrantResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(504)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutSpaceGrantRequestObject struct {
+	Project  ProjectName `json:"project"`
+	Space    SpaceName   `json:"space"`
+	Consumer Consumer    `json:"consumer"`
+	Params   PutSpaceGrantParams
+}
+
+type PutSpaceGrantResponseObject interface {
+	VisitPutSpaceGrantResponse(w http.ResponseWriter) error
+}
+
+type PutSpaceGrant200ResponseHeaders struct {
+	DryRun *bool
+	ETag   string
+}
+
+type PutSpaceGrant200JSONResponse struct {
+	Body    Grant
+	Headers PutSpaceGrant200ResponseHeaders
+}
+
+func (response PutSpaceGrant200JSONResponse) VisitPutSpaceGrantResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.DryRun != nil {
+		w.Header().Set("Dry-Run", fmt.Sprint(*response.Headers.DryRun))
+	}
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutSpaceGrant201ResponseHeaders struct {
+	DryRun   *bool
+	ETag     string
+	Location string
+}
+
+type PutSpaceGrant201JSONResponse struct {
+	Body    Grant
+	Headers PutSpaceGrant201ResponseHeaders
+}
+
+func (response PutSpaceGrant201JSONResponse) VisitPutSpaceGrantResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.DryRun != nil {
+		w.Header().Set("Dry-Run", fmt.Sprint(*response.Headers.DryRun))
+	}
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.Header().Set("Location", fmt.Sprint(response.Headers.Location))
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutSpaceGrant400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response PutSpaceGrant400ApplicationProblemPlusJSONResponse) VisitPutSpaceGrantResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutSpaceGrant401ApplicationProblemPlusJSONResponse struct {
+	UnauthenticatedApplicationProblemPlusJSONResponse
+}
+
+func (response PutSpaceGrant401ApplicationProblemPlusJSONResponse) VisitPutSpaceGrantResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutSpaceGrant403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response PutSpaceGrant403ApplicationProblemPlusJSONResponse) VisitPutSpaceGrantResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutSpaceGrant404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response PutSpaceGrant404ApplicationProblemPlusJSONResponse) VisitPutSpaceGrantResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutSpaceGrant406ApplicationProblemPlusJSONResponse struct {
+	NotAcceptableApplicationProblemPlusJSONResponse
+}
+
+func (response PutSpaceGrant406ApplicationProblemPlusJSONResponse) VisitPutSpaceGrantResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(406)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutSpaceGrant429ApplicationProblemPlusJSONResponse struct {
+	TooManyRequestsApplicationProblemPlusJSONResponse
+}
+
+func (response PutSpaceGrant429ApplicationProblemPlusJSONResponse) VisitPutSpaceGrantResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutSpaceGrant500ApplicationProblemPlusJSONResponse struct {
+	InternalErrorApplicationProblemPlusJSONResponse
+}
+
+func (response PutSpaceGrant500ApplicationProblemPlusJSONResponse) VisitPutSpaceGrantResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutSpaceGrant503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response PutSpaceGrant503ApplicationProblemPlusJSONResponse) VisitPutSpaceGrantResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutSpaceGrant504ApplicationProblemPlusJSONResponse struct {
+	DeadlineExceededApplicationProblemPlusJSONResponse
+}
+
+func (response PutSpaceGrant504ApplicationProblemPlusJSONResponse) VisitPutSpaceGrantResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
@@ -9048,6 +15603,12 @@ func (response GetVersion429ApplicationProblemPlusJSONResponse) VisitGetVersionR
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
 	if response.Headers.RetryAfter != nil {
 		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
@@ -9072,11 +15633,178 @@ func (response GetVersion500ApplicationProblemPlusJSONResponse) VisitGetVersionR
 	return err
 }
 
+type GetVersion503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response GetVersion503ApplicationProblemPlusJSONResponse) VisitGetVersionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type GetVersion504ApplicationProblemPlusJSONResponse struct {
 	DeadlineExceededApplicationProblemPlusJSONResponse
 }
 
 func (response GetVersion504ApplicationProblemPlusJSONResponse) VisitGetVersionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(504)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetWhoamiRequestObject struct {
+}
+
+type GetWhoamiResponseObject interface {
+	VisitGetWhoamiResponse(w http.ResponseWriter) error
+}
+
+type GetWhoami200JSONResponse Whoami
+
+func (response GetWhoami200JSONResponse) VisitGetWhoamiResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetWhoami400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response GetWhoami400ApplicationProblemPlusJSONResponse) VisitGetWhoamiResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetWhoami401ApplicationProblemPlusJSONResponse struct {
+	UnauthenticatedApplicationProblemPlusJSONResponse
+}
+
+func (response GetWhoami401ApplicationProblemPlusJSONResponse) VisitGetWhoamiResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetWhoami406ApplicationProblemPlusJSONResponse struct {
+	NotAcceptableApplicationProblemPlusJSONResponse
+}
+
+func (response GetWhoami406ApplicationProblemPlusJSONResponse) VisitGetWhoamiResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(406)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetWhoami429ApplicationProblemPlusJSONResponse struct {
+	TooManyRequestsApplicationProblemPlusJSONResponse
+}
+
+func (response GetWhoami429ApplicationProblemPlusJSONResponse) VisitGetWhoamiResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetWhoami500ApplicationProblemPlusJSONResponse struct {
+	InternalErrorApplicationProblemPlusJSONResponse
+}
+
+func (response GetWhoami500ApplicationProblemPlusJSONResponse) VisitGetWhoamiResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetWhoami503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response GetWhoami503ApplicationProblemPlusJSONResponse) VisitGetWhoamiResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetWhoami504ApplicationProblemPlusJSONResponse struct {
+	DeadlineExceededApplicationProblemPlusJSONResponse
+}
+
+func (response GetWhoami504ApplicationProblemPlusJSONResponse) VisitGetWhoamiResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
@@ -9120,6 +15848,21 @@ type StrictServerInterface interface {
 	// GetAllocation Read an allocation
 	// (GET /v1/projects/{project}/allocations/{allocation})
 	GetAllocation(ctx context.Context, request GetAllocationRequestObject) (GetAllocationResponseObject, error)
+	// ListAPIKeys List API keys
+	// (GET /v1/projects/{project}/api-keys)
+	ListAPIKeys(ctx context.Context, request ListAPIKeysRequestObject) (ListAPIKeysResponseObject, error)
+	// CreateAPIKey Create an API key
+	// (POST /v1/projects/{project}/api-keys)
+	CreateAPIKey(ctx context.Context, request CreateAPIKeyRequestObject) (CreateAPIKeyResponseObject, error)
+	// DeleteAPIKey Revoke an API key
+	// (DELETE /v1/projects/{project}/api-keys/{key})
+	DeleteAPIKey(ctx context.Context, request DeleteAPIKeyRequestObject) (DeleteAPIKeyResponseObject, error)
+	// GetAPIKey Read an API key
+	// (GET /v1/projects/{project}/api-keys/{key})
+	GetAPIKey(ctx context.Context, request GetAPIKeyRequestObject) (GetAPIKeyResponseObject, error)
+	// ListAuditEvents List audit events
+	// (GET /v1/projects/{project}/audit-events)
+	ListAuditEvents(ctx context.Context, request ListAuditEventsRequestObject) (ListAuditEventsResponseObject, error)
 	// CreateClaimBatch Claim many blocks at once
 	// (POST /v1/projects/{project}/claim-batches)
 	CreateClaimBatch(ctx context.Context, request CreateClaimBatchRequestObject) (CreateClaimBatchResponseObject, error)
@@ -9141,6 +15884,21 @@ type StrictServerInterface interface {
 	// PutClaim Claim a block, or get the one claimed before
 	// (PUT /v1/projects/{project}/claims/{claim})
 	PutClaim(ctx context.Context, request PutClaimRequestObject) (PutClaimResponseObject, error)
+	// GetHistory Show who held an address
+	// (GET /v1/projects/{project}/history)
+	GetHistory(ctx context.Context, request GetHistoryRequestObject) (GetHistoryResponseObject, error)
+	// ListMembers List members
+	// (GET /v1/projects/{project}/members)
+	ListMembers(ctx context.Context, request ListMembersRequestObject) (ListMembersResponseObject, error)
+	// DeleteMember Take a subject's role away
+	// (DELETE /v1/projects/{project}/members/{subject})
+	DeleteMember(ctx context.Context, request DeleteMemberRequestObject) (DeleteMemberResponseObject, error)
+	// GetMember Read a member
+	// (GET /v1/projects/{project}/members/{subject})
+	GetMember(ctx context.Context, request GetMemberRequestObject) (GetMemberResponseObject, error)
+	// PutMember Give a subject a role
+	// (PUT /v1/projects/{project}/members/{subject})
+	PutMember(ctx context.Context, request PutMemberRequestObject) (PutMemberResponseObject, error)
 	// ListPools List pools
 	// (GET /v1/projects/{project}/pools)
 	ListPools(ctx context.Context, request ListPoolsRequestObject) (ListPoolsResponseObject, error)
@@ -9159,6 +15917,30 @@ type StrictServerInterface interface {
 	// GetPoolFree Show what is free
 	// (GET /v1/projects/{project}/pools/{pool}/free)
 	GetPoolFree(ctx context.Context, request GetPoolFreeRequestObject) (GetPoolFreeResponseObject, error)
+	// ListPoolGrants List the grants of a pool
+	// (GET /v1/projects/{project}/pools/{pool}/grants)
+	ListPoolGrants(ctx context.Context, request ListPoolGrantsRequestObject) (ListPoolGrantsResponseObject, error)
+	// DeletePoolGrant Take a grant of a pool back
+	// (DELETE /v1/projects/{project}/pools/{pool}/grants/{consumer})
+	DeletePoolGrant(ctx context.Context, request DeletePoolGrantRequestObject) (DeletePoolGrantResponseObject, error)
+	// GetPoolGrant Read a grant of a pool
+	// (GET /v1/projects/{project}/pools/{pool}/grants/{consumer})
+	GetPoolGrant(ctx context.Context, request GetPoolGrantRequestObject) (GetPoolGrantResponseObject, error)
+	// PutPoolGrant Grant a pool
+	// (PUT /v1/projects/{project}/pools/{pool}/grants/{consumer})
+	PutPoolGrant(ctx context.Context, request PutPoolGrantRequestObject) (PutPoolGrantResponseObject, error)
+	// ListQuotas List quotas
+	// (GET /v1/projects/{project}/quotas)
+	ListQuotas(ctx context.Context, request ListQuotasRequestObject) (ListQuotasResponseObject, error)
+	// DeleteQuota Delete a quota
+	// (DELETE /v1/projects/{project}/quotas/{quota})
+	DeleteQuota(ctx context.Context, request DeleteQuotaRequestObject) (DeleteQuotaResponseObject, error)
+	// GetQuota Read a quota
+	// (GET /v1/projects/{project}/quotas/{quota})
+	GetQuota(ctx context.Context, request GetQuotaRequestObject) (GetQuotaResponseObject, error)
+	// PutQuota Set a quota
+	// (PUT /v1/projects/{project}/quotas/{quota})
+	PutQuota(ctx context.Context, request PutQuotaRequestObject) (PutQuotaResponseObject, error)
 	// ListSpaces List spaces
 	// (GET /v1/projects/{project}/spaces)
 	ListSpaces(ctx context.Context, request ListSpacesRequestObject) (ListSpacesResponseObject, error)
@@ -9174,9 +15956,24 @@ type StrictServerInterface interface {
 	// PatchSpace Change a space
 	// (PATCH /v1/projects/{project}/spaces/{space})
 	PatchSpace(ctx context.Context, request PatchSpaceRequestObject) (PatchSpaceResponseObject, error)
+	// ListSpaceGrants List the grants of a space
+	// (GET /v1/projects/{project}/spaces/{space}/grants)
+	ListSpaceGrants(ctx context.Context, request ListSpaceGrantsRequestObject) (ListSpaceGrantsResponseObject, error)
+	// DeleteSpaceGrant Take a grant of a space back
+	// (DELETE /v1/projects/{project}/spaces/{space}/grants/{consumer})
+	DeleteSpaceGrant(ctx context.Context, request DeleteSpaceGrantRequestObject) (DeleteSpaceGrantResponseObject, error)
+	// GetSpaceGrant Read a grant of a space
+	// (GET /v1/projects/{project}/spaces/{space}/grants/{consumer})
+	GetSpaceGrant(ctx context.Context, request GetSpaceGrantRequestObject) (GetSpaceGrantResponseObject, error)
+	// PutSpaceGrant Grant a space
+	// (PUT /v1/projects/{project}/spaces/{space}/grants/{consumer})
+	PutSpaceGrant(ctx context.Context, request PutSpaceGrantRequestObject) (PutSpaceGrantResponseObject, error)
 	// GetVersion Read the version
 	// (GET /v1/version)
 	GetVersion(ctx context.Context, request GetVersionRequestObject) (GetVersionResponseObject, error)
+	// GetWhoami Show who is asking
+	// (GET /v1/whoami)
+	GetWhoami(ctx context.Context, request GetWhoamiRequestObject) (GetWhoamiResponseObject, error)
 }
 
 type StrictHandlerFunc func(ctx echo.Context, request any) (any, error)
@@ -9489,6 +16286,160 @@ func (sh *strictHandler) GetAllocation(ctx echo.Context, project ProjectName, al
 	return nil
 }
 
+// ListAPIKeys operation middleware
+func (sh *strictHandler) ListAPIKeys(ctx echo.Context, project ProjectName, params ListAPIKeysParams) error {
+	var request ListAPIKeysRequestObject
+
+	request.Project = project
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListAPIKeys(ctx.Request().Context(), request.(ListAPIKeysRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListAPIKeys")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListAPIKeysResponseObject); ok {
+		return validResponse.VisitListAPIKeysResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// CreateAPIKey operation middleware
+func (sh *strictHandler) CreateAPIKey(ctx echo.Context, project ProjectName, params CreateAPIKeyParams) error {
+	var request CreateAPIKeyRequestObject
+
+	request.Project = project
+	request.Params = params
+
+	var body CreateAPIKeyJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateAPIKey(ctx.Request().Context(), request.(CreateAPIKeyRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateAPIKey")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(CreateAPIKeyResponseObject); ok {
+		return validResponse.VisitCreateAPIKeyResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// DeleteAPIKey operation middleware
+func (sh *strictHandler) DeleteAPIKey(ctx echo.Context, project ProjectName, key KeyName, params DeleteAPIKeyParams) error {
+	var request DeleteAPIKeyRequestObject
+
+	request.Project = project
+	request.Key = key
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteAPIKey(ctx.Request().Context(), request.(DeleteAPIKeyRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteAPIKey")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(DeleteAPIKeyResponseObject); ok {
+		return validResponse.VisitDeleteAPIKeyResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetAPIKey operation middleware
+func (sh *strictHandler) GetAPIKey(ctx echo.Context, project ProjectName, key KeyName) error {
+	var request GetAPIKeyRequestObject
+
+	request.Project = project
+	request.Key = key
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetAPIKey(ctx.Request().Context(), request.(GetAPIKeyRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetAPIKey")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetAPIKeyResponseObject); ok {
+		return validResponse.VisitGetAPIKeyResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListAuditEvents operation middleware
+func (sh *strictHandler) ListAuditEvents(ctx echo.Context, project ProjectName, params ListAuditEventsParams) error {
+	var request ListAuditEventsRequestObject
+
+	request.Project = project
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListAuditEvents(ctx.Request().Context(), request.(ListAuditEventsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListAuditEvents")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListAuditEventsResponseObject); ok {
+		return validResponse.VisitListAuditEventsResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // CreateClaimBatch operation middleware
 func (sh *strictHandler) CreateClaimBatch(ctx echo.Context, project ProjectName, params CreateClaimBatchParams) error {
 	var request CreateClaimBatchRequestObject
@@ -9766,6 +16717,161 @@ func (sh *strictHandler) PutClaim(ctx echo.Context, project ProjectName, claim C
 	return nil
 }
 
+// GetHistory operation middleware
+func (sh *strictHandler) GetHistory(ctx echo.Context, project ProjectName, params GetHistoryParams) error {
+	var request GetHistoryRequestObject
+
+	request.Project = project
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetHistory(ctx.Request().Context(), request.(GetHistoryRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetHistory")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetHistoryResponseObject); ok {
+		return validResponse.VisitGetHistoryResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListMembers operation middleware
+func (sh *strictHandler) ListMembers(ctx echo.Context, project ProjectName, params ListMembersParams) error {
+	var request ListMembersRequestObject
+
+	request.Project = project
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListMembers(ctx.Request().Context(), request.(ListMembersRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListMembers")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListMembersResponseObject); ok {
+		return validResponse.VisitListMembersResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// DeleteMember operation middleware
+func (sh *strictHandler) DeleteMember(ctx echo.Context, project ProjectName, subject MemberSubject, params DeleteMemberParams) error {
+	var request DeleteMemberRequestObject
+
+	request.Project = project
+	request.Subject = subject
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteMember(ctx.Request().Context(), request.(DeleteMemberRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteMember")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(DeleteMemberResponseObject); ok {
+		return validResponse.VisitDeleteMemberResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetMember operation middleware
+func (sh *strictHandler) GetMember(ctx echo.Context, project ProjectName, subject MemberSubject) error {
+	var request GetMemberRequestObject
+
+	request.Project = project
+	request.Subject = subject
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetMember(ctx.Request().Context(), request.(GetMemberRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetMember")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetMemberResponseObject); ok {
+		return validResponse.VisitGetMemberResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// PutMember operation middleware
+func (sh *strictHandler) PutMember(ctx echo.Context, project ProjectName, subject MemberSubject, params PutMemberParams) error {
+	var request PutMemberRequestObject
+
+	request.Project = project
+	request.Subject = subject
+	request.Params = params
+
+	var body PutMemberJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.PutMember(ctx.Request().Context(), request.(PutMemberRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PutMember")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(PutMemberResponseObject); ok {
+		return validResponse.VisitPutMemberResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // ListPools operation middleware
 func (sh *strictHandler) ListPools(ctx echo.Context, project ProjectName, params ListPoolsParams) error {
 	var request ListPoolsRequestObject
@@ -9971,6 +17077,245 @@ func (sh *strictHandler) GetPoolFree(ctx echo.Context, project ProjectName, pool
 	return nil
 }
 
+// ListPoolGrants operation middleware
+func (sh *strictHandler) ListPoolGrants(ctx echo.Context, project ProjectName, pool PoolName, params ListPoolGrantsParams) error {
+	var request ListPoolGrantsRequestObject
+
+	request.Project = project
+	request.Pool = pool
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListPoolGrants(ctx.Request().Context(), request.(ListPoolGrantsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListPoolGrants")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListPoolGrantsResponseObject); ok {
+		return validResponse.VisitListPoolGrantsResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// DeletePoolGrant operation middleware
+func (sh *strictHandler) DeletePoolGrant(ctx echo.Context, project ProjectName, pool PoolName, consumer Consumer, params DeletePoolGrantParams) error {
+	var request DeletePoolGrantRequestObject
+
+	request.Project = project
+	request.Pool = pool
+	request.Consumer = consumer
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.DeletePoolGrant(ctx.Request().Context(), request.(DeletePoolGrantRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeletePoolGrant")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(DeletePoolGrantResponseObject); ok {
+		return validResponse.VisitDeletePoolGrantResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetPoolGrant operation middleware
+func (sh *strictHandler) GetPoolGrant(ctx echo.Context, project ProjectName, pool PoolName, consumer Consumer) error {
+	var request GetPoolGrantRequestObject
+
+	request.Project = project
+	request.Pool = pool
+	request.Consumer = consumer
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetPoolGrant(ctx.Request().Context(), request.(GetPoolGrantRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetPoolGrant")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetPoolGrantResponseObject); ok {
+		return validResponse.VisitGetPoolGrantResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// PutPoolGrant operation middleware
+func (sh *strictHandler) PutPoolGrant(ctx echo.Context, project ProjectName, pool PoolName, consumer Consumer, params PutPoolGrantParams) error {
+	var request PutPoolGrantRequestObject
+
+	request.Project = project
+	request.Pool = pool
+	request.Consumer = consumer
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.PutPoolGrant(ctx.Request().Context(), request.(PutPoolGrantRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PutPoolGrant")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(PutPoolGrantResponseObject); ok {
+		return validResponse.VisitPutPoolGrantResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListQuotas operation middleware
+func (sh *strictHandler) ListQuotas(ctx echo.Context, project ProjectName, params ListQuotasParams) error {
+	var request ListQuotasRequestObject
+
+	request.Project = project
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListQuotas(ctx.Request().Context(), request.(ListQuotasRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListQuotas")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListQuotasResponseObject); ok {
+		return validResponse.VisitListQuotasResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// DeleteQuota operation middleware
+func (sh *strictHandler) DeleteQuota(ctx echo.Context, project ProjectName, quota QuotaName, params DeleteQuotaParams) error {
+	var request DeleteQuotaRequestObject
+
+	request.Project = project
+	request.Quota = quota
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteQuota(ctx.Request().Context(), request.(DeleteQuotaRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteQuota")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(DeleteQuotaResponseObject); ok {
+		return validResponse.VisitDeleteQuotaResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetQuota operation middleware
+func (sh *strictHandler) GetQuota(ctx echo.Context, project ProjectName, quota QuotaName) error {
+	var request GetQuotaRequestObject
+
+	request.Project = project
+	request.Quota = quota
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetQuota(ctx.Request().Context(), request.(GetQuotaRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetQuota")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetQuotaResponseObject); ok {
+		return validResponse.VisitGetQuotaResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// PutQuota operation middleware
+func (sh *strictHandler) PutQuota(ctx echo.Context, project ProjectName, quota QuotaName, params PutQuotaParams) error {
+	var request PutQuotaRequestObject
+
+	request.Project = project
+	request.Quota = quota
+	request.Params = params
+
+	var body PutQuotaJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.PutQuota(ctx.Request().Context(), request.(PutQuotaRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PutQuota")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(PutQuotaResponseObject); ok {
+		return validResponse.VisitPutQuotaResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // ListSpaces operation middleware
 func (sh *strictHandler) ListSpaces(ctx echo.Context, project ProjectName, params ListSpacesParams) error {
 	var request ListSpacesRequestObject
@@ -10149,6 +17494,116 @@ func (sh *strictHandler) PatchSpace(ctx echo.Context, project ProjectName, space
 	return nil
 }
 
+// ListSpaceGrants operation middleware
+func (sh *strictHandler) ListSpaceGrants(ctx echo.Context, project ProjectName, space SpaceName, params ListSpaceGrantsParams) error {
+	var request ListSpaceGrantsRequestObject
+
+	request.Project = project
+	request.Space = space
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListSpaceGrants(ctx.Request().Context(), request.(ListSpaceGrantsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListSpaceGrants")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListSpaceGrantsResponseObject); ok {
+		return validResponse.VisitListSpaceGrantsResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// DeleteSpaceGrant operation middleware
+func (sh *strictHandler) DeleteSpaceGrant(ctx echo.Context, project ProjectName, space SpaceName, consumer Consumer, params DeleteSpaceGrantParams) error {
+	var request DeleteSpaceGrantRequestObject
+
+	request.Project = project
+	request.Space = space
+	request.Consumer = consumer
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteSpaceGrant(ctx.Request().Context(), request.(DeleteSpaceGrantRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteSpaceGrant")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(DeleteSpaceGrantResponseObject); ok {
+		return validResponse.VisitDeleteSpaceGrantResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetSpaceGrant operation middleware
+func (sh *strictHandler) GetSpaceGrant(ctx echo.Context, project ProjectName, space SpaceName, consumer Consumer) error {
+	var request GetSpaceGrantRequestObject
+
+	request.Project = project
+	request.Space = space
+	request.Consumer = consumer
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetSpaceGrant(ctx.Request().Context(), request.(GetSpaceGrantRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetSpaceGrant")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetSpaceGrantResponseObject); ok {
+		return validResponse.VisitGetSpaceGrantResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// PutSpaceGrant operation middleware
+func (sh *strictHandler) PutSpaceGrant(ctx echo.Context, project ProjectName, space SpaceName, consumer Consumer, params PutSpaceGrantParams) error {
+	var request PutSpaceGrantRequestObject
+
+	request.Project = project
+	request.Space = space
+	request.Consumer = consumer
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.PutSpaceGrant(ctx.Request().Context(), request.(PutSpaceGrantRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PutSpaceGrant")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(PutSpaceGrantResponseObject); ok {
+		return validResponse.VisitPutSpaceGrantResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // GetVersion operation middleware
 func (sh *strictHandler) GetVersion(ctx echo.Context) error {
 	var request GetVersionRequestObject
@@ -10172,357 +17627,556 @@ func (sh *strictHandler) GetVersion(ctx echo.Context) error {
 	return nil
 }
 
+// GetWhoami operation middleware
+func (sh *strictHandler) GetWhoami(ctx echo.Context) error {
+	var request GetWhoamiRequestObject
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetWhoami(ctx.Request().Context(), request.(GetWhoamiRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetWhoami")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetWhoamiResponseObject); ok {
+		return validResponse.VisitGetWhoamiResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // Base64 encoded, compressed with deflate, json marshaled OpenAPI spec.
 // Stored as a slice of fixed-width chunks rather than one concatenated
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7L37cuM4kjf6KljtF9F2L2XrZtmWY2LCdTvj6e5qH5d76ott11eCSMjimAI0JGWVptoR52nOg50nOYFM",
-	"gARIUKJkuS7b/mN3uizilgASicQvf/m54YvpTHDG06Qx+Nxgn+h0FjH475cRDacvaOpP5L+S+XRK42Vj",
-	"0LheCMJFwJKG17in0ZzJn335cdIY/P65MWUpDWhK4c8xoykLztPGoNFpdfrNVrfZ6ly3Tge91qDV+u+G",
-	"pz95IasO2H3Da9wyzmKahoI3Bm2vwemUNQYN2WSz3fAas1j8k/myxpTRaZM2vEbMbuHrRiR8GsEf7sME",
-	"/9RpB91Ra3zUPKYd1uz5J0HzZNxvNU9Hbdrxu0GPHXUaXmMeBo1Bo73+Y9mF+SxYPawHr5HMmC9FMBMi",
-	"umJj+Z9qJLNYBE02b96dJK7hPMi/sXH46WfGb9NJY9DpywGBhC9FFPpSUq9YxFIG7aQ0ncOE0UgOP2XB",
-	"y4tXV3IwrYNO66DfO2gddvoNT/8eCm73p7t+0N2KjvqCB6GsEac+okl6HVOewN+uQ6i+Yt6nLEnorfzg",
-	"JY3vWUCs7pJxLKZEyo5ga4eG1A5ghmkC83uejerd3PcZC1jQyKXSuI7nrOE10uWM5R+zoPHwwWvMJjSR",
-	"f30h5lwW2nyqHh68p13wnc0X/NH66TzKFnxv/ce972zBn/bXLfj++kH3v9iCV939bhb8h4cHzzgbXsJq",
-	"rjghPDIS6YSImHDBWY3zwtb1tReVYwWVdqa9qx5XNcjgb4xGaeFsPI8iEiZkwaLIHG02OeKuIYteXOaT",
-	"WKiAjCLh35EJiwIyWhJKQFJmZfXUTXdTdRP0/Pb4mHaaJ6w1avbGHV/uh37ziB6zrn8atMetk82V0XFr",
-	"1PY7QbfJeuOjZq/VbzdPOsfd5knv9Ij2R8f+SXCaKaOaXahWRt2SMgLp2bO7YKMmm1fsb7HgLFbf34Vc",
-	"9uplNE9SFje8UgXYa795fHwCi7VyJVVpvXk8E7AhX6pJ3l7rtaUWkara3uMPxeX2c5ik9pJ7P6EpEZyh",
-	"8pmIKLAsuzBlGxl27U0X3mkn6MLqaPXbx81e56TbpL3To6ZeHoyOR5svPAp1tvrN9nHnpNnrnvaaoyPa",
-	"b+Z1tvxsCmt2oXrhteufgmvXwhVLWHyPYjLU/luWLkR8RwJ2H/osqbMmWnJNnDjWhPesRZ61yEZapPaK",
-	"aXc2XDEj2Kbt42bnpHva7PXoUfOkPzpu5tu0HWy+Ynyos3PS7J72aLN3NOo3T4/9k2ZeZ4dlsq/ZhRXb",
-	"v1NaMZMwCi63sYS3n33dZO1bYdulGz4UT4wrltKQs8BtqNyxWUroOGUxCdMErRWyoAkJYNEFW1gu7Q1X",
-	"UHfcOWr1WKvZG5+cNuWNpnlKW36z1W0dsZOO3+22tvAbnIDGYb0mnCK99nGnedo96TVzjcNotoJqdqFi",
-	"BcnTo1ND54T8NmZJ0rwPZ7tfPRW6A2e/3mnTPj7sdowlla0cZYVgG65l9JT2bURHLELvFr9XEpHjWavI",
-	"V6+P/rjtd2i31zw9CdrN3uiYNU/o0VFTKovjcZd1RqetbH206Ak7Dnq95hFt+80e7beaJ0Fn1OyM+6PT",
-	"oOUfs257wzPpy54x9hWot5Mzpup6vq0NsdX1vLvmeo69rbydf/GbecWtPN9f50EglURxmyUhv40YoerX",
-	"p9fKa5TVGuv9OGix/qjb7Pin42aPtY+aJ6MubfaCI7/PjscnrdN2tqzH3VGLtv3TZis4YnIn0uap3wua",
-	"J6wzbtP+6Cg4bq3eXO3i5tJiMnVbY/NtU0uZuptap2MrnblbHobbbZ726s2juvsd7R50Z71YOnfRr5yR",
-	"exYv1+0ixw54zNpasZAcPddK2t7+mQ6jMA9VPa93Vj79KeQ4clxjfcci5qciLo9W+VMpX5KLy/seLj4x",
-	"JrKBuS8XmUfmPGAxoUTpLxYQ6EWFaPRXbw0/oimJcPaGTsNIdkC2qGbU7OGUpv7k9aeZnP1sl90xWeKW",
-	"iYbXEDPZgvy4ccF1P+RnDRTfXeODXO1Qz8/OmXJ6K4tyu2IjmCnLZTthyqAXY0JJrCw3kquZLRf7Y9RU",
-	"vYVf9mjJwUjtRWZSJz3Cl/VsZD4bmc9Gpv30o3bd5Tzd6RnzNc8UcJoUBhMLka4cxi484E5ReHAaDBrY",
-	"5fUTs8YR1qFHfoe2mu1xizV7496oORqd+M3ToDvuB112Qtv5a/ARk1riqNM8HR9JDXLSbZ74/U6zOz4a",
-	"d4L+qE1bxxv6wan10BWwMZ1H6WVpp09Dbv+xfSIXtTxwb6X4XrAkfROmsP3CILZc3O1+w2sELPHjcIYN",
-	"NS6NY/71PBYzBlLJHOu4c8dhLI+Odn+Vm/2DHAv1WUF94EAqNISU/iiMwlR23Rc8mU9ZXNdjD8Px6Yz6",
-	"UN74VH7W7/ekxqf3NIzoKJJ96Z2cnLSy8anPpA4QKY3kIXJ01O1vp7jarXUGvuwv7nqQktZcSj670lxl",
-	"4yqi8a1cEzFjhYVzbDqgaLBsbDGB8zSMwn9DXy9Z7DOeNgado4Ne29AY4G8tqg3w+26rNzpPpjeqHM6r",
-	"dcdpix0H7XGv2R915N277zdPxsfHzTbtjLp+Lzhi/XGmO45H7eCUdsbNnt/tN3usFTRPgzZr9mlrfOIf",
-	"jbqs19vQiV5Hd/SlPfyp8Edbd7yb0TgBq2FGY8bT7W0SqZS23tu5y71qcxc3drvfPenZG7tl7Gv8ebt9",
-	"3amBwmqfPLlFssm+Ptlq/p5CE7RMLQB7dY0uwEtVBCPxyCyiPgN0RzphBMf0Q0KyFbuJ3bR203+t7eTY",
-	"OyWpXQmRVtpdZBGmE5AQHNMkCT+ljHHte2EJybbFrgS2G7vlK5goJcm+mzE/HIf+unVJU2msy/W45nqv",
-	"l9T9jFuPVOZAeyfyGiM11MqFUersP/qFHnJycXnfN5ZCyAnlIp2wGK2MNZ2N6Kh5399wNvuu2TzqW0v/",
-	"jZwN2wzttFrtQTA6GXRag8Fh78Q1ic5P+z1Th16JecpiuV0/N6TSLXw+Ho/Hg4GldPnSp0kKx4Hz4/G4",
-	"ynaN6MiahbID5Rw8J7gDpyJmJBXEF9NH+VKerZtn6+bZuvk+rJsPXoOzT+nLeZyAN5ot/z6/+KcI/b/9",
-	"/f6/X7aj4F07/vVvv4Tj/xscN1KJyCHhOjYPueuJghUGgiWEi5RELCWUL0ciWBJfTgqh5LB97JFEAEiY",
-	"hAnJVolHaJROxPx2QtRP45gxOT0mfJHFUEmnRcZhWoFdtA6qdkeeVO1j0LbWL92O/OG0/EO7j2cbqFTd",
-	"9u+frQUtV6/s34tI+HfwvtMobbFjWbNZqFMs1Go4LKdCoaMaLZ0WC7Xb60t1WqX+dWuUahdL9Y5rlOoU",
-	"S53WGFenWxrXaWu9DDu9YrHuSR15HBWLHffrCKRf6uRRp45ISsuj2zqqI5TSCum323WkUl4knU6nRsFu",
-	"eZ30er06BctLRXmv1hXsoPv5MhajiE1zrYzO7NL7T366SrUxUh7vPP5ABPhq9XGeSP3tCz6OQj9N3oey",
-	"td+Vjjw0n7U+SBM+pWFknQqkzlNW1gewpAAjV25A6rWQJynlvuzb4X37UOns5FB9nY8qOaz50q9Pql7r",
-	"1GukYQpCv+AEx53G1GcXEAk0Gp92xt2j4+NRtxfQPu367LRzGrRYi/WOu/38kJO9knOQHCrxOefFDRv8",
-	"lUdL1+tiAsBzfIJM5HU5VSeHY9LyUh91TStmsJaYzKm9LBsEiIonbVfPzxTSkYSpR0RMRiEPSJgSektD",
-	"XmNK5SCTw/ycd87Xuatl1atUP90+ejpdgrXmNpZ2xutPYZIm5R0nDQ65zlN6x7hz2qD4R4blq2dMy8Kc",
-	"FD0RWJiouuTFUMlTzZgUOItjEeOxn5XX/TqAZ6+Qp0ye7Yf66nII1hLYbDVmq2qWXFJ47IxYMjMmA1Sl",
-	"e4/lb/lhgvhcCCRa86b/ZTaXjQta178zJc4UPADmS67Uo6WdVjHxK5soLAh5OTvUCJ0a60HFsX3L2xZW",
-	"yjUsx9IyATRTtlYmLHIdkvD7R72gC1Opnq5DtO7lIQ6b0n2pqpggXdI1F2CFP3oirC2xm61pSsWQ9kvB",
-	"U8bLgX3XQpAp5UuyiMOUxQmZstQhaz8vbojaVfhMim0S8ltA28sfUsY9ErMZoymsrpj9a86StMYZVBLe",
-	"UatrCM/d9ceJzxioIb1XjAZRyFlZdkkkFg55BbqAKa0JI/rv2pRQsiAzmiQsOCOLCQN3YpiC+HwaxyEL",
-	"iJineinfcbHI5Sm/0/7oROqki4BNZyJl3F82f2LL7YTcs4Uc0fTxNlkmEUOs6Ib4JUymZToHcLUqsFyO",
-	"lXOIegyVfJzqWtaYTGECtXkgTNnIGgUAnn5owjT/XCohc6tspRY6nVzov8IaUOpetf7oCSjKyZgHY9G4",
-	"J+NXzsgdW3okXQi9ZhPXvSWvyDkh1xMpfnuJwkKfJyzAlawd6oaWcM3O2kL57EwYDVg8KDT7+FmSfa/s",
-	"wuPvMC5RmnM2nc5TeVd9E7LyW8pY/pGkE5oSzu5ZTPwJ5bfMOWe6oo9QyJwuXNfmhdeurWpySh8Vt4p1",
-	"h649EYcZuso5H7C4cODFMT9yKgoSMmdBDovTEkxrNL91XuvV14VTARzNMRnTMJKHQMxmIkbNozq+nRpv",
-	"mRYfuFu1CsMGd3DPVuOxJHJPozA4j2/nU/Db2oJ5efHqCjfMRCQpGYVuPYKVfKS6loLA9LGpdDR8PCC5",
-	"ZUYmNMkbIIk0S4IwIEsxJ1NGuQUT+mvFKt60jm1NxPLdrWVbiK7R7mDuCiI25vCt3D7vaBom4xDdYQVE",
-	"pcZWgXvbnD9p8y9YYD4iJIgx/9QYdDvwlInuXD3VsFU/JkZjpjsLmsqc9GO4caXCyUdyP+MedmjFiZ5M",
-	"RJyyWGpGvvIw305DVamm92KeaaVx+PjDwSW0BeWpLfnGoN03Z1VIe+gXeZAwh58kUSEBZIpfEC6qTC4u",
-	"PspfPqovzRl7K4zABjh/pJR9GkVM1gwnZtZCajRbNWmF3jjnygxoePSd7K1aXvngHjlXBWFZM5Ke+z6b",
-	"peVNBg7J//3Lz/DuBN+wwDkT6UeaV1FQk5QnC3mZSAidzaIQL+OH/0wE98hiEvp4b8AuEDST8s1Gg2m4",
-	"1SWt1+pb0sz7R6YsCCkBET1erNbIbam+KTvfz40lmY0R/FcVYh0r33z1bWKegO0Kmkl+XGkO0SlLFPoc",
-	"O1Aq5lrSV2y85WrumfJXrexE4GNNu6Bl/es89cWU/cbhWmpL/Gd5di4mYcSIL6bTME1D7rKKBNbxca4q",
-	"KSxiX3DOAJAEYotctZ45/AtPcTE2vA9q5CTv9ePEW5SCKeR7Fkd05oSkwXIS+EGiLyEuIas6NnNvGyZO",
-	"z2jFgECJcSXA+jEu618LI9In0SNlrIRgyPaSLiNBg2shfqbxbcnSATyAGJMO+SV84RDrDIt/TIX4CCCK",
-	"4uqFCsKEwI/K7mjLyuouwOYoO4cySbW7BReiaiQFZw324nGSKo/LlBmLpyHECr5iPCwzcMR4kiwmgkij",
-	"RPYLfXQuAWZ1fQywMsv8uw+ZPMEwQtJ4TwFTQmpQRG3h22Wy3WnVtbWlMmEfL8LSyEwRChG9/jSh8yQt",
-	"yu9NTG+lQc4C0iSUJFO0nTI3cZKGUQR+acvw1k/X5xqHCq/70DUtammFsKxR22g77LQ0juUMlKaCBKHr",
-	"PGtc2tedTcRciSyS5jGogOsYlpBLD1XYZ+hehpoJ4wDDUV1//KQVZeSyqjutwkxe8N8SVraoc+Iy9YBs",
-	"rX9Ni5MAuFATD3a8EgagxgtwR20AQnlA2gaSdlcPvU/2MH8ZswxI9wb8HyWGiJRGjFyMm78ob2JJhRhV",
-	"fEQfilz08zhmPH19TW8bg8ZNrZDVm8Y6cYNTHtxKATgBwBA5A423k8f1tnFpfFls5/Gr2yGpirm4Yv+a",
-	"h3FxNuTtruZExLoCQ6LvGA9AuchZMW6HMFDAotCEBURwEvKsoRW3edCv/Nbt7tX9rOuBcU1H58TYAqpC",
-	"kje82wnJJGZPSaZ4rpjsdAm5Mk+TMGCZM+MHhehJNnfLYIxANpfj8NNHjA35GOum12kjyoMEXqsO2yfy",
-	"2D/sdvCl5bB9XHnDnycpGTGCJbqdp3fHoBxU4At0V4xzqT16St2Cc/pnjq25hjFUHSbK/kGFn4gpg2PQ",
-	"RV7bXXWG2GaUPj5gB8Dp0a1tS33xs+KKpuzncBqW9kD2ErziaSqmKfsYqdKuN2xd9owsqFTlJIG9uZVN",
-	"2Tl1PFMbnXucZKyhmPLJAzwcuIpzwtmCGEEgxJf3IWnTIatvkfBsNczCaMxkCzhx1Qr2e33ohaMGl04w",
-	"41kO24/S818Hk/FOXpwd2/1K364TQmOGcPQAHe7gziiGGtUFjar4I/OCv6Ip61of0VGNjQBFEvnxF9cN",
-	"72bMfxWOxyx2uLYR2aowetZrLQS9PAITqF4kTZG+NGG0+Htl0ytsm05PGkFyvqGwvPHAMJ70OfVroQZ/",
-	"43SeThhPQxWVUzA6/ZgF8lcauVT7vFC6CDjQDkFE08BTArx9mdVu5zpoW47uUqWPllhxZLbIcrR6ccEH",
-	"NKXSlja8+fAU4BZeVk8RrFRRy6N9p+BmMVp9tJCyuiwBgSN1HTxi7VvAY96i8405yT6gqnV4iofVmYh5",
-	"7LM1OKRVxar1wST9Pl+gf+PJfDYTccqCX1gQ0msoXJhEEU+JHJm8fIsx+fu7X986F3hW1Ud4f/qo3p9s",
-	"JYEkZ9Kakcqu/GK2lYJoH+VyNIa0y3ewiuEpWWJknS032dvNWUBaW7AHzXkoK0omYpYY4bG7pxg7CU5p",
-	"z2+zZmd0PG726FG3eRr0W83jtn80Yq1xh7ZXU4y1SgRBdsDgOzkEeSBnIfFBmMwiulS0e9eMTsm5HZCq",
-	"oyDP/TS8Z8gNp6bElZ1k9cTUFeqjR2D08gkZ7J5X06NXE4SdwRWiuI4iOhJA2LjcYpsfbcini8b+hjHu",
-	"raA36o+O/WbXP+o2e36LNWl7fNQ8HrfGR6N2cMpaefKzjt8ad+nJSbPfDo6bvVGLNU/H3aB5NDoZd8b9",
-	"ccvvrJmOo9XTcQVvx4lB4WExchLBiSYkd04Jhjk/ZPPh3t35rKDhEatWpYlf0fJ6PondDCrr+Tex49dH",
-	"iK9LNOYfjVt01OwEreNm78g/bZ7So05z1PWPeqOT4NgHPgCVY6E9btFewJrHfrvd7I1btHlCe91ma9z3",
-	"u0FrfExPW5vt9ZVLxHveh0+/D0Ez/oPFiSONVcwiRpOC+2Q6hZOlNz7xO4Ecw63IijduRfug0z+QS+Y+",
-	"+yN4u3Dj4HsDpqY035xcnAPqUYroKcjDQNCYl2dCIOajiJF/zUWqENaY/HKzV6zEn7AprDFlMSZpHPJb",
-	"sAtfxcurOS/3cJjGczYkiwnjNpCGJoSSIF6SeM4Hrvgeq5uyFkcHRkJEjKIDrFpCtSVzljlSBGcq0weD",
-	"uDGAGmwtuOwVpmochiANTNEVk+c3ui5WSTVMwJ8yYSRJRcwCjdFLBaGcMBpHYR5EUIAwDQsYpuGmYv/Z",
-	"InaxWJ9oOtEiV27i/FKaibGOL2kT+V2xNF6ej+HqWrKRwPueqJlFtCLVMK8pXNESxhO7h22zvWnIw+l8",
-	"2hi0smuTvCbfshgaf//+/bnhXCn34G9iAdNifGSL4wWjMfhUqseI9Dd0ylKlIvJAdLT1io3Kv+qJyAMo",
-	"PULJb79dvLLbrxlpH3IAKqWTnKbWCrWtnrH/FbNxY9D4z8M8G+8h/poc/nbxCsSYD+hSquE3YeScTsCz",
-	"mnH1odoNoLztcV3lAb7Q93/NGZiymntmggq8Xj/NlEHQw0aWKHL9DGQe17xz2UJ3iNXPktVsI1HoTta5",
-	"9dJUkI8VgtSEyruQYt4p7KPgcpKSlT1UtAlg7vpYAPuqTni7t/oV6biix6qGpHandbIE6K/iDCpp55xQ",
-	"aJgF+NFbRkZsLGLmFVTwGIabHJALcIaJGf3XnJ3BEZTBGVQ0TxAG4CyTuoqAw248T1hwcMOtUZc5jP5+",
-	"WiUAHIOl42j+ltxSxH/ZH6TuSVMWy6r+z+/nzf+mzX+3mqcf/9L88F//K/cl1bAMzvGQogkJ7bjVBcNX",
-	"Ix2l6sEbMpzA2k6wJnlMo4S5Rxdg2+bo9BVAF3McaRhyuXIVmitOBVPaC0+RYLk6lcV01t8oOgjUtg9+",
-	"YkuXWJcEpS+XHnCcRYycv3t5cUH8CY2pLxebByfyWMSEUX+ijmcUP1V4GlybAnOdqYvlAfmJzVL4a6dH",
-	"JmIeJ8W11xq1x6d+hzUDNovEstnraDGgUZvLoRg8WbEGO0dHq5bgzc2nTrt5c/PpmFWtwIvxLzr8tGwc",
-	"DqXdOFwFHFL7VYoBzUTgPhn+OAQ5gBUBQThhom3xA/I+TCcQYI2VZkETN7zXOVEVUgVDkxu91+4UBbmB",
-	"fekWbw6qqrnMUEz/gDsMmHZ0xLIgmKrt8DKjrJN3KfSs6VfGZMlT+kmuw5/mIxZzBsJLmDRfUqSFlRcl",
-	"mnjyGJffoU0G6J2JiILBDR/Sv4yGHhn6//GXQP4vWO17Y+92X/5rIjWC/EMI//yn/H//cTcsKUR+/xd5",
-	"6fNSaQnL7xds5NFZuO/9RypXYUxhh7q2a2RKYbWiNNfl/7m5+dRqyYXZHsvVOZb/eTr+8KN7jQIGpSzd",
-	"X0QiFxGbQqyHPEOmdAmisW3UVqui81CtU/9BmSn9hPYsRHZm1m3bad3+Cr2iUeV+wpwVREgNGY6tm4m+",
-	"peJ2K22psxr7ydow6YTd8DwW6ZvcP5dAcrja3pqEURAznj3BzYSIPDKUfRiCmlF3I2DtsS9nBmGi0xiD",
-	"1mv3/oqNVU8zmsNVHV/okCMbSbLbEWB8xrb9X2+KazRzZYdsU1z155GWuOzaekMc8TMrLzTIg7kLOzzr",
-	"kvnEV0N8+KHdr8xH6BKg8iQ+XobosqtzUQC8l1QsKEgsaHdZ5wN1ilI5B7e6Gma+cOUKrzHjWg8A7Knu",
-	"Nsrd2q4haGzXNvsIur1+JUATdp/Qd+xYBLo7j1wC8kQIeZ0VEHIFZg4ToArwoMtAGhCmCYvGJOR+NA9Y",
-	"ULo7YpzaSYVgF9CF2pIFDmFw38QsmQmeYMT0CxpcKX4PcBwDVxAArA20gHqa/69/JuhpU72ECiYiSV+E",
-	"SFPnal9/e1jBpvDgNeYFXEudaiwsDOQ0qiUFVRoF4fLVllEhZG9YxHUM9wcaveKBZaT8YXKnUB12HCZk",
-	"SqOxiKcs8HRQpfxCeZhvuMpLoG7XNBKcHZAhImaGBGNs4YIEvPHSwpDXfhrfh/z2Cu/eW07auERTVEfm",
-	"BXKjB89kx9m0MhdDz4OH5AkFooY61ZUIHgqk22aoQZ36nGEKO1tniMa1WCDYPePSbAWPv3qOYDHDaLW9",
-	"YYkfYbjvgQWrIP8hBCm44yZu+N7QDeLXlSg6qDCxniD2hgWGJfk5nGUOz71NeiStY4s9SO4iB//PcF8v",
-	"a8iaqDCpW65qWqaqrTPVRYbbBzuXXU78WKcymy3ywUOweQZer10FlpAboshxUWs3WIVUsjYrOrPWHrAK",
-	"qUdOA5Jcpw4TxbyT7XOusM/aVAFAr0Ij7w1tQK5cr3xFcCXZG9rhkVjAYsu44Sanh9yJNvuFLJI6CR7J",
-	"3tCAyQ/35dZZyZAp96mDYtLYdQa3pablhAC9nPVYHlYf5wmzN9Y7ePoyaSS22F7cKF5vEarvd6Y2lRHq",
-	"ZSpOroKhYpYYOoQkf7bYTIcFdCzMp2KByESmuRFff1JZCLaTV2BQLNaR1yuTT3CX5swPSc7SiLSM6i1A",
-	"iitm+BrOtZtwb6g/Hu4foDgilrregfHF4BaOCmnXACXQiHnAIatf1/elWWsgCl7Fy6byyLtGpr48VH57",
-	"GNgbEY/CIEANusVEzBzR/bX0X7HczibGYA9KGF4OPDKap7AwA0FCuTBL4fZqPiq4DbcQzK7Nt12JZ41x",
-	"QWrbFiCuEq3gNpIqVVJLSHap3elBiNrF/aZeDGglQaKUjk33pwWjuO5eywvHtnIx2ALr3f4Mfr0d2AIO",
-	"DkA4ArGV4f4BuULqQZNWdqjw6UMQg7zTZ/bZVlZngay9ns1pFtrZwrCimxzmEA64yNG1nS1g11HTIDi3",
-	"+a12oy2w0qG+eAPNF8RE5UEJGQBFn3E22VYume/XQLooRv5kVqNx2mi+ZdQToSpiG0ENeDwokQhtc/CW",
-	"a6l17haK7e7aXUVdJE/bIj+QloSTzmMbYTgrqumLKJbciUiG+pFJO5toDlbE9ZETRusXNPQLOGg3hkVD",
-	"TyMiV1l5JrxUxWm4CTseKW+zqk0lfmWSWOxS5jnrRlGi2jmtl+A8/aa8fs8+ui/to1M4mNpuOnWRvRbi",
-	"F8qXV5qmYbtlE9skFXVmxuS12PWlKWE8SDBZpuafQE0epnDE7Q1NNomSWgKEbjOD6K7STgaYF7rkiOne",
-	"Qpzzci31HjzKgdM7ffNYFUtO9oaFbpfk+v79+2YRfbxKuEWwspawGQK+hXR9KytIHcEaeUQePE3dadB/",
-	"1qmjQBoKb1rWSGrOsBX1/ejZfStSwsUCEYwJHUN2WcTSDYBZsZhrhOwNc/lpx2YdtlIN27vhSn7ER35o",
-	"ATxIQCY2ov4d2RsWWEGHA42AXxMZkDtBrSD+G55H8eMq1TJELbi7ve8O395KAbirqrdGHGV3bh+LcXbA",
-	"GFeojGG8GFguxe4K2QbzJesbBgsoALMDOIos2yLGlNQa3bpQUEZK/i04q4ZXG2i43pGNhWs1T8+bb2hz",
-	"PDj48Lnj9Y4eHCA4E/av8rrSAM0xGl3GcshpKOdPAXft3r8IYf0DJrqchirj0JsZ9eiYx3oxCTlc4Xcs",
-	"9yEbgRgBqsUawbssa/HnBuPzqSyWpdT2Gi+Y/q8rygMxbXg6ufGHomC8xqfmrWjKPzaTu3DWFAqG18wo",
-	"GtJ4zmTrcifqXNxV0rNgi73Wab8Kttg6kf9vJP+fL/8fq4dlLE7MG2mZpexTmpA5D1hM7tgyIVF4J5ez",
-	"SMAvgKjRM0JTMpXKree1TvtktEwxXO+36zfNE3yHBzaxDvkpfKHSpFnrMdvlB76YHqahf8dSqYVfXzfb",
-	"nS5kWIYU07k0+r3iLNYXN+aELm0j/QTFEWKipyTbR1n6B8/ab66NlaXTN6fsdN3eOpR/+/C57XXd2+yl",
-	"kbS60HcdJOkR9on6abQ8IENIUj0kf8necVgwJP9FhjqXNfwj1/nlXWYkxoZ//DqGEN+VUBkx58gyUgif",
-	"AvIuHabiGaSkSDTnyrZ5AFMq4kBOXefBSsz92P68UZncsvp7D2aS78dW/z5MJxM1ZJOZzGqy+5AlEq/T",
-	"ilGyXdRrWI1nzJgxGlNwLt0Hz5wv9L3WXgKaRdAZv2qEHDECXStkMgOaFAwNrxVRJHujukfjmC5L+lt1",
-	"Z/Uo8oj7lcdQ1UA36bBqCtXTBRZstxQiW//7EWPSbg0XTo4RMcpZ9+gIj3qLCcgaoSsn/WdDc9nh2V0d",
-	"oT8W8ZRKZRzQlDVTWcx10KmVefRgJLR39Tlh0ujzmQfQzhkTUunboE4zCz4qUgcHnUEtX9kZ3NM0qZLf",
-	"QsQBqHs6ZdFLmuhOxeI2ptNCQJo7xX5l210rKH317laT/A4/Lyi9VJm4pZ6sbr+sIpBfKNGNKMHk0+W5",
-	"VsjKVfkuG582lK7juazojdxhDWn546Xug+swA6XmMmbhBJO3IJ4SDDZnfjilkYqOsqelf4S05sZB2y0f",
-	"tK4Aow3sBdjlvxhUDRvYt6/xPAZ3kxhrXLA884aKuwFgusMzHeGevclpbogsRhze6H5IHAe1bT+uDIM0",
-	"Pn3I6CMqkMJGOjI6m4HzKAk/GdFo8laM8Gzwv5WDY+2ZOTpeFRCGAYkffm+q//jc8o76D4+ZuJwuaJVI",
-	"fsavMhKhmjjm0r54o5PDO47RMIjtTawuYJ0TqeCOnZFF1iEhK/hQ0eg7TWlRbHaHBtPfxAJ9Hmb28zDz",
-	"z/oKwIJGAQvOyL9ZLMgCQDIlj60Kf8XUAlABOOvN7Pq7MPCMviqr2Oyzpy4m6k0L4llT4lNORuyg6F9f",
-	"7x0wSTcLk2dVZA1znWn2N0aj1GGW1TtZsLTS0sVOqSqqWy1rd3Hn1ORm5ESFDlkmKZv+IOfdl2euGIM6",
-	"LDD62nddQ9uuGmOmlQ0imbphHu/k97XPaaukW6ZZp1VfvFVSNuvTVEu2DDJLtKZJakxDyZD2Gnls+1oV",
-	"l39ZHCH2ZN1wMCSpHF6vwb1DSMnIBWqLgU5wHCBaTrkbhjGDny9FFPrLAcHCGECjFqSmNMhAw+uWpw7s",
-	"KXXtvY4itmGoYxEfkHOLJ9t83QWymSi8lRdXLCjHhX/NXFg6VtvsuA5ceqnzfsAgskbWjuOdWumFU0bX",
-	"pr1wtTToFUtEdM8CnWGswAWDEiPDrKvDQY4hTYtiA8UJ0/YkfZAVq/YRygwdKOSqB283TF+YIl1ZRmIE",
-	"8XVy9vKlCD0WC85i1eNV/fxVf6dw4Tsc5HWFTAuhmngy5ct445C26itRJmZjJQ4HZDFZSkGG6FCWcrXN",
-	"vLcsXYj4jgTsPvQxReKW5pq14TeRq1msxvKBENgR88WUJdrYVsLWCwVXV5jppIPyoZ7FF+qFsE4r5gdq",
-	"hZvN7ZfMHtTdHvzWYafnchbOtA7enA/HHKbdOV2te6io1RyOVf1OKlWh1I5qm2bPVl/cBkBk/4bHPxba",
-	"yclvOo8281PVlUnhzrqNZNYMccXIdmPOVLgEv4Alg/RG2iPqnh2MfS2u9L+/+/UtmTJ5n0Ck8d7Vm5fk",
-	"uHva3z8gUiwsAE2qIIRTulRY45zBzmD2NhnvEvVSm0WJlaDJno1ktopnWJwJvWe48cqhmQdkyOdRNCS3",
-	"4T1A2rC2ME1uuPa3wbvwdksSBOpakasEbDdVOiG0QYWBFpkp2PDkQD54Dfk/eAHG6sq37ML0P6x4VmoM",
-	"GkD+fUUXvyinmbFc3DbvuWmo4OVSJQhLyBDsV+X5UZktZS2YfkP770278ZLxAM/U3PSNGFXppxCN7rYd",
-	"sY/z9InUzeU83aWuWadg3q1cOU4/3Ht0RQh4eDeOfGlUDTL/gPbS6cAoD/9Ts8jIf9tBUQcErw5Y7yB7",
-	"CRWc3XBZkx8GsfL3qYf5oYfBzkPTLzBUVCnFmCvrTgLe1AGJmNzEiBmRqwawcQcEQuftW9MQlpyKc4ho",
-	"ymLXBqY5sqCexZVxqTms2DDBeD5VqYcu3MNuRw76sN05OdjAIqRFYMHKXlkfy3uI8rrV9CRBlP+KEWVW",
-	"St3eZ3xhtfuQE4aV+uGgmsjpy+r26Avdc5z3G2C+Swt8Mwe6hYynqY6zNs/vXvbS1evjZTFJjt3Zn1Uy",
-	"OONucEZGS6JOQdOjOVR/u7Q2c+PprjPvN7+9DBBmS6Va8hnZG+JxOUSUmhoAosR0lC0c+oYXY0/dmBVA",
-	"9mGFbq665lThl65zznMvH4ORZVYeb8ge5cZaOPznG6uYHd++SoprVy4ChyvVcHyot3i1NDOaH8jkqNne",
-	"alvg+euzwwaveb00iUKfzmUSpg43SfG+rqiVShda1afinFkic5siuXbX9pkij7y4xMxqDjsMnH2V2CNQ",
-	"jkilp072PBHbl7wfy15uej2GMju5HcuavsnLcS6Wre7Gsvhursawir7GzRgIx54vxt/cxZhaL3Art0zx",
-	"SmxX5LBmFPRUEUx2TjyLTL3ihp3RTyrk5g6rC/kuq0u2xftu7WIobA4HHWlpinaL8zURibWVjvk8ZeHd",
-	"+r1KGWR6CdiMw0hhV7WYZxFNxyKe4lmbzKfInz+hkCn8S3pwch5F16MlDZb4YpklWgZ72iPDjOJHv2jm",
-	"vx6Qc+M9p+D5wRN9QIbKoaMcBODAGd5wy/2D7KglB5CmkcxZhlY7gLKzazO3yTmJdVZYGGLuz/CItqmj",
-	"pUeGgM5Dj8i5Ae/FQkhpCg4NOdCSt8W8O91wkAW0c0CuJyxhFiuD04Nhqb+VulaIyH4n34mX4EqIdGAB",
-	"XeDOQODVdID3XYPmKOOWB5LcDW4rBc1RmCvle2p7rU6vgMK3ry+XWR4dL087VpMVeTu1U3+I2Vp5rMch",
-	"k71+WBW474x31KfwHahmqTnVBujIn4iEcaIIDHGwPyREH0MHLgXtcAAYz7F4a/AxzPmAGIo6IVHIchpN",
-	"JQe5vQKBAIZ7Fkd0hkgosLJqQ7ZXngdF/a+Vw2OnNN9mCgxsTmnZQ4P33x8SIhY8c9Sgc8Y+kWpOvBDR",
-	"P/JyLteMvLnppDhgxGqYm5T8AAm2h/rcG3qKcTvFHuqs/hBKCMehy0MD03TDs1ZSIcjeEE/Nld4Z44K2",
-	"zRu0pdhWxbyUDh/fiFtZqVv1d0/grzB9sfU8sF4DcIFJ+iZmrGhxFhAG8KvGQirlrkqj6025EOkoYVzh",
-	"UbSxoAj1bFr4Y2+FUVs2YrfSmVu6VrJRCE4oWAcHGziEDMbq7dTCWgcZKIaQKzeKlrLSdEmuBkeQ5SFR",
-	"KhjDkDSrO4xonoZR+G/ERrDYZy64OrQotx7YMSriyoSIGQFW4J6bYU0eicWcByyAl6OF0Bh3O+igc3TQ",
-	"a5shGJDzrGGuDYv9P18bfD4dsbi2E8zMbKLnxNi3Tlmsd5CZtPoW+HkDhv8Nctrc3HzqtFYkFCnkxdjQ",
-	"ELbTZeAGh5QZYozPMgaeZcool4suT56hPAfphMn9E0V5powDos22bkeHRkqr94az6Sxd5vSZijRT5bWD",
-	"xxNyiQF0MSMpJN0JeR6HxemUFVIryKtm6k9+zmDxjN8r7nxYKgX3hfz29adZzIBJr74itsSsOGA0YXVu",
-	"J3Q7ZS1d6F49naDx++VXHJwg2I5UMZOC2Ok9O3CfklbXf4VgbWeiqLciveDAQ0OjRBBpuuZPF7Aw4DdQ",
-	"lOYD/oWcDygMVzegMPMarwRL3ooU/u28vlVKdDP/6B3mHTI4/0O4cpvBM+1VMRp7OkhjT0dpHHz43PI6",
-	"R+0H/cv+Xw/3/5rnl5Jf5smm4Ot++8H4ff+vzq0qDNnXXmvZhD2ojJ4O67ktNW6/R/B3gKQN5VTCpROn",
-	"1SNc3kzhJ5wj9bM5TzaT/++NBRtJxToL5QRm28SQbL9bEOUmMqqQ0iqru6D67yBRUybWD1WLv24E+lMM",
-	"x7l91U0pnkd4nc2V6gE5J3cMaBeGv+Nd7vADxlepPE1cpTrASe+akUvSlLnhw7xbBx+bH3CeqQpnyg5y",
-	"Sl69fQeVnWEUvPxKLaARu5VamweEcc2xSSKWKk77ILwN05IaNvXuTkPbzSA1x60Rz47M+a14a3YWUGbG",
-	"H7YfPDOj8c4jTY8frHTI5eEKQpM7FqhMaMW8G/er6j55sBMrl3UITQk0Dh4UqSyAVAlmH2WsMDfSKkxm",
-	"zB8WM5Nmgw152u81VqZwKsTXbhTVZk5Ja5MQNyuW1MglXSOvjH1D0LdaTNlRkXNmK2dRIdxW57b+7EZ+",
-	"ma8+kbTGCmlPVELsx/YEg451Uu1S2LHKEbkyXbGn/J0Zow+yoJCLQtZjBctPs2R4hdDYGjb2ql3Qf1DJ",
-	"vtfzrBRilo2s3zvf96dOThfsqbVrjWkwNZHZO1ODuA5Ed1TsOZwGaOTBK2a73enuV6WjKhyZa8Nf98z4",
-	"175pVz3GqfrWehguJlfmECoD3n2V/HSsCKM4+4TZ/s09jTZugj8c1Elgum23fzXwahvc1TLqGnWCAxfb",
-	"OGSJwemqvII42eUT8C5EMloz2dQ8SYvmMvhmtsweWF8MWmk7Eg9b+Ta7X6AvSiPkXfGbx8cn7S8vFtf1",
-	"zX5J3wii8F7dEgGckMMPisH4GRQgZlMBYABOGE/jJYJ6owj+Vceoqs3y9MSvwQXrE6au4tE1F3S06VVh",
-	"xSB2dRPadBSbPxQXHg83U0roUo1CfwnaVb3XaDysymlILnQ4I3xTwZYkLcpwHPo5iyeNwjsH50sFmmMn",
-	"71xqwyDWNOeaU07wW5Ym1oNMMoec/Rk0VWfArkCI7KSL4J2dSnWfpOo5Dg4Eub1HGldn9ZIiy1eWktyN",
-	"N9lZ5/QbQa2+pblPHi3pAnqlJna/zHRX9ZClVN9YEVWODUoFTZQ/AFIWRa3ASCQWLBcf2RtqJI1mxEzD",
-	"20lqv4rc8L2hQtmUnrsoiQF1g2ncyN4QQTiK0TJLtA4BEQmJhdxKgtzGYoGWSyoUogzjuWVTiN5Z8VAG",
-	"GVRjxqofXqHvkKhF5yF9DJovpw3ZGaDPayQ5JUiZ9wjOqzyH+Mx6vVL6iKbV71jI+oJf2BvGyzzQZ9p/",
-	"7XzrAn9IbelofhObZqtzusbjpWXgrUA0Fp5064KTHsH1uPol8dyejQFpSWF3OzBbF5f3PQ//0u6c6D/Z",
-	"BITwRLLBy6FFBC4NnjWvm+g4I8NpyIeyI8Mp/TT0yEikEysbZ/Ep4ZNlNHY7m/VyGnKrfPtkk/JFsC6k",
-	"/pRdcq4IxfPq2P1Lk9sOnkXVIYbXwNPe0fH+AXnBMrhFklIe0DggUzYdAV0SuCI0nxNgVMnQF4EOxQA1",
-	"p18sYnbDF7Hgt16W2n8c3s5j/cGIRYLf4mZkRNZSBY1asMCc52QTNhtcFCb7YkY2uSOWHqrrM8MXEnzR",
-	"8kgqbhkCUx68nOHC4djPGIpMawlmQNe7oBAsVe16c669KgrEvD3kQdxFUyJgNXmIX8pPC84aX+WATN6H",
-	"Lt0Cxxf0MjG66RUSFEPA3pjG8n/Scr6t0CZ1LNnhxQPMN9JUuFkkVXaMLH1GWPByQYdUf1Wamtzbta0W",
-	"DlhKw2g1RaHiVAT0lvCxnz7zEPuYMVvhfhaceSq1OjBhIZpcxHeoDVdSFGLW2grQDSoEm1Yz0w8E1ENt",
-	"yJbOSoEZtQpzVXB/h1yuFN91HNAc42LwfOYOgcP79qFGJx0quka1iR7vXj3aBJfzsxOQYxjbpjHHlwom",
-	"KPXOWqjORugcqYqu49CVCPC6qO+Ku1EbVJttuzxop9zc366vLwl+YE1cr3VqjOvo9NQYV6/VWvUsAVS2",
-	"YRqtYlaSyg2QEclZ7tkGIxQ83/kOK9DLrEhCumpnAXcmJitzP1okmnVc5a3mFskiicQtXrahksJjQW80",
-	"Pu2Mu0fHx6NuL6B92vXZaec0aLEW6x13+ztY6McG92cBfKAp8pPDm3mr1fWlZOG/QHuDVzbTXUru4LUN",
-	"EzW8wn7NqrMzuq6mF/UaC8pT27Bwrzd1sYANB/ky9bPcZvvIzWeKq87gNVWaXR2mKyy8l+qwdSzXu5BD",
-	"oBGYdzTCdxbAtUtZ2ikCwzTReJ8zDLEn9ywGwAwcmjQIoFhycMNv+B9YxR9q/5E/MqzQHzf8j2azmf2f",
-	"/LYciUT+IL1Wi/xhHQdmyvWzPAt6QpeJOqewtmIeEqisTf5w5y3BMuVMmlCqK3uOnoqEMe5lGdJGjATy",
-	"Xo6l89xoUKpH/iglWqu0NiDXGlYzZelEBB8h8Ryas1jfkRLETB5JilIO/ExYwOiEka8OSvbJH3nyuxpZ",
-	"77CmQk5AqOlU9cHKH6gYHhzplic0z0CUzJivalbwxLxKasRd6ByNgGzUQMYzeXEw7L0h0UsGchhnFeUx",
-	"K0kaRpHyLoqYcMakIZjKiuB0HnpkmBvY8C9XA640y2a3HVkcCgRtVV0vJJTOKl2Zh5qLxRkZlnWR7H+F",
-	"oQAsHqXbjOb6wJN6mC0eO2W1NeclbJ5OgJ3FGRrreZ7oXWGmtrbqMyJEytpSb3MYtRKYI5ecrLDdkcvb",
-	"SpeWpDRiZ/DAp+3xTOyl9H1QR1d1qjrzn9YqzgQmUMdRoQ53dhQl6VIKMFlFRw5lkWXEWZdKrHIpuK7B",
-	"w1yMruRhWfOVmcfOVtdbzC2WVzg2KH+0s1RlKFO7uBDCmhVF4g8IP7XPIVXOlczXKMwAMLU6JbBjbWVZ",
-	"9aCqk9Lq0sn4sKiVRAxKwALXWZP0o8UZsDDqrEK5/lIJaMkf5AiOOupMVYtfGzmX4Puu2ZCRnumskMRJ",
-	"q91CRqW8jonO0fQDsOusSMx05s7CJOWcHbsZBtxqwMrGRPJkTBWdzXKLQyU92whwJCr/w4ocLJoSDa+U",
-	"Ts1rlE77htfIznDgii8exOqD/HyFel0aAWDn5vnZ8BrqMJNXGzi2LBaG7HhRLA2WZVrQyw2vYWhVcIKV",
-	"VGPxr5k16TVKKrChUjWa+qihA8aKmqLhNQpbXQ7I3sHyL4692fAa5m5BZ7POqZalVNPrs2EnR/PyPPle",
-	"nk7ahR+2bv6l4J86zhD7yiCtmCwdDknk/grCgCzFHOxZK3nDX53slPrW89nNFKB+R8dq/7TV3ichV55O",
-	"eZiAgTX815zFywFegqR1lV2Chugocv4kjcXyDwWIZuNQGmeHEBu6jptdjyW7e1RcOtz4uXOSMk55+uXo",
-	"PVRXNuP30IV2QPChqvoGGT4syVQNccWQdkHuoRfKl2f3UC3/Cek9vi53x1dmgwjCZBbRpcY6FlFc9Vpf",
-	"39AuiBr0CtWhhtq2OffT8J5VnXzZlt5M1ewo1P7dRMzg/eJbi7MvzHvF+DonK0d3zeiUnH8j4D/riCqp",
-	"4VoBqtYKc0dPOlWnQX+6Kb/GUDv6x4XnJIhVG+G1U3CWvY7SdLLLFEBfNknOVV0G30dALDYHDL/Ncvjj",
-	"uXGWAdr0c8zQ02wlRqBDcUqMCB+UUoYDf9gmgylK0Yq9qCX0WhlPr9j4TRg5bXCVo2qverD7YH5bL1Wu",
-	"wI5DJwy+3dksxLAEhD/c/+s2aPkHO8fGhvTBYTpBN+aMxgr5hIjNYoIvIK7xyHAci6kKRBumAv4SxkmK",
-	"fsli/ODnBvzYGLT7eYKGUmqF0iraHcPtxuS2qr+uBx/4iXAD2KFXkoLL5TievvECBKnc1gZC1exdLKa7",
-	"4DMG/GLmotPGKdAQbZSHrEpUEEbxVSVVlQ1EWwCdo/5KC6Cc/sMKSeh/gZCEVOxiqn+mj55p94GXM1ZU",
-	"vENT47rDyXgeRdUZr10hRmXvSn5grI21KycrE8oYrzw63s2o74yLisUckMKBmNKQn2nmIakZ8fGqyMbx",
-	"5Zwe0OfNXB5YZAcOD6joG3R3GDLZxNkBxXbh6sB19OUdHdDus5vjz+Tm2IX3AZdN0feAPIwu10O+vb6K",
-	"4+EK3o4S27aYZcR/RHCS57D6JnwSD1V79VFXemPa6l/of7t45Trgfvvt4pU8oyOxYDHxacLO1DMsPKdi",
-	"nLY1CyfBKe35bdbsjI7HzR496jZPg36redz2j0asNe7QdiF2Ull25j8L2Yxpc/zh88lDM/vvXo3/bnce",
-	"nFeifyBYyZFNEJ4/KyivUO1ozK4BhyWjeRgFAN5JSrQLvfGJ3wnajzD1boXR37ziW9E+6PQPTlwDvHcV",
-	"AO7+tbaQLmq2+8GlSRLmz+MwXb6Taw7FN2I0ZvH53Bnlwcn55QU8EQNO6O/vrwHoOZSfi1gRbQ3IC6iD",
-	"/H//z/8LrKrq5Tvk0thmkZhJtU6mImBkb9hs0nk6+UvA7sFVQSIhZiPq3wHF4P4Np8mdPCIAiYGwRtAO",
-	"iq0CYSo0ITrsBUBRHI8M2ElyxDimXGyTNJ01Hh4ALjwW5XFCKncyAcS5mKfk4jIzsMEePCDnyR1gWzK2",
-	"zDhLEpcnkFHBDwqKlQUfcYTXKHQRJfJ6e8PhNzVOFiWAuALo3Y8/vs4BI4qDN+S3Bz/+KEWLrHEIUlpM",
-	"RMQKuAxIA5ohskKLEY9QLC9PaIP5Fhlmcoo5L0OEqULyK08xzpgpRhclX4PgDOgfckuamUl2oD/SpmYB",
-	"GS1vuMmvqzJDAGpI5cX0SCJMTDMoMDlLLIBpShehzxRcEXLku1GK8mftG0IsAr5knhkMl1qkms04K6Ah",
-	"MIqPSOFXcGyIfjOvEoP1VwkPaPTgNwReKuxEfvxBC8hACE2sT7kwIJT8KGf9R7KXkx/v46b9EaZa/5Iz",
-	"HO/rhiD3hcLEOfIfnin6DoASaedavsblujEoZmL5tY2d1O3kEZ0allbOEbLQcLJ8ms8AH5PmXLRYjNBI",
-	"4Tdv+H/+J7lSJmZyw1/b5EFhQoaftf3oAZjRU7DWByRu1moFcDiJIsJR1NFjQHVCWRX7JK+bnkmsR3kg",
-	"t7MUSuawxnpjhXo1AdsDQ85oIMdA+CCweSVsFbDlydbk6sGgKgY0fLr4DVcsToa1rbB3oYJRB8IHm9qo",
-	"kqRCHJBzmD9cgNIYwDrg/cfGBg9IeMtFnHn3kxu+FHPNyyuPzwM1Ay8Fv0dASHLDfyQ//ghOgx9/hHWa",
-	"MZEkbporj8x5+K85IzMWZ3tPapy7UE6D/C+LW5sMFYMKews+YHlq3HBiAq9SQaSVFbGUZUxZB2Q4DwPk",
-	"w0MjKZNa0TrCMci7EowB1/vwM9zWPJLf/B7gyAMsuxSm1IdkzBYagTgExMyQQLkzMswLDtUK1vBnpMsl",
-	"+ePKVMRSm8qCipxdTBmI4laAoltMwkjDvJUWkZoT9A+oCNkzwJ5IBU2nLMVeFZeJbNWxUpQIXgquIh6W",
-	"P/44IJRrYcDqkyMo8nTJcyaNBb9VAVAeKAlthB2Q4eX59cu/DTNkL5gUGU5P9mav1znRTxse4EQhvgX3",
-	"BkBE98/I8NXrn19fvx4SBHWBGQdTIS+8KDCFOdQ6mKpVbyPgsJOyWSlbpQRUESWD7I4SM8C8SUEkTB6I",
-	"suc5Xqr5E1tmpG7Dy1/fXQ8PyBsRk06PTMQ8Tmzcnd0PrRVuWZqv5VTIwxI77pEpje9YYDd5xWYRXcpD",
-	"QNqewzM3WNJSK3IKfrse4uuAZjqQTSLNUFPEzZil85irjSeniQvZZSWPV1LBzrkUA17ig3h5Ned/gR6Y",
-	"B4RSflkEPCJkRwx4Rnk+oFfxsnk152oMasOrzOWxWMi+hYk+CFQnIIuAVjAqNiRbx0ke6+qRIZ3NohDP",
-	"Hh1F8l/y5jzc15NlBbkekHeLUK4iRSIk/3iWqxdEmiWG20Suu/E8ijKrq9c61exYlBx9+qTSL+pZ0RpO",
-	"HsmmSyUK76SywtUqBYZb0zxN1RKfrNX3RlCDtOhUqEGa0cdMCt4YXAHOGIa9XutITbQ8xBfASoDqcRpK",
-	"/WgeamDRQviAdgGQX8IXOKX6qVhOK/iogJwwe8QM5jhNsDuSA6JPcqx4QqGHNAOQqk5cBNCD4f9uXuGX",
-	"zQtU8YCxzIlLdD2Agw8wQFJ+FnJtpcI04NEN0VQkDHCPvO++JEP4E9pPmb04VKFbQ+W0sNdg/jwLD+X5",
-	"x5m1qTan1rXAQQyj8cVcLmLZemYYynWu+JcJ3gQTsndxed/PZ3IcytlFVuV9zw7SxwrUy4u0Q8MpQ4nG",
-	"jMjN0u12T6U0frt+iRcqFSqH96OGcUVV91LkP+V0FjYGje5B66ALGFUVuX04YTRKJ/+W/33LXJBCpY47",
-	"rRbBs0w94/pw85LHeILRqjnNXCpXhzLKNS55AIaWvIKEWQ59SDsZRskBeavU1w03ooZwfGjVh4JfBPJy",
-	"ztK/QY+Bki2ZCa5ixzutFjoaAPEKXjJDn/wzsS7tUELcVXl79FeHqim4lYMHaJ1/KCvw4GTssaQGQeg9",
-	"7Larzmx4hy9ooHYNFumvL/JWpOc5jPrBaxzVaehC4X4x94vpjGgMfv9gMIE0LhJrHdAohMWX0tukMfi9",
-	"8Q7M/8YHWcUh4LQ3XWEZnl3bA1IRTFRkF4pb+67lvQccRXAI5nd87eLAXZdM5kA9c8MDseBnaH0twoTZ",
-	"oHplM2RkSPLaDw6pfJGS9Wv0itEg5CxJvrdleqXHrZIM6bTR3/pSlaW660v9ZiDeoUxvfZlX6iR7/cln",
-	"LGDByn3xkvJ87WTyq9oZRnB75fa4zlEziTMWLGHMK5O1l1ZlFCbppW4MsjzgZSOpfObOP7GZsRXU58Fb",
-	"X0yaHnU+1M9uHx69XeQlb+2GMSHW9XeNXerBc0Q4wBUTrQwQ9PYbp11rMVshN1CuxiZ4I+JRGASMb79F",
-	"e53T9aWuhfiF8qVWKd/N1s42s5zpbCqNPZxtow8QfeLC4+AjemJh3jT7DFrpEOwC3scsmRBuYw6GLU8o",
-	"PK2B5+ZKuYUWKqu7HTmc5QqwwoZdJxNeHS8zVMZmSuAV3B/rbGfj6vsTW6ptDavghQiWG+7olNFp3R2t",
-	"gBEb7+msnPVok6GaLI3UfsL+b97zFbYmLDpIuIPExPJMwFgm6Je6zle1o77MZ72heXdWfQ3fPHgNl/Nj",
-	"XVmjTFbkwWv8vCYbny6efQcS+Z+odFs1lO5bOmXXELcoS7Rr9OwS4xWvhfgZohWh3FEdSWSRmb+wIKTX",
-	"y5k6Gzo1dHw+17/o8MU/zbmC2ians3cfLQUD8fCz+q8HPG0A4V46dxD5jkzCQJlY+/BxHDSa/sG696NP",
-	"DF8UMVWR4iwTMRnPY0VGQX2WnGU+Xe3jlRsHXTeqohtuP+/RaEGX4O2ZJ8x1guG4tz3BflVQAJVNqs5R",
-	"ptVf2TKttQ5kb4PvwAjs1dJHbyB0+7EKrOLsNH2+xTM05L8ltcx6WYNaHRdQZqMDFcga1xyouPRzJpQ9",
-	"vU320dhv19B+l0bo+BuMJ//TKD/cE+uUn7f2MgxMfsq5vjhwOWFyLfHIO+VXteAKVlt9I+zhWev8ie6q",
-	"V4wG6zfVZselKoqxYB/g1cB3IdDk9oEX5RWQZk0tiwADjxSwGB4iOg6MQFKVJw3/nDcoDRX0xObP0Y94",
-	"Una/J5csoSKFjn7qxrdSld6BcoUIY1HCHLAQhz0Dvd7WnNnWjKlzE4dZbEL3nCcyzsgIDuV8Fb5jKaGY",
-	"LYWCF30q7qWuh1lvqER6Rax4HjSayktBDFXxeRQ9GNjwQpoZOxA6c/n/9pPUe5tqYITv17r8f1dHh8oG",
-	"pQIt/cmXcwA8nz3q7HmENfjt3t21MszIf3udk82GeaW32Z/nzq+OiC3v/Ic5ldXqpyKVUwNy+esg6yx1",
-	"vbqwY8rqpcIMm09HOlcJwTceCPgg85nr5IrCJD03OrXp4ZWXhXiK+o9KlxhoUr8ApqPeoAEhovpfvw/l",
-	"mV//+5eCpzTkyff/imaihTd8SnMUXfmeZqz+g2dvyp/uDY5aekbrTVP7PPZyU0vxHn7O/7HSC/t/6QTt",
-	"OhJlTCgQVCqGW4POFsJqFERfxXCkRHAVM7HOH2tUFCZk+AKQhAOC/UKgQETDKV63jHASlZHRDBRBJGOB",
-	"XZeEPEkZDapdsUYKs2dv7LM3tuyNzRfIC+zvrhyy9trHyJdnZ+yWzlgH0/YKTVtpfeZBQoIzNEIzMpiS",
-	"f9ZSHY80WEDNbWSxNOByr0hhNymo1fiW5s765fzs8X22jGp7fHm9HfsI28jb4Cq31pqCfdocKaJluGk8",
-	"yiPtBF/9NoO0dl6r1dKP02VglQcJdkWsvb4DwkJ4vFZRzDq3KBwsnr5LZzdlIzTAu+FQDWcY/ZEUo4y5",
-	"yhBjxtiYCd+GKqXRYReZgmcm3/z+AXlN/UneIchgdcOHiOqBwNChDpOITXsx83TrlCEVeDCo4oVikP4u",
-	"IGEzGsZrdXY+rI1RYY6iTwAM23AUW/XfddqcR5HeFjRmuMAf6xreGd7rf8YZBhPwDgIud2ao12jxpcqE",
-	"8m37j18iWYK62/6JXMCgwSGbhPLSqqu+cW6/xNx2qzzBeQ7JSjNcI7Iszs1ykIBHROwp38JMiGj4KGfw",
-	"S52W74uEFkBrG3qOnx3BT+UIhtnY2Adsllrp/sX1/Oz5/fN5fvNcn0UF6T3J1eGa3rEk51VBQh0TPhKm",
-	"AzJUCS/VzYsFLy9eXamA+Ow3VJ5DxUiUhPw25wFSjCZyKDfcpm3JIs3dPC0qRj1dCK3kb1mqgtgzIswb",
-	"fsPfI4mWgGAQWQ+EWIcJYQWKYan4r9hYZyzTmnhI9vAilOcg04nJQpVflIzYWLGO3PCcS6CYem0f5UIN",
-	"B8p4SPZGoeIqKqd4A3KP/QM5CJrmY0gI1fm11N2I7Cn08sDMp6UhzVbarjzLv5EYbbRUNDxExDd8qOfM",
-	"cr1zscCZXYjY4GxI4yWysAxKA/bsrGyeO82dl/nzvRteSg13QHT7cv3cChEMXFnNvMqEY145ZZhspxA7",
-	"hEw1mJgyYvTeAE2N2ARmiAcZZUgpazi8Zt/GdKr4JyDLFPVTEOC7Ku4NJCIAKhSpcYFLQ9UNBMlq+dMo",
-	"EXlskyZtAAaH0ZIgqc2qG+33cpkdLTWPcM1zFu+kL7JiD15jtMyTpm5ShSoFNeidv2kdWTm4EcttvVkN",
-	"V1hmY8PhKa/mdLMZMWdC7vy65TYfdJX32HZXPUd6PXsLnr0F/xO8BYpZcBsPweFn+N9a4WIZUgAZ9dAl",
-	"EJvpVQYEv1VEYebjK889zYZ/fZCf3ZltCBR8sWLmgxNdM3ooe4z6dwfkPbSOz2zDIswhSeky8TLOHqoB",
-	"DnOehiq5toI/BGDUoWmt6eIqQAzb2QvP+IXvFlv7J3kgjBgw6OAecV+iV/sQ84ckBQdS8W/O93y9ix7p",
-	"cvo+ba/nR/tnp1b9MK0VG/JJX+qhnS8Rz2XEbllmxFDTaFnBWzf8W4veIntUeeVQD94xNkvA8gEls29G",
-	"d93w1eFd21kXXzO4C51UdmjXT4zNjJMgM+6ym6eyuswoLx28FduJ+nRavk1CtZQOfsJQra96c3+O1HqO",
-	"1HqO1Pq2IrVWHdLzSs6vnJjZAxpqdIqDtzu/tN6x5QF5L1UoVw856iYcJvplnsOLh6JuIjTBxwoD83XD",
-	"9zqt9r6qB/C2SIlgH5TIpa+ppWW/sDr8y16n1dr3NLW5gsNlwQhlh7vlazTZ3gNk/odkFlF0ZvDuW2YB",
-	"UOYSecqrdASQUmQTkrNcWvopBkeozmNIThCE4zGLnZC32Tx93OvAI339m/npL+dbvKhjof9pJyQshBK0",
-	"ESzML3pYbv6Y8FXFZvC/aZDoF38iePbrP/v1y43O02fXPqRTEjGAODQ+HPZthq7YzPMPAd6rqYTlF2uR",
-	"gSXMn5tOGFr7QoA/2dgT4/0gu98GPYI0A88AwToAQTl7G+MDjUKr2ZblOnxGB/4JuZmVAsqYNODfT4UN",
-	"hAwbiYk00zHSmLAuf/tUjkyTA1qIaGA+hmKgtcqr5MQTYqJBck5+xLRxP5I8bZw25RyJA3PkGF6kFCow",
-	"d3pqmGCefkgIyKEXYkojrEU3jYnpVNt5YjrogAqYKmLy0Islv/whIUka05TdLok/ESJhCSS8U4PYg/ti",
-	"jseTreuTCcrvH5ALKaEJi0ONEQOdnud4UKkf+ZIEbJZOkEQUUuKA/M5V1LsRG6Xy98AxWwbvkT3td46k",
-	"LUQYF/NbqHYcM7ZfwPbhYA1EYZjc8AmLgv0K1B/Zu2OztPh8Lb8ug/vIXuai1mljQp4Kg9sVheTd8CoU",
-	"YGEywPJPFCCzCA88IOfIIK6TFmFqnjAhDtTgDV8JG1xBPi5E9L0g82Dp1Dzc0PnzEkrIm7YQ6UYlr2QB",
-	"xXcWjkP/5cZtv7NKPniN+/5G5f/R3/hwfkoI3kbC30LsGw+2kmxNiAiv2aiMATH7zLj+TdpeW5BdcG2Q",
-	"1eS7yA24HTMPe/mBp/lbULHjCizkc90zUsspMowvzBKiDo3XcGbUZwsxC2lMBxLa16ziRV7iwWsoa6du",
-	"4V/V55DYQ0SvtV1Qm3vaKrSzJWBl9iB7xQN534Msx8Jh3O1lBuC+Z64Zac9xgamc0XRRx/4NtwyfvVI4",
-	"B1Zj2TzI9LFnmUZg6IGxM1q64zxu+J7TRtqX1sMzJvWbTlyAVlzx3rXGMXX4Wf5PTeYs64plsWThAhZZ",
-	"ZmuVL73qGhYYGFdZ6RledAzuq4TcCh3dtZZ2K892kPNpJZhSWEX1wlVKxQyptyzHRQBrEzxayr6UNkdC",
-	"AuFOoFBKYg/JiSdigaHFmJqYxqvSJ2xjgz+jXf8UuROEiFTihA3okUpUX1twJK04AV86t1zO9QUudOce",
-	"wuzdFceMV9y1gOWSlWcH0DPCuGYuB/d54K1+h8hz0UBQKvHpjPphuiQqyeFUQJ5kMSYx5NO8dad5wLYf",
-	"SyD2PV03n8HGzz7yDXJCVG3OJ4Uay2a+ZOaI+zAJR2EUpsuh/lOu9SH2WaGRc7OvMsME2UWCiRtejVEm",
-	"Q7sf4J6eRdRHbBYli4mI2ADRTMrDioAtuLBBOJMZeHXDzZSR5C1bKF8vHnFjEWNVhScDLhZE8LPsN7jG",
-	"QYSVwwy2/N7wmEAJZwuLRNaXl03Z/5z60VttBDNlpasHgDBZfWc0zWo3rDvD0K5Edy8UCdsNV/LI3Cf4",
-	"/f4m6Tu2Mae/Lrw7X3s2yPsKfmFqvyUpScJPKZNTnSe4T8iCRZEb5m3W+/vnBgT0Nwbtvuw5hZ403rJ0",
-	"IeI7ErD70GcJCEA2VfjsZ0EDMqIR5b6U6MMHxIqr1yS71+caCKh+9QgXZD6bsViz90krEPQHiTAp9/aJ",
-	"SAy6RVmcfjJpJvBzs5+NN1IGb0J4xN7UBnhCtPtX85Q/I92/25vk5r7Yq1wjKI/sLu6D59XnjuXKfCq3",
-	"5HcZKbDFfOMLcZafteacv7FLPXiN0A5DqFlPMXhhZ88pDuMAT3hcNyaqHbwMBTMD3Q3UWn9hBqmDk+iG",
-	"q/NSwxX2Sq/t2Wp6DsionzrnMV7nQ2k5V0Ij3yuNAeZ1mFMOeVJNJOG/McXYaEnASD8gwzBlU3mBQP4r",
-	"4x0l8Qij/kTaSfiQgrEWPuVkxHKk5Q0XY4KoDYKoDe3W5Qb34plmZ7QQNoJHS5JORKKwGrJusPNpnm8i",
-	"xZuDLHAg7z4oTUyyOxJzdLDALUONU3DFfDyjt07fsXK1vJFiLFm7RXBetDRFsqqbYaK72fC09mkMOi2v",
-	"Ecqq/jVn8bLhNbi8Sg4apiAa9RWCUejhO8ZRZvLfQBnmRUra0Fz0aCNrRCVO2zOk8k/lLno3EYvMFTDG",
-	"bf71nEbVWh2zi69EueMn62HuTlj7O6z/C+Hav1VdA1LYELJtllmJ2Mb5edYvfz7IdqI3l9Ysarc9GWhb",
-	"gbApicU8DfktCcRUeU8Xk9CfZE7c3De6ZOkAs0OMycXlfQ+jWLN/901D0YkYqAxetXA81SBZkMn3gpKN",
-	"6KieMtk4DYNd6gkwprW7vmmnq+6eiN4zYjKfEaJ/Tu/bmlJ0yjIE4zdML5EvDtPd8yfDwiVKWZcOtHUW",
-	"7OFn+N9aBI2qmRWn1lrgGuBDETpDY2a9A4apG2qGPOXYsmbVBhdCyMk8YYQmNzwS/BZ9HEmWdxzPPXyr",
-	"uxUsMcB1FZC07U68Z0zanwGTBmtDgdJ24QS+qt4IGcJes++HSSGFdr4NnnNNbgkWq1SY3poLfU5bw8XC",
-	"iQXTauSRF+SvYxc+o7qer9H1UV0rdtGTuuignS9MIbkWnPXtEUhugB/azvb5mgAinI8RK4KHpkJhh8zV",
-	"4AAKWYsFATYbKtInRMZ8JafAMy7mmQHymQHy2wIcrLva37M4UV6wClSBvKqP5mGUZRFzmq3/UPU8HtWH",
-	"lO9r9ZdusL4Gy0s4dZiSxJd/0fke7MQd2XxpLmdzTS6TlE0bCh/L/HkcpkswIEaMxiw+n6eTxuD3D/L0",
-	"B3CvE7EB5xD8ijYU/HeA8IxA+PMp46lcuvM4agwah2BLqB6UqmKc8jQ5IK/vWWyCrkcsEvwWsoTR/E1W",
-	"BzNq31EIEZ6akEYehnAWKvyHMlYRNly81pvvO8kBMe75YgzwBjxprWx5Z5BLT70XT+kSESqZlZjhnlUW",
-	"bt1L4B+94QXXmEemNGC2t0t1XKmOcrdfIEIG3A/o2gMImemb8KxXeQVPmhqiA15tQPn7GJlsSgxe7h3i",
-	"UgsbiuUJDxn1J+j2U9GlykjP+FqRuCgjAjdaUvx05aZgccEy/SEh8mSJA5iSPEhAzhajQVPwaOmR0TyF",
-	"XoFrECz4HKcpODOaNNPcl9vV+JZ4znnIb1XsgKK6RUfCgkWRUZ/aTA8fHv7/AAAA//8=",
+	"7P37dtw2sjcM3wp272etsT2k1OeTVtZsxYcdTeLEW5bH+5vIj4gmQTVHbKKHZKvdk2it72reC3uv5F2o",
+	"AkDw1M1utR1n4j8mI0skCBQKhTr+6peWyxdLHrEoTVrTX1rsI10sQwY/ny+D79lG/JSsFgsab1rT1vsg",
+	"nfNVSoI0ISm/Y1HLat3TcMXEYwuWUo+mVPzsxoymzDtPW9NWt90d2u2e3e5etSfTXnvabv+9ZalHvhXj",
+	"ujxeTmkYuOy/5BROXL5oWa1bFrGYpgGPWtOO1QrpjIUwu1UUiLGTOV8mrQerFdEFa01by2DJwiBiLau1",
+	"jPk/mCseShld2LRltWJ2HyQwVqvvDzvjLu3bM+a27X7X69t04I/s9qQzc3tefzAcjFpWaxV4rWmL9ryO",
+	"2/YHNhvNunafDsf2xG3P7IHX9ccdNuy7PXh46W1f9IPVSpbMFfP3WOLGwRJX1noOtEiIG66SlMVJy2qx",
+	"j8sgZokabKQGEyNJCsY8ZEC8KFktWAzDpzRdAYHu2ObCnLuYupi5mHhh3iFN0ndJeeKdbvat5Zwm4mPn",
+	"bhrcs9bDw4MlOQTnnueTc3LHNsTnMaFEbYkl/71hNK5jm+b7+6lJWVyfl1/g1ZwRGiVrFpN0TlPiyq8G",
+	"6dcT8W9wIorcbrVQ2k1bLo3v2c2uIW6UIGVuzNKG/2hlPPdDkKRlhhPnlCzpLTN5LEjZImlNf/7KbX8s",
+	"+fsBuGXlBenLexalZY45B1Yh6yCdkwWPGUk5cfmihnmon7K4NY1WYWi1aAUFh3IiM+bzmKknYXvanYlL",
+	"GR3afdpu2yO3x+yJ1+/Yg9mIdf0x7bjDXssS/Dnn4nkeeG7LavGlZq2Wx0KWsuchDQTX8VUKM522lixe",
+	"BIngmRuPRQHzgIsWPGXnnhezJGlNW51J96R90j3p9+GP/1yxJAXSj7wOa7uDrt332zO773aYPaGDkd31",
+	"h7OJ13ZHrNeBVxK+il0gyF0QiTcv3qipSL5es5nNVrDDq5lkazg0Lo15mDs0D5am5i8tGobcFUz5/OLF",
+	"pZhr+6TbPumctE+7/ZZ5nlh0L5Ybc098ZMl5eMl88Qd1sGLuiRlUnCuDq/d9bxkzP/j4A4tu03lr2u0L",
+	"Yrhi5W94GLiCi17AxoBooluEST1XtG135rbtEe2M7bEvXvYmbp+NZj066JpcQZeBfcc2BcZAKVVmDH63",
+	"hRM67QIn9Gf+pOv3BqPRrNf36JD2XDbpTrw2a7P+qDd8BBfcsc0UCXqaKScfrFbEPqbPV3HC49a0xTZ/",
+	"XV38gwfud3+9//vzTui9/esEaAof+Jam7rwg7tecRNxjiXlaYWf2kfX9KlnvsfuyYJcLFJ+0O3XC+xa3",
+	"RHB0mJfm3Y7XmwkBPaJdZvfdsWeP/WHbnsw6tCvEOYO9Rmne2f1wZ6s075ekeS3f23fjpBnvD+t53xTr",
+	"1Qd62BcnWrCR/HvAo/x8ersX3auZqMsjLxAj4taL2+IqplECv7sKYPiafV+wJBH6wrT1XOgtHslNl/gx",
+	"XxBBO6I4OKPaCewwTWB/z/Wq3q5clzEPBLGiSusqXolrJd0sWfYw8+AcqIvrW76KxEv7b9WDkKifkuG7",
+	"+zP8YPd2DjTD93c/3P+dMfxkuIvhh7sXPfxsDC+n+7th+A/5u6HKxNY3hEVmPJ0THpOIR6zBfZGX9Y2Z",
+	"qoKDSiczf6oeNzTQ4L9jGhUtIU54xIgi2xHN7ZjzdLv9I+euRUS2d8uQpj6PF3kxMe7RvjtkY9vvtvt2",
+	"f9gZ23TSm9l9b+C3R53xhE46WkyMupPebOCNbNbxe3Z/0B7Zk3GX2j23z/xhezSejNt7WjnaNMlJU6Tq",
+	"b2Jj/jFIDKz7HaNhWlDrzsOQBAlZszA06avlCr8DrfC7IEl5vHkZpXGFK+D9nJM5C/VlPjiZEB6RHnlN",
+	"Y3dOaEoizqMaM69afRmUpXlr2pr0Ba38id3udQZ2f9Sd2DPad+0BG7Y74+6kR6m4OkHM5A83CIBBvXgv",
+	"UOwYQtNqLVfxksMoSm1PgsjdclmsojQIzT/3rzojZXKDGVev7HXGRWrN+v6gPeyM7O64N7H7fTqwx8PZ",
+	"yHbH3oRRf9Z2O2Jl7jwIvTcHLO9RZNtNMjWtWrKBN+LvLWTuizfnxtrzbodZyN075NDZhlDiyt04hpze",
+	"pst5fbfjj2jXHjNh7vtdVygbQ3tAR6znTryO3x7vr+mN2rOO2/V6Nuv7A7vfHnbscXfUs8f9yYAOZyOx",
+	"vVq+NJzCXvKlfLqkGdqcTfg6YrEcQ9q2z9HTVbJt1UpcezQadw7xRZSP4eFqpnaU5Bn9ociCr3jMgtsa",
+	"TgQHPY14OmexUhvInIdesidTdjqZP66aBd1hZ4THnw5mdn/oivvFm9jq/HdZz6+/0+qZ0INR+9QezIau",
+	"3R954pJj1M5G7bezrWs2iRomzBa59ZKr4otkTmNW4gy9xGPyxmR40m/IG1UXKE1RhxSWQIkT9tV2OvsK",
+	"qknX64E0geui3x33bNqfDGwlTsRG7S+oKIzZHtpi9+1+b9K3ZwM6tLMx267mkYZTqBdUneYm6U45cckS",
+	"Ft8jmQwb7EeWrnl8Rzx2H7gsaSIv2oInxhU8YX29db7eOo++dRpzkdSVmnNRQ+VxTy5yYczu2Ia7oz+Y",
+	"De3JyB3b2ZhdpmnfcApbREK3xEWH6rrH0GObum07VfKipORespQGUTENQKkYd2yZEgj6QGoMMB5Z04Rg",
+	"XMs7QPvt7MlBPb87aPdZ2+7744nd73g9e0Lbrt3utQds3HV7vfYBjv0xSCHWt+Fm6XdGXXvSG/ftTAox",
+	"qjmo4RTqFI/2tN1tIIeC6DZmSWLfB8t9LKWjyxPkiGa3Umd02usabKa5SWor+I0q1vqUdlNd9HGnwN/O",
+	"M0O/43Zpry+0zo7dn42YPaaDgS0EyMjvse5skimrbTpmI6/ftwe049p9OmzbY687K8Zo97m7Pu+90ziC",
+	"use9U+dTP1TXOMin3tvhU8fZ1rrUP7s7vcaVnp0vHSfOH7MkiG5DRqj866eX1DsE2A4tf+S12XDWs7vu",
+	"xLf7rDOwx7MetfvewB2ykT9uG+5Ovzdr0447sdvegImTSO2J2/fsMev6HTqcDbzRDndnp3i4aBZs17Lt",
+	"APHaSJhWf2qXjK2NwB54QR52eDrbD4+c7u/o9GAM6ttN5Sn6KWLknsWbXaeo4gQ8hre2MFLFzJWQzh9/",
+	"LcMo7MPuzNRtd+Wnv4Uqrpyqtb5lIXNTHpdXK4OgNNqQizf3fWQ+7hPxgZUrmMwiq8hjMaFEyi/mEZhF",
+	"DWnUUz8avn+TEsHyFV0E4QYyau77ckfNGS5o6s5fflyK3den7I6JN24Z1xlBkEpzoSMb4rEWku+u9UFw",
+	"O4zzQ+VOVYYYi3S7ZDPYqWJQDJV87hNKYqm5EcP3fxizP0ZM7cP4b8Ert4Pt0UmazhlR7joC3rxdJ1lw",
+	"MLr9truCGrgGt3D15w5VftWWv2rLf0xt+YNx6t6s0qNelr/l5QgeocJiYs7Trcs4hsu/khQWXGvTFk55",
+	"98bs8PJ16cDt0rbd8dvM7vv9mT2bjV174vX8oddjY9rJctEGTEiJQdee+AMhQcY9e+wOu3bPH/hdbzjr",
+	"0PZoT8c/zUWCPebTVZi+KZ30RRDlf9kZC6YWmsOtIN+3LElfBSkcv8CLcz79zrBlFVL23xj6ystVzJcM",
+	"k3hVJAFPrh/E4uroDLfFFT6ItVCXFcQHLqRGQgjqz4IwSDe1FQD1IQpYjkuX1IX3jUfFY8MhBPPoPQ1C",
+	"OoMSg/54PG7r9cnHhAzgKQ3FJTIY9IaHCa5Oe5elIuaLpx6opCSXpM+xJFdZSwxpfCt4ImaswDgj05NG",
+	"vU3rgA1cpUEY/Avm+obFLovS1rQ7OOl3DIkBzuSi2ACn9qFyo/vJ5EadN3277Ji02cjr+H17OOtSu+8N",
+	"XXvsj0Z2h3ZnPbfvDdjQz7KnZh1vQru+3Xd7Q7vP2p498TrMHtK2P3YHsx7r9/eMEDSRHUOh2H8s/DIv",
+	"O94uaZyA1rCkMYvSw3USIZQOPttZPKHucBcPdmfYG/fzB7ttnGv882HnutsgB7wz/uQayT7nenzQ/n0K",
+	"SdA2pQCWoGyXBWgdhrASSxhRLoP0JzCpYE1/Sojm2H30pp2H/rc6ThVnp0S1S87TWr0La9MEheCaJknw",
+	"MWUsUk4klhB9LI5FsOPoLb+BilKi7NslcwM/cHfxJU2Fsi74cYcpr1jqfhnlInDmQvtjYcYICbWVMUqT",
+	"/duwMMOIXLy5HxqsEEQ6RQsO8I7JhnRm3w/33M1h1W4OhjnWfyV2I6+GdtvtztSbjafd9nR62h9XbWLl",
+	"o8O+KUMv+QpKSx+sX1pC6BYe933fn05zQjfauDRJ4TqofNj363TXkM5yu/DY6tCv2s1X7eardvPvpN3s",
+	"rlDtxD999zrw/wccN6/ZYsbich3Cgm6Omt+9X5FILWzBduyBjttjg/aoY49nE8/u+7Rjz7pu3/aGbOy3",
+	"aafbA7+idLnOul7fH3bsER27dp9N2jbtzHq2O/BGbOJ32t1Ob0+XayXYCFL4yy7K+beht/W5iTbjs71I",
+	"hgSb9GzqzXy733F79qTPhrY/btNZ1+31B/2hJhkSbNy1Jy5ldr8969rjnjew2cif0M6s2+v3BoeRjHoL",
+	"iCl9yDi05BWuFQNb2V1oJUJGlrE4BMODxPY4S0jEUxKylNBoM+PehgD+CqHktDOySMKh5pEECdHXjkVo",
+	"mM756nZO5J/8mDEh780psxgG6baJH6Q12d85zbfTFapvZwTqW+4vva74w6T8h84QlWXQ0dS3f/4ld0OK",
+	"61DM79uQu3cQ+W6V7uwRlCIZL3WLL7VbFaZY4aVBgy9Nii91Orvf6rZL8+s1eKtTfKs/avBWt/jWpMG6",
+	"ur3Suibt3TTs9ouv9cZN6DEovjYaNiHIsDTJQbcJSUrs0WsPmhClxCHDTqcJVcpM0u12G7zYK/NJv99v",
+	"8mKZVaQ7fNeLXRRcb2I+C9kiU/MwOlYG9NIPCLExkyG0rJyaexjPv1kl4iZ2eeSHgZsm7wPxtZ+lID81",
+	"A/4frJbHUgplhtn3SZMgv54DmGaQUVz+gJBrQZSkFCv2Tu87p/JiSU7l09mqktOGOVBK9e23J1YrDVIg",
+	"+kVEcN1pTF3WFFZFas1iVmIPklNJvsp9qU6y/ikKN1V5FwmU7mByRkK4j762gl9eblr21o0aacsONiKT",
+	"ubVvyhYG1hWRTtXMz2ReOAlSi/CYzILII0FK6C0NogZbKhaZnGaGQ+V+nVd9Wc4qVUktj97OKsLm9jYW",
+	"hsvLj0GSJuUTJ1QkwecpLWBJ6m2D128Yvl+/Y4oW5qaojcCXiRyLBJEuAsSXBcFZHPMYr339vprXCcTR",
+	"gwggnVqnSnE8Bf0OjMAGu1W3S1VUeOyO5GhmbAaIyuozlmU5BQlWM0Dp7o5sp89zuPIZk7vmdybJmYJL",
+	"0UwNEXK0dNJqNn7rJwoMIfTcU5W72IAfJCzHl3xsgVOugB1LbAJ5nppX5iysuiTh7zeKoQtbKXNhAtTu",
+	"xSUOh7LaS1OzQerNqr0ALfzRG5E7Esc5miZVDGo/51HKonIp/RUXllW0Ies4SFmckAVLK2jtZq8bpK56",
+	"+UyQbR5Et1CbJP6QssgiMVsymf0nQdMa3EEl4g3aPYN41VN/HPmMhRrUe8GoB6hrJdolIV9X0MtTL5jU",
+	"mjOifq9UCUkLsqRJwrwzsp4ziE8EKZDPpXEcMI8AHjIy5F3E1xk9xXMqwJUImXThscWSpyxyN/b3bHMY",
+	"kft5Ioc0fbxOpilikBX9mq+DZFFGp4PYjUwjzrKIK0jtwyA3CzXKDpUpSGA0C4gpPrJDAEDoED5hqn9V",
+	"IkH7aQ8SC91uRvSfgAekuJdff/QGFOlk7IPBNNWb8VPEyB3bWCRdc8WzSZXdkg1UuSFXc0H+PIsCo68S",
+	"5iEnqwidISWqdmfnS9nuzBn1WDwtfPbxuyTmXjuFx9swVaQ092yxWKXCVn0VsHJw1he/xITriN2zmLhz",
+	"Gt2yyj1TA93AS+Z2IV+bBm9+tLrNKT1UPCo5G7rxRpzqdM3K/QDmwoUX1/zIrShQyNwFsayIlvI+Z6vb",
+	"SrNePl24FSByFROfBqG4BGK25DFKHjnxw8R429T4IH6jRBh+8Ah2tlxPjiL3NAy88/h2tWBRKSL8/OLF",
+	"JR6YOU9SMguq5QgOckPVKAWCqWtTymh4eEoyzYzMaZJ9gCRCLfECj2z4iiwYjXJ5h3+p4eJ9xzhURSzb",
+	"bu28hli12iPsXYHExh7+QJP0HNzy1WEicNlDQU8GLVPcQvHgDfr2ixdAgFZGYShpL1/rio3rFgqwJKWb",
+	"BBztsw0J0oSF/gl5Te8YSfiCgceehQkTegKOloLrHXJepoSSBcQUwAlCoWcAjKo9/wjCve2EqQmd4khC",
+	"SawOztTq+NlSH71vBl2NHftRCLy3NA0SP0AHZiGpXqXXQkDC3C5hpa2ZZ8aRE6yX+tia9rqQzYIOeLWz",
+	"IFxvEuNjpgMSPqWJ64ONnPJKQMz7ZWThhLboYMmcxym2QIi2ql+H3Sl1l8l7vtL3iB88/jqvItqaRmme",
+	"8q1pZ2juKhca7Gtx9bMKz1Yiy9vIAp8gEa9TkiN+I/5yI580d+xHbhTp6RItl4YhiyHotkqY/kJqfLZu",
+	"0wqzqdwrszjv0Vb0j5K9ssU9cq8KxMrtSHruumyZlg8ZuJD/9/UPECmEZ5hXuRPpDc2GKFxsst+HGGK5",
+	"DAN0n5z+I+GRRdbzwEVLD6dAULHNDpuQCgeZ1f32MEfNbH5kwbyAEiDR48maW3meqq/K4ZJzgyUNaR0k",
+	"aQ1ZfRlNqbf/VglYGyCZxMO1CixdsCRXtlh6rYqlL5l/IDf3TfrLrxyF4L6CFVK0/gnh7d9F4EjIU/wH",
+	"oe2s50HIiMsXiyBNg6hKj5UQ+TcrOUiBiV0eRQxyUoFsYdWoZxUeoU/hyjD8RXLlJJv148hbpIJJ5HsW",
+	"h3RZmZUM7MTxgUSZjVVElmPsF5AwlNK+8RUjC5b7tTU2jwky/FRYkbqJHkljSQSDtm/oJuTUu+L8Bxrf",
+	"ljQd0Ae5T7rkdfBtBVmX+PpNyvkN5NEVuRcGCBICf5R6R0cM1pQB7Zm+hzSlOr2C01d+JAX3Gs7icZQq",
+	"r8ukmW5x8gI7nBQZE2+S9ZwToZSIeaFXtYqAFe1S8vp9xJgMJMQcDj0m5ZhRsWvJw9etE/L/4ytCY/Fc",
+	"Va8TK5MKMNp9wLAjFtuutNfL2l5e1koF+PEbUKKLuQGchy8/zukqKbX5ehXTW2GAMY/YhJJkgZqXDgsk",
+	"aRCGEIfIqe0qVeFcFTJANgdMTW2U0GGY/mhe5TvttlXe0pm0xiCnFEMl+uNCO+/uQ+ba1FShXIMAuYqB",
+	"AaukWI12h+EEGJmwCNKu5NQfv2lFGlXp5N12YScvoncJK+vjGdSnTBjInR4FGpdA4p7Cze9apZyPBhH/",
+	"LiZrCGHrkY5RinGswP4nS8QQa/qfFU/py48yCzpHxtc8RjomhsEnZYawReb0vkom/VOMeMM+6sRqTUP4",
+	"FsnSVPC4J6TTxs9MxU8BrNYiHUKTO+YRn8cn5L+De/QwIPvNqHuHPgXwJIiJ4LkJFkFKYhokzNvjDoXX",
+	"4L6GBHOarGJ1ZsWfYUE6b1NMPOs2hKW52+5hmBgO8dgdLFF2leD327ldjZnOr38FXswSAlZKQ0YufPu1",
+	"jAmUrhVjiBv0hApRtopjFqUvr+hta9q6boRkcd3adYggtAbOYQ9ceaCcnsEteJQUmY7hSHhe/M7jZVYF",
+	"pWr24pL9cxWUkFmExd9wI2I1gEHRtyzygMPErhgeA1goZJTRhHmER+JcqQ9t8fDArRndVgdt1Dyb+lGr",
+	"tqM7NgSbHJBkHz7uhmiK5bdEXyeXTEy6lH+2SpPAY9rB9SeZl5fs76rD0kG9l37w8QZLRm9i9elddwyN",
+	"vARizqedsVAFT3tdjJeedka1Xp9VkpIZI/hGr/vpXXRIB1kPC9Plfka1R29pNeEqfXaj3F7DGupUBBMa",
+	"Prtdqjrq9LZpBrnkMq0U4MUpdIKeVBB2S7HPrgHsuv2zytxqDYBXJgM11AA0RpTSA/rtyTD75JT02+1M",
+	"H+gOhqZGcJ7cQX9h8w1CU7LgQim4/ST6QqZYS4VBTDinMuiplNUGExHLVB660Bbrt1QfBJlNprikKftB",
+	"rLCUNKiSfLZkHcQ0ZTehfLsqPUm9e0bWVNzvJAGBfZD52J1UZCAZk3scvXJLMemTFQNXpMydk4itiVEw",
+	"TFx+z2JhvmGLlCLK7/YMOuNjJrLUuGpUCN01z6qrGKHqojBrn087j7r8f5t0u7dLMWj5DrhUbrgEXR5Y",
+	"TwqROfB7FsvSm9YDyFp10xO45VM5/19IZw0OArySiIc/+4XxdsncF4Hvs7giBoZFCzL9OpeIA6Vhj0j3",
+	"lskmJkmfmxUS+PfaT29ReLt9glFqfFncFrCMT5op81slhL+L6CqdsygN3HKL+x85cWPmib/SsEq0rwpv",
+	"F12NKnKAiZIQc4S0BnPYw7yEnVxErDTooylWXFmeZFkhUpHhPZpSYWAZYT+IGVYTT49TzEOtGeXRQRbw",
+	"qBpffTSR9Fg5AkHEZVfm286g4WPSjLKDOdcPUPl1yLIC7sR+zztSTLe9Vi8P5unvM7noXZSslksep8x7",
+	"zbyAXsHLhU3k8YKIlTEKZPnr259+rGRwPdQNBKpvZKA6LyR0r28QduXQ+kECojPI6Ggs6ZgB85rlSVpi",
+	"ZXeebmK2+6MktA9AmlxFYI0kc75MDCiV48PRjr0Jhbb63dnIt/t00LMn3rBtjzruYMbafpd2tsPRljuN",
+	"5WvB34oliAtZwyd5QbIM6UZiTV8xuiDnefAShZhx7qbBPZPV5rglVX10t29MU6I+egXGLD8hBsRXbno0",
+	"N0FF8f+gLV9qKhegH0SIMtTmdZc57hdbEP4miCnVONxVCBTDzrhL++7Q9tqsa/f7/tAejzoTuzvreWzg",
+	"D0fjUdaBDMEqZgPb9cU+99jAng3bY7tDuy50+h4N9+1Alt+698qTDWxYIDL+XixMJTaAlW42kYAQrHTP",
+	"KCfeoN0W33M53nHVMPX7wZg/5GGUTE3RnEh3MGwbE+kPew/K+5J/UAWNldtxJOO0CFCoGPHLBo35ynL/",
+	"RiyXSb8KHJhHCMDf+RaYVKlW/0KzxcIWl7kiRPVaEOc5W0ynLUwGuT8dKRPAv1VUckI649BCY3OADjrY",
+	"s8MReqL2BOtre/3ZcDZy7Z476Nl9t81s2vEH9shv+4NZx5uwdjeDPHLbfo+Ox/aw443s/qzN7Inf8+zB",
+	"bOx3/aHfdrs7dIXB9tN/CRmQiRFMyPVIITwiqkVcpb6AeG3ZflSrntmuIHfE8quCS2q+vBsY8ziL0jP/",
+	"ItTR3VB325lr0HEHfpvO7K7XHtn9gTuxJ3TQtWc9d9Cfjb2RC8CGshNmx2/Tvsfskdvp2H2/Te0x7ffs",
+	"tj90e17bH9FJez9FdCuLWF/P4ac/h3Bx/Y3FSUXD+piFjCYF3/5ChvT8sdv1xBpuuX69dcs7J93hiWCZ",
+	"e/1LCMWAB+D9nNNFUMqYZ3HCI5kyueaQMlnsrzPngqo88FyxcfKGkeVePg0TZrXwNXHIqja2iLVmlR6b",
+	"ZY9hvqYEKJvJh2pA/kAgYOYHEPi5mf1TheEm04OIYq2srB49aMIQ8/hqFmI8U1as4hf3yydK3DlbwNmR",
+	"bpokjYPoFrbiRby5XEXlGTppvGIOWc9ZlE9zpwmhxIs3JF5F0yq8hNw0xSgVE5hxHjKKUad6CjWmzJlW",
+	"nYQ6hX1mGeBwQCLwwYTT+TB16zAIaWT8XzJhNKPquI2qWTlhknKhp8kKmpQTGhFG4zDIirILBQZOocLA",
+	"2ZfsP+SQd3Ow3DSdK5LL2GzmCdZkbBLA2Yd+Oopeo+YGCQmZn2ZABmHgSq0gSCAi5E2JEzs6nk0ivrYg",
+	"oQQLv1weeQlxUoesojQIZaUljRngO19HT7yY+qkdsNS352m6pMvAjmnKQNO05cl+enIdFbgJWCy5bp3F",
+	"37TP0m86rYbrVC2dqvEds9WluVgRX0VpQoLIIk7MqJc4hMfEwTk4ijhYAAe5Gw6NeLRZ8BX+lRI3DITU",
+	"kffFlDj/dK4jTTOZESJOmLN2NNUeTZt/ftNtt8/W33R3UYel8ebcTxFLt+CekpPB840VZVSV4izAO56w",
+	"KMnzacf83iKIgsVq0Zq2tcc6iFJ2i5inrffv358bca3yDL7jazicxkP5Q/EtozGEs+rXiCjVdMFSeVFk",
+	"8G7oZit+VPxWbWwGS2QRSt69u3iR/35D/DpxW7aWNJ1n3aRyAFb15/b/xMLya/3nqcsXSx6xKE1O8a/J",
+	"6buLF0DGbEFvhJLxKggrtxNqDk20ukDKRFBN8uu6zGCzYO7/XDEw1BRE9BzVk2bzNNuWwwxh1hAf370D",
+	"OtidTU6Luwqyuro59iEUhenoye2mpkys30JI1ffsGFTMJoVz1F3Ft9FPQ8tJwZ1yqNGVQH/OMwey1PDy",
+	"ls/mV6BVuSpqqykcSvDnBgSyWJDgumQrySW6IizHxReQ+FLA5ievMpJGNVsgR0ga74LqNgvzlVjlJaUj",
+	"AzLXNwQ0N5gxn8fMKmgWPiw3OSEXsEF8Sf+5YmegWWkPjQT98AIPAq9C+BK4pfxVwrziPVDGTv/rpI4A",
+	"uIac0KZZsmpbNhzRvxDCNE1ZLIb6vz+f23+n9r/a9uTmG/vDn/9PFpdsoPCeo+5FExLk4a3WDDOQFJgV",
+	"6hRwsyn1N7fJ0gypWp2H3zZXpyx29VqFpoYOuK1caHKcxFzKM5703VVNSnv4mp98hRX1YLW+C4TuanY9",
+	"LmszamK6GHnOQm+/g5H1TT7sYJvnRE05rSHmes4xxS9IidK/FnzBooIk0oZ67wraLUjnQ+X008bUhXYO",
+	"BYPie7apYtgNQb4Whxq6VoSMnL99fnFB3DmNqSuOsQUqPMhU6s6lPo+MrVVjOPU8JkGaKA/bCfmeLVP4",
+	"bbdP5nwVJ8VT3Z51/InbZbbHliHf2P2uWjzqg9nqi+hVNae7OxhsO9zX1x+7Hfv6+uOI1Z3tC/+1wv8q",
+	"c6EjDE1nW82HlISCDGhX5u4kUDgBUyNIlPF+Qt4H6RwQ7nBQjYFwHfW7YzkglRVEQoT2O92ymtzYIK0m",
+	"b1YP0/AAI5n+Bn4VQbfv2Wa35nP+5oLcsYJcWQZLJrECK+7jO9jsR+o+0K9aAW7UScHnukMK4RHB4LxK",
+	"VEw2UUo/imV8v5qxOGKwswkTaniKXchcvljQxBLqqHgObQuoCpnz0JteRw79ZuZYxHH/4xtP/D/4IJ74",
+	"1u1T8a+5uAjELwL45z/Ef/7jzindg9H9N8uYe1YaYEXxkzWbWXQZPLX+IxVHJKYgNKokSGhSYfv9aB6a",
+	"/3t9/bHdFqem44uj44sfJ/6HZ9UHqMYAfw0mYcoWgCshVAcVmsnbWu12zeRh2MprD95Z0I9olwHul7bS",
+	"OpVWGrZZeKv8cWVnAQdw24LmVduao4Jtla/vUNZVcxOz/Unlb229v9m9GEAn0emkr/waEBT7uTQpqgit",
+	"X6zjkGFvt/5UJ11/ginTsFbKYm9qwsWKAj/n4FLOThTCJUF71kDK5sRoOmfXUQY480VKVYnZ0WTjpQYe",
+	"QOWaeMkiDr8D3w5Qj3tMtdf3VwkNC0K4AtWgkjtw7MN4g9r/uqnjjDfQtmm7aToPQi9mkebxJeehRRwx",
+	"NfRhSWsPYMOdwgJ1aUSl3Qpfb7xPl8yXM9V9VrZNfK2U1ny9w3FXgPH5Q+e/++5W5fW1E8oLQDmfR17c",
+	"Ymq7fRZY5bHV94OdvY7hstBTMhNRG5BvX0dElsHxWBpi7K6JCwJMFh8khiAkvpif8rarQ0UJD/Ki6aC4",
+	"TPPYTVIorsvPzkwjqaCpKup7JEUhOOOy2ktM/v1z3GJgXqznLLqOMBiBeewQUEu5MMXETKy8YfFl3nWX",
+	"Mkb0fRB5TS48OhNGk4osZZrPXRB5U+LIkyn0aMixED/g6cWfgJHxx4wLxb9RORQ/nS+D79nGsa4jR7z3",
+	"3zGNsvHwXyC0gV9Lqrr8RM1ZiY3VfgpNS1FTMO1jqCmme0ZuY4BFojFDbDbVdjkqXBBK24ByuW0u7hpq",
+	"wBE7zLbXjruTm+l//frnb06f1frv3gaR24wo0nWTBmKZMSDBxzUenO4VuG+2eHAS8dn9nTjAbQ3uP7Vj",
+	"QPumSkWW7VM5Y1mPeYhWAdPeLcQrOAVTaqqMKjmdR4pvaVvtVtmQnPg08YKCv/GObaaqyqjgwiiSURuD",
+	"R2HsWr5+F6VB2ISv0Wuf8XatU3IXS0MYfH+WFrdYEDXRSIJI4oIECWBn400GKNoIhUyCyA1XHis7gxEG",
+	"cFwz8zVMofHUoUsvRF5jlix5lCAg7bfUu5SA95DRBM0zIKPUqLGSBU1//keCqRJyljDAnCfptzILter7",
+	"6tnTGnjxB6u1KlQDNhkmV0EI6c2NqCDfRkJUJduUa+nIE6dYDec8naqaPwucQTKUjQjVEtU1SMiChj6P",
+	"F8yzFGYlKDuYInQdyStIxpFoyCN2QhysM3QIQpiCwxpUIHE7P1jQwTiIbi8xynTgpvmlvh1NaF7o9vFg",
+	"me0i9h2sqmXFg4XY1AUc7CbDlfCzC22tTdSeJuNVIv4cjc8QwyAHsi0Em1C1Ieor88kABT1mjDxxSvDT",
+	"zlMLtG6JnoNek2oIouvoiVONh6MGkf1RgiSXQ/bEKbQcEY9L/aiUepXvAnIdFdppiFNU0RDDearYWmia",
+	"z2Ul/4FcTcu9G5tsdbHl44PVopXdBpsMlm+f9mAhRIeG/Gg8BL4hDkQRQrzRaci99IDZ/zn4ykZnIPfS",
+	"g0SnMZF/moyShwuSObwGHESTMUwEiaMcwnOJO2EaCQoJ4omTB0MQXB9twbAkT5w8CiW+kIM0B+M2w3t/",
+	"4hQgysUraWXfNPLEMSBKnKfiAG5tPCdOe0XnNvUFo1+canUHcHlZJ1Fx392sEiZPO0U3RTF3JcMdCEO+",
+	"vo4CccTzaEH5w/0W7SMDKfyAIx4Zrzc7CPL5o4luuX7LsBh94sh6IO2sNqgs/pxrMegUcA0sQoUEhrSL",
+	"PHL/NSgNwC0SCFyTVDU0M0/jAfT0jL5oTej5wmwCdkyV609J1loNe6llOr64BiHlOlIeoCeOeth5eoLk",
+	"CFlalWyM+Tu3cJ0J3Qu6QsyYBY0fVQr3U6F6G2nrL+KNLfNjqlYmnzyVWTSwsFc8ngWeh1L+gI1YVgA8",
+	"N5LRxfeOtjFGA4mEoQFjkRlE+RNEcpbw1wB4LISJB0HHJ04pFOM8PSEOQjoovVbDQUfAvpKra/qYHUDP",
+	"Y2umx6LqDr2JNFabgFylFmKHUKo0SCMi5d86ugWGB1Wmp9DadmiCPvnmXoo0srPVS2FNHUoZozdYM9PW",
+	"6KZ1BBWlouMXXM74FXGoLrHRmNlE0pGQJQ6QIdcI6gAShOb7TWiQffDYNy5xVKmTo8U4VkOsZfqR7h/1",
+	"xMmaLAkyXaSJbCJlRpkltv0qktmMQq6dv7m4ju7YpvScxCMyGk6dYW2WynpdGBXHMgUZgtUpv2ORfFNK",
+	"uR/pgmmL4CA7p9Avu5mVY750tM3JoZBVqM7AhaWmO4dpfvkxGqp/5/mGNccR4jioo1w90LcHsMsy8CBd",
+	"raA0lnz3nIwyv191+CItabIqVyPTHVTLW5nsLl/Jq7QtSJ8odQU5RI0qj9JIiyq8djxHT10vEqEmFRt+",
+	"KEpUYrEfQozKgRp6v4pvHoUkjgqyKjWQZvWNuopN9uxVcWb0RFVgpjtFtV0VUW7T2c2KVImnVI22/kh6",
+	"m0PtS/FLE4H8mDTPINOLFFUBKcWCq/SL8jN/9Qp/bq+wzIRv7BiWqs0V569ptLlUcMqHsU2cB5NusjMm",
+	"/vSxTeCERV4CBbJZXS1Icglk88QxUZ+FwileRnLh9Y+N4DfE0dN0hMp5HWW/sLEU1iE0IWsWhrLhmnGb",
+	"imsEP4GJGobky9UNbxN/2YNmFa6dleE2elk+rkpVbV2ruvXtrKr1AWO9JVzZA1hlVR6lWfiwDN56VPt1",
+	"G54teeIUpl26yt6/f28Xy3C3EbdYtasobCI9HUBd+YqskG9C2OfZGw+WSrY1ehU2GaPQ4RAixLmVNNzh",
+	"HPLso3f3R55m1fQJ9ZlMT2M0nYIfDIDkoSQuFuZmSp44Gf2U+71Ja0VVlHQdSfoJKzXEKsMZwy430J3g",
+	"iVNoYehMVSn4DqCELJCXAxK+jjIkYeRSRUPnaVnoPObsV0PIHiQAqodqxiMV7x5d9zdAzQzzUPfGKILb",
+	"CrJXwcaCaqbnhlXzdQWH5xG2BOax+H/d7SLzlJB/8YjVVx8auT39QT6Zp21Pzu1X1PanJx9+6Vr9wUNF",
+	"Ko9Z/y5h0qiHqiYN38RiyWkg9k8WfOZn/20A/A+1tKXwlmzuRC5SojrW6KpcWojqKc8ReIlmbB5E3hk6",
+	"/gtoc9eRDusYJb7GCOKax7ERfz8NwhAPxNJYjQLYagYRkCWB/YzvfdB05LJ2xqTj21RoGbdwS7NotRCv",
+	"vQriJH0FZUXfMvXTJY08qOp5u6RxYg4rt8dqfbRvuS1+aSd3wdLmsqjF1mDVabxi4utCHiAyQf0e5lLB",
+	"+u3JsK76qj0W/5mJ/7jiP6xZSVaRPV4J3TdlH9OErCKPxQT8dWFwJzaOJ+B5weK3Mw3l0bfakyGZbVJM",
+	"DH139coeY24NNNvpku+Db4EzwnyJgJY1Jy5fnKaBe8dScRe8vLI73V5fTG5BP5rUGPaLu7gHuSFdt+I4",
+	"k4S5MUt1O32hj/oclXEMxUQIopjl6Of50sQO28abr9VzBtbW1pJimPFb8WQOWavBO/jsg9UCD2kdriMH",
+	"7VsoxY5QcHgc/Av4cUoQZsQ5IZBtJ8scFXgQ+GQBAA1DTXdsM8WKOLhFEWoIr3KXRnixXkdzKoPhxUxo",
+	"KHu5oT2v47b9ARvNun06HE/c9mzgdf1xhw37bm90o+4X2KyG/2gdejoLEkTvsNw4vRuVUgW2IIMb3Cqc",
+	"D+MkHPwx/LRjgfXrUmCE+YlL3EHjh90TAfbEj9A4phv0RSggiZ35utmTxcXgHOqXgPU5hqSX0NJW6yUE",
+	"H7yyVNfvvpV03uPG1RiqdwxUFuiWdVGItZWlSm6QktCSordjtbv9gugtVOTIg+qGqwQAgaym9byH3SjN",
+	"BTJGehJESaBh+JMPmHq7U4Q/lC8tVTGHKAqERybBJWjImZJj/ipdxeyEfLshMsFdu86zCBS46hClb0de",
+	"O5dGkMmC8GI9B77NUBJze37HNhdeDWAXjXW4EsNemU9X3mCWuGvn7CP1mBssaEi84DZIkzO4zfwg8gDJ",
+	"YZXK6nNBHRVCKxYz75LGldvOY09sb+fBgtDmuwTxJst3DwPvjo7Ni4ctQskiiFYpVFKka65VSjpLxJau",
+	"5Vt4atY0qS20MKEyfB4vqFAqPJoyOw2gfqR25r0HS8FWNhFgb2RtoH6/W2QD3E81aCU/rLwgfXkv7bJi",
+	"prvCkACDEpAH05QtlnB1AySO+J2yOyDrI7idi79WCBjiYM4POMeIAxhnDpTYYzkDOsKS6wiBZ4qIiE8c",
+	"VPscizg001zFP8WN4TwVw1riNQzQWka/RQODCw11cMYauXTMe37x4lKMpXK9xI+CaM7TM7kOKrm8yjKg",
+	"yk6uFstYB1JGWkOdBQpvLCzHA0p4mAyJ1oii2hlxolUYZoCV+Wo6HueQKmX/XMGj4i30reA0avXX1rQF",
+	"/VYu6fo1SxJE9m0kTM3DJ04fTQ3luh5Rfr/D0X2wWkiLgwi9pkk9jZEZq0gsiPnF0bgN2fnNry0wSku3",
+	"1kVEYEA4arLMJidEFRrtDlm0Suev8Unj/f6DZWA1VN4o+s9/Soij/3HhObpW2uPuqoxKhKq/ql6s5ZdR",
+	"5qKsQAzjd45VBB9AeVMBP8Dvtn1oAkJ3wVNW77KRLhoNsRewCFNDjeyfhApGPSNCwG70fbPOP4RlRQXn",
+	"zqR70j7pnkC38tppDh50m9GqO975X1sGdmyxBTwHEZablHkwin6m5o2UyhMcYvkSiPvdTOcFqSoiNQcZ",
+	"PxhIxlXIKV7gAZUdYTVer9rtnisNa/gHO8XfRXTB8BdY70wjBQ8kLpxNkrKFI2vRt+5NdRneFg2gaEuI",
+	"U4XgWrpMb6FOW57rzO21ckApcUaoDCFDylJLXl7blYOjWF2ZqvEbWF45hqnvM5E5bCEpecZXFQ6XuyCq",
+	"0ZLFX4qqy29S7U1+oCmLicQmx84Z1PNggkl9LXjJ6owqS2QvUlV6DWcDC7AttAhq663JuaFJUx1MS7l0",
+	"5qAySbW9pHLEgzS5jsDfjn+kJfhFXbx9FGcL7G41D+mbrho4NwvnAvOYQcAplHRoIUKeOHQZ2HcYrVFW",
+	"EPisSZAkK4jQ8MBzZX0KoVCLAbjg7J6FfCnuxetoIa6uJ47H7nVcv/rGIE+U1HpayxsoV0rcISdaxR1Q",
+	"d1rh0ZRFLhGWwiplXVsKc56kZBakiZWLZFSFLNon7dPOsBC1mOyKWpyK3334pWP1qgMYz+mSukG6qb2p",
+	"WWIR9pG6abg5IU7KUxo65BuS2QsO+TNxsBGy/EcWTSsLDP1ac53tOV9FaYXW9h20Zt5oKwdghwxbpyKq",
+	"kpwU9eh8k6BHzedVzPKaYx+vcSDM44d/H6TzuVyy2Xf6pGg3wx7tRr9dRWlezS0cfhzGMnbMWI1JuCoB",
+	"AVL0W5UNlWcB1bCnslGCgWrMDKU8U8CgCWaTS1aJ8tINW1innM72VRzkQ84Wus+E5acw5HKBL2Jvo0UQ",
+	"qX8/Yk0qGa7ay8FnWU91hBqh+T6vuRWGNEmvYholMCL4BI9v7g7AAEMTsXLO4i5l4DkQd/CS8WVYBENC",
+	"PC9TkFZ0GJcuyJNtk8EzTZM6+q157IG4pwsWPqeJmlTMb2O6KLjKjKjnypUFbjucYs1iT3qTpXuzIPRS",
+	"mTxQmsn275dFBHaPTdRHJGGy7bKqOGQrV2b+WBUSuIpXYqBX4oS1rJZKl6kKDOyGJadZYSO6XiPGvEJm",
+	"9z7A5E1BgJ78/OzDrz8jPMiHJz/b8qdf2taw86B+//QvT6vvaJDVVdkPcDFjcQfBZi3S34wv5yetGqYZ",
+	"c+6V9YcqzJLmkYRCOGy/8MxLVDNA++W+AsYBH6ns6QQ4Nc6ZMiq0iq2CZrrHCih8f6qI5dB8qH+rlWY8",
+	"+qDbStVA5VwZCBfLJWRSJsFHA5xZaPcy14L5wccy5lJ+ZwajHQCNYqtMPhoMHx6zcVmP220k+QGfMqyh",
+	"RkA+peMuVCWo/6/QDgIvzssmmbHTHQu5PaoE1MndfWKADzUffat6UBU/e0Q9UBhAkCQnoXFUmo5MVnZV",
+	"URdc0sw7I/9iMRe2YFyRvixNQPgDDgDhMF8RMDmO3mrMVSr75pwtmUMiCzwAOD8lLo3IDKNzZrL57nQy",
+	"49ni5uUGyi1zl8YJhn/5XP7AUiEXVbcIaEBBtUlOM1irw8L/b0IaRPtG/2GqBwf/4e1jeKGQYp/fAZUt",
+	"v3z4jQu8ce+O3OFXf6j68HeMhmmFQdJMp8K3VT5P4btbklBy7xl6Db+r1GFkx4KXURpvqlXMOQ+lWUTx",
+	"2KKKCWm20a08nKqpgcqYUlirNdZ4tftCV2tUp1C2T7v9XeFno9fQI4M0db2RJIA73QiZeiv98DkvODgG",
+	"3mStbJvN4pIlPLxnnnipPBsJg0qc52pwZ5p5+3TjAXT/yBh5LiAD0v+TTAg8qNOsQhdnIxkCNFzFHNqt",
+	"KP2J6C/JuycxMltoV/wn6RrLRSzcWu37qtgMaI5l7pXcpXXrrQZho+SAcvengiW3PC5TXNXvvwkpXXJC",
+	"KTzeXRIIRcMbjd6btwwBtbJEe5mRw4QcqEfEPNg4n0DZQhqE5S+/U633IukPlylBwtpSYIBGUkkQAicK",
+	"6ZbU8Yaecv+qMzo0t6TTLkrvvBjM2MIykJIV/LTRdyrXRw3JX3kBGBL9GPd27ob4/Nd3gQuNG02FTrRI",
+	"rLzgzENZY0eBe/5PQiK5PIYokrjD0PkJTEF+0pefTInPyyfJRUFKkjlfJ1K5VqLMk3eGinZGMn9rShwl",
+	"lR2LOHwdsRiAjMAEVbrZie447ADOLjJwVS7Mp8pGNim4X05y7s1qTWavBFtzvGOwdo43Pj9rl++LcnKA",
+	"Ar1zyBzi/njHTtUlin07PJmy78QM/oyVhFOCLyO0rzw0qkufBtPbdWaMg1cTuc0Dq0GS67kZMsjVoEMu",
+	"WxjcRkweLlgX/lYXo6ieUubEy6cdwKzVR3auo8YC+K11tSABi/azq2f5ay+npkF/ed2dGS4isXsZK1Zo",
+	"bBkyZU5l26qmVc4xr7dtu5y3KG7NfFBK4Dan+U/qjUYEz0LyQPhSQmulntv6DdXE5qphZYeG+kiFJo5x",
+	"YJ0pWc83kg5rGWzM7/CPLF3z+I547D5woV/7oVudk4v70NV8rcGmQ4bjjLl8wXTOmSS2Ok94CAMtuk/K",
+	"TqlMCZSMsOvyqMsq/wT29uG20E4tuDZVWoVWK/IdVC6LKtuS0kzX6erlfS5VCUE599SS8KWjKEhmTPdL",
+	"KkHKUeYAN6R8/zhaX02k/jMofNjYWCUqNM+lPid/ffvTj2TB4ltGluJ98uTy1XMy6k2GT0+IIAvzQJJK",
+	"PCgorYU86TN9yyDcXzG/H66hZM1iDTJdAv+z8liBudd19cyc3mNJAikju5+oBO/b4B7wiXA0SDBTYfBH",
+	"WDRA0CqO3Ebg/KdKN4TSOxEDVWvMLUss5ENt5rkRJSps/8N+2ekGu1SbBuemPofBEQQxELoaqPkycilV",
+	"DDEKtmpRaTWmev2GQZVQyzIshJDRBH+HeI/VKjbOcZV+InHzZpUeU9bsEjAHlflBKI0D0oBx5Qulaqrj",
+	"WyrKbNa5cK77bkJ1TQ7P+ISoWl0x7lQXXfOIXUdiJDfwYlXTg8lzjoSWdsy4liO7QxXhknOmGyQ5TEnI",
+	"xCFGkAzBNQB0JGuB88alAywnkUSx/01VeU6Wl99M49LNlCu02CBBIG85qIUpCKe9rlj0aac7PtlDI6RF",
+	"JIWts8o9LIwaGTVuGAmFJiFbVqS1lKaz1421G88h66xdmkdFr6Csz/chxlQzE+ogO6fSvoEW8WmpfWIB",
+	"Wl2m4/KYYDc41WIN84OB3bX1pbvhNklQ0A9XRKabrSsfoy4tEP+QsyfOxKxVDasRxXfk797kBEDr05lA",
+	"7/e3eKaIsybM4wjqC/GKdbBCUC4Ak6oVJD8oCoaD6Il0RkiEtIct8rzONGrQVd7K1qAFJSXiSsQme9Vp",
+	"053RIwzVT2OxlYTdsdwKFa5zw6ck02ola6rMNqITb/+UEL6O9AEVFwoqMCn2kVMdJCR22/Q6cv775RU5",
+	"ve+cyneS01+CFEZ5ODXSrk9/Ee89OJkLSnbwbmwjZGmrFVZCQwPYUN4+oVMnSCscOUWPggwm1Qee8hyS",
+	"I1m1spTdP0qDvHhzL5jv4s39sEZTBK9tbdECiG+MlEjdQ+iquK7PacGLWe5rwMM7R7HfxUhfpPmekeUg",
+	"6128fhzjHbjot7DdocPvV9P9izPdCzk/245M0WgvAq+UdCeJwxUshIzrdMeQJYv/atf6AMSVfstiDWN1",
+	"xOGC6JjDJYeCnx3sBLGK6DYlSJrSFh0X9MwsZWosdMw4Y65QZtivpYGWS/dBEsyCUBa9KTKrrgv5FA+0",
+	"TD6vjylrXF4VfabeBkPPCV8whGAQ2rtFHN3DTIWms7+ekHMj4lTwTeGNPiWOdDlJFwa4mJzrKOegwoLI",
+	"kotK9W3P2qhtd1Hpu2s/x845iTlPcSViiZnHxSJKgw+hLH1JXYY+m3OjLhBfWtKYRalO7Cj5g0xL7ToC",
+	"WsB3QFFOWA7MpdLHkhN/W2Ut52E+4eEofoxLztNpLpUck2Yg/D1FPd7owKbMciDLPi6GI+FivYm5t3Ix",
+	"mfPlSpDyy0HG0rzyWJ+Ipr0K/XI8d6BlW4r5NJKtrjr6VC4MOR9q8oCR7+/OecIi1T0cqfCnhKj76aRK",
+	"clf4IYxIMpoTLsLtnxBDgickDFjWQFgSSJw72YiG37M4pEssQpB+IesIF0XxYlBS47F7nZ0/WV5o7nXZ",
+	"UaRSDcD2Vv4iAHxkJqiussqNbAUAG2DedaRqi3ik+ufmL7mGLMN5+LfsvSrfkpE2lxTRYtXWTYl0AWCv",
+	"X8SHhgu15FFCINPcYgS1pH/hOnri4AUsS/qN1khqaP0bCWkExZaZ65SmarpP0euOFa3wLaIGJ3zJooQE",
+	"KRAy4jPubRA0U7bTxwI7CZkk81SDRL9/Qp5j2TJ8DwoJyR1jS7HYIJalNVL8qvr0mF1H0kWA7rSc5wVW",
+	"ZxEarukm2eJRM8zcQ3INctfDNsiB0hXuGrABW28o9dwn8PqYPvdmnnarBfVLSfoqZqyotxcySeCvqmZL",
+	"imb5NrpLpdvXzCFSKpfsmJojaWdkbTENyqbAQTfPgQ4qvQoOcCScy4unmVst01cPlKE7nZogRYNIlewq",
+	"EDK8FpLszlBtG5F2mOoL2l/MIljRKg1Ciaz7hsVuJdYffFEcbNAGJeCFmTFp4FuAS3WJI1kk5qvIQwmW",
+	"rrmqxc3XfHcHJ/2OmbHOV8KeMHlDlvoXeSNaLWYVFU91rkR9Oow9Mc5tJS12uxl9aLHzNxquCgXk162h",
+	"33G7tNe3J2OvY/dnI2aP6WBgt92ON/J7rDubtK9bVapdfZ3r9fXHLuh5I1ZVlwyd/8yAz37mhJYuiYIp",
+	"xSpYsfEgpo28pQWjkWC671czFkdMaLPof0nnTJyfMESc9jkPvROilN9eV6FtC9vhOkLsMN0fWXZFVpXm",
+	"nIcn5DkHRShmHrhbFW8nhegZcJ7Gx4joglmqnwIuBe+m60i/bFyemDIfM/PODVJtJILSsSF5tUMYiliw",
+	"irf9bGO0A4b7aiqvTsg+RXsRH5X1lmtELV9H0CEgZuEG6R2KparLlkG0IeEF6J1fWkCrH3SVMovuW1Nx",
+	"42FTk4KvSzz78uMyZtCetfl9k+Mm2Z9qIWG6Mt2x1y1fRoXpNRN9qpy6HGBEPpRo/9hhG7iL3rOTamUg",
+	"N/WfALuLV+T4Oj/y9CKCHlk0TDgRdk4WVYP9gL9hUYNh7F+I/YCXwc6H9opW6wVnyY88hX9X2vq1FN3P",
+	"mX6HePFGsnEA/hkTy6Az2grAUARfOPnwS9vqDkz4hdOnf/n53P579qT+x82JwmrI/v70L5USiRu0b8xr",
+	"esOE6i6ka4VF1RHHdNgn+HfQdB2xleChwG21AIgQ/4R7JP9s7pOTu5B+bq3ZTNwfy0BsoD4mBWSLHCn3",
+	"oVENlbZZYmXo3pZB1g91zN+0d8OnWE7l8ZXWc7wK0feR3R1C1EpIbOdntO9PPyDcBbZHxjgr9wlues8E",
+	"khAy9Tpysmmd3NgfcJ+pRJfQ+golL358KwHqoH+EeEoy0Izdissp8giLVFtmEjJBGGFsAWR1SQybcveo",
+	"TSEQ36+yKQTCPaoZqkYQ9PFtIA6q3seJHhx5w9ePEXmTFPv8kTf88P4Zho+k7g6SNvInF3JMjw4qbyLf",
+	"VPjDUNHT8T7ZPe1oKDVF9GlZqXj+KUCoR9n4325qrCh5cFGNSe4YFKOhppnZm1Gx0Mxob1TwfZX6lfB4",
+	"OaVh4LL/MvrXHOruLaAGSLyfSud2h6jGK+C1Fncu9E0EEYWbLDMxheINqOx5Z4BB7SBKh/2WYfJ1Su6A",
+	"Qu37Xlg9RbTsxsA9BSAHuQX10FqGcZL3J+Tz/Y5ZM1aogI/ZbeVuvdfQOvrkhcJ2M6ep+2EpBCmxKthJ",
+	"qB3Oz1qwa3iESSOYHDYGrsD6WNJ/royUA6jJ9MXtjBwG3QEsGY7Sc1Z9wyKCrgXyzxUX1mqgl+a8vKK3",
+	"TgEbrIHxvguxehV4TXqCFbAPVkvvk8moSWX/MZxp7oAb22BKTXN2VdK+GgrsHHQuNKUgsaTT6fae5ukt",
+	"FCgE6m2KILcbPO4xca4fcxpDfj1vhXoYAMCc48IzGd630DTIkkJmjD5LaEkm+If8utnmr6uLf/DA/e6v",
+	"939/3gm9t3+dPGLaP5kVo80dP7q1mjzy0LHUD2QTLQQulvEY3Ox64GsDYxLb+hQcXN1xXejyiFFKJdMr",
+	"cKCNuXQHvc8wFykFjEvaHo3Gnc9PlionST65aa+ssffSFwP5YllGWBGBUGdnxWzBIT8rIixK4w1WgoQh",
+	"/KuJ0te4C+EnTtAp2Hiwddu7fORUlIYG+ZZFHMvfsO8q9s/dyduT1SYAJQswV6S9jpFIaJsNPuIgBms9",
+	"kc5f2ecR82+1h3eDCYIRlw7rMi99Ss1/+BjN/1D93bA6vkzFvF/bIsAkCIC2IQPoRskITAh/AW54LI22",
+	"ausmFJcWXdl00DvPfZn7qqPy+0J09f5tNNvBF6nZjrdqtmr399VxzXNdpe8W8tX2U7ow/hwGLiZpyEyg",
+	"fOoINEtDkBF4pgbZX5zbwA9chTaQEBoGd6yqc2NlAvFRMqjem62Ys47TMmPglqVJLtUnWblz/XjWCvGk",
+	"Jin5KFMEybMQ6mySmmhZEiwRMwBys6TYkULWW53UpDgfbXIqoaLR3NIsgQEdCYWE6YYFreVO03WJTlI+",
+	"+rJdvW/g5AqBQ+9YNAWkbYmXy0jI1ywjH3niqORt1Rc/DW7naT6F5Dp64sjE7lJ+FCUxJHqTZUihMg/z",
+	"vmU6lPZZQJVwQmIujhIntzFfo2WWci3I5yz0xKcwYXxLnZ445MJAqk/pg7nr/uLlU7efGzvDgj6aJ9tq",
+	"JRnOcxlAFfRxjWmlQiby4Ep5lGEFlZN+EMqbytvcPDBZVP5MBfsrE4PAj9mYOgq0Ot8SojvZETdTNLC2",
+	"uPILKX9N8+Ef0Wt9e9rVeX43pqQtiN3rwm5dvLnvW/ibTnesfpVvlgP5JHukWZnTuRSK4Y5UMNUncRFE",
+	"jpiIs6AfHYvMeDrXoJYVASn6MacE9Lr7zXIRRLn3O+N93i9GqYIIrfFqjoj5LGSLqtO/Mfuw5PpTgZtr",
+	"0h+Mnp6Qb5lO5IUW7jT2pIqZZM065V+FFue43FO1xiDmEp2fch2tYx7daruH+MHtKlYPzBjgHcNhxNaF",
+	"ddn4a+aZ+5zsA1GOTGF2CtKNkY4EvU7VeGZ9bkLSOGCeRVJ+y3QpvEbHS6r7bgHsvKktwQ6ocdcUEATq",
+	"DZxK3qtr15N9D5Nfj/Ep7rHdewP8+Vw8WgYg9sPATZP3QZVsgesLZpkY07SII9XlUwjAA4qFT2PVklK2",
+	"MRNqSSKuvXwDopKfoXiBuas4ZlEqDJOajkf4AFHKOTQ2M+0bmJCc75xRgJXUds6hUthjKa3C7DXb6cj+",
+	"P5hY7uI8XUwzs7J2BXieIV0ZVI01tDfAAkYe36E03NpOh8Uxj2sK/6VAyLeAyvLXQDw0LgaQrPMqYKFX",
+	"2qtC9C+IBKdUASq/oVlCsNGTKjPwcuXwsrWQPESPDxkN9kli/qEye9lQtk1lLtrIyhQhd3bmNe9ze4XB",
+	"IkiP1FdDWFFiMeJsUIgcr6WZwmiyivdo3wHtIV/Lt2rMO+5L7wL7iO2Z9imPAgl8JahZn32vxXxRCCk9",
+	"cj9pA1Sp/hoSDHZdlxkD+QAUPv/5k0chO8KROEqDP7Xh6MKjSeZKPMmDAZSX+93V1RuCD+ROZ789MZh3",
+	"MJkYzNtvt7d5+KC3XpCG26B3oYHygtEoOcscV1kzqUyMFoA15QHD9ios4qvbuTptuzqBpzF1WVUf4x/B",
+	"jwziWwlOeY2o9kgk5LfoUYFBkiN0MN5Pmo2MZmSFPFUhQoW0TmQbYkFZ2YbYgjjMbXZBqcbVslk2Lq8g",
+	"lPVw4tjdMKNQdasjVai3R+RkLVC072cN/tXtcvxKN//BA1w4Co+wBWQHN2Rro5Ob1A+kSrbFTnguVbaK",
+	"86A6AMtG4rhwKMgVm2VW0SZQtSFT7M8QvazclFW8lpxcR9fRrzjEr/KAk191ev6v19Gvtm3r/4lnyxAK",
+	"5FfSb7fJrzmlQlZ3wKNnxEGtxCEJ3Sj8eBxtFeXa2eJgHfIriTi+TNyYQUSZhol8Z8niRQC56DceiwL1",
+	"Vk/MHP1dCWORBQUsCLPDmJcQigIhhpxH1enEwb1xZJwIPxDx9MYHiEEYuE9+zaS87GxXq9beRXwth8G+",
+	"tzdiNGk34XgDSaul0H0k7jk4NPEFYxLUddkSDDt8c0h+Jc45/NIh1FuIjY44WTAvoEQwlW7pArgZciQa",
+	"xox6mxsmc5jFSBM5B8iMVf43ia+nE8YyjCIxSxVfSJbMlSPLoqFsSGrUlKsKXKg3UuVFZ8JCNQwLhyiu",
+	"ulklLBsoq8dP0iAMpRubx3IvodM6qoGORZzMkoN/VX0gS4u7iTXovDHtcnvbIj533dTzIjAbNNpyDZGI",
+	"r8+IUxZXYv41GilgKJbMZoW0iLqRo5nnBqYla2Lye16qmIl4AUHb4OdVoo4qEOEGGCU/nlH9XhaoShLA",
+	"qnEgUJ5ulBJo7gKqVQVku5KCJYkHD4vlS2UVSCeUY/GDuBHE/2sFSlEmpEl6I46OsQijmGet+smFzE+z",
+	"QEQEpy1SOx4zXdp149MglKvodMVgF74NdV1QFpKkNGRnkOqjLFfNN3QTcurdpJzfwJbjGD1JVVn8o4RW",
+	"OqcR6ZDXwbdaciar5ZLHKfNuQADcCAGAYwwKYxjJn4askKwiro6bhKZB4gda1HTFUpAYsHsBpNtGJPBR",
+	"+ULWXgtBLna2lperHEZORkY/+HiDd/FNzMRuS0rC5/kqzVWx6zZ+Z9vHRXjHm0WQLHAf9IC+gRirwgr4",
+	"tBJDBXwh/SriRgI2UP6ule95bLHkwtCv+q746B3DPvPg4cPke7kj6sqs4C2lXOBQ4xJ3wTUoL2rixDRl",
+	"N3AC1BtwQjlHz5IK751Br4N4Y5/7KVSRO5c0ZT+ok6P/YSsoVCWhUxZHNBQjD+C+pwRDSUrQY8NOfNrl",
+	"USpubR7h8z1zJhCRjoWOkp6RhPpQ1B+zJaOKCnyVunzBblbYn9YYA9TTxSKAEn98SjaBFHyqgFhmVMhr",
+	"OaQuOwT7QWyE1j107WnuAx5N6YwmBoQU3qc1k/UY9cIgkoP085rQnxKi/k6WNBG7/2sO96WoT7WsVkEp",
+	"almtksrTslpaS4EWwUVVQz6QaRAwbpXIgHJXU0NoWS15XQtzGS7mHIaevkAlxl5O/y/cPC2rZdwbLWlU",
+	"a+EvexqjQAZvc0myFn+rFW6rVZKg4vtFcdZSmB9FQdOyWgVJIZabFwDiNxVHu2W1zMOGUR3J74J6ee7F",
+	"HdX9NoU9gAwB5MVTVVnul3Oxlepbmngd82ab0OIgwDYTimMiTp8XeGTDV6Dy5zp6/6WyN4KyPH+pRoGT",
+	"f8cIxnDS7jwlQSRDCogDwWNxcbN4M0VDVGiX2hB10CNb+SehLJf/UKxhOBXK6Sng/uzqbKvWos2zGrus",
+	"OvPnnKQskulFnwe6UU5lP+xG9dIRwBvlUF8gemOOMnVL3LKkY5SPKUb5/PVj8st/QOjG3xaX8TdG+vOC",
+	"ZBnSjSqaKKaDN/v67g8dA4RPcagCQFGaz7mbBves7ubTR3o/UXMkGLW3c76EQOGXhqFW2Pea9XXHW1d3",
+	"xeiCnH8hVQS5K6okhhvB5uQ4rBrTpVJ0Gs039sVOdFRoyS/EbQFaYoZWK4+YTkOg6fxopan7li3uU6lY",
+	"uUn/Ux0K+xa76q9lNYd02IhrApBbPptuBNPbTzPCV46gF8FA51q7r83zA4cS9zFLDgwHffEB95yRf7GY",
+	"Y4gYQnTg8THjGzXtR46ROqPdiVnaKPpdZ9gp9uSAcFQnl+6SxQyHvf1SWYrtnVXCjh5xfPB4vXpmBxdI",
+	"sqdYyGKsGIcQ+2aprvHSTUkwxTRJz3Q2qcwOCCQ2nkTwEfqPNDBPWjJz2Ki5+SzcYHY8kLwhE5TEAcdU",
+	"MniGJ8zwoUP1AeL14eOP558C2JQeVXPBoN2u4gMVy5u026POZNId9Ef99mTSOYjlCrkr4tf5gpdPMoWt",
+	"XPp40wVl++c3XHIpI4ZamDGy3n+1BY/IlIWvfRqUDeP2aQqyga+4fMn27sYljqA4t8kZ5slqoDQ8jSpk",
+	"wQIwzwxnPb4FRSE5F3ZFyvnR+y+B+zzvcd83+ecIULIwFSm/VHqDhsc1Ez0NNEcA2LjQlRSllrZI9Ygx",
+	"LwsP11YDZJzymxg1OrEmAetGLAmauumqIdk6aon9p78Ei6eQMRTqW3nngZQXeEGUJ+rM7T7QLtp9xn1U",
+	"ON1yMvXnuw5L1lQWd87j3HAc5yviZDLNzhHeJeCirl/ICh/I5lW7pHdJVf6d5itlAWDkXOVHCUJaChn+",
+	"TOs46zmkYksVV2o6EOLn6Q5ld7dSs1sP7Y2OrIZ2H6eG5poHN7kCs625bNrd8xH35/64EJgxR7VX70zf",
+	"TSo/0slBtWtkm7zBbMCloQ2r4T5KSJXNbdxcTW8jk7hUHlq9Ef6rIKyMkKC/gDypX+xTBOUupo4WC4VP",
+	"K9FOOt398BpLeCenT/9yCCgKLDpDhd9TmQnSOYqKJY1lARgWrr4stJGAlhEWccRNJVH9nJTDb4I4STFr",
+	"pgjG+EsL/tiadoZZ8/ZS2/USFx2v++XejS/lfKsyFuFPJDLqWxQnyarBzAgZGjbHcDDoDXdW3TecXcwX",
+	"x+h1CmWcWhtUoQNoALLHbMR+1yR30t+aUorZ6lS17mC4VVEr8mgBeWb4GZBnUn6Mrf6BPnqnHyrlbIZy",
+	"XpOpTY1gVET8VVhRWltG+slkazn2nV0YO7EbSi5oDSFQf3XwWuch1YAXQmP3eA6v8wwdihLHE0omE+V7",
+	"TsiM+TxWdVZKK7gP2BrY2ShFXcb8PvDgR8zFqIrKiDleREZMvOCq34dC1uF4kRk1a5Ej3y6pWwkmFvMV",
+	"lJ97fEGD6Ew1ShH3DCaqFvHwP58TG+a8nxMbXzmCExsG+gJD+wZN9gnsw2vH8I0hH31+3xh892tI/48U",
+	"0j9GpB3Zphhnx35yVQI9O16/iT/qErIok7ymttQNzAiPyHIVL3nyxcTfH+rO6qPC18a2NQ9ev0WdoEpn",
+	"4BkuWpBMFTIWlvt7GgydRuSnixfPSZAkKxaLs+vykEcZPgD+4U+yBESBVEpdpDF6cE5zHWzD5DQg2Kf/",
+	"9eufv7E//NKxuoPBQ6XZeRVUw4Uu+AKCaRERgq/X600sdHB2JiNAu5hMJpMzsgjcmCeQV4rwcNCMHSrK",
+	"8kyqEaZ6V53utL0VYSqHJphfHJjT/Qcbf+hmP1ypH6alH578fPIBf+5Yk4enf3ny919//rP9ofTc00oC",
+	"vbt4UUWfd+8uXgjqhHzNYuLShJ3JeACkpiMuWI4CY29C+26H2d3ZyLf7dNCzJ96wbY867mDG2n6XdgqI",
+	"lNKQMv9ZoAW1/Q+/jJEK8HO/wc+dbjUr/A2L28qnDzPFa0Dk8F5SSAFGET6ZrYLQg0qupMQOfX/sdr3O",
+	"IyyrW27MNxv4lndOusOTcdUC76tegJb4O00P9ar53Spx8n7O6SKoQVWAciBLVbvJRP+EMUWe0o095ztd",
+	"0+erVFzX4smia1VW45x7EqmlBEANakqhUMnjZrAriFQfINXhZ8bE73UlT66HT26L5Y0nKTTjPGQ0KsHx",
+	"8ZAl26j1pwRssiTfWshostCs42LO4tqCstAHmKYtN0IANVkB4L+Aa97R6HTY7UJ6IunKC1KSxjQIHw+d",
+	"WMJQUnrMQm18fq8VXT9U6UIJc1dxkG7eCtog8WeMxiwWnFQh6SJy/uYCyj2eOBDQu8H08cDD5HH5z4S5",
+	"MUtlPvlTrID86/srdUMuWXTxgjznUYR9m8SVmKm3qo8KFEhmd6zY9OvIERPjsWwLNiXfwmzJ//v//3+c",
+	"E5IDRUvX3DxZWLQBuGhBmhDHtukqnUP7XflEEBGP3bOQL+GyW3CPXUdP5IPfeOweXOsk5Hw5o+4ddFt8",
+	"KhggUW2lsE4d1C+J5IlHCQo9K88IXPjAmHAuYDHZ9s/TdNl6eACwD59XZGxAz8454MXwVUou3mi/EBje",
+	"J+Q8uZMdC2QX1Rj+CXCWChBMqSayvlVDh0V47GTgiZLnFy8uryP4m1wvCxMoY4WS52fPXhqiItGNVJ89",
+	"EyTGBnko69ZzHrJi5JqYrZODfLiY4vugTmWtkrHLTNZNz9JltkZPL0ui2BqtYLHha85FziMGsJ2ZywL3",
+	"T80RsojuwUybba4jsyEz0NXCUkzBsyz0LJJwE5EEFAGxS8yDbUrXgctkmfiax15Ndbj4swppYPkTlkec",
+	"mbWVkqSq/XUROVWdJVlTJxXYXw33V13PGnwBiYE1yKaTZ7rbyWPBCYS/YVhc1ndlhgl8AbszwieQRWHz",
+	"sJAcQYVBk1QtwCl5JtjkGXmStdeWAuYZ8Ib6S9ZD+6n6ECQ4ycpkLA9UZ0HWImPUFOohtejWh0IwmoHb",
+	"CzHWfAW7+k4G4KiKgzdJyhbi9mKu2G+FXrumicEXZ1DDl2ZNjfE12UgWxkYs5l9JyNKkmDYBc5IgHtB4",
+	"9pnz1IJSY9mfDYgkN1QMhoXBv8r6z7qEU/HsdfSf/0kupdchuY5e5pvEBAlxflEuBQtq2S0JfPAA/osK",
+	"PGkdtsTnsHW5kpdQy5hI9GNAc7qOhNxU35BYbNhT0OiKmEkyndaL48YSPsGEFpkafIB3Twz4+hw/D812",
+	"MxRUS3xNsDeCvDHooZghzeEhMvw0skI7kBkxHndXC5mPqCDpUs5PyDnwFx4QYSVcRzAIaBN5lIkpCW4j",
+	"HrPMEb3hK9WAWujVJ3KjhGYilTexp9l24VxXEQB0nd53HNXeJ4cHIdSY+kt2CqJeXGfPnklV4NkzizRW",
+	"BiyyoB6D3oyoK50vg+/ZxoF8IMTLgz0QLKx7DUce6ALidyCnIL1XNqwk6vq+Y2yZYAtkKh6fZzW04vuC",
+	"1IR9XAq9SXU2UzsBtx3eLzG753fiPEZmcxXY4CAiA/weGLhnQAfy7Nlf3189e/Yo1UYsPtESWRwnSUh4",
+	"HSkn6/TkQ5qaPo/FnKT2SJxqjdLBL4AiaOC2Z9gEciootBZ0mag8rURDHP+DQx6qLPzlCdAebPtEoSfO",
+	"g6VEFZIF9qBDyBS5cwPXPHse9DHoquRmVFYkBo4+V1IB8DKkH0yzgrBJaNbyG697+M22wA3BGFAkN0Qs",
+	"WmJggHZ4HTkf7aw82CkdY3l5wwwQIKV4cTsYEHLIr1g8reDWLHkjWqp/qyJvVgqcWCiaM3k2D5KUC7nu",
+	"ox6JSokuCsfO5eRXqf3IxGLxcsxCRmGj2ULXwmNQyoGJ3zE9H2wAL2eFQnrG07lsMx7cG7nI8gugBUsk",
+	"EAX+IPc43wc24xBL2Q84P1ynJedKPXjUsJbw8jmP9AfyXWKbmKhw6cANivIGP+xBEk+itwWvCQhyQ8HJ",
+	"DOW/vrrE3ZnZPnmMMhQqgoCRLpdf8HtxrJ0wSFJpaQKqyC1L0Skgu17eslQ6EByV73gdCbaSKvW5G/NE",
+	"4qWABfjsWVYa02/3LZhBv92bqvvbOCwRRw6ViCE60hAGd0IpQIrl1iJUW4DiUWlmdAEgiV5yAtcKHEGJ",
+	"9QNIQJwjfDehSLdboZhUgAnlrk+YVIRodbjMt3MqDF2xOHonjuyaT02ICudeIwA7Zl97K6dTRBJOLOtZ",
+	"gGIPWwZA32Hwr4hjdB3hYdGZ+Pqw5Tgn4lA3cpbvhCC9NFI2yjVALl/y7Bmqq3PmimtE0jGNaZRQdMCb",
+	"Cf8SZZ4lJ2UEl2w18Bc8RpDRZ6kih+sIr6/Iy/TJDHULp3VJU4avibmBRrcEHyW6nwRviJOHx0IqXlTY",
+	"RUgAeDYMhOqiDTYeZ7D2So+DoNN1ZCgSyDEJE7qlRqlA/siDajzpdycyeGViaEBoDfMXcbIJ8QNUzEG+",
+	"S818ztfXEdSHyHogYF4DfgMPWgmBw7RZpdR69gyVAqGjq5tuDcqUxwCDEJD9OWwwTVO2WBoEAMYObufi",
+	"UEzx4J8LQfbynkVpAs4Jfh0J89CU4XBk02CRDwUK7eiWpd+h2HeUYvecR/eIh5AI3ePZM8jKkBynO3ol",
+	"1U1ZLbKKgn+uGOyoqVndBZGnEq6zDPYTMQPozMB+hCQ7mtwl4sY3XCopJy4XKkbKdF9Xcc/rMAnwMCwn",
+	"yPQbS59X+Xt1rKxCp0X8s/imswo8R+jr4GfX+nXRwY5E+SFIgNUlfzi/gFPQIll0+QG8PoDPp60cn60V",
+	"IJAEPCLw3hlxshdlG3GNuCYksaQJSmQhK4TMYQtV2MMXDC9QDjb+eh6ECllO2sNCGwRLGoxdMTPAciBL",
+	"GtMFS5X6mDcoxFcrbApJguc8kiiOm2fPpkBWJAawNOhOhQafwjJMYx7dSuRelDbKj39CnDfnV8+/czRS",
+	"GJwxDZsjZvOk3x2rw2ABbBNU3aFJDYhNT8+I8+LlDy+vXjqZNy47VXAHUeK8eXcl+7/HDMF1cbdSV2IL",
+	"yhIL8VHlc6DSisqj0uBSTMEmn5dk0qHSmAEIjaCVkFeCYM5FBlFiCwNF2XjOm5/eXjkn5BWPSbdP5nwV",
+	"J3kgnPwklNklJJ8+PymH7vkwa2ERxUJm5z55Kda+Yd4U+p87Z9XwRkFu8yXtcI8iLiYzlZcdUQB0sT59",
+	"+C4qRTaP7ZilqziyzAZA+Dj6CcwHYVskEV8I03IVCdqhDPfizeUq+gambbpQAq2JS0QzhQomdMsoo8KL",
+	"eGNfriK5cEuX7aHKvxZrCRLlKpGTeAlQiFISShxNfT6SDPzdIg5dLsMAJYxC3PzzPxIeOU/VDudQ30/I",
+	"23UgWE92DRS/PMvkICLCJEbKh2BWfxWG2pHZb09UoyBKBh8/Sm6e7/QTGJCJFu6hxDJMdaO3eSEFRLxV",
+	"hZD4pN8eyO05F7+D5hooLFExMJ0h4No1jS1ASMONUIXYYjMgKwY6detL0FshceEgJCck73mYUzgBVIM3",
+	"yUlceDAD53/tS3zSvvAcDaCYVdKocQBlz0Ocb2k/SnctcBrq8oAXSwIP+fl97zlx4FfoF9SOU0eC0zoy",
+	"kpTnnCy9HrTb7GHtdpXnUEnev0HjcrEaNHvh69rhKbjTY26woCHB0E5Cnly8uR9m2+gHYmujlTh+T618",
+	"rwkcQGbOJhboDUjRmOnAvKDGu6vnGFmQYMAYKGgZMU8Z6HyArvURXQataat30j7pAQKUbEBwOmc0TOf/",
+	"Ej/fsirAHil2u+02wZtNKtAuhCCElpCgspr1yUoFd0jPjMIEm4KDjsYglODaQGg4Ggg18kcpz/LaJaxP",
+	"m+8XXmsq5vgdzBg6SSVLHsnSlm67jZFrwJOCvBxDCvwjyUWB4Q1+VxdFVE+dyk9BFA0ii7vijvqFB6u6",
+	"5ZlBNQDe7eO0q8bUyzv9lnry1OArw92v/MjT8wzC7MFqDZp86EKiaoGszQUPW9OfPxgNbVoXSY4PaBgA",
+	"86X0NmlNf269Bbd264MY4hQw0vblMI0lp+595SHE0ihBbuXbChKZeQC3YhbsUjE/PHXJfAUdlK4jj6+j",
+	"M9TF1kHC8oB2Uj3Qxg8LE4bNlzWTkt08esmoF0QsSX5vbHqp1u3SCBGB43uJEf1Fs6p4q7f7rXcGnhy8",
+	"09/9zgt5k71U2HvbzsVzGmW8o+lXdzKMHg21x8PolQjXIIbNjCQO02Fj5kwIw+wMmr3q1330cdVGqfN8",
+	"bDq24M6QxkpSW9iQPYIIKm8lYq4s7nqwdr8GXRoaPKhSgz88+oAJI3HnETMhz5qfs/xbD1YF4iCYqFmG",
+	"yyNuhU4j9s8BZMJ7DY7NKx7PAs9j0eGHut+d7H7rivPXNNooIfS7EQb6+Iud1ltpnHp9jD5YLTPsgKUz",
+	"uPFhgDu55FUFWs+lZ9ssglRdmVDtB/8LhH4d2bvP0RgqhnNS3WPaS4vSQBj7WhpYRKjx4ECHcH+Eeegn",
+	"5EeeWQ46OIMt2Nd6WjPpKoOBk7ycmWKYIeELBiOJoWVW/HKVvgaTFJ1hlzJwhyZNEYtdapAFIPYqKYZG",
+	"7Rtd+7KfGHsBlm4TgWRY9t+zjRRMwMffcm+zp0xKGV00lUmy/GRvqaTfy2Wb6Uq8nEztfML57z/zLfo1",
+	"5rtQ5fQABCBER4V5ScdD3Xfkk9mut1TLrG1PwzMPVqvKt7PrXeMd/cqD1frB6G677XX9HFDk3/HaaDe4",
+	"Nn6kC3YFOMnijU6Dmb1BBOQrzn8A/GN4b9CEEhoJ+jXzAnq1Wcrbrdvglsr2+rUCRP7D3IwobbLkoz0v",
+	"RzcTcrnOZr/Inx7wxgTYhtLd+UJGgmlEsB3qPhfozsB2MZ5NIw9TFmVI/4RcyaIxIZdwjsqnVcgcLunk",
+	"xWtQtfvIeWIM6JBcwgFkgq5i2XyEuiw50950BcMvjjU60+RA4iI2Mw9puKYbmOsqYVX3Ky7o0Pv1J5nt",
+	"f+G/lueh8ZVc1vwbcSmQ/3egZPcbSctXAGT/WPFac7ObvvPiDR9E75JGZpMYQXLHBbyz13UPXWB3XPfI",
+	"+lnnmyfqmDxFY6rTQDa/MaDyXyF+/h9GNOOZOFg0S6n7YO30X0AFhYyHrE+q/GaZGHmkUf+bKqAFpbO5",
+	"DvnwVSz9gZwFl4x6B586YQ6Dt2Cv61aOjOhMHyAO5FbVAInTBaH6LWXxquc1ZqRYxaxsC3O7TwzgbZmn",
+	"g7/OPigUHfRJZOkG1fkAj0gGKGlSxY5FKpUBY9Yyx5FGMumQhQmryA+v0Idg1oeqQ4eqQU38DLCLNkyv",
+	"8kbHHZnBpZ4x6VsG6UvsYyozOBf8nkFPwBkLW1YLgsNFvIEMZDsVJk8MQ0WrMHww8AXyLFcAjtdBnHff",
+	"C7G4r4BGCIhGro3f1c2SQQTj6fh87o2vV5O8mh6hTX65ngklDHVX8n53vN8yL9Ux++N4NOQVceAFDjfU",
+	"FofGqVEtsDU4KDP1Ie1UwSIqlF3lEJhtMG4IORo6+xnSl2YbWURpxg5lPssJwcgdQI2Q1bIuSnhuTHXf",
+	"Ky97F5A8mocK3yDESfMXEGp5jw9wHjZ/+j0UtjR//jmPUhpEye8/NmpWQ+4ZIK14dWuU1DgTJ199OH+4",
+	"yCrNyRklbU3pUxa4Jsscw2hqJLBPf8n+sdU1/d/BPTN6JWMmo3OpOy2bufLUvVNFyrLsHWsac/5bWdi/",
+	"jhJdXAO5PB6HTCkL3dOm53gNdYKYOzzH4lZd8g5VGDKHn68jBBdu4pY25h0kxIGGN85Uer8xe0V8EK1G",
+	"o+BfgiWZpfwpFLgWmkqTIEpSRr16j3TGFV+d0l+d0hVO6YxBvsX5Hssvned9hBr46pM+0Cdd0WD+INEv",
+	"1e0tTuoMuIFH2L1JAlE3Ea+ystUqlhji80XhNdvo6sRaGVvlHs/JtEeqdvD1vXQ7QT2fxyy4jfZ675V8",
+	"B3wvsgPyPu+r2/BAvXL3Mf3qr/+qgjb210ePlURHUEKtPazq3WrrMrDv2Ga7k0FnPuT7MJQzji0NwAF4",
+	"DBKhwTshP4LvQdZfpfyORSfVvgQACzkg4fgLtY5xPXvaxbmXtlrEamO+msN/PHNY7b0phtSvyjIIuORI",
+	"YcPKFOXXgOtAJRgPaj5JCsh1CoQrSxkONDDHCXFAHDg6J0rXyWMt9lRXGENJbcShHse6jhIOiEDizxFf",
+	"Q/k9CJmQJwDeAOAnGYjWHdugLpcBflFVoV0IJJYqg6XVTFN8y8OKWKzIjLhawSdIXEZJ8HvJW14GSya4",
+	"tqFU3Dt1ufDaJ8hclnnDey3AQ9V2e8Zv4c29F12nxirAmq9Jz394j8nXLOl/lyxpjUO1x9W+O6AoFf3T",
+	"X+7YplHCtLinAGGiiNom7rwi6G6aoFpPaLSRKCnvFWIRwOvIJGuhE2ySiqsypEl6I0HA9DWp/ChGVrJG",
+	"lYDW4Kp6X9U1bvEIH3aVfvUGf/my7QeapAiF/dW52sSRcc/vHidlrJ2uAn0wtWA4wSP+LmHeOaJzKPQR",
+	"ShZBtEoBXTldczJj8yDyKjOE9SF+rO2+n6Z6bHXtq8vxq5m/h8tx/3P6WbyM37PNbvfiygtSmwFEXq2L",
+	"0YToKyQxSfxHhcWXcoQ0VYXDRVw+i0RsDbjfQZykZ4QmxKcxBs8RPeQ60hC9iCecztmilOmkSp1dGmlQ",
+	"21jFrymgEUXpCZHQWBIKDlADEZDJwgRNlsj4tRwjS2D2iLIYdTZzyNCdELET8pOfAX2u/z/2rq+5bdza",
+	"fxWMXyJnWNvJvZO5Iz950+w2026bxrvNw2rHgkjYwoQCtARlrW7G372Dcw5AUCIlUrYsOeKTE5sAARA4",
+	"OH9/P+Sh8FDGaYqIk3IiIkRDzj3TqVuogaJIlILKGBiagz0kIG4COvchK6z31iqEIyA4IodwWVGiVu3E",
+	"LWARW+tbRNDUPC/qX+71zZs4oPO/S5W0b2X3fIvhzfJYt2lwLVXc4vFfVS7Tl59FVmyZtr7y5YZr/eUo",
+	"iDpv+REmj0GdrXBCyV2khMBaFbSzDXacMwZR+L+M8KrAs/L0jvlfp/bafBNdXFy40uBVXBCAJ7d3HF1R",
+	"fSYkuM2J5gbyw1w+i0eP9rG/ACovGijoRgnkzDDL9DMF7HGBFMmL+603xGUx5/9zbqYiPkeEPGRFG56e",
+	"sQ88HhcDAlqmgSKuASAAGTrYwCx0MHj3fqwTRByFdUeAWHvzejDEdyyRt7ciEypnhjCMkJHKP/L2/waq",
+	"eMhBPl269UV1gJh5ghfPFOXs1Tr8YQI/gKfhpTj9ucw2ivdiWq2d/hVNd+D4bzmLrcZfdTldpanbNFbX",
+	"guP1WAf+kznlvw9rEz7ANapuz+OPgje+1+o2lcg/d7j+9vfI4UWu2CNytcP9AYj1jk0DRXOgG8AzVSY2",
+	"HtjNLnd8bm1mjcPq2JhXo7OIHOVTrdPhowp2aGLPBOoHb2tZ3dMV6+yqWAe+Rus6nbDVWgOLjkZnYB2d",
+	"gRU7odJUfO4yGekXSP3xxH/oRAxRA2Ted8x0Z5SeKZL3H//6mfDo/d9Qsg6JY9NIdVcwW5InzU4HmOQC",
+	"XkGfxFRNJEjB0Xyu3Q1wJ3LCkHf0ihAj/YL0yhoShWw/yNplWMhQCU45rdPP4nYY4T+dmB6yHtElaZ2i",
+	"XTIhz6Q0QIiXONYscI4WUP7QzY34c8xnJhfJ8BTXhQeJ2bdD1htJYt9cSdRHzo7TMzsJzJzCOQAHRMmo",
+	"Yz1C3CpTAtEvP5XsP1hPO2mYlU+oR55IprOBGrpvBigSUFZ0u0ylSCDcSJRESwgW6VyFrBaOhQhBJbhB",
+	"YgVg9sPlou5CPGlsWaZi8obu0i4Io+BKz3HrzXUWEEHk2QJpAvsrXyRiQ5j/DSSR2f8Wi3/jPoj9NRWf",
+	"RAM1VPoGeqFNYP+6REt0xtyI7Ja/0zrpsyHszBvDc2luJSBlR+4b3iB0/U0m7ErYFw7UEClfbyaUwoFj",
+	"K6XCIbni7czwFD3fBbwHxv9gLRx5CXq472aZMJ4cIdN3GZ8QGUauByoTPMY1va7j+OgXOX/gHAe2osB9",
+	"TkeWp0YHSQjE8wCkD6MFQybGdQb8S7HdR4srPCtNFQc0wX/wzR6ik9HCEda364JaQQ9OWrXtw7cDB4AV",
+	"Re16+Ixt7GUGB71d62ts01qP2qUfg7f7nuF3tKKkabv2k66LiJc9i13uYuda6Vwr34Nrhci+n96dcv4N",
+	"fjbOYEQBw1Xi/CeZgF8hS2Cf4bOE9RoW7wYEmUGgpF/oBV5Xhor6jJiqQVtwVCWkn/L46xn74ggQuVTD",
+	"5TJ5yIqMinRGVyA/U7lMSad04LFWyUVTw7Hi1aQ8bqeLdBmPLxZi6kiyopDymM5IewkTbXDHFvFCApug",
+	"Eu7KjER3xh7pvXuZeluXx9j5B5tDnbY9rs+SxAiDeA5E1AD9tKSBDB0lSwn+dKAODf+U9Tg5OFFIYvak",
+	"VZpAAp2G+KgDtR4gdTvFZJ/wqOhOK4Oj/l2IaXBNeL3Qm7SksIU4qQ7+tLQF4IhA/23ATklA7xDsdK8u",
+	"gQ7rtMM67bBODwvrdGuFezqrJTULmakNv4VgV1CWj9YwFO9/sQJWaQdWByY2UdBHEGLxbNcJ4wajQkFW",
+	"4ED13l68OaV+AOUJGQnK16iV0JHn3bbjwu7wN723FxenkaOGp4RJD8q3GiUouThD+n0gzYfxxzxNLx2z",
+	"PwYqC6UBcwatDuDy9bVKF22QBorVciElnCHd1nMIS0EqYyWd6XSWPy6k8cgARbvgwqfZFnkN2Oh7uz9h",
+	"I6wkv4L++axXafsYxl6XLQBScGnEzx6Z6MIJXThh9aWzvIsoACytziBbxlUQwLn1aSxPGXAgCrcmCZyu",
+	"xqEAszUF+KMdMSBKcmcqokyWxmUSRSzm2b1IML2H+7SVICm0P1B00+dDlgNqL74AkN9BR8D0Hj0RKkf3",
+	"AxQrWJEvb2VM76bKyKI+m3Ifwi51inCWUg0UDBMyTSPMmVh9d0R+D5PDB4H+ztiVcrODMkqosTBWA+Ip",
+	"vEFkvhAFx9x3GibOVKpwNTE3BhdW3/qOkNmuBjDTFfe0VV2oXeFkbdwif8nJoTSJDyrP2iLWVTRdmyZK",
+	"37/LEz0qP/D1WM+hnBmFoZcPjerxHJ/mbivyiOxzrcg3WKJMAn4uMgG01mqJFLsymZ/anrHPOnW5bLGe",
+	"CBT8eakigA8UIGdEaCoKwtx5Za1CBdlwnEr34PKxUjmAhIR6Imuc8olGr+ykrh7gZ5r09wK6ifNpKcJK",
+	"jdYKL9ojnfA6viT3iT8pTmC5s7MqsNw2eRaBdf6NJEvjvBhseMY+Knars1hgpS+Aa64Afrl09UL4IabX",
+	"vrC8cNG7zJYOy+vIc2F+4V8F4+5QvjKogPA5X7QSUQ3oEXRKNl8oBKAkAlSfss5TmSnjD+1jVQCRGa0a",
+	"KgGtFYA67yCJyy7hpdMVGie8TNyOf1ZlYfOlhsMgpCXMe6mPz4XaAoMIGnrggLpK5j6qBBICwmOU6pqX",
+	"xIbM2ZibyOewSANZKrlQDmxroOKxiL+aVTGDMa1+0aOEQVlFhdJWrAllXIqtz6OhhyYzk1slw30Qz4Il",
+	"jf+bzA2LZxnAeWAiDag1zZSjJ1B+0OW1SfuZzvItVR+oVojFLlNoKvG0tTKzicgaSut24buwzQ6id/u8",
+	"Z1yRKl7ohx6w2+9K7Qf5vIMrfxlmwH7ieceg5Pwk7wPbg5yf25gd9c4NCPes9cX6gNBa+JQVYJRKN+gn",
+	"eNszoaLYl+0YFOV6ytsgSX7iVvvpUFSaoKjYr9caRCVotNa/DHu68y4fn3d5SgLIE8nD/ytY5GGD7BI/",
+	"5T3PHDMxoXE43l2HBezqISmEFZiKtkE/LJBE/kuZ29bVmCtga71mV+z160zr/PVryFckTA/KwionSEDc",
+	"vx9Cd3jhT/ggHlgywOyQedlYGyjGhoS3UtRAOACWwLTVuX2N1cfhxRGbE9kUZqECdpg4c3OAtAU3iSmI",
+	"VQBLsTMhWM1lABTMc7dPvjLM5BnPxd2CxWOtjTCndk60Gj0wWwvwEzsFtwLQ/vSMfbRLPRaZdOAWcHH4",
+	"HBWYwhm7UguWiKm1M4zDrSa2U+gIkVrCTBTDJ8K+z3n57Fe7oiSNAG4TIE8olWMVtYT1nAsgtcoWE0rP",
+	"7mAMt5kQp0ugJrgyAdaLNAM1FmlyWgN3wnpfxTRfLqS1T69imLCer3hROme3sEVzDQDfk2m+cCsaDVQd",
+	"2MnSl4NUQUNQOcsgKB6PZoJwO9bSZ4C+srSH8WsYwBRahmeJGEfyMPSqEINYe3iVegQTK3VeCoAJ7L2G",
+	"9zW6s95Di4foxB7qVi0/2wZWaFM+1fvW774utXyITu7ftWr/n3et9Y2dkqW1WYAtlr31ZOs8BXDowE+A",
+	"dwggC3VkaQepTm7B+66cjtmQ+r3QSZ+K893rHv56ZToL7mTcgWXwr8iRUxBUBLE9TPiCfVV6znpDpfOb",
+	"WzvQ4amV1ntg1KdL5QPcKc2Z9cNGrkIduecadvFD0eIhOiF9rGnjf9HjVjXWOv3gNI+m7T+VGj1EJ3AD",
+	"e729RS//LjV8st1W4g5lveWr/zQCX4yuUGR7Xtk9jcLtaRVVpUEBIzWLtIuBKilpvRVQQOympJ9hdl+v",
+	"pMaBBguK2WhRjRY4UL1KfQ6jTTV6kj9RoDBRKnEmWG9Za/IHqEMLOlDOQxCRjW3fZp7D82/2x9qMqJ9k",
+	"pZ0LhEFgMBp3RnTmfkEmYJ0tnARJVrbTS9tooDJhRHZPZX132kV4qorzEa6RzccyLfJBs1JtAaToE3I1",
+	"WKaEHUm1gBV2EfamVbqwY1k5f4Yl+tLbCA5xwN7q0TKBg+ELO4A5wmdjjJVnoj5dayuLokvWOoQozRZK",
+	"g1S/GtHmmvwIDcAewW3ZXNMosGip5ZNcsu8rj1zPHUy8kirPEDCWs9qbbOnUIoSs1qm/nbp0t7WXxV+J",
+	"gG2ryyJaH0UqQu4ArcxiPuWxzBeMklGwRsl+NqttSXVXmeRGou6RUYgXZVl3OXFdhKN5Tlyrk/ss2XB2",
+	"CM8BABUR+tO9NHIkU5kvhu5XxXUB6NkEElXoi8MAPCoYWDV0FGuLHDVQ9dBRbFgeB7j5IZUMQDE4m491",
+	"KvoII0GOZkTKAGMSACpDKM2BCvRlO/w5+czxbrzVGXa1FPBRYN1d+r+BiVlXfVCKH0BQhzMl5iyYCYut",
+	"IWzHDz1RYfFa7VmQek9RF2nW27OhPl6NtuWhjdaCbs0pjDVQtB7e5sXnS7hbbD3s1lZ6+H5Rt4q9V8be",
+	"+gx/EUXhsZF/5kL4kkIBzHBzkabV6Fthv799O4GS5ZP+m3d25BxGcvJPkc919pUl4l7GAsuA7auWHvuH",
+	"5gkb8ZSr2K7ow+8I4UUhvPKorxwCC/01Ykqz2XQqMkesZ9VHkB8sxcJIP/aJyHnCc7iwUcLYf+ViMtUZ",
+	"9K5mafpA8Ql03qWBl3jC/wyJFPDxcJwnP9o1+FFCekJb/WCHIGR7Cxh0AGQv1gRt73H+XEgE8js/hSF5",
+	"VX/vlNysT+wyfQJzco9+0i2+N0baf6ZAe9Nv/mO51UN0IsvocA37WcaUe7KoUoVygDc87psQTgzcE0tq",
+	"hnOdh/tP+mRJuIkGykF0UI5IbyVrwe+mDievMU7e7nzZ51atrs2I/ULiBHRvWbDXAIKAkf8vQCkdLRho",
+	"8GdsKHMxsdYF0j8FASATMcHjsVWiMAKECHgxV2wkigTbgQK2eKtXMEyNYZ54vuAlvHTMhaWcJ6Ku92Ay",
+	"ABKjA5Qc2KhgVtgGZ9YwwqUGM4SPHPk/mCA0T62IsXjK70QNLAyQBdplXFGFl3My00W4JOuGKY0b5knk",
+	"RNNJ/+1FdCJtV3/MBODQKGtn9k/ChThpLi2CRg8vOH3Wr38LSVk0WRGV4aZHBdol0uJn6zJpjxFkptgT",
+	"B+ttaijxIX91TRWEtgJwUnCPBDmv5UoIV4xXX/3wE77qe8GBgem0TNMP26zN0sfP0gmX40vTtycNvz7o",
+	"OMvaHh2iVSlDO+agxcz5Nycl1qZN/FPM2QycbJnwed8ewqoIlRVZAxGbqdQaGi4XCd5Hmc6ITsV+CNQs",
+	"27H38hL0YT4WMnMUw2uzDeAbdCkHHfPR94j2gifHix5IVmohfzaHw/0LHMkw4pSTYOiz4Wu0wIoHpZWF",
+	"c7XG4HIn8rH3PsquZld/22u/zhED0+zC3J2G0DzMvXRGD1c9aFS3ixgetUAx/3Asyk5EkBlOWbo6cz4Z",
+	"+kVv+Hp4GhHgutca0HiBLEUrToZBnDzk4j4bqCuKYr+9eAMuzrcXF0VIFVcec6EZpUZfMrnkLnWgMywV",
+	"PFOGaNVzT+wQZBkPFHZGtXE0Byz6m6siz5OYqJV2qo1KkF9aYU6YVPc8lckNz+5mVj9Cz2oFxMv2Cky9",
+	"NvJy5KwjLjh40JP9rVAHedJdfYcICIJir+2FtzH+AbUc62FA8JHl8hAwGp0rEExUfGBSgRBS6RP7N775",
+	"e/GHwXRa+sPCNmv9YfgJOn/Y8fnD/nCnxJ14OjarJ572yG4RkfEl59/g51ov1o+keioGtTvSUJUZZST6",
+	"HEgPfuwECyJaYP5hjRcK1qDzQHUeqO+zAOMP2t5Nj/xmpxMevcorW+aRc0VF7cox3Cl87O1qNZpGt2vb",
+	"m7VO0YfV6FxO3SXc3OXU9kg+i6MJBlFUV2yCGUYhQCjDwH3pOSpX719y7lA1HqQ0ISF1avVv5OSyP4PX",
+	"AQdoCaHYTEW8GaH4CvtkI5EG2QUgn6RhHDadSPphW8jiHCg+5wusBQj+xpNEJMzOLnWl9damz0QquBHJ",
+	"ZiBjWCdXmFvAGA9UDY7xVbF03LA375zBBHxhJr8sSucDHCdXjbzktlrGO66sbhio4nOWuEdjPRV9qpFG",
+	"+OiEGZHjP8W8xiW2nTa1J9Dj5rcFYBdHjV1Jrg2dwbZ3ze6QkvdzPRasvErPD95duKc16nyFHe36YdKu",
+	"H0Uyosi3N5bqXRzIermepA4e2YyMXOn3vMb+nwkK+VDdpbAKLd2lYZu17lIiLu08L0fnLjXucDlxQKdt",
+	"VRzQHtkp0C8ZX5xlegbGVqInVLM9H8t4HJotVIG8EHmf8RRgYT9+uv9f0OGL/78LK1AqAY6WAMuK2H0J",
+	"2aweoRQW7KVAlKZ81EzSeKjOVrJmlwCfjYfedtB1KitCJ+5JZe3gOV8KOYiVaR4d8oCV3mJzhEWmR4br",
+	"Z0hYN73tGiq/59/gZyO6UxrEmjttIwof4GkiDhjPRAmbRObVuHmYL4ZvHibils/SHDLZpGIzIxg3A5Vq",
+	"dYduDOM9dHgronPvTgsTIAXWxBq3uw+7WOMxAOzB3iCEvacoTP9cfxA8+DF45NEzFxifr0xwDAowvbMu",
+	"8Nom8LqlOI02eApWfKkroVQnZB5pee9Hp+wiqZ193jyS2vaMPUskFQbxHDh1bbDmBqot2Byrx5qr0MEq",
+	"gdM8aUsVYloLOLTt1KZ94qHh9xiJZSy0iSYotHA3VOCelTYL4oW1lLI7BPrak7ehg/nqAl7PE/Dq8JOa",
+	"4ift2GfQBlKjcElugakB4+5ANTpQjU7rbguqsSwCDqJsNtTBWwqbvQJrBE4bpMUUmfCAwq701eR8scHH",
+	"2MFqdEUNxwCrgZf+weNqlM5kB6zRaQnHBaxx6CrCPqE17NUeBi3LAZozVgehgXn7T46hweogNAbKY2ig",
+	"0H0qEI1H6CsdikaHotFlxnf33H5RNNrebmUf2L3IDG2yGqRwGY/ZaCbTxMVpKqO+/6F+Hk/jgbVtGw+6",
+	"e2Hzo160qDzstBLP71PqtvhaVS4vvk3o6V2YXEwqdvl8rPlE+v1N/63b3n/Tc9QpRGYVFiNESLLdx7/N",
+	"RlgT4epEM50Kg/Xl0pCvpcby+oKvf7yCIDKjN5OUfCkm3+xM+AaVRwJXoTsRBwdarsH8N1+lumt1Jmxf",
+	"Ip5lMl+AgjsSPBPZ1Swfn/R/+90qsngQqlgOfimOCfgG4d9UVpzoGLRsezXMsvSkf3IOajGNbKUroeAq",
+	"Yh+sTRKwmI1EqtWdYblmvKhFcrTCzh6QwLXs/R5TjmwKxJlAdhjycC3npIWlC6bk79S3YDA548JOkzjQ",
+	"L1k+165OasIXyOrg8xQ8kdgZ+8DjcamAmg/UUl5nxCY8EeVUTRo4Ba9Wh01wx2A2YV4qOHDDxLqohGRP",
+	"lB6TYOl0KuMF0ObFSCAerhig3VcsFx0TaGYXB3ksBI/HaKARzzOliYCOLLWiqnv7K2gQvAkJcyteBZsL",
+	"tu8rwzIR6yyBT1Kw7tmvJXjyF63SRcRGsxxGBT5nyCEpiI+0EsErC+7fqvd+GWv4ULisVrDbtfN7L+jn",
+	"ZzEZAW/bSh/XIs7Q+ubgHFeJXzDXYWiKw/IF4/v0kX0Vi+rB+W/tWuMGhKxgxJIE4h6fukZ9kgq42qO9",
+	"7iazeFzM0G9oOoyuGhjoVqAIv6CiQhxOeCPiCSP8kcwvrSmfWfFwLzKeskRHVOcDboIJviDc61TZWP1B",
+	"0G2QwJYmekT7mQSooO68gRcimPPfpMl1tqjsEk9GNlMK040S73rAVMa5SNPiRV60Br2TaH34/eG/AQAA",
+	"//8=",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

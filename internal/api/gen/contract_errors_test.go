@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -31,7 +32,10 @@ func mustAnswer(op operation) []string {
 		statuses = append(statuses, "404")
 	}
 	if op.RequestBody != nil {
-		statuses = append(statuses, "413", "415", "422")
+		statuses = append(statuses, "413", "415")
+	}
+	if op.RequestBody != nil && op.OperationID != "putMember" { // a role alone cannot clash with anything but its values
+		statuses = append(statuses, "422")
 	}
 	if op.has("header", "If-Match") {
 		statuses = append(statuses, "412")
@@ -39,11 +43,24 @@ func mustAnswer(op operation) []string {
 	switch op.method {
 	case http.MethodPatch:
 		statuses = append(statuses, "428")
-	case http.MethodPost, http.MethodPut:
+	case http.MethodPost:
+		statuses = append(statuses, "409")
+	case http.MethodPut:
+		if !slices.Contains([]string{"putQuota", "putPoolGrant", "putSpaceGrant"}, op.OperationID) { // nothing can stand in their way
+			statuses = append(statuses, "409")
+		}
+	}
+	if slices.Contains(ofAdmins, op.OperationID) {
 		statuses = append(statuses, "409")
 	}
 	return statuses
 }
+
+// ofAdmins are the operations that can take the last admin of platform away.
+var ofAdmins = []string{"putMember", "deleteMember", "deleteApiKey"}
+
+// replacing are the PUTs that replace: somebody else's version, unless If-Match says which.
+var replacing = []string{"putMember", "putQuota"}
 
 func TestEveryOperationListsTheErrorsItCanAnswer(t *testing.T) {
 	t.Parallel()
@@ -64,7 +81,7 @@ func TestEveryWriteCanBeTriedRepeatedAndGuarded(t *testing.T) {
 			t.Parallel()
 			require.Equal(t, op.method != http.MethodGet, op.has("query", "dryRun"), "dryRun")
 			require.Equal(t, op.method == http.MethodPost, op.has("header", "Idempotency-Key"), "Idempotency-Key")
-			guarded := op.method == http.MethodPatch || op.method == http.MethodDelete
+			guarded := op.method == http.MethodPatch || op.method == http.MethodDelete || slices.Contains(replacing, op.OperationID)
 			require.Equal(t, guarded, op.has("header", "If-Match"), "If-Match")
 		})
 	}
@@ -94,6 +111,17 @@ func problems(t *testing.T, doc *openapi3.T) map[string]gen.Problem {
 		}
 	}
 	return found
+}
+
+func TestWhatTakesAdminsAwayCanRefuseTheLastOne(t *testing.T) {
+	t.Parallel()
+	var found []string
+	for place, p := range problems(t, document(t)) {
+		if p.Code == gen.ProblemCodeLastAdmin {
+			found = append(found, strings.Split(place, "/")[0])
+		}
+	}
+	require.ElementsMatch(t, ofAdmins, found)
 }
 
 func TestEveryErrorIsAProblemDocumentOfItsStatus(t *testing.T) {

@@ -16,7 +16,10 @@ var FS embed.FS
 // Invariants lists the statements that answer violations, by name.
 func Invariants() map[string]string {
 	out := map[string]string{}
-	for _, name := range []string{"aligned", "tiling", "leaves", "maximal", "sums", "pools", "parents", "claims", "owners"} {
+	for _, name := range []string{
+		"aligned", "tiling", "leaves", "maximal", "sums", "pools", "parents", "claims", "owners",
+		"members", "grants", "quotas", "history",
+	} {
 		out[name] = Statement(name)
 	}
 	return out

@@ -9,4 +9,12 @@ SELECT
     (SELECT count(*) FROM pools),
     (SELECT count(*) FROM claims),
     (SELECT count(*) FROM allocations),
-    (SELECT count(*) FROM free_blocks)
+    (SELECT count(*) FROM free_blocks),
+    (SELECT count(*) FROM members),
+    (SELECT count(*) FROM api_keys),
+    (SELECT count(*) FROM grants),
+    (SELECT count(*) FROM quotas),
+    (SELECT count(*) FROM quota_shards),
+    (SELECT count(*) FROM audit_events),
+    (SELECT count(*) FROM history),
+    (SELECT count(*) FROM removals)

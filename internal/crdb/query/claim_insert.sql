@@ -1,5 +1,5 @@
--- purpose: create claims; names that exist are left out of the answer
--- index:   claims_pkey
+-- purpose: create claims; names that exist, and claims of a project that is not there any more, are left out of the answer
+-- index:   claims_pkey, projects_pkey
 -- rows:    one for each claim
 -- locks:   the new rows
 INSERT INTO claims (
@@ -14,5 +14,6 @@ FROM unnest(
 ) AS k (
     project_id, name, id, pool_id, pool_project_id, pool_project, pool_name, base, plen, allocation_id, spec,
     labels, annotations, generation, revision, created_at, updated_at, created_by)
+JOIN projects AS o ON o.id = k.project_id
 ON CONFLICT (region, project_id, name) DO NOTHING
 RETURNING project_id, name

@@ -32,7 +32,7 @@ var allocations = map[string]func(*suite){
 		w := s.world()
 		now := w.held
 		now.Phase, now.Holder.Name, now.ReclaimPolicy = ipam.PhaseRetained, "second", ipam.ReclaimDelete
-		now.OwnerRef, now.Revision, now.UpdatedAt = nil, ipam.NewID(), born.Add(3*time.Hour)
+		now.OwnerRef, now.Since, now.Revision, now.UpdatedAt = nil, born.Add(2*time.Hour), ipam.NewID(), born.Add(3*time.Hour)
 		s.write(alloc.Changes{AllocationUpdate: []alloc.AllocationUpdate{{Was: ipam.PhaseBound, Now: now}}})
 		got, err := s.Store.AllocationGet(s.ctx, w.key, now.ID)
 		require.NoError(s, err)

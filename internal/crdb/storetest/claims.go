@@ -112,11 +112,11 @@ var claims = map[string]func(*suite){
 			ask  alloc.ClaimQuery
 			want alloc.ClaimFacts
 		}{
-			{alloc.ClaimQuery{Name: "first", Pool: "four", Key: "key-1"}, alloc.ClaimFacts{Claim: &w.claim, Pool: &w.v4, Answer: &w.answer}},
+			{alloc.ClaimQuery{Name: "first", Pool: w.v4.Ref(), Key: "key-1"}, alloc.ClaimFacts{Claim: &w.claim, Pool: &w.v4, Answer: &w.answer}},
 			{alloc.ClaimQuery{Name: "first"}, alloc.ClaimFacts{Claim: &w.claim}},
-			{alloc.ClaimQuery{Name: "none", Pool: "six"}, alloc.ClaimFacts{Pool: &w.v6}},
+			{alloc.ClaimQuery{Name: "none", Pool: w.v6.Ref()}, alloc.ClaimFacts{Pool: &w.v6}},
 			{alloc.ClaimQuery{Name: "none", Key: "key-1"}, alloc.ClaimFacts{Answer: &w.answer}},
-			{alloc.ClaimQuery{Name: "none", Pool: "none", Key: "none"}, alloc.ClaimFacts{}},
+			{alloc.ClaimQuery{Name: "none", Pool: ipam.Ref{Project: "blue", Name: "none"}, Key: "none"}, alloc.ClaimFacts{}},
 		} {
 			q.ask.Project, q.ask.Now = w.key, born
 			got, err := s.Store.ClaimLookup(s.ctx, q.ask)

@@ -97,16 +97,15 @@ var free = map[string]func(*suite){
 		w := s.world()
 		reads := space.ReadsFor(w.c4.Block, []space.Wish{{Bits: 30}, {Exact: cidr("10.0.0.200/32")}})
 		require.NoError(s, s.Store.InTx(s.ctx, "storetest_read", func(ctx context.Context, tx alloc.Tx) error {
-			p, blocks, err := tx.PoolFreeRead(ctx, w.c4, reads)
+			got, err := tx.GroupRead(ctx, w.c4, reads, alloc.GroupQuery{})
 			require.NoError(s, err)
-			require.Equal(s, w.v4, p)
+			require.Equal(s, w.v4, got.Pool)
 			apart, err := tx.FreeRead(ctx, w.c4, reads)
 			require.NoError(s, err)
-			require.Equal(s, distinct(apart), distinct(blocks))
-			require.Equal(s, []string{"10.0.0.128/25"}, distinct(blocks))
-			p, blocks, err = tx.PoolFreeRead(ctx, w.c6, space.Reads{})
-			require.Equal(s, w.v6, p)
-			require.Empty(s, blocks)
+			require.Equal(s, distinct(apart), distinct(got.Free))
+			require.Equal(s, []string{"10.0.0.128/25"}, distinct(got.Free))
+			got, err = tx.GroupRead(ctx, w.c6, space.Reads{}, alloc.GroupQuery{})
+			require.Equal(s, alloc.GroupFacts{Pool: w.v6}, got, "nothing is asked for, and nothing answered")
 			return err
 		}))
 	},

@@ -53,7 +53,7 @@ var missing = map[string]func(*suite){
 		gone := w.c4
 		gone.ID = ipam.NewID()
 		err := s.Store.InTx(s.ctx, "storetest_read", func(ctx context.Context, tx alloc.Tx) error {
-			_, _, err := tx.PoolFreeRead(ctx, gone, space.ReadsFor(gone.Block, []space.Wish{{Bits: 32}}))
+			_, err := tx.GroupRead(ctx, gone, space.ReadsFor(gone.Block, []space.Wish{{Bits: 32}}), alloc.GroupQuery{})
 			return err
 		})
 		require.True(s, ipam.IsCode(err, ipam.CodeNotFound), "%v", err)

@@ -47,6 +47,23 @@ var projects = map[string]func(*suite){
 			return s.Store.ProjectList(s.ctx, after, limit)
 		}, func(p ipam.Project) string { return p.Name }, names)
 	},
+	"ListNamedIsThoseThatExistByName": func(s *suite) {
+		for _, name := range names {
+			p := s.project(name)
+			s.write(alloc.Changes{ProjectInsert: &p})
+		}
+		for _, c := range []struct{ ask, want []string }{
+			{[]string{"z", "none", "a", "a-b", "a"}, []string{"a", "a-b", "z"}}, {[]string{"none"}, nil}, {nil, nil}, {names, names},
+		} {
+			got, err := s.Store.ProjectListNamed(s.ctx, c.ask)
+			require.NoError(s, err)
+			var found []string
+			for _, p := range got {
+				found = append(found, p.Name)
+			}
+			require.Equal(s, c.want, found)
+		}
+	},
 	"HoldingsCountPoolsClaimsAndSpacesBesidesTheDefaultOne": func(s *suite) {
 		w := s.world()
 		other := s.project("red")

@@ -99,7 +99,7 @@ func (s *suite) held(c ipam.Claim) ipam.Allocation {
 		ID: c.AllocationID, Region: s.Region, ProjectID: c.PoolProjectID, Project: c.Pool.Project, ContainerID: c.PoolID, Pool: c.Pool,
 		Block: c.Block, Purpose: ipam.PurposeClaim, Phase: ipam.PhaseBound, HolderProjectID: c.ProjectID, Holder: c.Ref(),
 		ReclaimPolicy: c.Spec.ReclaimPolicy, OwnerRef: c.Spec.OwnerRef, Reason: "not of a claim, but stored",
-		Revision: ipam.NewID(), CreatedAt: born, UpdatedAt: born.Add(time.Minute), CreatedBy: "maker",
+		Since: born.Add(time.Second), Revision: ipam.NewID(), CreatedAt: born, UpdatedAt: born.Add(time.Minute), CreatedBy: "maker",
 	}
 }
 
@@ -108,7 +108,7 @@ func (s *suite) holds(c alloc.Container, block string, purpose ipam.Purpose, hol
 	return ipam.Allocation{
 		ID: ipam.NewID(), Region: s.Region, ProjectID: c.ProjectID, Project: c.Pool.Project, ContainerID: c.ID, Pool: c.Pool,
 		Block: cidr(block), Purpose: purpose, Phase: ipam.PhaseBound, HolderProjectID: c.ProjectID, Holder: holder,
-		Revision: ipam.NewID(), CreatedAt: born, UpdatedAt: born, CreatedBy: "maker",
+		Since: born, Revision: ipam.NewID(), CreatedAt: born, UpdatedAt: born, CreatedBy: "maker",
 	}
 }
 

@@ -6,12 +6,14 @@ import (
 	"time"
 
 	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// Bundle is a store under test, over an empty database of its own, and the two things that only its engine can tell.
+// Bundle is a store under test, over an empty database of its own, and what only its engine can tell.
 type Bundle struct {
 	Store  alloc.Store
-	Region string // where the store's rows live
+	Keys   tenancy.KeyStore // the same database, as authentication needs it
+	Region string           // where the store's rows live
 
 	// Dump is every row of every table, by table, in an order that depends on the rows alone.
 	Dump func(t testing.TB) map[string][]string
@@ -39,6 +41,8 @@ func Run(t *testing.T, open func(t *testing.T) Bundle) {
 		{"Projects", projects}, {"Spaces", spaces}, {"Pools", pools}, {"Free", free}, {"Allocations", allocations},
 		{"Claims", claims}, {"Answers", answers}, {"Missing", missing}, {"Write", writes}, {"Conflict", conflicts},
 		{"Transaction", transactions}, {"Concurrent", concurrent},
+		{"Members", members}, {"Keys", keys}, {"Grants", grants}, {"Quotas", quotas}, {"Usage", usages}, {"QuotaRaces", quotaRaces},
+		{"Events", events}, {"History", history},
 	} {
 		t.Run(group.name, func(t *testing.T) {
 			t.Parallel()

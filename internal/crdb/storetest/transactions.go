@@ -92,7 +92,7 @@ var transactions = map[string]func(*suite){
 					return err
 				},
 				"several reads in one round trip first": func(ctx context.Context, tx alloc.Tx) error {
-					_, err := tx.ClaimLookup(ctx, alloc.ClaimQuery{Project: w.key, Name: "first", Pool: "four"})
+					_, err := tx.ClaimLookup(ctx, alloc.ClaimQuery{Project: w.key, Name: "first", Pool: w.v4.Ref()})
 					return err
 				},
 				"a write first": func(ctx context.Context, tx alloc.Tx) error { return tx.Write(ctx, w.anything(s)) },
@@ -145,7 +145,13 @@ func (s *suite) bothRuns() map[string]func(context.Context, string, func(context
 func (w world) anything(s *suite) alloc.Changes {
 	pool, project, sp := w.v4, w.project, s.space(w.project, "lab")
 	pool.Revision, project.Revision = ipam.NewID(), ipam.NewID()
+	quota, shards := s.quota(w.project, "quota")
 	return alloc.Changes{
+		AccessChanges: alloc.AccessChanges{
+			MemberInsert: new(s.member(w.project, "corp:bob", "viewer")), KeyInsert: new(s.key(w.project, "key")), GrantInsert: new(s.grantOf(w.v4, "red")),
+		},
+		QuotaChanges: alloc.QuotaChanges{QuotaInsert: &quota, ShardInsert: shards},
+		Events:       []ipam.Event{s.event(w.project, born)}, History: []ipam.Hold{s.hold(w.v4, "10.0.0.0/25", 1, 2)},
 		Free:             []alloc.FreeChange{{Container: w.c4, Delete: remove(w.c4, "10.0.0.128/25").Delete, Insert: insert(w.c4, "10.0.0.0/24").Insert}},
 		ProjectUpdate:    &alloc.ProjectUpdate{Was: w.project.Revision, Now: project},
 		SpaceInsert:      []ipam.Space{sp},

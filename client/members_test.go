@@ -1,0 +1,88 @@
+package client_test
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/client"
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/api"
+	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/tenancy"
+)
+
+// mirror is use cases that answer what they were asked for: what a server understood of a client.
+type mirror struct{ api.UseCases }
+
+func (mirror) Admit(ctx context.Context, action tenancy.Action, project string) error {
+	_, err := tenancy.Authorize(ctx, action, project)
+	return err
+}
+
+func (mirror) PutMember(_ context.Context, project string, m ipam.Member, _ alloc.Request) (alloc.Result[ipam.Member], error) {
+	m.Project = project
+	return alloc.Result[ipam.Member]{Value: m}, nil
+}
+
+func (mirror) GetPoolGrant(_ context.Context, project, pool, consumer string) (ipam.Grant, error) {
+	return ipam.Grant{Metadata: ipam.Metadata{Name: consumer, Project: project + "/" + pool}}, nil
+}
+
+func (mirror) ListEvents(_ context.Context, _ string, f alloc.EventFilter, _ int, _ string) (alloc.Page[ipam.Event], error) {
+	return alloc.Page[ipam.Event]{Items: []ipam.Event{{Subject: f.Subject, Name: f.Name, At: f.Since.UTC()}}}, nil
+}
+
+func connect(t *testing.T) *client.ClientWithResponses {
+	t.Helper()
+	server := httptest.NewServer(api.New(api.Config{Service: mirror{}, Authenticator: api.Dev{}}))
+	t.Cleanup(server.Close)
+	c, err := client.NewClientWithResponses(server.URL)
+	require.NoError(t, err)
+	return c
+}
+
+// The names that are not DNS labels: what the client writes, the server reads, over a real connection.
+func TestNamesArriveAsTheyWereGiven(t *testing.T) {
+	t.Parallel()
+	c := connect(t)
+
+	for _, subject := range []string{"corp:alice@example.com", "corp:a|b", "x+y", "a=b", "_.-", "dev"} {
+		t.Run(subject, func(t *testing.T) {
+			t.Parallel()
+			put, err := c.PutMemberWithResponse(t.Context(), "team-a", subject, nil, client.MemberPut{Spec: client.MemberSpec{Role: client.RoleAdmin}})
+			require.NoError(t, err)
+			require.Equal(t, http.StatusCreated, put.StatusCode(), string(put.Body))
+			require.Equal(t, subject, put.JSON201.Metadata.Name)
+			require.Equal(t, client.RoleAdmin, put.JSON201.Spec.Role)
+		})
+	}
+
+	for _, consumer := range []string{"team-b", "*"} {
+		t.Run(consumer, func(t *testing.T) {
+			t.Parallel()
+			got, err := c.GetPoolGrantWithResponse(t.Context(), "team-a", "p", consumer)
+			require.NoError(t, err)
+			require.Equal(t, http.StatusOK, got.StatusCode(), string(got.Body))
+			require.Equal(t, consumer, got.JSON200.Spec.Consumer)
+		})
+	}
+}
+
+func TestFiltersArriveAsTheyWereGiven(t *testing.T) {
+	t.Parallel()
+	subject, name := "key:team-a/pipeline", "corp:a|b+c=d@e"
+	since := time.Date(2026, 3, 2, 9, 30, 0, 5e8, time.FixedZone("", 3600))
+	got, err := connect(t).ListAuditEventsWithResponse(t.Context(), "team-a", &client.ListAuditEventsParams{
+		Subject: &subject, ResourceName: &name, Since: &since,
+	})
+	require.NoError(t, err)
+	require.Equal(t, http.StatusOK, got.StatusCode(), string(got.Body))
+	require.Equal(t, subject, got.JSON200.Items[0].Subject)
+	require.Equal(t, name, got.JSON200.Items[0].Resource.Name)
+	require.True(t, since.Equal(got.JSON200.Items[0].At), got.JSON200.Items[0].At)
+}

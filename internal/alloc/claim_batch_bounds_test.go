@@ -1,0 +1,49 @@
+package alloc_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// TestBatchIsBoundedInWhatItLooksFor makes batches whose claims all ask for something else: each would be looked for among all
+// pools of the project, for as long as the request may take.
+func TestBatchIsBoundedInWhatItLooksFor(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.pool(t, root("net", "10.0.0.0/16", labelled("for", "hosts")))
+	selectors := func(n int) (out []ipam.Claim) {
+		for i := range n {
+			c := selecting(fmt.Sprintf("s%d", i), matching("for", "hosts"), length(32))
+			c.Spec.PoolSelector.MatchExpressions = []ipam.Requirement{{Key: fmt.Sprintf("k%d", i), Operator: "DoesNotExist"}}
+			out = append(out, c)
+		}
+		return out
+	}
+	asks := func(n int) (out []ipam.Claim) {
+		for i := range n {
+			out = append(out, selecting(fmt.Sprintf("a%d", i), matching("for", "hosts"), hostAddress(fmt.Sprintf("10.0.1.%d", i))))
+		}
+		return out
+	}
+	for _, c := range []struct {
+		name  string
+		most  int
+		batch func(n int) []ipam.Claim
+	}{{"Selectors", 16, selectors}, {"Requests", 128, asks}} {
+		_, err := b.CreateClaimBatch(b.ctx, project, c.batch(c.most+1), alloc.Request{})
+		e := refused(t, err, ipam.CodeInvalidArgument)
+		require.Equal(t, fmt.Sprintf("/claims/%d/spec/poolSelector", c.most), e.Fields[0].Pointer, c.name)
+		_, err = b.CreateClaimBatch(b.ctx, project, c.batch(c.most), alloc.Request{DryRun: true})
+		require.NoError(t, err, c.name)
+	}
+	same := make([]ipam.Claim, 300) // what asks for the same counts once
+	for i := range same {
+		same[i] = selecting(fmt.Sprintf("m%d", i), matching("for", "hosts"), length(32))
+	}
+	b.batch(t, same...)
+}

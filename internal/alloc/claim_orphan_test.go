@@ -1,0 +1,49 @@
+package alloc_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/tenancy"
+)
+
+// TestClaimDoesNotOutliveItsProject deletes a project between the beginning of a request that claims from another project's pool
+// and its transaction. A claim that was made all the same could never be released, and its block never be had again.
+func TestClaimDoesNotOutliveItsProject(t *testing.T) {
+	t.Parallel()
+	foreign := func(c *ipam.Claim) { c.Spec.PoolRef = ref("net") }
+	for op, ask := range map[string]func(b *bundle, s *alloc.Service) error{
+		"claim_group": func(b *bundle, s *alloc.Service) error {
+			_, err := s.CreateClaim(b.ctx, other, claim("c", "net", 28, foreign), alloc.Request{})
+			return err
+		},
+		"claim_batch": func(b *bundle, s *alloc.Service) error {
+			_, err := s.CreateClaimBatch(b.ctx, other, []ipam.Claim{claim("c", "net", 28, foreign), claim("d", "net", 28, foreign)}, alloc.Request{})
+			return err
+		},
+	} {
+		t.Run(op, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t) // audits at the end
+			b.neighbour(t)
+			b.pool(t, root("net", "10.0.0.0/24", visible(ipam.VisibilityShared)))
+			_, err := b.PutPoolGrant(b.ctx, project, "net", ipam.Everybody, alloc.Request{})
+			require.NoError(t, err)
+			store, _ := b.store(t)
+			g := newGate(store, op)
+			s := b.serve(g)
+			g.close()
+			done := make(chan error)
+			go func() { done <- ask(b, s) }()
+			<-g.arrived
+			require.NoError(t, b.DeleteProject(b.ctx, other, alloc.Request{}))
+			g.pass()
+			require.Equal(t, tenancy.ProjectNotFound(other), <-done)
+			require.NoError(t, b.DeletePool(b.ctx, project, "net", alloc.Request{}))
+			b.purge(t)
+		})
+	}
+}

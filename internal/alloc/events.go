@@ -1,0 +1,157 @@
+package alloc
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"maps"
+
+	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/tenancy"
+)
+
+// The kinds of resources, as the trail names them.
+const (
+	kindProject    = "Project"
+	kindSpace      = "Space"
+	kindPool       = "IPPool"
+	kindClaim      = "IPClaim"
+	kindAllocation = "IPAllocation"
+	kindMember     = "Member"
+	kindKey        = "ApiKey"
+	kindPoolGrant  = "PoolGrant"
+	kindSpaceGrant = "SpaceGrant"
+	kindQuota      = "Quota"
+)
+
+// changed makes the record of a change that the caller of ctx makes at a time: before and after are what recorded answers, or
+// nil where there is nothing. It belongs into the Events of the transaction that makes the change.
+func changed(ctx context.Context, at timestamp, projectID ipam.ID, kind, name string, before, after *record) (ipam.Event, error) {
+	return effected(attempt(ctx, at, projectID, kind, name), before, after)
+}
+
+// effected is the record of an attempt that has its effect. Where what is changed is known only inside of the transaction, the
+// attempt is made before it: a transaction that runs again writes the event of the same id.
+func effected(e ipam.Event, before, after *record) (ipam.Event, error) {
+	e.Outcome = ipam.OutcomeOK
+	var err error
+	switch {
+	case before == nil && after == nil:
+	case before == nil:
+		e.After, err = json.Marshal(after)
+	case after == nil:
+		e.Before, err = json.Marshal(before)
+	default:
+		e.Before, e.After, err = differences(before, after)
+	}
+	if err != nil {
+		return e, ipam.Errorf(ipam.CodeInternal, "The change cannot be recorded; nothing was changed.").Because(err)
+	}
+	return e, nil
+}
+
+// claimEvent is the record of an attempt on a claim that has its effect; nil: there was, or is, none.
+func claimEvent(e ipam.Event, before, after *ipam.Claim) (ipam.Event, error) {
+	var was, is *record
+	if before != nil {
+		was, e.Name = recordedClaim(*before), before.Name
+	}
+	if after != nil {
+		is, e.Name = recordedClaim(*after), after.Name
+	}
+	return effected(e, was, is)
+}
+
+// attempt is who does what, from where.
+func attempt(ctx context.Context, at timestamp, projectID ipam.ID, kind, name string) ipam.Event {
+	who, _ := tenancy.From(ctx)
+	origin := tenancy.OriginOf(ctx)
+	return ipam.Event{
+		ID: ipam.NewTimeID(at), ProjectID: projectID, At: at,
+		Subject: who.Subject, Method: who.Method, Remote: origin.Remote, RequestID: origin.RequestID, Operation: origin.Operation,
+		Kind: kind, Name: name,
+	}
+}
+
+// record is what the trail keeps of a resource: what callers write of it, and the block it got. It holds no secrets.
+type record struct {
+	Labels        map[string]string `json:"labels,omitempty"`
+	Annotations   map[string]string `json:"annotations,omitempty"`
+	Spec          any               `json:"spec,omitempty"`
+	AllocatedCIDR string            `json:"allocatedCIDR,omitempty"`
+	PoolRef       *ipam.Ref         `json:"poolRef,omitempty"`
+	Phase         string            `json:"phase,omitempty"`
+}
+
+// recorded is the record of a resource that is its metadata and its spec.
+func recorded(m ipam.Metadata, spec any) *record {
+	return &record{Labels: m.Labels, Annotations: m.Annotations, Spec: spec}
+}
+
+func recordedClaim(c ipam.Claim) *record {
+	r := recorded(c.Metadata, c.Spec)
+	r.AllocatedCIDR, r.PoolRef = c.Block.String(), &c.Pool
+	return r
+}
+
+func recordedPool(p ipam.Pool) *record {
+	r := recorded(p.Metadata, p.Spec)
+	r.AllocatedCIDR = p.Block.String()
+	return r
+}
+
+func recordedAllocation(a ipam.Allocation) *record {
+	return &record{AllocatedCIDR: a.Block.String(), PoolRef: &a.Pool, Phase: string(a.Phase)}
+}
+
+// differences answers of two records only what differs, member by member.
+func differences(before, after *record) (b, a json.RawMessage, err error) {
+	var was, is map[string]any
+	for _, each := range []struct {
+		from *record
+		to   *map[string]any
+	}{{before, &was}, {after, &is}} {
+		text, err := json.Marshal(each.from)
+		if err != nil {
+			return nil, nil, err
+		}
+		decode := json.NewDecoder(bytes.NewReader(text))
+		decode.UseNumber()
+		if err := decode.Decode(each.to); err != nil {
+			return nil, nil, err
+		}
+	}
+	dropEqual(was, is)
+	if b, err = json.Marshal(was); err != nil {
+		return nil, nil, err
+	}
+	a, err = json.Marshal(is)
+	return b, a, err
+}
+
+// dropEqual removes from two objects what they have in common.
+func dropEqual(a, b map[string]any) {
+	for name := range maps.Clone(a) {
+		x, isObject := a[name].(map[string]any)
+		y, alsoObject := b[name].(map[string]any)
+		if isObject && alsoObject {
+			dropEqual(x, y)
+			if len(x) == 0 && len(y) == 0 {
+				delete(a, name)
+				delete(b, name)
+			}
+			continue
+		}
+		other, there := b[name]
+		if there && equalJSON(a[name], other) {
+			delete(a, name)
+			delete(b, name)
+		}
+	}
+}
+
+func equalJSON(a, b any) bool {
+	x, errX := json.Marshal(a)
+	y, errY := json.Marshal(b)
+	return errX == nil && errY == nil && bytes.Equal(x, y)
+}

@@ -1,0 +1,280 @@
+package alloc_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/tenancy"
+)
+
+// granter is the four operations on the grants of one pool or space.
+type granter struct {
+	list   func(limit int, cursor string) (alloc.Page[ipam.Grant], error)
+	get    func(consumer string) (ipam.Grant, error)
+	put    func(consumer string, r alloc.Request) (alloc.Result[ipam.Grant], error)
+	remove func(consumer string, r alloc.Request) error
+}
+
+func (b *bundle) poolGrants(ctx context.Context, pool string) granter {
+	return granter{
+		func(n int, c string) (alloc.Page[ipam.Grant], error) {
+			return b.ListPoolGrants(ctx, project, pool, n, c)
+		},
+		func(consumer string) (ipam.Grant, error) { return b.GetPoolGrant(ctx, project, pool, consumer) },
+		func(consumer string, r alloc.Request) (alloc.Result[ipam.Grant], error) {
+			return b.PutPoolGrant(ctx, project, pool, consumer, r)
+		},
+		func(consumer string, r alloc.Request) error {
+			return b.DeletePoolGrant(ctx, project, pool, consumer, r)
+		},
+	}
+}
+
+func (b *bundle) spaceGrants(ctx context.Context, space string) granter {
+	return granter{
+		func(n int, c string) (alloc.Page[ipam.Grant], error) {
+			return b.ListSpaceGrants(ctx, project, space, n, c)
+		},
+		func(consumer string) (ipam.Grant, error) { return b.GetSpaceGrant(ctx, project, space, consumer) },
+		func(consumer string, r alloc.Request) (alloc.Result[ipam.Grant], error) {
+			return b.PutSpaceGrant(ctx, project, space, consumer, r)
+		},
+		func(consumer string, r alloc.Request) error {
+			return b.DeleteSpaceGrant(ctx, project, space, consumer, r)
+		},
+	}
+}
+
+func TestGrantIsMadeOnceListedAndTakenBack(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []ipam.GrantKind{ipam.GrantOfPool, ipam.GrantOfSpace} {
+		t.Run(string(kind), func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			b.pool(t, root("net", "10.0.0.0/24"))
+			g, none := b.poolGrants(b.ctx, "net"), b.poolGrants(b.ctx, "none")
+			if kind == ipam.GrantOfSpace {
+				g, none = b.spaceGrants(b.ctx, "default"), b.spaceGrants(b.ctx, "none")
+			}
+			made, err := g.put("nobody-knows", alloc.Request{})
+			require.NoError(t, err, "nobody learns whether the project exists")
+			require.False(t, made.Existed)
+			require.Equal(t, []any{"nobody-knows", kind, project}, []any{made.Value.Name, made.Value.Kind, made.Value.Project})
+			read, err := g.get("nobody-knows")
+			require.NoError(t, err)
+			require.Equal(t, made.Value, read)
+
+			before := b.dump(t)
+			again, err := g.put("nobody-knows", alloc.Request{})
+			require.NoError(t, err)
+			require.True(t, again.Existed)
+			require.Equal(t, read, again.Value)
+			for _, consumer := range []string{"", "Acme", "a b", "**", "acme/net"} {
+				_, err := g.put(consumer, alloc.Request{})
+				require.Equal(t, "path:consumer", refused(t, err, ipam.CodeInvalidArgument).Fields[0].Pointer)
+			}
+			_, err = g.put(project, alloc.Request{})
+			refused(t, err, ipam.CodeInvalidArgument)
+			_, err = none.put("b", alloc.Request{})
+			refused(t, err, ipam.CodeNotFound)
+			_, err = none.get("b")
+			refused(t, err, ipam.CodeNotFound)
+			_, err = none.list(1, "")
+			refused(t, err, ipam.CodeNotFound)
+			refused(t, none.remove("b", alloc.Request{}), ipam.CodeNotFound)
+			_, err = g.get(ipam.Everybody)
+			refused(t, err, ipam.CodeNotFound)
+			require.Equal(t, before, b.dump(t))
+
+			for _, consumer := range []string{ipam.Everybody, "b", "a-1", "a"} {
+				_, err := g.put(consumer, alloc.Request{})
+				require.NoError(t, err)
+			}
+			for _, limit := range []int{1, 2, 100} {
+				var got []string
+				for _, m := range all(t, limit, g.list) {
+					got = append(got, m.Name)
+				}
+				require.Equal(t, []string{"*", "a", "a-1", "b", "nobody-knows"}, got)
+			}
+			_, err = g.list(1, alloc.SealCursor(string(kind)+"-grants", "a b"))
+			refused(t, err, ipam.CodeInvalidArgument)
+			refused(t, g.remove("a", ifMatch(ipam.NewID())), ipam.CodePreconditionFailed)
+			require.NoError(t, g.remove("a", alloc.Request{}))
+			refused(t, g.remove("a", alloc.Request{}), ipam.CodeNotFound)
+		})
+	}
+}
+
+func TestGrantsGoWithWhatWasGranted(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	_, err := b.CreateSpace(b.ctx, project, ipam.Space{Metadata: meta("blue")}, alloc.Request{})
+	require.NoError(t, err)
+	b.pool(t, root("net", "10.0.0.0/24"))
+	b.pool(t, root("stays", "10.1.0.0/24"))
+	for _, g := range []granter{b.poolGrants(b.ctx, "net"), b.poolGrants(b.ctx, "stays"), b.spaceGrants(b.ctx, "blue")} {
+		for _, consumer := range []string{"a", ipam.Everybody} {
+			_, err := g.put(consumer, alloc.Request{})
+			require.NoError(t, err)
+		}
+	}
+	require.NoError(t, b.DeletePool(b.ctx, project, "net", alloc.Request{}))
+	require.Len(t, b.dump(t)["grants"], 4)
+	require.NoError(t, b.DeleteSpace(b.ctx, project, "blue", alloc.Request{}))
+	require.Len(t, b.dump(t)["grants"], 2)
+	b.pool(t, root("net", "10.0.0.0/24"))
+	page, err := b.ListPoolGrants(b.ctx, project, "net", 10, "")
+	require.NoError(t, err)
+	require.Empty(t, page.Items, "another pool of the name is not granted")
+}
+
+// rootIn is a root pool in a space of another project.
+func rootIn(space ipam.Ref, name, cidr string) ipam.Pool {
+	p := root(name, cidr)
+	p.Spec.Space = space
+	return p
+}
+
+func TestRootPoolInASpaceOfAnotherProjectNeedsItsGrant(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	neighbour := b.neighbour(t)
+	shared := ipam.Ref{Project: project, Name: "default"}
+	create := func(space ipam.Ref) error {
+		_, err := b.CreatePool(neighbour, other, rootIn(space, "net", "10.0.0.0/8"), alloc.Request{})
+		return err
+	}
+	words := func(e *ipam.Error, ref ipam.Ref) {
+		t.Helper()
+		require.Equal(t, "Space "+ref.String()+" was not found.", e.Message)
+		require.Equal(t, []ipam.Field{{Pointer: "/spec/spaceRef", Detail: "names nothing that exists here."}}, e.Fields)
+	}
+	before := b.dump(t)
+	for _, ref := range []ipam.Ref{shared, {Project: project, Name: "none"}, {Project: "none", Name: "default"}} {
+		words(refused(t, create(ref), ipam.CodeNotFound), ref)
+	}
+	require.Equal(t, before, b.dump(t))
+	grants := b.spaceGrants(b.ctx, "default")
+	for _, consumer := range []string{other, ipam.Everybody} {
+		_, err := grants.put("somebody-else", alloc.Request{})
+		require.NoError(t, err)
+		words(refused(t, create(shared), ipam.CodeNotFound), shared)
+		_, err = grants.put(consumer, alloc.Request{})
+		require.NoError(t, err)
+		require.NoError(t, create(shared))
+		got, err := b.GetPool(neighbour, other, "net")
+		require.NoError(t, err)
+		require.Equal(t, []ipam.Ref{shared, shared}, []ipam.Ref{got.Space, got.Spec.Space})
+
+		require.NoError(t, grants.remove(consumer, alloc.Request{}))
+		words(refused(t, create(shared), ipam.CodeNotFound), shared)
+		_, err = b.CreatePool(neighbour, other, func() ipam.Pool {
+			p := child("sub", "", 16)
+			p.Spec.Parent = ipam.Ref{Project: other, Name: "net"}
+			return p
+		}(), alloc.Request{})
+		require.NoError(t, err, "what was carved stays, and can be carved from")
+		refused(t, b.DeleteProject(b.ctx, project, alloc.Request{}), ipam.CodeInUse)
+		require.NoError(t, b.DeletePool(neighbour, other, "sub", alloc.Request{}))
+		require.NoError(t, b.DeletePool(neighbour, other, "net", alloc.Request{}), "and can be given back")
+		require.NoError(t, grants.remove("somebody-else", alloc.Request{}))
+	}
+	require.Equal(t, state(before), state(b.dump(t)), "the space is whole again")
+}
+
+// In a space that is shared, whoever overlaps learns that, and not with whom.
+func TestOverlapNamesPoolsOfTheOwnProjectAlone(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	neighbour := b.neighbour(t)
+	shared := ipam.Ref{Project: project, Name: "default"}
+	_, err := b.PutSpaceGrant(b.ctx, project, "default", other, alloc.Request{})
+	require.NoError(t, err)
+	b.pool(t, root("secret-plan", "10.0.0.0/16"))
+	_, err = b.CreatePool(neighbour, other, rootIn(shared, "theirs", "10.0.128.0/17"), alloc.Request{})
+	e := refused(t, err, ipam.CodeOverlap)
+	require.Empty(t, e.Figures.ConflictsWith)
+	require.NotContains(t, e.Error(), "secret-plan")
+	_, err = b.CreatePool(neighbour, other, rootIn(shared, "theirs", "10.1.0.0/16"), alloc.Request{})
+	require.NoError(t, err)
+	_, err = b.CreatePool(neighbour, other, rootIn(shared, "more", "10.0.0.0/8"), alloc.Request{})
+	e = refused(t, err, ipam.CodeOverlap)
+	require.Equal(t, []string{"umbrella/theirs"}, e.Figures.ConflictsWith)
+	require.NotContains(t, e.Error(), "secret-plan")
+	_, err = b.CreatePool(b.ctx, project, root("wide", "10.0.0.0/8"), alloc.Request{})
+	require.Equal(t, []string{"acme/secret-plan"}, refused(t, err, ipam.CodeOverlap).Figures.ConflictsWith, "nor does the owner of the space")
+}
+
+func TestGrantOfASpaceIsReadInTheTransactionThatCarves(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	neighbour := b.neighbour(t)
+	shared := ipam.Ref{Project: project, Name: "default"}
+	_, err := b.PutSpaceGrant(b.ctx, project, "default", other, alloc.Request{})
+	require.NoError(t, err)
+	store, _ := b.store(t)
+	g := newGate(store, "pool_create")
+	s := b.serve(g)
+	g.close()
+	done := make(chan error)
+	go func() {
+		_, err := s.CreatePool(neighbour, other, rootIn(shared, "net", "10.0.0.0/8"), alloc.Request{})
+		done <- err
+	}()
+	<-g.arrived // it has seen the grant
+	require.NoError(t, b.DeleteSpaceGrant(b.ctx, project, "default", other, alloc.Request{}))
+	g.pass()
+	refused(t, <-done, ipam.CodeNotFound)
+}
+
+func TestChildPoolIsCarvedFromPoolsOfTheOwnProjectAlone(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	neighbour := b.neighbour(t)
+	b.pool(t, root("net", "10.0.0.0/16", func(p *ipam.Pool) { p.Spec.Visibility = ipam.VisibilityShared }))
+	_, err := b.PutPoolGrant(b.ctx, project, "net", ipam.Everybody, alloc.Request{})
+	require.NoError(t, err)
+	_, err = b.CreatePool(neighbour, other, child("sub", "net", 20), alloc.Request{})
+	e := refused(t, err, ipam.CodeNotFound)
+	require.Equal(t, "Pool acme/net was not found.", e.Message)
+	require.Equal(t, "/spec/parentRef", e.Fields[0].Pointer)
+}
+
+func TestPoolsOfThePlatformAreThePlatformsAlone(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	platform := func(p *ipam.Pool) { p.Spec.Visibility = ipam.VisibilityPlatform }
+	_, err := b.CreatePool(b.ctx, project, root("net", "10.0.0.0/16", platform), alloc.Request{})
+	require.Equal(t, "/spec/visibility", refused(t, err, ipam.CodeInvalidArgument).Fields[0].Pointer)
+	b.pool(t, root("net", "10.0.0.0/16"))
+	_, err = b.patch("net", alloc.Request{}, platform)
+	require.Equal(t, "/spec/visibility", refused(t, err, ipam.CodeInvalidArgument).Fields[0].Pointer)
+	_, err = b.CreatePool(b.ctx, ipam.PlatformProject, rootIn(ipam.Ref{}, "net", "10.0.0.0/16"), alloc.Request{})
+	require.NoError(t, err)
+	_, err = b.PatchPool(b.ctx, ipam.PlatformProject, "net", alloc.Request{}, func(p ipam.Pool) (ipam.Pool, error) { platform(&p); return p, nil })
+	require.NoError(t, err)
+}
+
+func TestGrantsAreForProvidersOfTheOwner(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.pool(t, root("net", "10.0.0.0/24"))
+	for _, c := range []struct {
+		role tenancy.Role
+		in   string
+		code ipam.Code
+	}{
+		{tenancy.Provider, project, ""}, {tenancy.Consumer, project, ipam.CodePermissionDenied}, {tenancy.Admin, other, ipam.CodeNotFound},
+	} {
+		ctx := b.acting("somebody", c.role, c.in)
+		_, err := b.poolGrants(ctx, "net").put(string("x-"+c.role), alloc.Request{})
+		require.Equal(t, c.code, ipam.CodeOf(err))
+		_, err = b.spaceGrants(ctx, "default").list(1, "")
+		require.Equal(t, c.code, ipam.CodeOf(err))
+	}
+}

@@ -1,0 +1,142 @@
+package alloc
+
+import (
+	"context"
+	"time"
+
+	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/tenancy"
+)
+
+// ListKeys lists a project's API keys by name.
+func (s *Service) ListKeys(ctx context.Context, project string, limit int, cursor string) (Page[ipam.APIKey], error) {
+	_, key, err := s.enter(ctx, tenancy.KeysRead, project)
+	if err != nil {
+		return Page[ipam.APIKey]{}, err
+	}
+	return scan("keys", cursor, limit, func(after string, n int) ([]ipam.APIKey, error) {
+		return s.store.KeyList(ctx, key, after, n)
+	}, everything[ipam.APIKey], func(k ipam.APIKey) string { return k.Name })
+}
+
+// GetKey reads one API key.
+func (s *Service) GetKey(ctx context.Context, project, name string) (ipam.APIKey, error) {
+	_, key, err := s.enter(ctx, tenancy.KeysRead, project)
+	if err != nil {
+		return ipam.APIKey{}, err
+	}
+	return s.store.KeyGet(ctx, key, name)
+}
+
+// CreateKey makes an API key. Its token is in this answer alone: a repeat with the same idempotency key, and a dry run, have
+// none, because it is stored nowhere. Whoever may make keys is an admin of the project, so no role is more than its own.
+func (s *Service) CreateKey(ctx context.Context, project string, k ipam.APIKey, r Request) (Result[ipam.APIKey], error) {
+	none := Result[ipam.APIKey]{}
+	who, key, err := s.enter(ctx, tenancy.KeysWrite, project)
+	if err != nil {
+		return none, err
+	}
+	if err := checkNew(&k.Metadata, s.checkKey(&k.Spec)); err != nil {
+		return none, err
+	}
+	k.Metadata = s.fresh(k.Metadata, project, "", who)
+	k.ProjectID, k.LastUsedAt = key.ID, time.Time{}
+	token, secret := tenancy.NewToken(k.UID)
+	k.Hash, k.Token = tenancy.HashSecret(secret), ""
+	made, err := once(ctx, s, key.ID, r, &k.Metadata, func(ctx context.Context) (ipam.APIKey, error) {
+		stored, err := answers(key.ID, r, k.CreatedAt, k)
+		if err != nil {
+			return k, err
+		}
+		return settled(ctx, s, "key_create", r.DryRun, func(ctx context.Context, tx Tx) (ipam.APIKey, error) {
+			have, err := tx.KeyList(ctx, key, "", MaxKeys)
+			if err != nil {
+				return k, err
+			}
+			if len(have) == MaxKeys {
+				return k, ipam.Errorf(ipam.CodeInvalidArgument, "Project %q has %d API keys, which is the most; delete one first.", key.Name, MaxKeys)
+			}
+			return insertKey(ctx, tx, k, stored)
+		}, func(ctx context.Context) (ipam.APIKey, bool, error) {
+			got, found, err := ignoreNotFound(s.store.KeyGet(ctx, key, k.Name))
+			return got, found && got.UID == k.UID, err
+		})
+	})
+	if err == nil && !made.Replayed && !r.DryRun {
+		made.Value.Token = token
+	}
+	return made, err
+}
+
+// MaxKeys is how many API keys a project can have: each is a caller of its own to the rate limits.
+const MaxKeys = 256
+
+// insertKey writes a key and the record of its creation.
+func insertKey(ctx context.Context, tx Tx, k ipam.APIKey, stored []Answer) (ipam.APIKey, error) {
+	if err := stillThere(ctx, tx, ProjectKey{ID: k.ProjectID, Name: k.Project}); err != nil {
+		return k, err
+	}
+	event, err := changed(ctx, k.CreatedAt, k.ProjectID, kindKey, k.Name, nil, recorded(k.Metadata, k.Spec))
+	if err != nil {
+		return k, err
+	}
+	err = tx.Write(ctx, Changes{AccessChanges: AccessChanges{KeyInsert: &k}, Events: []ipam.Event{event}, Answers: stored})
+	return k, err
+}
+
+// checkKey validates a key's spec, and stores its time as the database does.
+func (s *Service) checkKey(spec *ipam.APIKeySpec) error {
+	if err := checkRole(spec.Role); err != nil {
+		return err
+	}
+	if !spec.ExpiresAt.IsZero() {
+		spec.ExpiresAt = spec.ExpiresAt.UTC().Truncate(time.Microsecond)
+		if !spec.ExpiresAt.After(s.now()) {
+			return ipam.Invalid("/spec/expiresAt", "must be in the future; leave it out for a key that does not expire.")
+		}
+		if spec.ExpiresAt.Year() > maxYear {
+			return ipam.Invalid("/spec/expiresAt", "must not be after the year %d; leave it out for a key that does not expire.", maxYear)
+		}
+	}
+	return ipam.CheckText("/spec/description", spec.Description, ipam.MaxDescription, true)
+}
+
+// maxYear is the last one that RFC 3339 can write.
+const maxYear = 9999
+
+// DeleteKey revokes an API key.
+func (s *Service) DeleteKey(ctx context.Context, project, name string, r Request) error {
+	_, key, err := s.enter(ctx, tenancy.KeysWrite, project)
+	if err != nil {
+		return err
+	}
+	first, err := s.store.KeyGet(ctx, key, name)
+	if err != nil {
+		return err
+	}
+	now := s.now()
+	_, err = settled(ctx, s, "key_delete", r.DryRun, func(ctx context.Context, tx Tx) (struct{}, error) {
+		var none struct{}
+		k, err := tx.KeyGet(ctx, key, name)
+		if err != nil {
+			return none, err
+		}
+		if err := r.IfMatch.Check(k.Revision); err != nil {
+			return none, err
+		}
+		if k.Spec.ExpiresAt.IsZero() { // one that expires is no admin to rely on, and was not counted
+			if err := staysGoverned(ctx, tx, key, k.Spec.Role); err != nil {
+				return none, err
+			}
+		}
+		event, err := changed(ctx, now, key.ID, kindKey, name, recorded(k.Metadata, k.Spec), nil)
+		if err != nil {
+			return none, err
+		}
+		return none, tx.Write(ctx, Changes{AccessChanges: AccessChanges{KeyDelete: &k}, Events: []ipam.Event{event}})
+	}, func(ctx context.Context) (struct{}, bool, error) {
+		got, found, err := ignoreNotFound(s.store.KeyGet(ctx, key, name))
+		return struct{}{}, !found || got.UID != first.UID, err
+	})
+	return err
+}

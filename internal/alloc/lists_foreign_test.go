@@ -1,0 +1,52 @@
+package alloc_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+func TestClaimsOnAPoolOfAnotherProjectAreListed(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	neighbour := b.neighbour(t)
+	b.pool(t, root("net", "10.0.0.0/24", visible(ipam.VisibilityShared)))
+	b.pool(t, root("six", "2001:db8::/64", visible(ipam.VisibilityShared)))
+	for _, pool := range []string{"net", "six"} {
+		_, err := b.PutPoolGrant(b.ctx, project, pool, other, alloc.Request{})
+		require.NoError(t, err)
+	}
+	b.claim(t, claim("own", "net", 32))
+	for i, name := range []string{"c", "a", "b"} {
+		_, err := b.CreateClaim(neighbour, other, claimOf(name, "net", hostAddress(fmt.Sprintf("10.0.0.%d", 100+i))), alloc.Request{})
+		require.NoError(t, err)
+	}
+	list := func(pool ipam.Ref) []string {
+		t.Helper()
+		return names(all(t, 2, func(n int, c string) (alloc.Page[ipam.Claim], error) {
+			return b.ListClaims(neighbour, other, alloc.Filter{Pool: pool}, n, c)
+		}))
+	}
+	require.Equal(t, []string{"a", "b", "c"}, list(ref("net")), "the own ones alone")
+	require.NoError(t, b.DeletePoolGrant(b.ctx, project, "net", other, alloc.Request{}))
+	require.Equal(t, []string{"a", "b", "c"}, list(ref("net")), "what is held stays to be seen")
+	for _, pool := range []ipam.Ref{ref("six"), ref("none"), {Project: "none", Name: "net"}} {
+		require.Empty(t, list(pool))
+	}
+	page, err := b.ListAllocations(neighbour, other, alloc.Filter{Pool: ref("net")}, 10, "")
+	require.NoError(t, err)
+	require.Empty(t, page.Items, "allocations are the owner's")
+
+	// A cursor in the order of addresses belongs to the lists of own pools. Whether a pool of another project exists makes no difference.
+	forged := alloc.SealCursor("claims-in-pool", address("2001:db8::1"))
+	_, err = b.ListClaims(b.ctx, project, alloc.Filter{Pool: ref("net")}, 10, forged)
+	refused(t, err, ipam.CodeInvalidArgument)
+	for _, pool := range []ipam.Ref{ref("net"), ref("none")} {
+		_, err := b.ListClaims(neighbour, other, alloc.Filter{Pool: pool}, 10, forged)
+		refused(t, err, ipam.CodeInvalidArgument)
+	}
+}

@@ -1,0 +1,285 @@
+package alloc_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/tenancy"
+)
+
+func TestMemberIsMadeAndReplaced(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	const alice = "corp:alice@example.com"
+	made, err := b.PutMember(b.ctx, project, member(alice, tenancy.Viewer), alloc.Request{})
+	require.NoError(t, err)
+	require.False(t, made.Existed)
+	require.Equal(t, alice, made.Value.Name)
+	require.Equal(t, project, made.Value.Project)
+	require.EqualValues(t, 1, made.Value.Generation)
+	require.Equal(t, "tester", made.Value.CreatedBy)
+	read, err := b.GetMember(b.ctx, project, alice)
+	require.NoError(t, err)
+	require.Equal(t, made.Value, read)
+
+	b.clock.move(time.Minute)
+	before := b.dump(t)
+	again, err := b.PutMember(b.ctx, project, member(alice, tenancy.Viewer), alloc.Request{})
+	require.NoError(t, err)
+	require.True(t, again.Existed)
+	require.Equal(t, read, again.Value)
+	require.Equal(t, before, b.dump(t), "the role that she has: nothing is written")
+
+	now, err := b.PutMember(b.ctx, project, member(alice, tenancy.Provider), alloc.Request{})
+	require.NoError(t, err)
+	require.True(t, now.Existed)
+	require.Equal(t, read.UID, now.Value.UID)
+	require.NotEqual(t, read.Revision, now.Value.Revision)
+	require.Equal(t, []any{int64(2), read.CreatedAt, b.clock.read(), "provider"},
+		[]any{now.Value.Generation, now.Value.CreatedAt, now.Value.UpdatedAt, now.Value.Spec.Role})
+	read, err = b.GetMember(b.ctx, project, alice)
+	require.NoError(t, err)
+	require.Equal(t, now.Value, read)
+
+	_, err = b.GetMember(b.ctx, ipam.PlatformProject, alice)
+	refused(t, err, ipam.CodeNotFound)
+	require.NoError(t, b.DeleteMember(b.ctx, project, alice, alloc.Request{}))
+	_, err = b.GetMember(b.ctx, project, alice)
+	refused(t, err, ipam.CodeNotFound)
+	refused(t, b.DeleteMember(b.ctx, project, alice, alloc.Request{}), ipam.CodeNotFound)
+}
+
+func TestMemberThatIsNotValidIsRefused(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	before := b.dump(t)
+	for _, c := range []struct{ name, subject, role, pointer string }{
+		{"NoRole", "corp:alice", "", "/spec/role"},
+		{"AnotherRole", "corp:alice", "owner", "/spec/role"},
+		{"RoleInUpperCase", "corp:alice", "Admin", "/spec/role"},
+		{"NoSubject", "", "viewer", "path:subject"},
+		{"SubjectWithASpace", "alice smith", "viewer", "path:subject"},
+		{"SubjectWithASlash", "key:acme/ci", "viewer", "path:subject"},
+		{"SubjectWithNUL", "alice\x00", "viewer", "path:subject"},
+		{"SubjectInAnotherScript", "ålice", "viewer", "path:subject"},
+		{"SubjectWithoutAnIssuer", "alice", "viewer", "path:subject"},
+		{"SubjectOfNobody", "corp:", "viewer", "path:subject"},
+		{"SubjectOfNoIssuer", ":alice", "viewer", "path:subject"},
+		{"SubjectThatIsAKey", "key:acme", "viewer", "path:subject"},
+		{"SubjectTooLong", strings.Repeat("a", 256), "viewer", "path:subject"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := b.PutMember(b.ctx, project, member(c.subject, tenancy.Role(c.role)), alloc.Request{})
+			require.Equal(t, c.pointer, refused(t, err, ipam.CodeInvalidArgument).Fields[0].Pointer)
+		})
+	}
+	require.Equal(t, before, b.dump(t))
+	b.join(t, project, "corp:"+strings.Repeat("a", 250), tenancy.Viewer)
+}
+
+func TestPreconditionOfAPutDemandsThatThereIsSomething(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	_, err := b.PutMember(b.ctx, project, member("corp:alice", tenancy.Viewer), ifAny)
+	refused(t, err, ipam.CodePreconditionFailed)
+	_, err = b.PutMember(b.ctx, project, member("corp:alice", tenancy.Viewer), ifMatch(ipam.NewID()))
+	refused(t, err, ipam.CodePreconditionFailed)
+	made := b.join(t, project, "corp:alice", tenancy.Viewer)
+	_, err = b.PutMember(b.ctx, project, member("corp:alice", tenancy.Consumer), ifMatch(ipam.NewID()))
+	require.Equal(t, made.Revision.String(), refused(t, err, ipam.CodePreconditionFailed).Figures.CurrentRevision)
+	_, err = b.PutMember(b.ctx, project, member("corp:alice", tenancy.Consumer), ifMatch(made.Revision))
+	require.NoError(t, err)
+	refused(t, b.DeleteMember(b.ctx, project, "corp:alice", ifMatch(made.Revision)), ipam.CodePreconditionFailed)
+	require.NoError(t, b.DeleteMember(b.ctx, project, "corp:alice", ifAny))
+}
+
+func TestMembersAreListedBySubject(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	want := []string{"corp:alice@example.com", "corp:bob+x=y|z", "A.B:C-D", "zz:z"}
+	for _, s := range want {
+		b.join(t, project, s, tenancy.Viewer)
+	}
+	b.join(t, ipam.PlatformProject, "corp:elsewhere", tenancy.Viewer)
+	slices.Sort(want)
+	for _, limit := range []int{1, 2, 100} {
+		var got []string
+		for _, m := range all(t, limit, func(n int, c string) (alloc.Page[ipam.Member], error) { return b.ListMembers(b.ctx, project, n, c) }) {
+			got = append(got, m.Name)
+		}
+		require.Equal(t, want, got, "whatever the database's collation")
+	}
+	for _, cursor := range []string{"x", alloc.SealCursor("members", "a b"), alloc.SealCursor("keys", "a"), alloc.SealCursor("members", map[string]int{})} {
+		_, err := b.ListMembers(b.ctx, project, 10, cursor)
+		refused(t, err, ipam.CodeInvalidArgument)
+	}
+}
+
+func TestLastAdminOfThePlatformStays(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	in := ipam.PlatformProject
+	b.join(t, in, "corp:alice", tenancy.Admin)
+	b.join(t, in, "corp:bob", tenancy.Provider)
+	b.join(t, project, "corp:carol", tenancy.Admin)
+	soon := apiKey("soon", tenancy.Admin)
+	soon.Spec.ExpiresAt = b.clock.read().Add(time.Hour)
+	b.mint(t, in, soon)
+	before := b.dump(t)
+	demote := func(r alloc.Request) error {
+		_, err := b.PutMember(b.ctx, in, member("corp:alice", tenancy.Provider), r)
+		return err
+	}
+	for _, r := range []alloc.Request{{}, dry, ifAny} {
+		refused(t, demote(r), ipam.CodeLastAdmin)
+		refused(t, b.DeleteMember(b.ctx, in, "corp:alice", r), ipam.CodeLastAdmin)
+	}
+	require.Equal(t, before, b.dump(t))
+	require.NoError(t, b.DeleteMember(b.ctx, in, "corp:bob", alloc.Request{}), "is no admin")
+	require.NoError(t, b.DeleteKey(b.ctx, in, "soon", alloc.Request{}), "would not have stayed one")
+	require.NoError(t, b.DeleteMember(b.ctx, project, "corp:carol", alloc.Request{}), "other projects may be without")
+
+	b.mint(t, in, apiKey("root", tenancy.Admin))
+	require.NoError(t, demote(alloc.Request{}))
+	refused(t, b.DeleteKey(b.ctx, in, "root", alloc.Request{}), ipam.CodeLastAdmin)
+	b.join(t, in, "corp:alice", tenancy.Admin)
+	require.NoError(t, b.DeleteKey(b.ctx, in, "root", alloc.Request{}))
+	refused(t, b.DeleteMember(b.ctx, in, "corp:alice", alloc.Request{}), ipam.CodeLastAdmin)
+}
+
+// Each of two removals alone would leave an admin. On the way to both, each of them has counted two.
+func TestOfTwoAdminsRemovedAtOnceOneStays(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	in := ipam.PlatformProject
+	for name, ops := range map[string][2]struct {
+		op  string
+		run func(*alloc.Service) error
+	}{
+		"TwoMembers": {
+			{"member_delete", func(s *alloc.Service) error { return s.DeleteMember(b.ctx, in, "corp:alice", alloc.Request{}) }},
+			{"member_delete", func(s *alloc.Service) error { return s.DeleteMember(b.ctx, in, "corp:bob", alloc.Request{}) }},
+		},
+		"AMemberAndADemotion": {
+			{"member_delete", func(s *alloc.Service) error { return s.DeleteMember(b.ctx, in, "corp:alice", alloc.Request{}) }},
+			{"member_put", func(s *alloc.Service) error {
+				_, err := s.PutMember(b.ctx, in, member("corp:bob", tenancy.Viewer), alloc.Request{})
+				return err
+			}},
+		},
+		"AMemberAndAKey": {
+			{"member_delete", func(s *alloc.Service) error { return s.DeleteMember(b.ctx, in, "corp:alice", alloc.Request{}) }},
+			{"key_delete", func(s *alloc.Service) error { return s.DeleteKey(b.ctx, in, "root", alloc.Request{}) }},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b.join(t, in, "corp:alice", tenancy.Admin)
+			if name == "AMemberAndAKey" {
+				b.mint(t, in, apiKey("root", tenancy.Admin))
+				require.NoError(t, ignore(b.DeleteMember(b.ctx, in, "corp:bob", alloc.Request{}), ipam.CodeNotFound))
+			} else {
+				b.join(t, in, "corp:bob", tenancy.Admin)
+				require.NoError(t, ignore(b.DeleteKey(b.ctx, in, "root", alloc.Request{}), ipam.CodeNotFound))
+			}
+			errs := b.crossed(t, ops[0].op, ops[0].run, ops[1].op, ops[1].run)
+			if errs[0] == nil {
+				refused(t, errs[1], ipam.CodeLastAdmin)
+			} else {
+				refused(t, errs[0], ipam.CodeLastAdmin)
+				require.NoError(t, errs[1])
+			}
+			store, _ := b.store(t)
+			platform, err := store.ProjectGet(b.ctx, in)
+			require.NoError(t, err)
+			left, err := store.AdminCount(b.ctx, platform.UID)
+			require.NoError(t, err)
+			require.EqualValues(t, 1, left)
+		})
+	}
+}
+
+// crossed runs two use cases of two servers so that both have read before either writes.
+func (b *bundle) crossed(t *testing.T, opA string, a func(*alloc.Service) error, opB string, c func(*alloc.Service) error) [2]error {
+	t.Helper()
+	var met sync.WaitGroup
+	met.Add(2)
+	var errs [2]error
+	var done sync.WaitGroup
+	for i, each := range []struct {
+		op  string
+		run func(*alloc.Service) error
+	}{{opA, a}, {opB, c}} {
+		store, _ := b.store(t)
+		s := b.serve(&meeting{Store: store, op: each.op, met: &met})
+		done.Go(func() { errs[i] = each.run(s) })
+	}
+	done.Wait()
+	return errs
+}
+
+// meeting is a store whose first transaction of a kind waits, before it writes, until another one has come as far.
+type meeting struct {
+	alloc.Store
+	op   string
+	met  *sync.WaitGroup
+	once sync.Once
+}
+
+func (m *meeting) InTx(ctx context.Context, op string, fn func(context.Context, alloc.Tx) error) error {
+	return m.Store.InTx(ctx, op, func(ctx context.Context, tx alloc.Tx) error {
+		if op == m.op {
+			tx = meetingTx{tx, m}
+		}
+		return fn(ctx, tx)
+	})
+}
+
+type meetingTx struct {
+	alloc.Tx
+	m *meeting
+}
+
+func (tx meetingTx) Write(ctx context.Context, ch alloc.Changes) error {
+	tx.m.once.Do(func() { tx.m.met.Done(); tx.m.met.Wait() })
+	return tx.Tx.Write(ctx, ch)
+}
+
+func TestMemberPutByManyAtOnceIsMadeOnce(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	var wg sync.WaitGroup
+	const n = 16
+	results, errs := make([]alloc.Result[ipam.Member], n), make([]error, n)
+	for i := range n {
+		wg.Go(func() {
+			results[i], errs[i] = b.PutMember(b.ctx, project, member("corp:alice", tenancy.Roles()[i%4]), alloc.Request{})
+		})
+	}
+	wg.Wait()
+	made := 0
+	for i := range n {
+		require.NoError(t, errs[i], fmt.Sprint(i))
+		if !results[i].Existed {
+			made++
+		}
+		require.Equal(t, results[0].Value.UID, results[i].Value.UID)
+	}
+	require.Equal(t, 1, made)
+}
+
+// ignore takes a refusal of a code for success.
+func ignore(err error, code ipam.Code) error {
+	if ipam.IsCode(err, code) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,141 @@
+package alloc
+
+import (
+	"math/big"
+	"slices"
+
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// account is one quota in a ledger: the shards that the transaction has read, as they were and as they are to be.
+type account struct {
+	quota    ipam.Quota
+	was, now []ipam.QuotaShard // the transaction's own shard first
+	complete bool              // all shards are here
+}
+
+// own is where the transaction's own shard is.
+const own = 0
+
+func newAccount(p QuotaPart) *account {
+	return &account{quota: p.Quota, was: []ipam.QuotaShard{p.Shard}, now: []ipam.QuotaShard{p.Shard}}
+}
+
+// add takes in one more shard. The transaction's own is here already, perhaps with what it has taken by now.
+func (a *account) add(s ipam.QuotaShard) {
+	if s.Shard != a.was[own].Shard {
+		a.was, a.now = append(a.was, s), append(a.now, s)
+	}
+}
+
+// suffices reports whether the transaction's own shard alone allows for a usage.
+func (a *account) suffices(u ipam.Usage) bool {
+	if a.quota.Overdrawn {
+		return false
+	}
+	for _, m := range measures {
+		if m.limit(a.quota.Spec.Limits) != nil && m.of(a.now[own].Spare).Cmp(m.of(u)) < 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// refusal says which limit does not allow for a usage; nil: all do. Nobody is refused for a measure that is not asked for,
+// even if that is overdrawn.
+func (a *account) refusal(project ProjectKey, u ipam.Usage, oneRequest bool) error {
+	if !a.complete {
+		return nil // the transaction's own shard was enough
+	}
+	for _, m := range measures {
+		limit, n := m.limit(a.quota.Spec.Limits), m.of(u)
+		if limit == nil || n.Sign() <= 0 || a.spare(m).Cmp(n) >= 0 {
+			continue
+		}
+		used := m.of(usedOf(a.now))
+		if oneRequest {
+			before := m.of(usedOf(a.was))
+			n = new(big.Int).Add(n, new(big.Int).Sub(used, before))
+			used = before
+		}
+		return quotaExceeded(ipam.Ref{Project: project.Name, Name: a.quota.Name}, m, limit, used, n).Because(&quotaLack{scope: a.quota.Spec.Scope, measure: m, usage: u})
+	}
+	return nil
+}
+
+// provide moves spare to the transaction's own shard where that has too little: as much as is missing, and half of what
+// is left after that. So the next transactions on this container need not read all shards again, while those on
+// others find something in theirs; from n to spare, a shard that is drawn on alone reads all of them log2(n) times.
+// The fullest shards give first, so that few rows are written.
+func (a *account) provide(u ipam.Usage) {
+	for _, m := range measures {
+		n, mine := m.of(u), m.of(a.now[own].Spare)
+		if m.limit(a.quota.Spec.Limits) == nil || n.Cmp(mine) <= 0 {
+			continue
+		}
+		rest := new(big.Int).Sub(a.spare(m), n)
+		want := new(big.Int).Add(n, rest.Rsh(rest, 1))
+		a.fetch(m, want.Sub(want, mine))
+	}
+}
+
+// fetch brings n of a measure's spare to the transaction's own shard from the fullest of the others; there is that much.
+func (a *account) fetch(m measure, n *big.Int) {
+	from := make([]int, 0, len(a.now))
+	for i := range a.now {
+		if i != own && m.of(a.now[i].Spare).Sign() > 0 {
+			from = append(from, i)
+		}
+	}
+	slices.SortStableFunc(from, func(i, j int) int { return m.of(a.now[j].Spare).Cmp(m.of(a.now[i].Spare)) })
+	left := new(big.Int).Set(n)
+	for _, i := range from {
+		if left.Sign() <= 0 {
+			return
+		}
+		part := new(big.Int).Set(m.of(a.now[i].Spare))
+		if part.Cmp(left) > 0 {
+			part.Set(left)
+		}
+		left.Sub(left, part)
+		a.now[i].Spare = a.now[i].Spare.Add(m.only(part).Negative())
+		a.now[own].Spare = a.now[own].Spare.Add(m.only(part))
+	}
+}
+
+// count adds a usage to the transaction's own shard, and takes what is bounded of it from that shard's spare.
+func (a *account) count(u ipam.Usage) {
+	s := &a.now[own]
+	s.Used = s.Used.Add(u)
+	s.Spare = s.Spare.Add(bounded(u, a.quota.Spec.Limits).Negative())
+}
+
+// recover reports whether the quota was overdrawn and is not any more. Then no shard's spare may stay negative, because
+// from now on each is trusted alone.
+func (a *account) recover() bool {
+	if !a.quota.Overdrawn || !a.complete || overdrawn(a.quota.Spec.Limits, usedOf(a.now)) {
+		return false
+	}
+	a.now = respread(a.quota.Spec.Limits, a.now)
+	return true
+}
+
+// changes is the shards that are not as they were.
+func (a *account) changes() []ShardUpdate {
+	var out []ShardUpdate
+	for i := range a.now {
+		if !sameUsage(a.was[i].Used, a.now[i].Used) || !sameUsage(a.was[i].Spare, a.now[i].Spare) {
+			out = append(out, ShardUpdate{Was: a.was[i], Now: a.now[i]})
+		}
+	}
+	return out
+}
+
+// spare is what is left of a measure in all shards.
+func (a *account) spare(m measure) *big.Int {
+	sum := new(big.Int)
+	for _, s := range a.now {
+		sum.Add(sum, m.of(s.Spare))
+	}
+	return sum
+}

@@ -1,0 +1,124 @@
+package alloc
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// ledger is what one transaction takes from, and gives back to, the quotas of the projects in it. It is made in the
+// transaction, from what that has read, and its changes are written by it.
+//
+// The figures of a quota are divided into shards. While the quota is not overdrawn, no shard's spare is negative, so that a
+// transaction may take what its own shard has to spare and look no further: the spare of all of them, added up, is the limit less
+// what is used, and so never becomes negative either. When that is not enough, or the quota is overdrawn, the transaction reads all shards and
+// decides by the sum; being SERIALIZABLE, it is right.
+type ledger struct {
+	read     shardReader
+	accounts map[ipam.ID][]*account // by project
+	order    []*account
+	// oneRequest: the transaction is one request, all of which is refused together, so that a refusal speaks of all that was asked for.
+	// Otherwise what was taken before belongs to others, and counts as used.
+	oneRequest bool
+}
+
+// shardReader is what the ledger reads by itself.
+type shardReader interface {
+	QuotaShards(ctx context.Context, quotas []ipam.ID) ([]ipam.QuotaShard, error)
+}
+
+// newLedger makes a ledger from what the transaction has read. The order of its quotas, and so which of several is named in a
+// refusal, is that of their names.
+func newLedger(tx shardReader, parts []QuotaPart) *ledger {
+	l := &ledger{read: tx, accounts: map[ipam.ID][]*account{}}
+	for _, p := range slices.SortedFunc(slices.Values(parts), func(a, b QuotaPart) int {
+		return cmp.Or(strings.Compare(a.Quota.Name, b.Quota.Name), bytes.Compare(a.Quota.UID[:], b.Quota.UID[:]))
+	}) {
+		a := newAccount(p)
+		l.accounts[p.Quota.ProjectID] = append(l.accounts[p.Quota.ProjectID], a)
+		l.order = append(l.order, a)
+	}
+	return l
+}
+
+// take counts what a project is about to hold of a pool (zero: of a space), or refuses with quota_exceeded; a refusal leaves
+// the ledger as it was. It reads only when the transaction's own shards are not enough.
+func (l *ledger) take(ctx context.Context, project ProjectKey, pool ipam.Ref, family ipam.Family, u ipam.Usage) error {
+	covering := l.covering(project.ID, pool, family)
+	if err := l.readAll(ctx, covering, u); err != nil {
+		return err
+	}
+	for _, a := range covering {
+		if err := a.refusal(project, u, l.oneRequest); err != nil {
+			return err
+		}
+	}
+	for _, a := range covering {
+		a.provide(u)
+		a.count(u)
+	}
+	return nil
+}
+
+// give counts what a project gives back.
+func (l *ledger) give(project ipam.ID, pool ipam.Ref, family ipam.Family, u ipam.Usage) {
+	for _, a := range l.covering(project, pool, family) {
+		a.count(u.Negative())
+	}
+}
+
+// into adds the ledger's changes to what the transaction writes. A quota that is found not to be overdrawn any more is
+// marked so.
+func (l *ledger) into(ch *Changes) {
+	for _, a := range l.order {
+		if a.recover() {
+			ch.QuotaOverdrawn = append(ch.QuotaOverdrawn, QuotaMark{ProjectID: a.quota.ProjectID, Name: a.quota.Name})
+		}
+		ch.ShardUpdate = append(ch.ShardUpdate, a.changes()...)
+	}
+}
+
+func (l *ledger) covering(project ipam.ID, pool ipam.Ref, family ipam.Family) []*account {
+	var out []*account
+	for _, a := range l.accounts[project] {
+		if a.quota.Spec.Scope.Covers(pool, family) {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+// readAll reads all shards of those accounts that cannot decide by their own: once for each quota and transaction.
+func (l *ledger) readAll(ctx context.Context, accounts []*account, u ipam.Usage) error {
+	var ids []ipam.ID
+	unread := map[ipam.ID]*account{}
+	for _, a := range accounts {
+		if !a.complete && !a.suffices(u) {
+			ids = append(ids, a.quota.UID)
+			unread[a.quota.UID] = a
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	shards, err := l.read.QuotaShards(ctx, ids)
+	if err != nil {
+		return err
+	}
+	for _, s := range shards {
+		if a := unread[s.QuotaID]; a != nil {
+			a.add(s)
+		}
+	}
+	for _, a := range unread {
+		a.complete = true
+	}
+	return nil
+}
+
+// shardOf is the shard that transactions on a container use.
+func shardOf(container ipam.ID) int { return int(container[15]) % ipam.QuotaShards }

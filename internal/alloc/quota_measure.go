@@ -1,0 +1,95 @@
+package alloc
+
+import (
+	"math/big"
+
+	"github.com/carve-ipam/carve/internal/alloc/space"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// measure is one of the things that a quota counts, in the word that figures have for it.
+type measure string
+
+const (
+	ofAddresses measure = "addresses"
+	ofClaims    measure = "claims"
+	ofPools     measure = "pools"
+)
+
+// measures is all of them, in the order in which they are checked.
+var measures = [...]measure{ofAddresses, ofClaims, ofPools}
+
+// of is the measure's part of a usage; the caller does not change it.
+func (m measure) of(u ipam.Usage) *big.Int {
+	switch {
+	case m == ofClaims:
+		return big.NewInt(u.Claims)
+	case m == ofPools:
+		return big.NewInt(u.Pools)
+	case u.Addresses == nil:
+		return new(big.Int)
+	}
+	return u.Addresses
+}
+
+// only is a usage of n of the measure and of nothing else.
+func (m measure) only(n *big.Int) ipam.Usage {
+	switch m {
+	case ofClaims:
+		return ipam.Usage{Claims: n.Int64()}
+	case ofPools:
+		return ipam.Usage{Pools: n.Int64()}
+	case ofAddresses:
+	}
+	return ipam.Usage{Addresses: n}
+}
+
+// limit is the measure's bound; nil: there is none.
+func (m measure) limit(l ipam.QuotaLimits) *big.Int {
+	switch {
+	case m == ofAddresses:
+		return l.Addresses
+	case m == ofClaims && l.Claims != nil:
+		return big.NewInt(*l.Claims)
+	case m == ofPools && l.Pools != nil:
+		return big.NewInt(*l.Pools)
+	}
+	return nil
+}
+
+// words says "1 claim" or "2 claims".
+func (m measure) words(n *big.Int) string {
+	one := map[measure]string{ofAddresses: "address", ofClaims: "claim", ofPools: "pool"}
+	if n.IsInt64() && n.Int64() == 1 {
+		return "1 " + one[m]
+	}
+	return n.String() + " " + string(m)
+}
+
+// bounded is the part of a usage that the limits bound.
+func bounded(u ipam.Usage, l ipam.QuotaLimits) ipam.Usage {
+	var out ipam.Usage
+	for _, m := range measures {
+		if m.limit(l) != nil {
+			out = out.Add(m.only(m.of(u)))
+		}
+	}
+	return out
+}
+
+// sameUsage compares by value.
+func sameUsage(a, b ipam.Usage) bool { return a.Add(b.Negative()).IsZero() }
+
+// claimUsage is what a claim for a block of a length of a pool counts for.
+func claimUsage(pool ipam.Pool, bits int) ipam.Usage {
+	return ipam.Usage{Claims: 1, Addresses: new(big.Int).Lsh(big.NewInt(1), uint(space.Width(pool.Block)-bits))}
+}
+
+// releasedUsage is what a claim that is released counts for no more: the addresses of a block that is retained go on counting.
+func releasedUsage(c ipam.Claim) ipam.Usage {
+	u := ipam.Usage{Claims: 1}
+	if c.Spec.ReclaimPolicy == ipam.ReclaimDelete {
+		u.Addresses = space.Size(c.Block)
+	}
+	return u
+}

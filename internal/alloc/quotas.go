@@ -1,0 +1,215 @@
+package alloc
+
+import (
+	"context"
+	"math/big"
+
+	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/tenancy"
+)
+
+// ListQuotas lists a project's quotas by name, with what is used of them.
+func (s *Service) ListQuotas(ctx context.Context, project string, limit int, cursor string) (Page[ipam.Quota], error) {
+	_, key, err := s.enter(ctx, tenancy.QuotasRead, project)
+	if err != nil {
+		return Page[ipam.Quota]{}, err
+	}
+	return scan("quotas", cursor, limit, func(after string, n int) ([]ipam.Quota, error) {
+		return s.store.QuotaList(ctx, key, after, n)
+	}, everything[ipam.Quota], func(q ipam.Quota) string { return q.Name })
+}
+
+// GetQuota reads one quota with what is used of it.
+func (s *Service) GetQuota(ctx context.Context, project, name string) (ipam.Quota, error) {
+	_, key, err := s.enter(ctx, tenancy.QuotasRead, project)
+	if err != nil {
+		return ipam.Quota{}, err
+	}
+	return s.store.QuotaGet(ctx, key, name)
+}
+
+// PutQuota sets a quota: it creates one, counting what the project holds already, or replaces the limits and the description of
+// the one there is (Existed). Limits may be below what is used: nothing is taken away. The spec that it has already: nothing is
+// written.
+func (s *Service) PutQuota(ctx context.Context, project string, q ipam.Quota, r Request) (Result[ipam.Quota], error) {
+	who, key, err := s.enter(ctx, tenancy.QuotasWrite, project)
+	if err != nil {
+		return Result[ipam.Quota]{}, err
+	}
+	if err := checkNew(&q.Metadata, checkQuota(q.Spec)); err != nil {
+		return Result[ipam.Quota]{}, err
+	}
+	made := ipam.Quota{Metadata: s.fresh(ipam.Metadata{Name: q.Name}, project, "", who), ProjectID: key.ID, Spec: q.Spec}
+	return settled(ctx, s, "quota_put", r.DryRun, func(ctx context.Context, tx Tx) (Result[ipam.Quota], error) {
+		was, found, err := ignoreNotFound(tx.QuotaGet(ctx, key, made.Name))
+		if err != nil {
+			return Result[ipam.Quota]{}, err
+		}
+		if err := r.IfMatch.checkReplace(found, was.Revision); err != nil {
+			return Result[ipam.Quota]{}, err
+		}
+		if found {
+			return replaceQuota(ctx, tx, was, made)
+		}
+		return insertQuota(ctx, tx, key, made)
+	}, func(ctx context.Context) (Result[ipam.Quota], bool, error) {
+		got, found, err := ignoreNotFound(s.store.QuotaGet(ctx, key, made.Name))
+		return Result[ipam.Quota]{Value: got, Existed: got.UID != made.UID}, found && got.Revision == made.Revision, err
+	})
+}
+
+// insertQuota makes a quota from what the project holds at this moment. Claims that are made meanwhile do not know of it yet;
+// the database lets only one of the two orders happen.
+func insertQuota(ctx context.Context, tx Tx, key ProjectKey, made ipam.Quota) (Result[ipam.Quota], error) {
+	none := Result[ipam.Quota]{}
+	if err := stillThere(ctx, tx, key); err != nil {
+		return none, err
+	}
+	others, err := tx.QuotaList(ctx, key, "", MaxQuotas)
+	if err != nil {
+		return none, err
+	}
+	if len(others) == MaxQuotas {
+		return none, ipam.Invalid("path:quota", "would be one more than the %d quotas that a project can have; replace or delete one of them.", MaxQuotas)
+	}
+	used, err := tx.UsageCount(ctx, key, made.Spec.Scope)
+	if err != nil {
+		return none, err
+	}
+	made.Used = ipam.Usage{}.Add(used)
+	made.Overdrawn = overdrawn(made.Spec.Limits, used)
+	event, err := changed(ctx, made.CreatedAt, key.ID, kindQuota, made.Name, nil, recordedQuota(made))
+	if err != nil {
+		return none, err
+	}
+	err = tx.Write(ctx, Changes{
+		QuotaChanges: QuotaChanges{QuotaInsert: &made, ShardInsert: sharded(made.UID, made.Spec.Limits, used)},
+		Events:       []ipam.Event{event},
+	})
+	return Result[ipam.Quota]{Value: made}, err
+}
+
+// replaceQuota gives a quota the limits and the description of made.
+func replaceQuota(ctx context.Context, tx Tx, was, made ipam.Quota) (Result[ipam.Quota], error) {
+	none := Result[ipam.Quota]{}
+	if was.Spec.Scope != made.Spec.Scope {
+		return none, ipam.Errorf(ipam.CodeImmutableField, "A quota keeps its scope: delete it and make another.").
+			At("/spec/scope", "differs from that of the quota.")
+	}
+	same := sameLimits(was.Spec.Limits, made.Spec.Limits)
+	if same && was.Spec.Description == made.Spec.Description {
+		return Result[ipam.Quota]{Value: was, Existed: was.UID != made.UID}, nil
+	}
+	next := was
+	next.Spec = made.Spec
+	touch(&next.Metadata, was.Metadata, true, made.Revision, made.UpdatedAt)
+	var shards []ShardUpdate
+	if !same {
+		all, err := tx.QuotaShards(ctx, []ipam.ID{was.UID})
+		if err != nil {
+			return none, err
+		}
+		next.Used = usedOf(all)
+		next.Overdrawn = overdrawn(next.Spec.Limits, next.Used)
+		shards = shardUpdates(all, respread(next.Spec.Limits, all))
+	}
+	event, err := changed(ctx, made.UpdatedAt, was.ProjectID, kindQuota, was.Name, recordedQuota(was), recordedQuota(next))
+	if err != nil {
+		return none, err
+	}
+	err = tx.Write(ctx, Changes{
+		QuotaChanges: QuotaChanges{QuotaUpdate: &QuotaUpdate{Was: was.Revision, Now: next}, ShardUpdate: shards},
+		Events:       []ipam.Event{event},
+	})
+	return Result[ipam.Quota]{Value: next, Existed: true}, err
+}
+
+// DeleteQuota removes a quota: it bounds nothing any more.
+func (s *Service) DeleteQuota(ctx context.Context, project, name string, r Request) error {
+	_, key, err := s.enter(ctx, tenancy.QuotasWrite, project)
+	if err != nil {
+		return err
+	}
+	first, err := s.store.QuotaGet(ctx, key, name)
+	if err != nil {
+		return err
+	}
+	now := s.now()
+	_, err = settled(ctx, s, "quota_delete", r.DryRun, func(ctx context.Context, tx Tx) (struct{}, error) {
+		var none struct{}
+		q, err := tx.QuotaGet(ctx, key, name)
+		if err != nil {
+			return none, err
+		}
+		if err := r.IfMatch.Check(q.Revision); err != nil {
+			return none, err
+		}
+		event, err := changed(ctx, now, key.ID, kindQuota, name, recordedQuota(q), nil)
+		if err != nil {
+			return none, err
+		}
+		return none, tx.Write(ctx, Changes{QuotaChanges: QuotaChanges{QuotaDelete: &q}, Events: []ipam.Event{event}})
+	}, func(ctx context.Context) (struct{}, bool, error) {
+		got, found, err := ignoreNotFound(s.store.QuotaGet(ctx, key, name))
+		return struct{}{}, !found || got.UID != first.UID, err
+	})
+	return err
+}
+
+// checkQuota validates a quota's spec.
+func checkQuota(spec ipam.QuotaSpec) error {
+	limits, scope := spec.Limits, spec.Scope
+	switch {
+	case limits.Addresses == nil && limits.Claims == nil && limits.Pools == nil:
+		return ipam.Invalid("/spec/limits", "must have at least one of addresses, claims and pools.")
+	case limits.Addresses != nil && (limits.Addresses.Sign() < 0 || limits.Addresses.Cmp(allAddresses) > 0):
+		return ipam.Invalid("/spec/limits/addresses", "must be 0 to %s (all of IPv6).", allAddresses)
+	case limits.Claims != nil && *limits.Claims < 0:
+		return ipam.Invalid("/spec/limits/claims", "must not be negative.")
+	case limits.Pools != nil && *limits.Pools < 0:
+		return ipam.Invalid("/spec/limits/pools", "must not be negative.")
+	case scope.Family != "" && scope.Family != ipam.IPv4 && scope.Family != ipam.IPv6:
+		return ipam.Invalid("/spec/scope/ipFamily", "must be IPv4 or IPv6.")
+	case scope.Pool != (ipam.Ref{}) && !(ipam.ValidName(scope.Pool.Project) && ipam.ValidName(scope.Pool.Name)):
+		return ipam.Invalid("/spec/scope/poolRef", "must name a pool and its project.")
+	}
+	return ipam.CheckText("/spec/description", spec.Description, ipam.MaxDescription, true)
+}
+
+// allAddresses is how many addresses a whole space of IPv6 has.
+var allAddresses = new(big.Int).Lsh(big.NewInt(1), 128)
+
+func sameLimits(a, b ipam.QuotaLimits) bool {
+	same := func(x, y *int64) bool { return (x == nil) == (y == nil) && (x == nil || *x == *y) }
+	return (a.Addresses == nil) == (b.Addresses == nil) && (a.Addresses == nil || a.Addresses.Cmp(b.Addresses) == 0) &&
+		same(a.Claims, b.Claims) && same(a.Pools, b.Pools)
+}
+
+// shardUpdates is the difference between two states of a quota's shards.
+func shardUpdates(was, now []ipam.QuotaShard) []ShardUpdate {
+	var out []ShardUpdate
+	for i := range was {
+		if a, b := was[i].Spare, now[i].Spare; !a.Add(b.Negative()).IsZero() {
+			out = append(out, ShardUpdate{Was: was[i], Now: now[i]})
+		}
+	}
+	return out
+}
+
+// recordedQuota is the record of a quota. Its limit of addresses is text: it may be more than a JSON number can say exactly.
+func recordedQuota(q ipam.Quota) *record {
+	type limits struct {
+		Addresses string `json:"addresses,omitempty"`
+		Claims    *int64 `json:"claims,omitempty"`
+		Pools     *int64 `json:"pools,omitempty"`
+	}
+	spec := struct {
+		Scope       ipam.QuotaScope `json:"scope,omitzero"`
+		Limits      limits          `json:"limits"`
+		Description string          `json:"description,omitempty"`
+	}{q.Spec.Scope, limits{Claims: q.Spec.Limits.Claims, Pools: q.Spec.Limits.Pools}, q.Spec.Description}
+	if q.Spec.Limits.Addresses != nil {
+		spec.Limits.Addresses = q.Spec.Limits.Addresses.String()
+	}
+	return recorded(q.Metadata, spec)
+}

@@ -1,0 +1,65 @@
+package alloc_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/tenancy"
+)
+
+const other = "umbrella" // the tenant next door
+
+// acting is the context of a caller with a role in one project.
+func (b *bundle) acting(subject string, role tenancy.Role, in string) context.Context {
+	return tenancy.WithPrincipal(b.ctx, tenancy.Principal{Subject: subject, Method: "oidc", Roles: map[string]tenancy.Role{in: role}})
+}
+
+// neighbour makes the tenant next door, and answers the context of its admin.
+func (b *bundle) neighbour(t testing.TB) context.Context {
+	t.Helper()
+	_, err := b.CreateProject(b.ctx, ipam.Project{Metadata: meta(other)}, alloc.Request{})
+	require.NoError(t, err)
+	return b.acting("corp:neighbour", tenancy.Admin, other)
+}
+
+func member(subject string, role tenancy.Role) ipam.Member {
+	return ipam.Member{Metadata: meta(subject), Spec: ipam.MemberSpec{Role: string(role)}}
+}
+
+// join gives a subject a role in a project.
+func (b *bundle) join(t testing.TB, in, subject string, role tenancy.Role) ipam.Member {
+	t.Helper()
+	r, err := b.PutMember(b.ctx, in, member(subject, role), alloc.Request{})
+	require.NoError(t, err)
+	return r.Value
+}
+
+func apiKey(name string, role tenancy.Role) ipam.APIKey {
+	return ipam.APIKey{Metadata: meta(name), Spec: ipam.APIKeySpec{Role: string(role)}}
+}
+
+// mint makes an API key.
+func (b *bundle) mint(t testing.TB, in string, k ipam.APIKey) ipam.APIKey {
+	t.Helper()
+	r, err := b.CreateKey(b.ctx, in, k, alloc.Request{})
+	require.NoError(t, err)
+	return r.Value
+}
+
+// events is the trail of a project, newest first.
+func (b *bundle) events(t testing.TB, in string, f alloc.EventFilter) []ipam.Event {
+	t.Helper()
+	return all(t, 100, func(n int, c string) (alloc.Page[ipam.Event], error) { return b.ListEvents(b.ctx, in, f, n, c) })
+}
+
+// purge does at once what the background does in time.
+func (b *bundle) purge(t testing.TB) {
+	t.Helper()
+	store, _ := b.store(t)
+	_, err := store.Purge(b.ctx, 100)
+	require.NoError(t, err)
+}

@@ -1,0 +1,22 @@
+package api
+
+import (
+	"context"
+	"time"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/api/gen"
+)
+
+func (s *server) ListAuditEvents(ctx context.Context, r gen.ListAuditEventsRequestObject) (gen.ListAuditEventsResponseObject, error) {
+	f := alloc.EventFilter{
+		Subject: or(r.Params.Subject, ""), Operation: or(r.Params.Operation, ""),
+		Kind: or(r.Params.ResourceKind, ""), Name: or(r.Params.ResourceName, ""), Outcome: or(r.Params.Outcome, ""),
+		Since: or(r.Params.Since, time.Time{}), Until: or(r.Params.Until, time.Time{}),
+	}
+	page, err := s.use.ListEvents(ctx, r.Project, f, or(r.Params.Limit, defaultLimit), or(r.Params.Cursor, ""))
+	if err != nil {
+		return nil, err
+	}
+	return gen.ListAuditEvents200JSONResponse{Items: each(page.Items, eventOf), NextCursor: page.Next}, nil
+}

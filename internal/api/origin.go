@@ -1,0 +1,58 @@
+package api
+
+import (
+	"net"
+	"net/netip"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/carve-ipam/carve/internal/tenancy"
+)
+
+// origin notes where a request came from and what it is about, so that an attempt without the right to it can be recorded.
+func (a *adapter) origin(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		o := tenancy.Origin{RequestID: requestIDOf(c), Remote: plainAddress(a.remote(c.Request()))}
+		if op := operationOf(c); op != nil {
+			o.Operation = op.id
+			o.Resource = resourceOf(c)
+		}
+		c.SetRequest(c.Request().WithContext(tenancy.WithOrigin(c.Request().Context(), o)))
+		return next(c)
+	}
+}
+
+// resourceOf is the first name in the path below the project: a grant is about the pool or space that it is of.
+func resourceOf(c echo.Context) string {
+	params := pathParams(c)
+	for _, name := range c.ParamNames() {
+		if name != "project" {
+			return params[name]
+		}
+	}
+	return ""
+}
+
+// extractor finds the address of a client: that of the connection, or, as far as proxies are trusted, the nearest one in
+// X-Forwarded-For that is none of theirs. Nobody is trusted for having a private address.
+func extractor(trusted []netip.Prefix) echo.IPExtractor {
+	if len(trusted) == 0 {
+		return echo.ExtractIPDirect()
+	}
+	options := []echo.TrustOption{echo.TrustLoopback(false), echo.TrustLinkLocal(false), echo.TrustPrivateNet(false)}
+	for _, p := range trusted {
+		p = p.Masked()
+		options = append(options, echo.TrustIPRange(&net.IPNet{
+			IP: p.Addr().AsSlice(), Mask: net.CIDRMask(p.Bits(), p.Addr().BitLen()),
+		}))
+	}
+	return echo.ExtractIPFromXFFHeader(options...)
+}
+
+// plainAddress spells an address as IPAM does: IPv4 without its IPv6 clothing.
+func plainAddress(s string) string {
+	if a, err := netip.ParseAddr(s); err == nil {
+		return a.Unmap().WithZone("").String()
+	}
+	return s
+}

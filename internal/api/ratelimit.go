@@ -1,0 +1,67 @@
+package api
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/ratelimit"
+	"github.com/carve-ipam/carve/internal/tenancy"
+)
+
+// Limits is how often somebody may ask. nil: as often as they like.
+type Limits struct {
+	Reads     *ratelimit.Limiter // by caller
+	Writes    *ratelimit.Limiter // by caller
+	Anonymous *ratelimit.Limiter // requests without valid credentials, by client address
+	Refusals  *ratelimit.Limiter // refusals for want of rights that are recorded, by caller; all keys of a project are one
+}
+
+// versionOperation needs credentials, but no caller is limited in asking which version answers.
+const versionOperation = "getVersion"
+
+// limitRate counts what a caller reads and writes. Operations without credentials are not limited, and neither is development
+// mode, where all callers are one.
+func (a *adapter) limitRate(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		op, r := operationOf(c), c.Request()
+		who, known := tenancy.From(r.Context())
+		if op == nil || op.id == versionOperation || !known || who.Method == methodDev {
+			return next(c)
+		}
+		limiter := a.cfg.Limits.Writes
+		if r.Method == http.MethodGet || r.Method == http.MethodHead {
+			limiter = a.cfg.Limits.Reads
+		}
+		if limiter == nil {
+			return next(c)
+		}
+		d := limiter.Take(who.Subject)
+		describeLimit(c.Response().Header(), d)
+		if err := allow(d); err != nil {
+			return err
+		}
+		return next(c)
+	}
+}
+
+// describeLimit writes the headers of draft-ietf-httpapi-ratelimit-headers: structured fields (RFC 9651) with a quota of q
+// requests in a window of w seconds, of which r are left; in t seconds there are more.
+func describeLimit(h http.Header, d ratelimit.Decision) {
+	name := strconv.Quote(d.Policy)
+	h.Set("RateLimit-Policy", fmt.Sprintf("%s;q=%d;w=%s", name, d.Quota, seconds(d.Window)))
+	h.Set("RateLimit", fmt.Sprintf("%s;r=%d;t=%s", name, d.Remaining, seconds(d.RetryAfter)))
+}
+
+// allow answers rate_limited when a decision does not allow.
+func allow(d ratelimit.Decision) error {
+	if d.Allowed {
+		return nil
+	}
+	e := ipam.Errorf(ipam.CodeRateLimited, "Too many requests: this one is over the limit %q. Repeat it when Retry-After has passed.", d.Policy)
+	e.RetryAfter = d.RetryAfter
+	return e
+}

@@ -1,0 +1,60 @@
+package api
+
+import (
+	"encoding/hex"
+	"time"
+
+	"github.com/carve-ipam/carve/internal/api/gen"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+func memberOf(m ipam.Member) gen.Member {
+	return gen.Member{Metadata: plainMetadataOf(m.Metadata), Spec: gen.MemberSpec{Role: gen.Role(m.Spec.Role)}}
+}
+
+// grantOf renders a grant. Its consumer is its name.
+func grantOf(g ipam.Grant) gen.Grant {
+	return gen.Grant{Metadata: plainMetadataOf(g.Metadata), Spec: gen.GrantSpec{Consumer: g.Name}}
+}
+
+// plainMetadataOf is metadataOf for what has no labels and lives in no region.
+func plainMetadataOf(m ipam.Metadata) gen.PlainMetadata {
+	return gen.PlainMetadata{
+		Name: m.Name, UID: m.UID.String(), Project: m.Project, Generation: m.Generation, Revision: m.Revision.String(),
+		CreatedAt: m.CreatedAt, UpdatedAt: m.UpdatedAt, CreatedBy: m.CreatedBy,
+	}
+}
+
+// newKey reads a key that is to be made.
+func newKey(c gen.APIKeyCreate) (ipam.APIKey, error) {
+	meta, err := newMetadata(c.Metadata)
+	if err != nil {
+		return ipam.APIKey{}, err
+	}
+	k := ipam.APIKey{Metadata: meta, Spec: ipam.APIKeySpec{Role: string(c.Spec.Role), Description: c.Spec.Description}}
+	if c.Spec.ExpiresAt != nil {
+		k.Spec.ExpiresAt = *c.Spec.ExpiresAt
+	}
+	return k, nil
+}
+
+// keyOf renders a key as it is now. The token is not its business.
+func keyOf(k ipam.APIKey, now time.Time) gen.APIKey {
+	return gen.APIKey{
+		Metadata: metadataOf(k.Metadata),
+		Spec: gen.APIKeySpec{
+			Role: gen.Role(k.Spec.Role), ExpiresAt: optionalTime(k.Spec.ExpiresAt), Description: k.Spec.Description,
+		},
+		Status: gen.APIKeyStatus{
+			KeyID: hex.EncodeToString(k.UID[:]), Phase: gen.APIKeyPhase(k.Phase(now)), LastUsedAt: optionalTime(k.LastUsedAt),
+		},
+	}
+}
+
+// optionalTime is a time that may be none.
+func optionalTime(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
+}

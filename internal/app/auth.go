@@ -1,0 +1,105 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/api"
+	"github.com/carve-ipam/carve/internal/crdb"
+	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/oidc"
+	"github.com/carve-ipam/carve/internal/ratelimit"
+)
+
+// files are what the configuration names. They are read before anything is started.
+type files struct {
+	issuers     oidc.Config
+	certificate *certificate // nil: plain HTTP
+}
+
+func (c Config) read(log *slog.Logger) (f files, err error) {
+	if c.by(authOIDC) {
+		if f.issuers, err = oidc.Load(c.OIDCConfig); err != nil {
+			return f, fmt.Errorf("--oidc-config: %w", err)
+		}
+	}
+	if c.tls() {
+		f.certificate, err = newCertificate(c.TLSCert, c.TLSKey, log, time.Now)
+	}
+	return f, err
+}
+
+// authenticator composes the configured ways to identify callers.
+func (a *App) authenticator(c Config, issuers oidc.Config) (api.Authenticator, error) {
+	ways := api.Ways{}
+	if c.by(authDev) {
+		ways.Dev = api.Dev{LocalOnly: true}
+	}
+	if c.by(authKeys) {
+		ways.Keys = a.keyring
+	}
+	if c.by(authOIDC) {
+		verifier, err := oidc.New(issuers, oidc.Options{Members: a.keyring, Log: a.Log})
+		if err != nil {
+			return nil, fmt.Errorf("--oidc-config: %w", err)
+		}
+		ways.OIDC = verifier
+	}
+	return ways, nil
+}
+
+// limits are those of this process. Several servers limit apart from one another.
+func limits(c Config) api.Limits {
+	return api.Limits{
+		Reads:     ratelimit.New("reads", c.RateReads, ratelimit.Options{}),
+		Writes:    ratelimit.New("writes", c.RateWrites, ratelimit.Options{}),
+		Anonymous: ratelimit.New("anonymous", c.RateAnonymous, ratelimit.Options{}),
+		Refusals:  ratelimit.New("refusals", (c.RateWrites+19)/20, ratelimit.Options{}), // a twentieth: of 200 writes a second, 10 records
+	}
+}
+
+// firstAdmin sees to it that somebody can do something. A database of its own is the server's to fill; in another one it makes
+// no key behind its operator's back, and says how one is made.
+func (a *App) firstAdmin(ctx context.Context, c Config, service *alloc.Service) error {
+	if !c.by(authKeys) {
+		return nil
+	}
+	if a.embedded != nil {
+		token, made, err := service.EnsureBootstrap(ctx)
+		if made {
+			a.bootstrap = token
+		}
+		return err
+	}
+	platform, err := a.store.ProjectGet(ctx, ipam.PlatformProject)
+	if err != nil {
+		return err
+	}
+	n, err := a.store.AdminCount(ctx, platform.UID)
+	a.noAdmin = n == 0
+	return err
+}
+
+// Bootstrap makes a key that is an admin of the platform, directly in a database whose schema is current, and answers its
+// token. It is the way in when there is no other.
+func Bootstrap(ctx context.Context, dsn, region string) (token string, err error) {
+	if err := crdb.CheckSchema(ctx, dsn); err != nil {
+		return "", err
+	}
+	if err := crdb.CheckRegion(ctx, dsn, region); err != nil {
+		return "", err
+	}
+	store, err := crdb.Open(ctx, dsn, crdb.Options{Region: region, MaxConnections: 2})
+	if err != nil {
+		return "", err
+	}
+	defer store.Close()
+	service := alloc.New(store, alloc.Options{Region: region})
+	if err := service.EnsurePlatform(ctx); err != nil {
+		return "", err
+	}
+	return service.Bootstrap(ctx)
+}

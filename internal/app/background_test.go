@@ -1,0 +1,57 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/tenancy"
+)
+
+func TestJobsAreThoseOfTheConfiguration(t *testing.T) {
+	t.Parallel()
+	a := &App{keyring: tenancy.NewKeyring(nil, nil)}
+	require.Len(t, a.jobs(Config{Auth: []string{authDev}}), 2)
+	require.Len(t, a.jobs(Config{Auth: []string{authKeys}}), 3, "and the last use of keys")
+	require.Len(t, a.jobs(Config{Auth: []string{authKeys}, AuditRetention: time.Hour}), 4, "and retention")
+}
+
+func TestJobsAreRepeatedUntilTheServerStops(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var logs bytes.Buffer
+		a := &App{Log: slog.New(slog.NewTextHandler(&logs, nil)), idle: make(chan struct{})}
+		var good, bad int
+		begun := make(chan struct{})
+		a.background([]job{
+			{"good", time.Minute, func(context.Context) error {
+				good++
+				return nil
+			}},
+			{"bad", 2 * time.Minute, func(context.Context) error {
+				bad++
+				return errors.New("a reason")
+			}},
+			{"long", 10 * time.Minute, func(ctx context.Context) error {
+				close(begun)
+				<-ctx.Done()
+				return ctx.Err()
+			}},
+		})
+		<-time.After(10*time.Minute + time.Second)
+		synctest.Wait()
+		require.Equal(t, 10, good)
+		require.Equal(t, 5, bad, "a failure is not the end")
+		require.Contains(t, logs.String(), "a reason")
+		<-begun
+		a.stop()
+		<-a.idle // the one that was at work has ended as well
+		require.NotContains(t, logs.String(), "canceled", "stopping is no failure")
+	})
+}

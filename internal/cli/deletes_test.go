@@ -1,0 +1,123 @@
+package cli_test
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// respondingWith answers everything with one document.
+func respondingWith(doc []byte) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write(doc)
+	}
+}
+
+// methods are those of the requests that reached a double.
+func (d *double) methods() (out []string) {
+	for _, s := range d.requests() {
+		out = append(out, s.method)
+	}
+	return out
+}
+
+func TestADeleteWhoseAnswerWasLostHasDeletedWhatIsGone(t *testing.T) {
+	t.Parallel()
+	missing := refusal(t, "ProblemNotFound")
+	for name, first := range map[string]reply{
+		"Cut": cut(), "OutcomeUnknown": refusal(t, "ProblemOutcomeUnknown"), "Deadline": refusal(t, "ProblemDeadline"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := answering(t, first, missing)
+			r := d.done("claim", "delete", "web-eu")
+			require.Equal(t, "claim web-eu deleted\n", r.out)
+			require.Contains(t, r.err, "it is not known whether claim web-eu was deleted; looking\n")
+			require.Equal(t, []string{"DELETE", "GET"}, d.methods())
+		})
+	}
+	t.Run("ButNotWhereNothingCanHaveHappened", func(t *testing.T) {
+		t.Parallel()
+		d := answering(t, refusal(t, "ProblemRateLimited"), missing)
+		require.Equal(t, 3, d.run("claim", "delete", "web-eu").code)
+		require.Equal(t, []string{"DELETE", "DELETE"}, d.methods())
+	})
+}
+
+// Between the two a successor of that name may have been made: what is there is not deleted blindly.
+func TestADeleteWhoseAnswerWasLostDoesNotDeleteASuccessor(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		args   []string
+		answer string
+	}{
+		{[]string{"claim", "delete", "web-eu"}, "IPClaim"},
+		{[]string{"pool", "delete", "prod-eu"}, "IPPool"},
+		{[]string{"space", "delete", "lab"}, "Space"},
+		{[]string{"project", "delete", "team-a"}, "Project"},
+		{[]string{"allocation", "delete", "d4c1f7a2-8e0b-4f2c-9b16-5a7e3c9d1f08"}, "IPAllocation"},
+		{[]string{"member", "remove", "corp:alice@example.com"}, "Member"},
+		{[]string{"key", "revoke", "pipeline"}, "ApiKey"},
+		{[]string{"quota", "delete", "shared-eu"}, "Quota"},
+		{[]string{"grant", "remove", "team-a", "--pool", "shared-eu"}, "Grant"},
+		{[]string{"grant", "remove", "team-a", "--space", "internet"}, "Grant"},
+	} {
+		t.Run(c.args[0]+c.args[len(c.args)-2], func(t *testing.T) {
+			t.Parallel()
+			for _, first := range []reply{cut(), refusal(t, "ProblemOutcomeUnknown")} {
+				d := answering(t, first, ok(example(t, c.answer)))
+				r := d.run(c.args...)
+				require.Equal(t, 5, r.code)
+				require.Empty(t, r.out)
+				require.Equal(t, []string{"DELETE", "GET"}, d.methods())
+				require.Equal(t, d.requests()[0].uri, d.requests()[1].uri, "it looks at what it deleted")
+				require.Contains(t, r.err, `this very one goes with: --if-match '"some-revision"'`)
+			}
+		})
+	}
+}
+
+func TestADeleteOfARevisionIsRepeated(t *testing.T) {
+	t.Parallel()
+	byRevision := []string{"claim", "delete", "web-eu", "--if-match", `"r1"`}
+	d := answering(t, cut(), refusal(t, "ProblemNotFound"))
+	require.Equal(t, "claim web-eu deleted\n", d.done(byRevision...).out)
+	require.Equal(t, []string{"DELETE", "DELETE"}, d.methods())
+	require.Equal(t, `"r1"`, d.requests()[1].header.Get("If-Match"))
+
+	d = answering(t, cut(), refusal(t, "ProblemPreconditionFailed"))
+	require.Equal(t, 4, d.run(byRevision...).code, "another one has the name now")
+
+	d = answering(t, cut(), cut(), cut(), cut(), ok(example(t, "IPClaim")))
+	r := d.run(byRevision...)
+	require.Equal(t, 5, r.code)
+	require.Contains(t, r.err, "it is not the revision that you named")
+}
+
+func TestADeleteThatCannotBeSettledSaysSo(t *testing.T) {
+	t.Parallel()
+	d := answering(t, cut(), cut(), cut(), cut(), cut())
+	r := d.run("claim", "delete", "web-eu")
+	require.Equal(t, 5, r.code)
+	require.Equal(t, []string{"DELETE", "GET", "GET", "GET", "GET"}, d.methods())
+	require.Contains(t, r.err, "It is not known whether the claim was deleted: look before you repeat it.")
+
+	d = answering(t, cut(), refusal(t, "ProblemNotFound"), gone())
+	r = d.done("claim", "delete", "a", "b")
+	require.Equal(t, "claim a deleted\nclaim b deleted\n", r.out)
+
+	d = answering(t, cut(), reply{status: 204})
+	d.done("claim", "delete", "web-eu", "--dry-run") // has no effect, and is repeated
+	require.Equal(t, []string{"DELETE", "DELETE"}, d.methods())
+}
+
+func TestAServerThatIsNotThereWasNotTold(t *testing.T) {
+	t.Parallel()
+	d := answering(t)
+	d.Close()
+	r := d.run("claim", "delete", "web-eu")
+	require.Equal(t, 5, r.code)
+	require.NotContains(t, r.err, "not known whether")
+}

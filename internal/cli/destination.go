@@ -1,0 +1,147 @@
+package cli
+
+import (
+	"fmt"
+	"net/netip"
+	"net/url"
+	"strings"
+)
+
+// destination is where requests go, and with what: settled once for a command line, by flags before the environment before
+// the context.
+type destination struct {
+	server  *url.URL
+	project string
+	context string // the name of the context in use; empty without one
+	key     token
+	keyFrom string // where the key was found
+	caFile  string
+}
+
+// credential says which credential is sent and where it was found.
+func (d destination) credential() string {
+	if d.key == "" {
+		return d.key.about()
+	}
+	return d.key.about() + ", from " + d.keyFrom
+}
+
+// destination settles where requests go. A context named by --context counts as a flag; the current one comes after the
+// environment.
+//
+// A credential goes to the server that it was given for and to no other: that of a context to the server of the context,
+// that of CARVE_API_KEY to CARVE_SERVER, where that is set.
+func (p *program) destination() (destination, error) {
+	name, chosen, err := p.chosenContext()
+	if err != nil {
+		return destination{}, err
+	}
+	d := destination{context: name}
+	env := setting{Server: p.env("CARVE_SERVER"), Project: p.env("CARVE_PROJECT")}
+	if text := p.env("CARVE_API_KEY"); text != "" {
+		if env.APIKey, err = parseToken([]byte(text)); err != nil {
+			return d, usagef("CARVE_API_KEY: %v", err)
+		}
+	}
+	first, second := env, chosen
+	if p.flags.context != "" {
+		first, second = chosen, env
+	}
+	if d.server, err = parseServer(firstOf(p.flags.server, first.Server, second.Server, defaultServer)); err != nil {
+		return d, err
+	}
+	d.project = firstOf(p.flags.project, first.Project, second.Project)
+	own := chosen.Server != "" && sameServer(chosen.Server, d.server)
+	d.caFile = p.flags.caFile
+	if d.caFile == "" && own {
+		d.caFile = chosen.CAFile
+	}
+	if !own && chosen.APIKey != "" {
+		p.remark("%s is not the server of context %s (%s): the credential of the context is not sent there", d.server.Redacted(), name, redacted(chosen.Server))
+		chosen.APIKey = ""
+	}
+	if env.APIKey != "" && env.Server != "" && !sameServer(env.Server, d.server) {
+		p.remark("%s is not CARVE_SERVER (%s): CARVE_API_KEY is not sent there", d.server.Redacted(), redacted(env.Server))
+		env.APIKey = ""
+	}
+	if d.key, d.keyFrom = env.APIKey, "CARVE_API_KEY"; d.key == "" || p.flags.context != "" && chosen.APIKey != "" {
+		d.key, d.keyFrom = chosen.APIKey, "context "+name
+	}
+	return d, d.guard(p.flags.insecureHTTP)
+}
+
+// chosenContext is the context of --context, or the current one.
+func (p *program) chosenContext() (name string, s setting, err error) {
+	all, err := p.readContexts()
+	if err != nil {
+		return "", s, err
+	}
+	name = firstOf(p.flags.context, all.Current)
+	if name == "" {
+		return "", s, nil
+	}
+	s, found := all.Contexts[name]
+	if !found {
+		return "", s, noContext(name)
+	}
+	return name, s, nil
+}
+
+func noContext(name string) error {
+	return usagef("there is no context %q; 'ipamctl context list' shows them, 'ipamctl context set %s' makes it", name, name)
+}
+
+// guard keeps a credential from going through a network in clear text.
+func (d destination) guard(insecure bool) error {
+	if d.server.Scheme == "https" || insecure || loopback(d.server.Hostname()) || d.key == "" && d.server.User == nil {
+		return nil
+	}
+	return usagef("%s is plain http, where everybody on the way can read the credential: use https, or give --insecure-http "+
+		"if that network is yours alone", d.server.Redacted())
+}
+
+// loopback reports whether a host is this machine, by its name alone: no name service is asked who it is.
+func loopback(host string) bool {
+	a, err := netip.ParseAddr(host)
+	return err == nil && a.Unmap().IsLoopback() || strings.EqualFold(host, "localhost")
+}
+
+// parseServer reads the base URL of a server.
+func parseServer(text string) (*url.URL, error) {
+	u, err := url.Parse(text)
+	if err != nil || u.Hostname() == "" || (u.Scheme != "http" && u.Scheme != "https") || u.RawQuery != "" || u.Fragment != "" {
+		return nil, usagef("the server must be a URL like %s, not %q", defaultServer, redacted(text))
+	}
+	return u, nil
+}
+
+// redacted is the text of a URL without a password.
+func redacted(text string) string {
+	if u, err := url.Parse(text); err == nil {
+		return u.Redacted()
+	}
+	if _, after, found := strings.Cut(text, "@"); found {
+		return "xxxxx@" + after
+	}
+	return text
+}
+
+// sameServer reports whether a URL means a server: the same scheme, host, port and path.
+func sameServer(text string, u *url.URL) bool {
+	other, err := url.Parse(text)
+	return err == nil && place(other) == place(u)
+}
+
+// same reports whether two texts mean the same server.
+func same(a, b string) bool {
+	u, err := url.Parse(a)
+	return err == nil && sameServer(b, u)
+}
+
+func place(u *url.URL) string {
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	return fmt.Sprintf("%s://%s:%s%s", u.Scheme, strings.ToLower(u.Hostname()), port, strings.TrimRight(u.EscapedPath(), "/"))
+}

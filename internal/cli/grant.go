@@ -1,0 +1,156 @@
+package cli
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/spf13/cobra"
+
+	"github.com/carve-ipam/carve/client"
+)
+
+// granted is what a grant is of: a pool or a space of the project.
+type granted struct{ pool, space string }
+
+func (g *granted) add(p *program, cmd *cobra.Command) {
+	cmd.Flags().StringVar(&g.pool, "pool", "", "the `POOL` that is granted")
+	cmd.Flags().StringVar(&g.space, "space", "", "or: the `SPACE` that is granted")
+	cmd.MarkFlagsMutuallyExclusive("pool", "space")
+	cmd.MarkFlagsOneRequired("pool", "space")
+	completeFlag(cmd, "pool", p.completePools())
+	completeFlag(cmd, "space", p.completeSpaces())
+}
+
+// check refuses what is not a name of the project's own: a foreign pool is granted by its owner.
+func (g *granted) check() error {
+	if g.pool != "" {
+		return checkName("pool", g.pool)
+	}
+	return checkName("space", g.space)
+}
+
+// within is a session in the project, once the flags were checked.
+func (g *granted) within(p *program) func() (*session, error) {
+	return func() (*session, error) {
+		if err := g.check(); err != nil {
+			return nil, err
+		}
+		return p.inProject()
+	}
+}
+
+func (p *program) grantCommand() *cobra.Command {
+	return group("grant", "Which other projects may use a pool or a space", []string{"grants"},
+		p.grantList(), p.grantAdd(), p.grantRemove())
+}
+
+func (p *program) grantList() *cobra.Command {
+	var g granted
+	return listVerb(p, grantView(), "Lists to whom a pool or a space of the project was granted; * is every project.", g.within(p),
+		func(cmd *cobra.Command) { g.add(p, cmd) },
+		func(s *session) (fetch, error) { return s.fetchGrants(&g), nil })
+}
+
+func (s *session) fetchGrants(g *granted) fetch {
+	return func(ctx context.Context, limit *client.Limit, cursor *client.Cursor) (*http.Response, error) {
+		if g.pool != "" {
+			return s.api.ListPoolGrants(ctx, s.project, g.pool, &client.ListPoolGrantsParams{Limit: limit, Cursor: cursor})
+		}
+		return s.api.ListSpaceGrants(ctx, s.project, g.space, &client.ListSpaceGrantsParams{Limit: limit, Cursor: cursor})
+	}
+}
+
+func (p *program) grantAdd() *cobra.Command {
+	var g granted
+	var w writing
+	cmd := &cobra.Command{
+		Use:   "add CONSUMER... (--pool POOL | --space SPACE)",
+		Short: "Let projects use a pool or a space",
+		Long: `Lets each consumer, the name of a project or '*' for every project, claim from the pool, or carve root pools from the
+space. A pool is open to them only while its visibility is shared. Nobody is told whether such a project exists, and a grant
+that is there already is left as it is.`,
+		Example:           "  ipamctl grant add team-a team-b --pool shared-eu -p platform\n  ipamctl grant add '*' --space internet -p platform",
+		Args:              consumers,
+		ValidArgsFunction: p.completeProjects(),
+		RunE: p.verb(func(ctx context.Context, args []string) error {
+			s, err := g.within(p)()
+			if err != nil {
+				return err
+			}
+			return s.grant(ctx, g, w, args)
+		}),
+	}
+	g.add(p, cmd)
+	cmd.Flags().BoolVar(&w.dryRun, "dry-run", false, "answer as if it were done, and write nothing")
+	return cmd
+}
+
+// grant makes one grant after the other, up to the first that is refused.
+func (s *session) grant(ctx context.Context, g granted, w writing, consumers []string) error {
+	made := page{}
+	var refused error
+	for _, consumer := range consumers {
+		a, err := s.put(ctx, func(ctx context.Context) (*http.Response, error) {
+			if g.pool != "" {
+				return s.api.PutPoolGrant(ctx, s.project, g.pool, consumer, &client.PutPoolGrantParams{DryRun: w.dry()})
+			}
+			return s.api.PutSpaceGrant(ctx, s.project, g.space, consumer, &client.PutSpaceGrantParams{DryRun: w.dry()})
+		})
+		if err != nil {
+			refused = err
+			if len(consumers) > 1 {
+				refused = about("grant to "+consumer, err)
+			}
+			break
+		}
+		if a.status == http.StatusOK && !w.dryRun {
+			s.remark("the grant to %s was there already", consumer)
+		}
+		made.Items = append(made.Items, a.body)
+	}
+	if len(made.Items) > 0 {
+		if err := several(s.program, grantView(), made.Items); err != nil {
+			return err
+		}
+	}
+	return refused
+}
+
+func (p *program) grantRemove() *cobra.Command {
+	var g granted
+	within := g.within(p)
+	cmd := p.deleteVerb(removal{
+		kind: "grant", use: "remove CONSUMER...", done: "removed", args: consumers, within: within,
+		complete: completeNames(p, within, func(s *session) (fetch, error) { return s.fetchGrants(&g), nil }),
+		long: "Takes grants back: new uses are refused at once, unless another grant allows them; '*' is a grant of its own. Blocks that are\n" +
+			"held stay with their claims.",
+		read: func(ctx context.Context, s *session, consumer string) (*http.Response, error) {
+			if g.pool != "" {
+				return s.api.GetPoolGrant(ctx, s.project, g.pool, consumer)
+			}
+			return s.api.GetSpaceGrant(ctx, s.project, g.space, consumer)
+		},
+		send: func(ctx context.Context, s *session, consumer string, d deleting) (*http.Response, error) {
+			if g.pool != "" {
+				return s.api.DeletePoolGrant(ctx, s.project, g.pool, consumer, &client.DeletePoolGrantParams{DryRun: d.dry(), IfMatch: d.match()})
+			}
+			return s.api.DeleteSpaceGrant(ctx, s.project, g.space, consumer, &client.DeleteSpaceGrantParams{DryRun: d.dry(), IfMatch: d.match()})
+		},
+	})
+	g.add(p, cmd)
+	return cmd
+}
+
+func grantView() view[client.Grant] {
+	type T = client.Grant
+	return view[T]{
+		kind: "grant",
+		name: func(t T) string { return t.Metadata.Name },
+		columns: []column[T]{
+			{title: "CONSUMER", cell: func(t T) string { return t.Spec.Consumer }},
+			{title: "GRANTED", cell: func(t T) string { at := t.Metadata.CreatedAt; return timeText(&at) }},
+			{title: "GRANTED BY", cell: func(t T) string { return t.Metadata.CreatedBy }},
+			{title: "UID", wide: true, cell: func(t T) string { return t.Metadata.UID }},
+		},
+	}
+}

@@ -1,0 +1,106 @@
+package cli_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"github.com/carve-ipam/carve/internal/cli"
+)
+
+// opened keeps terminals open for as long as the tests run: a read that was left behind sets the terminal back when it ends,
+// by the number of its file, which must not be another's by then.
+var opened sync.Map
+
+// terminal opens a pseudo terminal: person is where somebody types and reads, program is what a program has as its input.
+func terminal(t *testing.T) (person, program *os.File) {
+	t.Helper()
+	person, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	require.NoError(t, err)
+	fd := int(person.Fd())
+	require.NoError(t, unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0))
+	n, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
+	require.NoError(t, err)
+	program, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
+	require.NoError(t, err)
+	opened.Store(program, person)
+	return person, program
+}
+
+// echoes reports whether a terminal shows what is typed.
+func echoes(f *os.File) bool {
+	state, err := unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS)
+	return err == nil && state.Lflag&unix.ECHO != 0
+}
+
+// silence waits until a terminal does not show what is typed.
+func silence(ctx context.Context, f *os.File) {
+	for echoes(f) && ctx.Err() == nil {
+		runtime.Gosched()
+	}
+}
+
+func TestAPersonIsAskedForASecretWithoutAnEcho(t *testing.T) {
+	t.Parallel()
+	person, program := terminal(t)
+	require.True(t, echoes(program))
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // nobody asks a test for its patience
+	defer cancel()
+	var out bytes.Buffer
+	ask := cli.TerminalSecret(ctx, program, &out)
+	require.NotNil(t, ask)
+
+	// What is typed before the program asks is echoed by any terminal, so that the test types when the echo is off.
+	go func() {
+		silence(ctx, program)
+		_, _ = person.WriteString(apiKey + "\n")
+	}()
+	text, err := ask("API key: ")
+	require.NoError(t, err)
+	require.Equal(t, apiKey, string(text))
+	require.Equal(t, "API key: \n", out.String())
+	require.True(t, echoes(program), "the terminal is as it was")
+
+	// Everything that the terminal showed until a mark that is echoed.
+	_, err = program.WriteString("done\n")
+	require.NoError(t, err)
+	var shown strings.Builder
+	for !strings.Contains(shown.String(), "done") {
+		b := make([]byte, 1024)
+		n, err := person.Read(b)
+		require.NoError(t, err)
+		shown.Write(b[:n])
+	}
+	require.NotContains(t, shown.String(), keySecret)
+}
+
+func TestAnInterruptGivesTheTerminalItsEchoBack(t *testing.T) {
+	t.Parallel()
+	_, program := terminal(t)
+	ctx, interrupt := context.WithCancel(t.Context())
+	defer interrupt()
+	go func() {
+		silence(ctx, program)
+		interrupt()
+	}()
+	_, err := cli.TerminalSecret(ctx, program, &bytes.Buffer{})("API key: ")
+	require.ErrorIs(t, err, context.Canceled)
+	require.True(t, echoes(program))
+}
+
+func TestAFileIsNobodyToAsk(t *testing.T) {
+	t.Parallel()
+	f, err := os.Open("terminal.go")
+	require.NoError(t, err)
+	defer f.Close()
+	require.Nil(t, cli.TerminalSecret(t.Context(), f, &bytes.Buffer{}))
+}

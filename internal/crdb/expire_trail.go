@@ -1,0 +1,128 @@
+package crdb
+
+import (
+	"bytes"
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/carve-ipam/carve/internal/crdb/query"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// projectsAtOnce is how many projects are looked at in one read.
+const projectsAtOnce = 200
+
+// ExpireEvents deletes all events that are older than a time, project by project in transactions of up to limit events each,
+// and says how many. What was deleted stays deleted when it fails half-way; the next call does the rest.
+func (s *Store) ExpireEvents(ctx context.Context, before time.Time, limit int) (int64, error) {
+	first := ipam.FirstTimeID(before)
+	var total int64
+	for after := ""; ; {
+		page, err := s.ProjectList(ctx, after, projectsAtOnce)
+		if err != nil || len(page) == 0 {
+			return total, err
+		}
+		after = page[len(page)-1].Name
+		ids := make([]ipam.ID, len(page))
+		for i, p := range page {
+			ids[i] = p.UID
+		}
+		old, err := list(ctx, s.reader, "event_oldest", scanID, s.region, uuids(ids), uuid(first))
+		if err != nil {
+			return total, err
+		}
+		for _, id := range old {
+			n, err := s.expireTrail(ctx, id, first, limit)
+			if total += n; err != nil {
+				return total, err
+			}
+		}
+	}
+}
+
+// expireTrail deletes the events of one project below an id.
+func (s *Store) expireTrail(ctx context.Context, project, below ipam.ID, limit int) (int64, error) {
+	var total int64
+	for {
+		var n int64
+		err := s.alone(ctx, "event_expire", func(ctx context.Context, c *conn) (err error) {
+			n, err = c.affected(ctx, "event_expire", s.region, uuid(project), uuid(below), limit)
+			return err
+		})
+		if err != nil {
+			return total, err
+		}
+		if total += n; n < int64(limit) {
+			return total, nil
+		}
+	}
+}
+
+// Purge deletes the trail and the history of projects that were deleted, in transactions of up to limit rows of each, and says how
+// many rows it was. It can be interrupted: a project is remembered until nothing of it is left.
+func (s *Store) Purge(ctx context.Context, limit int) (int64, error) {
+	var total int64
+	for after := (ipam.ID{}); ; {
+		gone, err := list(ctx, s.reader, "removal_list", scanID, uuid(after), projectsAtOnce)
+		if err != nil || len(gone) == 0 {
+			return total, err
+		}
+		after = gone[len(gone)-1]
+		for _, id := range gone {
+			n, err := s.purge(ctx, id, limit)
+			if total += n; err != nil {
+				return total, err
+			}
+		}
+	}
+}
+
+func (s *Store) purge(ctx context.Context, project ipam.ID, limit int) (int64, error) {
+	var total int64
+	for {
+		var n int64
+		done := false
+		err := s.alone(ctx, "purge", func(ctx context.Context, c *conn) error {
+			events, err := c.affected(ctx, "event_expire", s.region, uuid(project), uuid(lastID), limit)
+			if err != nil {
+				return err
+			}
+			holds, err := s.purgeHistory(ctx, c, project, limit)
+			if err != nil {
+				return err
+			}
+			n = events + holds
+			if done = events < int64(limit) && holds < int64(limit); !done {
+				return nil
+			}
+			_, err = c.affected(ctx, "removal_delete", uuid(project)) // none when another server was first
+			return err
+		})
+		if err != nil {
+			return total, err
+		}
+		if total += n; done {
+			return total, nil
+		}
+	}
+}
+
+// purgeHistory deletes the first rows of a project's history, in the order of its key.
+func (s *Store) purgeHistory(ctx context.Context, c *conn, project ipam.ID, limit int) (int64, error) {
+	end := struct {
+		base  []byte
+		plen  int16
+		until time.Time
+		id    ipam.ID
+	}{bytes.Repeat([]byte{0xff}, 17), 0, lastTime, lastID} // above every address
+	rows, err := c.Query(ctx, query.Get("history_nth"), s.region, uuid(project), limit)
+	if err != nil {
+		return 0, err
+	}
+	if _, err := pgx.ForEachRow(rows, []any{&end.base, &end.plen, &end.until, (*[16]byte)(&end.id)}, func() error { return nil }); err != nil {
+		return 0, err
+	}
+	return c.affected(ctx, "history_purge", s.region, uuid(project), end.base, end.plen, end.until, uuid(end.id))
+}

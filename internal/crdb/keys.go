@@ -1,0 +1,57 @@
+package crdb
+
+import (
+	"bytes"
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/carve-ipam/carve/internal/crdb/query"
+	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/tenancy"
+)
+
+// KeyByID implements tenancy.KeyStore.
+func (s *Store) KeyByID(ctx context.Context, id ipam.ID) (ipam.APIKey, bool, error) {
+	found, err := list(ctx, s.reader, "key_by_id", scanKey, uuid(id))
+	if err != nil || len(found) == 0 {
+		return ipam.APIKey{}, false, err
+	}
+	return found[0], true, nil
+}
+
+// MemberRoles implements tenancy.KeyStore.
+func (s *Store) MemberRoles(ctx context.Context, subject string) (map[string]tenancy.Role, error) {
+	type membership struct {
+		project string
+		role    tenancy.Role
+	}
+	found, err := list(ctx, s.reader, "member_roles", func(row pgx.Row) (m membership, err error) {
+		err = row.Scan(&m.project, &m.role)
+		return m, err
+	}, subject)
+	roles := make(map[string]tenancy.Role, len(found))
+	for _, m := range found {
+		roles[m.project] = m.role
+	}
+	return roles, err
+}
+
+// KeysUsed implements tenancy.KeyStore.
+func (s *Store) KeysUsed(ctx context.Context, used map[ipam.ID]time.Time) error {
+	if len(used) == 0 {
+		return nil
+	}
+	ids, times := make([][16]byte, 0, len(used)), make([]time.Time, 0, len(used))
+	// In one order, so that two servers seldom wait for each other in a circle.
+	for _, id := range slices.SortedFunc(maps.Keys(used), func(a, b ipam.ID) int { return bytes.Compare(a[:], b[:]) }) {
+		ids, times = append(ids, uuid(id)), append(times, used[id])
+	}
+	return s.alone(ctx, "keys_used", func(ctx context.Context, c *conn) error {
+		_, err := c.Exec(ctx, query.Get("keys_used"), ids, times)
+		return err
+	})
+}

@@ -1,0 +1,13 @@
+-- purpose: which of some projects have events below an id
+-- index:   audit_events_pkey
+-- rows:    one probe for each project
+-- locks:   none
+SELECT k.project_id
+FROM unnest($2::UUID[]) AS k (project_id)
+CROSS JOIN LATERAL (
+    SELECT e.id
+    FROM audit_events AS e
+    WHERE e.region = $1 AND e.project_id = k.project_id AND e.id < $3
+    ORDER BY e.id
+    LIMIT 1
+) AS o

@@ -1,0 +1,6 @@
+-- purpose: delete all grants of a pool or space, with it
+-- index:   grants_pkey
+-- rows:    the grants
+-- locks:   the rows
+DELETE FROM grants
+WHERE subject_id = $1

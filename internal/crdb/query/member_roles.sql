@@ -1,0 +1,8 @@
+-- purpose: all roles of a subject, by project
+-- index:   members_subject_key, projects_pkey
+-- rows:    the projects that the subject is a member of
+-- locks:   none
+SELECT o.name, m.role
+FROM members AS m
+JOIN projects AS o ON o.id = m.project_id
+WHERE m.subject = $1

@@ -1,0 +1,7 @@
+-- purpose: say whether a quota is overdrawn; its revision stays
+-- index:   quotas_pkey
+-- rows:    1
+-- locks:   the row
+UPDATE quotas
+SET overdrawn = $3
+WHERE project_id = $1 AND name = $2

@@ -1,0 +1,6 @@
+-- purpose: nothing of a project is left
+-- index:   removals_pkey
+-- rows:    1
+-- locks:   the row
+DELETE FROM removals
+WHERE project_id = $1

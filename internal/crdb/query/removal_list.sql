@@ -1,0 +1,9 @@
+-- purpose: projects that are gone, after an id
+-- index:   removals_pkey
+-- rows:    the limit
+-- locks:   none
+SELECT project_id
+FROM removals
+WHERE project_id > $1
+ORDER BY project_id
+LIMIT $2

@@ -1,0 +1,127 @@
+package crdb
+
+import (
+	"context"
+	"net/netip"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// The ends of what can be stored, for cursors that begin at the newest.
+var (
+	lastID   = ipam.ID{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}
+	lastTime = time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)
+)
+
+func eventIn(project alloc.ProjectKey) func(pgx.Row) (ipam.Event, error) {
+	return func(row pgx.Row) (ipam.Event, error) {
+		e := ipam.Event{ProjectID: project.ID}
+		err := row.Scan((*[16]byte)(&e.ID), &e.At, &e.Subject, &e.Method, &e.Remote, &e.RequestID, &e.Operation, &e.Kind, &e.Name, &e.Outcome,
+			(*[]byte)(&e.Before), (*[]byte)(&e.After))
+		e.At = e.At.UTC()
+		return e, err
+	}
+}
+
+// EventList implements alloc.Reader.
+func (r reader) EventList(ctx context.Context, project alloc.ProjectKey, from, before ipam.ID, limit int) ([]ipam.Event, error) {
+	if before.IsZero() {
+		before = lastID
+	}
+	return list(ctx, r, "event_list", eventIn(project), r.region, uuid(project.ID), uuid(from), uuid(before), limit)
+}
+
+// PoolListCovering implements alloc.Reader.
+func (r reader) PoolListCovering(ctx context.Context, project alloc.ProjectKey, candidates []netip.Prefix, limit int) ([]ipam.Pool, error) {
+	bases, lengths := heldArrays(candidates)
+	return list(ctx, r, "pool_list_covering", scanPool, uuid(project.ID), bases, lengths, limit)
+}
+
+// HeldAt implements alloc.Reader: a point look-up for each candidate that lies in a pool.
+func (r reader) HeldAt(ctx context.Context, pools []alloc.Container, candidates []netip.Prefix) ([]ipam.Allocation, error) {
+	type ask struct {
+		projects, containers [][16]byte
+		blocks               []netip.Prefix
+	}
+	asks := map[string]*ask{}
+	owners := make(map[ipam.ID]string, len(pools))
+	for _, c := range pools {
+		owners[c.ID] = c.Pool.Project
+		a := asks[c.Region]
+		if a == nil {
+			a = &ask{}
+			asks[c.Region] = a
+		}
+		for _, b := range candidates {
+			if c.Block.Contains(b.Addr()) && b.Bits() >= c.Block.Bits() {
+				a.projects, a.containers, a.blocks = append(a.projects, uuid(c.ProjectID)), append(a.containers, uuid(c.ID)), append(a.blocks, b)
+			}
+		}
+	}
+	var out []ipam.Allocation
+	for region, a := range asks {
+		if len(a.blocks) == 0 {
+			continue
+		}
+		bases, lengths := heldArrays(a.blocks)
+		found, err := list(ctx, r, "held_at", allocationIn(""), region, a.projects, a.containers, bases, lengths)
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range found {
+			f.Project = owners[f.ContainerID]
+			out = append(out, f)
+		}
+	}
+	return out, nil
+}
+
+func holdIn(project alloc.ProjectKey) func(pgx.Row) (ipam.Hold, error) {
+	return func(row pgx.Row) (ipam.Hold, error) {
+		h := ipam.Hold{ProjectID: project.ID, Project: project.Name}
+		var at []byte
+		var length int16
+		err := row.Scan((*[16]byte)(&h.ID), &at, &length, &h.Until, &h.Since, &h.Pool.Project, &h.Pool.Name, &h.Purpose, &h.Phase,
+			(*[16]byte)(&h.AllocationID), &h.Holder.Project, &h.Holder.Name)
+		if err != nil {
+			return h, err
+		}
+		h.Since, h.Until = h.Since.UTC(), h.Until.UTC()
+		h.Block, err = block(at, int(length))
+		return h, err
+	}
+}
+
+// HistoryAt implements alloc.Reader.
+func (r reader) HistoryAt(ctx context.Context, project alloc.ProjectKey, candidates []netip.Prefix, at time.Time, limit int) ([]ipam.Hold, error) {
+	bases, lengths := heldArrays(candidates)
+	return list(ctx, r, "history_at", holdIn(project), r.region, uuid(project.ID), bases, lengths, at, limit)
+}
+
+// HistoryList implements alloc.Reader.
+func (r reader) HistoryList(ctx context.Context, project alloc.ProjectKey, candidates []netip.Prefix, before alloc.HistoryCursor, limit int) ([]ipam.Hold, error) {
+	if before.Until.IsZero() {
+		before = alloc.HistoryCursor{Until: lastTime, ID: lastID}
+	}
+	bases, lengths := heldArrays(candidates)
+	return list(ctx, r, "history_list", holdIn(project), r.region, uuid(project.ID), bases, lengths, before.Until, uuid(before.ID), limit)
+}
+
+// AllocationGetByID implements alloc.Reader.
+func (r reader) AllocationGetByID(ctx context.Context, id ipam.ID) (ipam.Allocation, error) {
+	a, err := one(ctx, r, "allocation_get_by_id", allocationIn(""), notFound("Allocation %q was not found.", id), r.region, uuid(id))
+	a.Project = a.Pool.Project // the pool's project owns it
+	return a, err
+}
+
+func heldArrays(blocks []netip.Prefix) (bases [][]byte, lengths []int16) {
+	bases, lengths = make([][]byte, len(blocks)), make([]int16, len(blocks))
+	for i, b := range blocks {
+		bases[i], lengths[i] = base(b), plen(b)
+	}
+	return bases, lengths
+}

@@ -1,0 +1,180 @@
+package storetest
+
+import (
+	"context"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/tenancy"
+)
+
+// subjects are in the order of their bytes, which is that of every engine.
+var subjects = []string{"+a", "-a", ".", "0", ":", "=", "@", "A", "Z", "_", "a", "a:b", "aa", "|"}
+
+var members = map[string]func(*suite){
+	"EveryFieldComesBack": func(s *suite) {
+		e := s.estate()
+		everyFieldHasAValue(s, []ipam.Member{e.member}, notBare...)
+		got, err := s.Store.MemberGet(s.ctx, e.key, e.member.Name)
+		require.NoError(s, err)
+		require.Equal(s, e.member, got)
+	},
+	"UpdateReplacesTheRole": func(s *suite) {
+		e := s.estate()
+		now := e.member
+		now.Metadata = changed(now.Metadata)
+		now.Labels, now.Spec.Role = nil, "viewer"
+		s.write(alloc.Changes{AccessChanges: alloc.AccessChanges{MemberUpdate: &alloc.MemberUpdate{Was: e.member.Revision, Now: now}}})
+		got, err := s.Store.MemberGet(s.ctx, e.key, now.Name)
+		require.NoError(s, err)
+		require.Equal(s, now, got)
+	},
+	"DeleteTakesItAway": func(s *suite) {
+		e := s.estate()
+		s.write(alloc.Changes{AccessChanges: alloc.AccessChanges{MemberDelete: &e.member}})
+		_, err := s.Store.MemberGet(s.ctx, e.key, e.member.Name)
+		require.True(s, ipam.IsCode(err, ipam.CodeNotFound), "%v", err)
+	},
+	"ListIsBySubjectInPagesAndOfOneProject": func(s *suite) {
+		e := s.estate()
+		s.write(alloc.Changes{AccessChanges: alloc.AccessChanges{MemberDelete: &e.member}})
+		for _, subject := range subjects {
+			for _, m := range []ipam.Member{s.member(e.project, subject, "viewer"), s.member(e.other, subject+"x", "viewer")} {
+				s.write(alloc.Changes{AccessChanges: alloc.AccessChanges{MemberInsert: &m}})
+			}
+		}
+		inPages(s, "", func(after string, limit int) ([]ipam.Member, error) {
+			return s.Store.MemberList(s.ctx, e.key, after, limit)
+		}, func(m ipam.Member) string { return m.Name }, subjects)
+	},
+	"TheRolesOfASubjectAreByProject": func(s *suite) {
+		e := s.estate()
+		there := s.member(e.other, "corp:alice", "viewer")
+		another := s.member(e.other, "corp:alic", "provider")
+		s.write(alloc.Changes{AccessChanges: alloc.AccessChanges{MemberInsert: &there}})
+		s.write(alloc.Changes{AccessChanges: alloc.AccessChanges{MemberInsert: &another}})
+		for subject, want := range map[string]map[string]tenancy.Role{
+			"corp:alice": {"blue": tenancy.Admin, "red": tenancy.Viewer}, "corp:alic": {"red": tenancy.Provider}, "corp:ALICE": {}, "": {},
+		} {
+			got, err := s.Keys.MemberRoles(s.ctx, subject)
+			require.NoError(s, err)
+			require.Equal(s, want, got, subject)
+		}
+	},
+	"AdminsAreMembersAndKeysThatNeverExpire": func(s *suite) {
+		e := s.estate()
+		count := func(want int64) {
+			s.Helper()
+			got, err := s.Store.AdminCount(s.ctx, e.project.UID)
+			require.NoError(s, err)
+			require.Equal(s, want, got)
+		}
+		count(1)
+		for _, role := range []string{"viewer", "consumer", "provider"} {
+			m, k := s.member(e.project, "corp:"+role, role), s.key(e.project, role)
+			k.Spec.Role, k.Spec.ExpiresAt = role, time.Time{}
+			s.write(alloc.Changes{AccessChanges: alloc.AccessChanges{MemberInsert: &m, KeyInsert: &k}})
+		}
+		count(1)
+		expires, stays := s.key(e.project, "expires"), s.key(e.project, "stays")
+		expires.Spec.Role, stays.Spec.Role, stays.Spec.ExpiresAt = "admin", "admin", time.Time{}
+		s.write(alloc.Changes{AccessChanges: alloc.AccessChanges{KeyInsert: &expires}})
+		count(1)
+		s.write(alloc.Changes{AccessChanges: alloc.AccessChanges{KeyInsert: &stays}})
+		count(2)
+		theirs := s.member(e.other, "corp:bob", "admin")
+		s.write(alloc.Changes{AccessChanges: alloc.AccessChanges{MemberInsert: &theirs, MemberDelete: &e.member}})
+		count(1)
+	},
+	"APlanFromAStateThatIsGoneRunsAgain": func(s *suite) {
+		e := s.estate()
+		elsewhen := e.member
+		elsewhen.Revision = ipam.NewID()
+		again, orphan := s.member(e.project, e.member.Name, "viewer"), s.member(s.project("nowhere"), "corp:bob", "viewer")
+		s.staleRunsAgain(map[string]alloc.Changes{
+			"made by now":                  {AccessChanges: alloc.AccessChanges{MemberInsert: &again}},
+			"its project is gone":          {AccessChanges: alloc.AccessChanges{MemberInsert: &orphan}},
+			"an update, another revision":  {AccessChanges: alloc.AccessChanges{MemberUpdate: &alloc.MemberUpdate{Was: elsewhen.Revision, Now: e.member}}},
+			"a deletion, another revision": {AccessChanges: alloc.AccessChanges{MemberDelete: &elsewhen}},
+		})
+	},
+	// Two admins, each of whom is deleted by somebody who saw two.
+	"TheLastAdminIsNotDeleted": func(s *suite) {
+		e := s.estate()
+		second, robot := s.member(e.project, "corp:bob", "admin"), s.key(e.project, "chief")
+		robot.Spec.Role, robot.Spec.ExpiresAt = "admin", time.Time{}
+		s.write(alloc.Changes{AccessChanges: alloc.AccessChanges{MemberInsert: &second}})
+		without := func(ch alloc.AccessChanges) func(context.Context, alloc.Tx, func()) error {
+			return func(ctx context.Context, tx alloc.Tx, read func()) error {
+				n, err := tx.AdminCount(ctx, e.project.UID)
+				if err != nil {
+					return err
+				}
+				read()
+				if n < 2 {
+					return errUndo
+				}
+				return tx.Write(ctx, alloc.Changes{AccessChanges: ch})
+			}
+		}
+		attempts, first, last := s.race(without(alloc.AccessChanges{MemberDelete: &e.member}), without(alloc.AccessChanges{MemberDelete: &second}))
+		require.NoError(s, first)
+		require.Same(s, errUndo, last)
+		require.Equal(s, 2, attempts)
+		// A member and a key.
+		s.write(alloc.Changes{AccessChanges: alloc.AccessChanges{KeyInsert: &robot}})
+		attempts, first, last = s.race(without(alloc.AccessChanges{KeyDelete: &robot}), without(alloc.AccessChanges{MemberDelete: &second}))
+		require.NoError(s, first)
+		require.Same(s, errUndo, last)
+		require.Equal(s, 2, attempts)
+	},
+	"AMemberIsMadeOnce": func(s *suite) {
+		e := s.estate()
+		put := func(role string) func(context.Context, alloc.Tx, func()) error {
+			m := s.member(e.project, "corp:carol", role)
+			return func(ctx context.Context, tx alloc.Tx, read func()) error {
+				was, err := tx.MemberGet(ctx, e.key, m.Name)
+				if err != nil && !ipam.IsCode(err, ipam.CodeNotFound) {
+					return err
+				}
+				found := err == nil
+				read()
+				if found {
+					return tx.Write(ctx, alloc.Changes{AccessChanges: alloc.AccessChanges{MemberUpdate: &alloc.MemberUpdate{Was: was.Revision, Now: m}}})
+				}
+				return tx.Write(ctx, alloc.Changes{AccessChanges: alloc.AccessChanges{MemberInsert: &m}})
+			}
+		}
+		s.firstThenSecond(put("viewer"), put("provider"))
+		got, err := s.Store.MemberGet(s.ctx, e.key, "corp:carol")
+		require.NoError(s, err)
+		require.Equal(s, "provider", got.Spec.Role, "the second has replaced what the first made")
+	},
+	"WithItsProjectGoesAllThatOnlyItHas": func(s *suite) {
+		e := s.estate()
+		red := alloc.Key(e.other)
+		for _, subject := range subjects {
+			m := s.member(e.other, subject, "viewer")
+			k := s.key(e.other, "k-"+ipam.NewID().String())
+			q, shards := s.quota(e.other, "q-"+ipam.NewID().String())
+			s.write(alloc.Changes{
+				AccessChanges: alloc.AccessChanges{MemberInsert: &m, KeyInsert: &k}, QuotaChanges: alloc.QuotaChanges{QuotaInsert: &q, ShardInsert: shards},
+			})
+		}
+		before := s.Dump(s)
+		s.write(alloc.Changes{ProjectDelete: &e.other, AccessChanges: alloc.AccessChanges{AccessDelete: &e.other}})
+		after := s.Dump(s)
+		n := len(subjects)
+		for table, gone := range map[string]int{"members": n, "api_keys": n, "quotas": n, "quota_shards": n * ipam.QuotaShards, "projects": 1, "removals": -1, "grants": 1} {
+			require.Len(s, after[table], len(before[table])-gone, table)
+		}
+		_, err := s.Store.MemberGet(s.ctx, e.key, e.member.Name)
+		require.NoError(s, err, "others keep theirs")
+		list, err := s.Store.MemberList(s.ctx, red, "", 100)
+		require.NoError(s, err)
+		require.Empty(s, list)
+	},
+}

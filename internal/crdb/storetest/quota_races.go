@@ -1,0 +1,236 @@
+package storetest
+
+import (
+	"context"
+	"math/big"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// quotaRaces are pairs of transactions on the shards of one quota.
+var quotaRaces = map[string]func(*suite){
+	// Each stays in its own shard: neither learns of the other.
+	"TakesFromTwoShardsDoNotMeet": func(s *suite) {
+		e := s.estate()
+		attempts, first, second := s.race(e.take(s, 3), e.take(s, 7))
+		require.NoError(s, first)
+		require.NoError(s, second)
+		require.Equal(s, 1, attempts)
+		e.claimsTaken(s, 2)
+	},
+	"TakesFromOneShardFollowEachOther": func(s *suite) {
+		e := s.estate()
+		s.firstThenSecond(e.take(s, 3), e.take(s, 3))
+		e.claimsTaken(s, 2)
+	},
+	// One claim is left in all, and both see it. They write to different shards: only SERIALIZABLE sees it.
+	"WhatIsLeftInAllShardsIsTakenOnce": func(s *suite) {
+		e := s.estate()
+		e.leave(s, 1)
+		attempts, first, second := s.race(e.takeOfAll(s, 3), e.takeOfAll(s, 7))
+		require.NoError(s, first)
+		require.Same(s, errNoRoom, second)
+		require.Equal(s, 2, attempts)
+	},
+	"WhoReadsAllShardsSeesATakeFromOne": func(s *suite) {
+		e := s.estate()
+		s.firstThenSecond(e.take(s, 3), e.gather(s, 7))
+		e.claimsTaken(s, 1)
+	},
+	"WhoTakesFromOneShardSeesThatItWasGathered": func(s *suite) {
+		e := s.estate()
+		attempts, first, second := s.race(e.gather(s, 7), e.take(s, 3))
+		require.NoError(s, first)
+		require.Same(s, errNoRoom, second, "nothing is left in the shard")
+		require.Equal(s, 2, attempts)
+	},
+	// A quota counts what is held while more is taken by somebody who saw no quota.
+	"AQuotaCountsTheClaimThatDidNotSeeIt": func(s *suite) {
+		e := s.estate()
+		s.write(alloc.Changes{QuotaChanges: alloc.QuotaChanges{QuotaDelete: &e.quota}})
+		counted := int64(-1)
+		claim := func(ctx context.Context, tx alloc.Tx, read func()) error {
+			parts, err := tx.QuotaParts(ctx, []ipam.ID{e.project.UID}, 3)
+			if err != nil {
+				return err
+			}
+			read()
+			require.Empty(s, parts)
+			c := s.claim(e.project, e.v4, "unseen", "10.0.0.128/32")
+			return tx.Write(ctx, alloc.Changes{ClaimInsert: []ipam.Claim{c}, AllocationInsert: []ipam.Allocation{s.held(c)}})
+		}
+		put := func(ctx context.Context, tx alloc.Tx, read func()) error {
+			used, err := tx.UsageCount(ctx, e.key, ipam.QuotaScope{})
+			if err != nil {
+				return err
+			}
+			read()
+			counted = used.Claims
+			return tx.Write(ctx, alloc.Changes{QuotaChanges: alloc.QuotaChanges{QuotaInsert: &e.quota, ShardInsert: e.shards}})
+		}
+		s.firstThenSecond(claim, put)
+		require.Equal(s, int64(2), counted)
+	},
+	"AClaimSeesTheQuotaThatDidNotCountIt": func(s *suite) {
+		e := s.estate()
+		s.write(alloc.Changes{QuotaChanges: alloc.QuotaChanges{QuotaDelete: &e.quota}})
+		seen := 0
+		put := func(ctx context.Context, tx alloc.Tx, read func()) error {
+			if _, err := tx.UsageCount(ctx, e.key, ipam.QuotaScope{}); err != nil {
+				return err
+			}
+			read()
+			return tx.Write(ctx, alloc.Changes{QuotaChanges: alloc.QuotaChanges{QuotaInsert: &e.quota, ShardInsert: e.shards}})
+		}
+		claim := func(ctx context.Context, tx alloc.Tx, read func()) error {
+			parts, err := tx.QuotaParts(ctx, []ipam.ID{e.project.UID}, 3)
+			if err != nil {
+				return err
+			}
+			read()
+			seen = len(parts)
+			c := s.claim(e.project, e.v4, "unseen", "10.0.0.128/32")
+			return tx.Write(ctx, alloc.Changes{ClaimInsert: []ipam.Claim{c}, AllocationInsert: []ipam.Allocation{s.held(c)}})
+		}
+		s.firstThenSecond(put, claim)
+		require.Equal(s, 1, seen)
+	},
+	// A limit is lowered while somebody takes from a shard.
+	"ALowerLimitIsSeenByATake": func(s *suite) {
+		e := s.estate()
+		s.write(alloc.Changes{QuotaChanges: alloc.QuotaChanges{QuotaOverdrawn: []alloc.QuotaMark{{ProjectID: e.project.UID, Name: "all"}}}})
+		overdrawn := false
+		lower := func(ctx context.Context, tx alloc.Tx, read func()) error {
+			shards, err := tx.QuotaShards(ctx, []ipam.ID{e.quota.UID})
+			if err != nil {
+				return err
+			}
+			read()
+			now := e.quota
+			now.Revision, now.Spec.Limits.Claims = ipam.NewID(), new(int64(1))
+			ch := alloc.QuotaChanges{QuotaUpdate: &alloc.QuotaUpdate{Was: e.quota.Revision, Now: now}}
+			for _, was := range shards {
+				less := was
+				less.Spare.Claims -= 100
+				ch.ShardUpdate = append(ch.ShardUpdate, alloc.ShardUpdate{Was: was, Now: less})
+			}
+			return tx.Write(ctx, alloc.Changes{QuotaChanges: ch})
+		}
+		take := func(ctx context.Context, tx alloc.Tx, read func()) error {
+			parts, err := tx.QuotaParts(ctx, []ipam.ID{e.project.UID}, 3)
+			if err != nil {
+				return err
+			}
+			read()
+			overdrawn = parts[0].Quota.Overdrawn
+			return e.takeFrom(ctx, tx, parts[0].Shard)
+		}
+		s.firstThenSecond(lower, take)
+		require.True(s, overdrawn)
+	},
+}
+
+// take takes one claim from a shard, and reads no other.
+func (e estate) take(s *suite, shard int) func(context.Context, alloc.Tx, func()) error {
+	return func(ctx context.Context, tx alloc.Tx, read func()) error {
+		parts, err := tx.QuotaParts(ctx, []ipam.ID{e.project.UID}, shard)
+		if err != nil {
+			return err
+		}
+		read()
+		require.Len(s, parts, 1)
+		if parts[0].Shard.Spare.Claims < 1 {
+			return errNoRoom
+		}
+		return e.takeFrom(ctx, tx, parts[0].Shard)
+	}
+}
+
+func (e estate) takeFrom(ctx context.Context, tx alloc.Tx, was ipam.QuotaShard) error {
+	now := was
+	now.Used.Claims, now.Spare.Claims = now.Used.Claims+1, now.Spare.Claims-1
+	return tx.Write(ctx, alloc.Changes{QuotaChanges: alloc.QuotaChanges{ShardUpdate: []alloc.ShardUpdate{{Was: was, Now: now}}}})
+}
+
+// takeOfAll takes one claim if there is one in all shards together, and counts it in a shard of its own, which may be below zero
+// for it.
+func (e estate) takeOfAll(s *suite, own int) func(context.Context, alloc.Tx, func()) error {
+	return func(ctx context.Context, tx alloc.Tx, read func()) error {
+		shards, err := tx.QuotaShards(ctx, []ipam.ID{e.quota.UID})
+		if err != nil {
+			return err
+		}
+		read()
+		left := int64(0)
+		var was ipam.QuotaShard
+		for _, q := range shards {
+			if left += q.Spare.Claims; q.Shard == own {
+				was = q
+			}
+		}
+		require.Equal(s, own, was.Shard)
+		if left < 1 {
+			return errNoRoom
+		}
+		return e.takeFrom(ctx, tx, was)
+	}
+}
+
+// gather moves all that other shards have to spare to one.
+func (e estate) gather(s *suite, own int) func(context.Context, alloc.Tx, func()) error {
+	return func(ctx context.Context, tx alloc.Tx, read func()) error {
+		shards, err := tx.QuotaShards(ctx, []ipam.ID{e.quota.UID})
+		if err != nil {
+			return err
+		}
+		read()
+		require.Len(s, shards, ipam.QuotaShards)
+		var ch alloc.QuotaChanges
+		var mine ipam.QuotaShard
+		sum := int64(0)
+		for _, was := range shards {
+			if sum += was.Spare.Claims; was.Shard == own {
+				mine = was
+				continue
+			}
+			now := was
+			now.Spare.Claims = 0
+			ch.ShardUpdate = append(ch.ShardUpdate, alloc.ShardUpdate{Was: was, Now: now})
+		}
+		now := mine
+		now.Spare.Claims = sum
+		ch.ShardUpdate = append(ch.ShardUpdate, alloc.ShardUpdate{Was: mine, Now: now})
+		return tx.Write(ctx, alloc.Changes{QuotaChanges: ch})
+	}
+}
+
+// leave takes away all that the shards have to spare, but for n claims in the first.
+func (e estate) leave(s *suite, n int64) {
+	s.Helper()
+	var ch alloc.QuotaChanges
+	for i, was := range e.shards {
+		now := was
+		now.Spare = ipam.Usage{Addresses: new(big.Int)}
+		if i == 0 {
+			now.Spare.Claims = n
+		}
+		ch.ShardUpdate = append(ch.ShardUpdate, alloc.ShardUpdate{Was: was, Now: now})
+	}
+	s.write(alloc.Changes{QuotaChanges: ch})
+}
+
+// claimsTaken demands that so many claims were taken, and that what is used and what is to spare add up to what they did before.
+func (e estate) claimsTaken(s *suite, n int64) {
+	s.Helper()
+	shards, err := s.Store.QuotaShards(s.ctx, []ipam.ID{e.quota.UID})
+	require.NoError(s, err)
+	require.Len(s, shards, ipam.QuotaShards)
+	used, spare := int64(0), int64(0)
+	for _, q := range shards {
+		used, spare = used+q.Used.Claims, spare+q.Spare.Claims
+	}
+	require.Equal(s, [2]int64{120 + n, 120 - n}, [2]int64{used, spare})
+}

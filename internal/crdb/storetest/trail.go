@@ -1,0 +1,193 @@
+package storetest
+
+import (
+	"encoding/json"
+	"net/netip"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+func (s *suite) event(p ipam.Project, at time.Time) ipam.Event {
+	return ipam.Event{
+		ID: ipam.NewTimeID(at), ProjectID: p.UID, At: at, Subject: "corp:alice", Method: "oidc", Remote: "192.0.2.7", RequestID: "req-1",
+		Operation: "replacePool", Kind: "Pool", Name: "four", Outcome: ipam.OutcomeOK,
+		Before: json.RawMessage(`{"a": 1, "b": {"c": "é \" 漢"}, "n": 340282366920938463463374607431768211456}`), After: json.RawMessage(`{"a": null}`),
+	}
+}
+
+var events = map[string]func(*suite){
+	"EveryFieldComesBack": func(s *suite) {
+		w := s.world()
+		whole, bare := s.event(w.project, born), s.event(w.project, born.Add(time.Second))
+		bare.Before, bare.After, bare.Outcome, bare.Name = nil, nil, string(ipam.CodePermissionDenied), ""
+		everyFieldHasAValue(s, []ipam.Event{whole})
+		s.write(alloc.Changes{Events: []ipam.Event{whole, bare}})
+		got, err := s.Store.EventList(s.ctx, w.key, ipam.ID{}, ipam.ID{}, 10)
+		require.NoError(s, err)
+		require.Equal(s, []ipam.Event{bare, whole}, got, "the newest first")
+	},
+	"ListIsNewestFirstInPagesAndOfOneProject": func(s *suite) {
+		w := s.world()
+		var ch alloc.Changes
+		var want []ipam.ID
+		for i := range 9 {
+			e := s.event(w.project, born.Add(time.Duration(-i)*time.Hour))
+			ch.Events = append(ch.Events, e, s.event(s.project("red"), e.At))
+			want = append(want, e.ID)
+		}
+		s.write(ch)
+		for _, from := range []int{9, 8, 5, 1} {
+			lowest := ipam.ID{}
+			if from < 9 {
+				lowest = want[from-1]
+			}
+			inPages(s, ipam.ID{}, func(before ipam.ID, limit int) ([]ipam.Event, error) {
+				return s.Store.EventList(s.ctx, w.key, lowest, before, limit)
+			}, func(e ipam.Event) ipam.ID { return e.ID }, want[:from])
+		}
+		at := ipam.FirstTimeID(born.Add(-3 * time.Hour))
+		list, err := s.Store.EventList(s.ctx, w.key, at, ipam.FirstTimeID(born), 10)
+		require.NoError(s, err)
+		require.Len(s, list, 3, "what began at or after a time, and before another")
+	},
+	"AnEventIsWrittenOnceOrNotAtAll": func(s *suite) {
+		w := s.world()
+		e := s.event(w.project, born)
+		s.write(alloc.Changes{Events: []ipam.Event{e}})
+		s.unchanged(func() {
+			err := s.try(alloc.Changes{Events: []ipam.Event{s.event(w.project, born), e}})
+			require.True(s, ipam.IsCode(err, ipam.CodeInternal), "%v", err)
+			gone := w.claim
+			gone.Revision = ipam.NewID()
+			var conflict *alloc.Conflict
+			require.ErrorAs(s, s.try(alloc.Changes{ClaimDelete: []ipam.Claim{gone}, Events: []ipam.Event{s.event(w.project, born)}}), &conflict, "no effect, no event")
+		})
+	},
+}
+
+// hold is a hold of a block in a pool, from one hour after birth to another.
+func (s *suite) hold(pool ipam.Pool, block string, since, until int) ipam.Hold {
+	return ipam.Hold{
+		ID: ipam.NewID(), ProjectID: pool.ProjectID, Project: pool.Project, Pool: pool.Ref(), Block: cidr(block),
+		Purpose: ipam.PurposeClaim, Phase: ipam.PhaseRetained, AllocationID: ipam.NewID(), Holder: ipam.Ref{Project: "red", Name: "c"},
+		Since: born.Add(time.Duration(since) * time.Hour), Until: born.Add(time.Duration(until) * time.Hour),
+	}
+}
+
+// candidates are all blocks that could cover an address.
+func candidates(address string) (out []netip.Prefix) {
+	a := netip.MustParseAddr(address)
+	for bits := range a.BitLen() + 1 {
+		out = append(out, netip.PrefixFrom(a, bits).Masked())
+	}
+	return out
+}
+
+var history = map[string]func(*suite){
+	"EveryFieldComesBack": func(s *suite) {
+		w := s.world()
+		for _, h := range []ipam.Hold{s.hold(w.v4, "10.0.0.128/26", 1, 2), s.hold(w.v6, "2001:db8::/64", 1, 2)} {
+			everyFieldHasAValue(s, []ipam.Hold{h})
+			s.write(alloc.Changes{History: []ipam.Hold{h}})
+			got, err := s.Store.HistoryAt(s.ctx, w.key, []netip.Prefix{h.Block}, h.Since, 10)
+			require.NoError(s, err)
+			require.Equal(s, []ipam.Hold{h}, got)
+			got, err = s.Store.HistoryList(s.ctx, w.key, []netip.Prefix{h.Block}, alloc.HistoryCursor{}, 10)
+			require.NoError(s, err)
+			require.Equal(s, []ipam.Hold{h}, got)
+		}
+	},
+	"WhoHeldAnAddressAtATime": func(s *suite) {
+		w := s.world()
+		red := s.project("red")
+		theirs := w.v4
+		theirs.ProjectID = red.UID
+		small, next, large, beside := s.hold(w.v4, "10.0.0.130/32", 1, 3), s.hold(w.v4, "10.0.0.130/32", 3, 5), s.hold(w.v4, "10.0.0.128/25", 2, 4), s.hold(w.v4, "10.0.0.131/32", 1, 5)
+		s.write(alloc.Changes{History: []ipam.Hold{small, next, large, beside, s.hold(theirs, "10.0.0.130/32", 0, 9)}})
+		for hour, want := range map[int][]ipam.Hold{
+			0: nil, 1: {small}, 2: {small, large}, 3: {next, large}, 4: {next}, 5: nil,
+		} {
+			got, err := s.Store.HistoryAt(s.ctx, w.key, candidates("10.0.0.130"), born.Add(time.Duration(hour)*time.Hour), 10)
+			require.NoError(s, err)
+			require.ElementsMatch(s, want, got, "hour %d", hour)
+		}
+		got, err := s.Store.HistoryAt(s.ctx, w.key, candidates("10.0.0.130"), born.Add(2*time.Hour), 1)
+		require.NoError(s, err)
+		require.Len(s, got, 1)
+	},
+	"ListIsNewestFirstInPages": func(s *suite) {
+		w := s.world()
+		var ch alloc.Changes
+		var want []ipam.ID
+		cursors := map[ipam.ID]alloc.HistoryCursor{{}: {}}
+		for i := range 8 {
+			h := s.hold(w.v4, []string{"10.0.0.130/32", "10.0.0.128/25", "10.0.0.128/30"}[i%3], 0, 20-i/2*2) // each time twice
+			h.ID = ipam.ID{byte(100 - i)}
+			ch.History = append(ch.History, h, s.hold(w.v4, "10.0.0.1/32", 0, i+1))
+			want = append(want, h.ID)
+			cursors[h.ID] = alloc.HistoryCursor{Until: h.Until, ID: h.ID}
+		}
+		s.write(ch)
+		inPages(s, ipam.ID{}, func(before ipam.ID, limit int) ([]ipam.Hold, error) {
+			return s.Store.HistoryList(s.ctx, w.key, candidates("10.0.0.130"), cursors[before], limit)
+		}, func(h ipam.Hold) ipam.ID { return h.ID }, want)
+	},
+	"PoolsThatCoverAnAddressAreThoseOfTheProject": func(s *suite) {
+		e := s.estate()
+		theirs := s.space(e.other, "default")
+		own := s.root(theirs, "own", "10.0.0.0/24")
+		kid := s.child(e.v4, e.space, "kid", "10.0.0.128/26", true)
+		lab := s.space(e.project, "lab")
+		same := s.root(lab, "same", "10.0.0.0/24")
+		s.write(alloc.Changes{SpaceInsert: []ipam.Space{theirs, lab}})
+		for _, p := range []ipam.Pool{own, kid, same} {
+			s.write(alloc.Changes{PoolInsert: &p})
+		}
+		for address, want := range map[string][]ipam.Pool{
+			"10.0.0.130": {e.v4, kid, same}, "10.0.0.1": {e.v4, same}, "10.0.1.0": nil, "2001:db8::1": {e.v6}, "2001:db9::": nil,
+		} {
+			got, err := s.Store.PoolListCovering(s.ctx, e.key, candidates(address), 10)
+			require.NoError(s, err)
+			require.ElementsMatch(s, want, got, address)
+		}
+		got, err := s.Store.PoolListCovering(s.ctx, e.key, candidates("10.0.0.130"), 2)
+		require.NoError(s, err)
+		require.Len(s, got, 2)
+	},
+	"HeldAtIsWhatIsHeldInThePoolsNow": func(s *suite) {
+		w := s.world()
+		reserved := s.holds(w.c4, "10.0.0.128/30", ipam.PurposeReservation, ipam.Ref{})
+		six := s.holds(w.c6, "2001:db8::/48", ipam.PurposeChildPool, ipam.Ref{Project: "blue", Name: "kid"})
+		elsewhere := s.holds(alloc.SpaceContainer(w.space, ipam.IPv4), "10.0.0.0/24", ipam.PurposeRootPool, w.v4.Ref())
+		s.write(alloc.Changes{AllocationInsert: []ipam.Allocation{reserved, six, elsewhere}})
+		both := []alloc.Container{w.c4, w.c6}
+		for _, c := range []struct {
+			pools   []alloc.Container
+			address string
+			want    []ipam.Allocation
+		}{
+			{both, "10.0.0.7", []ipam.Allocation{w.held}}, {both, "10.0.0.131", []ipam.Allocation{reserved}}, {both, "10.0.0.132", nil},
+			{both, "2001:db8::1", []ipam.Allocation{six}}, {both[:1], "2001:db8::1", nil}, {both[1:], "10.0.0.7", nil}, {nil, "10.0.0.7", nil},
+		} {
+			got, err := s.Store.HeldAt(s.ctx, c.pools, candidates(c.address))
+			require.NoError(s, err)
+			require.ElementsMatch(s, c.want, got, c.address)
+		}
+	},
+	"AnAllocationIsFoundByItsIdAlone": func(s *suite) {
+		w := s.world()
+		root := s.holds(alloc.SpaceContainer(w.space, ipam.IPv4), "10.0.0.0/24", ipam.PurposeRootPool, w.v4.Ref())
+		s.write(alloc.Changes{AllocationInsert: []ipam.Allocation{root}})
+		got, err := s.Store.AllocationGetByID(s.ctx, w.held.ID)
+		require.NoError(s, err)
+		require.Equal(s, w.held, got)
+		for _, id := range []ipam.ID{ipam.NewID(), root.ID} {
+			_, err = s.Store.AllocationGetByID(s.ctx, id)
+			require.True(s, ipam.IsCode(err, ipam.CodeNotFound), "%v", err)
+		}
+	},
+}

@@ -1,0 +1,49 @@
+package e2e
+
+import (
+	"net/http"
+	"regexp"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/client"
+	"github.com/carve-ipam/carve/internal/devdb"
+)
+
+var tokens = regexp.MustCompile(`carve_[0-9a-f]{32}_[a-z2-7]{52}`)
+
+// A new installation with a database of its own says once how its first admin gets in, and where nobody else reads it.
+func TestFirstStartPrintsTheFirstKey(t *testing.T) {
+	t.Parallel()
+	binary, dir := serverBinary(t), dataDir(t, nil)
+	start := func() (*process, *caller) {
+		p := startProcess(t, binary, nil, append([]string{"--data-dir=" + dir, "--log-level=debug"}, unlimited...)...)
+		return p, newCaller(p.addr)
+	}
+	p, c := start()
+	c.refused(t, c.do(t, http.MethodGet, "/v1/projects", nil), "unauthenticated")
+	require.Eventually(t, func() bool { return p.said(tokens) != "" }, waitLimit, tick)
+	token := p.said(tokens)
+	root := c.as(token)
+	me := decode[client.Whoami](t, root.ok(t, root.do(t, http.MethodGet, "/v1/whoami", nil)))
+	require.Equal(t, "key:platform/bootstrap", me.Subject)
+	require.True(t, me.PlatformAdmin)
+	root.newProject(t, project)
+	require.Zero(t, p.terminate(t), &p.stderr)
+	require.Len(t, tokens.FindAllString(p.stdout.String(), -1), 1, "once")
+	require.NotRegexp(t, tokens, p.stderr.String(), "never in the log")
+
+	t.Run("AndNeverAgain", func(t *testing.T) {
+		again, c := start()
+		root := c.as(token)
+		root.ok(t, root.do(t, http.MethodGet, "/v1/projects/"+project, nil))
+		dsn, err := devdb.Find(dir)
+		require.NoError(t, err)
+		other := c.as(bootstrap(t, dsn)) // who lost it, and can reach the database, makes another
+		other.ok(t, other.do(t, http.MethodGet, "/v1/projects/"+project, nil))
+		auditClean(t, dsn)
+		require.Zero(t, again.terminate(t), &again.stderr)
+		require.NotRegexp(t, tokens, again.stdout.String()+again.stderr.String())
+	})
+}

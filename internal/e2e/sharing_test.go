@@ -1,0 +1,278 @@
+package e2e
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/client"
+)
+
+// share patches the visibility of a pool.
+func (p *tenant) share(t testing.TB, pool, visibility string) {
+	t.Helper()
+	c := p.by["provider"]
+	c.ok(t, c.do(t, http.MethodPatch, p.at("pools", pool), obj{"spec": obj{"visibility": visibility}}, ifMatch("*")))
+}
+
+// grant lets a consumer use a pool.
+func (p *tenant) grant(t testing.TB, pool, consumer string) {
+	t.Helper()
+	c := p.by["provider"]
+	c.created(t, c.do(t, http.MethodPut, p.at("pools", pool, "grants", consumer), nil))
+}
+
+// revoke takes it back.
+func (p *tenant) revoke(t testing.TB, pool, consumer string) {
+	t.Helper()
+	c := p.by["provider"]
+	c.deleted(t, c.do(t, http.MethodDelete, p.at("pools", pool, "grants", consumer), nil))
+}
+
+// setupMarket makes a town in which the north has a pool "market" for others, and its own things in it.
+func setupMarket(t testing.TB) *town {
+	t.Helper()
+	town := setupTown(t)
+	p := town.north
+	c := p.by["provider"]
+	body := p.body("market", obj{"cidr": "192.0.2.0/24", "description": p.secret, "allocation": obj{"strategy": "FirstFit"}})
+	body["metadata"].(obj)["labels"].(obj)["market"] = "open"
+	c.created(t, c.do(t, http.MethodPost, p.at("pools"), body))
+	owner := obj{"kind": "Cluster", "name": p.secret, "uid": p.secret}
+	post := func(name string, spec obj) {
+		c.created(t, c.do(t, http.MethodPost, p.at("claims"), p.body(p.named(name), spec)))
+	}
+	post("stall", obj{"poolRef": obj{"name": "market"}, "address": "192.0.2.1", "ownerRef": owner})
+	post("closed", obj{"poolRef": obj{"name": "market"}, "address": "192.0.2.2", "ownerRef": owner, "reclaimPolicy": "Retain"})
+	c.deleted(t, c.do(t, http.MethodDelete, p.at("claims", p.named("closed")), nil))
+	return town
+}
+
+// buy claims from the market by name.
+func buy(spec obj) obj {
+	spec["poolRef"] = obj{"project": "north", "name": "market"}
+	return spec
+}
+
+// take asks for a block for the consumer of a tenant, all marked as its own.
+func (p *tenant) take(t testing.TB, name string, spec obj, options ...option) answer {
+	t.Helper()
+	spec["ownerRef"] = obj{"kind": "Cluster", "name": p.secret, "uid": p.secret}
+	return p.consumer().do(t, http.MethodPost, p.at("claims"), p.body(p.named(name), spec), options...)
+}
+
+// Sharing takes two: the pool is shared, and granted.
+func TestSharingTakesVisibilityAndAGrant(t *testing.T) {
+	t.Parallel()
+	town := setupMarket(t)
+	north, south := town.north, town.south
+	selector := func() obj { return obj{"poolSelector": obj{"matchLabels": obj{"market": "open"}}, "prefixLength": 32} }
+	closed := func(t *testing.T) {
+		t.Helper()
+		town.writesNothing(t, func() {
+			missing := obj{"poolRef": obj{"project": "north", "name": "markey"}, "prefixLength": 32}
+			a, none := south.take(t, "x", buy(obj{"prefixLength": 32}), probe), south.take(t, "x", missing, probe)
+			south.admin().refused(t, a, "not_found")
+			none.body = bytes.ReplaceAll(none.body, []byte("markey"), []byte("market"))
+			require.Equal(t, whole(none), whole(a))
+			south.admin().refused(t, south.take(t, "x", selector()), "no_pool_matches")
+			south.admin().refused(t, south.take(t, "x", buy(obj{"address": "192.0.2.1"})), "not_found")
+			south.admin().refused(t, south.consumer().do(t, http.MethodPut, south.at("claims", "x"), obj{"spec": buy(obj{"prefixLength": 32})}), "not_found")
+			batch := obj{"claims": []obj{named("x", buy(obj{"prefixLength": 32}))}}
+			south.admin().refused(t, south.consumer().do(t, http.MethodPost, south.at("claim-batches"), batch), "not_found")
+			for _, path := range []string{north.at("pools", "market"), north.at("pools", "market", "free"), north.at("allocations")} {
+				south.admin().refused(t, south.admin().do(t, http.MethodGet, path, nil), "not_found")
+			}
+		})
+	}
+	n := 0
+	open := func(t *testing.T) {
+		t.Helper()
+		n++
+		claim := decode[client.IPClaim](t, south.admin().created(t, south.take(t, fmt.Sprint("c", n), buy(obj{"prefixLength": 32}))))
+		require.Equal(t, client.ResolvedRef{Project: "north", Name: "market"}, claim.Status.PoolRef)
+		require.True(t, inside(claim.Status.AllocatedCIDR, "192.0.2.0/24"))
+		south.admin().refused(t, south.take(t, "x", selector()), "no_pool_matches") // nobody is served from a pool that he did not name
+		n++
+		a := south.consumer().do(t, http.MethodPut, south.at("claims", south.named(fmt.Sprint("c", n))), obj{"spec": buy(obj{"prefixLength": 32})})
+		south.admin().created(t, a)
+		n++
+		batch := obj{"claims": []obj{south.body(south.named(fmt.Sprint("c", n)), buy(obj{"prefixLength": 32}))}}
+		require.Equal(t, http.StatusCreated, south.consumer().do(t, http.MethodPost, south.at("claim-batches"), batch).status)
+		for _, path := range []string{north.at("pools", "market"), north.at("pools", "market", "grants"), north.at("allocations")} {
+			south.admin().refused(t, south.admin().do(t, http.MethodGet, path, nil), "not_found") // it may be used, not read
+		}
+		child := obj{"parentRef": obj{"project": "north", "name": "market"}, "prefixLength": 30}
+		south.admin().refused(t, south.admin().do(t, http.MethodPost, south.at("pools"), named("x", child)), "not_found")
+	}
+	t.Run("NeitherIsNotFound", closed)
+	t.Run("SharedAloneIsNotFound", func(t *testing.T) { north.share(t, "market", "shared"); closed(t) })
+	t.Run("AGrantOfSomebodyElseIsNotFound", func(t *testing.T) { north.grant(t, "market", "west"); closed(t) })
+	t.Run("BothOpenIt", func(t *testing.T) { north.grant(t, "market", "south"); open(t) })
+	t.Run("AGrantAloneIsNotFound", func(t *testing.T) { north.share(t, "market", "consumer"); closed(t) })
+	t.Run("SharedAgainIsOpenAgain", func(t *testing.T) { north.share(t, "market", "shared"); open(t) })
+	t.Run("RevokedIsNotFoundAtOnce", func(t *testing.T) { north.revoke(t, "market", "south"); closed(t) })
+	t.Run("EverybodyIsAConsumerOfItsOwn", func(t *testing.T) {
+		north.grant(t, "market", "*")
+		open(t)
+		north.grant(t, "market", "south")
+		north.revoke(t, "market", "*")
+		open(t)
+		north.revoke(t, "market", "south")
+		closed(t)
+	})
+	t.Run("SelectorsFindThoseOfThePlatform", func(t *testing.T) {
+		pool := in("platform", "pools", "commons")
+		body := named("commons", obj{"cidr": "100.64.0.0/24"})
+		body["metadata"].(obj)["labels"] = obj{"market": "open"}
+		town.created(t, town.do(t, http.MethodPost, in("platform", "pools"), body))
+		closed := func() { south.admin().refused(t, south.take(t, "x", selector()), "no_pool_matches") }
+		closed()
+		town.created(t, town.do(t, http.MethodPut, pool+"/grants/south", nil))
+		closed()
+		town.ok(t, town.do(t, http.MethodPatch, pool, obj{"spec": obj{"visibility": "shared"}}, ifMatch("*")))
+		claim := decode[client.IPClaim](t, south.admin().created(t, south.take(t, "common", selector())))
+		require.Equal(t, client.ResolvedRef{Project: "platform", Name: "commons"}, claim.Status.PoolRef)
+		town.deleted(t, town.do(t, http.MethodDelete, pool+"/grants/south", nil))
+		closed()
+	})
+	t.Run("AnotherPoolOfTheNameInheritsNoGrant", func(t *testing.T) {
+		c := north.by["provider"]
+		for range 2 {
+			c.created(t, c.do(t, http.MethodPost, north.at("pools"), named("stand", obj{"cidr": "198.18.0.0/24", "visibility": "shared"})))
+			spec := obj{"poolRef": obj{"project": "north", "name": "stand"}, "prefixLength": 32}
+			south.admin().refused(t, south.take(t, "stand", spec), "not_found")
+			north.grant(t, "stand", "south")
+			south.admin().created(t, south.take(t, "stand", spec))
+			south.consumer().deleted(t, south.consumer().do(t, http.MethodDelete, south.at("claims", south.named("stand")), nil))
+			c.deleted(t, c.do(t, http.MethodDelete, north.at("pools", "stand"), nil))
+		}
+	})
+	t.Run("VisibilityPlatformIsForThePlatform", func(t *testing.T) {
+		c := north.by["provider"]
+		north.admin().refused(t, c.do(t, http.MethodPatch, north.at("pools", "market"), obj{"spec": obj{"visibility": "platform"}}, ifMatch("*")), "invalid_argument", "/spec/visibility")
+		town.created(t, town.do(t, http.MethodPost, in("platform", "pools"), named("inner", obj{"cidr": "203.0.113.0/24", "visibility": "platform"})))
+		town.created(t, town.do(t, http.MethodPut, in("platform", "pools", "inner", "grants", "*"), nil))
+		spec := obj{"poolRef": obj{"project": "platform", "name": "inner"}, "prefixLength": 32}
+		south.admin().refused(t, south.take(t, "x", spec), "not_found")
+		town.created(t, town.do(t, http.MethodPost, in("platform", "claims"), named("x", obj{"poolRef": obj{"name": "inner"}, "prefixLength": 32})))
+	})
+	t.Run("HeldBlocksStayAndCanBeReleased", func(t *testing.T) {
+		held := all[client.IPClaim](t, south.admin(), south.at("claims")+"?pool=north/market")
+		require.Len(t, held, n)
+		before := number(t, poolCapacity(t, north, "market").Available).Int64()
+		for _, claim := range held {
+			path := south.at("claims", claim.Metadata.Name)
+			south.consumer().ok(t, south.consumer().do(t, http.MethodPatch, path, obj{"metadata": obj{"labels": obj{"a": "b"}}}, ifMatch("*")))
+			south.consumer().deleted(t, south.consumer().do(t, http.MethodDelete, path, nil))
+		}
+		require.Equal(t, before+int64(n), number(t, poolCapacity(t, north, "market").Available).Int64())
+	})
+}
+
+// Of a claim on a shared pool the owner sees the block and whose it is, and the consumer sees its claim. Every word that one of them wrote
+// beside that is looked for in every answer that the other one gets.
+func TestNeitherSideOfASharedPoolSeesTheOther(t *testing.T) {
+	t.Parallel()
+	town := setupMarket(t)
+	north, south := town.north, town.south
+	north.share(t, "market", "shared")
+	north.grant(t, "market", "south")
+	bound := decode[client.IPClaim](t, south.admin().created(t, south.take(t, "bound", buy(obj{"address": "192.0.2.10"}))))
+	kept := decode[client.IPClaim](t, south.admin().created(t, south.take(t, "kept", buy(obj{"address": "192.0.2.11", "reclaimPolicy": "Retain"}))))
+	south.consumer().deleted(t, south.consumer().do(t, http.MethodDelete, south.at("claims", south.named("kept")), nil))
+	south.admin().created(t, south.take(t, "brief", buy(obj{"address": "192.0.2.12"})))
+	south.consumer().deleted(t, south.consumer().do(t, http.MethodDelete, south.at("claims", south.named("brief")), nil))
+	north.hearsNot(bound.Metadata.UID, kept.Metadata.UID)
+
+	t.Run("TheOwnerSeesTheAllocations", func(t *testing.T) {
+		for _, role := range roles {
+			c := north.by[role]
+			for _, want := range []struct{ claim, cidr, phase string }{{bound.Status.AllocationRef.Name, "192.0.2.10/32", "Bound"}, {kept.Status.AllocationRef.Name, "192.0.2.11/32", "Retained"}} {
+				a := decode[client.IPAllocation](t, c.ok(t, c.do(t, http.MethodGet, north.at("allocations", want.claim), nil)))
+				require.Equal(t, []any{"south", want.cidr, client.IPAllocationPhase(want.phase)}, []any{a.Spec.Consumer, a.Status.AllocatedCIDR, a.Status.Phase})
+				require.Nil(t, a.Spec.ClaimRef)
+				require.Nil(t, a.Spec.OwnerRef)
+				require.Empty(t, a.Metadata.CreatedBy)
+				require.Equal(t, "north", a.Metadata.Project)
+			}
+		}
+	})
+	t.Run("AndItsOwnInFull", func(t *testing.T) {
+		own := all[client.IPAllocation](t, north.admin(), north.at("allocations")+"?contains=192.0.2.1")
+		require.Len(t, own, 1)
+		require.Equal(t, &client.ResolvedRef{Project: "north", Name: north.named("stall")}, own[0].Spec.ClaimRef)
+		require.Equal(t, north.secret, own[0].Spec.OwnerRef.Name)
+		require.Equal(t, "north", own[0].Spec.Consumer)
+	})
+	t.Run("TheConsumerSeesItsClaim", func(t *testing.T) {
+		c := south.by["viewer"]
+		claim := decode[client.IPClaim](t, c.ok(t, c.do(t, http.MethodGet, south.at("claims", south.named("bound")), nil)))
+		require.Equal(t, bound, claim)
+		require.Equal(t, south.secret, claim.Spec.OwnerRef.Name)
+		require.Empty(t, all[client.IPAllocation](t, south.admin(), south.at("allocations")+"?within=192.0.2.0/24"), "the pool is the owner's")
+		for _, of := range []client.IPClaim{bound, kept} { // what its claim refers to can be read by who has the claim
+			a := decode[client.IPAllocation](t, c.ok(t, c.do(t, http.MethodGet, south.at("allocations", of.Status.AllocationRef.Name), nil)))
+			require.Equal(t, &client.ResolvedRef{Project: "south", Name: of.Metadata.Name}, a.Spec.ClaimRef)
+			require.Equal(t, of.Status.AllocatedCIDR, a.Status.AllocatedCIDR)
+		}
+	})
+	t.Run("HistorySaysWhichProject", func(t *testing.T) {
+		for address, phases := range map[string]int{"192.0.2.10": 1, "192.0.2.11": 2, "192.0.2.12": 1} {
+			entries := all[client.HistoryEntry](t, north.admin(), north.at("history")+"?address="+address)
+			require.Len(t, entries, phases, address)
+			for _, e := range entries {
+				require.Equal(t, "south", e.Consumer)
+				require.Nil(t, e.ClaimRef)
+			}
+			require.Empty(t, all[client.HistoryEntry](t, south.admin(), south.at("history")+"?address="+address), "it is not its pool")
+		}
+	})
+	t.Run("RefusalsNameNobody", func(t *testing.T) {
+		for address, code := range map[string]struct{ south, north string }{
+			"192.0.2.1": {"block_taken", "block_taken"}, "192.0.2.2": {"block_taken", "allocation_retained"}, // the north's
+			"192.0.2.10": {"block_taken", "block_taken"}, "192.0.2.11": {"allocation_retained", "block_taken"}, // the south's
+		} {
+			south.admin().refused(t, south.take(t, "x", buy(obj{"address": address})), code.south)
+			north.admin().refused(t, north.take(t, "x", obj{"poolRef": obj{"name": "market"}, "address": address}), code.north)
+		}
+		south.admin().refused(t, south.take(t, "x", buy(obj{"prefixLength": 24})), "pool_exhausted")
+		p := north.admin().refused(t, north.admin().do(t, http.MethodDelete, north.at("pools", "market"), nil), "in_use")
+		require.Equal(t, int64(4), *p.Claims, "two of its own, and two of somebody's")
+		etag := ifMatch("*")
+		patch := obj{"spec": obj{"reservations": []obj{{"cidr": "192.0.2.10/32"}}}}
+		north.admin().refused(t, north.admin().do(t, http.MethodPatch, north.at("pools", "market"), patch, etag), "block_taken")
+	})
+	t.Run("RetainedBlocksAreBoundAgainByTheirProjectAlone", func(t *testing.T) {
+		rebind := func(p *tenant, name string) answer {
+			return p.consumer().do(t, http.MethodPost, p.at("claims"), named(name, obj{"allocationRef": obj{"name": kept.Status.AllocationRef.Name}}))
+		}
+		foreign := rebind(north, "x")
+		require.False(t, foreign.ok(), "the block is kept for another project: %s", foreign.body)
+		again := decode[client.IPClaim](t, south.admin().created(t, rebind(south, south.named("again"))))
+		require.Equal(t, "192.0.2.11/32", again.Status.AllocatedCIDR)
+		south.consumer().ok(t, south.consumer().do(t, http.MethodPatch, south.at("claims", south.named("again")), obj{"spec": obj{"reclaimPolicy": "Retain"}}, ifMatch("*")))
+		south.consumer().deleted(t, south.consumer().do(t, http.MethodDelete, south.at("claims", south.named("again")), nil))
+	})
+	t.Run("NotOneWordGetsAcross", func(t *testing.T) {
+		for _, role := range []string{"admin"} {
+			north.readEverything(t, north.by[role])
+			south.readEverything(t, south.by[role])
+		}
+	})
+	t.Run("TheOwnerGivesRetainedBlocksBack", func(t *testing.T) {
+		c := north.by["provider"]
+		theirs := south.at("allocations", kept.Status.AllocationRef.Name) // and so may its holder
+		south.admin().deleted(t, south.by["provider"].do(t, http.MethodDelete, theirs, nil, dryRun))
+		south.admin().refused(t, south.consumer().do(t, http.MethodDelete, theirs, nil, dryRun), "permission_denied")
+		c.deleted(t, c.do(t, http.MethodDelete, north.at("allocations", kept.Status.AllocationRef.Name), nil))
+		c.refused(t, c.do(t, http.MethodDelete, north.at("allocations", bound.Status.AllocationRef.Name), nil), "in_use")
+		south.admin().refused(t, south.consumer().do(t, http.MethodDelete, north.at("allocations", bound.Status.AllocationRef.Name), nil), "not_found")
+	})
+	t.Run("AProjectIsNotDeletedWhileItHoldsABlockElsewhere", func(t *testing.T) {
+		town.refused(t, town.do(t, http.MethodDelete, "/v1/projects/south", nil), "in_use")
+	})
+}

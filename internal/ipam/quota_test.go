@@ -1,0 +1,75 @@
+package ipam_test
+
+import (
+	"math/big"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+func TestScopeCoversWhatItNames(t *testing.T) {
+	t.Parallel()
+	net, same, none := ipam.Ref{Project: "acme", Name: "net"}, ipam.Ref{Project: "other", Name: "net"}, ipam.Ref{}
+	for name, c := range map[string]struct {
+		scope  ipam.QuotaScope
+		pool   ipam.Ref
+		family ipam.Family
+		want   bool
+	}{
+		"Everything":            {ipam.QuotaScope{}, net, ipam.IPv4, true},
+		"EverythingOfASpace":    {ipam.QuotaScope{}, none, ipam.IPv6, true},
+		"ThePool":               {ipam.QuotaScope{Pool: net}, net, ipam.IPv6, true},
+		"AnotherProjectsPool":   {ipam.QuotaScope{Pool: net}, same, ipam.IPv4, false},
+		"ASpaceIsNoPool":        {ipam.QuotaScope{Pool: net}, none, ipam.IPv4, false},
+		"TheFamily":             {ipam.QuotaScope{Family: ipam.IPv4}, net, ipam.IPv4, true},
+		"TheOtherFamily":        {ipam.QuotaScope{Family: ipam.IPv4}, net, ipam.IPv6, false},
+		"Both":                  {ipam.QuotaScope{Pool: net, Family: ipam.IPv4}, net, ipam.IPv4, true},
+		"ThePoolAlone":          {ipam.QuotaScope{Pool: net, Family: ipam.IPv4}, net, ipam.IPv6, false},
+		"TheFamilyAlone":        {ipam.QuotaScope{Pool: net, Family: ipam.IPv4}, same, ipam.IPv4, false},
+		"TheFamilyOfASpaceToo":  {ipam.QuotaScope{Family: ipam.IPv6}, none, ipam.IPv6, true},
+		"TheFamilyInAnyProject": {ipam.QuotaScope{Family: ipam.IPv6}, same, ipam.IPv6, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			require.Equal(t, c.want, c.scope.Covers(c.pool, c.family))
+		})
+	}
+}
+
+func anyUsage(t *rapid.T, name string) ipam.Usage {
+	u := ipam.Usage{
+		Claims: rapid.Int64Range(-1e12, 1e12).Draw(t, name+" claims"),
+		Pools:  rapid.Int64Range(-1e12, 1e12).Draw(t, name+" pools"),
+	}
+	if rapid.Bool().Draw(t, name+" has addresses") {
+		u.Addresses = new(big.Int).Lsh(big.NewInt(rapid.Int64().Draw(t, name+" addresses")), 66)
+	}
+	return u
+}
+
+func addresses(u ipam.Usage) string {
+	if u.Addresses == nil {
+		return "0"
+	}
+	return u.Addresses.String()
+}
+
+func TestUsageAddsUp(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := anyUsage(t, "a"), anyUsage(t, "b")
+		wasA, wasB := addresses(a), addresses(b)
+		sum, mirror := a.Add(b), b.Add(a)
+		require.Equal(t, sum.Addresses.String(), mirror.Addresses.String())
+		require.Equal(t, []int64{a.Claims + b.Claims, a.Pools + b.Pools}, []int64{sum.Claims, sum.Pools})
+		back := sum.Add(b.Negative())
+		require.Equal(t, []any{wasA, a.Claims, a.Pools}, []any{addresses(back), back.Claims, back.Pools})
+		require.True(t, a.Add(a.Negative()).IsZero())
+		require.Equal(t, wasA == "0" && a.Claims == 0 && a.Pools == 0, a.IsZero())
+		sum.Addresses.SetInt64(7)
+		require.Equal(t, []string{wasA, wasB}, []string{addresses(a), addresses(b)}, "the sum is a value of its own")
+	})
+}

@@ -1,0 +1,107 @@
+package oidc
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"strings"
+	"time"
+)
+
+// find answers a claim: by its name, or by a JSON pointer into the claims; nil when it is not there. A dot is no separator,
+// because names with dots are common (https://example.com/roles).
+func find(claims map[string]any, path string) any {
+	if !strings.HasPrefix(path, "/") {
+		return claims[path]
+	}
+	var at any = claims
+	for name := range strings.SplitSeq(path[1:], "/") {
+		object, ok := at.(map[string]any)
+		if !ok {
+			return nil
+		}
+		at = object[unescape.Replace(name)]
+	}
+	return at
+}
+
+// unescape reads a token of a JSON pointer (RFC 6901).
+var unescape = strings.NewReplacer("~1", "/", "~0", "~")
+
+// texts answers the strings of a claim, which is one or a list of them. Anything else gives none.
+func texts(claim any) []string {
+	switch v := claim.(type) {
+	case string:
+		return []string{v}
+	case []any:
+		var out []string
+		for _, e := range v {
+			if s, ok := e.(string); ok {
+				out = append(out, s)
+			}
+		}
+		return out
+	default:
+		return nil
+	}
+}
+
+// decode reads claims with numbers as they are written.
+func decode(data []byte) (map[string]any, error) {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	var claims map[string]any
+	err := d.Decode(&claims)
+	return claims, err
+}
+
+// unverifiedIssuer reads `iss` of a token that nobody has verified: it says which issuer is to verify it, and no more.
+func unverifiedIssuer(token string) (string, error) {
+	_, rest, _ := strings.Cut(token, ".")
+	payload, _, _ := strings.Cut(rest, ".")
+	data, err := base64.RawURLEncoding.DecodeString(payload)
+	if err != nil {
+		return "", err
+	}
+	var claims struct {
+		Issuer string `json:"iss"`
+	}
+	err = json.Unmarshal(data, &claims)
+	return claims.Issuer, err
+}
+
+// checkTimes refuses a token outside of the time that it is for. One without `exp` would be for ever.
+func checkTimes(claims map[string]any, now time.Time, skew time.Duration) error {
+	at := func(name string) (seconds float64, given bool, err error) {
+		v, given := claims[name]
+		if !given || v == nil {
+			return 0, false, nil
+		}
+		n, ok := v.(json.Number)
+		if !ok {
+			return 0, true, errors.New("has a time that is not a number: " + name)
+		}
+		seconds, err = n.Float64()
+		return seconds, true, err
+	}
+	expires, given, err := at("exp")
+	switch {
+	case err != nil:
+		return err
+	case !given:
+		return errors.New("never expires")
+	case expires <= seconds(now.Add(-skew)):
+		return errors.New("has expired")
+	}
+	begins, given, err := at("nbf")
+	switch {
+	case err != nil:
+		return err
+	case given && begins > seconds(now.Add(skew)):
+		return errors.New("is not valid yet")
+	}
+	return nil
+}
+
+func seconds(t time.Time) float64 { return float64(t.UnixMilli()) / 1000 }

@@ -1,0 +1,153 @@
+package oidc
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/netip"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// Config is the file that says which issuers are believed.
+type Config struct {
+	Issuers []Issuer `yaml:"issuers"`
+}
+
+// Issuer is one OpenID Connect issuer and what its tokens mean.
+type Issuer struct {
+	Name         string        `yaml:"name"`         // a DNS label; the first part of its subjects
+	URL          string        `yaml:"url"`          // exactly as in `iss`; discovery starts there
+	Audience     string        `yaml:"audience"`     // must be among those in `aud`
+	Algorithms   []string      `yaml:"algorithms"`   // default: RS256, ES256, EdDSA
+	SubjectClaim string        `yaml:"subjectClaim"` // default: sub
+	ClockSkew    time.Duration `yaml:"clockSkew"`    // how much `exp` and `nbf` may be off; default: 30s, at most 5m
+	CAFile       string        `yaml:"caFile"`       // certificates that the issuer's is verified with; default: the system's
+	Roles        []Rule        `yaml:"roles"`
+}
+
+// Rule gives a role to whose token has a claim: one with this Value, or one that matches Pattern, whose groups named project and
+// role may say which. A claim is a name at the top, or a JSON pointer (/realm_access/roles); it holds a string or a list.
+type Rule struct {
+	Claim   string `yaml:"claim"`
+	Value   string `yaml:"value"`
+	Pattern string `yaml:"pattern"`
+	Project string `yaml:"project"`
+	Role    string `yaml:"role"`
+}
+
+// asymmetric is every algorithm that can be allowed. With a symmetric one, whoever can verify a token can make one.
+var asymmetric = []string{"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"}
+
+const (
+	defaultSkew = 30 * time.Second
+	largestSkew = 5 * time.Minute
+)
+
+// Load reads the file, and looks at the files that it names: they are relative to it.
+func Load(path string) (Config, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return Config{}, err
+	}
+	defer f.Close()
+	c, err := parse(f)
+	if err != nil {
+		return Config{}, fmt.Errorf("%s: %w", path, err)
+	}
+	for i, is := range c.Issuers {
+		if is.CAFile != "" && !filepath.IsAbs(is.CAFile) {
+			c.Issuers[i].CAFile = filepath.Join(filepath.Dir(path), is.CAFile)
+		}
+		if _, err := newTransport(c.Issuers[i].CAFile); err != nil {
+			return Config{}, fmt.Errorf("%s: issuers[%d]: caFile: %w", path, i, err)
+		}
+	}
+	return c, nil
+}
+
+func parse(r io.Reader) (Config, error) {
+	d := yaml.NewDecoder(r)
+	d.KnownFields(true)
+	var c Config
+	if err := d.Decode(&c); err != nil && !errors.Is(err, io.EOF) {
+		return Config{}, err
+	}
+	if err := d.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
+		return Config{}, errors.New("holds more than one document; write all issuers in one")
+	}
+	return c, c.complete()
+}
+
+// complete fills in what may be left out and refuses what is wrong.
+func (c Config) complete() error {
+	if len(c.Issuers) == 0 {
+		return errors.New("issuers is empty: name at least one")
+	}
+	names, urls := map[string]bool{}, map[string]bool{}
+	for i := range c.Issuers {
+		is := &c.Issuers[i]
+		if err := is.complete(); err != nil {
+			return fmt.Errorf("issuers[%d]: %w", i, err)
+		}
+		if names[is.Name] || urls[is.URL] {
+			return fmt.Errorf("issuers[%d]: name or url is that of another issuer", i)
+		}
+		names[is.Name], urls[is.URL] = true, true
+	}
+	return nil
+}
+
+func (is *Issuer) complete() error {
+	if len(is.Algorithms) == 0 {
+		is.Algorithms = []string{"RS256", "ES256", "EdDSA"}
+	}
+	if is.SubjectClaim == "" {
+		is.SubjectClaim = "sub"
+	}
+	if is.ClockSkew == 0 {
+		is.ClockSkew = defaultSkew
+	}
+	u, err := url.Parse(is.URL)
+	switch {
+	case !ipam.ValidName(is.Name):
+		return fmt.Errorf("name %q is not a DNS label", is.Name)
+	case is.Name == "key":
+		return errors.New(`name "key" is what the subjects of API keys begin with; take another one`)
+	case err != nil || !secure(u) || u.RawQuery != "" || u.Fragment != "" || u.User != nil:
+		return fmt.Errorf("url %q is not an https URL without a query (http is for loopback addresses alone)", is.URL)
+	case is.Audience == "":
+		return errors.New("audience is missing: a token that was issued for another service must not be taken here")
+	case is.ClockSkew < 0 || is.ClockSkew > largestSkew:
+		return fmt.Errorf("clockSkew %s is not between 0 and %s", is.ClockSkew, largestSkew)
+	}
+	for _, a := range is.Algorithms {
+		if !slices.Contains(asymmetric, a) {
+			return fmt.Errorf("algorithms: %q is not one of %s", a, strings.Join(asymmetric, ", "))
+		}
+	}
+	for i, r := range is.Roles {
+		if _, err := r.compile(); err != nil {
+			return fmt.Errorf("roles[%d]: %w", i, err)
+		}
+	}
+	return nil
+}
+
+// secure reports whether what is read from a URL can be believed to come from there: by TLS, or from this machine.
+func secure(u *url.URL) bool {
+	if u.Host == "" {
+		return false
+	}
+	a, err := netip.ParseAddr(u.Hostname())
+	local := u.Hostname() == "localhost" || err == nil && a.IsLoopback()
+	return u.Scheme == "https" || u.Scheme == "http" && local
+}

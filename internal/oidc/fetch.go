@@ -1,0 +1,109 @@
+package oidc
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+	"github.com/go-jose/go-jose/v4"
+)
+
+// source is where an issuer's keys are read.
+type source struct {
+	issuer string
+	client *http.Client
+}
+
+func newSource(is Issuer, transport http.RoundTripper) (*source, error) {
+	if transport == nil {
+		t, err := newTransport(is.CAFile)
+		if err != nil {
+			return nil, err
+		}
+		transport = t
+	}
+	return &source{issuer: is.URL, client: &http.Client{
+		Transport: bounded{transport},
+		CheckRedirect: func(r *http.Request, via []*http.Request) error {
+			if !secure(r.URL) || len(via) > 3 {
+				return errors.New("redirected too often, or to where nothing can be believed")
+			}
+			return nil
+		},
+	}}, nil
+}
+
+func newTransport(caFile string) (http.RoundTripper, error) {
+	t, ok := http.DefaultTransport.(*http.Transport)
+	if !ok {
+		t = &http.Transport{Proxy: http.ProxyFromEnvironment}
+	}
+	t = t.Clone()
+	t.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12}
+	if caFile != "" {
+		pem, err := os.ReadFile(caFile)
+		if err != nil {
+			return nil, err
+		}
+		t.TLSClientConfig.RootCAs = x509.NewCertPool()
+		if !t.TLSClientConfig.RootCAs.AppendCertsFromPEM(pem) {
+			return nil, fmt.Errorf("%s holds no certificate in PEM", caFile)
+		}
+	}
+	return t, nil
+}
+
+// bounded reads no more of an answer than a document of keys can need.
+type bounded struct{ next http.RoundTripper }
+
+// RoundTrip implements http.RoundTripper.
+func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
+	answer, err := b.next.RoundTrip(r)
+	if err == nil {
+		answer.Body = http.MaxBytesReader(nil, answer.Body, maxDocuments)
+	}
+	return answer, err
+}
+
+// keys asks the issuer where its keys are, and reads them. Asking each time follows an issuer that moves them.
+func (s *source) keys(ctx context.Context) ([]jose.JSONWebKey, error) {
+	provider, err := oidc.NewProvider(oidc.ClientContext(ctx, s.client), s.issuer)
+	if err != nil {
+		return nil, fmt.Errorf("discovery: %w", err)
+	}
+	var document struct {
+		Keys string `json:"jwks_uri"`
+	}
+	if err := provider.Claims(&document); err != nil {
+		return nil, fmt.Errorf("discovery: %w", err)
+	}
+	u, err := url.Parse(document.Keys)
+	if err != nil || !secure(u) {
+		return nil, fmt.Errorf("discovery: jwks_uri %q is not an https URL", document.Keys)
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, document.Keys, nil)
+	if err != nil {
+		return nil, err
+	}
+	request.Header.Set("Cache-Control", "no-cache")
+	answer, err := s.client.Do(request)
+	if err != nil {
+		return nil, fmt.Errorf("keys: %w", err)
+	}
+	defer answer.Body.Close()
+	data, err := io.ReadAll(answer.Body)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("keys: %w", err)
+	case answer.StatusCode != http.StatusOK:
+		return nil, fmt.Errorf("keys: the issuer answered %s", answer.Status)
+	}
+	return parseKeys(data)
+}

@@ -1,0 +1,207 @@
+package oidc
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/tenancy"
+)
+
+// holdFirst lets the first fetch read its answer and then wait.
+func holdFirst(fetch func(context.Context) ([]jose.JSONWebKey, error), once *sync.Once, answered, goOn chan struct{}) func(context.Context) ([]jose.JSONWebKey, error) {
+	return func(ctx context.Context) ([]jose.JSONWebKey, error) {
+		found, err := fetch(ctx)
+		once.Do(func() {
+			close(answered)
+			<-goOn
+		})
+		return found, err
+	}
+}
+
+// direct serves requests without a network, so that the time of a test can be false.
+type direct struct{ http.Handler }
+
+func (d direct) RoundTrip(r *http.Request) (*http.Response, error) {
+	w := httptest.NewRecorder()
+	d.ServeHTTP(w, r)
+	return w.Result(), nil
+}
+
+// offline is an issuer without a network, and its verifier.
+func offline(t *testing.T, published ...signer) (*provider, *Verifier) {
+	t.Helper()
+	p := &provider{url: "https://issuer.example"}
+	p.publish(published...)
+	v, err := New(Config{Issuers: []Issuer{p.conf("corp")}}, Options{Members: members{}, transport: direct{p}})
+	require.NoError(t, err)
+	return p, v
+}
+
+func TestFloodOfUnknownKeysIsOneFetchASecond(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		good, forger := elliptical("good"), elliptical("x")
+		p, v := offline(t, good)
+		_, err := v.Authenticate(t.Context(), p.token(good, nil))
+		require.NoError(t, err)
+		require.EqualValues(t, 1, p.fetches.Load())
+
+		const seconds, each = 5, 200
+		begin := time.Now()
+		var refused atomic.Int64
+		var wg sync.WaitGroup
+		for n := range each {
+			wg.Go(func() {
+				for i := 0; time.Since(begin) < seconds*time.Second; i++ {
+					forger := forger
+					forger.id = fmt.Sprintf("%d-%d", n, i)
+					_, err := v.Authenticate(t.Context(), p.token(forger, nil))
+					assert.Equal(t, ipam.CodeUnauthenticated, ipam.CodeOf(err))
+					refused.Add(1)
+				}
+			})
+		}
+		wg.Wait()
+		require.GreaterOrEqual(t, refused.Load(), int64(seconds*each))
+		require.LessOrEqual(t, p.fetches.Load(), int64(seconds+2))
+
+		fresh := elliptical("fresh")
+		p.publish(good, fresh)
+		_, err = v.Authenticate(t.Context(), p.token(fresh, nil))
+		require.NoError(t, err, "a new key is found during a flood")
+	})
+}
+
+func TestSignatureThatIsWrongCostsNoFetch(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		good, forger := elliptical("good"), elliptical("good")
+		p, v := offline(t, good)
+		_, err := v.Authenticate(t.Context(), p.token(good, nil))
+		require.NoError(t, err)
+		for range 50 {
+			_, err := v.Authenticate(t.Context(), p.token(forger, nil))
+			require.Equal(t, ipam.CodeUnauthenticated, ipam.CodeOf(err))
+		}
+		require.EqualValues(t, 1, p.fetches.Load())
+	})
+}
+
+func TestIssuerThatFailsIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		good := elliptical("good")
+		p, v := offline(t, good)
+		p.down.Store(true)
+		asked := &atomic.Int64{}
+		keys := v.issuers[p.url].keys
+		fetch := keys.fetch
+		keys.fetch = func(ctx context.Context) ([]jose.JSONWebKey, error) {
+			asked.Add(1)
+			return fetch(ctx)
+		}
+		begin := time.Now()
+		for time.Since(begin) < 2*time.Minute {
+			_, err := v.Authenticate(t.Context(), p.token(good, nil))
+			require.Equal(t, ipam.CodeUnavailable, ipam.CodeOf(err))
+			<-time.After(100 * time.Millisecond)
+		}
+		require.GreaterOrEqual(t, asked.Load(), int64(5))
+		require.LessOrEqual(t, asked.Load(), int64(10), "1, 2, 4, 8, 16, then 30 seconds apart")
+
+		p.down.Store(false)
+		<-time.After(retryLatest)
+		_, err := v.Authenticate(t.Context(), p.token(good, nil))
+		require.NoError(t, err)
+	})
+}
+
+func TestWithdrawnKeyIsForgotten(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		withdrawn, kept := elliptical("withdrawn"), elliptical("kept")
+		p, v := offline(t, withdrawn, kept)
+		use := func(by signer) error {
+			_, err := v.Authenticate(t.Context(), p.token(by, nil))
+			return err
+		}
+		require.NoError(t, use(withdrawn))
+		p.publish(kept)
+		require.NoError(t, use(withdrawn), "not known yet")
+		<-time.After(believedFor + time.Second)
+		require.NoError(t, use(kept), "the request that notices does not wait")
+		synctest.Wait()
+		require.Equal(t, ipam.CodeUnauthenticated, ipam.CodeOf(use(withdrawn)))
+		require.NoError(t, use(kept))
+	})
+}
+
+func TestNoMoreThanSoManyWaitForKeys(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		good := elliptical("good")
+		p, v := offline(t, good)
+		token := p.token(good, nil)
+		keys := v.issuers[p.url].keys
+		keys.began = time.Now() // a fetch began just now: the next is a second away
+		var wg sync.WaitGroup
+		var accepted atomic.Int64
+		for range maxWaiting {
+			wg.Go(func() {
+				_, err := v.Authenticate(t.Context(), token)
+				if assert.NoError(t, err) {
+					accepted.Add(1)
+				}
+			})
+		}
+		synctest.Wait()
+		_, err := v.Authenticate(t.Context(), token)
+		require.Equal(t, ipam.CodeUnavailable, ipam.CodeOf(err))
+		wg.Wait()
+		require.EqualValues(t, maxWaiting, accepted.Load())
+		require.EqualValues(t, 1, p.fetches.Load())
+	})
+}
+
+// none is an address that has used up what it may try.
+type none struct{}
+
+func (none) Check() error   { return ipam.Errorf(ipam.CodeRateLimited, "Too many.") }
+func (none) Reserve() error { return none{}.Check() }
+
+func TestAddressWithoutAttemptsCausesNoFetch(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		good := elliptical("good")
+		p, v := offline(t, good)
+		limited := tenancy.WithAttempts(t.Context(), none{})
+		_, err := v.Authenticate(limited, p.token(good, nil))
+		require.Equal(t, ipam.CodeRateLimited, ipam.CodeOf(err))
+		require.Zero(t, p.fetches.Load())
+
+		_, err = v.Authenticate(t.Context(), p.token(good, nil))
+		require.NoError(t, err)
+		_, err = v.Authenticate(limited, p.token(good, nil))
+		require.NoError(t, err, "a known key needs no attempt")
+		for i := range 3 {
+			forger := elliptical(strconv.Itoa(i))
+			_, err = v.Authenticate(limited, p.token(forger, nil))
+			require.Equal(t, ipam.CodeRateLimited, ipam.CodeOf(err))
+		}
+		require.EqualValues(t, 1, p.fetches.Load())
+	})
+}

@@ -1,0 +1,105 @@
+package oidc
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+
+	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/tenancy"
+)
+
+// rule is a Rule that has been checked.
+type rule struct {
+	claim   string
+	value   string
+	pattern *regexp.Regexp // nil: value is meant
+	project string         // "": the pattern's group
+	role    tenancy.Role   // "": the pattern's group
+}
+
+const (
+	projectGroup = "project"
+	roleGroup    = "role"
+)
+
+func (r Rule) compile() (rule, error) {
+	out := rule{claim: r.Claim, value: r.Value, project: r.Project, role: tenancy.Role(r.Role)}
+	if r.Claim == "" {
+		return rule{}, errors.New("claim is missing")
+	}
+	if (r.Value == "") == (r.Pattern == "") {
+		return rule{}, errors.New("needs either value or pattern")
+	}
+	var groups []string
+	if r.Pattern != "" {
+		p, err := regexp.Compile(`^(?:` + r.Pattern + `)$`)
+		if err != nil {
+			return rule{}, fmt.Errorf("pattern: %w", err)
+		}
+		out.pattern, groups = p, p.SubexpNames()
+	}
+	for _, part := range []struct{ name, value string }{{projectGroup, r.Project}, {roleGroup, r.Role}} {
+		switch in := slices.Contains(groups, part.name); {
+		case in && part.value != "":
+			return rule{}, fmt.Errorf("%s is given, and the pattern has a group of that name too; keep one", part.name)
+		case !in && part.value == "":
+			return rule{}, fmt.Errorf("%s is missing: write it, or give the pattern a group (?P<%s>...)", part.name, part.name)
+		}
+	}
+	if r.Project != "" && !ipam.ValidName(r.Project) {
+		return rule{}, fmt.Errorf("project %q is not a DNS label", r.Project)
+	}
+	if r.Role != "" && !out.role.Valid() {
+		return rule{}, fmt.Errorf("role %q is not one of %v", r.Role, tenancy.Roles())
+	}
+	return out, nil
+}
+
+// grant answers the role that a value of the claim gives; ok is false when it gives none. A pattern's group never names the
+// project platform: whoever may name a group at the issuer would become its admin. A rule that writes it does.
+func (r rule) grant(value string) (project string, role tenancy.Role, ok bool) {
+	project, role = r.project, r.role
+	if r.pattern == nil {
+		return project, role, value == r.value
+	}
+	m := r.pattern.FindStringSubmatch(value)
+	if m == nil {
+		return "", "", false
+	}
+	if project == "" {
+		project = m[r.pattern.SubexpIndex(projectGroup)]
+		if project == ipam.PlatformProject {
+			return "", "", false
+		}
+	}
+	if role == "" {
+		role = tenancy.Role(m[r.pattern.SubexpIndex(roleGroup)])
+	}
+	return project, role, ipam.ValidName(project) && role.Valid()
+}
+
+// rolesOf answers the roles that a token's claims give, by project.
+func rolesOf(rules []rule, claims map[string]any) map[string]tenancy.Role {
+	roles := map[string]tenancy.Role{}
+	for _, r := range rules {
+		for _, value := range texts(find(claims, r.claim)) {
+			if project, role, ok := r.grant(value); ok {
+				roles[project] = tenancy.Larger(roles[project], role)
+			}
+		}
+	}
+	return roles
+}
+
+// join adds the roles of members to those of a token. members is shared, so it is not written.
+func join(token, members map[string]tenancy.Role) map[string]tenancy.Role {
+	if len(token) == 0 {
+		return members
+	}
+	for project, role := range members {
+		token[project] = tenancy.Larger(token[project], role)
+	}
+	return token
+}

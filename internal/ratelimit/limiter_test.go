@@ -1,0 +1,120 @@
+package ratelimit_test
+
+import (
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/ratelimit"
+)
+
+// clock is a time that stands still until it is moved.
+type clock struct{ at atomic.Int64 }
+
+func (c *clock) now() time.Time        { return time.Unix(1_800_000_000, c.at.Load()) }
+func (c *clock) pass(by time.Duration) { c.at.Add(int64(by)) }
+
+func limiter(perSecond, size int) (*ratelimit.Limiter, *clock) {
+	c := &clock{}
+	return ratelimit.New("writes", perSecond, ratelimit.Options{Size: size, Clock: c.now}), c
+}
+
+func drain(l *ratelimit.Limiter, key string) int {
+	for n := 0; ; n++ {
+		if !l.Take(key).Allowed {
+			return n
+		}
+	}
+}
+
+func TestBucketHoldsTwoSecondsWorthAndFillsByItsRate(t *testing.T) {
+	t.Parallel()
+	l, c := limiter(10, 0)
+	require.Equal(t, 20, drain(l, "a"))
+	c.pass(time.Second)
+	require.Equal(t, 10, drain(l, "a"))
+	c.pass(time.Hour)
+	require.Equal(t, 20, drain(l, "a"), "it holds no more than a full bucket")
+}
+
+func TestDecisionSaysWhatIsLeftAndWhenThereIsMore(t *testing.T) {
+	t.Parallel()
+	l, c := limiter(2, 0)
+	require.Equal(t, ratelimit.Decision{
+		Allowed: true, Policy: "writes", Quota: 4, Window: 2 * time.Second, Remaining: 3, RetryAfter: 500 * time.Millisecond,
+	}, l.Take("a"))
+	drain(l, "a")
+	c.pass(200 * time.Millisecond)
+	d := l.Take("a")
+	require.False(t, d.Allowed)
+	require.Zero(t, d.Remaining)
+	require.InDelta(t, float64(300*time.Millisecond), float64(d.RetryAfter), float64(time.Millisecond))
+	c.pass(d.RetryAfter)
+	require.True(t, l.Take("a").Allowed, "after RetryAfter there is one")
+}
+
+func TestCallersDoNotShareABucket(t *testing.T) {
+	t.Parallel()
+	l, _ := limiter(5, 0)
+	drain(l, "noisy")
+	require.False(t, l.Take("noisy").Allowed)
+	require.Equal(t, 9, l.Take("quiet").Remaining)
+}
+
+func TestNoLimitIsNoLimiter(t *testing.T) {
+	t.Parallel()
+	require.Nil(t, ratelimit.New("writes", 0, ratelimit.Options{}))
+	require.NotNil(t, ratelimit.New("writes", 1, ratelimit.Options{}))
+}
+
+func TestHeldTokensAreNeitherTakenNorFree(t *testing.T) {
+	t.Parallel()
+	l, _ := limiter(1, 0)
+	first, d := l.Hold("a")
+	require.True(t, d.Allowed)
+	second, d := l.Hold("a")
+	require.True(t, d.Allowed)
+	_, d = l.Hold("a")
+	require.False(t, d.Allowed, "both tokens are held")
+	require.False(t, l.Check("a").Allowed)
+
+	first()
+	require.True(t, l.Check("a").Allowed, "what was let go of is free again")
+	second()
+	require.Equal(t, 2, drain(l, "a"), "holding took nothing")
+	require.False(t, l.Check("a").Allowed)
+}
+
+func TestForgetsTheBucketThatWasNotUsedForLongest(t *testing.T) {
+	t.Parallel()
+	l, _ := limiter(1, 3)
+	for i := range 3 {
+		drain(l, strconv.Itoa(i))
+	}
+	require.False(t, l.Take("0").Allowed)
+	require.True(t, l.Take("new").Allowed)
+	require.False(t, l.Take("0").Allowed, "used a moment ago")
+	require.True(t, l.Take("1").Allowed, "forgotten, so full again")
+}
+
+func TestManyAtOnceGetNoMoreThanTheBucketHolds(t *testing.T) {
+	t.Parallel()
+	l, _ := limiter(50, 0)
+	var allowed atomic.Int64
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for range 100 {
+				if l.Take("a").Allowed {
+					allowed.Add(1)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	require.EqualValues(t, 100, allowed.Load())
+}

@@ -1,0 +1,94 @@
+package tenancy
+
+// Action is one thing that can be done. Each operation of the contract says which one it is (x-permission), and so does
+// each use case.
+type Action string
+
+// The actions.
+const (
+	ProjectsList     Action = "projects.list"
+	ProjectsCreate   Action = "projects.create"
+	ProjectsRead     Action = "projects.read"
+	ProjectsWrite    Action = "projects.write"
+	ProjectsDelete   Action = "projects.delete"
+	SpacesRead       Action = "spaces.read"
+	SpacesWrite      Action = "spaces.write"
+	PoolsRead        Action = "pools.read"
+	PoolsWrite       Action = "pools.write"
+	ClaimsRead       Action = "claims.read"
+	ClaimsWrite      Action = "claims.write"
+	AllocationsRead  Action = "allocations.read"
+	AllocationsWrite Action = "allocations.write"
+	GrantsRead       Action = "grants.read"
+	GrantsWrite      Action = "grants.write"
+	MembersRead      Action = "members.read"
+	MembersWrite     Action = "members.write"
+	KeysRead         Action = "keys.read"
+	KeysWrite        Action = "keys.write"
+	QuotasRead       Action = "quotas.read"
+	QuotasWrite      Action = "quotas.write"
+	AuditRead        Action = "audit.read"
+	HistoryRead      Action = "history.read"
+	Whoami           Action = "whoami"
+)
+
+// reach says where an action's role must be held.
+type reach int
+
+const (
+	inProject  reach = iota // in the project of the request
+	inPlatform              // in the project "platform", whatever the request names
+	anywhere                // nowhere: whoever was identified may do it
+)
+
+// permission is what an action demands.
+type permission struct {
+	least Role
+	reach reach
+}
+
+// permissions is the whole policy. An action that is not in it is refused to everybody.
+var permissions = map[Action]permission{
+	ProjectsList:     {reach: anywhere}, // shows only what the caller may see
+	ProjectsCreate:   {Admin, inPlatform},
+	ProjectsRead:     {Viewer, inProject},
+	ProjectsWrite:    {Admin, inProject},
+	ProjectsDelete:   {Admin, inPlatform},
+	SpacesRead:       {Viewer, inProject},
+	SpacesWrite:      {Provider, inProject},
+	PoolsRead:        {Viewer, inProject},
+	PoolsWrite:       {Provider, inProject},
+	ClaimsRead:       {Viewer, inProject},
+	ClaimsWrite:      {Consumer, inProject},
+	AllocationsRead:  {Viewer, inProject},
+	AllocationsWrite: {Provider, inProject},
+	GrantsRead:       {Provider, inProject},
+	GrantsWrite:      {Provider, inProject},
+	MembersRead:      {Admin, inProject},
+	MembersWrite:     {Admin, inProject},
+	KeysRead:         {Admin, inProject},
+	KeysWrite:        {Admin, inProject},
+	QuotasRead:       {Viewer, inProject},
+	QuotasWrite:      {Admin, inProject},
+	AuditRead:        {Admin, inProject},
+	HistoryRead:      {Viewer, inProject},
+	Whoami:           {reach: anywhere},
+}
+
+// Lasting reports whether what the action does outlives the rights of whoever does it: it gives rights away, to others or to
+// another name of oneself. Whoever asks for it is authenticated by what is true now, not by what was a moment ago; otherwise a
+// right that has just been taken away could be used to get it back.
+func (a Action) Lasting() bool {
+	switch a {
+	case KeysWrite, MembersWrite, GrantsWrite, QuotasWrite, ProjectsCreate, ProjectsDelete:
+		return true
+	default:
+		return false
+	}
+}
+
+// Known reports whether the policy says something about the action.
+func (a Action) Known() bool {
+	_, ok := permissions[a]
+	return ok
+}

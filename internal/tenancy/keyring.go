@@ -1,0 +1,148 @@
+package tenancy
+
+import (
+	"context"
+	"crypto/subtle"
+	"sync"
+	"time"
+
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// How old what a Keyring knows may be, and how many keys (and how many subjects) it remembers.
+const (
+	knownFor  = 5 * time.Second
+	knownSize = 16384
+)
+
+// Keyring authenticates API keys and knows the roles of members. What it reads is at most five seconds old, so a revoked key
+// and a removed member lose their rights within five seconds on every server. Expiry needs no look-up and is exact.
+type Keyring struct {
+	store   KeyStore
+	clock   func() time.Time
+	keys    *recent[keyFacts]
+	members *recent[map[string]Role]
+
+	mu   sync.Mutex
+	used map[ipam.ID]time.Time // since the last Flush
+}
+
+// keyFacts is what is remembered of a key.
+type keyFacts struct {
+	key ipam.APIKey // its hash and expiry
+	who Principal
+}
+
+// nobodysHash stands for the hash of a key that does not exist, so that refusing it takes the same work. No secret is
+// known whose hash it is.
+var nobodysHash = make([]byte, 32)
+
+// NewKeyring makes a Keyring. clock nil: the system clock.
+func NewKeyring(store KeyStore, clock func() time.Time) *Keyring {
+	if clock == nil {
+		clock = time.Now
+	}
+	return &Keyring{
+		store: store, clock: clock, used: map[ipam.ID]time.Time{},
+		keys:    newRecent[keyFacts](clock, knownFor, knownSize),
+		members: newRecent[map[string]Role](clock, knownFor, knownSize),
+	}
+}
+
+// Authenticate answers whose key a token is: unauthenticated when it is none that is valid now, in one and the same way
+// whether there is no such key, its secret is another one, or it has expired.
+func (k *Keyring) Authenticate(ctx context.Context, token string) (Principal, error) {
+	id, secret, ok := ParseToken(token)
+	if !ok {
+		return Principal{}, NotValid("is not spelled like an API key")
+	}
+	hash, name := HashSecret(secret), string(id[:])
+	admit := AttemptsOf(ctx).Reserve
+	if last, ok := k.keys.last(name); same(hash, last, ok) {
+		admit = unlimited{}.Reserve // it was valid a while ago: this is no guess
+	}
+	facts, found, err := k.keys.get(ctx, name, admit, func(ctx context.Context) (keyFacts, bool, error) {
+		return k.load(ctx, id)
+	})
+	if err != nil {
+		return Principal{}, err
+	}
+	matches, now := same(hash, facts, found), k.clock()
+	switch {
+	case !found:
+		return Principal{}, NotValid("names an API key that does not exist")
+	case !matches:
+		return Principal{}, NotValid("has another secret than its API key")
+	case facts.key.Expired(now):
+		return Principal{}, NotValid("has expired")
+	}
+	k.note(id, now)
+	return facts.who, nil
+}
+
+// same compares the hash of a secret with that of a key, in the same time whether there is one.
+func same(hash []byte, facts keyFacts, found bool) bool {
+	stored := nobodysHash
+	if found {
+		stored = facts.key.Hash
+	}
+	return subtle.ConstantTimeCompare(hash, stored) == 1 && found
+}
+
+// NotValid refuses credentials. Every refusal reads the same; why is for the log alone, and must not hold the credentials.
+func NotValid(why string) error {
+	return ipam.Errorf(ipam.CodeUnauthenticated, "The credentials in the header Authorization are not valid.").Because(reason(why))
+}
+
+type reason string
+
+func (r reason) Error() string { return "the credentials' token " + string(r) }
+
+func (k *Keyring) load(ctx context.Context, id ipam.ID) (keyFacts, bool, error) {
+	key, ok, err := k.store.KeyByID(ctx, id)
+	if err != nil || !ok {
+		return keyFacts{}, false, err
+	}
+	roles := map[string]Role{}
+	if role := Role(key.Spec.Role); role.Valid() {
+		roles[key.Project] = role
+	}
+	who := Principal{Subject: "key:" + key.Project + "/" + key.Name, Method: "api-key", Roles: roles}
+	return keyFacts{key: ipam.APIKey{Hash: key.Hash, Spec: key.Spec}, who: who}, true, nil
+}
+
+// MemberRoles answers the roles that a subject holds as a member, by project. The map is shared: it is not to be written.
+func (k *Keyring) MemberRoles(ctx context.Context, subject string) (map[string]Role, error) {
+	roles, _, err := k.members.get(ctx, subject, unlimited{}.Reserve, func(ctx context.Context) (map[string]Role, bool, error) {
+		roles, err := k.store.MemberRoles(ctx, subject)
+		return roles, len(roles) > 0, err
+	})
+	return roles, err
+}
+
+// note remembers that a key was used, until the next Flush. Nothing is written for it now.
+func (k *Keyring) note(id ipam.ID, at time.Time) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if at.After(k.used[id]) {
+		k.used[id] = at
+	}
+}
+
+// Flush writes when keys were last used, all in one call. What cannot be written is kept for the next time.
+func (k *Keyring) Flush(ctx context.Context) error {
+	k.mu.Lock()
+	used := k.used
+	k.used = map[ipam.ID]time.Time{}
+	k.mu.Unlock()
+	if len(used) == 0 {
+		return nil
+	}
+	err := k.store.KeysUsed(ctx, used)
+	if err != nil {
+		for id, at := range used {
+			k.note(id, at)
+		}
+	}
+	return err
+}
