@@ -38,7 +38,7 @@ func (s *Service) recordRefusal(ctx context.Context, action tenancy.Action, proj
 	}
 	event := attempt(ctx, s.now(), ipam.ID{}, kindOf(action, tenancy.OriginOf(ctx).Operation), resourceOf(ctx, action, project))
 	event.Outcome = string(code)
-	return s.store.InTx(ctx, "refusal_record", func(ctx context.Context, tx Tx) error {
+	return s.store.InTx(ctx, "refusal_record", Locks{}, func(ctx context.Context, tx Tx) error {
 		found, err := tx.ProjectListNamed(ctx, names)
 		if err != nil {
 			return err

@@ -85,12 +85,12 @@ type counting struct {
 	fails error
 }
 
-func (c *counting) InTx(ctx context.Context, op string, fn func(context.Context, alloc.Tx) error) error {
+func (c *counting) InTx(ctx context.Context, op string, locks alloc.Locks, fn func(context.Context, alloc.Tx) error) error {
 	c.asked++
 	if c.fails != nil {
 		return c.fails
 	}
-	return c.Store.InTx(ctx, op, func(ctx context.Context, tx alloc.Tx) error { return fn(ctx, countingTx{tx, c}) })
+	return c.Store.InTx(ctx, op, locks, func(ctx context.Context, tx alloc.Tx) error { return fn(ctx, countingTx{tx, c}) })
 }
 
 func (c *counting) ProjectGet(ctx context.Context, name string) (ipam.Project, error) {

@@ -67,7 +67,8 @@ func (s *Service) DeleteAllocation(ctx context.Context, project, name string, r 
 	now := s.now()
 	// In the trail of the project whose caller did it: the other one does not learn who that was.
 	event := attempt(ctx, now, key.ID, kindAllocation, name)
-	_, err = settled(ctx, s, "allocation_delete", r.DryRun, func(ctx context.Context, tx Tx) (struct{}, error) {
+	locks := Locks{Alone: []ipam.ID{first.ContainerID}, Shared: []ipam.ID{first.HolderProjectID}}
+	_, err = settled(ctx, s, "allocation_delete", locks, r.DryRun, func(ctx context.Context, tx Tx) (struct{}, error) {
 		var none struct{}
 		a, err := allocationOfBoth(ctx, tx, key, name)
 		if err != nil {

@@ -74,7 +74,7 @@ func (s *Service) bindBatch(ctx context.Context, b *batch) ([]ipam.Claim, error)
 	if err != nil {
 		return nil, err
 	}
-	// The turns of the pools that are tried first. Others may be opened on the way; there the database decides.
+	// The turns of the pools that are tried first. Others may be opened on the way; there the transaction waits.
 	var ids []ipam.ID
 	for _, it := range b.items {
 		if len(it.choice.pools) > 0 {
@@ -90,7 +90,8 @@ func (s *Service) bindBatch(ctx context.Context, b *batch) ([]ipam.Claim, error)
 	for i := range b.items {
 		b.items[i].claim.CreatedAt, b.items[i].claim.UpdatedAt = at, at
 	}
-	bound, err := settled(ctx, s, "claim_batch", b.request.DryRun, func(ctx context.Context, tx Tx) ([]ipam.Claim, error) {
+	locks := Locks{Alone: ids, Shared: []ipam.ID{b.key.ID}}
+	bound, err := settled(ctx, s, "claim_batch", locks, b.request.DryRun, func(ctx context.Context, tx Tx) ([]ipam.Claim, error) {
 		return s.batchTx(ctx, tx, b, byPool)
 	}, func(ctx context.Context) ([]ipam.Claim, bool, error) {
 		return s.readBatch(ctx, b)

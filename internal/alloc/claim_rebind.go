@@ -13,7 +13,15 @@ func (s *Service) rebind(ctx context.Context, key ProjectKey, c ipam.Claim, even
 	if err != nil {
 		return c, ipam.Invalid("/spec/allocationRef/name", "is not the name of an allocation.")
 	}
-	return settled(ctx, s, "claim_rebind", r.DryRun, func(ctx context.Context, tx Tx) (ipam.Claim, error) {
+	known, found, err := ignoreNotFound(s.store.AllocationGetByID(ctx, id))
+	if err != nil {
+		return c, err
+	}
+	locks := Locks{Shared: []ipam.ID{key.ID}}
+	if found {
+		locks.Alone = []ipam.ID{known.ContainerID}
+	}
+	return settled(ctx, s, "claim_rebind", locks, r.DryRun, func(ctx context.Context, tx Tx) (ipam.Claim, error) {
 		a, err := retainedFor(ctx, tx, key, id)
 		if err != nil {
 			return c, err

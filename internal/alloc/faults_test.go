@@ -44,7 +44,7 @@ func (f *faulty) left() int {
 }
 
 // InTx implements alloc.Store.
-func (f *faulty) InTx(ctx context.Context, op string, fn func(context.Context, alloc.Tx) error) error {
+func (f *faulty) InTx(ctx context.Context, op string, locks alloc.Locks, fn func(context.Context, alloc.Tx) error) error {
 	f.mu.Lock()
 	var now fault
 	if len(f.faults) > 0 {
@@ -53,7 +53,7 @@ func (f *faulty) InTx(ctx context.Context, op string, fn func(context.Context, a
 	late := f.late
 	f.late = nil
 	if now == landsLate {
-		f.late = func() error { return f.Store.InTx(context.WithoutCancel(ctx), op, fn) }
+		f.late = func() error { return f.Store.InTx(context.WithoutCancel(ctx), op, locks, fn) }
 	}
 	f.mu.Unlock()
 	if late != nil {
@@ -66,19 +66,19 @@ func (f *faulty) InTx(ctx context.Context, op string, fn func(context.Context, a
 		return lost()
 	case lostBefore:
 		undone := errors.New("undone")
-		if err := f.Store.InTx(ctx, op, func(ctx context.Context, tx alloc.Tx) error { return errors.Join(fn(ctx, tx), undone) }); err == nil {
+		if err := f.Store.InTx(ctx, op, locks, func(ctx context.Context, tx alloc.Tx) error { return errors.Join(fn(ctx, tx), undone) }); err == nil {
 			return undone
 		}
 		return lost()
 	case lostAfter:
-		if err := f.Store.InTx(ctx, op, fn); err != nil {
+		if err := f.Store.InTx(ctx, op, locks, fn); err != nil {
 			return err
 		}
 		return lost()
 	case panics:
 		panic("arithmetic that does not add up")
 	}
-	return f.Store.InTx(ctx, op, fn)
+	return f.Store.InTx(ctx, op, locks, fn)
 }
 
 func lost() error { return ipam.Errorf(ipam.CodeOutcomeUnknown, "The database did not say.") }

@@ -36,7 +36,7 @@ func (g *gate) close() {
 func (g *gate) pass() { close(g.open) }
 
 // InTx implements alloc.Store.
-func (g *gate) InTx(ctx context.Context, op string, fn func(context.Context, alloc.Tx) error) error {
+func (g *gate) InTx(ctx context.Context, op string, locks alloc.Locks, fn func(context.Context, alloc.Tx) error) error {
 	g.mu.Lock()
 	stop := g.shut && op == g.op
 	if stop {
@@ -48,7 +48,7 @@ func (g *gate) InTx(ctx context.Context, op string, fn func(context.Context, all
 		close(arrived)
 		<-open
 	}
-	return g.Store.InTx(ctx, op, fn)
+	return g.Store.InTx(ctx, op, locks, fn)
 }
 
 // gated is a service whose transactions on claims can be stopped, with what it takes to fill a group.

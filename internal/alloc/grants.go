@@ -119,9 +119,17 @@ func (s *Service) putGrant(ctx context.Context, g granting, project, name, consu
 		return none, ipam.Invalid("path:consumer", "is the project that owns it, which needs no grant.")
 	}
 	made := ipam.Grant{Metadata: s.fresh(ipam.Metadata{Name: consumer}, project, "", who)}
-	return settled(ctx, s, g.op+"_put", r.DryRun, func(ctx context.Context, tx Tx) (Result[ipam.Grant], error) {
+	locked, err := g.of(ctx, s.store, key, name)
+	if err != nil {
+		return none, err
+	}
+	locks := Locks{Shared: []ipam.ID{locked.ID}} // it is not deleted meanwhile
+	return settled(ctx, s, g.op+"_put", locks, r.DryRun, func(ctx context.Context, tx Tx) (Result[ipam.Grant], error) {
 		of, err := g.of(ctx, tx, key, name)
 		if err != nil {
+			return none, err
+		}
+		if err := moved(locked.ID, of.ID); err != nil {
 			return none, err
 		}
 		was, found, err := ignoreNotFound(tx.GrantGet(ctx, key, of, consumer))
@@ -160,7 +168,7 @@ func (s *Service) deleteGrant(ctx context.Context, g granting, project, name, co
 		return err
 	}
 	now := s.now()
-	_, err = settled(ctx, s, g.op+"_delete", r.DryRun, func(ctx context.Context, tx Tx) (struct{}, error) {
+	_, err = settled(ctx, s, g.op+"_delete", Locks{}, r.DryRun, func(ctx context.Context, tx Tx) (struct{}, error) {
 		var none struct{}
 		grant, err := tx.GrantGet(ctx, key, of, consumer)
 		if err != nil {

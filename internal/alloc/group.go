@@ -92,7 +92,7 @@ func (s *Service) runRound(ctx context.Context, pool ipam.Pool, members []*membe
 	for _, m := range members {
 		m.stamp(at)
 	}
-	p, err := inTx(ctx, s, "claim_group", members[0].request.DryRun, func(ctx context.Context, tx Tx) (*groupPlan, error) {
+	p, err := inTx(ctx, s, "claim_group", groupLocks(pool, members), members[0].request.DryRun, func(ctx context.Context, tx Tx) (*groupPlan, error) {
 		return s.groupTx(ctx, tx, pool, members)
 	})
 	if c, ok := asConflict(err); ok {

@@ -68,6 +68,11 @@ type groupScene struct {
 	ledger  *ledger
 }
 
+// groupLocks: the pool, and that nobody changes which quotas the members' projects have.
+func groupLocks(pool ipam.Pool, members []*member) Locks {
+	return Locks{Alone: []ipam.ID{pool.UID}, Shared: groupQuery(pool, members).Projects}
+}
+
 // groupQuery asks for the quotas of the members' projects, and whether the pool is granted to those that it is not of.
 func groupQuery(pool ipam.Pool, members []*member) GroupQuery {
 	q := GroupQuery{Shard: shardOf(pool.UID)}

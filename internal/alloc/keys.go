@@ -48,7 +48,7 @@ func (s *Service) CreateKey(ctx context.Context, project string, k ipam.APIKey, 
 		if err != nil {
 			return k, err
 		}
-		return settled(ctx, s, "key_create", r.DryRun, func(ctx context.Context, tx Tx) (ipam.APIKey, error) {
+		return settled(ctx, s, "key_create", Locks{}, r.DryRun, func(ctx context.Context, tx Tx) (ipam.APIKey, error) {
 			have, err := tx.KeyList(ctx, key, "", MaxKeys)
 			if err != nil {
 				return k, err
@@ -115,7 +115,7 @@ func (s *Service) DeleteKey(ctx context.Context, project, name string, r Request
 		return err
 	}
 	now := s.now()
-	_, err = settled(ctx, s, "key_delete", r.DryRun, func(ctx context.Context, tx Tx) (struct{}, error) {
+	_, err = settled(ctx, s, "key_delete", Locks{}, r.DryRun, func(ctx context.Context, tx Tx) (struct{}, error) {
 		var none struct{}
 		k, err := tx.KeyGet(ctx, key, name)
 		if err != nil {

@@ -56,7 +56,7 @@ func (s *Service) PutMember(ctx context.Context, project string, m ipam.Member, 
 		return none, err
 	}
 	made := ipam.Member{Metadata: s.fresh(ipam.Metadata{Name: m.Name}, project, "", who), ProjectID: key.ID, Spec: m.Spec}
-	return settled(ctx, s, "member_put", r.DryRun, func(ctx context.Context, tx Tx) (Result[ipam.Member], error) {
+	return settled(ctx, s, "member_put", Locks{}, r.DryRun, func(ctx context.Context, tx Tx) (Result[ipam.Member], error) {
 		return putMember(ctx, tx, key, made, r)
 	}, func(ctx context.Context) (Result[ipam.Member], bool, error) {
 		got, found, err := ignoreNotFound(s.store.MemberGet(ctx, key, made.Name))
@@ -67,6 +67,9 @@ func (s *Service) PutMember(ctx context.Context, project string, m ipam.Member, 
 // putMember is one attempt of the transaction member_put. It looks before it writes: when somebody else makes the same member
 // meanwhile, the database lets it run again, and it finds that.
 func putMember(ctx context.Context, tx Tx, key ProjectKey, made ipam.Member, r Request) (Result[ipam.Member], error) {
+	if err := stays(ctx, tx, key); err != nil {
+		return Result[ipam.Member]{}, err
+	}
 	was, found, err := ignoreNotFound(tx.MemberGet(ctx, key, made.Name))
 	if err != nil {
 		return Result[ipam.Member]{}, err
@@ -115,7 +118,7 @@ func (s *Service) DeleteMember(ctx context.Context, project, subject string, r R
 		return err
 	}
 	now := s.now()
-	_, err = settled(ctx, s, "member_delete", r.DryRun, func(ctx context.Context, tx Tx) (struct{}, error) {
+	_, err = settled(ctx, s, "member_delete", Locks{}, r.DryRun, func(ctx context.Context, tx Tx) (struct{}, error) {
 		var none struct{}
 		m, err := tx.MemberGet(ctx, key, subject)
 		if err != nil {

@@ -234,8 +234,8 @@ type meeting struct {
 	once sync.Once
 }
 
-func (m *meeting) InTx(ctx context.Context, op string, fn func(context.Context, alloc.Tx) error) error {
-	return m.Store.InTx(ctx, op, func(ctx context.Context, tx alloc.Tx) error {
+func (m *meeting) InTx(ctx context.Context, op string, locks alloc.Locks, fn func(context.Context, alloc.Tx) error) error {
+	return m.Store.InTx(ctx, op, locks, func(ctx context.Context, tx alloc.Tx) error {
 		if op == m.op {
 			tx = meetingTx{tx, m}
 		}

@@ -36,8 +36,9 @@ func (s *Service) CreatePool(ctx context.Context, project string, p ipam.Pool, r
 			return p, err
 		}
 		defer release()
-		return settled(ctx, s, "pool_create", r.DryRun, func(ctx context.Context, tx Tx) (ipam.Pool, error) {
-			return s.carvePool(ctx, tx, key, p, random, r)
+		locks := Locks{Alone: []ipam.ID{from.container.ID}, Shared: []ipam.ID{key.ID}}
+		return settled(ctx, s, "pool_create", locks, r.DryRun, func(ctx context.Context, tx Tx) (ipam.Pool, error) {
+			return s.carvePool(ctx, tx, key, p, from.container.ID, random, r)
 		}, func(ctx context.Context) (ipam.Pool, bool, error) {
 			got, found, err := ignoreNotFound(s.store.PoolGet(ctx, key, p.Name))
 			if err != nil || !found || got.UID != p.UID {
@@ -50,9 +51,12 @@ func (s *Service) CreatePool(ctx context.Context, project string, p ipam.Pool, r
 }
 
 // carvePool is one attempt of the transaction pool_create.
-func (s *Service) carvePool(ctx context.Context, tx Tx, key ProjectKey, p ipam.Pool, random ipam.ID, r Request) (ipam.Pool, error) {
+func (s *Service) carvePool(ctx context.Context, tx Tx, key ProjectKey, p ipam.Pool, locked, random ipam.ID, r Request) (ipam.Pool, error) {
 	from, err := poolSource(ctx, tx, key, p)
 	if err != nil {
+		return p, err
+	}
+	if err := moved(locked, from.container.ID); err != nil {
 		return p, err
 	}
 	wish := space.Wish{Exact: p.Spec.CIDR}

@@ -27,8 +27,9 @@ func (s *Service) DeletePool(ctx context.Context, project, name string, r Reques
 	}
 	defer release()
 	now := s.now()
-	_, err = settled(ctx, s, "pool_delete", r.DryRun, func(ctx context.Context, tx Tx) (struct{}, error) {
-		changes, err := uncarvePool(ctx, tx, key, name, r, now)
+	locks := Locks{Alone: []ipam.ID{first.UID, first.ContainerID}, Shared: []ipam.ID{key.ID}}
+	_, err = settled(ctx, s, "pool_delete", locks, r.DryRun, func(ctx context.Context, tx Tx) (struct{}, error) {
+		changes, err := uncarvePool(ctx, tx, key, first, r, now)
 		if err != nil {
 			return struct{}{}, err
 		}
@@ -44,9 +45,12 @@ func (s *Service) DeletePool(ctx context.Context, project, name string, r Reques
 }
 
 // uncarvePool plans the removal of a pool; in_use when anything but reservations is held in it.
-func uncarvePool(ctx context.Context, tx Tx, key ProjectKey, name string, r Request, now timestamp) (Changes, error) {
-	p, err := tx.PoolGet(ctx, key, name)
+func uncarvePool(ctx context.Context, tx Tx, key ProjectKey, locked ipam.Pool, r Request, now timestamp) (Changes, error) {
+	p, err := tx.PoolGet(ctx, key, locked.Name)
 	if err != nil {
+		return Changes{}, err
+	}
+	if err := moved(locked.UID, p.UID); err != nil {
 		return Changes{}, err
 	}
 	if err := r.IfMatch.Check(p.Revision); err != nil {
@@ -81,7 +85,7 @@ func uncarvePool(ctx context.Context, tx Tx, key ProjectKey, name string, r Requ
 		return Changes{}, err
 	}
 	quotas.give(key.ID, p.Spec.Parent, p.Family(), onePool)
-	event, err := changed(ctx, now, key.ID, kindPool, name, recordedPool(p), nil)
+	event, err := changed(ctx, now, key.ID, kindPool, p.Name, recordedPool(p), nil)
 	if err != nil {
 		return Changes{}, err
 	}

@@ -27,9 +27,12 @@ func (s *Service) PatchPool(ctx context.Context, project, name string, r Request
 	}
 	defer release()
 	revision, now := ipam.NewID(), s.now()
-	p, err := settled(ctx, s, "pool_patch", r.DryRun, func(ctx context.Context, tx Tx) (ipam.Pool, error) {
+	p, err := settled(ctx, s, "pool_patch", Locks{Alone: []ipam.ID{first.UID}}, r.DryRun, func(ctx context.Context, tx Tx) (ipam.Pool, error) {
 		was, err := tx.PoolGet(ctx, key, name)
 		if err != nil {
+			return was, err
+		}
+		if err := moved(first.UID, was.UID); err != nil {
 			return was, err
 		}
 		if err := r.IfMatch.Check(was.Revision); err != nil {

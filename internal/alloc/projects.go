@@ -26,7 +26,7 @@ func (s *Service) CreateProject(ctx context.Context, p ipam.Project, r Request) 
 		if err != nil {
 			return p, err
 		}
-		return settled(ctx, s, "project_create", r.DryRun, func(ctx context.Context, tx Tx) (ipam.Project, error) {
+		return settled(ctx, s, "project_create", Locks{}, r.DryRun, func(ctx context.Context, tx Tx) (ipam.Project, error) {
 			event, err := projectEvent(ctx, tx, p.CreatedAt, p, nil, recorded(p.Metadata, p.Spec))
 			if err != nil {
 				return p, err
@@ -85,7 +85,7 @@ func (s *Service) PatchProject(ctx context.Context, name string, r Request, muta
 		return ipam.Project{}, err
 	}
 	revision, now := ipam.NewID(), s.now()
-	return settled(ctx, s, "project_patch", r.DryRun, func(ctx context.Context, tx Tx) (ipam.Project, error) {
+	return settled(ctx, s, "project_patch", Locks{}, r.DryRun, func(ctx context.Context, tx Tx) (ipam.Project, error) {
 		was, err := tx.ProjectGet(ctx, name)
 		if err != nil {
 			return was, err
@@ -130,10 +130,18 @@ func (s *Service) DeleteProject(ctx context.Context, name string, r Request) err
 		return err
 	}
 	now := s.now()
-	_, err = settled(ctx, s, "project_delete", r.DryRun, func(ctx context.Context, tx Tx) (struct{}, error) {
+	space, err := s.store.SpaceGet(ctx, Key(first), ipam.DefaultSpace)
+	if err != nil {
+		return err
+	}
+	locks := Locks{Alone: append(spaceLocks(space), first.UID)}
+	_, err = settled(ctx, s, "project_delete", locks, r.DryRun, func(ctx context.Context, tx Tx) (struct{}, error) {
 		var none struct{}
 		p, err := tx.ProjectGet(ctx, name)
 		if err != nil {
+			return none, err
+		}
+		if err := moved(first.UID, p.UID); err != nil {
 			return none, err
 		}
 		if err := r.IfMatch.Check(p.Revision); err != nil {

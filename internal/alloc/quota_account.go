@@ -21,10 +21,14 @@ func newAccount(p QuotaPart) *account {
 	return &account{quota: p.Quota, was: []ipam.QuotaShard{p.Shard}, now: []ipam.QuotaShard{p.Shard}}
 }
 
-// add takes in one more shard. The transaction's own is here already, perhaps with what it has taken by now.
+// add takes in one more shard. The transaction's own is here already. While nothing was taken from it, it becomes what it is now, so
+// that all are of one moment; otherwise, should it have changed since it was read, the transaction's write will find out.
 func (a *account) add(s ipam.QuotaShard) {
-	if s.Shard != a.was[own].Shard {
+	switch {
+	case s.Shard != a.was[own].Shard:
 		a.was, a.now = append(a.was, s), append(a.now, s)
+	case sameUsage(a.was[own].Used, a.now[own].Used) && sameUsage(a.was[own].Spare, a.now[own].Spare):
+		a.was[own], a.now[own] = s, s
 	}
 }
 

@@ -40,7 +40,11 @@ func (s *Service) PutQuota(ctx context.Context, project string, q ipam.Quota, r 
 		return Result[ipam.Quota]{}, err
 	}
 	made := ipam.Quota{Metadata: s.fresh(ipam.Metadata{Name: q.Name}, project, "", who), ProjectID: key.ID, Spec: q.Spec}
-	return settled(ctx, s, "quota_put", r.DryRun, func(ctx context.Context, tx Tx) (Result[ipam.Quota], error) {
+	locks := Locks{Alone: []ipam.ID{key.ID}} // nobody takes or gives back while it is counted
+	return settled(ctx, s, "quota_put", locks, r.DryRun, func(ctx context.Context, tx Tx) (Result[ipam.Quota], error) {
+		if err := stays(ctx, tx, key); err != nil {
+			return Result[ipam.Quota]{}, err
+		}
 		was, found, err := ignoreNotFound(tx.QuotaGet(ctx, key, made.Name))
 		if err != nil {
 			return Result[ipam.Quota]{}, err
@@ -58,8 +62,7 @@ func (s *Service) PutQuota(ctx context.Context, project string, q ipam.Quota, r 
 	})
 }
 
-// insertQuota makes a quota from what the project holds at this moment. Claims that are made meanwhile do not know of it yet;
-// the database lets only one of the two orders happen.
+// insertQuota makes a quota from what the project holds at this moment. Claims do not know of it yet; so none is made meanwhile.
 func insertQuota(ctx context.Context, tx Tx, key ProjectKey, made ipam.Quota) (Result[ipam.Quota], error) {
 	none := Result[ipam.Quota]{}
 	if err := stillThere(ctx, tx, key); err != nil {
@@ -135,7 +138,7 @@ func (s *Service) DeleteQuota(ctx context.Context, project, name string, r Reque
 		return err
 	}
 	now := s.now()
-	_, err = settled(ctx, s, "quota_delete", r.DryRun, func(ctx context.Context, tx Tx) (struct{}, error) {
+	_, err = settled(ctx, s, "quota_delete", Locks{Alone: []ipam.ID{key.ID}}, r.DryRun, func(ctx context.Context, tx Tx) (struct{}, error) {
 		var none struct{}
 		q, err := tx.QuotaGet(ctx, key, name)
 		if err != nil {

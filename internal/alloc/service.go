@@ -80,13 +80,13 @@ func (s *Service) fresh(m ipam.Metadata, project, region string, who tenancy.Pri
 }
 
 // inTx is Store.InTx (or DryRun) for a closure that answers a value.
-func inTx[T any](ctx context.Context, s *Service, op string, dryRun bool, fn func(context.Context, Tx) (T, error)) (T, error) {
+func inTx[T any](ctx context.Context, s *Service, op string, locks Locks, dryRun bool, fn func(context.Context, Tx) (T, error)) (T, error) {
 	var out T
 	run := s.store.InTx
 	if dryRun {
 		run = s.store.DryRun
 	}
-	err := run(ctx, op, func(ctx context.Context, tx Tx) error {
+	err := run(ctx, op, locks, func(ctx context.Context, tx Tx) error {
 		v, err := fn(ctx, tx)
 		if err == nil {
 			out = v // overwritten by the next attempt, if there is one

@@ -19,13 +19,13 @@ const readBackLimit = 3 * time.Second
 // transaction, for what this very request would have written (by its prepared id or revision): found is success;
 // otherwise the transaction runs again. Running again is safe: the late landing of the first COMMIT and the second
 // run would collide on a unique key or a revision, and whoever loses reads back.
-func settled[T any](ctx context.Context, s *Service, op string, dryRun bool,
+func settled[T any](ctx context.Context, s *Service, op string, locks Locks, dryRun bool,
 	fn func(context.Context, Tx) (T, error), readBack func(context.Context) (T, bool, error),
 ) (T, error) {
 	var zero T
 	unsure := false
 	for range maxRounds {
-		v, err := inTx(ctx, s, op, dryRun, fn)
+		v, err := inTx(ctx, s, op, locks, dryRun, fn)
 		switch {
 		case err == nil:
 			return v, nil

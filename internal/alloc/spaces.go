@@ -34,7 +34,7 @@ func (s *Service) CreateSpace(ctx context.Context, project string, sp ipam.Space
 		if err != nil {
 			return sp, err
 		}
-		return settled(ctx, s, "space_create", r.DryRun, func(ctx context.Context, tx Tx) (ipam.Space, error) {
+		return settled(ctx, s, "space_create", Locks{Shared: []ipam.ID{key.ID}}, r.DryRun, func(ctx context.Context, tx Tx) (ipam.Space, error) {
 			event, err := changed(ctx, sp.CreatedAt, key.ID, kindSpace, sp.Name, nil, recorded(sp.Metadata, sp.Spec))
 			if err != nil {
 				return sp, err
@@ -65,7 +65,7 @@ func (s *Service) PatchSpace(ctx context.Context, project, name string, r Reques
 		return ipam.Space{}, err
 	}
 	revision, now := ipam.NewID(), s.now()
-	return settled(ctx, s, "space_patch", r.DryRun, func(ctx context.Context, tx Tx) (ipam.Space, error) {
+	return settled(ctx, s, "space_patch", Locks{}, r.DryRun, func(ctx context.Context, tx Tx) (ipam.Space, error) {
 		was, err := tx.SpaceGet(ctx, key, name)
 		if err != nil {
 			return was, err
@@ -110,10 +110,13 @@ func (s *Service) DeleteSpace(ctx context.Context, project, name string, r Reque
 		return err
 	}
 	now := s.now()
-	_, err = settled(ctx, s, "space_delete", r.DryRun, func(ctx context.Context, tx Tx) (struct{}, error) {
+	_, err = settled(ctx, s, "space_delete", Locks{Alone: spaceLocks(first)}, r.DryRun, func(ctx context.Context, tx Tx) (struct{}, error) {
 		var none struct{}
 		sp, err := tx.SpaceGet(ctx, key, name)
 		if err != nil {
+			return none, err
+		}
+		if err := moved(first.UID, sp.UID); err != nil {
 			return none, err
 		}
 		if err := r.IfMatch.Check(sp.Revision); err != nil {
@@ -137,6 +140,9 @@ func (s *Service) DeleteSpace(ctx context.Context, project, name string, r Reque
 	})
 	return err
 }
+
+// spaceLocks is a space, which grants are given of, and its two containers.
+func spaceLocks(sp ipam.Space) []ipam.ID { return []ipam.ID{sp.UID, sp.ContainerV4, sp.ContainerV6} }
 
 // emptySpace plans the removal of a space's free rows. A space with nothing carved from it is free as a whole; if it is
 // not, it holds root pools and is refused.

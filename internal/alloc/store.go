@@ -14,15 +14,16 @@ import (
 type Store interface {
 	Reader
 
-	// InTx runs fn in one SERIALIZABLE transaction named op and commits. fn may run several times, each time in a
+	// InTx runs fn in one transaction named op and commits. It is SERIALIZABLE, or as good as that for a use case that has
+	// named in locks what else it depends on. fn may run several times, each time in a
 	// fresh transaction: it touches nothing but tx and its own arguments, and its effects outside must be overwritten
 	// by the next run. The three ends: nil (committed); an error of fn, returned unchanged (rolled back); an
 	// *ipam.Error with code contention, deadline or unavailable (rolled back, gave up) or outcome_unknown
 	// (COMMIT was sent and its outcome is not known; use settle).
-	InTx(ctx context.Context, op string, fn func(ctx context.Context, tx Tx) error) error
+	InTx(ctx context.Context, op string, locks Locks, fn func(ctx context.Context, tx Tx) error) error
 
 	// DryRun is InTx that always rolls back, whatever fn answers.
-	DryRun(ctx context.Context, op string, fn func(ctx context.Context, tx Tx) error) error
+	DryRun(ctx context.Context, op string, locks Locks, fn func(ctx context.Context, tx Tx) error) error
 }
 
 // Reader reads. Methods named for one thing answer an ipam not_found error when it does not exist.

@@ -46,8 +46,8 @@ func TestHarnessNoticesABrokenTwin(t *testing.T) {
 const searchLimit = 2 * time.Second
 
 // wrapped runs a store's transactions with a tx that something was put around.
-func wrapped(ctx context.Context, s alloc.Store, op string, fn func(context.Context, alloc.Tx) error, wrap func(alloc.Tx) alloc.Tx) error {
-	return s.InTx(ctx, op, func(ctx context.Context, tx alloc.Tx) error { return fn(ctx, wrap(tx)) })
+func wrapped(ctx context.Context, s alloc.Store, op string, locks alloc.Locks, fn func(context.Context, alloc.Tx) error, wrap func(alloc.Tx) alloc.Tx) error {
+	return s.InTx(ctx, op, locks, func(ctx context.Context, tx alloc.Tx) error { return fn(ctx, wrap(tx)) })
 }
 
 // staleTwin plans every other time on the free blocks of some time before, and writes whatever still can be written of
@@ -60,8 +60,8 @@ type staleTwin struct {
 	read map[ipam.ID][]netip.Prefix
 }
 
-func (s *staleTwin) InTx(ctx context.Context, op string, fn func(context.Context, alloc.Tx) error) error {
-	return wrapped(ctx, s.Store, op, fn, func(tx alloc.Tx) alloc.Tx { return staleTx{tx, s} })
+func (s *staleTwin) InTx(ctx context.Context, op string, locks alloc.Locks, fn func(context.Context, alloc.Tx) error) error {
+	return wrapped(ctx, s.Store, op, locks, fn, func(tx alloc.Tx) alloc.Tx { return staleTx{tx, s} })
 }
 
 type staleTx struct {
@@ -118,8 +118,8 @@ func (tx staleTx) Write(ctx context.Context, ch alloc.Changes) error {
 // stingyTwin never sees the last free block, so it says "exhausted" too early.
 type stingyTwin struct{ alloc.Store }
 
-func (s stingyTwin) InTx(ctx context.Context, op string, fn func(context.Context, alloc.Tx) error) error {
-	return wrapped(ctx, s.Store, op, fn, func(tx alloc.Tx) alloc.Tx { return stingyTx{tx} })
+func (s stingyTwin) InTx(ctx context.Context, op string, locks alloc.Locks, fn func(context.Context, alloc.Tx) error) error {
+	return wrapped(ctx, s.Store, op, locks, fn, func(tx alloc.Tx) alloc.Tx { return stingyTx{tx} })
 }
 
 func (s stingyTwin) Stocks(ctx context.Context, containers []alloc.Container) (map[ipam.ID]ipam.Stock, error) {
@@ -158,13 +158,13 @@ type forgetfulTwin struct {
 	turn int
 }
 
-func (s *forgetfulTwin) InTx(ctx context.Context, op string, fn func(context.Context, alloc.Tx) error) error {
+func (s *forgetfulTwin) InTx(ctx context.Context, op string, locks alloc.Locks, fn func(context.Context, alloc.Tx) error) error {
 	s.mu.Lock()
 	s.turn++
 	drop := s.turn%5 == 0
 	s.mu.Unlock()
 	if drop {
-		return s.DryRun(ctx, op, fn)
+		return s.DryRun(ctx, op, locks, fn)
 	}
-	return s.Store.InTx(ctx, op, fn)
+	return s.Store.InTx(ctx, op, locks, fn)
 }

@@ -53,8 +53,8 @@ type guess struct {
 	answer error
 }
 
-func (g guess) InTx(ctx context.Context, op string, fn func(context.Context, alloc.Tx) error) error {
-	err := g.Store.InTx(ctx, op, fn)
+func (g guess) InTx(ctx context.Context, op string, locks alloc.Locks, fn func(context.Context, alloc.Tx) error) error {
+	err := g.Store.InTx(ctx, op, locks, fn)
 	if ipam.IsCode(err, ipam.CodeOutcomeUnknown) {
 		return g.answer
 	}
@@ -65,9 +65,9 @@ func (g guess) InTx(ctx context.Context, op string, fn func(context.Context, all
 // makes them inside of the transaction: nothing that is unique is the same.
 type blindRetry struct{ alloc.Store }
 
-func (b blindRetry) InTx(ctx context.Context, op string, fn func(context.Context, alloc.Tx) error) error {
+func (b blindRetry) InTx(ctx context.Context, op string, locks alloc.Locks, fn func(context.Context, alloc.Tx) error) error {
 	for suffix := ""; ; suffix += "-again" {
-		err := b.Store.InTx(ctx, op, func(ctx context.Context, tx alloc.Tx) error { return fn(ctx, freshIDs{tx, suffix}) })
+		err := b.Store.InTx(ctx, op, locks, func(ctx context.Context, tx alloc.Tx) error { return fn(ctx, freshIDs{tx, suffix}) })
 		if !ipam.IsCode(err, ipam.CodeOutcomeUnknown) {
 			return err
 		}

@@ -18,18 +18,43 @@ const rollbackLimit = 2 * time.Second
 type conn struct {
 	pool  *pgxpool.Conn
 	begun bool
+	locks *lockSet // nil: the transaction is SERIALIZABLE
 }
 
-// begin starts the transaction now.
+// ahead is what has to run before the next statement: BEGIN, and the locks that were asked for since the last one. A statement
+// behind a lock has a snapshot of its own, taken when the lock was got.
+func (c *conn) ahead() *pgx.Batch {
+	b := &pgx.Batch{}
+	switch {
+	case c.begun:
+	case c.locks == nil:
+		b.Queue(beginStatement)
+	default:
+		b.Queue(beginLocking)
+	}
+	if c.locks != nil {
+		if keys, alone := c.locks.take(); len(keys) > 0 {
+			b.Queue(lockStatement, keys, alone)
+		}
+	}
+	return b
+}
+
+// begin starts the transaction now, if it has not begun, and gets the locks that were asked for.
 func (c *conn) begin(ctx context.Context) error {
-	if c.begun {
+	b := c.ahead()
+	if b.Len() == 0 {
 		return nil
 	}
-	if _, err := c.pool.Exec(ctx, beginStatement); err != nil {
-		return err
+	if b.Len() == 1 && !c.begun {
+		if _, err := c.pool.Exec(ctx, b.QueuedQueries[0].SQL); err != nil {
+			return err
+		}
+		c.begun = true
+		return nil
 	}
 	c.begun = true
-	return nil
+	return c.pool.SendBatch(ctx, b).Close()
 }
 
 // Query implements querier.
@@ -48,17 +73,19 @@ func (c *conn) Exec(ctx context.Context, sql string, args ...any) (pgconn.Comman
 	return c.pool.Exec(ctx, sql, args...)
 }
 
-// SendBatch implements querier: one round trip, with BEGIN in front if the transaction has not begun.
+// SendBatch implements querier: one round trip, with BEGIN and locks in front if there are any to come.
 func (c *conn) SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults {
-	if c.begun {
+	with := c.ahead()
+	n := with.Len()
+	if n == 0 {
 		return c.pool.SendBatch(ctx, b)
 	}
 	c.begun = true // if BEGIN fails so does every statement behind it, and rollback is harmless
-	with := &pgx.Batch{}
-	with.Queue(beginStatement)
 	with.QueuedQueries = append(with.QueuedQueries, b.QueuedQueries...)
 	results := c.pool.SendBatch(ctx, with)
-	_, _ = results.Exec() // BEGIN's own result; if it failed, the batch answers the same error from now on
+	for range n {
+		_, _ = results.Exec() // if one failed, the batch answers the same error from now on
+	}
 	return results
 }
 

@@ -15,6 +15,8 @@ type engine interface {
 	settings() map[string]string
 	// attempt runs one transaction on a connection: begin, fn, commit (or roll back when dry).
 	attempt(ctx context.Context, c *conn, dry bool, fn func(ctx context.Context) error) error
+	// locks says whether transactions that name what they depend on lock that instead of being SERIALIZABLE.
+	locks() bool
 	// prepareRegions makes the type crdb_internal_region exist and hold the region.
 	prepareRegions(ctx context.Context, c *pgx.Conn, region string) error
 }

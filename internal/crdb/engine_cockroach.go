@@ -16,6 +16,9 @@ func (cockroach) name() string { return "cockroachdb" }
 
 func (cockroach) settings() map[string]string { return sharedSettings() }
 
+// locks: there are no locks of pages here, so that SERIALIZABLE alone does.
+func (cockroach) locks() bool { return false }
+
 // inPlaceRetries bounds cockroach-go's restarts inside one transaction, which keep its place in the queue for contended
 // rows; after that the runner begins a new one, with a pause.
 const inPlaceRetries = 5

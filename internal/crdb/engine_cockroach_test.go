@@ -96,7 +96,7 @@ func create(t *testing.T, s *Store, name string) (seen []int, err error) {
 	t.Helper()
 	id := ipam.NewID()
 	p := ipam.Project{Metadata: ipam.Metadata{Name: name, UID: id, Revision: id}}
-	err = s.InTx(t.Context(), "create", func(ctx context.Context, tx alloc.Tx) error {
+	err = s.InTx(t.Context(), "create", alloc.Locks{}, func(ctx context.Context, tx alloc.Tx) error {
 		seen = append(seen, tx.Attempt())
 		return tx.Write(ctx, alloc.Changes{ProjectInsert: &p})
 	})
@@ -158,9 +158,9 @@ func TestCockroachDryRunAndRefusalsLeaveNothing(t *testing.T) {
 	write := func(ctx context.Context, tx alloc.Tx) error {
 		return tx.Write(ctx, alloc.Changes{ProjectInsert: &p})
 	}
-	require.NoError(t, s.DryRun(t.Context(), "create", write))
+	require.NoError(t, s.DryRun(t.Context(), "create", alloc.Locks{}, write))
 	refused := ipam.Errorf(ipam.CodeOverlap, "Overlaps.")
-	require.Same(t, refused, s.InTx(t.Context(), "create", func(ctx context.Context, tx alloc.Tx) error {
+	require.Same(t, refused, s.InTx(t.Context(), "create", alloc.Locks{}, func(ctx context.Context, tx alloc.Tx) error {
 		require.NoError(t, write(ctx, tx))
 		return refused
 	}))

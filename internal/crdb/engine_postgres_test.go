@@ -71,7 +71,7 @@ func skew(t *testing.T, s *Store) (left []netip.Prefix, first, second error) {
 	c := alloc.Container{Region: "local", ID: ipam.NewID(), ProjectID: ipam.NewID(), Block: netip.MustParsePrefix("10.0.0.0/24")}
 	release := func(op, block string, read, wrote func()) error {
 		freed := []netip.Prefix{netip.MustParsePrefix(block)}
-		return s.InTx(ctx, op, func(ctx context.Context, tx alloc.Tx) error {
+		return s.InTx(ctx, op, alloc.Locks{}, func(ctx context.Context, tx alloc.Tx) error {
 			buddies, err := tx.FreeRead(ctx, c, space.Reads{Keys: space.MergeCandidates(freed, c.Block)})
 			if err != nil {
 				return err
@@ -167,8 +167,8 @@ func TestPostgresIsSpokenToInWholeTransactionsAlone(t *testing.T) {
 	said = nil
 	mu.Unlock()
 	key := alloc.ProjectKey{ID: ipam.NewID()}
-	for _, do := range []func(context.Context, string, func(context.Context, alloc.Tx) error) error{s.InTx, s.DryRun} {
-		require.NoError(t, do(t.Context(), "read", func(ctx context.Context, tx alloc.Tx) error {
+	for _, do := range []func(context.Context, string, alloc.Locks, func(context.Context, alloc.Tx) error) error{s.InTx, s.DryRun} {
+		require.NoError(t, do(t.Context(), "read", alloc.Locks{}, func(ctx context.Context, tx alloc.Tx) error {
 			_, err := tx.ClaimLookup(ctx, alloc.ClaimQuery{Project: key, Name: "none"})
 			return err
 		}))

@@ -25,7 +25,7 @@ func leave(t *testing.T, h *house, p ipam.Project, n int) {
 		ch.Events = append(ch.Events, ipam.Event{ID: ipam.NewTimeID(at), ProjectID: p.UID, At: at})
 		ch.History = append(ch.History, ipam.Hold{ID: ipam.NewID(), ProjectID: p.UID, Block: cidr(fmt.Sprintf("10.0.0.%d/32", i%2)), Since: at, Until: at})
 	}
-	require.NoError(t, h.store.InTx(admin(t), "test_leave", func(ctx context.Context, tx alloc.Tx) error { return tx.Write(ctx, ch) }))
+	require.NoError(t, h.store.InTx(admin(t), "test_leave", alloc.Locks{}, func(ctx context.Context, tx alloc.Tx) error { return tx.Write(ctx, ch) }))
 }
 
 func newProject(t *testing.T, h *house, name string) ipam.Project {

@@ -75,7 +75,7 @@ func TestCutAfterCommitIsUnknownWhateverTheDriverSays(t *testing.T) {
 	id := ipam.NewID()
 	p := ipam.Project{Metadata: ipam.Metadata{Name: "there", UID: id, Revision: id}}
 	st.proxy.SetRules(pgfault.CommittedAnswerLost())
-	err := st.store.InTx(admin(t), "create", func(ctx context.Context, tx alloc.Tx) error {
+	err := st.store.InTx(admin(t), "create", alloc.Locks{}, func(ctx context.Context, tx alloc.Tx) error {
 		return tx.Write(ctx, alloc.Changes{ProjectInsert: &p})
 	})
 	t.Logf("safe to retry, says the driver: %t", pgconn.SafeToRetry(err))

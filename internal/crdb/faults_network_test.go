@@ -2,6 +2,7 @@ package crdb_test
 
 import (
 	"context"
+	"strings"
 	"sync"
 	"testing"
 
@@ -92,7 +93,7 @@ func (st *storm) repeatThatOvertakesIsMadeOnce(t *testing.T, o operation, want m
 	arrive, _ := st.abandoned(t, o, in)
 	writing := make(chan struct{}, 64)
 	st.proxy.SetRules(inTransaction(pgfault.Fault(func(e pgfault.Event) pgfault.Action {
-		if e.Writes {
+		if e.Writes || strings.Contains(e.SQL, "pg_advisory_xact_lock") {
 			writing <- struct{}{}
 		}
 		return pgfault.Action{}
@@ -104,7 +105,7 @@ func (st *storm) repeatThatOvertakesIsMadeOnce(t *testing.T, o operation, want m
 		got, err = o.do(admin(t), other.svc, in, o.request())
 		answered <- err
 	}()
-	<-writing // and waits for the first one's rows, which it wants to write as well
+	<-writing // and waits for what the first one has locked, or for its rows, which it wants to write as well
 	arrive()
 	require.NoError(t, <-answered)
 	st.proxy.SetRules()

@@ -19,16 +19,16 @@ const (
 )
 
 // InTx implements alloc.Store.
-func (s *Store) InTx(ctx context.Context, op string, fn func(context.Context, alloc.Tx) error) error {
-	return s.transact(ctx, op, false, fn)
+func (s *Store) InTx(ctx context.Context, op string, locks alloc.Locks, fn func(context.Context, alloc.Tx) error) error {
+	return s.transact(ctx, op, locks, false, fn)
 }
 
 // DryRun implements alloc.Store.
-func (s *Store) DryRun(ctx context.Context, op string, fn func(context.Context, alloc.Tx) error) error {
-	return s.transact(ctx, op, true, fn)
+func (s *Store) DryRun(ctx context.Context, op string, locks alloc.Locks, fn func(context.Context, alloc.Tx) error) error {
+	return s.transact(ctx, op, locks, true, fn)
 }
 
-func (s *Store) transact(ctx context.Context, op string, dry bool, fn func(context.Context, alloc.Tx) error) error {
+func (s *Store) transact(ctx context.Context, op string, locks alloc.Locks, dry bool, fn func(context.Context, alloc.Tx) error) error {
 	number := 0
 	return s.repeat(ctx, op, func() error {
 		c, err := s.pool.Acquire(ctx)
@@ -37,6 +37,9 @@ func (s *Store) transact(ctx context.Context, op string, dry bool, fn func(conte
 		}
 		defer c.Release()
 		cn := &conn{pool: c}
+		if locks.Any() && s.engine.locks() {
+			cn.locks = newLockSet(locks)
+		}
 		return s.engine.attempt(ctx, cn, dry, func(ctx context.Context) error {
 			t := newTx(s, cn, number)
 			number++ // counts in-place restarts of the engine too

@@ -10,6 +10,7 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc"
 	"github.com/carve-ipam/carve/internal/alloc/space"
 	"github.com/carve-ipam/carve/internal/crdb/query"
+	"github.com/carve-ipam/carve/internal/ipam"
 )
 
 // tx is one attempt of a transaction.
@@ -33,6 +34,7 @@ func (t *tx) Attempt() int { return t.number }
 
 // FreeRead implements alloc.Tx.
 func (t *tx) FreeRead(ctx context.Context, c alloc.Container, reads space.Reads) ([]netip.Prefix, error) {
+	t.conn.lock(c.ID)
 	b := &pgx.Batch{}
 	n := queueFree(b, c, reads)
 	if n == 0 {
@@ -41,6 +43,12 @@ func (t *tx) FreeRead(ctx context.Context, c alloc.Container, reads space.Reads)
 	results := t.conn.SendBatch(ctx, b)
 	free, err := takeFree(results, n)
 	return free, errors.Join(err, results.Close())
+}
+
+// QuotaShards implements alloc.QuotaReader. Whoever decides by the sum of a quota's shards is alone with it.
+func (t *tx) QuotaShards(ctx context.Context, quotas []ipam.ID) ([]ipam.QuotaShard, error) {
+	t.conn.lock(quotas...)
+	return t.reader.QuotaShards(ctx, quotas)
 }
 
 // queueFree adds the statements of the planned reads and answers how many there are.

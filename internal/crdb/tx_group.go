@@ -14,6 +14,7 @@ import (
 
 // GroupRead implements alloc.Tx.
 func (t *tx) GroupRead(ctx context.Context, pool alloc.Container, reads space.Reads, q alloc.GroupQuery) (alloc.GroupFacts, error) {
+	t.conn.lock(pool.ID)
 	b := &pgx.Batch{}
 	b.Queue(query.Get("pool_get_by_id"), uuid(pool.ID))
 	n := queueFree(b, pool, reads)

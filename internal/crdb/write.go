@@ -26,6 +26,9 @@ func (t *tx) Write(ctx context.Context, ch alloc.Changes) error {
 	if w.batch.Len() == 0 {
 		return nil
 	}
+	if err := t.conn.holdsAll(ch); err != nil {
+		return err
+	}
 	results := t.conn.SendBatch(ctx, w.batch)
 	var conflict alloc.Conflict
 	for _, check := range w.checks {

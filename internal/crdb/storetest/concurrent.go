@@ -157,7 +157,7 @@ func (s *suite) race(first, second func(ctx context.Context, tx alloc.Tx, read f
 	var told error
 	go func() {
 		defer close(secondDone)
-		told = s.Store.InTx(s.ctx, "storetest_second", func(ctx context.Context, tx alloc.Tx) error {
+		told = s.Store.InTx(s.ctx, "storetest_second", alloc.Locks{}, func(ctx context.Context, tx alloc.Tx) error {
 			tries++
 			return second(ctx, tx, func() {
 				if tx.Attempt() > 0 {
@@ -170,7 +170,7 @@ func (s *suite) race(first, second func(ctx context.Context, tx alloc.Tx, read f
 		})
 	}()
 	runs := 0
-	firstErr = s.Store.InTx(s.ctx, "storetest_first", func(ctx context.Context, tx alloc.Tx) error {
+	firstErr = s.Store.InTx(s.ctx, "storetest_first", alloc.Locks{}, func(ctx context.Context, tx alloc.Tx) error {
 		runs++
 		return first(ctx, tx, func() {
 			if runs > 1 {

@@ -96,7 +96,7 @@ var free = map[string]func(*suite){
 	"PoolAndItsFreeBlocksAreReadTogether": func(s *suite) {
 		w := s.world()
 		reads := space.ReadsFor(w.c4.Block, []space.Wish{{Bits: 30}, {Exact: cidr("10.0.0.200/32")}})
-		require.NoError(s, s.Store.InTx(s.ctx, "storetest_read", func(ctx context.Context, tx alloc.Tx) error {
+		require.NoError(s, s.Store.InTx(s.ctx, "storetest_read", alloc.Locks{}, func(ctx context.Context, tx alloc.Tx) error {
 			got, err := tx.GroupRead(ctx, w.c4, reads, alloc.GroupQuery{})
 			require.NoError(s, err)
 			require.Equal(s, w.v4, got.Pool)
@@ -147,7 +147,7 @@ func (s *suite) scans(container string, seed uint64) {
 
 func (s *suite) freeRead(c alloc.Container, reads space.Reads) (blocks []netip.Prefix) {
 	s.Helper()
-	require.NoError(s, s.Store.InTx(s.ctx, "storetest_read", func(ctx context.Context, tx alloc.Tx) error {
+	require.NoError(s, s.Store.InTx(s.ctx, "storetest_read", alloc.Locks{}, func(ctx context.Context, tx alloc.Tx) error {
 		var err error
 		blocks, err = tx.FreeRead(ctx, c, reads)
 		return err

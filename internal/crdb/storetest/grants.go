@@ -142,7 +142,7 @@ var grants = map[string]func(*suite){
 		e := s.estate()
 		read := func(consumers []string, want map[string]bool) {
 			s.Helper()
-			require.NoError(s, s.Store.InTx(s.ctx, "storetest_read", func(ctx context.Context, tx alloc.Tx) error {
+			require.NoError(s, s.Store.InTx(s.ctx, "storetest_read", alloc.Locks{}, func(ctx context.Context, tx alloc.Tx) error {
 				got, err := tx.GroupRead(ctx, e.c4, space.ReadsFor(e.c4.Block, []space.Wish{{Bits: 30}}), alloc.GroupQuery{Consumers: consumers})
 				require.NoError(s, err)
 				require.Equal(s, e.v4, got.Pool)

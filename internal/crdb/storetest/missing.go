@@ -52,7 +52,7 @@ var missing = map[string]func(*suite){
 		w := s.world()
 		gone := w.c4
 		gone.ID = ipam.NewID()
-		err := s.Store.InTx(s.ctx, "storetest_read", func(ctx context.Context, tx alloc.Tx) error {
+		err := s.Store.InTx(s.ctx, "storetest_read", alloc.Locks{}, func(ctx context.Context, tx alloc.Tx) error {
 			_, err := tx.GroupRead(ctx, gone, space.ReadsFor(gone.Block, []space.Wish{{Bits: 32}}), alloc.GroupQuery{})
 			return err
 		})

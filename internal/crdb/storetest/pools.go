@@ -154,7 +154,7 @@ var pools = map[string]func(*suite){
 	},
 	"ATransactionReadsThemAlike": func(s *suite) {
 		w := s.world()
-		require.NoError(s, s.Store.InTx(s.ctx, "storetest_read", func(ctx context.Context, tx alloc.Tx) error {
+		require.NoError(s, s.Store.InTx(s.ctx, "storetest_read", alloc.Locks{}, func(ctx context.Context, tx alloc.Tx) error {
 			p, err := tx.PoolGet(ctx, w.key, "four")
 			require.NoError(s, err)
 			require.Equal(s, w.v4, p)

@@ -91,11 +91,11 @@ var projects = map[string]func(*suite){
 	"AProjectThatHoldsAnythingIsInUse": func(s *suite) {
 		w := s.world()
 		s.unchanged(func() {
-			err := s.Store.InTx(s.ctx, "project_delete", func(ctx context.Context, tx alloc.Tx) error {
+			err := s.Store.InTx(s.ctx, "project_delete", alloc.Locks{}, func(ctx context.Context, tx alloc.Tx) error {
 				return tx.Write(ctx, alloc.Changes{ProjectDelete: &w.project})
 			})
 			require.True(s, ipam.IsCode(err, ipam.CodeInUse), "%v", err)
-			err = s.Store.InTx(s.ctx, "space_delete", func(ctx context.Context, tx alloc.Tx) error {
+			err = s.Store.InTx(s.ctx, "space_delete", alloc.Locks{}, func(ctx context.Context, tx alloc.Tx) error {
 				return tx.Write(ctx, alloc.Changes{SpaceDelete: []ipam.Space{w.space}})
 			})
 			require.True(s, ipam.IsCode(err, ipam.CodeInUse), "%v", err)

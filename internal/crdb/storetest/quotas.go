@@ -106,7 +106,7 @@ var quotas = map[string]func(*suite){
 				got, err := s.Store.QuotaParts(s.ctx, c.projects, n)
 				require.NoError(s, err)
 				require.ElementsMatch(s, c.want, named(got))
-				require.NoError(s, s.Store.InTx(s.ctx, "storetest_read", func(ctx context.Context, tx alloc.Tx) error {
+				require.NoError(s, s.Store.InTx(s.ctx, "storetest_read", alloc.Locks{}, func(ctx context.Context, tx alloc.Tx) error {
 					facts, err := tx.GroupRead(ctx, e.c4, space.Reads{}, alloc.GroupQuery{Projects: c.projects, Shard: n, Consumers: []string{"red"}})
 					require.NoError(s, err)
 					require.ElementsMatch(s, c.want, named(facts.Quotas))

@@ -99,7 +99,7 @@ func (s *suite) staleRunsAgain(plans map[string]alloc.Changes) {
 		plan.Answers = append(plan.Answers, s.answer(ipam.Project{}, "beside"))
 		var seen []int
 		s.unchanged(func() {
-			err := s.Store.InTx(s.ctx, "storetest_write", func(ctx context.Context, tx alloc.Tx) error {
+			err := s.Store.InTx(s.ctx, "storetest_write", alloc.Locks{}, func(ctx context.Context, tx alloc.Tx) error {
 				if seen = append(seen, tx.Attempt()); tx.Attempt() > 0 {
 					return nil // looks again, and has nothing to do any more
 				}

@@ -24,7 +24,7 @@ var transactions = map[string]func(*suite){
 			for run, do := range s.bothRuns() {
 				s.unchanged(func() {
 					runs := 0
-					err := do(s.ctx, "storetest_refuse", func(ctx context.Context, tx alloc.Tx) error {
+					err := do(s.ctx, "storetest_refuse", alloc.Locks{}, func(ctx context.Context, tx alloc.Tx) error {
 						runs++
 						require.NoError(s, tx.Write(ctx, w.anything(s)))
 						return want
@@ -38,7 +38,7 @@ var transactions = map[string]func(*suite){
 	"ATransactionSeesWhatItHasWritten": func(s *suite) {
 		w := s.world()
 		for _, do := range s.bothRuns() {
-			require.ErrorIs(s, do(s.ctx, "storetest_read", func(ctx context.Context, tx alloc.Tx) error {
+			require.ErrorIs(s, do(s.ctx, "storetest_read", alloc.Locks{}, func(ctx context.Context, tx alloc.Tx) error {
 				ch := w.anything(s)
 				require.NoError(s, tx.Write(ctx, ch))
 				_, err := tx.ClaimGet(ctx, w.key, w.claim.Name)
@@ -52,7 +52,7 @@ var transactions = map[string]func(*suite){
 	"ADryRunWritesNothing": func(s *suite) {
 		w := s.world()
 		s.unchanged(func() {
-			require.NoError(s, s.Store.DryRun(s.ctx, "storetest_dry", func(ctx context.Context, tx alloc.Tx) error {
+			require.NoError(s, s.Store.DryRun(s.ctx, "storetest_dry", alloc.Locks{}, func(ctx context.Context, tx alloc.Tx) error {
 				if err := tx.Write(ctx, w.anything(s)); err != nil {
 					return err
 				}
@@ -64,17 +64,17 @@ var transactions = map[string]func(*suite){
 	"ADryRunIsRefusedLikeTheRealOne": func(s *suite) {
 		w := s.world()
 		p := s.project("blue")
-		err := s.Store.DryRun(s.ctx, "storetest_dry", func(ctx context.Context, tx alloc.Tx) error {
+		err := s.Store.DryRun(s.ctx, "storetest_dry", alloc.Locks{}, func(ctx context.Context, tx alloc.Tx) error {
 			return tx.Write(ctx, alloc.Changes{ProjectInsert: &p})
 		})
 		require.True(s, ipam.IsCode(err, ipam.CodeAlreadyExists), "%v", err)
-		err = s.Store.DryRun(s.ctx, "storetest_dry", func(ctx context.Context, tx alloc.Tx) error {
+		err = s.Store.DryRun(s.ctx, "storetest_dry", alloc.Locks{}, func(ctx context.Context, tx alloc.Tx) error {
 			return tx.Write(ctx, alloc.Changes{ClaimInsert: []ipam.Claim{w.claim}})
 		})
 		var conflict *alloc.Conflict
 		require.ErrorAs(s, err, &conflict)
 		var seen []int
-		require.NoError(s, s.Store.DryRun(s.ctx, "storetest_dry", func(ctx context.Context, tx alloc.Tx) error {
+		require.NoError(s, s.Store.DryRun(s.ctx, "storetest_dry", alloc.Locks{}, func(ctx context.Context, tx alloc.Tx) error {
 			if seen = append(seen, tx.Attempt()); tx.Attempt() > 0 {
 				return nil
 			}
@@ -97,7 +97,7 @@ var transactions = map[string]func(*suite){
 				},
 				"a write first": func(ctx context.Context, tx alloc.Tx) error { return tx.Write(ctx, w.anything(s)) },
 			} {
-				err := do(s.ctx, "storetest_level", func(ctx context.Context, tx alloc.Tx) error {
+				err := do(s.ctx, "storetest_level", alloc.Locks{}, func(ctx context.Context, tx alloc.Tx) error {
 					require.NoError(s, read(ctx, tx))
 					level, err := s.Isolation(ctx, tx)
 					require.Equal(s, "serializable", level, "%s, %s", name, first)
@@ -109,7 +109,7 @@ var transactions = map[string]func(*suite){
 	},
 	"ATransactionThatDoesNothingSucceeds": func(s *suite) {
 		for _, do := range s.bothRuns() {
-			require.NoError(s, do(s.ctx, "storetest_nothing", func(context.Context, alloc.Tx) error { return nil }))
+			require.NoError(s, do(s.ctx, "storetest_nothing", alloc.Locks{}, func(context.Context, alloc.Tx) error { return nil }))
 		}
 	},
 	"WhoHasNoTimeIsToldSoAndNothingIsWritten": func(s *suite) {
@@ -119,12 +119,12 @@ var transactions = map[string]func(*suite){
 		gone, leave := context.WithCancel(s.ctx)
 		s.unchanged(func() {
 			for _, do := range s.bothRuns() {
-				err := do(late, "storetest_late", func(ctx context.Context, tx alloc.Tx) error { return tx.Write(ctx, w.anything(s)) })
+				err := do(late, "storetest_late", alloc.Locks{}, func(ctx context.Context, tx alloc.Tx) error { return tx.Write(ctx, w.anything(s)) })
 				require.True(s, ipam.IsCode(err, ipam.CodeDeadline), "%v", err)
 			}
 			_, err := s.Store.ProjectGet(late, "blue")
 			require.True(s, ipam.IsCode(err, ipam.CodeDeadline), "%v", err)
-			err = s.Store.InTx(gone, "storetest_leave", func(ctx context.Context, tx alloc.Tx) error {
+			err = s.Store.InTx(gone, "storetest_leave", alloc.Locks{}, func(ctx context.Context, tx alloc.Tx) error {
 				leave()
 				return tx.Write(ctx, w.anything(s))
 			})
@@ -137,8 +137,8 @@ var transactions = map[string]func(*suite){
 var errUndo = errors.New("looked enough")
 
 // bothRuns are the two ways to run a transaction.
-func (s *suite) bothRuns() map[string]func(context.Context, string, func(context.Context, alloc.Tx) error) error {
-	return map[string]func(context.Context, string, func(context.Context, alloc.Tx) error) error{"InTx": s.Store.InTx, "DryRun": s.Store.DryRun}
+func (s *suite) bothRuns() map[string]func(context.Context, string, alloc.Locks, func(context.Context, alloc.Tx) error) error {
+	return map[string]func(context.Context, string, alloc.Locks, func(context.Context, alloc.Tx) error) error{"InTx": s.Store.InTx, "DryRun": s.Store.DryRun}
 }
 
 // anything is a change in every table.

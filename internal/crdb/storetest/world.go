@@ -61,7 +61,7 @@ func remove(c alloc.Container, blocks ...string) alloc.FreeChange {
 
 // try writes changes in a transaction of their own.
 func (s *suite) try(ch alloc.Changes) error {
-	return s.Store.InTx(s.ctx, "storetest_write", func(ctx context.Context, tx alloc.Tx) error { return tx.Write(ctx, ch) })
+	return s.Store.InTx(s.ctx, "storetest_write", alloc.Locks{}, func(ctx context.Context, tx alloc.Tx) error { return tx.Write(ctx, ch) })
 }
 
 func (s *suite) write(ch alloc.Changes) {

@@ -15,7 +15,7 @@ var writes = map[string]func(*suite){
 		w := s.world()
 		for name, plan := range w.stale() {
 			var seen []int
-			err := s.Store.InTx(s.ctx, "storetest_write", func(ctx context.Context, tx alloc.Tx) error {
+			err := s.Store.InTx(s.ctx, "storetest_write", alloc.Locks{}, func(ctx context.Context, tx alloc.Tx) error {
 				seen = append(seen, tx.Attempt())
 				if tx.Attempt() > 0 {
 					return nil // looks again, and has nothing to do any more
@@ -33,7 +33,7 @@ var writes = map[string]func(*suite){
 				// Beside what is stale the plan has something that could be done.
 				plan.Free = append(plan.Free, insert(w.c4, "10.0.0.0/32"))
 				plan.Answers = append(plan.Answers, s.answer(w.project, "other"))
-				_ = s.Store.InTx(s.ctx, "storetest_write", func(ctx context.Context, tx alloc.Tx) error {
+				_ = s.Store.InTx(s.ctx, "storetest_write", alloc.Locks{}, func(ctx context.Context, tx alloc.Tx) error {
 					if tx.Attempt() > 0 {
 						return nil
 					}
@@ -48,7 +48,7 @@ var writes = map[string]func(*suite){
 		w := s.world()
 		runs := 0
 		s.unchanged(func() {
-			err := s.Store.InTx(s.ctx, "storetest_write", func(ctx context.Context, tx alloc.Tx) error {
+			err := s.Store.InTx(s.ctx, "storetest_write", alloc.Locks{}, func(ctx context.Context, tx alloc.Tx) error {
 				require.Equal(s, runs, tx.Attempt())
 				runs++
 				return tx.Write(ctx, alloc.Changes{Free: []alloc.FreeChange{remove(w.c4, "10.0.0.0/25")}})

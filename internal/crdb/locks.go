@@ -1,0 +1,79 @@
+package crdb
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// A transaction under locks is READ COMMITTED: each statement sees what was committed before it, and what is locked does not change
+// any more. The locks are PostgreSQL's advisory ones, which end with the transaction, after what it did can be seen; those who wait
+// for one get it in the order in which they came. Two ids with the same key wait for each other without need, no more.
+const (
+	beginLocking  = "begin isolation level read committed read write"
+	lockStatement = "SELECT count(CASE WHEN k.alone THEN pg_advisory_xact_lock(k.id)::TEXT ELSE pg_advisory_xact_lock_shared(k.id)::TEXT END) " +
+		"FROM unnest($1::INT8[], $2::BOOL[]) AS k (id, alone)"
+)
+
+// lockSet is the locks of one transaction.
+type lockSet struct {
+	held map[int64]bool // true: alone; asked for, at least
+	next map[int64]bool // to get before the next statement
+}
+
+func newLockSet(l alloc.Locks) *lockSet {
+	s := &lockSet{held: map[int64]bool{}, next: map[int64]bool{}}
+	s.want(true, l.Alone...)
+	s.want(false, l.Shared...)
+	return s
+}
+
+func (s *lockSet) want(alone bool, ids ...ipam.ID) {
+	for _, id := range ids {
+		k := lockKey(id)
+		if was, held := s.held[k]; !held || (alone && !was) {
+			s.held[k], s.next[k] = alone, alone
+		}
+	}
+}
+
+// take is what to lock now. The order of keys is the same for all, so that those who name everything at once never wait in a circle.
+func (s *lockSet) take() (keys []int64, alone []bool) {
+	for k := range s.next {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	for _, k := range keys {
+		alone = append(alone, s.next[k])
+	}
+	clear(s.next)
+	return keys, alone
+}
+
+// lockKey is the random half of an id.
+func lockKey(id ipam.ID) int64 { return int64(binary.BigEndian.Uint64(id[8:])) } //nolint:gosec // bits, not a number
+
+// lock asks for ids that the transaction is to be alone with, if it is under locks; the next statement waits for them.
+func (c *conn) lock(ids ...ipam.ID) {
+	if c.locks != nil {
+		c.locks.want(true, ids...)
+	}
+}
+
+// holdsAll refuses, in a transaction under locks, a change of free blocks in a container that is not locked and not new. It is
+// a bug, and would be a quiet one.
+func (c *conn) holdsAll(ch alloc.Changes) error {
+	if c.locks == nil {
+		return nil
+	}
+	for _, f := range ch.Free {
+		fresh := len(f.Delete) == 0 && (len(ch.SpaceInsert) > 0 || (ch.PoolInsert != nil && ch.PoolInsert.UID == f.Container.ID))
+		if !fresh && !c.locks.held[lockKey(f.Container.ID)] {
+			return fmt.Errorf("container %s is changed and not locked", f.Container.ID)
+		}
+	}
+	return nil
+}

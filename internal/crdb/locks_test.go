@@ -1,0 +1,211 @@
+package crdb
+
+import (
+	"context"
+	"net/netip"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/space"
+	"github.com/carve-ipam/carve/internal/dbtest"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// locked is a store, and two transactions under locks that meet in it. The first has read when the second begins; it goes on when
+// the second has read as well, or waits for it. Nothing is left to timing.
+type locked struct {
+	ctx   context.Context
+	dsn   string
+	store *Store
+	seen  *attempts
+	watch *pgx.Conn
+	c     alloc.Container
+}
+
+func setupLocked(t *testing.T) *locked {
+	t.Helper()
+	needPostgres(t)
+	dsn := dbtest.New(t)
+	l := &locked{
+		ctx: t.Context(), dsn: dsn,
+		c: alloc.Container{Region: "local", ID: ipam.NewID(), ProjectID: ipam.NewID(), Block: netip.MustParsePrefix("10.0.0.0/24")},
+	}
+	l.store, l.seen = openInside(t, dsn)
+	watch, err := pgx.Connect(l.ctx, dsn)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = watch.Close(context.WithoutCancel(l.ctx)) })
+	l.watch = watch
+	return l
+}
+
+// step is one of the two: what it names, and what it does; it says when it has read.
+type step struct {
+	locks alloc.Locks
+	do    func(ctx context.Context, tx alloc.Tx, read func()) error
+}
+
+// meet answers whether the second had to wait before it could read.
+func (l *locked) meet(t *testing.T, first, second step) (waited bool) {
+	t.Helper()
+	begun, read, ended := false, make(chan struct{}), make(chan error, 1)
+	require.NoError(t, l.store.InTx(l.ctx, "first", first.locks, func(ctx context.Context, tx alloc.Tx) error {
+		return first.do(ctx, tx, func() {
+			if begun {
+				return
+			}
+			begun = true
+			go func() {
+				ended <- l.store.InTx(l.ctx, "second", second.locks, func(ctx context.Context, tx alloc.Tx) error {
+					return second.do(ctx, tx, func() {
+						if tx.Attempt() == 0 {
+							close(read)
+						}
+					})
+				})
+			}()
+			waited = l.waits(t, read)
+		})
+	}))
+	require.NoError(t, <-ended)
+	require.Equal(t, []string{"committed"}, l.seen.ends("first"))
+	return waited
+}
+
+// waits looks until somebody has read (false), or waits for a lock (true).
+func (l *locked) waits(t *testing.T, read <-chan struct{}) bool {
+	t.Helper()
+	for {
+		select {
+		case <-read:
+			return false
+		default:
+		}
+		var n int
+		require.NoError(t, l.watch.QueryRow(l.ctx, `SELECT count(*) FROM pg_locks AS k JOIN pg_database AS d ON d.oid = k.database
+			WHERE d.datname = current_database() AND k.locktype = 'advisory' AND NOT k.granted`).Scan(&n))
+		if n > 0 {
+			return true
+		}
+	}
+}
+
+// releasing gives a block back and merges it with its buddy if that is free.
+func (l *locked) releasing(block string, locks alloc.Locks) step {
+	freed := []netip.Prefix{netip.MustParsePrefix(block)}
+	return step{locks, func(ctx context.Context, tx alloc.Tx, read func()) error {
+		buddies, err := tx.FreeRead(ctx, l.c, space.Reads{Keys: space.MergeCandidates(freed, l.c.Block)})
+		if err != nil {
+			return err
+		}
+		read()
+		gone, merged := space.Merge(freed, buddies, l.c.Block)
+		return tx.Write(ctx, alloc.Changes{Free: []alloc.FreeChange{{Container: l.c, Delete: gone, Insert: merged}}})
+	}}
+}
+
+func TestWhoIsAloneWithAContainerSeesWhatWasDoneBefore(t *testing.T) {
+	t.Parallel()
+	for name, of := range map[string]func(c ipam.ID) alloc.Locks{
+		"NamedBefore":        func(c ipam.ID) alloc.Locks { return alloc.Locks{Alone: []ipam.ID{c}} },
+		"ReachedOnTheWay":    func(ipam.ID) alloc.Locks { return alloc.Locks{Shared: []ipam.ID{ipam.NewID()}} },
+		"SharedAndThenAlone": func(c ipam.ID) alloc.Locks { return alloc.Locks{Shared: []ipam.ID{ipam.NewID()}, Alone: []ipam.ID{c}} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := setupLocked(t)
+			require.True(t, l.meet(t, l.releasing("10.0.0.0/25", of(l.c.ID)), l.releasing("10.0.0.128/25", of(l.c.ID))))
+			left, err := l.store.FreeList(l.ctx, l.c, 32, netip.Prefix{}, 10)
+			require.NoError(t, err)
+			require.Equal(t, []netip.Prefix{l.c.Block}, left, "the second has merged what the first released")
+			require.Equal(t, []string{"committed"}, l.seen.ends("second"), "in one run")
+		})
+	}
+}
+
+func TestContainersThatShareAPageDoNotMeet(t *testing.T) {
+	t.Parallel()
+	l := setupLocked(t)
+	other := *l
+	other.c.ID = ipam.NewID()
+	one, two := alloc.Locks{Alone: []ipam.ID{l.c.ID}}, alloc.Locks{Alone: []ipam.ID{other.c.ID}}
+	require.False(t, l.meet(t, l.releasing("10.0.0.0/25", one), other.releasing("10.0.0.0/25", two)))
+	require.Equal(t, []string{"committed"}, l.seen.ends("second"))
+}
+
+func TestAProjectIsSharedByClaimsAndAloneWithItsQuota(t *testing.T) {
+	t.Parallel()
+	project := ipam.NewID()
+	shared, alone := alloc.Locks{Shared: []ipam.ID{project}}, alloc.Locks{Alone: []ipam.ID{project}}
+	for name, c := range map[string]struct {
+		first, second alloc.Locks
+		waits         bool
+	}{
+		"ClaimAndClaim": {shared, shared, false},
+		"ClaimAndQuota": {shared, alone, true},
+		"QuotaAndClaim": {alone, shared, true},
+		"QuotaAndQuota": {alone, alone, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := setupLocked(t)
+			look := func(locks alloc.Locks) step {
+				return step{locks, func(ctx context.Context, tx alloc.Tx, read func()) error {
+					_, err := tx.QuotaParts(ctx, []ipam.ID{project}, 0)
+					read()
+					return err
+				}}
+			}
+			require.Equal(t, c.waits, l.meet(t, look(c.first), look(c.second)))
+		})
+	}
+}
+
+func TestWhoReadsAllShardsOfAQuotaIsAloneWithThem(t *testing.T) {
+	t.Parallel()
+	l := setupLocked(t)
+	quota := ipam.NewID()
+	sum := step{alloc.Locks{Shared: []ipam.ID{ipam.NewID()}}, func(ctx context.Context, tx alloc.Tx, read func()) error {
+		_, err := tx.QuotaShards(ctx, []ipam.ID{quota})
+		read()
+		return err
+	}}
+	require.True(t, l.meet(t, sum, sum))
+}
+
+func TestALockThatIsNotToBeHadIsContention(t *testing.T) {
+	t.Parallel()
+	l := setupLocked(t)
+	_, err := l.watch.Exec(l.ctx, "SELECT pg_advisory_lock($1)", lockKey(l.c.ID))
+	require.NoError(t, err)
+	s, seen := openInside(t, l.dsn+"&lock_timeout=1ms")
+	one := l.releasing("10.0.0.0/25", alloc.Locks{Alone: []ipam.ID{l.c.ID}})
+	err = s.InTx(l.ctx, "second", one.locks, func(ctx context.Context, tx alloc.Tx) error { return one.do(ctx, tx, func() {}) })
+	require.True(t, ipam.IsCode(err, ipam.CodeContention), "%v", err)
+	ends := seen.ends("second")
+	require.Len(t, ends, maxAttempts)
+	require.Equal(t, "again 55P03", ends[0])
+}
+
+func TestAChangeOfAContainerThatIsNotLockedIsRefused(t *testing.T) {
+	t.Parallel()
+	l := setupLocked(t)
+	ch := alloc.Changes{Free: []alloc.FreeChange{{Container: l.c, Insert: []netip.Prefix{l.c.Block}}}}
+	write := func(ctx context.Context, tx alloc.Tx) error { return tx.Write(ctx, ch) }
+	require.ErrorContains(t, l.store.InTx(l.ctx, "write", alloc.Locks{Shared: []ipam.ID{l.c.ID}}, write), "is changed and not locked")
+	require.NoError(t, l.store.InTx(l.ctx, "write", alloc.Locks{Alone: []ipam.ID{l.c.ID}}, write))
+}
+
+func TestATransactionUnderLocksIsReadCommitted(t *testing.T) {
+	t.Parallel()
+	l := setupLocked(t)
+	for want, locks := range map[string]alloc.Locks{"serializable": {}, "read committed": {Alone: []ipam.ID{l.c.ID}}} {
+		require.NoError(t, l.store.DryRun(l.ctx, "level", locks, func(ctx context.Context, tx alloc.Tx) error {
+			level, err := Isolation(ctx, tx)
+			require.Equal(t, want, level)
+			return err
+		}))
+	}
+}
