@@ -12,6 +12,7 @@ type account struct {
 	quota    ipam.Quota
 	was, now []ipam.QuotaShard // the transaction's own shard first
 	complete bool              // all shards are here
+	stale    bool              // the transaction's own shard is not any more what was[own] says
 }
 
 // own is where the transaction's own shard is.
@@ -21,14 +22,21 @@ func newAccount(p QuotaPart) *account {
 	return &account{quota: p.Quota, was: []ipam.QuotaShard{p.Shard}, now: []ipam.QuotaShard{p.Shard}}
 }
 
-// add takes in one more shard. The transaction's own is here already. While nothing was taken from it, it becomes what it is now, so
-// that all are of one moment; otherwise, should it have changed since it was read, the transaction's write will find out.
+// add takes in one more shard. The transaction's own is here already, of an earlier moment: it becomes what it is now, less what
+// was taken meanwhile, so that the sum is of one moment. Should it have changed after something was taken from it, the decision is right
+// and the plan is not: the write still expects what was read at first, and so ends the attempt.
 func (a *account) add(s ipam.QuotaShard) {
+	was, now := &a.was[own], &a.now[own]
 	switch {
-	case s.Shard != a.was[own].Shard:
+	case s.Shard != was.Shard:
 		a.was, a.now = append(a.was, s), append(a.now, s)
-	case sameUsage(a.was[own].Used, a.now[own].Used) && sameUsage(a.was[own].Spare, a.now[own].Spare):
-		a.was[own], a.now[own] = s, s
+	case sameUsage(was.Used, s.Used) && sameUsage(was.Spare, s.Spare):
+	case sameUsage(was.Used, now.Used) && sameUsage(was.Spare, now.Spare):
+		*was, *now = s, s
+	default:
+		a.stale = true
+		now.Used = now.Used.Add(was.Used.Negative()).Add(s.Used)
+		now.Spare = now.Spare.Add(was.Spare.Negative()).Add(s.Spare)
 	}
 }
 
@@ -128,7 +136,7 @@ func (a *account) recover() bool {
 func (a *account) changes() []ShardUpdate {
 	var out []ShardUpdate
 	for i := range a.now {
-		if !sameUsage(a.was[i].Used, a.now[i].Used) || !sameUsage(a.was[i].Spare, a.now[i].Spare) {
+		if (i == own && a.stale) || !sameUsage(a.was[i].Used, a.now[i].Used) || !sameUsage(a.was[i].Spare, a.now[i].Spare) {
 			out = append(out, ShardUpdate{Was: a.was[i], Now: a.now[i]})
 		}
 	}

@@ -16,7 +16,7 @@ import (
 // The figures of a quota are divided into shards. While the quota is not overdrawn, no shard's spare is negative, so that a
 // transaction may take what its own shard has to spare and look no further: the spare of all of them, added up, is the limit less
 // what is used, and so never becomes negative either. When that is not enough, or the quota is overdrawn, the transaction reads all shards and
-// decides by the sum; being SERIALIZABLE, it is right.
+// decides by the sum: it is SERIALIZABLE, or alone with all shards.
 type ledger struct {
 	read     shardReader
 	accounts map[ipam.ID][]*account // by project

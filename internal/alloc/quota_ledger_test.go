@@ -326,3 +326,41 @@ func TestNobodyIsRefusedForWhatIsNotAskedFor(t *testing.T) {
 	require.NoError(t, l.take(t.Context(), project, pool, ipam.IPv4, ipam.Usage{Pools: 1}), "too many claims are no reason to refuse a pool")
 	require.Error(t, l.take(t.Context(), project, pool, ipam.IPv4, ipam.Usage{Claims: 1}))
 }
+
+// What a transaction read of its own shard is of an earlier moment than all shards: somebody may have moved something between them
+// meanwhile, which is in neither.
+func TestAllShardsAreOfOneMoment(t *testing.T) {
+	t.Parallel()
+	for name, before := range map[string]int64{"NothingTakenBefore": 0, "OneTakenBefore": 1} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			limit := 1 + before
+			q := ipam.Quota{Metadata: ipam.Metadata{Name: "q", UID: ipam.NewID()}, ProjectID: ipam.NewID(), Spec: ipam.QuotaSpec{Limits: ipam.QuotaLimits{Claims: &limit}}}
+			b := newBook(q)
+			take := func(l *ledger) error {
+				return l.take(t.Context(), ProjectKey{ID: q.ProjectID, Name: "p"}, ipam.Ref{}, ipam.IPv4, ipam.Usage{Claims: 1})
+			}
+			shards := b.shards[q.UID]
+			for i := range shards {
+				shards[i].Spare.Claims = 0
+			}
+			shards[0].Spare.Claims, shards[3].Spare.Claims = 1, before
+			l := newLedger(b, b.parts(3))
+			for range before {
+				require.NoError(t, take(l))
+			}
+			shards[0].Spare.Claims, shards[3].Spare.Claims = 0, limit
+			require.NoError(t, take(l), "there is one left")
+			var ch Changes
+			l.into(&ch)
+			require.Len(t, ch.ShardUpdate, 1)
+			if before == 0 {
+				require.Equal(t, int64(1), ch.ShardUpdate[0].Was.Spare.Claims, "as it is now")
+				require.Equal(t, int64(0), ch.ShardUpdate[0].Now.Spare.Claims)
+				return
+			}
+			require.Equal(t, before, ch.ShardUpdate[0].Was.Spare.Claims, "what was read at first: it is not written over")
+			require.Error(t, take(l), "and now there is none")
+		})
+	}
+}

@@ -1,0 +1,96 @@
+package alloc_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// naming is a store that remembers the locks that each operation named last.
+type naming struct {
+	alloc.Store
+
+	mu   sync.Mutex
+	last map[string]alloc.Locks
+}
+
+func (n *naming) InTx(ctx context.Context, op string, locks alloc.Locks, fn func(context.Context, alloc.Tx) error) error {
+	n.mu.Lock()
+	n.last[op] = locks
+	n.mu.Unlock()
+	return n.Store.InTx(ctx, op, locks, fn)
+}
+
+// Each line is a promise that another transaction relies on: without it the two would not wait for each other on PostgreSQL, where
+// neither is SERIALIZABLE.
+func TestEveryOperationNamesWhatItDependsOn(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	store, _ := b.store(t)
+	n := &naming{Store: store, last: map[string]alloc.Locks{}}
+	b.Service = b.serve(n)
+	p, err := b.GetProject(b.ctx, project)
+	require.NoError(t, err)
+	sp, err := b.GetSpace(b.ctx, project, ipam.DefaultSpace)
+	require.NoError(t, err)
+	net := b.pool(t, root("net", "10.0.0.0/16"))
+	named := func(op string, alone, shared []ipam.ID) {
+		t.Helper()
+		got, some := n.last[op]
+		require.True(t, some, op)
+		require.ElementsMatch(t, alone, got.Alone, op)
+		require.ElementsMatch(t, shared, got.Shared, op)
+	}
+	ids := func(list ...ipam.ID) []ipam.ID { return list }
+
+	named("pool_create", ids(sp.ContainerV4), ids(p.UID))
+	sub := b.pool(t, child("sub", "net", 24))
+	named("pool_create", ids(net.UID), ids(p.UID))
+	_, err = b.patch("sub", alloc.Request{}, func(p *ipam.Pool) { p.Spec.Description = "patched" })
+	require.NoError(t, err)
+	named("pool_patch", ids(sub.UID), nil)
+	_, err = b.poolGrants(b.ctx, "sub").put("umbrella", alloc.Request{})
+	require.NoError(t, err)
+	named("pool_grant_put", nil, ids(sub.UID))
+	_, err = b.spaceGrants(b.ctx, ipam.DefaultSpace).put("umbrella", alloc.Request{})
+	require.NoError(t, err)
+	named("space_grant_put", nil, ids(sp.UID))
+	require.NoError(t, b.DeletePool(b.ctx, project, "sub", alloc.Request{}))
+	named("pool_delete", ids(sub.UID, net.UID), ids(p.UID))
+
+	kept := b.claim(t, claim("kept", "net", 32, retain))
+	named("claim_group", ids(net.UID), ids(p.UID))
+	b.release(t, "kept")
+	named("claim_group", ids(net.UID), ids(p.UID))
+	b.claim(t, again("back", kept.AllocationID, retain))
+	named("claim_rebind", ids(net.UID), ids(p.UID))
+	b.release(t, "back")
+	require.NoError(t, b.DeleteAllocation(b.ctx, project, kept.AllocationID.String(), alloc.Request{}))
+	named("allocation_delete", ids(net.UID), ids(p.UID))
+	_, err = b.CreateClaimBatch(b.ctx, project, []ipam.Claim{claim("one", "net", 32)}, alloc.Request{})
+	require.NoError(t, err)
+	named("claim_batch", ids(net.UID), ids(p.UID))
+
+	b.set(t, quota("q", maxClaims(5)))
+	named("quota_put", ids(p.UID), nil)
+	require.NoError(t, b.DeleteQuota(b.ctx, project, "q", alloc.Request{}))
+	named("quota_delete", ids(p.UID), nil)
+
+	lab, err := b.CreateSpace(b.ctx, project, ipam.Space{Metadata: meta("lab")}, alloc.Request{})
+	require.NoError(t, err)
+	named("space_create", nil, ids(p.UID))
+	require.NoError(t, b.DeleteSpace(b.ctx, project, "lab", alloc.Request{}))
+	named("space_delete", ids(lab.Value.UID, lab.Value.ContainerV4, lab.Value.ContainerV6), nil)
+
+	other, err := b.CreateProject(b.ctx, ipam.Project{Metadata: meta("brief")}, alloc.Request{})
+	require.NoError(t, err)
+	its, err := b.GetSpace(b.ctx, "brief", ipam.DefaultSpace)
+	require.NoError(t, err)
+	require.NoError(t, b.DeleteProject(b.ctx, "brief", alloc.Request{}))
+	named("project_delete", ids(other.Value.UID, its.UID, its.ContainerV4, its.ContainerV6), nil)
+}
