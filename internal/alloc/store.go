@@ -85,7 +85,7 @@ type Tx interface {
 	Reader
 
 	// FreeRead executes the planned reads in one round trip and answers the free blocks found; a block may come twice.
-	// It takes no locks: Write notices whatever changed.
+	// In a transaction under locks it adds the container to them; otherwise Write notices whatever changed.
 	FreeRead(ctx context.Context, c Container, reads space.Reads) ([]netip.Prefix, error)
 
 	// Attempt counts the runs of this transaction, from 0: after a conflict, plans start from other places.
