@@ -1,10 +1,6 @@
 package alloc
 
-import (
-	"context"
-
-	"github.com/carve-ipam/carve/internal/ipam"
-)
+import "github.com/carve-ipam/carve/internal/ipam"
 
 // Locks is what a transaction depends on besides the rows that it writes. A transaction that names any of it waits, before it
 // reads anything, until nobody else holds it in a way that excludes it; it keeps it to its end. The store may then leave out what
@@ -19,19 +15,6 @@ type Locks struct {
 
 // Any reports whether anything is named.
 func (l Locks) Any() bool { return len(l.Alone)+len(l.Shared) > 0 }
-
-// stays ends a transaction for a project that is gone. Rows that refer to a project tell by their constraint, and the attempt is run
-// again: so the first one need not ask.
-func stays(ctx context.Context, tx Tx, key ProjectKey) error {
-	if tx.Attempt() == 0 {
-		return nil
-	}
-	p, err := tx.ProjectGet(ctx, key.Name)
-	if err == nil && p.UID != key.ID {
-		err = ipam.Errorf(ipam.CodeNotFound, "Project %q was not found.", key.Name)
-	}
-	return err
-}
 
 // moved ends a transaction that found what it works on to be another thing of the same name than the one that it has locked: it was
 // deleted and made again meanwhile.

@@ -67,9 +67,6 @@ func (s *Service) PutMember(ctx context.Context, project string, m ipam.Member, 
 // putMember is one attempt of the transaction member_put. It looks before it writes: when somebody else makes the same member
 // meanwhile, the database lets it run again, and it finds that.
 func putMember(ctx context.Context, tx Tx, key ProjectKey, made ipam.Member, r Request) (Result[ipam.Member], error) {
-	if err := stays(ctx, tx, key); err != nil {
-		return Result[ipam.Member]{}, err
-	}
 	was, found, err := ignoreNotFound(tx.MemberGet(ctx, key, made.Name))
 	if err != nil {
 		return Result[ipam.Member]{}, err

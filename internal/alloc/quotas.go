@@ -42,9 +42,6 @@ func (s *Service) PutQuota(ctx context.Context, project string, q ipam.Quota, r 
 	made := ipam.Quota{Metadata: s.fresh(ipam.Metadata{Name: q.Name}, project, "", who), ProjectID: key.ID, Spec: q.Spec}
 	locks := Locks{Alone: []ipam.ID{key.ID}} // nobody takes or gives back while it is counted
 	return settled(ctx, s, "quota_put", locks, r.DryRun, func(ctx context.Context, tx Tx) (Result[ipam.Quota], error) {
-		if err := stays(ctx, tx, key); err != nil {
-			return Result[ipam.Quota]{}, err
-		}
 		was, found, err := ignoreNotFound(tx.QuotaGet(ctx, key, made.Name))
 		if err != nil {
 			return Result[ipam.Quota]{}, err
