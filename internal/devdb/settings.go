@@ -20,6 +20,9 @@ func postgresSettings(cfg Config) []string {
 		// makes them coarser, and coarser ones conflict where there is no conflict.
 		{"max_pred_locks_per_transaction", "256"},
 		{"default_transaction_isolation", "serializable"},
+		// A new database has no statistics, and plans made without them stay until it has: for a minute, by default, of
+		// reading every claim to delete one.
+		{"autovacuum_naptime", "5s"},
 		{"jit", "off"}, // costs more than it gives on statements this short
 		{"timezone", "UTC"},
 		{"log_timezone", "UTC"},
