@@ -20,9 +20,6 @@ func postgresSettings(cfg Config) []string {
 		// makes them coarser, and coarser ones conflict where there is no conflict.
 		{"max_pred_locks_per_transaction", "256"},
 		{"default_transaction_isolation", "serializable"},
-		// A new database has no statistics, and plans made without them stay until it has: for a minute, by default, of
-		// reading every claim to delete one.
-		{"autovacuum_naptime", "5s"},
 		{"jit", "off"}, // costs more than it gives on statements this short
 		{"timezone", "UTC"},
 		{"log_timezone", "UTC"},
@@ -39,6 +36,11 @@ func postgresSettings(cfg Config) []string {
 		durable = "off"
 		// Nor is there a reason to keep a long log, which may be in memory.
 		settings = append(settings, [2]string{"wal_level", "minimal"}, [2]string{"max_wal_senders", "0"}, [2]string{"max_wal_size", "256MB"})
+	}
+	if !cfg.Volatile {
+		// A new database has no statistics, and plans made without them stay until it has: for a minute, by default, of
+		// reading every claim to delete one. A database of tests is not to be tidied up while its plans are compared.
+		settings = append(settings, [2]string{"autovacuum_naptime", "5s"})
 	}
 	for _, name := range []string{"fsync", "synchronous_commit", "full_page_writes"} {
 		settings = append(settings, [2]string{name, durable})
