@@ -23,6 +23,6 @@
 // # Order of locks
 //
 // In one process, at most one transaction of ours works on a container at a time (lanes.go); who needs several takes them
-// in order of id. Between processes the database decides: by the
-// locks that a transaction names (locks.go), or the loser runs again from other random places.
+// in order of id. Between processes the database decides: by the locks that a transaction names (locks.go), or the loser
+// runs again from other random places.
 package alloc

@@ -5,7 +5,8 @@
 // # Transactions
 //
 // Every transaction is SERIALIZABLE, or on PostgreSQL, when the use case names what it depends on, READ COMMITTED under locks
-// (locks.go): PostgreSQL's own bookkeeping for SERIALIZABLE is by index page, on which unrelated pools meet. It is named, and whole: a failed attempt is rolled back and the next one begins afresh.
+// (locks.go): PostgreSQL's own bookkeeping for SERIALIZABLE is by index page, on which unrelated pools meet. It is named, and
+// whole: a failed attempt is rolled back and the next one begins afresh.
 // BEGIN and the locks travel with the first reads, so a claim costs three round trips: read, write, commit. An attempt ends in one of
 // three ways (errors.go): again (the database says that nothing happened and that trying again may work), refused (an
 // error of the use case, or one that trying again would not change), unknown (COMMIT was sent and no definite answer
