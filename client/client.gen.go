@@ -59,6 +59,45 @@ func (e APIKeyPhase) Valid() bool {
 	}
 }
 
+// Defines values for ClaimOutcome.
+const (
+	ClaimOutcomeBound   ClaimOutcome = "Bound"
+	ClaimOutcomeRefused ClaimOutcome = "Refused"
+)
+
+// Valid indicates whether the value is a known member of the ClaimOutcome enum.
+func (e ClaimOutcome) Valid() bool {
+	switch e {
+	case ClaimOutcomeBound:
+		return true
+	case ClaimOutcomeRefused:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ClassVisibility.
+const (
+	ClassVisibilityConsumer ClassVisibility = "consumer"
+	ClassVisibilityPlatform ClassVisibility = "platform"
+	ClassVisibilityShared   ClassVisibility = "shared"
+)
+
+// Valid indicates whether the value is a known member of the ClassVisibility enum.
+func (e ClassVisibility) Valid() bool {
+	switch e {
+	case ClassVisibilityConsumer:
+		return true
+	case ClassVisibilityPlatform:
+		return true
+	case ClassVisibilityShared:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ConditionStatus.
 const (
 	ConditionStatusFalse   ConditionStatus = "False"
@@ -74,6 +113,54 @@ func (e ConditionStatus) Valid() bool {
 	case ConditionStatusTrue:
 		return true
 	case ConditionStatusUnknown:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for DecisionKind.
+const (
+	DecisionKindClass DecisionKind = "class"
+	DecisionKindGrant DecisionKind = "grant"
+	DecisionKindPool  DecisionKind = "pool"
+	DecisionKindQuota DecisionKind = "quota"
+)
+
+// Valid indicates whether the value is a known member of the DecisionKind enum.
+func (e DecisionKind) Valid() bool {
+	switch e {
+	case DecisionKindClass:
+		return true
+	case DecisionKindGrant:
+		return true
+	case DecisionKindPool:
+		return true
+	case DecisionKindQuota:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for DecisionOutcome.
+const (
+	DecisionOutcomeAllowed DecisionOutcome = "allowed"
+	DecisionOutcomeChosen  DecisionOutcome = "chosen"
+	DecisionOutcomeRefused DecisionOutcome = "refused"
+	DecisionOutcomeSkipped DecisionOutcome = "skipped"
+)
+
+// Valid indicates whether the value is a known member of the DecisionOutcome enum.
+func (e DecisionOutcome) Valid() bool {
+	switch e {
+	case DecisionOutcomeAllowed:
+		return true
+	case DecisionOutcomeChosen:
+		return true
+	case DecisionOutcomeRefused:
+		return true
+	case DecisionOutcomeSkipped:
 		return true
 	default:
 		return false
@@ -115,14 +202,17 @@ func (e HistoryPurpose) Valid() bool {
 
 // Defines values for IPAllocationPhase.
 const (
-	IPAllocationPhaseBound    IPAllocationPhase = "Bound"
-	IPAllocationPhaseRetained IPAllocationPhase = "Retained"
+	IPAllocationPhaseBound       IPAllocationPhase = "Bound"
+	IPAllocationPhaseCoolingDown IPAllocationPhase = "CoolingDown"
+	IPAllocationPhaseRetained    IPAllocationPhase = "Retained"
 )
 
 // Valid indicates whether the value is a known member of the IPAllocationPhase enum.
 func (e IPAllocationPhase) Valid() bool {
 	switch e {
 	case IPAllocationPhaseBound:
+		return true
+	case IPAllocationPhaseCoolingDown:
 		return true
 	case IPAllocationPhaseRetained:
 		return true
@@ -242,6 +332,24 @@ func (e LabelSelectorOperator) Valid() bool {
 	}
 }
 
+// Defines values for PoolSelection.
+const (
+	PoolSelectionFirstFit      PoolSelection = "FirstFit"
+	PoolSelectionLeastUtilized PoolSelection = "LeastUtilized"
+)
+
+// Valid indicates whether the value is a known member of the PoolSelection enum.
+func (e PoolSelection) Valid() bool {
+	switch e {
+	case PoolSelectionFirstFit:
+		return true
+	case PoolSelectionLeastUtilized:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for PoolVisibility.
 const (
 	PoolVisibilityConsumer PoolVisibility = "consumer"
@@ -270,6 +378,7 @@ const (
 	ProblemCodeBlockTaken           ProblemCode = "block_taken"
 	ProblemCodeContention           ProblemCode = "contention"
 	ProblemCodeDeadline             ProblemCode = "deadline"
+	ProblemCodeExhaustedByCooldown  ProblemCode = "exhausted_by_cooldown"
 	ProblemCodeFamilyMismatch       ProblemCode = "family_mismatch"
 	ProblemCodeIdempotencyMismatch  ProblemCode = "idempotency_mismatch"
 	ProblemCodeImmutableField       ProblemCode = "immutable_field"
@@ -279,6 +388,8 @@ const (
 	ProblemCodeLastAdmin            ProblemCode = "last_admin"
 	ProblemCodeMethodNotAllowed     ProblemCode = "method_not_allowed"
 	ProblemCodeNeverSatisfiable     ProblemCode = "never_satisfiable"
+	ProblemCodeNoDefaultClass       ProblemCode = "no_default_class"
+	ProblemCodeNoPoolForClass       ProblemCode = "no_pool_for_class"
 	ProblemCodeNoPoolMatches        ProblemCode = "no_pool_matches"
 	ProblemCodeNotAcceptable        ProblemCode = "not_acceptable"
 	ProblemCodeNotFound             ProblemCode = "not_found"
@@ -310,6 +421,8 @@ func (e ProblemCode) Valid() bool {
 		return true
 	case ProblemCodeDeadline:
 		return true
+	case ProblemCodeExhaustedByCooldown:
+		return true
 	case ProblemCodeFamilyMismatch:
 		return true
 	case ProblemCodeIdempotencyMismatch:
@@ -327,6 +440,10 @@ func (e ProblemCode) Valid() bool {
 	case ProblemCodeMethodNotAllowed:
 		return true
 	case ProblemCodeNeverSatisfiable:
+		return true
+	case ProblemCodeNoDefaultClass:
+		return true
+	case ProblemCodeNoPoolForClass:
 		return true
 	case ProblemCodeNoPoolMatches:
 		return true
@@ -374,6 +491,21 @@ const (
 func (e ProjectPhase) Valid() bool {
 	switch e {
 	case ProjectPhaseActive:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for Provisioner.
+const (
+	ProvisionerNative Provisioner = "native"
+)
+
+// Valid indicates whether the value is a known member of the Provisioner enum.
+func (e Provisioner) Valid() bool {
+	switch e {
+	case ProvisionerNative:
 		return true
 	default:
 		return false
@@ -611,8 +743,8 @@ type AuditEventList struct {
 
 // AuditResource What the operation was about.
 type AuditResource struct {
-	// Kind The kind of the resource: `Project`, `Space`, `IPPool`, `IPClaim`, `IPAllocation`, `Member`, `ApiKey`,
-	// `PoolGrant`, `SpaceGrant` or `Quota`. Later versions may add kinds.
+	// Kind The kind of the resource: `Project`, `Space`, `IPPool`, `IPClass`, `IPClaim`, `IPAllocation`, `Member`,
+	// `ApiKey`, `PoolGrant`, `SpaceGrant` or `Quota`. Later versions may add kinds.
 	//
 	//
 	// Example: IPClaim
@@ -637,7 +769,7 @@ type AuthMethod = string
 // Example: 10.20.0.0/16
 type CIDR = string
 
-// Capacity Addresses, exactly. `total` = `allocated` + `reserved` + `available`.
+// Capacity Addresses, exactly. `total` = `allocated` + `reserved` + `coolingDown` + `available`.
 type Capacity struct {
 	// Total An exact count as a decimal string.
 	//
@@ -649,6 +781,9 @@ type Capacity struct {
 
 	// Reserved Withheld by reservations.
 	Reserved Count `json:"reserved"`
+
+	// CoolingDown Released, and nobody's until their cool-down has passed.
+	CoolingDown Count `json:"coolingDown"`
 
 	// Available Free.
 	Available Count `json:"available"`
@@ -664,6 +799,86 @@ type ClaimBatch struct {
 type ClaimBatchCreate struct {
 	Claims []IPClaimCreate `json:"claims"`
 }
+
+// ClaimExplanation What a claim would get at this moment, or why it would be refused, and how this was decided.
+type ClaimExplanation struct {
+	Outcome ClaimOutcome `json:"outcome"`
+
+	// Code The code of the refusal; absent when it would be bound.
+	Code ProblemCode `json:"code,omitempty"`
+
+	// Detail One sentence about the outcome.
+	//
+	// Example: 10.96.4.0/26 would be carved from pool platform/standard-eu by class platform/standard.
+	Detail string `json:"detail"`
+
+	// ClassName The class that decides; absent when none does.
+	//
+	// Example: standard
+	ClassName string `json:"className,omitempty"`
+
+	// ClassProject The project of this class.
+	//
+	// Example: platform
+	ClassProject string `json:"classProject,omitempty"`
+
+	// PoolRef The pool it would be carved from; absent when it would be refused.
+	PoolRef *ResolvedRef `json:"poolRef,omitempty"`
+
+	// AllocatedCIDR The block that it would get; absent when it would be refused.
+	//
+	// Example: 10.96.4.0/26
+	AllocatedCIDR string `json:"allocatedCIDR,omitempty"`
+
+	// PrefixLength Length of the block, the default filled in; absent when it is not known.
+	PrefixLength *PrefixLength `json:"prefixLength,omitempty"`
+
+	// ReclaimPolicy What would become of the block when the claim is deleted; absent when it would be refused.
+	ReclaimPolicy ReclaimPolicy `json:"reclaimPolicy,omitempty"`
+
+	// Steps What was considered, in order.
+	Steps []DecisionStep `json:"steps"`
+
+	// Remedies What would make it work, the smallest change first; empty when it would be bound, or when nothing is known.
+	Remedies []Remedy `json:"remedies"`
+}
+
+// ClaimExplanationRequest defines model for ClaimExplanationRequest.
+type ClaimExplanationRequest struct {
+	// Spec Where to take the block from: at most one of `className`, `poolRef`, `poolSelector`, `allocationRef`; none of them means
+	// the default class of the family, which is that of `cidr` or `address`, or else `ipFamily`, or else IPv4. What to take:
+	// at most one of `cidr` and `address`, or a `prefixLength`. With `allocationRef` the block is known: leave the others
+	// out. Only `reclaimPolicy` can change later. It is answered as it was written; what came of it is in `status`.
+	Spec IPClaimSpec `json:"spec"`
+}
+
+// ClaimOutcome defines model for ClaimOutcome.
+type ClaimOutcome string
+
+// ClassCapacity Addresses of the pools that list the class, together, exactly.
+type ClassCapacity struct {
+	// Total An exact count as a decimal string.
+	//
+	// Example: 65536
+	Total Count `json:"total"`
+
+	// Available Free.
+	Available Count `json:"available"`
+}
+
+// ClassPrefixLengths Which blocks may be claimed; the bounds of the pools hold as well.
+//
+// Example: {"max":28,"min":22}
+type ClassPrefixLengths struct {
+	// Max The smallest block that may be claimed; by default whatever the pools allow.
+	Max *PrefixLength `json:"max,omitempty"`
+
+	// Min The largest block that may be claimed; by default whatever the pools allow.
+	Min *PrefixLength `json:"min,omitempty"`
+}
+
+// ClassVisibility defines model for ClassVisibility.
+type ClassVisibility string
 
 // Condition One observation about a resource.
 type Condition struct {
@@ -723,6 +938,43 @@ type CreateMetadata struct {
 	Name Name `json:"name,omitempty"`
 }
 
+// DecisionKind What was considered. Later versions may add kinds.
+type DecisionKind string
+
+// DecisionOutcome What came of it: it is used (`chosen`), it does not stand in the way (`allowed`), it was passed over (`skipped`), or it is
+// why the claim is refused (`refused`).
+type DecisionOutcome string
+
+// DecisionStep One thing that was considered while a claim was decided, and what came of it.
+type DecisionStep struct {
+	// Kind What was considered. Later versions may add kinds.
+	Kind DecisionKind `json:"kind"`
+
+	// Name `project/name` of what was considered. Of a pool that the caller's project neither owns nor was granted only the
+	// project is named: `platform/-`.
+	//
+	//
+	// Example: platform/standard
+	Name string `json:"name"`
+
+	// Outcome What came of it: it is used (`chosen`), it does not stand in the way (`allowed`), it was passed over (`skipped`), or it is
+	// why the claim is refused (`refused`).
+	Outcome DecisionOutcome `json:"outcome"`
+
+	// Code What spoke against it; absent when nothing did.
+	Code ProblemCode `json:"code,omitempty"`
+
+	// Detail One sentence.
+	//
+	// Example: is the platform's default class of IPv4.
+	Detail string `json:"detail"`
+}
+
+// Duration Whole hours, minutes and seconds, from `0s` to `8760h`. Answers have it in a short form: `72h`, `1h30m`, `45s`.
+//
+// Example: 72h
+type Duration = string
+
 // FreeBlock defines model for FreeBlock.
 type FreeBlock struct {
 	// CIDR Example: 10.20.128.0/17
@@ -776,7 +1028,8 @@ type Health struct {
 // HealthStatus defines model for HealthStatus.
 type HealthStatus string
 
-// HistoryEntry One holder of a block, for as long as it held it in one phase.
+// HistoryEntry One holder of a block, for as long as it held it in one phase. Nobody holds a block that cools down: there is no entry
+// in the phase `CoolingDown`.
 type HistoryEntry struct {
 	// AllocatedCIDR The block.
 	//
@@ -787,7 +1040,8 @@ type HistoryEntry struct {
 	PoolRef ResolvedRef    `json:"poolRef"`
 	Purpose HistoryPurpose `json:"purpose"`
 
-	// Phase `Retained` has no claim: it was deleted under `reclaimPolicy: Retain`.
+	// Phase `Retained` has no claim: it was deleted under `reclaimPolicy: Retain`. `CoolingDown` has none either: it was deleted under
+	// `Delete`, and nobody gets the block until its cool-down has passed.
 	Phase IPAllocationPhase `json:"phase"`
 
 	// Consumer The project that held the block.
@@ -847,7 +1101,8 @@ type IPAllocationList struct {
 	NextCursor NextCursor `json:"nextCursor,omitempty"`
 }
 
-// IPAllocationPhase `Retained` has no claim: it was deleted under `reclaimPolicy: Retain`.
+// IPAllocationPhase `Retained` has no claim: it was deleted under `reclaimPolicy: Retain`. `CoolingDown` has none either: it was deleted under
+// `Delete`, and nobody gets the block until its cool-down has passed.
 type IPAllocationPhase string
 
 // IPAllocationPurpose What the block is held for. A reservation that is not one aligned block has one allocation for each.
@@ -858,11 +1113,21 @@ type IPAllocationSpec struct {
 	// ChildPoolRef Purpose `ChildPool`: the pool that the block is.
 	ChildPoolRef *ResolvedRef `json:"childPoolRef,omitempty"`
 
-	// ClaimRef Purpose `Claim`: the claim that holds the block, or held it last when the phase is `Retained`. Absent when it is
-	// another project's.
+	// ClaimRef Purpose `Claim`: the claim that holds the block, or held it last when the phase is `Retained` or `CoolingDown`.
+	// Absent when it is another project's.
 	ClaimRef *ResolvedRef `json:"claimRef,omitempty"`
 
-	// Consumer Purpose `Claim`: the project that holds the block.
+	// ClassName Purpose `Claim`: the class that served it; absent when none did.
+	//
+	// Example: standard
+	ClassName string `json:"className,omitempty"`
+
+	// ClassProject Purpose `Claim`: the project of this class; absent when none served it.
+	//
+	// Example: platform
+	ClassProject string `json:"classProject,omitempty"`
+
+	// Consumer Purpose `Claim`: the project that holds the block, or held it last when the phase is `CoolingDown`.
 	//
 	// Example: team-a
 	Consumer string `json:"consumer,omitempty"`
@@ -892,7 +1157,13 @@ type IPAllocationStatus struct {
 	// Example: 10.20.1.0/24
 	AllocatedCIDR string `json:"allocatedCIDR"`
 
-	// Phase `Retained` has no claim: it was deleted under `reclaimPolicy: Retain`.
+	// CoolUntil Phase `CoolingDown`: when the block is free again; absent in other phases.
+	//
+	// Example: 2026-03-05T09:30:00Z
+	CoolUntil *time.Time `json:"coolUntil,omitempty"`
+
+	// Phase `Retained` has no claim: it was deleted under `reclaimPolicy: Retain`. `CoolingDown` has none either: it was deleted under
+	// `Delete`, and nobody gets the block until its cool-down has passed.
 	Phase IPAllocationPhase `json:"phase"`
 }
 
@@ -901,9 +1172,10 @@ type IPClaim struct {
 	// Metadata What every resource carries.
 	Metadata Metadata `json:"metadata"`
 
-	// Spec Where to take the block from: exactly one of `poolRef`, `poolSelector`, `allocationRef`. What to take: at most one
-	// of `cidr` and `address`, or a `prefixLength`. With `allocationRef` the block is known: leave the
-	// others out. Only `reclaimPolicy` can change later.
+	// Spec Where to take the block from: at most one of `className`, `poolRef`, `poolSelector`, `allocationRef`; none of them means
+	// the default class of the family, which is that of `cidr` or `address`, or else `ipFamily`, or else IPv4. What to take:
+	// at most one of `cidr` and `address`, or a `prefixLength`. With `allocationRef` the block is known: leave the others
+	// out. Only `reclaimPolicy` can change later. It is answered as it was written; what came of it is in `status`.
 	Spec   IPClaimSpec   `json:"spec"`
 	Status IPClaimStatus `json:"status"`
 }
@@ -913,9 +1185,10 @@ type IPClaimCreate struct {
 	// Metadata Exactly one of `name` and `generateName`; the rest of the metadata is the server's.
 	Metadata CreateMetadata `json:"metadata"`
 
-	// Spec Where to take the block from: exactly one of `poolRef`, `poolSelector`, `allocationRef`. What to take: at most one
-	// of `cidr` and `address`, or a `prefixLength`. With `allocationRef` the block is known: leave the
-	// others out. Only `reclaimPolicy` can change later.
+	// Spec Where to take the block from: at most one of `className`, `poolRef`, `poolSelector`, `allocationRef`; none of them means
+	// the default class of the family, which is that of `cidr` or `address`, or else `ipFamily`, or else IPv4. What to take:
+	// at most one of `cidr` and `address`, or a `prefixLength`. With `allocationRef` the block is known: leave the others
+	// out. Only `reclaimPolicy` can change later. It is answered as it was written; what came of it is in `status`.
 	Spec IPClaimSpec `json:"spec"`
 }
 
@@ -942,15 +1215,17 @@ type IPClaimPut struct {
 	// Metadata A `name`, if there is one, must be the one in the path.
 	Metadata *PutMetadata `json:"metadata,omitempty"`
 
-	// Spec Where to take the block from: exactly one of `poolRef`, `poolSelector`, `allocationRef`. What to take: at most one
-	// of `cidr` and `address`, or a `prefixLength`. With `allocationRef` the block is known: leave the
-	// others out. Only `reclaimPolicy` can change later.
+	// Spec Where to take the block from: at most one of `className`, `poolRef`, `poolSelector`, `allocationRef`; none of them means
+	// the default class of the family, which is that of `cidr` or `address`, or else `ipFamily`, or else IPv4. What to take:
+	// at most one of `cidr` and `address`, or a `prefixLength`. With `allocationRef` the block is known: leave the others
+	// out. Only `reclaimPolicy` can change later. It is answered as it was written; what came of it is in `status`.
 	Spec IPClaimSpec `json:"spec"`
 }
 
-// IPClaimSpec Where to take the block from: exactly one of `poolRef`, `poolSelector`, `allocationRef`. What to take: at most one
-// of `cidr` and `address`, or a `prefixLength`. With `allocationRef` the block is known: leave the
-// others out. Only `reclaimPolicy` can change later.
+// IPClaimSpec Where to take the block from: at most one of `className`, `poolRef`, `poolSelector`, `allocationRef`; none of them means
+// the default class of the family, which is that of `cidr` or `address`, or else `ipFamily`, or else IPv4. What to take:
+// at most one of `cidr` and `address`, or a `prefixLength`. With `allocationRef` the block is known: leave the others
+// out. Only `reclaimPolicy` can change later. It is answered as it was written; what came of it is in `status`.
 type IPClaimSpec struct {
 	// Address This very address, as a /32 or /128.
 	Address Address `json:"address,omitempty"`
@@ -962,30 +1237,50 @@ type IPClaimSpec struct {
 	// CIDR This very block.
 	CIDR CIDR `json:"cidr,omitempty"`
 
-	// IPFamily Only pools of this family.
+	// ClassName By the policy of this class: the project's own of this name, or else the shared one of `platform`. By default, and
+	// without `poolRef`, `poolSelector` and `allocationRef`, the default class of the family: the project's own, or else
+	// the shared one of `platform`.
+	//
+	//
+	// Example: standard
+	ClassName Name `json:"className,omitempty"`
+
+	// IPFamily Only classes and pools of this family.
 	IPFamily IPFamily `json:"ipFamily,omitempty"`
 
 	// OwnerRef Free text that identifies the caller's own object.
 	OwnerRef *OwnerRef `json:"ownerRef,omitempty"`
 
-	// PoolRef Take it from this pool, of the project itself or shared with it by another.
+	// PoolRef The escape hatch: take it from this pool, of the project itself or shared with it by another, by the pool's policy
+	// alone. Prefer a class: a claim that names a pool fails when that pool is full.
 	PoolRef *Ref `json:"poolRef,omitempty"`
 
-	// PoolSelector Conditions on the labels of pools, with the meaning Kubernetes gives them; all must hold. At most 32 in all. The
+	// PoolSelector Take the block from any pool that matches; each is tried. Deprecated in favour of classes, and still served: name a
+	// class by `className`, or nothing for the default class.
+	//
+	// Conditions on the labels of pools, with the meaning Kubernetes gives them; all must hold. At most 32 in all. The
 	// empty selector matches every pool. Considered are the pools of the project, in order of name, and then the shared
 	// pools of `platform` that are granted to it. A pool of any other project is claimed from by `poolRef` alone: nobody is
 	// served from a pool whose owner merely labelled and granted it so.
 	//
 	//
 	// Example: {"matchLabels":{"env":"prod"}}
+	// Deprecated: name a class with className, or nothing for the default class.
 	PoolSelector *LabelSelector `json:"poolSelector,omitempty"`
 
-	// PrefixLength Length of the block; by default the pool's `defaultPrefixLength`.
+	// PrefixLength Length of the block; by default the `defaultPrefixLength` of the class, or else of the pool.
 	PrefixLength *PrefixLength `json:"prefixLength,omitempty"`
 
-	// ReclaimPolicy What becomes of the block when the claim is deleted: free at once (`Delete`, the default), or kept by its
-	// allocation (`Retain`).
+	// ReclaimPolicy What becomes of the block when the claim is deleted: free at once, or after its cool-down (`Delete`), or kept by its
+	// allocation (`Retain`). By default what the class says, or else `Delete`; `status.reclaimPolicy` has what is in force.
 	ReclaimPolicy ReclaimPolicy `json:"reclaimPolicy,omitempty"`
+
+	// Scope Values of the roles that a class with `poolPer` asks for, by role, without `project`. All of its roles are needed;
+	// roles that it does not ask for are ignored. Without a class it has no meaning.
+	//
+	//
+	// Example: {"cluster":"web-eu"}
+	Scope map[string]string `json:"scope,omitempty"`
 }
 
 // IPClaimStatus defines model for IPClaimStatus.
@@ -1003,13 +1298,164 @@ type IPClaimStatus struct {
 	// AllocationRef The system's record of the block, in the pool's project. The claim's own project can read it by this name as well:
 	// `GET /v1/projects/{its own}/allocations/{name}`.
 	AllocationRef ResolvedRef `json:"allocationRef"`
-	Conditions    []Condition `json:"conditions"`
+
+	// ClassName The class that served it; absent when none did.
+	//
+	// Example: standard
+	ClassName string `json:"className,omitempty"`
+
+	// ClassProject The project of this class; absent when none served it.
+	//
+	// Example: platform
+	ClassProject string      `json:"classProject,omitempty"`
+	Conditions   []Condition `json:"conditions"`
 
 	// Phase A claim that can be read is `Bound`; the other phases are reserved.
 	Phase IPClaimPhase `json:"phase"`
 
 	// PoolRef The pool it was carved from.
 	PoolRef ResolvedRef `json:"poolRef"`
+
+	// ReclaimPolicy What becomes of the block when the claim is deleted: what the claim says, or else its class, or else `Delete`.
+	ReclaimPolicy ReclaimPolicy `json:"reclaimPolicy"`
+}
+
+// IPClass A policy for handing out blocks of one family. Pools list it, claims name it.
+type IPClass struct {
+	// Metadata What every resource carries.
+	Metadata Metadata `json:"metadata"`
+
+	// Spec How blocks are handed out. `provisioner`, `ipFamily`, `poolPer` and `poolPrefixLength` never change; all else can, and
+	// holds for later claims.
+	Spec IPClassSpec `json:"spec"`
+
+	// Status What stands behind the class for the project in the path: the pools that list it, of the class's project and of this
+	// one.
+	Status IPClassStatus `json:"status"`
+}
+
+// IPClassCreate defines model for IPClassCreate.
+type IPClassCreate struct {
+	// Metadata Exactly one of `name` and `generateName`; the rest of the metadata is the server's.
+	Metadata CreateMetadata `json:"metadata"`
+
+	// Spec How blocks are handed out. `provisioner`, `ipFamily`, `poolPer` and `poolPrefixLength` never change; all else can, and
+	// holds for later claims.
+	Spec IPClassSpec `json:"spec"`
+}
+
+// IPClassList defines model for IPClassList.
+type IPClassList struct {
+	Items []IPClass `json:"items"`
+
+	// NextCursor Send it as `cursor` for the next page; absent on the last page.
+	//
+	// Example: eyJuIjoicHJvZC1ldSJ9
+	NextCursor NextCursor `json:"nextCursor,omitempty"`
+}
+
+// IPClassPatch A JSON merge patch (RFC 7396). Listed is what it may change; another field of the resource is answered with
+// `immutable_field`, a field that the resource does not have with `invalid_argument`. `null` gives a field its
+// default.
+type IPClassPatch = json.RawMessage
+
+// IPClassSpec How blocks are handed out. `provisioner`, `ipFamily`, `poolPer` and `poolPrefixLength` never change; all else can, and
+// holds for later claims.
+type IPClassSpec struct {
+	// Provisioner Who carves; `native` (the default) is this service, and the only one there is.
+	Provisioner Provisioner `json:"provisioner,omitempty"`
+
+	// IPFamily The family of the blocks, and of the pools that can list the class.
+	IPFamily IPFamily `json:"ipFamily"`
+
+	// Visibility Whom the class serves: its own project alone (`consumer`, the default), or every project (`shared`, only for classes
+	// of `platform`; there are no grants of classes). `platform` is for classes of that project and means there the same
+	// as `consumer`.
+	Visibility ClassVisibility `json:"visibility,omitempty"`
+
+	// IsDefault Whether it serves claims of its family that name nothing; false by default. One class of a project and family can.
+	IsDefault *bool `json:"isDefault,omitempty"`
+
+	// Strategy Which of the fitting free blocks is taken, as in a pool; by default that of the pool.
+	Strategy AllocationStrategy `json:"strategy,omitempty"`
+
+	// AllowedPrefixLengths Which blocks may be claimed; the bounds of the pools hold as well.
+	//
+	// Example: {"max":28,"min":22}
+	AllowedPrefixLengths *ClassPrefixLengths `json:"allowedPrefixLengths,omitempty"`
+
+	// DefaultPrefixLength What a claim without a length gets; by default what the pool says. Within `allowedPrefixLengths`.
+	DefaultPrefixLength *PrefixLength `json:"defaultPrefixLength,omitempty"`
+
+	// ReclaimPolicy What becomes of the block of a claim that does not say it, when the claim is deleted; `Delete` by default.
+	ReclaimPolicy ReclaimPolicy `json:"reclaimPolicy,omitempty"`
+
+	// ReuseAfter For how long nobody gets a block after its claim was deleted under `Delete`; by default what the pool says.
+	ReuseAfter Duration `json:"reuseAfter,omitempty"`
+
+	// PoolSelection In which order the pools behind the class are tried: by name and then by project, so that one is filled before the
+	// next (`FirstFit`, the default), or the one with the smallest share held first, by figures that are at most 5 seconds
+	// old (`LeastUtilized`).
+	PoolSelection PoolSelection `json:"poolSelection,omitempty"`
+
+	// PoolPer Whose claims have a pool of their own: `project` first, then the roles of `scope` whose values tell pools apart. By
+	// default claims draw from the pools that list the class.
+	//
+	//
+	// Example: ["project","cluster"]
+	PoolPer []string `json:"poolPer,omitempty"`
+
+	// PoolPrefixLength With `poolPer`, and required there: length of each such pool. Not longer than any length that may be claimed.
+	PoolPrefixLength *PrefixLength `json:"poolPrefixLength,omitempty"`
+
+	// EmptyPoolTTL With `poolPer`: after how long without a block held such a pool is deleted; `24h` by default.
+	EmptyPoolTTL Duration `json:"emptyPoolTTL,omitempty"`
+
+	// Parameters Texts for the provisioner and for people, under keys like those of labels; `native` has no use for any. At most 256
+	// bytes of UTF-8 each.
+	//
+	//
+	// Example: {"example.com/tier":"gold"}
+	Parameters map[string]string `json:"parameters,omitempty"`
+
+	// Description At most 1,024 bytes of UTF-8.
+	//
+	// Example: Blocks for clusters
+	Description string `json:"description,omitempty"`
+}
+
+// IPClassStatus What stands behind the class for the project in the path: the pools that list it, of the class's project and of this
+// one.
+type IPClassStatus struct {
+	// BackingPools How many pools list the class.
+	//
+	// Example: 2
+	BackingPools int64 `json:"backingPools"`
+
+	// ScopedPools How many pools were carved for its scopes: all of them for the class's own project, for another project those that
+	// serve it.
+	//
+	//
+	// Example: 0
+	ScopedPools int64 `json:"scopedPools"`
+
+	// Capacity Addresses of the pools that list the class, together, exactly.
+	Capacity ClassCapacity `json:"capacity"`
+
+	// UtilizationPercent The share of `total` that is not `available`, in percent, rounded to two decimals; 0 without a pool.
+	//
+	// Example: 25
+	UtilizationPercent float64 `json:"utilizationPercent"`
+
+	// LargestPrefixLength Prefix length of the largest block that can be had now, within the bounds of the class and of the pools; absent when
+	// there is none.
+	//
+	//
+	// Example: 22
+	LargestPrefixLength *int `json:"largestPrefixLength,omitempty"`
+
+	// Conditions `Ready` is `True` when a pool backs the class, otherwise `False` with the reason `NoBackingPools`.
+	Conditions []Condition `json:"conditions"`
 }
 
 // IPFamily defines model for IPFamily.
@@ -1064,6 +1510,13 @@ type IPPoolSpec struct {
 	// CIDR Root: the pool's block. Child: this very block of the parent.
 	CIDR CIDR `json:"cidr,omitempty"`
 
+	// ClassNames The classes that the pool backs: of the project itself, or else shared ones of `platform`; of the pool's family.
+	// Not for a pool that was carved for a scope.
+	//
+	//
+	// Example: ["standard"]
+	ClassNames []Name `json:"classNames,omitempty"`
+
 	// Description At most 1,024 bytes of UTF-8.
 	//
 	// Example: Production, Europe
@@ -1077,6 +1530,10 @@ type IPPoolSpec struct {
 
 	// Reservations What is withheld from carving. Reservations lie inside the pool and do not overlap each other.
 	Reservations []Reservation `json:"reservations,omitempty"`
+
+	// ReuseAfter For how long nobody gets a block after its claim was deleted under `Delete`, unless a class says otherwise; by
+	// default it is free at once.
+	ReuseAfter Duration `json:"reuseAfter,omitempty"`
 
 	// SpaceRef Root: the space to carve from; by default the project's own `default`. One of another project when it is granted
 	// to this one.
@@ -1096,7 +1553,7 @@ type IPPoolStatus struct {
 	// Example: 10.20.0.0/16
 	AllocatedCIDR string `json:"allocatedCIDR"`
 
-	// Capacity Addresses, exactly. `total` = `allocated` + `reserved` + `available`.
+	// Capacity Addresses, exactly. `total` = `allocated` + `reserved` + `coolingDown` + `available`.
 	Capacity   Capacity    `json:"capacity"`
 	Conditions []Condition `json:"conditions"`
 	IPFamily   IPFamily    `json:"ipFamily"`
@@ -1113,6 +1570,10 @@ type IPPoolStatus struct {
 	// are reserved.
 	Phase IPPoolPhase `json:"phase"`
 
+	// Scope Whom the pool serves, when it was carved for a scope of a class. Then nobody else is served by it, not by `poolRef`
+	// and not by a selector, nor is its owner.
+	Scope *PoolScope `json:"scope,omitempty"`
+
 	// SpaceRef The space in which nothing overlaps the pool but its parents and children.
 	SpaceRef ResolvedRef `json:"spaceRef"`
 
@@ -1125,12 +1586,17 @@ type IPPoolStatus struct {
 // IfMatchValue Example: "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
 type IfMatchValue = string
 
-// LabelSelector Conditions on the labels of pools, with the meaning Kubernetes gives them; all must hold. At most 32 in all. The
+// LabelSelector Take the block from any pool that matches; each is tried. Deprecated in favour of classes, and still served: name a
+// class by `className`, or nothing for the default class.
+//
+// Conditions on the labels of pools, with the meaning Kubernetes gives them; all must hold. At most 32 in all. The
 // empty selector matches every pool. Considered are the pools of the project, in order of name, and then the shared
 // pools of `platform` that are granted to it. A pool of any other project is claimed from by `poolRef` alone: nobody is
 // served from a pool whose owner merely labelled and granted it so.
 //
 // Example: {"matchLabels":{"env":"prod"}}
+//
+// Deprecated: name a class with className, or nothing for the default class.
 type LabelSelector struct {
 	MatchExpressions []LabelSelectorRequirement `json:"matchExpressions,omitempty"`
 
@@ -1341,6 +1807,32 @@ type PoolFree struct {
 	Summary []FreeSummary `json:"summary"`
 }
 
+// PoolScope Claims of one class, of one project, with one combination of values of the class's roles.
+type PoolScope struct {
+	// ClassName The class.
+	//
+	// Example: per-cluster
+	ClassName string `json:"className"`
+
+	// ClassProject The project of the class.
+	//
+	// Example: team-a
+	ClassProject string `json:"classProject"`
+
+	// Project The project whose claims it serves.
+	//
+	// Example: team-a
+	Project string `json:"project"`
+
+	// Values The values of the other roles, by role; absent when the class has none.
+	//
+	// Example: {"cluster":"web-eu"}
+	Values map[string]string `json:"values,omitempty"`
+}
+
+// PoolSelection defines model for PoolSelection.
+type PoolSelection string
+
 // PoolVisibility defines model for PoolVisibility.
 type PoolVisibility string
 
@@ -1388,18 +1880,21 @@ type Problem struct {
 	//
 	// | code | status | meaning |
 	// |---|---|---|
-	// | `invalid_argument` | 400 | the request is not valid; `errors` says where |
+	// | `invalid_argument` | 400 | the request is not valid; `errors` says where, `missingRoles` what a class asks for |
 	// | `unauthenticated` | 401 | no valid credentials |
 	// | `permission_denied` | 403 | may be seen, but this needs a larger role, which `detail` names |
 	// | `not_found` | 404 | does not exist, as far as the caller may know |
 	// | `method_not_allowed` | 405 | the path has no such method |
 	// | `not_acceptable` | 406 | `Accept` admits no media type of the answer |
-	// | `already_exists` | 409 | the name is taken, or a claim of this name has another spec |
+	// | `already_exists` | 409 | the name is taken, a claim of this name has another spec, or another class is the default; `conflictsWith` |
 	// | `overlap` | 409 | a root pool of the space overlaps; `conflictsWith` |
-	// | `in_use` | 409 | something still holds or needs it; `claims`, `childPools`, `conflictsWith` |
+	// | `in_use` | 409 | something still holds or needs it; `claims`, `childPools`, `pools`, `conflictsWith` |
 	// | `allocation_retained` | 409 | a retained allocation holds the block; `conflictsWith` |
 	// | `pool_exhausted` | 409 | nothing large enough is free now; `wantedPrefixLength`, `largestFreePrefixLength`, `availableAddresses`, `poolsTried` |
+	// | `exhausted_by_cooldown` | 409 | only blocks that are cooling down are large enough; `coolingDownAddresses`, `cooledDownAt` |
 	// | `no_pool_matches` | 409 | the selector matches no pool that the caller may use |
+	// | `no_pool_for_class` | 409 | no pool that admits the length lists the class; `class` |
+	// | `no_default_class` | 409 | the claim names nothing, and its family has no default class |
 	// | `block_taken` | 409 | the very block that was asked for is not free |
 	// | `quota_exceeded` | 409 | a quota of the project does not allow it now; `quota`, `measure`, `limit`, `used`, `requested` |
 	// | `last_admin` | 409 | `platform` would be left without an admin |
@@ -1407,7 +1902,7 @@ type Problem struct {
 	// | `payload_too_large` | 413 | the body is larger than 1 MiB |
 	// | `unsupported_media_type` | 415 | the body is of another media type |
 	// | `never_satisfiable` | 422 | would not fit even if everything were free; `wantedPrefixLength`, `allowedPrefixLengths` |
-	// | `prefix_length_rejected` | 422 | outside the pool's bounds; `allowedPrefixLengths` |
+	// | `prefix_length_rejected` | 422 | outside the bounds of the pool or the class; `allowedPrefixLengths`, `class` |
 	// | `family_mismatch` | 422 | of the other address family |
 	// | `immutable_field` | 422 | this field never changes |
 	// | `idempotency_mismatch` | 422 | the key was used with another request |
@@ -1440,8 +1935,17 @@ type Problem struct {
 	// Claims How many claims stand in the way.
 	Claims *int64 `json:"claims,omitempty"`
 
+	// Class The class that decided, `project/name`.
+	Class string `json:"class,omitempty"`
+
 	// ConflictsWith What stands in the way, `project/name`, as far as the caller may see it.
 	ConflictsWith []string `json:"conflictsWith,omitempty"`
+
+	// CooledDownAt When the first block that is large enough will have cooled down.
+	CooledDownAt *time.Time `json:"cooledDownAt,omitempty"`
+
+	// CoolingDownAddresses Addresses that are cooling down in the pools tried, together.
+	CoolingDownAddresses Count `json:"coolingDownAddresses,omitempty"`
 
 	// CurrentETag The current revision in double quotes, as in the header `ETag`.
 	CurrentETag string `json:"currentETag,omitempty"`
@@ -1455,6 +1959,12 @@ type Problem struct {
 	// Measure What of it is exceeded.
 	Measure QuotaMeasure `json:"measure,omitempty"`
 
+	// MissingRoles The roles that the class asks for and `scope` does not give.
+	MissingRoles []string `json:"missingRoles,omitempty"`
+
+	// Pools How many pools stand in the way.
+	Pools *int64 `json:"pools,omitempty"`
+
 	// PoolsTried The pools tried, `project/name`, in order.
 	PoolsTried []string `json:"poolsTried,omitempty"`
 
@@ -1463,6 +1973,9 @@ type Problem struct {
 
 	// Requested How much more was asked for.
 	Requested Count `json:"requested,omitempty"`
+
+	// Steps How the claim was decided, the first 20 steps; `explainClaim` has all of them.
+	Steps []DecisionStep `json:"steps,omitempty"`
 
 	// Used How much of it is used.
 	Used Count `json:"used,omitempty"`
@@ -1475,18 +1988,21 @@ type Problem struct {
 //
 // | code | status | meaning |
 // |---|---|---|
-// | `invalid_argument` | 400 | the request is not valid; `errors` says where |
+// | `invalid_argument` | 400 | the request is not valid; `errors` says where, `missingRoles` what a class asks for |
 // | `unauthenticated` | 401 | no valid credentials |
 // | `permission_denied` | 403 | may be seen, but this needs a larger role, which `detail` names |
 // | `not_found` | 404 | does not exist, as far as the caller may know |
 // | `method_not_allowed` | 405 | the path has no such method |
 // | `not_acceptable` | 406 | `Accept` admits no media type of the answer |
-// | `already_exists` | 409 | the name is taken, or a claim of this name has another spec |
+// | `already_exists` | 409 | the name is taken, a claim of this name has another spec, or another class is the default; `conflictsWith` |
 // | `overlap` | 409 | a root pool of the space overlaps; `conflictsWith` |
-// | `in_use` | 409 | something still holds or needs it; `claims`, `childPools`, `conflictsWith` |
+// | `in_use` | 409 | something still holds or needs it; `claims`, `childPools`, `pools`, `conflictsWith` |
 // | `allocation_retained` | 409 | a retained allocation holds the block; `conflictsWith` |
 // | `pool_exhausted` | 409 | nothing large enough is free now; `wantedPrefixLength`, `largestFreePrefixLength`, `availableAddresses`, `poolsTried` |
+// | `exhausted_by_cooldown` | 409 | only blocks that are cooling down are large enough; `coolingDownAddresses`, `cooledDownAt` |
 // | `no_pool_matches` | 409 | the selector matches no pool that the caller may use |
+// | `no_pool_for_class` | 409 | no pool that admits the length lists the class; `class` |
+// | `no_default_class` | 409 | the claim names nothing, and its family has no default class |
 // | `block_taken` | 409 | the very block that was asked for is not free |
 // | `quota_exceeded` | 409 | a quota of the project does not allow it now; `quota`, `measure`, `limit`, `used`, `requested` |
 // | `last_admin` | 409 | `platform` would be left without an admin |
@@ -1494,7 +2010,7 @@ type Problem struct {
 // | `payload_too_large` | 413 | the body is larger than 1 MiB |
 // | `unsupported_media_type` | 415 | the body is of another media type |
 // | `never_satisfiable` | 422 | would not fit even if everything were free; `wantedPrefixLength`, `allowedPrefixLengths` |
-// | `prefix_length_rejected` | 422 | outside the pool's bounds; `allowedPrefixLengths` |
+// | `prefix_length_rejected` | 422 | outside the bounds of the pool or the class; `allowedPrefixLengths`, `class` |
 // | `family_mismatch` | 422 | of the other address family |
 // | `immutable_field` | 422 | this field never changes |
 // | `idempotency_mismatch` | 422 | the key was used with another request |
@@ -1571,6 +2087,9 @@ type ProjectStatus struct {
 	Phase ProjectPhase `json:"phase"`
 }
 
+// Provisioner defines model for Provisioner.
+type Provisioner string
+
 // PutMetadata A `name`, if there is one, must be the one in the path.
 type PutMetadata struct {
 	// Annotations Free texts under keys like those of labels; at most 4,096 bytes of UTF-8 each and 32 KiB in all.
@@ -1645,8 +2164,12 @@ type QuotaPut struct {
 	Spec QuotaSpec `json:"spec"`
 }
 
-// QuotaScope What counts; both must hold, and without either everything counts. It never changes.
+// QuotaScope What counts; all that is given must hold, and without any of it everything counts. It never changes.
 type QuotaScope struct {
+	// ClassRef Only claims that this class served and pools carved for its scopes. Without `project` a class of the quota's own
+	// project; one of the platform is named with `project: platform`. It need not exist.
+	ClassRef *Ref `json:"classRef,omitempty"`
+
 	// IPFamily Only this address family.
 	IPFamily IPFamily `json:"ipFamily,omitempty"`
 
@@ -1656,7 +2179,7 @@ type QuotaScope struct {
 
 // QuotaSpec defines model for QuotaSpec.
 type QuotaSpec struct {
-	// Scope What counts; both must hold, and without either everything counts. It never changes.
+	// Scope What counts; all that is given must hold, and without any of it everything counts. It never changes.
 	Scope *QuotaScope `json:"scope,omitempty"`
 
 	// Limits How much may be used, in one measure at least; what is absent is counted and not limited.
@@ -1713,6 +2236,24 @@ type Ref struct {
 //
 // Example: team-a/prod-eu
 type RefFilter = string
+
+// Remedy One change that would make the claim work.
+type Remedy struct {
+	// Pointer The place of the request to change, a JSON pointer (RFC 6901); absent when the change is to be made elsewhere.
+	//
+	// Example: /spec/prefixLength
+	Pointer string `json:"pointer,omitempty"`
+
+	// Value What to write there, as text; absent when there is no one value to write.
+	//
+	// Example: 26
+	Value string `json:"value,omitempty"`
+
+	// Detail One sentence.
+	//
+	// Example: A /26 is free.
+	Detail string `json:"detail"`
+}
 
 // Reservation Withholds part of a pool. Exactly one of `cidr`, `from` with `to`, `first`, `last`.
 //
@@ -1866,7 +2407,8 @@ type Whoami struct {
 // Example: 8d9a4c1e-2b7f-4a53-9d60-71c5be0f2a11
 type AllocationName = UID
 
-// AllocationPhaseFilter `Retained` has no claim: it was deleted under `reclaimPolicy: Retain`.
+// AllocationPhaseFilter `Retained` has no claim: it was deleted under `reclaimPolicy: Retain`. `CoolingDown` has none either: it was deleted under
+// `Delete`, and nobody gets the block until its cool-down has passed.
 type AllocationPhaseFilter = IPAllocationPhase
 
 // ClaimName A DNS label (RFC 1123).
@@ -1876,6 +2418,14 @@ type ClaimName = Name
 
 // ClaimPhaseFilter A claim that can be read is `Bound`; the other phases are reserved.
 type ClaimPhaseFilter = IPClaimPhase
+
+// ClassFilter defines model for ClassFilter.
+type ClassFilter = string
+
+// ClassName A DNS label (RFC 1123).
+//
+// Example: prod-eu
+type ClassName = Name
 
 // ContainsFilter An IPv4 or IPv6 address without a zone.
 //
@@ -1922,6 +2472,9 @@ type Limit = int
 //
 // Example: corp:alice@example.com
 type MemberSubject = Subject
+
+// MoveDefault defines model for MoveDefault.
+type MoveDefault = bool
 
 // OperationFilter defines model for OperationFilter.
 type OperationFilter = string
@@ -2008,6 +2561,10 @@ type BadRequest = Problem
 // CarvingRefused Why the request was refused (RFC 9457). Beside the standard members there is the stable `code`, the places that are
 // wrong, and the figures that belong to the code.
 type CarvingRefused = Problem
+
+// ClaimBadRequest Why the request was refused (RFC 9457). Beside the standard members there is the stable `code`, the places that are
+// wrong, and the figures that belong to the code.
+type ClaimBadRequest = Problem
 
 // ClaimConflict Why the request was refused (RFC 9457). Beside the standard members there is the stable `code`, the places that are
 // wrong, and the figures that belong to the code.
@@ -2141,6 +2698,10 @@ type ListAllocationsParams struct {
 	// Pool Only what was carved from this pool, `name` or `project/name`.
 	Pool *PoolFilter `form:"pool,omitempty" json:"pool,omitempty"`
 
+	// Class Only pools that list the class of this name or were carved for its scopes, or claims and allocations that it served; whether it is the project's own
+	// or one of `platform`.
+	Class *ClassFilter `form:"class,omitempty" json:"class,omitempty"`
+
 	// Within Only blocks inside this CIDR, the CIDR itself included.
 	Within *WithinFilter `form:"within,omitempty" json:"within,omitempty"`
 
@@ -2200,8 +2761,8 @@ type ListAuditEventsParams struct {
 	// Operation Only events of this operation.
 	Operation *OperationFilter `form:"operation,omitempty" json:"operation,omitempty"`
 
-	// ResourceKind Only events about resources of this kind: `Project`, `Space`, `IPPool`, `IPClaim`, `IPAllocation`, `Member`, `ApiKey`,
-	// `PoolGrant`, `SpaceGrant` or `Quota`.
+	// ResourceKind Only events about resources of this kind: `Project`, `Space`, `IPPool`, `IPClass`, `IPClaim`, `IPAllocation`, `Member`,
+	// `ApiKey`, `PoolGrant`, `SpaceGrant` or `Quota`.
 	ResourceKind *ResourceKindFilter `form:"resourceKind,omitempty" json:"resourceKind,omitempty"`
 
 	// ResourceName Only events about resources of this name; grants are found by the name of the pool or the space.
@@ -2246,6 +2807,10 @@ type ListClaimsParams struct {
 
 	// Pool Only what was carved from this pool, `name` or `project/name`.
 	Pool *PoolFilter `form:"pool,omitempty" json:"pool,omitempty"`
+
+	// Class Only pools that list the class of this name or were carved for its scopes, or claims and allocations that it served; whether it is the project's own
+	// or one of `platform`.
+	Class *ClassFilter `form:"class,omitempty" json:"class,omitempty"`
 
 	// Within Only blocks inside this CIDR, the CIDR itself included.
 	Within *WithinFilter `form:"within,omitempty" json:"within,omitempty"`
@@ -2293,6 +2858,57 @@ type PatchClaimParams struct {
 type PutClaimParams struct {
 	// DryRun Answer as if the request were carried out, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+}
+
+// ListClassesParams defines parameters for ListClasses.
+type ListClassesParams struct {
+	// LabelSelector Conditions on labels in the syntax of Kubernetes, separated by commas, all of which must hold:
+	// `a=b`, `c!=d`, `e in (f,g)`, `h notin (i)`, `j`, `!k`.
+	LabelSelector *LabelSelectorFilter `form:"labelSelector,omitempty" json:"labelSelector,omitempty"`
+
+	// IPFamily Only this address family.
+	IPFamily *FamilyFilter `form:"ipFamily,omitempty" json:"ipFamily,omitempty"`
+
+	// Limit Most items a page may hold.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor `nextCursor` of the page before, with the same filters. It is opaque; one that the server did not make is refused.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// CreateClassParams defines parameters for CreateClass.
+type CreateClassParams struct {
+	// MoveDefault With `isDefault`: take it off the class that is the project's default of this family, in the same transaction.
+	MoveDefault *MoveDefault `form:"moveDefault,omitempty" json:"moveDefault,omitempty"`
+
+	// DryRun Answer as if the request were carried out, and write nothing.
+	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+
+	// IdempotencyKey Any string of visible ASCII characters, new for each new request and the same for its repeats. Kept for 24 hours.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// DeleteClassParams defines parameters for DeleteClass.
+type DeleteClassParams struct {
+	// DryRun Answer as if the request were carried out, and write nothing.
+	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+
+	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
+	// answer is 412.
+	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
+}
+
+// PatchClassParams defines parameters for PatchClass.
+type PatchClassParams struct {
+	// MoveDefault With `isDefault`: take it off the class that is the project's default of this family, in the same transaction.
+	MoveDefault *MoveDefault `form:"moveDefault,omitempty" json:"moveDefault,omitempty"`
+
+	// DryRun Answer as if the request were carried out, and write nothing.
+	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+
+	// IfMatch The `ETag` that the change is based on, with its quotes, or `*` for whichever is current. Without it the answer is
+	// 428, with a stale one 412.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // GetHistoryParams defines parameters for GetHistory.
@@ -2356,6 +2972,10 @@ type ListPoolsParams struct {
 
 	// Parent Only children of this pool, `name` or `project/name`.
 	Parent *ParentFilter `form:"parent,omitempty" json:"parent,omitempty"`
+
+	// Class Only pools that list the class of this name or were carved for its scopes, or claims and allocations that it served; whether it is the project's own
+	// or one of `platform`.
+	Class *ClassFilter `form:"class,omitempty" json:"class,omitempty"`
 
 	// Within Only blocks inside this CIDR, the CIDR itself included.
 	Within *WithinFilter `form:"within,omitempty" json:"within,omitempty"`
@@ -2544,6 +3164,9 @@ type CreateAPIKeyJSONRequestBody = APIKeyCreate
 // CreateClaimBatchJSONRequestBody defines body for CreateClaimBatch for application/json ContentType.
 type CreateClaimBatchJSONRequestBody = ClaimBatchCreate
 
+// ExplainClaimJSONRequestBody defines body for ExplainClaim for application/json ContentType.
+type ExplainClaimJSONRequestBody = ClaimExplanationRequest
+
 // CreateClaimJSONRequestBody defines body for CreateClaim for application/json ContentType.
 type CreateClaimJSONRequestBody = IPClaimCreate
 
@@ -2552,6 +3175,12 @@ type PatchClaimApplicationMergePatchPlusJSONRequestBody = IPClaimPatch
 
 // PutClaimJSONRequestBody defines body for PutClaim for application/json ContentType.
 type PutClaimJSONRequestBody = IPClaimPut
+
+// CreateClassJSONRequestBody defines body for CreateClass for application/json ContentType.
+type CreateClassJSONRequestBody = IPClassCreate
+
+// PatchClassApplicationMergePatchPlusJSONRequestBody defines body for PatchClass for application/merge-patch+json ContentType.
+type PatchClassApplicationMergePatchPlusJSONRequestBody = IPClassPatch
 
 // PutMemberJSONRequestBody defines body for PutMember for application/json ContentType.
 type PutMemberJSONRequestBody = MemberPut
@@ -2696,8 +3325,8 @@ type ClientInterface interface {
 
 	// DeleteProject Delete a project
 	//
-	// Deletes an empty project together with its space `default`, its members, API keys and quotas, its audit trail and
-	// its history. That it was deleted is in the audit trail of `platform`.
+	// Deletes an empty project together with its space `default`, its classes, members, API keys and quotas, its audit
+	// trail and its history. That it was deleted is in the audit trail of `platform`.
 	//
 	// Refused with `in_use` while the project holds pools, claims or further spaces; nothing changes then. The project
 	// `platform` is always in use.
@@ -2738,15 +3367,18 @@ type ClientInterface interface {
 
 	// ListAllocations List allocations
 	//
-	// The blocks held in the project's pools, by whichever project, pool by pool, in order of address. Filters add up.
+	// The blocks held in the project's pools, by whichever project, and those that cool down, pool by pool, in order of
+	// address. Filters add up.
 	//
 	// Corresponds with GET /v1/projects/{project}/allocations (the `ListAllocations` operationId).
 	ListAllocations(ctx context.Context, project ProjectName, params *ListAllocationsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// DeleteAllocation Delete a retained allocation
 	//
-	// Gives the block of a `Retained` allocation back to its pool, at once. The project that owns the pool can do this, and
-	// the project whose claim held the block, each by its own path.
+	// Gives the block of a `Retained` allocation back to its pool. The project that owns the pool can do this, and the block
+	// is free at once; and the project whose claim held the block, each by its own path, after which it cools down first
+	// where released blocks do. The project that owns the pool can do the same with one that is `CoolingDown`: this ends the
+	// cool-down early.
 	//
 	// Refused with `in_use` while the allocation is `Bound`: delete the claim, the child pool or the reservation that
 	// holds the block instead.
@@ -2845,6 +3477,36 @@ type ClientInterface interface {
 	// Corresponds with POST /v1/projects/{project}/claim-batches (the `CreateClaimBatch` operationId).
 	CreateClaimBatch(ctx context.Context, project ProjectName, params *CreateClaimBatchParams, body CreateClaimBatchJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ExplainClaimWithBody Explain what a claim would get
+	//
+	// Decides a claim as `createClaim` would at this moment, writes nothing, and answers how it was decided: which class,
+	// which pools in which order, which quotas and grants, and what came of each. A claim that would be bound is answered
+	// with the block, one that would be refused with the code, the sentence and the remedies, the smallest change first;
+	// both with 200. Nobody holds the block by it: the next claim may get it.
+	//
+	// Needs no right to claim, and is worth nothing to who may not: a pool that the project neither owns nor was granted is
+	// named by its project alone, as `platform/-`.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/projects/{project}/claim-explanations (the `ExplainClaim` operationId).
+	ExplainClaimWithBody(ctx context.Context, project ProjectName, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ExplainClaim Explain what a claim would get
+	//
+	// Decides a claim as `createClaim` would at this moment, writes nothing, and answers how it was decided: which class,
+	// which pools in which order, which quotas and grants, and what came of each. A claim that would be bound is answered
+	// with the block, one that would be refused with the code, the sentence and the remedies, the smallest change first;
+	// both with 200. Nobody holds the block by it: the next claim may get it.
+	//
+	// Needs no right to claim, and is worth nothing to who may not: a pool that the project neither owns nor was granted is
+	// named by its project alone, as `platform/-`.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/projects/{project}/claim-explanations (the `ExplainClaim` operationId).
+	ExplainClaim(ctx context.Context, project ProjectName, body ExplainClaimJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListClaims List claims
 	//
 	// The claims of the project, in order of name, or, with `pool`, in order of address. Filters add up.
@@ -2857,16 +3519,32 @@ type ClientInterface interface {
 	// Takes one block and answers with it: `status.allocatedCIDR`, and `status.address` for a single address. The claim
 	// is bound in this answer, or it does not exist. What two claims get never overlaps.
 	//
-	// Where to take it from is exactly one of `poolRef`, `poolSelector` (every pool that matches is tried before the
-	// answer is `pool_exhausted`) and `allocationRef` (bind a retained allocation again).
-	// What to take is a `prefixLength` (default: the pool's `defaultPrefixLength`), or one very block by `cidr` or
-	// `address`. A pool of another project serves like one of the own when it is `shared` and was granted to the
-	// project; otherwise it is answered like one that does not exist.
+	// Where to take it from is at most one of `className`, `poolRef`, `poolSelector` and `allocationRef`:
 	//
-	// Refused now, and worth another try later: `pool_exhausted`, `block_taken`, `allocation_retained`, `in_use`,
-	// `no_pool_matches`, `quota_exceeded`. Refused for good: `never_satisfiable`, `prefix_length_rejected`,
-	// `family_mismatch`, `already_exists`. A refusal leaves nothing behind and carries the figures that a program needs to
-	// react.
+	// 1. `className`: the class of this name of the project itself, or else the shared one of `platform`. When there is
+	//    neither, the claim is refused with `not_found`.
+	// 2. `allocationRef`: bind a retained allocation again.
+	// 3. `poolRef`: this very pool, by the policy of the pool alone. The escape hatch for who knows better than the classes.
+	//    A pool of another project serves like one of the own when it is `shared` and was granted to the project; otherwise
+	//    it is answered like one that does not exist.
+	// 4. `poolSelector`: every pool that matches is tried. It is deprecated: use a class.
+	// 5. None of them: the default class of the family, the project's own or else the shared one of `platform`. The family
+	//    is that of `cidr` or `address`, or else `ipFamily`, or else IPv4. When there is no such class, the claim is refused
+	//    with `no_default_class`.
+	//
+	// A class is served by the pools that list it, those of the class's project and of the claim's own, whose bounds admit
+	// the length: in order of name and then of project, or the least utilized first (`poolSelection`). One that is full is
+	// passed over for the next in the same request. Being allowed to use the class is the permission: its pools need no
+	// grant. A class with `poolPer` draws from the pool of the claim's project and `scope`, which the first claim carves.
+	//
+	// What to take is a `prefixLength`, or one very block by `cidr` or `address`. Without either it is the class's
+	// `defaultPrefixLength`, or else the pool's.
+	//
+	// Refused now, and worth another try later: `pool_exhausted`, `exhausted_by_cooldown`, `block_taken`,
+	// `allocation_retained`, `in_use`, `no_pool_matches`, `no_pool_for_class`, `no_default_class`, `quota_exceeded`. Refused
+	// for good: `never_satisfiable`, `prefix_length_rejected`, `family_mismatch`, `already_exists`. A refusal leaves nothing
+	// behind and carries the figures that a program needs to react, and in `steps` how it was decided; `explainClaim`
+	// answers the same without claiming, and names remedies.
 	//
 	// Send an `Idempotency-Key`: a repeat then gets the first answer, also when the pool is full by now.
 	//
@@ -2880,16 +3558,32 @@ type ClientInterface interface {
 	// Takes one block and answers with it: `status.allocatedCIDR`, and `status.address` for a single address. The claim
 	// is bound in this answer, or it does not exist. What two claims get never overlaps.
 	//
-	// Where to take it from is exactly one of `poolRef`, `poolSelector` (every pool that matches is tried before the
-	// answer is `pool_exhausted`) and `allocationRef` (bind a retained allocation again).
-	// What to take is a `prefixLength` (default: the pool's `defaultPrefixLength`), or one very block by `cidr` or
-	// `address`. A pool of another project serves like one of the own when it is `shared` and was granted to the
-	// project; otherwise it is answered like one that does not exist.
+	// Where to take it from is at most one of `className`, `poolRef`, `poolSelector` and `allocationRef`:
 	//
-	// Refused now, and worth another try later: `pool_exhausted`, `block_taken`, `allocation_retained`, `in_use`,
-	// `no_pool_matches`, `quota_exceeded`. Refused for good: `never_satisfiable`, `prefix_length_rejected`,
-	// `family_mismatch`, `already_exists`. A refusal leaves nothing behind and carries the figures that a program needs to
-	// react.
+	// 1. `className`: the class of this name of the project itself, or else the shared one of `platform`. When there is
+	//    neither, the claim is refused with `not_found`.
+	// 2. `allocationRef`: bind a retained allocation again.
+	// 3. `poolRef`: this very pool, by the policy of the pool alone. The escape hatch for who knows better than the classes.
+	//    A pool of another project serves like one of the own when it is `shared` and was granted to the project; otherwise
+	//    it is answered like one that does not exist.
+	// 4. `poolSelector`: every pool that matches is tried. It is deprecated: use a class.
+	// 5. None of them: the default class of the family, the project's own or else the shared one of `platform`. The family
+	//    is that of `cidr` or `address`, or else `ipFamily`, or else IPv4. When there is no such class, the claim is refused
+	//    with `no_default_class`.
+	//
+	// A class is served by the pools that list it, those of the class's project and of the claim's own, whose bounds admit
+	// the length: in order of name and then of project, or the least utilized first (`poolSelection`). One that is full is
+	// passed over for the next in the same request. Being allowed to use the class is the permission: its pools need no
+	// grant. A class with `poolPer` draws from the pool of the claim's project and `scope`, which the first claim carves.
+	//
+	// What to take is a `prefixLength`, or one very block by `cidr` or `address`. Without either it is the class's
+	// `defaultPrefixLength`, or else the pool's.
+	//
+	// Refused now, and worth another try later: `pool_exhausted`, `exhausted_by_cooldown`, `block_taken`,
+	// `allocation_retained`, `in_use`, `no_pool_matches`, `no_pool_for_class`, `no_default_class`, `quota_exceeded`. Refused
+	// for good: `never_satisfiable`, `prefix_length_rejected`, `family_mismatch`, `already_exists`. A refusal leaves nothing
+	// behind and carries the figures that a program needs to react, and in `steps` how it was decided; `explainClaim`
+	// answers the same without claiming, and names remedies.
 	//
 	// Send an `Idempotency-Key`: a repeat then gets the first answer, also when the pool is full by now.
 	//
@@ -2900,9 +3594,11 @@ type ClientInterface interface {
 
 	// DeleteClaim Release a claim
 	//
-	// Deletes the claim and, with `reclaimPolicy: Delete`, its allocation in the same transaction: when the answer is
-	// there, the pool has the block back. With `Retain` the allocation stays, without a claim, until it is deleted or
-	// bound again.
+	// Deletes the claim. `status.reclaimPolicy` says what becomes of its block. With `Delete` its allocation goes in the same
+	// transaction: when the answer is there, the pool has the block back. With `Delete` and a `reuseAfter` that was in force
+	// when the claim was bound, the allocation stays as `CoolingDown` until this time has passed: the quotas of the project
+	// have it back at once, and nobody can claim the block. With `Retain` the allocation stays, without a claim, until it is
+	// deleted or bound again.
 	//
 	// Corresponds with DELETE /v1/projects/{project}/claims/{claim} (the `DeleteClaim` operationId).
 	DeleteClaim(ctx context.Context, project ProjectName, claim ClaimName, params *DeleteClaimParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -2965,6 +3661,105 @@ type ClientInterface interface {
 	//
 	// Corresponds with PUT /v1/projects/{project}/claims/{claim} (the `PutClaim` operationId).
 	PutClaim(ctx context.Context, project ProjectName, claim ClaimName, params *PutClaimParams, body PutClaimJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListClasses List classes
+	//
+	// The classes that the project may use, in order of name: its own and the shared ones of `platform`;
+	// `metadata.project` says whose one is. Of two with the same name its own comes first, and it is the one that claims
+	// find. `status` is about what stands behind the class for this project. Filters add up.
+	//
+	// Corresponds with GET /v1/projects/{project}/classes (the `ListClasses` operationId).
+	ListClasses(ctx context.Context, project ProjectName, params *ListClassesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateClassWithBody Create a class
+	//
+	// Creates a policy for handing out blocks of one family. It serves nobody before a pool lists it in `classNames`. A
+	// class of `platform` whose visibility is `shared` serves every project; a class of another project serves its own.
+	//
+	// With `poolPer` no claim draws from the pools that list the class. Each project, and within it each combination of
+	// the values of the other roles in `scope`, has a pool of its own: a child of `poolPrefixLength` that the first claim
+	// carves from the first of these pools with room, in the transaction that binds the claim. It belongs to the project of
+	// the pool it was carved from, and counts in the quotas of the project that claims.
+	//
+	// Refused with `already_exists` when the name is taken, or when `isDefault` is true and another class is the project's
+	// default of this family: `conflictsWith` names it, and with `moveDefault=true` the new class takes its place. Refused
+	// with `in_use` when pools of the project list a class of `platform` with this name: claims would find another class
+	// than the one that the pools back. A project has 256 classes at most; one more is refused with `invalid_argument`.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/projects/{project}/classes (the `CreateClass` operationId).
+	CreateClassWithBody(ctx context.Context, project ProjectName, params *CreateClassParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateClass Create a class
+	//
+	// Creates a policy for handing out blocks of one family. It serves nobody before a pool lists it in `classNames`. A
+	// class of `platform` whose visibility is `shared` serves every project; a class of another project serves its own.
+	//
+	// With `poolPer` no claim draws from the pools that list the class. Each project, and within it each combination of
+	// the values of the other roles in `scope`, has a pool of its own: a child of `poolPrefixLength` that the first claim
+	// carves from the first of these pools with room, in the transaction that binds the claim. It belongs to the project of
+	// the pool it was carved from, and counts in the quotas of the project that claims.
+	//
+	// Refused with `already_exists` when the name is taken, or when `isDefault` is true and another class is the project's
+	// default of this family: `conflictsWith` names it, and with `moveDefault=true` the new class takes its place. Refused
+	// with `in_use` when pools of the project list a class of `platform` with this name: claims would find another class
+	// than the one that the pools back. A project has 256 classes at most; one more is refused with `invalid_argument`.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/projects/{project}/classes (the `CreateClass` operationId).
+	CreateClass(ctx context.Context, project ProjectName, params *CreateClassParams, body CreateClassJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeleteClass Delete a class
+	//
+	// Deletes a class of the project itself.
+	//
+	// Refused with `in_use` while pools list it, pools that were carved for its scopes exist, or claims name it; nothing
+	// changes then, and the answer says how many there are.
+	//
+	// Corresponds with DELETE /v1/projects/{project}/classes/{class} (the `DeleteClass` operationId).
+	DeleteClass(ctx context.Context, project ProjectName, class ClassName, params *DeleteClassParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetClass Read a class
+	//
+	// The class that claims of the project find by this name: its own, or else the shared one of `platform`. `status` says,
+	// exactly at the moment of reading, what stands behind it for this project.
+	//
+	// Corresponds with GET /v1/projects/{project}/classes/{class} (the `GetClass` operationId).
+	GetClass(ctx context.Context, project ProjectName, class ClassName, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PatchClassWithBody Change a class
+	//
+	// Applies a JSON merge patch (RFC 7396) to a class of the project itself: to its labels, its annotations and all of
+	// `spec` but `provisioner`, `ipFamily`, `poolPer` and `poolPrefixLength`. Needs `If-Match`. A patch that changes nothing
+	// answers with the same `ETag` and writes nothing. What changes holds for later claims; claims that exist keep what
+	// they were bound with, also when the class is no longer shared.
+	//
+	// Refused with `already_exists` when `isDefault` becomes true and another class is the project's default of this
+	// family: `conflictsWith` names it, and with `moveDefault=true` this class takes its place. Refused with
+	// `immutable_field` when the patch would change anything else, naming the field.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PATCH /v1/projects/{project}/classes/{class} (the `PatchClass` operationId).
+	PatchClassWithBody(ctx context.Context, project ProjectName, class ClassName, params *PatchClassParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PatchClassWithApplicationMergePatchPlusJSONBody Change a class
+	//
+	// Applies a JSON merge patch (RFC 7396) to a class of the project itself: to its labels, its annotations and all of
+	// `spec` but `provisioner`, `ipFamily`, `poolPer` and `poolPrefixLength`. Needs `If-Match`. A patch that changes nothing
+	// answers with the same `ETag` and writes nothing. What changes holds for later claims; claims that exist keep what
+	// they were bound with, also when the class is no longer shared.
+	//
+	// Refused with `already_exists` when `isDefault` becomes true and another class is the project's default of this
+	// family: `conflictsWith` names it, and with `moveDefault=true` this class takes its place. Refused with
+	// `immutable_field` when the patch would change anything else, naming the field.
+	//
+	// Takes a body of the `application/merge-patch+json` content type.
+	//
+	// Corresponds with PATCH /v1/projects/{project}/classes/{class} (the `PatchClass` operationId).
+	PatchClassWithApplicationMergePatchPlusJSONBody(ctx context.Context, project ProjectName, class ClassName, params *PatchClassParams, body PatchClassApplicationMergePatchPlusJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetHistory Show who held an address
 	//
@@ -3045,10 +3840,16 @@ type ClientInterface interface {
 	//   of the parent). It inherits the family and the space. Any depth is allowed. The parent is a pool of the same
 	//   project.
 	//
-	// A child is refused like a claim: `pool_exhausted` (nothing large enough is free), `block_taken` (the very block is
-	// held), `allocation_retained` (kept without a claim), `never_satisfiable` (it would not fit into an empty parent),
-	// `prefix_length_rejected` (the parent's bounds) and `family_mismatch`. A pool more than a quota of the project allows
-	// is `quota_exceeded`, a name that is taken `already_exists`. A refusal leaves nothing behind.
+	// With `classNames` the pool backs these classes: each is one of the project or else a shared one of `platform`, and
+	// of the pool's family. A class is found when it is listed, and stays listed whatever becomes of its visibility. At
+	// most 256 pools of a project back one class; one more is refused with `invalid_argument`.
+	//
+	// A child is refused like a claim: `pool_exhausted` (nothing large enough is free), `exhausted_by_cooldown` (only
+	// blocks that cool down are large enough), `block_taken` (the very block is held), `allocation_retained` (kept without
+	// a claim), `never_satisfiable` (it would not fit into an empty parent), `prefix_length_rejected` (the parent's bounds)
+	// and `family_mismatch`, which a class of the other family is as well. A class that is not found is `not_found`. A pool
+	// more than a quota of the project allows is `quota_exceeded`, a name that is taken `already_exists`. A refusal leaves
+	// nothing behind.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -3065,10 +3866,16 @@ type ClientInterface interface {
 	//   of the parent). It inherits the family and the space. Any depth is allowed. The parent is a pool of the same
 	//   project.
 	//
-	// A child is refused like a claim: `pool_exhausted` (nothing large enough is free), `block_taken` (the very block is
-	// held), `allocation_retained` (kept without a claim), `never_satisfiable` (it would not fit into an empty parent),
-	// `prefix_length_rejected` (the parent's bounds) and `family_mismatch`. A pool more than a quota of the project allows
-	// is `quota_exceeded`, a name that is taken `already_exists`. A refusal leaves nothing behind.
+	// With `classNames` the pool backs these classes: each is one of the project or else a shared one of `platform`, and
+	// of the pool's family. A class is found when it is listed, and stays listed whatever becomes of its visibility. At
+	// most 256 pools of a project back one class; one more is refused with `invalid_argument`.
+	//
+	// A child is refused like a claim: `pool_exhausted` (nothing large enough is free), `exhausted_by_cooldown` (only
+	// blocks that cool down are large enough), `block_taken` (the very block is held), `allocation_retained` (kept without
+	// a claim), `never_satisfiable` (it would not fit into an empty parent), `prefix_length_rejected` (the parent's bounds)
+	// and `family_mismatch`, which a class of the other family is as well. A class that is not found is `not_found`. A pool
+	// more than a quota of the project allows is `quota_exceeded`, a name that is taken `already_exists`. A refusal leaves
+	// nothing behind.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -3096,13 +3903,16 @@ type ClientInterface interface {
 	// PatchPoolWithBody Change a pool
 	//
 	// Applies a JSON merge patch (RFC 7396) to the labels, the annotations, `spec.visibility`, `spec.allocation`,
-	// `spec.reservations` and `spec.description`. Needs `If-Match`. A patch that changes nothing answers with the same
-	// `ETag` and writes nothing. `reservations` is replaced as a whole: what leaves it is free again in the same
-	// transaction. New bounds hold for what is carved from now on; what is held stays.
+	// `spec.reservations`, `spec.classNames`, `spec.reuseAfter` and `spec.description`. Needs `If-Match`. A patch that
+	// changes nothing answers with the same `ETag` and writes nothing. `reservations` and `classNames` are replaced as a
+	// whole: what leaves `reservations` is free again in the same transaction, and a class that leaves `classNames` has a
+	// pool less for later claims. New bounds and a new `reuseAfter` hold for what is carved from now on; what is held stays.
+	// A pool that was carved for a scope (`status.scope`) lists no classes and is not shared (`immutable_field`).
 	//
 	// Refused with `block_taken` when a new reservation covers a held block, with `allocation_retained` when that block
-	// is kept by a retained allocation, and with `immutable_field` when the patch would change anything else (what was
-	// carved does not change), naming the field.
+	// is kept by a retained allocation, with `not_found` and `family_mismatch` when a class is not found or of the other
+	// family, and with `immutable_field` when the patch would change anything else (what was carved does not change),
+	// naming the field.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -3112,13 +3922,16 @@ type ClientInterface interface {
 	// PatchPoolWithApplicationMergePatchPlusJSONBody Change a pool
 	//
 	// Applies a JSON merge patch (RFC 7396) to the labels, the annotations, `spec.visibility`, `spec.allocation`,
-	// `spec.reservations` and `spec.description`. Needs `If-Match`. A patch that changes nothing answers with the same
-	// `ETag` and writes nothing. `reservations` is replaced as a whole: what leaves it is free again in the same
-	// transaction. New bounds hold for what is carved from now on; what is held stays.
+	// `spec.reservations`, `spec.classNames`, `spec.reuseAfter` and `spec.description`. Needs `If-Match`. A patch that
+	// changes nothing answers with the same `ETag` and writes nothing. `reservations` and `classNames` are replaced as a
+	// whole: what leaves `reservations` is free again in the same transaction, and a class that leaves `classNames` has a
+	// pool less for later claims. New bounds and a new `reuseAfter` hold for what is carved from now on; what is held stays.
+	// A pool that was carved for a scope (`status.scope`) lists no classes and is not shared (`immutable_field`).
 	//
 	// Refused with `block_taken` when a new reservation covers a held block, with `allocation_retained` when that block
-	// is kept by a retained allocation, and with `immutable_field` when the patch would change anything else (what was
-	// carved does not change), naming the field.
+	// is kept by a retained allocation, with `not_found` and `family_mismatch` when a class is not found or of the other
+	// family, and with `immutable_field` when the patch would change anything else (what was carved does not change),
+	// naming the field.
 	//
 	// Takes a body of the `application/merge-patch+json` content type.
 	//
@@ -3433,8 +4246,8 @@ func (c *Client) CreateProject(ctx context.Context, params *CreateProjectParams,
 
 // DeleteProject Delete a project
 //
-// Deletes an empty project together with its space `default`, its members, API keys and quotas, its audit trail and
-// its history. That it was deleted is in the audit trail of `platform`.
+// Deletes an empty project together with its space `default`, its classes, members, API keys and quotas, its audit
+// trail and its history. That it was deleted is in the audit trail of `platform`.
 //
 // Refused with `in_use` while the project holds pools, claims or further spaces; nothing changes then. The project
 // `platform` is always in use.
@@ -3515,7 +4328,8 @@ func (c *Client) PatchProjectWithApplicationMergePatchPlusJSONBody(ctx context.C
 
 // ListAllocations List allocations
 //
-// The blocks held in the project's pools, by whichever project, pool by pool, in order of address. Filters add up.
+// The blocks held in the project's pools, by whichever project, and those that cool down, pool by pool, in order of
+// address. Filters add up.
 //
 // Corresponds with GET /v1/projects/{project}/allocations (the `ListAllocations` operationId).
 func (c *Client) ListAllocations(ctx context.Context, project ProjectName, params *ListAllocationsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -3532,8 +4346,10 @@ func (c *Client) ListAllocations(ctx context.Context, project ProjectName, param
 
 // DeleteAllocation Delete a retained allocation
 //
-// Gives the block of a `Retained` allocation back to its pool, at once. The project that owns the pool can do this, and
-// the project whose claim held the block, each by its own path.
+// Gives the block of a `Retained` allocation back to its pool. The project that owns the pool can do this, and the block
+// is free at once; and the project whose claim held the block, each by its own path, after which it cools down first
+// where released blocks do. The project that owns the pool can do the same with one that is `CoolingDown`: this ends the
+// cool-down early.
 //
 // Refused with `in_use` while the allocation is `Bound`: delete the claim, the child pool or the reservation that
 // holds the block instead.
@@ -3732,6 +4548,56 @@ func (c *Client) CreateClaimBatch(ctx context.Context, project ProjectName, para
 	return c.Client.Do(req)
 }
 
+// ExplainClaimWithBody Explain what a claim would get
+//
+// Decides a claim as `createClaim` would at this moment, writes nothing, and answers how it was decided: which class,
+// which pools in which order, which quotas and grants, and what came of each. A claim that would be bound is answered
+// with the block, one that would be refused with the code, the sentence and the remedies, the smallest change first;
+// both with 200. Nobody holds the block by it: the next claim may get it.
+//
+// Needs no right to claim, and is worth nothing to who may not: a pool that the project neither owns nor was granted is
+// named by its project alone, as `platform/-`.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/projects/{project}/claim-explanations (the `ExplainClaim` operationId).
+func (c *Client) ExplainClaimWithBody(ctx context.Context, project ProjectName, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewExplainClaimRequestWithBody(c.Server, project, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ExplainClaim Explain what a claim would get
+//
+// Decides a claim as `createClaim` would at this moment, writes nothing, and answers how it was decided: which class,
+// which pools in which order, which quotas and grants, and what came of each. A claim that would be bound is answered
+// with the block, one that would be refused with the code, the sentence and the remedies, the smallest change first;
+// both with 200. Nobody holds the block by it: the next claim may get it.
+//
+// Needs no right to claim, and is worth nothing to who may not: a pool that the project neither owns nor was granted is
+// named by its project alone, as `platform/-`.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/projects/{project}/claim-explanations (the `ExplainClaim` operationId).
+func (c *Client) ExplainClaim(ctx context.Context, project ProjectName, body ExplainClaimJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewExplainClaimRequest(c.Server, project, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ListClaims List claims
 //
 // The claims of the project, in order of name, or, with `pool`, in order of address. Filters add up.
@@ -3754,16 +4620,32 @@ func (c *Client) ListClaims(ctx context.Context, project ProjectName, params *Li
 // Takes one block and answers with it: `status.allocatedCIDR`, and `status.address` for a single address. The claim
 // is bound in this answer, or it does not exist. What two claims get never overlaps.
 //
-// Where to take it from is exactly one of `poolRef`, `poolSelector` (every pool that matches is tried before the
-// answer is `pool_exhausted`) and `allocationRef` (bind a retained allocation again).
-// What to take is a `prefixLength` (default: the pool's `defaultPrefixLength`), or one very block by `cidr` or
-// `address`. A pool of another project serves like one of the own when it is `shared` and was granted to the
-// project; otherwise it is answered like one that does not exist.
+// Where to take it from is at most one of `className`, `poolRef`, `poolSelector` and `allocationRef`:
 //
-// Refused now, and worth another try later: `pool_exhausted`, `block_taken`, `allocation_retained`, `in_use`,
-// `no_pool_matches`, `quota_exceeded`. Refused for good: `never_satisfiable`, `prefix_length_rejected`,
-// `family_mismatch`, `already_exists`. A refusal leaves nothing behind and carries the figures that a program needs to
-// react.
+//  1. `className`: the class of this name of the project itself, or else the shared one of `platform`. When there is
+//     neither, the claim is refused with `not_found`.
+//  2. `allocationRef`: bind a retained allocation again.
+//  3. `poolRef`: this very pool, by the policy of the pool alone. The escape hatch for who knows better than the classes.
+//     A pool of another project serves like one of the own when it is `shared` and was granted to the project; otherwise
+//     it is answered like one that does not exist.
+//  4. `poolSelector`: every pool that matches is tried. It is deprecated: use a class.
+//  5. None of them: the default class of the family, the project's own or else the shared one of `platform`. The family
+//     is that of `cidr` or `address`, or else `ipFamily`, or else IPv4. When there is no such class, the claim is refused
+//     with `no_default_class`.
+//
+// A class is served by the pools that list it, those of the class's project and of the claim's own, whose bounds admit
+// the length: in order of name and then of project, or the least utilized first (`poolSelection`). One that is full is
+// passed over for the next in the same request. Being allowed to use the class is the permission: its pools need no
+// grant. A class with `poolPer` draws from the pool of the claim's project and `scope`, which the first claim carves.
+//
+// What to take is a `prefixLength`, or one very block by `cidr` or `address`. Without either it is the class's
+// `defaultPrefixLength`, or else the pool's.
+//
+// Refused now, and worth another try later: `pool_exhausted`, `exhausted_by_cooldown`, `block_taken`,
+// `allocation_retained`, `in_use`, `no_pool_matches`, `no_pool_for_class`, `no_default_class`, `quota_exceeded`. Refused
+// for good: `never_satisfiable`, `prefix_length_rejected`, `family_mismatch`, `already_exists`. A refusal leaves nothing
+// behind and carries the figures that a program needs to react, and in `steps` how it was decided; `explainClaim`
+// answers the same without claiming, and names remedies.
 //
 // Send an `Idempotency-Key`: a repeat then gets the first answer, also when the pool is full by now.
 //
@@ -3787,16 +4669,32 @@ func (c *Client) CreateClaimWithBody(ctx context.Context, project ProjectName, p
 // Takes one block and answers with it: `status.allocatedCIDR`, and `status.address` for a single address. The claim
 // is bound in this answer, or it does not exist. What two claims get never overlaps.
 //
-// Where to take it from is exactly one of `poolRef`, `poolSelector` (every pool that matches is tried before the
-// answer is `pool_exhausted`) and `allocationRef` (bind a retained allocation again).
-// What to take is a `prefixLength` (default: the pool's `defaultPrefixLength`), or one very block by `cidr` or
-// `address`. A pool of another project serves like one of the own when it is `shared` and was granted to the
-// project; otherwise it is answered like one that does not exist.
+// Where to take it from is at most one of `className`, `poolRef`, `poolSelector` and `allocationRef`:
 //
-// Refused now, and worth another try later: `pool_exhausted`, `block_taken`, `allocation_retained`, `in_use`,
-// `no_pool_matches`, `quota_exceeded`. Refused for good: `never_satisfiable`, `prefix_length_rejected`,
-// `family_mismatch`, `already_exists`. A refusal leaves nothing behind and carries the figures that a program needs to
-// react.
+//  1. `className`: the class of this name of the project itself, or else the shared one of `platform`. When there is
+//     neither, the claim is refused with `not_found`.
+//  2. `allocationRef`: bind a retained allocation again.
+//  3. `poolRef`: this very pool, by the policy of the pool alone. The escape hatch for who knows better than the classes.
+//     A pool of another project serves like one of the own when it is `shared` and was granted to the project; otherwise
+//     it is answered like one that does not exist.
+//  4. `poolSelector`: every pool that matches is tried. It is deprecated: use a class.
+//  5. None of them: the default class of the family, the project's own or else the shared one of `platform`. The family
+//     is that of `cidr` or `address`, or else `ipFamily`, or else IPv4. When there is no such class, the claim is refused
+//     with `no_default_class`.
+//
+// A class is served by the pools that list it, those of the class's project and of the claim's own, whose bounds admit
+// the length: in order of name and then of project, or the least utilized first (`poolSelection`). One that is full is
+// passed over for the next in the same request. Being allowed to use the class is the permission: its pools need no
+// grant. A class with `poolPer` draws from the pool of the claim's project and `scope`, which the first claim carves.
+//
+// What to take is a `prefixLength`, or one very block by `cidr` or `address`. Without either it is the class's
+// `defaultPrefixLength`, or else the pool's.
+//
+// Refused now, and worth another try later: `pool_exhausted`, `exhausted_by_cooldown`, `block_taken`,
+// `allocation_retained`, `in_use`, `no_pool_matches`, `no_pool_for_class`, `no_default_class`, `quota_exceeded`. Refused
+// for good: `never_satisfiable`, `prefix_length_rejected`, `family_mismatch`, `already_exists`. A refusal leaves nothing
+// behind and carries the figures that a program needs to react, and in `steps` how it was decided; `explainClaim`
+// answers the same without claiming, and names remedies.
 //
 // Send an `Idempotency-Key`: a repeat then gets the first answer, also when the pool is full by now.
 //
@@ -3817,9 +4715,11 @@ func (c *Client) CreateClaim(ctx context.Context, project ProjectName, params *C
 
 // DeleteClaim Release a claim
 //
-// Deletes the claim and, with `reclaimPolicy: Delete`, its allocation in the same transaction: when the answer is
-// there, the pool has the block back. With `Retain` the allocation stays, without a claim, until it is deleted or
-// bound again.
+// Deletes the claim. `status.reclaimPolicy` says what becomes of its block. With `Delete` its allocation goes in the same
+// transaction: when the answer is there, the pool has the block back. With `Delete` and a `reuseAfter` that was in force
+// when the claim was bound, the allocation stays as `CoolingDown` until this time has passed: the quotas of the project
+// have it back at once, and nobody can claim the block. With `Retain` the allocation stays, without a claim, until it is
+// deleted or bound again.
 //
 // Corresponds with DELETE /v1/projects/{project}/claims/{claim} (the `DeleteClaim` operationId).
 func (c *Client) DeleteClaim(ctx context.Context, project ProjectName, claim ClaimName, params *DeleteClaimParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -3933,6 +4833,175 @@ func (c *Client) PutClaimWithBody(ctx context.Context, project ProjectName, clai
 // Corresponds with PUT /v1/projects/{project}/claims/{claim} (the `PutClaim` operationId).
 func (c *Client) PutClaim(ctx context.Context, project ProjectName, claim ClaimName, params *PutClaimParams, body PutClaimJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewPutClaimRequest(c.Server, project, claim, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListClasses List classes
+//
+// The classes that the project may use, in order of name: its own and the shared ones of `platform`;
+// `metadata.project` says whose one is. Of two with the same name its own comes first, and it is the one that claims
+// find. `status` is about what stands behind the class for this project. Filters add up.
+//
+// Corresponds with GET /v1/projects/{project}/classes (the `ListClasses` operationId).
+func (c *Client) ListClasses(ctx context.Context, project ProjectName, params *ListClassesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListClassesRequest(c.Server, project, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateClassWithBody Create a class
+//
+// Creates a policy for handing out blocks of one family. It serves nobody before a pool lists it in `classNames`. A
+// class of `platform` whose visibility is `shared` serves every project; a class of another project serves its own.
+//
+// With `poolPer` no claim draws from the pools that list the class. Each project, and within it each combination of
+// the values of the other roles in `scope`, has a pool of its own: a child of `poolPrefixLength` that the first claim
+// carves from the first of these pools with room, in the transaction that binds the claim. It belongs to the project of
+// the pool it was carved from, and counts in the quotas of the project that claims.
+//
+// Refused with `already_exists` when the name is taken, or when `isDefault` is true and another class is the project's
+// default of this family: `conflictsWith` names it, and with `moveDefault=true` the new class takes its place. Refused
+// with `in_use` when pools of the project list a class of `platform` with this name: claims would find another class
+// than the one that the pools back. A project has 256 classes at most; one more is refused with `invalid_argument`.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/projects/{project}/classes (the `CreateClass` operationId).
+func (c *Client) CreateClassWithBody(ctx context.Context, project ProjectName, params *CreateClassParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateClassRequestWithBody(c.Server, project, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateClass Create a class
+//
+// Creates a policy for handing out blocks of one family. It serves nobody before a pool lists it in `classNames`. A
+// class of `platform` whose visibility is `shared` serves every project; a class of another project serves its own.
+//
+// With `poolPer` no claim draws from the pools that list the class. Each project, and within it each combination of
+// the values of the other roles in `scope`, has a pool of its own: a child of `poolPrefixLength` that the first claim
+// carves from the first of these pools with room, in the transaction that binds the claim. It belongs to the project of
+// the pool it was carved from, and counts in the quotas of the project that claims.
+//
+// Refused with `already_exists` when the name is taken, or when `isDefault` is true and another class is the project's
+// default of this family: `conflictsWith` names it, and with `moveDefault=true` the new class takes its place. Refused
+// with `in_use` when pools of the project list a class of `platform` with this name: claims would find another class
+// than the one that the pools back. A project has 256 classes at most; one more is refused with `invalid_argument`.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/projects/{project}/classes (the `CreateClass` operationId).
+func (c *Client) CreateClass(ctx context.Context, project ProjectName, params *CreateClassParams, body CreateClassJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateClassRequest(c.Server, project, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeleteClass Delete a class
+//
+// Deletes a class of the project itself.
+//
+// Refused with `in_use` while pools list it, pools that were carved for its scopes exist, or claims name it; nothing
+// changes then, and the answer says how many there are.
+//
+// Corresponds with DELETE /v1/projects/{project}/classes/{class} (the `DeleteClass` operationId).
+func (c *Client) DeleteClass(ctx context.Context, project ProjectName, class ClassName, params *DeleteClassParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteClassRequest(c.Server, project, class, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetClass Read a class
+//
+// The class that claims of the project find by this name: its own, or else the shared one of `platform`. `status` says,
+// exactly at the moment of reading, what stands behind it for this project.
+//
+// Corresponds with GET /v1/projects/{project}/classes/{class} (the `GetClass` operationId).
+func (c *Client) GetClass(ctx context.Context, project ProjectName, class ClassName, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetClassRequest(c.Server, project, class)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PatchClassWithBody Change a class
+//
+// Applies a JSON merge patch (RFC 7396) to a class of the project itself: to its labels, its annotations and all of
+// `spec` but `provisioner`, `ipFamily`, `poolPer` and `poolPrefixLength`. Needs `If-Match`. A patch that changes nothing
+// answers with the same `ETag` and writes nothing. What changes holds for later claims; claims that exist keep what
+// they were bound with, also when the class is no longer shared.
+//
+// Refused with `already_exists` when `isDefault` becomes true and another class is the project's default of this
+// family: `conflictsWith` names it, and with `moveDefault=true` this class takes its place. Refused with
+// `immutable_field` when the patch would change anything else, naming the field.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PATCH /v1/projects/{project}/classes/{class} (the `PatchClass` operationId).
+func (c *Client) PatchClassWithBody(ctx context.Context, project ProjectName, class ClassName, params *PatchClassParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPatchClassRequestWithBody(c.Server, project, class, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PatchClassWithApplicationMergePatchPlusJSONBody Change a class
+//
+// Applies a JSON merge patch (RFC 7396) to a class of the project itself: to its labels, its annotations and all of
+// `spec` but `provisioner`, `ipFamily`, `poolPer` and `poolPrefixLength`. Needs `If-Match`. A patch that changes nothing
+// answers with the same `ETag` and writes nothing. What changes holds for later claims; claims that exist keep what
+// they were bound with, also when the class is no longer shared.
+//
+// Refused with `already_exists` when `isDefault` becomes true and another class is the project's default of this
+// family: `conflictsWith` names it, and with `moveDefault=true` this class takes its place. Refused with
+// `immutable_field` when the patch would change anything else, naming the field.
+//
+// Takes a body of the `application/merge-patch+json` content type.
+//
+// Corresponds with PATCH /v1/projects/{project}/classes/{class} (the `PatchClass` operationId).
+func (c *Client) PatchClassWithApplicationMergePatchPlusJSONBody(ctx context.Context, project ProjectName, class ClassName, params *PatchClassParams, body PatchClassApplicationMergePatchPlusJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPatchClassRequestWithApplicationMergePatchPlusJSONBody(c.Server, project, class, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -4092,10 +5161,16 @@ func (c *Client) ListPools(ctx context.Context, project ProjectName, params *Lis
 //     of the parent). It inherits the family and the space. Any depth is allowed. The parent is a pool of the same
 //     project.
 //
-// A child is refused like a claim: `pool_exhausted` (nothing large enough is free), `block_taken` (the very block is
-// held), `allocation_retained` (kept without a claim), `never_satisfiable` (it would not fit into an empty parent),
-// `prefix_length_rejected` (the parent's bounds) and `family_mismatch`. A pool more than a quota of the project allows
-// is `quota_exceeded`, a name that is taken `already_exists`. A refusal leaves nothing behind.
+// With `classNames` the pool backs these classes: each is one of the project or else a shared one of `platform`, and
+// of the pool's family. A class is found when it is listed, and stays listed whatever becomes of its visibility. At
+// most 256 pools of a project back one class; one more is refused with `invalid_argument`.
+//
+// A child is refused like a claim: `pool_exhausted` (nothing large enough is free), `exhausted_by_cooldown` (only
+// blocks that cool down are large enough), `block_taken` (the very block is held), `allocation_retained` (kept without
+// a claim), `never_satisfiable` (it would not fit into an empty parent), `prefix_length_rejected` (the parent's bounds)
+// and `family_mismatch`, which a class of the other family is as well. A class that is not found is `not_found`. A pool
+// more than a quota of the project allows is `quota_exceeded`, a name that is taken `already_exists`. A refusal leaves
+// nothing behind.
 //
 // Takes any type of body and a specified content type.
 //
@@ -4122,10 +5197,16 @@ func (c *Client) CreatePoolWithBody(ctx context.Context, project ProjectName, pa
 //     of the parent). It inherits the family and the space. Any depth is allowed. The parent is a pool of the same
 //     project.
 //
-// A child is refused like a claim: `pool_exhausted` (nothing large enough is free), `block_taken` (the very block is
-// held), `allocation_retained` (kept without a claim), `never_satisfiable` (it would not fit into an empty parent),
-// `prefix_length_rejected` (the parent's bounds) and `family_mismatch`. A pool more than a quota of the project allows
-// is `quota_exceeded`, a name that is taken `already_exists`. A refusal leaves nothing behind.
+// With `classNames` the pool backs these classes: each is one of the project or else a shared one of `platform`, and
+// of the pool's family. A class is found when it is listed, and stays listed whatever becomes of its visibility. At
+// most 256 pools of a project back one class; one more is refused with `invalid_argument`.
+//
+// A child is refused like a claim: `pool_exhausted` (nothing large enough is free), `exhausted_by_cooldown` (only
+// blocks that cool down are large enough), `block_taken` (the very block is held), `allocation_retained` (kept without
+// a claim), `never_satisfiable` (it would not fit into an empty parent), `prefix_length_rejected` (the parent's bounds)
+// and `family_mismatch`, which a class of the other family is as well. A class that is not found is `not_found`. A pool
+// more than a quota of the project allows is `quota_exceeded`, a name that is taken `already_exists`. A refusal leaves
+// nothing behind.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -4183,13 +5264,16 @@ func (c *Client) GetPool(ctx context.Context, project ProjectName, pool PoolName
 // PatchPoolWithBody Change a pool
 //
 // Applies a JSON merge patch (RFC 7396) to the labels, the annotations, `spec.visibility`, `spec.allocation`,
-// `spec.reservations` and `spec.description`. Needs `If-Match`. A patch that changes nothing answers with the same
-// `ETag` and writes nothing. `reservations` is replaced as a whole: what leaves it is free again in the same
-// transaction. New bounds hold for what is carved from now on; what is held stays.
+// `spec.reservations`, `spec.classNames`, `spec.reuseAfter` and `spec.description`. Needs `If-Match`. A patch that
+// changes nothing answers with the same `ETag` and writes nothing. `reservations` and `classNames` are replaced as a
+// whole: what leaves `reservations` is free again in the same transaction, and a class that leaves `classNames` has a
+// pool less for later claims. New bounds and a new `reuseAfter` hold for what is carved from now on; what is held stays.
+// A pool that was carved for a scope (`status.scope`) lists no classes and is not shared (`immutable_field`).
 //
 // Refused with `block_taken` when a new reservation covers a held block, with `allocation_retained` when that block
-// is kept by a retained allocation, and with `immutable_field` when the patch would change anything else (what was
-// carved does not change), naming the field.
+// is kept by a retained allocation, with `not_found` and `family_mismatch` when a class is not found or of the other
+// family, and with `immutable_field` when the patch would change anything else (what was carved does not change),
+// naming the field.
 //
 // Takes any type of body and a specified content type.
 //
@@ -4209,13 +5293,16 @@ func (c *Client) PatchPoolWithBody(ctx context.Context, project ProjectName, poo
 // PatchPoolWithApplicationMergePatchPlusJSONBody Change a pool
 //
 // Applies a JSON merge patch (RFC 7396) to the labels, the annotations, `spec.visibility`, `spec.allocation`,
-// `spec.reservations` and `spec.description`. Needs `If-Match`. A patch that changes nothing answers with the same
-// `ETag` and writes nothing. `reservations` is replaced as a whole: what leaves it is free again in the same
-// transaction. New bounds hold for what is carved from now on; what is held stays.
+// `spec.reservations`, `spec.classNames`, `spec.reuseAfter` and `spec.description`. Needs `If-Match`. A patch that
+// changes nothing answers with the same `ETag` and writes nothing. `reservations` and `classNames` are replaced as a
+// whole: what leaves `reservations` is free again in the same transaction, and a class that leaves `classNames` has a
+// pool less for later claims. New bounds and a new `reuseAfter` hold for what is carved from now on; what is held stays.
+// A pool that was carved for a scope (`status.scope`) lists no classes and is not shared (`immutable_field`).
 //
 // Refused with `block_taken` when a new reservation covers a held block, with `allocation_retained` when that block
-// is kept by a retained allocation, and with `immutable_field` when the patch would change anything else (what was
-// carved does not change), naming the field.
+// is kept by a retained allocation, with `not_found` and `family_mismatch` when a class is not found or of the other
+// family, and with `immutable_field` when the patch would change anything else (what was carved does not change),
+// naming the field.
 //
 // Takes a body of the `application/merge-patch+json` content type.
 //
@@ -5164,6 +6251,18 @@ func NewListAllocationsRequest(server string, project ProjectName, params *ListA
 
 		}
 
+		if params.Class != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "class", *params.Class, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if params.Within != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "within", *params.Within, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
@@ -5882,6 +6981,53 @@ func NewCreateClaimBatchRequestWithBody(server string, project ProjectName, para
 	return req, nil
 }
 
+// NewExplainClaimRequest calls the generic ExplainClaim builder with application/json body
+func NewExplainClaimRequest(server string, project ProjectName, body ExplainClaimJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewExplainClaimRequestWithBody(server, project, "application/json", bodyReader)
+}
+
+// NewExplainClaimRequestWithBody constructs an http.Request for the ExplainClaim method, with any body, and a specified content type
+func NewExplainClaimRequestWithBody(server string, project ProjectName, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/claim-explanations", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
 // NewListClaimsRequest constructs an http.Request for the ListClaims method
 func NewListClaimsRequest(server string, project ProjectName, params *ListClaimsParams) (*http.Request, error) {
 	var err error
@@ -5956,6 +7102,18 @@ func NewListClaimsRequest(server string, project ProjectName, params *ListClaims
 		if params.Pool != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "pool", *params.Pool, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Class != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "class", *params.Class, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -6413,6 +7571,436 @@ func NewPutClaimRequestWithBody(server string, project ProjectName, claim ClaimN
 	}
 
 	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewListClassesRequest constructs an http.Request for the ListClasses method
+func NewListClassesRequest(server string, project ProjectName, params *ListClassesParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/classes", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.LabelSelector != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "labelSelector", *params.LabelSelector, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.IPFamily != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "ipFamily", *params.IPFamily, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewCreateClassRequest calls the generic CreateClass builder with application/json body
+func NewCreateClassRequest(server string, project ProjectName, params *CreateClassParams, body CreateClassJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCreateClassRequestWithBody(server, project, params, "application/json", bodyReader)
+}
+
+// NewCreateClassRequestWithBody constructs an http.Request for the CreateClass method, with any body, and a specified content type
+func NewCreateClassRequestWithBody(server string, project ProjectName, params *CreateClassParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/classes", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.MoveDefault != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "moveDefault", *params.MoveDefault, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.DryRun != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "dryRun", *params.DryRun, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewDeleteClassRequest constructs an http.Request for the DeleteClass method
+func NewDeleteClassRequest(server string, project ProjectName, class ClassName, params *DeleteClassParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "class", class, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/classes/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.DryRun != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "dryRun", *params.DryRun, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewGetClassRequest constructs an http.Request for the GetClass method
+func NewGetClassRequest(server string, project ProjectName, class ClassName) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "class", class, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/classes/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewPatchClassRequestWithApplicationMergePatchPlusJSONBody calls the generic PatchClass builder with application/merge-patch+json body
+func NewPatchClassRequestWithApplicationMergePatchPlusJSONBody(server string, project ProjectName, class ClassName, params *PatchClassParams, body PatchClassApplicationMergePatchPlusJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewPatchClassRequestWithBody(server, project, class, params, "application/merge-patch+json", bodyReader)
+}
+
+// NewPatchClassRequestWithBody constructs an http.Request for the PatchClass method, with any body, and a specified content type
+func NewPatchClassRequestWithBody(server string, project ProjectName, class ClassName, params *PatchClassParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "class", class, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/classes/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.MoveDefault != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "moveDefault", *params.MoveDefault, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.DryRun != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "dryRun", *params.DryRun, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPatch, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+	}
 
 	return req, nil
 }
@@ -6889,6 +8477,18 @@ func NewListPoolsRequest(server string, project ProjectName, params *ListPoolsPa
 		if params.Parent != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "parent", *params.Parent, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Class != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "class", *params.Class, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -8789,8 +10389,8 @@ type ClientWithResponsesInterface interface {
 
 	// DeleteProjectWithResponse Delete a project
 	//
-	// Deletes an empty project together with its space `default`, its members, API keys and quotas, its audit trail and
-	// its history. That it was deleted is in the audit trail of `platform`.
+	// Deletes an empty project together with its space `default`, its classes, members, API keys and quotas, its audit
+	// trail and its history. That it was deleted is in the audit trail of `platform`.
 	//
 	// Refused with `in_use` while the project holds pools, claims or further spaces; nothing changes then. The project
 	// `platform` is always in use.
@@ -8835,7 +10435,8 @@ type ClientWithResponsesInterface interface {
 
 	// ListAllocationsWithResponse List allocations
 	//
-	// The blocks held in the project's pools, by whichever project, pool by pool, in order of address. Filters add up.
+	// The blocks held in the project's pools, by whichever project, and those that cool down, pool by pool, in order of
+	// address. Filters add up.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -8844,8 +10445,10 @@ type ClientWithResponsesInterface interface {
 
 	// DeleteAllocationWithResponse Delete a retained allocation
 	//
-	// Gives the block of a `Retained` allocation back to its pool, at once. The project that owns the pool can do this, and
-	// the project whose claim held the block, each by its own path.
+	// Gives the block of a `Retained` allocation back to its pool. The project that owns the pool can do this, and the block
+	// is free at once; and the project whose claim held the block, each by its own path, after which it cools down first
+	// where released blocks do. The project that owns the pool can do the same with one that is `CoolingDown`: this ends the
+	// cool-down early.
 	//
 	// Refused with `in_use` while the allocation is `Bound`: delete the claim, the child pool or the reservation that
 	// holds the block instead.
@@ -8956,6 +10559,36 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /v1/projects/{project}/claim-batches (the `CreateClaimBatch` operationId).
 	CreateClaimBatchWithResponse(ctx context.Context, project ProjectName, params *CreateClaimBatchParams, body CreateClaimBatchJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateClaimBatchResponse, error)
 
+	// ExplainClaimWithBodyWithResponse Explain what a claim would get
+	//
+	// Decides a claim as `createClaim` would at this moment, writes nothing, and answers how it was decided: which class,
+	// which pools in which order, which quotas and grants, and what came of each. A claim that would be bound is answered
+	// with the block, one that would be refused with the code, the sentence and the remedies, the smallest change first;
+	// both with 200. Nobody holds the block by it: the next claim may get it.
+	//
+	// Needs no right to claim, and is worth nothing to who may not: a pool that the project neither owns nor was granted is
+	// named by its project alone, as `platform/-`.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/projects/{project}/claim-explanations (the `ExplainClaim` operationId).
+	ExplainClaimWithBodyWithResponse(ctx context.Context, project ProjectName, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ExplainClaimResponse, error)
+
+	// ExplainClaimWithResponse Explain what a claim would get
+	//
+	// Decides a claim as `createClaim` would at this moment, writes nothing, and answers how it was decided: which class,
+	// which pools in which order, which quotas and grants, and what came of each. A claim that would be bound is answered
+	// with the block, one that would be refused with the code, the sentence and the remedies, the smallest change first;
+	// both with 200. Nobody holds the block by it: the next claim may get it.
+	//
+	// Needs no right to claim, and is worth nothing to who may not: a pool that the project neither owns nor was granted is
+	// named by its project alone, as `platform/-`.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/projects/{project}/claim-explanations (the `ExplainClaim` operationId).
+	ExplainClaimWithResponse(ctx context.Context, project ProjectName, body ExplainClaimJSONRequestBody, reqEditors ...RequestEditorFn) (*ExplainClaimResponse, error)
+
 	// ListClaimsWithResponse List claims
 	//
 	// The claims of the project, in order of name, or, with `pool`, in order of address. Filters add up.
@@ -8970,16 +10603,32 @@ type ClientWithResponsesInterface interface {
 	// Takes one block and answers with it: `status.allocatedCIDR`, and `status.address` for a single address. The claim
 	// is bound in this answer, or it does not exist. What two claims get never overlaps.
 	//
-	// Where to take it from is exactly one of `poolRef`, `poolSelector` (every pool that matches is tried before the
-	// answer is `pool_exhausted`) and `allocationRef` (bind a retained allocation again).
-	// What to take is a `prefixLength` (default: the pool's `defaultPrefixLength`), or one very block by `cidr` or
-	// `address`. A pool of another project serves like one of the own when it is `shared` and was granted to the
-	// project; otherwise it is answered like one that does not exist.
+	// Where to take it from is at most one of `className`, `poolRef`, `poolSelector` and `allocationRef`:
 	//
-	// Refused now, and worth another try later: `pool_exhausted`, `block_taken`, `allocation_retained`, `in_use`,
-	// `no_pool_matches`, `quota_exceeded`. Refused for good: `never_satisfiable`, `prefix_length_rejected`,
-	// `family_mismatch`, `already_exists`. A refusal leaves nothing behind and carries the figures that a program needs to
-	// react.
+	// 1. `className`: the class of this name of the project itself, or else the shared one of `platform`. When there is
+	//    neither, the claim is refused with `not_found`.
+	// 2. `allocationRef`: bind a retained allocation again.
+	// 3. `poolRef`: this very pool, by the policy of the pool alone. The escape hatch for who knows better than the classes.
+	//    A pool of another project serves like one of the own when it is `shared` and was granted to the project; otherwise
+	//    it is answered like one that does not exist.
+	// 4. `poolSelector`: every pool that matches is tried. It is deprecated: use a class.
+	// 5. None of them: the default class of the family, the project's own or else the shared one of `platform`. The family
+	//    is that of `cidr` or `address`, or else `ipFamily`, or else IPv4. When there is no such class, the claim is refused
+	//    with `no_default_class`.
+	//
+	// A class is served by the pools that list it, those of the class's project and of the claim's own, whose bounds admit
+	// the length: in order of name and then of project, or the least utilized first (`poolSelection`). One that is full is
+	// passed over for the next in the same request. Being allowed to use the class is the permission: its pools need no
+	// grant. A class with `poolPer` draws from the pool of the claim's project and `scope`, which the first claim carves.
+	//
+	// What to take is a `prefixLength`, or one very block by `cidr` or `address`. Without either it is the class's
+	// `defaultPrefixLength`, or else the pool's.
+	//
+	// Refused now, and worth another try later: `pool_exhausted`, `exhausted_by_cooldown`, `block_taken`,
+	// `allocation_retained`, `in_use`, `no_pool_matches`, `no_pool_for_class`, `no_default_class`, `quota_exceeded`. Refused
+	// for good: `never_satisfiable`, `prefix_length_rejected`, `family_mismatch`, `already_exists`. A refusal leaves nothing
+	// behind and carries the figures that a program needs to react, and in `steps` how it was decided; `explainClaim`
+	// answers the same without claiming, and names remedies.
 	//
 	// Send an `Idempotency-Key`: a repeat then gets the first answer, also when the pool is full by now.
 	//
@@ -8993,16 +10642,32 @@ type ClientWithResponsesInterface interface {
 	// Takes one block and answers with it: `status.allocatedCIDR`, and `status.address` for a single address. The claim
 	// is bound in this answer, or it does not exist. What two claims get never overlaps.
 	//
-	// Where to take it from is exactly one of `poolRef`, `poolSelector` (every pool that matches is tried before the
-	// answer is `pool_exhausted`) and `allocationRef` (bind a retained allocation again).
-	// What to take is a `prefixLength` (default: the pool's `defaultPrefixLength`), or one very block by `cidr` or
-	// `address`. A pool of another project serves like one of the own when it is `shared` and was granted to the
-	// project; otherwise it is answered like one that does not exist.
+	// Where to take it from is at most one of `className`, `poolRef`, `poolSelector` and `allocationRef`:
 	//
-	// Refused now, and worth another try later: `pool_exhausted`, `block_taken`, `allocation_retained`, `in_use`,
-	// `no_pool_matches`, `quota_exceeded`. Refused for good: `never_satisfiable`, `prefix_length_rejected`,
-	// `family_mismatch`, `already_exists`. A refusal leaves nothing behind and carries the figures that a program needs to
-	// react.
+	// 1. `className`: the class of this name of the project itself, or else the shared one of `platform`. When there is
+	//    neither, the claim is refused with `not_found`.
+	// 2. `allocationRef`: bind a retained allocation again.
+	// 3. `poolRef`: this very pool, by the policy of the pool alone. The escape hatch for who knows better than the classes.
+	//    A pool of another project serves like one of the own when it is `shared` and was granted to the project; otherwise
+	//    it is answered like one that does not exist.
+	// 4. `poolSelector`: every pool that matches is tried. It is deprecated: use a class.
+	// 5. None of them: the default class of the family, the project's own or else the shared one of `platform`. The family
+	//    is that of `cidr` or `address`, or else `ipFamily`, or else IPv4. When there is no such class, the claim is refused
+	//    with `no_default_class`.
+	//
+	// A class is served by the pools that list it, those of the class's project and of the claim's own, whose bounds admit
+	// the length: in order of name and then of project, or the least utilized first (`poolSelection`). One that is full is
+	// passed over for the next in the same request. Being allowed to use the class is the permission: its pools need no
+	// grant. A class with `poolPer` draws from the pool of the claim's project and `scope`, which the first claim carves.
+	//
+	// What to take is a `prefixLength`, or one very block by `cidr` or `address`. Without either it is the class's
+	// `defaultPrefixLength`, or else the pool's.
+	//
+	// Refused now, and worth another try later: `pool_exhausted`, `exhausted_by_cooldown`, `block_taken`,
+	// `allocation_retained`, `in_use`, `no_pool_matches`, `no_pool_for_class`, `no_default_class`, `quota_exceeded`. Refused
+	// for good: `never_satisfiable`, `prefix_length_rejected`, `family_mismatch`, `already_exists`. A refusal leaves nothing
+	// behind and carries the figures that a program needs to react, and in `steps` how it was decided; `explainClaim`
+	// answers the same without claiming, and names remedies.
 	//
 	// Send an `Idempotency-Key`: a repeat then gets the first answer, also when the pool is full by now.
 	//
@@ -9013,9 +10678,11 @@ type ClientWithResponsesInterface interface {
 
 	// DeleteClaimWithResponse Release a claim
 	//
-	// Deletes the claim and, with `reclaimPolicy: Delete`, its allocation in the same transaction: when the answer is
-	// there, the pool has the block back. With `Retain` the allocation stays, without a claim, until it is deleted or
-	// bound again.
+	// Deletes the claim. `status.reclaimPolicy` says what becomes of its block. With `Delete` its allocation goes in the same
+	// transaction: when the answer is there, the pool has the block back. With `Delete` and a `reuseAfter` that was in force
+	// when the claim was bound, the allocation stays as `CoolingDown` until this time has passed: the quotas of the project
+	// have it back at once, and nobody can claim the block. With `Retain` the allocation stays, without a claim, until it is
+	// deleted or bound again.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -9082,6 +10749,111 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with PUT /v1/projects/{project}/claims/{claim} (the `PutClaim` operationId).
 	PutClaimWithResponse(ctx context.Context, project ProjectName, claim ClaimName, params *PutClaimParams, body PutClaimJSONRequestBody, reqEditors ...RequestEditorFn) (*PutClaimResponse, error)
+
+	// ListClassesWithResponse List classes
+	//
+	// The classes that the project may use, in order of name: its own and the shared ones of `platform`;
+	// `metadata.project` says whose one is. Of two with the same name its own comes first, and it is the one that claims
+	// find. `status` is about what stands behind the class for this project. Filters add up.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/projects/{project}/classes (the `ListClasses` operationId).
+	ListClassesWithResponse(ctx context.Context, project ProjectName, params *ListClassesParams, reqEditors ...RequestEditorFn) (*ListClassesResponse, error)
+
+	// CreateClassWithBodyWithResponse Create a class
+	//
+	// Creates a policy for handing out blocks of one family. It serves nobody before a pool lists it in `classNames`. A
+	// class of `platform` whose visibility is `shared` serves every project; a class of another project serves its own.
+	//
+	// With `poolPer` no claim draws from the pools that list the class. Each project, and within it each combination of
+	// the values of the other roles in `scope`, has a pool of its own: a child of `poolPrefixLength` that the first claim
+	// carves from the first of these pools with room, in the transaction that binds the claim. It belongs to the project of
+	// the pool it was carved from, and counts in the quotas of the project that claims.
+	//
+	// Refused with `already_exists` when the name is taken, or when `isDefault` is true and another class is the project's
+	// default of this family: `conflictsWith` names it, and with `moveDefault=true` the new class takes its place. Refused
+	// with `in_use` when pools of the project list a class of `platform` with this name: claims would find another class
+	// than the one that the pools back. A project has 256 classes at most; one more is refused with `invalid_argument`.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/projects/{project}/classes (the `CreateClass` operationId).
+	CreateClassWithBodyWithResponse(ctx context.Context, project ProjectName, params *CreateClassParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateClassResponse, error)
+
+	// CreateClassWithResponse Create a class
+	//
+	// Creates a policy for handing out blocks of one family. It serves nobody before a pool lists it in `classNames`. A
+	// class of `platform` whose visibility is `shared` serves every project; a class of another project serves its own.
+	//
+	// With `poolPer` no claim draws from the pools that list the class. Each project, and within it each combination of
+	// the values of the other roles in `scope`, has a pool of its own: a child of `poolPrefixLength` that the first claim
+	// carves from the first of these pools with room, in the transaction that binds the claim. It belongs to the project of
+	// the pool it was carved from, and counts in the quotas of the project that claims.
+	//
+	// Refused with `already_exists` when the name is taken, or when `isDefault` is true and another class is the project's
+	// default of this family: `conflictsWith` names it, and with `moveDefault=true` the new class takes its place. Refused
+	// with `in_use` when pools of the project list a class of `platform` with this name: claims would find another class
+	// than the one that the pools back. A project has 256 classes at most; one more is refused with `invalid_argument`.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/projects/{project}/classes (the `CreateClass` operationId).
+	CreateClassWithResponse(ctx context.Context, project ProjectName, params *CreateClassParams, body CreateClassJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateClassResponse, error)
+
+	// DeleteClassWithResponse Delete a class
+	//
+	// Deletes a class of the project itself.
+	//
+	// Refused with `in_use` while pools list it, pools that were carved for its scopes exist, or claims name it; nothing
+	// changes then, and the answer says how many there are.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /v1/projects/{project}/classes/{class} (the `DeleteClass` operationId).
+	DeleteClassWithResponse(ctx context.Context, project ProjectName, class ClassName, params *DeleteClassParams, reqEditors ...RequestEditorFn) (*DeleteClassResponse, error)
+
+	// GetClassWithResponse Read a class
+	//
+	// The class that claims of the project find by this name: its own, or else the shared one of `platform`. `status` says,
+	// exactly at the moment of reading, what stands behind it for this project.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/projects/{project}/classes/{class} (the `GetClass` operationId).
+	GetClassWithResponse(ctx context.Context, project ProjectName, class ClassName, reqEditors ...RequestEditorFn) (*GetClassResponse, error)
+
+	// PatchClassWithBodyWithResponse Change a class
+	//
+	// Applies a JSON merge patch (RFC 7396) to a class of the project itself: to its labels, its annotations and all of
+	// `spec` but `provisioner`, `ipFamily`, `poolPer` and `poolPrefixLength`. Needs `If-Match`. A patch that changes nothing
+	// answers with the same `ETag` and writes nothing. What changes holds for later claims; claims that exist keep what
+	// they were bound with, also when the class is no longer shared.
+	//
+	// Refused with `already_exists` when `isDefault` becomes true and another class is the project's default of this
+	// family: `conflictsWith` names it, and with `moveDefault=true` this class takes its place. Refused with
+	// `immutable_field` when the patch would change anything else, naming the field.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PATCH /v1/projects/{project}/classes/{class} (the `PatchClass` operationId).
+	PatchClassWithBodyWithResponse(ctx context.Context, project ProjectName, class ClassName, params *PatchClassParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PatchClassResponse, error)
+
+	// PatchClassWithApplicationMergePatchPlusJSONBodyWithResponse Change a class
+	//
+	// Applies a JSON merge patch (RFC 7396) to a class of the project itself: to its labels, its annotations and all of
+	// `spec` but `provisioner`, `ipFamily`, `poolPer` and `poolPrefixLength`. Needs `If-Match`. A patch that changes nothing
+	// answers with the same `ETag` and writes nothing. What changes holds for later claims; claims that exist keep what
+	// they were bound with, also when the class is no longer shared.
+	//
+	// Refused with `already_exists` when `isDefault` becomes true and another class is the project's default of this
+	// family: `conflictsWith` names it, and with `moveDefault=true` this class takes its place. Refused with
+	// `immutable_field` when the patch would change anything else, naming the field.
+	//
+	// Takes a body of the `application/merge-patch+json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PATCH /v1/projects/{project}/classes/{class} (the `PatchClass` operationId).
+	PatchClassWithApplicationMergePatchPlusJSONBodyWithResponse(ctx context.Context, project ProjectName, class ClassName, params *PatchClassParams, body PatchClassApplicationMergePatchPlusJSONRequestBody, reqEditors ...RequestEditorFn) (*PatchClassResponse, error)
 
 	// GetHistoryWithResponse Show who held an address
 	//
@@ -9172,10 +10944,16 @@ type ClientWithResponsesInterface interface {
 	//   of the parent). It inherits the family and the space. Any depth is allowed. The parent is a pool of the same
 	//   project.
 	//
-	// A child is refused like a claim: `pool_exhausted` (nothing large enough is free), `block_taken` (the very block is
-	// held), `allocation_retained` (kept without a claim), `never_satisfiable` (it would not fit into an empty parent),
-	// `prefix_length_rejected` (the parent's bounds) and `family_mismatch`. A pool more than a quota of the project allows
-	// is `quota_exceeded`, a name that is taken `already_exists`. A refusal leaves nothing behind.
+	// With `classNames` the pool backs these classes: each is one of the project or else a shared one of `platform`, and
+	// of the pool's family. A class is found when it is listed, and stays listed whatever becomes of its visibility. At
+	// most 256 pools of a project back one class; one more is refused with `invalid_argument`.
+	//
+	// A child is refused like a claim: `pool_exhausted` (nothing large enough is free), `exhausted_by_cooldown` (only
+	// blocks that cool down are large enough), `block_taken` (the very block is held), `allocation_retained` (kept without
+	// a claim), `never_satisfiable` (it would not fit into an empty parent), `prefix_length_rejected` (the parent's bounds)
+	// and `family_mismatch`, which a class of the other family is as well. A class that is not found is `not_found`. A pool
+	// more than a quota of the project allows is `quota_exceeded`, a name that is taken `already_exists`. A refusal leaves
+	// nothing behind.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -9192,10 +10970,16 @@ type ClientWithResponsesInterface interface {
 	//   of the parent). It inherits the family and the space. Any depth is allowed. The parent is a pool of the same
 	//   project.
 	//
-	// A child is refused like a claim: `pool_exhausted` (nothing large enough is free), `block_taken` (the very block is
-	// held), `allocation_retained` (kept without a claim), `never_satisfiable` (it would not fit into an empty parent),
-	// `prefix_length_rejected` (the parent's bounds) and `family_mismatch`. A pool more than a quota of the project allows
-	// is `quota_exceeded`, a name that is taken `already_exists`. A refusal leaves nothing behind.
+	// With `classNames` the pool backs these classes: each is one of the project or else a shared one of `platform`, and
+	// of the pool's family. A class is found when it is listed, and stays listed whatever becomes of its visibility. At
+	// most 256 pools of a project back one class; one more is refused with `invalid_argument`.
+	//
+	// A child is refused like a claim: `pool_exhausted` (nothing large enough is free), `exhausted_by_cooldown` (only
+	// blocks that cool down are large enough), `block_taken` (the very block is held), `allocation_retained` (kept without
+	// a claim), `never_satisfiable` (it would not fit into an empty parent), `prefix_length_rejected` (the parent's bounds)
+	// and `family_mismatch`, which a class of the other family is as well. A class that is not found is `not_found`. A pool
+	// more than a quota of the project allows is `quota_exceeded`, a name that is taken `already_exists`. A refusal leaves
+	// nothing behind.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -9227,13 +11011,16 @@ type ClientWithResponsesInterface interface {
 	// PatchPoolWithBodyWithResponse Change a pool
 	//
 	// Applies a JSON merge patch (RFC 7396) to the labels, the annotations, `spec.visibility`, `spec.allocation`,
-	// `spec.reservations` and `spec.description`. Needs `If-Match`. A patch that changes nothing answers with the same
-	// `ETag` and writes nothing. `reservations` is replaced as a whole: what leaves it is free again in the same
-	// transaction. New bounds hold for what is carved from now on; what is held stays.
+	// `spec.reservations`, `spec.classNames`, `spec.reuseAfter` and `spec.description`. Needs `If-Match`. A patch that
+	// changes nothing answers with the same `ETag` and writes nothing. `reservations` and `classNames` are replaced as a
+	// whole: what leaves `reservations` is free again in the same transaction, and a class that leaves `classNames` has a
+	// pool less for later claims. New bounds and a new `reuseAfter` hold for what is carved from now on; what is held stays.
+	// A pool that was carved for a scope (`status.scope`) lists no classes and is not shared (`immutable_field`).
 	//
 	// Refused with `block_taken` when a new reservation covers a held block, with `allocation_retained` when that block
-	// is kept by a retained allocation, and with `immutable_field` when the patch would change anything else (what was
-	// carved does not change), naming the field.
+	// is kept by a retained allocation, with `not_found` and `family_mismatch` when a class is not found or of the other
+	// family, and with `immutable_field` when the patch would change anything else (what was carved does not change),
+	// naming the field.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -9243,13 +11030,16 @@ type ClientWithResponsesInterface interface {
 	// PatchPoolWithApplicationMergePatchPlusJSONBodyWithResponse Change a pool
 	//
 	// Applies a JSON merge patch (RFC 7396) to the labels, the annotations, `spec.visibility`, `spec.allocation`,
-	// `spec.reservations` and `spec.description`. Needs `If-Match`. A patch that changes nothing answers with the same
-	// `ETag` and writes nothing. `reservations` is replaced as a whole: what leaves it is free again in the same
-	// transaction. New bounds hold for what is carved from now on; what is held stays.
+	// `spec.reservations`, `spec.classNames`, `spec.reuseAfter` and `spec.description`. Needs `If-Match`. A patch that
+	// changes nothing answers with the same `ETag` and writes nothing. `reservations` and `classNames` are replaced as a
+	// whole: what leaves `reservations` is free again in the same transaction, and a class that leaves `classNames` has a
+	// pool less for later claims. New bounds and a new `reuseAfter` hold for what is carved from now on; what is held stays.
+	// A pool that was carved for a scope (`status.scope`) lists no classes and is not shared (`immutable_field`).
 	//
 	// Refused with `block_taken` when a new reservation covers a held block, with `allocation_retained` when that block
-	// is kept by a retained allocation, and with `immutable_field` when the patch would change anything else (what was
-	// carved does not change), naming the field.
+	// is kept by a retained allocation, with `not_found` and `family_mismatch` when a class is not found or of the other
+	// family, and with `immutable_field` when the patch would change anything else (what was carved does not change),
+	// naming the field.
 	//
 	// Takes a body of the `application/merge-patch+json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -10673,7 +12463,7 @@ type CreateClaimBatchResponse struct {
 	// JSON201 the response for an HTTP 201 `application/json` response
 	JSON201 *ClaimBatch
 	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
-	ApplicationProblemJSON400 *BadRequest
+	ApplicationProblemJSON400 *ClaimBadRequest
 	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
 	ApplicationProblemJSON401 *Unauthenticated
 	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
@@ -10726,6 +12516,82 @@ func (r CreateClaimBatchResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r CreateClaimBatchResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ExplainClaimResponse401Headers the declared response headers of an HTTP 401 response for ExplainClaim
+type ExplainClaimResponse401Headers struct {
+	WWWAuthenticate *string
+}
+
+// ExplainClaimResponse429Headers the declared response headers of an HTTP 429 response for ExplainClaim
+type ExplainClaimResponse429Headers struct {
+	RateLimit       *string
+	RateLimitPolicy *string
+	RetryAfter      *int
+}
+
+// ExplainClaimResponse503Headers the declared response headers of an HTTP 503 response for ExplainClaim
+type ExplainClaimResponse503Headers struct {
+	RetryAfter *int
+}
+
+type ExplainClaimResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ClaimExplanation
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *BadRequest
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *Unauthenticated
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *Forbidden
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *NotFound
+	// ApplicationProblemJSON406 the response for an HTTP 406 `application/problem+json` response
+	ApplicationProblemJSON406 *NotAcceptable
+	// ApplicationProblemJSON413 the response for an HTTP 413 `application/problem+json` response
+	ApplicationProblemJSON413 *PayloadTooLarge
+	// ApplicationProblemJSON415 the response for an HTTP 415 `application/problem+json` response
+	ApplicationProblemJSON415 *UnsupportedMediaType
+	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationProblemJSON429 *TooManyRequests
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *InternalError
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *Unavailable
+	// ApplicationProblemJSON504 the response for an HTTP 504 `application/problem+json` response
+	ApplicationProblemJSON504 *DeadlineExceeded
+	// Headers401 the parsed response headers for an HTTP 401 response
+	Headers401 *ExplainClaimResponse401Headers
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *ExplainClaimResponse429Headers
+	// Headers503 the parsed response headers for an HTTP 503 response
+	Headers503 *ExplainClaimResponse503Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r ExplainClaimResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ExplainClaimResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ExplainClaimResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -10835,7 +12701,7 @@ type CreateClaimResponse struct {
 	// JSON201 the response for an HTTP 201 `application/json` response
 	JSON201 *IPClaim
 	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
-	ApplicationProblemJSON400 *BadRequest
+	ApplicationProblemJSON400 *ClaimBadRequest
 	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
 	ApplicationProblemJSON401 *Unauthenticated
 	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
@@ -11194,7 +13060,7 @@ type PutClaimResponse struct {
 	// JSON201 the response for an HTTP 201 `application/json` response
 	JSON201 *IPClaim
 	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
-	ApplicationProblemJSON400 *BadRequest
+	ApplicationProblemJSON400 *ClaimBadRequest
 	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
 	ApplicationProblemJSON401 *Unauthenticated
 	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
@@ -11249,6 +13115,434 @@ func (r PutClaimResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r PutClaimResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ListClassesResponse401Headers the declared response headers of an HTTP 401 response for ListClasses
+type ListClassesResponse401Headers struct {
+	WWWAuthenticate *string
+}
+
+// ListClassesResponse429Headers the declared response headers of an HTTP 429 response for ListClasses
+type ListClassesResponse429Headers struct {
+	RateLimit       *string
+	RateLimitPolicy *string
+	RetryAfter      *int
+}
+
+// ListClassesResponse503Headers the declared response headers of an HTTP 503 response for ListClasses
+type ListClassesResponse503Headers struct {
+	RetryAfter *int
+}
+
+type ListClassesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *IPClassList
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *BadRequest
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *Unauthenticated
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *Forbidden
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *NotFound
+	// ApplicationProblemJSON406 the response for an HTTP 406 `application/problem+json` response
+	ApplicationProblemJSON406 *NotAcceptable
+	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationProblemJSON429 *TooManyRequests
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *InternalError
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *Unavailable
+	// ApplicationProblemJSON504 the response for an HTTP 504 `application/problem+json` response
+	ApplicationProblemJSON504 *DeadlineExceeded
+	// Headers401 the parsed response headers for an HTTP 401 response
+	Headers401 *ListClassesResponse401Headers
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *ListClassesResponse429Headers
+	// Headers503 the parsed response headers for an HTTP 503 response
+	Headers503 *ListClassesResponse503Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r ListClassesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListClassesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListClassesResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// CreateClassResponse201Headers the declared response headers of an HTTP 201 response for CreateClass
+type CreateClassResponse201Headers struct {
+	DryRun              *bool
+	ETag                string
+	IdempotencyReplayed *bool
+	Location            string
+}
+
+// CreateClassResponse401Headers the declared response headers of an HTTP 401 response for CreateClass
+type CreateClassResponse401Headers struct {
+	WWWAuthenticate *string
+}
+
+// CreateClassResponse429Headers the declared response headers of an HTTP 429 response for CreateClass
+type CreateClassResponse429Headers struct {
+	RateLimit       *string
+	RateLimitPolicy *string
+	RetryAfter      *int
+}
+
+// CreateClassResponse503Headers the declared response headers of an HTTP 503 response for CreateClass
+type CreateClassResponse503Headers struct {
+	RetryAfter *int
+}
+
+type CreateClassResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *IPClass
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *BadRequest
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *Unauthenticated
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *Forbidden
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *NotFound
+	// ApplicationProblemJSON406 the response for an HTTP 406 `application/problem+json` response
+	ApplicationProblemJSON406 *NotAcceptable
+	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
+	ApplicationProblemJSON409 *Problem
+	// ApplicationProblemJSON413 the response for an HTTP 413 `application/problem+json` response
+	ApplicationProblemJSON413 *PayloadTooLarge
+	// ApplicationProblemJSON415 the response for an HTTP 415 `application/problem+json` response
+	ApplicationProblemJSON415 *UnsupportedMediaType
+	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
+	ApplicationProblemJSON422 *IdempotencyMismatch
+	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationProblemJSON429 *TooManyRequests
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *InternalError
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *Unavailable
+	// ApplicationProblemJSON504 the response for an HTTP 504 `application/problem+json` response
+	ApplicationProblemJSON504 *DeadlineExceeded
+	// Headers201 the parsed response headers for an HTTP 201 response
+	Headers201 *CreateClassResponse201Headers
+	// Headers401 the parsed response headers for an HTTP 401 response
+	Headers401 *CreateClassResponse401Headers
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *CreateClassResponse429Headers
+	// Headers503 the parsed response headers for an HTTP 503 response
+	Headers503 *CreateClassResponse503Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r CreateClassResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CreateClassResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CreateClassResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// DeleteClassResponse204Headers the declared response headers of an HTTP 204 response for DeleteClass
+type DeleteClassResponse204Headers struct {
+	DryRun *bool
+}
+
+// DeleteClassResponse401Headers the declared response headers of an HTTP 401 response for DeleteClass
+type DeleteClassResponse401Headers struct {
+	WWWAuthenticate *string
+}
+
+// DeleteClassResponse412Headers the declared response headers of an HTTP 412 response for DeleteClass
+type DeleteClassResponse412Headers struct {
+	ETag *string
+}
+
+// DeleteClassResponse429Headers the declared response headers of an HTTP 429 response for DeleteClass
+type DeleteClassResponse429Headers struct {
+	RateLimit       *string
+	RateLimitPolicy *string
+	RetryAfter      *int
+}
+
+// DeleteClassResponse503Headers the declared response headers of an HTTP 503 response for DeleteClass
+type DeleteClassResponse503Headers struct {
+	RetryAfter *int
+}
+
+type DeleteClassResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *BadRequest
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *Unauthenticated
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *Forbidden
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *NotFound
+	// ApplicationProblemJSON406 the response for an HTTP 406 `application/problem+json` response
+	ApplicationProblemJSON406 *NotAcceptable
+	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
+	ApplicationProblemJSON409 *Problem
+	// ApplicationProblemJSON412 the response for an HTTP 412 `application/problem+json` response
+	ApplicationProblemJSON412 *PreconditionFailed
+	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationProblemJSON429 *TooManyRequests
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *InternalError
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *Unavailable
+	// ApplicationProblemJSON504 the response for an HTTP 504 `application/problem+json` response
+	ApplicationProblemJSON504 *DeadlineExceeded
+	// Headers204 the parsed response headers for an HTTP 204 response
+	Headers204 *DeleteClassResponse204Headers
+	// Headers401 the parsed response headers for an HTTP 401 response
+	Headers401 *DeleteClassResponse401Headers
+	// Headers412 the parsed response headers for an HTTP 412 response
+	Headers412 *DeleteClassResponse412Headers
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *DeleteClassResponse429Headers
+	// Headers503 the parsed response headers for an HTTP 503 response
+	Headers503 *DeleteClassResponse503Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r DeleteClassResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DeleteClassResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DeleteClassResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// GetClassResponse200Headers the declared response headers of an HTTP 200 response for GetClass
+type GetClassResponse200Headers struct {
+	ETag string
+}
+
+// GetClassResponse401Headers the declared response headers of an HTTP 401 response for GetClass
+type GetClassResponse401Headers struct {
+	WWWAuthenticate *string
+}
+
+// GetClassResponse429Headers the declared response headers of an HTTP 429 response for GetClass
+type GetClassResponse429Headers struct {
+	RateLimit       *string
+	RateLimitPolicy *string
+	RetryAfter      *int
+}
+
+// GetClassResponse503Headers the declared response headers of an HTTP 503 response for GetClass
+type GetClassResponse503Headers struct {
+	RetryAfter *int
+}
+
+type GetClassResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *IPClass
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *BadRequest
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *Unauthenticated
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *Forbidden
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *NotFound
+	// ApplicationProblemJSON406 the response for an HTTP 406 `application/problem+json` response
+	ApplicationProblemJSON406 *NotAcceptable
+	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationProblemJSON429 *TooManyRequests
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *InternalError
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *Unavailable
+	// ApplicationProblemJSON504 the response for an HTTP 504 `application/problem+json` response
+	ApplicationProblemJSON504 *DeadlineExceeded
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *GetClassResponse200Headers
+	// Headers401 the parsed response headers for an HTTP 401 response
+	Headers401 *GetClassResponse401Headers
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *GetClassResponse429Headers
+	// Headers503 the parsed response headers for an HTTP 503 response
+	Headers503 *GetClassResponse503Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r GetClassResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetClassResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetClassResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// PatchClassResponse200Headers the declared response headers of an HTTP 200 response for PatchClass
+type PatchClassResponse200Headers struct {
+	DryRun *bool
+	ETag   string
+}
+
+// PatchClassResponse401Headers the declared response headers of an HTTP 401 response for PatchClass
+type PatchClassResponse401Headers struct {
+	WWWAuthenticate *string
+}
+
+// PatchClassResponse412Headers the declared response headers of an HTTP 412 response for PatchClass
+type PatchClassResponse412Headers struct {
+	ETag *string
+}
+
+// PatchClassResponse429Headers the declared response headers of an HTTP 429 response for PatchClass
+type PatchClassResponse429Headers struct {
+	RateLimit       *string
+	RateLimitPolicy *string
+	RetryAfter      *int
+}
+
+// PatchClassResponse503Headers the declared response headers of an HTTP 503 response for PatchClass
+type PatchClassResponse503Headers struct {
+	RetryAfter *int
+}
+
+type PatchClassResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *IPClass
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *BadRequest
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *Unauthenticated
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *Forbidden
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *NotFound
+	// ApplicationProblemJSON406 the response for an HTTP 406 `application/problem+json` response
+	ApplicationProblemJSON406 *NotAcceptable
+	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
+	ApplicationProblemJSON409 *Problem
+	// ApplicationProblemJSON412 the response for an HTTP 412 `application/problem+json` response
+	ApplicationProblemJSON412 *PreconditionFailed
+	// ApplicationProblemJSON413 the response for an HTTP 413 `application/problem+json` response
+	ApplicationProblemJSON413 *PayloadTooLarge
+	// ApplicationProblemJSON415 the response for an HTTP 415 `application/problem+json` response
+	ApplicationProblemJSON415 *UnsupportedMediaType
+	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
+	ApplicationProblemJSON422 *ImmutableField
+	// ApplicationProblemJSON428 the response for an HTTP 428 `application/problem+json` response
+	ApplicationProblemJSON428 *PreconditionRequired
+	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationProblemJSON429 *TooManyRequests
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *InternalError
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *Unavailable
+	// ApplicationProblemJSON504 the response for an HTTP 504 `application/problem+json` response
+	ApplicationProblemJSON504 *DeadlineExceeded
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *PatchClassResponse200Headers
+	// Headers401 the parsed response headers for an HTTP 401 response
+	Headers401 *PatchClassResponse401Headers
+	// Headers412 the parsed response headers for an HTTP 412 response
+	Headers412 *PatchClassResponse412Headers
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *PatchClassResponse429Headers
+	// Headers503 the parsed response headers for an HTTP 503 response
+	Headers503 *PatchClassResponse503Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r PatchClassResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r PatchClassResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r PatchClassResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -12041,7 +14335,7 @@ type PatchPoolResponse struct {
 	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
 	ApplicationProblemJSON403 *Forbidden
 	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
-	ApplicationProblemJSON404 *NotFound
+	ApplicationProblemJSON404 *Problem
 	// ApplicationProblemJSON406 the response for an HTTP 406 `application/problem+json` response
 	ApplicationProblemJSON406 *NotAcceptable
 	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
@@ -13820,8 +16114,8 @@ func (c *ClientWithResponses) CreateProjectWithResponse(ctx context.Context, par
 
 // DeleteProjectWithResponse Delete a project
 //
-// Deletes an empty project together with its space `default`, its members, API keys and quotas, its audit trail and
-// its history. That it was deleted is in the audit trail of `platform`.
+// Deletes an empty project together with its space `default`, its classes, members, API keys and quotas, its audit
+// trail and its history. That it was deleted is in the audit trail of `platform`.
 //
 // Refused with `in_use` while the project holds pools, claims or further spaces; nothing changes then. The project
 // `platform` is always in use.
@@ -13890,7 +16184,8 @@ func (c *ClientWithResponses) PatchProjectWithApplicationMergePatchPlusJSONBodyW
 
 // ListAllocationsWithResponse List allocations
 //
-// The blocks held in the project's pools, by whichever project, pool by pool, in order of address. Filters add up.
+// The blocks held in the project's pools, by whichever project, and those that cool down, pool by pool, in order of
+// address. Filters add up.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -13905,8 +16200,10 @@ func (c *ClientWithResponses) ListAllocationsWithResponse(ctx context.Context, p
 
 // DeleteAllocationWithResponse Delete a retained allocation
 //
-// Gives the block of a `Retained` allocation back to its pool, at once. The project that owns the pool can do this, and
-// the project whose claim held the block, each by its own path.
+// Gives the block of a `Retained` allocation back to its pool. The project that owns the pool can do this, and the block
+// is free at once; and the project whose claim held the block, each by its own path, after which it cools down first
+// where released blocks do. The project that owns the pool can do the same with one that is `CoolingDown`: this ends the
+// cool-down early.
 //
 // Refused with `in_use` while the allocation is `Bound`: delete the claim, the child pool or the reservation that
 // holds the block instead.
@@ -14077,6 +16374,48 @@ func (c *ClientWithResponses) CreateClaimBatchWithResponse(ctx context.Context, 
 	return ParseCreateClaimBatchResponse(rsp)
 }
 
+// ExplainClaimWithBodyWithResponse Explain what a claim would get
+//
+// Decides a claim as `createClaim` would at this moment, writes nothing, and answers how it was decided: which class,
+// which pools in which order, which quotas and grants, and what came of each. A claim that would be bound is answered
+// with the block, one that would be refused with the code, the sentence and the remedies, the smallest change first;
+// both with 200. Nobody holds the block by it: the next claim may get it.
+//
+// Needs no right to claim, and is worth nothing to who may not: a pool that the project neither owns nor was granted is
+// named by its project alone, as `platform/-`.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/projects/{project}/claim-explanations (the `ExplainClaim` operationId).
+func (c *ClientWithResponses) ExplainClaimWithBodyWithResponse(ctx context.Context, project ProjectName, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ExplainClaimResponse, error) {
+	rsp, err := c.ExplainClaimWithBody(ctx, project, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseExplainClaimResponse(rsp)
+}
+
+// ExplainClaimWithResponse Explain what a claim would get
+//
+// Decides a claim as `createClaim` would at this moment, writes nothing, and answers how it was decided: which class,
+// which pools in which order, which quotas and grants, and what came of each. A claim that would be bound is answered
+// with the block, one that would be refused with the code, the sentence and the remedies, the smallest change first;
+// both with 200. Nobody holds the block by it: the next claim may get it.
+//
+// Needs no right to claim, and is worth nothing to who may not: a pool that the project neither owns nor was granted is
+// named by its project alone, as `platform/-`.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/projects/{project}/claim-explanations (the `ExplainClaim` operationId).
+func (c *ClientWithResponses) ExplainClaimWithResponse(ctx context.Context, project ProjectName, body ExplainClaimJSONRequestBody, reqEditors ...RequestEditorFn) (*ExplainClaimResponse, error) {
+	rsp, err := c.ExplainClaim(ctx, project, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseExplainClaimResponse(rsp)
+}
+
 // ListClaimsWithResponse List claims
 //
 // The claims of the project, in order of name, or, with `pool`, in order of address. Filters add up.
@@ -14097,16 +16436,32 @@ func (c *ClientWithResponses) ListClaimsWithResponse(ctx context.Context, projec
 // Takes one block and answers with it: `status.allocatedCIDR`, and `status.address` for a single address. The claim
 // is bound in this answer, or it does not exist. What two claims get never overlaps.
 //
-// Where to take it from is exactly one of `poolRef`, `poolSelector` (every pool that matches is tried before the
-// answer is `pool_exhausted`) and `allocationRef` (bind a retained allocation again).
-// What to take is a `prefixLength` (default: the pool's `defaultPrefixLength`), or one very block by `cidr` or
-// `address`. A pool of another project serves like one of the own when it is `shared` and was granted to the
-// project; otherwise it is answered like one that does not exist.
+// Where to take it from is at most one of `className`, `poolRef`, `poolSelector` and `allocationRef`:
 //
-// Refused now, and worth another try later: `pool_exhausted`, `block_taken`, `allocation_retained`, `in_use`,
-// `no_pool_matches`, `quota_exceeded`. Refused for good: `never_satisfiable`, `prefix_length_rejected`,
-// `family_mismatch`, `already_exists`. A refusal leaves nothing behind and carries the figures that a program needs to
-// react.
+//  1. `className`: the class of this name of the project itself, or else the shared one of `platform`. When there is
+//     neither, the claim is refused with `not_found`.
+//  2. `allocationRef`: bind a retained allocation again.
+//  3. `poolRef`: this very pool, by the policy of the pool alone. The escape hatch for who knows better than the classes.
+//     A pool of another project serves like one of the own when it is `shared` and was granted to the project; otherwise
+//     it is answered like one that does not exist.
+//  4. `poolSelector`: every pool that matches is tried. It is deprecated: use a class.
+//  5. None of them: the default class of the family, the project's own or else the shared one of `platform`. The family
+//     is that of `cidr` or `address`, or else `ipFamily`, or else IPv4. When there is no such class, the claim is refused
+//     with `no_default_class`.
+//
+// A class is served by the pools that list it, those of the class's project and of the claim's own, whose bounds admit
+// the length: in order of name and then of project, or the least utilized first (`poolSelection`). One that is full is
+// passed over for the next in the same request. Being allowed to use the class is the permission: its pools need no
+// grant. A class with `poolPer` draws from the pool of the claim's project and `scope`, which the first claim carves.
+//
+// What to take is a `prefixLength`, or one very block by `cidr` or `address`. Without either it is the class's
+// `defaultPrefixLength`, or else the pool's.
+//
+// Refused now, and worth another try later: `pool_exhausted`, `exhausted_by_cooldown`, `block_taken`,
+// `allocation_retained`, `in_use`, `no_pool_matches`, `no_pool_for_class`, `no_default_class`, `quota_exceeded`. Refused
+// for good: `never_satisfiable`, `prefix_length_rejected`, `family_mismatch`, `already_exists`. A refusal leaves nothing
+// behind and carries the figures that a program needs to react, and in `steps` how it was decided; `explainClaim`
+// answers the same without claiming, and names remedies.
 //
 // Send an `Idempotency-Key`: a repeat then gets the first answer, also when the pool is full by now.
 //
@@ -14126,16 +16481,32 @@ func (c *ClientWithResponses) CreateClaimWithBodyWithResponse(ctx context.Contex
 // Takes one block and answers with it: `status.allocatedCIDR`, and `status.address` for a single address. The claim
 // is bound in this answer, or it does not exist. What two claims get never overlaps.
 //
-// Where to take it from is exactly one of `poolRef`, `poolSelector` (every pool that matches is tried before the
-// answer is `pool_exhausted`) and `allocationRef` (bind a retained allocation again).
-// What to take is a `prefixLength` (default: the pool's `defaultPrefixLength`), or one very block by `cidr` or
-// `address`. A pool of another project serves like one of the own when it is `shared` and was granted to the
-// project; otherwise it is answered like one that does not exist.
+// Where to take it from is at most one of `className`, `poolRef`, `poolSelector` and `allocationRef`:
 //
-// Refused now, and worth another try later: `pool_exhausted`, `block_taken`, `allocation_retained`, `in_use`,
-// `no_pool_matches`, `quota_exceeded`. Refused for good: `never_satisfiable`, `prefix_length_rejected`,
-// `family_mismatch`, `already_exists`. A refusal leaves nothing behind and carries the figures that a program needs to
-// react.
+//  1. `className`: the class of this name of the project itself, or else the shared one of `platform`. When there is
+//     neither, the claim is refused with `not_found`.
+//  2. `allocationRef`: bind a retained allocation again.
+//  3. `poolRef`: this very pool, by the policy of the pool alone. The escape hatch for who knows better than the classes.
+//     A pool of another project serves like one of the own when it is `shared` and was granted to the project; otherwise
+//     it is answered like one that does not exist.
+//  4. `poolSelector`: every pool that matches is tried. It is deprecated: use a class.
+//  5. None of them: the default class of the family, the project's own or else the shared one of `platform`. The family
+//     is that of `cidr` or `address`, or else `ipFamily`, or else IPv4. When there is no such class, the claim is refused
+//     with `no_default_class`.
+//
+// A class is served by the pools that list it, those of the class's project and of the claim's own, whose bounds admit
+// the length: in order of name and then of project, or the least utilized first (`poolSelection`). One that is full is
+// passed over for the next in the same request. Being allowed to use the class is the permission: its pools need no
+// grant. A class with `poolPer` draws from the pool of the claim's project and `scope`, which the first claim carves.
+//
+// What to take is a `prefixLength`, or one very block by `cidr` or `address`. Without either it is the class's
+// `defaultPrefixLength`, or else the pool's.
+//
+// Refused now, and worth another try later: `pool_exhausted`, `exhausted_by_cooldown`, `block_taken`,
+// `allocation_retained`, `in_use`, `no_pool_matches`, `no_pool_for_class`, `no_default_class`, `quota_exceeded`. Refused
+// for good: `never_satisfiable`, `prefix_length_rejected`, `family_mismatch`, `already_exists`. A refusal leaves nothing
+// behind and carries the figures that a program needs to react, and in `steps` how it was decided; `explainClaim`
+// answers the same without claiming, and names remedies.
 //
 // Send an `Idempotency-Key`: a repeat then gets the first answer, also when the pool is full by now.
 //
@@ -14152,9 +16523,11 @@ func (c *ClientWithResponses) CreateClaimWithResponse(ctx context.Context, proje
 
 // DeleteClaimWithResponse Release a claim
 //
-// Deletes the claim and, with `reclaimPolicy: Delete`, its allocation in the same transaction: when the answer is
-// there, the pool has the block back. With `Retain` the allocation stays, without a claim, until it is deleted or
-// bound again.
+// Deletes the claim. `status.reclaimPolicy` says what becomes of its block. With `Delete` its allocation goes in the same
+// transaction: when the answer is there, the pool has the block back. With `Delete` and a `reuseAfter` that was in force
+// when the claim was bound, the allocation stays as `CoolingDown` until this time has passed: the quotas of the project
+// have it back at once, and nobody can claim the block. With `Retain` the allocation stays, without a claim, until it is
+// deleted or bound again.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -14256,6 +16629,153 @@ func (c *ClientWithResponses) PutClaimWithResponse(ctx context.Context, project 
 		return nil, err
 	}
 	return ParsePutClaimResponse(rsp)
+}
+
+// ListClassesWithResponse List classes
+//
+// The classes that the project may use, in order of name: its own and the shared ones of `platform`;
+// `metadata.project` says whose one is. Of two with the same name its own comes first, and it is the one that claims
+// find. `status` is about what stands behind the class for this project. Filters add up.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/projects/{project}/classes (the `ListClasses` operationId).
+func (c *ClientWithResponses) ListClassesWithResponse(ctx context.Context, project ProjectName, params *ListClassesParams, reqEditors ...RequestEditorFn) (*ListClassesResponse, error) {
+	rsp, err := c.ListClasses(ctx, project, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListClassesResponse(rsp)
+}
+
+// CreateClassWithBodyWithResponse Create a class
+//
+// Creates a policy for handing out blocks of one family. It serves nobody before a pool lists it in `classNames`. A
+// class of `platform` whose visibility is `shared` serves every project; a class of another project serves its own.
+//
+// With `poolPer` no claim draws from the pools that list the class. Each project, and within it each combination of
+// the values of the other roles in `scope`, has a pool of its own: a child of `poolPrefixLength` that the first claim
+// carves from the first of these pools with room, in the transaction that binds the claim. It belongs to the project of
+// the pool it was carved from, and counts in the quotas of the project that claims.
+//
+// Refused with `already_exists` when the name is taken, or when `isDefault` is true and another class is the project's
+// default of this family: `conflictsWith` names it, and with `moveDefault=true` the new class takes its place. Refused
+// with `in_use` when pools of the project list a class of `platform` with this name: claims would find another class
+// than the one that the pools back. A project has 256 classes at most; one more is refused with `invalid_argument`.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/projects/{project}/classes (the `CreateClass` operationId).
+func (c *ClientWithResponses) CreateClassWithBodyWithResponse(ctx context.Context, project ProjectName, params *CreateClassParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateClassResponse, error) {
+	rsp, err := c.CreateClassWithBody(ctx, project, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateClassResponse(rsp)
+}
+
+// CreateClassWithResponse Create a class
+//
+// Creates a policy for handing out blocks of one family. It serves nobody before a pool lists it in `classNames`. A
+// class of `platform` whose visibility is `shared` serves every project; a class of another project serves its own.
+//
+// With `poolPer` no claim draws from the pools that list the class. Each project, and within it each combination of
+// the values of the other roles in `scope`, has a pool of its own: a child of `poolPrefixLength` that the first claim
+// carves from the first of these pools with room, in the transaction that binds the claim. It belongs to the project of
+// the pool it was carved from, and counts in the quotas of the project that claims.
+//
+// Refused with `already_exists` when the name is taken, or when `isDefault` is true and another class is the project's
+// default of this family: `conflictsWith` names it, and with `moveDefault=true` the new class takes its place. Refused
+// with `in_use` when pools of the project list a class of `platform` with this name: claims would find another class
+// than the one that the pools back. A project has 256 classes at most; one more is refused with `invalid_argument`.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/projects/{project}/classes (the `CreateClass` operationId).
+func (c *ClientWithResponses) CreateClassWithResponse(ctx context.Context, project ProjectName, params *CreateClassParams, body CreateClassJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateClassResponse, error) {
+	rsp, err := c.CreateClass(ctx, project, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateClassResponse(rsp)
+}
+
+// DeleteClassWithResponse Delete a class
+//
+// Deletes a class of the project itself.
+//
+// Refused with `in_use` while pools list it, pools that were carved for its scopes exist, or claims name it; nothing
+// changes then, and the answer says how many there are.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /v1/projects/{project}/classes/{class} (the `DeleteClass` operationId).
+func (c *ClientWithResponses) DeleteClassWithResponse(ctx context.Context, project ProjectName, class ClassName, params *DeleteClassParams, reqEditors ...RequestEditorFn) (*DeleteClassResponse, error) {
+	rsp, err := c.DeleteClass(ctx, project, class, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeleteClassResponse(rsp)
+}
+
+// GetClassWithResponse Read a class
+//
+// The class that claims of the project find by this name: its own, or else the shared one of `platform`. `status` says,
+// exactly at the moment of reading, what stands behind it for this project.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/projects/{project}/classes/{class} (the `GetClass` operationId).
+func (c *ClientWithResponses) GetClassWithResponse(ctx context.Context, project ProjectName, class ClassName, reqEditors ...RequestEditorFn) (*GetClassResponse, error) {
+	rsp, err := c.GetClass(ctx, project, class, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetClassResponse(rsp)
+}
+
+// PatchClassWithBodyWithResponse Change a class
+//
+// Applies a JSON merge patch (RFC 7396) to a class of the project itself: to its labels, its annotations and all of
+// `spec` but `provisioner`, `ipFamily`, `poolPer` and `poolPrefixLength`. Needs `If-Match`. A patch that changes nothing
+// answers with the same `ETag` and writes nothing. What changes holds for later claims; claims that exist keep what
+// they were bound with, also when the class is no longer shared.
+//
+// Refused with `already_exists` when `isDefault` becomes true and another class is the project's default of this
+// family: `conflictsWith` names it, and with `moveDefault=true` this class takes its place. Refused with
+// `immutable_field` when the patch would change anything else, naming the field.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PATCH /v1/projects/{project}/classes/{class} (the `PatchClass` operationId).
+func (c *ClientWithResponses) PatchClassWithBodyWithResponse(ctx context.Context, project ProjectName, class ClassName, params *PatchClassParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PatchClassResponse, error) {
+	rsp, err := c.PatchClassWithBody(ctx, project, class, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePatchClassResponse(rsp)
+}
+
+// PatchClassWithApplicationMergePatchPlusJSONBodyWithResponse Change a class
+//
+// Applies a JSON merge patch (RFC 7396) to a class of the project itself: to its labels, its annotations and all of
+// `spec` but `provisioner`, `ipFamily`, `poolPer` and `poolPrefixLength`. Needs `If-Match`. A patch that changes nothing
+// answers with the same `ETag` and writes nothing. What changes holds for later claims; claims that exist keep what
+// they were bound with, also when the class is no longer shared.
+//
+// Refused with `already_exists` when `isDefault` becomes true and another class is the project's default of this
+// family: `conflictsWith` names it, and with `moveDefault=true` this class takes its place. Refused with
+// `immutable_field` when the patch would change anything else, naming the field.
+//
+// Takes a body of the `application/merge-patch+json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PATCH /v1/projects/{project}/classes/{class} (the `PatchClass` operationId).
+func (c *ClientWithResponses) PatchClassWithApplicationMergePatchPlusJSONBodyWithResponse(ctx context.Context, project ProjectName, class ClassName, params *PatchClassParams, body PatchClassApplicationMergePatchPlusJSONRequestBody, reqEditors ...RequestEditorFn) (*PatchClassResponse, error) {
+	rsp, err := c.PatchClassWithApplicationMergePatchPlusJSONBody(ctx, project, class, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePatchClassResponse(rsp)
 }
 
 // GetHistoryWithResponse Show who held an address
@@ -14389,10 +16909,16 @@ func (c *ClientWithResponses) ListPoolsWithResponse(ctx context.Context, project
 //     of the parent). It inherits the family and the space. Any depth is allowed. The parent is a pool of the same
 //     project.
 //
-// A child is refused like a claim: `pool_exhausted` (nothing large enough is free), `block_taken` (the very block is
-// held), `allocation_retained` (kept without a claim), `never_satisfiable` (it would not fit into an empty parent),
-// `prefix_length_rejected` (the parent's bounds) and `family_mismatch`. A pool more than a quota of the project allows
-// is `quota_exceeded`, a name that is taken `already_exists`. A refusal leaves nothing behind.
+// With `classNames` the pool backs these classes: each is one of the project or else a shared one of `platform`, and
+// of the pool's family. A class is found when it is listed, and stays listed whatever becomes of its visibility. At
+// most 256 pools of a project back one class; one more is refused with `invalid_argument`.
+//
+// A child is refused like a claim: `pool_exhausted` (nothing large enough is free), `exhausted_by_cooldown` (only
+// blocks that cool down are large enough), `block_taken` (the very block is held), `allocation_retained` (kept without
+// a claim), `never_satisfiable` (it would not fit into an empty parent), `prefix_length_rejected` (the parent's bounds)
+// and `family_mismatch`, which a class of the other family is as well. A class that is not found is `not_found`. A pool
+// more than a quota of the project allows is `quota_exceeded`, a name that is taken `already_exists`. A refusal leaves
+// nothing behind.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -14415,10 +16941,16 @@ func (c *ClientWithResponses) CreatePoolWithBodyWithResponse(ctx context.Context
 //     of the parent). It inherits the family and the space. Any depth is allowed. The parent is a pool of the same
 //     project.
 //
-// A child is refused like a claim: `pool_exhausted` (nothing large enough is free), `block_taken` (the very block is
-// held), `allocation_retained` (kept without a claim), `never_satisfiable` (it would not fit into an empty parent),
-// `prefix_length_rejected` (the parent's bounds) and `family_mismatch`. A pool more than a quota of the project allows
-// is `quota_exceeded`, a name that is taken `already_exists`. A refusal leaves nothing behind.
+// With `classNames` the pool backs these classes: each is one of the project or else a shared one of `platform`, and
+// of the pool's family. A class is found when it is listed, and stays listed whatever becomes of its visibility. At
+// most 256 pools of a project back one class; one more is refused with `invalid_argument`.
+//
+// A child is refused like a claim: `pool_exhausted` (nothing large enough is free), `exhausted_by_cooldown` (only
+// blocks that cool down are large enough), `block_taken` (the very block is held), `allocation_retained` (kept without
+// a claim), `never_satisfiable` (it would not fit into an empty parent), `prefix_length_rejected` (the parent's bounds)
+// and `family_mismatch`, which a class of the other family is as well. A class that is not found is `not_found`. A pool
+// more than a quota of the project allows is `quota_exceeded`, a name that is taken `already_exists`. A refusal leaves
+// nothing behind.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -14468,13 +17000,16 @@ func (c *ClientWithResponses) GetPoolWithResponse(ctx context.Context, project P
 // PatchPoolWithBodyWithResponse Change a pool
 //
 // Applies a JSON merge patch (RFC 7396) to the labels, the annotations, `spec.visibility`, `spec.allocation`,
-// `spec.reservations` and `spec.description`. Needs `If-Match`. A patch that changes nothing answers with the same
-// `ETag` and writes nothing. `reservations` is replaced as a whole: what leaves it is free again in the same
-// transaction. New bounds hold for what is carved from now on; what is held stays.
+// `spec.reservations`, `spec.classNames`, `spec.reuseAfter` and `spec.description`. Needs `If-Match`. A patch that
+// changes nothing answers with the same `ETag` and writes nothing. `reservations` and `classNames` are replaced as a
+// whole: what leaves `reservations` is free again in the same transaction, and a class that leaves `classNames` has a
+// pool less for later claims. New bounds and a new `reuseAfter` hold for what is carved from now on; what is held stays.
+// A pool that was carved for a scope (`status.scope`) lists no classes and is not shared (`immutable_field`).
 //
 // Refused with `block_taken` when a new reservation covers a held block, with `allocation_retained` when that block
-// is kept by a retained allocation, and with `immutable_field` when the patch would change anything else (what was
-// carved does not change), naming the field.
+// is kept by a retained allocation, with `not_found` and `family_mismatch` when a class is not found or of the other
+// family, and with `immutable_field` when the patch would change anything else (what was carved does not change),
+// naming the field.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -14490,13 +17025,16 @@ func (c *ClientWithResponses) PatchPoolWithBodyWithResponse(ctx context.Context,
 // PatchPoolWithApplicationMergePatchPlusJSONBodyWithResponse Change a pool
 //
 // Applies a JSON merge patch (RFC 7396) to the labels, the annotations, `spec.visibility`, `spec.allocation`,
-// `spec.reservations` and `spec.description`. Needs `If-Match`. A patch that changes nothing answers with the same
-// `ETag` and writes nothing. `reservations` is replaced as a whole: what leaves it is free again in the same
-// transaction. New bounds hold for what is carved from now on; what is held stays.
+// `spec.reservations`, `spec.classNames`, `spec.reuseAfter` and `spec.description`. Needs `If-Match`. A patch that
+// changes nothing answers with the same `ETag` and writes nothing. `reservations` and `classNames` are replaced as a
+// whole: what leaves `reservations` is free again in the same transaction, and a class that leaves `classNames` has a
+// pool less for later claims. New bounds and a new `reuseAfter` hold for what is carved from now on; what is held stays.
+// A pool that was carved for a scope (`status.scope`) lists no classes and is not shared (`immutable_field`).
 //
 // Refused with `block_taken` when a new reservation covers a held block, with `allocation_retained` when that block
-// is kept by a retained allocation, and with `immutable_field` when the patch would change anything else (what was
-// carved does not change), naming the field.
+// is kept by a retained allocation, with `not_found` and `family_mismatch` when a class is not found or of the other
+// family, and with `immutable_field` when the patch would change anything else (what was carved does not change),
+// naming the field.
 //
 // Takes a body of the `application/merge-patch+json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -17084,7 +19622,7 @@ func ParseCreateClaimBatchResponse(rsp *http.Response) (*CreateClaimBatchRespons
 		response.JSON201 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
-		var dest BadRequest
+		var dest ClaimBadRequest
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -17230,6 +19768,156 @@ func ParseCreateClaimBatchResponse(rsp *http.Response) (*CreateClaimBatchRespons
 		response.Headers429 = &headers
 	case rsp.StatusCode == 503:
 		var headers CreateClaimBatchResponse503Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers503 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseExplainClaimResponse parses an HTTP response from a ExplainClaimWithResponse call
+func ParseExplainClaimResponse(rsp *http.Response) (*ExplainClaimResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ExplainClaimResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ClaimExplanation
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthenticated
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 406:
+		var dest NotAcceptable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON406 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 413:
+		var dest PayloadTooLarge
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON413 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 415:
+		var dest UnsupportedMediaType
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON415 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooManyRequests
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON429 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest InternalError
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Unavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 504:
+		var dest DeadlineExceeded
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON504 = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 401:
+		var headers ExplainClaimResponse401Headers
+		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "WWW-Authenticate", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.WWWAuthenticate = &value
+		}
+		response.Headers401 = &headers
+	case rsp.StatusCode == 429:
+		var headers ExplainClaimResponse429Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
+	case rsp.StatusCode == 503:
+		var headers ExplainClaimResponse503Headers
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -17401,7 +20089,7 @@ func ParseCreateClaimResponse(rsp *http.Response) (*CreateClaimResponse, error) 
 		response.JSON201 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
-		var dest BadRequest
+		var dest ClaimBadRequest
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -18106,7 +20794,7 @@ func ParsePutClaimResponse(rsp *http.Response) (*PutClaimResponse, error) {
 		response.JSON201 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
-		var dest BadRequest
+		var dest ClaimBadRequest
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -18276,6 +20964,854 @@ func ParsePutClaimResponse(rsp *http.Response) (*PutClaimResponse, error) {
 		response.Headers429 = &headers
 	case rsp.StatusCode == 503:
 		var headers PutClaimResponse503Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers503 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListClassesResponse parses an HTTP response from a ListClassesWithResponse call
+func ParseListClassesResponse(rsp *http.Response) (*ListClassesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListClassesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest IPClassList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthenticated
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 406:
+		var dest NotAcceptable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON406 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooManyRequests
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON429 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest InternalError
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Unavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 504:
+		var dest DeadlineExceeded
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON504 = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 401:
+		var headers ListClassesResponse401Headers
+		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "WWW-Authenticate", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.WWWAuthenticate = &value
+		}
+		response.Headers401 = &headers
+	case rsp.StatusCode == 429:
+		var headers ListClassesResponse429Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
+	case rsp.StatusCode == 503:
+		var headers ListClassesResponse503Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers503 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseCreateClassResponse parses an HTTP response from a CreateClassWithResponse call
+func ParseCreateClassResponse(rsp *http.Response) (*CreateClassResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CreateClassResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest IPClass
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthenticated
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 406:
+		var dest NotAcceptable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON406 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON409 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 413:
+		var dest PayloadTooLarge
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON413 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 415:
+		var dest UnsupportedMediaType
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON415 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest IdempotencyMismatch
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON422 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooManyRequests
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON429 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest InternalError
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Unavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 504:
+		var dest DeadlineExceeded
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON504 = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 201:
+		var headers CreateClassResponse201Headers
+		if values := rsp.Header.Values("Dry-Run"); len(values) > 0 {
+			var value bool
+			if err := runtime.BindStyledParameterWithOptions("simple", "Dry-Run", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.DryRun = &value
+		}
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		if values := rsp.Header.Values("Idempotency-Replayed"); len(values) > 0 {
+			var value bool
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyReplayed = &value
+		}
+		if values := rsp.Header.Values("Location"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Location", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Location = value
+		}
+		response.Headers201 = &headers
+	case rsp.StatusCode == 401:
+		var headers CreateClassResponse401Headers
+		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "WWW-Authenticate", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.WWWAuthenticate = &value
+		}
+		response.Headers401 = &headers
+	case rsp.StatusCode == 429:
+		var headers CreateClassResponse429Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
+	case rsp.StatusCode == 503:
+		var headers CreateClassResponse503Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers503 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseDeleteClassResponse parses an HTTP response from a DeleteClassWithResponse call
+func ParseDeleteClassResponse(rsp *http.Response) (*DeleteClassResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeleteClassResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case rsp.StatusCode == 204:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthenticated
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 406:
+		var dest NotAcceptable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON406 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON409 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 412:
+		var dest PreconditionFailed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON412 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooManyRequests
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON429 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest InternalError
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Unavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 504:
+		var dest DeadlineExceeded
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON504 = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 204:
+		var headers DeleteClassResponse204Headers
+		if values := rsp.Header.Values("Dry-Run"); len(values) > 0 {
+			var value bool
+			if err := runtime.BindStyledParameterWithOptions("simple", "Dry-Run", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.DryRun = &value
+		}
+		response.Headers204 = &headers
+	case rsp.StatusCode == 401:
+		var headers DeleteClassResponse401Headers
+		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "WWW-Authenticate", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.WWWAuthenticate = &value
+		}
+		response.Headers401 = &headers
+	case rsp.StatusCode == 412:
+		var headers DeleteClassResponse412Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers412 = &headers
+	case rsp.StatusCode == 429:
+		var headers DeleteClassResponse429Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
+	case rsp.StatusCode == 503:
+		var headers DeleteClassResponse503Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers503 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseGetClassResponse parses an HTTP response from a GetClassWithResponse call
+func ParseGetClassResponse(rsp *http.Response) (*GetClassResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetClassResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest IPClass
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthenticated
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 406:
+		var dest NotAcceptable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON406 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooManyRequests
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON429 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest InternalError
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Unavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 504:
+		var dest DeadlineExceeded
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON504 = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers GetClassResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 401:
+		var headers GetClassResponse401Headers
+		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "WWW-Authenticate", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.WWWAuthenticate = &value
+		}
+		response.Headers401 = &headers
+	case rsp.StatusCode == 429:
+		var headers GetClassResponse429Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
+	case rsp.StatusCode == 503:
+		var headers GetClassResponse503Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers503 = &headers
+	}
+
+	return response, nil
+}
+
+// ParsePatchClassResponse parses an HTTP response from a PatchClassWithResponse call
+func ParsePatchClassResponse(rsp *http.Response) (*PatchClassResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &PatchClassResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest IPClass
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthenticated
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 406:
+		var dest NotAcceptable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON406 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON409 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 412:
+		var dest PreconditionFailed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON412 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 413:
+		var dest PayloadTooLarge
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON413 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 415:
+		var dest UnsupportedMediaType
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON415 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest ImmutableField
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON422 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 428:
+		var dest PreconditionRequired
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON428 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooManyRequests
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON429 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest InternalError
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Unavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 504:
+		var dest DeadlineExceeded
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON504 = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers PatchClassResponse200Headers
+		if values := rsp.Header.Values("Dry-Run"); len(values) > 0 {
+			var value bool
+			if err := runtime.BindStyledParameterWithOptions("simple", "Dry-Run", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.DryRun = &value
+		}
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 401:
+		var headers PatchClassResponse401Headers
+		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "WWW-Authenticate", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.WWWAuthenticate = &value
+		}
+		response.Headers401 = &headers
+	case rsp.StatusCode == 412:
+		var headers PatchClassResponse412Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers412 = &headers
+	case rsp.StatusCode == 429:
+		var headers PatchClassResponse429Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
+	case rsp.StatusCode == 503:
+		var headers PatchClassResponse503Headers
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -19781,7 +23317,7 @@ func ParsePatchPoolResponse(rsp *http.Response) (*PatchPoolResponse, error) {
 		response.ApplicationProblemJSON403 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
-		var dest NotFound
+		var dest Problem
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}

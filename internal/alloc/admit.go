@@ -66,6 +66,8 @@ func kindOf(action tenancy.Action, operation string) string {
 		return kindSpace
 	case "pools":
 		return kindPool
+	case "classes":
+		return kindClass
 	case "claims":
 		return kindClaim
 	case "allocations":

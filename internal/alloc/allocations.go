@@ -3,6 +3,7 @@ package alloc
 import (
 	"context"
 	"net/netip"
+	"time"
 
 	"github.com/carve-ipam/carve/internal/alloc/space"
 	"github.com/carve-ipam/carve/internal/ipam"
@@ -19,7 +20,8 @@ func (s *Service) GetAllocation(ctx context.Context, project, name string) (ipam
 	return seenBy(key, a), err
 }
 
-// allocationOfBoth finds an allocation for either of the two projects that it concerns: the pool's owner and the holder.
+// allocationOfBoth finds an allocation for either of the two projects that it concerns: the pool's owner and the holder. What is cooling
+// down has no holder any more, and concerns the owner alone.
 func allocationOfBoth(ctx context.Context, read Reader, key ProjectKey, name string) (ipam.Allocation, error) {
 	id, err := ipam.ParseID(name)
 	if err != nil {
@@ -29,7 +31,8 @@ func allocationOfBoth(ctx context.Context, read Reader, key ProjectKey, name str
 	if err != nil {
 		return ipam.Allocation{}, err
 	}
-	if !found || a.Purpose == ipam.PurposeRootPool || (a.ProjectID != key.ID && a.HolderProjectID != key.ID) {
+	holds := a.HolderProjectID == key.ID && a.Phase != ipam.PhaseCoolingDown
+	if !found || a.Purpose == ipam.PurposeRootPool || (a.ProjectID != key.ID && !holds) {
 		return ipam.Allocation{}, allocationNotFound(key, name)
 	}
 	return a, nil
@@ -48,8 +51,8 @@ func allocationNotFound(key ProjectKey, name string) error {
 	return ipam.Errorf(ipam.CodeNotFound, "Allocation %q was not found in project %q.", name, key.Name)
 }
 
-// DeleteAllocation gives a retained block back. A bound allocation goes with its holder and is refused here. The pool's owner may do it,
-// and the project that holds the block.
+// DeleteAllocation gives a retained block back: the pool's owner may do it, and the project that holds the block. Or it ends the cool-down
+// of a released one, which only the owner may. A bound allocation goes with its holder and is refused here.
 func (s *Service) DeleteAllocation(ctx context.Context, project, name string, r Request) error {
 	_, key, err := s.enter(ctx, tenancy.AllocationsWrite, project)
 	if err != nil {
@@ -64,7 +67,7 @@ func (s *Service) DeleteAllocation(ctx context.Context, project, name string, r 
 		return err
 	}
 	defer release()
-	now := s.now()
+	revision, now := ipam.NewID(), s.now()
 	// In the trail of the project whose caller did it: the other one does not learn who that was.
 	event := attempt(ctx, now, key.ID, kindAllocation, name)
 	locks := Locks{Alone: []ipam.ID{first.ContainerID}, Shared: []ipam.ID{first.HolderProjectID}}
@@ -77,19 +80,37 @@ func (s *Service) DeleteAllocation(ctx context.Context, project, name string, r 
 		if err := r.IfMatch.Check(a.Revision); err != nil {
 			return none, err
 		}
-		if a.Phase != ipam.PhaseRetained {
-			return none, stillBound(key, a)
-		}
-		ch, err := releaseRetained(ctx, tx, a, event)
+		ch, err := giveBack(ctx, tx, key, a, event, revision)
 		if err != nil {
 			return none, err
 		}
 		return none, tx.Write(ctx, ch)
 	}, func(ctx context.Context) (struct{}, bool, error) {
-		_, found, err := ignoreNotFound(s.store.AllocationGetByID(ctx, first.ID))
-		return struct{}{}, !found, err
+		got, found, err := ignoreNotFound(s.store.AllocationGetByID(ctx, first.ID))
+		return struct{}{}, !found || (got.Phase == ipam.PhaseCoolingDown && got.Revision == revision), err
 	})
 	return err
+}
+
+// giveBack is what deleting an allocation changes. Where released blocks have to cool down, those do that their holder has retained
+// first, or else retaining would be a way around it. The pool's owner could end the cool-down: what it deletes is free at once.
+func giveBack(ctx context.Context, tx Tx, key ProjectKey, a ipam.Allocation, event ipam.Event, revision ipam.ID) (Changes, error) {
+	switch {
+	case a.Phase == ipam.PhaseCoolingDown:
+		return endCooling(ctx, tx, a, event)
+	case a.Phase != ipam.PhaseRetained:
+		return Changes{}, stillBound(key, a)
+	case a.ProjectID == key.ID:
+		return releaseRetained(ctx, tx, a, event)
+	}
+	after, err := reuseAfterOf(ctx, tx, a)
+	if err != nil {
+		return Changes{}, err
+	}
+	if after == 0 {
+		return releaseRetained(ctx, tx, a, event)
+	}
+	return coolRetained(ctx, tx, a, event, after, revision)
 }
 
 // releaseRetained is what giving a retained block back changes. The addresses have counted for the project that holds them.
@@ -112,10 +133,33 @@ func releaseRetained(ctx context.Context, tx Tx, a ipam.Allocation, event ipam.E
 		return Changes{}, err
 	}
 	l := newLedger(tx, facts.Quotas)
-	l.give(a.HolderProjectID, a.Pool, pool.Family(), ipam.Usage{Addresses: space.Size(a.Block)})
+	l.give(a.HolderProjectID, allocationPlace(a), ipam.Usage{Addresses: space.Size(a.Block)})
 	ch := Changes{
 		Free: []FreeChange{k.change()}, AllocationDelete: []ipam.Allocation{a},
 		Events: []ipam.Event{e}, History: []ipam.Hold{endedHold(a, event.At)},
+	}
+	l.into(&ch)
+	return ch, nil
+}
+
+// coolRetained is what begins the cool-down of a retained block.
+func coolRetained(ctx context.Context, tx Tx, a ipam.Allocation, event ipam.Event, after time.Duration, revision ipam.ID) (Changes, error) {
+	quotas, err := tx.QuotaParts(ctx, []ipam.ID{a.HolderProjectID}, shardOf(a.ContainerID))
+	if err != nil {
+		return Changes{}, err
+	}
+	e, err := effected(event, recordedAllocation(a), nil)
+	if err != nil {
+		return Changes{}, err
+	}
+	ended, next := endedHold(a, event.At), a
+	next.Phase, next.Since, next.CoolUntil = ipam.PhaseCoolingDown, ended.Until, event.At.Add(after)
+	next.Revision, next.UpdatedAt = revision, event.At
+	l := newLedger(tx, quotas)
+	l.give(a.HolderProjectID, allocationPlace(a), ipam.Usage{Addresses: space.Size(a.Block)})
+	ch := Changes{
+		AllocationUpdate: []AllocationUpdate{{Was: ipam.PhaseRetained, Now: next}},
+		Events:           []ipam.Event{e}, History: []ipam.Hold{ended},
 	}
 	l.into(&ch)
 	return ch, nil

@@ -18,6 +18,7 @@ func TestNothingIsDoneForStrangers(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/24"))
+	b.class(t, project, class("std"))
 	made := b.claim(t, claim("c", "net", 32, retain))
 	before := b.dump(t)
 	id := made.AllocationID.String()
@@ -67,8 +68,26 @@ func TestNothingIsDoneForStrangers(t *testing.T) {
 			return err
 		},
 		"DeletePool": func(ctx context.Context) error { return b.DeletePool(ctx, project, "net", alloc.Request{}) },
+		"CreateClass": func(ctx context.Context) error {
+			_, err := b.CreateClass(ctx, project, class("x"), false, alloc.Request{})
+			return err
+		},
+		"GetClass": func(ctx context.Context) error { _, err := b.GetClass(ctx, project, "std"); return err },
+		"ListClasses": func(ctx context.Context) error {
+			_, err := b.ListClasses(ctx, project, alloc.Filter{}, 1, "")
+			return err
+		},
+		"PatchClass": func(ctx context.Context) error {
+			_, err := b.PatchClass(ctx, project, "std", false, alloc.Request{}, func(c ipam.Class) (ipam.Class, error) { return c, nil })
+			return err
+		},
+		"DeleteClass": func(ctx context.Context) error { return b.DeleteClass(ctx, project, "std", alloc.Request{}) },
 		"CreateClaim": func(ctx context.Context) error {
 			_, err := b.CreateClaim(ctx, project, claim("x", "net", 32), alloc.Request{})
+			return err
+		},
+		"ExplainClaim": func(ctx context.Context) error {
+			_, err := b.ExplainClaim(ctx, project, claim("x", "net", 32))
 			return err
 		},
 		"PutClaim": func(ctx context.Context) error {
@@ -150,6 +169,7 @@ func TestNothingIsDoneForStrangers(t *testing.T) {
 		switch name := method.Name; name {
 		case "Admit": // asks, and records
 		case "EnsurePlatform", "EnsureBootstrap", "Bootstrap": // of the server and its operator, who need no leave
+		case "FreeCooled", "SweepScopes": // of the background
 		case "Waiting", "Lanes", "Users": // of the tests
 		default:
 			require.Contains(t, cases, name)

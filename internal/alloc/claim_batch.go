@@ -19,6 +19,12 @@ const MaxBatch = 1000
 // CreateClaimBatch binds all the claims in one transaction, or none. They are served in order, each from the first of
 // its eligible pools that has room.
 func (s *Service) CreateClaimBatch(ctx context.Context, project string, claims []ipam.Claim, r Request) (Result[[]ipam.Claim], error) {
+	answer, err := s.makeBatch(ctx, project, claims, r)
+	s.decidedAll(ctx, answer.Value, r, answer.Replayed, err)
+	return answer, err
+}
+
+func (s *Service) makeBatch(ctx context.Context, project string, claims []ipam.Claim, r Request) (Result[[]ipam.Claim], error) {
 	none := Result[[]ipam.Claim]{}
 	who, key, err := s.enter(ctx, tenancy.ClaimsWrite, project)
 	if err != nil {
@@ -52,7 +58,16 @@ type batch struct {
 	request Request
 	items   []batchItem
 
-	selected map[string][]ipam.Pool // what each selector finds, by its text
+	single   bool                       // not a batch, but the first claim of a scope
+	selected map[string][]ipam.Pool     // what each selector finds, by its text
+	facts    map[batchSource]ClaimFacts // what is known of each pool and class that is named
+}
+
+// batchSource is what a claim names to be served from.
+type batchSource struct {
+	pool   ipam.Ref
+	class  string
+	family ipam.Family // whose default class; none by poolRef
 }
 
 type batchItem struct {
@@ -62,10 +77,10 @@ type batchItem struct {
 	choice *choice
 }
 
-// choice is the pools, in order, for all items that ask for the same.
+// choice is how all items that ask for the same are served.
 type choice struct {
-	all   []ipam.Pool // eligible
-	pools []ipam.Pool // those of them that had room when the batch began
+	resolved
+	room  []ipam.Pool // those of the pools that had room when the batch began
 	items []int
 }
 
@@ -74,11 +89,19 @@ func (s *Service) bindBatch(ctx context.Context, b *batch) ([]ipam.Claim, error)
 	if err != nil {
 		return nil, err
 	}
+	return s.runBatch(ctx, b, byPool)
+}
+
+// runBatch is the transaction of a batch whose pools are chosen. byPool answers who may draw on each pool.
+func (s *Service) runBatch(ctx context.Context, b *batch, byPool map[ipam.ID][]*choice) ([]ipam.Claim, error) {
 	// The turns of the pools that are tried first. Others may be opened on the way; there the transaction waits.
 	var ids []ipam.ID
 	for _, it := range b.items {
-		if len(it.choice.pools) > 0 {
-			ids = append(ids, it.choice.pools[0].UID)
+		if len(it.choice.room) > 0 {
+			ids = append(ids, it.choice.room[0].UID)
+		}
+		if it.choice.first != nil {
+			ids = append(ids, it.choice.first.id())
 		}
 	}
 	release, err := s.lanes.acquire(ctx, ids...)
@@ -90,13 +113,19 @@ func (s *Service) bindBatch(ctx context.Context, b *batch) ([]ipam.Claim, error)
 	for i := range b.items {
 		b.items[i].claim.CreatedAt, b.items[i].claim.UpdatedAt = at, at
 	}
-	locks := Locks{Alone: ids, Shared: []ipam.ID{b.key.ID}}
-	bound, err := settled(ctx, s, "claim_batch", locks, b.request.DryRun, func(ctx context.Context, tx Tx) ([]ipam.Claim, error) {
+	locks, op := Locks{Alone: ids, Shared: b.classes()}, "claim_batch"
+	if b.single {
+		op = "claim_first"
+	}
+	bound, err := settled(ctx, s, op, locks, b.request.DryRun, func(ctx context.Context, tx Tx) ([]ipam.Claim, error) {
 		return s.batchTx(ctx, tx, b, byPool)
 	}, func(ctx context.Context) ([]ipam.Claim, bool, error) {
 		return s.readBatch(ctx, b)
 	})
-	if c, ok := asConflict(err); ok && len(c.AnswerKeys) == 0 && len(c.ClaimRefs) > 0 { // a used key: once looks again
+	if nameTaken(err) && slices.ContainsFunc(b.items, func(it batchItem) bool { return it.choice.first != nil }) {
+		return nil, &Conflict{} // names of claims are told as conflicts: a scope's pool has been made meanwhile, so look again
+	}
+	if c, ok := asConflict(err); ok && !b.single && len(c.AnswerKeys) == 0 && len(c.ClaimRefs) > 0 { // a used key: once looks again
 		if err := stillThere(ctx, s.store, b.key); err != nil {
 			return nil, err
 		}
@@ -110,27 +139,53 @@ func (s *Service) bindBatch(ctx context.Context, b *batch) ([]ipam.Claim, error)
 			return nil, inItem(claimExists(it.claim, "/metadata/name"), i)
 		}
 	}
+	if err == nil && !b.request.DryRun {
+		s.tookAll(b, bound)
+	}
 	return bound, err
 }
 
-// maxSelectors and maxAsks bound what a batch has looked for before its transaction. Claims that ask for the same count once.
+// tookAll moves on the shares of the pools that the batch has taken from.
+func (s *Service) tookAll(b *batch, bound []ipam.Claim) {
+	for i, c := range bound {
+		for _, p := range b.items[i].choice.room {
+			if p.UID == c.PoolID {
+				s.shares.took(p, c.Block.Bits())
+			}
+		}
+	}
+}
+
+// maxSelectors and maxAsks bound what a batch has looked for before its transaction, maxNewScopes the pools that it carves. Claims that
+// ask for the same count once.
 const (
 	maxSelectors = 16
 	maxAsks      = 128
+	maxNewScopes = 32
 )
+
+// classes is what must stay while the batch is bound: its project, and the classes that it carves pools for.
+func (b *batch) classes() []ipam.ID {
+	ids := []ipam.ID{b.key.ID}
+	for _, it := range b.items {
+		if it.choice.first != nil {
+			ids = append(ids, it.choice.first.class.UID)
+		}
+	}
+	return ids
+}
 
 // batchPools resolves each item's pools, once for all items that ask for the same, and answers who may draw on each pool.
 func (s *Service) batchPools(ctx context.Context, b *batch) (map[ipam.ID][]*choice, error) {
-	named := map[ipam.Ref]*ipam.Pool{}
 	choices := map[string]*choice{}
 	byPool := map[ipam.ID][]*choice{}
-	b.selected = map[string][]ipam.Pool{}
-	asks := 0
+	b.selected, b.facts = map[string][]ipam.Pool{}, map[batchSource]ClaimFacts{}
+	asks, scopes := 0, map[ipam.ID]bool{}
 	for i := range b.items {
 		it := &b.items[i]
-		ask := it.claim.Spec
-		ask.OwnerRef, ask.ReclaimPolicy = nil, ""
-		key, err := json.Marshal(ask)
+		same := it.claim.Spec
+		same.OwnerRef = nil
+		key, err := json.Marshal(same)
 		if err != nil {
 			return nil, ipam.Errorf(ipam.CodeInternal, "The batch cannot be read.").Because(err)
 		}
@@ -138,48 +193,65 @@ func (s *Service) batchPools(ctx context.Context, b *batch) (map[ipam.ID][]*choi
 			it.choice.items = append(it.choice.items, i)
 			continue
 		}
-		if ask.PoolSelector != nil {
+		if same.PoolSelector != nil || len(same.Scope) > 0 {
+			pointer := "/spec/scope"
+			if same.PoolSelector != nil {
+				pointer = "/spec/poolSelector"
+			}
 			if asks++; asks > maxAsks {
-				return nil, inItem(ipam.Invalid("/spec/poolSelector", "is in more than the %d different requests that a batch may make by selectors.", maxAsks), i)
+				return nil, inItem(ipam.Invalid(pointer, "is one more than the %d different requests that a batch may make by selectors and in scopes.", maxAsks), i)
 			}
 		}
-		ref := ask.PoolRef
-		if _, seen := named[ref]; ref != (ipam.Ref{}) && !seen {
-			facts, err := s.store.ClaimLookup(ctx, ClaimQuery{Project: b.key, Pool: ref, Now: it.claim.CreatedAt})
-			if err != nil {
-				return nil, err
-			}
-			named[ref] = usable(b.key, facts)
-		}
-		found, err := b.candidates(ctx, s.store, ask.PoolSelector)
-		if err != nil {
-			return nil, inItem(err, i)
-		}
-		pools, err := eligible(b.key, it.claim.Spec, named[ref], found)
-		if err != nil {
-			return nil, inItem(err, i)
-		}
-		room, _, err := s.withRoom(ctx, pools, it.claim.Spec)
-		if err != nil {
-			return nil, err
-		}
-		if len(room) == 0 { // all are full: one of them says so in the transaction
-			room = pools[:1]
-		}
-		it.choice = &choice{all: pools, pools: room, items: []int{i}}
+		it.choice = &choice{items: []int{i}}
 		choices[string(key)] = it.choice
-		for _, p := range room {
+		if err := s.choose(ctx, b, it.claim, it.choice); err != nil {
+			return nil, inItem(it.choice.explained(err), i)
+		}
+		if sc := it.choice.first; sc != nil {
+			if scopes[sc.id()] = true; len(scopes) > maxNewScopes {
+				return nil, inItem(ipam.Invalid("/spec/scope", "is one more than the %d new scopes that a batch can open.", maxNewScopes), i)
+			}
+		}
+		for _, p := range it.choice.room {
 			byPool[p.UID] = append(byPool[p.UID], it.choice)
 		}
 	}
 	return byPool, nil
 }
 
-// candidates is the pools of a selector, read once for all items with the same one.
-func (b *batch) candidates(ctx context.Context, read Reader, sel *ipam.Selector) ([]ipam.Pool, error) {
-	if sel == nil {
-		return nil, nil
+// choose resolves what a claim of the batch is served from.
+func (s *Service) choose(ctx context.Context, b *batch, c ipam.Claim, to *choice) error {
+	from := batchSource{pool: c.Spec.PoolRef}
+	class := classQuery(c.Spec)
+	if class != nil {
+		from.class, from.family = class.Name, class.Family
 	}
+	facts, known := b.facts[from]
+	if !known && c.Spec.PoolSelector == nil {
+		var err error
+		if facts, err = s.classes.lookUp(ctx, s.store, ClaimQuery{Project: b.key, Pool: c.Spec.PoolRef, Class: class, Now: c.CreatedAt}); err != nil {
+			return err
+		}
+		b.facts[from] = facts
+	}
+	var err error
+	to.resolved, err = s.resolve(ctx, b.key, c.Spec, facts, func(ctx context.Context, _ ProjectKey, sel *ipam.Selector) ([]ipam.Pool, error) {
+		return b.candidates(ctx, s, sel)
+	})
+	if err != nil {
+		return err
+	}
+	if to.room, _, err = s.withRoomFor(ctx, &to.resolved); err != nil {
+		return err
+	}
+	if len(to.room) == 0 { // all are full: one of them says so in the transaction
+		to.room = to.pools[:1]
+	}
+	return nil
+}
+
+// candidates is the pools of a selector, read once for all items with the same one.
+func (b *batch) candidates(ctx context.Context, s *Service, sel *ipam.Selector) ([]ipam.Pool, error) {
 	text, err := json.Marshal(sel)
 	if err != nil {
 		return nil, ipam.Errorf(ipam.CodeInternal, "The batch cannot be read.").Because(err)
@@ -191,7 +263,7 @@ func (b *batch) candidates(ctx context.Context, read Reader, sel *ipam.Selector)
 	if len(b.selected) == maxSelectors {
 		return nil, ipam.Invalid("/spec/poolSelector", "is one more than the %d different selectors that a batch may have.", maxSelectors)
 	}
-	found, err = candidates(ctx, read, b.key, sel)
+	found, err = s.candidates(ctx, b.key, sel)
 	b.selected[string(text)] = found
 	return found, err
 }

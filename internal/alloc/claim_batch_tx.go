@@ -3,6 +3,7 @@ package alloc
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/carve-ipam/carve/internal/alloc/space"
 	"github.com/carve-ipam/carve/internal/ipam"
@@ -16,11 +17,12 @@ type batchRun struct {
 	byPool map[ipam.ID][]*choice
 	opened map[ipam.ID]*batchPool
 	order  []*batchPool
-	ledger *ledger // since the first pool was opened
+	scoped map[ipam.ID]*batchPool // pools that are carved in this transaction, by scope
+	ledger *ledger                // since the first pool was opened
 }
 
 func (s *Service) batchTx(ctx context.Context, tx Tx, b *batch, byPool map[ipam.ID][]*choice) ([]ipam.Claim, error) {
-	run := &batchRun{tx: tx, batch: b, byPool: byPool, opened: map[ipam.ID]*batchPool{}}
+	run := &batchRun{tx: tx, batch: b, byPool: byPool, opened: map[ipam.ID]*batchPool{}, scoped: map[ipam.ID]*batchPool{}}
 	var ch Changes
 	bound := make([]ipam.Claim, len(b.items))
 	for i, it := range b.items {
@@ -34,9 +36,11 @@ func (s *Service) batchTx(ctx context.Context, tx Tx, b *batch, byPool map[ipam.
 		bound[i] = c
 	}
 	for _, t := range run.order {
-		ch.Free = append(ch.Free, t.carver.change())
+		if err := t.into(&ch, bound); err != nil {
+			return nil, err
+		}
 	}
-	stored, err := answers(b.key.ID, b.request, b.items[0].claim.CreatedAt, bound)
+	stored, err := b.answers(bound)
 	if err != nil {
 		return nil, err
 	}
@@ -45,25 +49,25 @@ func (s *Service) batchTx(ctx context.Context, tx Tx, b *batch, byPool map[ipam.
 	return bound, tx.Write(ctx, ch)
 }
 
+// answers is what a repeat of the request is to be answered.
+func (b *batch) answers(bound []ipam.Claim) ([]Answer, error) {
+	if b.single {
+		return answers(b.key.ID, b.request, b.items[0].claim.CreatedAt, bound[0])
+	}
+	return answers(b.key.ID, b.request, b.items[0].claim.CreatedAt, bound)
+}
+
 // serve binds item i in the first of its pools that has room, within the quotas, or says why it cannot be.
 func (run *batchRun) serve(ctx context.Context, i int) (ipam.Claim, ipam.Pool, error) {
 	it := run.batch.items[i]
 	var lacks quotaLacks
 	var overQuota error
-	for _, p := range it.choice.pools {
-		if w, err := wanted(it.claim.Spec, p); err == nil && lacks.stop(p, claimUsage(p, w.bits)) {
+	for _, p := range it.choice.room {
+		ask := it.choice.ask
+		if w, err := ask.wanted(p); it.choice.first == nil && err == nil && lacks.stop(claimPlace(p, ask.classRef()), claimUsage(p, w.bits)) {
 			continue
 		}
-		t, err := run.open(ctx, p)
-		if err != nil {
-			return it.claim, p, err
-		}
-		wish, ok := t.wishes[i]
-		if !ok {
-			continue
-		}
-		usage := claimUsage(t.pool, wish.Bits)
-		err = run.ledger.take(ctx, run.batch.key, t.pool.Ref(), t.pool.Family(), usage)
+		t, err := run.openFor(ctx, it, p)
 		if lack, ok := errors.AsType[*quotaLack](err); ok {
 			lacks, overQuota = append(lacks, lack), err
 			continue
@@ -71,24 +75,87 @@ func (run *batchRun) serve(ctx context.Context, i int) (ipam.Claim, ipam.Pool, e
 		if err != nil {
 			return it.claim, p, err
 		}
-		if block, ok := t.carver.take(wish); ok {
-			return boundTo(it.claim, block, t.pool), t.pool, nil
+		if t == nil || t.gone {
+			continue
 		}
-		run.ledger.give(run.batch.key.ID, t.pool.Ref(), t.pool.Family(), usage)
+		w, err := ask.wanted(t.pool)
+		if err != nil || !ask.mayDraw(run.batch.key, t.pool, t.granted) {
+			continue
+		}
+		usage, at := claimUsage(t.pool, w.bits), claimPlace(t.pool, ask.classRef())
+		err = run.ledger.take(ctx, run.batch.key, at, usage)
+		if lack, ok := errors.AsType[*quotaLack](err); ok {
+			lacks, overQuota = append(lacks, lack), err
+			continue
+		}
+		if err != nil {
+			return it.claim, p, err
+		}
+		if block, ok := t.carver.take(t.wish(i, w, it, run.tx.Attempt())); ok {
+			return ask.bound(it.claim, block, t.pool), t.pool, nil
+		}
+		run.ledger.give(run.batch.key.ID, at, usage)
 	}
 	if overQuota != nil {
-		return it.claim, ipam.Pool{}, inBatch(overQuota, i)
+		return it.claim, ipam.Pool{}, run.at(overQuota, i)
 	}
 	return it.claim, ipam.Pool{}, run.refusal(ctx, i)
+}
+
+// openFor opens the pool that an item is served from: one of its pools, or the one of its scope, which is carved from that if need be.
+// nil: there is no room for that.
+func (run *batchRun) openFor(ctx context.Context, it batchItem, p ipam.Pool) (*batchPool, error) {
+	if it.choice.first == nil {
+		return run.open(ctx, p)
+	}
+	return run.openScope(ctx, it, p)
+}
+
+// at places a refusal of item i.
+func (run *batchRun) at(err error, i int) error {
+	err = run.batch.items[i].choice.explained(err)
+	if run.batch.single {
+		return err
+	}
+	return inBatch(err, i)
 }
 
 // batchPool is one pool of a batch: as it is in the transaction, with the rows that any of the items might need. A pool that is
 // gone, or may not be used any more, has neither.
 type batchPool struct {
-	pool   ipam.Pool
-	gone   bool
-	carver *carver
-	wishes map[int]space.Wish // by item
+	pool    ipam.Pool
+	gone    bool
+	granted bool
+	carver  *carver
+	wishes  map[int]space.Wish     // by item
+	scopes  map[ipam.ID]space.Wish // for pools to be carved from this one, by scope
+
+	made *ipam.Allocation // a pool that is carved in this transaction: its hold on its parent
+}
+
+// wish is what item i wants of the pool.
+func (t *batchPool) wish(i int, w want, it batchItem, attempt int) space.Wish {
+	if wish, ok := t.wishes[i]; ok {
+		return wish
+	}
+	return w.wish(t.pool, it.random, attempt)
+}
+
+// into adds what becomes of the pool to what the transaction writes.
+func (t *batchPool) into(ch *Changes, bound []ipam.Claim) error {
+	free := t.carver.change()
+	if t.made == nil {
+		ch.Free = append(ch.Free, free)
+		ch.ScopedMarks = append(ch.ScopedMarks, occupied(t.pool, bound)...)
+		return nil
+	}
+	free.Delete = nil // it was free in this transaction alone
+	ch.Free = append(ch.Free, free)
+	ch.PoolInsert = append(ch.PoolInsert, t.pool)
+	ch.AllocationInsert = append(ch.AllocationInsert, *t.made)
+	event, err := scopedPoolEvent(t.pool)
+	ch.Events = append(ch.Events, event)
+	return err
 }
 
 // open reads a pool once for all items that may draw on it.
@@ -104,7 +171,7 @@ func (run *batchRun) open(ctx context.Context, known ipam.Pool) (*batchPool, err
 	if known.ProjectID != key.ID {
 		q.Consumers = []string{key.Name}
 	}
-	wishes, owners := run.wishes(known)
+	wishes, owners, scopes := run.wishes(known)
 	facts, err := run.tx.GroupRead(ctx, c, reads(c, nil, wishes), q)
 	if ipam.IsCode(err, ipam.CodeNotFound) {
 		t := &batchPool{pool: known, gone: true}
@@ -118,14 +185,14 @@ func (run *batchRun) open(ctx context.Context, known ipam.Pool) (*batchPool, err
 		run.ledger = newLedger(run.tx, facts.Quotas)
 		run.ledger.oneRequest = true
 	}
-	t := &batchPool{pool: facts.Pool}
+	t := &batchPool{pool: facts.Pool, granted: facts.Granted[key.Name]}
 	run.opened[known.UID] = t
-	if t.gone = !mayClaim(key, facts.Pool, facts.Granted[key.Name]); t.gone {
+	if t.gone = !run.mayOpen(t); t.gone {
 		return t, nil
 	}
 	free := facts.Free
 	if !facts.Pool.Spec.Allocation.Equal(known.Spec.Allocation) { // other wishes, which other rows decide
-		wishes, owners = run.wishes(facts.Pool)
+		wishes, owners, scopes = run.wishes(facts.Pool)
 		if free, err = run.tx.FreeRead(ctx, c, reads(c, nil, wishes)); err != nil {
 			return nil, err
 		}
@@ -137,63 +204,85 @@ func (run *batchRun) open(ctx context.Context, known ipam.Pool) (*batchPool, err
 	for n, i := range owners {
 		t.wishes[i] = wishes[n]
 	}
+	t.scopes = make(map[ipam.ID]space.Wish, len(scopes))
+	for n, id := range scopes {
+		t.scopes[id] = wishes[len(owners)+n]
+	}
 	run.order = append(run.order, t)
 	return t, nil
 }
 
-// wishes is what the items ask of a pool; wishes[n] is that of item owners[n].
-func (run *batchRun) wishes(pool ipam.Pool) (wishes []space.Wish, owners []int) {
+// mayOpen reports whether any of the choices that came to a pool may still draw from it, or carve a scope's pool from it.
+func (run *batchRun) mayOpen(t *batchPool) bool {
+	return slices.ContainsFunc(run.byPool[t.pool.UID], func(c *choice) bool {
+		if c.first != nil {
+			return c.first.mayCarve(t.pool)
+		}
+		return c.ask.mayDraw(run.batch.key, t.pool, t.granted)
+	})
+}
+
+// wishes is what is asked of a pool: wishes[n] is that of item owners[n]; after those come the pools of the scopes.
+func (run *batchRun) wishes(pool ipam.Pool) (wishes []space.Wish, owners []int, scopes []ipam.ID) {
 	for _, c := range run.byPool[pool.UID] {
+		if c.first != nil {
+			continue
+		}
 		for _, i := range c.items {
 			it := run.batch.items[i]
-			if w, err := wanted(it.claim.Spec, pool); err == nil {
-				wishes, owners = append(wishes, claimWish(w, pool, it.random, run.tx.Attempt())), append(owners, i)
+			if w, err := c.ask.wanted(pool); err == nil {
+				wishes, owners = append(wishes, w.wish(pool, it.random, run.tx.Attempt())), append(owners, i)
 			}
 		}
 	}
+	for _, c := range run.byPool[pool.UID] {
+		if c.first != nil && !slices.Contains(scopes, c.first.id()) && c.first.fits(c.ask, pool) == nil {
+			wishes = append(wishes, c.first.wish(c.ask, pool, run.batch.items[c.items[0]].random, run.tx.Attempt()))
+			scopes = append(scopes, c.first.id())
+		}
+	}
 	space.ShareStart(pool.Block, wishes)
-	return wishes, owners
+	return wishes, owners, scopes
 }
 
 // refusal says why item i could not be served. What the items before it would have taken is not in the figures: nothing was
 // taken.
 func (run *batchRun) refusal(ctx context.Context, i int) error {
 	var (
-		it         = run.batch.items[i]
-		fit        []ipam.Pool // whose policy, as it is now, admits the item
-		containers []Container
-		last       want
-		refused    error
+		c       = run.batch.items[i].choice
+		fit     []ipam.Pool // whose policy, as it is now, admits the item
+		last    want
+		refused error
 	)
-	for _, pool := range it.choice.all {
+	if c.first != nil {
+		if t := run.scoped[c.first.id()]; t != nil {
+			if _, err := c.ask.wanted(t.pool); err != nil {
+				return run.at(c.unnamed(err), i)
+			}
+			return run.at(noneLeftInScope(c.first.class, *c.first.class.Spec.PoolPrefixLength), i)
+		}
+	}
+	for _, pool := range c.pools {
 		if t := run.opened[pool.UID]; t != nil {
-			if t.gone {
+			if t.gone || !(c.first != nil && c.first.mayCarve(t.pool)) && !c.ask.mayDraw(run.batch.key, t.pool, t.granted) {
 				continue
 			}
 			pool = t.pool
 		}
-		w, err := wanted(it.claim.Spec, pool)
+		w, err := c.wantedOf(pool)
 		if err != nil {
 			refused = err
 			continue
 		}
-		fit, containers, last = append(fit, pool), append(containers, PoolContainer(pool)), w
+		fit, last = append(fit, pool), w
 	}
 	switch {
 	case len(fit) == 0 && refused == nil:
-		return inItem(noPoolLeft(run.batch.key, it.claim.Spec), i)
+		return run.at(c.noPoolLeft(), i)
 	case len(fit) == 0:
-		return inBatch(refused, i)
+		return run.at(c.unnamed(refused), i)
 	case last.exact.IsValid():
-		return inBatch(takenRefusal(ctx, run.tx, fit[len(fit)-1], last.exact, exactPointer(it.claim.Spec), run.batch.key), i)
+		return run.at(takenRefusal(ctx, run.tx, c.telling(), fit[len(fit)-1], last.exact, exactPointer(c.ask.spec)), i)
 	}
-	found, err := run.tx.Stocks(ctx, containers)
-	if err != nil {
-		return err
-	}
-	stocks := make([]ipam.Stock, len(fit))
-	for n, p := range fit {
-		stocks[n] = found[p.UID]
-	}
-	return inBatch(exhausted(fit, stocks, last.bits), i)
+	return run.at(exhausted(ctx, run.tx, c.telling(), fit, last.bits), i)
 }

@@ -2,10 +2,7 @@ package alloc
 
 import (
 	"context"
-	"errors"
-	"slices"
 
-	"github.com/carve-ipam/carve/internal/alloc/space"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
@@ -22,46 +19,50 @@ func (s *Service) PutClaim(ctx context.Context, project string, c ipam.Claim, r 
 }
 
 func (s *Service) createClaim(ctx context.Context, project string, c ipam.Claim, r Request, put bool) (Result[ipam.Claim], error) {
-	none := Result[ipam.Claim]{}
+	answer, class, err := s.makeClaim(ctx, project, c, r, put)
+	s.decided(ctx, class, r, answer.Replayed || answer.Existed, err)
+	return answer, err
+}
+
+// makeClaim answers the claim, and the class that it was resolved to.
+func (s *Service) makeClaim(ctx context.Context, project string, c ipam.Claim, r Request, put bool) (Result[ipam.Claim], ipam.ClassRef, error) {
+	none, class := Result[ipam.Claim]{}, ipam.ClassRef{}
 	who, key, err := s.enter(ctx, tenancy.ClaimsWrite, project)
 	if err != nil {
-		return none, err
+		return none, class, err
 	}
 	c, err = s.prepareClaim(c, key, who)
 	if err != nil {
-		return none, err
+		return none, class, err
 	}
 	random, event := ipam.NewID(), attempt(ctx, c.CreatedAt, key.ID, kindClaim, c.Name)
 	for range maxRounds {
-		facts, err := s.store.ClaimLookup(ctx, ClaimQuery{Project: key, Name: c.Name, Pool: c.Spec.PoolRef, Key: r.Key, Now: s.now()})
+		facts, err := s.classes.lookUp(ctx, s.store, ClaimQuery{Project: key, Name: c.Name, Pool: c.Spec.PoolRef, Class: classQuery(c.Spec), Key: r.Key, Now: s.now()})
 		if err != nil {
-			return none, err
+			return none, class, err
 		}
 		if done, answer, err := settledBefore(facts, c, r, put); done {
 			if ipam.IsCode(err, ipam.CodeAlreadyExists) && c.Rename() {
 				continue // a generated name that is taken is made anew
 			}
-			return answer, err
+			return answer, class, err
 		}
-		pools, err := s.poolsFor(ctx, key, c.Spec, facts)
-		if err != nil {
-			return none, err
-		}
-		bound, err := s.bind(ctx, key, c, event, pools, random, r)
+		bound, res, err := s.serve(ctx, key, c, facts, event, random, r)
+		class = res.ask.classRef()
 		if _, conflict := asConflict(err); conflict { // somebody made this claim, or used this key, since we looked; or the project is gone
 			if err := stillThere(ctx, s.store, key); err != nil {
-				return none, err
+				return none, class, err
 			}
 			continue
 		}
 		if err != nil {
 			if answer, ok := s.madeMeanwhile(ctx, key, c, r, put); ok {
-				return answer, nil
+				return answer, class, nil
 			}
 		}
-		return Result[ipam.Claim]{Value: bound}, err
+		return Result[ipam.Claim]{Value: bound}, class, err
 	}
-	return none, contention(nil)
+	return none, class, contention(nil)
 }
 
 // madeMeanwhile looks once more after a refusal: when the same request is made twice at once, the last block may have gone
@@ -120,90 +121,12 @@ func claimExists(c ipam.Claim, pointer string) error {
 	return ipam.Errorf(ipam.CodeAlreadyExists, "Claim %s exists already.", c.Ref()).At(pointer, "is taken; choose another name, or use PUT to create or return.")
 }
 
-// bind tries the pools in turn. Only when every one is exhausted is that the answer, with the figures of all. A quota that has too
-// little left stops the search in the pools that it covers, and is the answer when no other pool helps.
-func (s *Service) bind(ctx context.Context, key ProjectKey, c ipam.Claim, e ipam.Event, all []ipam.Pool, random ipam.ID, r Request) (ipam.Claim, error) {
-	if c.Spec.AllocationRef != "" {
-		return s.rebind(ctx, key, c, e, r)
-	}
-	pools, last, err := s.withRoom(ctx, all, c.Spec)
-	if err != nil {
-		return ipam.Claim{}, err
-	}
-	var lacks quotaLacks
-	var overQuota error
-	for _, p := range pools {
-		if w, err := wanted(c.Spec, p); err == nil && lacks.stop(p, claimUsage(p, w.bits)) {
-			continue
-		}
-		bound, err := s.join(ctx, p, &member{ctx: ctx, key: key, claim: c, event: e, random: random, request: r, create: true})
-		if lack, ok := errors.AsType[*noRoom](err); ok {
-			err = refusal(ctx, s.store, p, lack.wish, exactPointer(c.Spec), key)
-		}
-		if lack, ok := errors.AsType[*quotaLack](err); ok {
-			lacks, overQuota = append(lacks, lack), err
-			continue
-		}
-		if ipam.IsCode(err, ipam.CodeNotFound) { // gone, or not granted any more: not to be named
-			all = slices.DeleteFunc(slices.Clone(all), func(a ipam.Pool) bool { return a.UID == p.UID })
-			continue
-		}
-		if !ipam.IsCode(err, ipam.CodePoolExhausted) && !(len(all) > 1 && triesNext(err)) {
-			return bound, err
-		}
-		last = err
-	}
-	switch {
-	case overQuota != nil:
-		return ipam.Claim{}, overQuota
-	case len(all) == 0:
-		return ipam.Claim{}, noPoolLeft(key, c.Spec)
-	case c.Spec.PoolSelector == nil:
-		return ipam.Claim{}, last
-	default:
-		return ipam.Claim{}, s.exhaustedAll(ctx, all, c.Spec, last)
-	}
-}
-
-// triesNext: this pool cannot, another one may.
-func triesNext(err error) bool {
-	switch ipam.CodeOf(err) {
-	case ipam.CodePoolExhausted, ipam.CodeBlockTaken, ipam.CodeAllocationRetained, ipam.CodePrefixLengthRejected, ipam.CodeNeverSatisfiable:
-		return true
-	default:
-		return false
-	}
-}
-
-func (s *Service) exhaustedAll(ctx context.Context, pools []ipam.Pool, spec ipam.ClaimSpec, last error) error {
-	if !ipam.IsCode(last, ipam.CodePoolExhausted) {
-		return last
-	}
-	if err := fillStock(ctx, s.store, pools); err != nil {
-		return err
-	}
-	stocks := make([]ipam.Stock, len(pools))
-	bits := 0
-	for i, p := range pools {
-		stocks[i] = p.Stock
-		if w, err := wanted(spec, p); err == nil {
-			bits = w.bits
-		}
-	}
-	return exhausted(pools, stocks, bits)
-}
-
-// claimWish is what a claim asks of a pool as a wish for the arithmetic.
-func claimWish(w want, p ipam.Pool, random ipam.ID, attempt int) space.Wish {
-	return wishFor(w.exact, w.bits, p.Spec.Allocation.Strategy, random, p.Block, attempt)
-}
-
 // allocationOf is the record of a claim's block.
 func allocationOf(c ipam.Claim, p ipam.Pool) ipam.Allocation {
 	return ipam.Allocation{
 		ID: c.AllocationID, Region: p.Region, ProjectID: p.ProjectID, Project: p.Project, ContainerID: p.UID, Pool: p.Ref(),
 		Block: c.Block, Purpose: ipam.PurposeClaim, Phase: ipam.PhaseBound,
-		HolderProjectID: c.ProjectID, Holder: c.Ref(), ReclaimPolicy: c.Spec.ReclaimPolicy, OwnerRef: c.Spec.OwnerRef,
+		HolderProjectID: c.ProjectID, Holder: c.Ref(), Class: c.Class, ReclaimPolicy: c.ReclaimPolicy, OwnerRef: c.Spec.OwnerRef,
 		Since: c.CreatedAt, Revision: c.Revision, CreatedAt: c.CreatedAt, UpdatedAt: c.CreatedAt, CreatedBy: c.CreatedBy,
 	}
 }

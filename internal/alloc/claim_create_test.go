@@ -98,14 +98,14 @@ func TestClaimThatIsNotValidIsRefusedBeforeAnythingIsRead(t *testing.T) {
 		code    ipam.Code
 		pointer string
 	}{
-		{"NoWayOfChoosing", claimOf("c", "", func(c *ipam.Claim) { c.Spec.PoolRef = ipam.Ref{} }), ipam.CodeInvalidArgument, "/spec"},
+		{"NoWayOfChoosing", claimOf("c", "", func(c *ipam.Claim) { c.Spec.PoolRef = ipam.Ref{} }), ipam.CodeNoDefaultClass, "/spec"},
 		{"TwoWaysOfChoosing", claim("c", "net", 24, func(c *ipam.Claim) { c.Spec.PoolSelector = &ipam.Selector{} }), ipam.CodeInvalidArgument, "/spec"},
 		{"BlockAndAddress", claimOf("c", "net", exactly("10.0.0.0/24"), hostAddress("10.0.0.1")), ipam.CodeInvalidArgument, "/spec"},
 		{"NegativeLength", claim("c", "net", -1), ipam.CodeInvalidArgument, "/spec/prefixLength"},
 		{"AnotherLengthThanTheBlock", claimOf("c", "net", exactly("10.0.0.0/24"), length(25)), ipam.CodeInvalidArgument, "/spec/prefixLength"},
 		{"AnotherFamilyThanTheBlock", claimOf("c", "net", exactly("10.0.0.0/24"), family(ipam.IPv6)), ipam.CodeFamilyMismatch, "/spec/ipFamily"},
 		{"Name", claim("Not a name", "net", 24), ipam.CodeInvalidArgument, "/metadata/name"},
-		{"NoPolicy", claim("c", "net", 24, func(c *ipam.Claim) { c.Spec.ReclaimPolicy = "" }), ipam.CodeInvalidArgument, "/spec/reclaimPolicy"},
+		{"UnknownPolicy", claim("c", "net", 24, func(c *ipam.Claim) { c.Spec.ReclaimPolicy = "Keep" }), ipam.CodeInvalidArgument, "/spec/reclaimPolicy"},
 		{"Pool", claim("c", "none", 24), ipam.CodeNotFound, "/spec/poolRef/name"},
 		{"PoolOfAnotherProject", claim("c", "net", 24, func(c *ipam.Claim) { c.Spec.PoolRef.Project = "umbrella" }), ipam.CodeNotFound, "/spec/poolRef/name"},
 	} {

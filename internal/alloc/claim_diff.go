@@ -1,6 +1,7 @@
 package alloc
 
 import (
+	"maps"
 	"reflect"
 
 	"github.com/carve-ipam/carve/internal/ipam"
@@ -16,6 +17,8 @@ func differing(have, want ipam.Claim) []string {
 		}
 	}
 	a, b := have.Spec, want.Spec
+	add("/spec/className", a.ClassName == b.ClassName)
+	add("/spec/scope", maps.Equal(a.Scope, b.Scope))
 	add("/spec/poolRef", a.PoolRef == b.PoolRef)
 	add("/spec/poolSelector", reflect.DeepEqual(a.PoolSelector, b.PoolSelector))
 	add("/spec/allocationRef", a.AllocationRef == b.AllocationRef)
@@ -23,7 +26,20 @@ func differing(have, want ipam.Claim) []string {
 	add("/spec/ipFamily", a.Family == b.Family)
 	add("/spec/cidr", a.CIDR == b.CIDR)
 	add("/spec/address", a.Address == b.Address)
-	add("/spec/reclaimPolicy", a.ReclaimPolicy == b.ReclaimPolicy)
+	add("/spec/reclaimPolicy", sameReclaim(have, b.ReclaimPolicy))
 	add("/spec/ownerRef", reflect.DeepEqual(a.OwnerRef, b.OwnerRef))
 	return diff
+}
+
+// sameReclaim reports whether a wanted policy is the one that an existing claim has. What came of leaving it out is the same as saying it; and
+// claims of before there were classes say it always.
+func sameReclaim(have ipam.Claim, want ipam.ReclaimPolicy) bool {
+	switch said := have.Spec.ReclaimPolicy; said {
+	case want:
+		return true
+	case "":
+		return want == have.ReclaimPolicy
+	default:
+		return want == "" && said == ipam.ReclaimDelete && have.Class.IsZero()
+	}
 }

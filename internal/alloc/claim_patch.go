@@ -35,6 +35,13 @@ func (s *Service) PatchClaim(ctx context.Context, project, name string, r Reques
 			if err := checkChanged(next.Metadata, next.Spec.Check()); err != nil {
 				return was, err
 			}
+			if policyChanged {
+				class, err := classOf(ctx, tx, key, was.Class)
+				if err != nil {
+					return was, err
+				}
+				next.ReclaimPolicy = ask{spec: next.Spec, class: class}.reclaimPolicy()
+			}
 			touch(&next.Metadata, was.Metadata, policyChanged, revision, now)
 			e, err := claimEvent(event, &was, &next)
 			if err != nil {

@@ -2,7 +2,6 @@ package alloc
 
 import (
 	"context"
-	"net/netip"
 
 	"github.com/carve-ipam/carve/internal/ipam"
 )
@@ -27,78 +26,32 @@ func noPoolMatches(key ProjectKey) *ipam.Error {
 		At("/spec/poolSelector", "matches no pool.")
 }
 
-// noPoolLeft is the refusal of a claim all of whose pools are gone, or may not be used any more: as if they had never been there.
-func noPoolLeft(key ProjectKey, spec ipam.ClaimSpec) *ipam.Error {
-	if spec.PoolSelector != nil {
-		return noPoolMatches(key)
-	}
-	return poolNotFound(spec.PoolRef)
-}
-
-// usable is the pool of a claim's poolRef, if the project may use it.
-func usable(key ProjectKey, facts ClaimFacts) *ipam.Pool {
-	if facts.Pool == nil || !mayClaim(key, *facts.Pool, facts.Granted) {
-		return nil
-	}
-	return facts.Pool
-}
-
-// poolsFor is the pools that may serve one claim; none for a claim that names an allocation.
-func (s *Service) poolsFor(ctx context.Context, key ProjectKey, spec ipam.ClaimSpec, facts ClaimFacts) ([]ipam.Pool, error) {
-	if spec.AllocationRef != "" {
-		return nil, nil
-	}
-	found, err := candidates(ctx, s.store, key, spec.PoolSelector)
-	if err != nil {
-		return nil, err
-	}
-	return eligible(key, spec, usable(key, facts), found)
-}
-
-// eligible is the pools that may serve a claim, in the order in which they are tried: the pool of poolRef (named; nil: there is
-// none that the project may use), or those of the candidates of its selector that are of the right family and whose bounds
-// admit the length.
-func eligible(key ProjectKey, spec ipam.ClaimSpec, named *ipam.Pool, candidates []ipam.Pool) ([]ipam.Pool, error) {
-	if spec.PoolSelector == nil {
-		if named == nil {
-			return nil, poolNotFound(spec.PoolRef)
-		}
-		candidates = []ipam.Pool{*named}
-	}
-	var fit []ipam.Pool
-	var refused error
-	for _, p := range candidates {
-		if _, err := wanted(spec, p); err != nil {
-			refused = err
-			continue
-		}
-		fit = append(fit, p)
-	}
+// noPoolLeft is the refusal of a claim all of whose pools are gone, or may not be used any more: as if they had never been there. By a
+// class there may be others by now, or the pool of a scope was removed because it had been empty for long: then the claim is to look again,
+// and that says whether there is none.
+func (r *resolved) noPoolLeft() error {
 	switch {
-	case len(fit) > 0:
-		return fit, nil
-	case refused != nil: // pools match, but none could ever serve this: the last one's reason stands for all
-		return nil, refused
+	case r.ask.class != nil:
+		return &Conflict{}
+	case r.ask.spec.PoolSelector != nil:
+		return noPoolMatches(r.viewer)
 	default:
-		return nil, noPoolMatches(key)
+		return poolNotFound(r.ask.spec.PoolRef)
 	}
 }
 
-// candidates is the pools that a selector (nil: none) finds: first the project's own, by name, then those of the platform that are
+// candidates is the pools that a selector finds: first the project's own, by name, then those of the platform that are
 // shared and granted, by name. Pools of other projects are not found so, granted or not: whoever names one trusts its owner, and whoever
 // selects by labels must not be served from a pool that somebody he never heard of has labelled to match.
-func candidates(ctx context.Context, read Reader, key ProjectKey, sel *ipam.Selector) ([]ipam.Pool, error) {
-	if sel == nil {
-		return nil, nil
-	}
+func (s *Service) candidates(ctx context.Context, key ProjectKey, sel *ipam.Selector) ([]ipam.Pool, error) {
 	found, err := selected(sel, func(after string) ([]ipam.Pool, error) {
-		return read.PoolListByLabels(ctx, key, sel.MatchLabels, after, eligiblePage)
+		return s.store.PoolListByLabels(ctx, key, sel.MatchLabels, after, eligiblePage)
 	})
 	if err != nil || key.Name == ipam.PlatformProject {
 		return found, err
 	}
 	granted, err := selected(sel, func(after string) ([]ipam.Pool, error) {
-		return read.PoolListGranted(ctx, ipam.PlatformProject, key.Name, sel.MatchLabels, after, eligiblePage)
+		return s.store.PoolListGranted(ctx, ipam.PlatformProject, key.Name, sel.MatchLabels, after, eligiblePage)
 	})
 	return append(found, granted...), err
 }
@@ -123,52 +76,17 @@ func selected(sel *ipam.Selector, page func(after string) ([]ipam.Pool, error)) 
 	}
 }
 
-// want is what a claim asks of one pool.
-type want struct {
-	exact netip.Prefix
-	bits  int
-}
-
-// wanted resolves what a claim asks of a pool, or says why the pool can never serve it.
-func wanted(spec ipam.ClaimSpec, p ipam.Pool) (want, error) {
-	if exact := spec.Exact(); exact.IsValid() {
-		return want{exact: exact, bits: exact.Bits()}, p.AdmitExact(exactPointer(spec), exact)
-	}
-	if spec.Family != "" && spec.Family != p.Family() {
-		return want{}, ipam.Errorf(ipam.CodeFamilyMismatch, "Pool %s is %s; %s was asked for.", p.Ref(), p.Family(), spec.Family).
-			At("/spec/ipFamily", "must be %s for this pool.", p.Family())
-	}
-	bits := spec.PrefixLength
-	if bits == nil {
-		bits = p.Spec.Allocation.DefaultPrefixLength
-	}
-	if bits == nil {
-		return want{}, ipam.Invalid("/spec/prefixLength", "is required: pool %s has no defaultPrefixLength.", p.Ref())
-	}
-	return want{bits: *bits}, p.Admit("/spec/prefixLength", *bits)
-}
-
-// exactPointer is the field that asks for a very block.
-func exactPointer(spec ipam.ClaimSpec) string {
-	if spec.Address.IsValid() {
-		return "/spec/address"
-	}
-	return "/spec/cidr"
-}
-
 // withRoom leaves the pools that have a free block which is large enough, so that a claim need not open a transaction on each
 // of a thousand full pools. The others were tried by that look; full stands for them when nobody has room.
-func (s *Service) withRoom(ctx context.Context, pools []ipam.Pool, spec ipam.ClaimSpec) (room []ipam.Pool, full error, err error) {
-	if len(pools) < 2 || spec.Exact().IsValid() {
+func (s *Service) withRoom(ctx context.Context, pools []ipam.Pool, bits func(ipam.Pool) (int, bool)) (room []ipam.Pool, full error, err error) {
+	if len(pools) < 2 {
 		return pools, nil, nil
 	}
 	ask := make([]RoomQuery, 0, len(pools))
 	for _, p := range pools {
-		w, err := wanted(spec, p)
-		if err != nil {
-			continue
+		if n, ok := bits(p); ok {
+			ask = append(ask, RoomQuery{Container: PoolContainer(p), Bits: n})
 		}
-		ask = append(ask, RoomQuery{Container: PoolContainer(p), Bits: w.bits})
 	}
 	has, err := s.store.RoomIn(ctx, ask)
 	if err != nil {

@@ -2,6 +2,7 @@ package alloc
 
 import (
 	"context"
+	"time"
 
 	"github.com/carve-ipam/carve/internal/ipam"
 )
@@ -28,13 +29,16 @@ func (s *Service) rebind(ctx context.Context, key ProjectKey, c ipam.Claim, even
 		}
 		bound := c
 		bound.Block, bound.AllocationID = a.Block, a.ID
-		bound.Pool, bound.PoolID, bound.PoolProjectID = a.Pool, a.ContainerID, a.ProjectID
+		bound.Pool, bound.PoolID, bound.PoolProjectID, bound.Class = a.Pool, a.ContainerID, a.ProjectID, a.Class
+		if bound.ReclaimPolicy, bound.ReuseAfter, err = policyOf(ctx, tx, key, c.Spec, a); err != nil {
+			return c, err
+		}
 		quotas, err := tx.QuotaParts(ctx, []ipam.ID{key.ID}, shardOf(a.ContainerID))
 		if err != nil {
 			return c, err
 		}
 		l := newLedger(tx, quotas)
-		if err := l.take(ctx, key, a.Pool, ipam.FamilyOf(a.Block.Addr()), ipam.Usage{Claims: 1}); err != nil {
+		if err := l.take(ctx, key, allocationPlace(a), ipam.Usage{Claims: 1}); err != nil {
 			return c, err
 		}
 		e, err := claimEvent(event, nil, &bound)
@@ -46,7 +50,7 @@ func (s *Service) rebind(ctx context.Context, key ProjectKey, c ipam.Claim, even
 			return c, err
 		}
 		next := a
-		next.Phase, next.Holder, next.ReclaimPolicy, next.OwnerRef = ipam.PhaseBound, c.Ref(), c.Spec.ReclaimPolicy, c.Spec.OwnerRef
+		next.Phase, next.Holder, next.ReclaimPolicy, next.OwnerRef = ipam.PhaseBound, c.Ref(), bound.ReclaimPolicy, c.Spec.OwnerRef
 		next.Since, next.Revision, next.UpdatedAt = c.CreatedAt, c.Revision, c.CreatedAt
 		ch := Changes{
 			ClaimInsert:      []ipam.Claim{bound},
@@ -71,8 +75,11 @@ func retainedFor(ctx context.Context, tx Tx, key ProjectKey, id ipam.ID) (ipam.A
 	switch {
 	case err != nil:
 		return a, err
-	case !found || a.Purpose != ipam.PurposeClaim || a.HolderProjectID != key.ID:
+	case !found || a.Purpose != ipam.PurposeClaim || a.HolderProjectID != key.ID || (a.Phase == ipam.PhaseCoolingDown && a.ProjectID != key.ID):
 		return a, at(allocationNotFound(key, id.String()), field)
+	case a.Phase == ipam.PhaseCoolingDown:
+		return a, ipam.Errorf(ipam.CodeInUse, "Allocation %s is cooling down until %s: nobody can have it before that.", id, a.CoolUntil.UTC().Format(time.RFC3339)).
+			At(field, "must name a retained allocation.")
 	case a.Phase != ipam.PhaseRetained:
 		return a, ipam.Errorf(ipam.CodeInUse, "Allocation %s is bound to claim %s.", id, a.Holder).
 			At(field, "must name a retained allocation.")
@@ -83,12 +90,65 @@ func retainedFor(ctx context.Context, tx Tx, key ProjectKey, id ipam.ID) (ipam.A
 	if err != nil {
 		return a, err
 	}
-	granted, err := tx.Granted(ctx, grantsOfPool(pool), key.Name)
+	class, err := classOf(ctx, tx, key, a.Class)
 	if err != nil {
 		return a, err
 	}
-	if !mayClaim(key, pool, granted) {
+	granted := false
+	if class == nil {
+		if granted, err = tx.Granted(ctx, grantsOfPool(pool), key.Name); err != nil {
+			return a, err
+		}
+	}
+	if may := (ask{class: class}).mayDraw(key, pool, granted); !may && (pool.Scope == nil || pool.Scope.ProjectID != key.ID || class == nil) {
 		return a, at(ipam.Errorf(ipam.CodeNotFound, "Pool %s was not found.", a.Pool), field)
 	}
 	return a, nil
+}
+
+// classOf is the class that served an allocation, as it is now; nil: none did, or the project may not use it any more.
+func classOf(ctx context.Context, read Reader, key ProjectKey, ref ipam.ClassRef) (*ipam.Class, error) {
+	if ref.IsZero() {
+		return nil, nil //nolint:nilnil // said above
+	}
+	usable, err := read.ClassList(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	for i := range usable {
+		if usable[i].UID == ref.ID {
+			return &usable[i], nil
+		}
+	}
+	return nil, nil //nolint:nilnil // said above
+}
+
+// policyOf is what becomes of a block that is bound again when its claim is deleted, and its cool-down: by the claim, by its class and its
+// pool as they are now.
+func policyOf(ctx context.Context, read Reader, key ProjectKey, spec ipam.ClaimSpec, a ipam.Allocation) (ipam.ReclaimPolicy, time.Duration, error) {
+	pool, err := read.PoolGetByID(ctx, a.ContainerID)
+	if err != nil {
+		return "", 0, err
+	}
+	class, err := classOf(ctx, read, key, a.Class)
+	policy := ask{spec: spec, class: class}
+	return policy.reclaimPolicy(), policy.reuseAfter(pool), err
+}
+
+// reuseAfterOf is the cool-down of a retained block that its holder gives back: by the class that served it, whoever may use that by now,
+// and by its pool.
+func reuseAfterOf(ctx context.Context, read Reader, a ipam.Allocation) (time.Duration, error) {
+	pool, err := read.PoolGetByID(ctx, a.ContainerID)
+	if err != nil || a.Class.IsZero() {
+		return ask{}.reuseAfter(pool), err
+	}
+	owner, _, err := ignoreNotFound(read.ProjectGet(ctx, a.Class.Ref.Project))
+	if err != nil {
+		return 0, err
+	}
+	class, found, err := ignoreNotFound(read.ClassGet(ctx, Key(owner), a.Class.Ref.Name))
+	if found = found && class.UID == a.Class.ID; !found {
+		return ask{}.reuseAfter(pool), err
+	}
+	return ask{class: &class}.reuseAfter(pool), err
 }

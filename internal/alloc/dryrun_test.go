@@ -75,6 +75,37 @@ func TestDryRunWritesNothingAndAnswersWhatTheRealRunAnswers(t *testing.T) {
 			}))
 		}},
 		{"DeleteSpace", func(r alloc.Request) (any, error) { return nil, b.DeleteSpace(b.ctx, project, "blue", r) }},
+		{"CreateClass", func(r alloc.Request) (any, error) {
+			return anew(b.CreateClass(b.ctx, project, class("std", defaultClass), false, r))
+		}},
+		{"CreateClassThatExists", func(r alloc.Request) (any, error) {
+			return anew(b.CreateClass(b.ctx, project, class("std"), false, r))
+		}},
+		{"CreateSecondDefaultClass", func(r alloc.Request) (any, error) {
+			return anew(b.CreateClass(b.ctx, project, class("second", defaultClass), false, r))
+		}},
+		{"CreateClassInsteadOfTheDefault", func(r alloc.Request) (any, error) {
+			return anew(b.CreateClass(b.ctx, project, class("second", defaultClass), true, r))
+		}},
+		{"PatchClass", func(r alloc.Request) (any, error) {
+			return stale(b.patchClass("second", false, r, func(s *ipam.ClassSpec) { s.Description = "x" }))
+		}},
+		{"PatchClassToBeASecondDefault", func(r alloc.Request) (any, error) {
+			return stale(b.patchClass("std", false, r, defaultClass))
+		}},
+		{"PatchClassToBeTheDefault", func(r alloc.Request) (any, error) {
+			return stale(b.patchClass("std", true, r, defaultClass))
+		}},
+		{"CreatePoolOfAClass", func(r alloc.Request) (any, error) {
+			return anew(b.CreatePool(b.ctx, project, root("backing", "10.4.0.0/16", backing("std")), r))
+		}},
+		{"CreatePoolOfNoClass", func(r alloc.Request) (any, error) {
+			return anew(b.CreatePool(b.ctx, project, root("backing2", "10.5.0.0/16", backing("std", "none")), r))
+		}},
+		{"PatchPoolToBackAClass", func(r alloc.Request) (any, error) { return stale(b.patch("backing", r, backing("second", "std"))) }},
+		{"DeleteClassInUse", func(r alloc.Request) (any, error) { return nil, b.DeleteClass(b.ctx, project, "std", r) }},
+		{"PatchPoolToBackNoClass", func(r alloc.Request) (any, error) { return stale(b.patch("backing", r, backing())) }},
+		{"DeleteClass", func(r alloc.Request) (any, error) { return nil, b.DeleteClass(b.ctx, project, "std", r) }},
 		{"CreateRootPool", func(r alloc.Request) (any, error) {
 			return anew(b.CreatePool(b.ctx, project, root("root", "10.3.0.0/16", reserving(ipam.Reservation{First: 3})), r))
 		}},
@@ -202,6 +233,9 @@ func stale(value any, err error) (any, error) {
 		v.ContainerV4, v.ContainerV6 = ipam.ID{}, ipam.ID{}
 		return v, err
 	case ipam.Pool:
+		wipe(&v.Metadata)
+		return v, err
+	case ipam.Class:
 		wipe(&v.Metadata)
 		return v, err
 	case ipam.Member:

@@ -21,7 +21,7 @@ func (b *bundle) dump(t testing.TB) map[string][]string {
 	tables, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	require.NoError(t, err)
 	for _, expected := range []string{"projects", "spaces", "pools", "free_blocks", "allocations", "claims", "idempotency_keys",
-		"members", "api_keys", "grants", "quotas", "quota_shards", "audit_events", "history", "removals"} {
+		"members", "api_keys", "grants", "quotas", "quota_shards", "audit_events", "history", "removals", "classes", "pool_classes"} {
 		require.Contains(t, tables, expected)
 	}
 	out := make(map[string][]string, len(tables))

@@ -23,6 +23,7 @@ func TestPreconditionIsHeldAgainstTheRevision(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	net := b.pool(t, root("net", "10.0.0.0/24"))
+	std := b.class(t, project, class("std"))
 	made := b.claim(t, claim("c", "net", 32))
 	kept := b.claim(t, claim("kept", "net", 32, retain))
 	b.release(t, "kept")
@@ -45,6 +46,11 @@ func TestPreconditionIsHeldAgainstTheRevision(t *testing.T) {
 			_, err := b.PatchSpace(b.ctx, project, "blue", r, func(s ipam.Space) (ipam.Space, error) { return s, nil })
 			return err
 		}},
+		{"PatchClass", std.Revision, func(r alloc.Request) error {
+			_, err := b.patchClass("std", false, r, func(*ipam.ClassSpec) {})
+			return err
+		}},
+		{"DeleteClass", std.Revision, func(r alloc.Request) error { return b.DeleteClass(b.ctx, project, "std", r) }},
 		{"PatchPool", net.Revision, func(r alloc.Request) error {
 			_, err := b.patch("net", r, func(*ipam.Pool) {})
 			return err

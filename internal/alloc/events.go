@@ -22,6 +22,7 @@ const (
 	kindPoolGrant  = "PoolGrant"
 	kindSpaceGrant = "SpaceGrant"
 	kindQuota      = "Quota"
+	kindClass      = "IPClass"
 )
 
 // changed makes the record of a change that the caller of ctx makes at a time: before and after are what recorded answers, or
@@ -80,6 +81,8 @@ type record struct {
 	Spec          any               `json:"spec,omitempty"`
 	AllocatedCIDR string            `json:"allocatedCIDR,omitempty"`
 	PoolRef       *ipam.Ref         `json:"poolRef,omitempty"`
+	ClassRef      *ipam.Ref         `json:"classRef,omitempty"`
+	Scope         *recordedScope    `json:"scope,omitempty"`
 	Phase         string            `json:"phase,omitempty"`
 }
 
@@ -91,13 +94,29 @@ func recorded(m ipam.Metadata, spec any) *record {
 func recordedClaim(c ipam.Claim) *record {
 	r := recorded(c.Metadata, c.Spec)
 	r.AllocatedCIDR, r.PoolRef = c.Block.String(), &c.Pool
+	if !c.Class.IsZero() {
+		r.ClassRef = &c.Class.Ref
+	}
 	return r
 }
 
 func recordedPool(p ipam.Pool) *record {
-	r := recorded(p.Metadata, p.Spec)
+	spec := struct {
+		ipam.PoolSpec
+		ReuseAfter string `json:"reuseAfter,omitempty"` // in the words of callers
+	}{p.Spec, durationText(p.Spec.ReuseAfter)}
+	r := recorded(p.Metadata, spec)
 	r.AllocatedCIDR = p.Block.String()
+	if p.Scope != nil {
+		r.Scope = &recordedScope{ClassRef: p.Scope.Class.Ref, Project: p.Scope.Project}
+	}
 	return r
+}
+
+// recordedScope says whom a scoped pool was carved for. The values are the claiming project's own.
+type recordedScope struct {
+	ClassRef ipam.Ref `json:"classRef"`
+	Project  string   `json:"project"`
 }
 
 func recordedAllocation(a ipam.Allocation) *record {

@@ -100,6 +100,7 @@ func (s *Service) runRound(ctx context.Context, pool ipam.Pool, members []*membe
 	}
 	switch {
 	case err == nil:
+		s.groupRan(ctx, members)
 		return s.deliver(ctx, pool, members, p)
 	case ipam.IsCode(err, ipam.CodeOutcomeUnknown):
 		return s.settleMembers(ctx, members)

@@ -12,6 +12,7 @@ type member struct {
 	key     ProjectKey
 	request Request
 	create  bool
+	ask     ask        // create
 	claim   ipam.Claim // create: prepared; release: as it was read
 	event   ipam.Event // what the trail is to say, without the effect: made from the request's own context
 	random  ipam.ID    // create

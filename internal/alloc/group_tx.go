@@ -56,6 +56,7 @@ func (s *Service) groupTx(ctx context.Context, tx Tx, known ipam.Pool, members [
 		return plan, nil
 	}
 	ch.Free = []FreeChange{k.change()}
+	ch.ScopedMarks = occupied(pool, ch.ClaimInsert)
 	in.ledger.into(&ch)
 	return plan, tx.Write(ctx, ch)
 }
@@ -80,7 +81,7 @@ func groupQuery(pool ipam.Pool, members []*member) GroupQuery {
 		if !slices.Contains(q.Projects, m.key.ID) {
 			q.Projects = append(q.Projects, m.key.ID)
 		}
-		if m.create && m.key.ID != pool.ProjectID && !slices.Contains(q.Consumers, m.key.Name) {
+		if m.create && m.ask.class == nil && m.key.ID != pool.ProjectID && !slices.Contains(q.Consumers, m.key.Name) {
 			q.Consumers = append(q.Consumers, m.key.Name)
 		}
 	}
@@ -94,10 +95,10 @@ func groupWishes(pool ipam.Pool, members []*member, attempt int) (release []neti
 		wishes[i] = noWish
 		switch {
 		case m.create:
-			if w, err := wanted(m.claim.Spec, pool); err == nil {
-				wishes[i] = claimWish(w, pool, m.random, attempt)
+			if w, err := m.ask.wanted(pool); err == nil {
+				wishes[i] = w.wish(pool, m.random, attempt)
 			}
-		case m.claim.Spec.ReclaimPolicy == ipam.ReclaimDelete:
+		case m.frees():
 			release = append(release, m.claim.Block)
 		}
 	}
@@ -130,15 +131,15 @@ func (plan *groupPlan) fill(ctx context.Context, in groupScene, members []*membe
 
 // serve binds one member's claim, or says in the plan why not. The error is one that ends the attempt.
 func (plan *groupPlan) serve(ctx context.Context, in groupScene, i int, m *member, ch *Changes) error {
-	if !mayClaim(m.key, in.pool, in.granted[m.key.Name]) { // not any more
+	if !m.ask.mayDraw(m.key, in.pool, in.granted[m.key.Name]) { // not any more
 		return plan.refuse(i, poolNotFound(in.pool.Ref()))
 	}
-	w, err := wanted(m.claim.Spec, in.pool)
+	w, err := m.ask.wanted(in.pool)
 	if err != nil { // the policy has changed since the member looked
 		return plan.refuse(i, err)
 	}
-	usage := claimUsage(in.pool, w.bits)
-	err = in.ledger.take(ctx, m.key, in.pool.Ref(), in.pool.Family(), usage)
+	usage, at := claimUsage(in.pool, w.bits), claimPlace(in.pool, m.ask.classRef())
+	err = in.ledger.take(ctx, m.key, at, usage)
 	if ipam.IsCode(err, ipam.CodeQuotaExceeded) {
 		return plan.refuse(i, err)
 	}
@@ -147,11 +148,11 @@ func (plan *groupPlan) serve(ctx context.Context, in groupScene, i int, m *membe
 	}
 	block, ok := in.carver.take(plan.wishes[i])
 	if !ok {
-		in.ledger.give(m.key.ID, in.pool.Ref(), in.pool.Family(), usage)
+		in.ledger.give(m.key.ID, at, usage)
 		plan.refused[i] = true
 		return nil
 	}
-	plan.outcomes[i] = boundTo(m.claim, block, in.pool)
+	plan.outcomes[i] = m.ask.bound(m.claim, block, in.pool)
 	return bindInto(ch, plan.outcomes[i], in.pool, m.event, m.request)
 }
 
@@ -159,12 +160,6 @@ func (plan *groupPlan) serve(ctx context.Context, in groupScene, i int, m *membe
 func (plan *groupPlan) refuse(i int, err error) error {
 	plan.errs[i] = err
 	return nil
-}
-
-// boundTo is a claim with the block that it gets from a pool.
-func boundTo(c ipam.Claim, block netip.Prefix, pool ipam.Pool) ipam.Claim {
-	c.Block, c.Pool, c.PoolID, c.PoolProjectID = block, pool.Ref(), pool.UID, pool.ProjectID
-	return c
 }
 
 // bindInto writes a claim that is made, with its allocation, its event and, for a request that is about this claim alone, its answer.
@@ -181,26 +176,5 @@ func bindInto(ch *Changes, c ipam.Claim, pool ipam.Pool, e ipam.Event, r Request
 	ch.AllocationInsert = append(ch.AllocationInsert, allocationOf(c, pool))
 	ch.Answers = append(ch.Answers, stored...)
 	ch.Events = append(ch.Events, e)
-	return nil
-}
-
-// releaseInto deletes the claim and, by its policy, deletes or retains its allocation.
-func (m *member) releaseInto(ch *Changes, in groupScene) error {
-	e, err := claimEvent(m.event, &m.claim, nil)
-	if err != nil {
-		return err
-	}
-	a := allocationOf(m.claim, in.pool)
-	ended := endedHold(a, m.now)
-	ch.ClaimDelete = append(ch.ClaimDelete, m.claim)
-	ch.Events = append(ch.Events, e)
-	ch.History = append(ch.History, ended)
-	in.ledger.give(m.key.ID, in.pool.Ref(), in.pool.Family(), releasedUsage(m.claim))
-	if m.claim.Spec.ReclaimPolicy == ipam.ReclaimRetain {
-		a.Phase, a.Since, a.Revision, a.UpdatedAt = ipam.PhaseRetained, ended.Until, m.revision, m.now
-		ch.AllocationUpdate = append(ch.AllocationUpdate, AllocationUpdate{Was: ipam.PhaseBound, Now: a})
-		return nil
-	}
-	ch.AllocationDelete = append(ch.AllocationDelete, a)
 	return nil
 }

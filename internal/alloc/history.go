@@ -136,6 +136,9 @@ func (l lookback) lasting(ctx context.Context) ([]ipam.Hold, error) {
 	}
 	var holds []ipam.Hold
 	for _, a := range held {
+		if a.Phase == ipam.PhaseCoolingDown { // nobody holds it: the hold has ended
+			continue
+		}
 		if a.Purpose == ipam.PurposeClaim || a.Purpose == ipam.PurposeChildPool {
 			h := holdOf(a)
 			h.Project = l.project.Name

@@ -3,6 +3,7 @@ package alloc
 import (
 	"context"
 	"net/netip"
+	"slices"
 	"sort"
 
 	"github.com/carve-ipam/carve/internal/ipam"
@@ -18,6 +19,7 @@ type Filter struct {
 	Space    ipam.Ref
 	Parent   ipam.Ref
 	Purpose  ipam.Purpose
+	Class    string       // the name of the class that served, or that the pool backs or was carved for
 	Within   netip.Prefix // the resource's block lies inside
 	Contains netip.Addr   // the resource's block covers the address
 }
@@ -79,6 +81,19 @@ func (f Filter) block(p netip.Prefix) bool {
 
 func (f Filter) labels(m map[string]string) bool { return f.Labels == nil || f.Labels.Matches(m) }
 
+// byClass reports whether one of some classes has the name that is asked for.
+func (f Filter) byClass(classes ...ipam.ClassRef) bool {
+	return f.Class == "" || slices.ContainsFunc(classes, func(c ipam.ClassRef) bool { return c.Ref.Name == f.Class })
+}
+
+// classesBehind is the classes whose claims draw from a pool.
+func classesBehind(p *ipam.Pool) []ipam.ClassRef {
+	if p.Scope != nil {
+		return []ipam.ClassRef{p.Scope.Class}
+	}
+	return p.Classes
+}
+
 func is(want, have ipam.Ref) bool { return want == ipam.Ref{} || want == have }
 
 // ListProjects lists by name the projects that the caller has a role in: all of them for a platform admin.
@@ -130,7 +145,7 @@ func (s *Service) ListPools(ctx context.Context, project string, f Filter, limit
 		return rows, fillStock(ctx, s.store, rows)
 	}, func(p *ipam.Pool) bool {
 		return f.block(p.Block) && f.labels(p.Labels) && is(f.Space, p.Space) && is(f.Parent, p.Spec.Parent) &&
-			(f.Phase == "" || f.Phase == p.Phase())
+			(f.Phase == "" || f.Phase == p.Phase()) && f.byClass(classesBehind(p)...)
 	}, func(p ipam.Pool) string { return p.Name })
 }
 
@@ -142,7 +157,7 @@ func (s *Service) ListClaims(ctx context.Context, project string, f Filter, limi
 		return Page[ipam.Claim]{}, err
 	}
 	match := func(c *ipam.Claim) bool {
-		return f.block(c.Block) && f.labels(c.Labels) && is(f.Pool, c.Pool) && (f.Phase == "" || f.Phase == string(ipam.PhaseBound))
+		return f.block(c.Block) && f.labels(c.Labels) && is(f.Pool, c.Pool) && (f.Phase == "" || f.Phase == string(ipam.PhaseBound)) && f.byClass(c.Class)
 	}
 	pool, empty, err := s.filterPool(ctx, key, f)
 	if err != nil || empty {
@@ -170,7 +185,7 @@ func (s *Service) ListAllocations(ctx context.Context, project string, f Filter,
 	match := func(a *ipam.Allocation) bool {
 		*a = seenBy(key, *a)
 		return f.block(a.Block) && is(f.Pool, a.Pool) && (f.Phase == "" || f.Phase == string(a.Phase)) &&
-			(f.Purpose == "" || f.Purpose == a.Purpose)
+			(f.Purpose == "" || f.Purpose == a.Purpose) && f.byClass(a.Class)
 	}
 	if f.Pool != (ipam.Ref{}) && f.Pool.Project != project { // a project's allocations are in its own pools
 		return Page[ipam.Allocation]{Items: []ipam.Allocation{}}, nil

@@ -3,6 +3,7 @@ package alloc
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"time"
 
 	"github.com/carve-ipam/carve/internal/ipam"
@@ -57,12 +58,18 @@ func once[T any](ctx context.Context, s *Service, projectID ipam.ID, r Request, 
 				return answer, nil
 			}
 		}
-		if m != nil && ipam.IsCode(err, ipam.CodeAlreadyExists) && m.Rename() {
+		if m != nil && nameTaken(err) && m.Rename() {
 			continue
 		}
 		return Result[T]{Value: v}, err
 	}
 	return Result[T]{}, contention(nil)
+}
+
+// nameTaken reports whether it is the name that exists already, and not something else that there can be one of.
+func nameTaken(err error) bool {
+	e, ok := errors.AsType[*ipam.Error](err)
+	return ok && e.Code == ipam.CodeAlreadyExists && len(e.Fields) > 0 && e.Fields[0].Pointer == "/metadata/name"
 }
 
 // replay answers what is stored for the request's key; ok is false when nothing is.

@@ -36,9 +36,14 @@ func (s *Service) CreatePool(ctx context.Context, project string, p ipam.Pool, r
 			return p, err
 		}
 		defer release()
-		locks := Locks{Alone: []ipam.ID{from.container.ID}, Shared: []ipam.ID{key.ID}}
+		classes, err := classesToList(ctx, s.store, key, p.Spec.ClassNames)
+		if err != nil {
+			return p, err
+		}
+		locks := Locks{Alone: []ipam.ID{from.container.ID}, Shared: []ipam.ID{key.ID}}.and(listingLocks(key, p.Spec.ClassNames, classes))
+		plan := poolPlan{from: from.container.ID, classes: classes, random: random}
 		return settled(ctx, s, "pool_create", locks, r.DryRun, func(ctx context.Context, tx Tx) (ipam.Pool, error) {
-			return s.carvePool(ctx, tx, key, p, from.container.ID, random, r)
+			return s.carvePool(ctx, tx, key, p, plan, r)
 		}, func(ctx context.Context) (ipam.Pool, bool, error) {
 			got, found, err := ignoreNotFound(s.store.PoolGet(ctx, key, p.Name))
 			if err != nil || !found || got.UID != p.UID {
@@ -50,13 +55,23 @@ func (s *Service) CreatePool(ctx context.Context, project string, p ipam.Pool, r
 	})
 }
 
+// poolPlan is what is prepared before the transaction: what that has locked, and what it must not choose anew.
+type poolPlan struct {
+	from    ipam.ID   // the container
+	classes []ipam.ID // those that the pool lists
+	random  ipam.ID
+}
+
 // carvePool is one attempt of the transaction pool_create.
-func (s *Service) carvePool(ctx context.Context, tx Tx, key ProjectKey, p ipam.Pool, locked, random ipam.ID, r Request) (ipam.Pool, error) {
+func (s *Service) carvePool(ctx context.Context, tx Tx, key ProjectKey, p ipam.Pool, plan poolPlan, r Request) (ipam.Pool, error) {
 	from, err := poolSource(ctx, tx, key, p)
 	if err != nil {
 		return p, err
 	}
-	if err := moved(locked, from.container.ID); err != nil {
+	if err := moved(plan.from, from.container.ID); err != nil {
+		return p, err
+	}
+	if p.Classes, err = listed(ctx, tx, key, p.Spec.ClassNames, ipam.FamilyOf(from.container.Block.Addr()), nil, plan.classes); err != nil {
 		return p, err
 	}
 	wish := space.Wish{Exact: p.Spec.CIDR}
@@ -65,7 +80,7 @@ func (s *Service) carvePool(ctx context.Context, tx Tx, key ProjectKey, p ipam.P
 			return p, err
 		}
 		if p.Spec.PrefixLength != nil {
-			wish = wishFor(netip.Prefix{}, *p.Spec.PrefixLength, from.parent.Spec.Allocation.Strategy, random, from.container.Block, tx.Attempt())
+			wish = wishFor(netip.Prefix{}, *p.Spec.PrefixLength, from.parent.Spec.Allocation.Strategy, plan.random, from.container.Block, tx.Attempt())
 		}
 	}
 	wishes := []space.Wish{wish}
@@ -97,7 +112,7 @@ func (s *Service) carvePool(ctx context.Context, tx Tx, key ProjectKey, p ipam.P
 	if err != nil {
 		return p, err
 	}
-	if err := quotas.take(ctx, key, p.Spec.Parent, p.Family(), onePool); err != nil {
+	if err := quotas.take(ctx, key, poolPlace(p), onePool); err != nil {
 		return p, err
 	}
 	p.Stock = ipam.Stock{Free: space.HistogramOf(inner)}
@@ -111,7 +126,7 @@ func (s *Service) carvePool(ctx context.Context, tx Tx, key ProjectKey, p ipam.P
 	}
 	ch := Changes{
 		Free:             []FreeChange{k.change(), {Container: PoolContainer(p), Insert: inner}},
-		PoolInsert:       &p,
+		PoolInsert:       []ipam.Pool{p},
 		AllocationInsert: append(reservations, poolHold(p, from)),
 		Answers:          stored,
 		Events:           []ipam.Event{event},
@@ -191,7 +206,7 @@ func admitChild(parent ipam.Pool, spec ipam.PoolSpec) error {
 // poolRefusal explains why the source had no room. Pools of other projects in the same space are not named.
 func poolRefusal(ctx context.Context, read Reader, key ProjectKey, from source, wish space.Wish) error {
 	if from.parent != nil {
-		return refusal(ctx, read, *from.parent, wish, "/spec/cidr", ProjectKey{ID: from.parent.ProjectID, Name: from.parent.Project})
+		return refusal(ctx, read, telling{viewer: ProjectKey{ID: from.parent.ProjectID, Name: from.parent.Project}}, *from.parent, wish, "/spec/cidr")
 	}
 	others, err := read.PoolListOverlapping(ctx, from.container.ID, wish.Exact, 5)
 	if err != nil {

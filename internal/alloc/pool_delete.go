@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/netip"
 	"strconv"
+	"time"
 
 	"github.com/carve-ipam/carve/internal/alloc/space"
 	"github.com/carve-ipam/carve/internal/ipam"
@@ -26,10 +27,9 @@ func (s *Service) DeletePool(ctx context.Context, project, name string, r Reques
 		return err
 	}
 	defer release()
-	now := s.now()
-	locks := Locks{Alone: []ipam.ID{first.UID, first.ContainerID}, Shared: []ipam.ID{key.ID}}
-	_, err = settled(ctx, s, "pool_delete", locks, r.DryRun, func(ctx context.Context, tx Tx) (struct{}, error) {
-		changes, err := uncarvePool(ctx, tx, key, first, r, now)
+	event := attempt(ctx, s.now(), key.ID, kindPool, name)
+	_, err = settled(ctx, s, "pool_delete", uncarveLocks(first), r.DryRun, func(ctx context.Context, tx Tx) (struct{}, error) {
+		changes, err := uncarvePool(ctx, tx, first, r.IfMatch, event)
 		if err != nil {
 			return struct{}{}, err
 		}
@@ -44,16 +44,21 @@ func (s *Service) DeletePool(ctx context.Context, project, name string, r Reques
 	return err
 }
 
-// uncarvePool plans the removal of a pool; in_use when anything but reservations is held in it.
-func uncarvePool(ctx context.Context, tx Tx, key ProjectKey, locked ipam.Pool, r Request, now timestamp) (Changes, error) {
-	p, err := tx.PoolGet(ctx, key, locked.Name)
+// uncarveLocks is what uncarvePool depends on.
+func uncarveLocks(p ipam.Pool) Locks {
+	return Locks{Alone: []ipam.ID{p.UID, p.ContainerID}, Shared: []ipam.ID{payer(p)}}
+}
+
+// uncarvePool plans the removal of a pool, which event records; in_use when anything but reservations is held in it.
+func uncarvePool(ctx context.Context, tx Tx, locked ipam.Pool, match Match, event ipam.Event) (Changes, error) {
+	p, err := tx.PoolGet(ctx, ProjectKey{ID: locked.ProjectID, Name: locked.Project}, locked.Name)
 	if err != nil {
 		return Changes{}, err
 	}
 	if err := moved(locked.UID, p.UID); err != nil {
 		return Changes{}, err
 	}
-	if err := r.IfMatch.Check(p.Revision); err != nil {
+	if err := match.Check(p.Revision); err != nil {
 		return Changes{}, err
 	}
 	c := PoolContainer(p)
@@ -80,13 +85,12 @@ func uncarvePool(ctx context.Context, tx Tx, key ProjectKey, locked ipam.Pool, r
 	if err != nil {
 		return Changes{}, err
 	}
-	quotas, err := poolQuotas(ctx, tx, key.ID, p.ContainerID)
+	quotas, err := poolQuotas(ctx, tx, payer(p), p.ContainerID)
 	if err != nil {
 		return Changes{}, err
 	}
-	quotas.give(key.ID, p.Spec.Parent, p.Family(), onePool)
-	event, err := changed(ctx, now, key.ID, kindPool, p.Name, recordedPool(p), nil)
-	if err != nil {
+	quotas.give(payer(p), poolPlace(p), onePool)
+	if event, err = effected(event, recordedPool(p), nil); err != nil {
 		return Changes{}, err
 	}
 	of := grantsOfPool(p)
@@ -98,10 +102,18 @@ func uncarvePool(ctx context.Context, tx Tx, key ProjectKey, locked ipam.Pool, r
 		Events:           []ipam.Event{event},
 	}
 	if !p.Root() { // a root pool's hold is the space's, not a pool's: history is of pools
-		ch.History = []ipam.Hold{endedHold(hold[0], now)}
+		ch.History = []ipam.Hold{endedHold(hold[0], event.At)}
 	}
 	quotas.into(&ch)
 	return ch, nil
+}
+
+// payer is the project whose quotas a pool counts in: its owner, or the project whose scope it was carved for.
+func payer(p ipam.Pool) ipam.ID {
+	if p.Scope != nil {
+		return p.Scope.ProjectID
+	}
+	return p.ProjectID
 }
 
 // onlyReservations answers all that a pool consists of, if nothing but reservations is held in it; otherwise in_use.
@@ -141,20 +153,40 @@ func holder(ctx context.Context, read Reader, p ipam.Pool) (Container, error) {
 // inUse completes the refusal with how much is held; counting is not part of the transaction.
 func (s *Service) inUse(ctx context.Context, p ipam.Pool, refused error) error {
 	held, err := s.store.HeldCount(ctx, PoolContainer(p))
-	if err != nil || held.Claims+held.Retained+held.ChildPools == 0 {
+	if err != nil || held.Claims+held.Retained+held.ChildPools+held.CoolingDown == 0 {
 		return refused
 	}
-	code := ipam.CodeInUse
-	if held.Claims+held.ChildPools == 0 {
-		code = ipam.CodeAllocationRetained
+	holding := counted(held.Claims, "claim") + ", " + counted(held.Retained, "retained allocation") + " and " + counted(held.ChildPools, "child pool")
+	e := ipam.Errorf(ipam.CodeInUse, "Pool %s still holds %s; nothing was changed.", p.Ref(), holding)
+	if held.Claims+held.Retained+held.ChildPools == 0 {
+		e = ipam.Errorf(ipam.CodeInUse, "Pool %s cannot be deleted yet; nothing was changed.", p.Ref())
 	}
-	e := ipam.Errorf(code, "Pool %s still holds %s, %s and %s; nothing was changed.", p.Ref(),
-		counted(held.Claims, "claim"), counted(held.Retained, "retained allocation"), counted(held.ChildPools, "child pool"))
-	if code == ipam.CodeAllocationRetained {
-		e.Figures.ConflictsWith = s.retainedNames(ctx, p)
+	if held.Claims+held.ChildPools == 0 && held.Retained > 0 {
+		e.Code, e.Figures.ConflictsWith = ipam.CodeAllocationRetained, s.retainedNames(ctx, p)
 	}
 	claims := held.Claims + held.Retained
 	e.Figures.Claims, e.Figures.ChildPools = &claims, &held.ChildPools
+	return s.stillCooling(ctx, p, held.CoolingDown, e)
+}
+
+// stillCooling completes the refusal with what is cooling down in the pool, and until when, if that can be read at once.
+func (s *Service) stillCooling(ctx context.Context, p ipam.Pool, n int64, e *ipam.Error) error {
+	if n == 0 {
+		return e
+	}
+	e.Message += " It has " + counted(n, "block") + " cooling down"
+	rows, err := s.store.AllocationListInPool(ctx, PoolContainer(p), p.Block, netip.Addr{}, maxHeldToDelete)
+	if err == nil && len(rows) < maxHeldToDelete { // otherwise the refusal stands without the time
+		for _, a := range rows {
+			if a.CoolUntil.After(e.Figures.CooledDownAt) {
+				e.Figures.CooledDownAt = a.CoolUntil.UTC()
+			}
+		}
+	}
+	if !e.Figures.CooledDownAt.IsZero() {
+		e.Message += ", the last of them until " + e.Figures.CooledDownAt.Format(time.RFC3339)
+	}
+	e.Message += "; deleting an allocation ends its cool-down."
 	return e
 }
 

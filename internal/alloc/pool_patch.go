@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/netip"
 	"slices"
+	"time"
 
 	"github.com/carve-ipam/carve/internal/alloc/space"
 	"github.com/carve-ipam/carve/internal/ipam"
@@ -26,8 +27,13 @@ func (s *Service) PatchPool(ctx context.Context, project, name string, r Request
 		return first, err
 	}
 	defer release()
+	added, classes, err := s.listedAnew(ctx, key, first, mutate)
+	if err != nil {
+		return first, err
+	}
 	revision, now := ipam.NewID(), s.now()
-	p, err := settled(ctx, s, "pool_patch", Locks{Alone: []ipam.ID{first.UID}}, r.DryRun, func(ctx context.Context, tx Tx) (ipam.Pool, error) {
+	locks := Locks{Alone: []ipam.ID{first.UID}}.and(listingLocks(key, added, classes))
+	p, err := settled(ctx, s, "pool_patch", locks, r.DryRun, func(ctx context.Context, tx Tx) (ipam.Pool, error) {
 		was, err := tx.PoolGet(ctx, key, name)
 		if err != nil {
 			return was, err
@@ -53,6 +59,12 @@ func (s *Service) PatchPool(ctx context.Context, project, name string, r Request
 			return was, err
 		}
 		if err := next.Spec.Allocation.CheckFor(next.Block); err != nil {
+			return was, err
+		}
+		if err := checkScoped(next); err != nil {
+			return was, err
+		}
+		if next.Classes, err = listed(ctx, tx, key, next.Spec.ClassNames, next.Family(), was.Classes, classes); err != nil {
 			return was, err
 		}
 		touch(&next.Metadata, was.Metadata, specChanged, revision, now)
@@ -86,7 +98,24 @@ func (s *Service) PatchPool(ctx context.Context, project, name string, r Request
 
 func samePolicy(a, b ipam.PoolSpec) bool {
 	return a.Visibility == b.Visibility && a.Description == b.Description && a.Allocation.Equal(b.Allocation) &&
-		slices.Equal(a.Reservations, b.Reservations)
+		slices.Equal(a.Reservations, b.Reservations) && slices.Equal(a.ClassNames, b.ClassNames) && sameTime(a.ReuseAfter, b.ReuseAfter)
+}
+
+func sameTime(a, b *time.Duration) bool { return (a == nil) == (b == nil) && (a == nil || *a == *b) }
+
+// listedAnew foretells, from the pool as it was read first, which names a patch adds to those that the pool lists, and the classes that
+// these mean. Whatever is wrong with the patch is for the transaction to say.
+func (s *Service) listedAnew(ctx context.Context, key ProjectKey, first ipam.Pool, mutate func(ipam.Pool) (ipam.Pool, error)) (names []string, classes []ipam.ID, err error) {
+	next, refused := mutate(first)
+	if refused == nil {
+		refused = next.Spec.Check()
+	}
+	if refused != nil {
+		return nil, nil, nil //nolint:nilerr // the transaction meets it again, in its place among other refusals
+	}
+	names = newlyListed(next.Spec.ClassNames, first.Classes)
+	classes, err = classesToList(ctx, s.store, key, names)
+	return names, classes, err
 }
 
 // rereserve plans the difference between two lists of reservations.
@@ -143,7 +172,7 @@ func (s *Service) rereserve(ctx context.Context, tx Tx, was, next ipam.Pool, sub
 	next.CreatedBy = subject
 	for i, r := range added {
 		if _, ok := k.take(wishes[i]); !ok {
-			return Changes{}, takenRefusal(ctx, tx, was, r.block, reservationPointer(r.index), ProjectKey{ID: was.ProjectID, Name: was.Project})
+			return Changes{}, takenRefusal(ctx, tx, telling{viewer: ProjectKey{ID: was.ProjectID, Name: was.Project}}, was, r.block, reservationPointer(r.index))
 		}
 		changes.AllocationInsert = append(changes.AllocationInsert, reservationOf(next, r))
 	}

@@ -25,6 +25,10 @@ func poolSource(ctx context.Context, read Reader, key ProjectKey, p ipam.Pool) (
 		if err != nil {
 			return source{}, at(err, "/spec/parentRef/name")
 		}
+		if sc := parent.Scope; sc != nil {
+			return source{}, ipam.Errorf(ipam.CodeNotFound, "Pool %s serves claims of class %s in project %q alone.", ref, sc.Class.Ref, sc.Project).
+				At("/spec/parentRef/name", "names a pool that was carved for a scope; carve from another one.")
+		}
 		return source{container: PoolContainer(parent), spaceID: parent.SpaceID, space: parent.Space, parent: &parent}, nil
 	}
 	ref := p.Spec.Space

@@ -116,7 +116,7 @@ func (s *Service) PatchProject(ctx context.Context, name string, r Request, muta
 	})
 }
 
-// DeleteProject removes an empty project with its default space, its members, keys and quotas. Its trail and its history go
+// DeleteProject removes an empty project with its default space, its classes, members, keys and quotas. Its trail and its history go
 // too; that it was deleted is in the trail of the platform.
 func (s *Service) DeleteProject(ctx context.Context, name string, r Request) error {
 	if _, err := tenancy.Authorize(ctx, tenancy.ProjectsDelete, name); err != nil {
@@ -186,10 +186,16 @@ func holdsNothing(ctx context.Context, tx Tx, p ipam.Project) error {
 		e.Figures.Claims = &holds.Claims
 		return e
 	}
-	// Without pools and claims, what is left can only be retained, in pools of other projects.
+	// Without pools and claims, what is left can only be in other projects: retained there, or the empty pools of its scopes.
 	left, err := tx.UsageCount(ctx, Key(p), ipam.QuotaScope{})
 	if err != nil || left.IsZero() {
 		return err
+	}
+	if left.Pools > 0 {
+		e := ipam.Errorf(ipam.CodeInUse, "Project %q still has %s in other projects that shared classes carved for its scopes; empty ones go after the emptyPoolTTL of their class, or their owners can delete them.",
+			p.Name, counted(left.Pools, "pool"))
+		e.Figures.Pools = &left.Pools
+		return e
 	}
 	return ipam.Errorf(ipam.CodeInUse,
 		"Project %q still holds %s addresses that were retained in pools of other projects. Their owners can delete those allocations.", p.Name, left.Addresses)

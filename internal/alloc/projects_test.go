@@ -96,7 +96,8 @@ func TestDeletedProjectLeavesNothingBehind(t *testing.T) {
 	require.NoError(t, err)
 	_, err = b.CreateSpace(b.ctx, name, ipam.Space{Metadata: meta("blue")}, key("s", "s"))
 	require.NoError(t, err)
-	four := root("four", "10.0.0.0/8", reserving(ipam.Reservation{First: 7}, ipam.Reservation{Last: 7}))
+	b.class(t, name, class("std", defaultClass))
+	four := root("four", "10.0.0.0/8", backing("std"), reserving(ipam.Reservation{First: 7}, ipam.Reservation{Last: 7}))
 	six := root("six", "2001:db8::/32")
 	six.Spec.Space = ipam.Ref{Project: name, Name: "blue"}
 	sub := child("sub", "", 12, reserving(ipam.Reservation{First: 1}))

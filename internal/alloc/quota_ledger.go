@@ -45,10 +45,10 @@ func newLedger(tx shardReader, parts []QuotaPart) *ledger {
 	return l
 }
 
-// take counts what a project is about to hold of a pool (zero: of a space), or refuses with quota_exceeded; a refusal leaves
+// take counts what a project is about to hold somewhere, or refuses with quota_exceeded; a refusal leaves
 // the ledger as it was. It reads only when the transaction's own shards are not enough.
-func (l *ledger) take(ctx context.Context, project ProjectKey, pool ipam.Ref, family ipam.Family, u ipam.Usage) error {
-	covering := l.covering(project.ID, pool, family)
+func (l *ledger) take(ctx context.Context, project ProjectKey, at ipam.HoldPlace, u ipam.Usage) error {
+	covering := l.covering(project.ID, at)
 	if err := l.readAll(ctx, covering, u); err != nil {
 		return err
 	}
@@ -65,8 +65,8 @@ func (l *ledger) take(ctx context.Context, project ProjectKey, pool ipam.Ref, fa
 }
 
 // give counts what a project gives back.
-func (l *ledger) give(project ipam.ID, pool ipam.Ref, family ipam.Family, u ipam.Usage) {
-	for _, a := range l.covering(project, pool, family) {
+func (l *ledger) give(project ipam.ID, at ipam.HoldPlace, u ipam.Usage) {
+	for _, a := range l.covering(project, at) {
 		a.count(u.Negative())
 	}
 }
@@ -82,10 +82,10 @@ func (l *ledger) into(ch *Changes) {
 	}
 }
 
-func (l *ledger) covering(project ipam.ID, pool ipam.Ref, family ipam.Family) []*account {
+func (l *ledger) covering(project ipam.ID, at ipam.HoldPlace) []*account {
 	var out []*account
 	for _, a := range l.accounts[project] {
-		if a.quota.Spec.Scope.Covers(pool, family) {
+		if a.quota.Spec.Scope.Covers(at) {
 			out = append(out, a)
 		}
 	}

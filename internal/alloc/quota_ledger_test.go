@@ -128,9 +128,8 @@ func (b *book) check(held func(ipam.QuotaScope) ipam.Usage) error {
 
 // piece is something held.
 type piece struct {
-	pool   ipam.Ref
-	family ipam.Family
-	usage  ipam.Usage
+	at    ipam.HoldPlace
+	usage ipam.Usage
 }
 
 // randomTransactions runs transactions of random takes and givings back, and changes of limits, against a plain list of what is held. It answers what it
@@ -140,6 +139,7 @@ func randomTransactions(t *testing.T, seed uint64, flaw string) error {
 	rnd := rand.New(rand.NewPCG(seed, 1))
 	project := ProjectKey{ID: ipam.NewID(), Name: "acme"}
 	pools := []ipam.Ref{{Project: "acme", Name: "a"}, {Project: "acme", Name: "b"}, {Project: "other", Name: "c"}, {}}
+	classes := []ipam.Ref{{Project: "platform", Name: "std"}, {Project: "acme", Name: "std"}, {}}
 	families := []ipam.Family{ipam.IPv4, ipam.IPv6}
 	limits := func() ipam.QuotaLimits {
 		var l ipam.QuotaLimits
@@ -160,13 +160,14 @@ func randomTransactions(t *testing.T, seed uint64, flaw string) error {
 			Spec: ipam.QuotaSpec{Scope: scope, Limits: limits()},
 		}
 	}
-	b := newBook(quota("all", ipam.QuotaScope{}), quota("one-pool", ipam.QuotaScope{Pool: pools[0]}), quota("six", ipam.QuotaScope{Family: ipam.IPv6}))
+	b := newBook(quota("all", ipam.QuotaScope{}), quota("one-pool", ipam.QuotaScope{Pool: pools[0]}), quota("six", ipam.QuotaScope{Family: ipam.IPv6}),
+		quota("one-class", ipam.QuotaScope{Class: classes[0]}), quota("narrow", ipam.QuotaScope{Pool: pools[0], Class: classes[0], Family: ipam.IPv4}))
 	b.flaw = flaw
 	var held []piece
 	sum := func(scope ipam.QuotaScope) ipam.Usage {
 		total := ipam.Usage{}
 		for _, p := range held {
-			if scope.Covers(p.pool, p.family) {
+			if scope.Covers(p.at) {
 				total = total.Add(p.usage)
 			}
 		}
@@ -176,7 +177,7 @@ func randomTransactions(t *testing.T, seed uint64, flaw string) error {
 		for _, q := range b.quotas {
 			after := sum(q.Spec.Scope).Add(p.usage)
 			for _, m := range measures {
-				if l := m.limit(q.Spec.Limits); l != nil && q.Spec.Scope.Covers(p.pool, p.family) && m.of(p.usage).Sign() > 0 && m.of(after).Cmp(l) > 0 {
+				if l := m.limit(q.Spec.Limits); l != nil && q.Spec.Scope.Covers(p.at) && m.of(p.usage).Sign() > 0 && m.of(after).Cmp(l) > 0 {
 					return false
 				}
 			}
@@ -193,19 +194,19 @@ func randomTransactions(t *testing.T, seed uint64, flaw string) error {
 		for range 1 + rnd.IntN(6) {
 			if n := len(held); n > 0 && rnd.IntN(5) < 2 {
 				i := rnd.IntN(n)
-				l.give(project.ID, held[i].pool, held[i].family, held[i].usage)
+				l.give(project.ID, held[i].at, held[i].usage)
 				held[i] = held[n-1]
 				held = held[:n-1]
 				continue
 			}
-			p := piece{pool: pools[rnd.IntN(len(pools))], family: families[rnd.IntN(2)]}
-			if p.pool == (ipam.Ref{}) || rnd.IntN(6) == 0 {
+			p := piece{at: ipam.HoldPlace{Pool: pools[rnd.IntN(len(pools))], Class: classes[rnd.IntN(len(classes))], Family: families[rnd.IntN(2)]}}
+			if p.at.Pool == (ipam.Ref{}) || rnd.IntN(6) == 0 {
 				p.usage = ipam.Usage{Pools: 1}
 			} else {
 				p.usage = ipam.Usage{Claims: 1, Addresses: new(big.Int).Lsh(big.NewInt(1), uint(rnd.IntN(3)*40))}
 			}
 			may := allowed(p)
-			err := l.take(t.Context(), project, p.pool, p.family, p.usage)
+			err := l.take(t.Context(), project, p.at, p.usage)
 			if (err == nil) != may {
 				return fmt.Errorf("allowed: %t; answered: %w", may, err)
 			}
@@ -255,10 +256,10 @@ func TestShardDrawnOnAloneSeldomReadsTheOthers(t *testing.T) {
 	project := ProjectKey{ID: ipam.NewID(), Name: "acme"}
 	q := ipam.Quota{Metadata: ipam.Metadata{Name: "all", UID: ipam.NewID()}, ProjectID: project.ID, Spec: ipam.QuotaSpec{Limits: ipam.QuotaLimits{Claims: new(int64(limit))}}}
 	b := newBook(q)
-	pool := ipam.Ref{Project: "acme", Name: "a"}
+	at := ipam.HoldPlace{Pool: ipam.Ref{Project: "acme", Name: "a"}, Family: ipam.IPv4}
 	for range limit {
 		l := newLedger(b, b.parts(3))
-		require.NoError(t, l.take(t.Context(), project, pool, ipam.IPv4, ipam.Usage{Claims: 1}))
+		require.NoError(t, l.take(t.Context(), project, at, ipam.Usage{Claims: 1}))
 		var ch Changes
 		l.into(&ch)
 		b.write(t, ch)
@@ -267,7 +268,7 @@ func TestShardDrawnOnAloneSeldomReadsTheOthers(t *testing.T) {
 	require.LessOrEqual(t, b.reads, 13, "about log2 of the limit")
 	l := newLedger(b, b.parts(3))
 	for range 3 {
-		require.Error(t, l.take(t.Context(), project, pool, ipam.IPv4, ipam.Usage{Claims: 1}))
+		require.Error(t, l.take(t.Context(), project, at, ipam.Usage{Claims: 1}))
 	}
 	require.LessOrEqual(t, b.reads, 14, "a transaction reads them once")
 }
@@ -275,7 +276,7 @@ func TestShardDrawnOnAloneSeldomReadsTheOthers(t *testing.T) {
 func TestQuotaRefusalSaysWhatWouldWork(t *testing.T) {
 	t.Parallel()
 	project := ProjectKey{ID: ipam.NewID(), Name: "acme"}
-	pool := ipam.Ref{Project: "acme", Name: "a"}
+	at := ipam.HoldPlace{Pool: ipam.Ref{Project: "acme", Name: "a"}, Family: ipam.IPv4}
 	for _, c := range []struct {
 		name        string
 		limit, held int64
@@ -294,8 +295,8 @@ func TestQuotaRefusalSaysWhatWouldWork(t *testing.T) {
 			b := newBook(q)
 			l := newLedger(b, b.parts(0))
 			l.oneRequest = c.whole
-			require.NoError(t, l.take(t.Context(), project, pool, ipam.IPv4, ipam.Usage{Claims: c.held}))
-			err := l.take(t.Context(), project, pool, ipam.IPv4, ipam.Usage{Claims: c.ask})
+			require.NoError(t, l.take(t.Context(), project, at, ipam.Usage{Claims: c.held}))
+			err := l.take(t.Context(), project, at, ipam.Usage{Claims: c.ask})
 			var e *ipam.Error
 			require.ErrorAs(t, err, &e)
 			require.Equal(t, ipam.CodeQuotaExceeded, e.Code)
@@ -315,16 +316,16 @@ func TestNobodyIsRefusedForWhatIsNotAskedFor(t *testing.T) {
 	project := ProjectKey{ID: ipam.NewID(), Name: "acme"}
 	q := ipam.Quota{Metadata: ipam.Metadata{Name: "all", UID: ipam.NewID()}, ProjectID: project.ID, Spec: ipam.QuotaSpec{Limits: ipam.QuotaLimits{Claims: new(int64(5)), Pools: new(int64(1))}}}
 	b := newBook(q)
-	pool := ipam.Ref{Project: "acme", Name: "a"}
+	at := ipam.HoldPlace{Pool: ipam.Ref{Project: "acme", Name: "a"}, Family: ipam.IPv4}
 	l := newLedger(b, b.parts(0))
-	require.NoError(t, l.take(t.Context(), project, pool, ipam.IPv4, ipam.Usage{Claims: 5}))
+	require.NoError(t, l.take(t.Context(), project, at, ipam.Usage{Claims: 5}))
 	var ch Changes
 	l.into(&ch)
 	b.write(t, ch)
 	b.limit(b.quotas[0], ipam.QuotaLimits{Claims: new(int64(2)), Pools: new(int64(1))})
 	l = newLedger(b, b.parts(0))
-	require.NoError(t, l.take(t.Context(), project, pool, ipam.IPv4, ipam.Usage{Pools: 1}), "too many claims are no reason to refuse a pool")
-	require.Error(t, l.take(t.Context(), project, pool, ipam.IPv4, ipam.Usage{Claims: 1}))
+	require.NoError(t, l.take(t.Context(), project, at, ipam.Usage{Pools: 1}), "too many claims are no reason to refuse a pool")
+	require.Error(t, l.take(t.Context(), project, at, ipam.Usage{Claims: 1}))
 }
 
 // What a transaction read of its own shard is of an earlier moment than all shards: somebody may have moved something between them
@@ -338,7 +339,7 @@ func TestAllShardsAreOfOneMoment(t *testing.T) {
 			q := ipam.Quota{Metadata: ipam.Metadata{Name: "q", UID: ipam.NewID()}, ProjectID: ipam.NewID(), Spec: ipam.QuotaSpec{Limits: ipam.QuotaLimits{Claims: &limit}}}
 			b := newBook(q)
 			take := func(l *ledger) error {
-				return l.take(t.Context(), ProjectKey{ID: q.ProjectID, Name: "p"}, ipam.Ref{}, ipam.IPv4, ipam.Usage{Claims: 1})
+				return l.take(t.Context(), ProjectKey{ID: q.ProjectID, Name: "p"}, ipam.HoldPlace{Family: ipam.IPv4}, ipam.Usage{Claims: 1})
 			}
 			shards := b.shards[q.UID]
 			for i := range shards {

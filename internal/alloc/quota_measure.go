@@ -88,8 +88,27 @@ func claimUsage(pool ipam.Pool, bits int) ipam.Usage {
 // releasedUsage is what a claim that is released counts for no more: the addresses of a block that is retained go on counting.
 func releasedUsage(c ipam.Claim) ipam.Usage {
 	u := ipam.Usage{Claims: 1}
-	if c.Spec.ReclaimPolicy == ipam.ReclaimDelete {
+	if c.ReclaimPolicy == ipam.ReclaimDelete {
 		u.Addresses = space.Size(c.Block)
 	}
 	return u
+}
+
+// claimPlace is where a claim by a class (zero: by none) holds a block of a pool.
+func claimPlace(pool ipam.Pool, class ipam.ClassRef) ipam.HoldPlace {
+	return ipam.HoldPlace{Pool: pool.Ref(), Class: class.Ref, Family: pool.Family()}
+}
+
+// allocationPlace is where an allocation's block is held.
+func allocationPlace(a ipam.Allocation) ipam.HoldPlace {
+	return ipam.HoldPlace{Pool: a.Pool, Class: a.Class.Ref, Family: ipam.FamilyOf(a.Block.Addr())}
+}
+
+// poolPlace is where a pool is held: in its parent, or in its space.
+func poolPlace(p ipam.Pool) ipam.HoldPlace {
+	at := ipam.HoldPlace{Pool: p.Spec.Parent, Family: p.Family()}
+	if p.Scope != nil {
+		at.Class = p.Scope.Class.Ref
+	}
+	return at
 }

@@ -29,18 +29,18 @@ type quotaLack struct {
 // Error implements error.
 func (*quotaLack) Error() string { return "the quota has too little left" }
 
-// stops reports whether taking a usage from a pool would meet the same refusal.
-func (q *quotaLack) stops(pool ipam.Pool, u ipam.Usage) bool {
-	return q.scope.Covers(pool.Ref(), pool.Family()) && q.measure.of(u).Cmp(q.measure.of(q.usage)) >= 0
+// stops reports whether holding a usage at a place would meet the same refusal.
+func (q *quotaLack) stops(at ipam.HoldPlace, u ipam.Usage) bool {
+	return q.scope.Covers(at) && q.measure.of(u).Cmp(q.measure.of(q.usage)) >= 0
 }
 
 // quotaLacks is what was refused while pools were tried in turn.
 type quotaLacks []*quotaLack
 
 // stop reports whether one of them would be met again.
-func (q quotaLacks) stop(pool ipam.Pool, u ipam.Usage) bool {
+func (q quotaLacks) stop(at ipam.HoldPlace, u ipam.Usage) bool {
 	for _, lack := range q {
-		if lack.stops(pool, u) {
+		if lack.stops(at, u) {
 			return true
 		}
 	}

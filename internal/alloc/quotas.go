@@ -172,6 +172,8 @@ func checkQuota(spec ipam.QuotaSpec) error {
 		return ipam.Invalid("/spec/scope/ipFamily", "must be IPv4 or IPv6.")
 	case scope.Pool != (ipam.Ref{}) && !(ipam.ValidName(scope.Pool.Project) && ipam.ValidName(scope.Pool.Name)):
 		return ipam.Invalid("/spec/scope/poolRef", "must name a pool and its project.")
+	case scope.Class != (ipam.Ref{}) && !(ipam.ValidName(scope.Class.Project) && ipam.ValidName(scope.Class.Name)):
+		return ipam.Invalid("/spec/scope/classRef", "must name a class and its project.")
 	}
 	return ipam.CheckText("/spec/description", spec.Description, ipam.MaxDescription, true)
 }

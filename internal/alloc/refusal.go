@@ -4,7 +4,9 @@ import (
 	"context"
 	"math/big"
 	"net/netip"
+	"slices"
 	"strconv"
+	"time"
 
 	"github.com/carve-ipam/carve/internal/alloc/space"
 	"github.com/carve-ipam/carve/internal/ipam"
@@ -20,44 +22,79 @@ func counted(n int64, noun string) string {
 
 // refusal explains why a pool could not grant a wish, with the figures of the moment. pointer is the field that asked for an
 // exact block; caller may be told to bind a retained allocation of its own again.
-func refusal(ctx context.Context, read Reader, pool ipam.Pool, wish space.Wish, pointer string, caller ProjectKey) error {
+func refusal(ctx context.Context, read Reader, tell telling, pool ipam.Pool, wish space.Wish, pointer string) error {
 	if wish.Exact.IsValid() {
-		return takenRefusal(ctx, read, pool, wish.Exact, pointer, caller)
+		return takenRefusal(ctx, read, tell, pool, wish.Exact, pointer)
 	}
-	stocks, err := read.Stocks(ctx, []Container{PoolContainer(pool)})
-	if err != nil {
-		return err
+	return exhausted(ctx, read, tell, []ipam.Pool{pool}, wish.Bits)
+}
+
+// telling is to whom a refusal speaks: pools behind a class that are not the viewer's are not named.
+type telling struct {
+	viewer ProjectKey // the zero key: nobody
+	class  *ipam.Class
+	first  bool // a pool for a scope is to be carved
+}
+
+// name is how a pool is called.
+func (t telling) name(p ipam.Pool) string {
+	if t.hides(p) {
+		return hiddenName(p.Ref())
 	}
-	return exhausted([]ipam.Pool{pool}, []ipam.Stock{stocks[pool.UID]}, wish.Bits)
+	return p.Ref().String()
+}
+
+func (t telling) hides(p ipam.Pool) bool { return t.class != nil && p.ProjectID != t.viewer.ID }
+
+// these is how the pools that were tried begin a sentence.
+func (t telling) these(pools []ipam.Pool) string {
+	switch {
+	case t.first:
+		return "The pools behind class " + t.class.Ref().String() + ", from which this scope needs a pool, have"
+	case t.class != nil && t.class.Scoped():
+		return "The pool of this scope of class " + t.class.Ref().String() + " has"
+	case t.class != nil:
+		return "The pools behind class " + t.class.Ref().String() + " have"
+	case len(pools) > 1:
+		return "The pools tried have"
+	default:
+		return "Pool " + pools[0].Ref().String() + " has"
+	}
 }
 
 // maxPoolsNamed bounds the pools that a refusal names.
 const maxPoolsNamed = 50
 
-// exhausted says that none of the pools has a free block of the wanted length, which length is still free, and how
-// many addresses. bits is what was asked of the last pool; where pools of both families were tried, lengths speak of its
-// family alone, because those of the other one are another measure.
-func exhausted(pools []ipam.Pool, stocks []ipam.Stock, bits int) *ipam.Error {
-	family, total := pools[len(pools)-1].Family(), new(big.Int)
+// exhausted says that none of the pools has a free block of the wanted length, which length is still free, how
+// many addresses, and when a block that is large enough will have cooled down. bits is what was asked of the last pool; where pools of
+// both families were tried, lengths speak of its family alone, because those of the other one are another measure.
+func exhausted(ctx context.Context, read Reader, tell telling, pools []ipam.Pool, bits int) error {
+	pools = slices.Clone(pools)
+	if err := fillStock(ctx, read, pools); err != nil {
+		return err
+	}
+	family := pools[len(pools)-1].Family()
+	available, cooling := new(big.Int), new(big.Int)
 	all := ipam.Stock{Free: map[int]int64{}}
-	names := make([]string, 0, len(pools))
+	var waiting []RoomQuery // pools where something large enough cools down
+	names := make([]string, 0, min(len(pools), maxPoolsNamed))
 	for i, p := range pools {
 		if i < maxPoolsNamed {
-			names = append(names, p.Ref().String())
+			names = append(names, tell.name(p))
 		}
-		total.Add(total, stocks[i].Available(p.Family().Bits()))
+		available.Add(available, p.Stock.Available(p.Family().Bits()))
+		cooling.Add(cooling, ipam.Stock{Free: p.Stock.Cooling}.Available(p.Family().Bits()))
 		if p.Family() != family {
 			continue
 		}
-		for b, n := range stocks[i].Free {
+		for b, n := range p.Stock.Free {
 			all.Free[b] += n
 		}
+		if largest, ok := (ipam.Stock{Free: p.Stock.Cooling}).LargestFree(); ok && largest <= bits {
+			waiting = append(waiting, RoomQuery{Container: PoolContainer(p), Bits: bits})
+		}
 	}
-	available := total.String()
-	where := "Pool " + names[0] + " has"
-	if len(pools) > 1 {
-		where = "The pools tried have"
-	}
+	where := tell.these(pools)
 	var e *ipam.Error
 	if largest, ok := all.LargestFree(); ok {
 		e = ipam.Errorf(ipam.CodePoolExhausted, "%s no free block of length /%d left: the largest free block is a /%d, and %s addresses are free in all.",
@@ -66,13 +103,41 @@ func exhausted(pools []ipam.Pool, stocks []ipam.Stock, bits int) *ipam.Error {
 	} else {
 		e = ipam.Errorf(ipam.CodePoolExhausted, "%s nothing left to give: a block of length /%d was asked for.", where, bits)
 	}
-	e.Figures.WantedPrefixLength, e.Figures.AvailableAddresses, e.Figures.PoolsTried = &bits, available, names
+	e.Figures.WantedPrefixLength, e.Figures.AvailableAddresses, e.Figures.PoolsTried = &bits, available.String(), names
+	if tell.class != nil {
+		e.Figures.Class = tell.class.Ref().String()
+	}
+	return cooled(ctx, read, e, waiting, cooling)
+}
+
+// cooled completes a refusal with what is cooling down: when a block that is large enough will be free again, that is what is in the way.
+func cooled(ctx context.Context, read Reader, e *ipam.Error, waiting []RoomQuery, addresses *big.Int) error {
+	if len(waiting) == 0 {
+		return e
+	}
+	next, err := read.CoolingNext(ctx, waiting)
+	if err != nil {
+		return err
+	}
+	var first time.Time
+	for _, at := range next {
+		if first.IsZero() || at.Before(first) {
+			first = at
+		}
+	}
+	if first.IsZero() { // it has cooled down meanwhile
+		return e
+	}
+	e.Code = ipam.CodeExhaustedByCooldown
+	e.Message += " A block that is large enough is cooling down until " + first.UTC().Format(time.RFC3339) + "."
+	e.Figures.CoolingDown, e.Figures.CooledDownAt = addresses.String(), first.UTC()
 	return e
 }
 
-// takenRefusal says that the very block asked for is held, at least in part. caller is told to bind a retained allocation
-// again when it is its own; the zero key: nobody.
-func takenRefusal(ctx context.Context, read Reader, pool ipam.Pool, block netip.Prefix, pointer string, caller ProjectKey) error {
+// takenRefusal says that the very block asked for is held, at least in part. The viewer is told to bind a retained allocation
+// again when it is its own.
+func takenRefusal(ctx context.Context, read Reader, tell telling, pool ipam.Pool, block netip.Prefix, pointer string) error {
+	caller := tell.viewer
 	held, err := read.AllocationListInPool(ctx, PoolContainer(pool), block, netip.Addr{}, 1)
 	if err != nil {
 		return err
@@ -84,8 +149,16 @@ func takenRefusal(ctx context.Context, read Reader, pool ipam.Pool, block netip.
 		e.Figures.ConflictsWith = []string{caller.Name + "/" + held[0].ID.String()}
 		return e.At(pointer, "is retained; name the allocation instead.")
 	}
-	e := ipam.Errorf(ipam.CodeBlockTaken, "%s is not free in pool %s: all of it or a part of it is held.", block, pool.Ref())
+	in := "pool " + pool.Ref().String()
+	if tell.hides(pool) {
+		in = "the pools behind class " + tell.class.Ref().String()
+	}
+	e := ipam.Errorf(ipam.CodeBlockTaken, "%s is not free in %s: all of it or a part of it is held.", block, in)
+	if len(held) == 1 && held[0].Block == block && held[0].Phase == ipam.PhaseCoolingDown {
+		e.Message = block.String() + " is not free in " + in + ": it is cooling down until " + held[0].CoolUntil.UTC().Format(time.RFC3339) + "."
+		e.Figures.CooledDownAt = held[0].CoolUntil.UTC()
+	}
 	bits := block.Bits()
-	e.Figures.WantedPrefixLength, e.Figures.PoolsTried = &bits, []string{pool.Ref().String()}
+	e.Figures.WantedPrefixLength, e.Figures.PoolsTried = &bits, []string{tell.name(pool)}
 	return e.At(pointer, "must be wholly free.")
 }

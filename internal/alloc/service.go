@@ -2,6 +2,7 @@ package alloc
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"github.com/carve-ipam/carve/internal/ipam"
@@ -10,16 +11,24 @@ import (
 
 // Service is the use cases. Make one with New; it is safe for concurrent use.
 type Service struct {
-	store  Store
-	region string
-	clock  func() time.Time
-	lanes  *lanes
+	store      Store
+	region     string
+	clock      func() time.Time
+	metrics    Metrics
+	lanes      *lanes
+	shares     shares
+	classes    classMemory
+	explaining chan struct{} // one for each explanation that is worked on
+
+	sweeping sync.Mutex
+	swept    ipam.ID // the scoped pool that was looked at last; guarded by sweeping
 }
 
 // Options of a Service.
 type Options struct {
-	Region string           // where rows that this process creates live
-	Clock  func() time.Time // nil: the system clock
+	Region  string           // where rows that this process creates live
+	Clock   func() time.Time // nil: the system clock
+	Metrics Metrics          // nil: nobody measures
 }
 
 // New makes the use cases over a store.
@@ -27,7 +36,10 @@ func New(store Store, o Options) *Service {
 	if o.Clock == nil {
 		o.Clock = time.Now
 	}
-	return &Service{store: store, region: o.Region, clock: o.Clock, lanes: newLanes()}
+	if o.Metrics == nil {
+		o.Metrics = unmeasured{}
+	}
+	return &Service{store: store, region: o.Region, clock: o.Clock, metrics: o.Metrics, lanes: newLanes(), classes: newClassMemory(), explaining: make(chan struct{}, maxExplaining)}
 }
 
 // now is the time of a request, as the database stores it: UTC, microseconds.

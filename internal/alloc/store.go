@@ -47,7 +47,7 @@ type Reader interface {
 	// PoolListOverlapping answers up to limit pools carved from the container that overlap the block.
 	PoolListOverlapping(ctx context.Context, containerID ipam.ID, block netip.Prefix, limit int) ([]ipam.Pool, error)
 
-	// Stocks answers what is free in each container, by size.
+	// Stocks answers what is free, and what is cooling down, in each container, by size.
 	Stocks(ctx context.Context, containers []Container) (map[ipam.ID]ipam.Stock, error)
 	// RoomIn answers which containers have a free block that can hold the prefix length asked of each: one probe each,
 	// whatever the containers hold.
@@ -76,6 +76,8 @@ type Reader interface {
 	ClaimLookup(ctx context.Context, q ClaimQuery) (ClaimFacts, error)
 
 	AccessReader
+	ClassReader
+	CooldownReader
 	QuotaReader
 	TrailReader
 }
@@ -136,7 +138,7 @@ type RoomQuery struct {
 type Holdings struct{ Pools, Claims, Spaces int64 }
 
 // Held counts the rows held in a container by purpose; Retained claims are counted apart from bound ones.
-type Held struct{ Claims, Retained, ChildPools, Reservations, RootPools int64 }
+type Held struct{ Claims, Retained, CoolingDown, ChildPools, Reservations, RootPools int64 }
 
 // AllocationCursor is a place in a project's allocations.
 type AllocationCursor struct {
@@ -160,6 +162,7 @@ type ClaimQuery struct {
 	Project ProjectKey
 	Name    string
 	Pool    ipam.Ref
+	Class   *ClassQuery
 	Key     string
 	Now     time.Time
 }
@@ -169,6 +172,7 @@ type ClaimFacts struct {
 	Claim   *ipam.Claim
 	Pool    *ipam.Pool
 	Granted bool // the pool is another project's and granted to this one
+	Class   ClassFacts
 	Answer  *Answer
 }
 
@@ -184,7 +188,7 @@ type Changes struct {
 	SpaceUpdate *SpaceUpdate
 	SpaceDelete []ipam.Space
 
-	PoolInsert *ipam.Pool
+	PoolInsert []ipam.Pool
 	PoolUpdate *PoolUpdate
 	PoolDelete *ipam.Pool
 
@@ -199,6 +203,7 @@ type Changes struct {
 	Answers []Answer
 
 	AccessChanges
+	ClassChanges
 	QuotaChanges
 
 	Events  []ipam.Event

@@ -57,6 +57,35 @@ func (b *bundle) changes() []change {
 		}, in, "SpaceGrant", "blue", `{"spec":{"consumer":"team-b"}}`, "", false},
 		{"DeleteSpace", func(ctx context.Context, r alloc.Request) error { return b.DeleteSpace(ctx, in, "blue", r) },
 			in, "Space", "blue", `{"spec":{"description":"VRF"}}`, "", false},
+		{"CreateClass", func(ctx context.Context, r alloc.Request) error {
+			_, err := b.CreateClass(ctx, in, class("std", within(20, 28)), false, r)
+			return err
+		}, in, "IPClass", "std", "", `{"spec":{"provisioner":"native","ipFamily":"IPv4","allowedPrefixLengths":{"min":20,"max":28},
+			"isDefault":false,"poolSelection":"FirstFit","reclaimPolicy":"Delete","visibility":"consumer"}}`, false},
+		{"PatchClass", func(ctx context.Context, r alloc.Request) error {
+			return dropped(b.PatchClass(ctx, in, "std", false, r, func(c ipam.Class) (ipam.Class, error) {
+				c.Spec.IsDefault, c.Spec.ReuseAfter, c.Spec.MaxPrefixLength = true, new(72*time.Hour), new(30)
+				return c, nil
+			}))
+		}, in, "IPClass", "std", `{"spec":{"allowedPrefixLengths":{"max":28},"isDefault":false}}`,
+			`{"spec":{"allowedPrefixLengths":{"max":30},"isDefault":true,"reuseAfter":"72h"}}`, true},
+		{"CreatePoolOfAClass", func(ctx context.Context, r alloc.Request) error {
+			_, err := b.CreatePool(ctx, in, root("backing", "10.9.0.0/16", backing("std"), func(p *ipam.Pool) { p.Spec.ReuseAfter = new(time.Hour) }), r)
+			return err
+		}, in, "IPPool", "backing", "", `{"allocatedCIDR":"10.9.0.0/16","spec":{"allocation":{"strategy":"BestFit"},"cidr":"10.9.0.0/16",
+			"classNames":["std"],"reuseAfter":"1h","spaceRef":{"project":"acme","name":"default"},"visibility":"consumer"}}`, false},
+		{"PatchPoolOfAClass", func(ctx context.Context, r alloc.Request) error {
+			return dropped(b.PatchPool(ctx, in, "backing", r, func(p ipam.Pool) (ipam.Pool, error) {
+				p.Spec.ClassNames, p.Spec.ReuseAfter = nil, new(time.Minute)
+				return p, nil
+			}))
+		}, in, "IPPool", "backing", `{"spec":{"classNames":["std"],"reuseAfter":"1h"}}`, `{"spec":{"reuseAfter":"1m"}}`, true},
+		{"DeletePoolOfAClass", func(ctx context.Context, r alloc.Request) error { return b.DeletePool(ctx, in, "backing", r) },
+			in, "IPPool", "backing", `{"allocatedCIDR":"10.9.0.0/16","spec":{"allocation":{"strategy":"BestFit"},"cidr":"10.9.0.0/16",
+			"reuseAfter":"1m","spaceRef":{"project":"acme","name":"default"},"visibility":"consumer"}}`, "", false},
+		{"DeleteClass", func(ctx context.Context, r alloc.Request) error { return b.DeleteClass(ctx, in, "std", r) },
+			in, "IPClass", "std", `{"spec":{"provisioner":"native","ipFamily":"IPv4","allowedPrefixLengths":{"min":20,"max":30},
+			"isDefault":true,"poolSelection":"FirstFit","reclaimPolicy":"Delete","reuseAfter":"72h","visibility":"consumer"}}`, "", false},
 		{"CreatePool", func(ctx context.Context, r alloc.Request) error {
 			_, err := b.CreatePool(ctx, in, child("sub", "net", 24), r)
 			return err

@@ -8,7 +8,9 @@ import (
 )
 
 func (s *server) ListAllocations(ctx context.Context, r gen.ListAllocationsRequestObject) (gen.ListAllocationsResponseObject, error) {
-	f, err := filterParams{pool: r.Params.Pool, within: r.Params.Within, contains: r.Params.Contains}.filter(r.Project)
+	f, err := filterParams{
+		pool: r.Params.Pool, class: r.Params.Class, within: r.Params.Within, contains: r.Params.Contains,
+	}.filter(r.Project)
 	if err != nil {
 		return nil, err
 	}

@@ -32,6 +32,12 @@ type Config struct {
 	TrustedProxies []netip.Prefix
 	// MaxBody is the largest request body in bytes. 0: 1 MiB.
 	MaxBody int64
+	// Meter is told of every answer. nil: nobody measures.
+	Meter Meter
+	// Metrics answers GET /metrics, without credentials. nil: there is nothing at that path.
+	Metrics http.Handler
+	// MetricsLocal leaves Metrics to callers on this machine; others find nothing there.
+	MetricsLocal bool
 }
 
 // Version says which build answers.
@@ -90,6 +96,9 @@ func New(cfg Config) http.Handler {
 	e.GET("/openapi.yaml", serveYAML())
 	e.GET("/openapi.json", serveJSON())
 	e.GET("/problems/:code", serveProblemPage)
+	if cfg.Metrics != nil {
+		e.GET("/metrics", a.serveMetrics)
+	}
 	return headAsGet(e)
 }
 

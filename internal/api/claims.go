@@ -10,7 +10,8 @@ import (
 
 func (s *server) ListClaims(ctx context.Context, r gen.ListClaimsRequestObject) (gen.ListClaimsResponseObject, error) {
 	f, err := filterParams{
-		labels: r.Params.LabelSelector, pool: r.Params.Pool, within: r.Params.Within, contains: r.Params.Contains,
+		labels: r.Params.LabelSelector, pool: r.Params.Pool, class: r.Params.Class,
+		within: r.Params.Within, contains: r.Params.Contains,
 	}.filter(r.Project)
 	if err != nil {
 		return nil, err

@@ -80,6 +80,11 @@ func (s *scripted) ListAllocations(_ context.Context, project string, f alloc.Fi
 	return alloc.Page[ipam.Allocation]{Items: []ipam.Allocation{}}, nil
 }
 
+func (s *scripted) ListClaims(_ context.Context, project string, f alloc.Filter, limit int, cursor string) (alloc.Page[ipam.Claim], error) {
+	s.project, s.filter, s.limit, s.cursor = project, f, limit, cursor
+	return alloc.Page[ipam.Claim]{Items: []ipam.Claim{s.claim}}, nil
+}
+
 func (s *scripted) GetPoolFree(_ context.Context, _, _ string, bits *int, limit int, _ string) (alloc.FreePage, error) {
 	s.bits, s.limit = bits, limit
 	return alloc.FreePage{Pool: s.pool, Blocks: []netip.Prefix{s.pool.Block}}, nil
@@ -102,7 +107,7 @@ func script() *scripted {
 		},
 		claim: ipam.Claim{
 			Metadata: meta("c"), Block: netip.MustParsePrefix("10.20.0.1/32"), Pool: ref, AllocationID: ipam.NewID(),
-			Spec: ipam.ClaimSpec{PoolRef: ref, ReclaimPolicy: ipam.ReclaimDelete},
+			Spec: ipam.ClaimSpec{PoolRef: ref}, ReclaimPolicy: ipam.ReclaimDelete,
 		},
 	}
 }
@@ -130,10 +135,30 @@ func TestCreatingAClaim(t *testing.T) {
 		got := decode[gen.IPClaim](t, w)
 		require.Equal(t, "10.20.0.1/32", got.Status.AllocatedCIDR)
 		require.Equal(t, "10.20.0.1", got.Status.Address)
+		require.Empty(t, got.Spec.ReclaimPolicy, "the spec says nothing")
+		require.Equal(t, gen.ReclaimPolicyDelete, got.Status.ReclaimPolicy)
 		require.Equal(t, "team-a", s.project)
 		require.Equal(t, ipam.Ref{Project: "team-a", Name: "p"}, s.asked.Spec.PoolRef)
 		require.Equal(t, 32, *s.asked.Spec.PrefixLength)
 		require.Equal(t, alloc.Request{}, s.request)
+	})
+
+	t.Run("ByAClass", func(t *testing.T) {
+		t.Parallel()
+		s := script()
+		s.claim.Class = ipam.ClassRef{ID: ipam.NewID(), Ref: ipam.Ref{Project: "platform", Name: "standard"}}
+		w := send(t, s, "POST", claims, `{"metadata": {"name": "c"}, "spec": {"className": "standard", "scope": {"cluster": "a", "Cluster": ""}}}`)
+		require.Equal(t, http.StatusCreated, w.Code, w.Body.String())
+		require.Equal(t, ipam.ClaimSpec{ClassName: "standard", Scope: map[string]string{"cluster": "a", "Cluster": ""}}, s.asked.Spec)
+		got := decode[gen.IPClaim](t, w).Status
+		require.Equal(t, []string{"platform", "standard"}, []string{got.ClassProject, got.ClassName})
+	})
+
+	t.Run("ByNothing", func(t *testing.T) {
+		t.Parallel()
+		s := script()
+		require.Equal(t, http.StatusCreated, send(t, s, "POST", claims, `{"metadata": {"name": "c"}, "spec": {}}`).Code)
+		require.Equal(t, ipam.ClaimSpec{}, s.asked.Spec)
 	})
 
 	t.Run("MarksARepeat", func(t *testing.T) {
@@ -263,12 +288,12 @@ func TestListing(t *testing.T) {
 	t.Run("HandsOnEveryFilterOfPools", func(t *testing.T) {
 		t.Parallel()
 		s := script()
-		w := send(t, s, "GET", pools+"?labelSelector=env%3Dprod&phase=Ready&ipFamily=IPv4&space=lab&parent=team-b/x&within=10.0.0.0/8&contains=10.20.0.1&limit=7&cursor=abc", "")
+		w := send(t, s, "GET", pools+"?labelSelector=env%3Dprod&phase=Ready&ipFamily=IPv4&space=lab&parent=team-b/x&class=gold&within=10.0.0.0/8&contains=10.20.0.1&limit=7&cursor=abc", "")
 		require.Equal(t, http.StatusOK, w.Code, w.Body.String())
 		require.Equal(t, alloc.Filter{
 			Labels: &ipam.Selector{MatchExpressions: []ipam.Requirement{{Key: "env", Operator: ipam.OpIn, Values: []string{"prod"}}}},
 			Phase:  "Ready", Family: ipam.IPv4,
-			Space: ipam.Ref{Project: "team-a", Name: "lab"}, Parent: ipam.Ref{Project: "team-b", Name: "x"},
+			Space: ipam.Ref{Project: "team-a", Name: "lab"}, Parent: ipam.Ref{Project: "team-b", Name: "x"}, Class: "gold",
 			Within: netip.MustParsePrefix("10.0.0.0/8"), Contains: netip.MustParseAddr("10.20.0.1"),
 		}, s.filter)
 		require.Equal(t, 7, s.limit)
@@ -281,10 +306,23 @@ func TestListing(t *testing.T) {
 	t.Run("HandsOnEveryFilterOfAllocations", func(t *testing.T) {
 		t.Parallel()
 		s := script()
-		w := send(t, s, "GET", "/v1/projects/team-a/allocations?purpose=ChildPool&phase=Retained&pool=p", "")
-		require.Equal(t, alloc.Filter{Purpose: ipam.PurposeChildPool, Phase: "Retained", Pool: ipam.Ref{Project: "team-a", Name: "p"}}, s.filter)
+		w := send(t, s, "GET", "/v1/projects/team-a/allocations?purpose=ChildPool&phase=CoolingDown&pool=p&class=gold", "")
+		require.Equal(t, alloc.Filter{Purpose: ipam.PurposeChildPool, Phase: "CoolingDown", Pool: ipam.Ref{Project: "team-a", Name: "p"}, Class: "gold"}, s.filter)
 		require.Equal(t, 100, s.limit)
 		require.JSONEq(t, `{"items": []}`, w.Body.String())
+	})
+
+	t.Run("HandsOnEveryFilterOfClaims", func(t *testing.T) {
+		t.Parallel()
+		s := script()
+		w := send(t, s, "GET", claims+"?labelSelector=a&phase=Bound&ipFamily=IPv6&pool=team-b/x&class=gold&within=2001:db8::/32", "")
+		require.Equal(t, http.StatusOK, w.Code, w.Body.String())
+		require.Equal(t, alloc.Filter{
+			Labels: &ipam.Selector{MatchExpressions: []ipam.Requirement{{Key: "a", Operator: ipam.OpExists}}},
+			Phase:  "Bound", Family: ipam.IPv6, Pool: ipam.Ref{Project: "team-b", Name: "x"}, Class: "gold",
+			Within: netip.MustParsePrefix("2001:db8::/32"),
+		}, s.filter)
+		require.Len(t, decode[gen.IPClaimList](t, w).Items, 1)
 	})
 
 	t.Run("ShowsWhatIsFree", func(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 
 // filterParams are the query parameters that narrow lists, of all lists together; an operation has some of them.
 type filterParams struct {
-	labels, space, parent, pool, within, contains *string
+	labels, space, parent, pool, class, within, contains *string
 }
 
 // filter reads the parameters that are more than a word.
@@ -24,6 +24,7 @@ func (p filterParams) filter(project string) (f alloc.Filter, err error) {
 		return f, err
 	}
 	f.Space, f.Parent, f.Pool = refFilter(project, p.space), refFilter(project, p.parent), refFilter(project, p.pool)
+	f.Class = or(p.class, "")
 	return f, nil
 }
 

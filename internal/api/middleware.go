@@ -19,6 +19,7 @@ func (a *adapter) middleware() []echo.MiddlewareFunc {
 	return []echo.MiddlewareFunc{
 		a.requestID,       // a name for the request, in every answer
 		a.securityHeaders, // in every answer, problem documents included
+		a.measure,         // how long the answer took and what it was
 		a.accessLog,       // one line, whatever happens below
 		a.recoverPanic,    // a panic below is `internal`, its stack logged
 		a.deadline,        // of the request's context, down to the SQL

@@ -13,9 +13,15 @@ import (
 
 // What a patch may change, as pointers into the resource. All else is compared.
 var (
-	writableMeta  = []string{"/metadata/labels", "/metadata/annotations"}
-	writableText  = append([]string{"/spec"}, writableMeta...) // projects and spaces
-	writablePool  = append([]string{"/spec/visibility", "/spec/allocation", "/spec/reservations", "/spec/description"}, writableMeta...)
+	writableMeta = []string{"/metadata/labels", "/metadata/annotations"}
+	writableText = append([]string{"/spec"}, writableMeta...) // projects and spaces
+	writablePool = append([]string{
+		"/spec/visibility", "/spec/allocation", "/spec/reservations", "/spec/classNames", "/spec/reuseAfter", "/spec/description",
+	}, writableMeta...)
+	writableClass = append([]string{ // all but provisioner, ipFamily, poolPer and poolPrefixLength
+		"/spec/visibility", "/spec/isDefault", "/spec/strategy", "/spec/allowedPrefixLengths", "/spec/defaultPrefixLength", "/spec/reclaimPolicy",
+		"/spec/reuseAfter", "/spec/poolSelection", "/spec/emptyPoolTTL", "/spec/parameters", "/spec/description",
+	}, writableMeta...)
 	writableClaim = append([]string{"/spec/reclaimPolicy"}, writableMeta...)
 )
 

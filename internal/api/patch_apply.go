@@ -51,7 +51,24 @@ func patchPool(patch []byte, stock ipam.Stock) func(ipam.Pool) (ipam.Pool, error
 		next.Labels, next.Annotations = wire.Metadata.Labels, wire.Metadata.Annotations
 		next.Spec.Visibility, next.Spec.Allocation = spec.Visibility, spec.Allocation
 		next.Spec.Reservations, next.Spec.Description = spec.Reservations, spec.Description
+		next.Spec.ClassNames, next.Spec.ReuseAfter = spec.ClassNames, spec.ReuseAfter
 		return next, nil
+	}
+}
+
+// patchClass compares a status in the patch with what the caller could read just now, as patchPool does.
+func patchClass(patch []byte, status ipam.ClassStatus) func(ipam.Class) (ipam.Class, error) {
+	return func(was ipam.Class) (ipam.Class, error) {
+		seen := was
+		seen.Status = status
+		wire, err := patched(classOf(seen), patch, writableClass)
+		if err != nil {
+			return was, err
+		}
+		next := was
+		next.Labels, next.Annotations = wire.Metadata.Labels, wire.Metadata.Annotations
+		next.Spec, err = classSpec(wire.Spec)
+		return next, err
 	}
 }
 

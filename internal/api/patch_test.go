@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -19,23 +20,33 @@ func TestPatchesChangeWhatIsWritable(t *testing.T) {
 		got, err := patchPool([]byte(`{
 			"metadata": {"labels": {"env": null, "zone": "a"}, "annotations": null},
 			"spec": {"visibility": null, "description": null, "allocation": {"strategy": "Sparse", "maxPrefixLength": null, "minPrefixLength": 25},
-				"reservations": [{"last": 4}]}}`), ipam.Stock{})(was)
+				"reservations": [{"last": 4}], "classNames": ["web"], "reuseAfter": "3h60m"}}`), ipam.Stock{})(was)
 		require.NoError(t, err)
 		want := childPool()
 		want.Labels, want.Annotations = map[string]string{"tier": "web", "zone": "a"}, nil
 		want.Spec.Visibility, want.Spec.Description = ipam.VisibilityConsumer, ""
 		want.Spec.Allocation = ipam.Allocating{Strategy: ipam.Sparse, MinPrefixLength: new(25), DefaultPrefixLength: new(28)}
 		want.Spec.Reservations = []ipam.Reservation{{Last: 4}}
+		want.Spec.ClassNames, want.Spec.ReuseAfter = []string{"web"}, new(4*time.Hour)
 		require.Equal(t, want, got)
 		require.Equal(t, childPool(), was, "the function is pure")
 	})
 
 	t.Run("OfAPoolToItsDefaults", func(t *testing.T) {
 		t.Parallel()
-		got, err := patchPool([]byte(`{"spec": {"allocation": null, "reservations": null}}`), ipam.Stock{})(childPool())
+		got, err := patchPool([]byte(`{"spec": {"allocation": null, "reservations": null, "classNames": null, "reuseAfter": null}}`), ipam.Stock{})(childPool())
 		require.NoError(t, err)
 		require.Equal(t, ipam.Allocating{Strategy: ipam.BestFit}, got.Spec.Allocation)
 		require.Empty(t, got.Spec.Reservations)
+		require.Nil(t, got.Spec.ClassNames)
+		require.Nil(t, got.Spec.ReuseAfter)
+	})
+
+	t.Run("OfAPoolToNoCoolDown", func(t *testing.T) {
+		t.Parallel()
+		got, err := patchPool([]byte(`{"spec": {"reuseAfter": "0s"}}`), ipam.Stock{})(childPool())
+		require.NoError(t, err)
+		require.Equal(t, new(time.Duration(0)), got.Spec.ReuseAfter)
 	})
 
 	t.Run("OfAClaim", func(t *testing.T) {
@@ -43,8 +54,51 @@ func TestPatchesChangeWhatIsWritable(t *testing.T) {
 		got, err := patchClaim([]byte(`{"metadata": {"labels": null}, "spec": {"reclaimPolicy": null}}`))(boundClaim())
 		require.NoError(t, err)
 		want := boundClaim()
-		want.Labels, want.Spec.ReclaimPolicy = nil, ipam.ReclaimDelete
+		want.Labels, want.Spec.ReclaimPolicy = nil, "" // what comes of it is the use case's to say
 		require.Equal(t, want, got)
+	})
+
+	t.Run("OfAClaimByClass", func(t *testing.T) {
+		t.Parallel()
+		got, err := patchClaim([]byte(`{"spec": {"reclaimPolicy": "Retain", "className": "per-cluster"}}`))(classClaim())
+		require.NoError(t, err)
+		want := classClaim()
+		want.Spec.ReclaimPolicy = ipam.ReclaimRetain
+		require.Equal(t, want, got)
+	})
+
+	t.Run("OfAClass", func(t *testing.T) {
+		t.Parallel()
+		was := fullClass()
+		got, err := patchClass([]byte(`{
+			"metadata": {"labels": {"env": null}},
+			"spec": {"visibility": "platform", "isDefault": false, "strategy": "FirstFit", "allowedPrefixLengths": {"min": null, "max": 30},
+				"defaultPrefixLength": 26, "reclaimPolicy": "Delete", "reuseAfter": "24h0m", "poolSelection": "FirstFit",
+				"parameters": {"tier": null, "New": "3"}, "description": "d"}}`), ipam.ClassStatus{})(was)
+		require.NoError(t, err)
+		want := fullClass()
+		want.Labels = map[string]string{"tier": "web"}
+		want.Spec = ipam.ClassSpec{
+			Provisioner: ipam.ProvisionerNative, Family: ipam.IPv4, Strategy: ipam.FirstFit, MaxPrefixLength: new(30), DefaultPrefixLength: new(26),
+			ReclaimPolicy: ipam.ReclaimDelete, Visibility: ipam.VisibilityPlatform, ReuseAfter: new(24 * time.Hour), PoolSelection: ipam.PoolsByName,
+			Parameters: map[string]string{"example.com/tier": "gold", "Tier": "1", "New": "3"}, Description: "d",
+		}
+		require.Equal(t, want, got)
+		require.Equal(t, fullClass(), was, "the function is pure")
+	})
+
+	t.Run("OfAClassToItsDefaults", func(t *testing.T) {
+		t.Parallel()
+		got, err := patchClass([]byte(`{"spec": {"visibility": null, "isDefault": null, "strategy": null, "allowedPrefixLengths": null, "defaultPrefixLength": null,
+			"reclaimPolicy": null, "reuseAfter": null, "poolSelection": null, "parameters": null, "description": null}}`), ipam.ClassStatus{})(fullClass())
+		require.NoError(t, err)
+		require.Equal(t, ipam.ClassSpec{
+			Provisioner: ipam.ProvisionerNative, Family: ipam.IPv4, ReclaimPolicy: ipam.ReclaimDelete, Visibility: ipam.VisibilityConsumer,
+			PoolSelection: ipam.PoolsByName,
+		}, got.Spec)
+		got, err = patchClass([]byte(`{"spec": {"emptyPoolTTL": null}}`), ipam.ClassStatus{})(scopedClass())
+		require.NoError(t, err)
+		require.Equal(t, new(24*time.Hour), got.Spec.EmptyPoolTTL)
 	})
 
 	t.Run("OfAProject", func(t *testing.T) {
@@ -69,7 +123,7 @@ func TestPatchesChangeWhatIsWritable(t *testing.T) {
 // Reading a resource, editing it and sending all of it back is a patch like any other.
 func TestTheWholeResourceIsAPatch(t *testing.T) {
 	t.Parallel()
-	for _, p := range []ipam.Pool{childPool(), rootPool()} {
+	for _, p := range []ipam.Pool{childPool(), rootPool(), scopedPool()} {
 		whole, err := json.Marshal(poolOf(p))
 		require.NoError(t, err)
 		got, err := patchPool(whole, p.Stock)(withoutStock(p))
@@ -86,11 +140,22 @@ func TestTheWholeResourceIsAPatch(t *testing.T) {
 		require.Equal(t, "edited", got.Spec.Description)
 		require.Equal(t, "1", got.Labels["new"])
 	}
-	whole, err := json.Marshal(claimOf(boundClaim()))
-	require.NoError(t, err)
-	got, err := patchClaim(whole)(boundClaim())
-	require.NoError(t, err)
-	require.Equal(t, boundClaim(), got)
+	for _, c := range []ipam.Claim{boundClaim(), classClaim()} {
+		whole, err := json.Marshal(claimOf(c))
+		require.NoError(t, err)
+		got, err := patchClaim(whole)(c)
+		require.NoError(t, err)
+		require.Equal(t, c, got)
+	}
+	for _, c := range []ipam.Class{fullClass(), scopedClass()} {
+		whole, err := json.Marshal(classOf(c))
+		require.NoError(t, err)
+		stored := c
+		stored.Status = ipam.ClassStatus{}
+		got, err := patchClass(whole, c.Status)(stored)
+		require.NoError(t, err)
+		require.Equal(t, stored, got)
+	}
 }
 
 // withoutStock is the pool as a use case hands it to a mutate function.
@@ -107,6 +172,16 @@ func TestPatchesOfTheRestAreRefused(t *testing.T) {
 	}
 	claim := func(patch string) error {
 		_, err := patchClaim([]byte(patch))(boundClaim())
+		return err
+	}
+	byClass := func(patch string) error {
+		_, err := patchClaim([]byte(patch))(classClaim())
+		return err
+	}
+	class := func(patch string) error {
+		stored := scopedClass()
+		stored.Status = ipam.ClassStatus{}
+		_, err := patchClass([]byte(patch), scopedClass().Status)(stored)
 		return err
 	}
 	for _, c := range []struct {
@@ -128,7 +203,21 @@ func TestPatchesOfTheRestAreRefused(t *testing.T) {
 		{"AnotherWayToChoose", claim, `{"spec": {"poolRef": null, "poolSelector": {}}}`, ipam.CodeImmutableField, []string{"/spec/poolRef", "/spec/poolSelector"}},
 		{"AnotherOwner", claim, `{"spec": {"ownerRef": {"kind": "x"}}}`, ipam.CodeImmutableField, []string{"/spec/ownerRef/kind"}},
 		{"AnotherBlockInTheStatus", claim, `{"status": {"allocatedCIDR": "10.0.0.0/8"}}`, ipam.CodeImmutableField, []string{"/status/allocatedCIDR"}},
+		{"AnotherCapacityThatCoolsDown", pool, `{"status": {"capacity": {"coolingDown": "0"}}}`, ipam.CodeImmutableField, []string{"/status/capacity/coolingDown"}},
+		{"AScopeForAPool", pool, `{"status": {"scope": {"className": "a", "classProject": "b", "project": "c"}}}`, ipam.CodeImmutableField, []string{"/status/scope"}},
+		{"AnotherClassOfAClaim", byClass, `{"spec": {"className": "gold"}}`, ipam.CodeImmutableField, []string{"/spec/className"}},
+		{"AnotherScopeOfAClaim", byClass, `{"spec": {"scope": {"cluster": "b"}}}`, ipam.CodeImmutableField, []string{"/spec/scope/cluster"}},
+		{"AClassForAClaimByPool", claim, `{"spec": {"className": "gold"}}`, ipam.CodeImmutableField, []string{"/spec/className"}},
+		{"AnotherPolicyInTheStatusOfAClaim", claim, `{"status": {"reclaimPolicy": "Delete"}}`, ipam.CodeImmutableField, []string{"/status/reclaimPolicy"}},
+		{"AnotherNameOfAClass", class, `{"metadata": {"name": "x"}}`, ipam.CodeImmutableField, []string{"/metadata/name"}},
+		{"AnotherFamilyOfAClass", class, `{"spec": {"ipFamily": "IPv4"}}`, ipam.CodeImmutableField, []string{"/spec/ipFamily"}},
+		{"AnotherProvisionerOfAClass", class, `{"spec": {"provisioner": "infoblox"}}`, ipam.CodeImmutableField, []string{"/spec/provisioner"}},
+		{"OtherScopesOfAClass", class, `{"spec": {"poolPer": ["project"], "poolPrefixLength": 48}}`, ipam.CodeImmutableField, []string{"/spec/poolPer", "/spec/poolPrefixLength"}},
+		{"NoScopesOfAClass", class, `{"spec": {"poolPer": null, "poolPrefixLength": null, "emptyPoolTTL": null}}`, ipam.CodeImmutableField, []string{"/spec/poolPer", "/spec/poolPrefixLength"}},
+		{"AnotherStatusOfAClass", class, `{"status": {"backingPools": 7, "capacity": {"available": "1"}}}`, ipam.CodeImmutableField, []string{"/status/backingPools", "/status/capacity/available"}},
 
+		{"AnUnknownFieldOfAClass", class, `{"spec": {"colour": "red"}}`, ipam.CodeInvalidArgument, []string{"/spec/colour"}},
+		{"AFieldOfAClassInAnotherCase", class, `{"spec": {"isdefault": true}}`, ipam.CodeInvalidArgument, []string{"/spec/isdefault"}},
 		{"AnUnknownField", pool, `{"spec": {"colour": "red"}}`, ipam.CodeInvalidArgument, []string{"/spec/colour"}},
 		{"AnUnknownFieldAtTheTop", pool, `{"kind": "IPPool"}`, ipam.CodeInvalidArgument, []string{"/kind"}},
 		{"AFieldOfCreationOnly", pool, `{"metadata": {"generateName": "x-"}}`, ipam.CodeInvalidArgument, []string{"/metadata/generateName"}},

@@ -10,7 +10,7 @@ import (
 
 func (s *server) ListPools(ctx context.Context, r gen.ListPoolsRequestObject) (gen.ListPoolsResponseObject, error) {
 	f, err := filterParams{
-		labels: r.Params.LabelSelector, space: r.Params.Space, parent: r.Params.Parent,
+		labels: r.Params.LabelSelector, space: r.Params.Space, parent: r.Params.Parent, class: r.Params.Class,
 		within: r.Params.Within, contains: r.Params.Contains,
 	}.filter(r.Project)
 	if err != nil {

@@ -17,6 +17,7 @@ import (
 )
 
 const (
+	maxSteps          = 20 // of a refusal; an explanation has all of them
 	mimeProblem       = "application/problem+json"
 	defaultRetryAfter = time.Second
 	internalSentence  = "The server failed to answer this request. It is a bug: report it with the traceId."
@@ -103,7 +104,10 @@ func problemOf(c echo.Context, k kind, e *ipam.Error) gen.Problem {
 	f := e.Figures
 	p.WantedPrefixLength, p.LargestFreePrefixLength = f.WantedPrefixLength, f.LargestFreePrefixLength
 	p.AvailableAddresses, p.PoolsTried, p.ConflictsWith = f.AvailableAddresses, f.PoolsTried, f.ConflictsWith
-	p.Claims, p.ChildPools = f.Claims, f.ChildPools
+	p.Claims, p.ChildPools, p.Pools = f.Claims, f.ChildPools, f.Pools
+	p.Class, p.MissingRoles = f.Class, f.MissingRoles
+	p.CoolingDownAddresses, p.CooledDownAt = f.CoolingDown, optionalTime(f.CooledDownAt)
+	p.Steps = each(f.Steps[:min(len(f.Steps), maxSteps)], stepOf)
 	p.Quota, p.Measure, p.Limit, p.Used, p.Requested = f.Quota, gen.QuotaMeasure(f.Measure), f.Limit, f.Used, f.Requested
 	if f.AllowedMin != nil && f.AllowedMax != nil {
 		p.AllowedPrefixLengths = &gen.PrefixLengthRange{Min: *f.AllowedMin, Max: *f.AllowedMax}

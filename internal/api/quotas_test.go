@@ -40,6 +40,17 @@ func TestPuttingAQuota(t *testing.T) {
 			`{"scope": {"poolRef": {"project": "platform", "name": "p"}}, "limits": {"claims": 1}}`,
 			ipam.QuotaSpec{Scope: ipam.QuotaScope{Pool: ipam.Ref{Project: "platform", Name: "p"}}, Limits: ipam.QuotaLimits{Claims: new(int64(1))}},
 		},
+		"OfAClassOfItsOwn": {
+			`{"scope": {"classRef": {"name": "gold"}}, "limits": {"claims": 1}}`,
+			ipam.QuotaSpec{Scope: ipam.QuotaScope{Class: ipam.Ref{Project: "team-a", Name: "gold"}}, Limits: ipam.QuotaLimits{Claims: new(int64(1))}},
+		},
+		"OfAClassOfThePlatform": {
+			`{"scope": {"classRef": {"project": "platform", "name": "standard"}, "ipFamily": "IPv4"}, "limits": {"addresses": "64"}}`,
+			ipam.QuotaSpec{
+				Scope:  ipam.QuotaScope{Class: ipam.Ref{Project: "platform", Name: "standard"}, Family: ipam.IPv4},
+				Limits: ipam.QuotaLimits{Addresses: big.NewInt(64)},
+			},
+		},
 		"OfAnEmptyScope": {`{"scope": {}, "limits": {"claims": 1}}`, ipam.QuotaSpec{Limits: ipam.QuotaLimits{Claims: new(int64(1))}}},
 	} {
 		t.Run(promise, func(t *testing.T) {

@@ -70,6 +70,11 @@ func TestBadParameters(t *testing.T) {
 		{"RefusesALabelSelectorOfKeys", "GET", keys + "?labelSelector=a", "query:labelSelector", "it has limit, cursor."},
 		{"RefusesABadOutcome", "GET", events + "?outcome=OK", "query:outcome", "not allowed here"},
 		{"RefusesAParameterOfWhoami", "GET", "/v1/whoami?project=a", "query:project", "it has none."},
+		{"RefusesABadClassInAPath", "GET", classes + "/Gold", "path:class", "must be a DNS label"},
+		{"RefusesABadClassInAFilter", "GET", claims + "?class=team-a/gold", "query:class", "must be a DNS label"},
+		{"RefusesAnEmptyClassInAFilter", "GET", pools + "?class=", "query:class", "at least 1 character"},
+		{"RefusesAPhaseOfClasses", "GET", classes + "?phase=Ready", "query:phase", "it has labelSelector, ipFamily, limit, cursor."},
+		{"RefusesToMoveTheDefaultByDeleting", "DELETE", classes + "/gold?moveDefault=true", "query:moveDefault", "is not a parameter"},
 		{"RefusesAMalformedQuery", "GET", pools + "?limit=%zz", "query", "is not a query string"},
 		{"RefusesSemicolons", "GET", pools + "?limit=1;limit=2", "query", "is not a query string"},
 	}
@@ -117,7 +122,7 @@ func TestBadHeaders(t *testing.T) {
 
 	t.Run("RefusesAPatchWithoutIfMatch", func(t *testing.T) {
 		t.Parallel()
-		for _, path := range []string{"/v1/projects/a", "/v1/projects/a/spaces/b", pools + "/p", claims + "/c"} {
+		for _, path := range []string{"/v1/projects/a", "/v1/projects/a/spaces/b", pools + "/p", classes + "/c", claims + "/c"} {
 			p := problem(t, s.do(t, "PATCH", path, `{}`), http.StatusPreconditionRequired, gen.ProblemCodePreconditionRequired)
 			require.Equal(t, "header:If-Match", p.Errors[0].Pointer)
 		}
@@ -256,6 +261,9 @@ func TestPathsAndMethods(t *testing.T) {
 			{"PUT", "/v1/projects/a", "DELETE, GET, HEAD, PATCH"},
 			{"OPTIONS", claims + "/c", "DELETE, GET, HEAD, PATCH, PUT"},
 			{"GET", batches, "POST"},
+			{"GET", explanations, "POST"},
+			{"PUT", classes, "GET, HEAD, POST"},
+			{"PUT", classes + "/c", "DELETE, GET, HEAD, PATCH"},
 			{"HEAD", batches, "POST"},
 			{"POST", "/healthz", "GET, HEAD"},
 			{"BREW", "/v1/version", "GET, HEAD"},

@@ -36,12 +36,15 @@ func failing(err error) answering {
 func TestRefusalsCarryTheirFigures(t *testing.T) {
 	t.Parallel()
 	wanted, largest, lo, hi := 16, 20, 20, 32
-	held, children := int64(3), int64(0)
+	held, children, listed := int64(3), int64(0), int64(1)
+	cooled := time.Date(2026, 3, 5, 10, 30, 0, 0, time.UTC)
 	e := ipam.Errorf(ipam.CodeNotFound, "Not there.").At("/spec/poolRef", "names nothing.").Because(errors.New("secret"))
 	e.Figures = ipam.Figures{
 		WantedPrefixLength: &wanted, LargestFreePrefixLength: &largest, AvailableAddresses: "4096", PoolsTried: []string{"a/b"},
 		AllowedMin: &lo, AllowedMax: &hi, Claims: &held, ChildPools: &children, ConflictsWith: []string{"a/c"},
 		Quota: "a/q", Measure: "addresses", Limit: "340282366920938463463374607431768211456", Used: "4000", Requested: "256",
+		Class: "platform/standard", MissingRoles: []string{"cluster"}, CoolingDown: "1024", CooledDownAt: cooled, Pools: &listed,
+		Steps: []ipam.Step{{Kind: ipam.StepPool, Name: "platform/-", Outcome: ipam.OutcomeSkipped, Code: ipam.CodePoolExhausted, Detail: "It is full."}},
 	}
 	w := serve(t, api.Config{Service: failing(fmt.Errorf("wrapped: %w", e))}).do(t, "GET", pools+"/p", "")
 	p := problem(t, w, http.StatusNotFound, gen.ProblemCodeNotFound)
@@ -51,6 +54,10 @@ func TestRefusalsCarryTheirFigures(t *testing.T) {
 		WantedPrefixLength: &wanted, LargestFreePrefixLength: &largest, AvailableAddresses: "4096", PoolsTried: []string{"a/b"},
 		AllowedPrefixLengths: &gen.PrefixLengthRange{Min: lo, Max: hi}, Claims: &held, ChildPools: &children, ConflictsWith: []string{"a/c"},
 		Quota: "a/q", Measure: gen.QuotaMeasureAddresses, Limit: "340282366920938463463374607431768211456", Used: "4000", Requested: "256",
+		Class: "platform/standard", MissingRoles: []string{"cluster"}, CoolingDownAddresses: "1024", CooledDownAt: &cooled, Pools: &listed,
+		Steps: []gen.DecisionStep{{
+			Kind: gen.DecisionKindPool, Name: "platform/-", Outcome: gen.DecisionOutcomeSkipped, Code: gen.ProblemCodePoolExhausted, Detail: "It is full.",
+		}},
 	}, p)
 	require.NotContains(t, w.Body.String(), "secret")
 }

@@ -107,10 +107,11 @@ func (w *jsonWalk) checkString(s string) error {
 	return nil
 }
 
-// freeNames reports whether the names of an object are the caller's own: keys of labels and annotations tell case apart.
+// freeNames reports whether the names of an object are the caller's own: keys of labels, annotations and parameters, and the roles
+// of scopes, tell case apart.
 func freeNames(object jsontext.Pointer) bool {
 	switch object.LastToken() {
-	case "labels", "annotations", "matchLabels":
+	case "labels", "annotations", "matchLabels", "parameters", "scope", "values":
 		return true
 	default:
 		return false

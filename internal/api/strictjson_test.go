@@ -59,6 +59,8 @@ func TestCheckJSON(t *testing.T) {
 		{"AcceptsEqualNamesInDifferentObjects", `{"a": {"x": 1}, "b": {"x": 1, "X2": 1}}`},
 		{"AcceptsNamesAsValues", `{"a": "A", "b": "B"}`},
 		{"AcceptsLabelsThatDifferInCase", `{"metadata": {"labels": {"Env": "a", "env": "b"}}}`},
+		{"AcceptsParametersThatDifferInCase", `{"spec": {"parameters": {"Tier": "a", "tier": "b"}}}`},
+		{"AcceptsRolesThatDifferInCase", `{"spec": {"scope": {"Cluster": "a", "cluster": "b"}}, "status": {"scope": {"values": {"Cluster": "a", "cluster": "b"}}}}`},
 		{"AcceptsAFraction", `{"status": {"utilizationPercent": 25.41}}`},
 		{"AcceptsNestingToTheBound", deep(64)},
 	}

@@ -60,6 +60,9 @@ func TestQuotasSurviveTheWire(t *testing.T) {
 		if rapid.Bool().Draw(t, "scoped") {
 			q.Spec.Scope = ipam.QuotaScope{Pool: ipam.Ref{Project: "b", Name: "p"}, Family: ipam.IPv6}
 		}
+		if rapid.Bool().Draw(t, "of a class") {
+			q.Spec.Scope.Class = ipam.Ref{Project: "platform", Name: "standard"}
+		}
 		text, err := json.Marshal(quotaOf(q).Spec)
 		require.NoError(t, err)
 		var wire gen.QuotaSpec

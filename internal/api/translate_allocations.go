@@ -18,12 +18,13 @@ func allocationOf(a ipam.Allocation) gen.IPAllocation {
 			Purpose: gen.IPAllocationPurpose(a.Purpose), PoolRef: resolvedRefOf(a.Pool), OwnerRef: ownerRefOf(a.OwnerRef),
 			ReclaimPolicy: gen.ReclaimPolicy(a.ReclaimPolicy), Reason: a.Reason,
 		},
-		Status: gen.IPAllocationStatus{AllocatedCIDR: a.Block.String(), Phase: gen.IPAllocationPhase(a.Phase)},
+		Status: gen.IPAllocationStatus{AllocatedCIDR: a.Block.String(), Phase: gen.IPAllocationPhase(a.Phase), CoolUntil: optionalTime(a.CoolUntil)},
 	}
 	switch a.Purpose {
 	case ipam.PurposeClaim:
 		out.Spec.Consumer = a.Holder.Project
 		out.Spec.ClaimRef = optionalRefOf(a.Holder)
+		out.Spec.ClassProject, out.Spec.ClassName = a.Class.Ref.Project, a.Class.Ref.Name
 	case ipam.PurposeChildPool:
 		out.Spec.ChildPoolRef = optionalRefOf(a.Holder)
 	case ipam.PurposeReservation, ipam.PurposeRootPool: // held by no other resource

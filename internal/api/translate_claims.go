@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -22,14 +23,14 @@ func newClaim(project string, c gen.IPClaimCreate) (ipam.Claim, error) {
 // claimSpec reads a claim's spec. What is empty and what is absent is the same, so that create-or-return finds it equal.
 func claimSpec(project string, s gen.IPClaimSpec) (ipam.ClaimSpec, error) {
 	spec := ipam.ClaimSpec{
-		PoolRef: ref(project, s.PoolRef), PoolSelector: selector(s.PoolSelector), PrefixLength: s.PrefixLength,
-		Family: ipam.Family(s.IPFamily), ReclaimPolicy: ipam.ReclaimDelete, OwnerRef: ownerRef(s.OwnerRef),
+		ClassName: s.ClassName, PoolRef: ref(project, s.PoolRef), PoolSelector: selector(s.PoolSelector), PrefixLength: s.PrefixLength,
+		Family: ipam.Family(s.IPFamily), ReclaimPolicy: ipam.ReclaimPolicy(s.ReclaimPolicy), OwnerRef: ownerRef(s.OwnerRef),
+	}
+	if len(s.Scope) > 0 {
+		spec.Scope = s.Scope
 	}
 	if s.AllocationRef != nil {
 		spec.AllocationRef = s.AllocationRef.Name
-	}
-	if s.ReclaimPolicy != "" {
-		spec.ReclaimPolicy = ipam.ReclaimPolicy(s.ReclaimPolicy)
 	}
 	var err error
 	if spec.CIDR, err = block("/spec/cidr", s.CIDR); err != nil {
@@ -39,7 +40,7 @@ func claimSpec(project string, s gen.IPClaimSpec) (ipam.ClaimSpec, error) {
 	return spec, err
 }
 
-func selector(s *gen.LabelSelector) *ipam.Selector {
+func selector(s *gen.LabelSelector) *ipam.Selector { //nolint:staticcheck // deprecated for callers, and served as ever
 	if s == nil {
 		return nil
 	}
@@ -57,11 +58,11 @@ func selector(s *gen.LabelSelector) *ipam.Selector {
 	return out
 }
 
-func selectorOf(s *ipam.Selector) *gen.LabelSelector {
+func selectorOf(s *ipam.Selector) *gen.LabelSelector { //nolint:staticcheck // deprecated for callers, and served as ever
 	if s == nil {
 		return nil
 	}
-	out := &gen.LabelSelector{MatchLabels: s.MatchLabels}
+	out := &gen.LabelSelector{MatchLabels: s.MatchLabels} //nolint:staticcheck // as above
 	for _, r := range s.MatchExpressions {
 		out.MatchExpressions = append(out.MatchExpressions, gen.LabelSelectorRequirement{
 			Key: r.Key, Operator: gen.LabelSelectorOperator(r.Operator), Values: r.Values,
@@ -74,7 +75,7 @@ func claimOf(c ipam.Claim) gen.IPClaim {
 	claim := gen.IPClaim{
 		Metadata: metadataOf(c.Metadata),
 		Spec: gen.IPClaimSpec{
-			PoolRef: refOf(c.Spec.PoolRef), PoolSelector: selectorOf(c.Spec.PoolSelector), PrefixLength: c.Spec.PrefixLength,
+			ClassName: c.Spec.ClassName, Scope: c.Spec.Scope, PoolRef: refOf(c.Spec.PoolRef), PoolSelector: selectorOf(c.Spec.PoolSelector), PrefixLength: c.Spec.PrefixLength,
 			IPFamily: gen.IPFamily(c.Spec.Family), CIDR: blockOf(c.Spec.CIDR), Address: addressOf(c.Spec.Address),
 			ReclaimPolicy: gen.ReclaimPolicy(c.Spec.ReclaimPolicy), OwnerRef: ownerRefOf(c.Spec.OwnerRef),
 		},
@@ -83,6 +84,10 @@ func claimOf(c ipam.Claim) gen.IPClaim {
 			AllocatedCIDR: c.Block.String(),
 			PoolRef:       resolvedRefOf(c.Pool),
 			AllocationRef: gen.ResolvedRef{Project: c.Pool.Project, Name: c.AllocationID.String()},
+			ClassName:     c.Class.Ref.Name,
+			ClassProject:  c.Class.Ref.Project,
+			// An answer that was stored for a repeat before there were classes has the policy in its spec alone.
+			ReclaimPolicy: gen.ReclaimPolicy(cmp.Or(c.ReclaimPolicy, c.Spec.ReclaimPolicy)),
 			Conditions:    allocated(fmt.Sprintf("%s was carved from pool %s.", c.Block, c.Pool), c.CreatedAt),
 		},
 	}

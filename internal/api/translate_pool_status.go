@@ -12,18 +12,24 @@ import (
 func poolStatusOf(p ipam.Pool) gen.IPPoolStatus {
 	total := size(p.Block)
 	available := p.Stock.Available(p.Block.Addr().BitLen())
+	cooling := ipam.Stock{Free: p.Stock.Cooling}.Available(p.Block.Addr().BitLen())
 	status := gen.IPPoolStatus{
 		Phase:              gen.IPPoolPhase(p.Phase()),
 		AllocatedCIDR:      p.Block.String(),
 		IPFamily:           gen.IPFamily(p.Family()),
 		SpaceRef:           resolvedRefOf(p.Space),
 		ParentRef:          optionalRefOf(p.Spec.Parent),
-		Capacity:           capacity(total, available, reservedIn(p)),
+		Capacity:           capacity(total, available, reservedIn(p), cooling),
 		UtilizationPercent: utilization(total, available),
 		Conditions:         allocated(fmt.Sprintf("%s was carved from %s.", p.Block, origin(p)), p.CreatedAt),
 	}
 	if bits, ok := p.Stock.LargestFree(); ok {
 		status.LargestFreePrefixLength = &bits
+	}
+	if s := p.Scope; s != nil {
+		status.Scope = &gen.PoolScope{
+			ClassName: s.Class.Ref.Name, ClassProject: s.Class.Ref.Project, Project: s.Project, Values: s.Values,
+		}
 	}
 	return status
 }
@@ -35,21 +41,29 @@ func origin(p ipam.Pool) string {
 	return "pool " + p.Spec.Parent.String()
 }
 
-// capacity divides the addresses of a pool; what is neither free nor reserved is held. The spec and the free blocks of a
-// pool that is being patched may be read a moment apart: the sum holds even then, and nothing is negative.
-func capacity(total, available, reserved *big.Int) gen.Capacity {
+// capacity divides the addresses of a pool; what is neither free nor reserved nor cooling down is held. The spec and the blocks
+// of a pool that is being patched may be read a moment apart: the sum holds even then, and nothing is negative.
+func capacity(total, available, reserved, cooling *big.Int) gen.Capacity {
 	held := new(big.Int).Sub(total, available)
-	if reserved.Cmp(held) > 0 {
-		reserved = held
+	taken := func(n *big.Int) string {
+		if n.Cmp(held) > 0 {
+			n = new(big.Int).Set(held)
+		}
+		held.Sub(held, n)
+		return n.String()
 	}
-	return gen.Capacity{
-		Total: total.String(), Available: available.String(), Reserved: reserved.String(),
-		Allocated: held.Sub(held, reserved).String(),
-	}
+	out := gen.Capacity{Total: total.String(), Available: available.String()}
+	out.Reserved = taken(reserved)
+	out.CoolingDown = taken(cooling)
+	out.Allocated = held.String()
+	return out
 }
 
-// utilization is the share of total that is not available, in percent, rounded half up to two decimals.
+// utilization is the share of total that is not available, in percent, rounded half up to two decimals; 0 of nothing.
 func utilization(total, available *big.Int) float64 {
+	if total.Sign() == 0 {
+		return 0
+	}
 	used := new(big.Int).Sub(total, available)
 	used.Mul(used, big.NewInt(2*100*100))
 	used.Add(used, total)

@@ -24,7 +24,13 @@ func poolSpec(project string, s gen.IPPoolSpec) (ipam.PoolSpec, error) {
 			spec.Allocation.Strategy = ipam.Strategy(p.Strategy)
 		}
 	}
+	if len(s.ClassNames) > 0 {
+		spec.ClassNames = s.ClassNames
+	}
 	var err error
+	if spec.ReuseAfter, err = duration("/spec/reuseAfter", s.ReuseAfter); err != nil {
+		return spec, err
+	}
 	if spec.CIDR, err = block("/spec/cidr", s.CIDR); err != nil {
 		return spec, err
 	}
@@ -88,6 +94,7 @@ func poolSpecOf(s ipam.PoolSpec) gen.IPPoolSpec {
 	spec := gen.IPPoolSpec{
 		CIDR: blockOf(s.CIDR), ParentRef: refOf(s.Parent), SpaceRef: refOf(s.Space), PrefixLength: s.PrefixLength,
 		Visibility: gen.PoolVisibility(s.Visibility), Description: s.Description,
+		ClassNames: s.ClassNames, ReuseAfter: durationOf(s.ReuseAfter),
 		Allocation: &gen.PoolAllocation{
 			Strategy:        gen.AllocationStrategy(s.Allocation.Strategy),
 			MinPrefixLength: s.Allocation.MinPrefixLength, MaxPrefixLength: s.Allocation.MaxPrefixLength,

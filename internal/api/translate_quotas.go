@@ -10,7 +10,9 @@ import (
 func quotaSpec(project string, s gen.QuotaSpec) (ipam.QuotaSpec, error) {
 	spec := ipam.QuotaSpec{Limits: ipam.QuotaLimits{Claims: s.Limits.Claims, Pools: s.Limits.Pools}, Description: s.Description}
 	if s.Scope != nil {
-		spec.Scope = ipam.QuotaScope{Pool: ref(project, s.Scope.PoolRef), Family: ipam.Family(s.Scope.IPFamily)}
+		spec.Scope = ipam.QuotaScope{
+			Pool: ref(project, s.Scope.PoolRef), Class: ref(project, s.Scope.ClassRef), Family: ipam.Family(s.Scope.IPFamily),
+		}
 	}
 	if s.Limits.Addresses != "" {
 		n, ok := new(big.Int).SetString(s.Limits.Addresses, 10)
@@ -51,7 +53,7 @@ func quotaScopeOf(s ipam.QuotaScope) *gen.QuotaScope {
 	if s == (ipam.QuotaScope{}) {
 		return nil
 	}
-	return &gen.QuotaScope{PoolRef: refOf(s.Pool), IPFamily: gen.IPFamily(s.Family)}
+	return &gen.QuotaScope{PoolRef: refOf(s.Pool), ClassRef: refOf(s.Class), IPFamily: gen.IPFamily(s.Family)}
 }
 
 // left is what may still be used of a limit; nil when there is none.

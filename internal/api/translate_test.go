@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/netip"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -16,18 +17,21 @@ import (
 // What was read from the wire and written to it reads as the same again.
 func TestSpecsSurviveTheWire(t *testing.T) {
 	t.Parallel()
-	for _, p := range []ipam.Pool{childPool(), rootPool()} {
+	for _, p := range []ipam.Pool{childPool(), rootPool(), scopedPool()} {
 		got, err := poolSpec("elsewhere", poolSpecOf(p.Spec))
 		require.NoError(t, err)
 		require.Equal(t, p.Spec, got)
 	}
 	by := func(change func(*ipam.ClaimSpec)) ipam.ClaimSpec {
-		s := ipam.ClaimSpec{ReclaimPolicy: ipam.ReclaimDelete}
+		s := ipam.ClaimSpec{}
 		change(&s)
 		return s
 	}
 	for _, want := range []ipam.ClaimSpec{
+		{},
 		boundClaim().Spec,
+		classClaim().Spec,
+		by(func(s *ipam.ClaimSpec) { s.ReclaimPolicy = ipam.ReclaimDelete }),
 		by(func(s *ipam.ClaimSpec) { s.PoolSelector = &ipam.Selector{} }),
 		by(func(s *ipam.ClaimSpec) {
 			s.PoolSelector = &ipam.Selector{MatchLabels: map[string]string{"a": "b"}, MatchExpressions: []ipam.Requirement{
@@ -57,8 +61,15 @@ func TestEmptyAndAbsentReadAsTheSame(t *testing.T) {
 	require.Equal(t, read(`{"poolSelector": {}}`), read(`{"poolSelector": {"matchLabels": {}, "matchExpressions": []}, "ownerRef": {}}`))
 	require.Equal(t,
 		read(`{"poolSelector": {"matchExpressions": [{"key": "a", "operator": "Exists"}]}}`),
-		read(`{"poolSelector": {"matchExpressions": [{"key": "a", "operator": "Exists", "values": []}]}, "reclaimPolicy": "Delete"}`))
+		read(`{"poolSelector": {"matchExpressions": [{"key": "a", "operator": "Exists", "values": []}]}}`))
+	require.Equal(t, read(`{}`), read(`{"scope": {}}`))
+	require.NotEqual(t, read(`{}`), read(`{"reclaimPolicy": "Delete"}`), "the class's policy may be another one")
 	require.Equal(t, read(`{"poolRef": {"name": "p"}}`), read(`{"poolRef": {"project": "team-a", "name": "p"}}`))
+
+	pool, err := poolSpec("team-a", gen.IPPoolSpec{ClassNames: []string{}})
+	require.NoError(t, err)
+	require.Nil(t, pool.ClassNames)
+	require.Nil(t, pool.ReuseAfter)
 }
 
 func TestPoolStatus(t *testing.T) {
@@ -67,7 +78,7 @@ func TestPoolStatus(t *testing.T) {
 	t.Run("OfAChild", func(t *testing.T) {
 		t.Parallel()
 		s := poolStatusOf(childPool())
-		require.Equal(t, gen.Capacity{Total: "1024", Available: "608", Reserved: "51", Allocated: "365"}, s.Capacity)
+		require.Equal(t, gen.Capacity{Total: "1024", Available: "608", Reserved: "51", CoolingDown: "69", Allocated: "296"}, s.Capacity)
 		require.InDelta(t, 40.63, s.UtilizationPercent, 0) // 40.625, half up
 		require.Equal(t, 24, *s.LargestFreePrefixLength)
 		require.Equal(t, gen.IPPoolPhaseReady, s.Phase)
@@ -79,7 +90,7 @@ func TestPoolStatus(t *testing.T) {
 		t.Parallel()
 		s := poolStatusOf(rootPool())
 		require.Equal(t, gen.Capacity{
-			Total: "79228162514264337593543950336", Available: "79228162514264337593543950336", Reserved: "0", Allocated: "0",
+			Total: "79228162514264337593543950336", Available: "79228162514264337593543950336", Reserved: "0", CoolingDown: "0", Allocated: "0",
 		}, s.Capacity)
 		require.Zero(t, s.UtilizationPercent)
 		require.Nil(t, s.ParentRef)
@@ -91,10 +102,30 @@ func TestPoolStatus(t *testing.T) {
 		p := childPool()
 		p.Stock, p.Spec.Reservations = ipam.Stock{}, nil
 		s := poolStatusOf(p)
-		require.Equal(t, gen.Capacity{Total: "1024", Available: "0", Reserved: "0", Allocated: "1024"}, s.Capacity)
+		require.Equal(t, gen.Capacity{Total: "1024", Available: "0", Reserved: "0", CoolingDown: "0", Allocated: "1024"}, s.Capacity)
 		require.InDelta(t, 100.0, s.UtilizationPercent, 0)
 		require.Nil(t, s.LargestFreePrefixLength)
 		require.Equal(t, gen.IPPoolPhaseExhausted, s.Phase)
+	})
+
+	t.Run("OfAPoolThatOnlyCoolsDown", func(t *testing.T) {
+		t.Parallel()
+		p := rootPool()
+		p.Stock = ipam.Stock{Cooling: map[int]int64{32: 1}}
+		s := poolStatusOf(p)
+		require.Equal(t, gen.Capacity{
+			Total: "79228162514264337593543950336", Available: "0", Reserved: "0", CoolingDown: "79228162514264337593543950336", Allocated: "0",
+		}, s.Capacity)
+		require.InDelta(t, 100.0, s.UtilizationPercent, 0)
+		require.Equal(t, gen.IPPoolPhaseExhausted, s.Phase, "nobody can have it yet")
+	})
+
+	t.Run("SaysWhomAScopedPoolServes", func(t *testing.T) {
+		t.Parallel()
+		require.Equal(t, &gen.PoolScope{
+			ClassName: "per-cluster", ClassProject: "platform", Project: "team-a", Values: map[string]string{"cluster": "web-eu"},
+		}, poolStatusOf(scopedPool()).Scope)
+		require.Nil(t, poolStatusOf(childPool()).Scope)
 	})
 
 	t.Run("OfEverything", func(t *testing.T) {
@@ -108,7 +139,9 @@ func TestPoolStatus(t *testing.T) {
 		t.Parallel()
 		p := childPool()
 		p.Stock = ipam.Stock{Free: map[int]int64{22: 1}}
-		require.Equal(t, gen.Capacity{Total: "1024", Available: "1024", Reserved: "0", Allocated: "0"}, poolStatusOf(p).Capacity)
+		require.Equal(t, gen.Capacity{Total: "1024", Available: "1024", Reserved: "0", CoolingDown: "0", Allocated: "0"}, poolStatusOf(p).Capacity)
+		p.Stock = ipam.Stock{Free: map[int]int64{23: 1, 24: 1, 25: 1, 26: 1}, Cooling: map[int]int64{24: 1}}
+		require.Equal(t, gen.Capacity{Total: "1024", Available: "960", Reserved: "51", CoolingDown: "13", Allocated: "0"}, poolStatusOf(p).Capacity)
 	})
 }
 
@@ -143,6 +176,42 @@ func TestClaimsOfOneAddressHaveIt(t *testing.T) {
 		c.Block = netip.MustParsePrefix(block)
 		require.Equal(t, want, claimOf(c).Status.Address)
 	}
+}
+
+func TestClaimsSayWhatCameOfTheirSpec(t *testing.T) {
+	t.Parallel()
+	got := claimOf(classClaim())
+	require.Equal(t, []string{"per-cluster", "platform", "Delete"}, []string{got.Status.ClassName, got.Status.ClassProject, string(got.Status.ReclaimPolicy)})
+	require.Equal(t, "per-cluster", got.Spec.ClassName)
+	require.Empty(t, got.Spec.ReclaimPolicy, "the spec is as it was written")
+
+	text, err := json.Marshal(claimOf(boundClaim()))
+	require.NoError(t, err)
+	require.NotContains(t, string(text), "class")
+	require.Equal(t, gen.ReclaimPolicyRetain, claimOf(boundClaim()).Status.ReclaimPolicy)
+
+	c := boundClaim()
+	c.ReclaimPolicy = ""
+	require.Equal(t, gen.ReclaimPolicyRetain, claimOf(c).Status.ReclaimPolicy, "an answer that was stored before there were classes")
+}
+
+func TestAllocationsSayWhatServedThemAndUntilWhenTheyCool(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 3, 5, 10, 30, 0, 0, time.UTC)
+	a := ipam.Allocation{
+		ID: ipam.NewID(), Block: childPool().Block, Purpose: ipam.PurposeClaim, Phase: ipam.PhaseCoolingDown, Holder: ipam.Ref{Project: "team-a", Name: "x"},
+		Class: classClaim().Class, CoolUntil: at,
+	}
+	got := allocationOf(a)
+	require.Equal(t, gen.IPAllocationPhaseCoolingDown, got.Status.Phase)
+	require.Equal(t, at, *got.Status.CoolUntil)
+	require.Equal(t, []string{"platform", "per-cluster"}, []string{got.Spec.ClassProject, got.Spec.ClassName})
+
+	a.Phase, a.CoolUntil, a.Class = ipam.PhaseBound, time.Time{}, ipam.ClassRef{}
+	text, err := json.Marshal(allocationOf(a))
+	require.NoError(t, err)
+	require.NotContains(t, string(text), "class")
+	require.NotContains(t, string(text), "coolUntil")
 }
 
 func TestAllocationsNameTheirHolder(t *testing.T) {

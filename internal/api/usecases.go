@@ -31,6 +31,12 @@ type UseCases interface {
 	PatchPool(ctx context.Context, project, name string, r alloc.Request, mutate func(ipam.Pool) (ipam.Pool, error)) (ipam.Pool, error)
 	DeletePool(ctx context.Context, project, name string, r alloc.Request) error
 
+	ListClasses(ctx context.Context, project string, f alloc.Filter, limit int, cursor string) (alloc.Page[ipam.Class], error)
+	CreateClass(ctx context.Context, project string, c ipam.Class, moveDefault bool, r alloc.Request) (alloc.Result[ipam.Class], error)
+	GetClass(ctx context.Context, project, name string) (ipam.Class, error)
+	PatchClass(ctx context.Context, project, name string, moveDefault bool, r alloc.Request, mutate func(ipam.Class) (ipam.Class, error)) (ipam.Class, error)
+	DeleteClass(ctx context.Context, project, name string, r alloc.Request) error
+
 	ListClaims(ctx context.Context, project string, f alloc.Filter, limit int, cursor string) (alloc.Page[ipam.Claim], error)
 	CreateClaim(ctx context.Context, project string, c ipam.Claim, r alloc.Request) (alloc.Result[ipam.Claim], error)
 	CreateClaimBatch(ctx context.Context, project string, claims []ipam.Claim, r alloc.Request) (alloc.Result[[]ipam.Claim], error)
@@ -38,6 +44,7 @@ type UseCases interface {
 	PutClaim(ctx context.Context, project string, c ipam.Claim, r alloc.Request) (alloc.Result[ipam.Claim], error)
 	PatchClaim(ctx context.Context, project, name string, r alloc.Request, mutate func(ipam.Claim) (ipam.Claim, error)) (ipam.Claim, error)
 	DeleteClaim(ctx context.Context, project, name string, r alloc.Request) error
+	ExplainClaim(ctx context.Context, project string, c ipam.Claim) (alloc.Explanation, error)
 
 	ListAllocations(ctx context.Context, project string, f alloc.Filter, limit int, cursor string) (alloc.Page[ipam.Allocation], error)
 	GetAllocation(ctx context.Context, project, name string) (ipam.Allocation, error)

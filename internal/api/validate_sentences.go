@@ -26,10 +26,14 @@ func (t *translation) sentence(e *openapi3.SchemaError) string {
 		return t.patternSentence(s.Pattern)
 	case "minimum", "maximum":
 		return boundsSentence(s)
-	case "minLength":
+	case "minLength", "maxLength":
+		if t.patterns[s.Pattern] == durationSentence { // 5 is too short to say in which unit
+			return durationSentence
+		}
+		if e.SchemaField == "maxLength" {
+			return fmt.Sprintf("must have at most %s.", count(*s.MaxLength, "character", "characters"))
+		}
 		return fmt.Sprintf("must have at least %s.", count(s.MinLength, "character", "characters"))
-	case "maxLength":
-		return fmt.Sprintf("must have at most %s.", count(*s.MaxLength, "character", "characters"))
 	case "minItems":
 		return fmt.Sprintf("must have at least %s.", count(s.MinItems, "item", "items"))
 	case "maxItems":
@@ -51,6 +55,9 @@ func (t *translation) sentence(e *openapi3.SchemaError) string {
 		return "is not as the contract describes it."
 	}
 }
+
+// durationSentence says how time spans are written.
+const durationSentence = "must be a duration in whole hours, minutes and seconds, such as 72h or 1h30m."
 
 func count(n uint64, one, many string) string {
 	if n == 1 {
@@ -162,8 +169,12 @@ func patternSentences(doc *openapi3.T) map[string]string {
 	add(schemas["Consumer"], "must be the name of a project, or * for every project.")
 	add(schemas["Count"], "must be a whole number, written in digits.")
 	add(schemas["Time"], momentSentence)
+	add(schemas["Duration"], durationSentence)
 	add(schemas["IfMatchValue"], `must be an entity tag in double quotes, a list of them, or *.`)
 	add(property("CreateMetadata", "generateName"), "must begin with a letter or digit and hold nothing but a-z, 0-9 and -.")
+	if roles := property("IPClassSpec", "poolPer"); roles != nil {
+		add(roles.Value.Items, "must be the name of a role: 1 to 63 characters from [A-Za-z0-9._-], beginning and ending with a letter or digit.")
+	}
 	add(property("LabelSelectorRequirement", "key"), "is not a label key: [prefix/]name with a name of 1 to 63 characters from [A-Za-z0-9._-].")
 	if labels := schemas["Labels"]; labels != nil {
 		add(labels.Value.AdditionalProperties.Schema, "must be empty or 1 to 63 characters from [A-Za-z0-9._-], beginning and ending with a letter or digit.")

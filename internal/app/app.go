@@ -17,6 +17,7 @@ import (
 	"github.com/carve-ipam/carve/internal/crdb"
 	"github.com/carve-ipam/carve/internal/devdb"
 	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/telemetry"
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
@@ -41,6 +42,7 @@ type App struct {
 	config    Config
 	listener  net.Listener
 	server    *http.Server
+	metrics   *telemetry.Metrics
 	store     *crdb.Store
 	keyring   *tenancy.Keyring
 	embedded  *devdb.DB // nil with --database-url
@@ -72,11 +74,14 @@ func Start(ctx context.Context, c Config, logTo io.Writer) (_ *App, err error) {
 	if err != nil {
 		return nil, err
 	}
+	if a.metrics, err = c.measure(ctx); err != nil {
+		return nil, err
+	}
 	if err := a.openDatabase(ctx, c); err != nil {
 		return nil, err
 	}
 	a.keyring = tenancy.NewKeyring(a.store, nil)
-	service := alloc.New(a.store, alloc.Options{Region: c.Region})
+	service := alloc.New(a.store, alloc.Options{Region: c.Region, Metrics: a.metrics})
 	if err := service.EnsurePlatform(ctx); err != nil {
 		return nil, fmt.Errorf("cannot set up the project %q: %w", ipam.PlatformProject, err)
 	}
@@ -89,7 +94,7 @@ func Start(ctx context.Context, c Config, logTo io.Writer) (_ *App, err error) {
 	if err := a.firstAdmin(ctx, c, service); err != nil { // last: a token that is made is then shown
 		return nil, errors.Join(fmt.Errorf("cannot see to a first admin: %w", err), a.listener.Close())
 	}
-	a.background(a.jobs(c))
+	a.background(a.jobs(c, service))
 	go a.serve()
 	return a, nil
 }
@@ -115,9 +120,14 @@ func (a *App) openDatabase(ctx context.Context, c Config) error {
 			return err
 		}
 	}
-	store, err := crdb.Open(ctx, a.dsn, crdb.Options{Region: c.Region, MaxConnections: int32(c.MaxConnections), Log: a.Log}) //nolint:gosec // checked: 2 to 1000
+	store, err := crdb.Open(ctx, a.dsn, crdb.Options{
+		Region: c.Region, MaxConnections: int32(c.MaxConnections), Log: a.Log, OnAttempt: a.attempted, //nolint:gosec // checked: 2 to 1000
+	})
+	if err != nil {
+		return err
+	}
 	a.store = store
-	return err
+	return a.metrics.WatchConnections(a.connections)
 }
 
 // prepareServer builds everything that answers requests.
@@ -134,6 +144,7 @@ func (a *App) prepareServer(c Config, f files, service *alloc.Service) error {
 		Handler: api.New(api.Config{
 			Service: service, Authenticator: authenticator, Log: a.Log, RequestTimeout: c.RequestTimeout, Ready: a.ready,
 			Limits: limits(c), TrustedProxies: proxies, Version: api.Version{Version: version, Commit: commit},
+			Meter: a.metrics, Metrics: a.metrics.Handler(), MetricsLocal: c.Metrics != metricsOpen,
 		}),
 		ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, IdleTimeout: idleTimeout,
 		WriteTimeout: c.RequestTimeout + writeSlack, MaxHeaderBytes: maxHeader, ErrorLog: slog.NewLogLogger(a.Log.Handler(), slog.LevelWarn),
@@ -214,6 +225,9 @@ func (a *App) Close(ctx context.Context) error {
 			a.Log.WarnContext(ctx, "the last use of some API keys was not written", "error", err)
 		}
 		done()
+	}
+	if a.metrics != nil {
+		errs = append(errs, a.metrics.Shutdown(ctx))
 	}
 	if a.store != nil {
 		a.store.Close()

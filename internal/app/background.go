@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"github.com/carve-ipam/carve/internal/alloc"
 )
 
 // job is work that no request waits for. It is done again and again, on every server; each finds what others left to do.
@@ -13,11 +15,13 @@ type job struct {
 	run   func(ctx context.Context) error
 }
 
-// How many rows one transaction of a job deletes.
+// How many rows one step of a job works on.
 const batch = 1000
 
-func (a *App) jobs(c Config) []job {
+func (a *App) jobs(c Config, service *alloc.Service) []job {
 	jobs := []job{
+		{"blocks that have cooled down could not be freed", time.Second, func(ctx context.Context) error { return freeCooled(ctx, service) }},
+		{"empty pools of scopes could not be removed", 10 * time.Second, func(ctx context.Context) error { return a.sweepScopes(ctx, service) }},
 		{"expired idempotency answers could not be deleted", time.Minute, a.expireAnswers},
 		{"what is left of deleted projects could not be deleted", 10 * time.Second, a.purge},
 	}
@@ -70,6 +74,25 @@ func (a *App) expireAnswers(ctx context.Context) error {
 			return err
 		}
 	}
+}
+
+// freeCooled frees the blocks that have cooled down, in small portions until none is left.
+func freeCooled(ctx context.Context, service *alloc.Service) error {
+	for {
+		n, err := service.FreeCooled(ctx, batch)
+		if err != nil || n < batch {
+			return err
+		}
+	}
+}
+
+// sweepScopes removes the pools of scopes that have been empty for as long as their classes keep them.
+func (a *App) sweepScopes(ctx context.Context, service *alloc.Service) error {
+	_, removed, err := service.SweepScopes(ctx, batch, 1)
+	if removed > 0 {
+		a.Log.InfoContext(ctx, "empty pools of scopes were removed", "pools", removed)
+	}
+	return err
 }
 
 // purge deletes the trail and the history of projects that were deleted.

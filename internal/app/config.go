@@ -36,6 +36,7 @@ type Config struct {
 	LogFormat      string
 	RequestTimeout time.Duration
 	MaxConnections int
+	Metrics        string
 }
 
 const envPrefix = "CARVE_"
@@ -65,6 +66,7 @@ func (c *Config) flags() *pflag.FlagSet {
 	f.StringVar(&c.LogFormat, "log-format", "text", "text or json")
 	f.DurationVar(&c.RequestTimeout, "request-timeout", 10*time.Second, "deadline of a request, down to its SQL")
 	f.IntVar(&c.MaxConnections, "max-connections", 16, "connections to the database")
+	f.StringVar(&c.Metrics, "metrics", metricsLoopback, "who may read /metrics, without credentials: loopback (callers on this machine), open (everybody who can reach this server) or off (nobody; nothing is measured)")
 	return f
 }
 
@@ -153,6 +155,7 @@ func (c Config) check() error {
 		{"--embedded", c.Embedded, []string{"postgres", "cockroach"}},
 		{"--log-level", c.LogLevel, []string{"debug", "info", "warn", "error"}},
 		{"--log-format", c.LogFormat, []string{"text", "json"}},
+		{"--metrics", c.Metrics, []string{metricsLoopback, metricsOpen, metricsOff}},
 	} {
 		if !slices.Contains(v.known, v.value) {
 			return fmt.Errorf("%s %q is not one of %s", v.flag, v.value, strings.Join(v.known, ", "))

@@ -53,6 +53,8 @@ func TestParseConfig(t *testing.T) {
 		"RefusesArguments":                   {args: []string{"--auth=dev", "serve"}, wrong: "flags only"},
 		"RefusesAVariableThatCannotBeParsed": {args: dev, env: []string{"CARVE_REQUEST_TIMEOUT=soon"}, wrong: "CARVE_REQUEST_TIMEOUT"},
 		"RefusesAZeroTimeout":                {args: []string{"--auth=dev", "--request-timeout=0s"}, wrong: "--request-timeout"},
+		"RefusesMetricsForSomebodyElse":      {args: []string{"--auth=dev", "--metrics=world"}, wrong: "not one of loopback, open, off"},
+		"AcceptsOpenMetrics":                 {args: dev, env: []string{"CARVE_METRICS=open"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

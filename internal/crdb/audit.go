@@ -71,6 +71,11 @@ func Audit(ctx context.Context, dsn string) (Report, error) {
 		return report, fmt.Errorf("invariant reservations: %w", err)
 	}
 	report.Findings = append(report.Findings, found...)
+	found, err = scopeViolations(ctx, tx)
+	if err != nil {
+		return report, fmt.Errorf("invariant classes: %w", err)
+	}
+	report.Findings = append(report.Findings, found...)
 	return report, count(ctx, tx, report.Checked)
 }
 
@@ -156,7 +161,7 @@ func reservationViolations(ctx context.Context, tx pgx.Tx) ([]Finding, error) {
 
 func count(ctx context.Context, tx pgx.Tx, into map[string]int64) error {
 	tables := []string{
-		"projects", "spaces", "pools", "claims", "allocations", "free_blocks",
+		"projects", "spaces", "pools", "classes", "pool_classes", "claims", "allocations", "free_blocks",
 		"members", "api_keys", "grants", "quotas", "quota_shards", "audit_events", "history", "removals",
 	}
 	n := make([]int64, len(tables))

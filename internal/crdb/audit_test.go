@@ -65,14 +65,20 @@ func newEstate(t *testing.T) *estate {
 		e.createClaim(t, claimExact(name("leaf"), project, name("kid"), f.text(144, 4)))
 	}
 	e.tenant(t)
+	e.maker(t)
 	e.conn = connect(t, e.dsn, nil)
 	e.tables = []string{
-		"projects", "spaces", "pools", "free_blocks", "allocations", "claims",
+		"projects", "spaces", "classes", "pools", "pool_classes", "free_blocks", "allocations", "claims",
 		"members", "api_keys", "grants", "quotas", "quota_shards", "audit_events", "history", "removals", "idempotency_keys",
 	}
 	for _, table := range []string{"members", "api_keys", "quotas"} { // so that there can be rows for the audit to find
 		e.exec(t, "ALTER TABLE "+table+" DROP CONSTRAINT "+table+"_project_fkey")
 	}
+	for _, one := range []string{"pool_classes pool_classes_class", "pool_classes pool_classes_pool", "pools pools_scope_class"} {
+		table, key, _ := strings.Cut(one, " ")
+		e.exec(t, "ALTER TABLE "+table+" DROP CONSTRAINT "+key+"_fkey")
+	}
+	e.exec(t, "ALTER TABLE allocations DROP CONSTRAINT allocations_phases_check")
 	e.exec(t, "CREATE SCHEMA backup")
 	for _, table := range e.tables {
 		e.exec(t, "CREATE TABLE backup."+table+" AS SELECT * FROM "+table)
@@ -178,6 +184,7 @@ func TestAuditNamesWhatIsDamaged(t *testing.T) {
 			seen := map[string]bool{}
 			all := damages(f)
 			maps.Copy(all, tenantDamages(f))
+			maps.Copy(all, classDamages(f))
 			for name, d := range all {
 				touched := int64(0)
 				for statement := range strings.SplitSeq(d.sql, ";\n") {

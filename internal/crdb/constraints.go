@@ -12,7 +12,12 @@ var constraints = map[string]func() *ipam.Error{
 	"projects_name_key": exists("A project of this name exists already."),
 	"spaces_name_key":   exists("A space of this name exists already in the project."),
 	"pools_name_key":    exists("A pool of this name exists already in the project."),
+	"classes_name_key":  exists("A class of this name exists already in the project."),
 	"api_keys_name_key": exists("An API key of this name exists already in the project."),
+
+	"classes_default_key": func() *ipam.Error {
+		return ipam.Errorf(ipam.CodeAlreadyExists, "The project has a default class for this family already.").At("/spec/isDefault", "is taken by another class of the family.")
+	},
 
 	"spaces_project_fkey": gone("The project was not found."),
 	"pools_project_fkey":  gone("The project was not found."),
@@ -22,13 +27,16 @@ var constraints = map[string]func() *ipam.Error{
 	"members_pkey": meanwhile, "members_subject_key": meanwhile, "members_project_fkey": meanwhile, "api_keys_project_fkey": meanwhile,
 	"grants_pkey": meanwhile, "grants_consumer_key": meanwhile, "quotas_pkey": meanwhile, "quotas_project_fkey": meanwhile,
 
+	"classes_project_fkey": meanwhile, "pool_classes_class_fkey": meanwhile, "pools_scope_class_fkey": meanwhile, "pools_scope_key": meanwhile,
+
 	// Blocks are taken by deleting free rows, and ids are random: breaking one of these is a bug, not a caller's doing.
 	"projects_pkey": bug, "spaces_pkey": bug, "pools_pkey": bug, "pools_block_key": bug, "free_blocks_pkey": bug,
 	"allocations_pkey": bug, "allocations_id_key": bug, "claims_pkey": bug, "idempotency_keys_pkey": bug,
 	"pools_af_check": bug, "pools_visibility_check": bug, "pools_strategy_check": bug,
-	"allocations_purpose_check": bug, "allocations_phase_check": bug,
+	"allocations_purpose_check": bug, "allocations_phases_check": bug,
 	"members_role_check": bug, "api_keys_pkey": bug, "api_keys_role_check": bug, "grants_kind_check": bug,
 	"quotas_id_key": bug, "quotas_af_check": bug, "quota_shards_pkey": bug,
+	"classes_pkey": bug, "classes_af_check": bug, "classes_visibility_check": bug, "pool_classes_pkey": bug, "pool_classes_pool_fkey": bug,
 	"audit_events_pkey": bug, "history_pkey": bug, "removals_pkey": bug,
 }
 
@@ -36,9 +44,9 @@ var constraints = map[string]func() *ipam.Error{
 // now, or the project that it is for is gone. Whoever made the plan looks again, and finds something to replace, or nothing.
 func outOfDate(pg *pgconn.PgError) bool {
 	switch pg.ConstraintName {
-	case "members_pkey", "members_subject_key", "grants_pkey", "grants_consumer_key", "quotas_pkey":
+	case "members_pkey", "members_subject_key", "grants_pkey", "grants_consumer_key", "quotas_pkey", "pools_scope_key":
 		return pg.Code == uniqueViolation
-	case "members_project_fkey", "api_keys_project_fkey", "quotas_project_fkey":
+	case "members_project_fkey", "api_keys_project_fkey", "quotas_project_fkey", "classes_project_fkey", "pool_classes_class_fkey", "pools_scope_class_fkey":
 		return pg.Code == foreignKeyViolation
 	}
 	return false

@@ -19,7 +19,6 @@ import (
 var needStatistics = map[string]string{
 	"allocation_delete": "reads every allocation of the region",
 	"claim_delete":      "reads every claim of the region",
-	"free_at":           "reads every free block of the container",
 	"free_delete":       "reads every free block of the container",
 	"answer_get":        "reads every answer that has not expired",
 	"answer_expire":     "reads every answer",

@@ -82,13 +82,20 @@ var (
 
 // sorts are the statements that may sort, and what.
 var sorts = map[string]string{
-	"free_list":           "a page of each size",
-	"pool_list_by_labels": "the pools that carry the labels",
-	"pool_list_granted":   "what is granted to the consumer",
-	"project_list_named":  "the projects that were named",
-	"history_list":        "a page of each block",
-	"usage_claims":        "the project's claims, to count them by length",
-	"usage_retained":      "what the project has retained, likewise",
+	"free_list":                "a page of each size",
+	"pool_list_by_labels":      "the pools that carry the labels",
+	"pool_list_granted":        "what is granted to the consumer",
+	"project_list_named":       "the projects that were named",
+	"history_list":             "a page of each block",
+	"class_find":               "two classes, to take the project's own first",
+	"class_find_default":       "likewise",
+	"class_find_pools":         "the pools behind the class",
+	"class_find_default_pools": "likewise",
+	"class_list":               "the classes of two projects",
+	"class_list_named":         "the classes that were named",
+	"class_pools":              "the pools behind the class",
+	"usage_claims":             "the project's claims, to count them by length",
+	"usage_retained":           "what the project has retained, likewise",
 }
 
 // holds checks what no plan may be, whatever the version.
@@ -147,12 +154,18 @@ func fill(t *testing.T, c *pgx.Conn) {
 		"INSERT INTO pools SELECT " + of("'pool' || i") + ", " + of("'project' || (i % 200 + 1)") + ", 'pool-' || i, 'local', " + of("'space' || (i % 1000 + 1)") +
 			", 'p', 's', " + of("'container' || (i % 50)") + ", " + of("'project' || (i % 200 + 1)") + ", '', '', 4, decode(lpad(to_hex(i), 8, '0'), 'hex'), 24, true, 'consumer', 'BestFit', NULL, NULL, NULL, '[]'::JSONB, '', " +
 			"jsonb_build_object('site', 'site-' || (i % 100)), '{}'::JSONB, 1, gen_random_uuid(), now(), now(), 'filler' FROM generate_series(1, 3000) AS i",
+		"INSERT INTO classes SELECT " + of("'class' || i") + ", " + of("'project' || (i % 200 + 1)") + ", 'class-' || i, 4, 'consumer', i <= 200, '{}'::JSONB, " + common + " FROM generate_series(1, 3000) AS i",
+		"INSERT INTO pool_classes SELECT " + of("'class' || (i % 300 + 1)") + ", " + of("'project' || (i % 200 + 1)") + ", 'pool-' || i, " + of("'pool' || i") + " FROM generate_series(1, 3000) AS i",
+		"UPDATE pools SET scope = '{}'::JSONB, scope_key = encode(base, 'hex'), scope_class_id = " + of("'class' || (get_byte(base, 3) + 1)") +
+			", scope_project_id = " + of("'project' || (get_byte(base, 3) % 200 + 1)") + " WHERE get_byte(base, 3) % 4 = 3",
 		"INSERT INTO free_blocks SELECT 'local', " + of("'pool' || (i % 30)") + ", i % 9, decode(lpad(to_hex(i), 8, '0'), 'hex') FROM generate_series(1, 20000) AS i",
 		"INSERT INTO allocations SELECT 'local', " + of("'project' || (i % 20)") + ", " + of("'pool' || (i % 60)") + ", decode(lpad(to_hex(i), 8, '0'), 'hex'), 32, gen_random_uuid(), 'Claim', 'Bound', 'p', 'n', " +
 			of("'project' || (i % 20)") + ", 'p', 'claim-' || i, 'Delete', NULL, '', now(), gen_random_uuid(), now(), now(), 'filler' FROM generate_series(1, 20000) AS i",
 		"UPDATE allocations SET phase = 'Retained' WHERE get_byte(base, 3) = 7",
+		"UPDATE allocations SET phase = 'CoolingDown', cool_until = now() + get_byte(base, 2) * INTERVAL '1 second' WHERE get_byte(base, 3) < 5",
 		"INSERT INTO claims SELECT 'local', " + of("'project' || (i % 20)") + ", 'claim-' || i, gen_random_uuid(), " + of("'pool' || (i % 60)") + ", " + of("'project' || (i % 20)") +
 			", 'p', 'n', decode(lpad(to_hex(i), 8, '0'), 'hex'), 32, gen_random_uuid(), '{}'::JSONB, " + common + " FROM generate_series(1, 20000) AS i",
+		"UPDATE claims SET class_id = " + of("'class' || (get_byte(base, 3) + 1)") + " WHERE get_byte(base, 3) < 200",
 		"INSERT INTO idempotency_keys SELECT 'local', " + of("'project' || (i % 20)") + ", 'key-' || i, '', '', now(), now() + i * INTERVAL '1 second' FROM generate_series(1, 20000) AS i",
 		"INSERT INTO members SELECT gen_random_uuid(), " + of("'project' || (i % 200 + 1)") + ", 'subject-' || (i % 1500), 'viewer', 1, gen_random_uuid(), now(), now(), 'filler' FROM generate_series(1, 3000) AS i",
 		"INSERT INTO api_keys SELECT gen_random_uuid(), " + of("'project' || (i % 200 + 1)") + ", 'key-' || i, '', 'viewer', '', NULL, NULL, " + common + " FROM generate_series(1, 3000) AS i",

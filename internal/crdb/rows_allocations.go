@@ -3,6 +3,7 @@ package crdb
 import (
 	"context"
 	"net/netip"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -16,13 +17,16 @@ func allocationIn(project string) func(pgx.Row) (ipam.Allocation, error) {
 		var a ipam.Allocation
 		var at []byte
 		var length int16
+		var class *[16]byte
+		var coolUntil *time.Time
 		err := row.Scan(&a.Region, (*[16]byte)(&a.ProjectID), (*[16]byte)(&a.ContainerID), &at, &length, (*[16]byte)(&a.ID), &a.Purpose, &a.Phase,
 			&a.Pool.Project, &a.Pool.Name, (*[16]byte)(&a.HolderProjectID), &a.Holder.Project, &a.Holder.Name, &a.ReclaimPolicy, &a.OwnerRef,
-			&a.Reason, &a.Since, (*[16]byte)(&a.Revision), &a.CreatedAt, &a.UpdatedAt, &a.CreatedBy)
+			&a.Reason, &a.Since, (*[16]byte)(&a.Revision), &a.CreatedAt, &a.UpdatedAt, &a.CreatedBy,
+			&class, &a.Class.Ref.Project, &a.Class.Ref.Name, &coolUntil)
 		if err != nil {
 			return a, err
 		}
-		a.Project = project
+		a.Project, a.Class.ID, a.CoolUntil = project, idOf(class), sometime(coolUntil)
 		a.Since, a.CreatedAt, a.UpdatedAt = a.Since.UTC(), a.CreatedAt.UTC(), a.UpdatedAt.UTC()
 		a.Block, err = block(at, int(length))
 		return a, err
@@ -61,9 +65,12 @@ func (r reader) HeldCount(ctx context.Context, c alloc.Container) (alloc.Held, e
 		_, err = pgx.ForEachRow(rows, []any{&purpose, &phase, &n}, func() error {
 			switch purpose {
 			case ipam.PurposeClaim:
-				if phase == ipam.PhaseRetained {
+				switch phase {
+				case ipam.PhaseRetained:
 					held.Retained += n
-				} else {
+				case ipam.PhaseCoolingDown:
+					held.CoolingDown += n
+				default:
 					held.Claims += n
 				}
 			case ipam.PurposeChildPool:

@@ -18,14 +18,21 @@ func claimIn(project alloc.ProjectKey) func(pgx.Row) (ipam.Claim, error) {
 		var c ipam.Claim
 		var at []byte
 		var length int16
+		var class *[16]byte
+		var reuseAfter int64
+		var said bool
 		err := row.Scan(&c.Name, (*[16]byte)(&c.UID), &c.Region, (*[16]byte)(&c.PoolID), (*[16]byte)(&c.PoolProjectID), &c.Pool.Project, &c.Pool.Name,
 			&at, &length, (*[16]byte)(&c.AllocationID), &c.Spec, &c.Labels, &c.Annotations, &c.Generation, (*[16]byte)(&c.Revision),
-			&c.CreatedAt, &c.UpdatedAt, &c.CreatedBy)
+			&c.CreatedAt, &c.UpdatedAt, &c.CreatedBy, &class, &c.Class.Ref.Project, &c.Class.Ref.Name, &said, &reuseAfter)
 		if err != nil {
 			return c, err
 		}
 		normalize(&c.Metadata)
 		c.Project, c.ProjectID = project.Name, project.ID
+		c.Class.ID, c.ReuseAfter = idOf(class), time.Duration(reuseAfter)*time.Second
+		if c.ReclaimPolicy = c.Spec.ReclaimPolicy; !said {
+			c.Spec.ReclaimPolicy = ""
+		}
 		c.Block, err = block(at, int(length))
 		return c, err
 	}
@@ -85,6 +92,9 @@ func (r reader) ClaimLookup(ctx context.Context, q alloc.ClaimQuery) (alloc.Clai
 		if q.Key != "" {
 			b.Queue(query.Get("answer_get"), r.region, uuid(q.Project.ID), q.Key, q.Now)
 		}
+		if q.Class != nil {
+			queueClass(b, q.Project, *q.Class)
+		}
 		var grants *int64
 		results := db.SendBatch(ctx, b)
 		err := errors.Join(
@@ -93,6 +103,8 @@ func (r reader) ClaimLookup(ctx context.Context, q alloc.ClaimQuery) (alloc.Clai
 			maybe(results, scanCount, &grants, foreign),
 			maybe(results, scanAnswer, &facts.Answer, q.Key != ""),
 		)
+		class, classErr := takeClass(results, q.Project, q.Class)
+		facts.Class, err = class, errors.Join(err, classErr)
 		facts.Granted = grants != nil && *grants > 0
 		return errors.Join(err, results.Close())
 	})

@@ -2,7 +2,9 @@ package crdb
 
 import (
 	"context"
+	"errors"
 	"net/netip"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -11,7 +13,10 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-func scanPool(row pgx.Row) (ipam.Pool, error) {
+func scanPool(row pgx.Row) (ipam.Pool, error) { return scanPoolAnd(row) }
+
+// scanPoolAnd reads a pool, and what the row has behind it.
+func scanPoolAnd(row pgx.Row, more ...any) (ipam.Pool, error) {
 	var (
 		p                  ipam.Pool
 		at                 []byte
@@ -19,11 +24,14 @@ func scanPool(row pgx.Row) (ipam.Pool, error) {
 		byCIDR             bool
 		lo, hi, standard   *int16
 		parent, poolsSpace ipam.Ref
+		reuseAfter         *int64
+		emptySince         *time.Time
 	)
-	err := row.Scan((*[16]byte)(&p.UID), (*[16]byte)(&p.ProjectID), &p.Project, &p.Name, &p.Region, (*[16]byte)(&p.SpaceID),
+	err := row.Scan(append([]any{(*[16]byte)(&p.UID), (*[16]byte)(&p.ProjectID), &p.Project, &p.Name, &p.Region, (*[16]byte)(&p.SpaceID),
 		&poolsSpace.Project, &poolsSpace.Name, (*[16]byte)(&p.ContainerID), (*[16]byte)(&p.ContainerProjectID), &parent.Project, &parent.Name,
 		&at, &length, &byCIDR, &p.Spec.Visibility, &p.Spec.Allocation.Strategy, &lo, &hi, &standard, &p.Spec.Reservations,
-		&p.Spec.Description, &p.Labels, &p.Annotations, &p.Generation, (*[16]byte)(&p.Revision), &p.CreatedAt, &p.UpdatedAt, &p.CreatedBy)
+		&p.Spec.Description, &p.Labels, &p.Annotations, &p.Generation, (*[16]byte)(&p.Revision), &p.CreatedAt, &p.UpdatedAt, &p.CreatedBy,
+		&p.Classes, &reuseAfter, &p.Scope, &emptySince}, more...)...)
 	if err != nil {
 		return p, err
 	}
@@ -46,6 +54,13 @@ func scanPool(row pgx.Row) (ipam.Pool, error) {
 	if len(p.Spec.Reservations) == 0 {
 		p.Spec.Reservations = nil
 	}
+	if len(p.Classes) == 0 {
+		p.Classes = nil
+	}
+	for _, c := range p.Classes {
+		p.Spec.ClassNames = append(p.Spec.ClassNames, c.Ref.Name)
+	}
+	p.Spec.ReuseAfter, p.EmptySince = durationPtr(reuseAfter), sometime(emptySince)
 	return p, nil
 }
 
@@ -105,24 +120,42 @@ func (r reader) Stocks(ctx context.Context, containers []alloc.Container) (map[i
 	}
 	for region, ids := range byRegion {
 		err := r.run(ctx, "stock_by_size", func(q querier) error {
-			rows, err := q.Query(ctx, query.Get("stock_by_size"), region, ids)
-			if err != nil {
-				return err
-			}
-			var id ipam.ID
-			var bits int
-			var n int64
-			_, err = pgx.ForEachRow(rows, []any{(*[16]byte)(&id), &bits, &n}, func() error {
-				out[id].Free[widths[id]-bits] = n
-				return nil
+			b := &pgx.Batch{}
+			b.Queue(query.Get("stock_by_size"), region, ids)
+			b.Queue(query.Get("stock_cooling"), region, ids)
+			results := q.SendBatch(ctx, b)
+			err := eachSize(results, func(id ipam.ID, hostBits int, n int64) { out[id].Free[widths[id]-hostBits] = n })
+			cooling := eachSize(results, func(id ipam.ID, bits int, n int64) {
+				stock := out[id]
+				if stock.Cooling == nil {
+					stock.Cooling = map[int]int64{}
+				}
+				stock.Cooling[bits] = n
+				out[id] = stock
 			})
-			return err
+			return errors.Join(err, cooling, results.Close())
 		})
 		if err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
+}
+
+// eachSize reads (container, size, blocks) from the next result of a batch.
+func eachSize(results pgx.BatchResults, take func(container ipam.ID, size int, blocks int64)) error {
+	rows, err := results.Query()
+	if err != nil {
+		return err
+	}
+	var id ipam.ID
+	var size int
+	var n int64
+	_, err = pgx.ForEachRow(rows, []any{(*[16]byte)(&id), &size, &n}, func() error {
+		take(id, size, n)
+		return nil
+	})
+	return err
 }
 
 // RoomIn implements alloc.Reader.

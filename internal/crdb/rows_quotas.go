@@ -22,8 +22,8 @@ type quotaRow struct {
 
 func (q *quotaRow) columns() []any {
 	v := &q.quota
-	return []any{(*[16]byte)(&v.UID), (*[16]byte)(&v.ProjectID), &v.Name, &v.Spec.Scope.Pool.Project, &v.Spec.Scope.Pool.Name, &q.number,
-		&q.limit, &v.Spec.Limits.Claims, &v.Spec.Limits.Pools, &v.Overdrawn, &v.Spec.Description,
+	return []any{(*[16]byte)(&v.UID), (*[16]byte)(&v.ProjectID), &v.Name, &v.Spec.Scope.Pool.Project, &v.Spec.Scope.Pool.Name,
+		&v.Spec.Scope.Class.Project, &v.Spec.Scope.Class.Name, &q.number, &q.limit, &v.Spec.Limits.Claims, &v.Spec.Limits.Pools, &v.Overdrawn, &v.Spec.Description,
 		&v.Generation, (*[16]byte)(&v.Revision), &v.CreatedAt, &v.UpdatedAt, &v.CreatedBy}
 }
 
@@ -123,11 +123,11 @@ func (r reader) UsageCount(ctx context.Context, project alloc.ProjectKey, scope 
 		if scope.Family != "" {
 			width = scope.Family.Bits() / 8
 		}
-		pool := scope.Pool
+		pool, class := scope.Pool, scope.Class
 		b := &pgx.Batch{}
-		b.Queue(query.Get("usage_claims"), r.region, uuid(project.ID), pool.Project, pool.Name, width)
-		b.Queue(query.Get("usage_retained"), r.region, uuid(project.ID), pool.Project, pool.Name, width)
-		b.Queue(query.Get("usage_pools"), uuid(project.ID), pool.Project, pool.Name, width)
+		b.Queue(query.Get("usage_claims"), r.region, uuid(project.ID), pool.Project, pool.Name, width, class.Project, class.Name)
+		b.Queue(query.Get("usage_retained"), r.region, uuid(project.ID), pool.Project, pool.Name, width, class.Project, class.Name)
+		b.Queue(query.Get("usage_pools"), uuid(project.ID), pool.Project, pool.Name, width, class.Project, class.Name)
 		results := db.SendBatch(ctx, b)
 		claims, err := countBlocks(results, used.Addresses)
 		if err == nil {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/netip"
+	"time"
 
 	"github.com/carve-ipam/carve/internal/ipam"
 )
@@ -84,6 +85,50 @@ func intPtr(n *int16) *int {
 	}
 	v := int(*n)
 	return &v
+}
+
+// seconds is a duration as it is written.
+func seconds(d time.Duration) int64 { return int64(d / time.Second) }
+
+func secondsPtr(d *time.Duration) *int64 {
+	if d == nil {
+		return nil
+	}
+	n := seconds(*d)
+	return &n
+}
+
+func durationPtr(n *int64) *time.Duration {
+	if n == nil {
+		return nil
+	}
+	d := time.Duration(*n) * time.Second
+	return &d
+}
+
+// idPtr is an id as it is written; zero is NULL.
+func idPtr(id ipam.ID) *[16]byte {
+	if id.IsZero() {
+		return nil
+	}
+	v := uuid(id)
+	return &v
+}
+
+// idOf is an id that was read; NULL is zero.
+func idOf(v *[16]byte) ipam.ID {
+	if v == nil {
+		return ipam.ID{}
+	}
+	return *v
+}
+
+// familyNumber is a family as it is written.
+func familyNumber(f ipam.Family) int16 {
+	if f == ipam.IPv4 {
+		return 4
+	}
+	return 6
 }
 
 // emptyToNil keeps absent labels absent.

@@ -20,6 +20,7 @@ func (t *tx) Write(ctx context.Context, ch alloc.Changes) error {
 	w.deletes(ch)
 	w.updates(ch)
 	w.inserts(ch)
+	w.classEpochs(ch) // last: who holds the project's row keeps others waiting
 	if w.err != nil {
 		return w.err
 	}

@@ -35,13 +35,16 @@ func (w *writer) deletes(ch alloc.Changes) {
 		w.quotaDelete(*q)
 	}
 	if p := ch.PoolDelete; p != nil {
+		w.any("pool_class_delete", uuid(p.UID))
 		w.hit("pool_delete", 1, uuid(p.UID), uuid(p.Revision))
 	}
+	w.classDelete(ch.ClassChanges)
 	for _, s := range ch.SpaceDelete {
 		w.hit("space_delete", 1, uuid(s.UID), uuid(s.Revision))
 	}
 	if p := ch.ProjectDelete; p != nil {
 		w.any("answer_delete", w.region, uuid(p.UID))
+		w.any("class_delete_all", uuid(p.UID))
 		w.hit("project_delete", 1, uuid(p.UID), uuid(p.Revision))
 	}
 }

@@ -17,8 +17,9 @@ func (w *writer) inserts(ch alloc.Changes) {
 		w.hit("space_insert", 1, uuid(s.UID), uuid(s.ProjectID), s.Name, uuid(s.ContainerV4), uuid(s.ContainerV6), s.Region, s.Spec.Description,
 			w.json(s.Labels), w.json(s.Annotations), s.Generation, uuid(s.Revision), s.CreatedAt, s.UpdatedAt, s.CreatedBy)
 	}
-	if p := ch.PoolInsert; p != nil {
-		w.pool(*p)
+	w.classInserts(ch.ClassChanges)
+	for _, p := range ch.PoolInsert {
+		w.pool(p)
 	}
 	for _, f := range ch.Free {
 		if len(f.Insert) > 0 {
@@ -37,18 +38,19 @@ func (w *writer) inserts(ch alloc.Changes) {
 
 func (w *writer) pool(p ipam.Pool) {
 	a := p.Spec.Allocation
-	w.hit("pool_insert", 1,
-		uuid(p.UID), uuid(p.ProjectID), p.Name, p.Region, uuid(p.SpaceID), p.Space.Project, p.Space.Name, uuid(p.ContainerID), uuid(p.ContainerProjectID),
-		p.Spec.Parent.Project, p.Spec.Parent.Name, familyNumber(p), base(p.Block), plen(p.Block), p.Spec.CIDR.IsValid(), string(p.Spec.Visibility),
-		string(a.Strategy), smallPtr(a.MinPrefixLength), smallPtr(a.MaxPrefixLength), smallPtr(a.DefaultPrefixLength), w.reservations(p), p.Spec.Description,
-		w.json(p.Labels), w.json(p.Annotations), p.Generation, uuid(p.Revision), p.CreatedAt, p.UpdatedAt, p.CreatedBy)
-}
-
-func familyNumber(p ipam.Pool) int16 {
-	if p.Family() == ipam.IPv4 {
-		return 4
+	var scope *string
+	var scoped ipam.PoolScope
+	if p.Scope != nil {
+		doc := w.json(p.Scope)
+		scope, scoped = &doc, *p.Scope
 	}
-	return 6
+	w.hit("pool_insert", 1, // none: its scope got one meanwhile
+		uuid(p.UID), uuid(p.ProjectID), p.Name, p.Region, uuid(p.SpaceID), p.Space.Project, p.Space.Name, uuid(p.ContainerID), uuid(p.ContainerProjectID),
+		p.Spec.Parent.Project, p.Spec.Parent.Name, familyNumber(p.Family()), base(p.Block), plen(p.Block), p.Spec.CIDR.IsValid(), string(p.Spec.Visibility),
+		string(a.Strategy), smallPtr(a.MinPrefixLength), smallPtr(a.MaxPrefixLength), smallPtr(a.DefaultPrefixLength), w.reservations(p), p.Spec.Description,
+		w.json(p.Labels), w.json(p.Annotations), p.Generation, uuid(p.Revision), p.CreatedAt, p.UpdatedAt, p.CreatedBy,
+		w.classes(p), secondsPtr(p.Spec.ReuseAfter), scope, idPtr(scoped.Class.ID), idPtr(scoped.ProjectID), scopeKey(p), timePtr(p.EmptySince))
+	w.backing(p)
 }
 
 func (w *writer) allocations(region string, list []ipam.Allocation) {
@@ -62,6 +64,8 @@ func (w *writer) allocations(region string, list []ipam.Allocation) {
 		owners                                        = make([]*string, n)
 		reasons, creators                             = make([]string, n), make([]string, n)
 		since, created, updated                       = make([]time.Time, n), make([]time.Time, n), make([]time.Time, n)
+		classes                                       = classArrays(n)
+		cooling                                       = make([]*time.Time, n)
 	)
 	for i, a := range list {
 		projects[i], containers[i], ids[i], holders[i], revisions[i] = uuid(a.ProjectID), uuid(a.ContainerID), uuid(a.ID), uuid(a.HolderProjectID), uuid(a.Revision)
@@ -70,9 +74,19 @@ func (w *writer) allocations(region string, list []ipam.Allocation) {
 		holderProjects[i], holderNames[i], policies[i] = a.Holder.Project, a.Holder.Name, string(a.ReclaimPolicy)
 		owners[i], reasons[i], creators[i] = w.optionalJSON(a.OwnerRef), a.Reason, a.CreatedBy
 		since[i], created[i], updated[i] = a.Since, a.CreatedAt, a.UpdatedAt
+		classes.set(i, a.Class)
+		cooling[i] = timePtr(a.CoolUntil)
 	}
 	w.hit("allocation_insert", n, region, projects, containers, bases, lengths, ids, purposes, phases, poolProjects, poolNames,
-		holders, holderProjects, holderNames, policies, owners, reasons, since, revisions, created, updated, creators)
+		holders, holderProjects, holderNames, policies, owners, reasons, since, revisions, created, updated, creators,
+		classes.ids, classes.projects, classes.names, cooling)
+}
+
+// storedSpec is a claim's spec with the reclaim policy that came of it: servers of before there were classes release by that.
+func storedSpec(c ipam.Claim) ipam.ClaimSpec {
+	spec := c.Spec
+	spec.ReclaimPolicy = c.ReclaimPolicy
+	return spec
 }
 
 func (w *writer) claims(list []ipam.Claim) {
@@ -89,18 +103,25 @@ func (w *writer) claims(list []ipam.Claim) {
 		generations                                              = make([]int64, n)
 		created, updated                                         = make([]time.Time, n), make([]time.Time, n)
 		refs                                                     = make([]alloc.NameRef, n)
+		classes, said, reuse, serving                            = classArrays(n), make([]bool, n), make([]int64, n), make([]*[16]byte, n)
 	)
 	for i, c := range list {
 		projects[i], ids[i], pools[i], poolOwners[i] = uuid(c.ProjectID), uuid(c.UID), uuid(c.PoolID), uuid(c.PoolProjectID)
 		allocations[i], revisions[i] = uuid(c.AllocationID), uuid(c.Revision)
 		names[i], poolProjects[i], poolNames[i] = c.Name, c.Pool.Project, c.Pool.Name
 		bases[i], lengths[i] = base(c.Block), plen(c.Block)
-		specs[i], labels[i], annotations[i], creators[i] = w.json(c.Spec), w.json(c.Labels), w.json(c.Annotations), c.CreatedBy
+		specs[i], labels[i], annotations[i], creators[i] = w.json(storedSpec(c)), w.json(c.Labels), w.json(c.Annotations), c.CreatedBy
 		generations[i], created[i], updated[i] = c.Generation, c.CreatedAt, c.UpdatedAt
+		classes.set(i, c.Class)
+		said[i], reuse[i] = c.Spec.ReclaimPolicy != "", seconds(c.ReuseAfter)
+		if c.Spec.AllocationRef == "" { // a retained block keeps its class, even one that is gone
+			serving[i] = classes.ids[i]
+		}
 		refs[i] = alloc.NameRef{ProjectID: c.ProjectID, Name: c.Name}
 	}
 	w.named("claim_insert", refs, claimConflicts, w.region, projects, names, ids, pools, poolOwners, poolProjects, poolNames, bases, lengths, allocations,
-		specs, labels, annotations, generations, revisions, created, updated, creators)
+		specs, labels, annotations, generations, revisions, created, updated, creators,
+		classes.ids, classes.projects, classes.names, said, reuse, serving)
 }
 
 func (w *writer) answers(list []alloc.Answer) {

@@ -19,7 +19,8 @@ func (w *writer) quotaDelete(q ipam.Quota) {
 func (w *writer) quotaUpdates(ch alloc.QuotaChanges) {
 	if u := ch.QuotaUpdate; u != nil {
 		q, s := u.Now, u.Now.Spec
-		w.hit("quota_update", 1, uuid(q.ProjectID), q.Name, uuid(u.Was), s.Scope.Pool.Project, s.Scope.Pool.Name, scopeNumber(s.Scope),
+		w.hit("quota_update", 1, uuid(q.ProjectID), q.Name, uuid(u.Was), s.Scope.Pool.Project, s.Scope.Pool.Name,
+			s.Scope.Class.Project, s.Scope.Class.Name, scopeNumber(s.Scope),
 			decimal(s.Limits.Addresses), s.Limits.Claims, s.Limits.Pools, q.Overdrawn, s.Description, q.Generation, uuid(q.Revision), q.UpdatedAt)
 	}
 	for _, m := range ch.QuotaOverdrawn {
@@ -44,7 +45,8 @@ func inOneOrder(list []alloc.ShardUpdate) []alloc.ShardUpdate {
 func (w *writer) quotaInserts(ch alloc.QuotaChanges) {
 	if q := ch.QuotaInsert; q != nil {
 		s := q.Spec
-		w.hit("quota_insert", 1, uuid(q.UID), uuid(q.ProjectID), q.Name, s.Scope.Pool.Project, s.Scope.Pool.Name, scopeNumber(s.Scope),
+		w.hit("quota_insert", 1, uuid(q.UID), uuid(q.ProjectID), q.Name, s.Scope.Pool.Project, s.Scope.Pool.Name,
+			s.Scope.Class.Project, s.Scope.Class.Name, scopeNumber(s.Scope),
 			decimal(s.Limits.Addresses), s.Limits.Claims, s.Limits.Pools, q.Overdrawn, s.Description,
 			q.Generation, uuid(q.Revision), q.CreatedAt, q.UpdatedAt, q.CreatedBy)
 	}

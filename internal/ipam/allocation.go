@@ -22,8 +22,9 @@ type Phase string
 
 // The phases of an allocation.
 const (
-	PhaseBound    Phase = "Bound"
-	PhaseRetained Phase = "Retained" // its claim was deleted under ReclaimRetain
+	PhaseBound       Phase = "Bound"
+	PhaseRetained    Phase = "Retained"    // its claim was deleted under ReclaimRetain
+	PhaseCoolingDown Phase = "CoolingDown" // its claim was deleted; nobody holds it, and nobody can have it until CoolUntil
 )
 
 // Allocation is the record of one held block. It is written by the system alone, in the transaction that carves.
@@ -43,8 +44,10 @@ type Allocation struct {
 
 	ReclaimPolicy ReclaimPolicy `json:"reclaimPolicy,omitempty"`
 	OwnerRef      *OwnerRef     `json:"ownerRef,omitempty"`
-	Reason        string        `json:"reason,omitempty"` // PurposeReservation
-	Since         time.Time     `json:"since"`            // when the present holder got it in the present phase
+	Reason        string        `json:"reason,omitempty"`   // PurposeReservation
+	Since         time.Time     `json:"since"`              // when the present holder got it in the present phase
+	Class         ClassRef      `json:"class,omitzero"`     // PurposeClaim: the class that served it
+	CoolUntil     time.Time     `json:"coolUntil,omitzero"` // PhaseCoolingDown
 
 	Revision  ID        `json:"revision"`
 	CreatedAt time.Time `json:"createdAt"`

@@ -1,6 +1,9 @@
 package ipam
 
-import "net/netip"
+import (
+	"net/netip"
+	"time"
+)
 
 // ReclaimPolicy says what becomes of a block when its claim is deleted.
 type ReclaimPolicy string
@@ -21,20 +24,27 @@ type Claim struct {
 	PoolID        ID           `json:"poolId"`
 	PoolProjectID ID           `json:"poolProjectId"`
 	AllocationID  ID           `json:"allocationId"`
+
+	// What came of the spec and of the class's policy when the claim was bound.
+	Class         ClassRef      `json:"class,omitzero"` // none by poolRef and poolSelector
+	ReclaimPolicy ReclaimPolicy `json:"reclaimPolicy"`
+	ReuseAfter    time.Duration `json:"reuseAfter,omitempty"` // cool-down of the block after its release
 }
 
-// ClaimSpec is what the caller writes of a claim, as it was written: exactly one of PoolRef, PoolSelector and
-// AllocationRef is set; at most one of CIDR and Address.
+// ClaimSpec is what the caller writes of a claim, as it was written: at most one of ClassName, PoolRef, PoolSelector and
+// AllocationRef is set, and none means the default class of the family; at most one of CIDR and Address.
 type ClaimSpec struct {
-	PoolRef       Ref           `json:"poolRef,omitzero"`
-	PoolSelector  *Selector     `json:"poolSelector,omitempty"`
-	AllocationRef string        `json:"allocationRef,omitempty"` // name of a retained allocation to bind again
-	PrefixLength  *int          `json:"prefixLength,omitempty"`
-	Family        Family        `json:"ipFamily,omitempty"`
-	CIDR          netip.Prefix  `json:"cidr,omitzero"`
-	Address       netip.Addr    `json:"address,omitzero"`
-	ReclaimPolicy ReclaimPolicy `json:"reclaimPolicy"`
-	OwnerRef      *OwnerRef     `json:"ownerRef,omitempty"`
+	ClassName     string            `json:"className,omitempty"`
+	Scope         map[string]string `json:"scope,omitempty"` // values of the roles that a scoped class asks for; others are ignored
+	PoolRef       Ref               `json:"poolRef,omitzero"`
+	PoolSelector  *Selector         `json:"poolSelector,omitempty"`
+	AllocationRef string            `json:"allocationRef,omitempty"` // name of a retained allocation to bind again
+	PrefixLength  *int              `json:"prefixLength,omitempty"`
+	Family        Family            `json:"ipFamily,omitempty"`
+	CIDR          netip.Prefix      `json:"cidr,omitzero"`
+	Address       netip.Addr        `json:"address,omitzero"`
+	ReclaimPolicy ReclaimPolicy     `json:"reclaimPolicy,omitempty"` // "": the class's, or else Delete
+	OwnerRef      *OwnerRef         `json:"ownerRef,omitempty"`
 }
 
 // OwnerRef is free text that identifies the caller's own object.
@@ -53,6 +63,23 @@ func (s ClaimSpec) Exact() netip.Prefix {
 		return HostBlock(s.Address)
 	}
 	return netip.Prefix{}
+}
+
+// ByClass reports whether a class is to find the pool: a named one, or the default one.
+func (s ClaimSpec) ByClass() bool {
+	return s.PoolRef == Ref{} && s.PoolSelector == nil && s.AllocationRef == ""
+}
+
+// WantedFamily is the family whose default class serves a claim that names nothing: the one that was asked for, that of the very
+// block, or IPv4.
+func (s ClaimSpec) WantedFamily() Family {
+	if exact := s.Exact(); exact.IsValid() {
+		return FamilyOf(exact.Addr())
+	}
+	if s.Family != "" {
+		return s.Family
+	}
+	return IPv4
 }
 
 // Ref of the claim.

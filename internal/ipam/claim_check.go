@@ -3,13 +3,19 @@ package ipam
 // Check validates a claim's spec without looking at pools.
 func (s ClaimSpec) Check() error {
 	ways := 0
-	for _, set := range []bool{s.PoolRef != Ref{}, s.PoolSelector != nil, s.AllocationRef != ""} {
+	for _, set := range []bool{s.ClassName != "", s.PoolRef != Ref{}, s.PoolSelector != nil, s.AllocationRef != ""} {
 		if set {
 			ways++
 		}
 	}
-	if ways != 1 {
-		return Invalid("/spec", "must have exactly one of poolRef, poolSelector and allocationRef; it has %d.", ways)
+	if ways > 1 {
+		return Invalid("/spec", "must have at most one of className, poolRef, poolSelector and allocationRef; it has %d.", ways)
+	}
+	if s.ClassName != "" && !ValidName(s.ClassName) {
+		return Invalid("/spec/className", "must be a DNS label: 1 to 63 of a-z, 0-9 and -, beginning and ending with a letter or digit.")
+	}
+	if err := checkScope("/spec/scope", s.Scope); err != nil {
+		return err
 	}
 	if s.PoolSelector != nil {
 		if err := s.PoolSelector.Check("/spec/poolSelector"); err != nil {
@@ -23,9 +29,9 @@ func (s ClaimSpec) Check() error {
 		return err
 	}
 	switch s.ReclaimPolicy {
-	case ReclaimDelete, ReclaimRetain:
+	case "", ReclaimDelete, ReclaimRetain:
 	default:
-		return Invalid("/spec/reclaimPolicy", "must be Delete or Retain.")
+		return Invalid("/spec/reclaimPolicy", "must be Delete or Retain, or left out for that of the class.")
 	}
 	if s.AllocationRef != "" && (s.PrefixLength != nil || s.Family != "" || s.CIDR.IsValid() || s.Address.IsValid()) {
 		return Invalid("/spec", "with allocationRef takes the retained block as it is: leave out prefixLength, ipFamily, cidr and address.")
@@ -45,6 +51,9 @@ func (s ClaimSpec) checkLength() error {
 		}
 		if s.Family == IPv4 && *n > 32 {
 			return Invalid("/spec/prefixLength", "must be 0 to 32 for IPv4.")
+		}
+		if s.Family == "" && s.ByClass() && s.ClassName == "" && *n > s.WantedFamily().Bits() {
+			return Invalid("/spec/prefixLength", "must be 0 to 32 for IPv4, which a claim without ipFamily gets; for IPv6 set ipFamily.")
 		}
 	}
 	exact := s.Exact()

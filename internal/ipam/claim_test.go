@@ -23,7 +23,24 @@ func TestSpecOfAClaim(t *testing.T) {
 		{"ByPool", func(*ipam.ClaimSpec) {}, "", ""},
 		{"BySelector", func(s *ipam.ClaimSpec) { s.PoolRef, s.PoolSelector = ipam.Ref{}, &ipam.Selector{} }, "", ""},
 		{"ByAllocation", func(s *ipam.ClaimSpec) { s.PoolRef, s.AllocationRef = ipam.Ref{}, "x" }, "", ""},
-		{"ByNothing", func(s *ipam.ClaimSpec) { s.PoolRef = ipam.Ref{} }, ipam.CodeInvalidArgument, "/spec"},
+		{"ByClass", func(s *ipam.ClaimSpec) { s.PoolRef, s.ClassName = ipam.Ref{}, "std" }, "", ""},
+		{"ByTheDefaultClass", func(s *ipam.ClaimSpec) { s.PoolRef = ipam.Ref{} }, "", ""},
+		{"ByClassAndPool", func(s *ipam.ClaimSpec) { s.ClassName = "std" }, ipam.CodeInvalidArgument, "/spec"},
+		{"ByClassAndSelector", func(s *ipam.ClaimSpec) {
+			s.PoolRef, s.ClassName, s.PoolSelector = ipam.Ref{}, "std", &ipam.Selector{}
+		}, ipam.CodeInvalidArgument, "/spec"},
+		{"ByClassAndAllocation", func(s *ipam.ClaimSpec) {
+			s.PoolRef, s.ClassName, s.AllocationRef = ipam.Ref{}, "std", "x"
+		}, ipam.CodeInvalidArgument, "/spec"},
+		{"ByNoClassName", func(s *ipam.ClaimSpec) { s.PoolRef, s.ClassName = ipam.Ref{}, "platform/std" }, ipam.CodeInvalidArgument, "/spec/className"},
+		{"Scope", func(s *ipam.ClaimSpec) {
+			s.PoolRef, s.ClassName, s.Scope = ipam.Ref{}, "std", map[string]string{"cluster": "a", "Zone_1.x": ""}
+		}, "", ""},
+		{"MostOfAScope", func(s *ipam.ClaimSpec) { s.Scope = numbered(8) }, "", ""},
+		{"TooMuchOfAScope", func(s *ipam.ClaimSpec) { s.Scope = numbered(9) }, ipam.CodeInvalidArgument, "/spec/scope"},
+		{"OddRole", func(s *ipam.ClaimSpec) { s.Scope = map[string]string{"example.com/a": "b"} }, ipam.CodeInvalidArgument, "/spec/scope"},
+		{"RoleThatLooksLikeTwo", func(s *ipam.ClaimSpec) { s.Scope = map[string]string{"a=b,c": "d"} }, ipam.CodeInvalidArgument, "/spec/scope"},
+		{"OddScope", func(s *ipam.ClaimSpec) { s.Scope = map[string]string{"cluster": "a,b=c"} }, ipam.CodeInvalidArgument, "/spec/scope/cluster"},
 		{"ByTwo", func(s *ipam.ClaimSpec) { s.PoolSelector = &ipam.Selector{} }, ipam.CodeInvalidArgument, "/spec"},
 		{"ByThree", func(s *ipam.ClaimSpec) { s.PoolSelector, s.AllocationRef = &ipam.Selector{}, "x" }, ipam.CodeInvalidArgument, "/spec"},
 		{"BadSelector", func(s *ipam.ClaimSpec) {
@@ -35,6 +52,14 @@ func TestSpecOfAClaim(t *testing.T) {
 		{"LengthOfNothing", func(s *ipam.ClaimSpec) { s.PrefixLength = n(129) }, ipam.CodeInvalidArgument, "/spec/prefixLength"},
 		{"LengthOfTheOtherFamily", func(s *ipam.ClaimSpec) { s.PrefixLength, s.Family = n(33), ipam.IPv4 }, ipam.CodeInvalidArgument, "/spec/prefixLength"},
 		{"LengthOfItsFamily", func(s *ipam.ClaimSpec) { s.PrefixLength, s.Family = n(33), ipam.IPv6 }, "", ""},
+		{"LengthOfIPv6ByTheDefaultClass", func(s *ipam.ClaimSpec) { s.PoolRef, s.PrefixLength = ipam.Ref{}, n(64) }, ipam.CodeInvalidArgument, "/spec/prefixLength"},
+		{"LengthOfIPv6ByItsDefaultClass", func(s *ipam.ClaimSpec) {
+			s.PoolRef, s.PrefixLength, s.Family = ipam.Ref{}, n(64), ipam.IPv6
+		}, "", ""},
+		{"LengthOfABlockByTheDefaultClass", func(s *ipam.ClaimSpec) {
+			s.PoolRef, s.PrefixLength, s.CIDR = ipam.Ref{}, n(64), block("2001:db8::/64")
+		}, "", ""},
+		{"LengthOfIPv6ByANamedClass", func(s *ipam.ClaimSpec) { s.PoolRef, s.ClassName, s.PrefixLength = ipam.Ref{}, "six", n(64) }, "", ""},
 		{"NoFamily", func(s *ipam.ClaimSpec) { s.Family = "ipv4" }, ipam.CodeInvalidArgument, "/spec/ipFamily"},
 		{"Block", func(s *ipam.ClaimSpec) { s.CIDR = block("10.0.0.0/24") }, "", ""},
 		{"BlockWithItsLength", func(s *ipam.ClaimSpec) { s.CIDR, s.PrefixLength = block("10.0.0.0/24"), n(24) }, "", ""},
@@ -47,7 +72,8 @@ func TestSpecOfAClaim(t *testing.T) {
 		{"BlockAndAddress", func(s *ipam.ClaimSpec) {
 			s.CIDR, s.Address = block("10.0.0.1/32"), netip.MustParseAddr("10.0.0.1")
 		}, ipam.CodeInvalidArgument, "/spec"},
-		{"NoPolicy", func(s *ipam.ClaimSpec) { s.ReclaimPolicy = "" }, ipam.CodeInvalidArgument, "/spec/reclaimPolicy"},
+		{"PolicyOfTheClass", func(s *ipam.ClaimSpec) { s.ReclaimPolicy = "" }, "", ""},
+		{"AnotherPolicy", func(s *ipam.ClaimSpec) { s.ReclaimPolicy = "Recycle" }, ipam.CodeInvalidArgument, "/spec/reclaimPolicy"},
 		{"Retain", func(s *ipam.ClaimSpec) { s.ReclaimPolicy = ipam.ReclaimRetain }, "", ""},
 		{"AllocationWithLength", func(s *ipam.ClaimSpec) { s.PoolRef, s.AllocationRef, s.PrefixLength = ipam.Ref{}, "x", n(24) }, ipam.CodeInvalidArgument, "/spec"},
 		{"AllocationWithFamily", func(s *ipam.ClaimSpec) { s.PoolRef, s.AllocationRef, s.Family = ipam.Ref{}, "x", ipam.IPv4 }, ipam.CodeInvalidArgument, "/spec"},
@@ -84,4 +110,26 @@ func TestSpecsOfProjectsAndSpaces(t *testing.T) {
 	require.Equal(t, "/spec/description", pointer(t, ipam.ProjectSpec{Description: "\xff"}.Check(), ipam.CodeInvalidArgument))
 	require.NoError(t, ipam.SpaceSpec{Description: "two\nlines"}.Check())
 	require.Equal(t, "/spec/description", pointer(t, ipam.SpaceSpec{Description: "\x00"}.Check(), ipam.CodeInvalidArgument))
+}
+
+func TestClaimSaysWhichDefaultClassItMeans(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		spec    ipam.ClaimSpec
+		byClass bool
+		family  ipam.Family
+	}{
+		"Nothing":      {ipam.ClaimSpec{}, true, ipam.IPv4},
+		"Family":       {ipam.ClaimSpec{Family: ipam.IPv6}, true, ipam.IPv6},
+		"Block":        {ipam.ClaimSpec{CIDR: block("2001:db8::/64")}, true, ipam.IPv6},
+		"Address":      {ipam.ClaimSpec{Address: netip.MustParseAddr("2001:db8::1")}, true, ipam.IPv6},
+		"BlockOfIPv4":  {ipam.ClaimSpec{CIDR: block("10.0.0.0/24")}, true, ipam.IPv4},
+		"ByName":       {ipam.ClaimSpec{ClassName: "std"}, true, ipam.IPv4},
+		"ByPool":       {ipam.ClaimSpec{PoolRef: ipam.Ref{Project: "acme", Name: "net"}}, false, ipam.IPv4},
+		"BySelector":   {ipam.ClaimSpec{PoolSelector: &ipam.Selector{}}, false, ipam.IPv4},
+		"ByAllocation": {ipam.ClaimSpec{AllocationRef: "x"}, false, ipam.IPv4},
+	} {
+		require.Equal(t, c.byClass, c.spec.ByClass(), name)
+		require.Equal(t, c.family, c.spec.WantedFamily(), name)
+	}
 }

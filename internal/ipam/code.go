@@ -17,7 +17,10 @@ const (
 	CodeInUse                Code = "in_use"
 	CodeAllocationRetained   Code = "allocation_retained"
 	CodePoolExhausted        Code = "pool_exhausted"
+	CodeExhaustedByCooldown  Code = "exhausted_by_cooldown"
 	CodeNoPoolMatches        Code = "no_pool_matches"
+	CodeNoPoolForClass       Code = "no_pool_for_class"
+	CodeNoDefaultClass       Code = "no_default_class"
 	CodeBlockTaken           Code = "block_taken"
 	CodeQuotaExceeded        Code = "quota_exceeded"
 	CodeLastAdmin            Code = "last_admin"
@@ -42,7 +45,7 @@ func Codes() []Code {
 	return []Code{
 		CodeInvalidArgument, CodeUnauthenticated, CodePermissionDenied, CodeNotFound, CodeMethodNotAllowed,
 		CodeNotAcceptable, CodeUnsupportedMediaType, CodeAlreadyExists, CodeOverlap, CodeInUse, CodeAllocationRetained,
-		CodePoolExhausted, CodeNoPoolMatches, CodeBlockTaken, CodeQuotaExceeded, CodeLastAdmin, CodePreconditionFailed, CodePreconditionRequired,
+		CodePoolExhausted, CodeExhaustedByCooldown, CodeNoPoolMatches, CodeNoPoolForClass, CodeNoDefaultClass, CodeBlockTaken, CodeQuotaExceeded, CodeLastAdmin, CodePreconditionFailed, CodePreconditionRequired,
 		CodePayloadTooLarge, CodeNeverSatisfiable, CodePrefixLengthRejected, CodeFamilyMismatch, CodeImmutableField,
 		CodeIdempotencyMismatch, CodeRateLimited, CodeContention, CodeOutcomeUnknown, CodeUnavailable, CodeDeadline,
 		CodeInternal,

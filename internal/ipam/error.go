@@ -36,7 +36,45 @@ type Figures struct {
 
 	Quota, Measure         string // project/name of the quota; addresses, claims or pools
 	Limit, Used, Requested string // exact decimals, of the measure
+
+	Class        string    // project/name of the class that decided
+	MissingRoles []string  // scope roles that the class asks for and the claim does not give
+	CoolingDown  string    // exact decimal: addresses that are cooling down in the pools tried
+	CooledDownAt time.Time // when the first block large enough will have cooled down
+	Pools        *int64    // how many pools stand in the way
+	Steps        []Step    // how it was decided, in short
 }
+
+// Step is one thing that was considered while a claim was resolved, and what came of it.
+type Step struct {
+	Kind    StepKind `json:"kind"`
+	Name    string   `json:"name"` // project/name; for a pool that the caller may not see: the project alone
+	Outcome Outcome  `json:"outcome"`
+	Code    Code     `json:"code,omitempty"` // of a step that ended in a refusal
+	Detail  string   `json:"detail"`         // one sentence
+}
+
+// StepKind says what was considered.
+type StepKind string
+
+// The kinds of steps.
+const (
+	StepClass StepKind = "class"
+	StepPool  StepKind = "pool"
+	StepQuota StepKind = "quota"
+	StepGrant StepKind = "grant"
+)
+
+// Outcome says what came of a step.
+type Outcome string
+
+// The outcomes. OutcomeSkipped: not looked at any further; OutcomeRefused: it is why the claim is refused.
+const (
+	OutcomeChosen  Outcome = "chosen"
+	OutcomeAllowed Outcome = "allowed"
+	OutcomeSkipped Outcome = "skipped"
+	OutcomeRefused Outcome = "refused"
+)
 
 // Errorf makes an error with a public sentence.
 func Errorf(code Code, format string, args ...any) *Error {

@@ -3,6 +3,8 @@ package ipam
 import (
 	"math/big"
 	"net/netip"
+	"slices"
+	"time"
 )
 
 // Visibility says which projects may use a pool.
@@ -36,6 +38,9 @@ type Pool struct {
 	Block              netip.Prefix `json:"block"`
 	Space              Ref          `json:"space"`
 	Spec               PoolSpec     `json:"spec"`
+	Classes            []ClassRef   `json:"classes,omitempty"` // what Spec.ClassNames named when it was written, in that order
+	Scope              *PoolScope   `json:"scope,omitempty"`   // carved for claims of one class and scope, and for nobody else
+	EmptySince         time.Time    `json:"emptySince,omitzero"`
 	Stock              Stock        `json:"stock"`
 }
 
@@ -49,6 +54,9 @@ type PoolSpec struct {
 	Allocation   Allocating    `json:"allocation"`
 	Reservations []Reservation `json:"reservations,omitempty"`
 	Description  string        `json:"description,omitempty"`
+
+	ClassNames []string       `json:"classNames,omitempty"` // classes of the pool's project, or else of the platform, that the pool backs
+	ReuseAfter *time.Duration `json:"reuseAfter,omitempty"` // cool-down of released blocks, unless a class says otherwise; nil: none
 }
 
 // Allocating is the policy for carving from a pool. Unset lengths mean: Min = the pool's own length, Max = host
@@ -78,12 +86,18 @@ func (p Pool) Root() bool { return p.Spec.Parent == Ref{} }
 // Family of the pool's block.
 func (p Pool) Family() Family { return FamilyOf(p.Block.Addr()) }
 
+// Backs reports whether the pool lists a class.
+func (p Pool) Backs(class ID) bool {
+	return slices.ContainsFunc(p.Classes, func(c ClassRef) bool { return c.ID == class })
+}
+
 // Ref of the pool.
 func (p Pool) Ref() Ref { return Ref{Project: p.Project, Name: p.Name} }
 
 // Stock is what is free in a pool, by size: Free[n] blocks of exactly n bits, each as large as it can be.
 type Stock struct {
-	Free map[int]int64 `json:"free"`
+	Free    map[int]int64 `json:"free"`
+	Cooling map[int]int64 `json:"cooling,omitempty"` // likewise, of blocks that are cooling down
 }
 
 // LargestFree is the prefix length of the largest free block; false when nothing is free.

@@ -1,6 +1,13 @@
 package ipam
 
-import "net/netip"
+import (
+	"net/netip"
+	"slices"
+	"strconv"
+)
+
+// MaxClassNames is how many classes one pool can back.
+const MaxClassNames = 32
 
 // Check validates what can be judged without looking at the parent or the space.
 func (s PoolSpec) Check() error {
@@ -28,6 +35,25 @@ func (s PoolSpec) Check() error {
 	}
 	if len(s.Reservations) > MaxReservations {
 		return Invalid("/spec/reservations", "has %d entries; at most %d are allowed.", len(s.Reservations), MaxReservations)
+	}
+	if err := s.checkClassNames(); err != nil {
+		return err
+	}
+	return CheckDuration("/spec/reuseAfter", s.ReuseAfter)
+}
+
+func (s PoolSpec) checkClassNames() error {
+	if len(s.ClassNames) > MaxClassNames {
+		return Invalid("/spec/classNames", "has %d entries; at most %d are allowed.", len(s.ClassNames), MaxClassNames)
+	}
+	for i, name := range s.ClassNames {
+		at := "/spec/classNames/" + strconv.Itoa(i)
+		if !ValidName(name) {
+			return Invalid(at, "must be a DNS label: 1 to 63 of a-z, 0-9 and -, beginning and ending with a letter or digit.")
+		}
+		if slices.Contains(s.ClassNames[:i], name) {
+			return Invalid(at, "is there already.")
+		}
 	}
 	return nil
 }
@@ -64,7 +90,6 @@ func (a Allocating) CheckFor(block netip.Prefix) error {
 
 // Equal compares two policies by value.
 func (a Allocating) Equal(b Allocating) bool {
-	same := func(x, y *int) bool { return (x == nil) == (y == nil) && (x == nil || *x == *y) }
 	return a.Strategy == b.Strategy && same(a.MinPrefixLength, b.MinPrefixLength) &&
 		same(a.MaxPrefixLength, b.MaxPrefixLength) && same(a.DefaultPrefixLength, b.DefaultPrefixLength)
 }

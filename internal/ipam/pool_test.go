@@ -1,11 +1,14 @@
 package ipam_test
 
 import (
+	"maps"
 	"math"
 	"math/big"
 	"net/netip"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -87,6 +90,16 @@ func TestSpecOfAPool(t *testing.T) {
 		{"NoVisibility", func(s *ipam.PoolSpec) { s.Visibility = "" }, "/spec/visibility"},
 		{"LongDescription", func(s *ipam.PoolSpec) { s.Description = strings.Repeat("x", ipam.MaxDescription+1) }, "/spec/description"},
 		{"MostReservations", func(s *ipam.PoolSpec) { s.Reservations = make([]ipam.Reservation, ipam.MaxReservations) }, ""},
+		{"ClassNames", func(s *ipam.PoolSpec) { s.ClassNames = []string{"std", "big"} }, ""},
+		{"MostClassNames", func(s *ipam.PoolSpec) { s.ClassNames = slices.Collect(maps.Keys(numbered(32))) }, ""},
+		{"TooManyClassNames", func(s *ipam.PoolSpec) { s.ClassNames = slices.Collect(maps.Keys(numbered(33))) }, "/spec/classNames"},
+		{"ClassNameTwice", func(s *ipam.PoolSpec) { s.ClassNames = []string{"std", "big", "std"} }, "/spec/classNames/2"},
+		{"OddClassName", func(s *ipam.PoolSpec) { s.ClassNames = []string{"std", "platform/big"} }, "/spec/classNames/1"},
+		{"NoClassName", func(s *ipam.PoolSpec) { s.ClassNames = []string{""} }, "/spec/classNames/0"},
+		{"ReuseAfter", func(s *ipam.PoolSpec) { s.ReuseAfter = new(72 * time.Hour) }, ""},
+		{"ReuseAtOnce", func(s *ipam.PoolSpec) { s.ReuseAfter = new(time.Duration(0)) }, ""},
+		{"ReuseAfterMoreThanAYear", func(s *ipam.PoolSpec) { s.ReuseAfter = new(8761 * time.Hour) }, "/spec/reuseAfter"},
+		{"ReuseBefore", func(s *ipam.PoolSpec) { s.ReuseAfter = new(-time.Second) }, "/spec/reuseAfter"},
 		{"TooManyReservations", func(s *ipam.PoolSpec) { s.Reservations = make([]ipam.Reservation, ipam.MaxReservations+1) }, "/spec/reservations"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

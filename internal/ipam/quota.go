@@ -21,12 +21,20 @@ type QuotaSpec struct {
 // QuotaScope narrows what a quota counts. The zero scope counts everything.
 type QuotaScope struct {
 	Pool   Ref    `json:"poolRef,omitzero"`
+	Class  Ref    `json:"classRef,omitzero"` // claims that the class served, and pools carved for its scopes
 	Family Family `json:"ipFamily,omitempty"`
 }
 
-// Covers reports whether a block of a family, carved from a pool (zero: from a space), counts.
-func (s QuotaScope) Covers(pool Ref, f Family) bool {
-	return (s.Pool == Ref{} || s.Pool == pool) && (s.Family == "" || s.Family == f)
+// HoldPlace is where a block is held: carved from a pool (zero: from a space), by a class (zero: by none), of a family.
+type HoldPlace struct {
+	Pool   Ref
+	Class  Ref
+	Family Family
+}
+
+// Covers reports whether a block at a place counts.
+func (s QuotaScope) Covers(at HoldPlace) bool {
+	return (s.Pool == Ref{} || s.Pool == at.Pool) && (s.Class == Ref{} || s.Class == at.Class) && (s.Family == "" || s.Family == at.Family)
 }
 
 // QuotaLimits are the bounds; nil: not bounded.

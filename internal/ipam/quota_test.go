@@ -13,28 +13,41 @@ import (
 func TestScopeCoversWhatItNames(t *testing.T) {
 	t.Parallel()
 	net, same, none := ipam.Ref{Project: "acme", Name: "net"}, ipam.Ref{Project: "other", Name: "net"}, ipam.Ref{}
+	std, own := ipam.Ref{Project: "platform", Name: "std"}, ipam.Ref{Project: "acme", Name: "std"}
+	at := func(pool, class ipam.Ref, f ipam.Family) ipam.HoldPlace {
+		return ipam.HoldPlace{Pool: pool, Class: class, Family: f}
+	}
 	for name, c := range map[string]struct {
-		scope  ipam.QuotaScope
-		pool   ipam.Ref
-		family ipam.Family
-		want   bool
+		scope ipam.QuotaScope
+		at    ipam.HoldPlace
+		want  bool
 	}{
-		"Everything":            {ipam.QuotaScope{}, net, ipam.IPv4, true},
-		"EverythingOfASpace":    {ipam.QuotaScope{}, none, ipam.IPv6, true},
-		"ThePool":               {ipam.QuotaScope{Pool: net}, net, ipam.IPv6, true},
-		"AnotherProjectsPool":   {ipam.QuotaScope{Pool: net}, same, ipam.IPv4, false},
-		"ASpaceIsNoPool":        {ipam.QuotaScope{Pool: net}, none, ipam.IPv4, false},
-		"TheFamily":             {ipam.QuotaScope{Family: ipam.IPv4}, net, ipam.IPv4, true},
-		"TheOtherFamily":        {ipam.QuotaScope{Family: ipam.IPv4}, net, ipam.IPv6, false},
-		"Both":                  {ipam.QuotaScope{Pool: net, Family: ipam.IPv4}, net, ipam.IPv4, true},
-		"ThePoolAlone":          {ipam.QuotaScope{Pool: net, Family: ipam.IPv4}, net, ipam.IPv6, false},
-		"TheFamilyAlone":        {ipam.QuotaScope{Pool: net, Family: ipam.IPv4}, same, ipam.IPv4, false},
-		"TheFamilyOfASpaceToo":  {ipam.QuotaScope{Family: ipam.IPv6}, none, ipam.IPv6, true},
-		"TheFamilyInAnyProject": {ipam.QuotaScope{Family: ipam.IPv6}, same, ipam.IPv6, true},
+		"Everything":               {ipam.QuotaScope{}, at(net, none, ipam.IPv4), true},
+		"EverythingOfASpace":       {ipam.QuotaScope{}, at(none, none, ipam.IPv6), true},
+		"EverythingByAClass":       {ipam.QuotaScope{}, at(net, std, ipam.IPv6), true},
+		"ThePool":                  {ipam.QuotaScope{Pool: net}, at(net, none, ipam.IPv6), true},
+		"ThePoolByAClass":          {ipam.QuotaScope{Pool: net}, at(net, std, ipam.IPv6), true},
+		"AnotherProjectsPool":      {ipam.QuotaScope{Pool: net}, at(same, none, ipam.IPv4), false},
+		"ASpaceIsNoPool":           {ipam.QuotaScope{Pool: net}, at(none, none, ipam.IPv4), false},
+		"TheFamily":                {ipam.QuotaScope{Family: ipam.IPv4}, at(net, none, ipam.IPv4), true},
+		"TheOtherFamily":           {ipam.QuotaScope{Family: ipam.IPv4}, at(net, none, ipam.IPv6), false},
+		"Both":                     {ipam.QuotaScope{Pool: net, Family: ipam.IPv4}, at(net, none, ipam.IPv4), true},
+		"ThePoolAlone":             {ipam.QuotaScope{Pool: net, Family: ipam.IPv4}, at(net, none, ipam.IPv6), false},
+		"TheFamilyAlone":           {ipam.QuotaScope{Pool: net, Family: ipam.IPv4}, at(same, none, ipam.IPv4), false},
+		"TheFamilyOfASpaceToo":     {ipam.QuotaScope{Family: ipam.IPv6}, at(none, none, ipam.IPv6), true},
+		"TheFamilyInAnyProject":    {ipam.QuotaScope{Family: ipam.IPv6}, at(same, none, ipam.IPv6), true},
+		"TheClass":                 {ipam.QuotaScope{Class: std}, at(net, std, ipam.IPv4), true},
+		"TheClassInAnyPool":        {ipam.QuotaScope{Class: std}, at(same, std, ipam.IPv6), true},
+		"AnotherClassOfThatName":   {ipam.QuotaScope{Class: std}, at(net, own, ipam.IPv4), false},
+		"NoClass":                  {ipam.QuotaScope{Class: std}, at(net, none, ipam.IPv4), false},
+		"TheClassInThePool":        {ipam.QuotaScope{Pool: net, Class: std}, at(net, std, ipam.IPv4), true},
+		"TheClassInAnotherPool":    {ipam.QuotaScope{Pool: net, Class: std}, at(same, std, ipam.IPv4), false},
+		"ThePoolByNoClass":         {ipam.QuotaScope{Pool: net, Class: std}, at(net, none, ipam.IPv4), false},
+		"TheClassInTheOtherFamily": {ipam.QuotaScope{Class: std, Family: ipam.IPv4}, at(net, std, ipam.IPv6), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			require.Equal(t, c.want, c.scope.Covers(c.pool, c.family))
+			require.Equal(t, c.want, c.scope.Covers(c.at))
 		})
 	}
 }

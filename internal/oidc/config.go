@@ -120,8 +120,8 @@ func (is *Issuer) complete() error {
 	switch {
 	case !ipam.ValidName(is.Name):
 		return fmt.Errorf("name %q is not a DNS label", is.Name)
-	case is.Name == "key":
-		return errors.New(`name "key" is what the subjects of API keys begin with; take another one`)
+	case is.Name == "key" || is.Name == "carve":
+		return fmt.Errorf("name %q is what the subjects of API keys, or of the service itself, begin with; take another one", is.Name)
 	case err != nil || !secure(u) || u.RawQuery != "" || u.Fragment != "" || u.User != nil:
 		return fmt.Errorf("url %q is not an https URL without a query (http is for loopback addresses alone)", is.URL)
 	case is.Audience == "":

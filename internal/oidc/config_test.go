@@ -95,6 +95,7 @@ func TestRefusesAConfigurationThatIsWrong(t *testing.T) {
 		"Nothing":                 {sample, "", "issuers is empty"},
 		"NameThatIsNone":          {"name: corp", "name: Corp Inc", "DNS label"},
 		"NameOfAPIKeys":           {"name: corp", "name: key", "API keys"},
+		"NameOfTheService":        {"name: corp", "name: carve", "the service itself"},
 		"NameTwice":               {"name: ci", "name: corp", "another issuer"},
 		"URLTwice":                {"http://127.0.0.1:9000", "https://login.example.com/", "another issuer"},
 		"PlainHTTP":               {"https://login", "http://login", "https URL"},

@@ -15,6 +15,8 @@ const (
 	SpacesWrite      Action = "spaces.write"
 	PoolsRead        Action = "pools.read"
 	PoolsWrite       Action = "pools.write"
+	ClassesRead      Action = "classes.read"
+	ClassesWrite     Action = "classes.write"
 	ClaimsRead       Action = "claims.read"
 	ClaimsWrite      Action = "claims.write"
 	AllocationsRead  Action = "allocations.read"
@@ -58,6 +60,8 @@ var permissions = map[Action]permission{
 	SpacesWrite:      {Provider, inProject},
 	PoolsRead:        {Viewer, inProject},
 	PoolsWrite:       {Provider, inProject},
+	ClassesRead:      {Viewer, inProject},
+	ClassesWrite:     {Provider, inProject},
 	ClaimsRead:       {Viewer, inProject},
 	ClaimsWrite:      {Consumer, inProject},
 	AllocationsRead:  {Viewer, inProject},

@@ -37,6 +37,8 @@ var least = map[tenancy.Action]struct {
 	tenancy.SpacesWrite:      {project, tenancy.Provider},
 	tenancy.PoolsRead:        {project, tenancy.Viewer},
 	tenancy.PoolsWrite:       {project, tenancy.Provider},
+	tenancy.ClassesRead:      {project, tenancy.Viewer},
+	tenancy.ClassesWrite:     {project, tenancy.Provider},
 	tenancy.ClaimsRead:       {project, tenancy.Viewer},
 	tenancy.ClaimsWrite:      {project, tenancy.Consumer},
 	tenancy.AllocationsRead:  {project, tenancy.Viewer},

@@ -63,6 +63,45 @@ func (e APIKeyPhase) Valid() bool {
 	}
 }
 
+// Defines values for ClaimOutcome.
+const (
+	ClaimOutcomeBound   ClaimOutcome = "Bound"
+	ClaimOutcomeRefused ClaimOutcome = "Refused"
+)
+
+// Valid indicates whether the value is a known member of the ClaimOutcome enum.
+func (e ClaimOutcome) Valid() bool {
+	switch e {
+	case ClaimOutcomeBound:
+		return true
+	case ClaimOutcomeRefused:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ClassVisibility.
+const (
+	ClassVisibilityConsumer ClassVisibility = "consumer"
+	ClassVisibilityPlatform ClassVisibility = "platform"
+	ClassVisibilityShared   ClassVisibility = "shared"
+)
+
+// Valid indicates whether the value is a known member of the ClassVisibility enum.
+func (e ClassVisibility) Valid() bool {
+	switch e {
+	case ClassVisibilityConsumer:
+		return true
+	case ClassVisibilityPlatform:
+		return true
+	case ClassVisibilityShared:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ConditionStatus.
 const (
 	ConditionStatusFalse   ConditionStatus = "False"
@@ -78,6 +117,54 @@ func (e ConditionStatus) Valid() bool {
 	case ConditionStatusTrue:
 		return true
 	case ConditionStatusUnknown:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for DecisionKind.
+const (
+	DecisionKindClass DecisionKind = "class"
+	DecisionKindGrant DecisionKind = "grant"
+	DecisionKindPool  DecisionKind = "pool"
+	DecisionKindQuota DecisionKind = "quota"
+)
+
+// Valid indicates whether the value is a known member of the DecisionKind enum.
+func (e DecisionKind) Valid() bool {
+	switch e {
+	case DecisionKindClass:
+		return true
+	case DecisionKindGrant:
+		return true
+	case DecisionKindPool:
+		return true
+	case DecisionKindQuota:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for DecisionOutcome.
+const (
+	DecisionOutcomeAllowed DecisionOutcome = "allowed"
+	DecisionOutcomeChosen  DecisionOutcome = "chosen"
+	DecisionOutcomeRefused DecisionOutcome = "refused"
+	DecisionOutcomeSkipped DecisionOutcome = "skipped"
+)
+
+// Valid indicates whether the value is a known member of the DecisionOutcome enum.
+func (e DecisionOutcome) Valid() bool {
+	switch e {
+	case DecisionOutcomeAllowed:
+		return true
+	case DecisionOutcomeChosen:
+		return true
+	case DecisionOutcomeRefused:
+		return true
+	case DecisionOutcomeSkipped:
 		return true
 	default:
 		return false
@@ -119,14 +206,17 @@ func (e HistoryPurpose) Valid() bool {
 
 // Defines values for IPAllocationPhase.
 const (
-	IPAllocationPhaseBound    IPAllocationPhase = "Bound"
-	IPAllocationPhaseRetained IPAllocationPhase = "Retained"
+	IPAllocationPhaseBound       IPAllocationPhase = "Bound"
+	IPAllocationPhaseCoolingDown IPAllocationPhase = "CoolingDown"
+	IPAllocationPhaseRetained    IPAllocationPhase = "Retained"
 )
 
 // Valid indicates whether the value is a known member of the IPAllocationPhase enum.
 func (e IPAllocationPhase) Valid() bool {
 	switch e {
 	case IPAllocationPhaseBound:
+		return true
+	case IPAllocationPhaseCoolingDown:
 		return true
 	case IPAllocationPhaseRetained:
 		return true
@@ -246,6 +336,24 @@ func (e LabelSelectorOperator) Valid() bool {
 	}
 }
 
+// Defines values for PoolSelection.
+const (
+	PoolSelectionFirstFit      PoolSelection = "FirstFit"
+	PoolSelectionLeastUtilized PoolSelection = "LeastUtilized"
+)
+
+// Valid indicates whether the value is a known member of the PoolSelection enum.
+func (e PoolSelection) Valid() bool {
+	switch e {
+	case PoolSelectionFirstFit:
+		return true
+	case PoolSelectionLeastUtilized:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for PoolVisibility.
 const (
 	PoolVisibilityConsumer PoolVisibility = "consumer"
@@ -274,6 +382,7 @@ const (
 	ProblemCodeBlockTaken           ProblemCode = "block_taken"
 	ProblemCodeContention           ProblemCode = "contention"
 	ProblemCodeDeadline             ProblemCode = "deadline"
+	ProblemCodeExhaustedByCooldown  ProblemCode = "exhausted_by_cooldown"
 	ProblemCodeFamilyMismatch       ProblemCode = "family_mismatch"
 	ProblemCodeIdempotencyMismatch  ProblemCode = "idempotency_mismatch"
 	ProblemCodeImmutableField       ProblemCode = "immutable_field"
@@ -283,6 +392,8 @@ const (
 	ProblemCodeLastAdmin            ProblemCode = "last_admin"
 	ProblemCodeMethodNotAllowed     ProblemCode = "method_not_allowed"
 	ProblemCodeNeverSatisfiable     ProblemCode = "never_satisfiable"
+	ProblemCodeNoDefaultClass       ProblemCode = "no_default_class"
+	ProblemCodeNoPoolForClass       ProblemCode = "no_pool_for_class"
 	ProblemCodeNoPoolMatches        ProblemCode = "no_pool_matches"
 	ProblemCodeNotAcceptable        ProblemCode = "not_acceptable"
 	ProblemCodeNotFound             ProblemCode = "not_found"
@@ -314,6 +425,8 @@ func (e ProblemCode) Valid() bool {
 		return true
 	case ProblemCodeDeadline:
 		return true
+	case ProblemCodeExhaustedByCooldown:
+		return true
 	case ProblemCodeFamilyMismatch:
 		return true
 	case ProblemCodeIdempotencyMismatch:
@@ -331,6 +444,10 @@ func (e ProblemCode) Valid() bool {
 	case ProblemCodeMethodNotAllowed:
 		return true
 	case ProblemCodeNeverSatisfiable:
+		return true
+	case ProblemCodeNoDefaultClass:
+		return true
+	case ProblemCodeNoPoolForClass:
 		return true
 	case ProblemCodeNoPoolMatches:
 		return true
@@ -378,6 +495,21 @@ const (
 func (e ProjectPhase) Valid() bool {
 	switch e {
 	case ProjectPhaseActive:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for Provisioner.
+const (
+	ProvisionerNative Provisioner = "native"
+)
+
+// Valid indicates whether the value is a known member of the Provisioner enum.
+func (e Provisioner) Valid() bool {
+	switch e {
+	case ProvisionerNative:
 		return true
 	default:
 		return false
@@ -615,8 +747,8 @@ type AuditEventList struct {
 
 // AuditResource What the operation was about.
 type AuditResource struct {
-	// Kind The kind of the resource: `Project`, `Space`, `IPPool`, `IPClaim`, `IPAllocation`, `Member`, `ApiKey`,
-	// `PoolGrant`, `SpaceGrant` or `Quota`. Later versions may add kinds.
+	// Kind The kind of the resource: `Project`, `Space`, `IPPool`, `IPClass`, `IPClaim`, `IPAllocation`, `Member`,
+	// `ApiKey`, `PoolGrant`, `SpaceGrant` or `Quota`. Later versions may add kinds.
 	//
 	//
 	// Example: IPClaim
@@ -641,7 +773,7 @@ type AuthMethod = string
 // Example: 10.20.0.0/16
 type CIDR = string
 
-// Capacity Addresses, exactly. `total` = `allocated` + `reserved` + `available`.
+// Capacity Addresses, exactly. `total` = `allocated` + `reserved` + `coolingDown` + `available`.
 type Capacity struct {
 	// Total An exact count as a decimal string.
 	//
@@ -653,6 +785,9 @@ type Capacity struct {
 
 	// Reserved Withheld by reservations.
 	Reserved Count `json:"reserved"`
+
+	// CoolingDown Released, and nobody's until their cool-down has passed.
+	CoolingDown Count `json:"coolingDown"`
 
 	// Available Free.
 	Available Count `json:"available"`
@@ -668,6 +803,86 @@ type ClaimBatch struct {
 type ClaimBatchCreate struct {
 	Claims []IPClaimCreate `json:"claims"`
 }
+
+// ClaimExplanation What a claim would get at this moment, or why it would be refused, and how this was decided.
+type ClaimExplanation struct {
+	Outcome ClaimOutcome `json:"outcome"`
+
+	// Code The code of the refusal; absent when it would be bound.
+	Code ProblemCode `json:"code,omitempty"`
+
+	// Detail One sentence about the outcome.
+	//
+	// Example: 10.96.4.0/26 would be carved from pool platform/standard-eu by class platform/standard.
+	Detail string `json:"detail"`
+
+	// ClassName The class that decides; absent when none does.
+	//
+	// Example: standard
+	ClassName string `json:"className,omitempty"`
+
+	// ClassProject The project of this class.
+	//
+	// Example: platform
+	ClassProject string `json:"classProject,omitempty"`
+
+	// PoolRef The pool it would be carved from; absent when it would be refused.
+	PoolRef *ResolvedRef `json:"poolRef,omitempty"`
+
+	// AllocatedCIDR The block that it would get; absent when it would be refused.
+	//
+	// Example: 10.96.4.0/26
+	AllocatedCIDR string `json:"allocatedCIDR,omitempty"`
+
+	// PrefixLength Length of the block, the default filled in; absent when it is not known.
+	PrefixLength *PrefixLength `json:"prefixLength,omitempty"`
+
+	// ReclaimPolicy What would become of the block when the claim is deleted; absent when it would be refused.
+	ReclaimPolicy ReclaimPolicy `json:"reclaimPolicy,omitempty"`
+
+	// Steps What was considered, in order.
+	Steps []DecisionStep `json:"steps"`
+
+	// Remedies What would make it work, the smallest change first; empty when it would be bound, or when nothing is known.
+	Remedies []Remedy `json:"remedies"`
+}
+
+// ClaimExplanationRequest defines model for ClaimExplanationRequest.
+type ClaimExplanationRequest struct {
+	// Spec Where to take the block from: at most one of `className`, `poolRef`, `poolSelector`, `allocationRef`; none of them means
+	// the default class of the family, which is that of `cidr` or `address`, or else `ipFamily`, or else IPv4. What to take:
+	// at most one of `cidr` and `address`, or a `prefixLength`. With `allocationRef` the block is known: leave the others
+	// out. Only `reclaimPolicy` can change later. It is answered as it was written; what came of it is in `status`.
+	Spec IPClaimSpec `json:"spec"`
+}
+
+// ClaimOutcome defines model for ClaimOutcome.
+type ClaimOutcome string
+
+// ClassCapacity Addresses of the pools that list the class, together, exactly.
+type ClassCapacity struct {
+	// Total An exact count as a decimal string.
+	//
+	// Example: 65536
+	Total Count `json:"total"`
+
+	// Available Free.
+	Available Count `json:"available"`
+}
+
+// ClassPrefixLengths Which blocks may be claimed; the bounds of the pools hold as well.
+//
+// Example: {"max":28,"min":22}
+type ClassPrefixLengths struct {
+	// Max The smallest block that may be claimed; by default whatever the pools allow.
+	Max *PrefixLength `json:"max,omitempty"`
+
+	// Min The largest block that may be claimed; by default whatever the pools allow.
+	Min *PrefixLength `json:"min,omitempty"`
+}
+
+// ClassVisibility defines model for ClassVisibility.
+type ClassVisibility string
 
 // Condition One observation about a resource.
 type Condition struct {
@@ -727,6 +942,43 @@ type CreateMetadata struct {
 	Name Name `json:"name,omitempty"`
 }
 
+// DecisionKind What was considered. Later versions may add kinds.
+type DecisionKind string
+
+// DecisionOutcome What came of it: it is used (`chosen`), it does not stand in the way (`allowed`), it was passed over (`skipped`), or it is
+// why the claim is refused (`refused`).
+type DecisionOutcome string
+
+// DecisionStep One thing that was considered while a claim was decided, and what came of it.
+type DecisionStep struct {
+	// Kind What was considered. Later versions may add kinds.
+	Kind DecisionKind `json:"kind"`
+
+	// Name `project/name` of what was considered. Of a pool that the caller's project neither owns nor was granted only the
+	// project is named: `platform/-`.
+	//
+	//
+	// Example: platform/standard
+	Name string `json:"name"`
+
+	// Outcome What came of it: it is used (`chosen`), it does not stand in the way (`allowed`), it was passed over (`skipped`), or it is
+	// why the claim is refused (`refused`).
+	Outcome DecisionOutcome `json:"outcome"`
+
+	// Code What spoke against it; absent when nothing did.
+	Code ProblemCode `json:"code,omitempty"`
+
+	// Detail One sentence.
+	//
+	// Example: is the platform's default class of IPv4.
+	Detail string `json:"detail"`
+}
+
+// Duration Whole hours, minutes and seconds, from `0s` to `8760h`. Answers have it in a short form: `72h`, `1h30m`, `45s`.
+//
+// Example: 72h
+type Duration = string
+
 // FreeBlock defines model for FreeBlock.
 type FreeBlock struct {
 	// CIDR Example: 10.20.128.0/17
@@ -780,7 +1032,8 @@ type Health struct {
 // HealthStatus defines model for HealthStatus.
 type HealthStatus string
 
-// HistoryEntry One holder of a block, for as long as it held it in one phase.
+// HistoryEntry One holder of a block, for as long as it held it in one phase. Nobody holds a block that cools down: there is no entry
+// in the phase `CoolingDown`.
 type HistoryEntry struct {
 	// AllocatedCIDR The block.
 	//
@@ -791,7 +1044,8 @@ type HistoryEntry struct {
 	PoolRef ResolvedRef    `json:"poolRef"`
 	Purpose HistoryPurpose `json:"purpose"`
 
-	// Phase `Retained` has no claim: it was deleted under `reclaimPolicy: Retain`.
+	// Phase `Retained` has no claim: it was deleted under `reclaimPolicy: Retain`. `CoolingDown` has none either: it was deleted under
+	// `Delete`, and nobody gets the block until its cool-down has passed.
 	Phase IPAllocationPhase `json:"phase"`
 
 	// Consumer The project that held the block.
@@ -851,7 +1105,8 @@ type IPAllocationList struct {
 	NextCursor NextCursor `json:"nextCursor,omitempty"`
 }
 
-// IPAllocationPhase `Retained` has no claim: it was deleted under `reclaimPolicy: Retain`.
+// IPAllocationPhase `Retained` has no claim: it was deleted under `reclaimPolicy: Retain`. `CoolingDown` has none either: it was deleted under
+// `Delete`, and nobody gets the block until its cool-down has passed.
 type IPAllocationPhase string
 
 // IPAllocationPurpose What the block is held for. A reservation that is not one aligned block has one allocation for each.
@@ -862,11 +1117,21 @@ type IPAllocationSpec struct {
 	// ChildPoolRef Purpose `ChildPool`: the pool that the block is.
 	ChildPoolRef *ResolvedRef `json:"childPoolRef,omitempty"`
 
-	// ClaimRef Purpose `Claim`: the claim that holds the block, or held it last when the phase is `Retained`. Absent when it is
-	// another project's.
+	// ClaimRef Purpose `Claim`: the claim that holds the block, or held it last when the phase is `Retained` or `CoolingDown`.
+	// Absent when it is another project's.
 	ClaimRef *ResolvedRef `json:"claimRef,omitempty"`
 
-	// Consumer Purpose `Claim`: the project that holds the block.
+	// ClassName Purpose `Claim`: the class that served it; absent when none did.
+	//
+	// Example: standard
+	ClassName string `json:"className,omitempty"`
+
+	// ClassProject Purpose `Claim`: the project of this class; absent when none served it.
+	//
+	// Example: platform
+	ClassProject string `json:"classProject,omitempty"`
+
+	// Consumer Purpose `Claim`: the project that holds the block, or held it last when the phase is `CoolingDown`.
 	//
 	// Example: team-a
 	Consumer string `json:"consumer,omitempty"`
@@ -896,7 +1161,13 @@ type IPAllocationStatus struct {
 	// Example: 10.20.1.0/24
 	AllocatedCIDR string `json:"allocatedCIDR"`
 
-	// Phase `Retained` has no claim: it was deleted under `reclaimPolicy: Retain`.
+	// CoolUntil Phase `CoolingDown`: when the block is free again; absent in other phases.
+	//
+	// Example: 2026-03-05T09:30:00Z
+	CoolUntil *time.Time `json:"coolUntil,omitempty"`
+
+	// Phase `Retained` has no claim: it was deleted under `reclaimPolicy: Retain`. `CoolingDown` has none either: it was deleted under
+	// `Delete`, and nobody gets the block until its cool-down has passed.
 	Phase IPAllocationPhase `json:"phase"`
 }
 
@@ -905,9 +1176,10 @@ type IPClaim struct {
 	// Metadata What every resource carries.
 	Metadata Metadata `json:"metadata"`
 
-	// Spec Where to take the block from: exactly one of `poolRef`, `poolSelector`, `allocationRef`. What to take: at most one
-	// of `cidr` and `address`, or a `prefixLength`. With `allocationRef` the block is known: leave the
-	// others out. Only `reclaimPolicy` can change later.
+	// Spec Where to take the block from: at most one of `className`, `poolRef`, `poolSelector`, `allocationRef`; none of them means
+	// the default class of the family, which is that of `cidr` or `address`, or else `ipFamily`, or else IPv4. What to take:
+	// at most one of `cidr` and `address`, or a `prefixLength`. With `allocationRef` the block is known: leave the others
+	// out. Only `reclaimPolicy` can change later. It is answered as it was written; what came of it is in `status`.
 	Spec   IPClaimSpec   `json:"spec"`
 	Status IPClaimStatus `json:"status"`
 }
@@ -917,9 +1189,10 @@ type IPClaimCreate struct {
 	// Metadata Exactly one of `name` and `generateName`; the rest of the metadata is the server's.
 	Metadata CreateMetadata `json:"metadata"`
 
-	// Spec Where to take the block from: exactly one of `poolRef`, `poolSelector`, `allocationRef`. What to take: at most one
-	// of `cidr` and `address`, or a `prefixLength`. With `allocationRef` the block is known: leave the
-	// others out. Only `reclaimPolicy` can change later.
+	// Spec Where to take the block from: at most one of `className`, `poolRef`, `poolSelector`, `allocationRef`; none of them means
+	// the default class of the family, which is that of `cidr` or `address`, or else `ipFamily`, or else IPv4. What to take:
+	// at most one of `cidr` and `address`, or a `prefixLength`. With `allocationRef` the block is known: leave the others
+	// out. Only `reclaimPolicy` can change later. It is answered as it was written; what came of it is in `status`.
 	Spec IPClaimSpec `json:"spec"`
 }
 
@@ -946,15 +1219,17 @@ type IPClaimPut struct {
 	// Metadata A `name`, if there is one, must be the one in the path.
 	Metadata *PutMetadata `json:"metadata,omitempty"`
 
-	// Spec Where to take the block from: exactly one of `poolRef`, `poolSelector`, `allocationRef`. What to take: at most one
-	// of `cidr` and `address`, or a `prefixLength`. With `allocationRef` the block is known: leave the
-	// others out. Only `reclaimPolicy` can change later.
+	// Spec Where to take the block from: at most one of `className`, `poolRef`, `poolSelector`, `allocationRef`; none of them means
+	// the default class of the family, which is that of `cidr` or `address`, or else `ipFamily`, or else IPv4. What to take:
+	// at most one of `cidr` and `address`, or a `prefixLength`. With `allocationRef` the block is known: leave the others
+	// out. Only `reclaimPolicy` can change later. It is answered as it was written; what came of it is in `status`.
 	Spec IPClaimSpec `json:"spec"`
 }
 
-// IPClaimSpec Where to take the block from: exactly one of `poolRef`, `poolSelector`, `allocationRef`. What to take: at most one
-// of `cidr` and `address`, or a `prefixLength`. With `allocationRef` the block is known: leave the
-// others out. Only `reclaimPolicy` can change later.
+// IPClaimSpec Where to take the block from: at most one of `className`, `poolRef`, `poolSelector`, `allocationRef`; none of them means
+// the default class of the family, which is that of `cidr` or `address`, or else `ipFamily`, or else IPv4. What to take:
+// at most one of `cidr` and `address`, or a `prefixLength`. With `allocationRef` the block is known: leave the others
+// out. Only `reclaimPolicy` can change later. It is answered as it was written; what came of it is in `status`.
 type IPClaimSpec struct {
 	// Address This very address, as a /32 or /128.
 	Address Address `json:"address,omitempty"`
@@ -966,30 +1241,50 @@ type IPClaimSpec struct {
 	// CIDR This very block.
 	CIDR CIDR `json:"cidr,omitempty"`
 
-	// IPFamily Only pools of this family.
+	// ClassName By the policy of this class: the project's own of this name, or else the shared one of `platform`. By default, and
+	// without `poolRef`, `poolSelector` and `allocationRef`, the default class of the family: the project's own, or else
+	// the shared one of `platform`.
+	//
+	//
+	// Example: standard
+	ClassName Name `json:"className,omitempty"`
+
+	// IPFamily Only classes and pools of this family.
 	IPFamily IPFamily `json:"ipFamily,omitempty"`
 
 	// OwnerRef Free text that identifies the caller's own object.
 	OwnerRef *OwnerRef `json:"ownerRef,omitempty"`
 
-	// PoolRef Take it from this pool, of the project itself or shared with it by another.
+	// PoolRef The escape hatch: take it from this pool, of the project itself or shared with it by another, by the pool's policy
+	// alone. Prefer a class: a claim that names a pool fails when that pool is full.
 	PoolRef *Ref `json:"poolRef,omitempty"`
 
-	// PoolSelector Conditions on the labels of pools, with the meaning Kubernetes gives them; all must hold. At most 32 in all. The
+	// PoolSelector Take the block from any pool that matches; each is tried. Deprecated in favour of classes, and still served: name a
+	// class by `className`, or nothing for the default class.
+	//
+	// Conditions on the labels of pools, with the meaning Kubernetes gives them; all must hold. At most 32 in all. The
 	// empty selector matches every pool. Considered are the pools of the project, in order of name, and then the shared
 	// pools of `platform` that are granted to it. A pool of any other project is claimed from by `poolRef` alone: nobody is
 	// served from a pool whose owner merely labelled and granted it so.
 	//
 	//
 	// Example: {"matchLabels":{"env":"prod"}}
+	// Deprecated: name a class with className, or nothing for the default class.
 	PoolSelector *LabelSelector `json:"poolSelector,omitempty"`
 
-	// PrefixLength Length of the block; by default the pool's `defaultPrefixLength`.
+	// PrefixLength Length of the block; by default the `defaultPrefixLength` of the class, or else of the pool.
 	PrefixLength *PrefixLength `json:"prefixLength,omitempty"`
 
-	// ReclaimPolicy What becomes of the block when the claim is deleted: free at once (`Delete`, the default), or kept by its
-	// allocation (`Retain`).
+	// ReclaimPolicy What becomes of the block when the claim is deleted: free at once, or after its cool-down (`Delete`), or kept by its
+	// allocation (`Retain`). By default what the class says, or else `Delete`; `status.reclaimPolicy` has what is in force.
 	ReclaimPolicy ReclaimPolicy `json:"reclaimPolicy,omitempty"`
+
+	// Scope Values of the roles that a class with `poolPer` asks for, by role, without `project`. All of its roles are needed;
+	// roles that it does not ask for are ignored. Without a class it has no meaning.
+	//
+	//
+	// Example: {"cluster":"web-eu"}
+	Scope map[string]string `json:"scope,omitempty"`
 }
 
 // IPClaimStatus defines model for IPClaimStatus.
@@ -1007,13 +1302,164 @@ type IPClaimStatus struct {
 	// AllocationRef The system's record of the block, in the pool's project. The claim's own project can read it by this name as well:
 	// `GET /v1/projects/{its own}/allocations/{name}`.
 	AllocationRef ResolvedRef `json:"allocationRef"`
-	Conditions    []Condition `json:"conditions"`
+
+	// ClassName The class that served it; absent when none did.
+	//
+	// Example: standard
+	ClassName string `json:"className,omitempty"`
+
+	// ClassProject The project of this class; absent when none served it.
+	//
+	// Example: platform
+	ClassProject string      `json:"classProject,omitempty"`
+	Conditions   []Condition `json:"conditions"`
 
 	// Phase A claim that can be read is `Bound`; the other phases are reserved.
 	Phase IPClaimPhase `json:"phase"`
 
 	// PoolRef The pool it was carved from.
 	PoolRef ResolvedRef `json:"poolRef"`
+
+	// ReclaimPolicy What becomes of the block when the claim is deleted: what the claim says, or else its class, or else `Delete`.
+	ReclaimPolicy ReclaimPolicy `json:"reclaimPolicy"`
+}
+
+// IPClass A policy for handing out blocks of one family. Pools list it, claims name it.
+type IPClass struct {
+	// Metadata What every resource carries.
+	Metadata Metadata `json:"metadata"`
+
+	// Spec How blocks are handed out. `provisioner`, `ipFamily`, `poolPer` and `poolPrefixLength` never change; all else can, and
+	// holds for later claims.
+	Spec IPClassSpec `json:"spec"`
+
+	// Status What stands behind the class for the project in the path: the pools that list it, of the class's project and of this
+	// one.
+	Status IPClassStatus `json:"status"`
+}
+
+// IPClassCreate defines model for IPClassCreate.
+type IPClassCreate struct {
+	// Metadata Exactly one of `name` and `generateName`; the rest of the metadata is the server's.
+	Metadata CreateMetadata `json:"metadata"`
+
+	// Spec How blocks are handed out. `provisioner`, `ipFamily`, `poolPer` and `poolPrefixLength` never change; all else can, and
+	// holds for later claims.
+	Spec IPClassSpec `json:"spec"`
+}
+
+// IPClassList defines model for IPClassList.
+type IPClassList struct {
+	Items []IPClass `json:"items"`
+
+	// NextCursor Send it as `cursor` for the next page; absent on the last page.
+	//
+	// Example: eyJuIjoicHJvZC1ldSJ9
+	NextCursor NextCursor `json:"nextCursor,omitempty"`
+}
+
+// IPClassPatch A JSON merge patch (RFC 7396). Listed is what it may change; another field of the resource is answered with
+// `immutable_field`, a field that the resource does not have with `invalid_argument`. `null` gives a field its
+// default.
+type IPClassPatch = json.RawMessage
+
+// IPClassSpec How blocks are handed out. `provisioner`, `ipFamily`, `poolPer` and `poolPrefixLength` never change; all else can, and
+// holds for later claims.
+type IPClassSpec struct {
+	// Provisioner Who carves; `native` (the default) is this service, and the only one there is.
+	Provisioner Provisioner `json:"provisioner,omitempty"`
+
+	// IPFamily The family of the blocks, and of the pools that can list the class.
+	IPFamily IPFamily `json:"ipFamily"`
+
+	// Visibility Whom the class serves: its own project alone (`consumer`, the default), or every project (`shared`, only for classes
+	// of `platform`; there are no grants of classes). `platform` is for classes of that project and means there the same
+	// as `consumer`.
+	Visibility ClassVisibility `json:"visibility,omitempty"`
+
+	// IsDefault Whether it serves claims of its family that name nothing; false by default. One class of a project and family can.
+	IsDefault *bool `json:"isDefault,omitempty"`
+
+	// Strategy Which of the fitting free blocks is taken, as in a pool; by default that of the pool.
+	Strategy AllocationStrategy `json:"strategy,omitempty"`
+
+	// AllowedPrefixLengths Which blocks may be claimed; the bounds of the pools hold as well.
+	//
+	// Example: {"max":28,"min":22}
+	AllowedPrefixLengths *ClassPrefixLengths `json:"allowedPrefixLengths,omitempty"`
+
+	// DefaultPrefixLength What a claim without a length gets; by default what the pool says. Within `allowedPrefixLengths`.
+	DefaultPrefixLength *PrefixLength `json:"defaultPrefixLength,omitempty"`
+
+	// ReclaimPolicy What becomes of the block of a claim that does not say it, when the claim is deleted; `Delete` by default.
+	ReclaimPolicy ReclaimPolicy `json:"reclaimPolicy,omitempty"`
+
+	// ReuseAfter For how long nobody gets a block after its claim was deleted under `Delete`; by default what the pool says.
+	ReuseAfter Duration `json:"reuseAfter,omitempty"`
+
+	// PoolSelection In which order the pools behind the class are tried: by name and then by project, so that one is filled before the
+	// next (`FirstFit`, the default), or the one with the smallest share held first, by figures that are at most 5 seconds
+	// old (`LeastUtilized`).
+	PoolSelection PoolSelection `json:"poolSelection,omitempty"`
+
+	// PoolPer Whose claims have a pool of their own: `project` first, then the roles of `scope` whose values tell pools apart. By
+	// default claims draw from the pools that list the class.
+	//
+	//
+	// Example: ["project","cluster"]
+	PoolPer []string `json:"poolPer,omitempty"`
+
+	// PoolPrefixLength With `poolPer`, and required there: length of each such pool. Not longer than any length that may be claimed.
+	PoolPrefixLength *PrefixLength `json:"poolPrefixLength,omitempty"`
+
+	// EmptyPoolTTL With `poolPer`: after how long without a block held such a pool is deleted; `24h` by default.
+	EmptyPoolTTL Duration `json:"emptyPoolTTL,omitempty"`
+
+	// Parameters Texts for the provisioner and for people, under keys like those of labels; `native` has no use for any. At most 256
+	// bytes of UTF-8 each.
+	//
+	//
+	// Example: {"example.com/tier":"gold"}
+	Parameters map[string]string `json:"parameters,omitempty"`
+
+	// Description At most 1,024 bytes of UTF-8.
+	//
+	// Example: Blocks for clusters
+	Description string `json:"description,omitempty"`
+}
+
+// IPClassStatus What stands behind the class for the project in the path: the pools that list it, of the class's project and of this
+// one.
+type IPClassStatus struct {
+	// BackingPools How many pools list the class.
+	//
+	// Example: 2
+	BackingPools int64 `json:"backingPools"`
+
+	// ScopedPools How many pools were carved for its scopes: all of them for the class's own project, for another project those that
+	// serve it.
+	//
+	//
+	// Example: 0
+	ScopedPools int64 `json:"scopedPools"`
+
+	// Capacity Addresses of the pools that list the class, together, exactly.
+	Capacity ClassCapacity `json:"capacity"`
+
+	// UtilizationPercent The share of `total` that is not `available`, in percent, rounded to two decimals; 0 without a pool.
+	//
+	// Example: 25
+	UtilizationPercent float64 `json:"utilizationPercent"`
+
+	// LargestPrefixLength Prefix length of the largest block that can be had now, within the bounds of the class and of the pools; absent when
+	// there is none.
+	//
+	//
+	// Example: 22
+	LargestPrefixLength *int `json:"largestPrefixLength,omitempty"`
+
+	// Conditions `Ready` is `True` when a pool backs the class, otherwise `False` with the reason `NoBackingPools`.
+	Conditions []Condition `json:"conditions"`
 }
 
 // IPFamily defines model for IPFamily.
@@ -1068,6 +1514,13 @@ type IPPoolSpec struct {
 	// CIDR Root: the pool's block. Child: this very block of the parent.
 	CIDR CIDR `json:"cidr,omitempty"`
 
+	// ClassNames The classes that the pool backs: of the project itself, or else shared ones of `platform`; of the pool's family.
+	// Not for a pool that was carved for a scope.
+	//
+	//
+	// Example: ["standard"]
+	ClassNames []Name `json:"classNames,omitempty"`
+
 	// Description At most 1,024 bytes of UTF-8.
 	//
 	// Example: Production, Europe
@@ -1081,6 +1534,10 @@ type IPPoolSpec struct {
 
 	// Reservations What is withheld from carving. Reservations lie inside the pool and do not overlap each other.
 	Reservations []Reservation `json:"reservations,omitempty"`
+
+	// ReuseAfter For how long nobody gets a block after its claim was deleted under `Delete`, unless a class says otherwise; by
+	// default it is free at once.
+	ReuseAfter Duration `json:"reuseAfter,omitempty"`
 
 	// SpaceRef Root: the space to carve from; by default the project's own `default`. One of another project when it is granted
 	// to this one.
@@ -1100,7 +1557,7 @@ type IPPoolStatus struct {
 	// Example: 10.20.0.0/16
 	AllocatedCIDR string `json:"allocatedCIDR"`
 
-	// Capacity Addresses, exactly. `total` = `allocated` + `reserved` + `available`.
+	// Capacity Addresses, exactly. `total` = `allocated` + `reserved` + `coolingDown` + `available`.
 	Capacity   Capacity    `json:"capacity"`
 	Conditions []Condition `json:"conditions"`
 	IPFamily   IPFamily    `json:"ipFamily"`
@@ -1117,6 +1574,10 @@ type IPPoolStatus struct {
 	// are reserved.
 	Phase IPPoolPhase `json:"phase"`
 
+	// Scope Whom the pool serves, when it was carved for a scope of a class. Then nobody else is served by it, not by `poolRef`
+	// and not by a selector, nor is its owner.
+	Scope *PoolScope `json:"scope,omitempty"`
+
 	// SpaceRef The space in which nothing overlaps the pool but its parents and children.
 	SpaceRef ResolvedRef `json:"spaceRef"`
 
@@ -1129,12 +1590,17 @@ type IPPoolStatus struct {
 // IfMatchValue Example: "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
 type IfMatchValue = string
 
-// LabelSelector Conditions on the labels of pools, with the meaning Kubernetes gives them; all must hold. At most 32 in all. The
+// LabelSelector Take the block from any pool that matches; each is tried. Deprecated in favour of classes, and still served: name a
+// class by `className`, or nothing for the default class.
+//
+// Conditions on the labels of pools, with the meaning Kubernetes gives them; all must hold. At most 32 in all. The
 // empty selector matches every pool. Considered are the pools of the project, in order of name, and then the shared
 // pools of `platform` that are granted to it. A pool of any other project is claimed from by `poolRef` alone: nobody is
 // served from a pool whose owner merely labelled and granted it so.
 //
 // Example: {"matchLabels":{"env":"prod"}}
+//
+// Deprecated: name a class with className, or nothing for the default class.
 type LabelSelector struct {
 	MatchExpressions []LabelSelectorRequirement `json:"matchExpressions,omitempty"`
 
@@ -1345,6 +1811,32 @@ type PoolFree struct {
 	Summary []FreeSummary `json:"summary"`
 }
 
+// PoolScope Claims of one class, of one project, with one combination of values of the class's roles.
+type PoolScope struct {
+	// ClassName The class.
+	//
+	// Example: per-cluster
+	ClassName string `json:"className"`
+
+	// ClassProject The project of the class.
+	//
+	// Example: team-a
+	ClassProject string `json:"classProject"`
+
+	// Project The project whose claims it serves.
+	//
+	// Example: team-a
+	Project string `json:"project"`
+
+	// Values The values of the other roles, by role; absent when the class has none.
+	//
+	// Example: {"cluster":"web-eu"}
+	Values map[string]string `json:"values,omitempty"`
+}
+
+// PoolSelection defines model for PoolSelection.
+type PoolSelection string
+
 // PoolVisibility defines model for PoolVisibility.
 type PoolVisibility string
 
@@ -1392,18 +1884,21 @@ type Problem struct {
 	//
 	// | code | status | meaning |
 	// |---|---|---|
-	// | `invalid_argument` | 400 | the request is not valid; `errors` says where |
+	// | `invalid_argument` | 400 | the request is not valid; `errors` says where, `missingRoles` what a class asks for |
 	// | `unauthenticated` | 401 | no valid credentials |
 	// | `permission_denied` | 403 | may be seen, but this needs a larger role, which `detail` names |
 	// | `not_found` | 404 | does not exist, as far as the caller may know |
 	// | `method_not_allowed` | 405 | the path has no such method |
 	// | `not_acceptable` | 406 | `Accept` admits no media type of the answer |
-	// | `already_exists` | 409 | the name is taken, or a claim of this name has another spec |
+	// | `already_exists` | 409 | the name is taken, a claim of this name has another spec, or another class is the default; `conflictsWith` |
 	// | `overlap` | 409 | a root pool of the space overlaps; `conflictsWith` |
-	// | `in_use` | 409 | something still holds or needs it; `claims`, `childPools`, `conflictsWith` |
+	// | `in_use` | 409 | something still holds or needs it; `claims`, `childPools`, `pools`, `conflictsWith` |
 	// | `allocation_retained` | 409 | a retained allocation holds the block; `conflictsWith` |
 	// | `pool_exhausted` | 409 | nothing large enough is free now; `wantedPrefixLength`, `largestFreePrefixLength`, `availableAddresses`, `poolsTried` |
+	// | `exhausted_by_cooldown` | 409 | only blocks that are cooling down are large enough; `coolingDownAddresses`, `cooledDownAt` |
 	// | `no_pool_matches` | 409 | the selector matches no pool that the caller may use |
+	// | `no_pool_for_class` | 409 | no pool that admits the length lists the class; `class` |
+	// | `no_default_class` | 409 | the claim names nothing, and its family has no default class |
 	// | `block_taken` | 409 | the very block that was asked for is not free |
 	// | `quota_exceeded` | 409 | a quota of the project does not allow it now; `quota`, `measure`, `limit`, `used`, `requested` |
 	// | `last_admin` | 409 | `platform` would be left without an admin |
@@ -1411,7 +1906,7 @@ type Problem struct {
 	// | `payload_too_large` | 413 | the body is larger than 1 MiB |
 	// | `unsupported_media_type` | 415 | the body is of another media type |
 	// | `never_satisfiable` | 422 | would not fit even if everything were free; `wantedPrefixLength`, `allowedPrefixLengths` |
-	// | `prefix_length_rejected` | 422 | outside the pool's bounds; `allowedPrefixLengths` |
+	// | `prefix_length_rejected` | 422 | outside the bounds of the pool or the class; `allowedPrefixLengths`, `class` |
 	// | `family_mismatch` | 422 | of the other address family |
 	// | `immutable_field` | 422 | this field never changes |
 	// | `idempotency_mismatch` | 422 | the key was used with another request |
@@ -1444,8 +1939,17 @@ type Problem struct {
 	// Claims How many claims stand in the way.
 	Claims *int64 `json:"claims,omitempty"`
 
+	// Class The class that decided, `project/name`.
+	Class string `json:"class,omitempty"`
+
 	// ConflictsWith What stands in the way, `project/name`, as far as the caller may see it.
 	ConflictsWith []string `json:"conflictsWith,omitempty"`
+
+	// CooledDownAt When the first block that is large enough will have cooled down.
+	CooledDownAt *time.Time `json:"cooledDownAt,omitempty"`
+
+	// CoolingDownAddresses Addresses that are cooling down in the pools tried, together.
+	CoolingDownAddresses Count `json:"coolingDownAddresses,omitempty"`
 
 	// CurrentETag The current revision in double quotes, as in the header `ETag`.
 	CurrentETag string `json:"currentETag,omitempty"`
@@ -1459,6 +1963,12 @@ type Problem struct {
 	// Measure What of it is exceeded.
 	Measure QuotaMeasure `json:"measure,omitempty"`
 
+	// MissingRoles The roles that the class asks for and `scope` does not give.
+	MissingRoles []string `json:"missingRoles,omitempty"`
+
+	// Pools How many pools stand in the way.
+	Pools *int64 `json:"pools,omitempty"`
+
 	// PoolsTried The pools tried, `project/name`, in order.
 	PoolsTried []string `json:"poolsTried,omitempty"`
 
@@ -1467,6 +1977,9 @@ type Problem struct {
 
 	// Requested How much more was asked for.
 	Requested Count `json:"requested,omitempty"`
+
+	// Steps How the claim was decided, the first 20 steps; `explainClaim` has all of them.
+	Steps []DecisionStep `json:"steps,omitempty"`
 
 	// Used How much of it is used.
 	Used Count `json:"used,omitempty"`
@@ -1479,18 +1992,21 @@ type Problem struct {
 //
 // | code | status | meaning |
 // |---|---|---|
-// | `invalid_argument` | 400 | the request is not valid; `errors` says where |
+// | `invalid_argument` | 400 | the request is not valid; `errors` says where, `missingRoles` what a class asks for |
 // | `unauthenticated` | 401 | no valid credentials |
 // | `permission_denied` | 403 | may be seen, but this needs a larger role, which `detail` names |
 // | `not_found` | 404 | does not exist, as far as the caller may know |
 // | `method_not_allowed` | 405 | the path has no such method |
 // | `not_acceptable` | 406 | `Accept` admits no media type of the answer |
-// | `already_exists` | 409 | the name is taken, or a claim of this name has another spec |
+// | `already_exists` | 409 | the name is taken, a claim of this name has another spec, or another class is the default; `conflictsWith` |
 // | `overlap` | 409 | a root pool of the space overlaps; `conflictsWith` |
-// | `in_use` | 409 | something still holds or needs it; `claims`, `childPools`, `conflictsWith` |
+// | `in_use` | 409 | something still holds or needs it; `claims`, `childPools`, `pools`, `conflictsWith` |
 // | `allocation_retained` | 409 | a retained allocation holds the block; `conflictsWith` |
 // | `pool_exhausted` | 409 | nothing large enough is free now; `wantedPrefixLength`, `largestFreePrefixLength`, `availableAddresses`, `poolsTried` |
+// | `exhausted_by_cooldown` | 409 | only blocks that are cooling down are large enough; `coolingDownAddresses`, `cooledDownAt` |
 // | `no_pool_matches` | 409 | the selector matches no pool that the caller may use |
+// | `no_pool_for_class` | 409 | no pool that admits the length lists the class; `class` |
+// | `no_default_class` | 409 | the claim names nothing, and its family has no default class |
 // | `block_taken` | 409 | the very block that was asked for is not free |
 // | `quota_exceeded` | 409 | a quota of the project does not allow it now; `quota`, `measure`, `limit`, `used`, `requested` |
 // | `last_admin` | 409 | `platform` would be left without an admin |
@@ -1498,7 +2014,7 @@ type Problem struct {
 // | `payload_too_large` | 413 | the body is larger than 1 MiB |
 // | `unsupported_media_type` | 415 | the body is of another media type |
 // | `never_satisfiable` | 422 | would not fit even if everything were free; `wantedPrefixLength`, `allowedPrefixLengths` |
-// | `prefix_length_rejected` | 422 | outside the pool's bounds; `allowedPrefixLengths` |
+// | `prefix_length_rejected` | 422 | outside the bounds of the pool or the class; `allowedPrefixLengths`, `class` |
 // | `family_mismatch` | 422 | of the other address family |
 // | `immutable_field` | 422 | this field never changes |
 // | `idempotency_mismatch` | 422 | the key was used with another request |
@@ -1575,6 +2091,9 @@ type ProjectStatus struct {
 	Phase ProjectPhase `json:"phase"`
 }
 
+// Provisioner defines model for Provisioner.
+type Provisioner string
+
 // PutMetadata A `name`, if there is one, must be the one in the path.
 type PutMetadata struct {
 	// Annotations Free texts under keys like those of labels; at most 4,096 bytes of UTF-8 each and 32 KiB in all.
@@ -1649,8 +2168,12 @@ type QuotaPut struct {
 	Spec QuotaSpec `json:"spec"`
 }
 
-// QuotaScope What counts; both must hold, and without either everything counts. It never changes.
+// QuotaScope What counts; all that is given must hold, and without any of it everything counts. It never changes.
 type QuotaScope struct {
+	// ClassRef Only claims that this class served and pools carved for its scopes. Without `project` a class of the quota's own
+	// project; one of the platform is named with `project: platform`. It need not exist.
+	ClassRef *Ref `json:"classRef,omitempty"`
+
 	// IPFamily Only this address family.
 	IPFamily IPFamily `json:"ipFamily,omitempty"`
 
@@ -1660,7 +2183,7 @@ type QuotaScope struct {
 
 // QuotaSpec defines model for QuotaSpec.
 type QuotaSpec struct {
-	// Scope What counts; both must hold, and without either everything counts. It never changes.
+	// Scope What counts; all that is given must hold, and without any of it everything counts. It never changes.
 	Scope *QuotaScope `json:"scope,omitempty"`
 
 	// Limits How much may be used, in one measure at least; what is absent is counted and not limited.
@@ -1717,6 +2240,24 @@ type Ref struct {
 //
 // Example: team-a/prod-eu
 type RefFilter = string
+
+// Remedy One change that would make the claim work.
+type Remedy struct {
+	// Pointer The place of the request to change, a JSON pointer (RFC 6901); absent when the change is to be made elsewhere.
+	//
+	// Example: /spec/prefixLength
+	Pointer string `json:"pointer,omitempty"`
+
+	// Value What to write there, as text; absent when there is no one value to write.
+	//
+	// Example: 26
+	Value string `json:"value,omitempty"`
+
+	// Detail One sentence.
+	//
+	// Example: A /26 is free.
+	Detail string `json:"detail"`
+}
 
 // Reservation Withholds part of a pool. Exactly one of `cidr`, `from` with `to`, `first`, `last`.
 //
@@ -1870,7 +2411,8 @@ type Whoami struct {
 // Example: 8d9a4c1e-2b7f-4a53-9d60-71c5be0f2a11
 type AllocationName = UID
 
-// AllocationPhaseFilter `Retained` has no claim: it was deleted under `reclaimPolicy: Retain`.
+// AllocationPhaseFilter `Retained` has no claim: it was deleted under `reclaimPolicy: Retain`. `CoolingDown` has none either: it was deleted under
+// `Delete`, and nobody gets the block until its cool-down has passed.
 type AllocationPhaseFilter = IPAllocationPhase
 
 // ClaimName A DNS label (RFC 1123).
@@ -1880,6 +2422,14 @@ type ClaimName = Name
 
 // ClaimPhaseFilter A claim that can be read is `Bound`; the other phases are reserved.
 type ClaimPhaseFilter = IPClaimPhase
+
+// ClassFilter defines model for ClassFilter.
+type ClassFilter = string
+
+// ClassName A DNS label (RFC 1123).
+//
+// Example: prod-eu
+type ClassName = Name
 
 // ContainsFilter An IPv4 or IPv6 address without a zone.
 //
@@ -1926,6 +2476,9 @@ type Limit = int
 //
 // Example: corp:alice@example.com
 type MemberSubject = Subject
+
+// MoveDefault defines model for MoveDefault.
+type MoveDefault = bool
 
 // OperationFilter defines model for OperationFilter.
 type OperationFilter = string
@@ -2012,6 +2565,10 @@ type BadRequest = Problem
 // CarvingRefused Why the request was refused (RFC 9457). Beside the standard members there is the stable `code`, the places that are
 // wrong, and the figures that belong to the code.
 type CarvingRefused = Problem
+
+// ClaimBadRequest Why the request was refused (RFC 9457). Beside the standard members there is the stable `code`, the places that are
+// wrong, and the figures that belong to the code.
+type ClaimBadRequest = Problem
 
 // ClaimConflict Why the request was refused (RFC 9457). Beside the standard members there is the stable `code`, the places that are
 // wrong, and the figures that belong to the code.
@@ -2145,6 +2702,10 @@ type ListAllocationsParams struct {
 	// Pool Only what was carved from this pool, `name` or `project/name`.
 	Pool *PoolFilter `form:"pool,omitempty" json:"pool,omitempty"`
 
+	// Class Only pools that list the class of this name or were carved for its scopes, or claims and allocations that it served; whether it is the project's own
+	// or one of `platform`.
+	Class *ClassFilter `form:"class,omitempty" json:"class,omitempty"`
+
 	// Within Only blocks inside this CIDR, the CIDR itself included.
 	Within *WithinFilter `form:"within,omitempty" json:"within,omitempty"`
 
@@ -2204,8 +2765,8 @@ type ListAuditEventsParams struct {
 	// Operation Only events of this operation.
 	Operation *OperationFilter `form:"operation,omitempty" json:"operation,omitempty"`
 
-	// ResourceKind Only events about resources of this kind: `Project`, `Space`, `IPPool`, `IPClaim`, `IPAllocation`, `Member`, `ApiKey`,
-	// `PoolGrant`, `SpaceGrant` or `Quota`.
+	// ResourceKind Only events about resources of this kind: `Project`, `Space`, `IPPool`, `IPClass`, `IPClaim`, `IPAllocation`, `Member`,
+	// `ApiKey`, `PoolGrant`, `SpaceGrant` or `Quota`.
 	ResourceKind *ResourceKindFilter `form:"resourceKind,omitempty" json:"resourceKind,omitempty"`
 
 	// ResourceName Only events about resources of this name; grants are found by the name of the pool or the space.
@@ -2250,6 +2811,10 @@ type ListClaimsParams struct {
 
 	// Pool Only what was carved from this pool, `name` or `project/name`.
 	Pool *PoolFilter `form:"pool,omitempty" json:"pool,omitempty"`
+
+	// Class Only pools that list the class of this name or were carved for its scopes, or claims and allocations that it served; whether it is the project's own
+	// or one of `platform`.
+	Class *ClassFilter `form:"class,omitempty" json:"class,omitempty"`
 
 	// Within Only blocks inside this CIDR, the CIDR itself included.
 	Within *WithinFilter `form:"within,omitempty" json:"within,omitempty"`
@@ -2297,6 +2862,57 @@ type PatchClaimParams struct {
 type PutClaimParams struct {
 	// DryRun Answer as if the request were carried out, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+}
+
+// ListClassesParams defines parameters for ListClasses.
+type ListClassesParams struct {
+	// LabelSelector Conditions on labels in the syntax of Kubernetes, separated by commas, all of which must hold:
+	// `a=b`, `c!=d`, `e in (f,g)`, `h notin (i)`, `j`, `!k`.
+	LabelSelector *LabelSelectorFilter `form:"labelSelector,omitempty" json:"labelSelector,omitempty"`
+
+	// IPFamily Only this address family.
+	IPFamily *FamilyFilter `form:"ipFamily,omitempty" json:"ipFamily,omitempty"`
+
+	// Limit Most items a page may hold.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor `nextCursor` of the page before, with the same filters. It is opaque; one that the server did not make is refused.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// CreateClassParams defines parameters for CreateClass.
+type CreateClassParams struct {
+	// MoveDefault With `isDefault`: take it off the class that is the project's default of this family, in the same transaction.
+	MoveDefault *MoveDefault `form:"moveDefault,omitempty" json:"moveDefault,omitempty"`
+
+	// DryRun Answer as if the request were carried out, and write nothing.
+	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+
+	// IdempotencyKey Any string of visible ASCII characters, new for each new request and the same for its repeats. Kept for 24 hours.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// DeleteClassParams defines parameters for DeleteClass.
+type DeleteClassParams struct {
+	// DryRun Answer as if the request were carried out, and write nothing.
+	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+
+	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
+	// answer is 412.
+	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
+}
+
+// PatchClassParams defines parameters for PatchClass.
+type PatchClassParams struct {
+	// MoveDefault With `isDefault`: take it off the class that is the project's default of this family, in the same transaction.
+	MoveDefault *MoveDefault `form:"moveDefault,omitempty" json:"moveDefault,omitempty"`
+
+	// DryRun Answer as if the request were carried out, and write nothing.
+	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+
+	// IfMatch The `ETag` that the change is based on, with its quotes, or `*` for whichever is current. Without it the answer is
+	// 428, with a stale one 412.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // GetHistoryParams defines parameters for GetHistory.
@@ -2360,6 +2976,10 @@ type ListPoolsParams struct {
 
 	// Parent Only children of this pool, `name` or `project/name`.
 	Parent *ParentFilter `form:"parent,omitempty" json:"parent,omitempty"`
+
+	// Class Only pools that list the class of this name or were carved for its scopes, or claims and allocations that it served; whether it is the project's own
+	// or one of `platform`.
+	Class *ClassFilter `form:"class,omitempty" json:"class,omitempty"`
 
 	// Within Only blocks inside this CIDR, the CIDR itself included.
 	Within *WithinFilter `form:"within,omitempty" json:"within,omitempty"`
@@ -2548,6 +3168,9 @@ type CreateAPIKeyJSONRequestBody = APIKeyCreate
 // CreateClaimBatchJSONRequestBody defines body for CreateClaimBatch for application/json ContentType.
 type CreateClaimBatchJSONRequestBody = ClaimBatchCreate
 
+// ExplainClaimJSONRequestBody defines body for ExplainClaim for application/json ContentType.
+type ExplainClaimJSONRequestBody = ClaimExplanationRequest
+
 // CreateClaimJSONRequestBody defines body for CreateClaim for application/json ContentType.
 type CreateClaimJSONRequestBody = IPClaimCreate
 
@@ -2556,6 +3179,12 @@ type PatchClaimApplicationMergePatchPlusJSONRequestBody = IPClaimPatch
 
 // PutClaimJSONRequestBody defines body for PutClaim for application/json ContentType.
 type PutClaimJSONRequestBody = IPClaimPut
+
+// CreateClassJSONRequestBody defines body for CreateClass for application/json ContentType.
+type CreateClassJSONRequestBody = IPClassCreate
+
+// PatchClassApplicationMergePatchPlusJSONRequestBody defines body for PatchClass for application/merge-patch+json ContentType.
+type PatchClassApplicationMergePatchPlusJSONRequestBody = IPClassPatch
 
 // PutMemberJSONRequestBody defines body for PutMember for application/json ContentType.
 type PutMemberJSONRequestBody = MemberPut
@@ -2625,6 +3254,9 @@ type ServerInterface interface {
 	// CreateClaimBatch Claim many blocks at once
 	// (POST /v1/projects/{project}/claim-batches)
 	CreateClaimBatch(ctx echo.Context, project ProjectName, params CreateClaimBatchParams) error
+	// ExplainClaim Explain what a claim would get
+	// (POST /v1/projects/{project}/claim-explanations)
+	ExplainClaim(ctx echo.Context, project ProjectName) error
 	// ListClaims List claims
 	// (GET /v1/projects/{project}/claims)
 	ListClaims(ctx echo.Context, project ProjectName, params ListClaimsParams) error
@@ -2643,6 +3275,21 @@ type ServerInterface interface {
 	// PutClaim Claim a block, or get the one claimed before
 	// (PUT /v1/projects/{project}/claims/{claim})
 	PutClaim(ctx echo.Context, project ProjectName, claim ClaimName, params PutClaimParams) error
+	// ListClasses List classes
+	// (GET /v1/projects/{project}/classes)
+	ListClasses(ctx echo.Context, project ProjectName, params ListClassesParams) error
+	// CreateClass Create a class
+	// (POST /v1/projects/{project}/classes)
+	CreateClass(ctx echo.Context, project ProjectName, params CreateClassParams) error
+	// DeleteClass Delete a class
+	// (DELETE /v1/projects/{project}/classes/{class})
+	DeleteClass(ctx echo.Context, project ProjectName, class ClassName, params DeleteClassParams) error
+	// GetClass Read a class
+	// (GET /v1/projects/{project}/classes/{class})
+	GetClass(ctx echo.Context, project ProjectName, class ClassName) error
+	// PatchClass Change a class
+	// (PATCH /v1/projects/{project}/classes/{class})
+	PatchClass(ctx echo.Context, project ProjectName, class ClassName, params PatchClassParams) error
 	// GetHistory Show who held an address
 	// (GET /v1/projects/{project}/history)
 	GetHistory(ctx echo.Context, project ProjectName, params GetHistoryParams) error
@@ -2964,6 +3611,13 @@ func (w *ServerInterfaceWrapper) ListAllocations(ctx echo.Context) error {
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "pool", ctx.QueryParams(), &params.Pool, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
 	if err != nil {
 		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter pool: %s", err))
+	}
+
+	// ------------- Optional query parameter "class" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "class", ctx.QueryParams(), &params.Class, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter class: %s", err))
 	}
 
 	// ------------- Optional query parameter "within" -------------
@@ -3344,6 +3998,22 @@ func (w *ServerInterfaceWrapper) CreateClaimBatch(ctx echo.Context) error {
 	return err
 }
 
+// ExplainClaim converts echo context to params.
+func (w *ServerInterfaceWrapper) ExplainClaim(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ExplainClaim(ctx, project)
+	return err
+}
+
 // ListClaims converts echo context to params.
 func (w *ServerInterfaceWrapper) ListClaims(ctx echo.Context) error {
 	var err error
@@ -3383,6 +4053,13 @@ func (w *ServerInterfaceWrapper) ListClaims(ctx echo.Context) error {
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "pool", ctx.QueryParams(), &params.Pool, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
 	if err != nil {
 		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter pool: %s", err))
+	}
+
+	// ------------- Optional query parameter "class" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "class", ctx.QueryParams(), &params.Class, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter class: %s", err))
 	}
 
 	// ------------- Optional query parameter "within" -------------
@@ -3614,6 +4291,232 @@ func (w *ServerInterfaceWrapper) PutClaim(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.PutClaim(ctx, project, claim, params)
+	return err
+}
+
+// ListClasses converts echo context to params.
+func (w *ServerInterfaceWrapper) ListClasses(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListClassesParams
+	// ------------- Optional query parameter "labelSelector" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "labelSelector", ctx.QueryParams(), &params.LabelSelector, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter labelSelector: %s", err))
+	}
+
+	// ------------- Optional query parameter "ipFamily" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "ipFamily", ctx.QueryParams(), &params.IPFamily, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter ipFamily: %s", err))
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", ctx.QueryParams(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListClasses(ctx, project, params)
+	return err
+}
+
+// CreateClass converts echo context to params.
+func (w *ServerInterfaceWrapper) CreateClass(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CreateClassParams
+	// ------------- Optional query parameter "moveDefault" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "moveDefault", ctx.QueryParams(), &params.MoveDefault, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter moveDefault: %s", err))
+	}
+
+	// ------------- Optional query parameter "dryRun" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "dryRun", ctx.QueryParams(), &params.DryRun, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter dryRun: %s", err))
+	}
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for Idempotency-Key, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter Idempotency-Key: %s", err))
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.CreateClass(ctx, project, params)
+	return err
+}
+
+// DeleteClass converts echo context to params.
+func (w *ServerInterfaceWrapper) DeleteClass(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// ------------- Path parameter "class" -------------
+	var class ClassName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "class", ctx.Param("class"), &class, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter class: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params DeleteClassParams
+	// ------------- Optional query parameter "dryRun" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "dryRun", ctx.QueryParams(), &params.DryRun, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter dryRun: %s", err))
+	}
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch OptionalIfMatch
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for If-Match, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter If-Match: %s", err))
+		}
+
+		params.IfMatch = &IfMatch
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.DeleteClass(ctx, project, class, params)
+	return err
+}
+
+// GetClass converts echo context to params.
+func (w *ServerInterfaceWrapper) GetClass(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// ------------- Path parameter "class" -------------
+	var class ClassName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "class", ctx.Param("class"), &class, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter class: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetClass(ctx, project, class)
+	return err
+}
+
+// PatchClass converts echo context to params.
+func (w *ServerInterfaceWrapper) PatchClass(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// ------------- Path parameter "class" -------------
+	var class ClassName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "class", ctx.Param("class"), &class, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter class: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params PatchClassParams
+	// ------------- Optional query parameter "moveDefault" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "moveDefault", ctx.QueryParams(), &params.MoveDefault, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter moveDefault: %s", err))
+	}
+
+	// ------------- Optional query parameter "dryRun" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "dryRun", ctx.QueryParams(), &params.DryRun, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter dryRun: %s", err))
+	}
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for If-Match, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter If-Match: %s", err))
+		}
+
+		params.IfMatch = &IfMatch
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.PatchClass(ctx, project, class, params)
 	return err
 }
 
@@ -3865,6 +4768,13 @@ func (w *ServerInterfaceWrapper) ListPools(ctx echo.Context) error {
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "parent", ctx.QueryParams(), &params.Parent, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
 	if err != nil {
 		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter parent: %s", err))
+	}
+
+	// ------------- Optional query parameter "class" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "class", ctx.QueryParams(), &params.Class, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter class: %s", err))
 	}
 
 	// ------------- Optional query parameter "within" -------------
@@ -4917,6 +5827,11 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.DELETE(options.BaseURL+"/v1/projects/:project/pools/:pool/grants/:consumer", wrapper.DeletePoolGrant, options.OperationMiddlewares["deletePoolGrant"]...)
 	router.GET(options.BaseURL+"/v1/projects/:project/pools/:pool/grants/:consumer", wrapper.GetPoolGrant, options.OperationMiddlewares["getPoolGrant"]...)
 	router.PUT(options.BaseURL+"/v1/projects/:project/pools/:pool/grants/:consumer", wrapper.PutPoolGrant, options.OperationMiddlewares["putPoolGrant"]...)
+	router.GET(options.BaseURL+"/v1/projects/:project/classes", wrapper.ListClasses, options.OperationMiddlewares["listClasses"]...)
+	router.POST(options.BaseURL+"/v1/projects/:project/classes", wrapper.CreateClass, options.OperationMiddlewares["createClass"]...)
+	router.DELETE(options.BaseURL+"/v1/projects/:project/classes/:class", wrapper.DeleteClass, options.OperationMiddlewares["deleteClass"]...)
+	router.GET(options.BaseURL+"/v1/projects/:project/classes/:class", wrapper.GetClass, options.OperationMiddlewares["getClass"]...)
+	router.PATCH(options.BaseURL+"/v1/projects/:project/classes/:class", wrapper.PatchClass, options.OperationMiddlewares["patchClass"]...)
 	router.GET(options.BaseURL+"/v1/projects/:project/claims", wrapper.ListClaims, options.OperationMiddlewares["listClaims"]...)
 	router.POST(options.BaseURL+"/v1/projects/:project/claims", wrapper.CreateClaim, options.OperationMiddlewares["createClaim"]...)
 	router.DELETE(options.BaseURL+"/v1/projects/:project/claims/:claim", wrapper.DeleteClaim, options.OperationMiddlewares["deleteClaim"]...)
@@ -4924,6 +5839,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.PATCH(options.BaseURL+"/v1/projects/:project/claims/:claim", wrapper.PatchClaim, options.OperationMiddlewares["patchClaim"]...)
 	router.PUT(options.BaseURL+"/v1/projects/:project/claims/:claim", wrapper.PutClaim, options.OperationMiddlewares["putClaim"]...)
 	router.POST(options.BaseURL+"/v1/projects/:project/claim-batches", wrapper.CreateClaimBatch, options.OperationMiddlewares["createClaimBatch"]...)
+	router.POST(options.BaseURL+"/v1/projects/:project/claim-explanations", wrapper.ExplainClaim, options.OperationMiddlewares["explainClaim"]...)
 	router.GET(options.BaseURL+"/v1/projects/:project/allocations", wrapper.ListAllocations, options.OperationMiddlewares["listAllocations"]...)
 	router.DELETE(options.BaseURL+"/v1/projects/:project/allocations/:allocation", wrapper.DeleteAllocation, options.OperationMiddlewares["deleteAllocation"]...)
 	router.GET(options.BaseURL+"/v1/projects/:project/allocations/:allocation", wrapper.GetAllocation, options.OperationMiddlewares["getAllocation"]...)
@@ -4939,6 +5855,8 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 type BadRequestApplicationProblemPlusJSONResponse Problem
 
 type CarvingRefusedApplicationProblemPlusJSONResponse Problem
+
+type ClaimBadRequestApplicationProblemPlusJSONResponse Problem
 
 type ClaimConflictApplicationProblemPlusJSONResponse Problem
 
@@ -7935,7 +8853,7 @@ func (response CreateClaimBatch201JSONResponse) VisitCreateClaimBatchResponse(w 
 }
 
 type CreateClaimBatch400ApplicationProblemPlusJSONResponse struct {
-	BadRequestApplicationProblemPlusJSONResponse
+	ClaimBadRequestApplicationProblemPlusJSONResponse
 }
 
 func (response CreateClaimBatch400ApplicationProblemPlusJSONResponse) VisitCreateClaimBatchResponse(w http.ResponseWriter) error {
@@ -8146,6 +9064,220 @@ type CreateClaimBatch504ApplicationProblemPlusJSONResponse struct {
 }
 
 func (response CreateClaimBatch504ApplicationProblemPlusJSONResponse) VisitCreateClaimBatchResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(504)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ExplainClaimRequestObject struct {
+	Project ProjectName `json:"project"`
+	Body    *ExplainClaimJSONRequestBody
+}
+
+type ExplainClaimResponseObject interface {
+	VisitExplainClaimResponse(w http.ResponseWriter) error
+}
+
+type ExplainClaim200JSONResponse ClaimExplanation
+
+func (response ExplainClaim200JSONResponse) VisitExplainClaimResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ExplainClaim400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response ExplainClaim400ApplicationProblemPlusJSONResponse) VisitExplainClaimResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ExplainClaim401ApplicationProblemPlusJSONResponse struct {
+	UnauthenticatedApplicationProblemPlusJSONResponse
+}
+
+func (response ExplainClaim401ApplicationProblemPlusJSONResponse) VisitExplainClaimResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ExplainClaim403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response ExplainClaim403ApplicationProblemPlusJSONResponse) VisitExplainClaimResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ExplainClaim404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response ExplainClaim404ApplicationProblemPlusJSONResponse) VisitExplainClaimResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ExplainClaim406ApplicationProblemPlusJSONResponse struct {
+	NotAcceptableApplicationProblemPlusJSONResponse
+}
+
+func (response ExplainClaim406ApplicationProblemPlusJSONResponse) VisitExplainClaimResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(406)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ExplainClaim413ApplicationProblemPlusJSONResponse struct {
+	PayloadTooLargeApplicationProblemPlusJSONResponse
+}
+
+func (response ExplainClaim413ApplicationProblemPlusJSONResponse) VisitExplainClaimResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(413)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ExplainClaim415ApplicationProblemPlusJSONResponse struct {
+	UnsupportedMediaTypeApplicationProblemPlusJSONResponse
+}
+
+func (response ExplainClaim415ApplicationProblemPlusJSONResponse) VisitExplainClaimResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(415)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ExplainClaim429ApplicationProblemPlusJSONResponse struct {
+	TooManyRequestsApplicationProblemPlusJSONResponse
+}
+
+func (response ExplainClaim429ApplicationProblemPlusJSONResponse) VisitExplainClaimResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ExplainClaim500ApplicationProblemPlusJSONResponse struct {
+	InternalErrorApplicationProblemPlusJSONResponse
+}
+
+func (response ExplainClaim500ApplicationProblemPlusJSONResponse) VisitExplainClaimResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ExplainClaim503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response ExplainClaim503ApplicationProblemPlusJSONResponse) VisitExplainClaimResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ExplainClaim504ApplicationProblemPlusJSONResponse struct {
+	DeadlineExceededApplicationProblemPlusJSONResponse
+}
+
+func (response ExplainClaim504ApplicationProblemPlusJSONResponse) VisitExplainClaimResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
@@ -8382,7 +9514,7 @@ func (response CreateClaim201JSONResponse) VisitCreateClaimResponse(w http.Respo
 }
 
 type CreateClaim400ApplicationProblemPlusJSONResponse struct {
-	BadRequestApplicationProblemPlusJSONResponse
+	ClaimBadRequestApplicationProblemPlusJSONResponse
 }
 
 func (response CreateClaim400ApplicationProblemPlusJSONResponse) VisitCreateClaimResponse(w http.ResponseWriter) error {
@@ -9337,7 +10469,7 @@ func (response PutClaim201JSONResponse) VisitPutClaimResponse(w http.ResponseWri
 }
 
 type PutClaim400ApplicationProblemPlusJSONResponse struct {
-	BadRequestApplicationProblemPlusJSONResponse
+	ClaimBadRequestApplicationProblemPlusJSONResponse
 }
 
 func (response PutClaim400ApplicationProblemPlusJSONResponse) VisitPutClaimResponse(w http.ResponseWriter) error {
@@ -9548,6 +10680,1146 @@ type PutClaim504ApplicationProblemPlusJSONResponse struct {
 }
 
 func (response PutClaim504ApplicationProblemPlusJSONResponse) VisitPutClaimResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(504)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListClassesRequestObject struct {
+	Project ProjectName `json:"project"`
+	Params  ListClassesParams
+}
+
+type ListClassesResponseObject interface {
+	VisitListClassesResponse(w http.ResponseWriter) error
+}
+
+type ListClasses200JSONResponse IPClassList
+
+func (response ListClasses200JSONResponse) VisitListClassesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListClasses400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response ListClasses400ApplicationProblemPlusJSONResponse) VisitListClassesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListClasses401ApplicationProblemPlusJSONResponse struct {
+	UnauthenticatedApplicationProblemPlusJSONResponse
+}
+
+func (response ListClasses401ApplicationProblemPlusJSONResponse) VisitListClassesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListClasses403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response ListClasses403ApplicationProblemPlusJSONResponse) VisitListClassesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListClasses404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response ListClasses404ApplicationProblemPlusJSONResponse) VisitListClassesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListClasses406ApplicationProblemPlusJSONResponse struct {
+	NotAcceptableApplicationProblemPlusJSONResponse
+}
+
+func (response ListClasses406ApplicationProblemPlusJSONResponse) VisitListClassesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(406)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListClasses429ApplicationProblemPlusJSONResponse struct {
+	TooManyRequestsApplicationProblemPlusJSONResponse
+}
+
+func (response ListClasses429ApplicationProblemPlusJSONResponse) VisitListClassesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListClasses500ApplicationProblemPlusJSONResponse struct {
+	InternalErrorApplicationProblemPlusJSONResponse
+}
+
+func (response ListClasses500ApplicationProblemPlusJSONResponse) VisitListClassesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListClasses503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response ListClasses503ApplicationProblemPlusJSONResponse) VisitListClassesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListClasses504ApplicationProblemPlusJSONResponse struct {
+	DeadlineExceededApplicationProblemPlusJSONResponse
+}
+
+func (response ListClasses504ApplicationProblemPlusJSONResponse) VisitListClassesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(504)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateClassRequestObject struct {
+	Project ProjectName `json:"project"`
+	Params  CreateClassParams
+	Body    *CreateClassJSONRequestBody
+}
+
+type CreateClassResponseObject interface {
+	VisitCreateClassResponse(w http.ResponseWriter) error
+}
+
+type CreateClass201ResponseHeaders struct {
+	DryRun              *bool
+	ETag                string
+	IdempotencyReplayed *bool
+	Location            string
+}
+
+type CreateClass201JSONResponse struct {
+	Body    IPClass
+	Headers CreateClass201ResponseHeaders
+}
+
+func (response CreateClass201JSONResponse) VisitCreateClassResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.DryRun != nil {
+		w.Header().Set("Dry-Run", fmt.Sprint(*response.Headers.DryRun))
+	}
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	if response.Headers.IdempotencyReplayed != nil {
+		w.Header().Set("Idempotency-Replayed", fmt.Sprint(*response.Headers.IdempotencyReplayed))
+	}
+	w.Header().Set("Location", fmt.Sprint(response.Headers.Location))
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateClass400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response CreateClass400ApplicationProblemPlusJSONResponse) VisitCreateClassResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateClass401ApplicationProblemPlusJSONResponse struct {
+	UnauthenticatedApplicationProblemPlusJSONResponse
+}
+
+func (response CreateClass401ApplicationProblemPlusJSONResponse) VisitCreateClassResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateClass403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response CreateClass403ApplicationProblemPlusJSONResponse) VisitCreateClassResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateClass404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response CreateClass404ApplicationProblemPlusJSONResponse) VisitCreateClassResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateClass406ApplicationProblemPlusJSONResponse struct {
+	NotAcceptableApplicationProblemPlusJSONResponse
+}
+
+func (response CreateClass406ApplicationProblemPlusJSONResponse) VisitCreateClassResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(406)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateClass409ApplicationProblemPlusJSONResponse Problem
+
+func (response CreateClass409ApplicationProblemPlusJSONResponse) VisitCreateClassResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(409)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateClass413ApplicationProblemPlusJSONResponse struct {
+	PayloadTooLargeApplicationProblemPlusJSONResponse
+}
+
+func (response CreateClass413ApplicationProblemPlusJSONResponse) VisitCreateClassResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(413)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateClass415ApplicationProblemPlusJSONResponse struct {
+	UnsupportedMediaTypeApplicationProblemPlusJSONResponse
+}
+
+func (response CreateClass415ApplicationProblemPlusJSONResponse) VisitCreateClassResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(415)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateClass422ApplicationProblemPlusJSONResponse struct {
+	IdempotencyMismatchApplicationProblemPlusJSONResponse
+}
+
+func (response CreateClass422ApplicationProblemPlusJSONResponse) VisitCreateClassResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(422)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateClass429ApplicationProblemPlusJSONResponse struct {
+	TooManyRequestsApplicationProblemPlusJSONResponse
+}
+
+func (response CreateClass429ApplicationProblemPlusJSONResponse) VisitCreateClassResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateClass500ApplicationProblemPlusJSONResponse struct {
+	InternalErrorApplicationProblemPlusJSONResponse
+}
+
+func (response CreateClass500ApplicationProblemPlusJSONResponse) VisitCreateClassResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateClass503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response CreateClass503ApplicationProblemPlusJSONResponse) VisitCreateClassResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateClass504ApplicationProblemPlusJSONResponse struct {
+	DeadlineExceededApplicationProblemPlusJSONResponse
+}
+
+func (response CreateClass504ApplicationProblemPlusJSONResponse) VisitCreateClassResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(504)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteClassRequestObject struct {
+	Project ProjectName `json:"project"`
+	Class   ClassName   `json:"class"`
+	Params  DeleteClassParams
+}
+
+type DeleteClassResponseObject interface {
+	VisitDeleteClassResponse(w http.ResponseWriter) error
+}
+
+type DeleteClass204Response = DeletedResponse
+
+func (response DeleteClass204Response) VisitDeleteClassResponse(w http.ResponseWriter) error {
+	if response.Headers.DryRun != nil {
+		w.Header().Set("Dry-Run", fmt.Sprint(*response.Headers.DryRun))
+	}
+	w.WriteHeader(204)
+	return nil
+}
+
+type DeleteClass400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response DeleteClass400ApplicationProblemPlusJSONResponse) VisitDeleteClassResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteClass401ApplicationProblemPlusJSONResponse struct {
+	UnauthenticatedApplicationProblemPlusJSONResponse
+}
+
+func (response DeleteClass401ApplicationProblemPlusJSONResponse) VisitDeleteClassResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteClass403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response DeleteClass403ApplicationProblemPlusJSONResponse) VisitDeleteClassResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteClass404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response DeleteClass404ApplicationProblemPlusJSONResponse) VisitDeleteClassResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteClass406ApplicationProblemPlusJSONResponse struct {
+	NotAcceptableApplicationProblemPlusJSONResponse
+}
+
+func (response DeleteClass406ApplicationProblemPlusJSONResponse) VisitDeleteClassResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(406)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteClass409ApplicationProblemPlusJSONResponse Problem
+
+func (response DeleteClass409ApplicationProblemPlusJSONResponse) VisitDeleteClassResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(409)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteClass412ApplicationProblemPlusJSONResponse struct {
+	PreconditionFailedApplicationProblemPlusJSONResponse
+}
+
+func (response DeleteClass412ApplicationProblemPlusJSONResponse) VisitDeleteClassResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.ETag != nil {
+		w.Header().Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
+	w.WriteHeader(412)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteClass429ApplicationProblemPlusJSONResponse struct {
+	TooManyRequestsApplicationProblemPlusJSONResponse
+}
+
+func (response DeleteClass429ApplicationProblemPlusJSONResponse) VisitDeleteClassResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteClass500ApplicationProblemPlusJSONResponse struct {
+	InternalErrorApplicationProblemPlusJSONResponse
+}
+
+func (response DeleteClass500ApplicationProblemPlusJSONResponse) VisitDeleteClassResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteClass503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response DeleteClass503ApplicationProblemPlusJSONResponse) VisitDeleteClassResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteClass504ApplicationProblemPlusJSONResponse struct {
+	DeadlineExceededApplicationProblemPlusJSONResponse
+}
+
+func (response DeleteClass504ApplicationProblemPlusJSONResponse) VisitDeleteClassResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(504)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetClassRequestObject struct {
+	Project ProjectName `json:"project"`
+	Class   ClassName   `json:"class"`
+}
+
+type GetClassResponseObject interface {
+	VisitGetClassResponse(w http.ResponseWriter) error
+}
+
+type GetClass200ResponseHeaders struct {
+	ETag string
+}
+
+type GetClass200JSONResponse struct {
+	Body    IPClass
+	Headers GetClass200ResponseHeaders
+}
+
+func (response GetClass200JSONResponse) VisitGetClassResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetClass400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response GetClass400ApplicationProblemPlusJSONResponse) VisitGetClassResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetClass401ApplicationProblemPlusJSONResponse struct {
+	UnauthenticatedApplicationProblemPlusJSONResponse
+}
+
+func (response GetClass401ApplicationProblemPlusJSONResponse) VisitGetClassResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetClass403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response GetClass403ApplicationProblemPlusJSONResponse) VisitGetClassResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetClass404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response GetClass404ApplicationProblemPlusJSONResponse) VisitGetClassResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetClass406ApplicationProblemPlusJSONResponse struct {
+	NotAcceptableApplicationProblemPlusJSONResponse
+}
+
+func (response GetClass406ApplicationProblemPlusJSONResponse) VisitGetClassResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(406)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetClass429ApplicationProblemPlusJSONResponse struct {
+	TooManyRequestsApplicationProblemPlusJSONResponse
+}
+
+func (response GetClass429ApplicationProblemPlusJSONResponse) VisitGetClassResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetClass500ApplicationProblemPlusJSONResponse struct {
+	InternalErrorApplicationProblemPlusJSONResponse
+}
+
+func (response GetClass500ApplicationProblemPlusJSONResponse) VisitGetClassResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetClass503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response GetClass503ApplicationProblemPlusJSONResponse) VisitGetClassResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetClass504ApplicationProblemPlusJSONResponse struct {
+	DeadlineExceededApplicationProblemPlusJSONResponse
+}
+
+func (response GetClass504ApplicationProblemPlusJSONResponse) VisitGetClassResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(504)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PatchClassRequestObject struct {
+	Project ProjectName `json:"project"`
+	Class   ClassName   `json:"class"`
+	Params  PatchClassParams
+	Body    *PatchClassApplicationMergePatchPlusJSONRequestBody
+}
+
+type PatchClassResponseObject interface {
+	VisitPatchClassResponse(w http.ResponseWriter) error
+}
+
+type PatchClass200ResponseHeaders struct {
+	DryRun *bool
+	ETag   string
+}
+
+type PatchClass200JSONResponse struct {
+	Body    IPClass
+	Headers PatchClass200ResponseHeaders
+}
+
+func (response PatchClass200JSONResponse) VisitPatchClassResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.DryRun != nil {
+		w.Header().Set("Dry-Run", fmt.Sprint(*response.Headers.DryRun))
+	}
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PatchClass400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response PatchClass400ApplicationProblemPlusJSONResponse) VisitPatchClassResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PatchClass401ApplicationProblemPlusJSONResponse struct {
+	UnauthenticatedApplicationProblemPlusJSONResponse
+}
+
+func (response PatchClass401ApplicationProblemPlusJSONResponse) VisitPatchClassResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PatchClass403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response PatchClass403ApplicationProblemPlusJSONResponse) VisitPatchClassResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PatchClass404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response PatchClass404ApplicationProblemPlusJSONResponse) VisitPatchClassResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PatchClass406ApplicationProblemPlusJSONResponse struct {
+	NotAcceptableApplicationProblemPlusJSONResponse
+}
+
+func (response PatchClass406ApplicationProblemPlusJSONResponse) VisitPatchClassResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(406)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PatchClass409ApplicationProblemPlusJSONResponse Problem
+
+func (response PatchClass409ApplicationProblemPlusJSONResponse) VisitPatchClassResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(409)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PatchClass412ApplicationProblemPlusJSONResponse struct {
+	PreconditionFailedApplicationProblemPlusJSONResponse
+}
+
+func (response PatchClass412ApplicationProblemPlusJSONResponse) VisitPatchClassResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.ETag != nil {
+		w.Header().Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
+	w.WriteHeader(412)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PatchClass413ApplicationProblemPlusJSONResponse struct {
+	PayloadTooLargeApplicationProblemPlusJSONResponse
+}
+
+func (response PatchClass413ApplicationProblemPlusJSONResponse) VisitPatchClassResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(413)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PatchClass415ApplicationProblemPlusJSONResponse struct {
+	UnsupportedMediaTypeApplicationProblemPlusJSONResponse
+}
+
+func (response PatchClass415ApplicationProblemPlusJSONResponse) VisitPatchClassResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(415)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PatchClass422ApplicationProblemPlusJSONResponse struct {
+	ImmutableFieldApplicationProblemPlusJSONResponse
+}
+
+func (response PatchClass422ApplicationProblemPlusJSONResponse) VisitPatchClassResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(422)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PatchClass428ApplicationProblemPlusJSONResponse struct {
+	PreconditionRequiredApplicationProblemPlusJSONResponse
+}
+
+func (response PatchClass428ApplicationProblemPlusJSONResponse) VisitPatchClassResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(428)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PatchClass429ApplicationProblemPlusJSONResponse struct {
+	TooManyRequestsApplicationProblemPlusJSONResponse
+}
+
+func (response PatchClass429ApplicationProblemPlusJSONResponse) VisitPatchClassResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PatchClass500ApplicationProblemPlusJSONResponse struct {
+	InternalErrorApplicationProblemPlusJSONResponse
+}
+
+func (response PatchClass500ApplicationProblemPlusJSONResponse) VisitPatchClassResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PatchClass503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response PatchClass503ApplicationProblemPlusJSONResponse) VisitPatchClassResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PatchClass504ApplicationProblemPlusJSONResponse struct {
+	DeadlineExceededApplicationProblemPlusJSONResponse
+}
+
+func (response PatchClass504ApplicationProblemPlusJSONResponse) VisitPatchClassResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
@@ -11551,9 +13823,7 @@ func (response PatchPool403ApplicationProblemPlusJSONResponse) VisitPatchPoolRes
 	return err
 }
 
-type PatchPool404ApplicationProblemPlusJSONResponse struct {
-	NotFoundApplicationProblemPlusJSONResponse
-}
+type PatchPool404ApplicationProblemPlusJSONResponse Problem
 
 func (response PatchPool404ApplicationProblemPlusJSONResponse) VisitPatchPoolResponse(w http.ResponseWriter) error {
 
@@ -15866,6 +18136,9 @@ type StrictServerInterface interface {
 	// CreateClaimBatch Claim many blocks at once
 	// (POST /v1/projects/{project}/claim-batches)
 	CreateClaimBatch(ctx context.Context, request CreateClaimBatchRequestObject) (CreateClaimBatchResponseObject, error)
+	// ExplainClaim Explain what a claim would get
+	// (POST /v1/projects/{project}/claim-explanations)
+	ExplainClaim(ctx context.Context, request ExplainClaimRequestObject) (ExplainClaimResponseObject, error)
 	// ListClaims List claims
 	// (GET /v1/projects/{project}/claims)
 	ListClaims(ctx context.Context, request ListClaimsRequestObject) (ListClaimsResponseObject, error)
@@ -15884,6 +18157,21 @@ type StrictServerInterface interface {
 	// PutClaim Claim a block, or get the one claimed before
 	// (PUT /v1/projects/{project}/claims/{claim})
 	PutClaim(ctx context.Context, request PutClaimRequestObject) (PutClaimResponseObject, error)
+	// ListClasses List classes
+	// (GET /v1/projects/{project}/classes)
+	ListClasses(ctx context.Context, request ListClassesRequestObject) (ListClassesResponseObject, error)
+	// CreateClass Create a class
+	// (POST /v1/projects/{project}/classes)
+	CreateClass(ctx context.Context, request CreateClassRequestObject) (CreateClassResponseObject, error)
+	// DeleteClass Delete a class
+	// (DELETE /v1/projects/{project}/classes/{class})
+	DeleteClass(ctx context.Context, request DeleteClassRequestObject) (DeleteClassResponseObject, error)
+	// GetClass Read a class
+	// (GET /v1/projects/{project}/classes/{class})
+	GetClass(ctx context.Context, request GetClassRequestObject) (GetClassResponseObject, error)
+	// PatchClass Change a class
+	// (PATCH /v1/projects/{project}/classes/{class})
+	PatchClass(ctx context.Context, request PatchClassRequestObject) (PatchClassResponseObject, error)
 	// GetHistory Show who held an address
 	// (GET /v1/projects/{project}/history)
 	GetHistory(ctx context.Context, request GetHistoryRequestObject) (GetHistoryResponseObject, error)
@@ -16489,6 +18777,54 @@ func (sh *strictHandler) CreateClaimBatch(ctx echo.Context, project ProjectName,
 	return nil
 }
 
+// ExplainClaim operation middleware
+func (sh *strictHandler) ExplainClaim(ctx echo.Context, project ProjectName) error {
+	var request ExplainClaimRequestObject
+
+	request.Project = project
+
+	var body ExplainClaimJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ExplainClaim(ctx.Request().Context(), request.(ExplainClaimRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ExplainClaim")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ExplainClaimResponseObject); ok {
+		return validResponse.VisitExplainClaimResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // ListClaims operation middleware
 func (sh *strictHandler) ListClaims(ctx echo.Context, project ProjectName, params ListClaimsParams) error {
 	var request ListClaimsRequestObject
@@ -16711,6 +19047,184 @@ func (sh *strictHandler) PutClaim(ctx echo.Context, project ProjectName, claim C
 		return err
 	} else if validResponse, ok := response.(PutClaimResponseObject); ok {
 		return validResponse.VisitPutClaimResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListClasses operation middleware
+func (sh *strictHandler) ListClasses(ctx echo.Context, project ProjectName, params ListClassesParams) error {
+	var request ListClassesRequestObject
+
+	request.Project = project
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListClasses(ctx.Request().Context(), request.(ListClassesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListClasses")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListClassesResponseObject); ok {
+		return validResponse.VisitListClassesResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// CreateClass operation middleware
+func (sh *strictHandler) CreateClass(ctx echo.Context, project ProjectName, params CreateClassParams) error {
+	var request CreateClassRequestObject
+
+	request.Project = project
+	request.Params = params
+
+	var body CreateClassJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateClass(ctx.Request().Context(), request.(CreateClassRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateClass")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(CreateClassResponseObject); ok {
+		return validResponse.VisitCreateClassResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// DeleteClass operation middleware
+func (sh *strictHandler) DeleteClass(ctx echo.Context, project ProjectName, class ClassName, params DeleteClassParams) error {
+	var request DeleteClassRequestObject
+
+	request.Project = project
+	request.Class = class
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteClass(ctx.Request().Context(), request.(DeleteClassRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteClass")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(DeleteClassResponseObject); ok {
+		return validResponse.VisitDeleteClassResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetClass operation middleware
+func (sh *strictHandler) GetClass(ctx echo.Context, project ProjectName, class ClassName) error {
+	var request GetClassRequestObject
+
+	request.Project = project
+	request.Class = class
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetClass(ctx.Request().Context(), request.(GetClassRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetClass")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetClassResponseObject); ok {
+		return validResponse.VisitGetClassResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// PatchClass operation middleware
+func (sh *strictHandler) PatchClass(ctx echo.Context, project ProjectName, class ClassName, params PatchClassParams) error {
+	var request PatchClassRequestObject
+
+	request.Project = project
+	request.Class = class
+	request.Params = params
+
+	var body PatchClassApplicationMergePatchPlusJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.PatchClass(ctx.Request().Context(), request.(PatchClassRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PatchClass")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(PatchClassResponseObject); ok {
+		return validResponse.VisitPatchClassResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}
@@ -17655,528 +20169,685 @@ func (sh *strictHandler) GetWhoami(ctx echo.Context) error {
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7P37dtw2sjcM3wp272etsT2k1OeTVtZsxYcdTeLEW5bH+5vIj4gmQTVHbKKHZKvdk2it72reC3uv5F2o",
-	"AkDw1M1utR1n4j8mI0skCBQKhTr+6peWyxdLHrEoTVrTX1rsI10sQwY/ny+D79lG/JSsFgsab1rT1vsg",
-	"nfNVSoI0ISm/Y1HLat3TcMXEYwuWUo+mVPzsxoymzDtPW9NWt90d2u2e3e5etSfTXnvabv+9ZalHvhXj",
-	"ujxeTmkYuOy/5BROXL5oWa1bFrGYpgGPWtOO1QrpjIUwu1UUiLGTOV8mrQerFdEFa01by2DJwiBiLau1",
-	"jPk/mCseShld2LRltWJ2HyQwVqvvDzvjLu3bM+a27X7X69t04I/s9qQzc3tefzAcjFpWaxV4rWmL9ryO",
-	"2/YHNhvNunafDsf2xG3P7IHX9ccdNuy7PXh46W1f9IPVSpbMFfP3WOLGwRJX1noOtEiIG66SlMVJy2qx",
-	"j8sgZokabKQGEyNJCsY8ZEC8KFktWAzDpzRdAYHu2ObCnLuYupi5mHhh3iFN0ndJeeKdbvat5Zwm4mPn",
-	"bhrcs9bDw4MlOQTnnueTc3LHNsTnMaFEbYkl/71hNK5jm+b7+6lJWVyfl1/g1ZwRGiVrFpN0TlPiyq8G",
-	"6dcT8W9wIorcbrVQ2k1bLo3v2c2uIW6UIGVuzNKG/2hlPPdDkKRlhhPnlCzpLTN5LEjZImlNf/7KbX8s",
-	"+fsBuGXlBenLexalZY45B1Yh6yCdkwWPGUk5cfmihnmon7K4NY1WYWi1aAUFh3IiM+bzmKknYXvanYlL",
-	"GR3afdpu2yO3x+yJ1+/Yg9mIdf0x7bjDXssS/Dnn4nkeeG7LavGlZq2Wx0KWsuchDQTX8VUKM522lixe",
-	"BIngmRuPRQHzgIsWPGXnnhezJGlNW51J96R90j3p9+GP/1yxJAXSj7wOa7uDrt332zO773aYPaGDkd31",
-	"h7OJ13ZHrNeBVxK+il0gyF0QiTcv3qipSL5es5nNVrDDq5lkazg0Lo15mDs0D5am5i8tGobcFUz5/OLF",
-	"pZhr+6TbPumctE+7/ZZ5nlh0L5Ybc098ZMl5eMl88Qd1sGLuiRlUnCuDq/d9bxkzP/j4A4tu03lr2u0L",
-	"Yrhi5W94GLiCi17AxoBooluEST1XtG135rbtEe2M7bEvXvYmbp+NZj066JpcQZeBfcc2BcZAKVVmDH63",
-	"hRM67QIn9Gf+pOv3BqPRrNf36JD2XDbpTrw2a7P+qDd8BBfcsc0UCXqaKScfrFbEPqbPV3HC49a0xTZ/",
-	"XV38gwfud3+9//vzTui9/esEaAof+Jam7rwg7tecRNxjiXlaYWf2kfX9KlnvsfuyYJcLFJ+0O3XC+xa3",
-	"RHB0mJfm3Y7XmwkBPaJdZvfdsWeP/WHbnsw6tCvEOYO9Rmne2f1wZ6s075ekeS3f23fjpBnvD+t53xTr",
-	"1Qd62BcnWrCR/HvAo/x8ersX3auZqMsjLxAj4taL2+IqplECv7sKYPiafV+wJBH6wrT1XOgtHslNl/gx",
-	"XxBBO6I4OKPaCewwTWB/z/Wq3q5clzEPBLGiSusqXolrJd0sWfYw8+AcqIvrW76KxEv7b9WDkKifkuG7",
-	"+zP8YPd2DjTD93c/3P+dMfxkuIvhh7sXPfxsDC+n+7th+A/5u6HKxNY3hEVmPJ0THpOIR6zBfZGX9Y2Z",
-	"qoKDSiczf6oeNzTQ4L9jGhUtIU54xIgi2xHN7ZjzdLv9I+euRUS2d8uQpj6PF3kxMe7RvjtkY9vvtvt2",
-	"f9gZ23TSm9l9b+C3R53xhE46WkyMupPebOCNbNbxe3Z/0B7Zk3GX2j23z/xhezSejNt7WjnaNMlJU6Tq",
-	"b2Jj/jFIDKz7HaNhWlDrzsOQBAlZszA06avlCr8DrfC7IEl5vHkZpXGFK+D9nJM5C/VlPjiZEB6RHnlN",
-	"Y3dOaEoizqMaM69afRmUpXlr2pr0Ba38id3udQZ2f9Sd2DPad+0BG7Y74+6kR6m4OkHM5A83CIBBvXgv",
-	"UOwYQtNqLVfxksMoSm1PgsjdclmsojQIzT/3rzojZXKDGVev7HXGRWrN+v6gPeyM7O64N7H7fTqwx8PZ",
-	"yHbH3oRRf9Z2O2Jl7jwIvTcHLO9RZNtNMjWtWrKBN+LvLWTuizfnxtrzbodZyN075NDZhlDiyt04hpze",
-	"pst5fbfjj2jXHjNh7vtdVygbQ3tAR6znTryO3x7vr+mN2rOO2/V6Nuv7A7vfHnbscXfUs8f9yYAOZyOx",
-	"vVq+NJzCXvKlfLqkGdqcTfg6YrEcQ9q2z9HTVbJt1UpcezQadw7xRZSP4eFqpnaU5Bn9ociCr3jMgtsa",
-	"TgQHPY14OmexUhvInIdesidTdjqZP66aBd1hZ4THnw5mdn/oivvFm9jq/HdZz6+/0+qZ0INR+9QezIau",
-	"3R954pJj1M5G7bezrWs2iRomzBa59ZKr4otkTmNW4gy9xGPyxmR40m/IG1UXKE1RhxSWQIkT9tV2OvsK",
-	"qknX64E0geui3x33bNqfDGwlTsRG7S+oKIzZHtpi9+1+b9K3ZwM6tLMx267mkYZTqBdUneYm6U45cckS",
-	"Ft8jmQwb7EeWrnl8Rzx2H7gsaSIv2oInxhU8YX29db7eOo++dRpzkdSVmnNRQ+VxTy5yYczu2Ia7oz+Y",
-	"De3JyB3b2ZhdpmnfcApbREK3xEWH6rrH0GObum07VfKipORespQGUTENQKkYd2yZEgj6QGoMMB5Z04Rg",
-	"XMs7QPvt7MlBPb87aPdZ2+7744nd73g9e0Lbrt3utQds3HV7vfYBjv0xSCHWt+Fm6XdGXXvSG/ftTAox",
-	"qjmo4RTqFI/2tN1tIIeC6DZmSWLfB8t9LKWjyxPkiGa3Umd02usabKa5SWor+I0q1vqUdlNd9HGnwN/O",
-	"M0O/43Zpry+0zo7dn42YPaaDgS0EyMjvse5skimrbTpmI6/ftwe049p9OmzbY687K8Zo97m7Pu+90ziC",
-	"use9U+dTP1TXOMin3tvhU8fZ1rrUP7s7vcaVnp0vHSfOH7MkiG5DRqj866eX1DsE2A4tf+S12XDWs7vu",
-	"xLf7rDOwx7MetfvewB2ykT9uG+5Ovzdr0447sdvegImTSO2J2/fsMev6HTqcDbzRDndnp3i4aBZs17Lt",
-	"APHaSJhWf2qXjK2NwB54QR52eDrbD4+c7u/o9GAM6ttN5Sn6KWLknsWbXaeo4gQ8hre2MFLFzJWQzh9/",
-	"LcMo7MPuzNRtd+Wnv4Uqrpyqtb5lIXNTHpdXK4OgNNqQizf3fWQ+7hPxgZUrmMwiq8hjMaFEyi/mEZhF",
-	"DWnUUz8avn+TEsHyFV0E4QYyau77ckfNGS5o6s5fflyK3den7I6JN24Z1xlBkEpzoSMb4rEWku+u9UFw",
-	"O4zzQ+VOVYYYi3S7ZDPYqWJQDJV87hNKYqm5EcP3fxizP0ZM7cP4b8Ert4Pt0UmazhlR7joC3rxdJ1lw",
-	"MLr9truCGrgGt3D15w5VftWWv2rLf0xt+YNx6t6s0qNelr/l5QgeocJiYs7Trcs4hsu/khQWXGvTFk55",
-	"98bs8PJ16cDt0rbd8dvM7vv9mT2bjV174vX8oddjY9rJctEGTEiJQdee+AMhQcY9e+wOu3bPH/hdbzjr",
-	"0PZoT8c/zUWCPebTVZi+KZ30RRDlf9kZC6YWmsOtIN+3LElfBSkcv8CLcz79zrBlFVL23xj6ystVzJcM",
-	"k3hVJAFPrh/E4uroDLfFFT6ItVCXFcQHLqRGQgjqz4IwSDe1FQD1IQpYjkuX1IX3jUfFY8MhBPPoPQ1C",
-	"OoMSg/54PG7r9cnHhAzgKQ3FJTIY9IaHCa5Oe5elIuaLpx6opCSXpM+xJFdZSwxpfCt4ImaswDgj05NG",
-	"vU3rgA1cpUEY/Avm+obFLovS1rQ7OOl3DIkBzuSi2ACn9qFyo/vJ5EadN3277Ji02cjr+H17OOtSu+8N",
-	"XXvsj0Z2h3ZnPbfvDdjQz7KnZh1vQru+3Xd7Q7vP2p498TrMHtK2P3YHsx7r9/eMEDSRHUOh2H8s/DIv",
-	"O94uaZyA1rCkMYvSw3USIZQOPttZPKHucBcPdmfYG/fzB7ttnGv882HnutsgB7wz/uQayT7nenzQ/n0K",
-	"SdA2pQCWoGyXBWgdhrASSxhRLoP0JzCpYE1/Sojm2H30pp2H/rc6ThVnp0S1S87TWr0La9MEheCaJknw",
-	"MWUsUk4klhB9LI5FsOPoLb+BilKi7NslcwM/cHfxJU2Fsi74cYcpr1jqfhnlInDmQvtjYcYICbWVMUqT",
-	"/duwMMOIXLy5HxqsEEQ6RQsO8I7JhnRm3w/33M1h1W4OhjnWfyV2I6+GdtvtztSbjafd9nR62h9XbWLl",
-	"o8O+KUMv+QpKSx+sX1pC6BYe933fn05zQjfauDRJ4TqofNj363TXkM5yu/DY6tCv2s1X7eardvPvpN3s",
-	"rlDtxD999zrw/wccN6/ZYsbich3Cgm6Omt+9X5FILWzBduyBjttjg/aoY49nE8/u+7Rjz7pu3/aGbOy3",
-	"aafbA7+idLnOul7fH3bsER27dp9N2jbtzHq2O/BGbOJ32t1Ob0+XayXYCFL4yy7K+beht/W5iTbjs71I",
-	"hgSb9GzqzXy733F79qTPhrY/btNZ1+31B/2hJhkSbNy1Jy5ldr8969rjnjew2cif0M6s2+v3BoeRjHoL",
-	"iCl9yDi05BWuFQNb2V1oJUJGlrE4BMODxPY4S0jEUxKylNBoM+PehgD+CqHktDOySMKh5pEECdHXjkVo",
-	"mM756nZO5J/8mDEh780psxgG6baJH6Q12d85zbfTFapvZwTqW+4vva74w6T8h84QlWXQ0dS3f/4ld0OK",
-	"61DM79uQu3cQ+W6V7uwRlCIZL3WLL7VbFaZY4aVBgy9Nii91Orvf6rZL8+s1eKtTfKs/avBWt/jWpMG6",
-	"ur3Suibt3TTs9ouv9cZN6DEovjYaNiHIsDTJQbcJSUrs0WsPmhClxCHDTqcJVcpM0u12G7zYK/NJv99v",
-	"8mKZVaQ7fNeLXRRcb2I+C9kiU/MwOlYG9NIPCLExkyG0rJyaexjPv1kl4iZ2eeSHgZsm7wPxtZ+lID81",
-	"A/4frJbHUgplhtn3SZMgv54DmGaQUVz+gJBrQZSkFCv2Tu87p/JiSU7l09mqktOGOVBK9e23J1YrDVIg",
-	"+kVEcN1pTF3WFFZFas1iVmIPklNJvsp9qU6y/ikKN1V5FwmU7mByRkK4j762gl9eblr21o0aacsONiKT",
-	"ubVvyhYG1hWRTtXMz2ReOAlSi/CYzILII0FK6C0NogZbKhaZnGaGQ+V+nVd9Wc4qVUktj97OKsLm9jYW",
-	"hsvLj0GSJuUTJ1QkwecpLWBJ6m2D128Yvl+/Y4oW5qaojcCXiRyLBJEuAsSXBcFZHPMYr339vprXCcTR",
-	"gwggnVqnSnE8Bf0OjMAGu1W3S1VUeOyO5GhmbAaIyuozlmU5BQlWM0Dp7o5sp89zuPIZk7vmdybJmYJL",
-	"0UwNEXK0dNJqNn7rJwoMIfTcU5W72IAfJCzHl3xsgVOugB1LbAJ5nppX5iysuiTh7zeKoQtbKXNhAtTu",
-	"xSUOh7LaS1OzQerNqr0ALfzRG5E7Esc5miZVDGo/51HKonIp/RUXllW0Ies4SFmckAVLK2jtZq8bpK56",
-	"+UyQbR5Et1CbJP6QssgiMVsymf0nQdMa3EEl4g3aPYN41VN/HPmMhRrUe8GoB6hrJdolIV9X0MtTL5jU",
-	"mjOifq9UCUkLsqRJwrwzsp4ziE8EKZDPpXEcMI8AHjIy5F3E1xk9xXMqwJUImXThscWSpyxyN/b3bHMY",
-	"kft5Ioc0fbxOpilikBX9mq+DZFFGp4PYjUwjzrKIK0jtwyA3CzXKDpUpSGA0C4gpPrJDAEDoED5hqn9V",
-	"IkH7aQ8SC91uRvSfgAekuJdff/QGFOlk7IPBNNWb8VPEyB3bWCRdc8WzSZXdkg1UuSFXc0H+PIsCo68S",
-	"5iEnqwidISWqdmfnS9nuzBn1WDwtfPbxuyTmXjuFx9swVaQ092yxWKXCVn0VsHJw1he/xITriN2zmLhz",
-	"Gt2yyj1TA93AS+Z2IV+bBm9+tLrNKT1UPCo5G7rxRpzqdM3K/QDmwoUX1/zIrShQyNwFsayIlvI+Z6vb",
-	"SrNePl24FSByFROfBqG4BGK25DFKHjnxw8R429T4IH6jRBh+8Ah2tlxPjiL3NAy88/h2tWBRKSL8/OLF",
-	"JR6YOU9SMguq5QgOckPVKAWCqWtTymh4eEoyzYzMaZJ9gCRCLfECj2z4iiwYjXJ5h3+p4eJ9xzhURSzb",
-	"bu28hli12iPsXYHExh7+QJP0HNzy1WEicNlDQU8GLVPcQvHgDfr2ixdAgFZGYShpL1/rio3rFgqwJKWb",
-	"BBztsw0J0oSF/gl5Te8YSfiCgceehQkTegKOloLrHXJepoSSBcQUwAlCoWcAjKo9/wjCve2EqQmd4khC",
-	"SawOztTq+NlSH71vBl2NHftRCLy3NA0SP0AHZiGpXqXXQkDC3C5hpa2ZZ8aRE6yX+tia9rqQzYIOeLWz",
-	"IFxvEuNjpgMSPqWJ64ONnPJKQMz7ZWThhLboYMmcxym2QIi2ql+H3Sl1l8l7vtL3iB88/jqvItqaRmme",
-	"8q1pZ2juKhca7Gtx9bMKz1Yiy9vIAp8gEa9TkiN+I/5yI580d+xHbhTp6RItl4YhiyHotkqY/kJqfLZu",
-	"0wqzqdwrszjv0Vb0j5K9ssU9cq8KxMrtSHruumyZlg8ZuJD/9/UPECmEZ5hXuRPpDc2GKFxsst+HGGK5",
-	"DAN0n5z+I+GRRdbzwEVLD6dAULHNDpuQCgeZ1f32MEfNbH5kwbyAEiDR48maW3meqq/K4ZJzgyUNaR0k",
-	"aQ1ZfRlNqbf/VglYGyCZxMO1CixdsCRXtlh6rYqlL5l/IDf3TfrLrxyF4L6CFVK0/gnh7d9F4EjIU/wH",
-	"oe2s50HIiMsXiyBNg6hKj5UQ+TcrOUiBiV0eRQxyUoFsYdWoZxUeoU/hyjD8RXLlJJv148hbpIJJ5HsW",
-	"h3RZmZUM7MTxgUSZjVVElmPsF5AwlNK+8RUjC5b7tTU2jwky/FRYkbqJHkljSQSDtm/oJuTUu+L8Bxrf",
-	"ljQd0Ae5T7rkdfBtBVmX+PpNyvkN5NEVuRcGCBICf5R6R0cM1pQB7Zm+hzSlOr2C01d+JAX3Gs7icZQq",
-	"r8ukmW5x8gI7nBQZE2+S9ZwToZSIeaFXtYqAFe1S8vp9xJgMJMQcDj0m5ZhRsWvJw9etE/L/4ytCY/Fc",
-	"Va8TK5MKMNp9wLAjFtuutNfL2l5e1koF+PEbUKKLuQGchy8/zukqKbX5ehXTW2GAMY/YhJJkgZqXDgsk",
-	"aRCGEIfIqe0qVeFcFTJANgdMTW2U0GGY/mhe5TvttlXe0pm0xiCnFEMl+uNCO+/uQ+ba1FShXIMAuYqB",
-	"AaukWI12h+EEGJmwCNKu5NQfv2lFGlXp5N12YScvoncJK+vjGdSnTBjInR4FGpdA4p7Cze9apZyPBhH/",
-	"LiZrCGHrkY5RinGswP4nS8QQa/qfFU/py48yCzpHxtc8RjomhsEnZYawReb0vkom/VOMeMM+6sRqTUP4",
-	"FsnSVPC4J6TTxs9MxU8BrNYiHUKTO+YRn8cn5L+De/QwIPvNqHuHPgXwJIiJ4LkJFkFKYhokzNvjDoXX",
-	"4L6GBHOarGJ1ZsWfYUE6b1NMPOs2hKW52+5hmBgO8dgdLFF2leD327ldjZnOr38FXswSAlZKQ0YufPu1",
-	"jAmUrhVjiBv0hApRtopjFqUvr+hta9q6boRkcd3adYggtAbOYQ9ceaCcnsEteJQUmY7hSHhe/M7jZVYF",
-	"pWr24pL9cxWUkFmExd9wI2I1gEHRtyzygMPErhgeA1goZJTRhHmER+JcqQ9t8fDArRndVgdt1Dyb+lGr",
-	"tqM7NgSbHJBkHz7uhmiK5bdEXyeXTEy6lH+2SpPAY9rB9SeZl5fs76rD0kG9l37w8QZLRm9i9elddwyN",
-	"vARizqedsVAFT3tdjJeedka1Xp9VkpIZI/hGr/vpXXRIB1kPC9Plfka1R29pNeEqfXaj3F7DGupUBBMa",
-	"Prtdqjrq9LZpBrnkMq0U4MUpdIKeVBB2S7HPrgHsuv2zytxqDYBXJgM11AA0RpTSA/rtyTD75JT02+1M",
-	"H+gOhqZGcJ7cQX9h8w1CU7LgQim4/ST6QqZYS4VBTDinMuiplNUGExHLVB660Bbrt1QfBJlNprikKftB",
-	"rLCUNKiSfLZkHcQ0ZTehfLsqPUm9e0bWVNzvJAGBfZD52J1UZCAZk3scvXJLMemTFQNXpMydk4itiVEw",
-	"TFx+z2JhvmGLlCLK7/YMOuNjJrLUuGpUCN01z6qrGKHqojBrn087j7r8f5t0u7dLMWj5DrhUbrgEXR5Y",
-	"TwqROfB7FsvSm9YDyFp10xO45VM5/19IZw0OArySiIc/+4XxdsncF4Hvs7giBoZFCzL9OpeIA6Vhj0j3",
-	"lskmJkmfmxUS+PfaT29ReLt9glFqfFncFrCMT5op81slhL+L6CqdsygN3HKL+x85cWPmib/SsEq0rwpv",
-	"F12NKnKAiZIQc4S0BnPYw7yEnVxErDTooylWXFmeZFkhUpHhPZpSYWAZYT+IGVYTT49TzEOtGeXRQRbw",
-	"qBpffTSR9Fg5AkHEZVfm286g4WPSjLKDOdcPUPl1yLIC7sR+zztSTLe9Vi8P5unvM7noXZSslksep8x7",
-	"zbyAXsHLhU3k8YKIlTEKZPnr259+rGRwPdQNBKpvZKA6LyR0r28QduXQ+kECojPI6Ggs6ZgB85rlSVpi",
-	"ZXeebmK2+6MktA9AmlxFYI0kc75MDCiV48PRjr0Jhbb63dnIt/t00LMn3rBtjzruYMbafpd2tsPRljuN",
-	"5WvB34oliAtZwyd5QbIM6UZiTV8xuiDnefAShZhx7qbBPZPV5rglVX10t29MU6I+egXGLD8hBsRXbno0",
-	"N0FF8f+gLV9qKhegH0SIMtTmdZc57hdbEP4miCnVONxVCBTDzrhL++7Q9tqsa/f7/tAejzoTuzvreWzg",
-	"D0fjUdaBDMEqZgPb9cU+99jAng3bY7tDuy50+h4N9+1Alt+698qTDWxYIDL+XixMJTaAlW42kYAQrHTP",
-	"KCfeoN0W33M53nHVMPX7wZg/5GGUTE3RnEh3MGwbE+kPew/K+5J/UAWNldtxJOO0CFCoGPHLBo35ynL/",
-	"RiyXSb8KHJhHCMDf+RaYVKlW/0KzxcIWl7kiRPVaEOc5W0ynLUwGuT8dKRPAv1VUckI649BCY3OADjrY",
-	"s8MReqL2BOtre/3ZcDZy7Z476Nl9t81s2vEH9shv+4NZx5uwdjeDPHLbfo+Ox/aw443s/qzN7Inf8+zB",
-	"bOx3/aHfdrs7dIXB9tN/CRmQiRFMyPVIITwiqkVcpb6AeG3ZflSrntmuIHfE8quCS2q+vBsY8ziL0jP/",
-	"ItTR3VB325lr0HEHfpvO7K7XHtn9gTuxJ3TQtWc9d9Cfjb2RC8CGshNmx2/Tvsfskdvp2H2/Te0x7ffs",
-	"tj90e17bH9FJez9FdCuLWF/P4ac/h3Bx/Y3FSUXD+piFjCYF3/5ChvT8sdv1xBpuuX69dcs7J93hiWCZ",
-	"e/1LCMWAB+D9nNNFUMqYZ3HCI5kyueaQMlnsrzPngqo88FyxcfKGkeVePg0TZrXwNXHIqja2iLVmlR6b",
-	"ZY9hvqYEKJvJh2pA/kAgYOYHEPi5mf1TheEm04OIYq2srB49aMIQ8/hqFmI8U1as4hf3yydK3DlbwNmR",
-	"bpokjYPoFrbiRby5XEXlGTppvGIOWc9ZlE9zpwmhxIs3JF5F0yq8hNw0xSgVE5hxHjKKUad6CjWmzJlW",
-	"nYQ6hX1mGeBwQCLwwYTT+TB16zAIaWT8XzJhNKPquI2qWTlhknKhp8kKmpQTGhFG4zDIirILBQZOocLA",
-	"2ZfsP+SQd3Ow3DSdK5LL2GzmCdZkbBLA2Yd+Oopeo+YGCQmZn2ZABmHgSq0gSCAi5E2JEzs6nk0ivrYg",
-	"oQQLv1weeQlxUoesojQIZaUljRngO19HT7yY+qkdsNS352m6pMvAjmnKQNO05cl+enIdFbgJWCy5bp3F",
-	"37TP0m86rYbrVC2dqvEds9WluVgRX0VpQoLIIk7MqJc4hMfEwTk4ijhYAAe5Gw6NeLRZ8BX+lRI3DITU",
-	"kffFlDj/dK4jTTOZESJOmLN2NNUeTZt/ftNtt8/W33R3UYel8ebcTxFLt+CekpPB840VZVSV4izAO56w",
-	"KMnzacf83iKIgsVq0Zq2tcc6iFJ2i5inrffv358bca3yDL7jazicxkP5Q/EtozGEs+rXiCjVdMFSeVFk",
-	"8G7oZit+VPxWbWwGS2QRSt69u3iR/35D/DpxW7aWNJ1n3aRyAFb15/b/xMLya/3nqcsXSx6xKE1O8a/J",
-	"6buLF0DGbEFvhJLxKggrtxNqDk20ukDKRFBN8uu6zGCzYO7/XDEw1BRE9BzVk2bzNNuWwwxh1hAf370D",
-	"OtidTU6Luwqyuro59iEUhenoye2mpkys30JI1ffsGFTMJoVz1F3Ft9FPQ8tJwZ1yqNGVQH/OMwey1PDy",
-	"ls/mV6BVuSpqqykcSvDnBgSyWJDgumQrySW6IizHxReQ+FLA5ievMpJGNVsgR0ga74LqNgvzlVjlJaUj",
-	"AzLXNwQ0N5gxn8fMKmgWPiw3OSEXsEF8Sf+5YmegWWkPjQT98AIPAq9C+BK4pfxVwrziPVDGTv/rpI4A",
-	"uIac0KZZsmpbNhzRvxDCNE1ZLIb6vz+f23+n9r/a9uTmG/vDn/9PFpdsoPCeo+5FExLk4a3WDDOQFJgV",
-	"6hRwsyn1N7fJ0gypWp2H3zZXpyx29VqFpoYOuK1caHKcxFzKM5703VVNSnv4mp98hRX1YLW+C4TuanY9",
-	"LmszamK6GHnOQm+/g5H1TT7sYJvnRE05rSHmes4xxS9IidK/FnzBooIk0oZ67wraLUjnQ+X008bUhXYO",
-	"BYPie7apYtgNQb4Whxq6VoSMnL99fnFB3DmNqSuOsQUqPMhU6s6lPo+MrVVjOPU8JkGaKA/bCfmeLVP4",
-	"bbdP5nwVJ8VT3Z51/InbZbbHliHf2P2uWjzqg9nqi+hVNae7OxhsO9zX1x+7Hfv6+uOI1Z3tC/+1wv8q",
-	"c6EjDE1nW82HlISCDGhX5u4kUDgBUyNIlPF+Qt4H6RwQ7nBQjYFwHfW7YzkglRVEQoT2O92ymtzYIK0m",
-	"b1YP0/AAI5n+Bn4VQbfv2Wa35nP+5oLcsYJcWQZLJrECK+7jO9jsR+o+0K9aAW7UScHnukMK4RHB4LxK",
-	"VEw2UUo/imV8v5qxOGKwswkTaniKXchcvljQxBLqqHgObQuoCpnz0JteRw79ZuZYxHH/4xtP/D/4IJ74",
-	"1u1T8a+5uAjELwL45z/Ef/7jzindg9H9N8uYe1YaYEXxkzWbWXQZPLX+IxVHJKYgNKokSGhSYfv9aB6a",
-	"/3t9/bHdFqem44uj44sfJ/6HZ9UHqMYAfw0mYcoWgCshVAcVmsnbWu12zeRh2MprD95Z0I9olwHul7bS",
-	"OpVWGrZZeKv8cWVnAQdw24LmVduao4Jtla/vUNZVcxOz/Unlb229v9m9GEAn0emkr/waEBT7uTQpqgit",
-	"X6zjkGFvt/5UJ11/ginTsFbKYm9qwsWKAj/n4FLOThTCJUF71kDK5sRoOmfXUQY480VKVYnZ0WTjpQYe",
-	"QOWaeMkiDr8D3w5Qj3tMtdf3VwkNC0K4AtWgkjtw7MN4g9r/uqnjjDfQtmm7aToPQi9mkebxJeehRRwx",
-	"NfRhSWsPYMOdwgJ1aUSl3Qpfb7xPl8yXM9V9VrZNfK2U1ny9w3FXgPH5Q+e/++5W5fW1E8oLQDmfR17c",
-	"Ymq7fRZY5bHV94OdvY7hstBTMhNRG5BvX0dElsHxWBpi7K6JCwJMFh8khiAkvpif8rarQ0UJD/Ki6aC4",
-	"TPPYTVIorsvPzkwjqaCpKup7JEUhOOOy2ktM/v1z3GJgXqznLLqOMBiBeewQUEu5MMXETKy8YfFl3nWX",
-	"Mkb0fRB5TS48OhNGk4osZZrPXRB5U+LIkyn0aMixED/g6cWfgJHxx4wLxb9RORQ/nS+D79nGsa4jR7z3",
-	"3zGNsvHwXyC0gV9Lqrr8RM1ZiY3VfgpNS1FTMO1jqCmme0ZuY4BFojFDbDbVdjkqXBBK24ByuW0u7hpq",
-	"wBE7zLbXjruTm+l//frnb06f1frv3gaR24wo0nWTBmKZMSDBxzUenO4VuG+2eHAS8dn9nTjAbQ3uP7Vj",
-	"QPumSkWW7VM5Y1mPeYhWAdPeLcQrOAVTaqqMKjmdR4pvaVvtVtmQnPg08YKCv/GObaaqyqjgwiiSURuD",
-	"R2HsWr5+F6VB2ISv0Wuf8XatU3IXS0MYfH+WFrdYEDXRSIJI4oIECWBn400GKNoIhUyCyA1XHis7gxEG",
-	"cFwz8zVMofHUoUsvRF5jlix5lCAg7bfUu5SA95DRBM0zIKPUqLGSBU1//keCqRJyljDAnCfptzILter7",
-	"6tnTGnjxB6u1KlQDNhkmV0EI6c2NqCDfRkJUJduUa+nIE6dYDec8naqaPwucQTKUjQjVEtU1SMiChj6P",
-	"F8yzFGYlKDuYInQdyStIxpFoyCN2QhysM3QIQpiCwxpUIHE7P1jQwTiIbi8xynTgpvmlvh1NaF7o9vFg",
-	"me0i9h2sqmXFg4XY1AUc7CbDlfCzC22tTdSeJuNVIv4cjc8QwyAHsi0Em1C1Ieor88kABT1mjDxxSvDT",
-	"zlMLtG6JnoNek2oIouvoiVONh6MGkf1RgiSXQ/bEKbQcEY9L/aiUepXvAnIdFdppiFNU0RDDearYWmia",
-	"z2Ul/4FcTcu9G5tsdbHl44PVopXdBpsMlm+f9mAhRIeG/Gg8BL4hDkQRQrzRaci99IDZ/zn4ykZnIPfS",
-	"g0SnMZF/moyShwuSObwGHESTMUwEiaMcwnOJO2EaCQoJ4omTB0MQXB9twbAkT5w8CiW+kIM0B+M2w3t/",
-	"4hQgysUraWXfNPLEMSBKnKfiAG5tPCdOe0XnNvUFo1+canUHcHlZJ1Fx392sEiZPO0U3RTF3JcMdCEO+",
-	"vo4CccTzaEH5w/0W7SMDKfyAIx4Zrzc7CPL5o4luuX7LsBh94sh6IO2sNqgs/pxrMegUcA0sQoUEhrSL",
-	"PHL/NSgNwC0SCFyTVDU0M0/jAfT0jL5oTej5wmwCdkyV609J1loNe6llOr64BiHlOlIeoCeOeth5eoLk",
-	"CFlalWyM+Tu3cJ0J3Qu6QsyYBY0fVQr3U6F6G2nrL+KNLfNjqlYmnzyVWTSwsFc8ngWeh1L+gI1YVgA8",
-	"N5LRxfeOtjFGA4mEoQFjkRlE+RNEcpbw1wB4LISJB0HHJ04pFOM8PSEOQjoovVbDQUfAvpKra/qYHUDP",
-	"Y2umx6LqDr2JNFabgFylFmKHUKo0SCMi5d86ugWGB1Wmp9DadmiCPvnmXoo0srPVS2FNHUoZozdYM9PW",
-	"6KZ1BBWlouMXXM74FXGoLrHRmNlE0pGQJQ6QIdcI6gAShOb7TWiQffDYNy5xVKmTo8U4VkOsZfqR7h/1",
-	"xMmaLAkyXaSJbCJlRpkltv0qktmMQq6dv7m4ju7YpvScxCMyGk6dYW2WynpdGBXHMgUZgtUpv2ORfFNK",
-	"uR/pgmmL4CA7p9Avu5mVY750tM3JoZBVqM7AhaWmO4dpfvkxGqp/5/mGNccR4jioo1w90LcHsMsy8CBd",
-	"raA0lnz3nIwyv191+CItabIqVyPTHVTLW5nsLl/Jq7QtSJ8odQU5RI0qj9JIiyq8djxHT10vEqEmFRt+",
-	"KEpUYrEfQozKgRp6v4pvHoUkjgqyKjWQZvWNuopN9uxVcWb0RFVgpjtFtV0VUW7T2c2KVImnVI22/kh6",
-	"m0PtS/FLE4H8mDTPINOLFFUBKcWCq/SL8jN/9Qp/bq+wzIRv7BiWqs0V569ptLlUcMqHsU2cB5NusjMm",
-	"/vSxTeCERV4CBbJZXS1Icglk88QxUZ+FwileRnLh9Y+N4DfE0dN0hMp5HWW/sLEU1iE0IWsWhrLhmnGb",
-	"imsEP4GJGobky9UNbxN/2YNmFa6dleE2elk+rkpVbV2ruvXtrKr1AWO9JVzZA1hlVR6lWfiwDN56VPt1",
-	"G54teeIUpl26yt6/f28Xy3C3EbdYtasobCI9HUBd+YqskG9C2OfZGw+WSrY1ehU2GaPQ4RAixLmVNNzh",
-	"HPLso3f3R55m1fQJ9ZlMT2M0nYIfDIDkoSQuFuZmSp44Gf2U+71Ja0VVlHQdSfoJKzXEKsMZwy430J3g",
-	"iVNoYehMVSn4DqCELJCXAxK+jjIkYeRSRUPnaVnoPObsV0PIHiQAqodqxiMV7x5d9zdAzQzzUPfGKILb",
-	"CrJXwcaCaqbnhlXzdQWH5xG2BOax+H/d7SLzlJB/8YjVVx8auT39QT6Zp21Pzu1X1PanJx9+6Vr9wUNF",
-	"Ko9Z/y5h0qiHqiYN38RiyWkg9k8WfOZn/20A/A+1tKXwlmzuRC5SojrW6KpcWojqKc8ReIlmbB5E3hk6",
-	"/gtoc9eRDusYJb7GCOKax7ERfz8NwhAPxNJYjQLYagYRkCWB/YzvfdB05LJ2xqTj21RoGbdwS7NotRCv",
-	"vQriJH0FZUXfMvXTJY08qOp5u6RxYg4rt8dqfbRvuS1+aSd3wdLmsqjF1mDVabxi4utCHiAyQf0e5lLB",
-	"+u3JsK76qj0W/5mJ/7jiP6xZSVaRPV4J3TdlH9OErCKPxQT8dWFwJzaOJ+B5weK3Mw3l0bfakyGZbVJM",
-	"DH139coeY24NNNvpku+Db4EzwnyJgJY1Jy5fnKaBe8dScRe8vLI73V5fTG5BP5rUGPaLu7gHuSFdt+I4",
-	"k4S5MUt1O32hj/oclXEMxUQIopjl6Of50sQO28abr9VzBtbW1pJimPFb8WQOWavBO/jsg9UCD2kdriMH",
-	"7VsoxY5QcHgc/Av4cUoQZsQ5IZBtJ8scFXgQ+GQBAA1DTXdsM8WKOLhFEWoIr3KXRnixXkdzKoPhxUxo",
-	"KHu5oT2v47b9ARvNun06HE/c9mzgdf1xhw37bm90o+4X2KyG/2gdejoLEkTvsNw4vRuVUgW2IIMb3Cqc",
-	"D+MkHPwx/LRjgfXrUmCE+YlL3EHjh90TAfbEj9A4phv0RSggiZ35utmTxcXgHOqXgPU5hqSX0NJW6yUE",
-	"H7yyVNfvvpV03uPG1RiqdwxUFuiWdVGItZWlSm6QktCSordjtbv9gugtVOTIg+qGqwQAgaym9byH3SjN",
-	"BTJGehJESaBh+JMPmHq7U4Q/lC8tVTGHKAqERybBJWjImZJj/ipdxeyEfLshMsFdu86zCBS46hClb0de",
-	"O5dGkMmC8GI9B77NUBJze37HNhdeDWAXjXW4EsNemU9X3mCWuGvn7CP1mBssaEi84DZIkzO4zfwg8gDJ",
-	"YZXK6nNBHRVCKxYz75LGldvOY09sb+fBgtDmuwTxJst3DwPvjo7Ni4ctQskiiFYpVFKka65VSjpLxJau",
-	"5Vt4atY0qS20MKEyfB4vqFAqPJoyOw2gfqR25r0HS8FWNhFgb2RtoH6/W2QD3E81aCU/rLwgfXkv7bJi",
-	"prvCkACDEpAH05QtlnB1AySO+J2yOyDrI7idi79WCBjiYM4POMeIAxhnDpTYYzkDOsKS6wiBZ4qIiE8c",
-	"VPscizg001zFP8WN4TwVw1riNQzQWka/RQODCw11cMYauXTMe37x4lKMpXK9xI+CaM7TM7kOKrm8yjKg",
-	"yk6uFstYB1JGWkOdBQpvLCzHA0p4mAyJ1oii2hlxolUYZoCV+Wo6HueQKmX/XMGj4i30reA0avXX1rQF",
-	"/VYu6fo1SxJE9m0kTM3DJ04fTQ3luh5Rfr/D0X2wWkiLgwi9pkk9jZEZq0gsiPnF0bgN2fnNry0wSku3",
-	"1kVEYEA4arLMJidEFRrtDlm0Suev8Unj/f6DZWA1VN4o+s9/Soij/3HhObpW2uPuqoxKhKq/ql6s5ZdR",
-	"5qKsQAzjd45VBB9AeVMBP8Dvtn1oAkJ3wVNW77KRLhoNsRewCFNDjeyfhApGPSNCwG70fbPOP4RlRQXn",
-	"zqR70j7pnkC38tppDh50m9GqO975X1sGdmyxBTwHEZablHkwin6m5o2UyhMcYvkSiPvdTOcFqSoiNQcZ",
-	"PxhIxlXIKV7gAZUdYTVer9rtnisNa/gHO8XfRXTB8BdY70wjBQ8kLpxNkrKFI2vRt+5NdRneFg2gaEuI",
-	"U4XgWrpMb6FOW57rzO21ckApcUaoDCFDylJLXl7blYOjWF2ZqvEbWF45hqnvM5E5bCEpecZXFQ6XuyCq",
-	"0ZLFX4qqy29S7U1+oCmLicQmx84Z1PNggkl9LXjJ6owqS2QvUlV6DWcDC7AttAhq663JuaFJUx1MS7l0",
-	"5qAySbW9pHLEgzS5jsDfjn+kJfhFXbx9FGcL7G41D+mbrho4NwvnAvOYQcAplHRoIUKeOHQZ2HcYrVFW",
-	"EPisSZAkK4jQ8MBzZX0KoVCLAbjg7J6FfCnuxetoIa6uJ47H7nVcv/rGIE+U1HpayxsoV0rcISdaxR1Q",
-	"d1rh0ZRFLhGWwiplXVsKc56kZBakiZWLZFSFLNon7dPOsBC1mOyKWpyK3334pWP1qgMYz+mSukG6qb2p",
-	"WWIR9pG6abg5IU7KUxo65BuS2QsO+TNxsBGy/EcWTSsLDP1ac53tOV9FaYXW9h20Zt5oKwdghwxbpyKq",
-	"kpwU9eh8k6BHzedVzPKaYx+vcSDM44d/H6TzuVyy2Xf6pGg3wx7tRr9dRWlezS0cfhzGMnbMWI1JuCoB",
-	"AVL0W5UNlWcB1bCnslGCgWrMDKU8U8CgCWaTS1aJ8tINW1innM72VRzkQ84Wus+E5acw5HKBL2Jvo0UQ",
-	"qX8/Yk0qGa7ay8FnWU91hBqh+T6vuRWGNEmvYholMCL4BI9v7g7AAEMTsXLO4i5l4DkQd/CS8WVYBENC",
-	"PC9TkFZ0GJcuyJNtk8EzTZM6+q157IG4pwsWPqeJmlTMb2O6KLjKjKjnypUFbjucYs1iT3qTpXuzIPRS",
-	"mTxQmsn275dFBHaPTdRHJGGy7bKqOGQrV2b+WBUSuIpXYqBX4oS1rJZKl6kKDOyGJadZYSO6XiPGvEJm",
-	"9z7A5E1BgJ78/OzDrz8jPMiHJz/b8qdf2taw86B+//QvT6vvaJDVVdkPcDFjcQfBZi3S34wv5yetGqYZ",
-	"c+6V9YcqzJLmkYRCOGy/8MxLVDNA++W+AsYBH6ns6QQ4Nc6ZMiq0iq2CZrrHCih8f6qI5dB8qH+rlWY8",
-	"+qDbStVA5VwZCBfLJWRSJsFHA5xZaPcy14L5wccy5lJ+ZwajHQCNYqtMPhoMHx6zcVmP220k+QGfMqyh",
-	"RkA+peMuVCWo/6/QDgIvzssmmbHTHQu5PaoE1MndfWKADzUffat6UBU/e0Q9UBhAkCQnoXFUmo5MVnZV",
-	"URdc0sw7I/9iMRe2YFyRvixNQPgDDgDhMF8RMDmO3mrMVSr75pwtmUMiCzwAOD8lLo3IDKNzZrL57nQy",
-	"49ni5uUGyi1zl8YJhn/5XP7AUiEXVbcIaEBBtUlOM1irw8L/b0IaRPtG/2GqBwf/4e1jeKGQYp/fAZUt",
-	"v3z4jQu8ce+O3OFXf6j68HeMhmmFQdJMp8K3VT5P4btbklBy7xl6Db+r1GFkx4KXURpvqlXMOQ+lWUTx",
-	"2KKKCWm20a08nKqpgcqYUlirNdZ4tftCV2tUp1C2T7v9XeFno9fQI4M0db2RJIA73QiZeiv98DkvODgG",
-	"3mStbJvN4pIlPLxnnnipPBsJg0qc52pwZ5p5+3TjAXT/yBh5LiAD0v+TTAg8qNOsQhdnIxkCNFzFHNqt",
-	"KP2J6C/JuycxMltoV/wn6RrLRSzcWu37qtgMaI5l7pXcpXXrrQZho+SAcvengiW3PC5TXNXvvwkpXXJC",
-	"KTzeXRIIRcMbjd6btwwBtbJEe5mRw4QcqEfEPNg4n0DZQhqE5S+/U633IukPlylBwtpSYIBGUkkQAicK",
-	"6ZbU8Yaecv+qMzo0t6TTLkrvvBjM2MIykJIV/LTRdyrXRw3JX3kBGBL9GPd27ob4/Nd3gQuNG02FTrRI",
-	"rLzgzENZY0eBe/5PQiK5PIYokrjD0PkJTEF+0pefTInPyyfJRUFKkjlfJ1K5VqLMk3eGinZGMn9rShwl",
-	"lR2LOHwdsRiAjMAEVbrZie447ADOLjJwVS7Mp8pGNim4X05y7s1qTWavBFtzvGOwdo43Pj9rl++LcnKA",
-	"Ar1zyBzi/njHTtUlin07PJmy78QM/oyVhFOCLyO0rzw0qkufBtPbdWaMg1cTuc0Dq0GS67kZMsjVoEMu",
-	"WxjcRkweLlgX/lYXo6ieUubEy6cdwKzVR3auo8YC+K11tSABi/azq2f5ay+npkF/ed2dGS4isXsZK1Zo",
-	"bBkyZU5l26qmVc4xr7dtu5y3KG7NfFBK4Dan+U/qjUYEz0LyQPhSQmulntv6DdXE5qphZYeG+kiFJo5x",
-	"YJ0pWc83kg5rGWzM7/CPLF3z+I547D5woV/7oVudk4v70NV8rcGmQ4bjjLl8wXTOmSS2Ok94CAMtuk/K",
-	"TqlMCZSMsOvyqMsq/wT29uG20E4tuDZVWoVWK/IdVC6LKtuS0kzX6erlfS5VCUE599SS8KWjKEhmTPdL",
-	"KkHKUeYAN6R8/zhaX02k/jMofNjYWCUqNM+lPid/ffvTj2TB4ltGluJ98uTy1XMy6k2GT0+IIAvzQJJK",
-	"PCgorYU86TN9yyDcXzG/H66hZM1iDTJdAv+z8liBudd19cyc3mNJAikju5+oBO/b4B7wiXA0SDBTYfBH",
-	"WDRA0CqO3Ebg/KdKN4TSOxEDVWvMLUss5ENt5rkRJSps/8N+2ekGu1SbBuemPofBEQQxELoaqPkycilV",
-	"DDEKtmpRaTWmev2GQZVQyzIshJDRBH+HeI/VKjbOcZV+InHzZpUeU9bsEjAHlflBKI0D0oBx5Qulaqrj",
-	"WyrKbNa5cK77bkJ1TQ7P+ISoWl0x7lQXXfOIXUdiJDfwYlXTg8lzjoSWdsy4liO7QxXhknOmGyQ5TEnI",
-	"xCFGkAzBNQB0JGuB88alAywnkUSx/01VeU6Wl99M49LNlCu02CBBIG85qIUpCKe9rlj0aac7PtlDI6RF",
-	"JIWts8o9LIwaGTVuGAmFJiFbVqS1lKaz1421G88h66xdmkdFr6Csz/chxlQzE+ogO6fSvoEW8WmpfWIB",
-	"Wl2m4/KYYDc41WIN84OB3bX1pbvhNklQ0A9XRKabrSsfoy4tEP+QsyfOxKxVDasRxXfk797kBEDr05lA",
-	"7/e3eKaIsybM4wjqC/GKdbBCUC4Ak6oVJD8oCoaD6Il0RkiEtIct8rzONGrQVd7K1qAFJSXiSsQme9Vp",
-	"053RIwzVT2OxlYTdsdwKFa5zw6ck02ola6rMNqITb/+UEL6O9AEVFwoqMCn2kVMdJCR22/Q6cv775RU5",
-	"ve+cyneS01+CFEZ5ODXSrk9/Ee89OJkLSnbwbmwjZGmrFVZCQwPYUN4+oVMnSCscOUWPggwm1Qee8hyS",
-	"I1m1spTdP0qDvHhzL5jv4s39sEZTBK9tbdECiG+MlEjdQ+iquK7PacGLWe5rwMM7R7HfxUhfpPmekeUg",
-	"6128fhzjHbjot7DdocPvV9P9izPdCzk/245M0WgvAq+UdCeJwxUshIzrdMeQJYv/atf6AMSVfstiDWN1",
-	"xOGC6JjDJYeCnx3sBLGK6DYlSJrSFh0X9MwsZWosdMw4Y65QZtivpYGWS/dBEsyCUBa9KTKrrgv5FA+0",
-	"TD6vjylrXF4VfabeBkPPCV8whGAQ2rtFHN3DTIWms7+ekHMj4lTwTeGNPiWOdDlJFwa4mJzrKOegwoLI",
-	"kotK9W3P2qhtd1Hpu2s/x845iTlPcSViiZnHxSJKgw+hLH1JXYY+m3OjLhBfWtKYRalO7Cj5g0xL7ToC",
-	"WsB3QFFOWA7MpdLHkhN/W2Ut52E+4eEofoxLztNpLpUck2Yg/D1FPd7owKbMciDLPi6GI+FivYm5t3Ix",
-	"mfPlSpDyy0HG0rzyWJ+Ipr0K/XI8d6BlW4r5NJKtrjr6VC4MOR9q8oCR7+/OecIi1T0cqfCnhKj76aRK",
-	"clf4IYxIMpoTLsLtnxBDgickDFjWQFgSSJw72YiG37M4pEssQpB+IesIF0XxYlBS47F7nZ0/WV5o7nXZ",
-	"UaRSDcD2Vv4iAHxkJqiussqNbAUAG2DedaRqi3ik+ufmL7mGLMN5+LfsvSrfkpE2lxTRYtXWTYl0AWCv",
-	"X8SHhgu15FFCINPcYgS1pH/hOnri4AUsS/qN1khqaP0bCWkExZaZ65SmarpP0euOFa3wLaIGJ3zJooQE",
-	"KRAy4jPubRA0U7bTxwI7CZkk81SDRL9/Qp5j2TJ8DwoJyR1jS7HYIJalNVL8qvr0mF1H0kWA7rSc5wVW",
-	"ZxEarukm2eJRM8zcQ3INctfDNsiB0hXuGrABW28o9dwn8PqYPvdmnnarBfVLSfoqZqyotxcySeCvqmZL",
-	"imb5NrpLpdvXzCFSKpfsmJojaWdkbTENyqbAQTfPgQ4qvQoOcCScy4unmVst01cPlKE7nZogRYNIlewq",
-	"EDK8FpLszlBtG5F2mOoL2l/MIljRKg1Ciaz7hsVuJdYffFEcbNAGJeCFmTFp4FuAS3WJI1kk5qvIQwmW",
-	"rrmqxc3XfHcHJ/2OmbHOV8KeMHlDlvoXeSNaLWYVFU91rkR9Oow9Mc5tJS12uxl9aLHzNxquCgXk162h",
-	"33G7tNe3J2OvY/dnI2aP6WBgt92ON/J7rDubtK9bVapdfZ3r9fXHLuh5I1ZVlwyd/8yAz37mhJYuiYIp",
-	"xSpYsfEgpo28pQWjkWC671czFkdMaLPof0nnTJyfMESc9jkPvROilN9eV6FtC9vhOkLsMN0fWXZFVpXm",
-	"nIcn5DkHRShmHrhbFW8nhegZcJ7Gx4joglmqnwIuBe+m60i/bFyemDIfM/PODVJtJILSsSF5tUMYiliw",
-	"irf9bGO0A4b7aiqvTsg+RXsRH5X1lmtELV9H0CEgZuEG6R2KparLlkG0IeEF6J1fWkCrH3SVMovuW1Nx",
-	"42FTk4KvSzz78uMyZtCetfl9k+Mm2Z9qIWG6Mt2x1y1fRoXpNRN9qpy6HGBEPpRo/9hhG7iL3rOTamUg",
-	"N/WfALuLV+T4Oj/y9CKCHlk0TDgRdk4WVYP9gL9hUYNh7F+I/YCXwc6H9opW6wVnyY88hX9X2vq1FN3P",
-	"mX6HePFGsnEA/hkTy6Az2grAUARfOPnwS9vqDkz4hdOnf/n53P579qT+x82JwmrI/v70L5USiRu0b8xr",
-	"esOE6i6ka4VF1RHHdNgn+HfQdB2xleChwG21AIgQ/4R7JP9s7pOTu5B+bq3ZTNwfy0BsoD4mBWSLHCn3",
-	"oVENlbZZYmXo3pZB1g91zN+0d8OnWE7l8ZXWc7wK0feR3R1C1EpIbOdntO9PPyDcBbZHxjgr9wlues8E",
-	"khAy9Tpysmmd3NgfcJ+pRJfQ+golL358KwHqoH+EeEoy0Izdissp8giLVFtmEjJBGGFsAWR1SQybcveo",
-	"TSEQ36+yKQTCPaoZqkYQ9PFtIA6q3seJHhx5w9ePEXmTFPv8kTf88P4Zho+k7g6SNvInF3JMjw4qbyLf",
-	"VPjDUNHT8T7ZPe1oKDVF9GlZqXj+KUCoR9n4325qrCh5cFGNSe4YFKOhppnZm1Gx0Mxob1TwfZX6lfB4",
-	"OaVh4LL/MvrXHOruLaAGSLyfSud2h6jGK+C1Fncu9E0EEYWbLDMxheINqOx5Z4BB7SBKh/2WYfJ1Su6A",
-	"Qu37Xlg9RbTsxsA9BSAHuQX10FqGcZL3J+Tz/Y5ZM1aogI/ZbeVuvdfQOvrkhcJ2M6ep+2EpBCmxKthJ",
-	"qB3Oz1qwa3iESSOYHDYGrsD6WNJ/royUA6jJ9MXtjBwG3QEsGY7Sc1Z9wyKCrgXyzxUX1mqgl+a8vKK3",
-	"TgEbrIHxvguxehV4TXqCFbAPVkvvk8moSWX/MZxp7oAb22BKTXN2VdK+GgrsHHQuNKUgsaTT6fae5ukt",
-	"FCgE6m2KILcbPO4xca4fcxpDfj1vhXoYAMCc48IzGd630DTIkkJmjD5LaEkm+If8utnmr6uLf/DA/e6v",
-	"939/3gm9t3+dPGLaP5kVo80dP7q1mjzy0LHUD2QTLQQulvEY3Ox64GsDYxLb+hQcXN1xXejyiFFKJdMr",
-	"cKCNuXQHvc8wFykFjEvaHo3Gnc9PlionST65aa+ssffSFwP5YllGWBGBUGdnxWzBIT8rIixK4w1WgoQh",
-	"/KuJ0te4C+EnTtAp2Hiwddu7fORUlIYG+ZZFHMvfsO8q9s/dyduT1SYAJQswV6S9jpFIaJsNPuIgBms9",
-	"kc5f2ecR82+1h3eDCYIRlw7rMi99Ss1/+BjN/1D93bA6vkzFvF/bIsAkCIC2IQPoRskITAh/AW54LI22",
-	"ausmFJcWXdl00DvPfZn7qqPy+0J09f5tNNvBF6nZjrdqtmr399VxzXNdpe8W8tX2U7ow/hwGLiZpyEyg",
-	"fOoINEtDkBF4pgbZX5zbwA9chTaQEBoGd6yqc2NlAvFRMqjem62Ys47TMmPglqVJLtUnWblz/XjWCvGk",
-	"Jin5KFMEybMQ6mySmmhZEiwRMwBys6TYkULWW53UpDgfbXIqoaLR3NIsgQEdCYWE6YYFreVO03WJTlI+",
-	"+rJdvW/g5AqBQ+9YNAWkbYmXy0jI1ywjH3niqORt1Rc/DW7naT6F5Dp64sjE7lJ+FCUxJHqTZUihMg/z",
-	"vmU6lPZZQJVwQmIujhIntzFfo2WWci3I5yz0xKcwYXxLnZ445MJAqk/pg7nr/uLlU7efGzvDgj6aJ9tq",
-	"JRnOcxlAFfRxjWmlQiby4Ep5lGEFlZN+EMqbytvcPDBZVP5MBfsrE4PAj9mYOgq0Ot8SojvZETdTNLC2",
-	"uPILKX9N8+Ef0Wt9e9rVeX43pqQtiN3rwm5dvLnvW/ibTnesfpVvlgP5JHukWZnTuRSK4Y5UMNUncRFE",
-	"jpiIs6AfHYvMeDrXoJYVASn6MacE9Lr7zXIRRLn3O+N93i9GqYIIrfFqjoj5LGSLqtO/Mfuw5PpTgZtr",
-	"0h+Mnp6Qb5lO5IUW7jT2pIqZZM065V+FFue43FO1xiDmEp2fch2tYx7daruH+MHtKlYPzBjgHcNhxNaF",
-	"ddn4a+aZ+5zsA1GOTGF2CtKNkY4EvU7VeGZ9bkLSOGCeRVJ+y3QpvEbHS6r7bgHsvKktwQ6ocdcUEATq",
-	"DZxK3qtr15N9D5Nfj/Ep7rHdewP8+Vw8WgYg9sPATZP3QZVsgesLZpkY07SII9XlUwjAA4qFT2PVklK2",
-	"MRNqSSKuvXwDopKfoXiBuas4ZlEqDJOajkf4AFHKOTQ2M+0bmJCc75xRgJXUds6hUthjKa3C7DXb6cj+",
-	"P5hY7uI8XUwzs7J2BXieIV0ZVI01tDfAAkYe36E03NpOh8Uxj2sK/6VAyLeAyvLXQDw0LgaQrPMqYKFX",
-	"2qtC9C+IBKdUASq/oVlCsNGTKjPwcuXwsrWQPESPDxkN9kli/qEye9lQtk1lLtrIyhQhd3bmNe9ze4XB",
-	"IkiP1FdDWFFiMeJsUIgcr6WZwmiyivdo3wHtIV/Lt2rMO+5L7wL7iO2Z9imPAgl8JahZn32vxXxRCCk9",
-	"cj9pA1Sp/hoSDHZdlxkD+QAUPv/5k0chO8KROEqDP7Xh6MKjSeZKPMmDAZSX+93V1RuCD+ROZ789MZh3",
-	"MJkYzNtvt7d5+KC3XpCG26B3oYHygtEoOcscV1kzqUyMFoA15QHD9ios4qvbuTptuzqBpzF1WVUf4x/B",
-	"jwziWwlOeY2o9kgk5LfoUYFBkiN0MN5Pmo2MZmSFPFUhQoW0TmQbYkFZ2YbYgjjMbXZBqcbVslk2Lq8g",
-	"lPVw4tjdMKNQdasjVai3R+RkLVC072cN/tXtcvxKN//BA1w4Co+wBWQHN2Rro5Ob1A+kSrbFTnguVbaK",
-	"86A6AMtG4rhwKMgVm2VW0SZQtSFT7M8QvazclFW8lpxcR9fRrzjEr/KAk191ev6v19Gvtm3r/4lnyxAK",
-	"5FfSb7fJrzmlQlZ3wKNnxEGtxCEJ3Sj8eBxtFeXa2eJgHfIriTi+TNyYQUSZhol8Z8niRQC56DceiwL1",
-	"Vk/MHP1dCWORBQUsCLPDmJcQigIhhpxH1enEwb1xZJwIPxDx9MYHiEEYuE9+zaS87GxXq9beRXwth8G+",
-	"tzdiNGk34XgDSaul0H0k7jk4NPEFYxLUddkSDDt8c0h+Jc45/NIh1FuIjY44WTAvoEQwlW7pArgZciQa",
-	"xox6mxsmc5jFSBM5B8iMVf43ia+nE8YyjCIxSxVfSJbMlSPLoqFsSGrUlKsKXKg3UuVFZ8JCNQwLhyiu",
-	"ulklLBsoq8dP0iAMpRubx3IvodM6qoGORZzMkoN/VX0gS4u7iTXovDHtcnvbIj533dTzIjAbNNpyDZGI",
-	"r8+IUxZXYv41GilgKJbMZoW0iLqRo5nnBqYla2Lye16qmIl4AUHb4OdVoo4qEOEGGCU/nlH9XhaoShLA",
-	"qnEgUJ5ulBJo7gKqVQVku5KCJYkHD4vlS2UVSCeUY/GDuBHE/2sFSlEmpEl6I46OsQijmGet+smFzE+z",
-	"QEQEpy1SOx4zXdp149MglKvodMVgF74NdV1QFpKkNGRnkOqjLFfNN3QTcurdpJzfwJbjGD1JVVn8o4RW",
-	"OqcR6ZDXwbdaciar5ZLHKfNuQADcCAGAYwwKYxjJn4askKwiro6bhKZB4gda1HTFUpAYsHsBpNtGJPBR",
-	"+ULWXgtBLna2lperHEZORkY/+HiDd/FNzMRuS0rC5/kqzVWx6zZ+Z9vHRXjHm0WQLHAf9IC+gRirwgr4",
-	"tBJDBXwh/SriRgI2UP6ule95bLHkwtCv+q746B3DPvPg4cPke7kj6sqs4C2lXOBQ4xJ3wTUoL2rixDRl",
-	"N3AC1BtwQjlHz5IK751Br4N4Y5/7KVSRO5c0ZT+ok6P/YSsoVCWhUxZHNBQjD+C+pwRDSUrQY8NOfNrl",
-	"USpubR7h8z1zJhCRjoWOkp6RhPpQ1B+zJaOKCnyVunzBblbYn9YYA9TTxSKAEn98SjaBFHyqgFhmVMhr",
-	"OaQuOwT7QWyE1j107WnuAx5N6YwmBoQU3qc1k/UY9cIgkoP085rQnxKi/k6WNBG7/2sO96WoT7WsVkEp",
-	"almtksrTslpaS4EWwUVVQz6QaRAwbpXIgHJXU0NoWS15XQtzGS7mHIaevkAlxl5O/y/cPC2rZdwbLWlU",
-	"a+EvexqjQAZvc0myFn+rFW6rVZKg4vtFcdZSmB9FQdOyWgVJIZabFwDiNxVHu2W1zMOGUR3J74J6ee7F",
-	"HdX9NoU9gAwB5MVTVVnul3Oxlepbmngd82ab0OIgwDYTimMiTp8XeGTDV6Dy5zp6/6WyN4KyPH+pRoGT",
-	"f8cIxnDS7jwlQSRDCogDwWNxcbN4M0VDVGiX2hB10CNb+SehLJf/UKxhOBXK6Sng/uzqbKvWos2zGrus",
-	"OvPnnKQskulFnwe6UU5lP+xG9dIRwBvlUF8gemOOMnVL3LKkY5SPKUb5/PVj8st/QOjG3xaX8TdG+vOC",
-	"ZBnSjSqaKKaDN/v67g8dA4RPcagCQFGaz7mbBves7ubTR3o/UXMkGLW3c76EQOGXhqFW2Pea9XXHW1d3",
-	"xeiCnH8hVQS5K6okhhvB5uQ4rBrTpVJ0Gs039sVOdFRoyS/EbQFaYoZWK4+YTkOg6fxopan7li3uU6lY",
-	"uUn/Ux0K+xa76q9lNYd02IhrApBbPptuBNPbTzPCV46gF8FA51q7r83zA4cS9zFLDgwHffEB95yRf7GY",
-	"Y4gYQnTg8THjGzXtR46ROqPdiVnaKPpdZ9gp9uSAcFQnl+6SxQyHvf1SWYrtnVXCjh5xfPB4vXpmBxdI",
-	"sqdYyGKsGIcQ+2aprvHSTUkwxTRJz3Q2qcwOCCQ2nkTwEfqPNDBPWjJz2Ki5+SzcYHY8kLwhE5TEAcdU",
-	"MniGJ8zwoUP1AeL14eOP558C2JQeVXPBoN2u4gMVy5u026POZNId9Ef99mTSOYjlCrkr4tf5gpdPMoWt",
-	"XPp40wVl++c3XHIpI4ZamDGy3n+1BY/IlIWvfRqUDeP2aQqyga+4fMn27sYljqA4t8kZ5slqoDQ8jSpk",
-	"wQIwzwxnPb4FRSE5F3ZFyvnR+y+B+zzvcd83+ecIULIwFSm/VHqDhsc1Ez0NNEcA2LjQlRSllrZI9Ygx",
-	"LwsP11YDZJzymxg1OrEmAetGLAmauumqIdk6aon9p78Ei6eQMRTqW3nngZQXeEGUJ+rM7T7QLtp9xn1U",
-	"ON1yMvXnuw5L1lQWd87j3HAc5yviZDLNzhHeJeCirl/ICh/I5lW7pHdJVf6d5itlAWDkXOVHCUJaChn+",
-	"TOs46zmkYksVV2o6EOLn6Q5ld7dSs1sP7Y2OrIZ2H6eG5poHN7kCs625bNrd8xH35/64EJgxR7VX70zf",
-	"TSo/0slBtWtkm7zBbMCloQ2r4T5KSJXNbdxcTW8jk7hUHlq9Ef6rIKyMkKC/gDypX+xTBOUupo4WC4VP",
-	"K9FOOt398BpLeCenT/9yCCgKLDpDhd9TmQnSOYqKJY1lARgWrr4stJGAlhEWccRNJVH9nJTDb4I4STFr",
-	"pgjG+EsL/tiadoZZ8/ZS2/USFx2v++XejS/lfKsyFuFPJDLqWxQnyarBzAgZGjbHcDDoDXdW3TecXcwX",
-	"x+h1CmWcWhtUoQNoALLHbMR+1yR30t+aUorZ6lS17mC4VVEr8mgBeWb4GZBnUn6Mrf6BPnqnHyrlbIZy",
-	"XpOpTY1gVET8VVhRWltG+slkazn2nV0YO7EbSi5oDSFQf3XwWuch1YAXQmP3eA6v8wwdihLHE0omE+V7",
-	"TsiM+TxWdVZKK7gP2BrY2ShFXcb8PvDgR8zFqIrKiDleREZMvOCq34dC1uF4kRk1a5Ej3y6pWwkmFvMV",
-	"lJ97fEGD6Ew1ShH3DCaqFvHwP58TG+a8nxMbXzmCExsG+gJD+wZN9gnsw2vH8I0hH31+3xh892tI/48U",
-	"0j9GpB3Zphhnx35yVQI9O16/iT/qErIok7ymttQNzAiPyHIVL3nyxcTfH+rO6qPC18a2NQ9ev0WdoEpn",
-	"4BkuWpBMFTIWlvt7GgydRuSnixfPSZAkKxaLs+vykEcZPgD+4U+yBESBVEpdpDF6cE5zHWzD5DQg2Kf/",
-	"9eufv7E//NKxuoPBQ6XZeRVUw4Uu+AKCaRERgq/X600sdHB2JiNAu5hMJpMzsgjcmCeQV4rwcNCMHSrK",
-	"8kyqEaZ6V53utL0VYSqHJphfHJjT/Qcbf+hmP1ypH6alH578fPIBf+5Yk4enf3ny919//rP9ofTc00oC",
-	"vbt4UUWfd+8uXgjqhHzNYuLShJ3JeACkpiMuWI4CY29C+26H2d3ZyLf7dNCzJ96wbY867mDG2n6XdgqI",
-	"lNKQMv9ZoAW1/Q+/jJEK8HO/wc+dbjUr/A2L28qnDzPFa0Dk8F5SSAFGET6ZrYLQg0qupMQOfX/sdr3O",
-	"IyyrW27MNxv4lndOusOTcdUC76tegJb4O00P9ar53Spx8n7O6SKoQVWAciBLVbvJRP+EMUWe0o095ztd",
-	"0+erVFzX4smia1VW45x7EqmlBEANakqhUMnjZrAriFQfINXhZ8bE73UlT66HT26L5Y0nKTTjPGQ0KsHx",
-	"8ZAl26j1pwRssiTfWshostCs42LO4tqCstAHmKYtN0IANVkB4L+Aa97R6HTY7UJ6IunKC1KSxjQIHw+d",
-	"WMJQUnrMQm18fq8VXT9U6UIJc1dxkG7eCtog8WeMxiwWnFQh6SJy/uYCyj2eOBDQu8H08cDD5HH5z4S5",
-	"MUtlPvlTrID86/srdUMuWXTxgjznUYR9m8SVmKm3qo8KFEhmd6zY9OvIERPjsWwLNiXfwmzJ//v//3+c",
-	"E5IDRUvX3DxZWLQBuGhBmhDHtukqnUP7XflEEBGP3bOQL+GyW3CPXUdP5IPfeOweXOsk5Hw5o+4ddFt8",
-	"KhggUW2lsE4d1C+J5IlHCQo9K88IXPjAmHAuYDHZ9s/TdNl6eACwD59XZGxAz8454MXwVUou3mi/EBje",
-	"J+Q8uZMdC2QX1Rj+CXCWChBMqSayvlVDh0V47GTgiZLnFy8uryP4m1wvCxMoY4WS52fPXhqiItGNVJ89",
-	"EyTGBnko69ZzHrJi5JqYrZODfLiY4vugTmWtkrHLTNZNz9JltkZPL0ui2BqtYLHha85FziMGsJ2ZywL3",
-	"T80RsojuwUybba4jsyEz0NXCUkzBsyz0LJJwE5EEFAGxS8yDbUrXgctkmfiax15Ndbj4swppYPkTlkec",
-	"mbWVkqSq/XUROVWdJVlTJxXYXw33V13PGnwBiYE1yKaTZ7rbyWPBCYS/YVhc1ndlhgl8AbszwieQRWHz",
-	"sJAcQYVBk1QtwCl5JtjkGXmStdeWAuYZ8Ib6S9ZD+6n6ECQ4ycpkLA9UZ0HWImPUFOohtejWh0IwmoHb",
-	"CzHWfAW7+k4G4KiKgzdJyhbi9mKu2G+FXrumicEXZ1DDl2ZNjfE12UgWxkYs5l9JyNKkmDYBc5IgHtB4",
-	"9pnz1IJSY9mfDYgkN1QMhoXBv8r6z7qEU/HsdfSf/0kupdchuY5e5pvEBAlxflEuBQtq2S0JfPAA/osK",
-	"PGkdtsTnsHW5kpdQy5hI9GNAc7qOhNxU35BYbNhT0OiKmEkyndaL48YSPsGEFpkafIB3Twz4+hw/D812",
-	"MxRUS3xNsDeCvDHooZghzeEhMvw0skI7kBkxHndXC5mPqCDpUs5PyDnwFx4QYSVcRzAIaBN5lIkpCW4j",
-	"HrPMEb3hK9WAWujVJ3KjhGYilTexp9l24VxXEQB0nd53HNXeJ4cHIdSY+kt2CqJeXGfPnklV4NkzizRW",
-	"BiyyoB6D3oyoK50vg+/ZxoF8IMTLgz0QLKx7DUce6ALidyCnIL1XNqwk6vq+Y2yZYAtkKh6fZzW04vuC",
-	"1IR9XAq9SXU2UzsBtx3eLzG753fiPEZmcxXY4CAiA/weGLhnQAfy7Nlf3189e/Yo1UYsPtESWRwnSUh4",
-	"HSkn6/TkQ5qaPo/FnKT2SJxqjdLBL4AiaOC2Z9gEciootBZ0mag8rURDHP+DQx6qLPzlCdAebPtEoSfO",
-	"g6VEFZIF9qBDyBS5cwPXPHse9DHoquRmVFYkBo4+V1IB8DKkH0yzgrBJaNbyG697+M22wA3BGFAkN0Qs",
-	"WmJggHZ4HTkf7aw82CkdY3l5wwwQIKV4cTsYEHLIr1g8reDWLHkjWqp/qyJvVgqcWCiaM3k2D5KUC7nu",
-	"ox6JSokuCsfO5eRXqf3IxGLxcsxCRmGj2ULXwmNQyoGJ3zE9H2wAL2eFQnrG07lsMx7cG7nI8gugBUsk",
-	"EAX+IPc43wc24xBL2Q84P1ynJedKPXjUsJbw8jmP9AfyXWKbmKhw6cANivIGP+xBEk+itwWvCQhyQ8HJ",
-	"DOW/vrrE3ZnZPnmMMhQqgoCRLpdf8HtxrJ0wSFJpaQKqyC1L0Skgu17eslQ6EByV73gdCbaSKvW5G/NE",
-	"4qWABfjsWVYa02/3LZhBv92bqvvbOCwRRw6ViCE60hAGd0IpQIrl1iJUW4DiUWlmdAEgiV5yAtcKHEGJ",
-	"9QNIQJwjfDehSLdboZhUgAnlrk+YVIRodbjMt3MqDF2xOHonjuyaT02ICudeIwA7Zl97K6dTRBJOLOtZ",
-	"gGIPWwZA32Hwr4hjdB3hYdGZ+Pqw5Tgn4lA3cpbvhCC9NFI2yjVALl/y7Bmqq3PmimtE0jGNaZRQdMCb",
-	"Cf8SZZ4lJ2UEl2w18Bc8RpDRZ6kih+sIr6/Iy/TJDHULp3VJU4avibmBRrcEHyW6nwRviJOHx0IqXlTY",
-	"RUgAeDYMhOqiDTYeZ7D2So+DoNN1ZCgSyDEJE7qlRqlA/siDajzpdycyeGViaEBoDfMXcbIJ8QNUzEG+",
-	"S818ztfXEdSHyHogYF4DfgMPWgmBw7RZpdR69gyVAqGjq5tuDcqUxwCDEJD9OWwwTVO2WBoEAMYObufi",
-	"UEzx4J8LQfbynkVpAs4Jfh0J89CU4XBk02CRDwUK7eiWpd+h2HeUYvecR/eIh5AI3ePZM8jKkBynO3ol",
-	"1U1ZLbKKgn+uGOyoqVndBZGnEq6zDPYTMQPozMB+hCQ7mtwl4sY3XCopJy4XKkbKdF9Xcc/rMAnwMCwn",
-	"yPQbS59X+Xt1rKxCp0X8s/imswo8R+jr4GfX+nXRwY5E+SFIgNUlfzi/gFPQIll0+QG8PoDPp60cn60V",
-	"IJAEPCLw3hlxshdlG3GNuCYksaQJSmQhK4TMYQtV2MMXDC9QDjb+eh6ECllO2sNCGwRLGoxdMTPAciBL",
-	"GtMFS5X6mDcoxFcrbApJguc8kiiOm2fPpkBWJAawNOhOhQafwjJMYx7dSuRelDbKj39CnDfnV8+/czRS",
-	"GJwxDZsjZvOk3x2rw2ABbBNU3aFJDYhNT8+I8+LlDy+vXjqZNy47VXAHUeK8eXcl+7/HDMF1cbdSV2IL",
-	"yhIL8VHlc6DSisqj0uBSTMEmn5dk0qHSmAEIjaCVkFeCYM5FBlFiCwNF2XjOm5/eXjkn5BWPSbdP5nwV",
-	"J3kgnPwklNklJJ8+PymH7vkwa2ERxUJm5z55Kda+Yd4U+p87Z9XwRkFu8yXtcI8iLiYzlZcdUQB0sT59",
-	"+C4qRTaP7ZilqziyzAZA+Dj6CcwHYVskEV8I03IVCdqhDPfizeUq+gambbpQAq2JS0QzhQomdMsoo8KL",
-	"eGNfriK5cEuX7aHKvxZrCRLlKpGTeAlQiFISShxNfT6SDPzdIg5dLsMAJYxC3PzzPxIeOU/VDudQ30/I",
-	"23UgWE92DRS/PMvkICLCJEbKh2BWfxWG2pHZb09UoyBKBh8/Sm6e7/QTGJCJFu6hxDJMdaO3eSEFRLxV",
-	"hZD4pN8eyO05F7+D5hooLFExMJ0h4No1jS1ASMONUIXYYjMgKwY6detL0FshceEgJCck73mYUzgBVIM3",
-	"yUlceDAD53/tS3zSvvAcDaCYVdKocQBlz0Ocb2k/SnctcBrq8oAXSwIP+fl97zlx4FfoF9SOU0eC0zoy",
-	"kpTnnCy9HrTb7GHtdpXnUEnev0HjcrEaNHvh69rhKbjTY26woCHB0E5Cnly8uR9m2+gHYmujlTh+T618",
-	"rwkcQGbOJhboDUjRmOnAvKDGu6vnGFmQYMAYKGgZMU8Z6HyArvURXQataat30j7pAQKUbEBwOmc0TOf/",
-	"Ej/fsirAHil2u+02wZtNKtAuhCCElpCgspr1yUoFd0jPjMIEm4KDjsYglODaQGg4Ggg18kcpz/LaJaxP",
-	"m+8XXmsq5vgdzBg6SSVLHsnSlm67jZFrwJOCvBxDCvwjyUWB4Q1+VxdFVE+dyk9BFA0ii7vijvqFB6u6",
-	"5ZlBNQDe7eO0q8bUyzv9lnry1OArw92v/MjT8wzC7MFqDZp86EKiaoGszQUPW9OfPxgNbVoXSY4PaBgA",
-	"86X0NmlNf269Bbd264MY4hQw0vblMI0lp+595SHE0ihBbuXbChKZeQC3YhbsUjE/PHXJfAUdlK4jj6+j",
-	"M9TF1kHC8oB2Uj3Qxg8LE4bNlzWTkt08esmoF0QsSX5vbHqp1u3SCBGB43uJEf1Fs6p4q7f7rXcGnhy8",
-	"09/9zgt5k71U2HvbzsVzGmW8o+lXdzKMHg21x8PolQjXIIbNjCQO02Fj5kwIw+wMmr3q1330cdVGqfN8",
-	"bDq24M6QxkpSW9iQPYIIKm8lYq4s7nqwdr8GXRoaPKhSgz88+oAJI3HnETMhz5qfs/xbD1YF4iCYqFmG",
-	"yyNuhU4j9s8BZMJ7DY7NKx7PAs9j0eGHut+d7H7rivPXNNooIfS7EQb6+Iud1ltpnHp9jD5YLTPsgKUz",
-	"uPFhgDu55FUFWs+lZ9ssglRdmVDtB/8LhH4d2bvP0RgqhnNS3WPaS4vSQBj7WhpYRKjx4ECHcH+Eeegn",
-	"5EeeWQ46OIMt2Nd6WjPpKoOBk7ycmWKYIeELBiOJoWVW/HKVvgaTFJ1hlzJwhyZNEYtdapAFIPYqKYZG",
-	"7Rtd+7KfGHsBlm4TgWRY9t+zjRRMwMffcm+zp0xKGV00lUmy/GRvqaTfy2Wb6Uq8nEztfML57z/zLfo1",
-	"5rtQ5fQABCBER4V5ScdD3Xfkk9mut1TLrG1PwzMPVqvKt7PrXeMd/cqD1frB6G677XX9HFDk3/HaaDe4",
-	"Nn6kC3YFOMnijU6Dmb1BBOQrzn8A/GN4b9CEEhoJ+jXzAnq1Wcrbrdvglsr2+rUCRP7D3IwobbLkoz0v",
-	"RzcTcrnOZr/Inx7wxgTYhtLd+UJGgmlEsB3qPhfozsB2MZ5NIw9TFmVI/4RcyaIxIZdwjsqnVcgcLunk",
-	"xWtQtfvIeWIM6JBcwgFkgq5i2XyEuiw50950BcMvjjU60+RA4iI2Mw9puKYbmOsqYVX3Ky7o0Pv1J5nt",
-	"f+G/lueh8ZVc1vwbcSmQ/3egZPcbSctXAGT/WPFac7ObvvPiDR9E75JGZpMYQXLHBbyz13UPXWB3XPfI",
-	"+lnnmyfqmDxFY6rTQDa/MaDyXyF+/h9GNOOZOFg0S6n7YO30X0AFhYyHrE+q/GaZGHmkUf+bKqAFpbO5",
-	"DvnwVSz9gZwFl4x6B586YQ6Dt2Cv61aOjOhMHyAO5FbVAInTBaH6LWXxquc1ZqRYxaxsC3O7TwzgbZmn",
-	"g7/OPigUHfRJZOkG1fkAj0gGKGlSxY5FKpUBY9Yyx5FGMumQhQmryA+v0Idg1oeqQ4eqQU38DLCLNkyv",
-	"8kbHHZnBpZ4x6VsG6UvsYyozOBf8nkFPwBkLW1YLgsNFvIEMZDsVJk8MQ0WrMHww8AXyLFcAjtdBnHff",
-	"C7G4r4BGCIhGro3f1c2SQQTj6fh87o2vV5O8mh6hTX65ngklDHVX8n53vN8yL9Ux++N4NOQVceAFDjfU",
-	"FofGqVEtsDU4KDP1Ie1UwSIqlF3lEJhtMG4IORo6+xnSl2YbWURpxg5lPssJwcgdQI2Q1bIuSnhuTHXf",
-	"Ky97F5A8mocK3yDESfMXEGp5jw9wHjZ/+j0UtjR//jmPUhpEye8/NmpWQ+4ZIK14dWuU1DgTJ199OH+4",
-	"yCrNyRklbU3pUxa4Jsscw2hqJLBPf8n+sdU1/d/BPTN6JWMmo3OpOy2bufLUvVNFyrLsHWsac/5bWdi/",
-	"jhJdXAO5PB6HTCkL3dOm53gNdYKYOzzH4lZd8g5VGDKHn68jBBdu4pY25h0kxIGGN85Uer8xe0V8EK1G",
-	"o+BfgiWZpfwpFLgWmkqTIEpSRr16j3TGFV+d0l+d0hVO6YxBvsX5Hssvned9hBr46pM+0Cdd0WD+INEv",
-	"1e0tTuoMuIFH2L1JAlE3Ea+ystUqlhji80XhNdvo6sRaGVvlHs/JtEeqdvD1vXQ7QT2fxyy4jfZ675V8",
-	"B3wvsgPyPu+r2/BAvXL3Mf3qr/+qgjb210ePlURHUEKtPazq3WrrMrDv2Ga7k0FnPuT7MJQzji0NwAF4",
-	"DBKhwTshP4LvQdZfpfyORSfVvgQACzkg4fgLtY5xPXvaxbmXtlrEamO+msN/PHNY7b0phtSvyjIIuORI",
-	"YcPKFOXXgOtAJRgPaj5JCsh1CoQrSxkONDDHCXFAHDg6J0rXyWMt9lRXGENJbcShHse6jhIOiEDizxFf",
-	"Q/k9CJmQJwDeAOAnGYjWHdugLpcBflFVoV0IJJYqg6XVTFN8y8OKWKzIjLhawSdIXEZJ8HvJW14GSya4",
-	"tqFU3Dt1ufDaJ8hclnnDey3AQ9V2e8Zv4c29F12nxirAmq9Jz394j8nXLOl/lyxpjUO1x9W+O6AoFf3T",
-	"X+7YplHCtLinAGGiiNom7rwi6G6aoFpPaLSRKCnvFWIRwOvIJGuhE2ySiqsypEl6I0HA9DWp/ChGVrJG",
-	"lYDW4Kp6X9U1bvEIH3aVfvUGf/my7QeapAiF/dW52sSRcc/vHidlrJ2uAn0wtWA4wSP+LmHeOaJzKPQR",
-	"ShZBtEoBXTldczJj8yDyKjOE9SF+rO2+n6Z6bHXtq8vxq5m/h8tx/3P6WbyM37PNbvfiygtSmwFEXq2L",
-	"0YToKyQxSfxHhcWXcoQ0VYXDRVw+i0RsDbjfQZykZ4QmxKcxBs8RPeQ60hC9iCecztmilOmkSp1dGmlQ",
-	"21jFrymgEUXpCZHQWBIKDlADEZDJwgRNlsj4tRwjS2D2iLIYdTZzyNCdELET8pOfAX2u/z/2rq+5bdza",
-	"fxWMXyJnWNvJvZO5Iz950+w2026bxrvNw2rHgkjYwoQCtARlrW7G372Dcw5AUCIlUrYsOeKTE5sAARA4",
-	"OH9/P+Sh8FDGaYqIk3IiIkRDzj3TqVuogaJIlILKGBiagz0kIG4COvchK6z31iqEIyA4IodwWVGiVu3E",
-	"LWARW+tbRNDUPC/qX+71zZs4oPO/S5W0b2X3fIvhzfJYt2lwLVXc4vFfVS7Tl59FVmyZtr7y5YZr/eUo",
-	"iDpv+REmj0GdrXBCyV2khMBaFbSzDXacMwZR+L+M8KrAs/L0jvlfp/bafBNdXFy40uBVXBCAJ7d3HF1R",
-	"fSYkuM2J5gbyw1w+i0eP9rG/ACovGijoRgnkzDDL9DMF7HGBFMmL+603xGUx5/9zbqYiPkeEPGRFG56e",
-	"sQ88HhcDAlqmgSKuASAAGTrYwCx0MHj3fqwTRByFdUeAWHvzejDEdyyRt7ciEypnhjCMkJHKP/L2/waq",
-	"eMhBPl269UV1gJh5ghfPFOXs1Tr8YQI/gKfhpTj9ucw2ivdiWq2d/hVNd+D4bzmLrcZfdTldpanbNFbX",
-	"guP1WAf+kznlvw9rEz7ANapuz+OPgje+1+o2lcg/d7j+9vfI4UWu2CNytcP9AYj1jk0DRXOgG8AzVSY2",
-	"HtjNLnd8bm1mjcPq2JhXo7OIHOVTrdPhowp2aGLPBOoHb2tZ3dMV6+yqWAe+Rus6nbDVWgOLjkZnYB2d",
-	"gRU7odJUfO4yGekXSP3xxH/oRAxRA2Ted8x0Z5SeKZL3H//6mfDo/d9Qsg6JY9NIdVcwW5InzU4HmOQC",
-	"XkGfxFRNJEjB0Xyu3Q1wJ3LCkHf0ihAj/YL0yhoShWw/yNplWMhQCU45rdPP4nYY4T+dmB6yHtElaZ2i",
-	"XTIhz6Q0QIiXONYscI4WUP7QzY34c8xnJhfJ8BTXhQeJ2bdD1htJYt9cSdRHzo7TMzsJzJzCOQAHRMmo",
-	"Yz1C3CpTAtEvP5XsP1hPO2mYlU+oR55IprOBGrpvBigSUFZ0u0ylSCDcSJRESwgW6VyFrBaOhQhBJbhB",
-	"YgVg9sPlou5CPGlsWaZi8obu0i4Io+BKz3HrzXUWEEHk2QJpAvsrXyRiQ5j/DSSR2f8Wi3/jPoj9NRWf",
-	"RAM1VPoGeqFNYP+6REt0xtyI7Ja/0zrpsyHszBvDc2luJSBlR+4b3iB0/U0m7ErYFw7UEClfbyaUwoFj",
-	"K6XCIbni7czwFD3fBbwHxv9gLRx5CXq472aZMJ4cIdN3GZ8QGUauByoTPMY1va7j+OgXOX/gHAe2osB9",
-	"TkeWp0YHSQjE8wCkD6MFQybGdQb8S7HdR4srPCtNFQc0wX/wzR6ik9HCEda364JaQQ9OWrXtw7cDB4AV",
-	"Re16+Ixt7GUGB71d62ts01qP2qUfg7f7nuF3tKKkabv2k66LiJc9i13uYuda6Vwr34Nrhci+n96dcv4N",
-	"fjbOYEQBw1Xi/CeZgF8hS2Cf4bOE9RoW7wYEmUGgpF/oBV5Xhor6jJiqQVtwVCWkn/L46xn74ggQuVTD",
-	"5TJ5yIqMinRGVyA/U7lMSad04LFWyUVTw7Hi1aQ8bqeLdBmPLxZi6kiyopDymM5IewkTbXDHFvFCApug",
-	"Eu7KjER3xh7pvXuZeluXx9j5B5tDnbY9rs+SxAiDeA5E1AD9tKSBDB0lSwn+dKAODf+U9Tg5OFFIYvak",
-	"VZpAAp2G+KgDtR4gdTvFZJ/wqOhOK4Oj/l2IaXBNeL3Qm7SksIU4qQ7+tLQF4IhA/23ATklA7xDsdK8u",
-	"gQ7rtMM67bBODwvrdGuFezqrJTULmakNv4VgV1CWj9YwFO9/sQJWaQdWByY2UdBHEGLxbNcJ4wajQkFW",
-	"4ED13l68OaV+AOUJGQnK16iV0JHn3bbjwu7wN723FxenkaOGp4RJD8q3GiUouThD+n0gzYfxxzxNLx2z",
-	"PwYqC6UBcwatDuDy9bVKF22QBorVciElnCHd1nMIS0EqYyWd6XSWPy6k8cgARbvgwqfZFnkN2Oh7uz9h",
-	"I6wkv4L++axXafsYxl6XLQBScGnEzx6Z6MIJXThh9aWzvIsoACytziBbxlUQwLn1aSxPGXAgCrcmCZyu",
-	"xqEAszUF+KMdMSBKcmcqokyWxmUSRSzm2b1IML2H+7SVICm0P1B00+dDlgNqL74AkN9BR8D0Hj0RKkf3",
-	"AxQrWJEvb2VM76bKyKI+m3Ifwi51inCWUg0UDBMyTSPMmVh9d0R+D5PDB4H+ztiVcrODMkqosTBWA+Ip",
-	"vEFkvhAFx9x3GibOVKpwNTE3BhdW3/qOkNmuBjDTFfe0VV2oXeFkbdwif8nJoTSJDyrP2iLWVTRdmyZK",
-	"37/LEz0qP/D1WM+hnBmFoZcPjerxHJ/mbivyiOxzrcg3WKJMAn4uMgG01mqJFLsymZ/anrHPOnW5bLGe",
-	"CBT8eakigA8UIGdEaCoKwtx5Za1CBdlwnEr34PKxUjmAhIR6Imuc8olGr+ykrh7gZ5r09wK6ifNpKcJK",
-	"jdYKL9ojnfA6viT3iT8pTmC5s7MqsNw2eRaBdf6NJEvjvBhseMY+Knars1hgpS+Aa64Afrl09UL4IabX",
-	"vrC8cNG7zJYOy+vIc2F+4V8F4+5QvjKogPA5X7QSUQ3oEXRKNl8oBKAkAlSfss5TmSnjD+1jVQCRGa0a",
-	"KgGtFYA67yCJyy7hpdMVGie8TNyOf1ZlYfOlhsMgpCXMe6mPz4XaAoMIGnrggLpK5j6qBBICwmOU6pqX",
-	"xIbM2ZibyOewSANZKrlQDmxroOKxiL+aVTGDMa1+0aOEQVlFhdJWrAllXIqtz6OhhyYzk1slw30Qz4Il",
-	"jf+bzA2LZxnAeWAiDag1zZSjJ1B+0OW1SfuZzvItVR+oVojFLlNoKvG0tTKzicgaSut24buwzQ6id/u8",
-	"Z1yRKl7ohx6w2+9K7Qf5vIMrfxlmwH7ieceg5Pwk7wPbg5yf25gd9c4NCPes9cX6gNBa+JQVYJRKN+gn",
-	"eNszoaLYl+0YFOV6ytsgSX7iVvvpUFSaoKjYr9caRCVotNa/DHu68y4fn3d5SgLIE8nD/ytY5GGD7BI/",
-	"5T3PHDMxoXE43l2HBezqISmEFZiKtkE/LJBE/kuZ29bVmCtga71mV+z160zr/PVryFckTA/KwionSEDc",
-	"vx9Cd3jhT/ggHlgywOyQedlYGyjGhoS3UtRAOACWwLTVuX2N1cfhxRGbE9kUZqECdpg4c3OAtAU3iSmI",
-	"VQBLsTMhWM1lABTMc7dPvjLM5BnPxd2CxWOtjTCndk60Gj0wWwvwEzsFtwLQ/vSMfbRLPRaZdOAWcHH4",
-	"HBWYwhm7UguWiKm1M4zDrSa2U+gIkVrCTBTDJ8K+z3n57Fe7oiSNAG4TIE8olWMVtYT1nAsgtcoWE0rP",
-	"7mAMt5kQp0ugJrgyAdaLNAM1FmlyWgN3wnpfxTRfLqS1T69imLCer3hROme3sEVzDQDfk2m+cCsaDVQd",
-	"2MnSl4NUQUNQOcsgKB6PZoJwO9bSZ4C+srSH8WsYwBRahmeJGEfyMPSqEINYe3iVegQTK3VeCoAJ7L2G",
-	"9zW6s95Di4foxB7qVi0/2wZWaFM+1fvW774utXyITu7ftWr/n3et9Y2dkqW1WYAtlr31ZOs8BXDowE+A",
-	"dwggC3VkaQepTm7B+66cjtmQ+r3QSZ+K893rHv56ZToL7mTcgWXwr8iRUxBUBLE9TPiCfVV6znpDpfOb",
-	"WzvQ4amV1ntg1KdL5QPcKc2Z9cNGrkIduecadvFD0eIhOiF9rGnjf9HjVjXWOv3gNI+m7T+VGj1EJ3AD",
-	"e729RS//LjV8st1W4g5lveWr/zQCX4yuUGR7Xtk9jcLtaRVVpUEBIzWLtIuBKilpvRVQQOympJ9hdl+v",
-	"pMaBBguK2WhRjRY4UL1KfQ6jTTV6kj9RoDBRKnEmWG9Za/IHqEMLOlDOQxCRjW3fZp7D82/2x9qMqJ9k",
-	"pZ0LhEFgMBp3RnTmfkEmYJ0tnARJVrbTS9tooDJhRHZPZX132kV4qorzEa6RzccyLfJBs1JtAaToE3I1",
-	"WKaEHUm1gBV2EfamVbqwY1k5f4Yl+tLbCA5xwN7q0TKBg+ELO4A5wmdjjJVnoj5dayuLokvWOoQozRZK",
-	"g1S/GtHmmvwIDcAewW3ZXNMosGip5ZNcsu8rj1zPHUy8kirPEDCWs9qbbOnUIoSs1qm/nbp0t7WXxV+J",
-	"gG2ryyJaH0UqQu4ArcxiPuWxzBeMklGwRsl+NqttSXVXmeRGou6RUYgXZVl3OXFdhKN5Tlyrk/ss2XB2",
-	"CM8BABUR+tO9NHIkU5kvhu5XxXUB6NkEElXoi8MAPCoYWDV0FGuLHDVQ9dBRbFgeB7j5IZUMQDE4m491",
-	"KvoII0GOZkTKAGMSACpDKM2BCvRlO/w5+czxbrzVGXa1FPBRYN1d+r+BiVlXfVCKH0BQhzMl5iyYCYut",
-	"IWzHDz1RYfFa7VmQek9RF2nW27OhPl6NtuWhjdaCbs0pjDVQtB7e5sXnS7hbbD3s1lZ6+H5Rt4q9V8be",
-	"+gx/EUXhsZF/5kL4kkIBzHBzkabV6Fthv799O4GS5ZP+m3d25BxGcvJPkc919pUl4l7GAsuA7auWHvuH",
-	"5gkb8ZSr2K7ow+8I4UUhvPKorxwCC/01Ykqz2XQqMkesZ9VHkB8sxcJIP/aJyHnCc7iwUcLYf+ViMtUZ",
-	"9K5mafpA8Ql03qWBl3jC/wyJFPDxcJwnP9o1+FFCekJb/WCHIGR7Cxh0AGQv1gRt73H+XEgE8js/hSF5",
-	"VX/vlNysT+wyfQJzco9+0i2+N0baf6ZAe9Nv/mO51UN0IsvocA37WcaUe7KoUoVygDc87psQTgzcE0tq",
-	"hnOdh/tP+mRJuIkGykF0UI5IbyVrwe+mDievMU7e7nzZ51atrs2I/ULiBHRvWbDXAIKAkf8vQCkdLRho",
-	"8GdsKHMxsdYF0j8FASATMcHjsVWiMAKECHgxV2wkigTbgQK2eKtXMEyNYZ54vuAlvHTMhaWcJ6Ku92Ay",
-	"ABKjA5Qc2KhgVtgGZ9YwwqUGM4SPHPk/mCA0T62IsXjK70QNLAyQBdplXFGFl3My00W4JOuGKY0b5knk",
-	"RNNJ/+1FdCJtV3/MBODQKGtn9k/ChThpLi2CRg8vOH3Wr38LSVk0WRGV4aZHBdol0uJn6zJpjxFkptgT",
-	"B+ttaijxIX91TRWEtgJwUnCPBDmv5UoIV4xXX/3wE77qe8GBgem0TNMP26zN0sfP0gmX40vTtycNvz7o",
-	"OMvaHh2iVSlDO+agxcz5Nycl1qZN/FPM2QycbJnwed8ewqoIlRVZAxGbqdQaGi4XCd5Hmc6ITsV+CNQs",
-	"27H38hL0YT4WMnMUw2uzDeAbdCkHHfPR94j2gifHix5IVmohfzaHw/0LHMkw4pSTYOiz4Wu0wIoHpZWF",
-	"c7XG4HIn8rH3PsquZld/22u/zhED0+zC3J2G0DzMvXRGD1c9aFS3ixgetUAx/3Asyk5EkBlOWbo6cz4Z",
-	"+kVv+Hp4GhHgutca0HiBLEUrToZBnDzk4j4bqCuKYr+9eAMuzrcXF0VIFVcec6EZpUZfMrnkLnWgMywV",
-	"PFOGaNVzT+wQZBkPFHZGtXE0Byz6m6siz5OYqJV2qo1KkF9aYU6YVPc8lckNz+5mVj9Cz2oFxMv2Cky9",
-	"NvJy5KwjLjh40JP9rVAHedJdfYcICIJir+2FtzH+AbUc62FA8JHl8hAwGp0rEExUfGBSgRBS6RP7N775",
-	"e/GHwXRa+sPCNmv9YfgJOn/Y8fnD/nCnxJ14OjarJ572yG4RkfEl59/g51ov1o+keioGtTvSUJUZZST6",
-	"HEgPfuwECyJaYP5hjRcK1qDzQHUeqO+zAOMP2t5Nj/xmpxMevcorW+aRc0VF7cox3Cl87O1qNZpGt2vb",
-	"m7VO0YfV6FxO3SXc3OXU9kg+i6MJBlFUV2yCGUYhQCjDwH3pOSpX719y7lA1HqQ0ISF1avVv5OSyP4PX",
-	"AQdoCaHYTEW8GaH4CvtkI5EG2QUgn6RhHDadSPphW8jiHCg+5wusBQj+xpNEJMzOLnWl9damz0QquBHJ",
-	"ZiBjWCdXmFvAGA9UDY7xVbF03LA375zBBHxhJr8sSucDHCdXjbzktlrGO66sbhio4nOWuEdjPRV9qpFG",
-	"+OiEGZHjP8W8xiW2nTa1J9Dj5rcFYBdHjV1Jrg2dwbZ3ze6QkvdzPRasvErPD95duKc16nyFHe36YdKu",
-	"H0Uyosi3N5bqXRzIermepA4e2YyMXOn3vMb+nwkK+VDdpbAKLd2lYZu17lIiLu08L0fnLjXucDlxQKdt",
-	"VRzQHtkp0C8ZX5xlegbGVqInVLM9H8t4HJotVIG8EHmf8RRgYT9+uv9f0OGL/78LK1AqAY6WAMuK2H0J",
-	"2aweoRQW7KVAlKZ81EzSeKjOVrJmlwCfjYfedtB1KitCJ+5JZe3gOV8KOYiVaR4d8oCV3mJzhEWmR4br",
-	"Z0hYN73tGiq/59/gZyO6UxrEmjttIwof4GkiDhjPRAmbRObVuHmYL4ZvHibils/SHDLZpGIzIxg3A5Vq",
-	"dYduDOM9dHgronPvTgsTIAXWxBq3uw+7WOMxAOzB3iCEvacoTP9cfxA8+DF45NEzFxifr0xwDAowvbMu",
-	"8Nom8LqlOI02eApWfKkroVQnZB5pee9Hp+wiqZ193jyS2vaMPUskFQbxHDh1bbDmBqot2Byrx5qr0MEq",
-	"gdM8aUsVYloLOLTt1KZ94qHh9xiJZSy0iSYotHA3VOCelTYL4oW1lLI7BPrak7ehg/nqAl7PE/Dq8JOa",
-	"4ift2GfQBlKjcElugakB4+5ANTpQjU7rbguqsSwCDqJsNtTBWwqbvQJrBE4bpMUUmfCAwq701eR8scHH",
-	"2MFqdEUNxwCrgZf+weNqlM5kB6zRaQnHBaxx6CrCPqE17NUeBi3LAZozVgehgXn7T46hweogNAbKY2ig",
-	"0H0qEI1H6CsdikaHotFlxnf33H5RNNrebmUf2L3IDG2yGqRwGY/ZaCbTxMVpKqO+/6F+Hk/jgbVtGw+6",
-	"e2Hzo160qDzstBLP71PqtvhaVS4vvk3o6V2YXEwqdvl8rPlE+v1N/63b3n/Tc9QpRGYVFiNESLLdx7/N",
-	"RlgT4epEM50Kg/Xl0pCvpcby+oKvf7yCIDKjN5OUfCkm3+xM+AaVRwJXoTsRBwdarsH8N1+lumt1Jmxf",
-	"Ip5lMl+AgjsSPBPZ1Swfn/R/+90qsngQqlgOfimOCfgG4d9UVpzoGLRsezXMsvSkf3IOajGNbKUroeAq",
-	"Yh+sTRKwmI1EqtWdYblmvKhFcrTCzh6QwLXs/R5TjmwKxJlAdhjycC3npIWlC6bk79S3YDA548JOkzjQ",
-	"L1k+165OasIXyOrg8xQ8kdgZ+8DjcamAmg/UUl5nxCY8EeVUTRo4Ba9Wh01wx2A2YV4qOHDDxLqohGRP",
-	"lB6TYOl0KuMF0ObFSCAerhig3VcsFx0TaGYXB3ksBI/HaKARzzOliYCOLLWiqnv7K2gQvAkJcyteBZsL",
-	"tu8rwzIR6yyBT1Kw7tmvJXjyF63SRcRGsxxGBT5nyCEpiI+0EsErC+7fqvd+GWv4ULisVrDbtfN7L+jn",
-	"ZzEZAW/bSh/XIs7Q+ubgHFeJXzDXYWiKw/IF4/v0kX0Vi+rB+W/tWuMGhKxgxJIE4h6fukZ9kgq42qO9",
-	"7iazeFzM0G9oOoyuGhjoVqAIv6CiQhxOeCPiCSP8kcwvrSmfWfFwLzKeskRHVOcDboIJviDc61TZWP1B",
-	"0G2QwJYmekT7mQSooO68gRcimPPfpMl1tqjsEk9GNlMK040S73rAVMa5SNPiRV60Br2TaH34/eG/AQAA",
-	"//8=",
+	"7P19d9s4ki+OvxVc/e45neyKNklRT/aZs9d52s5MJ51N0tv3N+1cCyJBi2OK0BCUFU233/v3oPBAkAQl",
+	"SlbSmdn+Y6ZjmwSBQqGqUA+f+rUX0uWKZiQrWO/i1x75jJerlMC/r1bJX8iW/4utl0ucb3sXvZ+TYkHX",
+	"BUoKhgp6R7Jev3eP0zXhjy1JgSNcYP7vMCe4INFV0bvo+a4/ctyB4/of3enFwL1w3b/2+uqRZ3zckOar",
+	"C5wmIfk/cgpnIV32+r1bkpEcFwnNehdev5fiOUlhduss4WOzBV2x3kO/l+El6V30VsmKpElGev3eKqd/",
+	"IyF/qCB46eBev5eT+4TBWL0gHnkTHwfOnISuE/hR4OBhPHbcqTcPB1EwHA3HvX5vnUS9ix4eRF7oxkOH",
+	"jOe+E+DRxJmG7twZRn488cgoCAfw8CraveiHfo+tSMjnHxEW5slKrKz3HGjBUJiuWUFy1uv3yOdVkhOm",
+	"BhurwfhIkoI5TQkQL2PrJclh+AIXayDQHdm+NufOp85nzidem3eKWfETa07c88tvrRaY8Y9dhUVyT3oP",
+	"Dw99ySFi7lU+uUJ3ZItimiOM1Jb05c9bgvM2tum+v1+alPX1RdUFflwQhDO2ITkqFrhAofxqUvxxIv4F",
+	"TkSd2/s9Ie0ueiHO78nNviFulCAlYU6Kjj/0Sp77IWFFk+H4OUUrfEtMHksKsmS9i1/+4Lb/WfL3E3DL",
+	"OkqKl/ckK5occwWsgjZJsUBLmhNUUBTSZQvz4Lggee8iW6dpv4ctFBzJicxJTHOinoTtcb1piAkeOQF2",
+	"XWccDogzjQLPGc7HxI8n2AtHg16f8+eC8udpEoW9fo+uNGv1IpKSgjxPccK5jq4LmOlFb0XyZcI4z9xE",
+	"JEtIBFy0pAW5iqKcMNa76HlT/8w988+CAP749zVhBZB+HHnEDYe+E8Tu3AlCjzhTPBw7fjyaTyM3HJOB",
+	"B68wus5DIMhdkvE3X79TU5F8vSFzh6xhh9dzydZwaEKc07RyaB76mpq/9nCa0pAz5fPXL97zubpnvnvm",
+	"nbnnftAzzxPJ7vlycxrxj6woTd+TmP9BHaycRnwGlnNlcPWh761yEieffyDZbbHoXfgBJ0bIV/6OpknI",
+	"uegFbAyIJrxDmLRzheuE89B1xtibOJOYvxxNw4CM5wM89E2uwKvEuSPbGmMIKdVkDHq3gxM8t8YJwTye",
+	"+vFgOB7PB0GER3gQkqk/jVzikmA8GD2CC+7I9kIQ9Lw0Tj71exn5XDxf54zmvYse2f55/fpvNAm///P9",
+	"X597afThz1OgKXzgGS7CRU3cbyjKaESYeVphZw6R9YFN1kfkvinY5QL5Jx2vTXjfii3hHJ1WpbnvRYM5",
+	"F9Bj7BMnCCeRM4lHrjOde9jn4pzAXgtp7u1/2NspzYOGNG/le+duwrrx/qgive3ndhTwg8u5Rf49oVn1",
+	"s4P9axu0zCekWZTwEcUOc6XwMccZg999TGD4lu1dEsa4WXDRe87NkwhVpovinC4RJxFSjFoS5ww2EjPY",
+	"xiu9qg/rMCQkAnmrqNL7mK+59ii2K1I+TCJgd6WfntF1xl86ZkfaZc+XZXj/cIYf7t/noWb4YP/DwbfJ",
+	"8NPRPoYf7V/b6KsxvJzuPz/Df6rqBtsVW2uIPprTYoFojjKakQ76oirrOzOVjYPqJ7N6qh43dEmDl59X",
+	"Kc5gmwS1K4R4XaANXacRmhM0l5uhSWBh6+noTIvxMMWMvRUTYgXOIpxH6tfv9IatUlzENOeGQEQKnKS1",
+	"gcrvh4IbS/5Tr56r0R2yRvMtgi80/3pWsXHaWcsYrcJaeqYWirayG9hRJEoIZ5VPnP3JSnCNXi2/fcK7",
+	"iE+AoaTgM5VmEqylNJIai6qsKVxQRjIwkkMawfOUpjfk8wLzq1dk0vh1gRaYoYyiOCcEzVMa3gl3S8JQ",
+	"ivNbgkhG17cLYzJ8NMtcnMok2F2yWvFz3P+18bWc0uUFKhbqewlD5l4f+iljveWXMrRm5AKNAkRjNBoO",
+	"ByOEhRFLmPGBv69pgcsvSFmG07TyBc7iGxBKtgPznsRrRnYcmVw+UJUbh50KtZPAcTcpsNxNTviD1R19",
+	"bmd7tMBZxBBdF0i8zNC57/ML67k/QTRLt5fo3HfRBjOE2R0/YTSvnpX3ehk1vncr7G3swhW7kx7Jc9+/",
+	"sH0Y5wRmRiKY2oLk5AyOY5LB9a53zsXbeeWDmow93wc9UZ6m341Kx5xTxRZtXAV3qypXPdsijNRHNDMp",
+	"DdDCVE25/9Dv/WeOs7r/iyKaEaRE3QmdrDmlxW6vV+X82eVtxTicDHAQjsjEiX03cIKRN3HwdDB3gmgY",
+	"u2NvMsVTTxuHY386mA+jsUO8eOAEQ3fsTCc+dgZhQOKRO55MJ+6Bvi3tkCptDU3V38Wz+D+DxHBSvic4",
+	"LWqX+as05WpkQ0BylydDmZn0DnwB3yesoPn2ZVbkFgfwzwuKFiTVd7vh2RTRDA3QG5yHC4QLlFGatTj3",
+	"7LfZYdO47130pgGnVTx13IE3dIKxP3XmOAidIRm53sSfDjD2hTZIllWrBMy+Ybu1X6PYaWzo1TpfURhF",
+	"OWtYkoU77g7rrAApq/8cfPTGytEKzrv2u783qVNrHsRDd+SNHX8ymDpBgIfOZDQfO+EkmhIcz93QA925",
+	"SNLo3RHLexTZ9pNMTauVbOCD/qtUA6/fXRlrrzqbhbUEHDqXigB24xRyetcNPgpCLx5j35kQd+4EsR/y",
+	"u+fIGeIxGYTTyIvdyeH3+7E790I/GjgkiIdO4I48Z+KPB84kmA7xaD7m26vlS8cpHCRfmqdLOh+7swnd",
+	"ZCSXY0gT4LmIbzQ8mmoloTMeT7xjPNDNY9h2ud3vddDu8SqjP9RZ8DmlaZLdvqCbFm6Eu0JG5zTaogVN",
+	"I9ZHOIvUb25JwdCWPMaYsLMkDuLRdEzmXAhwfeMRB49c7Hjj+YAE7tAf4Wm7jmtnyvnQHeNJHDrRlHCl",
+	"58fOfOzNHX8SBvHQGw3Gc1zGzLpNooUpPdfOlIfeCyzC67jL7KnYazo6myj2CilNf6prg6Gx9pIDTVZr",
+	"8OErmpPkdhcP4owWC5Ir81Uw44F853llNNDOd+HIGws1hIdzJxiF3M6Jpo7SQz4ZxMfwXQSjBtgZzkeh",
+	"E4wjbmwR7JSjBm4pQrpNoo3vvFIT7zC2rGy0wDn5akwUdJRRNkMOF+IuQ2na5IRDrW7vUIU59aMBaDUw",
+	"WwJ/MnBwMB06Sq3xjTpcYWIY0x05fPedYDANnPkQj5xyTDfUPNJxCu0K0+vuEN+rr94TRvJ7QSbDNfyW",
+	"FBua36GI3CchYV30lst5YmLhif4f1s8f1s+jrZ/OXCRt9u5c1PEScyAXhTCmP3FAdwTD+ciZjsOJU47p",
+	"E037jlPYIRL8Bhcde+c6xX2qazTZs8mLxmXrPSlwktXduMrEuCOrAkHKCSTmCkf9BjMksmqiIwxc70AO",
+	"GsT+0A2I6wTxZOoEXjRwptgNHXfgDsnEDwcD94i0gglIIRI4oFkCb+w708EkcEopREqDt+MU2g1e1+8g",
+	"h5LsNieMOffJ6pAb+8nlieCIblrJG58PfIPNNDdJa0V8w8ZaX/L+3pb7tFfg7+aZUeyFPh4E3Or0nGA+",
+	"Js4ED4cOFyDjeED8+bQ0Vl08IeMoCJwh9kInwCPXmUT+vJ4hdoju+rp6p5a/dYh6aYvoH2tSHBXRH+yJ",
+	"6IvZtgb0v3ow/9BAfnm+dJZa9ZixJLtNiQr/fQVJvUeA7bHyx5FLRvOB44fT2AmIN3Qm8wF2gmgYjsg4",
+	"nriG2z0ezF3shVPHjYaEn0TsTMMgcibEjz08mg+j8R63u1c/XLhM9dOy7QTbZRWm9k/tk7GtiWFHKsjj",
+	"TpW3+1TJ6f7THSu1T8axeraFaKndMJpbI5LdDtbwa+VOTvwoGA/DKb/9ek4wiENnEpCJEw+nXuiTgRtM",
+	"ykz4sRcORsF8wk0g1wl8Mnemg2jskGDizr3Ijwfj0c4zNezq1Ts0W8xMq2k7BNMBGU5GEXbm49B3gsCN",
+	"nOkwnjruCPvRIA684XTS6r05xvt44LkZ7tJGZbrP7vSer3d4ujhOO2gmkV32bGvVUD9mBN2TfLtPQ1m0",
+	"y2PkdrfDr2ZuFQF8p/YLgNZkuEPyFWrTUX+tz0faMRjJzKE9JXC7zOIvb3DarEvLWt/SYpFkt00XJ7mH",
+	"2jiCIhLjdVrIlDcao9fv7oMyl6WNDlLIkrflCoxV26bygaQkLGhuYwRB+GwrPg5nl8aIr3Ud8tPZR+ss",
+	"IjnCSH03glS3jrMD9jE3JVm9wsskhWSrd/eB5HVzhktchIuXn1f8XGgZdUf4G7eE6ioIKB94reP6/LGe",
+	"2Mm73icuJmCcH6xM89CFXd+TeZJZqhuFBqUxwiiX90VkRL6PEwOPMY4OEQkfIBaw5wSK0AxnUSUwEcQQ",
+	"9skKzooi2LDbAd0hILH3gP2cFIsPIV0Ru4EDq4EVSI6mGVFFbB1WQdbObsG3IrlTDsfURNSvSnFkzvxr",
+	"pxj94V34w7vwP9O78Mk4de/WxUktjt/ZwrB4SkCclmaEYekfeLXzj5AiRQLy7pamphipGIa7Mxb9cEy8",
+	"eDRwAnc4d4JoOnImZOI703gwH4WTCBO/dJ1481HkkqHvDOIAO0E4GTrTaOw5E+Lj4XwcTmNvt+vEb0gO",
+	"mSb+zqA4E3bI596FP+n3lknWu/D9h35PWmzvGsWh1aLpZ1wFMcihNuqmm5ZPwl6IAXsXRb4m/d4K53hJ",
+	"4PkSc+QspMvzGpVLm0l88QeCWfFTkaTJP2SqNxX0hbcyDKXRO+sc1oxcidrc3thfwAHmZtwt5C8TVrwS",
+	"AA4JS+ZJmhRbrcarzqE5Du+S7PYdpZw7/H4vxCscwvO/9vA9TlI8h9rw6WTgchoUtMBQNjLw3LF/nDTz",
+	"m9LMh4PNEJ8P2AFwOipy6xkO73aJqvcER1sQU1BRwerb7ku9H8nFuv3eGnYATsk7kockK3oX/tA8u8J4",
+	"ebVO0/opFscXLC+Gtwzxa8JWXCH2iif7GVQ/flOMHuOU/dNxehX9pLKVb5IsWeJdu5kSfE/M/UQFhXAk",
+	"cOh+Y3TX7ak5H7CJGwa+soL5Z+kmgx0jOFx0NIlNa7cLQwEfBa18NOr3yHJVbPnB+fjxh95FL5gsrIzD",
+	"5/2Ob9UvvbLAQc3kk/x7razFpMkXtLj/0JV/6Mo/dOXpdeUn4/juF64ZFbItTdixOcv+oUlBXCbvRfEh",
+	"U3fgTYbOyB9HThDPJ87ExYEz94bRhOA4dINBmaARTWLfHQfO0BuFTkDw2JnG04GD3SAcR1MyjyGCtuOg",
+	"NhI0Oung2sF4leSKdw89Ey3asp3b3XZudw1Od49kcr/B5G8rjKK5/BLhKAK1yDcXkICUl4cJHx9/q3IW",
+	"3tJn5lKMM/GK09V2KLrwfkVv2bW44HvALcJHq/QdByE48CBUnWC7D8TInfvDAR47k2AaO4EXYWfihyMn",
+	"Goxj7IYe8UclLsQwxl7gT0fOeDAhTuCGU2fqzYdO6I/INJ67kbcHF0Iu5avaKvYDdqj18vseS6/9WI68",
+	"IDCPJlRnH3k8g8bx9AQ/89mwL6SDgto59OzncHSmb2yQr1g7gzmlxU6n0SkS0q2Opz6EPy56wkG03z+2",
+	"JwfVx8PQx67jxS5xgjiYO/P5JHSm0SAeRQMywZ5xHokbjrklOY2HoRPgycCZhCNuWA5jPxrNPeyOD0xL",
+	"x5V6uVZjcZlk1V96E6u5xfkwifJKxrk36tWtzXdGXOvlOqcrcXx0nrtg4ZifuN6FN9qV9c7F+gqHpObF",
+	"lSLA7q/scB7bE+hhOZXTqX2pFz1vNILTaZ7YYDKB8t3QrAbruXrF8sXTnGnP3ZdZw1cgvK5AN+VSlhQ7",
+	"lUu5KZelNHiVE1JjpbGZ+cmFxxFbajdjzwLPkCGQ/NxQ5vyXx0oS/4tJkrbs793SZOqSceTFgTOa+9gJ",
+	"olHoTOLx2PGwPx+EQTQko7hM1Zl70RT7sROEg5ETEDdyppFHnBF240k4nA9IEByY0d5Fmoz6/Jpa+2VV",
+	"mnxY4ZxBLcIK5yQrjo8JcTF19Gkv89/bjnv9qHujwSTYd9RN7S1eOO6k+x3A1bzJFw8eHXLSJ0ft6JeQ",
+	"Da4pF0R+hrDArC47uOMKo0im60CdbkoKhnKSEsxIJCLe/GdWSNyWCG/3ePTMDCkzxK116HRkKB19JeKm",
+	"rHZXfar5Qvxg0Wusbo/sE3csgdrSR6sUhwTK5CF0Dzv2HUP6hB4Sp9sr5H4v8WGRFQ2qvae0aLU8xQ2Q",
+	"UwgMFcSSzwUhWYmUhPShPxXBTmO5/Q5GWoOyH1YkTOIk3MeXuOB3bM6P+3zjkqXuV5n9JPnuWQCV1Vz+",
+	"7mSMxmT/e1SbYYZev7sfGayQZLqEGsTTnsmmeO7cjw7czZFtN4ejCuvrS2q5x77rehfRfHLhuxcX58HE",
+	"tonWR0eBqSHe0zU4eR/6v/a4Sqk9HsdxfHFRUSnZNsSsAGVnfTiO26z3FM8ru/BY7Og/rLk/rLk/rLl/",
+	"bWtuP6K1l//4/Zsk/q9eKVh2RGnB5NtgpiEzaQ7Ji+C7EubSkYUbwfB4/64zjN3QiyZ46s/JEeVR0TD2",
+	"55PAGYcecQIyGjjT2J84g/nInUQ49ElQxi2nYUA8PB44o7kbOUE09J0J8caOj4fxOJzOvWiwO24pF9oq",
+	"Uez+IxtLqZBk51RA91hBMR2feSNlJbQJCtCMpqQYTEeThqCQ+tMqKQJ3eqSDR3OPtQREz74pKAwa/g7C",
+	"wveO3tm6wCiTfNvygGslNxbQPv0rlbRuzRk+kXQanHkDsGbekOWc5E3YvCXenhSO7DBMw9beKrsjSV44",
+	"IEN37DmT+TRyghh7ztwPAycakUnsYs8fQJ6tzDSe+1EQjzxnjCehE5Cp62BvPnDCYTQm09hzfW9wYKax",
+	"tSOSoPC3jSH5L0Pv/tcm2pzODyKZINh04OBoHjuBFw6caUBGTjxx8dwPB8EwGGmSCYJNfGcaYuIE7tx3",
+	"JoNo6JBxPMXe3B8Eg+FxJMPREopAPpUc2kiGbhUDO9md2zBc1jYbBn1UNRcRJQxltEApKRDOtoAsBzYN",
+	"wujcG/cRowDMjhKGtE7rI5wWC7q+XSD5pzgnAC5sTpnkMAjXNknRAhJVuYB7Pr+Be2MBr23+ZeDzP0yb",
+	"f1DaGK6K6tu/NFMV+PxEEhN/tVEI540BOdN4ya+/5PYsHqHaS8MOX5rWX/K8/W/5bmN+gw5vefW3gnGH",
+	"t/z6W9MO6/IHjXVN3f009IP6a4NJF3oM66+NR10IMmpMcuh3IUmDPQbusAtRGhwy8rwuVGkyie/7HV4c",
+	"NPkkEAkB+15ssoqMS+570ReC611O5ylZluaipdUBdB3UD3Cx0Wh4IEHGk+xmDUk6Ic3iNAkL9nPCv/aL",
+	"QpE3K/Q+Gdjj5fdRl6o8PQeZU5QsUfMDXK4lGSuwAJg9v/fOpWJh5yWovfwsO+8IlaBM6MCd9ntFUgDR",
+	"BbQ+N6hzHJKuvZ+k9c1nxfeAnUvyWffFjsX0Y5ZubYWSDBD+VPCCxrpaz7Jp5Vs3aqQdO9iJTObWvmu6",
+	"NQT8IPJsM7+U8FEoKfqI5mieZBFKCoRvcZJ12FLItjwvvRXW/bqyfVnOSvdgePR22ghb2ducX35efk5Y",
+	"wZonDlLmEoYKXGt4q7cNXr8h4v32HVO0MDdFbYR4GcmxUJJprFDxMic4yXOa17oYqHnVGhMow/Ec7Du4",
+	"THbYrbZdslHhsTtSoZmxGSAq7Wfso9mUA0DPoL5/T3ny1zlcVWCVffO7lOQsILJhlkpyOdo4aS0bv/MT",
+	"tk4VCoahAz/I3kHf8rEFTvkI7NhgE4Cs0LyyIKlNScLfbxRD17ZS1oYmwrqHBjT8UNpdwy0bpN607QVY",
+	"4Y/eiMqROM3RNKliUBsSdsEmqSOErAuWRKRMZ/xOmgSs3oipY0mF8PvaG5ScsIdK2TulDxt17rttW7lc",
+	"swLNCRJv+JO9XWCO2lcoHzi8W8zeFT2u/UvJa2LvZBYDfJDG5U4/julal7nBWVFlG1H8VOXL19lPrAaR",
+	"AOmvkAdfciZklQjCKwFs65c2GPcbdnSNseQmbsgcelElrBAJHarIBGDm8VL8cjCWH+1gNcE8CTuX1Re6",
+	"aObrWrvPle/3B1iZjbLKlJVWSo3QRn22yuNIWANRZe9lpcmkFZ1rArkYtpKsfmjpsXahOEC0wIqTTBWV",
+	"yy3QsoJvFcHRGeJKhivkCtzGd8wsooA8DbCTwwWljOh8Bb7mXcabMq3KkJeIja3aqPxYS09yWMld3u/D",
+	"XbR41bzhVqqetG8NrEQL42S0uInlDdh+QG/55WuDpSrmj7bthWhsV9mCxnsNHa5DJMcp8qAk9lv1nUfT",
+	"uySKSXKaFSRr9m35SCla4myLNnlSkJyhJbEROixfNyhte/mSUwzKfzn1+B8KkvVRTlZEgu3IvszdZGGV",
+	"YkN3YJg+9qk/jnjGQg3qvSA4gsbODdqxlG4s9IrUC/1qD0X1e3WuJS3Qih/J6BJtFgSERqJj43kiu89J",
+	"c/Iuo5uSnvw5lSXHuBR5HZHlihYkC7fOX8j2OCIHVSKnuHi8FNAUqZAVQn1wYG2X7yspQsWRlMKyjA8e",
+	"fQ/nuvXTHpXejlzWUDeXKk/qnsgV/anI16UGoBkB05yJcvgUhzsVAn+VKwNz8TbhUxZiHST0f/cL/kvV",
+	"6vPZ9jmladTo3gOuNOkwAzkcikDLJoOOjGbjz8oNQ/ler1SCqOgI3+t0o9ANSG/m25tQzUvkHJDoBd1k",
+	"1ZBUtU2MkZlQ+boLMUO9vW8pkndKfiu8NJJbOY9skjRFC3xPkPioXHKBbB895GS3Zw2MpBHwkYuZisHl",
+	"9D7VeMXSFlaekzoyj7b1LpVBJtq4ZuR0XWPb9su4FkHnWIGBRIjo/ARHUbEUAwIf2tDVdjP62dKTlv8s",
+	"2QLJuT3uRLWt2HpDCowDJ5JI3iQMoAJrnWDf3WtwxBIb0SJcYxjkZqlG2eNXThiMJu6h/CN7vCRwEuAT",
+	"po/cKvZUUszRd2y1az+CfJU+Mfn1R+9SnU7GPhi62b4ZP2YE3ZFtHxUbqkwDZrsvlQNZN+QjP381SwDs",
+	"Cc64srBaahfDGLPtzt6Xyt1ZEByR/KL22cfvEp976xQefzmxkdLcs+VyXXCl8iohzUT6mP9SIjQA3mm4",
+	"wNktse6ZGugGXjK3q+k/qo7WemOpP3Qal9S5hnKz7gcwl1h4fc2P3Ioahcxd4MvKmggZ8/Wt1Z0gn64Z",
+	"35ApmKMYJym3tXOyormQPHLix1nLrukWFwajFGHigye4QMv1VChyj9Mkuspv10uSNbL3n79+8V4cmAVl",
+	"BZondjkiBrnBapQawdTtRMpoePgCle5rUOv6A4jx21+URGhL12hJcFapif2PFi4+dIxj/ejNAJdbtX9t",
+	"qz3B3tVIbOzhD5gVV5C7ZM+lg7ymNqRDuYX8wRuRAFVXANI4qw0lby7X2ry57kk0tgJvGRhI8y2/qJA0",
+	"PkNv8B1BjC4JpDWRFPxacrQC8pPAfL1AGC0h8Qo8YJhrsYYLZ5WI9ult+6TtLTESv4vbM9habzDlUh+9",
+	"bwZdzR0Db+hO95WBvoL/OX1Z7Nw97jx9PW/Wm4SxJLt9T1NiiddLVz+TeFs5f6rEehZJKno7bgW2iBkD",
+	"gKuiWmU18Xm/3KzsmPF2OR/1iyQTxQ47LGMukpJcBBHCloFtewnjnmsouwNMsGWFsr+YMC7fjuB8y+2O",
+	"D7hIWJyIZKsa7q1CYIDkyc5RyIGvopDug95rsHFumPExM1kKPqV5KYZ4fkFtUWLnfpX1xYR2bDhb0LwA",
+	"3Hyc7bwFnSbaqO+vEAkR5lycPN6qthHNdk31RuauUtMfaD3WyRIJ0SZ9zOJSLxQRcF/VZWeVsjfykRv1",
+	"SOmdIUmlSa/0XWQ0L2NZ3FrBVsfgSKpRbvMxlBQyxQPSe7MyUtThtF+0r0h960sEI6am+G4Q8rFSvEb2",
+	"yr5DmjXNLfveAme2Q2CLuGm52/z1m5jmlu2ujB3WfMACMW1D5rvA0o4iciPEv3OWleiyhAFs96JViLDb",
+	"Z6WWz1WSSdhHb3RtLY2dfsPv2Da9zWR3DLQUT6jl2o8xfEY+WdvWssdHqfVxmpIcSgDWjOgvFMZnW5M/",
+	"qrOxSmOzt8cpTh9MvlzcafZEjVfZkeIqDMmqaKpR8ML/3zc/QN0CPEOiFrMVl0PUbpA4Yxtu6jCEV6s0",
+	"Eclc539jNOujzSIJReRKTAEJD1KpTrn5XRx3zEYVapbzQ0sSJRgBiU5hmRorr1K1/W7wiNtAw9G6Zofd",
+	"B6qVtzuvAwq2/1sPbP8ohNxPGQRGqxT/gbKCs1lKUEiXy6QoajDjkthSUN6s5SA1Jg5plgmYQiBbahv1",
+	"0hLh/hKhWSP+LVeOylk/jrx1KphEvid5ildWqBZgJyoeYMo/ayOyHOOw9GjD+xMYXzGgQWjcCrT2mJTn",
+	"H2srUprokTSWRDBo+w5vU4qjj5T+gPPbZp8fGkFIxEdvkmcWsq7E6zcFpTcQfqpzLwygYlPyZuHxwboy",
+	"oDPXekhTyhvUUlDlRwpIFxCzeGRCYGNdJs1IDhdVmr0gWdJEGMiFJtksKOLXDj4vkSViI6Ae6yYSg9Ud",
+	"aRkhMq05p3DoRYmgmaN/LXn4uneG/v90DXFqcF+FOKep6b/ql1IBRrtPyEY0StvtHWuXtYOqrJVX3Mdv",
+	"QIMu5gZQmuo4fpX6r3J8yy/sJEIOwogtheWlk5RZkaQphGT3B++HMDW1UdyG0UHQRljdrYbVZcxbJG7r",
+	"j/P7t3+a0LlfD503pViLdSfSo+qxYkmRR25anUZ702f5TlqyZ3V9q8jpF9kYldOjOt1LOF2ZOuvvyJxt",
+	"rz/yVUomv857Bj7VqcqMvlgqI1/Tf61pgV9+ltgOFTK+oTmRmZylS0fKDH4XWeB7m0z6Ox/xhnzWcBGa",
+	"hvAtVBbNiePOkOeKz1zwfyWw2j7yEGZ3AlvlDP1nci9c+YL9AAW/TFqFtBM4N8kyKVCOE0aiA3QovAb6",
+	"GqAzMFvn6szyP8OCyvspTgVwCphJAp91lx6GiYkhHruDDcrCvRjmbe5qTjRyyCsIFzaaURU4Jeh17LyR",
+	"wfeGWjGGuBEhRy7K1nlOsuLlR3zbu+hdd2ond93bd4ggVRCisBHEzMA4vQQteJKCPc9wFT6vf+cUqf8N",
+	"SrXsxXvpIWs4ibpuhHKxmRT9QIQPEfFdMTwGsFCobwX4SZrxc6U+tMONJ13o9uwINc+uARbbdvgTQ7DJ",
+	"AVH54dNuiKZYdUu0OnmvSjVaa4JkrvyBJUHaGS/wFLsWw1h1TFkg402gQGbgywIZb7yv5Ee8MfC/vBP+",
+	"mymv8caVvYY1tJkIUpcJNa61i7WoZpdlUPW4K6OgLKUZdC6g+eoWwD7tX8KV2i0Aai1N7GgB6Bazyg4I",
+	"3Omo/OQFCly3tAf84ci0CK7YHXh/zTcQLtCScqPg9ovYC6VhLQ0GQOoyTQY9labZYDbUNY0Hfzj6nc0H",
+	"TmaTKd7jgvzAV9goYVZFCzvS+3JckJtUvm0rt1DvXqIN5vodMRDYR10f/amlosKY3OPoVVmKSZ8SIdVS",
+	"wHuFMrJBBooqCuk9yfn1bUEUmEL3el7jY2bf14ltVMiR6V7jaxnBpihMQNhz71HK//cp/v2w4oM2dcB7",
+	"5YZjwuUhsRxVmVwDq7crOokE8DU9gTs+VfH/pXje4SDAK4w//NUVxocVCV8kcSxbutmC3BIMopLxCkBV",
+	"jyt6qTtXn5t4LeLvrZ/eYfD6ARLpYOJlri1gGV80JfX3ql75KcPrYkGyIpFolbWbSJiTiP8VpzbRvq69",
+	"XXc1qsiBKPyCmCOkwZjDHucl9CoRscagj6ZYfWVVkpWwSHWGj3CB+QXLCPtBzNBOPD1Ova6uZZRHB1nA",
+	"o2p89dFE0mNVCAQRl30p5nuDho/J5y0P5kI/gOXXVUlPThhd5zur1/a91i4PFsU/ZxbvTxlbr1Y0L0j0",
+	"hkQJ/rhdNYI4kDokq8k5Wf784ce3VgbXQ91AoPpGBqqrQoKuJICjrCqsh9aPEhDesKSjsaRTBsxblidp",
+	"KXAmq3Tjsz0cs9U9ogHZOoPbCFvQFTPw5TuhPndx4mkYzEk0xUHoEcefj2MnwMOBM41GrjP2wuGcuLGP",
+	"Ac6wHQbTbcBgVpEpP/AlcIWse0pECVuleCuhfD8SvERXVaBmhQF8FUKrvQdjS0SHhkM2pitRH70CY5Zf",
+	"EJH2D256NDcBvuF/ibt8FZRVlLAv8RZEmbDmaUbKnjkq+K77Sn59/GbT67Cn+ac38XEQjpzIJb4TBPHI",
+	"mYy9qePPBxEZxqPxZDwtmw0CdO586IQx3+cBGTrzkTtxPOyHUUCGozFgnh+Ch1vdup+VJxvYsEZko2xX",
+	"JjbALV3AthshWOmeUU68oes+GBDh9k7mVTxvO/l0SQucYgMy3rQUzYn4w5FrTCQYDR6U96X6oAoaG1g+",
+	"EufEFT1PgBG/bQjrP1juX4jlSulnQaV+hAD8J98Ckyp28y818nd3ucwVIexrEc0+y8V4ruuW0EdSJoB/",
+	"q27kpHhOc1zQfHuEDXpoExLhiTqw34gbBfPRfBw6g3A4cILQJQ724qEzjt14OPeiKXH9EoA9dOMBnkyc",
+	"kReNnWDuEmcaDyJnOJ/EfjyK3dDfYysMd5/+95AByYxggig4lF3OEM3Qap2vqGhW1LQXZGdjvR9207Pc",
+	"FcEdufwq55KWL+/vFnaaRemZfxPm6P5+GruZa+iFw9jFc8eP3LETDMOpM8VD35kPwmEwn0TjELo9Ceaa",
+	"e7GLg4g449DznCB2sTPBwcBx41E4iNx4jKfuYYboThbp/3EOv/w5BMX13yRnDdSwK9WVs+rEWMqQXjwJ",
+	"/Yiv4Zbq13u31DvzR2ecZe71LyEUAx6AnxcUL5NGxjzJGc1kyuSGilrO2nFeUE5VmkQh3zipYWRdtexQ",
+	"n8tyxl+tG1vv/NBvPDYvHxP5mrJdwlw+1NJyBASCyPwAAj83s39sHSVkehBSrFXChAkPGr+IRXQ9T0U8",
+	"U0JDiC8elk/EwgVZwtmRbhpW5El2C1vxIt++X2fNGc6KfE1maLMgWTXNXdTE5VuUr7MLG/5bZZp8FMsE",
+	"5pSmBIuoUzuFOlPmsgK/heOC5IgAKjAkAh9NOJ0P07YOg5BGxv97wi/NwnTcRdWybp8VlNtpsoKmoAhn",
+	"iOA8TUr0k1qBwaxWYTA7lOw/VNoRVnqV4mKhSC5js6UnWJOxSwDnEPrpKHqLmZswlJK4KBGD0iSUVoEE",
+	"oIou0Cyf6Xg2yuhG14zKqDlDs2KG1lmRpLLuEucEml5eZ0+iHMeFk5AidhZFscKrxMlxQcDSdOTJfnp2",
+	"ndW4CViMXfcu8z+5l8WfvF7Hdb6DFbR1mylXV1RiRXSdFQwlWR/NcoIjNkM0RzMxh5kijiiAg9yNGc5o",
+	"tl3StfgrRmGacKkj9cUFmv19dp1pmsmMEH7CZpuZptqjafP3P/mue7n5k7+POqTIt7L5csM9JScjzreo",
+	"KMOqFGcJ3nFGMlblU8/83jLJkuV62btwtcc6yQpyKzow9X7++ecrI67VnMH3dAOH03ioeiieEZxDOKt9",
+	"jaIrH16SQiqKstmEcLPVP/pWAsYWlX4gfYTRTz+9flH9fsduGlxb9la4WJTFpBU4/fZz+79zfvPr/f/O",
+	"Q7pc0YxkBTsXf2XnP71+AWQsF/SOGxmvktS6nVBzaPbOSKRMBNOkuq73JYg/zP3vawIXNYXethDmSbd5",
+	"vn5XmyHMGuLj+3dAB7vLyWlxZyGrakF1HEVFgbea3H5qysT6HYR8JovzTkHFclJqjoztnJ7OjbchSGsc",
+	"QS61NsTI+qA5YGmCS4IJ1OWygMBkoEJ6WESXyArAqtSzUmF9xxDdZNeZbENKYzRTtuSsLsQMiEIb0VQl",
+	"tSFkcNllegB5rTrXkh/9oiA5H+f//YKdf7jO9NOTXxz5r1/d/sh7UL9/+h//uwysGSLyedmqcQ+jsprJ",
+	"WF9Kg1VhJY9lVWVa75ydhl2Q+rugUKotu8/M/m0G2y5sOPlsdS3aoretRE3h2MU8N/ry8QVx4bObtasI",
+	"pvCC4GipZ6uTV4lp4zamkp/sfBivVK8PPl/Ztbdhe5YtfbWhAI2/5ySmOenXDMwYlsvO0GvYILrCf1+T",
+	"yxJUs8Q8AwivjAodjMBYAQSC+klqdhH+87SNAGINLcfKc2Uz/paDdeX8VZyhmz85n/7dfora7j1XwgTH",
+	"DCVV1GYlkhRGszAtwcBRt6DKJsvbqG11kfi2uTrluFGvWQx24YfdyYUmx0mMyyrjSReubVLa0dtdAShs",
+	"zod+7/uEX2G2ig+tRq2amK5JX5A0OuxgqJ42xx5s85yoKRctxNwsqMj0TAqkzPAlXZKsJom0v2bwERqP",
+	"Sx+UdfpFZ+pCv+LavfIvZGtj2C0SfM0PNTRqTgm6+vD89WsULnCOQ36M+3CTA5mKw4W81gnG1jckOPVS",
+	"2UpH6xn6C1kV8Fs/QAu6zln9VLtzL56GPnEiskrp1gl8tXhxLShXX0cLbTnd/nC463BfX3/2Pef6+vOY",
+	"tJ3t1/Ebhbfa5MLZy4/4drar9EdKQk4G4V6o6CS4dwB4UsKUD+cM/ZwUCwBuF4NqKIzrLPAnckAsC8m4",
+	"CA08v3lb6uyXsJO3LIvqeIAFmf4b3Gucbn8h2/12xdW71+iO1OTKKlkRCYFv0cd3sNmPtCt+wHOicVfa",
+	"pOBz3QIc0QyJHA2Vr8q2WYE/82X8ZT0neUZgZxnhtzEJuRPS5RKzPjcq+XPiignFQQuaRhfX2Qz/aT7r",
+	"o1n4v/4U8f+CK+pJ3L99yn9acEXAf5HAj3/j//e/7hoWJcnu/7TKadQvElFY/mRD5n28Sp72/1fBj0iO",
+	"QWjYJEhqUmG3fjQPzf+7vv7suvzUeDE/OjH/5zT+9G/2A9Tih3kDnoGCLAFehJsOKkJXvXK7bsvkYVir",
+	"2oN3lvizuJ4Dzqq+rHvWy7ro/ftBuWWbPiMq7P4qo7b2i7awrXL5Hsu6am4w27JfgGWuXDrMNMT/7EJE",
+	"cZMC0dgw5ktjuXKTUeBd6g4l9H5fsz0/u0WOM4YhIlDjxh1mitHj4FBb5UeVtbjTXCH3nF564jrVsbpl",
+	"ojHlc3mRtk1Uv3jcPUyYi23K5EeYMk5blcoL0TiT8hUlccWtq1z8Quc09MplB6VS0RrFglxnJczSN6lE",
+	"JFJNl40ve0VJOJo+mtE78GgC9WgkOyXBhQKnNZ1jwfKwcodERjv2jn7TxhnvMN+m3Q6ZRZJGOck0j68o",
+	"TftoxqcmPLfyHENDp1ltgbogyOqtga933qf3JJYz1b3Od018o2z0apXPaVcgslKOnf9+U0WBSrROqCrv",
+	"5Xweaafwqe331AlX2E6PJ462J3LU6SmZ6dcdyHeo36XMW3osDUXEuovHBW5oAtaQE1K8WJ3yLtWhYuNH",
+	"+Y51KohMbtpPUigprTnljOQpC01VKesjKQohyZC0KjH596+hxeA2tVmQ7DozoE9FGLmg/ObJZ9Kv3qO+",
+	"TV33XkZG/5JkUReFh+f8jqjiqaXlc5dk0QWayZPJrw2QWcT/IU6v+Bd4fvU/k6X4Z8mQ/GdhFs/619ns",
+	"apX8hWz5L/kQ/5njrBxa/ATyG1i3cUmRn2g5Nrmx8C9hdCnCcv59DGFFX6LbHHDBcE4EOCG/6pmtGJWu",
+	"UIYH1IvuivG0UOMtbjcz9ng1tMvy7Obi//z27386/7dWz+WHJAu7EUU6rYpEBFVSLBHELb4r/yM4rnb4",
+	"rhj/7OHuK+C2DqpQ7RjQvqt9Uaa7WWcsC5KPMTBg2vvluYVTRE6Z7Topp/NISS5vlfutN0FO8TSKkpqn",
+	"9Y5sL1SZXc15UyejvgafhLFb+fqnrEjSLnwt4hUlb7e6Y/exNOSBHM7SXKElWRfjJMkkME7CoEuLUGrQ",
+	"r0U03UBJFqbriDTd4AIHc9Iy8w1MofPU+RdF6kFO2IpmTCAyP8PRe9laCVL6oBsmpFQbRYayou/f/8ZE",
+	"rpCcJQywoKx4JtOwbd9Xz563NLJ56PfWtXLYLsNUSmghv78TFeTbghC2bLNmMSl6MquXg86eXqii1z64",
+	"wWQuh+iFImGNE4aWOI1pviRRX4G2gt0jcuSuM6mCZAQNpzQjZ2gmCm1nEvgeXPWiheR1xon1HOf3SXb7",
+	"XiJ8H7dpYbW3exeCm+3gH/qyPZzZ1qzLILXOdA99s7XZoYPZ2qs99EUDh1qziC7DNZpMPPR7qxbgqy7j",
+	"WUGzTsapAgak0omCi0Zut0PEXKZkQseenBD0ZNbo0TB72gcTXgJQCReMRvESQFRSyV1nyjYyMwvQk5kd",
+	"Z0qNLBv8JaySm/lkVuuZxx8XZtd11shp3N3Hjh9OS0e32VN1WrgB+y3IuGWtg02XYSpdb/6Qk6ac7COz",
+	"i4G1988MkoVm1c4/HeQr55jnElPlSH4pE5KeKVj4Lnt1VXvtoW+MpNPfOg72jAsI/dJDX4AlafClzkOI",
+	"Nx76ZQPWahvfLgPZOgBzSd1oANNJTlffgnHqDUW6jVN5S49jtKvoPox66UFUmlWgkjspi8pLDxIJzUSZ",
+	"6zJKFZpO1osY0ENdxjDRik4iL64kxlElv0+iDj2ZVYF3uCbIduAlc41TQTyePQWlpC880Ob3OoNGyvX+",
+	"vE9m1o664puVDhyVNiFcdVYbaphv6EY115nSiY2WKPz5wt7QaHc/IzFYpZGOGovr+OtMg4GBC/TJzEDz",
+	"EpS5I6sCzbcQPxGiwMiWBPKrH27UA+oLxnMFRfMkiwSw7HWWSHBPkPg3a0akAsfCt1nP7yshetKUblDC",
+	"lXYVV6+qrj8IR4rRU+NYC/cg21Z/ECRB+fFuQkC9eyoNK4nXrybIznRjolnfcFnFaCYrcnXgzNg9/mdT",
+	"j8SzGrJQH2F2ncUYUt5qzXO4NgY2lK049Fa9kP39TRl1xD5FcpiulFafPbktA1F0MTZaYcYNTu1k4McT",
+	"ip4y5Y1+MlMPz56eCXKkpLCV+4jUyVswfLlRA53X5gRi87qI6im/+xuFYy/yrSNTE20rk0+eywRGWNgr",
+	"ms+TKBLa/YiNWFlaLHTSXPX3TrYxBhcyIjwofTSHBCsmeinIBhTQcoALqYgK6dIIC8+enqGZAFVShp9u",
+	"yJAB+0qubmnZfQQ9T32xPRVVT3bBAnI1umUfQ6nGIJ2IVH3r5FcbcVBlZiBu7fzN6VPtY61II5s4v+TX",
+	"jWMpY7TB7nbvNBpHn8BwszS3Bp0vvsIP1XvRUzsxShNnEjRsBmSo9Dw+ggSp+X4XGpQfPLUuNgpEtBgX",
+	"9YgbmfmpWyU/mZX9hDmZXhdM9ks2M15kd5l1JhPJuVy7evf6Orsj28ZzEhHQ6K18ad52oTOUxvyQxTGQ",
+	"OFPQO5LJN6WU4waEvgkedb8Fo/2lAMvsfLs1XzrZ5lRwQC0XCuDCRtu7Ixad1cfoaBheVVvGnUaIi0Fn",
+	"yocCnfPg/lDC9+l6QWWxVPvXlZR5jJn9+xrKr4uGJavcQqXtwP8IVqwqDYNXqiZtD1K5Gn25jjGjmqN0",
+	"sqJqr53OT9zWDYybSfWWW4oS1m4oxxDDOlBH53n9zZOQZKYSPpQZiEuEAV1HTotKzovwWVu6lszqZruC",
+	"Mdhls5uYEBLR0N7v5JH0Noc6lOLvzR4gp6R52bSkTlEVEVcsuC7+xQJdf4SlvomwlKxt6hyZkhbTR0rf",
+	"4Gz7XvVJOI4b82qXiC7bZTaWOPXNmhFOyiXNSQmYAQpCItQ9mZntHLgdy18W5BJWBeQG51s009OccUv2",
+	"Oit/4QiMixnCDG1ImspOqoaSho7X8AmRgGYI1AogyC6pWj5owms4Jb5Gp5fl4wqDwtEgFDvfLuEqHkQO",
+	"SwMw/ghWWTdH6Rbua6Kyn/RavAuoHj2Z1abd0JA///yzU8fX2EXcOhyHorAJ4XiMWhCvSOibTlqhfONB",
+	"d1o3mhB3GaPWuhgiupWVdNzhCqT8o3f3LS1KmByGYyIzcAkuLsC9Bh1ioMg557fYAj2ZlfTTsY0OPZNV",
+	"sOM6k/Tjl99U1I3PiWhfB22HnsxqvYlnFwrjZQ8Cks4kqHYIuM7KFgGCSxUNZ0+bQucxZ9+ODX+UALAP",
+	"1Y1HLO+e/EphoJUat07d9KqOWs/JbsODB4tPz03A4bSVkF9lotc/zfl/dRur0gGD/kEz0l5PbuQsBsNq",
+	"kqLrTK+cV9iJL84+/er3g+GDJUXRBLaR+Kc4EhYsTt/lfMlFwvdPlsVVZ/8sAf4HdIRmME50bUSvC6Ra",
+	"0WmcBVwLoSqHFDif5mSRZNGliCfUYGSvMx1HMkAbjBG4mhdji8Y6RZKm4kCsjNUo5Mxu2D9lcusv4r1P",
+	"mo5UVkOadPxQcCvjFrQ0ydZL/tqrJGfFKygUfUbUv97jLII6zQ8rnDNzWLk9/d5n55Y6/JcOu0tWDpV1",
+	"e47uQlHka8K/zuWBQIxp38NKimvgTkdt9bTuhP/fnP9fyP+PdCuyrbPHK24QF+RzwdA6i0iOwA2YJnd8",
+	"4ygDh44oZ77UGF1B352O0HxbiIT3nz6+ciYipwW66PnoL8kz4Iy0WgWlZc1ZSJfnRRLekYLrgpcfHc8f",
+	"BJCxhD+b1BgF9V08gNxQhWA5zoiRMCcSAgagaUQaD2dWEeHJBDpyWYZU5UsTFHQXb75RzxkgmjtBImDG",
+	"H/iTFcjMDu+IZx/6PXC8tgE2U7C+uVE84wYOzZN/AD9eIIEfNjtDkEUsK3gVKiC4egHZVESw7sj2QmIb",
+	"cQ0nMASFKg9xJhTrdbbAMnZfr/CAyr4bPIi80I2HZDz3AzyaTEN3Poz8eOKRURAOxjdKv8Bmdfyhd+zp",
+	"rEkQvcNy4/RuWKUKbEGJI7xTOB/HSWLwx/DTngW2r0uhDFcnLgGFjX/snwiwp/gIznO8FQ4KBQ20tw6h",
+	"fLK+GDGH9iWIEkRD0sueEf3eS4hpRE2prt/9IOl8gMbV4Oh3BEwWaIP5uhbCa0qVyiANoSVFr9d3/aAm",
+	"emtFh/KghumaAdJfvytCw3EapbtAFgEkJnBvcJr+GANY7v7Sh09NpaWKggUuDqKZSXAJA3Wp5Fi8LtY5",
+	"OUPPtjrTKak48fm8wAMo4Hf31OtQeQkyWRBebOfADyX8cWXP78j2ddSCxIlzHQUV0bTSVSw1WJ/r2gX5",
+	"jCMSJkucoii5TQp2CdosTrIIsHnWhcQT4dRRkbk6PMU+aWzddppHfHu9hz5ETH9iAki6qXsIeHd0yJ8/",
+	"3EcYLZNsXUCFWLGh2qTEc8a3dCPfEqdmg1lrAZkJfhTTfIm5URHhgjhFAnVxrTMfPPQVHnUXAfZOlj/r",
+	"9/06G4j9VINa+WEdJcXLe3kvq1fwKFSgPpL2CD+oyxWobgA5479T9w5IJkluF/yvFgGDZiKVCJxjaAbg",
+	"pTMATZFZi+AIY9eZgBKrQx0/mQmzb9ZHM1xarvxHrjFmT/mwff6aiPv2jUbKBjaiuKiDh/Y606l/JHr+",
+	"+sV7PpZKIeP/5ESbPb2U68CSy203A6zuyXaxLOrbmhCqwmaBgsK+kb8ZicxTcRtRVLtEs2ydpiUSdbVg",
+	"mOYVCGrZGJ/zKH9L+FbENFrt195FDxqpvcebN4QxAdnfSZiah4+fPlwYxnV7q5jDDof/0O8JWhxF6A1m",
+	"7TQWzGgjMSfmN0djF2qGuqstuJQ2tNbrDMGAcNRk+WBFiCqY+T2yaF0s3ognjfeDh74BR2PVKPrP3zE0",
+	"0z+8jmYaDiKi4bqJMydMf1WV3cov49JFacGApHezfh1fRcgbC8IKvdv1oSkI3SUtSLvLRrpodIQmIZDv",
+	"wsykIoY5o14iLmC3Wt9sqg+Jcsmac2fqn7ln/pnn7prm8EH3D7fp+Nn/dWRgx+FbQCugj5VJmQej7mfq",
+	"3iGxOcGRKMsEcb+f6aKkUMXx5iCTB6NFgQ0LK0oioPKM3xqv1647COXFGn4g5+J3GV4S8QsB6YAzBfjG",
+	"Fc6WFWQ5k3AbO/fGXl68wwKo3yX4qRJwibr8eKlOW5XrzO3tV7Cg8pJQJQiQlKV9qbx2GwcnuXWVpsbv",
+	"cPOqMEx7A6nSYQu5znO6tjhc7pKsxUrmf6mbLr83oAX6ARckR7L/iOiOhaMI5sra4S4aF9DMigLwulDo",
+	"EnBMBMZEX1wOWiEl0JVhVGMdVyuo9OsIuxLrq5PKQk8Kdp2B6138ETewdTU+xUn8LrDRdnbSSs8Ojl9G",
+	"doGPzHjgBdSiaHmCnszwKnHuROBGXYjAfY0SxtYQrKFJFMq6IIShiAR6f5B7ktIVV5HX2ZJrsSeziNzr",
+	"EL9deaAnSoA9beUNIWIa3CEnauMOKK23ODdldU4mqv2V3a4vDQvKCjRPCtavBDVs0Qv3zD33RrUAxnRf",
+	"AOP8F0AU9/oDeyzjOV7hMCm2rUqbsD4in3FYpNszNCtogdMZ+hMqrw4z9O9olhMBtg4/hJSmSXb7gm4y",
+	"+LkMtDVliR6muzn3nK6zwmLQfU9Sgd4pL0AAumZcgywBF3ZWN7GrjQEfNZ9XOakaldwEMWjz+C+8Fw2Z",
+	"pLM3o1w0fMfKviZJDsVwDpTCLTCTRS1ndUtV7d7jZ/RzUiwWch/EqBY6D8AxXrTntFe/UjHLaxJKDNM3",
+	"2MhYTZXa5t7aZJosE5cJXlUuVX0Erf2bjGYLxLhSlOYj9ObuYiIo7dOwD2qrltPZvYqjPODlQg+ZsPyU",
+	"CBi9Fi+KlovLJFM/P3JNLz+vUpy13Kd+NiOkIi//ltThuiXg2BY0g8rdlxpWnKAFqK6EgeKISJhIRJYW",
+	"kWWX+WUKnEo21hNqeNPq02jI/enoLDhzz/3RsSq9diMM25tGfKziy4rls+qU+Y0HPLWtDSUeO8lATdJo",
+	"D9pejaGC4ZYmF7rt6OPnJOR2dIBK0AlDkc1f/tF+6W7nDkh4PDti5j4EmAucpHb3Jv8cyUIigdNAgIkb",
+	"UjsnltMyMUHByFU0P1cM4ZC11MiMNf96ts8ZbPgvdqoJfux/1De7ihPH6FLbbev4JSm9JxF/yb51sFRz",
+	"eww6dDrhlSu/mcd7CIMZbzWnKf6g+AukkfD8qoBLnKQpiVCSNSYso8iQcnVWdy3kBERsmVLZlabmaxar",
+	"AVBmJaUgKcycedl8UMj3hMtmqLQ9jNrSUUUiW4TPnMNSom5vaC7JBtWlkPooagHjJGdNV1XluGp4S+00",
+	"TVhJ1U7a9T2fbDNOW3c3s4KsWheEGQopwI9BUkAinZ6d5/CChFAZ8aEgq50zcesKvXS1SAmkZmrsQhdt",
+	"b8D2HGDIdAnIS+vFGpFvDcNXhI0RxFYdtVStgi2GDX6ODjcu03NgbZTVRwW9haZW5eWsaad8wauM/wVM",
+	"+H3WObcJSqnHDk4DSMKFAuTj9/y5lCdcjDSqCiTpITwnk9ZruVNL/Ll34U/AxO1d+P5DI5mEP3Aief7R",
+	"lEGGcVlfx7wMqW8WuIDAXbkawN44E0hU2UnnBpVjp5jaQ9vW/3fCknmSynOjDp1h5BnNvgSU8mNyA3X/",
+	"ELvZROf6ZistJ1zpjlplhBSz4mOOMwYjQg7F6cODQwhYiZDaTlOvD47KFaGrtI6PLcwY09skM0JXOCRI",
+	"uvHlJu603YRPAbM2+m1oHoFPDC9J+hwzNamc3uZ4WTPkjSzRdShxRvbYjd1y9fQmy3SQuniTydaNmez+",
+	"flO+8Sf1nDRhyu3q2zjEKgNrEzYOwsd8zQd6xSVfr99T5QVWJbS3MR8ukWdEqkpGSFQrsD2kNV9XMOgn",
+	"v/zbp9/2t0N8andkgqKxZYuDghQ19kh0rZb5OeLl6qRHw+Gg5mQdNJ2sNuzaA6RLNX3wMD32Uqh73bBS",
+	"ACRDTolsbg94xbNLFYTRcQiVZKibTYNX/DtL7huupkbvjGoZjz7o/vqk3cWgEPxWK6g8Y8lnoz0ZKqjK",
+	"Tec6p4m9Xd2Z4bhDX02Tj4ajh8dsnEjB2UeSH8RTRsioE6Bz47gr0/sv1nCbxbzfE+rixJTiQvX4lK0u",
+	"VHMBCF5ZhYaay49tGQU/ixwmIUCSQiUkQ/TqySxcUEYyUdVZZvqBH0A5TjdQbAh2gAIPheVJHCYqcEf4",
+	"/qyMKk5orbZZbKvXQxU2ezKT/1IVPnr9MB/pN96AQJcjg4But+Ar1yGrbpMNDJq7I0uhtJeydDHKFpJV",
+	"CjZP5SldULBdbEXviEgKh4ZedV+fWIqEDD/GkdfF9VQ946qrlbTrjLZWGv/s9bv74GyfKaRC1F2utrJ5",
+	"QcVtZA/2VjHoRWs4yyn8MVZVOGV3QQiGflcW3WQkESXHm4wfBhEnhfMHvQehiSfRpTtma3vtRnMazRoa",
+	"HrZ9CWUdHWz1078rY+NOUDMTPRAaTgCbXfNinbf69WlKRL/JvsxPFbE82ZC+LxPYXDbjqmM2GY/cxewM",
+	"XcnK5AW+B08O1EWxBc2hh+XyAs3G/mLWRzNvMXAh3SAYsgY5x/6iqm98r6Jv/Jr1IiOtwcPi6X/on0YP",
+	"S+OnyQOz9XPuroL4TRwwWS1BqiTKqwarLHvzJ9yYH1vR9ishGD6AbYP4Rz+sl0ucb5ufPaGb4Xu6EZWm",
+	"8pqu3PsSBiDUDld1qfwHySmXVgKhD87cd0zd5IUchz+IAeDqGysCstO4RYy5Sk+MOee+LMRSMKSYcXYM",
+	"cYbmIsW97v7tfhGvbV5loMoy97lWIGWmefZ+IAU3ltW9GvpyY53MgsueF8fV0LxLcZIdWkIDUz26ggbe",
+	"PkUql6DY18/iKpffPPzGra5zS/PK4Vd/sH34e4LTwhIX73bRFm+rori6o7W9kqvynnHZpXdW20w2cn6Z",
+	"FfnWbnMsaCqj81gFRSBri6GUZrfycKpez6rsEHqyobeQXAEjMPW2Ql2jKUMR3WQXFRRfwudxnUnzFoZB",
+	"s+dGaow1k75jbNle3uye+8G+0pAy+eWxCdRmA5xyVOUzkP6/W5kjWwkjQWbOu9NG5mQXNjR7rgafXZTp",
+	"d9oQkxElXM1IkaHxZPlFJgQpjRfGFQVmI/kMLjKK53Sen0zwEwlL1XxBcbFSVfe6/6vgpkpoMWz19Jgx",
+	"9HIyhZ27tB9np8XdqXCn0javXr4TfMFwbXP/zahtI7Sh2gHuE2xC4rzTzQOrXkjolNWgvayWI1y8tHfh",
+	"OtoRPAVIkcJ27fpJ5YVlMkFVluvxu7hqQGTcAfltNSmkyGvhDT3l4KM3Prbuqxk7rIrBki36RqNG1f3S",
+	"cPwbsk2R36pXDEVxCnOgoni+vlVQ40JDUapcZi0SrXrTPJQtPjvIl/2OS6SQ5pDhzVWjSPQDphB3XkMr",
+	"1uST5KKk4LewDZM2uxJlkdQZqhIhk7WVFwB2DlKZ39HoJiM5YJeDu1OZfGciaTp6tp1Bbz/BwDbt+qWQ",
+	"AkwKHoYXUHnTbiAdVPxujncK1q7wxtdn7aa+aPpkVH+TGWS4ZlTo2AulRGWqiITTmFUyWC6QeHl2VrXM",
+	"5EgZQcJLYx/sOpsJxPeZmX+LbklhiEuZjJsUzJ6KW3FLljkEsmVLv2dMa+/hNSRAS3lHtVcEVMJfmXm6",
+	"FfxLKHhNk9uMyFMO8xa/1Yg1EAPC4cL0LjfFDnTyVB/Zu46WG87vbTQmDG7sX91OrOrfir2YYlaU6VHi",
+	"jpEwZJwJmjcuHR2Nyd3Zom2zVumjIgXb4lTOSLMJ5WPzR/fmjFpna00itUxXL+W0CaY7DfSdEz6aLSqM",
+	"0NXG77YUpZu7n4of1RudjkRZTgVHw5a22OTi3u94o+h+i7D2Em9PoNDEMUTq7EIlticCCI1zQnWH35Ji",
+	"Q/M7FJH7JCTsEVv9hZJAG5sOsRWRD8o6JoSeNd2i5X1BMsI+O6MNHOQLuGZkPdBP9uvau6bL6KJculbl",
+	"gKELQTx9KJJMIrTC0W+D6hgeess8/pa/937XCtChSmIspXWqbFKBhUk5qNEh9W58rUuAkU3a3f4XL53E",
+	"9Ddrcb4l4KtdebZd/Pby/dPcZ1oqrL7CVQa+/E4VmHVH8LhCf/7w41u0JPktQSv+Pnry/tVzNB5MR0/P",
+	"ECcLN0+YEJgSt1kkql9qpSh619RRZUBrso1IT0iKxXXW6GTTrza+qbyuMzkgzgoHr9n/80zBitwm9wC2",
+	"L0aDWmaVTPiIuzoQ1MaRuwhc/VRDoamLjLje6QtZr88X8qkV78QIq9a2/+EwTBSDXeyX3ivzgiCiiQI6",
+	"l1t5cIuU+V+mGgDniCqONO9r7whgU/X6xgU0JZiJ34nmRfY7m5jjuvhC4ubdujilrNknYI4Cl4PYMwV8",
+	"W0MvcxvwQiN0qlw9s3NfBWqJ0vSDbDUJAE+VTn2X4hoizu4SLQnO2HVmVvPo3BiAVwP4ehWGSZg2nmdh",
+	"EuXiRigxcwUGDEm5mZGsRL8C43eQaYMUViVf4cV11lgTDCowrcxRMZqZIenZGfoZ5EOtC2HFlIGk1QuU",
+	"Ei5ONPsywIqWWJhVB84MmF8W5aS4IALazxRrIqjHzXPZS/iynmnFH08yNBO61R6WK5Ftuhm7CpTEdoFI",
+	"GHTuVMDFfZGUej7wOdnOPX9ydoAxjutYxDtnVXmYW58yZaRjGgQ31natSFtcB93alYOh2yREvmRjEs+2",
+	"0m/D2aJ6pa9cnr9jCFpLG41oS4aHrFgoHtDsrdt9mXiFfdHgQIE4tB5leSwqHF+tw7OcXMt09QzFsW+d",
+	"Yi1/SbtVHvo9dby7E/r1O/lGk9hwEmHqMh1LFHEooop1nB3pPejmMzjqYt92oScsxCuCFtyUuBCiPClU",
+	"J7WEwfL69Za2Ek2E5mo/wP5JRKtdYXX10XxrJiYJ7rzOoH35GXqXkxiQ9SSbYlOrq9ZE4GyIcZIydffD",
+	"hSxBZSheC6huSQ7FeJ0ylPXDX7EItVIGBI0C5Q/mULNKJ5fydBqVWQId9AsWox7mdriQl3CuFUMhTwBV",
+	"qub2f6LiBSJ7WfVlBku40pFZRiWeVjBSNzqXFGQGw1uDNmrkS6XGzmp6coHV/QCUXUxz3e0eeuR3hEAf",
+	"DWo5j1fOX8uCDf3DzZmq2ij//vQ/bJmPDQT0/8bpuiS80d1QHhN5zeBc8I5wESvb/sNZ44/3USmXJe7U",
+	"GbpKU6HsmRyS28Ki6+vldWZ8xcxPx+xO5AflBCW3GYXk3p91mwExnaRQcSdumCXZbU0K/9qT0L8lOlMT",
+	"WH2y/8ZgmKltDqo2+D0u4rSx0XQgYcQt/RRQp+zAQ974Ee7CL+M3a9g9p3LuWmLdhpNdZXNJeS7LnpDG",
+	"gZHmhdIR3DoV97JCqALV+17WlF5cZ7P/fPkRnd975/Iddv4r51K6yR7ODaCi81/5ew+z/ZGZj99yIObj",
+	"txJ3EZKuu+OorAi1uI46ekWNG/0XRqawBCO+JW1pqrJkWVNloDOrml9pN4t7XyYBtScMVQVFnQ4VXmh1",
+	"DVgxTdVdg2uIBS7Rvct8cM7E0hZG78BChir+pOgr0CjRuLb4yk5qxo5wUjN2Mic1Y9+qk1pR5lgnNWMn",
+	"c1Iz9ns5qRn7w0n97TmpZaXiYRAYdUe1FaFiiT8ny/Wyd+FJOAvxk9vq5+bK9JbkBpDE8UPY7FzLnfCx",
+	"86x182i04GgQ6rRNngAoiKuAjx9/qH2/WVO2Yy6PqTF76PcS9kKQFtp52Yk2pzQlWLgUcI6XpJAt8Trc",
+	"Dv3hqCspu1DN0n1qN9J8xQ0it9rSTuwHglnxU5GkyT9I1DWo0z95mIiPuGZENxn8nZiCHdt7rfMy7w/H",
+	"bvnakTap+A8L/nxPN8rawzkBI5BECGIVs1VORUtxAhEdI7piuC6ySP5U8X6ZfUMuAesYjOAQZ9LvLFK/",
+	"uN0JIQ9pTLaVE9mUxh40vTrSUq2upEU+n8RpWEXy1L4WWQF6SwrWgBIqEzb5RUJ4aJIMzWyLn9XKZMZN",
+	"3XBspydRbQnb8o01ezJLLYYWbdRt43SVth31t+TrC+n8XNCNqKsrt1GmEXPTiq3DhXJvm4h+Mz9YzIwt",
+	"rrblGJw6lPFRx10qt1cmUrqbOGwhzmpYbI3ioYqWjdQ/28LHYPgm0k/D1MVQ+irlzHRAQIEyXCIYziQT",
+	"gnZFKpykIXxgGXKYEMvmfzVVX6/BOkrtH6/maxsCzS9VawlDjIqVaOyq/v4GmbMMF8k90YUBa0ZkM4vt",
+	"GVIH2x+OrjNL88yGG7faLBP8ubc0jSyGysC3KSHFwqrM7Z0t7/dnWINkAriwlP1cBaA3RMi1Z1sgUfZF",
+	"PVnpMKcxmoFbf4Y2MOK98KoXJE0V4toK58UZerbVFxz12SjHGxX82oFBWCPQLz05J67Ppcf7kwEy2RUE",
+	"6qCIQpvZKDGnJ7sAqPu9dZb8fU3kn22NnOq6+XRariIw+xKeXtzQRRHxhVJ5NBYQAiAvIfaF3tICBKto",
+	"BppxflZPW6D3ahrP821WcsdVVV6ztlQSWScCBb1kH9FMzohecXupyBPZDUK4xMUDGf+Fxh9jVKavZOAH",
+	"kLC1skwWEFIy8rlAT2bKYq3G18tW4KpTWxXOFaxNWQwjDtJ8i+Lkdp3rqFNOdBrPUMGOXGc0jdCTWeUi",
+	"oTCGqn2qDAF2EHaPfslmIlHh3TVF3BNz1SLrJ2GgVJKQ9BVxBbKMaAMtKtUbXa++up8YtJUR+C7hofAW",
+	"fKU74H+VY9hUhNVNmDSuWY+2dl5Rw7Yxi76UfWPEfg2op0oZmg7X7rZlq2uZ1m5rHVORml22bdsDx1bm",
+	"ochW/bEBb8I5Ct+RDLKVdJvxWjy/2vOm0fuieg/smHNUA/+0HoelGRcHO+oCySBaaQelnO2fzNRd0yYo",
+	"KmCG6MlMXEZnsnGesOwh6eU6qyTeXMrjBEFlKmCcmOzFyB9/emY8LHvQ6vwZoBguKgYb5PjJQUFg4SW5",
+	"zjBD5fRrvNHsnKWs5B1+3jKSbEMHE624G6LbMM1EHowMieJicWG1GADjwMjoMFCwtI2dcJJmxHaHnePw",
+	"LsluIYBi7zYEkEGrMsBSMc21geIbNQ5JVoyCXtWJWHMa1sRiaKA27+VXDfFcQwSoxh0bdaw42gJ3zD7m",
+	"azJT3aFAGnAisEpSDGeOTcIImgHo56zUbqJwCM3e0mcG6WadIb/bQ501P4BE/a1bSLUqFvirYc0Udrxg",
+	"mcW8wBHK6EYkcUjWqiIzSwOidjurxI8hTU4BsSiuKhnB7+/wJbezwVDlykTdeHHDp6DCsFQoBHifXYBX",
+	"RyX0qgOlDochtSQ+Ta2WXlx0ONWuMxB3KClqa3SPZnZuHq7BpBH1OyQPrd1xP6pERLhsyL5QZvmw0fYJ",
+	"8iZWYqQ+yvl2cjuXQqNhicbKLpFreAqUAil3bWjWKNH1PCU9cx9lt5n6CrP1cl5dYFCXlBUBU91i49xb",
+	"qdIhfFz6KpTj8/W7e74dr9/dj1rS6qFmurWZGFzNpJ0N+dGgdwSjfc1IMtwGDgwkwzsniSPzkb7JMHJJ",
+	"lqOiyPz10wSRgYt+jxgy//AfIeRvM4RsQH8dHzj+AgFacKGdcLgkO+VwXzpGZouC6xS/7mde1EaYHrCB",
+	"3/rtVi/Y7x8uNzsHdl68iTBSocGOuLGWid9EJPZbj5OCXG9F4YHbywIzxOiSCOjoOCekj2YvPy/wmhUl",
+	"RE/51zN0ZcAp1CoZhUlzgWayQFFGTKEgcXadVcoZKzg6ZUEjTKvX7+kp7Clo1Mr7sEjwFcoplWUZC7im",
+	"q6q4PlIxuRRaZ69wSN6TeMYXXjYoFS+tcE6yQgNckRrSf6Wc7joDWsB3IP+YkUrgeAe4pDzU+xy9VeCn",
+	"k1SKvae0uKgg9QrwMEDfuRAuy7KQTN/vgCxHlZWxHenRysOrPW5wx76wl/mUuahl8RVDNSeQcR/9TldB",
+	"XWdvaSGbQ5ecbmboCjRdfutohFR0Pvan/mM0wOES/9gg+LucRutQ4IC+XHPu+0Zi4CKuKY7XY0vGNLsq",
+	"KBjpj4ebWR+Vxbrgtyubo3ypQis5H2weGwOBWjQ70KVoQIXvGFI2zZlN41r8gQayjLiC8jUn2e0ZMjQv",
+	"Q2lCUAJY+CWBuKiKqAAVuyd5ilcipgUm+wHt8HYo+N0K/Vvy+ffROksJY7qCiOEtK/15l2huhGRFdbJZ",
+	"XaaKtqQieSwvlyJZdnkyeblRrlctolXFezORfAA926ueKgOdSfY2uM5UixfpmDsyLsA11J6wgIEoKVqh",
+	"iJ2pRLbLOMHe+IDwulUWw6klK3muMx0uELEEw+Gvhta/MQIKRuVsGQN4apaZwbeQGhzRFckYSgogpOBE",
+	"Ed6TUQfR5wjG1xCuCdPvn6HnIsoP34N+TuiOkJXMLhDRHqmRVaZATq4zqaxEuWIzsNJHON3IiFVL7Zrh",
+	"+jkGW6liMexqj9+EWOrqulfPfYEKITNnqVumknavv8oJeYSLvQzi2du7SPFSIak3PsBDfqxmPbKYSa+C",
+	"ZgiD2X12QAlWeYWpFL52z36AV3YEIUXsFmKQ/bIzrNXa05FvxsCCz5RiEWVQTBXAzUUYnGvP+bYEGxA3",
+	"APlbjJgs5+5DN5mEqXNK8kdojL3FkqAzEpX2oXhKKnlm2NZrsKSl9SHCN3D9yUkG+/e7hBxqAYazwHtM",
+	"jKFrbZqWBcaePD7QEL/BRbiA6ulqE5jr3ij2Qh8PAmc6iTwnmI+JM8HDoeOGXjSOB8SfT93rns1Qb8/S",
+	"ur7+7IPVPia2ZngP/V4VZGD/fXqVE9Fc0eoc/tjE10Eq1KaynopwQdilMC0TJvKLztALPTIUvuN7us6N",
+	"2LxQnqxIUnluowuZj3SdCfuMHzoTuYfmpQtDhu4qcB5n19l1prUBN3SkQJ4ToepBrRpAdbJwHP1lPSd5",
+	"RvjtSviQiwVZigzw5ZoJyM8ycXHgQx5GmoLwuM5EM2olBhQ5VE4DJI49L5uRYaNlDqvdecs20fwPAiJF",
+	"Z2eVACTXmX7ZMHZ01pRhIyWF9vOAkbhFVTMxYSpZTWysKeaEfXGhZGPCZMxTPiov1SLLEcQdWpKcpFtB",
+	"75QvVRlHUEyMGG2kdgKtftDN/Uh237vgFkoEZ7peNFWEi5efVzlh7CD7oHIe3gs5sSSij8yO6zr8tTK9",
+	"bsJbdSFswnIIPpSYCkA9wV34npy1OAbL0+koWNKeOCQmKIM+JB3OSENC/LgiOZaSouZbfEuL1xlkRuCU",
+	"UcTFQ5kUBtsMfxOw74Yb8DXfZngZPIAJK1iv33tBCXtLC/jZ6gVs3ajD4ox3ZFsVxJA0XO0s6o13tkOt",
+	"t0KFHFh/aDZDPX/6H4/PmKUG7TuzsN4wfoOD9OLm1nn89I8ClX7MWWHGtxJ8l2Jb+6LYH/4k9kj+2dyn",
+	"KlrxL70NmXPFukp2pRifGqdkl8Oh3gSPcD2uyWpT2MZ5/hZgV6RUkE6ifC2zyEuVxCX4HdnCXfIX4cY6",
+	"/yT6IMLhx0Jr0hiJTR+YbV25qL7OZuW0zm6cT2Kfsez1qg05jF68/QCDXYrkfv6UZKA5ueU6L4sQySL1",
+	"3ZRwwnCREyW3jUyYqji3FhW2BkL2OBTfELD7LIkabD0X/g8xw5ymRCZNlo2Sv2LbNDHRo5MSxOunSEqQ",
+	"FPv6SQniw4cjVT6SuntI2inSVMMqpenea+57/kx9KvCifSol51ncvsJ+1KkQIc7zhJyuZ3S95EL2crkq",
+	"vkCP/HE5/rNty/VSHlxhHbE7nbqne3BRLn/qHTBUAnvTBVrH5AtpvrrAaRKS/2MUFJ2gsm9Sdt+2xnA8",
+	"hAsEq4fgDNe5S5rLbBaxyRJHE4qHViSsKl1vV0ahty9v8qDO2fUais5ttGs5u6s2FCKzc518qOpWqgb/",
+	"TtkqoZYRnJPblsa3KvVbn7w0gYqPcpqijEMoTR1sgp2E7krVWXN2TU8w6QAmLapTLE0WV/jvayMbC5rF",
+	"QGREcNgmTwrSl4FqPWcArz9DrzMkfC7o72vKL8GJXtrs5Ud8W2tZ0cWrsUsajB76vXWyt0v0T69fNNJj",
+	"V9EXk1HTutyWjZT5TCsH3NgGU2qas7NJeztm2BXYXOIqBTl3nucPntZwt3IaOWRdvcHsLuWr31+Udbrj",
+	"NtLd+npbsRiq6/nAzcOES3A0C+GZmb6HQsHYCkPSoD5L4ibJxB+q6ybbP69f/40m4fd/vv/rcy+NPvx5",
+	"+ohp/2g2SumeYQKthgs+dXHkI5IVSZwQVm0vDti2c7uJqXqil0t7Lus0q54/f3J0NW93MiiZXk5GgiNW",
+	"G24PB19hLlIKGEraGY8n3tcniy1wVs37PCihVmIpiFTaMllWaT7dP08lruZkSSF1NRPNawWQaZrCT12M",
+	"vg432cCdjr54/mDtjgdbtxc5Jj30Qr4zEfA0/oZDV3F4Vl/1Pmm/AmC0hOuKvK+LgDS/CGzB9ZzkCqw4",
+	"N4rwRWmCdhxvRe50RqUfvMlLX9LyHz3G8j/WfjduHd+mYR4YcridIBClFAwgUiJ0R3j4C3DDY2m001pv",
+	"YIaSynSE05/GGt5Y+voPbWI8+JexbIffpGU72WnZluARh9m45rm22bu1TNbDjK6PZUcBqNgVCW/VDCJo",
+	"OFEiMgkMjb6R2yscmPzcJnESqq5VDOE0uSNNMfgNgStJiB5ddp+TeM2gyZq1XuMkU/xowjMY5aEK0wKy",
+	"KCqzxGhBWaEArs9aqj9ONjlL6Wr73Ioyj0U4Er6BCv4LxM8mZJbDrYduSEk+E0njqZCvRXK7KKqZRNfZ",
+	"k5mseWmkyWGUQw0MWqU4JOjJTJTEyKw47bOAHi8M5ZQfJYpuc7oRN7OCakG+IGnEPyVqaQS+ht1GpjTl",
+	"F6T2zFWYu4YtaJ66w9zY/FsA93U6T3a/x9bLJc4t1smPGRH2uG62q0Im8uBKeVSiLzRzvyDzRT5RPTBl",
+	"sP9S5RBY88PAj9mZOh/kYiphM8+f7ombKRr0d7jyyzSsBqWea/AsmpWV8uInndsAdhX8nS7nSSacuDRW",
+	"IaYaUgHgKVmM1Q746zX3CcmdUN+3d1pCB0KoWz+3397xu9pcGxOTSiOVHWNelWHitivWPnCwBantk7DG",
+	"YJd0B4hqomOJGaC6ep/t78/QCt/VqB4vOaG2cSV1W7n4IJzST8c7OGrJ0l2Lyx7zxZ0Jq1dVAXaBXC6f",
+	"Bj4IuNfv7oO++I3nT9SvRtVcveCwBFVzOu/5XWpPEq2IWKPZMslmfCKzJf4866M5LRYoycJ0HVlL7QWe",
+	"sp7lwD9slhJMubzZTQ55vx7YTTLhwLKzX07nKVnaFKbMAJDNVTdY233CMzwNhuOnZ+gZ0SUeqkhJ3sqY",
+	"xpZSf+UXn1lIIyKNBbAMSnyt62yT0+y2BKmqAHDNCdRcgP7iMjsipwI6bTLFQ7+nM0hlBzdyQMrVc7rO",
+	"ClvxCJRvqPHMHiIySbGPCnpLRDEMl/+qGf0ujBHzggE7oMbdYGi9dQj8h+pqv/N7Qv6f5lOM7e1bEpEw",
+	"iThpFNbhOSSbnD2q7UdE9jMFHIzn/NG6A4lmcZqEBfs5sQk1EzSppE99/oCfFeOc/6f03MMVghHVC0Kb",
+	"WQ11WDc2Q0pTEr2gm+yqsEYRM3mi8uqVJWHCSEQko+vbBdokaSo8dGJEFNFNdta5LXRY9qg+4bnRQ5VJ",
+	"pfJDML0OB2md5yQrXn7Ety38Jh5Ays3Ah6x4ahTcGf/OgmCo49Iem2P5MCIFtjX8/hGa3mQFyUKC8Jxf",
+	"zkWlVCjmKYH8oK4gLyH8ENTfwKVpQ9dpJFEqaH4nlFSrSRY89Hskz2nechqlnNZgGkIj6L0Aqd25ek8e",
+	"rFcJEZipbcBSk4d+L8n4OQptWhqXFS5yQlVDtNJJSVil51K2PT74PTykKueHfYhX5rVUZ7JzLt5bqHOI",
+	"UZEmy6R4/FkEPbAORcI6PxsYcmA20uFCMFvnB9TS/Bcf4Y18q8VRpZuzks8hdGo7pAR8mTCWZLfv+cXA",
+	"zt1G0zcDVkx2kxMpqBJCV8O/3Cb35DD5vOqEFHYCpQoDfeTc014+p4VkXSUpD8BhawMusH9NMEgVzhPY",
+	"BSqZTqfRpQgQiz4Rg4vgC2ZlEOisinDVXO73Hz++Q7LvoimNAndqHNbhdGrsYuDuhGEbwCfJqoV5SjhU",
+	"UWgsbaVS1/sugtcv0Yx8XqU4ycA5IhA4DPS5zvL7BQlBRX4oyKrq1vHdJm8USZG2ueOUHS9QLi/LaEms",
+	"IThLjVeV7m+lLKzYLlIw7vN1FDkOyevIng0m8XKVjpNHETwd+XcMpfRWuPFhkJrvI5jHUz8eDMfj+SCI",
+	"8AgPQjL1p5FLXBKMB6MTKJ6xPn6N4giu7bhiZefXa9cdhJyy8C+wNSGfRdsSku6Q76LqC/Oa/tTDcYlx",
+	"QwzclJ0+K35BPOEh1LJfBxw2ENTbrXLBP28AYddO8SNu0/BnxdZaGGhTTt4tdty0n8u7h+U83CUCyxKu",
+	"2TgVCwd8GL5ZJqiLKOqU5WKXsvvHPcmhEAnuEDiK4DVRhPabGOI3KZvQb7rU7Lfr7DfHcfT/+LNNSDP0",
+	"GwpcF/1Wsf9krSU8yqULGJAzgWIAhmkfzUztOxOmKa5rWPHNdYbXxYJkRQLlReKTHvoNZVR8AoU5gWQn",
+	"nDL5zork8AGa3UQkS9RbA74+EYphhGR9KDoVLTcJiRjCQmzkqkssBExmYgdnMoVBfCCjxU1M15kcOEC/",
+	"lWoMSuZ33OLuMrqRwyxJsaDRDR9N+ifEeENJ0RU3ZmVvAoi1iReMSeAwJCtwoIg3R+g3NLuCX84Qjpac",
+	"HaDzbJRgxFlPmZsC7U6OhNOc4Gh7Q2R5DR9pKucgOhCW4M5lInPZrBRUhox7sxUJRV6Q/IXsgsvMMNAl",
+	"4BSXl+WZnIisCy5ngA3cJAWZAiXFqoK4baQku1kzUg5UYk6JSk4RkKW53PoEpgTXgFkfzUoHi+rHI35t",
+	"+1KZ6X2TQ3sntYty/vJ3Zka4+LjR9No+clXAloNmO5QcyujmEs2awpDPv+Vqwv/UdGvplYPRqOakp3Mz",
+	"397wyza/aJdTA1gJGU+038n5L8yJw+KbzgFB7tJ3MdNMfwNkkdWrVV5t1LZm1Kj/rZ3DNSO1MWOa3wC3",
+	"mqQ2BpDnqSiVSMrPS3k7uJR1wMZkJcPXxy3NMyFW5JYKF6fR2EUe/kpppBwcqHwDx7I6rgGQ1VRySjoD",
+	"r4iBwBa/UXcok3eFlV7Du2rY65Ll4GG+bfKuBwzH75b8H1xL8/9qe1yRKMWsuOGENRZhFAsLf8WcEzwu",
+	"yoyEDPYiU+ckJ7r4/SbGSSpX4fl8sNexA5XvUB/KCpySS8j5VY4ffdrwNqU4uikovQEGFWMMJFVlcbFS",
+	"EdBXw0NvkmdaT7H1akVzfjRA3N5wcSvGGNbGMKpADMkseYar8xuGi4TFiRbsPl+KIAbsXgJ1NxlKYmEQ",
+	"C4EAgNJ8Z1slgLXlVUnGOPl8I1j7Jid8tyUl4fN0XWiXfhVxW4jnvHIQrF/q1w6I4PKbZcKWYov0t8zg",
+	"nUo9kGdCCvgaPKt+FdSSgFatmkbyvYgsV7QgWWj7Lv/oHdnCmYGQhijQk5ulLBwL2ylbUAw1aTCeNHjk",
+	"qzkuyA0cDvUGHF5KxaVfpQBdotl7UuRbB3CqOPXe44L8oA6V/sFRTfyV7itInuGUjzwE8wwjIT+UCgW7",
+	"Xj4d0qzg5hPNxPMDcyaQtZZzk7K4RAzHgP+UkxXBigp0XYR0SW7WGTdszDHgNrFcJoAGJZ5CoWZhBeM4",
+	"x1wByiHLBizcrOAboY1ADdxR+UCECzzHzEDgFYZNy2QjgqM0yeQgQdVw/Y7fk8Xf0Qozvvu/VVAj6+Yv",
+	"IOVVrNNev9ewPXv9njYX+Q2jYfPJB0pTDsa1SRPACjFNtV6/Jw0hfksHk6fS0VpbJLLjdeW6ZlXlMJmK",
+	"ijV+oxWk+F1Ft/X6PUMj9aT3R6uVXr9XinqIzjVkdv23+nrV7/1/7L3rcts4ti/+KijtD21704rtXLoj",
+	"19T+O5ee8Z6+ZDvJ5F+nlYogEbI4pgANQVmtSbvqPM15sPMkp7DWwoUUJZHyNW19imMTJAgC675+vwXZ",
+	"bCZQFpQti55XFmGtqFUSNGa1ivLD/KZCMrSiVnhWMQtOx8UsfnHz44awOxW8P9xP8HXwUFYiChRi3wst",
+	"tHXSAUUn3ZgNUMPTB04Bc3jjJGZzNQUHj4WIWP9Vla9xcYav1Rjc9HfM+L54eXC4yxJJKVhEHFOZMQlE",
+	"Nu9g2MHYOS7s0MNUSeWfgCdk4Q/lNsknxs94AqCjVWC2BZgdehfnjC/xwqsLXU5YLiRVMN8NcD5NpRly",
+	"vh10A9D5dKsHiJ1fWJllr7jilW6iQ91ulLtvUacnP0Lg/PtFxb9nrPM40ZOUz20tYbnj7KbYtG8CAdzu",
+	"UAu1Zw2nk0GeXIplms8d6Wai5oYAid+P1AQy+A8Njbj03Ze839EPK9/ug+BjdvJAGhULKmpBDNcCaCzs",
+	"sGo8vSWiMyRZtPsSuRGvVcY4zde3Xi5BhO/Z5OqwVKkBaFt94WgpAwK1G4PVaAq50ARlofLr/091MvgV",
+	"BhIoA2BjTEb/AJjdnRldML1mJhcOuQGDC2504tyGpT0KEAOzdK/gkTiNCrvnmP1bZAqLQsbIf8plIU22",
+	"sHlurRYL6tUg0t5H/tT2JmTkhbpDnzV/8fRa7GWu5sLd8YeN7/d0+WaH0IxuKBZ8lQEmqsx3w/oLCflw",
+	"PUW+2VRwnR+7ThiqB0oI3plADY1hRZ5ru0VdT0G/8J3shgJpOrF4EHu1SuOARV1pESRLoHMSIafx8uvv",
+	"n6pWkIK2fH5QyYpnU8IvDw6+P3z58uj5s++fHbx8ebjRlitVq5lfF5t1b2UKK3fp9X0ilO137xEVisQC",
+	"ve43svv+9hNcQ9fD024HISzQPnUBwnCIA6iuL2FAm4CU0Agda2sNz5NLozgskCweTZ9ymVPNRZBvwLtA",
+	"g2sh1L6kHeoG2Ah+lamrNCfdh9iw2qFhm1ljMVsltaZHzvcc+bb0gGQVRC4RK6UrHfxTwNph81OMEuCU",
+	"JrA37LgLerQ2IvalAYS2HQK+11sRD/1evSywFMVcSZOCSMLTvckvZOuIHMdH2JMQQLYDfNqp65MtIaR9",
+	"RyARFcu4VKrdnz/pKtg0OJbmlXJ+IXxPOPEDmUV4IM5mqaowdXbLWpFFJk5J2TnY/PUib4Aud6CxS/KP",
+	"JrNcAi4jjAjN6bXzOAli9kW8A6paW3uHjxqyA8tfZIoX+HktfaWPuqpG1+0r6yNhEYktRDQLGVlGsGNn",
+	"Bc5G0OxATgDZggS+vMYdWG/2rbfUn35/w4b60fUM9fCD1DIS/Kc5E3ARZlpDYwNZe4BKzhiv17EwmqN+",
+	"YWkqdwHVY6ewnXYr8E1VcLKXml3Ry3dgbgvw5vWjAIXu4VpBgwXwj+oPMfwxSSuTUxhRYTvLX3YXmXfK",
+	"5eXlPuUnlVh2h0fN0LgX0Oye7P7XJpB38NJjES9p/Sfwn9z394wtFwJVgKvsogpHpGlW8YQ9OXoRtpms",
+	"7OVemkJ0nUMLjUOK3iVifFmasaJ1G18/0WZ8X7AxjwUwpFSAXGLWsMCxdn2deWgb15cJbYVlFBingcrQ",
+	"XPyeL7yJ5aOH8wo3dEOLb3F0ExXjR+UDtyI5GhKrNXQ2knyEimrCMwKXQFCctyXySiCqjFjP2EmEGN7L",
+	"FfwmyXSO5YtloPevLfhjq3P4wrwMEQ/8InKz5VksLpOB0Isy7Ea4Kj8Yy9axTdUV8TTfqjOBfRkyaAQO",
+	"yquKQYIXQUzgxfPnT1+sRfSqObtMjRvAzuBEqxqa4VWsL2KPOdCONpiN+d5Lavj5fa+U3WzLHIWj5y9W",
+	"ugnlPVpCtXxxB6iWubqJT/0Tv/aXvqoWOY5aaklDDg+y0JINp2kFbM8iiqjX7ItFL95cWQtcspB7cqAe",
+	"yw0XtTS4zx2YnvEXY1XgAiDCIuIIAGwJbXNDmvXFUGW2L9zapJeJmMF2DjA7Jpm6TGL4EYuwqtKxZo6n",
+	"MiiGKeXomqxQtDkWvV/Npaj07yd8UAlUnKlpjtXmY57IY8s1avQMtg6UScjuLskEc26WZMIhN5Bkghs9",
+	"wJqeYE2aVPTAsJuIXeM+uvvYNTx3W8vzmGp5bqLEBrdNucAGWeyrBLo/XvcSDT2D6mtdtNQmjgOcKckm",
+	"02yi9IMpvLladlavVbcSfLb6VSvv0SaoshmUx1xOdMei7iIuUuyIlrhkv56+ec0Sracig+Y9lSrpgZTw",
+	"D99RG58FwCdbpDYzScFyfb4K7z+gd+r8f3/851/2P389jI6eP7+qDHp8SKqpCMZqDMluyYzge/r06csI",
+	"w+uHL78HWLCXL1++PGbjZJApDQXlCD19ISYEGlHypy167dMPh0edg5XotQWk8uLLQTDn2dU+/nDkf/hg",
+	"f+gs/LDzW/sz/nwYvbza/a+d//XHb/+5/3nhut3KBfp4+qZqfT5+PH1jVidVM5GxAdfimPJz0NKCmMOF",
+	"FfghfsmfDQ7F/lH/++H+M/786f7L+MXB/veHg+d9cTA84ocltHtypML/ltaC7w8/f/0BVwF+flbj58Oj",
+	"6q3wD+xhXjx92GGyBKAa9ZLF7glgcVh/mqQxtOLqhe3wbPjD4Cg+vIZnda6C+fobn6vD9tGL9g9VL3hZ",
+	"NeCgfdg+WOt62KHhc6vEyaeR4uNkCc4R9EVGtl2ZGoS0EHZ5FjT2SK1NjJxMc6OuzZXlwD7lR09igrRb",
+	"gKUCM6XUsRmrMPmcSEtdaoE7+8L83jUHFmhHC5+YNB6tUF+pVHC5APW9HBnGsWkQrGTIhhoQuNWyP4se",
+	"1wrco2cAAbtCIyTQ5oldpJAY6jnka2TSozg4n8ZJzvKMJ+n1YdkX8FmtHTO2H774re26fq6yhbQYTLMk",
+	"n783a4OL3xc8E5nZSRWSTrKTd6fQJrbTg3TyF+wbSWLsGqH/ajHIRE6NJJAB4Oy/P32wGnIi5Okb9lpJ",
+	"iVSzRiV689ZyNEIrrtex5qN3Zc9MTGXExdxhr2C27P/+7//Ta7MC4HI+U+HJwmYvbWm4e/v7fJqPem12",
+	"Yq9IJIvFpUjVBJTdWMWiK3fowr/E4hISOyxVatLngwvovN5F8ARiwkU4EjC/iCUAjxI061eeEVD4sDHh",
+	"XMDL+M8/yvNJ6+oK4LeGqqKiynwBNgJ8OzXN2ek7FxcCx7vNTvQFsaFhe7LK4L8AlW/Bhq1pQgAFDpZY",
+	"4rGjtCdnr0/fnHUl/C1kRR9xRLbY23sbiAptodnbe3tmiZGVHGXdbKRSUa6bYCcB8EBSLFbgOB7MKVfP",
+	"QAyWnsLcQyUENMQRMWRkPqAOjlIxRK6kAEoAH7LA72fnCFV+l+Cm9eddKYJIOqxrhN3dZs+KNI6YViFG",
+	"GBgC5iuJGD5TPksGgtBAZiqLl4CAmD/bhBq2TWJf1HHYrk1Liq8n4jIMsT1L1ItLBuwfQfhrGR8mDsDF",
+	"QFSIMMjTWR/kieAEwt+wKIP6Qr1jAk84fffOfMw/3BaFj4dIIEhYgogGHHnAOdsz22SP7YyASSqJMytg",
+	"9mBv2L/gnjgTw96ufdBr7OWHneEYBMx3gWlPCQlOR9Ahiyz/AZghQKQnOgfkitlI2ZKb/pxqmVy1DOCN",
+	"4Cj/5GRM4BSYebOnkOAosFoAeryd0nDH0WzxgI0EaguK4Cf2OR6W3uIzzHUuxkZvioHZaZaTY8Z1sCOP",
+	"IeeVC2lfGYchzzfeGxlm/mCpyHW5XAjmRChRUrCd3l5vNwK0B+4a1bndSuZmiHLwh+1pX1KKbq7tyv/4",
+	"D3ZG8Q7dlW+L1JeJZr2vNpgRERIKhuSuIHJSwZLj0vV4XQ8Ic6ykhtyfJk4XQHbsSiOx7TMILhcJ2AMK",
+	"eS9DXcE/3jcjfJ4Qu6oT7APUehmwhtmsZZJ3ped2iMzTzA5FJDEBhPMeDBiPbxAhIriJhCrBYjWYjqlS",
+	"2aIG50q12QnsLzyaxj/pSrgJ2DFFGKMOS86lyoQPgc/V1NiGdrO36UMZm4jMRvNN/efCuU4lgHU+uTzs",
+	"WdLSApSQMaCWq/cOKBmjSPf2yAjZ24tYbTMkwjx1f26ttJNJ8ncxx4JBhDSGbxAg08NnNdLE/A4kJCSN",
+	"id2fWcPhQoiJRiAWbi4f+a5/83yz1Ez8PjEWm+Vrtl8C9CxqtkxcKiN1zLM8ZSR84ESy5/g8cK2PYR3Y",
+	"3t5/f/qwt3cto8q8vHa6wBwnWkgYjitHrcF0kVvNocrMnMhuZb1qW7aHT0BkR89G5eFhaCootMZ8om19",
+	"onbELf9UUKFOUAVKw9pDVEFbgOtRMiHYOkILQTYBLJY9Cdia/PVgCQJX7MCvsl1i2NEnVioA2hJF4NxW",
+	"MN4QEj+QEAQObPObVSkjhtknSR/EvDThIYFd2pW93/c9oEFv4RiT2QAzQGytssnQw1RUj/2BcA8WejUi",
+	"XRyhaopQawn8AdbZoxjoCGW0F2yjROcqm9Nms3aRw7OAlJd5JBpg1HtgBmciFRy+uBg7GA/Mi/XgDS6E",
+	"NRKgXtVNCmxbmipK7uAy+r358Ty5DNoY6MlgoBNalIW6cVU7AfNEsIUi69rgE/D9I3oHjhhBgSOH2ulE",
+	"ugcUDPta3jNoJVCxKJDwwTFUt2n33VCPQP4detX6qCCcbgPgL+eWFQE+UeqYxZQOAWSsLs257xlbhpxg",
+	"gIk5FznGK4js/1zkFNvoWdOmK82+I2v/ZJApTZha4Jzu7fmammcHzyKYwbODpx2HNudPk1S4hQkfySVB",
+	"0uTCWA24YoV3MVY3wLzZ+ks+BkTlWLdB78AZJRw5QJlTClmLGMd1OzeWSwVQXUG/wqQkQtvia74fceOD",
+	"m5fjF+ZMz1THmYXfaXPcLIsDWOM9rDbuRQWjQxKgpadqQ7mITGn5SEgM/Zjj1ZV4iFwTjzuEhZ0jFbSc",
+	"HRcJ4CiARMITZB8CuMPklRSd4i7EZBUe2rnZVa4uP9jM1q4ovhvKLanoFW0sGw3fvhglAKxFy/gaz/Xe",
+	"HtNg3s0Iksxa/ViIHsFf0BiGgrXYggISbZdRIAiYO0MmgoEa47IlVNbl3p0luivxMFFnBZj75slKnhdc",
+	"WNga0NsnJC2ZwwkDI31OKEq/8LHoHTs/E33hEE4MHkquGNnSRSQxUlvW6S3Sf0Ep4bmgDzwbzeGtLCCX",
+	"swfDA2M+WhFO1q4YmbI0MfoMUO5svgL4VCMBfg6dqDzjUnPMEoVdY0SzJnR7EbnM72v4CwpUKHqObKdc",
+	"V6KlA2+0gACK0zrjucBhZm5g/E8gkI4xUvPhjAxGAUkvxo3zjisF16aJsXJdVEFlntfNmvyQGe3KwOZE",
+	"2aGFcUMcBBNKiiJi1M6zo5eUYQ0BoiD/iyXeOFnNhgn6cGAKkBM3UrOuhCZDaioFMRZgS6HIXYCXCgMr",
+	"pL/29tB+NO6cNYpmYHfHAqCcgdpOwQfmeS7Gk2ABQMQl5yMjHjuoAk6MSnt7KWSuIYKmunJkfIlAy8MW",
+	"zZOxKO080BF/Q8OgZ32A10peIlqPNmbq3h6UDtGOc5TWcBAOjbn94ql5sYwPctDBU5n8ayrgi4ZG+EUi",
+	"Yyt1fNtT28wAqAkFnEwIxhnjMIj75YoNlLFGc3BHoRDVnHGXy6N+ov4cW5bQyo2c5KbfWwEbwcJ4Nxv/",
+	"bJ7ZmyZxz7h2kAxyrlg5C4SL8lOiYavT/uh9hch1xHwJxBWEJgEr2DnEQzGzQHgE9Mdg3DHr+YE9siks",
+	"+qvRybQmqJuN1jDaR9iOLsAJA1NKQSBqNkpSi3JLQRsjOSHcAxEZMzNAGmITnvGxyK2nUfQ9zVMr3E9a",
+	"gtdKEqL0fG+vA8uKi+HYwJybb51FznSeGeGNhA8obWyyqc16704+vP5bzwGMwhlzmHBmNjvPjn6whyEC",
+	"uELSGQ6pcPeY9d68/enth7c9HzL2pwqsEc567z5+ILWYCeRkwK+VDwjnmPryzEOtauDkcBch1/BVQsHm",
+	"JbZZJpfPzwQgrJm1MvLKLFjv1ANo7Rtf1oYDeu9+ff+h12Y/qowdPWMjNc10EeWtOAnroRvJ585PrjKQ",
+	"22bWxnnOjMwuPPLMvPtcxB2WZ1OjGCux+5LCx6e1c8bDhZh3yOxhFuk2c6cPx6J5vK+y/Uzk00xGIQMu",
+	"Xo4hpfBC+Cy0iG+yOcum0qwdyvA4m59N5V9g2mG0LXFOW1jd3xfYqulX4U023z+bSnrxyPV+o3c4M++S",
+	"aBtVo0m8BVhmkoSE6e3Oh/ZUThHr8ckkTVDCWPTv//ynVrK3a79wgcOpzd7PErP1iDbf/PLYy0HsLNBB",
+	"XZLZrMNpmrpo+7ODl5Ypl7Pnv/9Ou3m0NqQUADNH+A0JMTl3TOejUp2SGVWFw7zz7OA5fZ4T8ztgl0Rh",
+	"iYZBGDcD4y30ywEZFD+ERfMwHwNKt7C03yrBeIqLCwdBt1kxSDXicAK4QyakSZzGMIPe/79/hlfun8Y9",
+	"B9Psmw3tfQATNxaEL6u9+4c7Db06wK5nSYz7+dPT16wHv8LgtYvu9wgov0fpzuLO8R1I4Of4i11ugM6h",
+	"lbz/ALo+8zYYIYGnu6i82Z2xGCRjnjLMP2q2c/ru8oX/jMPEfFo5NcdvNyoyx+ENqLxbR6ADKLxDQozu",
+	"iVS2mvW+Pxr1oEnocPT0wNivxtTAa221iVm9jx9eY7qMiAww+9UKEvmUvb+KWmoiJJ8krU7rafug/RTw",
+	"DIl+7MlI8DQf/dv8fC6q4OdITB8dHDDUhOR6DYRtedZo3Hpi6dzsJgr6WYDMDsR+eZY71wRxUnlizM5f",
+	"SP4VrVF4PxcZOo1bHTPHv8GMgXpZT5SkbsGjgwMsxwB0RCg2C6TGP3WhtAFGqItlqXF71RN6FKSGIV2+",
+	"LpnuBlQSQxZXDUgDnuG0q+7pXu/JKx7TKcMhL9YP+UXlJx7P8ypqPa/zoFPCiATZXMiItzq/fQ4YYFun",
+	"urAPeJrA5sv5uW51fmu9h4xJ67O5xRMADG26wxywqrUTbPAZu03NcgcN+FhOA1rUZ3BtIhtPqR5NgXK4",
+	"K2M1k8dou80SLYrormROOGfJN3K5TcrW79EzweNECkAl/aa26Zl97wGXyFNgnPeHv1XNqKfrR30M0FFh",
+	"zLP1Y96Q5ntrkWRXnYvXXPq949Zv2ckIqMCWHo+A6BbUJoYzgsqkMNQXFgIZRw4BNtxw5I1aXnpR3Mdh",
+	"SBR0Bjk3emm3jr8EYbveEx4+9cteReuHARlYjQttvfvnax8w41SuPWIhgGf9c1YcdRVVdLqCS+vLtq6h",
+	"FQ5rbf8CWjSMq3FsflRZP4ljITc/1M+OXq4f9UGpn7mcWyH0zQgDd/zNl3afMjj17hh9jlphRgv7wfDD",
+	"pwl+yYmq6jp8TTmRsK/cUkmimwDxGqgq6FGQteeAu4JgptVjLr6P0iCRgTSIGLfRYigGkdhc0Wa/KO9p",
+	"uLwflACImZtWn0JrcONS8LyDCSqtxgLuZG5NrR6Taf4zuLAYPDujnDC6QGWGGNd9XaCHqZJi6AQHnNeN",
+	"xNgb8IzrCKQgEvB3MSfBBPv4lcLO+QYyKRd8XFcmUU9VY6nkxhVKKF17aUGmHt7i/JvPfIV9jUVc3AZJ",
+	"AHYOsb5hXhSoWPYcutJ/9ZZlZl11NVxzFbWqYkHrxgZj3JCrqPUTBVTXDXfXwYr8GdXGQQ218Qsfiw+A",
+	"+m9GHNaY2TvE8/+g1E+A5g/jntdZCUeL8LOIE/5hPiHtdlRDS/lv/bOF9380mhGlja9ra6gcB17IFQh0",
+	"v9JPV6gxAQlnQXe+oRoCLpkYT/J5IwWaa1+Fsbo2wpVEdCXWRFguJaoWabMP1BKJlJiQi6VgWKkufsE4",
+	"L+tDSy9WCMkEsEy+qIVylsNpRvRofCD0sQvDW3IaTPYGUtRo5LCulqczPoe5TrWoUrT4Qpsq2l+pl+V0",
+	"+DMdjNq6edEFqLVdYfm/AWv7WS2x+SPQu1xXzi5R8WHQvazqE/lR1/KfzB1od5zCmEZ634xep/dx63um",
+	"vR17THbRqzqsIaTfBQwwPyItzKOR0XgmNpbRJH6vorWBDOgPokTKrF0VQPNi5Jre/b1aoiXrs74xebUV",
+	"S48oanAmeLzxqTN+MYQNGqlbujMi332GhNCgqsPNnC7I8a8AfWDEu4SlLFG58j/C/oF2wCdBBT74a/9A",
+	"Y+hgcMLXKVQXElyjimDBkirz+NkaCEx2U5ksl1S3KlItKnoQKuwhmPWm5tCmZlCdgAN8xX2YXqVGxy/S",
+	"B6XuN+l7AXVP4vecioDH6lIAZXFfpK0AgS5E0/AUD7nxfTK4lZym6VWAnlHcciU+FJfN+fh3IxabCmgE",
+	"OKkV4/imNIsHqMfTcXdxjq1qItV0DWvy4YYorDBEJkAY9kOz1zyzx+zxhDZIRWyowEFDrYhsPAkaUVZm",
+	"CanZA+pVLeSsRTC3AYH+HBOIUKxRKKAPOpEGSqVAlo3NMWYQNg8H6cWupBqZNsPsHmDssOlkWSbxJHiL",
+	"ptrQjwUIm/rpxHeI7VN/ACLcN3iAUmn9q6Hsv/7ln6ANq8Htlcx5IvW3n24Ne3cb5lwrhq5MvAanq72N",
+	"Bj26ZC0viCUrt0NhtSi6wy1zE+5XLdH/5Kv/z8po91+TS8oTE8jFkHFo04CWwF6hXJ8PLmxLPaIihyYm",
+	"4l7MpPYc6wMuWayg5srXWcFjoEcbYB+oife43KfFZqBhsKh5hA3aDjAC2kOouUDNJBTKRmTkYsVLgnpJ",
+	"g2JCrOKuxKZgaqp07Y6xqv8itnXOVtm75q7XSqWJPH+jZrLXwSoz7IsZia40M9mHiQiepfNaAfpg3c39",
+	"gXiu16E8gEdLjwhU3AF7UCNZCNmRQzs5hjv9h06kzgWPl8fm/a7ehue34fmK8LzfIK9wvjcVoS/ufQT2",
+	"2EbnN4zOe5K68Dw3V13keKwI13uYFCMaQWYj4Hwd8Upt4tGCHoDry8KrP3etvtXaYEmlbUGmXdM0hac3",
+	"sk3N6g28omg0NlAw5jZDlYnkvNktfqQxEMzCTdFovDUKNjSv15/2bQJka4nXToDI6wq0G7DFowaxiPXW",
+	"+yTZvxDz1VEbV0pSJA1arOWOHGoOgKgQrErcZr9AMIc64XJ1IWS7OgIDCD8blHI/0CABvk/D8EBh0MrA",
+	"gP0w26jA44sK2G8fiiH7q0UZBLvkhvKwlcXfPwNcCScELTSgdA5AlxY5zxdjJw4sp816IA56rsjMIRZg",
+	"V3zH9XpDc7NU4E9HXakVwHiZP0s1AyAEEDKp0gCoAkBFHvnuQszRJPQofdz2ypcysws92lzGBKMJo2Ls",
+	"TcbeWKnsG9xCSThKgm+lInySTITZtTWlYuOi8NKwW6gJp4rsRi8Qo2m7upa6NLLxSy8zYy2I1Lac/NEH",
+	"Xrb153+W+nOHDddAta/P0JKh/+TrhZjXKkU3egqwPspQi0bnlTG6c41mPZCgI17NJ4sdBUBHVL5ubIK5",
+	"rlCVKdf5FwLmc2rShmOCMm+H75GKYR5Qr2Mr14rA8maqdBtUfviy7Seuc0TO38Zo6wQyLtXF9aRMtDZU",
+	"4A6mEwxtPOIftYhPECfF4sBwNk7kNAcw9nymCIiwsuTaHeLr+u7NLNWbNte2Icetm98g5Nj8nN5JlPHv",
+	"Yr4+vDiNk3xfAFjh0hBjCJZYqgojTFaLipgrhB+2LdllhMSISTEDsP4k0/kx45oNeYY1BJzy4g5XG0HA",
+	"85EYL9SH2SbyAZcOiTqzaXAOuFAybzMCKSNQPsBvRGisCCtehaY0ON3DV4THzHqMrjw8FRhOkKLNfh16",
+	"8N0Z0tY4/PE0RezPZCwihDDPHTGyXaiupISWhFYjmJoFoCT0fGIncJkv7KRXMgR6IGAoizVa0fNXHcT1",
+	"AJWN7S3ic6tfHvarfXz9IZad4O+JjJuPMnu+wfSm+UA1GfA+kYMGl3+UeZJ++8V0fss0jZWXB66Ml6Mg",
+	"2kbLH2ENHTQuCyuUrCIlLNyqpJ0ZcMulc5DM3++jqsCzcvOB+Y8TozYPo4ODA9trvYi4AlQCRseRiuow",
+	"kUDYnFixCJ4by2IcorvL/QWghVFXwm2kQKIbXWar8gDUHrOTe/2208Nl0U+ePtETMXiCWIVIotjbbbO3",
+	"fDDyEwIWt64kghDE07YAjlkYYHDh/YGKEfsV1h2heo3mdbCUL1icDIciEzJnmtChkMDOXXL0Q1f6iyyY",
+	"1rFdXzQHiMgrePBUYt3h8oA/vMAriDR8K0F/nmRrxbt/rcZB/4qhtxD4b/gWG82/SjmdpKndNMbWguN1",
+	"3QD+jQXla3ub9I4PWFfCDN+j/XY3QSl44mslh2mCnJUPN+j+Gnn/KB77iOLtoESAQMDS36B8DgwEuKbK",
+	"z8ZTuz7ujjoe+B6kb5C6DUX/RgySGHLwqB2BbS9Uixg6t3ikyBAdlbqPyeEmn5S4PRALxtw97lCpO+DN",
+	"RF0Zcn045EewCyyrRUBLBAjhOvLMEgMi4RZ8MPI0HkUcb6LY8zwGXekUOlXmL4J/L6h+o/WjArq2s0sy",
+	"MRZxIqgrHBhohLZt3BRJ6Mq+ykd4u6ODA48yt1gimuQdgpv7nQg5kLBN5JZbxYG02rCFraonu2Wmsnzk",
+	"ggW5IraIuflVxzL0OT4umyORZLFBlauxwcxXgxUHBJ+uLLAmuB7dFCCogX+R/Pon+5WefUhZ0rqOxdCf",
+	"Q49ZPXX71h+cQLv057/g6hT7v19V8LeEbd/Uzd2kR3vpJG6jXRu2euN1eWW1GW36DRaWBP/Gq1Jl2nxy",
+	"hHFlqhyzN6uZcraeuevcvhdj4TFo/bcoxxzFWXF3NlD9GBtYo/lXF9Za7LO1ZbXKqFPIkxvh3yte0rDL",
+	"md7rjtCS4WkNW6K3Hc4PpMMZPl7j5uZw1MpwLB2krdB/dOHYgZVBzYTt7ZQuf7BMiwF5YwG0yZj0RD7d",
+	"pmYOEb8+fXNGPELubyiIe0TgrxN57mnzKe9mXgcakQPqcOfcVHOFUylVPnMM5saZQO4fy90OjsUnaDXO",
+	"FZQVm/sgMW+RClcNQ2rECDXKmRjaH62IJwAsHnRiDZHS+bAd3qFjjTxNiowI2kpazXgdIh0i83iK9LIM",
+	"2SndtHxmkX2iEjAgQOtKxqx/EwU2ZTnGG1AbtbvyqL0we9ZPgOKzoj3Rkb09bfsloaZqpN8EeBHHMA90",
+	"9PYVjUMGnhR+ZKEHfCLYCALMQ4U53AupZpr1RZ5bRji3bsJ8PsbYCXVTD8t87UTHgmSrtFoQQZ/JkA/N",
+	"sn2igx24f4R+RncLiEXgsTi4yOjqXOrSVuzKZ+3SPnH8pM4tHVPyO9HI/QmE3YlmsZhkAg5Ph8jm4fXb",
+	"XfnceNTuvcadah5OSHSDbRCVoGPMQtTbWB/cPfDdKVoPpyKJM+Q1sgfZ79ZeMkGrJPjd6bvLZ6WdCqWR",
+	"Uxcfqdyr8Fy7X7/QS36BAT3LYg1vnBANT+x3nUppvsaQg85VxMShxYFx3+kCEaP/UzLGlYoI5oDI/Hk8",
+	"BjzgkSBCqM6CAcpcOYGvDohs138quM7ZNE/S5N8ipkqEnWCPJEr2dtvs1wC6AKjMzMGemO0fgxhz2RKI",
+	"nISkwRRraLNXAsonsMjC7OqpFoH4Ifosrz86DjZCe0ZkOBSeZ9eb1e9E1mNxxmfak4PZAxkuYbi6PT1Q",
+	"E+EoXH0pBn51omFF4Yz9IyibgZOwkNqC9TQbFg6TCydV7Mo2+0S1LxTywQMcbICutPDQ7xYe4c4I0iEX",
+	"SnGlmlF0DkJQVgrl2ZylPBdZBxfqi/h9xKc6B2LhnvvPl/78y0CpNFYzaf4A7/AFWlx6UVcGwviLFcDm",
+	"Mmqxj+A4wO1JfoS/GqqMjkhUcWyiBZ7bNjuzp81sq3Ol4g7rgc78onme6GECXEqR/QpfcO9/yYT5tjgz",
+	"lBNfxlSJbn5V6ugx2wiONU+xgMcFUruSCJWBI53oMHF7nE8zoR3dXqbOMz4mesVcsUxwW/eUSGNaiInu",
+	"VURij1mRRbgrrc1SQAwx2wT2ogvuYgLWRj3h+79fRk/Z8U1ScPyBaDeoNyKrhadaBVXbRFEIh7w/h/as",
+	"1RnPbyXZ2Z+f4Bms6zthzvKVGwaxy3rhz9IdcBCMx9Pc9AY0qhw9bXILOwzuYfV/05u4cRCxNAZZszuc",
+	"4RjjU4CSbzb6PY65ilrmcLw3wrvZDT65YY1d4ttMYPNm+zLcj0ZK1x23wQZ2W7fpci0roi4Wo2zb3bbZ",
+	"+G02/k+Tjedo+d54Bl4/+Qr/1u58g6vbLrSTCfgFsfxbqnaes74YKGNPqSH4GoQ99AmcCrxfD1lXfKTh",
+	"XAkd+jfAxWIr8TrejiowXGeUvgbjypKMkpfAFx8JMSzWy8RUi5NhbjwbV2qXSONqDQRg08kwR8ddhV8J",
+	"DQ669iBLHGLOsanMkxRjJHkyFjAv9OjQg6fcfzES1JVIKp1TXT7WXFhGbl93T7UAorimiAfUq5xg5PsB",
+	"bUodZwgOErHFGW8zo+ibjfks6RnczDbdtgx+s6DXj6StCKAo7RlpLmqjNQlNVqzPMacP6mQqW/p8Pcm1",
+	"ElqPzf7dthBuk231aVuaHvQ76R+ESdwFu0vA5FI04yzPbIHKpSsfGpcL2+Fkr6B4xcZFZ23uhlwvXbma",
+	"7GUzk+Y+qV4wVFws9Pu7EJNAwZTM2MQxF1YU/7UKWwCOCNy/SVEgCehbJG5pqJRuNrSy5W3Z8rZseVse",
+	"Fm/Lxqb6ZLqUqX1fZfuZyKeZjJjmQ4HZJ4eIh3404OZBjlsqC4wP0Qcq88Dq+8TBjzGuMW0ZdB505c7R",
+	"weEu3QdwmpFdsahGjYSOKJmJ88Lb4W92jg4OdiMj67HMHXoVXX53Md9UCBVjsQwqV0qnmynzND0mq4Gq",
+	"frzRgO16xgawrfJKVsLoLwX586tlE6n4hqStIXyEXYS6Ul9P8+slx66Z6mqWZno33aBIEAf92fQnbISF",
+	"vlOwP+9UlTbPIt3rsgUYhrYT5s4zPNu0zDYts+Sh03ybmcFuuwzqT20HPxxeo1TFUGU33TqpSQOsCjia",
+	"axbb4cZ8zqZaLDZTdBxlg20A9MWCulgteNyVPUsV2qYbu9wPlN2B6QN4PflMlQQ+YvzSszBJBFUzVNvj",
+	"arZcqSWui/HgZewyTwiV1jfG2CzAVKbiIl/7hsVzIbBy7W4QWOQ7agdp2trxoHsjtN6kN8KNWtcbAYXB",
+	"27TOY2yOoCMZiFL4TaUshW1ym/0R6C1q6DyGsncja0ZcxsaLMYKJuueJgwerJqHmm8rWKauLGsI2MKcA",
+	"DpNApa9vJ9AYgnUl3yHyK4jcy0Qn/SRN8nmh4p2eRJXots6d+9rxJRX1JJ+xQrdYCez83YqS4LAK28lg",
+	"wqYpQNcRdm6SI2HQQI37iSR3cohF1xChdElynGWmUqwRcPXF4Ea6cmSadse8IdCwwVKZmYf1vl4rBjXJ",
+	"XYlFyf6F8I/4fG3fD3RZptQ4ChDgbJEC3rifENmcLZY4zVlfpEqe61LHgXtXdNWxDAGmEcM0cK3A43aV",
+	"EZW1A6Gi3BhvnzqQhWS9RL/BQuIeNitMBcUB8DMUy8ptt0FX2s4E2++CW77DegOyZbXZSz0qtU2CvcB6",
+	"Y3Up6KF/MQ/sUc37jJ6WQzcSxDVSPhBBIXOZtU9I+lalNYJdGWz98AyhhUKxm47tJ8LcwzApvzqwHsii",
+	"leKPANadnLjnmi169PyFs8mo6+gYxo4VNkhkJQrCS54m8ReenU/HQua9lYXCurmZ8rNf7SbZizuuKx5O",
+	"07SuyYHS+Ecz4ipqjROZjHnDwT/TILBb1KRuDa0d/h7HNDZ7brP+teE6bLwCm777itCH1lv6hi3E+Qa8",
+	"maTt3oKyq8+fGQ6CPQnSsdldSKTC1va3MjrlJ4h91r3Pa2v30bAbY/NcVPiVOr2gyK3pynbKhsQu3GGp",
+	"su3KOto2ZBPtbnk4Hj4PhwMQqu+G1Y1pQTWy1rWqkXmxAbbYT72W1hk3rWsXDZyXmciEM8Kh71wzUIYa",
+	"Mxiw58lApFjWse9us5UxRsxGZYxPCJGN1AzB1bA5lmdiZaXtBsbdttL2MTA+w944hRE3oh7e+RMRIBdk",
+	"K85DxUnYUkNvSg29sVCN1mQBwthAWViCa2vT/oUsQF1ACheON7It6krxOx/k6ZyRR4xoimaQMRyg17Yi",
+	"XJ/ki3H6as5oKxCvGcvezLlp1lqJZdRT2eeDi/pjnAd2o57Utix6G2ZvVBat7zzMXhOg7MYKo1eajx1z",
+	"hZGEtnQaWtVKpdMADT/sSiih7rH+NGe9SaYuE7M4IgMMB4+O4gPoUHa9EJSuLLpmy2uuPa5B3aJrhEuy",
+	"t0GIViN2AcKCFEQRqx3sXaSTnQFhSz4SczQIsPDaPLoMc+AcSalYquS5sXtBbNYNTIfRZ9tGWDMEzUoR",
+	"6K68bgg60WvizzC2K5cUsLtq4RV17GGdOltbpn77wd77rGpH7J1iVfv7MTL+YDotMvtqOpmIzPZkYk/n",
+	"QKl0PwbAoyHjLObzqip3wsgJTx7GSfnvrY6cpimEjludo2c+BBRe3OocvTDvattHW53W0TMqdh/zC7fM",
+	"hRf4mWDHSpEVs5csbBNswPL+YzMELrMgSkqKqndyx4WCxleNbYdbrNhvajHdbAB5W7L/zfrCNxZ/vQnf",
+	"+KSR1lkeL21v2xi2bQzVbQw3HVEdEYVTDZxlG6XEkokgFGpsRKYyNhJpbAsdg+g9NRdHYclCUIwRnJGO",
+	"zdLzvEfQfPgAc+Mkx2gB5MWRfAFDBzqH6vBkmAzo2cRf6FlUqUgjvKWCW0bAfwTTJNqFHO2x8rMjapEk",
+	"GFC4X5udSPt2ALoAyAxaXIqMp/AEY3cTXRTOuWObUfBNExmuJtooLk9ib6QnfCD0kkiHpeBqauzRON/J",
+	"XXtE/i0XHtJLvJV5Nm9YfVgxdGUJIn3/bQnio4qNvB+pGQDWojB08qEWax4J41vmzRuLcZ9M26UiXyOR",
+	"aJjrOk8uhWQciusWeGbDMnEa22ZnUIaHUQk1Fr5kzkeZeVcCv7WDBkZm/O80M454cj5FaWdTZATWagl8",
+	"gfVLqpzxsULHeLysUPtneunGhdoPVJDh+zQUYYVBK4UX7ZGt8Hp89dNjd1KswLJnZ1Fg2W1yJwLryVeS",
+	"LLVRyHBgm50SZBcWOGO4hMyv50yDa6EtTLwXfmzMY4HQWBUxSWMKfuHxOJFhDI/Cw2EViyXpScUw6AyW",
+	"ABy9Aj0LF32b1P8mAxmrR/3EdX5ivv429V1DKH3gF8b3pUP5nUYDhM/4vJGIWp8Gh/vmZSEARABg+hRt",
+	"nko4Lndor2sCiEwvrwYtGQGNDYBlwVASl9sk8NZWqJ0EHtsdf6fGwnqlhtN4j4cYM8HTFc1Z3lpgALaB",
+	"fboJ9ji5bCJICEDSIDzNvCA2EmjiiBzcVaIht5oLaRkvu3IwEoMLvShmMPTb8Xe0uKUO4QoynBbH02V/",
+	"6aLxVOfGyLAfBBwmCmzZvyW5ZoNpBqTbmP4Fs6aecXQDxg+GvNZZP5NpvqHpAwX1A3GbeckqWT1QUk/H",
+	"IqsprZshfYRjbiHtdp96xpJDoUJ/6Nge97tS99Pgsu1K+TbcgC3b6W0ZOX9NLgPfg4Kfm7gdy4MbkO5Z",
+	"GYutapxZBOZYQKyoDINC9fZdoVWYh90yd+n7CR80uP07bqyfLdnpLQB6mI/dGM8jGLQyHA1HYBuMfnzB",
+	"6AnJKytwUX4tilvcILcK44GwD576zcKzL4F3GASepRnQCTu8sKqW0DsqqVHBNdtjJ2xvL1Mq39sDfACi",
+	"syN8t2I9BZQJdEJ+y5Bq0AEQlIgtk7xcospYj2hRPbqy5UkNPGHlihPhwcCKCDCRiG8JvBSibd8Bqhzs",
+	"S0xACp+JIb4J0fAV+fzYDpbjmSu/00znGc/F+ZwNRkppoXeB0g9XY8ezjMInMa9gVwDG7yKDphyJLLEE",
+	"bFh65TCsJlCreyLnLBYT45Zoy5OInJd4IyQeDAtXkICEBe0oFgglwGTxzCN9js6/0A57q4PQJli3WS4z",
+	"t801fGlrDTn6AZXqd9phyARUmEMsxPZspym0DGNiFflJUsJdHPEcPmSJm8VDx7TZSd6VUHhz9PyFt0+4",
+	"mzdQkxC8mdZNISyAwxPKYoLLgVeVimcWiRTZjg26pMa8ZUKq6Tms6jATYncpzyLbUTKddyVh8FCuWqUM",
+	"SoR5Jgr32y3RMuImDRgnEw15/92IVdI1sp0LMXFJIOp7Tsbm8kVuRbbjYM2lytkQpEWuGJdMjCf53G7u",
+	"5RyMpTOERdO7XQmdBYvsjMjBWWp4wONOxyUBEpuZSFO/tywnKcwRSZl1gUqYeHnNhoEqZS4ZR3ia8m6H",
+	"Ewe7tcxHGTGOrYP2abD+Nfgku9LuC+whWw6QYjTLN0OkyAcX9QgIzVsRdSCNuYpacLYaDX4NI66ilpH7",
+	"jUaemQFGr1OF3uvGz35fGHkVtS5fNBr/jxeNTdLbhFpptPgbLHvjl10WewKFFSBNAcbUFmXlQXocGxTO",
+	"D2qx8FCxO+KLYGdd4L5I+3PN2/ixNwVU4kxcZ8VFgeFHplpWgPMKDbMiPXtktNuQZ4z44QbYUDTmc6Cf",
+	"78qdQK85FJJvErYGzJUPRonWvcUrP+IqapFDUHfwr3S58c2USt9aW6zu+HeFQVdRC+wD5zg2uMv/FAbe",
+	"DmBOJQIOJ5+p7EntOG9rt7B1jackFZivZFyS7dOVBRN3p2wK76K7l86RSt8IcGfQ7iwxg+nRi5as2fOh",
+	"xQs3ByO2Pwdya7RsQy7BnUrTFzOqSww/dwzBAuxK5y7slA3Bh4/982hhri3szwQN6XoRm3rh8SdfzT8r",
+	"y/7+mlRGZ8ARpSZtOlgqs78gfbEsghMHlYTmpsdmUFdmQovskhq8z5VNY66FErJFz1mhgQb6UDwCbLHT",
+	"uNKHxLuh21px/jSLlQMaYjeLM7SRj7StSHwMMENmaxDKUNSy27K+eWJ375kdeSOa+XXlkfPYQ6CTKs8Q",
+	"T40OWqrKSqcWmOPMzZ122tZ01oMz2kRZRKtTpb6uBECG2IBP+CDJl2MNVVZykqi7Zu7s9p39BgisZsAG",
+	"AKzrYgTbetFtOq9+vWijA38nlaJmCnfBoxoRiarPo/Tsr7yW6UUEFNQOzUx3YRC7iBwnq+eo90ytwfTX",
+	"QgZ5NMpNeVpZrzBbnEcYZ+GZYBmWZwInHe/K2UilooMwbxirL9+FkjdIMx8y/oemusN18ckIe7dwAiN8",
+	"KFInCL2IaGQWaUYpErqlFDMzJb+8oPWHgH6PWYgwASvVjCl57P4G/Z+2eQhTID4BG+AkckRJZDs2D4yU",
+	"BbvE8IA0CggIj7kV4ydTNnBnAU5ot8INKWSsIAOI7xasNhuoSygdwmkTVdFKJ0RYGgNMuSZ6dVjA3s0H",
+	"0FhlGspOMICHsnkllRWSUha0KXSYNkdXYjuz0sdxQQm8fDfqytoATBs5SvcJqBSQRXmR/Qqc55nbgbjS",
+	"qchZhiT4zgbOhM5pNy9BVPKH0Yh9wHXkWdyKWjPRb31ehpUUCoTi3M7gL8KjMujk91wI128tXKqymsU4",
+	"vO9vX1uA59DqHAJqE4cFav0i8pnKLlgsLpOBQIwE86jSZT8pHrM+T7kcmA999RmBlahgoThrCxBj/7qI",
+	"UmXcDlAgIKbCuVsqLfMzqhjzUy7GE5XB3eU0Ta8o1WZBrHzCY8x/LyJUIYyVn2frR7MGPyZQjNXUQLxF",
+	"aKh7y31tUaG2WacV2+Om0krsIWSVmueDzrwIpazQjSBoLbdMCkkQtFOa5ia6cklE5wbiNveYkNjge6Pp",
+	"5MgJan7zH4ujrqJWUsTzqnmfMgrYjZ3LCiMPLTXcNyGPta6ynilJFe6/4JgnPtiHatxiPzkgt7I16zbW",
+	"FuSsNsjZ7eWPnhh3cmmrxSeSLOBz2l5vpVKAptHJvxFYtj+3wK69JBdj8m3BI3CZWh1hTSfXVD2ILOwD",
+	"Llk/oFSFqk0s3WNYumcTNAhOipvrmFybYnUs5HcDlDJAH1MB/BpsVHCGzYB2V/ZoqQNGVDNrcMPpPZW0",
+	"DID8XCzBGzOf40ezjAveTbl6P52HS7Jqmom202xFVkq1OkcHUSsxt/rXVADAmeRjYT58aMXWFxzBoKtv",
+	"uNHCrX8DoemHLEjNcNOj82FbLvCzbXsuHiN6md8TDzZUW1PiQ6fDivY6ZQSgJyYNuyOKLXa2y3t5W91f",
+	"8VF/FoAxeJ2GDV3hmJX9XPhZtsLl8TV0mZOGX586RorWHh2iRSlDO+ZBi5knX62UWFmq9IuYsSkEKCEr",
+	"gqF6h43o09O+UidiUwlZC1s0CM+z/RIAe8heBWaWubHLPxCmbj4SSea5f1dU+MA32Jb5fGMiZFtyUgtG",
+	"DE+OEz1QINhA/qwvQXEPsBRXSA5CgqHDenvogfkLPYn6MofLnsjr6n2UXfVUf1O1vywmA6+5rRHZWgj1",
+	"a0RKZ/Thmge1EB4QHGopAtlPglqSrYggNzzoAMaYDP1ip7fX241QkXurAZ0XqAw24qQXFJlAPyUWDPTa",
+	"XXlCtR1HB4cQ7Tw6OPBZclx5bFpg1MNwzJJS5NSimbFU8ExqnEWSm9uAdRKU9ncl3oy6qOkdsD18Jn1t",
+	"NZNQoiKVNW1kzM4F1D9IpP4ttQnvLsEO29yAWW6NfDtyFj/dXTbobYimdX8rtMXS2qq+h4g0hWKvqcJb",
+	"m/+A/qnV+FJ4SbknC5xGGwoEFxUvGFdAT1XGxP4Hn/xniYfB6zSMh4VjVsbD8BNs42GPLx72L3tK7Imn",
+	"Y7N44mmP3C7UPj7kyVf4d2UU60cyPSWDfrlEU2snldAW2URDwYLYR1gZuyQKBWuwjUBtI1B/zqanf9H2",
+	"rnvk1wed8OhVquwkj2woKmrWAmVP4XW1q7FoamnXppp1maEPq7ENOW2VcP2QU9MjeSeBJpiEb01ah1+P",
+	"QoDg6wdqKvNEnqM8WNS/FNyhDlgoaULa6tTY39RskmsWPK4ry9D3eiIG66HvT/CerC/SoLoA5FOiGYdN",
+	"J+JOOBYKOruSzzi1dwR/43EsYmbeLrUYGManty0J6xHyYZ1sM7zHx+/KJQD5J37puGaHL6zDBESUOm+G",
+	"blcC0q9sWAECdfqc0LhkuwYGaiI6hEuAvAQx0yLHH8VsSUhsM2vqntD062sLAMWPaoeS7Bg6g011ze1B",
+	"8N+PeqSaRGiwmj34cOE9rdE2VviIfJBvijP7URQjinxzZ2l5iAPplFezn8Il6yH3K+Oe7/H+d4Sx/1DD",
+	"pbAKDcOl4ZiV4VJixN5GXh5duFTbw2XFAZ22RXFAe+RWIeHJ+eIsU1NwtmI1JqwCBFMO3BbqKp+LvMN4",
+	"CgDip+8unyHWgPv/i7ADpRJUrIQs6HP3BQjC5TjHsGDfCtBxyvv1JI1D7G0ka24T57f21JtOepnJChv+",
+	"vkzWLUrvt8I6ZWSag3F9wEav3xxhv+kjw9LUJKzraruaxu+Tr/BvLR5tmsQKnbYW+RKAbxF7j2eigJqT",
+	"5NVYlVgvhk/uxWLIp2kOlWyJZFMtGNddmSp5jmEM7SJ0qBUxuHeuhA7QOZfkGjfTh9tc42MAtYS9QaiW",
+	"N9Gjfrb8IAT45SqjyFzgfH6ng2PgASzb28Rrk8TrhuI0WhMpWIilLqRSrZC5pud9PzblNpO69c/rZ1Kb",
+	"nrE7yaTCJO4C5LEJBGNXegxGdl0IxgobrBILz3FKVYHgRaw2wt1mZtN9Qtzh9+iLMo7cWBGMXLgbKjDj",
+	"CpsFsdYaStlbBEm7p2jDFiJtm/C6m4TXFj+pLn7SLccMmkBq+JDkBpgaMO8tqMYWVGNrdTcF1SiLgAfR",
+	"Nhva4A2Fzb0CawRBG8TvFpnoymIQE9oZ1sQYt7Aa26aGxwCrgUr/weNqFM7kFlhjayU8LmCNh24i3Ce0",
+	"hlHtYdKymKBps2UQGli3f+MYGmwZhEZXOgwNFLo3BaJxDXtli6KxRdHYVsZv9dz9omg01W7FGNilyDRt",
+	"siVI4clgxPrTJI1tnqYy6/sPus/1KVCwt23tQbcPrH/U/YjKw04rcfcxpe0WX2nK5f7bhJHeuc7FuGKX",
+	"z0aKjxO3v+m/y7b339QMbQqRGYNFCxHylnTwb9M+9kTYPtFMpUJjf3miKdayxPP6hI+/voEgMq3W85V8",
+	"8i9f70y4AZVHAldheyIeHGi5AvdfXyTyvNGZMPcSg2mW5HMwcPuCZyI7meajVue3z8aQxYNQxXLwwR8T",
+	"iA3Cz9RWHKsBWNlGNUyztNVpPQGzmGa2cCshQRWxt8YnCYjp+iJV8lyzXDHue5Eslbf1BxLgN3dxjwlH",
+	"NgXiTCA/DDnMyjVpYeuCLsQ71RAcJutcmNdUlyJL+eQYeOGoT2rM58jq4OoUHAlbm73lg1GhgZp3Zamu",
+	"M2JjHotiqSZNnJJXi9MmuGNwm7AuFQK4YWFdVECyJ0qPcbB0Kk0Gc6CtGyBpf7higHa/+Nx3ZlAikEBy",
+	"xGVs1k5Nc8uXwGAgkDei0CTyxpza8OcQGYssGzw0bTh+GalzI90d8mVhKV4TRV/FJ6SjC3MyHwy5NQQf",
+	"jNBpJL53Kl0Buz1RkpAAzK9gQLvwrGRc9SjY8HCkvtMsEwOVxbBNPG2k2UGCx/tKpvOI9afICwhxcKhr",
+	"8bxMSorgkZ4DvOq5n0YKNg9+aqNszPd05yG4z89i3AcevoV7vBeDDCMCHAL2MnYLZm8Yhgdg+YL5vTtl",
+	"F2JePTm3/+xoPBRQqRywhblyOronmaWLdzQqeDwdjPwbukNGAsJ2KAMFDDKIOqYsxAaFJyLGMUIyJfkx",
+	"mwEWgjZHmacsVhH1HkHoYowPCDcddVtWfxAMZcRwzIiF03wmAWaxI0eajYQM3vlvic5VNq+8JZ7WbCol",
+	"lkDFLhyC5ZUzkab+QU7cB3cncX/1+er/BQAA//8=",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

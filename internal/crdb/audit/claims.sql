@@ -1,4 +1,4 @@
--- purpose: claims and bound claim allocations match one to one, with the same block; a retained allocation has no claim
+-- purpose: claims and bound claim allocations match one to one, with the same block; an allocation that is retained or cooling down has no claim, and has an end if it is cooling down
 -- index:   none: the audit reads whole tables, in one snapshot, outside of the hot path
 -- rows:    all
 -- locks:   none
@@ -23,6 +23,15 @@ SELECT a.container_id::TEXT, 'allocation ' || a.id::TEXT || ' is retained but cl
 FROM allocations AS a
 JOIN claims AS c ON c.allocation_id = a.id
 WHERE a.phase = 'Retained'
+UNION ALL
+SELECT a.container_id::TEXT, 'allocation ' || a.id::TEXT || ' is cooling down but claim ' || c.name || ' holds it'
+FROM allocations AS a
+JOIN claims AS c ON c.allocation_id = a.id
+WHERE a.phase = 'CoolingDown'
+UNION ALL
+SELECT a.container_id::TEXT, 'allocation ' || a.id::TEXT || ' cools down without an end, has an end without cooling down, or was no claim''s'
+FROM allocations AS a
+WHERE (a.phase = 'CoolingDown') <> (a.cool_until IS NOT NULL) OR (a.phase = 'CoolingDown' AND a.purpose <> 'Claim')
 UNION ALL
 SELECT c.pool_id::TEXT, count(*)::TEXT || ' claims hold allocation ' || c.allocation_id::TEXT
 FROM claims AS c

@@ -7,6 +7,8 @@ SELECT
     (SELECT count(*) FROM projects),
     (SELECT count(*) FROM spaces),
     (SELECT count(*) FROM pools),
+    (SELECT count(*) FROM classes),
+    (SELECT count(*) FROM pool_classes),
     (SELECT count(*) FROM claims),
     (SELECT count(*) FROM allocations),
     (SELECT count(*) FROM free_blocks),

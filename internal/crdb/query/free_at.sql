@@ -4,4 +4,9 @@
 -- locks:   none
 SELECT f.host_bits, f.base
 FROM unnest($3::INT2[], $4::BYTEA[]) AS k (host_bits, base)
-JOIN free_blocks AS f ON f.region = $1 AND f.container_id = $2 AND f.host_bits = k.host_bits AND f.base = k.base
+CROSS JOIN LATERAL (
+    SELECT b.host_bits, b.base
+    FROM free_blocks AS b
+    WHERE b.region = $1 AND b.container_id = $2 AND b.host_bits = k.host_bits AND b.base = k.base
+    LIMIT 1
+) AS f

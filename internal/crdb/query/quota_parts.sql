@@ -2,7 +2,7 @@
 -- index:   quotas_pkey, quota_shards_pkey
 -- rows:    the quotas: 16 a project at most, and mostly none
 -- locks:   none
-SELECT q.id, q.project_id, q.name, q.pool_project, q.pool_name, q.af, q.limit_addresses, q.limit_claims, q.limit_pools, q.overdrawn, q.description,
+SELECT q.id, q.project_id, q.name, q.pool_project, q.pool_name, q.class_project, q.class_name, q.af, q.limit_addresses, q.limit_claims, q.limit_pools, q.overdrawn, q.description,
     q.generation, q.revision, q.created_at, q.updated_at, q.created_by,
     s.quota_id, s.shard, s.used_addresses, s.used_claims, s.used_pools, s.spare_addresses, s.spare_claims, s.spare_pools
 FROM quotas AS q

@@ -1,8 +1,17 @@
--- purpose: how many pools a project has within a scope
--- index:   pools_name_key
--- rows:    the project's pools
+-- purpose: how many pools a project has within a scope: its own, but for those that serve another's scope, and those that serve its own scopes
+-- index:   pools_name_key, pools_scope_project_idx
+-- rows:    the project's pools, and those for its scopes
 -- locks:   none
-SELECT count(*)
-FROM pools
-WHERE project_id = $1
-    AND ($2::TEXT = '' OR (parent_project = $2::TEXT AND parent_name = $3::TEXT)) AND ($4::INT8 = 0 OR length(base) = $4::INT8)
+SELECT
+    (
+        SELECT count(*)
+        FROM pools
+        WHERE project_id = $1 AND scope_class_id IS NULL AND $5::TEXT = ''
+            AND ($2::TEXT = '' OR (parent_project = $2::TEXT AND parent_name = $3::TEXT)) AND ($4::INT8 = 0 OR length(base) = $4::INT8)
+    ) + (
+        SELECT count(*)
+        FROM pools
+        WHERE scope_project_id = $1 AND scope IS NOT NULL
+            AND ($2::TEXT = '' OR (parent_project = $2::TEXT AND parent_name = $3::TEXT)) AND ($4::INT8 = 0 OR length(base) = $4::INT8)
+            AND ($5::TEXT = '' OR (scope -> 'class' -> 'ref' ->> 'project' = $5::TEXT AND scope -> 'class' -> 'ref' ->> 'name' = $6::TEXT))
+    )

@@ -18,7 +18,10 @@ var allocations = map[string]func(*suite){
 		childPool := s.holds(w.c6, "2001:db8::/48", ipam.PurposeChildPool, ipam.Ref{Project: "blue", Name: "kid"})
 		retained := s.held(s.claim(w.project, w.v6, "gone", "2001:db8:1::/64"))
 		retained.Phase, retained.ReclaimPolicy, retained.OwnerRef = ipam.PhaseRetained, ipam.ReclaimRetain, nil
-		more := []ipam.Allocation{reservation, childPool, retained}
+		cooling := s.held(s.claim(w.project, w.v6, "cold", "2001:db8:2::/64"))
+		cooling.Phase, cooling.CoolUntil = ipam.PhaseCoolingDown, born.Add(72*time.Hour)
+		cooling.Class = ipam.ClassRef{ID: ipam.NewID(), Ref: ipam.Ref{Project: "blue", Name: "fast"}}
+		more := []ipam.Allocation{reservation, childPool, retained, cooling}
 		s.write(alloc.Changes{AllocationInsert: more})
 		samples := append([]ipam.Allocation{w.held}, more...)
 		everyFieldHasAValue(s, samples)
@@ -32,6 +35,7 @@ var allocations = map[string]func(*suite){
 		w := s.world()
 		now := w.held
 		now.Phase, now.Holder.Name, now.ReclaimPolicy = ipam.PhaseRetained, "second", ipam.ReclaimDelete
+		now.Class = ipam.ClassRef{ID: ipam.NewID(), Ref: ipam.Ref{Project: "blue", Name: "fast"}}
 		now.OwnerRef, now.Since, now.Revision, now.UpdatedAt = nil, born.Add(2*time.Hour), ipam.NewID(), born.Add(3*time.Hour)
 		s.write(alloc.Changes{AllocationUpdate: []alloc.AllocationUpdate{{Was: ipam.PhaseBound, Now: now}}})
 		got, err := s.Store.AllocationGet(s.ctx, w.key, now.ID)

@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"net/netip"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -13,6 +14,7 @@ var claims = map[string]func(*suite){
 	"EveryFieldComesBack": func(s *suite) {
 		w := s.world()
 		bySelector := s.claim(w.project, w.v6, "by-selector", "2001:db8::/64")
+		bySelector.ReclaimPolicy = ipam.ReclaimDelete
 		bySelector.Spec = ipam.ClaimSpec{
 			PoolSelector: &ipam.Selector{
 				MatchLabels:      map[string]string{"site": "a"},
@@ -22,10 +24,17 @@ var claims = map[string]func(*suite){
 		}
 		byAddress := s.claim(w.project, w.v4, "by-address", "10.0.0.200/32")
 		byAddress.Spec = ipam.ClaimSpec{PoolRef: w.v4.Ref(), Address: netip.MustParseAddr("10.0.0.200"), ReclaimPolicy: ipam.ReclaimDelete}
+		byAddress.ReclaimPolicy = ipam.ReclaimDelete
+		class := s.class(w.project, "fast")
+		s.write(alloc.Changes{ClassChanges: alloc.ClassChanges{ClassInsert: &class}})
+		byClass := s.claim(w.project, w.v4, "by-class", "10.0.0.202/32")
+		byClass.Spec = ipam.ClaimSpec{ClassName: "fast", Scope: map[string]string{"zone": "a", "empty": ""}}
+		byClass.Class, byClass.ReuseAfter = class.AsRef(), 72*time.Hour
 		again := s.claim(w.project, w.v4, "again", "10.0.0.201/32")
 		again.Spec = ipam.ClaimSpec{AllocationRef: again.AllocationID.String(), ReclaimPolicy: ipam.ReclaimRetain}
 		again.Labels, again.Annotations = nil, nil
-		more := []ipam.Claim{bySelector, byAddress, again}
+		again.Class = ipam.ClassRef{ID: ipam.NewID(), Ref: ipam.Ref{Project: "blue", Name: "deleted-meanwhile"}}
+		more := []ipam.Claim{bySelector, byAddress, byClass, again}
 		s.write(alloc.Changes{ClaimInsert: more})
 		samples := append([]ipam.Claim{w.claim}, more...)
 		everyFieldHasAValue(s, samples)
@@ -39,7 +48,7 @@ var claims = map[string]func(*suite){
 		w := s.world()
 		now := w.claim
 		now.Metadata = changed(now.Metadata)
-		now.Spec.ReclaimPolicy, now.Spec.OwnerRef = ipam.ReclaimDelete, nil
+		now.Spec.ReclaimPolicy, now.Spec.OwnerRef, now.ReclaimPolicy = ipam.ReclaimDelete, nil, ipam.ReclaimDelete
 		s.write(alloc.Changes{ClaimUpdate: &alloc.ClaimUpdate{Was: w.claim.Revision, Now: now}})
 		got, err := s.Store.ClaimGet(s.ctx, w.key, now.Name)
 		require.NoError(s, err)

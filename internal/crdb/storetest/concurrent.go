@@ -110,7 +110,7 @@ var concurrent = map[string]func(*suite){
 		carve := func(ctx context.Context, tx alloc.Tx, read func()) error {
 			read()
 			return tx.Write(ctx, alloc.Changes{
-				Free: []alloc.FreeChange{remove(c, "0.0.0.0/0")}, PoolInsert: &pool,
+				Free: []alloc.FreeChange{remove(c, "0.0.0.0/0")}, PoolInsert: []ipam.Pool{pool},
 				AllocationInsert: []ipam.Allocation{s.holds(c, "0.0.0.0/0", ipam.PurposeRootPool, pool.Ref())},
 			})
 		}

@@ -74,7 +74,7 @@ var conflicts = map[string]func(*suite){
 		w := s.world()
 		key := alloc.Conflict{AnswerKeys: []alloc.NameRef{{ProjectID: w.project.UID, Name: "key-1"}}}
 		again := s.root(w.space, "four", "10.7.0.0/24")
-		s.conflict(alloc.Changes{PoolInsert: &again, Answers: []alloc.Answer{s.answer(w.project, "key-1")}}, key)
+		s.conflict(alloc.Changes{PoolInsert: []ipam.Pool{again}, Answers: []alloc.Answer{s.answer(w.project, "key-1")}}, key)
 		sp := s.space(w.project, "default")
 		s.conflict(alloc.Changes{SpaceInsert: []ipam.Space{sp}, Answers: []alloc.Answer{s.answer(w.project, "key-1")}}, key)
 		s.conflict(alloc.Changes{Free: []alloc.FreeChange{remove(w.c4, "10.0.0.0/25")}, Answers: []alloc.Answer{s.answer(w.project, "key-1")}}, key)
@@ -82,7 +82,7 @@ var conflicts = map[string]func(*suite){
 	"NamesOfProjectsSpacesAndPoolsAreTakenOnce": func(s *suite) {
 		w := s.world()
 		p, sp, pool := s.project("blue"), s.space(w.project, "default"), s.root(w.space, "four", "10.7.0.0/24")
-		for _, ch := range []alloc.Changes{{ProjectInsert: &p}, {SpaceInsert: []ipam.Space{sp}}, {PoolInsert: &pool}} {
+		for _, ch := range []alloc.Changes{{ProjectInsert: &p}, {SpaceInsert: []ipam.Space{sp}}, {PoolInsert: []ipam.Pool{pool}}} {
 			s.unchanged(func() {
 				err := s.try(ch)
 				require.True(s, ipam.IsCode(err, ipam.CodeAlreadyExists), "%v", err)
@@ -97,7 +97,7 @@ var conflicts = map[string]func(*suite){
 		pool := s.root(s.space(w.project, "nowhere"), "lost", "10.7.0.0/24")
 		orphan := s.root(w.space, "orphan", "10.7.0.0/24")
 		orphan.ProjectID = nowhere.UID
-		for _, ch := range []alloc.Changes{{SpaceInsert: []ipam.Space{sp}}, {PoolInsert: &pool}, {PoolInsert: &orphan}} {
+		for _, ch := range []alloc.Changes{{SpaceInsert: []ipam.Space{sp}}, {PoolInsert: []ipam.Pool{pool}}, {PoolInsert: []ipam.Pool{orphan}}} {
 			s.unchanged(func() {
 				err := s.try(ch)
 				require.True(s, ipam.IsCode(err, ipam.CodeNotFound), "%v", err)

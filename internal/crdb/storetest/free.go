@@ -120,7 +120,7 @@ func (s *suite) scans(container string, seed uint64) {
 	pool := s.root(w.space, "scanned", container) // beside what world holds
 	c := alloc.PoolContainer(pool)
 	list := someFree(r, c.Block, 300)
-	s.write(alloc.Changes{PoolInsert: &pool, Free: []alloc.FreeChange{{Container: c, Insert: list}}})
+	s.write(alloc.Changes{PoolInsert: []ipam.Pool{pool}, Free: []alloc.FreeChange{{Container: c, Insert: list}}})
 	orders := []space.Order{space.LowestFirst, space.TightestFirst, space.LargestFirst}
 	width := c.Block.Addr().BitLen()
 	for range 60 {

@@ -93,7 +93,7 @@ var grants = map[string]func(*suite){
 		theirs := s.space(e.other, "default")
 		own := s.root(theirs, "own", "10.7.0.0/24")
 		s.write(alloc.Changes{SpaceInsert: []ipam.Space{theirs}})
-		s.write(alloc.Changes{PoolInsert: &own})
+		s.write(alloc.Changes{PoolInsert: []ipam.Pool{own}})
 		s.grant(s.grantOf(own, ipam.Everybody))
 		require.Equal(s, []string{"four", "six"}, list(nil), "of one owner alone")
 		require.Equal(s, []string{"four", "six"}, list(map[string]string{"team": "blue"}))
@@ -108,7 +108,7 @@ var grants = map[string]func(*suite){
 		want := []string{e.v4.Name}
 		for i := range uint64(7) {
 			p := s.root(e.space, "g"+string(rune('0'+i)), nth("10.1.0.0/16", 24, i))
-			s.write(alloc.Changes{PoolInsert: &p, AccessChanges: alloc.AccessChanges{GrantInsert: new(s.grantOf(p, []string{"red", ipam.Everybody, "green"}[i%3]))}})
+			s.write(alloc.Changes{PoolInsert: []ipam.Pool{p}, AccessChanges: alloc.AccessChanges{GrantInsert: new(s.grantOf(p, []string{"red", ipam.Everybody, "green"}[i%3]))}})
 			if i%3 < 2 {
 				want = append(want, p.Name)
 			}

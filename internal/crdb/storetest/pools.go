@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"context"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -17,10 +18,17 @@ var pools = map[string]func(*suite){
 		plain := s.child(w.v4, w.space, "plain", "10.0.0.192/26", false)
 		plain.Spec.Allocation = ipam.Allocating{Strategy: ipam.FirstFit}
 		plain.Spec.Reservations, plain.Labels, plain.Annotations = nil, nil, nil
-		samples := []ipam.Pool{w.v4, w.v6, byLength, byBlock, plain}
-		everyFieldHasAValue(s, samples, ".Stock", ".Stock.Free") // counted from the free list
+		class, second := s.class(w.project, "fast"), s.class(w.project, "slow")
+		s.write(alloc.Changes{ClassChanges: alloc.ClassChanges{ClassInsert: &class}})
+		s.write(alloc.Changes{ClassChanges: alloc.ClassChanges{ClassInsert: &second}})
+		backing := s.backing(s.root(w.space, "backing", "10.7.0.0/24"), second, class)
+		backing.Spec.ReuseAfter = new(90 * time.Second)
+		scoped := s.scoped(backing, w.space, class, w.project, map[string]string{"zone": "a"}, "10.7.0.0/26")
+		scoped.EmptySince = born.Add(time.Minute)
+		samples := []ipam.Pool{w.v4, w.v6, byLength, byBlock, plain, backing, scoped}
+		everyFieldHasAValue(s, samples, ".Stock", ".Stock.Free", ".Stock.Cooling") // counted from the free list, and from what is held
 		for _, p := range samples[2:] {
-			s.write(alloc.Changes{PoolInsert: &p})
+			s.write(alloc.Changes{PoolInsert: []ipam.Pool{p}})
 		}
 		for _, p := range samples {
 			got, err := s.Store.PoolGet(s.ctx, w.key, p.Name)
@@ -54,6 +62,7 @@ var pools = map[string]func(*suite){
 		now.Spec.Visibility, now.Spec.Description = ipam.VisibilityPlatform, ""
 		now.Spec.Allocation = ipam.Allocating{Strategy: ipam.Random, MaxPrefixLength: new(30)}
 		now.Spec.Reservations = nil
+		now.Spec.ReuseAfter = new(time.Duration(0))
 		s.write(alloc.Changes{PoolUpdate: &alloc.PoolUpdate{Was: w.v4.Revision, Now: now}})
 		got, err := s.Store.PoolGet(s.ctx, w.key, w.v4.Name)
 		require.NoError(s, err)
@@ -72,8 +81,8 @@ var pools = map[string]func(*suite){
 		s.write(alloc.Changes{ProjectInsert: &other, SpaceInsert: []ipam.Space{otherSpace}})
 		for i, name := range names {
 			mine, theirs := s.root(sp, name, nth("10.0.0.0/16", 24, uint64(i))), s.root(otherSpace, name+"x", nth("10.0.0.0/16", 24, uint64(i)))
-			s.write(alloc.Changes{PoolInsert: &mine})
-			s.write(alloc.Changes{PoolInsert: &theirs})
+			s.write(alloc.Changes{PoolInsert: []ipam.Pool{mine}})
+			s.write(alloc.Changes{PoolInsert: []ipam.Pool{theirs}})
 		}
 		inPages(s, "", func(after string, limit int) ([]ipam.Pool, error) {
 			return s.Store.PoolList(s.ctx, alloc.Key(p), after, limit)
@@ -86,14 +95,14 @@ var pools = map[string]func(*suite){
 		} {
 			p := s.root(w.space, "l"+string(rune('0'+i)), nth("10.1.0.0/16", 24, uint64(i)))
 			p.Labels = labels
-			s.write(alloc.Changes{PoolInsert: &p})
+			s.write(alloc.Changes{PoolInsert: []ipam.Pool{p}})
 		}
 		other := s.project("red")
 		otherSpace := s.space(other, "default")
 		theirs := s.root(otherSpace, "theirs", "10.1.0.0/24")
 		theirs.Labels = map[string]string{"site": "a", "tier": "1"}
 		s.write(alloc.Changes{ProjectInsert: &other, SpaceInsert: []ipam.Space{otherSpace}})
-		s.write(alloc.Changes{PoolInsert: &theirs})
+		s.write(alloc.Changes{PoolInsert: []ipam.Pool{theirs}})
 		for _, c := range []struct {
 			labels map[string]string
 			limit  int
@@ -120,7 +129,7 @@ var pools = map[string]func(*suite){
 		c := w.v4.ContainerID
 		for name, block := range map[string]string{"a": "10.1.0.0/16", "b": "10.2.0.0/24", "c": "10.2.1.0/24", "d": "10.2.255.0/24", "e": "10.3.0.0/16"} {
 			p := s.root(w.space, name, block)
-			s.write(alloc.Changes{PoolInsert: &p})
+			s.write(alloc.Changes{PoolInsert: []ipam.Pool{p}})
 		}
 		for _, q := range []struct {
 			block string

@@ -183,10 +183,10 @@ var usages = map[string]func(*suite){
 		theirs := s.space(e.other, "default")
 		own4, own6 := s.root(theirs, "own-four", "10.0.0.0/8"), s.root(theirs, "own-six", "::/0")
 		s.write(alloc.Changes{SpaceInsert: []ipam.Space{theirs}})
-		s.write(alloc.Changes{PoolInsert: &own4})
-		s.write(alloc.Changes{PoolInsert: &own6})
+		s.write(alloc.Changes{PoolInsert: []ipam.Pool{own4}})
+		s.write(alloc.Changes{PoolInsert: []ipam.Pool{own6}})
 		for _, p := range []ipam.Pool{s.child(own4, theirs, "kid-four", "10.1.0.0/16", true), s.child(own6, theirs, "kid-six", "2001::/16", true)} {
-			s.write(alloc.Changes{PoolInsert: &p})
+			s.write(alloc.Changes{PoolInsert: []ipam.Pool{p}})
 		}
 		var ch alloc.Changes
 		add := func(p ipam.Project, pool ipam.Pool, name, block string, phase ipam.Phase) {

@@ -84,7 +84,7 @@ func (s *suite) claim(p ipam.Project, pool ipam.Pool, name, block string) ipam.C
 	b := cidr(block)
 	c := ipam.Claim{
 		Metadata: s.meta(p.Name, name), ProjectID: p.UID, Block: b, Pool: pool.Ref(), PoolID: pool.UID, PoolProjectID: pool.ProjectID,
-		AllocationID: ipam.NewID(),
+		AllocationID: ipam.NewID(), ReclaimPolicy: ipam.ReclaimRetain,
 		Spec: ipam.ClaimSpec{
 			PoolRef: pool.Ref(), PrefixLength: new(b.Bits()), Family: ipam.FamilyOf(b.Addr()), CIDR: b,
 			ReclaimPolicy: ipam.ReclaimRetain, OwnerRef: &ipam.OwnerRef{Kind: "Machine", Name: name, UID: "u-" + name},

@@ -42,7 +42,7 @@ func Run(t *testing.T, open func(t *testing.T) Bundle) {
 		{"Claims", claims}, {"Answers", answers}, {"Missing", missing}, {"Write", writes}, {"Conflict", conflicts},
 		{"Transaction", transactions}, {"Concurrent", concurrent},
 		{"Members", members}, {"Keys", keys}, {"Grants", grants}, {"Quotas", quotas}, {"Usage", usages}, {"QuotaRaces", quotaRaces},
-		{"Events", events}, {"History", history},
+		{"Classes", classes}, {"ClassLookup", classLookups}, {"Scoped", scopedPools}, {"Cooldown", cooldowns}, {"Events", events}, {"History", history},
 	} {
 		t.Run(group.name, func(t *testing.T) {
 			t.Parallel()

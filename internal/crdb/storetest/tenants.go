@@ -72,7 +72,7 @@ func (s *suite) quota(p ipam.Project, name string) (ipam.Quota, []ipam.QuotaShar
 	q := ipam.Quota{
 		Metadata: s.bare(p.Name, name), ProjectID: p.UID, Overdrawn: true,
 		Spec: ipam.QuotaSpec{
-			Scope:  ipam.QuotaScope{Pool: ipam.Ref{Project: "blue", Name: "four"}, Family: ipam.IPv4},
+			Scope:  ipam.QuotaScope{Pool: ipam.Ref{Project: "blue", Name: "four"}, Class: ipam.Ref{Project: "platform", Name: "fast"}, Family: ipam.IPv4},
 			Limits: ipam.QuotaLimits{Addresses: power(128), Claims: new(int64(1) << 62), Pools: new(int64(7))}, Description: "Quota " + name,
 		},
 		Used: ipam.Usage{Addresses: new(big.Int).Lsh(big.NewInt(120), 100), Claims: 120, Pools: 120},

@@ -145,7 +145,7 @@ var history = map[string]func(*suite){
 		same := s.root(lab, "same", "10.0.0.0/24")
 		s.write(alloc.Changes{SpaceInsert: []ipam.Space{theirs, lab}})
 		for _, p := range []ipam.Pool{own, kid, same} {
-			s.write(alloc.Changes{PoolInsert: &p})
+			s.write(alloc.Changes{PoolInsert: []ipam.Pool{p}})
 		}
 		for address, want := range map[string][]ipam.Pool{
 			"10.0.0.130": {e.v4, kid, same}, "10.0.0.1": {e.v4, same}, "10.0.1.0": nil, "2001:db8::1": {e.v6}, "2001:db9::": nil,

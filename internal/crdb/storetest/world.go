@@ -37,8 +37,8 @@ func (s *suite) world() world {
 	w.held = s.held(w.claim)
 	w.answer = s.answer(w.project, "key-1")
 	s.write(alloc.Changes{ProjectInsert: &w.project, SpaceInsert: []ipam.Space{w.space}})
-	s.write(alloc.Changes{PoolInsert: &w.v4})
-	s.write(alloc.Changes{PoolInsert: &w.v6, Free: []alloc.FreeChange{
+	s.write(alloc.Changes{PoolInsert: []ipam.Pool{w.v4}})
+	s.write(alloc.Changes{PoolInsert: []ipam.Pool{w.v6}, Free: []alloc.FreeChange{
 		insert(w.c4, "10.0.0.128/25"), insert(w.c6, "2001:db8::/32"),
 	}})
 	s.write(alloc.Changes{ClaimInsert: []ipam.Claim{w.claim}, AllocationInsert: []ipam.Allocation{w.held}, Answers: []alloc.Answer{w.answer}})

@@ -85,7 +85,7 @@ var writes = map[string]func(*suite){
 		s.write(alloc.Changes{
 			Free:             []alloc.FreeChange{remove(w.c6, "2001:db8::/32"), insert(c6, "2001:db8::/32")},
 			PoolDelete:       &w.v6,
-			PoolInsert:       &pool,
+			PoolInsert:       []ipam.Pool{pool},
 			ClaimDelete:      []ipam.Claim{w.claim},
 			AllocationDelete: []ipam.Allocation{w.held},
 			ClaimInsert:      []ipam.Claim{claim},

@@ -1,0 +1,155 @@
+package alloc
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// serve resolves a claim and binds it, or says why not: a refusal has the steps that led to it.
+func (s *Service) serve(ctx context.Context, key ProjectKey, c ipam.Claim, facts ClaimFacts, e ipam.Event, random ipam.ID, r Request) (ipam.Claim, resolved, error) {
+	res, err := s.resolve(ctx, key, c.Spec, facts, s.candidates)
+	if err != nil {
+		err = res.explained(err)
+		return ipam.Claim{}, res, err
+	}
+	var bound ipam.Claim
+	if c.Spec.AllocationRef != "" {
+		bound, err = s.rebind(ctx, key, c, e, r)
+	} else {
+		bound, err = s.bind(ctx, &res, binding{key: key, claim: c, event: e, random: random, request: r})
+	}
+	err = res.explained(err)
+	return bound, res, err
+}
+
+// binding is one claim on its way to a block.
+type binding struct {
+	key     ProjectKey
+	claim   ipam.Claim
+	event   ipam.Event
+	random  ipam.ID
+	request Request
+}
+
+// bind tries the pools in turn. Only when every one is exhausted is that the answer, with the figures of all. A quota that has too
+// little left stops the search in the pools that it covers, and is the answer when no other pool helps.
+func (s *Service) bind(ctx context.Context, res *resolved, b binding) (ipam.Claim, error) {
+	all := res.pools
+	pools, last, err := s.withRoomFor(ctx, res)
+	if err != nil {
+		return ipam.Claim{}, err
+	}
+	if res.first != nil {
+		if len(pools) == 0 { // the transaction says so: it looks first whether somebody has carved the scope's pool from the last room
+			pools = res.pools[:1]
+		}
+		return s.bindFirst(ctx, res, pools, b)
+	}
+	var lacks quotaLacks
+	var overQuota error
+	for _, p := range pools {
+		if w, err := res.ask.wanted(p); err == nil && lacks.stop(claimPlace(p, res.ask.classRef()), claimUsage(p, w.bits)) {
+			continue
+		}
+		bound, err := s.bindIn(ctx, res, p, b)
+		if err == nil {
+			if !b.request.DryRun {
+				s.shares.took(p, bound.Block.Bits())
+			}
+			res.chosePool(bound)
+			return bound, nil
+		}
+		if lack, ok := errors.AsType[*quotaLack](err); ok {
+			lacks, overQuota = append(lacks, lack), err
+			res.quotaRefused(err)
+			continue
+		}
+		if ipam.IsCode(err, ipam.CodeNotFound) { // gone, or not to be used any more: not to be named
+			all = slices.DeleteFunc(slices.Clone(all), func(a ipam.Pool) bool { return a.UID == p.UID })
+			continue
+		}
+		res.skippedPool(p, err)
+		if !full(err) && !(len(all) > 1 && triesNext(err)) {
+			return bound, res.unnamed(err)
+		}
+		last = err
+	}
+	switch {
+	case overQuota != nil:
+		return ipam.Claim{}, overQuota
+	case len(all) == 0:
+		return ipam.Claim{}, res.noPoolLeft()
+	case full(last) && (len(res.pools) > 1 || res.first != nil):
+		return ipam.Claim{}, exhausted(ctx, s.store, res.telling(), all, res.bits(all[len(all)-1]))
+	default:
+		return ipam.Claim{}, res.unnamed(last)
+	}
+}
+
+// bindIn binds the claim in one pool.
+func (s *Service) bindIn(ctx context.Context, res *resolved, p ipam.Pool, b binding) (ipam.Claim, error) {
+	bound, err := s.join(ctx, p, &member{
+		ctx: ctx, key: b.key, ask: res.ask, claim: b.claim, event: b.event, random: b.random, request: b.request, create: true,
+	})
+	lack, ok := errors.AsType[*noRoom](err)
+	switch {
+	case !ok:
+		return bound, err
+	case lack.wish.Exact.IsValid() || len(res.pools) == 1:
+		return bound, refusal(ctx, s.store, res.telling(), p, lack.wish, exactPointer(b.claim.Spec))
+	default: // the figures of all pools are read once, when all have been tried
+		return bound, noneFree(p, lack.wish.Bits)
+	}
+}
+
+// noneFree says of one pool of several that it has no room.
+func noneFree(p ipam.Pool, bits int) error {
+	return ipam.Errorf(ipam.CodePoolExhausted, "Pool %s has no free block of length /%d left.", p.Ref(), bits)
+}
+
+// withRoomFor is withRoom for what the claim needs of each pool: its block, or the pool of its scope.
+func (s *Service) withRoomFor(ctx context.Context, res *resolved) (room []ipam.Pool, full error, err error) {
+	if res.ask.spec.Exact().IsValid() {
+		return res.pools, nil, nil
+	}
+	room, full, err = s.withRoom(ctx, res.pools, func(p ipam.Pool) (int, bool) {
+		bits := res.bits(p)
+		return bits, bits >= 0
+	})
+	for _, p := range res.pools {
+		if err == nil && !slices.ContainsFunc(room, func(r ipam.Pool) bool { return r.UID == p.UID }) {
+			res.skippedPool(p, noneFree(p, res.bits(p)))
+		}
+	}
+	return room, full, err
+}
+
+// bits is the length of the block that is wanted of a pool; -1: none could be.
+func (r *resolved) bits(p ipam.Pool) int {
+	if r.first != nil {
+		return *r.first.class.Spec.PoolPrefixLength
+	}
+	w, err := r.ask.wanted(p)
+	if err != nil {
+		return -1
+	}
+	return w.bits
+}
+
+// full: the pool has no room now.
+func full(err error) bool {
+	return ipam.IsCode(err, ipam.CodePoolExhausted) || ipam.IsCode(err, ipam.CodeExhaustedByCooldown)
+}
+
+// triesNext: this pool cannot, another one may.
+func triesNext(err error) bool {
+	switch ipam.CodeOf(err) {
+	case ipam.CodeBlockTaken, ipam.CodeAllocationRetained, ipam.CodePrefixLengthRejected, ipam.CodeNeverSatisfiable:
+		return true
+	default:
+		return full(err)
+	}
+}

@@ -1,0 +1,85 @@
+package alloc_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/tenancy"
+)
+
+func TestExplanationIsWhatTheCreationWouldAnswer(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.class(t, platform, class("net", sharedClass, defaultClass, lengths(24, 28, 26), carving(ipam.FirstFit)))
+	b.class(t, platform, class("empty", sharedClass))
+	b.poolIn(t, platform, root("eu", "10.0.0.0/24", backing("net")))
+	b.poolIn(t, platform, root("us", "10.0.1.0/25", backing("net")))
+	b.pool(t, root("mine", "192.168.0.0/24"))
+	b.claim(t, byClass("whole", "net", length(24)))
+	viewer := b.acting("corp:viewer", tenancy.Viewer, project)
+
+	for _, c := range []struct {
+		name   string
+		claim  ipam.Claim
+		remedy string // pointer and value of the first one
+	}{
+		{"Default", byClass("", ""), ""},
+		{"ByPool", claim("", "mine", 25), ""},
+		{"TooLarge", byClass("", "net", length(23)), "/spec/prefixLength 24"},
+		{"Full", byClass("", "net", length(24)), "/spec/prefixLength 25"},
+		{"NoPool", byClass("", "empty"), " "},
+		{"NoClass", byClass("", "none"), "/spec/className "},
+		{"NoFamily", byClass("", "", family(ipam.IPv6)), "/spec/className "},
+		{"OtherFamily", byClass("", "net", family(ipam.IPv6)), "/spec/ipFamily "},
+		{"NeverInPool", claim("", "mine", 16), "/spec/prefixLength 24"},
+		{"NoMatch", selecting("", ipam.Selector{MatchLabels: labels("a", "b")}), "/spec/poolSelector "},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			before := b.dump(t)
+			got, err := b.ExplainClaim(viewer, project, c.claim)
+			require.NoError(t, err)
+			require.Equal(t, before, b.dump(t), "nothing is written")
+
+			c.claim.Metadata = meta("real")
+			made, err := b.CreateClaim(b.ctx, project, c.claim, alloc.Request{})
+			if c.remedy == "" {
+				require.NoError(t, err)
+				require.Equal(t, []any{made.Value.Block, made.Value.Pool, made.Value.Class, made.Value.ReclaimPolicy},
+					[]any{got.Claim.Block, got.Claim.Pool, got.Claim.Class, got.Claim.ReclaimPolicy})
+				require.Nil(t, got.Refusal)
+				require.Equal(t, ipam.OutcomeChosen, got.Steps[len(got.Steps)-1].Outcome)
+				b.release(t, "real")
+				return
+			}
+			e := refused(t, err, got.Refusal.Code)
+			require.Equal(t, e.Message, got.Refusal.Message)
+			require.Equal(t, c.remedy, got.Remedies[0].Pointer+" "+got.Remedies[0].Value)
+			require.NotEmpty(t, got.Remedies[0].Detail)
+			require.NotContains(t, fmt.Sprint(got.Steps), "platform/eu", "pools of the platform are not the consumer's to know")
+			require.NotContains(t, fmt.Sprint(got.Steps), "platform/us")
+		})
+	}
+	_, err := b.ExplainClaim(b.acting("corp:stranger", tenancy.Admin, other), project, byClass("", ""))
+	refused(t, err, ipam.CodeNotFound)
+}
+
+func TestExplanationNamesTheQuotaThatDecides(t *testing.T) {
+	t.Parallel()
+	b := setupClass(t)
+	one := int64(1)
+	_, err := b.PutQuota(b.ctx, project, ipam.Quota{Metadata: meta("q"), Spec: ipam.QuotaSpec{Limits: ipam.QuotaLimits{Claims: &one}}}, alloc.Request{})
+	require.NoError(t, err)
+	got, err := b.ExplainClaim(b.ctx, project, byClass("", "net"))
+	require.NoError(t, err)
+	require.Equal(t, ipam.Step{Kind: ipam.StepQuota, Name: "acme/q", Outcome: ipam.OutcomeAllowed, Detail: "In use: 0 of 1 claim."}, got.Steps[len(got.Steps)-1])
+	b.claim(t, byClass("a", "net"))
+	got, err = b.ExplainClaim(b.ctx, project, byClass("", "net"))
+	require.NoError(t, err)
+	last := got.Steps[len(got.Steps)-1]
+	require.Equal(t, []any{ipam.StepQuota, "acme/q", ipam.OutcomeRefused, ipam.CodeQuotaExceeded}, []any{last.Kind, last.Name, last.Outcome, last.Code})
+	require.Contains(t, got.Remedies[0].Detail, "acme/q")
+}

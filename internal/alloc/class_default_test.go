@@ -1,0 +1,223 @@
+package alloc_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// defaults is the default classes of a project, by family.
+func (b *bundle) defaults(t testing.TB, in string) map[ipam.Family][]string {
+	t.Helper()
+	out := map[ipam.Family][]string{}
+	page, err := b.ListClasses(b.ctx, in, alloc.Filter{}, 500, "")
+	require.NoError(t, err)
+	for _, c := range page.Items {
+		if c.Spec.IsDefault && c.Project == in {
+			out[c.Spec.Family] = append(out[c.Spec.Family], c.Name)
+		}
+	}
+	return out
+}
+
+func TestOneClassIsTheDefaultOfAFamily(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.class(t, project, class("std", defaultClass))
+	b.class(t, project, class("std6", defaultClass, forFamily(ipam.IPv6)))
+	b.class(t, ipam.PlatformProject, class("std", defaultClass, sharedClass))
+	b.class(t, project, class("plain"))
+	before := b.dump(t)
+	_, created := b.CreateClass(b.ctx, project, class("second", defaultClass), false, alloc.Request{})
+	_, patched := b.patchClass("plain", false, alloc.Request{}, defaultClass)
+	for _, err := range []error{created, patched} {
+		e := refused(t, err, ipam.CodeAlreadyExists)
+		require.Equal(t, []string{"acme/std"}, e.Figures.ConflictsWith)
+		require.Equal(t, "/spec/isDefault", e.Fields[0].Pointer)
+	}
+	require.Equal(t, before, b.dump(t))
+	require.Equal(t, map[ipam.Family][]string{ipam.IPv4: {"std"}, ipam.IPv6: {"std6"}}, b.defaults(t, project), "one for each family")
+
+	_, err := b.patchClass("std", false, alloc.Request{}, func(s *ipam.ClassSpec) { s.IsDefault = false })
+	require.NoError(t, err)
+	_, err = b.patchClass("plain", false, alloc.Request{}, defaultClass)
+	require.NoError(t, err, "nobody is the default now")
+	require.NoError(t, b.DeleteClass(b.ctx, project, "plain", alloc.Request{}))
+	b.class(t, project, class("second", defaultClass))
+}
+
+func TestDefaultIsMovedInOneTransaction(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	was := b.class(t, project, class("std", defaultClass))
+	b.class(t, project, class("std6", defaultClass, forFamily(ipam.IPv6)))
+	b.clock.move(time.Second)
+	_, err := b.CreateClass(b.ctx, project, class("second", defaultClass), true, alloc.Request{})
+	require.NoError(t, err)
+	require.Equal(t, map[ipam.Family][]string{ipam.IPv4: {"second"}, ipam.IPv6: {"std6"}}, b.defaults(t, project))
+	now, err := b.GetClass(b.ctx, project, "std")
+	require.NoError(t, err)
+	require.Equal(t, []any{was.Generation + 1, b.clock.read()}, []any{now.Generation, now.UpdatedAt})
+	require.NotEqual(t, was.Revision, now.Revision)
+	trail := b.events(t, project, alloc.EventFilter{Kind: "IPClass", Name: "std"})
+	require.Len(t, trail, 2)
+	require.JSONEq(t, `{"spec":{"isDefault":true}}`, string(trail[0].Before))
+	require.JSONEq(t, `{"spec":{"isDefault":false}}`, string(trail[0].After))
+
+	_, err = b.patchClass("std", true, alloc.Request{}, defaultClass)
+	require.NoError(t, err)
+	require.Equal(t, []string{"std"}, b.defaults(t, project)[ipam.IPv4])
+	before := b.dump(t)
+	_, err = b.CreateClass(b.ctx, project, class("second", defaultClass), true, alloc.Request{})
+	require.Equal(t, "/metadata/name", refused(t, err, ipam.CodeAlreadyExists).Fields[0].Pointer)
+	require.Equal(t, before, b.dump(t), "a refusal moves nothing")
+	_, err = b.CreateClass(b.ctx, project, class("third"), true, alloc.Request{})
+	require.NoError(t, err)
+	require.Equal(t, []string{"std"}, b.defaults(t, project)[ipam.IPv4], "who is not to be the default takes it from nobody")
+}
+
+// Several processes at once: of those who only make a default one succeeds, and the others are told which it was.
+func TestConcurrentCreatesLeaveOneDefault(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	servers := b.servers(t, 3)
+	var mu sync.Mutex
+	var made []string
+	var wg sync.WaitGroup
+	told := newLedger()
+	for i := range 12 {
+		wg.Go(func() {
+			name := fmt.Sprintf("c%d", i)
+			_, err := servers[i%3].CreateClass(b.ctx, project, class(name, defaultClass), false, alloc.Request{})
+			told.expect(err, ipam.CodeAlreadyExists)
+			mu.Lock()
+			defer mu.Unlock()
+			if err == nil {
+				made = append(made, name)
+			}
+		})
+	}
+	wg.Wait()
+	require.Empty(t, told.odd)
+	require.Len(t, made, 1)
+	require.Equal(t, made, b.defaults(t, project)[ipam.IPv4])
+	require.Equal(t, made, b.classNames(t, project, alloc.Filter{}, 100), "the others are not there at all")
+}
+
+// Several processes at once: all of those who move the default succeed, one after the other, and one class has it in the end.
+func TestConcurrentMovesLeaveOneDefault(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	for i := range 6 {
+		b.class(t, project, class(fmt.Sprintf("old%d", i)))
+	}
+	servers := b.servers(t, 3)
+	told := newLedger()
+	var wg sync.WaitGroup
+	for i := range 12 {
+		wg.Go(func() {
+			s := servers[i%3]
+			if i%2 == 0 {
+				_, err := s.CreateClass(b.ctx, project, class(fmt.Sprintf("new%d", i), defaultClass), true, alloc.Request{})
+				told.expect(err)
+				return
+			}
+			_, err := s.PatchClass(b.ctx, project, fmt.Sprintf("old%d", i/2), true, alloc.Request{}, func(c ipam.Class) (ipam.Class, error) {
+				c.Spec.IsDefault = true
+				return c, nil
+			})
+			told.expect(err)
+		})
+	}
+	wg.Wait()
+	require.Empty(t, told.odd)
+	require.Len(t, b.defaults(t, project)[ipam.IPv4], 1)
+	require.Len(t, b.classNames(t, project, alloc.Filter{}, 100), 12)
+}
+
+// A COMMIT whose answer is lost: the class, or the move of the default, is made once.
+func TestUnknownOutcomeOfAMovedDefaultIsSettled(t *testing.T) {
+	t.Parallel()
+	for _, faults := range [][]fault{{lostBefore}, {lostAfter}, {landsLate}, {lostBefore, lostAfter}} {
+		t.Run(fmt.Sprint(faults), func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			b.class(t, project, class("std", defaultClass))
+			store, _ := b.store(t)
+			f := &faulty{Store: store}
+			b.Service = b.serve(f)
+			f.next(faults...)
+			_, err := b.CreateClass(b.ctx, project, class("second", defaultClass), true, alloc.Request{})
+			require.NoError(t, err)
+			require.Equal(t, []string{"second"}, b.defaults(t, project)[ipam.IPv4])
+			f.next(faults...)
+			_, err = b.patchClass("std", true, alloc.Request{}, defaultClass)
+			require.NoError(t, err)
+			require.Zero(t, f.left())
+			require.Equal(t, []string{"std"}, b.defaults(t, project)[ipam.IPv4])
+		})
+	}
+}
+
+// outrun is a store in which somebody else becomes the default just before COMMIT, as it can be where nothing but the unique index stands
+// between two transactions.
+type outrun struct {
+	alloc.Store
+	left int
+	meet func()
+}
+
+// InTx implements alloc.Store.
+func (o *outrun) InTx(ctx context.Context, op string, locks alloc.Locks, fn func(context.Context, alloc.Tx) error) error {
+	if o.left == 0 || (op != "class_create" && op != "class_patch") {
+		return o.Store.InTx(ctx, op, locks, fn)
+	}
+	o.left--
+	o.meet()
+	return ipam.Errorf(ipam.CodeAlreadyExists, "The project has a default class for this family already.").At("/spec/isDefault", "is taken.")
+}
+
+func TestWhoIsOutrunLooksAgain(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.class(t, project, class("plain"))
+	store, _ := b.store(t)
+	o := &outrun{Store: store}
+	s := b.serve(o)
+	for i, run := range []func(move bool) error{
+		func(move bool) error {
+			_, err := s.CreateClass(b.ctx, project, class("made", defaultClass), move, alloc.Request{})
+			return err
+		},
+		func(move bool) error {
+			_, err := s.PatchClass(b.ctx, project, "plain", move, alloc.Request{}, func(c ipam.Class) (ipam.Class, error) {
+				c.Spec.IsDefault = true
+				return c, nil
+			})
+			return err
+		},
+	} {
+		first := fmt.Sprintf("first%d", i)
+		o.left, o.meet = 1, func() {
+			_, err := b.CreateClass(b.ctx, project, class(first, defaultClass), true, alloc.Request{})
+			require.NoError(t, err)
+		}
+		require.Equal(t, []string{"acme/" + first}, refused(t, run(false), ipam.CodeAlreadyExists).Figures.ConflictsWith)
+		o.left, o.meet = 1, func() {}
+		require.NoError(t, run(true))
+		require.Len(t, b.defaults(t, project)[ipam.IPv4], 1)
+		require.NotContains(t, b.defaults(t, project)[ipam.IPv4], first)
+	}
+	o.left = 1000
+	refused(t, func() error {
+		_, err := s.CreateClass(b.ctx, project, class("never", defaultClass), true, alloc.Request{})
+		return err
+	}(), ipam.CodeContention)
+}

@@ -1,0 +1,89 @@
+package alloc
+
+import (
+	"context"
+	"sync/atomic"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// What is remembered at most: look-ups, and the pools in all of them together (half a kilobyte each).
+const (
+	maxRemembered      = 4096
+	maxRememberedPools = 65536
+)
+
+// classMemory remembers which class a name, or the default of a family, came to for a project, and the pools behind it. It is never
+// trusted: every look-up reads the epochs of the two projects that decide, and what was read at other epochs is read again. So it saves
+// statements, and can answer nothing that a look-up without it would not.
+type classMemory struct {
+	known *lru.Cache[classAsk, ClassFacts]
+	pools *atomic.Int64 // in all of them
+}
+
+type classAsk struct {
+	project ipam.ID
+	name    string
+	family  ipam.Family
+}
+
+func newClassMemory() classMemory {
+	m := classMemory{pools: new(atomic.Int64)}
+	var err error
+	m.known, err = lru.NewWithEvict(maxRemembered, func(_ classAsk, gone ClassFacts) { m.pools.Add(-int64(len(gone.Pools))) })
+	if err != nil {
+		panic(err) // the size is positive
+	}
+	return m
+}
+
+// lookUp is Reader.ClaimLookup, with the class from memory if it is still what it was.
+func (m classMemory) lookUp(ctx context.Context, read Reader, q ClaimQuery) (ClaimFacts, error) {
+	if q.Class == nil {
+		return read.ClaimLookup(ctx, q)
+	}
+	ask := classAsk{project: q.Project.ID, name: q.Class.Name}
+	if ask.name == "" {
+		ask.family = q.Class.Family
+	}
+	was, known := m.known.Get(ask)
+	class := *q.Class
+	class.Known = known
+	q.Class = &class
+	facts, err := read.ClaimLookup(ctx, q)
+	if err != nil {
+		return facts, err
+	}
+	if known && facts.Class.Epochs == was.Epochs {
+		facts.Class = was
+		return facts, nil
+	}
+	if known {
+		class.Known = false
+		if facts, err = read.ClaimLookup(ctx, q); err != nil {
+			return facts, err
+		}
+	}
+	m.remember(ask, facts.Class)
+	return facts, nil
+}
+
+// remember keeps what was found. That there is no class is not kept: anybody can ask for names that do not exist.
+func (m classMemory) remember(ask classAsk, facts ClassFacts) {
+	m.known.Remove(ask)
+	if facts.Found == nil {
+		return
+	}
+	class := *facts.Found
+	class.Labels, class.Annotations = nil, nil
+	facts.Found = &class
+	m.pools.Add(int64(len(facts.Pools)))
+	m.known.Add(ask, facts)
+	for m.pools.Load() > maxRememberedPools {
+		if _, _, some := m.known.RemoveOldest(); !some {
+			return
+		}
+	}
+}

@@ -1,0 +1,98 @@
+package alloc_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// TestWhatIsRememberedOfClassesIsNeverOld changes, on one server, everything that a look-up of a class depends on, and claims by it on another one that has
+// just done so: the next claim there goes by the change.
+func TestWhatIsRememberedOfClassesIsNeverOld(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	far, _ := b.server(t) // remembers; all changes are made through b
+	b.class(t, platform, class("net", sharedClass, lengths(24, 30, 26)))
+	b.poolIn(t, platform, root("b", "10.0.0.0/24", backing("net")))
+	n := 0
+	claimFar := func(name string) (ipam.Claim, error) {
+		n++
+		r, err := far.CreateClaim(b.ctx, project, byClass(fmt.Sprintf("c%d", n), name), alloc.Request{})
+		return r.Value, err
+	}
+	served := func(name, pool string, bits int) {
+		t.Helper()
+		c, err := claimFar(name)
+		require.NoError(t, err)
+		require.Equal(t, []any{pool, bits}, []any{c.Pool.String(), c.Block.Bits()})
+	}
+	served("net", "platform/b", 26)
+
+	_, err := b.PatchClass(b.ctx, platform, "net", false, alloc.Request{}, func(c ipam.Class) (ipam.Class, error) {
+		length := 28
+		c.Spec.DefaultPrefixLength = &length
+		return c, nil
+	})
+	require.NoError(t, err)
+	served("net", "platform/b", 28)
+
+	b.poolIn(t, platform, root("a", "10.0.1.0/24", backing("net")))
+	served("net", "platform/a", 28)
+	_, err = b.PatchPool(b.ctx, platform, "a", alloc.Request{}, func(p ipam.Pool) (ipam.Pool, error) {
+		p.Spec.ClassNames = nil
+		return p, nil
+	})
+	require.NoError(t, err)
+	served("net", "platform/b", 28)
+	b.pool(t, root("aa", "10.1.0.0/24", backing("net")))
+	served("net", "acme/aa", 28)
+	_, err = b.patch("aa", alloc.Request{}, func(p *ipam.Pool) { hi := 24; p.Spec.Allocation.MaxPrefixLength = &hi })
+	require.NoError(t, err)
+	_, err = b.PatchClass(b.ctx, platform, "net", false, alloc.Request{}, func(c ipam.Class) (ipam.Class, error) {
+		c.Spec.Description = "so that it is read again while pool aa does not serve it"
+		return c, nil
+	})
+	require.NoError(t, err)
+	served("net", "platform/b", 28)
+	_, err = b.patch("aa", alloc.Request{}, func(p *ipam.Pool) { p.Spec.Allocation.MaxPrefixLength = nil })
+	require.NoError(t, err)
+	served("net", "acme/aa", 28)
+
+	_, err = claimFar("")
+	refused(t, err, ipam.CodeNoDefaultClass)
+	b.class(t, platform, class("all", sharedClass, defaultClass, lengths(24, 30, 29)))
+	b.poolIn(t, platform, root("c", "10.2.0.0/24", backing("all")))
+	served("", "platform/c", 29)
+	b.class(t, project, class("own", defaultClass, lengths(24, 32, 31)))
+	b.pool(t, root("d", "10.3.0.0/24", backing("own")))
+	served("", "acme/d", 31)
+	_, err = b.PatchClass(b.ctx, project, "own", false, alloc.Request{}, func(c ipam.Class) (ipam.Class, error) {
+		c.Spec.IsDefault = false
+		return c, nil
+	})
+	require.NoError(t, err)
+	served("", "platform/c", 29)
+
+	_, err = b.PatchClass(b.ctx, platform, "net", false, alloc.Request{}, func(c ipam.Class) (ipam.Class, error) {
+		c.Spec.Visibility = ipam.VisibilityConsumer
+		return c, nil
+	})
+	require.NoError(t, err)
+	_, err = claimFar("net")
+	refused(t, err, ipam.CodeNotFound)
+
+	b.class(t, project, class("gone", lengths(24, 32, 31)))
+	b.pool(t, root("e", "10.4.0.0/24", backing("gone")))
+	served("gone", "acme/e", 31)
+	require.NoError(t, b.DeleteClaim(b.ctx, project, fmt.Sprintf("c%d", n), alloc.Request{}))
+	require.NoError(t, b.DeletePool(b.ctx, project, "e", alloc.Request{}))
+	_, err = claimFar("gone")
+	refused(t, err, ipam.CodeNoPoolForClass)
+	require.NoError(t, b.DeleteClass(b.ctx, project, "gone", alloc.Request{}))
+	_, err = claimFar("gone")
+	refused(t, err, ipam.CodeNotFound)
+}

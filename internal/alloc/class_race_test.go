@@ -1,0 +1,41 @@
+package alloc_test
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// The last pool stops backing a class, the class is deleted, and somebody claims by it, all at the same time: who was served keeps the
+// class, and who comes too late is told.
+func TestClassIsNotDeletedWhileItServes(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	servers := b.servers(t, 2)
+	for round := range 12 {
+		name := fmt.Sprintf("c%d", round)
+		b.class(t, project, class(name))
+		b.pool(t, root(name, fmt.Sprintf("10.%d.0.0/16", round), backing(name)))
+		told := newLedger()
+		var claimed, gone error
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			_, claimed = servers[0].CreateClaim(b.ctx, project, byClass(name, name, length(24)), alloc.Request{})
+			told.expect(claimed, ipam.CodeNotFound, ipam.CodeNoPoolForClass)
+		})
+		wg.Go(func() {
+			_, err := servers[1].PatchPool(b.ctx, project, name, alloc.Request{}, func(p ipam.Pool) (ipam.Pool, error) { p.Spec.ClassNames = nil; return p, nil })
+			told.expect(err)
+			gone = servers[1].DeleteClass(b.ctx, project, name, alloc.Request{})
+			told.expect(gone, ipam.CodeInUse)
+		})
+		wg.Wait()
+		require.Empty(t, told.odd)
+		require.Equal(t, claimed == nil, ipam.IsCode(gone, ipam.CodeInUse), "round %d: %v, %v", round, claimed, gone)
+	}
+}

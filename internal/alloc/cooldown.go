@@ -1,0 +1,148 @@
+package alloc
+
+import (
+	"context"
+	"errors"
+	"net/netip"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// coolers is how many containers FreeCooled works on at once: few, because requests need connections too.
+const coolers = 4
+
+// maxCooledLook bounds how far FreeCooled looks past blocks that it cannot free, in multiples of its limit.
+const maxCooledLook = 16
+
+// FreeCooled frees blocks whose cool-down is over, those that have waited longest first, and answers how many it freed: limit, or
+// somewhat more, if there may be others. It can run on several servers at once: whoever comes second to a container finds nothing to do
+// there. What fails in one container is answered, and does not keep the others waiting.
+//
+// The audit trail and the history say nothing of it. The release of the claim is in the trail, and there ended the hold; that time has
+// passed since then is nobody's deed. No quota changes either: the holder's were given back by the release.
+func (s *Service) FreeCooled(ctx context.Context, limit int) (int, error) {
+	now, freed, failed := s.now(), 0, map[ipam.ID]bool{}
+	var errs []error
+	for look := limit; ; look *= 2 {
+		due, err := s.store.CooledDown(ctx, now, look)
+		if err != nil {
+			return freed, errors.Join(append(errs, err)...)
+		}
+		more := len(due) == look
+		due = slices.DeleteFunc(due, func(a ipam.Allocation) bool { return failed[a.ContainerID] })
+		n, bad := s.freeCooled(ctx, due, now)
+		freed += n
+		for id, err := range bad {
+			failed[id] = true
+			errs = append(errs, err)
+		}
+		if !more || len(failed) == 0 || freed >= limit || look >= limit*maxCooledLook {
+			return freed, errors.Join(errs...)
+		}
+	}
+}
+
+// freeCooled frees what is due, container by container in small transactions, and answers how many blocks were freed, and what went wrong where.
+func (s *Service) freeCooled(ctx context.Context, due []ipam.Allocation, now timestamp) (int, map[ipam.ID]error) {
+	blocks := map[ipam.ID][]netip.Prefix{}
+	var order []ipam.ID
+	for _, a := range due {
+		if blocks[a.ContainerID] == nil {
+			order = append(order, a.ContainerID)
+		}
+		blocks[a.ContainerID] = append(blocks[a.ContainerID], a.Block)
+	}
+	freed, errs := make([]int, len(order)), make([]error, len(order))
+	var g errgroup.Group
+	g.SetLimit(coolers)
+	for i, id := range order {
+		g.Go(func() error {
+			for chunk := range slices.Chunk(blocks[id], maxGroup) { // no more than a group: claims wait for their turn in between
+				n, err := s.freeCooledIn(ctx, id, chunk, now)
+				freed[i] += n
+				if err != nil {
+					errs[i] = err
+					return nil
+				}
+			}
+			return nil
+		})
+	}
+	_ = g.Wait() // no error: each has its place
+	sum, bad := 0, map[ipam.ID]error{}
+	for i, id := range order {
+		sum += freed[i]
+		if errs[i] != nil {
+			bad[id] = errs[i]
+		}
+	}
+	return sum, bad
+}
+
+// freeCooledIn frees those of the blocks of one container that still are to be freed. Should the outcome of COMMIT be unknown, that is
+// the answer: what was not freed is found again by the next run.
+func (s *Service) freeCooledIn(ctx context.Context, container ipam.ID, blocks []netip.Prefix, now timestamp) (int, error) {
+	ctx, cancel := context.WithTimeout(ctx, groupDeadline)
+	defer cancel()
+	release, err := s.lanes.acquire(ctx, container)
+	if err != nil {
+		return 0, err
+	}
+	defer release()
+	return inTx(ctx, s, "cooldown_free", Locks{Alone: []ipam.ID{container}}, false, func(ctx context.Context, tx Tx) (int, error) {
+		pool, found, err := ignoreNotFound(tx.PoolGetByID(ctx, container))
+		if err != nil || !found { // its owner has ended the cool-downs, and deleted it
+			return 0, err
+		}
+		c := PoolContainer(pool)
+		held, err := tx.HeldAt(ctx, []Container{c}, blocks)
+		if err != nil {
+			return 0, err
+		}
+		held = slices.DeleteFunc(held, func(a ipam.Allocation) bool {
+			return a.Phase != ipam.PhaseCoolingDown || a.CoolUntil.After(now) // freed meanwhile, and held by somebody else or cooling down again
+		})
+		if len(held) == 0 {
+			return 0, nil
+		}
+		free, err := given(ctx, tx, c, held)
+		if err != nil {
+			return 0, err
+		}
+		return len(held), tx.Write(ctx, Changes{Free: []FreeChange{free}, AllocationDelete: held})
+	})
+}
+
+// given is what giving allocations back to their container changes of its free blocks.
+func given(ctx context.Context, tx Tx, c Container, held []ipam.Allocation) (FreeChange, error) {
+	blocks := make([]netip.Prefix, len(held))
+	for i, a := range held {
+		blocks[i] = a.Block
+	}
+	free, err := tx.FreeRead(ctx, c, reads(c, blocks, nil))
+	if err != nil {
+		return FreeChange{}, err
+	}
+	k, err := newCarver(c, blocks, free)
+	if err != nil {
+		return FreeChange{}, err
+	}
+	return k.change(), nil
+}
+
+// endCooling is what ending the cool-down of a block early changes. Nobody holds it, so that neither a quota nor the history does.
+func endCooling(ctx context.Context, tx Tx, a ipam.Allocation, event ipam.Event) (Changes, error) {
+	pool, err := tx.PoolGetByID(ctx, a.ContainerID)
+	if err != nil {
+		return Changes{}, err
+	}
+	free, err := given(ctx, tx, PoolContainer(pool), []ipam.Allocation{a})
+	if err != nil {
+		return Changes{}, err
+	}
+	e, err := effected(event, recordedAllocation(a), nil)
+	return Changes{Free: []FreeChange{free}, AllocationDelete: []ipam.Allocation{a}, Events: []ipam.Event{e}}, err
+}

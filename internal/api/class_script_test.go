@@ -1,0 +1,106 @@
+package api_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/api"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+const (
+	classes      = "/v1/projects/team-a/classes"
+	explanations = "/v1/projects/team-a/claim-explanations"
+)
+
+// classScript is scripted for classes and explanations: it keeps what it was asked and answers what it was told.
+type classScript struct {
+	nobody
+	on          *service
+	class       ipam.Class
+	explanation alloc.Explanation
+	replayed    bool
+	fail        error
+
+	calls   []string // operation, then what names the resource
+	request alloc.Request
+	move    bool
+	asked   ipam.Class
+	claim   ipam.Claim
+	filter  alloc.Filter
+	limit   int
+	cursor  string
+}
+
+func scriptClass() *classScript {
+	at := time.Date(2026, 3, 2, 9, 30, 0, 0, time.UTC)
+	return &classScript{
+		class: ipam.Class{
+			Metadata: ipam.Metadata{
+				Name: "gold", UID: ipam.NewID(), Project: "team-a", Generation: 1, Revision: ipam.NewID(),
+				CreatedAt: at, UpdatedAt: at, CreatedBy: "dev", Labels: map[string]string{"tier": "gold"},
+			},
+			Spec:   ipam.ClassSpec{Family: ipam.IPv4, MinPrefixLength: new(22), ReuseAfter: new(72 * time.Hour)}.WithDefaults(),
+			Status: ipam.ClassStatus{BackingPools: 1, Total: "65536", Available: "32768", LargestFree: new(22)},
+		},
+		explanation: alloc.Explanation{Refusal: ipam.Errorf(ipam.CodeNoDefaultClass, "There is no default class of IPv4.")},
+	}
+}
+
+// server is one server for all requests of a test.
+func (s *classScript) server(t *testing.T) service {
+	t.Helper()
+	if s.on == nil {
+		s.on = new(serve(t, api.Config{Service: s}))
+	}
+	return *s.on
+}
+
+func (s *classScript) note(op string, names ...string) error {
+	s.calls = append(s.calls, append([]string{op}, names...)...)
+	return s.fail
+}
+
+func (s *classScript) ListClasses(_ context.Context, project string, f alloc.Filter, limit int, cursor string) (alloc.Page[ipam.Class], error) {
+	s.filter, s.limit, s.cursor = f, limit, cursor
+	shared := s.class
+	shared.Project, shared.Status = ipam.PlatformProject, ipam.ClassStatus{Total: "0", Available: "0"}
+	return alloc.Page[ipam.Class]{Items: []ipam.Class{s.class, shared}, Next: "bmV4dA"}, s.note("ListClasses", project)
+}
+
+func (s *classScript) CreateClass(_ context.Context, project string, c ipam.Class, moveDefault bool, r alloc.Request) (alloc.Result[ipam.Class], error) {
+	s.asked, s.move, s.request = c, moveDefault, r
+	made := s.class
+	made.Spec, made.Status = c.Spec, ipam.ClassStatus{Total: "0", Available: "0"}
+	return alloc.Result[ipam.Class]{Value: made, Replayed: s.replayed}, s.note("CreateClass", project)
+}
+
+func (s *classScript) GetClass(_ context.Context, project, name string) (ipam.Class, error) {
+	return s.class, s.note("GetClass", project, name)
+}
+
+func (s *classScript) PatchClass(
+	_ context.Context, project, name string, moveDefault bool, r alloc.Request, mutate func(ipam.Class) (ipam.Class, error),
+) (ipam.Class, error) {
+	s.move, s.request = moveDefault, r
+	if err := s.note("PatchClass", project, name); err != nil {
+		return ipam.Class{}, err
+	}
+	was := s.class
+	was.Status = ipam.ClassStatus{} // as the use case reads it
+	next, err := mutate(was)
+	next.Status = s.class.Status
+	return next, err
+}
+
+func (s *classScript) DeleteClass(_ context.Context, project, name string, r alloc.Request) error {
+	s.request = r
+	return s.note("DeleteClass", project, name)
+}
+
+func (s *classScript) ExplainClaim(_ context.Context, project string, c ipam.Claim) (alloc.Explanation, error) {
+	s.claim = c
+	return s.explanation, s.note("ExplainClaim", project)
+}

@@ -1,0 +1,131 @@
+package api
+
+import (
+	"cmp"
+	"encoding/json"
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/api/gen"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// shown is what the contract shows as bodies of a schema: the examples of requests and answers that are of it.
+func shown(t *testing.T, schema string) map[string][]byte {
+	t.Helper()
+	doc, err := gen.GetSpec()
+	require.NoError(t, err)
+	out := map[string][]byte{}
+	add := func(of string, content openapi3.Content) {
+		for _, body := range content {
+			if body.Schema.Ref != "#/components/schemas/"+schema {
+				continue
+			}
+			for name, example := range body.Examples {
+				text, err := json.Marshal(example.Value.Value)
+				require.NoError(t, err)
+				out[of+"/"+name] = text
+			}
+		}
+	}
+	for _, path := range slices.Sorted(maps.Keys(doc.Paths.Map())) {
+		for _, op := range doc.Paths.Value(path).Operations() {
+			if op.RequestBody != nil {
+				add(op.OperationID, op.RequestBody.Value.Content)
+			}
+			for status, answer := range op.Responses.Map() {
+				add(op.OperationID+status, answer.Value.Content)
+			}
+		}
+	}
+	require.NotEmpty(t, out, "the contract shows no %s", schema)
+	return out
+}
+
+func decoded[T any](t *testing.T, text []byte) T {
+	t.Helper()
+	var v T
+	require.NoError(t, json.Unmarshal(text, &v))
+	return v
+}
+
+// Who copies a request of the contract is not refused for what it says.
+func TestRequestsOfTheContractAreValid(t *testing.T) {
+	t.Parallel()
+	for name, text := range shown(t, "IPClassCreate") {
+		spec, err := classSpec(decoded[gen.IPClassCreate](t, text).Spec)
+		require.NoError(t, err, name)
+		require.NoError(t, spec.Check(), name)
+	}
+	for name, text := range shown(t, "IPPoolCreate") {
+		spec, err := poolSpec("team-a", decoded[gen.IPPoolCreate](t, text).Spec)
+		require.NoError(t, err, name)
+		require.NoError(t, spec.Check(), name)
+	}
+	for name, text := range shown(t, "IPClaimCreate") {
+		spec, err := claimSpec("team-a", decoded[gen.IPClaimCreate](t, text).Spec)
+		require.NoError(t, err, name)
+		require.NoError(t, spec.Check(), name)
+	}
+	for name, text := range shown(t, "ClaimExplanationRequest") {
+		spec, err := claimSpec("team-a", decoded[gen.ClaimExplanationRequest](t, text).Spec)
+		require.NoError(t, err, name)
+		require.NoError(t, spec.Check(), name)
+	}
+	for name, text := range shown(t, "IPClassPatch") {
+		class, err := patchClass(text, ipam.ClassStatus{})(fullClass())
+		require.NoError(t, err, name)
+		require.NoError(t, class.Spec.Check(), name)
+	}
+	for name, text := range shown(t, "IPPoolPatch") {
+		pool, err := patchPool(text, ipam.Stock{})(rootPool())
+		require.NoError(t, err, name)
+		require.NoError(t, pool.Spec.Check(), name)
+	}
+}
+
+// What the contract shows of answers is written as we write it: defaults filled in, durations short, nothing empty.
+func TestAnswersOfTheContractAreWrittenAsOurs(t *testing.T) {
+	t.Parallel()
+	again := func(name string, want, got any) {
+		t.Helper()
+		x, err := json.Marshal(want)
+		require.NoError(t, err)
+		y, err := json.Marshal(got)
+		require.NoError(t, err)
+		require.JSONEq(t, string(x), string(y), name)
+	}
+	for name, text := range shown(t, "IPClass") {
+		shows := decoded[gen.IPClass](t, text)
+		spec, err := classSpec(shows.Spec)
+		require.NoError(t, err, name)
+		again(name, shows.Spec, classSpecOf(spec))
+
+		s := shows.Status
+		again(name, s, classStatusOf(ipam.Class{
+			Metadata: ipam.Metadata{CreatedAt: shows.Metadata.CreatedAt},
+			Status: ipam.ClassStatus{
+				BackingPools: s.BackingPools, ScopedPools: s.ScopedPools, Total: s.Capacity.Total, Available: s.Capacity.Available, LargestFree: s.LargestPrefixLength,
+			},
+		}))
+	}
+	for name, text := range shown(t, "IPPool") {
+		shows := decoded[gen.IPPool](t, text)
+		spec, err := poolSpec(shows.Metadata.Project, shows.Spec)
+		require.NoError(t, err, name)
+		again(name, shows.Spec, poolSpecOf(spec))
+	}
+	for name, text := range shown(t, "IPClaim") {
+		shows := decoded[gen.IPClaim](t, text)
+		spec, err := claimSpec(shows.Metadata.Project, shows.Spec)
+		require.NoError(t, err, name)
+		again(name, shows.Spec, claimOf(ipam.Claim{Spec: spec}).Spec)
+		if shows.Status.ClassName == "" { // no class has a say
+			require.Equal(t, string(cmp.Or(spec.ReclaimPolicy, ipam.ReclaimDelete)), string(shows.Status.ReclaimPolicy), name)
+		}
+	}
+}

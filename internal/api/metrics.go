@@ -1,0 +1,63 @@
+package api
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"net/netip"
+	"time"
+
+	"github.com/labstack/echo/v4"
+)
+
+// Meter is told of every request that was answered. It must not block, and is safe for concurrent use.
+type Meter interface {
+	// RequestServed: route is the template of the path, "" for a path that there is not; operation is the operationId, "" for what
+	// matched none.
+	RequestServed(ctx context.Context, method, route, operation string, status int, took time.Duration)
+}
+
+// measure tells the meter of the answer that was sent.
+func (a *adapter) measure(next echo.HandlerFunc) echo.HandlerFunc {
+	if a.cfg.Meter == nil {
+		return next
+	}
+	return func(c echo.Context) error {
+		start := time.Now()
+		err := next(c)
+		operation := ""
+		if op := operationOf(c); op != nil {
+			operation = op.id
+		}
+		a.cfg.Meter.RequestServed(c.Request().Context(), c.Request().Method, c.Path(), operation, c.Response().Status, time.Since(start))
+		return err
+	}
+}
+
+// serveMetrics is for whoever collects metrics. To everybody else the path is one that there is not.
+func (a *adapter) serveMetrics(c echo.Context) error {
+	if a.cfg.MetricsLocal && !fromHere(c.Request()) {
+		return echo.ErrNotFound
+	}
+	a.cfg.Metrics.ServeHTTP(c.Response(), c.Request())
+	return nil
+}
+
+// fromHere reports whether a request was made on this machine: over loopback, to a name of loopback (and not to one that a stranger has
+// pointed there), and by nobody who passes on what others ask.
+func fromHere(r *http.Request) bool {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		return false
+	}
+	address, err := netip.ParseAddr(host)
+	if err != nil || !address.Unmap().IsLoopback() || !local(r.Host) {
+		return false
+	}
+	for _, passedOn := range []string{"Forwarded", "X-Forwarded-For", "X-Real-Ip", "Via"} {
+		if len(r.Header.Values(passedOn)) > 0 {
+			return false
+		}
+	}
+	return true
+}

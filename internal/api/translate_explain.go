@@ -1,0 +1,62 @@
+package api
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/api/gen"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// explanationOf renders how a claim with this spec would be decided.
+func explanationOf(spec ipam.ClaimSpec, x alloc.Explanation) gen.ClaimExplanation {
+	out := gen.ClaimExplanation{Steps: each(x.Steps, stepOf), Remedies: each(x.Remedies, remedyOf)}
+	if c := x.Claim; c != nil {
+		pool := resolvedRefOf(c.Pool)
+		out.Outcome, out.Detail = gen.ClaimOutcomeBound, fmt.Sprintf("%s would be carved from pool %s", c.Block, c.Pool)
+		if !c.Class.IsZero() {
+			out.Detail += " by class " + c.Class.Ref.String()
+		}
+		out.Detail += "."
+		out.ClassProject, out.ClassName = c.Class.Ref.Project, c.Class.Ref.Name
+		out.PoolRef, out.AllocatedCIDR, out.PrefixLength = &pool, c.Block.String(), new(c.Block.Bits())
+		out.ReclaimPolicy = gen.ReclaimPolicy(c.ReclaimPolicy)
+		return out
+	}
+	out.Outcome = gen.ClaimOutcomeRefused
+	out.Code, out.Detail = gen.ProblemCode(x.Refusal.Code), x.Refusal.Message
+	out.ClassProject, out.ClassName = decidingClass(x)
+	switch exact := spec.Exact(); {
+	case x.Refusal.Figures.WantedPrefixLength != nil:
+		out.PrefixLength = x.Refusal.Figures.WantedPrefixLength
+	case spec.PrefixLength != nil:
+		out.PrefixLength = spec.PrefixLength
+	case exact.IsValid():
+		out.PrefixLength = new(exact.Bits())
+	}
+	return out
+}
+
+// decidingClass is the class of a refusal: the one that the refusal is about, or else the one that was chosen on the way to it.
+func decidingClass(x alloc.Explanation) (project, name string) {
+	ref := x.Refusal.Figures.Class
+	for _, step := range x.Steps {
+		if ref == "" && step.Kind == ipam.StepClass && step.Outcome == ipam.OutcomeChosen {
+			ref = step.Name
+		}
+	}
+	project, name, _ = strings.Cut(ref, "/")
+	return project, name
+}
+
+func stepOf(s ipam.Step) gen.DecisionStep {
+	return gen.DecisionStep{
+		Kind: gen.DecisionKind(s.Kind), Name: s.Name, Outcome: gen.DecisionOutcome(s.Outcome),
+		Code: gen.ProblemCode(s.Code), Detail: s.Detail,
+	}
+}
+
+func remedyOf(r alloc.Remedy) gen.Remedy {
+	return gen.Remedy{Pointer: r.Pointer, Value: r.Value, Detail: r.Detail}
+}

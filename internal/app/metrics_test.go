@@ -1,0 +1,82 @@
+package app
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/dbtest"
+)
+
+// figures is what a server says about itself.
+func figures(t *testing.T, a *App) string {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+a.Addr()+"/metrics", http.NoBody)
+	require.NoError(t, err)
+	w, err := http.DefaultClient.Do(r)
+	require.NoError(t, err)
+	defer w.Body.Close()
+	data, err := io.ReadAll(w.Body)
+	require.NoError(t, err)
+	require.Equal(t, http.StatusOK, w.StatusCode, string(data))
+	return string(data)
+}
+
+// post makes something in development mode.
+func post(t *testing.T, a *App, path, body string, want int) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+a.Addr()+path, strings.NewReader(body))
+	require.NoError(t, err)
+	r.Header.Set("Content-Type", "application/json")
+	w, err := http.DefaultClient.Do(r)
+	require.NoError(t, err)
+	defer w.Body.Close()
+	data, err := io.ReadAll(w.Body)
+	require.NoError(t, err)
+	require.Equal(t, want, w.StatusCode, string(data))
+}
+
+func TestClaimsAreFoundInTheMetrics(t *testing.T) {
+	t.Parallel()
+	a, _ := launch(t, "--auth=dev", "--database-url="+dbtest.New(t))
+	require.NotContains(t, figures(t, a), "carve_claims_total{", "nothing was claimed yet")
+
+	const claims = "/v1/projects/team-a/claims"
+	post(t, a, "/v1/projects", `{"metadata": {"name": "team-a"}}`, http.StatusCreated)
+	post(t, a, "/v1/projects/team-a/classes", `{"metadata": {"name": "halves"}, "spec": {"ipFamily": "IPv4", "defaultPrefixLength": 25}}`, http.StatusCreated)
+	post(t, a, "/v1/projects/team-a/pools", `{"metadata": {"name": "secret-pool"}, "spec": {"cidr": "10.0.0.0/24", "classNames": ["halves"]}}`, http.StatusCreated)
+	post(t, a, claims, `{"metadata": {"name": "one"}, "spec": {"className": "halves"}}`, http.StatusCreated)
+	post(t, a, claims, `{"metadata": {"name": "two"}, "spec": {"poolRef": {"name": "secret-pool"}, "prefixLength": 25}}`, http.StatusCreated)
+	post(t, a, claims, `{"metadata": {"name": "three"}, "spec": {"className": "halves"}}`, http.StatusConflict)
+	post(t, a, claims+"?dryRun=true", `{"metadata": {"name": "four"}, "spec": {"className": "halves"}}`, http.StatusConflict)
+	post(t, a, claims, `{"metadata": {"name": "five"}, "spec": {"className": "secret-class"}}`, http.StatusNotFound)
+
+	text := figures(t, a)
+	for _, line := range []string{
+		`carve_claims_total{class="team-a/halves",outcome="bound"} 1`,
+		`carve_claims_total{class="team-a/halves",outcome="pool_exhausted"} 1`,
+		`carve_claims_total{class="",outcome="bound"} 1`,
+		`carve_claims_total{class="",outcome="not_found"} 1`,
+		`http_server_request_duration_seconds_count{http_request_method="POST",http_response_status_code="201",http_route="/v1/projects/:project/claims",operation="createClaim"} 2`,
+		`http_server_request_duration_seconds_count{http_request_method="POST",http_response_status_code="409",http_route="/v1/projects/:project/claims",operation="createClaim"} 2`,
+		`db_client_connection_max 4`,
+	} {
+		require.Contains(t, strings.Split(text, "\n"), line)
+	}
+	for _, line := range []string{
+		`carve_tx_attempts_total\{end="committed",op="claim_group",sqlstate=""\} [2-9]`,
+		`carve_group_size_count [2-9]`, // two that were bound; a refusal may need a transaction
+	} {
+		require.Regexp(t, `(?m)^`+line+`$`, text)
+	}
+	require.NotContains(t, text, "secret", "neither pools nor what callers make up")
+}
+
+func TestMetricsCanBeTurnedOff(t *testing.T) {
+	t.Parallel()
+	a, _ := launch(t, "--auth=dev", "--database-url="+dbtest.New(t), "--metrics=off")
+	require.Equal(t, http.StatusNotFound, get(t, http.DefaultClient, "http://"+a.Addr()+"/metrics", "").status)
+}

@@ -1,0 +1,15 @@
+-- purpose: the class that a name means in a project: its own, or else the platform's shared one
+-- index:   projects_name_key, classes_name_key
+-- rows:    1
+-- locks:   none
+SELECT c.id, c.project_id, o.name, c.name, c.spec, c.labels, c.annotations, c.generation, c.revision, c.created_at, c.updated_at, c.created_by
+FROM projects AS o
+CROSS JOIN LATERAL (
+    SELECT k.id, k.project_id, k.name, k.visibility, k.spec, k.labels, k.annotations, k.generation, k.revision, k.created_at, k.updated_at, k.created_by
+    FROM classes AS k
+    WHERE k.project_id = o.id AND k.name = $3
+    LIMIT 1
+) AS c
+WHERE o.name IN ($2, 'platform') AND (o.id = $1 OR (o.name = 'platform' AND c.visibility = 'shared'))
+ORDER BY CASE WHEN o.id = $1 THEN 0 ELSE 1 END
+LIMIT 1

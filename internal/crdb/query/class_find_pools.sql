@@ -1,0 +1,40 @@
+-- purpose: the pools behind the class that a name means in a project: those of the class's project and of its own, by name and project, without what may be large and no claim needs: reservations, texts, labels
+-- index:   projects_name_key, classes_name_key, pool_classes_pkey, pools_pkey, projects_pkey
+-- rows:    the limit for each of the two projects
+-- locks:   none
+SELECT p.id, p.project_id, o.name, p.name, p.region, p.space_id, p.space_project, p.space_name, p.container_id, p.container_project_id, p.parent_project, p.parent_name,
+    p.base, p.plen, p.by_cidr, p.visibility, p.strategy, p.min_plen, p.max_plen, p.default_plen, '[]'::JSONB, '',
+    '{}'::JSONB, '{}'::JSONB, p.generation, p.revision, p.created_at, p.updated_at, p.created_by,
+    p.classes, p.reuse_after_seconds, p.scope, p.empty_since
+FROM (
+    SELECT c.id, c.project_id
+    FROM projects AS w
+    CROSS JOIN LATERAL (
+        SELECT n.id, n.project_id, n.visibility
+        FROM classes AS n
+        WHERE n.project_id = w.id AND n.name = $3
+        LIMIT 1
+    ) AS c
+    WHERE w.name IN ($2, 'platform') AND (w.id = $1 OR (w.name = 'platform' AND c.visibility = 'shared'))
+    ORDER BY CASE WHEN w.id = $1 THEN 0 ELSE 1 END
+    LIMIT 1
+) AS k
+CROSS JOIN unnest(ARRAY[true, false]) AS s (own)
+CROSS JOIN LATERAL (
+    SELECT b.pool_id
+    FROM pool_classes AS b
+    WHERE b.class_id = k.id AND b.project_id = CASE WHEN s.own THEN $1 ELSE k.project_id END AND (s.own OR k.project_id <> $1)
+    ORDER BY b.pool_name
+    LIMIT $4
+) AS m
+CROSS JOIN LATERAL (
+    SELECT t.id, t.project_id, t.name, t.region, t.space_id, t.space_project, t.space_name, t.container_id, t.container_project_id, t.parent_project, t.parent_name,
+        t.base, t.plen, t.by_cidr, t.visibility, t.strategy, t.min_plen, t.max_plen, t.default_plen,
+        t.generation, t.revision, t.created_at, t.updated_at, t.created_by,
+        t.classes, t.reuse_after_seconds, t.scope, t.empty_since
+    FROM pools AS t
+    WHERE t.id = m.pool_id
+    LIMIT 1
+) AS p
+JOIN projects AS o ON o.id = p.project_id
+ORDER BY p.name, o.name

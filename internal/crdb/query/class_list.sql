@@ -1,0 +1,9 @@
+-- purpose: all classes that a project may use, its own and the platform's shared ones, by name, its own first
+-- index:   projects_name_key, classes_name_key
+-- rows:    256 for each of the two projects
+-- locks:   none
+SELECT c.id, c.project_id, o.name, c.name, c.spec, c.labels, c.annotations, c.generation, c.revision, c.created_at, c.updated_at, c.created_by
+FROM projects AS o
+JOIN classes AS c ON c.project_id = o.id
+WHERE o.name IN ($2, 'platform') AND (o.id = $1 OR (o.name = 'platform' AND c.visibility = 'shared'))
+ORDER BY c.name, CASE WHEN o.id = $1 THEN 0 ELSE 1 END

@@ -1,0 +1,9 @@
+-- purpose: those of some classes that a project may use, by name, its own first of two with one name
+-- index:   projects_name_key, classes_name_key
+-- rows:    two for each name
+-- locks:   none
+SELECT c.id, c.project_id, o.name, c.name, c.spec, c.labels, c.annotations, c.generation, c.revision, c.created_at, c.updated_at, c.created_by
+FROM projects AS o
+JOIN classes AS c ON c.project_id = o.id
+WHERE o.name IN ($2, 'platform') AND c.name = ANY ($3::TEXT[]) AND (o.id = $1 OR (o.name = 'platform' AND c.visibility = 'shared'))
+ORDER BY c.name, CASE WHEN o.id = $1 THEN 0 ELSE 1 END

@@ -1,0 +1,7 @@
+-- purpose: how many pools were carved for a project's scopes of a class
+-- index:   pools_scope_key
+-- rows:    the pools
+-- locks:   none
+SELECT count(*)
+FROM pools
+WHERE scope_class_id = $1 AND scope_project_id = $2 AND scope_class_id IS NOT NULL

@@ -1,0 +1,110 @@
+package crdb
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/crdb/query"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+func scanClass(row pgx.Row) (ipam.Class, error) {
+	var c ipam.Class
+	err := row.Scan((*[16]byte)(&c.UID), (*[16]byte)(&c.ProjectID), &c.Project, &c.Name, &c.Spec, &c.Labels, &c.Annotations,
+		&c.Generation, (*[16]byte)(&c.Revision), &c.CreatedAt, &c.UpdatedAt, &c.CreatedBy)
+	normalize(&c.Metadata)
+	return c, err
+}
+
+// ClassGet implements alloc.Reader.
+func (r reader) ClassGet(ctx context.Context, project alloc.ProjectKey, name string) (ipam.Class, error) {
+	return one(ctx, r, "class_get", scanClass, notFound("IP class %s/%s was not found.", project.Name, name), uuid(project.ID), name)
+}
+
+// ClassList implements alloc.Reader.
+func (r reader) ClassList(ctx context.Context, project alloc.ProjectKey) ([]ipam.Class, error) {
+	return list(ctx, r, "class_list", scanClass, uuid(project.ID), project.Name)
+}
+
+// ClassesNamed implements alloc.Reader.
+func (r reader) ClassesNamed(ctx context.Context, project alloc.ProjectKey, names []string) ([]ipam.Class, error) {
+	found, err := list(ctx, r, "class_list_named", scanClass, uuid(project.ID), project.Name, names)
+	// The project's own comes first of two with one name.
+	return slices.CompactFunc(found, func(a, b ipam.Class) bool { return a.Name == b.Name }), err
+}
+
+// ClassDefault implements alloc.Reader.
+func (r reader) ClassDefault(ctx context.Context, project alloc.ProjectKey, family ipam.Family) (ipam.Class, error) {
+	return one(ctx, r, "class_get_default", scanClass, notFound("Project %q has no default class for %s.", project.Name, family),
+		uuid(project.ID), familyNumber(family))
+}
+
+// ClassPools implements alloc.Reader.
+func (r reader) ClassPools(ctx context.Context, class ipam.Class, caller ipam.ID) ([]ipam.Pool, error) {
+	owners := []ipam.ID{class.ProjectID}
+	if caller != class.ProjectID {
+		owners = append(owners, caller)
+	}
+	return list(ctx, r, "class_pools", scanPool, uuid(class.UID), uuids(owners), alloc.MaxClassPools)
+}
+
+// ClassUse implements alloc.Reader.
+func (r reader) ClassUse(ctx context.Context, class ipam.ID) (alloc.ClassUse, error) {
+	return one(ctx, r, "class_use", func(row pgx.Row) (u alloc.ClassUse, err error) {
+		err = row.Scan(&u.Pools, &u.Scoped, &u.Claims)
+		return u, err
+	}, notFound("The IP class was not found."), r.region, uuid(class))
+}
+
+// queueClass adds the look-up of a claim's class, and of the pools behind it.
+func queueClass(b *pgx.Batch, project alloc.ProjectKey, q alloc.ClassQuery) {
+	id, name := uuid(project.ID), project.Name
+	b.Queue(query.Get("class_epochs"), name) // before the rest: what is newer than its epochs is read again, what is older would stay
+	switch {
+	case q.Known:
+		return
+	case q.Name == "":
+		family := familyNumber(q.Family)
+		b.Queue(query.Get("class_find_default"), id, name, family)
+		b.Queue(query.Get("class_find_default_pools"), id, name, family, alloc.MaxClassPools)
+		return
+	}
+	b.Queue(query.Get("class_find"), id, name, q.Name)
+	b.Queue(query.Get("class_find_pools"), id, name, q.Name, alloc.MaxClassPools)
+}
+
+func takeClass(results pgx.BatchResults, project alloc.ProjectKey, q *alloc.ClassQuery) (facts alloc.ClassFacts, err error) {
+	if q == nil {
+		return facts, nil
+	}
+	if facts.Epochs, err = takeEpochs(results, project); err != nil || q.Known {
+		return facts, err
+	}
+	err = maybe(results, scanClass, &facts.Found, true)
+	pools, poolsErr := rest(results, scanPool)
+	facts.Pools = pools
+	return facts, errors.Join(err, poolsErr)
+}
+
+func takeEpochs(results pgx.BatchResults, project alloc.ProjectKey) (epochs alloc.ClassEpochs, err error) {
+	rows, err := results.Query()
+	if err != nil {
+		return epochs, err
+	}
+	var id ipam.ID
+	var epoch *[16]byte
+	_, err = pgx.ForEachRow(rows, []any{(*[16]byte)(&id), &epoch}, func() error {
+		if id == project.ID {
+			epochs.Own = idOf(epoch)
+		}
+		if id != project.ID || project.Name == ipam.PlatformProject {
+			epochs.Platform = idOf(epoch)
+		}
+		return nil
+	})
+	return epochs, err
+}

@@ -1,0 +1,201 @@
+package ipam
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+)
+
+// Bounds of classes.
+const (
+	MaxParameters     = 32
+	MaxParameterValue = 256
+)
+
+// defaultEmptyPoolTTL is how long an empty scoped pool stays, unless its class says otherwise.
+const defaultEmptyPoolTTL = 24 * time.Hour
+
+// WithDefaults answers the spec with what its author left to us.
+func (s ClassSpec) WithDefaults() ClassSpec {
+	if s.Provisioner == "" {
+		s.Provisioner = ProvisionerNative
+	}
+	if s.ReclaimPolicy == "" {
+		s.ReclaimPolicy = ReclaimDelete
+	}
+	if s.Visibility == "" {
+		s.Visibility = VisibilityConsumer
+	}
+	if s.PoolSelection == "" {
+		s.PoolSelection = PoolsByName
+	}
+	if len(s.PoolPer) > 0 && s.EmptyPoolTTL == nil {
+		s.EmptyPoolTTL = new(defaultEmptyPoolTTL)
+	}
+	return s
+}
+
+// Check validates a spec that has its defaults.
+func (s ClassSpec) Check() error {
+	if s.Family != IPv4 && s.Family != IPv6 {
+		return Invalid("/spec/ipFamily", "must be IPv4 or IPv6.")
+	}
+	for _, check := range []func() error{s.checkWords, s.checkLengths, s.checkParameters, s.checkScoping} {
+		if err := check(); err != nil {
+			return err
+		}
+	}
+	if err := CheckDuration("/spec/reuseAfter", s.ReuseAfter); err != nil {
+		return err
+	}
+	return CheckText("/spec/description", s.Description, MaxDescription, true)
+}
+
+func (s ClassSpec) checkWords() error {
+	if s.Provisioner != ProvisionerNative {
+		return Invalid("/spec/provisioner", "must be %s.", ProvisionerNative)
+	}
+	switch s.Strategy {
+	case "", FirstFit, BestFit, Random, Sparse:
+	default:
+		return Invalid("/spec/strategy", "must be FirstFit, BestFit, Random or Sparse, or left out for that of the pool.")
+	}
+	switch s.ReclaimPolicy {
+	case ReclaimDelete, ReclaimRetain:
+	default:
+		return Invalid("/spec/reclaimPolicy", "must be Delete or Retain.")
+	}
+	switch s.Visibility {
+	case VisibilityPlatform, VisibilityConsumer, VisibilityShared:
+	default:
+		return Invalid("/spec/visibility", "must be platform, consumer or shared.")
+	}
+	switch s.PoolSelection {
+	case PoolsByName, PoolsLeastUtilized:
+		return nil
+	default:
+		return Invalid("/spec/poolSelection", "must be FirstFit or LeastUtilized.")
+	}
+}
+
+func (s ClassSpec) checkLengths() error {
+	width := s.Family.Bits()
+	for _, f := range []struct {
+		name  string
+		value *int
+	}{
+		{"allowedPrefixLengths/min", s.MinPrefixLength},
+		{"allowedPrefixLengths/max", s.MaxPrefixLength},
+		{"defaultPrefixLength", s.DefaultPrefixLength},
+		{"poolPrefixLength", s.PoolPrefixLength},
+	} {
+		if f.value != nil && (*f.value < 0 || *f.value > width) {
+			return Invalid("/spec/"+f.name, "must be 0 to %d for %s.", width, s.Family)
+		}
+	}
+	if lo, hi := s.MinPrefixLength, s.MaxPrefixLength; lo != nil && hi != nil && *lo > *hi {
+		return Invalid("/spec/allowedPrefixLengths/min", "is %d, longer than max %d.", *lo, *hi)
+	}
+	if d := s.DefaultPrefixLength; d != nil {
+		if lo := s.MinPrefixLength; lo != nil && *d < *lo {
+			return Invalid("/spec/defaultPrefixLength", "is %d, shorter than allowedPrefixLengths.min %d.", *d, *lo)
+		}
+		if hi := s.MaxPrefixLength; hi != nil && *d > *hi {
+			return Invalid("/spec/defaultPrefixLength", "is %d, longer than allowedPrefixLengths.max %d.", *d, *hi)
+		}
+	}
+	return nil
+}
+
+func (s ClassSpec) checkParameters() error {
+	if len(s.Parameters) > MaxParameters {
+		return Invalid("/spec/parameters", "has %d entries; at most %d are allowed.", len(s.Parameters), MaxParameters)
+	}
+	for _, key := range slices.Sorted(maps.Keys(s.Parameters)) {
+		if !ValidLabelKey(key) {
+			return Invalid("/spec/parameters", "has a key that is not [prefix/]name with a name of 1 to 63 characters from [A-Za-z0-9._-].")
+		}
+		if err := CheckText("/spec/parameters/"+EscapePointer(key), s.Parameters[key], MaxParameterValue, true); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkScoping validates what makes a class scoped.
+func (s ClassSpec) checkScoping() error {
+	if len(s.PoolPer) == 0 {
+		switch {
+		case s.PoolPrefixLength != nil:
+			return Invalid("/spec/poolPrefixLength", "is for classes with poolPer.")
+		case s.EmptyPoolTTL != nil:
+			return Invalid("/spec/emptyPoolTTL", "is for classes with poolPer.")
+		}
+		return nil
+	}
+	if err := s.checkRoles(); err != nil {
+		return err
+	}
+	if s.PoolPrefixLength == nil {
+		return Invalid("/spec/poolPrefixLength", "is required with poolPer: it says how large the pool of each scope is.")
+	}
+	for _, f := range []struct {
+		name  string
+		value *int
+	}{
+		{"allowedPrefixLengths/min", s.MinPrefixLength},
+		{"allowedPrefixLengths/max", s.MaxPrefixLength},
+		{"defaultPrefixLength", s.DefaultPrefixLength},
+	} {
+		if f.value != nil && *f.value < *s.PoolPrefixLength {
+			return Invalid("/spec/"+f.name, "is %d: a pool of poolPrefixLength %d holds no block as large as that.", *f.value, *s.PoolPrefixLength)
+		}
+	}
+	return CheckDuration("/spec/emptyPoolTTL", s.EmptyPoolTTL)
+}
+
+func (s ClassSpec) checkRoles() error {
+	if len(s.PoolPer) > MaxRoles {
+		return Invalid("/spec/poolPer", "has %d entries; at most %d are allowed.", len(s.PoolPer), MaxRoles)
+	}
+	for i, role := range s.PoolPer {
+		at := "/spec/poolPer/" + strconv.Itoa(i)
+		switch {
+		case i == 0 && role != ScopeProject:
+			return Invalid(at, "must be %q: no two projects share a pool.", ScopeProject)
+		case !ValidRole(role):
+			return Invalid(at, "must be 1 to 63 characters from [A-Za-z0-9._-], beginning and ending with a letter or digit.")
+		case slices.Contains(s.PoolPer[:i], role):
+			return Invalid(at, "is there already.")
+		}
+	}
+	return nil
+}
+
+// Fixed answers the pointer of the first field that never changes, and differs; "" when there is none.
+func (s ClassSpec) Fixed(now ClassSpec) string {
+	switch {
+	case s.Provisioner != now.Provisioner:
+		return "/spec/provisioner"
+	case s.Family != now.Family:
+		return "/spec/ipFamily"
+	case !slices.Equal(s.PoolPer, now.PoolPer):
+		return "/spec/poolPer"
+	case !same(s.PoolPrefixLength, now.PoolPrefixLength):
+		return "/spec/poolPrefixLength"
+	}
+	return ""
+}
+
+// Equal compares two specs by value.
+func (s ClassSpec) Equal(now ClassSpec) bool {
+	return s.Fixed(now) == "" && s.Strategy == now.Strategy && same(s.MinPrefixLength, now.MinPrefixLength) &&
+		same(s.MaxPrefixLength, now.MaxPrefixLength) && same(s.DefaultPrefixLength, now.DefaultPrefixLength) &&
+		s.ReclaimPolicy == now.ReclaimPolicy && s.Visibility == now.Visibility && s.IsDefault == now.IsDefault &&
+		same(s.ReuseAfter, now.ReuseAfter) && s.PoolSelection == now.PoolSelection && maps.Equal(s.Parameters, now.Parameters) &&
+		s.Description == now.Description && same(s.EmptyPoolTTL, now.EmptyPoolTTL)
+}
+
+// same compares what may be left out.
+func same[T comparable](a, b *T) bool { return (a == nil) == (b == nil) && (a == nil || *a == *b) }

@@ -1,0 +1,32 @@
+package ipam
+
+import (
+	"strings"
+	"time"
+)
+
+// MaxDuration is the longest time that a spec can name: a year.
+const MaxDuration = 8760 * time.Hour
+
+// CheckDuration validates a time that may be left out: whole seconds, from none to MaxDuration.
+func CheckDuration(pointer string, d *time.Duration) error {
+	if d == nil {
+		return nil
+	}
+	if *d < 0 || *d > MaxDuration || *d%time.Second != 0 {
+		return Invalid(pointer, "must be whole seconds, 0s to %s.", DurationText(MaxDuration))
+	}
+	return nil
+}
+
+// DurationText writes a time in the shortest of its usual forms: 72h, 1h30m, 45s.
+func DurationText(d time.Duration) string {
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
+}

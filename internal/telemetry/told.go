@@ -1,0 +1,62 @@
+package telemetry
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
+
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// The labels that are not OpenTelemetry's.
+const (
+	labelClass     = attribute.Key("class")
+	labelOutcome   = attribute.Key("outcome")
+	labelOp        = attribute.Key("op")
+	labelEnd       = attribute.Key("end")
+	labelSQLState  = attribute.Key("sqlstate")
+	labelOperation = attribute.Key("operation")
+)
+
+// bound is the outcome of a claim that was not refused.
+const bound = "bound"
+
+// ClaimDecided counts a claim. class is project/name, or "" when no class took part; refusal is "" for a claim that was bound.
+func (m *Metrics) ClaimDecided(ctx context.Context, class string, refusal ipam.Code) {
+	outcome := string(refusal)
+	if outcome == "" {
+		outcome = bound
+	}
+	m.claims.Add(ctx, 1, metric.WithAttributeSet(attribute.NewSet(labelClass.String(m.classes.bounded(class)), labelOutcome.String(outcome))))
+}
+
+// GroupRan counts a transaction that served so many members.
+func (m *Metrics) GroupRan(ctx context.Context, members int) { m.groups.Record(ctx, int64(members)) }
+
+// AttemptEnded counts one run of a transaction or read. sqlState is "" when the database reported no error.
+func (m *Metrics) AttemptEnded(ctx context.Context, op, end, sqlState string) {
+	m.attempts.Add(ctx, 1, metric.WithAttributeSet(attribute.NewSet(labelOp.String(op), labelEnd.String(end), labelSQLState.String(sqlState))))
+}
+
+// RequestServed counts an answer and how long it took. route is the template that the request matched, "" if none; operation is that of
+// the contract, "" for what is outside of it.
+func (m *Metrics) RequestServed(ctx context.Context, method, route, operation string, status int, took time.Duration) {
+	m.requests.Record(ctx, took.Seconds(), metric.WithAttributeSet(attribute.NewSet(
+		knownMethod(method), semconv.HTTPRoute(route), semconv.HTTPResponseStatusCode(status), labelOperation.String(operation),
+	)))
+}
+
+// knownMethod bounds what a caller can write for a method, as the conventions ask.
+func knownMethod(method string) attribute.KeyValue {
+	switch method {
+	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions,
+		http.MethodConnect, http.MethodTrace:
+		return semconv.HTTPRequestMethodKey.String(method)
+	default:
+		return semconv.HTTPRequestMethodOther
+	}
+}
