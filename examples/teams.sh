@@ -32,7 +32,7 @@ refused() {
 
 title() { printf '\n## %s\n' "$*"; }
 
-title 'The plan: a project, its spaces, its pools'
+title 'The plan: a project, its spaces, its classes, its pools'
 run apply -f plan.yaml -p "$CARVE_PROJECT"
 run pool tree
 
@@ -41,6 +41,10 @@ run claim create blue-nodes -l 'role=k8s,env=prod,geo=eu' --family 4 --owner Clu
 run claim create blue-nodes-v6 -l 'role=k8s,env=prod,geo=eu' --family 6 --owner Cluster/blue --label team=platform
 run claim create green-nodes -l 'role=k8s,env=prod,geo in (na)' --family 4 --owner Cluster/green --label team=platform
 run claim create green-nodes-v6 -l 'role=k8s,env=prod,geo in (na)' --family 6 --owner Cluster/green --label team=platform
+printf '\n# By a class nobody has to know pools: it tries those that list it.\n'
+run claim create red-nodes --class nodes --owner Cluster/red --label team=platform
+run class show nodes
+run claim explain --class nodes --prefix-length 20
 printf '\n# A script that runs again gets what it got: put is create-or-return, -q prints the CIDR alone.\n'
 run claim put ci-nodes --pool eu-stage-k8s --prefix-length 25 --label team=platform -q
 run claim put ci-nodes --pool eu-stage-k8s --prefix-length 25 --label team=platform -q

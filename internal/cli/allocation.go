@@ -20,7 +20,7 @@ func (p *program) allocationCommand() *cobra.Command {
 		getVerb(p, allocationView(), within, complete, read),
 		p.deleteVerb(removal{
 			kind: "allocation", within: within, complete: complete, read: read,
-			long: "Gives the blocks of retained allocations back. A bound one is refused: delete what holds it.",
+			long: "Gives the blocks of retained allocations back, and ends the cool-down of released ones. A bound one is refused: delete what\nholds it.",
 			send: func(ctx context.Context, s *session, name string, d deleting) (*http.Response, error) {
 				return s.api.DeleteAllocation(ctx, s.project, name, &client.DeleteAllocationParams{DryRun: d.dry(), IfMatch: d.match()})
 			},
@@ -29,21 +29,27 @@ func (p *program) allocationCommand() *cobra.Command {
 }
 
 func (p *program) allocationList(within func() (*session, error)) *cobra.Command {
-	var phase, purpose, pool, inside, contains string
+	var phase, purpose, pool, class, inside, contains string
 	var fam family
-	return listVerb(p, allocationView(), "Lists the blocks that are held in the project's pools, pool by pool, in order of address. Filters add up.",
+	return listVerb(p, allocationView(), "Lists the blocks that are held in the project's pools, and those that cool down, pool by pool, in order of address. Filters add up.",
 		within,
 		func(cmd *cobra.Command) {
-			choiceFlag(cmd, &phase, "phase", "only allocations in this phase", client.IPAllocationPhaseBound, client.IPAllocationPhaseRetained)
+			choiceFlag(cmd, &phase, "phase", "only allocations in this phase", client.IPAllocationPhaseBound,
+				client.IPAllocationPhaseRetained, client.IPAllocationPhaseCoolingDown)
 			choiceFlag(cmd, &purpose, "purpose", "only blocks held for this", client.IPAllocationPurposeClaim,
 				client.IPAllocationPurposeChildPool, client.IPAllocationPurposeReservation)
 			cmd.Flags().Var(&fam, "family", "only blocks of this address family: IPv4, IPv6")
 			cmd.Flags().StringVar(&pool, "pool", "", "only what was carved from this `POOL`, name or project/name")
+			classFilter(p, cmd, &class, "only blocks of claims that this `CLASS` served")
 			placeFlags(cmd, &inside, &contains)
 			completeFlag(cmd, "pool", p.completePools())
 		},
 		func(s *session) (fetch, error) {
 			ref, err := refFilter("pool", pool)
+			if err != nil {
+				return nil, err
+			}
+			served, err := classFiltered(class)
 			if err != nil {
 				return nil, err
 			}
@@ -53,6 +59,7 @@ func (p *program) allocationList(within func() (*session, error)) *cobra.Command
 					Purpose:  optional[client.PurposeFilter](purpose),
 					IPFamily: optional[client.FamilyFilter](fam),
 					Pool:     ref,
+					Class:    served,
 					Within:   optional[client.WithinFilter](inside),
 					Contains: optional[client.ContainsFilter](contains),
 					Limit:    limit,

@@ -34,7 +34,7 @@ func (p *program) applyCommand() *cobra.Command {
 		Use:   "apply -f PLAN",
 		Short: "Create what an address plan has and the server has not",
 		Long: `Reads an address plan, YAML or JSON (docs/ipamctl.md describes it, examples/plan.yaml is one), and creates the project,
-the spaces and the pools that do not exist. What exists is compared with the plan and left as it is; apply never changes
+the spaces, the classes and the pools that do not exist. What exists is compared with the plan and left as it is; apply never changes
 and never deletes. It may run again and again, also after it was interrupted.
 
 --project overrides the project that the plan names; CARVE_PROJECT does not. Exit code 4: something that exists differs from the plan.`,
@@ -125,6 +125,9 @@ func (a *applying) run(ctx context.Context, plan plan) error {
 		return err
 	}
 	if err := a.applySpaces(ctx, plan.Spaces, exists); err != nil {
+		return err
+	}
+	if err := a.applyClasses(ctx, plan.Classes, exists); err != nil {
 		return err
 	}
 	a.pools = map[string]client.IPPool{}

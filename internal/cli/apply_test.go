@@ -112,6 +112,51 @@ func TestAPlanCanBeAppliedToAnotherProject(t *testing.T) {
 	require.Equal(t, "/v1/projects/team-a", d.requests()[0].uri)
 }
 
+const classPlan = `
+project: { name: team-a }
+classes:
+  - { name: web, ipFamily: IPv4, labels: { tier: gold }, isDefault: true, reuseAfter: 60m, parameters: { a: b } }
+  - { name: standard, ipFamily: IPv4, poolPer: [project, cluster], poolPrefixLength: 20 }
+pools:
+  - { name: prod-eu, cidr: 10.20.0.0/16, classNames: [web, standard], reuseAfter: 1h }
+`
+
+func TestApplyCreatesClassesBeforeThePoolsThatListThem(t *testing.T) {
+	t.Parallel()
+	// The platform has a class standard too: it is not the one of the plan.
+	d := applying(t, classPlan, ok(example(t, "Project")), listOf(t), ok(example(t, "IPClassList")),
+		created(example(t, "IPClassMinimal")), created(example(t, "IPClassScoped")), listOf(t), created(example(t, "IPPool")))
+	r := d.done("apply", "-f", "-")
+	require.Equal(t, 3, strings.Count(r.out, "created"))
+	require.JSONEq(t, `{"metadata":{"name":"web","labels":{"tier":"gold"}},"spec":{"ipFamily":"IPv4","isDefault":true,"reuseAfter":"60m","parameters":{"a":"b"}}}`,
+		string(d.requests()[3].body))
+	require.JSONEq(t, `{"metadata":{"name":"standard"},"spec":{"ipFamily":"IPv4","poolPer":["project","cluster"],"poolPrefixLength":20}}`,
+		string(d.requests()[4].body))
+	require.JSONEq(t, `{"metadata":{"name":"prod-eu"},"spec":{"cidr":"10.20.0.0/16","classNames":["web","standard"],"reuseAfter":"1h"}}`,
+		string(d.requests()[6].body))
+}
+
+func TestApplyComparesClassesAndWhatPoolsDoForThem(t *testing.T) {
+	t.Parallel()
+	d := applying(t, classPlan, ok(example(t, "Project")), listOf(t),
+		listOf(t, example(t, "IPClassMinimal"), renamed(t, "IPClassScoped", "standard")), listOf(t, example(t, "IPPool")))
+	r := d.run("apply", "-f", "-")
+	require.Equal(t, 4, r.code)
+	requireGolden(t, "apply-classes", r.out)
+	require.Len(t, d.requests(), 4)
+}
+
+// renamed is an example under another name.
+func renamed(t *testing.T, of, name string) json.RawMessage {
+	t.Helper()
+	var doc map[string]any
+	require.NoError(t, json.Unmarshal(example(t, of), &doc))
+	metadata, isMap := doc["metadata"].(map[string]any)
+	require.True(t, isMap)
+	metadata["name"] = name
+	return marshal(t, doc)
+}
+
 func TestAPlanThatCannotBeMeantIsNotBegun(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ plan, want string }{
@@ -122,6 +167,9 @@ func TestAPlanThatCannotBeMeantIsNotBegun(t *testing.T) {
 		"ChildOfNoSize":   {"pools: [{ name: a, cidr: 10.0.0.0/8, pools: [{ name: b }] }]", "pool b is a child of a"},
 		"ChildInASpace":   {"pools: [{ name: a, cidr: 10.0.0.0/8, pools: [{ name: b, prefixLength: 9, space: s }] }]", "no space of its own"},
 		"SpaceTwice":      {"spaces: [{ name: s }, { name: s }]", `space "s"`},
+		"ClassTwice":      {"classes: [{ name: c, ipFamily: IPv4 }, { name: c, ipFamily: IPv6 }]", `class "c"`},
+		"ClassOfNoFamily": {"classes: [{ name: c }]", "class c needs an ipFamily"},
+		"FieldOfAClass":   {"classes: [{ name: c, ipFamily: IPv4, reuseafter: 1h, colour: red }]", `unknown field "colour"`},
 		"ProjectOfNoName": {"project: { name: .. }", `project ".."`},
 		"NotAPlan":        {"[1, 2]", "it is not an address plan"},
 		"KeyTwice":        {"pools: []\npools: []", "already defined"},

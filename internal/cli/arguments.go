@@ -75,6 +75,14 @@ func checkConsumer(s string) error {
 	return nil
 }
 
+// plural is the word for several of a kind.
+func plural(kind string) string {
+	if strings.HasSuffix(kind, "s") {
+		return kind + "es"
+	}
+	return kind + "s"
+}
+
 // capital begins a sentence.
 func capital(word string) string {
 	for i, r := range word {

@@ -19,11 +19,12 @@ func (p *program) claimCommand() *cobra.Command {
 		p.claimCreate(),
 		p.claimPut(complete),
 		p.claimBatch(),
+		p.claimExplain(),
 		p.claimList(within),
 		getVerb(p, claimView(), within, complete, read),
 		p.deleteVerb(removal{
 			kind: "claim", within: within, complete: complete, read: read,
-			long: "Gives the blocks of claims back at once; with --reclaim-policy Retain their allocations keep them.",
+			long: "Gives the blocks of claims back, at once or after the cool-down of their class or pool; with --reclaim-policy Retain\ntheir allocations keep them.",
 			send: func(ctx context.Context, s *session, name string, d deleting) (*http.Response, error) {
 				return s.api.DeleteClaim(ctx, s.project, name, &client.DeleteClaimParams{DryRun: d.dry(), IfMatch: d.match()})
 			},
@@ -31,15 +32,16 @@ func (p *program) claimCommand() *cobra.Command {
 	)
 }
 
-// claimFilters are the filters of a list of claims; the pool is apart, because it is checked first.
+// claimFilters are the filters of a list of claims; the pool and the class are apart, because they are checked first.
 type claimFilters struct {
 	selector, phase, within, contains string
 	family                            family
+	class                             *client.ClassFilter
 }
 
 func (p *program) claimList(within func() (*session, error)) *cobra.Command {
 	var f claimFilters
-	var pool string
+	var pool, class string
 	return listVerb(p, claimView(), "Lists the claims of the project, in order of name, or with --pool in order of address. Filters add up.",
 		within,
 		func(cmd *cobra.Command) {
@@ -48,12 +50,16 @@ func (p *program) claimList(within func() (*session, error)) *cobra.Command {
 				client.IPClaimPhaseReleasing, client.IPClaimPhaseError)
 			cmd.Flags().Var(&f.family, "family", "only blocks of this address family: IPv4, IPv6")
 			cmd.Flags().StringVar(&pool, "pool", "", "only what was carved from this `POOL`, name or project/name")
+			classFilter(p, cmd, &class, "only what this `CLASS` served")
 			placeFlags(cmd, &f.within, &f.contains)
 			completeFlag(cmd, "pool", p.completePools())
 		},
 		func(s *session) (fetch, error) {
 			ref, err := refFilter("pool", pool)
 			if err != nil {
+				return nil, err
+			}
+			if f.class, err = classFiltered(class); err != nil {
 				return nil, err
 			}
 			return s.fetchClaims(f, ref), nil
@@ -67,6 +73,7 @@ func (s *session) fetchClaims(f claimFilters, pool *client.PoolFilter) fetch {
 			Phase:         optional[client.ClaimPhaseFilter](f.phase),
 			IPFamily:      optional[client.FamilyFilter](f.family),
 			Pool:          pool,
+			Class:         f.class,
 			Within:        optional[client.WithinFilter](f.within),
 			Contains:      optional[client.ContainsFilter](f.contains),
 			Limit:         limit,

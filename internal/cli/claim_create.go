@@ -10,18 +10,21 @@ import (
 )
 
 const claimExample = `  ipamctl claim create web --pool prod-eu --prefix-length 24
-  ipamctl claim create --generate-name node- -l 'role=k8s,geo in (eu,uk)' --family 4 -q
+  ipamctl claim create --generate-name node- --class standard -q
+  ipamctl claim create web-eu --class clusters --scope cluster=web-eu
   ipamctl claim create vip --pool prod-eu --address 10.20.0.17 --reclaim-policy Retain --owner Ingress/web`
 
 func (p *program) claimCreate() *cobra.Command {
 	var f claimFlags
 	cmd := &cobra.Command{
-		Use:   "create [NAME] (--pool POOL | --selector LABELS | --allocation UUID)",
+		Use:   "create [NAME] [--class CLASS | --pool POOL | --selector LABELS | --allocation UUID]",
 		Short: "Claim a block or an address",
 		Long: `Takes one block and answers with it: the claim is bound in the answer, or it does not exist.
 
-It is taken from one pool (--pool), from the first pool in order of name that has the labels and the room (--selector), or
-is the block that a retained allocation keeps (--allocation). With -q the CIDR alone is printed.`,
+It is taken from the pools behind a class (--class), or without any of these flags behind the default class of the family.
+The others are for who must: one pool and no other (--pool), the first pool in order of name that has the labels and the room
+(--selector, deprecated in favour of classes), or the block that a retained allocation keeps (--allocation). With -q the CIDR
+alone is printed.`,
 		Example:           claimExample,
 		Args:              names("claim", 0, 1),
 		ValidArgsFunction: cobra.NoFileCompletions,
@@ -56,12 +59,12 @@ is the block that a retained allocation keeps (--allocation). With -q the CIDR a
 func (p *program) claimPut(complete completion) *cobra.Command {
 	var f claimFlags
 	cmd := &cobra.Command{
-		Use:   "put NAME (--pool POOL | --selector LABELS | --allocation UUID)",
+		Use:   "put NAME [--class CLASS | --pool POOL | --selector LABELS | --allocation UUID]",
 		Short: "Claim a block, or get the one that was claimed under this name before",
 		Long: `Creates the claim, or answers with the one that has this name and the same spec, whether or not its pool is full by now.
 A claim with another spec is a conflict (exit code 4) that names what differs. Labels and annotations count at creation
 alone. This is the verb for scripts that run again.`,
-		Example:           "  cidr=$(ipamctl claim put web --pool prod-eu --prefix-length 24 -q)",
+		Example:           "  cidr=$(ipamctl claim put web --class standard --prefix-length 24 -q)",
 		Args:              names("claim", 1, 1),
 		ValidArgsFunction: complete,
 	}

@@ -13,7 +13,8 @@ import (
 // claimFlags are what is asked for: where to take it from, and what.
 type claimFlags struct {
 	creating
-	pool, selector, allocation         string
+	class, pool, selector, allocation  string
+	scope                              map[string]string
 	cidr, address, policy, ownerObject string
 	bits                               length
 	family                             family
@@ -21,26 +22,32 @@ type claimFlags struct {
 
 func (f *claimFlags) addSpec(p *program, cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&f.pool, "pool", "", "take it from this `POOL`, name or project/name")
-	flags.StringVarP(&f.selector, "selector", "l", "", "take it from the first pool that has room and such `LABELS`: 'a=b,c!=d,e in (f,g),!h'")
+	flags.StringVar(&f.class, "class", "", "by this `CLASS` of the project, or of platform (default: the default class of the family)")
+	roleFlag(cmd, &f.scope)
+	flags.StringVar(&f.pool, "pool", "", "take it from this `POOL` and no other, name or project/name")
+	flags.StringVarP(&f.selector, "selector", "l", "", "take it from the first pool that has room and such `LABELS`: 'a=b,c!=d,e in (f,g),!h' (deprecated: use --class)")
 	flags.StringVar(&f.allocation, "allocation", "", "bind this retained allocation again; its name is a `UUID`")
-	flags.Var(&f.bits, "prefix-length", "length of the block (default: the pool's default)")
+	flags.Var(&f.bits, "prefix-length", "length of the block (default: that of the class, or of the pool)")
 	flags.StringVar(&f.cidr, "cidr", "", "this very block, a `CIDR`")
 	flags.StringVar(&f.address, "address", "", "this very `ADDRESS`")
-	flags.Var(&f.family, "family", "only pools of this address family: IPv4, IPv6")
+	flags.Var(&f.family, "family", "only classes and pools of this address family: IPv4, IPv6")
 	choiceFlag(cmd, &f.policy, "reclaim-policy", "what becomes of the block when the claim is deleted",
 		client.ReclaimPolicyDelete, client.ReclaimPolicyRetain)
 	flags.StringVar(&f.ownerObject, "owner", "", "your object that it is for, as `kind/name/uid`")
 	completeFlag(cmd, "pool", p.completePools())
+	completeFlag(cmd, "class", p.completeClasses())
 }
 
 func (f *claimFlags) spec(cmd *cobra.Command) (client.IPClaimSpec, error) {
 	spec := client.IPClaimSpec{
 		PrefixLength: f.bits.bits, CIDR: f.cidr, Address: f.address,
-		IPFamily: client.IPFamily(f.family), ReclaimPolicy: client.ReclaimPolicy(f.policy), OwnerRef: parseOwner(f.ownerObject),
+		IPFamily: client.IPFamily(f.family), ReclaimPolicy: client.ReclaimPolicy(f.policy), OwnerRef: parseOwner(f.ownerObject), Scope: f.scope,
 	}
-	if given(cmd, "pool", "selector", "allocation") != 1 {
-		return spec, usagef("from where? Give one of --pool, --selector and --allocation")
+	switch elsewhere := given(cmd, "pool", "selector", "allocation"); {
+	case elsewhere+given(cmd, "class") > 1:
+		return spec, usagef("from where? Give one of --class, --pool, --selector and --allocation, or none of them for the default class")
+	case elsewhere > 0 && len(f.scope) > 0:
+		return spec, usagef("--scope is about classes: it has no meaning with --pool, --selector and --allocation")
 	}
 	if given(cmd, "prefix-length", "cidr", "address") > 1 {
 		return spec, usagef("give one of --prefix-length, --cidr and --address: each says how large the block is")
@@ -51,6 +58,9 @@ func (f *claimFlags) spec(cmd *cobra.Command) (client.IPClaimSpec, error) {
 		spec.PoolSelector, err = parseSelector(f.selector)
 	case cmd.Flags().Changed("pool"):
 		spec.PoolRef, err = parseRef("pool", f.pool)
+	case cmd.Flags().Changed("class"):
+		spec.ClassName, err = f.class, checkName("class", f.class)
+	case !cmd.Flags().Changed("allocation"): // by the default class
 	case !nameRE.MatchString(f.allocation):
 		err = usagef("--allocation is the name of an allocation, a UUID, not %q", f.allocation)
 	default:
@@ -81,12 +91,12 @@ func parseOwner(s string) *client.OwnerRef {
 
 // parseSelector reads a selector in the syntax of Kubernetes, with its own parser, and writes it in the shape of the API.
 // Ordering (a>1) is part of the syntax and not of the contract.
-func parseSelector(text string) (*client.LabelSelector, error) {
+func parseSelector(text string) (*client.LabelSelector, error) { //nolint:staticcheck // deprecated for callers, and served on
 	requirements, err := labels.ParseToRequirements(text)
 	if err != nil {
 		return nil, usagef("--selector: %v", err)
 	}
-	out := &client.LabelSelector{}
+	out := &client.LabelSelector{} //nolint:staticcheck // as above
 	for _, r := range requirements {
 		values := r.ValuesUnsorted()
 		e := client.LabelSelectorRequirement{Key: r.Key(), Values: values}

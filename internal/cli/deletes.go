@@ -51,7 +51,7 @@ func (p *program) deleteVerb(r removal) *cobra.Command {
 		Args:              r.args,
 		ValidArgsFunction: r.complete,
 	}
-	cmd.Short = capital(cmd.Name()) + " " + r.kind + "s"
+	cmd.Short = capital(cmd.Name()) + " " + plural(r.kind)
 	cmd.Aliases = []string{"rm", "delete"}
 	if cmd.Name() == "delete" {
 		cmd.Aliases = []string{"rm"}

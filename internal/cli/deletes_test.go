@@ -61,6 +61,7 @@ func TestADeleteWhoseAnswerWasLostDoesNotDeleteASuccessor(t *testing.T) {
 		{[]string{"member", "remove", "corp:alice@example.com"}, "Member"},
 		{[]string{"key", "revoke", "pipeline"}, "ApiKey"},
 		{[]string{"quota", "delete", "shared-eu"}, "Quota"},
+		{[]string{"class", "delete", "web"}, "IPClassMinimal"},
 		{[]string{"grant", "remove", "team-a", "--pool", "shared-eu"}, "Grant"},
 		{[]string{"grant", "remove", "team-a", "--space", "internet"}, "Grant"},
 	} {

@@ -8,7 +8,7 @@
 //   - `-o json` and `-o yaml` show the server's documents as they came: order of members, spelling of numbers and fields that
 //     this build does not know included.
 //   - The exit code says what kind of end it was (see exit.go and docs/ipamctl.md); it never depends on a sentence.
-//   - Every POST carries an Idempotency-Key, so what is repeated after a lost connection is carried out once. The key is
+//   - Every POST that writes carries an Idempotency-Key, so what is repeated after a lost connection is carried out once. The key is
 //     printed when the outcome is not known.
 //   - A name never becomes a path: what is not a DNS label is refused before anything is sent.
 //   - A credential is read from a file, a variable, standard input or a terminal, never from an argument. It is sent to the

@@ -39,7 +39,7 @@ This is what people and programs did. Whether the data is right is another quest
 			flags.Var(&f.since, "since", "only events at this time or later: 2026-03-03T12:00:00Z, or how long ago: 90m, 3d")
 			flags.Var(&f.until, "until", "only events before this time, or this long ago")
 			completeWords(cmd, "outcome", []string{"ok", "permission_denied", "not_found"})
-			completeWords(cmd, "kind", []string{"Project", "Space", "IPPool", "IPClaim", "IPAllocation", "Member", "ApiKey", "PoolGrant", "SpaceGrant", "Quota"})
+			completeWords(cmd, "kind", []string{"Project", "Space", "IPPool", "IPClass", "IPClaim", "IPAllocation", "Member", "ApiKey", "PoolGrant", "SpaceGrant", "Quota"})
 		},
 		func(s *session) (fetch, error) { return s.fetchEvents(&f), nil })
 }

@@ -64,7 +64,7 @@ func list[T any](p *program, v view[T], l page) error {
 		return err
 	}
 	if len(l.Items) == 0 {
-		p.remark("no %ss", v.kind)
+		p.remark("no %s", plural(v.kind))
 	}
 	if l.NextCursor != "" {
 		p.remark("there is more: --cursor %s", l.NextCursor)

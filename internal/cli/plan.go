@@ -10,11 +10,12 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// plan is an address plan: a project, its spaces, and its pools below the pools they are carved from. The fields of a pool
-// are those of the API's spec; parentRef and spaceRef are said by where a pool stands and by `space`.
+// plan is an address plan: a project, its spaces, its classes, and its pools below the pools they are carved from. The fields of
+// a class and of a pool are those of the API's spec; parentRef and spaceRef are said by where a pool stands and by `space`.
 type plan struct {
 	Project planProject `json:"project"`
 	Spaces  []planSpace `json:"spaces"`
+	Classes []planClass `json:"classes"`
 	Pools   []planPool  `json:"pools"`
 }
 
@@ -41,6 +42,8 @@ type planPool struct {
 	Visibility   client.PoolVisibility  `json:"visibility"`
 	Allocation   *client.PoolAllocation `json:"allocation"`
 	Reservations []client.Reservation   `json:"reservations"`
+	ClassNames   []client.Name          `json:"classNames"`
+	ReuseAfter   client.Duration        `json:"reuseAfter"`
 	Pools        []planPool             `json:"pools"` // carved from this one
 }
 
@@ -64,6 +67,9 @@ func readPlan(doc json.RawMessage) (plan, error) {
 			return p, fmt.Errorf("space %q: that is not a name, or it is there twice", s.Name)
 		}
 		spaces[s.Name] = true
+	}
+	if err := checkClasses(p.Classes); err != nil {
+		return p, err
 	}
 	return p, checkPools(p.Pools, "", map[string]bool{})
 }
@@ -108,7 +114,7 @@ func (s planSpace) create() client.SpaceCreate {
 func (p planPool) create(parent string) client.IPPoolCreate {
 	spec := client.IPPoolSpec{
 		CIDR: p.CIDR, PrefixLength: p.PrefixLength, Description: p.Description, Visibility: p.Visibility,
-		Allocation: p.Allocation, Reservations: p.Reservations,
+		Allocation: p.Allocation, Reservations: p.Reservations, ClassNames: p.ClassNames, ReuseAfter: p.ReuseAfter,
 	}
 	switch {
 	case parent != "":

@@ -26,15 +26,15 @@ func (d *differences) field(name, want, got string) {
 // bits compares a prefix length.
 func (d *differences) bits(name string, want, got *int) { d.field(name, slashed(want), slashed(got)) }
 
-// labels compares the labels that the plan names; others may be there.
-func (d *differences) labels(want, got map[string]string) {
+// pairs compares the labels, or whatever they are, that the plan names; others may be there.
+func (d *differences) pairs(what string, want, got map[string]string) {
 	for _, key := range slices.Sorted(maps.Keys(want)) {
 		value, found := got[key]
 		switch {
 		case !found:
-			*d = append(*d, "label "+key+" is not set")
+			*d = append(*d, what+" "+key+" is not set")
 		case value != want[key]:
-			*d = append(*d, fmt.Sprintf("label %s is %q, not %q", key, value, want[key]))
+			*d = append(*d, fmt.Sprintf("%s %s is %q, not %q", what, key, value, want[key]))
 		}
 	}
 }
@@ -43,7 +43,7 @@ func (d differences) String() string { return strings.Join(d, "; ") }
 
 func (p planProject) compare(got client.Project) differences {
 	var d differences
-	d.labels(p.Labels, got.Metadata.Labels)
+	d.pairs("label", p.Labels, got.Metadata.Labels)
 	d.field("displayName", p.DisplayName, got.Spec.DisplayName)
 	d.field("description", p.Description, got.Spec.Description)
 	return d
@@ -51,7 +51,7 @@ func (p planProject) compare(got client.Project) differences {
 
 func (s planSpace) compare(got client.Space) differences {
 	var d differences
-	d.labels(s.Labels, got.Metadata.Labels)
+	d.pairs("label", s.Labels, got.Metadata.Labels)
 	d.field("description", s.Description, got.Spec.Description)
 	return d
 }
@@ -73,10 +73,11 @@ func (p planPool) compare(parent, project string, got client.IPPool) differences
 		bits := block.Bits()
 		d.bits("prefixLength", p.PrefixLength, &bits)
 	}
-	d.labels(p.Labels, got.Metadata.Labels)
+	d.pairs("label", p.Labels, got.Metadata.Labels)
 	d.field("description", p.Description, got.Spec.Description)
 	d.field("visibility", string(p.Visibility), string(got.Spec.Visibility))
 	d.policy(p.Allocation, got.Spec.Allocation)
+	d.backing(p, got)
 	if p.Reservations != nil && !slices.EqualFunc(p.Reservations, got.Spec.Reservations, sameReservation) {
 		d = append(d, "the reservations are others")
 	}

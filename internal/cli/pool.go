@@ -17,6 +17,7 @@ func (p *program) poolCommand() *cobra.Command {
 	}
 	return group("pool", "Blocks from which others are carved", []string{"pools"},
 		p.poolCreate(),
+		p.poolSet(complete),
 		p.poolList(within),
 		getVerb(p, poolView(), within, complete, read),
 		p.poolFree(complete),
@@ -33,8 +34,8 @@ func (p *program) poolCommand() *cobra.Command {
 
 // poolFilters are the filters of a list of pools.
 type poolFilters struct {
-	selector, phase, space, parent, within, contains string
-	family                                           family
+	selector, phase, space, parent, class, within, contains string
+	family                                                  family
 }
 
 func (p *program) poolList(within func() (*session, error)) *cobra.Command {
@@ -47,6 +48,7 @@ func (p *program) poolList(within func() (*session, error)) *cobra.Command {
 			cmd.Flags().Var(&f.family, "family", "only pools of this address family: IPv4, IPv6")
 			cmd.Flags().StringVar(&f.space, "space", "", "only pools of this `SPACE`, name or project/name")
 			cmd.Flags().StringVar(&f.parent, "parent", "", "only children of this `POOL`, name or project/name")
+			classFilter(p, cmd, &f.class, "only pools that list this `CLASS`")
 			placeFlags(cmd, &f.within, &f.contains)
 		},
 		func(s *session) (fetch, error) { return s.fetchPools(f) })
@@ -67,6 +69,10 @@ func (s *session) fetchPools(f poolFilters) (fetch, error) {
 	if err != nil {
 		return nil, err
 	}
+	class, err := classFiltered(f.class)
+	if err != nil {
+		return nil, err
+	}
 	return func(ctx context.Context, limit *client.Limit, cursor *client.Cursor) (*http.Response, error) {
 		return s.api.ListPools(ctx, s.project, &client.ListPoolsParams{
 			LabelSelector: optional[client.LabelSelectorFilter](f.selector),
@@ -74,6 +80,7 @@ func (s *session) fetchPools(f poolFilters) (fetch, error) {
 			IPFamily:      optional[client.FamilyFilter](f.family),
 			Space:         space,
 			Parent:        parent,
+			Class:         class,
 			Within:        optional[client.WithinFilter](f.within),
 			Contains:      optional[client.ContainsFilter](f.contains),
 			Limit:         limit,

@@ -18,7 +18,8 @@ type poolFlags struct {
 	creating
 	cidr, parent, space, strategy, visibility, description string
 	bits, least, most, preset                              length
-	reserve                                                []string
+	reserve, classes                                       []string
+	reuseAfter                                             policySpan
 }
 
 func (p *program) poolCreate() *cobra.Command {
@@ -34,7 +35,8 @@ A part of it can be withheld with --reserve, each with a reason behind '=':
   10.0.0.1               one address`,
 		Example: `  ipamctl pool create corp --cidr 10.0.0.0/8
   ipamctl pool create prod-eu --parent corp --prefix-length 16 --reserve first:16='network devices'
-  ipamctl pool create vpn --parent prod-eu --cidr 10.0.48.0/20 --default-prefix-length 26`,
+  ipamctl pool create vpn --parent prod-eu --cidr 10.0.48.0/20 --default-prefix-length 26
+  ipamctl pool create nodes --parent prod-eu --prefix-length 20 --class standard --reuse-after 1d`,
 		Args:              names("pool", 0, 1),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: p.verb(func(ctx context.Context, args []string) error {
@@ -61,6 +63,7 @@ A part of it can be withheld with --reserve, each with a reason behind '=':
 	f.add(cmd)
 	completeFlag(cmd, "parent", p.completePools())
 	completeFlag(cmd, "space", p.completeSpaces())
+	completeFlag(cmd, "class", p.completeClasses())
 	return cmd
 }
 
@@ -78,6 +81,8 @@ func (f *poolFlags) add(cmd *cobra.Command) {
 	choiceFlag(cmd, &f.visibility, "visibility", "which projects may use it", client.PoolVisibilityConsumer,
 		client.PoolVisibilityShared, client.PoolVisibilityPlatform)
 	flags.StringVar(&f.description, "description", "", "`TEXT`: what it is for")
+	flags.StringArrayVar(&f.classes, "class", nil, "back this `CLASS`: what is claimed by it can be carved from here (repeatable)")
+	flags.Var(&f.reuseAfter, "reuse-after", "how long nobody gets a released block, unless a class says otherwise: 10m, 72h, 3d")
 	flags.StringArrayVar(&f.reserve, "reserve", nil, "withhold a `PART`, see above (repeatable)")
 }
 
@@ -85,6 +90,7 @@ func (f *poolFlags) add(cmd *cobra.Command) {
 func (f *poolFlags) spec() (client.IPPoolSpec, error) {
 	spec := client.IPPoolSpec{
 		CIDR: f.cidr, PrefixLength: f.bits.bits, Visibility: client.PoolVisibility(f.visibility), Description: f.description,
+		ReuseAfter: f.reuseAfter.text,
 	}
 	var err error
 	switch {
@@ -112,20 +118,33 @@ func (f *poolFlags) spec() (client.IPPoolSpec, error) {
 			DefaultPrefixLength: f.preset.bits,
 		}
 	}
-	for _, text := range f.reserve {
-		r, err := parseReservation(text)
-		if err != nil {
-			return spec, usagef("--reserve %s: %v", text, err)
+	for _, name := range f.classes {
+		if err := checkName("class", name); err != nil {
+			return spec, err
 		}
-		spec.Reservations = append(spec.Reservations, r)
+		spec.ClassNames = append(spec.ClassNames, name)
 	}
-	return spec, nil
+	spec.Reservations, err = parseReservations(f.reserve)
+	return spec, err
 }
 
 func (s *session) createPool(ctx context.Context, w writing, body client.IPPoolCreate) (answer, error) {
 	return s.post(ctx, w, func(ctx context.Context, dry *client.DryRun, key *client.IdempotencyKey) (*http.Response, error) {
 		return s.api.CreatePool(ctx, s.project, &client.CreatePoolParams{DryRun: dry, IdempotencyKey: key}, body)
 	})
+}
+
+// parseReservations reads the --reserve of a pool.
+func parseReservations(parts []string) ([]client.Reservation, error) {
+	var out []client.Reservation
+	for _, text := range parts {
+		r, err := parseReservation(text)
+		if err != nil {
+			return nil, usagef("--reserve %s: %v", text, err)
+		}
+		out = append(out, r)
+	}
+	return out, nil
 }
 
 // parseReservation reads one --reserve.

@@ -95,6 +95,7 @@ func treeColumns() []column[treeLine] {
 		pool("TOTAL", true, func(t client.IPPool) string { return t.Status.Capacity.Total }),
 		pool("ALLOCATED", true, func(t client.IPPool) string { return t.Status.Capacity.Allocated }),
 		pool("RESERVED", true, func(t client.IPPool) string { return t.Status.Capacity.Reserved }),
+		pool("COOLING DOWN", true, func(t client.IPPool) string { return t.Status.Capacity.CoolingDown }),
 		pool("AVAILABLE", true, func(t client.IPPool) string { return t.Status.Capacity.Available }),
 		pool("STRATEGY", true, func(t client.IPPool) string { return strategyText(t.Spec.Allocation) }),
 		pool("LENGTHS", true, func(t client.IPPool) string { return boundsText(t.Spec.Allocation) }),

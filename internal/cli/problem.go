@@ -50,18 +50,23 @@ func (r *refusal) Error() string {
 		}
 	}
 	line("code", fmt.Sprintf("%s (%d)", r.Code, r.status))
+	line("class", r.Class)
+	line("missing roles", strings.Join(r.MissingRoles, ", "))
 	line("wanted", slashed(r.WantedPrefixLength))
-	if r.Code == client.ProblemCodePoolExhausted && r.LargestFreePrefixLength == nil {
+	if exhausted(r.Code) && r.LargestFreePrefixLength == nil {
 		line("largest free", "none, nothing is free")
 	}
 	line("largest free", slashed(r.LargestFreePrefixLength))
 	line("free addresses", r.AvailableAddresses)
+	line("cooling down", r.CoolingDownAddresses)
+	line("cooled down at", timeText(r.CooledDownAt))
 	if a := r.AllowedPrefixLengths; a != nil {
 		line("allowed", fmt.Sprintf("/%d to /%d", a.Min, a.Max))
 	}
 	line("pools tried", strings.Join(r.PoolsTried, ", "))
 	line("claims", number(r.Claims))
 	line("child pools", number(r.ChildPools))
+	line("pools", number(r.Pools))
 	line("conflicts with", strings.Join(r.ConflictsWith, ", "))
 	line("current ETag", r.CurrentETag)
 	line("quota", r.Quota)
@@ -80,11 +85,27 @@ func (r *refusal) Error() string {
 	for _, e := range r.Errors {
 		line("at "+e.Pointer, e.Detail)
 	}
+	for _, s := range r.Steps[:min(len(r.Steps), fewSteps)] {
+		if s.Detail != r.Detail { // which stands in the first line
+			line(string(s.Outcome), string(s.Kind)+" "+s.Name+": "+s.Detail)
+		}
+	}
+	if more := len(r.Steps) - fewSteps; more > 0 {
+		line("and", counted(more, "step")+" more; 'ipamctl claim explain' with the same flags shows all")
+	}
 	line("request", r.requestID)
 	if r.TraceID != r.requestID {
 		line("trace", r.TraceID)
 	}
 	return b.String()
+}
+
+// fewSteps is how many steps of a decision a refusal shows; claim explain shows all.
+const fewSteps = 5
+
+// exhausted reports whether a refusal is for want of room.
+func exhausted(code client.ProblemCode) bool {
+	return code == client.ProblemCodePoolExhausted || code == client.ProblemCodeExhaustedByCooldown
 }
 
 // policyText reads `"writes";q=200;w=2`, the rate limit that a request counts in.

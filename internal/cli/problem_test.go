@@ -50,9 +50,9 @@ func refusing(answer reply) http.HandlerFunc {
 func TestExitCodesTellRefusalsApart(t *testing.T) {
 	t.Parallel()
 	for code, problems := range map[int][]string{
-		1: {"ProblemInvalidArgument", "ProblemUnauthenticated", "ProblemPermissionDenied", "ProblemNeverSatisfiable", "ProblemIdempotencyMismatch", "ProblemInternal"},
-		3: {"ProblemNotFound"},
-		4: {"ProblemPoolExhausted", "ProblemAlreadyExists", "ProblemBlockTaken", "ProblemAllocationRetained", "ProblemNoPoolMatches"},
+		1: {"ProblemInvalidArgument", "ProblemMissingRoles", "ProblemClassBounds", "ProblemUnauthenticated", "ProblemPermissionDenied", "ProblemNeverSatisfiable", "ProblemIdempotencyMismatch", "ProblemInternal"},
+		3: {"ProblemNotFound", "ProblemClassNotFound"},
+		4: {"ProblemPoolExhausted", "ProblemExhaustedByCooldown", "ProblemNoPoolForClass", "ProblemNoDefaultClass", "ProblemAlreadyExists", "ProblemBlockTaken", "ProblemAllocationRetained", "ProblemNoPoolMatches"},
 		5: {"ProblemRateLimited", "ProblemContention", "ProblemOutcomeUnknown", "ProblemUnavailable", "ProblemDeadline"},
 	} {
 		for _, name := range problems {

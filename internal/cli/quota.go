@@ -75,7 +75,7 @@ func quotaView() view[client.Quota] {
 	}
 }
 
-// scopeText is what a quota counts: everything, or what is carved from a pool, in one family or both.
+// scopeText is what a quota counts: everything, or what is carved from a pool or served by a class, in one family or both.
 func scopeText(q client.Quota) string {
 	s := q.Spec.Scope
 	if s == nil {
@@ -84,6 +84,9 @@ func scopeText(q client.Quota) string {
 	var parts []string
 	if s.PoolRef != nil {
 		parts = append(parts, firstOf(s.PoolRef.Project, q.Metadata.Project)+"/"+s.PoolRef.Name)
+	}
+	if s.ClassRef != nil {
+		parts = append(parts, "class "+firstOf(s.ClassRef.Project, q.Metadata.Project)+"/"+s.ClassRef.Name)
 	}
 	if s.IPFamily != "" {
 		parts = append(parts, string(s.IPFamily))

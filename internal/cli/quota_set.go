@@ -14,31 +14,30 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-const (
-	noLimit    = "none" // takes a limit away
-	mostDigits = 39     // of a count in the contract: those of 2^128
-)
+const mostDigits = 39 // of a count in the contract: those of 2^128
 
 // quotaFlags are what a quota is to be. What is not given stays as it is.
 type quotaFlags struct {
 	replacing
 	addresses, claims, pools string
-	pool, description        string
+	pool, class, description string
 	family                   family
 }
 
 func (p *program) quotaSet(complete completion) *cobra.Command {
 	var f quotaFlags
 	cmd := &cobra.Command{
-		Use:   "set NAME [--addresses N] [--claims N] [--pools N] [--for-pool POOL] [--family FAMILY]",
+		Use:   "set NAME [--addresses N] [--claims N] [--pools N] [--for-pool POOL] [--for-class CLASS] [--family FAMILY]",
 		Short: "Make a quota, or change what is given of it",
 		Long: `Bounds what the project may hold: addresses of the blocks that claims hold, claims, pools. What is not given of a quota
 that exists stays as it is; 'none' takes a limit away. A limit below what is used takes nothing away and stops what is new.
 
 A new quota counts everything, or with --for-pool only what is carved from that pool (a name, or project/name of another
-project's) and with --family only that address family. What it counts never changes.`,
+project's), with --for-class only what that class serves (a class of the platform is platform/name) and with --family only that
+address family. What it counts never changes.`,
 		Example: `  ipamctl quota set all --addresses 65536 --claims 1000 --pools 10
   ipamctl quota set shared-eu --for-pool platform/shared-eu --addresses 4096
+  ipamctl quota set gold --for-class platform/gold --claims 20
   ipamctl quota set all --pools none`,
 		Args:              names("quota", 1, 1),
 		ValidArgsFunction: complete,
@@ -55,8 +54,11 @@ project's) and with --family only that address family. What it counts never chan
 	})
 	flags := cmd.Flags()
 	flags.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
-		if name == "ip-family" { // as the contract calls it
+		switch name {
+		case "ip-family": // as the contract calls it
 			name = "family"
+		case "class": // as everywhere else
+			name = "for-class"
 		}
 		return pflag.NormalizedName(name)
 	})
@@ -64,9 +66,11 @@ project's) and with --family only that address family. What it counts never chan
 	flags.StringVar(&f.claims, "claims", "", "most claims, `N` or none")
 	flags.StringVar(&f.pools, "pools", "", "most pools, `N` or none")
 	flags.StringVar(&f.pool, "for-pool", "", "count only what is carved from this `POOL`, name or project/name")
+	flags.StringVar(&f.class, "for-class", "", "count only what this `CLASS` serves, name or project/name")
 	flags.Var(&f.family, "family", "count only this address family: IPv4, IPv6")
 	flags.StringVar(&f.description, "description", "", "`TEXT`: what it is for")
 	completeFlag(cmd, "for-pool", p.completePools())
+	completeFlag(cmd, "for-class", p.completeClasses())
 	f.add(cmd)
 	return cmd
 }
@@ -110,7 +114,7 @@ func (f *quotaFlags) merged(flags *pflag.FlagSet, spec client.QuotaSpec) (client
 	if flags.Changed("addresses") {
 		n, ok := new(big.Int).SetString(f.addresses, 10)
 		switch {
-		case f.addresses == noLimit:
+		case f.addresses == none:
 			spec.Limits.Addresses = ""
 		case !ok || n.Sign() < 0 || len(n.String()) > mostDigits:
 			return spec, usagef("--addresses must be a number of addresses, or none, not %q", f.addresses)
@@ -127,7 +131,7 @@ func (f *quotaFlags) merged(flags *pflag.FlagSet, spec client.QuotaSpec) (client
 		}
 		n, err := strconv.ParseInt(l.text, 10, 54) // as far as JSON's numbers are exact
 		switch {
-		case l.text == noLimit:
+		case l.text == none:
 			*l.limit = nil
 		case err != nil || n < 0:
 			return spec, usagef("--%s must be a number, or none, not %q", l.flag, l.text)
@@ -144,7 +148,7 @@ func (f *quotaFlags) merged(flags *pflag.FlagSet, spec client.QuotaSpec) (client
 // scoped is a spec with the scope that was given. A scope is written only where there is one: it never changes, and the
 // server compares.
 func (f *quotaFlags) scoped(spec client.QuotaSpec) (client.QuotaSpec, error) {
-	if f.pool == "" && f.family == "" {
+	if f.pool == "" && f.class == "" && f.family == "" {
 		return spec, nil
 	}
 	scope := client.QuotaScope{}
@@ -157,6 +161,13 @@ func (f *quotaFlags) scoped(spec client.QuotaSpec) (client.QuotaSpec, error) {
 			return spec, err
 		}
 		scope.PoolRef = ref
+	}
+	if f.class != "" {
+		ref, err := parseRef("for-class", f.class)
+		if err != nil {
+			return spec, err
+		}
+		scope.ClassRef = ref
 	}
 	if f.family != "" {
 		scope.IPFamily = client.IPFamily(f.family)

@@ -14,7 +14,7 @@ func getVerb[T any](p *program, v view[T], within func() (*session, error), comp
 ) *cobra.Command {
 	return &cobra.Command{
 		Use:               "get NAME...",
-		Short:             "Show " + v.kind + "s by name",
+		Short:             "Show " + plural(v.kind) + " by name",
 		Args:              names(v.kind, 1, -1),
 		ValidArgsFunction: complete,
 		RunE: p.verb(func(ctx context.Context, args []string) error {
@@ -42,7 +42,7 @@ func listVerb[T any](p *program, v view[T], long string, within func() (*session
 	var l paging
 	cmd := &cobra.Command{
 		Use:               "list",
-		Short:             "List " + v.kind + "s",
+		Short:             "List " + plural(v.kind),
 		Long:              long,
 		Aliases:           []string{"ls"},
 		Args:              names("", 0, 0),

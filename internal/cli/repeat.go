@@ -26,9 +26,10 @@ const (
 
 // repeater sends a request again where that is safe and may help: after a lost connection, 429 and 503.
 //
-// Always safe are GET, a PUT without If-Match, which says how something is to be, and a POST with an Idempotency-Key. Once
-// an attempt may have been carried out, two others are not: a DELETE without If-Match, which would delete what was made
-// under that name meanwhile, and a PUT with If-Match, which would be refused for its own success.
+// Always safe are GET, a PUT without If-Match, which says how something is to be, a PATCH of whichever revision is current,
+// which says how parts of it are to be, and a POST with an Idempotency-Key. Once an attempt may have been carried out, others
+// are not: a DELETE without If-Match, which would delete what was made under that name meanwhile, and a PUT or a PATCH of one
+// revision, which would be refused for its own success.
 type repeater struct {
 	next  client.HttpRequestDoer
 	pause func(ctx context.Context, d time.Duration) error
@@ -106,8 +107,11 @@ func mayBeDone(resp *http.Response, err error) (bool, *http.Response) {
 
 // safeTwice reports whether a request may be carried out twice.
 func safeTwice(req *http.Request) bool {
-	conditional := req.Header.Get("If-Match") != ""
+	tag := req.Header.Get("If-Match")
+	conditional := tag != ""
 	switch req.Method {
+	case http.MethodPatch:
+		return tag == "*" || req.URL.Query().Get("dryRun") == "true"
 	case http.MethodDelete:
 		return conditional || req.URL.Query().Get("dryRun") == "true"
 	case http.MethodPut:
@@ -140,7 +144,7 @@ func uncertain(err error, carried bool) error {
 
 func repeatable(req *http.Request) bool {
 	switch req.Method {
-	case http.MethodGet, http.MethodHead, http.MethodPut, http.MethodDelete:
+	case http.MethodGet, http.MethodHead, http.MethodPut, http.MethodPatch, http.MethodDelete:
 	case http.MethodPost:
 		if req.Header.Get("Idempotency-Key") == "" {
 			return false

@@ -56,7 +56,7 @@ database itself.`,
 		&cobra.Group{ID: groupOperator, Title: "The database:"})
 	for id, commands := range map[string][]*cobra.Command{
 		groupUser: {
-			p.projectCommand(), p.spaceCommand(), p.poolCommand(), p.claimCommand(), p.allocationCommand(), p.applyCommand(),
+			p.projectCommand(), p.spaceCommand(), p.poolCommand(), p.classCommand(), p.claimCommand(), p.allocationCommand(), p.applyCommand(),
 		},
 		groupAccess: {
 			p.contextCommand(), p.whoamiCommand(), p.memberCommand(), p.keyCommand(), p.grantCommand(), p.quotaCommand(),

@@ -76,8 +76,12 @@ func poolView() view[client.IPPool] {
 			{title: "TOTAL", wide: true, cell: func(t T) string { return t.Status.Capacity.Total }},
 			{title: "ALLOCATED", wide: true, cell: func(t T) string { return t.Status.Capacity.Allocated }},
 			{title: "RESERVED", wide: true, cell: func(t T) string { return t.Status.Capacity.Reserved }},
+			{title: "COOLING DOWN", wide: true, cell: func(t T) string { return t.Status.Capacity.CoolingDown }},
 			{title: "AVAILABLE", wide: true, cell: func(t T) string { return t.Status.Capacity.Available }},
 			{title: "VISIBILITY", wide: true, cell: func(t T) string { return string(t.Spec.Visibility) }},
+			{title: "CLASSES", wide: true, cell: func(t T) string { return strings.Join(t.Spec.ClassNames, ",") }},
+			{title: "REUSE AFTER", wide: true, cell: func(t T) string { return t.Spec.ReuseAfter }},
+			{title: "FOR SCOPE", wide: true, cell: func(t T) string { return poolScopeText(t.Status.Scope) }},
 		}, metaColumns(func(t T) client.Metadata { return t.Metadata })...),
 	}
 }
@@ -92,8 +96,10 @@ func claimView() view[client.IPClaim] {
 			{title: "NAME", cell: func(t T) string { return t.Metadata.Name }},
 			{title: "CIDR", cell: func(t T) string { return t.Status.AllocatedCIDR }},
 			{title: "POOL", cell: func(t T) string { return refText(&t.Status.PoolRef, t.Metadata.Project) }},
+			{title: "CLASS", cell: func(t T) string { return classText(t.Status.ClassProject, t.Status.ClassName, t.Metadata.Project) }},
 			{title: "PHASE", cell: func(t T) string { return string(t.Status.Phase) }},
-			{title: "RECLAIM", cell: func(t T) string { return string(t.Spec.ReclaimPolicy) }},
+			{title: "RECLAIM", cell: func(t T) string { return string(t.Status.ReclaimPolicy) }},
+			{title: "SCOPE", wide: true, cell: func(t T) string { return joinPairs(t.Spec.Scope) }},
 			{title: "OWNER", wide: true, cell: func(t T) string { return ownerText(t.Spec.OwnerRef) }},
 			{title: "ALLOCATION", wide: true, cell: func(t T) string { return refText(&t.Status.AllocationRef, t.Metadata.Project) }},
 		}, metaColumns(func(t T) client.Metadata { return t.Metadata })...),
@@ -110,6 +116,7 @@ func allocationView() view[client.IPAllocation] {
 			{title: "POOL", cell: func(t T) string { return refText(&t.Spec.PoolRef, t.Metadata.Project) }},
 			{title: "PHASE", cell: func(t T) string { return string(t.Status.Phase) }},
 			{title: "PURPOSE", cell: func(t T) string { return string(t.Spec.Purpose) }},
+			{title: "CLASS", cell: func(t T) string { return classText(t.Spec.ClassProject, t.Spec.ClassName, t.Metadata.Project) }},
 			{title: "FOR", cell: allocatedFor},
 			{title: "NAME", cell: func(t T) string { return t.Metadata.Name }},
 			{title: "RECLAIM", wide: true, cell: func(t T) string { return string(t.Spec.ReclaimPolicy) }},
@@ -118,8 +125,11 @@ func allocationView() view[client.IPAllocation] {
 	}
 }
 
-// allocatedFor is what a block is held for: a claim, a child pool, or the reason of a reservation.
+// allocatedFor is what a block is held for: a claim, a child pool, or the reason of a reservation; or until when nobody gets it.
 func allocatedFor(a client.IPAllocation) string {
+	if a.Status.Phase == client.IPAllocationPhaseCoolingDown {
+		return "nobody until " + timeText(a.Status.CoolUntil)
+	}
 	switch a.Spec.Purpose {
 	case client.IPAllocationPurposeChildPool:
 		return refText(a.Spec.ChildPoolRef, a.Metadata.Project)
@@ -137,6 +147,26 @@ func allocatedFor(a client.IPAllocation) string {
 
 // foreignClaim is what an owner sees of a claim of another project.
 func foreignClaim(consumer string) string { return "a claim of " + consumer }
+
+// classText names the class that served something, or nothing where none did.
+func classText(project, name, from string) string {
+	if name == "" {
+		return ""
+	}
+	return refText(&client.ResolvedRef{Project: project, Name: name}, from)
+}
+
+// poolScopeText is whom a pool was carved for: "clusters of team-a: cluster=web-eu".
+func poolScopeText(s *client.PoolScope) string {
+	if s == nil {
+		return ""
+	}
+	text := s.ClassProject + "/" + s.ClassName + " of " + s.Project
+	if len(s.Values) > 0 {
+		text += ": " + joinPairs(s.Values)
+	}
+	return text
+}
 
 // refText names a resource as seen from a project: `name`, or `project/name` where that is another one.
 func refText(ref *client.ResolvedRef, from string) string {

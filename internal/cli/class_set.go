@@ -1,0 +1,76 @@
+package cli
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/spf13/cobra"
+
+	"github.com/carve-ipam/carve/client"
+)
+
+// classChanges are what is to be changed about a class.
+type classChanges struct {
+	changing
+	classPolicy
+	parameters pairChanges
+}
+
+func (p *program) classSet(complete completion) *cobra.Command {
+	var f classChanges
+	cmd := &cobra.Command{
+		Use:   "set NAME [--default] [--default-length N] [--reuse-after DURATION] ...",
+		Short: "Change what is given of a class",
+		Long: `Changes what is given and leaves the rest; 'none' gives a field its default. What changes holds for later claims: claims that
+exist keep what they have. The family, --pool-per and --pool-length never change.`,
+		Example: `  ipamctl class set standard --default-length 26 --max-length none
+  ipamctl class set gold --default --move-default
+  ipamctl class set standard --label tier=gold --label old-`,
+		Args:              names("class", 1, 1),
+		ValidArgsFunction: complete,
+	}
+	cmd.RunE = p.verb(func(ctx context.Context, args []string) error {
+		move, err := f.moving()
+		if err != nil {
+			return err
+		}
+		doc, err := f.patch(cmd).json(cmd)
+		if err != nil {
+			return err
+		}
+		s, err := p.inProject()
+		if err != nil {
+			return err
+		}
+		a, err := s.patch(ctx, "class", func(ctx context.Context) (*http.Response, error) {
+			return s.api.PatchClassWithApplicationMergePatchPlusJSONBody(ctx, s.project, args[0],
+				&client.PatchClassParams{MoveDefault: move, DryRun: f.dry(), IfMatch: f.etag()}, doc)
+		})
+		if err != nil {
+			return err
+		}
+		return one(p, classView(), a.body)
+	})
+	f.changing.add(cmd)
+	f.classPolicy.add(cmd, true)
+	cmd.Flags().Var(&f.parameters, "parameter", "parameter to set, or with a dash behind its key to take away (repeatable)")
+	return cmd
+}
+
+// patch is what was given.
+func (f *classChanges) patch(cmd *cobra.Command) mergePatch {
+	m := f.from(cmd.Flags())
+	m.put("strategy", orNull(f.strategy), "spec", "strategy")
+	m.put("pool-selection", orNull(f.selection), "spec", "poolSelection")
+	m.put("reclaim-policy", orNull(f.reclaim), "spec", "reclaimPolicy")
+	m.put("visibility", orNull(f.visibility), "spec", "visibility")
+	m.put("min-length", f.least.value(), "spec", "allowedPrefixLengths", "min")
+	m.put("max-length", f.most.value(), "spec", "allowedPrefixLengths", "max")
+	m.put("default-length", f.preset.value(), "spec", "defaultPrefixLength")
+	m.put("reuse-after", orNull(f.reuseAfter.text), "spec", "reuseAfter")
+	m.put("empty-pool-ttl", orNull(f.emptyTTL.text), "spec", "emptyPoolTTL")
+	m.put("default", f.asDefault, "spec", "isDefault")
+	m.put("parameter", f.parameters, "spec", "parameters")
+	m.put("description", f.description, "spec", "description")
+	return m
+}
