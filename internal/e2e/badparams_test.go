@@ -45,7 +45,7 @@ func TestBadParameters(t *testing.T) {
 						refuses(t, s, alone, "", "query:"+p.Name)
 					}
 				}
-				if each.op.method == http.MethodPost {
+				if each.op.creates() {
 					require.NotEmpty(t, each.op.in("header"), "each POST takes an Idempotency-Key")
 				}
 			})

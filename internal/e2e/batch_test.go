@@ -46,7 +46,9 @@ func TestClaimBatch(t *testing.T) {
 			{"no_pool_matches", "", named("bad", obj{"poolSelector": obj{"matchLabels": obj{"no": "pool"}}, "prefixLength": 32})},
 			{"invalid_argument", "/claims/3/spec/cidr", named("bad", obj{"poolRef": obj{"name": "p"}, "cidr": "10.0.0.1/24"})},
 			{"invalid_argument", "/claims/3/metadata/name", named("two", from("p", 32))},
-			{"invalid_argument", "/claims/3/spec", named("bad", obj{"prefixLength": 32})},
+			{"invalid_argument", "/claims/3/spec", named("bad", obj{"prefixLength": 32, "className": "a", "poolRef": obj{"name": "p"}})},
+			{"no_default_class", "/claims/3/spec", named("bad", obj{"prefixLength": 32})},
+			{"not_found", "/claims/3/spec/className", named("bad", by("nothing"))},
 			{"family_mismatch", "/claims/3/spec/ipFamily", named("bad", obj{"poolRef": obj{"name": "p"}, "prefixLength": 32, "ipFamily": "IPv6"})},
 		} {
 			w.writesNothing(t, func() {

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"bytes"
+	"fmt"
 	"net/http"
 	"testing"
 
@@ -38,7 +39,8 @@ func TestTenantsDoNotMix(t *testing.T) {
 	})
 	t.Run("ListsAndCountsAreOnesOwn", func(t *testing.T) {
 		for _, list := range []string{
-			"spaces", "pools", "claims", "allocations", "members", "api-keys", "quotas", "audit-events", "pools/default/grants", "spaces/default/grants",
+			"spaces", "pools", "classes", "claims", "allocations", "members", "api-keys", "quotas", "audit-events", "pools/default/grants", "spaces/default/grants",
+			"pools?class=" + north.named("class"), "claims?class=" + north.named("class"), "allocations?class=" + north.named("class"),
 			"pools/default/free", "history?address=10.0.1.0", "claims?pool=default", "claims?pool=north/default", "claims?contains=10.0.1.0", "pools?contains=10.0.0.1",
 			"pools?space=north/default", "pools?parent=north/default", "allocations?pool=north/default", "allocations?within=10.0.0.0/8",
 			"claims?labelSelector=kind=network", "audit-events?subject=key:north/" + north.named("admin"),
@@ -81,7 +83,7 @@ func TestTenantsDoNotMix(t *testing.T) {
 func cursorsOpenNothing(t *testing.T, north, south *tenant) {
 	t.Helper()
 	lists := []string{
-		"spaces", "pools", "claims", "allocations", "members", "api-keys", "audit-events", "claims?pool=default", "allocations?pool=default", "pools/default/free",
+		"spaces", "pools", "classes", "claims", "allocations", "members", "api-keys", "audit-events", "claims?pool=default", "allocations?pool=default", "pools/default/free",
 	}
 	north.consumer().created(t, north.consumer().do(t, http.MethodPost, north.at("claims"), named("last", from("default", 27))))
 	north.admin().created(t, north.admin().do(t, http.MethodPut, north.at("members", "zoo:keeper"), obj{"spec": obj{"role": "viewer"}}))
@@ -120,7 +122,7 @@ type reference struct {
 // references are all the ways to name what somebody else may have.
 func references(t testing.TB, owner *tenant) map[string]reference {
 	t.Helper()
-	pool := func(*tenant) string { return "default" }
+	pool, class := func(*tenant) string { return "default" }, func(owner *tenant) string { return owner.named("class") }
 	ref := func(project, name string) obj { return obj{"project": project, "name": name} }
 	kept := owner.retainedBlock(t)
 	held := decode[client.IPClaim](t, owner.admin().ok(t, owner.admin().do(t, http.MethodGet, owner.at("claims", owner.named("claim")), nil))).Status.AllocationRef.Name
@@ -154,6 +156,39 @@ func references(t testing.TB, owner *tenant) map[string]reference {
 		"SpaceRefWithAnOverlap": {func(project, name string) (string, string, obj) {
 			return http.MethodPost, "pools", named("x", obj{"spaceRef": ref(project, name), "cidr": "2001:db8::/32"})
 		}, func(owner *tenant) string { return owner.named("space") }},
+		"ClassName": {func(_, name string) (string, string, obj) {
+			return http.MethodPost, "claims", named("x", obj{"className": name})
+		}, class},
+		"ClassNameWithALengthThatIsRefused": {func(_, name string) (string, string, obj) {
+			return http.MethodPost, "claims", named("x", obj{"className": name, "prefixLength": 8})
+		}, class},
+		"ClassNameOfTheOtherFamily": {func(_, name string) (string, string, obj) {
+			return http.MethodPost, "claims", named("x", obj{"className": name, "ipFamily": "IPv6"})
+		}, class},
+		"ClassNameWithoutAScope": {func(_, name string) (string, string, obj) {
+			return http.MethodPost, "claims", named("x", obj{"className": name})
+		}, func(owner *tenant) string { return owner.named("scoped") }},
+		"ClassNameInAPut": {func(_, name string) (string, string, obj) {
+			return http.MethodPut, "claims/x", obj{"spec": obj{"className": name}}
+		}, class},
+		"ClassNameInABatch": {func(_, name string) (string, string, obj) {
+			return http.MethodPost, "claim-batches", obj{"claims": []obj{named("own", from("default", 28)), named("x", obj{"className": name})}}
+		}, class},
+		"ClassNamesOfAPool": {func(_, name string) (string, string, obj) {
+			return http.MethodPost, "pools", named("x", obj{"cidr": "172.16.0.0/12", "classNames": []string{name}})
+		}, class},
+		"ClassNamesOfAPatchedPool": {func(_, name string) (string, string, obj) {
+			return http.MethodPatch, "pools/default", obj{"spec": obj{"classNames": []string{name}}}
+		}, func(owner *tenant) string { return owner.named("scoped") }},
+		"ReadingAClass": {func(_, name string) (string, string, obj) {
+			return http.MethodGet, "classes/" + name, nil
+		}, class},
+		"ChangingAClass": {func(_, name string) (string, string, obj) {
+			return http.MethodPatch, "classes/" + name, obj{"spec": obj{"isDefault": true}}
+		}, class},
+		"DeletingAClass": {func(_, name string) (string, string, obj) {
+			return http.MethodDelete, "classes/" + name, nil
+		}, class},
 		"ReadingAnAllocation": {func(_, name string) (string, string, obj) {
 			return http.MethodGet, "allocations/" + name, nil
 		}, func(*tenant) string { return kept }},
@@ -196,6 +231,9 @@ func TestNothingOfAnotherProjectCanBeUsed(t *testing.T) {
 				if body != nil {
 					sent = body
 				}
+				if method == http.MethodPatch {
+					options = append(options, ifMatch("*"))
+				}
 				return p.by["provider"].do(t, method, p.at(path), sent, append(options, probe)...)
 			}
 			town.writesNothing(t, func() {
@@ -209,7 +247,7 @@ func TestNothingOfAnotherProjectCanBeUsed(t *testing.T) {
 				require.Equal(t, whole(elsewhere), whole(foreign), "as in a project that does not exist")
 				own := send(north, "north", thing, dryRun)
 				if p, isRefused := problemOf(own); isRefused {
-					require.Contains(t, []string{"block_taken", "overlap", "prefix_length_rejected", "never_satisfiable", "in_use"}, p.Code,
+					require.Contains(t, []string{"block_taken", "overlap", "prefix_length_rejected", "never_satisfiable", "family_mismatch", "invalid_argument", "in_use"}, p.Code,
 						"the control: its owner gets to where the request itself is judged")
 				}
 			})
@@ -241,10 +279,24 @@ func TestNothingOfAnotherProjectCanBeUsed(t *testing.T) {
 			}
 		})
 	})
+	t.Run("Explanation", func(t *testing.T) {
+		ask := func(p *tenant, class string) answer {
+			return p.by["viewer"].do(t, http.MethodPost, p.at("claim-explanations"), obj{"spec": by(class)}, probe)
+		}
+		foreign, nothing := ask(south, north.named("class")), ask(south, north.named("clas0"))
+		require.Equal(t, client.ClaimOutcome("Refused"), decode[client.ClaimExplanation](t, south.admin().ok(t, foreign)).Outcome)
+		nothing.body = bytes.ReplaceAll(nothing.body, []byte("-clas0"), []byte("-class"))
+		require.Equal(t, whole(nothing), whole(foreign))
+		require.Equal(t, client.ClaimOutcome("Bound"), decode[client.ClaimExplanation](t, north.admin().ok(t, ask(north, north.named("class")))).Outcome, "the control")
+	})
 	t.Run("ReferencesOfQuotasTellNothing", func(t *testing.T) {
-		for _, pool := range []string{"default", "nothing"} {
-			spec := obj{"scope": obj{"poolRef": obj{"project": "north", "name": pool}}, "limits": obj{"claims": 1}}
-			q := decode[client.Quota](t, south.admin().created(t, south.admin().do(t, http.MethodPut, south.at("quotas", "on-"+pool), obj{"spec": spec})))
+		town.classOf(t, "north", "plain", obj{"ipFamily": "IPv4"})
+		for i, scope := range []obj{
+			{"poolRef": obj{"project": "north", "name": "default"}}, {"poolRef": obj{"project": "north", "name": "nothing"}},
+			{"classRef": obj{"project": "north", "name": "plain"}}, {"classRef": obj{"project": "north", "name": "nothing"}},
+		} {
+			spec := obj{"scope": scope, "limits": obj{"claims": 1}}
+			q := decode[client.Quota](t, south.admin().created(t, south.admin().do(t, http.MethodPut, south.at("quotas", fmt.Sprint("on-", i)), obj{"spec": spec})))
 			require.Zero(t, q.Status.Used.Claims)
 		}
 	})

@@ -25,6 +25,7 @@ type caller struct {
 	outages bool
 	token   string   // the credentials that are sent; "" for none
 	unseen  []string // what is none of the caller's business: no answer says it unless the request did
+	behind  []string // pools behind classes, which are named where it says whence a block of the caller's came, and nowhere else
 	seen    tally
 }
 
@@ -39,7 +40,7 @@ func newCaller(addr string) *caller {
 
 // as is another caller of the same server.
 func (c *caller) as(token string, unseen ...string) *caller {
-	other := &caller{http: c.http, outages: c.outages, token: token, unseen: unseen}
+	other := &caller{http: c.http, outages: c.outages, token: token, unseen: unseen, behind: c.behind}
 	other.addr.Store(c.addr.Load())
 	return other
 }
@@ -167,6 +168,11 @@ func (c *caller) read(t testing.TB, r *http.Request, resp *http.Response) (answe
 	for _, word := range c.unseen {
 		if a.says(word) && !said(r, word) {
 			wrong = append(wrong, fmt.Sprintf("says %q, which is none of the caller's business", word))
+		}
+	}
+	for _, pool := range c.behind {
+		if a.says(pool) && a.withoutOrigins().says(pool) && !said(r, pool) {
+			wrong = append(wrong, fmt.Sprintf("names %q, a pool behind a class", pool))
 		}
 	}
 	if len(wrong) > 0 {

@@ -16,6 +16,7 @@ func TestConditionalRequests(t *testing.T) {
 	w := setup(t)
 	w.created(t, w.do(t, http.MethodPost, at("spaces"), obj{"metadata": obj{"name": "lab"}}))
 	w.pool(t, "p", obj{"cidr": "10.0.0.0/16", "description": "before"})
+	w.class(t, "k", obj{"ipFamily": "IPv4"})
 	w.claim(t, "c", from("p", 24))
 	for name, tc := range map[string]struct {
 		path  string
@@ -24,6 +25,7 @@ func TestConditionalRequests(t *testing.T) {
 		"Project": {"/v1/projects/" + project, func(text string) obj { return obj{"spec": obj{"description": text}} }},
 		"Space":   {at("spaces", "lab"), func(text string) obj { return obj{"spec": obj{"description": text}} }},
 		"Pool":    {at("pools", "p"), func(text string) obj { return obj{"spec": obj{"description": text}} }},
+		"Class":   {at("classes", "k"), func(text string) obj { return obj{"spec": obj{"description": text}} }},
 		"Claim":   {at("claims", "c"), func(text string) obj { return obj{"metadata": obj{"annotations": obj{"note": text}}} }},
 	} {
 		t.Run(name, func(t *testing.T) {

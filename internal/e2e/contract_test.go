@@ -100,8 +100,14 @@ func (op *operation) bodySchema() (mediaType string, schema *openapi3.Schema) {
 	return "", nil
 }
 
-// changes reports whether an operation is there to change something.
-func (op *operation) changes() bool { return op.method != http.MethodGet }
+// changes reports whether an operation is there to change something. One that needs the right to read alone does not, whatever its
+// method is.
+func (op *operation) changes() bool {
+	return op.method != http.MethodGet && !strings.HasSuffix(op.permission(), ".read")
+}
+
+// creates reports whether an operation makes something, and takes an Idempotency-Key.
+func (op *operation) creates() bool { return op.method == http.MethodPost && op.changes() }
 
 // in lists the parameters of one kind.
 func (op *operation) in(kind string) (out []*openapi3.Parameter) {

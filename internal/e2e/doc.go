@@ -10,7 +10,8 @@
 // operation is therefore covered, or fails a test that says what is missing.
 //
 // Tenants are told apart by words that each of them writes into everything that is its own: an answer to one that says a word
-// of the other fails the test in which it was given (caller.unseen). Who may do what is a matrix over the whole contract; an
+// of the other fails the test in which it was given (caller.unseen). The pools behind a class of the platform are named where an
+// answer says whence a block is, and nowhere else (caller.behind). Who may do what is a matrix over the whole contract; an
 // operation that is not in it fails the test.
 //
 // Tests that need a process of its own (kill -9, signals, the embedded database) build cmd/server and run it.

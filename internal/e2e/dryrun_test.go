@@ -3,6 +3,7 @@ package e2e
 import (
 	"encoding/json"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -19,7 +20,7 @@ func TestDryRun(t *testing.T) {
 		}
 		t.Run(each.String(), func(t *testing.T) {
 			options := []option{dryRun}
-			if each.op.method == http.MethodPost {
+			if each.op.creates() {
 				options = append(options, key("dry-"+each.example))
 			}
 			var dry answer
@@ -60,8 +61,10 @@ func strip(v any) any {
 		for _, name := range passing {
 			delete(v, name)
 		}
-		if name, _ := v["name"].(string); len(name) == len("node-")+6 && name[:5] == "node-" {
-			v["name"] = "node-*"
+		for _, prefix := range []string{"node-", "web-"} {
+			if name, _ := v["name"].(string); len(name) == len(prefix)+6 && strings.HasPrefix(name, prefix) {
+				v["name"] = prefix + "*"
+			}
 		}
 		for name, each := range v {
 			v[name] = strip(each)
@@ -86,6 +89,7 @@ func TestDryRunOfWhatIsRefused(t *testing.T) {
 			"in_use":              s.do(t, http.MethodDelete, team+"/pools/prod-eu", nil, dryRun),
 			"precondition_failed": s.do(t, http.MethodDelete, team+"/claims/web-eu", nil, dryRun, ifMatch(`"stale"`)),
 			"immutable_field":     s.do(t, http.MethodPatch, team+"/claims/web-eu", obj{"spec": obj{"prefixLength": 25}}, dryRun, ifMatch("*")),
+			"no_pool_for_class":   s.do(t, http.MethodPost, team+"/claims", named("x", by("idle")), dryRun),
 			"not_found":           s.do(t, http.MethodDelete, team+"/spaces/nowhere", nil, dryRun),
 		} {
 			s.refused(t, a, code)

@@ -12,7 +12,7 @@ import (
 )
 
 // moving are the columns that the service writes by itself, at any time: they are no effect of a request.
-var moving = []string{"last_used_at"}
+var moving = []string{"last_used_at", "empty_since"}
 
 // purged are the tables from which the service deletes, at any time, what is left of projects that are gone. What is missing from
 // them is no effect of a request; what is new in them is.
@@ -28,7 +28,7 @@ func (w *world) dump(t testing.TB) map[string][]string {
 	tables, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	require.NoError(t, err)
 	require.Subset(t, tables, []string{
-		"projects", "spaces", "pools", "free_blocks", "allocations", "claims", "idempotency_keys",
+		"projects", "spaces", "pools", "classes", "pool_classes", "free_blocks", "allocations", "claims", "idempotency_keys",
 		"members", "api_keys", "grants", "quotas", "quota_shards", "audit_events", "history",
 	})
 	out := make(map[string][]string, len(tables))

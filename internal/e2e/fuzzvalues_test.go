@@ -9,11 +9,11 @@ import (
 
 // words are strings that some field admits, and some that none does.
 var words = []string{
-	"", "x", "prod-eu", "prod-eu-k8s", "web-eu", "team-a", "team-idle", "platform", "default", "lab", "idle", "nobody", "node-", "team-a/prod-eu",
+	"", "x", "prod-eu", "prod-eu-k8s", "web-eu", "team-a", "team-idle", "platform", "default", "standard", "per-cluster", "web", "common", "lab", "idle", "nobody", "node-", "team-a/prod-eu",
 	"10.20.0.0/16", "10.20.1.0/24", "10.20.32.0/19", "10.21.0.0/16", "10.0.0.0/8", "0.0.0.0/0", "::/0", "2001:db8:20::/48", "10.20.0.17", "10.20.1.1", "2001:db8:20::1",
 	"10.20.0.1/16", "255.255.255.255/32", "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff/128",
 	"IPv4", "IPv6", "FirstFit", "BestFit", "Random", "Sparse", "Delete", "Retain", "In", "NotIn", "Exists", "DoesNotExist", "shared", "consumer",
-	"Bound", "Retained", "Ready", "Exhausted", "Claim", "ChildPool", "Reservation", "true", "false", "1", "500", "501", "-1", "32", "128",
+	"Bound", "Retained", "CoolingDown", "LeastUtilized", "native", "0s", "1s", "24h", "8760h", "8761h", "1h30m", "1.5h", "-1s", "9999999999h", "Ready", "Exhausted", "Claim", "ChildPool", "Reservation", "true", "false", "1", "500", "501", "-1", "32", "128",
 	"env=prod", "env in (prod,test),!x", "a,,b", "e30", "eyJrIjoicG9vbHMiLCJhIjoiYSJ9", "eyJrIjoiYWxsb2NhdGlvbnMiLCJhIjp7fX0",
 	"00000000-0000-4000-8000-000000000000", "é", "\u0000", "a\u0000", "\u007f", "\u202e", "😀", "\\", `"`, "'", "; DROP TABLE claims; --", "%00", "../..", "null",
 	strings.Repeat("a", 63), strings.Repeat("a", 64), strings.Repeat("é", 600), strings.Repeat("x", 5000),
@@ -40,7 +40,8 @@ var names = []string{
 	"metadata", "spec", "status", "name", "generateName", "labels", "annotations", "cidr", "address", "prefixLength", "poolRef", "parentRef", "spaceRef", "poolSelector",
 	"allocationRef", "matchLabels", "matchExpressions", "key", "operator", "values", "ipFamily", "reclaimPolicy", "ownerRef", "kind", "uid", "project", "allocation", "strategy",
 	"minPrefixLength", "maxPrefixLength", "defaultPrefixLength", "reservations", "first", "last", "from", "to", "reason", "description", "displayName", "visibility", "claims",
-	"revision", "generation", "createdAt", "createdBy", "phase", "allocatedCIDR", "region", "Name", "SPEC", "x",
+	"className", "classNames", "classRef", "scope", "cluster", "reuseAfter", "poolPer", "poolPrefixLength", "emptyPoolTTL", "poolSelection", "isDefault", "allowedPrefixLengths",
+	"min", "max", "provisioner", "parameters", "revision", "generation", "createdAt", "createdBy", "phase", "allocatedCIDR", "region", "Name", "SPEC", "x",
 }
 
 // any is a JSON value of some depth.

@@ -14,7 +14,7 @@ func TestIdempotencyKey(t *testing.T) {
 	t.Parallel()
 	s := setupStage(t)
 	for _, each := range s.specimens(t) {
-		if each.op.method != http.MethodPost {
+		if !each.op.creates() {
 			continue
 		}
 		t.Run(each.String(), func(t *testing.T) {

@@ -19,7 +19,7 @@ const platformAdmin = "platform admin"
 var leastRoles = map[string]string{
 	"projects.read": "viewer", "projects.write": "admin", "projects.create": platformAdmin, "projects.delete": platformAdmin,
 	"spaces.read": "viewer", "spaces.write": "provider", "pools.read": "viewer", "pools.write": "provider",
-	"claims.read": "viewer", "claims.write": "consumer", "allocations.read": "viewer", "allocations.write": "provider",
+	"claims.read": "viewer", "claims.write": "consumer", "classes.read": "viewer", "classes.write": "provider", "allocations.read": "viewer", "allocations.write": "provider",
 	"grants.read": "provider", "grants.write": "provider", "members.read": "admin", "members.write": "admin",
 	"keys.read": "admin", "keys.write": "admin", "quotas.read": "viewer", "quotas.write": "admin",
 	"audit.read": "admin", "history.read": "viewer",

@@ -41,6 +41,8 @@ func TestLists(t *testing.T) {
 		w.created(t, w.do(t, http.MethodPost, "/v1/projects", obj{"metadata": obj{"name": name}}))
 		w.created(t, w.do(t, http.MethodPost, at("spaces"), obj{"metadata": obj{"name": name}}))
 		w.pool(t, name, obj{"cidr": fmt.Sprintf("10.%d.0.0/16", i+1)})
+		w.class(t, name, obj{"ipFamily": "IPv4"})
+		w.created(t, w.do(t, http.MethodPost, in("platform", "classes"), named(name, obj{"ipFamily": "IPv4", "visibility": "shared"})))
 		w.claim(t, name, from("p", 30))
 		w.created(t, w.do(t, http.MethodPut, at("members", "corp:"+name), obj{"spec": obj{"role": "viewer"}}))
 		w.created(t, w.do(t, http.MethodPost, at("api-keys"), named(name, obj{"role": "viewer"})))
@@ -54,7 +56,7 @@ func TestLists(t *testing.T) {
 		w.release(t, fmt.Sprintf("n%02d", i)) // holes, so that there is more than one free block
 	}
 	for _, path := range []string{
-		"/v1/projects", at("spaces"), at("pools"), at("claims"), at("claims") + "?pool=p", at("allocations"), at("allocations") + "?pool=p", at("pools", "p", "free"),
+		"/v1/projects", at("spaces"), at("pools"), at("classes"), at("claims"), at("claims") + "?pool=p", at("allocations"), at("allocations") + "?pool=p", at("pools", "p", "free"),
 		at("members"), at("api-keys"), at("quotas"), at("pools", "p", "grants"), at("spaces", "default", "grants"),
 		at("audit-events"), at("audit-events") + "?operation=createClaim", at("history") + "?address=10.1.2.3",
 	} {

@@ -40,7 +40,7 @@ func TestDeletingAProject(t *testing.T) {
 	for _, kept := range all[client.IPAllocation](t, c, south.at("allocations")+"?phase=Retained") {
 		remove("allocations", kept.Metadata.Name)
 	}
-	remove("pools", south.named("child"), south.named("lab"), "default")
+	remove("pools", south.named("child"), south.named("lab"), south.named("racks"), "default")
 	refused()
 	remove("spaces", south.named("space"))
 	t.Run("WhileItsRetainedBlockLiesInAnothersPool", func(t *testing.T) {
@@ -71,7 +71,7 @@ func TestDeletingAProject(t *testing.T) {
 	})
 	t.Run("ANewOneOfItsNameInheritsNothing", func(t *testing.T) {
 		town.newProject(t, "south")
-		for _, list := range []string{"members", "api-keys", "quotas", "pools", "claims", "allocations", "audit-events"} {
+		for _, list := range []string{"members", "api-keys", "quotas", "pools", "classes", "claims", "allocations", "audit-events"} {
 			for _, each := range all[obj](t, town.caller, in("south", list)) {
 				t.Errorf("%s has %v", list, each)
 			}

@@ -47,6 +47,27 @@ func TestPutClaimIsCreateOrReturn(t *testing.T) {
 		spec["poolRef"] = obj{"name": "p", "project": project}
 		same(t, put(spec, obj{"labels": obj{"env": "prod"}}))
 	})
+	t.Run("DefaultsOfBeforeThereWereClassesAreTheSameSpec", func(t *testing.T) {
+		body := func(policy string) obj {
+			spec := from("p", 32)
+			if policy != "" {
+				spec["reclaimPolicy"] = policy
+			}
+			return obj{"spec": spec}
+		}
+		old := at("claims", "old")
+		w.created(t, w.do(t, http.MethodPut, old, body("Delete")))
+		_, err := w.sql.Exec(t.Context(), "UPDATE claims SET reclaim_said = true WHERE name = 'old'") // as an older server has left it
+		require.NoError(t, err)
+		w.writesNothing(t, func() {
+			for _, policy := range []string{"", "Delete"} {
+				got := decode[client.IPClaim](t, w.ok(t, w.do(t, http.MethodPut, old, body(policy))))
+				require.Equal(t, client.ReclaimPolicy("Delete"), got.Status.ReclaimPolicy)
+			}
+			w.refused(t, w.do(t, http.MethodPut, old, body("Retain")), "already_exists", "/spec/reclaimPolicy")
+		})
+		w.release(t, "old")
+	})
 	t.Run("ReturnsItWhenThePoolIsFullByNow", func(t *testing.T) {
 		w.claim(t, "last", from("p", 32))
 		w.refused(t, w.do(t, http.MethodPut, at("claims", "other"), obj{"spec": from("p", 32)}), "pool_exhausted")

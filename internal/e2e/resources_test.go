@@ -102,7 +102,7 @@ func (c *caller) available(t testing.TB, pool string) *big.Int {
 	t.Helper()
 	capacity := c.getPool(t, pool).Status.Capacity
 	sum := number(t, capacity.Allocated)
-	sum.Add(sum, number(t, capacity.Reserved)).Add(sum, number(t, capacity.Available))
+	sum.Add(sum, number(t, capacity.Reserved)).Add(sum, number(t, capacity.CoolingDown)).Add(sum, number(t, capacity.Available))
 	require.Equal(t, capacity.Total, sum.String())
 	return number(t, capacity.Available)
 }

@@ -64,7 +64,8 @@ func newRoleFuzz(t testing.TB, seed uint64) *roleFuzz {
 	}
 	town.north.grant(t, "default", "south")
 	town.south.grant(t, "default", "north")
-	nobody := w.as("", town.north.secret, town.south.secret)
+	f.openCommons(t)
+	nobody := w.as("", append(slices.Collect(maps.Values(commons)), town.north.secret, town.south.secret)...)
 	f.callers, f.names = append(f.callers, nobody), append(f.names, "nobody")
 	return f
 }
@@ -75,7 +76,10 @@ func (f *roleFuzz) run(t *testing.T, seed uint64) {
 	for i := range roleFuzzEach {
 		who := f.IntN(len(f.callers))
 		c := f.callers[who]
-		each := f.transposed(pick(f.fuzzer, f.specimens))
+		each := f.transposed(pick(f.fuzzer, f.specimens), false)
+		if f.IntN(4) == 0 {
+			each = f.transposed(pick(f.fuzzer, f.claiming()), true)
+		}
 		method, path, body, options := f.broken(each)
 		if f.IntN(2) == 0 { // as it should be, by whom it may be
 			method, path, body, options = each.op.method, each.path, nil, each.always()
@@ -104,14 +108,18 @@ func (f *roleFuzz) run(t *testing.T, seed uint64) {
 			t.Fatalf("request %d, by %s, from %s: %s %s %s\n%s=%d runs this again", i, f.names[who], each, method, short([]byte(path)), short(body), fuzzSeedEnv, seed)
 		}
 	}
-	t.Logf("seed %d: accepted were %v", seed, accepted)
+	drawn := f.fromCommons(t)
+	t.Logf("seed %d: accepted were %v, claims by shared classes %v", seed, accepted, drawn)
+	for class := range commons {
+		require.Positive(t, drawn[class], "no claim was bound by %s: the pool behind it could not have been named", class)
+	}
 	for _, name := range f.names[:len(f.names)-1] {
-		require.Greater(t, accepted[name], 20, "%s: what is always refused at the door tests nothing", name)
+		require.Greater(t, accepted[name], 10, "%s: what is always refused at the door tests nothing", name)
 	}
 }
 
-// transposed puts a specimen into the project of one of the tenants, with the names that are there.
-func (f *roleFuzz) transposed(each specimen) specimen {
+// transposed puts a specimen into the project of one of the tenants, with the names that are there, or as a claim by class.
+func (f *roleFuzz) transposed(each specimen, byClass bool) specimen {
 	p := f.town.north
 	if f.IntN(2) == 0 {
 		p = f.town.south
@@ -122,12 +130,18 @@ func (f *roleFuzz) transposed(each specimen) specimen {
 			other = f.town.north
 		}
 	}
+	class, scoped := other.named("class"), other.named("scoped")
+	if f.IntN(3) == 0 {
+		class, scoped = "scarce", "commune"
+	}
 	names := strings.NewReplacer(
-		f.stage.names["project"], p.project,
+		f.stage.names["project"], p.project, "standard", class, "per-cluster", scoped,
 		"prod-eu-k8s", other.named("child"), "prod-eu", "default", "web-eu", other.named("claim"), "lab", other.named("space"), "shared-eu", other.named("quota"),
 		"pipeline", other.named("spare"), otherProject, other.named("friend"), "10.20.", "10.0.", "platform", other.project,
 	)
-	each.path = names.Replace(each.path)
+	if each.path = names.Replace(each.path); byClass {
+		each = f.byClass(each, p, other)
+	}
 	if each.body != nil {
 		each.body = replaceAll(each.body, names).(obj)
 	}

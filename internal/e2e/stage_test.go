@@ -55,6 +55,7 @@ func furnish(t testing.TB, w *world) *stage {
 	post(team+"/pools", example("IPPoolCreateChild"))
 	post(team+"/pools", named("idle", child("prod-eu", 20)))
 	put(team+"/pools/prod-eu/grants/"+otherProject, nil)
+	s.classes(t)
 	post("/v1/projects/platform/pools", named("shared-eu", obj{"cidr": "10.96.0.0/16", "visibility": "shared"}))
 	put("/v1/projects/platform/pools/shared-eu/grants/"+s.names["project"], nil)
 	put(team+"/members/"+s.names["subject"], obj{"spec": obj{"role": "viewer"}})
@@ -65,6 +66,27 @@ func furnish(t testing.TB, w *world) *stage {
 	post(team+"/claims", example("IPClaimCreateByLength"))
 	s.names["allocation"], s.spare = s.retained(t, team, "10.20.2.0/28"), s.retained(t, team, "10.20.2.16/28")
 	return s
+}
+
+// classes makes the classes that the examples name and the pools behind them, of the team itself: standard, per-cluster and web, with one
+// that can be deleted. The default class is the platform's, so that one of the team can be made it.
+func (s *stage) classes(t testing.TB) {
+	t.Helper()
+	post := func(project, collection, name string, spec obj) {
+		s.created(t, s.do(t, http.MethodPost, in(project, collection), named(name, spec)))
+	}
+	example := func(name string) obj {
+		return clone(contract().doc.Components.Examples[name].Value.Value.(obj)["spec"].(obj))
+	}
+	team := s.names["project"]
+	post(team, "classes", "standard", obj{"ipFamily": "IPv4", "allowedPrefixLengths": obj{"min": 20, "max": 28}, "defaultPrefixLength": 24})
+	post(team, "classes", "per-cluster", example("IPClassCreateScoped"))
+	post(team, "classes", "web", example("IPClassCreateMinimal"))
+	post(team, "classes", "idle", obj{"ipFamily": "IPv4"})
+	post("platform", "classes", "common", obj{"ipFamily": "IPv4", "defaultPrefixLength": 26, "visibility": "shared", "isDefault": true})
+	post(team, "pools", "standard-eu", example("IPPoolCreateBacking"))
+	post(team, "pools", "clusters", obj{"cidr": "10.98.0.0/16", "classNames": []string{"per-cluster"}})
+	post("platform", "pools", "common-eu", obj{"cidr": "10.99.0.0/16", "classNames": []string{"common"}})
 }
 
 // retained makes an allocation that no claim holds.

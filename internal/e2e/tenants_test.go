@@ -163,9 +163,19 @@ func (w *world) settle(t testing.TB, project, name, secret string) *tenant {
 	put := func(path string, body any) { c.created(t, c.do(t, http.MethodPut, path, body)) }
 	text := obj{"description": secret}
 	post("spaces", p.named("space"), text)
+	for class, spec := range map[string]obj{
+		"class":  {"ipFamily": "IPv4", "defaultPrefixLength": 26},
+		"other":  {"ipFamily": "IPv6"},
+		"scoped": {"ipFamily": "IPv4", "defaultPrefixLength": 28, "poolPer": []string{"project", "cluster"}, "poolPrefixLength": 20},
+	} {
+		spec["description"], spec["parameters"] = secret, obj{"owner": secret}
+		post("classes", p.named(class), spec)
+	}
 	post("pools", "default", obj{
 		"cidr": "10.0.0.0/16", "description": secret, "allocation": obj{"strategy": "FirstFit"}, "reservations": []obj{{"first": 4, "reason": secret}},
+		"classNames": []string{p.named("class")},
 	})
+	post("pools", p.named("racks"), obj{"cidr": "11.0.0.0/16", "classNames": []string{p.named("scoped")}, "description": secret})
 	post("pools", p.named("child"), obj{"parentRef": obj{"name": "default"}, "cidr": "10.0.128.0/20", "description": secret})
 	post("pools", p.named("lab"), obj{"cidr": "2001:db8::/48", "spaceRef": obj{"name": p.named("space")}, "description": secret})
 	owner := obj{"kind": "Cluster", "name": secret, "uid": secret}
@@ -194,7 +204,7 @@ func (p *tenant) readEverything(t testing.TB, c *caller) {
 	type thing = struct {
 		Metadata struct{ Name string }
 	}
-	for _, collection := range []string{"spaces", "pools", "claims", "allocations", "members", "api-keys", "quotas"} {
+	for _, collection := range []string{"spaces", "pools", "classes", "claims", "allocations", "members", "api-keys", "quotas"} {
 		for _, each := range all[thing](t, c, p.at(collection)) {
 			one := p.at(collection, each.Metadata.Name)
 			c.ok(t, c.do(t, http.MethodGet, one, nil))

@@ -1,0 +1,66 @@
+package e2e
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// withoutOrigins is an answer without the places that say which pool a block of the caller's is from: poolRef of a claim, of its allocation,
+// of its record and of its history, and of what an explanation says that a claim would get, with the sentences that repeat it. A refusal
+// has no such place, nor have steps and remedies.
+func (a answer) withoutOrigins() answer {
+	var v any
+	if _, refused := problemOf(a); refused || json.Unmarshal(a.body, &v) != nil {
+		return a
+	}
+	a.body = marshal(withoutOrigins(v))
+	return a
+}
+
+func withoutOrigins(v any) any {
+	switch v := v.(type) {
+	case obj:
+		out := obj{}
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			switch {
+			case name == "poolRef",
+				name == "conditions" && v["poolRef"] != nil, // repeats it
+				name == "detail" && v["outcome"] == "Bound":
+			default:
+				out[name] = withoutOrigins(v[name])
+			}
+		}
+		return out
+	case []any:
+		out := slices.Clone(v)
+		for i := range out {
+			out[i] = withoutOrigins(out[i])
+		}
+		return out
+	default:
+		return v
+	}
+}
+
+// The judge itself: it lets the one place pass and no other.
+func TestPoolsBehindClassesAreNamedInOnePlace(t *testing.T) {
+	t.Parallel()
+	for body, says := range map[string]bool{
+		`{"status":{"poolRef":{"name":"hidden"}}}`:                                      false,
+		`{"status":{"poolRef":{"name":"x"},"conditions":[{"message":"of hidden"}]}}`:    false,
+		`{"items":[{"status":{"poolRef":{"name":"hidden"}}}]}`:                          false,
+		`{"outcome":"Bound","detail":"from hidden","poolRef":{"name":"hidden"}}`:        false,
+		`{"outcome":"Bound","detail":"from hidden","steps":[{"name":"hidden"}]}`:        true,
+		`{"outcome":"Bound","steps":[{"outcome":"chosen","detail":"hidden has room"}]}`: true,
+		`{"outcome":"Refused","detail":"hidden is full"}`:                               true,
+		`{"status":{"conditions":[{"message":"hidden"}]}}`:                              true,
+	} {
+		require.Equal(t, says, answer{body: []byte(body)}.withoutOrigins().says("hidden"), body)
+	}
+	refusal := answer{body: []byte(`{"poolRef":"hidden"}`), header: map[string][]string{"Content-Type": {"application/problem+json"}}}
+	require.True(t, refusal.withoutOrigins().says("hidden"), "a refusal has no origin to name")
+}
