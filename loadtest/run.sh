@@ -7,8 +7,8 @@
 # Exit code 0: every threshold holds and the audit is clean. 1: not so. 2: it could not be run.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-readonly all=(claim-throughput ipv6-claim-throughput hot-pool pool-exhaustion hierarchy read-latency list-storm mixed
-  multi-tenant batch fill soak)
+readonly all=(claim-throughput ipv6-claim-throughput class-claim-throughput hot-pool pool-exhaustion hierarchy read-latency
+  list-storm mixed multi-tenant batch fill soak)
 export LOAD_OUT="${LOAD_OUT:-bin/load}"
 # k6 reports its use, and looks for extensions, unless it is told not to.
 export K6_NO_USAGE_REPORT=true K6_AUTO_EXTENSION_RESOLUTION=false

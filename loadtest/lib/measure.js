@@ -80,3 +80,21 @@ export class Ratio {
     }
   }
 }
+
+/**
+ * Pairs compares two operations that a client sends one after the other, as often in one order as in the other: a sample for each
+ * pair, what the one took divided by what the other took. Its median is 1 where they cost the same and k where one costs k times
+ * as much, with a few samples already and whatever changes from second to second.
+ */
+export class Pairs {
+  constructor(name) {
+    this.trend = new Trend(name);
+  }
+
+  /** add is one pair, in milliseconds. */
+  add(ms, baseline) {
+    if (baseline > 0) {
+      this.trend.add(ms / baseline);
+    }
+  }
+}

@@ -27,6 +27,12 @@ export const getClaim = (p, name) => ({ op: 'getClaim', method: 'GET', path: `${
 export const deleteClaim = (p, name) => ({ op: 'deleteClaim', method: 'DELETE', path: `${project(p)}/claims/${name}`, status: 204 });
 export const listClaims = (p, query = '') => ({ op: 'listClaims', method: 'GET', path: `${project(p)}/claims${query}`, status: 200 });
 
+export const createClass = (p, name, spec) => create('createClass', `${project(p)}/classes`, { metadata: { name }, spec });
+
+/** createClaimByClass claims by a class; its requests are apart from those by pool in k6's own metrics. */
+export const createClaimByClass = (p, className, name, prefixLength) => ({
+  ...create('createClaim', `${project(p)}/claims`, { metadata: { name }, spec: { className, prefixLength } }), op: 'createClaimByClass' });
+
 /** createClaimBatch claims a block for each [name, pool, prefixLength]. */
 export const createClaimBatch = (p, wishes) => ({
   op: 'createClaimBatch',

@@ -11,7 +11,9 @@ const slack = knobs.number('SLACK', { full: 1, short: 1.5 });
  * sample, because k6 finds nothing wrong with an empty trend.
  */
 export function atMost(bound, percentile = 95) {
-  return [`p(${percentile})<=${given || Math.round(100 * bound * slack) / 100}`, 'max>0'];
+  // The summaries call the 50th percentile so.
+  const of = percentile === 50 ? 'med' : `p(${percentile})`;
+  return [`${of}<=${given || Math.round(100 * bound * slack) / 100}`, 'max>0'];
 }
 
 /**

@@ -59,7 +59,7 @@ export function claimMany(project, pool, stem, n, length) {
 /** holds checks that so many addresses of a pool are allocated, as the clients have counted, and that the figures add up. */
 export function holds(project, pool, addresses) {
   const { capacity } = must(insist(getPool(project, pool))).status;
-  const sum = BigInt(capacity.allocated) + BigInt(capacity.reserved) + BigInt(capacity.available);
+  const sum = BigInt(capacity.allocated) + BigInt(capacity.reserved) + BigInt(capacity.coolingDown) + BigInt(capacity.available);
   const ok = capacity.allocated === String(addresses) && sum === BigInt(capacity.total);
   if (!ok) {
     console.error(`pool ${project}/${pool} should hold ${addresses} addresses: ${JSON.stringify(capacity)}`);
