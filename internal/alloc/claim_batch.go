@@ -241,8 +241,10 @@ func (s *Service) choose(ctx context.Context, b *batch, c ipam.Claim, to *choice
 	if err != nil {
 		return err
 	}
-	if to.room, _, err = s.withRoomFor(ctx, &to.resolved); err != nil {
-		return err
+	if to.room = to.pools; len(to.pools) > 1 && !c.Spec.Exact().IsValid() {
+		if to.room, err = s.withRoom(ctx, &to.resolved, to.pools); err != nil {
+			return err
+		}
 	}
 	if len(to.room) == 0 { // all are full: one of them says so in the transaction
 		to.room = to.pools[:1]

@@ -37,20 +37,27 @@ type binding struct {
 // bind tries the pools in turn. Only when every one is exhausted is that the answer, with the figures of all. A quota that has too
 // little left stops the search in the pools that it covers, and is the answer when no other pool helps.
 func (s *Service) bind(ctx context.Context, res *resolved, b binding) (ipam.Claim, error) {
-	all := res.pools
-	pools, last, err := s.withRoomFor(ctx, res)
-	if err != nil {
-		return ipam.Claim{}, err
-	}
 	if res.first != nil {
-		if len(pools) == 0 { // the transaction says so: it looks first whether somebody has carved the scope's pool from the last room
-			pools = res.pools[:1]
-		}
-		return s.bindFirst(ctx, res, pools, b)
+		return s.bindScope(ctx, res, b)
 	}
+	all, pools := res.pools, res.pools
 	var lacks quotaLacks
-	var overQuota error
-	for _, p := range pools {
+	var last, overQuota error
+	looked := len(pools) < 2 || res.ask.spec.Exact().IsValid() // nothing to look for
+	for tried := false; len(pools) > 0; tried = true {
+		if !looked && (tried || s.fulls.likely(pools[0], res.bits(pools[0]), s.now())) {
+			looked = true
+			var err error
+			if pools, err = s.withRoom(ctx, res, pools); err != nil {
+				return ipam.Claim{}, err
+			}
+			if len(pools) == 0 {
+				last = errNoRoom
+				break
+			}
+		}
+		p := pools[0]
+		pools = pools[1:]
 		if w, err := res.ask.wanted(p); err == nil && lacks.stop(claimPlace(p, res.ask.classRef()), claimUsage(p, w.bits)) {
 			continue
 		}
@@ -72,6 +79,9 @@ func (s *Service) bind(ctx context.Context, res *resolved, b binding) (ipam.Clai
 			continue
 		}
 		res.skippedPool(p, err)
+		if full(err) {
+			s.fulls.note(p, res.bits(p), s.now())
+		}
 		if !full(err) && !(len(all) > 1 && triesNext(err)) {
 			return bound, res.unnamed(err)
 		}
@@ -82,7 +92,7 @@ func (s *Service) bind(ctx context.Context, res *resolved, b binding) (ipam.Clai
 		return ipam.Claim{}, overQuota
 	case len(all) == 0:
 		return ipam.Claim{}, res.noPoolLeft()
-	case full(last) && (len(res.pools) > 1 || res.first != nil):
+	case full(last) && len(res.pools) > 1:
 		return ipam.Claim{}, exhausted(ctx, s.store, res.telling(), all, res.bits(all[len(all)-1]))
 	default:
 		return ipam.Claim{}, res.unnamed(last)
@@ -110,21 +120,19 @@ func noneFree(p ipam.Pool, bits int) error {
 	return ipam.Errorf(ipam.CodePoolExhausted, "Pool %s has no free block of length /%d left.", p.Ref(), bits)
 }
 
-// withRoomFor is withRoom for what the claim needs of each pool: its block, or the pool of its scope.
-func (s *Service) withRoomFor(ctx context.Context, res *resolved) (room []ipam.Pool, full error, err error) {
-	if res.ask.spec.Exact().IsValid() {
-		return res.pools, nil, nil
-	}
-	room, full, err = s.withRoom(ctx, res.pools, func(p ipam.Pool) (int, bool) {
-		bits := res.bits(p)
-		return bits, bits >= 0
-	})
-	for _, p := range res.pools {
-		if err == nil && !slices.ContainsFunc(room, func(r ipam.Pool) bool { return r.UID == p.UID }) {
-			res.skippedPool(p, noneFree(p, res.bits(p)))
+// bindScope binds the first claim of a scope.
+func (s *Service) bindScope(ctx context.Context, res *resolved, b binding) (ipam.Claim, error) {
+	pools := res.pools
+	if len(pools) > 1 && !res.ask.spec.Exact().IsValid() {
+		var err error
+		if pools, err = s.withRoom(ctx, res, pools); err != nil {
+			return ipam.Claim{}, err
 		}
 	}
-	return room, full, err
+	if len(pools) == 0 { // the transaction says so: it looks first whether somebody has carved the scope's pool from the last room
+		pools = res.pools[:1]
+	}
+	return s.bindFirst(ctx, res, pools, b)
 }
 
 // bits is the length of the block that is wanted of a pool; -1: none could be.

@@ -75,27 +75,3 @@ func selected(sel *ipam.Selector, page func(after string) ([]ipam.Pool, error)) 
 		}
 	}
 }
-
-// withRoom leaves the pools that have a free block which is large enough, so that a claim need not open a transaction on each
-// of a thousand full pools. The others were tried by that look; full stands for them when nobody has room.
-func (s *Service) withRoom(ctx context.Context, pools []ipam.Pool, bits func(ipam.Pool) (int, bool)) (room []ipam.Pool, full error, err error) {
-	if len(pools) < 2 {
-		return pools, nil, nil
-	}
-	ask := make([]RoomQuery, 0, len(pools))
-	for _, p := range pools {
-		if n, ok := bits(p); ok {
-			ask = append(ask, RoomQuery{Container: PoolContainer(p), Bits: n})
-		}
-	}
-	has, err := s.store.RoomIn(ctx, ask)
-	if err != nil {
-		return nil, nil, err
-	}
-	for _, p := range pools {
-		if has[p.UID] {
-			room = append(room, p)
-		}
-	}
-	return room, ipam.Errorf(ipam.CodePoolExhausted, "None of the pools has room."), nil
-}

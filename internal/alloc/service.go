@@ -17,6 +17,7 @@ type Service struct {
 	metrics    Metrics
 	lanes      *lanes
 	shares     shares
+	fulls      fulls
 	classes    classMemory
 	explaining chan struct{} // one for each explanation that is worked on
 

@@ -1,0 +1,71 @@
+package alloc
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// errNoRoom stands for the pools that were looked at, none of which has room.
+var errNoRoom = ipam.Errorf(ipam.CodePoolExhausted, "None of the pools has room.")
+
+// withRoom leaves, of several pools, those that have a free block which is large enough for what is wanted of them: one look at all, so
+// that a claim need not open a transaction on each of a thousand full pools.
+func (s *Service) withRoom(ctx context.Context, res *resolved, pools []ipam.Pool) ([]ipam.Pool, error) {
+	ask := make([]RoomQuery, 0, len(pools))
+	for _, p := range pools {
+		if bits := res.bits(p); bits >= 0 {
+			ask = append(ask, RoomQuery{Container: PoolContainer(p), Bits: bits})
+		}
+	}
+	has, err := s.store.RoomIn(ctx, ask)
+	if err != nil {
+		return nil, err
+	}
+	now := s.now()
+	return slices.DeleteFunc(slices.Clone(pools), func(p ipam.Pool) bool {
+		if !has[p.UID] {
+			s.fulls.note(p, res.bits(p), now)
+			res.skippedPool(p, noneFree(p, res.bits(p)))
+		}
+		return !has[p.UID]
+	}), nil
+}
+
+// fulls remembers which pools had no room a moment ago. The first of several pools mostly has room, and then looking at all of them first
+// is a round trip for nothing; when it was full, they are looked at before it is tried again.
+type fulls struct {
+	mu    sync.Mutex
+	known map[ipam.ID]fullPool
+}
+
+type fullPool struct {
+	bits int // a block of this length could not be had
+	at   time.Time
+}
+
+// How long a pool is taken for full, and how many are remembered.
+const (
+	fullAge  = time.Second
+	maxFulls = 16384
+)
+
+func (f *fulls) note(p ipam.Pool, bits int, now time.Time) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.known == nil || len(f.known) >= maxFulls {
+		f.known = map[ipam.ID]fullPool{}
+	}
+	f.known[p.UID] = fullPool{bits, now}
+}
+
+// likely reports whether a pool had no room a moment ago for a block of a length.
+func (f *fulls) likely(p ipam.Pool, bits int, now time.Time) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	k, ok := f.known[p.UID]
+	return ok && bits <= k.bits && now.Sub(k.at) < fullAge
+}
