@@ -1,0 +1,140 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/crdb"
+	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/tenancy"
+)
+
+const (
+	region = "local"
+	// connections is the server's default, whatever the number of clients.
+	connections = 16
+	poolName    = "pool"
+)
+
+// carved is Carve on a database of its own with one pool, of which so much is held.
+type carved struct {
+	db      *database
+	name    string
+	store   *crdb.Store
+	service *alloc.Service
+	bits    int
+}
+
+func openCarve(ctx context.Context, db *database, c cell) (*session, error) {
+	f, err := newCarved(ctx, db, c)
+	if err != nil {
+		return nil, err
+	}
+	if err := db.settle(ctx, f.name); err != nil {
+		return nil, errors.Join(err, f.close())
+	}
+	next := newNames(c.clients)
+	return &session{
+		hand: func(ctx context.Context, client int) (uint64, error) {
+			made, err := f.service.CreateClaim(asAdmin(ctx), ipam.PlatformProject, f.claim(next.name(client)), alloc.Request{})
+			if err != nil {
+				return 0, err
+			}
+			return number(made.Value.Block, f.bits)
+		},
+		first: uint64(c.held), //nolint:gosec // not negative
+		check: f.audit,
+		close: f.close,
+	}, nil
+}
+
+// newCarved copies a database in which so much is held already: seeding it for each cell would take longer than to measure.
+func newCarved(ctx context.Context, db *database, c cell) (*carved, error) {
+	seed := fmt.Sprintf("carve_%d_%d", c.contestant.bits, c.held)
+	if !db.seeded[seed] {
+		f, err := openCarved(ctx, db, carveTemplate, c.contestant.bits)
+		if err != nil {
+			return nil, err
+		}
+		err = f.plant(ctx, c.held)
+		f.store.Close()
+		if err == nil {
+			err = db.keep(ctx, f.name, seed)
+		}
+		if err != nil {
+			return nil, errors.Join(err, db.drop(f.name))
+		}
+	}
+	return openCarved(ctx, db, seed, c.contestant.bits)
+}
+
+func openCarved(ctx context.Context, db *database, template string, bits int) (_ *carved, err error) {
+	f := &carved{db: db, bits: bits}
+	if f.name, err = db.copyOf(ctx, template); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, f.close())
+		}
+	}()
+	if f.store, err = crdb.Open(ctx, db.dsn(f.name), crdb.Options{Region: region, MaxConnections: connections}); err != nil {
+		return nil, err
+	}
+	f.service = alloc.New(f.store, alloc.Options{Region: region})
+	return f, f.service.EnsurePlatform(ctx)
+}
+
+// plant makes the pool, and claims in batches, as a caller would who takes over an address plan.
+func (f *carved) plant(ctx context.Context, n int) error {
+	_, err := f.service.CreatePool(asAdmin(ctx), ipam.PlatformProject, ipam.Pool{
+		Metadata: ipam.Metadata{Name: poolName},
+		Spec: ipam.PoolSpec{
+			CIDR: netip.MustParsePrefix(poolCIDR), Visibility: ipam.VisibilityConsumer,
+			Allocation: ipam.Allocating{Strategy: ipam.FirstFit, DefaultPrefixLength: &f.bits},
+		},
+	}, alloc.Request{})
+	if err != nil {
+		return err
+	}
+	for from := 0; from < n; from += alloc.MaxBatch {
+		claims := make([]ipam.Claim, min(alloc.MaxBatch, n-from))
+		for i := range claims {
+			claims[i] = f.claim(fmt.Sprintf("held-%d", from+i))
+		}
+		if _, err := f.service.CreateClaimBatch(asAdmin(ctx), ipam.PlatformProject, claims, alloc.Request{}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *carved) claim(name string) ipam.Claim {
+	return ipam.Claim{Metadata: ipam.Metadata{Name: name}, Spec: ipam.ClaimSpec{PoolRef: ipam.Ref{Project: ipam.PlatformProject, Name: poolName}, PrefixLength: &f.bits}}
+}
+
+// audit holds the data to every invariant. Its joins need to know how large the tables have become, or they take minutes.
+func (f *carved) audit(ctx context.Context) error {
+	if err := f.db.settle(ctx, f.name); err != nil {
+		return err
+	}
+	report, err := crdb.Audit(ctx, f.db.dsn(f.name))
+	if err == nil && len(report.Findings) > 0 {
+		err = fmt.Errorf("the audit has %d findings, the first: %+v", len(report.Findings), report.Findings[0])
+	}
+	return err
+}
+
+func (f *carved) close() error {
+	if f.store != nil {
+		f.store.Close()
+	}
+	return f.db.drop(f.name)
+}
+
+func asAdmin(ctx context.Context) context.Context {
+	return tenancy.WithPrincipal(ctx, tenancy.Principal{Subject: "bench", Roles: map[string]tenancy.Role{ipam.PlatformProject: tenancy.Admin}})
+}

@@ -1,0 +1,171 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// compareWithCarve puts Carve's rate in the same cell beside everybody's.
+func compareWithCarve(results []*result) {
+	type key struct {
+		kind                kind
+		bits, clients, held int
+	}
+	carve := map[key]float64{}
+	for _, r := range results {
+		if r.Kind == kindCarve || r.Kind == kindCarveHTTP {
+			carve[key{r.Kind, r.Bits, r.Clients, r.Held}] = r.Rate
+		}
+	}
+	for _, r := range results {
+		bits := r.Bits
+		if r.Kind == kindFloor {
+			bits = addressBits // a row stands for an address
+		}
+		if r.Rate > 0 {
+			r.InProcess = carve[key{kindCarve, bits, r.Clients, r.Held}] / r.Rate
+			r.OverHTTP = carve[key{kindCarveHTTP, bits, r.Clients, r.Held}] / r.Rate
+		}
+	}
+}
+
+var columns = []string{"contestant", "clients", "held", "ops/s", "p50 ms", "p99 ms", "errors", "cut off", "retries", "doubles", "Carve in process ×", "Carve HTTP ×"}
+
+// table is one line for each cell, in Markdown.
+func table(results []*result) string {
+	lines := [][]string{columns}
+	for _, r := range results {
+		held := strconv.Itoa(r.Held)
+		if r.Kind == kindFloor {
+			held = "-"
+		}
+		line := []string{r.Contestant, strconv.Itoa(r.Clients), held}
+		if r.Skipped != "" {
+			line = append(line, "skipped", "", "", "", "", "", "", "", "")
+		} else {
+			line = append(line, figure(r.Rate), figure(r.P50), figure(r.P99), strconv.Itoa(r.Errors), strconv.Itoa(r.CutOff), strconv.FormatInt(r.Retries, 10), strconv.Itoa(r.Doubles),
+				ratio(r.InProcess), ratio(r.OverHTTP))
+		}
+		lines = append(lines, line)
+	}
+	widths := make([]int, len(columns))
+	for _, line := range lines {
+		for i, text := range line {
+			widths[i] = max(widths[i], utf8.RuneCountInString(text))
+		}
+	}
+	var b strings.Builder
+	for n, line := range lines {
+		for i, text := range line {
+			pad := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(text))
+			if i == 0 {
+				b.WriteString("| " + text + pad + " |")
+			} else {
+				b.WriteString(" " + pad + text + " |")
+			}
+		}
+		b.WriteString("\n")
+		if n == 0 {
+			for i, w := range widths {
+				if i == 0 {
+					b.WriteString("|" + strings.Repeat("-", w+2) + "|")
+				} else {
+					b.WriteString(strings.Repeat("-", w+1) + ":|")
+				}
+			}
+			b.WriteString("\n")
+		}
+	}
+	return b.String()
+}
+
+func figure(v float64) string {
+	switch {
+	case v >= 100:
+		return strconv.FormatFloat(v, 'f', 0, 64)
+	case v >= 10:
+		return strconv.FormatFloat(v, 'f', 1, 64)
+	default:
+		return strconv.FormatFloat(v, 'f', 2, 64)
+	}
+}
+
+func ratio(v float64) string {
+	if v == 0 {
+		return ""
+	}
+	return figure(v)
+}
+
+// notes say what the table has no room for: why cells were skipped, the first error of those that have any, doubles in words.
+func notes(results []*result) string {
+	var b strings.Builder
+	for _, r := range results {
+		cell := fmt.Sprintf("%s, %d clients, %d held", r.Contestant, r.Clients, r.Held)
+		if r.Skipped != "" {
+			fmt.Fprintf(&b, "* %s: skipped: %s\n", cell, brief(r.Skipped))
+		}
+		if r.Doubles > 0 {
+			fmt.Fprintf(&b, "* %s: %d of %d were handed out although somebody had them\n", cell, r.Doubles, r.HandedOut)
+		}
+		if r.Errors > 0 {
+			fmt.Fprintf(&b, "* %s: %d errors, the first: %s\n", cell, r.Errors, brief(r.Error))
+		}
+		if r.Broken != "" {
+			fmt.Fprintf(&b, "* %s: afterwards: %s\n", cell, brief(r.Broken))
+		}
+	}
+	return b.String()
+}
+
+func brief(text string) string {
+	if runes := []rune(text); len(runes) > 200 {
+		text = string(runes[:200]) + "…"
+	}
+	return strings.Join(strings.Fields(text), " ")
+}
+
+// line is what is shown of a cell when it has been measured.
+func (r *result) line() string {
+	if r.Skipped != "" {
+		return fmt.Sprintf("%-26s %2d clients %5d held: skipped: %s", r.Contestant, r.Clients, r.Held, brief(r.Skipped))
+	}
+	return fmt.Sprintf("%-26s %2d clients %5d held: %8s/s  p50 %s ms  p99 %s ms  %d errors  %d cut off  %d doubles %s",
+		r.Contestant, r.Clients, r.Held, figure(r.Rate), figure(r.P50), figure(r.P99), r.Errors, r.CutOff, r.Doubles, brief(r.Broken))
+}
+
+func writeReport(path string, m machine, o options, results []*result) error {
+	text, err := json.MarshalIndent(struct {
+		Machine machine   `json:"machine"`
+		Seconds float64   `json:"secondsPerCell"`
+		Cells   []*result `json:"cells"`
+	}{m, o.time.Seconds(), results}, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(path, append(text, '\n'), 0o600); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(os.Stdout, "%d CPUs, generator and database on the same; PostgreSQL %s, fsync %s; %s a cell\n\n%s\n%s",
+		m.CPUs, m.PostgreSQL, m.FSync, o.time, table(results), notes(results))
+	return err
+}
+
+// verdict is an error when Carve broke a promise. What a rival breaks is reported and no more.
+func verdict(results []*result) error {
+	var errs []error
+	for _, r := range results {
+		if r.Kind != kindCarve && r.Kind != kindCarveHTTP {
+			continue
+		}
+		if r.Doubles > 0 || r.Errors+r.CutOff > 0 || r.Broken != "" || r.Skipped != "" {
+			errs = append(errs, fmt.Errorf("%s, %d clients, %d held: %d doubles, %d errors, %d cut off %s%s%s", r.Contestant, r.Clients, r.Held, r.Doubles, r.Errors, r.CutOff, brief(r.Error), r.Broken, r.Skipped))
+		}
+	}
+	return errors.Join(errs...)
+}
