@@ -1974,7 +1974,7 @@ type Problem struct {
 	// Requested How much more was asked for.
 	Requested Count `json:"requested,omitempty"`
 
-	// Steps How the claim was decided, the first 20 steps; `explainClaim` has all of them.
+	// Steps How the claim was decided, in at most 20 steps; `explainClaim` answers up to 500.
 	Steps []DecisionStep `json:"steps,omitempty"`
 
 	// Used How much of it is used.
