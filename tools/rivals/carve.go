@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"strconv"
 
 	"github.com/carve-ipam/carve/internal/alloc"
 	"github.com/carve-ipam/carve/internal/crdb"
@@ -39,7 +40,7 @@ func openCarve(ctx context.Context, db *database, c cell) (*session, error) {
 	next := newNames(c.clients)
 	return &session{
 		hand: func(ctx context.Context, client int) (uint64, error) {
-			made, err := f.service.CreateClaim(asAdmin(ctx), ipam.PlatformProject, f.claim(next.name(client)), alloc.Request{})
+			made, err := f.service.CreateClaim(asAdmin(ctx), ipam.PlatformProject, f.claim(poolName, next.name(client)), alloc.Request{})
 			if err != nil {
 				return 0, err
 			}
@@ -90,30 +91,46 @@ func openCarved(ctx context.Context, db *database, template string, bits int) (_
 
 // plant makes the pool, and claims in batches, as a caller would who takes over an address plan.
 func (f *carved) plant(ctx context.Context, n int) error {
+	if err := f.pool(ctx, poolName, poolCIDR); err != nil {
+		return err
+	}
+	return f.claims(ctx, poolName, n)
+}
+
+func (f *carved) pool(ctx context.Context, name, cidr string) error {
 	_, err := f.service.CreatePool(asAdmin(ctx), ipam.PlatformProject, ipam.Pool{
-		Metadata: ipam.Metadata{Name: poolName},
+		Metadata: ipam.Metadata{Name: name},
 		Spec: ipam.PoolSpec{
-			CIDR: netip.MustParsePrefix(poolCIDR), Visibility: ipam.VisibilityConsumer,
+			CIDR: netip.MustParsePrefix(cidr), Visibility: ipam.VisibilityConsumer,
 			Allocation: ipam.Allocating{Strategy: ipam.FirstFit, DefaultPrefixLength: &f.bits},
 		},
 	}, alloc.Request{})
-	if err != nil {
-		return err
-	}
+	return err
+}
+
+// claims makes n claims, which heldName names.
+func (f *carved) claims(ctx context.Context, pool string, n int) error {
 	for from := 0; from < n; from += alloc.MaxBatch {
-		claims := make([]ipam.Claim, min(alloc.MaxBatch, n-from))
-		for i := range claims {
-			claims[i] = f.claim(fmt.Sprintf("held-%d", from+i))
-		}
-		if _, err := f.service.CreateClaimBatch(asAdmin(ctx), ipam.PlatformProject, claims, alloc.Request{}); err != nil {
+		if _, err := f.batch(ctx, pool, min(alloc.MaxBatch, n-from), func(i int) string { return heldName(from + i) }); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (f *carved) claim(name string) ipam.Claim {
-	return ipam.Claim{Metadata: ipam.Metadata{Name: name}, Spec: ipam.ClaimSpec{PoolRef: ipam.Ref{Project: ipam.PlatformProject, Name: poolName}, PrefixLength: &f.bits}}
+func heldName(n int) string { return "held-" + strconv.Itoa(n) }
+
+func (f *carved) batch(ctx context.Context, pool string, n int, name func(int) string) ([]ipam.Claim, error) {
+	claims := make([]ipam.Claim, n)
+	for i := range claims {
+		claims[i] = f.claim(pool, name(i))
+	}
+	made, err := f.service.CreateClaimBatch(asAdmin(ctx), ipam.PlatformProject, claims, alloc.Request{})
+	return made.Value, err
+}
+
+func (f *carved) claim(pool, name string) ipam.Claim {
+	return ipam.Claim{Metadata: ipam.Metadata{Name: name}, Spec: ipam.ClaimSpec{PoolRef: ipam.Ref{Project: ipam.PlatformProject, Name: pool}, PrefixLength: &f.bits}}
 }
 
 // audit holds the data to every invariant. Its joins need to know how large the tables have become, or they take minutes.

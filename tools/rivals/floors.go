@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/labstack/echo/v4"
 )
@@ -29,6 +30,44 @@ func openInsert(ctx context.Context, db *database, c cell) (*session, error) {
 		hand: func(ctx context.Context, client int) (id uint64, err error) {
 			err = pool.QueryRow(ctx, rowInsert, next.name(client), "bench").Scan(&id)
 			return id, err
+		},
+		close: done,
+	}, nil
+}
+
+// insertRows is how many rows a batch of the floor has.
+const insertRows = 100
+
+// rowsInsert is the cheapest way there is to say it, beside COPY: one statement, which is planned once whatever the number of rows.
+const rowsInsert = `INSERT INTO rows (name, holder) SELECT * FROM unnest($1::TEXT[], $2::TEXT[]) RETURNING id`
+
+// openInsertMany is the floor of batches: many rows in one statement, which is one durable transaction.
+func openInsertMany(ctx context.Context, db *database, c cell) (*session, error) {
+	pool, done, err := openTables(ctx, db, c, rowsSchema, nil)
+	if err != nil {
+		return nil, err
+	}
+	next := newNames(c.clients)
+	return &session{
+		many: func(ctx context.Context, client int, handed []uint64) ([]uint64, error) {
+			texts, holders := make([]string, insertRows), make([]string, insertRows)
+			for i := range texts {
+				texts[i], holders[i] = next.name(client), "bench"
+			}
+			rows, err := pool.Query(ctx, rowsInsert, texts, holders)
+			if err != nil {
+				return handed, err
+			}
+			var id uint64
+			made := handed
+			tag, err := pgx.ForEachRow(rows, []any{&id}, func() error { made = append(made, id); return nil })
+			if err == nil && tag.RowsAffected() != insertRows {
+				err = fmt.Errorf("%d rows were inserted", tag.RowsAffected())
+			}
+			if err != nil {
+				return handed, err
+			}
+			return made, nil
 		},
 		close: done,
 	}, nil

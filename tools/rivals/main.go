@@ -9,6 +9,8 @@ import (
 	"os/signal"
 	"path/filepath"
 	"regexp"
+	"strconv"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -21,6 +23,9 @@ type options struct {
 	bound time.Duration // one operation alone; a slower one makes the cell skipped
 	setup time.Duration // to make a cell ready
 	only  *regexp.Regexp
+	at    map[int]bool // numbers of clients; empty: all
+	with  map[int]bool // blocks held before; empty: all
+	pprof string       // directory for the profiles; empty: none
 	data  string
 	json  string
 }
@@ -47,6 +52,9 @@ func parse(args []string) (options, error) {
 	f.DurationVar(&o.grace, "grace", 10*time.Second, "how long operations that are under way at the end of a cell may take to finish; then they are cut off and counted")
 	f.DurationVar(&o.bound, "bound", 5*time.Second, "a cell is skipped when one operation, alone, takes longer")
 	f.DurationVar(&o.setup, "setup", time.Minute, "a cell is skipped when making it ready takes longer")
+	f.Func("clients", "comma-separated: measure with these numbers of clients alone", numbers(&o.at))
+	f.Func("held", "comma-separated: measure with so many blocks held before alone", numbers(&o.with))
+	f.StringVar(&o.pprof, "profile", "", "directory: write a processor profile of each cell, with the labels of its table line in the name")
 	f.StringVar(&only, "only", "", "regular expression: measure these contestants alone")
 	f.StringVar(&o.data, "data", "bin/compare-data", "directory of the private database, made and removed; on the disk that is to be measured")
 	f.StringVar(&o.json, "json", "bin/compare.json", "where the result goes")
@@ -87,10 +95,25 @@ func run(ctx context.Context, args []string) (err error) {
 	return verdict(results)
 }
 
+// numbers reads a list like 1,32.
+func numbers(into *map[int]bool) func(string) error {
+	return func(list string) error {
+		*into = map[int]bool{}
+		for part := range strings.SplitSeq(list, ",") {
+			n, err := strconv.Atoi(part)
+			if err != nil {
+				return err
+			}
+			(*into)[n] = true
+		}
+		return nil
+	}
+}
+
 // compare measures every cell. Contestants take turns within a cell, so that what is compared was measured in the same minute.
 func compare(ctx context.Context, db *database, o options) ([]*result, error) {
 	var results []*result
-	for _, c := range plan(o.only) {
+	for _, c := range plan(o) {
 		r := measure(ctx, db, c, o)
 		if ctx.Err() != nil {
 			return nil, ctx.Err()

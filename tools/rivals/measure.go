@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"slices"
@@ -14,13 +15,16 @@ import (
 type result struct {
 	Contestant string  `json:"contestant"`
 	Kind       kind    `json:"kind"`
+	Task       task    `json:"task"`
+	Each       int     `json:"perCall"` // rows, claims, … in a call
 	Bits       int     `json:"prefixLength,omitempty"`
 	Clients    int     `json:"clients"`
 	Held       int     `json:"held"`
-	Rate       float64 `json:"opsPerSecond"`
-	P50        float64 `json:"p50ms"`
+	Rate       float64 `json:"opsPerSecond"` // rows, claims, …; not calls
+	P50        float64 `json:"p50ms"`        // of a call
+	P95        float64 `json:"p95ms"`
 	P99        float64 `json:"p99ms"`
-	Operations int     `json:"operations"` // finished in the measured time
+	Operations int     `json:"operations"` // calls that finished in the measured time
 	Errors     int     `json:"errors"`
 	CutOff     int     `json:"cutOff"` // not finished when the grace ended
 	Error      string  `json:"firstError,omitempty"`
@@ -29,18 +33,21 @@ type result struct {
 	Doubles    int     `json:"doubles"` // handed out although somebody had it
 	Skipped    string  `json:"skipped,omitempty"`
 	// What an operation costs, whatever the machine: bytes of the database's log, and processor time of this process, which is
-	// the generator's and that of what runs beside it (the library, or the server). The rest of the machine is the database's.
-	WAL    float64 `json:"walBytesPerOperation"`
-	CPU    float64 `json:"processMicrosecondsPerOperation"`
-	Broken string  `json:"broken,omitempty"` // what the check of the data found
+	// the generator's and that of what runs beside it (the library, or the server).
+	WAL      float64 `json:"walBytesPerOperation"`
+	CPU      float64 `json:"processMicrosecondsPerOperation"`
+	Database float64 `json:"databaseMicrosecondsPerOperation"` // processor time of all its processes
+	Broken   string  `json:"broken,omitempty"`                 // what the check of the data found
 	// What Carve does in the same cell, divided by this; 0 where there is nothing to compare.
 	InProcess float64 `json:"carveInProcessRatio,omitempty"`
 	OverHTTP  float64 `json:"carveHTTPRatio,omitempty"`
+
+	done int // rows, claims, … since the clock ran, those outside of the measured time included
 }
 
 // measure prepares a cell, runs it and looks at what was handed out. What goes wrong is part of the result.
 func measure(ctx context.Context, db *database, c cell, o options) *result {
-	r := &result{Contestant: c.contestant.name, Kind: c.contestant.kind, Bits: c.contestant.bits, Clients: c.clients, Held: c.held}
+	r := &result{Contestant: c.contestant.name, Kind: c.contestant.kind, Task: c.contestant.task, Each: c.contestant.each, Bits: c.contestant.bits, Clients: c.clients, Held: c.held}
 	prepare, cancel := context.WithTimeout(ctx, o.setup)
 	defer cancel()
 	s, err := c.contestant.open(prepare, db, c)
@@ -58,7 +65,7 @@ func measure(ctx context.Context, db *database, c cell, o options) *result {
 	}()
 	begun := time.Now()
 	alone, stop := context.WithTimeout(ctx, o.bound)
-	probe, err := s.hand(alone, 0)
+	probe, err := s.call(alone, 0, nil)
 	stop()
 	if took := time.Since(begun); err != nil || took > o.bound {
 		r.Skipped = fmt.Sprintf("one operation alone took %s, of %s allowed (%v)", took.Round(time.Millisecond), o.bound, err)
@@ -67,7 +74,9 @@ func measure(ctx context.Context, db *database, c cell, o options) *result {
 	runtime.GC() // what another cell left
 	before, err := db.spent(ctx)
 	if err == nil {
-		drive(ctx, s, r, o, probe)
+		err = profiled(o.pprof, r, func() { drive(ctx, s, r, o, probe) })
+	}
+	if err == nil {
 		err = r.charge(ctx, db, before)
 	}
 	if err != nil {
@@ -90,14 +99,19 @@ type tally struct {
 	handed   []uint64
 	took     []time.Duration
 	finished int
+	done     int
 	failed   int
 	cutOff   int
 	err      error
+	ranOut   time.Time
 }
+
+// errRanOut: what was prepared for the operations of a cell is used up. The cell ends there.
+var errRanOut = errors.New("what was prepared is used up")
 
 // drive lets the clients work without a pause. The rate counts what finished within the measured time. The times are those of
 // operations that began within it, however long they took, so that slow ones are not left out for being slow.
-func drive(ctx context.Context, s *session, r *result, o options, probe uint64) {
+func drive(ctx context.Context, s *session, r *result, o options, probe []uint64) {
 	from := time.Now().Add(o.warm)
 	to := from.Add(o.time)
 	ctx, cancel := context.WithDeadline(ctx, to.Add(o.grace))
@@ -108,28 +122,37 @@ func drive(ctx context.Context, s *session, r *result, o options, probe uint64) 
 		wg.Go(func() { tallies[i].work(ctx, s, i, from, to) })
 	}
 	wg.Wait()
-	handed := []uint64{probe}
+	handed, until := probe, to
 	var took []time.Duration
 	for _, t := range tallies {
 		handed, took = append(handed, t.handed...), append(took, t.took...)
 		r.Operations += t.finished
+		r.done += t.done * r.Each
 		r.Errors += t.failed
 		r.CutOff += t.cutOff
 		if t.err != nil && r.Error == "" {
 			r.Error = t.err.Error()
 		}
+		if !t.ranOut.IsZero() && t.ranOut.Before(until) {
+			until = t.ranOut
+		}
 	}
 	r.HandedOut, r.Doubles = len(handed), doubles(handed, s.first)
-	r.Rate = float64(r.Operations) / o.time.Seconds()
+	if until.After(from) {
+		r.Rate = float64(r.Operations*r.Each) / until.Sub(from).Seconds()
+	}
 	slices.Sort(took)
-	r.P50, r.P99 = percentile(took, 50), percentile(took, 99)
+	r.P50, r.P95, r.P99 = percentile(took, 50), percentile(took, 95), percentile(took, 99)
 }
 
 func (t *tally) work(ctx context.Context, s *session, client int, from, to time.Time) {
 	for begin := time.Now(); begin.Before(to) && ctx.Err() == nil; {
-		n, err := s.hand(ctx, client)
+		handed, err := s.call(ctx, client, t.handed)
 		end := time.Now()
 		switch {
+		case errors.Is(err, errRanOut):
+			t.ranOut = begin
+			return
 		case err != nil && ctx.Err() != nil:
 			t.cutOff++
 		// What fails while it warms up is no part of the measurement.
@@ -138,7 +161,8 @@ func (t *tally) work(ctx context.Context, s *session, client int, from, to time.
 			t.failed++
 			t.err = cmp.Or(t.err, err)
 		default:
-			t.handed = append(t.handed, n)
+			t.handed = handed
+			t.done++
 			if !begin.Before(from) {
 				t.took = append(t.took, end.Sub(begin))
 			}

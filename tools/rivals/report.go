@@ -7,19 +7,19 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 )
 
 // compareWithCarve puts Carve's rate in the same cell beside everybody's.
 func compareWithCarve(results []*result) {
 	type key struct {
 		kind                kind
+		task                task
 		bits, clients, held int
 	}
 	carve := map[key]float64{}
 	for _, r := range results {
 		if r.Kind == kindCarve || r.Kind == kindCarveHTTP {
-			carve[key{r.Kind, r.Bits, r.Clients, r.Held}] = r.Rate
+			carve[key{r.Kind, r.Task, r.Bits, r.Clients, r.Held}] = r.Rate
 		}
 	}
 	for _, r := range results {
@@ -27,61 +27,49 @@ func compareWithCarve(results []*result) {
 		if r.Kind == kindFloor {
 			bits = addressBits // a row stands for an address
 		}
-		if r.Rate > 0 {
-			r.InProcess = carve[key{kindCarve, bits, r.Clients, r.Held}] / r.Rate
-			r.OverHTTP = carve[key{kindCarveHTTP, bits, r.Clients, r.Held}] / r.Rate
+		if r.Rate > 0 && r.Task != taskRelease && r.Task != taskDeny {
+			r.InProcess = carve[key{kindCarve, r.Task, bits, r.Clients, r.Held}] / r.Rate
+			r.OverHTTP = carve[key{kindCarveHTTP, r.Task, bits, r.Clients, r.Held}] / r.Rate
 		}
 	}
 }
 
-var columns = []string{"contestant", "clients", "held", "ops/s", "p50 ms", "p99 ms", "errors", "cut off", "retries", "doubles", "Carve in process ×", "Carve HTTP ×"}
+var columns = []string{"contestant", "clients", "held", "per second", "of", "p50 ms", "p95 ms", "p99 ms", "errors", "cut off", "retries", "doubles", "Carve in process ×", "Carve HTTP ×"}
 
 // table is one line for each cell, in Markdown.
 func table(results []*result) string {
 	lines := [][]string{columns}
 	for _, r := range results {
 		held := strconv.Itoa(r.Held)
-		if r.Kind == kindFloor {
+		if r.Kind == kindFloor || r.Task == taskRelease || r.Task == taskDeny {
 			held = "-"
 		}
 		line := []string{r.Contestant, strconv.Itoa(r.Clients), held}
 		if r.Skipped != "" {
-			line = append(line, "skipped", "", "", "", "", "", "", "", "")
+			line = append(line, "skipped", r.things(), "", "", "", "", "", "", "", "", "")
 		} else {
-			line = append(line, figure(r.Rate), figure(r.P50), figure(r.P99), strconv.Itoa(r.Errors), strconv.Itoa(r.CutOff), strconv.FormatInt(r.Retries, 10), strconv.Itoa(r.Doubles),
+			line = append(line, figure(r.Rate), r.things(), figure(r.P50), figure(r.P95), figure(r.P99), strconv.Itoa(r.Errors), strconv.Itoa(r.CutOff), strconv.FormatInt(r.Retries, 10), strconv.Itoa(r.Doubles),
 				ratio(r.InProcess), ratio(r.OverHTTP))
 		}
 		lines = append(lines, line)
 	}
-	widths := make([]int, len(columns))
-	for _, line := range lines {
-		for i, text := range line {
-			widths[i] = max(widths[i], utf8.RuneCountInString(text))
-		}
+	return markdown(lines, 1)
+}
+
+// things is what a rate counts.
+func (r *result) things() string {
+	switch {
+	case r.Kind == kindFloor:
+		return "rows"
+	case r.Task == taskRelease:
+		return "releases"
+	case r.Task == taskDeny:
+		return "refusals"
+	case r.Kind == kindRival:
+		return "blocks"
+	default:
+		return "claims"
 	}
-	var b strings.Builder
-	for n, line := range lines {
-		for i, text := range line {
-			pad := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(text))
-			if i == 0 {
-				b.WriteString("| " + text + pad + " |")
-			} else {
-				b.WriteString(" " + pad + text + " |")
-			}
-		}
-		b.WriteString("\n")
-		if n == 0 {
-			for i, w := range widths {
-				if i == 0 {
-					b.WriteString("|" + strings.Repeat("-", w+2) + "|")
-				} else {
-					b.WriteString(strings.Repeat("-", w+1) + ":|")
-				}
-			}
-			b.WriteString("\n")
-		}
-	}
-	return b.String()
 }
 
 func figure(v float64) string {
@@ -106,6 +94,9 @@ func ratio(v float64) string {
 func notes(results []*result) string {
 	var b strings.Builder
 	for _, r := range results {
+		if b.Len() == 0 && (r.Skipped != "" || r.Doubles+r.Errors > 0 || r.Broken != "") {
+			b.WriteString("\n")
+		}
 		cell := fmt.Sprintf("%s, %d clients, %d held", r.Contestant, r.Clients, r.Held)
 		if r.Skipped != "" {
 			fmt.Fprintf(&b, "* %s: skipped: %s\n", cell, brief(r.Skipped))
@@ -133,28 +124,32 @@ func brief(text string) string {
 // line is what is shown of a cell when it has been measured.
 func (r *result) line() string {
 	if r.Skipped != "" {
-		return fmt.Sprintf("%-26s %2d clients %5d held: skipped: %s", r.Contestant, r.Clients, r.Held, brief(r.Skipped))
+		return fmt.Sprintf("%-27s %2d clients %5d held: skipped: %s", r.Contestant, r.Clients, r.Held, brief(r.Skipped))
 	}
-	return fmt.Sprintf("%-26s %2d clients %5d held: %8s/s  p50 %s ms  p99 %s ms  %d errors  %d cut off  %d doubles %s",
-		r.Contestant, r.Clients, r.Held, figure(r.Rate), figure(r.P50), figure(r.P99), r.Errors, r.CutOff, r.Doubles, brief(r.Broken))
+	return fmt.Sprintf("%-27s %2d clients %5d held: %8s %s/s  p50 %s ms  p95 %s ms  p99 %s ms  %d errors  %d cut off  %d doubles %s",
+		r.Contestant, r.Clients, r.Held, figure(r.Rate), r.things(), figure(r.P50), figure(r.P95), figure(r.P99), r.Errors, r.CutOff, r.Doubles, brief(r.Broken))
 }
 
 func writeReport(path string, m machine, o options, results []*result) error {
+	reached := goalsOf(results)
 	text, err := json.MarshalIndent(struct {
 		Machine machine   `json:"machine"`
 		Seconds float64   `json:"secondsPerCell"`
 		Cells   []*result `json:"cells"`
-	}{m, o.time.Seconds(), results}, "", "  ")
+		Goals   []goal    `json:"goals"`
+	}{m, o.time.Seconds(), results, reached}, "", "  ")
 	if err != nil {
 		return err
 	}
 	if err := os.WriteFile(path, append(text, '\n'), 0o600); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(os.Stdout, "%d CPUs, generator and database on the same; PostgreSQL %s, fsync %s; %s a cell\n\n%s\n%s",
-		m.CPUs, m.PostgreSQL, m.FSync, o.time, table(results), notes(results))
+	_, err = fmt.Fprintf(os.Stdout, "%d CPUs, generator and database on the same; PostgreSQL %s, fsync %s; %s a cell\n\n%s\n%s%s%s",
+		m.CPUs, m.PostgreSQL, m.FSync, o.time, table(results), legend, notes(results), goalTable(reached))
 	return err
 }
+
+const legend = "Per second: rows, claims, … each, not calls. p50, p95 and p99: of a call, which is 100 rows or 1,000 claims where the name says so.\n"
 
 // verdict is an error when Carve broke a promise. What a rival breaks is reported and no more.
 func verdict(results []*result) error {
@@ -163,7 +158,7 @@ func verdict(results []*result) error {
 		if r.Kind != kindCarve && r.Kind != kindCarveHTTP {
 			continue
 		}
-		if r.Doubles > 0 || r.Errors+r.CutOff > 0 || r.Broken != "" || r.Skipped != "" {
+		if r.wrong() > 0 {
 			errs = append(errs, fmt.Errorf("%s, %d clients, %d held: %d doubles, %d errors, %d cut off %s%s%s", r.Contestant, r.Clients, r.Held, r.Doubles, r.Errors, r.CutOff, brief(r.Error), r.Broken, r.Skipped))
 		}
 	}
