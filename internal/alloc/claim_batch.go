@@ -34,7 +34,7 @@ func (s *Service) makeBatch(ctx context.Context, project string, claims []ipam.C
 		return none, ipam.Invalid("/claims", "must hold 1 to %d claims; it holds %d.", MaxBatch, len(claims))
 	}
 	b := batch{key: key, request: r, items: make([]batchItem, len(claims))}
-	names := make(map[string]int, len(claims))
+	names, event := make(map[string]int, len(claims)), attempt(ctx, s.now(), key.ID, kindClaim, "")
 	for i, c := range claims {
 		if c.Spec.AllocationRef != "" {
 			return none, ipam.Invalid(itemPointer(i)+"/spec/allocationRef", "cannot be used in a batch.")
@@ -46,7 +46,8 @@ func (s *Service) makeBatch(ctx context.Context, project string, claims []ipam.C
 			return none, ipam.Invalid(itemPointer(i)+"/metadata/name", "is the same as that of claim %d of this batch.", j)
 		}
 		names[c.Name] = i
-		b.items[i] = batchItem{claim: c, random: ipam.NewID(), event: attempt(ctx, c.CreatedAt, key.ID, kindClaim, c.Name)}
+		event.ID, event.At, event.Name = ipam.NewTimeID(c.CreatedAt), c.CreatedAt, c.Name
+		b.items[i] = batchItem{claim: c, random: ipam.NewID(), event: event}
 	}
 	return once(ctx, s, key.ID, r, nil, func(ctx context.Context) ([]ipam.Claim, error) {
 		return s.bindBatch(ctx, &b)
@@ -89,19 +90,20 @@ func (s *Service) bindBatch(ctx context.Context, b *batch) ([]ipam.Claim, error)
 	if err != nil {
 		return nil, err
 	}
-	return s.runBatch(ctx, b, byPool)
+	bound, err := s.runBatch(ctx, b, byPool)
+	return bound, s.counted(ctx, err)
 }
 
 // runBatch is the transaction of a batch whose pools are chosen. byPool answers who may draw on each pool.
 func (s *Service) runBatch(ctx context.Context, b *batch, byPool map[ipam.ID][]*choice) ([]ipam.Claim, error) {
 	// The turns of the pools that are tried first. Others may be opened on the way; there the transaction waits.
 	var ids []ipam.ID
-	for _, it := range b.items {
-		if len(it.choice.room) > 0 {
-			ids = append(ids, it.choice.room[0].UID)
+	for _, c := range b.choices() {
+		if len(c.room) > 0 {
+			ids = append(ids, c.room[0].UID)
 		}
-		if it.choice.first != nil {
-			ids = append(ids, it.choice.first.id())
+		if c.first != nil {
+			ids = append(ids, c.first.id())
 		}
 	}
 	release, err := s.lanes.acquire(ctx, ids...)
@@ -122,21 +124,22 @@ func (s *Service) runBatch(ctx context.Context, b *batch, byPool map[ipam.ID][]*
 	}, func(ctx context.Context) ([]ipam.Claim, bool, error) {
 		return s.readBatch(ctx, b)
 	})
-	if nameTaken(err) && slices.ContainsFunc(b.items, func(it batchItem) bool { return it.choice.first != nil }) {
+	if nameTaken(err) && slices.ContainsFunc(b.choices(), func(c *choice) bool { return c.first != nil }) {
 		return nil, &Conflict{} // names of claims are told as conflicts: a scope's pool has been made meanwhile, so look again
 	}
 	if c, ok := asConflict(err); ok && !b.single && len(c.AnswerKeys) == 0 && len(c.ClaimRefs) > 0 { // a used key: once looks again
 		if err := stillThere(ctx, s.store, b.key); err != nil {
 			return nil, err
 		}
-		for i, it := range b.items {
-			if it.claim.Name != c.ClaimRefs[0].Name {
+		for i := range b.items {
+			claim := &b.items[i].claim
+			if claim.Name != c.ClaimRefs[0].Name {
 				continue
 			}
-			if b.items[i].claim.Rename() {
+			if claim.Rename() {
 				return nil, c // once looks again
 			}
-			return nil, inItem(claimExists(it.claim, "/metadata/name"), i)
+			return nil, inItem(claimExists(*claim, "/metadata/name"), i)
 		}
 	}
 	if err == nil && !b.request.DryRun {
@@ -147,11 +150,10 @@ func (s *Service) runBatch(ctx context.Context, b *batch, byPool map[ipam.ID][]*
 
 // tookAll moves on the shares of the pools that the batch has taken from.
 func (s *Service) tookAll(b *batch, bound []ipam.Claim) {
-	for i, c := range bound {
-		for _, p := range b.items[i].choice.room {
-			if p.UID == c.PoolID {
-				s.shares.took(p, c.Block.Bits())
-			}
+	for i := range bound {
+		c, room := &bound[i], b.items[i].choice.room
+		if at := slices.IndexFunc(room, func(p ipam.Pool) bool { return p.UID == c.PoolID }); at >= 0 {
+			s.shares.took(room[at], c.Block.Bits())
 		}
 	}
 }
@@ -167,12 +169,22 @@ const (
 // classes is what must stay while the batch is bound: its project, and the classes that it carves pools for.
 func (b *batch) classes() []ipam.ID {
 	ids := []ipam.ID{b.key.ID}
-	for _, it := range b.items {
-		if it.choice.first != nil {
-			ids = append(ids, it.choice.first.class.UID)
+	for _, c := range b.choices() {
+		if c.first != nil {
+			ids = append(ids, c.first.class.UID)
 		}
 	}
 	return ids
+}
+
+// choices is what the items ask for, each once, in the order of the first that does.
+func (b *batch) choices() (all []*choice) {
+	for i := range b.items {
+		if c := b.items[i].choice; c.items[0] == i {
+			all = append(all, c)
+		}
+	}
+	return all
 }
 
 // batchPools resolves each item's pools, once for all items that ask for the same, and answers who may draw on each pool.
@@ -183,6 +195,11 @@ func (s *Service) batchPools(ctx context.Context, b *batch) (map[ipam.ID][]*choi
 	asks, scopes := 0, map[ipam.ID]bool{}
 	for i := range b.items {
 		it := &b.items[i]
+		if i > 0 && alike(&it.claim.Spec, &b.items[i-1].claim.Spec) { // as in most batches: not written down to be compared
+			it.choice = b.items[i-1].choice
+			it.choice.items = append(it.choice.items, i)
+			continue
+		}
 		same := it.claim.Spec
 		same.OwnerRef = nil
 		key, err := json.Marshal(same)

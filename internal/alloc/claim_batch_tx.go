@@ -23,18 +23,21 @@ type batchRun struct {
 
 func (s *Service) batchTx(ctx context.Context, tx Tx, b *batch, byPool map[ipam.ID][]*choice) ([]ipam.Claim, error) {
 	run := &batchRun{tx: tx, batch: b, byPool: byPool, opened: map[ipam.ID]*batchPool{}, scoped: map[ipam.ID]*batchPool{}}
-	var ch Changes
-	bound := make([]ipam.Claim, len(b.items))
-	for i, it := range b.items {
-		c, pool, err := run.serve(ctx, i)
+	n := len(b.items)
+	ch := Changes{ClaimInsert: make([]ipam.Claim, 0, n), AllocationInsert: make([]ipam.Allocation, 0, n), Events: make([]ipam.Event, 0, n)}
+	for i := range b.items {
+		c, t, err := run.serve(ctx, i)
 		if err != nil {
 			return nil, err
 		}
-		if err := bindInto(&ch, c, pool, it.event, Request{}); err != nil { // the answer is that of the whole batch
+		e, err := t.event(&b.items[i], &c)
+		if err != nil {
 			return nil, err
 		}
-		bound[i] = c
+		ch.ClaimInsert, ch.Events = append(ch.ClaimInsert, c), append(ch.Events, e)
+		ch.AllocationInsert = append(ch.AllocationInsert, allocationOf(c, t.pool))
 	}
+	bound := ch.ClaimInsert // the answer is that of the whole batch
 	for _, t := range run.order {
 		if err := t.into(&ch, bound); err != nil {
 			return nil, err
@@ -58,14 +61,17 @@ func (b *batch) answers(bound []ipam.Claim) ([]Answer, error) {
 }
 
 // serve binds item i in the first of its pools that has room, within the quotas, or says why it cannot be.
-func (run *batchRun) serve(ctx context.Context, i int) (ipam.Claim, ipam.Pool, error) {
-	it := run.batch.items[i]
+func (run *batchRun) serve(ctx context.Context, i int) (ipam.Claim, *batchPool, error) {
+	it := &run.batch.items[i]
+	ask := &it.choice.ask
 	var lacks quotaLacks
 	var overQuota error
-	for _, p := range it.choice.room {
-		ask := it.choice.ask
-		if w, err := ask.wanted(p); it.choice.first == nil && err == nil && lacks.stop(claimPlace(p, ask.classRef()), claimUsage(p, w.bits)) {
-			continue
+	for n := range it.choice.room {
+		p := &it.choice.room[n]
+		if len(lacks) > 0 && it.choice.first == nil {
+			if w, err := ask.wanted(*p); err == nil && lacks.stop(claimPlace(*p, ask.classRef()), claimUsage(*p, w.bits)) {
+				continue
+			}
 		}
 		t, err := run.openFor(ctx, it, p)
 		if lack, ok := errors.AsType[*quotaLack](err); ok {
@@ -73,42 +79,47 @@ func (run *batchRun) serve(ctx context.Context, i int) (ipam.Claim, ipam.Pool, e
 			continue
 		}
 		if err != nil {
-			return it.claim, p, err
+			return it.claim, nil, err
 		}
 		if t == nil || t.gone {
 			continue
 		}
-		w, err := ask.wanted(t.pool)
-		if err != nil || !ask.mayDraw(run.batch.key, t.pool, t.granted) {
+		d, err := t.drawnBy(it.choice, run.batch.key)
+		if err != nil {
+			return it.claim, nil, err
+		}
+		if !d.may {
 			continue
 		}
-		usage, at := claimUsage(t.pool, w.bits), claimPlace(t.pool, ask.classRef())
-		err = run.ledger.take(ctx, run.batch.key, at, usage)
+		err = run.ledger.take(ctx, run.batch.key, d.at, d.usage)
 		if lack, ok := errors.AsType[*quotaLack](err); ok {
 			lacks, overQuota = append(lacks, lack), err
 			continue
 		}
 		if err != nil {
-			return it.claim, p, err
+			return it.claim, nil, err
 		}
-		if block, ok := t.carver.take(t.wish(i, w, it, run.tx.Attempt())); ok {
-			return ask.bound(it.claim, block, t.pool), t.pool, nil
+		if block, ok := t.carver.take(t.wish(i, d.want, it, run.tx.Attempt())); ok {
+			return ask.bound(it.claim, block, t.pool), t, nil
 		}
-		run.ledger.give(run.batch.key.ID, at, usage)
+		run.ledger.give(run.batch.key.ID, d.at, d.usage)
 	}
 	if overQuota != nil {
-		return it.claim, ipam.Pool{}, run.at(overQuota, i)
+		return it.claim, nil, run.at(overQuota, i)
 	}
-	return it.claim, ipam.Pool{}, run.refusal(ctx, i)
+	return it.claim, nil, run.refusal(ctx, i)
 }
 
 // openFor opens the pool that an item is served from: one of its pools, or the one of its scope, which is carved from that if need be.
 // nil: there is no room for that.
-func (run *batchRun) openFor(ctx context.Context, it batchItem, p ipam.Pool) (*batchPool, error) {
-	if it.choice.first == nil {
-		return run.open(ctx, p)
+func (run *batchRun) openFor(ctx context.Context, it *batchItem, p *ipam.Pool) (*batchPool, error) {
+	if it.choice.first != nil {
+		return run.openScope(ctx, *it, *p)
 	}
-	return run.openScope(ctx, it, p)
+	if t := run.opened[p.UID]; t != nil {
+		return t, nil
+	}
+	return run.open(ctx, *p)
 }
 
 // at places a refusal of item i.
@@ -128,13 +139,14 @@ type batchPool struct {
 	granted bool
 	carver  *carver
 	wishes  map[int]space.Wish     // by item
+	drawn   map[*choice]*drawing   // by those that came to it
 	scopes  map[ipam.ID]space.Wish // for pools to be carved from this one, by scope
 
 	made *ipam.Allocation // a pool that is carved in this transaction: its hold on its parent
 }
 
 // wish is what item i wants of the pool.
-func (t *batchPool) wish(i int, w want, it batchItem, attempt int) space.Wish {
+func (t *batchPool) wish(i int, w want, it *batchItem, attempt int) space.Wish {
 	if wish, ok := t.wishes[i]; ok {
 		return wish
 	}
@@ -164,7 +176,7 @@ func (run *batchRun) open(ctx context.Context, known ipam.Pool) (*batchPool, err
 		return t, nil
 	}
 	key, c := run.batch.key, PoolContainer(known)
-	q := GroupQuery{Shard: shardOf(known.UID)}
+	q := GroupQuery{Pool: known, Shard: shardOf(known.UID)}
 	if run.ledger == nil {
 		q.Projects = []ipam.ID{key.ID}
 	}
@@ -228,11 +240,13 @@ func (run *batchRun) wishes(pool ipam.Pool) (wishes []space.Wish, owners []int, 
 		if c.first != nil {
 			continue
 		}
+		w, err := c.ask.wanted(pool)
+		if err != nil {
+			continue
+		}
+		wishes, owners = slices.Grow(wishes, len(c.items)), slices.Grow(owners, len(c.items))
 		for _, i := range c.items {
-			it := run.batch.items[i]
-			if w, err := c.ask.wanted(pool); err == nil {
-				wishes, owners = append(wishes, w.wish(pool, it.random, run.tx.Attempt())), append(owners, i)
-			}
+			wishes, owners = append(wishes, w.wish(pool, run.batch.items[i].random, run.tx.Attempt())), append(owners, i)
 		}
 	}
 	for _, c := range run.byPool[pool.UID] {
@@ -284,5 +298,5 @@ func (run *batchRun) refusal(ctx context.Context, i int) error {
 	case last.exact.IsValid():
 		return run.at(takenRefusal(ctx, run.tx, c.telling(), fit[len(fit)-1], last.exact, exactPointer(c.ask.spec)), i)
 	}
-	return run.at(exhausted(ctx, run.tx, c.telling(), fit, last.bits), i)
+	return &lacking{tell: c.telling(), pools: fit, bits: last.bits, with: func(err error) error { return run.at(err, i) }}
 }

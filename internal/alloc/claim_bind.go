@@ -9,8 +9,11 @@ import (
 )
 
 // serve resolves a claim and binds it, or says why not: a refusal has the steps that led to it.
-func (s *Service) serve(ctx context.Context, key ProjectKey, c ipam.Claim, facts ClaimFacts, e ipam.Event, random ipam.ID, r Request) (ipam.Claim, resolved, error) {
-	res, err := s.resolve(ctx, key, c.Spec, facts, s.candidates)
+func (s *Service) serve(ctx context.Context, key ProjectKey, c ipam.Claim, facts look, e ipam.Event, random ipam.ID, r Request) (ipam.Claim, resolved, error) {
+	res, err := s.resolve(ctx, key, c.Spec, facts.ClaimFacts, s.candidates)
+	if err != nil && facts.remembered {
+		return ipam.Claim{}, res, &Conflict{} // not to be refused for what is remembered
+	}
 	if err != nil {
 		err = res.explained(err)
 		return ipam.Claim{}, res, err
@@ -19,7 +22,7 @@ func (s *Service) serve(ctx context.Context, key ProjectKey, c ipam.Claim, facts
 	if c.Spec.AllocationRef != "" {
 		bound, err = s.rebind(ctx, key, c, e, r)
 	} else {
-		bound, err = s.bind(ctx, &res, binding{key: key, claim: c, event: e, random: random, request: r})
+		bound, err = s.bind(ctx, &res, binding{key: key, claim: c, event: e, random: random, request: r, seen: facts.seen()})
 	}
 	err = res.explained(err)
 	return bound, res, err
@@ -32,6 +35,7 @@ type binding struct {
 	event   ipam.Event
 	random  ipam.ID
 	request Request
+	seen    seen
 }
 
 // bind tries the pools in turn. Only when every one is exhausted is that the answer, with the figures of all. A quota that has too
@@ -93,7 +97,7 @@ func (s *Service) bind(ctx context.Context, res *resolved, b binding) (ipam.Clai
 	case len(all) == 0:
 		return ipam.Claim{}, res.noPoolLeft()
 	case full(last) && len(res.pools) > 1:
-		return ipam.Claim{}, exhausted(ctx, s.store, res.telling(), all, res.bits(all[len(all)-1]))
+		return ipam.Claim{}, s.exhausted(ctx, res.telling(), all, res.bits(all[len(all)-1]))
 	default:
 		return ipam.Claim{}, res.unnamed(last)
 	}
@@ -102,14 +106,17 @@ func (s *Service) bind(ctx context.Context, res *resolved, b binding) (ipam.Clai
 // bindIn binds the claim in one pool.
 func (s *Service) bindIn(ctx context.Context, res *resolved, p ipam.Pool, b binding) (ipam.Claim, error) {
 	bound, err := s.join(ctx, p, &member{
-		ctx: ctx, key: b.key, ask: res.ask, claim: b.claim, event: b.event, random: b.random, request: b.request, create: true,
+		ctx: ctx, key: b.key, ask: res.ask, claim: b.claim, event: b.event, random: b.random, request: b.request, create: true, seen: b.seen,
 	})
+	if b.seen.remembered && ipam.IsCode(err, ipam.CodeNotFound) { // the pool is another one by now
+		return bound, &Conflict{}
+	}
 	lack, ok := errors.AsType[*noRoom](err)
 	switch {
 	case !ok:
 		return bound, err
 	case lack.wish.Exact.IsValid() || len(res.pools) == 1:
-		return bound, refusal(ctx, s.store, res.telling(), p, lack.wish, exactPointer(b.claim.Spec))
+		return bound, s.refusal(ctx, res.telling(), p, lack.wish, exactPointer(b.claim.Spec))
 	default: // the figures of all pools are read once, when all have been tried
 		return bound, noneFree(p, lack.wish.Bits)
 	}

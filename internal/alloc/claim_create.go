@@ -24,10 +24,11 @@ func (s *Service) createClaim(ctx context.Context, project string, c ipam.Claim,
 	return answer, err
 }
 
-// makeClaim answers the claim, and the class that it was resolved to.
+// makeClaim answers the claim, and the class that it was resolved to. The first try begins, if it can, with what the server remembers, and
+// then the transaction is all there is to wait for; the next ones begin with what the database says.
 func (s *Service) makeClaim(ctx context.Context, project string, c ipam.Claim, r Request, put bool) (Result[ipam.Claim], ipam.ClassRef, error) {
 	none, class := Result[ipam.Claim]{}, ipam.ClassRef{}
-	who, key, err := s.enter(ctx, tenancy.ClaimsWrite, project)
+	who, key, remembered, err := s.enterRemembered(ctx, tenancy.ClaimsWrite, project)
 	if err != nil {
 		return none, class, err
 	}
@@ -36,33 +37,58 @@ func (s *Service) makeClaim(ctx context.Context, project string, c ipam.Claim, r
 		return none, class, err
 	}
 	random, event := ipam.NewID(), attempt(ctx, c.CreatedAt, key.ID, kindClaim, c.Name)
-	for range maxRounds {
-		facts, err := s.classes.lookUp(ctx, s.store, ClaimQuery{Project: key, Name: c.Name, Pool: c.Spec.PoolRef, Class: classQuery(c.Spec), Key: r.Key, Now: s.now()})
-		if err != nil {
-			return none, class, err
+	for round := range maxRounds {
+		var facts look
+		if round == 0 && !put && !r.DryRun {
+			facts = s.recall(key, c.Spec)
 		}
-		if done, answer, err := settledBefore(facts, c, r, put); done {
-			if ipam.IsCode(err, ipam.CodeAlreadyExists) && c.Rename() {
-				continue // a generated name that is taken is made anew
+		if !facts.remembered {
+			if remembered { // nothing is refused for what is remembered
+				if key, err = s.projectKey(ctx, project); err != nil {
+					return none, class, err
+				}
+				remembered, c.ProjectID, event.ProjectID = false, key.ID, key.ID
 			}
-			return answer, class, err
+			if facts.ClaimFacts, err = s.lookUpClaim(ctx, key, c, r); err != nil {
+				return none, class, err
+			}
+			if done, answer, err := settledBefore(facts.ClaimFacts, c, r, put); done {
+				if ipam.IsCode(err, ipam.CodeAlreadyExists) && c.Rename() {
+					continue // a generated name that is taken is made anew
+				}
+				return answer, class, err
+			}
 		}
 		bound, res, err := s.serve(ctx, key, c, facts, event, random, r)
 		class = res.ask.classRef()
 		if _, conflict := asConflict(err); conflict { // somebody made this claim, or used this key, since we looked; or the project is gone
-			if err := stillThere(ctx, s.store, key); err != nil {
+			if facts.remembered {
+				remembered = true // look again, for the project too
+				s.memory.doubts.Add(key.ID, s.now())
+			} else if err := stillThere(ctx, s.store, key); err != nil {
 				return none, class, err
 			}
 			continue
 		}
-		if err != nil {
+		if err != nil && !shed(err) {
 			if answer, ok := s.madeMeanwhile(ctx, key, c, r, put); ok {
 				return answer, class, nil
 			}
+		} else if !r.DryRun {
+			s.memory.keepClaim(bound)
 		}
 		return Result[ipam.Claim]{Value: bound}, class, err
 	}
 	return none, class, contention(nil)
+}
+
+// lookUpClaim reads what is to be known before a claim is made, and remembers it.
+func (s *Service) lookUpClaim(ctx context.Context, key ProjectKey, c ipam.Claim, r Request) (ClaimFacts, error) {
+	facts, err := s.classes.lookUp(ctx, s.store, ClaimQuery{Project: key, Name: c.Name, Pool: c.Spec.PoolRef, Class: classQuery(c.Spec), Key: r.Key, Now: s.now()})
+	if p := facts.Pool; err == nil && p != nil && p.Scope == nil && mayClaim(key, *p, facts.Granted) {
+		s.memory.keepPool(key, *p)
+	}
+	return facts, err
 }
 
 // madeMeanwhile looks once more after a refusal: when the same request is made twice at once, the last block may have gone

@@ -51,7 +51,7 @@ func (s *Service) ExplainClaim(ctx context.Context, project string, c ipam.Claim
 		if err != nil {
 			return Explanation{}, err
 		}
-		bound, res, err := s.serve(ctx, key, c, facts, event, ipam.NewID(), Request{DryRun: true})
+		bound, res, err := s.serve(ctx, key, c, look{ClaimFacts: facts}, event, ipam.NewID(), Request{DryRun: true})
 		if _, conflict := asConflict(err); conflict {
 			continue
 		}

@@ -9,17 +9,40 @@ import (
 
 // GetClaim reads one claim.
 func (s *Service) GetClaim(ctx context.Context, project, name string) (ipam.Claim, error) {
-	_, key, err := s.enter(ctx, tenancy.ClaimsRead, project)
+	_, key, remembered, err := s.enterRemembered(ctx, tenancy.ClaimsRead, project)
 	if err != nil {
 		return ipam.Claim{}, err
 	}
-	return s.store.ClaimGet(ctx, key, name)
+	c, _, err := s.findClaim(ctx, key, remembered, name)
+	return c, err
+}
+
+// findClaim reads a claim of a project, remembered or not. A claim that is found under a project's id is of the project of that name: neither
+// id nor name changes, and no claim outlives its project. Where none is found, the name may belong to another project by now.
+func (s *Service) findClaim(ctx context.Context, key ProjectKey, remembered bool, name string) (ipam.Claim, ProjectKey, error) {
+	c, err := s.store.ClaimGet(ctx, key, name)
+	if !remembered || !ipam.IsCode(err, ipam.CodeNotFound) {
+		return c, key, err
+	}
+	now, err := s.projectKey(ctx, key.Name)
+	if err != nil {
+		return c, key, err
+	}
+	if now.ID == key.ID {
+		return c, key, notFoundClaim(key, name)
+	}
+	c, err = s.store.ClaimGet(ctx, now, name)
+	return c, now, err
+}
+
+func notFoundClaim(key ProjectKey, name string) error {
+	return ipam.Errorf(ipam.CodeNotFound, "Claim %s/%s was not found.", key.Name, name)
 }
 
 // DeleteClaim releases a claim at once: under ReclaimDelete its block is free when this returns; under ReclaimRetain the
 // allocation stays without a claim. The claim and its allocation go in one transaction.
 func (s *Service) DeleteClaim(ctx context.Context, project, name string, r Request) error {
-	_, key, err := s.enter(ctx, tenancy.ClaimsWrite, project)
+	_, key, remembered, err := s.enterRemembered(ctx, tenancy.ClaimsWrite, project)
 	if err != nil {
 		return err
 	}
@@ -27,19 +50,24 @@ func (s *Service) DeleteClaim(ctx context.Context, project, name string, r Reque
 	event := attempt(ctx, now, key.ID, kindClaim, name)
 	var first ipam.ID
 	for range maxRounds {
-		c, err := s.store.ClaimGet(ctx, key, name)
-		if err != nil {
-			return err
+		c, made := s.memory.takeClaim(key, name, r.IfMatch)
+		if !made {
+			if c, key, err = s.findClaim(ctx, key, remembered, name); err != nil {
+				return err
+			}
+			event.ProjectID = key.ID
+			if err := r.IfMatch.Check(c.Revision); err != nil {
+				return err
+			}
 		}
-		if err := r.IfMatch.Check(c.Revision); err != nil {
-			return err
-		}
-		if first.IsZero() {
+		switch {
+		case made: // what is remembered may have a successor by now, which is meant
+		case first.IsZero():
 			first = c.UID
-		} else if first != c.UID { // what we were asked to delete is gone; its successor was not meant
+		case first != c.UID: // what we were asked to delete is gone; its successor was not meant
 			return ipam.Errorf(ipam.CodeNotFound, "Claim %s was not found.", c.Ref())
 		}
-		pool, err := s.store.PoolGetByID(ctx, c.PoolID)
+		pool, err := s.poolOf(ctx, c)
 		if err != nil {
 			return err
 		}
@@ -49,4 +77,17 @@ func (s *Service) DeleteClaim(ctx context.Context, project, name string, r Reque
 		}
 	}
 	return contention(nil)
+}
+
+// poolOf is the pool of a claim, which may be remembered: its id and block, which are all that a release needs before its transaction reads
+// the pool, never change.
+func (s *Service) poolOf(ctx context.Context, c ipam.Claim) (ipam.Pool, error) {
+	if p, known := s.memory.pools.Get(c.PoolID); known {
+		return p, nil
+	}
+	p, err := s.store.PoolGetByID(ctx, c.PoolID)
+	if err == nil {
+		s.memory.pools.Add(c.PoolID, slim(p))
+	}
+	return p, err
 }

@@ -100,7 +100,7 @@ func (s *Service) bindFirst(ctx context.Context, res *resolved, room []ipam.Pool
 		byPool[p.UID] = []*choice{one.items[0].choice}
 	}
 	bound, err := s.runBatch(ctx, &one, byPool)
-	if err != nil {
+	if err = s.counted(ctx, err); err != nil {
 		if lack, ok := errors.AsType[*quotaLack](err); ok && lack != nil {
 			res.quotaRefused(err)
 		}

@@ -16,7 +16,7 @@ const (
 )
 
 // classMemory remembers which class a name, or the default of a family, came to for a project, and the pools behind it. It is never
-// trusted: every look-up reads the epochs of the two projects that decide, and what was read at other epochs is read again. So it saves
+// trusted: every look-up, or else the claim's transaction, reads the epochs of the two projects that decide, and what was read at other epochs is read again. So it saves
 // statements, and can answer nothing that a look-up without it would not.
 type classMemory struct {
 	known *lru.Cache[classAsk, ClassFacts]
@@ -39,15 +39,25 @@ func newClassMemory() classMemory {
 	return m
 }
 
+// recall answers what is remembered, which may be old by now: whoever uses it has to compare the epochs with those of the transaction.
+func (m classMemory) recall(key ProjectKey, q ClassQuery) (ClassFacts, bool) {
+	return m.known.Get(askOf(key, q))
+}
+
+func askOf(key ProjectKey, q ClassQuery) classAsk {
+	ask := classAsk{project: key.ID, name: q.Name}
+	if ask.name == "" {
+		ask.family = q.Family
+	}
+	return ask
+}
+
 // lookUp is Reader.ClaimLookup, with the class from memory if it is still what it was.
 func (m classMemory) lookUp(ctx context.Context, read Reader, q ClaimQuery) (ClaimFacts, error) {
 	if q.Class == nil {
 		return read.ClaimLookup(ctx, q)
 	}
-	ask := classAsk{project: q.Project.ID, name: q.Class.Name}
-	if ask.name == "" {
-		ask.family = q.Class.Family
-	}
+	ask := askOf(q.Project, *q.Class)
 	was, known := m.known.Get(ask)
 	class := *q.Class
 	class.Known = known

@@ -46,19 +46,23 @@ func effected(e ipam.Event, before, after *record) (ipam.Event, error) {
 		e.Before, e.After, err = differences(before, after)
 	}
 	if err != nil {
-		return e, ipam.Errorf(ipam.CodeInternal, "The change cannot be recorded; nothing was changed.").Because(err)
+		return e, unrecorded(err)
 	}
 	return e, nil
+}
+
+func unrecorded(err error) error {
+	return ipam.Errorf(ipam.CodeInternal, "The change cannot be recorded; nothing was changed.").Because(err)
 }
 
 // claimEvent is the record of an attempt on a claim that has its effect; nil: there was, or is, none.
 func claimEvent(e ipam.Event, before, after *ipam.Claim) (ipam.Event, error) {
 	var was, is *record
 	if before != nil {
-		was, e.Name = recordedClaim(*before), before.Name
+		was, e.Name = recordedClaim(before), before.Name
 	}
 	if after != nil {
-		is, e.Name = recordedClaim(*after), after.Name
+		is, e.Name = recordedClaim(after), after.Name
 	}
 	return effected(e, was, is)
 }
@@ -91,11 +95,13 @@ func recorded(m ipam.Metadata, spec any) *record {
 	return &record{Labels: m.Labels, Annotations: m.Annotations, Spec: spec}
 }
 
-func recordedClaim(c ipam.Claim) *record {
+func recordedClaim(c *ipam.Claim) *record {
+	pool := c.Pool // and not c.Pool itself, for which all of the claim would have to be copied to the heap
 	r := recorded(c.Metadata, c.Spec)
-	r.AllocatedCIDR, r.PoolRef = c.Block.String(), &c.Pool
+	r.AllocatedCIDR, r.PoolRef = c.Block.String(), &pool
 	if !c.Class.IsZero() {
-		r.ClassRef = &c.Class.Ref
+		class := c.Class.Ref
+		r.ClassRef = &class
 	}
 	return r
 }

@@ -35,3 +35,13 @@ func (s *Service) Users(container ipam.ID) int {
 
 // SealCursor makes a cursor as lists make them, for tests that forge one.
 func SealCursor(kind string, at any) string { return sealCursor(kind, at) }
+
+// BoundWaiting sets how many may wait for one pool.
+func BoundWaiting(s *Service, n int) {
+	s.lanes.mu.Lock()
+	defer s.lanes.mu.Unlock()
+	s.lanes.waiting = n
+}
+
+// SmallStock sets how many free blocks are counted for every refusal.
+func SmallStock(s *Service, n int64) { s.figures.small = n }

@@ -20,17 +20,24 @@ const groupDeadline = 15 * time.Second
 // arrive while its transaction runs form the next group.
 func (s *Service) join(ctx context.Context, pool ipam.Pool, m *member) (ipam.Claim, error) {
 	if m.request.DryRun {
-		s.runGroup(ctx, pool, []*member{m})
+		s.runGroup(ctx, &pool, []*member{m})
 		return m.outcome, m.err
 	}
 	m.done = make(chan struct{})
-	if s.lanes.enqueue(pool.UID, m) {
+	lead, err := s.lanes.enqueue(pool.UID, m)
+	if err != nil {
+		return ipam.Claim{}, err
+	}
+	if lead {
 		go s.lead(pool) //nolint:gosec // G118: the leader serves other requests too and must outlive this one's context
 	}
 	select {
 	case <-m.done:
 		return m.outcome, m.err
 	case <-ctx.Done():
+		if s.lanes.withdraw(pool.UID, m) {
+			return ipam.Claim{}, turnNeverCame(ctx)
+		}
 		return ipam.Claim{}, ipam.Errorf(ipam.CodeDeadline,
 			"The request took longer than its deadline. It may still take effect; repeat it with the same name or Idempotency-Key to find out.").Because(ctx.Err())
 	}
@@ -52,15 +59,16 @@ func (s *Service) lead(pool ipam.Pool) {
 		if err != nil {
 			finish(members, err)
 		} else {
-			s.runGroup(ctx, pool, members)
+			s.runGroup(ctx, &pool, members)
 			release()
 		}
 		cancel()
 	}
 }
 
-// runGroup gives every member an outcome. A member that cannot be served leaves; the others go on.
-func (s *Service) runGroup(ctx context.Context, pool ipam.Pool, members []*member) {
+// runGroup gives every member an outcome. A member that cannot be served leaves; the others go on. pool is what is known of the pool, and
+// afterwards what is known now.
+func (s *Service) runGroup(ctx context.Context, pool *ipam.Pool, members []*member) {
 	defer func() {
 		if r := recover(); r != nil { // the arithmetic panics rather than lose address space
 			finish(members, ipam.Errorf(ipam.CodeInternal, "The request could not be served; nothing was changed.").
@@ -70,7 +78,7 @@ func (s *Service) runGroup(ctx context.Context, pool ipam.Pool, members []*membe
 	waiting := make([]*member, 0, len(members))
 	for _, m := range members {
 		if m.ctx.Err() != nil {
-			m.finish(ipam.Claim{}, ipam.Errorf(ipam.CodeDeadline, "The request waited too long for its turn. Nothing was changed; repeat the request.").Because(m.ctx.Err()))
+			m.finish(ipam.Claim{}, turnNeverCame(m.ctx))
 			continue
 		}
 		waiting = append(waiting, m)
@@ -85,15 +93,15 @@ func (s *Service) runGroup(ctx context.Context, pool ipam.Pool, members []*membe
 }
 
 // runRound runs one transaction and answers the members that still have no outcome.
-func (s *Service) runRound(ctx context.Context, pool ipam.Pool, members []*member) []*member {
+func (s *Service) runRound(ctx context.Context, pool *ipam.Pool, members []*member) []*member {
 	members, doubles := withoutDoubles(members)
 	defer finish(doubles, &Conflict{}) // once the first has its outcome, the others look again and find it
 	at := s.now()
 	for _, m := range members {
 		m.stamp(at)
 	}
-	p, err := inTx(ctx, s, "claim_group", groupLocks(pool, members), members[0].request.DryRun, func(ctx context.Context, tx Tx) (*groupPlan, error) {
-		return s.groupTx(ctx, tx, pool, members)
+	p, err := inTx(ctx, s, "claim_group", groupLocks(*pool, members), members[0].request.DryRun, func(ctx context.Context, tx Tx) (*groupPlan, error) {
+		return s.groupTx(ctx, tx, *pool, members)
 	})
 	if c, ok := asConflict(err); ok {
 		return s.dropConflicts(ctx, members, c)
@@ -119,12 +127,19 @@ func (s *Service) runRound(ctx context.Context, pool ipam.Pool, members []*membe
 // deliver hands out the outcomes of a committed plan. A member that was refused, although by now there is room again, goes into
 // the next round instead of being told so. The figures of a refusal are read by the one who is refused (bind): counting
 // what is free takes as long as the pool is fragmented, and the others wait for the turn.
-func (s *Service) deliver(ctx context.Context, pool ipam.Pool, members []*member, p *groupPlan) []*member {
+func (s *Service) deliver(ctx context.Context, pool *ipam.Pool, members []*member, p *groupPlan) []*member {
+	if p.pool.Revision != pool.Revision {
+		for _, m := range members {
+			s.memory.refresh(m.key, p.pool)
+		}
+		*pool = p.pool
+	}
 	var again []*member
+	room := roomAgain{}
 	for i, m := range members {
 		switch {
 		case (p.refused[i] || p.errs[i] != nil) && s.tookEffectLate(ctx, m):
-		case p.refused[i] && s.hasRoomAgain(ctx, pool, m, p.wishes[i]):
+		case p.refused[i] && s.hasRoomAgain(ctx, *pool, room, m, p.wishes[i]):
 			again = append(again, m)
 		case p.refused[i]:
 			m.finish(ipam.Claim{}, &noRoom{wish: p.wishes[i]})
@@ -135,13 +150,21 @@ func (s *Service) deliver(ctx context.Context, pool ipam.Pool, members []*member
 	return again
 }
 
-// hasRoomAgain looks, by one probe, whether the pool could serve now what it just could not.
-func (s *Service) hasRoomAgain(ctx context.Context, pool ipam.Pool, m *member, w space.Wish) bool {
+// roomAgain is whether a pool has room for a prefix length, of the lengths that were looked for.
+type roomAgain map[int]bool
+
+// hasRoomAgain looks, by one probe for each length, whether the pool could serve now what it just could not.
+func (s *Service) hasRoomAgain(ctx context.Context, pool ipam.Pool, seen roomAgain, m *member, w space.Wish) bool {
 	if w.Exact.IsValid() || m.request.DryRun {
 		return false
 	}
-	room, err := s.store.RoomIn(ctx, []RoomQuery{{Container: PoolContainer(pool), Bits: w.Bits}})
-	return err == nil && room[pool.UID]
+	has, known := seen[w.Bits]
+	if !known {
+		room, err := s.store.RoomIn(ctx, []RoomQuery{{Container: PoolContainer(pool), Bits: w.Bits}})
+		has = err == nil && room[pool.UID]
+		seen[w.Bits] = has
+	}
+	return has
 }
 
 // noRoom says that a pool had no room for a wish when its group was served.

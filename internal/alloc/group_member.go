@@ -16,6 +16,7 @@ type member struct {
 	claim   ipam.Claim // create: prepared; release: as it was read
 	event   ipam.Event // what the trail is to say, without the effect: made from the request's own context
 	random  ipam.ID    // create
+	seen    seen       // create
 
 	revision ipam.ID   // release under ReclaimRetain: of the allocation afterwards
 	now      timestamp // release

@@ -15,6 +15,7 @@ type groupPlan struct {
 	errs     []error
 	refused  []bool // no room for wishes[i]
 	wishes   []space.Wish
+	pool     ipam.Pool // as it was
 }
 
 // noWish is a wish that no pool can grant; it stands for members that wish for nothing.
@@ -45,11 +46,14 @@ func (s *Service) groupTx(ctx context.Context, tx Tx, known ipam.Pool, members [
 	}
 	plan := &groupPlan{
 		outcomes: make([]ipam.Claim, len(members)), errs: make([]error, len(members)),
-		refused: make([]bool, len(members)), wishes: wishes,
+		refused: make([]bool, len(members)), wishes: wishes, pool: pool,
 	}
-	in := groupScene{pool: pool, granted: facts.Granted, carver: k, ledger: newLedger(tx, facts.Quotas)}
+	in := groupScene{pool: pool, facts: facts, carver: k, ledger: newLedger(tx, facts.Quotas)}
 	ch, err := plan.fill(ctx, in, members)
 	if err != nil {
+		return nil, err
+	}
+	if err := plan.lookAgain(ctx, tx, members); err != nil {
 		return nil, err
 	}
 	if len(ch.ClaimInsert)+len(ch.ClaimDelete) == 0 {
@@ -63,10 +67,10 @@ func (s *Service) groupTx(ctx context.Context, tx Tx, known ipam.Pool, members [
 
 // groupScene is what the members of a group are served from.
 type groupScene struct {
-	pool    ipam.Pool
-	granted map[string]bool
-	carver  *carver
-	ledger  *ledger
+	pool   ipam.Pool
+	facts  GroupFacts
+	carver *carver
+	ledger *ledger
 }
 
 // groupLocks: the pool, and that nobody changes which quotas the members' projects have.
@@ -76,13 +80,16 @@ func groupLocks(pool ipam.Pool, members []*member) Locks {
 
 // groupQuery asks for the quotas of the members' projects, and whether the pool is granted to those that it is not of.
 func groupQuery(pool ipam.Pool, members []*member) GroupQuery {
-	q := GroupQuery{Shard: shardOf(pool.UID)}
+	q := GroupQuery{Pool: pool, Shard: shardOf(pool.UID)}
 	for _, m := range members {
 		if !slices.Contains(q.Projects, m.key.ID) {
 			q.Projects = append(q.Projects, m.key.ID)
 		}
 		if m.create && m.ask.class == nil && m.key.ID != pool.ProjectID && !slices.Contains(q.Consumers, m.key.Name) {
 			q.Consumers = append(q.Consumers, m.key.Name)
+		}
+		if m.seen.remembered && m.ask.class != nil && !slices.Contains(q.Classes, m.key.Name) {
+			q.Classes = append(q.Classes, m.key.Name)
 		}
 	}
 	return q
@@ -131,7 +138,10 @@ func (plan *groupPlan) fill(ctx context.Context, in groupScene, members []*membe
 
 // serve binds one member's claim, or says in the plan why not. The error is one that ends the attempt.
 func (plan *groupPlan) serve(ctx context.Context, in groupScene, i int, m *member, ch *Changes) error {
-	if !m.ask.mayDraw(m.key, in.pool, in.granted[m.key.Name]) { // not any more
+	if !m.sees(in.facts) {
+		return plan.refuse(i, &Conflict{})
+	}
+	if !m.ask.mayDraw(m.key, in.pool, in.facts.Granted[m.key.Name]) { // not any more
 		return plan.refuse(i, poolNotFound(in.pool.Ref()))
 	}
 	w, err := m.ask.wanted(in.pool)
@@ -154,6 +164,35 @@ func (plan *groupPlan) serve(ctx context.Context, in groupScene, i int, m *membe
 	}
 	plan.outcomes[i] = m.ask.bound(m.claim, block, in.pool)
 	return bindInto(ch, plan.outcomes[i], in.pool, m.event, m.request)
+}
+
+// lookAgain makes those who are refused, and for whose name and key nobody has looked yet, look themselves if one of them is in use: that is
+// what they are to be told.
+func (plan *groupPlan) lookAgain(ctx context.Context, tx Tx, members []*member) error {
+	var claims, keys []NameRef
+	for i, m := range members {
+		if !plan.unseen(i, m) {
+			continue
+		}
+		claims = append(claims, NameRef{m.key.ID, m.claim.Name})
+		if m.request.Key != "" {
+			keys = append(keys, NameRef{m.key.ID, m.request.Key})
+		}
+	}
+	taken, used, err := tx.Taken(ctx, claims, keys)
+	if err != nil {
+		return err
+	}
+	for i, m := range members {
+		if plan.unseen(i, m) && (taken[NameRef{m.key.ID, m.claim.Name}] || m.request.Key != "" && used[NameRef{m.key.ID, m.request.Key}]) {
+			plan.refused[i], plan.errs[i] = false, &Conflict{}
+		}
+	}
+	return nil
+}
+
+func (plan *groupPlan) unseen(i int, m *member) bool {
+	return m.create && m.seen.remembered && (plan.refused[i] || plan.errs[i] != nil)
 }
 
 // refuse gives a member an error of its own, which does not end the attempt.

@@ -3,17 +3,24 @@ package alloc
 import (
 	"bytes"
 	"context"
+	"errors"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
+// defaultWaiting is how many members may wait in one lane: sixteen full groups.
+const defaultWaiting = 16 * maxGroup
+
 // lanes let at most one transaction of this process work on a container at a time. Transactions of one process would
 // otherwise only conflict with each other and be run again; across processes the database decides.
 type lanes struct {
-	mu   sync.Mutex
-	open map[ipam.ID]*lane
+	waiting int // members that may wait in one lane
+	mu      sync.Mutex
+	open    map[ipam.ID]*lane
+	refused int64 // members that found a lane full; guarded by mu
 }
 
 // lane is one container's queue. It exists while somebody holds it, waits for it, or has members pending.
@@ -24,7 +31,13 @@ type lane struct {
 	led     bool          // a leader is collecting; guarded by lanes.mu
 }
 
-func newLanes() *lanes { return &lanes{open: map[ipam.ID]*lane{}} }
+// newLanes makes lanes in each of which so many members may wait; 0: as many as by default.
+func newLanes(waiting int) *lanes {
+	if waiting <= 0 {
+		waiting = defaultWaiting
+	}
+	return &lanes{waiting: waiting, open: map[ipam.ID]*lane{}}
+}
 
 func (l *lanes) use(id ipam.ID) *lane {
 	l.mu.Lock()
@@ -71,23 +84,58 @@ func (l *lanes) acquire(ctx context.Context, ids ...ipam.ID) (release func(), er
 		case <-ctx.Done():
 			l.leave(id)
 			release()
-			return nil, ipam.Errorf(ipam.CodeDeadline, "The request waited too long for its turn. Nothing was changed; repeat the request.").Because(ctx.Err())
+			return nil, turnNeverCame(ctx)
 		}
 	}
 	return release, nil
 }
 
-// enqueue adds a member to a container's next group; lead is true when the caller has to start the leader.
-func (l *lanes) enqueue(id ipam.ID, m *member) (lead bool) {
+// enqueue adds a member to a container's next group; lead is true when the caller has to start the leader. It refuses when as many wait
+// as may: whoever comes last would be served after its time, and would keep everybody behind it waiting as well.
+func (l *lanes) enqueue(id ipam.ID, m *member) (lead bool, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	ln := l.open[id]
+	if ln != nil && len(ln.pending) >= l.waiting {
+		l.refused++
+		return false, laneFull()
+	}
 	if lead = ln == nil || !ln.led; lead {
 		ln = l.useLocked(id)
 		ln.led = true
 	}
 	ln.pending = append(ln.pending, m)
-	return lead
+	return lead, nil
+}
+
+func laneFull() error {
+	e := ipam.Errorf(ipam.CodeContention, "Too many requests wait for the same pool. Nothing was changed; repeat the request when Retry-After has passed.").
+		Because(ipam.ErrShed)
+	e.RetryAfter = time.Second
+	return e
+}
+
+// shed reports whether a request was refused for want of a place: nothing was decided about it, and nothing is to be looked up for it.
+func shed(err error) bool { return errors.Is(err, ipam.ErrShed) }
+
+// turnNeverCame is the answer to who waited for a turn until its time was up, or it went away.
+func turnNeverCame(ctx context.Context) error {
+	return ipam.Errorf(ipam.CodeDeadline, "The request waited too long for its turn. Nothing was changed; repeat the request.").Because(ctx.Err())
+}
+
+// withdraw takes back a member that still waits, and its place with it; false when a leader has it already.
+func (l *lanes) withdraw(id ipam.ID, m *member) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	ln := l.open[id]
+	if ln == nil {
+		return false
+	}
+	i := slices.Index(ln.pending, m)
+	if i >= 0 {
+		ln.pending = slices.Delete(ln.pending, i, i+1)
+	}
+	return i >= 0
 }
 
 // dequeue takes up to n members. None left ends the leader: whoever comes next starts a new one.
@@ -103,7 +151,28 @@ func (l *lanes) dequeue(id ipam.ID, n int) []*member {
 		return nil
 	}
 	n = min(n, len(ln.pending))
-	members := ln.pending[:n:n]
-	ln.pending = append([]*member(nil), ln.pending[n:]...)
+	members := slices.Clone(ln.pending[:n])
+	ln.pending = slices.Delete(ln.pending, 0, n)
 	return members
+}
+
+// Queues is what waits for the turns of pools.
+type Queues struct {
+	Waiting int64 // claims and releases
+	Longest int64 // of them for the same pool, the one for which most wait
+	Refused int64 // that found as many waiting as may, since the start
+}
+
+// Queues says how many claims and releases wait.
+func (s *Service) Queues() Queues {
+	l := s.lanes
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	q := Queues{Refused: l.refused}
+	for _, ln := range l.open {
+		n := int64(len(ln.pending))
+		q.Waiting += n
+		q.Longest = max(q.Longest, n)
+	}
+	return q
 }

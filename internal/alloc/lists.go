@@ -164,11 +164,15 @@ func (s *Service) ListClaims(ctx context.Context, project string, f Filter, limi
 		return Page[ipam.Claim]{Items: []ipam.Claim{}}, err
 	}
 	if pool != nil {
+		within, err := s.startingIn(ctx, f, *pool)
+		if err != nil {
+			return Page[ipam.Claim]{}, err
+		}
 		return scan("claims-in-pool", cursor, limit, func(after netip.Addr, n int) ([]ipam.Claim, error) {
 			if !sameFamily(after, pool.Block) {
 				return nil, errBadCursor()
 			}
-			return s.store.ClaimListInPool(ctx, key, PoolContainer(*pool), f.startingIn(pool.Block), after, n)
+			return s.store.ClaimListInPool(ctx, key, PoolContainer(*pool), within, after, n)
 		}, match, func(c ipam.Claim) netip.Addr { return c.Block.Addr() })
 	}
 	return scan("claims", cursor, limit, func(after string, n int) ([]ipam.Claim, error) {
@@ -195,11 +199,15 @@ func (s *Service) ListAllocations(ctx context.Context, project string, f Filter,
 		return Page[ipam.Allocation]{Items: []ipam.Allocation{}}, err
 	}
 	if pool != nil {
+		within, err := s.startingIn(ctx, f, *pool)
+		if err != nil {
+			return Page[ipam.Allocation]{}, err
+		}
 		return scan("allocations-in-pool", cursor, limit, func(after netip.Addr, n int) ([]ipam.Allocation, error) {
 			if !sameFamily(after, pool.Block) {
 				return nil, errBadCursor()
 			}
-			return s.store.AllocationListInPool(ctx, PoolContainer(*pool), f.startingIn(pool.Block), after, n)
+			return s.store.AllocationListInPool(ctx, PoolContainer(*pool), within, after, n)
 		}, match, func(a ipam.Allocation) netip.Addr { return a.Block.Addr() })
 	}
 	return scan("allocations", cursor, limit, func(after AllocationCursor, n int) ([]ipam.Allocation, error) {
@@ -218,12 +226,20 @@ func (s *Service) filterPool(ctx context.Context, key ProjectKey, f Filter) (poo
 	return &p, err == nil && !found, err
 }
 
-// startingIn is the part of a pool in which matching blocks can begin.
-func (f Filter) startingIn(pool netip.Prefix) netip.Prefix {
-	if f.Within.IsValid() && f.Within.Addr().Is4() == pool.Addr().Is4() && f.Within.Bits() > pool.Bits() && pool.Contains(f.Within.Addr()) {
-		return f.Within
+// startingIn is the part of a pool in which matching blocks can begin. Blocks of a pool do not overlap, so that one alone can hold an address.
+func (s *Service) startingIn(ctx context.Context, f Filter, pool ipam.Pool) (netip.Prefix, error) {
+	block := pool.Block
+	if f.Contains.IsValid() && block.Contains(f.Contains) {
+		begins, found, err := s.store.HeldBefore(ctx, PoolContainer(pool), f.Contains)
+		if !found {
+			begins = f.Contains
+		}
+		return netip.PrefixFrom(begins, begins.BitLen()), err
 	}
-	return pool
+	if f.Within.IsValid() && f.Within.Addr().Is4() == block.Addr().Is4() && f.Within.Bits() > block.Bits() && block.Contains(f.Within.Addr()) {
+		return f.Within, nil
+	}
+	return block, nil
 }
 
 func sameFamily(a netip.Addr, p netip.Prefix) bool {

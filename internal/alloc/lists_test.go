@@ -160,6 +160,13 @@ func TestFiltersOfAllocations(t *testing.T) {
 		{"BoundInAPool", alloc.Filter{Pool: ref("e-six"), Phase: "Bound", Purpose: ipam.PurposeClaim}, []string{"2001:db8:1::/48"}},
 		{"WithinInAPool", alloc.Filter{Pool: ref("a-net"), Within: block("10.0.0.0/23")}, []string{"10.0.0.0/24", "10.0.1.0/24"}},
 		{"ContainsInAPool", alloc.Filter{Pool: ref("a-net"), Contains: address("10.0.20.0")}, []string{"10.0.16.0/20"}},
+		{"ContainsTheLastAddressOfABlock", alloc.Filter{Pool: ref("a-net"), Contains: address("10.0.0.255")}, []string{"10.0.0.0/24"}},
+		{"ContainsWhatNobodyHolds", alloc.Filter{Pool: ref("a-net"), Contains: address("10.0.2.0")}, []string{}},
+		{"ContainsBehindEverythingThatIsHeld", alloc.Filter{Pool: ref("a-net"), Contains: address("10.0.255.255")}, []string{}},
+		{"ContainsOutsideOfThePool", alloc.Filter{Pool: ref("a-net"), Contains: address("11.0.0.1")}, []string{}},
+		{"ContainsOfTheOtherFamilyInAPool", alloc.Filter{Pool: ref("a-net"), Contains: address("2001:db8::1")}, []string{}},
+		{"ContainsOfIPv6InAPool", alloc.Filter{Pool: ref("e-six"), Contains: address("2001:db8:1:ffff::1")}, []string{"2001:db8:1::/48"}},
+		{"ContainsAndWithin", alloc.Filter{Pool: ref("a-net"), Contains: address("10.0.20.0"), Within: block("10.0.0.0/23")}, []string{}},
 		{"OfNoPool", alloc.Filter{Pool: ref("none")}, []string{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -26,7 +26,7 @@ func (s *Service) CreatePool(ctx context.Context, project string, p ipam.Pool, r
 	p.Metadata = s.fresh(p.Metadata, project, s.region, who)
 	p.ProjectID = key.ID
 	random := ipam.NewID()
-	return once(ctx, s, key.ID, r, &p.Metadata, func(ctx context.Context) (ipam.Pool, error) {
+	answer, err := once(ctx, s, key.ID, r, &p.Metadata, func(ctx context.Context) (ipam.Pool, error) {
 		from, err := poolSource(ctx, s.store, key, p)
 		if err != nil {
 			return p, err
@@ -53,6 +53,7 @@ func (s *Service) CreatePool(ctx context.Context, project string, p ipam.Pool, r
 			return got, err == nil, err
 		})
 	})
+	return answer, s.counted(ctx, err)
 }
 
 // poolPlan is what is prepared before the transaction: what that has locked, and what it must not choose anew.
@@ -206,7 +207,11 @@ func admitChild(parent ipam.Pool, spec ipam.PoolSpec) error {
 // poolRefusal explains why the source had no room. Pools of other projects in the same space are not named.
 func poolRefusal(ctx context.Context, read Reader, key ProjectKey, from source, wish space.Wish) error {
 	if from.parent != nil {
-		return refusal(ctx, read, telling{viewer: ProjectKey{ID: from.parent.ProjectID, Name: from.parent.Project}}, *from.parent, wish, "/spec/cidr")
+		tell := telling{viewer: ProjectKey{ID: from.parent.ProjectID, Name: from.parent.Project}}
+		if !wish.Exact.IsValid() {
+			return &lacking{tell: tell, pools: []ipam.Pool{*from.parent}, bits: wish.Bits}
+		}
+		return takenRefusal(ctx, read, tell, *from.parent, wish.Exact, "/spec/cidr")
 	}
 	others, err := read.PoolListOverlapping(ctx, from.container.ID, wish.Exact, 5)
 	if err != nil {

@@ -2,6 +2,7 @@ package alloc
 
 import (
 	"context"
+	"errors"
 	"math/big"
 	"net/netip"
 	"slices"
@@ -22,11 +23,36 @@ func counted(n int64, noun string) string {
 
 // refusal explains why a pool could not grant a wish, with the figures of the moment. pointer is the field that asked for an
 // exact block; caller may be told to bind a retained allocation of its own again.
-func refusal(ctx context.Context, read Reader, tell telling, pool ipam.Pool, wish space.Wish, pointer string) error {
+func (s *Service) refusal(ctx context.Context, tell telling, pool ipam.Pool, wish space.Wish, pointer string) error {
 	if wish.Exact.IsValid() {
-		return takenRefusal(ctx, read, tell, pool, wish.Exact, pointer)
+		return takenRefusal(ctx, s.store, tell, pool, wish.Exact, pointer)
 	}
-	return exhausted(ctx, read, tell, []ipam.Pool{pool}, wish.Bits)
+	return s.exhausted(ctx, tell, []ipam.Pool{pool}, wish.Bits)
+}
+
+// lacking says in a transaction that none of the pools has a free block of the wanted length. What is left in them is counted
+// when the transaction has ended: that may take as long as the pools are fragmented, and others wait for the turn.
+type lacking struct {
+	tell  telling
+	pools []ipam.Pool
+	bits  int
+	with  func(error) error // completes the refusal; nil: nothing is missing
+}
+
+// Error implements error.
+func (*lacking) Error() string { return "the pools have no room" }
+
+// counted turns what a transaction said of pools without room into the refusal, with its figures. Other errors stay what they are.
+func (s *Service) counted(ctx context.Context, err error) error {
+	lack, ok := errors.AsType[*lacking](err)
+	if !ok {
+		return err
+	}
+	err = s.exhausted(ctx, lack.tell, lack.pools, lack.bits)
+	if lack.with != nil {
+		err = lack.with(err)
+	}
+	return err
 }
 
 // telling is to whom a refusal speaks: pools behind a class that are not the viewer's are not named.
@@ -62,16 +88,26 @@ func (t telling) these(pools []ipam.Pool) string {
 	}
 }
 
+// figuresOfNow is how old figures may be that do not say from when they are.
+const figuresOfNow = time.Second
+
 // maxPoolsNamed bounds the pools that a refusal names.
 const maxPoolsNamed = 50
 
 // exhausted says that none of the pools has a free block of the wanted length, which length is still free, how
 // many addresses, and when a block that is large enough will have cooled down. bits is what was asked of the last pool; where pools of
 // both families were tried, lengths speak of its family alone, because those of the other one are another measure.
-func exhausted(ctx context.Context, read Reader, tell telling, pools []ipam.Pool, bits int) error {
+//
+// That nothing large enough is free was decided in a transaction. The figures are read after it, and those of large pools may have been
+// counted for an earlier refusal (figures): they say so when that is more than a second ago.
+func (s *Service) exhausted(ctx context.Context, tell telling, pools []ipam.Pool, bits int) error {
 	pools = slices.Clone(pools)
-	if err := fillStock(ctx, read, pools); err != nil {
+	since, err := s.figures.fill(ctx, s.store, pools)
+	if err != nil {
 		return err
+	}
+	if len(pools) == 1 && !since.IsZero() {
+		pools[0].Stock = pools[0].Stock.Below(bits) // the rest was taken since it was counted, or the claim would not be refused
 	}
 	family := pools[len(pools)-1].Family()
 	available, cooling := new(big.Int), new(big.Int)
@@ -90,7 +126,7 @@ func exhausted(ctx context.Context, read Reader, tell telling, pools []ipam.Pool
 		for b, n := range p.Stock.Free {
 			all.Free[b] += n
 		}
-		if largest, ok := (ipam.Stock{Free: p.Stock.Cooling}).LargestFree(); ok && largest <= bits {
+		if largest, ok := (ipam.Stock{Free: p.Stock.Cooling}).LargestFree(); ok && largest <= bits || !since.IsZero() {
 			waiting = append(waiting, RoomQuery{Container: PoolContainer(p), Bits: bits})
 		}
 	}
@@ -107,7 +143,11 @@ func exhausted(ctx context.Context, read Reader, tell telling, pools []ipam.Pool
 	if tell.class != nil {
 		e.Figures.Class = tell.class.Ref().String()
 	}
-	return cooled(ctx, read, e, waiting, cooling)
+	if s.clock().Sub(since) > figuresOfNow && !since.IsZero() {
+		e.Figures.CountedAt = since.UTC()
+		e.Message += " The figures are of " + e.Figures.CountedAt.Format(time.RFC3339) + "."
+	}
+	return cooled(ctx, s.store, e, waiting, cooling)
 }
 
 // cooled completes a refusal with what is cooling down: when a block that is large enough will be free again, that is what is in the way.
@@ -130,7 +170,10 @@ func cooled(ctx context.Context, read Reader, e *ipam.Error, waiting []RoomQuery
 	}
 	e.Code = ipam.CodeExhaustedByCooldown
 	e.Message += " A block that is large enough is cooling down until " + first.UTC().Format(time.RFC3339) + "."
-	e.Figures.CoolingDown, e.Figures.CooledDownAt = addresses.String(), first.UTC()
+	e.Figures.CooledDownAt = first.UTC()
+	if addresses.Sign() > 0 { // it has begun to cool down since it was counted
+		e.Figures.CoolingDown = addresses.String()
+	}
 	return e
 }
 

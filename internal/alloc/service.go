@@ -18,7 +18,9 @@ type Service struct {
 	lanes      *lanes
 	shares     shares
 	fulls      fulls
+	figures    *figures
 	classes    classMemory
+	memory     memory
 	explaining chan struct{} // one for each explanation that is worked on
 
 	sweeping sync.Mutex
@@ -30,6 +32,8 @@ type Options struct {
 	Region  string           // where rows that this process creates live
 	Clock   func() time.Time // nil: the system clock
 	Metrics Metrics          // nil: nobody measures
+	// MaxWaiting is how many claims and releases may wait for one pool's turn; whoever comes then is refused. 0: 1024.
+	MaxWaiting int
 }
 
 // New makes the use cases over a store.
@@ -40,7 +44,7 @@ func New(store Store, o Options) *Service {
 	if o.Metrics == nil {
 		o.Metrics = unmeasured{}
 	}
-	return &Service{store: store, region: o.Region, clock: o.Clock, metrics: o.Metrics, lanes: newLanes(), classes: newClassMemory(), explaining: make(chan struct{}, maxExplaining)}
+	return &Service{store: store, region: o.Region, clock: o.Clock, metrics: o.Metrics, lanes: newLanes(o.MaxWaiting), figures: newFigures(o.Clock), classes: newClassMemory(), memory: newMemory(), explaining: make(chan struct{}, maxExplaining)}
 }
 
 // now is the time of a request, as the database stores it: UTC, microseconds.
@@ -67,11 +71,32 @@ func (s *Service) enter(ctx context.Context, action tenancy.Action, project stri
 	if err != nil {
 		return who, ProjectKey{}, err
 	}
+	key, err := s.projectKey(ctx, project)
+	return who, key, err
+}
+
+// enterRemembered is enter, without the read if the server remembers the project. What follows has to find rows under the key's id; if
+// it finds none, the project may be another one by now, and projectKey says so.
+func (s *Service) enterRemembered(ctx context.Context, action tenancy.Action, project string) (tenancy.Principal, ProjectKey, bool, error) {
+	who, err := tenancy.Authorize(ctx, action, project)
+	if err != nil {
+		return who, ProjectKey{}, false, err
+	}
+	if key, known := s.memory.projects.Get(project); known {
+		return who, key, true, nil
+	}
+	key, err := s.projectKey(ctx, project)
+	return who, key, false, err
+}
+
+// projectKey reads a project by name, and remembers it.
+func (s *Service) projectKey(ctx context.Context, project string) (ProjectKey, error) {
 	p, err := s.store.ProjectGet(ctx, project)
 	if err != nil {
-		return who, ProjectKey{}, err
+		return ProjectKey{}, err
 	}
-	return who, Key(p), nil
+	s.memory.projects.Add(project, Key(p))
+	return Key(p), nil
 }
 
 // stillThere refuses to make something in a project that was deleted since enter looked it up.

@@ -66,6 +66,8 @@ type Reader interface {
 	AllocationList(ctx context.Context, project ProjectKey, after AllocationCursor, limit int) ([]ipam.Allocation, error)
 	// AllocationListInPool answers a pool's allocations whose blocks begin inside within, in order of address.
 	AllocationListInPool(ctx context.Context, pool Container, within netip.Prefix, after netip.Addr, limit int) ([]ipam.Allocation, error)
+	// HeldBefore answers where the last block begins that is held in a container at or before an address; found is false when there is none.
+	HeldBefore(ctx context.Context, c Container, at netip.Addr) (begins netip.Addr, found bool, err error)
 	// HeldCount counts what is held in a container.
 	HeldCount(ctx context.Context, c Container) (Held, error)
 
@@ -96,6 +98,9 @@ type Tx interface {
 	// GroupRead is FreeRead of a pool together with the pool as it is now, and with what a group's claims from other projects,
 	// and their quotas, depend on, in the same round trip.
 	GroupRead(ctx context.Context, pool Container, reads space.Reads, q GroupQuery) (GroupFacts, error)
+
+	// Taken answers which of some claims, and of some idempotency keys, exist already, expired keys included.
+	Taken(ctx context.Context, claims, keys []NameRef) (taken, used map[NameRef]bool, err error)
 
 	// Write applies all changes in one round trip. Every delete and update must hit exactly the rows that it names;
 	// otherwise the plan was made from a state that is gone, and the attempt is run again.

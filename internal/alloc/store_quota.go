@@ -61,6 +61,9 @@ type GroupQuery struct {
 	Projects  []ipam.ID // whose quotas are asked for
 	Shard     int
 	Consumers []string // projects other than the pool's own that claim from it
+
+	Pool    ipam.Pool // as it is known; it is read only if it has another revision by now
+	Classes []string  // projects, by name, the state of whose classes is asked for
 }
 
 // GroupFacts answers a GroupQuery, with the pool as it is now and the free blocks that were found.
@@ -69,4 +72,7 @@ type GroupFacts struct {
 	Free    []prefix
 	Quotas  []QuotaPart
 	Granted map[string]bool // by consumer: the pool is granted to it, by name or to everybody
+
+	Claims, Keys map[NameRef]bool    // those that exist
+	Epochs       map[ipam.ID]ipam.ID // of the projects asked for, and of the platform under the zero id
 }

@@ -55,7 +55,7 @@ func TestAuthenticationCostsAtMostOneStatement(t *testing.T) {
 			break
 		}
 	}
-	require.Equal(t, without, warm, "with a key that is remembered")
+	require.ElementsMatch(t, without, warm, "with a key that is remembered; the order of the locks is that of random keys")
 
 	// What a claim writes depends on how many there were: like is compared with like.
 	claim(known, project, "odd")

@@ -33,8 +33,13 @@ func (c *conn) ahead() *pgx.Batch {
 		b.Queue(beginLocking)
 	}
 	if c.locks != nil {
-		if keys, alone := c.locks.take(); len(keys) > 0 {
-			b.Queue(lockStatement, keys, alone)
+		keys, alone := c.locks.take()
+		for i, key := range keys { // mostly two; one statement for all of them takes longer
+			if alone[i] {
+				b.Queue(lockAlone, key)
+			} else {
+				b.Queue(lockShared, key)
+			}
 		}
 	}
 	return b

@@ -13,9 +13,9 @@ import (
 // any more. The locks are PostgreSQL's advisory ones, which end with the transaction, after what it did can be seen; those who wait
 // for one get it in the order in which they came. Two ids with the same key wait for each other without need, no more.
 const (
-	beginLocking  = "begin isolation level read committed read write"
-	lockStatement = "SELECT count(CASE WHEN k.alone THEN pg_advisory_xact_lock(k.id)::TEXT ELSE pg_advisory_xact_lock_shared(k.id)::TEXT END) " +
-		"FROM unnest($1::INT8[], $2::BOOL[]) AS k (id, alone)"
+	beginLocking = "begin isolation level read committed read write"
+	lockAlone    = "SELECT pg_advisory_xact_lock($1)"
+	lockShared   = "SELECT pg_advisory_xact_lock_shared($1)"
 )
 
 // lockSet is the locks of one transaction.

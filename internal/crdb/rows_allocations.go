@@ -50,6 +50,22 @@ func (r reader) AllocationListInPool(ctx context.Context, pool alloc.Container, 
 		pool.Region, uuid(pool.ProjectID), uuid(pool.ID), after(from), base(within), last(within), limit)
 }
 
+// HeldBefore implements alloc.Reader.
+func (r reader) HeldBefore(ctx context.Context, c alloc.Container, at netip.Addr) (netip.Addr, bool, error) {
+	found, err := list(ctx, r, "held_before", func(row pgx.Row) (netip.Addr, error) {
+		var base []byte
+		if err := row.Scan(&base); err != nil {
+			return netip.Addr{}, err
+		}
+		p, err := block(base, 0)
+		return p.Addr(), err
+	}, c.Region, uuid(c.ProjectID), uuid(c.ID), at.AsSlice())
+	if err != nil || len(found) == 0 {
+		return netip.Addr{}, false, err
+	}
+	return found[0], true, nil
+}
+
 // HeldCount implements alloc.Reader.
 func (r reader) HeldCount(ctx context.Context, c alloc.Container) (alloc.Held, error) {
 	var held alloc.Held

@@ -63,7 +63,7 @@ func (r reader) ClassUse(ctx context.Context, class ipam.ID) (alloc.ClassUse, er
 // queueClass adds the look-up of a claim's class, and of the pools behind it.
 func queueClass(b *pgx.Batch, project alloc.ProjectKey, q alloc.ClassQuery) {
 	id, name := uuid(project.ID), project.Name
-	b.Queue(query.Get("class_epochs"), name) // before the rest: what is newer than its epochs is read again, what is older would stay
+	b.Queue(query.Get("class_epochs"), []string{name, ipam.PlatformProject}) // before the rest: what is newer than its epochs is read again, what is older would stay
 	switch {
 	case q.Known:
 		return
@@ -81,30 +81,13 @@ func takeClass(results pgx.BatchResults, project alloc.ProjectKey, q *alloc.Clas
 	if q == nil {
 		return facts, nil
 	}
-	if facts.Epochs, err = takeEpochs(results, project); err != nil || q.Known {
+	epochs, err := takeEpochs(results)
+	facts.Epochs = alloc.ClassEpochs{Own: epochs[project.ID], Platform: epochs[ipam.ID{}]}
+	if err != nil || q.Known {
 		return facts, err
 	}
 	err = maybe(results, scanClass, &facts.Found, true)
 	pools, poolsErr := rest(results, scanPool)
 	facts.Pools = pools
 	return facts, errors.Join(err, poolsErr)
-}
-
-func takeEpochs(results pgx.BatchResults, project alloc.ProjectKey) (epochs alloc.ClassEpochs, err error) {
-	rows, err := results.Query()
-	if err != nil {
-		return epochs, err
-	}
-	var id ipam.ID
-	var epoch *[16]byte
-	_, err = pgx.ForEachRow(rows, []any{(*[16]byte)(&id), &epoch}, func() error {
-		if id == project.ID {
-			epochs.Own = idOf(epoch)
-		}
-		if id != project.ID || project.Name == ipam.PlatformProject {
-			epochs.Platform = idOf(epoch)
-		}
-		return nil
-	})
-	return epochs, err
 }

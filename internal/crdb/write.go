@@ -83,6 +83,12 @@ func (w *writer) hit(name string, want int, args ...any) {
 	})
 }
 
+// hitEach is hit for n rows.
+func (w *writer) hitEach(name string, n, scalars int, args ...any) {
+	name, args = each(name, n, scalars, args)
+	w.hit(name, n, args...)
+}
+
 // any queues a statement that may touch any number of rows.
 func (w *writer) any(name string, args ...any) {
 	w.batch.Queue(query.Get(name), args...)
@@ -95,6 +101,7 @@ func (w *writer) any(name string, args ...any) {
 // named queues a statement that answers (project, name) of the rows it touched, once each; those of want that are missing are
 // conflicts, and so is one that is wanted twice: only one of the two was touched.
 func (w *writer) named(name string, want []alloc.NameRef, conflicts func(*alloc.Conflict) *[]alloc.NameRef, args ...any) {
+	name, args = each(name, len(want), 1, args)
 	w.batch.Queue(query.Get(name), args...)
 	w.checks = append(w.checks, func(results pgx.BatchResults, c *alloc.Conflict) error {
 		rows, err := results.Query()
@@ -128,6 +135,14 @@ func (w *writer) json(v any) string {
 	doc, err := document(v)
 	w.err = errors.Join(w.err, err)
 	return doc
+}
+
+// labels encodes a document column of strings; most are empty.
+func (w *writer) labels(m map[string]string) string {
+	if len(m) == 0 {
+		return "{}"
+	}
+	return w.json(m)
 }
 
 func (w *writer) optionalJSON(v *ipam.OwnerRef) *string {

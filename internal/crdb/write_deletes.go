@@ -22,12 +22,12 @@ func (w *writer) deletes(ch alloc.Changes) {
 		for i, a := range list {
 			projects[i], containers[i], bases[i], ids[i] = uuid(a.ProjectID), uuid(a.ContainerID), base(a.Block), uuid(a.ID)
 		}
-		w.hit("allocation_delete", n, region, projects, containers, bases, ids)
+		w.hitEach("allocation_delete", n, 1, region, projects, containers, bases, ids)
 	}
 	for _, f := range ch.Free {
 		if len(f.Delete) > 0 {
 			sizes, bases := freeArrays(f.Delete)
-			w.hit("free_delete", len(f.Delete), f.Container.Region, uuid(f.Container.ID), sizes, bases)
+			w.hitEach("free_delete", len(f.Delete), 2, f.Container.Region, uuid(f.Container.ID), sizes, bases)
 		}
 	}
 	w.accessDeletes(ch.AccessChanges)

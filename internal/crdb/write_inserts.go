@@ -27,6 +27,7 @@ func (w *writer) inserts(ch alloc.Changes) {
 			w.hit("free_insert", len(f.Insert), f.Container.Region, uuid(f.Container.ID), sizes, bases)
 		}
 	}
+	w.owners(ch.ClaimInsert)
 	w.claims(ch.ClaimInsert) // before their allocations: a claim whose first COMMIT landed late must learn of its name first
 	for region, list := range byRegion(ch.AllocationInsert) {
 		w.allocations(region, list)
@@ -77,7 +78,7 @@ func (w *writer) allocations(region string, list []ipam.Allocation) {
 		classes.set(i, a.Class)
 		cooling[i] = timePtr(a.CoolUntil)
 	}
-	w.hit("allocation_insert", n, region, projects, containers, bases, lengths, ids, purposes, phases, poolProjects, poolNames,
+	w.hitEach("allocation_insert", n, 1, region, projects, containers, bases, lengths, ids, purposes, phases, poolProjects, poolNames,
 		holders, holderProjects, holderNames, policies, owners, reasons, since, revisions, created, updated, creators,
 		classes.ids, classes.projects, classes.names, cooling)
 }
@@ -103,25 +104,22 @@ func (w *writer) claims(list []ipam.Claim) {
 		generations                                              = make([]int64, n)
 		created, updated                                         = make([]time.Time, n), make([]time.Time, n)
 		refs                                                     = make([]alloc.NameRef, n)
-		classes, said, reuse, serving                            = classArrays(n), make([]bool, n), make([]int64, n), make([]*[16]byte, n)
+		classes, said, reuse                                     = classArrays(n), make([]bool, n), make([]int64, n)
 	)
 	for i, c := range list {
 		projects[i], ids[i], pools[i], poolOwners[i] = uuid(c.ProjectID), uuid(c.UID), uuid(c.PoolID), uuid(c.PoolProjectID)
 		allocations[i], revisions[i] = uuid(c.AllocationID), uuid(c.Revision)
 		names[i], poolProjects[i], poolNames[i] = c.Name, c.Pool.Project, c.Pool.Name
 		bases[i], lengths[i] = base(c.Block), plen(c.Block)
-		specs[i], labels[i], annotations[i], creators[i] = w.json(storedSpec(c)), w.json(c.Labels), w.json(c.Annotations), c.CreatedBy
+		specs[i], labels[i], annotations[i], creators[i] = w.json(storedSpec(c)), w.labels(c.Labels), w.labels(c.Annotations), c.CreatedBy
 		generations[i], created[i], updated[i] = c.Generation, c.CreatedAt, c.UpdatedAt
 		classes.set(i, c.Class)
 		said[i], reuse[i] = c.Spec.ReclaimPolicy != "", seconds(c.ReuseAfter)
-		if c.Spec.AllocationRef == "" { // a retained block keeps its class, even one that is gone
-			serving[i] = classes.ids[i]
-		}
 		refs[i] = alloc.NameRef{ProjectID: c.ProjectID, Name: c.Name}
 	}
 	w.named("claim_insert", refs, claimConflicts, w.region, projects, names, ids, pools, poolOwners, poolProjects, poolNames, bases, lengths, allocations,
 		specs, labels, annotations, generations, revisions, created, updated, creators,
-		classes.ids, classes.projects, classes.names, said, reuse, serving)
+		classes.ids, classes.projects, classes.names, said, reuse)
 }
 
 func (w *writer) answers(list []alloc.Answer) {

@@ -32,7 +32,7 @@ func (w *writer) events(list []ipam.Event) {
 		operations[i], kinds[i], resources[i], endings[i] = e.Operation, e.Kind, e.Name, e.Outcome
 		before[i], after[i] = rawPtr(e.Before), rawPtr(e.After)
 	}
-	w.hit("event_insert", n, w.region, projects, ids, times, subjects, methods, remotes, requests, operations, kinds, resources, endings, before, after)
+	w.hitEach("event_insert", n, 1, w.region, projects, ids, times, subjects, methods, remotes, requests, operations, kinds, resources, endings, before, after)
 }
 
 // rawPtr is JSON as it is written; nil is NULL.
@@ -64,5 +64,5 @@ func (w *writer) history(list []ipam.Hold) {
 		poolProjects[i], poolNames[i], purposes[i], phases[i] = h.Pool.Project, h.Pool.Name, string(h.Purpose), string(h.Phase)
 		holderProjects[i], holderNames[i] = h.Holder.Project, h.Holder.Name
 	}
-	w.hit("history_insert", n, w.region, projects, bases, lengths, until, ids, since, poolProjects, poolNames, purposes, phases, allocations, holderProjects, holderNames)
+	w.hitEach("history_insert", n, 1, w.region, projects, bases, lengths, until, ids, since, poolProjects, poolNames, purposes, phases, allocations, holderProjects, holderNames)
 }

@@ -41,6 +41,7 @@ type Figures struct {
 	MissingRoles []string  // scope roles that the class asks for and the claim does not give
 	CoolingDown  string    // exact decimal: addresses that are cooling down in the pools tried
 	CooledDownAt time.Time // when the first block large enough will have cooled down
+	CountedAt    time.Time // when AvailableAddresses and what goes with it were counted, if it was not for this refusal
 	Pools        *int64    // how many pools stand in the way
 	Steps        []Step    // how it was decided, in short
 }
@@ -75,6 +76,10 @@ const (
 	OutcomeSkipped Outcome = "skipped"
 	OutcomeRefused Outcome = "refused"
 )
+
+// ErrShed is the cause of a refusal of a server that has more to do than it can. It says nothing of the request, there may be thousands
+// of them a second, and they are counted and not logged one by one.
+var ErrShed = errors.New("shed")
 
 // Errorf makes an error with a public sentence.
 func Errorf(code Code, format string, args ...any) *Error {

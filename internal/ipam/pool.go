@@ -121,6 +121,17 @@ func (s Stock) Available(hostBits int) *big.Int {
 	return sum
 }
 
+// Below is a stock without the free blocks of a prefix length and the larger ones.
+func (s Stock) Below(bits int) Stock {
+	free := make(map[int]int64, len(s.Free))
+	for b, n := range s.Free {
+		if b > bits {
+			free[b] = n
+		}
+	}
+	return Stock{Free: free, Cooling: s.Cooling}
+}
+
 // Reservation withholds part of a pool from being carved. Exactly one of CIDR, From+To, First, Last is set.
 type Reservation struct {
 	CIDR   netip.Prefix `json:"cidr,omitzero"`

@@ -1,5 +1,5 @@
--- purpose: create claims; names that exist, and claims of a project or by a class that is not there any more, are left out of the answer
--- index:   claims_pkey, projects_pkey, classes_pkey
+-- purpose: create claims; names that exist are left out of the answer
+-- index:   claims_pkey
 -- rows:    one for each claim
 -- locks:   the new rows
 INSERT INTO claims (
@@ -13,13 +13,10 @@ SELECT
 FROM unnest(
     $2::UUID[], $3::TEXT[], $4::UUID[], $5::UUID[], $6::UUID[], $7::TEXT[], $8::TEXT[], $9::BYTEA[], $10::INT2[], $11::UUID[], $12::TEXT[],
     $13::TEXT[], $14::TEXT[], $15::INT8[], $16::UUID[], $17::TIMESTAMPTZ[], $18::TIMESTAMPTZ[], $19::TEXT[],
-    $20::UUID[], $21::TEXT[], $22::TEXT[], $23::BOOL[], $24::INT8[], $25::UUID[]
+    $20::UUID[], $21::TEXT[], $22::TEXT[], $23::BOOL[], $24::INT8[]
 ) AS k (
     project_id, name, id, pool_id, pool_project_id, pool_project, pool_name, base, plen, allocation_id, spec,
     labels, annotations, generation, revision, created_at, updated_at, created_by,
-    class_id, class_project, class_name, reclaim_said, reuse_after_seconds, served_by)
-JOIN projects AS o ON o.id = k.project_id
-LEFT JOIN classes AS s ON s.id = k.served_by
-WHERE k.served_by IS NULL OR s.id IS NOT NULL
+    class_id, class_project, class_name, reclaim_said, reuse_after_seconds)
 ON CONFLICT (region, project_id, name) DO NOTHING
 RETURNING project_id, name

@@ -1,7 +1,12 @@
--- purpose: whether what a server remembers of a project's classes, and of the platform's, is what they are
+-- purpose: whether what a server remembers of some projects' classes is what they are
 -- index:   projects_name_key
--- rows:    2
+-- rows:    the projects
 -- locks:   none
-SELECT id, class_epoch
-FROM projects
-WHERE name IN ($1, 'platform')
+SELECT o.id, o.name, o.class_epoch
+FROM unnest($1::TEXT[]) AS k (name)
+CROSS JOIN LATERAL (
+    SELECT p.id, p.name, p.class_epoch
+    FROM projects AS p
+    WHERE p.name = k.name
+    LIMIT 1
+) AS o

@@ -1,0 +1,132 @@
+package alloc
+
+import (
+	"time"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// What a server remembers at most, about half a kilobyte each.
+const (
+	maxRememberedProjects = 16384
+	maxRememberedSources  = 16384
+	maxRememberedClaims   = 16384
+)
+
+// doubtAge is how long a project's claims are looked up before they are made, after one of them met a name or a key that was in use. What
+// meets in a transaction makes all of its group run again; somebody who repeats himself pays with a look-up instead.
+const doubtAge = 10 * time.Second
+
+// memory is what a server remembers of projects, and of the pools that their claims were served from. It is not trusted: a request that
+// begins with what is remembered ends in a transaction that reads the same again, or finds only what lies under the remembered id. Where
+// that does not agree, and before anything is refused, the request begins anew with what the database says. So it saves round trips,
+// and can answer nothing that a request without it would not.
+type memory struct {
+	projects *lru.Cache[string, ProjectKey]
+	sources  *lru.Cache[sourceAsk, ipam.Pool]
+	pools    *lru.Cache[ipam.ID, ipam.Pool]  // of claims that were released
+	claims   *lru.Cache[NameRef, ipam.Claim] // that were made here
+	doubts   *lru.Cache[ipam.ID, time.Time]  // since when, by project
+}
+
+// sourceAsk is a pool by name as one project may use it. Others cannot find out by it what there is.
+type sourceAsk struct {
+	project ipam.ID
+	pool    ipam.Ref
+}
+
+func newMemory() memory {
+	return memory{
+		projects: newLRU[string, ProjectKey](maxRememberedProjects),
+		sources:  newLRU[sourceAsk, ipam.Pool](maxRememberedSources),
+		pools:    newLRU[ipam.ID, ipam.Pool](maxRememberedSources),
+		claims:   newLRU[NameRef, ipam.Claim](maxRememberedClaims),
+		doubts:   newLRU[ipam.ID, time.Time](maxRememberedProjects),
+	}
+}
+
+func newLRU[K comparable, V any](size int) *lru.Cache[K, V] {
+	c, err := lru.New[K, V](size)
+	if err != nil {
+		panic(err) // the size is positive
+	}
+	return c
+}
+
+// keepPool remembers a pool that a project may use.
+func (m memory) keepPool(key ProjectKey, p ipam.Pool) {
+	m.sources.Add(sourceAsk{key.ID, p.Ref()}, slim(p))
+}
+
+// keepClaim remembers a claim that was made, until it is released: that deletes it at the revision that is remembered, or looks again.
+// Annotations may be large, so that claims with some are not kept.
+func (m memory) keepClaim(c ipam.Claim) {
+	if len(c.Annotations) == 0 {
+		m.claims.Add(NameRef{c.ProjectID, c.Name}, c)
+	}
+}
+
+// takeClaim answers a claim that is remembered, and forgets it.
+func (m memory) takeClaim(key ProjectKey, name string, match Match) (ipam.Claim, bool) {
+	ref := NameRef{key.ID, name}
+	c, known := m.claims.Peek(ref)
+	m.claims.Remove(ref)
+	return c, known && match.Check(c.Revision) == nil // nothing is refused for what is remembered
+}
+
+// refresh replaces what is remembered of a pool, if it is.
+func (m memory) refresh(key ProjectKey, p ipam.Pool) {
+	if ask := (sourceAsk{key.ID, p.Ref()}); m.sources.Contains(ask) {
+		m.sources.Add(ask, slim(p))
+	}
+}
+
+// slim leaves out what may be large and decides nothing about a claim.
+func slim(p ipam.Pool) ipam.Pool {
+	p.Labels, p.Annotations, p.Spec.Description, p.Spec.Reservations = nil, nil, "", nil
+	return p
+}
+
+// look is what is known before a claim is made.
+type look struct {
+	ClaimFacts
+	remembered bool // not read for this request: the transaction has to find the same
+}
+
+// recall answers what is remembered for a claim; remembered is false when that is not enough to begin with.
+func (s *Service) recall(key ProjectKey, spec ipam.ClaimSpec) look {
+	since, doubted := s.memory.doubts.Peek(key.ID)
+	switch {
+	case doubted && s.now().Sub(since) < doubtAge:
+		return look{}
+	case spec.AllocationRef != "" || spec.PoolSelector != nil:
+		return look{}
+	case spec.ByClass():
+		facts, known := s.classes.recall(key, *classQuery(spec))
+		if !known || facts.Found.Scoped() { // a first claim carves a pool, which is another transaction
+			return look{}
+		}
+		return look{ClaimFacts: ClaimFacts{Class: facts}, remembered: true}
+	default:
+		p, known := s.memory.sources.Get(sourceAsk{key.ID, spec.PoolRef})
+		return look{ClaimFacts: ClaimFacts{Pool: &p, Granted: true}, remembered: known}
+	}
+}
+
+// seen is what a claim's transaction has to find as it was when the claim was looked up, because nobody read it for this request.
+type seen struct {
+	remembered bool
+	epochs     ClassEpochs // by class: of the class and the pools behind it
+}
+
+func (l look) seen() seen {
+	return seen{remembered: l.remembered, epochs: l.Class.Epochs}
+}
+
+// sees reports whether the class that was remembered for a member, and the pools behind it, are what they were.
+func (m *member) sees(facts GroupFacts) bool {
+	return !m.seen.remembered || m.ask.class == nil ||
+		m.seen.epochs == ClassEpochs{Own: facts.Epochs[m.key.ID], Platform: facts.Epochs[ipam.ID{}]}
+}

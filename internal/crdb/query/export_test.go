@@ -1,0 +1,4 @@
+package query
+
+// Strip takes the comments off a statement.
+var Strip = strip
