@@ -1907,11 +1907,11 @@ type Problem struct {
 	// | `immutable_field` | 422 | this field never changes |
 	// | `idempotency_mismatch` | 422 | the key was used with another request |
 	// | `precondition_required` | 428 | `If-Match` is missing |
-	// | `rate_limited` | 429 | too many requests; `Retry-After`, `RateLimit`, `RateLimit-Policy` |
+	// | `rate_limited` | 429 | too many requests, in a second or at once; `Retry-After`, `RateLimit`, `RateLimit-Policy` |
 	// | `internal` | 500 | a fault of the server |
-	// | `contention` | 503 | too many writers met; safe to repeat |
+	// | `contention` | 503 | too many writers met, or wait for the same pool; safe to repeat |
 	// | `outcome_unknown` | 503 | the commit's outcome could not be read back; repeat with the same key |
-	// | `unavailable` | 503 | the database does not answer; safe to repeat |
+	// | `unavailable` | 503 | the database does not answer, or the server works on as many requests as it can; safe to repeat |
 	// | `deadline` | 504 | the request's deadline passed |
 	Code ProblemCode `json:"code"`
 
@@ -1926,7 +1926,7 @@ type Problem struct {
 	// AllowedPrefixLengths Prefix lengths from `min` to `max`, both included.
 	AllowedPrefixLengths *PrefixLengthRange `json:"allowedPrefixLengths,omitempty"`
 
-	// AvailableAddresses Free addresses in the pools tried, together.
+	// AvailableAddresses Free addresses in the pools tried, together. See `countedAt`.
 	AvailableAddresses Count `json:"availableAddresses,omitempty"`
 
 	// ChildPools How many child pools stand in the way.
@@ -1944,13 +1944,18 @@ type Problem struct {
 	// CooledDownAt When the first block that is large enough will have cooled down.
 	CooledDownAt *time.Time `json:"cooledDownAt,omitempty"`
 
-	// CoolingDownAddresses Addresses that are cooling down in the pools tried, together.
+	// CoolingDownAddresses Addresses that are cooling down in the pools tried, together. See `countedAt`.
 	CoolingDownAddresses Count `json:"coolingDownAddresses,omitempty"`
+
+	// CountedAt When the figures were counted, if that was more than a second before the answer. That there is no room was decided
+	// for this very request; what is left of a pool with many free blocks may have been counted for an earlier one,
+	// up to a minute before.
+	CountedAt *time.Time `json:"countedAt,omitempty"`
 
 	// CurrentETag The current revision in double quotes, as in the header `ETag`.
 	CurrentETag string `json:"currentETag,omitempty"`
 
-	// LargestFreePrefixLength Length of the largest block that is free in any pool tried; absent when nothing is free.
+	// LargestFreePrefixLength Length of the largest block that is free in any pool tried; absent when nothing is free. See `countedAt`.
 	LargestFreePrefixLength *int `json:"largestFreePrefixLength,omitempty"`
 
 	// Limit How much the quota allows.
@@ -2015,11 +2020,11 @@ type Problem struct {
 // | `immutable_field` | 422 | this field never changes |
 // | `idempotency_mismatch` | 422 | the key was used with another request |
 // | `precondition_required` | 428 | `If-Match` is missing |
-// | `rate_limited` | 429 | too many requests; `Retry-After`, `RateLimit`, `RateLimit-Policy` |
+// | `rate_limited` | 429 | too many requests, in a second or at once; `Retry-After`, `RateLimit`, `RateLimit-Policy` |
 // | `internal` | 500 | a fault of the server |
-// | `contention` | 503 | too many writers met; safe to repeat |
+// | `contention` | 503 | too many writers met, or wait for the same pool; safe to repeat |
 // | `outcome_unknown` | 503 | the commit's outcome could not be read back; repeat with the same key |
-// | `unavailable` | 503 | the database does not answer; safe to repeat |
+// | `unavailable` | 503 | the database does not answer, or the server works on as many requests as it can; safe to repeat |
 // | `deadline` | 504 | the request's deadline passed |
 type ProblemCode string
 

@@ -28,6 +28,8 @@ type Config struct {
 	RequestTimeout time.Duration
 	// Limits is how often callers may ask. The zero value: as often as they like.
 	Limits Limits
+	// InFlight is how many requests are worked on at once. nil: as many as come.
+	InFlight *InFlight
 	// TrustedProxies are those whose X-Forwarded-For is believed. None: the address of a client is that of its connection.
 	TrustedProxies []netip.Prefix
 	// MaxBody is the largest request body in bytes. 0: 1 MiB.
@@ -82,7 +84,7 @@ func New(cfg Config) http.Handler {
 	e := echo.New()
 	e.Binder = validatedBinder{}
 	e.HTTPErrorHandler = a.renderError
-	e.Use(a.middleware()...)
+	e.Use(a.chained())
 	gen.RegisterHandlers(e, gen.NewStrictHandler(&server{use: cfg.Service, version: cfg.Version, ready: cfg.Ready}, nil))
 	pages := echo.WrapHandler(docs.Handler("/openapi.yaml"))
 	ui := func(c echo.Context) error {
@@ -99,7 +101,7 @@ func New(cfg Config) http.Handler {
 	if cfg.Metrics != nil {
 		e.GET("/metrics", a.serveMetrics)
 	}
-	return headAsGet(e)
+	return headAsGet(a.bound(e))
 }
 
 // headAsGet serves HEAD like GET wherever GET is: net/http leaves the body out by the method that it read itself.

@@ -30,19 +30,16 @@ func (a *adapter) authenticate(next echo.HandlerFunc) echo.HandlerFunc {
 		if op == nil || op.public {
 			return next(c)
 		}
-		r := c.Request()
-		tries := a.attempts(r.Context())
+		visit := visitOf(c)
+		tries := a.attempts(visit)
 		defer tries.end()
-		ctx := tenancy.WithAttempts(r.Context(), tries)
-		if op.permission.Lasting() {
-			ctx = tenancy.WithNow(ctx)
-		}
-		who, err := a.cfg.Authenticator.Authenticate(r.WithContext(ctx))
+		visit.Try(tries, op.permission.Lasting())
+		who, err := a.cfg.Authenticator.Authenticate(c.Request())
 		if err != nil {
 			return tries.failed(c.Response().Header(), err)
 		}
 		tries.end()
-		c.SetRequest(r.WithContext(tenancy.WithPrincipal(r.Context(), who)))
+		visit.Identify(who)
 		return next(c)
 	}
 }
@@ -63,7 +60,7 @@ func (a *adapter) authorize(next echo.HandlerFunc) echo.HandlerFunc {
 				ctx = tenancy.WithoutRecord(ctx)
 			}
 		}
-		err := a.cfg.Service.Admit(ctx, op.permission, pathParams(c)["project"])
+		err := a.cfg.Service.Admit(ctx, op.permission, pathParam(c, "project"))
 		if err != nil {
 			if limiter != nil {
 				limiter.Take(who)

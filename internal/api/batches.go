@@ -28,10 +28,10 @@ func (s *server) CreateClaimBatch(ctx context.Context, r gen.CreateClaimBatchReq
 	if err != nil {
 		return nil, err
 	}
-	return gen.CreateClaimBatch201JSONResponse{
+	return claimsMade{gen.CreateClaimBatch201JSONResponse{
 		Body: gen.ClaimBatch{Claims: each(made.Value, claimOf)},
 		Headers: gen.CreateClaimBatch201ResponseHeaders{
 			DryRun: marked(req.DryRun), IdempotencyReplayed: marked(made.Replayed),
 		},
-	}, nil
+	}}, nil
 }

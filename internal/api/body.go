@@ -54,6 +54,10 @@ func (a *adapter) strictBody(next echo.HandlerFunc) echo.HandlerFunc {
 		if err != nil {
 			return unreadable(r, err)
 		}
+		if op.certainly.body != nil && op.certainly.body.Valid(data) {
+			r.Body, r.ContentLength = newCertainBody(data), int64(len(data))
+			return next(c)
+		}
 		if err := checkJSON(data); err != nil {
 			return err
 		}

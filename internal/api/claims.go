@@ -21,7 +21,7 @@ func (s *server) ListClaims(ctx context.Context, r gen.ListClaimsRequestObject) 
 	if err != nil {
 		return nil, err
 	}
-	return gen.ListClaims200JSONResponse{Items: each(page.Items, claimOf), NextCursor: page.Next}, nil
+	return claimsRead{gen.ListClaims200JSONResponse{Items: each(page.Items, claimOf), NextCursor: page.Next}}, nil
 }
 
 func (s *server) CreateClaim(ctx context.Context, r gen.CreateClaimRequestObject) (gen.CreateClaimResponseObject, error) {
@@ -37,13 +37,13 @@ func (s *server) CreateClaim(ctx context.Context, r gen.CreateClaimRequestObject
 	if err != nil {
 		return nil, err
 	}
-	return gen.CreateClaim201JSONResponse{
+	return claimMade{gen.CreateClaim201JSONResponse{
 		Body: claimOf(made.Value),
 		Headers: gen.CreateClaim201ResponseHeaders{
 			ETag: etag(made.Value.Revision), Location: claimsPath(r.Project) + "/" + made.Value.Name,
 			DryRun: marked(req.DryRun), IdempotencyReplayed: marked(made.Replayed),
 		},
-	}, nil
+	}}, nil
 }
 
 func claimsPath(project string) string { return "/v1/projects/" + project + "/claims" }
@@ -53,7 +53,7 @@ func (s *server) GetClaim(ctx context.Context, r gen.GetClaimRequestObject) (gen
 	if err != nil {
 		return nil, err
 	}
-	return gen.GetClaim200JSONResponse{Body: claimOf(c), Headers: gen.GetClaim200ResponseHeaders{ETag: etag(c.Revision)}}, nil
+	return claimRead{gen.GetClaim200JSONResponse{Body: claimOf(c), Headers: gen.GetClaim200ResponseHeaders{ETag: etag(c.Revision)}}}, nil
 }
 
 func (s *server) PutClaim(ctx context.Context, r gen.PutClaimRequestObject) (gen.PutClaimResponseObject, error) {

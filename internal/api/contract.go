@@ -6,11 +6,13 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/getkin/kin-openapi/routers"
 	"github.com/labstack/echo/v4"
 
+	"github.com/carve-ipam/carve/internal/api/certain"
 	"github.com/carve-ipam/carve/internal/api/gen"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/tenancy"
@@ -32,15 +34,17 @@ type operation struct {
 	public     bool           // needs no credentials
 	permission tenancy.Action // what the caller must be allowed to do; "" when public
 	mediaType  string         // of the request body; "" when the operation takes none
+	certainly  certainly      // what needs no validator
 }
 
-func loadContract() (*contract, error) {
+// loadContract arranges the document of this build, once: it never changes, and nobody writes to it.
+var loadContract = sync.OnceValues(func() (*contract, error) {
 	doc, err := gen.GetSpec()
 	if err != nil {
 		return nil, err
 	}
 	return newContract(doc)
-}
+})
 
 // newContract arranges a document. One with an operation that does not say who may call it is refused: nothing is open because
 // somebody forgot to close it.
@@ -48,6 +52,7 @@ func newContract(doc *openapi3.T) (*contract, error) {
 	k := &contract{paths: map[string]map[string]*operation{}, patterns: patternSentences(doc)}
 	everywhere := doc.Security
 	doc.Security, doc.Servers = nil, nil // callers are authenticated by our own middleware; any host is ours
+	compiler := certain.NewCompiler(certain.Limits{Tokens: maxTokens, Name: maxMember})
 	for path, item := range doc.Paths.Map() {
 		methods := map[string]*operation{}
 		for method, op := range item.Operations() {
@@ -64,7 +69,8 @@ func newContract(doc *openapi3.T) (*contract, error) {
 				id: op.OperationID, public: len(security) == 0, permission: permission,
 				route: &routers.Route{Spec: doc, Path: path, PathItem: item, Method: method, Operation: op},
 			}
-			for _, p := range append(slices.Clone(item.Parameters), op.Parameters...) {
+			params := append(slices.Clone(item.Parameters), op.Parameters...)
+			for _, p := range params {
 				switch p.Value.In {
 				case openapi3.ParameterInQuery:
 					o.query = append(o.query, p)
@@ -77,6 +83,7 @@ func newContract(doc *openapi3.T) (*contract, error) {
 					o.mediaType = mediaType
 				}
 			}
+			o.certainly = newCertainly(compiler, op, params, o.mediaType)
 			methods[method] = o
 		}
 		k.paths[strings.NewReplacer("{", ":", "}", "").Replace(path)] = methods
@@ -105,14 +112,6 @@ func permissionOf(op *openapi3.Operation, public bool) (tenancy.Action, error) {
 	}
 }
 
-const operationKey = "carve.operation"
-
-// operationOf is the operation that a request was matched to; nil for what is outside of the contract.
-func operationOf(c echo.Context) *operation {
-	op, _ := c.Get(operationKey).(*operation)
-	return op
-}
-
 // match finds the operation of a request.
 func (a *adapter) match(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
@@ -130,7 +129,9 @@ func (a *adapter) match(next echo.HandlerFunc) echo.HandlerFunc {
 			return ipam.Errorf(ipam.CodeMethodNotAllowed, "This path does not have the method %s; it has %s.",
 				clip(c.Request().Method), allowed(methods))
 		}
-		c.Set(operationKey, op)
+		if k, ok := c.(*call); ok {
+			k.op = op
+		}
 		return next(c)
 	}
 }

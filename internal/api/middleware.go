@@ -1,10 +1,10 @@
 package api
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"runtime/debug"
+	"slices"
 
 	"github.com/labstack/echo/v4"
 
@@ -22,16 +22,33 @@ func (a *adapter) middleware() []echo.MiddlewareFunc {
 		a.measure,         // how long the answer took and what it was
 		a.accessLog,       // one line, whatever happens below
 		a.recoverPanic,    // a panic below is `internal`, its stack logged
-		a.deadline,        // of the request's context, down to the SQL
 		a.match,           // which operation of the contract: 404, 405
 		a.limitBody,       // 413, by Content-Length or while reading
-		a.origin,          // where the request came from, into its context
+		a.origin,          // where the request came from and until when it may take, into its context
 		a.authenticate,    // 401, or 429 by address; the caller into the request's context
 		a.limitRate,       // 429 by caller
 		a.authorize,       // 403, or 404 for what is none of the caller's business; nothing of the request was read yet
 		a.negotiate,       // 406, 415
 		a.strictBody,      // 400 for a body that is not strictly one JSON value
 		a.validate,        // 400 for what is not as the contract describes it
+	}
+}
+
+// chained is all of middleware as one. echo wraps each middleware around the handler of each request anew, which is a closure a layer and
+// request; here they are wrapped once, around whatever handler the request brings along.
+func (a *adapter) chained() echo.MiddlewareFunc {
+	chain := func(c echo.Context) error {
+		k, ok := c.(*call)
+		if !ok {
+			return echo.ErrNotFound
+		}
+		return k.next(k)
+	}
+	for _, each := range slices.Backward(a.middleware()) {
+		chain = each(chain)
+	}
+	return func(next echo.HandlerFunc) echo.HandlerFunc {
+		return func(c echo.Context) error { return chain(&call{Context: c, next: next}) }
 	}
 }
 
@@ -47,7 +64,7 @@ func (a *adapter) requestID(next echo.HandlerFunc) echo.HandlerFunc {
 		if len(id) > maxRequestID || !visibleASCII(id) {
 			id = ipam.NewID().String()
 		}
-		c.Response().Header().Set(headerRequestID, id)
+		c.Response().Header()[headerRequestID] = []string{id}
 		return next(c)
 	}
 }
@@ -64,17 +81,27 @@ func visibleASCII(s string) bool {
 	return s != ""
 }
 
+// What is the same in every answer. A header's values are replaced and never written to, so all answers share them.
+var (
+	nosniff     = []string{"nosniff"}
+	unframed    = []string{"DENY"}
+	noReferrer  = []string{"no-referrer"}
+	nothingRuns = []string{"default-src 'none'; frame-ancestors 'none'"}
+	notToBeKept = []string{"no-store"}
+	jsonType    = []string{mimeJSON}
+)
+
 // securityHeaders says that answers are data: not to be sniffed, framed, run or kept. Swagger UI's handler, whose page is
 // meant to run, replaces the policy by its own.
 func (a *adapter) securityHeaders(next echo.HandlerFunc) echo.HandlerFunc {
 	announce, announces := a.cfg.Authenticator.(announcer)
 	return func(c echo.Context) error {
 		h := c.Response().Header()
-		h.Set("X-Content-Type-Options", "nosniff")
-		h.Set("X-Frame-Options", "DENY")
-		h.Set("Referrer-Policy", "no-referrer")
-		h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
-		h.Set("Cache-Control", "no-store")
+		h["X-Content-Type-Options"] = nosniff
+		h["X-Frame-Options"] = unframed
+		h["Referrer-Policy"] = noReferrer
+		h["Content-Security-Policy"] = nothingRuns
+		h["Cache-Control"] = notToBeKept
 		if announces {
 			announce.Announce(h)
 		}
@@ -101,15 +128,6 @@ func (a *adapter) recoverPanic(next echo.HandlerFunc) echo.HandlerFunc {
 				err = &panicked{value: r, stack: debug.Stack()}
 			}
 		}()
-		return next(c)
-	}
-}
-
-func (a *adapter) deadline(next echo.HandlerFunc) echo.HandlerFunc {
-	return func(c echo.Context) error {
-		ctx, cancel := context.WithTimeout(c.Request().Context(), a.cfg.RequestTimeout)
-		defer cancel()
-		c.SetRequest(c.Request().WithContext(ctx))
 		return next(c)
 	}
 }

@@ -34,7 +34,9 @@ func (a *adapter) negotiate(next echo.HandlerFunc) echo.HandlerFunc {
 			}
 			return err
 		}
-		r.Header.Set(echo.HeaderContentType, op.mediaType) // as everybody below expects it: no parameters, lower case
+		if r.Header.Get(echo.HeaderContentType) != op.mediaType { // as everybody below expects it: no parameters, lower case
+			r.Header.Set(echo.HeaderContentType, op.mediaType)
+		}
 		return next(c)
 	}
 }
@@ -42,8 +44,11 @@ func (a *adapter) negotiate(next echo.HandlerFunc) echo.HandlerFunc {
 // readable checks that a body is of the media type, in UTF-8, and not encoded.
 func readable(h http.Header, want string) error {
 	values := h.Values(echo.HeaderContentType)
-	mediaType, params := "", map[string]string{}
-	if len(values) == 1 {
+	mediaType, params := "", map[string]string(nil)
+	switch {
+	case len(values) == 1 && values[0] == want: // as nearly everybody writes it
+		mediaType = want
+	case len(values) == 1:
 		mediaType, params, _ = mime.ParseMediaType(values[0])
 	}
 	if charset, ok := params["charset"]; mediaType != want || ok && !strings.EqualFold(charset, "utf-8") {
@@ -60,6 +65,9 @@ func readable(h http.Header, want string) error {
 // accepts reports whether an Accept header (RFC 9110, section 12.5.1) admits a media type: of the ranges that cover it the
 // most specific one decides, and q=0 means no. No header admits everything.
 func accepts(header []string, mediaType string) bool {
+	if len(header) == 0 || len(header) == 1 && (header[0] == mediaType || header[0] == "*/*") { // as nearly everybody writes it
+		return true
+	}
 	ranges := strings.Join(header, ",")
 	if strings.TrimSpace(ranges) == "" {
 		return true

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"net"
 	"net/netip"
 
@@ -9,7 +10,8 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// origin notes where a request came from and what it is about, so that an attempt without the right to it can be recorded.
+// origin notes where a request came from and what it is about, so that an attempt without the right to it can be recorded, and gives its
+// context the deadline that everything below keeps, down to the SQL.
 func (a *adapter) origin(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		o := tenancy.Origin{RequestID: requestIDOf(c), Remote: plainAddress(a.remote(c.Request()))}
@@ -17,17 +19,18 @@ func (a *adapter) origin(next echo.HandlerFunc) echo.HandlerFunc {
 			o.Operation = op.id
 			o.Resource = resourceOf(c)
 		}
-		c.SetRequest(c.Request().WithContext(tenancy.WithOrigin(c.Request().Context(), o)))
+		ctx, cancel := context.WithTimeout(c.Request().Context(), a.cfg.RequestTimeout)
+		defer cancel()
+		c.SetRequest(c.Request().WithContext(tenancy.NewVisit(ctx, o)))
 		return next(c)
 	}
 }
 
 // resourceOf is the first name in the path below the project: a grant is about the pool or space that it is of.
 func resourceOf(c echo.Context) string {
-	params := pathParams(c)
 	for _, name := range c.ParamNames() {
 		if name != "project" {
-			return params[name]
+			return pathParam(c, name)
 		}
 	}
 	return ""

@@ -106,7 +106,7 @@ func problemOf(c echo.Context, k kind, e *ipam.Error) gen.Problem {
 	p.AvailableAddresses, p.PoolsTried, p.ConflictsWith = f.AvailableAddresses, f.PoolsTried, f.ConflictsWith
 	p.Claims, p.ChildPools, p.Pools = f.Claims, f.ChildPools, f.Pools
 	p.Class, p.MissingRoles = f.Class, f.MissingRoles
-	p.CoolingDownAddresses, p.CooledDownAt = f.CoolingDown, optionalTime(f.CooledDownAt)
+	p.CoolingDownAddresses, p.CooledDownAt, p.CountedAt = f.CoolingDown, optionalTime(f.CooledDownAt), optionalTime(f.CountedAt)
 	p.Steps = each(f.Steps[:min(len(f.Steps), maxSteps)], stepOf)
 	p.Quota, p.Measure, p.Limit, p.Used, p.Requested = f.Quota, gen.QuotaMeasure(f.Measure), f.Limit, f.Used, f.Requested
 	if f.AllowedMin != nil && f.AllowedMax != nil {
@@ -119,7 +119,7 @@ func problemOf(c echo.Context, k kind, e *ipam.Error) gen.Problem {
 }
 
 // logError writes what the caller is not told, once. A refusal is nothing to worry about, and neither is a caller that
-// went away, before its answer or in the middle of it; what is left is ours to look at.
+// went away, before its answer or in the middle of it, nor what is shed, which is counted; what is left is ours to look at.
 func (a *adapter) logError(c echo.Context, status int, e *ipam.Error, cause error) {
 	attrs := []slog.Attr{
 		slog.String("code", string(e.Code)),
@@ -133,7 +133,7 @@ func (a *adapter) logError(c echo.Context, status int, e *ipam.Error, cause erro
 	if isPanic {
 		attrs = append(attrs, slog.String("stack", string(p.stack)))
 	}
-	ctx, gone := c.Request().Context(), errors.Is(cause, context.Canceled) || c.Response().Committed
+	ctx, gone := c.Request().Context(), errors.Is(cause, context.Canceled) || errors.Is(cause, ipam.ErrShed) || c.Response().Committed
 	if status >= http.StatusInternalServerError && (isPanic || !gone) {
 		a.cfg.Log.LogAttrs(ctx, slog.LevelError, "request failed", attrs...)
 		return

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"fmt"
 	"net/http"
 	"strconv"
 
@@ -51,10 +50,20 @@ func (a *adapter) limitRate(next echo.HandlerFunc) echo.HandlerFunc {
 // describeLimit writes the headers of draft-ietf-httpapi-ratelimit-headers: structured fields (RFC 9651) with a quota of q
 // requests in a window of w seconds, of which r are left; in t seconds there are more.
 func describeLimit(h http.Header, d ratelimit.Decision) {
-	name := strconv.Quote(d.Policy)
-	h.Set("RateLimit-Policy", fmt.Sprintf("%s;q=%d;w=%s", name, d.Quota, seconds(d.Window)))
-	h.Set("RateLimit", fmt.Sprintf("%s;r=%d;t=%s", name, d.Remaining, seconds(d.RetryAfter)))
+	var line [128]byte
+	policy := append(strconv.AppendInt(append(strconv.AppendQuote(line[:0], d.Policy), ";q="...), int64(d.Quota), 10), ";w="...)
+	values := make([]string, 2)
+	values[0] = string(append(policy, seconds(d.Window)...))
+	left := append(strconv.AppendInt(append(strconv.AppendQuote(line[:0], d.Policy), ";r="...), int64(d.Remaining), 10), ";t="...)
+	values[1] = string(append(left, seconds(d.RetryAfter)...))
+	h[headerPolicy], h[headerLimit] = values[:1:1], values[1:]
 }
+
+// As net/http spells them.
+const (
+	headerPolicy = "Ratelimit-Policy"
+	headerLimit  = "Ratelimit"
+)
 
 // allow answers rate_limited when a decision does not allow.
 func allow(d ratelimit.Decision) error {

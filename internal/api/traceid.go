@@ -15,7 +15,7 @@ const noTrace = "00000000000000000000000000000000"
 // without a valid one it is the request id.
 func traceIDOf(c echo.Context) string {
 	header := c.Request().Header.Get("Traceparent")
-	if len(header) <= 128 {
+	if header != "" && len(header) <= 128 {
 		if m := traceparent.FindStringSubmatch(header); len(m) > 1 && m[1] != noTrace && header[:2] != "ff" {
 			return m[1]
 		}

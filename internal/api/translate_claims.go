@@ -3,8 +3,8 @@ package api
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/carve-ipam/carve/internal/api/gen"
 	"github.com/carve-ipam/carve/internal/ipam"
@@ -72,6 +72,7 @@ func selectorOf(s *ipam.Selector) *gen.LabelSelector { //nolint:staticcheck // d
 }
 
 func claimOf(c ipam.Claim) gen.IPClaim {
+	carved := c.Block.String()
 	claim := gen.IPClaim{
 		Metadata: metadataOf(c.Metadata),
 		Spec: gen.IPClaimSpec{
@@ -81,21 +82,21 @@ func claimOf(c ipam.Claim) gen.IPClaim {
 		},
 		Status: gen.IPClaimStatus{
 			Phase:         gen.IPClaimPhaseBound,
-			AllocatedCIDR: c.Block.String(),
+			AllocatedCIDR: carved,
 			PoolRef:       resolvedRefOf(c.Pool),
 			AllocationRef: gen.ResolvedRef{Project: c.Pool.Project, Name: c.AllocationID.String()},
 			ClassName:     c.Class.Ref.Name,
 			ClassProject:  c.Class.Ref.Project,
 			// An answer that was stored for a repeat before there were classes has the policy in its spec alone.
 			ReclaimPolicy: gen.ReclaimPolicy(cmp.Or(c.ReclaimPolicy, c.Spec.ReclaimPolicy)),
-			Conditions:    allocated(fmt.Sprintf("%s was carved from pool %s.", c.Block, c.Pool), c.CreatedAt),
+			Conditions:    allocated(carved+" was carved from pool "+c.Pool.String()+".", c.CreatedAt),
 		},
 	}
 	if c.Spec.AllocationRef != "" {
 		claim.Spec.AllocationRef = &gen.AllocationRef{Name: c.Spec.AllocationRef}
 	}
 	if c.Block.IsSingleIP() {
-		claim.Status.Address = c.Block.Addr().String()
+		claim.Status.Address, _, _ = strings.Cut(carved, "/")
 	}
 	return claim
 }

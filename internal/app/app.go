@@ -45,6 +45,7 @@ type App struct {
 	metrics   *telemetry.Metrics
 	store     *crdb.Store
 	keyring   *tenancy.Keyring
+	inFlight  *api.InFlight
 	embedded  *devdb.DB // nil with --database-url
 	dsn       string
 	bootstrap string // token of the key that was made at this start
@@ -61,6 +62,7 @@ func Start(ctx context.Context, c Config, logTo io.Writer) (_ *App, err error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
+	_ = floor() // held, never read
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	a := &App{Log: newLog(logTo, c), config: c, failed: make(chan error, 2), idle: make(chan struct{})}
@@ -81,7 +83,11 @@ func Start(ctx context.Context, c Config, logTo io.Writer) (_ *App, err error) {
 		return nil, err
 	}
 	a.keyring = tenancy.NewKeyring(a.store, nil)
-	service := alloc.New(a.store, alloc.Options{Region: c.Region, Metrics: a.metrics})
+	service := alloc.New(a.store, alloc.Options{Region: c.Region, Metrics: a.metrics, MaxWaiting: maxWaiting(c)})
+	a.inFlight = api.NewInFlight(c.MaxInFlight, placeWait)
+	if err := a.metrics.WatchLoad(func() telemetry.Load { return a.load(service) }); err != nil {
+		return nil, err
+	}
 	if err := service.EnsurePlatform(ctx); err != nil {
 		return nil, fmt.Errorf("cannot set up the project %q: %w", ipam.PlatformProject, err)
 	}
@@ -143,7 +149,7 @@ func (a *App) prepareServer(c Config, f files, service *alloc.Service) error {
 	a.server = &http.Server{
 		Handler: api.New(api.Config{
 			Service: service, Authenticator: authenticator, Log: a.Log, RequestTimeout: c.RequestTimeout, Ready: a.ready,
-			Limits: limits(c), TrustedProxies: proxies, Version: api.Version{Version: version, Commit: commit},
+			Limits: limits(c), InFlight: a.inFlight, TrustedProxies: proxies, Version: api.Version{Version: version, Commit: commit},
 			Meter: a.metrics, Metrics: a.metrics.Handler(), MetricsLocal: c.Metrics != metricsOpen,
 		}),
 		ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, IdleTimeout: idleTimeout,

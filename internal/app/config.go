@@ -36,6 +36,8 @@ type Config struct {
 	LogFormat      string
 	RequestTimeout time.Duration
 	MaxConnections int
+	MaxInFlight    int // 0: no bound
+	MaxWaiting     int // for one pool; 0: as many as in flight
 	Metrics        string
 }
 
@@ -66,6 +68,8 @@ func (c *Config) flags() *pflag.FlagSet {
 	f.StringVar(&c.LogFormat, "log-format", "text", "text or json")
 	f.DurationVar(&c.RequestTimeout, "request-timeout", 10*time.Second, "deadline of a request, down to its SQL")
 	f.IntVar(&c.MaxConnections, "max-connections", 16, "connections to the database")
+	f.IntVar(&c.MaxInFlight, "max-in-flight", 1024, "requests that are worked on at once, of one caller half as many; what comes beyond is answered 503; 0 = no bound")
+	f.IntVar(&c.MaxWaiting, "max-waiting", 0, "claims and releases that may wait for one pool; what comes beyond is answered 503; 0 = as many as may be in flight")
 	f.StringVar(&c.Metrics, "metrics", metricsLoopback, "who may read /metrics, without credentials: loopback (callers on this machine), open (everybody who can reach this server) or off (nobody; nothing is measured)")
 	return f
 }

@@ -20,6 +20,7 @@ const (
 // The bounds of what limits can be.
 const (
 	largestRate       = 1_000_000
+	largestInFlight   = 100_000
 	shortestRetention = time.Hour
 )
 
@@ -68,6 +69,12 @@ func (c Config) checkLimits() error {
 		if l.value < 0 || l.value > largestRate {
 			return fmt.Errorf("--rate-limit-%s %d is not between 0 and %d", l.flag, l.value, largestRate)
 		}
+	}
+	if c.MaxInFlight < 0 || c.MaxInFlight > largestInFlight {
+		return fmt.Errorf("--max-in-flight %d is not between 0 (no bound) and %d", c.MaxInFlight, largestInFlight)
+	}
+	if c.MaxWaiting < 0 || c.MaxWaiting > largestInFlight {
+		return fmt.Errorf("--max-waiting %d is not between 0 (as many as in flight) and %d", c.MaxWaiting, largestInFlight)
 	}
 	if c.AuditRetention != 0 && c.AuditRetention < shortestRetention {
 		return fmt.Errorf("--audit-retention %s is neither 0 (for ever) nor at least %s", c.AuditRetention, shortestRetention)

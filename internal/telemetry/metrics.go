@@ -35,6 +35,7 @@ const (
 type Metrics struct {
 	instruments
 	classes  *names
+	served   answers
 	meter    metric.Meter
 	handler  http.Handler
 	shutdown func(context.Context) error

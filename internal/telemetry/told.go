@@ -45,18 +45,16 @@ func (m *Metrics) AttemptEnded(ctx context.Context, op, end, sqlState string) {
 // RequestServed counts an answer and how long it took. route is the template that the request matched, "" if none; operation is that of
 // the contract, "" for what is outside of it.
 func (m *Metrics) RequestServed(ctx context.Context, method, route, operation string, status int, took time.Duration) {
-	m.requests.Record(ctx, took.Seconds(), metric.WithAttributeSet(attribute.NewSet(
-		knownMethod(method), semconv.HTTPRoute(route), semconv.HTTPResponseStatusCode(status), labelOperation.String(operation),
-	)))
+	m.requests.Record(ctx, took.Seconds(), m.served.of(answered{knownMethod(method), route, operation, status})...)
 }
 
 // knownMethod bounds what a caller can write for a method, as the conventions ask.
-func knownMethod(method string) attribute.KeyValue {
+func knownMethod(method string) string {
 	switch method {
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions,
 		http.MethodConnect, http.MethodTrace:
-		return semconv.HTTPRequestMethodKey.String(method)
+		return method
 	default:
-		return semconv.HTTPRequestMethodOther
+		return semconv.HTTPRequestMethodOther.Value.AsString()
 	}
 }

@@ -57,13 +57,7 @@ func (k *Keyring) Authenticate(ctx context.Context, token string) (Principal, er
 		return Principal{}, NotValid("is not spelled like an API key")
 	}
 	hash, name := HashSecret(secret), string(id[:])
-	admit := AttemptsOf(ctx).Reserve
-	if last, ok := k.keys.last(name); same(hash, last, ok) {
-		admit = unlimited{}.Reserve // it was valid a while ago: this is no guess
-	}
-	facts, found, err := k.keys.get(ctx, name, admit, func(ctx context.Context) (keyFacts, bool, error) {
-		return k.load(ctx, id)
-	})
+	facts, found, err := k.facts(ctx, id, name, hash)
 	if err != nil {
 		return Principal{}, err
 	}
@@ -78,6 +72,22 @@ func (k *Keyring) Authenticate(ctx context.Context, token string) (Principal, er
 	}
 	k.note(id, now)
 	return facts.who, nil
+}
+
+// facts answers what is known of a key, or looks it up.
+func (k *Keyring) facts(ctx context.Context, id ipam.ID, name string, hash []byte) (facts keyFacts, found bool, err error) {
+	if !wantsNow(ctx) { // as get does, before anything is made that only a look-up needs
+		if facts, found, known := k.keys.fresh(name); known {
+			return facts, found, nil
+		}
+	}
+	admit := AttemptsOf(ctx).Reserve
+	if last, ok := k.keys.last(name); same(hash, last, ok) {
+		admit = unlimited{}.Reserve // it was valid a while ago: this is no guess
+	}
+	return k.keys.get(ctx, name, admit, func(ctx context.Context) (keyFacts, bool, error) {
+		return k.load(ctx, id)
+	})
 }
 
 // same compares the hash of a secret with that of a key, in the same time whether there is one.

@@ -41,15 +41,26 @@ func ParseToken(token string) (id ipam.ID, secret Secret, ok bool) {
 	if len(token) != tokenLength || token[:len(tokenPrefix)] != tokenPrefix || token[len(tokenPrefix)+idDigits] != '_' {
 		return ipam.ID{}, Secret{}, false
 	}
-	digits, word := token[len(tokenPrefix):len(tokenPrefix)+idDigits], token[tokenLength-secretDigits:]
-	if _, err := hex.Decode(id[:], []byte(digits)); err != nil || hex.EncodeToString(id[:]) != digits {
+	// In arrays, not in strings: every request brings a token.
+	var digits, sameDigits [idDigits]byte
+	copy(digits[:], token[len(tokenPrefix):])
+	if _, err := hex.Decode(id[:], digits[:]); err != nil {
 		return ipam.ID{}, Secret{}, false
 	}
-	raw, err := tokenAlphabet.DecodeString(word)
-	if err != nil || len(raw) != len(secret) || tokenAlphabet.EncodeToString(raw) != word {
+	var word, sameWord [secretDigits]byte
+	copy(word[:], token[tokenLength-secretDigits:])
+	var raw [len(secret) + 1]byte // 52 digits are 32 bytes and 4 bits, which must be zero
+	n, err := tokenAlphabet.Decode(raw[:], word[:])
+	if err != nil || n != len(secret) {
 		return ipam.ID{}, Secret{}, false
 	}
-	return id, Secret(raw), true
+	copy(secret[:], raw[:])
+	hex.Encode(sameDigits[:], id[:])
+	tokenAlphabet.Encode(sameWord[:], secret[:])
+	if sameDigits != digits || sameWord != word {
+		return ipam.ID{}, Secret{}, false
+	}
+	return id, secret, true
 }
 
 // HashSecret is what is stored of a secret: its SHA-256. A secret of 256 random bits needs no slow hash, because it cannot be

@@ -50,22 +50,26 @@ type (
 
 // WithPrincipal puts the caller into a request's context.
 func WithPrincipal(ctx context.Context, p Principal) context.Context {
-	return context.WithValue(ctx, principalKey{}, p)
+	return context.WithValue(ctx, principalKey{}, &p)
 }
 
 // From takes the caller out of a request's context; ok is false when nobody was authenticated.
 func From(ctx context.Context) (p Principal, ok bool) {
-	p, ok = ctx.Value(principalKey{}).(Principal)
-	return p, ok
+	if found, ok := ctx.Value(principalKey{}).(*Principal); ok {
+		return *found, true
+	}
+	return Principal{}, false
 }
 
 // WithOrigin puts into a request's context where it came from.
 func WithOrigin(ctx context.Context, o Origin) context.Context {
-	return context.WithValue(ctx, originKey{}, o)
+	return context.WithValue(ctx, originKey{}, &o)
 }
 
 // OriginOf is where the request came from; zero outside of a request.
 func OriginOf(ctx context.Context) Origin {
-	o, _ := ctx.Value(originKey{}).(Origin)
-	return o
+	if o, ok := ctx.Value(originKey{}).(*Origin); ok {
+		return *o
+	}
+	return Origin{}
 }

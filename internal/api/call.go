@@ -1,0 +1,74 @@
+package api
+
+import (
+	"net/url"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/carve-ipam/carve/internal/tenancy"
+)
+
+// call is echo's context with what the middleware knows of a request, which would otherwise be a map of any made for each.
+type call struct {
+	echo.Context
+
+	op   *operation
+	next echo.HandlerFunc // what the router found
+}
+
+// noQuery is the parameters of a request without any.
+var noQuery = url.Values{}
+
+// QueryParams implements echo.Context; it parses nothing where there is nothing.
+func (k *call) QueryParams() url.Values {
+	if k.Request().URL.RawQuery == "" {
+		return noQuery
+	}
+	return k.Context.QueryParams()
+}
+
+// operationOf is the operation that a request was matched to; nil for what is outside of the contract.
+func operationOf(c echo.Context) *operation {
+	if k, ok := c.(*call); ok {
+		return k.op
+	}
+	return nil
+}
+
+// visitOf is the context of a request that has passed origin.
+func visitOf(c echo.Context) *tenancy.Visit {
+	if v, ok := c.Request().Context().(*tenancy.Visit); ok {
+		return v
+	}
+	v := tenancy.NewVisit(c.Request().Context(), tenancy.Origin{})
+	c.SetRequest(c.Request().WithContext(v))
+	return v
+}
+
+// pathParam is one of pathParams; "" when there is none of the name.
+func pathParam(c echo.Context, name string) string {
+	for i, n := range c.ParamNames() {
+		if n == name {
+			return plainParam(c, c.ParamValues()[i])
+		}
+	}
+	return ""
+}
+
+// pathParams unescapes as the generated handlers do.
+func pathParams(c echo.Context) map[string]string {
+	params := make(map[string]string, len(c.ParamNames()))
+	for i, name := range c.ParamNames() {
+		params[name] = plainParam(c, c.ParamValues()[i])
+	}
+	return params
+}
+
+func plainParam(c echo.Context, value string) string {
+	if c.Request().URL.RawPath != "" {
+		if plain, err := url.PathUnescape(value); err == nil {
+			return plain
+		}
+	}
+	return value
+}

@@ -1,0 +1,174 @@
+package certain
+
+import (
+	"math"
+	"reflect"
+	"strings"
+
+	"github.com/getkin/kin-openapi/openapi3"
+)
+
+const (
+	// maxDepth bounds schemas in each other; those that contain themselves end here. It is far below the depth that a body may have.
+	maxDepth = 20
+	// maxMembers is what a set of members in one word can hold.
+	maxMembers = 64
+)
+
+type kind int
+
+const (
+	never      kind = iota // nothing is certain
+	text                   // a string
+	integer                // a whole number, not negative
+	boolean                // true or false
+	list                   // an array
+	record                 // an object with members that are known by name
+	dictionary             // an object with the caller's own names
+)
+
+// node is a schema that is understood.
+type node struct {
+	kind        kind
+	least, most int64 // of an integer's value, of a string's characters, of the items or members of what has those
+	pattern     *pattern
+	choices     []string // nil: every text
+	item        *node    // of a list or dictionary
+	members     map[string]member
+	required    uint64 // set of members
+}
+
+type member struct {
+	bit  uint64
+	node *node
+}
+
+var unknown = &node{kind: never}
+
+func (c *Compiler) compile(ref *openapi3.SchemaRef, depth int) *node {
+	if ref == nil || ref.Value == nil || depth == 0 {
+		return unknown
+	}
+	s := *ref.Value
+	// What says nothing about validity, or only about null, of which nothing is certain.
+	s.Extensions, s.Origin, s.Title, s.Description, s.Default, s.Example, s.ExternalDocs = nil, nil, "", "", nil, nil, nil
+	s.Deprecated, s.Nullable = false, false
+	if len(s.AllOf) == 1 {
+		inner := s.AllOf[0]
+		s.AllOf = nil
+		if !bare(&s) {
+			return unknown
+		}
+		return c.compile(inner, depth-1)
+	}
+	n := &node{}
+	switch { // each takes what it understands
+	case s.Type.Is(openapi3.TypeString):
+		n = c.compileText(&s)
+	case s.Type.Is(openapi3.TypeInteger):
+		n = compileInteger(&s)
+	case s.Type.Is(openapi3.TypeBoolean):
+		n = &node{kind: boolean}
+	case s.Type.Is(openapi3.TypeArray):
+		n = &node{kind: list, item: c.compile(s.Items, depth-1), least: whole(s.MinItems), most: wholeOr(s.MaxItems)}
+		s.Items, s.MinItems, s.MaxItems = nil, 0, nil
+	case s.Type.Is(openapi3.TypeObject):
+		n = c.compileObject(&s, depth)
+	}
+	s.Type = nil
+	if !bare(&s) { // a keyword is left that nobody has understood
+		return unknown
+	}
+	return n
+}
+
+// bare reports whether a schema has no keyword.
+func bare(s *openapi3.Schema) bool {
+	return reflect.DeepEqual(*s, openapi3.Schema{}) //nolint:govet // what may be an error in it (an example's value) was taken out before
+}
+
+func (c *Compiler) compileText(s *openapi3.Schema) *node {
+	n := &node{kind: text, least: whole(s.MinLength), most: wholeOr(s.MaxLength)}
+	if s.Pattern != "" {
+		if n.pattern = c.pattern(s.Pattern); n.pattern == nil {
+			return unknown
+		}
+	}
+	for _, choice := range s.Enum {
+		switch choice := choice.(type) {
+		case string:
+			n.choices = append(n.choices, choice)
+		case nil: // null may be chosen
+		default:
+			return unknown
+		}
+	}
+	if len(s.Enum) > 0 && len(n.choices) == 0 {
+		return unknown
+	}
+	s.MinLength, s.MaxLength, s.Pattern, s.Enum = 0, nil, "", nil
+	return n
+}
+
+func (c *Compiler) pattern(expression string) *pattern {
+	p, known := c.patterns[expression]
+	if !known {
+		p = newPattern(expression)
+		c.patterns[expression] = p
+	}
+	return p
+}
+
+func compileInteger(s *openapi3.Schema) *node {
+	n := &node{kind: integer, most: math.MaxInt64}
+	if s.Min != nil {
+		n.least = int64(math.Ceil(min(max(*s.Min, 0), maxInteger)))
+	}
+	if s.Max != nil {
+		if *s.Max < 0 {
+			return unknown
+		}
+		n.most = int64(math.Floor(min(*s.Max, maxInteger)))
+	}
+	s.Min, s.Max = nil, nil
+	return n
+}
+
+func (c *Compiler) compileObject(s *openapi3.Schema, depth int) *node {
+	n := &node{kind: record, least: whole(s.MinProps), most: wholeOr(s.MaxProps)}
+	others := s.AdditionalProperties
+	switch {
+	case others.Schema != nil && others.Has == nil && len(s.Properties) == 0 && len(s.Required) == 0:
+		n.kind, n.item = dictionary, c.compile(others.Schema, depth-1)
+	case others.Schema == nil && others.Has != nil && !*others.Has && len(s.Properties) <= maxMembers:
+		n.members = make(map[string]member, len(s.Properties))
+		for name, property := range s.Properties {
+			for other := range n.members {
+				if strings.EqualFold(name, other) {
+					return unknown
+				}
+			}
+			n.members[name] = member{bit: 1 << len(n.members), node: c.compile(property, depth-1)}
+		}
+		for _, name := range s.Required {
+			m, ok := n.members[name]
+			if !ok {
+				return unknown
+			}
+			n.required |= m.bit
+		}
+	default:
+		return unknown
+	}
+	s.MinProps, s.MaxProps, s.AdditionalProperties, s.Properties, s.Required = 0, nil, openapi3.AdditionalProperties{}, nil, nil
+	return n
+}
+
+func whole(n uint64) int64 { return int64(min(n, math.MaxInt64)) }
+
+func wholeOr(n *uint64) int64 {
+	if n == nil {
+		return math.MaxInt64
+	}
+	return whole(*n)
+}

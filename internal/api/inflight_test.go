@@ -1,0 +1,254 @@
+package api_test
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/api"
+	"github.com/carve-ipam/carve/internal/api/gen"
+	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/tenancy"
+)
+
+// named knows callers by their token, which is what they are called.
+type named struct{}
+
+func (named) Authenticate(r *http.Request) (tenancy.Principal, error) {
+	who := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
+	if who == "" {
+		return tenancy.Principal{}, ipam.Errorf(ipam.CodeUnauthenticated, "This request carries no valid credentials.")
+	}
+	return tenancy.Principal{Subject: who, Method: "oidc", Roles: map[string]tenancy.Role{"team-a": tenancy.Provider}}, nil
+}
+
+// crowd is a server whose requests for a pool stay under way until they are told to end.
+type crowd struct {
+	service
+	bound *api.InFlight
+	logs  *bytes.Buffer
+	end   chan struct{}
+	begun chan struct{}
+	wg    sync.WaitGroup
+}
+
+func setupCrowd(t *testing.T, most int, door api.Authenticator) *crowd {
+	t.Helper()
+	return setupPatient(t, most, 0, door)
+}
+
+// setupPatient is one where who finds no place waits for a time.
+func setupPatient(t *testing.T, most int, wait time.Duration, door api.Authenticator) *crowd {
+	t.Helper()
+	c := &crowd{bound: api.NewInFlight(most, wait), logs: &bytes.Buffer{}, end: make(chan struct{}), begun: make(chan struct{})}
+	use := answering{getPool: func(context.Context) (ipam.Pool, error) {
+		c.begun <- struct{}{}
+		<-c.end
+		return ipam.Pool{}, ipam.Errorf(ipam.CodeNotFound, "Not there.")
+	}}
+	c.service = serve(t, api.Config{
+		Service: use, Authenticator: door, InFlight: c.bound, Metrics: figures,
+		Log: slog.New(slog.NewTextHandler(c.logs, &slog.HandlerOptions{Level: slog.LevelInfo})),
+	})
+	return c
+}
+
+// hold has a request of somebody under way.
+func (c *crowd) hold(t *testing.T, who string) {
+	t.Helper()
+	c.wg.Go(func() {
+		r := httptest.NewRequestWithContext(t.Context(), "GET", pools+"/p", http.NoBody)
+		if who != "" {
+			r.Header.Set("Authorization", "Bearer "+who)
+		}
+		problem(t, c.send(t, r), http.StatusNotFound, gen.ProblemCodeNotFound)
+	})
+	<-c.begun
+}
+
+// clear ends what is under way.
+func (c *crowd) clear() {
+	close(c.end)
+	c.wg.Wait()
+}
+
+func TestWhoFindsNoPlaceIsToldToComeAgain(t *testing.T) {
+	t.Parallel()
+	c := setupCrowd(t, 4, named{})
+	for _, who := range []string{"a", "b", "c", "d"} {
+		c.hold(t, who)
+	}
+	require.Equal(t, api.Load{Now: 4, Max: 4}, c.bound.Load())
+	for _, method := range []string{"GET", "HEAD", "POST", "PUT", "DELETE", "BREW"} {
+		r := httptest.NewRequestWithContext(t.Context(), method, pools+"/p", mustNotRead{t})
+		w := c.send(t, r) // without credentials: nobody is asked who is asking
+		require.Equal(t, http.StatusServiceUnavailable, w.Code, method)
+		require.Equal(t, "1", w.Header().Get("Retry-After"))
+		problem(t, w, http.StatusServiceUnavailable, gen.ProblemCodeUnavailable)
+	}
+	require.Equal(t, api.Load{Now: 4, Max: 4, Full: 6}, c.bound.Load())
+	require.Equal(t, 1, strings.Count(c.logs.String(), "\n"), "all of them together have one line: %s", c.logs)
+
+	for _, path := range []string{"/healthz", "/readyz", "/metrics"} {
+		require.Equal(t, http.StatusOK, c.do(t, "GET", path, "").Code, path)
+	}
+	c.clear()
+	require.Equal(t, api.Load{Max: 4, Full: 6}, c.bound.Load())
+	require.Equal(t, http.StatusOK, c.do(t, "GET", "/openapi.yaml", "").Code)
+}
+
+func TestCallerWithHalfOfThePlacesLeavesTheOthersToOthers(t *testing.T) {
+	t.Parallel()
+	c := setupCrowd(t, 4, named{})
+	c.hold(t, "a")
+	c.hold(t, "a")
+	r := httptest.NewRequestWithContext(t.Context(), "POST", pools, mustNotRead{t})
+	r.Header.Set("Authorization", "Bearer a")
+	w := c.send(t, r)
+	problem(t, w, http.StatusTooManyRequests, gen.ProblemCodeRateLimited)
+	require.Equal(t, "1", w.Header().Get("Retry-After"))
+	require.Equal(t, api.Load{Now: 2, Max: 4, Greedy: 1}, c.bound.Load(), "it keeps no place")
+	c.hold(t, "b")
+	c.clear()
+	require.Equal(t, api.Load{Max: 4, Greedy: 1}, c.bound.Load())
+	require.Equal(t, http.StatusNotFound, c.do(t, "GET", "/nowhere", "", "Authorization", "Bearer a").Code)
+}
+
+func TestInDevelopmentModeAllCallersAreOneAndHaveAllPlaces(t *testing.T) {
+	t.Parallel()
+	c := setupCrowd(t, 2, api.Dev{})
+	c.hold(t, "")
+	c.hold(t, "")
+	problem(t, c.do(t, "GET", pools+"/p", ""), http.StatusServiceUnavailable, gen.ProblemCodeUnavailable)
+	c.clear()
+}
+
+func TestPlacesAreGivenBackHoweverARequestEnds(t *testing.T) {
+	t.Parallel()
+	gone, leave := context.WithCancel(t.Context())
+	leave()
+	waits := answering{getPool: func(ctx context.Context) (ipam.Pool, error) {
+		<-ctx.Done()
+		return ipam.Pool{}, ctx.Err()
+	}}
+	for name, tc := range map[string]struct {
+		use     answering
+		ctx     context.Context //nolint:containedctx // of the request
+		timeout time.Duration
+		who     string
+		status  int // 0: cut off
+	}{
+		"Answered":        {use: failing(ipam.Errorf(ipam.CodeNotFound, "Not there.")), who: "a", status: http.StatusNotFound},
+		"Panic":           {use: answering{getPool: func(context.Context) (ipam.Pool, error) { panic("lost") }}, who: "a", status: http.StatusInternalServerError},
+		"CutOff":          {use: answering{getPool: func(context.Context) (ipam.Pool, error) { panic(http.ErrAbortHandler) }}, who: "a"},
+		"Deadline":        {use: waits, timeout: time.Nanosecond, who: "a", status: http.StatusGatewayTimeout},
+		"ClientGone":      {use: waits, ctx: gone, who: "a", status: http.StatusGatewayTimeout},
+		"Unauthenticated": {use: failing(nil), status: http.StatusUnauthorized},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			bound := api.NewInFlight(1, 0)
+			s := serve(t, api.Config{Service: tc.use, Authenticator: named{}, InFlight: bound, RequestTimeout: tc.timeout})
+			ctx := t.Context()
+			if tc.ctx != nil {
+				ctx = tc.ctx
+			}
+			for range 3 { // the only place, and the only one of this caller, again and again
+				r := httptest.NewRequestWithContext(ctx, "GET", pools+"/p", http.NoBody)
+				r.Header.Set("Authorization", "Bearer "+tc.who)
+				if tc.status == 0 {
+					require.PanicsWithValue(t, http.ErrAbortHandler, func() { s.send(t, r) })
+				} else {
+					require.Equal(t, tc.status, s.send(t, r).Code)
+				}
+				require.Equal(t, api.Load{Max: 1}, bound.Load())
+			}
+		})
+	}
+}
+
+// long is longer than any test may take.
+const long = time.Hour
+
+// waits waits until so many wait for a place.
+func (c *crowd) waits(t *testing.T, n int64) {
+	t.Helper()
+	require.Eventually(t, func() bool { return c.bound.Load().Waiting == n }, time.Minute, time.Millisecond)
+}
+
+func TestWhoWaitsGetsThePlaceThatIsGivenBack(t *testing.T) {
+	t.Parallel()
+	c := setupPatient(t, 2, long, named{})
+	c.hold(t, "a")
+	c.hold(t, "b")
+	next := make(chan int, 1)
+	c.wg.Go(func() { next <- c.do(t, "GET", pools+"/p", "", "Authorization", "Bearer d").Code })
+	c.waits(t, 1)
+	c.end <- struct{}{} // one of the two ends
+	<-c.begun
+	c.clear()
+	require.Equal(t, http.StatusNotFound, <-next)
+	require.Equal(t, api.Load{Max: 2}, c.bound.Load())
+}
+
+func TestWhoGoesAwayWaitsNoLonger(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		held []string
+		load api.Load
+	}{
+		"ForAPlace":   {[]string{"a", "b", "c", "d"}, api.Load{Now: 4, Max: 4, Full: 1}},
+		"ToBeRefused": {[]string{"x", "x"}, api.Load{Now: 2, Max: 4, Greedy: 1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := setupPatient(t, 4, long, named{})
+			for _, who := range tc.held {
+				c.hold(t, who)
+			}
+			ctx, leave := context.WithCancel(t.Context())
+			gone := make(chan struct{})
+			go func() {
+				defer close(gone)
+				r := httptest.NewRequestWithContext(ctx, "GET", pools+"/p", http.NoBody)
+				r.Header.Set("Authorization", "Bearer x")
+				c.handler.ServeHTTP(httptest.NewRecorder(), r)
+			}()
+			c.waits(t, 1)
+			leave()
+			<-gone
+			require.Equal(t, tc.load, c.bound.Load())
+			c.clear()
+		})
+	}
+}
+
+func TestWaitEnds(t *testing.T) {
+	t.Parallel()
+	c := setupPatient(t, 1, time.Nanosecond, named{})
+	c.hold(t, "a")
+	problem(t, c.do(t, "GET", pools+"/p", "", "Authorization", "Bearer b"), http.StatusServiceUnavailable, gen.ProblemCodeUnavailable)
+	problem(t, c.do(t, "GET", pools+"/p", "", "Authorization", "Bearer a"), http.StatusTooManyRequests, gen.ProblemCodeRateLimited)
+	c.clear()
+	require.Equal(t, api.Load{Max: 1, Full: 1, Greedy: 1}, c.bound.Load())
+	require.Equal(t, http.StatusNotFound, c.do(t, "GET", "/nowhere", "", "Authorization", "Bearer b").Code, "whoever was refused has its share again")
+}
+
+func TestWithoutABoundNobodyIsRefused(t *testing.T) {
+	t.Parallel()
+	require.Nil(t, api.NewInFlight(0, 0))
+	require.Zero(t, api.NewInFlight(0, 0).Load())
+	c := setupCrowd(t, 0, named{})
+	for range 10 {
+		c.hold(t, "a")
+	}
+	c.clear()
+}

@@ -1,0 +1,43 @@
+package api_test
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/carve-ipam/carve/internal/api"
+	"github.com/carve-ipam/carve/internal/tenancy"
+)
+
+// What a request costs that finds no place.
+func BenchmarkShed(b *testing.B) {
+	full := api.NewInFlight(1, 0)
+	end, begun := make(chan struct{}), make(chan struct{})
+	h := api.New(api.Config{Service: nobody{}, Authenticator: blocking{begun, end}, InFlight: full, Meter: &silent{}, Log: slog.New(slog.DiscardHandler)})
+	go h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(b.Context(), "GET", pools+"/p", http.NoBody))
+	<-begun
+	defer close(end)
+	b.ReportAllocs()
+	for b.Loop() {
+		r := httptest.NewRequestWithContext(b.Context(), "POST", pools, strings.NewReader(`{"metadata":{"name":"x"}}`))
+		h.ServeHTTP(httptest.NewRecorder(), r)
+	}
+}
+
+// blocking lets nobody through until the end.
+type blocking struct{ begun, end chan struct{} }
+
+func (f blocking) Authenticate(*http.Request) (tenancy.Principal, error) {
+	f.begun <- struct{}{}
+	<-f.end
+	return tenancy.Principal{}, nil
+}
+
+// silent is a meter that keeps nothing.
+type silent struct{}
+
+func (*silent) RequestServed(context.Context, string, string, string, int, time.Duration) {}

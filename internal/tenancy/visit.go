@@ -1,0 +1,50 @@
+package tenancy
+
+import "context"
+
+// Visit is the context of one request, with what is found out about the request on its way: it stands for WithOrigin, WithAttempts, WithNow
+// and WithPrincipal one upon the other, each of which would be a context of its own (and, over HTTP, another copy of the request).
+//
+// It is written by the goroutine that serves the request, before anybody else is given it to read.
+type Visit struct {
+	context.Context //nolint:containedctx // it is a context
+
+	origin   Origin
+	attempts Attempts
+	now      bool
+	known    bool
+	who      Principal
+}
+
+// NewVisit makes the context of a request that came from somewhere.
+func NewVisit(ctx context.Context, o Origin) *Visit { return &Visit{Context: ctx, origin: o} }
+
+// Try is WithAttempts and, when now is set, WithNow.
+func (v *Visit) Try(a Attempts, now bool) { v.attempts, v.now = a, now }
+
+// Identify is WithPrincipal; what was there to find out who it is has served its purpose.
+func (v *Visit) Identify(p Principal) {
+	v.who, v.known = p, true
+	v.attempts, v.now = nil, false
+}
+
+// Value implements context.Context.
+func (v *Visit) Value(key any) any {
+	switch key.(type) {
+	case originKey:
+		return &v.origin
+	case principalKey:
+		if v.known {
+			return &v.who
+		}
+	case attemptsKey:
+		if v.attempts != nil {
+			return v.attempts
+		}
+	case nowKey:
+		if v.now {
+			return true
+		}
+	}
+	return v.Context.Value(key)
+}
