@@ -12,6 +12,8 @@ RACE ?= $(if $(filter 1,$(shell go env CGO_ENABLED)),-race)
 TESTFLAGS ?=
 BENCH ?= .
 COMPAREFLAGS ?=
+SCALEFLAGS ?=
+OVERLOADFLAGS ?=
 
 # Stamped by hand: Go's own stamping stops the build where the checkout belongs to somebody else than its builder.
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
@@ -21,7 +23,7 @@ BUILD := -trimpath -buildvcs=false -ldflags '-X github.com/carve-ipam/carve/inte
 OAPI_CODEGEN := go tool -modfile=tools/oapi-codegen.mod oapi-codegen
 OASDIFF := go tool -modfile=tools/oasdiff.mod oasdiff
 GOLANGCI_LINT := go tool -modfile=tools/golangci-lint.mod golangci-lint
-# From tools/sqlcheck and tools/rivals, modules of their own.
+# From tools/sqlcheck, tools/rivals and tools/scale, modules of their own.
 GOLANGCI_LINT_NESTED := go tool -modfile=../golangci-lint.mod golangci-lint run --config=../../.golangci.yml
 REDOCLY := REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true tools/openapi/node_modules/.bin/redocly
 NPM_CI := npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
@@ -35,7 +37,7 @@ SWAGGER_UI_FILES := LICENSE NOTICE favicon-32x32.png swagger-ui-bundle.js swagge
 help:
 	@awk 'BEGIN { FS = ":.*## " } \
 		/^##@ / { printf "\n%s\n", substr($$0, 5) } \
-		/^[a-z][a-z0-9-]*:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+		/^[a-z][a-z0-9-]*:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 ##@ Use it
 .PHONY: run demo audit
@@ -60,13 +62,14 @@ clean: ## Remove what was built and installed here; the data in DATA_DIR stays
 	rm -rf bin tools/*/node_modules cover.out
 
 ##@ Prove it
-.PHONY: test test-go test-sql test-crdb bench compare k6 load
+.PHONY: test test-go test-sql test-crdb bench bench-scale bench-overload compare k6 load
 test: test-sql test-go ## Run every test, with the race detector where there is a C compiler
 
 test-go: deps
 	@$(if $(RACE),,echo 'no C compiler: testing without the race detector')
 	go test $(RACE) -timeout=15m $(TESTFLAGS) ./...
 	cd tools/rivals && go test $(RACE) $(TESTFLAGS) ./...
+	cd tools/scale && go test $(RACE) $(TESTFLAGS) ./...
 
 # The module reads files outside itself, which go's test cache does not watch: -count=1.
 test-sql: ## Read every statement with CockroachDB's grammar and the rules of tools/sqlcheck
@@ -80,6 +83,14 @@ test-crdb: ## Run the database tests on CockroachDB (CRDB_URL=..., or a cockroac
 
 bench: deps ## Run the benchmarks (BENCH=pattern)
 	go test -run='^$$' -bench='$(BENCH)' -benchmem -timeout=30m ./...
+
+bench-scale: deps ## Show what operations cost as the work grows, about 25 minutes, 15 GB of disk (SCALEFLAGS=...)
+	@cd tools/scale && go build -trimpath -buildvcs=false -o ../../bin/scale .
+	@bin/scale $(SCALEFLAGS)
+
+bench-overload: deps build ## Ask the server for up to 4 times what it can do, and read its memory (OVERLOADFLAGS=...)
+	@go build -trimpath -buildvcs=false -o bin/overload ./tools/overload
+	@bin/overload $(OVERLOADFLAGS)
 
 compare: deps ## Compare Carve with its rivals and with the floors, about 10 minutes (docs/performance.md; COMPAREFLAGS=...)
 	@cd tools/rivals && go build -trimpath -buildvcs=false -o ../../bin/compare .
@@ -110,6 +121,7 @@ verify: tools/swagger-ui/node_modules/.package-lock.json ## Check that generated
 	go mod tidy -diff
 	cd tools/sqlcheck && go mod tidy -diff
 	cd tools/rivals && go mod tidy -diff
+	cd tools/scale && go mod tidy -diff
 
 lint: lint-openapi lint-go ## Lint the contract and the code
 
@@ -124,6 +136,7 @@ lint-go:
 	$(GOLANGCI_LINT) run ./...
 	cd tools/sqlcheck && $(GOLANGCI_LINT_NESTED) ./...
 	cd tools/rivals && go vet ./... && $(GOLANGCI_LINT_NESTED) ./...
+	cd tools/scale && go vet ./... && $(GOLANGCI_LINT_NESTED) ./...
 
 fmt: ## Format the code
 	$(GOLANGCI_LINT) fmt ./...
