@@ -1,14 +1,11 @@
 package main
 
 import (
-	"bytes"
 	"errors"
-	"os"
-	"path/filepath"
-	"strconv"
-	"strings"
 	"syscall"
 	"time"
+
+	"github.com/prometheus/procfs"
 )
 
 // tick is the unit of /proc/*/stat: USER_HZ, which is 100 on every Linux that Go runs on.
@@ -33,10 +30,10 @@ func (s *server) spent() (spent, error) {
 		return spent{}, err
 	}
 	server := s.cmd.Process.Pid
-	now := spent{server: all[server].own, generator: time.Duration(self.Utime.Nano() + self.Stime.Nano())}
-	if now.server == 0 {
-		return now, errors.New("the server's process does not say how much time it used")
+	if _, there := all[server]; !there {
+		return spent{}, errors.New("the server's process has ended")
 	}
+	now := spent{server: all[server].own, generator: time.Duration(self.Utime.Nano() + self.Stime.Nano())}
 	for pid, p := range all {
 		for at := p.parent; at > 1; at = all[at].parent {
 			if at == server {
@@ -55,32 +52,21 @@ type process struct {
 }
 
 func processes() (map[int]process, error) {
-	paths, err := filepath.Glob("/proc/[0-9]*/stat")
+	list, err := procfs.AllProcs()
 	if err != nil {
 		return nil, err
 	}
-	all := make(map[int]process, len(paths))
-	for _, path := range paths {
-		raw, err := os.ReadFile(path)
+	all := make(map[int]process, len(list))
+	for _, p := range list {
+		s, err := p.Stat()
 		if err != nil {
 			continue // it has ended
 		}
-		name := bytes.LastIndexByte(raw, ')') // which may hold spaces and brackets
-		fields := strings.Fields(string(raw[name+1:]))
-		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path)))
-		if err != nil || len(fields) < 15 {
-			continue
+		all[s.PID] = process{
+			parent: s.PPID,
+			own:    time.Duration(s.UTime+s.STime) * tick, //nolint:gosec // G115: ticks since the process began
+			ended:  time.Duration(s.CUTime+s.CSTime) * tick,
 		}
-		parent, _ := strconv.Atoi(fields[1])
-		all[pid] = process{parent: parent, own: ticks(fields[11], fields[12]), ended: ticks(fields[13], fields[14])}
 	}
 	return all, nil
-}
-
-func ticks(of ...string) (sum time.Duration) {
-	for _, text := range of {
-		n, _ := strconv.ParseInt(text, 10, 64)
-		sum += time.Duration(n) * tick
-	}
-	return sum
 }
