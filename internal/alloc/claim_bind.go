@@ -55,6 +55,9 @@ func (s *Service) bind(ctx context.Context, res *resolved, b binding) (ipam.Clai
 			if pools, err = s.withRoom(ctx, res, pools); err != nil {
 				return ipam.Claim{}, err
 			}
+			if len(pools) == 0 && b.seen.remembered && !tried { // no transaction has looked whether these are the pools
+				return ipam.Claim{}, &Conflict{}
+			}
 			if len(pools) == 0 {
 				last = errNoRoom
 				break

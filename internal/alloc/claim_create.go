@@ -74,7 +74,8 @@ func (s *Service) makeClaim(ctx context.Context, project string, c ipam.Claim, r
 			if answer, ok := s.madeMeanwhile(ctx, key, c, r, put); ok {
 				return answer, class, nil
 			}
-		} else if !r.DryRun {
+		}
+		if err == nil && !r.DryRun {
 			s.memory.keepClaim(bound)
 		}
 		return Result[ipam.Claim]{Value: bound}, class, err

@@ -15,6 +15,7 @@ func (s *Service) PatchClaim(ctx context.Context, project, name string, r Reques
 	}
 	revision, now := ipam.NewID(), s.now()
 	event := attempt(ctx, now, key.ID, kindClaim, name)
+	defer s.memory.forgetClaim(key, name)
 	for range maxRounds {
 		c, err := settled(ctx, s, "claim_patch", Locks{}, r.DryRun, func(ctx context.Context, tx Tx) (ipam.Claim, error) {
 			was, err := tx.ClaimGet(ctx, key, name)

@@ -48,9 +48,14 @@ func (s *Service) DeleteClaim(ctx context.Context, project, name string, r Reque
 	}
 	revision, now := ipam.NewID(), s.now()
 	event := attempt(ctx, now, key.ID, kindClaim, name)
-	var first ipam.ID
-	for range maxRounds {
-		c, made := s.memory.takeClaim(key, name, r.IfMatch)
+	var first, guess ipam.ID
+	for round := range maxRounds {
+		var c ipam.Claim
+		made := false
+		if round == 0 {
+			c, made = s.memory.takeClaim(key, name, r.IfMatch)
+			guess = c.UID
+		}
 		if !made {
 			if c, key, err = s.findClaim(ctx, key, remembered, name); err != nil {
 				return err
@@ -59,13 +64,12 @@ func (s *Service) DeleteClaim(ctx context.Context, project, name string, r Reque
 			if err := r.IfMatch.Check(c.Revision); err != nil {
 				return err
 			}
-		}
-		switch {
-		case made: // what is remembered may have a successor by now, which is meant
-		case first.IsZero():
-			first = c.UID
-		case first != c.UID: // what we were asked to delete is gone; its successor was not meant
-			return ipam.Errorf(ipam.CodeNotFound, "Claim %s was not found.", c.Ref())
+			if first.IsZero() && (c.UID == guess || guess.IsZero() || !c.CreatedAt.After(now)) {
+				first = c.UID // what was remembered may have had a successor when we were asked, which is meant then
+			}
+			if first != c.UID { // what we were asked to delete is gone; its successor was not meant
+				return ipam.Errorf(ipam.CodeNotFound, "Claim %s was not found.", c.Ref())
+			}
 		}
 		pool, err := s.poolOf(ctx, c)
 		if err != nil {

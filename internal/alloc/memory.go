@@ -60,13 +60,25 @@ func (m memory) keepPool(key ProjectKey, p ipam.Pool) {
 	m.sources.Add(sourceAsk{key.ID, p.Ref()}, slim(p))
 }
 
+// maxClaimText bounds what a remembered claim says about itself, in bytes; others are not kept.
+const maxClaimText = 1024
+
 // keepClaim remembers a claim that was made, until it is released: that deletes it at the revision that is remembered, or looks again.
-// Annotations may be large, so that claims with some are not kept.
 func (m memory) keepClaim(c ipam.Claim) {
-	if len(c.Annotations) == 0 {
+	if c.Spec.PoolSelector == nil && textOf(c.Labels)+textOf(c.Annotations)+textOf(c.Spec.Scope) <= maxClaimText {
 		m.claims.Add(NameRef{c.ProjectID, c.Name}, c)
 	}
 }
+
+func textOf(m map[string]string) (n int) {
+	for k, v := range m {
+		n += len(k) + len(v)
+	}
+	return n
+}
+
+// forgetClaim is for claims that have changed.
+func (m memory) forgetClaim(key ProjectKey, name string) { m.claims.Remove(NameRef{key.ID, name}) }
 
 // takeClaim answers a claim that is remembered, and forgets it.
 func (m memory) takeClaim(key ProjectKey, name string, match Match) (ipam.Claim, bool) {
@@ -80,6 +92,9 @@ func (m memory) takeClaim(key ProjectKey, name string, match Match) (ipam.Claim,
 func (m memory) refresh(key ProjectKey, p ipam.Pool) {
 	if ask := (sourceAsk{key.ID, p.Ref()}); m.sources.Contains(ask) {
 		m.sources.Add(ask, slim(p))
+	}
+	if m.pools.Contains(p.UID) {
+		m.pools.Add(p.UID, slim(p))
 	}
 }
 
@@ -127,6 +142,9 @@ func (l look) seen() seen {
 
 // sees reports whether the class that was remembered for a member, and the pools behind it, are what they were.
 func (m *member) sees(facts GroupFacts) bool {
-	return !m.seen.remembered || m.ask.class == nil ||
-		m.seen.epochs == ClassEpochs{Own: facts.Epochs[m.key.ID], Platform: facts.Epochs[ipam.ID{}]}
+	if !m.seen.remembered || m.ask.class == nil {
+		return true
+	}
+	own, there := facts.Epochs[m.key.ID] // not there: the project is gone
+	return there && m.seen.epochs == ClassEpochs{Own: own, Platform: facts.Epochs[ipam.ID{}]}
 }

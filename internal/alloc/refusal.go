@@ -106,10 +106,12 @@ func (s *Service) exhausted(ctx context.Context, tell telling, pools []ipam.Pool
 	if err != nil {
 		return err
 	}
-	if len(pools) == 1 && !since.IsZero() {
-		pools[0].Stock = pools[0].Stock.Below(bits) // the rest was taken since it was counted, or the claim would not be refused
-	}
 	family := pools[len(pools)-1].Family()
+	for i := range pools {
+		if !since.IsZero() && pools[i].Family() == family {
+			pools[i].Stock = pools[i].Stock.Below(bits) // the rest was taken since it was counted, or the claim would not be refused
+		}
+	}
 	available, cooling := new(big.Int), new(big.Int)
 	all := ipam.Stock{Free: map[int]int64{}}
 	var waiting []RoomQuery // pools where something large enough cools down

@@ -99,7 +99,8 @@ type Tx interface {
 	// and their quotas, depend on, in the same round trip.
 	GroupRead(ctx context.Context, pool Container, reads space.Reads, q GroupQuery) (GroupFacts, error)
 
-	// Taken answers which of some claims, and of some idempotency keys, exist already, expired keys included.
+	// Taken answers which of some claims, and of some idempotency keys, exist already, expired keys included. A claim
+	// in a project that is gone counts as taken.
 	Taken(ctx context.Context, claims, keys []NameRef) (taken, used map[NameRef]bool, err error)
 
 	// Write applies all changes in one round trip. Every delete and update must hit exactly the rows that it names;

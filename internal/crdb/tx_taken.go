@@ -3,14 +3,16 @@ package crdb
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/carve-ipam/carve/internal/alloc"
 	"github.com/carve-ipam/carve/internal/crdb/query"
+	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Taken implements alloc.Tx: one round trip, one statement for all names and one for all keys.
+// Taken implements alloc.Tx: one round trip, one statement for all names, one for all keys and one for their projects.
 func (t *tx) Taken(ctx context.Context, claims, keys []alloc.NameRef) (taken map[alloc.NameRef]bool, used map[alloc.NameRef]bool, err error) {
 	taken, used = map[alloc.NameRef]bool{}, map[alloc.NameRef]bool{}
 	b := &pgx.Batch{}
@@ -19,8 +21,9 @@ func (t *tx) Taken(ctx context.Context, claims, keys []alloc.NameRef) (taken map
 	if b.Len() == 0 {
 		return taken, used, nil
 	}
+	b.Queue(query.Get("projects_there"), uuids(projectsOf(claims)))
 	results := t.conn.SendBatch(ctx, b)
-	err = errors.Join(takeRefs(results, claims, taken), takeRefs(results, keys, used))
+	err = errors.Join(takeRefs(results, claims, taken), takeRefs(results, keys, used), takeGone(results, claims, taken))
 	return taken, used, errors.Join(err, results.Close())
 }
 
@@ -49,5 +52,25 @@ func takeRefs(results pgx.BatchResults, asked []alloc.NameRef, found map[alloc.N
 		found[ref] = true
 		return nil
 	})
+	return err
+}
+
+func projectsOf(refs []alloc.NameRef) (ids []ipam.ID) {
+	for _, r := range refs {
+		if !slices.Contains(ids, r.ProjectID) {
+			ids = append(ids, r.ProjectID)
+		}
+	}
+	return ids
+}
+
+// takeGone counts names in projects that are not there as taken.
+func takeGone(results pgx.BatchResults, asked []alloc.NameRef, taken map[alloc.NameRef]bool) error {
+	there, err := rest(results, scanID)
+	for _, r := range asked {
+		if !slices.Contains(there, r.ProjectID) {
+			taken[r] = true
+		}
+	}
 	return err
 }

@@ -1,6 +1,10 @@
 package crdb
 
 import (
+	"bytes"
+	"cmp"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/carve-ipam/carve/internal/alloc"
@@ -90,7 +94,12 @@ func storedSpec(c ipam.Claim) ipam.ClaimSpec {
 	return spec
 }
 
+// claims are written in the order of their names, and answers in that of their keys: two transactions that meet in several of them wait for
+// each other in one direction.
 func (w *writer) claims(list []ipam.Claim) {
+	list = slices.SortedFunc(slices.Values(list), func(a, b ipam.Claim) int {
+		return cmp.Or(bytes.Compare(a.ProjectID[:], b.ProjectID[:]), strings.Compare(a.Name, b.Name))
+	})
 	n := len(list)
 	if n == 0 {
 		return
@@ -123,6 +132,9 @@ func (w *writer) claims(list []ipam.Claim) {
 }
 
 func (w *writer) answers(list []alloc.Answer) {
+	list = slices.SortedFunc(slices.Values(list), func(a, b alloc.Answer) int {
+		return cmp.Or(bytes.Compare(a.ProjectID[:], b.ProjectID[:]), strings.Compare(a.Key, b.Key))
+	})
 	n := len(list)
 	if n == 0 {
 		return

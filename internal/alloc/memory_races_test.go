@@ -1,0 +1,286 @@
+package alloc_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+func TestAClassThatIsFullIsAskedAgain(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	far, _ := b.server(t)
+	b.class(t, project, class("c", lengths(24, 32, 32)))
+	b.pool(t, root("a", "10.0.0.0/31", backing("c")))
+	b.pool(t, root("b", "10.1.0.0/31", backing("c")))
+	try := func(name string, r alloc.Request) error {
+		_, err := far.CreateClaim(b.ctx, project, byClass(name, "c"), r)
+		return err
+	}
+	require.NoError(t, try("c0", key("k", "content")))
+	for _, n := range []string{"c1", "c2", "c3"} {
+		require.NoError(t, try(n, alloc.Request{}))
+	}
+	refused(t, try("c4", alloc.Request{}), ipam.CodePoolExhausted)
+	b.clock.move(500 * time.Millisecond)
+	assert.Equal(t, ipam.CodeAlreadyExists, ipam.CodeOf(try("c1", alloc.Request{})), "name exists")
+	assert.Equal(t, ipam.CodeIdempotencyMismatch, ipam.CodeOf(try("zz", key("k", "other content"))), "key of another request")
+	b.pool(t, root("new", "10.2.0.0/24", backing("c")))
+	for i := range 8 {
+		b.clock.move(900 * time.Millisecond)
+		assert.NoError(t, try("late"+string(rune('a'+i)), alloc.Request{}), "a pool was added %d ms ago", 900*(i+1))
+	}
+}
+
+func TestAClassThatIsFullAndTakenAwayIsNotThere(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	far, _ := b.server(t)
+	b.class(t, ipam.PlatformProject, class("c", lengths(24, 32, 32), sharedClass))
+	b.poolIn(t, ipam.PlatformProject, root("a", "10.0.0.0/31", backing("c")))
+	b.poolIn(t, ipam.PlatformProject, root("b", "10.1.0.0/31", backing("c")))
+	try := func(name string) error {
+		_, err := far.CreateClaim(b.ctx, project, byClass(name, "c"), alloc.Request{})
+		return err
+	}
+	for _, n := range []string{"c0", "c1", "c2", "c3"} {
+		require.NoError(t, try(n))
+	}
+	refused(t, try("c4"), ipam.CodePoolExhausted)
+	_, err := b.PatchClass(b.ctx, ipam.PlatformProject, "c", false, alloc.Request{}, func(c ipam.Class) (ipam.Class, error) {
+		c.Spec.Visibility = ipam.VisibilityConsumer
+		return c, nil
+	})
+	require.NoError(t, err)
+	for range 3 {
+		b.clock.move(900 * time.Millisecond)
+		err := try("c5")
+		assert.Equal(t, ipam.CodeNotFound, ipam.CodeOf(err), "%v", err)
+	}
+}
+
+// between runs something before the nth transaction of a kind.
+type between struct {
+	alloc.Store
+	mu  sync.Mutex
+	run func()
+}
+
+func (g *between) InTx(ctx context.Context, op string, locks alloc.Locks, fn func(context.Context, alloc.Tx) error) error {
+	g.mu.Lock()
+	run := g.run
+	if op == "claim_group" {
+		g.run = nil
+	} else {
+		run = nil
+	}
+	g.mu.Unlock()
+	if run != nil {
+		run()
+	}
+	return g.Store.InTx(ctx, op, locks, fn)
+}
+
+func TestASuccessorThatWasMadeMeanwhileIsNotMeant(t *testing.T) {
+	t.Parallel()
+	for _, madeBy := range []string{"near", "far"} {
+		t.Run("FirstMadeBy"+madeBy, func(t *testing.T) {
+			b := setup(t)
+			store, _ := b.store(t)
+			g := &between{Store: store}
+			far := b.serve(g)
+			b.pool(t, root("a", "10.0.0.0/24"))
+			b.pool(t, root("b", "10.1.0.0/24"))
+			first := b.Service
+			if madeBy == "far" {
+				first = far
+			}
+			_, err := first.CreateClaim(b.ctx, project, claim("x", "a", 32), alloc.Request{})
+			require.NoError(t, err)
+			g.mu.Lock()
+			g.run = func() { // while the release of x waits for its turn
+				b.release(t, "x")
+				b.clock.move(time.Millisecond)
+				_, err := far.CreateClaim(b.ctx, project, claim("x", "b", 32), alloc.Request{})
+				require.NoError(t, err)
+			}
+			g.mu.Unlock()
+			err = far.DeleteClaim(b.ctx, project, "x", alloc.Request{})
+			assert.Equal(t, ipam.CodeNotFound, ipam.CodeOf(err), "%v", err)
+			_, err = b.GetClaim(b.ctx, project, "x")
+			assert.NoError(t, err, "the successor was not meant")
+		})
+	}
+}
+
+func TestReviewTrailOfReleaseIsTheSame(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	far, _ := b.server(t)
+	b.class(t, project, class("c", lengths(24, 32, 30)))
+	b.pool(t, root("a", "10.0.0.0/24", backing("c"), coolsDown(90*time.Second)))
+	opts := []claimOption{withLabels("x", "y"), inScope("site", "z"), func(c *ipam.Claim) { c.Spec.OwnerRef = &ipam.OwnerRef{Kind: "k", Name: "\"n"} }}
+	for _, c := range []ipam.Claim{byClass("x", "c", opts...), claim("y", "a", 29, opts[0], opts[2]), claim("z", "a", 31)} {
+		_, err := far.CreateClaim(b.ctx, project, c, alloc.Request{})
+		require.NoError(t, err)
+		require.NoError(t, far.DeleteClaim(b.ctx, project, c.Name, alloc.Request{})) // remembered
+		_, err = far.CreateClaim(b.ctx, project, c, alloc.Request{})
+		require.NoError(t, err)
+		require.NoError(t, b.DeleteClaim(b.ctx, project, c.Name, alloc.Request{})) // read
+		var befores []string
+		for _, e := range b.events(t, project, alloc.EventFilter{}) {
+			if e.After == nil && e.Name == c.Name {
+				befores = append(befores, string(e.Before))
+			}
+		}
+		t.Log(befores)
+	}
+	held, err := b.ListAllocations(b.ctx, project, alloc.Filter{}, 50, "")
+	require.NoError(t, err)
+	for _, a := range held.Items {
+		t.Logf("%s %s %v %v %v %v", a.Block, a.Phase, a.CoolUntil, a.OwnerRef, a.Class, a.ReclaimPolicy)
+	}
+}
+
+func TestReviewAlikeOwners(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.pool(t, root("a", "10.0.0.0/24"))
+	own := func(c *ipam.Claim) { c.Spec.OwnerRef = &ipam.OwnerRef{Kind: "k", Name: "n\"\\"} }
+	b.batch(t, claim("x", "a", 32, own, withLabels("l", "v")), claim("y", "a", 32, own, withLabels("l", "v")))
+	c, err := b.GetClaim(b.ctx, project, "y")
+	require.NoError(t, err)
+	t.Logf("%+v %+v", c.Spec.OwnerRef, c.Labels)
+	held, err := b.ListAllocations(b.ctx, project, alloc.Filter{}, 50, "")
+	require.NoError(t, err)
+	for _, a := range held.Items {
+		t.Logf("%s %+v", a.Block, a.OwnerRef)
+	}
+}
+
+func TestAProjectThatIsGoneIsNotThereEvenWhenItsClassIsFull(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	far, _ := b.server(t)
+	b.class(t, ipam.PlatformProject, class("c", lengths(24, 32, 32), sharedClass))
+	b.poolIn(t, ipam.PlatformProject, root("a", "10.0.0.0/31", backing("c")))
+	_, err := b.CreateProject(b.ctx, ipam.Project{Metadata: meta("gone")}, alloc.Request{})
+	require.NoError(t, err)
+	_, err = far.CreateClaim(b.ctx, "gone", byClass("x", "c"), alloc.Request{})
+	require.NoError(t, err)
+	require.NoError(t, b.DeleteClaim(b.ctx, "gone", "x", alloc.Request{}))
+	require.NoError(t, b.DeleteProject(b.ctx, "gone", alloc.Request{}))
+	for _, n := range []string{"p", "q"} {
+		_, err = b.CreateClaim(b.ctx, project, byClass(n, "c"), alloc.Request{})
+		require.NoError(t, err)
+	}
+	_, err = far.CreateClaim(b.ctx, "gone", byClass("y", "c"), alloc.Request{})
+	assert.Equal(t, ipam.CodeNotFound, ipam.CodeOf(err), "%v", err)
+}
+
+// One key, other names, two pools, three servers that remember: one claim.
+func TestOneKeyWithManyNamesIsOneClaim(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.pool(t, root("a", "10.0.0.0/24"))
+	var servers []*alloc.Service
+	for i := range 3 {
+		s, _ := b.server(t)
+		_, err := s.CreateClaim(b.ctx, project, claim(fmt.Sprintf("warm%d", i), "a", 32), alloc.Request{})
+		require.NoError(t, err)
+		servers = append(servers, s)
+	}
+	for round := range 10 {
+		var wg sync.WaitGroup
+		var mu sync.Mutex
+		got := map[ipam.ID]int{}
+		for i := range 24 {
+			wg.Go(func() {
+				c := claim(fmt.Sprintf("n%d-%d", round, i), "a", 32)
+				r, err := servers[i%3].CreateClaim(b.ctx, project, c, key(fmt.Sprintf("k%d", round), "same"))
+				mu.Lock()
+				defer mu.Unlock()
+				if assert.NoError(t, err) {
+					got[r.Value.UID]++
+				}
+			})
+		}
+		wg.Wait()
+		require.Len(t, got, 1)
+		b.clock.move(20e9)
+	}
+	page, err := b.ListClaims(b.ctx, project, alloc.Filter{}, 100, "")
+	require.NoError(t, err)
+	require.Len(t, page.Items, 13)
+}
+
+// PATCH to Retain races a release by a server that remembers: what the PATCH answered is what happens.
+func TestAPatchThatWasAnsweredDecidesTheReleaseBesideIt(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	far, _ := b.server(t)
+	b.pool(t, root("a", "10.0.0.0/24"))
+	for i := range 30 {
+		n := fmt.Sprintf("x%d", i)
+		made, err := far.CreateClaim(b.ctx, project, claim(n, "a", 32), alloc.Request{})
+		require.NoError(t, err)
+		var patched, gone error
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			_, patched = b.PatchClaim(b.ctx, project, n, alloc.Request{}, func(c ipam.Claim) (ipam.Claim, error) { c.Spec.ReclaimPolicy = ipam.ReclaimRetain; return c, nil })
+		})
+		wg.Go(func() { gone = far.DeleteClaim(b.ctx, project, n, alloc.Request{}) })
+		wg.Wait()
+		require.NoError(t, gone)
+		a, err := b.GetAllocation(b.ctx, project, made.Value.AllocationID.String())
+		if patched == nil {
+			require.NoError(t, err)
+			require.Equal(t, ipam.PhaseRetained, a.Phase)
+		} else {
+			require.Error(t, err)
+			t.Log(i, "release first:", patched)
+		}
+	}
+}
+
+// Repeats of two old keys in opposite order against two pools: row locks of keys in use.
+func TestRepeatedKeysInOppositeOrdersLockNobodyOut(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	far, seen := b.server(t)
+	for i, p := range []string{"a", "b"} {
+		b.pool(t, root(p, fmt.Sprintf("10.%d.0.0/24", i)))
+	}
+	for k := range 16 {
+		_, err := far.CreateClaim(b.ctx, project, claim(fmt.Sprintf("c%d", k), []string{"a", "b"}[k%2], 32), key(fmt.Sprintf("k%d", k), "x"))
+		require.NoError(t, err)
+	}
+	for round := range 15 {
+		b.clock.move(time.Minute) // forgiven
+		var wg sync.WaitGroup
+		for i := range 33 {
+			for j, p := range []string{"a", "b"} {
+				k := i % 16
+				if j == 1 {
+					k = 15 - k
+				}
+				wg.Go(func() {
+					_, err := far.CreateClaim(b.ctx, project, claim(fmt.Sprintf("r%d-%d%s", round, i, p), p, 32), key(fmt.Sprintf("k%d", k), "y"))
+					if ipam.CodeOf(err) != ipam.CodeIdempotencyMismatch {
+						t.Error(err)
+					}
+				})
+			}
+		}
+		wg.Wait()
+	}
+	require.Zero(t, seen.count("claim_group", "again"), "no transaction was run again because two waited for each other")
+}
