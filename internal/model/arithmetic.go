@@ -1,0 +1,222 @@
+package model
+
+import (
+	"cmp"
+	"fmt"
+	"math/bits"
+	"net/netip"
+	"slices"
+
+	"github.com/carve-ipam/carve/internal/alloc/space"
+)
+
+// node is a block: 1 is the pool, and 2n and 2n+1 are the halves of n. 0 is none.
+type node uint8
+
+// mask is a set of blocks: bit n is block n.
+type mask uint32
+
+func (m mask) has(n node) bool  { return m&(1<<n) != 0 }
+func (m mask) with(n node) mask { return m | 1<<n }
+
+func (m mask) each(yield func(node) bool) {
+	for rest := m; rest != 0; rest &= rest - 1 {
+		if !yield(node(bits.TrailingZeros32(uint32(rest)))) { //nolint:gosec // G115: below 32
+			return
+		}
+	}
+}
+
+// inside reports whether block n is b or a part of it.
+func inside(n, b node) bool {
+	for n > b {
+		n /= 2
+	}
+	return n == b && b != 0
+}
+
+// plan is a block that a transaction takes, and what is free after it.
+type plan struct {
+	block node
+	free  mask
+}
+
+// arithmetic calls the product's pure functions, and remembers what they answered: they are functions of their arguments alone.
+type arithmetic struct {
+	pool     netip.Prefix
+	depth    int
+	addrs    [maxNodes]uint16 // the addresses of each block
+	prefixes [maxNodes]netip.Prefix
+	nodes    map[netip.Prefix]node
+	all      []node // every block, the larger ones first
+	hosts    []node // every address
+
+	takes   map[[2]mask][]plan
+	exacts  map[[2]mask]mask
+	merges  map[[2]mask]mask
+	returns map[[2]mask]mask
+}
+
+func newArithmetic(size int) *arithmetic {
+	depth := bits.Len(uint(size)) - 1
+	a := &arithmetic{
+		pool: netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 0, 0, 0}), 32-depth), depth: depth, nodes: map[netip.Prefix]node{},
+		takes: map[[2]mask][]plan{}, exacts: map[[2]mask]mask{}, merges: map[[2]mask]mask{}, returns: map[[2]mask]mask{},
+	}
+	a.prefixes[1] = a.pool
+	for i := 1; i < 2*size; i++ {
+		n := node(i)
+		if i < size {
+			a.prefixes[2*n], a.prefixes[2*n+1] = space.Halves(a.prefixes[n])
+		} else {
+			a.hosts = append(a.hosts, n)
+		}
+		a.all, a.nodes[a.prefixes[n]] = append(a.all, n), n
+		a.addrs[n] = (1<<a.size(n) - 1) << a.prefixes[n].Addr().As4()[3]
+	}
+	return a
+}
+
+// size is the number of addresses of a block.
+func (a *arithmetic) size(n node) int { return 1 << (a.depth - bits.Len8(uint8(n)) + 1) }
+
+// covered is the set of addresses of the blocks of m.
+func (a *arithmetic) covered(m mask) (set uint16) {
+	for n := range m.each {
+		set |= a.addrs[n]
+	}
+	return set
+}
+
+// room reports whether one of the free blocks is of the size or larger.
+func (a *arithmetic) room(free mask, size int) bool {
+	return free&(1<<(2<<a.depth/size)-1) != 0 // blocks of n addresses are those below 2*pool/n
+}
+
+func (a *arithmetic) blocks(m mask) []netip.Prefix {
+	var out []netip.Prefix
+	for n := range m.each {
+		out = append(out, a.prefixes[n])
+	}
+	return out
+}
+
+func (a *arithmetic) mask(blocks []netip.Prefix) (m mask) {
+	for _, p := range blocks {
+		m = m.with(a.nodes[p])
+	}
+	return m
+}
+
+// take answers every block of a size that some claim can be given, by whichever strategy and random bits.
+func (a *arithmetic) take(free mask, size int) []plan {
+	key := [2]mask{free, mask(size)} //nolint:gosec // G115: at most 16
+	if plans, ok := a.takes[key]; ok {
+		return plans
+	}
+	var plans []plan
+	length := 32 - bits.Len(uint(size)) + 1
+	for place := range 1 << a.depth {
+		for _, strategy := range []space.Strategy{space.BestFit, space.FirstFit, space.Random, space.Sparse} {
+			w := space.Wish{Bits: length, Strategy: strategy, Rand: [16]byte{3: byte(place), 11: byte(place)}}
+			if p, ok := a.grant(free, w); ok && !slices.Contains(plans, p) {
+				plans = append(plans, p)
+			}
+		}
+	}
+	a.takes[key] = plans
+	return plans
+}
+
+// exact takes this very block out of the free ones, of which it must be a part.
+func (a *arithmetic) exact(free mask, b node) mask {
+	key := [2]mask{free, mask(b)}
+	left, ok := a.exacts[key]
+	if !ok {
+		p, granted := a.grant(free, space.Wish{Exact: a.prefixes[b]})
+		if !granted {
+			panic(fmt.Sprintf("model: %v is not free in %v", a.prefixes[b], a.blocks(free)))
+		}
+		left = p.free
+		a.exacts[key] = left
+	}
+	return left
+}
+
+// grant is what a transaction does that grants one wish: it reads the rows that space.ReadsFor names, and no others.
+func (a *arithmetic) grant(free mask, w space.Wish) (plan, bool) {
+	set, err := space.NewFreeSet(a.pool, read(a.blocks(free), space.ReadsFor(a.pool, []space.Wish{w})))
+	if err != nil {
+		panic(fmt.Sprintf("model: %v: %v", a.blocks(free), err))
+	}
+	block, ok := set.Take(w)
+	if !ok {
+		return plan{}, false
+	}
+	remove, insert := set.Changes()
+	return plan{a.nodes[block], free&^a.mask(remove) | a.mask(insert)}, true
+}
+
+// merge gives a block back to the free ones.
+func (a *arithmetic) merge(free mask, b node) mask {
+	key := [2]mask{free, mask(b)}
+	merged, ok := a.merges[key]
+	if !ok {
+		released := []netip.Prefix{a.prefixes[b]}
+		buddies := free & a.mask(space.MergeCandidates(released, a.pool))
+		remove, insert := space.Merge(released, a.blocks(buddies), a.pool)
+		merged = free&^a.mask(remove) | a.mask(insert)
+		a.merges[key] = merged
+	}
+	return merged
+}
+
+// unlend takes a block out of the records of what was lent: a record that holds it is cut, those that it holds go.
+func (a *arithmetic) unlend(loans mask, b node) mask {
+	key := [2]mask{loans, mask(b)}
+	left, ok := a.returns[key]
+	if !ok {
+		for n := range loans.each {
+			switch p := a.prefixes[n]; {
+			case space.Contains(a.prefixes[b], p):
+			case space.Contains(p, a.prefixes[b]):
+				left |= a.mask(space.Carve(p, a.prefixes[b]))
+			default:
+				left = left.with(n)
+			}
+		}
+		a.returns[key] = left
+	}
+	return left
+}
+
+// read answers the rows that reads names: what the store's statements do.
+func read(rows []netip.Prefix, reads space.Reads) []netip.Prefix {
+	var out []netip.Prefix
+	for _, p := range rows {
+		if slices.Contains(reads.Keys, p) {
+			out = append(out, p)
+		}
+	}
+	for _, scan := range reads.Scans {
+		var found []netip.Prefix
+		for _, p := range rows {
+			if scan.MinBits <= p.Bits() && p.Bits() <= scan.MaxBits && p.Addr().Compare(scan.From) >= 0 {
+				found = append(found, p)
+			}
+		}
+		slices.SortFunc(found, func(x, y netip.Prefix) int {
+			length := cmp.Compare(x.Bits(), y.Bits())
+			switch scan.Order {
+			case space.TightestFirst:
+				return cmp.Or(-length, x.Addr().Compare(y.Addr()))
+			case space.LargestFirst:
+				return cmp.Or(length, x.Addr().Compare(y.Addr()))
+			default:
+				return x.Addr().Compare(y.Addr())
+			}
+		})
+		out = append(out, found[:min(len(found), scan.Limit)]...)
+	}
+	return out
+}

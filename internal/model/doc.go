@@ -1,0 +1,21 @@
+// Package model checks, state by state, that what Carve promises follows from how it works: a small pool, a few regions and clients,
+// every order of steps, every answer lost, a server crashed anywhere, a region restored to an older state. docs/model/Carve.tla is the same
+// model as a text; docs/model/README.md says what is modelled, what is not, and how the two correspond.
+//
+// The steps on blocks are not a copy of the product's arithmetic: they are its functions (package space), called with the rows
+// that the product would read. What the promises say is computed here in another way, on sets of addresses.
+//
+// # How it searches
+//
+// Breadth first, from the one initial state, with every state stored whole (no hashing that could take two for one), so a promise that is broken
+// comes with a shortest way to it.
+//
+// One reduction is used, and can be turned off (Bounds.Plain): states that differ only by swapping the halves of blocks are one. Swapping the two
+// halves of any block, everywhere in a state, gives a state that behaves alike: every step chooses among all blocks of a size,
+// and no promise speaks of an address by its number. That the functions of package space treat swapped rows alike is
+// checked for every set of rows of the bounds by a test, and that searches with and without the reduction agree by another.
+//
+// # Twins
+//
+// A Twin is the model with one protection taken away. Each must be caught, or the promise that it breaks is one that the search cannot see.
+package model

@@ -1,0 +1,68 @@
+package model
+
+import (
+	"os"
+	"regexp"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestExhaustive(t *testing.T) {
+	t.Parallel()
+	searches := defaults
+	if *large == "large" {
+		searches = larges
+	}
+	for _, one := range searches {
+		t.Run(one.name, func(t *testing.T) {
+			t.Parallel()
+			start := time.Now()
+			found := Check(one.bounds, Sound)
+			t.Logf("%v, %d bytes each, %v", found, found.StateBytes, time.Since(start).Round(time.Millisecond))
+			require.Empty(t, found.Broken)
+			assert.Equal(t, [...]int{one.states, one.transitions, one.depth}, [...]int{found.States, found.Transitions, found.Depth},
+				"states, transitions, depth")
+		})
+	}
+}
+
+// TLC counted the same: the text and the program are one model.
+func TestAgreesWithTLC(t *testing.T) {
+	t.Parallel()
+	for _, one := range byTLC {
+		t.Run(one.name, func(t *testing.T) {
+			t.Parallel()
+			one.bounds.Plain = true
+			found := Check(one.bounds, Sound)
+			require.Empty(t, found.Broken)
+			assert.Equal(t, [...]int{one.states, one.transitions, one.depth}, [...]int{found.States, found.Transitions, found.Depth},
+				"states, transitions, depth")
+		})
+	}
+}
+
+// The document states what was found, search by search.
+func TestReadmeSaysWhatWasFound(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../docs/model/README.md")
+	require.NoError(t, err)
+	for _, group := range [][]one{defaults, larges, byTLC} {
+		for _, one := range group {
+			row := `(?m)^\| ` + regexp.QuoteMeta(one.name) + ` \|.*\| ` + grouped(one.states) + ` \| ` + grouped(one.transitions) + ` \| ` + strconv.Itoa(one.depth) + ` \|`
+			assert.Regexp(t, row, string(text))
+		}
+	}
+}
+
+// grouped writes a number as documents do: 12,345.
+func grouped(n int) string {
+	s := strconv.Itoa(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}

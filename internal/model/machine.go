@@ -1,0 +1,104 @@
+package model
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// machine makes the steps. Each is named as in docs/model/Carve.tla.
+type machine struct {
+	Bounds
+
+	twin Twin
+	sum  *arithmetic
+	emit func(step, *state, Promise)
+}
+
+// step is one transition, for a trace.
+type step struct {
+	name   string
+	client int8 // -1: none
+	region int8 // -1: none
+	block  node
+	size   uint8
+}
+
+func (m *machine) describe(a step) string {
+	var args []string
+	if a.client >= 0 {
+		args = append(args, fmt.Sprintf("client %d", a.client+1))
+	}
+	if a.size > 0 {
+		args = append(args, fmt.Sprintf("%d addresses", a.size))
+	}
+	if a.block > 0 {
+		args = append(args, m.sum.prefixes[a.block].String())
+	}
+	if a.region >= 0 {
+		args = append(args, "region "+m.regionName(int(a.region)))
+	}
+	return a.name + "(" + strings.Join(args, ", ") + ")"
+}
+
+func (m *machine) regionName(r int) string {
+	if r == 0 {
+		return "home"
+	}
+	return string(rune('a' + r)) //nolint:gosec // G115: a few
+}
+
+// start is the state in which the home has the whole pool.
+func (m *machine) start() state {
+	var s state
+	s.free[0] = mask(0).with(1)
+	return s
+}
+
+// steps emits every transition from a state.
+func (m *machine) steps(s *state) {
+	for i := range m.Asks {
+		m.claimSteps(s, i)
+		m.releaseSteps(s, i)
+		m.lateSteps(s, i)
+	}
+	m.keeperSteps(s)
+	m.restoreSteps(s)
+}
+
+func (m *machine) next(name string, client, region int, size uint8, s *state) {
+	m.nextBroken(name, client, region, 0, size, s, "")
+}
+
+func (m *machine) nextBroken(name string, client, region int, block node, size uint8, s *state, broken Promise) {
+	if m.twin == ExhaustedPiecemeal {
+		m.noteFull(s)
+	}
+	m.emit(step{name, int8(client), int8(region), block, size}, s, broken) //nolint:gosec // G115: below 4
+}
+
+// noteFull remembers of each claim that waits whether no region had room at some moment: "exhausted" would have been true then.
+func (m *machine) noteFull(s *state) {
+	for i := range m.Asks {
+		c := &s.client[i]
+		switch c.phase {
+		case look, carve, borrow, unsure:
+			c.full = c.full || !m.anyRoom(s, int(c.size))
+		default:
+			c.full = false
+		}
+	}
+}
+
+// served reports whether a region's rows may be read: a transaction compares the epochs first.
+func (m *machine) served(s *state, region int) bool {
+	return !s.isStale(region) || m.twin == NoEpochCheck
+}
+
+// fence is the promise that a transaction on a region's rows breaks if it may not touch them.
+func (m *machine) fence(s *state, regions ...int) Promise {
+	if slices.ContainsFunc(regions, s.isStale) {
+		return Fenced
+	}
+	return ""
+}

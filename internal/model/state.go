@@ -1,0 +1,146 @@
+package model
+
+// phase is where a client's request is.
+type phase uint8
+
+const (
+	idle    phase = iota
+	look          // a server looks for the request's key
+	carve         // about to run the transaction that binds the claim
+	borrow        // the region has no room
+	doubt         // no region has room: about to look for the key once more
+	unsure        // the client had no answer
+	held          // the client was told that the claim is bound
+	refused       // the client was told that it is not
+	release       // a server is about to run the transaction that deletes the claim
+	adrift        // the client had no answer to its release
+)
+
+// row is a claim with its block; the client that asked for it is where it is kept. ask 0: none.
+type row struct {
+	ask uint8
+	at  node
+}
+
+// late is a request that nobody waits for any more, which may still take effect: in a server, or in a COMMIT. ask 0: none.
+type late struct {
+	release bool
+	ask     uint8
+	size    uint8
+}
+
+// client is what a client does and was told, and its rows. It has one claim at a time, always of the same name, in the region that it asks.
+type client struct {
+	phase phase
+	ask   uint8 // its claims are numbered; the number is the idempotency key, and the identity of the claim
+	size  uint8 // wanted, while it asks
+	what  uint8 // the claim that is to be released
+	told  node  // the block that it was told of, while held
+	late  late
+
+	row  row
+	keys uint8 // the asks whose answers are stored
+	done uint8 // the asks that took effect: only the promises read it
+
+	sought uint8 // ExhaustedPiecemeal alone: the regions that had no room when they were asked
+	full   bool  // ExhaustedPiecemeal alone: no region had room at some moment since the claim was asked for
+}
+
+// backup is one region's rows at some moment.
+type backup struct {
+	stage  stage
+	region uint8
+	old    bool // the record's epoch is another one since
+	free   mask
+	rows   [maxClients]row
+	keys   [maxClients]uint8
+}
+
+type stage uint8
+
+const (
+	none stage = iota
+	taken
+	restored
+)
+
+// state is all there is. Of epochs only whether two are equal can be seen, because each new one is unlike all before.
+type state struct {
+	free   [maxRegions]mask
+	loans  [maxRegions]mask // the blocks recorded as lent to a region; none to the home
+	stale  uint8            // the regions whose rows have another epoch than the record
+	lost   uint8
+	client [maxClients]client
+	backup backup
+}
+
+func (s *state) isStale(region int) bool { return s.stale&(1<<region) != 0 }
+
+// packer writes a state into bits.
+type packer struct {
+	to   []byte
+	word uint64
+	used int
+}
+
+func (p *packer) put(v uint64, width int) {
+	p.word |= v << p.used
+	for p.used += width; p.used >= 8; p.used -= 8 {
+		p.to = append(p.to, byte(p.word)) //nolint:gosec // G115: the lowest eight bits
+		p.word >>= 8
+	}
+}
+
+// pack writes a state into as few bytes as hold it; all states of a search have the same length.
+func (m *machine) pack(to []byte, s *state) []byte {
+	p := packer{to: to}
+	nodes, at := 2*m.Size, m.sum.depth+1
+	flag := func(b bool) {
+		if b {
+			p.put(1, 1)
+		} else {
+			p.put(0, 1)
+		}
+	}
+	for r := range m.Regions {
+		p.put(uint64(s.free[r]), nodes)
+		if r > 0 {
+			p.put(uint64(s.loans[r]), nodes)
+		}
+	}
+	p.put(uint64(s.stale), maxRegions)
+	p.put(uint64(s.lost), 4)
+	for i := range m.Asks {
+		c := &s.client[i]
+		p.put(uint64(c.phase), 4)
+		p.put(uint64(c.ask), 2)
+		p.put(uint64(c.size), 5)
+		p.put(uint64(c.what), 2)
+		p.put(uint64(c.told), at)
+		flag(c.late.release)
+		p.put(uint64(c.late.ask), 2)
+		p.put(uint64(c.late.size), 5)
+		p.put(uint64(c.row.ask), 2)
+		p.put(uint64(c.row.at), at)
+		p.put(uint64(c.keys), maxAsks+1)
+		p.put(uint64(c.done), maxAsks+1)
+		if m.twin == ExhaustedPiecemeal {
+			p.put(uint64(c.sought), maxRegions)
+			flag(c.full)
+		}
+	}
+	if len(m.Restored) > 0 {
+		b := &s.backup
+		p.put(uint64(b.stage), 2)
+		p.put(uint64(b.region), 2)
+		flag(b.old)
+		p.put(uint64(b.free), nodes)
+		for i := range m.Asks {
+			p.put(uint64(b.rows[i].ask), 2)
+			p.put(uint64(b.rows[i].at), at)
+			p.put(uint64(b.keys[i]), maxAsks+1)
+		}
+	}
+	p.put(0, 7) // the last bits fill their byte
+	return p.to
+}

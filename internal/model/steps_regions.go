@@ -1,0 +1,182 @@
+package model
+
+import "math/bits"
+
+// keeperSteps lend and recall blocks of every size, whenever they can be.
+func (m *machine) keeperSteps(s *state) {
+	if !m.served(s, 0) {
+		return
+	}
+	for r := 1; r < m.Regions; r++ {
+		if !m.served(s, r) {
+			continue
+		}
+		for n := range m.parts(s.free[0]) {
+			next := *s
+			broken := m.move(&next, n, 0, r)
+			m.nextBroken("Lend", -1, r, n, 0, &next, m.fence(s, 0, r).or(broken))
+		}
+		for n := range m.recallable(s, r) {
+			next := *s
+			broken := m.move(&next, n, r, 0)
+			m.nextBroken("Recall", -1, r, n, 0, &next, m.fence(s, 0, r).or(broken))
+		}
+	}
+}
+
+// parts yields every block that is free as a whole: the rows, and what could be carved from them.
+func (m *machine) parts(free mask) func(func(node) bool) {
+	return func(yield func(node) bool) {
+		for _, n := range m.sum.all {
+			if m.within(free, n) && !yield(n) {
+				return
+			}
+		}
+	}
+}
+
+// within reports whether a block is inside one of these.
+func (m *machine) within(blocks mask, n node) bool {
+	for ; n > 0; n /= 2 {
+		if blocks.has(n) {
+			return true
+		}
+	}
+	return false
+}
+
+// recallable yields what a region can give back.
+func (m *machine) recallable(s *state, r int) func(func(node) bool) {
+	if m.twin != RecallHeld {
+		return m.parts(s.free[r])
+	}
+	return s.loans[r].each
+}
+
+// move takes a free block out of one region and gives it to another, of which one is the home, with the record of what is lent. Both get new epochs.
+func (m *machine) move(s *state, b node, from, to int) (broken Promise) {
+	if m.twin == RecallHeld && !m.within(s.free[from], b) {
+		for n := range s.free[from].each { // its free parts go, and its held ones are forgotten
+			if inside(n, b) {
+				s.free[from] &^= 1 << n
+			}
+		}
+	} else {
+		s.free[from] = m.sum.exact(s.free[from], b)
+	}
+	if m.sum.covered(s.free[to])&m.sum.addrs[b] != 0 {
+		return Tiling // a part of the block is free there already
+	}
+	s.free[to] = m.sum.merge(s.free[to], b)
+	if from != 0 {
+		s.loans[from] = m.sum.unlend(s.loans[from], b)
+	}
+	if to != 0 && m.twin != LendWithoutRecord {
+		s.loans[to] = s.loans[to].with(b)
+	}
+	m.newEpoch(s, from)
+	m.newEpoch(s, to)
+	return ""
+}
+
+// newEpoch gives a region's record and rows an epoch that was never before.
+func (m *machine) newEpoch(s *state, r int) {
+	if m.twin == EpochOfOne && r == 0 {
+		return
+	}
+	s.stale &^= 1 << r
+	if s.backup.stage == taken && int(s.backup.region) == r {
+		s.backup.old = true
+	}
+}
+
+// lookSteps look for room in every region, in one transaction, for a claim that its region had no room for. With room here it is tried again; with room
+// elsewhere, in one region or in parts in several, blocks are lent and recalled until it is here (keeperSteps: a move for a claim is a move like any
+// other); with none anywhere the pool is exhausted. A region that cannot be asked leaves it open.
+func (m *machine) lookSteps(s *state, i int) {
+	c, r := &s.client[i], m.Asks[i]
+	if m.twin == ExhaustedPiecemeal {
+		m.lookPiecemeal(s, i)
+		return
+	}
+	if !m.served(s, r) {
+		return
+	}
+	if m.sum.room(s.free[r], int(c.size)) {
+		next := *s
+		next.client[i].phase = carve
+		m.nextBroken("Found", i, r, 0, c.size, &next, m.fence(s, r))
+		return
+	}
+	var union uint16
+	for region := range m.Regions {
+		if !m.served(s, region) && m.twin != LookUnfenced {
+			return
+		}
+		if m.twin == ExhaustedAlone && region != 0 && region != r {
+			continue
+		}
+		if m.sum.room(s.free[region], int(c.size)) {
+			return
+		}
+		union |= m.sum.covered(s.free[region])
+	}
+	if m.twin != ExhaustedInParts && m.roomIn(union, int(c.size)) {
+		return
+	}
+	broken := Promise("")
+	if s.stale != 0 {
+		broken = Fenced
+	}
+	if m.anyRoom(s, int(c.size)) {
+		broken = ExhaustedTrue
+	}
+	next := *s
+	next.client[i].phase = doubt
+	m.nextBroken("FindNone", i, r, 0, c.size, &next, broken)
+}
+
+// anyRoom reports whether a claim of the size could be met: by a block whose addresses are all free, in whichever regions. The rows of a region
+// that is fenced say nothing.
+func (m *machine) anyRoom(s *state, size int) bool {
+	var union uint16
+	for r := range m.Regions {
+		if !s.isStale(r) {
+			union |= m.sum.covered(s.free[r])
+		}
+	}
+	return m.roomIn(union, size)
+}
+
+// roomIn reports whether a set of addresses holds an aligned block.
+func (m *machine) roomIn(set uint16, size int) bool {
+	for first := 0; first < m.Size; first += size {
+		if block := uint16(1<<size-1) << first; set&block == block {
+			return true
+		}
+	}
+	return false
+}
+
+// lookPiecemeal asks one region after another, the home first, in a transaction each.
+func (m *machine) lookPiecemeal(s *state, i int) {
+	c, r := &s.client[i], m.Asks[i]
+	region := bits.TrailingZeros8(^c.sought)
+	next := *s
+	switch {
+	case region == m.Regions:
+		broken := Promise("")
+		if !c.full {
+			broken = ExhaustedTrue
+		}
+		next.client[i].phase, next.client[i].sought = doubt, 0
+		m.nextBroken("FindNone", i, r, 0, c.size, &next, broken)
+	case !m.served(s, region):
+	case !m.sum.room(s.free[region], int(c.size)):
+		next.client[i].sought |= 1 << region
+		m.next("AskForRoom", i, region, c.size, &next)
+	default: // blocks are moved, and then the claim is tried again
+		next.client[i].phase, next.client[i].sought = carve, 0
+		m.next("Found", i, region, c.size, &next)
+	}
+}

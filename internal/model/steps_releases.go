@@ -1,0 +1,84 @@
+package model
+
+// releaseSteps are those of a client that gives its claim back: the one that it holds, or one that it finds by its name.
+func (m *machine) releaseSteps(s *state, i int) {
+	c, r := &s.client[i], m.Asks[i]
+	switch c.phase { //nolint:exhaustive // the others are those of claims
+	case held:
+		n := *s
+		n.client[i] = n.client[i].answered(release)
+		n.client[i].what = c.ask
+		m.next("Return", i, -1, 0, &n)
+	case idle, refused:
+		if c.row.ask != 0 && m.served(s, r) {
+			n := *s
+			n.client[i] = n.client[i].answered(release)
+			n.client[i].what = c.row.ask
+			m.nextBroken("Return", i, -1, 0, 0, &n, m.fence(s, r))
+		}
+	case release:
+		if m.served(s, r) {
+			n := *s
+			m.unbind(&n, i, c.what)
+			n.client[i] = n.client[i].answered(idle)
+			m.nextBroken("Release", i, -1, 0, 0, &n, m.fence(s, r))
+		}
+		if int(s.lost) < m.MaxLost {
+			n := *s
+			n.lost++
+			n.client[i].phase = adrift
+			m.next("CrashRelease", i, -1, 0, &n)
+			if c.late.ask == 0 {
+				n.client[i].late = late{release: true, ask: c.what}
+				m.next("LoseRelease", i, -1, 0, &n)
+			}
+		}
+	case adrift:
+		n := *s
+		n.client[i].phase = release
+		m.next("RepeatRelease", i, -1, 0, &n)
+	}
+}
+
+// unbind deletes a claim, if it is the one that was meant, and merges its block with what is free.
+func (m *machine) unbind(s *state, i int, what uint8) {
+	c, r := &s.client[i], m.Asks[i]
+	if c.row.ask == 0 || c.row.ask != what && m.twin != ReleaseByName {
+		return
+	}
+	if m.twin == MergeForgetsBuddy {
+		s.free[r] = s.free[r].with(c.row.at)
+	} else {
+		s.free[r] = m.sum.merge(s.free[r], c.row.at)
+	}
+	c.row = row{}
+}
+
+// lateSteps are those of a request that nobody waits for.
+func (m *machine) lateSteps(s *state, i int) {
+	c, r := &s.client[i], m.Asks[i]
+	if c.late.ask == 0 {
+		return
+	}
+	n := *s
+	n.client[i].late = late{}
+	m.next("Vanish", i, -1, 0, &n)
+	if !m.served(s, r) {
+		return
+	}
+	fence := m.fence(s, r)
+	if c.late.release {
+		m.unbind(&n, i, c.late.ask)
+		m.nextBroken("LandRelease", i, -1, 0, 0, &n, fence)
+		return
+	}
+	if !m.mayWrite(c, c.late.ask) {
+		return
+	}
+	for _, p := range m.sum.take(s.free[r], int(c.late.size)) {
+		n := *s
+		n.client[i].late = late{}
+		broken := m.bind(&n, i, c.late.ask, p)
+		m.nextBroken("Land", i, r, p.block, 0, &n, fence.or(broken))
+	}
+}

@@ -1,0 +1,106 @@
+package model
+
+// restoreSteps take a backup of one region's rows, put it back, and compare the region with the record afterwards.
+func (m *machine) restoreSteps(s *state) {
+	switch s.backup.stage {
+	case none:
+		for _, r := range m.Restored {
+			n := *s
+			n.backup = backup{stage: taken, region: uint8(r), free: s.free[r]} //nolint:gosec // G115: below 3
+			for i := range m.Asks {
+				if m.Asks[i] == r {
+					n.backup.rows[i], n.backup.keys[i] = s.client[i].row, s.client[i].keys
+				}
+			}
+			m.next("Backup", -1, r, 0, &n)
+		}
+	case taken:
+		n := *s
+		m.restore(&n)
+		m.next("Restore", -1, int(s.backup.region), 0, &n)
+	case restored:
+	}
+	for r := range m.Regions {
+		if s.isStale(r) {
+			n := *s
+			m.reconcile(&n, r)
+			m.next("Reconcile", -1, r, 0, &n)
+		}
+	}
+}
+
+// restore puts the rows of the backup in the place of the region's, with the epoch that was beside them. What was claimed since is lost, as
+// with any restore: its holder is told.
+func (m *machine) restore(s *state) {
+	b := s.backup
+	r := int(b.region)
+	s.free[r] = b.free
+	s.stale &^= 1 << r
+	if b.old {
+		s.stale |= 1 << r
+	}
+	for i := range m.Asks {
+		if m.Asks[i] != r {
+			continue
+		}
+		c := &s.client[i]
+		c.row, c.keys, c.done = b.rows[i], b.keys[i], b.keys[i]
+		if c.phase == held && c.row != (row{c.ask, c.told}) {
+			*c = c.answered(idle)
+		}
+	}
+	s.backup = backup{stage: restored}
+}
+
+// reconcile makes a region's rows what the record says: claims inside what is the region's stay, others go (their blocks were given back, and
+// so they were released, since the backup); the rest is free.
+func (m *machine) reconcile(s *state, r int) {
+	truth := m.truth(s, r)
+	for i := range m.Asks {
+		c := &s.client[i]
+		if m.Asks[i] != r || c.row.ask == 0 {
+			continue
+		}
+		if at := m.sum.addrs[c.row.at]; at&^truth != 0 {
+			c.row = row{}
+		} else {
+			truth &^= at
+		}
+	}
+	s.free[r] = 0
+	for _, n := range m.sum.hosts {
+		if m.sum.addrs[n]&truth != 0 {
+			s.free[r] = m.sum.merge(s.free[r], n)
+		}
+	}
+	s.stale &^= 1 << r
+}
+
+// truth is the set of addresses that are a region's by the record: what it was lent; at home, what was not lent.
+func (m *machine) truth(s *state, r int) uint16 {
+	if r > 0 {
+		return m.sum.covered(s.loans[r])
+	}
+	return m.sum.addrs[1] &^ m.sum.covered(s.loans[1]|s.loans[2])
+}
+
+// drained reports whether the pool becomes one free block at home again: by releasing every claim (each can be found by its name), reconciling what
+// is stale, and recalling everything. Requests without an answer may vanish; this is the case in which they do.
+func (m *machine) drained(s state) bool {
+	for r := range m.Regions {
+		if s.isStale(r) {
+			m.reconcile(&s, r)
+		}
+	}
+	for i := range m.Asks {
+		m.unbind(&s, i, s.client[i].row.ask)
+	}
+	for r := 1; r < m.Regions; r++ {
+		for n := range s.free[r].each { // the rows there were before the first of them went
+			if m.move(&s, n, r, 0) != "" {
+				return false
+			}
+		}
+	}
+	return s.free == [maxRegions]mask{1 << 1} && s.loans == [maxRegions]mask{}
+}

@@ -1,0 +1,112 @@
+package model
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// Every state that the whole search finds is, with its halves swapped, one that the reduced search finds, and the other way about; and the reduced
+// search does find fewer.
+func TestReducedSearchFindsTheSameStates(t *testing.T) {
+	t.Parallel()
+	for name, bounds := range map[string]Bounds{
+		"AnswersLost": {Size: 4, Regions: 2, Asks: pair, Wishes: []int{1, 2}, MaxAsks: 1, MaxLost: 1},
+		"Restored":    {Size: 2, Regions: 2, Asks: pair, Wishes: []int{1}, MaxAsks: 1, MaxLost: 1, Restored: both},
+		"Eight":       {Size: 8, Regions: 2, Asks: pair, Wishes: []int{4}, MaxAsks: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			reduced := newSearch(bounds, Sound)
+			plain := bounds
+			plain.Plain = true
+			whole := newSearch(plain, Sound)
+			swapped := newSearch(bounds, Sound) // only keeps the states that it is given
+			swapped.table = make([]uint32, 1<<16)
+			whole.visit = func(s *state) {
+				like := *s
+				swapped.canonical(&like)
+				swapped.add(&like, 0)
+			}
+			all, few := whole.run(), reduced.run()
+			require.Empty(t, all.Broken)
+			require.Empty(t, few.Broken)
+			first := whole.start()
+			swapped.add(&first, 0)
+			assert.Equal(t, len(swapped.parent), few.States)
+			for i := range swapped.parent {
+				stored := swapped.stored(uint32(i))
+				require.NotZero(t, reduced.table[reduced.find(stored)], "a state of the whole search")
+			}
+			assert.Less(t, few.States, all.States)
+			t.Logf("%d states are %d", all.States, few.States)
+		})
+	}
+}
+
+// Swapping the halves of a block in what the product's functions are given swaps them in what they answer, and does nothing else: the argument that the
+// reduction rests on, for every set of free rows of a pool of eight.
+func TestProductTreatsSwappedRowsAlike(t *testing.T) {
+	t.Parallel()
+	sum := newArithmetic(8)
+	checked := 0
+	for set := range 1 << 8 {
+		free := rows(sum, uint16(set))
+		for _, block := range sum.all[:7] { // the halves of each block that has any
+			var to [maxNodes]node
+			for _, n := range sum.all {
+				to[n] = swapped(n, block)
+			}
+			all := func(m mask) (out mask) {
+				for n := range m.each {
+					out = out.with(to[n])
+				}
+				return out
+			}
+			for size := 1; size <= 8; size *= 2 {
+				var want []plan
+				for _, p := range sum.take(free, size) {
+					want = append(want, plan{to[p.block], all(p.free)})
+				}
+				assert.ElementsMatch(t, want, sum.take(all(free), size))
+				checked++
+			}
+			for _, b := range sum.all {
+				assert.Equal(t, all(sum.unlend(free, b)), sum.unlend(all(free), to[b]))
+				if sum.addrs[b]&sum.covered(free) == 0 {
+					assert.Equal(t, all(sum.merge(free, b)), sum.merge(all(free), to[b]))
+				}
+				if sum.addrs[b]&^sum.covered(free) == 0 {
+					assert.Equal(t, all(sum.exact(free, b)), sum.exact(all(free), to[b]))
+				}
+				checked++
+			}
+		}
+	}
+	require.Positive(t, checked)
+}
+
+// swapped is where block n lies when the halves of another are swapped.
+func swapped(n, block node) node {
+	for _, half := range []node{2 * block, 2*block + 1} {
+		if inside(n, half) {
+			width := node(1)
+			for up := n; up != half; up /= 2 {
+				width *= 2
+			}
+			return n ^ width
+		}
+	}
+	return n
+}
+
+// rows are the largest blocks that tile a set of addresses.
+func rows(sum *arithmetic, set uint16) (out mask) {
+	for _, n := range sum.all { // the larger ones first
+		if sum.addrs[n]&^set == 0 {
+			out, set = out.with(n), set&^sum.addrs[n]
+		}
+	}
+	return out
+}

@@ -1,0 +1,62 @@
+package model
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Each protection that is taken away is missed, by which promise, and in how few steps. Those that break several are searched again and again,
+// each time without looking at the promises that were broken before.
+func TestTwinsAreCaught(t *testing.T) {
+	t.Parallel()
+	small := Bounds{Size: 4, Regions: 2, Asks: pair, Wishes: []int{1, 2}, MaxAsks: 1, MaxLost: 1}
+	restored := Bounds{Size: 4, Regions: 2, Asks: pair, Wishes: []int{1, 2}, MaxAsks: 1, Restored: both}
+	three := Bounds{Size: 4, Regions: 3, Asks: pair, Wishes: []int{1, 2}, MaxAsks: 1}
+	again := Bounds{Size: 4, Regions: 2, Asks: pair, Wishes: []int{1, 2}, MaxAsks: 2, MaxLost: 1}
+	large := Bounds{Size: 4, Regions: 2, Asks: pair, Wishes: []int{2}, MaxAsks: 1}
+	type caught struct {
+		by    Promise
+		steps int
+	}
+	for _, twin := range []struct {
+		name   string
+		twin   Twin
+		bounds Bounds
+		caught []caught
+	}{
+		{"MergeThatForgetsABuddy", MergeForgetsBuddy, small, []caught{{UsableAgain, 3}, {Maximal, 5}}},
+		{"LoanWithoutRecord", LendWithoutRecord, small, []caught{{RegionTiles, 1}}},
+		{"RecallOfWhatIsPartlyHeld", RecallHeld, small, []caught{{Tiling, 5}, {UsableAgain, 5}, {TwoHolders, 8}}},
+		{"UnknownRunAgainUnderANewKey", UnknownIsFailure, small, []caught{{OneEffect, 5}}},
+		{"KeyAndNameNotUnique", NoUniqueKey, small, []caught{{OneEffect, 6}}},
+		{"NoSecondLookBeforeARefusal", NoSecondLook, small, []caught{{RefusedLeft, 12}}},
+		{"EpochsNotComparedAfterARestore", NoEpochCheck, restored, []caught{
+			{Fenced, 4}, {Tiling, 4}, {UsableAgain, 4}, {RegionTiles, 5}, {Acknowledged, 7}, {TwoHolders, 9},
+		}},
+		{"HomeKeepsItsEpochInALoan", EpochOfOne, restored, []caught{{Tiling, 3}, {UsableAgain, 3}, {TwoHolders, 9}}},
+		{"ReleaseByName", ReleaseByName, again, []caught{{Acknowledged, 11}}},
+		{"ExhaustedWithoutAskingOtherRegions", ExhaustedAlone, three, []caught{{ExhaustedTrue, 5}}},
+		{"ExhaustedByOneRegionAfterAnother", ExhaustedPiecemeal, three, []caught{{ExhaustedTrue, 9}}},
+		{"ExhaustedThoughPartsWouldMakeTheBlock", ExhaustedInParts, large, []caught{{ExhaustedTrue, 6}}},
+		{"RowsOfAFencedRegionBelieved", LookUnfenced, restored, []caught{{Fenced, 7}}},
+	} {
+		t.Run(twin.name, func(t *testing.T) {
+			t.Parallel()
+			var seen []Promise
+			for _, want := range twin.caught {
+				found := Check(twin.bounds, twin.twin, seen...)
+				t.Log(found)
+				require.Equal(t, want, caught{found.Broken, len(found.Trace) - 1})
+				seen = append(seen, found.Broken)
+			}
+		})
+	}
+	for _, bounds := range []Bounds{small, restored, three, again, large} {
+		t.Run(fmt.Sprintf("NothingIsFoundInTheSoundModel/%+v", bounds), func(t *testing.T) {
+			t.Parallel()
+			require.Empty(t, Check(bounds, Sound).Broken)
+		})
+	}
+}
