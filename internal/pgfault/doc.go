@@ -18,15 +18,22 @@
 //	Drain57P01                     any        no, rolled back        FATAL 57P01, cut        Commit: unknown; else run again
 //	RangeUnavailable58C00          Statement  no, aborted            58C00                   run again, slowly
 //	SQLState(code)                 any        no, aborted or over    code                    as the code says
+//	CommittedThenError(code)       Commit     yes                    code                    unknown
 //	ConnectRefused(code)           Connect    no                     FATAL code              as the code says
 //	AnswerLost                     any        yes                    nothing, cut            in a transaction: run again; else unknown
 //	ConnectionLost                 any        no, rolled back        nothing, cut            Commit: unknown; else run again
 //	SkipLockedEmpty                any        no, undone             no rows                 nothing: it must look again
 //	Latency(d)                     all        yes                    the truth, late         -
+//	Distances.Latency()            Statement  yes                    the truth, late         -
+//	SlowCommit(d)                  Commit     yes, late              the truth, if there     a deadline at Commit: unknown
 //	Hold(gate)                     any        when the gate opens    the truth, if there     a deadline at Commit: unknown
 //	Partition                      any        after Heal             the truth, if there     a deadline at Commit: unknown
 //	PartitionAfter                 any        yes                    after Heal              a deadline at Commit: unknown
 //	RewriteSQL(f), StripLocks      all        as rewritten           the truth               -
+//
+// Which SQLSTATE where: 53300 is ConnectRefused or SQLState; 55P03, 57014 and XXUUU are SQLState on statements and, since
+// nobody may conclude anything from the latter two at COMMIT, CommittedThenError there. OnlyTable and Probability choose.
+// Proxy.Sever cuts what is connected, Proxy.Partition and Heal the way to the server, whatever is on it.
 //
 // "Any" is every statement that runs, COMMIT included; "all" adds connecting and preparing. Which statement it happens
 // to is said by wrapping: On, OnlySQL, OnlyTable, When, Nth, First, Once, Probability. Faults made from Fault and Action

@@ -46,7 +46,13 @@ type Event struct {
 	InTx bool
 	// Extended tells the extended protocol from the simple one.
 	Extended bool
+
+	values values
 }
+
+// Says reports whether the statement says a value: as a string literal, or as a bound parameter or an element of one that
+// is an array. Texts are compared as they are, so a value that stands for something else as well is taken for it.
+func (e Event) Says(value string) bool { return e.values.have(value) }
 
 // Executes says that the event runs SQL: it is neither Prepare nor Connect.
 func (e Event) Executes() bool { return e.Kind <= Rollback }

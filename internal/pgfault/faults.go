@@ -72,6 +72,19 @@ func SQLState(code string) Fault {
 	})
 }
 
+// CommittedThenError lets COMMIT happen and answers an error in its place: 57014, 58C00, 53200 and XXUUU say as little about
+// the outcome there as 40003.
+func CommittedThenError(code string) Fault {
+	return On(Commit, always(Action{
+		Name: "CommittedThenError " + code, Answer: Error, Code: code, Message: "SQLSTATE " + code,
+	}))
+}
+
+// SlowCommit keeps COMMIT back for a time. A client whose deadline passes meanwhile learns nothing, and the COMMIT happens.
+func SlowCommit(d time.Duration) Fault {
+	return On(Commit, always(Action{Name: "SlowCommit", Delay: d}))
+}
+
 // ConnectRefused answers a FATAL error to the start-up of a connection: 53300 too many connections, 57P03 starting up.
 func ConnectRefused(code string) Fault {
 	return On(Connect, always(Action{

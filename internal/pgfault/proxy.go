@@ -84,6 +84,14 @@ func (p *Proxy) Partition() { p.link.cut() }
 // Heal ends a partition. Everything that was on its way arrives, also from clients that have given up meanwhile.
 func (p *Proxy) Heal() { p.link.heal() }
 
+// Sever cuts every connection that there is, on both sides; new ones are served. What the server had been sent it does,
+// as AwaitEnd shows; open transactions it rolls back.
+func (p *Proxy) Sever() {
+	for _, s := range p.live() {
+		_ = s.client.Close() // it may be closing already
+	}
+}
+
 // Close cuts every connection and returns when nothing of the proxy is left. It may be called more than once.
 func (p *Proxy) Close() {
 	p.stop()
@@ -176,7 +184,7 @@ func (p *Proxy) open(client net.Conn, be *pgproto3.Backend) *session {
 		cancelled: make(chan struct{}), ended: make(chan struct{}),
 	}
 	s.pending.status = 'I'
-	s.statements, s.portals = map[string]*statement{}, map[string]*statement{}
+	s.statements, s.portals = map[string]*statement{}, map[string]*portal{}
 	p.sessions[s.conn] = s
 	return s
 }

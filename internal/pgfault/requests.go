@@ -35,7 +35,7 @@ func (s *session) request(msg pgproto3.FrontendMessage) bool {
 	case *pgproto3.Parse:
 		return s.parse(m)
 	case *pgproto3.Bind:
-		s.portals[m.DestinationPortal] = s.statements[m.PreparedStatement]
+		s.bind(m)
 		s.send(m, &step{kind: stepBind})
 	case *pgproto3.Describe:
 		s.send(m, &step{kind: stepDescribe})
@@ -98,11 +98,12 @@ func (s *session) parse(m *pgproto3.Parse) bool {
 }
 
 func (s *session) execute(m *pgproto3.Execute) bool {
-	st := s.portals[m.Portal]
-	if st == nil { // prepared by SQL, or not at all: the server knows
-		st = &statement{}
+	st, bound := &statement{}, []string(nil) // prepared by SQL, or not at all: the server knows
+	if p := s.portals[m.Portal]; p != nil {
+		st, bound = p.statement, p.bound
 	}
 	e := s.event(st.kind, st, true)
+	e.values.bound = bound
 	a, ok := s.admit(e)
 	if !ok {
 		return false
@@ -129,7 +130,7 @@ func (s *session) event(kind Kind, st *statement, extended bool) Event {
 	s.seq++
 	return Event{
 		Conn: s.conn, Seq: s.seq, Kind: kind, SQL: st.sql, Text: st.text, Tables: st.tables, Writes: st.writes,
-		InTx: s.inTx, Extended: extended,
+		InTx: s.inTx, Extended: extended, values: values{literals: st.literals},
 	}
 }
 

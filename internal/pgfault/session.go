@@ -41,7 +41,7 @@ type requestState struct {
 	skipping   bool // the client has been or will be told an error: ignore its messages up to Sync
 	delay      time.Duration
 	statements map[string]*statement // by prepared statement name
-	portals    map[string]*statement
+	portals    map[string]*portal
 }
 
 // answerState belongs to the goroutine that reads answers.

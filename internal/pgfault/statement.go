@@ -12,8 +12,10 @@ type statement struct {
 	kind    Kind
 	effects []Kind // what each statement of the text does to the transaction block, in order
 	tables  []string
-	writes  bool
-	release bool // its commit is RELEASE SAVEPOINT cockroach_restart, which leaves the transaction block open
+	// The string literals of the text, without quotes and prefixes.
+	literals []string
+	writes   bool
+	release  bool // its commit is RELEASE SAVEPOINT cockroach_restart, which leaves the transaction block open
 }
 
 func analyse(text string) *statement {
@@ -21,6 +23,7 @@ func analyse(text string) *statement {
 	var sql []string
 	var kinds []Kind
 	for _, tokens := range split(scan(text)) {
+		s.literals = append(s.literals, literals(tokens)...)
 		kind, release := classify(tokens)
 		kinds = append(kinds, kind)
 		if release {

@@ -1,0 +1,90 @@
+package pgscript
+
+import "strings"
+
+// state of a session, as CockroachDB has it.
+type state int
+
+const (
+	none state = iota
+	open
+	failed
+	committed // by RELEASE of the savepoint that stands for the transaction
+)
+
+// indicator is the byte that a client sees.
+func (s state) indicator() byte { return [...]byte{'I', 'T', 'E', 'T'}[s] }
+
+// transaction follows what a session has begun.
+type transaction struct {
+	state     state
+	savepoint bool // cockroach_restart is set
+}
+
+const (
+	savepoint  = "savepoint cockroach_restart"
+	release    = "release savepoint cockroach_restart"
+	rollbackTo = "rollback to savepoint cockroach_restart"
+)
+
+// refuses is the SQLSTATE of a statement that cannot be run now; empty: it can.
+func (t *transaction) refuses(sql string) string {
+	ends := verb(sql) == "commit" || sql == "rollback"
+	switch {
+	case t.state == committed && !ends:
+		t.state = failed
+		return "25000"
+	case t.state == failed && !ends && (sql != rollbackTo || !t.savepoint):
+		return "25P02"
+	case (sql == release || sql == rollbackTo) && !t.savepoint:
+		t.fail(sql)
+		return "3B001"
+	case (sql == savepoint || sql == release || sql == rollbackTo) && t.state == none:
+		return "25P01"
+	}
+	return ""
+}
+
+// fail is what a failed statement does.
+func (t *transaction) fail(sql string) {
+	switch {
+	case t.state == none:
+	case verb(sql) == "commit":
+		*t = transaction{}
+	default:
+		t.state = failed
+	}
+}
+
+// run is what a statement that works does, and its tag where that is not its verb.
+func (t *transaction) run(sql string) (tag string) {
+	switch {
+	case verb(sql) == "begin":
+		*t = transaction{state: open}
+	case sql == savepoint:
+		t.savepoint = true
+	case sql == release:
+		t.state = committed
+		return "RELEASE"
+	case sql == rollbackTo:
+		t.state = open
+		return "ROLLBACK"
+	case verb(sql) == "commit", sql == "rollback":
+		tag = strings.ToUpper(verb(sql))
+		switch t.state {
+		case failed:
+			tag = "ROLLBACK"
+		case committed:
+			tag = "COMMIT"
+		case none, open:
+		}
+		*t = transaction{}
+	}
+	return tag
+}
+
+// verb is the first word.
+func verb(sql string) string {
+	word, _, _ := strings.Cut(sql, " ")
+	return strings.ToLower(word)
+}
