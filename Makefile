@@ -14,6 +14,7 @@ BENCH ?= .
 COMPAREFLAGS ?=
 SCALEFLAGS ?=
 OVERLOADFLAGS ?=
+CHAOSFLAGS ?=
 
 # Stamped by hand: Go's own stamping stops the build where the checkout belongs to somebody else than its builder.
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
@@ -37,7 +38,7 @@ SWAGGER_UI_FILES := LICENSE NOTICE favicon-32x32.png swagger-ui-bundle.js swagge
 help:
 	@awk 'BEGIN { FS = ":.*## " } \
 		/^##@ / { printf "\n%s\n", substr($$0, 5) } \
-		/^[a-z][a-z0-9-]*:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+		/^[a-z][a-z0-9-]*:.*## / { printf "  %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 ##@ Use it
 .PHONY: run demo audit
@@ -62,7 +63,7 @@ clean: ## Remove what was built and installed here; the data in DATA_DIR stays
 	rm -rf bin tools/*/node_modules cover.out
 
 ##@ Prove it
-.PHONY: test test-go test-sql test-crdb bench bench-scale bench-overload compare k6 load
+.PHONY: test test-go test-sql test-crdb test-crdb-cluster chaos chaos-long chaos-twins chaos-build bench bench-scale bench-overload compare k6 load
 test: test-sql test-go ## Run every test, with the race detector where there is a C compiler
 
 test-go: deps
@@ -79,7 +80,34 @@ test-crdb: ## Run the database tests on CockroachDB (CRDB_URL=..., or a cockroac
 	@if [ -z '$(CRDB_URL)' ] && ! command -v cockroach >/dev/null; then \
 		echo 'make test-crdb needs a CockroachDB: give CRDB_URL=postgresql://..., or put a cockroach binary on PATH.' >&2; \
 		echo 'Nothing was tested. `make test` runs the same tests on PostgreSQL.' >&2; exit 2; fi
+	@$(MAKE) deps # some tests are about PostgreSQL whatever the engine
 	@CARVE_TEST_ENGINE=cockroach CRDB_URL='$(CRDB_URL)' go test -count=1 -timeout=30m $(TESTFLAGS) ./internal/...
+
+# The first node is in the region that the tests have their rows in, and runs all. Servers that the tests start refuse the others, which are
+# elsewhere: through those the tests of the store and of the use cases run.
+test-crdb-cluster: ## Run the database tests on three CockroachDB nodes in three regions (COCKROACH_BIN=..., or a cockroach binary on PATH)
+	@if ! command -v '$(or $(COCKROACH_BIN),cockroach)' >/dev/null; then \
+		echo 'make test-crdb-cluster needs a CockroachDB: give COCKROACH_BIN=path/to/cockroach, or put a cockroach binary on PATH.' >&2; \
+		echo 'Nothing was tested. `make test` runs the same tests on PostgreSQL.' >&2; exit 2; fi
+	@$(MAKE) deps
+	@go build -trimpath -buildvcs=false -o bin/crdbcluster ./tools/crdbcluster
+	@bin/crdbcluster -cockroach='$(or $(COCKROACH_BIN),cockroach)' \
+		-first='go test -count=1 -timeout=60m $(TESTFLAGS) ./internal/...' \
+		-others='go test -count=1 -timeout=60m $(TESTFLAGS) ./internal/crdb/... ./internal/alloc/... ./internal/consistency/...'
+
+chaos-build:
+	@go build -trimpath -buildvcs=false -o bin/chaos ./tools/chaos
+
+chaos: deps build chaos-build ## Run three servers through faults and judge what they told: 20 seeds, about 2 minutes (docs/chaos.md; SEED=n, CHAOSFLAGS=...)
+	@bin/chaos --seeds=20 $(if $(SEED),--seed=$(SEED)) $(CHAOSFLAGS)
+
+chaos-long: deps build chaos-build ## The same with 500 seeds, about an hour
+	@bin/chaos --seeds=500 $(CHAOSFLAGS)
+
+# The server is another program: one whose protections can be switched off.
+chaos-twins: deps build chaos-build ## Switch each protection off, and show that the same suite fails (docs/chaos.md)
+	@go build -trimpath -buildvcs=false -tags carvetwin -o bin/twin/server ./cmd/server
+	@bin/chaos --twins --server=bin/twin/server $(CHAOSFLAGS)
 
 bench: deps ## Run the benchmarks (BENCH=pattern)
 	go test -run='^$$' -bench='$(BENCH)' -benchmem -timeout=30m ./...
@@ -105,9 +133,10 @@ load: deps build k6 ## Run the load tests briefly against a fresh server, audit 
 
 ##@ Keep it in order
 .PHONY: generate verify lint lint-go lint-openapi fmt breaking swagger-ui
-generate: ## Write the server's types and the client from openapi.yaml
+generate: ## Write the server's types and the client from openapi.yaml, and docs/sql.md from the statements
 	@for each in $(GENERATED); do \
 		echo "$${each%%:*}"; $(OAPI_CODEGEN) -config "$${each##*:}" openapi.yaml; done
+	@echo docs/sql.md; cd tools/sqlcheck && go test -count=1 -run '^TestTheCatalogueIsWhatTheStatementsMakeIt$$' . -update >/dev/null
 
 verify: tools/swagger-ui/node_modules/.package-lock.json ## Check that generated and vendored files are what their sources make
 	@fresh=$$(mktemp -d); trap 'rm -rf "$$fresh"' EXIT; drift=0; \
@@ -132,6 +161,7 @@ lint-go:
 	@files=$$(gofmt -l $$(find . -name node_modules -prune -o -name '*.go' -print)); \
 		[ -z "$$files" ] || { echo "not formatted (make fmt): $$files" >&2; exit 1; }
 	go vet ./...
+	go vet -tags=carvetwin ./internal/twin ./internal/crdb ./internal/alloc
 	$(GOLANGCI_LINT) config verify
 	$(GOLANGCI_LINT) run ./...
 	cd tools/sqlcheck && $(GOLANGCI_LINT_NESTED) ./...

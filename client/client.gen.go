@@ -119,6 +119,24 @@ func (e ConditionStatus) Valid() bool {
 	}
 }
 
+// Defines values for Consistency.
+const (
+	ConsistencyStale  Consistency = "stale"
+	ConsistencyStrong Consistency = "strong"
+)
+
+// Valid indicates whether the value is a known member of the Consistency enum.
+func (e Consistency) Valid() bool {
+	switch e {
+	case ConsistencyStale:
+		return true
+	case ConsistencyStrong:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for DecisionKind.
 const (
 	DecisionKindClass DecisionKind = "class"
@@ -903,6 +921,9 @@ type Condition struct {
 // ConditionStatus defines model for ConditionStatus.
 type ConditionStatus string
 
+// Consistency What a read has to know of what was written elsewhere.
+type Consistency string
+
 // Consumer Name of a project, which need not exist, or `*` for every project.
 //
 // Example: team-a
@@ -1528,6 +1549,21 @@ type IPPoolSpec struct {
 	// PrefixLength Child: a block of this length, chosen by the parent's strategy.
 	PrefixLength *PrefixLength `json:"prefixLength,omitempty"`
 
+	// Region The pool's home, which never changes: what no other region was lent is there. By default the first of `regions`,
+	// or else the region of the server that is asked.
+	//
+	//
+	// Example: eu
+	Region Name `json:"region,omitempty"`
+
+	// Regions Where the pool is served, its home among them: a claim in any of these regions takes a block that its home has lent
+	// it, and waits for no other region unless there is none. A list with the home alone is the same as none: the pool is
+	// served at home, and who asks in another region waits for it.
+	//
+	//
+	// Example: ["eu","us"]
+	Regions []Name `json:"regions,omitempty"`
+
 	// Reservations What is withheld from carving. Reservations lie inside the pool and do not overlap each other.
 	Reservations []Reservation `json:"reservations,omitempty"`
 
@@ -1569,6 +1605,10 @@ type IPPoolStatus struct {
 	// Phase `Ready` has something free, `Exhausted` has nothing free. A pool that can be read is carved: `Pending` and `Error`
 	// are reserved.
 	Phase IPPoolPhase `json:"phase"`
+
+	// Regions The pool in each region that serves it, in the order of `spec.regions`; absent when that is its home alone, and in
+	// lists. The `total` of all regions together is that of `capacity`.
+	Regions []PoolInRegion `json:"regions,omitempty"`
 
 	// Scope Whom the pool serves, when it was carved for a scope of a class. Then nobody else is served by it, not by `poolRef`
 	// and not by a selector, nor is its owner.
@@ -1672,7 +1712,9 @@ type Metadata struct {
 	// Example: team-a
 	Project string `json:"project,omitempty"`
 
-	// Region Where the resource lives; absent on one that is the same everywhere.
+	// Region Where the resource lives: a pool at its home, a claim and an allocation where their block is, which may be
+	// another region than that of the server that was asked. Absent on a resource that is the same everywhere.
+	//
 	//
 	// Example: local
 	Region string `json:"region,omitempty"`
@@ -1807,6 +1849,42 @@ type PoolFree struct {
 	Summary []FreeSummary `json:"summary"`
 }
 
+// PoolInRegion defines model for PoolInRegion.
+type PoolInRegion struct {
+	// Region Example: us
+	Region string `json:"region"`
+
+	// Home Whether it is the pool's home.
+	//
+	// Example: false
+	Home bool `json:"home"`
+
+	// Capacity Addresses, exactly. What is neither `available` nor `coolingDown` is held or reserved.
+	Capacity RegionCapacity `json:"capacity"`
+
+	// Loans How many blocks the region has been lent and holds now; at home zero.
+	//
+	// Example: 2
+	Loans int64 `json:"loans"`
+
+	// LastLoanPrefixLength Prefix length of the block that it was lent last; absent at home, and when it was lent none.
+	//
+	// Example: 24
+	LastLoanPrefixLength *int `json:"lastLoanPrefixLength,omitempty"`
+
+	// LastLoanAt When that was; absent likewise.
+	//
+	// Example: 2026-03-02T11:00:00Z
+	LastLoanAt *time.Time `json:"lastLoanAt,omitempty"`
+
+	// Runway For how long what is available there will last, if it is used as fast as what was lent last; at most a year is
+	// said. An estimate; absent at home, and until a second block was lent.
+	//
+	//
+	// Example: 21h30m
+	Runway Duration `json:"runway,omitempty"`
+}
+
 // PoolScope Claims of one class, of one project, with one combination of values of the class's roles.
 type PoolScope struct {
 	// ClassName The class.
@@ -1911,7 +1989,7 @@ type Problem struct {
 	// | `internal` | 500 | a fault of the server |
 	// | `contention` | 503 | too many writers met, or wait for the same pool; safe to repeat |
 	// | `outcome_unknown` | 503 | the commit's outcome could not be read back; repeat with the same key |
-	// | `unavailable` | 503 | the database does not answer, or the server works on as many requests as it can; safe to repeat |
+	// | `unavailable` | 503 | the database does not answer, the server works on as many requests as it can, or a pool's rows in a region were restored without the rest; safe to repeat |
 	// | `deadline` | 504 | the request's deadline passed |
 	Code ProblemCode `json:"code"`
 
@@ -2024,7 +2102,7 @@ type Problem struct {
 // | `internal` | 500 | a fault of the server |
 // | `contention` | 503 | too many writers met, or wait for the same pool; safe to repeat |
 // | `outcome_unknown` | 503 | the commit's outcome could not be read back; repeat with the same key |
-// | `unavailable` | 503 | the database does not answer, or the server works on as many requests as it can; safe to repeat |
+// | `unavailable` | 503 | the database does not answer, the server works on as many requests as it can, or a pool's rows in a region were restored without the rest; safe to repeat |
 // | `deadline` | 504 | the request's deadline passed |
 type ProblemCode string
 
@@ -2241,6 +2319,44 @@ type Ref struct {
 //
 // Example: team-a/prod-eu
 type RefFilter = string
+
+// Region defines model for Region.
+type Region struct {
+	// Name Example: eu
+	Name string `json:"name"`
+
+	// Primary Whether it was the first one.
+	//
+	// Example: true
+	Primary bool `json:"primary"`
+
+	// Here Whether the server that answers is in it.
+	//
+	// Example: true
+	Here bool `json:"here"`
+
+	// CreatedAt When it was added.
+	//
+	// Example: 2026-03-02T08:00:00Z
+	CreatedAt time.Time `json:"createdAt"`
+}
+
+// RegionCapacity Addresses, exactly. What is neither `available` nor `coolingDown` is held or reserved.
+type RegionCapacity struct {
+	// Total What the region was lent; at home the pool without what was lent.
+	Total Count `json:"total"`
+
+	// Available Free.
+	Available Count `json:"available"`
+
+	// CoolingDown Released, and nobody's until their cool-down has passed.
+	CoolingDown Count `json:"coolingDown"`
+}
+
+// RegionList defines model for RegionList.
+type RegionList struct {
+	Items []Region `json:"items"`
+}
 
 // Remedy One change that would make the claim work.
 type Remedy struct {
@@ -2522,6 +2638,9 @@ type PurposeFilter = IPAllocationPurpose
 // Example: prod-eu
 type QuotaName = Name
 
+// ReadConsistency What a read has to know of what was written elsewhere.
+type ReadConsistency = Consistency
+
 // ReplaceIfMatch Example: "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
 type ReplaceIfMatch = IfMatchValue
 
@@ -2619,6 +2738,10 @@ type NotFound = Problem
 // wrong, and the figures that belong to the code.
 type PayloadTooLarge = Problem
 
+// PoolBadRequest Why the request was refused (RFC 9457). Beside the standard members there is the stable `code`, the places that are
+// wrong, and the figures that belong to the code.
+type PoolBadRequest = Problem
+
 // PreconditionFailed Why the request was refused (RFC 9457). Beside the standard members there is the stable `code`, the places that are
 // wrong, and the figures that belong to the code.
 type PreconditionFailed = Problem
@@ -2658,6 +2781,14 @@ type ListProjectsParams struct {
 
 	// Cursor `nextCursor` of the page before, with the same filters. It is opaque; one that the server did not make is refused.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
+	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
+	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
+	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
+	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
+	// something was read for it, `Carve-Read-At`.
+	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // CreateProjectParams defines parameters for CreateProject.
@@ -2718,6 +2849,14 @@ type ListAllocationsParams struct {
 
 	// Cursor `nextCursor` of the page before, with the same filters. It is opaque; one that the server did not make is refused.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
+	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
+	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
+	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
+	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
+	// something was read for it, `Carve-Read-At`.
+	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // DeleteAllocationParams defines parameters for DeleteAllocation.
@@ -2730,6 +2869,17 @@ type DeleteAllocationParams struct {
 	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
 }
 
+// GetAllocationParams defines parameters for GetAllocation.
+type GetAllocationParams struct {
+	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
+	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
+	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
+	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
+	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
+	// something was read for it, `Carve-Read-At`.
+	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
+}
+
 // ListAPIKeysParams defines parameters for ListAPIKeys.
 type ListAPIKeysParams struct {
 	// Limit Most items a page may hold.
@@ -2737,6 +2887,14 @@ type ListAPIKeysParams struct {
 
 	// Cursor `nextCursor` of the page before, with the same filters. It is opaque; one that the server did not make is refused.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
+	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
+	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
+	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
+	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
+	// something was read for it, `Carve-Read-At`.
+	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // CreateAPIKeyParams defines parameters for CreateAPIKey.
@@ -2787,6 +2945,14 @@ type ListAuditEventsParams struct {
 
 	// Cursor `nextCursor` of the page before, with the same filters. It is opaque; one that the server did not make is refused.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
+	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
+	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
+	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
+	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
+	// something was read for it, `Carve-Read-At`.
+	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // CreateClaimBatchParams defines parameters for CreateClaimBatch.
@@ -2828,6 +2994,14 @@ type ListClaimsParams struct {
 
 	// Cursor `nextCursor` of the page before, with the same filters. It is opaque; one that the server did not make is refused.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
+	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
+	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
+	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
+	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
+	// something was read for it, `Carve-Read-At`.
+	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // CreateClaimParams defines parameters for CreateClaim.
@@ -2847,6 +3021,17 @@ type DeleteClaimParams struct {
 	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
 	// answer is 412.
 	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
+}
+
+// GetClaimParams defines parameters for GetClaim.
+type GetClaimParams struct {
+	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
+	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
+	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
+	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
+	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
+	// something was read for it, `Carve-Read-At`.
+	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // PatchClaimParams defines parameters for PatchClaim.
@@ -2879,6 +3064,14 @@ type ListClassesParams struct {
 
 	// Cursor `nextCursor` of the page before, with the same filters. It is opaque; one that the server did not make is refused.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
+	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
+	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
+	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
+	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
+	// something was read for it, `Carve-Read-At`.
+	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // CreateClassParams defines parameters for CreateClass.
@@ -2901,6 +3094,17 @@ type DeleteClassParams struct {
 	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
 	// answer is 412.
 	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
+}
+
+// GetClassParams defines parameters for GetClass.
+type GetClassParams struct {
+	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
+	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
+	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
+	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
+	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
+	// something was read for it, `Carve-Read-At`.
+	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // PatchClassParams defines parameters for PatchClass.
@@ -2929,6 +3133,14 @@ type GetHistoryParams struct {
 
 	// Cursor `nextCursor` of the page before, with the same filters. It is opaque; one that the server did not make is refused.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
+	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
+	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
+	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
+	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
+	// something was read for it, `Carve-Read-At`.
+	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // ListMembersParams defines parameters for ListMembers.
@@ -2938,6 +3150,14 @@ type ListMembersParams struct {
 
 	// Cursor `nextCursor` of the page before, with the same filters. It is opaque; one that the server did not make is refused.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
+	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
+	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
+	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
+	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
+	// something was read for it, `Carve-Read-At`.
+	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // DeleteMemberParams defines parameters for DeleteMember.
@@ -2993,6 +3213,14 @@ type ListPoolsParams struct {
 
 	// Cursor `nextCursor` of the page before, with the same filters. It is opaque; one that the server did not make is refused.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
+	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
+	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
+	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
+	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
+	// something was read for it, `Carve-Read-At`.
+	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // CreatePoolParams defines parameters for CreatePool.
@@ -3012,6 +3240,17 @@ type DeletePoolParams struct {
 	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
 	// answer is 412.
 	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
+}
+
+// GetPoolParams defines parameters for GetPool.
+type GetPoolParams struct {
+	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
+	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
+	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
+	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
+	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
+	// something was read for it, `Carve-Read-At`.
+	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // PatchPoolParams defines parameters for PatchPool.
@@ -3034,6 +3273,14 @@ type GetPoolFreeParams struct {
 
 	// Cursor `nextCursor` of the page before, with the same filters. It is opaque; one that the server did not make is refused.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
+	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
+	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
+	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
+	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
+	// something was read for it, `Carve-Read-At`.
+	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // ListPoolGrantsParams defines parameters for ListPoolGrants.
@@ -3043,6 +3290,14 @@ type ListPoolGrantsParams struct {
 
 	// Cursor `nextCursor` of the page before, with the same filters. It is opaque; one that the server did not make is refused.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
+	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
+	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
+	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
+	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
+	// something was read for it, `Carve-Read-At`.
+	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // DeletePoolGrantParams defines parameters for DeletePoolGrant.
@@ -3068,6 +3323,14 @@ type ListQuotasParams struct {
 
 	// Cursor `nextCursor` of the page before, with the same filters. It is opaque; one that the server did not make is refused.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
+	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
+	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
+	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
+	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
+	// something was read for it, `Carve-Read-At`.
+	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // DeleteQuotaParams defines parameters for DeleteQuota.
@@ -3101,6 +3364,14 @@ type ListSpacesParams struct {
 
 	// Cursor `nextCursor` of the page before, with the same filters. It is opaque; one that the server did not make is refused.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
+	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
+	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
+	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
+	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
+	// something was read for it, `Carve-Read-At`.
+	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // CreateSpaceParams defines parameters for CreateSpace.
@@ -3139,6 +3410,14 @@ type ListSpaceGrantsParams struct {
 
 	// Cursor `nextCursor` of the page before, with the same filters. It is opaque; one that the server did not make is refused.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
+	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
+	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
+	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
+	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
+	// something was read for it, `Carve-Read-At`.
+	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // DeleteSpaceGrantParams defines parameters for DeleteSpaceGrant.
@@ -3397,7 +3676,7 @@ type ClientInterface interface {
 	// claim, each by its own path.
 	//
 	// Corresponds with GET /v1/projects/{project}/allocations/{allocation} (the `GetAllocation` operationId).
-	GetAllocation(ctx context.Context, project ProjectName, allocation AllocationName, reqEditors ...RequestEditorFn) (*http.Response, error)
+	GetAllocation(ctx context.Context, project ProjectName, allocation AllocationName, params *GetAllocationParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListAPIKeys List API keys
 	//
@@ -3613,7 +3892,7 @@ type ClientInterface interface {
 	// The claim with the block it holds.
 	//
 	// Corresponds with GET /v1/projects/{project}/claims/{claim} (the `GetClaim` operationId).
-	GetClaim(ctx context.Context, project ProjectName, claim ClaimName, reqEditors ...RequestEditorFn) (*http.Response, error)
+	GetClaim(ctx context.Context, project ProjectName, claim ClaimName, params *GetClaimParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// PatchClaimWithBody Change a claim
 	//
@@ -3732,7 +4011,7 @@ type ClientInterface interface {
 	// exactly at the moment of reading, what stands behind it for this project.
 	//
 	// Corresponds with GET /v1/projects/{project}/classes/{class} (the `GetClass` operationId).
-	GetClass(ctx context.Context, project ProjectName, class ClassName, reqEditors ...RequestEditorFn) (*http.Response, error)
+	GetClass(ctx context.Context, project ProjectName, class ClassName, params *GetClassParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// PatchClassWithBody Change a class
 	//
@@ -3849,6 +4128,10 @@ type ClientInterface interface {
 	// of the pool's family. A class is found when it is listed, and stays listed whatever becomes of its visibility. At
 	// most 256 pools of a project back one class; one more is refused with `invalid_argument`.
 	//
+	// With `regions` the pool is served in these regions, and with `region` another one than the server's is its home. A
+	// child has regions of its own, whatever those of its parent. `invalid_argument` refuses a region that this
+	// installation does not have, naming those that it has, and `regions` without the home.
+	//
 	// A child is refused like a claim: `pool_exhausted` (nothing large enough is free), `exhausted_by_cooldown` (only
 	// blocks that cool down are large enough), `block_taken` (the very block is held), `allocation_retained` (kept without
 	// a claim), `never_satisfiable` (it would not fit into an empty parent), `prefix_length_rejected` (the parent's bounds)
@@ -3874,6 +4157,10 @@ type ClientInterface interface {
 	// With `classNames` the pool backs these classes: each is one of the project or else a shared one of `platform`, and
 	// of the pool's family. A class is found when it is listed, and stays listed whatever becomes of its visibility. At
 	// most 256 pools of a project back one class; one more is refused with `invalid_argument`.
+	//
+	// With `regions` the pool is served in these regions, and with `region` another one than the server's is its home. A
+	// child has regions of its own, whatever those of its parent. `invalid_argument` refuses a region that this
+	// installation does not have, naming those that it has, and `regions` without the home.
 	//
 	// A child is refused like a claim: `pool_exhausted` (nothing large enough is free), `exhausted_by_cooldown` (only
 	// blocks that cool down are large enough), `block_taken` (the very block is held), `allocation_retained` (kept without
@@ -3903,21 +4190,24 @@ type ClientInterface interface {
 	// The pool with its exact capacity at the moment of reading.
 	//
 	// Corresponds with GET /v1/projects/{project}/pools/{pool} (the `GetPool` operationId).
-	GetPool(ctx context.Context, project ProjectName, pool PoolName, reqEditors ...RequestEditorFn) (*http.Response, error)
+	GetPool(ctx context.Context, project ProjectName, pool PoolName, params *GetPoolParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// PatchPoolWithBody Change a pool
 	//
 	// Applies a JSON merge patch (RFC 7396) to the labels, the annotations, `spec.visibility`, `spec.allocation`,
-	// `spec.reservations`, `spec.classNames`, `spec.reuseAfter` and `spec.description`. Needs `If-Match`. A patch that
-	// changes nothing answers with the same `ETag` and writes nothing. `reservations` and `classNames` are replaced as a
-	// whole: what leaves `reservations` is free again in the same transaction, and a class that leaves `classNames` has a
-	// pool less for later claims. New bounds and a new `reuseAfter` hold for what is carved from now on; what is held stays.
+	// `spec.reservations`, `spec.classNames`, `spec.reuseAfter`, `spec.regions` and `spec.description`. Needs `If-Match`. A
+	// patch that changes nothing answers with the same `ETag` and writes nothing. `reservations`, `classNames` and
+	// `regions` are replaced as a whole: what leaves `reservations` is free again in the same transaction, a class that
+	// leaves `classNames` has a pool less for later claims, and what a region that leaves `regions` was lent goes back to
+	// the home. A region that is new in `regions` serves the pool from then on. New bounds and a new `reuseAfter` hold for
+	// what is carved from now on; what is held stays.
 	// A pool that was carved for a scope (`status.scope`) lists no classes and is not shared (`immutable_field`).
 	//
-	// Refused with `block_taken` when a new reservation covers a held block, with `allocation_retained` when that block
-	// is kept by a retained allocation, with `not_found` and `family_mismatch` when a class is not found or of the other
-	// family, and with `immutable_field` when the patch would change anything else (what was carved does not change),
-	// naming the field.
+	// Refused with `in_use` when a region that leaves `regions` still holds blocks of the pool, with `block_taken` when a
+	// new reservation covers a held block, with `allocation_retained` when that block is kept by a retained allocation,
+	// with `not_found` and `family_mismatch` when a class is not found or of the other family, with `invalid_argument` when
+	// a region is none of this installation or the home is not among `regions`, and with `immutable_field` when the patch
+	// would change anything else (what was carved does not change, nor the home), naming the field.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -3927,16 +4217,19 @@ type ClientInterface interface {
 	// PatchPoolWithApplicationMergePatchPlusJSONBody Change a pool
 	//
 	// Applies a JSON merge patch (RFC 7396) to the labels, the annotations, `spec.visibility`, `spec.allocation`,
-	// `spec.reservations`, `spec.classNames`, `spec.reuseAfter` and `spec.description`. Needs `If-Match`. A patch that
-	// changes nothing answers with the same `ETag` and writes nothing. `reservations` and `classNames` are replaced as a
-	// whole: what leaves `reservations` is free again in the same transaction, and a class that leaves `classNames` has a
-	// pool less for later claims. New bounds and a new `reuseAfter` hold for what is carved from now on; what is held stays.
+	// `spec.reservations`, `spec.classNames`, `spec.reuseAfter`, `spec.regions` and `spec.description`. Needs `If-Match`. A
+	// patch that changes nothing answers with the same `ETag` and writes nothing. `reservations`, `classNames` and
+	// `regions` are replaced as a whole: what leaves `reservations` is free again in the same transaction, a class that
+	// leaves `classNames` has a pool less for later claims, and what a region that leaves `regions` was lent goes back to
+	// the home. A region that is new in `regions` serves the pool from then on. New bounds and a new `reuseAfter` hold for
+	// what is carved from now on; what is held stays.
 	// A pool that was carved for a scope (`status.scope`) lists no classes and is not shared (`immutable_field`).
 	//
-	// Refused with `block_taken` when a new reservation covers a held block, with `allocation_retained` when that block
-	// is kept by a retained allocation, with `not_found` and `family_mismatch` when a class is not found or of the other
-	// family, and with `immutable_field` when the patch would change anything else (what was carved does not change),
-	// naming the field.
+	// Refused with `in_use` when a region that leaves `regions` still holds blocks of the pool, with `block_taken` when a
+	// new reservation covers a held block, with `allocation_retained` when that block is kept by a retained allocation,
+	// with `not_found` and `family_mismatch` when a class is not found or of the other family, with `invalid_argument` when
+	// a region is none of this installation or the home is not among `regions`, and with `immutable_field` when the patch
+	// would change anything else (what was carved does not change, nor the home), naming the field.
 	//
 	// Takes a body of the `application/merge-patch+json` content type.
 	//
@@ -4134,6 +4427,14 @@ type ClientInterface interface {
 	//
 	// Corresponds with PUT /v1/projects/{project}/spaces/{space}/grants/{consumer} (the `PutSpaceGrant` operationId).
 	PutSpaceGrant(ctx context.Context, project ProjectName, space SpaceName, consumer Consumer, params *PutSpaceGrantParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListRegions List regions
+	//
+	// The regions of this installation, in the order in which they were added: where pools can be at home and be served.
+	// All of them in one answer, the same from every server but for `here`.
+	//
+	// Corresponds with GET /v1/regions (the `ListRegions` operationId).
+	ListRegions(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetVersion Read the version
 	//
@@ -4378,8 +4679,8 @@ func (c *Client) DeleteAllocation(ctx context.Context, project ProjectName, allo
 // claim, each by its own path.
 //
 // Corresponds with GET /v1/projects/{project}/allocations/{allocation} (the `GetAllocation` operationId).
-func (c *Client) GetAllocation(ctx context.Context, project ProjectName, allocation AllocationName, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewGetAllocationRequest(c.Server, project, allocation)
+func (c *Client) GetAllocation(ctx context.Context, project ProjectName, allocation AllocationName, params *GetAllocationParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetAllocationRequest(c.Server, project, allocation, params)
 	if err != nil {
 		return nil, err
 	}
@@ -4744,8 +5045,8 @@ func (c *Client) DeleteClaim(ctx context.Context, project ProjectName, claim Cla
 // The claim with the block it holds.
 //
 // Corresponds with GET /v1/projects/{project}/claims/{claim} (the `GetClaim` operationId).
-func (c *Client) GetClaim(ctx context.Context, project ProjectName, claim ClaimName, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewGetClaimRequest(c.Server, project, claim)
+func (c *Client) GetClaim(ctx context.Context, project ProjectName, claim ClaimName, params *GetClaimParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetClaimRequest(c.Server, project, claim, params)
 	if err != nil {
 		return nil, err
 	}
@@ -4953,8 +5254,8 @@ func (c *Client) DeleteClass(ctx context.Context, project ProjectName, class Cla
 // exactly at the moment of reading, what stands behind it for this project.
 //
 // Corresponds with GET /v1/projects/{project}/classes/{class} (the `GetClass` operationId).
-func (c *Client) GetClass(ctx context.Context, project ProjectName, class ClassName, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewGetClassRequest(c.Server, project, class)
+func (c *Client) GetClass(ctx context.Context, project ProjectName, class ClassName, params *GetClassParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetClassRequest(c.Server, project, class, params)
 	if err != nil {
 		return nil, err
 	}
@@ -5170,6 +5471,10 @@ func (c *Client) ListPools(ctx context.Context, project ProjectName, params *Lis
 // of the pool's family. A class is found when it is listed, and stays listed whatever becomes of its visibility. At
 // most 256 pools of a project back one class; one more is refused with `invalid_argument`.
 //
+// With `regions` the pool is served in these regions, and with `region` another one than the server's is its home. A
+// child has regions of its own, whatever those of its parent. `invalid_argument` refuses a region that this
+// installation does not have, naming those that it has, and `regions` without the home.
+//
 // A child is refused like a claim: `pool_exhausted` (nothing large enough is free), `exhausted_by_cooldown` (only
 // blocks that cool down are large enough), `block_taken` (the very block is held), `allocation_retained` (kept without
 // a claim), `never_satisfiable` (it would not fit into an empty parent), `prefix_length_rejected` (the parent's bounds)
@@ -5205,6 +5510,10 @@ func (c *Client) CreatePoolWithBody(ctx context.Context, project ProjectName, pa
 // With `classNames` the pool backs these classes: each is one of the project or else a shared one of `platform`, and
 // of the pool's family. A class is found when it is listed, and stays listed whatever becomes of its visibility. At
 // most 256 pools of a project back one class; one more is refused with `invalid_argument`.
+//
+// With `regions` the pool is served in these regions, and with `region` another one than the server's is its home. A
+// child has regions of its own, whatever those of its parent. `invalid_argument` refuses a region that this
+// installation does not have, naming those that it has, and `regions` without the home.
 //
 // A child is refused like a claim: `pool_exhausted` (nothing large enough is free), `exhausted_by_cooldown` (only
 // blocks that cool down are large enough), `block_taken` (the very block is held), `allocation_retained` (kept without
@@ -5254,8 +5563,8 @@ func (c *Client) DeletePool(ctx context.Context, project ProjectName, pool PoolN
 // The pool with its exact capacity at the moment of reading.
 //
 // Corresponds with GET /v1/projects/{project}/pools/{pool} (the `GetPool` operationId).
-func (c *Client) GetPool(ctx context.Context, project ProjectName, pool PoolName, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewGetPoolRequest(c.Server, project, pool)
+func (c *Client) GetPool(ctx context.Context, project ProjectName, pool PoolName, params *GetPoolParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetPoolRequest(c.Server, project, pool, params)
 	if err != nil {
 		return nil, err
 	}
@@ -5269,16 +5578,19 @@ func (c *Client) GetPool(ctx context.Context, project ProjectName, pool PoolName
 // PatchPoolWithBody Change a pool
 //
 // Applies a JSON merge patch (RFC 7396) to the labels, the annotations, `spec.visibility`, `spec.allocation`,
-// `spec.reservations`, `spec.classNames`, `spec.reuseAfter` and `spec.description`. Needs `If-Match`. A patch that
-// changes nothing answers with the same `ETag` and writes nothing. `reservations` and `classNames` are replaced as a
-// whole: what leaves `reservations` is free again in the same transaction, and a class that leaves `classNames` has a
-// pool less for later claims. New bounds and a new `reuseAfter` hold for what is carved from now on; what is held stays.
+// `spec.reservations`, `spec.classNames`, `spec.reuseAfter`, `spec.regions` and `spec.description`. Needs `If-Match`. A
+// patch that changes nothing answers with the same `ETag` and writes nothing. `reservations`, `classNames` and
+// `regions` are replaced as a whole: what leaves `reservations` is free again in the same transaction, a class that
+// leaves `classNames` has a pool less for later claims, and what a region that leaves `regions` was lent goes back to
+// the home. A region that is new in `regions` serves the pool from then on. New bounds and a new `reuseAfter` hold for
+// what is carved from now on; what is held stays.
 // A pool that was carved for a scope (`status.scope`) lists no classes and is not shared (`immutable_field`).
 //
-// Refused with `block_taken` when a new reservation covers a held block, with `allocation_retained` when that block
-// is kept by a retained allocation, with `not_found` and `family_mismatch` when a class is not found or of the other
-// family, and with `immutable_field` when the patch would change anything else (what was carved does not change),
-// naming the field.
+// Refused with `in_use` when a region that leaves `regions` still holds blocks of the pool, with `block_taken` when a
+// new reservation covers a held block, with `allocation_retained` when that block is kept by a retained allocation,
+// with `not_found` and `family_mismatch` when a class is not found or of the other family, with `invalid_argument` when
+// a region is none of this installation or the home is not among `regions`, and with `immutable_field` when the patch
+// would change anything else (what was carved does not change, nor the home), naming the field.
 //
 // Takes any type of body and a specified content type.
 //
@@ -5298,16 +5610,19 @@ func (c *Client) PatchPoolWithBody(ctx context.Context, project ProjectName, poo
 // PatchPoolWithApplicationMergePatchPlusJSONBody Change a pool
 //
 // Applies a JSON merge patch (RFC 7396) to the labels, the annotations, `spec.visibility`, `spec.allocation`,
-// `spec.reservations`, `spec.classNames`, `spec.reuseAfter` and `spec.description`. Needs `If-Match`. A patch that
-// changes nothing answers with the same `ETag` and writes nothing. `reservations` and `classNames` are replaced as a
-// whole: what leaves `reservations` is free again in the same transaction, and a class that leaves `classNames` has a
-// pool less for later claims. New bounds and a new `reuseAfter` hold for what is carved from now on; what is held stays.
+// `spec.reservations`, `spec.classNames`, `spec.reuseAfter`, `spec.regions` and `spec.description`. Needs `If-Match`. A
+// patch that changes nothing answers with the same `ETag` and writes nothing. `reservations`, `classNames` and
+// `regions` are replaced as a whole: what leaves `reservations` is free again in the same transaction, a class that
+// leaves `classNames` has a pool less for later claims, and what a region that leaves `regions` was lent goes back to
+// the home. A region that is new in `regions` serves the pool from then on. New bounds and a new `reuseAfter` hold for
+// what is carved from now on; what is held stays.
 // A pool that was carved for a scope (`status.scope`) lists no classes and is not shared (`immutable_field`).
 //
-// Refused with `block_taken` when a new reservation covers a held block, with `allocation_retained` when that block
-// is kept by a retained allocation, with `not_found` and `family_mismatch` when a class is not found or of the other
-// family, and with `immutable_field` when the patch would change anything else (what was carved does not change),
-// naming the field.
+// Refused with `in_use` when a region that leaves `regions` still holds blocks of the pool, with `block_taken` when a
+// new reservation covers a held block, with `allocation_retained` when that block is kept by a retained allocation,
+// with `not_found` and `family_mismatch` when a class is not found or of the other family, with `invalid_argument` when
+// a region is none of this installation or the home is not among `regions`, and with `immutable_field` when the patch
+// would change anything else (what was carved does not change, nor the home), naming the field.
 //
 // Takes a body of the `application/merge-patch+json` content type.
 //
@@ -5726,6 +6041,24 @@ func (c *Client) PutSpaceGrant(ctx context.Context, project ProjectName, space S
 	return c.Client.Do(req)
 }
 
+// ListRegions List regions
+//
+// The regions of this installation, in the order in which they were added: where pools can be at home and be served.
+// All of them in one answer, the same from every server but for `here`.
+//
+// Corresponds with GET /v1/regions (the `ListRegions` operationId).
+func (c *Client) ListRegions(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListRegionsRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // GetVersion Read the version
 //
 // Which build answers.
@@ -5869,6 +6202,18 @@ func NewListProjectsRequest(server string, params *ListProjectsParams) (*http.Re
 		if params.Cursor != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Consistency != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "consistency", *params.Consistency, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -6316,6 +6661,18 @@ func NewListAllocationsRequest(server string, project ProjectName, params *ListA
 
 		}
 
+		if params.Consistency != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "consistency", *params.Consistency, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if encoded := queryValues.Encode(); encoded != "" {
 			rawQueryFragments = append(rawQueryFragments, encoded)
 		}
@@ -6414,7 +6771,7 @@ func NewDeleteAllocationRequest(server string, project ProjectName, allocation A
 }
 
 // NewGetAllocationRequest constructs an http.Request for the GetAllocation method
-func NewGetAllocationRequest(server string, project ProjectName, allocation AllocationName) (*http.Request, error) {
+func NewGetAllocationRequest(server string, project ProjectName, allocation AllocationName, params *GetAllocationParams) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -6444,6 +6801,33 @@ func NewGetAllocationRequest(server string, project ProjectName, allocation Allo
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Consistency != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "consistency", *params.Consistency, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
@@ -6504,6 +6888,18 @@ func NewListAPIKeysRequest(server string, project ProjectName, params *ListAPIKe
 		if params.Cursor != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Consistency != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "consistency", *params.Consistency, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -6883,6 +7279,18 @@ func NewListAuditEventsRequest(server string, project ProjectName, params *ListA
 
 		}
 
+		if params.Consistency != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "consistency", *params.Consistency, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if encoded := queryValues.Encode(); encoded != "" {
 			rawQueryFragments = append(rawQueryFragments, encoded)
 		}
@@ -7176,6 +7584,18 @@ func NewListClaimsRequest(server string, project ProjectName, params *ListClaims
 
 		}
 
+		if params.Consistency != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "consistency", *params.Consistency, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if encoded := queryValues.Encode(); encoded != "" {
 			rawQueryFragments = append(rawQueryFragments, encoded)
 		}
@@ -7363,7 +7783,7 @@ func NewDeleteClaimRequest(server string, project ProjectName, claim ClaimName, 
 }
 
 // NewGetClaimRequest constructs an http.Request for the GetClaim method
-func NewGetClaimRequest(server string, project ProjectName, claim ClaimName) (*http.Request, error) {
+func NewGetClaimRequest(server string, project ProjectName, claim ClaimName, params *GetClaimParams) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -7393,6 +7813,33 @@ func NewGetClaimRequest(server string, project ProjectName, claim ClaimName) (*h
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Consistency != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "consistency", *params.Consistency, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
@@ -7663,6 +8110,18 @@ func NewListClassesRequest(server string, project ProjectName, params *ListClass
 
 		}
 
+		if params.Consistency != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "consistency", *params.Consistency, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if encoded := queryValues.Encode(); encoded != "" {
 			rawQueryFragments = append(rawQueryFragments, encoded)
 		}
@@ -7862,7 +8321,7 @@ func NewDeleteClassRequest(server string, project ProjectName, class ClassName, 
 }
 
 // NewGetClassRequest constructs an http.Request for the GetClass method
-func NewGetClassRequest(server string, project ProjectName, class ClassName) (*http.Request, error) {
+func NewGetClassRequest(server string, project ProjectName, class ClassName, params *GetClassParams) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -7892,6 +8351,33 @@ func NewGetClassRequest(server string, project ProjectName, class ClassName) (*h
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Consistency != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "consistency", *params.Consistency, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
@@ -8089,6 +8575,18 @@ func NewGetHistoryRequest(server string, project ProjectName, params *GetHistory
 
 		}
 
+		if params.Consistency != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "consistency", *params.Consistency, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if encoded := queryValues.Encode(); encoded != "" {
 			rawQueryFragments = append(rawQueryFragments, encoded)
 		}
@@ -8153,6 +8651,18 @@ func NewListMembersRequest(server string, project ProjectName, params *ListMembe
 		if params.Cursor != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Consistency != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "consistency", *params.Consistency, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -8551,6 +9061,18 @@ func NewListPoolsRequest(server string, project ProjectName, params *ListPoolsPa
 
 		}
 
+		if params.Consistency != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "consistency", *params.Consistency, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if encoded := queryValues.Encode(); encoded != "" {
 			rawQueryFragments = append(rawQueryFragments, encoded)
 		}
@@ -8738,7 +9260,7 @@ func NewDeletePoolRequest(server string, project ProjectName, pool PoolName, par
 }
 
 // NewGetPoolRequest constructs an http.Request for the GetPool method
-func NewGetPoolRequest(server string, project ProjectName, pool PoolName) (*http.Request, error) {
+func NewGetPoolRequest(server string, project ProjectName, pool PoolName, params *GetPoolParams) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -8768,6 +9290,33 @@ func NewGetPoolRequest(server string, project ProjectName, pool PoolName) (*http
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Consistency != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "consistency", *params.Consistency, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
@@ -8952,6 +9501,18 @@ func NewGetPoolFreeRequest(server string, project ProjectName, pool PoolName, pa
 
 		}
 
+		if params.Consistency != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "consistency", *params.Consistency, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if encoded := queryValues.Encode(); encoded != "" {
 			rawQueryFragments = append(rawQueryFragments, encoded)
 		}
@@ -9023,6 +9584,18 @@ func NewListPoolGrantsRequest(server string, project ProjectName, pool PoolName,
 		if params.Cursor != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Consistency != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "consistency", *params.Consistency, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -9309,6 +9882,18 @@ func NewListQuotasRequest(server string, project ProjectName, params *ListQuotas
 		if params.Cursor != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Consistency != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "consistency", *params.Consistency, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -9614,6 +10199,18 @@ func NewListSpacesRequest(server string, project ProjectName, params *ListSpaces
 		if params.Cursor != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Consistency != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "consistency", *params.Consistency, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -10012,6 +10609,18 @@ func NewListSpaceGrantsRequest(server string, project ProjectName, space SpaceNa
 
 		}
 
+		if params.Consistency != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "consistency", *params.Consistency, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if encoded := queryValues.Encode(); encoded != "" {
 			rawQueryFragments = append(rawQueryFragments, encoded)
 		}
@@ -10232,6 +10841,33 @@ func NewPutSpaceGrantRequest(server string, project ProjectName, space SpaceName
 	}
 
 	req, err := http.NewRequest(http.MethodPut, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListRegionsRequest constructs an http.Request for the ListRegions method
+func NewListRegionsRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/regions")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
 	}
@@ -10471,7 +11107,7 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /v1/projects/{project}/allocations/{allocation} (the `GetAllocation` operationId).
-	GetAllocationWithResponse(ctx context.Context, project ProjectName, allocation AllocationName, reqEditors ...RequestEditorFn) (*GetAllocationResponse, error)
+	GetAllocationWithResponse(ctx context.Context, project ProjectName, allocation AllocationName, params *GetAllocationParams, reqEditors ...RequestEditorFn) (*GetAllocationResponse, error)
 
 	// ListAPIKeysWithResponse List API keys
 	//
@@ -10701,7 +11337,7 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /v1/projects/{project}/claims/{claim} (the `GetClaim` operationId).
-	GetClaimWithResponse(ctx context.Context, project ProjectName, claim ClaimName, reqEditors ...RequestEditorFn) (*GetClaimResponse, error)
+	GetClaimWithResponse(ctx context.Context, project ProjectName, claim ClaimName, params *GetClaimParams, reqEditors ...RequestEditorFn) (*GetClaimResponse, error)
 
 	// PatchClaimWithBodyWithResponse Change a claim
 	//
@@ -10826,7 +11462,7 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /v1/projects/{project}/classes/{class} (the `GetClass` operationId).
-	GetClassWithResponse(ctx context.Context, project ProjectName, class ClassName, reqEditors ...RequestEditorFn) (*GetClassResponse, error)
+	GetClassWithResponse(ctx context.Context, project ProjectName, class ClassName, params *GetClassParams, reqEditors ...RequestEditorFn) (*GetClassResponse, error)
 
 	// PatchClassWithBodyWithResponse Change a class
 	//
@@ -10953,6 +11589,10 @@ type ClientWithResponsesInterface interface {
 	// of the pool's family. A class is found when it is listed, and stays listed whatever becomes of its visibility. At
 	// most 256 pools of a project back one class; one more is refused with `invalid_argument`.
 	//
+	// With `regions` the pool is served in these regions, and with `region` another one than the server's is its home. A
+	// child has regions of its own, whatever those of its parent. `invalid_argument` refuses a region that this
+	// installation does not have, naming those that it has, and `regions` without the home.
+	//
 	// A child is refused like a claim: `pool_exhausted` (nothing large enough is free), `exhausted_by_cooldown` (only
 	// blocks that cool down are large enough), `block_taken` (the very block is held), `allocation_retained` (kept without
 	// a claim), `never_satisfiable` (it would not fit into an empty parent), `prefix_length_rejected` (the parent's bounds)
@@ -10978,6 +11618,10 @@ type ClientWithResponsesInterface interface {
 	// With `classNames` the pool backs these classes: each is one of the project or else a shared one of `platform`, and
 	// of the pool's family. A class is found when it is listed, and stays listed whatever becomes of its visibility. At
 	// most 256 pools of a project back one class; one more is refused with `invalid_argument`.
+	//
+	// With `regions` the pool is served in these regions, and with `region` another one than the server's is its home. A
+	// child has regions of its own, whatever those of its parent. `invalid_argument` refuses a region that this
+	// installation does not have, naming those that it has, and `regions` without the home.
 	//
 	// A child is refused like a claim: `pool_exhausted` (nothing large enough is free), `exhausted_by_cooldown` (only
 	// blocks that cool down are large enough), `block_taken` (the very block is held), `allocation_retained` (kept without
@@ -11011,21 +11655,24 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /v1/projects/{project}/pools/{pool} (the `GetPool` operationId).
-	GetPoolWithResponse(ctx context.Context, project ProjectName, pool PoolName, reqEditors ...RequestEditorFn) (*GetPoolResponse, error)
+	GetPoolWithResponse(ctx context.Context, project ProjectName, pool PoolName, params *GetPoolParams, reqEditors ...RequestEditorFn) (*GetPoolResponse, error)
 
 	// PatchPoolWithBodyWithResponse Change a pool
 	//
 	// Applies a JSON merge patch (RFC 7396) to the labels, the annotations, `spec.visibility`, `spec.allocation`,
-	// `spec.reservations`, `spec.classNames`, `spec.reuseAfter` and `spec.description`. Needs `If-Match`. A patch that
-	// changes nothing answers with the same `ETag` and writes nothing. `reservations` and `classNames` are replaced as a
-	// whole: what leaves `reservations` is free again in the same transaction, and a class that leaves `classNames` has a
-	// pool less for later claims. New bounds and a new `reuseAfter` hold for what is carved from now on; what is held stays.
+	// `spec.reservations`, `spec.classNames`, `spec.reuseAfter`, `spec.regions` and `spec.description`. Needs `If-Match`. A
+	// patch that changes nothing answers with the same `ETag` and writes nothing. `reservations`, `classNames` and
+	// `regions` are replaced as a whole: what leaves `reservations` is free again in the same transaction, a class that
+	// leaves `classNames` has a pool less for later claims, and what a region that leaves `regions` was lent goes back to
+	// the home. A region that is new in `regions` serves the pool from then on. New bounds and a new `reuseAfter` hold for
+	// what is carved from now on; what is held stays.
 	// A pool that was carved for a scope (`status.scope`) lists no classes and is not shared (`immutable_field`).
 	//
-	// Refused with `block_taken` when a new reservation covers a held block, with `allocation_retained` when that block
-	// is kept by a retained allocation, with `not_found` and `family_mismatch` when a class is not found or of the other
-	// family, and with `immutable_field` when the patch would change anything else (what was carved does not change),
-	// naming the field.
+	// Refused with `in_use` when a region that leaves `regions` still holds blocks of the pool, with `block_taken` when a
+	// new reservation covers a held block, with `allocation_retained` when that block is kept by a retained allocation,
+	// with `not_found` and `family_mismatch` when a class is not found or of the other family, with `invalid_argument` when
+	// a region is none of this installation or the home is not among `regions`, and with `immutable_field` when the patch
+	// would change anything else (what was carved does not change, nor the home), naming the field.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -11035,16 +11682,19 @@ type ClientWithResponsesInterface interface {
 	// PatchPoolWithApplicationMergePatchPlusJSONBodyWithResponse Change a pool
 	//
 	// Applies a JSON merge patch (RFC 7396) to the labels, the annotations, `spec.visibility`, `spec.allocation`,
-	// `spec.reservations`, `spec.classNames`, `spec.reuseAfter` and `spec.description`. Needs `If-Match`. A patch that
-	// changes nothing answers with the same `ETag` and writes nothing. `reservations` and `classNames` are replaced as a
-	// whole: what leaves `reservations` is free again in the same transaction, and a class that leaves `classNames` has a
-	// pool less for later claims. New bounds and a new `reuseAfter` hold for what is carved from now on; what is held stays.
+	// `spec.reservations`, `spec.classNames`, `spec.reuseAfter`, `spec.regions` and `spec.description`. Needs `If-Match`. A
+	// patch that changes nothing answers with the same `ETag` and writes nothing. `reservations`, `classNames` and
+	// `regions` are replaced as a whole: what leaves `reservations` is free again in the same transaction, a class that
+	// leaves `classNames` has a pool less for later claims, and what a region that leaves `regions` was lent goes back to
+	// the home. A region that is new in `regions` serves the pool from then on. New bounds and a new `reuseAfter` hold for
+	// what is carved from now on; what is held stays.
 	// A pool that was carved for a scope (`status.scope`) lists no classes and is not shared (`immutable_field`).
 	//
-	// Refused with `block_taken` when a new reservation covers a held block, with `allocation_retained` when that block
-	// is kept by a retained allocation, with `not_found` and `family_mismatch` when a class is not found or of the other
-	// family, and with `immutable_field` when the patch would change anything else (what was carved does not change),
-	// naming the field.
+	// Refused with `in_use` when a region that leaves `regions` still holds blocks of the pool, with `block_taken` when a
+	// new reservation covers a held block, with `allocation_retained` when that block is kept by a retained allocation,
+	// with `not_found` and `family_mismatch` when a class is not found or of the other family, with `invalid_argument` when
+	// a region is none of this installation or the home is not among `regions`, and with `immutable_field` when the patch
+	// would change anything else (what was carved does not change, nor the home), naming the field.
 	//
 	// Takes a body of the `application/merge-patch+json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -11273,6 +11923,16 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with PUT /v1/projects/{project}/spaces/{space}/grants/{consumer} (the `PutSpaceGrant` operationId).
 	PutSpaceGrantWithResponse(ctx context.Context, project ProjectName, space SpaceName, consumer Consumer, params *PutSpaceGrantParams, reqEditors ...RequestEditorFn) (*PutSpaceGrantResponse, error)
 
+	// ListRegionsWithResponse List regions
+	//
+	// The regions of this installation, in the order in which they were added: where pools can be at home and be served.
+	// All of them in one answer, the same from every server but for `here`.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/regions (the `ListRegions` operationId).
+	ListRegionsWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListRegionsResponse, error)
+
 	// GetVersionWithResponse Read the version
 	//
 	// Which build answers.
@@ -11377,6 +12037,12 @@ func (r GetReadinessResponse) ContentType() string {
 	return ""
 }
 
+// ListProjectsResponse200Headers the declared response headers of an HTTP 200 response for ListProjects
+type ListProjectsResponse200Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // ListProjectsResponse401Headers the declared response headers of an HTTP 401 response for ListProjects
 type ListProjectsResponse401Headers struct {
 	WWWAuthenticate *string
@@ -11415,6 +12081,8 @@ type ListProjectsResponse struct {
 	ApplicationProblemJSON503 *Unavailable
 	// ApplicationProblemJSON504 the response for an HTTP 504 `application/problem+json` response
 	ApplicationProblemJSON504 *DeadlineExceeded
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ListProjectsResponse200Headers
 	// Headers401 the parsed response headers for an HTTP 401 response
 	Headers401 *ListProjectsResponse401Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
@@ -11799,6 +12467,12 @@ func (r PatchProjectResponse) ContentType() string {
 	return ""
 }
 
+// ListAllocationsResponse200Headers the declared response headers of an HTTP 200 response for ListAllocations
+type ListAllocationsResponse200Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // ListAllocationsResponse401Headers the declared response headers of an HTTP 401 response for ListAllocations
 type ListAllocationsResponse401Headers struct {
 	WWWAuthenticate *string
@@ -11839,6 +12513,8 @@ type ListAllocationsResponse struct {
 	ApplicationProblemJSON503 *Unavailable
 	// ApplicationProblemJSON504 the response for an HTTP 504 `application/problem+json` response
 	ApplicationProblemJSON504 *DeadlineExceeded
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ListAllocationsResponse200Headers
 	// Headers401 the parsed response headers for an HTTP 401 response
 	Headers401 *ListAllocationsResponse401Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
@@ -11961,7 +12637,9 @@ func (r DeleteAllocationResponse) ContentType() string {
 
 // GetAllocationResponse200Headers the declared response headers of an HTTP 200 response for GetAllocation
 type GetAllocationResponse200Headers struct {
-	ETag string
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	ETag             string
 }
 
 // GetAllocationResponse401Headers the declared response headers of an HTTP 401 response for GetAllocation
@@ -12038,6 +12716,12 @@ func (r GetAllocationResponse) ContentType() string {
 	return ""
 }
 
+// ListAPIKeysResponse200Headers the declared response headers of an HTTP 200 response for ListAPIKeys
+type ListAPIKeysResponse200Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // ListAPIKeysResponse401Headers the declared response headers of an HTTP 401 response for ListAPIKeys
 type ListAPIKeysResponse401Headers struct {
 	WWWAuthenticate *string
@@ -12078,6 +12762,8 @@ type ListAPIKeysResponse struct {
 	ApplicationProblemJSON503 *Unavailable
 	// ApplicationProblemJSON504 the response for an HTTP 504 `application/problem+json` response
 	ApplicationProblemJSON504 *DeadlineExceeded
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ListAPIKeysResponse200Headers
 	// Headers401 the parsed response headers for an HTTP 401 response
 	Headers401 *ListAPIKeysResponse401Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
@@ -12367,6 +13053,12 @@ func (r GetAPIKeyResponse) ContentType() string {
 	return ""
 }
 
+// ListAuditEventsResponse200Headers the declared response headers of an HTTP 200 response for ListAuditEvents
+type ListAuditEventsResponse200Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // ListAuditEventsResponse401Headers the declared response headers of an HTTP 401 response for ListAuditEvents
 type ListAuditEventsResponse401Headers struct {
 	WWWAuthenticate *string
@@ -12407,6 +13099,8 @@ type ListAuditEventsResponse struct {
 	ApplicationProblemJSON503 *Unavailable
 	// ApplicationProblemJSON504 the response for an HTTP 504 `application/problem+json` response
 	ApplicationProblemJSON504 *DeadlineExceeded
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ListAuditEventsResponse200Headers
 	// Headers401 the parsed response headers for an HTTP 401 response
 	Headers401 *ListAuditEventsResponse401Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
@@ -12603,6 +13297,12 @@ func (r ExplainClaimResponse) ContentType() string {
 	return ""
 }
 
+// ListClaimsResponse200Headers the declared response headers of an HTTP 200 response for ListClaims
+type ListClaimsResponse200Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // ListClaimsResponse401Headers the declared response headers of an HTTP 401 response for ListClaims
 type ListClaimsResponse401Headers struct {
 	WWWAuthenticate *string
@@ -12643,6 +13343,8 @@ type ListClaimsResponse struct {
 	ApplicationProblemJSON503 *Unavailable
 	// ApplicationProblemJSON504 the response for an HTTP 504 `application/problem+json` response
 	ApplicationProblemJSON504 *DeadlineExceeded
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ListClaimsResponse200Headers
 	// Headers401 the parsed response headers for an HTTP 401 response
 	Headers401 *ListClaimsResponse401Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
@@ -12853,7 +13555,9 @@ func (r DeleteClaimResponse) ContentType() string {
 
 // GetClaimResponse200Headers the declared response headers of an HTTP 200 response for GetClaim
 type GetClaimResponse200Headers struct {
-	ETag string
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	ETag             string
 }
 
 // GetClaimResponse401Headers the declared response headers of an HTTP 401 response for GetClaim
@@ -13126,6 +13830,12 @@ func (r PutClaimResponse) ContentType() string {
 	return ""
 }
 
+// ListClassesResponse200Headers the declared response headers of an HTTP 200 response for ListClasses
+type ListClassesResponse200Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // ListClassesResponse401Headers the declared response headers of an HTTP 401 response for ListClasses
 type ListClassesResponse401Headers struct {
 	WWWAuthenticate *string
@@ -13166,6 +13876,8 @@ type ListClassesResponse struct {
 	ApplicationProblemJSON503 *Unavailable
 	// ApplicationProblemJSON504 the response for an HTTP 504 `application/problem+json` response
 	ApplicationProblemJSON504 *DeadlineExceeded
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ListClassesResponse200Headers
 	// Headers401 the parsed response headers for an HTTP 401 response
 	Headers401 *ListClassesResponse401Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
@@ -13378,7 +14090,9 @@ func (r DeleteClassResponse) ContentType() string {
 
 // GetClassResponse200Headers the declared response headers of an HTTP 200 response for GetClass
 type GetClassResponse200Headers struct {
-	ETag string
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	ETag             string
 }
 
 // GetClassResponse401Headers the declared response headers of an HTTP 401 response for GetClass
@@ -13554,6 +14268,12 @@ func (r PatchClassResponse) ContentType() string {
 	return ""
 }
 
+// GetHistoryResponse200Headers the declared response headers of an HTTP 200 response for GetHistory
+type GetHistoryResponse200Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // GetHistoryResponse401Headers the declared response headers of an HTTP 401 response for GetHistory
 type GetHistoryResponse401Headers struct {
 	WWWAuthenticate *string
@@ -13594,6 +14314,8 @@ type GetHistoryResponse struct {
 	ApplicationProblemJSON503 *Unavailable
 	// ApplicationProblemJSON504 the response for an HTTP 504 `application/problem+json` response
 	ApplicationProblemJSON504 *DeadlineExceeded
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *GetHistoryResponse200Headers
 	// Headers401 the parsed response headers for an HTTP 401 response
 	Headers401 *GetHistoryResponse401Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
@@ -13624,6 +14346,12 @@ func (r GetHistoryResponse) ContentType() string {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
 	return ""
+}
+
+// ListMembersResponse200Headers the declared response headers of an HTTP 200 response for ListMembers
+type ListMembersResponse200Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 // ListMembersResponse401Headers the declared response headers of an HTTP 401 response for ListMembers
@@ -13666,6 +14394,8 @@ type ListMembersResponse struct {
 	ApplicationProblemJSON503 *Unavailable
 	// ApplicationProblemJSON504 the response for an HTTP 504 `application/problem+json` response
 	ApplicationProblemJSON504 *DeadlineExceeded
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ListMembersResponse200Headers
 	// Headers401 the parsed response headers for an HTTP 401 response
 	Headers401 *ListMembersResponse401Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
@@ -13971,6 +14701,12 @@ func (r PutMemberResponse) ContentType() string {
 	return ""
 }
 
+// ListPoolsResponse200Headers the declared response headers of an HTTP 200 response for ListPools
+type ListPoolsResponse200Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // ListPoolsResponse401Headers the declared response headers of an HTTP 401 response for ListPools
 type ListPoolsResponse401Headers struct {
 	WWWAuthenticate *string
@@ -14011,6 +14747,8 @@ type ListPoolsResponse struct {
 	ApplicationProblemJSON503 *Unavailable
 	// ApplicationProblemJSON504 the response for an HTTP 504 `application/problem+json` response
 	ApplicationProblemJSON504 *DeadlineExceeded
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ListPoolsResponse200Headers
 	// Headers401 the parsed response headers for an HTTP 401 response
 	Headers401 *ListPoolsResponse401Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
@@ -14074,7 +14812,7 @@ type CreatePoolResponse struct {
 	// JSON201 the response for an HTTP 201 `application/json` response
 	JSON201 *IPPool
 	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
-	ApplicationProblemJSON400 *BadRequest
+	ApplicationProblemJSON400 *PoolBadRequest
 	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
 	ApplicationProblemJSON401 *Unauthenticated
 	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
@@ -14223,7 +14961,9 @@ func (r DeletePoolResponse) ContentType() string {
 
 // GetPoolResponse200Headers the declared response headers of an HTTP 200 response for GetPool
 type GetPoolResponse200Headers struct {
-	ETag string
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	ETag             string
 }
 
 // GetPoolResponse401Headers the declared response headers of an HTTP 401 response for GetPool
@@ -14334,7 +15074,7 @@ type PatchPoolResponse struct {
 	// JSON200 the response for an HTTP 200 `application/json` response
 	JSON200 *IPPool
 	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
-	ApplicationProblemJSON400 *BadRequest
+	ApplicationProblemJSON400 *PoolBadRequest
 	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
 	ApplicationProblemJSON401 *Unauthenticated
 	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
@@ -14399,6 +15139,12 @@ func (r PatchPoolResponse) ContentType() string {
 	return ""
 }
 
+// GetPoolFreeResponse200Headers the declared response headers of an HTTP 200 response for GetPoolFree
+type GetPoolFreeResponse200Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // GetPoolFreeResponse401Headers the declared response headers of an HTTP 401 response for GetPoolFree
 type GetPoolFreeResponse401Headers struct {
 	WWWAuthenticate *string
@@ -14439,6 +15185,8 @@ type GetPoolFreeResponse struct {
 	ApplicationProblemJSON503 *Unavailable
 	// ApplicationProblemJSON504 the response for an HTTP 504 `application/problem+json` response
 	ApplicationProblemJSON504 *DeadlineExceeded
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *GetPoolFreeResponse200Headers
 	// Headers401 the parsed response headers for an HTTP 401 response
 	Headers401 *GetPoolFreeResponse401Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
@@ -14469,6 +15217,12 @@ func (r GetPoolFreeResponse) ContentType() string {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
 	return ""
+}
+
+// ListPoolGrantsResponse200Headers the declared response headers of an HTTP 200 response for ListPoolGrants
+type ListPoolGrantsResponse200Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 // ListPoolGrantsResponse401Headers the declared response headers of an HTTP 401 response for ListPoolGrants
@@ -14511,6 +15265,8 @@ type ListPoolGrantsResponse struct {
 	ApplicationProblemJSON503 *Unavailable
 	// ApplicationProblemJSON504 the response for an HTTP 504 `application/problem+json` response
 	ApplicationProblemJSON504 *DeadlineExceeded
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ListPoolGrantsResponse200Headers
 	// Headers401 the parsed response headers for an HTTP 401 response
 	Headers401 *ListPoolGrantsResponse401Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
@@ -14799,6 +15555,12 @@ func (r PutPoolGrantResponse) ContentType() string {
 	return ""
 }
 
+// ListQuotasResponse200Headers the declared response headers of an HTTP 200 response for ListQuotas
+type ListQuotasResponse200Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // ListQuotasResponse401Headers the declared response headers of an HTTP 401 response for ListQuotas
 type ListQuotasResponse401Headers struct {
 	WWWAuthenticate *string
@@ -14839,6 +15601,8 @@ type ListQuotasResponse struct {
 	ApplicationProblemJSON503 *Unavailable
 	// ApplicationProblemJSON504 the response for an HTTP 504 `application/problem+json` response
 	ApplicationProblemJSON504 *DeadlineExceeded
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ListQuotasResponse200Headers
 	// Headers401 the parsed response headers for an HTTP 401 response
 	Headers401 *ListQuotasResponse401Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
@@ -15142,6 +15906,12 @@ func (r PutQuotaResponse) ContentType() string {
 	return ""
 }
 
+// ListSpacesResponse200Headers the declared response headers of an HTTP 200 response for ListSpaces
+type ListSpacesResponse200Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // ListSpacesResponse401Headers the declared response headers of an HTTP 401 response for ListSpaces
 type ListSpacesResponse401Headers struct {
 	WWWAuthenticate *string
@@ -15182,6 +15952,8 @@ type ListSpacesResponse struct {
 	ApplicationProblemJSON503 *Unavailable
 	// ApplicationProblemJSON504 the response for an HTTP 504 `application/problem+json` response
 	ApplicationProblemJSON504 *DeadlineExceeded
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ListSpacesResponse200Headers
 	// Headers401 the parsed response headers for an HTTP 401 response
 	Headers401 *ListSpacesResponse401Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
@@ -15568,6 +16340,12 @@ func (r PatchSpaceResponse) ContentType() string {
 	return ""
 }
 
+// ListSpaceGrantsResponse200Headers the declared response headers of an HTTP 200 response for ListSpaceGrants
+type ListSpaceGrantsResponse200Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // ListSpaceGrantsResponse401Headers the declared response headers of an HTTP 401 response for ListSpaceGrants
 type ListSpaceGrantsResponse401Headers struct {
 	WWWAuthenticate *string
@@ -15608,6 +16386,8 @@ type ListSpaceGrantsResponse struct {
 	ApplicationProblemJSON503 *Unavailable
 	// ApplicationProblemJSON504 the response for an HTTP 504 `application/problem+json` response
 	ApplicationProblemJSON504 *DeadlineExceeded
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ListSpaceGrantsResponse200Headers
 	// Headers401 the parsed response headers for an HTTP 401 response
 	Headers401 *ListSpaceGrantsResponse401Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
@@ -15890,6 +16670,74 @@ func (r PutSpaceGrantResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r PutSpaceGrantResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ListRegionsResponse401Headers the declared response headers of an HTTP 401 response for ListRegions
+type ListRegionsResponse401Headers struct {
+	WWWAuthenticate *string
+}
+
+// ListRegionsResponse429Headers the declared response headers of an HTTP 429 response for ListRegions
+type ListRegionsResponse429Headers struct {
+	RateLimit       *string
+	RateLimitPolicy *string
+	RetryAfter      *int
+}
+
+// ListRegionsResponse503Headers the declared response headers of an HTTP 503 response for ListRegions
+type ListRegionsResponse503Headers struct {
+	RetryAfter *int
+}
+
+type ListRegionsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *RegionList
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *BadRequest
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *Unauthenticated
+	// ApplicationProblemJSON406 the response for an HTTP 406 `application/problem+json` response
+	ApplicationProblemJSON406 *NotAcceptable
+	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationProblemJSON429 *TooManyRequests
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *InternalError
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *Unavailable
+	// ApplicationProblemJSON504 the response for an HTTP 504 `application/problem+json` response
+	ApplicationProblemJSON504 *DeadlineExceeded
+	// Headers401 the parsed response headers for an HTTP 401 response
+	Headers401 *ListRegionsResponse401Headers
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *ListRegionsResponse429Headers
+	// Headers503 the parsed response headers for an HTTP 503 response
+	Headers503 *ListRegionsResponse503Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r ListRegionsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListRegionsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListRegionsResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -16232,8 +17080,8 @@ func (c *ClientWithResponses) DeleteAllocationWithResponse(ctx context.Context, 
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /v1/projects/{project}/allocations/{allocation} (the `GetAllocation` operationId).
-func (c *ClientWithResponses) GetAllocationWithResponse(ctx context.Context, project ProjectName, allocation AllocationName, reqEditors ...RequestEditorFn) (*GetAllocationResponse, error) {
-	rsp, err := c.GetAllocation(ctx, project, allocation, reqEditors...)
+func (c *ClientWithResponses) GetAllocationWithResponse(ctx context.Context, project ProjectName, allocation AllocationName, params *GetAllocationParams, reqEditors ...RequestEditorFn) (*GetAllocationResponse, error) {
+	rsp, err := c.GetAllocation(ctx, project, allocation, params, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -16552,8 +17400,8 @@ func (c *ClientWithResponses) DeleteClaimWithResponse(ctx context.Context, proje
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /v1/projects/{project}/claims/{claim} (the `GetClaim` operationId).
-func (c *ClientWithResponses) GetClaimWithResponse(ctx context.Context, project ProjectName, claim ClaimName, reqEditors ...RequestEditorFn) (*GetClaimResponse, error) {
-	rsp, err := c.GetClaim(ctx, project, claim, reqEditors...)
+func (c *ClientWithResponses) GetClaimWithResponse(ctx context.Context, project ProjectName, claim ClaimName, params *GetClaimParams, reqEditors ...RequestEditorFn) (*GetClaimResponse, error) {
+	rsp, err := c.GetClaim(ctx, project, claim, params, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -16731,8 +17579,8 @@ func (c *ClientWithResponses) DeleteClassWithResponse(ctx context.Context, proje
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /v1/projects/{project}/classes/{class} (the `GetClass` operationId).
-func (c *ClientWithResponses) GetClassWithResponse(ctx context.Context, project ProjectName, class ClassName, reqEditors ...RequestEditorFn) (*GetClassResponse, error) {
-	rsp, err := c.GetClass(ctx, project, class, reqEditors...)
+func (c *ClientWithResponses) GetClassWithResponse(ctx context.Context, project ProjectName, class ClassName, params *GetClassParams, reqEditors ...RequestEditorFn) (*GetClassResponse, error) {
+	rsp, err := c.GetClass(ctx, project, class, params, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -16918,6 +17766,10 @@ func (c *ClientWithResponses) ListPoolsWithResponse(ctx context.Context, project
 // of the pool's family. A class is found when it is listed, and stays listed whatever becomes of its visibility. At
 // most 256 pools of a project back one class; one more is refused with `invalid_argument`.
 //
+// With `regions` the pool is served in these regions, and with `region` another one than the server's is its home. A
+// child has regions of its own, whatever those of its parent. `invalid_argument` refuses a region that this
+// installation does not have, naming those that it has, and `regions` without the home.
+//
 // A child is refused like a claim: `pool_exhausted` (nothing large enough is free), `exhausted_by_cooldown` (only
 // blocks that cool down are large enough), `block_taken` (the very block is held), `allocation_retained` (kept without
 // a claim), `never_satisfiable` (it would not fit into an empty parent), `prefix_length_rejected` (the parent's bounds)
@@ -16949,6 +17801,10 @@ func (c *ClientWithResponses) CreatePoolWithBodyWithResponse(ctx context.Context
 // With `classNames` the pool backs these classes: each is one of the project or else a shared one of `platform`, and
 // of the pool's family. A class is found when it is listed, and stays listed whatever becomes of its visibility. At
 // most 256 pools of a project back one class; one more is refused with `invalid_argument`.
+//
+// With `regions` the pool is served in these regions, and with `region` another one than the server's is its home. A
+// child has regions of its own, whatever those of its parent. `invalid_argument` refuses a region that this
+// installation does not have, naming those that it has, and `regions` without the home.
 //
 // A child is refused like a claim: `pool_exhausted` (nothing large enough is free), `exhausted_by_cooldown` (only
 // blocks that cool down are large enough), `block_taken` (the very block is held), `allocation_retained` (kept without
@@ -16994,8 +17850,8 @@ func (c *ClientWithResponses) DeletePoolWithResponse(ctx context.Context, projec
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /v1/projects/{project}/pools/{pool} (the `GetPool` operationId).
-func (c *ClientWithResponses) GetPoolWithResponse(ctx context.Context, project ProjectName, pool PoolName, reqEditors ...RequestEditorFn) (*GetPoolResponse, error) {
-	rsp, err := c.GetPool(ctx, project, pool, reqEditors...)
+func (c *ClientWithResponses) GetPoolWithResponse(ctx context.Context, project ProjectName, pool PoolName, params *GetPoolParams, reqEditors ...RequestEditorFn) (*GetPoolResponse, error) {
+	rsp, err := c.GetPool(ctx, project, pool, params, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -17005,16 +17861,19 @@ func (c *ClientWithResponses) GetPoolWithResponse(ctx context.Context, project P
 // PatchPoolWithBodyWithResponse Change a pool
 //
 // Applies a JSON merge patch (RFC 7396) to the labels, the annotations, `spec.visibility`, `spec.allocation`,
-// `spec.reservations`, `spec.classNames`, `spec.reuseAfter` and `spec.description`. Needs `If-Match`. A patch that
-// changes nothing answers with the same `ETag` and writes nothing. `reservations` and `classNames` are replaced as a
-// whole: what leaves `reservations` is free again in the same transaction, and a class that leaves `classNames` has a
-// pool less for later claims. New bounds and a new `reuseAfter` hold for what is carved from now on; what is held stays.
+// `spec.reservations`, `spec.classNames`, `spec.reuseAfter`, `spec.regions` and `spec.description`. Needs `If-Match`. A
+// patch that changes nothing answers with the same `ETag` and writes nothing. `reservations`, `classNames` and
+// `regions` are replaced as a whole: what leaves `reservations` is free again in the same transaction, a class that
+// leaves `classNames` has a pool less for later claims, and what a region that leaves `regions` was lent goes back to
+// the home. A region that is new in `regions` serves the pool from then on. New bounds and a new `reuseAfter` hold for
+// what is carved from now on; what is held stays.
 // A pool that was carved for a scope (`status.scope`) lists no classes and is not shared (`immutable_field`).
 //
-// Refused with `block_taken` when a new reservation covers a held block, with `allocation_retained` when that block
-// is kept by a retained allocation, with `not_found` and `family_mismatch` when a class is not found or of the other
-// family, and with `immutable_field` when the patch would change anything else (what was carved does not change),
-// naming the field.
+// Refused with `in_use` when a region that leaves `regions` still holds blocks of the pool, with `block_taken` when a
+// new reservation covers a held block, with `allocation_retained` when that block is kept by a retained allocation,
+// with `not_found` and `family_mismatch` when a class is not found or of the other family, with `invalid_argument` when
+// a region is none of this installation or the home is not among `regions`, and with `immutable_field` when the patch
+// would change anything else (what was carved does not change, nor the home), naming the field.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -17030,16 +17889,19 @@ func (c *ClientWithResponses) PatchPoolWithBodyWithResponse(ctx context.Context,
 // PatchPoolWithApplicationMergePatchPlusJSONBodyWithResponse Change a pool
 //
 // Applies a JSON merge patch (RFC 7396) to the labels, the annotations, `spec.visibility`, `spec.allocation`,
-// `spec.reservations`, `spec.classNames`, `spec.reuseAfter` and `spec.description`. Needs `If-Match`. A patch that
-// changes nothing answers with the same `ETag` and writes nothing. `reservations` and `classNames` are replaced as a
-// whole: what leaves `reservations` is free again in the same transaction, and a class that leaves `classNames` has a
-// pool less for later claims. New bounds and a new `reuseAfter` hold for what is carved from now on; what is held stays.
+// `spec.reservations`, `spec.classNames`, `spec.reuseAfter`, `spec.regions` and `spec.description`. Needs `If-Match`. A
+// patch that changes nothing answers with the same `ETag` and writes nothing. `reservations`, `classNames` and
+// `regions` are replaced as a whole: what leaves `reservations` is free again in the same transaction, a class that
+// leaves `classNames` has a pool less for later claims, and what a region that leaves `regions` was lent goes back to
+// the home. A region that is new in `regions` serves the pool from then on. New bounds and a new `reuseAfter` hold for
+// what is carved from now on; what is held stays.
 // A pool that was carved for a scope (`status.scope`) lists no classes and is not shared (`immutable_field`).
 //
-// Refused with `block_taken` when a new reservation covers a held block, with `allocation_retained` when that block
-// is kept by a retained allocation, with `not_found` and `family_mismatch` when a class is not found or of the other
-// family, and with `immutable_field` when the patch would change anything else (what was carved does not change),
-// naming the field.
+// Refused with `in_use` when a region that leaves `regions` still holds blocks of the pool, with `block_taken` when a
+// new reservation covers a held block, with `allocation_retained` when that block is kept by a retained allocation,
+// with `not_found` and `family_mismatch` when a class is not found or of the other family, with `invalid_argument` when
+// a region is none of this installation or the home is not among `regions`, and with `immutable_field` when the patch
+// would change anything else (what was carved does not change, nor the home), naming the field.
 //
 // Takes a body of the `application/merge-patch+json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -17400,6 +18262,22 @@ func (c *ClientWithResponses) PutSpaceGrantWithResponse(ctx context.Context, pro
 	return ParsePutSpaceGrantResponse(rsp)
 }
 
+// ListRegionsWithResponse List regions
+//
+// The regions of this installation, in the order in which they were added: where pools can be at home and be served.
+// All of them in one answer, the same from every server but for `here`.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/regions (the `ListRegions` operationId).
+func (c *ClientWithResponses) ListRegionsWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListRegionsResponse, error) {
+	rsp, err := c.ListRegions(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListRegionsResponse(rsp)
+}
+
 // GetVersionWithResponse Read the version
 //
 // Which build answers.
@@ -17631,6 +18509,23 @@ func ParseListProjectsResponse(rsp *http.Response) (*ListProjectsResponse, error
 	}
 
 	switch {
+	case rsp.StatusCode == 200:
+		var headers ListProjectsResponse200Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers200 = &headers
 	case rsp.StatusCode == 401:
 		var headers ListProjectsResponse401Headers
 		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
@@ -18465,6 +19360,23 @@ func ParseListAllocationsResponse(rsp *http.Response) (*ListAllocationsResponse,
 	}
 
 	switch {
+	case rsp.StatusCode == 200:
+		var headers ListAllocationsResponse200Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers200 = &headers
 	case rsp.StatusCode == 401:
 		var headers ListAllocationsResponse401Headers
 		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
@@ -18769,6 +19681,20 @@ func ParseGetAllocationResponse(rsp *http.Response) (*GetAllocationResponse, err
 	switch {
 	case rsp.StatusCode == 200:
 		var headers GetAllocationResponse200Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
 		if values := rsp.Header.Values("ETag"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
@@ -18913,6 +19839,23 @@ func ParseListAPIKeysResponse(rsp *http.Response) (*ListAPIKeysResponse, error) 
 	}
 
 	switch {
+	case rsp.StatusCode == 200:
+		var headers ListAPIKeysResponse200Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers200 = &headers
 	case rsp.StatusCode == 401:
 		var headers ListAPIKeysResponse401Headers
 		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
@@ -19556,6 +20499,23 @@ func ParseListAuditEventsResponse(rsp *http.Response) (*ListAuditEventsResponse,
 	}
 
 	switch {
+	case rsp.StatusCode == 200:
+		var headers ListAuditEventsResponse200Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers200 = &headers
 	case rsp.StatusCode == 401:
 		var headers ListAuditEventsResponse401Headers
 		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
@@ -20023,6 +20983,23 @@ func ParseListClaimsResponse(rsp *http.Response) (*ListClaimsResponse, error) {
 	}
 
 	switch {
+	case rsp.StatusCode == 200:
+		var headers ListClaimsResponse200Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers200 = &headers
 	case rsp.StatusCode == 401:
 		var headers ListClaimsResponse401Headers
 		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
@@ -20515,6 +21492,20 @@ func ParseGetClaimResponse(rsp *http.Response) (*GetClaimResponse, error) {
 	switch {
 	case rsp.StatusCode == 200:
 		var headers GetClaimResponse200Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
 		if values := rsp.Header.Values("ETag"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
@@ -21069,6 +22060,23 @@ func ParseListClassesResponse(rsp *http.Response) (*ListClassesResponse, error) 
 	}
 
 	switch {
+	case rsp.StatusCode == 200:
+		var headers ListClassesResponse200Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers200 = &headers
 	case rsp.StatusCode == 401:
 		var headers ListClassesResponse401Headers
 		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
@@ -21568,6 +22576,20 @@ func ParseGetClassResponse(rsp *http.Response) (*GetClassResponse, error) {
 	switch {
 	case rsp.StatusCode == 200:
 		var headers GetClassResponse200Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
 		if values := rsp.Header.Values("ETag"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
@@ -21917,6 +22939,23 @@ func ParseGetHistoryResponse(rsp *http.Response) (*GetHistoryResponse, error) {
 	}
 
 	switch {
+	case rsp.StatusCode == 200:
+		var headers GetHistoryResponse200Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers200 = &headers
 	case rsp.StatusCode == 401:
 		var headers GetHistoryResponse401Headers
 		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
@@ -22053,6 +23092,23 @@ func ParseListMembersResponse(rsp *http.Response) (*ListMembersResponse, error) 
 	}
 
 	switch {
+	case rsp.StatusCode == 200:
+		var headers ListMembersResponse200Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers200 = &headers
 	case rsp.StatusCode == 401:
 		var headers ListMembersResponse401Headers
 		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
@@ -22723,6 +23779,23 @@ func ParseListPoolsResponse(rsp *http.Response) (*ListPoolsResponse, error) {
 	}
 
 	switch {
+	case rsp.StatusCode == 200:
+		var headers ListPoolsResponse200Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers200 = &headers
 	case rsp.StatusCode == 401:
 		var headers ListPoolsResponse401Headers
 		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
@@ -22794,7 +23867,7 @@ func ParseCreatePoolResponse(rsp *http.Response) (*CreatePoolResponse, error) {
 		response.JSON201 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
-		var dest BadRequest
+		var dest PoolBadRequest
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -23222,6 +24295,20 @@ func ParseGetPoolResponse(rsp *http.Response) (*GetPoolResponse, error) {
 	switch {
 	case rsp.StatusCode == 200:
 		var headers GetPoolResponse200Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
 		if values := rsp.Header.Values("ETag"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
@@ -23301,7 +24388,7 @@ func ParsePatchPoolResponse(rsp *http.Response) (*PatchPoolResponse, error) {
 		response.JSON200 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
-		var dest BadRequest
+		var dest PoolBadRequest
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -23571,6 +24658,23 @@ func ParseGetPoolFreeResponse(rsp *http.Response) (*GetPoolFreeResponse, error) 
 	}
 
 	switch {
+	case rsp.StatusCode == 200:
+		var headers GetPoolFreeResponse200Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers200 = &headers
 	case rsp.StatusCode == 401:
 		var headers GetPoolFreeResponse401Headers
 		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
@@ -23707,6 +24811,23 @@ func ParseListPoolGrantsResponse(rsp *http.Response) (*ListPoolGrantsResponse, e
 	}
 
 	switch {
+	case rsp.StatusCode == 200:
+		var headers ListPoolGrantsResponse200Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers200 = &headers
 	case rsp.StatusCode == 401:
 		var headers ListPoolGrantsResponse401Headers
 		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
@@ -24332,6 +25453,23 @@ func ParseListQuotasResponse(rsp *http.Response) (*ListQuotasResponse, error) {
 	}
 
 	switch {
+	case rsp.StatusCode == 200:
+		var headers ListQuotasResponse200Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers200 = &headers
 	case rsp.StatusCode == 401:
 		var headers ListQuotasResponse401Headers
 		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
@@ -24995,6 +26133,23 @@ func ParseListSpacesResponse(rsp *http.Response) (*ListSpacesResponse, error) {
 	}
 
 	switch {
+	case rsp.StatusCode == 200:
+		var headers ListSpacesResponse200Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers200 = &headers
 	case rsp.StatusCode == 401:
 		var headers ListSpacesResponse401Headers
 		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
@@ -25836,6 +26991,23 @@ func ParseListSpaceGrantsResponse(rsp *http.Response) (*ListSpaceGrantsResponse,
 	}
 
 	switch {
+	case rsp.StatusCode == 200:
+		var headers ListSpaceGrantsResponse200Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers200 = &headers
 	case rsp.StatusCode == 401:
 		var headers ListSpaceGrantsResponse401Headers
 		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
@@ -26361,6 +27533,128 @@ func ParsePutSpaceGrantResponse(rsp *http.Response) (*PutSpaceGrantResponse, err
 		response.Headers429 = &headers
 	case rsp.StatusCode == 503:
 		var headers PutSpaceGrantResponse503Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers503 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListRegionsResponse parses an HTTP response from a ListRegionsWithResponse call
+func ParseListRegionsResponse(rsp *http.Response) (*ListRegionsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListRegionsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest RegionList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthenticated
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 406:
+		var dest NotAcceptable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON406 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooManyRequests
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON429 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest InternalError
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Unavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 504:
+		var dest DeadlineExceeded
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON504 = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 401:
+		var headers ListRegionsResponse401Headers
+		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "WWW-Authenticate", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.WWWAuthenticate = &value
+		}
+		response.Headers401 = &headers
+	case rsp.StatusCode == 429:
+		var headers ListRegionsResponse429Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
+	case rsp.StatusCode == 503:
+		var headers ListRegionsResponse503Headers
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {

@@ -19,9 +19,22 @@ func run() int {
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	version, commit := app.Version()
 	database := cli.RealDatabase()
-	database.Bootstrap = app.Bootstrap
+	database.Bootstrap, database.Reconcile = app.Bootstrap, reconcile
 	return cli.Run(ctx, os.Args[1:], cli.Surroundings{
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Env: os.LookupEnv,
 		Version: version, Commit: commit, Database: database, Secret: cli.TerminalSecret(ctx, os.Stdin, os.Stderr),
 	})
+}
+
+// reconcile is the use case in the words of the command line.
+func reconcile(ctx context.Context, dsn, region string, o cli.Reconciling) ([]cli.Reconciled, error) {
+	found, err := app.Reconcile(ctx, dsn, region, o.Repair, o.Forget)
+	out := make([]cli.Reconciled, len(found))
+	for i, r := range found {
+		out[i] = cli.Reconciled{Pool: r.Pool.String(), Region: r.Region, Open: r.Open, Held: r.Held, Stale: r.Stale, Missing: r.Missing, Forgotten: []cli.Forgotten{}}
+		for _, f := range r.Forgotten {
+			out[i].Forgotten = append(out[i].Forgotten, cli.Forgotten{Block: f.Block, Claim: f.Holder.String()})
+		}
+	}
+	return out, err
 }

@@ -62,7 +62,8 @@ func (s *Service) DeleteAllocation(ctx context.Context, project, name string, r 
 	if err != nil {
 		return err
 	}
-	release, err := s.lanes.acquire(ctx, first.ContainerID)
+	in := allocationLocks(first)
+	release, err := s.lanes.acquire(ctx, in...)
 	if err != nil {
 		return err
 	}
@@ -70,7 +71,7 @@ func (s *Service) DeleteAllocation(ctx context.Context, project, name string, r 
 	revision, now := ipam.NewID(), s.now()
 	// In the trail of the project whose caller did it: the other one does not learn who that was.
 	event := attempt(ctx, now, key.ID, kindAllocation, name)
-	locks := Locks{Alone: []ipam.ID{first.ContainerID}, Shared: []ipam.ID{first.HolderProjectID}}
+	locks := Locks{Alone: in, Shared: []ipam.ID{first.HolderProjectID}}
 	_, err = settled(ctx, s, "allocation_delete", locks, r.DryRun, func(ctx context.Context, tx Tx) (struct{}, error) {
 		var none struct{}
 		a, err := allocationOfBoth(ctx, tx, key, name)
@@ -90,6 +91,11 @@ func (s *Service) DeleteAllocation(ctx context.Context, project, name string, r 
 		return struct{}{}, !found || (got.Phase == ipam.PhaseCoolingDown && got.Revision == revision), err
 	})
 	return err
+}
+
+// allocationLocks is what stands for the container that an allocation is held in. Whether its region is that container's home is not said by it: so both locks.
+func allocationLocks(a ipam.Allocation) []ipam.ID {
+	return []ipam.ID{a.ContainerID, awayLock(a.ContainerID, a.Region)}
 }
 
 // giveBack is what deleting an allocation changes. Where released blocks have to cool down, those do that their holder has retained
@@ -119,8 +125,12 @@ func releaseRetained(ctx context.Context, tx Tx, a ipam.Allocation, event ipam.E
 	if err != nil {
 		return Changes{}, err
 	}
+	pool = placed(pool, a.Region)
 	c, freed := PoolContainer(pool), []netip.Prefix{a.Block}
-	facts, err := tx.GroupRead(ctx, c, reads(c, freed, nil), GroupQuery{Projects: []ipam.ID{a.HolderProjectID}, Shard: shardOf(a.ContainerID)})
+	facts, err := tx.GroupRead(ctx, c, reads(c, freed, nil), GroupQuery{Pool: pool, Projects: []ipam.ID{a.HolderProjectID}, Shard: shardOf(a.ContainerID)})
+	if err == nil {
+		err = fence(facts)
+	}
 	if err != nil {
 		return Changes{}, err
 	}

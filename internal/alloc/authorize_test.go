@@ -23,7 +23,7 @@ func TestNothingIsDoneForStrangers(t *testing.T) {
 	before := b.dump(t)
 	id := made.AllocationID.String()
 	// What needs no role of a project is answered otherwise to somebody without any.
-	elsewhere := map[string]ipam.Code{"CreateProject": ipam.CodePermissionDenied, "ListProjects": "", "Whoami": ""}
+	elsewhere := map[string]ipam.Code{"CreateProject": ipam.CodePermissionDenied, "ListProjects": "", "ListRegions": "", "Whoami": ""}
 	cases := map[string]func(ctx context.Context) error{
 		"CreateProject": func(ctx context.Context) error {
 			_, err := b.CreateProject(ctx, ipam.Project{Metadata: meta("x")}, alloc.Request{})
@@ -98,7 +98,8 @@ func TestNothingIsDoneForStrangers(t *testing.T) {
 			_, err := b.CreateClaimBatch(ctx, project, []ipam.Claim{claim("x", "net", 32)}, alloc.Request{})
 			return err
 		},
-		"GetClaim": func(ctx context.Context) error { _, err := b.GetClaim(ctx, project, "c"); return err },
+		"ListRegions": func(ctx context.Context) error { _, _, err := b.ListRegions(ctx); return err },
+		"GetClaim":    func(ctx context.Context) error { _, err := b.GetClaim(ctx, project, "c"); return err },
 		"ListClaims": func(ctx context.Context) error {
 			_, err := b.ListClaims(ctx, project, alloc.Filter{}, 1, "")
 			return err
@@ -169,7 +170,8 @@ func TestNothingIsDoneForStrangers(t *testing.T) {
 		switch name := method.Name; name {
 		case "Admit": // asks, and records
 		case "EnsurePlatform", "EnsureBootstrap", "Bootstrap": // of the server and its operator, who need no leave
-		case "FreeCooled", "SweepScopes": // of the background
+		case "FreeCooled", "SweepScopes", "KeepStocks": // of the background
+		case "Reconcile": // of the operator, on the database
 		case "Queues": // of the metrics
 		case "Waiting", "Lanes", "Users": // of the tests
 		default:

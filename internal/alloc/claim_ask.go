@@ -137,6 +137,7 @@ func (a ask) classRef() ipam.ClassRef {
 // their policies do not touch it.
 func (a ask) bound(c ipam.Claim, block netip.Prefix, pool ipam.Pool) ipam.Claim {
 	c.Block, c.Pool, c.PoolID, c.PoolProjectID = block, pool.Ref(), pool.UID, pool.ProjectID
+	c.Region = pool.Place() // a claim lives where its block does
 	c.Class, c.ReclaimPolicy, c.ReuseAfter = a.classRef(), a.reclaimPolicy(), a.reuseAfter(pool)
 	return c
 }

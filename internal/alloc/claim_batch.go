@@ -90,7 +90,7 @@ func (s *Service) bindBatch(ctx context.Context, b *batch) ([]ipam.Claim, error)
 	if err != nil {
 		return nil, err
 	}
-	bound, err := s.runBatch(ctx, b, byPool)
+	bound, err := s.runBatchBorrowing(ctx, b, byPool)
 	return bound, s.counted(ctx, err)
 }
 
@@ -100,7 +100,7 @@ func (s *Service) runBatch(ctx context.Context, b *batch, byPool map[ipam.ID][]*
 	var ids []ipam.ID
 	for _, c := range b.choices() {
 		if len(c.room) > 0 {
-			ids = append(ids, c.room[0].UID)
+			ids = append(ids, PoolContainer(c.room[0]).Lock())
 		}
 		if c.first != nil {
 			ids = append(ids, c.first.id())

@@ -15,24 +15,37 @@ type batchRun struct {
 	tx     Tx
 	batch  *batch
 	byPool map[ipam.ID][]*choice
-	opened map[ipam.ID]*batchPool
+	opened map[ipam.ID]*batchPool // by what stands for the pool in the region that it is drawn from
 	order  []*batchPool
 	scoped map[ipam.ID]*batchPool // pools that are carved in this transaction, by scope
 	ledger *ledger                // since the first pool was opened
 }
 
 func (s *Service) batchTx(ctx context.Context, tx Tx, b *batch, byPool map[ipam.ID][]*choice) ([]ipam.Claim, error) {
-	run := &batchRun{tx: tx, batch: b, byPool: byPool, opened: map[ipam.ID]*batchPool{}, scoped: map[ipam.ID]*batchPool{}}
+	bound, ch, err := newBatchRun(tx, b, byPool).plan(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return bound, tx.Write(ctx, ch)
+}
+
+func newBatchRun(tx Tx, b *batch, byPool map[ipam.ID][]*choice) *batchRun {
+	return &batchRun{tx: tx, batch: b, byPool: byPool, opened: map[ipam.ID]*batchPool{}, scoped: map[ipam.ID]*batchPool{}}
+}
+
+// plan is what the batch comes to, and what is to be written for it.
+func (run *batchRun) plan(ctx context.Context) ([]ipam.Claim, Changes, error) {
+	b := run.batch
 	n := len(b.items)
 	ch := Changes{ClaimInsert: make([]ipam.Claim, 0, n), AllocationInsert: make([]ipam.Allocation, 0, n), Events: make([]ipam.Event, 0, n)}
 	for i := range b.items {
 		c, t, err := run.serve(ctx, i)
 		if err != nil {
-			return nil, err
+			return nil, ch, err
 		}
 		e, err := t.event(&b.items[i], &c)
 		if err != nil {
-			return nil, err
+			return nil, ch, err
 		}
 		ch.ClaimInsert, ch.Events = append(ch.ClaimInsert, c), append(ch.Events, e)
 		ch.AllocationInsert = append(ch.AllocationInsert, allocationOf(c, t.pool))
@@ -40,16 +53,16 @@ func (s *Service) batchTx(ctx context.Context, tx Tx, b *batch, byPool map[ipam.
 	bound := ch.ClaimInsert // the answer is that of the whole batch
 	for _, t := range run.order {
 		if err := t.into(&ch, bound); err != nil {
-			return nil, err
+			return nil, ch, err
 		}
 	}
 	stored, err := b.answers(bound)
 	if err != nil {
-		return nil, err
+		return nil, ch, err
 	}
 	ch.Answers = stored
 	run.ledger.into(&ch)
-	return bound, tx.Write(ctx, ch)
+	return bound, ch, nil
 }
 
 // answers is what a repeat of the request is to be answered.
@@ -99,7 +112,9 @@ func (run *batchRun) serve(ctx context.Context, i int) (ipam.Claim, *batchPool, 
 		if err != nil {
 			return it.claim, nil, err
 		}
-		if block, ok := t.carver.take(t.wish(i, d.want, it, run.tx.Attempt())); ok {
+		wish := t.wish(i, d.want, it, run.tx.Attempt())
+		if block, ok := t.carver.take(wish); ok {
+			t.taken = append(t.taken, granted{wish, block})
 			return ask.bound(it.claim, block, t.pool), t, nil
 		}
 		run.ledger.give(run.batch.key.ID, d.at, d.usage)
@@ -116,7 +131,7 @@ func (run *batchRun) openFor(ctx context.Context, it *batchItem, p *ipam.Pool) (
 	if it.choice.first != nil {
 		return run.openScope(ctx, *it, *p)
 	}
-	if t := run.opened[p.UID]; t != nil {
+	if t := run.opened[PoolContainer(*p).Lock()]; t != nil {
 		return t, nil
 	}
 	return run.open(ctx, *p)
@@ -137,6 +152,7 @@ type batchPool struct {
 	pool    ipam.Pool
 	gone    bool
 	granted bool
+	taken   []granted // by the items so far
 	carver  *carver
 	wishes  map[int]space.Wish     // by item
 	drawn   map[*choice]*drawing   // by those that came to it
@@ -172,7 +188,7 @@ func (t *batchPool) into(ch *Changes, bound []ipam.Claim) error {
 
 // open reads a pool once for all items that may draw on it.
 func (run *batchRun) open(ctx context.Context, known ipam.Pool) (*batchPool, error) {
-	if t := run.opened[known.UID]; t != nil {
+	if t := run.opened[PoolContainer(known).Lock()]; t != nil {
 		return t, nil
 	}
 	key, c := run.batch.key, PoolContainer(known)
@@ -187,10 +203,16 @@ func (run *batchRun) open(ctx context.Context, known ipam.Pool) (*batchPool, err
 	facts, err := run.tx.GroupRead(ctx, c, reads(c, nil, wishes), q)
 	if ipam.IsCode(err, ipam.CodeNotFound) {
 		t := &batchPool{pool: known, gone: true}
-		run.opened[known.UID] = t
+		run.opened[PoolContainer(known).Lock()] = t
 		return t, nil
 	}
 	if err != nil {
+		return nil, err
+	}
+	if !facts.Pool.Serves(facts.Pool.Place()) && facts.Pool.Revision != known.Revision { // given up there: whoever looks again finds it at home
+		return nil, &Conflict{}
+	}
+	if err := fence(facts); err != nil {
 		return nil, err
 	}
 	if run.ledger == nil {
@@ -198,7 +220,7 @@ func (run *batchRun) open(ctx context.Context, known ipam.Pool) (*batchPool, err
 		run.ledger.oneRequest = true
 	}
 	t := &batchPool{pool: facts.Pool, granted: facts.Granted[key.Name]}
-	run.opened[known.UID] = t
+	run.opened[PoolContainer(known).Lock()] = t
 	if t.gone = !run.mayOpen(t); t.gone {
 		return t, nil
 	}
@@ -277,7 +299,7 @@ func (run *batchRun) refusal(ctx context.Context, i int) error {
 		}
 	}
 	for _, pool := range c.pools {
-		if t := run.opened[pool.UID]; t != nil {
+		if t := run.opened[PoolContainer(pool).Lock()]; t != nil {
 			if t.gone || !(c.first != nil && c.first.mayCarve(t.pool)) && !c.ask.mayDraw(run.batch.key, t.pool, t.granted) {
 				continue
 			}
@@ -296,7 +318,16 @@ func (run *batchRun) refusal(ctx context.Context, i int) error {
 	case len(fit) == 0:
 		return run.at(c.unnamed(refused), i)
 	case last.exact.IsValid():
-		return run.at(takenRefusal(ctx, run.tx, c.telling(), fit[len(fit)-1], last.exact, exactPointer(c.ask.spec)), i)
+		err := run.at(takenRefusal(ctx, run.tx, c.telling(), fit[len(fit)-1], last.exact, exactPointer(c.ask.spec)), i)
+		return run.unlessOnItsWay(err, fit, last.exact)
 	}
-	return &lacking{tell: c.telling(), pools: fit, bits: last.bits, with: func(err error) error { return run.at(err, i) }}
+	return run.lacking(i, c, fit, last.bits)
+}
+
+// lacking says that item i, a choice of its, has no room in any of the pools.
+func (run *batchRun) lacking(i int, c *choice, fit []ipam.Pool, bits int) error {
+	return &lacking{
+		tell: c.telling(), pools: fit, bits: bits, with: func(err error) error { return run.at(err, i) },
+		item: i, demands: run.demands(i, c, fit),
+	}
 }

@@ -46,7 +46,7 @@ func (s *Service) bind(ctx context.Context, res *resolved, b binding) (ipam.Clai
 	}
 	all, pools := res.pools, res.pools
 	var lacks quotaLacks
-	var last, overQuota error
+	var last, overQuota, closed error
 	looked := len(pools) < 2 || res.ask.spec.Exact().IsValid() // nothing to look for
 	for tried := false; len(pools) > 0; tried = true {
 		if !looked && (tried || s.fulls.likely(pools[0], res.bits(pools[0]), s.now())) {
@@ -86,6 +86,10 @@ func (s *Service) bind(ctx context.Context, res *resolved, b binding) (ipam.Clai
 			continue
 		}
 		res.skippedPool(p, err)
+		if isFence(err) && len(all) > 1 { // another pool may do; that it may have room is not known
+			closed = err
+			continue
+		}
 		if full(err) {
 			s.fulls.note(p, res.bits(p), s.now())
 		}
@@ -97,6 +101,8 @@ func (s *Service) bind(ctx context.Context, res *resolved, b binding) (ipam.Clai
 	switch {
 	case overQuota != nil:
 		return ipam.Claim{}, overQuota
+	case closed != nil:
+		return ipam.Claim{}, res.unnamed(closed)
 	case len(all) == 0:
 		return ipam.Claim{}, res.noPoolLeft()
 	case full(last) && len(res.pools) > 1:
@@ -106,23 +112,47 @@ func (s *Service) bind(ctx context.Context, res *resolved, b binding) (ipam.Clai
 	}
 }
 
-// bindIn binds the claim in one pool.
+// bindIn binds the claim in one pool: where the very block is, or else in the region that the pool is drawn from, which borrows when it has no room.
 func (s *Service) bindIn(ctx context.Context, res *resolved, p ipam.Pool, b binding) (ipam.Claim, error) {
+	exact := b.claim.Spec.Exact()
+	for range maxRounds {
+		if exact.IsValid() && p.Several() {
+			var err error
+			if p, err = s.gathered(ctx, p, exact, b.request.DryRun); err != nil {
+				return ipam.Claim{}, err
+			}
+		}
+		bound, err := s.bindAt(ctx, res, p, b)
+		lack, ok := errors.AsType[*noRoom](err)
+		if !ok {
+			return bound, err
+		}
+		again, err := s.moreRoom(ctx, lack, b.request.DryRun)
+		if free, failed := s.onItsWay(ctx, p, exact, b.request.DryRun); free && failed == nil {
+			continue
+		}
+		switch {
+		case err != nil:
+			return bound, err
+		case again == nil && (lack.wish.Exact.IsValid() || len(res.pools) == 1):
+			return bound, s.refusal(ctx, res.telling(), lack.pool, lack.wish, exactPointer(b.claim.Spec))
+		case again == nil: // the figures of all pools are read once, when all have been tried
+			return bound, noneFree(p, lack.wish.Bits)
+		}
+		p = *again
+	}
+	return ipam.Claim{}, contention(nil)
+}
+
+// bindAt binds the claim in the region that a pool is drawn from.
+func (s *Service) bindAt(ctx context.Context, res *resolved, p ipam.Pool, b binding) (ipam.Claim, error) {
 	bound, err := s.join(ctx, p, &member{
 		ctx: ctx, key: b.key, ask: res.ask, claim: b.claim, event: b.event, random: b.random, request: b.request, create: true, seen: b.seen,
 	})
 	if b.seen.remembered && ipam.IsCode(err, ipam.CodeNotFound) { // the pool is another one by now
 		return bound, &Conflict{}
 	}
-	lack, ok := errors.AsType[*noRoom](err)
-	switch {
-	case !ok:
-		return bound, err
-	case lack.wish.Exact.IsValid() || len(res.pools) == 1:
-		return bound, s.refusal(ctx, res.telling(), p, lack.wish, exactPointer(b.claim.Spec))
-	default: // the figures of all pools are read once, when all have been tried
-		return bound, noneFree(p, lack.wish.Bits)
-	}
+	return bound, err
 }
 
 // noneFree says of one pool of several that it has no room.

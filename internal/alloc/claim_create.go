@@ -40,7 +40,7 @@ func (s *Service) makeClaim(ctx context.Context, project string, c ipam.Claim, r
 	for round := range maxRounds {
 		var facts look
 		if round == 0 && !put && !r.DryRun {
-			facts = s.recall(key, c.Spec)
+			facts = s.recollect(key, c.Spec)
 		}
 		if !facts.remembered {
 			if remembered { // nothing is refused for what is remembered
@@ -85,7 +85,7 @@ func (s *Service) makeClaim(ctx context.Context, project string, c ipam.Claim, r
 
 // lookUpClaim reads what is to be known before a claim is made, and remembers it.
 func (s *Service) lookUpClaim(ctx context.Context, key ProjectKey, c ipam.Claim, r Request) (ClaimFacts, error) {
-	facts, err := s.classes.lookUp(ctx, s.store, ClaimQuery{Project: key, Name: c.Name, Pool: c.Spec.PoolRef, Class: classQuery(c.Spec), Key: r.Key, Now: s.now()})
+	facts, err := s.classes.lookUp(ctx, s.store, ClaimQuery{Project: key, Name: c.Name, Pool: c.Spec.PoolRef, Class: classQuery(c.Spec), Key: r.Key, Now: s.now(), Generated: c.GeneratedIn != 0})
 	if p := facts.Pool; err == nil && p != nil && p.Scope == nil && mayClaim(key, *p, facts.Granted) {
 		s.memory.keepPool(key, *p)
 	}
@@ -112,6 +112,7 @@ func (s *Service) prepareClaim(c ipam.Claim, key ProjectKey, who tenancy.Princip
 		return c, err
 	}
 	c.Metadata = s.fresh(c.Metadata, key.Name, s.region, who)
+	s.nameHere(&c.Metadata)
 	c.ProjectID = key.ID
 	c.AllocationID = ipam.DerivedID(c.UID, "allocation")
 	return c, nil
@@ -151,7 +152,7 @@ func claimExists(c ipam.Claim, pointer string) error {
 // allocationOf is the record of a claim's block.
 func allocationOf(c ipam.Claim, p ipam.Pool) ipam.Allocation {
 	return ipam.Allocation{
-		ID: c.AllocationID, Region: p.Region, ProjectID: p.ProjectID, Project: p.Project, ContainerID: p.UID, Pool: p.Ref(),
+		ID: c.AllocationID, Region: p.Place(), ProjectID: p.ProjectID, Project: p.Project, ContainerID: p.UID, Pool: p.Ref(),
 		Block: c.Block, Purpose: ipam.PurposeClaim, Phase: ipam.PhaseBound,
 		HolderProjectID: c.ProjectID, Holder: c.Ref(), Class: c.Class, ReclaimPolicy: c.ReclaimPolicy, OwnerRef: c.Spec.OwnerRef,
 		Since: c.CreatedAt, Revision: c.Revision, CreatedAt: c.CreatedAt, UpdatedAt: c.CreatedAt, CreatedBy: c.CreatedBy,

@@ -107,6 +107,8 @@ func (r *resolved) unnamed(err error) error {
 	class := r.ask.class.Ref()
 	out := *e
 	switch exact := r.ask.spec.Exact(); {
+	case isFence(err):
+		out.Message = fmt.Sprintf("A pool behind class %s cannot be used in this region at the moment: its rows there are of another time than the record of its loans. Nothing was changed; the operator has to reconcile them.", class)
 	case e.Code == ipam.CodeNeverSatisfiable && exact.IsValid():
 		out.Message = fmt.Sprintf("%s is not inside any pool behind class %s.", exact, class)
 		out.Fields = []ipam.Field{{Pointer: exactPointer(r.ask.spec), Detail: "must be inside a pool of the class."}}

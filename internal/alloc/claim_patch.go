@@ -54,7 +54,7 @@ func (s *Service) PatchClaim(ctx context.Context, project, name string, r Reques
 				if err != nil {
 					return was, err
 				}
-				a := allocationOf(next, pool)
+				a := allocationOf(next, placed(pool, next.Region))
 				a.UpdatedAt = now
 				ch.AllocationUpdate = []AllocationUpdate{{Was: ipam.PhaseBound, Now: a}}
 			}

@@ -20,15 +20,18 @@ func (s *Service) rebind(ctx context.Context, key ProjectKey, c ipam.Claim, even
 	}
 	locks := Locks{Shared: []ipam.ID{key.ID}}
 	if found {
-		locks.Alone = []ipam.ID{known.ContainerID}
+		locks.Alone = allocationLocks(known)
 	}
 	return settled(ctx, s, "claim_rebind", locks, r.DryRun, func(ctx context.Context, tx Tx) (ipam.Claim, error) {
 		a, err := retainedFor(ctx, tx, key, id)
 		if err != nil {
 			return c, err
 		}
+		if err := fencedHold(ctx, tx, a); err != nil {
+			return c, err
+		}
 		bound := c
-		bound.Block, bound.AllocationID = a.Block, a.ID
+		bound.Block, bound.AllocationID, bound.Region = a.Block, a.ID, a.Region
 		bound.Pool, bound.PoolID, bound.PoolProjectID, bound.Class = a.Pool, a.ContainerID, a.ProjectID, a.Class
 		if bound.ReclaimPolicy, bound.ReuseAfter, err = policyOf(ctx, tx, key, c.Spec, a); err != nil {
 			return c, err

@@ -87,11 +87,11 @@ func (s *Service) DeleteClaim(ctx context.Context, project, name string, r Reque
 // the pool, never change.
 func (s *Service) poolOf(ctx context.Context, c ipam.Claim) (ipam.Pool, error) {
 	if p, known := s.memory.pools.Get(c.PoolID); known {
-		return p, nil
+		return placed(p, c.Region), nil
 	}
 	p, err := s.store.PoolGetByID(ctx, c.PoolID)
 	if err == nil {
 		s.memory.pools.Add(c.PoolID, slim(p))
 	}
-	return p, err
+	return placed(p, c.Region), err
 }

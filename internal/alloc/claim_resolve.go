@@ -42,6 +42,7 @@ func (s *Service) resolve(ctx context.Context, key ProjectKey, spec ipam.ClaimSp
 	default:
 		err = r.resolvePool(key, facts)
 	}
+	r.pools = s.nearby(r.pools)
 	return r, err
 }
 

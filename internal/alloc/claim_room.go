@@ -2,7 +2,6 @@ package alloc
 
 import (
 	"context"
-	"slices"
 	"sync"
 	"time"
 
@@ -18,7 +17,9 @@ func (s *Service) withRoom(ctx context.Context, res *resolved, pools []ipam.Pool
 	ask := make([]RoomQuery, 0, len(pools))
 	for _, p := range pools {
 		if bits := res.bits(p); bits >= 0 {
-			ask = append(ask, RoomQuery{Container: PoolContainer(p), Bits: bits})
+			for _, c := range poolContainers(p) { // what is free in another region can be borrowed
+				ask = append(ask, RoomQuery{Container: c, Bits: bits})
+			}
 		}
 	}
 	has, err := s.store.RoomIn(ctx, ask)
@@ -26,13 +27,19 @@ func (s *Service) withRoom(ctx context.Context, res *resolved, pools []ipam.Pool
 		return nil, err
 	}
 	now := s.now()
-	return slices.DeleteFunc(slices.Clone(pools), func(p ipam.Pool) bool {
-		if !has[p.UID] {
-			s.fulls.note(p, res.bits(p), now)
-			res.skippedPool(p, noneFree(p, res.bits(p)))
+	var room, parts []ipam.Pool
+	for _, p := range pools {
+		switch bits := res.bits(p); {
+		case has[p.UID]:
+			room = append(room, p)
+		case p.Several() && bits >= 0 && bits < p.Block.Addr().BitLen() && !s.fulls.likely(p, bits, now):
+			parts = append(parts, p) // such a block may be free in parts, in several regions: last, because finding out costs more
+		default:
+			s.fulls.note(p, bits, now)
+			res.skippedPool(p, noneFree(p, bits))
 		}
-		return !has[p.UID]
-	}), nil
+	}
+	return append(room, parts...), nil
 }
 
 // fulls remembers which pools had no room a moment ago. The first of several pools mostly has room, and then looking at all of them first

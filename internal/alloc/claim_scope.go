@@ -68,7 +68,7 @@ func (sc scope) pool(parent ipam.Pool, block netip.Prefix, uid ipam.ID, at times
 	bits := block.Bits()
 	return ipam.Pool{
 		Metadata: ipam.Metadata{
-			Name: sc.name(), UID: uid, Project: parent.Project, Region: parent.Region, Generation: 1, Revision: ipam.DerivedID(uid, "revision"),
+			Name: sc.name(), UID: uid, Project: parent.Project, Region: parent.Place(), Generation: 1, Revision: ipam.DerivedID(uid, "revision"),
 			CreatedAt: at, UpdatedAt: at, CreatedBy: ScopeKeeper,
 		},
 		ProjectID: parent.ProjectID, SpaceID: parent.SpaceID, Space: parent.Space,
@@ -99,7 +99,7 @@ func (s *Service) bindFirst(ctx context.Context, res *resolved, room []ipam.Pool
 	for _, p := range room {
 		byPool[p.UID] = []*choice{one.items[0].choice}
 	}
-	bound, err := s.runBatch(ctx, &one, byPool)
+	bound, err := s.runBatchBorrowing(ctx, &one, byPool)
 	if err = s.counted(ctx, err); err != nil {
 		if lack, ok := errors.AsType[*quotaLack](err); ok && lack != nil {
 			res.quotaRefused(err)
@@ -147,6 +147,7 @@ func (run *batchRun) openScope(ctx context.Context, it batchItem, parent ipam.Po
 		run.ledger.give(key.ID, poolPlace(like), onePool)
 		return nil, nil //nolint:nilnil // said above
 	}
+	t.taken = append(t.taken, granted{wish, block})
 	made.pool = sc.pool(t.pool, block, uid, it.claim.CreatedAt)
 	if made.carver, err = newCarver(PoolContainer(made.pool), nil, []netip.Prefix{block}); err != nil {
 		return nil, err

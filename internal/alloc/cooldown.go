@@ -47,11 +47,12 @@ func (s *Service) FreeCooled(ctx context.Context, limit int) (int, error) {
 
 // freeCooled frees what is due, container by container in small transactions, and answers how many blocks were freed, and what went wrong where.
 func (s *Service) freeCooled(ctx context.Context, due []ipam.Allocation, now timestamp) (int, map[ipam.ID]error) {
-	blocks := map[ipam.ID][]netip.Prefix{}
+	blocks, regions := map[ipam.ID][]netip.Prefix{}, map[ipam.ID]string{} // what is due is of one region: this server's
 	var order []ipam.ID
 	for _, a := range due {
 		if blocks[a.ContainerID] == nil {
 			order = append(order, a.ContainerID)
+			regions[a.ContainerID] = a.Region
 		}
 		blocks[a.ContainerID] = append(blocks[a.ContainerID], a.Block)
 	}
@@ -61,7 +62,7 @@ func (s *Service) freeCooled(ctx context.Context, due []ipam.Allocation, now tim
 	for i, id := range order {
 		g.Go(func() error {
 			for chunk := range slices.Chunk(blocks[id], maxGroup) { // no more than a group: claims wait for their turn in between
-				n, err := s.freeCooledIn(ctx, id, chunk, now)
+				n, err := s.freeCooledIn(ctx, id, regions[id], chunk, now)
 				freed[i] += n
 				if err != nil {
 					errs[i] = err
@@ -84,20 +85,23 @@ func (s *Service) freeCooled(ctx context.Context, due []ipam.Allocation, now tim
 
 // freeCooledIn frees those of the blocks of one container that still are to be freed. Should the outcome of COMMIT be unknown, that is
 // the answer: what was not freed is found again by the next run.
-func (s *Service) freeCooledIn(ctx context.Context, container ipam.ID, blocks []netip.Prefix, now timestamp) (int, error) {
+func (s *Service) freeCooledIn(ctx context.Context, container ipam.ID, region string, blocks []netip.Prefix, now timestamp) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, groupDeadline)
 	defer cancel()
-	release, err := s.lanes.acquire(ctx, container)
+	pool, found, err := ignoreNotFound(s.store.PoolGetByID(ctx, container))
+	if err != nil || !found { // its owner has ended the cool-downs, and deleted it
+		return 0, err
+	}
+	c := PoolContainer(placed(pool, region))
+	release, err := s.lanes.acquire(ctx, c.Lock())
 	if err != nil {
 		return 0, err
 	}
 	defer release()
-	return inTx(ctx, s, "cooldown_free", Locks{Alone: []ipam.ID{container}}, false, func(ctx context.Context, tx Tx) (int, error) {
-		pool, found, err := ignoreNotFound(tx.PoolGetByID(ctx, container))
-		if err != nil || !found { // its owner has ended the cool-downs, and deleted it
+	return inTx(ctx, s, "cooldown_free", Locks{Alone: []ipam.ID{c.Lock()}}, false, func(ctx context.Context, tx Tx) (int, error) {
+		if err := fenced(ctx, tx, placed(pool, region)); err != nil {
 			return 0, err
 		}
-		c := PoolContainer(pool)
 		held, err := tx.HeldAt(ctx, []Container{c}, blocks)
 		if err != nil {
 			return 0, err
@@ -139,7 +143,10 @@ func endCooling(ctx context.Context, tx Tx, a ipam.Allocation, event ipam.Event)
 	if err != nil {
 		return Changes{}, err
 	}
-	free, err := given(ctx, tx, PoolContainer(pool), []ipam.Allocation{a})
+	if err := fenced(ctx, tx, placed(pool, a.Region)); err != nil {
+		return Changes{}, err
+	}
+	free, err := given(ctx, tx, PoolContainer(placed(pool, a.Region)), []ipam.Allocation{a})
 	if err != nil {
 		return Changes{}, err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/carve-ipam/carve/internal/alloc/space"
 	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/twin"
 )
 
 // maxGroup bounds the members of one transaction, and with it its size and how long it holds its rows.
@@ -24,7 +25,8 @@ func (s *Service) join(ctx context.Context, pool ipam.Pool, m *member) (ipam.Cla
 		return m.outcome, m.err
 	}
 	m.done = make(chan struct{})
-	lead, err := s.lanes.enqueue(pool.UID, m)
+	lane := PoolContainer(pool).Lock()
+	lead, err := s.lanes.enqueue(lane, m)
 	if err != nil {
 		return ipam.Claim{}, err
 	}
@@ -35,7 +37,7 @@ func (s *Service) join(ctx context.Context, pool ipam.Pool, m *member) (ipam.Cla
 	case <-m.done:
 		return m.outcome, m.err
 	case <-ctx.Done():
-		if s.lanes.withdraw(pool.UID, m) {
+		if s.lanes.withdraw(lane, m) {
 			return ipam.Claim{}, turnNeverCame(ctx)
 		}
 		return ipam.Claim{}, ipam.Errorf(ipam.CodeDeadline,
@@ -45,10 +47,11 @@ func (s *Service) join(ctx context.Context, pool ipam.Pool, m *member) (ipam.Cla
 
 // lead runs groups for a pool until nobody is waiting.
 func (s *Service) lead(pool ipam.Pool) {
+	lane := PoolContainer(pool).Lock()
 	for {
 		ctx, cancel := context.WithTimeout(context.Background(), groupDeadline)
-		release, err := s.lanes.acquire(ctx, pool.UID)
-		members := s.lanes.dequeue(pool.UID, maxGroup)
+		release, err := s.lanes.acquire(ctx, lane)
+		members := s.lanes.dequeue(lane, maxGroup)
 		if len(members) == 0 {
 			if err == nil {
 				release()
@@ -142,7 +145,7 @@ func (s *Service) deliver(ctx context.Context, pool *ipam.Pool, members []*membe
 		case p.refused[i] && s.hasRoomAgain(ctx, *pool, room, m, p.wishes[i]):
 			again = append(again, m)
 		case p.refused[i]:
-			m.finish(ipam.Claim{}, &noRoom{wish: p.wishes[i]})
+			m.finish(ipam.Claim{}, &noRoom{wish: p.wishes[i], pool: p.pool})
 		default:
 			m.finish(p.outcomes[i], p.errs[i])
 		}
@@ -155,7 +158,7 @@ type roomAgain map[int]bool
 
 // hasRoomAgain looks, by one probe for each length, whether the pool could serve now what it just could not.
 func (s *Service) hasRoomAgain(ctx context.Context, pool ipam.Pool, seen roomAgain, m *member, w space.Wish) bool {
-	if w.Exact.IsValid() || m.request.DryRun {
+	if w.Exact.IsValid() || m.request.DryRun || twin.NoSecondLook {
 		return false
 	}
 	has, known := seen[w.Bits]
@@ -168,7 +171,10 @@ func (s *Service) hasRoomAgain(ctx context.Context, pool ipam.Pool, seen roomAga
 }
 
 // noRoom says that a pool had no room for a wish when its group was served.
-type noRoom struct{ wish space.Wish }
+type noRoom struct {
+	wish space.Wish
+	pool ipam.Pool // as it was
+}
 
 // Error implements error.
 func (*noRoom) Error() string { return "the pool has no room" }

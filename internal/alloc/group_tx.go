@@ -33,6 +33,12 @@ func (s *Service) groupTx(ctx context.Context, tx Tx, known ipam.Pool, members [
 	if err != nil {
 		return nil, err
 	}
+	if !facts.Pool.Serves(facts.Pool.Place()) {
+		return elsewhere(facts.Pool, wishes), nil
+	}
+	if err := fence(facts); err != nil {
+		return nil, err
+	}
 	pool, free := facts.Pool, facts.Free
 	if !pool.Spec.Allocation.Equal(known.Spec.Allocation) { // other wishes, which other rows decide: read those
 		release, wishes = groupWishes(pool, members, tx.Attempt())
@@ -49,11 +55,12 @@ func (s *Service) groupTx(ctx context.Context, tx Tx, known ipam.Pool, members [
 		refused: make([]bool, len(members)), wishes: wishes, pool: pool,
 	}
 	in := groupScene{pool: pool, facts: facts, carver: k, ledger: newLedger(tx, facts.Quotas)}
+	in.served = pool.Revision != known.Revision && pool.In(s.region).Place() != pool.Place()
 	ch, err := plan.fill(ctx, in, members)
 	if err != nil {
 		return nil, err
 	}
-	if err := plan.lookAgain(ctx, tx, members); err != nil {
+	if err := plan.lookAgain(ctx, tx, members, len(s.store.KnownRegions()) > 1); err != nil {
 		return nil, err
 	}
 	if len(ch.ClaimInsert)+len(ch.ClaimDelete) == 0 {
@@ -65,17 +72,29 @@ func (s *Service) groupTx(ctx context.Context, tx Tx, known ipam.Pool, members [
 	return plan, tx.Write(ctx, ch)
 }
 
+// elsewhere is the plan for members who meant a pool in a region that it is not served in any more: they look again, and find it at home.
+func elsewhere(pool ipam.Pool, wishes []space.Wish) *groupPlan {
+	plan := &groupPlan{
+		outcomes: make([]ipam.Claim, len(wishes)), errs: make([]error, len(wishes)), refused: make([]bool, len(wishes)), wishes: wishes, pool: pool,
+	}
+	for i := range plan.errs {
+		plan.errs[i] = &Conflict{}
+	}
+	return plan
+}
+
 // groupScene is what the members of a group are served from.
 type groupScene struct {
 	pool   ipam.Pool
 	facts  GroupFacts
 	carver *carver
 	ledger *ledger
+	served bool // the pool has changed, and is to be drawn from in another region by now: nearer, most likely
 }
 
 // groupLocks: the pool, and that nobody changes which quotas the members' projects have.
 func groupLocks(pool ipam.Pool, members []*member) Locks {
-	return Locks{Alone: []ipam.ID{pool.UID}, Shared: groupQuery(pool, members).Projects}
+	return Locks{Alone: []ipam.ID{PoolContainer(pool).Lock()}, Shared: groupQuery(pool, members).Projects}
 }
 
 // groupQuery asks for the quotas of the members' projects, and whether the pool is granted to those that it is not of.
@@ -138,7 +157,7 @@ func (plan *groupPlan) fill(ctx context.Context, in groupScene, members []*membe
 
 // serve binds one member's claim, or says in the plan why not. The error is one that ends the attempt.
 func (plan *groupPlan) serve(ctx context.Context, in groupScene, i int, m *member, ch *Changes) error {
-	if !m.sees(in.facts) {
+	if !m.sees(in.facts) || in.served && m.seen.remembered {
 		return plan.refuse(i, &Conflict{})
 	}
 	if !m.ask.mayDraw(m.key, in.pool, in.facts.Granted[m.key.Name]) { // not any more
@@ -168,10 +187,14 @@ func (plan *groupPlan) serve(ctx context.Context, in groupScene, i int, m *membe
 
 // lookAgain makes those who are refused, and for whose name and key nobody has looked yet, look themselves if one of them is in use: that is
 // what they are to be told.
-func (plan *groupPlan) lookAgain(ctx context.Context, tx Tx, members []*member) error {
+func (plan *groupPlan) lookAgain(ctx context.Context, tx Tx, members []*member, several bool) error {
 	var claims, keys []NameRef
 	for i, m := range members {
 		if !plan.unseen(i, m) {
+			continue
+		}
+		if several { // a claim of the name may be in another region: the look-up finds it
+			plan.refused[i], plan.errs[i] = false, &Conflict{}
 			continue
 		}
 		claims = append(claims, NameRef{m.key.ID, m.claim.Name})

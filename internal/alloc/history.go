@@ -126,9 +126,9 @@ func (l lookback) lasting(ctx context.Context) ([]ipam.Hold, error) {
 	if err != nil || len(pools) == 0 {
 		return nil, err
 	}
-	containers := make([]Container, len(pools))
-	for i, p := range pools {
-		containers[i] = PoolContainer(p)
+	containers := make([]Container, 0, len(pools))
+	for _, p := range pools {
+		containers = append(containers, poolContainers(p)...)
 	}
 	held, err := l.read.HeldAt(ctx, containers, l.candidates)
 	if err != nil {

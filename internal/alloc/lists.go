@@ -164,16 +164,12 @@ func (s *Service) ListClaims(ctx context.Context, project string, f Filter, limi
 		return Page[ipam.Claim]{Items: []ipam.Claim{}}, err
 	}
 	if pool != nil {
-		within, err := s.startingIn(ctx, f, *pool)
-		if err != nil {
-			return Page[ipam.Claim]{}, err
-		}
-		return scan("claims-in-pool", cursor, limit, func(after netip.Addr, n int) ([]ipam.Claim, error) {
-			if !sameFamily(after, pool.Block) {
-				return nil, errBadCursor()
-			}
-			return s.store.ClaimListInPool(ctx, key, PoolContainer(*pool), within, after, n)
-		}, match, func(c ipam.Claim) netip.Addr { return c.Block.Addr() })
+		return pageInPool(ctx, s, inPool[ipam.Claim]{
+			kind: "claims-in-pool", pool: *pool, filter: f, match: match, begins: func(c ipam.Claim) netip.Addr { return c.Block.Addr() },
+			fetch: func(ctx context.Context, read Reader, c Container, within netip.Prefix, after netip.Addr, n int) ([]ipam.Claim, error) {
+				return read.ClaimListInPool(ctx, key, c, within, after, n)
+			},
+		}, limit, cursor)
 	}
 	return scan("claims", cursor, limit, func(after string, n int) ([]ipam.Claim, error) {
 		return s.store.ClaimList(ctx, key, after, n)
@@ -199,16 +195,12 @@ func (s *Service) ListAllocations(ctx context.Context, project string, f Filter,
 		return Page[ipam.Allocation]{Items: []ipam.Allocation{}}, err
 	}
 	if pool != nil {
-		within, err := s.startingIn(ctx, f, *pool)
-		if err != nil {
-			return Page[ipam.Allocation]{}, err
-		}
-		return scan("allocations-in-pool", cursor, limit, func(after netip.Addr, n int) ([]ipam.Allocation, error) {
-			if !sameFamily(after, pool.Block) {
-				return nil, errBadCursor()
-			}
-			return s.store.AllocationListInPool(ctx, PoolContainer(*pool), within, after, n)
-		}, match, func(a ipam.Allocation) netip.Addr { return a.Block.Addr() })
+		return pageInPool(ctx, s, inPool[ipam.Allocation]{
+			kind: "allocations-in-pool", pool: *pool, filter: f, match: match, begins: func(a ipam.Allocation) netip.Addr { return a.Block.Addr() },
+			fetch: func(ctx context.Context, read Reader, c Container, within netip.Prefix, after netip.Addr, n int) ([]ipam.Allocation, error) {
+				return read.AllocationListInPool(ctx, c, within, after, n)
+			},
+		}, limit, cursor)
 	}
 	return scan("allocations", cursor, limit, func(after AllocationCursor, n int) ([]ipam.Allocation, error) {
 		return s.store.AllocationList(ctx, key, after, n)
@@ -224,22 +216,6 @@ func (s *Service) filterPool(ctx context.Context, key ProjectKey, f Filter) (poo
 	}
 	p, found, err := ignoreNotFound(s.store.PoolGet(ctx, key, f.Pool.Name))
 	return &p, err == nil && !found, err
-}
-
-// startingIn is the part of a pool in which matching blocks can begin. Blocks of a pool do not overlap, so that one alone can hold an address.
-func (s *Service) startingIn(ctx context.Context, f Filter, pool ipam.Pool) (netip.Prefix, error) {
-	block := pool.Block
-	if f.Contains.IsValid() && block.Contains(f.Contains) {
-		begins, found, err := s.store.HeldBefore(ctx, PoolContainer(pool), f.Contains)
-		if !found {
-			begins = f.Contains
-		}
-		return netip.PrefixFrom(begins, begins.BitLen()), err
-	}
-	if f.Within.IsValid() && f.Within.Addr().Is4() == block.Addr().Is4() && f.Within.Bits() > block.Bits() && block.Contains(f.Within.Addr()) {
-		return f.Within, nil
-	}
-	return block, nil
 }
 
 func sameFamily(a netip.Addr, p netip.Prefix) bool {

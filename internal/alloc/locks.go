@@ -7,7 +7,7 @@ import "github.com/carve-ipam/carve/internal/ipam"
 // SERIALIZABLE costs (see package crdb). Every transaction that changes the blocks of a container must name the container, or
 // reach it by FreeRead or GroupRead, which do so. The zero Locks ask for nothing: the transaction is SERIALIZABLE.
 //
-// What is locked is an id of anything: containers (pools, and the families of spaces), projects, spaces.
+// What is locked is an id of anything: containers (Container.Lock: pools in a region, and the families of spaces), projects, spaces.
 type Locks struct {
 	Alone  []ipam.ID // nobody else has it
 	Shared []ipam.ID // nobody has it alone

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/crdb"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -47,6 +48,8 @@ func TestEveryOperationNamesWhatItDependsOn(t *testing.T) {
 		require.ElementsMatch(t, shared, got.Shared, op)
 	}
 	ids := func(list ...ipam.ID) []ipam.ID { return list }
+	// What is held in a region, wherever the home of its pool is.
+	held := func(p ipam.Pool) []ipam.ID { return ids(p.UID, awayLock(p, region)) }
 
 	named("pool_create", ids(sp.ContainerV4), ids(p.UID))
 	sub := b.pool(t, child("sub", "net", 24))
@@ -68,10 +71,10 @@ func TestEveryOperationNamesWhatItDependsOn(t *testing.T) {
 	b.release(t, "kept")
 	named("claim_group", ids(net.UID), ids(p.UID))
 	b.claim(t, again("back", kept.AllocationID, retain))
-	named("claim_rebind", ids(net.UID), ids(p.UID))
+	named("claim_rebind", held(net), ids(p.UID))
 	b.release(t, "back")
 	require.NoError(t, b.DeleteAllocation(b.ctx, project, kept.AllocationID.String(), alloc.Request{}))
-	named("allocation_delete", ids(net.UID), ids(p.UID))
+	named("allocation_delete", held(net), ids(p.UID))
 	_, err = b.CreateClaimBatch(b.ctx, project, []ipam.Claim{claim("one", "net", 32)}, alloc.Request{})
 	require.NoError(t, err)
 	named("claim_batch", ids(net.UID), ids(p.UID))
@@ -93,4 +96,40 @@ func TestEveryOperationNamesWhatItDependsOn(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, b.DeleteProject(b.ctx, "brief", alloc.Request{}))
 	named("project_delete", ids(other.Value.UID, its.UID, its.ContainerV4, its.ContainerV6), nil)
+}
+
+// awayLock is what stands for what a region has of a pool that is at home elsewhere.
+func awayLock(p ipam.Pool, region string) ipam.ID {
+	return alloc.Container{ID: p.UID, Region: region, Away: true}.Lock()
+}
+
+// What is held in a region that is not the pool's home is locked there, by whatever changes the region's free blocks.
+func TestOperationsNameTheRegionThatTheyDependOn(t *testing.T) {
+	t.Parallel()
+	w := setupRegions(t)
+	net := w.served(t, "net", "10.0.0.0/16")
+	store, err := crdb.Open(w.ctx, w.dsn, crdb.Options{Region: west})
+	require.NoError(t, err)
+	t.Cleanup(store.Close)
+	n := &naming{Store: store, last: map[string]alloc.Locks{}}
+	far := alloc.New(n, alloc.Options{Region: west, Clock: w.clock.read}) // whoever does it, wherever they are
+	there := awayLock(net, east)
+	kept, err := w.by(east, claim("kept", "net", 28, retain))
+	require.NoError(t, err)
+	made, err := w.in[east].CreatePool(w.ctx, project, child("sub", "net", 24), alloc.Request{})
+	require.NoError(t, err)
+
+	require.NoError(t, far.DeleteClaim(w.ctx, project, "kept", alloc.Request{}))
+	require.Contains(t, n.last["claim_group"].Alone, there)
+	_, err = far.CreateClaim(w.ctx, project, again("back", kept.AllocationID, retain), alloc.Request{})
+	require.NoError(t, err)
+	require.Contains(t, n.last["claim_rebind"].Alone, there)
+	require.NoError(t, far.DeleteClaim(w.ctx, project, "back", alloc.Request{}))
+	require.NoError(t, far.DeleteAllocation(w.ctx, project, kept.AllocationID.String(), alloc.Request{}))
+	require.Contains(t, n.last["allocation_delete"].Alone, there)
+	require.NoError(t, far.DeletePool(w.ctx, project, made.Value.Name, alloc.Request{}))
+	require.Contains(t, n.last["pool_delete"].Alone, there)
+	_, err = far.CreateClaim(w.ctx, project, claimOf("exact", "net", exactly(kept.Block.String())), alloc.Request{})
+	require.NoError(t, err)
+	require.Equal(t, []ipam.ID{there}, n.last["claim_group"].Alone)
 }

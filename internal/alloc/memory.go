@@ -98,8 +98,9 @@ func (m memory) refresh(key ProjectKey, p ipam.Pool) {
 	}
 }
 
-// slim leaves out what may be large and decides nothing about a claim.
+// slim leaves out what may be large and decides nothing about a claim, and where the pool was drawn from: each claim decides that anew.
 func slim(p ipam.Pool) ipam.Pool {
+	p.At = ""
 	p.Labels, p.Annotations, p.Spec.Description, p.Spec.Reservations = nil, nil, "", nil
 	return p
 }
@@ -110,8 +111,8 @@ type look struct {
 	remembered bool // not read for this request: the transaction has to find the same
 }
 
-// recall answers what is remembered for a claim; remembered is false when that is not enough to begin with.
-func (s *Service) recall(key ProjectKey, spec ipam.ClaimSpec) look {
+// recollect answers what is remembered for a claim; remembered is false when that is not enough to begin with.
+func (s *Service) recollect(key ProjectKey, spec ipam.ClaimSpec) look {
 	since, doubted := s.memory.doubts.Peek(key.ID)
 	switch {
 	case doubted && s.now().Sub(since) < doubtAge:

@@ -2,6 +2,7 @@ package alloc
 
 import (
 	"context"
+	"errors"
 	"net/netip"
 	"slices"
 
@@ -23,42 +24,72 @@ func (s *Service) CreatePool(ctx context.Context, project string, p ipam.Pool, r
 	if err := checkVisibility(project, p.Spec.Visibility); err != nil {
 		return none, err
 	}
-	p.Metadata = s.fresh(p.Metadata, project, s.region, who)
+	if err := s.checkRegions(ctx, &p.Spec); err != nil {
+		return none, err
+	}
+	p.Metadata = s.fresh(p.Metadata, project, p.Spec.Region, who)
 	p.ProjectID = key.ID
 	random := ipam.NewID()
 	answer, err := once(ctx, s, key.ID, r, &p.Metadata, func(ctx context.Context) (ipam.Pool, error) {
 		from, err := poolSource(ctx, s.store, key, p)
+		if err == nil {
+			from, err = s.sourceNear(ctx, from, p, r.DryRun)
+		}
 		if err != nil {
 			return p, err
 		}
-		release, err := s.lanes.acquire(ctx, from.container.ID)
+		release, err := s.lanes.acquire(ctx, from.container.Lock())
 		if err != nil {
 			return p, err
 		}
-		defer release()
+		defer func() { release() }()
 		classes, err := classesToList(ctx, s.store, key, p.Spec.ClassNames)
 		if err != nil {
 			return p, err
 		}
-		locks := Locks{Alone: []ipam.ID{from.container.ID}, Shared: []ipam.ID{key.ID}}.and(listingLocks(key, p.Spec.ClassNames, classes))
-		plan := poolPlan{from: from.container.ID, classes: classes, random: random}
-		return settled(ctx, s, "pool_create", locks, r.DryRun, func(ctx context.Context, tx Tx) (ipam.Pool, error) {
+		locks := Locks{Alone: []ipam.ID{from.container.Lock()}, Shared: []ipam.ID{key.ID}}.and(listingLocks(key, p.Spec.ClassNames, classes))
+		plan := poolPlan{from: from.container.ID, at: from.container.Region, classes: classes, random: random}
+		made, err := settled(ctx, s, "pool_create", locks, r.DryRun, func(ctx context.Context, tx Tx) (ipam.Pool, error) {
 			return s.carvePool(ctx, tx, key, p, plan, r)
 		}, func(ctx context.Context) (ipam.Pool, bool, error) {
 			got, found, err := ignoreNotFound(s.store.PoolGet(ctx, key, p.Name))
 			if err != nil || !found || got.UID != p.UID {
 				return got, false, err
 			}
-			got, err = withStock(ctx, s.store, got)
+			got, err = withStanding(ctx, s.store, got)
 			return got, err == nil, err
 		})
+		if lack, ok := errors.AsType[*lacking](err); ok && !r.DryRun && lack.pools[0].Several() {
+			release() // a loan needs the turn
+			release = func() {}
+			if brought, failed := s.borrowed(ctx, lack.pools[0], lack.bits); failed != nil || brought {
+				return p, orAgain(failed)
+			}
+		}
+		if from.parent != nil && ipam.IsCode(err, ipam.CodeBlockTaken) {
+			if free, failed := s.onItsWay(ctx, *from.parent, p.Spec.CIDR, r.DryRun); free && failed == nil {
+				release()
+				release = func() {}
+				return p, &Conflict{}
+			}
+		}
+		return made, err
 	})
 	return answer, s.counted(ctx, err)
+}
+
+// orAgain makes once look again, unless something has failed.
+func orAgain(failed error) error {
+	if failed != nil {
+		return failed
+	}
+	return &Conflict{}
 }
 
 // poolPlan is what is prepared before the transaction: what that has locked, and what it must not choose anew.
 type poolPlan struct {
 	from    ipam.ID   // the container
+	at      string    // its region
 	classes []ipam.ID // those that the pool lists
 	random  ipam.ID
 }
@@ -71,6 +102,14 @@ func (s *Service) carvePool(ctx context.Context, tx Tx, key ProjectKey, p ipam.P
 	}
 	if err := moved(plan.from, from.container.ID); err != nil {
 		return p, err
+	}
+	if from = from.in(plan.at); from.parent != nil && !from.parent.Serves(plan.at) {
+		return p, &Conflict{} // the region was given up meanwhile: look again
+	}
+	if from.parent != nil && from.parent.Several() {
+		if err := fenced(ctx, tx, *from.parent); err != nil {
+			return p, err
+		}
 	}
 	if p.Classes, err = listed(ctx, tx, key, p.Spec.ClassNames, ipam.FamilyOf(from.container.Block.Addr()), nil, plan.classes); err != nil {
 		return p, err
@@ -117,6 +156,7 @@ func (s *Service) carvePool(ctx context.Context, tx Tx, key ProjectKey, p ipam.P
 		return p, err
 	}
 	p.Stock = ipam.Stock{Free: space.HistogramOf(inner)}
+	p.Regional = firstStanding(p)
 	stored, err := answers(key.ID, r, p.CreatedAt, p)
 	if err != nil {
 		return p, err
@@ -131,6 +171,7 @@ func (s *Service) carvePool(ctx context.Context, tx Tx, key ProjectKey, p ipam.P
 		AllocationInsert: append(reservations, poolHold(p, from)),
 		Answers:          stored,
 		Events:           []ipam.Event{event},
+		RegionChanges:    RegionChanges{PoolRegionInsert: beginRegions(p, p.Spec.Regions)},
 	}
 	quotas.into(&ch)
 	return p, tx.Write(ctx, ch)

@@ -22,20 +22,32 @@ func (s *Service) DeletePool(ctx context.Context, project, name string, r Reques
 	if err != nil {
 		return err
 	}
-	release, err := s.lanes.acquire(ctx, first.UID, first.ContainerID)
+	event := attempt(ctx, s.now(), key.ID, kindPool, name)
+	if !first.Several() {
+		return s.deletePool(ctx, key, first, r, event)
+	}
+	return s.deleteServed(ctx, key, first, r, event)
+}
+
+// deletePool deletes a pool all of which is at home.
+func (s *Service) deletePool(ctx context.Context, key ProjectKey, first ipam.Pool, r Request, event ipam.Event) error {
+	locks, err := uncarveLocks(ctx, s.store, first)
+	if err != nil {
+		return err
+	}
+	release, err := s.lanes.acquire(ctx, locks.Alone...)
 	if err != nil {
 		return err
 	}
 	defer release()
-	event := attempt(ctx, s.now(), key.ID, kindPool, name)
-	_, err = settled(ctx, s, "pool_delete", uncarveLocks(first), r.DryRun, func(ctx context.Context, tx Tx) (struct{}, error) {
+	_, err = settled(ctx, s, "pool_delete", locks, r.DryRun, func(ctx context.Context, tx Tx) (struct{}, error) {
 		changes, err := uncarvePool(ctx, tx, first, r.IfMatch, event)
 		if err != nil {
 			return struct{}{}, err
 		}
 		return struct{}{}, tx.Write(ctx, changes)
 	}, func(ctx context.Context) (struct{}, bool, error) {
-		got, found, err := ignoreNotFound(s.store.PoolGet(ctx, key, name))
+		got, found, err := ignoreNotFound(s.store.PoolGet(ctx, key, first.Name))
 		return struct{}{}, !found || got.UID != first.UID, err
 	})
 	if ipam.IsCode(err, ipam.CodeInUse) {
@@ -44,9 +56,17 @@ func (s *Service) DeletePool(ctx context.Context, project, name string, r Reques
 	return err
 }
 
-// uncarveLocks is what uncarvePool depends on.
-func uncarveLocks(p ipam.Pool) Locks {
-	return Locks{Alone: []ipam.ID{p.UID, p.ContainerID}, Shared: []ipam.ID{payer(p)}}
+// uncarveLocks is what uncarvePool depends on. In which region a pool's block is held stays as it is while it is held.
+func uncarveLocks(ctx context.Context, read Reader, p ipam.Pool) (Locks, error) {
+	from := p.ContainerID // a space is at home only
+	if !p.Root() {
+		c, err := holder(ctx, read, p)
+		if err != nil {
+			return Locks{}, err
+		}
+		from = c.Lock()
+	}
+	return Locks{Alone: append(poolLocks(p), from), Shared: []ipam.ID{payer(p)}}, nil
 }
 
 // uncarvePool plans the removal of a pool, which event records; in_use when anything but reservations is held in it.
@@ -62,6 +82,10 @@ func uncarvePool(ctx context.Context, tx Tx, locked ipam.Pool, match Match, even
 		return Changes{}, err
 	}
 	c := PoolContainer(p)
+	regions, err := endRegions(ctx, tx, p, p.Spec.Regions, false)
+	if err != nil {
+		return Changes{}, err
+	}
 	held, free, err := onlyReservations(ctx, tx, p, c)
 	if err != nil {
 		return Changes{}, err
@@ -100,6 +124,7 @@ func uncarvePool(ctx context.Context, tx Tx, locked ipam.Pool, match Match, even
 		PoolDelete:       &p,
 		AccessChanges:    AccessChanges{GrantsDelete: &of},
 		Events:           []ipam.Event{event},
+		RegionChanges:    RegionChanges{PoolRegionDelete: regions},
 	}
 	if !p.Root() { // a root pool's hold is the space's, not a pool's: history is of pools
 		ch.History = []ipam.Hold{endedHold(hold[0], event.At)}
@@ -147,12 +172,18 @@ func holder(ctx context.Context, read Reader, p ipam.Pool) (Container, error) {
 		return SpaceContainer(sp, p.Family()), err
 	}
 	parent, err := read.PoolGetByID(ctx, p.ContainerID)
+	if err != nil {
+		return Container{}, err
+	}
+	if parent, err = whereLent(ctx, read, parent, p.Block); err == nil {
+		err = fenced(ctx, read, parent)
+	}
 	return PoolContainer(parent), err
 }
 
 // inUse completes the refusal with how much is held; counting is not part of the transaction.
 func (s *Service) inUse(ctx context.Context, p ipam.Pool, refused error) error {
-	held, err := s.store.HeldCount(ctx, PoolContainer(p))
+	held, err := s.heldIn(ctx, poolContainers(p))
 	if err != nil || held.Claims+held.Retained+held.ChildPools+held.CoolingDown == 0 {
 		return refused
 	}
@@ -167,6 +198,19 @@ func (s *Service) inUse(ctx context.Context, p ipam.Pool, refused error) error {
 	claims := held.Claims + held.Retained
 	e.Figures.Claims, e.Figures.ChildPools = &claims, &held.ChildPools
 	return s.stillCooling(ctx, p, held.CoolingDown, e)
+}
+
+// heldIn counts what is held in some containers.
+func (s *Service) heldIn(ctx context.Context, containers []Container) (sum Held, err error) {
+	for _, c := range containers {
+		h, err := s.store.HeldCount(ctx, c)
+		if err != nil {
+			return sum, err
+		}
+		sum.Claims, sum.Retained, sum.CoolingDown = sum.Claims+h.Claims, sum.Retained+h.Retained, sum.CoolingDown+h.CoolingDown
+		sum.ChildPools, sum.Reservations, sum.RootPools = sum.ChildPools+h.ChildPools, sum.Reservations+h.Reservations, sum.RootPools+h.RootPools
+	}
+	return sum, nil
 }
 
 // stillCooling completes the refusal with what is cooling down in the pool, and until when, if that can be read at once.

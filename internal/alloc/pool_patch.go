@@ -18,11 +18,32 @@ func (s *Service) PatchPool(ctx context.Context, project, name string, r Request
 	if err != nil {
 		return ipam.Pool{}, err
 	}
-	first, err := s.store.PoolGet(ctx, key, name)
-	if err != nil {
-		return first, err
+	for range maxRounds {
+		first, err := s.store.PoolGet(ctx, key, name)
+		if err != nil {
+			return first, err
+		}
+		emptied, err := s.prepareRegions(ctx, first, r, mutate)
+		if err != nil {
+			return first, err
+		}
+		p, err := s.patchPool(ctx, who, key, first, r, mutate)
+		if len(emptied) == 0 || !ipam.IsCode(err, ipam.CodeInUse) {
+			return p, err
+		}
+		if held, failed := s.holdsIn(ctx, first, emptied); failed != nil || held { // else it was lent between the two
+			return p, err
+		}
 	}
-	release, err := s.lanes.acquire(ctx, first.UID)
+	return ipam.Pool{}, contention(nil)
+}
+
+// patchPool changes a pool for which all is prepared.
+func (s *Service) patchPool(
+	ctx context.Context, who tenancy.Principal, key ProjectKey, first ipam.Pool, r Request, mutate func(ipam.Pool) (ipam.Pool, error),
+) (ipam.Pool, error) {
+	name := first.Name
+	release, err := s.lanes.acquire(ctx, poolLocks(first)...)
 	if err != nil {
 		return first, err
 	}
@@ -32,7 +53,7 @@ func (s *Service) PatchPool(ctx context.Context, project, name string, r Request
 		return first, err
 	}
 	revision, now := ipam.NewID(), s.now()
-	locks := Locks{Alone: []ipam.ID{first.UID}}.and(listingLocks(key, added, classes))
+	locks := Locks{Alone: poolLocks(first)}.and(listingLocks(key, added, classes))
 	p, err := settled(ctx, s, "pool_patch", locks, r.DryRun, func(ctx context.Context, tx Tx) (ipam.Pool, error) {
 		was, err := tx.PoolGet(ctx, key, name)
 		if err != nil {
@@ -55,13 +76,17 @@ func (s *Service) PatchPool(ctx context.Context, project, name string, r Request
 		if err := checkChanged(next.Metadata, next.Spec.Check()); err != nil {
 			return was, err
 		}
-		if err := checkVisibility(project, next.Spec.Visibility); err != nil {
+		if err := checkVisibility(key.Name, next.Spec.Visibility); err != nil {
 			return was, err
 		}
 		if err := next.Spec.Allocation.CheckFor(next.Block); err != nil {
 			return was, err
 		}
 		if err := checkScoped(next); err != nil {
+			return was, err
+		}
+		next.Spec.Region = was.Region
+		if err := settleRegions(ctx, tx, &next.Spec); err != nil {
 			return was, err
 		}
 		if next.Classes, err = listed(ctx, tx, key, next.Spec.ClassNames, next.Family(), was.Classes, classes); err != nil {
@@ -73,6 +98,10 @@ func (s *Service) PatchPool(ctx context.Context, project, name string, r Request
 			return was, err
 		}
 		changes.PoolUpdate = &PoolUpdate{Was: was.Revision, Now: next}
+		if changes.RegionChanges, err = reregion(ctx, tx, was, next, r.DryRun); err != nil {
+			return was, err
+		}
+		changes.PoolUpdate.Now = next
 		event, err := changed(ctx, now, key.ID, kindPool, name, recordedPool(was), recordedPool(next))
 		if err != nil {
 			return was, err
@@ -81,24 +110,24 @@ func (s *Service) PatchPool(ctx context.Context, project, name string, r Request
 		if err := tx.Write(ctx, changes); err != nil {
 			return next, err
 		}
-		return withStock(ctx, tx, next) // read here: after the commit a failure to read could not be told from a failure to change
+		return withStanding(ctx, tx, next) // read here: after the commit a failure to read could not be told from a failure to change
 	}, func(ctx context.Context) (ipam.Pool, bool, error) {
 		got, found, err := ignoreNotFound(s.store.PoolGet(ctx, key, name))
 		if err != nil || !found || got.Revision != revision {
 			return got, false, err
 		}
-		got, err = withStock(ctx, s.store, got) // likewise, and in the time there is for reading back
+		got, err = withStanding(ctx, s.store, got) // likewise, and in the time there is for reading back
 		return got, err == nil, err
 	})
 	if err != nil || p.Stock.Free != nil {
 		return p, err
 	}
-	return withStock(ctx, s.store, p)
+	return withStanding(ctx, s.store, p)
 }
 
 func samePolicy(a, b ipam.PoolSpec) bool {
 	return a.Visibility == b.Visibility && a.Description == b.Description && a.Allocation.Equal(b.Allocation) &&
-		slices.Equal(a.Reservations, b.Reservations) && slices.Equal(a.ClassNames, b.ClassNames) && sameTime(a.ReuseAfter, b.ReuseAfter)
+		slices.Equal(a.Reservations, b.Reservations) && slices.Equal(a.ClassNames, b.ClassNames) && slices.Equal(a.Regions, b.Regions) && sameTime(a.ReuseAfter, b.ReuseAfter)
 }
 
 func sameTime(a, b *time.Duration) bool { return (a == nil) == (b == nil) && (a == nil || *a == *b) }
@@ -145,6 +174,9 @@ func (s *Service) rereserve(ctx context.Context, tx Tx, was, next ipam.Pool, sub
 		} else {
 			added = append(added, r)
 		}
+	}
+	if err := fenced(ctx, tx, placed(was, was.Region)); err != nil {
+		return Changes{}, err
 	}
 	c := PoolContainer(was)
 	var changes Changes

@@ -79,3 +79,26 @@ func at(err error, pointer string) error {
 	}
 	return err
 }
+
+// in is a source in one of the regions that the parent is served in.
+func (from source) in(region string) source {
+	if from.parent == nil {
+		return from
+	}
+	parent := placed(*from.parent, region)
+	from.parent, from.container = &parent, PoolContainer(parent)
+	return from
+}
+
+// sourceNear chooses in which region a child is carved from a parent that serves several: where the very block is, or else where the child is to be at home, or
+// else at the parent's home.
+func (s *Service) sourceNear(ctx context.Context, from source, p ipam.Pool, dryRun bool) (source, error) {
+	if from.parent == nil || !from.parent.Several() {
+		return from, nil
+	}
+	if p.Spec.CIDR.IsValid() {
+		at, err := s.gathered(ctx, *from.parent, p.Spec.CIDR, dryRun)
+		return from.in(at.Place()), err
+	}
+	return from.in(from.parent.In(p.Region).Place()), nil
+}

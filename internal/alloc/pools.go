@@ -1,8 +1,10 @@
 package alloc
 
 import (
+	"cmp"
 	"context"
 	"net/netip"
+	"slices"
 
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/tenancy"
@@ -10,15 +12,20 @@ import (
 
 // GetPool reads one pool with what is free in it.
 func (s *Service) GetPool(ctx context.Context, project, name string) (ipam.Pool, error) {
+	p, err := s.readPool(ctx, project, name)
+	if err != nil {
+		return p, err
+	}
+	return withStanding(ctx, s.store, p)
+}
+
+// readPool reads a pool for somebody who may see it.
+func (s *Service) readPool(ctx context.Context, project, name string) (ipam.Pool, error) {
 	_, key, err := s.enter(ctx, tenancy.PoolsRead, project)
 	if err != nil {
 		return ipam.Pool{}, err
 	}
-	p, err := s.store.PoolGet(ctx, key, name)
-	if err != nil {
-		return p, err
-	}
-	return withStock(ctx, s.store, p)
+	return s.store.PoolGet(ctx, key, name)
 }
 
 func withStock(ctx context.Context, read Reader, p ipam.Pool) (ipam.Pool, error) {
@@ -32,9 +39,9 @@ func fillStock(ctx context.Context, read Reader, pools []ipam.Pool) error {
 	if len(pools) == 0 {
 		return nil
 	}
-	containers := make([]Container, len(pools))
-	for i, p := range pools {
-		containers[i] = PoolContainer(p)
+	containers := make([]Container, 0, len(pools))
+	for _, p := range pools {
+		containers = append(containers, poolContainers(p)...)
 	}
 	stocks, err := read.Stocks(ctx, containers)
 	if err != nil {
@@ -55,10 +62,20 @@ type FreePage struct {
 
 // GetPoolFree lists the free blocks of a pool that can hold the prefix length (nil: all), largest first.
 func (s *Service) GetPoolFree(ctx context.Context, project, name string, prefixLength *int, limit int, cursor string) (FreePage, error) {
-	p, err := s.GetPool(ctx, project, name)
+	p, err := s.readPool(ctx, project, name)
 	if err != nil {
 		return FreePage{}, err
 	}
+	return inOneMoment(ctx, s, "free_in_pool", p, func(ctx context.Context, read Reader, p ipam.Pool) (FreePage, error) {
+		p, err := withStanding(ctx, read, p)
+		if err != nil {
+			return FreePage{}, err
+		}
+		return freePage(ctx, read, p, prefixLength, limit, cursor)
+	})
+}
+
+func freePage(ctx context.Context, read Reader, p ipam.Pool, prefixLength *int, limit int, cursor string) (FreePage, error) {
 	maxBits := p.Block.Addr().BitLen()
 	if prefixLength != nil {
 		if *prefixLength < p.Block.Bits() || *prefixLength > maxBits {
@@ -73,9 +90,19 @@ func (s *Service) GetPoolFree(ctx context.Context, project, name string, prefixL
 	if after.IsValid() && (after.Addr().BitLen() != p.Block.Addr().BitLen()) {
 		return FreePage{}, errBadCursor()
 	}
-	blocks, err := s.store.FreeList(ctx, PoolContainer(p), maxBits, after, limit+1)
-	if err != nil {
-		return FreePage{}, err
+	var blocks []netip.Prefix
+	for _, c := range poolContainers(p) {
+		there, err := read.FreeList(ctx, c, maxBits, after, limit+1)
+		if err != nil {
+			return FreePage{}, err
+		}
+		blocks = append(blocks, there...)
+	}
+	if p.Several() {
+		slices.SortFunc(blocks, func(a, b netip.Prefix) int {
+			return cmp.Or(cmp.Compare(a.Bits(), b.Bits()), a.Addr().Compare(b.Addr()))
+		})
+		blocks = blocks[:min(len(blocks), limit+1)]
 	}
 	page := FreePage{Pool: p, Blocks: blocks}
 	if len(blocks) > limit {

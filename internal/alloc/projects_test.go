@@ -89,7 +89,7 @@ func TestProjectInUseIsNotDeletedAndNothingChanges(t *testing.T) {
 // but two events in the trail of the platform.
 func TestDeletedProjectLeavesNothingBehind(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
+	b := setupRegions(t)
 	empty := b.dump(t)
 	const name = "umbrella"
 	_, err := b.CreateProject(b.ctx, ipam.Project{Metadata: meta(name)}, alloc.Request{})
@@ -97,7 +97,7 @@ func TestDeletedProjectLeavesNothingBehind(t *testing.T) {
 	_, err = b.CreateSpace(b.ctx, name, ipam.Space{Metadata: meta("blue")}, key("s", "s"))
 	require.NoError(t, err)
 	b.class(t, name, class("std", defaultClass))
-	four := root("four", "10.0.0.0/8", backing("std"), reserving(ipam.Reservation{First: 7}, ipam.Reservation{Last: 7}))
+	four := root("four", "10.0.0.0/8", backing("std"), func(p *ipam.Pool) { p.Spec.Regions = []string{region, east, west} }, reserving(ipam.Reservation{First: 7}, ipam.Reservation{Last: 7}))
 	six := root("six", "2001:db8::/32")
 	six.Spec.Space = ipam.Ref{Project: name, Name: "blue"}
 	sub := child("sub", "", 12, reserving(ipam.Reservation{First: 1}))
@@ -114,8 +114,13 @@ func TestDeletedProjectLeavesNothingBehind(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, b.DeleteClaim(b.ctx, name, c.Name, alloc.Request{}))
 	}
+	far := claim("far", "", 30)
+	far.Spec.PoolRef = ipam.Ref{Project: name, Name: "four"}
+	_, err = b.in[east].CreateClaim(b.ctx, name, far, key("far", "far"))
+	require.NoError(t, err)
+	require.NoError(t, b.DeleteClaim(b.ctx, name, far.Name, alloc.Request{}))
 	for table, n := range counts(b.dump(t)) {
-		if !slices.Contains([]string{"claims", "removals", "goose_lock", "goose_db_version"}, table) {
+		if !slices.Contains([]string{"claims", "removals", "regions", "goose_lock", "goose_db_version"}, table) {
 			require.Greater(t, n, len(empty[table]), "%s: the test has something to leave behind", table)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 type account struct {
 	quota    ipam.Quota
 	was, now []ipam.QuotaShard // the transaction's own shard first
+	made     []ipam.QuotaShard // the shards of the transaction's own region, if there are none yet: not among was and now, but for the own one
 	complete bool              // all shards are here
 	stale    bool              // the transaction's own shard is not any more what was[own] says
 }
@@ -19,7 +20,11 @@ type account struct {
 const own = 0
 
 func newAccount(p QuotaPart) *account {
-	return &account{quota: p.Quota, was: []ipam.QuotaShard{p.Shard}, now: []ipam.QuotaShard{p.Shard}}
+	a := &account{quota: p.Quota, was: []ipam.QuotaShard{p.Shard}, now: []ipam.QuotaShard{p.Shard}}
+	if p.Missing {
+		a.made = emptyShards(p.Quota.UID, p.Shard.Region)
+	}
+	return a
 }
 
 // add takes in one more shard. The transaction's own is here already, of an earlier moment: it becomes what it is now, less what
@@ -27,8 +32,11 @@ func newAccount(p QuotaPart) *account {
 // and the plan is not: the write still expects what was read at first, and so ends the attempt.
 func (a *account) add(s ipam.QuotaShard) {
 	was, now := &a.was[own], &a.now[own]
+	if s.Region == was.Region {
+		a.made = nil // somebody has made them meanwhile
+	}
 	switch {
-	case s.Shard != was.Shard:
+	case s.Shard != was.Shard || s.Region != was.Region:
 		a.was, a.now = append(a.was, s), append(a.now, s)
 	case sameUsage(was.Used, s.Used) && sameUsage(was.Spare, s.Spare):
 	case sameUsage(was.Used, now.Used) && sameUsage(was.Spare, now.Spare):
@@ -42,7 +50,7 @@ func (a *account) add(s ipam.QuotaShard) {
 
 // suffices reports whether the transaction's own shard alone allows for a usage.
 func (a *account) suffices(u ipam.Usage) bool {
-	if a.quota.Overdrawn {
+	if a.quota.Overdrawn || a.made != nil {
 		return false
 	}
 	for _, m := range measures {
@@ -136,10 +144,23 @@ func (a *account) recover() bool {
 func (a *account) changes() []ShardUpdate {
 	var out []ShardUpdate
 	for i := range a.now {
+		if i == own && a.made != nil {
+			continue // it is inserted
+		}
 		if (i == own && a.stale) || !sameUsage(a.was[i].Used, a.now[i].Used) || !sameUsage(a.was[i].Spare, a.now[i].Spare) {
 			out = append(out, ShardUpdate{Was: a.was[i], Now: a.now[i]})
 		}
 	}
+	return out
+}
+
+// inserts is the shards of the transaction's own region, if that had none and something was counted there.
+func (a *account) inserts() []ipam.QuotaShard {
+	if a.made == nil || sameUsage(a.was[own].Used, a.now[own].Used) && sameUsage(a.was[own].Spare, a.now[own].Spare) {
+		return nil
+	}
+	out := slices.Clone(a.made)
+	out[a.now[own].Shard] = a.now[own]
 	return out
 }
 

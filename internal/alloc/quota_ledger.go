@@ -17,6 +17,9 @@ import (
 // transaction may take what its own shard has to spare and look no further: the spare of all of them, added up, is the limit less
 // what is used, and so never becomes negative either. When that is not enough, or the quota is overdrawn, the transaction reads all shards and
 // decides by the sum: it is SERIALIZABLE, or alone with all shards.
+//
+// Every region has sixteen shards of its own, and the transaction's own is of its own region: only near the limit, and for a quota that is
+// older than the region and has no shards there, are the other regions' read.
 type ledger struct {
 	read     shardReader
 	accounts map[ipam.ID][]*account // by project
@@ -79,6 +82,7 @@ func (l *ledger) into(ch *Changes) {
 			ch.QuotaOverdrawn = append(ch.QuotaOverdrawn, QuotaMark{ProjectID: a.quota.ProjectID, Name: a.quota.Name})
 		}
 		ch.ShardUpdate = append(ch.ShardUpdate, a.changes()...)
+		ch.ShardInsert = append(ch.ShardInsert, a.inserts()...)
 	}
 }
 

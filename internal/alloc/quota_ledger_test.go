@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/big"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -33,7 +34,7 @@ func newBook(quotas ...ipam.Quota) *book {
 	b := &book{shards: map[ipam.ID][]ipam.QuotaShard{}}
 	for _, q := range quotas {
 		b.quotas = append(b.quotas, &q)
-		b.shards[q.UID] = sharded(q.UID, q.Spec.Limits, ipam.Usage{})
+		b.shards[q.UID] = sharded(q.UID, q.Spec.Limits, ipam.Usage{}, []string{"a"})
 	}
 	return b
 }
@@ -48,10 +49,21 @@ func (b *book) QuotaShards(_ context.Context, ids []ipam.ID) ([]ipam.QuotaShard,
 	return out, nil
 }
 
-func (b *book) parts(shard int) []QuotaPart {
+// find is where a shard is; -1: there is none.
+func (b *book) find(s ipam.QuotaShard) int {
+	return slices.IndexFunc(b.shards[s.QuotaID], func(have ipam.QuotaShard) bool { return have.Region == s.Region && have.Shard == s.Shard })
+}
+
+// parts is what a transaction in a region reads. The quotas are older than all regions but one.
+func (b *book) parts(region string, shard int) []QuotaPart {
 	var out []QuotaPart
 	for _, q := range b.quotas {
-		part := QuotaPart{Quota: *q, Shard: b.shards[q.UID][shard]}
+		part := QuotaPart{Quota: *q, Shard: ipam.QuotaShard{Region: region, QuotaID: q.UID, Shard: shard}}
+		if at := b.find(part.Shard); at >= 0 {
+			part.Shard = b.shards[q.UID][at]
+		} else {
+			part.Missing = true
+		}
 		part.Quota.Overdrawn = q.Overdrawn && b.flaw != marksUnseen
 		out = append(out, part)
 	}
@@ -61,8 +73,14 @@ func (b *book) parts(shard int) []QuotaPart {
 // write is what the database does with a ledger's changes: each update hits the figures that were read.
 func (b *book) write(t *testing.T, ch Changes) {
 	t.Helper()
+	for _, s := range ch.ShardInsert {
+		require.Negative(t, b.find(s), "the insert names what is not there")
+		b.shards[s.QuotaID] = append(b.shards[s.QuotaID], s)
+	}
 	for _, u := range ch.ShardUpdate {
-		have := &b.shards[u.Was.QuotaID][u.Was.Shard]
+		at := b.find(u.Was)
+		require.GreaterOrEqual(t, at, 0, "the update names what is there")
+		have := &b.shards[u.Was.QuotaID][at]
 		require.True(t, sameUsage(have.Used, u.Was.Used) && sameUsage(have.Spare, u.Was.Spare), "the update names what is there")
 		require.Equal(t, u.Was.Shard, u.Now.Shard)
 		if b.flaw == movesForgotten && sameUsage(u.Was.Used, u.Now.Used) {
@@ -115,6 +133,9 @@ func (b *book) check(held func(ipam.QuotaScope) ipam.Usage) error {
 			}
 			if left.Sign() < 0 && !q.Overdrawn {
 				return fmt.Errorf("%s: more %s than the limit, unmarked", q.Name, m)
+			}
+			if n := len(b.shards[q.UID]); n%ipam.QuotaShards != 0 {
+				return fmt.Errorf("%s: %d shards", q.Name, n)
 			}
 			for _, s := range b.shards[q.UID] {
 				if !q.Overdrawn && m.of(s.Spare).Sign() < 0 {
@@ -190,7 +211,7 @@ func randomTransactions(t *testing.T, seed uint64, flaw string) error {
 				b.limit(q, limits())
 			}
 		}
-		l := newLedger(b, b.parts(rnd.IntN(ipam.QuotaShards)))
+		l := newLedger(b, b.parts([]string{"a", "b", "c"}[rnd.IntN(3)], rnd.IntN(ipam.QuotaShards)))
 		for range 1 + rnd.IntN(6) {
 			if n := len(held); n > 0 && rnd.IntN(5) < 2 {
 				i := rnd.IntN(n)
@@ -258,7 +279,7 @@ func TestShardDrawnOnAloneSeldomReadsTheOthers(t *testing.T) {
 	b := newBook(q)
 	at := ipam.HoldPlace{Pool: ipam.Ref{Project: "acme", Name: "a"}, Family: ipam.IPv4}
 	for range limit {
-		l := newLedger(b, b.parts(3))
+		l := newLedger(b, b.parts("a", 3))
 		require.NoError(t, l.take(t.Context(), project, at, ipam.Usage{Claims: 1}))
 		var ch Changes
 		l.into(&ch)
@@ -266,7 +287,7 @@ func TestShardDrawnOnAloneSeldomReadsTheOthers(t *testing.T) {
 	}
 	require.Positive(t, b.reads)
 	require.LessOrEqual(t, b.reads, 13, "about log2 of the limit")
-	l := newLedger(b, b.parts(3))
+	l := newLedger(b, b.parts("a", 3))
 	for range 3 {
 		require.Error(t, l.take(t.Context(), project, at, ipam.Usage{Claims: 1}))
 	}
@@ -293,7 +314,7 @@ func TestQuotaRefusalSaysWhatWouldWork(t *testing.T) {
 			t.Parallel()
 			q := ipam.Quota{Metadata: ipam.Metadata{Name: "all", UID: ipam.NewID()}, ProjectID: project.ID, Spec: ipam.QuotaSpec{Limits: ipam.QuotaLimits{Claims: &c.limit}}}
 			b := newBook(q)
-			l := newLedger(b, b.parts(0))
+			l := newLedger(b, b.parts("a", 0))
 			l.oneRequest = c.whole
 			require.NoError(t, l.take(t.Context(), project, at, ipam.Usage{Claims: c.held}))
 			err := l.take(t.Context(), project, at, ipam.Usage{Claims: c.ask})
@@ -317,13 +338,13 @@ func TestNobodyIsRefusedForWhatIsNotAskedFor(t *testing.T) {
 	q := ipam.Quota{Metadata: ipam.Metadata{Name: "all", UID: ipam.NewID()}, ProjectID: project.ID, Spec: ipam.QuotaSpec{Limits: ipam.QuotaLimits{Claims: new(int64(5)), Pools: new(int64(1))}}}
 	b := newBook(q)
 	at := ipam.HoldPlace{Pool: ipam.Ref{Project: "acme", Name: "a"}, Family: ipam.IPv4}
-	l := newLedger(b, b.parts(0))
+	l := newLedger(b, b.parts("a", 0))
 	require.NoError(t, l.take(t.Context(), project, at, ipam.Usage{Claims: 5}))
 	var ch Changes
 	l.into(&ch)
 	b.write(t, ch)
 	b.limit(b.quotas[0], ipam.QuotaLimits{Claims: new(int64(2)), Pools: new(int64(1))})
-	l = newLedger(b, b.parts(0))
+	l = newLedger(b, b.parts("a", 0))
 	require.NoError(t, l.take(t.Context(), project, at, ipam.Usage{Pools: 1}), "too many claims are no reason to refuse a pool")
 	require.Error(t, l.take(t.Context(), project, at, ipam.Usage{Claims: 1}))
 }
@@ -346,7 +367,7 @@ func TestAllShardsAreOfOneMoment(t *testing.T) {
 				shards[i].Spare.Claims = 0
 			}
 			shards[0].Spare.Claims, shards[3].Spare.Claims = 1, before
-			l := newLedger(b, b.parts(3))
+			l := newLedger(b, b.parts("a", 3))
 			for range before {
 				require.NoError(t, take(l))
 			}

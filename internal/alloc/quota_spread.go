@@ -6,15 +6,24 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// The arithmetic of quotas in sixteen rows. It reads and writes nothing.
+// The arithmetic of quotas in sixteen rows for each region. It reads and writes nothing.
 
-// sharded divides the figures of a quota over its shards: what is used, and what each shard may hand out. The spare of all
-// shards adds up to the limit less what is used, evenly spread; it is zero for what is not bounded. When more is used than
-// the limit allows, no shard has anything to hand out.
-func sharded(quota ipam.ID, limits ipam.QuotaLimits, used ipam.Usage) []ipam.QuotaShard {
+// emptyShards are the shards of a quota in a region, with nothing used and nothing to spare.
+func emptyShards(quota ipam.ID, region string) []ipam.QuotaShard {
 	shards := make([]ipam.QuotaShard, ipam.QuotaShards)
 	for i := range shards {
-		shards[i] = ipam.QuotaShard{QuotaID: quota, Shard: i, Used: ipam.Usage{Addresses: new(big.Int)}}
+		shards[i] = ipam.QuotaShard{Region: region, QuotaID: quota, Shard: i, Used: ipam.Usage{Addresses: new(big.Int)}, Spare: ipam.Usage{Addresses: new(big.Int)}}
+	}
+	return shards
+}
+
+// sharded divides the figures of a quota over its shards in the regions: what is used, and what each shard may hand out. The spare of all
+// shards adds up to the limit less what is used, evenly spread; it is zero for what is not bounded. When more is used than
+// the limit allows, no shard has anything to hand out.
+func sharded(quota ipam.ID, limits ipam.QuotaLimits, used ipam.Usage, regions []string) []ipam.QuotaShard {
+	var shards []ipam.QuotaShard
+	for _, region := range regions {
+		shards = append(shards, emptyShards(quota, region)...)
 	}
 	shards[0].Used = ipam.Usage{}.Add(used) // it is the sum that counts
 	return respread(limits, shards)

@@ -52,7 +52,7 @@ func (s *Service) PutQuota(ctx context.Context, project string, q ipam.Quota, r 
 		if found {
 			return replaceQuota(ctx, tx, was, made)
 		}
-		return insertQuota(ctx, tx, key, made)
+		return insertQuota(ctx, tx, s.region, key, made)
 	}, func(ctx context.Context) (Result[ipam.Quota], bool, error) {
 		got, found, err := ignoreNotFound(s.store.QuotaGet(ctx, key, made.Name))
 		return Result[ipam.Quota]{Value: got, Existed: got.UID != made.UID}, found && got.Revision == made.Revision, err
@@ -60,7 +60,7 @@ func (s *Service) PutQuota(ctx context.Context, project string, q ipam.Quota, r 
 }
 
 // insertQuota makes a quota from what the project holds at this moment. Claims do not know of it yet; so none is made meanwhile.
-func insertQuota(ctx context.Context, tx Tx, key ProjectKey, made ipam.Quota) (Result[ipam.Quota], error) {
+func insertQuota(ctx context.Context, tx Tx, own string, key ProjectKey, made ipam.Quota) (Result[ipam.Quota], error) {
 	none := Result[ipam.Quota]{}
 	if err := stillThere(ctx, tx, key); err != nil {
 		return none, err
@@ -76,6 +76,16 @@ func insertQuota(ctx context.Context, tx Tx, key ProjectKey, made ipam.Quota) (R
 	if err != nil {
 		return none, err
 	}
+	regions, err := tx.Regions(ctx)
+	if err != nil {
+		return none, err
+	}
+	places := []string{own}
+	for _, r := range regions {
+		if r.Name != own {
+			places = append(places, r.Name)
+		}
+	}
 	made.Used = ipam.Usage{}.Add(used)
 	made.Overdrawn = overdrawn(made.Spec.Limits, used)
 	event, err := changed(ctx, made.CreatedAt, key.ID, kindQuota, made.Name, nil, recordedQuota(made))
@@ -83,7 +93,7 @@ func insertQuota(ctx context.Context, tx Tx, key ProjectKey, made ipam.Quota) (R
 		return none, err
 	}
 	err = tx.Write(ctx, Changes{
-		QuotaChanges: QuotaChanges{QuotaInsert: &made, ShardInsert: sharded(made.UID, made.Spec.Limits, used)},
+		QuotaChanges: QuotaChanges{QuotaInsert: &made, ShardInsert: sharded(made.UID, made.Spec.Limits, used, places)},
 		Events:       []ipam.Event{event},
 	})
 	return Result[ipam.Quota]{Value: made}, err

@@ -37,6 +37,9 @@ type lacking struct {
 	pools []ipam.Pool
 	bits  int
 	with  func(error) error // completes the refusal; nil: nothing is missing
+
+	item    int      // of a batch
+	demands []demand // of a batch: what it wants of those of the pools that serve several regions
 }
 
 // Error implements error.
@@ -129,7 +132,9 @@ func (s *Service) exhausted(ctx context.Context, tell telling, pools []ipam.Pool
 			all.Free[b] += n
 		}
 		if largest, ok := (ipam.Stock{Free: p.Stock.Cooling}).LargestFree(); ok && largest <= bits || !since.IsZero() {
-			waiting = append(waiting, RoomQuery{Container: PoolContainer(p), Bits: bits})
+			for _, c := range poolContainers(p) {
+				waiting = append(waiting, RoomQuery{Container: c, Bits: bits})
+			}
 		}
 	}
 	where := tell.these(pools)

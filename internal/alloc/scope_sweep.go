@@ -55,7 +55,14 @@ func (s *Service) sweepScope(ctx context.Context, seen ScopedPool) (done bool, e
 		return false, nil
 	default:
 		event := keeperEvent(p, now)
-		return s.emptyScope(ctx, p, "scope_remove", uncarveLocks(p), func(ctx context.Context, tx Tx) (Changes, error) {
+		locks, err := uncarveLocks(ctx, s.store, p)
+		if ipam.IsCode(err, ipam.CodeNotFound) {
+			return false, nil // it is gone
+		}
+		if err != nil {
+			return false, err
+		}
+		return s.emptyScope(ctx, p, "scope_remove", locks, func(ctx context.Context, tx Tx) (Changes, error) {
 			return uncarvePool(ctx, tx, p, Match{}, event)
 		})
 	}

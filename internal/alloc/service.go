@@ -5,6 +5,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/singleflight"
+
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
@@ -22,6 +24,8 @@ type Service struct {
 	classes    classMemory
 	memory     memory
 	explaining chan struct{} // one for each explanation that is worked on
+	runway     time.Duration
+	borrowing  singleflight.Group // by pool, region and prefix length
 
 	sweeping sync.Mutex
 	swept    ipam.ID // the scoped pool that was looked at last; guarded by sweeping
@@ -34,6 +38,8 @@ type Options struct {
 	Metrics Metrics          // nil: nobody measures
 	// MaxWaiting is how many claims and releases may wait for one pool's turn; whoever comes then is refused. 0: 1024.
 	MaxWaiting int
+	// Runway is how long what a region is lent of a pool should last. 0: 10 minutes.
+	Runway time.Duration
 }
 
 // New makes the use cases over a store.
@@ -44,7 +50,10 @@ func New(store Store, o Options) *Service {
 	if o.Metrics == nil {
 		o.Metrics = unmeasured{}
 	}
-	return &Service{store: store, region: o.Region, clock: o.Clock, metrics: o.Metrics, lanes: newLanes(o.MaxWaiting), figures: newFigures(o.Clock), classes: newClassMemory(), memory: newMemory(), explaining: make(chan struct{}, maxExplaining)}
+	if o.Runway <= 0 {
+		o.Runway = 10 * time.Minute
+	}
+	return &Service{store: store, region: o.Region, runway: o.Runway, clock: o.Clock, metrics: o.Metrics, lanes: newLanes(o.MaxWaiting), figures: newFigures(o.Clock), classes: newClassMemory(), memory: newMemory(), explaining: make(chan struct{}, maxExplaining)}
 }
 
 // now is the time of a request, as the database stores it: UTC, microseconds.
@@ -71,6 +80,7 @@ func (s *Service) enter(ctx context.Context, action tenancy.Action, project stri
 	if err != nil {
 		return who, ProjectKey{}, err
 	}
+	strongFor(ctx, action)
 	key, err := s.projectKey(ctx, project)
 	return who, key, err
 }
@@ -82,6 +92,7 @@ func (s *Service) enterRemembered(ctx context.Context, action tenancy.Action, pr
 	if err != nil {
 		return who, ProjectKey{}, false, err
 	}
+	strongFor(ctx, action)
 	if key, known := s.memory.projects.Get(project); known {
 		return who, key, true, nil
 	}
@@ -89,9 +100,10 @@ func (s *Service) enterRemembered(ctx context.Context, action tenancy.Action, pr
 	return who, key, false, err
 }
 
-// projectKey reads a project by name, and remembers it.
+// projectKey reads a project by name, and remembers it. The caller's role is in the project that has the name now, and what another had of the name, which
+// was deleted a moment ago, is none of its business: so this is never stale. Projects are read at home in every region.
 func (s *Service) projectKey(ctx context.Context, project string) (ProjectKey, error) {
-	p, err := s.store.ProjectGet(ctx, project)
+	p, err := s.store.ProjectGet(strong(ctx), project)
 	if err != nil {
 		return ProjectKey{}, err
 	}

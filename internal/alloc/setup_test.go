@@ -21,7 +21,9 @@ const (
 )
 
 func TestMain(m *testing.M) {
-	dbtest.Main(m, dbtest.Config{Migrate: func(ctx context.Context, dsn string) error { return crdb.Migrate(ctx, dsn, region) }})
+	dbtest.Main(m, dbtest.Config{Migrate: func(ctx context.Context, dsn string) error {
+		return crdb.Migrate(ctx, dsn, crdb.MigrateOptions{Regions: []string{region}})
+	}})
 }
 
 // bundle is what a test works with: the use cases on a database of its own, with a clock that only the test moves. Its

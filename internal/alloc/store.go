@@ -22,6 +22,13 @@ type Store interface {
 	// (COMMIT was sent and its outcome is not known; use settle).
 	InTx(ctx context.Context, op string, locks Locks, fn func(ctx context.Context, tx Tx) error) error
 
+	// OneMoment runs fn with reads that are all of one moment; for a context of Stale, of one that may be some seconds ago. fn may run several times.
+	OneMoment(ctx context.Context, op string, fn func(ctx context.Context, read Reader) error) error
+
+	// KnownRegions answers the database's regions as the store remembers them, in the order in which they were added: for what a moment's delay
+	// does not harm. Empty: not known.
+	KnownRegions() []ipam.Region
+
 	// DryRun is InTx that always rolls back, whatever fn answers.
 	DryRun(ctx context.Context, op string, locks Locks, fn func(ctx context.Context, tx Tx) error) error
 }
@@ -56,6 +63,7 @@ type Reader interface {
 	// of length, then address, after the given block (the zero Prefix: from the start).
 	FreeList(ctx context.Context, c Container, maxBits int, after netip.Prefix, limit int) ([]netip.Prefix, error)
 
+	// ClaimGet answers a claim of whichever region: the server's own is looked at first.
 	ClaimGet(ctx context.Context, project ProjectKey, name string) (ipam.Claim, error)
 	ClaimList(ctx context.Context, project ProjectKey, after string, limit int) ([]ipam.Claim, error)
 	// ClaimListInPool answers the project's claims on a pool whose blocks begin inside within, in order of address.
@@ -81,6 +89,7 @@ type Reader interface {
 	ClassReader
 	CooldownReader
 	QuotaReader
+	RegionReader
 	TrailReader
 }
 
@@ -115,18 +124,32 @@ type ProjectKey = ipam.ProjectKey
 // Key of a project.
 func Key(p ipam.Project) ProjectKey { return ProjectKey{ID: p.UID, Name: p.Name} }
 
-// Container is what blocks are carved from: a pool, or one family of a space.
+// Container is what blocks are carved from: a pool in a region, or one family of a space.
 type Container struct {
 	Region    string
 	ID        ipam.ID
 	ProjectID ipam.ID // owner
 	Block     netip.Prefix
 	Pool      ipam.Ref // zero for a space's container
+	Away      bool     // of a pool in another region than its home: it covers what was lent to that, and not Block
 }
 
-// PoolContainer is a pool as a container.
+// PoolContainer is a pool as a container, in the region that it is drawn from (Pool.At).
 func PoolContainer(p ipam.Pool) Container {
-	return Container{Region: p.Region, ID: p.UID, ProjectID: p.ProjectID, Block: p.Block, Pool: p.Ref()}
+	return Container{Region: p.Place(), ID: p.UID, ProjectID: p.ProjectID, Block: p.Block, Pool: p.Ref(), Away: p.At != ""}
+}
+
+// Lock is what stands for a container in Locks: its id at home, and one of its own in each other region, so that regions do not wait for
+// each other.
+func (c Container) Lock() ipam.ID {
+	if c.Away {
+		return awayLock(c.ID, c.Region)
+	}
+	return c.ID
+}
+
+func awayLock(container ipam.ID, region string) ipam.ID {
+	return ipam.DerivedID(container, "in "+region)
 }
 
 // SpaceContainer is one family of a space as a container.
@@ -171,6 +194,8 @@ type ClaimQuery struct {
 	Class   *ClassQuery
 	Key     string
 	Now     time.Time
+
+	Generated bool // the name was generated: only in the server's own region can it be in use
 }
 
 // ClaimFacts answers a ClaimQuery; nil = does not exist.
@@ -211,6 +236,7 @@ type Changes struct {
 	AccessChanges
 	ClassChanges
 	QuotaChanges
+	RegionChanges
 
 	Events  []ipam.Event
 	History []ipam.Hold // holds that ended

@@ -11,10 +11,10 @@ type QuotaReader interface {
 	// QuotaGet answers a quota with what is used, added up over its shards.
 	QuotaGet(ctx context.Context, project ProjectKey, name string) (ipam.Quota, error)
 	QuotaList(ctx context.Context, project ProjectKey, after string, limit int) ([]ipam.Quota, error)
-	// QuotaParts answers all quotas of the projects (at most MaxQuotas each), each with one of its shards: what a
+	// QuotaParts answers all quotas of the projects (at most MaxQuotas each), each with one of its shards in the server's own region: what a
 	// transaction needs that stays within it. Used of the quotas is not filled in.
 	QuotaParts(ctx context.Context, projects []ipam.ID, shard int) ([]QuotaPart, error)
-	// QuotaShards answers all shards of the quotas.
+	// QuotaShards answers all shards of the quotas, of all regions.
 	QuotaShards(ctx context.Context, quotas []ipam.ID) ([]ipam.QuotaShard, error)
 	// UsageCount counts what a project holds within a scope, row by row: the truth that the shards repeat.
 	UsageCount(ctx context.Context, project ProjectKey, scope ipam.QuotaScope) (ipam.Usage, error)
@@ -25,8 +25,9 @@ const MaxQuotas = 16
 
 // QuotaPart is a quota with one of its shards.
 type QuotaPart struct {
-	Quota ipam.Quota
-	Shard ipam.QuotaShard
+	Quota   ipam.Quota
+	Shard   ipam.QuotaShard
+	Missing bool // there is no such shard: the quota is older than the region. It must not count as no quota
 }
 
 // QuotaChanges is the part of Changes about quotas.
@@ -72,6 +73,8 @@ type GroupFacts struct {
 	Free    []prefix
 	Quotas  []QuotaPart
 	Granted map[string]bool // by consumer: the pool is granted to it, by name or to everybody
+
+	Fenced bool // the pool's rows in the region are of another time than the record of what the region was lent
 
 	Claims, Keys map[NameRef]bool    // those that exist
 	Epochs       map[ipam.ID]ipam.ID // of the projects asked for, and of the platform under the zero id

@@ -73,7 +73,7 @@ func (b *bundle) changes() []change {
 			_, err := b.CreatePool(ctx, in, root("backing", "10.9.0.0/16", backing("std"), func(p *ipam.Pool) { p.Spec.ReuseAfter = new(time.Hour) }), r)
 			return err
 		}, in, "IPPool", "backing", "", `{"allocatedCIDR":"10.9.0.0/16","spec":{"allocation":{"strategy":"BestFit"},"cidr":"10.9.0.0/16",
-			"classNames":["std"],"reuseAfter":"1h","spaceRef":{"project":"acme","name":"default"},"visibility":"consumer"}}`, false},
+			"classNames":["std"],"region":"local","reuseAfter":"1h","spaceRef":{"project":"acme","name":"default"},"visibility":"consumer"}}`, false},
 		{"PatchPoolOfAClass", func(ctx context.Context, r alloc.Request) error {
 			return dropped(b.PatchPool(ctx, in, "backing", r, func(p ipam.Pool) (ipam.Pool, error) {
 				p.Spec.ClassNames, p.Spec.ReuseAfter = nil, new(time.Minute)
@@ -82,7 +82,7 @@ func (b *bundle) changes() []change {
 		}, in, "IPPool", "backing", `{"spec":{"classNames":["std"],"reuseAfter":"1h"}}`, `{"spec":{"reuseAfter":"1m"}}`, true},
 		{"DeletePoolOfAClass", func(ctx context.Context, r alloc.Request) error { return b.DeletePool(ctx, in, "backing", r) },
 			in, "IPPool", "backing", `{"allocatedCIDR":"10.9.0.0/16","spec":{"allocation":{"strategy":"BestFit"},"cidr":"10.9.0.0/16",
-			"reuseAfter":"1m","spaceRef":{"project":"acme","name":"default"},"visibility":"consumer"}}`, "", false},
+			"region":"local","reuseAfter":"1m","spaceRef":{"project":"acme","name":"default"},"visibility":"consumer"}}`, "", false},
 		{"DeleteClass", func(ctx context.Context, r alloc.Request) error { return b.DeleteClass(ctx, in, "std", r) },
 			in, "IPClass", "std", `{"spec":{"provisioner":"native","ipFamily":"IPv4","allowedPrefixLengths":{"min":20,"max":30},
 			"isDefault":true,"poolSelection":"FirstFit","reclaimPolicy":"Delete","reuseAfter":"72h","visibility":"consumer"}}`, "", false},
@@ -90,7 +90,7 @@ func (b *bundle) changes() []change {
 			_, err := b.CreatePool(ctx, in, child("sub", "net", 24), r)
 			return err
 		}, in, "IPPool", "sub", "", `{"allocatedCIDR":"10.0.0.0/24","spec":{"allocation":{"strategy":"BestFit"},
-			"parentRef":{"project":"acme","name":"net"},"prefixLength":24,"visibility":"consumer"}}`, false},
+			"parentRef":{"project":"acme","name":"net"},"prefixLength":24,"region":"local","visibility":"consumer"}}`, false},
 		{"PatchPool", func(ctx context.Context, r alloc.Request) error {
 			return dropped(b.PatchPool(ctx, in, "sub", r, func(p ipam.Pool) (ipam.Pool, error) {
 				p.Spec.Visibility, p.Spec.Reservations = ipam.VisibilityShared, []ipam.Reservation{{First: 1}}
@@ -106,7 +106,7 @@ func (b *bundle) changes() []change {
 		}, in, "PoolGrant", "sub", `{"spec":{"consumer":"*"}}`, "", false},
 		{"DeletePool", func(ctx context.Context, r alloc.Request) error { return b.DeletePool(ctx, in, "sub", r) },
 			in, "IPPool", "sub", `{"allocatedCIDR":"10.0.0.0/24","spec":{"allocation":{"strategy":"BestFit"},
-			"parentRef":{"project":"acme","name":"net"},"prefixLength":24,"reservations":[{"first":1}],"visibility":"shared"}}`, "", false},
+			"parentRef":{"project":"acme","name":"net"},"prefixLength":24,"region":"local","reservations":[{"first":1}],"visibility":"shared"}}`, "", false},
 		{"PutMember", func(ctx context.Context, r alloc.Request) error {
 			_, err := b.PutMember(ctx, in, member("corp:alice", tenancy.Viewer), r)
 			return err

@@ -20,7 +20,7 @@ func (s *server) ListAllocations(ctx context.Context, r gen.ListAllocationsReque
 	if err != nil {
 		return nil, err
 	}
-	return gen.ListAllocations200JSONResponse{Items: each(page.Items, allocationOf), NextCursor: page.Next}, nil
+	return gen.ListAllocations200JSONResponse{Body: gen.IPAllocationList{Items: each(page.Items, allocationOf), NextCursor: page.Next}}, nil
 }
 
 func (s *server) GetAllocation(ctx context.Context, r gen.GetAllocationRequestObject) (gen.GetAllocationResponseObject, error) {

@@ -18,5 +18,5 @@ func (s *server) ListAuditEvents(ctx context.Context, r gen.ListAuditEventsReque
 	if err != nil {
 		return nil, err
 	}
-	return gen.ListAuditEvents200JSONResponse{Items: each(page.Items, eventOf), NextCursor: page.Next}, nil
+	return gen.ListAuditEvents200JSONResponse{Body: gen.AuditEventList{Items: each(page.Items, eventOf), NextCursor: page.Next}}, nil
 }

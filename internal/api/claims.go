@@ -21,7 +21,7 @@ func (s *server) ListClaims(ctx context.Context, r gen.ListClaimsRequestObject) 
 	if err != nil {
 		return nil, err
 	}
-	return claimsRead{gen.ListClaims200JSONResponse{Items: each(page.Items, claimOf), NextCursor: page.Next}}, nil
+	return claimsRead{gen.ListClaims200JSONResponse{Body: gen.IPClaimList{Items: each(page.Items, claimOf), NextCursor: page.Next}}}, nil
 }
 
 func (s *server) CreateClaim(ctx context.Context, r gen.CreateClaimRequestObject) (gen.CreateClaimResponseObject, error) {

@@ -18,7 +18,7 @@ func (s *server) ListClasses(ctx context.Context, r gen.ListClassesRequestObject
 	if err != nil {
 		return nil, err
 	}
-	return gen.ListClasses200JSONResponse{Items: each(page.Items, classOf), NextCursor: page.Next}, nil
+	return gen.ListClasses200JSONResponse{Body: gen.IPClassList{Items: each(page.Items, classOf), NextCursor: page.Next}}, nil
 }
 
 func (s *server) CreateClass(ctx context.Context, r gen.CreateClassRequestObject) (gen.CreateClassResponseObject, error) {

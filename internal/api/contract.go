@@ -34,6 +34,7 @@ type operation struct {
 	public     bool           // needs no credentials
 	permission tenancy.Action // what the caller must be allowed to do; "" when public
 	mediaType  string         // of the request body; "" when the operation takes none
+	stale      bool           // whether the caller may ask for what the region knows
 	certainly  certainly      // what needs no validator
 }
 
@@ -78,6 +79,7 @@ func newContract(doc *openapi3.T) (*contract, error) {
 					o.header = append(o.header, p)
 				}
 			}
+			o.stale = o.query.GetByInAndName(openapi3.ParameterInQuery, paramConsistency) != nil
 			if op.RequestBody != nil {
 				for mediaType := range op.RequestBody.Value.Content {
 					o.mediaType = mediaType

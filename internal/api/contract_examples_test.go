@@ -82,7 +82,7 @@ func TestRequestsOfTheContractAreValid(t *testing.T) {
 		require.NoError(t, class.Spec.Check(), name)
 	}
 	for name, text := range shown(t, "IPPoolPatch") {
-		pool, err := patchPool(text, ipam.Stock{})(rootPool())
+		pool, err := patchPool(text, ipam.Pool{})(rootPool())
 		require.NoError(t, err, name)
 		require.NoError(t, pool.Spec.Check(), name)
 	}

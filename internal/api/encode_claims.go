@@ -35,8 +35,8 @@ func (a claimRead) VisitGetClaimResponse(w http.ResponseWriter) error {
 func (a claimsRead) VisitListClaimsResponse(w http.ResponseWriter) error {
 	return answerJSON(w, http.StatusOK, func(t *jsonText) {
 		t.open('{')
-		t.claims("items", a.Items)
-		t.some("nextCursor", a.NextCursor)
+		t.claims("items", a.Body.Items)
+		t.some("nextCursor", a.Body.NextCursor)
 		t.shut('}')
 	})
 }

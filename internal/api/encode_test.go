@@ -50,7 +50,7 @@ func TestWhatIsWrittenByHandIsWhatTheLibraryWrites(t *testing.T) {
 			if rapid.Bool().Draw(t, "none") {
 				claims = nil
 			}
-			list := gen.ListClaims200JSONResponse{Items: claims, NextCursor: rapid.SampledFrom([]string{"", "bmV4dA"}).Draw(t, "next")}
+			list := gen.ListClaims200JSONResponse{Body: gen.IPClaimList{Items: claims, NextCursor: rapid.SampledFrom([]string{"", "bmV4dA"}).Draw(t, "next")}}
 			want, got := httptest.NewRecorder(), httptest.NewRecorder()
 			require.NoError(t, list.VisitListClaimsResponse(want))
 			require.NoError(t, claimsRead{list}.VisitListClaimsResponse(got))

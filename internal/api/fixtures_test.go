@@ -35,6 +35,30 @@ func childPool() ipam.Pool {
 	}
 }
 
+// servedPool is a pool that is served in three regions: one that was lent blocks, and one that was lent none yet.
+func servedPool() ipam.Pool {
+	m := meta("global")
+	m.Region = "eu"
+	block := netip.MustParsePrefix("10.128.0.0/12")
+	return ipam.Pool{
+		Metadata: m, Block: block, Space: ipam.Ref{Project: "team-a", Name: "default"},
+		Spec: ipam.PoolSpec{
+			CIDR: block, Visibility: ipam.VisibilityConsumer, Allocation: ipam.Allocating{Strategy: ipam.BestFit},
+			Region: "eu", Regions: []string{"us", "eu", "ap"},
+		},
+		Stock: ipam.Stock{Free: map[int]int64{13: 1, 20: 1}},
+		Regional: []ipam.PoolRegion{
+			{
+				Region: "us", Loan: 13, LoanedAt: m.CreatedAt, Lasted: 6 * time.Hour,
+				Stock: ipam.Stock{Free: map[int]int64{20: 1}, Cooling: map[int]int64{28: 2}},
+				Lent:  ipam.Stock{Free: map[int]int64{20: 1, 19: 1}},
+			},
+			{Region: "eu", Loan: -1, Stock: ipam.Stock{Free: map[int]int64{13: 1}, Cooling: map[int]int64{32: 1}}},
+			{Region: "ap", Loan: -1},
+		},
+	}
+}
+
 // scopedPool is a pool that was carved for the claims of one class and scope.
 func scopedPool() ipam.Pool {
 	class := ipam.Ref{Project: "platform", Name: "per-cluster"}

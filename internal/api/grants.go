@@ -18,7 +18,7 @@ func (s *server) ListPoolGrants(ctx context.Context, r gen.ListPoolGrantsRequest
 	if err != nil {
 		return nil, err
 	}
-	return gen.ListPoolGrants200JSONResponse{Items: each(page.Items, grantOf), NextCursor: page.Next}, nil
+	return gen.ListPoolGrants200JSONResponse{Body: gen.GrantList{Items: each(page.Items, grantOf), NextCursor: page.Next}}, nil
 }
 
 func (s *server) GetPoolGrant(ctx context.Context, r gen.GetPoolGrantRequestObject) (gen.GetPoolGrantResponseObject, error) {
@@ -65,7 +65,7 @@ func (s *server) ListSpaceGrants(ctx context.Context, r gen.ListSpaceGrantsReque
 	if err != nil {
 		return nil, err
 	}
-	return gen.ListSpaceGrants200JSONResponse{Items: each(page.Items, grantOf), NextCursor: page.Next}, nil
+	return gen.ListSpaceGrants200JSONResponse{Body: gen.GrantList{Items: each(page.Items, grantOf), NextCursor: page.Next}}, nil
 }
 
 func (s *server) GetSpaceGrant(ctx context.Context, r gen.GetSpaceGrantRequestObject) (gen.GetSpaceGrantResponseObject, error) {

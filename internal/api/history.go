@@ -17,5 +17,5 @@ func (s *server) GetHistory(ctx context.Context, r gen.GetHistoryRequestObject) 
 	if err != nil {
 		return nil, err
 	}
-	return gen.GetHistory200JSONResponse{Items: each(page.Items, holdOf), NextCursor: page.Next}, nil
+	return gen.GetHistory200JSONResponse{Body: gen.HistoryEntryList{Items: each(page.Items, holdOf), NextCursor: page.Next}}, nil
 }

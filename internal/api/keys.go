@@ -14,10 +14,10 @@ func (s *server) ListAPIKeys(ctx context.Context, r gen.ListAPIKeysRequestObject
 		return nil, err
 	}
 	now := time.Now()
-	return gen.ListAPIKeys200JSONResponse{
+	return gen.ListAPIKeys200JSONResponse{Body: gen.APIKeyList{
 		Items:      each(page.Items, func(k ipam.APIKey) gen.APIKey { return keyOf(k, now) }),
 		NextCursor: page.Next,
-	}, nil
+	}}, nil
 }
 
 // CreateAPIKey answers the token once. What is kept of the request for repeats is a fingerprint of the body, which holds no

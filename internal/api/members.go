@@ -14,7 +14,7 @@ func (s *server) ListMembers(ctx context.Context, r gen.ListMembersRequestObject
 	if err != nil {
 		return nil, err
 	}
-	return gen.ListMembers200JSONResponse{Items: each(page.Items, memberOf), NextCursor: page.Next}, nil
+	return gen.ListMembers200JSONResponse{Body: gen.MemberList{Items: each(page.Items, memberOf), NextCursor: page.Next}}, nil
 }
 
 func (s *server) GetMember(ctx context.Context, r gen.GetMemberRequestObject) (gen.GetMemberResponseObject, error) {

@@ -16,7 +16,8 @@ var (
 	writableMeta = []string{"/metadata/labels", "/metadata/annotations"}
 	writableText = append([]string{"/spec"}, writableMeta...) // projects and spaces
 	writablePool = append([]string{
-		"/spec/visibility", "/spec/allocation", "/spec/reservations", "/spec/classNames", "/spec/reuseAfter", "/spec/description",
+		"/spec/visibility", "/spec/allocation", "/spec/reservations", "/spec/classNames", "/spec/reuseAfter", "/spec/regions",
+		"/spec/description",
 	}, writableMeta...)
 	writableClass = append([]string{ // all but provisioner, ipFamily, poolPer and poolPrefixLength
 		"/spec/visibility", "/spec/isDefault", "/spec/strategy", "/spec/allowedPrefixLengths", "/spec/defaultPrefixLength", "/spec/reclaimPolicy",
@@ -30,9 +31,13 @@ var (
 // writable must be there as it is now, or not at all.
 //
 // It refuses, with invalid_argument, fields that the resource does not have and values of the wrong type; with
-// immutable_field, any other change. It is pure: a use case may run it several times.
-func patched[W any](current W, patch []byte, writable []string) (W, error) {
+// immutable_field, any other change. What a function of passing takes away is another one at each moment, and is not compared. It is pure:
+// a use case may run it several times.
+func patched[W any](current W, patch []byte, writable []string, passing ...func(*W)) (W, error) {
 	var next W
+	for _, away := range passing {
+		away(&current)
+	}
 	before, err := json.Marshal(current)
 	if err != nil {
 		return next, notPatchable(err)
@@ -49,6 +54,9 @@ func patched[W any](current W, patch []byte, writable []string) (W, error) {
 	// Not encoding/json: it takes {"Visibility": …} for visibility, and knows no member as unknown in another case.
 	if err := jsonv2.Unmarshal(merged, &next, jsonv2.RejectUnknownMembers(true)); err != nil {
 		return next, notThatResource(err)
+	}
+	for _, away := range passing {
+		away(&next)
 	}
 	after, err := json.Marshal(next)
 	if err != nil {

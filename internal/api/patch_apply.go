@@ -33,13 +33,13 @@ func patchSpace(patch []byte) func(ipam.Space) (ipam.Space, error) {
 	}
 }
 
-// patchPool compares a status in the patch with the stock that the caller could read just now: the use case hands over the
-// pool without it.
-func patchPool(patch []byte, stock ipam.Stock) func(ipam.Pool) (ipam.Pool, error) {
+// patchPool compares a status in the patch with the stocks of the pool as the caller could read it just now: the use case hands it over
+// without them.
+func patchPool(patch []byte, read ipam.Pool) func(ipam.Pool) (ipam.Pool, error) {
 	return func(was ipam.Pool) (ipam.Pool, error) {
 		seen := was
-		seen.Stock = stock
-		wire, err := patched(poolOf(seen), patch, writablePool)
+		seen.Stock, seen.Regional = read.Stock, read.Regional
+		wire, err := patched(poolOf(seen), patch, writablePool, withoutRunways)
 		if err != nil {
 			return was, err
 		}
@@ -52,6 +52,7 @@ func patchPool(patch []byte, stock ipam.Stock) func(ipam.Pool) (ipam.Pool, error
 		next.Spec.Visibility, next.Spec.Allocation = spec.Visibility, spec.Allocation
 		next.Spec.Reservations, next.Spec.Description = spec.Reservations, spec.Description
 		next.Spec.ClassNames, next.Spec.ReuseAfter = spec.ClassNames, spec.ReuseAfter
+		next.Spec.Regions = spec.Regions
 		return next, nil
 	}
 }

@@ -20,7 +20,7 @@ func TestPatchesChangeWhatIsWritable(t *testing.T) {
 		got, err := patchPool([]byte(`{
 			"metadata": {"labels": {"env": null, "zone": "a"}, "annotations": null},
 			"spec": {"visibility": null, "description": null, "allocation": {"strategy": "Sparse", "maxPrefixLength": null, "minPrefixLength": 25},
-				"reservations": [{"last": 4}], "classNames": ["web"], "reuseAfter": "3h60m"}}`), ipam.Stock{})(was)
+				"reservations": [{"last": 4}], "classNames": ["web"], "reuseAfter": "3h60m"}}`), ipam.Pool{})(was)
 		require.NoError(t, err)
 		want := childPool()
 		want.Labels, want.Annotations = map[string]string{"tier": "web", "zone": "a"}, nil
@@ -34,7 +34,7 @@ func TestPatchesChangeWhatIsWritable(t *testing.T) {
 
 	t.Run("OfAPoolToItsDefaults", func(t *testing.T) {
 		t.Parallel()
-		got, err := patchPool([]byte(`{"spec": {"allocation": null, "reservations": null, "classNames": null, "reuseAfter": null}}`), ipam.Stock{})(childPool())
+		got, err := patchPool([]byte(`{"spec": {"allocation": null, "reservations": null, "classNames": null, "reuseAfter": null}}`), ipam.Pool{})(childPool())
 		require.NoError(t, err)
 		require.Equal(t, ipam.Allocating{Strategy: ipam.BestFit}, got.Spec.Allocation)
 		require.Empty(t, got.Spec.Reservations)
@@ -44,7 +44,7 @@ func TestPatchesChangeWhatIsWritable(t *testing.T) {
 
 	t.Run("OfAPoolToNoCoolDown", func(t *testing.T) {
 		t.Parallel()
-		got, err := patchPool([]byte(`{"spec": {"reuseAfter": "0s"}}`), ipam.Stock{})(childPool())
+		got, err := patchPool([]byte(`{"spec": {"reuseAfter": "0s"}}`), ipam.Pool{})(childPool())
 		require.NoError(t, err)
 		require.Equal(t, new(time.Duration(0)), got.Spec.ReuseAfter)
 	})
@@ -123,10 +123,10 @@ func TestPatchesChangeWhatIsWritable(t *testing.T) {
 // Reading a resource, editing it and sending all of it back is a patch like any other.
 func TestTheWholeResourceIsAPatch(t *testing.T) {
 	t.Parallel()
-	for _, p := range []ipam.Pool{childPool(), rootPool(), scopedPool()} {
+	for _, p := range []ipam.Pool{childPool(), rootPool(), scopedPool(), servedPool()} {
 		whole, err := json.Marshal(poolOf(p))
 		require.NoError(t, err)
-		got, err := patchPool(whole, p.Stock)(withoutStock(p))
+		got, err := patchPool(whole, p)(withoutStock(p))
 		require.NoError(t, err)
 		require.Equal(t, withoutStock(p), got)
 
@@ -135,7 +135,7 @@ func TestTheWholeResourceIsAPatch(t *testing.T) {
 		wire.Metadata.Labels["new"] = "1"
 		whole, err = json.Marshal(wire)
 		require.NoError(t, err)
-		got, err = patchPool(whole, p.Stock)(withoutStock(p))
+		got, err = patchPool(whole, p)(withoutStock(p))
 		require.NoError(t, err)
 		require.Equal(t, "edited", got.Spec.Description)
 		require.Equal(t, "1", got.Labels["new"])
@@ -160,14 +160,51 @@ func TestTheWholeResourceIsAPatch(t *testing.T) {
 
 // withoutStock is the pool as a use case hands it to a mutate function.
 func withoutStock(p ipam.Pool) ipam.Pool {
-	p.Stock = ipam.Stock{}
+	p.Stock, p.Regional = ipam.Stock{}, nil
 	return p
+}
+
+// A runway is another one with every second that passes: who sends one back has changed nothing by that.
+func TestARunwayThatWasReadIsNoChange(t *testing.T) {
+	t.Parallel()
+	wire := poolOf(servedPool())
+	require.NotEmpty(t, wire.Status.Regions[0].Runway)
+	wire.Status.Regions[0].Runway = "1m"
+	whole, err := json.Marshal(wire)
+	require.NoError(t, err)
+	got, err := patchPool(whole, servedPool())(withoutStock(servedPool()))
+	require.NoError(t, err)
+	require.Equal(t, withoutStock(servedPool()), got)
+
+	wire.Status.Regions[0].Capacity.Available = "1"
+	whole, err = json.Marshal(wire)
+	require.NoError(t, err)
+	_, err = patchPool(whole, servedPool())(withoutStock(servedPool()))
+	require.True(t, ipam.IsCode(err, ipam.CodeImmutableField), err)
+}
+
+func TestTheRegionsOfAPoolChangeAndItsHomeDoesNot(t *testing.T) {
+	t.Parallel()
+	for patch, want := range map[string][]string{
+		`{"spec": {"regions": ["eu", "us"]}}`:                       {"eu", "us"},
+		`{"spec": {"region": "eu", "regions": ["eu", "me", "us"]}}`: {"eu", "me", "us"},
+		`{"spec": {"regions": null}}`:                               nil,
+	} {
+		got, err := patchPool([]byte(patch), servedPool())(withoutStock(servedPool()))
+		require.NoError(t, err, patch)
+		require.Equal(t, want, got.Spec.Regions, patch)
+		require.Equal(t, "eu", got.Spec.Region)
+	}
+	for _, patch := range []string{`{"spec": {"region": "us"}}`, `{"spec": {"region": null}}`} {
+		_, err := patchPool([]byte(patch), servedPool())(withoutStock(servedPool()))
+		require.True(t, ipam.IsCode(err, ipam.CodeImmutableField), "%s: %v", patch, err)
+	}
 }
 
 func TestPatchesOfTheRestAreRefused(t *testing.T) {
 	t.Parallel()
 	pool := func(patch string) error {
-		_, err := patchPool([]byte(patch), childPool().Stock)(withoutStock(childPool()))
+		_, err := patchPool([]byte(patch), childPool())(withoutStock(childPool()))
 		return err
 	}
 	claim := func(patch string) error {

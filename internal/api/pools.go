@@ -21,7 +21,7 @@ func (s *server) ListPools(ctx context.Context, r gen.ListPoolsRequestObject) (g
 	if err != nil {
 		return nil, err
 	}
-	return gen.ListPools200JSONResponse{Items: each(page.Items, poolOf), NextCursor: page.Next}, nil
+	return gen.ListPools200JSONResponse{Body: gen.IPPoolList{Items: each(page.Items, poolOf), NextCursor: page.Next}}, nil
 }
 
 func (s *server) CreatePool(ctx context.Context, r gen.CreatePoolRequestObject) (gen.CreatePoolResponseObject, error) {
@@ -64,7 +64,7 @@ func (s *server) GetPoolFree(ctx context.Context, r gen.GetPoolFreeRequestObject
 	if err != nil {
 		return nil, err
 	}
-	return gen.GetPoolFree200JSONResponse(poolFreeOf(page)), nil
+	return gen.GetPoolFree200JSONResponse{Body: poolFreeOf(page)}, nil
 }
 
 func (s *server) PatchPool(ctx context.Context, r gen.PatchPoolRequestObject) (gen.PatchPoolResponseObject, error) {
@@ -72,16 +72,14 @@ func (s *server) PatchPool(ctx context.Context, r gen.PatchPoolRequestObject) (g
 	if err != nil {
 		return nil, err
 	}
-	var stock ipam.Stock
+	var seen ipam.Pool
 	if mentions(*r.Body, "status") { // somebody sends back what they read: compare it with what can be read now
-		seen, err := s.use.GetPool(ctx, r.Project, r.Pool)
-		if err != nil {
+		if seen, err = s.use.GetPool(ctx, r.Project, r.Pool); err != nil {
 			return nil, err
 		}
-		stock = seen.Stock
 	}
 	req := alloc.Request{IfMatch: match, DryRun: or(r.Params.DryRun, false)}
-	p, err := s.use.PatchPool(ctx, r.Project, r.Pool, req, patchPool(*r.Body, stock))
+	p, err := s.use.PatchPool(ctx, r.Project, r.Pool, req, patchPool(*r.Body, seen))
 	if err != nil {
 		return nil, err
 	}

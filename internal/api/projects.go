@@ -17,7 +17,7 @@ func (s *server) ListProjects(ctx context.Context, r gen.ListProjectsRequestObje
 	if err != nil {
 		return nil, err
 	}
-	return gen.ListProjects200JSONResponse{Items: each(page.Items, projectOf), NextCursor: page.Next}, nil
+	return gen.ListProjects200JSONResponse{Body: gen.ProjectList{Items: each(page.Items, projectOf), NextCursor: page.Next}}, nil
 }
 
 func (s *server) CreateProject(ctx context.Context, r gen.CreateProjectRequestObject) (gen.CreateProjectResponseObject, error) {

@@ -13,7 +13,7 @@ func (s *server) ListQuotas(ctx context.Context, r gen.ListQuotasRequestObject) 
 	if err != nil {
 		return nil, err
 	}
-	return gen.ListQuotas200JSONResponse{Items: each(page.Items, quotaOf), NextCursor: page.Next}, nil
+	return gen.ListQuotas200JSONResponse{Body: gen.QuotaList{Items: each(page.Items, quotaOf), NextCursor: page.Next}}, nil
 }
 
 func (s *server) GetQuota(ctx context.Context, r gen.GetQuotaRequestObject) (gen.GetQuotaResponseObject, error) {

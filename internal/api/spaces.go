@@ -17,7 +17,7 @@ func (s *server) ListSpaces(ctx context.Context, r gen.ListSpacesRequestObject) 
 	if err != nil {
 		return nil, err
 	}
-	return gen.ListSpaces200JSONResponse{Items: each(page.Items, spaceOf), NextCursor: page.Next}, nil
+	return gen.ListSpaces200JSONResponse{Body: gen.SpaceList{Items: each(page.Items, spaceOf), NextCursor: page.Next}}, nil
 }
 
 func (s *server) CreateSpace(ctx context.Context, r gen.CreateSpaceRequestObject) (gen.CreateSpaceResponseObject, error) {

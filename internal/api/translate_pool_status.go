@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/big"
 	"net/netip"
+	"time"
 
 	"github.com/carve-ipam/carve/internal/api/gen"
 	"github.com/carve-ipam/carve/internal/ipam"
@@ -22,6 +23,9 @@ func poolStatusOf(p ipam.Pool) gen.IPPoolStatus {
 		Capacity:           capacity(total, available, reservedIn(p), cooling),
 		UtilizationPercent: utilization(total, available),
 		Conditions:         allocated(fmt.Sprintf("%s was carved from %s.", p.Block, origin(p)), p.CreatedAt),
+	}
+	if len(p.Regional) > 0 {
+		status.Regions = poolRegionsOf(p, time.Now())
 	}
 	if bits, ok := p.Stock.LargestFree(); ok {
 		status.LargestFreePrefixLength = &bits

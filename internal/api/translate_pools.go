@@ -13,6 +13,7 @@ func poolSpec(project string, s gen.IPPoolSpec) (ipam.PoolSpec, error) {
 	spec := ipam.PoolSpec{
 		Parent: ref(project, s.ParentRef), Space: ref(project, s.SpaceRef), PrefixLength: s.PrefixLength,
 		Visibility: ipam.VisibilityConsumer, Allocation: ipam.Allocating{Strategy: ipam.BestFit}, Description: s.Description,
+		Region: s.Region,
 	}
 	if s.Visibility != "" {
 		spec.Visibility = ipam.Visibility(s.Visibility)
@@ -26,6 +27,9 @@ func poolSpec(project string, s gen.IPPoolSpec) (ipam.PoolSpec, error) {
 	}
 	if len(s.ClassNames) > 0 {
 		spec.ClassNames = s.ClassNames
+	}
+	if len(s.Regions) > 0 {
+		spec.Regions = s.Regions
 	}
 	var err error
 	if spec.ReuseAfter, err = duration("/spec/reuseAfter", s.ReuseAfter); err != nil {
@@ -95,6 +99,7 @@ func poolSpecOf(s ipam.PoolSpec) gen.IPPoolSpec {
 		CIDR: blockOf(s.CIDR), ParentRef: refOf(s.Parent), SpaceRef: refOf(s.Space), PrefixLength: s.PrefixLength,
 		Visibility: gen.PoolVisibility(s.Visibility), Description: s.Description,
 		ClassNames: s.ClassNames, ReuseAfter: durationOf(s.ReuseAfter),
+		Region: s.Region, Regions: s.Regions,
 		Allocation: &gen.PoolAllocation{
 			Strategy:        gen.AllocationStrategy(s.Allocation.Strategy),
 			MinPrefixLength: s.Allocation.MinPrefixLength, MaxPrefixLength: s.Allocation.MaxPrefixLength,

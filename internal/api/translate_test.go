@@ -17,7 +17,7 @@ import (
 // What was read from the wire and written to it reads as the same again.
 func TestSpecsSurviveTheWire(t *testing.T) {
 	t.Parallel()
-	for _, p := range []ipam.Pool{childPool(), rootPool(), scopedPool()} {
+	for _, p := range []ipam.Pool{childPool(), rootPool(), scopedPool(), servedPool()} {
 		got, err := poolSpec("elsewhere", poolSpecOf(p.Spec))
 		require.NoError(t, err)
 		require.Equal(t, p.Spec, got)
@@ -66,9 +66,10 @@ func TestEmptyAndAbsentReadAsTheSame(t *testing.T) {
 	require.NotEqual(t, read(`{}`), read(`{"reclaimPolicy": "Delete"}`), "the class's policy may be another one")
 	require.Equal(t, read(`{"poolRef": {"name": "p"}}`), read(`{"poolRef": {"project": "team-a", "name": "p"}}`))
 
-	pool, err := poolSpec("team-a", gen.IPPoolSpec{ClassNames: []string{}})
+	pool, err := poolSpec("team-a", gen.IPPoolSpec{ClassNames: []string{}, Regions: []string{}})
 	require.NoError(t, err)
 	require.Nil(t, pool.ClassNames)
+	require.Nil(t, pool.Regions)
 	require.Nil(t, pool.ReuseAfter)
 }
 

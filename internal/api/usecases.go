@@ -80,6 +80,8 @@ type UseCases interface {
 	GetHistory(ctx context.Context, project string, address netip.Addr, at time.Time, limit int, cursor string) (alloc.Page[ipam.Hold], error)
 
 	Whoami(ctx context.Context) (tenancy.Principal, error)
+	// ListRegions answers the installation's regions, the primary one first, and that of this server.
+	ListRegions(ctx context.Context) (all []ipam.Region, here string, err error)
 	// Admit authorises an action before anything of the request is read, and records a refused change.
 	Admit(ctx context.Context, action tenancy.Action, project string) error
 }

@@ -83,7 +83,7 @@ func Start(ctx context.Context, c Config, logTo io.Writer) (_ *App, err error) {
 		return nil, err
 	}
 	a.keyring = tenancy.NewKeyring(a.store, nil)
-	service := alloc.New(a.store, alloc.Options{Region: c.Region, Metrics: a.metrics, MaxWaiting: maxWaiting(c)})
+	service := alloc.New(a.store, alloc.Options{Region: c.Region, Metrics: a.metrics, MaxWaiting: maxWaiting(c), Runway: c.StockRunway})
 	a.inFlight = api.NewInFlight(c.MaxInFlight, placeWait)
 	if err := a.metrics.WatchLoad(func() telemetry.Load { return a.load(service) }); err != nil {
 		return nil, err
@@ -115,7 +115,7 @@ func (a *App) openDatabase(ctx context.Context, c Config) error {
 			return err
 		}
 		a.embedded, a.dsn = db, db.DSN()
-		if err := crdb.Migrate(ctx, a.dsn, c.Region); err != nil {
+		if err := crdb.Migrate(ctx, a.dsn, crdb.MigrateOptions{Regions: []string{c.Region}}); err != nil {
 			return err
 		}
 	} else {

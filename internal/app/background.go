@@ -21,6 +21,7 @@ const batch = 1000
 func (a *App) jobs(c Config, service *alloc.Service) []job {
 	jobs := []job{
 		{"blocks that have cooled down could not be freed", time.Second, func(ctx context.Context) error { return freeCooled(ctx, service) }},
+		{"the stock of this region could not be looked after", time.Second, func(ctx context.Context) error { return a.keepStocks(ctx, service) }},
 		{"empty pools of scopes could not be removed", 10 * time.Second, func(ctx context.Context) error { return a.sweepScopes(ctx, service) }},
 		{"expired idempotency answers could not be deleted", time.Minute, a.expireAnswers},
 		{"what is left of deleted projects could not be deleted", 10 * time.Second, a.purge},
@@ -84,6 +85,15 @@ func freeCooled(ctx context.Context, service *alloc.Service) error {
 			return err
 		}
 	}
+}
+
+// keepStocks moves blocks of pools that serve several regions to and from this one, one each second and pool at most.
+func (a *App) keepStocks(ctx context.Context, service *alloc.Service) error {
+	moved, err := service.KeepStocks(ctx)
+	if moved > 0 {
+		a.Log.InfoContext(ctx, "blocks of pools were moved between regions", "blocks", moved)
+	}
+	return err
 }
 
 // sweepScopes removes the pools of scopes that have been empty for as long as their classes keep them.

@@ -17,9 +17,9 @@ import (
 func TestJobsAreThoseOfTheConfiguration(t *testing.T) {
 	t.Parallel()
 	a := &App{keyring: tenancy.NewKeyring(nil, nil)}
-	require.Len(t, a.jobs(Config{Auth: []string{authDev}}, nil), 4)
-	require.Len(t, a.jobs(Config{Auth: []string{authKeys}}, nil), 5, "and the last use of keys")
-	require.Len(t, a.jobs(Config{Auth: []string{authKeys}, AuditRetention: time.Hour}, nil), 6, "and retention")
+	require.Len(t, a.jobs(Config{Auth: []string{authDev}}, nil), 5)
+	require.Len(t, a.jobs(Config{Auth: []string{authKeys}}, nil), 6, "and the last use of keys")
+	require.Len(t, a.jobs(Config{Auth: []string{authKeys}, AuditRetention: time.Hour}, nil), 7, "and retention")
 }
 
 func TestJobsAreRepeatedUntilTheServerStops(t *testing.T) {

@@ -32,6 +32,7 @@ type Config struct {
 	RateAnonymous  int // a second and client address
 	AuditRetention time.Duration
 	Region         string
+	StockRunway    time.Duration
 	LogLevel       string
 	LogFormat      string
 	RequestTimeout time.Duration
@@ -64,6 +65,7 @@ func (c *Config) flags() *pflag.FlagSet {
 	f.IntVar(&c.RateAnonymous, "rate-limit-anonymous", 20, "requests a second without valid credentials from one client address, likewise")
 	f.DurationVar(&c.AuditRetention, "audit-retention", 0, "how long records of the audit trail are kept; 0 = for ever")
 	f.StringVar(&c.Region, "region", "local", "the region this server works in: a DNS label")
+	f.DurationVar(&c.StockRunway, "stock-runway", 10*time.Minute, "how long what this region is lent of a pool that is at home elsewhere should last")
 	f.StringVar(&c.LogLevel, "log-level", "info", "debug, info, warn or error")
 	f.StringVar(&c.LogFormat, "log-format", "text", "text or json")
 	f.DurationVar(&c.RequestTimeout, "request-timeout", 10*time.Second, "deadline of a request, down to its SQL")

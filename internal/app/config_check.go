@@ -22,6 +22,7 @@ const (
 	largestRate       = 1_000_000
 	largestInFlight   = 100_000
 	shortestRetention = time.Hour
+	maxStockRunway    = 30 * 24 * time.Hour
 )
 
 // by reports whether callers are identified in a way.
@@ -72,6 +73,9 @@ func (c Config) checkLimits() error {
 	}
 	if c.MaxInFlight < 0 || c.MaxInFlight > largestInFlight {
 		return fmt.Errorf("--max-in-flight %d is not between 0 (no bound) and %d", c.MaxInFlight, largestInFlight)
+	}
+	if c.StockRunway < time.Second || c.StockRunway > maxStockRunway {
+		return fmt.Errorf("--stock-runway %s is not between 1s and %s", c.StockRunway, maxStockRunway)
 	}
 	if c.MaxWaiting < 0 || c.MaxWaiting > largestInFlight {
 		return fmt.Errorf("--max-waiting %d is not between 0 (as many as in flight) and %d", c.MaxWaiting, largestInFlight)

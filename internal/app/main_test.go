@@ -9,5 +9,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	dbtest.Main(m, dbtest.Config{Migrate: func(ctx context.Context, dsn string) error { return crdb.Migrate(ctx, dsn, "local") }})
+	dbtest.Main(m, dbtest.Config{Migrate: func(ctx context.Context, dsn string) error {
+		return crdb.Migrate(ctx, dsn, crdb.MigrateOptions{Regions: []string{"local"}})
+	}})
 }

@@ -19,7 +19,9 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	dbtest.Main(m, dbtest.Config{Migrate: func(ctx context.Context, dsn string) error { return crdb.Migrate(ctx, dsn, "local") }})
+	dbtest.Main(m, dbtest.Config{Migrate: func(ctx context.Context, dsn string) error {
+		return crdb.Migrate(ctx, dsn, crdb.MigrateOptions{Regions: []string{"local"}})
+	}})
 }
 
 // fixture is a service on a database of its own with one pool.

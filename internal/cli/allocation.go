@@ -13,7 +13,7 @@ func (p *program) allocationCommand() *cobra.Command {
 	within := p.inProject
 	complete := cobra.NoFileCompletions
 	read := func(ctx context.Context, s *session, name string) (*http.Response, error) {
-		return s.api.GetAllocation(ctx, s.project, name)
+		return s.api.GetAllocation(ctx, s.project, name, nil)
 	}
 	return group("allocation", "The records of what is held", []string{"allocations", "alloc"},
 		p.allocationList(within),
@@ -53,17 +53,18 @@ func (p *program) allocationList(within func() (*session, error)) *cobra.Command
 			if err != nil {
 				return nil, err
 			}
-			return func(ctx context.Context, limit *client.Limit, cursor *client.Cursor) (*http.Response, error) {
+			return func(ctx context.Context, ask asking) (*http.Response, error) {
 				return s.api.ListAllocations(ctx, s.project, &client.ListAllocationsParams{
-					Phase:    optional[client.AllocationPhaseFilter](phase),
-					Purpose:  optional[client.PurposeFilter](purpose),
-					IPFamily: optional[client.FamilyFilter](fam),
-					Pool:     ref,
-					Class:    served,
-					Within:   optional[client.WithinFilter](inside),
-					Contains: optional[client.ContainsFilter](contains),
-					Limit:    limit,
-					Cursor:   cursor,
+					Phase:       optional[client.AllocationPhaseFilter](phase),
+					Purpose:     optional[client.PurposeFilter](purpose),
+					IPFamily:    optional[client.FamilyFilter](fam),
+					Pool:        ref,
+					Class:       served,
+					Within:      optional[client.WithinFilter](inside),
+					Contains:    optional[client.ContainsFilter](contains),
+					Limit:       ask.limit,
+					Cursor:      ask.cursor,
+					Consistency: ask.consistency,
 				})
 			}, nil
 		})

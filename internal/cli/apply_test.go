@@ -203,3 +203,21 @@ func TestAnInterruptedApplyIsRunAgain(t *testing.T) {
 	require.Contains(t, r.err, "run it again: what was created is left as it is")
 	require.NotContains(t, r.err, "--idempotency-key")
 }
+
+func TestApplySaysWhereAPoolIsServedOtherwise(t *testing.T) {
+	t.Parallel()
+	for regions, want := range map[string]string{
+		``:                                  "unchanged",
+		`region: eu, regions: [us, eu]`:     "unchanged",
+		`region: us, regions: [eu, us, ap]`: "region is eu, not us; regions is eu,us, not ap,eu,us",
+		`regions: [eu]`:                     "regions is eu,us, not eu",
+	} {
+		plan := "project: { name: team-a }\npools: [{ name: global, cidr: 10.128.0.0/12, " + regions + " }]\n"
+		d := applying(t, plan, ok(example(t, "Project")), ok(example(t, "SpaceList")), listOf(t, example(t, "IPPoolRegions")))
+		require.Contains(t, d.run("apply", "-f", "-").out, want, regions)
+	}
+	plan := "project: { name: team-a }\npools: [{ name: global, cidr: 10.128.0.0/12, region: eu, regions: [eu, us] }]\n"
+	d := applying(t, plan, ok(example(t, "Project")), ok(example(t, "SpaceList")), listOf(t), created(example(t, "IPPoolRegions")))
+	d.done("apply", "-f", "-")
+	require.Subset(t, d.requests()[3].json(t)["spec"], map[string]any{"region": "eu", "regions": []any{"eu", "us"}})
+}

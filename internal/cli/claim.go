@@ -13,7 +13,7 @@ func (p *program) claimCommand() *cobra.Command {
 	within := p.inProject
 	complete := p.completeClaims()
 	read := func(ctx context.Context, s *session, name string) (*http.Response, error) {
-		return s.api.GetClaim(ctx, s.project, name)
+		return s.api.GetClaim(ctx, s.project, name, nil)
 	}
 	return group("claim", "Requests for one block each; the answer holds the block", []string{"claims"},
 		p.claimCreate(),
@@ -67,7 +67,7 @@ func (p *program) claimList(within func() (*session, error)) *cobra.Command {
 }
 
 func (s *session) fetchClaims(f claimFilters, pool *client.PoolFilter) fetch {
-	return func(ctx context.Context, limit *client.Limit, cursor *client.Cursor) (*http.Response, error) {
+	return func(ctx context.Context, ask asking) (*http.Response, error) {
 		return s.api.ListClaims(ctx, s.project, &client.ListClaimsParams{
 			LabelSelector: optional[client.LabelSelectorFilter](f.selector),
 			Phase:         optional[client.ClaimPhaseFilter](f.phase),
@@ -76,8 +76,9 @@ func (s *session) fetchClaims(f claimFilters, pool *client.PoolFilter) fetch {
 			Class:         f.class,
 			Within:        optional[client.WithinFilter](f.within),
 			Contains:      optional[client.ContainsFilter](f.contains),
-			Limit:         limit,
-			Cursor:        cursor,
+			Limit:         ask.limit,
+			Cursor:        ask.cursor,
+			Consistency:   ask.consistency,
 		})
 	}
 }

@@ -47,10 +47,10 @@ func (p *program) classList(within func() (*session, error)) *cobra.Command {
 }
 
 func (s *session) fetchClasses(selector string, fam family) fetch {
-	return func(ctx context.Context, limit *client.Limit, cursor *client.Cursor) (*http.Response, error) {
+	return func(ctx context.Context, ask asking) (*http.Response, error) {
 		return s.api.ListClasses(ctx, s.project, &client.ListClassesParams{
 			LabelSelector: optional[client.LabelSelectorFilter](selector), IPFamily: optional[client.FamilyFilter](fam),
-			Limit: limit, Cursor: cursor,
+			Limit: ask.limit, Cursor: ask.cursor, Consistency: ask.consistency,
 		})
 	}
 }
@@ -76,7 +76,7 @@ func classFiltered(name string) (*client.ClassFilter, error) {
 // ownClass asks for a class of the project itself. The server answers with the shared one of the platform where there is
 // none; for who wants to know what became of their own that is nothing there.
 func (s *session) ownClass(ctx context.Context, name string) (*http.Response, error) {
-	resp, err := s.api.GetClass(ctx, s.project, name)
+	resp, err := s.api.GetClass(ctx, s.project, name, nil)
 	if err != nil || resp.StatusCode != http.StatusOK {
 		return resp, err
 	}

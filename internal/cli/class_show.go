@@ -34,7 +34,7 @@ the pools of the project that list the class or were carved for its scopes; thos
 			}
 			docs := make([]json.RawMessage, 0, len(args))
 			for _, name := range args {
-				a, err := s.ask(ctx, func(ctx context.Context) (*http.Response, error) { return s.api.GetClass(ctx, s.project, name) })
+				a, err := s.ask(ctx, func(ctx context.Context) (*http.Response, error) { return s.api.GetClass(ctx, s.project, name, nil) })
 				if err != nil {
 					return err
 				}

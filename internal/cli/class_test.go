@@ -64,6 +64,13 @@ func TestClassFlagsBecomeTheRequest(t *testing.T) {
 			[]string{"pool", "set", "prod-eu", "--class", "none", "--reserve", "none"}, ok(pool), "PATCH /v1/projects/team-a/pools/prod-eu",
 			`{"spec":{"classNames":[],"reservations":[]}}`,
 		},
+		"PoolServedInMoreRegions": {
+			[]string{"pool", "set", "global", "--regions", "eu,us", "--regions", "ap"}, ok(pool), "PATCH /v1/projects/team-a/pools/global",
+			`{"spec":{"regions":["eu","us","ap"]}}`,
+		},
+		"PoolServedAtHome": {
+			[]string{"pool", "set", "global", "--regions", "none"}, ok(pool), "PATCH /v1/projects/team-a/pools/global", `{"spec":{"regions":null}}`,
+		},
 		"ClaimByClass": {
 			[]string{"claim", "create", "node-1", "--class", "standard", "--prefix-length", "26"}, created(claim), "POST /v1/projects/team-a/claims",
 			`{"metadata":{"name":"node-1"},"spec":{"className":"standard","prefixLength":26}}`,
@@ -231,6 +238,14 @@ func TestShellsCompleteClasses(t *testing.T) {
 	} {
 		d := answering(t, ok(example(t, "IPClassList")))
 		require.Contains(t, d.done(append([]string{"__complete"}, args...)...).out, "standard\n", args)
+	}
+}
+
+func TestShellsCompleteRegions(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{{"pool", "create", "--region", ""}, {"pool", "create", "--regions", ""}, {"pool", "set", "global", "--regions", ""}} {
+		d := answering(t, ok(example(t, "RegionList")))
+		require.Contains(t, d.done(append([]string{"__complete"}, args...)...).out, "eu\nus\nap\n", args)
 	}
 }
 

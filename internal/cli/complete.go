@@ -35,37 +35,44 @@ func completeFlag(cmd *cobra.Command, flag string, propose completion) {
 	}
 }
 
-// completeNames proposes the names of a list. A server that does not answer, or refuses, proposes nothing: a shell is no
-// place for errors.
+// completeNames proposes the names of a list of resources.
 func completeNames(p *program, within func() (*session, error), from func(s *session) (fetch, error)) completion {
+	return completeWith(p, within, func(ctx context.Context, s *session) ([]string, error) {
+		next, err := from(s)
+		if err != nil {
+			return nil, err
+		}
+		found, err := s.pages(ctx, paging{limit: completionLimit}, next)
+		if err != nil {
+			return nil, err
+		}
+		named, err := decode[struct{ Metadata client.Metadata }](found.Items)
+		return wordsOf(named, func(n struct{ Metadata client.Metadata }) string { return n.Metadata.Name }), err
+	})
+}
+
+// completeWith proposes what a server answers. One that does not answer, or refuses, proposes nothing: a shell is no place for errors.
+func completeWith(p *program, within func() (*session, error), ask func(ctx context.Context, s *session) ([]string, error)) completion {
 	return func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 		p.Err, p.flags.timeout = io.Discard, completionTime
 		s, err := within()
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		next, err := from(s)
-		if err != nil {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
 		ctx, cancel := context.WithTimeout(cmd.Context(), completionTime)
 		defer cancel()
-		found, err := s.pages(ctx, paging{limit: completionLimit}, next)
+		names, err := ask(ctx, s)
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		named, err := decode[struct{ Metadata client.Metadata }](found.Items)
-		if err != nil {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		return wordsOf(named, func(n struct{ Metadata client.Metadata }) string { return n.Metadata.Name }), cobra.ShellCompDirectiveNoFileComp
+		return names, cobra.ShellCompDirectiveNoFileComp
 	}
 }
 
 func (p *program) completeProjects() completion {
 	return completeNames(p, p.session, func(s *session) (fetch, error) {
-		return func(ctx context.Context, limit *client.Limit, cursor *client.Cursor) (*http.Response, error) {
-			return s.api.ListProjects(ctx, &client.ListProjectsParams{Limit: limit, Cursor: cursor})
+		return func(ctx context.Context, ask asking) (*http.Response, error) {
+			return s.api.ListProjects(ctx, &client.ListProjectsParams{Limit: ask.limit, Cursor: ask.cursor, Consistency: ask.consistency})
 		}, nil
 	})
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/carve-ipam/carve/internal/backup"
 	"github.com/carve-ipam/carve/internal/crdb"
 	"github.com/carve-ipam/carve/internal/devdb"
 )
@@ -14,19 +15,31 @@ import (
 // Database is how operator verbs reach a database: not through a server, so that they work when none does.
 type Database struct {
 	// Migrate brings the schema to this build's version.
-	Migrate func(ctx context.Context, dsn, region string) error
+	Migrate func(ctx context.Context, dsn string, o crdb.MigrateOptions) error
 	// Audit checks every invariant of the data.
 	Audit func(ctx context.Context, dsn string) (crdb.Report, error)
 	// Bootstrap makes an API key with the role admin in the project "platform" and answers its token. It is a use case, which
 	// this package does not know: nil in a build that was not given it.
 	Bootstrap func(ctx context.Context, dsn, region string) (token string, err error)
+	// Reconcile opens the pools that a region was fenced off from, and answers what was found of each. A use case, as Bootstrap is.
+	Reconcile func(ctx context.Context, dsn, region string, o Reconciling) ([]Reconciled, error)
 	// Find answers the DSN of the embedded database that a running server keeps in a data directory.
 	Find func(dataDir string) (dsn string, err error)
+	// Start brings the embedded database of a data directory up, where no server runs, until stop is called.
+	Start func(ctx context.Context, dataDir string) (dsn string, stop func(context.Context) error, err error)
+	// Backup and Restore wrap the engine's own tools.
+	Backup  func(ctx context.Context, o backup.Options) (backup.Manifest, error)
+	Restore func(ctx context.Context, o backup.RestoreOptions) (backup.Manifest, error)
+	// RenewEpochs fences off what was read before a restore.
+	RenewEpochs func(ctx context.Context, dsn string) (crdb.Epochs, error)
 }
 
 // RealDatabase reaches databases as the server does. Bootstrap is for whoever knows the use cases to add.
 func RealDatabase() Database {
-	return Database{Migrate: crdb.Migrate, Audit: crdb.Audit, Find: devdb.Find}
+	return Database{
+		Migrate: crdb.Migrate, Audit: crdb.Audit, Find: devdb.Find, Start: startEmbedded,
+		Backup: backup.Create, Restore: backup.Restore, RenewEpochs: crdb.RenewEpochs,
+	}
 }
 
 // target are the flags that name a database.

@@ -33,7 +33,7 @@ func TestMigratedDatabasesAreAudited(t *testing.T) {
 	t.Parallel()
 	dsn := dbtest.New(t)
 	d := operating(t)
-	require.Equal(t, "the schema is up to date\n", d.done("migrate", "--database-url", dsn).err)
+	require.Equal(t, "regions of the database: local\n"+allApplied(t)+"the schema is up to date\n", d.done("migrate", "--database-url", dsn).err)
 	d.env["CARVE_DATABASE_URL"] = dsn
 	d.done("migrate", "-q") // twice is once
 
@@ -126,7 +126,7 @@ func TestTheDatabaseOfARunningServerIsFoundByItsDataDirectory(t *testing.T) {
 
 	// Where a directory leads is package devdb's to find out, and tested there; here, that the answer is what is audited.
 	dsn := dbtest.New(t)
-	require.NoError(t, crdb.Migrate(t.Context(), dsn, "local"))
+	require.NoError(t, crdb.Migrate(t.Context(), dsn, crdb.MigrateOptions{Regions: []string{"local"}}))
 	d.database.Find = func(asked string) (string, error) {
 		require.Equal(t, dir, asked)
 		return dsn, nil

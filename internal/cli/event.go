@@ -45,7 +45,7 @@ This is what people and programs did. Whether the data is right is another quest
 }
 
 func (s *session) fetchEvents(f *eventFilters) fetch {
-	return func(ctx context.Context, limit *client.Limit, cursor *client.Cursor) (*http.Response, error) {
+	return func(ctx context.Context, ask asking) (*http.Response, error) {
 		return s.api.ListAuditEvents(ctx, s.project, &client.ListAuditEventsParams{
 			Subject:      optional[client.SubjectFilter](f.subject),
 			Operation:    optional[client.OperationFilter](f.operation),
@@ -54,8 +54,9 @@ func (s *session) fetchEvents(f *eventFilters) fetch {
 			Outcome:      optional[client.OutcomeFilter](f.outcome),
 			Since:        f.since.at,
 			Until:        f.until.at,
-			Limit:        limit,
-			Cursor:       cursor,
+			Limit:        ask.limit,
+			Cursor:       ask.cursor,
+			Consistency:  ask.consistency,
 		})
 	}
 }

@@ -52,11 +52,11 @@ func (p *program) grantList() *cobra.Command {
 }
 
 func (s *session) fetchGrants(g *granted) fetch {
-	return func(ctx context.Context, limit *client.Limit, cursor *client.Cursor) (*http.Response, error) {
+	return func(ctx context.Context, ask asking) (*http.Response, error) {
 		if g.pool != "" {
-			return s.api.ListPoolGrants(ctx, s.project, g.pool, &client.ListPoolGrantsParams{Limit: limit, Cursor: cursor})
+			return s.api.ListPoolGrants(ctx, s.project, g.pool, &client.ListPoolGrantsParams{Limit: ask.limit, Cursor: ask.cursor, Consistency: ask.consistency})
 		}
-		return s.api.ListSpaceGrants(ctx, s.project, g.space, &client.ListSpaceGrantsParams{Limit: limit, Cursor: cursor})
+		return s.api.ListSpaceGrants(ctx, s.project, g.space, &client.ListSpaceGrantsParams{Limit: ask.limit, Cursor: ask.cursor, Consistency: ask.consistency})
 	}
 }
 

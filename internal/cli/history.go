@@ -29,8 +29,8 @@ claim it shows the project alone.`,
 			if err != nil {
 				return err
 			}
-			found, err := s.pages(ctx, l, func(ctx context.Context, limit *client.Limit, cursor *client.Cursor) (*http.Response, error) {
-				return s.api.GetHistory(ctx, s.project, &client.GetHistoryParams{Address: args[0], At: at.at, Limit: limit, Cursor: cursor})
+			found, err := s.pages(ctx, l, func(ctx context.Context, ask asking) (*http.Response, error) {
+				return s.api.GetHistory(ctx, s.project, &client.GetHistoryParams{Address: args[0], At: at.at, Limit: ask.limit, Cursor: ask.cursor, Consistency: ask.consistency})
 			})
 			if err != nil {
 				return err

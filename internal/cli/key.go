@@ -31,8 +31,8 @@ func (p *program) keyCommand() *cobra.Command {
 	)
 }
 
-func (s *session) fetchKeys(ctx context.Context, limit *client.Limit, cursor *client.Cursor) (*http.Response, error) {
-	return s.api.ListAPIKeys(ctx, s.project, &client.ListAPIKeysParams{Limit: limit, Cursor: cursor})
+func (s *session) fetchKeys(ctx context.Context, ask asking) (*http.Response, error) {
+	return s.api.ListAPIKeys(ctx, s.project, &client.ListAPIKeysParams{Limit: ask.limit, Cursor: ask.cursor, Consistency: ask.consistency})
 }
 
 func keyView() view[client.APIKey] {

@@ -39,8 +39,8 @@ func (p *program) memberCommand() *cobra.Command {
 	)
 }
 
-func (s *session) fetchMembers(ctx context.Context, limit *client.Limit, cursor *client.Cursor) (*http.Response, error) {
-	return s.api.ListMembers(ctx, s.project, &client.ListMembersParams{Limit: limit, Cursor: cursor})
+func (s *session) fetchMembers(ctx context.Context, ask asking) (*http.Response, error) {
+	return s.api.ListMembers(ctx, s.project, &client.ListMembersParams{Limit: ask.limit, Cursor: ask.cursor, Consistency: ask.consistency})
 }
 
 func (p *program) memberSet(complete completion) *cobra.Command {

@@ -4,17 +4,26 @@ import (
 	"context"
 
 	"github.com/spf13/cobra"
+
+	"github.com/carve-ipam/carve/internal/crdb"
 )
 
 func (p *program) migrateCommand() *cobra.Command {
 	var t target
-	var region string
+	var region, survive string
+	var regions []string
 	cmd := &cobra.Command{
 		Use:   "migrate",
-		Short: "Bring a database to the schema of this version",
-		Long: `Applies the migrations that the database lacks. It may run twice, and from several places at once: one works, the others
-wait. A server with an embedded database migrates it by itself.`,
-		Example:           "  ipamctl migrate --database-url postgresql://carve@db.example.com:26257/carve --region eu-west1",
+		Short: "Bring a database to the schema of this version, and to its regions",
+		Long: `Applies the migrations that the database lacks, adds the regions that it lacks, and puts each table where it belongs. It may run
+twice, and from several places at once: one works, the others wait. A server with an embedded database migrates it by itself.
+
+--regions lists all regions of the database, the primary one first, in the order in which they were added; new ones come last.
+Regions are only added here. --survive zone keeps writes in their region and loses a region's rows with the region; --survive region
+needs three regions, and every write waits for another one. Without it the database stays as it is (a new one: zone).
+PostgreSQL keeps everything in one place: it takes the names, and --survive means nothing to it.`,
+		Example: `  ipamctl migrate --database-url postgresql://carve@db.example.com:26257/carve --region eu-west1
+  ipamctl migrate --database-url postgresql://carve@db.example.com:26257/carve --regions eu-west1,us-east1,us-west1 --survive zone`,
 		Args:              names("", 0, 0),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: p.verb(func(ctx context.Context, _ []string) error {
@@ -22,7 +31,10 @@ wait. A server with an embedded database migrates it by itself.`,
 			if err != nil {
 				return err
 			}
-			if err := p.Database.Migrate(ctx, dsn, firstOf(region, p.env("CARVE_REGION"), defaultRegion)); err != nil {
+			if len(regions) == 0 {
+				regions = []string{firstOf(region, p.env("CARVE_REGION"), defaultRegion)}
+			}
+			if err := p.Database.Migrate(ctx, dsn, crdb.MigrateOptions{Regions: regions, Survive: survive, Said: func(s string) { p.remark("%s", s) }}); err != nil {
 				return offline(err)
 			}
 			p.remark("the schema is up to date")
@@ -30,7 +42,10 @@ wait. A server with an embedded database migrates it by itself.`,
 		}),
 	}
 	t.add(cmd)
-	cmd.Flags().StringVar(&region, "region", "", "`REGION` that the rows of this installation live in (env CARVE_REGION, default "+defaultRegion+")")
+	cmd.Flags().StringVar(&region, "region", "", "the only `REGION` of this installation: short for --regions (env CARVE_REGION, default "+defaultRegion+")")
+	cmd.Flags().StringSliceVar(&regions, "regions", nil, "all `REGIONS` of the database, the primary one first, new ones last")
+	cmd.Flags().StringVar(&survive, "survive", "", "what the database is to survive the loss of, on CockroachDB: a `zone` or a region (default: as it is)")
+	cmd.MarkFlagsMutuallyExclusive("region", "regions")
 	return cmd
 }
 

@@ -28,6 +28,9 @@ type view[T any] struct {
 	columns []column[T]
 	name    func(T) string
 	cidr    func(T) string // nil where there is none
+
+	// below is another table about things that were named, empty where there is nothing to say. nil: there is none.
+	below func(p *program, items []T) []byte
 }
 
 // column is one column of a table; wide ones are in `-o wide` alone.
@@ -72,9 +75,9 @@ func list[T any](p *program, v view[T], l page) error {
 	return nil
 }
 
-// show prints documents in the format that was asked for; whole is what -o json and yaml print. cidrs says that --quiet
-// means the block and not the name.
-func show[T any](p *program, v view[T], docs []json.RawMessage, whole json.RawMessage, cidrs bool) error {
+// show prints documents in the format that was asked for; whole is what -o json and yaml print. Of documents that were named --quiet
+// means the block and not the name, and there may be more to say than a row.
+func show[T any](p *program, v view[T], docs []json.RawMessage, whole json.RawMessage, named bool) error {
 	switch p.flags.output {
 	case formatJSON, formatYAML:
 		return p.document(whole)
@@ -85,12 +88,18 @@ func show[T any](p *program, v view[T], docs []json.RawMessage, whole json.RawMe
 	}
 	if p.flags.quiet || p.flags.output == formatName {
 		word := v.name
-		if p.flags.quiet && cidrs && v.cidr != nil {
+		if p.flags.quiet && named && v.cidr != nil {
 			word = v.cidr
 		}
 		return p.lines(wordsOf(items, word))
 	}
-	return p.write(tableOf(p, v.columns, items))
+	text := tableOf(p, v.columns, items)
+	if named && v.below != nil {
+		if more := v.below(p, items); len(more) > 0 {
+			text = append(append(text, '\n'), more...)
+		}
+	}
+	return p.write(text)
 }
 
 func wordsOf[T any](items []T, word func(T) string) []string {

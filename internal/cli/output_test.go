@@ -23,6 +23,8 @@ func TestThingsArePrintedInEveryFormat(t *testing.T) {
 		"by-class":    {"IPClaimByClass", []string{"claim", "get", "node-1"}},
 		"cooling":     {"IPAllocationCoolingDown", []string{"allocation", "get", "a4f697eb-c8d3-451e-a60a-17b3e40526a9"}},
 		"pool":        {"IPPool", []string{"pool", "get", "prod-eu"}},
+		"regions":     {"RegionList", []string{"region", "list"}},
+		"served":      {"IPPoolRegions", []string{"pool", "get", "global"}},
 		"child":       {"IPPoolChild", []string{"pool", "get", "prod-eu-k8s"}},
 		"address":     {"IPClaimAddress", []string{"claim", "get", "ingress-vip"}},
 		"free":        {"PoolFree", []string{"pool", "free", "prod-eu"}},

@@ -16,13 +16,16 @@ const largestPage = 500
 
 // paging are the flags of every list.
 type paging struct {
-	limit  int
-	cursor string
+	limit       int
+	cursor      string
+	consistency string
 }
 
 func (l *paging) add(cmd *cobra.Command) {
 	cmd.Flags().IntVar(&l.limit, "limit", 0, "stop after this many (default: all there are)")
 	cmd.Flags().StringVar(&l.cursor, "cursor", "", "go on where a list with --limit stopped, at its `CURSOR`")
+	choiceFlag(cmd, &l.consistency, "consistency", "what the server has to know of other regions; stale answers at once, and may be some seconds old",
+		client.ConsistencyStrong, client.ConsistencyStale)
 }
 
 // page is the shape of every list. The items stay as they came.
@@ -31,8 +34,15 @@ type page struct {
 	NextCursor string            `json:"nextCursor,omitempty"`
 }
 
+// asking is what a request for a page says beside its filters.
+type asking struct {
+	limit       *client.Limit
+	cursor      *client.Cursor
+	consistency *client.ReadConsistency
+}
+
 // fetch asks for one page.
-type fetch func(ctx context.Context, limit *client.Limit, cursor *client.Cursor) (*http.Response, error)
+type fetch func(ctx context.Context, ask asking) (*http.Response, error)
 
 // pages asks for page after page until there is no more or the limit is reached; then NextCursor says where to go on.
 // Each page is shown to the watchers as it came.
@@ -41,17 +51,20 @@ func (s *session) pages(ctx context.Context, l paging, fetch fetch, watch ...fun
 		return page{}, usagef("--limit must not be negative")
 	}
 	all := page{Items: []json.RawMessage{}}
-	cursor := l.cursor
+	cursor, readAt := l.cursor, ""
 	for {
 		size := largestPage
 		if l.limit > 0 {
 			size = min(size, l.limit-len(all.Items))
 		}
 		a, err := s.ask(ctx, func(ctx context.Context) (*http.Response, error) {
-			return fetch(ctx, &size, optional[client.Cursor](cursor))
+			return fetch(ctx, asking{&size, optional[client.Cursor](cursor), optional[client.ReadConsistency](l.consistency)})
 		})
 		if err != nil {
 			return page{}, err
+		}
+		if at := a.header.Get("Carve-Read-At"); readAt == "" || at != "" && at < readAt {
+			readAt = at
 		}
 		var p page
 		if err := json.Unmarshal(a.body, &p); err != nil {
@@ -66,6 +79,9 @@ func (s *session) pages(ctx context.Context, l paging, fetch fetch, watch ...fun
 		cursor = p.NextCursor
 		if cursor == "" || l.limit > 0 && len(all.Items) >= l.limit {
 			all.NextCursor = cursor
+			if readAt != "" {
+				s.remark("this is what the region knew at %s; what was written since may be missing", readAt)
+			}
 			return all, nil
 		}
 	}

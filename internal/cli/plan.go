@@ -44,6 +44,8 @@ type planPool struct {
 	Reservations []client.Reservation   `json:"reservations"`
 	ClassNames   []client.Name          `json:"classNames"`
 	ReuseAfter   client.Duration        `json:"reuseAfter"`
+	Region       client.Name            `json:"region"`
+	Regions      []client.Name          `json:"regions"`
 	Pools        []planPool             `json:"pools"` // carved from this one
 }
 
@@ -115,6 +117,7 @@ func (p planPool) create(parent string) client.IPPoolCreate {
 	spec := client.IPPoolSpec{
 		CIDR: p.CIDR, PrefixLength: p.PrefixLength, Description: p.Description, Visibility: p.Visibility,
 		Allocation: p.Allocation, Reservations: p.Reservations, ClassNames: p.ClassNames, ReuseAfter: p.ReuseAfter,
+		Region: p.Region, Regions: p.Regions,
 	}
 	switch {
 	case parent != "":

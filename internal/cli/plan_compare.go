@@ -78,6 +78,7 @@ func (p planPool) compare(parent, project string, got client.IPPool) differences
 	d.field("visibility", string(p.Visibility), string(got.Spec.Visibility))
 	d.policy(p.Allocation, got.Spec.Allocation)
 	d.backing(p, got)
+	d.served(p, got)
 	if p.Reservations != nil && !slices.EqualFunc(p.Reservations, got.Spec.Reservations, sameReservation) {
 		d = append(d, "the reservations are others")
 	}

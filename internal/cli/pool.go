@@ -13,7 +13,7 @@ func (p *program) poolCommand() *cobra.Command {
 	within := p.inProject
 	complete := p.completePools()
 	read := func(ctx context.Context, s *session, name string) (*http.Response, error) {
-		return s.api.GetPool(ctx, s.project, name)
+		return s.api.GetPool(ctx, s.project, name, nil)
 	}
 	return group("pool", "Blocks from which others are carved", []string{"pools"},
 		p.poolCreate(),
@@ -73,7 +73,7 @@ func (s *session) fetchPools(f poolFilters) (fetch, error) {
 	if err != nil {
 		return nil, err
 	}
-	return func(ctx context.Context, limit *client.Limit, cursor *client.Cursor) (*http.Response, error) {
+	return func(ctx context.Context, ask asking) (*http.Response, error) {
 		return s.api.ListPools(ctx, s.project, &client.ListPoolsParams{
 			LabelSelector: optional[client.LabelSelectorFilter](f.selector),
 			Phase:         optional[client.PoolPhaseFilter](f.phase),
@@ -83,8 +83,9 @@ func (s *session) fetchPools(f poolFilters) (fetch, error) {
 			Class:         class,
 			Within:        optional[client.WithinFilter](f.within),
 			Contains:      optional[client.ContainsFilter](f.contains),
-			Limit:         limit,
-			Cursor:        cursor,
+			Limit:         ask.limit,
+			Cursor:        ask.cursor,
+			Consistency:   ask.consistency,
 		})
 	}, nil
 }

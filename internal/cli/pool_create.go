@@ -20,6 +20,8 @@ type poolFlags struct {
 	bits, least, most, preset                              length
 	reserve, classes                                       []string
 	reuseAfter                                             policySpan
+	region                                                 string
+	regions                                                []string
 }
 
 func (p *program) poolCreate() *cobra.Command {
@@ -36,6 +38,7 @@ A part of it can be withheld with --reserve, each with a reason behind '=':
 		Example: `  ipamctl pool create corp --cidr 10.0.0.0/8
   ipamctl pool create prod-eu --parent corp --prefix-length 16 --reserve first:16='network devices'
   ipamctl pool create vpn --parent prod-eu --cidr 10.0.48.0/20 --default-prefix-length 26
+  ipamctl pool create global --cidr 10.128.0.0/12 --regions eu,us
   ipamctl pool create nodes --parent prod-eu --prefix-length 20 --class standard --reuse-after 1d`,
 		Args:              names("pool", 0, 1),
 		ValidArgsFunction: cobra.NoFileCompletions,
@@ -64,6 +67,8 @@ A part of it can be withheld with --reserve, each with a reason behind '=':
 	completeFlag(cmd, "parent", p.completePools())
 	completeFlag(cmd, "space", p.completeSpaces())
 	completeFlag(cmd, "class", p.completeClasses())
+	completeFlag(cmd, "region", p.completeRegions())
+	completeFlag(cmd, "regions", p.completeRegions())
 	return cmd
 }
 
@@ -84,6 +89,8 @@ func (f *poolFlags) add(cmd *cobra.Command) {
 	flags.StringArrayVar(&f.classes, "class", nil, "back this `CLASS`: what is claimed by it can be carved from here (repeatable)")
 	flags.Var(&f.reuseAfter, "reuse-after", "how long nobody gets a released block, unless a class says otherwise: 10m, 72h, 3d")
 	flags.StringArrayVar(&f.reserve, "reserve", nil, "withhold a `PART`, see above (repeatable)")
+	flags.StringVar(&f.region, "region", "", "`REGION` where it is at home (default: the first of --regions, or that of the server)")
+	flags.StringSliceVar(&f.regions, "regions", nil, "`REGIONS` where it is served, its home among them: eu,us (default: at home alone)")
 }
 
 // spec reads the flags. What they mean together is judged here as well as by the server, to answer in terms of flags.
@@ -124,7 +131,16 @@ func (f *poolFlags) spec() (client.IPPoolSpec, error) {
 		}
 		spec.ClassNames = append(spec.ClassNames, name)
 	}
-	spec.Reservations, err = parseReservations(f.reserve)
+	if spec.Reservations, err = parseReservations(f.reserve); err != nil {
+		return spec, err
+	}
+	if f.region != "" {
+		spec.Region = f.region
+		if err := checkName("region", f.region); err != nil {
+			return spec, err
+		}
+	}
+	spec.Regions, err = regionNames(f.regions)
 	return spec, err
 }
 

@@ -35,8 +35,8 @@ blocks of that length could be claimed. The table leaves out the lengths of whic
 				return err
 			}
 			var summary json.RawMessage
-			found, err := s.pages(ctx, l, func(ctx context.Context, limit *client.Limit, cursor *client.Cursor) (*http.Response, error) {
-				return s.api.GetPoolFree(ctx, s.project, args[0], &client.GetPoolFreeParams{PrefixLength: bits.bits, Limit: limit, Cursor: cursor})
+			found, err := s.pages(ctx, l, func(ctx context.Context, ask asking) (*http.Response, error) {
+				return s.api.GetPoolFree(ctx, s.project, args[0], &client.GetPoolFreeParams{PrefixLength: bits.bits, Limit: ask.limit, Cursor: ask.cursor, Consistency: ask.consistency})
 			}, func(first json.RawMessage) error { return readSummary(first, &summary) })
 			if err != nil {
 				return err

@@ -12,7 +12,7 @@ import (
 // poolChanges are what is to be changed about a pool.
 type poolChanges struct {
 	changing
-	classes, reserve                  []string
+	classes, reserve, regions         []string
 	strategy, visibility, description string
 	least, most, preset               clearLength
 	reuseAfter                        policySpan
@@ -24,10 +24,11 @@ func (p *program) poolSet(complete completion) *cobra.Command {
 		Use:   "set NAME [--class CLASS]... [--reuse-after DURATION] ...",
 		Short: "Change what is given of a pool: the classes it backs, its bounds, what it withholds",
 		Long: `Changes what is given and leaves the rest; 'none' gives a field its default. The classes that are given stand in the place of
-those that the pool backs now, and so do the parts that are withheld (--reserve, as 'ipamctl pool create --help' has them).
-New bounds hold for what is carved from now on; what is held stays. Where the pool was carved never changes.`,
+those that the pool backs now, and so do the parts that are withheld (--reserve, as 'ipamctl pool create --help' has them) and the
+regions that serve it, of which its home is always one; a region that holds blocks cannot be left out. New bounds hold for what is carved from now on; what is held stays. Where the pool was carved never changes.`,
 		Example: `  ipamctl pool set prod-eu --class standard --class clusters
-  ipamctl pool set prod-eu --class none --reuse-after 1d`,
+  ipamctl pool set prod-eu --class none --reuse-after 1d
+  ipamctl pool set global --regions eu,us,ap`,
 		Args:              names("pool", 1, 1),
 		ValidArgsFunction: complete,
 	}
@@ -71,7 +72,9 @@ func (f *poolChanges) add(p *program, cmd *cobra.Command) {
 		client.PoolVisibilityShared, client.PoolVisibilityPlatform)...)
 	flags.StringVar(&f.description, "description", "", "`TEXT`: what it is for")
 	flags.StringArrayVar(&f.reserve, "reserve", nil, "withhold this `PART` (repeatable), or none")
+	flags.StringSliceVar(&f.regions, "regions", nil, "serve it in these `REGIONS`, its home among them, or none: at home alone")
 	completeFlag(cmd, "class", p.completeClasses())
+	completeFlag(cmd, "regions", p.completeRegions())
 }
 
 // patch is what was given.
@@ -87,7 +90,17 @@ func (f *poolChanges) patch(cmd *cobra.Command) (mergePatch, error) {
 			return m, err
 		}
 	}
+	var regions any // none gives the default back
+	switch {
+	case len(f.regions) == 0 && cmd.Flags().Changed("regions"):
+		return m, usagef("--regions names regions, or none: at home alone")
+	case len(f.regions) != 1 || f.regions[0] != none:
+		if regions, err = regionNames(f.regions); err != nil {
+			return m, err
+		}
+	}
 	m.put("class", classes, "spec", "classNames")
+	m.put("regions", regions, "spec", "regions")
 	m.put("reserve", reservations, "spec", "reservations")
 	m.put("reuse-after", orNull(f.reuseAfter.text), "spec", "reuseAfter")
 	m.put("strategy", orNull(f.strategy), "spec", "allocation", "strategy")

@@ -70,9 +70,9 @@ func (p *program) projectList(within func() (*session, error)) *cobra.Command {
 	return listVerb(p, projectView(), "", within,
 		func(cmd *cobra.Command) { selectorFlag(cmd, &selector, "projects") },
 		func(s *session) (fetch, error) {
-			return func(ctx context.Context, limit *client.Limit, cursor *client.Cursor) (*http.Response, error) {
+			return func(ctx context.Context, ask asking) (*http.Response, error) {
 				return s.api.ListProjects(ctx, &client.ListProjectsParams{
-					LabelSelector: optional[client.LabelSelectorFilter](selector), Limit: limit, Cursor: cursor,
+					LabelSelector: optional[client.LabelSelectorFilter](selector), Limit: ask.limit, Cursor: ask.cursor, Consistency: ask.consistency,
 				})
 			}, nil
 		})

@@ -33,8 +33,8 @@ func (p *program) quotaCommand() *cobra.Command {
 	)
 }
 
-func (s *session) fetchQuotas(ctx context.Context, limit *client.Limit, cursor *client.Cursor) (*http.Response, error) {
-	return s.api.ListQuotas(ctx, s.project, &client.ListQuotasParams{Limit: limit, Cursor: cursor})
+func (s *session) fetchQuotas(ctx context.Context, ask asking) (*http.Response, error) {
+	return s.api.ListQuotas(ctx, s.project, &client.ListQuotasParams{Limit: ask.limit, Cursor: ask.cursor, Consistency: ask.consistency})
 }
 
 // measure is one of the things that a quota bounds.

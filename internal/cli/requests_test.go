@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -48,6 +49,10 @@ func TestFlagsBecomeTheRequest(t *testing.T) {
 			[]string{"pool", "create", "v6", "--parent", "lab-v6", "--cidr", "2001:db8:20::/56", "--reserve", "2001:db8:20::1-2001:db8:20::f"},
 			pool, "/v1/projects/team-a/pools",
 			`{"metadata":{"name":"v6"},"spec":{"parentRef":{"name":"lab-v6"},"cidr":"2001:db8:20::/56","reservations":[{"from":"2001:db8:20::1","to":"2001:db8:20::f"}]}}`,
+		},
+		"PoolInRegions": {
+			[]string{"pool", "create", "global", "--cidr", "10.128.0.0/12", "--region", "eu", "--regions", "eu,us", "--regions", "ap"}, pool,
+			"/v1/projects/team-a/pools", `{"metadata":{"name":"global"},"spec":{"cidr":"10.128.0.0/12","region":"eu","regions":["eu","us","ap"]}}`,
 		},
 		"ClaimByLength": {
 			[]string{"claim", "create", "web", "--pool", "prod-eu", "--prefix-length", "0", "--owner", "Cluster/web-eu/c/7781"}, claim,
@@ -121,6 +126,7 @@ func TestFiltersBecomeTheQuery(t *testing.T) {
 		},
 		"Spaces":   {[]string{"space", "list", "-l", "a=b"}, url.Values{"labelSelector": {"a=b"}, "limit": {"500"}}},
 		"Projects": {[]string{"project", "list", "-l", "a"}, url.Values{"labelSelector": {"a"}, "limit": {"500"}}},
+		"Regions":  {[]string{"regions", "list"}, url.Values{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -131,6 +137,35 @@ func TestFiltersBecomeTheQuery(t *testing.T) {
 			require.Equal(t, c.want, u.Query())
 		})
 	}
+}
+
+// Every list can be asked for what the region knows, and says of when that was.
+func TestListsCanBeStale(t *testing.T) {
+	t.Parallel()
+	page := func(readAt, next string) reply {
+		body := `{"items":[]}`
+		if next != "" {
+			body = `{"items":[],"nextCursor":"` + next + `"}`
+		}
+		return reply{status: 200, body: json.RawMessage(body), header: map[string]string{"Carve-Consistency": "stale", "Carve-Read-At": readAt}}
+	}
+	for _, args := range [][]string{
+		{"project", "list"}, {"space", "list"}, {"pool", "list"}, {"class", "list"}, {"claim", "list"}, {"allocation", "list"}, {"member", "list"},
+		{"key", "list"}, {"quota", "list"}, {"grant", "list", "--pool", "p"}, {"grant", "list", "--space", "s"}, {"event", "list"}, {"history", "10.0.0.1"},
+	} {
+		t.Run(strings.Join(args, " "), func(t *testing.T) {
+			t.Parallel()
+			d := answering(t, page("2026-03-02T09:30:01Z", "bmV4dA"), page("2026-03-02T09:30:00Z", ""))
+			r := d.done(append(args, "--consistency", "Stale")...)
+			for _, request := range d.requests() {
+				require.Contains(t, request.uri, "consistency=stale")
+			}
+			require.Contains(t, r.err, "this is what the region knew at 2026-03-02T09:30:00Z;", "of several pages the oldest counts")
+		})
+	}
+	d := answering(t, ok(json.RawMessage(`{"items":[],"summary":[]}`)))
+	d.done("pool", "free", "p", "--consistency", "stale")
+	require.Contains(t, d.requests()[0].uri, "consistency=stale")
 }
 
 func TestABatchIsSentAsTheFileHasIt(t *testing.T) {

@@ -42,8 +42,8 @@ func (p *program) root() *cobra.Command {
   ipamctl claim create web --pool prod -q          prints 10.0.0.0/24
   ipamctl pool tree
 
-'ipamctl context set' keeps the server, the project and the credential. 'migrate', 'audit' and 'bootstrap' work on the
-database itself.`,
+'ipamctl context set' keeps the server, the project and the credential. 'migrate', 'audit', 'backup', 'restore' and
+'bootstrap' work on the database itself.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
@@ -57,12 +57,13 @@ database itself.`,
 	for id, commands := range map[string][]*cobra.Command{
 		groupUser: {
 			p.projectCommand(), p.spaceCommand(), p.poolCommand(), p.classCommand(), p.claimCommand(), p.allocationCommand(), p.applyCommand(),
+			p.regionCommand(),
 		},
 		groupAccess: {
 			p.contextCommand(), p.whoamiCommand(), p.memberCommand(), p.keyCommand(), p.grantCommand(), p.quotaCommand(),
 			p.eventCommand(), p.historyCommand(),
 		},
-		groupOperator: {p.migrateCommand(), p.auditCommand(), p.bootstrapCommand()},
+		groupOperator: {p.migrateCommand(), p.auditCommand(), p.backupCommand(), p.restoreCommand(), p.bootstrapCommand()},
 	} {
 		for _, c := range commands {
 			c.GroupID = id

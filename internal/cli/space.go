@@ -72,9 +72,9 @@ func (p *program) spaceList(within func() (*session, error)) *cobra.Command {
 }
 
 func (s *session) fetchSpaces(selector string) fetch {
-	return func(ctx context.Context, limit *client.Limit, cursor *client.Cursor) (*http.Response, error) {
+	return func(ctx context.Context, ask asking) (*http.Response, error) {
 		return s.api.ListSpaces(ctx, s.project, &client.ListSpacesParams{
-			LabelSelector: optional[client.LabelSelectorFilter](selector), Limit: limit, Cursor: cursor,
+			LabelSelector: optional[client.LabelSelectorFilter](selector), Limit: ask.limit, Cursor: ask.cursor, Consistency: ask.consistency,
 		})
 	}
 }

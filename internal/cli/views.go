@@ -60,9 +60,10 @@ func spaceView() view[client.Space] {
 func poolView() view[client.IPPool] {
 	type T = client.IPPool
 	return view[T]{
-		kind: "pool",
-		name: func(t T) string { return t.Metadata.Name },
-		cidr: func(t T) string { return t.Status.AllocatedCIDR },
+		kind:  "pool",
+		name:  func(t T) string { return t.Metadata.Name },
+		cidr:  func(t T) string { return t.Status.AllocatedCIDR },
+		below: inRegions,
 		columns: append([]column[T]{
 			{title: "NAME", cell: func(t T) string { return t.Metadata.Name }},
 			{title: "CIDR", cell: func(t T) string { return t.Status.AllocatedCIDR }},
@@ -82,6 +83,7 @@ func poolView() view[client.IPPool] {
 			{title: "CLASSES", wide: true, cell: func(t T) string { return strings.Join(t.Spec.ClassNames, ",") }},
 			{title: "REUSE AFTER", wide: true, cell: func(t T) string { return t.Spec.ReuseAfter }},
 			{title: "FOR SCOPE", wide: true, cell: func(t T) string { return poolScopeText(t.Status.Scope) }},
+			{title: "REGIONS", wide: true, cell: poolRegionsText},
 		}, metaColumns(func(t T) client.Metadata { return t.Metadata })...),
 	}
 }
@@ -102,6 +104,7 @@ func claimView() view[client.IPClaim] {
 			{title: "SCOPE", wide: true, cell: func(t T) string { return joinPairs(t.Spec.Scope) }},
 			{title: "OWNER", wide: true, cell: func(t T) string { return ownerText(t.Spec.OwnerRef) }},
 			{title: "ALLOCATION", wide: true, cell: func(t T) string { return refText(&t.Status.AllocationRef, t.Metadata.Project) }},
+			{title: "REGION", wide: true, cell: func(t T) string { return t.Metadata.Region }},
 		}, metaColumns(func(t T) client.Metadata { return t.Metadata })...),
 	}
 }
@@ -121,6 +124,7 @@ func allocationView() view[client.IPAllocation] {
 			{title: "NAME", cell: func(t T) string { return t.Metadata.Name }},
 			{title: "RECLAIM", wide: true, cell: func(t T) string { return string(t.Spec.ReclaimPolicy) }},
 			{title: "OWNER", wide: true, cell: func(t T) string { return ownerText(t.Spec.OwnerRef) }},
+			{title: "REGION", wide: true, cell: func(t T) string { return t.Metadata.Region }},
 		}, metaColumns(func(t T) client.Metadata { return t.Metadata })...),
 	}
 }

@@ -64,3 +64,9 @@ func (v Verdict) String() string {
 		return fmt.Sprintf("a history of %d operations could not be judged in time: use fewer clients, or smaller pools", v.Operations)
 	}
 }
+
+// Right says that the history is linearizable.
+func (v Verdict) Right() bool { return v.Result == porcupine.Ok }
+
+// Wrong says that it is not. One that is neither could not be judged in time.
+func (v Verdict) Wrong() bool { return v.Result == porcupine.Illegal }

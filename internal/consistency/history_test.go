@@ -22,7 +22,9 @@ const (
 )
 
 func TestMain(m *testing.M) {
-	dbtest.Main(m, dbtest.Config{Migrate: func(ctx context.Context, dsn string) error { return crdb.Migrate(ctx, dsn, region) }})
+	dbtest.Main(m, dbtest.Config{Migrate: func(ctx context.Context, dsn string) error {
+		return crdb.Migrate(ctx, dsn, crdb.MigrateOptions{Regions: []string{region}})
+	}})
 }
 
 // service is a consistency.Target in this process.

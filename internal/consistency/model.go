@@ -113,6 +113,10 @@ func (s state) stepRelease(op operation, a answer) []state {
 		return []state{s.give(op.claim)}
 	case a.outcome == notFound && !held:
 		return []state{s}
+	case a.outcome == gone && held:
+		return []state{s.give(op.claim)}
+	case a.outcome == gone:
+		return []state{s}
 	case a.outcome == unknown && held:
 		return []state{s, s.give(op.claim)}
 	case a.outcome == unknown:

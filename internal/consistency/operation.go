@@ -34,6 +34,7 @@ const (
 	taken                    // claimBlock: held, at least in part
 	released                 // release: done
 	notFound                 // release: there is no such claim
+	gone                     // release: there is no such claim now, by this release or by another
 	void                     // it had no effect, and says nothing about the state
 )
 
@@ -55,7 +56,7 @@ func (o operation) String() string {
 }
 
 func (o outcome) String() string {
-	return [...]string{"unknown", "got", "exhausted", "taken", "released", "not found", "no effect"}[o]
+	return [...]string{"unknown", "got", "exhausted", "taken", "released", "not found", "gone", "no effect"}[o]
 }
 
 func (a answer) String() string {

@@ -48,6 +48,9 @@ func (p Pool) at(unit, bits int) netip.Prefix {
 	return netip.PrefixFrom(addr, bits)
 }
 
+// At is the block of a length that begins with a unit, counted from the pool's first.
+func (p Pool) At(unit, bits int) netip.Prefix { return p.at(unit, bits) }
+
 // unit is the first unit of a block; false if the block is not one of the pool's.
 func (p Pool) unit(block netip.Prefix) (int, bool) {
 	if !block.IsValid() || block.Masked() != block || p.size(block.Bits()) == 0 || !p.Block.Contains(block.Addr()) {

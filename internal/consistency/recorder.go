@@ -94,6 +94,10 @@ func (c *Call) Released() { c.end(answer{outcome: released}) }
 // NotFound ends a release of a claim that does not exist.
 func (c *Call) NotFound() { c.end(answer{outcome: notFound}) }
 
+// Gone ends a release that was repeated, its outcome being unknown, until the claim did not exist: it is not known which of
+// them released it.
+func (c *Call) Gone() { c.end(answer{outcome: gone}) }
+
 // Void ends an operation of which it is known that it had no effect, and which says nothing about the pool: it is forgotten.
 func (c *Call) Void() { c.end(answer{outcome: void}) }
 
@@ -132,7 +136,7 @@ func (c *Call) end(a answer) {
 	c.answer, c.answered = a, c.r.now
 }
 
-// Tally counts the operations by outcome: "unknown", "got", "exhausted", "taken", "released", "not found", "no effect". A
+// Tally counts the operations by outcome: "unknown", "got", "exhausted", "taken", "released", "not found", "gone", "no effect". A
 // history in which some of them never happen proves little.
 func (r *Recorder) Tally() map[string]int {
 	r.mu.Lock()

@@ -204,6 +204,7 @@ func TestAuditNamesWhatIsDamaged(t *testing.T) {
 			}
 			clean(t, e.dsn)
 			want := append(slices.Collect(maps.Keys(audit.Invariants())), "reservations")
+			want = slices.DeleteFunc(want, func(invariant string) bool { return slices.Contains(betweenRegions, invariant) })
 			require.ElementsMatch(t, want, slices.Collect(maps.Keys(seen)), "each invariant has a damage that it finds")
 		})
 	}
@@ -219,6 +220,9 @@ func TestAuditOfASoundDatabaseFindsNothingAndCountsWhatItRead(t *testing.T) {
 	for _, table := range e.tables[:len(e.tables)-1] {
 		want[table] = int64(len(before[table]))
 		require.NotZero(t, want[table], table)
+	}
+	for _, table := range []string{"pool_regions", "region_blocks", "stocks", "project_regions"} { // of several regions: see audit_region_damages_test.go
+		want[table] = int64(len(before[table]))
 	}
 	require.Equal(t, want, report.Checked)
 }

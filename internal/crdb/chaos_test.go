@@ -22,6 +22,7 @@ type chaos struct {
 	seed          uint64
 	twin          func(alloc.Store) alloc.Store // how the servers use their store; nil: as it is
 	keyless       bool                          // the workers send no Idempotency-Key
+	dialogue      []pgfault.Rule                // makes PostgreSQL another engine; nil: it is itself
 }
 
 // ledger is what the workers were told.
@@ -69,19 +70,19 @@ func (c chaos) run(t *testing.T) (*ledger, *house) {
 	dsn := dbtest.New(t)
 	direct := newHouse(t, dsn)
 	direct.createPool(t, rootPool("pool", chaosPool))
-	proxy, err := pgfault.Start(context.Background(), dsn)
+	proxy, err := pgfault.Start(context.Background(), dsn, c.dialogue...)
 	require.NoError(t, err)
 	t.Cleanup(proxy.Close)
 	l := &ledger{entries: map[string]*entry{}, seen: &ends{}}
 	var servers []*alloc.Service
 	for range 2 {
-		var store alloc.Store = open(t, proxy.DSN(), func(o *crdb.Options) { o.OnAttempt = l.seen.watch })
+		var store alloc.Store = open(t, planned(t, proxy.DSN()), func(o *crdb.Options) { o.OnAttempt = l.seen.watch })
 		if c.twin != nil {
 			store = c.twin(store)
 		}
 		servers = append(servers, alloc.New(store, alloc.Options{Region: region}))
 	}
-	proxy.SetRules(dice(c.seed)...)
+	proxy.SetRules(append(dice(c.seed), c.dialogue...)...)
 	ctx := admin(t)
 	var wg sync.WaitGroup
 	for w := range c.workers {

@@ -1,5 +1,7 @@
 package crdb
 
+import "github.com/jackc/pgx/v5/pgxpool"
+
 // Connections is the state of a store's connections to the database.
 type Connections struct {
 	Used  int64 // lent out
@@ -10,8 +12,13 @@ type Connections struct {
 
 // Connections says how many connections are open and what they do.
 func (s *Store) Connections() Connections {
-	now := s.pool.Stat()
-	return Connections{
-		Used: int64(now.AcquiredConns()), Idle: int64(now.IdleConns()), Max: int64(now.MaxConns()), Waits: now.EmptyAcquireCount(),
+	var c Connections
+	for _, pool := range []*pgxpool.Pool{s.pool, s.followers} {
+		now := pool.Stat()
+		c.Used += int64(now.AcquiredConns())
+		c.Idle += int64(now.IdleConns())
+		c.Max += int64(now.MaxConns())
+		c.Waits += now.EmptyAcquireCount()
 	}
+	return c
 }

@@ -26,6 +26,7 @@ var constraints = map[string]func() *ipam.Error{
 	// What a plan breaks when something else was written since it was made: see outOfDate.
 	"members_pkey": meanwhile, "members_subject_key": meanwhile, "members_project_fkey": meanwhile, "api_keys_project_fkey": meanwhile,
 	"grants_pkey": meanwhile, "grants_consumer_key": meanwhile, "quotas_pkey": meanwhile, "quotas_project_fkey": meanwhile,
+	"quota_shards_pkey": meanwhile, // those of a region that is younger than the quota are made by the first who needs one
 
 	"classes_project_fkey": meanwhile, "pool_classes_class_fkey": meanwhile, "pools_scope_class_fkey": meanwhile, "pools_scope_key": meanwhile,
 
@@ -35,16 +36,19 @@ var constraints = map[string]func() *ipam.Error{
 	"pools_af_check": bug, "pools_visibility_check": bug, "pools_strategy_check": bug,
 	"allocations_purpose_check": bug, "allocations_phases_check": bug,
 	"members_role_check": bug, "api_keys_pkey": bug, "api_keys_role_check": bug, "grants_kind_check": bug,
-	"quotas_id_key": bug, "quotas_af_check": bug, "quota_shards_pkey": bug,
+	"quotas_id_key": bug, "quotas_af_check": bug,
 	"classes_pkey": bug, "classes_af_check": bug, "classes_visibility_check": bug, "pool_classes_pkey": bug, "pool_classes_pool_fkey": bug,
 	"audit_events_pkey": bug, "history_pkey": bug, "removals_pkey": bug,
+
+	"regions_pkey": bug, "regions_ordinal_key": bug, "pool_regions_pkey": bug, "pool_regions_pool_fkey": bug, "region_blocks_pkey": bug, "region_blocks_pool_fkey": bug,
+	"stocks_pkey": bug, "project_regions_pkey": bug,
 }
 
 // outOfDate reports whether a constraint was broken by a plan that is out of date: the row that it was about to make exists by
 // now, or the project that it is for is gone. Whoever made the plan looks again, and finds something to replace, or nothing.
 func outOfDate(pg *pgconn.PgError) bool {
 	switch pg.ConstraintName {
-	case "members_pkey", "members_subject_key", "grants_pkey", "grants_consumer_key", "quotas_pkey", "pools_scope_key":
+	case "members_pkey", "members_subject_key", "grants_pkey", "grants_consumer_key", "quotas_pkey", "quota_shards_pkey", "pools_scope_key":
 		return pg.Code == uniqueViolation
 	case "members_project_fkey", "api_keys_project_fkey", "quotas_project_fkey", "classes_project_fkey", "pool_classes_class_fkey", "pools_scope_class_fkey":
 		return pg.Code == foreignKeyViolation

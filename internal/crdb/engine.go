@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -17,8 +18,17 @@ type engine interface {
 	attempt(ctx context.Context, c *conn, dry bool, fn func(ctx context.Context) error) error
 	// locks says whether transactions that name what they depend on lock that instead of being SERIALIZABLE.
 	locks() bool
-	// prepareRegions makes the type crdb_internal_region exist and hold the region.
-	prepareRegions(ctx context.Context, c *pgx.Conn, region string) error
+	// behind is what begins a transaction of reads that may be old, and what asks of which moment they are; moment is the answer.
+	behind() (begin, ask string)
+	moment(row pgx.Row) (time.Time, error)
+	// standing reads what the database says of its regions.
+	standing(ctx context.Context, c *pgx.Conn) (standing, error)
+	// regionSteps are what brings it to the regions and the survival goal that are asked for, or why that cannot be.
+	regionSteps(s standing, o MigrateOptions) ([]ddl, error)
+	// localities are what brings each table to its place, in a database of so many regions.
+	localities(ctx context.Context, c *pgx.Conn, regions int) ([]ddl, error)
+	// gateway is the region that a connection ends in; empty where the database cannot know.
+	gateway(ctx context.Context, c *pgx.Conn) (string, error)
 }
 
 func detect(ctx context.Context, cfg *pgx.ConnConfig) (engine, error) {

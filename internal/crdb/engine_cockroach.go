@@ -3,10 +3,8 @@ package crdb
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/cockroachdb/cockroach-go/v2/crdb"
-	"github.com/jackc/pgx/v5"
 )
 
 // cockroach is CockroachDB, the product's database.
@@ -54,25 +52,4 @@ func (r restartable) Commit(ctx context.Context) error { return r.c.commit(ctx) 
 func (r restartable) Rollback(ctx context.Context) error {
 	r.c.rollback(ctx)
 	return nil
-}
-
-// prepareRegions makes the database multi-region, with one region so far: that creates the type crdb_internal_region. The
-// nodes must have been started with that region in their locality.
-func (cockroach) prepareRegions(ctx context.Context, c *pgx.Conn, region string) error {
-	var database string
-	if err := c.QueryRow(ctx, "SELECT current_database()").Scan(&database); err != nil {
-		return err
-	}
-	name, want := pgx.Identifier{database}.Sanitize(), pgx.Identifier{region}.Sanitize()
-	var primary *string
-	if err := c.QueryRow(ctx, "SELECT max(region) FROM [SHOW REGIONS FROM DATABASE] WHERE \"primary\"").Scan(&primary); err != nil {
-		return err
-	}
-	if primary == nil {
-		if _, err := c.Exec(ctx, "ALTER DATABASE "+name+" SET PRIMARY REGION "+want); err != nil {
-			return fmt.Errorf("cannot make %q the database's primary region (are the nodes started with --locality=region=%s?): %w", region, region, err)
-		}
-		return nil
-	}
-	return checkRegion(ctx, c, region)
 }

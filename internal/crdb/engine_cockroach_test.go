@@ -2,6 +2,7 @@ package crdb
 
 import (
 	"context"
+	"net/netip"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -20,6 +21,51 @@ func saysVersion(version string) pgfault.Rule {
 	return pgfault.RewriteSQL(func(sql string) string {
 		return strings.Replace(sql, "SELECT version()", "SELECT '"+version+"'", 1)
 	})
+}
+
+// AsCockroach makes PostgreSQL end transactions where CockroachDB does: RELEASE of the savepoint cockroach_restart is the commit, and going back to
+// it begins anew, on what is there by then. So the engine for CockroachDB works on real rows, and meets real serialization failures.
+func AsCockroach() pgfault.Rule {
+	dialogue := map[string]string{
+		"SELECT version()": "SELECT 'CockroachDB CCL v25.4.1 (played by PostgreSQL)'",
+		saidRelease:        "COMMIT",
+		saidBack:           "ROLLBACK; BEGIN ISOLATION LEVEL SERIALIZABLE READ WRITE", // the failed COMMIT has ended its transaction here
+	}
+	return pgfault.RewriteSQL(func(sql string) string {
+		if instead, ok := dialogue[sql]; ok {
+			return instead
+		}
+		return sql
+	})
+}
+
+// Write skew is PostgreSQL's own finding, at the very commit, and the closure of the second runs again where it is.
+func TestCockroachRunsAgainInPlaceWhatCouldNotBeCommitted(t *testing.T) {
+	t.Parallel()
+	needPostgres(t)
+	proxy, err := pgfault.Start(t.Context(), dbtest.New(t), AsCockroach())
+	require.NoError(t, err)
+	t.Cleanup(proxy.Close)
+	s, seen := openInside(t, proxy.DSN())
+	require.Equal(t, "cockroachdb", s.Engine())
+	var restarts, commits atomic.Int64
+	proxy.SetRules(AsCockroach(), pgfault.Fault(func(e pgfault.Event) pgfault.Action {
+		switch e.SQL {
+		case strings.ToLower(saidBack):
+			restarts.Add(1)
+		case strings.ToLower(saidRelease):
+			commits.Add(1)
+		}
+		return pgfault.Action{}
+	}))
+	left, first, second := skew(t, s)
+	require.NoError(t, first)
+	require.NoError(t, second)
+	require.Equal(t, []string{"committed"}, seen.ends("first"))
+	require.Equal(t, []string{"committed"}, seen.ends("second"))
+	require.EqualValues(t, 1, restarts.Load(), "RELEASE said no, and was heard")
+	require.EqualValues(t, 3, commits.Load())
+	require.Equal(t, []netip.Prefix{netip.MustParsePrefix("10.0.0.0/24")}, left, "the second run saw what the first had done")
 }
 
 func analysed(name string) string {

@@ -1,12 +1,6 @@
 package crdb
 
-import (
-	"context"
-	"errors"
-
-	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
-)
+import "context"
 
 // postgres is PostgreSQL 15 or newer: the embedded database and the test engine.
 type postgres struct{}
@@ -43,26 +37,4 @@ func (postgres) attempt(ctx context.Context, c *conn, dry bool, fn func(ctx cont
 		return nil
 	}
 	return c.commit(ctx)
-}
-
-// prepareRegions makes an enum of the name that CockroachDB gives the type of its region columns, so that the same
-// schema and statements work.
-func (postgres) prepareRegions(ctx context.Context, c *pgx.Conn, region string) error {
-	var exists bool
-	if err := c.QueryRow(ctx, "SELECT count(*) > 0 FROM pg_catalog.pg_type WHERE typname = 'crdb_internal_region'").Scan(&exists); err != nil {
-		return err
-	}
-	if !exists {
-		// PostgreSQL has no CREATE TYPE IF NOT EXISTS, and another process may be here at the same time.
-		if _, err := c.Exec(ctx, "CREATE TYPE crdb_internal_region AS ENUM ("+quoteLiteral(region)+")"); err != nil && !isThere(err) {
-			return err
-		}
-	}
-	return checkRegion(ctx, c, region)
-}
-
-// isThere reports whether an object was not made because it exists: found in the catalogue, or met there when it was entered.
-func isThere(err error) bool {
-	var pg *pgconn.PgError
-	return errors.As(err, &pg) && (pg.Code == "42710" || pg.Code == uniqueViolation)
 }

@@ -216,7 +216,7 @@ func TestAConstraintDecidesTheCodeNotTheText(t *testing.T) {
 func TestAConstraintThatSaysThePlanIsOutOfDateMeansAgain(t *testing.T) {
 	t.Parallel()
 	want := map[string]string{
-		"members_pkey": "23505", "members_subject_key": "23505", "grants_pkey": "23505", "grants_consumer_key": "23505", "quotas_pkey": "23505",
+		"members_pkey": "23505", "members_subject_key": "23505", "grants_pkey": "23505", "grants_consumer_key": "23505", "quotas_pkey": "23505", "quota_shards_pkey": "23505",
 		"members_project_fkey": "23503", "api_keys_project_fkey": "23503", "quotas_project_fkey": "23503",
 		"classes_project_fkey": "23503", "pool_classes_class_fkey": "23503", "pools_scope_class_fkey": "23503", "pools_scope_key": "23505",
 	}

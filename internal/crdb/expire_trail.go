@@ -14,7 +14,7 @@ import (
 // projectsAtOnce is how many projects are looked at in one read.
 const projectsAtOnce = 200
 
-// ExpireEvents deletes all events that are older than a time, project by project in transactions of up to limit events each,
+// ExpireEvents deletes all events of the store's region that are older than a time (each region's servers look after its own), project by project in transactions of up to limit events each,
 // and says how many. What was deleted stays deleted when it fails half-way; the next call does the rest.
 func (s *Store) ExpireEvents(ctx context.Context, before time.Time, limit int) (int64, error) {
 	first := ipam.FirstTimeID(before)
@@ -79,26 +79,42 @@ func (s *Store) Purge(ctx context.Context, limit int) (int64, error) {
 	}
 }
 
+// purge deletes what a project left behind in all regions: region by region, and the note that there is something at last.
 func (s *Store) purge(ctx context.Context, project ipam.ID, limit int) (int64, error) {
+	regions, err := s.Regions(ctx)
+	if err != nil {
+		return 0, err
+	}
+	var total int64
+	for _, r := range regions {
+		n, err := s.purgeIn(ctx, r.Name, project, limit)
+		if total += n; err != nil {
+			return total, err
+		}
+	}
+	return total, s.alone(ctx, "purge", func(ctx context.Context, c *conn) error {
+		_, err := c.affected(ctx, "removal_delete", uuid(project)) // none when another server was first
+		return err
+	})
+}
+
+func (s *Store) purgeIn(ctx context.Context, region string, project ipam.ID, limit int) (int64, error) {
 	var total int64
 	for {
 		var n int64
 		done := false
 		err := s.alone(ctx, "purge", func(ctx context.Context, c *conn) error {
-			events, err := c.affected(ctx, "event_expire", s.region, uuid(project), uuid(lastID), limit)
+			events, err := c.affected(ctx, "event_expire", region, uuid(project), uuid(lastID), limit)
 			if err != nil {
 				return err
 			}
-			holds, err := s.purgeHistory(ctx, c, project, limit)
+			holds, err := purgeHistory(ctx, c, region, project, limit)
 			if err != nil {
 				return err
 			}
 			n = events + holds
-			if done = events < int64(limit) && holds < int64(limit); !done {
-				return nil
-			}
-			_, err = c.affected(ctx, "removal_delete", uuid(project)) // none when another server was first
-			return err
+			done = events < int64(limit) && holds < int64(limit)
+			return nil
 		})
 		if err != nil {
 			return total, err
@@ -109,20 +125,20 @@ func (s *Store) purge(ctx context.Context, project ipam.ID, limit int) (int64, e
 	}
 }
 
-// purgeHistory deletes the first rows of a project's history, in the order of its key.
-func (s *Store) purgeHistory(ctx context.Context, c *conn, project ipam.ID, limit int) (int64, error) {
+// purgeHistory deletes the first rows of a project's history in a region, in the order of its key.
+func purgeHistory(ctx context.Context, c *conn, region string, project ipam.ID, limit int) (int64, error) {
 	end := struct {
 		base  []byte
 		plen  int16
 		until time.Time
 		id    ipam.ID
 	}{bytes.Repeat([]byte{0xff}, 17), 0, lastTime, lastID} // above every address
-	rows, err := c.Query(ctx, query.Get("history_nth"), s.region, uuid(project), limit)
+	rows, err := c.Query(ctx, query.Get("history_nth"), region, uuid(project), limit)
 	if err != nil {
 		return 0, err
 	}
 	if _, err := pgx.ForEachRow(rows, []any{&end.base, &end.plen, &end.until, (*[16]byte)(&end.id)}, func() error { return nil }); err != nil {
 		return 0, err
 	}
-	return c.affected(ctx, "history_purge", s.region, uuid(project), end.base, end.plen, end.until, uuid(end.id))
+	return c.affected(ctx, "history_purge", region, uuid(project), end.base, end.plen, end.until, uuid(end.id))
 }

@@ -19,7 +19,9 @@ import (
 const region = "local"
 
 func TestMain(m *testing.M) {
-	dbtest.Main(m, dbtest.Config{Migrate: func(ctx context.Context, dsn string) error { return crdb.Migrate(ctx, dsn, region) }})
+	dbtest.Main(m, dbtest.Config{Migrate: func(ctx context.Context, dsn string) error {
+		return crdb.Migrate(ctx, dsn, crdb.MigrateOptions{Regions: []string{region}})
+	}})
 }
 
 // onPostgres is for tests of what only PostgreSQL has: its plans, its proxy, its own way to commit.

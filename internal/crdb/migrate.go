@@ -2,9 +2,11 @@ package crdb
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -18,9 +20,37 @@ import (
 // ErrSchemaBehind says that the database lacks migrations this program needs.
 var ErrSchemaBehind = errors.New("the database schema is older than this program: run `ipamctl migrate`")
 
-// Migrate brings the schema to this program's version: the region type first, then the numbered files. It is safe to run
-// twice and from several processes at once (they wait for each other through a lease in a table).
-func Migrate(ctx context.Context, dsn, region string) error {
+// What a database with several regions survives, on CockroachDB.
+const (
+	SurviveZone   = "zone"   // the loss of a zone: writes stay in their region
+	SurviveRegion = "region" // the loss of a region: every write waits for another region
+)
+
+// MigrateOptions are the deployment's part of a schema.
+type MigrateOptions struct {
+	// Regions of the database, the primary one first. Regions are only added, behind those that are there: the list holds all of them, in the
+	// order in which they were added.
+	Regions []string
+	// Survive is SurviveZone, SurviveRegion, or empty: as the database has it, which is zone for a new one. Only CockroachDB knows it.
+	Survive string
+	// Said is told of every step that was taken, in a sentence, or at the end that there was none to take; nil: nobody listens.
+	Said func(sentence string)
+}
+
+// say tells whoever listens.
+func (o MigrateOptions) say(sentence string) {
+	if o.Said != nil {
+		o.Said(sentence)
+	}
+}
+
+// Migrate brings a database to this program's version and to its regions: regions and survival goal first, then the numbered files, then the
+// place of each table and the record of the regions. What cannot be is refused with ErrRegion before anything is changed. It is safe to run
+// twice, to run again after it was cut off, and to run from several processes at once (they wait for each other through a lease in a table).
+func Migrate(ctx context.Context, dsn string, o MigrateOptions) error {
+	if err := o.check(); err != nil {
+		return err
+	}
 	cfg, err := parseDSN(dsn)
 	if err != nil {
 		return err
@@ -34,18 +64,52 @@ func Migrate(ctx context.Context, dsn, region string) error {
 	if err != nil {
 		return err
 	}
-	if err := eng.prepareRegions(ctx, c, region); err != nil {
+	if _, err := planRegions(ctx, eng, c, o); err != nil { // before the lease, whose table is a change too
 		return err
 	}
+	return leased(ctx, cfg, func() error {
+		steps, err := planRegions(ctx, eng, c, o) // again: somebody else may have been at work meanwhile
+		if err != nil {
+			return err
+		}
+		regions, err := o.take(ctx, c, steps)
+		if err != nil {
+			return err
+		}
+		files, err := o.numbered(ctx, cfg)
+		if err != nil {
+			return err
+		}
+		if steps, err = eng.localities(ctx, c, len(o.Regions)); err != nil {
+			return fmt.Errorf("cannot read where the tables are: %w", err)
+		}
+		places, err := o.take(ctx, c, steps)
+		if err != nil {
+			return err
+		}
+		rows, err := o.record(ctx, c)
+		if err == nil && regions+files+places+rows == 0 {
+			o.say("there is nothing to do")
+		}
+		return err
+	})
+}
+
+// numbered applies the files that the database lacks, and says how many that were.
+func (o MigrateOptions) numbered(ctx context.Context, cfg *pgx.ConnConfig) (done int, err error) {
 	p, closeDB, err := provider(cfg, migrations.FS)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer closeDB()
-	if _, err := p.Up(ctx); err != nil {
-		return fmt.Errorf("cannot migrate the database: %w", err)
+	applied, err := p.Up(ctx)
+	if err != nil {
+		return 0, fmt.Errorf("cannot migrate the database: %w", err)
 	}
-	return nil
+	if n := len(applied); n > 0 {
+		o.say(fmt.Sprintf("migrations that were applied: %d, the last one is %s", n, path.Base(applied[n-1].Source.Path)))
+	}
+	return len(applied), nil
 }
 
 // CheckSchema answers ErrSchemaBehind when migrations are missing.
@@ -72,12 +136,40 @@ func CheckSchema(ctx context.Context, dsn string) error {
 // Servers that start together wait for the first of them, which is done in a second: goose's own 5 s between two looks would be
 // most of their start.
 const (
-	lockPoll  = 250 * time.Millisecond
-	lockPolls = 1200 // five minutes
+	lockPoll    = 250 * time.Millisecond
+	lockPolls   = 1200 // five minutes
+	unlockPolls = 20   // five seconds: where the database is gone, the lease ends by itself in thirty
 )
 
-// provider is goose on the database. The table lease works on both engines; advisory locks do not exist, or do
+// leaseID names the lease of the whole of Migrate in goose's table of locks. The numbered files have goose's own besides, which programs of
+// before this lease wait for.
+const leaseID = 4097083627
+
+// leased runs work while nobody else does. A lease in a table works on both engines; advisory locks do not exist, or do
 // nothing, on CockroachDB.
+func leased(ctx context.Context, cfg *pgx.ConnConfig, work func() error) (err error) {
+	db := stdlib.OpenDB(*cfg)
+	defer func() { _ = db.Close() }()
+	locker, err := lock.NewPostgresTableLocker(lock.WithTableLockTimeout(lockPoll, lockPolls),
+		lock.WithTableUnlockTimeout(lockPoll, unlockPolls), lock.WithTableLockID(leaseID))
+	if err != nil {
+		return err
+	}
+	if err := locker.Lock(ctx, db); err != nil {
+		return fmt.Errorf("cannot get the lease for migrating: %w", err)
+	}
+	defer func() { err = errors.Join(err, unlock(ctx, locker, db)) }()
+	return work()
+}
+
+func unlock(ctx context.Context, locker lock.Locker, db *sql.DB) error {
+	if err := locker.Unlock(ctx, db); err != nil {
+		return fmt.Errorf("cannot give the lease for migrating back: %w", err)
+	}
+	return nil
+}
+
+// provider is goose on the database.
 func provider(cfg *pgx.ConnConfig, files fs.FS) (*goose.Provider, func(), error) {
 	db := stdlib.OpenDB(*cfg)
 	closeDB := func() { _ = db.Close() }

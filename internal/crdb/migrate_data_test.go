@@ -47,7 +47,7 @@ func TestWhatWasStoredBeforeThereWereClassesIsServedByNone(t *testing.T) {
 		", 'platform', 'gone', 'Retain', NULL, '', now(), gen_random_uuid(), now(), now(), 'somebody')")
 	exec("INSERT INTO quotas VALUES (gen_random_uuid(), " + project + ", 'all', '', '', 0, NULL, 5, NULL, false, '', 1, gen_random_uuid(), now(), now(), 'somebody')")
 
-	require.NoError(t, crdb.Migrate(t.Context(), dsn, region))
+	require.NoError(t, crdb.Migrate(t.Context(), dsn, crdb.MigrateOptions{Regions: []string{region}}))
 	require.NoError(t, crdb.CheckSchema(t.Context(), dsn))
 	store := open(t, dsn)
 	p, err := store.ProjectGet(t.Context(), "platform")

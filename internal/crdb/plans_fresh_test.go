@@ -23,6 +23,7 @@ var needStatistics = map[string]string{
 	"answer_get":        "reads every answer that has not expired",
 	"answer_expire":     "reads every answer",
 	"held_count":        "reads every allocation of the region",
+	"loan_delete":       "reads every loan of the pool",
 }
 
 func TestPlansOfADatabaseThatWasNeverAnalysed(t *testing.T) {

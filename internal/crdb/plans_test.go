@@ -68,7 +68,11 @@ func explain(t *testing.T, c *pgx.Conn, name, sql string) string {
 	require.NoError(t, err, name)
 	var n int
 	require.NoError(t, c.QueryRow(t.Context(), "SELECT cardinality(parameter_types) FROM pg_prepared_statements WHERE name = $1", name).Scan(&n))
-	rows, err := c.Query(t.Context(), "EXPLAIN (COSTS OFF) EXECUTE "+name+"("+strings.Join(slices.Repeat([]string{"NULL"}, n), ", ")+")", pgx.QueryExecModeSimpleProtocol)
+	arguments := ""
+	if n > 0 {
+		arguments = "(" + strings.Join(slices.Repeat([]string{"NULL"}, n), ", ") + ")"
+	}
+	rows, err := c.Query(t.Context(), "EXPLAIN (COSTS OFF) EXECUTE "+name+arguments, pgx.QueryExecModeSimpleProtocol)
 	require.NoError(t, err, name)
 	lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	require.NoError(t, err, name)
@@ -82,11 +86,18 @@ var (
 
 // sorts are the statements that may sort, and what.
 var sorts = map[string]string{
-	"free_list":                "a page of each size",
-	"pool_list_by_labels":      "the pools that carry the labels",
-	"pool_list_granted":        "what is granted to the consumer",
-	"project_list_named":       "the projects that were named",
-	"history_list":             "a page of each block",
+	"free_list":           "a page of each size",
+	"pool_list_by_labels": "the pools that carry the labels",
+	"pool_list_granted":   "what is granted to the consumer",
+	"project_list_named":  "the projects that were named",
+	"history_list":        "a page of each block",
+
+	"pool_region_list":           "the regions of the pools that were named",
+	"claim_list_everywhere":      "a page of each region",
+	"allocation_list_everywhere": "likewise",
+	"event_list_everywhere":      "likewise",
+	"history_list_everywhere":    "a page of each region and block",
+
 	"class_find":               "two classes, to take the project's own first",
 	"class_find_default":       "likewise",
 	"class_find_pools":         "the pools behind the class",
@@ -174,6 +185,10 @@ func fill(t *testing.T, c *pgx.Conn) {
 		"INSERT INTO quota_shards SELECT 'local', " + of("'quota' || i") + ", n, 0, 0, 0, 0, 0, 0 FROM generate_series(1, 1000) AS i, generate_series(0, 15) AS n",
 		"INSERT INTO audit_events SELECT 'local', " + of("'project' || (i % 200 + 1)") + ", gen_random_uuid(), now(), 's', 'm', 'r', 'q', 'o', 'k', 'n', 'ok', NULL, NULL FROM generate_series(1, 20000) AS i",
 		"INSERT INTO history SELECT 'local', " + of("'project' || (i % 20)") + ", decode(lpad(to_hex(i % 2000), 8, '0'), 'hex'), 32, now() + i * INTERVAL '1 second', gen_random_uuid(), now(), 'p', 'n', 'Claim', 'Bound', gen_random_uuid(), 'p', 'h' FROM generate_series(1, 20000) AS i",
+		"INSERT INTO project_regions SELECT " + of("'project' || i") + ", 'local' FROM generate_series(1, 200) AS i",
+		"INSERT INTO pool_regions SELECT " + of("'pool' || i") + ", 'local', gen_random_uuid(), 8, now(), 0 FROM generate_series(1, 3000) AS i",
+		"INSERT INTO stocks SELECT 'local', pool_id, epoch FROM pool_regions",
+		"INSERT INTO region_blocks SELECT " + of("'pool' || (i % 30 + 1)") + ", decode(lpad(to_hex(i), 8, '0'), 'hex'), 32, 'local', now() FROM generate_series(1, 20000) AS i",
 		"INSERT INTO removals SELECT " + of("'gone' || i") + " FROM generate_series(1, 1000) AS i",
 		"ANALYZE",
 	} {

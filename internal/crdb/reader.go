@@ -19,6 +19,7 @@ type querier interface {
 // reader implements alloc.Reader over whatever runs its statements: the transaction's connection, or single reads.
 type reader struct {
 	region string
+	places *places // the regions that there are besides
 	run    func(ctx context.Context, op string, fn func(querier) error) error
 }
 

@@ -8,13 +8,17 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/carve-ipam/carve/internal/crdb/query"
+	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// ErrRegion says that a database belongs to another region than the one that was given.
-var ErrRegion = errors.New("the database belongs to another region")
+// ErrRegion says that a database's regions are not those that were asked for.
+var ErrRegion = errors.New("the regions do not fit the database")
 
-// CheckRegion answers ErrRegion unless the database is this region's. Names and idempotency keys are unique in a region: a server
-// of another region on the same database would see none of them and give each a second life.
+// CheckRegion answers ErrRegion unless the region is one of the database's and the database is reached through a node that is there. Names and
+// idempotency keys are looked for in a region: a server that takes another one for its own would see none of them, and each would get a second life.
 func CheckRegion(ctx context.Context, dsn, region string) error {
 	cfg, err := parseDSN(dsn)
 	if err != nil {
@@ -25,23 +29,66 @@ func CheckRegion(ctx context.Context, dsn, region string) error {
 		return fmt.Errorf("cannot connect to the database: %w", err)
 	}
 	defer func() { _ = c.Close(context.WithoutCancel(ctx)) }()
-	return checkRegion(ctx, c, region)
-}
-
-func checkRegion(ctx context.Context, c *pgx.Conn, region string) error {
-	rows, err := c.Query(ctx, "SELECT unnest(enum_range(NULL::crdb_internal_region))::TEXT")
+	eng, err := detectOn(ctx, c)
 	if err != nil {
-		return fmt.Errorf("cannot read the database's regions: %w", err)
+		return err
 	}
-	regions, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	written, err := recorded(ctx, c)
 	if err != nil {
-		return fmt.Errorf("cannot read the database's regions: %w", err)
+		return err
 	}
-	if !slices.Equal(regions, []string{region}) {
-		return fmt.Errorf("%w: it has %q, and --region is %q; start with the region that the database was migrated with", ErrRegion, strings.Join(regions, ", "), region)
+	names := namesOf(written)
+	switch {
+	case len(names) == 0:
+		return fmt.Errorf("%w: the database does not say which it has; run `ipamctl migrate` with all of them", ErrRegion)
+	case !slices.Contains(names, region):
+		return fmt.Errorf("%w: the database has %s, and --region is %q; start with one of those, or add it with `ipamctl migrate --regions %s`",
+			ErrRegion, quoted(names), region, strings.Join(append(names, region), ","))
+	}
+	gateway, err := eng.gateway(ctx, c)
+	if err != nil {
+		return fmt.Errorf("cannot ask the database which region it was reached in: %w", err)
+	}
+	if gateway != "" && gateway != region {
+		return fmt.Errorf("%w: the database was reached through a node in the region %q, and --region is %q; start with --region=%s, or with the --database-url of nodes in %s",
+			ErrRegion, gateway, region, gateway, region)
 	}
 	return nil
 }
+
+// recorded is the database's own record of its regions, in order; none before the first migration.
+func recorded(ctx context.Context, c *pgx.Conn) ([]ipam.Region, error) {
+	var found []ipam.Region
+	rows, err := c.Query(ctx, query.Get("region_list"))
+	if err == nil {
+		found, err = collect(rows, scanRegion)
+	}
+	var pg *pgconn.PgError
+	switch {
+	case errors.As(err, &pg) && pg.Code == undefinedTable:
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("cannot read the database's regions: %w", err)
+	}
+	return found, nil
+}
+
+const undefinedTable = "42P01"
+
+func scanRegion(row pgx.Row) (r ipam.Region, err error) {
+	err = row.Scan(&r.Name, &r.Ordinal, &r.CreatedAt)
+	return r, err
+}
+
+func namesOf(regions []ipam.Region) []string {
+	names := make([]string, len(regions))
+	for i, r := range regions {
+		names[i] = r.Name
+	}
+	return names
+}
+
+func quoted(names []string) string { return `"` + strings.Join(names, `", "`) + `"` }
 
 // parseDSN reads a database URL. The reason is not passed on: it may repeat a password.
 func parseDSN(dsn string) (*pgx.ConnConfig, error) {

@@ -35,12 +35,37 @@ func allocationIn(project string) func(pgx.Row) (ipam.Allocation, error) {
 
 // AllocationGet implements alloc.Reader.
 func (r reader) AllocationGet(ctx context.Context, project alloc.ProjectKey, id ipam.ID) (ipam.Allocation, error) {
-	return one(ctx, r, "allocation_get", allocationIn(project.Name),
+	a, err := one(ctx, r, "allocation_get", allocationIn(project.Name),
 		notFound("Allocation %q was not found in project %q.", id, project.Name), r.region, uuid(project.ID), uuid(id))
+	if found := r.allocationElsewhere(ctx, id, &err); found != nil && found.ProjectID == project.ID {
+		found.Project = project.Name
+		return *found, nil
+	}
+	return a, err
+}
+
+// allocationElsewhere looks in the other regions for an allocation that was not found in the store's own; nil: it is not there. An error of looking
+// takes the place of not_found.
+func (r reader) allocationElsewhere(ctx context.Context, id ipam.ID, err *error) *ipam.Allocation {
+	if !r.places.several() || !ipam.IsCode(*err, ipam.CodeNotFound) {
+		return nil
+	}
+	found, failed := list(ctx, r, "allocation_get_elsewhere", allocationIn(""), r.places.others(), uuid(id))
+	if failed != nil {
+		*err = failed
+	}
+	if failed != nil || len(found) == 0 {
+		return nil
+	}
+	return &found[0]
 }
 
 // AllocationList implements alloc.Reader.
 func (r reader) AllocationList(ctx context.Context, project alloc.ProjectKey, from alloc.AllocationCursor, limit int) ([]ipam.Allocation, error) {
+	if r.places.several() {
+		return list(ctx, r, "allocation_list_everywhere", allocationIn(project.Name),
+			r.places.everywhere(), uuid(project.ID), uuid(from.ContainerID), after(from.Base), limit)
+	}
 	return list(ctx, r, "allocation_list", allocationIn(project.Name), r.region, uuid(project.ID), uuid(from.ContainerID), after(from.Base), limit)
 }
 

@@ -1,9 +1,11 @@
 package crdb
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/netip"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -40,11 +42,30 @@ func claimIn(project alloc.ProjectKey) func(pgx.Row) (ipam.Claim, error) {
 
 // ClaimGet implements alloc.Reader.
 func (r reader) ClaimGet(ctx context.Context, project alloc.ProjectKey, name string) (ipam.Claim, error) {
-	return one(ctx, r, "claim_get", claimIn(project), notFound("Claim %s/%s was not found.", project.Name, name), r.region, uuid(project.ID), name)
+	c, err := one(ctx, r, "claim_get", claimIn(project), notFound("Claim %s/%s was not found.", project.Name, name), r.region, uuid(project.ID), name)
+	if !r.places.several() || !ipam.IsCode(err, ipam.CodeNotFound) {
+		return c, err
+	}
+	if found, elsewhere := r.claimElsewhere(ctx, project, name); elsewhere != nil || found != nil {
+		return *cmp.Or(found, &ipam.Claim{}), elsewhere
+	}
+	return c, err
+}
+
+// claimElsewhere is a claim in another region than the store's own; nil: there is none.
+func (r reader) claimElsewhere(ctx context.Context, project alloc.ProjectKey, name string) (*ipam.Claim, error) {
+	found, err := list(ctx, r, "claim_get_elsewhere", claimIn(project), r.region, uuid(project.ID), name)
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	return &found[0], nil
 }
 
 // ClaimList implements alloc.Reader.
 func (r reader) ClaimList(ctx context.Context, project alloc.ProjectKey, after string, limit int) ([]ipam.Claim, error) {
+	if r.places.several() {
+		return list(ctx, r, "claim_list_everywhere", claimIn(project), uuid(project.ID), after, limit)
+	}
 	return list(ctx, r, "claim_list", claimIn(project), r.region, uuid(project.ID), after, limit)
 }
 
@@ -76,6 +97,7 @@ func (r reader) AnswerGet(ctx context.Context, projectID ipam.ID, key string, no
 // ClaimLookup implements alloc.Reader.
 func (r reader) ClaimLookup(ctx context.Context, q alloc.ClaimQuery) (alloc.ClaimFacts, error) {
 	var facts alloc.ClaimFacts
+	var regions []string
 	err := r.run(ctx, "claim_lookup", func(db querier) error {
 		facts = alloc.ClaimFacts{}
 		b := &pgx.Batch{}
@@ -95,6 +117,10 @@ func (r reader) ClaimLookup(ctx context.Context, q alloc.ClaimQuery) (alloc.Clai
 		if q.Class != nil {
 			queueClass(b, q.Project, *q.Class)
 		}
+		wide := r.places.several() && !q.Generated
+		if wide {
+			b.Queue(query.Get("project_region_list"), uuid(q.Project.ID))
+		}
 		var grants *int64
 		results := db.SendBatch(ctx, b)
 		err := errors.Join(
@@ -106,8 +132,14 @@ func (r reader) ClaimLookup(ctx context.Context, q alloc.ClaimQuery) (alloc.Clai
 		class, classErr := takeClass(results, q.Project, q.Class)
 		facts.Class, err = class, errors.Join(err, classErr)
 		facts.Granted = grants != nil && *grants > 0
+		if wide && err == nil {
+			regions, err = rest(results, scanText)
+		}
 		return errors.Join(err, results.Close())
 	})
+	if err == nil && facts.Claim == nil && slices.ContainsFunc(regions, func(region string) bool { return region != r.region }) {
+		facts.Claim, err = r.claimElsewhere(ctx, q.Project, q.Name)
+	}
 	return facts, err
 }
 

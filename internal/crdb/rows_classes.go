@@ -57,7 +57,7 @@ func (r reader) ClassUse(ctx context.Context, class ipam.ID) (alloc.ClassUse, er
 	return one(ctx, r, "class_use", func(row pgx.Row) (u alloc.ClassUse, err error) {
 		err = row.Scan(&u.Pools, &u.Scoped, &u.Claims)
 		return u, err
-	}, notFound("The IP class was not found."), r.region, uuid(class))
+	}, notFound("The IP class was not found."), uuid(class))
 }
 
 // queueClass adds the look-up of a claim's class, and of the pools behind it.

@@ -31,7 +31,7 @@ func scanPoolAnd(row pgx.Row, more ...any) (ipam.Pool, error) {
 		&poolsSpace.Project, &poolsSpace.Name, (*[16]byte)(&p.ContainerID), (*[16]byte)(&p.ContainerProjectID), &parent.Project, &parent.Name,
 		&at, &length, &byCIDR, &p.Spec.Visibility, &p.Spec.Allocation.Strategy, &lo, &hi, &standard, &p.Spec.Reservations,
 		&p.Spec.Description, &p.Labels, &p.Annotations, &p.Generation, (*[16]byte)(&p.Revision), &p.CreatedAt, &p.UpdatedAt, &p.CreatedBy,
-		&p.Classes, &reuseAfter, &p.Scope, &emptySince}, more...)...)
+		&p.Classes, &reuseAfter, &p.Scope, &emptySince, &p.Spec.Regions}, more...)...)
 	if err != nil {
 		return p, err
 	}
@@ -57,6 +57,10 @@ func scanPoolAnd(row pgx.Row, more ...any) (ipam.Pool, error) {
 	if len(p.Classes) == 0 {
 		p.Classes = nil
 	}
+	if len(p.Spec.Regions) == 0 {
+		p.Spec.Regions = nil
+	}
+	p.Spec.Region = p.Region
 	for _, c := range p.Classes {
 		p.Spec.ClassNames = append(p.Spec.ClassNames, c.Ref.Name)
 	}
@@ -124,13 +128,13 @@ func (r reader) Stocks(ctx context.Context, containers []alloc.Container) (map[i
 			b.Queue(query.Get("stock_by_size"), region, ids)
 			b.Queue(query.Get("stock_cooling"), region, ids)
 			results := q.SendBatch(ctx, b)
-			err := eachSize(results, func(id ipam.ID, hostBits int, n int64) { out[id].Free[widths[id]-hostBits] = n })
+			err := eachSize(results, func(id ipam.ID, hostBits int, n int64) { out[id].Free[widths[id]-hostBits] += n })
 			cooling := eachSize(results, func(id ipam.ID, bits int, n int64) {
 				stock := out[id]
 				if stock.Cooling == nil {
 					stock.Cooling = map[int]int64{}
 				}
-				stock.Cooling[bits] = n
+				stock.Cooling[bits] += n
 				out[id] = stock
 			})
 			return errors.Join(err, cooling, results.Close())
@@ -175,6 +179,13 @@ func (r reader) RoomIn(ctx context.Context, ask []alloc.RoomQuery) (map[ipam.ID]
 		g.sizes = append(g.sizes, int16(q.Container.Block.Addr().BitLen()-q.Bits)) //nolint:gosec // 0 to 128
 	}
 	room := make(map[ipam.ID]bool, len(ask))
+	if len(byRegion) > 1 { // what moves between regions is in one of them at each moment
+		found, err := r.roomInAll(ctx, ask)
+		for _, f := range found {
+			room[f.container] = true
+		}
+		return room, err
+	}
 	for region, g := range byRegion {
 		ids, err := list(ctx, r, "container_room", scanID, region, g.ids, g.sizes)
 		if err != nil {

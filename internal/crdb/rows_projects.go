@@ -43,7 +43,7 @@ func (r reader) ProjectHoldings(ctx context.Context, projectID ipam.ID) (alloc.H
 	return one(ctx, r, "project_holdings", func(row pgx.Row) (h alloc.Holdings, err error) {
 		err = row.Scan(&h.Pools, &h.Claims, &h.Spaces)
 		return h, err
-	}, notFound("Project %q was not found.", projectID), r.region, uuid(projectID))
+	}, notFound("Project %q was not found.", projectID), uuid(projectID))
 }
 
 func scanSpace(row pgx.Row) (ipam.Space, error) {

@@ -77,41 +77,46 @@ func (s *shardRow) done() (ipam.QuotaShard, error) {
 
 func scanShard(row pgx.Row) (ipam.QuotaShard, error) {
 	var s shardRow
-	if err := row.Scan(s.columns()...); err != nil {
+	if err := row.Scan(append([]any{&s.shard.Region}, s.columns()...)...); err != nil {
 		return s.shard, err
 	}
 	return s.done()
 }
 
-func scanPart(row pgx.Row) (alloc.QuotaPart, error) {
-	var q quotaRow
-	var s shardRow
-	if err := row.Scan(append(q.columns(), s.columns()...)...); err != nil {
-		return alloc.QuotaPart{}, err
+// partIn reads a quota with a shard of a region, which it may not have there yet.
+func partIn(region string, number int) func(pgx.Row) (alloc.QuotaPart, error) {
+	return func(row pgx.Row) (alloc.QuotaPart, error) {
+		var q quotaRow
+		var s shardRow
+		if err := row.Scan(append(q.columns(), s.columns()...)...); err != nil {
+			return alloc.QuotaPart{}, err
+		}
+		quota, err := q.done()
+		shard, shardErr := s.done()
+		part := alloc.QuotaPart{Quota: quota, Shard: shard, Missing: shard.Shard < 0}
+		part.Shard.Region, part.Shard.Shard = region, number
+		return part, errors.Join(err, shardErr)
 	}
-	quota, err := q.done()
-	shard, shardErr := s.done()
-	return alloc.QuotaPart{Quota: quota, Shard: shard}, errors.Join(err, shardErr)
 }
 
 // QuotaGet implements alloc.Reader.
 func (r reader) QuotaGet(ctx context.Context, project alloc.ProjectKey, name string) (ipam.Quota, error) {
-	return one(ctx, r, "quota_get", quotaIn(project), notFound("Quota %s/%s was not found.", project.Name, name), r.region, uuid(project.ID), name)
+	return one(ctx, r, "quota_get", quotaIn(project), notFound("Quota %s/%s was not found.", project.Name, name), uuid(project.ID), name)
 }
 
 // QuotaList implements alloc.Reader.
 func (r reader) QuotaList(ctx context.Context, project alloc.ProjectKey, after string, limit int) ([]ipam.Quota, error) {
-	return list(ctx, r, "quota_list", quotaIn(project), r.region, uuid(project.ID), after, limit)
+	return list(ctx, r, "quota_list", quotaIn(project), uuid(project.ID), after, limit)
 }
 
 // QuotaParts implements alloc.Reader.
 func (r reader) QuotaParts(ctx context.Context, projects []ipam.ID, shard int) ([]alloc.QuotaPart, error) {
-	return list(ctx, r, "quota_parts", scanPart, r.region, uuids(projects), shard)
+	return list(ctx, r, "quota_parts", partIn(r.region, shard), r.region, uuids(projects), shard)
 }
 
 // QuotaShards implements alloc.Reader.
 func (r reader) QuotaShards(ctx context.Context, quotas []ipam.ID) ([]ipam.QuotaShard, error) {
-	return list(ctx, r, "quota_shards", scanShard, r.region, uuids(quotas))
+	return list(ctx, r, "quota_shards", scanShard, uuids(quotas))
 }
 
 // UsageCount implements alloc.Reader. The database counts blocks of each size; what they come to is Go's arithmetic.
@@ -125,8 +130,8 @@ func (r reader) UsageCount(ctx context.Context, project alloc.ProjectKey, scope 
 		}
 		pool, class := scope.Pool, scope.Class
 		b := &pgx.Batch{}
-		b.Queue(query.Get("usage_claims"), r.region, uuid(project.ID), pool.Project, pool.Name, width, class.Project, class.Name)
-		b.Queue(query.Get("usage_retained"), r.region, uuid(project.ID), pool.Project, pool.Name, width, class.Project, class.Name)
+		b.Queue(query.Get("usage_claims"), uuid(project.ID), pool.Project, pool.Name, width, class.Project, class.Name)
+		b.Queue(query.Get("usage_retained"), uuid(project.ID), pool.Project, pool.Name, width, class.Project, class.Name)
 		b.Queue(query.Get("usage_pools"), uuid(project.ID), pool.Project, pool.Name, width, class.Project, class.Name)
 		results := db.SendBatch(ctx, b)
 		claims, err := countBlocks(results, used.Addresses)

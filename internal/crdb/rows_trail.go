@@ -32,6 +32,9 @@ func (r reader) EventList(ctx context.Context, project alloc.ProjectKey, from, b
 	if before.IsZero() {
 		before = lastID
 	}
+	if r.places.several() {
+		return list(ctx, r, "event_list_everywhere", eventIn(project), r.places.everywhere(), uuid(project.ID), uuid(from), uuid(before), limit)
+	}
 	return list(ctx, r, "event_list", eventIn(project), r.region, uuid(project.ID), uuid(from), uuid(before), limit)
 }
 
@@ -99,6 +102,9 @@ func holdIn(project alloc.ProjectKey) func(pgx.Row) (ipam.Hold, error) {
 // HistoryAt implements alloc.Reader.
 func (r reader) HistoryAt(ctx context.Context, project alloc.ProjectKey, candidates []netip.Prefix, at time.Time, limit int) ([]ipam.Hold, error) {
 	bases, lengths := heldArrays(candidates)
+	if r.places.several() {
+		return list(ctx, r, "history_at_everywhere", holdIn(project), r.places.everywhere(), uuid(project.ID), bases, lengths, at, limit)
+	}
 	return list(ctx, r, "history_at", holdIn(project), r.region, uuid(project.ID), bases, lengths, at, limit)
 }
 
@@ -108,12 +114,18 @@ func (r reader) HistoryList(ctx context.Context, project alloc.ProjectKey, candi
 		before = alloc.HistoryCursor{Until: lastTime, ID: lastID}
 	}
 	bases, lengths := heldArrays(candidates)
+	if r.places.several() {
+		return list(ctx, r, "history_list_everywhere", holdIn(project), r.places.everywhere(), uuid(project.ID), bases, lengths, before.Until, uuid(before.ID), limit)
+	}
 	return list(ctx, r, "history_list", holdIn(project), r.region, uuid(project.ID), bases, lengths, before.Until, uuid(before.ID), limit)
 }
 
 // AllocationGetByID implements alloc.Reader.
 func (r reader) AllocationGetByID(ctx context.Context, id ipam.ID) (ipam.Allocation, error) {
 	a, err := one(ctx, r, "allocation_get_by_id", allocationIn(""), notFound("Allocation %q was not found.", id), r.region, uuid(id))
+	if found := r.allocationElsewhere(ctx, id, &err); found != nil {
+		a, err = *found, nil
+	}
 	a.Project = a.Pool.Project // the pool's project owns it
 	return a, err
 }

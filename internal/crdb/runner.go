@@ -8,6 +8,7 @@ import (
 
 	"github.com/carve-ipam/carve/internal/alloc"
 	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/twin"
 )
 
 // The bounds of trying again: full jitter, sleep uniform in [0, min(maxPause, basePause·2ⁿ)], within the caller's deadline.
@@ -29,8 +30,8 @@ func (s *Store) DryRun(ctx context.Context, op string, locks alloc.Locks, fn fun
 }
 
 func (s *Store) transact(ctx context.Context, op string, locks alloc.Locks, dry bool, fn func(context.Context, alloc.Tx) error) error {
-	number := 0
-	return s.repeat(ctx, op, func() error {
+	number, stale := 0, newStalePlan()
+	once := func() error {
 		c, err := s.pool.Acquire(ctx)
 		if err != nil {
 			return err
@@ -41,15 +42,33 @@ func (s *Store) transact(ctx context.Context, op string, locks alloc.Locks, dry 
 			cn.locks = newLockSet(locks)
 		}
 		return s.engine.attempt(ctx, cn, dry, func(ctx context.Context) error {
-			t := newTx(s, cn, number)
+			t := newTx(s, cn, number, dry)
+			t.stale = stale
 			number++ // counts in-place restarts of the engine too
 			return ofClosure(fn(ctx, t), c.Conn())
 		})
+	}
+	return s.repeat(ctx, op, func() error {
+		err := once()
+		if u, ok := errors.AsType[*unplaced](err); ok { // once for a project and region
+			if err := s.placeProject(ctx, u); err != nil {
+				return err
+			}
+			return errStale
+		}
+		return err
 	})
 }
 
 // read runs single reads outside of our transactions; they are safe to repeat whatever happened.
 func (s *Store) read(ctx context.Context, op string, fn func(querier) error) error {
+	if alloc.IsStale(ctx) {
+		return s.readBehind(ctx, op, fn)
+	}
+	return s.readNow(ctx, op, fn)
+}
+
+func (s *Store) readNow(ctx context.Context, op string, fn func(querier) error) error {
 	return s.repeat(ctx, op, func() error {
 		c, err := s.pool.Acquire(ctx)
 		if err != nil {
@@ -72,6 +91,9 @@ func (s *Store) repeat(ctx context.Context, op string, attempt func() error) err
 		case endRefused:
 			return refusedError(ctx, op, err)
 		case endUnknown:
+			if twin.NoReadBack {
+				return gaveUp(ctx, endAgain, err)
+			}
 			s.log.WarnContext(ctx, "outcome of a commit is unknown", "op", op, "attempt", n, "sqlstate", state, "error", err)
 			return ipam.Errorf(ipam.CodeOutcomeUnknown, "The database did not say whether the change was made.").Because(err)
 		case endAgain, endAgainSlowly:

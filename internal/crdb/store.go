@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -19,9 +20,12 @@ type Store struct {
 	reader
 	pool   *pgxpool.Pool
 	engine engine
-	region string
-	log    *slog.Logger
-	watch  func(Attempt)
+
+	followers *pgxpool.Pool // of reads that may be stale
+	region    string
+	log       *slog.Logger
+	watch     func(Attempt)
+	stop      func() // ends what runs in the background, and waits for it
 }
 
 var (
@@ -78,13 +82,34 @@ func Open(ctx context.Context, dsn string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot connect to the database: %w", err)
 	}
-	s := &Store{pool: pool, engine: eng, region: o.Region, log: o.Log, watch: o.OnAttempt}
-	s.reader = reader{region: o.Region, run: s.read}
+	followers, err := newFollowers(ctx, cfg)
+	if err != nil {
+		pool.Close()
+		return nil, fmt.Errorf("cannot connect to the database: %w", err)
+	}
+	s := &Store{pool: pool, followers: followers, engine: eng, region: o.Region, log: o.Log, watch: o.OnAttempt}
+	s.reader = reader{region: o.Region, places: newPlaces(o.Region), run: s.read}
+	if err := s.findPlaces(ctx); err != nil {
+		pool.Close()
+		followers.Close()
+		return nil, fmt.Errorf("cannot read the database's regions: %w", err)
+	}
+	background, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	var running sync.WaitGroup
+	running.Go(func() { s.keepPlaces(background) })
+	s.stop = func() {
+		cancel()
+		running.Wait()
+	}
 	return s, nil
 }
 
 // Close gives back all connections.
-func (s *Store) Close() { s.pool.Close() }
+func (s *Store) Close() {
+	s.stop()
+	s.pool.Close()
+	s.followers.Close()
+}
 
 // Ping reports whether the database answers.
 func (s *Store) Ping(ctx context.Context) error {

@@ -18,14 +18,17 @@ type tx struct {
 	reader
 	conn   *conn
 	number int
+	dry    bool
+
+	stale *stalePlan // nil, but for a twin
 }
 
 var _ alloc.Tx = (*tx)(nil)
 
-func newTx(s *Store, c *conn, number int) *tx {
-	t := &tx{conn: c, number: number}
+func newTx(s *Store, c *conn, number int, dry bool) *tx {
+	t := &tx{conn: c, number: number, dry: dry}
 	// Inside a transaction nothing is repeated by itself: the error ends the attempt.
-	t.reader = reader{region: s.region, run: func(_ context.Context, _ string, fn func(querier) error) error { return fn(c) }}
+	t.reader = reader{region: s.region, places: s.places, run: func(_ context.Context, _ string, fn func(querier) error) error { return fn(c) }}
 	return t
 }
 
@@ -34,7 +37,7 @@ func (t *tx) Attempt() int { return t.number }
 
 // FreeRead implements alloc.Tx.
 func (t *tx) FreeRead(ctx context.Context, c alloc.Container, reads space.Reads) ([]netip.Prefix, error) {
-	t.conn.lock(c.ID)
+	t.conn.lock(c.Lock())
 	b := &pgx.Batch{}
 	n := queueFree(b, c, reads)
 	if n == 0 {

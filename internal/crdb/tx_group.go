@@ -15,8 +15,12 @@ import (
 )
 
 // GroupRead implements alloc.Tx.
-func (t *tx) GroupRead(ctx context.Context, pool alloc.Container, reads space.Reads, q alloc.GroupQuery) (alloc.GroupFacts, error) {
-	t.conn.lock(pool.ID)
+func (t *tx) GroupRead(ctx context.Context, pool alloc.Container, reads space.Reads, q alloc.GroupQuery) (facts alloc.GroupFacts, err error) {
+	t.conn.lock(pool.Lock())
+	if facts, read := t.stale.recall(); read {
+		return facts, nil
+	}
+	defer func() { t.stale.keep(facts, err) }()
 	b := &pgx.Batch{}
 	b.Queue(query.Get("pool_state"), uuid(pool.ID))
 	n := queueFree(b, pool, reads)
@@ -29,23 +33,49 @@ func (t *tx) GroupRead(ctx context.Context, pool alloc.Container, reads space.Re
 	if len(q.Classes) > 0 {
 		b.Queue(query.Get("class_epochs"), append(slices.Clone(q.Classes), ipam.PlatformProject))
 	}
+	if q.Pool.Several() {
+		b.Queue(query.Get("stock_epoch"), uuid(pool.ID), pool.Region)
+	}
 	results := t.conn.SendBatch(ctx, b)
-	var facts alloc.GroupFacts
-	err := groupFacts(results, n, q, &facts)
+	err = groupFacts(results, n, q, partIn(t.region, q.Shard), &facts)
 	if errors.Is(err, errNoPool) {
 		err = notFound("Pool %s was not found.", pool.Pool)()
+	}
+	if err == nil && q.Pool.Several() {
+		facts.Fenced, err = takeFence(results)
 	}
 	if err = errors.Join(err, results.Close()); err != nil || facts.Pool.Revision == q.Pool.Revision {
 		return facts, err
 	}
-	facts.Pool, err = t.PoolGetByID(ctx, pool.ID)
-	return facts, err
+	if facts.Pool, err = t.PoolGetByID(ctx, pool.ID); err != nil {
+		return facts, err
+	}
+	facts.Pool.At = q.Pool.At
+	switch several := facts.Pool.Several(); {
+	case several: // the epochs above may be of before the pool served this region
+		record, rows, err := t.StockEpoch(ctx, pool.ID, pool.Region)
+		facts.Fenced = record != rows
+		return facts, err
+	case !several:
+		facts.Fenced = pool.Away // it was given up there
+	}
+	return facts, nil
+}
+
+// takeFence reports whether a pool's rows in a region are of another time than the record of what the region was lent. A pool that has no record there has
+// no rows there either.
+func takeFence(results pgx.BatchResults) (bool, error) {
+	found, err := rest(results, scanEpochs)
+	if err != nil || len(found) == 0 {
+		return len(found) == 0, err
+	}
+	return found[0].record != found[0].rows, nil
 }
 
 var errNoPool = errors.New("no such pool")
 
 // groupFacts takes the results in the order in which they were asked for.
-func groupFacts(results pgx.BatchResults, n int, q alloc.GroupQuery, facts *alloc.GroupFacts) error {
+func groupFacts(results pgx.BatchResults, n int, q alloc.GroupQuery, part func(pgx.Row) (alloc.QuotaPart, error), facts *alloc.GroupFacts) error {
 	state, err := rest(results, scanPoolState)
 	if err != nil {
 		return err
@@ -59,7 +89,7 @@ func groupFacts(results pgx.BatchResults, n int, q alloc.GroupQuery, facts *allo
 		return err
 	}
 	if len(q.Projects) > 0 {
-		if facts.Quotas, err = rest(results, scanPart); err != nil {
+		if facts.Quotas, err = rest(results, part); err != nil {
 			return err
 		}
 	}

@@ -24,7 +24,7 @@ func (w *writer) accessDeletes(ch alloc.AccessChanges) {
 		w.any("member_delete_all", uuid(p.UID))
 		w.any("grant_delete_to", p.Name)
 		w.any("key_delete_all", uuid(p.UID))
-		w.any("shard_delete_all", w.region, uuid(p.UID))
+		w.any("shard_delete_all", uuid(p.UID))
 		w.any("quota_delete_all", uuid(p.UID))
 		w.hit("removal_insert", 1, uuid(p.UID)) // trail and history are too much for one transaction: Purge deletes them
 	}

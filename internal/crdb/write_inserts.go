@@ -16,6 +16,9 @@ func (w *writer) inserts(ch alloc.Changes) {
 	if p := ch.ProjectInsert; p != nil {
 		w.hit("project_insert", 1, uuid(p.UID), p.Name, p.Spec.DisplayName, p.Spec.Description, w.json(p.Labels), w.json(p.Annotations),
 			p.Generation, uuid(p.Revision), p.CreatedAt, p.UpdatedAt, p.CreatedBy)
+		if !w.several { // where else should its claims be? Among several the first claim in a region says so, in a transaction of its own.
+			w.hit("project_region_insert", 1, uuid(p.UID), w.region)
+		}
 	}
 	for _, s := range ch.SpaceInsert {
 		w.hit("space_insert", 1, uuid(s.UID), uuid(s.ProjectID), s.Name, uuid(s.ContainerV4), uuid(s.ContainerV6), s.Region, s.Spec.Description,
@@ -25,6 +28,7 @@ func (w *writer) inserts(ch alloc.Changes) {
 	for _, p := range ch.PoolInsert {
 		w.pool(p)
 	}
+	w.regionInserts(ch.RegionChanges)
 	for _, f := range ch.Free {
 		if len(f.Insert) > 0 {
 			sizes, bases := freeArrays(f.Insert)
@@ -54,7 +58,7 @@ func (w *writer) pool(p ipam.Pool) {
 		p.Spec.Parent.Project, p.Spec.Parent.Name, familyNumber(p.Family()), base(p.Block), plen(p.Block), p.Spec.CIDR.IsValid(), string(p.Spec.Visibility),
 		string(a.Strategy), smallPtr(a.MinPrefixLength), smallPtr(a.MaxPrefixLength), smallPtr(a.DefaultPrefixLength), w.reservations(p), p.Spec.Description,
 		w.json(p.Labels), w.json(p.Annotations), p.Generation, uuid(p.Revision), p.CreatedAt, p.UpdatedAt, p.CreatedBy,
-		w.classes(p), secondsPtr(p.Spec.ReuseAfter), scope, idPtr(scoped.Class.ID), idPtr(scoped.ProjectID), scopeKey(p), timePtr(p.EmptySince))
+		w.classes(p), secondsPtr(p.Spec.ReuseAfter), scope, idPtr(scoped.Class.ID), idPtr(scoped.ProjectID), scopeKey(p), timePtr(p.EmptySince), w.regions(p))
 	w.backing(p)
 }
 
@@ -97,13 +101,16 @@ func storedSpec(c ipam.Claim) ipam.ClaimSpec {
 // claims are written in the order of their names, and answers in that of their keys: two transactions that meet in several of them wait for
 // each other in one direction.
 func (w *writer) claims(list []ipam.Claim) {
+	for region, part := range claimsByRegion(list) {
+		w.claimsIn(region, part)
+	}
+}
+
+func (w *writer) claimsIn(region string, list []ipam.Claim) {
 	list = slices.SortedFunc(slices.Values(list), func(a, b ipam.Claim) int {
 		return cmp.Or(bytes.Compare(a.ProjectID[:], b.ProjectID[:]), strings.Compare(a.Name, b.Name))
 	})
 	n := len(list)
-	if n == 0 {
-		return
-	}
 	var (
 		projects, ids, pools, poolOwners, allocations, revisions = make([][16]byte, n), make([][16]byte, n), make([][16]byte, n), make([][16]byte, n), make([][16]byte, n), make([][16]byte, n)
 		names, poolProjects, poolNames                           = make([]string, n), make([]string, n), make([]string, n)
@@ -126,7 +133,7 @@ func (w *writer) claims(list []ipam.Claim) {
 		said[i], reuse[i] = c.Spec.ReclaimPolicy != "", seconds(c.ReuseAfter)
 		refs[i] = alloc.NameRef{ProjectID: c.ProjectID, Name: c.Name}
 	}
-	w.named("claim_insert", refs, claimConflicts, w.region, projects, names, ids, pools, poolOwners, poolProjects, poolNames, bases, lengths, allocations,
+	w.named("claim_insert", refs, claimConflicts, region, projects, names, ids, pools, poolOwners, poolProjects, poolNames, bases, lengths, allocations,
 		specs, labels, annotations, generations, revisions, created, updated, creators,
 		classes.ids, classes.projects, classes.names, said, reuse)
 }

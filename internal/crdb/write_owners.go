@@ -9,7 +9,7 @@ import (
 )
 
 // owners checks that the projects of new claims, and the classes that they are made by, are still there; claims of those that are not are
-// conflicts. It is one look for all claims of a transaction, where a foreign key would be one for each.
+// conflicts. It is one look for all claims of a transaction, where a foreign key would be one for each. It also answers where the names of those projects are.
 func (w *writer) owners(list []ipam.Claim) {
 	projects, classes := map[ipam.ID][]alloc.NameRef{}, map[ipam.ID][]alloc.NameRef{}
 	for _, c := range list {
@@ -19,7 +19,7 @@ func (w *writer) owners(list []ipam.Claim) {
 			classes[c.Class.ID] = append(classes[c.Class.ID], ref)
 		}
 	}
-	w.there("projects_there", projects)
+	w.placed(list, projects)
 	w.there("classes_there", classes)
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/jackc/pgx/v5/pgtype"
 
@@ -13,7 +14,7 @@ import (
 
 func (w *writer) quotaDelete(q ipam.Quota) {
 	w.hit("quota_delete", 1, uuid(q.ProjectID), q.Name, uuid(q.Revision))
-	w.any("shard_delete", w.region, uuid(q.UID))
+	w.any("shard_delete", uuid(q.UID))
 }
 
 func (w *writer) quotaUpdates(ch alloc.QuotaChanges) {
@@ -28,7 +29,7 @@ func (w *writer) quotaUpdates(ch alloc.QuotaChanges) {
 	}
 	for _, u := range inOneOrder(ch.ShardUpdate) {
 		was, now := u.Was, u.Now
-		w.hit("shard_update", 1, w.region, uuid(now.QuotaID), now.Shard,
+		w.hit("shard_update", 1, now.Region, uuid(now.QuotaID), now.Shard,
 			addresses(was.Used), was.Used.Claims, was.Used.Pools, addresses(was.Spare), was.Spare.Claims, was.Spare.Pools,
 			addresses(now.Used), now.Used.Claims, now.Used.Pools, addresses(now.Spare), now.Spare.Claims, now.Spare.Pools)
 	}
@@ -38,7 +39,7 @@ func (w *writer) quotaUpdates(ch alloc.QuotaChanges) {
 // other out.
 func inOneOrder(list []alloc.ShardUpdate) []alloc.ShardUpdate {
 	return slices.SortedFunc(slices.Values(list), func(a, b alloc.ShardUpdate) int {
-		return cmp.Or(bytes.Compare(a.Now.QuotaID[:], b.Now.QuotaID[:]), a.Now.Shard-b.Now.Shard)
+		return cmp.Or(bytes.Compare(a.Now.QuotaID[:], b.Now.QuotaID[:]), strings.Compare(a.Now.Region, b.Now.Region), a.Now.Shard-b.Now.Shard)
 	})
 }
 
@@ -50,14 +51,13 @@ func (w *writer) quotaInserts(ch alloc.QuotaChanges) {
 			decimal(s.Limits.Addresses), s.Limits.Claims, s.Limits.Pools, q.Overdrawn, s.Description,
 			q.Generation, uuid(q.Revision), q.CreatedAt, q.UpdatedAt, q.CreatedBy)
 	}
-	w.shards(ch.ShardInsert)
+	for region, list := range inRegions(ch.ShardInsert, func(s ipam.QuotaShard) string { return s.Region }) {
+		w.shards(region, list)
+	}
 }
 
-func (w *writer) shards(list []ipam.QuotaShard) {
+func (w *writer) shards(region string, list []ipam.QuotaShard) {
 	n := len(list)
-	if n == 0 {
-		return
-	}
 	var (
 		quotas                   = make([][16]byte, n)
 		numbers                  = make([]int16, n)
@@ -70,7 +70,7 @@ func (w *writer) shards(list []ipam.QuotaShard) {
 		usedAddresses[i], usedClaims[i], usedPools[i] = addresses(s.Used), s.Used.Claims, s.Used.Pools
 		addrSpare[i], spareClaims[i], sparePools[i] = addresses(s.Spare), s.Spare.Claims, s.Spare.Pools
 	}
-	w.hit("shard_insert", n, w.region, quotas, numbers, usedAddresses, usedClaims, usedPools, addrSpare, spareClaims, sparePools)
+	w.hit("shard_insert", n, region, quotas, numbers, usedAddresses, usedClaims, usedPools, addrSpare, spareClaims, sparePools)
 }
 
 // scopeNumber is the family that a quota counts; 0: both.

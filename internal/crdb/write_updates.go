@@ -21,7 +21,7 @@ func (w *writer) updates(ch alloc.Changes) {
 		p, a := u.Now, u.Now.Spec.Allocation
 		w.hit("pool_update", 1, uuid(p.UID), uuid(u.Was), string(p.Spec.Visibility), string(a.Strategy),
 			smallPtr(a.MinPrefixLength), smallPtr(a.MaxPrefixLength), smallPtr(a.DefaultPrefixLength), w.reservations(p), p.Spec.Description,
-			w.json(p.Labels), w.json(p.Annotations), p.Generation, uuid(p.Revision), p.UpdatedAt, w.classes(p), secondsPtr(p.Spec.ReuseAfter))
+			w.json(p.Labels), w.json(p.Annotations), p.Generation, uuid(p.Revision), p.UpdatedAt, w.classes(p), secondsPtr(p.Spec.ReuseAfter), w.regions(p))
 		w.any("pool_class_delete", uuid(p.UID))
 		w.backing(p)
 	}
@@ -36,9 +36,17 @@ func (w *writer) updates(ch alloc.Changes) {
 		w.hit("claim_update", 1, c.Region, uuid(c.ProjectID), c.Name, uuid(u.Was), w.json(storedSpec(c)), w.json(c.Labels), w.json(c.Annotations),
 			c.Generation, uuid(c.Revision), c.UpdatedAt, c.Spec.ReclaimPolicy != "")
 	}
+	w.regionUpdates(ch.RegionChanges)
 	w.classUpdates(ch.ClassChanges)
 	w.accessUpdates(ch.AccessChanges)
 	w.quotaUpdates(ch.QuotaChanges)
+}
+
+func (w *writer) regions(p ipam.Pool) string {
+	if len(p.Spec.Regions) == 0 {
+		return "[]"
+	}
+	return w.json(p.Spec.Regions)
 }
 
 func (w *writer) reservations(p ipam.Pool) string {

@@ -1,7 +1,7 @@
 // Package dbtest gives every test a database of its own: empty but for the
 // migrations, on the engine that the run is about, gone when the test ends.
 //
-//	func TestMain(m *testing.M) { dbtest.Main(m, dbtest.Config{Migrate: crdb.Migrate}) }
+//	func TestMain(m *testing.M) { dbtest.Main(m, dbtest.Config{Migrate: migrate}) }
 //
 //	func TestClaim(t *testing.T) {
 //		t.Parallel()

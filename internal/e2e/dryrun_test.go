@@ -62,7 +62,7 @@ func strip(v any) any {
 			delete(v, name)
 		}
 		for _, prefix := range []string{"node-", "web-"} {
-			if name, _ := v["name"].(string); len(name) == len(prefix)+6 && strings.HasPrefix(name, prefix) {
+			if name, _ := v["name"].(string); len(name) == len(prefix)+1+8 && strings.HasPrefix(name, prefix) { // a letter for the region, and eight
 				v["name"] = prefix + "*"
 			}
 		}

@@ -17,7 +17,9 @@ const region = "local"
 func TestMain(m *testing.M) {
 	overlap()
 	dbtest.Main(m, dbtest.Config{
-		Migrate:        func(ctx context.Context, dsn string) error { return crdb.Migrate(ctx, dsn, region) },
+		Migrate: func(ctx context.Context, dsn string) error {
+			return crdb.Migrate(ctx, dsn, crdb.MigrateOptions{Regions: []string{region}})
+		},
 		MaxConnections: 400,
 	})
 }

@@ -28,6 +28,7 @@ func TestServerSaysWhatIsWrongBeforeItStarts(t *testing.T) {
 		"BeyondLoopback":      {[]string{"--listen=0.0.0.0:0"}, 2, "loopback"},
 		"DataDirIsAFile":      {[]string{"--data-dir=" + file}, 1, file},
 		"NoSuchDatabase":      {[]string{"--database-url=postgres://127.0.0.1:1/x?sslmode=disable"}, 1, "database"},
+		"UnknownRegion":       {[]string{"--database-url=" + database(t), "--region=mars"}, 1, "`ipamctl migrate --regions local,mars`"},
 		"EmptyDatabase":       {[]string{"--database-url=" + emptyDatabase(t)}, 1, "ipamctl migrate"},
 		"MalformedDatabase":   {[]string{"--database-url=://"}, 1, "database URL"},
 		"AddressInUse":        {[]string{"--listen=" + *setupEmpty(t).addr.Load(), "--database-url=" + database(t)}, 1, "cannot listen on"},

@@ -72,6 +72,7 @@ var adapted = map[string]func(s *stage, body obj){
 	"createSpace/lab":       rename("lab-b"),
 	"createPool/child":      rename("prod-eu-k8s-b"),
 	"createPool/backing":    func(_ *stage, b obj) { rename("standard-us")(nil, b); b["spec"].(obj)["cidr"] = "10.97.0.0/16" },
+	"patchPool/regions":     func(_ *stage, b obj) { b["spec"].(obj)["regions"] = []any{region, "us"} },
 	"createClass/minimal":   rename("web-b"),
 	"createClass/scoped":    rename("per-cluster-b"),
 	"createClaim/byClass":   rename("node-0"),

@@ -17,6 +17,9 @@ type stage struct {
 	spare string            // a second retained allocation
 }
 
+// elsewhere is the other regions of a stage: those of the contract's examples.
+var elsewhere = []string{"eu", "us"}
+
 // The projects of a stage beside those of the examples: one that can be deleted, and one that something is granted to.
 const (
 	idleProject  = "team-idle"
@@ -25,7 +28,8 @@ const (
 
 func setupStage(t testing.TB) *stage {
 	t.Helper()
-	return furnish(t, setupEmpty(t))
+	dsn := database(t, elsewhere...)
+	return furnish(t, newWorld(t, newCaller(serve(t, dsn)), dsn))
 }
 
 // furnish makes a stage of an empty world whose caller may do everything.

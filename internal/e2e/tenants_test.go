@@ -25,14 +25,14 @@ var unlimited = []string{"--auth=keys", "--rate-limit-reads=0", "--rate-limit-wr
 // setupKeys makes a world in which callers need API keys. Its own caller has the installation's first one.
 func setupKeys(t testing.TB) *world {
 	t.Helper()
-	dsn := database(t)
+	dsn := database(t, elsewhere...)
 	return newWorld(t, newCaller(serve(t, dsn, unlimited...)).as(bootstrap(t, dsn)), dsn)
 }
 
 // setupLogged is setupKeys of a server that writes all it can into a log.
 func setupLogged(t testing.TB) (*world, *safeBuffer) {
 	t.Helper()
-	dsn, log := database(t), &safeBuffer{}
+	dsn, log := database(t, elsewhere...), &safeBuffer{}
 	a := start(t, dsn, log, append(slices.Clone(unlimited), "--log-level=debug")...)
 	t.Cleanup(func() { require.NoError(t, a.Close(context.Background())) })
 	return newWorld(t, newCaller(a.Addr()).as(bootstrap(t, dsn)), dsn), log

@@ -51,10 +51,14 @@ func setupEmpty(t testing.TB, flags ...string) *world {
 	return newWorld(t, newCaller(serve(t, dsn, flags...)), dsn)
 }
 
-// database makes an empty database, which is audited when everything that the test starts on it afterwards has stopped.
-func database(t testing.TB) (dsn string) {
+// database makes an empty database, which is audited when everything that the test starts on it afterwards has stopped. It has the one region
+// of the tests, and others if they are named.
+func database(t testing.TB, others ...string) (dsn string) {
 	t.Helper()
 	dsn = dbtest.New(t)
+	if len(others) > 0 {
+		require.NoError(t, crdb.Migrate(t.Context(), dsn, crdb.MigrateOptions{Regions: append([]string{region}, others...)}))
+	}
 	t.Cleanup(func() { auditClean(t, dsn) })
 	return dsn
 }

@@ -2,6 +2,7 @@ package ipam
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -25,6 +26,8 @@ type Metadata struct {
 	// GeneratedFrom is the prefix that the name was made from, while the resource is being created: a generated name
 	// that turns out to be taken is made again. It is not stored.
 	GeneratedFrom string `json:"-"`
+	// GeneratedIn is the letter of the region in which the name was generated: no other region generates the same. 0: there is one region.
+	GeneratedIn byte `json:"-"`
 }
 
 // Rename makes another name from the prefix; false when the name was the caller's own choice.
@@ -32,7 +35,7 @@ func (m *Metadata) Rename() bool {
 	if m.GeneratedFrom == "" {
 		return false
 	}
-	m.Name = GenerateName(m.GeneratedFrom, NewID())
+	m.Name = GenerateName(m.GeneratedFrom, m.GeneratedIn, NewID())
 	return true
 }
 
@@ -78,12 +81,26 @@ func ValidName(s string) bool { return nameRE.MatchString(s) }
 // ValidGenerateName reports whether s can be the start of a generated name.
 func ValidGenerateName(s string) bool { return generateNameRE.MatchString(s) }
 
-// GenerateName completes a prefix with six characters taken from random bytes.
-func GenerateName(prefix string, random ID) string {
-	const alphabet = "bcdfghjklmnpqrstvwxz2456789" // no vowels: no accidental words (as Kubernetes does)
-	b := []byte(prefix)
-	for _, r := range random[:6] {
-		b = append(b, alphabet[int(r)%len(alphabet)])
+const generated = "bcdfghjklmnpqrstvwxz2456789" // no vowels: no accidental words (as Kubernetes does)
+
+// RegionLetter is the letter that generated names carry for a region, by its ordinal; 0 for more regions than there are letters.
+func RegionLetter(ordinal int) byte {
+	if ordinal < 0 || ordinal >= len(generated) {
+		return 0
+	}
+	return generated[ordinal]
+}
+
+// GenerateName completes a prefix with six characters taken from random bytes. In one of several regions it is the letter of the region and
+// eight characters, before which a prefix of more than 54 characters is cut (as Kubernetes does).
+func GenerateName(prefix string, region byte, random ID) string {
+	b, n := []byte(prefix), 6
+	if region != 0 {
+		n = 8
+		b = append(b[:min(len(b), MaxName-1-n)], region)
+	}
+	for _, r := range slices.Concat(random[:6], random[9:])[:n] { // the bytes between hold the version
+		b = append(b, generated[int(r)%len(generated)])
 	}
 	return string(b)
 }

@@ -41,7 +41,7 @@ func TestGeneratedNamesAreNames(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
 	for range 1000 {
-		name := ipam.GenerateName("web-", ipam.NewID())
+		name := ipam.GenerateName("web-", 0, ipam.NewID())
 		require.True(t, ipam.ValidName(name), name)
 		require.Len(t, name, len("web-")+6)
 		require.NotRegexp(t, "[aeiou]", name[4:], "no accidental words")
@@ -50,7 +50,7 @@ func TestGeneratedNamesAreNames(t *testing.T) {
 	}
 	longest := strings.Repeat("a", ipam.MaxGenerateName)
 	require.True(t, ipam.ValidGenerateName(longest))
-	require.True(t, ipam.ValidName(ipam.GenerateName(longest, ipam.NewID())))
+	require.True(t, ipam.ValidName(ipam.GenerateName(longest, 0, ipam.NewID())))
 	for s, want := range map[string]bool{"a-": true, "a": true, "": false, "-a": false, "A": false, "a.": false, longest + "a": false} {
 		require.Equal(t, want, ipam.ValidGenerateName(s), "%q", s)
 	}

@@ -42,6 +42,11 @@ type Pool struct {
 	Scope              *PoolScope   `json:"scope,omitempty"`   // carved for claims of one class and scope, and for nobody else
 	EmptySince         time.Time    `json:"emptySince,omitzero"`
 	Stock              Stock        `json:"stock"`
+	Regional           []PoolRegion `json:"regional,omitempty"` // of a pool that serves several regions, each in the order of Spec.Regions
+
+	// At is the region that the pool is drawn from, or given back to, when that is not its home. It says what is meant in one request
+	// and is not stored.
+	At string `json:"-"`
 }
 
 // PoolSpec is what the caller writes of a pool.
@@ -57,6 +62,9 @@ type PoolSpec struct {
 
 	ClassNames []string       `json:"classNames,omitempty"` // classes of the pool's project, or else of the platform, that the pool backs
 	ReuseAfter *time.Duration `json:"reuseAfter,omitempty"` // cool-down of released blocks, unless a class says otherwise; nil: none
+
+	Region  string   `json:"region,omitempty"`  // the home; "": that of the server that makes the pool
+	Regions []string `json:"regions,omitempty"` // where it is served, the home among them; empty: at home alone
 }
 
 // Allocating is the policy for carving from a pool. Unset lengths mean: Min = the pool's own length, Max = host

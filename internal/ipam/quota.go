@@ -71,13 +71,14 @@ func (u Usage) addresses() *big.Int {
 	return u.Addresses
 }
 
-// QuotaShards is into how many rows the figures of a quota are divided, so that transactions on different pools seldom
+// QuotaShards is into how many rows the figures of a quota are divided in each region, so that transactions on different pools seldom
 // meet in one.
 const QuotaShards = 16
 
 // QuotaShard is one part of a quota's figures. Over all shards of a quota, for each measure that is bounded,
 // the spare adds up to the limit less what is used.
 type QuotaShard struct {
+	Region  string
 	QuotaID ID
 	Shard   int // 0 to QuotaShards-1
 	Used    Usage

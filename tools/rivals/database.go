@@ -80,7 +80,7 @@ func startDatabase(ctx context.Context, dir string) (_ *database, err error) {
 	if _, err := d.admin.Exec(ctx, "CREATE DATABASE "+carveTemplate); err != nil {
 		return nil, err
 	}
-	return d, crdb.Migrate(ctx, d.dsn(carveTemplate), region)
+	return d, crdb.Migrate(ctx, d.dsn(carveTemplate), crdb.MigrateOptions{Regions: []string{region}})
 }
 
 // fresh makes an empty database with PostgreSQL's own default isolation, and answers its name. (The embedded server's default

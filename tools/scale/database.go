@@ -86,7 +86,7 @@ func startDatabase(ctx context.Context, dir string, volatile bool) (_ *database,
 			return nil, err
 		}
 	}
-	return d, crdb.Migrate(ctx, d.dsn(carveTemplate), region)
+	return d, crdb.Migrate(ctx, d.dsn(carveTemplate), crdb.MigrateOptions{Regions: []string{region}})
 }
 
 // prepare makes the cluster, and says what it is to begin with. Bulk loads write much log at once: with the default bound there

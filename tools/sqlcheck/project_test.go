@@ -1,6 +1,7 @@
 package sqlcheck
 
 import (
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -47,10 +48,31 @@ func TestTheProject(t *testing.T) {
 		findings, checked, err := checkQueries(sub(t, "internal"), known)
 		report(t, findings, checked, err)
 	})
+	t.Run("ItsOwnWordsForCockroachDBAreRead", func(t *testing.T) {
+		t.Parallel()
+		// Regions, survival goals, localities, and what the library for migrations says; internal/crdb has a test that these are all.
+		text, err := fs.ReadFile(root, "internal/crdb/testdata/cockroach.txt")
+		if err != nil {
+			t.Fatal(err)
+		}
+		statements, err := parse(string(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		kinds := map[string]int{}
+		for _, one := range statements {
+			kinds[fmt.Sprintf("%T", one.tree)]++
+		}
+		for _, kind := range []string{"AlterDatabasePrimaryRegion", "AlterDatabaseAddRegion", "AlterDatabaseSurvivalGoal", "AlterTableLocality", "Select"} {
+			if kinds["*tree."+kind] == 0 {
+				t.Errorf("no %s in %v", kind, kinds)
+			}
+		}
+	})
 	t.Run("ItsGoCodeHoldsNoStatement", func(t *testing.T) {
 		t.Parallel()
 		// These start databases and break connections; what they say to PostgreSQL is not the product's SQL.
-		findings, checked, err := checkGo(sub(t, "internal"), "devdb", "dbtest", "pgfault")
+		findings, checked, err := checkGo(sub(t, "internal"), "devdb", "dbtest", "pgfault", "chaos")
 		report(t, findings, checked, err)
 	})
 }

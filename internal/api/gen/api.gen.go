@@ -123,6 +123,24 @@ func (e ConditionStatus) Valid() bool {
 	}
 }
 
+// Defines values for Consistency.
+const (
+	ConsistencyStale  Consistency = "stale"
+	ConsistencyStrong Consistency = "strong"
+)
+
+// Valid indicates whether the value is a known member of the Consistency enum.
+func (e Consistency) Valid() bool {
+	switch e {
+	case ConsistencyStale:
+		return true
+	case ConsistencyStrong:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for DecisionKind.
 const (
 	DecisionKindClass DecisionKind = "class"
@@ -907,6 +925,9 @@ type Condition struct {
 // ConditionStatus defines model for ConditionStatus.
 type ConditionStatus string
 
+// Consistency What a read has to know of what was written elsewhere.
+type Consistency string
+
 // Consumer Name of a project, which need not exist, or `*` for every project.
 //
 // Example: team-a
@@ -1532,6 +1553,21 @@ type IPPoolSpec struct {
 	// PrefixLength Child: a block of this length, chosen by the parent's strategy.
 	PrefixLength *PrefixLength `json:"prefixLength,omitempty"`
 
+	// Region The pool's home, which never changes: what no other region was lent is there. By default the first of `regions`,
+	// or else the region of the server that is asked.
+	//
+	//
+	// Example: eu
+	Region Name `json:"region,omitempty"`
+
+	// Regions Where the pool is served, its home among them: a claim in any of these regions takes a block that its home has lent
+	// it, and waits for no other region unless there is none. A list with the home alone is the same as none: the pool is
+	// served at home, and who asks in another region waits for it.
+	//
+	//
+	// Example: ["eu","us"]
+	Regions []Name `json:"regions,omitempty"`
+
 	// Reservations What is withheld from carving. Reservations lie inside the pool and do not overlap each other.
 	Reservations []Reservation `json:"reservations,omitempty"`
 
@@ -1573,6 +1609,10 @@ type IPPoolStatus struct {
 	// Phase `Ready` has something free, `Exhausted` has nothing free. A pool that can be read is carved: `Pending` and `Error`
 	// are reserved.
 	Phase IPPoolPhase `json:"phase"`
+
+	// Regions The pool in each region that serves it, in the order of `spec.regions`; absent when that is its home alone, and in
+	// lists. The `total` of all regions together is that of `capacity`.
+	Regions []PoolInRegion `json:"regions,omitempty"`
 
 	// Scope Whom the pool serves, when it was carved for a scope of a class. Then nobody else is served by it, not by `poolRef`
 	// and not by a selector, nor is its owner.
@@ -1676,7 +1716,9 @@ type Metadata struct {
 	// Example: team-a
 	Project string `json:"project,omitempty"`
 
-	// Region Where the resource lives; absent on one that is the same everywhere.
+	// Region Where the resource lives: a pool at its home, a claim and an allocation where their block is, which may be
+	// another region than that of the server that was asked. Absent on a resource that is the same everywhere.
+	//
 	//
 	// Example: local
 	Region string `json:"region,omitempty"`
@@ -1811,6 +1853,42 @@ type PoolFree struct {
 	Summary []FreeSummary `json:"summary"`
 }
 
+// PoolInRegion defines model for PoolInRegion.
+type PoolInRegion struct {
+	// Region Example: us
+	Region string `json:"region"`
+
+	// Home Whether it is the pool's home.
+	//
+	// Example: false
+	Home bool `json:"home"`
+
+	// Capacity Addresses, exactly. What is neither `available` nor `coolingDown` is held or reserved.
+	Capacity RegionCapacity `json:"capacity"`
+
+	// Loans How many blocks the region has been lent and holds now; at home zero.
+	//
+	// Example: 2
+	Loans int64 `json:"loans"`
+
+	// LastLoanPrefixLength Prefix length of the block that it was lent last; absent at home, and when it was lent none.
+	//
+	// Example: 24
+	LastLoanPrefixLength *int `json:"lastLoanPrefixLength,omitempty"`
+
+	// LastLoanAt When that was; absent likewise.
+	//
+	// Example: 2026-03-02T11:00:00Z
+	LastLoanAt *time.Time `json:"lastLoanAt,omitempty"`
+
+	// Runway For how long what is available there will last, if it is used as fast as what was lent last; at most a year is
+	// said. An estimate; absent at home, and until a second block was lent.
+	//
+	//
+	// Example: 21h30m
+	Runway Duration `json:"runway,omitempty"`
+}
+
 // PoolScope Claims of one class, of one project, with one combination of values of the class's roles.
 type PoolScope struct {
 	// ClassName The class.
@@ -1915,7 +1993,7 @@ type Problem struct {
 	// | `internal` | 500 | a fault of the server |
 	// | `contention` | 503 | too many writers met, or wait for the same pool; safe to repeat |
 	// | `outcome_unknown` | 503 | the commit's outcome could not be read back; repeat with the same key |
-	// | `unavailable` | 503 | the database does not answer, or the server works on as many requests as it can; safe to repeat |
+	// | `unavailable` | 503 | the database does not answer, the server works on as many requests as it can, or a pool's rows in a region were restored without the rest; safe to repeat |
 	// | `deadline` | 504 | the request's deadline passed |
 	Code ProblemCode `json:"code"`
 
@@ -2028,7 +2106,7 @@ type Problem struct {
 // | `internal` | 500 | a fault of the server |
 // | `contention` | 503 | too many writers met, or wait for the same pool; safe to repeat |
 // | `outcome_unknown` | 503 | the commit's outcome could not be read back; repeat with the same key |
-// | `unavailable` | 503 | the database does not answer, or the server works on as many requests as it can; safe to repeat |
+// | `unavailable` | 503 | the database does not answer, the server works on as many requests as it can, or a pool's rows in a region were restored without the rest; safe to repeat |
 // | `deadline` | 504 | the request's deadline passed |
 type ProblemCode string
 
@@ -2245,6 +2323,44 @@ type Ref struct {
 //
 // Example: team-a/prod-eu
 type RefFilter = string
+
+// Region defines model for Region.
+type Region struct {
+	// Name Example: eu
+	Name string `json:"name"`
+
+	// Primary Whether it was the first one.
+	//
+	// Example: true
+	Primary bool `json:"primary"`
+
+	// Here Whether the server that answers is in it.
+	//
+	// Example: true
+	Here bool `json:"here"`
+
+	// CreatedAt When it was added.
+	//
+	// Example: 2026-03-02T08:00:00Z
+	CreatedAt time.Time `json:"createdAt"`
+}
+
+// RegionCapacity Addresses, exactly. What is neither `available` nor `coolingDown` is held or reserved.
+type RegionCapacity struct {
+	// Total What the region was lent; at home the pool without what was lent.
+	Total Count `json:"total"`
+
+	// Available Free.
+	Available Count `json:"available"`
+
+	// CoolingDown Released, and nobody's until their cool-down has passed.
+	CoolingDown Count `json:"coolingDown"`
+}
+
+// RegionList defines model for RegionList.
+type RegionList struct {
+	Items []Region `json:"items"`
+}
 
 // Remedy One change that would make the claim work.
 type Remedy struct {
@@ -2526,6 +2642,9 @@ type PurposeFilter = IPAllocationPurpose
 // Example: prod-eu
 type QuotaName = Name
 
+// ReadConsistency What a read has to know of what was written elsewhere.
+type ReadConsistency = Consistency
+
 // ReplaceIfMatch Example: "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
 type ReplaceIfMatch = IfMatchValue
 
@@ -2623,6 +2742,10 @@ type NotFound = Problem
 // wrong, and the figures that belong to the code.
 type PayloadTooLarge = Problem
 
+// PoolBadRequest Why the request was refused (RFC 9457). Beside the standard members there is the stable `code`, the places that are
+// wrong, and the figures that belong to the code.
+type PoolBadRequest = Problem
+
 // PreconditionFailed Why the request was refused (RFC 9457). Beside the standard members there is the stable `code`, the places that are
 // wrong, and the figures that belong to the code.
 type PreconditionFailed = Problem
@@ -2662,6 +2785,14 @@ type ListProjectsParams struct {
 
 	// Cursor `nextCursor` of the page before, with the same filters. It is opaque; one that the server did not make is refused.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
+	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
+	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
+	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
+	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
+	// something was read for it, `Carve-Read-At`.
+	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // CreateProjectParams defines parameters for CreateProject.
@@ -2722,6 +2853,14 @@ type ListAllocationsParams struct {
 
 	// Cursor `nextCursor` of the page before, with the same filters. It is opaque; one that the server did not make is refused.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
+	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
+	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
+	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
+	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
+	// something was read for it, `Carve-Read-At`.
+	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // DeleteAllocationParams defines parameters for DeleteAllocation.
@@ -2734,6 +2873,17 @@ type DeleteAllocationParams struct {
 	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
 }
 
+// GetAllocationParams defines parameters for GetAllocation.
+type GetAllocationParams struct {
+	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
+	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
+	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
+	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
+	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
+	// something was read for it, `Carve-Read-At`.
+	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
+}
+
 // ListAPIKeysParams defines parameters for ListAPIKeys.
 type ListAPIKeysParams struct {
 	// Limit Most items a page may hold.
@@ -2741,6 +2891,14 @@ type ListAPIKeysParams struct {
 
 	// Cursor `nextCursor` of the page before, with the same filters. It is opaque; one that the server did not make is refused.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
+	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
+	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
+	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
+	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
+	// something was read for it, `Carve-Read-At`.
+	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // CreateAPIKeyParams defines parameters for CreateAPIKey.
@@ -2791,6 +2949,14 @@ type ListAuditEventsParams struct {
 
 	// Cursor `nextCursor` of the page before, with the same filters. It is opaque; one that the server did not make is refused.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
+	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
+	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
+	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
+	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
+	// something was read for it, `Carve-Read-At`.
+	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // CreateClaimBatchParams defines parameters for CreateClaimBatch.
@@ -2832,6 +2998,14 @@ type ListClaimsParams struct {
 
 	// Cursor `nextCursor` of the page before, with the same filters. It is opaque; one that the server did not make is refused.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
+	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
+	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
+	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
+	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
+	// something was read for it, `Carve-Read-At`.
+	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // CreateClaimParams defines parameters for CreateClaim.
@@ -2851,6 +3025,17 @@ type DeleteClaimParams struct {
 	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
 	// answer is 412.
 	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
+}
+
+// GetClaimParams defines parameters for GetClaim.
+type GetClaimParams struct {
+	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
+	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
+	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
+	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
+	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
+	// something was read for it, `Carve-Read-At`.
+	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // PatchClaimParams defines parameters for PatchClaim.
@@ -2883,6 +3068,14 @@ type ListClassesParams struct {
 
 	// Cursor `nextCursor` of the page before, with the same filters. It is opaque; one that the server did not make is refused.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
+	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
+	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
+	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
+	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
+	// something was read for it, `Carve-Read-At`.
+	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // CreateClassParams defines parameters for CreateClass.
@@ -2905,6 +3098,17 @@ type DeleteClassParams struct {
 	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
 	// answer is 412.
 	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
+}
+
+// GetClassParams defines parameters for GetClass.
+type GetClassParams struct {
+	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
+	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
+	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
+	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
+	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
+	// something was read for it, `Carve-Read-At`.
+	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // PatchClassParams defines parameters for PatchClass.
@@ -2933,6 +3137,14 @@ type GetHistoryParams struct {
 
 	// Cursor `nextCursor` of the page before, with the same filters. It is opaque; one that the server did not make is refused.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
+	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
+	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
+	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
+	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
+	// something was read for it, `Carve-Read-At`.
+	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // ListMembersParams defines parameters for ListMembers.
@@ -2942,6 +3154,14 @@ type ListMembersParams struct {
 
 	// Cursor `nextCursor` of the page before, with the same filters. It is opaque; one that the server did not make is refused.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
+	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
+	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
+	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
+	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
+	// something was read for it, `Carve-Read-At`.
+	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // DeleteMemberParams defines parameters for DeleteMember.
@@ -2997,6 +3217,14 @@ type ListPoolsParams struct {
 
 	// Cursor `nextCursor` of the page before, with the same filters. It is opaque; one that the server did not make is refused.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
+	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
+	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
+	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
+	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
+	// something was read for it, `Carve-Read-At`.
+	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // CreatePoolParams defines parameters for CreatePool.
@@ -3016,6 +3244,17 @@ type DeletePoolParams struct {
 	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
 	// answer is 412.
 	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
+}
+
+// GetPoolParams defines parameters for GetPool.
+type GetPoolParams struct {
+	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
+	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
+	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
+	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
+	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
+	// something was read for it, `Carve-Read-At`.
+	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // PatchPoolParams defines parameters for PatchPool.
@@ -3038,6 +3277,14 @@ type GetPoolFreeParams struct {
 
 	// Cursor `nextCursor` of the page before, with the same filters. It is opaque; one that the server did not make is refused.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
+	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
+	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
+	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
+	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
+	// something was read for it, `Carve-Read-At`.
+	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // ListPoolGrantsParams defines parameters for ListPoolGrants.
@@ -3047,6 +3294,14 @@ type ListPoolGrantsParams struct {
 
 	// Cursor `nextCursor` of the page before, with the same filters. It is opaque; one that the server did not make is refused.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
+	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
+	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
+	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
+	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
+	// something was read for it, `Carve-Read-At`.
+	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // DeletePoolGrantParams defines parameters for DeletePoolGrant.
@@ -3072,6 +3327,14 @@ type ListQuotasParams struct {
 
 	// Cursor `nextCursor` of the page before, with the same filters. It is opaque; one that the server did not make is refused.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
+	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
+	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
+	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
+	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
+	// something was read for it, `Carve-Read-At`.
+	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // DeleteQuotaParams defines parameters for DeleteQuota.
@@ -3105,6 +3368,14 @@ type ListSpacesParams struct {
 
 	// Cursor `nextCursor` of the page before, with the same filters. It is opaque; one that the server did not make is refused.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
+	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
+	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
+	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
+	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
+	// something was read for it, `Carve-Read-At`.
+	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // CreateSpaceParams defines parameters for CreateSpace.
@@ -3143,6 +3414,14 @@ type ListSpaceGrantsParams struct {
 
 	// Cursor `nextCursor` of the page before, with the same filters. It is opaque; one that the server did not make is refused.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
+	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
+	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
+	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
+	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
+	// something was read for it, `Carve-Read-At`.
+	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // DeleteSpaceGrantParams defines parameters for DeleteSpaceGrant.
@@ -3240,7 +3519,7 @@ type ServerInterface interface {
 	DeleteAllocation(ctx echo.Context, project ProjectName, allocation AllocationName, params DeleteAllocationParams) error
 	// GetAllocation Read an allocation
 	// (GET /v1/projects/{project}/allocations/{allocation})
-	GetAllocation(ctx echo.Context, project ProjectName, allocation AllocationName) error
+	GetAllocation(ctx echo.Context, project ProjectName, allocation AllocationName, params GetAllocationParams) error
 	// ListAPIKeys List API keys
 	// (GET /v1/projects/{project}/api-keys)
 	ListAPIKeys(ctx echo.Context, project ProjectName, params ListAPIKeysParams) error
@@ -3273,7 +3552,7 @@ type ServerInterface interface {
 	DeleteClaim(ctx echo.Context, project ProjectName, claim ClaimName, params DeleteClaimParams) error
 	// GetClaim Read a claim
 	// (GET /v1/projects/{project}/claims/{claim})
-	GetClaim(ctx echo.Context, project ProjectName, claim ClaimName) error
+	GetClaim(ctx echo.Context, project ProjectName, claim ClaimName, params GetClaimParams) error
 	// PatchClaim Change a claim
 	// (PATCH /v1/projects/{project}/claims/{claim})
 	PatchClaim(ctx echo.Context, project ProjectName, claim ClaimName, params PatchClaimParams) error
@@ -3291,7 +3570,7 @@ type ServerInterface interface {
 	DeleteClass(ctx echo.Context, project ProjectName, class ClassName, params DeleteClassParams) error
 	// GetClass Read a class
 	// (GET /v1/projects/{project}/classes/{class})
-	GetClass(ctx echo.Context, project ProjectName, class ClassName) error
+	GetClass(ctx echo.Context, project ProjectName, class ClassName, params GetClassParams) error
 	// PatchClass Change a class
 	// (PATCH /v1/projects/{project}/classes/{class})
 	PatchClass(ctx echo.Context, project ProjectName, class ClassName, params PatchClassParams) error
@@ -3321,7 +3600,7 @@ type ServerInterface interface {
 	DeletePool(ctx echo.Context, project ProjectName, pool PoolName, params DeletePoolParams) error
 	// GetPool Read a pool
 	// (GET /v1/projects/{project}/pools/{pool})
-	GetPool(ctx echo.Context, project ProjectName, pool PoolName) error
+	GetPool(ctx echo.Context, project ProjectName, pool PoolName, params GetPoolParams) error
 	// PatchPool Change a pool
 	// (PATCH /v1/projects/{project}/pools/{pool})
 	PatchPool(ctx echo.Context, project ProjectName, pool PoolName, params PatchPoolParams) error
@@ -3379,6 +3658,9 @@ type ServerInterface interface {
 	// PutSpaceGrant Grant a space
 	// (PUT /v1/projects/{project}/spaces/{space}/grants/{consumer})
 	PutSpaceGrant(ctx echo.Context, project ProjectName, space SpaceName, consumer Consumer, params PutSpaceGrantParams) error
+	// ListRegions List regions
+	// (GET /v1/regions)
+	ListRegions(ctx echo.Context) error
 	// GetVersion Read the version
 	// (GET /v1/version)
 	GetVersion(ctx echo.Context) error
@@ -3435,6 +3717,13 @@ func (w *ServerInterfaceWrapper) ListProjects(ctx echo.Context) error {
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", ctx.QueryParams(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
 	if err != nil {
 		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
+	}
+
+	// ------------- Optional query parameter "consistency" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "consistency", ctx.QueryParams(), &params.Consistency, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter consistency: %s", err))
 	}
 
 	// Invoke the callback with all the unmarshaled arguments
@@ -3653,6 +3942,13 @@ func (w *ServerInterfaceWrapper) ListAllocations(ctx echo.Context) error {
 		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
 	}
 
+	// ------------- Optional query parameter "consistency" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "consistency", ctx.QueryParams(), &params.Consistency, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter consistency: %s", err))
+	}
+
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.ListAllocations(ctx, project, params)
 	return err
@@ -3727,8 +4023,17 @@ func (w *ServerInterfaceWrapper) GetAllocation(ctx echo.Context) error {
 		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter allocation: %s", err))
 	}
 
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetAllocationParams
+	// ------------- Optional query parameter "consistency" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "consistency", ctx.QueryParams(), &params.Consistency, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter consistency: %s", err))
+	}
+
 	// Invoke the callback with all the unmarshaled arguments
-	err = w.Handler.GetAllocation(ctx, project, allocation)
+	err = w.Handler.GetAllocation(ctx, project, allocation, params)
 	return err
 }
 
@@ -3757,6 +4062,13 @@ func (w *ServerInterfaceWrapper) ListAPIKeys(ctx echo.Context) error {
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", ctx.QueryParams(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
 	if err != nil {
 		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
+	}
+
+	// ------------- Optional query parameter "consistency" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "consistency", ctx.QueryParams(), &params.Consistency, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter consistency: %s", err))
 	}
 
 	// Invoke the callback with all the unmarshaled arguments
@@ -3956,6 +4268,13 @@ func (w *ServerInterfaceWrapper) ListAuditEvents(ctx echo.Context) error {
 		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
 	}
 
+	// ------------- Optional query parameter "consistency" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "consistency", ctx.QueryParams(), &params.Consistency, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter consistency: %s", err))
+	}
+
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.ListAuditEvents(ctx, project, params)
 	return err
@@ -4095,6 +4414,13 @@ func (w *ServerInterfaceWrapper) ListClaims(ctx echo.Context) error {
 		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
 	}
 
+	// ------------- Optional query parameter "consistency" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "consistency", ctx.QueryParams(), &params.Consistency, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter consistency: %s", err))
+	}
+
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.ListClaims(ctx, project, params)
 	return err
@@ -4211,8 +4537,17 @@ func (w *ServerInterfaceWrapper) GetClaim(ctx echo.Context) error {
 		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter claim: %s", err))
 	}
 
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetClaimParams
+	// ------------- Optional query parameter "consistency" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "consistency", ctx.QueryParams(), &params.Consistency, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter consistency: %s", err))
+	}
+
 	// Invoke the callback with all the unmarshaled arguments
-	err = w.Handler.GetClaim(ctx, project, claim)
+	err = w.Handler.GetClaim(ctx, project, claim, params)
 	return err
 }
 
@@ -4340,6 +4675,13 @@ func (w *ServerInterfaceWrapper) ListClasses(ctx echo.Context) error {
 		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
 	}
 
+	// ------------- Optional query parameter "consistency" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "consistency", ctx.QueryParams(), &params.Consistency, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter consistency: %s", err))
+	}
+
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.ListClasses(ctx, project, params)
 	return err
@@ -4463,8 +4805,17 @@ func (w *ServerInterfaceWrapper) GetClass(ctx echo.Context) error {
 		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter class: %s", err))
 	}
 
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetClassParams
+	// ------------- Optional query parameter "consistency" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "consistency", ctx.QueryParams(), &params.Consistency, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter consistency: %s", err))
+	}
+
 	// Invoke the callback with all the unmarshaled arguments
-	err = w.Handler.GetClass(ctx, project, class)
+	err = w.Handler.GetClass(ctx, project, class, params)
 	return err
 }
 
@@ -4566,6 +4917,13 @@ func (w *ServerInterfaceWrapper) GetHistory(ctx echo.Context) error {
 		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
 	}
 
+	// ------------- Optional query parameter "consistency" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "consistency", ctx.QueryParams(), &params.Consistency, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter consistency: %s", err))
+	}
+
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.GetHistory(ctx, project, params)
 	return err
@@ -4596,6 +4954,13 @@ func (w *ServerInterfaceWrapper) ListMembers(ctx echo.Context) error {
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", ctx.QueryParams(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
 	if err != nil {
 		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
+	}
+
+	// ------------- Optional query parameter "consistency" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "consistency", ctx.QueryParams(), &params.Consistency, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter consistency: %s", err))
 	}
 
 	// Invoke the callback with all the unmarshaled arguments
@@ -4810,6 +5175,13 @@ func (w *ServerInterfaceWrapper) ListPools(ctx echo.Context) error {
 		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
 	}
 
+	// ------------- Optional query parameter "consistency" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "consistency", ctx.QueryParams(), &params.Consistency, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter consistency: %s", err))
+	}
+
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.ListPools(ctx, project, params)
 	return err
@@ -4926,8 +5298,17 @@ func (w *ServerInterfaceWrapper) GetPool(ctx echo.Context) error {
 		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter pool: %s", err))
 	}
 
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetPoolParams
+	// ------------- Optional query parameter "consistency" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "consistency", ctx.QueryParams(), &params.Consistency, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter consistency: %s", err))
+	}
+
 	// Invoke the callback with all the unmarshaled arguments
-	err = w.Handler.GetPool(ctx, project, pool)
+	err = w.Handler.GetPool(ctx, project, pool, params)
 	return err
 }
 
@@ -5023,6 +5404,13 @@ func (w *ServerInterfaceWrapper) GetPoolFree(ctx echo.Context) error {
 		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
 	}
 
+	// ------------- Optional query parameter "consistency" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "consistency", ctx.QueryParams(), &params.Consistency, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter consistency: %s", err))
+	}
+
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.GetPoolFree(ctx, project, pool, params)
 	return err
@@ -5061,6 +5449,13 @@ func (w *ServerInterfaceWrapper) ListPoolGrants(ctx echo.Context) error {
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", ctx.QueryParams(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
 	if err != nil {
 		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
+	}
+
+	// ------------- Optional query parameter "consistency" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "consistency", ctx.QueryParams(), &params.Consistency, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter consistency: %s", err))
 	}
 
 	// Invoke the callback with all the unmarshaled arguments
@@ -5226,6 +5621,13 @@ func (w *ServerInterfaceWrapper) ListQuotas(ctx echo.Context) error {
 		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
 	}
 
+	// ------------- Optional query parameter "consistency" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "consistency", ctx.QueryParams(), &params.Consistency, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter consistency: %s", err))
+	}
+
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.ListQuotas(ctx, project, params)
 	return err
@@ -5387,6 +5789,13 @@ func (w *ServerInterfaceWrapper) ListSpaces(ctx echo.Context) error {
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", ctx.QueryParams(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
 	if err != nil {
 		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
+	}
+
+	// ------------- Optional query parameter "consistency" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "consistency", ctx.QueryParams(), &params.Consistency, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter consistency: %s", err))
 	}
 
 	// Invoke the callback with all the unmarshaled arguments
@@ -5595,6 +6004,13 @@ func (w *ServerInterfaceWrapper) ListSpaceGrants(ctx echo.Context) error {
 		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
 	}
 
+	// ------------- Optional query parameter "consistency" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "consistency", ctx.QueryParams(), &params.Consistency, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter consistency: %s", err))
+	}
+
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.ListSpaceGrants(ctx, project, space, params)
 	return err
@@ -5731,6 +6147,15 @@ func (w *ServerInterfaceWrapper) PutSpaceGrant(ctx echo.Context) error {
 	return err
 }
 
+// ListRegions converts echo context to params.
+func (w *ServerInterfaceWrapper) ListRegions(ctx echo.Context) error {
+	var err error
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListRegions(ctx)
+	return err
+}
+
 // GetVersion converts echo context to params.
 func (w *ServerInterfaceWrapper) GetVersion(ctx echo.Context) error {
 	var err error
@@ -5851,6 +6276,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.GET(options.BaseURL+"/v1/projects/:project/audit-events", wrapper.ListAuditEvents, options.OperationMiddlewares["listAuditEvents"]...)
 	router.GET(options.BaseURL+"/v1/projects/:project/history", wrapper.GetHistory, options.OperationMiddlewares["getHistory"]...)
 	router.GET(options.BaseURL+"/v1/whoami", wrapper.GetWhoami, options.OperationMiddlewares["getWhoami"]...)
+	router.GET(options.BaseURL+"/v1/regions", wrapper.ListRegions, options.OperationMiddlewares["listRegions"]...)
 	router.GET(options.BaseURL+"/v1/version", wrapper.GetVersion, options.OperationMiddlewares["getVersion"]...)
 	router.GET(options.BaseURL+"/healthz", wrapper.GetHealth, options.OperationMiddlewares["getHealth"]...)
 	router.GET(options.BaseURL+"/readyz", wrapper.GetReadiness, options.OperationMiddlewares["getReadiness"]...)
@@ -5893,6 +6319,8 @@ type NotAcceptableApplicationProblemPlusJSONResponse Problem
 type NotFoundApplicationProblemPlusJSONResponse Problem
 
 type PayloadTooLargeApplicationProblemPlusJSONResponse Problem
+
+type PoolBadRequestApplicationProblemPlusJSONResponse Problem
 
 type PreconditionFailedResponseHeaders struct {
 	ETag *string
@@ -6119,15 +6547,29 @@ type ListProjectsResponseObject interface {
 	VisitListProjectsResponse(w http.ResponseWriter) error
 }
 
-type ListProjects200JSONResponse ProjectList
+type ListProjects200ResponseHeaders struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
+type ListProjects200JSONResponse struct {
+	Body    ProjectList
+	Headers ListProjects200ResponseHeaders
+}
 
 func (response ListProjects200JSONResponse) VisitListProjectsResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(200)
 	_, err := buf.WriteTo(w)
 	return err
@@ -7211,15 +7653,29 @@ type ListAllocationsResponseObject interface {
 	VisitListAllocationsResponse(w http.ResponseWriter) error
 }
 
-type ListAllocations200JSONResponse IPAllocationList
+type ListAllocations200ResponseHeaders struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
+type ListAllocations200JSONResponse struct {
+	Body    IPAllocationList
+	Headers ListAllocations200ResponseHeaders
+}
 
 func (response ListAllocations200JSONResponse) VisitListAllocationsResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(200)
 	_, err := buf.WriteTo(w)
 	return err
@@ -7599,6 +8055,7 @@ func (response DeleteAllocation504ApplicationProblemPlusJSONResponse) VisitDelet
 type GetAllocationRequestObject struct {
 	Project    ProjectName    `json:"project"`
 	Allocation AllocationName `json:"allocation"`
+	Params     GetAllocationParams
 }
 
 type GetAllocationResponseObject interface {
@@ -7606,7 +8063,9 @@ type GetAllocationResponseObject interface {
 }
 
 type GetAllocation200ResponseHeaders struct {
-	ETag string
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	ETag             string
 }
 
 type GetAllocation200JSONResponse struct {
@@ -7621,6 +8080,12 @@ func (response GetAllocation200JSONResponse) VisitGetAllocationResponse(w http.R
 		return err
 	}
 	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
 	w.WriteHeader(200)
 	_, err := buf.WriteTo(w)
@@ -7795,15 +8260,29 @@ type ListAPIKeysResponseObject interface {
 	VisitListAPIKeysResponse(w http.ResponseWriter) error
 }
 
-type ListAPIKeys200JSONResponse APIKeyList
+type ListAPIKeys200ResponseHeaders struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
+type ListAPIKeys200JSONResponse struct {
+	Body    APIKeyList
+	Headers ListAPIKeys200ResponseHeaders
+}
 
 func (response ListAPIKeys200JSONResponse) VisitListAPIKeysResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(200)
 	_, err := buf.WriteTo(w)
 	return err
@@ -8646,15 +9125,29 @@ type ListAuditEventsResponseObject interface {
 	VisitListAuditEventsResponse(w http.ResponseWriter) error
 }
 
-type ListAuditEvents200JSONResponse AuditEventList
+type ListAuditEvents200ResponseHeaders struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
+type ListAuditEvents200JSONResponse struct {
+	Body    AuditEventList
+	Headers ListAuditEvents200ResponseHeaders
+}
 
 func (response ListAuditEvents200JSONResponse) VisitListAuditEventsResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(200)
 	_, err := buf.WriteTo(w)
 	return err
@@ -9303,15 +9796,29 @@ type ListClaimsResponseObject interface {
 	VisitListClaimsResponse(w http.ResponseWriter) error
 }
 
-type ListClaims200JSONResponse IPClaimList
+type ListClaims200ResponseHeaders struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
+type ListClaims200JSONResponse struct {
+	Body    IPClaimList
+	Headers ListClaims200ResponseHeaders
+}
 
 func (response ListClaims200JSONResponse) VisitListClaimsResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(200)
 	_, err := buf.WriteTo(w)
 	return err
@@ -9942,6 +10449,7 @@ func (response DeleteClaim504ApplicationProblemPlusJSONResponse) VisitDeleteClai
 type GetClaimRequestObject struct {
 	Project ProjectName `json:"project"`
 	Claim   ClaimName   `json:"claim"`
+	Params  GetClaimParams
 }
 
 type GetClaimResponseObject interface {
@@ -9949,7 +10457,9 @@ type GetClaimResponseObject interface {
 }
 
 type GetClaim200ResponseHeaders struct {
-	ETag string
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	ETag             string
 }
 
 type GetClaim200JSONResponse struct {
@@ -9964,6 +10474,12 @@ func (response GetClaim200JSONResponse) VisitGetClaimResponse(w http.ResponseWri
 		return err
 	}
 	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
 	w.WriteHeader(200)
 	_, err := buf.WriteTo(w)
@@ -10705,15 +11221,29 @@ type ListClassesResponseObject interface {
 	VisitListClassesResponse(w http.ResponseWriter) error
 }
 
-type ListClasses200JSONResponse IPClassList
+type ListClasses200ResponseHeaders struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
+type ListClasses200JSONResponse struct {
+	Body    IPClassList
+	Headers ListClasses200ResponseHeaders
+}
 
 func (response ListClasses200JSONResponse) VisitListClassesResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(200)
 	_, err := buf.WriteTo(w)
 	return err
@@ -11356,6 +11886,7 @@ func (response DeleteClass504ApplicationProblemPlusJSONResponse) VisitDeleteClas
 type GetClassRequestObject struct {
 	Project ProjectName `json:"project"`
 	Class   ClassName   `json:"class"`
+	Params  GetClassParams
 }
 
 type GetClassResponseObject interface {
@@ -11363,7 +11894,9 @@ type GetClassResponseObject interface {
 }
 
 type GetClass200ResponseHeaders struct {
-	ETag string
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	ETag             string
 }
 
 type GetClass200JSONResponse struct {
@@ -11378,6 +11911,12 @@ func (response GetClass200JSONResponse) VisitGetClassResponse(w http.ResponseWri
 		return err
 	}
 	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
 	w.WriteHeader(200)
 	_, err := buf.WriteTo(w)
@@ -11845,15 +12384,29 @@ type GetHistoryResponseObject interface {
 	VisitGetHistoryResponse(w http.ResponseWriter) error
 }
 
-type GetHistory200JSONResponse HistoryEntryList
+type GetHistory200ResponseHeaders struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
+type GetHistory200JSONResponse struct {
+	Body    HistoryEntryList
+	Headers GetHistory200ResponseHeaders
+}
 
 func (response GetHistory200JSONResponse) VisitGetHistoryResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(200)
 	_, err := buf.WriteTo(w)
 	return err
@@ -12027,15 +12580,29 @@ type ListMembersResponseObject interface {
 	VisitListMembersResponse(w http.ResponseWriter) error
 }
 
-type ListMembers200JSONResponse MemberList
+type ListMembers200ResponseHeaders struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
+type ListMembers200JSONResponse struct {
+	Body    MemberList
+	Headers ListMembers200ResponseHeaders
+}
 
 func (response ListMembers200JSONResponse) VisitListMembersResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(200)
 	_, err := buf.WriteTo(w)
 	return err
@@ -12904,15 +13471,29 @@ type ListPoolsResponseObject interface {
 	VisitListPoolsResponse(w http.ResponseWriter) error
 }
 
-type ListPools200JSONResponse IPPoolList
+type ListPools200ResponseHeaders struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
+type ListPools200JSONResponse struct {
+	Body    IPPoolList
+	Headers ListPools200ResponseHeaders
+}
 
 func (response ListPools200JSONResponse) VisitListPoolsResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(200)
 	_, err := buf.WriteTo(w)
 	return err
@@ -13120,7 +13701,7 @@ func (response CreatePool201JSONResponse) VisitCreatePoolResponse(w http.Respons
 }
 
 type CreatePool400ApplicationProblemPlusJSONResponse struct {
-	BadRequestApplicationProblemPlusJSONResponse
+	PoolBadRequestApplicationProblemPlusJSONResponse
 }
 
 func (response CreatePool400ApplicationProblemPlusJSONResponse) VisitCreatePoolResponse(w http.ResponseWriter) error {
@@ -13553,6 +14134,7 @@ func (response DeletePool504ApplicationProblemPlusJSONResponse) VisitDeletePoolR
 type GetPoolRequestObject struct {
 	Project ProjectName `json:"project"`
 	Pool    PoolName    `json:"pool"`
+	Params  GetPoolParams
 }
 
 type GetPoolResponseObject interface {
@@ -13560,7 +14142,9 @@ type GetPoolResponseObject interface {
 }
 
 type GetPool200ResponseHeaders struct {
-	ETag string
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	ETag             string
 }
 
 type GetPool200JSONResponse struct {
@@ -13575,6 +14159,12 @@ func (response GetPool200JSONResponse) VisitGetPoolResponse(w http.ResponseWrite
 		return err
 	}
 	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
 	w.WriteHeader(200)
 	_, err := buf.WriteTo(w)
@@ -13778,7 +14368,7 @@ func (response PatchPool200JSONResponse) VisitPatchPoolResponse(w http.ResponseW
 }
 
 type PatchPool400ApplicationProblemPlusJSONResponse struct {
-	BadRequestApplicationProblemPlusJSONResponse
+	PoolBadRequestApplicationProblemPlusJSONResponse
 }
 
 func (response PatchPool400ApplicationProblemPlusJSONResponse) VisitPatchPoolResponse(w http.ResponseWriter) error {
@@ -14039,15 +14629,29 @@ type GetPoolFreeResponseObject interface {
 	VisitGetPoolFreeResponse(w http.ResponseWriter) error
 }
 
-type GetPoolFree200JSONResponse PoolFree
+type GetPoolFree200ResponseHeaders struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
+type GetPoolFree200JSONResponse struct {
+	Body    PoolFree
+	Headers GetPoolFree200ResponseHeaders
+}
 
 func (response GetPoolFree200JSONResponse) VisitGetPoolFreeResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(200)
 	_, err := buf.WriteTo(w)
 	return err
@@ -14222,15 +14826,29 @@ type ListPoolGrantsResponseObject interface {
 	VisitListPoolGrantsResponse(w http.ResponseWriter) error
 }
 
-type ListPoolGrants200JSONResponse GrantList
+type ListPoolGrants200ResponseHeaders struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
+type ListPoolGrants200JSONResponse struct {
+	Body    GrantList
+	Headers ListPoolGrants200ResponseHeaders
+}
 
 func (response ListPoolGrants200JSONResponse) VisitListPoolGrantsResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(200)
 	_, err := buf.WriteTo(w)
 	return err
@@ -15018,15 +15636,29 @@ type ListQuotasResponseObject interface {
 	VisitListQuotasResponse(w http.ResponseWriter) error
 }
 
-type ListQuotas200JSONResponse QuotaList
+type ListQuotas200ResponseHeaders struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
+type ListQuotas200JSONResponse struct {
+	Body    QuotaList
+	Headers ListQuotas200ResponseHeaders
+}
 
 func (response ListQuotas200JSONResponse) VisitListQuotasResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(200)
 	_, err := buf.WriteTo(w)
 	return err
@@ -15879,15 +16511,29 @@ type ListSpacesResponseObject interface {
 	VisitListSpacesResponse(w http.ResponseWriter) error
 }
 
-type ListSpaces200JSONResponse SpaceList
+type ListSpaces200ResponseHeaders struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
+type ListSpaces200JSONResponse struct {
+	Body    SpaceList
+	Headers ListSpaces200ResponseHeaders
+}
 
 func (response ListSpaces200JSONResponse) VisitListSpacesResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(200)
 	_, err := buf.WriteTo(w)
 	return err
@@ -17008,15 +17654,29 @@ type ListSpaceGrantsResponseObject interface {
 	VisitListSpaceGrantsResponse(w http.ResponseWriter) error
 }
 
-type ListSpaceGrants200JSONResponse GrantList
+type ListSpaceGrants200ResponseHeaders struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
+type ListSpaceGrants200JSONResponse struct {
+	Body    GrantList
+	Headers ListSpaceGrants200ResponseHeaders
+}
 
 func (response ListSpaceGrants200JSONResponse) VisitListSpaceGrantsResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(200)
 	_, err := buf.WriteTo(w)
 	return err
@@ -17795,6 +18455,154 @@ func (response PutSpaceGrant504ApplicationProblemPlusJSONResponse) VisitPutSpace
 	return err
 }
 
+type ListRegionsRequestObject struct {
+}
+
+type ListRegionsResponseObject interface {
+	VisitListRegionsResponse(w http.ResponseWriter) error
+}
+
+type ListRegions200JSONResponse RegionList
+
+func (response ListRegions200JSONResponse) VisitListRegionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListRegions400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response ListRegions400ApplicationProblemPlusJSONResponse) VisitListRegionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListRegions401ApplicationProblemPlusJSONResponse struct {
+	UnauthenticatedApplicationProblemPlusJSONResponse
+}
+
+func (response ListRegions401ApplicationProblemPlusJSONResponse) VisitListRegionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListRegions406ApplicationProblemPlusJSONResponse struct {
+	NotAcceptableApplicationProblemPlusJSONResponse
+}
+
+func (response ListRegions406ApplicationProblemPlusJSONResponse) VisitListRegionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(406)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListRegions429ApplicationProblemPlusJSONResponse struct {
+	TooManyRequestsApplicationProblemPlusJSONResponse
+}
+
+func (response ListRegions429ApplicationProblemPlusJSONResponse) VisitListRegionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListRegions500ApplicationProblemPlusJSONResponse struct {
+	InternalErrorApplicationProblemPlusJSONResponse
+}
+
+func (response ListRegions500ApplicationProblemPlusJSONResponse) VisitListRegionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListRegions503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response ListRegions503ApplicationProblemPlusJSONResponse) VisitListRegionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListRegions504ApplicationProblemPlusJSONResponse struct {
+	DeadlineExceededApplicationProblemPlusJSONResponse
+}
+
+func (response ListRegions504ApplicationProblemPlusJSONResponse) VisitListRegionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(504)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type GetVersionRequestObject struct {
 }
 
@@ -18261,6 +19069,9 @@ type StrictServerInterface interface {
 	// PutSpaceGrant Grant a space
 	// (PUT /v1/projects/{project}/spaces/{space}/grants/{consumer})
 	PutSpaceGrant(ctx context.Context, request PutSpaceGrantRequestObject) (PutSpaceGrantResponseObject, error)
+	// ListRegions List regions
+	// (GET /v1/regions)
+	ListRegions(ctx context.Context, request ListRegionsRequestObject) (ListRegionsResponseObject, error)
 	// GetVersion Read the version
 	// (GET /v1/version)
 	GetVersion(ctx context.Context, request GetVersionRequestObject) (GetVersionResponseObject, error)
@@ -18554,11 +19365,12 @@ func (sh *strictHandler) DeleteAllocation(ctx echo.Context, project ProjectName,
 }
 
 // GetAllocation operation middleware
-func (sh *strictHandler) GetAllocation(ctx echo.Context, project ProjectName, allocation AllocationName) error {
+func (sh *strictHandler) GetAllocation(ctx echo.Context, project ProjectName, allocation AllocationName, params GetAllocationParams) error {
 	var request GetAllocationRequestObject
 
 	request.Project = project
 	request.Allocation = allocation
+	request.Params = params
 
 	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
 		return sh.ssi.GetAllocation(ctx.Request().Context(), request.(GetAllocationRequestObject))
@@ -18933,11 +19745,12 @@ func (sh *strictHandler) DeleteClaim(ctx echo.Context, project ProjectName, clai
 }
 
 // GetClaim operation middleware
-func (sh *strictHandler) GetClaim(ctx echo.Context, project ProjectName, claim ClaimName) error {
+func (sh *strictHandler) GetClaim(ctx echo.Context, project ProjectName, claim ClaimName, params GetClaimParams) error {
 	var request GetClaimRequestObject
 
 	request.Project = project
 	request.Claim = claim
+	request.Params = params
 
 	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
 		return sh.ssi.GetClaim(ctx.Request().Context(), request.(GetClaimRequestObject))
@@ -19161,11 +19974,12 @@ func (sh *strictHandler) DeleteClass(ctx echo.Context, project ProjectName, clas
 }
 
 // GetClass operation middleware
-func (sh *strictHandler) GetClass(ctx echo.Context, project ProjectName, class ClassName) error {
+func (sh *strictHandler) GetClass(ctx echo.Context, project ProjectName, class ClassName, params GetClassParams) error {
 	var request GetClassRequestObject
 
 	request.Project = project
 	request.Class = class
+	request.Params = params
 
 	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
 		return sh.ssi.GetClass(ctx.Request().Context(), request.(GetClassRequestObject))
@@ -19494,11 +20308,12 @@ func (sh *strictHandler) DeletePool(ctx echo.Context, project ProjectName, pool 
 }
 
 // GetPool operation middleware
-func (sh *strictHandler) GetPool(ctx echo.Context, project ProjectName, pool PoolName) error {
+func (sh *strictHandler) GetPool(ctx echo.Context, project ProjectName, pool PoolName, params GetPoolParams) error {
 	var request GetPoolRequestObject
 
 	request.Project = project
 	request.Pool = pool
+	request.Params = params
 
 	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
 		return sh.ssi.GetPool(ctx.Request().Context(), request.(GetPoolRequestObject))
@@ -20123,6 +20938,29 @@ func (sh *strictHandler) PutSpaceGrant(ctx echo.Context, project ProjectName, sp
 	return nil
 }
 
+// ListRegions operation middleware
+func (sh *strictHandler) ListRegions(ctx echo.Context) error {
+	var request ListRegionsRequestObject
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListRegions(ctx.Request().Context(), request.(ListRegionsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListRegions")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListRegionsResponseObject); ok {
+		return validResponse.VisitListRegionsResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // GetVersion operation middleware
 func (sh *strictHandler) GetVersion(ctx echo.Context) error {
 	var request GetVersionRequestObject
@@ -20174,688 +21012,735 @@ func (sh *strictHandler) GetWhoami(ctx echo.Context) error {
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7P19d9s4ki+OvxVc/e45neyKNklRT/aZs9d52s5MdzqbuLfvb9u5FkSCFtcUoSEoK9puv/fvQeGBIAlK",
-	"lKyks7P9x/TENgkChUJVoR4+9VsvpMsVzUhWsN7Fbz3yGS9XKYF/X62Sv5Et/xdbL5c43/Yuer8kxYKu",
-	"C5QUDBX0nmS9fu8Bp2vCH1uSAke4wPzfYU5wQaKronfR811/5LgDx/Wv3enFwL1w3f/o9dUjL/i4Ic1X",
-	"FzhNQvJ/5BTOQrrs9Xt3JCM5LhKa9S68fi/Fc5LC7NZZwsdmC7pivcd+L8NL0rvorZIVSZOM9Pq9VU7/",
-	"k4T8oYLgpYN7/V5OHhIGY/WCeORNfBw4cxK6TuBHgYOH8dhxp948HETBcDQc9/q9dRL1Lnp4EHmhGw8d",
-	"Mp77ToBHE2caunNnGPnxxCOjIBzAw6to96If+z22IiGff0RYmCcrsbLeS6AFQ2G6ZgXJWa/fI59XSU6Y",
-	"GmysBuMjSQrmNCVAvIytlySH4QtcrIFA92T71pw7nzqfOZ94bd4pZsXPrDlxzy+/tVpgxj92FRbJA+k9",
-	"Pj72JYeIuVf55Ardky2KaY4wUlvSlz9vCc7b2Kb7/n5pUtbXF1UXeL0gCGdsQ3JULHCBQvnVpPjzRPwD",
-	"nIg6t/d7Qtpd9EKcP5DbfUPcKkFKwpwUHX/olTz3Q8KKJsPxc4pW+I6YPJYUZMl6F7/+yW3/s+TvJ+CW",
-	"dZQUrx9IVjQ55gpYBW2SYoGWNCeooCikyxbmwXFB8t5Ftk7Tfg9bKDiSE5mTmOZEPQnb43rTEBM8cgLs",
-	"us44HBBnGgWeM5yPiR9PsBeOBr0+588F5c/TJAp7/R5dadbqRSQlBXmZ4oRzHV0XMNOL3orky4RxnrmN",
-	"SJaQCLhoSQtyFUU5Yax30fOm/pl75p8FAfzx72vCCiD9OPKIGw59J4jduROEHnGmeDh2/Hg0n0ZuOCYD",
-	"D15hdJ2HQJD7JONvvn2vpiL5ekPmDlnDDq/nkq3h0IQ4p2nl0Dz2NTV/6+E0pSFnypdvX33gc3XPfPfM",
-	"O3PP/aBnnieSPfDl5jTiH1lRmn4gMf+DOlg5jfgMLOfK4OpD31vlJE4+/0Cyu2LRu/ADToyQr/w9TZOQ",
-	"c9Er2BgQTXiHMGnnCtcJ56HrjLE3cSYxfzmahgEZzwd46JtcgVeJc0+2NcYQUqrJGPR+Byd4bo0Tgnk8",
-	"9ePBcDyeD4IIj/AgJFN/GrnEJcF4MHoCF9yT7YUg6HlpnHzq9zLyuXi5zhnNexc9sv3r+u1/0iT8/q8P",
-	"//HSS6OPf50CTeEDL3ARLmrifkNRRiPCzNMKO3OIrA9ssj4iD03BLhfIP+l4bcL7TmwJ5+i0Ks19LxrM",
-	"uYAeY584QTiJnEk8cp3p3MM+F+cE9lpIc2//w95OaR40pHkr3zv3E9aN90cV6W0/t6OAH1zOLfLvCc2q",
-	"nx3sX9ugZT4hzaKEjyh2mCuF6xxnDH53ncDwLdu7JIxxs+Ci95KbJxGqTBfFOV0iTiKkGLUkzhlsJGaw",
-	"jVd6VR/XYUhIBPJWUaV3na+59ii2K1I+TCJgd6WfXtB1xl86ZkfaZc+XZXj/cIYf7t/noWb4YP/DwbfJ",
-	"8NPRPoYf7V/b6KsxvJzuf3+G/1TVDbYrttYQfTSnxQLRHGU0Ix30RVXWd2YqGwfVT2b1VD1t6JIGrz+v",
-	"UpzBNglqVwjxtkAbuk4jNCdoLjdDk8DC1tPRmRbjYYoZeycmxAqcRTiP1K/f6w1bpbiIac4NgYgUOElr",
-	"A5XfDwU3lvynXj1XoztkjeZbBF9o/vWsYuO0s5YxWoW19EwtFG1lN7CjSJQQziqfOPuTleAavVp++4R3",
-	"EZ8AQ0nBZyrNJFhLaSQ1FlVZU7igjGRgJIc0gucpTW/J5wXmV6/IpPHbAi0wQxlFcU4Imqc0vBfuloSh",
-	"FOd3BJGMru8WxmT4aJa5OJVJsPtkteLnuP9b42s5pcsLVCzU9xKGzL0+9FPGessvZWjNyAUaBYjGaDQc",
-	"DkYICyOWMOMDf1/TApdfkLIMp2nlC5zFNyCUbAfmA4nXjOw4Mrl8oCo3DjsVaieB425TYLnbnPAHqzv6",
-	"0s72aIGziCG6LpB4maFz3+cX1nN/gmiWbi/Rue+iDWYIs3t+wmhePSsf9DJqfO9W2NvYhSt2Lz2S575/",
-	"YfswzgnMjEQwtQXJyRkcxySD613vnIu388oHNRl7vg96ojxNfxiVjjmnii3auAruVlWuerFFGKmPaGZS",
-	"GqCFqZpy/7Hf+9ccZ3X/F0U0I0iJuhM6WXNKi91er8r5s8vbinE4GeAgHJGJE/tu4AQjb+Lg6WDuBNEw",
-	"dsfeZIqnnjYOx/50MB9GY4d48cAJhu7YmU587AzCgMQjdzyZTtwDfVvaIVXaGpqqf4hn8X8GieGkfE9w",
-	"WtQu81dpytXIhoDkLk+GMjPpPfgCvk9YQfPt66zILQ7gXxYULUiq73bDsymiGRqgH3EeLhAuUEZp1uLc",
-	"s99mh03jvnfRmwacVvHUcQfe0AnG/tSZ4yB0hmTkehN/OsDYF9ogWVatEjD7hu3Wfo1ip7GhV+t8RWEU",
-	"5axhSRbuuDusswKkrP5zcO2NlaMVnHftd39vUqfWPIiH7sgbO/5kMHWCAA+dyWg+dsJJNCU4nruhB7pz",
-	"kaTR+yOW9ySy7SeZmlYr2cAH/R9SDbx9f2WsvepsFtYScOhcKgLYjVPI6V03+CgIvXiMfWdC3LkTxH7I",
-	"754jZ4jHZBBOIy92J4ff78fu3Av9aOCQIB46gTvynIk/HjiTYDrEo/mYb6+WLx2ncJB8aZ4u6XzsziZ0",
-	"k5FcjiFNgJcivtHwaKqVhM54PPGO8UA3j2Hb5Xa/10G7x6uM/lhnwZeUpkl294puWrgR7goZndNoixY0",
-	"jVgf4SxSv7kjBUNb8hRjws6SOIhH0zGZcyHA9Y1HHDxyseON5wMSuEN/hKftOq6dKedDd4wncehEU8KV",
-	"nh8787E3d/xJGMRDbzQYz3EZM+s2iRam9Fw7Ux56L7AIr+Mus6dir+nobKLYK6Q0/bmuDYbG2ksONFmt",
-	"wYdvaE6Su108iDNaLEiuzFfBjAfyneeV0UA734UjbyzUEB7OnWAUcjsnmjpKD/lkEB/DdxGMGmBnOB+F",
-	"TjCOuLFFsFOOGrilCOk2iTa+80pNvMPYsrLRAufkqzFR0FFG2Qw5XIi7DKVpkxMOtbq9QxXm1I8GoNXA",
-	"bAn8ycDBwXToKLXGN+pwhYlhTHfk8N13gsE0cOZDPHLKMd1Q80jHKbQrTK+7Q3yvvvpAGMkfBJkM1/A7",
-	"Umxofo8i8pCEhHXRWy7niYmFJ/p/Wj9/Wj9Ptn46c5G02btzUcdLzIFcFMKY/sQB3REM5yNnOg4nTjmm",
-	"TzTtO05hh0jwG1x07J3rFPeprtFkzyYvGpetD6TASVZ34yoT456sCgQpJ5CYKxz1G8yQyKqJjjBwvQM5",
-	"aBD7QzcgrhPEk6kTeNHAmWI3dNyBOyQTPxwM3CPSCiYghUjggGYJvLHvTAeTwCmlECkN3o5TaDd4Xb+D",
-	"HEqyu5ww5jwkq0Nu7CeXJ4Ijumklb3w+8A0209wkrRXxDRtrfcn7e1vu016Bv5tnRrEX+ngQcKvTc4L5",
-	"mDgTPBw6XICM4wHx59PSWHXxhIyjIHCG2AudAI9cZxL583qG2CG66+vqnVr+1iHqpS2if6xJcVREf7An",
-	"oi9m2xrQ/+rB/EMD+eX50llq1WPGkuwuJSr89xUk9R4BtsfKH0cuGc0Hjh9OYycg3tCZzAfYCaJhOCLj",
-	"eOIabvd4MHexF04dNxoSfhKxMw2DyJkQP/bwaD6Mxnvc7l79cOEy1U/LthNsl1WY2j+1T8a2JoYdqSCP",
-	"O1Xe7lMlp/vf7lipfTKO1YstREvthtHcGpHsdrCGXyt3cuJHwXgYTvnt13OCQRw6k4BMnHg49UKfDNxg",
-	"UmbCj71wMArmE24CuU7gk7kzHURjhwQTd+5FfjwYj3aeqWFXr96h2WJmWk3bIZgOyHAyirAzH4e+EwRu",
-	"5EyH8dRxR9iPBnHgDaeTVu/NMd7HA8/NcJc2KtN9dqf3fL3D08Vx2kEzieyyF1urhvopI+iB5Nt9Gsqi",
-	"XZ4it7sdfjVzqwjgO7VfALQmwx2Sr1CbjvprfT7SjsFIZg7tKYHbZRZ/eYPTZl1a1vqOFosku2u6OMkD",
-	"1MYRFJEYr9NCprzRGL19/xCUuSxtdJBClrwrV2Cs2jaVjyQlYUFzGyMIwmdb8XE4uzRGfK3rkJ/OPlpn",
-	"EckRRuq7EaS6dZwdsI+5KcnqDV4mKSRbvX8IJK+bM1ziIly8/rzi50LLqHvC37gjVFdBQPnAWx3X54/1",
-	"xE7e9z5xMQHj/GBlmscu7PqBzJPMUt0oNCiNEUa5vC8iI/J9nBh4inF0iEj4CLGAPSdQhGY4iyqBiSCG",
-	"sE9WcFYUwYbdDugOAYm9B+yXpFh8DOmK2A0cWA2sQHI0zYgqYuuwCrJ2dgu+FcmdcjimJqJ+VYojc+Zf",
-	"O8XoT+/Cn96F/5nehU/GqXu/Lk5qcfzBFobFUwLitDQjDEv/wKudf4QUKRKQd3c0NcVIxTDcnbHoh2Pi",
-	"xaOBE7jDuRNE05EzIRPfmcaD+SicRJj4pevEm48ilwx9ZxAH2AnCydCZRmPPmRAfD+fjcBp7u10nfkNy",
-	"yDTx9wbFmbBDPvcu/Em/t0yy3oXvP/Z70mJ73ygOrRZNv+AqiEEOtVE33bR8EvZKDNi7KPI16fdWOMdL",
-	"As+XmCNnIV2e16hc2kziiz8QzIqfiyRN/kumelNBX3grw1AavbPOYc3IlajN7Y39BRxgbsbdQf4yYcUb",
-	"AeCQsGSepEmx1Wq86hya4/A+ye7eU8q5w+/3QrzCITz/Ww8/4CTFc6gNn04GLqdBQQsMZSMDzx37x0kz",
-	"vynNfDjYDPH5gB0Ap6Mit17g8H6XqPpAcLQFMQUVFay+7b7U+5FcrNvvrWEH4JS8J3lIsqJ34Q/NsyuM",
-	"lzfrNK2fYnF8wfJieMsQvyZsxRVir3iyn0H14zfF6DFO2X87Tq+in1S28sckS5Z4126mBD8Qcz9RQSEc",
-	"CRy63xjddXtqzgds4oaBr6xg/lm6yWDHCA4XHU1i09rtwlDAR0ErH436PbJcFVt+cK6vf+hd9ILJwso4",
-	"fN7v+Vb92isLHNRMPsm/18paTJp8QYv7T135p678U1eeXld+Mo7vfuGaUSHb0oQdm7PsH5oUxGXyXhQf",
-	"MnUH3mTojPxx5ATxfOJMXBw4c28YTQiOQzcYlAka0ST23XHgDL1R6AQEj51pPB042A3CcTQl8xgiaDsO",
-	"aiNBo5MOrh2MN0muePfQM9GiLdu53W3ndtfgdPdIJvcbTP6uwiiayy8RjiJQi3xzAQlIeXmY8PHxtypn",
-	"4R19YS7FOBNvOF1th6IL71f0ll2LC74H3CJ8tErfcRCCAw9C1Qm2+0CM3Lk/HOCxMwmmsRN4EXYmfjhy",
-	"osE4xm7oEX9U4kIMY+wF/nTkjAcT4gRuOHWm3nzohP6ITOO5G3l7cCHkUr6qrWI/YIdaL3/ssfTaj+XI",
-	"CwLzaEJ19pHHM2gcT0/wM58N+0I6KKidQ89+Dkdn+sYG+Yq1M5hTWux0Gp0iId3qeOpD+OOiJxxE+/1j",
-	"e3JQfTwMfew6XuwSJ4iDuTOfT0JnGg3iUTQgE+wZ55G44ZhbktN4GDoBngycSTjihuUw9qPR3MPu+MC0",
-	"dFypl2s1FpdJVv2lN7GaW5wPkyivZJx7o17d2nxvxLVer3O6EsdH57kLFo75ietdeKNdWe9crK9wSGpe",
-	"XCkC7P7KDuexPYEellM5ndqXetHzRiM4neaJDSYTKN8NzWqwnqtXLF88zZn23H2ZNXwFwusKdFMuZUmx",
-	"U7mUm3JZSoM3OSE1VhqbmZ9ceByxpXYz9izwDBkCyc8NZc5/eawk8b+YJGnL/t4tTaYuGUdeHDijuY+d",
-	"IBqFziQejx0P+/NBGERDMorLVJ25F02xHztBOBg5AXEjZxp5xBlhN56Ew/mABMGBGe1dpMmoz6+ptV9W",
-	"pcnHFc4Z1CKscE6y4viYEBdTR5/2Mv+97bjXj7o3GkyCfUfd1N7iheNOut8BXM2bfPHg0SEnfXLUjn4J",
-	"2eCackHkZwgLzOqygzuuMIpkug7U6aakYCgnKcGMRCLizX9mhcRtifB2j0fPzJAyQ9xah05HhtLRVyJu",
-	"ymp31aeaL8QPFr3G6vbIPnHHEqgtfbRKcUigTB5C97Bj3zGkT+ghcbq9Qu6PEh8WWdGg2gdKi1bLU9wA",
-	"OYXAUEEs+VwQkpVISUgf+lMR7DSW2x9gpDUo+3FFwiROwn18iQt+x+b8uM83LlnqYZXZT5LvngVQWc3l",
-	"707GaEz230e1GWbo7fuHkcEKSaZLqEE87ZlsiufOw+jA3RzZdnM4qrC+vqSWe+y7rncRzScXvntxcR5M",
-	"bJtofXQUmBriA12Dk/ex/1uPq5Ta43EcxxcXFZWSbUPMClB21ofjuM16T/G8sgtPxY7+05r705r705r7",
-	"x7bm9iNae/lP3/+YxP/WKwXLjigtmHwbzDRkJs0heRF8V8JcOrJwIxge7991hrEbetEET/05OaI8KhrG",
-	"/nwSOOPQI05ARgNnGvsTZzAfuZMIhz4JyrjlNAyIh8cDZzR3IyeIhr4zId7Y8fEwHofTuRcNdsct5UJb",
-	"JYrdf2RjKRWS7JwK6B4rKKbjM2+krIQ2QQGa0ZQUg+lo0hAUUn9aJUXgTo908GjusZaA6Nk3BYVBwz9A",
-	"WPje0TtbFxhlkm9bHnCt5MYC2qd/pZLWrTnDJ5JOgzNvANbMj2Q5J3kTNm+JtyeFIzsM07C1t8ruSJIX",
-	"DsjQHXvOZD6NnCDGnjP3w8CJRmQSu9jzB5BnKzON534UxCPPGeNJ6ARk6jrYmw+ccBiNyTT2XN8bHJhp",
-	"bO2IJCj8bWNI/sPQu/+1iTan84NIJgg2HTg4msdO4IUDZxqQkRNPXDz3w0EwDEaaZIJgE9+Zhpg4gTv3",
-	"nckgGjpkHE+xN/cHwWB4HMlwtIQikE8lhzaSoVvFwE525zYMl7XNhkHXquYiooShjBYoJQXC2RaQ5cCm",
-	"QRide+M+YhSA2VHCkNZpfYTTYkHXdwsk/xTnBMCFzSmTHAbh2iYpWkCiKhdwz+c3cG8s4LXNvwx8/odp",
-	"8w9KG8NVUX3712aqAp+fSGLirzYK4bwxIGcaL/n1l9yexSNUe2nY4UvT+kuet/8t323Mb9DhLa/+VjDu",
-	"8JZff2vaYV3+oLGuqbufhn5Qf20w6UKPYf218agLQUaNSQ79LiRpsMfAHXYhSoNDRp7XhSpNJvF9v8OL",
-	"gyafBCIhYN+LTVaRccl9L/pCcL3P6Twly9JctLQ6gK6D+gEuNhoNDyTIeJLdriFJJ6RZnCZhwX5J+Nd+",
-	"VSjyZoXeJwN7vPw+6lKVp+cgc4qSJWp+gMu1JGMFFgCz5w/euVQs7LwEtZefZecdoRKUCR24036vSAog",
-	"uoDW5wZ1jkPStfeTtL75rPgesHNJPuu+2LGYfsrSra1QkgHCnwpe0FhX61k2rXzrVo20Ywc7kcnc2vdN",
-	"t4aAH0SebeaXEj4KJUUf0RzNkyxCSYHwHU6yDlsK2ZbnpbfCul9Xti/LWekeDE/eThthK3ub88vP688J",
-	"K1jzxEHKXMJQgWsNb/W2weu3RLzfvmOKFuamqI0QLyM5FkoyjRUqXuYEJ3lO81oXAzWvWmMCZTieg30H",
-	"l8kOu9W2SzYqPHVHKjQzNgNEpf2MXZtNOQD0DOr795Qnf53DVQVW2Te/S0nOAiIbZqkkl6ONk9ay8Ts/",
-	"YetUoWAYOvCD7B30LR9b4JRrYMcGmwBkheaVBUltShL+fqsYuraVsjY0EdY9NKDhh9LuGm7ZIPWmbS/A",
-	"Cn/yRlSOxGmOpkkVg9qQsAs2SR0hZF2wJCJlOuN30iRg9UZMHUsqhN/X3qDkhD1Uyt4pfdioc99t28rl",
-	"mhVoTpB4w5/s7QJz1L5C+cDh3WL2ruhp7V9KXhN7J7MY4IM0Lnf6aUzXuswNzooq24jipypfvs1+ZjWI",
-	"BEh/hTz4kjMhq0QQXglgW7+0wbjfsKNrjCU3cUPm0IsqYYVI6FBFJgAzj5fil4Ox/GgHqwnmSdi5rL7Q",
-	"RTNf19p9qXy/P8DKbJRVpqy0UmqENuqzVR5HwhqIKnsvK00mrehcE8jFsJVk9UNLj7ULxQGiBVacZKqo",
-	"XG6BlhV8qwiOzhBXMlwhV+A2vmNmEQXkaYCdHC4oZUTnK/A17zLelGlVhrxEbGzVRuWnWnqSw0ru8v4Y",
-	"7qLFm+YNt1L1pH1rYCVaGCejxW0sb8D2A3rHL18bLFUxf7RtL0Rju8oWNN5r6HAdIjlOkQclsd+p7zyZ",
-	"3iVRTJLTrCBZs2/LNaVoibMt2uRJQXKGlsRG6LB83aC07eVLTjEo/+XU438oSNZHOVkRCbYj+zJ3k4VV",
-	"ig3dgWH62Kf+NOIZCzWo94rgCBo7N2jHUrqx0CtSL/SrPRTV79W5lrRAK34ko0u0WRAQGomOjeeJ7D4n",
-	"zcn7jG5KevLnVJYc41LkbUSWK1qQLNw6fyPb44gcVImc4uLpUkBTpEJWCPXBgbVdvq+kCBVHUgrLMj54",
-	"9D2c69ZPe1R6O3JZQ91cqjypByJX9JciX5cagGYETHMmyuFTHO5UCPxVrgzMxduET1mIdZDQ/8Mv+K9V",
-	"q88X25eUplGjew+40qTDDORwKAItmww6MpqNPys3DOV7vVIJoqIjfK/TjUI3IL2db29DNS+Rc0CiV3ST",
-	"VUNS1TYxRmZC5esuxAz19r6jSN4p+a3w0khu5TyySdIULfADQeKjcskFsn30kJPdnjUwkkbANRczFYPL",
-	"6X2q8YqlLaw8J3VkHm3rXSqDTLRxzcjpusa27ZdxLYLOsQIDiRDR+QmOomIpBgQ+tKGr7Wb0i6UnLf9Z",
-	"sgWSc3vaiWpbsfWGFBgHTiSR/JgwgAqsdYJ9/6DBEUtsRItwjWGQ26UaZY9fOWEwmriH8o/s8ZLASYBP",
-	"mD5yq9hTSTFH37HVrv0E8lX6xOTXn7xLdToZ+2DoZvtm/JQRdE+2fVRsqDINmO2+VA5k3ZBrfv5qlgDY",
-	"E5xxZWG11C6GMWbbnb0vlbuzIDgi+UXts0/fJT731ik8/XJiI6W5Z8vluuBK5U1Cmon0Mf+lRGgAvNNw",
-	"gbM7Yt0zNdAtvGRuV9N/VB2t9cZSf+g0LqlzDeVm3Q9gLrHw+pqfuBU1Cpm7wJeVNREy5us7qztBPl0z",
-	"viFTMEcxTlJua+dkRXMheeTEj7OWXdMtLgxGKcLEB09wgZbrqVDkAadJdJXfrZcka2Tvv3z76oM4MAvK",
-	"CjRP7HJEDHKL1Sg1gqnbiZTR8PAFKt3XoNb1BxDjt78oidCWrtGS4KxSE/svLVx86BjH+tGbAS63av/a",
-	"VnuCvauR2NjDHzArriB3yZ5LB3lNbUiHcgv5g7ciAaquAKRxVhtK3lxutHlz05NobAXeMjCQ5lt+USFp",
-	"fIZ+xPcEMbokkNZEUvBrydEKyE8C8/UCYbSExCvwgGGuxRounFUi2qe37ZO2t8RI/C5uz2BrvcGUS33y",
-	"vhl0NXcMvKE73VcG+gr+7+nLYufucefp63mzfkwYS7K7DzQllni9dPUzibeV86dKrGeRpKK3405gi5gx",
-	"ALgqqlVWE5/3y83Kjhlvl/NRv0gyUeywwzLmIinJRRAhbBnYtpcw7rmGsjvABFtWKPurCePy7QjOd9zu",
-	"+IiLhMWJSLaq4d4qBAZInuwchRz4KgrpPuq9BhvnlhkfM5Ol4FOal2KI5xfUFiV2HlZZX0xox4azBc0L",
-	"wM3H2c5b0Gmijfr+CpEQYc7FydOtahvRbNdUb2TuKjX9gdZjnSyREG3Sxywu9UIRAfdVXXZWKXsrH7lV",
-	"j5TeGZJUmvRK30VG8zKWxa0VbHUMjqQa5TYfQ0khUzwgvTcrI0UdTvtF+4rUt75EMGJqiu8GIZ8qxWtk",
-	"r+w7pFnT3LLvLXBmOwS2iJuWu81fv41pbtnuythhzQcsENM2ZL4LLO0oIjdC/DtnWYkuSxjAdi9ahQi7",
-	"fVZq+VwlmYR98kbX1tLY6R/5Hdumt5nsjoGW4gm1XPsxhs/IJ2vbWvb4KLU+TlOSQwnAmhH9hcL4bGvy",
-	"R3U2Vmls9vY4xemDyZeLO82eqPEqO1JchSFZFU01Cl74//vjD1C3AM+QqMVsxeUQtRskztiGmzoM4dUq",
-	"TUQy1/l/Mpr10WaRhCJyJaaAhAepVKfc/C6OO2ajCjXL+aEliRKMgESnsEyNlVep2n43eMJtoOFoXbPD",
-	"7gPVytud1wEF2/+tB7Z/EkLu5wwCo1WK/0BZwdksJSiky2VSFDWYcUlsKShv13KQGhOHNMsETCGQLbWN",
-	"emmJcH+J0KwR/5YrR+Wsn0beOhVMIj+QPMUrK1QLsBMVDzDln7URWY5xWHq04f0JjK8Y0CA0bgVae0rK",
-	"80+1FSlN9EQaSyIYtH2PtynF0TWlP+D8rtnnh0YQEvHRj8kLC1lX4vXbgtJbCD/VuRcGULEpebPw+GBd",
-	"GdCZaz2kKeUNaimo8iMFpAuIWTwxIbCxLpNmJIeLKs1ekSxpIgzkQpNsFhTxawefl8gSsRFQj3UbicHq",
-	"jrSMEJnWnFM49KJE0MzRv5E8fNM7Q/9/uoY4NbivQpzT1PRf9UupAKM9JGQjGqXt9o61y9pBVdbKK+7T",
-	"N6BBF3MDKE11HL9K/Tc5vuMXdhIhB2HElsLy0knKrEjSFEKy+4P3Q5ia2ihuw+ggaCOs7lbD6jLmLRK3",
-	"9cf5/ds/Tejcr4fOm1KsxboT6VH1WLGkyBM3rU6jvemzfCct2bO6vlXk9ItsjMrpUZ3uJZyuTJ31d2TO",
-	"ttcf+Solk1/nPQOf6lRlRl8slZGv6d/WtMCvP0tshwoZf6Q5kZmcpUtHygx+F1ngB5tM+jsf8ZZ81nAR",
-	"mobwLVQWzYnjzpDnis9c8H8lsNo+8hBm9wJb5Qz9a/IgXPmC/QAFv0xahbQTODfJMilQjhNGogN0KLwG",
-	"+hqgMzBb5+rM8j/Dgsr7KU4FcAqYSQKfdZcehomJIZ66gw3Kwr0Y5m3uak40csgbCBc2mlEVOCXobez8",
-	"KIPvDbViDHErQo5clK3znGTF62t817vo3XRqJ3fT23eIIFUQorARxMzAOL0ELXiSgj3PcBW+rH/nFKn/",
-	"DUq17MUH6SFrOIm6boRysZkU/UiEDxHxXTE8BrBQqG8F+Ema8XOlPrTDjSdd6PbsCDXPrgEW23b4E0Ow",
-	"yQFR+eHTboimWHVLtDr5oEo1WmuCZK78gSVB2hkv8BS7FsNYdUxZIONNoEBm4MsCGW+8r+RHvDHwv7wT",
-	"/pspr/HGlb2GNbSZCFKXCTWutYu1qGaXZVD1uCujoCylGXQuoPnqFsA+7V/CldotAGotTexoAegWs8oO",
-	"CNzpqPzkBQpct7QH/OHItAiu2D14f803EC7QknKj4O6L2AulYS0NBkDqMk0GPZWm2WA21DWNB384+oPN",
-	"B05mkyk+4IL8wFfYKGFWRQs70vtyXJDbVL5tK7dQ716iDeb6HTEQ2EddH/2ppaLCmNzT6FVZikmfEiHV",
-	"UsB7hTKyQQaKKgrpA8n59W1BFJhC93pe42Nm39eJbVTIkele42sZwaYoTEDYc+9Jyv+PKf79uOKDNnXA",
-	"B+WGY8LlIbEcVZlcA6u3KzqJBPA1PYE7PlXx/6V43uEgwCuMP/zVFcbHFQlfJXEsW7rZgtwSDKKS8QpA",
-	"VU8reqk7V1+aeC3i762f3mHw+gES6WDiZa4tYBlfNCX1j6pe+TnD62JBsiKRaJW1m0iYk4j/Fac20b6u",
-	"vV13NarIgSj8gpgjpMGYwx7nJfQqEbHGoE+mWH1lVZKVsEh1ho9wgfkFywj7QczQTjw9Tr2urmWUJwdZ",
-	"wKNqfPXJRNJjVQgEEZd9KeZ7g4ZPyectD+ZCP4Dl11VJT04YXec7q9f2vdYuDxbFf88s3p8ztl6taF6Q",
-	"6EcSJfh6u2oEcSB1SFaTc7L89eNP76wMroe6hUD1rQxUV4UEXUkAR1lVWA+tHyUgvGFJR2NJpwyYtyxP",
-	"0lLgTFbpxmd7OGare0QDsnUGtxG2oCtm4Mt3Qn3u4sTTMJiTaIqD0COOPx/HToCHA2cajVxn7IXDOXFj",
-	"HwOcYTsMptuAwawiU37kS+AKWfeUiBK2SvFWQvleE7xEV1WgZoUBfBVCq71HY0tEh4ZDNqYrUZ+8AmOW",
-	"XxCR9k9uejI3Ab7hv4m7fBWUVZSwL/EWRJmw5mlGyp45Kviu+0p+ffxm0+uwp/mnN/FxEI6cyCW+EwTx",
-	"yJmMvanjzwcRGcaj8WQ8LZsNAnTufOiEMd/nARk685E7cTzsh1FAhqMxYJ4fgodb3bpflCcb2LBGZKNs",
-	"VyY2wC1dwLYbIVjpnlFOvKHrPhoQ4fZO5lU8bzv5dEkLnGIDMt60FM2J+MORa0wkGA0elfel+qAKGhtY",
-	"PhLnxBU9T4ARv20I6z9Z7h+I5UrpZ0GlfoIA/G++BSZV7OZfauTv7nKZK0LY1yKafZaL8VzXLaGPpEwA",
-	"/1bdyEnxnOa4oPn2CBv00CYkwhN1YL8RNwrmo/k4dAbhcOAEoUsc7MVDZxy78XDuRVPi+iUAe+jGAzyZ",
-	"OCMvGjvB3CXONB5EznA+if14FLuhv8dWGO4+/R8gA5IZwQRRcCi7nCGaodU6X1HRrKhpL8jOxno/7KZn",
-	"uSuCO3L5Vc4lLV/e3y3sNIvSM/8mzNH9/TR2M9fQC4exi+eOH7ljJxiGU2eKh74zH4TDYD6JxiF0exLM",
-	"NfdiFwcRccah5zlB7GJngoOB48ajcBC58RhP3cMM0Z0s0v/zHH75cwiK699JzhqoYVeqK2fVibGUIb14",
-	"EvoRX8Md1a/37qh35o/OOMs86F9CKAY8AL8sKF4mjYx5kjOayZTJDRW1nLXjvKCcqjSJQr5xUsPIumrZ",
-	"oT6X5Yy/WTe23vmh33hsXj4m8jVlu4S5fKil5QgIBJH5AQR+aWb/2DpKyPQgpFirhAkTHjR+EYvoep6K",
-	"eKaEhhBfPCyfiIULsoSzI900rMiT7A624lW+/bDOmjOcFfmazNBmQbJqmruoicu3KF9nFzb8t8o0+SiW",
-	"CcwpTQkWUad2CnWmzGUFfgvHBckRAVRgSAQ+mnA6H6ZtHQYhjYz/D4RfmoXpuIuqZd0+Kyi302QFTUER",
-	"zhDBeZqU6Ce1AoNZrcJgdijZf6i0I6z0KsXFQpFcxmZLT7AmY5cAziH001H0FjM3YSglcVEiBqVJKK0C",
-	"CUAVXaBZPtPxbJTRja4ZlVFzhmbFDK2zIkll3SXOCTS9vMmeRTmOCychRewsimKFV4mT44KApenIk/38",
-	"7CarcROwGLvpXeZ/cS+Lv3i9jut8Dyto6zZTrq6oxIroOisYSrI+muUER2yGaI5mYg4zRRxRAAe5GzOc",
-	"0Wy7pGvxV4zCNOFSR+qLCzT7++wm0zSTGSH8hM02M021J9Pm73/xXfdy8xd/H3VIkW9l8+WGe0pORpxv",
-	"UVGGVSnOErzjjGSsyqee+b1lkiXL9bJ34WqPdZIV5E50YOr98ssvV0ZcqzmD7+kGDqfxUPVQvCA4h3BW",
-	"+xpFVz68JIVUFGWzCeFmq3/0nQSMLSr9QPoIo59/fvuq+v2O3TS4tuytcLEoi0krcPrt5/Z/5/zm1/v/",
-	"nYd0uaIZyQp2Lv7Kzn9++wrIWC7oPTcy3iSpdTuh5tDsnZFImQimSXVdH0oQf5j739cELmoKvW0hzJNu",
-	"83z7vjZDmDXEx/fvgA52l5PT4s5CVtWC6jiKigJvNbn91JSJ9TsI+UIW552CiuWk1BwZ2zk9nRtvQ5DW",
-	"OIJcam2IkfVBc8DSBJcEE6jLZQGByUCF9LCILpEVgFWpZ6XC+o4husluMtmGlMZopmzJWV2IGRCFNqKp",
-	"SmpDyOCyy/QA8lp1riU/+kVBcj7O//sVO//lOtNPz3515L9+c/sj71H9/vm//O8ysGaIyJdlq8Y9jMpq",
-	"JmN9KQ1WhZU8lVWVab1zdhp2QervgkKptuw+M/unGWy7sOHks9W1aIvethI1hWMX89Loy8cXxIXPbtau",
-	"IpjCC4KjpZ6tTl4lpo3bmEp+svNhvFK9Pvh8Zdfehu1ZtvTVhgI0/p6TmOakXzMwY1guO0NvYYPoCv99",
-	"TS5LUM0S8wwgvDIqdDACYwUQCOonqdlF+K/TNgKINbQcK8+VzfhbDtaV8x/iDN3+xfn0z/ZT1HbvuRIm",
-	"OGYoqaI2K5GkMJqFaQkGjroFVTZZ3kZtq4vEt83VKceNes1isAs/7E4uNDlOYlxWGU+6cG2T0o7e7gpA",
-	"YXM+9nvfJ/wKs1V8aDVq1cR0TfqCpNFhB0P1tDn2YJvnRE25aCHmZkFFpmdSIGWGL+mSZDVJpP01g2to",
-	"PC59UNbpF52pC/2Ka/fKv5GtjWG3SPA1P9TQqDkl6Orjy7dvUbjAOQ75Me7DTQ5kKg4X8lonGFvfkODU",
-	"S2UrHa1n6G9kVcBv/QAt6Dpn9VPtzr14GvrEicgqpVsn8NXixbWgXH0dLbTldPvD4a7DfXPz2fecm5vP",
-	"Y9J2tt/GPyq81SYXzl5f47vZrtIfKQk5GYR7oaKT4N4B4EkJUz6cM/RLUiwAuF0MqqEwbrLAn8gBsSwk",
-	"4yI08PzmbamzX8JO3rIsquMBFmT6d3Cvcbr9jWz32xVX79+ie1KTK6tkRSQEvkUf38NmP9Gu+AHPicZd",
-	"aZOCL3ULcEQzJHI0VL4q22YF/syX8bf1nOQZgZ1lhN/GJOROSJdLzPrcqOTPiSsmFActaBpd3GQz/Jf5",
-	"rI9m4f/6S8T/H1xRz+L+3XP+04IrAv6LBH78T/6f/3XfsChJ9vCXVU6jfpGIwvJnGzLv41XyvP+/Cn5E",
-	"cgxCwyZBUpMKu/WjeWj+383NZ9flp8aL+dGJ+T+n8ad/sh+gFj/Mj+AZKMgS4EW46aAidNUrt+u2TB6G",
-	"tao9eGeJP4vrOeCs6su6Z72si96/H5VbtukzosLurzJqa79oC9sql++xrKvmBrMt+wVY5sqlw0xD/M8u",
-	"RBQ3KRCNDWO+NJYrNxkF3qXuUELv9zXb87Nb5DhjGCICNW7cYaYYPQ4OtVV+UlmLO80V8sDppSeuUx2r",
-	"WyYaU76UF2nbRPWLx93DhLnYpkx+ginjtFWpvBKNMylfURJX3LrKxS90TkOvXHZQKhWtUSzITVbCLH2T",
-	"SkQi1XTZ+LJXlISj6aMZvQePJlCPRrJTElwocFrTORYsDyt3SGS0Y+/ot22c8R7zbdrtkFkkaZSTTPP4",
-	"itK0j2Z8asJzK88xNHSa1RaoC4Ks3hr4eud9+kBiOVPd63zXxDfKRq9W+Zx2BSIr5dj57zdVFKhE64Sq",
-	"8l7O54l2Cp/afk+dcIXt9HjiaHsiR52ekpl+3YF8h/pdyrylp9JQRKy7eFzghiZgDTkhxYvVKe9SHSo2",
-	"fpTvWKeCyOSm/SSFktKaU85InrLQVJWyPpGiEJIMSasSk3//GloMblObBcluMgP6VISRC8pvnnwm/eo9",
-	"6tvUdR9kZPRvSRZ1UXh4zu+IKp5aWj73SRZdoJk8mfzaAJlF/B/i9Ip/gedX/zNZin+WDMl/FmbxrH+T",
-	"za5Wyd/Ilv+SD/GvOc7KocVPIL+BdRuXFPmJlmOTGwv/EkaXIizn36cQVvQlussBFwznRIAT8que2YpR",
-	"6QpleEC96K4YTws13uF2M2OPV0O7LM9uL/7P7//8l/N/avVcfkyysBtRpNOqSERQJcUSQdziu/KvwXG1",
-	"w3fF+GcPd18Bt3VQhWrHgPZd7Ysy3c06Y1mQfIyBAdPeL88tnCJyymzXSTmdJ0pyeavcb70JcoqnUZTU",
-	"PK33ZHuhyuxqzps6GfU1+CSM3crXP2dFknbhaxGvKHm71R27j6UhD+RwluYKLcm6GCdJJoFxEgZdWoRS",
-	"g34toukGSrIwXUek6QYXOJiTlplvYAqdp86/KFIPcsJWNGMCkfkFjj7I1kqQ0gfdMCGl2igylBV9//yf",
-	"TOQKyVnCAAvKihcyDdv2ffXseUsjm8d+b10rh+0yTKWEFvL7O1FBvi0IYcs2axaTomezejno7PmFKnrt",
-	"gxtM5nKIXigS1jhhaInTmOZLEvUVaCvYPSJH7iaTKkhG0HBKM3KGZqLQdiaB78FVL1pI3mScWC9x/pBk",
-	"dx8kwvdxmxZWe7t3IbjZDv6xL9vDmW3NugxS60z32Ddbmx06mK292mNfNHCoNYvoMlyjycRjv7dqAb7q",
-	"Mp4VNOtknCpgQCqdKLho5HY7RMxlSiZ07MkJQc9mjR4Ns+d9MOElAJVwwWgULwFEJZXcTaZsIzOzAD2b",
-	"2XGm1MiywV/CKrmZz2a1nnn8cWF23WSNnMbdfez44bR0dJs9V6eFG7Dfgoxb1jrYdBmm0vXmTzlpysk+",
-	"MrsYWHv/zCBZaFbt/NNBvnKOeSkxVY7klzIh6YWChe+yV1e11x77xkg6/a3jYC+4gNAvPfYFWJIGX+o8",
-	"hHjjsV82YK228e0ykK0DMJfUjQYwneR09S0Yp95QpNs4lbf0OEa7iu7DqJceRaVZBSq5k7KovPQokdBM",
-	"lLkuo1Sh6WS9iAE91GUME63oJPLiSmIcVfL7JOrQs1kVeIdrgmwHXjLXOBXE49lzUEr6wgNtfm8yaKRc",
-	"78/7bGbtqCu+WenAUWkTwlVntaGG+YZuVHOTKZ3YaInCny/sDY129zMSg1Ua6aixuI6/yTQYGLhAn80M",
-	"NC9BmXuyKtB8C/ETIQqMbEkgv/rhVj2gvmA8V1A0T7JIAMveZIkE9wSJf7tmRCpwLHyb9fy+EqInTekG",
-	"JVxpV3H1qur6o3CkGD01jrVwD7Jt9QdBEpQf7yYE1Lun0rCSeP1qguxMNyaa9Q2XVYxmsiJXB86M3eN/",
-	"NvVIPKshC/URZjdZjCHlrdY8h2tjYEPZikNv1SvZ39+UUUfsUySH6Upp9dmT2zIQRRdjoxVm3ODUTgZ+",
-	"PKHoKVPe6Gcz9fDs+ZkgR0oKW7mPSJ28A8OXGzXQeW1OIDavi6ie87u/UTj2Kt86MjXRtjL55LlMYISF",
-	"vaH5PIkiod2P2IiVpcVCJ81Vf+9kG2NwISPCg9JHc0iwYqKXgmxAAS0HuJCKqJAujbDw7PkZmglQJWX4",
-	"6YYMGbCv5OqWlt1H0PPUF9tTUfVkFywgV6Nb9jGUagzSiUjVt05+tREHVWYG4tbO35w+1T7WijSyifNr",
-	"ft04ljJGG+xu906jcfQJDDdLc2vQ+eIr/FB9ED21E6M0cSZBw2ZAhkrP4yNIkJrvd6FB+cFT62KjQESL",
-	"cVGPuJGZn7pV8rNZ2U+Yk+ltwWS/ZDPjRXaXWWcykZzLtav3b2+ye7JtPCcRAY3eypfmbRc6Q2nMD1kc",
-	"A4kzBb0nmXxTSjluQOib4FH3WzDaXwuwzM63W/Olk21OBQfUcqEALmy0vTti0Vl9jI6G4VW1ZdxphLgY",
-	"dKZ8KNA5D+4PJXyfrhdUFku1f11JmaeY2X+sofy2aFiyyi1U2g78j2DFqtIweKVq0vYglavRl+sYM6o5",
-	"Sicrqvba6fzEbd3AuJlUb7mlKGHthnIMMawDdXSe1988CUlmKuFDmYG4RBjQdeS0qOS8CJ+1pWvJrG62",
-	"KxiDXTa7iQkhEQ3t/U6eSG9zqEMp/sHsAXJKmpdNS+oUVRFxxYLr4h8s0PVnWOqbCEvJ2qbOkSlpMV1T",
-	"+iPOth9Un4TjuDGvdonosl1mY4lT36wZ4aRc0pyUgBmgICRC3bOZ2c6B27H8ZUEuYVVAbnC+RTM9zRm3",
-	"ZG+y8heOwLiYIczQhqSp7KRqKGnoeA2fEAlohkCtAILskqrlgya8hlPia3R6WT6uMCgcDUKx8+0SruJR",
-	"5LA0AOOPYJV1c5Ru4b4mKvtJr8W7gOrRs1lt2g0N+csvvzh1fI1dxK3DcSgKmxCOx6gF8YqEvumkFco3",
-	"HnWndaMJcZcxaq2LIaJbWUnHHa5Ayj95d9/RooTJYTgmMgOX4OIC3GvQIQaKnHN+ixVGNjSiUa3kob4I",
-	"RPGzWUlaHfZotlO+yer9lHUJqiQtvxenoqR8TkRnO+hI9GxWa1s8u1DwL5XadUsmgc4yaO0eoB+Qvo4N",
-	"ze+hihCzap8cqA3nhyG7yYDp1ZbMnjdl2FNEiR1q/ih5Yh+qG8tZ3j35DcUAPzUusbqHVh0En5PdBi8P",
-	"BqSem0DXaatIv8rQ2/cPAd/1t+8fdFes0p+D/otmpL083UiBDIbVnEfXmV45b7ATX5x9+s3vB8NHS8aj",
-	"iZMj4VRxJAxinL7P+ZKLhO+frLKrzv5FAkcGwBaasT3RBBK9LZDqbKdhG3AtIqv8W+DLmpNFkkWXIjxR",
-	"Q6W9yXRYysCAMEbgVoMYW/TpKZI0FQdiZaxGAXF2gxIqc2V/Fe990nSksrjSpOPHghstd6D0SbZe8tfe",
-	"JDkr3kDd6Qui/vUBZxGUfX5c4ZyZw8rt6fc+O3fU4b902H2ycqgsA3R0U4siXxP+9SyjhQCgad/DSsZs",
-	"4E5HbeW57oT/Z87/E/L/kG41u3X2eMPt64J8LhhaZxHJEXgV0+Sebxxl4B8S1dGXGvIr6LvTEZpvC5E/",
-	"//P1G2ciUmSgKZ+P/pa8AM5Iq0VVWtachXR5XiThPSm4anl97Xj+IIAEKPzZpMYoqO/iAeSGogbLcUaM",
-	"hDmRiDKAdCOygjizioBRJsCWy6qmKl+aGKO7ePNH9ZyBybkTcwJm/JE/WUHg7PCOePax3wM/bhv+MwVj",
-	"nqulGbeXaJ78F/DjBRJwZLMzBEnJsiBYgQyC5xiAUkVA7J5sLyRUEteKApJQWAYhzoQyvskWWKYC1AtG",
-	"oFDwFg8iL3TjIRnP/QCPJtPQnQ8jP554ZBSEg/Gt0i+wWR1/6B17OmsSRO+w3Di9G1apAltQwhLvFM7H",
-	"cZIY/Cn8tGeB7etSoMXViUt8YuMf+ycC7Ck+gvMcb4W/QyEN7S1rKJ+sL0bMoX0JoqLRkPSyBUW/9xpC",
-	"JFFTqut3P0o6H6BxNdb6PQGTBbpqvq1FBJtSpTJIQ2hJ0ev1XT+oid5aDaM8qGG6ZgAc2O8K+HCcRuku",
-	"kEU8igkYHZymP8WAvbu/kuJTU2mpGmMBs4NoZhJcokpdKjkWr4t1Ts7Qi61OnEoqMQE+L3AoCjTfPeU/",
-	"VN6pTBaEF9s58GOJplzZ83uyfRu1AHviXAdVRXCu9DxLDdbnunZBPuOIhMkSpyhK7pKCXYI2i5MsAqif",
-	"dSHhSTh1VKCvjnaxTxpbt53mEd9e77EPAdifmcClbuoeAs4inUHAH+4jjJZJti6g4KzYUG1S4jnjW7qR",
-	"b4lTs8GstR7NxFKKab7E3KiIcEGcIoEyu9aZDx77Ct66iwB7L6up9ft+nQ3EfqpBrfywjpLi9YO8l9UL",
-	"ghTIUB9Je4Qf1OUKVDdgpvHfqXsH5KYkdwv+V4uAQTORmQS+NjQDLNQZYLDIJEjwq7GbTCCT1ZGTn82E",
-	"2TfroxkuLVf+I9cYs+d82D5/TYSR+0ZfZgNqUVzuweHLL8HyLyR6+fbVBz6Wykjj/+REmz2/lOvAkstt",
-	"NwOs7sl2sSzK5ZqIrMJmgfrEvpEOGolEVnEbUVS7RLNsnaYlsHW1/pjmFURr2Wef8yh/S7hqxDRa7dfe",
-	"RQ/6sn3Amx8JY6IDQCdhah4+fvpwYRjX7Z1nDjsc/mO/J2hxFKE3mLXTWDCjjcScmN8cjV0oQequtuBS",
-	"2tBabzMEA8JRk9WIFSGqUOv3yKJ1sfhRPGm8Hzz2DXQbq0bRf/6OoZn+4W000+gSEQ3XTdg6YfqrIu9W",
-	"fhmXHk8LpCS9n/XrcC1C3lgAW+j9rg9NQeguaUHaXTbSRaMDPgmB9Blm+u0Y5ox6ibiA3Wp9s6k+JKov",
-	"a86dqX/mnvlnnrtrmsNH3Y7cpuNn/9eRcSKHbwGtYEhWJmUejLqfqXvDxeYER6LKE8T9fqaLkkLV2puD",
-	"TB6Njgc2aK0oiYDKM35rvFm77iCUF2v4gZyL32V4ScQvBEIEzhR+HFc4W1aQ5az0JLfvjb1aeYcFUL9L",
-	"8FMl0Bd1NfNSnbYq15nb269AS+UloUpMISlL+1J57TYOTnLrKk2NP+DmVWGY9n5UpcMWUqfndG1xuNwn",
-	"WYuVzP9SN13+aHwM9AMuSI5kOxPRbAtHEcyVtaNnNC6gmRVU4G2hwCrgmAjIir64HLQiVKArw6jGOkxX",
-	"UOnXEXYl1lcnldSeFOwmA9e7+CNuQPVquIuT+F1go+3spJWeHWu/DBQDH5nhxQsobdHyBD2b4VXi3ItY",
-	"j7oQgfsaJYytIQuOJlEoy4wQhpoUaCVCHkhKV1xF3mRLrsWezSLyoDMG7MoDPVMC7HkrbwgR0+AOOVEb",
-	"d0ClvsW5KYt9MgEeoOx2fWlYUFageVKwfiWoYYteuGfuuTeqBTCm+wIY578CQLnXH9hjGS/xCodJsW1V",
-	"2oT1EfmMwyLdnqFZQQucztBfUHl1mKF/RrOcCOx2+CGkNE2yu1d0k8HPZaCtKUv0MN3NuZd0nRUWg+57",
-	"kgowUHkBAgw34xpkCbiws7qJXe0z+KT5vMlJ1ajkJohBm6d/4YPo7ySdvRnlouE7VrZJSXKorXOgsm6B",
-	"mayROatbqmr3nj6jX5JisZD7IEa10HkAjvGiPUW++pWKWV6TUGKYvsFGxmqq1Db31ibTZNW5zBercqlq",
-	"S2htB2X0biDGlaI0H6HVdxcTQWmfhn1QW7Wczu5VHOUBLxd6yITlp0TA6K14UXRwXCaZ+vmJa3r9eZXi",
-	"rOU+9YsZIRVp/nekjv4t8cu2oBlUKYDUsOIELUB1JQwUR0TCRAK8tIgsu8wvM+pU7rKeUMObVp9GQ+5P",
-	"R2fBmXvuj45V6bUbYdjeg+K6Clcrls+qU+Y3HvDUtvaneOokAzVJo9toe3GHCoZbemboLqZPn5OQ29EB",
-	"KkHnH0U2f/m1/dLdzh2QP3l2xMx9CDAXOEnt7k3+OZKFROKwGak87ZxYTsuEGAUjV9H8XDGEQ9ZSIzPW",
-	"/OvZPmew4b/YqSb4sf9J3+wqThyj6W23reOXpPSBRPwl+9bBUs3tMejQ6YRXrvxmWvAhDGa81Zym+IPi",
-	"L5BGwvOrAi5xkqYkQknWmLCMIkOa1lndtZATELFlhmZXmpqvWawGAK2VlIJEMnPmZS9DId8TLpuhcPcw",
-	"aktHFYlsET5zDksJ4r2huSQbFKtCJqUoLYyTnDVdVZXjqtEytdM0YSVVO2nXD3yyzTht3d3MCrJqXRBm",
-	"KKSAZgZJAYl0enaewysSQqHFx4Ksds7ErSv00tUiJZCaqbELXbS9gQJ0gCHTJSAvrRdrRL41DF8RNkYQ",
-	"WzXoUqUPthg2+Dk63LhMz4G171YfFfQOemSVl7OmnfIFrzL+FzDh91nn3CYopR47OA0gCRcK34/f8+dS",
-	"nnAx0ihSkKSH8JzMga/lTi3x596FPwETt3fh+4+NZBL+wInk+bUpgwzjsr6OeRlS3yxwAYG7cjUA5XEm",
-	"gK2yk84NCtFOMbXHtq3/94Ql8ySV50YdOsPIM3qHCWTmp+QG6nYkdrOJzvXNVlpOuNJstcoIKWbFdY4z",
-	"BiNCDsXpw4NDCFiJkNpOU68PjsoVoau0DrctzBjT2yQzQlc4JEi68eUm7rTdhE8Bszb6bWgegU8ML0n6",
-	"EjM1qZze5XhZM+SNLNF1KGFL9tiN3XL19CbLdJC6eJPJ1o2Z7P5+U77xJ/WcNGHK7erbOMQqA2sTNg7C",
-	"db7mA73hkq/X76lqBasS2tvnD5dANiJVJSMkqtXrHtLpryu29LNf/+nT7/u7Kz63OzJB0diyxUFBipJ9",
-	"JJpgy/wc8XJ10qPhcFBzsg6aTlYbFO4B0qWaPniYHnst1L3ufynwliGnRPbKB/jj2aUKwug4hEoy1L2r",
-	"wSv+nSX3DVdTo3dGtYxHH3W7ftLuYlCAgKsVFLKx5LPR7QwVVOWmc53ThPKu7sxw3KFNp8lHw9HjUzZO",
-	"pODsI8kP4ikjZNQJH7px3JXp/TdruM1i3u8JdXFiSnGhWobKzhmqVwEEr6xCQ83lp7aMgl9EDpMQIEmh",
-	"EpIhevVsFi4oI5koEi0z/cAPoBynG6hdBDtAYZHC8iSsExUwJnx/VkZRKHRq2yy21euhCps9m8l/qQof",
-	"vX6Yj/Qbb0Cgy5FBQLdb8JXrkFW3yX4Izd2RNZTaS1m6GGVHyioFm6fylC4o2C62ovdEJIVDf7C6r08s",
-	"RSKQH+PI6+J6qp5x1SRL2nVGlywNp/b2/UNwts8UUiHqLldb2Quh4jayB3urkPai05zlFP4Uqyqcslkh",
-	"BEO/K4tuMpKICuZNxg+DiJPC+YNWhtATlOjSHbNTvnajOY3eDw0P276Eso4Otvrp35WxcS+omYmWCg0n",
-	"gM2uebXOW/36NCWifWVf5qeKWJ7sb9+XCWwum3HVMZuMR+5idoauZKHzAj+AJwfqotiC5lD+uLxAs7G/",
-	"mPXRzFsMXEg3CIasQc6xv6jqG9+r6Bu/Zr3ISGvwuHj+L/qn0ePS+GnyyGztoburIH4TB4hXS5AqifKq",
-	"wSrL3vwJN+bHVvD+SgiGD2DbIP7Rj+vlEufb5mdP6Gb4nm5Eyaa8piv3vkQVCLXDVV0q/4vklEsrAfgH",
-	"Z+47pm7yQo7DH8QAcPWNFQHZadwixlylJ8acc18WYilUU12CiuYixb3u/u1+Ea9tXmWgyjL3uVYgZaZ5",
-	"9n4gBTeW1b0a2nxjncyCyxYax9XQvE9xkh1aQgNTPbqCBt4+RSqXoNjXz+Iql988/MatrnOH9MrhV3+w",
-	"ffh7gtPCEhfvdtEWb6uiuLqjtb2Sq/Kecdml91bbTPaFfp0V+dZucyxoKqPzWAVFIGuLoZRmd/JwqtbR",
-	"quwQWryhd5BcASMw9bYCcaMpQxHdZBcVUGDC53GTSfMWhkGzl0ZqjDWTvmNs2V7e7J77wb7SkDL55akJ",
-	"1GY/nXJU5TOQ/r87mSNbCSNBZs7700bmZFM3NHupBp9dlOl32hCTESVczUiRofFk+UUmBCmNF8YVBWYj",
-	"+QwuMorndJ6fTPATCUvVfEFxsVJV97qdrOCmSmgxbPX0mDH0cjKFnbu0H2enxd2pcKfSha9evhN8wXBt",
-	"c//NqG0jtKG6C+4TbELivNe9CKteSGi81aC9rJYjXLy0N/U62hE8BYSSwnbt+lnlhWUyQVWW6/G7uOpn",
-	"ZNwB+W01KaTIa+ENPeXg2hsfW/fVjB1WxWDJFn2j76Nqpmk4/g3Zpshv1SuGojiFOVBRPF/fKqhxoaEo",
-	"VS6zFolWvWkeyhafHeTLfsclUkhzyPDmqlEk+gFTiDuvoRVr8klyUVLwW9iGSZtdibJI6gxViZDJ2soL",
-	"wE4HqczvaHSTkRyg0MHdqUy+M5E0Hb3YzqBVoGBgm3b9UkgBJgUPwwuovGk3kA4qfjfHOwVrV3jj67N2",
-	"U180fTKqXcoMMlwzKnTshVKiMlVEwmnMKhksF0i8PDurWmZypIwg4aWxD3aTzQSA/MzMv0V3pDDEpUzG",
-	"TQpmT8WtuCXLHALZAabfM6a19/AaEqClvKPaegIq4a/MPN0KnCYUvKbJXUbkKYd5i99qxBqIAeFwYXqX",
-	"m2IHGoOqj+xdR8sN5482GhMGN/avbidW9W/FXkwxK8r0KHHHSBgyzgTNG5eOjsbk7mzRtlmr9FGRgm1x",
-	"Kmek2dPyqfmje3NGrbO1JpFapquXctoE050G+s4JH80WFUboauN3W4rSzd1PxU/qjU5HoiyngqNhS1ts",
-	"cnHvD7xRdL9FWFuTtydQaOIYInV2oRLbEwGExjmhusPvSLGh+T2KyEMSEvaErf5CSaCNTYfYisgHZR0T",
-	"Qs+abtHyviAZYZ+d0QYO8gVcM7Ie6Gf7de1902V0US5dq3KA5IUgnj4USSYBX+Hot0F1DA+9ZR5/y997",
-	"v2sF6FAlMZbSOlU2qcDCpBzUiJJ6N77WJcDIJu1u/4uXTmL6m7U43xLw1a482y5+e/n+ae4zLRVWX+Eq",
-	"A19+rwrMuiN4XKG/fvzpHVqS/I6gFX8fPfvw5iUaD6aj52eIk4WbJ0wITAkDLRLVL7VSFK1w6qgyoDXZ",
-	"RqQnJMXiJms0xulX++hUXteZHBBnhYPXbCd6pmBF7pIHwO4Xo0Ets0omfMJdHQhq48hdBK5+qqHQ1EVG",
-	"XO/0hazX5wv51Ip3YoRVa9v/eBgmisEu9kvvlXlBENFEAbfLrTy4Rcr8L1MNgHNEFUea97X3BLCpen3j",
-	"ApoSzMTvRC8k+51NzHFdfCFx835dnFLW7BMwR4HLQeyZAr6toZe5DXihETpVrp7ZCLACtURp+lF2rgSA",
-	"p0rjv0txDRFnd4mWBGfsJjOreXRuDMCrARq+CsMkTBvPszCJcnEjlJi5AgOGpNzMSFai/YHxO8i0QQqr",
-	"kq/w4iZrrAkGFZhW5qgYzcyQ9OwM/QLyodbUsGLKQNLqBUoJFyeafdlNRteFxMKsOnBmwPyyKCfFBRHQ",
-	"fqZYE0E9bp7L1sSX9Uwr/niSoZnQrfawXIls083YVaAktgtEwqARqAIu7ouk1POBz8l27vmTswOMcVzH",
-	"It45q8rD3PqUKSMd0yC4sbZrRdriOujWrhwM3SYh8iUbk3ixlX4bzhbVK33l8vwdQ9Cp2uhrWzI8ZMVC",
-	"8YBmb909zMQr7It+CQrEofUoy2NR4fhqHZ7l5Fqmq2cojn3rFGv5S9qt8tjvqePdndBv38s3msSGkwhT",
-	"l+lYoohDEVWs4+xI70E3n8FRF/u2Cz1hIV4RtOCmxIUQ5UmhGrMlDJbXr3fIlWgiNFf7AfZPIjr3Cqur",
-	"j+ZbMzFJcOdNBt3Qz9D7nMSArCfZFJtaXXU6AmdDjJOUqbsfLmQJKkPxWkB1S3IoxuuUoawf/opFqJUy",
-	"IOg7KH8wh5pVGsOUp9OozBLooF+wGPUwt8OFvIRzrRgKeQKoUjW3/zMVLxDZy6rNM1jClQbPMirxvIKR",
-	"utG5pCAzGN4atFEjXyo1dlbTkwus7geg7GKa6+b50HK/IwT6aFDLebxy/qMs2NA/3J6pqo3y78//xZb5",
-	"2EBA/3ecrkvCG80S5TGR1wzOBe8JF7HsHjB94azxx/uolMsSd+oMXaWpUPZMDsltYdFE9vImM75i5qdj",
-	"di/yg3KCkruMQnLvL7rNgJhOUqi4EzfMkuyuJoV/60no3xKdqQmsPtl/YzDM1DYHVRv8Hhdx2thoOpAw",
-	"4pZ+CqhTduAhb/wEd+GX8Zs17J5TOXctsW7Dya6yuaQ8l2VPSOPASPNC6QhunYp7WSFUgWqlL2tKL26y",
-	"2b++vkbnD965fIed/8a5lG6yx3MDqOj8N/7e42x/ZOb6Ww7EXH8rcRch6bo7jsqKUIvrqKNX1LjRf2Fk",
-	"Cksw4lvSlqYqS5Y1VQY6s6r5lXazuPdlElB7wlBVUNTpUOGFVteAFdNU3TW4hljgEt27zAfnTCxtYfQe",
-	"LGSo4k+KvgKNEn1wi6/spGbsCCc1YydzUjP2rTqpFWWOdVIzdjInNWN/lJOasT+d1N+ek1pWKh4GgVF3",
-	"VFsRKpb4c7JcL3sXnoSzED+5rX5urkzvSG4ASRw/hM3OtdwJnzrPWjePRguOBqFO2+QJgIK4Cri+/qH2",
-	"/WZN2Y65PKXG7LHfS9grQVpo52Un2pzSlGDhUsA5XpJCtsTrcDv0h6OupOxCNUv3qd1I8xU3iNxqSzux",
-	"Hwhmxc9Fkib/RaKuQZ3+ycNEfMQ1I7rJ4B/EFOzY3mudl/lwOHbL1460ScV/WPDne7pR1h7OCRiBJEIQ",
-	"q5itcio6lBOI6BjRFcN1kUXyp4r3y+wbcglYx2AEhziTfmeR+sXtTgh5SGOyrZzIpjT2oOnVkZZqdSUt",
-	"8vkkTsMqkqf2tcgK0DtSsAaUUJmwyS8SwkOTZGhmW/ysViYzbuqGYzs9iWpL2JZvrNmTWWoxtGijbhun",
-	"q7TtqL8lX19I5+eCbkRdXbmNMo2Ym1ZsHS6Ue9tE9Jv5wWJmbHG1Lcfg1KGMax13qdxemUjpbuKwhTir",
-	"YbE1iocqWjZS/2wLH4Phm0g/DVMXQ+mrlDPTAQEFynCJYDiTTAjaFalwkobwgWXIYUIsm//VVH29Buso",
-	"tX+8mq9tCDS/VK0lDDEqVqKxq/r7G2TOMlwkD0QXBqwZkc0stmdIHWx/OLrJLM0zG27carNM8Ofe0TSy",
-	"GCoD36aEFAurMrf3trzfX2ANkgngwlL2cxWA3hAh155tgUTZF/VkpcOcxmgGbv0Z2sCID8KrXpA0VYhr",
-	"K5wXZ+jFVl9w1GejHG9U8GsHBmGNQL/25Jy4Ppce708GyGRXEKiDIgptZqPEnJ7sAqDu99ZZ8vc1kX+2",
-	"NXKq6+bTabmKwOxLeHpxQxdFxBdK5dFYQAiAvITYF3pHCxCsohloxvlZPW2B3qtpPM+3WckdV1V5zdpS",
-	"SWSdCBT0kn1EMzkjesXtpSJPZDcI4RIXD2T8Fxp/jFGZvpKBH0DC1soyWUBIycjnAj2bKYu1Gl8vu4er",
-	"Tm1VOFewNmUxjDhI8y2Kk7t1rqNOOdFpPEMFO3KT0TRCz2aVi4TCGKr2qTIE2EHYPfolm4lEhXfXFHHP",
-	"zFWLrJ+EgVJJQtIvG7VnEjpMVao3ul59dT8xaCsj8F3CQ+Et+Ep3wP8qx7CpCKubMGlcs55s7byhhm1j",
-	"Fn0p+8aI/RpQT5UyNB2u3W3LVtcyrd3WOqYiNbts27YHjq3MQ5Hd/WMD3oRzFL4nGWQr6TbjtXh+tedN",
-	"o/dF9R7YMeeoBv5pPQ5LMy4OdtQFkkG00g5KOds/m6m7pk1QVMAM0bOZuIzOZOM8YdlD0stNVkm8uZTH",
-	"CYLKVMA4MdmLkT/+/Mx4WPag1fkzQDFcVAw2yPGTg4LAwktyk2GGyunXeKPZOUtZyTv8vGUk2YYOJlpx",
-	"N0S3YZqJPBgZEsXF4sJqMQDGgZHRYaBgaRs74STNiO0OO8fhfZLdQQDF3m0IIINWZYClYpprA8U3ahyS",
-	"rBgFvaoTseY0rInF0EBt3suvGuK5hghQjTs26lhxtAXumF3nazJT3aFAGnAisEpSDGeOTcIImgHo56zU",
-	"bqJwCM3e0RcG6WadIb/bQ501P4BE/a1bSLUqFvirYc0UdrxgmcW8wBHK6EYkcUjWqiIzSwOidjurxI8h",
-	"TU4BsSiuKhnB7+/wJbezwVDlykTdeHHDp6DCsFQoBHifXYBXRyX0qgOlDochtSQ+Ta2WXlx0ONVuMhB3",
-	"KClqa3SPZnZuHq7BpBH1OyQPrd1xr1UiIlw2ZF8os3zYaPsEeRMrMVIf5Xw7uZ1LodGwRGNll8g1PAVK",
-	"gZS7NjRrlOh6npKeuY+y20x9hdl6Oa8uMKhLyoqAqW6xce6tVOkQPi59Fcrx+fb9A9+Ot+8fRi1p9VAz",
-	"3dpMDK5m0s6G/GjQO4LRvmYkGW4DBwaS4Z2TxJH5SN9kGLkky1FRZP76aYLIwEV/RAyZf/jPEPK3GUI2",
-	"oL+ODxx/gQAtuNBOOFySnXK4Lx0js0XBdYpf9zMvaiNMD9jAb/12qxfsjw+Xm50DOy/eRBip0GBH3FjL",
-	"xG8iEvutx0lBrrei8MDtZYEZYnRJBHR0nBPSR7PXnxd4zYoSoqf86xm6MuAUapWMwqS5QDNZoCgjplCQ",
-	"OLvJKuWMFRydsqARptXr9/QU9hQ0auV9WCT4CuWUyrKMBVzTVVVcH6mYXAqts1c4JB9IPOMLLxuUipdW",
-	"OCdZoQGuSA3pv1JOd5MBLeA7kH/MSCVwvANcUh7qfY7eKvDTSSrFPlBaXFSQegV4GKDvXAiXZVlIpu93",
-	"QJajysrYjvRo5eHVHje4Y1/Yy3zKXNSy+IqhmhPIuI9+p6ugbrJ3tJDNoUtONzN0BZouv3U0Qio6H/tT",
-	"/yka4HCJf2wQ/H1Oo3UocEBfrzn3fSMxcBHXFMfrqSVjml0VFIz0x8PNrI/KYl3w25XNUb5UoZWcDzaP",
-	"jYFALZod6FI0oMJ3DCmb5symcS3+QANZRlxB+ZqT7O4MGZqXoTQhKAEs/JJAXFRFVICKPZA8xSsR0wKT",
-	"/YB2eDsU/G6F/i35/PtonaWEMV1BxPCWlf68SzQ3QrKiOtmsLlNFW1KRPJWXS5EsuzyZvNwo16sW0ari",
-	"vZlIPoCe7VVPlYHOJHsb3GSqxYt0zB0ZF+Aaak9YwECUFK1QxM5UIttlnGBvfEB43SqL4dSSlTw3mQ4X",
-	"iFiC4fBXQ+vfGAEFo3K2jAE8N8vM4FtIDY7oimQMJQUQUnCiCO/JqIPocwTjawjXhOn3z9BLEeWH70E/",
-	"J3RPyEpmF4hoj9TIKlMgJzeZVFaiXLEZWOkjnG5kxKqlds1w/RyDrVSxGHa1x29CLHV13avnvkCFkJmz",
-	"1C1TSbvX3+SEPMHFXgbx7O1dpHipkNQbH+AhP1azHlnMpFdBM4TB7D47oASrvMJUCl+7Zz/AKzuCkCJ2",
-	"CzHIftkZ1mrt6cg3Y2DBZ0qxiDIopgrg5iIMzrXnfFuCDYgbgPwtRkyWc/ehm0zC1Dkl+RM0xt5iSdAZ",
-	"iUr7UDwllTwzbOs1WNLS+hDhG7j+5CSD/ftDQg61AMNZ4D0lxtC1Nk3LAmNPnh5oiH/ERbiA6ulqE5ib",
-	"3ij2Qh8PAmc6iTwnmI+JM8HDoeOGXjSOB8SfT92bns1Qb8/Surn57IPVPia2ZniP/V4VZGD/fXqVE9Fc",
-	"0eocvm7i6yAValNZT0W4IOxSmJYJE/lFZ+iVHhkK3/EDXedGbF4oT1YkqTy30YXMR7rJhH3GD52J3EPz",
-	"0oUhQ3cVOI+zm+wm09qAGzpSIM+JUPWgVg2gOlk4jv62npM8I/x2JXzIxYIsRQb4cs0E5GeZuDjwIQ8j",
-	"TUF43GSiGbUSA4ocKqcBEsdels3IsNEyh9XuvGWbaP4HAZGis7NKAJKbTL9sGDs6a8qwkZJC+3nASNyi",
-	"qpmYMJWsJjbWFHPCvrhQsjFhMuYpH5WXapHlCOIOLUlO0q2gd8qXqowjKCZGjDZSO4FWP+jmfiR76F1w",
-	"CyWCM10vmirCxevPq5wwdpB9UDkPH4ScWBLRR2bHdR3+WpleN+GtuhA2YTkEH0pMBaCe4C78QM5aHIPl",
-	"6XQULGlPHBITlEEfkg5npCEhflqRHEtJUfMtvqPF2wwyI3DKKOLioUwKg22GvwnYd8MN+JZvM7wMHsCE",
-	"FazX772ihL2jBfxs9QK2btRhccZ7sq0KYkgarnYW9cY726HWW6FCDqw/NJuhnj//l6dnzFKD9p1ZWG8Y",
-	"v8FBenFz6zx++keBSj/mrDDjWwm+S7GtfVHsD38SeyT/bO5TFa34196GzLliXSW7UoxPjVOyy+FQb4JH",
-	"uB7XZLUpbOM8fwuwK1IqSCdRvpZZ5KVK4hL8nmzhLvmrcGOdfxJ9EOHwY6E1aYzEpg/Mtq5cVN9ks3Ja",
-	"Z7fOJ7HPWPZ61YYcRq/efYTBLkVyP39KMtCc3HGdl0WIZJH6bko4YbjIiZK7RiZMVZxbiwpbAyF7HIo/",
-	"ErD7LIkabD0X/g8xw5ymRCZNlo2Sv2LbNDHRo5MSxOunSEqQFPv6SQniw4cjVT6RuntI2inSVMMqpene",
-	"a+4H/kx9KvCifSol51ncvsJ+1KkQIc7zhJyuZ3S95EL2crkqvkCP/HE5/otty/VSHlxhHbF7nbqne3BR",
-	"Ln/qHTBUAnvTBVrH5AtpvrrAaRKS/2MUFJ2gsm9Sdt+2xnA8hAsEq4fgDNe5S5rLbBaxyRJHE4qHViSs",
-	"Kl1vV0ahty9v8qDO2fUais5ttGs5u6s2FCKzc518qOpWqgb/TtkqoZYRnJO7lsa3KvVbn7w0gYqPcpqi",
-	"jEMoTR1sgp2E7krVWXN2TU8w6QAmLapTLE0WV/jvayMbC5rFQGREcNgmTwrSl4FqPWcArz9DbzMkfC7o",
-	"72vKL8GJXtrs9TW+q7Ws6OLV2CUNRo/93jrZ2yX657evGumxq+iLyahpXW7LRsp8ppUDbmyDKTXN2dmk",
-	"vR0z7ApsLnGVgpw7z/MHz2u4WzmNHLKu3mB2l/LV7y/KOt1xG+lufb2rWAzV9Xzk5mHCJTiahfDMTN9D",
-	"oWBshSFpUJ8lcZNk4g/VdZPtX9dv/5Mm4fd/ffiPl14affzr9AnT/slslNI9wwRaDRd86uLIRyQrkjgh",
-	"rNpeHLBt53YTU/VEL5f2UtZpVj1//uToat7uZFAyvZyMBEesNtweDr7CXKQUMJS0Mx5PvK9PFlvgrJr3",
-	"eVBCrcRSEKm0ZbKs0ny6f55KXM3JkkLqaiaa1wog0zSFn7oYfR1usoE7HX3x/MHaHQ+2bi9yTHrohXxn",
-	"IuBp/A2HruLwrL7qfdJ+BcBoCdcVeV8XAWl+EdiC6znJFVhxbhThi9IE7TjeitzpjEo/eJOXvqTlP3qK",
-	"5X+s/W7cOr5Nwzww5HA7QSBKKRhApETojvDwF+CGp9Jop7XewAwllekIpz+NNbyx9PUf2sR48A9j2Q6/",
-	"Sct2stOyLcEjDrNxzXNts3drmayHGV3XZUcBqNgVCW/VDCJoOFEiMgkMjb6R2yscmPzcJnESqq5VDOE0",
-	"uSdNMfgNgStJiB5ddp+TeM2gyZq1XuMkU7w24RmM8lCFaQFZFJVZYrSgrFAA12ct1R8nm5yldLV9bkWZ",
-	"xyIcCd9ABf8F4mcTMsvh1kM3pCSfiaTxXMjXIrlbFNVMopvs2UzWvDTS5DDKoQYGrVIcEvRsJkpiZFac",
-	"9llAjxeGcsqPEkV3Od2Im1lBtSBfkDTinxK1NAJfw24jU5ryC1J75irMXcMWNE/dYW5s/i2A+zqdJ7vf",
-	"Y+vlEucW6+SnjAh7XDfbVSETeXClPCrRF5q5X5D5Ip+oHpgy2H+pcgis+WHgx+xMnY9yMZWwmedP98TN",
-	"FA36O1z5ZRpWg1IvNXgWzcpKefGTzm0Auwr+TpfzJBNOXBqrEFMNqQDwlCzGagf89Zr7hOROqO/bOy2h",
-	"AyHUrZ/bb+/4XW2ujYlJpZHKjjGvyjBx2xVrHzjYgtT2SVhjsEu6A0Q10bHEDFBdvc/292dohe9qVI+X",
-	"nFDbuJK6rVx8EE7pp+MdHLVk6a7FZU/54s6E1auqALtALpdPAx8E3Nv3D0Ff/MbzJ+pXo2quXnBYgqo5",
-	"nQ/8LrUniVZErNFsmWQzPpHZEn+e9dGcFguUZGG6jqyl9gJPWc9y4B82SwmmXN7sJoe8Xw/sJplwYNnZ",
-	"L6fzlCxtClNmAMjmqhus7T7hGZ4Gw/HzM/SC6BIPVaQkb2VMY0upv/KLzyykEZHGAlgGJb7WTbbJaXZX",
-	"glRVALjmBGouQH9xmR2RUwGdNpnisd/TGaSygxs5IOXqJV1nha14BMo31HhmDxGZpNhHBb0DJMgz9JEA",
-	"sdYZ3G9mouW86k6/C3TEvHHAlqgPbTD04joED0S1ud/5PaEQTvMpxvY2MolImEScVgr88ByyT86e1Ack",
-	"Ivu5BE7KS/5o3aNEszhNwoL9ktiknImiVNKnPn8A1Ipxzv+vdOXDnYIR1RxC210N/Vi3PkNKUxK9opvs",
-	"qrCGFTN5xPLqHSZhwmpEJKPruwXaJGkqXHZiRBTRTXbWuU90WDatPuFB0kOVWabyQzC9Y06W+nEnrYQ4",
-	"Eng+4oU+SuKyknMp0AhxBnn4Ic1MiEKJPHGGrmW1qQImEpcfUSgGrH2TiRiVqoKVMvhSX4hSEksLXiS9",
-	"cksWzqJ5z+OcAxs3JyRT85U4QojgPE2E+6p/k61XUMGElkm2LoicsxCvHbd5neckK15f47uW8yseQMqP",
-	"w7eo4gpTeHKcUAuCoVBOu8SOPdcRKbCto/pP0FUoK0gWEoTndF3IUrRQzFMiJULhRl5iJAK1xCZs6DqN",
-	"JAwIze+FFdBq8waP/R7Jc5q3SDepCDVaiVC5mrdBLXYuj5SC6k1CBChtG3LX5LHfSzIul0KbGYTLEiI5",
-	"oaqlX2lVJcz+c6krnp5dMDyk7OmHfZBi5r1flwpwqbC7EqohKG6y3mGGXJosk+Lp4g5U7ToURQL8uGDI",
-	"O9pIJxfBbJ0fUL/0b3yEH+VbLc5B3RCXfA6hO94hZffLhLEku/vAL2N2hjca7RlQbrKDn0j7lbDFGnLn",
-	"Lnkgh6nAVSd0thPYLTDQNWeo9pJFrYfqWl95XQ5bG3CB/WuCQaoQqsAuUD12OqNJSgWx6BMxuAh4YVYG",
-	"3s6qqGLN5X5/ff0eyV6XpoAK3KlxWIfTqbGLgbsT+m4AnySrFuYpIWgNnQ0bqQCCfRfB+5doRj6vUpxk",
-	"4JGaSROAIaFwh67bWaq/IiEozo8FWVW9ab7bZI8iKdI2L6i6Pglw0csySBVr5NNSD1Zl/jspISsWohSX",
-	"+1xMRY5D8jayJ+FJmGKl+eRpBAdT/h1DKb0T0RMYpOZyCubx1I8Hw/F4PggiPMKDkEz9aeQSlwTjwegE",
-	"6misT2CjJoXrQK5u2fnN2nUHIacs/Assekgj0haGpDukGamyzrymVfVwXGjcEgOuZqerkN/LT3gOtfjX",
-	"cZ4NxFJ3K2IIixj447WD/AQnBvxZsbWWB9rAkze4HQ6Ol/KGZzkP94mAEAXvBk7FwgGWh2+WiaUjamll",
-	"ld6lbLryQHKo/wJ7G0cRvCZq/34XQ/wuxRP6XVf4/X6T/e44jv4ff7aJJId+R4Hrot8rVqEscYVHuXwB",
-	"s3ImwCPAXO2jmamAZ8JgxXUlK765zvC6WJCsSKCqS3zSQ7/zawl8AoU5gRwznDL5zork8AGa3UYkS9Rb",
-	"A74+EQFjhGR9qPUVnU4JiRjCQmzkqjkvxKlmYgdnMnNEfCCjxW1M15kcOEC/l5oMkAp23JXvM7qRwyxJ",
-	"saDRLR9NuoXEeENJ0RU3cWVLCAhxiheMSeAwJCvwW4k3R+h3NLuCX84QjpacHaDhb5RgxFlPGaFCzsuR",
-	"cJoTHG1viaxq4iNN5RxE48cSU7vMHy97xPIpqnQDtiKhSMeSv5DNh5kZfbsEeOjSJTGTE5Hl2OUMsAFX",
-	"pZBqoJJbFW63jZRkt2tGyoFKqC9RQCvi4DSXW5/AlOByMOujWenGUm2QxK9tXyoT7G9z6KqldlHOX/7O",
-	"TMQXHzd6jdtHrgrYctBsh5JDGd1collTGPL5t1xY+J+a3kS9crAb1Zz0dG7n29uQ0jSim6ycGqB5yOu9",
-	"3fPBf2FOHBbfdMEIcpceoplm+lsgiywarvJqo6Q4o0bZde0crhmpjRnT/Ba41SS1MYA8T0WpRFJ+XsoL",
-	"wqUsvzYmKxm+Pm5poQmxIrdUeJaNfjry8FcqUuXgQOVbOJbVcQ1csqaSU9IZeEUMBOb4rbpGmbwrDPUa",
-	"zFjDZJcsBw/zbZPXPWA4fr3k/+Bamv+/NskViVLMiltOWGMRRo228GLMiXAo6USQDPYiU+ckJxpz4DbG",
-	"SSpX4fl8sLexA4ADUJbLCpySS0i1Vu4gfdrwNqU4ui0ovQUGFWMMJFVlTbdSEeBD89CPyQutp9h6taI5",
-	"Pxogbm+5uBVjDGtjGMU3hmSWPMPV+S3DRcLiRAt2ny9FEAN2L4FypwwlsTCIhUAAvx/f2VYJYO00VpIx",
-	"Tj7fCta+zQnfbUlJ+DxdFzqSUgU6F+I5rxwE65f6tQMiuPx2mbCl2CL9LTNmqjI+5JmQAr6GiqtfBbUk",
-	"EG2rppF8LyLLFS1IFtq+yz96T7ZwZiCSJOoi5WYpC8fCdsoWFENNGownDR75ao4LcguHQ70Bh5dSce9X",
-	"mVfiyqYctVynCmStSzT7QIp86wBsGKfqB1yQH9Rh0z84oslJqRMLkmc45V8cgtmGkZArSrWCvS+fDmlW",
-	"cLOKZuL5gTlDSCLMualZgLLf4P+PvXddbhvH9kdfBaX9oW1vWrEdJ92Ra2ofd5Ke8Z6+ZDvJ5NQZpSJI",
-	"hCxuU4CGoKzWpF11nuY82HmSf2GthQspSiLla9r6FMcmSBAE1n39fknu+hYQSw5INzQfAlJXJiaC24VT",
-	"03ygxuLLVBpbKLw9OCDjcQK4XXgVG7hdbwE3+9zoTLqlp8oxTzXfztmNDmKl8ICY57zPdYCVjLaQI+Ch",
-	"VZip7BIgMbgufhWIAwME6JL3iwWP00TSc4+L5vF3xiHHv7MJ12aP/VGABC0b2QCDWLCBW1FrwcJtRS1n",
-	"lBo/ZsGypAu8wQj3rZJZAAQTGoStqEXmVitqoWFVoCt3dg/RmRecwkqDASZTUOTBb5waxt8VNGgragV6",
-	"r0VhJqe8WlHLKxRIvS5ohvJvnRMXtRY0gJlAWRy3LDRiWVC2olZJnJnVKkop85sK+dOKWqFEwBIHOnxm",
-	"8YvnBTeE3dzgY+J+gq+DR7wSLqIQd1/oj66TiiiGAoxxAgVafSCMEPkJi5OYzdUU3EgWwp39V1VSxkUz",
-	"vlYDrNPfMZ3/8tXB4S5LJOXXEU5OZcbwENm8g8ENY0254EYP0zSVfwISmIU/lHtgnxlv5hkgylYhFRcw",
-	"lOhdnMu/xNevrmI6ZbmQVJ5+P6wINJVmtAh20C3wItCtHiExQmFllr3iile6DfgBu1HuH3+AnvwEWREe",
-	"lvLggYHs40RPUj63haLldsLbokq/DXh3u0MtjqI1nE4HeXIllmk+d6SbiZpbQpt+P1ITqB54bFDTpe++",
-	"5P2Oflj5dh8EH7PTR9KFWlBRC2K4FvpmYYdVgyUuEZ0hg6bdl0h8eaMa1Wm+vq92Cdx/z2Zxh6UqEYBS",
-	"6wvHORqw490aZkpTPI0mEBqVX/9/qrPOP2K4gvIMNpIF9UcqvUcqKpheM5MLh9yCwQU3OnVuw9IGFFu6",
-	"Be0b4JE4jQq754T9W2QKC1J8OVmYjFvYPHdWVwe1hxDP7yM5bnsTpvlCDalPz798fiNqOlfc4e74w8b3",
-	"e758s0OgRzcUC76cAdNh5rthoYeErLueIplwKnhY1Ue1SIl2xXoW2Jc813aLWtqCZvB72Q0FRnyiaCFq",
-	"cpXGAUW+0iJIyUBbLOKJ4+U33z9VfT4FbfnioJLy0CaeXx0cfH/46tXRi+Pvjw9evTrcaMuVKuXMr4ud",
-	"2HcyhZW79OY+Ecr2+/eICtVogV73G9l9f/sJbqDr4Wl3A/8WaJ+66G84xKGP15cwoE1ASmjEBbZ1jhfJ",
-	"lVEcFiUYj6ZP7MypsiPIauBdoHu5ENBf0ut2C1QTv8nUdQ2Q7kPgX+2gzs2ssWqukjfV0yLYcraeK3Ag",
-	"WQWRSwTC6UqH7RVQstgsGKM0OyUj7A077oIerY2IfQECQamHaP71VsTj+lcvCyxFMSPTpPKSwJJv8wvZ",
-	"aiVH4BL2lwR4/ICNd+aaoEvwd98RAkjFMi6Vag/nT7o6OQ2OpXmlnF8K3/BP5E9mER6Js1kqX0yd3bJW",
-	"ZJGJU1J2jhNhvcgboMsdaOyS/KPJLJeAy9hAQnN67TxOg5h9EcyCauPW3uGjhuzA8heZ4gV+Xktf6aOu",
-	"KgZ2+8r6SFiqYssdzUJGlu7txFmBsxE0rpATQLYgIWuvcQfWm33rLfXn39+yoX50M0M9/CC1jAT/ac4F",
-	"XIR529DYQEom4Ak0xutNLIzmkG5YAMtdQPXEKWyn3QpkYhWE+6VOZvTyHVLfAnZ9/ShAoTW8VtBgAdml",
-	"+kMMf0rSyuQURlTYzvKX3UVapXIde7kJ/VklUOHhUTOo9QWowme7/7UJniG89FjES3AdCNkp971FY0t0",
-	"QaXmKrusAolpmlU8Zc+OXoZkPysb9ZemEF3X0kLTkqJ3iRhflmas6MvH10+0Gd8XbMxjAfQ3FQimmDUs",
-	"EOjdXGceWlSCZUJbYVEGxmmg/jQXv+cLb+J6+sx5hRu6ocW3OLqNuvSj8oFbkRwNWfMaOhtJPkJFNeFZ",
-	"0HfYZm9LzKTAQhqxnrGTCA6+lyv4TZLpHIskyyj+X1vwx1bn8KV5GWKV+FXkZsuzWFwlA6EXZditEJF+",
-	"MJatoxKrK+JpvlVnAvtpZdDlHRRxFYMEL4OYwMsXL56/XAvXVnN2mRo3wBTCiVZ1q8OrWF/EHnPglG0w",
-	"G/O9l3QK8IdeKbvZljkKRy9ernQTynu0BFn68h4gS3N1G5/6Z37jL31dLXIcb9iSth8eZKElG07TCkym",
-	"RYhYr9kXi168ubIWlWYh9+QQW5YbLmppcJ87pETjL8aqQPRAbFREAAHAIdrmhrRtEk8KrDVXiZjBdg4A",
-	"WSaZukpi+BGLsKrSsWaOZzIohinl6JqsULQ50YBfzaWUA+8nfFCJQp2paY417WOeyBNLJGv0DDYolBnm",
-	"7i/JBHNulmTCIbeQZIIbPcKanmBNmlT0wLDbiF3jPrr/2DU8d1vL85RqeW6jxAa3TbnA5lzweF4p0P3x",
-	"epBo6DlUX+uipTZxBO9MSTaZZhOlH03hzfWys3qjupXgs9WvWnmPNkGVzaA8oHaiOxZSGVFmYseixSX7",
-	"7ezNa5ZoPRUZtAiqVEmPkoV/+I6aBV2XAD63Nu1MwXJ9sYrMIeDu6vxff/znX/Y/fz2Mjl68uK4MenxI",
-	"qnkmxmoMyW7JjOB7/vz5qwjD64evvgfMt1evXr06YeNkkCns0EBc8UsxIXSKkj9toYmffzg86hyshCYu",
-	"wNAXXw6COcfX+/jDkf/hg/2hs/DDzj/bn/Hnw+jV9e5/7fw/f/zzP/c/L1y3W7lAH8/eVK3Px49nb8zq",
-	"pGomMjbgWpxQfg4aZxBQurACP8Sv+PHgUOwf9b8f7h/zF8/3X8UvD/a/Pxy86IuD4RE/LFEZkCMV/re0",
-	"Fnx/+PnrD7gK8PNxjZ8Pj6q3wj+wU3rx9GFTyhL0cdRLFjcogORh/WmSxtDwqxe2w/Hwh8FRfHgDz+pC",
-	"BfP1N75Qh+2jl+0fql7wqmrAQfuwfbDW9bBDw+dWiZNPI8XHyRKMJei+jGxTNDXaaCHs8ixo7JFamxg5",
-	"neZGXZsry4F9yo+exoRXuACbBWZKqS80VmHyOZGWl9aisvaF+b1rQSxwyhY+MWk8WqG+UqngcgHHfTkE",
-	"jaNKIczQkOo2YOerZX8WPa4VmEvHgO+7QiMk0EyKvaqQGOo5WHOkSaQ4OJ/GSc7yjCfpzTH3F8B3rR0z",
-	"th+++K3tun6usoW0GEyzJJ+/N2uDi98XPBOZ2UkVkk6y03dn0Fm204N08hfsG0li7Bqh/2oxyEROjSSQ",
-	"AeDsvz99sBpyIuTZG/ZaSYk8wkYlevPWEnBCw6/Xseajd2XPTExlRLTdYT/CbNn////+f702K6Bp5zMV",
-	"nixs9tKWY723v8+n+ajXZqf2ikSyWFyJVE1A2Y1VLLpyhy78SyyuILHDUqUmfT64hP7uXYRoIJpjBD0B",
-	"84soIPAoASRA5RkBhQ8bE84FvIz//KM8n7SurwH6a6gqKqrMF2AjwCpU05ydvXNxIXC82+xUXxLVHTZB",
-	"qwz+CzwIFknamiYEg+AwpyUeO0p7cvb67M15V8LfQsr7EUf8jL29t4Go0BZ3v723Z5YYKedR1s1GKhXl",
-	"ugl2GsAbJMViBY7jwZxy9QxET+r56T0gQ8AxHRH9SeYD6uAoFUPkSgrge/AhC/x+do5Q5XcFblp/3pUi",
-	"iKTDukbYQ272rEjjiGkV4pOBIWC+kojhM+WzZCAIc2SmsngJ1Ij5s02oYdsk9kWdhE3htKT4eiIuY0zb",
-	"s0Qdv2TA/hGEv5aRneIAXAzEngiDPJ31QZ4ITiD8DYsyqC/UOybwhLN378zH/MNtUfh4iDeCbDSIm8CR",
-	"5J2zPbNN9tjOCGjCkjizAmYP9ob9C+6JczHs7doHvUbEANgZjh7CfBeY9pRQ6HQETbXwqUNgSsC/T3QO",
-	"+BizkbIlN/051TK5ahlANcFR/snJmCAwMPNmTyGBXmC1AHSSO6XhjqPZ4gHVDNQWFCFW7HM854BFgZjr",
-	"XIyN3hQDs9Ms4cqM62BHnkDOKxfSvjIOQxJ3vDfSB/3BUpHrcrkQzImwqKRgO7293m4EmBLctcNzu5XM",
-	"zRBL4Q/bOb+kFN1c25X/8R/snOIduivfFnlNE816X20wIyK8FQzJXUPkpIICyaXr8boesCFZSQ25P02E",
-	"PYAq2ZVGYttnEBYysus7InMdyFBX8I/3zQgFKETI6gT7ALVeBpRwNmuZ5F3piTsi8zSzQxHVVKQxyEqL",
-	"9IzHN4gQEahFQpVgsRpMx1SpbCGhc6Xa7JTQzcxyG/+kK+EmYMcUwZI6LLmQFhcVQuBzNTW2od3sbfpQ",
-	"xiYis9F8U/+5cK5TCUChz64Oe5aRtgBYZAyo5eq9A0rGKNK9PTJC9vYiVtsMiTBP3Z9bK+10kvxdzLFg",
-	"EPGq4RsEtAPwWY00Mb8DCQlJY/iyXcms4XApxEQj3As3l488hoB5vllqJn6fGIvNknHbL0EgBkDAIa6U",
-	"kTrmWZ4PFD5wItkLfB641iewDmxv778/fdjbu5FRZV5eO11gjhMtJAzHlaPWYLrIreZQZWZOZLeyXrUt",
-	"28MnIISkpxrzIDQ0FRRaYz7Rtj5RO1ae/1VQoU7oBkrD2kNUQVv08lEyIXA8wiRBqggslj0NqLj89WAJ",
-	"AhHwwK+yXWLY0adWKgCmE0Xg3FYw3hCyepAQBIJz85tVKSOG2SdJH8S8NKEugV3alb3f9z2gQW/hGJPZ",
-	"ADNABK+yydDDVFSP/YEIERb2NSJdHKFqilBrCfwB1tmjGOgIZbQXbKNE5yqb02azdpFDx4CUl3kkGmDU",
-	"e2AGZyIVHL64GDuwEMyL9eANLoU1EqBe1U0KbFuaKkru4DL6vfnxIrkK2hjoyWCgEyaVBdRxVTsBrUiw",
-	"hSLr2uAT8P0jegeOSESBI4fa6VS6BxQM+1reM2glULEokPDBMVS3affdUI9A/h161fqoIJxuQ4ho65YV",
-	"kURR6pjFlA40ZKyuzLnvGVuGnGAAo7kQOcYr0HU1/6fYRs+aNl1p9h1Z+6eDTGlC7gLndG/P19QcHxxH",
-	"MIPjg+cdh2nnTxPgaKfCojC5JEiaXBqrAVes8C7G6gYwOVt/yceA5hzrNugdOKOEVgdYdkohJRXjuG4X",
-	"xnKpgMMr6FeYlEQMXXzN9yNufHDzcvzSnOmZ6jiz8Dttjpul6ABrvIfVxr2oYHRIgs30PHwoF5EGLx8J",
-	"iaEfc7y6Eg+Ra+Jxh7Cwc6SClrOTIrsfBZBIeILsQzB+mLySolPchZiswkM7N7vK1eUHm9naFcV3Q7kl",
-	"Fb2ijWWj4dsXowTgu2gZX+O53ttjGsy7GQGfWasfC9Ej+Asaw1CwFlvoQeJkMwoEkXlnSDMxUGNctoTK",
-	"uty7s0R3JR4m6qwAc988WcmLggsLWwN6+4SkJXNoZGCkzwmr6Vc+Fr0T52eiLxyClsFDyRUjW7qIV0Zq",
-	"yzq9RW43KCW8EPSBZ6M5vJWF/XL2YHhgzEcrwtbaFSNTliZGnwHKnc1XAJ9qJMDPoROVZ1xqjlmisGuM",
-	"OPSEbi/io/l9DX9BgQpFz5HtlOtKtHTgjRZwRnFa5zwXOMzMDYz/CQTSMUZqPpyRwSgg6cW4cd5xpeDa",
-	"NDFWrosqqMyDFFmTHzKjXRnYnCg7tDBuiAN0QklRxKXaOT56RRnWEG4K8r9Y4o2T1WyYoA8HpgA5cSM1",
-	"60poMqSmUhBjAVIVitwFsKowsEL6a28P7UfjzlmjaAZ2dywAMxp4CxV8YJ7nYjwJFgBEXHIxMuKxgyrg",
-	"1Ki0t1dC5hoiaKorR8aXCLQ8bNE8GYvSzgMd8Tc0DHrWB3it5BWi9Whjpu7tQekQ7TjHVw4H4dCY2y+f",
-	"mxfL+CAHHTyVyb+mAr5oaIRfJjK2Use3PbXNDIB3UsDJhGCcMQ6DuF+u2EAZazQHdxQKUc0Zd7k86ifq",
-	"z7FlCa3cyElu+r0VsBEsjHez8c/mmb1pEveMawfJIOeKlbNAuCg/Jxq2Ou2P3leIXEfMl0BcQ2gSEImd",
-	"QzwUMwu3R3CCDMadsJ4f2CObwmLMGp1Ma4K62WgNo32E7egCaDEwpRQEomajJLVYuhS0MZITwj0QkTEz",
-	"A6QhNuEZH4vcehpF39M8tcL9pCV4rSThVs/39jqwrLgYjurNufnWWeRM55kR3kg2gdLGJpvarPfu9MPr",
-	"v/UcjCmcMYc8Z2azc3z0gz0MEYAiks5weIi7J6z35u3Pbz+87fmQsT9VYI1w1nv38QOpxUwgHwR+rXxA",
-	"aMrUl2cealWDhRMvorThq4SCzUtss0wun58JQFgza2XklVmw3pkH0No3vqwNB/Te/fb+Q6/NflIZOzpm",
-	"IzXNdBEYrjgJ66EbyefOT64ykNsICDfmmZHZhUeem3efi7jD8mxqFGMlQmBS+Pi0ds54uBTzDpk9zOLp",
-	"Zu704Vg0j/dVtp+JfJrJKKQ3xssxpBReCJ+FFvFNNmfZVJq1QxkeZ/PzqfwLTDuMtiXOaQur+/sCWzX9",
-	"KrzJ5vvnU0kvHrneb/QOZ+ZdEm2jajSJtwD+TJKQkMPd+dCepytiPT6ZpAlKGIsx/p//q5Xs7dovXCDo",
-	"arP3s8RsPSUdcPmJl4PYWaCDuiSzWYfTNHXR9uODV5YGmbMXv/9Ou3m0NqQUwD9H+A0Jlzl3NPajUp2S",
-	"GVWF9rxzfPCCPs+p+R1Qh6KwRMMgjJuB8Rb65YA/ih/ConmYjwGlW1jab5VgPMXFhYOg26wYpBpxOAHc",
-	"IRPSJM5imEHv/94/xyv3z+KeA4P2zYb2PoC8GwtCsdXe/fPEQgIR8lkS437+9Pw168GvMHjtovs9guPv",
-	"UbqzuHN8BxL4Of5ilxugc2gl7z+Ai9G8DUZI4OkuKm92ZywGyZinDPOPmu2cvbt66T/jMDGfVk7N8duN",
-	"irSAeAMq79YR6AAK75AQo3siT7Fmve+PRj1oEjocPT8w9qsxNfBaW21iVu/jh9eYLiO6BMx+tYJEPmXv",
-	"r6OWmgjJJ0mr03rePmg/BzxD4pZ7NhI8zUf/Nj9fiCr4ORLTRwcHDDUhuV4DYVueNRq3njU8N7uJgn4W",
-	"U7MDsV+e5c41QTRWnhiz81eSf0VrFN7PRYbO4lbHzPFvMGPg1dYTJalb8OjgAMsxAB0Ris0CqfG/ulDa",
-	"ACPU5bLUuL3qGT0KUsOQLl+XTHcDKlk/i6sG1ATHOO2qe7rXe/Yjj+mU4ZCX64f8qvJTj+d5HbVe1HnQ",
-	"GWFEgmwuZMRbnX9+Duh9W2e6sA94msDmy/mFbnX+2XoPGZPWZ3OLZwAY2nSHOSxWayfY4DN2m5rlDhrw",
-	"sZwGtKjP4NpENp5SPZoCn3RXxmomT9B2myVaFAFhyZxwzpJv5HKblK3fo+eCx4kUgEr6TW3Tc/veAy6R",
-	"DcE4749/q5pRz9eP+higo8KY4/Vj3pDme2uRZFedi9dc+r3j1m/ZyQhoyJYej4DFGNQmhjOCyqQw1BcW",
-	"AhlHDgE23HAi0FtaelHcx2FIFHQGOTd6abeOvwRhu94T6j71y15H64cB61iNC229++cbHzDjVK49YiGA",
-	"Z/1zVhx1HVV0uoJL68u2bqAVDmtt/wJaNIyrcWx+Ulk/iWMhNz/Ux0ev1o/6oNQvXM6tEPpmhIE7/uZL",
-	"u08ZnHp3jD5HrTCjhf1g+OHTBL/kRFV1Hb6mnEjYV25pQdFNgHgNVBX0KMjac8BdQTDT6jEX30dpkMhA",
-	"GkSM22gxFINIbK5os1+V9zRc3g9KAMTMTatPoTW4cSl43sEElVZjAXcyt6ZWj8k0/wVcWAyenVNOGF2g",
-	"Mg+N674ukNBUSTF0ggNC80Zi7A14xnUEUhAJ+LuYk2CCffyjws75BjIpF3xcVyZRT1VjqeTGFUooXXtp",
-	"QaYe3uH8m898hX2NRVzcBkkAdg6xvmFeFKhY9hy60n/1lmWFXXU1XHMdtapiQevGBmPckOuo9TMFVNcN",
-	"d9fBivwZ1cZBDbXxKx+LD4D6b0Yc1pjZO8Tz/6DUz4DmD+Ne1FkJR4vwi4gT/mE+Ie12VENL+W/9i4X3",
-	"fzKaEaWNr2trqBwHXsgVyHu/0k/XqDEBCWdBd76hGgIumRhP8nkjBZprX4WxujbClUR0JdZEWMYmqhYh",
-	"9uwkJ+5NyMVSMKxUF79gnJf1oSUxK4RkAlgmX9RCOcvhNCMSNj4Q+sSF4S0FDiZ7AylqNHJYV8vTGZ/D",
-	"XKdaVClafKFNFe1v1MtyNvyFDkZt3bzoAtTarrD834C1fVxLbP4E9C43lbNLVHwYdC+r+kR+1LX8J3MH",
-	"2h1nMKaR3jej1+l93Pqez2/HHpNd9KoOawjpdwEDzE9IC/NkZDSeiY1lNInf62htIIN4kiAyN2tXBdC8",
-	"GLmhd/+glmjJ+qxvTF5vxdITihqcCx5vfOqMXwxhg0bqlu6MyHefISE0qOpwM6cLcvwrQB8Y8S5hKUtU",
-	"rvyPsH+gHfBJUIEP/to/0Bg6GJzwdQrVhQQ3qCJYsKTKbIG2BgKT3VQmyyXVrYpUi4oehAp7CGa9qTm0",
-	"qRlUJ+AAX3Efplep0fGL9EGp+036XkDdk/g9pyLgsboSQIzcF2krQKAL0TQ8xUNufJ8MbiWnaXodoGcU",
-	"t1yJD8Vlcz7+3YjFpgIaAU5qxTi+Kc3iAerxdNxfnGOrmkg13cCafLwhCisMkQkQhv3Q7DXP7TF7OqEN",
-	"UhEbKnDQUCsiG8+CRpSVWUJq9oB6VQs5axHMbUCgP8cEIhRrFArog06kgVIpUHJjc4wZhM3DQXqxK6lG",
-	"ps0wuwcYO2w6WZZJPA3eoqk29GMBwqZ+OvEdYvvUH4AI9w0eoFRa/2oo+69/+Sdow2pweyVznkj97adb",
-	"w97dhjnXiqErE6/B6Wpvo0FPLlnLC2LJyu1QWC2K7nDL3Ib7VUv0P/vq/7My2v3X5IryxARyMWQc2jSg",
-	"JbBXKNfng0vbUo+oyKGJibgXM6k9k/uASxYrqLnydVbwGOjRBtgHx0Re6tNiM9AwWNQ8wgZtBxgB7SHU",
-	"XKBmEgplIzJyseIlQb2kQTEhVnFXYlMwNVW6dsdY1X8R2zpnq+xdc9drpdJEXrxRM9nrYJUZ9sWMRFea",
-	"mezDRATP0nmtAH2w7ub+QDzX61AewKOlRwQq7oA9qJEshOzIoZ0cw53+QydS54LHy2Pzfldvw/Pb8HxF",
-	"eN5vkB9xvrcVoS/ufQT22EbnN4zOe5K68Dw3V13keKwI13uYFCMaQWYj4Hwd8Upt4tGCHoDry8KrP3et",
-	"vtXaYEmlbUGm3dA0hac3sk3N6g28omg0NlAw5jZDlYnkotktfqIxEMzCTdFovDUKNjSv15/2bQJka4nX",
-	"ToDImwq0W7DFowaxiPXW+yTZvxTz1VEbV0pSJA1arOWOHGoOgKgQrErcZr9CMIc64XJ1KWS7OgIDCD8b",
-	"lHI/0iABvk/D8EBh0MrAgP0w26jA04sK2G8fiiH7q0UZBLvklvKwlcXfvwBcCScELTSgdA5AlxY5zxdj",
-	"Jw4sp816IA56rsjMIRZgV3zH9XpDc7NU4E9HXakVwHiZP0s1AyAEEDKp0gCoAkBFHvnuUszRJPQofdz2",
-	"ypcysws92lzGBKMJo2LsTcbeWKnsG9xBSThKgm+lInySTITZtTWlYuOi8NKwO6gJp4rsRi8Qo2m7upa6",
-	"NLLxSy8zYy2I1Lac/MkHXrb153+W+nOHDddAta/P0JKh/+zrpZjXKkU3egqwPspQi0bnlTG6c41mPZCg",
-	"I17NJ4sdBUBHVL5ubIK5rlCVKdf5FwLmc2rShmOCMm+H75GKYR5Qr2Mr14rA8maqdBtUfvyy7Weuc0TO",
-	"38Zo6wQyrtTlzaRMtDZU4A6mEwxtPOIftYhPESfF4sBwNk7kNAcw9nymCIiwsuTaHeKb+u7NLNXbNte2",
-	"Icetm98g5Nj8nN5LlPHvYr4+vDiNk3xfAFjh0hBjCJZYqgojTFaLipgrhB+2LdllhMSISTEDsP4k0/kJ",
-	"45oNeYY1BJzy4g5XG0HA85EYL9SH2SbyAZcOiTqzaXAOuFAybzMCKSNQPsBvRGisCCtehaY0ON3DV4TH",
-	"zHqMrjw8FRhOkKLNfht68N0Z0tY4/PE0RezPZCwihDDPHTGyXaiupISWhFYjmJoFoCT0fGIncJkv7KRX",
-	"MgR6IGAoizVa0fNXHcT1AJWN7S3ic6tfHvabfXz9IZad4O+JjJuPMnu+wfSm+UA1GfA+kYMGl3+UeZJ+",
-	"+8V0fss0jZWXB66Ml6Mg2kbLn2ANHTQuCyuUrCIlLNyqpJ0ZcMelc5DM3++jqsCzcvuB+Y8TozYPo4OD",
-	"A9trvYi4AlQCRseRiuowkUDYnFixCJ4by2IcorvL/QWghVFXwm2kQKIbXWar8gDUHrOTe/2208Nl0c+e",
-	"P9MTMXiGWIVIotjbbbO3fDDyEwIWt64kghDE07YAjlkYYHDh/YGKEfsV1h2heo3mdbCUL1mcDIciEzJn",
-	"mtChkMDOXXL0Q1f6iyyY1oldXzQHiMgrePBUYt3h8oA/vMCPEGn4VoL+PMnWinf/Wo2D/hVD7yDw3/At",
-	"Npp/lXI6TVO7aYytBcfrpgH8WwvK1/Y26R0fsa6EGb5H++1+glLwxNdKDtMEOSsfb9D9NfL+UTz2CcXb",
-	"QYkAgYClv0H5HBgIcE2Vn42ndn3cHXU88D1I3yB1F4r+jRgkMeTgUTsC216oFjF0bvFIkSE6KnUfk8NN",
-	"PilxeyAWjLl73KFSd8Cbiboy5PpwyI9gF1hWi4CWCBDCdeSZJQZEwi34YORpPIo43kSx53kMutIpdKrM",
-	"XwT/XlD9RutHBXRtZ5dkYiziRFBXODDQCG3buCmS0JV9lY/wdkcHBx5lbrFENMk7BDf3OxFyIGGbyC23",
-	"igNptWELW1VPdstMZfnIBQtyRWwRc/OrjmXoc3xcNkciyWKDKldjg5mvBisOCD5dWWBNcD26KUBQA/8i",
-	"+fXP9is9+5CypHUTi6E/hx6zeur2rT84gXbpz3/F1Sn2f/9Ywd8Stn1TN3eTHu2lk7iLdm3Y6o3X5Uer",
-	"zWjTb7CwJPg3XpUq0+aTI4wrU+WYvVnNlLP1zF3n9oMYC09B679FOeYozoq7s4Hqx9jAGs2/urDWYp+t",
-	"LatVRp1CntwI/17xkoZdzvRe94SWDE9r2BK97XB+JB3O8PEaNzeHo1aGY+kgbYX+kwvHDqwMaiZs76Z0",
-	"+YNlWgzIGwugTcakJ/LpNjVziPj12Ztz4hFyf0NB3CMCf53IC0+bT3k38zrQiBxQhzvnppornEqp8plj",
-	"MDfOBHL/WO52cCw+QatxrqCs2NwHiXmLVLhqGFIjRqhRzsXQ/mhFPAFg8aATa4iUzoft8A4da+RpUmRE",
-	"0FbSasbrEOkQmcdTpJdlyE7ppuUzi+wTlYABAVpXMmb9myiwKcsx3oDaqN2VR+2F2bN+AhSfFe2Jjuzt",
-	"edsvCTVVI/0mwIs4hnmgo7evaBwy8KTwIws94BPBRhBgHirM4V5KNdOsL/LcMsK5dRPm8zHGTqmbeljm",
-	"ayc6FiRbpdWCCPpMhnxolu0THezA/SP0M7pbQCwCj8XBRUZX51KXtmJXHrdL+8Txkzq3dEzJ70Qj9ycQ",
-	"dieaxWKSCTg8HSKbh9dvd+UL41G79xp3qnk4IdENtkFUgo4xC1FvY31w98B3p2g9nIokzpDXyB5kv1t7",
-	"yQStkuB3Z++ujks7FUojpy4+UrlX4bl2v36hl/wCA3qWxRreOCEantjvOpXSfI0hB52riIlDiwPjvtMF",
-	"Ikb/p2SMKxURzAGR+fN4DHjAI0GEUJ0FA5S5cgJfHRDZrv9UcJ2zaZ6kyb9FTJUIO8EeSZTs7bbZbwF0",
-	"AVCZmYM9Mds/BjHmsiUQOQlJgynW0GY/CiifwCILs6unWgTih+izvP7oONgI7RmR4VB4nl1vVr8TWY/F",
-	"GZ9pTw5mD2S4hOHq9vRATYSjcPWlGPjViYYVhTP2j6BsBk7CQmoL1tNsWDhMLpxUsSvb7BPVvlDIBw9w",
-	"sAG60sJDv1t4hDsjSIdcKMWVakbROQhBWSmUZ3OW8lxkHVyoL+L3EZ/qHIiFe+4/X/rzLwOl0ljNpPkD",
-	"vMMXaHHpRV0ZCOMvVgCby6jFPoLjALcn+RH+aqgyOiJRxbGJFnhu2+zcnjazrS6UijusBzrzi+Z5oocJ",
-	"cClF9it8wb3/JRPm2+LMUE58GVMluvlVqaPHbCM41jzFAh4XSO1KIlQGjnSiw8TtcTHNhHZ0e5m6yPiY",
-	"6BVzxTLBbd1TIo1pISa6VxGJPWFFFuGutDZLATHEbBPYiy64iwlYG/WE7/9+GT1lxzdJwfEHot2g3ois",
-	"Fp5qFVRtE0UhHPL+HNqzVmc8v5VkZ39+imewru+EOcsf3TCIXdYLf5bugINgPJ7mpjegUeXoaZNb2GFw",
-	"D6v/m97EjYOIpTHImt3hHMcYnwKUfLPR73HMddQyh+O9Ed7NbvDJDWvsEt9lAps325fhfjRSuu64DTaw",
-	"27pNl2tZEXWxGGXb7rbNxm+z8X+abDxHy/fWM/D62Vf4t3bnG1zddqGdTMAviOXfUrXznPXFQBl7Sg3B",
-	"1yDsoU/gVOD9esi64iMNF0ro0L8BLhZbidfxdlSB4Tqj9DUYV5ZklLwEvvhIiGGxXiamWpwOc+PZuFK7",
-	"RBpXayAAm06GOTruKvxKaHDQtQdZ4hBzjk1lnqQYI8mTsYB5oUeHHjzl/ouRoK5EUumc6vKx5sIycvu6",
-	"e6oFEMU1RTygXuUEI98PaFPqOENwkIgtznibGUXfbMxnSc/gZrbptmXwmwW9fiJtRQBFac9Ic1EbrUlo",
-	"smJ9jjl9UCdT2dLn60lulNB6avbvtoVwm2yrT9vS9KDfS/8gTOI+2F0CJpeiGWd5ZgtULl352Lhc2A4n",
-	"ewXFKzYuOmtzN+R66crVZC+bmTQPSfWCoeJiod/fhZgECqZkxiaOubCi+K9V2AJwROD+TYoCSUDfIXFL",
-	"Q6V0u6GVLW/Llrdly9vyuHhbNjbVJ9OlTO37KtvPRD7NZMQ0HwrMPjlEPPSjATcPctxSWWB8iD5QmQdW",
-	"3ycOfoxxjWnLoPOgK3eODg536T6A04zsikU1aiR0RMlMnBfeDn+zc3RwsBsZWY9l7tCr6PK7i/mmQqgY",
-	"i2VQuVI63UyZp+kJWQ1U9eONBmzXMzaAbZVXshJGfynIn18tm0jFNyRtDeEj7CLUlfp6mt8sOXbDVFez",
-	"NNO76QZFgjjoz6Y/YSMs9J2C/XmvqrR5FulBly3AMLSdMPee4dmmZbZpmSUPnebbzAx222VQf2o7+OHw",
-	"GqUqhiq77dZJTRpgVcDRXLPYDjfmczbVYrGZouMoG2wDoC8W1MVqwZOu7Fmq0Dbd2OV+oOwOTB/A68ln",
-	"qiTwEeOXnoVJIqiaodoeV7PlSi1xXYwHL2OXeUKotL4xxmYBpjIVF/naNyyeC4GVa3eDwCLfUztI09aO",
-	"R90bofUmvRFu1LreCCgM3qZ1nmJzBB3JQJTCbyplKWyTu+yPQG9RQ+cxlL0bWTPiMjZejBFM1D1PHDxY",
-	"NQk131S2Tlld1BC2gTkFcJgEKn19O4HGEKwr+Q6RX0HkXiU66Sdpks8LFe/0JKpEt3Xu3NeOL6moJ/mM",
-	"FbrFSmDn71aUBIdV2E4GEzZNAbqOsHOTHAmDBmrcTyS5k0MsuoYIpUuS4ywzlWKNgKsvBjfSlSPTtDvm",
-	"DYGGDZbKzDys9/VaMahJ7kosSvYvhH/E52v7fqDLMqXGUYAAZ4sU8Mb9hMjmbLHEWc76IlXyQpc6Dty7",
-	"oquOZQgwjRimgWsFHrerjKisHQgV5cZ4+9SBLCTrJfoNFhL3sFlhKigOgJ+hWFZuuw260nYm2H4X3PId",
-	"1huQLavNXupRqW0S7AXWG6srQQ/9i3lgj2reZ/S0HLqRIK6R8oEICpnLrH1C0rcqrRHsymDrh2cILRSK",
-	"3XRsPxHmHoZJ+dWB9UAWrRR/BLDu5NQ912zRoxcvnU1GXUcnMHassEEiK1EQXvE0ib/w7GI6FjLvrSwU",
-	"1s3NlF/8ajfJXtxzXfFwmqZ1TQ6Uxj+ZEddRa5zIZMwbDv6FBoHdoiZ1a2jt8Pc4prHZc5f1rw3XYeMV",
-	"2PTdV4Q+tN7SN2whzjfgzSRt9xaUXX3+zHAQ7EmQjs3uQiIVtra/ldEpP0Pss+59Xlu7j4bdGpvnosKv",
-	"1OkFRW5NV7ZTNiR24Q5LlW1X1tG2IZtod8vD8fh5OByAUH03rG5MC6qRta5VjcyLDbDFfuq1tM64aV27",
-	"aOC8zEQmnBEOfeeagTLUmMGAPU8GIsWyTnx3m62MMWI2KmN8QohspGYIrobNsTwTKyttNzDutpW2T4Hx",
-	"GfbGGYy4FfXwzp+IALkgW3EeKk7Clhp6U2rojYVqtCYLEMYGysISXFub9i9kAeoCUrhwvJFtUVeK3/kg",
-	"T+eMPGJEUzSDjOEAvbYV4fokX4zTV3NGW4F4w1j2Zs5Ns9ZKLKOeyj4fXNYf4zywW/WktmXR2zB7o7Jo",
-	"fe9h9poAZbdWGL3SfOyYK4wktKXT0KpWKp0GaPhhV0IJdY/1pznrTTJ1lZjFERlgOHh0FB9Ah7LrhaB0",
-	"ZdE1W15z7XEN6hZdI1ySvQ1CtBqxCxAWpCCKWO1g7yKd7AwIW/KRmKNBgIXX5tFlmAPnSErFUiUvjN0L",
-	"YrNuYDqMPts2wpohaFaKQHflTUPQiV4Tf4axXbmkgN1VC6+oYw/r1NnaMvW7D/Y+ZFU7Yu8Uq9rfj5Hx",
-	"B9NpkdlX08lEZLYnE3s6B0ql+zEAHg0ZZzGfV1W5E0ZOePIwTsp/b3XkNE0hdNzqHB37EFB4catz9NK8",
-	"q20fbXVaR8dU7D7ml26ZCy/wC8GOlSIrZi9Z2CbYgOX9x2YIXGZBlJQUVe/kjgsFja8b2w53WLHf1GK6",
-	"3QDytmT/m/WFby3+ehu+8WkjrbM8XtretjFs2xiq2xhuO6I6IgqnGjjLNkqJJRNBKNTYiExlbCTS2BY6",
-	"BtF7ai6OwpKFoBgjOCMdm6XneY+g+fAB5sZJjtECyIsj+QKGDnQO1eHJMBnQs4m/0LOoUpFGeEsFt4yA",
-	"/wimSbQLOdpj5WdH1CJJMKBwvzY7lfbtAHQBkBm0uBIZT+EJxu4muiicc8c2o+CbJjJcTbRRXJ7E3khP",
-	"+EDoJZEOS8HV1Nijcb6Tu/aI/FsuPKSXeCvzbN6w+rBi6MoSRPr+2xLEJxUbeT9SMwCsRWHo5EMt1jwS",
-	"xnfMmzcW4z6ZtktFvkYi0TDXdZFcCck4FNct8MyGZeI0ts3OoQwPoxJqLHzJnI8y864EfmsHDYzM+N9p",
-	"Zhzx5GKK0s6myAis1RL4AuuXVDnjY4WO8XhZofYv9NKNC7UfqSDD92kowgqDVgov2iNb4fX06qfH7qRY",
-	"gWXPzqLAstvkXgTWs68kWWqjkOHANjsjyC4scMZwCZlfL5gG10JbmHgv/NiYxwKhsSpiksYU/MLjcSLD",
-	"GB6Fh8MqFkvSk4ph0BksATh6BXoWLvo2qf9NBjJWj/qZ6/zUfP1t6ruGUPrAL43vS4fyO40GCJ/xeSMR",
-	"tT4NDvfNy0IAiADA9CnaPJVwXO7Q3tQEEJleXg1aMgIaGwDLgqEkLrdJ4K2tUDsJPLY7/l6NhfVKDafx",
-	"Hg8xZoKnK5qzvLXAAGwD+3QT7HFy2USQEICkQXiaeUFsJNDEETm4q0RDbjUX0jJeduVgJAaXelHMYOi3",
-	"4+9ocUsdwhVkOC2Op8v+0kXjqc6NkWE/CDhMFNiyf0tyzQbTDEi3Mf0LZk094+gWjB8Mea2zfibTfEPT",
-	"BwrqB+Iu85JVsnqgpJ6ORVZTWjdD+gjH3EHa7SH1jCWHQoX+2LE9HnalHqbBZduV8m24AVu207sycv6a",
-	"XAW+BwU/N3E7lgc3IN2zMhZb1TizCMyxgFhRGQaF6u37QqswD7tj7tL3Ez5ocPt33Fg/W7LTOwD0MB+7",
-	"MZ5HMGhlOBqOwDYY/fSC0ROSV1bgovxaFLe4Qe4UxgNhHzz1m4VnXwLvMAg8SzOgE3Z4YVUtoXdUUqOC",
-	"a7bHTtneXqZUvrcH+ABEZ0f4bsV6CigT6IT8liHVoAMgKBFbJnm5RJWxHtGienRly5MaeMLKFSfCg4EV",
-	"EWAiEd8SeClE274DVDnYl5iAFD4XQ3wTouEr8vmxHSzHM1d+p5nOM56LizkbjJTSQu8CpR+uxo5nGYVP",
-	"Yl7BrgCM30UGTTkSWWIJ2LD0ymFYTaBW91TOWSwmxi3RlicROS/xRkg8GBauIAEJC9pRLBBKgMnimUf6",
-	"HJ1/oR32VgehTbBus1xmbptr+NLWGnL0AyrV77TDkAmoMIdYiO3ZTlNoGcbEKvKTpIS7OOI5fMgSN4uH",
-	"jmmz07wrofDm6MVLb59wN2+gJiF4M62bQlgAhyeUxQSXA68qFc8sEimyHRt0SY15y4RU0wtY1WEmxO5S",
-	"nkW2o2Q670rC4KFctUoZlAjzTBTut1uiZcRNGjBOJhry/rsRq6RrZDuXYuKSQNT3nIzN5YvcimzHwZpL",
-	"lbMhSItcMS6ZGE/yud3cyzkYS2cIi6Z3uxI6CxbZGZGDs9TwgMedjksCJDYzkaZ+b1lOUpgjkjLrApUw",
-	"8fKaDQNVylwyjvA05d0OJw52a5mPMmIcWwft02D9a/BJdqXdF9hDthwgxWiWb4ZIkQ8u6xEQmrci6kAa",
-	"cx214Gw1GvwaRlxHLSP3G408NwOMXqcKvdeNn/2+MPI6al29bDT+Hy8bm6R3CbXSaPE3WPbGL7ss9gQK",
-	"K0CaAoypLcrKo/Q4NiicH9Ri4aFid8QXwc66wH2R9ueat/FjbwuoxJm4zoqLAsOPTLWsAOcVGmZFevbI",
-	"aLchzxjxww2woWjM50A/35U7gV5zKCTfJGwNmCsfjBKte4sf/YjrqEUOQd3Bv9HlxjdTKn1rbbG6498V",
-	"Bl1HLbAPnOPY4C7/Uxh4N4A5lQg4nHymsie147yt3cLWNZ6SVGC+knFJtk9XFkzcnbIpvIvuXjpHKn0j",
-	"wJ1Bu7PEDKZHL1qyZs+HFi/cHIzY/hzIrdGyDbkEdypNX8yoLjH83DEEC7ArnbuwUzYEHz/2z5OFubaw",
-	"PxM0pOtFbOqFx599Nf+sLPv7a1IZnQFHlJq06WCpzP6C9MWyCE4cVBKam56YQV2ZCS2yK2rwvlA2jbkW",
-	"SsgWPWeFBhroQ/EIsMVO40ofEu+GbmvF+dMsVg5oiN0uztBGPtK2IvEpwAyZrUEoQ1HLbsv65ondved2",
-	"5K1o5teVR85jD4FOqjxDPDU6aKkqK51aYI4zN3faaVvTWQ/OaBNlEa1Olfq6EgAZYgM+4YMkX441VFnJ",
-	"SaLuhrmzu3f2GyCwmgEbALCuixFs60W36bz69aKNDvy9VIqaKdwHj2pEJKo+j9Kzv/JaphcRUFA7NDPd",
-	"hUHsInKcrJ6j3jO1BtNfCxnk0Sg35WllvcJscR5hnIVngmVYngmcdLwrZyOVig7CvGGsvnwXSt4gzXzI",
-	"+B+a6g7XxScj7N3CCYzwoUidIPQiopFZpBmlSOiWUszMlPzygtYfAvo9ZiHCBKxUM6bkifsb9H/a5iFM",
-	"gfgEbICTyBElke3YPDBSFuwSwwPSKCAgPOZWjJ9M2cCdBTih3Qo3pJCxggwgvluw2mygrqB0CKdNVEUr",
-	"nRBhaQww5Zro1WEBezcfQGOVaSg7wQAeyuaVVFZISlnQptBh2hxdie3MSh/HBSXw8t2oK2sDMG3kKD0k",
-	"oFJAFuVF9o/gPM/cDsSVTkXOMiTBdzZwJnROu3kJopI/jEbsA64jz+JW1JqJfuvzMqykUCAU53YOfxEe",
-	"lUEnv+dCuH5r4VKV1SzG4X3/+bUFeA6tziGgNnFYoNavIp+p7JLF4ioZCMRIMI8qXfaz4jHr85TLgfnQ",
-	"158RWIkKFoqztgAx9q+LKFXG7QAFAmIqnLul0jI/o4oxP+ViPFEZ3F1O0/SaUm0WxMonPMb89yJCFcJY",
-	"+Xm2fjJr8FMCxVhNDcQ7hIZ6sNzXFhVqm3VasT1uK63EHkNWqXk+6NyLUMoK3QqC1nLLpJAEQTulaW6i",
-	"K5dEdG4hbvOACYkNvjeaTo6coOY3/6k46jpqJUU8r5r3KaOA3dq5rDDy0FLDfRPyWOsq65mSVOH+C455",
-	"4oN9qMYt9pMDcitbs25jbUHOaoOc3V3+6JlxJ5e2WnwiyQI+p+31VioFaBqd/BuBZftzC+zaS3IxJt8W",
-	"PAKXqdUR1nRyTdWDyMI+4JL1A0pVqNrE0j2GpXs2QYPgpLi5Tsi1KVbHQn43QCkD9DEVwK/BRgVn2Axo",
-	"d2WPljpgRDWzBjec3lNJywDIL8QSvDHzOX4yy7jg3ZSr99N5uCSrpploO81WZKVUq3N0ELUSc6t/TQUA",
-	"nEk+FubDh1ZsfcERDLr+hhst3Po3EJp+yILUDDc9Oh+25QI/27bn4imil/k98WhDtTUlPnQ6rGivU0YA",
-	"emLSsDui2GJnu7yXt9X9FR/1ZwEYg9dp2NAVjlnZz4WfZStcnl5Dlzlp+PWpY6Ro7dEhWpQytGMetZh5",
-	"9tVKiZWlSr+KGZtCgBKyIhiqd9iIPj3tK3UiNpWQtbBFg/A82y8BsIfsx8DMMjd2+QfC1M1HIsk89++K",
-	"Ch/4Btsyn29MhGxLTmrBiOHJcaIHCgQbyJ/1JSjuAZbiCslBSDB0WG8PPTB/oSdRX+Zw2RN5U72Psque",
-	"6m+q9pfFZOA1tzUiWwuhfo1I6Yw+XvOgFsIDgkMtRSD7WVBLshUR5IYHHcAYk6Ff7PT2ersRKnJvNaDz",
-	"ApXBRpz0giIT6KfEgoFeuytPqbbj6OAQop1HBwc+S44rj00LjHoYTlhSipxaNDOWCp5JjbNIcnMbsE6C",
-	"0v6uxJtRFzW9A7aHz6SvrWYSSlSksqaNjNmFgPoHidS/pTbh3SXYYZsbMMutkW9HzuKnu88GvQ3RtB5u",
-	"hbZYWlvV9xiRplDsNVV4a/Mf0D+1Gl8KLyn3ZIHTaEOB4KLiBeMK6KnKmNj/4JP/LPEweJ2G8bBwzMp4",
-	"GH6CbTzs6cXD/mVPiT3xdGwWTzztkbuF2seHPPsK/66MYv1Epqdk0C+XaGrtpBLaIptoKFgQ+wgrY5dE",
-	"oWANthGobQTqz9n09C/a3nWP/PqgEx69SpWd5JENRUXNWqDsKbypdjUWTS3t2lSzLjP0YTW2IaetEq4f",
-	"cmp6JO8l0AST8K1J6/DrUQgQfP1ATWWeyAuUB4v6l4I71AELJU1IW50a+5uaTXLNgsd1ZRn6Xk/EYD30",
-	"/Snek/VFGlQXgHxKNOOw6UTcCcdCQWdX8hmn9o7gbzyORczM26UWA8P49LYlYT1CPqyTbYb3+PhduQQg",
-	"/9QvHdfs8KV1mICIUufN0O1KQPqVDStAoE6fExqXbNfAQE1Eh3AJkJcgZlrk+KOYLQmJbWZNPRCafn1t",
-	"AaD4Ue1Qkh1DZ7Cprrk7CP6HUY9UkwgNVrNHHy58oDXaxgqfkA/yTXFmP4liRJFv7iwtD3EgnfJq9lO4",
-	"ZD3kfmXc8z3e/54w9h9ruBRWoWG4NByzMlxKjNjbyMuTC5dqe7isOKDTtigOaI/cKSQ8OV+cZWoKzlas",
-	"xoRVgGDKgdtCXeVzkXcYTwFA/Ozd1TFiDbj/vww7UCpBxUrIgj53X4AgXI5zDAv2rQAdp7xfT9I4xN5G",
-	"suYucX5rT73ppJeZrLDhH8pk3aL0fiusU0amORjXR2z0+s0R9ps+MSxNTcK6rrarafw++wr/1uLRpkms",
-	"0GlrkS8B+Bax93gmCqg5SV6NVYn1YvjkXiyGfJrmUMmWSDbVgnHdlamSFxjG0C5Ch1oRg3sXSugAnXNJ",
-	"rnEzfbjNNT4FUEvYG4RqeRs96ufLD0KAX64yiswFzud3OjgGHsCyvU28Nkm8bihOozWRgoVY6kIq1QqZ",
-	"G3reD2NTbjOpW/+8fia16Rm7l0wqTOI+QB6bQDB2pcdgZDeFYKywwSqx8BynVBUIXsRqI9xtZjY9JMQd",
-	"fo++KOPIjRXByIW7oQIzrrBZEGutoZS9Q5C0B4o2bCHStgmv+0l4bfGT6uIn3XHMoAmkhg9JboCpAfPe",
-	"gmpsQTW2VndTUI2yCHgUbbOhDd5Q2DwosEYQtEH8bpGJriwGMaGdYU2McQursW1qeAqwGqj0Hz2uRuFM",
-	"boE1tlbC0wLWeOwmwkNCaxjVHiYtiwmaNlsGoYF1+7eOocGWQWh0pcPQQKF7WyAaN7BXtigaWxSNbWX8",
-	"Vs89LIpGU+1WjIFdiUzTJluCFJ4MRqw/TdLY5mkqs77/oPvcnAIFe9vWHnT7wPpH3Y+oPOy0EvcfU9pu",
-	"8ZWmXO6/TRjpnetcjCt2+Wyk+Dhx+5v+u2x7/03N0KYQmTFYtBAhb0kH/zbtY0+E7RPNVCo09pcnmmIt",
-	"SzyvT/j4mxsIItNqPV/JJ//y9c6EG1B5JHAVtifi0YGWK3D/9WUiLxqdCXMvMZhmST4HA7cveCay02k+",
-	"anX++dkYsngQqlgOPvhjArFB+JnaimM1ACvbqIZplrY6rWdgFtPMFm4lJKgi9tb4JAExXV+kSl5olivG",
-	"fS+SpfK2/kAC/OYu7jHhyKZAnAnkhyGHWbkmLWxd0IV4pxqCw2SdC/Oa6kpkKZ+cAC8c9UmN+RxZHVyd",
-	"giNha7O3fDAqNFDzrizVdUZszGNRLNWkiVPyanHaBHcMbhPWpUIANyysiwpI9kTpMQ6WTqXJYA60dQMk",
-	"7Q9XDNDuF5/7zgxKBBJIjriMzdqpaW75EhgMBPJGFJpE3phTG/4cImORZYOHpg3HLyN1bqS7Q74sLMVr",
-	"ouir+IR0dGFO5oMht4bggxE6jcT3TqUrYLcnShISgPkVDGgXnpWMqx4FGx6O1HeaZWKgshi2iaeNNDtI",
-	"8HhfyXQesf4UeQEhDg51LZ6XSUkRPNJzgFc999NIwebBT22Ujfme7jwE9/lFjPvAw7dwj/dikGFEgEPA",
-	"XsZuwewNw/AALF8wv3dn7FLMqyfn9p8djYcCKpUDtjBXTkf3JLN08Y5GBY+ng5F/Q3fISEDYDmWggEEG",
-	"UceUhdig8ETEOEZIpiQ/YTPAQtDmKPOUxSqi3iMIXYzxAeGmo27L6g+CoYwYjhmxcJrPJMAsduRIs5GQ",
-	"wTv/LdG5yuaVt8TTmk2lxBKo2IVDsLxyJtLUP8iJ++DuJO6vP1//nwAAAP//",
+	"7P19l9s2lieOvxWsfntO7BlRRVLUo0+f2fLTpLoTp9auTPbXKa8FkmCJXRShJqiS1dl679+DC4AESVCi",
+	"VLLj7sk/3XGJBIGLi4v7+Lm/9QK6WtOUpDnrzX/rkc94tU4I/PflOv4L2fH/YpvVCme73rz3S5wv6SZH",
+	"cc5QTu9J2uv3HnCyIfyxFclxiHPM/zvICM5JeJn35j3XdseWPbRs98aezYf23Lb/2uurR17ycQOarec4",
+	"iQPyv+QUBgFd9fq9O5KSDOcxTXtzp99LsE8SmN0mjfnYbEnXrPfY76V4RXrz3jpekyROSa/fW2f0byTg",
+	"D+UEryzc6/cy8hAzGKvnRWNn6mLP8klgW54behYeRRPLnjl+MAy90Xg06fV7mzjszXt4GDqBHY0sMvFd",
+	"y8PjqTULbN8ahW40dcjYC4bw8Drcv+jHfo+tScDnHxIWZPFarKz3CmjBUJBsWE4y1uv3yOd1nBGmBpuo",
+	"wfhIkoIZTQgQL2WbFclg+BznGyDQPdld6XPnU+cz5xOvzTvBLP+ZNSfuuOW31kvM+Mcugzx+IL3Hx8e+",
+	"5BAx9yqfXKJ7skMRzRBGakv68t87grM2tum+v1+alPX1hdUF3iwJwinbkgzlS5yjQH41zv84Ef8CJ6LO",
+	"7f2ekHbzXoCzB/Lp0BCflCAlQUbyjv/olTz3Q8zyJsPxc4rW+I7oPBbnZMV681//4Lb/XvL3I3DLJozz",
+	"Nw8kzZsccwmsgrZxvkQrmhGUUxTQVQvz4CgnWW+ebpKk38MGCo7lRHwS0YyoJ2F7bGcWYILHlodt25oE",
+	"Q2LNQs+xRv6EuNEUO8F42Otz/lxS/jyNw6DX79F1wVq9kCQkJ68SHHOuo5scZjrvrUm2ihnnmU8hSWMS",
+	"AhetaE4uwzAjjPXmPWfmDuyBO/A8+PHvG8JyIP0kdIgdjFzLi2zf8gKHWDM8mlhuNPZnoR1MyNCBVxjd",
+	"ZAEQ5D5O+ZtX12oqkq+3xLfIBnZ440u2hkMT4IwmlUPz2C+o+VsPJwkNOFO+unr9ns/VHrj2wBnYF67X",
+	"088TSR/4cjMa8o+sKU3ek4j/oA5WRkM+A8O50rj62PfWGYnizz+Q9C5f9uaux4kR8JVf0yQOOBe9ho0B",
+	"0YT3CJN2rrCtwA9sa4KdqTWN+MvhLPDIxB/ikatzBV7H1j3Z1RhDSKkmY9D7PZzg2DVO8Pxo5kbD0WTi",
+	"D70Qj/EwIDN3FtrEJt5kOH4CF9yT3VwQ9KJUTj72eyn5nL/aZIxmvXmP7P68ufobjYPv//zw11dOEn74",
+	"8wxoCh94ifNgWRP3W4pSGhKmn1bYmWNkvWeS9SF5aAp2uUD+SctpE953Yks4RydVae464dDnAnqCXWJ5",
+	"wTS0ptHYtma+g10uzgnstZDmzuGHnb3S3GtI81a+t+6nrBvvjyvS23xuxx4/uJxb5O8xTaufHR5e27Bl",
+	"PgFNw5iPKHaYXwo3GU4Z/O0mhuFbtndFGONqwbz3iqsnIapMF0UZXSFOIqQYtSTOADYSM9jGy2JVHzZB",
+	"QEgI8lZRpXeTbfjtke/WpHyYhMDu6n56STcpf+mUHWmXPV+W4d3jGX50eJ9HBcN7hx/2vk2Gn40PMfz4",
+	"8NrGX43h5XT/+Rn+Y/VuMJnYxQ3RRz7Nl4hmKKUp6XBfVGV9Z6YycVD9ZFZP1dOGLmnw5vM6wSlsk6B2",
+	"hRBXOdrSTRIinyBfbkZBAgNbz8aDQowHCWbsnZgQy3Ea4ixUf74uNmyd4DyiGVcEQpLjOKkNVH4/ENxY",
+	"8p969UKNbpEN8ncIvtD8dVDRcdpZSxutwlrFTA0UbWU30KNIGBPOKh85+5O14Jpitdz6hHcRnwBDcc5n",
+	"KtUkWEupJDUWVVlTsKSMpKAkBzSE5ylNPpHPS8xNr1Cn8VWOlpihlKIoIwT5CQ3uhbslZijB2R1BJKWb",
+	"u6U2GT6aYS5WZRLsPl6v+Tnu/9b4Wkbpao7ypfpezJC+18d+Sltv+aUUbRiZo7GHaITGo9FwjLBQYgnT",
+	"PvD3Dc1x+QUpy3CSVL7AWXwLQsl0YN6TaMPIniOTyQeqcuO4U6F2EjjuUwIs9ykj/MHqjr4ysz1a4jRk",
+	"iG5yJF5m6MJ1ucF64U4RTZPdC3Th2miLGcLsnp8wmlXPyvtiGTW+tyvsre3CJbuXHskL152bPowzAjMj",
+	"IUxtSTIygOMYp2De9S64eLuofLAgY8914Z4oT9PvRqVTzqliizauAtuqylUvdwgj9ZGCmdQN0MJUTbn/",
+	"2O/9Z4bTuv+LIpoSpETdGZ2sGaX5fq9X5fyZ5W1FOZwOsReMydSKXNuzvLEztfBs6FteOIrsiTOd4ZlT",
+	"KIcTdzb0R+HEIk40tLyRPbFmUxdbw8Aj0dieTGdT+0jfVuGQKnWNgqq/i2fxvweJ4aR8T3CS14z5yyTh",
+	"18iWgOQuT4ZSM+k9+AK+j1lOs92bNM8MDuBflhQtSVLYdqPBDNEUDdGPOAuWCOcopTRtce6ZrdlRU7nv",
+	"zXszj9Mqmln20BlZ3sSdWT72AmtExrYzdWdDjF1xG8SrqlYCat+oXduvUew8OvR6k60pjKKcNSxOgz22",
+	"wybNQcoWP3s3zkQ5WsF51277O9M6tXwvGtljZ2K50+HM8jw8sqZjf2IF03BGcOTbgQN35zJOwusTlvck",
+	"sh0mmZpWK9nAB/1XeQ1cXV9qa686m4W2BBzqy4sAduMccnqfBR96gRNNsGtNie1bXuQG3PYcWyM8IcNg",
+	"FjqRPT3evp/YvhO44dAiXjSyPHvsWFN3MrSm3myEx/6Eb28hXzpO4Sj50jxd0vnYnU3oNiWZHEOqAK9E",
+	"fKPh0VQrCazJZOqc4oFuHsM24/aw16Fwj1cZ/bHOgq8oTeL07jXdtnAj2Aop9Wm4Q0uahKyPcBqqv9yR",
+	"nKEdeYoyYWZJ7EXj2YT4XAjw+8YhFh7b2HIm/pB49sgd41n7HdfOlP7InuBpFFjhjPBLz40sf+L4ljsN",
+	"vGjkjIcTH5cxs26TaGFKxzYz5bF2gUF4nWbMnou9ZuPBVLFXQGnyc/02GGlrLzlQZ7UGH76lGYnv9vEg",
+	"Tmm+JJlSXwUzHsl3jlNGA818F4ydibiG8Mi3vHHA9ZxwZql7yCXD6BS+C2FUD1sjfxxY3iTkyhbBVjmq",
+	"Z5cipNsk2vjOKW/iPcqWkY2WOCNfjYm8jjLKpMjhXNgylCZNTjhW63aOvTBnbjiEWw3UFs+dDi3szUaW",
+	"utb4Rh1/YWIY0x5bfPctbzjzLH+Ex1Y5ph0UPNJxCu0XptPdIX7wvnpPGMkeBJk01/A7km9pdo9C8hAH",
+	"hHW5t2zOE1MDT/T/0H7+0H6erP105iKps3fnoo5GzJFcFMCY7tSCu8Mb+WNrNgmmVjmmSwrad5zCHpHg",
+	"NrjoVJvrHPZU12iyY5IXDWPrPclxnNbduErFuCfrHEHKCSTmCkf9FjMksmrCExRc50gOGkbuyPaIbXnR",
+	"dGZ5Tji0ZtgOLHtoj8jUDYZD+4S0gilIIeJZcLN4zsS1ZsOpZ5VSiJQKb8cptCu8tttBDsXpXUYYsx7i",
+	"9TEW+9nlieCIbreSM7kYuhqbFdwktRXxDRNrfUn7vS336aDA388z48gJXDz0uNbpWJ4/IdYUj0YWFyCT",
+	"aEhcf1YqqzaekknoedYIO4Hl4bFtTUPXr2eIHXN3fd17p5a/dcz10hbRP1WlOCmiPzwQ0RezbQ3of/Vg",
+	"/rGB/PJ8FVlq1WPG4vQuISr89xUk9QEBdkDLn4Q2GftDyw1mkeURZ2RN/SG2vHAUjMkkmtqa2z0a+jZ2",
+	"gpllhyPCTyK2ZoEXWlPiRg4e+6NwcsDt7tQPFy5T/QrZdobtMgpT86cOydjWxLATL8jTTpWz/1TJ6f7T",
+	"HSu1T9qxermDaKlZMfKNEcluB2v0tXInp27oTUbBjFu/juUNo8CaemRqRaOZE7hkaHvTMhN+4gTDsedP",
+	"uQpkW55LfGs2DCcW8aa274RuNJyM956pUVev3rHZYnpaTdshmA3JaDoOseVPAtfyPDu0ZqNoZtlj7IbD",
+	"yHNGs2mr9+YU7+OR52a07zYq0332p/d8vcPTxXHa4WYS2WUvd8Yb6qeUoAeS7Q7dUIbb5Slyu9vhVzM3",
+	"igC+U4cFQGsy3DH5CrXpqF/r85F6DEYyc+hACdw+tfjLK5wm7dKw1nc0X8bpXdPFSR6gNo6gkER4k+Qy",
+	"5Y1G6Or6wStzWdroIIUseVeuQFu1aSofSEKCnGYmRhCET3fi43B2aYT4WjcBP519tElDkiGM1HdDSHXr",
+	"ODtgH31T4vVbvIoTSLa6fvAkr+szXOE8WL75vObnopBR94S/cUdoUQUB5QNXRVyfP9YTO3nf+8jFBIzz",
+	"g5FpHruw63vix6mhulHcoDRCGGXSXkRa5Ps0MfAU5egYkfABYgEHTqAIzXAWVQITQQzhkKzgrCiCDfsd",
+	"0B0CEgcP2C9xvvwQ0DUxKziwGliB5GiaElXE1mEVZGPtF3xrklnlcExNRP2pFEf6zL92itEf3oU/vAv/",
+	"Pb0LH7VTd73Jz6px/M4ahsFTAuK0VCM0Tf9I0849QYrkMci7O5roYqSiGO7PWHSDCXGi8dDy7JFveeFs",
+	"bE3J1LVm0dAfB9MQE7d0nTj+OLTJyLWGkYctL5iOrFk4cawpcfHInwSzyNnvOnEbkkOmiV9rFGdCD/nc",
+	"m7vTfm8Vp7256z72e1Jju24Uh1aLpl/yK4hBDrVWN93UfGL2WgzYm+fZhvR7a5zhFYHnS8yRQUBXFzUq",
+	"lzqT+OIPBLP85zxO4n/IVG8q6AtvpRhKo/fWOWwYuRS1ub2Ju4QDzNW4O8hfJix/KwAcYhb7cRLnu+Ia",
+	"rzqHfBzcx+ndNaWcO9x+L8BrHMDzv/XwA44T7ENt+Gw6tDkNcppjKBsZOvbEPU2auU1p5sLBZojPB/QA",
+	"OB0VufUSB/f7RNV7gsMdiCmoqGD1bXflvR/Kxdr93gZ2AE7JNckCkua9uTvSz65QXt5ukqR+isXxBc2L",
+	"4R1D3EzYCRPioHgyn0H1z2+K0SOcsH86Tq+in1S28sc4jVd4324mBD8QfT9RTiEcCRx6WBndZz015wM6",
+	"cUPBV1ow/yzdprBjBAfLjiqxru12YSjgI6+Vj8b9Hlmt8x0/ODc3P/TmPW+6NDIOn/c136pfe2WBg5rJ",
+	"R/l7raxFp8kX1Lj/uCv/uCv/uCvPf1d+1I7vYeGaUiHbkpidmrPsHpsUxGXyQRQfMrOHznRkjd1JaHmR",
+	"P7WmNvYs3xmFU4KjwPaGZYJGOI1ce+JZI2ccWB7BE2sWzYYWtr1gEs6IH0EEbc9BbSRodLqDawfjbZwp",
+	"3j32TLTclu3cbrdzu61xun0ik7sNJn9XYZSCy18gHIZwLfLNBSQg5eVhwsfH36qchXf0pb4U7Uy85XQ1",
+	"HYouvF+5t8y3uOB7wC3CJ1/pew6Cd+RBqDrB9h+Ise27oyGeWFNvFlmeE2Jr6gZjKxxOImwHDnHHJS7E",
+	"KMKO587G1mQ4JZZnBzNr5vgjK3DHZBb5dugcwIWQS/mquor5gB2rvfy+x9JpP5Zjx/P0ownV2SceT69x",
+	"PB3Bz3w27AvdQV7tHDrmczgeFBYb5CvWzmBGab7XaXSOhHSj46kP4Y95TziIDvvHDuSgungUuNi2nMgm",
+	"lhd5vuX708CahcNoHA7JFDvaeSR2MOGa5CwaBZaHp0NrGoy5YjmK3HDsO9ieHJmWjiv1cq3K4ipOq390",
+	"pkZ1i/NhHGaVjHNn3Ktrm9daXOvNJqNrYiZTkfgueDriR7A3d8b70uC5nF/jgNTculImmB2YHQ5oe0Y9",
+	"rK9yXAvn6rznjMdwXPUj7E2nUM8b6OVhPbtYsXzxPIfcsQ+l2vAVCDcs0E35mCXFzuVjbgpqKR7eZoTU",
+	"eGuip4JyaXLClpr12oHnaEIFsqEbtzv/46mixf1ioqUtHXy/eJnZZBI6kWeNfRdbXjgOrGk0mVgOdv1h",
+	"4IUjMo7K3B3fCWfYjSwvGI4tj9ihNQsdYo2xHU2DkT8knndkinsX8TLuc7u19seqePmwxhmD4oQ1zkia",
+	"nx4k4nKrQbCTj3+ZId92/utn3xkPp96hs6/f7+KF046+2wF+zZl+8fDSMUd/etIWfwlhYeuCQmRwCB3N",
+	"6NQDK1ioTTKhByp5E5IzlJGEYEZCERPn/2a5RHYJ8e6Az0/PodKD4MUtOxtrt1BhNHFlt3Bofax5S1xv",
+	"2Wus7oAwFFaYwHXpo3WCAwKF9BDchx37jqHiyB4TyTso9X4veWIQHg2qvQdZwow8gXO0pCuC4hTSHoTY",
+	"AbYQJ53/IAtvDzDBXUJ9nBxNiIo25rhTwSiufmfAmcrUIlTqDut9bK6U0rxVCxfWMOcF0NEQiz/nhKQl",
+	"ahQqxNu5WOM8WuzTFNaT9NMGZT+sSRBHcXDoBOIcYXHyDsUJ5OF5WKdmmeHaAw+qzPlNs/cINCb7X+Pa",
+	"DFN0df0w1lih5GqhUB6YbIJ962F85G6OTbs5GlcOeWGwl3vs2rYzD/3p3LXn8wtvatpE46NjT78L39MN",
+	"OLwf+7/1+OVZezyKomg+r1ye6S7ALIdr3fhwFLUZLgn2K7vwVBztPxTZPxTZPxTZ/2aK7GG4byf76fsf",
+	"4+h/90pJs0+1USCXpSKTbylSesSXr2WRCtF+MSJ1mxKehoztSTAbWdOQy4Zo4llTPJxZXjBxZsQPh5EG",
+	"Au5GY38aerblTIKR5ZEZtvAwdK2RPyV2MPOi8cQ5spCloww55FY7UpH7au6wyrzaxMjEbrjDHNtzRgBx",
+	"312W2N50NDnRI7a3iKZcxLflEhs2hUO52b+1Rgscezh2xmZnY0nM4didTjkxl4CtKQL7CcWpCJPpPAa4",
+	"uC0fG4narj1fcivfkeEZvmU/UJzuwxNSz9SoMium6WrT3HAJlG3SLeakdUZLb7Q6zS9sFKeD8UTTx/Yk",
+	"+oCQ3GJWoC7TDAxBCH8Ie/rE2j9vdHqI0BpFduCEUzxzfXJChW04ilx/6lmTwCGWR8ZDaxa5U2voj+1p",
+	"iAOXeGXqyyzwiIMnQ2vs26HlhSPXmhJnYrl4FE2Cme+Ew/2pL3KhrULULCtNF6/KaumcTW6fTb+aTQbO",
+	"WFlbbYIRLAz9NA1n42njNEk7xCgUPXt2okQs2MlYVljMvqlfaUT9HYSi65y81XU9qywcaastqZVxGoBg",
+	"iz+pQihjHcqZpNBw4AxBCv1IVj7JmlCsK7w7K8TlcTi5rf269mcnOMGQjOyJY039WWh5EXYs3w08KxyT",
+	"aWRjxx1C7YasXvHd0IvGjjXB04BraLaFHX9oBaNwQmaRY7vO8MjqFWOXPUHhbxuX+F+G3v2vTTSf+keR",
+	"TBBsNrRw6EeW5wRDa+aRsRVNbey7wdAbeePSiAhFGzlrFmBiebbvWtNhOLLIJJphx3eH3nB0GslwuILC",
+	"wo8lhzYKbFrFwF5250oNl7XNJnQ3qo4vpIShlOYoITnC6Q7QSkHJQRhdOJM+YhSafXATsbjT+ggn+ZJu",
+	"7pZI/hRlBADr9SmTDAbht02ctwAPVhyZoLFfOBOhmuq/DF3+w6z5g7qNQSdU3/61mf7G5ycSY/mrjeJq",
+	"ZwJozNpLbv0lu2eIIdReGnX40qz+kuMcfsu1G/MbdnjLqb/lTTq85dbfmnVYlztsrGtmH6ah69VfG067",
+	"0GNUf20y7kKQcWOSI7cLSRrsMbRHXYjS4JCx43ShSpNJXNft8OKwySeeSDI79GKTVWRqy6EXXSG4rjPq",
+	"J2RVqouG9jnQybZ4gIuNRhMd2bgiTj9tIPEzoGmUxEHOfon5135VnUn0qu+PWj+L8vuoS6V3MQeZpxqv",
+	"UPMDXK7FKcuxAC2/eHAu5MXCLspGKfKz7KIj/I5SoT171u/lcQ5EF+1auEKd4YB07ScotW8+K74H7EKS",
+	"z7gvZny/n9JkZyq+Z4Aaq8LdNCoqwA2bVr71SY20Zwc7kUnf2uumN1hA2iLHNPMXEpIQxXkf0Qz5cRqi",
+	"OEf4Dsdphy2FDP6L0slr3K9L05flrIq+Pk/eThNhK3ubcePnzeeY5ax54iANO2Yox7Um6sW2weufiHi/",
+	"fccULfRNURshXkZyLBSnBf60eJkTnGQZzWqdcdS8as1ulOJ4AfodGJMddqttl0xUeOqOVGimbQaISvMZ",
+	"u9EbPQGQJmDGHIC8+DqHqwrWdWh+LyQ5c4gQ6+X3XI42TlrLxu/9hKn7kYL26cAPsh/dt3xsgVNugB0b",
+	"bAIwSAWvLEliuiTh90+KoWtbKfEGYqHdQ1MzfijNEbWWDVJvmvYCtPAnb0TlSJznaOpU0agNRSCgk9RR",
+	"pzY5i0NSpsh/J1UCVm/u17FMTziCzU2vztiXq+zH1YeNunDttq1cbViOfILEG+70YGexk/YVStKO70B2",
+	"cEVPaylW8prYO5n3Bh+kUbnTT2O61mVucZpX2UYU1Fb58ir9mdVgd6CkAmqrSs6EhDNBeCWATT04h5N+",
+	"Q4+uMZbcxC3xob9hzHKRAqgKF6F1CV6JPw4n8qMdtCaYJ2EXsqKvKMT8utruK+X7/QFWZqKsUmWlllIj",
+	"tIb5ofLhYtZA6TporDSZtHLn6uBgmq4kK+pa+nbOFQeItopRnCqgErkFhazgW0VwOED8kuEXcgXC6Tum",
+	"F+ZBvhvoycGSUkaKvC++5n3Km1KtyhiYCJat26j8VE1PcljJXc7vw100f9u0cCuVtIVvDbREA+OkNP8U",
+	"SQvYfEDvuPG1xfIq5o+27YVollrZgsZ7jTu8CJGcdpF7JbHfqe88md4lUXSS0zQnabMX2A2laIXTHdpm",
+	"cU4yhlbEROigfF2jtOnlF5xiACnBqcd/yEnaRxlZEwngJnv9d5OFVYqN7KGm+pin/jTiaQvVqPea4DCJ",
+	"U9KkHUvo1kCvUL3Qr/blVX9X51rSAq35kQxfoO2SgNCIi2B5FsuOplKdvE/ptqQnf05lGzMuRa5CslrT",
+	"nKTBzvoL2Z1GZK9K5ATnT5cCBUUqZIVQHxxYk/F9KUWoOJJSWJbxwZPtcH63fjxwpbejYTaumxcq3/SB",
+	"yBX9Kc825Q1AUwKqORMQKwkO9l4I/FV+GeiLNwmfsrj3KKH/uxv4b1T76Je7V5QmYaMjHLjSpMMM5HAg",
+	"Ai3bFLr86s2kKxaG8r1eqkR78KG7vU4WRdHU+pO/+xSoeYmcAxK+pttaTk619ZiWmVD5ug0xw2J731Ek",
+	"bUpuFb7QigQ4j2zjJEFL/ECQ+Khcco5MHz3mZLdnDYylEnDDxUxF4bIgW07nFUOrcXlO6mhvha73Qilk",
+	"ojV4Ss7XibxtvzSzCLqRC1w9QkQ3QTiKiqUYEPjYJuEmy+gXQ59z/m/JFkjO7Wknqm3FRgvJ0w6cSCL5",
+	"MWYAP1vrLn79UADulni7BuEawSCfVmqUA37lmMFowg7lHzngJYGTAJ/QfeRGsaeSYk62sdWu/QTyVfrE",
+	"5NefvEt1Omn7oN3N5s34KSXonuz6MoEYVANmspfKgYwbcsPPX00TAH2CM64E65C3i6aMmXbn4Evl7iwJ",
+	"Dkk2r3326bvE5946hacbJyZS6nu2Wm1yfqm8jUmzICnif5SoP4ChHSxxekeMe6YG+gQv6dvV9B9VR2u1",
+	"WOoPnccldVHAgxr3A5hLLLy+5iduRY1C+i7wZaVN1CV/c2d0J8ina8o3ZApmKMJxwnXtjKxpJiSPnPhp",
+	"2rKtu8WFwihFmPjgGQxouZ4KRR5wEoeX2d1mRdJGFdSrq9fvxYFZUpYjPzbLETHIJ6xGqRFMWSdSRsPD",
+	"c1S6r+FaLz6AGLf+wjhEO7pBK4LTCqzCf7Rw8bFjnOpHbwa47Kr+a1rtGfauRmJtD3/ALL+E3CVzLh3k",
+	"NbWh58ot5A9+EglQ9QtAKme1oaTlcluoN7c9ifCZ4x0DBcnfcUOFJNEA/YjvCWJ0RSCtiSTg15Kj5ZCf",
+	"BOrrHGG0gsQr8IBhfos1XDjrOCP7Tlihb4mRuC1uzmBrtWDKpT553zS66jsG3tC97isN0Qv/c/qy2IV9",
+	"2nn6et6sH2PG4vTuPU2IIV4vXf1MYjhm/Kmyf4BIUim2407gVekxADAV1Sqric+H5WZlx7S3y/moP8Sp",
+	"qH7YoxlzkRRnIogQtAxs2ksY96KARz1CBVtVKPurDg327QjOd1zv+IDzmEWxSLaqYakrEB9InuwchRy6",
+	"KgppPxZ7DTrOJ6Z9TE+Wgk8VvBRBPD+npiix9bBO+2JCezacLWmWQy8WnO61gs4TbSzsV4iECHUuip+u",
+	"VZuIZjJTnbG+q1T3BxqPdbxCQrRJH7Mw6sVFBNxXddkZpewn+cgn9UjpnSFxpfG79F2kNCtjWVxbwUbH",
+	"4Fheo1znYyjOZYoHpPemZaSow2mft69IfetLBCNmuvhuEPKpUrxG9sq+Q5o1zQz73gKRuUdgi7hpudv8",
+	"9U8RzQzbXRk7qPmABQrnlvj7ADhPInIjxL93lpXosoSWbfeiVYiw32ells+vJJ2wT97o2loaO/0jt7FN",
+	"9zaTHZfQSjyhlms+xvAZ+WRtW8u+UeWtj5OEZFACsGGk+EKufbY1+aM6G6M01vtFneP0weTLxZ1nT9R4",
+	"lR3JL4OArPPmNQpe+P/z4w9QtwDPkLBFbcXlEDULEqdsy1UdhvB6ncQimevib4ymfbRdxoGIXIkpIOFB",
+	"Kq9Trn7npx2zcYWa5fzQioQxRkCic2im2sqrVG23DZ5gDTQcrRt2nD1QLcXdaw6oVjDfemD7JyHkfk4h",
+	"MFql+A+U5ZzNEoICulrFeV5rXSGJLQXlp40cpMbEAU1TAX0LZEtMo74wRLi/RGhWi3/LlaNy1k8jb50K",
+	"OpEfSJbgtRHyCtiJigeYCcNLEVmOcVx6tOb98bSvaBBLNGoFJnhKyvNPtRWpm+iJNJZE0Gh7jXcJxeEN",
+	"pT/g7K7ZO46GEBJx0Y/xSwNZ1+L1TzmlnyD8VOdeGEDFpqRl4fDBujKg5Rf3UEEpZ1hLQZUfySFdQMzi",
+	"iQmBjXXpNCMZGKo0fU3SuAk5kImbZLukiJsdfF4iS8REwGKsT6EYrO5ISwmRac0ZhUMvSgT1HP1bycO3",
+	"vQH6/9MNxKnBfRXgjCa6/6pfSgUY7SEmW9F8c793rF3WDquyVpq4T9+ABl30DaA0KeL4Veq/zfAdN9hJ",
+	"iCyEEVsJzatIUmZ5nCQQkj0cvFdQKGKjuA5TBEEbYXW7GlaXMW+RuF18nNvf7nlC5249dN6UYi3anUiP",
+	"qseKJUWeuGl1Gh1Mn+U7acieLepbRU6/yMaonJ5lnGiw5Sp11t2TOdtef+SqlExuzjsazt+5yoy+WCoj",
+	"X9P/3tAcv/kssR0qZPyRZkRmcpYuHSkzuC2yxA8mmfR3PuIn8rmAiyhoCN9CZdGcOO4MObb4zJz/Vwyr",
+	"7SMHYXYvwFYG6D/jB+HKF+wHnVXKpFVIO4FzE6/iHGU4ZiQ84g6F1+C+BugMzDaZOrP8Z1hQaZ/iRCCp",
+	"gJokIL733cMwMTHEU3ewQVmwi2He+q5mpEAOeQvhwkaDwxwnBF1F1o8y+N64VrQhPomQIxdlmywjaf7m",
+	"Bt/15r3bTi1Kb3uHDhGkCkIUNoSYGSinL+AWPEvBnqO5Cl/Vv3OO1P8GpVr24r30kDWcRF03QrnYdIp+",
+	"IMKHiPiuaB4DWCjUtwJgMU35uVIf2uPGky50c3aEmmfXAItpO9ypJtjkgKj88Hk3pKBYdUuK6+S9KtVo",
+	"rQmSufJHlgQVzniBS9u1GMZ4x5QFMs4UCmSGriyQcSaHSn7EG0P3yzvhv5nyGmdS2WtYQ5uKIO8ycY0X",
+	"t4uxqGafZlD1uCuloCylGXYuoPnqGsCh27+EfTZrANRYmthRAyjalis9wLNn4/KTc+TZdqkPuKOxrhFc",
+	"snvw/upvIJyjFeVKwd0X0RdKxVoqDIDUpasMxVSaaoPepF1XHtzR+HdWHziZdaZ4j3PyA19ho4RZFS3s",
+	"Se/LcE4+JfJtU7mFevcF2mJ+vyMGAvsk89GdGSoqtMk9jV6Vpej0ATS5tyQNTMY7YMNvl5RxG3mrxVzQ",
+	"lmQEegbQTGYEcjkpfG5GP+omLSE5Wq4JgZ+KApzyK8EnItswTtVEbnsbdttDUi1YUW7cziGVHyYnYnXc",
+	"4NeS9vN4Rcrzzu/TLFSd0QClcYDeaWUyUnkTlitdkwznVGRX5RTeToM4gfO2erLbEHwEGk2etsE6fRv7",
+	"a7g0iu1VqLkJiXK47HRD8wBORvMCeVm8tm7uLN+bJUmae1qtVZKbMEDvRY8KILcQeXuVhDgNkk1IFJ8I",
+	"z7BcR/Hpwr9T1yEUcmlnhbCA+/2619z7EhveUHJ/iVKyRRp+PAroA8kYwmL5Cg+gYwW+9jG9+//UNGp9",
+	"0w9U5RtGMG9LCYV/4TxJXf99yvU/rPmgzQP4XjnOBXMqOFZV2NroUtAVT0i2LtB993s+VfHYJ9jvINXg",
+	"FcYf/uq8/2FNgtdxFMnGvqa0FAnfUslRB2i5p5Wp1cMhr3SEJfF766f3mKiuh0QCp3iZS0BYxhdNIv+9",
+	"6s1+TvEmX5I0jyW+bM13EGQk5L/ihJkViMrb9eCAivWJUk3IEoDENX3Y0/z6TiWG3Rj0HFd3ZWVVkpVA",
+	"ZnWGD3GOfX4/loF6iPJ31772jfLPod/IcPOhopCDYf6nZOCXB3NZPIDl11URXkYY3WR7600PvdYuD5b5",
+	"P2fevdy89xLRul091dLwzr15Uu27cMqdk19WewBkTRIJFxXnYA6QTR9tWB/h9cEdPX64FtX0CPXnG9tm",
+	"tlmvaZaT8EcSxvhmt24YI5DTKWE+OKn+/OGnd0Y5Vgz1CTKIPskMoupdICw3YB8o967nPJ10Dzijko7a",
+	"ks6ZydSyPElLAQBcpRuf7fFg2vYJ3YY3KbiJ2JKumdZAqRM+f5foSoFPPA1n2AscYrn+JLI8PBpas3Bs",
+	"WxMnGPnEjlzs7G9yYjfwiauQwR/4ErjeVTRNC2O2TvBOYqzfELxCl1UEfQXOfhlAX+1HbUtEC7JjNqYr",
+	"UZ+8Am2WXxAq/A9uejI3AfDs/xZO1ipatsAWWeEdiDJhtNGUlO0vVVZU0UT+6wPr6+7gA53+namLvWBs",
+	"hTZxLc+LxtZ04sws1x+GZBSNJ9PJrOwsDpjm/sgKIr7PQzKy/LE9tRzsBqFHRuMJNKM4Bqi8unW/qBAj",
+	"sGGNyBqegvR+gftU9NPQcmOk31xFV0a2/aj1bmh2jlD5nFo3VSP5ilpDOMVaLw/dINAn4o5ETx05EW88",
+	"fFRu8eqDKptHA1mTAFS2aOoHjPht9xb4g+X+hViulH6GdgFPEID/5FugU8Ws/iVaYcW+WKYihHktopF/",
+	"uRjH5iaDwqSTMkEYaSahkBHVRpgbMCqqqfxaIiLW0jKhRUJMS5WCG35FUy5JOUmyWMwgzzYE4Gi6DiY6",
+	"icmxNkwfC77TOtjs4Mwgq7o2GjA3OIHrKmKCfQoBpt0JGvyxzbaEu/bIvlp26PljfxJYw2A0tLzAJhZ2",
+	"opE1iexo5DvhjNhac8LAjoZ4OrXGTjixPN8m1iwahtbIn0ZuNI7swD2gaY32y873kNjPtBi5qKOXTZAR",
+	"TdF6k62p6GXa1LZEY6XHYj/Minu5K+JsZfKrnJlbvny4mfB5FlXM/JtQ5g+3idrPXCMnGEU29i03tCeW",
+	"Nwpm1gyPXMsfBiPPn4aTAHq/CubyncjGXkisSeA4lhfZ2Jpib2jZ0TgYhnY0wTP7ODV+L4v0/ziHX/4c",
+	"gmT8L5Ixo/cPQr9VF9BKZqpE08AN+RruaPF67446A3c84CzzUPwR4pXgP/llSfEqbhSCkYzRVFYCbKmA",
+	"KKgd5yXlVKVxGPCNk/ezhAuR4j+TVfq/GTe23tCo33jMLx8TZQiyC5AvH2rppAUCQSQ0AoGhP94rmrKY",
+	"QXVTc+sWkC67QNslEddzWRdII7RdFnVT4LK8T8n2BcI+I2kuXolz/VENWBSED7hCxfy4gsM/BX3slmQF",
+	"x+h/ZlwD6v3/LgK6WtOUpDm7EL+yC33afFmwFs4pl3lzGS8JJDUu4CFLe3UxR+SBZDuRTJDXJ+mTCHqR",
+	"L2Mm80cQeGQ1UgzQ+7ev0HA4nPX5Dz/fvBrcppV1GRT+geMOvdH4r5XVSu8ey7M4vRNr0pOOTY2sZFYy",
+	"Uke/RCcVYQA+o5Bu/ESkUUlEqmJmR6Qx75vm62z3fpMamIdrThrvFNV1ohQ/26Fsk85NsLOVaQr9qzEB",
+	"n9KEYBE6b6dQZ8q8qKB+4ignmWANUX90MuGKNNy2dWiE1AoN35N1gnfCMNpH1RIuSKZWyQOaU4RTRHCW",
+	"xCXoWq2ucVErbFwcS/YfKp2g9Ule43ypSC4TTMpwVkHGLlHoY+hXJO+1GHFF1pJKUkriYFckNAHq+xwt",
+	"skWRRodSui2gKqRpwtAiX6BNmseJlkK2ohm5TZ+FGY5yKyZ5ZC3zfI3XsZXhnIAdZUnJ+7wuIG57wGLs",
+	"tvci+5P9Iv+T0+u4zmtYQVuTu3J1eSXgTTdpzqVYHy0ygkO2QDRDCzGHhSKOqLuHlNEFTmm6W9GN+BWj",
+	"IIm51JH3+Rwt/r64TQuayURUfsIW20VBtSfT5u9/cm37xfZP7iHqkDzbXUa5aChac77KyYjzLQrZsaoA",
+	"XkHsh5GUVfnU0b+3itN4tVlBT2n57TjNyZ1o/Nj75ZdfLrXgfHMG39MtHE7toeqheElwBjH59jWK7sB4",
+	"RXJ5kZc9roQTuf7RdxKnPq+0IesjjH7++ep19fsdm3hxbaa3xvmyxLCodPFpP7f7bvWfr14DGcsFXXMl",
+	"8G2cGLcToA70ll2xlImgOlbX9b7sHQRz//uGgCGtQGOXQn3sNs+r69oMxX3NZdfhHSgydsrJFeLOQFbV",
+	"+fI0igpcGTW5w9SU9Xx7CPlSYgKcg4rlpNQcGds7vaIkz9S4ooAv5lILMo61puUAUhjQNWGi2UNZt6gz",
+	"UC79h6I5dQXXXd6z8sL6jiG6TW9T2Q6dRmihdP1FXYhpyMgmoikAF03I4KKmYzyEcpqixIMf/TwnGR/n",
+	"//6KrX/Y1uzjs18t+V+/2f2x86j+/vw//mcZNtYVy7JD9AFGZWywdykNVoWVPJVVlemzd3YF2pO8v3MK",
+	"CDGy6d3i3xaw7UKHk89W11JYXKaVqCmcuphXWjtgviAufPazdhU4HV4QHC3v2erkVXbtpI2p5Cc7H8ZL",
+	"1WJMGB6MGua5SMnnXPxYKAprfEekodSvKZgRLJcN0JUwA9f47xvyosTyLqFWATk0peIORqCsAPBR/SSR",
+	"3Z83V3+jcfD9nx/++spJwg9/nrURQKyh5Vg5tuvtO1iX1l/FGfr0J+vjv5tPUZvdcylUcMxQXG0WoUSS",
+	"ag0hVEtQcJQVVNlk6S0wrS4U39ZXpxxr6jWDwi6iDHu5UOc4Ca1dZTwZoDBNqghjdL8AFCT4Y7/3fcxN",
+	"mJ3iQ6NSqyZWWOpLkoTHHQzVSu/Ug62fEzXlvIWY2yWVBQw5Umq48CMMzC6C4Y3jli5V4/TzztS9iaU8",
+	"1ey8v5CdiWF3SPA1P9TcYOZ28eWHV1dXKFjiDAf8GPfBkgOZioOlNOsEYxcWEpx6edlKR/gA/YWsc/ir",
+	"66El3WSsfqpt34lmgUuskKwTurM8Vy1emAXl6usg5S2n2x2N9h3u29vPrmPd3n6ekLazfRX9qGDem1y4",
+	"eHOD7xb7Ko6lJORkEO6Fyp0EdgdgNsZM+XAG6BdZFBXnVU/bbeq5UzkglvXrXIR6jtu0ljr7JczkLaux",
+	"Ox5gQab/Avcnp9tfyO6wXnF5fYXuSU2urOM1kZ13DPfxPWz2E/WKH7BPCri3Nin4SlVQM0RTJDKQiuDk",
+	"Ls3xZ76Mv2x8kqUEdpYRbo1JpL+ArlaY9blSKfye3MSEcqMlTcL5bbrAf/IXfbQI/sefQv7/4Ip6FvXv",
+	"nvN/LflFwP8Qwz//xv/nf9w3NEqSPvxpndGwn8cCz+bZlvh9vI6f9/9Hzo9IhkFomCRIolNh//2oH5r/",
+	"e3v72bb5qXEifnQi/p+z6OO/mQ9Qix/mR/AM5GQFqGZcdVDx56rJbdstk4dhjdcevLPCn4V5DvDuhbHu",
+	"GI31HwGv+oNymzd9RlTo/VVGbXGuG9lWueRPZV01N5ht2abIMFcuHRZFZ6HFXOQoxDmikabMl8pyxZJR",
+	"mKHKhhL3fr9ge3528wynDEPEpsaNe9QUrbXSsbrKTyond6+6Qh44vYqJF4m81S0T/bBfSUPaNNHixdPs",
+	"MKEutl0mP8GUcdJ6qbwW/bopX1EcVdy6ysUv7pzGvfKiw6VSuTXyJblNyyjON3mJSIC8LhtftqiUKHh9",
+	"tKD34NEE6tFQNmgEgwIntTvHACFm5A4JyHqqjf6pjTOuMd+m/Q6ZZZyEGSkLAtaUJn204FMTnlt5jqGP",
+	"5KK2wKKq0eitga933qf3JJIzhalTmuydeBHyq5YqnncFIufq1PkfVlUUllXrhKryXs7niXoKn9phT51w",
+	"he31eOJwdyZHXTElvbigA/mO9buUWXlPpaHIKOjicQELTaApc0KKF6tT3nd1qNyFk3zHRaqOTN07TFJA",
+	"sqg55bTUQANNFYLGEynK2elQskBG07vF3Bzt76PtkmT8hhogmVcwVykE4PGROQR0yxTGMNcNfQFmUsSR",
+	"aBL2FYDEbbrFMVTB8u0rW0zdqVopcdExWdsPPzMNMCLjliwJS0yHiAo0lnxJUiGwtlJhkhhN89t0W4Om",
+	"Fi1XoCzrb1zPV2vmk5ffEXHCHQEaSNLAs0IxCdVCxXMAtNhHOJWX/m0qf8YpXz2/xsugJNehQf/hlzu4",
+	"xOXDNEIhlD5z7UE4HdgAqTgooCvKJ8EVrnDKt3OU01sotCuc30U5XUbpqi/jF+gNeFbZJlhKMvfLaxbl",
+	"lPaBJM2ci7nQRhawBmCK9DYt8Wo4bQAATfgR+moEzn7WZW5yriek3QlasOupiSUQiQ9Iq+4mf/8ayhs4",
+	"EQS99ApHkbtCUSZm0q8l6nyTKt57mRDwlzgNu+h52KebvEgjKBX++zgN52ghLyRuLUPCI/8PcWmJ/4KA",
+	"R/Gf8Ur8ZymH+b+FNbjo36aLy3X8F7Ljf+RD/GeG03Jo8S9QW0BiNxhSfqKFJTNt4V/C1lCE5WL7KYQV",
+	"XUDvMkDhxRkRUOBcRuiNz5WKpPRtwHrYF9psocY73K5dH3DmFZ76waf5//p///6ni39rddh/iNOgG1Hk",
+	"nQRoQDSDRsrZoDWry97vsmX8s8d7bYHbOmiAaseA9l3V6jIL1zhjCSZyil4N0z6sxhg4RaS6mrwocjpP",
+	"VGCkM+Ww0SLIKZ5GYVwLMNyT3VzVTtd8lnUyFt6fszB2K1//nOZx0oWv9XxGztutUYhDLA3pT8ezNL/Q",
+	"4rSLTh6nEoYyZtATUVxq0B1R6lsSvakZ/RGo89OWmW9hCt21gavX70XGTUbYmqZM9D95icP3spEpZBpD",
+	"73mok9Eqx2WZ9r//jYkUOTlLGGBJWf5S1taYvq+evWhpG/nY721qUBZdhqnAX0DRVicqyLcFIUxJlk2E",
+	"APRsUa/xXzyfK8CKPnh/ZQqT6Dwom4hwVRsnEc1WJOyrFgmg9wi1+jaVV5AMHOOEpmSAFgJSYSHbTEGE",
+	"SjRsv017Mj04Tu/ey346p20auFBfCmDPjgR/pb3y2JfNmPUmwl0GqfWBfuzrjYSPHczUzPixL9ql1Vqz",
+	"dRmu0dLtsd9bt8DMdhnPCFF7Nk4VEF6Vvm9cNHK9XcsDhzg9WEjPFo2OaIvnfYEGKOBeheexwMwVsK/y",
+	"krtNlW6kJ9SgZwszqqsaWbbTjlklJfnZotahmj8u1K7btJHKu79rND+chv7Ji+fqtHAF9luQcatav8gu",
+	"w1R6TP4hJ3U52Ud6zzBjp80F5Mgtqn02O8hXzjGvJB7aifxS5uG9VE2YuuzVZe21x742UpH12XEwwKMs",
+	"XnrsC6DDAjix8xDijUeumsieDi93r1Tr/44DvTG8yiV1o91iJzldfQvGqbfv6zZO5a1iHK05XPdh1EuP",
+	"ony40pik02VReelR4g7rmM5dRqkCQcsyNg02sMsYOtLgWeTFpcQnrKS1SsTAZ4sqaB6/CdI93Un4jVPp",
+	"L7J4DpdSYfAE3JC8TTmHFR2H1BjPFsVrn/zdp0Byovhmpd9dpSkfvzqr7ev0N4q2kLepuhMbDQj587m5",
+	"fej+7qFisErbSjUWv+Nv0wLIEzz/zxYaEqegzD1Z58jfgT9TiAItSRjIr/7xST2gvqA9l1Pkx2ko2jjc",
+	"prGE0geJ/2nDiLzAsXDp19NaS3i9JKFbFPNLu4piXb2uPwhHitbB7lQN9yjdtvggSILy492EgHr3XDes",
+	"JF6/mhe+KNqALvqayypCCwmzUMSLtd3jP+v3SLSooQL2EWa3aYQh07PWqhLc55wNZeO7YqteExwmcUp0",
+	"GXXCPoVymK6UVp89uy4DySNibLTGjCuchZOBH0+o9UuVN/rZQj28eD4Q5ID4R9MXIDKG70Dx5UoN9Dn2",
+	"CaSkFLWDzwe9Sj3r62xnyYxc08rkkxcybxcW9pZmfhyG4nY/YSPWhoZmnW6u+ntn2xiNCxkRHpQ+8iGv",
+	"kInOZbLdGzT44kIqpEK6NLIhFs8HaCGQ8pTiV7Q/S4F9JVdfmc3RE+h5bsP2XFQ9m4EF5FqtNtB7tLBJ",
+	"TqFUY5BORKq+dXbTRhxUmRCLdUhV0aRc/MKv6GL+n+AhRZo0J1mKkzfc3DiVMnKM7nanfP5MipuWS1eY",
+	"X/zOF1/hh+o9WdMMMn2LgomFRIJcABl+wCyXkAEnkSDR3+9Cg/KD576LtbqoQoyLMlzVBYLfD/zT6NmC",
+	"z/sT/IOT6SpnaAVROT3RS/Zy3KSyfoLLtcvrq9v0nuwaz0k0X3lrr+OMvNCtXejDWgA5yZowyBfL6T1J",
+	"5ZtSynEForAET7JvQWl/I4CuO1u3+ktn25wKhrfBoAAubDSZPmHRaX2MjorhZbVB83mEuBh0oXwo0Kca",
+	"7IcSk7Uok1UaS7VbdEmZp6jZv6+ifJU3NFnlFip1B/4jaLGqIhJeqaq0PchgbHTBPUWNao7SSYuqvXY+",
+	"P3Fb712uJtUb3CpKUJr8a8SFijFKpO0jBpEv/St5TQtQbphDSozg3KLERyLbLSBnQu9ztKQrsx/1NtUd",
+	"qeYOlqccKeNAHUMw9TfPspkLlTakVo9LeJYChIPmlcwpEfkwdJpc1I0/hQGzz/LTAXUk2LG5R+UT6a0P",
+	"dSzF3+t9G89J8zKJsU5RlVehBNkm/xcLl/4R3PwmgpuyMLRzfFOKxBtKf8Tp7r3qbXcaN2bVzn5dtktv",
+	"Bnhu/wwjnJQrmpESbQjUDAle+2yht+Dj1hB/WZBLZTUHOMt2aFFMc8Htodu0/IMlAIIWCDO0JUki86D1",
+	"5GWG5CdEGqMmUCtoSvukavmgjk1kleBEnV6WjysAH6tA8Nn7don18ygyoRotg05glU1zlG76T7Mvz1k1",
+	"oH2titCzRW3ajRvyl19+sergRPuIW8cyUhTW0Z1PuRbEK0colq/KNx77qhhLaptdx/ip+tajAtAsW1l2",
+	"kgj6O6AnV6jRkUsqjYmezCHvaF7ilDEcEZkLTnA+B0cvdAYFlImMoRUR5h40II1U2i5eyaDIs0W5PUUA",
+	"jqYpEVCdW8xQQll+K1qII4GxmWshOVWHhwLw9ZSFFqHoRPtsIR/4JLXvxVzhb1XAQww5LUW+S2sPqr6u",
+	"u29pdg813JhVm6MCMgc/TalMqMc5wrepVPGXuNK3FKoRWtqWSvwODJeanFrRBBTOo9rpxfOmeH2KlDM3",
+	"yDlJ1JmH6sbJhnfPboJrkO2al6Zo0Vpv3cPJbmqKA7ptMTeBmtaGNHKZoqvrB48zx9X1Q9FkuXRYon/Q",
+	"lLTDjmg5vt6omtRrW7NL6y22ovng429u3xs9GlJ6dfwzCQKPQ6Gr4+Q640vOY75/snq6BnYaw0mEkqpm",
+	"8BqC0YDIoxqlF3A8uJZyoBy44Kz1yTJOwxci/lbD0r9Ni7irhu2jjcAVGjG2aCKZx0kiDsRaW40CwO4G",
+	"EVcmg/8q3vtY0JHKonmdjh9yrk/dgT5C0s2Kv/Y2zlj+FvAEXhL1X+9xGkI5/4c1zpg+rNyefu+zdUct",
+	"/keL3cdri8rybqvowyUw5nuXaUpzASzWvoeVlHDPno3bYBfsKf8fn/9PwP+HdMNiqLPHW6765+RzztAm",
+	"DUmGwG2exPd84ygD34ZAvXhRQDl6fXs2Rv4uFwUiP9+8taYiBwx6vLvoL/FL4IykWixbyJpBQFcXeRzc",
+	"k5zfWG9uLMcdepDhhz/r1Bh79V08gtxQtWM4zoiRICMSKQwQzIS85swqIqKpaBFRVqtW+VLH9t7Hmz+q",
+	"5zQs7L1YQjDjD/zJCvJ1h3fEs4/9HgQq2rpWULAz+IW34KoczeJ/AD/OkYCZXAwQZN1XII1laAQAykXE",
+	"957s5hICj1+24joUt19RTHmbLrHMdalXREEB+Cc8DJ3AjkZk4rseHk9nge2PQjeaOmTsBcPJJ3W/wGZ1",
+	"/Efv1NNZkyDFDsuNK3bDKFVgC8p2AHuF82mcJAZ/Cj8dWGD7ulSzgOrEZV8A7T8OTwTYU3wEZxneCVeM",
+	"QpA7WLdTPllfjJhD+xJEpbom6WXjrH7vDcQAw6ZUL979IOl8xI1bdIi5J6CyRDSDG7YS8m5KlcogDaEl",
+	"Ra/Tt12vJnprtenyoAbJhgEgbL8rkM9pN0p3gSwCrkzAo+Ek+SkCzPvDpUIfm5eWwo6QMOw01Qku0QJf",
+	"KDkWbfJNRgbo5a7IDIwrQS8+L/B1ChT9A/VtVJpqOgvCi+0c+KHsYlDZ83uyuwpbAJtxVmQNiOhz6RSX",
+	"N1if37VL8hmHJIhXOEFhfBfn7AXcZlGchgDhtsll+Tynjopk11GMDklj47bTLOTb6zz2IcPgZ0aMcPu/",
+	"SOj/IkVGlP9jtIrTTQ4VlfmWFiplrWGAODVbzFoLLnWMvIhmK8yVihDnxMpjqCNtnfnwsa/aSnQRYNcS",
+	"JaN4362zgdhPNaiRHzZhnL95kHZZveJNgcf1kdRH+EFdreHqBixM/reK3RnfLfmvBgGDFiL1DtyAaAEY",
+	"1wvA1pJZvuDyY7epQJysI+I/Wwi1b9FHC1xqrvyf/MZYPBf1+jSSeRJ91SK+CqErbHDwRd+mRaosCV9d",
+	"vX7Px1Ipl/w/OdEWz1/IdWDJ5SbLACs72SyWRT1oE2lb6CxQgNvX8p0FMAIT1oii2gu0SDdJUjYsqBbY",
+	"06zSqUAQHaoP+VvCAySm0aq/9uY96Cb7Hm9/JIyJzjudhKl++Pjpw7mmXLf3yzvucLiP/Z6gxUmE3mLW",
+	"TmPBjCYSc2J+czS2ocau+7UFRmnj1rpKEQwIR02W21aEqOoWc0AWbfLlj+JJ7X3vsa+hlhlvlOLn7xha",
+	"FP+4ChcFalBIg00TjlSo/grFoJVfJqUz1gAGQ+8X/ToMl5A3BiAuer/vQzMQuiuak3aXjXTRFLGomEB+",
+	"GNM9ggxzRn2BuIDdFffNtvqQKC+uOXdm7sAeuAPH3jfNkbwbCMtNd/zi/1gyhGXxLaAVbODKpPSDUfcz",
+	"dW8T3ZzgWJQxg7g/zHRhnCswCX2Q6aPWacgEmRjGIVB5wa3G241tDwNpWMM/yIX4W4pXRPxhIdF7FC4o",
+	"v3B2LCerRemgbt8bczn+Hg2gbkvwUyVQdYty/ZU6bVWu07e3X4EMzEpClVhxUpb25eW1Xzk4i9VVqhq/",
+	"g+VVYZj2LpqlwxZqA3y6MThc7uO0RUvmv9RVl98bAAb9gHOSIdlGTLQIxWEIc2Xt8DANAzQ1omZc5QqN",
+	"BY6JwGTpC+OgFYIFXWpKNS4iiDmVfh2hV+LCdFJVG3HOblNwvSscpvr8CzyXs/hdYKPN7FRceuYeKmUM",
+	"G/hIj3zOoXarkCfo2QKvY+tehJCUQQTuaxQztoE0TxqHgayjQxiKrqBFFHkgCV3zK/I2XfFb7NkiJA9F",
+	"MoP58kDPlAB73sobQsQ0uENO1MQdAEVhcG7KarZUoGMovb0wGpaU5ciPc9avBDVM0Qt7YF8441oAY3Yo",
+	"gHHxKzSecPpDcyzjFV7jIM53rZc2YX1EPuMgT3YDtMhpjpMF+hMqTYcF+ne0yIjoyQH/CChN4vTuNd2m",
+	"8O8y0NaUJcUw3dW5V3TDZWhDofueJALkWRpAgM2pmUGGgAsb1FXsanfkJ83nbUaqSiVXQTTaPP0L70Vf",
+	"RensTSkXDd+xsv1VnEHxqAWlo0vMZBHYoK6pqt17+ox+ifPlUu6DGNVA5yE4xvP2GpDqVypqeU1CiWH6",
+	"Ghtpq6lSW99bk0yTsAoyla3KpaqZsrHNn9aTh2gmRak+8sV3UhHU7dPQD2qrltPZv4qTPODlQo+ZsPyU",
+	"CBhdiRdF3+lVnKp/P3FNbz6vE5y22FO/6BFSUcdyR+pdHWQ+wQ5uBlXrIm9YcYKWcHXFDC6OkASxRDBq",
+	"EVlmmV8m+6nk/GJCDW9afRoNuT8bD7yBfeGOT73SaxZh0N5b6KYKQy6Wz6pThvTqkJL2vkNPnaSnJqn1",
+	"SG+vXlLBcEMvpKL3+tPnJOR2eMSVUKRGhSZ/+Y3Z6G7nDkjtHJwwcxcCzDmOE7N7k3+OpAGRQINahlA7",
+	"J5bT0qGjQclVNL9QDGGRjbyRGWv+OjjkDNb8F3uvCX7sfyosu4oTR2vV323ruJGUPJCQv2TeOliqvj0a",
+	"HTqd8IrJr2csH8Ng2lvNaYofFH+BNBKeXxVwieIkISGKU1NHYFVdlA7qroWMgIgtk0e70lR/zaA1AOyu",
+	"pBTkp+kzL3vUCvkeM4XMexy1paOKhKYInz6HlWzOsKWZJBtUY0OSp6idjeKMNV1VleNawMEWTtOYlVTt",
+	"dLu+55Ntxmnr7maWk3XrgjBDgLMbEkgKiKXTs/McXpMAakA+5GS9dyZ2/UIvXS1SAqmZarvQ5bbXSraO",
+	"UGS6BOSl9mKMyLeG4SvCRgtiq8aLqirDFMMGP0cHi0v3HBj7KfZRTu8A/rk0zpp6yhc0ZdwvoMIf0s65",
+	"TlBKPXZ0GkAcLBWAZRVb+0WzfkKSHsJzMj2/lju1wp97c3cKKm5v7rqPjWQS/sCZ5PmNLoM05bK+Dr8M",
+	"qW+XOIfAXbkawKoZCOS29Kxzg0rLc0ztsW3r/ytmsR8n8tyoQ6cpeVpPSIG4/5TcwKLNlFlton5h2UrN",
+	"CVeaaFcZIcEsv8lwymBEyKE4f3hwBAErEVLbq+r1wVG5JnSd1NsoCDVG9zbJjNA1DgiSbny5iXt1N+FT",
+	"wKyNfluaheATwyuSvMJMTSqjdxle1RR5LUt0E0hcngN6Y7dcvWKTZTpIXbzJZOvGTPZ/vynf+JPFnArC",
+	"lNvVN3GIUQbWJqwdhJtswwd6yyVfr99ThRTGS6jeJUI2e+qJBhG9vtm2hiKBJYZOrlB6Dv3Tap0kSMII",
+	"9JGALZRzK8YVzQDa5rS/pywu0aNE+kxKSFgrkj+mq2xXQPdnv/7bx/93uJPvc7NzFS4/UwY7XNoCJ4Pf",
+	"LxipnCHxcnXS49FoWHP8DpuOXxP+9BESr5rSeNzd+kaoIEWvZQFyDnkudyQlGc4Bc3zxoijOUNesSnxU",
+	"PRmEp/47Qz4erqZr7420aY8+9nv6FMzuBFVPvl5D3R+LP2udNTnDy3x5fg828fOrOzOadGgJrfPRaPz4",
+	"lI0TaUGHSPKDeEoLY3UCZW+IIGUO/MUYAjSYHAfCb5qYUO2pZZcm1RcHAmpGoaHm8lNblsMvIq9KCJA4",
+	"V0nSEFF7tgiWlJFU1NSW2Yfgm1DO3C2UeoJuogCAYXkSS40K7CC+P2uthha6gm6Xu6rJqkJ5zxbyv1TV",
+	"UbF+mI/0ZW/hkpEjw6XRblVUTDTjfSubkDR3R5acFp7T0u0pq6eqFGyeynO6xWC72JreE5GoDr0o6/5H",
+	"sRQJ+3+Kc7GLO6x6xlVDRqlrah0ZCwzDq+sHb3BIPVNh8y7mtmxAUnFlmQPQ1T4SlVtZP4U/FUVzebVD",
+	"0ndlIVBKYlHwvU35YRCxWzh/0DYX+k+TopwISdzTcF6CSF1YjYYrDa/foSS3jk6/+unfl0VyL6iZij4m",
+	"DceESdd6vclaYw00IaJVcl/mzIr4ouyB1ZdJdTZb8KtjMZ2M7eVigC5lXfgSP4B3CWq12JJmUOm5mqPF",
+	"xF0u+mjhLIc2pEB4I9Yg58RdVu8b16ncN25Ne5HRX+9x+fw/in+NH1fav6aP7Pl/POUKepsRArjKhsBZ",
+	"HGZVJVqW4rlTbmBMjB0zKmEhPoBpg/hHP2xWK5ztmp89o+vje7oVBarSdaBCDhKEISicwMrQ/QfJqGim",
+	"Vti33zHlXRByHH4QA4A5HikCsvO4arS5Su+QPue+LA5TUMJFwS3yRdp93SXd3TlQ27zKQJVlHnL3QBpP",
+	"8+z9QHKuLCtbn1/lRcEjpCirvjWn1fVcJzhOjy3rgameXNUDb58jvUxQ7OtnlpXLbx5+zao71NQNnmsc",
+	"fvWD6cPfE5zkhlh9N+NfvK0K9erO3/bqssp7mgFO74262fcxy2m2e5Pm2c6scyxpIjMGsArUQCYZQwlN",
+	"7+ThhJQKcWdAKSS0E0XvIOEDRmDqbYWcSBOGQrpN5xUkbsLncZtK9RaGQYtXWrqOMbu/Y7zbXHJtX7je",
+	"oXKVMiHnqUndehOrctRax8o7mbdbCW1BttD1eaOFsoEoWrxSgy/mZUpgoYjJKBeuZsnIcH28+iITgjTL",
+	"uWaiwGwkn4Eho3iuyD2USYciiaqawygMK4UEULQuF9xUCXcGrZ4ePa5fTiY3c1fhx9mrcXcqJqp0fK2X",
+	"FHlfMITc3H89ktwIt6hOtocEm5A410Xf26pnFLrdNWgvK/gIFy/tnfROdk7PAIwlN5ldP6tctVQmzcoS",
+	"Qm6LqyZimg3IrVUuD0HktfBGMWXvxpmcWovWjGdWxWDJFn2tx7Bq3KwFIzTZpshvvFe0i+Ic6kDl4vn6",
+	"WkGNC7WLUuVXFyLReG/qh7LFZwc5vN9xiRTQLFRNdkXyITCFsHm1W7EmnyQXxTm3wrZM6uxKlIXyzlDV",
+	"Eams95xDwwKQytxGo9uUZNB/ANydSuUbiETu8OVOYE0KBjbdrl8KvUCn4HEYBpU3zQrSUQX5+njnYO0K",
+	"b3x91m7eF02fjOpRtICISUrFHTtXl6hqLC0gPhaVrJo5Ei8vBlXNTI6UEiS8NObBbtOF6Nqw0HOC0R3J",
+	"NXEpE4TjnJnTgytuyTKvQbZd6ve0aR08vJoEaCk5qfZ7ger8Sz13uII+CkW4SXyXEnnKBSJUWmkOAjEg",
+	"HCx173JT7EA3XvWRg+tosXB+b6UxZmCxf3U9sXr/VvTFBLO8TNkSNkbMkHYmaNYwOjoqk/szWNtmrVJa",
+	"RVq4wamckmYj2afmtB7MYzXO1pjYaphusZTzJr3uVdD3TvhktqgwQlcdv9tS1N3c/VT8pN7odCTKEi84",
+	"GqZUyiYX935Hi6K7FWES4XuSOgriaCJ1MVfJ9rEAZ+OcUN3hdyTf0uweheQhDgh7wlZ/ocTUxqZDbEXk",
+	"qLKOSaqDplu0tBckIxzSM9oAS76Aa0bWKP1sNteumy6jebn04ioHBGMI4hWHIk4lPi4c/Tb4kNGxVubp",
+	"Vv5B+64VNESV6RjK/VQppwIwk3KwAM8sduNrGQFahmt3/V+8dBbVX68P+pbAuPbl/nbx28v3z2PPtFR9",
+	"fQVTBr58rYreuqOKXKI/f/jpHVqR7I6gNX8fPXv/9hWaDGfj5wPEycLVEyYEpkTNFsnzL4pLUfSfqiPd",
+	"wK3JtkRhut6mjW5U/WrzqsrrRSYHxFnh4DW7UQwU1Mld/ACtDsRoUF+tEhyfYKsDQU0cuY/A1U81LjRl",
+	"yAjzrjDIen2+kI+tGCxaWLW2/Y/H4bRo7GI2ei91A0FEE0XSINfywIqU+V/6NQDOEVWwqdtr1wTwsnp9",
+	"zQBNCGbib6IBmdlmE3Pc5F9I3Fxv8nPKmkMC5iTAO4g9U8Dc1e5lrgPOC9RQlaund9+swD9RmnyQ7WIB",
+	"dKrSbfOF1mmFrNCK4JTdpnqFUZEbA5Bv0DxAhWFiVijPiyAOM2ERShxfgUtDEq5mxGvRLUL7G2TaIIWf",
+	"yVc4v00ba4JBBc6WPipGCz0kvRigX0A+1DqJVlQZSKSdo4RwcVKwL7tN6SaX+JxVB84CmF8WCiU4JwJu",
+	"UBdrIqinJc6+qGdaIWhfgxbibjWH5Uq0nW7KrgJKMRkQMYPuuwpMuS+SUi+GLifbheNOB0co47iOj7x3",
+	"VpWHufYpU0Y6pkFwZW3figqN6yirXTkYuk1C5Es2JvFyJ/02nC2qJn3FeP6OIWh0pDWTLhkesmKhoKFg",
+	"76Jln46h2BftJRSwROtRlseiwvHV2kDDyTVMt5ihOPatU6zlLxVulcd+Tx3v7oS+upZvNIkNJxGmLtOx",
+	"RGGJIqpYx+BE70E3n8FJhn2bQU9YgNcELbkqMReiPM5VN8SYwfL69bbUEuGEZmo/QP+JRbtsoXX1kb/T",
+	"E5MEd96m0ExrgK4zEgHan2RTrN/qqjEUOBsiHCdM2X44l2WxDEUbAR8uyaEYr1OGcvHwVyyMrZQmQbNP",
+	"+Q99qEWlj055OrVqMYFY+gULZI9zO8ylEc5vxUDIE0C6qrn9n6l4gcheVr3VQROudFWXUYnnFdzWbZFL",
+	"CjKD4Z1GGzXyC3WNDWr35BIr+wAuu4hmRaM1FtA16QjLPh7Wch4vrb+WBRvFPz4NVNVG+fvz/zBlPjZQ",
+	"2f8LJ5uS8FqHUnlMpJnBueCacBHL7gFnGM4af7yPSrkssbAG6DJJxGXP5JBcFxadm1/cptpX9Px0zO5F",
+	"flBGUHyXUkju/aVofSCmE+cq7sQVszi9q0nh33oSjrhEjGqCvU8PWwyamtrmoGqDBOQirlA2mg4kjLim",
+	"nwASlhkMyZk8wV34ZfxmDb3nXM5dQ6xbc7KrbC4pz2XZEyqwaaR6oe4Irp0KuywXV4FUOVSd6/w2Xfzn",
+	"mxt08eBcyHfYxW+cS+k2fbzQwJMufuPvPS4OR2ZuvuVAzM23EncRkq6746isUjW4jjp6RTWL/gujZRiC",
+	"Ed/SbalfZfGqdpXBnVm9+dXtZnDvyySg9oShqqCo06HCC62uASPOqrI1+A2xxCXieJkPzplY6sLoGjRk",
+	"QBaI874CshLNp/Ov7KRm7AQnNWNnc1Iz9q06qRVlTnVSM3Y2JzVjv5eTmrE/nNTfnpNaVioeB8tRd1Qb",
+	"UTNW+HO82qx6c0dCbIh/2a1+bn6Z3pFMA7c4fQiTnmuwCZ86z1qHkUZbkAahztt4CsCL+BVwc/ND7fvN",
+	"mrI9c3lKjdljvxez1wqB4Lc2ovmUJgQLl4LqHN61aZc7GnclZReqGTpi7Ue/r7hB5FYbWpz9QDDLf87j",
+	"JP4HCbsGdfpnDxPxETeMFI0PfyemYKf2g+u8zIfj8WS+dqRNXvzHBX++p1ul7eGMgBJIQgSxisU6o6Kh",
+	"O4GIjhZd0VwXaSj/VfF+6b1MXgD+MijB0KUT/M4i9YvrnRDykMpkWzmR6dI4gPBXR3+q1ZW0yOezOA2r",
+	"6KKFr0VWgN6RnDXgjcqETW5ICA9NnKKFafGLWpnMpHk3nNp9SlRbwrZ8Yw2o9FKLkeE26rZxRZW2GYm4",
+	"5Ou5dH4u6VbU1ZXbKNOIuWrFNsFSubd1lMGF6y0X2hZXW4UMzx3KuCniLhXrlYmU7iY2XIDTGj5co3io",
+	"cssWkD9t4WNQfGPpp2HKMJS+SjmzIiCgQBleIBhOJxOCFkoqnFRA+MAy5DABlg0Ja1d9vQbrpGv/9Gu+",
+	"tiHQkFO1u9DEqFhJgafVP9y0c5HiPH4gRWHAhhHZYGM3QOpgu6PxbWpo6Nlw41YbeII/944moUFRGbqm",
+	"S0ixsCpzuzbl/f4Ca5BMAAZL2WNWgIxDhLzwbAt0zL6oJysd5jRCC3DrL9AWRnwQXvWcJIlCgVvjLB+g",
+	"l7vCwFGfDTO8VcGvPbiINQL92pNz4ve59Hh/1IAvu4JAHRVRaFMbJQ72dB8odr+3SeO/b4j82dRcqn43",
+	"n++WqwjMvoTMFxa6KCKeqyuPRgJCAOQlxL7QO5qDYBUNSlPOz+ppAxxg7cZzXJOW3HFVldeMbZ5E1olA",
+	"Zi/ZRzS406JXXF/Ks1h2qBAucfFAyv9Q4I8xKtNXUvADSChdWSYLCCkp+ZyjZwulsVbj62WjdNU9rgox",
+	"C9qmLIYRB8nfoSi+22RF1CkjRRrPSMGO3KY0CdGzRcWQUBhD1d5ZmgA7CruneMmkIlHh3dVF3DN91SLr",
+	"J2ZwqcQB6Zc96VMJHaYq1RuduL66nxhuKy3wXcJD4R34SvdAEivHsH4RVjdh2jCznqztvKWabqMXfSn9",
+	"Rov9alBPlTK0Ily7X5etrmVWs9Y6piI1O3+btgeOrcxDifM8Tu9EUFsaOJyj8D1JIVupaH1ei+dX+/A0",
+	"+nFU7cCOOUc1QFLjcVjpcXHQo+ZIBtFKPSjhbP9soWxNk6CogBmiZwthjC5kMz+h2UPSy21aSbx5IY8T",
+	"BJWpgHFisj8kf/z5QHtY9sUt8meAYjivKGyQ4ycHBYGFV+Q2xQyV06/xRrObl9KS9/h5y0iyCR1MtAdv",
+	"iG5NNRN5MDIkivPl3KgxAMaBltGhoWAVOnbMSZoSkw3r4+A+Tu8ggGLugASQQesywFJRzQsFxdVqHOI0",
+	"H3u9qhOx5jSsicVAQ5I+yK8F7HQNEaAad2zUseJwB9yxuMk2ZKE6VoE04ERglaQYzhzbmBG0ACDSRXm7",
+	"icIhtHhHX2qkW3SGIW8Pddb8ABKJuK4h1apY4FdNm8nNGMYyi3mJQ5TSrUjikKxVRYuWCkTNOqvEjyFN",
+	"TgGxKK4qGcHt7/Elt7PBSOXKhN14ccunoMKwVFwI8D6bg1dHJfSqA6UOhya1JD5NrZZeGDqcarcpiDsU",
+	"57U12iczO1cPN6DSiPodkgXGjr03KhERjA3Zq0ovH9ZaUUHexFqM1EcZ306u51JofizRWNkLZGueAnWB",
+	"lLs20muU6MZPSE/fR9kBp77CdLPyqwv06pKyImCqW6ydeyNVOoSPS1+FcnxeXT/w7bi6fhi3pNVDzXRr",
+	"gzMwzaSeDfnRcO8IRvuakWSwBo4MJMM7Z4kj85G+yTBySZaTosj89fMEkYGLfo8YMv/wHyHkbzOErEF/",
+	"nR44/gIBWnChnXG4OD3ncF86RmaKghcpft3PvKiN0D1gQ7f1261esN8/XJ6RO7OS/EsF6hOMUsq1RpEq",
+	"2AcVa0lXBOEVBRRmsio6rcdM+zmRua4nktUZ1zyLJ9BYb9nYeYd1GJXKjPYExwvB/02Em7/1YDBcXq1Q",
+	"Q2CiLTFDjK6IwMeOMkL6aPHm8xJvWF7iEJW/DtClhhlRK9cUetscLWQVpgwLQ9Xl4jat1GxWwILKqk2Y",
+	"Vq/fK6ZwoGqz0FCOC3dfooxSWXuyBF+EKv3rIxV4TKBn+RoH5D2JFnzhZWdY8dIaZyTNCxQvUmtnUKkZ",
+	"vE2BFvAdSLJmpBId34OgKSXXIW92Fd3qLOVw7ynN5xU4YoGQBhBDc+GXLavlCiMWyHJS7RzbkwOu3NiF",
+	"yARHwtxcy1Qm3JYVZgzVPF2a0f1dUep1m76juezKXXK6noYsIIO5adWIGxVJ5x/7T7nmjr/WTo30X2c0",
+	"3AQC7PTNhnPfNxLoF8FbcbyeWhdXsKvCu5FBBzA/+6isSAbnZNkB5ktVk8n5YP3YaDDboqNDUW8HVPiO",
+	"IaW4DUq14smlpjcl+3NlomySUwomJnPcUyor8MWn4UQkgNAivbuVCi/he89Ex5aFVIIW/dtUr0+VIyna",
+	"i24qyu+C2T1p9KmHHvXdwX06q157lK6yljEW4UkxXaamL4IJNSDlYpylpNJtGueyNwaOZVJAnaKbNCGM",
+	"oaq/D10KR3DhEi2VvqL5jazC4c/P9WVJl1qIAGNrRVRzDioqzWA9tT1Vc2t44X4VtBc+jHOpmieolgbv",
+	"voYTJRxK/HDH6d0AaSomQ0lMUAydLUoacXqEVEAEPpAswWsRoQaqHNFwc48mu19z/ZYieH3FgViryyy9",
+	"8y+QryVYCKwBvVZUlWBKjempQrvUPWQfOV1oN4pvqyXxqhR3IVKJaNTwO2tYa7JTyW2qGjZJN/uJUT6u",
+	"ih0I8mn4sKKxkdiZSp5KGfU7GO0TPvTKYji1ZF3ebVoE/0RkUAvfqaGLv2jhQa0OvozoPdeLRuFbSA2O",
+	"6Jqk3C4FQgpOFAJHxhBF1zIYvwBkjlnx/gC9Ejk78D3ozobuCVnLXCERu5Wqp8r7ychtKrUyUXzcDJP2",
+	"EU62Mv7cUomqOXJPQUqrqMbGmlP7whkbAdO6BuLUc1+g3k/PQOyWd1gEy95mhDwhYFaG5M3NmqR4qZDU",
+	"mRwR7zpVhTyxNLFYBU0RBvtycERBZWmr79Ncys+n4qKSF3dZHssgRi2jjSJ3CTLo1iQYKDWsSm+lcFU9",
+	"SuLoxultytUPJuqCVWyMC9QkKRUg2VS4itAjmVZG9ztxKifCVfpe6LYGZi3L+7vneMEre1ItRIYKkK5f",
+	"9uQ2mntFfg8T9EjVhSuKPZUaKWRRH7QKf1dCqggXgPwrRkyCVvShZ5bcAEAPecJNerAkHO7SWCW3qbMm",
+	"lR+mGdcbocWKEySC1OD/yEgKfP27BFZrYdSB5zwlktq1AreQkdqePD2cGv2I82AJGBHVVle3vXHkBC4e",
+	"etZsGjqW50+INcWjkWUHTjiJhsT1Z/Ztz2Spt+ei3t5+dsFsnxBTy8/Hfq8KpXLYobbOiGhrawyB3TRR",
+	"xJBKKFC5nXmwJOyFkGRcdmQxCQfodTEywHvgB7rJtAwkIZlYHify3IZzmXV5mwq9lR86HZ8MbC3pw5QJ",
+	"ChXQosFtepsWtyRXAOVF5ROhAoG6ocFxSngM9JeNT7KU5ITJSJnw0nPZuNowAWxcpmcPXTC5kgSEx20K",
+	"tQuFGFDkUJlbkB77qmy5iDWTldWcXmWDfv6DAIIqclBLmKXbtHhZUwKL3FBNd4zzwtELyvMOVdXnmKmU",
+	"XLGxupgT98dcyUbNDBU8IIYVudwg7tCKZCTZCXonfKlKaQTIBMRoI4EdaPVD0cKUpA+9OdfcQjjT9dLQ",
+	"PFi++bzOCGNH6U2V8/BeyIkVEd2y9vjr4NfK9LoJb9VrtQk+JPhQIscA9QR34QcyaIkMlKfTUuDLPXFI",
+	"dOiZ4pB0OCMNCfHTmmRYSopacOEdza9SCFPhhFHExUOZ+grbDL+J5hZaHOCKbzO8DCEArnj0+r3XlLB3",
+	"NId/G8MArRt1XDbFPdlVBTGURlT7JzuTvU2f6w2fIdPfHektny+e/8fT6wKoRvvOLFxsGLdsoYiiuXUO",
+	"P/1jTxVZcFZY8K2E4IXY1r6ANIGfxB7Jn/V9qmKy/9rbEp9frOt4XyHFudGY9jli6q0+Cb/HC7KaLmzt",
+	"PH8L4FJSKkgvcbaRtTLllcQl+D3ZgY39q/BjX3wU3V7h8GNxa9IIiU0f6s2ruai+TRfltAafrI9in7Hs",
+	"aF16atHrdx9gsBeihIk/JRnIJ3fgZgwRSUP13YRwwnCRE8Z3DU9jVZwbS6dbI6EHPMI/EtD7DOlobOML",
+	"v5CYYUYTIlPDy3bwX7E5pJjoyalX4vVzpF5Jin391Cvx4ePxeJ9I3QMk7RRqriEy0+Sg+f+eP1OfCrxo",
+	"nkrJeQZ3uNAfi4SvAGdZTM7XGb9eWCY7Vl3m1bvzLA3gJuX4L3ct5qU8uEI7YvdFgnLRaZBy+VPv86Ni",
+	"Ok3XcD3kFNBsPcdJHJD/pZVNnqF+efrY792RlLQ1jHYQzhGsHqKz/M5d0Uzm7IlNlmjBysFTvXSdfXnT",
+	"zqHs8KS47TrorPVKMdVy/GB4qFaZsG7DWtP7c8qHqu62avT/nA1hanUPZeC1LaZYnLwkhuodqbJrUcF+",
+	"wX5wn1aYs+gArXzeKGbVPqS3aS1qB4WTesWSHkndYhVK1c9DOUl1iReBROAsmEX9JPA5JmcgowdkFFWB",
+	"hua2a/z3jZYFC026IIYleH6bxTnpyxB1Gf68w3E6QFcpEl4g9PcNzcEZqha3eHOD72qtgrr4WfbJp/Fj",
+	"v7eJD3bn//nqdaMsYR1+Mak5q98ksoE9n2lF5GjboMtxfXam+8eM1XgJWqAw7iDX2XHc4fMa3mFGQwvi",
+	"yJ1LqOsWldKX99hH3fXBdxUdprqeD1xhjfmdghYBPLMoLGMo1F1jSNYuDpWwbZn4obpusvvz5upvNA6+",
+	"//PDX185Sfjhz7MnTPsnvUFV96Q3aPGe86mLQx+SNI+jmMhiLJwkJFOY4r5Z6b2P07DKsa9kfXzVF+lO",
+	"T0ZR6E4GdcuUk5GgtP0qosPwK8xFSgFNbbAmk6nz9cliCnFW8+2PKmSQGDaihKEsUlA3TdG3VGUmZ2RF",
+	"oWQgFU3DBYB0ksC/uqihHWxrz56Nv3jeds3qhK07iNiVHOsi2JubfB4PyLGrOD7RuGrhmo0SjFZgQEkP",
+	"gkgd4KbJDpzhcaZA4jMN/ESUhBWu7J2oWUmp9Mw3eelL2iLjp9gip1oUmh30bZoKniaH2wkCcVPBACJ5",
+	"ReWyiF+AG55Ko732QwOrmVSmI8IQNCpg5WX04djm8cN/Gc129E1qttO9mm0J2nOcjqufa5O+W0uuP07p",
+	"uik7uQBSgkhNrOZ6QaOfEglPYBf1tXID4VLl5zaO4kB1C2QIJ/E9aYrBbwjUTkKjFXAnGYk2DJpbGuvk",
+	"zjLFGx0WR0vKVVhCkNdRmSVGS8py1Vhg0FJ1d7bJGSAD2udW5vNK18Y3gJwyR/xsQrELWD10S0ry6QhG",
+	"z4V8zeO7ZV7N+bpNny1krWEjoRGjDGoP0TrBAUHPFqIUUeYvCsgfnIveWgxllB8liu4yuhWWWU4LQb4k",
+	"Scg/JWoYBa6RWUemNOEGUnuOMcy9gItpnrrjHOv8WwCzeD7fer/HNqsVzgzayU8pEfp40eRcBXHkwZXy",
+	"qPQhNbP0IBdHPlE9MGX6wQuV1WDM5OueCMap80EupppC7s4ORPIUDfp7gguVPLNmd/aOaZni/TaAlCVd",
+	"GZmpQEmMmV59xB+vXOHyNmnHN3TB4GD5DxSnl7nxU2nhAywcFfzG2MaMtDTSdW8cZ26friGrCZ2QF1op",
+	"nyjLS/iIxexrhQxlsh48mta7vkBG1InwKAnF6T5gFCkStTqWJWbIJyQVk+EzFHd6Srcv1MzRP0hGz4Tl",
+	"41Xc0eVmbtghPTnbpFu8O3/9gZK6RVafLGbZxkkCG9lHsWpTyNUAhBmKMAMn21Z5q/Vdl5lTGO0IzkQq",
+	"EY7DAbpMEWF5vMI5MfPGJs3jBJIsA5qGWmNzPnrdse06y6G9qhpc9WCcoLM81pXkP8EobWLmg0pZrZWA",
+	"FdioNC2BkMS/iqQuMN/gd7ry41QECGikYus1ICqAyzTYxB3a69S8tCSzgsKtt5eRjuyQY/zcYbPK7Wra",
+	"bXXI0QKI9hQrrsyPafPkHMJ+XZLaPsmYDd+losFXPRNbQUItZTnX4HD7rVZ01gY4UMkJtY0rqdvKxUfB",
+	"0H883Y9aq57pWlb/lC/uvakuq3rSHNlcDRq6oEddXT94ffEXx52qP41Pv4Jq03mP0zty4PYUqTposYrT",
+	"BZ/IYoU/L/rIp/kSxWmQbEIjkpJol1HMcugeN0vZK6N0IE2Peb+e0RKnwk9uZr+M+glZmfQbmfoke+dz",
+	"6S7NSxGAmnmjyfMBekmKmj9Vni2dP1qtpfyVX1mLgIZE2iRggJTwqbfpNqPpXYlBWsFX9QlcgqAmc5kd",
+	"knPh2DeZ4rHfKy5Z2aCXHJFr+opu0tx0m0M9nxpPbxEns7P7RbHHAH0gQKxNCm6UBVim4LM4hCmnOzZg",
+	"S9SHthharR6jD4lLKF7t/d7/x967L7eNa3mjr4LS90fbHlqxHSfdkWvXHHeSnp1v9yXjpCenzlaXCYmQ",
+	"xTEFaAjKau3EVedpzoOdJ/kKay1cSFES6Xs6+qOrHZsgQRBY9/X7oUK4m0dpvZGnLhHDNDFrZbGtn0HZ",
+	"XfdWNG+J2LxL4KS8NpdWA9dKjrJ0WOhPaZ2UC0Ey/fpU5x+huZab//mMIYQutLDcX869W9KPVSd3aFya",
+	"5I2ar/NebBd56BxodE6ZkGp2MUbjEjIDeEeWqLnsNvNeaBqpvIB53N1Bcrfy5fX0IJjeTU6W/efatUJx",
+	"hHCNOABMblcKMkGwaS4D29ghUBOwWJd9JJwN24eOMRbsHIat3ZeYCrf4HySDT5wHkIkRBQqw2t9YsnAW",
+	"w3CS2Tnw4cBrovkSTCQTPM9SjJJHfTmbQksrm6RyVgiaM4rXhp95ludCFm8/8osV5xcvYDZcbD5RKeJu",
+	"4YKhCV9w6Jx2kfebnutEFDzN6gM2xjAUcigYH6hZQb3JQ5wnAWFHvl4IvxV07qErpWZZQihvKr9EK2Cl",
+	"zWt8SZHnKl/VdIiK0IHRocp1exvUYuN+eRJUP6UCOQdWAbP+cB11Umnk0rDODOI+dkATKlv6JSZSNPuf",
+	"ka64fRHTizZ9sD9vQowNw4uuR8pIhfWtsUuCoi877Qy5LJ2kxe3FHaja2RC7o8xx4VDTNqdYuuB6lrdo",
+	"3PxPc4dfaNSKHISygQTx5xDIj9sADk1SrVN5cWacsfoNH/AoB0i9RNCM/Q7ESuEQFS/SK9FOBU4bge/e",
+	"gd0CN/poNtTqnmKnh6pa3wZ3270b7IL6p+EGKSPkw3aBttm7M5pIKuBL39EGx7y6Lao0m6FbBo1dft2/",
+	"f/z4nhGVeSigjg9eBYf1xatXwVc8Plgb+nsOjxTTFZvHMwwEOhs+pI2oHR0wGH/CYvHnNOOphIhUTCaA",
+	"ZqhwXxwcNJbqb8QQFOeHQkzLQfujg+XtUaRFtirZYt0nxI4/8bnwkQO293qwLPN/JQlZshBJXG4KMRU5",
+	"H4p3SX31MbFQWM1HpxErbb/TLFMXmKSFm1RCTseD0auj0fMX338/eH6c8Jf8+VC8OnqVHIgDcfz985d3",
+	"oI6+dydwqRnP6ECjbvWz/uzg4PnQrCz8BBY9VCs6C4PWHaoZbT97XtGq7nZGaJyLAKhvbajQ+OV3eA5V",
+	"GEeGIziHko31ihiyrwG9TOUg3yKIAX+229rJA2fgkQe3JsDxmjy8mvNwmSJCPEQ3eIYvDoCE5mOVwLqg",
+	"xpzak0+IU+9K5ND4CvY2TxIYhk3PX/AWX0g8sS+utflLX37Z3993/5lrl4GC2Rd2fHDAvpSsQurth0uN",
+	"fAGzMkY0ITBXIxaHCjhGg5VXlSw+cyb5rBgLWaTQzoqPPGRfjFsCj2DDXEApK880jZmKHB6g5HkiZGpH",
+	"PTfvh4l2LYSMAOQAieyFSDTjKDYwSGuL7mP8gjEVqOEDpCrOR2om6cbH7IvXZABds8ZXvpRqTreZiGKs",
+	"knNzNwoL4f1e0IpOjYlLjF9QSYEDgknw4VBMIW6FI1+yLyw+hV/GjCcTsx2kYhORpJyZrWeNUJTzdCee",
+	"5YIni3NB7ZzmTq9oDsjr7SlTfOMMrhwnlDNb1aSnYohVn/QL/KoUY6Mk/wmwf/iQREwTIRwKPwMeAHXa",
+	"7gaAsLCIFavulMrzmRb+Rh7kFJEDMDWncvr0KUwJnIM4YrEPY1mWS/x13ZN888Z5DqSp9ivS/Ol3YZMH",
+	"PtwlPVe9Q1nA+pvKNUoOs43xsjA081/hsJg/LUcT3ZuD3Wjn5KZzPlicD5XKEjWXfmoA7+RSo3WRD/OL",
+	"cOLw8sshGFxuHyGK3aY/h2UhtITyXl3CUpAqwJuonMOZFpV7jlR+Drs1XOrgBnSeCq9EABvHOwgnhDsR",
+	"TJY2fPW+3kJDsUKflFB3PF0iHf5SKz7dHFb5HI5l+b4BIuuykrPSGfYK3gjM8XPrRoV7Fw31CsDqkslO",
+	"Ww4uNp+N3D3YcMa9ND8YLW3+70xyu0QZ18W5WdjgJQJwCoxiDAQGlFy9mYRvIe05yYUDWzkf8TSjtzg8",
+	"Mjd7N9oHpBXAI9AFz8QJdHTYcJA7bXyRKZ6cF0qdwwbFezynVSUwC6siIIZ2yH5Jf3R6Ss+mU5WbowHi",
+	"9tyIW7zHi8o9gq7DQDLTnjHq/FzzItWj1An2I/MquBjw9VLo85QsHaFBjAIB4n7my66UALVEsn4ZR+mf",
+	"57i1z3NhvjatJDxezQqXSSnz2KB4zksHofZJUeWA4C4/n6R6gp/IPSvMmdrCMjoTJOArpAduKKglJCwo",
+	"m0Y0LhGTqSqEHNY91zz0UizgzEAmCRvCXcMdWjg1287agnirH5Y2Hhk8NDTnhTiHw2FHwOFVCv1+W+CJ",
+	"LpsN1BqdilCLJyw+E0W+2AccSbOqZ7wQP9vD5v6xjxx2XicWIpc8M098AWYbZyhXyo2DePVQycKYVUri",
+	"9c/DGUKtcm5MzQKU/ZynhWuPQhRd4FTTfATQjbmYCm4XTs2KoZqI85k0tlB4e3BAJpMUgBzxKjZ0u95C",
+	"jQ+40Zl0S8+EaJ5qvp2zGx22VOkBCS/4gOuACgNtoShcgrnKLwEIiOvyJ4EgcIEM1g4jGqov5kQmZ7FU",
+	"BcKdF8oydVgXK4dIee3KJIInWSppxsdlw/o748rj39mUa7M7v5Rg1KvmOUCqlqznTtRZso07UceZs8YD",
+	"WrJJ6QJvasJ966QdYGeFpmQn6pCh1ok6aJJ5fK3QYupgjKrkTtaaGjCZkgkQ/MYpcPxdSfd2ok6gMTsU",
+	"oHJqr4O1a6iKIGm7pFOqv3XuX9RZ0h1mAlVB3rFw0lUR24k6FUFoVqss38xvaiRXJ+qEsgSLI+jYmsUv",
+	"nzTcEPZYgHeK+wm+DgqHWoSdUsR+qWCySRKjHEQwZg1UkA6ASUwUJyxJE7ZQM3BAWYic+e916RwXB/lc",
+	"z7xDf8dCgJevDg53WSopM4/IpCo3JovIFz0Mixg7zIVFYkzw1P4J2AGX/lCtKXtm/KBngMJfx+5Qgp2j",
+	"d3HBghVRgvr6p1NWCEn9Mw9Dl0VTaceXZQfdAWEW3eoJMmaVVmbVK655pbtAbLEb5eEhW+jJ3yBd1uNy",
+	"YT0yw1GS6mnGF7bEtNrv3Ozpmx90F5Q4dodaSF5rOJ0Oi/RKrNJ87ki3EzV3xNDxYaymYFk+NXqOyndf",
+	"8X5HP6x9u4+CT9jpE2mTL6moJTHcCMi5tMPq8WVXiM6QWt3uS2REv1V166zY3Pi/giIptvnfUaW+BNAn",
+	"B8KR0Qe0yXcGM9UWgqgN6lDt1//P+nz1jxjooAyFjYFB5ZLKHpCjFKbXzuTCIXdgcMGNTp3bsLJDzhZ9",
+	"QX8ZeCROo8LuOYHuFyxl8YVoYRpvafPcW0UeVC1CJmAgoEuwe4Os62Gp+tQn9l8+vxVnsSsLcXf84cb3",
+	"e756s0OISLcUC74QAhNp5rthiYiEfL2e5cAIkgke1gNSFVOqXZmfxUInz7XboZ7bAK3iQXZD2H1Ge4Pq",
+	"hc0Bjzw7twLKH5vMgb59hOnCy2+/f+o6hEra8sVBLRe2TVm/Ojj4/vDVq6MXx98fH7x6dXijLVepsTO/",
+	"LkNF3MsU1u7S2/tEKNsf3iMq1bEFet1vZPf97Se4ha6Hp90PYmagfZoCZuIQR9jQXMKANgEpoRFK3VZI",
+	"XqRXRnFYYHVqAnUpoQXVhAT5ELwLwCuUUgEruuTugLXoN5m5fgPSfYiVrh07hJk11tvVEup7hh1bCBe7",
+	"0giSVRC5RKSuvnRwiAGNnc2fMUrQUxrD3rDnLohpbUTiSxeIfSIkhmm2Ip4ipn5ZYCnKuZw2NZuEL3+X",
+	"X8jWOTkusLAzJaB2ATjRdw6loYIY+h1BFNUs40qp9nj+pKuw0+BYmlcq+KXwiCREmGkW4Yk4m5XCx8zZ",
+	"LRtFFpk4FWXnaGQ2i7whutyBxq7IP5rMagm4ilgqNKc3zuM0iNmX0Xaoqm7jHX7XkB1Y/SIzvMDPa+Ur",
+	"/a7ryojdvrI+Eha52EJJs5CRpcg9cVbgvISHQLYgkRFscAc2m32bLfXn39+xoX50O0M9/CCNjAT/ac4E",
+	"XIQZ39DYQHY/4FY2xuttLIz2mJNYOuvxZk+cwnbarUTA6nB8yyGFoAcavXwHJbpE99E8ClBqKm8UNFiC",
+	"nqr/EKOf0qw2OYURFbaz+mV3kaGvWgFfbV9/VoukenjUjp1iCUv12e6/3wRwFV56BZZKiMhX07VG8B08",
+	"SapoayFg2A83hSQ5vo46Y5GvAWKp4iXb+vcURFcFuq8EmFgDyfK8FpUUPtMG3Lq0HrcngIuZUyUpsepW",
+	"sAE2zexoBXKafTItUwiRVr+3S5A3y2aIlVlO1HeZjQ5JkcK7BJxfwHwWlv/FFrPJHAPHFb+sB0LlefuO",
+	"525Vrgczuv0TzkQmOERJMOQxUMniO00IJRRBUCrbh+rIMddU29GtbiygT7v9dD75HFeJx9lD1LiKLiuq",
+	"S9As3bVWBE4yNCPKq7l6U92Fn7+KObCxw34mJiJZgZ9FCJqFb66cWIoz6rVR+WUdGF/b4ohT9uzoZUh/",
+	"uRapZGUlhGvbXOraVPQuEeOrqiVqgEnw9VNtxg8Em/BEAPEhYsXXFD+UuNNvb/ofWliWVbanwqo0DDdD",
+	"AX4h/iyW3sQ1NRuzA27ohlY00F005iwJ3jU1HiGPdMuYSVqM0d6e8jxovO6ytyiGrY0VD9MECgaNu0dE",
+	"QHGh4DdGsWCVeJW/6XMH/ogM3o5P7FdRmC3PEnGVDoVeNsWg+qW5wHr35qwWMDENyHWbWqo037ozgQpU",
+	"BjAXQRVrOdb5Mghtvnzx4vnLjbC4DWeXq0kL7EacaJ3yglexIRV7zM05bbNW5nuvaJXij71SdrOtincc",
+	"vXi5NtpR3aMVaPiXDwANX6i7+NQ/81t/6et6keMYY1f0PQZkIalko1lWg325bPR6B2W5ds97XRthuZZS",
+	"6A6yarX/pVbmKLlDpJ7wBUtUieKLeEiJ+guQk7RNcWuLkpGW+AqvUjGH7RwgUk1zdZUm8CPWktZVlZg5",
+	"vpNBTV+l1KDNCkU3p5jyq7mSbOrDlA9r2T5yNSuwqWfCU3nCUmAqBT2DHVpVbuGHy5XDnNvlynHIHeTK",
+	"4UZPsDQxWJM2hYkw7C5Mc9xHD5+Cg+duSxK/pZLEu6gUxG1TrRM8EzxZ1Ap0f7weJalzBk0kumypGRU8",
+	"GyJoqGTTWT5V+snUD16vOqu3Kr8LPlvz4rsPaBPU2QzKE5ekumepKxBmK3H8qVyy3969ec1SrWcihx5p",
+	"lSnpYQLxD99Rt7Rrk8LnNiYcLFmuL9aRZgWsrb3/68u//W3/j8+H0dGLF9e1sduPaT2f10RNoGZHMiP4",
+	"nj9//irCLOHhq+8B9PLVq1evTtgkHeYKW9SQv+VSTAmeZ0VE9/nHw6MNEd0S3U/55SAmfXy9jz8c+R8+",
+	"2h96Sz/s/LP7B/58GL263v33nf/nyz//bf+Ppet2axfo93dv6tbn99/fvTGrk6m5yNmQa3FCZQaIbQzE",
+	"HaUV+CF5xY+Hh2L/aPD9aP+Yv3i+/yp5ebD//eHwxUAcjI74YYUyihyp8J+VteD7oz8+/4CrAD8fN/j5",
+	"8Kh+K/wXQkXUxPGhK28FywvqJQucFmCSscEszRJAPNBL2+F49MPwKDm8hWd1oYL5+htfqMPu0cvuD3Uv",
+	"eFU34KB72D3Y6HrYoeFz68TJp7Hik3QFyBy0n0cWFYISD1oIuzxLGnusNuZ3T2eFUdfmymp+kso8ThMC",
+	"bF2dAwka4xMV1tCkkiB3HCz1QJjfux5sNQoatttB2D8n50WvWy0Lbe2BqEi5WYq6ZqHhkse1BnTuGHgU",
+	"1miEFLrpsVkfkkSxo49BgmxK5/FZkhasyHma3Z7baInkwNoxE/vhy9/arusfdbaQFsNZnhaLD2ZtcPEH",
+	"guciNzupRtJJdvr+HbTW7sRQFXOO7W9pgs1v9E8thrkoqB9uF7tj//enj1ZDToV894a9VlJCzhNUojdv",
+	"LfU6ZEC8jjUfvS9jMzGVp/+C2GiP/QizZf////v/xV1WYi0p5io8Wdizitm8QrN4f5/PinHcZaf2ilSy",
+	"RFyJTE1B2U1UIvpyhy78WyKuID/NMqWmAz68BICLXcSowVQOoT6B+UVUW3iUABOl9oyAwoeNCecCXsZ/",
+	"/nFRTDvX14B9OFI1haHmC7AxgLWqWcHevXdxIXC8u+xUXxLJMaJAqBz+CXxTlrHDmiaEA+O4PSQeO6re",
+	"4Oz1uzdnfQl/o/cVmQbEFwAQ2tt7G4gKbfmNunt7ZokhDkDIL/OxykS1/IudBvguabnmiuN4MKdcWRYR",
+	"05uPOeW5kIVHpKFB5qqIaOZyH1AHR6kcIldSAK+WD1ng97NzhGLlK3DTBou+FEEkHdY1QhANs2dFlkRM",
+	"qxCgEQwB85VEAp+pmKdDQaBLc5UnK7CWzJ9tXQB2f2N750mIipFa3gkqKayA7NuzRJAHZMB+CcJfq2ju",
+	"cQAuBoLvhEGe3uYgTwQnEP6GtWXU3u4dE3jCu/fvzcf84rYofDwEXELWPwSOge3QY5ztmW2yx3bGQMea",
+	"JrkVMHuwN+xfcE+ciVG8ax/0GiFTYGc4Gi7zXWDaM4Lh1BGgCsCnDpF5gWco1QUABM3HylYODhZUkumK",
+	"/gDWCUf5J6cTwgDCzJs9hYT6g0VPAKXhlIY7jmaLB5R+UANQxpiyz/HcThYGZ6ELMTF6UwzNTrPEdnOu",
+	"gx15AjmvQkj7yjiM8cxMEe6NNI1fWCYKXa16hDkRGJ8UbCfei3cjANXhDg+E261kboZgMl8sdMiKjhq8",
+	"lnLTX8iU5E6ek9QCtAVHFZOnBVFHfjHn63/9L3ZGwRLdl2/LdPipZvFnGwmJCK0K43nXEHap4al0JUt4",
+	"XQyUlVbM09ORVREwefvSiHv7DEKSN55fRPCvA0GMbvjFXdMT3jcnDLUQX7AXbCJUmTnw9tqUZ1r0pWdX",
+	"i8zTzPbGehGRJSBoLU4+nv0gvESQQClVwyZqOJtQt4YF1C+U6rJTqo0x38o4N30JNwEjqAw112PphbSo",
+	"0hA/X6iZMSztSenShzIGFdmcZkP4z4VznUmAWX52dRgDW6h56RDuzVhfq22DHmgoo4X39siC2duLWGMb",
+	"JsIk92BhTbzTafoPscCiaUT7h28QkLYg7Q+HRjkUr5Bxhi/bl8zu40shphrBsri5fOwRWMzzkeDmz6kx",
+	"98DuCr4EQcAAS5q4UkZkmWd52nb4wKlkL/B54JefwDqwvb3//enj3t6tLDLz8topEnOcaCFhOK4cwSPQ",
+	"RW41Ryo3cyKjl8X1hnCMT0AAXs8H6yG8aCoo8SZ8qm2NtnbUif+toEuHsGGUhrWHkIS23A/jdErQooTo",
+	"hEQ72DBwGvCl+uupKGykjCCxq2yXGHb0qZUKgIhH4Tu3FYwrhdRrJEHNZoHfrMs3YQEVl/RBzEsTZh0Y",
+	"tX0Z/7nvQV3ipWNMNgfMAPEPq/ZGjHmsmH1BfB0Lmh2RIo9Qr0Wo8gT+AOvskVx0hALeC7ZxqguVL2iz",
+	"WaPKYQtBvsw8Eq036r8yg3MsmDI3mTioJUyqxfAGl8JaGFCz7yYFhjFNFSV3cBn93vx4kV4FrVz0ZLDu",
+	"CdHPwpG5kp+AlCnYQpH1i/AJ+P4RvQNHHLfAC0TtdCrdA0peQSPXG7QS6GcUSPjgBCp8tftuqEcgeQ/9",
+	"ugNUEE63IcC+9enKOMwodcxiSge5NFFX5tzHxhAiD1ojupsusOQK/nkhCox9gBrsS/MLCpTE1k6CbUie",
+	"w+kwV5pgEMHR3dvz9TnHB8cRTOj44HnPAYT6w0W3spB2LqGSpZfGXsAFLL2aseABmdOWpPMJQOMnugtq",
+	"CI4sQX8CMKhSSCPKOC7jhbGCarBFS+oWJiURkBxf88OYG3/evBy/NEd8rnoh81985fiOwLKPsQEjjko2",
+	"iCQMYs+djGISqYuLsZAYRjKnrS/xTHlWPXsmSxtJKujCPSkzMlMwimQpiEJkNoHJKyl65U2JiS88wwuz",
+	"yVyrUrC3rZlRfjcUY1LRK9q4OBrRAzFOAQuRlvE1HvO9PabBVJwTiqT1ILA3J4K/oGENxW+JxXElHl2j",
+	"TxDmfI6cPUM1wWVLC8soqB1fbV/i2aLizVFIdhe6w7A1oN1ZSFoyB+0IBv+CgO9+5RMRnzifFf3qEAES",
+	"Se7QrSO7vAz+SFrMOtBlPl4oS7wQhSVIXMBbWQxFZx6GB8Z8tDIGuF0xsmxpYvQZ6Lzv7SHvAxxXNGpg",
+	"cU/KUsFvW9hJ1s23labUNrwDxnMXjf54F+bucHphJYytSX5h6WId7/ZgOeB2mZAIq+rUiec2WcB8HQwm",
+	"eOtFuHZEvYB2GHTOgfGnRn3pvQ2e+/JCo3q4dKWQ83GaCQ9aqEsSlA/HIvEbI0uvPLsS+Tr0XR05rvUf",
+	"3LLQZxEYMUaUOovsSR8H2nPstxmOBTi09Jgi51JzTAeGXc5ESi10dxkJ1Asd+AsqP2jSiWxnd1+iVQrb",
+	"bQlRm/YMLwQOM3MDL28KGRMMho+g1psnqMysNzflOW1juDZLgePRho9U7hH5rHsGKfC+DPwDFOwat4WF",
+	"LkQxXkZg3Dk+ekWp9BBYERL92JKEk9VslKKzDmYbeetjNe9LaIonEATQMQEmI/JFLMEyhhE0sjX29tDW",
+	"N367NWDn4CMlAtgRgAhc4WYuCjGZBgsAuym9GBvd1cODeGrMj7dXQhYaQqWqL6G8PrDI4AwU6URUxAIo",
+	"9L+jERdbf+21kleILqeNS7G3BzVitOPe/PrBerdqxA6Na/TyuXmxnA8LsJdmMv2fmYAvGjpMl6m05fFB",
+	"m27XzACI3AWITYi6GkM+7NlQbKiM51BA3AEqjs05c0lb6n8dLLDFFj2SyKlV+r3VfhEsjI+n4J/NM+NZ",
+	"msTGDYesn3Obq+k+XJSfUw1bnfZH/BlSFBHztS7XEIMG7H0X+RiJuQWWJeBcBuNOWOwHxmT/WTR1I2to",
+	"TdBwMirdmAbCdiADiCaYvQoijiiocOYUnTNqDeJ6ILnMzAAZj015zieisF5hOU5gnloTKqAleK2kTjWA",
+	"Fe7t9RwOBNrFAdurjUEhOyzokyvf8EJ/7aLHQPf7G4D4xh4oHiMHzDI0gDilnKPUheDOBrBKxayIzVhD",
+	"J7nrdOApkp4H+OV4wy77AFT20n5U+ABameeaww5R+f3grcnGMeaC+bip6x72V58JnuwjbQ8tGZFawJL5",
+	"RzkeWBfFsrEQznSRG2MEmahQQNtEbJfF708/vv577DDO4dkOltZMfef46Af79hEgJltWZQuWvHvC4jdv",
+	"f3778W3s0yleEIF1zVn8/vePZOblAsmicIMXQ6JaoNZ781Br6theqzKEK75KqAu8BWKWydW6GMuDj4RZ",
+	"KyPizYLF7zxG5v4/xCK20a74/W8fPsZd9pPK2dExG6tZrsuoseVJ2ACUURZO5CCUq0WLnfDcqLnSI8/M",
+	"uy9E0mNFPjOGXi18cFo6L7R2zhi+FIsemfHMgu3nTmDhWPT+9lW+n4tilssIS/4D/47CreGF8FloEd/k",
+	"C5bPJBxNUHtJvjibyb/BtMNIdOpiEmHny0AgGoNfhTf5Yv9sJunFIwfvgsGPORwTf55xEm+BGYKUB9GK",
+	"OJGiPYlnxGI+nWYpCmVLQPJv/63BWqQvXGLv7LIP89RsPSUdq8mJVx3YdaODmj2zWUezLHMm6vHBq4iE",
+	"JGcv/vyTdvN4Y8Q04IaI8BsSaQNZm3CTcg2fGVVHBbFzfPCCPs+p+V286/QL2lJhWBickTDsBODk+CEs",
+	"YJf5GFDWiG0vVuolM1xcOAi6y8ox2DGHE8Ad+DBN4l0CM4j/7/0zvHL/XRI7pgiPJ2DvA7D8CVnOGEmj",
+	"fJtjHRRIn8PSBPfzp+evWQy/wsSOy3zFxNUTUylAeef4JmPw2/3FLm9G59Aqq/8CombzNhgAhKe7jJXZ",
+	"nYkYphOeMczNa7bz7v3VS/8ZR6n5tHJmjt9uVOYMxhtQ64OOQG1S9JKEGN0TGD64ZvH3R+MY+oCBlzyO",
+	"wDrDa20lllm93z++xlQycSlhZrgTFLlQZct11FFTIfk07fQ6z7sH3ecAWUzEs8/GgmfF+F/m5wtRhzBL",
+	"Yvro4CDwcqa5GgqLaqLRHxBXtqO2MLuJYtoWcLsHqQ2eF87VRqh2nhpL/VeSf2UDHt7PBT7fJZ2emePf",
+	"YcadqJMLPVWSAAGODg6wVAkAkKEQM5Aa/61LZT8wQl2uKhuxVz2jR0HZBJSSbCo0cQNqKcHLqwa8Rcc4",
+	"7bp7utd79iNP6JThkJebh/yqilMP2X0ddV40edA7goEG2VyqFun0/vlH1NGzCbYqd97p0j7gxqk1m5Ff",
+	"6E7vn50PkE3s/GFu8QwwwdvuMAfUbu0Em1tBQAmz3AHGDpaagRb11Q22yANPqR7PCmPe9WWi5vIEzd15",
+	"qkUZLZ7MCedf+iZHt0nZ5j1qjLtUCgAe/6q26Zl9b4pu2Cbsp75Vzajnm0f9HgCgw5jjzWPekOZ7a8Hi",
+	"152L11z6vePWb9XJCDhKVx6Pjz5yC2oTnZmgai8MXYdFcsb3RQwtN5zYdVeWJZX3cRjxB51B/qBe2cnm",
+	"L0Fkzg9EyUOQGNfR5mFASdrgQtsLsvlKcxYD1wza6255Jo3rvvFUhrDezY9medR1VNM4DoEDXwUJvVUI",
+	"WQ+TW3JGVz2SxjyDAaUVijolH7XRDcy1pzTnG4mKw0bHt0RoAeMaHPufVD5Ik0TImwul46NXm0d9VOoX",
+	"LhdWiH41wsyJL7Pt3L4KpJYTA39EnTDhjL2euAuzFL/kVNV1FL+mlGUIfWM5z9HNgRAdVAzFlPSIHbZo",
+	"EL+2etjl21CapTKQZhHjNnsDhV4SG6e67FflPSWXlocKHTF30xpQNBVuXElm9TB/rNVEwJ3MramNazor",
+	"fgEXHOOlZ1SygS5clWTPISuUGPbqpDA68e9ds2Y7MfwGPPsmYjKIZPxDWCkJ+/hHhagYLQRkIfikqYCk",
+	"fsnWItKNK5VHu9bxkoA/vMf5t5/5Gv8ACzS5DfIkFdlOgZZNAtl99Y6lvF93NVxzHXXqYlmbxgZj3JDr",
+	"qPMzxdA3DXfX/WXVxkEDtfErn4iPQExkRhw2mNl7pBz6qNTPQDgE4140WQnH3PSLSFL+cTEl7XbUQEv5",
+	"b/2LZSD6ZjQjShtfs9pSOQ69kAut/mef6adr1JgA1rekO99QiQ+XTEymxaKVAi20L5JaX7rkKpb6EkuW",
+	"LB0lFXN12UdbdAvE4lAbQcG8Ss/LknNR1YeWobUUUgqQI33NGaWpR7OcGGb5UOgTl0aw/H5YfBFIUaOR",
+	"w5p5ns35AuY606JO0eIL3VTR/kZ9au9Gv9DBaKybl/2RRtsVlr/z9MXmcSOx+RMw0N1Wzq5Q8WHSoKrq",
+	"U/m7buTMmTvQ7ngHY1rpfTN6k97Hre/JinfsMdnFAMxhAyH9PiCp+wmZ674ZGY1n4sYymsTvdbQxEEM8",
+	"kBBZnHfrAoBejNwy1PColmjF+mxuTF5vxdI3FDU4Ezy58akzfjGEDVqpW7ozgvP+AQmtYV33qjldUKOw",
+	"BtCFETUkVi9F1cacCNt7ugHlFdV04a/9A42hg8EJX2dRXwhxiyqIJUuqSoVsazgwWU9V7FxSWbnItKhp",
+	"Eaqxh2DWNzWHbmoGNQk4wFfch+nVanT8IgNQ6n6TfhBQ6ib+LKhGf6KujK6Ar94J0CVDpBzPQlUY3yeH",
+	"W8lZll0HyDjlLVehbHPZqN//YcRiWwGN4EWNYhxflWbxHDp4Oh4uzrFVTaSabmFNPt0QhRWGSFYMw35o",
+	"95pn9ph9O6ENUhE3VOCgodZENp4FfWJrs5xUtg8lyhYV35Ks2IDAYBEUwpcaWoJGwaFSGUvUXGLvmhmE",
+	"wABBerQvqcanyzA7CfhZbDZdlQk9Dd6irTb0YwGeqnk69D3idjUfgCQ8LR6gVNb8amjDaX75J+iSbHF7",
+	"JQueSv1NpovDVv6WOeOaoWsTx8GB3OaOt27joyabeUmsWr0TCttl1RPu37twHxuprmef/T/WRuv/A/q7",
+	"fPslFLPGZ9RxHJc6TPjw0sJ9IGJ7aCIjJs9cak/KMOSSJQpq3nydG3WNEWeAxQg4qfZ9sjloSCwqHyP+",
+	"gwOzgY4m6odRcwmFyhEZ6VhxlKJe1aBYEUe9L7EFkHq2XTd1opq/iG3FtV0Orln0dUAM0sMqP9vh15ee",
+	"M0PwPFs0SjAE627uD9y+cY/yGJ7JISLCAwc6RI2pIZxQAT0nGK71H5r6TVbnFvyu3qYXtumFmvSC3yA/",
+	"4nzvKsNQ3vsIOrTNLtwwu+B5gMPz3F51keO0Jt3gIZyMaASZjWQYTcQroVBES3oArq8Kr8HCQQfUa4MV",
+	"lc63kGn3YGnD/FuZ2p1lxqfGYwMVZW4zUrlIL9rd4icaA+E83Fatxluz4obewmZ58bQchG2gb+tMrMtB",
+	"ydvK5DtwJ6IW4aDNDsg03b8Ui/WBM1fNU6aWXG4HiByuGMBMEfBU0mW/QjyNmikLdSlktz4IBhhoN+gG",
+	"+OvEaXAJWkZoSoPWxmbst9wGZray9FEDM3YjhmLU/mpZhsKWvaNUfm3/wC+AQMUJIxFtWF0ADrIFVvX1",
+	"/KmDQ+uyGMRZ7OoUHc4JYmn0HNwB9PdLBSGNqC+1AqBG82ep5gCfAkIyUxowsgCKzgOjXooFWuUexJVb",
+	"hI1Kcn8JpgAA0wqiMeQswfZ8bA+Xyr7BPXQVoFj6WpoKpulUmF3bUES37iuoDLuHtgIq6m/1Agn6BuvL",
+	"8SsjW7/0Kj/AwgRuOxK++djXtoXhr9LC4NA/W6j2zUl+clSefb4Ui0bdDEZPAdxNFUzX6LwqhUOh0S0B",
+	"mD5EufpkUaQQgQ87IIxNsNA1qjLjujgn6FWnJm1ELOgUcBA3mRh58G/bNL0mtn8zVbqN6z992fYz1wUS",
+	"q2zD5E0CMVfq8nZSJtoY6nAH0wmGLh7x37VIThEqyEIhcTZJ5awAro5irghbtrZq3x3i2wYS2lmqd22u",
+	"bcv2t25+i5Bp+3P6IFHSf4jF5vDoLEmLfQEQpytDpCHEaqWwkGC2LZZqoRBg3nb1V3FVIybFHLhc0lwX",
+	"J4xrNuI5lnFwKk1wzAlI84Dox5USQ4tDMOTScQ3kthKBAzSaLLqMcPoC+GFCh4uwaFpoqkSge/imgoRZ",
+	"j9F1GGQCwwlSdNlvI4+nPkdWM8cwkWWIGJxORIQkFYXjzbcL1ZeUU5QIp8lz4WBriR+FyGtc8hHBGBDq",
+	"2OHRIDaaRSiuaRutD0J7WNvW9hbRfTavMPzNPr75EMs/849UJu1HmT3fYnqzYqjaDPiQymGLy3+XRZp9",
+	"k/WYfpe1jfVXB66N96Ps2kb7t2bA45ZhQu++sELVGgKEAF6XNDUD7rn6Eqo59geo6vDg3n1i4fepUfuH",
+	"0cHBgYUbWAYdArIbo6NJxfaYSCHsT6SPxBiBlVWOZMTlXgPc0agv4TZSII+brpIxeth9D7vLvX7eiXFZ",
+	"9LPnz/RUDJ8h3ChyBMe7XfaWD8d+QkBS2pdEYYUUDxaDNQ8DJC49MVQJwjfDuiNAubEcHLLsS5ako5HI",
+	"hSyYJoA35Gd1lxz90Jf+IouHd2LXF80Z4qkMHjyTWLq6OmEBL/AjREq+lqQFT/ONusa/VuukRc3Qe0hc",
+	"tHyLG82/TlOeZpndNMZWhON12wTEnSUVGqtJescnrCthhh/Q/nyYoBo88bWSoyxFSuanmzR4jbS2FE/+",
+	"hvIFoESANsUStKF8DgwEuKYuToCndnPeAHU8UBBJ3yN4H4r+jRimCdQQoHYEMtlQLWLo30IKT9QEGIbL",
+	"DfgUMCCfmuimEA7J3D3pUbcEQC5FfRnSTznwVrALLC1FQJwHIP868nw6Q6MXjZPAh2NPIFSG4icGWc/e",
+	"0pdOoVNzxzJ+/5LqN1o/KgHke7pVMRFJKggYAUjRhLZIBhQJ6cuBKsZ4u6ODAw+0uFxlnBY9Qlz8k2iI",
+	"kFJUFJbuy+Es27CLbcwgu2Wu8mLsgh2FIo6chflVzxLQOsZIm+ORZLFBobSxwcxXgxUHEKu+LHHFuDb1",
+	"DFDkgV6Y4hLP9msjEyGLVuc2FsNgAW2WzdTtW39wAu0yWPyKq1OGQPixhlIsRD4gQIM2MAUrJ3EfiAWw",
+	"1Vuvy49Wm9Gmv8HCkuC/8arUmTafHKVplb0NSG1qydu627ydBS94FGPhW9D6b1GOOdbN8u5sofoxNrBB",
+	"868vbLbwfxvLmlUeUZ7fCP+4fEnLRn96rwcCPIentUQF2Db5f71N/vC9W/f3h6PWhpPp7G3Dydtw8mOG",
+	"k4dWhrZTFvdTOv7RkhcHfMgl3DXjksS64MVMd6kZSCSv3705Iyoz9zdUJDHyaDCdygvAnyf14jQW9OKT",
+	"X1YqOQfbLi0RbqfakrwXc2UVnnGGkH5MXYk841OsaPsE3faFgrJucx+kvi+TzatRyDYcoUY8EyP7o1VR",
+	"hGHHg1bCUdwzjznshnfoWSNVkyImWs2KVjZek8hG8IbAigzOIhA+u2n5zC77RCV4QFvZl4xZ/ywKbOJq",
+	"jDpgV+v25VF3afZskAJrdk2HrqPofN71S0K4AshoDQhBxLo8BY5W94rGoQRPED+y0EM+FWwMAXLkoFTE",
+	"OTkQRWF5PN26CfP5GLMcyMCJj10DdvGQEQr5y2m1IAMwlyEloyXQxgBB4L4SgCHdLeA2gsfi4DJJugsJ",
+	"VLZiXx53K/vEUX47t3pCxQepRjrtLnsHj0jENBdweHpspgUjOvBuX77osl/9e0169dTWUGgAtk1UQX8y",
+	"C9FsY31098B3p2wDnIo0yZFazR5kv1vjdIpWVfC7d++vjis7FUpTZy6+U7tX4bl2v57TS57DAOzhsKTq",
+	"qWZlrm8ME8F8jSEKzdsIa0WLA+O+0yX6XP+ndIIrFRHSB0ggDYWrRV8CwiVkiXpLBjRz5Ry+OiOywBeZ",
+	"4LpgsyLN0n+JhCpBdoI9AgTVXfZbgN4BbIrmYE/N9k9AjLlsD0R+Qh5+ipV02Y8CylewyMXs6pkWgfgh",
+	"Bj+vP3oOOUUD+RcwyMGh8NT13i14L/KYJTmfa89PaA9kuITh6sZ6qKbCsaL7Uhj86kSejcIZ+3dQNgMt",
+	"aik1B+tpNiwcJhcOq9mVXfaJao8oZIUHONgAfWkR3t8vPcKdEfNq35VLoaWaU3QRQmhWChX5gmW8EHkP",
+	"F+pc/DnmM10AV3/s/nE+WJwPlcoSNZfmD/AO59BiFEd9GQjjcyuAzWWEMhHBcYDbk/wIfzVSOR2RqObY",
+	"REvs5F12Zk+b2VYXSiU9FoPOPNe8SPUoBTq3yH6Fc9z757kw3xZnhnLifEKdAOZXlY4qs43gWPMMC6hc",
+	"ILgvsY6UqOCRkRe3x8UsF9oxfubqIucTYngtFPDBU91ZKo1pIaY6rokkn7AyMX9fWpulBJpjtgnsRRec",
+	"xgSyjdrC9/+wiiG355vU4PgDPXpQ70VWC8+0CqrmiSUVDvlgAe1x6zO2X0uydrA4xTPY1JHDnOuPbhjE",
+	"XpuFbyt3wEEwHk9z2xvQqGr0t80t7DC4h9X/bW/ixkHE1Rhk7e5whmOMTwFKvt3oDzjmOuqYw/HBCO92",
+	"N/jkhrX2z+8zAc/b7ctwPxop3XTcDTaw27ptl2tVEXu5mGbbbritJthWE/xlqgk4Wr53XkGgn32G/zfu",
+	"PISruy60kwv4xXvw+2Om+UJjBmQghsrYU2oEvgbBb30CpwLvFyNxko80XCihQ/8G6JRsJWHP21Elkv2c",
+	"0u9gXFmeY/IS+PIjIYbF4lzMtDgdFcazcaWCqTSu1lAAPKMMc4zcVShWABGhaxKy3CHsIpvJIs0wRlKk",
+	"EwHzQo8OPXiqXShHgvoSee0L6ovAmhGyTYO+B6plEOU1RUCruHaCke/HtCUBOENwkIjw0XibOUXfbMxn",
+	"Rc/mzWzTbcvmV4tb/420dQEaqz0j7UVttCEhy8r1Reb0QZ1PbUvlzc7YPeTnvjULegvct80XfkXkUW1l",
+	"1YO0oMIkHoJjKuCTKluilu26RCjVl0+NUYrtcDK5UENg76szmHdDxqm+XE85dTON8ZiEUxjtLtda/kOI",
+	"aaAjK5Z46vhTa+ovO6UtAEcE7t+mLpM0xD3SR7XUincbHdqyR23Zo7bsUU+LPerG3sZ0VuNtYDB9X+X7",
+	"uShmuYyY5iOBCTQHqoihAIBehDS9VJbeAgIoVKmCDRCpQ7BjXGPmNWj+6Mudo4PDXboPoK0jx2tZjRoJ",
+	"HVE+FueFt8Pf7BwdHOxGRtZjpwG0i7oU9XLKrBTtxnofVK5UEWCmzLPshKwGKlzyRgN2TBobwKItKFlL",
+	"hrESJ9Kvls0F4xuStoYIGDZy6lp9PStul9+7ZbauXabs/ewGRZc46K+mP2EjLLX+gv35oKq0fSLsUZct",
+	"gMG0zUgPnqTaZpa2maUVD50V2+QSNjzmUEJrQRTg8BqlKkYqv+vuVU0aYF3M1Fyz3JE44Qs202K5n6Xn",
+	"iFdsD6avd9TlgseTvowtYXGXbuzSV1A5CKYPQD4Vc1UR+AgTTc/CPBcU/lB5kis7c9WiuC7Gg5eJS54h",
+	"2t7AGGPzAJab6qN8+R7W/4XY3I0bcmCRH6gjp213zV+tPUXrm7SnuFGb2lOgHHrbn7KNNz9yfwqJlEAV",
+	"wG9qdQHs2ftsUUFvV0PzOnQeGFk55jIxXpgRrATAQExgWLgKZffUOUCJddRwtgc+A3yhFIqtfUeHxhCy",
+	"q7oPwY9BZVylOh2kWVosSk0H9CRqBrCtBtyX769oaiD9gkXS5WJs56/XVGWHhfBOhxC8UQm9keCj0wJp",
+	"y4ZqMkglucMjrHuHCKurU8BZ5irDMg1X4g1usKsIp2n3zBsCGSQslZl5WHLttXpQFt6XWBfuXwj/iM/X",
+	"9v1AF+dKTaIABNHWieCNBylRXtp6lXcFG4hMyQtdafpw74qhBqwEgWkkMA1cK4gYuOKU2vKNUNHfmHKC",
+	"mtiFZHGq32Atd4z9IjNBcQz8DOXKftvw0Ze2OcS2HOGW77F4SLa4NnsppmrnNNgLLJ6oK0EP/Zt5YExt",
+	"B3N6WgENYRCXyfhQBLXkVe5QIelbVdYIdmWw9cMzhBYWxZ56tqULcyejtPrqQPwhy1aWPwJY+nPqnmu2",
+	"6NGLl86mpMavExg7UdijkleIUK94libnPL+YTYQs4rW12rq9mfWLX+022ZcHLu0ezbKsqf2D0vgnM+I6",
+	"6kxSmU54y8G/0CAwotS0aRmzHf4Bx7S2we6zBLnlOtx4BW767mtCN1pvGUy2KP83YO8lbfcWlF1zFt9w",
+	"EOxJkI7t7kIiFba2v5XRKT9D7LbpfV5bu4+G3Rmn8LLCr9XpJUVuTVe2UzUkduEOK5VtXzbRtiGncX9L",
+	"RfP0qWgcBlVzN6xpTA4KwrVuVBDOyz3I5Zb2jeTyuGldx27gvMxFLpwRDq3/moEy1JiBgT1PBiLF4k58",
+	"g6Gt7DFiNqrCxEKIb6zmiM+H/ck8F2uLnW9g3G2Lnb8F3nnYG+9gxJ2oh/f+RATgEfma81BzErYE9Tcl",
+	"qL+xUI02ZDHC2EBVWIJra8sWSlmMppggLp1gZFvUl+JPPiyyBSOPGAE5zSBjOEC7c026IS2W8wz1zPU3",
+	"E4j3EJq/mXvUrj8WK9lncsCHl83HOB/uTn2xbWX6NlPwdVWm6wfPFDSE6buz2vS1FnDPXGGEua1eh4bH",
+	"SvU6ECSM+hKq2GM2mBUsnubqKjWLI3JAAvEYOz4HAJXvS3H12rp3trrs3aNjNK17R9AtexsEKjaaA4BQ",
+	"SMeVGQvAZEdS6DnQLhVjsUCbBmvfzaOrYBnOF5aKZUpeGNMd5HbT2HoYQLfNqA2j6KwSRO/L20bRU70h",
+	"hA5j+3JFD4Er2F7TShC2CrCNnQL3H69+zMYCRHAqNxZ8mCBvF2YEI7OvZtOpyG1nL3YGD5XK9hOAzRox",
+	"zhK+qGs0IKSl8ORhqJf/2enJWZZB9LvTOzr2Uazw4k7v6KV5V9uE3Ol1jo6p32DCL90yl17gFwKvqwSH",
+	"zF6y4F+wAav7j80R/s5CcSkp6t7JHReKe1+3Nl7usWmircl2tzHwbdfEV+vO31kI+S7c+9NWWmd1yLe7",
+	"7STZdpLUd5LcdVB4TERmDdDGbaAVqz6CaK6xEZnK2Vhkia01DRIQ1GAehVUXQT1JcEZ6ttCAFzEBPOID",
+	"zI3TAgMekNpHChKMfugCCvTTUTqkZxMLqedCpjqT8JYKbhkBCxhMk8hHCrTHqs+OqEuVwGThfl12Ku3b",
+	"AXQH4HtocSVynsETjN1NpGk4557tB8I3TWW4mmijuFSPvZGe8qHQK4I1loiurbFH43w3f+MRxTdW+0nv",
+	"/VYW+aJlAWjN0LVVoLRltlWg29jOY+maD2M1B9hmFOZOvjXiviRlcs/slxMxGdDRWKmyNNIZh+nGi/RK",
+	"SMahvnGJ7TrsNKCxXXYGlZAYVVET4asWfaCf9yWw7DuAbKjtzL/TbKgkIJ5yoskE5UmQxZZGHLj7pCoY",
+	"nyh07Cerav1/oZduXev/1xHEuAQtRXBp0FrhS9tqK3y3wvdRS/An7qRbgWvP/rLAtXv2QQTus88kGRtj",
+	"CeLALntHwHtYI4/hKjJ/XzANrp22ZA9eeLMJTwQC3NXEhI0pfs6TSSrDGCqF58NCKEsVlolR0BwvAf59",
+	"DQYeLvq2LuSrDCStH/Uz18Wp+frb6okGQukjvxSM20P5nUYDis8hct5cRG2upID7FlUhAHQeYLqVbbZa",
+	"UD13aG9rj4hcry4orlgkra2RVcFoEpdlA2QbTN7aCmuS8BO74x/UWNis1HAaH/AQYyZ+tqa/z1sLDPBm",
+	"sFU9xTY5l80FCQFgMoSKW5TERgp9QJFDfEs15LYLIS3vbl8Ox2J4qZfFDIbee/6OFn3YgbxBhtmi8brs",
+	"O100menCGBn2g4DDR4FF+7e00Gw4y4H6H9PvYNY0M47uwPjBkOMm62c6K25o+kBPxlDcZ164TlYPldSz",
+	"icgbSut2YDfhmHtIez6mnrEUb6jQnzq8zeOu1OP0SG0bm74ON2DLuXxfRs5/pFeB70HB25u4HauDG5Bu",
+	"WxtLruu9WsamWQJtqQ3jQgPAQwG2mIfdM4Pyhykftrj9e26sny3l8tPAtDH7ozWkTTBobTgdTs02mL51",
+	"kB81mD4leWsVBsrfZXWBu/VekWwQ+cQTUFqSiBUIJ8PAMzYDemGTI1ZlE4BNLUEzuJZ77JTt7eVKFXt7",
+	"AJFBpJoE0Viux4Eyk17IshsSnjoMjgq9blpUS5wZi4mc2QOkW7bmwJNXrrgVHgzcrID0ihC1wI4juvYd",
+	"oErGvsQUtMiZGOGbEBlomVWU7WA5p7nyO810kfNCXCzYcKyUFnoXiEVxNXY81zF8EvMKdgVg/C7y+Mqx",
+	"yFNLA4mlew6Gbgq13qdywRIxNW6VtmytyLyLN0L607DwCWmQWNCRZbGAAlgiz3804Bi8ENrB5/UQ3Qfr",
+	"fqttCra/jK/sLqNARUDo/J12MEoBIe8IC/k953IGXfOY2EaWpIygU8e8gA9ZYYjy6Elddlr0JRRuHb14",
+	"6e0r7uYNBEmEUKh1WxQXu4S5uEiVDNfPMwvjsdOC0UVhgT/+Knablfa+LCf4UyzzHytj+532JRZymQ1K",
+	"twzAkiK/Kq4IAHoEYFt0a16DXlMDD+mFkwrYrZBKXfAsQywnR1Q95ldhk4CrYLNhMWgocWtiY0HmneAd",
+	"iIEZ3iJYZmDFpqK1ZRpctmODbZlxa5iQanYBu3GUC7G7kiWX7SiZLfqS4LuoxkJlDErzeS5K99utkOri",
+	"4Q74glMN9Sq7Easl22U7l2Lqkn8EmZBOzOXLzLhsxzE6mFUdgZQtFOOSicm0WFihsJpBtyJ7sFlhty/h",
+	"Ayxz6yKDcqXRCHceiZkUKMjmIsv8mbSM0jBHpNTXJSJ4YlU3By2n/csR2aoqJUBSwYausglHjGPXsX0a",
+	"rH8DNuC+tPsC209XYysZjfzV0ODy4WUz+ljzVkT8SmOuow6crVaDX8MIiDPCsW01+IzGmOFKFe3GmgHG",
+	"nKLC2tetp/6hNPI66ly9bDX+v162dkvuE+Sp1bdzX635srd+2VUhS9BzAcYdoNtt8Z1WROWUyh7Z2btB",
+	"z8uwEYka9akguhE2xQaeo7Q/N7yNH3tXMEnOu3AGdBTY3GQl5yUwwdAmdmYPAcZwY7bmjAhCh9gLOOEL",
+	"dinVvC93AtXoMJC+StAssHg+Gj3c9BY/+hHXUYd8saaDf6PLjVusVPbWmnNNx78vDbqOOmBiOJ+9xV3+",
+	"szTwfuC6avG3OLmrVSd2xzm6u6Wta3wAqcACJvuUzKe+LFnJO1Vrehc97WzB9MyYhDqwiXdWWNL06GVj",
+	"2Oz50GiGm4MdPFiAV4HGcUgmu1NrPWMyfoXt6I4hGJF96Ty1naot+fSRx75ZkgALOjZFW7xZsKxZZuXZ",
+	"Z/O/tRWj/5HWBsYgBkD4CnSwVG5/QfpiVfAsCYpQzU1PzKC+zIXx3gmb4ULZDPhGIDNb75+Xet+ghczj",
+	"T5dBAmrdULwber4150+zRDmYM3a3KGc3crO2xazfAsiZ2RqEcRZ17LZsbp7Y3XtmR96JZn5de+Q88hno",
+	"pNozxDOjg1aqssqpBd5Nc3OnnbblwM3A1G6iLKL1WXZfkgQQZ2zIp3yYFquRzmqLgG8k6u4hC3uzkEGr",
+	"QM/NQjytoKfNgBsgT28KUWyxzrZZ5K+ozLqVsHuQAmszhYdg4I6Iftun72L7K69h44jwzbqhie0uDOI2",
+	"kWPztthIwa8oNeU5v4PXeQDGbxZXZx8GnCBP6vNnPBcsx4pnYDrlbD5Wmegh9iZmQSo3tGkxxi946vpZ",
+	"YFKBBxO5kFcBYGr2VuFcAkaWTOhlfDbyRMxMyvlDPy+bBuSaZUapXhhHnnwuJEyhzGZpPPCxzqHswN2C",
+	"6GxcktW2SUumpPloc8qAEQKXGR8Hnx8tspHK+3JOjwgLE6SaMyVPmP0b9KXbpkBMcfnChABClyOALtux",
+	"9RHIZrNL5D/IsINcIZg7k6qwWfKdJZi23bU+IvaVr1tmXaRZRmUbJeMTXoCAvco5TrxtX5r1CrYRG6or",
+	"qDLElSBiv7VOp7CkOTY8tDYKFFkQFh8wZbWZS/viAZKfTUWqvC6PGa3K2cOd+tKtIdzLVjOkmpXy3Sp3",
+	"OWv7UGyfd6sd+uEb8Pb6ch13/7yyr1ywCy+PmAwms9sCoO9GJupjAu4FfI5eN/4I0mLuThKueyYKlotM",
+	"cHNSaK/nQhd0Klcg7nnpZvQrQBfzPOlEnbkYdP5YhaUXWMsBhIWRR0HNh/RVR3B53ePdjf7ZEbNO1Jnp",
+	"zh/0BC/Ay485g78Ijwuk0z8LIRxihnBJ+/oHhvf95+cOIAp1eoeAG8jhE3R+FcVc5ZcsEVfpUCBKj3lU",
+	"5bKfFU/YgGdcDs1WusaZ25Kn8qwtRJn96zJOojl4YAuAagnnbvk0zc9oLZifCjGZqhzuLmdZdk1ZYwuj",
+	"6HN3E/5nGSMRgRT9PDs/mTX4KYVSzbbOxj2CEz5aGvfp4xJuE6iPmEC9ywwpewoJ0vapzTMvRl2CE2X5",
+	"uzYh0LNgyN0gQbKVZlspI4hGXNtEXV+uz9StNUVLRmgNL9BXiTp5g82GNqmjGGq4U34qj7qOOmkZ0rLh",
+	"fapAmHcmFGpQpNEYxe0A9Y7OU65xdNwW8ls3kDGpD5qjHWHhDx2WadVLcBtri/PZGOfz/vKwz0a5ECu7",
+	"3T6RUIIghYXbAP90sGA6/Rdiqw8WFts8TgsxoVgIOD2u4kFHWJbONRXycmhXGHLJBgGxOxSeYxUtwypa",
+	"m+hEfG7cXCfky5UL/KFOIihzBgBOFSCQwkYFCWgGdPsypqUOeNnNrCFuQ++ppOXx5RdiBeSm+Rw/mWVc",
+	"cuCq3VDZIlySddNMtZ1mJ7JSqtM7Oog6qbnV/8wEYHxKPhHmw4dmdHPBEQy6/rZ63dwnayFn/ZAlQRue",
+	"E3SYbNcbfult29s2YfHIAJ5+gz7ZtEVDjQXNZms6tJUR4J4ePWxQK3dpW6CQ1Z3Z/4GP+oYxNmEFWvYE",
+	"h2PWtgTjl9wKx61wfNSeYCMpcCtS02HZ2iYhsCwlafs+aTH57LOVcmtLLn8Vc4bdhZDFxKyWgzf2ZTa+",
+	"4jBiMwmpRhtLh+fZ1jFALmY/BmauubFL1VFGqRiL1GYo11cqwjfYlit+ZSJkWzrXCEkTT44TPZB0byF/",
+	"NpfSuQdYolDkJyPB0GPxHnrA/kJqU17j8NoTeVsjBGVXMzukrQ2yKiYGr7mF1dxaCM3rvSpn9OmaB41A",
+	"jhAfcSUI58+CUC2siKCYRgAigTEx+sVOvBfvRqjIvdWAzhd0OBhxEgcFY9BajrU1cbcvT6ku6+jgEKLN",
+	"RwcHviwDVx6brxj1Yp2wtBK5toCeLBM8lxpnkRbmNmCdBC1KfYk3IyAOegdEGJnLoG5JQnmZVNa0kQm7",
+	"EAWVouwsV63sroDPvLkBs9oa+XrkLH66h2w2viGg5OOt0BZOcqv6niLYIoq9tgpvY/4J+kDXQyziJdXe",
+	"UnAabSgTXFS8YFKDvlgb0/tPfPI3HM+DFWgZzwvHrI3n4VfbxvO2IutR43n/Y0+5lVh07JclFm3Y+2XL",
+	"wYc8+wz/XxuF+ykolEcfHVvsqVy+TMgeCkYs4cEi+BVRNFiDbQRtG0H7azaf/g9t76ZHfnPQDI9ercmR",
+	"FpENpUXtWlHtKbytqjcWWSNV31bNr3JUYDW2IbOtEm4eMmt7JB8kUAaT8G2SmyhoUAgQA81QzWSRyguU",
+	"B8v6l4JThEQAJXEICZoZ/4H6ygrNgsf1ZZW9Rk/FcDN7zSnekw1EFlR3gHxKNeOw6UTSC8dCLXFf8jlf",
+	"YF9O8DeeJCJh5u0yi0U0B9xS7NrZTHID62RBSTzFTV+u4Lg59UvHNTt8aR0+4PLWRTuA1woXTm2HF3Yw",
+	"4ueEZknb9jJUU9EjfBikFkqYFgX+KOYrQno3s6YeiRCnubYAXpuocSjMjqEz2FbX3B+LzuOoR6pphR7E",
+	"+ZMPdz7SGm1jnd+QD/Jkkd2q3RbfTDGoKG7uLK0OcQD62gYCdrhkM2tObdz2A97/gWhy/kLhXli4luHe",
+	"cMzacC9+0m24d+tpPmq4V1vhYMUZSYtlcUYb9l5ZXch55CxXM3AWEzUhcBfE9Q/cLkKRWIiix3gGHCDv",
+	"3l8dIy6K+/fLsAOrFpyyglDraydKULarIfdhwb4WzP2MD5qJPYf+3krw3SdmfOOpt530KpMbNvxjmdxf",
+	"B+L7lvhSPzMyzXXLP2Gj3W+OsN/6G8Nk1iSsm2q7hsb7s8/w/7X5yTeEokyTWKPTNiIoA4A6YrjyXJQA",
+	"vtKiHvMY6/XwyXEiRnyWFVBJmEo204Jx3ZeZkhcYhtEuwohaEYOTAGrmUZ5X5Epvpg+3udJvARwZ9sYd",
+	"AoOcrT4IAQ+GyimyGDjP3+ngGAS4HdvEcZvE8Q3FabQh0rEUC15KBVshc8swwOPYlNtM8NY/b54JbnvG",
+	"HiQTDJN4CMDcR4OvrbHBasEvHb1hHehlCxDLm5lNj4liid9jIKpAjhNFOI7hbqgBbSxtFgQ7bCll7xGl",
+	"8JGiDU8fo3CbsPtrJOy2+GFN8cPuOWbQBpLFhyRvgMkC896CsmxBWbZew7cGylIVYU+i7Tr0IVoKy0cF",
+	"ZgmCTkiVIHLRl+UgLLSTbIiRbmFZtk0l3wIsCxotTx6XpXQmt8AsWyvh2wJmeeomwmNCsxjVHiZdywmm",
+	"LlsFwYJ9E3eOwcJWQbD0pcNgQaF7VyAst7BXtigsWxSWbWfCVs89LgpLW+1WjuEFxFgrzVG6ppZlzVGr",
+	"Y6TOVf4UY7EA9xF7CHtG2OeClAyi+zNeIDkbcAUIpAdMun15iiWuxiWFGKD0LqzLboEOQZUG43I2mCFz",
+	"WGweFNdJ+yzVhSXCvbXILsZEkLBWHOHjWobkSoNqBRN9ke6Du67b47g2OJW73eUi6gtdiEnNaZyPFZ+k",
+	"7hxeiVyTsF/BuGFO1WCWZonN99ZWj/wX3ef2XGbY47txh9sHNt/efkTt3qaV2O7tJ+ZSFf7b3GB/0z9X",
+	"be+/qznKdpTlWoiQfKyHf5sNsDfM9svnKhMacTZSTTHPFRGQT/j42xvqItdqM+nYJ//yzc6EG1B7JHAV",
+	"tifiyZFnKAjD6ctUXrQ6E+ZeYjjL02IBjuZA8Fzkp7Ni3On98w/jUOJBqGML+uiPCcTo0WzCM5CoIXi7",
+	"RjXM8qzT6zwD95RmtnQrIcEkZG+NIRUQ2g5EpuSFZoVi3PdkEuOS88tTzaY8d/HHKUdWIuIeongIkpFW",
+	"a1vDFihdyjuoERh81sk3r6muRJ7x6QlQyFK/6IQvkB3JWYSOTbXL3vLhuAQkwfuyUh8esQlPRLnkmyZO",
+	"SfDlaRNsPZieaOVCIiUs0I1KjCpkG0+CpVNZOlyAnWoGEByQXTFgXVl+7nszKBXI3j3mMjFrp2aFJRFi",
+	"MBD4qlFoEl91QXAkC4hQEw6vxuYvx9MmdWGku0MwLi3Fa2LzrfmEdHRhTuaDIUeV4MMxBm/QSLElcOA/",
+	"p0oSIor5FQzolp6VTuoeBRsejtR3muViqPIEtomntTY7SPBkX8lsETlHAPJRUB/nqRGVFMEjTx01Yt1z",
+	"P40VbB781EbZAEWw3VjBfX4RkwEQ6i7d44MY5hiZ45A4k4lbMHvDMEwHyxfM7/07dikW9ZNz+8+OxkMB",
+	"HQ8B5acry6V7knu4fEejgiez4di/oTtkJCAsUgNQqSFpuiOrRIxneCJi1SM0XVqckOenzVHmGUtURD2M",
+	"EEKc4APCTUdd5/UfBEOKSFlvyesVbgXuGJUhQhm8899TXah8UXtLPK35TMpUXkQ4WXtjDE9iufZcZJl/",
+	"oBP7wVNI7F//cf1/AgAA//8=",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

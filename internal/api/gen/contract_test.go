@@ -5,6 +5,7 @@ import (
 	"context"
 	"net/http"
 	"regexp"
+	"slices"
 	"sort"
 	"strings"
 	"testing"
@@ -106,6 +107,24 @@ func TestEverySuccessIsShownAndCarriesItsHeaders(t *testing.T) {
 					continue
 				}
 				requireSuccess(t, op, status, response.Value)
+			}
+		})
+	}
+}
+
+// What is read of one project can be read as the region knows it, and says so; what is written, and what is the same everywhere, cannot.
+func TestReadsCanBeStaleAndSaySo(t *testing.T) {
+	t.Parallel()
+	single := []string{"getPool", "getClaim", "getAllocation", "getClass"}
+	for _, op := range operations(document(t)) {
+		t.Run(op.OperationID, func(t *testing.T) {
+			t.Parallel()
+			reads := op.method == http.MethodGet && (op.has("query", "limit") || slices.Contains(single, op.OperationID))
+			require.Equal(t, reads, op.has("query", "consistency"))
+			if reads {
+				headers := op.Responses.Value("200").Value.Headers
+				require.Contains(t, headers, "Carve-Consistency")
+				require.Contains(t, headers, "Carve-Read-At")
 			}
 		})
 	}

@@ -1,4 +1,4 @@
--- purpose: claims and bound claim allocations match one to one, with the same block; an allocation that is retained or cooling down has no claim, and has an end if it is cooling down
+-- purpose: claims and bound claim allocations match one to one, with the same block and in the same region; an allocation that is retained or cooling down has no claim, and has an end if it is cooling down
 -- index:   none: the audit reads whole tables, in one snapshot, outside of the hot path
 -- rows:    all
 -- locks:   none
@@ -7,7 +7,7 @@ SELECT c.pool_id::TEXT, 'claim ' || c.name || ' (' || c.id::TEXT || ') has no al
 FROM claims AS c
 WHERE NOT EXISTS (
     SELECT 1 FROM allocations AS a
-    WHERE a.id = c.allocation_id AND a.container_id = c.pool_id AND a.project_id = c.pool_project_id AND a.base = c.base AND a.plen = c.plen
+    WHERE a.region = c.region AND a.id = c.allocation_id AND a.container_id = c.pool_id AND a.project_id = c.pool_project_id AND a.base = c.base AND a.plen = c.plen
         AND a.purpose = 'Claim' AND a.phase = 'Bound' AND a.holder_project_id = c.project_id AND a.holder_name = c.name
         AND a.pool_project = c.pool_project AND a.pool_name = c.pool_name
 )

@@ -19,4 +19,8 @@ SELECT
     (SELECT count(*) FROM quota_shards),
     (SELECT count(*) FROM audit_events),
     (SELECT count(*) FROM history),
-    (SELECT count(*) FROM removals)
+    (SELECT count(*) FROM removals),
+    (SELECT count(*) FROM pool_regions),
+    (SELECT count(*) FROM region_blocks),
+    (SELECT count(*) FROM stocks),
+    (SELECT count(*) FROM project_regions)

@@ -1,10 +1,10 @@
--- purpose: no two free blocks are buddies: the free list is as coarse as it can be, so largest free block and exhaustion are exact
+-- purpose: no two free blocks of a region are buddies: the free list is as coarse as it can be, so largest free block and exhaustion are exact
 -- index:   none: the audit reads whole tables, in one snapshot, outside of the hot path
 -- rows:    all
 -- locks:   none
 -- region:  every, because an audit is about all of them
 WITH spans AS (
-    SELECT container_id, host_bits::INT4 AS host_bits, base,
+    SELECT region, container_id, host_bits::INT4 AS host_bits, base,
         CASE length(base) WHEN 4 THEN
             ((get_byte(base, 0)::INT8 << 24) + (get_byte(base, 1)::INT8 << 16) + (get_byte(base, 2)::INT8 << 8) + get_byte(base, 3)::INT8)::DECIMAL
         ELSE
@@ -21,7 +21,7 @@ WITH spans AS (
 ),
 pairs AS (
     SELECT container_id, host_bits, base, lo, size,
-        lead(lo) OVER (PARTITION BY container_id, host_bits ORDER BY lo) AS next
+        lead(lo) OVER (PARTITION BY region, container_id, host_bits ORDER BY lo) AS next
     FROM spans
 )
 SELECT container_id::TEXT, 'the free blocks of 2^' || host_bits::TEXT || ' addresses at ' || encode(base, 'hex') || ' and after it are buddies'

@@ -1,4 +1,4 @@
--- purpose: the figures of every quota are what its project holds, and what may still be taken is the limit less that
+-- purpose: the figures of every quota, of all regions together, are what its project holds, and what may still be taken is the limit less that
 -- index:   none: the audit reads whole tables, in one snapshot, outside of the hot path
 -- rows:    all
 -- locks:   none
@@ -35,16 +35,21 @@ truth AS (
     GROUP BY q.id
 ),
 told AS (
-    SELECT quota_id, count(*) AS shards, min(shard) AS first, max(shard) AS last,
+    SELECT quota_id,
         sum(used_addresses) AS addresses, sum(used_claims) AS claims, sum(used_pools) AS pools,
         sum(spare_addresses) AS spare_addresses, sum(spare_claims) AS spare_claims, sum(spare_pools) AS spare_pools
     FROM quota_shards
     GROUP BY quota_id
 )
-SELECT q.id::TEXT, 'quota ' || q.name || ' has ' || coalesce(s.shards, 0::INT8)::TEXT || ' shards of 16'
+SELECT q.id::TEXT, 'quota ' || q.name || ' has no shards'
 FROM quotas AS q
-LEFT JOIN told AS s ON s.quota_id = q.id
-WHERE s.shards IS NULL OR s.shards <> 16 OR s.first <> 0 OR s.last <> 15
+WHERE NOT EXISTS (SELECT 1 FROM told AS s WHERE s.quota_id = q.id)
+UNION ALL
+SELECT q.id::TEXT, 'quota ' || q.name || ' has ' || count(*)::TEXT || ' shards of 16 in region ' || h.region::TEXT
+FROM quotas AS q
+JOIN quota_shards AS h ON h.quota_id = q.id
+GROUP BY q.id, q.name, h.region
+HAVING count(*) <> 16 OR min(h.shard) <> 0 OR max(h.shard) <> 15
 UNION ALL
 SELECT s.quota_id::TEXT, 'shards of a quota that is not there'
 FROM told AS s

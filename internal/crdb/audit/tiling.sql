@@ -1,12 +1,20 @@
--- purpose: the blocks of every container, free and held, tile it: no gap, no overlap, from its first address to its last
+-- purpose: the blocks of every container, free and held at home and lent to other regions, tile it: no gap, no overlap, from its first address to its last
 -- index:   none: the audit reads whole tables, in one snapshot, outside of the hot path
 -- rows:    all
 -- locks:   none
 -- region:  every, because an audit is about all of them
 WITH blocks AS (
-    SELECT container_id, base, host_bits::INT4 AS host_bits FROM free_blocks
+    SELECT f.container_id, f.base, f.host_bits::INT4 AS host_bits
+    FROM free_blocks AS f
+    LEFT JOIN pools AS p ON p.id = f.container_id
+    WHERE p.id IS NULL OR p.region = f.region
     UNION ALL
-    SELECT container_id, base, length(base)::INT4 * 8 - plen::INT4 AS host_bits FROM allocations
+    SELECT a.container_id, a.base, length(a.base)::INT4 * 8 - a.plen::INT4 AS host_bits
+    FROM allocations AS a
+    LEFT JOIN pools AS p ON p.id = a.container_id
+    WHERE p.id IS NULL OR p.region = a.region
+    UNION ALL
+    SELECT b.pool_id AS container_id, b.base, length(b.base)::INT4 * 8 - b.plen::INT4 AS host_bits FROM region_blocks AS b
 ),
 containers AS (
     SELECT id AS container_id, base, length(base)::INT4 * 8 - plen::INT4 AS host_bits FROM pools

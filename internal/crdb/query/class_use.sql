@@ -1,8 +1,13 @@
 -- purpose: what names a class, before it is deleted
--- index:   pool_classes_pkey, pools_scope_key, claims_class_idx
+-- index:   pool_classes_pkey, pools_scope_key, regions_ordinal_key, claims_class_idx
 -- rows:    all that names it
 -- locks:   none
 SELECT
-    (SELECT count(*) FROM pool_classes WHERE class_id = $2),
-    (SELECT count(*) FROM pools WHERE scope_class_id = $2 AND scope_class_id IS NOT NULL),
-    (SELECT count(*) FROM claims WHERE region = $1 AND class_id = $2 AND class_id IS NOT NULL)
+    (SELECT count(*) FROM pool_classes WHERE class_id = $1),
+    (SELECT count(*) FROM pools WHERE scope_class_id = $1 AND scope_class_id IS NOT NULL),
+    (
+        SELECT coalesce(sum(n.claims), 0::DECIMAL)::INT8
+        FROM regions AS g
+        CROSS JOIN LATERAL (SELECT count(*) AS claims FROM claims AS c WHERE c.region = g.name AND c.class_id = $1 AND c.class_id IS NOT NULL) AS n
+        WHERE g.ordinal >= 0
+    )

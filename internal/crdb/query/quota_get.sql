@@ -1,14 +1,19 @@
--- purpose: one quota of a project by name, with what is used
--- index:   quotas_pkey, quota_shards_pkey
--- rows:    1, and its 16 shards
+-- purpose: one quota of a project by name, with what is used in all regions
+-- index:   quotas_pkey, regions_ordinal_key, quota_shards_pkey
+-- rows:    1, and its 16 shards in each region
 -- locks:   none
 SELECT q.id, q.project_id, q.name, q.pool_project, q.pool_name, q.class_project, q.class_name, q.af, q.limit_addresses, q.limit_claims, q.limit_pools, q.overdrawn, q.description,
     q.generation, q.revision, q.created_at, q.updated_at, q.created_by,
     coalesce(u.addresses, 0::DECIMAL), coalesce(u.claims, 0::DECIMAL)::INT8, coalesce(u.pools, 0::DECIMAL)::INT8
 FROM quotas AS q
 CROSS JOIN LATERAL (
-    SELECT sum(s.used_addresses) AS addresses, sum(s.used_claims) AS claims, sum(s.used_pools) AS pools
-    FROM quota_shards AS s
-    WHERE s.region = $1 AND s.quota_id = q.id
+    SELECT sum(s.addresses) AS addresses, sum(s.claims) AS claims, sum(s.pools) AS pools
+    FROM regions AS g
+    CROSS JOIN LATERAL (
+        SELECT sum(h.used_addresses) AS addresses, sum(h.used_claims) AS claims, sum(h.used_pools) AS pools
+        FROM quota_shards AS h
+        WHERE h.region = g.name AND h.quota_id = q.id
+    ) AS s
+    WHERE g.ordinal >= 0
 ) AS u
-WHERE q.project_id = $2 AND q.name = $3
+WHERE q.project_id = $1 AND q.name = $2

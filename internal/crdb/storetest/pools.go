@@ -25,8 +25,11 @@ var pools = map[string]func(*suite){
 		backing.Spec.ReuseAfter = new(90 * time.Second)
 		scoped := s.scoped(backing, w.space, class, w.project, map[string]string{"zone": "a"}, "10.7.0.0/26")
 		scoped.EmptySince = born.Add(time.Minute)
-		samples := []ipam.Pool{w.v4, w.v6, byLength, byBlock, plain, backing, scoped}
-		everyFieldHasAValue(s, samples, ".Stock", ".Stock.Free", ".Stock.Cooling") // counted from the free list, and from what is held
+		wide := s.root(w.space, "wide", "10.8.0.0/24")
+		wide.Spec.Regions = []string{s.Region, "another"}
+		samples := []ipam.Pool{w.v4, w.v6, byLength, byBlock, plain, backing, scoped, wide}
+		// What is free is counted from the free list, what cools down from what is held, and what is where from both and from the loans.
+		everyFieldHasAValue(s, samples, ".Stock", ".Stock.Free", ".Stock.Cooling", ".Regional")
 		for _, p := range samples[2:] {
 			s.write(alloc.Changes{PoolInsert: []ipam.Pool{p}})
 		}
@@ -62,7 +65,7 @@ var pools = map[string]func(*suite){
 		now.Spec.Visibility, now.Spec.Description = ipam.VisibilityPlatform, ""
 		now.Spec.Allocation = ipam.Allocating{Strategy: ipam.Random, MaxPrefixLength: new(30)}
 		now.Spec.Reservations = nil
-		now.Spec.ReuseAfter = new(time.Duration(0))
+		now.Spec.ReuseAfter, now.Spec.Regions = new(time.Duration(0)), []string{s.Region}
 		s.write(alloc.Changes{PoolUpdate: &alloc.PoolUpdate{Was: w.v4.Revision, Now: now}})
 		got, err := s.Store.PoolGet(s.ctx, w.key, w.v4.Name)
 		require.NoError(s, err)

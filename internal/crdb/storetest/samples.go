@@ -74,7 +74,7 @@ func (s *suite) pool(sp ipam.Space, name string, b netip.Prefix) ipam.Pool {
 				{First: 2, Reason: "gateway"}, {Last: 1, Reason: "broadcast"},
 				{From: b.Addr().Next().Next().Next(), To: b.Addr().Next().Next().Next()}, {CIDR: netip.PrefixFrom(b.Addr(), b.Addr().BitLen())},
 			},
-			Description: "Pool " + name,
+			Description: "Pool " + name, Region: s.Region,
 		},
 	}
 }

@@ -84,7 +84,7 @@ func (s *suite) quota(p ipam.Project, name string) (ipam.Quota, []ipam.QuotaShar
 		if n > 0 {
 			u.Addresses.Lsh(big.NewInt(n), 100)
 		}
-		shards[i] = ipam.QuotaShard{QuotaID: q.UID, Shard: i, Used: u, Spare: u}
+		shards[i] = ipam.QuotaShard{Region: s.Region, QuotaID: q.UID, Shard: i, Used: u, Spare: u}
 	}
 	return q, shards
 }

@@ -1,0 +1,114 @@
+package alloc_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// by asks a region for a claim.
+func (w *world) by(r string, c ipam.Claim) (ipam.Claim, error) {
+	got, err := w.in[r].CreateClaim(w.ctx, project, c, alloc.Request{})
+	return got.Value, err
+}
+
+// A very block is claimed wherever it is, whichever region is asked: what is free of it in parts is brought together.
+func TestAVeryBlockIsClaimedWhereverItIs(t *testing.T) {
+	t.Parallel()
+	w := setupRegions(t)
+	w.served(t, "net", "10.0.0.0/24")
+	made, err := w.by(east, claim("first", "net", 32)) // east is lent 10.0.0.0/26
+	require.NoError(t, err)
+	require.Equal(t, "10.0.0.0/32", made.Block.String())
+
+	for _, c := range []struct {
+		title, by, name, cidr, in string
+	}{
+		{"InTheRegionAsked", east, "a", "10.0.0.16/28", east},
+		{"InAnotherRegion", west, "b", "10.0.0.32/28", east},
+		{"AtHome", west, "c", "10.0.0.128/26", region},
+		{"AtHomeByTheHome", region, "d", "10.0.0.64/27", region},
+	} {
+		t.Run(c.title, func(t *testing.T) {
+			made, err := w.by(c.by, claimOf(c.name, "net", exactly(c.cidr)))
+			require.NoError(t, err)
+			require.Equal(t, c.cidr, made.Block.String())
+			require.Equal(t, c.in, made.Region)
+		})
+	}
+	t.Run("NotWhatIsHeldInAnotherRegion", func(t *testing.T) {
+		for _, cidr := range []string{"10.0.0.0/32", "10.0.0.0/27", "10.0.0.0/25", "10.0.0.160/27"} {
+			for _, r := range []string{region, east, west} {
+				before := state(w.dump(t))
+				_, err := w.by(r, claimOf("no", "net", exactly(cidr)))
+				e := refused(t, err, ipam.CodeBlockTaken)
+				require.Equal(t, "/spec/cidr", e.Fields[0].Pointer)
+				after := state(w.dump(t))
+				require.Equal(t, before["claims"], after["claims"])
+				require.Equal(t, before["allocations"], after["allocations"])
+			}
+		}
+	})
+}
+
+// A block that is free in parts in two regions and at home can still be had.
+func TestABlockThatIsFreeInPartsIsGathered(t *testing.T) {
+	t.Parallel()
+	for name, ask := range map[string]ipam.Claim{"ByLength": claim("all", "net", 24), "ByCIDR": claimOf("all", "net", exactly("10.0.0.0/24"))} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := setupRegions(t)
+			w.served(t, "net", "10.0.0.0/24")
+			for _, r := range []string{east, west} {
+				_, err := w.by(r, claim("c", "net", 32))
+				require.NoError(t, err)
+				require.NoError(t, w.DeleteClaim(w.ctx, project, "c", alloc.Request{}))
+			}
+			made, err := w.by(west, ask)
+			require.NoError(t, err)
+			require.Equal(t, "10.0.0.0/24", made.Block.String())
+			_, err = w.by(east, claim("more", "net", 32))
+			refused(t, err, ipam.CodePoolExhausted)
+		})
+	}
+}
+
+// A dry run answers as the real one would, and moves nothing.
+func TestADryRunMovesNoBlockBetweenRegions(t *testing.T) {
+	t.Parallel()
+	w := setupRegions(t)
+	w.served(t, "net", "10.0.0.0/24")
+	before := w.dump(t)
+	for _, c := range []ipam.Claim{claim("c", "net", 28), claimOf("c", "net", exactly("10.0.0.64/26"))} {
+		got, err := w.in[east].CreateClaim(w.ctx, project, c, alloc.Request{DryRun: true})
+		require.NoError(t, err)
+		require.True(t, got.Value.Block.IsValid())
+	}
+	require.Equal(t, before, w.dump(t))
+	_, err := w.by(region, claim("all", "net", 24))
+	require.NoError(t, err)
+	before = w.dump(t)
+	_, err = w.in[east].CreateClaim(w.ctx, project, claim("c", "net", 28), alloc.Request{DryRun: true})
+	refused(t, err, ipam.CodePoolExhausted)
+	require.Equal(t, before, w.dump(t))
+}
+
+// A server in a region that a pool does not serve claims at the pool's home.
+func TestARegionThatIsNotServedClaimsAtTheHome(t *testing.T) {
+	t.Parallel()
+	w := setupRegions(t)
+	w.served(t, "two", "10.0.0.0/24", func(p *ipam.PoolSpec) { p.Regions = []string{region, east} })
+	w.served(t, "alone", "10.1.0.0/24", func(p *ipam.PoolSpec) { p.Region, p.Regions = east, nil })
+	for pool, home := range map[string]string{"two": region, "alone": east} {
+		made, err := w.by(west, claim("c-"+pool, pool, 28))
+		require.NoError(t, err)
+		require.Equal(t, home, made.Region)
+		read, err := w.in[west].GetClaim(w.ctx, project, "c-"+pool)
+		require.NoError(t, err)
+		require.Equal(t, made, read)
+		require.NoError(t, w.in[west].DeleteClaim(w.ctx, project, "c-"+pool, alloc.Request{}))
+	}
+}

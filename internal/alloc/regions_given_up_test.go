@@ -1,0 +1,35 @@
+package alloc_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+)
+
+// A server remembers a pool as one that its region serves. When the region is given up, it finds that out by itself: its claims come from home.
+func TestAServerThatRemembersARegionThatWasGivenUpDrawsFromHome(t *testing.T) {
+	t.Parallel()
+	w := setupRegions(t)
+	w.served(t, "wide", "10.0.0.0/20")
+	for _, left := range [][]string{{region, west}, nil} { // another region goes on serving it, or none does
+		w.serving(t, "wide", region, east, west)
+		_, err := w.claimIn(w.ctx, east, "before", "wide", 28)
+		require.NoError(t, err)
+		require.NoError(t, w.in[region].DeleteClaim(w.ctx, project, "before", alloc.Request{}))
+		w.serving(t, "wide", left...)
+
+		for _, name := range []string{"first", "second"} {
+			c, err := w.claimIn(w.ctx, east, name, "wide", 28)
+			require.NoError(t, err)
+			require.Equal(t, region, c.Region, "at home")
+			require.NoError(t, w.in[east].DeleteClaim(w.ctx, project, name, alloc.Request{}))
+		}
+		p, err := w.GetPool(w.ctx, project, "wide")
+		require.NoError(t, err)
+		require.Len(t, p.Spec.Regions, len(left))
+		require.False(t, slices.Contains(p.Spec.Regions, east))
+	}
+}

@@ -1,0 +1,116 @@
+package alloc_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// lent is what a region has of a pool: addresses, and the size of the next loan's forerunner.
+func (w *world) lent(t *testing.T, r, pool string) (addresses int64, loan int) {
+	t.Helper()
+	p, err := w.GetPool(w.ctx, project, pool)
+	require.NoError(t, err)
+	for _, rec := range p.Regional {
+		if rec.Region == r {
+			return rec.Lent.Available(32).Int64(), rec.Loan
+		}
+	}
+	require.Fail(t, "the pool does not serve "+r)
+	return 0, 0
+}
+
+func (w *world) keep(t *testing.T, r string) int {
+	t.Helper()
+	n, err := w.in[r].KeepStocks(w.ctx)
+	require.NoError(t, err)
+	return n
+}
+
+// A region's stock is filled up before it is empty, by more the faster it is used, and by less the slower; what lies idle goes home.
+func TestTheKeeperFollowsWhatARegionUses(t *testing.T) {
+	t.Parallel()
+	w := setupRegions(t) // with a runway of an hour
+	w.served(t, "net", "10.0.0.0/8")
+	// used claims until the keeper finds that stock is low, and answers the size of its loan.
+	used := func() int {
+		t.Helper()
+		for range 100 {
+			for range 16 {
+				c, err := w.by(east, claim(ipam.NewID().String(), "net", 32))
+				require.NoError(t, err)
+				require.Equal(t, east, c.Region)
+			}
+			if w.keep(t, east) == 1 {
+				free, loan := w.lent(t, east, "net")
+				require.Greater(t, free, int64(1)<<loan, "the region had stock left")
+				return loan
+			}
+		}
+		require.Fail(t, "stock is never low")
+		return 0
+	}
+	require.Equal(t, 1, w.keep(t, east))
+	require.Equal(t, 0, w.keep(t, east), "one loan is enough")
+	require.Equal(t, 0, w.keep(t, region), "a home borrows nothing")
+	has, loan := w.lent(t, east, "net")
+	require.EqualValues(t, 64, has)
+	require.Equal(t, 6, loan)
+
+	for want := 7; want <= 9; want++ {
+		w.clock.move(time.Minute)
+		require.Equal(t, want, used(), "twice the last one, which was used up within minutes")
+	}
+	w.clock.move(time.Hour)
+	require.Equal(t, 9, used(), "the last one lasted about as long as it should")
+	w.clock.move(3 * time.Hour)
+	require.Equal(t, 8, used(), "half the last one")
+
+	p, err := w.GetPool(w.ctx, project, "net")
+	require.NoError(t, err)
+	for _, rec := range p.Regional {
+		if rec.Region == east {
+			runway, known := alloc.Runway(32, rec, w.clock.read())
+			require.True(t, known)
+			require.Positive(t, runway)
+		}
+	}
+}
+
+func TestTheKeeperGivesBackWhatLiesIdle(t *testing.T) {
+	t.Parallel()
+	w := setupRegions(t)
+	w.served(t, "net", "10.0.0.0/8")
+	c, err := w.by(east, claim("large", "net", 16)) // a loan of 64 of these, a quarter of the pool
+	require.NoError(t, err)
+	require.NoError(t, w.DeleteClaim(w.ctx, project, c.Name, alloc.Request{}))
+	lent, _ := w.lent(t, east, "net")
+	require.EqualValues(t, 1<<22, lent)
+	require.Equal(t, 0, w.keep(t, east), "not before it has lain idle for long")
+	w.clock.move(2 * time.Hour)
+	require.Equal(t, 0, w.keep(t, east), "no more than the last loan: that is the stock of the region")
+
+	for i := range 3 { // and three loans at once, of which one would do
+		_, err := w.by(east, claim(fmt.Sprintf("l%d", i), "net", 10))
+		require.NoError(t, err)
+	}
+	for i := range 3 {
+		require.NoError(t, w.DeleteClaim(w.ctx, project, fmt.Sprintf("l%d", i), alloc.Request{}))
+	}
+	before, _ := w.lent(t, east, "net")
+	w.clock.move(2 * time.Hour)
+	for n := 0; w.keep(t, east) > 0; n++ {
+		require.Less(t, n, 10, "it comes to an end")
+	}
+	after, _ := w.lent(t, east, "net")
+	require.Less(t, after, before)
+	require.Positive(t, after)
+	whole, err := w.by(west, claim("half", "net", 9))
+	require.NoError(t, err)
+	require.Equal(t, 9, whole.Block.Bits())
+}

@@ -1,0 +1,203 @@
+package alloc_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/crdb"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// gatedIn is a server of a region whose transactions of one kind can be held up before they begin.
+func (w *world) gatedIn(t *testing.T, r, op string) (*alloc.Service, *gate) {
+	t.Helper()
+	store, err := crdb.Open(w.ctx, w.dsn, crdb.Options{Region: r})
+	require.NoError(t, err)
+	t.Cleanup(store.Close)
+	g := newGate(store, op)
+	return alloc.New(g, alloc.Options{Region: r, Clock: w.clock.read, Runway: time.Hour}), g
+}
+
+// interrupted runs one operation of a region, and something else between what it has read and its transaction.
+func (w *world) interrupted(t *testing.T, r, op string, slow func(*alloc.Service) error, other func()) error {
+	t.Helper()
+	s, g := w.gatedIn(t, r, op)
+	g.close()
+	done := make(chan error, 1)
+	go func() { done <- slow(s) }()
+	<-g.arrived
+	other()
+	g.pass()
+	return <-done
+}
+
+// Whatever a pool's regions become between a look and its transaction, the answer is about what is there.
+func TestRegionsThatChangeMeanwhile(t *testing.T) {
+	t.Parallel()
+	two := func(p *ipam.PoolSpec) { p.Regions = []string{region, east} }
+	t.Run("AChildIsCarvedFromTheHomeOfItsParent", func(t *testing.T) {
+		t.Parallel()
+		w := setupRegions(t)
+		w.served(t, "net", "10.0.0.0/16", two)
+		require.NoError(t, w.interrupted(t, east, "pool_create", func(s *alloc.Service) error {
+			_, err := s.CreatePool(w.ctx, project, child("k", "net", 24), alloc.Request{})
+			return err
+		}, func() { require.NoError(t, w.reregion("net")) }))
+	})
+	t.Run("APoolIsDeletedThatServesOneMore", func(t *testing.T) {
+		t.Parallel()
+		w := setupRegions(t)
+		w.served(t, "net", "10.0.0.0/16", two)
+		require.NoError(t, w.interrupted(t, region, "pool_delete", func(s *alloc.Service) error {
+			return s.DeletePool(w.ctx, project, "net", alloc.Request{})
+		}, func() {
+			require.NoError(t, w.reregion("net", region, east, west))
+			_, err := w.by(west, claim("c", "net", 32))
+			require.NoError(t, err)
+			require.NoError(t, w.DeleteClaim(w.ctx, project, "c", alloc.Request{}))
+		}))
+	})
+	t.Run("ARegionIsGivenUpAlthoughTheKeeperHasJustLent", func(t *testing.T) {
+		t.Parallel()
+		w := setupRegions(t)
+		w.served(t, "net", "10.0.0.0/24")
+		require.NoError(t, w.interrupted(t, region, "pool_patch", func(s *alloc.Service) error {
+			_, err := s.PatchPool(w.ctx, project, "net", alloc.Request{}, func(p ipam.Pool) (ipam.Pool, error) {
+				p.Spec.Regions = []string{region, west}
+				return p, nil
+			})
+			return err
+		}, func() { require.Equal(t, 1, w.keep(t, east)) }))
+	})
+	t.Run("ThoseWhoWaitBehindTheFirstAreServedToo", func(t *testing.T) {
+		t.Parallel()
+		w := setupRegions(t)
+		p := w.served(t, "net", "10.0.0.0/24", two)
+		s, g := w.gatedIn(t, east, "claim_group")
+		g.close()
+		errs := make(chan error, 2)
+		ask := func(name string) {
+			_, err := s.CreateClaim(w.ctx, project, claim(name, "net", 32), alloc.Request{})
+			errs <- err
+		}
+		go ask("first")
+		<-g.arrived
+		go ask("second")
+		lane := alloc.PoolContainer(p.In(east)).Lock()
+		require.Eventually(t, func() bool { return s.Waiting(lane) > 0 }, 10*time.Second, time.Millisecond)
+		require.NoError(t, w.reregion("net"))
+		g.pass()
+		require.NoError(t, <-errs)
+		require.NoError(t, <-errs)
+	})
+}
+
+// A server that has served a pool for another region, which then gave the pool up, goes on serving it at home.
+func TestWhatIsRememberedOfAPoolSaysNotWhereToDrawFrom(t *testing.T) {
+	t.Parallel()
+	w := setupRegions(t)
+	w.served(t, "net", "10.0.0.0/24", func(p *ipam.PoolSpec) { p.Regions = []string{region, east} })
+	_, err := w.by(region, claim("h", "net", 32))
+	require.NoError(t, err)
+	first, err := w.by(east, claim("e", "net", 32))
+	require.NoError(t, err)
+	require.NoError(t, w.DeleteClaim(w.ctx, project, "e", alloc.Request{}))
+	_, err = w.by(region, claimOf("x", "net", exactly(first.Block.String()))) // made by the home, of east's block
+	require.NoError(t, err)
+	require.NoError(t, w.in[east].DeleteClaim(w.ctx, project, "x", alloc.Request{}))
+	_, err = w.in[east].PatchPool(w.ctx, project, "net", alloc.Request{}, func(p ipam.Pool) (ipam.Pool, error) {
+		p.Spec.Regions = nil
+		return p, nil
+	})
+	require.NoError(t, err)
+	refused(t, w.DeleteClaim(w.ctx, project, "x", alloc.Request{}), ipam.CodeNotFound)
+	for i := range 3 {
+		_, err := w.by(region, claim(fmt.Sprintf("after%d", i), "net", 32))
+		require.NoError(t, err)
+		w.clock.move(time.Hour)
+	}
+}
+
+// A loan that hangs, because the home cannot be reached, holds up nobody who needs nothing but the region's own stock.
+func TestClaimsDoNotWaitForALoanThatHangs(t *testing.T) {
+	t.Parallel()
+	w := setupRegions(t)
+	w.served(t, "net", "10.0.0.0/20")
+	s, g := w.gatedIn(t, east, "region_lend")
+	ask := func(name string, bits int) error {
+		_, err := s.CreateClaim(w.ctx, project, claim(name, "net", bits), alloc.Request{})
+		return err
+	}
+	require.NoError(t, ask("a", 32)) // 64 addresses are lent
+	require.NoError(t, ask("b", 27)) // half of them: stock is low
+	for title, borrower := range map[string]func() error{
+		"OfTheKeeper": func() error { _, err := s.KeepStocks(w.ctx); return err },
+		"OfAClaim":    func() error { return ask("large", 21) },
+	} {
+		g.close()
+		done := make(chan error, 1)
+		go func() { done <- borrower() }()
+		<-g.arrived
+		require.NoError(t, ask("beside-"+ipam.NewID().String(), 32), title)
+		g.pass()
+		require.NoError(t, <-done, title)
+	}
+}
+
+// Behind a class, a pool that is free in parts of several regions is tried before all are called exhausted.
+func TestAClassFindsABlockThatIsFreeInParts(t *testing.T) {
+	t.Parallel()
+	w := setupRegions(t)
+	w.class(t, project, class("std", lengths(24, 32, 24)))
+	for i, name := range []string{"a", "b"} {
+		w.served(t, name, fmt.Sprintf("10.%d.0.0/24", i), func(p *ipam.PoolSpec) { p.ClassNames = []string{"std"} })
+	}
+	_, err := w.by(region, claim("fill", "a", 24))
+	require.NoError(t, err)
+	_, err = w.by(east, claim("c", "b", 32))
+	require.NoError(t, err)
+	require.NoError(t, w.DeleteClaim(w.ctx, project, "c", alloc.Request{}))
+	got, err := w.by(region, byClass("x", "std", length(24)))
+	require.NoError(t, err)
+	require.Equal(t, "10.1.0.0/24", got.Block.String())
+	_, err = w.by(region, byClass("y", "std", length(24)))
+	refused(t, err, ipam.CodePoolExhausted)
+}
+
+// A name that is in use in another region is what is told, also when there is no room.
+func TestANameThatIsInUseElsewhereIsToldBeforeAFullPool(t *testing.T) {
+	t.Parallel()
+	w := setupRegions(t)
+	w.served(t, "alone", "10.1.0.0/30", func(p *ipam.PoolSpec) { p.Region, p.Regions = east, nil })
+	for i := range 4 {
+		_, err := w.by(west, claim(fmt.Sprintf("c%d", i), "alone", 32))
+		require.NoError(t, err)
+	}
+	w.clock.move(time.Minute)
+	_, err := w.by(west, claim("c1", "alone", 32))
+	refused(t, err, ipam.CodeAlreadyExists)
+	_, err = w.by(west, claim("new", "alone", 32))
+	refused(t, err, ipam.CodePoolExhausted)
+}
+
+// The record of what a region was lent is as small as that is contiguous, however many loans it came by; and all of it comes home for one claim.
+func TestLoansOfBuddiesAreOne(t *testing.T) {
+	t.Parallel()
+	w := setupRegions(t)
+	w.served(t, "net", "10.1.0.0/24")
+	for i := range 256 {
+		_, err := w.by(east, claim(fmt.Sprintf("c%d", i), "net", 32))
+		require.NoError(t, err)
+		w.clock.move(3 * time.Hour) // so that loans get smaller and smaller
+	}
+	require.Len(t, w.dump(t)["region_blocks"], 1)
+	for i := range 256 {
+		require.NoError(t, w.in[east].DeleteClaim(w.ctx, project, fmt.Sprintf("c%d", i), alloc.Request{}))
+	}
+	_, err := w.by(west, claim("whole", "net", 24))
+	require.NoError(t, err)
+}

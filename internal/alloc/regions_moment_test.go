@@ -1,0 +1,137 @@
+package alloc_test
+
+import (
+	"context"
+	"net/netip"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// passing is a store that does something once, before a list is first read from a region.
+type passing struct {
+	alloc.Store
+	meanwhile
+}
+
+type meanwhile struct {
+	once   *sync.Once
+	region string
+	do     func()
+}
+
+func (m meanwhile) before(c alloc.Container) {
+	if c.Region == m.region {
+		m.once.Do(m.do)
+	}
+}
+
+func (b *passing) OneMoment(ctx context.Context, op string, fn func(context.Context, alloc.Reader) error) error {
+	return b.Store.OneMoment(ctx, op, func(ctx context.Context, read alloc.Reader) error {
+		return fn(ctx, &readBetween{read, b.meanwhile})
+	})
+}
+
+func (b *passing) ClaimListInPool(ctx context.Context, p alloc.ProjectKey, c alloc.Container, within netip.Prefix, after netip.Addr, n int) ([]ipam.Claim, error) {
+	return (&readBetween{b.Store, b.meanwhile}).ClaimListInPool(ctx, p, c, within, after, n)
+}
+
+func (b *passing) AllocationListInPool(ctx context.Context, c alloc.Container, within netip.Prefix, after netip.Addr, n int) ([]ipam.Allocation, error) {
+	return (&readBetween{b.Store, b.meanwhile}).AllocationListInPool(ctx, c, within, after, n)
+}
+
+func (b *passing) FreeList(ctx context.Context, c alloc.Container, maxBits int, after netip.Prefix, n int) ([]netip.Prefix, error) {
+	return (&readBetween{b.Store, b.meanwhile}).FreeList(ctx, c, maxBits, after, n)
+}
+
+// readBetween is the reads of one moment of a store of passing, or the store's single ones.
+type readBetween struct {
+	alloc.Reader
+	meanwhile
+}
+
+func (r *readBetween) ClaimListInPool(ctx context.Context, p alloc.ProjectKey, c alloc.Container, within netip.Prefix, after netip.Addr, n int) ([]ipam.Claim, error) {
+	r.before(c)
+	return r.Reader.ClaimListInPool(ctx, p, c, within, after, n)
+}
+
+func (r *readBetween) AllocationListInPool(ctx context.Context, c alloc.Container, within netip.Prefix, after netip.Addr, n int) ([]ipam.Allocation, error) {
+	r.before(c)
+	return r.Reader.AllocationListInPool(ctx, c, within, after, n)
+}
+
+func (r *readBetween) FreeList(ctx context.Context, c alloc.Container, maxBits int, after netip.Prefix, n int) ([]netip.Prefix, error) {
+	r.before(c)
+	return r.Reader.FreeList(ctx, c, maxBits, after, n)
+}
+
+// A block that moves to another region while a list of its pool is read is in it once.
+func TestAListOfAPoolInSeveralRegionsIsOfOneMoment(t *testing.T) {
+	t.Parallel()
+	lists := map[string]struct {
+		held bool // the block, before and afterwards
+		read func(context.Context, *testing.T, *alloc.Service) []netip.Prefix
+	}{
+		"Claims": {true, func(ctx context.Context, t *testing.T, s *alloc.Service) (blocks []netip.Prefix) {
+			t.Helper()
+			page, err := s.ListClaims(ctx, project, alloc.Filter{Pool: ipam.Ref{Project: project, Name: "net"}}, 10, "")
+			require.NoError(t, err)
+			for _, c := range page.Items {
+				blocks = append(blocks, c.Block)
+			}
+			return blocks
+		}},
+		"Allocations": {true, func(ctx context.Context, t *testing.T, s *alloc.Service) (blocks []netip.Prefix) {
+			t.Helper()
+			page, err := s.ListAllocations(ctx, project, alloc.Filter{Pool: ipam.Ref{Project: project, Name: "net"}}, 10, "")
+			require.NoError(t, err)
+			for _, a := range page.Items {
+				blocks = append(blocks, a.Block)
+			}
+			return blocks
+		}},
+		"Free": {false, func(ctx context.Context, t *testing.T, s *alloc.Service) []netip.Prefix {
+			t.Helper()
+			page, err := s.GetPoolFree(ctx, project, "net", nil, 10, "")
+			require.NoError(t, err)
+			require.Equal(t, "1", page.Pool.Stock.Available(32).String())
+			return page.Blocks
+		}},
+	}
+	for name, list := range lists {
+		for title, way := range map[string][2]string{"ThatWasRead": {east, west}, "ThatIsToBeRead": {west, east}} {
+			t.Run(name+title, func(t *testing.T) {
+				t.Parallel()
+				w := setupRegions(t)
+				w.served(t, "net", "10.0.0.0/32")
+				to := func(r, name string) {
+					_, err := w.by(r, claim(name, "net", 32))
+					require.NoError(t, err)
+					if !list.held {
+						w.released(t, name)
+					}
+				}
+				to(way[0], "first")
+				moved := false
+				s := w.over(t, region, func(store alloc.Store) alloc.Store {
+					return &passing{store, meanwhile{new(sync.Once), west, func() { // it is read last
+						if moved = true; list.held {
+							w.released(t, "first")
+						}
+						to(way[1], "second")
+					}}}
+				})
+				ctx := w.ctx
+				if way[0] == west {
+					ctx = alloc.Stale(ctx)
+				}
+				require.Equal(t, []netip.Prefix{block("10.0.0.0/32")}, list.read(ctx, t, s))
+				require.True(t, moved)
+			})
+		}
+	}
+}

@@ -1,0 +1,124 @@
+package alloc_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+func (w *world) reregion(pool string, regions ...string) error {
+	_, err := w.patch(pool, alloc.Request{}, func(p *ipam.Pool) { p.Spec.Regions = regions })
+	return err
+}
+
+// Regions are added to a pool, and taken from it when nothing of it is held there.
+func TestAPoolIsServedInOtherRegionsThanBefore(t *testing.T) {
+	t.Parallel()
+	w := setupRegions(t)
+	w.pool(t, root("net", "10.0.0.0/24"))
+	one, err := w.by(east, claim("one", "net", 32))
+	require.NoError(t, err)
+	require.Equal(t, region, one.Region, "so far it is at home alone")
+
+	require.NoError(t, w.reregion("net", region, east))
+	two, err := w.by(east, claim("two", "net", 32))
+	require.NoError(t, err)
+	require.Equal(t, east, two.Region)
+	three, err := w.by(west, claim("three", "net", 32))
+	require.NoError(t, err)
+	require.Equal(t, region, three.Region)
+
+	refused(t, w.reregion("net", region, west), ipam.CodeInUse)
+	refused(t, w.reregion("net"), ipam.CodeInUse)
+	before := state(w.dump(t))
+	require.Equal(t, "/spec/regions", refused(t, w.reregion("net", east, west), ipam.CodeInvalidArgument).Fields[0].Pointer)
+	require.Equal(t, "/spec/regions/1", refused(t, w.reregion("net", region, "mars"), ipam.CodeInvalidArgument).Fields[0].Pointer)
+	require.Equal(t, before, state(w.dump(t)))
+
+	require.NoError(t, w.in[west].DeleteClaim(w.ctx, project, "two", alloc.Request{}))
+	require.NoError(t, w.reregion("net", region, west))
+	four, err := w.by(west, claim("four", "net", 32))
+	require.NoError(t, err)
+	require.Equal(t, west, four.Region)
+	five, err := w.by(east, claim("five", "net", 32))
+	require.NoError(t, err)
+	require.Equal(t, region, five.Region)
+	require.NoError(t, w.in[east].DeleteClaim(w.ctx, project, "four", alloc.Request{}))
+	require.NoError(t, w.reregion("net"))
+	for _, table := range []string{"region_blocks", "pool_regions", "stocks"} {
+		require.Empty(t, w.dump(t)[table])
+	}
+}
+
+// What is free of a block is brought home to be reserved; what is held in a region is said to be in the way.
+func TestAReservationTakesWhatIsLent(t *testing.T) {
+	t.Parallel()
+	w := setupRegions(t)
+	w.served(t, "net", "10.0.0.0/24")
+	c, err := w.by(east, claim("c", "net", 32))
+	require.NoError(t, err)
+	require.Equal(t, "10.0.0.0/32", c.Block.String())
+	reserve := func(cidr string) error {
+		_, err := w.patch("net", alloc.Request{}, func(p *ipam.Pool) { p.Spec.Reservations = []ipam.Reservation{{CIDR: block(cidr)}} })
+		return err
+	}
+	refused(t, reserve("10.0.0.0/30"), ipam.CodeBlockTaken)
+	require.NoError(t, reserve("10.0.0.32/27"))
+	_, err = w.by(east, claimOf("no", "net", exactly("10.0.0.40/32")))
+	refused(t, err, ipam.CodeBlockTaken)
+	require.NoError(t, reserve("10.0.0.192/26"), "and what was reserved before is free again")
+	_, err = w.by(east, claimOf("yes", "net", exactly("10.0.0.40/32")))
+	require.NoError(t, err)
+}
+
+// A pool of several regions is deleted when nothing of it is held in any, whatever is lent.
+func TestAPoolOfSeveralRegionsIsDeleted(t *testing.T) {
+	t.Parallel()
+	w := setupRegions(t)
+	w.served(t, "net", "10.0.0.0/16", func(p *ipam.PoolSpec) { p.Reservations = []ipam.Reservation{{First: 1}} })
+	_, err := w.by(east, claim("c", "net", 28))
+	require.NoError(t, err)
+	_, err = w.by(west, claim("d", "net", 28))
+	require.NoError(t, err)
+	e := refused(t, w.DeletePool(w.ctx, project, "net", alloc.Request{}), ipam.CodeInUse)
+	require.EqualValues(t, 2, *e.Figures.Claims)
+	refused(t, w.DeletePool(w.ctx, project, "net", alloc.Request{DryRun: true}), ipam.CodeInUse)
+	for _, name := range []string{"c", "d"} {
+		require.NoError(t, w.DeleteClaim(w.ctx, project, name, alloc.Request{}))
+	}
+	before := w.dump(t)
+	require.NoError(t, w.DeletePool(w.ctx, project, "net", alloc.Request{DryRun: true}))
+	require.Equal(t, before, w.dump(t))
+	require.NoError(t, w.in[west].DeletePool(w.ctx, project, "net", alloc.Request{}))
+	for _, table := range []string{"region_blocks", "pool_regions", "stocks"} {
+		require.Empty(t, w.dump(t)[table])
+	}
+}
+
+// What cools down does so in the region that it was claimed in, and any server of that region frees it.
+func TestBlocksCoolDownInTheirRegion(t *testing.T) {
+	t.Parallel()
+	w := setupRegions(t)
+	w.served(t, "net", "10.0.0.0/24", func(p *ipam.PoolSpec) { p.ReuseAfter = new(time.Hour) })
+	c, err := w.by(east, claim("c", "net", 26))
+	require.NoError(t, err)
+	require.Equal(t, east, c.Region)
+	require.NoError(t, w.in[west].DeleteClaim(w.ctx, project, "c", alloc.Request{}))
+	_, err = w.by(west, claim("whole", "net", 24))
+	refused(t, err, ipam.CodePoolExhausted)
+	refused(t, w.reregion("net", region, west), ipam.CodeInUse)
+
+	w.clock.move(time.Hour)
+	n, err := w.in[west].FreeCooled(w.ctx, 10)
+	require.NoError(t, err)
+	require.Zero(t, n, "it is not west's")
+	n, err = w.in[east].FreeCooled(w.ctx, 10)
+	require.NoError(t, err)
+	require.Equal(t, 1, n)
+	_, err = w.by(west, claim("whole", "net", 24))
+	require.NoError(t, err)
+}

@@ -1,0 +1,99 @@
+package alloc_test
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// A scope that is claimed from in three regions at once has one pool, in the region that came first.
+func TestAScopeThatIsClaimedFromInThreeRegionsHasOnePool(t *testing.T) {
+	t.Parallel()
+	w := setupRegions(t)
+	w.class(t, platform, class("net", sharedClass, lengths(24, 28, 28), poolPer(24, "site")))
+	w.poolIn(t, platform, root("eu", "10.0.0.0/16", backing("net"), func(p *ipam.Pool) { p.Spec.Regions = []string{region, east, west} }))
+	regions := []string{region, east, west}
+	claims, errs := make([]ipam.Claim, 12), make([]error, 12)
+	var wg sync.WaitGroup
+	for i := range claims {
+		wg.Go(func() { claims[i], errs[i] = w.by(regions[i%3], atSite(fmt.Sprintf("c%d", i), "ber")) })
+	}
+	wg.Wait()
+	p := w.only(t)
+	blocks := map[string]bool{}
+	for i, c := range claims {
+		require.NoError(t, errs[i])
+		require.Equal(t, p.UID, c.PoolID)
+		require.Equal(t, p.Region, c.Region)
+		blocks[c.Block.String()] = true
+	}
+	require.Len(t, blocks, len(claims))
+
+	near, err := w.by(west, atSite("near", "ham"))
+	require.NoError(t, err)
+	require.Equal(t, west, near.Region, "another site's pool is where it was first claimed from")
+}
+
+// What a claim leaves behind is found and used by the other regions: a retained block is claimed again, or given up.
+func TestARetainedBlockIsReachedFromAnyRegion(t *testing.T) {
+	t.Parallel()
+	w := setupRegions(t)
+	w.served(t, "net", "10.0.0.0/24")
+	c, err := w.by(east, claim("c", "net", 28, retain))
+	require.NoError(t, err)
+	require.NoError(t, w.in[west].DeleteClaim(w.ctx, project, "c", alloc.Request{}))
+	again1, err := w.by(west, again("d", c.AllocationID))
+	require.NoError(t, err)
+	require.Equal(t, c.Block, again1.Block)
+	require.Equal(t, east, again1.Region)
+	_, err = w.by(region, again("e", c.AllocationID))
+	require.Error(t, err, "it is held again")
+	_, err = w.in[west].PatchClaim(w.ctx, project, "d", alloc.Request{}, func(c ipam.Claim) (ipam.Claim, error) {
+		c.Labels = labels("seen-from", "west")
+		return c, nil
+	})
+	require.NoError(t, err)
+	got, err := w.in[east].GetClaim(w.ctx, project, "d")
+	require.NoError(t, err)
+	require.Equal(t, "west", got.Labels["seen-from"])
+	_, err = w.in[region].PatchClaim(w.ctx, project, "d", alloc.Request{}, func(c ipam.Claim) (ipam.Claim, error) {
+		c.Spec.ReclaimPolicy = ipam.ReclaimRetain
+		return c, nil
+	})
+	require.NoError(t, err)
+	require.NoError(t, w.in[region].DeleteClaim(w.ctx, project, "d", alloc.Request{}))
+	require.NoError(t, w.in[region].DeleteAllocation(w.ctx, project, c.AllocationID.String(), alloc.Request{}))
+	whole, err := w.by(west, claim("whole", "net", 24))
+	require.NoError(t, err)
+	require.Equal(t, 24, whole.Block.Bits())
+}
+
+// A claim by class prefers the pools that its own region serves, and still finds the last room elsewhere.
+func TestAClassPrefersPoolsOfTheOwnRegion(t *testing.T) {
+	t.Parallel()
+	w := setupRegions(t)
+	w.class(t, project, class("std", lengths(24, 32, 28)))
+	for i, r := range []string{region, east, west} {
+		w.served(t, "net-"+r, fmt.Sprintf("10.%d.0.0/27", i), func(p *ipam.PoolSpec) { p.Region, p.Regions, p.ClassNames = r, nil, []string{"std"} })
+	}
+	for _, r := range []string{west, east, region} {
+		for i := range 2 {
+			c, err := w.by(r, byClass(fmt.Sprintf("c-%s-%d", r, i), "std"))
+			require.NoError(t, err)
+			require.Equal(t, r, c.Region)
+		}
+	}
+	_, err := w.by(west, byClass("no", "std"))
+	refused(t, err, ipam.CodePoolExhausted)
+	require.NoError(t, w.DeleteClaim(w.ctx, project, "c-east-1", alloc.Request{}))
+	w.clock.move(time.Minute)
+	c, err := w.by(west, byClass("far", "std"))
+	require.NoError(t, err)
+	require.Equal(t, east, c.Region)
+}

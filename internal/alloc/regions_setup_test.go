@@ -1,0 +1,64 @@
+package alloc_test
+
+import (
+	"context"
+	"net/netip"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/crdb"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// The regions of tests in several; the first is that of all other tests.
+const (
+	east = "east"
+	west = "west"
+)
+
+// world is three servers in three regions on one database.
+type world struct {
+	*bundle
+	in map[string]*alloc.Service
+}
+
+func setupRegions(t *testing.T) *world {
+	t.Helper()
+	b := setup(t)
+	require.NoError(t, crdb.Migrate(t.Context(), b.dsn, crdb.MigrateOptions{Regions: []string{region, east, west}}))
+	w := &world{bundle: b, in: map[string]*alloc.Service{}}
+	for _, r := range []string{region, east, west} {
+		store, err := crdb.Open(b.ctx, b.dsn, crdb.Options{Region: r})
+		require.NoError(t, err)
+		t.Cleanup(store.Close)
+		w.in[r] = alloc.New(store, alloc.Options{Region: r, Clock: b.clock.read, Runway: time.Hour})
+	}
+	w.Service = w.in[region]
+	return w
+}
+
+// served makes a pool that all three regions serve.
+func (w *world) served(t *testing.T, name, cidr string, more ...func(*ipam.PoolSpec)) ipam.Pool {
+	t.Helper()
+	spec := ipam.PoolSpec{
+		CIDR: netip.MustParsePrefix(cidr), Visibility: ipam.VisibilityConsumer, Allocation: ipam.Allocating{Strategy: ipam.BestFit},
+		Regions: []string{region, east, west},
+	}
+	for _, f := range more {
+		f(&spec)
+	}
+	got, err := w.CreatePool(w.ctx, project, ipam.Pool{Metadata: ipam.Metadata{Name: name}, Spec: spec}, alloc.Request{})
+	require.NoError(t, err)
+	return got.Value
+}
+
+func (w *world) claimIn(ctx context.Context, r, name, pool string, bits int) (ipam.Claim, error) {
+	got, err := w.in[r].CreateClaim(ctx, project, ipam.Claim{
+		Metadata: ipam.Metadata{Name: name},
+		Spec:     ipam.ClaimSpec{PoolRef: ipam.Ref{Project: project, Name: pool}, PrefixLength: &bits},
+	}, alloc.Request{})
+	return got.Value, err
+}

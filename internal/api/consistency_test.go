@@ -1,0 +1,106 @@
+package api_test
+
+import (
+	"context"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/api"
+	"github.com/carve-ipam/carve/internal/api/gen"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// readings is use cases whose reads are of some moment, if they may be, and note what they were asked for.
+type readings struct {
+	*scripted
+	at    time.Time
+	fail  error
+	stale []bool
+}
+
+func (s *readings) read(ctx context.Context) error {
+	s.stale = append(s.stale, alloc.IsStale(ctx))
+	if !s.at.IsZero() {
+		alloc.NoteReadAt(ctx, s.at)
+	}
+	return s.fail
+}
+
+func (s *readings) GetPool(ctx context.Context, _, _ string) (ipam.Pool, error) {
+	return s.pool, s.read(ctx)
+}
+
+func (s *readings) GetClaim(ctx context.Context, _, _ string) (ipam.Claim, error) {
+	return s.claim, s.read(ctx)
+}
+
+func (s *readings) ListClaims(ctx context.Context, _ string, _ alloc.Filter, _ int, _ string) (alloc.Page[ipam.Claim], error) {
+	return alloc.Page[ipam.Claim]{Items: []ipam.Claim{s.claim}}, s.read(ctx)
+}
+
+func (s *readings) ListPools(ctx context.Context, _ string, _ alloc.Filter, _ int, _ string) (alloc.Page[ipam.Pool], error) {
+	return alloc.Page[ipam.Pool]{Items: []ipam.Pool{s.pool}}, s.read(ctx)
+}
+
+func TestConsistency(t *testing.T) {
+	t.Parallel()
+	const moment = "2026-03-02T09:30:00.123456Z"
+	at := time.Date(2026, 3, 2, 10, 30, 0, 123456789, time.FixedZone("", 3600))
+	targets := []string{pools, pools + "/p", claims, claims + "/c"}
+	ask := func(t *testing.T, s *readings, target string) http.Header {
+		t.Helper()
+		w := serve(t, api.Config{Service: s}).do(t, "GET", target, "")
+		require.Equal(t, http.StatusOK, w.Code, w.Body.String())
+		return w.Header()
+	}
+
+	t.Run("IsStrongUnlessItIsAskedForLess", func(t *testing.T) {
+		t.Parallel()
+		for _, target := range targets {
+			for _, query := range []string{"", "?consistency=strong"} {
+				s := &readings{scripted: script(), at: at}
+				h := ask(t, s, target+query)
+				require.Equal(t, []bool{false}, s.stale, target)
+				require.NotContains(t, h, "Carve-Consistency")
+				require.NotContains(t, h, "Carve-Read-At")
+			}
+		}
+	})
+	t.Run("IsStaleWhereThatIsAskedForAndSaysOfWhen", func(t *testing.T) {
+		t.Parallel()
+		for _, target := range targets {
+			s := &readings{scripted: script(), at: at}
+			h := ask(t, s, target+"?consistency=stale")
+			require.Equal(t, []bool{true}, s.stale, target)
+			require.Equal(t, []string{"stale"}, h["Carve-Consistency"])
+			require.Equal(t, []string{moment}, h["Carve-Read-At"], "not later than it was")
+		}
+	})
+	t.Run("SaysNoMomentWhereNothingWasRead", func(t *testing.T) {
+		t.Parallel()
+		h := ask(t, &readings{scripted: script()}, pools+"?consistency=stale")
+		require.Equal(t, []string{"stale"}, h["Carve-Consistency"])
+		require.NotContains(t, h, "Carve-Read-At")
+	})
+	t.Run("IsSaidOfWhatWasNotFoundToo", func(t *testing.T) {
+		t.Parallel()
+		s := &readings{scripted: script(), at: at, fail: ipam.Errorf(ipam.CodeNotFound, "Pool team-a/p was not found.")}
+		w := serve(t, api.Config{Service: s}).do(t, "GET", pools+"/p?consistency=stale", "")
+		problem(t, w, http.StatusNotFound, gen.ProblemCodeNotFound)
+		require.Equal(t, []string{"stale"}, w.Header()["Carve-Consistency"])
+		require.Equal(t, []string{moment}, w.Header()["Carve-Read-At"])
+	})
+	t.Run("OfOneAnswerIsNotThatOfTheNext", func(t *testing.T) {
+		t.Parallel()
+		s := &readings{scripted: script(), at: at}
+		server := serve(t, api.Config{Service: s})
+		for range 3 {
+			require.Contains(t, server.do(t, "GET", pools+"/p?consistency=stale", "").Header(), "Carve-Read-At")
+			require.NotContains(t, server.do(t, "GET", pools+"/p", "").Header(), "Carve-Read-At")
+		}
+	})
+}

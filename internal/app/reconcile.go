@@ -1,0 +1,22 @@
+package app
+
+import (
+	"context"
+	"net/netip"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/crdb"
+)
+
+// Reconcile opens the pools that a region was fenced off from, directly in a database whose schema is current (alloc.Service.Reconcile).
+func Reconcile(ctx context.Context, dsn, region string, repair bool, forget []netip.Prefix) ([]alloc.Reconciled, error) {
+	if err := crdb.CheckSchema(ctx, dsn); err != nil {
+		return nil, err
+	}
+	store, err := crdb.Open(ctx, dsn, crdb.Options{Region: region, MaxConnections: 2})
+	if err != nil {
+		return nil, err
+	}
+	defer store.Close()
+	return alloc.New(store, alloc.Options{Region: region}).Reconcile(ctx, alloc.Reconciling{Repair: repair, Forget: forget})
+}

@@ -1,0 +1,40 @@
+package backup
+
+import (
+	"context"
+	"fmt"
+)
+
+// Options of a backup.
+type Options struct {
+	DSN string
+	// To is a directory that does not exist yet, or is empty; on CockroachDB the URI of a collection, which its nodes write to.
+	To string
+	// Manifest is the file that says what the backup is of, on CockroachDB; on PostgreSQL it lies with the backup.
+	Manifest string
+	// Carve is the version of this program.
+	Carve string
+}
+
+// Create makes a backup of a database while it works.
+func Create(ctx context.Context, o Options) (Manifest, error) {
+	c, engine, err := connect(ctx, o.DSN)
+	if err != nil {
+		return Manifest{}, err
+	}
+	defer closeConn(ctx, c)
+	switch {
+	case engine == PostgreSQL && isURI(o.To):
+		return Manifest{}, fmt.Errorf("%w: a backup of PostgreSQL goes into a directory, not to %s", ErrUsage, o.To)
+	case engine == PostgreSQL && o.Manifest != "":
+		return Manifest{}, fmt.Errorf("%w: a backup of PostgreSQL has its manifest in its directory", ErrUsage)
+	case engine == PostgreSQL:
+		return dump(ctx, c, o)
+	case !isURI(o.To):
+		return Manifest{}, fmt.Errorf("%w: CockroachDB's nodes write a backup themselves: give the URI of a place that all of them reach, such as external://backups or nodelocal://1/carve", ErrUsage)
+	case o.Manifest == "":
+		return Manifest{}, fmt.Errorf("%w: say by --manifest in which file to write what the backup is of; a restore needs it", ErrUsage)
+	default:
+		return collect(ctx, c, o)
+	}
+}

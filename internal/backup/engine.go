@@ -1,0 +1,43 @@
+package backup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// connect opens a session of this package's own, and says which engine answers.
+func connect(ctx context.Context, dsn string) (*pgx.Conn, string, error) {
+	cfg, err := pgx.ParseConfig(dsn)
+	if err != nil { // the reason is not passed on: it may repeat a password
+		return nil, "", errors.New("the database URL is not valid; it is not repeated here, because it may hold a password. It looks like postgresql://user@host:26257/carve?sslmode=verify-full")
+	}
+	return connectTo(ctx, cfg)
+}
+
+func connectTo(ctx context.Context, cfg *pgx.ConnConfig) (*pgx.Conn, string, error) {
+	cfg.RuntimeParams["application_name"] = "carve-backup"
+	c, err := pgx.ConnectConfig(ctx, cfg)
+	if err != nil {
+		return nil, "", fmt.Errorf("cannot connect to the database: %w", err)
+	}
+	var version string
+	if err := c.QueryRow(ctx, "SELECT version()").Scan(&version); err != nil {
+		closeConn(ctx, c)
+		return nil, "", fmt.Errorf("cannot ask the database for its version: %w", err)
+	}
+	switch {
+	case strings.HasPrefix(version, "CockroachDB"):
+		return c, CockroachDB, nil
+	case strings.HasPrefix(version, "PostgreSQL"):
+		return c, PostgreSQL, nil
+	default:
+		closeConn(ctx, c)
+		return nil, "", fmt.Errorf("the database is neither CockroachDB nor PostgreSQL: %s", version)
+	}
+}
+
+func closeConn(ctx context.Context, c *pgx.Conn) { _ = c.Close(context.WithoutCancel(ctx)) }

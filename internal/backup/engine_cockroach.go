@@ -1,0 +1,174 @@
+package backup
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Everything in this file was read by CockroachDB's grammar and was never run on a CockroachDB: docs/cockroachdb.md.
+
+// behind is how old the state of a backup is: far enough in the past that no transaction has to wait for it.
+const behind = 10 * time.Second
+
+// BackupStatement backs a database up into a collection, with what is needed to restore it as of any time since the backup before.
+func BackupStatement(database, collection string) string {
+	return fmt.Sprintf("BACKUP DATABASE %s INTO %s AS OF SYSTEM TIME '-%ds' WITH revision_history",
+		pgx.Identifier{database}.Sanitize(), literal(collection), int(behind.Seconds()))
+}
+
+// BackupsStatement lists what a collection holds, oldest first.
+func BackupsStatement(collection string) string { return "SHOW BACKUPS IN " + literal(collection) }
+
+// RestoreStatement restores a database of a collection under a name that no database has.
+func RestoreStatement(database, subdirectory, collection, as string) string {
+	return fmt.Sprintf("RESTORE DATABASE %s FROM %s IN %s WITH new_db_name = %s",
+		pgx.Identifier{database}.Sanitize(), literal(subdirectory), literal(collection), literal(as))
+}
+
+// DropStatement drops a database with all that it holds.
+func DropStatement(database string) string {
+	return "DROP DATABASE IF EXISTS " + pgx.Identifier{database}.Sanitize() + " CASCADE"
+}
+
+// What the restore asks a cluster.
+const (
+	databasesStatement      = "SELECT count(*) FROM [SHOW DATABASES] WHERE database_name = $1"
+	clusterRegionsStatement = "SELECT region FROM [SHOW REGIONS FROM CLUSTER] ORDER BY region"
+)
+
+func literal(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
+
+var secretName = regexp.MustCompile(`(?i)secret|password|token|credential|_key$|sas`)
+
+// noSecret refuses a URI with a secret in it: command lines and job descriptions are read by others.
+func noSecret(collection string) error {
+	u, err := url.Parse(collection)
+	if err != nil {
+		return fmt.Errorf("%w: the URI of the collection cannot be read", ErrUsage)
+	}
+	_, password := u.User.Password()
+	for name := range u.Query() {
+		password = password || secretName.MatchString(name)
+	}
+	if password {
+		return fmt.Errorf("%w: the URI of the collection holds a secret, which others can read on a command line. Run CREATE EXTERNAL CONNECTION backups AS '…' on the cluster and give external://backups", ErrUsage)
+	}
+	return nil
+}
+
+// collect makes a backup with BACKUP.
+func collect(ctx context.Context, c *pgx.Conn, o Options) (Manifest, error) {
+	m := Manifest{Format: manifestFormat, Carve: o.Carve, Engine: CockroachDB, Tool: "BACKUP", Database: c.Config().Database, Collection: o.To}
+	if err := noSecret(o.To); err != nil {
+		return m, err
+	}
+	if err := c.QueryRow(ctx, "SHOW crdb_version").Scan(&m.EngineVersion); err != nil {
+		return m, err
+	}
+	if err := m.read(ctx, c); err != nil {
+		return m, err
+	}
+	var now time.Time
+	if err := c.QueryRow(ctx, "SELECT now()").Scan(&now); err != nil {
+		return m, err
+	}
+	m.TakenAt = now.Add(-behind).UTC()
+	if _, err := c.Exec(ctx, BackupStatement(m.Database, o.To)); err != nil {
+		return m, fmt.Errorf("BACKUP: %w", err)
+	}
+	rows, err := c.Query(ctx, BackupsStatement(o.To))
+	if err != nil {
+		return m, err
+	}
+	there, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil || len(there) == 0 {
+		return m, fmt.Errorf("the collection does not say what it holds: %w", err)
+	}
+	m.Subdirectory = there[len(there)-1]
+	was := m
+	if err := m.read(ctx, c); err != nil {
+		return m, err
+	}
+	if m.Schema != was.Schema || !slices.Equal(m.Regions, was.Regions) {
+		return m, fmt.Errorf("%w: somebody migrated the database meanwhile; make another backup", ErrUsage)
+	}
+	return m, m.write(o.Manifest)
+}
+
+// restoreCockroach restores with RESTORE, which makes the database: one of that name goes first.
+func restoreCockroach(ctx context.Context, m Manifest, o RestoreOptions) error {
+	collection := o.From
+	if collection == "" {
+		collection = m.Collection
+	}
+	if err := noSecret(collection); err != nil {
+		return err
+	}
+	cfg, err := pgx.ParseConfig(o.DSN)
+	if err != nil {
+		return fmt.Errorf("%w: the database URL is not valid; it is not repeated here, because it may hold a password", ErrUsage)
+	}
+	c, engine, err := connectTo(ctx, cfg.Copy()) // CockroachDB lets in whoever names a database that is not there
+	if err != nil {
+		return err
+	}
+	closeConn(ctx, c)
+	if engine != CockroachDB {
+		return fmt.Errorf("%w: a backup of CockroachDB cannot be restored into %s", ErrUsage, engine)
+	}
+	into := cfg.Database
+	cfg.Database = "system" // there whatever else is
+	if c, _, err = connectTo(ctx, cfg); err != nil {
+		return err
+	}
+	defer closeConn(ctx, c)
+	rows, err := c.Query(ctx, clusterRegionsStatement)
+	if err != nil {
+		return err
+	}
+	cluster, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return err
+	}
+	for _, region := range m.Regions {
+		if !slices.Contains(cluster, region) {
+			return fmt.Errorf("%w: the backup has %s, in this order, and the cluster has nodes in %s", ErrRegions, strings.Join(m.Regions, ", "), strings.Join(cluster, ", "))
+		}
+	}
+	var there int
+	if err := c.QueryRow(ctx, databasesStatement, into).Scan(&there); err != nil {
+		return err
+	}
+	if there > 0 {
+		if err := emptyCockroach(ctx, m, o, into); err != nil {
+			return err
+		}
+	}
+	for _, sql := range []string{DropStatement(into), RestoreStatement(m.Database, m.Subdirectory, collection, into)} {
+		if _, err := c.Exec(ctx, sql); err != nil {
+			return fmt.Errorf("%s: %w", strings.Fields(sql)[0], err)
+		}
+	}
+	return nil
+}
+
+// emptyCockroach looks at the database that is to go.
+func emptyCockroach(ctx context.Context, m Manifest, o RestoreOptions, into string) error {
+	c, _, err := connect(ctx, o.DSN)
+	if err != nil {
+		return err
+	}
+	defer closeConn(ctx, c)
+	has, err := contentOf(ctx, c)
+	if err != nil {
+		return err
+	}
+	return has.allows(m, o, into)
+}

@@ -1,0 +1,98 @@
+package backup
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/carve-ipam/carve/internal/crdb"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// querier is a session, or a transaction in one.
+type querier interface {
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+}
+
+// content is what a database holds, as far as it matters to whoever backs it up or restores into it.
+type content struct {
+	tables  []string // Carve's, that are there
+	foreign []string // others
+	filled  string   // one of Carve's that holds somebody's data; empty: none does
+	regions []string // in the order in which they were added; nil: it has none
+	schema  int64    // number of the last migration; 0: none
+}
+
+// bookkeeping are tables that hold rows before anybody has used the service: what the service keeps of itself, and the project of the platform.
+var bookkeeping = []string{"goose_db_version", "goose_lock", "regions", "projects", "spaces", "project_regions", "audit_events", "removals"}
+
+func contentOf(ctx context.Context, c querier) (content, error) {
+	var has content
+	rows, err := c.Query(ctx, "SELECT tablename::TEXT FROM pg_catalog.pg_tables WHERE schemaname = 'public' ORDER BY 1")
+	if err != nil {
+		return has, err
+	}
+	all, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return has, err
+	}
+	for _, table := range all {
+		if slices.ContainsFunc(crdb.Localities(), func(l crdb.TableLocality) bool { return l.Table == table }) {
+			has.tables = append(has.tables, table)
+		} else {
+			has.foreign = append(has.foreign, table)
+		}
+	}
+	for _, table := range has.tables {
+		found, err := holdsData(ctx, c, table)
+		if err != nil {
+			return has, err
+		}
+		if found {
+			has.filled = table
+			break
+		}
+	}
+	if slices.Contains(has.tables, "goose_db_version") {
+		if err := c.QueryRow(ctx, "SELECT coalesce(max(version_id), 0) FROM goose_db_version WHERE is_applied").Scan(&has.schema); err != nil {
+			return has, fmt.Errorf("cannot read the schema's version: %w", err)
+		}
+	}
+	has.regions, err = regionsOf(ctx, c, slices.Contains(has.tables, "regions"))
+	return has, err
+}
+
+func holdsData(ctx context.Context, c querier, table string) (found bool, err error) {
+	sql := "SELECT EXISTS (SELECT 1 FROM " + pgx.Identifier{table}.Sanitize() + ")"
+	switch {
+	case table == "projects":
+		err = c.QueryRow(ctx, "SELECT EXISTS (SELECT 1 FROM projects WHERE name <> $1)", ipam.PlatformProject).Scan(&found)
+	case slices.Contains(bookkeeping, table):
+	default:
+		err = c.QueryRow(ctx, sql).Scan(&found)
+	}
+	return found, err
+}
+
+// regionsOf reads the regions in the order in which they were added: as `ipamctl migrate` has written them down, or, of a schema of before it
+// did, those of the type. Such a schema has one.
+func regionsOf(ctx context.Context, c querier, written bool) ([]string, error) {
+	if written {
+		rows, err := c.Query(ctx, "SELECT name::TEXT FROM regions ORDER BY ordinal")
+		if err != nil {
+			return nil, err
+		}
+		if names, err := pgx.CollectRows(rows, pgx.RowTo[string]); err != nil || len(names) > 0 {
+			return names, err
+		}
+	}
+	rows, err := c.Query(ctx, `SELECT e.enumlabel::TEXT FROM pg_catalog.pg_enum AS e JOIN pg_catalog.pg_type AS t ON t.oid = e.enumtypid
+		WHERE t.typname = 'crdb_internal_region' ORDER BY e.enumsortorder`)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, pgx.RowTo[string])
+}

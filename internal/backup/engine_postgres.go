@@ -1,0 +1,130 @@
+package backup
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// partial ends the name of a backup that is being made. It gets its own name when it is whole.
+const partial = ".partial"
+
+// dump makes a backup with pg_dump, of the snapshot that the manifest is read in.
+func dump(ctx context.Context, c *pgx.Conn, o Options) (m Manifest, err error) {
+	m, major, err := describePostgres(ctx, c, o)
+	if err != nil {
+		return m, err
+	}
+	pgDump, err := findTool(ctx, "pg_dump", o.DSN, major)
+	if err != nil {
+		return m, err
+	}
+	m.Tool = pgDump.program.Version
+	to, err := filepath.Abs(o.To)
+	if err != nil {
+		return m, err
+	}
+	if err := makeRoom(to); err != nil {
+		return m, err
+	}
+	unfinished := to + partial
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.RemoveAll(unfinished))
+		}
+	}()
+	tx, err := c.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}) //nolint:forbidigo // a read-only snapshot, not a transaction of the service
+	if err != nil {
+		return m, err
+	}
+	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }()
+	if err := m.read(ctx, tx); err != nil {
+		return m, err
+	}
+	var snapshot string
+	if err := tx.QueryRow(ctx, "SELECT pg_export_snapshot(), now()").Scan(&snapshot, &m.TakenAt); err != nil {
+		return m, err
+	}
+	m.TakenAt = m.TakenAt.UTC()
+	file := filepath.Join(unfinished, dumpName)
+	if err := pgDump.run(ctx, "--format=custom", "--no-owner", "--no-privileges", "--snapshot="+snapshot, "--file="+file); err != nil {
+		return m, err
+	}
+	if err := os.Chmod(file, 0o600); err != nil { // it holds names, and the hashes of API keys
+		return m, err
+	}
+	if m.Size, m.SHA256, err = digest(file, true); err != nil {
+		return m, err
+	}
+	if err := m.write(filepath.Join(unfinished, manifestName)); err != nil {
+		return m, err
+	}
+	return m, os.Rename(unfinished, to)
+}
+
+// makeRoom makes the directory of a backup that is being made, beside the place that it is to have.
+func makeRoom(to string) error {
+	if err := os.Remove(to); err != nil && !errors.Is(err, os.ErrNotExist) { // an empty directory goes, anything else stays
+		return fmt.Errorf("%w: %s is there and is no empty directory: each backup has a directory of its own", ErrUsage, to)
+	}
+	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+		return err
+	}
+	if err := os.Mkdir(to+partial, 0o700); err != nil {
+		return fmt.Errorf("a backup is being made there, or was cut off (then remove it): %w", err)
+	}
+	return nil
+}
+
+// describePostgres begins the manifest, and tells the server's major version.
+func describePostgres(ctx context.Context, c *pgx.Conn, o Options) (m Manifest, major int, err error) {
+	m = Manifest{Format: manifestFormat, Carve: o.Carve, Engine: PostgreSQL, Database: c.Config().Database}
+	if err := c.QueryRow(ctx, "SHOW server_version").Scan(&m.EngineVersion); err != nil {
+		return m, 0, err
+	}
+	m.EngineVersion, _, _ = strings.Cut(m.EngineVersion, " ") // the rest is whose package it is
+	first, _, _ := strings.Cut(m.EngineVersion, ".")
+	if major, err = strconv.Atoi(first); err != nil {
+		return m, 0, fmt.Errorf("the server's version is %q", m.EngineVersion)
+	}
+	return m, major, nil
+}
+
+// read fills in what the database says of itself.
+func (m *Manifest) read(ctx context.Context, c querier) error {
+	has, err := contentOf(ctx, c)
+	if err != nil {
+		return err
+	}
+	if has.schema == 0 {
+		return fmt.Errorf("%w: database %q has no schema of Carve's: there is nothing to back up", ErrUsage, m.Database)
+	}
+	m.Schema, m.Regions = has.schema, has.regions
+	return nil
+}
+
+// digest is the size of a file and the hash of what is in it.
+func digest(file string, sync bool) (size int64, sum string, err error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return 0, "", err
+	}
+	defer func() { _ = f.Close() }()
+	if sync {
+		if err := f.Sync(); err != nil {
+			return 0, "", err
+		}
+	}
+	h := sha256.New()
+	size, err = io.Copy(h, f)
+	return size, hex.EncodeToString(h.Sum(nil)), err
+}

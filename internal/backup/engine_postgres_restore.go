@@ -1,0 +1,90 @@
+package backup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// load restores a dump with pg_restore.
+func load(ctx context.Context, m Manifest, o RestoreOptions) error {
+	file := filepath.Join(o.From, dumpName)
+	size, sum, err := digest(file, false)
+	if err != nil {
+		return errors.Join(ErrDamaged, err)
+	}
+	if size != m.Size || sum != m.SHA256 {
+		return fmt.Errorf("%w: %s is not the file that its manifest speaks of", ErrDamaged, file)
+	}
+	c, engine, err := connect(ctx, o.DSN)
+	if err != nil {
+		return err
+	}
+	defer closeConn(ctx, c)
+	if engine != PostgreSQL {
+		return fmt.Errorf("%w: a backup of PostgreSQL cannot be restored into %s", ErrUsage, engine)
+	}
+	here, major, err := describePostgres(ctx, c, Options{})
+	if err != nil {
+		return err
+	}
+	if err := mayBeReplaced(ctx, c, m, o, here.Database); err != nil {
+		return err
+	}
+	// The program that made the backup may have been a newer one than the server's, whose files an older one cannot read.
+	pgRestore, err := findTool(ctx, "pg_restore", o.DSN, max(major, majorOf(m.Tool)))
+	if err != nil {
+		return err
+	}
+	if err := dropAll(ctx, c); err != nil {
+		return fmt.Errorf("cannot drop what the database holds: %w", err)
+	}
+	if err := pgRestore.run(ctx, "--single-transaction", "--exit-on-error", "--no-owner", "--no-privileges", file); err != nil {
+		return fmt.Errorf("nothing was restored, and the database is empty now: %w", err)
+	}
+	// Without statistics PostgreSQL reads every claim to delete one, until somebody has looked at the tables.
+	_, err = c.Exec(ctx, "ANALYZE")
+	return err
+}
+
+// mayBeReplaced looks at the database, and at who works on it.
+func mayBeReplaced(ctx context.Context, c *pgx.Conn, m Manifest, o RestoreOptions, database string) error {
+	var servers int
+	if err := c.QueryRow(ctx, "SELECT count(*) FROM pg_catalog.pg_stat_activity WHERE datname = current_database() AND application_name = 'carve'").Scan(&servers); err != nil {
+		return err
+	}
+	if servers > 0 {
+		return fmt.Errorf("%w: %d sessions in database %q. Stop every server on it: what they remember is not what will be there", ErrInUse, servers, database)
+	}
+	has, err := contentOf(ctx, c)
+	if err != nil {
+		return err
+	}
+	return has.allows(m, o, database)
+}
+
+// dropAll drops everything of Carve's, in one transaction.
+func dropAll(ctx context.Context, c *pgx.Conn) error {
+	has, err := contentOf(ctx, c)
+	if err != nil {
+		return err
+	}
+	drops := []string{"BEGIN"}
+	if len(has.tables) > 0 {
+		drops = append(drops, "DROP TABLE "+strings.Join(has.tables, ", ")+" CASCADE")
+	}
+	drops = append(drops, "DROP TYPE IF EXISTS crdb_internal_region", "COMMIT")
+	_, err = c.Exec(ctx, strings.Join(drops, "; "))
+	return err
+}
+
+// majorOf reads 15 from "pg_dump (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)".
+func majorOf(version string) (major int) {
+	_, rest, _ := strings.Cut(version, "(PostgreSQL) ")
+	_, _ = fmt.Sscanf(rest, "%d", &major)
+	return major
+}

@@ -1,0 +1,82 @@
+package backup
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// manifestFormat is the form of a manifest that this program writes and reads.
+const manifestFormat = 1
+
+// Names in the directory of a backup.
+const (
+	manifestName = "manifest.json"
+	dumpName     = "carve.dump" // pg_dump's custom format
+)
+
+// The engines, as manifests name them.
+const (
+	PostgreSQL  = "postgresql"
+	CockroachDB = "cockroachdb"
+)
+
+// Manifest says what a backup is of. It holds no secret.
+type Manifest struct {
+	Format        int       `json:"format"`
+	Carve         string    `json:"carve"` // version of the program that made it
+	Engine        string    `json:"engine"`
+	EngineVersion string    `json:"engineVersion"`
+	Tool          string    `json:"tool"`
+	Database      string    `json:"database"`
+	Schema        int64     `json:"schema"`  // number of the last migration
+	Regions       []string  `json:"regions"` // in the order in which they were added; the first is the primary one
+	TakenAt       time.Time `json:"takenAt"` // the state of the database that it holds
+
+	// PostgreSQL: the file beside the manifest.
+	Size   int64  `json:"size,omitempty"`
+	SHA256 string `json:"sha256,omitempty"`
+
+	// CockroachDB: where the nodes put it.
+	Collection   string `json:"collection,omitempty"`
+	Subdirectory string `json:"subdirectory,omitempty"`
+}
+
+// ReadManifest reads the manifest of a backup: a directory, or the file itself.
+func ReadManifest(from string) (m Manifest, err error) {
+	if fi, err := os.Stat(from); err == nil && fi.IsDir() {
+		from = filepath.Join(from, manifestName)
+	}
+	text, err := os.ReadFile(from)
+	if errors.Is(err, fs.ErrNotExist) {
+		return m, fmt.Errorf("%s is not there: a backup that was cut off has none, and is none", from)
+	}
+	if err != nil {
+		return m, err
+	}
+	if err := json.Unmarshal(text, &m); err != nil {
+		return m, fmt.Errorf("%s: %w", from, err)
+	}
+	if m.Format != manifestFormat {
+		return m, fmt.Errorf("%s has format %d; this program reads format %d", from, m.Format, manifestFormat)
+	}
+	return m, nil
+}
+
+// write puts the manifest where nothing is, for its owner alone, and lasting.
+func (m Manifest) write(path string) error {
+	text, err := json.MarshalIndent(m, "", "  ")
+	if err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(append(text, '\n'))
+	return errors.Join(err, f.Sync(), f.Close())
+}

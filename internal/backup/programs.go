@@ -1,0 +1,47 @@
+package backup
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/carve-ipam/carve/internal/devdb"
+)
+
+// stopLimit is how long a program that is to stop may take before it is killed.
+const stopLimit = 10 * time.Second
+
+// tool is one of PostgreSQL's programs, ready to work on a database.
+type tool struct {
+	program devdb.Program
+	url     string
+	env     []string
+}
+
+// findTool finds a program of at least the server's major version: an older one cannot read the server.
+func findTool(ctx context.Context, name, dsn string, major int) (tool, error) {
+	url, env, err := forTools(dsn)
+	if err != nil {
+		return tool{}, err
+	}
+	p, err := devdb.FindProgram(ctx, name, major)
+	return tool{p, url, env}, err
+}
+
+// run carries the program out. What it says when it fails is in the error: it names tables and hosts, and no password.
+func (t tool) run(ctx context.Context, args ...string) error {
+	cmd := exec.CommandContext(ctx, t.program.Path, append(args, "--no-password", "--dbname="+t.url)...) //nolint:gosec // G204: the program and the URL are the operator's own
+	var said bytes.Buffer
+	cmd.Env, cmd.Stdout, cmd.Stderr = t.env, &said, &said
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.WaitDelay = stopLimit
+	if err := cmd.Run(); err != nil {
+		return errors.Join(ctx.Err(), fmt.Errorf("%s: %w\n%s", t.program.Path, err, strings.TrimSpace(said.String())))
+	}
+	return nil
+}

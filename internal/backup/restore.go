@@ -1,0 +1,78 @@
+package backup
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// RestoreOptions say what to restore, and where.
+type RestoreOptions struct {
+	DSN string
+	// From is the directory of a backup; on CockroachDB the URI of the collection, empty: that of the manifest.
+	From string
+	// Manifest is the file that [Options.Manifest] named, on CockroachDB.
+	Manifest string
+	// Replace allows what the database holds to be dropped.
+	Replace bool
+	// Regions are those that the installation is to have, in order; nil: those that the database has, where it has any.
+	Regions []string
+	// Schema is the number of the last migration that this program knows.
+	Schema int64
+}
+
+// Restore puts a backup into a database and answers what the backup is of. Everything that can be refused is refused before anything is changed.
+func Restore(ctx context.Context, o RestoreOptions) (Manifest, error) {
+	m, err := manifestFor(o)
+	if err != nil {
+		return m, err
+	}
+	if m.Schema > o.Schema {
+		return m, fmt.Errorf("%w: the backup has schema %d, and this program knows schemas up to %d: restore it with the version that made it (%s), or a later one", ErrUsage, m.Schema, o.Schema, m.Carve)
+	}
+	if len(o.Regions) > 0 {
+		if err := sameRegions(m.Regions, o.Regions, "--regions says"); err != nil {
+			return m, err
+		}
+	}
+	if m.Engine == CockroachDB {
+		return m, restoreCockroach(ctx, m, o)
+	}
+	return m, load(ctx, m, o)
+}
+
+func manifestFor(o RestoreOptions) (Manifest, error) {
+	switch {
+	case o.Manifest != "":
+		return ReadManifest(o.Manifest)
+	case isURI(o.From):
+		return Manifest{}, fmt.Errorf("%w: say by --manifest in which file the backup wrote what it is of", ErrUsage)
+	default:
+		return ReadManifest(o.From)
+	}
+}
+
+// sameRegions refuses regions that differ, or that were added in another order: on CockroachDB rows are kept by the place of their region in
+// that order.
+func sameRegions(backup, other []string, whose string) error {
+	if slices.Equal(backup, other) {
+		return nil
+	}
+	return fmt.Errorf("%w: the backup has %s, in this order, and %s %s. A restore needs the same regions, added in the same order",
+		ErrRegions, strings.Join(backup, ", "), whose, strings.Join(other, ", "))
+}
+
+// allows refuses to restore into a database that holds what must stay, or that does not fit.
+func (has content) allows(m Manifest, o RestoreOptions, database string) error {
+	if len(has.foreign) > 0 {
+		return fmt.Errorf("%w: database %q has tables that are not Carve's (%s): give Carve a database of its own", ErrNotEmpty, database, strings.Join(has.foreign, ", "))
+	}
+	if has.filled != "" && !o.Replace {
+		return fmt.Errorf("%w: %q has rows in %s. Restore into an empty database, or say by --replace that what it holds may be dropped", ErrNotEmpty, database, has.filled)
+	}
+	if len(has.regions) > 0 {
+		return sameRegions(m.Regions, has.regions, fmt.Sprintf("database %q has", database))
+	}
+	return nil
+}

@@ -1,0 +1,143 @@
+package backup_test
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// Servers go on claiming while a backup is made. It is one state: whatever was answered before it began is in it, nothing is in it by half, and a
+// server on the restored database goes on from there.
+func TestABackupMadeUnderLoadIsOneState(t *testing.T) {
+	t.Parallel()
+	source, target := migrated(t, region), migrated(t, region)
+	svc, stop := serve(t, source)
+	withPool(t, svc)
+
+	var before, all sync.Map // name of a claim to its block
+	begun, done := make(chan struct{}), make(chan struct{})
+	var claimants sync.WaitGroup
+	for i := range 4 {
+		claimants.Go(func() {
+			for n := 0; ; n++ {
+				select {
+				case <-done:
+					return
+				default:
+				}
+				c, err := claim(t, svc, fmt.Sprintf("c-%d-%d", i, n))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				select {
+				case <-begun:
+				default:
+					before.Store(c.Name, c.Block)
+				}
+				all.Store(c.Name, c.Block)
+				if n%3 == 2 { // and some go again, but not those that are looked for
+					name := fmt.Sprintf("gone-%d-%d", i, n)
+					if _, err := claim(t, svc, name); err != nil {
+						t.Error(err)
+					}
+					if err := svc.DeleteClaim(admin(t), project, name, alloc.Request{}); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+		})
+	}
+	for first := 0; first < 40; first = size(&before) { // the load has begun
+		if t.Failed() {
+			break
+		}
+	}
+	close(begun)
+	dir, m := create(t, source)
+	close(done)
+	claimants.Wait()
+	stop()
+	require.Equal(t, []string{region}, m.Regions)
+
+	require.NoError(t, restore(t, target, dir))
+	finish(t, target)
+	restored, stop := serve(t, target)
+	defer stop()
+	before.Range(func(name, block any) bool {
+		c, err := restored.GetClaim(admin(t), project, name.(string))
+		require.NoError(t, err, "it was answered before the backup began")
+		require.Equal(t, block, c.Block)
+		return true
+	})
+	there := 0
+	page, err := restored.ListClaims(admin(t), project, alloc.Filter{}, 1000, "")
+	for ; ; page, err = restored.ListClaims(admin(t), project, alloc.Filter{}, 1000, page.Next) {
+		require.NoError(t, err)
+		there += len(page.Items)
+		if page.Next == "" {
+			break
+		}
+	}
+	t.Logf("%d claims before the backup, %d in it, %d in all", size(&before), there, size(&all))
+	c, err := claim(t, restored, "next")
+	require.NoError(t, err)
+	require.NoError(t, restored.DeleteClaim(admin(t), project, c.Name, alloc.Request{}))
+	finish(t, target)
+}
+
+func size(m *sync.Map) (n int) {
+	m.Range(func(any, any) bool { n++; return true })
+	return n
+}
+
+// What was done since the backup is not there; whoever comes back with it is told the truth.
+func TestWhatHappenedSinceTheBackup(t *testing.T) {
+	t.Parallel()
+	source, target := migrated(t, region), migrated(t, region)
+	svc, stop := serve(t, source)
+	withPool(t, svc)
+	kept, err := claim(t, svc, "kept")
+	require.NoError(t, err)
+	released, err := claim(t, svc, "released")
+	require.NoError(t, err)
+	dir, _ := create(t, source)
+	late, err := claim(t, svc, "late")
+	require.NoError(t, err)
+	require.NoError(t, svc.DeleteClaim(admin(t), project, "released", alloc.Request{}))
+	stop()
+
+	require.NoError(t, restore(t, target, dir))
+	finish(t, target)
+	restored, stop := serve(t, target)
+	defer stop()
+
+	t.Run("AKeyOfBeforeIsAnsweredAsItWas", func(t *testing.T) {
+		again, err := claim(t, restored, "kept")
+		require.NoError(t, err)
+		require.Equal(t, kept, again)
+	})
+	t.Run("AClaimOfSinceThenIsNotThereToBeReleased", func(t *testing.T) {
+		err := restored.DeleteClaim(admin(t), project, "late", alloc.Request{})
+		require.True(t, ipam.IsCode(err, ipam.CodeNotFound), err)
+	})
+	t.Run("AClaimThatWasReleasedSinceThenIsThereAndCanBeReleased", func(t *testing.T) {
+		c, err := restored.GetClaim(admin(t), project, "released")
+		require.NoError(t, err)
+		require.Equal(t, released.Block, c.Block)
+		require.NoError(t, restored.DeleteClaim(admin(t), project, "released", alloc.Request{}))
+		err = restored.DeleteClaim(admin(t), project, "released", alloc.Request{})
+		require.True(t, ipam.IsCode(err, ipam.CodeNotFound), "once: %v", err)
+	})
+	t.Run("AKeyOfSinceThenIsANewRequest", func(t *testing.T) {
+		again, err := claim(t, restored, "late")
+		require.NoError(t, err)
+		require.NotEqual(t, late.UID, again.UID, "the first answer is gone with the claim")
+	})
+	finish(t, target)
+}

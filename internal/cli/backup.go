@@ -1,0 +1,84 @@
+package cli
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/carve-ipam/carve/internal/backup"
+)
+
+func (p *program) backupCommand() *cobra.Command {
+	var t target
+	var to, manifest string
+	cmd := &cobra.Command{
+		Use:   "backup",
+		Short: "Back the database up with its own tools, while the service works",
+		Long: `Backs the database up and writes beside it what it is of: the schema, the regions in their order, the engine, the time.
+
+PostgreSQL: pg_dump writes into a new directory. It is one state of the database, as if everything had stood still at the time
+that is printed. pg_dump is looked for where the server looks for PostgreSQL, and has to be as new as the database.
+
+CockroachDB: BACKUP DATABASE … INTO … AS OF SYSTEM TIME '-10s' WITH revision_history. The nodes write it: --to is the URI of a
+collection that all of them reach, best an external connection, because a command line can be read by others and a secret in
+it with it. --manifest is the file for what it is of.
+
+A backup holds the hashes of API keys, names and labels: keep it as you keep the database.`,
+		Example: `  ipamctl backup --data-dir ./data --to /backups/2026-11-22
+  ipamctl backup --database-url postgresql://carve@db.example.com/carve --to /backups/2026-11-22
+  ipamctl backup --database-url postgresql://carve@crdb.example.com:26257/carve --to external://backups --manifest 2026-11-22.json`,
+		Args:              names("", 0, 0),
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: p.verb(func(ctx context.Context, _ []string) error {
+			if p.flags.output == formatName {
+				return usagef("a backup has no name: use -o table, json or yaml")
+			}
+			if to == "" {
+				return usagef("where to? Give --to a directory, or the URI of a collection on CockroachDB")
+			}
+			dsn, err := p.dsn(t)
+			if err != nil {
+				return err
+			}
+			made, err := p.Database.Backup(ctx, backup.Options{DSN: dsn, To: to, Manifest: manifest, Carve: p.Version})
+			if err != nil {
+				return aboutBackup(err)
+			}
+			return p.showManifest(made)
+		}),
+	}
+	t.add(cmd)
+	cmd.Flags().StringVar(&to, "to", "", "a new `DIRECTORY`; on CockroachDB the URI of a collection")
+	cmd.Flags().StringVar(&manifest, "manifest", "", "on CockroachDB: the `FILE` to write what the backup is of")
+	return cmd
+}
+
+func (p *program) showManifest(m backup.Manifest) error {
+	switch p.flags.output {
+	case formatJSON, formatYAML:
+		doc, err := marshal(m)
+		if err != nil {
+			return err
+		}
+		return p.document(doc)
+	}
+	if p.flags.quiet {
+		return nil
+	}
+	return p.write(tableOf(p, []column[backup.Manifest]{
+		{title: "TAKEN AT", cell: func(m backup.Manifest) string { return m.TakenAt.Format(time.RFC3339) }},
+		{title: "DATABASE", cell: func(m backup.Manifest) string { return m.Database }},
+		{title: "ENGINE", cell: func(m backup.Manifest) string { return m.Engine + " " + m.EngineVersion }},
+		{title: "SCHEMA", cell: func(m backup.Manifest) string { return strconv.FormatInt(m.Schema, 10) }},
+		{title: "REGIONS", cell: func(m backup.Manifest) string { return strings.Join(m.Regions, ",") }},
+		{title: "BYTES", cell: func(m backup.Manifest) string {
+			if m.Size == 0 {
+				return "-"
+			}
+			return strconv.FormatInt(m.Size, 10)
+		}},
+	}, []backup.Manifest{m}))
+}

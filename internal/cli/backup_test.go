@@ -1,0 +1,139 @@
+package cli_test
+
+import (
+	"context"
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/app"
+	"github.com/carve-ipam/carve/internal/backup"
+	"github.com/carve-ipam/carve/internal/crdb"
+	"github.com/carve-ipam/carve/internal/dbtest"
+	"github.com/carve-ipam/carve/internal/devdb"
+)
+
+// bootstrapped is a database that an operator has begun to use.
+func bootstrapped(t *testing.T, d *double) (dsn string) {
+	t.Helper()
+	if dbtest.Engine() != devdb.Postgres {
+		t.Skip("pg_dump and pg_restore are PostgreSQL's; this run is on", dbtest.Engine())
+	}
+	dsn = dbtest.New(t)
+	d.done("migrate", "--database-url", dsn)
+	_, err := app.Bootstrap(t.Context(), dsn, "local")
+	require.NoError(t, err)
+	return dsn
+}
+
+func TestABackupIsRestoredAndAudited(t *testing.T) {
+	t.Parallel()
+	d := operating(t)
+	source, target := bootstrapped(t, d), dbtest.New(t) // bare: not even migrated
+	dir := filepath.Join(t.TempDir(), "backup")
+	var m backup.Manifest
+	require.NoError(t, json.Unmarshal([]byte(d.done("backup", "--database-url", source, "--to", dir, "-o", "json").out), &m))
+	require.Equal(t, []string{"local"}, m.Regions)
+	require.Equal(t, crdb.SchemaVersion(), m.Schema)
+	require.Equal(t, backup.PostgreSQL, m.Engine)
+	require.False(t, m.TakenAt.IsZero())
+
+	r := d.done("restore", "--database-url", target, "--from", dir)
+	require.Contains(t, r.out, "audit clean\n")
+	require.Contains(t, r.err, "restored: the state of ")
+	require.Contains(t, r.err, "new epochs: 0")
+	require.Contains(t, d.done("audit", "--database-url", target).out, "audit clean\n")
+
+	r = d.run("restore", "--database-url", target, "--from", dir)
+	require.Equal(t, 4, r.code, "it holds the key that was made")
+	require.Contains(t, r.err, "api_keys")
+	require.Contains(t, r.err, "--replace")
+	require.Empty(t, r.out)
+	require.Contains(t, d.done("restore", "--database-url", target, "--from", dir, "--replace").out, "audit clean\n")
+	r = d.run("restore", "--database-url", target, "--from", dir, "--replace", "--regions", "eu-west,us-east")
+	require.Equal(t, 4, r.code)
+	require.Contains(t, r.err, "the regions differ")
+
+	r = d.done("backup", "--database-url", source, "--to", dir+"-2")
+	require.Contains(t, r.out, "SCHEMA")
+	require.Empty(t, d.done("backup", "--database-url", source, "--to", dir+"-3", "-q").out)
+}
+
+// A backup of data that is not in order is restored as it is, and that is said.
+func TestARestoreThatIsNotInOrderFails(t *testing.T) {
+	t.Parallel()
+	d := operating(t)
+	source, dir := bootstrapped(t, d), filepath.Join(t.TempDir(), "backup")
+	loseABlock(t, source)
+	d.done("backup", "--database-url", source, "--to", dir)
+	r := d.run("restore", "--database-url", dbtest.New(t), "--from", dir)
+	require.Equal(t, 1, r.code)
+	require.Contains(t, r.out, "INVARIANT")
+	require.Contains(t, r.err, "restored, and not in order: ")
+}
+
+// A pool whose two epochs were not the same before is not made to look as if they had been.
+func TestPoolsThatWereFencedOffStayFencedOff(t *testing.T) {
+	t.Parallel()
+	d := operating(t)
+	d.database.RenewEpochs = func(context.Context, string) (crdb.Epochs, error) {
+		return crdb.Epochs{Renewed: 3, Fenced: []string{"8d1f… in eu-west"}}, nil
+	}
+	source, dir := bootstrapped(t, d), filepath.Join(t.TempDir(), "backup")
+	d.done("backup", "--database-url", source, "--to", dir)
+	r := d.run("restore", "--database-url", dbtest.New(t), "--from", dir)
+	require.Equal(t, 1, r.code)
+	require.Contains(t, r.err, "fenced off, because its two epochs differ: pool 8d1f… in eu-west")
+}
+
+func TestADataDirectoryIsRestoredIntoWhileNoServerRuns(t *testing.T) {
+	t.Parallel()
+	d := operating(t)
+	source, dir, data := bootstrapped(t, d), filepath.Join(t.TempDir(), "backup"), t.TempDir()
+	d.done("backup", "--database-url", source, "--to", dir)
+	require.Contains(t, d.done("restore", "--data-dir", data, "--from", dir).out, "audit clean\n")
+
+	db, err := devdb.Start(t.Context(), devdb.Config{DataDir: data}) // as a server does
+	require.NoError(t, err)
+	defer func() { require.NoError(t, db.Stop(context.WithoutCancel(t.Context()))) }()
+	c, err := pgx.Connect(t.Context(), db.DSN())
+	require.NoError(t, err)
+	var keys int
+	require.NoError(t, c.QueryRow(t.Context(), "SELECT count(*) FROM api_keys").Scan(&keys))
+	require.Equal(t, 1, keys)
+	require.NoError(t, c.Close(t.Context()))
+
+	r := d.run("restore", "--data-dir", data, "--from", dir, "--replace")
+	require.Equal(t, 4, r.code)
+	require.Contains(t, r.err, "stop the server first")
+	r = d.done("backup", "--data-dir", data, "--to", dir+"-of-data") // that works while a server runs
+	require.Contains(t, r.out, "carve")
+}
+
+func TestWhatABackupNeedsIsAskedFor(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ args, want string }{
+		"NowhereToGo":      {"backup --database-url a", "where to?"},
+		"NothingToRestore": {"restore --database-url a", "which backup?"},
+		"NoDatabase":       {"restore --from a", "which database?"},
+		"ABackupsName":     {"backup --to a --database-url a -o name", "a backup has no name"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := operating(t)
+			r := d.run(strings.Fields(c.args)...)
+			require.Equal(t, 2, r.code, r.err)
+			require.Contains(t, r.err, c.want)
+		})
+	}
+	d := operating(t)
+	for _, verb := range [][]string{{"backup", "--to", t.TempDir()}, {"restore", "--from", t.TempDir()}} {
+		r := d.run(append(verb, "--database-url", "postgres://carve:hunter2@127.0.0.1:1/carve")...)
+		require.NotZero(t, r.code)
+		require.NotContains(t, r.err, "hunter2")
+	}
+}

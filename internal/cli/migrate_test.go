@@ -1,0 +1,86 @@
+package cli_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/crdb"
+	"github.com/carve-ipam/carve/internal/dbtest"
+	"github.com/carve-ipam/carve/internal/devdb"
+	"github.com/carve-ipam/carve/migrations"
+)
+
+// What a command line comes to, in a database that only listens.
+func TestMigrateSaysWhichRegionsThereAreToBe(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		env  string
+		args []string
+		want crdb.MigrateOptions
+	}{
+		"Nothing":       {want: crdb.MigrateOptions{Regions: []string{"local"}}},
+		"Region":        {env: "west", args: []string{"--region", "eu-west1"}, want: crdb.MigrateOptions{Regions: []string{"eu-west1"}}},
+		"Environment":   {env: "west", want: crdb.MigrateOptions{Regions: []string{"west"}}},
+		"Regions":       {env: "west", args: []string{"--regions", "us,eu,ap"}, want: crdb.MigrateOptions{Regions: []string{"us", "eu", "ap"}}},
+		"RegionsTwice":  {args: []string{"--regions", "us", "--regions", "eu"}, want: crdb.MigrateOptions{Regions: []string{"us", "eu"}}},
+		"SurvivingZone": {args: []string{"--regions", "us,eu,ap", "--survive", "zone"}, want: crdb.MigrateOptions{Regions: []string{"us", "eu", "ap"}, Survive: "zone"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := answering(t)
+			d.env["CARVE_REGION"] = c.env
+			var got crdb.MigrateOptions
+			d.database.Migrate = func(_ context.Context, dsn string, o crdb.MigrateOptions) error {
+				require.Equal(t, "postgres://db/carve", dsn)
+				o.Said("something was done")
+				got, got.Said = o, nil
+				return nil
+			}
+			r := d.done(append([]string{"migrate", "--database-url", "postgres://db/carve"}, c.args...)...)
+			require.Equal(t, c.want, got)
+			require.Equal(t, result{0, "", "something was done\nthe schema is up to date\n"}, r)
+		})
+	}
+}
+
+func TestMigrateTakesOneRegionOrSeveral(t *testing.T) {
+	t.Parallel()
+	d := answering(t)
+	r := d.run("migrate", "--database-url", "postgres://db/carve", "--region", "a", "--regions", "a,b")
+	require.Equal(t, 2, r.code)
+	require.Contains(t, r.err, "region")
+}
+
+// allApplied is what is said when an empty database gets all numbered files.
+func allApplied(t *testing.T) string {
+	t.Helper()
+	files, err := migrations.FS.ReadDir(".")
+	require.NoError(t, err)
+	return fmt.Sprintf("migrations that were applied: %d, the last one is %s\n", len(files), files[len(files)-1].Name())
+}
+
+// On PostgreSQL, from one region to three, and what is said on the way.
+func TestMigrateAddsRegions(t *testing.T) {
+	t.Parallel()
+	if dbtest.Engine() != devdb.Postgres {
+		t.Skip("about PostgreSQL; this run is on", dbtest.Engine())
+	}
+	d := operating(t)
+	d.env["CARVE_DATABASE_URL"] = dbtest.New(t)
+	require.Equal(t, "regions of the database: eu-west1\n"+allApplied(t)+"the schema is up to date\n", d.done("migrate", "--region", "eu-west1").err)
+	require.Equal(t, "there is nothing to do\nthe schema is up to date\n", d.done("migrate", "--region", "eu-west1").err)
+	three := []string{"migrate", "--regions", "eu-west1,us-east1,us-west1", "--survive", "zone"}
+	const survive = "PostgreSQL keeps all regions in one place: --survive zone means nothing here\n"
+	require.Equal(t, "the database has the region us-east1\nthe database has the region us-west1\n"+survive+"the schema is up to date\n", d.done(three...).err)
+	require.Equal(t, survive+"there is nothing to do\nthe schema is up to date\n", d.done(three...).err)
+
+	r := d.run("migrate", "--region", "eu-west1")
+	require.Equal(t, result{1, "", "error: the regions do not fit the database: the database has \"us-east1\", and regions are only added: " +
+		"list it too, --regions eu-west1,us-east1,us-west1\n"}, r)
+	r = d.run("bootstrap", "--region", "mars")
+	require.Equal(t, 1, r.code)
+	require.Contains(t, r.err, `has "eu-west1", "us-east1", "us-west1", and --region is "mars"`)
+}

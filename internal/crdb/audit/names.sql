@@ -1,0 +1,16 @@
+-- purpose: a name is that of one claim of its project, whatever its region; where there are several regions, names are looked for in all in which the project has claims
+-- index:   none: the audit reads whole tables, in one snapshot, outside of the hot path
+-- rows:    all
+-- locks:   none
+-- region:  every, because an audit is about all of them
+SELECT c.project_id::TEXT, count(*)::TEXT || ' claims are called ' || c.name
+FROM claims AS c
+GROUP BY c.project_id, c.name
+HAVING count(*) > 1
+UNION ALL
+SELECT c.project_id::TEXT, 'names are not looked for in region ' || c.region::TEXT || ', where claim ' || min(c.name) || ' is'
+FROM claims AS c
+WHERE (SELECT count(*) FROM regions) > 1 AND NOT EXISTS (
+    SELECT 1 FROM project_regions AS g WHERE g.project_id = c.project_id AND g.region = c.region
+)
+GROUP BY c.project_id, c.region

@@ -1,0 +1,37 @@
+package crdb
+
+import (
+	"fmt"
+	"math/big"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+)
+
+// A read of the past that the nearest copy can answer: nobody can write there any more. Its timestamp is fixed by BEGIN for all statements of
+// the transaction, and is in nanoseconds, with a fraction that counts what happened in one.
+const (
+	beginFollower = "begin transaction isolation level serializable, read only, as of system time follower_read_timestamp()"
+	askFollowed   = "SELECT cluster_logical_timestamp()"
+)
+
+func (cockroach) behind() (begin, ask string) { return beginFollower, askFollowed }
+
+func (cockroach) moment(row pgx.Row) (time.Time, error) {
+	var n pgtype.Numeric
+	if err := row.Scan(&n); err != nil {
+		return time.Time{}, err
+	}
+	if !n.Valid || n.NaN || n.InfinityModifier != pgtype.Finite {
+		return time.Time{}, fmt.Errorf("the transaction has no timestamp")
+	}
+	at := new(big.Int).Set(n.Int)
+	scale := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(max(n.Exp, -n.Exp))), nil)
+	if n.Exp < 0 {
+		at.Quo(at, scale)
+	} else {
+		at.Mul(at, scale)
+	}
+	return time.Unix(0, at.Int64()).UTC(), nil
+}

@@ -1,0 +1,299 @@
+package crdb
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/pgscript"
+)
+
+// What cockroach-go says, in the engine's hands, on a transaction of one statement.
+const (
+	saidBegin     = beginStatement
+	saidSavepoint = "SAVEPOINT cockroach_restart"
+	saidWork      = "work"
+	saidRelease   = "RELEASE SAVEPOINT cockroach_restart"
+	saidBack      = "ROLLBACK TO SAVEPOINT cockroach_restart"
+	saidCommit    = "commit"
+	saidRollback  = "rollback"
+)
+
+// workSQL is the one statement of these transactions. It is no statement of ours: those grow.
+const workSQL = "INSERT INTO work (id) VALUES ($1)"
+
+// scripted is a store on a server that answers by a script. A fault is for the nth time that something is said, or with 0 for every time.
+type fault struct {
+	at    string
+	nth   int
+	reply pgscript.Reply
+}
+
+func scripted(t *testing.T, faults ...fault) (*Store, *attempts, *pgscript.Server) {
+	t.Helper()
+	server, err := pgscript.Start(t.Context(), pgscript.Script{
+		Answer: func(s pgscript.Statement) pgscript.Reply {
+			for _, f := range faults {
+				if spoken(s.SQL) == f.at && (f.nth == 0 || f.nth == s.Nth) {
+					return f.reply
+				}
+			}
+			return pgscript.Reply{}
+		},
+	})
+	require.NoError(t, err)
+	t.Cleanup(server.Close)
+	s, seen := openInside(t, server.DSN())
+	require.Equal(t, "cockroachdb", s.Engine())
+	server.Forget()
+	return s, seen, server
+}
+
+func spoken(sql string) string {
+	if sql == workSQL {
+		return saidWork
+	}
+	return sql
+}
+
+// dialogue is what was said, and where another connection goes on, a line between.
+func dialogue(server *pgscript.Server) (said []string) {
+	conn := 0
+	for _, l := range server.Said() {
+		if conn != 0 && l.Conn != conn {
+			said = append(said, "--")
+		}
+		conn = l.Conn
+		said = append(said, spoken(l.SQL))
+	}
+	return said
+}
+
+// insert is a transaction of one statement, whose closure then ends with an error, if there is one. It says which attempts its closure saw.
+func insert(ctx context.Context, s *Store, dry bool, then error) (seen []int, err error) {
+	do := s.InTx
+	if dry {
+		do = s.DryRun
+	}
+	err = do(ctx, "insert", alloc.Locks{}, func(ctx context.Context, t alloc.Tx) error {
+		seen = append(seen, t.Attempt())
+		b := &pgx.Batch{}
+		b.Queue(workSQL, "p")
+		if err := t.(*tx).conn.SendBatch(ctx, b).Close(); err != nil {
+			return err
+		}
+		return then
+	})
+	return seen, err
+}
+
+// Every way in which CockroachDB ends a transaction, or does not say how: the whole dialogue, how often the closure ran, how the attempts
+// were classified, and what the caller learns.
+func TestCockroachDialogue(t *testing.T) {
+	t.Parallel()
+	first := []string{saidBegin, saidSavepoint, saidWork, saidRelease}
+	whole := append(slices.Clone(first), saidCommit)
+	again := func(before ...string) []string { return append(before, whole...) }
+	fails := func(code string) pgscript.Reply { return pgscript.Reply{Code: code} }
+	fatal := func(code string) pgscript.Reply { return pgscript.Reply{Code: code, Fatal: true} }
+	cut := pgscript.Reply{Cut: true}
+	domain := ipam.Errorf(ipam.CodeOverlap, "Overlaps.")
+	for name, c := range map[string]struct {
+		faults []fault
+		dry    bool
+		then   error
+		said   []string
+		ran    int
+		ends   []string
+		code   ipam.Code // empty: success
+	}{
+		"WorksAtOnce": {said: whole, ran: 1, ends: []string{"committed"}},
+		"AStatementRestartsInPlace": {
+			faults: []fault{{saidWork, 1, fails("40001")}},
+			said:   []string{saidBegin, saidSavepoint, saidWork, saidBack, saidWork, saidRelease, saidCommit}, ran: 2, ends: []string{"committed"},
+		},
+		"ReleaseRestartsInPlace": {
+			faults: []fault{{saidRelease, 1, fails("40001")}},
+			said:   append(slices.Clone(first), saidBack, saidWork, saidRelease, saidCommit), ran: 2, ends: []string{"committed"},
+		},
+		"AnErrorOfCommitAfterReleaseIsNoNews": {
+			faults: []fault{{saidCommit, 1, fails("40001")}}, said: whole, ran: 1, ends: []string{"committed"},
+		},
+		"ACutAtCommitAfterReleaseIsNoNews": {
+			faults: []fault{{saidCommit, 1, cut}}, said: whole, ran: 1, ends: []string{"committed"},
+		},
+		"ReleaseThatDoesNotSayIsUnknown": {
+			faults: []fault{{saidRelease, 1, fails("40003")}},
+			said:   append(slices.Clone(first), saidRollback), ran: 1, ends: []string{"unknown 40003"}, code: ipam.CodeOutcomeUnknown,
+		},
+		"ReleaseOnADrainingNodeIsUnknown": {
+			faults: []fault{{saidRelease, 1, fatal("57P01")}}, said: first, ran: 1, ends: []string{"unknown 57P01"}, code: ipam.CodeOutcomeUnknown,
+		},
+		"ReleaseWithoutAnAnswerIsUnknown": {
+			faults: []fault{{saidRelease, 1, cut}}, said: first, ran: 1, ends: []string{"unknown"}, code: ipam.CodeOutcomeUnknown,
+		},
+		"ReleaseThatTimesOutIsUnknown": {
+			faults: []fault{{saidRelease, 1, fails("57014")}},
+			said:   append(slices.Clone(first), saidRollback), ran: 1, ends: []string{"unknown 57014"}, code: ipam.CodeOutcomeUnknown,
+		},
+		"ReleaseOfARangeOutOfReachIsUnknown": {
+			faults: []fault{{saidRelease, 1, fails("58C00")}},
+			said:   append(slices.Clone(first), saidRollback), ran: 1, ends: []string{"unknown 58C00"}, code: ipam.CodeOutcomeUnknown,
+		},
+		"UnknownAfterARestartIsUnknownStill": {
+			faults: []fault{{saidRelease, 1, fails("40001")}, {saidRelease, 2, fails("40003")}},
+			said:   append(slices.Clone(first), saidBack, saidWork, saidRelease, saidRollback), ran: 2, ends: []string{"unknown 40003"}, code: ipam.CodeOutcomeUnknown,
+		},
+		"AStatementOnADrainingNodeGoesElsewhere": {
+			faults: []fault{{saidWork, 1, fatal("57P01")}},
+			said:   again(saidBegin, saidSavepoint, saidWork, "--"), ran: 2, ends: []string{"again 57P01", "committed"},
+		},
+		"AStatementWithoutAnAnswerGoesElsewhere": {
+			faults: []fault{{saidWork, 1, cut}},
+			said:   again(saidBegin, saidSavepoint, saidWork, "--"), ran: 2, ends: []string{"again", "committed"},
+		},
+		"AStatementThatDoesNotSayIsNotCommittedYet": {
+			faults: []fault{{saidWork, 1, fails("40003")}},
+			said:   again(saidBegin, saidSavepoint, saidWork, saidRollback), ran: 2, ends: []string{"again 40003", "committed"},
+		},
+		"ASavepointWithoutAnAnswerGoesElsewhere": {
+			faults: []fault{{saidSavepoint, 1, cut}},
+			said:   again(saidBegin, saidSavepoint, "--"), ran: 1, ends: []string{"again", "committed"},
+		},
+		"ARestartWithoutAnAnswerGoesElsewhere": { // RELEASE said no before: nothing can have been committed
+			faults: []fault{{saidRelease, 1, fails("40001")}, {saidBack, 1, cut}},
+			said:   again(append(slices.Clone(first), saidBack, "--")...), ran: 2, ends: []string{"again", "committed"},
+		},
+		"ARestartThatFailsBeginsAnew": {
+			faults: []fault{{saidWork, 1, fails("40001")}, {saidBack, 1, fails("40001")}},
+			said:   again(saidBegin, saidSavepoint, saidWork, saidBack, saidRollback), ran: 2, ends: []string{"again 40001", "committed"},
+		},
+		"ADomainRefusalIsRolledBackAndToldOnce": {
+			then: domain, said: []string{saidBegin, saidSavepoint, saidWork, saidRollback}, ran: 1, ends: []string{"refused"}, code: ipam.CodeOverlap,
+		},
+		"AConstraintIsRolledBackAndToldOnce": {
+			faults: []fault{{saidWork, 0, fails("23505")}},
+			said:   []string{saidBegin, saidSavepoint, saidWork, saidRollback}, ran: 1, ends: []string{"refused 23505"}, code: ipam.CodeInternal,
+		},
+		"ADryRunIsNeverReleased": {dry: true, said: []string{saidBegin, saidWork, saidRollback}, ran: 1, ends: []string{"committed"}},
+		"ADryRunThatIsRefusedIsToldOnce": {
+			dry: true, then: domain, said: []string{saidBegin, saidWork, saidRollback}, ran: 1, ends: []string{"refused"}, code: ipam.CodeOverlap,
+		},
+		"ADryRunRunsAgainAsAWhole": {
+			dry: true, faults: []fault{{saidWork, 1, fails("40001")}},
+			said: []string{saidBegin, saidWork, saidRollback, saidBegin, saidWork, saidRollback}, ran: 2, ends: []string{"again 40001", "committed"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, seen, server := scripted(t, c.faults...)
+			ran, err := insert(t.Context(), s, c.dry, c.then)
+			require.Equal(t, c.said, dialogue(server))
+			require.Len(t, ran, c.ran)
+			for i, n := range ran {
+				require.Equal(t, i, n, "attempts are counted wherever they run")
+			}
+			require.Equal(t, c.ends, seen.ends("insert"))
+			told(t, c.code, err)
+		})
+	}
+}
+
+// told demands that the caller learns this and no more: a code of ours, and not a word of the database's.
+func told(t *testing.T, code ipam.Code, err error) {
+	t.Helper()
+	if code == "" {
+		require.NoError(t, err)
+		return
+	}
+	require.True(t, ipam.IsCode(err, code), "%v", err)
+	var e *ipam.Error
+	require.ErrorAs(t, err, &e)
+	for _, word := range []string{"40001", "40003", "57P01", "23505", "scripted", "restart", "SQLSTATE", "savepoint"} {
+		require.NotContains(t, e.Message, word)
+	}
+}
+
+// In place a few times, afresh a few times, and then the truth: bounded, whatever the database goes on saying, and nothing is held when it is over.
+func TestCockroachContentionWithoutEndIsGivenUp(t *testing.T) {
+	t.Parallel()
+	require.LessOrEqual(t, maxAttempts*(inPlaceRetries+1), 200, "runs of one closure")
+	for name, at := range map[string]string{"InAStatement": saidWork, "AtRelease": saidRelease} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, seen, server := scripted(t, fault{at, 0, pgscript.Reply{Code: "40001"}})
+			ran, err := insert(t.Context(), s, false, nil)
+			told(t, ipam.CodeContention, err)
+			require.Len(t, ran, maxAttempts*(inPlaceRetries+1))
+			require.Equal(t, slices.Repeat([]string{"again 40001"}, maxAttempts), seen.ends("insert"))
+			count := map[string]int{}
+			for _, line := range dialogue(server) {
+				count[line]++
+			}
+			want := map[string]int{
+				saidBegin: maxAttempts, saidSavepoint: maxAttempts, saidRollback: maxAttempts,
+				saidWork: maxAttempts * (inPlaceRetries + 1), saidBack: maxAttempts * (inPlaceRetries + 1),
+			}
+			if at == saidRelease {
+				want[saidRelease] = want[saidWork]
+			}
+			require.Equal(t, want, count, "in %v", slices.Sorted(maps.Keys(count)))
+			require.Zero(t, s.Connections().Used)
+		})
+	}
+}
+
+// A caller whose time is up while RELEASE is under way cannot know; one whose time is up before cannot have changed anything.
+func TestCockroachDeadline(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		at   string
+		code ipam.Code
+	}{"DuringAStatement": {saidWork, ipam.CodeDeadline}, "DuringRelease": {saidRelease, ipam.CodeOutcomeUnknown}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ctx, cancel := context.WithCancel(t.Context())
+			over := make(chan struct{})
+			server, err := pgscript.Start(t.Context(), pgscript.Script{Answer: func(s pgscript.Statement) pgscript.Reply {
+				if strings.EqualFold(s.SQL, c.at) || c.at == saidWork && strings.HasPrefix(s.SQL, "SELECT id, name") {
+					cancel()
+					<-over // the client has gone
+				}
+				return pgscript.Reply{}
+			}, Shape: projectShape})
+			require.NoError(t, err)
+			t.Cleanup(server.Close)
+			s, _ := openInside(t, server.DSN())
+			err = s.InTx(ctx, "read", alloc.Locks{}, func(ctx context.Context, tx alloc.Tx) error {
+				_, err := tx.ProjectGet(ctx, "p")
+				if ipam.IsCode(err, ipam.CodeNotFound) {
+					return nil
+				}
+				return err
+			})
+			close(over)
+			told(t, c.code, err)
+		})
+	}
+}
+
+// projectShape is that of a project read by name.
+func projectShape(sql string) pgscript.Shape {
+	if !strings.HasPrefix(sql, "SELECT id, name") {
+		return pgscript.Shape{}
+	}
+	const text, uuid, at = pgtype.TextOID, pgtype.UUIDOID, pgtype.TimestamptzOID
+	return pgscript.Shape{Params: []uint32{text}, Columns: []pgscript.Column{
+		{Name: "id", Type: uuid}, {Name: "name", Type: text}, {Name: "display_name", Type: text}, {Name: "description", Type: text},
+		{Name: "labels", Type: pgtype.JSONBOID}, {Name: "annotations", Type: pgtype.JSONBOID}, {Name: "generation", Type: pgtype.Int8OID},
+		{Name: "revision", Type: uuid}, {Name: "created_at", Type: at}, {Name: "updated_at", Type: at}, {Name: "created_by", Type: text},
+	}}
+}

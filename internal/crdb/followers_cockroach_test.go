@@ -1,0 +1,112 @@
+package crdb
+
+import (
+	"cmp"
+	"context"
+	"math/big"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgtype"
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/crdb/query"
+	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/pgscript"
+)
+
+// saidLoans is the read that is made: any would do.
+const saidLoans = "loan_sizes"
+
+// The moment that the scripted server reads at, in nanoseconds, and the fraction that counts what happened in one.
+const noon, within = 1772452800123456789, 2
+
+// following is a store on a server that says its moment, and fails as it is told.
+func following(t *testing.T, faults []fault) (*Store, func() []string) {
+	t.Helper()
+	timestamp := new(big.Int).Add(new(big.Int).Mul(big.NewInt(noon), big.NewInt(1e10)), big.NewInt(within))
+	of := map[string]string{strings.Join(strings.Fields(uncommented(query.Get(saidLoans))), " "): saidLoans}
+	named := func(sql string) string { return cmp.Or(of[sql], sql) }
+	server, err := pgscript.Start(t.Context(), pgscript.Script{
+		Answer: func(s pgscript.Statement) pgscript.Reply {
+			for _, f := range faults {
+				if named(s.SQL) == f.at && (f.nth == 0 || f.nth == s.Nth) {
+					return f.reply
+				}
+			}
+			if s.SQL == askFollowed {
+				return pgscript.Reply{Rows: [][]any{{pgtype.Numeric{Int: timestamp, Exp: -10, Valid: true}}}}
+			}
+			return pgscript.Reply{}
+		},
+		Shape: func(sql string) pgscript.Shape {
+			switch {
+			case sql == askFollowed:
+				return pgscript.Shape{Columns: []pgscript.Column{{Name: "cluster_logical_timestamp", Type: pgtype.NumericOID}}}
+			case named(sql) == saidLoans:
+				return pgscript.Shape{Params: []uint32{pgtype.UUIDArrayOID}, Columns: []pgscript.Column{{Name: "pool_id", Type: pgtype.UUIDOID}}}
+			default:
+				return pgscript.Shape{}
+			}
+		},
+	})
+	require.NoError(t, err)
+	t.Cleanup(server.Close)
+	s, _ := openInside(t, server.DSN())
+	server.Forget()
+	return s, func() (said []string) {
+		for _, line := range dialogue(server) {
+			said = append(said, named(line))
+		}
+		return said
+	}
+}
+
+// The whole dialogue of a stale read on CockroachDB, its moment, and what becomes of it when it fails.
+func TestStaleReadsOfCockroachFollow(t *testing.T) {
+	t.Parallel()
+	whole := []string{beginFollower, askFollowed, saidLoans, "commit"}
+	for name, c := range map[string]struct {
+		faults []fault
+		said   []string
+		at     bool
+		code   ipam.Code // empty: success
+	}{
+		"InOneTransactionOfThePast": {said: whole, at: true},
+		"AreRepeatedWhenTheyFail": {
+			faults: []fault{{saidLoans, 1, pgscript.Reply{Code: "40001"}}},
+			said:   append([]string{beginFollower, askFollowed, saidLoans, "rollback"}, whole...), at: true,
+		},
+		"GoOnAtAnotherNode": {
+			faults: []fault{{saidLoans, 1, pgscript.Reply{Code: "57P01", Fatal: true}}},
+			said:   append([]string{beginFollower, askFollowed, saidLoans, "--"}, whole...), at: true,
+		},
+		"AreOfNowWhenTheTablesAreYounger": {
+			faults: []fault{{saidLoans, 1, pgscript.Reply{Code: "42P01"}}},
+			said:   []string{beginFollower, askFollowed, saidLoans, "rollback", "--", saidLoans},
+		},
+		"AreRefusedLikeAnyOther": {
+			faults: []fault{{saidLoans, 0, pgscript.Reply{Code: "42501"}}},
+			said:   []string{beginFollower, askFollowed, saidLoans, "rollback"}, code: ipam.CodeInternal,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, said := following(t, c.faults)
+			ctx, cancel := context.WithTimeout(alloc.Stale(t.Context()), time.Minute)
+			defer cancel()
+			_, err := s.LoanSizes(ctx, []ipam.ID{{1}})
+			require.Equal(t, c.code, ipam.CodeOf(err), "%v", err)
+			require.Equal(t, c.said, said())
+			at := alloc.ReadAt(ctx)
+			if !c.at {
+				require.Zero(t, at)
+				return
+			}
+			require.Equal(t, time.Unix(0, noon).UTC(), at)
+			require.Zero(t, s.Connections().Used)
+		})
+	}
+}

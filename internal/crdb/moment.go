@@ -1,0 +1,38 @@
+package crdb
+
+import (
+	"context"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+)
+
+// beginMoment begins a transaction as connections have it by default: it cannot write, and all of its statements read the same snapshot.
+const beginMoment = "begin"
+
+// OneMoment implements alloc.Store.
+func (s *Store) OneMoment(ctx context.Context, op string, fn func(context.Context, alloc.Reader) error) error {
+	run := func(q querier) error {
+		return fn(ctx, reader{region: s.region, places: s.places, run: func(_ context.Context, _ string, fn func(querier) error) error { return fn(q) }})
+	}
+	if alloc.IsStale(ctx) {
+		if err := s.readBehindOnly(ctx, op, run); !beforeSchema(err) {
+			return err
+		}
+	}
+	return s.repeat(ctx, op, func() error {
+		c, err := s.pool.Acquire(ctx)
+		if err != nil {
+			return err
+		}
+		defer c.Release()
+		if _, err = c.Exec(ctx, beginMoment); err == nil {
+			err = run(c)
+		}
+		if err != nil {
+			endBehind(ctx, c, "rollback")
+			return ofClosure(err, c.Conn())
+		}
+		endBehind(ctx, c, "commit") // there is nothing to lose
+		return nil
+	})
+}

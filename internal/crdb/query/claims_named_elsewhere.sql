@@ -1,0 +1,18 @@
+-- purpose: those of some claims, by region, project and name, whose name is in use in another region of the project
+-- index:   project_regions_pkey, claims_pkey
+-- rows:    one probe for each name and each of its project's other regions
+-- locks:   none
+SELECT k.project_id, k.name
+FROM unnest($1::TEXT[], $2::UUID[], $3::TEXT[]) AS k (region, project_id, name)
+CROSS JOIN LATERAL (
+    SELECT t.name
+    FROM project_regions AS g
+    CROSS JOIN LATERAL (
+        SELECT c.name
+        FROM claims AS c
+        WHERE c.region = g.region AND c.project_id = g.project_id AND c.name = k.name
+        LIMIT 1
+    ) AS t
+    WHERE g.project_id = k.project_id AND g.region <> k.region::crdb_internal_region
+    LIMIT 1
+) AS f

@@ -1,0 +1,9 @@
+-- purpose: the loan of a pool that begins last before an address
+-- index:   region_blocks_pkey
+-- rows:    1
+-- locks:   none
+SELECT pool_id, base, plen, region, lent_at
+FROM region_blocks
+WHERE pool_id = $1 AND base < $2
+ORDER BY base DESC
+LIMIT 1

@@ -1,0 +1,9 @@
+-- purpose: a page of the loans of a pool to a region, after an address
+-- index:   region_blocks_pkey
+-- rows:    the loans of the pool behind the address, up to the last one of the page
+-- locks:   none
+SELECT pool_id, base, plen, region, lent_at
+FROM region_blocks
+WHERE pool_id = $1 AND base > $2 AND region = $3
+ORDER BY base
+LIMIT $4

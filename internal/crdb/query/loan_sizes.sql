@@ -1,0 +1,8 @@
+-- purpose: the loans of some pools, counted by region and length
+-- index:   region_blocks_pkey
+-- rows:    the loans of the pools
+-- locks:   none
+SELECT pool_id, region, plen, count(*)
+FROM region_blocks
+WHERE pool_id = ANY ($1::UUID[])
+GROUP BY pool_id, region, plen

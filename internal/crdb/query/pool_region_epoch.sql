@@ -1,0 +1,7 @@
+-- purpose: a new epoch for the record of a pool in a region, if it still has the one that was read
+-- index:   pool_regions_pkey or pool_regions_region_idx
+-- rows:    1
+-- locks:   the row
+UPDATE pool_regions
+SET epoch = $4
+WHERE pool_id = $1 AND region = $2 AND epoch = $3

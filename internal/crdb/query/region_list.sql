@@ -1,0 +1,8 @@
+-- purpose: the database's regions, in the order in which they were added
+-- index:   regions_ordinal_key
+-- rows:    the regions
+-- locks:   none
+SELECT name, ordinal, created_at
+FROM regions
+WHERE ordinal >= 0
+ORDER BY ordinal

@@ -1,0 +1,76 @@
+package crdb_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/crdb"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// What a region sends for a pool that is at home elsewhere.
+const homeOfServed = "far"
+
+func withFarPool(t *testing.T, h *house, p string) {
+	t.Helper()
+	require.NoError(t, crdb.Migrate(t.Context(), h.dsn, crdb.MigrateOptions{Regions: []string{region, homeOfServed}}))
+	pool := rootPool("pool", "10.0.0.0/16")
+	pool.Spec.Region, pool.Spec.Regions = homeOfServed, []string{homeOfServed, region}
+	_, err := h.svc.CreatePool(admin(t), p, pool, alloc.Request{})
+	require.NoError(t, err)
+}
+
+func withLoan(t *testing.T, h *house, p string) {
+	t.Helper()
+	withFarPool(t, h, p)
+	moved, err := h.svc.KeepStocks(admin(t))
+	require.NoError(t, err)
+	require.Equal(t, 1, moved)
+}
+
+func withClaimOfLoan(t *testing.T, h *house, p string) {
+	t.Helper()
+	withLoan(t, h, p)
+	_, err := h.svc.CreateClaim(admin(t), p, claimOf("claim", p, "pool", 28), alloc.Request{})
+	require.NoError(t, err)
+}
+
+func withFencedLoan(t *testing.T, h *house, p string) {
+	t.Helper()
+	withLoan(t, h, p)
+	exec(t, h, "UPDATE stocks SET epoch = gen_random_uuid() WHERE region = '"+region+"'")
+}
+
+// regionReadings are those of pools in several regions.
+var regionReadings = map[string]reading{
+	"JobKeepStocks": {withFarPool, func(ctx context.Context, s server, _ string) error {
+		moved, err := s.svc.KeepStocks(ctx)
+		if err == nil && moved != 1 {
+			err = errors.New("nothing was lent")
+		}
+		return err
+	}},
+	"CreateClaimOfLent": {withLoan, func(ctx context.Context, s server, p string) error {
+		return failure(s.svc.CreateClaim(ctx, p, claimOf("claim", p, "pool", 28), alloc.Request{}))
+	}},
+	"CreateClaimThatBorrows": {withFarPool, func(ctx context.Context, s server, p string) error {
+		return failure(s.svc.CreateClaim(ctx, p, claimOf("claim", p, "pool", 28), alloc.Request{}))
+	}},
+	"DeleteClaimOfLent": {withClaimOfLoan, func(ctx context.Context, s server, p string) error {
+		return s.svc.DeleteClaim(ctx, p, "claim", alloc.Request{})
+	}},
+	"GetPoolInRegions": {withLoan, func(ctx context.Context, s server, p string) error { return failure(s.svc.GetPool(ctx, p, "pool")) }},
+	"PatchPoolToGiveUpARegion": {withLoan, func(ctx context.Context, s server, p string) error {
+		return failure(s.svc.PatchPool(ctx, p, "pool", alloc.Request{}, func(p ipam.Pool) (ipam.Pool, error) {
+			p.Spec.Regions = nil
+			return p, nil
+		}))
+	}},
+	"ReconcileRegion": {withFencedLoan, func(ctx context.Context, s server, _ string) error {
+		return failure(s.svc.Reconcile(ctx, alloc.Reconciling{Repair: true}))
+	}},
+}

@@ -1,0 +1,211 @@
+package crdb_test
+
+import (
+	"context"
+	"net/netip"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/crdb"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// server is what does a server's work.
+type server struct {
+	svc   *alloc.Service
+	store *crdb.Store
+}
+
+// reading is a request, or a job, that the catalogue of statements tells of besides the operations.
+type reading struct {
+	prepare func(t *testing.T, h *house, p string)
+	do      func(ctx context.Context, s server, p string) error
+}
+
+func failure[T any](_ T, err error) error { return err }
+
+// get is a reading of one thing, or of a page.
+func get[T any](prepare func(*testing.T, *house, string), read func(ctx context.Context, svc *alloc.Service, p string) (T, error)) reading {
+	return reading{prepare, func(ctx context.Context, s server, p string) error { return failure(read(ctx, s.svc, p)) }}
+}
+
+// exec runs SQL past the server, to make something that only time makes.
+func exec(t *testing.T, h *house, sql string) {
+	t.Helper()
+	_, err := connect(t, h.dsn, nil).Exec(t.Context(), sql)
+	require.NoError(t, err)
+}
+
+func withSpaceGrant(t *testing.T, h *house, p string) {
+	t.Helper()
+	withSpace(t, h, p)
+	_, err := h.svc.PutSpaceGrant(admin(t), p, "lab", ipam.Everybody, alloc.Request{})
+	require.NoError(t, err)
+}
+
+func withScoped(t *testing.T, h *house, p string) {
+	t.Helper()
+	withClass(perZone)(t, h, p)
+	_, err := h.svc.CreateClaim(admin(t), p, byClass("claim", "class"), alloc.Request{})
+	require.NoError(t, err)
+	require.NoError(t, h.svc.DeleteClaim(admin(t), p, "claim", alloc.Request{}))
+	exec(t, h, "UPDATE allocations SET cool_until = now() - INTERVAL '1 hour' WHERE phase = 'CoolingDown'")
+	n, err := h.svc.FreeCooled(admin(t), 10)
+	require.NoError(t, err)
+	require.Equal(t, 1, n)
+}
+
+func withEmptiedScope(t *testing.T, h *house, p string) {
+	t.Helper()
+	withScoped(t, h, p)
+	exec(t, h, "UPDATE pools SET empty_since = now() - INTERVAL '400 days' WHERE scope IS NOT NULL")
+}
+
+var here = netip.MustParseAddr("10.0.0.20")
+
+var readings = map[string]reading{
+	"GetProject": get(nothing, func(ctx context.Context, svc *alloc.Service, p string) (ipam.Project, error) {
+		return svc.GetProject(ctx, p)
+	}),
+	"ListProjects": get(nothing, func(ctx context.Context, svc *alloc.Service, _ string) (alloc.Page[ipam.Project], error) {
+		return svc.ListProjects(ctx, alloc.Filter{}, 10, "")
+	}),
+	"GetSpace": get(withSpace, func(ctx context.Context, svc *alloc.Service, p string) (ipam.Space, error) {
+		return svc.GetSpace(ctx, p, "lab")
+	}),
+	"ListSpaces": get(withSpace, func(ctx context.Context, svc *alloc.Service, p string) (alloc.Page[ipam.Space], error) {
+		return svc.ListSpaces(ctx, p, alloc.Filter{}, 10, "")
+	}),
+	"GetPool": get(withPool, func(ctx context.Context, svc *alloc.Service, p string) (ipam.Pool, error) {
+		return svc.GetPool(ctx, p, "pool")
+	}),
+	"GetPoolFree": get(withClaim(ipam.ReclaimDelete), func(ctx context.Context, svc *alloc.Service, p string) (alloc.FreePage, error) {
+		return svc.GetPoolFree(ctx, p, "pool", nil, 10, "")
+	}),
+	"ListPools": get(withPool, func(ctx context.Context, svc *alloc.Service, p string) (alloc.Page[ipam.Pool], error) {
+		return svc.ListPools(ctx, p, alloc.Filter{}, 10, "")
+	}),
+	"ListPoolsThatCover": get(withPool, func(ctx context.Context, svc *alloc.Service, p string) (alloc.Page[ipam.Pool], error) {
+		return svc.ListPools(ctx, p, alloc.Filter{Contains: here}, 10, "")
+	}),
+	"GetClaim": get(withClaim(ipam.ReclaimDelete), func(ctx context.Context, svc *alloc.Service, p string) (ipam.Claim, error) {
+		return svc.GetClaim(ctx, p, "claim")
+	}),
+	"ListClaims": get(withClaim(ipam.ReclaimDelete), func(ctx context.Context, svc *alloc.Service, p string) (alloc.Page[ipam.Claim], error) {
+		return svc.ListClaims(ctx, p, alloc.Filter{}, 10, "")
+	}),
+	"ListClaimsOfPool": get(withClaim(ipam.ReclaimDelete), func(ctx context.Context, svc *alloc.Service, p string) (alloc.Page[ipam.Claim], error) {
+		return svc.ListClaims(ctx, p, alloc.Filter{Pool: ipam.Ref{Project: p, Name: "pool"}}, 10, "")
+	}),
+	"ExplainClaim": get(withClass(), func(ctx context.Context, svc *alloc.Service, p string) (alloc.Explanation, error) {
+		return svc.ExplainClaim(ctx, p, byClass("claim", "class"))
+	}),
+	"GetAllocation": get(withRetained, func(ctx context.Context, svc *alloc.Service, p string) (ipam.Allocation, error) {
+		ref, err := theOne(ctx, svc, p)
+		if err != nil {
+			return ipam.Allocation{}, err
+		}
+		return svc.GetAllocation(ctx, p, ref)
+	}),
+	"ListAllocations": get(withRetained, func(ctx context.Context, svc *alloc.Service, p string) (alloc.Page[ipam.Allocation], error) {
+		return svc.ListAllocations(ctx, p, alloc.Filter{}, 10, "")
+	}),
+	"ListAllocationsOfPool": get(withRetained, func(ctx context.Context, svc *alloc.Service, p string) (alloc.Page[ipam.Allocation], error) {
+		return svc.ListAllocations(ctx, p, alloc.Filter{Pool: ipam.Ref{Project: p, Name: "pool"}}, 10, "")
+	}),
+	"GetClass": get(withClass(), func(ctx context.Context, svc *alloc.Service, p string) (ipam.Class, error) {
+		return svc.GetClass(ctx, p, "class")
+	}),
+	"ListClasses": get(withClass(), func(ctx context.Context, svc *alloc.Service, p string) (alloc.Page[ipam.Class], error) {
+		return svc.ListClasses(ctx, p, alloc.Filter{}, 10, "")
+	}),
+	"GetMember": get(withMember, func(ctx context.Context, svc *alloc.Service, p string) (ipam.Member, error) {
+		return svc.GetMember(ctx, p, "corp:alice")
+	}),
+	"ListMembers": get(withMember, func(ctx context.Context, svc *alloc.Service, p string) (alloc.Page[ipam.Member], error) {
+		return svc.ListMembers(ctx, p, 10, "")
+	}),
+	"GetKey": get(withKey, func(ctx context.Context, svc *alloc.Service, p string) (ipam.APIKey, error) {
+		return svc.GetKey(ctx, p, "robot")
+	}),
+	"ListKeys": get(withKey, func(ctx context.Context, svc *alloc.Service, p string) (alloc.Page[ipam.APIKey], error) {
+		return svc.ListKeys(ctx, p, 10, "")
+	}),
+	"GetPoolGrant": get(withGrant, func(ctx context.Context, svc *alloc.Service, p string) (ipam.Grant, error) {
+		return svc.GetPoolGrant(ctx, p, "pool", ipam.Everybody)
+	}),
+	"ListPoolGrants": get(withGrant, func(ctx context.Context, svc *alloc.Service, p string) (alloc.Page[ipam.Grant], error) {
+		return svc.ListPoolGrants(ctx, p, "pool", 10, "")
+	}),
+	"GetSpaceGrant": get(withSpaceGrant, func(ctx context.Context, svc *alloc.Service, p string) (ipam.Grant, error) {
+		return svc.GetSpaceGrant(ctx, p, "lab", ipam.Everybody)
+	}),
+	"PutSpaceGrant": get(withSpace, func(ctx context.Context, svc *alloc.Service, p string) (alloc.Result[ipam.Grant], error) {
+		return svc.PutSpaceGrant(ctx, p, "lab", ipam.Everybody, alloc.Request{})
+	}),
+	"DeleteSpaceGrant": {withSpaceGrant, func(ctx context.Context, s server, p string) error {
+		return s.svc.DeleteSpaceGrant(ctx, p, "lab", ipam.Everybody, alloc.Request{})
+	}},
+	"GetQuota": get(withQuota, func(ctx context.Context, svc *alloc.Service, p string) (ipam.Quota, error) {
+		return svc.GetQuota(ctx, p, "all")
+	}),
+	"ListQuotas": get(withQuota, func(ctx context.Context, svc *alloc.Service, p string) (alloc.Page[ipam.Quota], error) {
+		return svc.ListQuotas(ctx, p, 10, "")
+	}),
+	"ListEvents": get(withPool, func(ctx context.Context, svc *alloc.Service, p string) (alloc.Page[ipam.Event], error) {
+		return svc.ListEvents(ctx, p, alloc.EventFilter{}, 10, "")
+	}),
+	"GetHistory": get(withRetained, func(ctx context.Context, svc *alloc.Service, p string) (alloc.Page[ipam.Hold], error) {
+		return svc.GetHistory(ctx, p, here, time.Time{}, 10, "")
+	}),
+	"GetHistoryAtATime": get(withRetained, func(ctx context.Context, svc *alloc.Service, p string) (alloc.Page[ipam.Hold], error) {
+		return svc.GetHistory(ctx, p, here, time.Now(), 10, "")
+	}),
+	"CreateAnotherClaim": { // when the server remembers the project, the pool and what a claim of this kind came to
+		prepare: withPool,
+		do: func(ctx context.Context, s server, p string) error {
+			for _, name := range []string{"first", "second"} {
+				if _, err := s.svc.CreateClaim(ctx, p, claimOf(name, p, "pool", 28), alloc.Request{}); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	},
+	"JobFreeCooled": {prepare: func(t *testing.T, h *house, p string) {
+		t.Helper()
+		withCooling(t, h, p)
+		exec(t, h, "UPDATE allocations SET cool_until = now() - INTERVAL '1 hour' WHERE phase = 'CoolingDown'")
+	}, do: func(ctx context.Context, s server, _ string) error { return failure(s.svc.FreeCooled(ctx, 1000)) }},
+	"JobMarkEmptyScope":   {withScoped, sweep},
+	"JobRemoveEmptyScope": {withEmptiedScope, sweep},
+	"JobExpireAnswers": {prepare: nothing, do: func(ctx context.Context, s server, _ string) error {
+		return failure(s.store.ExpireAnswers(ctx, time.Now(), 1000))
+	}},
+	"JobExpireEvents": {prepare: nothing, do: func(ctx context.Context, s server, _ string) error {
+		return failure(s.store.ExpireEvents(ctx, time.Now(), 1000))
+	}},
+	"JobPurge": {prepare: func(t *testing.T, h *house, p string) {
+		t.Helper()
+		withAnother(t, h, p)
+		require.NoError(t, h.svc.DeleteProject(admin(t), "of-"+p, alloc.Request{}))
+	}, do: func(ctx context.Context, s server, _ string) error { return failure(s.store.Purge(ctx, 1000)) }},
+	"AuthenticateByKey": {prepare: withKey, do: func(ctx context.Context, s server, _ string) error {
+		_, _, err := s.store.KeyByID(ctx, ipam.ID{1})
+		return err
+	}},
+	"AuthenticateByToken": {prepare: withMember, do: func(ctx context.Context, s server, _ string) error {
+		return failure(s.store.MemberRoles(ctx, "corp:alice"))
+	}},
+	"JobKeysUsed": {prepare: withKey, do: func(ctx context.Context, s server, _ string) error {
+		return s.store.KeysUsed(ctx, map[ipam.ID]time.Time{{1}: time.Now()})
+	}},
+}
+
+func sweep(ctx context.Context, s server, _ string) error {
+	_, _, err := s.svc.SweepScopes(ctx, 1000, 1)
+	return err
+}

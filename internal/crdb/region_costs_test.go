@@ -1,0 +1,106 @@
+package crdb_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/crdb"
+	"github.com/carve-ipam/carve/internal/dbtest"
+)
+
+// steadyRead and steadyWrite are what a claim sends since claims are made in groups, when its server knows the project and the pool: three round trips, the
+// third of which is COMMIT. Two locks and BEGIN go before the first.
+var (
+	steadyRead  = []string{"pool_state", "free_tightest", "quota_parts"}
+	steadyWrite = []string{"free_delete_one", "projects_placed", "claim_insert_one", "allocation_insert_one", "event_insert_one"}
+)
+
+// What several regions cost a claim: nothing where there are none, nothing for a project that works in one, one statement and no round trip for a pool that
+// serves several, and a round trip for the name that a caller chose where its project works in several.
+func TestWhatRegionsCostAClaim(t *testing.T) {
+	t.Parallel()
+	onPostgres(t)
+	epochs := append(slices.Clone(steadyRead), "stock_epoch")
+	elsewhere := []string{"claims_named_elsewhere"}
+	for name, c := range map[string]struct {
+		regions   bool
+		pool      string // "own": of one region; "both": it serves both
+		twice     bool   // the project has claims in the other region too
+		generated bool
+		trips     [][]string
+	}{
+		"OneRegion":                               {pool: "own", trips: [][]string{steadyRead, steadyWrite, nil}},
+		"OneRegionGeneratedName":                  {pool: "own", generated: true, trips: [][]string{steadyRead, steadyWrite, nil}},
+		"AProjectOfOneOfTwoRegions":               {regions: true, pool: "own", trips: [][]string{steadyRead, steadyWrite, nil}},
+		"AProjectOfOneOfTwoRegionsGeneratedName":  {regions: true, pool: "own", generated: true, trips: [][]string{steadyRead, steadyWrite, nil}},
+		"AServedPool":                             {regions: true, pool: "both", trips: [][]string{epochs, steadyWrite, nil}},
+		"AServedPoolGeneratedName":                {regions: true, pool: "both", generated: true, trips: [][]string{epochs, steadyWrite, nil}},
+		"AProjectOfTwoRegions":                    {regions: true, pool: "both", twice: true, trips: [][]string{epochs, steadyWrite, elsewhere, nil}},
+		"AProjectOfTwoRegionsGeneratedName":       {regions: true, pool: "both", twice: true, generated: true, trips: [][]string{epochs, steadyWrite, nil}},
+		"AProjectOfTwoRegionsInAPoolOfOneOfThese": {regions: true, pool: "own", twice: true, generated: true, trips: [][]string{steadyRead, steadyWrite, nil}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h, there := oneOrTwo(t, c.regions)
+			h.createPool(t, rootPool("own", "10.1.0.0/16"))
+			if c.pool == "both" {
+				both := rootPool("both", "10.3.0.0/16")
+				both.Spec.Region, both.Spec.Regions = region, []string{region, away}
+				h.createPool(t, both)
+			}
+			if c.twice {
+				there.createPool(t, rootPool("there", "10.2.0.0/16"))
+				there.createClaim(t, claimOf("elsewhere", project, "there", 32))
+			}
+			tap := newWiretap(t, h.dsn)
+			store := open(t, tap.dsn, func(o *crdb.Options) { o.OnAttempt, o.MaxConnections = tap.watch, 1 })
+			svc := alloc.New(store, alloc.Options{Region: region})
+			claim := func(name string) {
+				spec := claimOf(name, project, c.pool, 32)
+				if c.generated {
+					spec.GeneratedFrom = "g-"
+					spec.Rename()
+				}
+				_, err := svc.CreateClaim(admin(t), project, spec, alloc.Request{})
+				require.NoError(t, err)
+			}
+			claim("first") // what a server learns once: it looks for the name by itself no more
+			claim("second")
+			tap.take()
+			claim("third")
+			require.Equal(t, c.trips, sent(tap.take()))
+			clean(t, h.dsn)
+		})
+	}
+}
+
+// oneOrTwo is a database of one region, or of two.
+func oneOrTwo(t *testing.T, two bool) (here, there *house) {
+	t.Helper()
+	if two {
+		return abroad(t)
+	}
+	here = houseIn(t, dbtest.New(t), region)
+	return here, here
+}
+
+// sent is what attempts sent, each trip by its statements, without BEGIN and locks, COMMIT, and what splitting a block happens to need.
+func sent(attempts []attempted) (trips [][]string) {
+	for _, a := range attempts {
+		for _, trip := range a.Trips {
+			trips = append(trips, slices.DeleteFunc(slices.Clone(trip), func(s string) bool {
+				return s == "lock" || s == "commit" || s == "free_insert" || strings.HasPrefix(s, "begin ")
+			}))
+		}
+	}
+	for i := range trips {
+		if len(trips[i]) == 0 {
+			trips[i] = nil
+		}
+	}
+	return trips
+}

@@ -1,0 +1,210 @@
+package crdb
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgtype"
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/pgscript"
+)
+
+// cluster plays the part of a CockroachDB cluster's catalogue for those who migrate: regions, localities, and what goose writes down. What is not
+// known here is refused, so that nothing is said that nobody looked at.
+type cluster struct {
+	nodes   []string // regions that nodes are in
+	gateway string   // of the node that is talked to
+
+	primary  string
+	regions  []string
+	goal     string
+	tables   map[string]string
+	applied  []int64
+	recorded [][]any
+	fail     map[string]pgscript.Reply // instead of running what begins so, once
+}
+
+func newCluster(nodes ...string) *cluster {
+	return &cluster{nodes: nodes, gateway: nodes[0], tables: map[string]string{}, fail: map[string]pgscript.Reply{}}
+}
+
+// start is the cluster on loopback. Its fields are to be read when nobody talks to it.
+func (c *cluster) start(t *testing.T) *pgscript.Server {
+	t.Helper()
+	server, err := pgscript.Start(t.Context(), pgscript.Script{Answer: c.answer, Shape: c.shape})
+	require.NoError(t, err)
+	t.Cleanup(server.Close)
+	return server
+}
+
+var (
+	tableExists   = regexp.MustCompile(`^SELECT EXISTS \( SELECT 1 FROM pg_tables WHERE .* tablename = '(\w+)' \)$`)
+	createTable   = regexp.MustCompile(`^CREATE TABLE (?:IF NOT EXISTS )?(\w+) \(`)
+	otherSteps    = regexp.MustCompile(`^(ALTER TABLE \w+ (ADD|DROP|ALTER|RENAME)|CREATE (UNIQUE )?INDEX|INSERT INTO project_regions)`)
+	alterDatabase = regexp.MustCompile(`^ALTER DATABASE "carve" (SET PRIMARY REGION|ADD REGION IF NOT EXISTS|SURVIVE) (?:"([a-z0-9-]+)"|(ZONE|REGION) FAILURE)$`)
+	alterLocality = regexp.MustCompile(`^ALTER TABLE "(\w+)" SET LOCALITY (.+)$`)
+)
+
+func (c *cluster) answer(s pgscript.Statement) pgscript.Reply {
+	for begin, r := range c.fail {
+		if strings.HasPrefix(s.SQL, begin) {
+			delete(c.fail, begin)
+			return r
+		}
+	}
+	if m := tableExists.FindStringSubmatch(s.SQL); m != nil {
+		_, there := c.tables[m[1]]
+		return pgscript.Reply{Rows: [][]any{{there}}}
+	}
+	if m := createTable.FindStringSubmatch(s.SQL); m != nil {
+		if _, there := c.tables[m[1]]; !there {
+			c.tables[m[1]] = c.unsaid()
+		}
+		return pgscript.Reply{Tag: "CREATE TABLE"}
+	}
+	if m := alterDatabase.FindStringSubmatch(s.SQL); m != nil {
+		return c.alter(m[1], m[2], m[3])
+	}
+	if m := alterLocality.FindStringSubmatch(s.SQL); m != nil {
+		if _, there := c.tables[m[1]]; !there || c.primary == "" {
+			return pgscript.Reply{Code: "42P16"}
+		}
+		c.tables[m[1]] = m[2]
+		return pgscript.Reply{Tag: "ALTER TABLE"}
+	}
+	if otherSteps.MatchString(s.SQL) {
+		return pgscript.Reply{Tag: verb(s.SQL)}
+	}
+	return c.rows(s)
+}
+
+// unsaid is the locality of a table for which none was said.
+func (c *cluster) unsaid() string {
+	if c.primary == "" {
+		return ""
+	}
+	return string(RegionalByTable)
+}
+
+func (c *cluster) alter(what, region, goal string) pgscript.Reply {
+	switch {
+	case what == "SURVIVE" && goal == "REGION" && len(c.regions) < 3:
+		return pgscript.Reply{Code: "42602"}
+	case what == "SURVIVE":
+		c.goal = strings.ToLower(goal)
+	case !slices.Contains(c.nodes, region), (what == "ADD REGION IF NOT EXISTS") == (c.primary == ""):
+		return pgscript.Reply{Code: "42602"}
+	default:
+		if c.primary == "" {
+			c.primary, c.goal = region, SurviveZone
+			for table := range c.tables {
+				c.tables[table] = string(RegionalByTable)
+			}
+		}
+		if !slices.Contains(c.regions, region) {
+			c.regions = append(c.regions, region)
+			slices.Sort(c.regions) // as CockroachDB keeps the values of the type
+		}
+	}
+	return pgscript.Reply{Tag: "ALTER DATABASE"}
+}
+
+// rows answers what returns some, or writes what is returned later.
+func (c *cluster) rows(s pgscript.Statement) pgscript.Reply {
+	var rows [][]any
+	switch {
+	case s.SQL == "SELECT version()", slices.Contains([]string{"begin", "commit", "rollback"}, verb(s.SQL)):
+		return pgscript.Reply{}
+	case s.SQL == askDatabase:
+		rows = [][]any{{"carve"}}
+	case s.SQL == askRegions:
+		for _, r := range c.regions {
+			rows = append(rows, []any{r, r == c.primary})
+		}
+	case s.SQL == askCluster:
+		for _, r := range c.nodes {
+			rows = append(rows, []any{r})
+		}
+	case s.SQL == askGoal:
+		rows = [][]any{{c.goal}}
+	case s.SQL == askGateway:
+		rows = [][]any{{c.gateway}}
+	case s.SQL == askTables:
+		for table, locality := range c.tables {
+			rows = append(rows, []any{table, locality})
+		}
+	case strings.HasPrefix(s.SQL, "SELECT name, ordinal, created_at FROM regions"):
+		if _, there := c.tables["regions"]; !there {
+			return pgscript.Reply{Code: undefinedTable}
+		}
+		rows = c.recorded
+	case strings.HasPrefix(s.SQL, "INSERT INTO regions"):
+		c.recorded = append(c.recorded, s.Args)
+		return pgscript.Reply{}
+	case strings.HasPrefix(s.SQL, "INSERT INTO goose_lock"):
+		rows = [][]any{{s.Args[1], time.Unix(0, 0)}}
+	case strings.HasPrefix(s.SQL, "UPDATE goose_lock"):
+		rows = [][]any{{s.Args[0]}}
+	case strings.HasPrefix(s.SQL, "INSERT INTO goose_db_version"):
+		c.applied = append(c.applied, s.Args[0].(int64))
+		return pgscript.Reply{}
+	case s.SQL == "SELECT version_id, is_applied from goose_db_version ORDER BY id DESC":
+		for _, v := range slices.Backward(c.applied) {
+			rows = append(rows, []any{v, true})
+		}
+	case s.SQL == "SELECT max(version_id) FROM goose_db_version":
+		rows = [][]any{{slices.Max(c.applied)}}
+	default:
+		return pgscript.Reply{Code: "0A000"}
+	}
+	return pgscript.Reply{Rows: append([][]any{}, rows...)}
+}
+
+// shape is what CockroachDB would say of the statements that are prepared.
+func (c *cluster) shape(sql string) pgscript.Shape {
+	columns := func(types ...uint32) (out []pgscript.Column) {
+		for i, t := range types {
+			out = append(out, pgscript.Column{Name: fmt.Sprint("c", i), Type: t})
+		}
+		return out
+	}
+	const text, number, yes, at = pgtype.TextOID, pgtype.Int8OID, pgtype.BoolOID, pgtype.TimestamptzOID
+	switch {
+	case tableExists.MatchString(sql):
+		return pgscript.Shape{Columns: columns(yes)}
+	case sql == askDatabase, sql == askCluster, sql == askGoal, sql == askGateway:
+		return pgscript.Shape{Columns: columns(text)}
+	case sql == askRegions:
+		return pgscript.Shape{Columns: columns(text, yes)}
+	case sql == askTables:
+		return pgscript.Shape{Columns: columns(text, text)}
+	case strings.HasPrefix(sql, "SELECT name, ordinal, created_at FROM regions"):
+		return pgscript.Shape{Columns: columns(text, number, at)}
+	case strings.HasPrefix(sql, "INSERT INTO regions"):
+		return pgscript.Shape{Params: []uint32{text, number, at}}
+	case strings.HasPrefix(sql, "INSERT INTO goose_lock"):
+		return pgscript.Shape{Params: []uint32{number, text, text}, Columns: columns(text, at)}
+	case strings.HasPrefix(sql, "UPDATE goose_lock"): // giving it back, and taking back what is stale
+		if !strings.Contains(sql, "$1") {
+			return pgscript.Shape{Columns: columns(number)}
+		}
+		return pgscript.Shape{Params: []uint32{number, text}, Columns: columns(number)}
+	case strings.HasPrefix(sql, "INSERT INTO goose_db_version"):
+		return pgscript.Shape{Params: []uint32{number, yes}}
+	case strings.HasPrefix(sql, "SELECT version_id, is_applied"):
+		return pgscript.Shape{Columns: columns(number, yes)}
+	case strings.HasPrefix(sql, "SELECT max(version_id)"):
+		return pgscript.Shape{Columns: columns(number)}
+	}
+	return pgscript.Shape{}
+}
+
+func verb(sql string) string {
+	word, _, _ := strings.Cut(sql, " ")
+	return word
+}

@@ -1,0 +1,8 @@
+-- purpose: new epochs in the record of what was lent, where they are those that were read
+-- index:   pool_regions_pkey
+-- rows:    those that are given
+-- locks:   the rows
+UPDATE pool_regions AS r
+SET epoch = k.fresh
+FROM unnest($1::UUID[], $2::TEXT[], $3::UUID[], $4::UUID[]) AS k (pool_id, region, was, fresh)
+WHERE r.pool_id = k.pool_id AND r.region = k.region::crdb_internal_region AND r.epoch = k.was

@@ -1,0 +1,150 @@
+package crdb_test
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgproto3"
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/crdb"
+	"github.com/carve-ipam/carve/internal/crdb/query"
+)
+
+// wiretap relays a store's connections and writes down which statements go out together: a query, or everything up to a Sync, is one
+// round trip. Preparing a statement is a round trip too, the first time on a connection, and is not counted.
+type wiretap struct {
+	dsn string
+
+	mu    sync.Mutex
+	trips [][]string // since the last attempt ended
+	done  []attempted
+}
+
+// attempted is one attempt at a transaction, or one read: what it is called, and what it sent.
+type attempted struct {
+	Op    string     `json:"op"`
+	Trips [][]string `json:"trips"` // the statements of each, by name
+}
+
+func newWiretap(t *testing.T, dsn string) *wiretap {
+	t.Helper()
+	cfg, err := pgconn.ParseConfig(dsn)
+	require.NoError(t, err)
+	network, address := pgconn.NetworkAddress(cfg.Host, cfg.Port)
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp4", "127.0.0.1:0")
+	require.NoError(t, err)
+	u := url.URL{Scheme: "postgres", User: url.User(cfg.User), Host: l.Addr().String(), Path: "/" + cfg.Database, RawQuery: "sslmode=disable"}
+	w := &wiretap{dsn: u.String()}
+	var relays sync.WaitGroup
+	t.Cleanup(func() {
+		_ = l.Close()
+		relays.Wait()
+	})
+	relays.Go(func() {
+		for client, err := l.Accept(); err == nil; client, err = l.Accept() {
+			server, err := (&net.Dialer{}).DialContext(context.Background(), network, address)
+			if err != nil {
+				_ = client.Close()
+				continue
+			}
+			relays.Go(func() { // what the server says passes as it is
+				_, _ = io.Copy(client, server)
+				_ = client.Close()
+			})
+			relays.Go(func() {
+				w.listen(client, server)
+				_ = server.Close()
+			})
+		}
+	})
+	return w
+}
+
+// listen passes on what a client says, noting it before the server hears it: when an attempt has ended, all of it is noted.
+func (w *wiretap) listen(client io.Reader, server io.Writer) {
+	be := pgproto3.NewBackend(client, nil)
+	startup, err := be.ReceiveStartupMessage()
+	if err != nil {
+		return
+	}
+	pass := func(m pgproto3.FrontendMessage) bool {
+		raw, err := m.Encode(nil)
+		if err == nil {
+			_, err = server.Write(raw)
+		}
+		return err == nil
+	}
+	if !pass(startup) {
+		return
+	}
+	prepared, portals := map[string]string{}, map[string]string{} // SQL by name
+	var trip []string
+	for {
+		m, err := be.Receive()
+		if err != nil {
+			return
+		}
+		switch m := m.(type) {
+		case *pgproto3.Query:
+			w.note([]string{sentName(m.String)})
+		case *pgproto3.Parse:
+			prepared[m.Name] = m.Query
+		case *pgproto3.Bind:
+			portals[m.DestinationPortal] = prepared[m.PreparedStatement]
+		case *pgproto3.Execute:
+			trip = append(trip, sentName(portals[m.Portal]))
+		case *pgproto3.Sync:
+			w.note(trip)
+			trip = nil
+		}
+		if !pass(m) {
+			return
+		}
+	}
+}
+
+func (w *wiretap) note(trip []string) {
+	if len(trip) == 0 {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.trips = append(w.trips, trip)
+}
+
+// watch is told of each attempt when it has ended.
+func (w *wiretap) watch(a crdb.Attempt) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.done, w.trips = append(w.done, attempted{a.Op, w.trips}), nil
+}
+
+// take answers all attempts since it was last asked.
+func (w *wiretap) take() (done []attempted) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	done, w.done, w.trips = w.done, nil, nil
+	return done
+}
+
+// sentName is the name of a statement that was sent; BEGIN, COMMIT and the like go by their text.
+func sentName(sql string) string {
+	text := strings.Join(strings.Fields(sql), " ")
+	for name, known := range query.All() {
+		if strings.Join(strings.Fields(known), " ") == text {
+			return name
+		}
+	}
+	text = strings.ToLower(text)
+	if strings.HasPrefix(text, "select pg_advisory_xact_lock") {
+		return "lock" // PostgreSQL's alone, in the order of the keys, which are random
+	}
+	return text
+}

@@ -1,0 +1,69 @@
+package devdb
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// Program is one of PostgreSQL's programs for clients, such as pg_dump.
+type Program struct {
+	Path    string
+	Version string // as it says itself
+	Major   int
+}
+
+// FindProgram finds a client program of PostgreSQL of a major version or a later one: where the server's programs are looked for, and on the
+// search path, where a machine without a server has it. The version that was asked for is taken before a later one.
+func FindProgram(ctx context.Context, name string, atLeast int) (Program, error) {
+	var paths []string
+	for _, dir := range programDirs() {
+		paths = append(paths, filepath.Join(dir, name))
+	}
+	if path, err := exec.LookPath(name); err == nil && os.Getenv(EnvPostgresBin) == "" {
+		paths = append(paths, path)
+	}
+	var found Program
+	var seen []string
+	for _, path := range paths {
+		if _, err := os.Stat(path); err != nil {
+			continue
+		}
+		p, err := inspectProgram(ctx, path)
+		switch {
+		case err != nil:
+			seen = append(seen, fmt.Sprintf("%s: %v", path, err))
+		case p.Major < atLeast:
+			seen = append(seen, fmt.Sprintf("%s: version %d is too old", path, p.Major))
+		case found.Path == "" || p.Major < found.Major:
+			found = p
+		}
+	}
+	if found.Path != "" {
+		return found, nil
+	}
+	detail := ""
+	if len(seen) > 0 {
+		detail = "\n  " + strings.Join(seen, "\n  ")
+	}
+	return Program{}, fmt.Errorf("%w: no %s of PostgreSQL %d or newer; install PostgreSQL's programs for clients (Debian: postgresql-client), or set %s to their directory%s",
+		ErrMissing, name, atLeast, EnvPostgresBin, detail)
+}
+
+func inspectProgram(ctx context.Context, path string) (Program, error) {
+	out, err := exec.CommandContext(ctx, path, "--version").Output()
+	if err != nil {
+		return Program{}, err
+	}
+	p := Program{Path: path, Version: strings.TrimSpace(string(out))}
+	match := versionLine.FindStringSubmatch(p.Version)
+	if match == nil {
+		return p, fmt.Errorf("%s --version says %q", path, p.Version)
+	}
+	p.Major, err = strconv.Atoi(match[1])
+	return p, err
+}

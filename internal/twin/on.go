@@ -1,0 +1,23 @@
+//go:build carvetwin
+
+package twin
+
+import "os"
+
+// chosen is read before the service looks at its environment, and taken out of it: the service knows no such variable.
+var chosen = func() string {
+	name := os.Getenv("CARVE_TWIN")
+	_ = os.Unsetenv("CARVE_TWIN")
+	return name
+}()
+
+// The protections that are off: the one that was chosen.
+var (
+	NoKey        = chosen == "no-key"         // idempotency keys are not stored with what their requests do
+	StalePlan    = chosen == "stale-plan"     // an attempt after the first goes on with what the first one read
+	NoReadBack   = chosen == "no-read-back"   // a COMMIT without an answer is taken for one that failed
+	NoLocks      = chosen == "no-locks"       // transactions under locks do not take them
+	NoMustHit    = chosen == "no-must-hit"    // a statement that should touch rows need not
+	NoSecondLook = chosen == "no-second-look" // a pool is called exhausted without looking beyond the first read
+	NoEpoch      = chosen == "no-epoch"       // the epochs of a region's stock are not compared
+)

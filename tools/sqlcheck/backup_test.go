@@ -1,0 +1,29 @@
+package sqlcheck
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// What internal/backup says to CockroachDB, which a test there keeps equal to this file.
+func TestTheStatementsOfBackupsAreCockroachDBs(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(filepath.Join(project, "internal", "backup", "testdata", "cockroach.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	statements, err := parse(string(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := map[string]int{}
+	for _, one := range statements {
+		said[one.tree.StatementTag()]++
+	}
+	for _, tag := range []string{"BACKUP", "RESTORE", "SHOW BACKUP", "DROP DATABASE"} {
+		if said[tag] == 0 {
+			t.Errorf("no %s among %v", tag, said)
+		}
+	}
+}

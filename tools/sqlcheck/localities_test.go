@@ -1,0 +1,106 @@
+package sqlcheck
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/cockroachdb-parser/pkg/sql/sem/tree"
+)
+
+// What is said to CockroachDB of regions, one statement after another as internal/crdb/testdata/cockroach.txt has them.
+func toCockroach(t *testing.T) []statement {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(project, "internal", "crdb", "testdata", "cockroach.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	statements, err := parse(string(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return statements
+}
+
+// A locality is compared with what SHOW TABLES answers, which CockroachDB writes with its own formatter. Were ours spelled otherwise, every run of
+// `ipamctl migrate` would set every locality again, and set a primary key anew for nothing.
+func TestLocalitiesAreSpelledAsCockroachDBSpellsThem(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	for _, one := range toCockroach(t) {
+		set, ok := one.tree.(*tree.AlterTableLocality)
+		if !ok {
+			continue
+		}
+		_, ours, found := strings.Cut(one.text, " SET LOCALITY ")
+		if !found {
+			t.Fatalf("not as it is written in Go: %s", one.text)
+		}
+		theirs := strings.TrimPrefix(tree.AsString(set.Locality), "LOCALITY ")
+		if ours != theirs {
+			t.Errorf("%q is %q in CockroachDB's words", ours, theirs)
+		}
+		seen[ours] = true
+	}
+	if len(seen) != 3 {
+		t.Errorf("three localities are in use, not %v", seen)
+	}
+}
+
+// Each table of the migrations has a locality among what is said, and nothing else has. That the keys of regional tables begin with region is a rule
+// for migrations.
+func TestEveryTableHasALocality(t *testing.T) {
+	t.Parallel()
+	migrations, err := fs.Sub(os.DirFS(project), "migrations")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, known, _, err := checkMigrations(migrations)
+	if err != nil {
+		t.Fatal(err)
+	}
+	placed := map[string]bool{}
+	for _, one := range toCockroach(t) {
+		if set, ok := one.tree.(*tree.AlterTableLocality); ok {
+			placed[set.Name.Parts[0]] = true
+		}
+	}
+	for name := range known {
+		if !placed[name] {
+			t.Errorf("%s has no locality", name)
+		}
+	}
+	for name := range placed {
+		if _, ours := known[name]; !ours && name != "goose_db_version" && name != "goose_lock" {
+			t.Errorf("nothing creates %s", name)
+		}
+	}
+}
+
+// Regions and survival goals: nothing but what only adds, so that no run of a command takes a region or a table's rows away; and names are quoted.
+func TestRegionsAreOnlyAdded(t *testing.T) {
+	t.Parallel()
+	ddl := 0
+	for _, one := range toCockroach(t) {
+		switch set := one.tree.(type) {
+		case *tree.Select, *tree.Insert, *tree.Update, *tree.CreateTable, *tree.BeginTransaction, *tree.CommitTransaction:
+			continue
+		case *tree.AlterDatabaseAddRegion:
+			if !set.IfNotExists {
+				t.Errorf("it may run twice: %s", one.text)
+			}
+		case *tree.AlterDatabasePrimaryRegion, *tree.AlterDatabaseSurvivalGoal, *tree.AlterTableLocality:
+		default:
+			t.Errorf("%T is nothing that is said of regions: %s", set, one.text)
+		}
+		ddl++
+		if !strings.HasPrefix(one.text, `ALTER DATABASE "`) && !strings.HasPrefix(one.text, `ALTER TABLE "`) {
+			t.Errorf("a name is not quoted: %s", one.text)
+		}
+	}
+	if ddl == 0 {
+		t.Error("nothing was found to check")
+	}
+}
