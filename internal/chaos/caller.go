@@ -1,0 +1,148 @@
+package chaos
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"regexp"
+	"slices"
+	"time"
+
+	"github.com/carve-ipam/carve/client"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// project is the tenant of all runs.
+const project = "acme"
+
+// request is what goes over the wire.
+type request struct {
+	method, path string
+	body         any
+	key          string
+	patience     time.Duration
+}
+
+// answer is what came back; err when nothing did.
+type answer struct {
+	status   int
+	body     []byte
+	replayed bool
+	code     ipam.Code // of a problem
+	err      error
+}
+
+// meaning of an answer for who asked.
+type meaning int
+
+const (
+	succeeded meaning = iota
+	refused           // with nothing changed, for a reason that is about the request
+	unchanged         // with nothing changed, for a reason that is not
+	unsure            // it may have happened
+)
+
+func (a answer) meaning() meaning {
+	switch {
+	case a.err != nil, a.code == ipam.CodeOutcomeUnknown, a.code == ipam.CodeDeadline:
+		return unsure
+	case a.status < 300:
+		return succeeded
+	case a.code == ipam.CodeContention, a.code == ipam.CodeUnavailable:
+		return unchanged
+	default:
+		return refused
+	}
+}
+
+// underWay reports whether the request may be worked on still, after this answer.
+func (a answer) underWay() bool {
+	return a.err != nil && !errors.Is(a.err, errNotSent) || a.code == ipam.CodeDeadline
+}
+
+// errNotSent says that there was nobody to send the request to.
+var errNotSent = errors.New("no connection")
+
+// fiveHundreds are the codes that a caller may get as a 5xx.
+var fiveHundreds = map[int][]ipam.Code{
+	http.StatusServiceUnavailable: {ipam.CodeContention, ipam.CodeUnavailable, ipam.CodeOutcomeUnknown},
+	http.StatusGatewayTimeout:     {ipam.CodeDeadline},
+}
+
+// inner is what only the inside of the service knows: no answer may say it.
+var inner = regexp.MustCompile(`(?i)sqlstate|\b40001\b|\b40003\b|\b57p0|\bxxuuu\b|pgx|pgconn|pgfault|restart transaction|conn closed|unexpected eof|deadlock detected|could not serialize|dial (tcp|unix)|broken pipe|reset by peer|context (deadline|canceled)|panic|goroutine`)
+
+// improper says what is wrong with an answer whatever was asked.
+func (a answer) improper() string {
+	switch {
+	case a.err != nil:
+		return ""
+	case a.status >= 500 && !slices.Contains(fiveHundreds[a.status], a.code):
+		return "a 5xx that is not typed"
+	case a.status >= 300 && inner.Match(a.body):
+		return "an answer that speaks of the inside"
+	case a.status >= 300 && a.code == "":
+		return "a refusal without a code"
+	}
+	return ""
+}
+
+// caller sends requests of all clients.
+type caller struct{ http *http.Client }
+
+func newCaller(connections int) *caller {
+	return &caller{&http.Client{Transport: &http.Transport{
+		MaxIdleConnsPerHost: connections, DialContext: (&net.Dialer{Timeout: time.Second}).DialContext,
+	}}}
+}
+
+func (c *caller) close() { c.http.CloseIdleConnections() }
+
+// do sends a request to a region's server and waits for its answer, for at most the request's patience.
+func (c *caller) do(ctx context.Context, r *region, q request) answer {
+	ctx, cancel := context.WithTimeout(ctx, q.patience)
+	defer cancel()
+	var body io.Reader
+	if q.body != nil {
+		text, err := json.Marshal(q.body)
+		if err != nil {
+			return answer{err: err}
+		}
+		body = bytes.NewReader(text)
+	}
+	req, err := http.NewRequestWithContext(ctx, q.method, "http://"+*r.addr.Load()+q.path, body)
+	if err != nil {
+		return answer{err: err}
+	}
+	req.GetBody = nil // or net/http repeats by itself what was lost
+	req.Header.Set("Accept", "application/json, application/problem+json")
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if q.key != "" {
+		req.Header["Idempotency-Key"] = []string{q.key}
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		if dial, ok := errors.AsType[*net.OpError](err); ok && dial.Op == "dial" {
+			return answer{err: errors.Join(errNotSent, err)}
+		}
+		return answer{err: err}
+	}
+	defer resp.Body.Close()
+	a := answer{status: resp.StatusCode, replayed: resp.Header.Get("Idempotency-Replayed") == "true"}
+	if a.body, err = io.ReadAll(resp.Body); err != nil {
+		return answer{err: err}
+	}
+	if a.status >= 300 {
+		var p client.Problem
+		if err := json.Unmarshal(a.body, &p); err == nil {
+			a.code = ipam.Code(p.Code)
+		}
+	}
+	return a
+}

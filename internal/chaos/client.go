@@ -1,0 +1,269 @@
+package chaos
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// maxTries bounds how often a client asks before it leaves the question to the end of the run.
+const maxTries = 14
+
+// client does the operations of a plan, one after another.
+func (run *run) client(ctx context.Context, ops []Op) {
+	for i := range ops {
+		if ctx.Err() != nil {
+			return
+		}
+		op := &ops[i]
+		run.divert(op)
+		switch op.Kind {
+		case Release:
+			run.release(ctx, op)
+		case Again:
+			run.again(ctx, op)
+		case Get:
+			run.get(ctx, op)
+		case Twice:
+			run.twice(ctx, op)
+		default:
+			run.make(ctx, op)
+		}
+		run.progress.add(op.Count())
+	}
+}
+
+// ask sends one try of an operation's request. Whatever comes back is looked at for what no answer may be.
+func (run *run) ask(ctx context.Context, op *Op, try int, q request) answer {
+	server := op.Server
+	if op.Hop && (q.key == "" || run.alike) { // a key belongs to the region that was asked
+		server += try
+	}
+	r := run.regions[server%len(run.regions)]
+	if try > 0 || q.patience == 0 {
+		q.patience = run.plan.Timeout + time.Second
+	}
+	a := run.caller.do(ctx, r, q)
+	run.requests.Add(1)
+	if a.err != nil {
+		run.ledger.note(op.ID(), "%s %s to server %d, try %d: %v", q.method, q.path, r.index, try, a.err)
+	} else {
+		run.ledger.note(op.ID(), "%s %s to server %d, try %d: %d %s", q.method, q.path, r.index, try, a.status, a.gist())
+	}
+	if run.plan.Healthy && a.code == ipam.CodeContention {
+		run.ledger.violated("starved", op.ID(), "%s %s gives up while the database is well: %s", q.method, q.path, a.body)
+	}
+	if wrong := a.improper(); wrong != "" {
+		run.ledger.violated("answer", op.ID(), "%s: %s %s: %d %s", wrong, q.method, q.path, a.status, a.body)
+	}
+	return a
+}
+
+// make asks for something until the answer is certain.
+func (run *run) make(ctx context.Context, op *Op) {
+	entries := run.ledger.ask(op)
+	run.settle(ctx, op, entries, false)
+}
+
+// settle asks for what is open. Of a request whose outcome is unknown, a repeat with its key or name is certain: but for a
+// refusal, when another try may be under way still. What stays uncertain is found out at the end. unknown says that it was
+// asked for before.
+func (run *run) settle(ctx context.Context, op *Op, entries []*entry, unknown bool) {
+	q, underWay := op.request(op.Patience), false
+	for try := range maxTries {
+		a := run.ask(ctx, op, try, q)
+		if a.underWay() {
+			underWay = true
+			run.ledger.taint(entries)
+		}
+		switch m := a.meaning(); {
+		case m == succeeded:
+			run.made(op, entries, a)
+			return
+		case m == refused && a.code == ipam.CodeAlreadyExists && unknown && !op.Keyed && op.Kind != Put:
+			run.find(ctx, op, entries) // its own, by an earlier try
+			return
+		case m == refused && underWay:
+			run.ledger.undecided(entries, a.code)
+			return
+		case m == refused:
+			run.refused(op, entries, a)
+			return
+		case m == unchanged && !unknown && op.Leave:
+			run.ledger.absent(entries, a.code)
+			return
+		case m == unsure:
+			unknown = true
+			if op.Leave || op.Kind == Generated && !op.Keyed {
+				return
+			}
+		}
+		if !wait(ctx, time.Duration(5+10*try)*time.Millisecond) {
+			return
+		}
+	}
+}
+
+// made writes down what a request made.
+func (run *run) made(op *Op, entries []*entry, a answer) {
+	made, err := op.things(a.body)
+	if err != nil {
+		run.ledger.violated("answer", op.ID(), "cannot be read: %v: %s", err, a.body)
+		return
+	}
+	run.ledger.got(entries, made)
+}
+
+// expected are the refusals that a request can earn.
+var expected = []ipam.Code{ipam.CodePoolExhausted, ipam.CodeBlockTaken}
+
+func (run *run) refused(op *Op, entries []*entry, a answer) {
+	ok := slices.Contains(expected, a.code) || a.code == ipam.CodeExhaustedByCooldown && run.plan.Weather.Restore || op.Kind == ChildClaim && a.code == ipam.CodeNotFound
+	if !ok {
+		run.ledger.violated("answer", op.ID(), "a refusal that nobody earned: %d %s", a.status, a.body)
+	}
+	run.ledger.absent(entries, a.code)
+}
+
+// find reads what an earlier try of a request has made, by name.
+func (run *run) find(ctx context.Context, op *Op, entries []*entry) {
+	for i, e := range entries {
+		for try := 0; ; try++ {
+			a := run.ask(ctx, op, try, request{method: http.MethodGet, path: op.path(op.Names[i])})
+			if a.meaning() == succeeded {
+				one := *op
+				one.Kind = Claim
+				run.made(&one, []*entry{e}, a)
+				break
+			}
+			if a.meaning() == refused {
+				run.ledger.violated("told", op.Names[i], "exists, says the answer to a repeat; it does not, says a read: %d %s", a.status, a.body)
+				return
+			}
+			if try == maxTries || !wait(ctx, time.Duration(5+10*try)*time.Millisecond) {
+				return
+			}
+		}
+	}
+}
+
+// release gives up something that is held, until it is certainly gone.
+func (run *run) release(ctx context.Context, op *Op) {
+	e := run.ledger.target(op)
+	if !run.ledger.release(op.Client, e) {
+		run.get(ctx, op)
+		return
+	}
+	run.insist(ctx, op, e, false)
+}
+
+// insist repeats a release. repeated says that it was tried before.
+func (run *run) insist(ctx context.Context, op *Op, e *entry, repeated bool) {
+	q := request{method: http.MethodDelete, path: e.op.path(run.ledger.known(e).name), patience: op.Patience}
+	for try := range maxTries {
+		a := run.ask(ctx, op, try, q)
+		switch a.meaning() {
+		case succeeded:
+			run.ledger.ended(e, a, repeated)
+			return
+		case refused:
+			if a.code != ipam.CodeNotFound && (a.code != ipam.CodeInUse || e.op.Kind != Child) {
+				run.ledger.violated("answer", op.ID(), "a refusal that nobody earned: %d %s", a.status, a.body)
+			}
+			run.ledger.ended(e, a, repeated)
+			return
+		case unchanged:
+			if op.Leave && !repeated {
+				run.ledger.ended(e, a, false)
+				return
+			}
+		case unsure:
+			repeated = true
+			if op.Leave {
+				return
+			}
+		}
+		if !wait(ctx, time.Duration(5+10*try)*time.Millisecond) {
+			return
+		}
+	}
+}
+
+// again repeats a request that was answered, with its key: the answer is the same.
+func (run *run) again(ctx context.Context, op *Op) {
+	e := run.ledger.target(op)
+	if e == nil {
+		return
+	}
+	had := make([]entry, len(e.op.Names))
+	for i, name := range e.op.Names {
+		had[i] = run.ledger.named(name)
+		if s := had[i].state; s != isHeld && s != isReleased && s != isReleasing {
+			return
+		}
+	}
+	q := e.op.request(0)
+	to := *op
+	to.Server, to.Hop = e.op.Server, e.op.Hop
+	a := run.ask(ctx, &to, 0, q)
+	switch a.meaning() {
+	case unsure, unchanged:
+		return
+	case refused:
+		run.ledger.violated("repeat", e.label(), "a repeat with the key of a request that succeeded is refused: %d %s", a.status, a.body)
+		return
+	case succeeded:
+	}
+	made, err := e.op.things(a.body)
+	if err != nil {
+		run.ledger.violated("answer", op.ID(), "cannot be read: %v: %s", err, a.body)
+		return
+	}
+	for i := range had {
+		if had[i].uid != made[i].Metadata.UID || had[i].block != made[i].Status.AllocatedCIDR || !a.replayed {
+			run.ledger.violated("repeat", had[i].label(), "first %s %v, repeat %s %v, replayed: %t",
+				had[i].uid, had[i].block, made[i].Metadata.UID, made[i].Status.AllocatedCIDR, a.replayed)
+		}
+	}
+}
+
+// get reads something: what is held before and after has to be found.
+func (run *run) get(ctx context.Context, op *Op) {
+	e := run.ledger.target(op)
+	if e == nil {
+		return
+	}
+	before := run.ledger.known(e)
+	if before.name == "" {
+		return
+	}
+	a := run.ask(ctx, op, 0, request{method: http.MethodGet, path: e.op.path(before.name)})
+	if before.state != isHeld || run.ledger.known(e).state != isHeld {
+		return
+	}
+	one := Op{Kind: Claim}
+	switch a.meaning() {
+	case refused:
+		run.ledger.violated("told", e.label(), "is held as its client was told, and a read answers %d %s", a.status, a.body)
+	case succeeded:
+		if got, err := one.things(a.body); err != nil || got[0].Metadata.UID != before.uid || got[0].Status.AllocatedCIDR != before.block {
+			run.ledger.violated("told", e.label(), "is %s %v as its client was told, and a read answers %s", before.uid, before.block, a.body)
+		}
+	case unsure, unchanged:
+	}
+}
+
+// gist is what a report says of an answer.
+func (a answer) gist() string {
+	if a.code != "" {
+		return string(a.code)
+	}
+	one := Op{Kind: Claim}
+	if got, err := one.things(a.body); err == nil && got[0].Status.AllocatedCIDR.IsValid() {
+		return got[0].Metadata.Name + " " + got[0].Status.AllocatedCIDR.String()
+	}
+	return ""
+}

@@ -1,0 +1,157 @@
+package chaos
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"net/netip"
+	"time"
+
+	"github.com/carve-ipam/carve/internal/consistency"
+)
+
+// Mix is what a run is made of. The zero value of a field leaves that out.
+type Mix struct {
+	Name       string
+	Regions    []string // of the servers, one each; the first is the home of the pools
+	Served     bool     // the pools serve all regions, which borrow from each other
+	Pools      []Pool
+	Clients    int
+	Operations int // of each client
+	Weights    map[Kind]int
+	Tides      int  // the run is cut into so many parts: in the first, third, … nothing is released, in the others nothing else is done; 0: all at once
+	Healthy    bool // the weather cuts nothing off, so that plans are not out of date and nobody gives up (stale, starved)
+	Weather    Weather
+	Timeout    time.Duration // the servers' --request-timeout
+	Attempts   int           // of transactions and reads, for each request on the average, at most
+	Repeats    int           // likewise, of those that were tried before and did not succeed
+	Settle     bool          // check usability, at the cost of emptying the pools
+}
+
+// Pool is a pool of a run, with its strategy.
+type Pool struct {
+	consistency.Pool
+
+	Strategy string
+}
+
+// Plan is one run: everything that a seed decides.
+type Plan struct {
+	Mix
+
+	Seed   uint64
+	Ops    [][]Op // by client
+	Events []Event
+}
+
+// random is the stream of random numbers of a seed for one purpose.
+func random(seed uint64, purpose uint64) *rand.Rand {
+	return rand.New(rand.NewPCG(seed, purpose)) //nolint:gosec // to be repeated, not to be secret
+}
+
+// The purposes; those of clients follow.
+const (
+	forWeather = iota
+	forClients
+)
+
+// NewPlan makes the plan of a seed.
+func NewPlan(m Mix, seed uint64) *Plan {
+	p := &Plan{Mix: m, Seed: seed}
+	var made []target
+	streams := make([]*rand.Rand, m.Clients)
+	for c := range streams {
+		streams[c] = random(seed, forClients+uint64(c))
+		p.Ops = append(p.Ops, nil)
+	}
+	for i := range m.Operations { // in turns, so that clients release what others have claimed
+		for c := range m.Clients {
+			if p.tide(i) == ebb && len(made) == 0 {
+				continue
+			}
+			op := p.draw(streams[c], c, i, &made)
+			p.Ops[c] = append(p.Ops[c], op)
+		}
+	}
+	p.Events = m.Weather.events(random(seed, forWeather), len(m.Regions), m.Clients*m.Operations)
+	return p
+}
+
+// tide is what a mix with tides does at a time.
+type tide int
+
+const (
+	slack tide = iota // there are none
+	flood             // pools are filled
+	ebb               // and emptied
+)
+
+// tide is that of the operations with a number.
+func (m Mix) tide(number int) tide {
+	switch {
+	case m.Tides == 0:
+		return slack
+	case number*m.Tides/m.Operations%2 == 0:
+		return flood
+	default:
+		return ebb
+	}
+}
+
+// Mixes are the mixes of the suite; seeds take them in turn.
+func Mixes() []Mix { return []Mix{Ordinary(), Served()} }
+
+// Ordinary is pools of one region, with all kinds of operations and all faults.
+func Ordinary() Mix {
+	return Mix{
+		Name: "ordinary", Regions: []string{"local", "local", "local"},
+		Pools: []Pool{
+			pool("four", "10.0.0.0/27", 32, "BestFit"), pool("first", "10.0.1.0/27", 32, "FirstFit"),
+			pool("random", "10.0.2.0/27", 32, "Random"), pool("six", "2001:db8::/59", 64, "Sparse"),
+		},
+		Clients: 6, Operations: 88, Timeout: 3 * time.Second, Attempts: 6, Repeats: 2, Settle: true, Weather: Storm(),
+		Weights: map[Kind]int{
+			Claim: 26, ClaimBlock: 8, Put: 12, Generated: 14, Batch: 5, Child: 4, ChildClaim: 3, Release: 30, Again: 4, Get: 2,
+		},
+	}
+}
+
+// Served is pools of three regions, which lend each other what they need, under the same faults and with the ways between the regions long at
+// times. The pools are small, so that blocks go back and forth all the time.
+func Served() Mix {
+	m := Ordinary()
+	m.Name, m.Regions, m.Served = "served", []string{"aa-1", "bb-1", "cc-1"}, true
+	m.Pools = []Pool{
+		pool("four", "10.0.0.0/27", 32, "BestFit"), pool("first", "10.0.1.0/27", 32, "FirstFit"),
+		pool("random", "10.0.2.0/26", 32, "Random"), pool("six", "2001:db8::/59", 64, "Sparse"),
+	}
+	m.Operations, m.Weather.Aparts = 76, 2
+	m.Attempts = 12 // a claim from a full pool looks for room in all regions, and a block may go by way of the home
+	m.Weights = maps.Clone(m.Weights)
+	m.Weights[Twice] = 6
+	return m
+}
+
+func pool(name, block string, unit int, strategy string) Pool {
+	return Pool{Pool: consistency.Pool{Name: name, Block: netip.MustParsePrefix(block), Unit: unit}, Strategy: strategy}
+}
+
+// block is a block of a length in the pool, at random.
+func (p Pool) block(r *rand.Rand, bits int) netip.Prefix {
+	size := 1 << (bits - p.Block.Bits())
+	return p.At(r.IntN(size)<<(p.Unit-bits), bits)
+}
+
+// unit is the length of the smallest blocks of a pool.
+func (m Mix) unit(name string) int {
+	for _, p := range m.Pools {
+		if p.Name == name {
+			return p.Unit
+		}
+	}
+	return 0
+}
+
+func (p Pool) String() string {
+	return fmt.Sprintf("%s %v in /%d, %s", p.Name, p.Block, p.Unit, p.Strategy)
+}

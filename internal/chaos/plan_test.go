@@ -1,0 +1,113 @@
+package chaos
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestASeedMakesOnePlan(t *testing.T) {
+	t.Parallel()
+	for _, m := range append(Mixes(), restoredAlone()) {
+		t.Run(m.Name, func(t *testing.T) {
+			t.Parallel()
+			one, same, other := told(NewPlan(m, 7)), told(NewPlan(m, 7)), told(NewPlan(m, 8))
+			require.Equal(t, one, same)
+			require.NotEqual(t, one, other)
+		})
+	}
+}
+
+// told is a plan in words.
+func told(p *Plan) (out []string) {
+	for _, ops := range p.Ops {
+		for i := range ops {
+			out = append(out, ops[i].Kind.String()+" "+ops[i].Pool+" "+ops[i].Block.String())
+		}
+	}
+	for _, e := range p.Events {
+		out = append(out, e.String())
+	}
+	return out
+}
+
+func TestAPlanHasAllThatItsMixNames(t *testing.T) {
+	t.Parallel()
+	for _, m := range Mixes() {
+		t.Run(m.Name, func(t *testing.T) {
+			t.Parallel()
+			seen := map[Kind]bool{}
+			for seed := range uint64(5) {
+				for _, ops := range NewPlan(m, seed).Ops {
+					for i := range ops {
+						seen[ops[i].Kind] = true
+					}
+				}
+			}
+			for kind := range m.Weights {
+				require.True(t, seen[kind], "%v", kind)
+			}
+		})
+	}
+}
+
+// Two releases of one claim that both lose their answers are both told that it is gone, which has no order.
+func TestNothingIsReleasedTwice(t *testing.T) {
+	t.Parallel()
+	type what struct {
+		op    string
+		index int
+	}
+	seen := map[what]bool{}
+	for _, ops := range NewPlan(Served(), 3).Ops {
+		for i := range ops {
+			if o := &ops[i]; o.Kind == Release {
+				w := what{o.Target.ID(), o.Index}
+				require.False(t, seen[w], "%v", w)
+				seen[w] = true
+			}
+		}
+	}
+	require.NotEmpty(t, seen)
+}
+
+func TestTidesFillAndEmpty(t *testing.T) {
+	t.Parallel()
+	m := neighbours()
+	made := 0
+	for c, ops := range NewPlan(m, 1).Ops {
+		for i := range ops {
+			switch m.tide(ops[i].Number) {
+			case flood:
+				require.NotEqual(t, Release, ops[i].Kind, "client %d", c)
+				made++
+			case ebb:
+				if ops[i].Kind != Release {
+					made++
+					continue
+				}
+				made--
+				require.Equal(t, flood, m.tide(ops[i].Target.Number))
+			default:
+				t.Fatal("slack water in a mix with tides")
+			}
+		}
+	}
+	require.Zero(t, made, "all that was claimed is released")
+	require.Equal(t, slack, Ordinary().tide(3))
+}
+
+// A mix of the suite, and one for each protection.
+func TestEachProtectionHasAMix(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	for _, w := range Twins() {
+		require.Positive(t, w.Seeds)
+		require.NotEmpty(t, w.Lacks)
+		require.Equal(t, w.Name, w.Mix.Name)
+		seen[w.Name] = true
+	}
+	for _, name := range []string{"no-key", "no-read-back", "stale-plan", "no-locks", "no-must-hit", "no-second-look", "no-epoch"} {
+		require.True(t, seen[name], name)
+	}
+}

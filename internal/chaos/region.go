@@ -1,0 +1,113 @@
+package chaos
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/carve-ipam/carve/internal/pgfault"
+)
+
+// region is a server process and its way to the database.
+type region struct {
+	name     string
+	index    int
+	plan     *Plan
+	programs Binaries
+	environ  []string
+	dir      string
+
+	proxy *pgfault.Proxy
+	far   *pgfault.Distances
+
+	mu       sync.Mutex // held while the server is being replaced
+	process  *process
+	addr     atomic.Pointer[string] // where the server is, or was last
+	attempts *attempts
+}
+
+func startRegion(ctx context.Context, p *Plan, index int, dsn, dir string, programs Binaries, environ []string, a *attempts) (*region, error) {
+	r := &region{
+		name: p.Regions[index], index: index, plan: p, programs: programs, environ: environ, dir: dir,
+		far: pgfault.NewDistances(nil), attempts: a,
+	}
+	proxy, err := pgfault.Start(context.WithoutCancel(ctx), dsn)
+	if err != nil {
+		return nil, err
+	}
+	r.proxy = proxy
+	if err := r.start(ctx); err != nil {
+		proxy.Close()
+		return nil, err
+	}
+	return r, nil
+}
+
+// start runs the server, again and again while the database does not let it.
+func (r *region) start(ctx context.Context) error {
+	for {
+		p, err := startProcess(ctx, r.programs.Server, filepath.Join(r.dir, fmt.Sprintf("server-%d.log", r.index)), r.environ,
+			"--database-url="+r.proxy.DSN(), "--region="+r.name, "--request-timeout="+r.plan.Timeout.String(), "--max-connections=8")
+		if err == nil {
+			r.process = p
+			r.addr.Store(&p.addr)
+			return nil
+		}
+		if !wait(ctx, 50*time.Millisecond) {
+			return err
+		}
+	}
+}
+
+// replace kills the server with kill -9 and starts another.
+func (r *region) replace(ctx context.Context) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.attempts.scrape(ctx, r)
+	r.process.kill()
+	return r.start(ctx)
+}
+
+// storm puts the faults of statements in force; extra ones come first.
+func (r *region) storm(extra ...pgfault.Rule) {
+	r.proxy.SetRules(append(extra, r.plan.Weather.rules(r.plan.Seed*8+uint64(r.index), r.far)...)...) //nolint:gosec // an index
+}
+
+// calm ends all faults.
+func (r *region) calm() {
+	r.proxy.SetRules()
+	r.proxy.Heal()
+}
+
+// rest ends the server and returns when the database has finished everything that it had been sent.
+func (r *region) rest(ctx context.Context) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.attempts.scrape(ctx, r)
+	r.process.kill()
+	return r.proxy.AwaitIdle(ctx)
+}
+
+func (r *region) close() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.process != nil {
+		r.process.kill()
+	}
+	r.proxy.Close()
+}
+
+// wait waits for a time; false when ctx ends first.
+func wait(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

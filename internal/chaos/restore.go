@@ -1,0 +1,249 @@
+package chaos
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/netip"
+	"os/exec"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// ofRegion are the tables of a region's own rows that say who holds what there. They are restored together.
+var ofRegion = []string{"free_blocks", "allocations", "claims", "stocks", "idempotency_keys"}
+
+// restored is a region whose rows were put back to an older state while the rest of the database stayed as it was.
+type restored struct {
+	region string
+	copied chan struct{}   // closed when there is a copy
+	apart  map[string]bool // the claims that the copy has and the region had no more, or the other way about
+	fenced []string        // the pools whose rows are of another time than the record of loans
+
+	asked atomic.Pointer[region] // the region, from the restore until the operator comes
+}
+
+// divert sends to the restored region half of what is asked for while it is not reconciled, as clients do who know nothing of that. What it gives away then,
+// it gives away from rows of another time.
+func (run *run) divert(op *Op) {
+	r := run.restored.asked.Load()
+	if r == nil || op.Number%2 == 0 {
+		return
+	}
+	switch op.Kind {
+	case Claim, ClaimBlock, Put, Generated, Batch:
+		op.Server, op.Hop, op.Leave = r.index, false, true
+	default:
+	}
+}
+
+// copyRows keeps the rows of a region beside them, as a backup would.
+func (run *run) copyRows(ctx context.Context, region string) error {
+	defer close(run.restored.copied)
+	return run.superuser(ctx, pgx.RepeatableRead, func(tx pgx.Tx) error {
+		for _, table := range ofRegion {
+			if _, err := tx.Exec(ctx, "CREATE TABLE kept_"+table+" AS SELECT * FROM "+table+" WHERE region = '"+region+"'"); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// putBack restores the rows of a region alone, at one moment, and finds out which claims that is about.
+func (run *run) putBack(ctx context.Context, region string) error {
+	select {
+	case <-run.restored.copied:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	var apart, fenced []string
+	err := run.superuser(ctx, pgx.ReadCommitted, func(tx pgx.Tx) (err error) {
+		// Transactions that have begun to read here end first.
+		if _, err := tx.Exec(ctx, "LOCK TABLE "+strings.Join(ofRegion, ", ")+" IN ACCESS EXCLUSIVE MODE"); err != nil {
+			return err
+		}
+		if apart, err = names(ctx, tx, `SELECT coalesce(c.name, k.name) FROM (SELECT * FROM claims WHERE region = '`+region+`') AS c
+			FULL JOIN kept_claims AS k ON k.id = c.id WHERE c.id IS NULL OR k.id IS NULL`); err != nil {
+			return err
+		}
+		for _, table := range ofRegion {
+			if _, err := tx.Exec(ctx, "DELETE FROM "+table+" WHERE region = '"+region+"'"); err != nil {
+				return err
+			}
+			if _, err := tx.Exec(ctx, "INSERT INTO "+table+" SELECT * FROM kept_"+table); err != nil {
+				return err
+			}
+		}
+		fenced, err = names(ctx, tx, `SELECT p.name FROM pool_regions AS r JOIN stocks AS s ON s.region = r.region AND s.pool_id = r.pool_id
+			JOIN pools AS p ON p.id = r.pool_id WHERE r.region = '`+region+`' AND r.epoch <> s.epoch`)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	run.restored.region, run.restored.fenced = region, fenced
+	run.setApart(apart)
+	run.ledger.note("", "restored: %s alone; %d claims are told apart; of another time than the record of loans: %v", region, len(apart), fenced)
+	for range fenced {
+		run.ledger.count("pool fenced off")
+	}
+	return nil
+}
+
+func (run *run) setApart(list []string) {
+	for _, name := range list {
+		run.restored.apart[name] = true
+	}
+}
+
+// isApart reports whether a claim is one that the restore was about: by its name, or by the one that it was generated from.
+func (run *run) isApart(label string) bool {
+	for name := range run.restored.apart {
+		if name == label || strings.HasPrefix(name, label+"-") && !strings.Contains(strings.TrimPrefix(name, label+"-"), "-") {
+			return true
+		}
+	}
+	return false
+}
+
+// fencedOff asks the region for a block of each pool that it is to be fenced off from, without taking it: the answer is 503 unavailable.
+func (run *run) fencedOff(ctx context.Context, r *region) {
+	for _, pool := range run.restored.fenced {
+		spec := obj{"poolRef": obj{"name": pool}, "prefixLength": run.plan.unit(pool)}
+		q := request{
+			method: http.MethodPost, path: at("claims") + "?dryRun=true", patience: run.plan.Timeout,
+			body: obj{"metadata": obj{"name": "probe"}, "spec": spec},
+		}
+		for try := range maxTries {
+			a := run.caller.do(ctx, r, q)
+			if a.meaning() == succeeded || a.meaning() == refused {
+				run.ledger.violated("fenced", pool, "its rows in %s are of another time than the record of its loans, and it is drawn from: %d %s", r.name, a.status, a.body)
+				break
+			}
+			if a.code == ipam.CodeUnavailable && strings.Contains(string(a.body), "reconcile") {
+				run.ledger.count("fenced off, as it should be")
+				break
+			}
+			wait(ctx, time.Duration(20+10*try)*time.Millisecond)
+		}
+	}
+}
+
+// reconcile is what the operator does until every pool is open in the region: where a block is held in its rows and not its own any more, somebody else
+// may hold it, and the claim that the copy brought back is the one that has to go.
+func (run *run) reconcile(ctx context.Context) error {
+	var last string
+	for range 5 {
+		out, err := run.cluster.ipamctl(ctx, "region", "reconcile", "--region="+run.restored.region, "--repair", "-o", "json", "--database-url="+run.dsn)
+		if err == nil {
+			run.ledger.note("", "reconciled: %s", out)
+			run.ledger.count("region reconciled")
+			return nil
+		}
+		if exit, ok := errors.AsType[*exec.ExitError](err); !ok || exit.ExitCode() != 1 {
+			return fmt.Errorf("ipamctl region reconcile: %w: %s", err, out)
+		}
+		var found struct {
+			Items []struct{ Held []netip.Prefix }
+		}
+		if err := json.Unmarshal([]byte(out), &found); err != nil {
+			return fmt.Errorf("ipamctl region reconcile: %w: %s", err, out)
+		}
+		for _, item := range found.Items {
+			for _, held := range item.Held {
+				if err := run.evict(ctx, held); err != nil {
+					return err
+				}
+			}
+		}
+		last = out
+	}
+	return fmt.Errorf("ipamctl region reconcile does not end: %s", last)
+}
+
+// evict deletes the claims that the region's rows say hold a part of a block.
+func (run *run) evict(ctx context.Context, held netip.Prefix) error {
+	return run.superuser(ctx, pgx.Serializable, func(tx pgx.Tx) error {
+		rows, err := tx.Query(ctx, "SELECT name, base, plen, allocation_id::TEXT FROM claims WHERE region = '"+run.restored.region+"'")
+		if err != nil {
+			return err
+		}
+		type claim struct {
+			Name string
+			Base []byte
+			Plen int16
+			ID   string
+		}
+		all, err := pgx.CollectRows(rows, pgx.RowToStructByPos[claim])
+		if err != nil {
+			return err
+		}
+		for _, c := range all {
+			at, _ := netip.AddrFromSlice(c.Base)
+			if !netip.PrefixFrom(at, int(c.Plen)).Overlaps(held) {
+				continue
+			}
+			if !run.restored.apart[c.Name] {
+				run.ledger.violated("told", c.Name, "was made after the restore, of a block (%v) that is not the region's", held)
+			}
+			run.ledger.count("claims evicted after the restore")
+			for _, sql := range []string{"DELETE FROM claims WHERE region = '" + run.restored.region + "' AND allocation_id::TEXT = $1",
+				"DELETE FROM allocations WHERE region = '" + run.restored.region + "' AND id::TEXT = $1"} {
+				if _, err := tx.Exec(ctx, sql, c.ID); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// pardon takes back what was said of claims that the restore was about: that they are lost, or there again, is what restoring a region alone means.
+func (run *run) pardon() {
+	if len(run.restored.apart) == 0 {
+		return
+	}
+	run.ledger.sift(func(v Violation) bool {
+		switch v.Check {
+		case "lost", "told", "unreachable", "leaked":
+			if run.isApart(v.About) {
+				run.ledger.tally["told apart after the restore"]++
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// superuser runs a transaction past the servers and the faults, again when it is in others' way.
+func (run *run) superuser(ctx context.Context, level pgx.TxIsoLevel, fn func(pgx.Tx) error) error {
+	for try := 0; ; try++ {
+		err := func() error {
+			conn, err := pgx.Connect(ctx, run.dsn)
+			if err != nil {
+				return err
+			}
+			defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+			return pgx.BeginTxFunc(ctx, conn, pgx.TxOptions{IsoLevel: level}, fn) //nolint:forbidigo // not the service: the operator who restores
+		}()
+		if err == nil || try == 20 || !wait(ctx, 50*time.Millisecond) {
+			return err
+		}
+	}
+}
+
+func names(ctx context.Context, tx pgx.Tx, sql string, args ...any) ([]string, error) {
+	rows, err := tx.Query(ctx, sql, args...)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, pgx.RowTo[string])
+}

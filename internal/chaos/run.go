@@ -1,0 +1,189 @@
+package chaos
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// run is one plan on its way.
+type run struct {
+	plan     *Plan
+	cluster  *cluster
+	regions  []*region
+	alike    bool // all servers are in one region
+	dsn      string
+	dir      string
+	caller   *caller
+	ledger   *ledger
+	progress *progress
+	attempts *attempts
+	restored restored
+	requests atomic.Int64
+}
+
+// Result is what came of a run.
+type Result struct {
+	Mix        string
+	Seed       uint64
+	Operations int
+	Requests   int64
+	Tally      map[string]int // of outcomes, disasters and faults
+	Took       time.Duration
+	Attempts   int // of the servers at transactions and reads
+	Judged     int // operations that were judged to be linearizable
+	Unjudged   int // operations of histories that could not be judged in time
+	Violations []Violation
+	Err        error // of the harness
+	Dir        string
+}
+
+// runLimit bounds a run, so that one that hangs is told from one that is slow.
+const runLimit = 2 * time.Minute
+
+// perform does a plan on a cluster. dir is made for it, and removed when nothing was wrong.
+func perform(ctx context.Context, c *cluster, p *Plan, environ []string, dir string) Result {
+	began := time.Now()
+	res := Result{Mix: p.Name, Seed: p.Seed, Dir: dir, Tally: map[string]int{}}
+	ctx, cancel := context.WithTimeout(ctx, runLimit)
+	defer cancel()
+	r := &run{
+		plan: p, cluster: c, alike: len(distinct(p.Regions)) == 1, dir: dir,
+		caller: newCaller(2 * p.Clients), ledger: newLedger(p.Pools), progress: newProgress(), attempts: newAttempts(),
+		restored: restored{copied: make(chan struct{}), apart: map[string]bool{}},
+	}
+	defer r.caller.close()
+	res.Err = r.all(ctx, environ, &res)
+	res.Operations, res.Requests = r.progress.done, r.requests.Load()
+	r.ledger.mu.Lock()
+	res.Violations = r.ledger.wrong
+	for what, n := range r.ledger.tally {
+		res.Tally[what] += n
+	}
+	r.ledger.mu.Unlock()
+	res.Took = time.Since(began)
+	if len(res.Violations) == 0 && res.Err == nil {
+		_ = os.RemoveAll(dir) // nobody will read it
+	} else if err := r.write(res); err != nil {
+		res.Err = errors.Join(res.Err, err)
+	}
+	return res
+}
+
+func (run *run) all(ctx context.Context, environ []string, res *Result) (err error) {
+	if err := os.MkdirAll(run.dir, 0o700); err != nil {
+		return err
+	}
+	if run.dsn, err = run.cluster.create(ctx, run.plan.Regions); err != nil {
+		return fmt.Errorf("making a database: %w", err)
+	}
+	defer func() { err = errors.Join(err, run.cluster.drop(context.WithoutCancel(ctx), run.dsn)) }()
+	defer func() {
+		for _, r := range run.regions {
+			r.close()
+		}
+	}()
+	for i := range run.plan.Regions {
+		r, err := startRegion(ctx, run.plan, i, run.dsn, run.dir, run.cluster.programs, environ, run.attempts)
+		if err != nil {
+			return fmt.Errorf("starting server %d: %w", i, err)
+		}
+		run.regions = append(run.regions, r)
+	}
+	if err := run.furnish(ctx); err != nil {
+		return err
+	}
+	run.work(ctx)
+	for _, r := range run.regions {
+		for name, n := range r.proxy.Injected() {
+			res.Tally["fault: "+name] += n
+		}
+	}
+	return run.judge(ctx, res)
+}
+
+// furnish makes the project and the pools, before anything goes wrong.
+func (run *run) furnish(ctx context.Context) error {
+	post := func(path string, body any) error {
+		a := run.caller.do(ctx, run.regions[0], request{method: http.MethodPost, path: path, body: body, patience: 10 * time.Second})
+		if a.meaning() != succeeded {
+			return fmt.Errorf("POST %s: %d %s %w", path, a.status, a.body, errors.Join(a.err))
+		}
+		return nil
+	}
+	if err := post("/v1/projects", obj{"metadata": obj{"name": project}}); err != nil {
+		return err
+	}
+	for _, p := range run.plan.Pools {
+		spec := obj{"cidr": p.Block.String(), "visibility": "consumer", "allocation": obj{"strategy": p.Strategy}}
+		if run.plan.Served {
+			spec["region"], spec["regions"] = run.plan.Regions[0], run.plan.Regions
+		}
+		if err := post(at("pools"), obj{"metadata": obj{"name": p.Name}, "spec": spec}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// work lets the clients work amid the disasters, and returns when both are over.
+func (run *run) work(ctx context.Context) {
+	for _, r := range run.regions {
+		r.storm()
+	}
+	var clients, weather sync.WaitGroup
+	weather.Go(func() { run.disasters(ctx) })
+	for c := range run.plan.Ops {
+		clients.Go(func() { run.client(ctx, run.plan.Ops[c]) })
+	}
+	clients.Wait()
+	run.progress.end()
+	weather.Wait()
+	for _, r := range run.regions {
+		r.calm()
+	}
+}
+
+func (run *run) happened(e Event) {
+	run.ledger.note("", "%v", e)
+	run.ledger.count("disaster: " + e.Disaster.String())
+}
+
+// broke notes that the harness could not do what it should.
+func (run *run) broke(doing string, err error) {
+	if err != nil {
+		run.ledger.violated("harness", "", "%s: %v", doing, err)
+	}
+}
+
+// write keeps the plan, the log and the violations beside the servers' own logs.
+func (run *run) write(res Result) error {
+	f, err := os.Create(filepath.Join(run.dir, "report.txt"))
+	if err != nil {
+		return err
+	}
+	res.write(f, run.ledger, 1000)
+	_, _ = fmt.Fprintf(f, "\nThe plan of %s, seed %d\n", run.plan.Name, run.plan.Seed)
+	for _, p := range run.plan.Pools {
+		_, _ = fmt.Fprintln(f, p)
+	}
+	for _, e := range run.plan.Events {
+		_, _ = fmt.Fprintln(f, e)
+	}
+	for _, ops := range run.plan.Ops {
+		for i := range ops {
+			_, _ = fmt.Fprintln(f, &ops[i])
+		}
+	}
+	_, _ = fmt.Fprintln(f, "\nWhat happened")
+	for _, n := range run.ledger.lines {
+		_, _ = fmt.Fprintln(f, n)
+	}
+	return f.Close()
+}

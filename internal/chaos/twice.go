@@ -1,0 +1,87 @@
+package chaos
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// rival is what came of one of two requests for the same name.
+type rival struct {
+	won      bool // it was answered that it has made it
+	lost     bool // it was answered that the name is in use
+	refused  ipam.Code
+	answer   answer
+	underWay bool
+}
+
+// twice asks two servers at once for a claim by one name. One of them makes it, at most; when nothing is refused for want of room, one of them has.
+// Nothing is said of it to the other clients before both are over: a release between the two would let both make it.
+func (run *run) twice(ctx context.Context, op *Op) {
+	entries := run.ledger.ask(op)
+	var both [2]rival
+	var wg sync.WaitGroup
+	for i := range both {
+		wg.Go(func() { both[i] = run.compete(ctx, op, op.Server+i) })
+	}
+	wg.Wait()
+	run.decide(ctx, op, entries, both)
+}
+
+// compete asks one server until it is certain whether it has made the claim.
+func (run *run) compete(ctx context.Context, op *Op, server int) (r rival) {
+	one, unknown := *op, false
+	one.Server, one.Hop = server, false
+	for try := range maxTries {
+		a := run.ask(ctx, &one, try, op.request(op.Patience))
+		r.answer, r.underWay = a, r.underWay || a.underWay()
+		switch m := a.meaning(); {
+		case m == succeeded:
+			r.won = true
+			return r
+		case m == refused && a.code == ipam.CodeAlreadyExists:
+			r.lost = true
+			return r
+		case m == refused:
+			r.refused = a.code
+			return r
+		case m == unsure:
+			unknown = true
+		}
+		if !wait(ctx, time.Duration(5+10*try)*time.Millisecond) {
+			break
+		}
+	}
+	r.underWay = r.underWay || unknown
+	return r
+}
+
+// decide concludes from two answers.
+func (run *run) decide(ctx context.Context, op *Op, entries []*entry, both [2]rival) {
+	if both[0].underWay || both[1].underWay {
+		run.ledger.taint(entries)
+	}
+	for _, r := range both {
+		if r.won && r.answer.status != http.StatusCreated {
+			run.ledger.violated("answer", op.ID(), "a claim by name is answered %d, not 201: %s", r.answer.status, r.answer.body)
+		}
+	}
+	switch a, b := both[0], both[1]; {
+	case a.won && b.won:
+		run.ledger.violated("twice", op.Names[0], "made by two requests at once: %s and %s", a.answer.body, b.answer.body)
+		run.made(op, entries, a.answer)
+	case a.won:
+		run.made(op, entries, a.answer)
+	case b.won:
+		run.made(op, entries, b.answer)
+	case a.lost || b.lost:
+		run.find(ctx, op, entries)
+	case a.refused != "" && b.refused != "" && !a.underWay && !b.underWay:
+		run.refused(op, entries, a.answer)
+	case a.refused != "" || b.refused != "":
+		run.ledger.undecided(entries, ipam.CodePoolExhausted)
+	}
+}
