@@ -1,0 +1,6 @@
+package main
+
+import "syscall"
+
+// dieWithParent has the kernel kill the child when this program is killed itself.
+func dieWithParent(attr *syscall.SysProcAttr) { attr.Pdeathsig = syscall.SIGKILL }
