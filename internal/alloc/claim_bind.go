@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/carve-ipam/carve/internal/alloc/space"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -114,7 +115,7 @@ func (s *Service) bind(ctx context.Context, res *resolved, b binding) (ipam.Clai
 
 // bindIn binds the claim in one pool: where the very block is, or else in the region that the pool is drawn from, which borrows when it has no room.
 func (s *Service) bindIn(ctx context.Context, res *resolved, p ipam.Pool, b binding) (ipam.Claim, error) {
-	exact := b.claim.Spec.Exact()
+	exact, freed := b.claim.Spec.Exact(), false
 	for range maxRounds {
 		if exact.IsValid() && p.Several() {
 			var err error
@@ -135,13 +136,25 @@ func (s *Service) bindIn(ctx context.Context, res *resolved, p ipam.Pool, b bind
 		case err != nil:
 			return bound, err
 		case again == nil && (lack.wish.Exact.IsValid() || len(res.pools) == 1):
-			return bound, s.refusal(ctx, res.telling(), lack.pool, lack.wish, exactPointer(b.claim.Spec))
+			err := s.refusal(ctx, res.telling(), lack.pool, lack.wish, exactPointer(b.claim.Spec))
+			if freed || !roomSince(err, lack.wish) {
+				return bound, err
+			}
+			freed = true // not to be refused with figures that say otherwise
+			continue
 		case again == nil: // the figures of all pools are read once, when all have been tried
 			return bound, noneFree(p, lack.wish.Bits)
 		}
 		p = *again
 	}
 	return ipam.Claim{}, contention(nil)
+}
+
+// roomSince reports whether the figures of a refusal, which were counted after it, have room for what was refused.
+func roomSince(err error, wish space.Wish) bool {
+	e, ok := errors.AsType[*ipam.Error](err)
+	return ok && full(err) && !wish.Exact.IsValid() && e.Figures.CountedAt.IsZero() &&
+		e.Figures.LargestFreePrefixLength != nil && *e.Figures.LargestFreePrefixLength <= wish.Bits
 }
 
 // bindAt binds the claim in the region that a pool is drawn from.

@@ -283,3 +283,20 @@ func TestSeveralPoolsAreCountedAsFarAsTheyAreNotKnown(t *testing.T) {
 	}
 	require.Equal(t, 1, s.counted(), "the second one, once")
 }
+
+// Nobody is refused with figures that have room for what was refused: what came free before it was counted is given.
+func TestWhatCameFreeBeforeItWasCountedIsGiven(t *testing.T) {
+	t.Parallel()
+	b, s := setupLarge(t)
+	pass := s.next()
+	made := make(chan error, 1)
+	go func() {
+		_, err := b.CreateClaim(b.ctx, project, claim("all", "net", 28), alloc.Request{})
+		made <- err
+	}()
+	<-s.begun
+	b.release(t, "held")
+	pass()
+	require.NoError(t, <-made)
+	b.release(t, "all")
+}
