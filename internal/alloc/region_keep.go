@@ -3,6 +3,7 @@ package alloc
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/carve-ipam/carve/internal/ipam"
 )
@@ -23,15 +24,12 @@ func (s *Service) KeepStocks(ctx context.Context) (moved int, err error) {
 		}
 		for _, p := range pools {
 			after = p.UID
-			if p.Region == s.region {
-				continue
-			}
-			if away[p.Region] {
+			if p.Region == s.region || away[p.Region] {
 				continue
 			}
 			did, err := s.keepStock(ctx, p.In(s.region))
-			if away[p.Region] = tooFar(err); err != nil && !retryLater(err) && !away[p.Region] {
-				errs = append(errs, err)
+			if away[p.Region] = tooFar(err); away[p.Region] || err != nil && !retryLater(err) {
+				errs = append(errs, fmt.Errorf("pool %s, at home in %s: %w", p.Ref(), p.Region, err))
 			}
 			moved += did
 		}
@@ -41,6 +39,7 @@ func (s *Service) KeepStocks(ctx context.Context) (moved int, err error) {
 	}
 }
 
+// tooFar reports whether a home did not answer, which is to be told, and is not asked again for the other pools of the same run.
 func tooFar(err error) bool {
 	return errors.Is(err, context.DeadlineExceeded) || ipam.IsCode(err, ipam.CodeDeadline) || ipam.IsCode(err, ipam.CodeUnavailable) && !isFence(err)
 }

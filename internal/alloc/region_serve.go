@@ -53,17 +53,15 @@ func endRegions(ctx context.Context, tx Tx, p ipam.Pool, regions []string, dryRu
 			if err != nil {
 				return nil, err
 			}
-			if len(loans) > 0 && dryRun { // what is free would have been brought home first
-				loans = nil
+			inUse := len(loans) > 0
+			if inUse && dryRun { // what is free would have been brought home first
 				held, err := tx.AllocationListInPool(ctx, PoolContainer(placed(p, r)), p.Block, netip.Addr{}, 1)
 				if err != nil {
 					return nil, err
 				}
-				if len(held) > 0 {
-					return nil, stillServes(p, r)
-				}
+				inUse = len(held) > 0
 			}
-			if len(loans) > 0 {
+			if inUse {
 				return nil, stillServes(p, r)
 			}
 		}

@@ -1,13 +1,17 @@
 package alloc_test
 
 import (
+	"context"
 	"fmt"
+	"slices"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/crdb"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -113,4 +117,41 @@ func TestTheKeeperGivesBackWhatLiesIdle(t *testing.T) {
 	whole, err := w.by(west, claim("half", "net", 9))
 	require.NoError(t, err)
 	require.Equal(t, 9, whole.Block.Bits())
+}
+
+// unreachable is a store for which the home of one pool does not answer.
+type unreachable struct {
+	alloc.Store
+
+	home ipam.ID // the lock of the pool's home
+	mu   sync.Mutex
+	asks int
+}
+
+func (u *unreachable) InTx(ctx context.Context, op string, locks alloc.Locks, fn func(context.Context, alloc.Tx) error) error {
+	if op == "region_lend" && slices.Contains(locks.Alone, u.home) {
+		u.mu.Lock()
+		defer u.mu.Unlock()
+		u.asks++
+		return ipam.Errorf(ipam.CodeUnavailable, "The home does not answer.")
+	}
+	return u.Store.InTx(ctx, op, locks, fn)
+}
+
+// A home that does not answer is told of, and keeps no other home's pools waiting.
+func TestTheKeeperGoesOnToTheNextHome(t *testing.T) {
+	t.Parallel()
+	w := setupRegions(t)
+	lost := w.served(t, "lost", "10.0.0.0/16")
+	w.served(t, "there", "10.1.0.0/16", func(p *ipam.PoolSpec) { p.Region = west })
+	store, err := crdb.Open(w.ctx, w.dsn, crdb.Options{Region: east})
+	require.NoError(t, err)
+	t.Cleanup(store.Close)
+	u := &unreachable{Store: store, home: lost.UID}
+	moved, err := alloc.New(u, alloc.Options{Region: east, Clock: w.clock.read, Runway: time.Hour}).KeepStocks(w.ctx)
+	require.ErrorContains(t, err, "acme/lost, at home in local")
+	require.Equal(t, 1, moved)
+	require.Equal(t, 1, u.asks)
+	addresses, _ := w.lent(t, east, "there")
+	require.Positive(t, addresses)
 }
