@@ -35,8 +35,8 @@ type cost struct {
 // meter counts what requests cost: the statements at a proxy, the rest by PostgreSQL's own counters. A session hands its counts in
 // when it ends, so each request has a server of its own.
 type meter struct {
-	dsn   string
 	conn  *pgx.Conn
+	house *house
 	proxy *pgfault.Proxy
 	mu    sync.Mutex
 	said  []string
@@ -45,14 +45,11 @@ type meter struct {
 func newMeter(t *testing.T) (*meter, *house) {
 	t.Helper()
 	onPostgres(t)
-	m := &meter{dsn: dbtest.New(t)}
-	h := newHouse(t, m.dsn)
-	m.conn = connect(t, m.dsn, nil)
-	// The counters are of whoever reads a table: of vacuum too, which comes when it likes.
-	_, err := m.conn.Exec(t.Context(), `DO $$ DECLARE t TEXT; BEGIN
-		FOR t IN SELECT relname FROM pg_stat_user_tables LOOP EXECUTE format('ALTER TABLE %I SET (autovacuum_enabled = off)', t); END LOOP; END $$`)
-	require.NoError(t, err)
-	m.proxy, err = pgfault.Start(context.Background(), m.dsn, pgfault.Fault(func(e pgfault.Event) pgfault.Action {
+	m := &meter{}
+	dsn := dbtest.New(t)
+	m.conn = connect(t, dsn, nil)
+	var err error
+	m.proxy, err = pgfault.Start(context.Background(), dsn, pgfault.Fault(func(e pgfault.Event) pgfault.Action {
 		if e.Executes() {
 			m.mu.Lock()
 			defer m.mu.Unlock()
@@ -62,12 +59,24 @@ func newMeter(t *testing.T) (*meter, *house) {
 	}))
 	require.NoError(t, err)
 	t.Cleanup(m.proxy.Close)
-	return m, h
+	m.house = newHouse(t, m.proxy.DSN())
+	// The counters are of whoever reads a table: of vacuum too, which comes when it likes.
+	_, err = m.conn.Exec(t.Context(), `DO $$ DECLARE t TEXT; BEGIN
+		FOR t IN SELECT relname FROM pg_stat_user_tables LOOP EXECUTE format('ALTER TABLE %I SET (autovacuum_enabled = off)', t); END LOOP; END $$`)
+	require.NoError(t, err)
+	return m, m.house
 }
 
-// of is the cost of a request.
+// of is the cost of a request. The house's own sessions end before it: what they did is counted when PostgreSQL finds them idle, or
+// when they end, and not in the middle of what is measured.
 func (m *meter) of(t *testing.T, request func(ctx context.Context, svc *alloc.Service)) cost {
 	t.Helper()
+	m.house.store.Close()
+	defer func() {
+		m.house.store = open(t, m.proxy.DSN())
+		m.house.svc = alloc.New(m.house.store, alloc.Options{Region: region})
+	}()
+	require.NoError(t, m.proxy.AwaitIdle(admin(t)))
 	before := m.read(t)
 	store := open(t, m.proxy.DSN())
 	m.mu.Lock()
@@ -107,6 +116,8 @@ func nameOf(sql string) string {
 // read takes the counters. An entry of an index is a row read; a row written is one search in each index of its table.
 func (m *meter) read(t *testing.T) cost {
 	t.Helper()
+	_, err := m.conn.Exec(t.Context(), "SELECT pg_stat_force_next_flush()") // what this session did itself: it vacuums
+	require.NoError(t, err)
 	rows, err := m.conn.Query(t.Context(), `
 		SELECT t.relname, t.seq_scan, t.n_tup_ins + t.n_tup_upd + t.n_tup_del, sum(i.idx_tup_read)::INT8, sum(i.idx_scan)::INT8, count(*),
 			max(coalesce(io.heap_blks_read, 0) + coalesce(io.heap_blks_hit, 0) + coalesce(io.idx_blks_read, 0) + coalesce(io.idx_blks_hit, 0))
