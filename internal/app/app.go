@@ -147,11 +147,11 @@ func (a *App) prepareServer(c Config, f files, service *alloc.Service) error {
 		return err
 	}
 	a.server = &http.Server{
-		Handler: api.New(api.Config{
+		Handler: a.parting(api.New(api.Config{
 			Service: service, Authenticator: authenticator, Log: a.Log, RequestTimeout: c.RequestTimeout, Ready: a.ready,
 			Limits: limits(c), InFlight: a.inFlight, TrustedProxies: proxies, Version: api.Version{Version: version, Commit: commit},
 			Meter: a.metrics, Metrics: a.metrics.Handler(), MetricsLocal: c.Metrics != metricsOpen,
-		}),
+		})),
 		ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, IdleTimeout: idleTimeout,
 		WriteTimeout: c.RequestTimeout + writeSlack, MaxHeaderBytes: maxHeader, ErrorLog: slog.NewLogLogger(a.Log.Handler(), slog.LevelWarn),
 	}
@@ -207,12 +207,13 @@ func (a *App) Wait(ctx context.Context) error {
 	}
 }
 
-// Close stops in the opposite order of Start: no new requests, the running ones get drainTimeout, then the background
-// work, what is still to be written, the connections, and the embedded database.
+// Close stops in the opposite order of Start: a time in which everybody can learn that no more requests should be sent here, no new
+// requests, the running ones get drainTimeout, then the background work, what is still to be written, the connections, and the embedded
+// database.
 func (a *App) Close(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, stopTimeout)
+	ctx, cancel := context.WithTimeout(ctx, a.config.DrainDelay+stopTimeout)
 	defer cancel()
-	a.draining.Store(true)
+	a.drain(ctx)
 	var errs []error
 	if a.server != nil {
 		drain, done := context.WithTimeout(ctx, drainTimeout)

@@ -36,6 +36,7 @@ type Config struct {
 	LogLevel       string
 	LogFormat      string
 	RequestTimeout time.Duration
+	DrainDelay     time.Duration
 	MaxConnections int
 	MaxInFlight    int // 0: no bound
 	MaxWaiting     int // for one pool; 0: as many as in flight
@@ -69,6 +70,7 @@ func (c *Config) flags() *pflag.FlagSet {
 	f.StringVar(&c.LogLevel, "log-level", "info", "debug, info, warn or error")
 	f.StringVar(&c.LogFormat, "log-format", "text", "text or json")
 	f.DurationVar(&c.RequestTimeout, "request-timeout", 10*time.Second, "deadline of a request, down to its SQL")
+	f.DurationVar(&c.DrainDelay, "drain-delay", 0, "how long to go on serving after being asked to stop, while /readyz says 503: as long as whatever sends requests here needs to notice")
 	f.IntVar(&c.MaxConnections, "max-connections", 16, "connections to the database")
 	f.IntVar(&c.MaxInFlight, "max-in-flight", 1024, "requests that are worked on at once, of one caller half as many; what comes beyond is answered 503; 0 = no bound")
 	f.IntVar(&c.MaxWaiting, "max-waiting", 0, "claims and releases that may wait for one pool; what comes beyond is answered 503; 0 = as many as may be in flight")
@@ -169,6 +171,9 @@ func (c Config) check() error {
 	}
 	if c.RequestTimeout <= 0 || c.RequestTimeout > 10*time.Minute {
 		return fmt.Errorf("--request-timeout %s is not between 0 and 10m", c.RequestTimeout)
+	}
+	if c.DrainDelay < 0 || c.DrainDelay > 10*time.Minute {
+		return fmt.Errorf("--drain-delay %s is not between 0 and 10m", c.DrainDelay)
 	}
 	if c.MaxConnections < 2 || c.MaxConnections > 1000 {
 		return fmt.Errorf("--max-connections %d is not between 2 and 1000", c.MaxConnections)
