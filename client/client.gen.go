@@ -2215,7 +2215,8 @@ type QuotaAvailable struct {
 
 // QuotaLimits How much may be used, in one measure at least; what is absent is counted and not limited.
 type QuotaLimits struct {
-	// Addresses Addresses of the blocks that claims hold, and of those retained after their claims.
+	// Addresses Addresses of the blocks that claims hold, and of those retained after their claims; at most
+	// 340282366920938463463374607431768211456, which is all of IPv6.
 	Addresses Count `json:"addresses,omitempty"`
 
 	// Claims Claims.
@@ -3265,7 +3266,8 @@ type PatchPoolParams struct {
 
 // GetPoolFreeParams defines parameters for GetPoolFree.
 type GetPoolFreeParams struct {
-	// PrefixLength Only free blocks that can hold a block of this length.
+	// PrefixLength Only free blocks that can hold a block of this length. One that no block of the pool can have is refused
+	// (`invalid_argument`).
 	PrefixLength *PrefixLength `form:"prefixLength,omitempty" json:"prefixLength,omitempty"`
 
 	// Limit Most items a page may hold.
@@ -3741,7 +3743,8 @@ type ClientInterface interface {
 	//
 	// Up to 1,000 claims in one transaction, all or nothing: either every claim is bound, in the order of the request,
 	// or none exists and the answer names the one that was refused (`/claims/3/spec/prefixLength`). Each claim is as in
-	// `createClaim` and is refused with the same codes. A batch may have at most 16 different selectors, in at most 128
+	// `createClaim` and is refused with the same codes, but for `allocationRef`, which is not for batches, and names, of
+	// which no two are the same (`invalid_argument`). A batch may have at most 16 different selectors, in at most 128
 	// different requests; claims that ask for the same count once.
 	//
 	// Takes any type of body and a specified content type.
@@ -3753,7 +3756,8 @@ type ClientInterface interface {
 	//
 	// Up to 1,000 claims in one transaction, all or nothing: either every claim is bound, in the order of the request,
 	// or none exists and the answer names the one that was refused (`/claims/3/spec/prefixLength`). Each claim is as in
-	// `createClaim` and is refused with the same codes. A batch may have at most 16 different selectors, in at most 128
+	// `createClaim` and is refused with the same codes, but for `allocationRef`, which is not for batches, and names, of
+	// which no two are the same (`invalid_argument`). A batch may have at most 16 different selectors, in at most 128
 	// different requests; claims that ask for the same count once.
 	//
 	// Takes a body of the `application/json` content type.
@@ -4814,7 +4818,8 @@ func (c *Client) ListAuditEvents(ctx context.Context, project ProjectName, param
 //
 // Up to 1,000 claims in one transaction, all or nothing: either every claim is bound, in the order of the request,
 // or none exists and the answer names the one that was refused (`/claims/3/spec/prefixLength`). Each claim is as in
-// `createClaim` and is refused with the same codes. A batch may have at most 16 different selectors, in at most 128
+// `createClaim` and is refused with the same codes, but for `allocationRef`, which is not for batches, and names, of
+// which no two are the same (`invalid_argument`). A batch may have at most 16 different selectors, in at most 128
 // different requests; claims that ask for the same count once.
 //
 // Takes any type of body and a specified content type.
@@ -4836,7 +4841,8 @@ func (c *Client) CreateClaimBatchWithBody(ctx context.Context, project ProjectNa
 //
 // Up to 1,000 claims in one transaction, all or nothing: either every claim is bound, in the order of the request,
 // or none exists and the answer names the one that was refused (`/claims/3/spec/prefixLength`). Each claim is as in
-// `createClaim` and is refused with the same codes. A batch may have at most 16 different selectors, in at most 128
+// `createClaim` and is refused with the same codes, but for `allocationRef`, which is not for batches, and names, of
+// which no two are the same (`invalid_argument`). A batch may have at most 16 different selectors, in at most 128
 // different requests; claims that ask for the same count once.
 //
 // Takes a body of the `application/json` content type.
@@ -11180,7 +11186,8 @@ type ClientWithResponsesInterface interface {
 	//
 	// Up to 1,000 claims in one transaction, all or nothing: either every claim is bound, in the order of the request,
 	// or none exists and the answer names the one that was refused (`/claims/3/spec/prefixLength`). Each claim is as in
-	// `createClaim` and is refused with the same codes. A batch may have at most 16 different selectors, in at most 128
+	// `createClaim` and is refused with the same codes, but for `allocationRef`, which is not for batches, and names, of
+	// which no two are the same (`invalid_argument`). A batch may have at most 16 different selectors, in at most 128
 	// different requests; claims that ask for the same count once.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
@@ -11192,7 +11199,8 @@ type ClientWithResponsesInterface interface {
 	//
 	// Up to 1,000 claims in one transaction, all or nothing: either every claim is bound, in the order of the request,
 	// or none exists and the answer names the one that was refused (`/claims/3/spec/prefixLength`). Each claim is as in
-	// `createClaim` and is refused with the same codes. A batch may have at most 16 different selectors, in at most 128
+	// `createClaim` and is refused with the same codes, but for `allocationRef`, which is not for batches, and names, of
+	// which no two are the same (`invalid_argument`). A batch may have at most 16 different selectors, in at most 128
 	// different requests; claims that ask for the same count once.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
@@ -11952,6 +11960,18 @@ type ClientWithResponsesInterface interface {
 	GetWhoamiWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetWhoamiResponse, error)
 }
 
+// GetHealthResponse400Headers the declared response headers of an HTTP 400 response for GetHealth
+type GetHealthResponse400Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
+// GetHealthResponse500Headers the declared response headers of an HTTP 500 response for GetHealth
+type GetHealthResponse500Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 type GetHealthResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -11963,6 +11983,10 @@ type GetHealthResponse struct {
 	ApplicationProblemJSON406 *NotAcceptable
 	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
 	ApplicationProblemJSON500 *InternalError
+	// Headers400 the parsed response headers for an HTTP 400 response
+	Headers400 *GetHealthResponse400Headers
+	// Headers500 the parsed response headers for an HTTP 500 response
+	Headers500 *GetHealthResponse500Headers
 }
 
 // Status returns HTTPResponse.Status
@@ -11989,9 +12013,29 @@ func (r GetHealthResponse) ContentType() string {
 	return ""
 }
 
+// GetReadinessResponse400Headers the declared response headers of an HTTP 400 response for GetReadiness
+type GetReadinessResponse400Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
+// GetReadinessResponse500Headers the declared response headers of an HTTP 500 response for GetReadiness
+type GetReadinessResponse500Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // GetReadinessResponse503Headers the declared response headers of an HTTP 503 response for GetReadiness
 type GetReadinessResponse503Headers struct {
-	RetryAfter *int
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	RetryAfter       *int
+}
+
+// GetReadinessResponse504Headers the declared response headers of an HTTP 504 response for GetReadiness
+type GetReadinessResponse504Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 type GetReadinessResponse struct {
@@ -12009,8 +12053,14 @@ type GetReadinessResponse struct {
 	ApplicationProblemJSON503 *Unavailable
 	// ApplicationProblemJSON504 the response for an HTTP 504 `application/problem+json` response
 	ApplicationProblemJSON504 *DeadlineExceeded
+	// Headers400 the parsed response headers for an HTTP 400 response
+	Headers400 *GetReadinessResponse400Headers
+	// Headers500 the parsed response headers for an HTTP 500 response
+	Headers500 *GetReadinessResponse500Headers
 	// Headers503 the parsed response headers for an HTTP 503 response
 	Headers503 *GetReadinessResponse503Headers
+	// Headers504 the parsed response headers for an HTTP 504 response
+	Headers504 *GetReadinessResponse504Headers
 }
 
 // Status returns HTTPResponse.Status
@@ -12043,6 +12093,12 @@ type ListProjectsResponse200Headers struct {
 	CarveReadAt      *string
 }
 
+// ListProjectsResponse400Headers the declared response headers of an HTTP 400 response for ListProjects
+type ListProjectsResponse400Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // ListProjectsResponse401Headers the declared response headers of an HTTP 401 response for ListProjects
 type ListProjectsResponse401Headers struct {
 	WWWAuthenticate *string
@@ -12055,9 +12111,23 @@ type ListProjectsResponse429Headers struct {
 	RetryAfter      *int
 }
 
+// ListProjectsResponse500Headers the declared response headers of an HTTP 500 response for ListProjects
+type ListProjectsResponse500Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // ListProjectsResponse503Headers the declared response headers of an HTTP 503 response for ListProjects
 type ListProjectsResponse503Headers struct {
-	RetryAfter *int
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	RetryAfter       *int
+}
+
+// ListProjectsResponse504Headers the declared response headers of an HTTP 504 response for ListProjects
+type ListProjectsResponse504Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 type ListProjectsResponse struct {
@@ -12083,12 +12153,18 @@ type ListProjectsResponse struct {
 	ApplicationProblemJSON504 *DeadlineExceeded
 	// Headers200 the parsed response headers for an HTTP 200 response
 	Headers200 *ListProjectsResponse200Headers
+	// Headers400 the parsed response headers for an HTTP 400 response
+	Headers400 *ListProjectsResponse400Headers
 	// Headers401 the parsed response headers for an HTTP 401 response
 	Headers401 *ListProjectsResponse401Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
 	Headers429 *ListProjectsResponse429Headers
+	// Headers500 the parsed response headers for an HTTP 500 response
+	Headers500 *ListProjectsResponse500Headers
 	// Headers503 the parsed response headers for an HTTP 503 response
 	Headers503 *ListProjectsResponse503Headers
+	// Headers504 the parsed response headers for an HTTP 504 response
+	Headers504 *ListProjectsResponse504Headers
 }
 
 // Status returns HTTPResponse.Status
@@ -12123,6 +12199,12 @@ type CreateProjectResponse201Headers struct {
 	Location            string
 }
 
+// CreateProjectResponse400Headers the declared response headers of an HTTP 400 response for CreateProject
+type CreateProjectResponse400Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // CreateProjectResponse401Headers the declared response headers of an HTTP 401 response for CreateProject
 type CreateProjectResponse401Headers struct {
 	WWWAuthenticate *string
@@ -12135,9 +12217,23 @@ type CreateProjectResponse429Headers struct {
 	RetryAfter      *int
 }
 
+// CreateProjectResponse500Headers the declared response headers of an HTTP 500 response for CreateProject
+type CreateProjectResponse500Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // CreateProjectResponse503Headers the declared response headers of an HTTP 503 response for CreateProject
 type CreateProjectResponse503Headers struct {
-	RetryAfter *int
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	RetryAfter       *int
+}
+
+// CreateProjectResponse504Headers the declared response headers of an HTTP 504 response for CreateProject
+type CreateProjectResponse504Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 type CreateProjectResponse struct {
@@ -12171,12 +12267,18 @@ type CreateProjectResponse struct {
 	ApplicationProblemJSON504 *DeadlineExceeded
 	// Headers201 the parsed response headers for an HTTP 201 response
 	Headers201 *CreateProjectResponse201Headers
+	// Headers400 the parsed response headers for an HTTP 400 response
+	Headers400 *CreateProjectResponse400Headers
 	// Headers401 the parsed response headers for an HTTP 401 response
 	Headers401 *CreateProjectResponse401Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
 	Headers429 *CreateProjectResponse429Headers
+	// Headers500 the parsed response headers for an HTTP 500 response
+	Headers500 *CreateProjectResponse500Headers
 	// Headers503 the parsed response headers for an HTTP 503 response
 	Headers503 *CreateProjectResponse503Headers
+	// Headers504 the parsed response headers for an HTTP 504 response
+	Headers504 *CreateProjectResponse504Headers
 }
 
 // Status returns HTTPResponse.Status
@@ -12208,9 +12310,21 @@ type DeleteProjectResponse204Headers struct {
 	DryRun *bool
 }
 
+// DeleteProjectResponse400Headers the declared response headers of an HTTP 400 response for DeleteProject
+type DeleteProjectResponse400Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // DeleteProjectResponse401Headers the declared response headers of an HTTP 401 response for DeleteProject
 type DeleteProjectResponse401Headers struct {
 	WWWAuthenticate *string
+}
+
+// DeleteProjectResponse404Headers the declared response headers of an HTTP 404 response for DeleteProject
+type DeleteProjectResponse404Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 // DeleteProjectResponse412Headers the declared response headers of an HTTP 412 response for DeleteProject
@@ -12225,9 +12339,23 @@ type DeleteProjectResponse429Headers struct {
 	RetryAfter      *int
 }
 
+// DeleteProjectResponse500Headers the declared response headers of an HTTP 500 response for DeleteProject
+type DeleteProjectResponse500Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // DeleteProjectResponse503Headers the declared response headers of an HTTP 503 response for DeleteProject
 type DeleteProjectResponse503Headers struct {
-	RetryAfter *int
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	RetryAfter       *int
+}
+
+// DeleteProjectResponse504Headers the declared response headers of an HTTP 504 response for DeleteProject
+type DeleteProjectResponse504Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 type DeleteProjectResponse struct {
@@ -12257,14 +12385,22 @@ type DeleteProjectResponse struct {
 	ApplicationProblemJSON504 *DeadlineExceeded
 	// Headers204 the parsed response headers for an HTTP 204 response
 	Headers204 *DeleteProjectResponse204Headers
+	// Headers400 the parsed response headers for an HTTP 400 response
+	Headers400 *DeleteProjectResponse400Headers
 	// Headers401 the parsed response headers for an HTTP 401 response
 	Headers401 *DeleteProjectResponse401Headers
+	// Headers404 the parsed response headers for an HTTP 404 response
+	Headers404 *DeleteProjectResponse404Headers
 	// Headers412 the parsed response headers for an HTTP 412 response
 	Headers412 *DeleteProjectResponse412Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
 	Headers429 *DeleteProjectResponse429Headers
+	// Headers500 the parsed response headers for an HTTP 500 response
+	Headers500 *DeleteProjectResponse500Headers
 	// Headers503 the parsed response headers for an HTTP 503 response
 	Headers503 *DeleteProjectResponse503Headers
+	// Headers504 the parsed response headers for an HTTP 504 response
+	Headers504 *DeleteProjectResponse504Headers
 }
 
 // Status returns HTTPResponse.Status
@@ -12296,9 +12432,21 @@ type GetProjectResponse200Headers struct {
 	ETag string
 }
 
+// GetProjectResponse400Headers the declared response headers of an HTTP 400 response for GetProject
+type GetProjectResponse400Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // GetProjectResponse401Headers the declared response headers of an HTTP 401 response for GetProject
 type GetProjectResponse401Headers struct {
 	WWWAuthenticate *string
+}
+
+// GetProjectResponse404Headers the declared response headers of an HTTP 404 response for GetProject
+type GetProjectResponse404Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 // GetProjectResponse429Headers the declared response headers of an HTTP 429 response for GetProject
@@ -12308,9 +12456,23 @@ type GetProjectResponse429Headers struct {
 	RetryAfter      *int
 }
 
+// GetProjectResponse500Headers the declared response headers of an HTTP 500 response for GetProject
+type GetProjectResponse500Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // GetProjectResponse503Headers the declared response headers of an HTTP 503 response for GetProject
 type GetProjectResponse503Headers struct {
-	RetryAfter *int
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	RetryAfter       *int
+}
+
+// GetProjectResponse504Headers the declared response headers of an HTTP 504 response for GetProject
+type GetProjectResponse504Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 type GetProjectResponse struct {
@@ -12338,12 +12500,20 @@ type GetProjectResponse struct {
 	ApplicationProblemJSON504 *DeadlineExceeded
 	// Headers200 the parsed response headers for an HTTP 200 response
 	Headers200 *GetProjectResponse200Headers
+	// Headers400 the parsed response headers for an HTTP 400 response
+	Headers400 *GetProjectResponse400Headers
 	// Headers401 the parsed response headers for an HTTP 401 response
 	Headers401 *GetProjectResponse401Headers
+	// Headers404 the parsed response headers for an HTTP 404 response
+	Headers404 *GetProjectResponse404Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
 	Headers429 *GetProjectResponse429Headers
+	// Headers500 the parsed response headers for an HTTP 500 response
+	Headers500 *GetProjectResponse500Headers
 	// Headers503 the parsed response headers for an HTTP 503 response
 	Headers503 *GetProjectResponse503Headers
+	// Headers504 the parsed response headers for an HTTP 504 response
+	Headers504 *GetProjectResponse504Headers
 }
 
 // Status returns HTTPResponse.Status
@@ -12376,9 +12546,21 @@ type PatchProjectResponse200Headers struct {
 	ETag   string
 }
 
+// PatchProjectResponse400Headers the declared response headers of an HTTP 400 response for PatchProject
+type PatchProjectResponse400Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // PatchProjectResponse401Headers the declared response headers of an HTTP 401 response for PatchProject
 type PatchProjectResponse401Headers struct {
 	WWWAuthenticate *string
+}
+
+// PatchProjectResponse404Headers the declared response headers of an HTTP 404 response for PatchProject
+type PatchProjectResponse404Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 // PatchProjectResponse412Headers the declared response headers of an HTTP 412 response for PatchProject
@@ -12393,9 +12575,23 @@ type PatchProjectResponse429Headers struct {
 	RetryAfter      *int
 }
 
+// PatchProjectResponse500Headers the declared response headers of an HTTP 500 response for PatchProject
+type PatchProjectResponse500Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // PatchProjectResponse503Headers the declared response headers of an HTTP 503 response for PatchProject
 type PatchProjectResponse503Headers struct {
-	RetryAfter *int
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	RetryAfter       *int
+}
+
+// PatchProjectResponse504Headers the declared response headers of an HTTP 504 response for PatchProject
+type PatchProjectResponse504Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 type PatchProjectResponse struct {
@@ -12433,14 +12629,22 @@ type PatchProjectResponse struct {
 	ApplicationProblemJSON504 *DeadlineExceeded
 	// Headers200 the parsed response headers for an HTTP 200 response
 	Headers200 *PatchProjectResponse200Headers
+	// Headers400 the parsed response headers for an HTTP 400 response
+	Headers400 *PatchProjectResponse400Headers
 	// Headers401 the parsed response headers for an HTTP 401 response
 	Headers401 *PatchProjectResponse401Headers
+	// Headers404 the parsed response headers for an HTTP 404 response
+	Headers404 *PatchProjectResponse404Headers
 	// Headers412 the parsed response headers for an HTTP 412 response
 	Headers412 *PatchProjectResponse412Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
 	Headers429 *PatchProjectResponse429Headers
+	// Headers500 the parsed response headers for an HTTP 500 response
+	Headers500 *PatchProjectResponse500Headers
 	// Headers503 the parsed response headers for an HTTP 503 response
 	Headers503 *PatchProjectResponse503Headers
+	// Headers504 the parsed response headers for an HTTP 504 response
+	Headers504 *PatchProjectResponse504Headers
 }
 
 // Status returns HTTPResponse.Status
@@ -12473,9 +12677,21 @@ type ListAllocationsResponse200Headers struct {
 	CarveReadAt      *string
 }
 
+// ListAllocationsResponse400Headers the declared response headers of an HTTP 400 response for ListAllocations
+type ListAllocationsResponse400Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // ListAllocationsResponse401Headers the declared response headers of an HTTP 401 response for ListAllocations
 type ListAllocationsResponse401Headers struct {
 	WWWAuthenticate *string
+}
+
+// ListAllocationsResponse404Headers the declared response headers of an HTTP 404 response for ListAllocations
+type ListAllocationsResponse404Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 // ListAllocationsResponse429Headers the declared response headers of an HTTP 429 response for ListAllocations
@@ -12485,9 +12701,23 @@ type ListAllocationsResponse429Headers struct {
 	RetryAfter      *int
 }
 
+// ListAllocationsResponse500Headers the declared response headers of an HTTP 500 response for ListAllocations
+type ListAllocationsResponse500Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // ListAllocationsResponse503Headers the declared response headers of an HTTP 503 response for ListAllocations
 type ListAllocationsResponse503Headers struct {
-	RetryAfter *int
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	RetryAfter       *int
+}
+
+// ListAllocationsResponse504Headers the declared response headers of an HTTP 504 response for ListAllocations
+type ListAllocationsResponse504Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 type ListAllocationsResponse struct {
@@ -12515,12 +12745,20 @@ type ListAllocationsResponse struct {
 	ApplicationProblemJSON504 *DeadlineExceeded
 	// Headers200 the parsed response headers for an HTTP 200 response
 	Headers200 *ListAllocationsResponse200Headers
+	// Headers400 the parsed response headers for an HTTP 400 response
+	Headers400 *ListAllocationsResponse400Headers
 	// Headers401 the parsed response headers for an HTTP 401 response
 	Headers401 *ListAllocationsResponse401Headers
+	// Headers404 the parsed response headers for an HTTP 404 response
+	Headers404 *ListAllocationsResponse404Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
 	Headers429 *ListAllocationsResponse429Headers
+	// Headers500 the parsed response headers for an HTTP 500 response
+	Headers500 *ListAllocationsResponse500Headers
 	// Headers503 the parsed response headers for an HTTP 503 response
 	Headers503 *ListAllocationsResponse503Headers
+	// Headers504 the parsed response headers for an HTTP 504 response
+	Headers504 *ListAllocationsResponse504Headers
 }
 
 // Status returns HTTPResponse.Status
@@ -12552,9 +12790,21 @@ type DeleteAllocationResponse204Headers struct {
 	DryRun *bool
 }
 
+// DeleteAllocationResponse400Headers the declared response headers of an HTTP 400 response for DeleteAllocation
+type DeleteAllocationResponse400Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // DeleteAllocationResponse401Headers the declared response headers of an HTTP 401 response for DeleteAllocation
 type DeleteAllocationResponse401Headers struct {
 	WWWAuthenticate *string
+}
+
+// DeleteAllocationResponse404Headers the declared response headers of an HTTP 404 response for DeleteAllocation
+type DeleteAllocationResponse404Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 // DeleteAllocationResponse412Headers the declared response headers of an HTTP 412 response for DeleteAllocation
@@ -12569,9 +12819,23 @@ type DeleteAllocationResponse429Headers struct {
 	RetryAfter      *int
 }
 
+// DeleteAllocationResponse500Headers the declared response headers of an HTTP 500 response for DeleteAllocation
+type DeleteAllocationResponse500Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // DeleteAllocationResponse503Headers the declared response headers of an HTTP 503 response for DeleteAllocation
 type DeleteAllocationResponse503Headers struct {
-	RetryAfter *int
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	RetryAfter       *int
+}
+
+// DeleteAllocationResponse504Headers the declared response headers of an HTTP 504 response for DeleteAllocation
+type DeleteAllocationResponse504Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 type DeleteAllocationResponse struct {
@@ -12601,14 +12865,22 @@ type DeleteAllocationResponse struct {
 	ApplicationProblemJSON504 *DeadlineExceeded
 	// Headers204 the parsed response headers for an HTTP 204 response
 	Headers204 *DeleteAllocationResponse204Headers
+	// Headers400 the parsed response headers for an HTTP 400 response
+	Headers400 *DeleteAllocationResponse400Headers
 	// Headers401 the parsed response headers for an HTTP 401 response
 	Headers401 *DeleteAllocationResponse401Headers
+	// Headers404 the parsed response headers for an HTTP 404 response
+	Headers404 *DeleteAllocationResponse404Headers
 	// Headers412 the parsed response headers for an HTTP 412 response
 	Headers412 *DeleteAllocationResponse412Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
 	Headers429 *DeleteAllocationResponse429Headers
+	// Headers500 the parsed response headers for an HTTP 500 response
+	Headers500 *DeleteAllocationResponse500Headers
 	// Headers503 the parsed response headers for an HTTP 503 response
 	Headers503 *DeleteAllocationResponse503Headers
+	// Headers504 the parsed response headers for an HTTP 504 response
+	Headers504 *DeleteAllocationResponse504Headers
 }
 
 // Status returns HTTPResponse.Status
@@ -12642,9 +12914,21 @@ type GetAllocationResponse200Headers struct {
 	ETag             string
 }
 
+// GetAllocationResponse400Headers the declared response headers of an HTTP 400 response for GetAllocation
+type GetAllocationResponse400Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // GetAllocationResponse401Headers the declared response headers of an HTTP 401 response for GetAllocation
 type GetAllocationResponse401Headers struct {
 	WWWAuthenticate *string
+}
+
+// GetAllocationResponse404Headers the declared response headers of an HTTP 404 response for GetAllocation
+type GetAllocationResponse404Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 // GetAllocationResponse429Headers the declared response headers of an HTTP 429 response for GetAllocation
@@ -12654,9 +12938,23 @@ type GetAllocationResponse429Headers struct {
 	RetryAfter      *int
 }
 
+// GetAllocationResponse500Headers the declared response headers of an HTTP 500 response for GetAllocation
+type GetAllocationResponse500Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // GetAllocationResponse503Headers the declared response headers of an HTTP 503 response for GetAllocation
 type GetAllocationResponse503Headers struct {
-	RetryAfter *int
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	RetryAfter       *int
+}
+
+// GetAllocationResponse504Headers the declared response headers of an HTTP 504 response for GetAllocation
+type GetAllocationResponse504Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 type GetAllocationResponse struct {
@@ -12684,12 +12982,20 @@ type GetAllocationResponse struct {
 	ApplicationProblemJSON504 *DeadlineExceeded
 	// Headers200 the parsed response headers for an HTTP 200 response
 	Headers200 *GetAllocationResponse200Headers
+	// Headers400 the parsed response headers for an HTTP 400 response
+	Headers400 *GetAllocationResponse400Headers
 	// Headers401 the parsed response headers for an HTTP 401 response
 	Headers401 *GetAllocationResponse401Headers
+	// Headers404 the parsed response headers for an HTTP 404 response
+	Headers404 *GetAllocationResponse404Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
 	Headers429 *GetAllocationResponse429Headers
+	// Headers500 the parsed response headers for an HTTP 500 response
+	Headers500 *GetAllocationResponse500Headers
 	// Headers503 the parsed response headers for an HTTP 503 response
 	Headers503 *GetAllocationResponse503Headers
+	// Headers504 the parsed response headers for an HTTP 504 response
+	Headers504 *GetAllocationResponse504Headers
 }
 
 // Status returns HTTPResponse.Status
@@ -12722,9 +13028,21 @@ type ListAPIKeysResponse200Headers struct {
 	CarveReadAt      *string
 }
 
+// ListAPIKeysResponse400Headers the declared response headers of an HTTP 400 response for ListAPIKeys
+type ListAPIKeysResponse400Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // ListAPIKeysResponse401Headers the declared response headers of an HTTP 401 response for ListAPIKeys
 type ListAPIKeysResponse401Headers struct {
 	WWWAuthenticate *string
+}
+
+// ListAPIKeysResponse404Headers the declared response headers of an HTTP 404 response for ListAPIKeys
+type ListAPIKeysResponse404Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 // ListAPIKeysResponse429Headers the declared response headers of an HTTP 429 response for ListAPIKeys
@@ -12734,9 +13052,23 @@ type ListAPIKeysResponse429Headers struct {
 	RetryAfter      *int
 }
 
+// ListAPIKeysResponse500Headers the declared response headers of an HTTP 500 response for ListAPIKeys
+type ListAPIKeysResponse500Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // ListAPIKeysResponse503Headers the declared response headers of an HTTP 503 response for ListAPIKeys
 type ListAPIKeysResponse503Headers struct {
-	RetryAfter *int
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	RetryAfter       *int
+}
+
+// ListAPIKeysResponse504Headers the declared response headers of an HTTP 504 response for ListAPIKeys
+type ListAPIKeysResponse504Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 type ListAPIKeysResponse struct {
@@ -12764,12 +13096,20 @@ type ListAPIKeysResponse struct {
 	ApplicationProblemJSON504 *DeadlineExceeded
 	// Headers200 the parsed response headers for an HTTP 200 response
 	Headers200 *ListAPIKeysResponse200Headers
+	// Headers400 the parsed response headers for an HTTP 400 response
+	Headers400 *ListAPIKeysResponse400Headers
 	// Headers401 the parsed response headers for an HTTP 401 response
 	Headers401 *ListAPIKeysResponse401Headers
+	// Headers404 the parsed response headers for an HTTP 404 response
+	Headers404 *ListAPIKeysResponse404Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
 	Headers429 *ListAPIKeysResponse429Headers
+	// Headers500 the parsed response headers for an HTTP 500 response
+	Headers500 *ListAPIKeysResponse500Headers
 	// Headers503 the parsed response headers for an HTTP 503 response
 	Headers503 *ListAPIKeysResponse503Headers
+	// Headers504 the parsed response headers for an HTTP 504 response
+	Headers504 *ListAPIKeysResponse504Headers
 }
 
 // Status returns HTTPResponse.Status
@@ -12804,9 +13144,21 @@ type CreateAPIKeyResponse201Headers struct {
 	Location            string
 }
 
+// CreateAPIKeyResponse400Headers the declared response headers of an HTTP 400 response for CreateAPIKey
+type CreateAPIKeyResponse400Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // CreateAPIKeyResponse401Headers the declared response headers of an HTTP 401 response for CreateAPIKey
 type CreateAPIKeyResponse401Headers struct {
 	WWWAuthenticate *string
+}
+
+// CreateAPIKeyResponse404Headers the declared response headers of an HTTP 404 response for CreateAPIKey
+type CreateAPIKeyResponse404Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 // CreateAPIKeyResponse429Headers the declared response headers of an HTTP 429 response for CreateAPIKey
@@ -12816,9 +13168,23 @@ type CreateAPIKeyResponse429Headers struct {
 	RetryAfter      *int
 }
 
+// CreateAPIKeyResponse500Headers the declared response headers of an HTTP 500 response for CreateAPIKey
+type CreateAPIKeyResponse500Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // CreateAPIKeyResponse503Headers the declared response headers of an HTTP 503 response for CreateAPIKey
 type CreateAPIKeyResponse503Headers struct {
-	RetryAfter *int
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	RetryAfter       *int
+}
+
+// CreateAPIKeyResponse504Headers the declared response headers of an HTTP 504 response for CreateAPIKey
+type CreateAPIKeyResponse504Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 type CreateAPIKeyResponse struct {
@@ -12854,12 +13220,20 @@ type CreateAPIKeyResponse struct {
 	ApplicationProblemJSON504 *DeadlineExceeded
 	// Headers201 the parsed response headers for an HTTP 201 response
 	Headers201 *CreateAPIKeyResponse201Headers
+	// Headers400 the parsed response headers for an HTTP 400 response
+	Headers400 *CreateAPIKeyResponse400Headers
 	// Headers401 the parsed response headers for an HTTP 401 response
 	Headers401 *CreateAPIKeyResponse401Headers
+	// Headers404 the parsed response headers for an HTTP 404 response
+	Headers404 *CreateAPIKeyResponse404Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
 	Headers429 *CreateAPIKeyResponse429Headers
+	// Headers500 the parsed response headers for an HTTP 500 response
+	Headers500 *CreateAPIKeyResponse500Headers
 	// Headers503 the parsed response headers for an HTTP 503 response
 	Headers503 *CreateAPIKeyResponse503Headers
+	// Headers504 the parsed response headers for an HTTP 504 response
+	Headers504 *CreateAPIKeyResponse504Headers
 }
 
 // Status returns HTTPResponse.Status
@@ -12891,9 +13265,21 @@ type DeleteAPIKeyResponse204Headers struct {
 	DryRun *bool
 }
 
+// DeleteAPIKeyResponse400Headers the declared response headers of an HTTP 400 response for DeleteAPIKey
+type DeleteAPIKeyResponse400Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // DeleteAPIKeyResponse401Headers the declared response headers of an HTTP 401 response for DeleteAPIKey
 type DeleteAPIKeyResponse401Headers struct {
 	WWWAuthenticate *string
+}
+
+// DeleteAPIKeyResponse404Headers the declared response headers of an HTTP 404 response for DeleteAPIKey
+type DeleteAPIKeyResponse404Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 // DeleteAPIKeyResponse412Headers the declared response headers of an HTTP 412 response for DeleteAPIKey
@@ -12908,9 +13294,23 @@ type DeleteAPIKeyResponse429Headers struct {
 	RetryAfter      *int
 }
 
+// DeleteAPIKeyResponse500Headers the declared response headers of an HTTP 500 response for DeleteAPIKey
+type DeleteAPIKeyResponse500Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // DeleteAPIKeyResponse503Headers the declared response headers of an HTTP 503 response for DeleteAPIKey
 type DeleteAPIKeyResponse503Headers struct {
-	RetryAfter *int
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	RetryAfter       *int
+}
+
+// DeleteAPIKeyResponse504Headers the declared response headers of an HTTP 504 response for DeleteAPIKey
+type DeleteAPIKeyResponse504Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 type DeleteAPIKeyResponse struct {
@@ -12940,14 +13340,22 @@ type DeleteAPIKeyResponse struct {
 	ApplicationProblemJSON504 *DeadlineExceeded
 	// Headers204 the parsed response headers for an HTTP 204 response
 	Headers204 *DeleteAPIKeyResponse204Headers
+	// Headers400 the parsed response headers for an HTTP 400 response
+	Headers400 *DeleteAPIKeyResponse400Headers
 	// Headers401 the parsed response headers for an HTTP 401 response
 	Headers401 *DeleteAPIKeyResponse401Headers
+	// Headers404 the parsed response headers for an HTTP 404 response
+	Headers404 *DeleteAPIKeyResponse404Headers
 	// Headers412 the parsed response headers for an HTTP 412 response
 	Headers412 *DeleteAPIKeyResponse412Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
 	Headers429 *DeleteAPIKeyResponse429Headers
+	// Headers500 the parsed response headers for an HTTP 500 response
+	Headers500 *DeleteAPIKeyResponse500Headers
 	// Headers503 the parsed response headers for an HTTP 503 response
 	Headers503 *DeleteAPIKeyResponse503Headers
+	// Headers504 the parsed response headers for an HTTP 504 response
+	Headers504 *DeleteAPIKeyResponse504Headers
 }
 
 // Status returns HTTPResponse.Status
@@ -12979,9 +13387,21 @@ type GetAPIKeyResponse200Headers struct {
 	ETag string
 }
 
+// GetAPIKeyResponse400Headers the declared response headers of an HTTP 400 response for GetAPIKey
+type GetAPIKeyResponse400Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // GetAPIKeyResponse401Headers the declared response headers of an HTTP 401 response for GetAPIKey
 type GetAPIKeyResponse401Headers struct {
 	WWWAuthenticate *string
+}
+
+// GetAPIKeyResponse404Headers the declared response headers of an HTTP 404 response for GetAPIKey
+type GetAPIKeyResponse404Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 // GetAPIKeyResponse429Headers the declared response headers of an HTTP 429 response for GetAPIKey
@@ -12991,9 +13411,23 @@ type GetAPIKeyResponse429Headers struct {
 	RetryAfter      *int
 }
 
+// GetAPIKeyResponse500Headers the declared response headers of an HTTP 500 response for GetAPIKey
+type GetAPIKeyResponse500Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // GetAPIKeyResponse503Headers the declared response headers of an HTTP 503 response for GetAPIKey
 type GetAPIKeyResponse503Headers struct {
-	RetryAfter *int
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	RetryAfter       *int
+}
+
+// GetAPIKeyResponse504Headers the declared response headers of an HTTP 504 response for GetAPIKey
+type GetAPIKeyResponse504Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 type GetAPIKeyResponse struct {
@@ -13021,12 +13455,20 @@ type GetAPIKeyResponse struct {
 	ApplicationProblemJSON504 *DeadlineExceeded
 	// Headers200 the parsed response headers for an HTTP 200 response
 	Headers200 *GetAPIKeyResponse200Headers
+	// Headers400 the parsed response headers for an HTTP 400 response
+	Headers400 *GetAPIKeyResponse400Headers
 	// Headers401 the parsed response headers for an HTTP 401 response
 	Headers401 *GetAPIKeyResponse401Headers
+	// Headers404 the parsed response headers for an HTTP 404 response
+	Headers404 *GetAPIKeyResponse404Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
 	Headers429 *GetAPIKeyResponse429Headers
+	// Headers500 the parsed response headers for an HTTP 500 response
+	Headers500 *GetAPIKeyResponse500Headers
 	// Headers503 the parsed response headers for an HTTP 503 response
 	Headers503 *GetAPIKeyResponse503Headers
+	// Headers504 the parsed response headers for an HTTP 504 response
+	Headers504 *GetAPIKeyResponse504Headers
 }
 
 // Status returns HTTPResponse.Status
@@ -13059,9 +13501,21 @@ type ListAuditEventsResponse200Headers struct {
 	CarveReadAt      *string
 }
 
+// ListAuditEventsResponse400Headers the declared response headers of an HTTP 400 response for ListAuditEvents
+type ListAuditEventsResponse400Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // ListAuditEventsResponse401Headers the declared response headers of an HTTP 401 response for ListAuditEvents
 type ListAuditEventsResponse401Headers struct {
 	WWWAuthenticate *string
+}
+
+// ListAuditEventsResponse404Headers the declared response headers of an HTTP 404 response for ListAuditEvents
+type ListAuditEventsResponse404Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 // ListAuditEventsResponse429Headers the declared response headers of an HTTP 429 response for ListAuditEvents
@@ -13071,9 +13525,23 @@ type ListAuditEventsResponse429Headers struct {
 	RetryAfter      *int
 }
 
+// ListAuditEventsResponse500Headers the declared response headers of an HTTP 500 response for ListAuditEvents
+type ListAuditEventsResponse500Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // ListAuditEventsResponse503Headers the declared response headers of an HTTP 503 response for ListAuditEvents
 type ListAuditEventsResponse503Headers struct {
-	RetryAfter *int
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	RetryAfter       *int
+}
+
+// ListAuditEventsResponse504Headers the declared response headers of an HTTP 504 response for ListAuditEvents
+type ListAuditEventsResponse504Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 type ListAuditEventsResponse struct {
@@ -13101,12 +13569,20 @@ type ListAuditEventsResponse struct {
 	ApplicationProblemJSON504 *DeadlineExceeded
 	// Headers200 the parsed response headers for an HTTP 200 response
 	Headers200 *ListAuditEventsResponse200Headers
+	// Headers400 the parsed response headers for an HTTP 400 response
+	Headers400 *ListAuditEventsResponse400Headers
 	// Headers401 the parsed response headers for an HTTP 401 response
 	Headers401 *ListAuditEventsResponse401Headers
+	// Headers404 the parsed response headers for an HTTP 404 response
+	Headers404 *ListAuditEventsResponse404Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
 	Headers429 *ListAuditEventsResponse429Headers
+	// Headers500 the parsed response headers for an HTTP 500 response
+	Headers500 *ListAuditEventsResponse500Headers
 	// Headers503 the parsed response headers for an HTTP 503 response
 	Headers503 *ListAuditEventsResponse503Headers
+	// Headers504 the parsed response headers for an HTTP 504 response
+	Headers504 *ListAuditEventsResponse504Headers
 }
 
 // Status returns HTTPResponse.Status
@@ -13151,9 +13627,23 @@ type CreateClaimBatchResponse429Headers struct {
 	RetryAfter      *int
 }
 
+// CreateClaimBatchResponse500Headers the declared response headers of an HTTP 500 response for CreateClaimBatch
+type CreateClaimBatchResponse500Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // CreateClaimBatchResponse503Headers the declared response headers of an HTTP 503 response for CreateClaimBatch
 type CreateClaimBatchResponse503Headers struct {
-	RetryAfter *int
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	RetryAfter       *int
+}
+
+// CreateClaimBatchResponse504Headers the declared response headers of an HTTP 504 response for CreateClaimBatch
+type CreateClaimBatchResponse504Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 type CreateClaimBatchResponse struct {
@@ -13193,8 +13683,12 @@ type CreateClaimBatchResponse struct {
 	Headers401 *CreateClaimBatchResponse401Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
 	Headers429 *CreateClaimBatchResponse429Headers
+	// Headers500 the parsed response headers for an HTTP 500 response
+	Headers500 *CreateClaimBatchResponse500Headers
 	// Headers503 the parsed response headers for an HTTP 503 response
 	Headers503 *CreateClaimBatchResponse503Headers
+	// Headers504 the parsed response headers for an HTTP 504 response
+	Headers504 *CreateClaimBatchResponse504Headers
 }
 
 // Status returns HTTPResponse.Status
@@ -13221,9 +13715,21 @@ func (r CreateClaimBatchResponse) ContentType() string {
 	return ""
 }
 
+// ExplainClaimResponse400Headers the declared response headers of an HTTP 400 response for ExplainClaim
+type ExplainClaimResponse400Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // ExplainClaimResponse401Headers the declared response headers of an HTTP 401 response for ExplainClaim
 type ExplainClaimResponse401Headers struct {
 	WWWAuthenticate *string
+}
+
+// ExplainClaimResponse404Headers the declared response headers of an HTTP 404 response for ExplainClaim
+type ExplainClaimResponse404Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 // ExplainClaimResponse429Headers the declared response headers of an HTTP 429 response for ExplainClaim
@@ -13233,9 +13739,23 @@ type ExplainClaimResponse429Headers struct {
 	RetryAfter      *int
 }
 
+// ExplainClaimResponse500Headers the declared response headers of an HTTP 500 response for ExplainClaim
+type ExplainClaimResponse500Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // ExplainClaimResponse503Headers the declared response headers of an HTTP 503 response for ExplainClaim
 type ExplainClaimResponse503Headers struct {
-	RetryAfter *int
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	RetryAfter       *int
+}
+
+// ExplainClaimResponse504Headers the declared response headers of an HTTP 504 response for ExplainClaim
+type ExplainClaimResponse504Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 type ExplainClaimResponse struct {
@@ -13265,12 +13785,20 @@ type ExplainClaimResponse struct {
 	ApplicationProblemJSON503 *Unavailable
 	// ApplicationProblemJSON504 the response for an HTTP 504 `application/problem+json` response
 	ApplicationProblemJSON504 *DeadlineExceeded
+	// Headers400 the parsed response headers for an HTTP 400 response
+	Headers400 *ExplainClaimResponse400Headers
 	// Headers401 the parsed response headers for an HTTP 401 response
 	Headers401 *ExplainClaimResponse401Headers
+	// Headers404 the parsed response headers for an HTTP 404 response
+	Headers404 *ExplainClaimResponse404Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
 	Headers429 *ExplainClaimResponse429Headers
+	// Headers500 the parsed response headers for an HTTP 500 response
+	Headers500 *ExplainClaimResponse500Headers
 	// Headers503 the parsed response headers for an HTTP 503 response
 	Headers503 *ExplainClaimResponse503Headers
+	// Headers504 the parsed response headers for an HTTP 504 response
+	Headers504 *ExplainClaimResponse504Headers
 }
 
 // Status returns HTTPResponse.Status
@@ -13303,9 +13831,21 @@ type ListClaimsResponse200Headers struct {
 	CarveReadAt      *string
 }
 
+// ListClaimsResponse400Headers the declared response headers of an HTTP 400 response for ListClaims
+type ListClaimsResponse400Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // ListClaimsResponse401Headers the declared response headers of an HTTP 401 response for ListClaims
 type ListClaimsResponse401Headers struct {
 	WWWAuthenticate *string
+}
+
+// ListClaimsResponse404Headers the declared response headers of an HTTP 404 response for ListClaims
+type ListClaimsResponse404Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 // ListClaimsResponse429Headers the declared response headers of an HTTP 429 response for ListClaims
@@ -13315,9 +13855,23 @@ type ListClaimsResponse429Headers struct {
 	RetryAfter      *int
 }
 
+// ListClaimsResponse500Headers the declared response headers of an HTTP 500 response for ListClaims
+type ListClaimsResponse500Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // ListClaimsResponse503Headers the declared response headers of an HTTP 503 response for ListClaims
 type ListClaimsResponse503Headers struct {
-	RetryAfter *int
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	RetryAfter       *int
+}
+
+// ListClaimsResponse504Headers the declared response headers of an HTTP 504 response for ListClaims
+type ListClaimsResponse504Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 type ListClaimsResponse struct {
@@ -13345,12 +13899,20 @@ type ListClaimsResponse struct {
 	ApplicationProblemJSON504 *DeadlineExceeded
 	// Headers200 the parsed response headers for an HTTP 200 response
 	Headers200 *ListClaimsResponse200Headers
+	// Headers400 the parsed response headers for an HTTP 400 response
+	Headers400 *ListClaimsResponse400Headers
 	// Headers401 the parsed response headers for an HTTP 401 response
 	Headers401 *ListClaimsResponse401Headers
+	// Headers404 the parsed response headers for an HTTP 404 response
+	Headers404 *ListClaimsResponse404Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
 	Headers429 *ListClaimsResponse429Headers
+	// Headers500 the parsed response headers for an HTTP 500 response
+	Headers500 *ListClaimsResponse500Headers
 	// Headers503 the parsed response headers for an HTTP 503 response
 	Headers503 *ListClaimsResponse503Headers
+	// Headers504 the parsed response headers for an HTTP 504 response
+	Headers504 *ListClaimsResponse504Headers
 }
 
 // Status returns HTTPResponse.Status
@@ -13397,9 +13959,23 @@ type CreateClaimResponse429Headers struct {
 	RetryAfter      *int
 }
 
+// CreateClaimResponse500Headers the declared response headers of an HTTP 500 response for CreateClaim
+type CreateClaimResponse500Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // CreateClaimResponse503Headers the declared response headers of an HTTP 503 response for CreateClaim
 type CreateClaimResponse503Headers struct {
-	RetryAfter *int
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	RetryAfter       *int
+}
+
+// CreateClaimResponse504Headers the declared response headers of an HTTP 504 response for CreateClaim
+type CreateClaimResponse504Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 type CreateClaimResponse struct {
@@ -13439,8 +14015,12 @@ type CreateClaimResponse struct {
 	Headers401 *CreateClaimResponse401Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
 	Headers429 *CreateClaimResponse429Headers
+	// Headers500 the parsed response headers for an HTTP 500 response
+	Headers500 *CreateClaimResponse500Headers
 	// Headers503 the parsed response headers for an HTTP 503 response
 	Headers503 *CreateClaimResponse503Headers
+	// Headers504 the parsed response headers for an HTTP 504 response
+	Headers504 *CreateClaimResponse504Headers
 }
 
 // Status returns HTTPResponse.Status
@@ -13472,9 +14052,21 @@ type DeleteClaimResponse204Headers struct {
 	DryRun *bool
 }
 
+// DeleteClaimResponse400Headers the declared response headers of an HTTP 400 response for DeleteClaim
+type DeleteClaimResponse400Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // DeleteClaimResponse401Headers the declared response headers of an HTTP 401 response for DeleteClaim
 type DeleteClaimResponse401Headers struct {
 	WWWAuthenticate *string
+}
+
+// DeleteClaimResponse404Headers the declared response headers of an HTTP 404 response for DeleteClaim
+type DeleteClaimResponse404Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 // DeleteClaimResponse412Headers the declared response headers of an HTTP 412 response for DeleteClaim
@@ -13489,9 +14081,23 @@ type DeleteClaimResponse429Headers struct {
 	RetryAfter      *int
 }
 
+// DeleteClaimResponse500Headers the declared response headers of an HTTP 500 response for DeleteClaim
+type DeleteClaimResponse500Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // DeleteClaimResponse503Headers the declared response headers of an HTTP 503 response for DeleteClaim
 type DeleteClaimResponse503Headers struct {
-	RetryAfter *int
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	RetryAfter       *int
+}
+
+// DeleteClaimResponse504Headers the declared response headers of an HTTP 504 response for DeleteClaim
+type DeleteClaimResponse504Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 type DeleteClaimResponse struct {
@@ -13519,14 +14125,22 @@ type DeleteClaimResponse struct {
 	ApplicationProblemJSON504 *DeadlineExceeded
 	// Headers204 the parsed response headers for an HTTP 204 response
 	Headers204 *DeleteClaimResponse204Headers
+	// Headers400 the parsed response headers for an HTTP 400 response
+	Headers400 *DeleteClaimResponse400Headers
 	// Headers401 the parsed response headers for an HTTP 401 response
 	Headers401 *DeleteClaimResponse401Headers
+	// Headers404 the parsed response headers for an HTTP 404 response
+	Headers404 *DeleteClaimResponse404Headers
 	// Headers412 the parsed response headers for an HTTP 412 response
 	Headers412 *DeleteClaimResponse412Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
 	Headers429 *DeleteClaimResponse429Headers
+	// Headers500 the parsed response headers for an HTTP 500 response
+	Headers500 *DeleteClaimResponse500Headers
 	// Headers503 the parsed response headers for an HTTP 503 response
 	Headers503 *DeleteClaimResponse503Headers
+	// Headers504 the parsed response headers for an HTTP 504 response
+	Headers504 *DeleteClaimResponse504Headers
 }
 
 // Status returns HTTPResponse.Status
@@ -13560,9 +14174,21 @@ type GetClaimResponse200Headers struct {
 	ETag             string
 }
 
+// GetClaimResponse400Headers the declared response headers of an HTTP 400 response for GetClaim
+type GetClaimResponse400Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // GetClaimResponse401Headers the declared response headers of an HTTP 401 response for GetClaim
 type GetClaimResponse401Headers struct {
 	WWWAuthenticate *string
+}
+
+// GetClaimResponse404Headers the declared response headers of an HTTP 404 response for GetClaim
+type GetClaimResponse404Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 // GetClaimResponse429Headers the declared response headers of an HTTP 429 response for GetClaim
@@ -13572,9 +14198,23 @@ type GetClaimResponse429Headers struct {
 	RetryAfter      *int
 }
 
+// GetClaimResponse500Headers the declared response headers of an HTTP 500 response for GetClaim
+type GetClaimResponse500Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // GetClaimResponse503Headers the declared response headers of an HTTP 503 response for GetClaim
 type GetClaimResponse503Headers struct {
-	RetryAfter *int
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	RetryAfter       *int
+}
+
+// GetClaimResponse504Headers the declared response headers of an HTTP 504 response for GetClaim
+type GetClaimResponse504Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 type GetClaimResponse struct {
@@ -13602,12 +14242,20 @@ type GetClaimResponse struct {
 	ApplicationProblemJSON504 *DeadlineExceeded
 	// Headers200 the parsed response headers for an HTTP 200 response
 	Headers200 *GetClaimResponse200Headers
+	// Headers400 the parsed response headers for an HTTP 400 response
+	Headers400 *GetClaimResponse400Headers
 	// Headers401 the parsed response headers for an HTTP 401 response
 	Headers401 *GetClaimResponse401Headers
+	// Headers404 the parsed response headers for an HTTP 404 response
+	Headers404 *GetClaimResponse404Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
 	Headers429 *GetClaimResponse429Headers
+	// Headers500 the parsed response headers for an HTTP 500 response
+	Headers500 *GetClaimResponse500Headers
 	// Headers503 the parsed response headers for an HTTP 503 response
 	Headers503 *GetClaimResponse503Headers
+	// Headers504 the parsed response headers for an HTTP 504 response
+	Headers504 *GetClaimResponse504Headers
 }
 
 // Status returns HTTPResponse.Status
@@ -13640,9 +14288,21 @@ type PatchClaimResponse200Headers struct {
 	ETag   string
 }
 
+// PatchClaimResponse400Headers the declared response headers of an HTTP 400 response for PatchClaim
+type PatchClaimResponse400Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // PatchClaimResponse401Headers the declared response headers of an HTTP 401 response for PatchClaim
 type PatchClaimResponse401Headers struct {
 	WWWAuthenticate *string
+}
+
+// PatchClaimResponse404Headers the declared response headers of an HTTP 404 response for PatchClaim
+type PatchClaimResponse404Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 // PatchClaimResponse412Headers the declared response headers of an HTTP 412 response for PatchClaim
@@ -13657,9 +14317,23 @@ type PatchClaimResponse429Headers struct {
 	RetryAfter      *int
 }
 
+// PatchClaimResponse500Headers the declared response headers of an HTTP 500 response for PatchClaim
+type PatchClaimResponse500Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // PatchClaimResponse503Headers the declared response headers of an HTTP 503 response for PatchClaim
 type PatchClaimResponse503Headers struct {
-	RetryAfter *int
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	RetryAfter       *int
+}
+
+// PatchClaimResponse504Headers the declared response headers of an HTTP 504 response for PatchClaim
+type PatchClaimResponse504Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 type PatchClaimResponse struct {
@@ -13697,14 +14371,22 @@ type PatchClaimResponse struct {
 	ApplicationProblemJSON504 *DeadlineExceeded
 	// Headers200 the parsed response headers for an HTTP 200 response
 	Headers200 *PatchClaimResponse200Headers
+	// Headers400 the parsed response headers for an HTTP 400 response
+	Headers400 *PatchClaimResponse400Headers
 	// Headers401 the parsed response headers for an HTTP 401 response
 	Headers401 *PatchClaimResponse401Headers
+	// Headers404 the parsed response headers for an HTTP 404 response
+	Headers404 *PatchClaimResponse404Headers
 	// Headers412 the parsed response headers for an HTTP 412 response
 	Headers412 *PatchClaimResponse412Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
 	Headers429 *PatchClaimResponse429Headers
+	// Headers500 the parsed response headers for an HTTP 500 response
+	Headers500 *PatchClaimResponse500Headers
 	// Headers503 the parsed response headers for an HTTP 503 response
 	Headers503 *PatchClaimResponse503Headers
+	// Headers504 the parsed response headers for an HTTP 504 response
+	Headers504 *PatchClaimResponse504Headers
 }
 
 // Status returns HTTPResponse.Status
@@ -13756,9 +14438,23 @@ type PutClaimResponse429Headers struct {
 	RetryAfter      *int
 }
 
+// PutClaimResponse500Headers the declared response headers of an HTTP 500 response for PutClaim
+type PutClaimResponse500Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // PutClaimResponse503Headers the declared response headers of an HTTP 503 response for PutClaim
 type PutClaimResponse503Headers struct {
-	RetryAfter *int
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	RetryAfter       *int
+}
+
+// PutClaimResponse504Headers the declared response headers of an HTTP 504 response for PutClaim
+type PutClaimResponse504Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 type PutClaimResponse struct {
@@ -13802,8 +14498,12 @@ type PutClaimResponse struct {
 	Headers401 *PutClaimResponse401Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
 	Headers429 *PutClaimResponse429Headers
+	// Headers500 the parsed response headers for an HTTP 500 response
+	Headers500 *PutClaimResponse500Headers
 	// Headers503 the parsed response headers for an HTTP 503 response
 	Headers503 *PutClaimResponse503Headers
+	// Headers504 the parsed response headers for an HTTP 504 response
+	Headers504 *PutClaimResponse504Headers
 }
 
 // Status returns HTTPResponse.Status
@@ -13836,9 +14536,21 @@ type ListClassesResponse200Headers struct {
 	CarveReadAt      *string
 }
 
+// ListClassesResponse400Headers the declared response headers of an HTTP 400 response for ListClasses
+type ListClassesResponse400Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // ListClassesResponse401Headers the declared response headers of an HTTP 401 response for ListClasses
 type ListClassesResponse401Headers struct {
 	WWWAuthenticate *string
+}
+
+// ListClassesResponse404Headers the declared response headers of an HTTP 404 response for ListClasses
+type ListClassesResponse404Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 // ListClassesResponse429Headers the declared response headers of an HTTP 429 response for ListClasses
@@ -13848,9 +14560,23 @@ type ListClassesResponse429Headers struct {
 	RetryAfter      *int
 }
 
+// ListClassesResponse500Headers the declared response headers of an HTTP 500 response for ListClasses
+type ListClassesResponse500Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // ListClassesResponse503Headers the declared response headers of an HTTP 503 response for ListClasses
 type ListClassesResponse503Headers struct {
-	RetryAfter *int
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	RetryAfter       *int
+}
+
+// ListClassesResponse504Headers the declared response headers of an HTTP 504 response for ListClasses
+type ListClassesResponse504Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 type ListClassesResponse struct {
@@ -13878,12 +14604,20 @@ type ListClassesResponse struct {
 	ApplicationProblemJSON504 *DeadlineExceeded
 	// Headers200 the parsed response headers for an HTTP 200 response
 	Headers200 *ListClassesResponse200Headers
+	// Headers400 the parsed response headers for an HTTP 400 response
+	Headers400 *ListClassesResponse400Headers
 	// Headers401 the parsed response headers for an HTTP 401 response
 	Headers401 *ListClassesResponse401Headers
+	// Headers404 the parsed response headers for an HTTP 404 response
+	Headers404 *ListClassesResponse404Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
 	Headers429 *ListClassesResponse429Headers
+	// Headers500 the parsed response headers for an HTTP 500 response
+	Headers500 *ListClassesResponse500Headers
 	// Headers503 the parsed response headers for an HTTP 503 response
 	Headers503 *ListClassesResponse503Headers
+	// Headers504 the parsed response headers for an HTTP 504 response
+	Headers504 *ListClassesResponse504Headers
 }
 
 // Status returns HTTPResponse.Status
@@ -13918,9 +14652,21 @@ type CreateClassResponse201Headers struct {
 	Location            string
 }
 
+// CreateClassResponse400Headers the declared response headers of an HTTP 400 response for CreateClass
+type CreateClassResponse400Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // CreateClassResponse401Headers the declared response headers of an HTTP 401 response for CreateClass
 type CreateClassResponse401Headers struct {
 	WWWAuthenticate *string
+}
+
+// CreateClassResponse404Headers the declared response headers of an HTTP 404 response for CreateClass
+type CreateClassResponse404Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 // CreateClassResponse429Headers the declared response headers of an HTTP 429 response for CreateClass
@@ -13930,9 +14676,23 @@ type CreateClassResponse429Headers struct {
 	RetryAfter      *int
 }
 
+// CreateClassResponse500Headers the declared response headers of an HTTP 500 response for CreateClass
+type CreateClassResponse500Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // CreateClassResponse503Headers the declared response headers of an HTTP 503 response for CreateClass
 type CreateClassResponse503Headers struct {
-	RetryAfter *int
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	RetryAfter       *int
+}
+
+// CreateClassResponse504Headers the declared response headers of an HTTP 504 response for CreateClass
+type CreateClassResponse504Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 type CreateClassResponse struct {
@@ -13968,12 +14728,20 @@ type CreateClassResponse struct {
 	ApplicationProblemJSON504 *DeadlineExceeded
 	// Headers201 the parsed response headers for an HTTP 201 response
 	Headers201 *CreateClassResponse201Headers
+	// Headers400 the parsed response headers for an HTTP 400 response
+	Headers400 *CreateClassResponse400Headers
 	// Headers401 the parsed response headers for an HTTP 401 response
 	Headers401 *CreateClassResponse401Headers
+	// Headers404 the parsed response headers for an HTTP 404 response
+	Headers404 *CreateClassResponse404Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
 	Headers429 *CreateClassResponse429Headers
+	// Headers500 the parsed response headers for an HTTP 500 response
+	Headers500 *CreateClassResponse500Headers
 	// Headers503 the parsed response headers for an HTTP 503 response
 	Headers503 *CreateClassResponse503Headers
+	// Headers504 the parsed response headers for an HTTP 504 response
+	Headers504 *CreateClassResponse504Headers
 }
 
 // Status returns HTTPResponse.Status
@@ -14005,9 +14773,21 @@ type DeleteClassResponse204Headers struct {
 	DryRun *bool
 }
 
+// DeleteClassResponse400Headers the declared response headers of an HTTP 400 response for DeleteClass
+type DeleteClassResponse400Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // DeleteClassResponse401Headers the declared response headers of an HTTP 401 response for DeleteClass
 type DeleteClassResponse401Headers struct {
 	WWWAuthenticate *string
+}
+
+// DeleteClassResponse404Headers the declared response headers of an HTTP 404 response for DeleteClass
+type DeleteClassResponse404Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 // DeleteClassResponse412Headers the declared response headers of an HTTP 412 response for DeleteClass
@@ -14022,9 +14802,23 @@ type DeleteClassResponse429Headers struct {
 	RetryAfter      *int
 }
 
+// DeleteClassResponse500Headers the declared response headers of an HTTP 500 response for DeleteClass
+type DeleteClassResponse500Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // DeleteClassResponse503Headers the declared response headers of an HTTP 503 response for DeleteClass
 type DeleteClassResponse503Headers struct {
-	RetryAfter *int
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	RetryAfter       *int
+}
+
+// DeleteClassResponse504Headers the declared response headers of an HTTP 504 response for DeleteClass
+type DeleteClassResponse504Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 type DeleteClassResponse struct {
@@ -14054,14 +14848,22 @@ type DeleteClassResponse struct {
 	ApplicationProblemJSON504 *DeadlineExceeded
 	// Headers204 the parsed response headers for an HTTP 204 response
 	Headers204 *DeleteClassResponse204Headers
+	// Headers400 the parsed response headers for an HTTP 400 response
+	Headers400 *DeleteClassResponse400Headers
 	// Headers401 the parsed response headers for an HTTP 401 response
 	Headers401 *DeleteClassResponse401Headers
+	// Headers404 the parsed response headers for an HTTP 404 response
+	Headers404 *DeleteClassResponse404Headers
 	// Headers412 the parsed response headers for an HTTP 412 response
 	Headers412 *DeleteClassResponse412Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
 	Headers429 *DeleteClassResponse429Headers
+	// Headers500 the parsed response headers for an HTTP 500 response
+	Headers500 *DeleteClassResponse500Headers
 	// Headers503 the parsed response headers for an HTTP 503 response
 	Headers503 *DeleteClassResponse503Headers
+	// Headers504 the parsed response headers for an HTTP 504 response
+	Headers504 *DeleteClassResponse504Headers
 }
 
 // Status returns HTTPResponse.Status
@@ -14095,9 +14897,21 @@ type GetClassResponse200Headers struct {
 	ETag             string
 }
 
+// GetClassResponse400Headers the declared response headers of an HTTP 400 response for GetClass
+type GetClassResponse400Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // GetClassResponse401Headers the declared response headers of an HTTP 401 response for GetClass
 type GetClassResponse401Headers struct {
 	WWWAuthenticate *string
+}
+
+// GetClassResponse404Headers the declared response headers of an HTTP 404 response for GetClass
+type GetClassResponse404Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 // GetClassResponse429Headers the declared response headers of an HTTP 429 response for GetClass
@@ -14107,9 +14921,23 @@ type GetClassResponse429Headers struct {
 	RetryAfter      *int
 }
 
+// GetClassResponse500Headers the declared response headers of an HTTP 500 response for GetClass
+type GetClassResponse500Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // GetClassResponse503Headers the declared response headers of an HTTP 503 response for GetClass
 type GetClassResponse503Headers struct {
-	RetryAfter *int
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	RetryAfter       *int
+}
+
+// GetClassResponse504Headers the declared response headers of an HTTP 504 response for GetClass
+type GetClassResponse504Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 type GetClassResponse struct {
@@ -14137,12 +14965,20 @@ type GetClassResponse struct {
 	ApplicationProblemJSON504 *DeadlineExceeded
 	// Headers200 the parsed response headers for an HTTP 200 response
 	Headers200 *GetClassResponse200Headers
+	// Headers400 the parsed response headers for an HTTP 400 response
+	Headers400 *GetClassResponse400Headers
 	// Headers401 the parsed response headers for an HTTP 401 response
 	Headers401 *GetClassResponse401Headers
+	// Headers404 the parsed response headers for an HTTP 404 response
+	Headers404 *GetClassResponse404Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
 	Headers429 *GetClassResponse429Headers
+	// Headers500 the parsed response headers for an HTTP 500 response
+	Headers500 *GetClassResponse500Headers
 	// Headers503 the parsed response headers for an HTTP 503 response
 	Headers503 *GetClassResponse503Headers
+	// Headers504 the parsed response headers for an HTTP 504 response
+	Headers504 *GetClassResponse504Headers
 }
 
 // Status returns HTTPResponse.Status
@@ -14175,9 +15011,21 @@ type PatchClassResponse200Headers struct {
 	ETag   string
 }
 
+// PatchClassResponse400Headers the declared response headers of an HTTP 400 response for PatchClass
+type PatchClassResponse400Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // PatchClassResponse401Headers the declared response headers of an HTTP 401 response for PatchClass
 type PatchClassResponse401Headers struct {
 	WWWAuthenticate *string
+}
+
+// PatchClassResponse404Headers the declared response headers of an HTTP 404 response for PatchClass
+type PatchClassResponse404Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 // PatchClassResponse412Headers the declared response headers of an HTTP 412 response for PatchClass
@@ -14192,9 +15040,23 @@ type PatchClassResponse429Headers struct {
 	RetryAfter      *int
 }
 
+// PatchClassResponse500Headers the declared response headers of an HTTP 500 response for PatchClass
+type PatchClassResponse500Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // PatchClassResponse503Headers the declared response headers of an HTTP 503 response for PatchClass
 type PatchClassResponse503Headers struct {
-	RetryAfter *int
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	RetryAfter       *int
+}
+
+// PatchClassResponse504Headers the declared response headers of an HTTP 504 response for PatchClass
+type PatchClassResponse504Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 type PatchClassResponse struct {
@@ -14234,14 +15096,22 @@ type PatchClassResponse struct {
 	ApplicationProblemJSON504 *DeadlineExceeded
 	// Headers200 the parsed response headers for an HTTP 200 response
 	Headers200 *PatchClassResponse200Headers
+	// Headers400 the parsed response headers for an HTTP 400 response
+	Headers400 *PatchClassResponse400Headers
 	// Headers401 the parsed response headers for an HTTP 401 response
 	Headers401 *PatchClassResponse401Headers
+	// Headers404 the parsed response headers for an HTTP 404 response
+	Headers404 *PatchClassResponse404Headers
 	// Headers412 the parsed response headers for an HTTP 412 response
 	Headers412 *PatchClassResponse412Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
 	Headers429 *PatchClassResponse429Headers
+	// Headers500 the parsed response headers for an HTTP 500 response
+	Headers500 *PatchClassResponse500Headers
 	// Headers503 the parsed response headers for an HTTP 503 response
 	Headers503 *PatchClassResponse503Headers
+	// Headers504 the parsed response headers for an HTTP 504 response
+	Headers504 *PatchClassResponse504Headers
 }
 
 // Status returns HTTPResponse.Status
@@ -14274,9 +15144,21 @@ type GetHistoryResponse200Headers struct {
 	CarveReadAt      *string
 }
 
+// GetHistoryResponse400Headers the declared response headers of an HTTP 400 response for GetHistory
+type GetHistoryResponse400Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // GetHistoryResponse401Headers the declared response headers of an HTTP 401 response for GetHistory
 type GetHistoryResponse401Headers struct {
 	WWWAuthenticate *string
+}
+
+// GetHistoryResponse404Headers the declared response headers of an HTTP 404 response for GetHistory
+type GetHistoryResponse404Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 // GetHistoryResponse429Headers the declared response headers of an HTTP 429 response for GetHistory
@@ -14286,9 +15168,23 @@ type GetHistoryResponse429Headers struct {
 	RetryAfter      *int
 }
 
+// GetHistoryResponse500Headers the declared response headers of an HTTP 500 response for GetHistory
+type GetHistoryResponse500Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // GetHistoryResponse503Headers the declared response headers of an HTTP 503 response for GetHistory
 type GetHistoryResponse503Headers struct {
-	RetryAfter *int
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	RetryAfter       *int
+}
+
+// GetHistoryResponse504Headers the declared response headers of an HTTP 504 response for GetHistory
+type GetHistoryResponse504Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 type GetHistoryResponse struct {
@@ -14316,12 +15212,20 @@ type GetHistoryResponse struct {
 	ApplicationProblemJSON504 *DeadlineExceeded
 	// Headers200 the parsed response headers for an HTTP 200 response
 	Headers200 *GetHistoryResponse200Headers
+	// Headers400 the parsed response headers for an HTTP 400 response
+	Headers400 *GetHistoryResponse400Headers
 	// Headers401 the parsed response headers for an HTTP 401 response
 	Headers401 *GetHistoryResponse401Headers
+	// Headers404 the parsed response headers for an HTTP 404 response
+	Headers404 *GetHistoryResponse404Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
 	Headers429 *GetHistoryResponse429Headers
+	// Headers500 the parsed response headers for an HTTP 500 response
+	Headers500 *GetHistoryResponse500Headers
 	// Headers503 the parsed response headers for an HTTP 503 response
 	Headers503 *GetHistoryResponse503Headers
+	// Headers504 the parsed response headers for an HTTP 504 response
+	Headers504 *GetHistoryResponse504Headers
 }
 
 // Status returns HTTPResponse.Status
@@ -14354,9 +15258,21 @@ type ListMembersResponse200Headers struct {
 	CarveReadAt      *string
 }
 
+// ListMembersResponse400Headers the declared response headers of an HTTP 400 response for ListMembers
+type ListMembersResponse400Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // ListMembersResponse401Headers the declared response headers of an HTTP 401 response for ListMembers
 type ListMembersResponse401Headers struct {
 	WWWAuthenticate *string
+}
+
+// ListMembersResponse404Headers the declared response headers of an HTTP 404 response for ListMembers
+type ListMembersResponse404Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 // ListMembersResponse429Headers the declared response headers of an HTTP 429 response for ListMembers
@@ -14366,9 +15282,23 @@ type ListMembersResponse429Headers struct {
 	RetryAfter      *int
 }
 
+// ListMembersResponse500Headers the declared response headers of an HTTP 500 response for ListMembers
+type ListMembersResponse500Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // ListMembersResponse503Headers the declared response headers of an HTTP 503 response for ListMembers
 type ListMembersResponse503Headers struct {
-	RetryAfter *int
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	RetryAfter       *int
+}
+
+// ListMembersResponse504Headers the declared response headers of an HTTP 504 response for ListMembers
+type ListMembersResponse504Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 type ListMembersResponse struct {
@@ -14396,12 +15326,20 @@ type ListMembersResponse struct {
 	ApplicationProblemJSON504 *DeadlineExceeded
 	// Headers200 the parsed response headers for an HTTP 200 response
 	Headers200 *ListMembersResponse200Headers
+	// Headers400 the parsed response headers for an HTTP 400 response
+	Headers400 *ListMembersResponse400Headers
 	// Headers401 the parsed response headers for an HTTP 401 response
 	Headers401 *ListMembersResponse401Headers
+	// Headers404 the parsed response headers for an HTTP 404 response
+	Headers404 *ListMembersResponse404Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
 	Headers429 *ListMembersResponse429Headers
+	// Headers500 the parsed response headers for an HTTP 500 response
+	Headers500 *ListMembersResponse500Headers
 	// Headers503 the parsed response headers for an HTTP 503 response
 	Headers503 *ListMembersResponse503Headers
+	// Headers504 the parsed response headers for an HTTP 504 response
+	Headers504 *ListMembersResponse504Headers
 }
 
 // Status returns HTTPResponse.Status
@@ -14433,9 +15371,21 @@ type DeleteMemberResponse204Headers struct {
 	DryRun *bool
 }
 
+// DeleteMemberResponse400Headers the declared response headers of an HTTP 400 response for DeleteMember
+type DeleteMemberResponse400Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // DeleteMemberResponse401Headers the declared response headers of an HTTP 401 response for DeleteMember
 type DeleteMemberResponse401Headers struct {
 	WWWAuthenticate *string
+}
+
+// DeleteMemberResponse404Headers the declared response headers of an HTTP 404 response for DeleteMember
+type DeleteMemberResponse404Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 // DeleteMemberResponse412Headers the declared response headers of an HTTP 412 response for DeleteMember
@@ -14450,9 +15400,23 @@ type DeleteMemberResponse429Headers struct {
 	RetryAfter      *int
 }
 
+// DeleteMemberResponse500Headers the declared response headers of an HTTP 500 response for DeleteMember
+type DeleteMemberResponse500Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // DeleteMemberResponse503Headers the declared response headers of an HTTP 503 response for DeleteMember
 type DeleteMemberResponse503Headers struct {
-	RetryAfter *int
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	RetryAfter       *int
+}
+
+// DeleteMemberResponse504Headers the declared response headers of an HTTP 504 response for DeleteMember
+type DeleteMemberResponse504Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 type DeleteMemberResponse struct {
@@ -14482,14 +15446,22 @@ type DeleteMemberResponse struct {
 	ApplicationProblemJSON504 *DeadlineExceeded
 	// Headers204 the parsed response headers for an HTTP 204 response
 	Headers204 *DeleteMemberResponse204Headers
+	// Headers400 the parsed response headers for an HTTP 400 response
+	Headers400 *DeleteMemberResponse400Headers
 	// Headers401 the parsed response headers for an HTTP 401 response
 	Headers401 *DeleteMemberResponse401Headers
+	// Headers404 the parsed response headers for an HTTP 404 response
+	Headers404 *DeleteMemberResponse404Headers
 	// Headers412 the parsed response headers for an HTTP 412 response
 	Headers412 *DeleteMemberResponse412Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
 	Headers429 *DeleteMemberResponse429Headers
+	// Headers500 the parsed response headers for an HTTP 500 response
+	Headers500 *DeleteMemberResponse500Headers
 	// Headers503 the parsed response headers for an HTTP 503 response
 	Headers503 *DeleteMemberResponse503Headers
+	// Headers504 the parsed response headers for an HTTP 504 response
+	Headers504 *DeleteMemberResponse504Headers
 }
 
 // Status returns HTTPResponse.Status
@@ -14521,9 +15493,21 @@ type GetMemberResponse200Headers struct {
 	ETag string
 }
 
+// GetMemberResponse400Headers the declared response headers of an HTTP 400 response for GetMember
+type GetMemberResponse400Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // GetMemberResponse401Headers the declared response headers of an HTTP 401 response for GetMember
 type GetMemberResponse401Headers struct {
 	WWWAuthenticate *string
+}
+
+// GetMemberResponse404Headers the declared response headers of an HTTP 404 response for GetMember
+type GetMemberResponse404Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 // GetMemberResponse429Headers the declared response headers of an HTTP 429 response for GetMember
@@ -14533,9 +15517,23 @@ type GetMemberResponse429Headers struct {
 	RetryAfter      *int
 }
 
+// GetMemberResponse500Headers the declared response headers of an HTTP 500 response for GetMember
+type GetMemberResponse500Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // GetMemberResponse503Headers the declared response headers of an HTTP 503 response for GetMember
 type GetMemberResponse503Headers struct {
-	RetryAfter *int
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	RetryAfter       *int
+}
+
+// GetMemberResponse504Headers the declared response headers of an HTTP 504 response for GetMember
+type GetMemberResponse504Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 type GetMemberResponse struct {
@@ -14563,12 +15561,20 @@ type GetMemberResponse struct {
 	ApplicationProblemJSON504 *DeadlineExceeded
 	// Headers200 the parsed response headers for an HTTP 200 response
 	Headers200 *GetMemberResponse200Headers
+	// Headers400 the parsed response headers for an HTTP 400 response
+	Headers400 *GetMemberResponse400Headers
 	// Headers401 the parsed response headers for an HTTP 401 response
 	Headers401 *GetMemberResponse401Headers
+	// Headers404 the parsed response headers for an HTTP 404 response
+	Headers404 *GetMemberResponse404Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
 	Headers429 *GetMemberResponse429Headers
+	// Headers500 the parsed response headers for an HTTP 500 response
+	Headers500 *GetMemberResponse500Headers
 	// Headers503 the parsed response headers for an HTTP 503 response
 	Headers503 *GetMemberResponse503Headers
+	// Headers504 the parsed response headers for an HTTP 504 response
+	Headers504 *GetMemberResponse504Headers
 }
 
 // Status returns HTTPResponse.Status
@@ -14608,9 +15614,21 @@ type PutMemberResponse201Headers struct {
 	Location string
 }
 
+// PutMemberResponse400Headers the declared response headers of an HTTP 400 response for PutMember
+type PutMemberResponse400Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // PutMemberResponse401Headers the declared response headers of an HTTP 401 response for PutMember
 type PutMemberResponse401Headers struct {
 	WWWAuthenticate *string
+}
+
+// PutMemberResponse404Headers the declared response headers of an HTTP 404 response for PutMember
+type PutMemberResponse404Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 // PutMemberResponse412Headers the declared response headers of an HTTP 412 response for PutMember
@@ -14625,9 +15643,23 @@ type PutMemberResponse429Headers struct {
 	RetryAfter      *int
 }
 
+// PutMemberResponse500Headers the declared response headers of an HTTP 500 response for PutMember
+type PutMemberResponse500Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // PutMemberResponse503Headers the declared response headers of an HTTP 503 response for PutMember
 type PutMemberResponse503Headers struct {
-	RetryAfter *int
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	RetryAfter       *int
+}
+
+// PutMemberResponse504Headers the declared response headers of an HTTP 504 response for PutMember
+type PutMemberResponse504Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 type PutMemberResponse struct {
@@ -14667,14 +15699,22 @@ type PutMemberResponse struct {
 	Headers200 *PutMemberResponse200Headers
 	// Headers201 the parsed response headers for an HTTP 201 response
 	Headers201 *PutMemberResponse201Headers
+	// Headers400 the parsed response headers for an HTTP 400 response
+	Headers400 *PutMemberResponse400Headers
 	// Headers401 the parsed response headers for an HTTP 401 response
 	Headers401 *PutMemberResponse401Headers
+	// Headers404 the parsed response headers for an HTTP 404 response
+	Headers404 *PutMemberResponse404Headers
 	// Headers412 the parsed response headers for an HTTP 412 response
 	Headers412 *PutMemberResponse412Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
 	Headers429 *PutMemberResponse429Headers
+	// Headers500 the parsed response headers for an HTTP 500 response
+	Headers500 *PutMemberResponse500Headers
 	// Headers503 the parsed response headers for an HTTP 503 response
 	Headers503 *PutMemberResponse503Headers
+	// Headers504 the parsed response headers for an HTTP 504 response
+	Headers504 *PutMemberResponse504Headers
 }
 
 // Status returns HTTPResponse.Status
@@ -14707,9 +15747,21 @@ type ListPoolsResponse200Headers struct {
 	CarveReadAt      *string
 }
 
+// ListPoolsResponse400Headers the declared response headers of an HTTP 400 response for ListPools
+type ListPoolsResponse400Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // ListPoolsResponse401Headers the declared response headers of an HTTP 401 response for ListPools
 type ListPoolsResponse401Headers struct {
 	WWWAuthenticate *string
+}
+
+// ListPoolsResponse404Headers the declared response headers of an HTTP 404 response for ListPools
+type ListPoolsResponse404Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 // ListPoolsResponse429Headers the declared response headers of an HTTP 429 response for ListPools
@@ -14719,9 +15771,23 @@ type ListPoolsResponse429Headers struct {
 	RetryAfter      *int
 }
 
+// ListPoolsResponse500Headers the declared response headers of an HTTP 500 response for ListPools
+type ListPoolsResponse500Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // ListPoolsResponse503Headers the declared response headers of an HTTP 503 response for ListPools
 type ListPoolsResponse503Headers struct {
-	RetryAfter *int
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	RetryAfter       *int
+}
+
+// ListPoolsResponse504Headers the declared response headers of an HTTP 504 response for ListPools
+type ListPoolsResponse504Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 type ListPoolsResponse struct {
@@ -14749,12 +15815,20 @@ type ListPoolsResponse struct {
 	ApplicationProblemJSON504 *DeadlineExceeded
 	// Headers200 the parsed response headers for an HTTP 200 response
 	Headers200 *ListPoolsResponse200Headers
+	// Headers400 the parsed response headers for an HTTP 400 response
+	Headers400 *ListPoolsResponse400Headers
 	// Headers401 the parsed response headers for an HTTP 401 response
 	Headers401 *ListPoolsResponse401Headers
+	// Headers404 the parsed response headers for an HTTP 404 response
+	Headers404 *ListPoolsResponse404Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
 	Headers429 *ListPoolsResponse429Headers
+	// Headers500 the parsed response headers for an HTTP 500 response
+	Headers500 *ListPoolsResponse500Headers
 	// Headers503 the parsed response headers for an HTTP 503 response
 	Headers503 *ListPoolsResponse503Headers
+	// Headers504 the parsed response headers for an HTTP 504 response
+	Headers504 *ListPoolsResponse504Headers
 }
 
 // Status returns HTTPResponse.Status
@@ -14801,9 +15875,23 @@ type CreatePoolResponse429Headers struct {
 	RetryAfter      *int
 }
 
+// CreatePoolResponse500Headers the declared response headers of an HTTP 500 response for CreatePool
+type CreatePoolResponse500Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // CreatePoolResponse503Headers the declared response headers of an HTTP 503 response for CreatePool
 type CreatePoolResponse503Headers struct {
-	RetryAfter *int
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	RetryAfter       *int
+}
+
+// CreatePoolResponse504Headers the declared response headers of an HTTP 504 response for CreatePool
+type CreatePoolResponse504Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 type CreatePoolResponse struct {
@@ -14843,8 +15931,12 @@ type CreatePoolResponse struct {
 	Headers401 *CreatePoolResponse401Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
 	Headers429 *CreatePoolResponse429Headers
+	// Headers500 the parsed response headers for an HTTP 500 response
+	Headers500 *CreatePoolResponse500Headers
 	// Headers503 the parsed response headers for an HTTP 503 response
 	Headers503 *CreatePoolResponse503Headers
+	// Headers504 the parsed response headers for an HTTP 504 response
+	Headers504 *CreatePoolResponse504Headers
 }
 
 // Status returns HTTPResponse.Status
@@ -14876,9 +15968,21 @@ type DeletePoolResponse204Headers struct {
 	DryRun *bool
 }
 
+// DeletePoolResponse400Headers the declared response headers of an HTTP 400 response for DeletePool
+type DeletePoolResponse400Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // DeletePoolResponse401Headers the declared response headers of an HTTP 401 response for DeletePool
 type DeletePoolResponse401Headers struct {
 	WWWAuthenticate *string
+}
+
+// DeletePoolResponse404Headers the declared response headers of an HTTP 404 response for DeletePool
+type DeletePoolResponse404Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 // DeletePoolResponse412Headers the declared response headers of an HTTP 412 response for DeletePool
@@ -14893,9 +15997,23 @@ type DeletePoolResponse429Headers struct {
 	RetryAfter      *int
 }
 
+// DeletePoolResponse500Headers the declared response headers of an HTTP 500 response for DeletePool
+type DeletePoolResponse500Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // DeletePoolResponse503Headers the declared response headers of an HTTP 503 response for DeletePool
 type DeletePoolResponse503Headers struct {
-	RetryAfter *int
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	RetryAfter       *int
+}
+
+// DeletePoolResponse504Headers the declared response headers of an HTTP 504 response for DeletePool
+type DeletePoolResponse504Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 type DeletePoolResponse struct {
@@ -14925,14 +16043,22 @@ type DeletePoolResponse struct {
 	ApplicationProblemJSON504 *DeadlineExceeded
 	// Headers204 the parsed response headers for an HTTP 204 response
 	Headers204 *DeletePoolResponse204Headers
+	// Headers400 the parsed response headers for an HTTP 400 response
+	Headers400 *DeletePoolResponse400Headers
 	// Headers401 the parsed response headers for an HTTP 401 response
 	Headers401 *DeletePoolResponse401Headers
+	// Headers404 the parsed response headers for an HTTP 404 response
+	Headers404 *DeletePoolResponse404Headers
 	// Headers412 the parsed response headers for an HTTP 412 response
 	Headers412 *DeletePoolResponse412Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
 	Headers429 *DeletePoolResponse429Headers
+	// Headers500 the parsed response headers for an HTTP 500 response
+	Headers500 *DeletePoolResponse500Headers
 	// Headers503 the parsed response headers for an HTTP 503 response
 	Headers503 *DeletePoolResponse503Headers
+	// Headers504 the parsed response headers for an HTTP 504 response
+	Headers504 *DeletePoolResponse504Headers
 }
 
 // Status returns HTTPResponse.Status
@@ -14966,9 +16092,21 @@ type GetPoolResponse200Headers struct {
 	ETag             string
 }
 
+// GetPoolResponse400Headers the declared response headers of an HTTP 400 response for GetPool
+type GetPoolResponse400Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // GetPoolResponse401Headers the declared response headers of an HTTP 401 response for GetPool
 type GetPoolResponse401Headers struct {
 	WWWAuthenticate *string
+}
+
+// GetPoolResponse404Headers the declared response headers of an HTTP 404 response for GetPool
+type GetPoolResponse404Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 // GetPoolResponse429Headers the declared response headers of an HTTP 429 response for GetPool
@@ -14978,9 +16116,23 @@ type GetPoolResponse429Headers struct {
 	RetryAfter      *int
 }
 
+// GetPoolResponse500Headers the declared response headers of an HTTP 500 response for GetPool
+type GetPoolResponse500Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // GetPoolResponse503Headers the declared response headers of an HTTP 503 response for GetPool
 type GetPoolResponse503Headers struct {
-	RetryAfter *int
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	RetryAfter       *int
+}
+
+// GetPoolResponse504Headers the declared response headers of an HTTP 504 response for GetPool
+type GetPoolResponse504Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 type GetPoolResponse struct {
@@ -15008,12 +16160,20 @@ type GetPoolResponse struct {
 	ApplicationProblemJSON504 *DeadlineExceeded
 	// Headers200 the parsed response headers for an HTTP 200 response
 	Headers200 *GetPoolResponse200Headers
+	// Headers400 the parsed response headers for an HTTP 400 response
+	Headers400 *GetPoolResponse400Headers
 	// Headers401 the parsed response headers for an HTTP 401 response
 	Headers401 *GetPoolResponse401Headers
+	// Headers404 the parsed response headers for an HTTP 404 response
+	Headers404 *GetPoolResponse404Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
 	Headers429 *GetPoolResponse429Headers
+	// Headers500 the parsed response headers for an HTTP 500 response
+	Headers500 *GetPoolResponse500Headers
 	// Headers503 the parsed response headers for an HTTP 503 response
 	Headers503 *GetPoolResponse503Headers
+	// Headers504 the parsed response headers for an HTTP 504 response
+	Headers504 *GetPoolResponse504Headers
 }
 
 // Status returns HTTPResponse.Status
@@ -15063,9 +16223,23 @@ type PatchPoolResponse429Headers struct {
 	RetryAfter      *int
 }
 
+// PatchPoolResponse500Headers the declared response headers of an HTTP 500 response for PatchPool
+type PatchPoolResponse500Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // PatchPoolResponse503Headers the declared response headers of an HTTP 503 response for PatchPool
 type PatchPoolResponse503Headers struct {
-	RetryAfter *int
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	RetryAfter       *int
+}
+
+// PatchPoolResponse504Headers the declared response headers of an HTTP 504 response for PatchPool
+type PatchPoolResponse504Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 type PatchPoolResponse struct {
@@ -15111,8 +16285,12 @@ type PatchPoolResponse struct {
 	Headers412 *PatchPoolResponse412Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
 	Headers429 *PatchPoolResponse429Headers
+	// Headers500 the parsed response headers for an HTTP 500 response
+	Headers500 *PatchPoolResponse500Headers
 	// Headers503 the parsed response headers for an HTTP 503 response
 	Headers503 *PatchPoolResponse503Headers
+	// Headers504 the parsed response headers for an HTTP 504 response
+	Headers504 *PatchPoolResponse504Headers
 }
 
 // Status returns HTTPResponse.Status
@@ -15145,9 +16323,21 @@ type GetPoolFreeResponse200Headers struct {
 	CarveReadAt      *string
 }
 
+// GetPoolFreeResponse400Headers the declared response headers of an HTTP 400 response for GetPoolFree
+type GetPoolFreeResponse400Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // GetPoolFreeResponse401Headers the declared response headers of an HTTP 401 response for GetPoolFree
 type GetPoolFreeResponse401Headers struct {
 	WWWAuthenticate *string
+}
+
+// GetPoolFreeResponse404Headers the declared response headers of an HTTP 404 response for GetPoolFree
+type GetPoolFreeResponse404Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 // GetPoolFreeResponse429Headers the declared response headers of an HTTP 429 response for GetPoolFree
@@ -15157,9 +16347,23 @@ type GetPoolFreeResponse429Headers struct {
 	RetryAfter      *int
 }
 
+// GetPoolFreeResponse500Headers the declared response headers of an HTTP 500 response for GetPoolFree
+type GetPoolFreeResponse500Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // GetPoolFreeResponse503Headers the declared response headers of an HTTP 503 response for GetPoolFree
 type GetPoolFreeResponse503Headers struct {
-	RetryAfter *int
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	RetryAfter       *int
+}
+
+// GetPoolFreeResponse504Headers the declared response headers of an HTTP 504 response for GetPoolFree
+type GetPoolFreeResponse504Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 type GetPoolFreeResponse struct {
@@ -15187,12 +16391,20 @@ type GetPoolFreeResponse struct {
 	ApplicationProblemJSON504 *DeadlineExceeded
 	// Headers200 the parsed response headers for an HTTP 200 response
 	Headers200 *GetPoolFreeResponse200Headers
+	// Headers400 the parsed response headers for an HTTP 400 response
+	Headers400 *GetPoolFreeResponse400Headers
 	// Headers401 the parsed response headers for an HTTP 401 response
 	Headers401 *GetPoolFreeResponse401Headers
+	// Headers404 the parsed response headers for an HTTP 404 response
+	Headers404 *GetPoolFreeResponse404Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
 	Headers429 *GetPoolFreeResponse429Headers
+	// Headers500 the parsed response headers for an HTTP 500 response
+	Headers500 *GetPoolFreeResponse500Headers
 	// Headers503 the parsed response headers for an HTTP 503 response
 	Headers503 *GetPoolFreeResponse503Headers
+	// Headers504 the parsed response headers for an HTTP 504 response
+	Headers504 *GetPoolFreeResponse504Headers
 }
 
 // Status returns HTTPResponse.Status
@@ -15225,9 +16437,21 @@ type ListPoolGrantsResponse200Headers struct {
 	CarveReadAt      *string
 }
 
+// ListPoolGrantsResponse400Headers the declared response headers of an HTTP 400 response for ListPoolGrants
+type ListPoolGrantsResponse400Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // ListPoolGrantsResponse401Headers the declared response headers of an HTTP 401 response for ListPoolGrants
 type ListPoolGrantsResponse401Headers struct {
 	WWWAuthenticate *string
+}
+
+// ListPoolGrantsResponse404Headers the declared response headers of an HTTP 404 response for ListPoolGrants
+type ListPoolGrantsResponse404Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 // ListPoolGrantsResponse429Headers the declared response headers of an HTTP 429 response for ListPoolGrants
@@ -15237,9 +16461,23 @@ type ListPoolGrantsResponse429Headers struct {
 	RetryAfter      *int
 }
 
+// ListPoolGrantsResponse500Headers the declared response headers of an HTTP 500 response for ListPoolGrants
+type ListPoolGrantsResponse500Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // ListPoolGrantsResponse503Headers the declared response headers of an HTTP 503 response for ListPoolGrants
 type ListPoolGrantsResponse503Headers struct {
-	RetryAfter *int
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	RetryAfter       *int
+}
+
+// ListPoolGrantsResponse504Headers the declared response headers of an HTTP 504 response for ListPoolGrants
+type ListPoolGrantsResponse504Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 type ListPoolGrantsResponse struct {
@@ -15267,12 +16505,20 @@ type ListPoolGrantsResponse struct {
 	ApplicationProblemJSON504 *DeadlineExceeded
 	// Headers200 the parsed response headers for an HTTP 200 response
 	Headers200 *ListPoolGrantsResponse200Headers
+	// Headers400 the parsed response headers for an HTTP 400 response
+	Headers400 *ListPoolGrantsResponse400Headers
 	// Headers401 the parsed response headers for an HTTP 401 response
 	Headers401 *ListPoolGrantsResponse401Headers
+	// Headers404 the parsed response headers for an HTTP 404 response
+	Headers404 *ListPoolGrantsResponse404Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
 	Headers429 *ListPoolGrantsResponse429Headers
+	// Headers500 the parsed response headers for an HTTP 500 response
+	Headers500 *ListPoolGrantsResponse500Headers
 	// Headers503 the parsed response headers for an HTTP 503 response
 	Headers503 *ListPoolGrantsResponse503Headers
+	// Headers504 the parsed response headers for an HTTP 504 response
+	Headers504 *ListPoolGrantsResponse504Headers
 }
 
 // Status returns HTTPResponse.Status
@@ -15304,9 +16550,21 @@ type DeletePoolGrantResponse204Headers struct {
 	DryRun *bool
 }
 
+// DeletePoolGrantResponse400Headers the declared response headers of an HTTP 400 response for DeletePoolGrant
+type DeletePoolGrantResponse400Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // DeletePoolGrantResponse401Headers the declared response headers of an HTTP 401 response for DeletePoolGrant
 type DeletePoolGrantResponse401Headers struct {
 	WWWAuthenticate *string
+}
+
+// DeletePoolGrantResponse404Headers the declared response headers of an HTTP 404 response for DeletePoolGrant
+type DeletePoolGrantResponse404Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 // DeletePoolGrantResponse412Headers the declared response headers of an HTTP 412 response for DeletePoolGrant
@@ -15321,9 +16579,23 @@ type DeletePoolGrantResponse429Headers struct {
 	RetryAfter      *int
 }
 
+// DeletePoolGrantResponse500Headers the declared response headers of an HTTP 500 response for DeletePoolGrant
+type DeletePoolGrantResponse500Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // DeletePoolGrantResponse503Headers the declared response headers of an HTTP 503 response for DeletePoolGrant
 type DeletePoolGrantResponse503Headers struct {
-	RetryAfter *int
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	RetryAfter       *int
+}
+
+// DeletePoolGrantResponse504Headers the declared response headers of an HTTP 504 response for DeletePoolGrant
+type DeletePoolGrantResponse504Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 type DeletePoolGrantResponse struct {
@@ -15351,14 +16623,22 @@ type DeletePoolGrantResponse struct {
 	ApplicationProblemJSON504 *DeadlineExceeded
 	// Headers204 the parsed response headers for an HTTP 204 response
 	Headers204 *DeletePoolGrantResponse204Headers
+	// Headers400 the parsed response headers for an HTTP 400 response
+	Headers400 *DeletePoolGrantResponse400Headers
 	// Headers401 the parsed response headers for an HTTP 401 response
 	Headers401 *DeletePoolGrantResponse401Headers
+	// Headers404 the parsed response headers for an HTTP 404 response
+	Headers404 *DeletePoolGrantResponse404Headers
 	// Headers412 the parsed response headers for an HTTP 412 response
 	Headers412 *DeletePoolGrantResponse412Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
 	Headers429 *DeletePoolGrantResponse429Headers
+	// Headers500 the parsed response headers for an HTTP 500 response
+	Headers500 *DeletePoolGrantResponse500Headers
 	// Headers503 the parsed response headers for an HTTP 503 response
 	Headers503 *DeletePoolGrantResponse503Headers
+	// Headers504 the parsed response headers for an HTTP 504 response
+	Headers504 *DeletePoolGrantResponse504Headers
 }
 
 // Status returns HTTPResponse.Status
@@ -15390,9 +16670,21 @@ type GetPoolGrantResponse200Headers struct {
 	ETag string
 }
 
+// GetPoolGrantResponse400Headers the declared response headers of an HTTP 400 response for GetPoolGrant
+type GetPoolGrantResponse400Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // GetPoolGrantResponse401Headers the declared response headers of an HTTP 401 response for GetPoolGrant
 type GetPoolGrantResponse401Headers struct {
 	WWWAuthenticate *string
+}
+
+// GetPoolGrantResponse404Headers the declared response headers of an HTTP 404 response for GetPoolGrant
+type GetPoolGrantResponse404Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 // GetPoolGrantResponse429Headers the declared response headers of an HTTP 429 response for GetPoolGrant
@@ -15402,9 +16694,23 @@ type GetPoolGrantResponse429Headers struct {
 	RetryAfter      *int
 }
 
+// GetPoolGrantResponse500Headers the declared response headers of an HTTP 500 response for GetPoolGrant
+type GetPoolGrantResponse500Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // GetPoolGrantResponse503Headers the declared response headers of an HTTP 503 response for GetPoolGrant
 type GetPoolGrantResponse503Headers struct {
-	RetryAfter *int
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	RetryAfter       *int
+}
+
+// GetPoolGrantResponse504Headers the declared response headers of an HTTP 504 response for GetPoolGrant
+type GetPoolGrantResponse504Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 type GetPoolGrantResponse struct {
@@ -15432,12 +16738,20 @@ type GetPoolGrantResponse struct {
 	ApplicationProblemJSON504 *DeadlineExceeded
 	// Headers200 the parsed response headers for an HTTP 200 response
 	Headers200 *GetPoolGrantResponse200Headers
+	// Headers400 the parsed response headers for an HTTP 400 response
+	Headers400 *GetPoolGrantResponse400Headers
 	// Headers401 the parsed response headers for an HTTP 401 response
 	Headers401 *GetPoolGrantResponse401Headers
+	// Headers404 the parsed response headers for an HTTP 404 response
+	Headers404 *GetPoolGrantResponse404Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
 	Headers429 *GetPoolGrantResponse429Headers
+	// Headers500 the parsed response headers for an HTTP 500 response
+	Headers500 *GetPoolGrantResponse500Headers
 	// Headers503 the parsed response headers for an HTTP 503 response
 	Headers503 *GetPoolGrantResponse503Headers
+	// Headers504 the parsed response headers for an HTTP 504 response
+	Headers504 *GetPoolGrantResponse504Headers
 }
 
 // Status returns HTTPResponse.Status
@@ -15477,9 +16791,21 @@ type PutPoolGrantResponse201Headers struct {
 	Location string
 }
 
+// PutPoolGrantResponse400Headers the declared response headers of an HTTP 400 response for PutPoolGrant
+type PutPoolGrantResponse400Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // PutPoolGrantResponse401Headers the declared response headers of an HTTP 401 response for PutPoolGrant
 type PutPoolGrantResponse401Headers struct {
 	WWWAuthenticate *string
+}
+
+// PutPoolGrantResponse404Headers the declared response headers of an HTTP 404 response for PutPoolGrant
+type PutPoolGrantResponse404Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 // PutPoolGrantResponse429Headers the declared response headers of an HTTP 429 response for PutPoolGrant
@@ -15489,9 +16815,23 @@ type PutPoolGrantResponse429Headers struct {
 	RetryAfter      *int
 }
 
+// PutPoolGrantResponse500Headers the declared response headers of an HTTP 500 response for PutPoolGrant
+type PutPoolGrantResponse500Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // PutPoolGrantResponse503Headers the declared response headers of an HTTP 503 response for PutPoolGrant
 type PutPoolGrantResponse503Headers struct {
-	RetryAfter *int
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	RetryAfter       *int
+}
+
+// PutPoolGrantResponse504Headers the declared response headers of an HTTP 504 response for PutPoolGrant
+type PutPoolGrantResponse504Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 type PutPoolGrantResponse struct {
@@ -15523,12 +16863,20 @@ type PutPoolGrantResponse struct {
 	Headers200 *PutPoolGrantResponse200Headers
 	// Headers201 the parsed response headers for an HTTP 201 response
 	Headers201 *PutPoolGrantResponse201Headers
+	// Headers400 the parsed response headers for an HTTP 400 response
+	Headers400 *PutPoolGrantResponse400Headers
 	// Headers401 the parsed response headers for an HTTP 401 response
 	Headers401 *PutPoolGrantResponse401Headers
+	// Headers404 the parsed response headers for an HTTP 404 response
+	Headers404 *PutPoolGrantResponse404Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
 	Headers429 *PutPoolGrantResponse429Headers
+	// Headers500 the parsed response headers for an HTTP 500 response
+	Headers500 *PutPoolGrantResponse500Headers
 	// Headers503 the parsed response headers for an HTTP 503 response
 	Headers503 *PutPoolGrantResponse503Headers
+	// Headers504 the parsed response headers for an HTTP 504 response
+	Headers504 *PutPoolGrantResponse504Headers
 }
 
 // Status returns HTTPResponse.Status
@@ -15561,9 +16909,21 @@ type ListQuotasResponse200Headers struct {
 	CarveReadAt      *string
 }
 
+// ListQuotasResponse400Headers the declared response headers of an HTTP 400 response for ListQuotas
+type ListQuotasResponse400Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // ListQuotasResponse401Headers the declared response headers of an HTTP 401 response for ListQuotas
 type ListQuotasResponse401Headers struct {
 	WWWAuthenticate *string
+}
+
+// ListQuotasResponse404Headers the declared response headers of an HTTP 404 response for ListQuotas
+type ListQuotasResponse404Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 // ListQuotasResponse429Headers the declared response headers of an HTTP 429 response for ListQuotas
@@ -15573,9 +16933,23 @@ type ListQuotasResponse429Headers struct {
 	RetryAfter      *int
 }
 
+// ListQuotasResponse500Headers the declared response headers of an HTTP 500 response for ListQuotas
+type ListQuotasResponse500Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // ListQuotasResponse503Headers the declared response headers of an HTTP 503 response for ListQuotas
 type ListQuotasResponse503Headers struct {
-	RetryAfter *int
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	RetryAfter       *int
+}
+
+// ListQuotasResponse504Headers the declared response headers of an HTTP 504 response for ListQuotas
+type ListQuotasResponse504Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 type ListQuotasResponse struct {
@@ -15603,12 +16977,20 @@ type ListQuotasResponse struct {
 	ApplicationProblemJSON504 *DeadlineExceeded
 	// Headers200 the parsed response headers for an HTTP 200 response
 	Headers200 *ListQuotasResponse200Headers
+	// Headers400 the parsed response headers for an HTTP 400 response
+	Headers400 *ListQuotasResponse400Headers
 	// Headers401 the parsed response headers for an HTTP 401 response
 	Headers401 *ListQuotasResponse401Headers
+	// Headers404 the parsed response headers for an HTTP 404 response
+	Headers404 *ListQuotasResponse404Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
 	Headers429 *ListQuotasResponse429Headers
+	// Headers500 the parsed response headers for an HTTP 500 response
+	Headers500 *ListQuotasResponse500Headers
 	// Headers503 the parsed response headers for an HTTP 503 response
 	Headers503 *ListQuotasResponse503Headers
+	// Headers504 the parsed response headers for an HTTP 504 response
+	Headers504 *ListQuotasResponse504Headers
 }
 
 // Status returns HTTPResponse.Status
@@ -15640,9 +17022,21 @@ type DeleteQuotaResponse204Headers struct {
 	DryRun *bool
 }
 
+// DeleteQuotaResponse400Headers the declared response headers of an HTTP 400 response for DeleteQuota
+type DeleteQuotaResponse400Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // DeleteQuotaResponse401Headers the declared response headers of an HTTP 401 response for DeleteQuota
 type DeleteQuotaResponse401Headers struct {
 	WWWAuthenticate *string
+}
+
+// DeleteQuotaResponse404Headers the declared response headers of an HTTP 404 response for DeleteQuota
+type DeleteQuotaResponse404Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 // DeleteQuotaResponse412Headers the declared response headers of an HTTP 412 response for DeleteQuota
@@ -15657,9 +17051,23 @@ type DeleteQuotaResponse429Headers struct {
 	RetryAfter      *int
 }
 
+// DeleteQuotaResponse500Headers the declared response headers of an HTTP 500 response for DeleteQuota
+type DeleteQuotaResponse500Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // DeleteQuotaResponse503Headers the declared response headers of an HTTP 503 response for DeleteQuota
 type DeleteQuotaResponse503Headers struct {
-	RetryAfter *int
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	RetryAfter       *int
+}
+
+// DeleteQuotaResponse504Headers the declared response headers of an HTTP 504 response for DeleteQuota
+type DeleteQuotaResponse504Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 type DeleteQuotaResponse struct {
@@ -15687,14 +17095,22 @@ type DeleteQuotaResponse struct {
 	ApplicationProblemJSON504 *DeadlineExceeded
 	// Headers204 the parsed response headers for an HTTP 204 response
 	Headers204 *DeleteQuotaResponse204Headers
+	// Headers400 the parsed response headers for an HTTP 400 response
+	Headers400 *DeleteQuotaResponse400Headers
 	// Headers401 the parsed response headers for an HTTP 401 response
 	Headers401 *DeleteQuotaResponse401Headers
+	// Headers404 the parsed response headers for an HTTP 404 response
+	Headers404 *DeleteQuotaResponse404Headers
 	// Headers412 the parsed response headers for an HTTP 412 response
 	Headers412 *DeleteQuotaResponse412Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
 	Headers429 *DeleteQuotaResponse429Headers
+	// Headers500 the parsed response headers for an HTTP 500 response
+	Headers500 *DeleteQuotaResponse500Headers
 	// Headers503 the parsed response headers for an HTTP 503 response
 	Headers503 *DeleteQuotaResponse503Headers
+	// Headers504 the parsed response headers for an HTTP 504 response
+	Headers504 *DeleteQuotaResponse504Headers
 }
 
 // Status returns HTTPResponse.Status
@@ -15726,9 +17142,21 @@ type GetQuotaResponse200Headers struct {
 	ETag string
 }
 
+// GetQuotaResponse400Headers the declared response headers of an HTTP 400 response for GetQuota
+type GetQuotaResponse400Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // GetQuotaResponse401Headers the declared response headers of an HTTP 401 response for GetQuota
 type GetQuotaResponse401Headers struct {
 	WWWAuthenticate *string
+}
+
+// GetQuotaResponse404Headers the declared response headers of an HTTP 404 response for GetQuota
+type GetQuotaResponse404Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 // GetQuotaResponse429Headers the declared response headers of an HTTP 429 response for GetQuota
@@ -15738,9 +17166,23 @@ type GetQuotaResponse429Headers struct {
 	RetryAfter      *int
 }
 
+// GetQuotaResponse500Headers the declared response headers of an HTTP 500 response for GetQuota
+type GetQuotaResponse500Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // GetQuotaResponse503Headers the declared response headers of an HTTP 503 response for GetQuota
 type GetQuotaResponse503Headers struct {
-	RetryAfter *int
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	RetryAfter       *int
+}
+
+// GetQuotaResponse504Headers the declared response headers of an HTTP 504 response for GetQuota
+type GetQuotaResponse504Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 type GetQuotaResponse struct {
@@ -15768,12 +17210,20 @@ type GetQuotaResponse struct {
 	ApplicationProblemJSON504 *DeadlineExceeded
 	// Headers200 the parsed response headers for an HTTP 200 response
 	Headers200 *GetQuotaResponse200Headers
+	// Headers400 the parsed response headers for an HTTP 400 response
+	Headers400 *GetQuotaResponse400Headers
 	// Headers401 the parsed response headers for an HTTP 401 response
 	Headers401 *GetQuotaResponse401Headers
+	// Headers404 the parsed response headers for an HTTP 404 response
+	Headers404 *GetQuotaResponse404Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
 	Headers429 *GetQuotaResponse429Headers
+	// Headers500 the parsed response headers for an HTTP 500 response
+	Headers500 *GetQuotaResponse500Headers
 	// Headers503 the parsed response headers for an HTTP 503 response
 	Headers503 *GetQuotaResponse503Headers
+	// Headers504 the parsed response headers for an HTTP 504 response
+	Headers504 *GetQuotaResponse504Headers
 }
 
 // Status returns HTTPResponse.Status
@@ -15813,9 +17263,21 @@ type PutQuotaResponse201Headers struct {
 	Location string
 }
 
+// PutQuotaResponse400Headers the declared response headers of an HTTP 400 response for PutQuota
+type PutQuotaResponse400Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // PutQuotaResponse401Headers the declared response headers of an HTTP 401 response for PutQuota
 type PutQuotaResponse401Headers struct {
 	WWWAuthenticate *string
+}
+
+// PutQuotaResponse404Headers the declared response headers of an HTTP 404 response for PutQuota
+type PutQuotaResponse404Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 // PutQuotaResponse412Headers the declared response headers of an HTTP 412 response for PutQuota
@@ -15830,9 +17292,23 @@ type PutQuotaResponse429Headers struct {
 	RetryAfter      *int
 }
 
+// PutQuotaResponse500Headers the declared response headers of an HTTP 500 response for PutQuota
+type PutQuotaResponse500Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // PutQuotaResponse503Headers the declared response headers of an HTTP 503 response for PutQuota
 type PutQuotaResponse503Headers struct {
-	RetryAfter *int
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	RetryAfter       *int
+}
+
+// PutQuotaResponse504Headers the declared response headers of an HTTP 504 response for PutQuota
+type PutQuotaResponse504Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 type PutQuotaResponse struct {
@@ -15872,14 +17348,22 @@ type PutQuotaResponse struct {
 	Headers200 *PutQuotaResponse200Headers
 	// Headers201 the parsed response headers for an HTTP 201 response
 	Headers201 *PutQuotaResponse201Headers
+	// Headers400 the parsed response headers for an HTTP 400 response
+	Headers400 *PutQuotaResponse400Headers
 	// Headers401 the parsed response headers for an HTTP 401 response
 	Headers401 *PutQuotaResponse401Headers
+	// Headers404 the parsed response headers for an HTTP 404 response
+	Headers404 *PutQuotaResponse404Headers
 	// Headers412 the parsed response headers for an HTTP 412 response
 	Headers412 *PutQuotaResponse412Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
 	Headers429 *PutQuotaResponse429Headers
+	// Headers500 the parsed response headers for an HTTP 500 response
+	Headers500 *PutQuotaResponse500Headers
 	// Headers503 the parsed response headers for an HTTP 503 response
 	Headers503 *PutQuotaResponse503Headers
+	// Headers504 the parsed response headers for an HTTP 504 response
+	Headers504 *PutQuotaResponse504Headers
 }
 
 // Status returns HTTPResponse.Status
@@ -15912,9 +17396,21 @@ type ListSpacesResponse200Headers struct {
 	CarveReadAt      *string
 }
 
+// ListSpacesResponse400Headers the declared response headers of an HTTP 400 response for ListSpaces
+type ListSpacesResponse400Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // ListSpacesResponse401Headers the declared response headers of an HTTP 401 response for ListSpaces
 type ListSpacesResponse401Headers struct {
 	WWWAuthenticate *string
+}
+
+// ListSpacesResponse404Headers the declared response headers of an HTTP 404 response for ListSpaces
+type ListSpacesResponse404Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 // ListSpacesResponse429Headers the declared response headers of an HTTP 429 response for ListSpaces
@@ -15924,9 +17420,23 @@ type ListSpacesResponse429Headers struct {
 	RetryAfter      *int
 }
 
+// ListSpacesResponse500Headers the declared response headers of an HTTP 500 response for ListSpaces
+type ListSpacesResponse500Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // ListSpacesResponse503Headers the declared response headers of an HTTP 503 response for ListSpaces
 type ListSpacesResponse503Headers struct {
-	RetryAfter *int
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	RetryAfter       *int
+}
+
+// ListSpacesResponse504Headers the declared response headers of an HTTP 504 response for ListSpaces
+type ListSpacesResponse504Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 type ListSpacesResponse struct {
@@ -15954,12 +17464,20 @@ type ListSpacesResponse struct {
 	ApplicationProblemJSON504 *DeadlineExceeded
 	// Headers200 the parsed response headers for an HTTP 200 response
 	Headers200 *ListSpacesResponse200Headers
+	// Headers400 the parsed response headers for an HTTP 400 response
+	Headers400 *ListSpacesResponse400Headers
 	// Headers401 the parsed response headers for an HTTP 401 response
 	Headers401 *ListSpacesResponse401Headers
+	// Headers404 the parsed response headers for an HTTP 404 response
+	Headers404 *ListSpacesResponse404Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
 	Headers429 *ListSpacesResponse429Headers
+	// Headers500 the parsed response headers for an HTTP 500 response
+	Headers500 *ListSpacesResponse500Headers
 	// Headers503 the parsed response headers for an HTTP 503 response
 	Headers503 *ListSpacesResponse503Headers
+	// Headers504 the parsed response headers for an HTTP 504 response
+	Headers504 *ListSpacesResponse504Headers
 }
 
 // Status returns HTTPResponse.Status
@@ -15994,9 +17512,21 @@ type CreateSpaceResponse201Headers struct {
 	Location            string
 }
 
+// CreateSpaceResponse400Headers the declared response headers of an HTTP 400 response for CreateSpace
+type CreateSpaceResponse400Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // CreateSpaceResponse401Headers the declared response headers of an HTTP 401 response for CreateSpace
 type CreateSpaceResponse401Headers struct {
 	WWWAuthenticate *string
+}
+
+// CreateSpaceResponse404Headers the declared response headers of an HTTP 404 response for CreateSpace
+type CreateSpaceResponse404Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 // CreateSpaceResponse429Headers the declared response headers of an HTTP 429 response for CreateSpace
@@ -16006,9 +17536,23 @@ type CreateSpaceResponse429Headers struct {
 	RetryAfter      *int
 }
 
+// CreateSpaceResponse500Headers the declared response headers of an HTTP 500 response for CreateSpace
+type CreateSpaceResponse500Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // CreateSpaceResponse503Headers the declared response headers of an HTTP 503 response for CreateSpace
 type CreateSpaceResponse503Headers struct {
-	RetryAfter *int
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	RetryAfter       *int
+}
+
+// CreateSpaceResponse504Headers the declared response headers of an HTTP 504 response for CreateSpace
+type CreateSpaceResponse504Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 type CreateSpaceResponse struct {
@@ -16044,12 +17588,20 @@ type CreateSpaceResponse struct {
 	ApplicationProblemJSON504 *DeadlineExceeded
 	// Headers201 the parsed response headers for an HTTP 201 response
 	Headers201 *CreateSpaceResponse201Headers
+	// Headers400 the parsed response headers for an HTTP 400 response
+	Headers400 *CreateSpaceResponse400Headers
 	// Headers401 the parsed response headers for an HTTP 401 response
 	Headers401 *CreateSpaceResponse401Headers
+	// Headers404 the parsed response headers for an HTTP 404 response
+	Headers404 *CreateSpaceResponse404Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
 	Headers429 *CreateSpaceResponse429Headers
+	// Headers500 the parsed response headers for an HTTP 500 response
+	Headers500 *CreateSpaceResponse500Headers
 	// Headers503 the parsed response headers for an HTTP 503 response
 	Headers503 *CreateSpaceResponse503Headers
+	// Headers504 the parsed response headers for an HTTP 504 response
+	Headers504 *CreateSpaceResponse504Headers
 }
 
 // Status returns HTTPResponse.Status
@@ -16081,9 +17633,21 @@ type DeleteSpaceResponse204Headers struct {
 	DryRun *bool
 }
 
+// DeleteSpaceResponse400Headers the declared response headers of an HTTP 400 response for DeleteSpace
+type DeleteSpaceResponse400Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // DeleteSpaceResponse401Headers the declared response headers of an HTTP 401 response for DeleteSpace
 type DeleteSpaceResponse401Headers struct {
 	WWWAuthenticate *string
+}
+
+// DeleteSpaceResponse404Headers the declared response headers of an HTTP 404 response for DeleteSpace
+type DeleteSpaceResponse404Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 // DeleteSpaceResponse412Headers the declared response headers of an HTTP 412 response for DeleteSpace
@@ -16098,9 +17662,23 @@ type DeleteSpaceResponse429Headers struct {
 	RetryAfter      *int
 }
 
+// DeleteSpaceResponse500Headers the declared response headers of an HTTP 500 response for DeleteSpace
+type DeleteSpaceResponse500Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // DeleteSpaceResponse503Headers the declared response headers of an HTTP 503 response for DeleteSpace
 type DeleteSpaceResponse503Headers struct {
-	RetryAfter *int
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	RetryAfter       *int
+}
+
+// DeleteSpaceResponse504Headers the declared response headers of an HTTP 504 response for DeleteSpace
+type DeleteSpaceResponse504Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 type DeleteSpaceResponse struct {
@@ -16130,14 +17708,22 @@ type DeleteSpaceResponse struct {
 	ApplicationProblemJSON504 *DeadlineExceeded
 	// Headers204 the parsed response headers for an HTTP 204 response
 	Headers204 *DeleteSpaceResponse204Headers
+	// Headers400 the parsed response headers for an HTTP 400 response
+	Headers400 *DeleteSpaceResponse400Headers
 	// Headers401 the parsed response headers for an HTTP 401 response
 	Headers401 *DeleteSpaceResponse401Headers
+	// Headers404 the parsed response headers for an HTTP 404 response
+	Headers404 *DeleteSpaceResponse404Headers
 	// Headers412 the parsed response headers for an HTTP 412 response
 	Headers412 *DeleteSpaceResponse412Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
 	Headers429 *DeleteSpaceResponse429Headers
+	// Headers500 the parsed response headers for an HTTP 500 response
+	Headers500 *DeleteSpaceResponse500Headers
 	// Headers503 the parsed response headers for an HTTP 503 response
 	Headers503 *DeleteSpaceResponse503Headers
+	// Headers504 the parsed response headers for an HTTP 504 response
+	Headers504 *DeleteSpaceResponse504Headers
 }
 
 // Status returns HTTPResponse.Status
@@ -16169,9 +17755,21 @@ type GetSpaceResponse200Headers struct {
 	ETag string
 }
 
+// GetSpaceResponse400Headers the declared response headers of an HTTP 400 response for GetSpace
+type GetSpaceResponse400Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // GetSpaceResponse401Headers the declared response headers of an HTTP 401 response for GetSpace
 type GetSpaceResponse401Headers struct {
 	WWWAuthenticate *string
+}
+
+// GetSpaceResponse404Headers the declared response headers of an HTTP 404 response for GetSpace
+type GetSpaceResponse404Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 // GetSpaceResponse429Headers the declared response headers of an HTTP 429 response for GetSpace
@@ -16181,9 +17779,23 @@ type GetSpaceResponse429Headers struct {
 	RetryAfter      *int
 }
 
+// GetSpaceResponse500Headers the declared response headers of an HTTP 500 response for GetSpace
+type GetSpaceResponse500Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // GetSpaceResponse503Headers the declared response headers of an HTTP 503 response for GetSpace
 type GetSpaceResponse503Headers struct {
-	RetryAfter *int
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	RetryAfter       *int
+}
+
+// GetSpaceResponse504Headers the declared response headers of an HTTP 504 response for GetSpace
+type GetSpaceResponse504Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 type GetSpaceResponse struct {
@@ -16211,12 +17823,20 @@ type GetSpaceResponse struct {
 	ApplicationProblemJSON504 *DeadlineExceeded
 	// Headers200 the parsed response headers for an HTTP 200 response
 	Headers200 *GetSpaceResponse200Headers
+	// Headers400 the parsed response headers for an HTTP 400 response
+	Headers400 *GetSpaceResponse400Headers
 	// Headers401 the parsed response headers for an HTTP 401 response
 	Headers401 *GetSpaceResponse401Headers
+	// Headers404 the parsed response headers for an HTTP 404 response
+	Headers404 *GetSpaceResponse404Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
 	Headers429 *GetSpaceResponse429Headers
+	// Headers500 the parsed response headers for an HTTP 500 response
+	Headers500 *GetSpaceResponse500Headers
 	// Headers503 the parsed response headers for an HTTP 503 response
 	Headers503 *GetSpaceResponse503Headers
+	// Headers504 the parsed response headers for an HTTP 504 response
+	Headers504 *GetSpaceResponse504Headers
 }
 
 // Status returns HTTPResponse.Status
@@ -16249,9 +17869,21 @@ type PatchSpaceResponse200Headers struct {
 	ETag   string
 }
 
+// PatchSpaceResponse400Headers the declared response headers of an HTTP 400 response for PatchSpace
+type PatchSpaceResponse400Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // PatchSpaceResponse401Headers the declared response headers of an HTTP 401 response for PatchSpace
 type PatchSpaceResponse401Headers struct {
 	WWWAuthenticate *string
+}
+
+// PatchSpaceResponse404Headers the declared response headers of an HTTP 404 response for PatchSpace
+type PatchSpaceResponse404Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 // PatchSpaceResponse412Headers the declared response headers of an HTTP 412 response for PatchSpace
@@ -16266,9 +17898,23 @@ type PatchSpaceResponse429Headers struct {
 	RetryAfter      *int
 }
 
+// PatchSpaceResponse500Headers the declared response headers of an HTTP 500 response for PatchSpace
+type PatchSpaceResponse500Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // PatchSpaceResponse503Headers the declared response headers of an HTTP 503 response for PatchSpace
 type PatchSpaceResponse503Headers struct {
-	RetryAfter *int
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	RetryAfter       *int
+}
+
+// PatchSpaceResponse504Headers the declared response headers of an HTTP 504 response for PatchSpace
+type PatchSpaceResponse504Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 type PatchSpaceResponse struct {
@@ -16306,14 +17952,22 @@ type PatchSpaceResponse struct {
 	ApplicationProblemJSON504 *DeadlineExceeded
 	// Headers200 the parsed response headers for an HTTP 200 response
 	Headers200 *PatchSpaceResponse200Headers
+	// Headers400 the parsed response headers for an HTTP 400 response
+	Headers400 *PatchSpaceResponse400Headers
 	// Headers401 the parsed response headers for an HTTP 401 response
 	Headers401 *PatchSpaceResponse401Headers
+	// Headers404 the parsed response headers for an HTTP 404 response
+	Headers404 *PatchSpaceResponse404Headers
 	// Headers412 the parsed response headers for an HTTP 412 response
 	Headers412 *PatchSpaceResponse412Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
 	Headers429 *PatchSpaceResponse429Headers
+	// Headers500 the parsed response headers for an HTTP 500 response
+	Headers500 *PatchSpaceResponse500Headers
 	// Headers503 the parsed response headers for an HTTP 503 response
 	Headers503 *PatchSpaceResponse503Headers
+	// Headers504 the parsed response headers for an HTTP 504 response
+	Headers504 *PatchSpaceResponse504Headers
 }
 
 // Status returns HTTPResponse.Status
@@ -16346,9 +18000,21 @@ type ListSpaceGrantsResponse200Headers struct {
 	CarveReadAt      *string
 }
 
+// ListSpaceGrantsResponse400Headers the declared response headers of an HTTP 400 response for ListSpaceGrants
+type ListSpaceGrantsResponse400Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // ListSpaceGrantsResponse401Headers the declared response headers of an HTTP 401 response for ListSpaceGrants
 type ListSpaceGrantsResponse401Headers struct {
 	WWWAuthenticate *string
+}
+
+// ListSpaceGrantsResponse404Headers the declared response headers of an HTTP 404 response for ListSpaceGrants
+type ListSpaceGrantsResponse404Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 // ListSpaceGrantsResponse429Headers the declared response headers of an HTTP 429 response for ListSpaceGrants
@@ -16358,9 +18024,23 @@ type ListSpaceGrantsResponse429Headers struct {
 	RetryAfter      *int
 }
 
+// ListSpaceGrantsResponse500Headers the declared response headers of an HTTP 500 response for ListSpaceGrants
+type ListSpaceGrantsResponse500Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // ListSpaceGrantsResponse503Headers the declared response headers of an HTTP 503 response for ListSpaceGrants
 type ListSpaceGrantsResponse503Headers struct {
-	RetryAfter *int
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	RetryAfter       *int
+}
+
+// ListSpaceGrantsResponse504Headers the declared response headers of an HTTP 504 response for ListSpaceGrants
+type ListSpaceGrantsResponse504Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 type ListSpaceGrantsResponse struct {
@@ -16388,12 +18068,20 @@ type ListSpaceGrantsResponse struct {
 	ApplicationProblemJSON504 *DeadlineExceeded
 	// Headers200 the parsed response headers for an HTTP 200 response
 	Headers200 *ListSpaceGrantsResponse200Headers
+	// Headers400 the parsed response headers for an HTTP 400 response
+	Headers400 *ListSpaceGrantsResponse400Headers
 	// Headers401 the parsed response headers for an HTTP 401 response
 	Headers401 *ListSpaceGrantsResponse401Headers
+	// Headers404 the parsed response headers for an HTTP 404 response
+	Headers404 *ListSpaceGrantsResponse404Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
 	Headers429 *ListSpaceGrantsResponse429Headers
+	// Headers500 the parsed response headers for an HTTP 500 response
+	Headers500 *ListSpaceGrantsResponse500Headers
 	// Headers503 the parsed response headers for an HTTP 503 response
 	Headers503 *ListSpaceGrantsResponse503Headers
+	// Headers504 the parsed response headers for an HTTP 504 response
+	Headers504 *ListSpaceGrantsResponse504Headers
 }
 
 // Status returns HTTPResponse.Status
@@ -16425,9 +18113,21 @@ type DeleteSpaceGrantResponse204Headers struct {
 	DryRun *bool
 }
 
+// DeleteSpaceGrantResponse400Headers the declared response headers of an HTTP 400 response for DeleteSpaceGrant
+type DeleteSpaceGrantResponse400Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // DeleteSpaceGrantResponse401Headers the declared response headers of an HTTP 401 response for DeleteSpaceGrant
 type DeleteSpaceGrantResponse401Headers struct {
 	WWWAuthenticate *string
+}
+
+// DeleteSpaceGrantResponse404Headers the declared response headers of an HTTP 404 response for DeleteSpaceGrant
+type DeleteSpaceGrantResponse404Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 // DeleteSpaceGrantResponse412Headers the declared response headers of an HTTP 412 response for DeleteSpaceGrant
@@ -16442,9 +18142,23 @@ type DeleteSpaceGrantResponse429Headers struct {
 	RetryAfter      *int
 }
 
+// DeleteSpaceGrantResponse500Headers the declared response headers of an HTTP 500 response for DeleteSpaceGrant
+type DeleteSpaceGrantResponse500Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // DeleteSpaceGrantResponse503Headers the declared response headers of an HTTP 503 response for DeleteSpaceGrant
 type DeleteSpaceGrantResponse503Headers struct {
-	RetryAfter *int
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	RetryAfter       *int
+}
+
+// DeleteSpaceGrantResponse504Headers the declared response headers of an HTTP 504 response for DeleteSpaceGrant
+type DeleteSpaceGrantResponse504Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 type DeleteSpaceGrantResponse struct {
@@ -16472,14 +18186,22 @@ type DeleteSpaceGrantResponse struct {
 	ApplicationProblemJSON504 *DeadlineExceeded
 	// Headers204 the parsed response headers for an HTTP 204 response
 	Headers204 *DeleteSpaceGrantResponse204Headers
+	// Headers400 the parsed response headers for an HTTP 400 response
+	Headers400 *DeleteSpaceGrantResponse400Headers
 	// Headers401 the parsed response headers for an HTTP 401 response
 	Headers401 *DeleteSpaceGrantResponse401Headers
+	// Headers404 the parsed response headers for an HTTP 404 response
+	Headers404 *DeleteSpaceGrantResponse404Headers
 	// Headers412 the parsed response headers for an HTTP 412 response
 	Headers412 *DeleteSpaceGrantResponse412Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
 	Headers429 *DeleteSpaceGrantResponse429Headers
+	// Headers500 the parsed response headers for an HTTP 500 response
+	Headers500 *DeleteSpaceGrantResponse500Headers
 	// Headers503 the parsed response headers for an HTTP 503 response
 	Headers503 *DeleteSpaceGrantResponse503Headers
+	// Headers504 the parsed response headers for an HTTP 504 response
+	Headers504 *DeleteSpaceGrantResponse504Headers
 }
 
 // Status returns HTTPResponse.Status
@@ -16511,9 +18233,21 @@ type GetSpaceGrantResponse200Headers struct {
 	ETag string
 }
 
+// GetSpaceGrantResponse400Headers the declared response headers of an HTTP 400 response for GetSpaceGrant
+type GetSpaceGrantResponse400Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // GetSpaceGrantResponse401Headers the declared response headers of an HTTP 401 response for GetSpaceGrant
 type GetSpaceGrantResponse401Headers struct {
 	WWWAuthenticate *string
+}
+
+// GetSpaceGrantResponse404Headers the declared response headers of an HTTP 404 response for GetSpaceGrant
+type GetSpaceGrantResponse404Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 // GetSpaceGrantResponse429Headers the declared response headers of an HTTP 429 response for GetSpaceGrant
@@ -16523,9 +18257,23 @@ type GetSpaceGrantResponse429Headers struct {
 	RetryAfter      *int
 }
 
+// GetSpaceGrantResponse500Headers the declared response headers of an HTTP 500 response for GetSpaceGrant
+type GetSpaceGrantResponse500Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // GetSpaceGrantResponse503Headers the declared response headers of an HTTP 503 response for GetSpaceGrant
 type GetSpaceGrantResponse503Headers struct {
-	RetryAfter *int
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	RetryAfter       *int
+}
+
+// GetSpaceGrantResponse504Headers the declared response headers of an HTTP 504 response for GetSpaceGrant
+type GetSpaceGrantResponse504Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 type GetSpaceGrantResponse struct {
@@ -16553,12 +18301,20 @@ type GetSpaceGrantResponse struct {
 	ApplicationProblemJSON504 *DeadlineExceeded
 	// Headers200 the parsed response headers for an HTTP 200 response
 	Headers200 *GetSpaceGrantResponse200Headers
+	// Headers400 the parsed response headers for an HTTP 400 response
+	Headers400 *GetSpaceGrantResponse400Headers
 	// Headers401 the parsed response headers for an HTTP 401 response
 	Headers401 *GetSpaceGrantResponse401Headers
+	// Headers404 the parsed response headers for an HTTP 404 response
+	Headers404 *GetSpaceGrantResponse404Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
 	Headers429 *GetSpaceGrantResponse429Headers
+	// Headers500 the parsed response headers for an HTTP 500 response
+	Headers500 *GetSpaceGrantResponse500Headers
 	// Headers503 the parsed response headers for an HTTP 503 response
 	Headers503 *GetSpaceGrantResponse503Headers
+	// Headers504 the parsed response headers for an HTTP 504 response
+	Headers504 *GetSpaceGrantResponse504Headers
 }
 
 // Status returns HTTPResponse.Status
@@ -16598,9 +18354,21 @@ type PutSpaceGrantResponse201Headers struct {
 	Location string
 }
 
+// PutSpaceGrantResponse400Headers the declared response headers of an HTTP 400 response for PutSpaceGrant
+type PutSpaceGrantResponse400Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // PutSpaceGrantResponse401Headers the declared response headers of an HTTP 401 response for PutSpaceGrant
 type PutSpaceGrantResponse401Headers struct {
 	WWWAuthenticate *string
+}
+
+// PutSpaceGrantResponse404Headers the declared response headers of an HTTP 404 response for PutSpaceGrant
+type PutSpaceGrantResponse404Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 // PutSpaceGrantResponse429Headers the declared response headers of an HTTP 429 response for PutSpaceGrant
@@ -16610,9 +18378,23 @@ type PutSpaceGrantResponse429Headers struct {
 	RetryAfter      *int
 }
 
+// PutSpaceGrantResponse500Headers the declared response headers of an HTTP 500 response for PutSpaceGrant
+type PutSpaceGrantResponse500Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // PutSpaceGrantResponse503Headers the declared response headers of an HTTP 503 response for PutSpaceGrant
 type PutSpaceGrantResponse503Headers struct {
-	RetryAfter *int
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	RetryAfter       *int
+}
+
+// PutSpaceGrantResponse504Headers the declared response headers of an HTTP 504 response for PutSpaceGrant
+type PutSpaceGrantResponse504Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 type PutSpaceGrantResponse struct {
@@ -16644,12 +18426,20 @@ type PutSpaceGrantResponse struct {
 	Headers200 *PutSpaceGrantResponse200Headers
 	// Headers201 the parsed response headers for an HTTP 201 response
 	Headers201 *PutSpaceGrantResponse201Headers
+	// Headers400 the parsed response headers for an HTTP 400 response
+	Headers400 *PutSpaceGrantResponse400Headers
 	// Headers401 the parsed response headers for an HTTP 401 response
 	Headers401 *PutSpaceGrantResponse401Headers
+	// Headers404 the parsed response headers for an HTTP 404 response
+	Headers404 *PutSpaceGrantResponse404Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
 	Headers429 *PutSpaceGrantResponse429Headers
+	// Headers500 the parsed response headers for an HTTP 500 response
+	Headers500 *PutSpaceGrantResponse500Headers
 	// Headers503 the parsed response headers for an HTTP 503 response
 	Headers503 *PutSpaceGrantResponse503Headers
+	// Headers504 the parsed response headers for an HTTP 504 response
+	Headers504 *PutSpaceGrantResponse504Headers
 }
 
 // Status returns HTTPResponse.Status
@@ -16676,6 +18466,12 @@ func (r PutSpaceGrantResponse) ContentType() string {
 	return ""
 }
 
+// ListRegionsResponse400Headers the declared response headers of an HTTP 400 response for ListRegions
+type ListRegionsResponse400Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // ListRegionsResponse401Headers the declared response headers of an HTTP 401 response for ListRegions
 type ListRegionsResponse401Headers struct {
 	WWWAuthenticate *string
@@ -16688,9 +18484,23 @@ type ListRegionsResponse429Headers struct {
 	RetryAfter      *int
 }
 
+// ListRegionsResponse500Headers the declared response headers of an HTTP 500 response for ListRegions
+type ListRegionsResponse500Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // ListRegionsResponse503Headers the declared response headers of an HTTP 503 response for ListRegions
 type ListRegionsResponse503Headers struct {
-	RetryAfter *int
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	RetryAfter       *int
+}
+
+// ListRegionsResponse504Headers the declared response headers of an HTTP 504 response for ListRegions
+type ListRegionsResponse504Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 type ListRegionsResponse struct {
@@ -16712,12 +18522,18 @@ type ListRegionsResponse struct {
 	ApplicationProblemJSON503 *Unavailable
 	// ApplicationProblemJSON504 the response for an HTTP 504 `application/problem+json` response
 	ApplicationProblemJSON504 *DeadlineExceeded
+	// Headers400 the parsed response headers for an HTTP 400 response
+	Headers400 *ListRegionsResponse400Headers
 	// Headers401 the parsed response headers for an HTTP 401 response
 	Headers401 *ListRegionsResponse401Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
 	Headers429 *ListRegionsResponse429Headers
+	// Headers500 the parsed response headers for an HTTP 500 response
+	Headers500 *ListRegionsResponse500Headers
 	// Headers503 the parsed response headers for an HTTP 503 response
 	Headers503 *ListRegionsResponse503Headers
+	// Headers504 the parsed response headers for an HTTP 504 response
+	Headers504 *ListRegionsResponse504Headers
 }
 
 // Status returns HTTPResponse.Status
@@ -16744,6 +18560,12 @@ func (r ListRegionsResponse) ContentType() string {
 	return ""
 }
 
+// GetVersionResponse400Headers the declared response headers of an HTTP 400 response for GetVersion
+type GetVersionResponse400Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // GetVersionResponse401Headers the declared response headers of an HTTP 401 response for GetVersion
 type GetVersionResponse401Headers struct {
 	WWWAuthenticate *string
@@ -16756,9 +18578,23 @@ type GetVersionResponse429Headers struct {
 	RetryAfter      *int
 }
 
+// GetVersionResponse500Headers the declared response headers of an HTTP 500 response for GetVersion
+type GetVersionResponse500Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // GetVersionResponse503Headers the declared response headers of an HTTP 503 response for GetVersion
 type GetVersionResponse503Headers struct {
-	RetryAfter *int
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	RetryAfter       *int
+}
+
+// GetVersionResponse504Headers the declared response headers of an HTTP 504 response for GetVersion
+type GetVersionResponse504Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 type GetVersionResponse struct {
@@ -16780,12 +18616,18 @@ type GetVersionResponse struct {
 	ApplicationProblemJSON503 *Unavailable
 	// ApplicationProblemJSON504 the response for an HTTP 504 `application/problem+json` response
 	ApplicationProblemJSON504 *DeadlineExceeded
+	// Headers400 the parsed response headers for an HTTP 400 response
+	Headers400 *GetVersionResponse400Headers
 	// Headers401 the parsed response headers for an HTTP 401 response
 	Headers401 *GetVersionResponse401Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
 	Headers429 *GetVersionResponse429Headers
+	// Headers500 the parsed response headers for an HTTP 500 response
+	Headers500 *GetVersionResponse500Headers
 	// Headers503 the parsed response headers for an HTTP 503 response
 	Headers503 *GetVersionResponse503Headers
+	// Headers504 the parsed response headers for an HTTP 504 response
+	Headers504 *GetVersionResponse504Headers
 }
 
 // Status returns HTTPResponse.Status
@@ -16812,6 +18654,12 @@ func (r GetVersionResponse) ContentType() string {
 	return ""
 }
 
+// GetWhoamiResponse400Headers the declared response headers of an HTTP 400 response for GetWhoami
+type GetWhoamiResponse400Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // GetWhoamiResponse401Headers the declared response headers of an HTTP 401 response for GetWhoami
 type GetWhoamiResponse401Headers struct {
 	WWWAuthenticate *string
@@ -16824,9 +18672,23 @@ type GetWhoamiResponse429Headers struct {
 	RetryAfter      *int
 }
 
+// GetWhoamiResponse500Headers the declared response headers of an HTTP 500 response for GetWhoami
+type GetWhoamiResponse500Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
 // GetWhoamiResponse503Headers the declared response headers of an HTTP 503 response for GetWhoami
 type GetWhoamiResponse503Headers struct {
-	RetryAfter *int
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	RetryAfter       *int
+}
+
+// GetWhoamiResponse504Headers the declared response headers of an HTTP 504 response for GetWhoami
+type GetWhoamiResponse504Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
 }
 
 type GetWhoamiResponse struct {
@@ -16848,12 +18710,18 @@ type GetWhoamiResponse struct {
 	ApplicationProblemJSON503 *Unavailable
 	// ApplicationProblemJSON504 the response for an HTTP 504 `application/problem+json` response
 	ApplicationProblemJSON504 *DeadlineExceeded
+	// Headers400 the parsed response headers for an HTTP 400 response
+	Headers400 *GetWhoamiResponse400Headers
 	// Headers401 the parsed response headers for an HTTP 401 response
 	Headers401 *GetWhoamiResponse401Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
 	Headers429 *GetWhoamiResponse429Headers
+	// Headers500 the parsed response headers for an HTTP 500 response
+	Headers500 *GetWhoamiResponse500Headers
 	// Headers503 the parsed response headers for an HTTP 503 response
 	Headers503 *GetWhoamiResponse503Headers
+	// Headers504 the parsed response headers for an HTTP 504 response
+	Headers504 *GetWhoamiResponse504Headers
 }
 
 // Status returns HTTPResponse.Status
@@ -17195,7 +19063,8 @@ func (c *ClientWithResponses) ListAuditEventsWithResponse(ctx context.Context, p
 //
 // Up to 1,000 claims in one transaction, all or nothing: either every claim is bound, in the order of the request,
 // or none exists and the answer names the one that was refused (`/claims/3/spec/prefixLength`). Each claim is as in
-// `createClaim` and is refused with the same codes. A batch may have at most 16 different selectors, in at most 128
+// `createClaim` and is refused with the same codes, but for `allocationRef`, which is not for batches, and names, of
+// which no two are the same (`invalid_argument`). A batch may have at most 16 different selectors, in at most 128
 // different requests; claims that ask for the same count once.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
@@ -17213,7 +19082,8 @@ func (c *ClientWithResponses) CreateClaimBatchWithBodyWithResponse(ctx context.C
 //
 // Up to 1,000 claims in one transaction, all or nothing: either every claim is bound, in the order of the request,
 // or none exists and the answer names the one that was refused (`/claims/3/spec/prefixLength`). Each claim is as in
-// `createClaim` and is refused with the same codes. A batch may have at most 16 different selectors, in at most 128
+// `createClaim` and is refused with the same codes, but for `allocationRef`, which is not for batches, and names, of
+// which no two are the same (`invalid_argument`). A batch may have at most 16 different selectors, in at most 128
 // different requests; claims that ask for the same count once.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
@@ -18352,6 +20222,43 @@ func ParseGetHealthResponse(rsp *http.Response) (*GetHealthResponse, error) {
 
 	}
 
+	switch {
+	case rsp.StatusCode == 400:
+		var headers GetHealthResponse400Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers400 = &headers
+	case rsp.StatusCode == 500:
+		var headers GetHealthResponse500Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers500 = &headers
+	}
+
 	return response, nil
 }
 
@@ -18414,8 +20321,56 @@ func ParseGetReadinessResponse(rsp *http.Response) (*GetReadinessResponse, error
 	}
 
 	switch {
+	case rsp.StatusCode == 400:
+		var headers GetReadinessResponse400Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers400 = &headers
+	case rsp.StatusCode == 500:
+		var headers GetReadinessResponse500Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers500 = &headers
 	case rsp.StatusCode == 503:
 		var headers GetReadinessResponse503Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -18424,6 +20379,23 @@ func ParseGetReadinessResponse(rsp *http.Response) (*GetReadinessResponse, error
 			headers.RetryAfter = &value
 		}
 		response.Headers503 = &headers
+	case rsp.StatusCode == 504:
+		var headers GetReadinessResponse504Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers504 = &headers
 	}
 
 	return response, nil
@@ -18526,6 +20498,23 @@ func ParseListProjectsResponse(rsp *http.Response) (*ListProjectsResponse, error
 			headers.CarveReadAt = &value
 		}
 		response.Headers200 = &headers
+	case rsp.StatusCode == 400:
+		var headers ListProjectsResponse400Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers400 = &headers
 	case rsp.StatusCode == 401:
 		var headers ListProjectsResponse401Headers
 		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
@@ -18560,8 +20549,39 @@ func ParseListProjectsResponse(rsp *http.Response) (*ListProjectsResponse, error
 			headers.RetryAfter = &value
 		}
 		response.Headers429 = &headers
+	case rsp.StatusCode == 500:
+		var headers ListProjectsResponse500Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers500 = &headers
 	case rsp.StatusCode == 503:
 		var headers ListProjectsResponse503Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -18570,6 +20590,23 @@ func ParseListProjectsResponse(rsp *http.Response) (*ListProjectsResponse, error
 			headers.RetryAfter = &value
 		}
 		response.Headers503 = &headers
+	case rsp.StatusCode == 504:
+		var headers ListProjectsResponse504Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers504 = &headers
 	}
 
 	return response, nil
@@ -18714,6 +20751,23 @@ func ParseCreateProjectResponse(rsp *http.Response) (*CreateProjectResponse, err
 			headers.Location = value
 		}
 		response.Headers201 = &headers
+	case rsp.StatusCode == 400:
+		var headers CreateProjectResponse400Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers400 = &headers
 	case rsp.StatusCode == 401:
 		var headers CreateProjectResponse401Headers
 		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
@@ -18748,8 +20802,39 @@ func ParseCreateProjectResponse(rsp *http.Response) (*CreateProjectResponse, err
 			headers.RetryAfter = &value
 		}
 		response.Headers429 = &headers
+	case rsp.StatusCode == 500:
+		var headers CreateProjectResponse500Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers500 = &headers
 	case rsp.StatusCode == 503:
 		var headers CreateProjectResponse503Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -18758,6 +20843,23 @@ func ParseCreateProjectResponse(rsp *http.Response) (*CreateProjectResponse, err
 			headers.RetryAfter = &value
 		}
 		response.Headers503 = &headers
+	case rsp.StatusCode == 504:
+		var headers CreateProjectResponse504Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers504 = &headers
 	}
 
 	return response, nil
@@ -18870,6 +20972,23 @@ func ParseDeleteProjectResponse(rsp *http.Response) (*DeleteProjectResponse, err
 			headers.DryRun = &value
 		}
 		response.Headers204 = &headers
+	case rsp.StatusCode == 400:
+		var headers DeleteProjectResponse400Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers400 = &headers
 	case rsp.StatusCode == 401:
 		var headers DeleteProjectResponse401Headers
 		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
@@ -18880,6 +20999,23 @@ func ParseDeleteProjectResponse(rsp *http.Response) (*DeleteProjectResponse, err
 			headers.WWWAuthenticate = &value
 		}
 		response.Headers401 = &headers
+	case rsp.StatusCode == 404:
+		var headers DeleteProjectResponse404Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers404 = &headers
 	case rsp.StatusCode == 412:
 		var headers DeleteProjectResponse412Headers
 		if values := rsp.Header.Values("ETag"); len(values) > 0 {
@@ -18914,8 +21050,39 @@ func ParseDeleteProjectResponse(rsp *http.Response) (*DeleteProjectResponse, err
 			headers.RetryAfter = &value
 		}
 		response.Headers429 = &headers
+	case rsp.StatusCode == 500:
+		var headers DeleteProjectResponse500Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers500 = &headers
 	case rsp.StatusCode == 503:
 		var headers DeleteProjectResponse503Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -18924,6 +21091,23 @@ func ParseDeleteProjectResponse(rsp *http.Response) (*DeleteProjectResponse, err
 			headers.RetryAfter = &value
 		}
 		response.Headers503 = &headers
+	case rsp.StatusCode == 504:
+		var headers DeleteProjectResponse504Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers504 = &headers
 	}
 
 	return response, nil
@@ -19026,6 +21210,23 @@ func ParseGetProjectResponse(rsp *http.Response) (*GetProjectResponse, error) {
 			headers.ETag = value
 		}
 		response.Headers200 = &headers
+	case rsp.StatusCode == 400:
+		var headers GetProjectResponse400Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers400 = &headers
 	case rsp.StatusCode == 401:
 		var headers GetProjectResponse401Headers
 		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
@@ -19036,6 +21237,23 @@ func ParseGetProjectResponse(rsp *http.Response) (*GetProjectResponse, error) {
 			headers.WWWAuthenticate = &value
 		}
 		response.Headers401 = &headers
+	case rsp.StatusCode == 404:
+		var headers GetProjectResponse404Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers404 = &headers
 	case rsp.StatusCode == 429:
 		var headers GetProjectResponse429Headers
 		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
@@ -19060,8 +21278,39 @@ func ParseGetProjectResponse(rsp *http.Response) (*GetProjectResponse, error) {
 			headers.RetryAfter = &value
 		}
 		response.Headers429 = &headers
+	case rsp.StatusCode == 500:
+		var headers GetProjectResponse500Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers500 = &headers
 	case rsp.StatusCode == 503:
 		var headers GetProjectResponse503Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -19070,6 +21319,23 @@ func ParseGetProjectResponse(rsp *http.Response) (*GetProjectResponse, error) {
 			headers.RetryAfter = &value
 		}
 		response.Headers503 = &headers
+	case rsp.StatusCode == 504:
+		var headers GetProjectResponse504Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers504 = &headers
 	}
 
 	return response, nil
@@ -19214,6 +21480,23 @@ func ParsePatchProjectResponse(rsp *http.Response) (*PatchProjectResponse, error
 			headers.ETag = value
 		}
 		response.Headers200 = &headers
+	case rsp.StatusCode == 400:
+		var headers PatchProjectResponse400Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers400 = &headers
 	case rsp.StatusCode == 401:
 		var headers PatchProjectResponse401Headers
 		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
@@ -19224,6 +21507,23 @@ func ParsePatchProjectResponse(rsp *http.Response) (*PatchProjectResponse, error
 			headers.WWWAuthenticate = &value
 		}
 		response.Headers401 = &headers
+	case rsp.StatusCode == 404:
+		var headers PatchProjectResponse404Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers404 = &headers
 	case rsp.StatusCode == 412:
 		var headers PatchProjectResponse412Headers
 		if values := rsp.Header.Values("ETag"); len(values) > 0 {
@@ -19258,8 +21558,39 @@ func ParsePatchProjectResponse(rsp *http.Response) (*PatchProjectResponse, error
 			headers.RetryAfter = &value
 		}
 		response.Headers429 = &headers
+	case rsp.StatusCode == 500:
+		var headers PatchProjectResponse500Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers500 = &headers
 	case rsp.StatusCode == 503:
 		var headers PatchProjectResponse503Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -19268,6 +21599,23 @@ func ParsePatchProjectResponse(rsp *http.Response) (*PatchProjectResponse, error
 			headers.RetryAfter = &value
 		}
 		response.Headers503 = &headers
+	case rsp.StatusCode == 504:
+		var headers PatchProjectResponse504Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers504 = &headers
 	}
 
 	return response, nil
@@ -19377,6 +21725,23 @@ func ParseListAllocationsResponse(rsp *http.Response) (*ListAllocationsResponse,
 			headers.CarveReadAt = &value
 		}
 		response.Headers200 = &headers
+	case rsp.StatusCode == 400:
+		var headers ListAllocationsResponse400Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers400 = &headers
 	case rsp.StatusCode == 401:
 		var headers ListAllocationsResponse401Headers
 		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
@@ -19387,6 +21752,23 @@ func ParseListAllocationsResponse(rsp *http.Response) (*ListAllocationsResponse,
 			headers.WWWAuthenticate = &value
 		}
 		response.Headers401 = &headers
+	case rsp.StatusCode == 404:
+		var headers ListAllocationsResponse404Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers404 = &headers
 	case rsp.StatusCode == 429:
 		var headers ListAllocationsResponse429Headers
 		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
@@ -19411,8 +21793,39 @@ func ParseListAllocationsResponse(rsp *http.Response) (*ListAllocationsResponse,
 			headers.RetryAfter = &value
 		}
 		response.Headers429 = &headers
+	case rsp.StatusCode == 500:
+		var headers ListAllocationsResponse500Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers500 = &headers
 	case rsp.StatusCode == 503:
 		var headers ListAllocationsResponse503Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -19421,6 +21834,23 @@ func ParseListAllocationsResponse(rsp *http.Response) (*ListAllocationsResponse,
 			headers.RetryAfter = &value
 		}
 		response.Headers503 = &headers
+	case rsp.StatusCode == 504:
+		var headers ListAllocationsResponse504Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers504 = &headers
 	}
 
 	return response, nil
@@ -19533,6 +21963,23 @@ func ParseDeleteAllocationResponse(rsp *http.Response) (*DeleteAllocationRespons
 			headers.DryRun = &value
 		}
 		response.Headers204 = &headers
+	case rsp.StatusCode == 400:
+		var headers DeleteAllocationResponse400Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers400 = &headers
 	case rsp.StatusCode == 401:
 		var headers DeleteAllocationResponse401Headers
 		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
@@ -19543,6 +21990,23 @@ func ParseDeleteAllocationResponse(rsp *http.Response) (*DeleteAllocationRespons
 			headers.WWWAuthenticate = &value
 		}
 		response.Headers401 = &headers
+	case rsp.StatusCode == 404:
+		var headers DeleteAllocationResponse404Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers404 = &headers
 	case rsp.StatusCode == 412:
 		var headers DeleteAllocationResponse412Headers
 		if values := rsp.Header.Values("ETag"); len(values) > 0 {
@@ -19577,8 +22041,39 @@ func ParseDeleteAllocationResponse(rsp *http.Response) (*DeleteAllocationRespons
 			headers.RetryAfter = &value
 		}
 		response.Headers429 = &headers
+	case rsp.StatusCode == 500:
+		var headers DeleteAllocationResponse500Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers500 = &headers
 	case rsp.StatusCode == 503:
 		var headers DeleteAllocationResponse503Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -19587,6 +22082,23 @@ func ParseDeleteAllocationResponse(rsp *http.Response) (*DeleteAllocationRespons
 			headers.RetryAfter = &value
 		}
 		response.Headers503 = &headers
+	case rsp.StatusCode == 504:
+		var headers DeleteAllocationResponse504Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers504 = &headers
 	}
 
 	return response, nil
@@ -19703,6 +22215,23 @@ func ParseGetAllocationResponse(rsp *http.Response) (*GetAllocationResponse, err
 			headers.ETag = value
 		}
 		response.Headers200 = &headers
+	case rsp.StatusCode == 400:
+		var headers GetAllocationResponse400Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers400 = &headers
 	case rsp.StatusCode == 401:
 		var headers GetAllocationResponse401Headers
 		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
@@ -19713,6 +22242,23 @@ func ParseGetAllocationResponse(rsp *http.Response) (*GetAllocationResponse, err
 			headers.WWWAuthenticate = &value
 		}
 		response.Headers401 = &headers
+	case rsp.StatusCode == 404:
+		var headers GetAllocationResponse404Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers404 = &headers
 	case rsp.StatusCode == 429:
 		var headers GetAllocationResponse429Headers
 		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
@@ -19737,8 +22283,39 @@ func ParseGetAllocationResponse(rsp *http.Response) (*GetAllocationResponse, err
 			headers.RetryAfter = &value
 		}
 		response.Headers429 = &headers
+	case rsp.StatusCode == 500:
+		var headers GetAllocationResponse500Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers500 = &headers
 	case rsp.StatusCode == 503:
 		var headers GetAllocationResponse503Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -19747,6 +22324,23 @@ func ParseGetAllocationResponse(rsp *http.Response) (*GetAllocationResponse, err
 			headers.RetryAfter = &value
 		}
 		response.Headers503 = &headers
+	case rsp.StatusCode == 504:
+		var headers GetAllocationResponse504Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers504 = &headers
 	}
 
 	return response, nil
@@ -19856,6 +22450,23 @@ func ParseListAPIKeysResponse(rsp *http.Response) (*ListAPIKeysResponse, error) 
 			headers.CarveReadAt = &value
 		}
 		response.Headers200 = &headers
+	case rsp.StatusCode == 400:
+		var headers ListAPIKeysResponse400Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers400 = &headers
 	case rsp.StatusCode == 401:
 		var headers ListAPIKeysResponse401Headers
 		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
@@ -19866,6 +22477,23 @@ func ParseListAPIKeysResponse(rsp *http.Response) (*ListAPIKeysResponse, error) 
 			headers.WWWAuthenticate = &value
 		}
 		response.Headers401 = &headers
+	case rsp.StatusCode == 404:
+		var headers ListAPIKeysResponse404Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers404 = &headers
 	case rsp.StatusCode == 429:
 		var headers ListAPIKeysResponse429Headers
 		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
@@ -19890,8 +22518,39 @@ func ParseListAPIKeysResponse(rsp *http.Response) (*ListAPIKeysResponse, error) 
 			headers.RetryAfter = &value
 		}
 		response.Headers429 = &headers
+	case rsp.StatusCode == 500:
+		var headers ListAPIKeysResponse500Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers500 = &headers
 	case rsp.StatusCode == 503:
 		var headers ListAPIKeysResponse503Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -19900,6 +22559,23 @@ func ParseListAPIKeysResponse(rsp *http.Response) (*ListAPIKeysResponse, error) 
 			headers.RetryAfter = &value
 		}
 		response.Headers503 = &headers
+	case rsp.StatusCode == 504:
+		var headers ListAPIKeysResponse504Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers504 = &headers
 	}
 
 	return response, nil
@@ -20051,6 +22727,23 @@ func ParseCreateAPIKeyResponse(rsp *http.Response) (*CreateAPIKeyResponse, error
 			headers.Location = value
 		}
 		response.Headers201 = &headers
+	case rsp.StatusCode == 400:
+		var headers CreateAPIKeyResponse400Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers400 = &headers
 	case rsp.StatusCode == 401:
 		var headers CreateAPIKeyResponse401Headers
 		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
@@ -20061,6 +22754,23 @@ func ParseCreateAPIKeyResponse(rsp *http.Response) (*CreateAPIKeyResponse, error
 			headers.WWWAuthenticate = &value
 		}
 		response.Headers401 = &headers
+	case rsp.StatusCode == 404:
+		var headers CreateAPIKeyResponse404Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers404 = &headers
 	case rsp.StatusCode == 429:
 		var headers CreateAPIKeyResponse429Headers
 		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
@@ -20085,8 +22795,39 @@ func ParseCreateAPIKeyResponse(rsp *http.Response) (*CreateAPIKeyResponse, error
 			headers.RetryAfter = &value
 		}
 		response.Headers429 = &headers
+	case rsp.StatusCode == 500:
+		var headers CreateAPIKeyResponse500Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers500 = &headers
 	case rsp.StatusCode == 503:
 		var headers CreateAPIKeyResponse503Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -20095,6 +22836,23 @@ func ParseCreateAPIKeyResponse(rsp *http.Response) (*CreateAPIKeyResponse, error
 			headers.RetryAfter = &value
 		}
 		response.Headers503 = &headers
+	case rsp.StatusCode == 504:
+		var headers CreateAPIKeyResponse504Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers504 = &headers
 	}
 
 	return response, nil
@@ -20207,6 +22965,23 @@ func ParseDeleteAPIKeyResponse(rsp *http.Response) (*DeleteAPIKeyResponse, error
 			headers.DryRun = &value
 		}
 		response.Headers204 = &headers
+	case rsp.StatusCode == 400:
+		var headers DeleteAPIKeyResponse400Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers400 = &headers
 	case rsp.StatusCode == 401:
 		var headers DeleteAPIKeyResponse401Headers
 		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
@@ -20217,6 +22992,23 @@ func ParseDeleteAPIKeyResponse(rsp *http.Response) (*DeleteAPIKeyResponse, error
 			headers.WWWAuthenticate = &value
 		}
 		response.Headers401 = &headers
+	case rsp.StatusCode == 404:
+		var headers DeleteAPIKeyResponse404Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers404 = &headers
 	case rsp.StatusCode == 412:
 		var headers DeleteAPIKeyResponse412Headers
 		if values := rsp.Header.Values("ETag"); len(values) > 0 {
@@ -20251,8 +23043,39 @@ func ParseDeleteAPIKeyResponse(rsp *http.Response) (*DeleteAPIKeyResponse, error
 			headers.RetryAfter = &value
 		}
 		response.Headers429 = &headers
+	case rsp.StatusCode == 500:
+		var headers DeleteAPIKeyResponse500Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers500 = &headers
 	case rsp.StatusCode == 503:
 		var headers DeleteAPIKeyResponse503Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -20261,6 +23084,23 @@ func ParseDeleteAPIKeyResponse(rsp *http.Response) (*DeleteAPIKeyResponse, error
 			headers.RetryAfter = &value
 		}
 		response.Headers503 = &headers
+	case rsp.StatusCode == 504:
+		var headers DeleteAPIKeyResponse504Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers504 = &headers
 	}
 
 	return response, nil
@@ -20363,6 +23203,23 @@ func ParseGetAPIKeyResponse(rsp *http.Response) (*GetAPIKeyResponse, error) {
 			headers.ETag = value
 		}
 		response.Headers200 = &headers
+	case rsp.StatusCode == 400:
+		var headers GetAPIKeyResponse400Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers400 = &headers
 	case rsp.StatusCode == 401:
 		var headers GetAPIKeyResponse401Headers
 		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
@@ -20373,6 +23230,23 @@ func ParseGetAPIKeyResponse(rsp *http.Response) (*GetAPIKeyResponse, error) {
 			headers.WWWAuthenticate = &value
 		}
 		response.Headers401 = &headers
+	case rsp.StatusCode == 404:
+		var headers GetAPIKeyResponse404Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers404 = &headers
 	case rsp.StatusCode == 429:
 		var headers GetAPIKeyResponse429Headers
 		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
@@ -20397,8 +23271,39 @@ func ParseGetAPIKeyResponse(rsp *http.Response) (*GetAPIKeyResponse, error) {
 			headers.RetryAfter = &value
 		}
 		response.Headers429 = &headers
+	case rsp.StatusCode == 500:
+		var headers GetAPIKeyResponse500Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers500 = &headers
 	case rsp.StatusCode == 503:
 		var headers GetAPIKeyResponse503Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -20407,6 +23312,23 @@ func ParseGetAPIKeyResponse(rsp *http.Response) (*GetAPIKeyResponse, error) {
 			headers.RetryAfter = &value
 		}
 		response.Headers503 = &headers
+	case rsp.StatusCode == 504:
+		var headers GetAPIKeyResponse504Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers504 = &headers
 	}
 
 	return response, nil
@@ -20516,6 +23438,23 @@ func ParseListAuditEventsResponse(rsp *http.Response) (*ListAuditEventsResponse,
 			headers.CarveReadAt = &value
 		}
 		response.Headers200 = &headers
+	case rsp.StatusCode == 400:
+		var headers ListAuditEventsResponse400Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers400 = &headers
 	case rsp.StatusCode == 401:
 		var headers ListAuditEventsResponse401Headers
 		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
@@ -20526,6 +23465,23 @@ func ParseListAuditEventsResponse(rsp *http.Response) (*ListAuditEventsResponse,
 			headers.WWWAuthenticate = &value
 		}
 		response.Headers401 = &headers
+	case rsp.StatusCode == 404:
+		var headers ListAuditEventsResponse404Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers404 = &headers
 	case rsp.StatusCode == 429:
 		var headers ListAuditEventsResponse429Headers
 		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
@@ -20550,8 +23506,39 @@ func ParseListAuditEventsResponse(rsp *http.Response) (*ListAuditEventsResponse,
 			headers.RetryAfter = &value
 		}
 		response.Headers429 = &headers
+	case rsp.StatusCode == 500:
+		var headers ListAuditEventsResponse500Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers500 = &headers
 	case rsp.StatusCode == 503:
 		var headers ListAuditEventsResponse503Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -20560,6 +23547,23 @@ func ParseListAuditEventsResponse(rsp *http.Response) (*ListAuditEventsResponse,
 			headers.RetryAfter = &value
 		}
 		response.Headers503 = &headers
+	case rsp.StatusCode == 504:
+		var headers ListAuditEventsResponse504Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers504 = &headers
 	}
 
 	return response, nil
@@ -20731,8 +23735,39 @@ func ParseCreateClaimBatchResponse(rsp *http.Response) (*CreateClaimBatchRespons
 			headers.RetryAfter = &value
 		}
 		response.Headers429 = &headers
+	case rsp.StatusCode == 500:
+		var headers CreateClaimBatchResponse500Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers500 = &headers
 	case rsp.StatusCode == 503:
 		var headers CreateClaimBatchResponse503Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -20741,6 +23776,23 @@ func ParseCreateClaimBatchResponse(rsp *http.Response) (*CreateClaimBatchRespons
 			headers.RetryAfter = &value
 		}
 		response.Headers503 = &headers
+	case rsp.StatusCode == 504:
+		var headers CreateClaimBatchResponse504Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers504 = &headers
 	}
 
 	return response, nil
@@ -20847,6 +23899,23 @@ func ParseExplainClaimResponse(rsp *http.Response) (*ExplainClaimResponse, error
 	}
 
 	switch {
+	case rsp.StatusCode == 400:
+		var headers ExplainClaimResponse400Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers400 = &headers
 	case rsp.StatusCode == 401:
 		var headers ExplainClaimResponse401Headers
 		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
@@ -20857,6 +23926,23 @@ func ParseExplainClaimResponse(rsp *http.Response) (*ExplainClaimResponse, error
 			headers.WWWAuthenticate = &value
 		}
 		response.Headers401 = &headers
+	case rsp.StatusCode == 404:
+		var headers ExplainClaimResponse404Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers404 = &headers
 	case rsp.StatusCode == 429:
 		var headers ExplainClaimResponse429Headers
 		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
@@ -20881,8 +23967,39 @@ func ParseExplainClaimResponse(rsp *http.Response) (*ExplainClaimResponse, error
 			headers.RetryAfter = &value
 		}
 		response.Headers429 = &headers
+	case rsp.StatusCode == 500:
+		var headers ExplainClaimResponse500Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers500 = &headers
 	case rsp.StatusCode == 503:
 		var headers ExplainClaimResponse503Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -20891,6 +24008,23 @@ func ParseExplainClaimResponse(rsp *http.Response) (*ExplainClaimResponse, error
 			headers.RetryAfter = &value
 		}
 		response.Headers503 = &headers
+	case rsp.StatusCode == 504:
+		var headers ExplainClaimResponse504Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers504 = &headers
 	}
 
 	return response, nil
@@ -21000,6 +24134,23 @@ func ParseListClaimsResponse(rsp *http.Response) (*ListClaimsResponse, error) {
 			headers.CarveReadAt = &value
 		}
 		response.Headers200 = &headers
+	case rsp.StatusCode == 400:
+		var headers ListClaimsResponse400Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers400 = &headers
 	case rsp.StatusCode == 401:
 		var headers ListClaimsResponse401Headers
 		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
@@ -21010,6 +24161,23 @@ func ParseListClaimsResponse(rsp *http.Response) (*ListClaimsResponse, error) {
 			headers.WWWAuthenticate = &value
 		}
 		response.Headers401 = &headers
+	case rsp.StatusCode == 404:
+		var headers ListClaimsResponse404Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers404 = &headers
 	case rsp.StatusCode == 429:
 		var headers ListClaimsResponse429Headers
 		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
@@ -21034,8 +24202,39 @@ func ParseListClaimsResponse(rsp *http.Response) (*ListClaimsResponse, error) {
 			headers.RetryAfter = &value
 		}
 		response.Headers429 = &headers
+	case rsp.StatusCode == 500:
+		var headers ListClaimsResponse500Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers500 = &headers
 	case rsp.StatusCode == 503:
 		var headers ListClaimsResponse503Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -21044,6 +24243,23 @@ func ParseListClaimsResponse(rsp *http.Response) (*ListClaimsResponse, error) {
 			headers.RetryAfter = &value
 		}
 		response.Headers503 = &headers
+	case rsp.StatusCode == 504:
+		var headers ListClaimsResponse504Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers504 = &headers
 	}
 
 	return response, nil
@@ -21229,8 +24445,39 @@ func ParseCreateClaimResponse(rsp *http.Response) (*CreateClaimResponse, error) 
 			headers.RetryAfter = &value
 		}
 		response.Headers429 = &headers
+	case rsp.StatusCode == 500:
+		var headers CreateClaimResponse500Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers500 = &headers
 	case rsp.StatusCode == 503:
 		var headers CreateClaimResponse503Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -21239,6 +24486,23 @@ func ParseCreateClaimResponse(rsp *http.Response) (*CreateClaimResponse, error) 
 			headers.RetryAfter = &value
 		}
 		response.Headers503 = &headers
+	case rsp.StatusCode == 504:
+		var headers CreateClaimResponse504Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers504 = &headers
 	}
 
 	return response, nil
@@ -21344,6 +24608,23 @@ func ParseDeleteClaimResponse(rsp *http.Response) (*DeleteClaimResponse, error) 
 			headers.DryRun = &value
 		}
 		response.Headers204 = &headers
+	case rsp.StatusCode == 400:
+		var headers DeleteClaimResponse400Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers400 = &headers
 	case rsp.StatusCode == 401:
 		var headers DeleteClaimResponse401Headers
 		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
@@ -21354,6 +24635,23 @@ func ParseDeleteClaimResponse(rsp *http.Response) (*DeleteClaimResponse, error) 
 			headers.WWWAuthenticate = &value
 		}
 		response.Headers401 = &headers
+	case rsp.StatusCode == 404:
+		var headers DeleteClaimResponse404Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers404 = &headers
 	case rsp.StatusCode == 412:
 		var headers DeleteClaimResponse412Headers
 		if values := rsp.Header.Values("ETag"); len(values) > 0 {
@@ -21388,8 +24686,39 @@ func ParseDeleteClaimResponse(rsp *http.Response) (*DeleteClaimResponse, error) 
 			headers.RetryAfter = &value
 		}
 		response.Headers429 = &headers
+	case rsp.StatusCode == 500:
+		var headers DeleteClaimResponse500Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers500 = &headers
 	case rsp.StatusCode == 503:
 		var headers DeleteClaimResponse503Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -21398,6 +24727,23 @@ func ParseDeleteClaimResponse(rsp *http.Response) (*DeleteClaimResponse, error) 
 			headers.RetryAfter = &value
 		}
 		response.Headers503 = &headers
+	case rsp.StatusCode == 504:
+		var headers DeleteClaimResponse504Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers504 = &headers
 	}
 
 	return response, nil
@@ -21514,6 +24860,23 @@ func ParseGetClaimResponse(rsp *http.Response) (*GetClaimResponse, error) {
 			headers.ETag = value
 		}
 		response.Headers200 = &headers
+	case rsp.StatusCode == 400:
+		var headers GetClaimResponse400Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers400 = &headers
 	case rsp.StatusCode == 401:
 		var headers GetClaimResponse401Headers
 		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
@@ -21524,6 +24887,23 @@ func ParseGetClaimResponse(rsp *http.Response) (*GetClaimResponse, error) {
 			headers.WWWAuthenticate = &value
 		}
 		response.Headers401 = &headers
+	case rsp.StatusCode == 404:
+		var headers GetClaimResponse404Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers404 = &headers
 	case rsp.StatusCode == 429:
 		var headers GetClaimResponse429Headers
 		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
@@ -21548,8 +24928,39 @@ func ParseGetClaimResponse(rsp *http.Response) (*GetClaimResponse, error) {
 			headers.RetryAfter = &value
 		}
 		response.Headers429 = &headers
+	case rsp.StatusCode == 500:
+		var headers GetClaimResponse500Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers500 = &headers
 	case rsp.StatusCode == 503:
 		var headers GetClaimResponse503Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -21558,6 +24969,23 @@ func ParseGetClaimResponse(rsp *http.Response) (*GetClaimResponse, error) {
 			headers.RetryAfter = &value
 		}
 		response.Headers503 = &headers
+	case rsp.StatusCode == 504:
+		var headers GetClaimResponse504Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers504 = &headers
 	}
 
 	return response, nil
@@ -21702,6 +25130,23 @@ func ParsePatchClaimResponse(rsp *http.Response) (*PatchClaimResponse, error) {
 			headers.ETag = value
 		}
 		response.Headers200 = &headers
+	case rsp.StatusCode == 400:
+		var headers PatchClaimResponse400Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers400 = &headers
 	case rsp.StatusCode == 401:
 		var headers PatchClaimResponse401Headers
 		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
@@ -21712,6 +25157,23 @@ func ParsePatchClaimResponse(rsp *http.Response) (*PatchClaimResponse, error) {
 			headers.WWWAuthenticate = &value
 		}
 		response.Headers401 = &headers
+	case rsp.StatusCode == 404:
+		var headers PatchClaimResponse404Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers404 = &headers
 	case rsp.StatusCode == 412:
 		var headers PatchClaimResponse412Headers
 		if values := rsp.Header.Values("ETag"); len(values) > 0 {
@@ -21746,8 +25208,39 @@ func ParsePatchClaimResponse(rsp *http.Response) (*PatchClaimResponse, error) {
 			headers.RetryAfter = &value
 		}
 		response.Headers429 = &headers
+	case rsp.StatusCode == 500:
+		var headers PatchClaimResponse500Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers500 = &headers
 	case rsp.StatusCode == 503:
 		var headers PatchClaimResponse503Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -21756,6 +25249,23 @@ func ParsePatchClaimResponse(rsp *http.Response) (*PatchClaimResponse, error) {
 			headers.RetryAfter = &value
 		}
 		response.Headers503 = &headers
+	case rsp.StatusCode == 504:
+		var headers PatchClaimResponse504Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers504 = &headers
 	}
 
 	return response, nil
@@ -21958,8 +25468,39 @@ func ParsePutClaimResponse(rsp *http.Response) (*PutClaimResponse, error) {
 			headers.RetryAfter = &value
 		}
 		response.Headers429 = &headers
+	case rsp.StatusCode == 500:
+		var headers PutClaimResponse500Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers500 = &headers
 	case rsp.StatusCode == 503:
 		var headers PutClaimResponse503Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -21968,6 +25509,23 @@ func ParsePutClaimResponse(rsp *http.Response) (*PutClaimResponse, error) {
 			headers.RetryAfter = &value
 		}
 		response.Headers503 = &headers
+	case rsp.StatusCode == 504:
+		var headers PutClaimResponse504Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers504 = &headers
 	}
 
 	return response, nil
@@ -22077,6 +25635,23 @@ func ParseListClassesResponse(rsp *http.Response) (*ListClassesResponse, error) 
 			headers.CarveReadAt = &value
 		}
 		response.Headers200 = &headers
+	case rsp.StatusCode == 400:
+		var headers ListClassesResponse400Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers400 = &headers
 	case rsp.StatusCode == 401:
 		var headers ListClassesResponse401Headers
 		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
@@ -22087,6 +25662,23 @@ func ParseListClassesResponse(rsp *http.Response) (*ListClassesResponse, error) 
 			headers.WWWAuthenticate = &value
 		}
 		response.Headers401 = &headers
+	case rsp.StatusCode == 404:
+		var headers ListClassesResponse404Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers404 = &headers
 	case rsp.StatusCode == 429:
 		var headers ListClassesResponse429Headers
 		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
@@ -22111,8 +25703,39 @@ func ParseListClassesResponse(rsp *http.Response) (*ListClassesResponse, error) 
 			headers.RetryAfter = &value
 		}
 		response.Headers429 = &headers
+	case rsp.StatusCode == 500:
+		var headers ListClassesResponse500Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers500 = &headers
 	case rsp.StatusCode == 503:
 		var headers ListClassesResponse503Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -22121,6 +25744,23 @@ func ParseListClassesResponse(rsp *http.Response) (*ListClassesResponse, error) 
 			headers.RetryAfter = &value
 		}
 		response.Headers503 = &headers
+	case rsp.StatusCode == 504:
+		var headers ListClassesResponse504Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers504 = &headers
 	}
 
 	return response, nil
@@ -22272,6 +25912,23 @@ func ParseCreateClassResponse(rsp *http.Response) (*CreateClassResponse, error) 
 			headers.Location = value
 		}
 		response.Headers201 = &headers
+	case rsp.StatusCode == 400:
+		var headers CreateClassResponse400Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers400 = &headers
 	case rsp.StatusCode == 401:
 		var headers CreateClassResponse401Headers
 		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
@@ -22282,6 +25939,23 @@ func ParseCreateClassResponse(rsp *http.Response) (*CreateClassResponse, error) 
 			headers.WWWAuthenticate = &value
 		}
 		response.Headers401 = &headers
+	case rsp.StatusCode == 404:
+		var headers CreateClassResponse404Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers404 = &headers
 	case rsp.StatusCode == 429:
 		var headers CreateClassResponse429Headers
 		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
@@ -22306,8 +25980,39 @@ func ParseCreateClassResponse(rsp *http.Response) (*CreateClassResponse, error) 
 			headers.RetryAfter = &value
 		}
 		response.Headers429 = &headers
+	case rsp.StatusCode == 500:
+		var headers CreateClassResponse500Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers500 = &headers
 	case rsp.StatusCode == 503:
 		var headers CreateClassResponse503Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -22316,6 +26021,23 @@ func ParseCreateClassResponse(rsp *http.Response) (*CreateClassResponse, error) 
 			headers.RetryAfter = &value
 		}
 		response.Headers503 = &headers
+	case rsp.StatusCode == 504:
+		var headers CreateClassResponse504Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers504 = &headers
 	}
 
 	return response, nil
@@ -22428,6 +26150,23 @@ func ParseDeleteClassResponse(rsp *http.Response) (*DeleteClassResponse, error) 
 			headers.DryRun = &value
 		}
 		response.Headers204 = &headers
+	case rsp.StatusCode == 400:
+		var headers DeleteClassResponse400Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers400 = &headers
 	case rsp.StatusCode == 401:
 		var headers DeleteClassResponse401Headers
 		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
@@ -22438,6 +26177,23 @@ func ParseDeleteClassResponse(rsp *http.Response) (*DeleteClassResponse, error) 
 			headers.WWWAuthenticate = &value
 		}
 		response.Headers401 = &headers
+	case rsp.StatusCode == 404:
+		var headers DeleteClassResponse404Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers404 = &headers
 	case rsp.StatusCode == 412:
 		var headers DeleteClassResponse412Headers
 		if values := rsp.Header.Values("ETag"); len(values) > 0 {
@@ -22472,8 +26228,39 @@ func ParseDeleteClassResponse(rsp *http.Response) (*DeleteClassResponse, error) 
 			headers.RetryAfter = &value
 		}
 		response.Headers429 = &headers
+	case rsp.StatusCode == 500:
+		var headers DeleteClassResponse500Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers500 = &headers
 	case rsp.StatusCode == 503:
 		var headers DeleteClassResponse503Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -22482,6 +26269,23 @@ func ParseDeleteClassResponse(rsp *http.Response) (*DeleteClassResponse, error) 
 			headers.RetryAfter = &value
 		}
 		response.Headers503 = &headers
+	case rsp.StatusCode == 504:
+		var headers DeleteClassResponse504Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers504 = &headers
 	}
 
 	return response, nil
@@ -22598,6 +26402,23 @@ func ParseGetClassResponse(rsp *http.Response) (*GetClassResponse, error) {
 			headers.ETag = value
 		}
 		response.Headers200 = &headers
+	case rsp.StatusCode == 400:
+		var headers GetClassResponse400Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers400 = &headers
 	case rsp.StatusCode == 401:
 		var headers GetClassResponse401Headers
 		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
@@ -22608,6 +26429,23 @@ func ParseGetClassResponse(rsp *http.Response) (*GetClassResponse, error) {
 			headers.WWWAuthenticate = &value
 		}
 		response.Headers401 = &headers
+	case rsp.StatusCode == 404:
+		var headers GetClassResponse404Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers404 = &headers
 	case rsp.StatusCode == 429:
 		var headers GetClassResponse429Headers
 		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
@@ -22632,8 +26470,39 @@ func ParseGetClassResponse(rsp *http.Response) (*GetClassResponse, error) {
 			headers.RetryAfter = &value
 		}
 		response.Headers429 = &headers
+	case rsp.StatusCode == 500:
+		var headers GetClassResponse500Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers500 = &headers
 	case rsp.StatusCode == 503:
 		var headers GetClassResponse503Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -22642,6 +26511,23 @@ func ParseGetClassResponse(rsp *http.Response) (*GetClassResponse, error) {
 			headers.RetryAfter = &value
 		}
 		response.Headers503 = &headers
+	case rsp.StatusCode == 504:
+		var headers GetClassResponse504Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers504 = &headers
 	}
 
 	return response, nil
@@ -22793,6 +26679,23 @@ func ParsePatchClassResponse(rsp *http.Response) (*PatchClassResponse, error) {
 			headers.ETag = value
 		}
 		response.Headers200 = &headers
+	case rsp.StatusCode == 400:
+		var headers PatchClassResponse400Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers400 = &headers
 	case rsp.StatusCode == 401:
 		var headers PatchClassResponse401Headers
 		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
@@ -22803,6 +26706,23 @@ func ParsePatchClassResponse(rsp *http.Response) (*PatchClassResponse, error) {
 			headers.WWWAuthenticate = &value
 		}
 		response.Headers401 = &headers
+	case rsp.StatusCode == 404:
+		var headers PatchClassResponse404Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers404 = &headers
 	case rsp.StatusCode == 412:
 		var headers PatchClassResponse412Headers
 		if values := rsp.Header.Values("ETag"); len(values) > 0 {
@@ -22837,8 +26757,39 @@ func ParsePatchClassResponse(rsp *http.Response) (*PatchClassResponse, error) {
 			headers.RetryAfter = &value
 		}
 		response.Headers429 = &headers
+	case rsp.StatusCode == 500:
+		var headers PatchClassResponse500Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers500 = &headers
 	case rsp.StatusCode == 503:
 		var headers PatchClassResponse503Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -22847,6 +26798,23 @@ func ParsePatchClassResponse(rsp *http.Response) (*PatchClassResponse, error) {
 			headers.RetryAfter = &value
 		}
 		response.Headers503 = &headers
+	case rsp.StatusCode == 504:
+		var headers PatchClassResponse504Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers504 = &headers
 	}
 
 	return response, nil
@@ -22956,6 +26924,23 @@ func ParseGetHistoryResponse(rsp *http.Response) (*GetHistoryResponse, error) {
 			headers.CarveReadAt = &value
 		}
 		response.Headers200 = &headers
+	case rsp.StatusCode == 400:
+		var headers GetHistoryResponse400Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers400 = &headers
 	case rsp.StatusCode == 401:
 		var headers GetHistoryResponse401Headers
 		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
@@ -22966,6 +26951,23 @@ func ParseGetHistoryResponse(rsp *http.Response) (*GetHistoryResponse, error) {
 			headers.WWWAuthenticate = &value
 		}
 		response.Headers401 = &headers
+	case rsp.StatusCode == 404:
+		var headers GetHistoryResponse404Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers404 = &headers
 	case rsp.StatusCode == 429:
 		var headers GetHistoryResponse429Headers
 		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
@@ -22990,8 +26992,39 @@ func ParseGetHistoryResponse(rsp *http.Response) (*GetHistoryResponse, error) {
 			headers.RetryAfter = &value
 		}
 		response.Headers429 = &headers
+	case rsp.StatusCode == 500:
+		var headers GetHistoryResponse500Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers500 = &headers
 	case rsp.StatusCode == 503:
 		var headers GetHistoryResponse503Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -23000,6 +27033,23 @@ func ParseGetHistoryResponse(rsp *http.Response) (*GetHistoryResponse, error) {
 			headers.RetryAfter = &value
 		}
 		response.Headers503 = &headers
+	case rsp.StatusCode == 504:
+		var headers GetHistoryResponse504Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers504 = &headers
 	}
 
 	return response, nil
@@ -23109,6 +27159,23 @@ func ParseListMembersResponse(rsp *http.Response) (*ListMembersResponse, error) 
 			headers.CarveReadAt = &value
 		}
 		response.Headers200 = &headers
+	case rsp.StatusCode == 400:
+		var headers ListMembersResponse400Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers400 = &headers
 	case rsp.StatusCode == 401:
 		var headers ListMembersResponse401Headers
 		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
@@ -23119,6 +27186,23 @@ func ParseListMembersResponse(rsp *http.Response) (*ListMembersResponse, error) 
 			headers.WWWAuthenticate = &value
 		}
 		response.Headers401 = &headers
+	case rsp.StatusCode == 404:
+		var headers ListMembersResponse404Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers404 = &headers
 	case rsp.StatusCode == 429:
 		var headers ListMembersResponse429Headers
 		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
@@ -23143,8 +27227,39 @@ func ParseListMembersResponse(rsp *http.Response) (*ListMembersResponse, error) 
 			headers.RetryAfter = &value
 		}
 		response.Headers429 = &headers
+	case rsp.StatusCode == 500:
+		var headers ListMembersResponse500Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers500 = &headers
 	case rsp.StatusCode == 503:
 		var headers ListMembersResponse503Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -23153,6 +27268,23 @@ func ParseListMembersResponse(rsp *http.Response) (*ListMembersResponse, error) 
 			headers.RetryAfter = &value
 		}
 		response.Headers503 = &headers
+	case rsp.StatusCode == 504:
+		var headers ListMembersResponse504Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers504 = &headers
 	}
 
 	return response, nil
@@ -23265,6 +27397,23 @@ func ParseDeleteMemberResponse(rsp *http.Response) (*DeleteMemberResponse, error
 			headers.DryRun = &value
 		}
 		response.Headers204 = &headers
+	case rsp.StatusCode == 400:
+		var headers DeleteMemberResponse400Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers400 = &headers
 	case rsp.StatusCode == 401:
 		var headers DeleteMemberResponse401Headers
 		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
@@ -23275,6 +27424,23 @@ func ParseDeleteMemberResponse(rsp *http.Response) (*DeleteMemberResponse, error
 			headers.WWWAuthenticate = &value
 		}
 		response.Headers401 = &headers
+	case rsp.StatusCode == 404:
+		var headers DeleteMemberResponse404Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers404 = &headers
 	case rsp.StatusCode == 412:
 		var headers DeleteMemberResponse412Headers
 		if values := rsp.Header.Values("ETag"); len(values) > 0 {
@@ -23309,8 +27475,39 @@ func ParseDeleteMemberResponse(rsp *http.Response) (*DeleteMemberResponse, error
 			headers.RetryAfter = &value
 		}
 		response.Headers429 = &headers
+	case rsp.StatusCode == 500:
+		var headers DeleteMemberResponse500Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers500 = &headers
 	case rsp.StatusCode == 503:
 		var headers DeleteMemberResponse503Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -23319,6 +27516,23 @@ func ParseDeleteMemberResponse(rsp *http.Response) (*DeleteMemberResponse, error
 			headers.RetryAfter = &value
 		}
 		response.Headers503 = &headers
+	case rsp.StatusCode == 504:
+		var headers DeleteMemberResponse504Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers504 = &headers
 	}
 
 	return response, nil
@@ -23421,6 +27635,23 @@ func ParseGetMemberResponse(rsp *http.Response) (*GetMemberResponse, error) {
 			headers.ETag = value
 		}
 		response.Headers200 = &headers
+	case rsp.StatusCode == 400:
+		var headers GetMemberResponse400Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers400 = &headers
 	case rsp.StatusCode == 401:
 		var headers GetMemberResponse401Headers
 		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
@@ -23431,6 +27662,23 @@ func ParseGetMemberResponse(rsp *http.Response) (*GetMemberResponse, error) {
 			headers.WWWAuthenticate = &value
 		}
 		response.Headers401 = &headers
+	case rsp.StatusCode == 404:
+		var headers GetMemberResponse404Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers404 = &headers
 	case rsp.StatusCode == 429:
 		var headers GetMemberResponse429Headers
 		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
@@ -23455,8 +27703,39 @@ func ParseGetMemberResponse(rsp *http.Response) (*GetMemberResponse, error) {
 			headers.RetryAfter = &value
 		}
 		response.Headers429 = &headers
+	case rsp.StatusCode == 500:
+		var headers GetMemberResponse500Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers500 = &headers
 	case rsp.StatusCode == 503:
 		var headers GetMemberResponse503Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -23465,6 +27744,23 @@ func ParseGetMemberResponse(rsp *http.Response) (*GetMemberResponse, error) {
 			headers.RetryAfter = &value
 		}
 		response.Headers503 = &headers
+	case rsp.StatusCode == 504:
+		var headers GetMemberResponse504Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers504 = &headers
 	}
 
 	return response, nil
@@ -23633,6 +27929,23 @@ func ParsePutMemberResponse(rsp *http.Response) (*PutMemberResponse, error) {
 			headers.Location = value
 		}
 		response.Headers201 = &headers
+	case rsp.StatusCode == 400:
+		var headers PutMemberResponse400Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers400 = &headers
 	case rsp.StatusCode == 401:
 		var headers PutMemberResponse401Headers
 		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
@@ -23643,6 +27956,23 @@ func ParsePutMemberResponse(rsp *http.Response) (*PutMemberResponse, error) {
 			headers.WWWAuthenticate = &value
 		}
 		response.Headers401 = &headers
+	case rsp.StatusCode == 404:
+		var headers PutMemberResponse404Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers404 = &headers
 	case rsp.StatusCode == 412:
 		var headers PutMemberResponse412Headers
 		if values := rsp.Header.Values("ETag"); len(values) > 0 {
@@ -23677,8 +28007,39 @@ func ParsePutMemberResponse(rsp *http.Response) (*PutMemberResponse, error) {
 			headers.RetryAfter = &value
 		}
 		response.Headers429 = &headers
+	case rsp.StatusCode == 500:
+		var headers PutMemberResponse500Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers500 = &headers
 	case rsp.StatusCode == 503:
 		var headers PutMemberResponse503Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -23687,6 +28048,23 @@ func ParsePutMemberResponse(rsp *http.Response) (*PutMemberResponse, error) {
 			headers.RetryAfter = &value
 		}
 		response.Headers503 = &headers
+	case rsp.StatusCode == 504:
+		var headers PutMemberResponse504Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers504 = &headers
 	}
 
 	return response, nil
@@ -23796,6 +28174,23 @@ func ParseListPoolsResponse(rsp *http.Response) (*ListPoolsResponse, error) {
 			headers.CarveReadAt = &value
 		}
 		response.Headers200 = &headers
+	case rsp.StatusCode == 400:
+		var headers ListPoolsResponse400Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers400 = &headers
 	case rsp.StatusCode == 401:
 		var headers ListPoolsResponse401Headers
 		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
@@ -23806,6 +28201,23 @@ func ParseListPoolsResponse(rsp *http.Response) (*ListPoolsResponse, error) {
 			headers.WWWAuthenticate = &value
 		}
 		response.Headers401 = &headers
+	case rsp.StatusCode == 404:
+		var headers ListPoolsResponse404Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers404 = &headers
 	case rsp.StatusCode == 429:
 		var headers ListPoolsResponse429Headers
 		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
@@ -23830,8 +28242,39 @@ func ParseListPoolsResponse(rsp *http.Response) (*ListPoolsResponse, error) {
 			headers.RetryAfter = &value
 		}
 		response.Headers429 = &headers
+	case rsp.StatusCode == 500:
+		var headers ListPoolsResponse500Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers500 = &headers
 	case rsp.StatusCode == 503:
 		var headers ListPoolsResponse503Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -23840,6 +28283,23 @@ func ParseListPoolsResponse(rsp *http.Response) (*ListPoolsResponse, error) {
 			headers.RetryAfter = &value
 		}
 		response.Headers503 = &headers
+	case rsp.StatusCode == 504:
+		var headers ListPoolsResponse504Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers504 = &headers
 	}
 
 	return response, nil
@@ -24025,8 +28485,39 @@ func ParseCreatePoolResponse(rsp *http.Response) (*CreatePoolResponse, error) {
 			headers.RetryAfter = &value
 		}
 		response.Headers429 = &headers
+	case rsp.StatusCode == 500:
+		var headers CreatePoolResponse500Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers500 = &headers
 	case rsp.StatusCode == 503:
 		var headers CreatePoolResponse503Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -24035,6 +28526,23 @@ func ParseCreatePoolResponse(rsp *http.Response) (*CreatePoolResponse, error) {
 			headers.RetryAfter = &value
 		}
 		response.Headers503 = &headers
+	case rsp.StatusCode == 504:
+		var headers CreatePoolResponse504Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers504 = &headers
 	}
 
 	return response, nil
@@ -24147,6 +28655,23 @@ func ParseDeletePoolResponse(rsp *http.Response) (*DeletePoolResponse, error) {
 			headers.DryRun = &value
 		}
 		response.Headers204 = &headers
+	case rsp.StatusCode == 400:
+		var headers DeletePoolResponse400Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers400 = &headers
 	case rsp.StatusCode == 401:
 		var headers DeletePoolResponse401Headers
 		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
@@ -24157,6 +28682,23 @@ func ParseDeletePoolResponse(rsp *http.Response) (*DeletePoolResponse, error) {
 			headers.WWWAuthenticate = &value
 		}
 		response.Headers401 = &headers
+	case rsp.StatusCode == 404:
+		var headers DeletePoolResponse404Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers404 = &headers
 	case rsp.StatusCode == 412:
 		var headers DeletePoolResponse412Headers
 		if values := rsp.Header.Values("ETag"); len(values) > 0 {
@@ -24191,8 +28733,39 @@ func ParseDeletePoolResponse(rsp *http.Response) (*DeletePoolResponse, error) {
 			headers.RetryAfter = &value
 		}
 		response.Headers429 = &headers
+	case rsp.StatusCode == 500:
+		var headers DeletePoolResponse500Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers500 = &headers
 	case rsp.StatusCode == 503:
 		var headers DeletePoolResponse503Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -24201,6 +28774,23 @@ func ParseDeletePoolResponse(rsp *http.Response) (*DeletePoolResponse, error) {
 			headers.RetryAfter = &value
 		}
 		response.Headers503 = &headers
+	case rsp.StatusCode == 504:
+		var headers DeletePoolResponse504Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers504 = &headers
 	}
 
 	return response, nil
@@ -24317,6 +28907,23 @@ func ParseGetPoolResponse(rsp *http.Response) (*GetPoolResponse, error) {
 			headers.ETag = value
 		}
 		response.Headers200 = &headers
+	case rsp.StatusCode == 400:
+		var headers GetPoolResponse400Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers400 = &headers
 	case rsp.StatusCode == 401:
 		var headers GetPoolResponse401Headers
 		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
@@ -24327,6 +28934,23 @@ func ParseGetPoolResponse(rsp *http.Response) (*GetPoolResponse, error) {
 			headers.WWWAuthenticate = &value
 		}
 		response.Headers401 = &headers
+	case rsp.StatusCode == 404:
+		var headers GetPoolResponse404Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers404 = &headers
 	case rsp.StatusCode == 429:
 		var headers GetPoolResponse429Headers
 		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
@@ -24351,8 +28975,39 @@ func ParseGetPoolResponse(rsp *http.Response) (*GetPoolResponse, error) {
 			headers.RetryAfter = &value
 		}
 		response.Headers429 = &headers
+	case rsp.StatusCode == 500:
+		var headers GetPoolResponse500Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers500 = &headers
 	case rsp.StatusCode == 503:
 		var headers GetPoolResponse503Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -24361,6 +29016,23 @@ func ParseGetPoolResponse(rsp *http.Response) (*GetPoolResponse, error) {
 			headers.RetryAfter = &value
 		}
 		response.Headers503 = &headers
+	case rsp.StatusCode == 504:
+		var headers GetPoolResponse504Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers504 = &headers
 	}
 
 	return response, nil
@@ -24556,8 +29228,39 @@ func ParsePatchPoolResponse(rsp *http.Response) (*PatchPoolResponse, error) {
 			headers.RetryAfter = &value
 		}
 		response.Headers429 = &headers
+	case rsp.StatusCode == 500:
+		var headers PatchPoolResponse500Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers500 = &headers
 	case rsp.StatusCode == 503:
 		var headers PatchPoolResponse503Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -24566,6 +29269,23 @@ func ParsePatchPoolResponse(rsp *http.Response) (*PatchPoolResponse, error) {
 			headers.RetryAfter = &value
 		}
 		response.Headers503 = &headers
+	case rsp.StatusCode == 504:
+		var headers PatchPoolResponse504Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers504 = &headers
 	}
 
 	return response, nil
@@ -24675,6 +29395,23 @@ func ParseGetPoolFreeResponse(rsp *http.Response) (*GetPoolFreeResponse, error) 
 			headers.CarveReadAt = &value
 		}
 		response.Headers200 = &headers
+	case rsp.StatusCode == 400:
+		var headers GetPoolFreeResponse400Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers400 = &headers
 	case rsp.StatusCode == 401:
 		var headers GetPoolFreeResponse401Headers
 		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
@@ -24685,6 +29422,23 @@ func ParseGetPoolFreeResponse(rsp *http.Response) (*GetPoolFreeResponse, error) 
 			headers.WWWAuthenticate = &value
 		}
 		response.Headers401 = &headers
+	case rsp.StatusCode == 404:
+		var headers GetPoolFreeResponse404Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers404 = &headers
 	case rsp.StatusCode == 429:
 		var headers GetPoolFreeResponse429Headers
 		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
@@ -24709,8 +29463,39 @@ func ParseGetPoolFreeResponse(rsp *http.Response) (*GetPoolFreeResponse, error) 
 			headers.RetryAfter = &value
 		}
 		response.Headers429 = &headers
+	case rsp.StatusCode == 500:
+		var headers GetPoolFreeResponse500Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers500 = &headers
 	case rsp.StatusCode == 503:
 		var headers GetPoolFreeResponse503Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -24719,6 +29504,23 @@ func ParseGetPoolFreeResponse(rsp *http.Response) (*GetPoolFreeResponse, error) 
 			headers.RetryAfter = &value
 		}
 		response.Headers503 = &headers
+	case rsp.StatusCode == 504:
+		var headers GetPoolFreeResponse504Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers504 = &headers
 	}
 
 	return response, nil
@@ -24828,6 +29630,23 @@ func ParseListPoolGrantsResponse(rsp *http.Response) (*ListPoolGrantsResponse, e
 			headers.CarveReadAt = &value
 		}
 		response.Headers200 = &headers
+	case rsp.StatusCode == 400:
+		var headers ListPoolGrantsResponse400Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers400 = &headers
 	case rsp.StatusCode == 401:
 		var headers ListPoolGrantsResponse401Headers
 		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
@@ -24838,6 +29657,23 @@ func ParseListPoolGrantsResponse(rsp *http.Response) (*ListPoolGrantsResponse, e
 			headers.WWWAuthenticate = &value
 		}
 		response.Headers401 = &headers
+	case rsp.StatusCode == 404:
+		var headers ListPoolGrantsResponse404Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers404 = &headers
 	case rsp.StatusCode == 429:
 		var headers ListPoolGrantsResponse429Headers
 		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
@@ -24862,8 +29698,39 @@ func ParseListPoolGrantsResponse(rsp *http.Response) (*ListPoolGrantsResponse, e
 			headers.RetryAfter = &value
 		}
 		response.Headers429 = &headers
+	case rsp.StatusCode == 500:
+		var headers ListPoolGrantsResponse500Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers500 = &headers
 	case rsp.StatusCode == 503:
 		var headers ListPoolGrantsResponse503Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -24872,6 +29739,23 @@ func ParseListPoolGrantsResponse(rsp *http.Response) (*ListPoolGrantsResponse, e
 			headers.RetryAfter = &value
 		}
 		response.Headers503 = &headers
+	case rsp.StatusCode == 504:
+		var headers ListPoolGrantsResponse504Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers504 = &headers
 	}
 
 	return response, nil
@@ -24977,6 +29861,23 @@ func ParseDeletePoolGrantResponse(rsp *http.Response) (*DeletePoolGrantResponse,
 			headers.DryRun = &value
 		}
 		response.Headers204 = &headers
+	case rsp.StatusCode == 400:
+		var headers DeletePoolGrantResponse400Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers400 = &headers
 	case rsp.StatusCode == 401:
 		var headers DeletePoolGrantResponse401Headers
 		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
@@ -24987,6 +29888,23 @@ func ParseDeletePoolGrantResponse(rsp *http.Response) (*DeletePoolGrantResponse,
 			headers.WWWAuthenticate = &value
 		}
 		response.Headers401 = &headers
+	case rsp.StatusCode == 404:
+		var headers DeletePoolGrantResponse404Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers404 = &headers
 	case rsp.StatusCode == 412:
 		var headers DeletePoolGrantResponse412Headers
 		if values := rsp.Header.Values("ETag"); len(values) > 0 {
@@ -25021,8 +29939,39 @@ func ParseDeletePoolGrantResponse(rsp *http.Response) (*DeletePoolGrantResponse,
 			headers.RetryAfter = &value
 		}
 		response.Headers429 = &headers
+	case rsp.StatusCode == 500:
+		var headers DeletePoolGrantResponse500Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers500 = &headers
 	case rsp.StatusCode == 503:
 		var headers DeletePoolGrantResponse503Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -25031,6 +29980,23 @@ func ParseDeletePoolGrantResponse(rsp *http.Response) (*DeletePoolGrantResponse,
 			headers.RetryAfter = &value
 		}
 		response.Headers503 = &headers
+	case rsp.StatusCode == 504:
+		var headers DeletePoolGrantResponse504Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers504 = &headers
 	}
 
 	return response, nil
@@ -25133,6 +30099,23 @@ func ParseGetPoolGrantResponse(rsp *http.Response) (*GetPoolGrantResponse, error
 			headers.ETag = value
 		}
 		response.Headers200 = &headers
+	case rsp.StatusCode == 400:
+		var headers GetPoolGrantResponse400Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers400 = &headers
 	case rsp.StatusCode == 401:
 		var headers GetPoolGrantResponse401Headers
 		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
@@ -25143,6 +30126,23 @@ func ParseGetPoolGrantResponse(rsp *http.Response) (*GetPoolGrantResponse, error
 			headers.WWWAuthenticate = &value
 		}
 		response.Headers401 = &headers
+	case rsp.StatusCode == 404:
+		var headers GetPoolGrantResponse404Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers404 = &headers
 	case rsp.StatusCode == 429:
 		var headers GetPoolGrantResponse429Headers
 		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
@@ -25167,8 +30167,39 @@ func ParseGetPoolGrantResponse(rsp *http.Response) (*GetPoolGrantResponse, error
 			headers.RetryAfter = &value
 		}
 		response.Headers429 = &headers
+	case rsp.StatusCode == 500:
+		var headers GetPoolGrantResponse500Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers500 = &headers
 	case rsp.StatusCode == 503:
 		var headers GetPoolGrantResponse503Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -25177,6 +30208,23 @@ func ParseGetPoolGrantResponse(rsp *http.Response) (*GetPoolGrantResponse, error
 			headers.RetryAfter = &value
 		}
 		response.Headers503 = &headers
+	case rsp.StatusCode == 504:
+		var headers GetPoolGrantResponse504Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers504 = &headers
 	}
 
 	return response, nil
@@ -25317,6 +30365,23 @@ func ParsePutPoolGrantResponse(rsp *http.Response) (*PutPoolGrantResponse, error
 			headers.Location = value
 		}
 		response.Headers201 = &headers
+	case rsp.StatusCode == 400:
+		var headers PutPoolGrantResponse400Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers400 = &headers
 	case rsp.StatusCode == 401:
 		var headers PutPoolGrantResponse401Headers
 		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
@@ -25327,6 +30392,23 @@ func ParsePutPoolGrantResponse(rsp *http.Response) (*PutPoolGrantResponse, error
 			headers.WWWAuthenticate = &value
 		}
 		response.Headers401 = &headers
+	case rsp.StatusCode == 404:
+		var headers PutPoolGrantResponse404Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers404 = &headers
 	case rsp.StatusCode == 429:
 		var headers PutPoolGrantResponse429Headers
 		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
@@ -25351,8 +30433,39 @@ func ParsePutPoolGrantResponse(rsp *http.Response) (*PutPoolGrantResponse, error
 			headers.RetryAfter = &value
 		}
 		response.Headers429 = &headers
+	case rsp.StatusCode == 500:
+		var headers PutPoolGrantResponse500Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers500 = &headers
 	case rsp.StatusCode == 503:
 		var headers PutPoolGrantResponse503Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -25361,6 +30474,23 @@ func ParsePutPoolGrantResponse(rsp *http.Response) (*PutPoolGrantResponse, error
 			headers.RetryAfter = &value
 		}
 		response.Headers503 = &headers
+	case rsp.StatusCode == 504:
+		var headers PutPoolGrantResponse504Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers504 = &headers
 	}
 
 	return response, nil
@@ -25470,6 +30600,23 @@ func ParseListQuotasResponse(rsp *http.Response) (*ListQuotasResponse, error) {
 			headers.CarveReadAt = &value
 		}
 		response.Headers200 = &headers
+	case rsp.StatusCode == 400:
+		var headers ListQuotasResponse400Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers400 = &headers
 	case rsp.StatusCode == 401:
 		var headers ListQuotasResponse401Headers
 		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
@@ -25480,6 +30627,23 @@ func ParseListQuotasResponse(rsp *http.Response) (*ListQuotasResponse, error) {
 			headers.WWWAuthenticate = &value
 		}
 		response.Headers401 = &headers
+	case rsp.StatusCode == 404:
+		var headers ListQuotasResponse404Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers404 = &headers
 	case rsp.StatusCode == 429:
 		var headers ListQuotasResponse429Headers
 		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
@@ -25504,8 +30668,39 @@ func ParseListQuotasResponse(rsp *http.Response) (*ListQuotasResponse, error) {
 			headers.RetryAfter = &value
 		}
 		response.Headers429 = &headers
+	case rsp.StatusCode == 500:
+		var headers ListQuotasResponse500Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers500 = &headers
 	case rsp.StatusCode == 503:
 		var headers ListQuotasResponse503Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -25514,6 +30709,23 @@ func ParseListQuotasResponse(rsp *http.Response) (*ListQuotasResponse, error) {
 			headers.RetryAfter = &value
 		}
 		response.Headers503 = &headers
+	case rsp.StatusCode == 504:
+		var headers ListQuotasResponse504Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers504 = &headers
 	}
 
 	return response, nil
@@ -25619,6 +30831,23 @@ func ParseDeleteQuotaResponse(rsp *http.Response) (*DeleteQuotaResponse, error) 
 			headers.DryRun = &value
 		}
 		response.Headers204 = &headers
+	case rsp.StatusCode == 400:
+		var headers DeleteQuotaResponse400Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers400 = &headers
 	case rsp.StatusCode == 401:
 		var headers DeleteQuotaResponse401Headers
 		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
@@ -25629,6 +30858,23 @@ func ParseDeleteQuotaResponse(rsp *http.Response) (*DeleteQuotaResponse, error) 
 			headers.WWWAuthenticate = &value
 		}
 		response.Headers401 = &headers
+	case rsp.StatusCode == 404:
+		var headers DeleteQuotaResponse404Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers404 = &headers
 	case rsp.StatusCode == 412:
 		var headers DeleteQuotaResponse412Headers
 		if values := rsp.Header.Values("ETag"); len(values) > 0 {
@@ -25663,8 +30909,39 @@ func ParseDeleteQuotaResponse(rsp *http.Response) (*DeleteQuotaResponse, error) 
 			headers.RetryAfter = &value
 		}
 		response.Headers429 = &headers
+	case rsp.StatusCode == 500:
+		var headers DeleteQuotaResponse500Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers500 = &headers
 	case rsp.StatusCode == 503:
 		var headers DeleteQuotaResponse503Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -25673,6 +30950,23 @@ func ParseDeleteQuotaResponse(rsp *http.Response) (*DeleteQuotaResponse, error) 
 			headers.RetryAfter = &value
 		}
 		response.Headers503 = &headers
+	case rsp.StatusCode == 504:
+		var headers DeleteQuotaResponse504Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers504 = &headers
 	}
 
 	return response, nil
@@ -25775,6 +31069,23 @@ func ParseGetQuotaResponse(rsp *http.Response) (*GetQuotaResponse, error) {
 			headers.ETag = value
 		}
 		response.Headers200 = &headers
+	case rsp.StatusCode == 400:
+		var headers GetQuotaResponse400Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers400 = &headers
 	case rsp.StatusCode == 401:
 		var headers GetQuotaResponse401Headers
 		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
@@ -25785,6 +31096,23 @@ func ParseGetQuotaResponse(rsp *http.Response) (*GetQuotaResponse, error) {
 			headers.WWWAuthenticate = &value
 		}
 		response.Headers401 = &headers
+	case rsp.StatusCode == 404:
+		var headers GetQuotaResponse404Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers404 = &headers
 	case rsp.StatusCode == 429:
 		var headers GetQuotaResponse429Headers
 		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
@@ -25809,8 +31137,39 @@ func ParseGetQuotaResponse(rsp *http.Response) (*GetQuotaResponse, error) {
 			headers.RetryAfter = &value
 		}
 		response.Headers429 = &headers
+	case rsp.StatusCode == 500:
+		var headers GetQuotaResponse500Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers500 = &headers
 	case rsp.StatusCode == 503:
 		var headers GetQuotaResponse503Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -25819,6 +31178,23 @@ func ParseGetQuotaResponse(rsp *http.Response) (*GetQuotaResponse, error) {
 			headers.RetryAfter = &value
 		}
 		response.Headers503 = &headers
+	case rsp.StatusCode == 504:
+		var headers GetQuotaResponse504Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers504 = &headers
 	}
 
 	return response, nil
@@ -25987,6 +31363,23 @@ func ParsePutQuotaResponse(rsp *http.Response) (*PutQuotaResponse, error) {
 			headers.Location = value
 		}
 		response.Headers201 = &headers
+	case rsp.StatusCode == 400:
+		var headers PutQuotaResponse400Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers400 = &headers
 	case rsp.StatusCode == 401:
 		var headers PutQuotaResponse401Headers
 		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
@@ -25997,6 +31390,23 @@ func ParsePutQuotaResponse(rsp *http.Response) (*PutQuotaResponse, error) {
 			headers.WWWAuthenticate = &value
 		}
 		response.Headers401 = &headers
+	case rsp.StatusCode == 404:
+		var headers PutQuotaResponse404Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers404 = &headers
 	case rsp.StatusCode == 412:
 		var headers PutQuotaResponse412Headers
 		if values := rsp.Header.Values("ETag"); len(values) > 0 {
@@ -26031,8 +31441,39 @@ func ParsePutQuotaResponse(rsp *http.Response) (*PutQuotaResponse, error) {
 			headers.RetryAfter = &value
 		}
 		response.Headers429 = &headers
+	case rsp.StatusCode == 500:
+		var headers PutQuotaResponse500Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers500 = &headers
 	case rsp.StatusCode == 503:
 		var headers PutQuotaResponse503Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -26041,6 +31482,23 @@ func ParsePutQuotaResponse(rsp *http.Response) (*PutQuotaResponse, error) {
 			headers.RetryAfter = &value
 		}
 		response.Headers503 = &headers
+	case rsp.StatusCode == 504:
+		var headers PutQuotaResponse504Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers504 = &headers
 	}
 
 	return response, nil
@@ -26150,6 +31608,23 @@ func ParseListSpacesResponse(rsp *http.Response) (*ListSpacesResponse, error) {
 			headers.CarveReadAt = &value
 		}
 		response.Headers200 = &headers
+	case rsp.StatusCode == 400:
+		var headers ListSpacesResponse400Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers400 = &headers
 	case rsp.StatusCode == 401:
 		var headers ListSpacesResponse401Headers
 		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
@@ -26160,6 +31635,23 @@ func ParseListSpacesResponse(rsp *http.Response) (*ListSpacesResponse, error) {
 			headers.WWWAuthenticate = &value
 		}
 		response.Headers401 = &headers
+	case rsp.StatusCode == 404:
+		var headers ListSpacesResponse404Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers404 = &headers
 	case rsp.StatusCode == 429:
 		var headers ListSpacesResponse429Headers
 		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
@@ -26184,8 +31676,39 @@ func ParseListSpacesResponse(rsp *http.Response) (*ListSpacesResponse, error) {
 			headers.RetryAfter = &value
 		}
 		response.Headers429 = &headers
+	case rsp.StatusCode == 500:
+		var headers ListSpacesResponse500Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers500 = &headers
 	case rsp.StatusCode == 503:
 		var headers ListSpacesResponse503Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -26194,6 +31717,23 @@ func ParseListSpacesResponse(rsp *http.Response) (*ListSpacesResponse, error) {
 			headers.RetryAfter = &value
 		}
 		response.Headers503 = &headers
+	case rsp.StatusCode == 504:
+		var headers ListSpacesResponse504Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers504 = &headers
 	}
 
 	return response, nil
@@ -26345,6 +31885,23 @@ func ParseCreateSpaceResponse(rsp *http.Response) (*CreateSpaceResponse, error) 
 			headers.Location = value
 		}
 		response.Headers201 = &headers
+	case rsp.StatusCode == 400:
+		var headers CreateSpaceResponse400Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers400 = &headers
 	case rsp.StatusCode == 401:
 		var headers CreateSpaceResponse401Headers
 		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
@@ -26355,6 +31912,23 @@ func ParseCreateSpaceResponse(rsp *http.Response) (*CreateSpaceResponse, error) 
 			headers.WWWAuthenticate = &value
 		}
 		response.Headers401 = &headers
+	case rsp.StatusCode == 404:
+		var headers CreateSpaceResponse404Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers404 = &headers
 	case rsp.StatusCode == 429:
 		var headers CreateSpaceResponse429Headers
 		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
@@ -26379,8 +31953,39 @@ func ParseCreateSpaceResponse(rsp *http.Response) (*CreateSpaceResponse, error) 
 			headers.RetryAfter = &value
 		}
 		response.Headers429 = &headers
+	case rsp.StatusCode == 500:
+		var headers CreateSpaceResponse500Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers500 = &headers
 	case rsp.StatusCode == 503:
 		var headers CreateSpaceResponse503Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -26389,6 +31994,23 @@ func ParseCreateSpaceResponse(rsp *http.Response) (*CreateSpaceResponse, error) 
 			headers.RetryAfter = &value
 		}
 		response.Headers503 = &headers
+	case rsp.StatusCode == 504:
+		var headers CreateSpaceResponse504Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers504 = &headers
 	}
 
 	return response, nil
@@ -26501,6 +32123,23 @@ func ParseDeleteSpaceResponse(rsp *http.Response) (*DeleteSpaceResponse, error) 
 			headers.DryRun = &value
 		}
 		response.Headers204 = &headers
+	case rsp.StatusCode == 400:
+		var headers DeleteSpaceResponse400Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers400 = &headers
 	case rsp.StatusCode == 401:
 		var headers DeleteSpaceResponse401Headers
 		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
@@ -26511,6 +32150,23 @@ func ParseDeleteSpaceResponse(rsp *http.Response) (*DeleteSpaceResponse, error) 
 			headers.WWWAuthenticate = &value
 		}
 		response.Headers401 = &headers
+	case rsp.StatusCode == 404:
+		var headers DeleteSpaceResponse404Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers404 = &headers
 	case rsp.StatusCode == 412:
 		var headers DeleteSpaceResponse412Headers
 		if values := rsp.Header.Values("ETag"); len(values) > 0 {
@@ -26545,8 +32201,39 @@ func ParseDeleteSpaceResponse(rsp *http.Response) (*DeleteSpaceResponse, error) 
 			headers.RetryAfter = &value
 		}
 		response.Headers429 = &headers
+	case rsp.StatusCode == 500:
+		var headers DeleteSpaceResponse500Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers500 = &headers
 	case rsp.StatusCode == 503:
 		var headers DeleteSpaceResponse503Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -26555,6 +32242,23 @@ func ParseDeleteSpaceResponse(rsp *http.Response) (*DeleteSpaceResponse, error) 
 			headers.RetryAfter = &value
 		}
 		response.Headers503 = &headers
+	case rsp.StatusCode == 504:
+		var headers DeleteSpaceResponse504Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers504 = &headers
 	}
 
 	return response, nil
@@ -26657,6 +32361,23 @@ func ParseGetSpaceResponse(rsp *http.Response) (*GetSpaceResponse, error) {
 			headers.ETag = value
 		}
 		response.Headers200 = &headers
+	case rsp.StatusCode == 400:
+		var headers GetSpaceResponse400Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers400 = &headers
 	case rsp.StatusCode == 401:
 		var headers GetSpaceResponse401Headers
 		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
@@ -26667,6 +32388,23 @@ func ParseGetSpaceResponse(rsp *http.Response) (*GetSpaceResponse, error) {
 			headers.WWWAuthenticate = &value
 		}
 		response.Headers401 = &headers
+	case rsp.StatusCode == 404:
+		var headers GetSpaceResponse404Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers404 = &headers
 	case rsp.StatusCode == 429:
 		var headers GetSpaceResponse429Headers
 		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
@@ -26691,8 +32429,39 @@ func ParseGetSpaceResponse(rsp *http.Response) (*GetSpaceResponse, error) {
 			headers.RetryAfter = &value
 		}
 		response.Headers429 = &headers
+	case rsp.StatusCode == 500:
+		var headers GetSpaceResponse500Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers500 = &headers
 	case rsp.StatusCode == 503:
 		var headers GetSpaceResponse503Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -26701,6 +32470,23 @@ func ParseGetSpaceResponse(rsp *http.Response) (*GetSpaceResponse, error) {
 			headers.RetryAfter = &value
 		}
 		response.Headers503 = &headers
+	case rsp.StatusCode == 504:
+		var headers GetSpaceResponse504Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers504 = &headers
 	}
 
 	return response, nil
@@ -26845,6 +32631,23 @@ func ParsePatchSpaceResponse(rsp *http.Response) (*PatchSpaceResponse, error) {
 			headers.ETag = value
 		}
 		response.Headers200 = &headers
+	case rsp.StatusCode == 400:
+		var headers PatchSpaceResponse400Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers400 = &headers
 	case rsp.StatusCode == 401:
 		var headers PatchSpaceResponse401Headers
 		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
@@ -26855,6 +32658,23 @@ func ParsePatchSpaceResponse(rsp *http.Response) (*PatchSpaceResponse, error) {
 			headers.WWWAuthenticate = &value
 		}
 		response.Headers401 = &headers
+	case rsp.StatusCode == 404:
+		var headers PatchSpaceResponse404Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers404 = &headers
 	case rsp.StatusCode == 412:
 		var headers PatchSpaceResponse412Headers
 		if values := rsp.Header.Values("ETag"); len(values) > 0 {
@@ -26889,8 +32709,39 @@ func ParsePatchSpaceResponse(rsp *http.Response) (*PatchSpaceResponse, error) {
 			headers.RetryAfter = &value
 		}
 		response.Headers429 = &headers
+	case rsp.StatusCode == 500:
+		var headers PatchSpaceResponse500Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers500 = &headers
 	case rsp.StatusCode == 503:
 		var headers PatchSpaceResponse503Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -26899,6 +32750,23 @@ func ParsePatchSpaceResponse(rsp *http.Response) (*PatchSpaceResponse, error) {
 			headers.RetryAfter = &value
 		}
 		response.Headers503 = &headers
+	case rsp.StatusCode == 504:
+		var headers PatchSpaceResponse504Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers504 = &headers
 	}
 
 	return response, nil
@@ -27008,6 +32876,23 @@ func ParseListSpaceGrantsResponse(rsp *http.Response) (*ListSpaceGrantsResponse,
 			headers.CarveReadAt = &value
 		}
 		response.Headers200 = &headers
+	case rsp.StatusCode == 400:
+		var headers ListSpaceGrantsResponse400Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers400 = &headers
 	case rsp.StatusCode == 401:
 		var headers ListSpaceGrantsResponse401Headers
 		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
@@ -27018,6 +32903,23 @@ func ParseListSpaceGrantsResponse(rsp *http.Response) (*ListSpaceGrantsResponse,
 			headers.WWWAuthenticate = &value
 		}
 		response.Headers401 = &headers
+	case rsp.StatusCode == 404:
+		var headers ListSpaceGrantsResponse404Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers404 = &headers
 	case rsp.StatusCode == 429:
 		var headers ListSpaceGrantsResponse429Headers
 		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
@@ -27042,8 +32944,39 @@ func ParseListSpaceGrantsResponse(rsp *http.Response) (*ListSpaceGrantsResponse,
 			headers.RetryAfter = &value
 		}
 		response.Headers429 = &headers
+	case rsp.StatusCode == 500:
+		var headers ListSpaceGrantsResponse500Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers500 = &headers
 	case rsp.StatusCode == 503:
 		var headers ListSpaceGrantsResponse503Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -27052,6 +32985,23 @@ func ParseListSpaceGrantsResponse(rsp *http.Response) (*ListSpaceGrantsResponse,
 			headers.RetryAfter = &value
 		}
 		response.Headers503 = &headers
+	case rsp.StatusCode == 504:
+		var headers ListSpaceGrantsResponse504Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers504 = &headers
 	}
 
 	return response, nil
@@ -27157,6 +33107,23 @@ func ParseDeleteSpaceGrantResponse(rsp *http.Response) (*DeleteSpaceGrantRespons
 			headers.DryRun = &value
 		}
 		response.Headers204 = &headers
+	case rsp.StatusCode == 400:
+		var headers DeleteSpaceGrantResponse400Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers400 = &headers
 	case rsp.StatusCode == 401:
 		var headers DeleteSpaceGrantResponse401Headers
 		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
@@ -27167,6 +33134,23 @@ func ParseDeleteSpaceGrantResponse(rsp *http.Response) (*DeleteSpaceGrantRespons
 			headers.WWWAuthenticate = &value
 		}
 		response.Headers401 = &headers
+	case rsp.StatusCode == 404:
+		var headers DeleteSpaceGrantResponse404Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers404 = &headers
 	case rsp.StatusCode == 412:
 		var headers DeleteSpaceGrantResponse412Headers
 		if values := rsp.Header.Values("ETag"); len(values) > 0 {
@@ -27201,8 +33185,39 @@ func ParseDeleteSpaceGrantResponse(rsp *http.Response) (*DeleteSpaceGrantRespons
 			headers.RetryAfter = &value
 		}
 		response.Headers429 = &headers
+	case rsp.StatusCode == 500:
+		var headers DeleteSpaceGrantResponse500Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers500 = &headers
 	case rsp.StatusCode == 503:
 		var headers DeleteSpaceGrantResponse503Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -27211,6 +33226,23 @@ func ParseDeleteSpaceGrantResponse(rsp *http.Response) (*DeleteSpaceGrantRespons
 			headers.RetryAfter = &value
 		}
 		response.Headers503 = &headers
+	case rsp.StatusCode == 504:
+		var headers DeleteSpaceGrantResponse504Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers504 = &headers
 	}
 
 	return response, nil
@@ -27313,6 +33345,23 @@ func ParseGetSpaceGrantResponse(rsp *http.Response) (*GetSpaceGrantResponse, err
 			headers.ETag = value
 		}
 		response.Headers200 = &headers
+	case rsp.StatusCode == 400:
+		var headers GetSpaceGrantResponse400Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers400 = &headers
 	case rsp.StatusCode == 401:
 		var headers GetSpaceGrantResponse401Headers
 		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
@@ -27323,6 +33372,23 @@ func ParseGetSpaceGrantResponse(rsp *http.Response) (*GetSpaceGrantResponse, err
 			headers.WWWAuthenticate = &value
 		}
 		response.Headers401 = &headers
+	case rsp.StatusCode == 404:
+		var headers GetSpaceGrantResponse404Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers404 = &headers
 	case rsp.StatusCode == 429:
 		var headers GetSpaceGrantResponse429Headers
 		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
@@ -27347,8 +33413,39 @@ func ParseGetSpaceGrantResponse(rsp *http.Response) (*GetSpaceGrantResponse, err
 			headers.RetryAfter = &value
 		}
 		response.Headers429 = &headers
+	case rsp.StatusCode == 500:
+		var headers GetSpaceGrantResponse500Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers500 = &headers
 	case rsp.StatusCode == 503:
 		var headers GetSpaceGrantResponse503Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -27357,6 +33454,23 @@ func ParseGetSpaceGrantResponse(rsp *http.Response) (*GetSpaceGrantResponse, err
 			headers.RetryAfter = &value
 		}
 		response.Headers503 = &headers
+	case rsp.StatusCode == 504:
+		var headers GetSpaceGrantResponse504Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers504 = &headers
 	}
 
 	return response, nil
@@ -27497,6 +33611,23 @@ func ParsePutSpaceGrantResponse(rsp *http.Response) (*PutSpaceGrantResponse, err
 			headers.Location = value
 		}
 		response.Headers201 = &headers
+	case rsp.StatusCode == 400:
+		var headers PutSpaceGrantResponse400Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers400 = &headers
 	case rsp.StatusCode == 401:
 		var headers PutSpaceGrantResponse401Headers
 		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
@@ -27507,6 +33638,23 @@ func ParsePutSpaceGrantResponse(rsp *http.Response) (*PutSpaceGrantResponse, err
 			headers.WWWAuthenticate = &value
 		}
 		response.Headers401 = &headers
+	case rsp.StatusCode == 404:
+		var headers PutSpaceGrantResponse404Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers404 = &headers
 	case rsp.StatusCode == 429:
 		var headers PutSpaceGrantResponse429Headers
 		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
@@ -27531,8 +33679,39 @@ func ParsePutSpaceGrantResponse(rsp *http.Response) (*PutSpaceGrantResponse, err
 			headers.RetryAfter = &value
 		}
 		response.Headers429 = &headers
+	case rsp.StatusCode == 500:
+		var headers PutSpaceGrantResponse500Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers500 = &headers
 	case rsp.StatusCode == 503:
 		var headers PutSpaceGrantResponse503Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -27541,6 +33720,23 @@ func ParsePutSpaceGrantResponse(rsp *http.Response) (*PutSpaceGrantResponse, err
 			headers.RetryAfter = &value
 		}
 		response.Headers503 = &headers
+	case rsp.StatusCode == 504:
+		var headers PutSpaceGrantResponse504Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers504 = &headers
 	}
 
 	return response, nil
@@ -27619,6 +33815,23 @@ func ParseListRegionsResponse(rsp *http.Response) (*ListRegionsResponse, error) 
 	}
 
 	switch {
+	case rsp.StatusCode == 400:
+		var headers ListRegionsResponse400Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers400 = &headers
 	case rsp.StatusCode == 401:
 		var headers ListRegionsResponse401Headers
 		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
@@ -27653,8 +33866,39 @@ func ParseListRegionsResponse(rsp *http.Response) (*ListRegionsResponse, error) 
 			headers.RetryAfter = &value
 		}
 		response.Headers429 = &headers
+	case rsp.StatusCode == 500:
+		var headers ListRegionsResponse500Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers500 = &headers
 	case rsp.StatusCode == 503:
 		var headers ListRegionsResponse503Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -27663,6 +33907,23 @@ func ParseListRegionsResponse(rsp *http.Response) (*ListRegionsResponse, error) 
 			headers.RetryAfter = &value
 		}
 		response.Headers503 = &headers
+	case rsp.StatusCode == 504:
+		var headers ListRegionsResponse504Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers504 = &headers
 	}
 
 	return response, nil
@@ -27741,6 +34002,23 @@ func ParseGetVersionResponse(rsp *http.Response) (*GetVersionResponse, error) {
 	}
 
 	switch {
+	case rsp.StatusCode == 400:
+		var headers GetVersionResponse400Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers400 = &headers
 	case rsp.StatusCode == 401:
 		var headers GetVersionResponse401Headers
 		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
@@ -27775,8 +34053,39 @@ func ParseGetVersionResponse(rsp *http.Response) (*GetVersionResponse, error) {
 			headers.RetryAfter = &value
 		}
 		response.Headers429 = &headers
+	case rsp.StatusCode == 500:
+		var headers GetVersionResponse500Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers500 = &headers
 	case rsp.StatusCode == 503:
 		var headers GetVersionResponse503Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -27785,6 +34094,23 @@ func ParseGetVersionResponse(rsp *http.Response) (*GetVersionResponse, error) {
 			headers.RetryAfter = &value
 		}
 		response.Headers503 = &headers
+	case rsp.StatusCode == 504:
+		var headers GetVersionResponse504Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers504 = &headers
 	}
 
 	return response, nil
@@ -27863,6 +34189,23 @@ func ParseGetWhoamiResponse(rsp *http.Response) (*GetWhoamiResponse, error) {
 	}
 
 	switch {
+	case rsp.StatusCode == 400:
+		var headers GetWhoamiResponse400Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers400 = &headers
 	case rsp.StatusCode == 401:
 		var headers GetWhoamiResponse401Headers
 		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
@@ -27897,8 +34240,39 @@ func ParseGetWhoamiResponse(rsp *http.Response) (*GetWhoamiResponse, error) {
 			headers.RetryAfter = &value
 		}
 		response.Headers429 = &headers
+	case rsp.StatusCode == 500:
+		var headers GetWhoamiResponse500Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers500 = &headers
 	case rsp.StatusCode == 503:
 		var headers GetWhoamiResponse503Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -27907,6 +34281,23 @@ func ParseGetWhoamiResponse(rsp *http.Response) (*GetWhoamiResponse, error) {
 			headers.RetryAfter = &value
 		}
 		response.Headers503 = &headers
+	case rsp.StatusCode == 504:
+		var headers GetWhoamiResponse504Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers504 = &headers
 	}
 
 	return response, nil

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/carve-ipam/carve/internal/app"
 	"github.com/carve-ipam/carve/internal/cli"
@@ -19,11 +20,17 @@ func run() int {
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	version, commit := app.Version()
 	database := cli.RealDatabase()
-	database.Bootstrap, database.Reconcile = app.Bootstrap, reconcile
+	database.Bootstrap, database.Reconcile, database.Retain = app.Bootstrap, reconcile, retain
 	return cli.Run(ctx, os.Args[1:], cli.Surroundings{
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Env: os.LookupEnv,
 		Version: version, Commit: commit, Database: database, Secret: cli.TerminalSecret(ctx, os.Stdin, os.Stderr),
 	})
+}
+
+// retain is the use case in the words of the command line.
+func retain(ctx context.Context, dsn string, keep time.Duration) (cli.Retained, error) {
+	done, err := app.Retain(ctx, dsn, keep)
+	return cli.Retained(done), err
 }
 
 // reconcile is the use case in the words of the command line.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strconv"
+	"strings"
 	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
@@ -21,6 +22,7 @@ const MaxBatch = 1000
 func (s *Service) CreateClaimBatch(ctx context.Context, project string, claims []ipam.Claim, r Request) (Result[[]ipam.Claim], error) {
 	answer, err := s.makeBatch(ctx, project, claims, r)
 	s.decidedAll(ctx, answer.Value, r, answer.Replayed, err)
+	s.followBatch(ctx, answer.Replayed, err)
 	return answer, err
 }
 
@@ -327,6 +329,7 @@ func inItem(err error, i int) error {
 	for n := range c.Fields {
 		if p := c.Fields[n].Pointer; p != "" && p[0] == '/' {
 			c.Fields[n].Pointer = itemPointer(i) + p
+			c.Message = strings.Replace(c.Message, ": "+p+" ", ": "+itemPointer(i)+p+" ", 1) // as ipam.Invalid writes it
 		}
 	}
 	if len(c.Fields) == 0 {

@@ -20,7 +20,9 @@ func (s *Service) PutClaim(ctx context.Context, project string, c ipam.Claim, r 
 
 func (s *Service) createClaim(ctx context.Context, project string, c ipam.Claim, r Request, put bool) (Result[ipam.Claim], error) {
 	answer, class, err := s.makeClaim(ctx, project, c, r, put)
-	s.decided(ctx, class, r, answer.Replayed || answer.Existed, err)
+	repeated := answer.Replayed || answer.Existed
+	s.decided(ctx, class, r, repeated, err)
+	s.followClaim(ctx, c.Spec, answer.Value, class, repeated, err)
 	return answer, err
 }
 

@@ -20,6 +20,7 @@ const groupDeadline = 15 * time.Second
 // join adds a member to the pool's next group and waits for its outcome. The first to come starts at once; those that
 // arrive while its transaction runs form the next group.
 func (s *Service) join(ctx context.Context, pool ipam.Pool, m *member) (ipam.Claim, error) {
+	s.joins(m)
 	if m.request.DryRun {
 		s.runGroup(ctx, &pool, []*member{m})
 		return m.outcome, m.err
@@ -103,9 +104,7 @@ func (s *Service) runRound(ctx context.Context, pool *ipam.Pool, members []*memb
 	for _, m := range members {
 		m.stamp(at)
 	}
-	p, err := inTx(ctx, s, "claim_group", groupLocks(*pool, members), members[0].request.DryRun, func(ctx context.Context, tx Tx) (*groupPlan, error) {
-		return s.groupTx(ctx, tx, *pool, members)
-	})
+	p, err := s.runTransaction(ctx, *pool, members)
 	if c, ok := asConflict(err); ok {
 		return s.dropConflicts(ctx, members, c)
 	}
@@ -125,6 +124,15 @@ func (s *Service) runRound(ctx context.Context, pool *ipam.Pool, members []*memb
 		}
 		return nil
 	}
+}
+
+// runTransaction runs the transaction of a round. Whoever follows a member is told that it is over before the member is.
+func (s *Service) runTransaction(ctx context.Context, pool ipam.Pool, members []*member) (*groupPlan, error) {
+	ctx, ended := s.followGroup(ctx, pool, members)
+	defer ended()
+	return inTx(ctx, s, "claim_group", groupLocks(pool, members), members[0].request.DryRun, func(ctx context.Context, tx Tx) (*groupPlan, error) {
+		return s.groupTx(ctx, tx, pool, members)
+	})
 }
 
 // deliver hands out the outcomes of a committed plan. A member that was refused, although by now there is room again, goes into

@@ -2,6 +2,7 @@ package alloc
 
 import (
 	"context"
+	"time"
 
 	"github.com/carve-ipam/carve/internal/ipam"
 )
@@ -20,6 +21,9 @@ type member struct {
 
 	revision ipam.ID   // release under ReclaimRetain: of the allocation afterwards
 	now      timestamp // release
+
+	joined time.Time     // when it began to wait, and
+	waited time.Duration // how long it did until its first transaction; for whoever follows it
 
 	done     chan struct{}
 	finished bool // by the leader, who alone reads and writes it, and the next one

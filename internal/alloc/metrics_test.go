@@ -16,12 +16,21 @@ type tally struct {
 	mu     sync.Mutex
 	claims map[string]int // by "class code"
 	groups []int
+	loans  map[string]int // by "move outcome"; nil: not counted
 }
 
 func (m *tally) ClaimDecided(_ context.Context, class string, refusal ipam.Code) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.claims[class+" "+string(refusal)]++
+}
+
+func (m *tally) LoanMoved(_ context.Context, move, outcome string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.loans != nil {
+		m.loans[move+" "+outcome]++
+	}
 }
 
 func (m *tally) GroupRan(_ context.Context, members int) {

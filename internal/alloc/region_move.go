@@ -50,6 +50,7 @@ func (s *Service) move(ctx context.Context, op string, p ipam.Pool, region strin
 		}
 		return true, tx.Write(ctx, ch)
 	})
+	s.loanMoved(ctx, op, moved, err)
 	if ipam.IsCode(err, ipam.CodeOutcomeUnknown) {
 		return false, nil
 	}

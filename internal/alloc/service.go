@@ -17,6 +17,7 @@ type Service struct {
 	region     string
 	clock      func() time.Time
 	metrics    Metrics
+	tracer     Tracer // nil: nobody follows
 	lanes      *lanes
 	shares     shares
 	fulls      fulls
@@ -36,6 +37,7 @@ type Options struct {
 	Region  string           // where rows that this process creates live
 	Clock   func() time.Time // nil: the system clock
 	Metrics Metrics          // nil: nobody measures
+	Tracer  Tracer           // nil: nobody follows
 	// MaxWaiting is how many claims and releases may wait for one pool's turn; whoever comes then is refused. 0: 1024.
 	MaxWaiting int
 	// Runway is how long what a region is lent of a pool should last. 0: 10 minutes.
@@ -53,7 +55,7 @@ func New(store Store, o Options) *Service {
 	if o.Runway <= 0 {
 		o.Runway = 10 * time.Minute
 	}
-	return &Service{store: store, region: o.Region, runway: o.Runway, clock: o.Clock, metrics: o.Metrics, lanes: newLanes(o.MaxWaiting), figures: newFigures(o.Clock), classes: newClassMemory(), memory: newMemory(), explaining: make(chan struct{}, maxExplaining)}
+	return &Service{store: store, region: o.Region, runway: o.Runway, clock: o.Clock, metrics: o.Metrics, tracer: o.Tracer, lanes: newLanes(o.MaxWaiting), figures: newFigures(o.Clock), classes: newClassMemory(), memory: newMemory(), explaining: make(chan struct{}, maxExplaining)}
 }
 
 // now is the time of a request, as the database stores it: UTC, microseconds.

@@ -35,11 +35,11 @@ func (a *adapter) accessLog(next echo.HandlerFunc) echo.HandlerFunc {
 			slog.Int("status", c.Response().Status),
 			slog.Duration("duration", end.Sub(start)),
 			slog.String("requestId", requestIDOf(c)),
-			slog.String("traceId", traceIDOf(c)),
 			slog.String("subject", who.Subject),
 			slog.String("auth", who.Method),
 			slog.String("remote", tenancy.OriginOf(ctx).Remote),
 		)
+		line.AddAttrs(a.traceAttrs(c)...)
 		_ = log.Handle(ctx, line) // as the Logger does: a line that cannot be written has nobody to be told to
 		return nil
 	}

@@ -36,6 +36,8 @@ type Config struct {
 	MaxBody int64
 	// Meter is told of every answer. nil: nobody measures.
 	Meter Meter
+	// Tracer is told of every request that has a place. nil: nobody follows requests.
+	Tracer Tracer
 	// Metrics answers GET /metrics, without credentials. nil: there is nothing at that path.
 	Metrics http.Handler
 	// MetricsLocal leaves Metrics to callers on this machine; others find nothing there.
@@ -85,7 +87,7 @@ func New(cfg Config) http.Handler {
 	e.Binder = validatedBinder{}
 	e.HTTPErrorHandler = a.renderError
 	e.Use(a.chained())
-	gen.RegisterHandlers(e, gen.NewStrictHandler(&server{use: cfg.Service, version: cfg.Version, ready: cfg.Ready}, nil))
+	gen.RegisterHandlers(e, gen.NewStrictHandler(&server{use: cfg.Service, version: cfg.Version, ready: cfg.Ready}, a.followed()))
 	pages := echo.WrapHandler(docs.Handler("/openapi.yaml"))
 	ui := func(c echo.Context) error {
 		if !docs.Has(c.Request().URL.Path) {

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"os"
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/carve-ipam/carve/internal/guard"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -74,6 +76,10 @@ func unreadable(r *http.Request, err error) error {
 	switch {
 	case errors.As(err, &large):
 		return tooLarge(large.Limit)
+	case errors.Is(err, os.ErrDeadlineExceeded): // before the request's own time: what a caller is slow in is no 5xx
+		return invalid([]ipam.Field{{Detail: "came too slowly; it was not waited for."}})
+	case errors.Is(err, guard.ErrCrowded):
+		return ipam.Errorf(ipam.CodeRateLimited, "Too many large bodies are on their way. Nothing was changed; repeat the request when Retry-After has passed, or send less at once.")
 	case r.Context().Err() != nil:
 		return r.Context().Err()
 	default:

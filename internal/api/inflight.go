@@ -6,6 +6,7 @@ import (
 	"hash/maphash"
 	"log/slog"
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -145,9 +146,14 @@ func (f *InFlight) leaveAs(caller uint64) {
 	}
 }
 
-// alwaysServed are the paths by which somebody finds out how the server is: they answer however much there is to do.
+// alwaysServed are the paths by which somebody finds out how the server is: they answer however much there is to do. And there is what never
+// changes, as the contract and Swagger UI: nothing is worked on for it, and strangers who read it slowly must not keep places.
 func alwaysServed(path string) bool {
-	return path == "/healthz" || path == "/readyz" || path == "/metrics"
+	switch path {
+	case "/healthz", "/readyz", "/metrics", "/openapi.yaml", "/openapi.json":
+		return true
+	}
+	return strings.HasPrefix(path, "/docs/") || strings.HasPrefix(path, "/problems/")
 }
 
 // bound refuses what finds no place. It stands before everything else, the router, the metrics of requests and the access log included: at
@@ -187,7 +193,7 @@ func (a *adapter) shed(e *echo.Echo, w http.ResponseWriter, r *http.Request, ref
 		setErrorHeaders(w.Header(), k.status, refused)
 		w.Header().Set(echo.HeaderContentType, mimeProblem)
 		w.WriteHeader(k.status)
-		return json.NewEncoder(w).Encode(problemOf(c, k, refused))
+		return json.NewEncoder(w).Encode(a.problemOf(c, k, refused))
 	}))
 	_ = answer(c) // who has gone does not read that
 }

@@ -36,16 +36,16 @@ func (a *adapter) measure(next echo.HandlerFunc) echo.HandlerFunc {
 
 // serveMetrics is for whoever collects metrics. To everybody else the path is one that there is not.
 func (a *adapter) serveMetrics(c echo.Context) error {
-	if a.cfg.MetricsLocal && !fromHere(c.Request()) {
+	if a.cfg.MetricsLocal && !FromHere(c.Request()) {
 		return echo.ErrNotFound
 	}
 	a.cfg.Metrics.ServeHTTP(c.Response(), c.Request())
 	return nil
 }
 
-// fromHere reports whether a request was made on this machine: over loopback, to a name of loopback (and not to one that a stranger has
+// FromHere reports whether a request was made on this machine: over loopback, to a name of loopback (and not to one that a stranger has
 // pointed there), and by nobody who passes on what others ask.
-func fromHere(r *http.Request) bool {
+func FromHere(r *http.Request) bool {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
 		return false

@@ -19,6 +19,7 @@ func (a *adapter) middleware() []echo.MiddlewareFunc {
 	return []echo.MiddlewareFunc{
 		a.requestID,       // a name for the request, in every answer
 		a.securityHeaders, // in every answer, problem documents included
+		a.trace,           // its span, if somebody follows requests
 		a.measure,         // how long the answer took and what it was
 		a.accessLog,       // one line, whatever happens below
 		a.recoverPanic,    // a panic below is `internal`, its stack logged
@@ -89,10 +90,13 @@ var (
 	noReferrer  = []string{"no-referrer"}
 	nothingRuns = []string{"default-src 'none'; frame-ancestors 'none'"}
 	notToBeKept = []string{"no-store"}
+	sameOrigin  = []string{"same-origin"}
+	onlyTLS     = []string{"max-age=31536000"}
 	jsonType    = []string{mimeJSON}
 )
 
-// securityHeaders says that answers are data: not to be sniffed, framed, run or kept. Swagger UI's handler, whose page is
+// securityHeaders says that answers are data: not to be sniffed, framed, run, kept or read into other pages; and, where TLS is spoken, that it
+// always is. Swagger UI's handler, whose page is
 // meant to run, replaces the policy by its own.
 func (a *adapter) securityHeaders(next echo.HandlerFunc) echo.HandlerFunc {
 	announce, announces := a.cfg.Authenticator.(announcer)
@@ -103,6 +107,10 @@ func (a *adapter) securityHeaders(next echo.HandlerFunc) echo.HandlerFunc {
 		h["Referrer-Policy"] = noReferrer
 		h["Content-Security-Policy"] = nothingRuns
 		h["Cache-Control"] = notToBeKept
+		h["Cross-Origin-Resource-Policy"] = sameOrigin
+		if c.Request().TLS != nil { // behind a proxy that speaks TLS it is the proxy's to promise
+			h["Strict-Transport-Security"] = onlyTLS
+		}
 		if announces {
 			announce.Announce(h)
 		}

@@ -21,7 +21,7 @@ func (a *adapter) negotiate(next echo.HandlerFunc) echo.HandlerFunc {
 			return next(c)
 		}
 		r := c.Request()
-		if !accepts(r.Header.Values("Accept"), mimeJSON) {
+		if !acceptable(r) {
 			return ipam.Errorf(ipam.CodeNotAcceptable, "The answer is %s, which the Accept header does not admit.", mimeJSON).
 				At("header:Accept", "must admit %s.", mimeJSON)
 		}
@@ -39,6 +39,13 @@ func (a *adapter) negotiate(next echo.HandlerFunc) echo.HandlerFunc {
 		}
 		return next(c)
 	}
+}
+
+// acceptable reports whether a caller takes the answers of its operation. The success of a DELETE has no body, so who takes
+// refusals is answered: generated clients ask there for what is left, application/problem+json alone.
+func acceptable(r *http.Request) bool {
+	header := r.Header.Values("Accept")
+	return accepts(header, mimeJSON) || r.Method == http.MethodDelete && accepts(header, mimeProblem)
 }
 
 // readable checks that a body is of the media type, in UTF-8, and not encoded.

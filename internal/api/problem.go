@@ -32,6 +32,7 @@ func (a *adapter) renderError(err error, c echo.Context) {
 		e, k = ipam.Errorf(ipam.CodeInternal, "%s", internalSentence).Because(err), kinds[ipam.CodeInternal]
 	}
 	a.logError(c, k.status, e, err)
+	a.refused(c, string(e.Code))
 	if c.Response().Committed {
 		return // the answer had begun: there is nobody left to tell
 	}
@@ -39,7 +40,7 @@ func (a *adapter) renderError(err error, c echo.Context) {
 	setErrorHeaders(h, k.status, e)
 	h.Set(echo.HeaderContentType, mimeProblem)
 	c.Response().WriteHeader(k.status)
-	if err := json.NewEncoder(c.Response()).Encode(problemOf(c, k, e)); err != nil {
+	if err := json.NewEncoder(c.Response()).Encode(a.problemOf(c, k, e)); err != nil {
 		a.cfg.Log.LogAttrs(c.Request().Context(), slog.LevelDebug, "the answer was not read",
 			slog.String("requestId", requestIDOf(c)), slog.Any("cause", err))
 	}
@@ -93,10 +94,10 @@ func seconds(d time.Duration) string { return strconv.Itoa(int(math.Ceil(d.Secon
 
 func quote(revision string) string { return `"` + revision + `"` }
 
-func problemOf(c echo.Context, k kind, e *ipam.Error) gen.Problem {
+func (a *adapter) problemOf(c echo.Context, k kind, e *ipam.Error) gen.Problem {
 	p := gen.Problem{
 		Type: "/problems/" + string(e.Code), Title: k.title, Status: k.status, Detail: e.Message,
-		Instance: c.Request().URL.EscapedPath(), Code: gen.ProblemCode(e.Code), TraceID: traceIDOf(c),
+		Instance: c.Request().URL.EscapedPath(), Code: gen.ProblemCode(e.Code), TraceID: a.traceIDOf(c),
 	}
 	for _, f := range e.Fields {
 		p.Errors = append(p.Errors, gen.ProblemField{Pointer: f.Pointer, Detail: f.Detail})
@@ -119,22 +120,24 @@ func problemOf(c echo.Context, k kind, e *ipam.Error) gen.Problem {
 }
 
 // logError writes what the caller is not told, once. A refusal is nothing to worry about, and neither is a caller that
-// went away, before its answer or in the middle of it, nor what is shed, which is counted; what is left is ours to look at.
+// went away, before its answer or in the middle of it, nor what is shed, which is counted, nor that a server which is being stopped says
+// so; what is left is ours to look at.
 func (a *adapter) logError(c echo.Context, status int, e *ipam.Error, cause error) {
 	attrs := []slog.Attr{
 		slog.String("code", string(e.Code)),
 		slog.Int("status", status),
 		slog.String("route", c.Path()),
 		slog.String("requestId", requestIDOf(c)),
-		slog.String("traceId", traceIDOf(c)),
 		slog.String("cause", cause.Error()),
 	}
+	attrs = append(attrs, a.traceAttrs(c)...)
 	p, isPanic := errors.AsType[*panicked](cause)
 	if isPanic {
 		attrs = append(attrs, slog.String("stack", string(p.stack)))
 	}
-	ctx, gone := c.Request().Context(), errors.Is(cause, context.Canceled) || errors.Is(cause, ipam.ErrShed) || c.Response().Committed
-	if status >= http.StatusInternalServerError && (isPanic || !gone) {
+	expected := errors.Is(cause, context.Canceled) || errors.Is(cause, ipam.ErrShed) || errors.Is(cause, ErrDraining) || c.Response().Committed
+	ctx := c.Request().Context()
+	if status >= http.StatusInternalServerError && (isPanic || !expected) {
 		a.cfg.Log.LogAttrs(ctx, slog.LevelError, "request failed", attrs...)
 		return
 	}

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"errors"
 
 	"github.com/carve-ipam/carve/internal/api/gen"
 	"github.com/carve-ipam/carve/internal/ipam"
@@ -16,6 +17,9 @@ func (s *server) GetVersion(context.Context, gen.GetVersionRequestObject) (gen.G
 func (s *server) GetHealth(context.Context, gen.GetHealthRequestObject) (gen.GetHealthResponseObject, error) {
 	return gen.GetHealth200JSONResponse{Status: gen.HealthStatusOk}, nil
 }
+
+// ErrDraining is the cause of not being ready that somebody asked for, by stopping the server: nothing to worry about.
+var ErrDraining = errors.New("the server is being stopped")
 
 // GetReadiness answers whether requests can be served; why not is for the log alone.
 func (s *server) GetReadiness(ctx context.Context, _ gen.GetReadinessRequestObject) (gen.GetReadinessResponseObject, error) {

@@ -25,6 +25,6 @@ func TestTraceID(t *testing.T) {
 		r.Header.Set("traceparent", header)
 		c := echo.New().NewContext(r, httptest.NewRecorder())
 		c.Response().Header().Set(headerRequestID, "request")
-		require.Equal(t, want, traceIDOf(c), header)
+		require.Equal(t, want, (&adapter{}).traceIDOf(c), header)
 	}
 }

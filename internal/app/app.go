@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -16,23 +15,18 @@ import (
 	"github.com/carve-ipam/carve/internal/api"
 	"github.com/carve-ipam/carve/internal/crdb"
 	"github.com/carve-ipam/carve/internal/devdb"
+	"github.com/carve-ipam/carve/internal/guard"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/telemetry"
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// The bounds of a connection. Requests are small, and their own deadline is Config.RequestTimeout.
 const (
-	headerTimeout = 5 * time.Second
-	readTimeout   = 30 * time.Second
-	idleTimeout   = 2 * time.Minute
-	writeSlack    = 15 * time.Second // on top of the request's deadline
-	maxHeader     = 32 << 10
-	startTimeout  = 2 * time.Minute
-	drainTimeout  = 20 * time.Second
-	stopTimeout   = 30 * time.Second
-	readyTimeout  = 3 * time.Second
-	flushTimeout  = 3 * time.Second
+	startTimeout = 2 * time.Minute
+	drainTimeout = 20 * time.Second
+	stopTimeout  = 30 * time.Second
+	readyTimeout = 3 * time.Second
+	flushTimeout = 3 * time.Second
 )
 
 // App is a running service.
@@ -42,8 +36,14 @@ type App struct {
 	config    Config
 	listener  net.Listener
 	server    *http.Server
+	clients   *guard.Clients
+	admin     *admin // nil without --admin-listen
 	metrics   *telemetry.Metrics
+	traces    *telemetry.Traces // nil: nobody follows requests
+	ran       *telemetry.Jobs   // nil: nobody counts the jobs
 	store     *crdb.Store
+	retention *crdb.Store // of who may delete records of the trail; nil: not this server
+	retains   bool        // the user of --database-url may
 	keyring   *tenancy.Keyring
 	inFlight  *api.InFlight
 	embedded  *devdb.DB // nil with --database-url
@@ -65,7 +65,7 @@ func Start(ctx context.Context, c Config, logTo io.Writer) (_ *App, err error) {
 	_ = floor() // held, never read
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
-	a := &App{Log: newLog(logTo, c), config: c, failed: make(chan error, 2), idle: make(chan struct{})}
+	a := &App{Log: newLog(logTo, c), config: c, failed: make(chan error, 3), idle: make(chan struct{})}
 	defer func() {
 		if err != nil {
 			close(a.idle)
@@ -76,14 +76,15 @@ func Start(ctx context.Context, c Config, logTo io.Writer) (_ *App, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if a.metrics, err = c.measure(ctx); err != nil {
+	a.dsn = files.databaseURL
+	if err := a.observe(ctx, c); err != nil {
 		return nil, err
 	}
 	if err := a.openDatabase(ctx, c); err != nil {
 		return nil, err
 	}
 	a.keyring = tenancy.NewKeyring(a.store, nil)
-	service := alloc.New(a.store, alloc.Options{Region: c.Region, Metrics: a.metrics, MaxWaiting: maxWaiting(c), Runway: c.StockRunway})
+	service := alloc.New(a.store, alloc.Options{Region: c.Region, Metrics: a.metrics, Tracer: a.claimTracer(), MaxWaiting: maxWaiting(c), Runway: c.StockRunway})
 	a.inFlight = api.NewInFlight(c.MaxInFlight, placeWait)
 	if err := a.metrics.WatchLoad(func() telemetry.Load { return a.load(service) }); err != nil {
 		return nil, err
@@ -97,16 +98,24 @@ func Start(ctx context.Context, c Config, logTo io.Writer) (_ *App, err error) {
 	if a.listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", c.Listen); err != nil {
 		return nil, fmt.Errorf("cannot listen on %s: %w", c.Listen, err)
 	}
+	a.listener = a.clients.Listener(a.listener)
+	if err := a.listenAdmin(ctx, c, files); err != nil {
+		return nil, errors.Join(err, a.listener.Close())
+	}
 	if err := a.firstAdmin(ctx, c, service); err != nil { // last: a token that is made is then shown
 		return nil, errors.Join(fmt.Errorf("cannot see to a first admin: %w", err), a.listener.Close())
 	}
-	a.background(a.jobs(c, service))
+	jobs, err := a.observedJobs(c, service)
+	if err != nil {
+		return nil, errors.Join(err, a.listener.Close())
+	}
+	a.background(jobs)
 	go a.serve()
+	go a.serveAdmin()
 	return a, nil
 }
 
 func (a *App) openDatabase(ctx context.Context, c Config) error {
-	a.dsn = c.DatabaseURL
 	if a.dsn == "" {
 		db, err := devdb.Start(ctx, devdb.Config{
 			DataDir: c.DataDir, Engine: devdb.Engine(c.Embedded), Log: a.Log, Region: c.Region, MaxConnections: c.MaxConnections + 20,
@@ -115,10 +124,13 @@ func (a *App) openDatabase(ctx context.Context, c Config) error {
 			return err
 		}
 		a.embedded, a.dsn = db, db.DSN()
-		if err := crdb.Migrate(ctx, a.dsn, crdb.MigrateOptions{Regions: []string{c.Region}}); err != nil {
+		if err := crdb.Migrate(ctx, a.dsn, crdb.MigrateOptions{Regions: []string{c.Region}, Roles: embeddedRoles()}); err != nil {
 			return err
 		}
 	} else {
+		if err := a.checkUser(ctx, c); err != nil {
+			return err
+		}
 		if err := crdb.CheckSchema(ctx, a.dsn); err != nil {
 			return err
 		}
@@ -127,12 +139,18 @@ func (a *App) openDatabase(ctx context.Context, c Config) error {
 		}
 	}
 	store, err := crdb.Open(ctx, a.dsn, crdb.Options{
-		Region: c.Region, MaxConnections: int32(c.MaxConnections), Log: a.Log, OnAttempt: a.attempted, //nolint:gosec // checked: 2 to 1000
+		Region: c.Region, MaxConnections: int32(c.MaxConnections), URLFile: c.DatabaseFile, Role: a.role(c), Log: a.Log, OnAttempt: a.attempted, Tracer: a.statementTracer(), //nolint:gosec // checked: 2 to 1000
 	})
 	if err != nil {
 		return err
 	}
 	a.store = store
+	if a.traces != nil {
+		a.traces.Database(store.Engine())
+	}
+	if err := a.openRetention(ctx, c); err != nil {
+		return err
+	}
 	return a.metrics.WatchConnections(a.connections)
 }
 
@@ -146,18 +164,18 @@ func (a *App) prepareServer(c Config, f files, service *alloc.Service) error {
 	if err != nil {
 		return err
 	}
-	a.server = &http.Server{
-		Handler: a.parting(api.New(api.Config{
-			Service: service, Authenticator: authenticator, Log: a.Log, RequestTimeout: c.RequestTimeout, Ready: a.ready,
-			Limits: limits(c), InFlight: a.inFlight, TrustedProxies: proxies, Version: api.Version{Version: version, Commit: commit},
-			Meter: a.metrics, Metrics: a.metrics.Handler(), MetricsLocal: c.Metrics != metricsOpen,
-		})),
-		ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, IdleTimeout: idleTimeout,
-		WriteTimeout: c.RequestTimeout + writeSlack, MaxHeaderBytes: maxHeader, ErrorLog: slog.NewLogLogger(a.Log.Handler(), slog.LevelWarn),
+	metrics := a.metrics.Handler()
+	if c.Metrics == metricsAdmin {
+		metrics = nil // they are at the other address alone
 	}
+	a.server = a.newServer(c, a.parting(api.New(api.Config{
+		Service: service, Authenticator: authenticator, Log: a.Log, RequestTimeout: c.RequestTimeout, Ready: a.ready,
+		Limits: limits(c), InFlight: a.inFlight, TrustedProxies: proxies, Version: api.Version{Version: version, Commit: commit},
+		Meter: a.metrics, Tracer: a.requestTracer(), Metrics: metrics, MetricsLocal: c.Metrics != metricsOpen,
+	})))
 	switch {
 	case f.certificate != nil:
-		a.server.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: f.certificate.get}
+		a.server.TLSConfig = f.tls(c)
 	case !c.local():
 		a.Log.Warn("plain HTTP beyond loopback, as --insecure-http asks: whoever can read the network can read credentials", "listen", c.Listen)
 	}
@@ -178,7 +196,7 @@ func (a *App) serve() {
 // being stopped.
 func (a *App) ready(ctx context.Context) error {
 	if a.draining.Load() {
-		return ipam.Errorf(ipam.CodeUnavailable, "The server is shutting down.")
+		return api.ErrDraining
 	}
 	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
@@ -222,6 +240,7 @@ func (a *App) Close(ctx context.Context) error {
 		}
 		done()
 	}
+	errs = append(errs, a.closeAdmin())
 	if a.stop != nil {
 		a.stop()
 	}
@@ -233,8 +252,9 @@ func (a *App) Close(ctx context.Context) error {
 		}
 		done()
 	}
-	if a.metrics != nil {
-		errs = append(errs, a.metrics.Shutdown(ctx))
+	a.unobserve(ctx)
+	if a.retention != nil && a.retention != a.store {
+		a.retention.Close()
 	}
 	if a.store != nil {
 		a.store.Close()

@@ -148,6 +148,12 @@ func TestHTTPS(t *testing.T) {
 	for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
 		require.Equal(t, http.StatusUnauthorized, get(t, client(version), "https://"+a.Addr()+"/v1/whoami", "").status)
 	}
+	for header, want := range map[string]string{
+		"Strict-Transport-Security": "max-age=31536000", "X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY", "Referrer-Policy": "no-referrer", "Cache-Control": "no-store",
+		"Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'", "Cross-Origin-Resource-Policy": "same-origin", "Server": "",
+	} {
+		require.Equal(t, want, get(t, client(tls.VersionTLS13), "https://"+a.Addr()+"/v1/whoami", "").header.Get(header), header)
+	}
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://"+a.Addr()+"/healthz", http.NoBody)
 	require.NoError(t, err)
 	w, err := client(tls.VersionTLS11).Do(r)

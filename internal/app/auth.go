@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"crypto/x509"
 	"fmt"
 	"log/slog"
 	"time"
@@ -16,18 +17,31 @@ import (
 
 // files are what the configuration names. They are read before anything is started.
 type files struct {
+	databaseURL string // of the file or the flag; "": the embedded database
 	issuers     oidc.Config
-	certificate *certificate // nil: plain HTTP
+	certificate *certificate             // nil: plain HTTP
+	clientCAs   *watched[*x509.CertPool] // nil: clients need no certificate
 }
 
-func (c Config) read(log *slog.Logger) (f files, err error) {
+func (c Config) read(log *slog.Logger) (files, error) { return c.readAt(log, time.Now) }
+
+// readAt is read with a clock for those that are watched.
+func (c Config) readAt(log *slog.Logger, clock func() time.Time) (f files, err error) {
+	if f.databaseURL, err = c.databaseURL(log); err != nil {
+		return f, err
+	}
 	if c.by(authOIDC) {
 		if f.issuers, err = oidc.Load(c.OIDCConfig); err != nil {
 			return f, fmt.Errorf("--oidc-config: %w", err)
 		}
 	}
 	if c.tls() {
-		f.certificate, err = newCertificate(c.TLSCert, c.TLSKey, log, time.Now)
+		if f.certificate, err = newCertificate(c.TLSCert, c.TLSKey, log, clock); err != nil {
+			return f, err
+		}
+	}
+	if c.TLSClientCA != "" {
+		f.clientCAs, err = newClientCAs(c.TLSClientCA, log, clock)
 	}
 	return f, err
 }
@@ -86,6 +100,9 @@ func (a *App) firstAdmin(ctx context.Context, c Config, service *alloc.Service) 
 // Bootstrap makes a key that is an admin of the platform, directly in a database whose schema is current, and answers its
 // token. It is the way in when there is no other.
 func Bootstrap(ctx context.Context, dsn, region string) (token string, err error) {
+	if _, err := crdb.CheckUser(ctx, dsn, crdb.ServerRole); err != nil {
+		return "", err
+	}
 	if err := crdb.CheckSchema(ctx, dsn); err != nil {
 		return "", err
 	}

@@ -10,6 +10,7 @@ import (
 
 // job is work that no request waits for. It is done again and again, on every server; each finds what others left to do.
 type job struct {
+	name  string // for the metrics
 	what  string // for the log, when it fails
 	every time.Duration
 	run   func(ctx context.Context) error
@@ -20,17 +21,19 @@ const batch = 1000
 
 func (a *App) jobs(c Config, service *alloc.Service) []job {
 	jobs := []job{
-		{"blocks that have cooled down could not be freed", time.Second, func(ctx context.Context) error { return freeCooled(ctx, service) }},
-		{"the stock of this region could not be looked after", time.Second, func(ctx context.Context) error { return a.keepStocks(ctx, service) }},
-		{"empty pools of scopes could not be removed", 10 * time.Second, func(ctx context.Context) error { return a.sweepScopes(ctx, service) }},
-		{"expired idempotency answers could not be deleted", time.Minute, a.expireAnswers},
-		{"what is left of deleted projects could not be deleted", 10 * time.Second, a.purge},
+		{"free_cooled", "blocks that have cooled down could not be freed", time.Second, func(ctx context.Context) error { return freeCooled(ctx, service) }},
+		{"keep_stocks", "the stock of this region could not be looked after", time.Second, func(ctx context.Context) error { return a.keepStocks(ctx, service) }},
+		{"sweep_scopes", "empty pools of scopes could not be removed", 10 * time.Second, func(ctx context.Context) error { return a.sweepScopes(ctx, service) }},
+		{"expire_answers", "expired idempotency answers could not be deleted", time.Minute, a.expireAnswers},
+	}
+	if a.retention != nil {
+		jobs = append(jobs, job{"purge_projects", "what is left of deleted projects could not be deleted", 10 * time.Second, a.purge})
 	}
 	if c.by(authKeys) {
-		jobs = append(jobs, job{"the last use of API keys could not be written", time.Minute, a.keyring.Flush})
+		jobs = append(jobs, job{"flush_keys", "the last use of API keys could not be written", time.Minute, a.keyring.Flush})
 	}
-	if c.AuditRetention > 0 {
-		jobs = append(jobs, job{"old audit events could not be deleted", 10 * time.Minute, func(ctx context.Context) error {
+	if a.retention != nil && c.AuditRetention > 0 {
+		jobs = append(jobs, job{"expire_events", "old audit events could not be deleted", 10 * time.Minute, func(ctx context.Context) error {
 			return a.expireEvents(ctx, c.AuditRetention)
 		}})
 	}
@@ -61,7 +64,12 @@ func (a *App) repeat(ctx context.Context, j job) {
 			return
 		case <-tick.C:
 		}
-		if err := j.run(ctx); err != nil && ctx.Err() == nil {
+		began := time.Now()
+		err := j.run(ctx)
+		if a.ran != nil && ctx.Err() == nil {
+			a.ran.Ran(ctx, j.name, time.Now(), time.Since(began), err)
+		}
+		if err != nil && ctx.Err() == nil {
 			a.Log.WarnContext(ctx, "a background job failed; trying again later", "job", j.what, "error", err)
 		}
 	}
@@ -107,13 +115,13 @@ func (a *App) sweepScopes(ctx context.Context, service *alloc.Service) error {
 
 // purge deletes the trail and the history of projects that were deleted.
 func (a *App) purge(ctx context.Context) error {
-	_, err := a.store.Purge(ctx, batch)
+	_, err := a.retention.Purge(ctx, batch)
 	return err
 }
 
 // expireEvents deletes the records of the audit trail that are older than they are to be kept.
 func (a *App) expireEvents(ctx context.Context, keep time.Duration) error {
-	n, err := a.store.ExpireEvents(ctx, time.Now().Add(-keep), batch)
+	n, err := a.retention.ExpireEvents(ctx, time.Now().Add(-keep), batch)
 	if n > 0 {
 		a.Log.InfoContext(ctx, "old audit events were deleted", "events", n, "olderThan", keep)
 	}

@@ -11,15 +11,18 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/carve-ipam/carve/internal/crdb"
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
 func TestJobsAreThoseOfTheConfiguration(t *testing.T) {
 	t.Parallel()
-	a := &App{keyring: tenancy.NewKeyring(nil, nil)}
+	a := &App{keyring: tenancy.NewKeyring(nil, nil), retention: &crdb.Store{}}
 	require.Len(t, a.jobs(Config{Auth: []string{authDev}}, nil), 5)
 	require.Len(t, a.jobs(Config{Auth: []string{authKeys}}, nil), 6, "and the last use of keys")
 	require.Len(t, a.jobs(Config{Auth: []string{authKeys}, AuditRetention: time.Hour}, nil), 7, "and retention")
+	a.retention = nil
+	require.Len(t, a.jobs(Config{Auth: []string{authKeys}, AuditRetention: time.Hour}, nil), 5, "and nobody deletes records whose user may not")
 }
 
 func TestJobsAreRepeatedUntilTheServerStops(t *testing.T) {
@@ -30,15 +33,15 @@ func TestJobsAreRepeatedUntilTheServerStops(t *testing.T) {
 		var good, bad int
 		begun := make(chan struct{})
 		a.background([]job{
-			{"good", time.Minute, func(context.Context) error {
+			{"good", "good", time.Minute, func(context.Context) error {
 				good++
 				return nil
 			}},
-			{"bad", 2 * time.Minute, func(context.Context) error {
+			{"bad", "bad", 2 * time.Minute, func(context.Context) error {
 				bad++
 				return errors.New("a reason")
 			}},
-			{"long", 10 * time.Minute, func(ctx context.Context) error {
+			{"long", "long", 10 * time.Minute, func(ctx context.Context) error {
 				close(begun)
 				<-ctx.Done()
 				return ctx.Err()

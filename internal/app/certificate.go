@@ -2,75 +2,76 @@ package app
 
 import (
 	"crypto/tls"
+	"crypto/x509"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
-	"sync"
 	"time"
 )
 
-// lookAgain is how often the files of a certificate are looked at, at most.
-const lookAgain = 10 * time.Second
-
-// certificate is the server's, from two files. They are read again when they have changed, so that a renewed certificate
-// needs no new start. While what they hold is not a certificate with its key, the last good one is served.
-type certificate struct {
-	certFile, keyFile string
-	log               *slog.Logger
-	clock             func() time.Time
-
-	mu     sync.Mutex
-	loaded *tls.Certificate
-	stamps [2]stamp
-	looked time.Time
-}
-
-// stamp tells one version of a file from another.
-type stamp struct {
-	changed time.Time
-	size    int64
-}
+// certificate is the server's, from two files, which are watched.
+type certificate struct{ *watched[*tls.Certificate] }
 
 // newCertificate reads the files.
 func newCertificate(certFile, keyFile string, log *slog.Logger, clock func() time.Time) (*certificate, error) {
-	c := &certificate{certFile: certFile, keyFile: keyFile, log: log, clock: clock}
-	c.looked = clock()
-	if err := c.read(); err != nil {
+	load := func() (*tls.Certificate, error) {
+		c, err := tls.LoadX509KeyPair(certFile, keyFile)
+		return &c, err
+	}
+	w, err := watch("the certificate of --tls-cert", []string{certFile, keyFile}, load, log, clock)
+	if err != nil {
 		return nil, fmt.Errorf("--tls-cert, --tls-key: %w", err)
 	}
-	return c, nil
+	return &certificate{w}, nil
 }
 
 // get is tls.Config.GetCertificate.
 func (c *certificate) get(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if now := c.clock(); now.Sub(c.looked) >= lookAgain {
-		c.looked = now
-		if err := c.read(); err != nil {
-			c.log.WarnContext(hello.Context(), "the renewed certificate cannot be used; serving the last one", "error", err)
-		}
-	}
-	return c.loaded, nil
+	return c.watched.get(hello.Context()), nil
 }
 
-// read loads the files if they have changed since they were loaded last.
-func (c *certificate) read() error {
-	var stamps [2]stamp
-	for i, name := range []string{c.certFile, c.keyFile} {
-		info, err := os.Stat(name)
+// newClientCAs reads the CAs that the certificates of clients are of, from a file, which is watched.
+func newClientCAs(file string, log *slog.Logger, clock func() time.Time) (*watched[*x509.CertPool], error) {
+	load := func() (*x509.CertPool, error) {
+		text, err := os.ReadFile(file)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		stamps[i] = stamp{info.ModTime(), info.Size()}
+		pool := x509.NewCertPool()
+		if !pool.AppendCertsFromPEM(text) {
+			return nil, errors.New("it holds no certificates in PEM")
+		}
+		return pool, nil
 	}
-	if c.loaded != nil && stamps == c.stamps {
-		return nil
-	}
-	loaded, err := tls.LoadX509KeyPair(c.certFile, c.keyFile)
+	w, err := watch("the CAs of --tls-client-ca", []string{file}, load, log, clock)
 	if err != nil {
-		return err
+		return nil, fmt.Errorf("--tls-client-ca: %w", err)
 	}
-	c.loaded, c.stamps = &loaded, stamps
-	return nil
+	return w, nil
+}
+
+// tls is how the server speaks TLS. Ciphers and curves are Go's, which are kept up to date with it; only the oldest version is the operator's
+// to choose.
+func (f files) tls(c Config) *tls.Config {
+	base := &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: f.certificate.get, NextProtos: []string{"h2", "http/1.1"}}
+	if c.TLSMinVersion == "1.3" {
+		base.MinVersion = tls.VersionTLS13
+	}
+	if f.clientCAs == nil {
+		return base
+	}
+	base.ClientAuth = tls.RequireAndVerifyClientCert
+	if c.TLSClientAuth == clientsOptional {
+		base.ClientAuth = tls.VerifyClientCertIfGiven
+	}
+	// Who resumes a session shows no certificate again. Without tickets, each connection is held against the CAs and the time of now.
+	base.SessionTicketsDisabled = true
+	base.GetConfigForClient = func(hello *tls.ClientHelloInfo) (*tls.Config, error) {
+		mine := base.Clone()
+		mine.GetConfigForClient = nil
+		mine.ClientCAs = f.clientCAs.get(hello.Context())
+		return mine, nil
+	}
+	return base
 }

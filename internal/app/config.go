@@ -20,12 +20,17 @@ type Config struct {
 	Listen         string
 	DataDir        string
 	DatabaseURL    string
+	DatabaseFile   string // holds a database URL, in place of DatabaseURL
 	Embedded       string
 	Auth           []string
 	OIDCConfig     string
 	TLSCert        string
 	TLSKey         string
+	TLSClientCA    string // "": clients need no certificate
+	TLSClientAuth  string
+	TLSMinVersion  string
 	InsecureHTTP   bool
+	AdminListen    string // "": no admin listener
 	TrustedProxies []string
 	RateReads      int // a second and caller; 0: no limit, here and below
 	RateWrites     int // a second and caller
@@ -40,13 +45,18 @@ type Config struct {
 	MaxConnections int
 	MaxInFlight    int // 0: no bound
 	MaxWaiting     int // for one pool; 0: as many as in flight
+	MaxClients     int // connections from clients; 0: as many as the system has files for
 	Metrics        string
+	MetricsPools   int // told of by name; 0: none
+
+	bareURL bool   // the database URL was on the command line, where others can read it
+	bounds  bounds // of connections; zero: those that are always, but in tests
 }
 
 const envPrefix = "CARVE_"
 
 // notOurs are variables with our prefix that belong to other programs of the project.
-var notOurs = []string{"CARVE_SERVER", "CARVE_PROJECT", "CARVE_POSTGRES_BIN", "CARVE_TEST_ENGINE", "CARVE_OUTPUT", "CARVE_TIMEOUT", "CARVE_API_KEY", "CARVE_CONFIG"}
+var notOurs = []string{"CARVE_SERVER", "CARVE_PROJECT", "CARVE_POSTGRES_BIN", "CARVE_TEST_ENGINE", "CARVE_OUTPUT", "CARVE_TIMEOUT", "CARVE_API_KEY", "CARVE_API_KEY_FILE", "CARVE_CLIENT_CERT", "CARVE_CLIENT_KEY", "CARVE_CONFIG"}
 
 func (c *Config) flags() *pflag.FlagSet {
 	f := pflag.NewFlagSet("server", pflag.ContinueOnError)
@@ -54,12 +64,17 @@ func (c *Config) flags() *pflag.FlagSet {
 	f.StringVar(&c.Listen, "listen", "127.0.0.1:8080", "address to serve on; port 0 takes any free one and prints it")
 	f.StringVar(&c.DataDir, "data-dir", "./data", "where the embedded database keeps its data")
 	f.StringVar(&c.DatabaseURL, "database-url", "", "CockroachDB or PostgreSQL 15+ to use instead of the embedded database; run `ipamctl migrate` on it first")
+	f.StringVar(&c.DatabaseFile, "database-url-file", "", "file that holds the database URL, in place of --database-url, so that a password in it is in no list of processes; read again for each new connection")
 	f.StringVar(&c.Embedded, "embedded", "postgres", "engine of the embedded database: postgres or cockroach (needs `cockroach` on PATH)")
 	f.StringSliceVar(&c.Auth, "auth", nil, "how callers are identified, one or several: keys (API keys), oidc (tokens of the issuers in --oidc-config), dev (everybody else is platform admin; loopback only)")
 	f.StringVar(&c.OIDCConfig, "oidc-config", "", "file that says which OpenID Connect issuers are believed and what their claims mean (YAML)")
 	f.StringVar(&c.TLSCert, "tls-cert", "", "file with the certificate to serve HTTPS with, and its chain (PEM); read again when it changes")
 	f.StringVar(&c.TLSKey, "tls-key", "", "file with the certificate's key (PEM)")
+	f.StringVar(&c.TLSClientCA, "tls-client-ca", "", "file with the CAs (PEM) of which a client must have a certificate to connect; read again when it changes")
+	f.StringVar(&c.TLSClientAuth, "tls-client-auth", clientsRequired, "with --tls-client-ca: required, or optional (who sends no certificate may connect; one that is sent must be good)")
+	f.StringVar(&c.TLSMinVersion, "tls-min-version", "1.2", "oldest version of TLS that is spoken: 1.2 or 1.3")
 	f.BoolVar(&c.InsecureHTTP, "insecure-http", false, "serve plain HTTP beyond loopback: something in front of this server must speak TLS")
+	f.StringVar(&c.AdminListen, "admin-listen", "", "second address, of /healthz, /readyz, /metrics and pprof and nothing else; pprof answers callers on this machine alone. Beyond loopback it speaks TLS when --tls-cert is given, without asking for client certificates")
 	f.StringSliceVar(&c.TrustedProxies, "trusted-proxies", nil, "addresses or CIDRs of the proxies whose X-Forwarded-For says who the client is")
 	f.IntVar(&c.RateReads, "rate-limit-reads", 500, "reads a second that one caller may make; bursts of two seconds' worth; 0 = no limit")
 	f.IntVar(&c.RateWrites, "rate-limit-writes", 200, "writes a second that one caller may make, likewise")
@@ -74,7 +89,9 @@ func (c *Config) flags() *pflag.FlagSet {
 	f.IntVar(&c.MaxConnections, "max-connections", 16, "connections to the database")
 	f.IntVar(&c.MaxInFlight, "max-in-flight", 1024, "requests that are worked on at once, of one caller half as many; what comes beyond is answered 503; 0 = no bound")
 	f.IntVar(&c.MaxWaiting, "max-waiting", 0, "claims and releases that may wait for one pool; what comes beyond is answered 503; 0 = as many as may be in flight")
-	f.StringVar(&c.Metrics, "metrics", metricsLoopback, "who may read /metrics, without credentials: loopback (callers on this machine), open (everybody who can reach this server) or off (nobody; nothing is measured)")
+	f.IntVar(&c.MaxClients, "max-clients", 16384, "connections from clients; for one beyond, the one is closed that has been without a request longest, of the address that has most; 0 = as many as there can be open files")
+	f.StringVar(&c.Metrics, "metrics", metricsLoopback, "who may read /metrics, without credentials: loopback (callers on this machine), admin (everybody who can reach --admin-listen), open (everybody who can reach this server) or off (nobody; nothing is measured)")
+	f.IntVar(&c.MetricsPools, "metrics-pools", 20, "how many of the fullest pools the metrics name, with their projects; 0 = none, and the pools are not looked at")
 	return f
 }
 
@@ -96,6 +113,7 @@ func ParseConfig(args, environ []string) (c Config, usage string, err error) {
 	if f.NArg() > 0 {
 		return c, usage, errors.New("unexpected argument: the server takes flags only, as --name=value")
 	}
+	c.bareURL = f.Changed("database-url")
 	if err := fromEnvironment(f, environ); err != nil {
 		return c, usage, err
 	}
@@ -163,7 +181,9 @@ func (c Config) check() error {
 		{"--embedded", c.Embedded, []string{"postgres", "cockroach"}},
 		{"--log-level", c.LogLevel, []string{"debug", "info", "warn", "error"}},
 		{"--log-format", c.LogFormat, []string{"text", "json"}},
-		{"--metrics", c.Metrics, []string{metricsLoopback, metricsOpen, metricsOff}},
+		{"--metrics", c.Metrics, []string{metricsLoopback, metricsAdmin, metricsOpen, metricsOff}},
+		{"--tls-client-auth", c.TLSClientAuth, []string{clientsRequired, clientsOptional}},
+		{"--tls-min-version", c.TLSMinVersion, []string{"1.2", "1.3"}},
 	} {
 		if !slices.Contains(v.known, v.value) {
 			return fmt.Errorf("%s %q is not one of %s", v.flag, v.value, strings.Join(v.known, ", "))
@@ -178,7 +198,7 @@ func (c Config) check() error {
 	if c.MaxConnections < 2 || c.MaxConnections > 1000 {
 		return fmt.Errorf("--max-connections %d is not between 2 and 1000", c.MaxConnections)
 	}
-	for _, check := range []func() error{c.checkAuth, c.checkExposure, c.checkLimits} {
+	for _, check := range []func() error{c.checkDatabase, c.checkAuth, c.checkExposure, c.checkAdmin, c.checkLimits, c.checkSample} {
 		if err := check(); err != nil {
 			return err
 		}

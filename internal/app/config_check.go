@@ -17,16 +17,32 @@ const (
 	authOIDC = "oidc"
 )
 
+// Whether clients have to have a certificate, where there is a CA for them.
+const (
+	clientsRequired = "required"
+	clientsOptional = "optional"
+)
+
 // The bounds of what limits can be.
 const (
 	largestRate       = 1_000_000
 	largestInFlight   = 100_000
+	fewestClients     = 16
+	largestClients    = 1_000_000
 	shortestRetention = time.Hour
 	maxStockRunway    = 30 * 24 * time.Hour
 )
 
 // by reports whether callers are identified in a way.
 func (c Config) by(way string) bool { return slices.Contains(c.Auth, way) }
+
+// checkDatabase refuses to choose between two databases.
+func (c Config) checkDatabase() error {
+	if c.DatabaseURL != "" && c.DatabaseFile != "" {
+		return errors.New("--database-url and --database-url-file both say which database it is; give one of them (each is also a variable: CARVE_DATABASE_URL, CARVE_DATABASE_URL_FILE)")
+	}
+	return nil
+}
 
 // checkAuth refuses to start open: there is no way in by default, and development mode stays on this machine.
 func (c Config) checkAuth() error {
@@ -58,8 +74,38 @@ func (c Config) checkExposure() error {
 	case !c.tls() && !c.InsecureHTTP && !c.local():
 		return fmt.Errorf("on %q credentials would cross the network in the clear: give --tls-cert and --tls-key, or --insecure-http when something in front of this server speaks TLS", c.Listen)
 	}
+	if c.TLSClientCA != "" && !c.tls() {
+		return errors.New("--tls-client-ca needs --tls-cert and --tls-key: certificates of clients are part of TLS")
+	}
+	if c.TLSClientCA == "" && c.TLSClientAuth != clientsRequired {
+		return errors.New("--tls-client-auth needs --tls-client-ca, the CAs that clients' certificates are of")
+	}
 	_, err := c.proxies()
 	return err
+}
+
+// checkAdmin keeps what the admin listener shows away from networks where nobody asked for it.
+func (c Config) checkAdmin() error {
+	if c.AdminListen == "" {
+		if c.Metrics == metricsAdmin {
+			return errors.New("--metrics=admin needs --admin-listen, the address that they are to be read at")
+		}
+		return nil
+	}
+	_, port, err := net.SplitHostPort(c.AdminListen)
+	switch {
+	case err != nil:
+		return fmt.Errorf("--admin-listen %q is not host:port", c.AdminListen)
+	case c.AdminListen == c.Listen && port != "0":
+		return fmt.Errorf("--admin-listen and --listen are both %s; give the admin listener an address of its own", c.Listen)
+	case loopback(c.AdminListen):
+		return nil
+	case c.by(authDev):
+		return fmt.Errorf("--auth=dev keeps the server on this machine, so --admin-listen cannot be %q; use 127.0.0.1", c.AdminListen)
+	case !c.tls() && !c.InsecureHTTP:
+		return fmt.Errorf("on --admin-listen %q the network could read along: give --tls-cert and --tls-key, or --insecure-http if that network is yours alone", c.AdminListen)
+	}
+	return nil
 }
 
 func (c Config) checkLimits() error {
@@ -73,6 +119,9 @@ func (c Config) checkLimits() error {
 	}
 	if c.MaxInFlight < 0 || c.MaxInFlight > largestInFlight {
 		return fmt.Errorf("--max-in-flight %d is not between 0 (no bound) and %d", c.MaxInFlight, largestInFlight)
+	}
+	if c.MaxClients != 0 && (c.MaxClients < fewestClients || c.MaxClients > largestClients) {
+		return fmt.Errorf("--max-clients %d is neither 0 (as many as there can be open files) nor between %d and %d", c.MaxClients, fewestClients, largestClients)
 	}
 	if c.StockRunway < time.Second || c.StockRunway > maxStockRunway {
 		return fmt.Errorf("--stock-runway %s is not between 1s and %s", c.StockRunway, maxStockRunway)
@@ -90,8 +139,11 @@ func (c Config) checkLimits() error {
 func (c Config) tls() bool { return c.TLSCert != "" }
 
 // local reports whether the server can be reached from this machine alone.
-func (c Config) local() bool {
-	host, _, _ := net.SplitHostPort(c.Listen)
+func (c Config) local() bool { return loopback(c.Listen) }
+
+// loopback reports whether who listens on an address can be reached from this machine alone.
+func loopback(address string) bool {
+	host, _, _ := net.SplitHostPort(address)
 	if host == "localhost" {
 		return true
 	}

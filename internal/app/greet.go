@@ -17,6 +17,13 @@ func (a *App) Greet(w io.Writer) {
 	say("  API         %s://%s/v1/projects", scheme, a.Addr())
 	say("  Swagger UI  %s://%s/docs/", scheme, a.Addr())
 	say("  contract    %s://%s/openapi.yaml", scheme, a.Addr())
+	if a.admin != nil {
+		scheme := "http"
+		if a.config.adminTLS() {
+			scheme = "https"
+		}
+		say("  admin       %s://%s/  (/healthz, /readyz, /metrics, /debug/pprof/)", scheme, a.AdminAddr())
+	}
 	if a.config.by(authDev) {
 		say("  WARNING     --auth=dev: everybody on this machine is platform admin; never use it for real data")
 	}

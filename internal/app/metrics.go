@@ -12,17 +12,10 @@ import (
 // Who may read the metrics.
 const (
 	metricsLoopback = "loopback"
+	metricsAdmin    = "admin"
 	metricsOpen     = "open"
 	metricsOff      = "off"
 )
-
-// measure sets up what is measured.
-func (c Config) measure(ctx context.Context) (*telemetry.Metrics, error) {
-	if c.Metrics == metricsOff {
-		return telemetry.Off()
-	}
-	return telemetry.New(ctx, telemetry.Options{Version: version})
-}
 
 // attempted passes on how an attempt at a transaction or read ended.
 func (a *App) attempted(t crdb.Attempt) {
@@ -47,7 +40,7 @@ func maxWaiting(c Config) int {
 func (a *App) load(service *alloc.Service) telemetry.Load {
 	requests, queues := a.inFlight.Load(), service.Queues()
 	return telemetry.Load{
-		InFlight: requests.Now, MaxInFlight: requests.Max, Waiting: queues.Waiting, Longest: queues.Longest,
+		InFlight: requests.Now, MaxInFlight: requests.Max, AtTheDoor: requests.Waiting, Waiting: queues.Waiting, Longest: queues.Longest,
 		Shed: map[string]int64{"in_flight": requests.Full, "caller": requests.Greedy, "pool": queues.Refused},
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -41,7 +42,7 @@ func post(t *testing.T, a *App, path, body string, want int) {
 
 func TestClaimsAreFoundInTheMetrics(t *testing.T) {
 	t.Parallel()
-	a, _ := launch(t, "--auth=dev", "--database-url="+dbtest.New(t))
+	a, _ := launch(t, "--auth=dev", "--database-url="+dbtest.New(t), "--metrics-pools=0")
 	require.NotContains(t, figures(t, a), "carve_claims_total{", "nothing was claimed yet")
 
 	const claims = "/v1/projects/team-a/claims"
@@ -79,4 +80,24 @@ func TestMetricsCanBeTurnedOff(t *testing.T) {
 	t.Parallel()
 	a, _ := launch(t, "--auth=dev", "--database-url="+dbtest.New(t), "--metrics=off")
 	require.Equal(t, http.StatusNotFound, get(t, http.DefaultClient, "http://"+a.Addr()+"/metrics", "").status)
+}
+
+func TestTheFullestPoolsAreNamedAndJobsCounted(t *testing.T) {
+	t.Parallel()
+	a, _ := launch(t, "--auth=dev", "--database-url="+dbtest.New(t), "--metrics-pools=1")
+	post(t, a, "/v1/projects", `{"metadata": {"name": "team-a"}}`, http.StatusCreated)
+	post(t, a, "/v1/projects/team-a/pools", `{"metadata": {"name": "fuller"}, "spec": {"cidr": "10.0.0.0/24", "reservations": [{"cidr": "10.0.0.0/25", "reason": "kept"}]}}`, http.StatusCreated)
+	post(t, a, "/v1/projects/team-a/pools", `{"metadata": {"name": "emptier"}, "spec": {"cidr": "10.1.0.0/24"}}`, http.StatusCreated)
+	var text string
+	require.Eventually(t, func() bool {
+		text = figures(t, a)
+		return strings.Contains(text, `carve_pool_utilization_ratio{pool="fuller",project="team-a",region="local"} 0.5`)
+	}, time.Minute, 50*time.Millisecond)
+	require.NotContains(t, text, "emptier", "one is named")
+	require.Contains(t, text, `carve_pools{fullness="under_50"} 1`)
+	require.Contains(t, text, `carve_pools_fenced{region="local"} 0`)
+	require.Contains(t, text, `carve_build_info{commit="",go_version="go1.`)
+	require.Regexp(t, `(?m)^carve_job_runs_total\{outcome="ok",task="sample_pools"\} [1-9]`, text)
+	require.Regexp(t, `(?m)^carve_job_last_success_timestamp_seconds\{task="expire_answers"\} 1\.[0-9]+e\+09$`, text, "it has not run yet")
+	require.Regexp(t, `(?m)^process_resident_memory_bytes `, text)
 }

@@ -10,6 +10,9 @@ import (
 
 // Reconcile opens the pools that a region was fenced off from, directly in a database whose schema is current (alloc.Service.Reconcile).
 func Reconcile(ctx context.Context, dsn, region string, repair bool, forget []netip.Prefix) ([]alloc.Reconciled, error) {
+	if _, err := crdb.CheckUser(ctx, dsn, crdb.ServerRole); err != nil {
+		return nil, err
+	}
 	if err := crdb.CheckSchema(ctx, dsn); err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -23,6 +24,8 @@ type Database struct {
 	Bootstrap func(ctx context.Context, dsn, region string) (token string, err error)
 	// Reconcile opens the pools that a region was fenced off from, and answers what was found of each. A use case, as Bootstrap is.
 	Reconcile func(ctx context.Context, dsn, region string, o Reconciling) ([]Reconciled, error)
+	// Retain deletes records that are too old; 0 keeps those of the audit trail for ever. A use case, as Bootstrap is.
+	Retain func(ctx context.Context, dsn string, keep time.Duration) (Retained, error)
 	// Find answers the DSN of the embedded database that a running server keeps in a data directory.
 	Find func(dataDir string) (dsn string, err error)
 	// Start brings the embedded database of a data directory up, where no server runs, until stop is called.
@@ -43,23 +46,42 @@ func RealDatabase() Database {
 }
 
 // target are the flags that name a database.
-type target struct{ url, dataDir string }
+type target struct{ url, urlFile, dataDir string }
 
 func (t *target) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&t.url, "database-url", "", "`URL` of the CockroachDB or PostgreSQL to work on (env CARVE_DATABASE_URL)")
+	cmd.Flags().StringVar(&t.urlFile, "database-url-file", "", "instead: the `FILE` that holds the URL, so that a password in it is in no list of processes (env CARVE_DATABASE_URL_FILE)")
 	cmd.Flags().StringVar(&t.dataDir, "data-dir", "", "instead: the data `DIRECTORY` of a running server with an embedded database (env CARVE_DATA_DIR)")
-	cmd.MarkFlagsMutuallyExclusive("database-url", "data-dir")
+	cmd.MarkFlagsMutuallyExclusive("database-url", "database-url-file", "data-dir")
 	if err := cmd.MarkFlagDirname("data-dir"); err != nil {
 		panic(err) // the flag is not there: a mistake in this function
 	}
 }
 
-// dsn is the database that was named, by a flag before the environment.
-func (p *program) dsn(t target) (string, error) {
-	if t.url == "" && t.dataDir == "" {
-		t.url, t.dataDir = p.env("CARVE_DATABASE_URL"), p.env("CARVE_DATA_DIR")
+// named is the database that was named, by a flag before the environment. A URL in a file is read.
+func (p *program) named(t target) (target, error) {
+	if t == (target{}) {
+		t = target{p.env("CARVE_DATABASE_URL"), p.env("CARVE_DATABASE_URL_FILE"), p.env("CARVE_DATA_DIR")}
+		if t.url != "" && t.urlFile != "" {
+			return t, usagef("CARVE_DATABASE_URL and CARVE_DATABASE_URL_FILE both say which database; set one of them")
+		}
 	}
+	if t.urlFile != "" {
+		url, err := crdb.URLFromFile(t.urlFile)
+		if err != nil {
+			return t, usagef("--database-url-file: %v", err)
+		}
+		t.url = url
+	}
+	return t, nil
+}
+
+// dsn is how to reach the database that was named.
+func (p *program) dsn(t target) (string, error) {
+	t, err := p.named(t)
 	switch {
+	case err != nil:
+		return "", err
 	case t.url != "":
 		return t.url, nil
 	case t.dataDir != "":
@@ -69,7 +91,7 @@ func (p *program) dsn(t target) (string, error) {
 		}
 		return dsn, nil
 	default:
-		return "", usagef("which database? Give --database-url (or CARVE_DATABASE_URL), or --data-dir of a running server")
+		return "", usagef("which database? Give --database-url, --database-url-file (or CARVE_DATABASE_URL, CARVE_DATABASE_URL_FILE), or --data-dir of a running server")
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
@@ -26,6 +27,10 @@ func operating(t *testing.T) *double {
 	d := answering(t)
 	d.env, d.database = map[string]string{}, cli.RealDatabase()
 	d.database.Bootstrap = app.Bootstrap // as cmd/ipamctl does
+	d.database.Retain = func(ctx context.Context, dsn string, keep time.Duration) (cli.Retained, error) {
+		done, err := app.Retain(ctx, dsn, keep)
+		return cli.Retained(done), err
+	}
 	return d
 }
 
@@ -33,7 +38,7 @@ func TestMigratedDatabasesAreAudited(t *testing.T) {
 	t.Parallel()
 	dsn := dbtest.New(t)
 	d := operating(t)
-	require.Equal(t, "regions of the database: local\n"+allApplied(t)+"the schema is up to date\n", d.done("migrate", "--database-url", dsn).err)
+	require.Equal(t, "regions of the database: local\n"+allApplied(t)+rolesMade(t, dsn)+"the schema is up to date\n", d.done("migrate", "--database-url", dsn).err)
 	d.env["CARVE_DATABASE_URL"] = dsn
 	d.done("migrate", "-q") // twice is once
 

@@ -38,9 +38,18 @@ func (p *program) destination() (destination, error) {
 	}
 	d := destination{context: name}
 	env := setting{Server: p.env("CARVE_SERVER"), Project: p.env("CARVE_PROJECT")}
-	if text := p.env("CARVE_API_KEY"); text != "" {
+	from := "CARVE_API_KEY"
+	switch text, file := p.env(from), p.env("CARVE_API_KEY_FILE"); {
+	case text != "" && file != "":
+		return d, usagef("CARVE_API_KEY and CARVE_API_KEY_FILE are both set; set one of them")
+	case text != "":
 		if env.APIKey, err = parseToken([]byte(text)); err != nil {
 			return d, usagef("CARVE_API_KEY: %v", err)
+		}
+	case file != "":
+		from = "CARVE_API_KEY_FILE"
+		if env.APIKey, err = p.readToken(file); err != nil {
+			return d, err
 		}
 	}
 	first, second := env, chosen
@@ -61,10 +70,10 @@ func (p *program) destination() (destination, error) {
 		chosen.APIKey = ""
 	}
 	if env.APIKey != "" && env.Server != "" && !sameServer(env.Server, d.server) {
-		p.remark("%s is not CARVE_SERVER (%s): CARVE_API_KEY is not sent there", d.server.Redacted(), redacted(env.Server))
+		p.remark("%s is not CARVE_SERVER (%s): %s is not sent there", d.server.Redacted(), redacted(env.Server), from)
 		env.APIKey = ""
 	}
-	if d.key, d.keyFrom = env.APIKey, "CARVE_API_KEY"; d.key == "" || p.flags.context != "" && chosen.APIKey != "" {
+	if d.key, d.keyFrom = env.APIKey, from; d.key == "" || p.flags.context != "" && chosen.APIKey != "" {
 		d.key, d.keyFrom = chosen.APIKey, "context "+name
 	}
 	return d, d.guard(p.flags.insecureHTTP)

@@ -12,6 +12,7 @@ func (p *program) migrateCommand() *cobra.Command {
 	var t target
 	var region, survive string
 	var regions []string
+	var asked roleFlags
 	cmd := &cobra.Command{
 		Use:   "migrate",
 		Short: "Bring a database to the schema of this version, and to its regions",
@@ -21,12 +22,21 @@ twice, and from several places at once: one works, the others wait. A server wit
 --regions lists all regions of the database, the primary one first, in the order in which they were added; new ones come last.
 Regions are only added here. --survive zone keeps writes in their region and loses a region's rows with the region; --survive region
 needs three regions, and every write waits for another one. Without it the database stays as it is (a new one: zone).
-PostgreSQL keeps everything in one place: it takes the names, and --survive means nothing to it.`,
+PostgreSQL keeps everything in one place: it takes the names, and --survive means nothing to it.
+
+At its end it makes three roles in the database, grants to each what it needs and takes back what is more: one for servers, which cannot change the
+schema and can do no more than insert into and read the audit trail; one for 'ipamctl retention'; one for 'ipamctl audit' and reports. Users that log in
+are yours to make; --server-user and its like give them their role. docs/database-roles.md says who needs what.`,
 		Example: `  ipamctl migrate --database-url postgresql://carve@db.example.com:26257/carve --region eu-west1
-  ipamctl migrate --database-url postgresql://carve@db.example.com:26257/carve --regions eu-west1,us-east1,us-west1 --survive zone`,
+  ipamctl migrate --database-url postgresql://carve@db.example.com:26257/carve --regions eu-west1,us-east1,us-west1 --survive zone
+  ipamctl migrate --database-url postgresql://carve_owner@db.example.com:26257/carve --region eu-west1 --server-user carve_app --retention-user carve_cron`,
 		Args:              names("", 0, 0),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: p.verb(func(ctx context.Context, _ []string) error {
+			granted, err := asked.options()
+			if err != nil {
+				return err
+			}
 			dsn, err := p.dsn(t)
 			if err != nil {
 				return err
@@ -34,7 +44,8 @@ PostgreSQL keeps everything in one place: it takes the names, and --survive mean
 			if len(regions) == 0 {
 				regions = []string{firstOf(region, p.env("CARVE_REGION"), defaultRegion)}
 			}
-			if err := p.Database.Migrate(ctx, dsn, crdb.MigrateOptions{Regions: regions, Survive: survive, Said: func(s string) { p.remark("%s", s) }}); err != nil {
+			o := crdb.MigrateOptions{Regions: regions, Survive: survive, Roles: granted, Said: func(s string) { p.remark("%s", s) }}
+			if err := p.Database.Migrate(ctx, dsn, o); err != nil {
 				return offline(err)
 			}
 			p.remark("the schema is up to date")
@@ -46,6 +57,8 @@ PostgreSQL keeps everything in one place: it takes the names, and --survive mean
 	cmd.Flags().StringSliceVar(&regions, "regions", nil, "all `REGIONS` of the database, the primary one first, new ones last")
 	cmd.Flags().StringVar(&survive, "survive", "", "what the database is to survive the loss of, on CockroachDB: a `zone` or a region (default: as it is)")
 	cmd.MarkFlagsMutuallyExclusive("region", "regions")
+	asked.add(cmd)
+	asked.addUsers(cmd)
 	return cmd
 }
 

@@ -3,6 +3,8 @@ package cli_test
 import (
 	"context"
 	"fmt"
+	"net/url"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -40,6 +42,7 @@ func TestMigrateSaysWhichRegionsThereAreToBe(t *testing.T) {
 				return nil
 			}
 			r := d.done(append([]string{"migrate", "--database-url", "postgres://db/carve"}, c.args...)...)
+			c.want.Roles = crdb.RoleOptions{Mode: crdb.RolesAuto}
 			require.Equal(t, c.want, got)
 			require.Equal(t, result{0, "", "something was done\nthe schema is up to date\n"}, r)
 		})
@@ -62,6 +65,23 @@ func allApplied(t *testing.T) string {
 	return fmt.Sprintf("migrations that were applied: %d, the last one is %s\n", len(files), files[len(files)-1].Name())
 }
 
+// rolesMade is what is said when a database gets its roles.
+func rolesMade(t *testing.T, dsn string) string {
+	t.Helper()
+	if dbtest.Engine() != devdb.Postgres {
+		t.Skip("in PostgreSQL's order; this run is on", dbtest.Engine())
+	}
+	u, err := url.Parse(dsn)
+	require.NoError(t, err)
+	var made, may strings.Builder
+	for _, role := range []string{"server", "retention", "reader"} {
+		name := strings.TrimPrefix(u.Path, "/") + "_" + role
+		made.WriteString("the role " + name + " was made\n")
+		may.WriteString("the role " + name + " may do what it is for\n")
+	}
+	return made.String() + may.String() + "not everybody may create temporary tables\n"
+}
+
 // On PostgreSQL, from one region to three, and what is said on the way.
 func TestMigrateAddsRegions(t *testing.T) {
 	t.Parallel()
@@ -70,7 +90,7 @@ func TestMigrateAddsRegions(t *testing.T) {
 	}
 	d := operating(t)
 	d.env["CARVE_DATABASE_URL"] = dbtest.New(t)
-	require.Equal(t, "regions of the database: eu-west1\n"+allApplied(t)+"the schema is up to date\n", d.done("migrate", "--region", "eu-west1").err)
+	require.Equal(t, "regions of the database: eu-west1\n"+allApplied(t)+rolesMade(t, d.env["CARVE_DATABASE_URL"])+"the schema is up to date\n", d.done("migrate", "--region", "eu-west1").err)
 	require.Equal(t, "there is nothing to do\nthe schema is up to date\n", d.done("migrate", "--region", "eu-west1").err)
 	three := []string{"migrate", "--regions", "eu-west1,us-east1,us-west1", "--survive", "zone"}
 	const survive = "PostgreSQL keeps all regions in one place: --survive zone means nothing here\n"

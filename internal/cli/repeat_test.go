@@ -60,9 +60,11 @@ func TestThePauseIsWhatTheServerAsksForWithinReason(t *testing.T) {
 	limited.header = map[string]string{"Retry-After": "3"}
 	forever := refusal(t, "ProblemUnavailable")
 	forever.header = map[string]string{"Retry-After": "3600"}
-	d := answering(t, limited, forever, ok(example(t, "IPPool")))
-	d.done("pool", "get", "prod-eu")
-	require.Equal(t, []time.Duration{3 * time.Second, 10 * time.Second}, d.pauses)
+	d := answering(t, limited, forever)
+	r := d.run("pool", "get", "prod-eu")
+	require.Equal(t, 5, r.code)
+	require.Contains(t, r.err, "3600 s", "who may not come back before long is told so, and does not come back earlier")
+	require.Equal(t, []time.Duration{3 * time.Second}, d.pauses)
 }
 
 func TestAPauseThatOutlastsTheTimeIsNotBegun(t *testing.T) {

@@ -20,6 +20,7 @@ type restoreFlags struct {
 	from, manifest string
 	replace        bool
 	regions        []string
+	roles          roleFlags
 }
 
 func (p *program) restoreCommand() *cobra.Command {
@@ -60,14 +61,16 @@ Exit code 0: restored, and the audit is clean. 1: restored, and something is wro
 	cmd.Flags().StringVar(&f.manifest, "manifest", "", "on CockroachDB: the `FILE` that says what the backup is of")
 	cmd.Flags().BoolVar(&f.replace, "replace", false, "drop what the database holds")
 	cmd.Flags().StringSliceVar(&f.regions, "regions", nil, "refuse a backup that does not have these `REGIONS` in this order")
+	f.roles.add(cmd)
 	return cmd
 }
 
 // withIdleDatabase finds a database on which no server works: that of a URL, whose sessions are looked at later, or that of a data directory,
 // which runs for as long as work does.
 func (p *program) withIdleDatabase(ctx context.Context, t target, work func(dsn string) error) error {
-	if t.url == "" && t.dataDir == "" {
-		t.url, t.dataDir = p.env("CARVE_DATABASE_URL"), p.env("CARVE_DATA_DIR")
+	t, err := p.named(t)
+	if err != nil {
+		return err
 	}
 	if t.url != "" || t.dataDir == "" {
 		dsn, err := p.dsn(t)
@@ -96,6 +99,10 @@ func startEmbedded(ctx context.Context, dataDir string) (string, func(context.Co
 }
 
 func (p *program) restore(ctx context.Context, dsn string, f restoreFlags) error {
+	granted, err := f.roles.options()
+	if err != nil {
+		return err
+	}
 	m, err := p.Database.Restore(ctx, backup.RestoreOptions{
 		DSN: dsn, From: f.from, Manifest: f.manifest, Replace: f.replace, Regions: f.regions, Schema: crdb.SchemaVersion(),
 	})
@@ -103,7 +110,7 @@ func (p *program) restore(ctx context.Context, dsn string, f restoreFlags) error
 		return aboutBackup(err)
 	}
 	p.remark("restored: the state of %s, schema %d, regions %s", m.TakenAt.Format(time.RFC3339), m.Schema, strings.Join(m.Regions, ","))
-	if err := p.Database.Migrate(ctx, dsn, crdb.MigrateOptions{Regions: m.Regions, Said: func(s string) { p.remark("%s", s) }}); err != nil {
+	if err := p.Database.Migrate(ctx, dsn, crdb.MigrateOptions{Regions: m.Regions, Roles: granted, Said: func(s string) { p.remark("%s", s) }}); err != nil {
 		return offline(err)
 	}
 	epochs, err := p.Database.RenewEpochs(ctx, dsn)

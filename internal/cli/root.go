@@ -16,6 +16,8 @@ type globals struct {
 	server       string
 	project      string
 	caFile       string
+	clientCert   string
+	clientKey    string
 	insecureHTTP bool
 	output       string
 	quiet        bool
@@ -42,8 +44,8 @@ func (p *program) root() *cobra.Command {
   ipamctl claim create web --pool prod -q          prints 10.0.0.0/24
   ipamctl pool tree
 
-'ipamctl context set' keeps the server, the project and the credential. 'migrate', 'audit', 'backup', 'restore' and
-'bootstrap' work on the database itself.`,
+'ipamctl context set' keeps the server, the project and the credential. 'migrate', 'audit', 'retention', 'backup',
+'restore' and 'bootstrap' work on the database itself.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
@@ -63,7 +65,7 @@ func (p *program) root() *cobra.Command {
 			p.contextCommand(), p.whoamiCommand(), p.memberCommand(), p.keyCommand(), p.grantCommand(), p.quotaCommand(),
 			p.eventCommand(), p.historyCommand(),
 		},
-		groupOperator: {p.migrateCommand(), p.auditCommand(), p.backupCommand(), p.restoreCommand(), p.bootstrapCommand()},
+		groupOperator: {p.migrateCommand(), p.auditCommand(), p.retentionCommand(), p.backupCommand(), p.restoreCommand(), p.bootstrapCommand()},
 	} {
 		for _, c := range commands {
 			c.GroupID = id
@@ -80,6 +82,8 @@ func (p *program) globalFlags(root *cobra.Command) {
 	f.StringVar(&p.flags.server, "server", "", "base `URL` of the server (env CARVE_SERVER, default "+defaultServer+")")
 	f.StringVarP(&p.flags.project, "project", "p", "", "`PROJECT` that the verb is about (env CARVE_PROJECT)")
 	f.StringVar(&p.flags.caFile, "ca-file", "", "trust servers with a certificate of the CAs in this PEM `FILE`, and no others")
+	f.StringVar(&p.flags.clientCert, "client-cert", "", "show this certificate (PEM `FILE`, with its chain) to servers that want one (env CARVE_CLIENT_CERT)")
+	f.StringVar(&p.flags.clientKey, "client-key", "", "its key (PEM `FILE`; env CARVE_CLIENT_KEY)")
 	f.BoolVar(&p.flags.insecureHTTP, "insecure-http", false, "send the credential even over plain http to another machine, where others can read it")
 	f.VarP(newChoice(&p.flags.output, formatTable, formats...), "output", "o", "how to print: "+words(formats)+" (env CARVE_OUTPUT)")
 	f.BoolVarP(&p.flags.quiet, "quiet", "q", false, "print the CIDR alone (create, put, batch and get of pools and claims) or the names alone")

@@ -46,8 +46,10 @@ func (p *program) session() (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	doer := repeater{next: next, pause: p.Pause, say: p.remark}
-	api, err := client.NewClient(at.server.String(), client.WithHTTPClient(doer), client.WithRequestEditorFn(p.sign))
+	if err := p.showCertificate(next); err != nil {
+		return nil, err
+	}
+	api, err := client.NewClient(at.server.String(), client.WithHTTPClient(p.repeater(next)), client.WithRequestEditorFn(p.sign))
 	if err != nil {
 		return nil, err
 	}
@@ -116,8 +118,10 @@ func (s *session) refusedWith(err error) error {
 
 // lost explains a request that got no whole answer.
 func (s *session) lost(err error) error {
-	var earlier uncertainError
-	n := &noAnswer{server: s.server, cause: err, sent: !harmless(err) || errors.As(err, &earlier)}
+	n := &noAnswer{server: s.server, cause: err, sent: true}
+	if lost, ok := errors.AsType[*client.LostError](err); ok {
+		n.sent = lost.MayBeDone
+	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		n.after = s.flags.timeout
 	}

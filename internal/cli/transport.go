@@ -32,3 +32,25 @@ func httpClient(caFile string) (*http.Client, error) {
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}, nil
 }
+
+// showCertificate has a client show a certificate to servers that ask for one. The file is read for each connection: it may have been renewed.
+func (p *program) showCertificate(c *http.Client) error {
+	cert, key := firstOf(p.flags.clientCert, p.env("CARVE_CLIENT_CERT")), firstOf(p.flags.clientKey, p.env("CARVE_CLIENT_KEY"))
+	if cert == "" && key == "" {
+		return nil
+	}
+	if cert == "" || key == "" {
+		return usagef("--client-cert and --client-key belong together")
+	}
+	load := func() (*tls.Certificate, error) {
+		pair, err := tls.LoadX509KeyPair(cert, key)
+		return &pair, err
+	}
+	if _, err := load(); err != nil {
+		return usagef("cannot use the client's certificate: %v", err)
+	}
+	if t, ok := c.Transport.(*http.Transport); ok {
+		t.TLSClientConfig.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return load() }
+	}
+	return nil
+}

@@ -2,6 +2,7 @@ package crdb
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"net/netip"
@@ -45,6 +46,9 @@ func Audit(ctx context.Context, dsn string) (Report, error) {
 	defer func() { _ = c.Close(context.WithoutCancel(ctx)) }()
 	eng, err := detectOn(ctx, c)
 	if err != nil {
+		return report, err
+	}
+	if _, err := checkUser(ctx, eng, c, ReaderRole); errors.Is(err, ErrPrivileges) { // what else is wrong is the audit's to say
 		return report, err
 	}
 	// One snapshot is a committed state, and that is all the invariants speak of. PostgreSQL's SERIALIZABLE would abort the

@@ -27,6 +27,14 @@ type engine interface {
 	regionSteps(s standing, o MigrateOptions) ([]ddl, error)
 	// localities are what brings each table to its place, in a database of so many regions.
 	localities(ctx context.Context, c *pgx.Conn, regions int) ([]ddl, error)
+	// createRole is the statement that makes a group role; raced tells an error of somebody else's being at the same role at the same moment.
+	createRole(role string) string
+	raced(code, message string) bool
+	// closed is what takes DDL from everybody, and what the user cannot take; privileges are those on a table that a user may have, and more is what he
+	// may beside them.
+	closed(ctx context.Context, c *pgx.Conn, st roleState) (steps []ddl, problems []string, err error)
+	privileges() []string
+	more(ctx context.Context, c *pgx.Conn) ([]string, error)
 	// gateway is the region that a connection ends in; empty where the database cannot know.
 	gateway(ctx context.Context, c *pgx.Conn) (string, error)
 }

@@ -19,7 +19,7 @@ func (s *Store) ExpireAnswers(ctx context.Context, now time.Time, limit int) (in
 
 // alone runs work of the adapter itself in a transaction of its own.
 func (s *Store) alone(ctx context.Context, op string, fn func(ctx context.Context, c *conn) error) error {
-	return s.repeat(ctx, op, func() error {
+	return s.repeat(ctx, op, false, func(ctx context.Context) error {
 		c, err := s.pool.Acquire(ctx)
 		if err != nil {
 			return err

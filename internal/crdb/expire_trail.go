@@ -42,6 +42,13 @@ func (s *Store) ExpireEvents(ctx context.Context, before time.Time, limit int) (
 	}
 }
 
+// In is the store, of another region's rows. It is the same connections: close the store, and not this.
+func (s *Store) In(region string) *Store {
+	other := *s
+	other.region = region
+	return &other
+}
+
 // expireTrail deletes the events of one project below an id.
 func (s *Store) expireTrail(ctx context.Context, project, below ipam.ID, limit int) (int64, error) {
 	var total int64

@@ -35,7 +35,7 @@ func (s *Store) readBehind(ctx context.Context, op string, fn func(querier) erro
 }
 
 func (s *Store) readBehindOnly(ctx context.Context, op string, fn func(querier) error) error {
-	return s.repeat(ctx, op, func() error {
+	return s.repeat(ctx, op, true, func(ctx context.Context) error {
 		c, err := s.followers.Acquire(ctx)
 		if err != nil {
 			return err
@@ -43,7 +43,7 @@ func (s *Store) readBehindOnly(ctx context.Context, op string, fn func(querier) 
 		defer c.Release()
 		at, err := s.beginBehind(ctx, c)
 		if err == nil {
-			err = fn(c)
+			err = fn(s.inAttempt(ctx, c))
 		}
 		if err != nil {
 			endBehind(ctx, c, "rollback")

@@ -20,7 +20,11 @@ const region = "local"
 
 func TestMain(m *testing.M) {
 	dbtest.Main(m, dbtest.Config{Migrate: func(ctx context.Context, dsn string) error {
-		return crdb.Migrate(ctx, dsn, crdb.MigrateOptions{Regions: []string{region}})
+		o := crdb.MigrateOptions{Regions: []string{region}}
+		if dbtest.Engine() == devdb.Postgres {
+			o.Roles = crdb.RoleOptions{Mode: crdb.RolesRequire, Prefix: rolesOfTests}
+		}
+		return crdb.Migrate(ctx, dsn, o)
 	}})
 }
 

@@ -33,6 +33,8 @@ type MigrateOptions struct {
 	Regions []string
 	// Survive is SurviveZone, SurviveRegion, or empty: as the database has it, which is zone for a new one. Only CockroachDB knows it.
 	Survive string
+	// Roles for servers, retention and readers, and who has them; the zero value leaves them alone.
+	Roles RoleOptions
 	// Said is told of every step that was taken, in a sentence, or at the end that there was none to take; nil: nobody listens.
 	Said func(sentence string)
 }
@@ -45,7 +47,7 @@ func (o MigrateOptions) say(sentence string) {
 }
 
 // Migrate brings a database to this program's version and to its regions: regions and survival goal first, then the numbered files, then the
-// place of each table and the record of the regions. What cannot be is refused with ErrRegion before anything is changed. It is safe to run
+// place of each table and the record of the regions, then the roles. What cannot be is refused with ErrRegion or ErrRoles before anything is changed. It is safe to run
 // twice, to run again after it was cut off, and to run from several processes at once (they wait for each other through a lease in a table).
 func Migrate(ctx context.Context, dsn string, o MigrateOptions) error {
 	if err := o.check(); err != nil {
@@ -65,6 +67,9 @@ func Migrate(ctx context.Context, dsn string, o MigrateOptions) error {
 		return err
 	}
 	if _, err := planRegions(ctx, eng, c, o); err != nil { // before the lease, whose table is a change too
+		return err
+	}
+	if err := o.planRoles(ctx, c); err != nil {
 		return err
 	}
 	return leased(ctx, cfg, func() error {
@@ -88,7 +93,11 @@ func Migrate(ctx context.Context, dsn string, o MigrateOptions) error {
 			return err
 		}
 		rows, err := o.record(ctx, c)
-		if err == nil && regions+files+places+rows == 0 {
+		if err != nil {
+			return err
+		}
+		grants, err := o.grant(ctx, eng, c)
+		if err == nil && regions+files+places+rows+grants == 0 {
 			o.say("there is nothing to do")
 		}
 		return err
@@ -112,7 +121,7 @@ func (o MigrateOptions) numbered(ctx context.Context, cfg *pgx.ConnConfig) (done
 	return len(applied), nil
 }
 
-// CheckSchema answers ErrSchemaBehind when migrations are missing.
+// CheckSchema answers ErrSchemaBehind when migrations are missing, and ErrPrivileges when the user may not look.
 func CheckSchema(ctx context.Context, dsn string) error {
 	cfg, err := parseDSN(dsn)
 	if err != nil {
@@ -124,6 +133,9 @@ func CheckSchema(ctx context.Context, dsn string) error {
 	}
 	defer closeDB()
 	pending, err := p.HasPending(ctx)
+	if denied(err) {
+		return mayNotLook(ctx, cfg)
+	}
 	if err != nil {
 		return fmt.Errorf("cannot read the schema's version: %w", err)
 	}

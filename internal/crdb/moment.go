@@ -19,14 +19,14 @@ func (s *Store) OneMoment(ctx context.Context, op string, fn func(context.Contex
 			return err
 		}
 	}
-	return s.repeat(ctx, op, func() error {
+	return s.repeat(ctx, op, true, func(ctx context.Context) error {
 		c, err := s.pool.Acquire(ctx)
 		if err != nil {
 			return err
 		}
 		defer c.Release()
 		if _, err = c.Exec(ctx, beginMoment); err == nil {
-			err = run(c)
+			err = run(s.inAttempt(ctx, c))
 		}
 		if err != nil {
 			endBehind(ctx, c, "rollback")

@@ -98,7 +98,7 @@ func (s *Store) keepPlaces(ctx context.Context) {
 // claims of one name in two regions one at least looks where the other is.
 func (s *Store) placeProject(ctx context.Context, u *unplaced) error {
 	const op = "project_place"
-	return s.repeat(ctx, op, func() error {
+	return s.repeat(ctx, op, false, func(ctx context.Context) error {
 		c, err := s.pool.Acquire(ctx)
 		if err != nil {
 			return err

@@ -225,12 +225,15 @@ func TestWhatIsSaidToCockroachIsWrittenDown(t *testing.T) {
 	c := newCluster("ap", "eu", "us")
 	server := c.start(t)
 	for _, o := range []MigrateOptions{
-		{Regions: []string{"us"}}, {Regions: []string{"us", "eu", "ap"}, Survive: SurviveRegion}, {Regions: []string{"us", "eu", "ap"}, Survive: SurviveZone},
+		{Regions: []string{"us"}}, {Regions: []string{"us", "eu", "ap"}, Survive: SurviveRegion}, {Regions: []string{"us", "eu", "ap"}, Survive: SurviveZone, Roles: scriptRoles()},
 	} {
 		require.NoError(t, Migrate(t.Context(), server.DSN(), o))
 	}
 	require.NoError(t, CheckRegion(t.Context(), server.DSN(), "ap"))
-	said := map[string]bool{setPrimaryRegion(`a "database" of theirs`, "eu-1"): true, beginFollower: true, askFollowed: true}
+	_, err := CheckUser(t.Context(), server.DSN(), ServerRole)
+	require.NoError(t, err)
+	said := map[string]bool{setPrimaryRegion(`a "database" of theirs`, "eu-1"): true, beginFollower: true, askFollowed: true,
+		revokeTables("DELETE", name("audit_events"), "carve_server"): true, grantConnect("carve", "carve_server"): true, flat(askVersioned): true}
 	for _, table := range Localities() {
 		for _, l := range []Locality{RegionalByRow, Global, RegionalByTable} {
 			said[setLocality(table.Table, l)] = true // whatever the list says one day

@@ -26,11 +26,12 @@ type cluster struct {
 	tables   map[string]string
 	applied  []int64
 	recorded [][]any
+	access   *access
 	fail     map[string]pgscript.Reply // instead of running what begins so, once
 }
 
 func newCluster(nodes ...string) *cluster {
-	return &cluster{nodes: nodes, gateway: nodes[0], tables: map[string]string{}, fail: map[string]pgscript.Reply{}}
+	return &cluster{nodes: nodes, gateway: nodes[0], access: newAccess(), tables: map[string]string{}, fail: map[string]pgscript.Reply{}}
 }
 
 // start is the cluster on loopback. Its fields are to be read when nobody talks to it.
@@ -56,6 +57,9 @@ func (c *cluster) answer(s pgscript.Statement) pgscript.Reply {
 			delete(c.fail, begin)
 			return r
 		}
+	}
+	if r, ok := c.access.answer(s); ok {
+		return r
 	}
 	if m := tableExists.FindStringSubmatch(s.SQL); m != nil {
 		_, there := c.tables[m[1]]
@@ -174,6 +178,9 @@ func (c *cluster) shape(sql string) pgscript.Shape {
 		return out
 	}
 	const text, number, yes, at = pgtype.TextOID, pgtype.Int8OID, pgtype.BoolOID, pgtype.TimestamptzOID
+	if s, ok := c.access.shape(sql); ok {
+		return s
+	}
 	switch {
 	case tableExists.MatchString(sql):
 		return pgscript.Shape{Columns: columns(yes)}

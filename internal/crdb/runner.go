@@ -31,7 +31,7 @@ func (s *Store) DryRun(ctx context.Context, op string, locks alloc.Locks, fn fun
 
 func (s *Store) transact(ctx context.Context, op string, locks alloc.Locks, dry bool, fn func(context.Context, alloc.Tx) error) error {
 	number, stale := 0, newStalePlan()
-	once := func() error {
+	once := func(ctx context.Context) error {
 		c, err := s.pool.Acquire(ctx)
 		if err != nil {
 			return err
@@ -48,8 +48,8 @@ func (s *Store) transact(ctx context.Context, op string, locks alloc.Locks, dry 
 			return ofClosure(fn(ctx, t), c.Conn())
 		})
 	}
-	return s.repeat(ctx, op, func() error {
-		err := once()
+	return s.repeat(ctx, op, false, func(ctx context.Context) error {
+		err := once(ctx)
 		if u, ok := errors.AsType[*unplaced](err); ok { // once for a project and region
 			if err := s.placeProject(ctx, u); err != nil {
 				return err
@@ -69,21 +69,20 @@ func (s *Store) read(ctx context.Context, op string, fn func(querier) error) err
 }
 
 func (s *Store) readNow(ctx context.Context, op string, fn func(querier) error) error {
-	return s.repeat(ctx, op, func() error {
+	return s.repeat(ctx, op, true, func(ctx context.Context) error {
 		c, err := s.pool.Acquire(ctx)
 		if err != nil {
 			return err
 		}
 		defer c.Release()
-		return ofClosure(fn(c), c.Conn())
+		return ofClosure(fn(s.inAttempt(ctx, c)), c.Conn())
 	})
 }
 
-// repeat runs one attempt after another until one of the three ends.
-func (s *Store) repeat(ctx context.Context, op string, attempt func() error) error {
+// repeat runs one attempt after another until one of the three ends. read says that nothing can have been changed by any.
+func (s *Store) repeat(ctx context.Context, op string, read bool, attempt func(context.Context) error) error {
 	for n := 0; ; n++ {
-		err := attempt()
-		end, state := classify(err)
+		end, state, err := s.try(ctx, op, n, read, attempt)
 		s.watch(Attempt{Op: op, Number: n, End: end.String(), SQLState: state})
 		switch end {
 		case endCommitted:

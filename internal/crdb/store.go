@@ -25,6 +25,7 @@ type Store struct {
 	region    string
 	log       *slog.Logger
 	watch     func(Attempt)
+	tracer    Tracer // nil: nobody follows
 	stop      func() // ends what runs in the background, and waits for it
 }
 
@@ -37,8 +38,11 @@ var (
 type Options struct {
 	Region         string        // the region of the rows that this process reads and writes
 	MaxConnections int32         // 0: pgx's default for the machine
+	URLFile        string        // where the URL came from, to be read again for each new connection; "": it stays
+	Role           string        // what the sessions may do is what this database role may; "": what the user may. Not a border: whoever has the sessions can go back
 	Log            *slog.Logger  // nil: nothing is logged
 	OnAttempt      func(Attempt) // nil: nobody watches
+	Tracer         Tracer        // nil: nobody follows
 }
 
 // Attempt is how one run of a transaction or read ended; for metrics and tests.
@@ -64,6 +68,10 @@ func Open(ctx context.Context, dsn string, o Options) (*Store, error) {
 	if o.OnAttempt == nil {
 		o.OnAttempt = func(Attempt) {}
 	}
+	cfg.BeforeConnect = newRenewal(dsn, o.URLFile, cfg.ConnConfig, o.Log).before
+	if o.Tracer != nil {
+		cfg.ConnConfig.Tracer = statements{o.Tracer}
+	}
 	if o.MaxConnections > 0 {
 		cfg.MaxConns = o.MaxConnections
 	}
@@ -76,6 +84,9 @@ func Open(ctx context.Context, dsn string, o Options) (*Store, error) {
 			cfg.ConnConfig.RuntimeParams[name] = value
 		}
 	}
+	if o.Role != "" {
+		cfg.ConnConfig.RuntimeParams["role"] = o.Role
+	}
 	cfg.MaxConnLifetime, cfg.MaxConnLifetimeJitter = 30*time.Minute, 3*time.Minute
 	cfg.MaxConnIdleTime = cfg.MaxConnLifetime
 	pool, err := pgxpool.NewWithConfig(ctx, cfg)
@@ -87,7 +98,7 @@ func Open(ctx context.Context, dsn string, o Options) (*Store, error) {
 		pool.Close()
 		return nil, fmt.Errorf("cannot connect to the database: %w", err)
 	}
-	s := &Store{pool: pool, followers: followers, engine: eng, region: o.Region, log: o.Log, watch: o.OnAttempt}
+	s := &Store{pool: pool, followers: followers, engine: eng, region: o.Region, log: o.Log, watch: o.OnAttempt, tracer: o.Tracer}
 	s.reader = reader{region: o.Region, places: newPlaces(o.Region), run: s.read}
 	if err := s.findPlaces(ctx); err != nil {
 		pool.Close()

@@ -41,6 +41,7 @@ func TestDrainDelay(t *testing.T) {
 		require.NoError(t, p.cmd.Process.Signal(syscall.SIGTERM))
 		<-p.done
 		require.NotZero(t, p.exitCode(), "a second signal ends it at once")
+		require.NotContains(t, p.stderr.String(), "level=ERROR", "that it is not ready is what was asked for")
 	})
 	t.Run("EndsByItself", func(t *testing.T) {
 		t.Parallel()

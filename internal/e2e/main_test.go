@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/carve-ipam/carve/internal/crdb"
 	"github.com/carve-ipam/carve/internal/dbtest"
 )
 
@@ -18,7 +17,7 @@ func TestMain(m *testing.M) {
 	overlap()
 	dbtest.Main(m, dbtest.Config{
 		Migrate: func(ctx context.Context, dsn string) error {
-			return crdb.Migrate(ctx, dsn, crdb.MigrateOptions{Regions: []string{region}})
+			return migrateForServers(ctx, dsn)
 		},
 		MaxConnections: 400,
 	})

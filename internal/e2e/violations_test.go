@@ -16,7 +16,7 @@ import (
 // plainHeaders may be in any answer.
 var plainHeaders = []string{
 	"Content-Type", "Content-Length", "Date", "Connection", "Transfer-Encoding", "Cache-Control", "Vary",
-	"X-Request-Id", "X-Content-Type-Options", "X-Frame-Options", "Referrer-Policy", "Content-Security-Policy",
+	"X-Request-Id", "X-Content-Type-Options", "X-Frame-Options", "Referrer-Policy", "Content-Security-Policy", "Cross-Origin-Resource-Policy", "Strict-Transport-Security",
 	"Carve-Auth", "Accept-Patch", "Ratelimit", "Ratelimit-Policy",
 }
 

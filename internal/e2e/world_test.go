@@ -88,7 +88,7 @@ func start(t testing.TB, dsn string, log io.Writer, flags ...string) *app.App {
 	}
 	// A machine under load must not make a request miss its deadline, unless the test is about that.
 	args := append([]string{
-		"--listen=127.0.0.1:0", "--database-url=" + dsn, "--request-timeout=60s", "--max-connections=12", "--log-level=warn",
+		"--listen=127.0.0.1:0", "--database-url=" + asServer(t, dsn), "--request-timeout=60s", "--max-connections=12", "--log-level=warn",
 	}, flags...)
 	config, _, err := app.ParseConfig(args, nil)
 	require.NoError(t, err)

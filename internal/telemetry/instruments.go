@@ -1,10 +1,11 @@
 package telemetry
 
 import (
+	"context"
 	"errors"
+	"fmt"
 
 	"go.opentelemetry.io/otel/metric"
-	"go.opentelemetry.io/otel/semconv/v1.43.0/httpconv"
 )
 
 // instruments are what all measurements go into.
@@ -13,25 +14,95 @@ type instruments struct {
 	groups   metric.Int64Histogram
 	attempts metric.Int64Counter
 	requests metric.Float64Histogram
+	loans    metric.Int64Counter
+	runs     metric.Int64Counter
+	jobTimes metric.Float64Histogram
+	exports  metric.Int64Counter
 }
 
 // The buckets. Those of requests are the ones that the conventions advise and two below them: a claim takes milliseconds. A group has
-// at most 64 members.
+// at most 64 members. Jobs take milliseconds, or a minute when there is a lot to do.
 var (
 	requestBuckets = []float64{0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10}
 	groupBuckets   = []float64{1, 2, 4, 8, 16, 32, 64}
+	jobBuckets     = []float64{0.001, 0.01, 0.1, 0.5, 1, 5, 15, 60}
 )
 
-func newInstruments(meter metric.Meter) (i instruments, err error) {
-	var errs [4]error
-	i.claims, errs[0] = meter.Int64Counter("carve.claims",
-		metric.WithDescription("Claims that were asked for, by the class that served or refused them and by what came of it: bound, or the code of the refusal."))
-	i.groups, errs[1] = meter.Int64Histogram("carve.group.size", metric.WithExplicitBucketBoundaries(groupBuckets...),
-		metric.WithDescription("Claims and releases that one transaction of a pool served."))
-	i.attempts, errs[2] = meter.Int64Counter("carve.tx.attempts",
-		metric.WithDescription("Attempts at transactions and reads, by how they ended and the SQLSTATE of the failure."))
-	name := httpconv.ServerRequestDuration{}
-	i.requests, errs[3] = meter.Float64Histogram(name.Name(), metric.WithUnit(name.Unit()), metric.WithDescription(name.Description()),
-		metric.WithExplicitBucketBoundaries(requestBuckets...))
-	return i, errors.Join(errs[:]...)
+// maker makes instruments and collects what goes wrong.
+type maker struct {
+	meter metric.Meter
+	errs  []error
+	all   []metric.Observable // those that are asked when the metrics are read
+}
+
+func made[T any](m *maker, v T, err error) T {
+	m.errs = append(m.errs, err)
+	return v
+}
+
+// counter counts what is told.
+func (m *maker) counter(a about) metric.Int64Counter {
+	v, err := m.meter.Int64Counter(a.name, metric.WithUnit(a.unit), metric.WithDescription(a.text))
+	return made(m, v, err)
+}
+
+// gauge is asked for a whole number.
+func (m *maker) gauge(a about) metric.Int64ObservableGauge {
+	v, err := m.meter.Int64ObservableGauge(a.name, metric.WithUnit(a.unit), metric.WithDescription(a.text))
+	m.all = append(m.all, v)
+	return made(m, v, err)
+}
+
+// figure is asked for a number.
+func (m *maker) figure(a about) metric.Float64ObservableGauge {
+	v, err := m.meter.Float64ObservableGauge(a.name, metric.WithUnit(a.unit), metric.WithDescription(a.text))
+	m.all = append(m.all, v)
+	return made(m, v, err)
+}
+
+// count is asked for something that only grows.
+func (m *maker) count(a about) metric.Int64ObservableCounter {
+	v, err := m.meter.Int64ObservableCounter(a.name, metric.WithUnit(a.unit), metric.WithDescription(a.text))
+	m.all = append(m.all, v)
+	return made(m, v, err)
+}
+
+// sum is asked for a number that only grows.
+func (m *maker) sum(a about) metric.Float64ObservableCounter {
+	v, err := m.meter.Float64ObservableCounter(a.name, metric.WithUnit(a.unit), metric.WithDescription(a.text))
+	m.all = append(m.all, v)
+	return made(m, v, err)
+}
+
+// level is asked for something that is added up over servers.
+func (m *maker) level(a about) metric.Int64ObservableUpDownCounter {
+	v, err := m.meter.Int64ObservableUpDownCounter(a.name, metric.WithUnit(a.unit), metric.WithDescription(a.text))
+	m.all = append(m.all, v)
+	return made(m, v, err)
+}
+
+// watch has the instruments that were made asked whenever the metrics are read.
+func (m *maker) watch(what string, read func(o metric.Observer)) error {
+	_, err := m.meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
+		read(o)
+		return nil
+	}, m.all...)
+	if err := errors.Join(append(m.errs, err)...); err != nil {
+		return fmt.Errorf("cannot watch %s: %w", what, err)
+	}
+	return nil
+}
+
+func newInstruments(meter metric.Meter) (instruments, error) {
+	m := maker{meter: meter}
+	histogram := func(a about, buckets []float64) metric.Float64Histogram {
+		v, err := meter.Float64Histogram(a.name, metric.WithUnit(a.unit), metric.WithDescription(a.text), metric.WithExplicitBucketBoundaries(buckets...))
+		return made(&m, v, err)
+	}
+	groups, err := meter.Int64Histogram(ofGroups.name, metric.WithDescription(ofGroups.text), metric.WithExplicitBucketBoundaries(groupBuckets...))
+	i := instruments{
+		claims: m.counter(ofClaims), groups: made(&m, groups, err), attempts: m.counter(ofAttempts), requests: histogram(ofRequests, requestBuckets),
+		loans: m.counter(ofLoans), runs: m.counter(ofRuns), jobTimes: histogram(ofJobTimes, jobBuckets), exports: m.counter(ofExports),
+	}
+	return i, errors.Join(m.errs...)
 }

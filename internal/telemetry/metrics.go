@@ -4,13 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"log/slog"
 	"net/http"
 	"os"
-	"strings"
+	"runtime"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"go.opentelemetry.io/otel/exporters/otlp/otlpmetric/otlpmetrichttp"
 	exporter "go.opentelemetry.io/otel/exporters/prometheus"
+	"go.opentelemetry.io/otel/exporters/stdout/stdoutmetric"
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/metric/noop"
 	sdk "go.opentelemetry.io/otel/sdk/metric"
@@ -20,15 +25,13 @@ import (
 
 const (
 	serviceName = "carve"
-	// The meter of all instruments.
+	// The meter of all instruments, and the tracer of all spans.
 	meterName = "github.com/carve-ipam/carve"
 	// maxSeries bounds the combinations of label values that one instrument keeps. What is beyond counts in one series without labels
 	// but otel_metric_overflow: sums over all series stay right, and memory is bounded whatever a label turns out to hold.
 	maxSeries = 5000
 	// maxScrapes bounds the answers of Handler that are written at once.
 	maxScrapes = 4
-	// sdkDisabled is OpenTelemetry's own switch; the SDK for Go leaves it to whoever sets it up.
-	sdkDisabled = "OTEL_SDK_DISABLED"
 )
 
 // Metrics is what is measured. Make one with New or Off, and Shutdown it; it is safe for concurrent use.
@@ -38,42 +41,110 @@ type Metrics struct {
 	served   answers
 	meter    metric.Meter
 	handler  http.Handler
+	measures bool
 	shutdown func(context.Context) error
 }
 
-// Options of Metrics.
+// Options of Metrics and Traces.
 type Options struct {
-	Version string                   // of this build
-	Env     func(name string) string // OTEL_SDK_DISABLED; nil: the process's environment
+	Version, Commit string                   // of this build
+	Env             func(name string) string // OpenTelemetry's variables; nil: the process's environment
+	Log             *slog.Logger             // of what cannot be exported; nil: nobody is told
+	Console         io.Writer                // where the exporter `console` writes; nil: stderr
+	NoScrape        bool                     // there is to be no Handler
 }
 
-// New measures, unless OTEL_SDK_DISABLED says that nothing is to be measured. The service is called what OTEL_SERVICE_NAME and
-// OTEL_RESOURCE_ATTRIBUTES say.
-func New(ctx context.Context, o Options) (*Metrics, error) {
+func (o *Options) complete() {
 	if o.Env == nil {
 		o.Env = os.Getenv
 	}
-	if strings.EqualFold(strings.TrimSpace(o.Env(sdkDisabled)), "true") {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Console == nil {
+		o.Console = os.Stderr
+	}
+}
+
+// New measures, unless OTEL_SDK_DISABLED says that nothing is to be measured or there is nobody to read it. The service is called what
+// OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES say.
+func New(ctx context.Context, o Options) (*Metrics, error) {
+	o.complete()
+	if disabled(o.Env) {
 		return Off()
 	}
+	told := newOutcomes(metrics, o.Log)
+	readers, err := o.metricReaders(ctx, told)
+	if err != nil {
+		return nil, err
+	}
+	if o.NoScrape && len(readers) == 0 {
+		return Off()
+	}
+	about, err := o.about(ctx)
+	if err != nil {
+		return nil, err
+	}
+	options := []sdk.Option{sdk.WithResource(about), sdk.WithCardinalityLimit(maxSeries)}
+	for _, r := range readers {
+		options = append(options, sdk.WithReader(r))
+	}
+	var handler http.Handler
+	if !o.NoScrape {
+		registry := prometheus.NewRegistry()
+		reader, err := exporter.New(exporter.WithRegisterer(registry), exporter.WithoutScopeInfo())
+		if err != nil {
+			return nil, fmt.Errorf("cannot set up the metrics: %w", err)
+		}
+		registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+		options = append(options, sdk.WithReader(reader))
+		handler = promhttp.HandlerFor(registry, promhttp.HandlerOpts{
+			MaxRequestsInFlight: maxScrapes, ErrorHandling: promhttp.ContinueOnError, EnableOpenMetrics: true,
+		})
+	}
+	provider := sdk.NewMeterProvider(options...)
+	m, err := measure(provider)
+	if err == nil {
+		err = m.build(o)
+	}
+	if err != nil {
+		return nil, errors.Join(err, provider.Shutdown(ctx))
+	}
+	m.shutdown, m.handler, m.measures = provider.Shutdown, handler, true
+	told.counts.Store(&m.exports)
+	return m, nil
+}
+
+// metricReaders are those that send metrics somewhere.
+func (o Options) metricReaders(ctx context.Context, told *outcomes) ([]sdk.Reader, error) {
+	ways, err := exporters(o.Env, metrics)
+	if err != nil {
+		return nil, err
+	}
+	var out []sdk.Reader
+	for _, way := range ways {
+		var to sdk.Exporter
+		if way == toConsole {
+			to, err = stdoutmetric.New(stdoutmetric.WithWriter(o.Console))
+		} else {
+			to, err = otlpmetrichttp.New(ctx)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("cannot set up the export of metrics (%s): %w", way, err)
+		}
+		out = append(out, sdk.NewPeriodicReader(toldMetrics{to, told}))
+	}
+	return out, nil
+}
+
+// about is what a service says of itself with whatever it exports.
+func (o Options) about(ctx context.Context) (*resource.Resource, error) {
 	about, err := resource.New(ctx, resource.WithTelemetrySDK(),
 		resource.WithAttributes(semconv.ServiceName(serviceName), semconv.ServiceVersion(o.Version)), resource.WithFromEnv())
 	if err != nil {
 		return nil, fmt.Errorf("cannot read OTEL_RESOURCE_ATTRIBUTES: %w", err)
 	}
-	registry := prometheus.NewRegistry()
-	reader, err := exporter.New(exporter.WithRegisterer(registry), exporter.WithoutScopeInfo())
-	if err != nil {
-		return nil, fmt.Errorf("cannot set up the metrics: %w", err)
-	}
-	provider := sdk.NewMeterProvider(sdk.WithReader(reader), sdk.WithResource(about), sdk.WithCardinalityLimit(maxSeries))
-	m, err := measure(provider)
-	if err != nil {
-		return nil, errors.Join(err, provider.Shutdown(ctx))
-	}
-	m.shutdown = provider.Shutdown
-	m.handler = promhttp.HandlerFor(registry, promhttp.HandlerOpts{MaxRequestsInFlight: maxScrapes, ErrorHandling: promhttp.ContinueOnError})
-	return m, nil
+	return about, nil
 }
 
 // Off measures nothing and has no Handler.
@@ -92,8 +163,20 @@ func measure(provider metric.MeterProvider) (*Metrics, error) {
 	}, nil
 }
 
-// Handler answers with everything that was measured, in Prometheus' text format; nil when nothing is.
+// build tells which build this is.
+func (m *Metrics) build(o Options) error {
+	k := maker{meter: m.meter}
+	info := k.gauge(ofBuild)
+	labels := metric.WithAttributes(labelVersion.String(o.Version), labelCommit.String(o.Commit), labelGo.String(runtime.Version()))
+	return k.watch("the build", func(to metric.Observer) { to.ObserveInt64(info, 1, labels) })
+}
+
+// Handler answers with everything that was measured, in Prometheus' text format, and to who asks for it in that of OpenMetrics, with exemplars;
+// nil when there is nothing for anybody to read.
 func (m *Metrics) Handler() http.Handler { return m.handler }
 
-// Shutdown ends the measuring. What is told afterwards is lost.
+// Shutdown ends the measuring, and sends what is still to be sent as long as ctx lets it. What is told afterwards is lost.
 func (m *Metrics) Shutdown(ctx context.Context) error { return m.shutdown(ctx) }
+
+// Measures reports whether anything is measured.
+func (m *Metrics) Measures() bool { return m.measures }

@@ -1,35 +1,115 @@
 package telemetry
 
-import "sync"
+import (
+	"go.opentelemetry.io/otel/attribute"
+	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
+	"go.opentelemetry.io/otel/semconv/v1.43.0/dbconv"
+	"go.opentelemetry.io/otel/semconv/v1.43.0/httpconv"
+)
 
-// maxClasses is how many classes are told apart. The SDK's own bound (maxSeries) counts combinations of all labels, and what is beyond it
-// loses all of them: without this one, many classes would hide what comes of claims.
-const maxClasses = 1000
+// Every metric, span and attribute that this service has of its own, or has taken from OpenTelemetry's conventions, is named in this file and
+// nowhere else. docs/telemetry.md has the same in words, and a test compares the two.
 
-// otherNames stands for all names beyond the bound. It is no class: those are called project/name.
-const otherNames = "other"
+// about is what an instrument is called, what it is measured in and what it says.
+type about struct{ name, unit, text string }
 
-// names lets the first so many names through; they stay for the life of the process.
-type names struct {
-	limit int
-	mu    sync.Mutex
-	known map[string]bool
-}
+// What is told as it happens.
+var (
+	ofClaims   = about{"carve.claims", "", "Claims that were asked for, by the class that served or refused them and by what came of it: bound, or the code of the refusal."}
+	ofGroups   = about{"carve.group.size", "", "Claims and releases that one transaction of a pool served."}
+	ofAttempts = about{"carve.tx.attempts", "", "Attempts at transactions and reads, by how they ended and the SQLSTATE of the failure."}
+	ofRequests = about{httpconv.ServerRequestDuration{}.Name(), httpconv.ServerRequestDuration{}.Unit(), httpconv.ServerRequestDuration{}.Description()}
+	ofLoans    = about{"carve.loans", "", "Moves of blocks of pools between regions that were tried, by direction and by what came of it."}
+	ofRuns     = about{"carve.job.runs", "", "Runs of background jobs, by what came of it."}
+	ofJobTimes = about{"carve.job.duration", "s", "How long runs of background jobs took."}
+	ofExports  = about{"carve.telemetry.exports", "", "Batches of traces and metrics that were sent by OTLP, by what came of it."}
+)
 
-func newNames(limit int) *names { return &names{limit: limit, known: map[string]bool{}} }
+// What is asked for when the metrics are read.
+var (
+	ofBuild          = about{"carve.build.info", "", "1, with what this build is."}
+	ofConnections    = about{dbconv.ClientConnectionCount{}.Name(), "", "Connections to the database, by state: used or idle."}
+	ofMaxConnections = about{dbconv.ClientConnectionMax{}.Name(), "", "How many connections to the database there may be."}
+	ofWaits          = about{"carve.db.waits", "", "How often somebody had to wait for a connection to the database."}
+	ofWaited         = about{"carve.db.wait", "s", "How long everybody together had to wait for connections to the database."}
+	ofInFlight       = about{"carve.requests.in_flight", "", "Requests that are worked on."}
+	ofMaxInFlight    = about{"carve.requests.in_flight.max", "", "Requests that can be worked on at once; 0 without a bound."}
+	ofAtTheDoor      = about{"carve.requests.waiting", "", "Requests that wait for a place among those that are worked on, or to be refused."}
+	ofShed           = about{"carve.requests.shed", "", "Requests that were refused because there was too much to do, by what there was too much of."}
+	ofQueue          = about{"carve.queue.waiting", "", "Claims and releases that wait for their pool's turn."}
+	ofLongest        = about{"carve.queue.longest", "", "Claims and releases that wait for the same pool, the one for which most wait."}
+	ofLastSuccess    = about{"carve.job.last_success.timestamp", "s", "When a background job last succeeded, in seconds since 1970; the start of the server until then."}
+	ofInterval       = about{"carve.job.interval", "s", "How often a background job is run."}
+	ofUtilization    = about{"carve.pool.utilization", "1", "Share of a pool's addresses that is not free in its home region, of the fullest pools."}
+	ofRunway         = about{"carve.pool.runway", "s", "How long what is free in a pool lasts if it is used up as it was lately, of the fullest pools."}
+	ofFullness       = about{"carve.pools", "", "Pools at home in this region, by how full they are."}
+	ofPassEnd        = about{"carve.pools.pass.timestamp", "s", "When the last look at all pools ended, in seconds since 1970."}
+	ofPassTime       = about{"carve.pools.pass.duration", "s", "How long the last look at all pools took."}
+	ofFenced         = about{"carve.pools.fenced", "", "Pools that cannot be used in this region: their rows there are of another time than the record of their loans."}
+	ofFencedPool     = about{"carve.pool.fenced", "", "1 for a pool that cannot be used in this region: its rows there are of another time than the record of its loans."}
+	ofStock          = about{"carve.stock.free", "1", "What is free in this region of a pool at home elsewhere, as a part of the last loan, of the pools of which least is left."}
+	ofStockRunway    = about{"carve.stock.runway", "s", "How long what is free in this region of a pool at home elsewhere lasts if it is used as fast as the last loans were."}
+)
 
-// bounded is the name itself while there is room for it; "", which is no name, always.
-func (n *names) bounded(name string) string {
-	if name == "" {
-		return ""
-	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if !n.known[name] {
-		if len(n.known) == n.limit {
-			return otherNames
-		}
-		n.known[name] = true
-	}
-	return name
-}
+// The labels of metrics that are not OpenTelemetry's.
+const (
+	labelClass     = attribute.Key("class")
+	labelOutcome   = attribute.Key("outcome")
+	labelOp        = attribute.Key("op")
+	labelEnd       = attribute.Key("end")
+	labelSQLState  = attribute.Key("sqlstate")
+	labelOperation = attribute.Key("operation")
+	labelReason    = attribute.Key("reason")
+	labelMove      = attribute.Key("move")
+	labelTask      = attribute.Key("task") // of jobs; job is what Prometheus calls its own targets
+	labelSignal    = attribute.Key("signal")
+	labelProject   = attribute.Key("project")
+	labelPool      = attribute.Key("pool")
+	labelRegion    = attribute.Key("region")
+	labelFullness  = attribute.Key("fullness")
+	labelVersion   = attribute.Key("version")
+	labelCommit    = attribute.Key("commit")
+	labelGo        = attribute.Key("go_version")
+)
+
+// The spans. That of a request has the name of its operation, and that of a statement the name of the statement's file.
+const (
+	spanUnmatched = "unmatched"   // a request for what there is not
+	spanUseCase   = "use_case "   // and the operation
+	spanAttempt   = "attempt "    // and the name of the transaction or read
+	spanGroup     = "claim_group" // the transaction that serves what waited for a pool, with all its attempts
+)
+
+// The attributes of spans that are not OpenTelemetry's.
+const (
+	attrErrorCode    = attribute.Key("carve.error.code")
+	attrClass        = attribute.Key("carve.class")
+	attrPool         = attribute.Key("carve.pool")
+	attrPrefixLength = attribute.Key("carve.prefix_length")
+	attrOutcome      = attribute.Key("carve.outcome")
+	attrAttempts     = attribute.Key("carve.tx.attempts")
+	attrBatchSize    = attribute.Key("carve.batch.size")
+	attrWaited       = attribute.Key("carve.batch.wait") // seconds
+	attrOp           = attribute.Key("carve.tx.op")
+	attrAttempt      = attribute.Key("carve.tx.attempt") // from 1
+	attrEnd          = attribute.Key("carve.tx.end")
+)
+
+// The attributes of spans that are OpenTelemetry's.
+const (
+	attrMethod    = semconv.HTTPRequestMethodKey
+	attrRoute     = semconv.HTTPRouteKey
+	attrStatus    = semconv.HTTPResponseStatusCodeKey
+	attrErrorType = semconv.ErrorTypeKey
+	attrDatabase  = semconv.DBSystemNameKey
+	attrStatement = semconv.DBQuerySummaryKey
+	attrRows      = semconv.DBResponseReturnedRowsKey
+	attrSQLState  = semconv.DBResponseStatusCodeKey
+	attrPipelined = semconv.DBOperationBatchSizeKey
+)
+
+// The keys of what lines of the log say about the trace that they belong to.
+const (
+	logTrace = "trace_id"
+	logSpan  = "span_id"
+)

@@ -12,16 +12,6 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// The labels that are not OpenTelemetry's.
-const (
-	labelClass     = attribute.Key("class")
-	labelOutcome   = attribute.Key("outcome")
-	labelOp        = attribute.Key("op")
-	labelEnd       = attribute.Key("end")
-	labelSQLState  = attribute.Key("sqlstate")
-	labelOperation = attribute.Key("operation")
-)
-
 // bound is the outcome of a claim that was not refused.
 const bound = "bound"
 
@@ -36,6 +26,11 @@ func (m *Metrics) ClaimDecided(ctx context.Context, class string, refusal ipam.C
 
 // GroupRan counts a transaction that served so many members.
 func (m *Metrics) GroupRan(ctx context.Context, members int) { m.groups.Record(ctx, int64(members)) }
+
+// LoanMoved counts a move of a block between regions that was tried, and is over.
+func (m *Metrics) LoanMoved(ctx context.Context, move, outcome string) {
+	m.loans.Add(ctx, 1, metric.WithAttributeSet(attribute.NewSet(labelMove.String(move), labelOutcome.String(outcome))))
+}
 
 // AttemptEnded counts one run of a transaction or read. sqlState is "" when the database reported no error.
 func (m *Metrics) AttemptEnded(ctx context.Context, op, end, sqlState string) {

@@ -2219,7 +2219,8 @@ type QuotaAvailable struct {
 
 // QuotaLimits How much may be used, in one measure at least; what is absent is counted and not limited.
 type QuotaLimits struct {
-	// Addresses Addresses of the blocks that claims hold, and of those retained after their claims.
+	// Addresses Addresses of the blocks that claims hold, and of those retained after their claims; at most
+	// 340282366920938463463374607431768211456, which is all of IPv6.
 	Addresses Count `json:"addresses,omitempty"`
 
 	// Claims Claims.
@@ -3269,7 +3270,8 @@ type PatchPoolParams struct {
 
 // GetPoolFreeParams defines parameters for GetPoolFree.
 type GetPoolFreeParams struct {
-	// PrefixLength Only free blocks that can hold a block of this length.
+	// PrefixLength Only free blocks that can hold a block of this length. One that no block of the pool can have is refused
+	// (`invalid_argument`).
 	PrefixLength *PrefixLength `form:"prefixLength,omitempty" json:"prefixLength,omitempty"`
 
 	// Limit Most items a page may hold.
@@ -6283,7 +6285,15 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 
 }
 
-type BadRequestApplicationProblemPlusJSONResponse Problem
+type BadRequestResponseHeaders struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+type BadRequestApplicationProblemPlusJSONResponse struct {
+	Body Problem
+
+	Headers BadRequestResponseHeaders
+}
 
 type CarvingRefusedApplicationProblemPlusJSONResponse Problem
 
@@ -6293,7 +6303,15 @@ type ClaimConflictApplicationProblemPlusJSONResponse Problem
 
 type ClaimSourceNotFoundApplicationProblemPlusJSONResponse Problem
 
-type DeadlineExceededApplicationProblemPlusJSONResponse Problem
+type DeadlineExceededResponseHeaders struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+type DeadlineExceededApplicationProblemPlusJSONResponse struct {
+	Body Problem
+
+	Headers DeadlineExceededResponseHeaders
+}
 
 type DeletedResponseHeaders struct {
 	DryRun *bool
@@ -6308,7 +6326,15 @@ type IdempotencyMismatchApplicationProblemPlusJSONResponse Problem
 
 type ImmutableFieldApplicationProblemPlusJSONResponse Problem
 
-type InternalErrorApplicationProblemPlusJSONResponse Problem
+type InternalErrorResponseHeaders struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+type InternalErrorApplicationProblemPlusJSONResponse struct {
+	Body Problem
+
+	Headers InternalErrorResponseHeaders
+}
 
 type LastAdminApplicationProblemPlusJSONResponse Problem
 
@@ -6316,7 +6342,15 @@ type NameTakenApplicationProblemPlusJSONResponse Problem
 
 type NotAcceptableApplicationProblemPlusJSONResponse Problem
 
-type NotFoundApplicationProblemPlusJSONResponse Problem
+type NotFoundResponseHeaders struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+type NotFoundApplicationProblemPlusJSONResponse struct {
+	Body Problem
+
+	Headers NotFoundResponseHeaders
+}
 
 type PayloadTooLargeApplicationProblemPlusJSONResponse Problem
 
@@ -6356,7 +6390,9 @@ type UnauthenticatedApplicationProblemPlusJSONResponse struct {
 }
 
 type UnavailableResponseHeaders struct {
-	RetryAfter *int
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	RetryAfter       *int
 }
 type UnavailableApplicationProblemPlusJSONResponse struct {
 	Body Problem
@@ -6394,10 +6430,16 @@ type GetHealth400ApplicationProblemPlusJSONResponse struct {
 func (response GetHealth400ApplicationProblemPlusJSONResponse) VisitGetHealthResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(400)
 	_, err := buf.WriteTo(w)
 	return err
@@ -6426,10 +6468,16 @@ type GetHealth500ApplicationProblemPlusJSONResponse struct {
 func (response GetHealth500ApplicationProblemPlusJSONResponse) VisitGetHealthResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(500)
 	_, err := buf.WriteTo(w)
 	return err
@@ -6463,10 +6511,16 @@ type GetReadiness400ApplicationProblemPlusJSONResponse struct {
 func (response GetReadiness400ApplicationProblemPlusJSONResponse) VisitGetReadinessResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(400)
 	_, err := buf.WriteTo(w)
 	return err
@@ -6495,10 +6549,16 @@ type GetReadiness500ApplicationProblemPlusJSONResponse struct {
 func (response GetReadiness500ApplicationProblemPlusJSONResponse) VisitGetReadinessResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(500)
 	_, err := buf.WriteTo(w)
 	return err
@@ -6515,6 +6575,12 @@ func (response GetReadiness503ApplicationProblemPlusJSONResponse) VisitGetReadin
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	if response.Headers.RetryAfter != nil {
 		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
@@ -6530,10 +6596,16 @@ type GetReadiness504ApplicationProblemPlusJSONResponse struct {
 func (response GetReadiness504ApplicationProblemPlusJSONResponse) VisitGetReadinessResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -6582,10 +6654,16 @@ type ListProjects400ApplicationProblemPlusJSONResponse struct {
 func (response ListProjects400ApplicationProblemPlusJSONResponse) VisitListProjectsResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(400)
 	_, err := buf.WriteTo(w)
 	return err
@@ -6674,10 +6752,16 @@ type ListProjects500ApplicationProblemPlusJSONResponse struct {
 func (response ListProjects500ApplicationProblemPlusJSONResponse) VisitListProjectsResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(500)
 	_, err := buf.WriteTo(w)
 	return err
@@ -6694,6 +6778,12 @@ func (response ListProjects503ApplicationProblemPlusJSONResponse) VisitListProje
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	if response.Headers.RetryAfter != nil {
 		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
@@ -6709,10 +6799,16 @@ type ListProjects504ApplicationProblemPlusJSONResponse struct {
 func (response ListProjects504ApplicationProblemPlusJSONResponse) VisitListProjectsResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -6766,10 +6862,16 @@ type CreateProject400ApplicationProblemPlusJSONResponse struct {
 func (response CreateProject400ApplicationProblemPlusJSONResponse) VisitCreateProjectResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(400)
 	_, err := buf.WriteTo(w)
 	return err
@@ -6922,10 +7024,16 @@ type CreateProject500ApplicationProblemPlusJSONResponse struct {
 func (response CreateProject500ApplicationProblemPlusJSONResponse) VisitCreateProjectResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(500)
 	_, err := buf.WriteTo(w)
 	return err
@@ -6942,6 +7050,12 @@ func (response CreateProject503ApplicationProblemPlusJSONResponse) VisitCreatePr
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	if response.Headers.RetryAfter != nil {
 		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
@@ -6957,10 +7071,16 @@ type CreateProject504ApplicationProblemPlusJSONResponse struct {
 func (response CreateProject504ApplicationProblemPlusJSONResponse) VisitCreateProjectResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -6992,10 +7112,16 @@ type DeleteProject400ApplicationProblemPlusJSONResponse struct {
 func (response DeleteProject400ApplicationProblemPlusJSONResponse) VisitDeleteProjectResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(400)
 	_, err := buf.WriteTo(w)
 	return err
@@ -7043,10 +7169,16 @@ type DeleteProject404ApplicationProblemPlusJSONResponse struct {
 func (response DeleteProject404ApplicationProblemPlusJSONResponse) VisitDeleteProjectResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(404)
 	_, err := buf.WriteTo(w)
 	return err
@@ -7133,10 +7265,16 @@ type DeleteProject500ApplicationProblemPlusJSONResponse struct {
 func (response DeleteProject500ApplicationProblemPlusJSONResponse) VisitDeleteProjectResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(500)
 	_, err := buf.WriteTo(w)
 	return err
@@ -7153,6 +7291,12 @@ func (response DeleteProject503ApplicationProblemPlusJSONResponse) VisitDeletePr
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	if response.Headers.RetryAfter != nil {
 		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
@@ -7168,10 +7312,16 @@ type DeleteProject504ApplicationProblemPlusJSONResponse struct {
 func (response DeleteProject504ApplicationProblemPlusJSONResponse) VisitDeleteProjectResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -7214,10 +7364,16 @@ type GetProject400ApplicationProblemPlusJSONResponse struct {
 func (response GetProject400ApplicationProblemPlusJSONResponse) VisitGetProjectResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(400)
 	_, err := buf.WriteTo(w)
 	return err
@@ -7265,10 +7421,16 @@ type GetProject404ApplicationProblemPlusJSONResponse struct {
 func (response GetProject404ApplicationProblemPlusJSONResponse) VisitGetProjectResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(404)
 	_, err := buf.WriteTo(w)
 	return err
@@ -7322,10 +7484,16 @@ type GetProject500ApplicationProblemPlusJSONResponse struct {
 func (response GetProject500ApplicationProblemPlusJSONResponse) VisitGetProjectResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(500)
 	_, err := buf.WriteTo(w)
 	return err
@@ -7342,6 +7510,12 @@ func (response GetProject503ApplicationProblemPlusJSONResponse) VisitGetProjectR
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	if response.Headers.RetryAfter != nil {
 		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
@@ -7357,10 +7531,16 @@ type GetProject504ApplicationProblemPlusJSONResponse struct {
 func (response GetProject504ApplicationProblemPlusJSONResponse) VisitGetProjectResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -7409,10 +7589,16 @@ type PatchProject400ApplicationProblemPlusJSONResponse struct {
 func (response PatchProject400ApplicationProblemPlusJSONResponse) VisitPatchProjectResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(400)
 	_, err := buf.WriteTo(w)
 	return err
@@ -7460,10 +7646,16 @@ type PatchProject404ApplicationProblemPlusJSONResponse struct {
 func (response PatchProject404ApplicationProblemPlusJSONResponse) VisitPatchProjectResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(404)
 	_, err := buf.WriteTo(w)
 	return err
@@ -7600,10 +7792,16 @@ type PatchProject500ApplicationProblemPlusJSONResponse struct {
 func (response PatchProject500ApplicationProblemPlusJSONResponse) VisitPatchProjectResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(500)
 	_, err := buf.WriteTo(w)
 	return err
@@ -7620,6 +7818,12 @@ func (response PatchProject503ApplicationProblemPlusJSONResponse) VisitPatchProj
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	if response.Headers.RetryAfter != nil {
 		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
@@ -7635,10 +7839,16 @@ type PatchProject504ApplicationProblemPlusJSONResponse struct {
 func (response PatchProject504ApplicationProblemPlusJSONResponse) VisitPatchProjectResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -7688,10 +7898,16 @@ type ListAllocations400ApplicationProblemPlusJSONResponse struct {
 func (response ListAllocations400ApplicationProblemPlusJSONResponse) VisitListAllocationsResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(400)
 	_, err := buf.WriteTo(w)
 	return err
@@ -7739,10 +7955,16 @@ type ListAllocations404ApplicationProblemPlusJSONResponse struct {
 func (response ListAllocations404ApplicationProblemPlusJSONResponse) VisitListAllocationsResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(404)
 	_, err := buf.WriteTo(w)
 	return err
@@ -7796,10 +8018,16 @@ type ListAllocations500ApplicationProblemPlusJSONResponse struct {
 func (response ListAllocations500ApplicationProblemPlusJSONResponse) VisitListAllocationsResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(500)
 	_, err := buf.WriteTo(w)
 	return err
@@ -7816,6 +8044,12 @@ func (response ListAllocations503ApplicationProblemPlusJSONResponse) VisitListAl
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	if response.Headers.RetryAfter != nil {
 		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
@@ -7831,10 +8065,16 @@ type ListAllocations504ApplicationProblemPlusJSONResponse struct {
 func (response ListAllocations504ApplicationProblemPlusJSONResponse) VisitListAllocationsResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -7867,10 +8107,16 @@ type DeleteAllocation400ApplicationProblemPlusJSONResponse struct {
 func (response DeleteAllocation400ApplicationProblemPlusJSONResponse) VisitDeleteAllocationResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(400)
 	_, err := buf.WriteTo(w)
 	return err
@@ -7918,10 +8164,16 @@ type DeleteAllocation404ApplicationProblemPlusJSONResponse struct {
 func (response DeleteAllocation404ApplicationProblemPlusJSONResponse) VisitDeleteAllocationResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(404)
 	_, err := buf.WriteTo(w)
 	return err
@@ -8008,10 +8260,16 @@ type DeleteAllocation500ApplicationProblemPlusJSONResponse struct {
 func (response DeleteAllocation500ApplicationProblemPlusJSONResponse) VisitDeleteAllocationResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(500)
 	_, err := buf.WriteTo(w)
 	return err
@@ -8028,6 +8286,12 @@ func (response DeleteAllocation503ApplicationProblemPlusJSONResponse) VisitDelet
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	if response.Headers.RetryAfter != nil {
 		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
@@ -8043,10 +8307,16 @@ type DeleteAllocation504ApplicationProblemPlusJSONResponse struct {
 func (response DeleteAllocation504ApplicationProblemPlusJSONResponse) VisitDeleteAllocationResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -8099,10 +8369,16 @@ type GetAllocation400ApplicationProblemPlusJSONResponse struct {
 func (response GetAllocation400ApplicationProblemPlusJSONResponse) VisitGetAllocationResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(400)
 	_, err := buf.WriteTo(w)
 	return err
@@ -8150,10 +8426,16 @@ type GetAllocation404ApplicationProblemPlusJSONResponse struct {
 func (response GetAllocation404ApplicationProblemPlusJSONResponse) VisitGetAllocationResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(404)
 	_, err := buf.WriteTo(w)
 	return err
@@ -8207,10 +8489,16 @@ type GetAllocation500ApplicationProblemPlusJSONResponse struct {
 func (response GetAllocation500ApplicationProblemPlusJSONResponse) VisitGetAllocationResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(500)
 	_, err := buf.WriteTo(w)
 	return err
@@ -8227,6 +8515,12 @@ func (response GetAllocation503ApplicationProblemPlusJSONResponse) VisitGetAlloc
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	if response.Headers.RetryAfter != nil {
 		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
@@ -8242,10 +8536,16 @@ type GetAllocation504ApplicationProblemPlusJSONResponse struct {
 func (response GetAllocation504ApplicationProblemPlusJSONResponse) VisitGetAllocationResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -8295,10 +8595,16 @@ type ListAPIKeys400ApplicationProblemPlusJSONResponse struct {
 func (response ListAPIKeys400ApplicationProblemPlusJSONResponse) VisitListAPIKeysResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(400)
 	_, err := buf.WriteTo(w)
 	return err
@@ -8346,10 +8652,16 @@ type ListAPIKeys404ApplicationProblemPlusJSONResponse struct {
 func (response ListAPIKeys404ApplicationProblemPlusJSONResponse) VisitListAPIKeysResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(404)
 	_, err := buf.WriteTo(w)
 	return err
@@ -8403,10 +8715,16 @@ type ListAPIKeys500ApplicationProblemPlusJSONResponse struct {
 func (response ListAPIKeys500ApplicationProblemPlusJSONResponse) VisitListAPIKeysResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(500)
 	_, err := buf.WriteTo(w)
 	return err
@@ -8423,6 +8741,12 @@ func (response ListAPIKeys503ApplicationProblemPlusJSONResponse) VisitListAPIKey
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	if response.Headers.RetryAfter != nil {
 		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
@@ -8438,10 +8762,16 @@ type ListAPIKeys504ApplicationProblemPlusJSONResponse struct {
 func (response ListAPIKeys504ApplicationProblemPlusJSONResponse) VisitListAPIKeysResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -8496,10 +8826,16 @@ type CreateAPIKey400ApplicationProblemPlusJSONResponse struct {
 func (response CreateAPIKey400ApplicationProblemPlusJSONResponse) VisitCreateAPIKeyResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(400)
 	_, err := buf.WriteTo(w)
 	return err
@@ -8547,10 +8883,16 @@ type CreateAPIKey404ApplicationProblemPlusJSONResponse struct {
 func (response CreateAPIKey404ApplicationProblemPlusJSONResponse) VisitCreateAPIKeyResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(404)
 	_, err := buf.WriteTo(w)
 	return err
@@ -8668,10 +9010,16 @@ type CreateAPIKey500ApplicationProblemPlusJSONResponse struct {
 func (response CreateAPIKey500ApplicationProblemPlusJSONResponse) VisitCreateAPIKeyResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(500)
 	_, err := buf.WriteTo(w)
 	return err
@@ -8688,6 +9036,12 @@ func (response CreateAPIKey503ApplicationProblemPlusJSONResponse) VisitCreateAPI
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	if response.Headers.RetryAfter != nil {
 		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
@@ -8703,10 +9057,16 @@ type CreateAPIKey504ApplicationProblemPlusJSONResponse struct {
 func (response CreateAPIKey504ApplicationProblemPlusJSONResponse) VisitCreateAPIKeyResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -8739,10 +9099,16 @@ type DeleteAPIKey400ApplicationProblemPlusJSONResponse struct {
 func (response DeleteAPIKey400ApplicationProblemPlusJSONResponse) VisitDeleteAPIKeyResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(400)
 	_, err := buf.WriteTo(w)
 	return err
@@ -8790,10 +9156,16 @@ type DeleteAPIKey404ApplicationProblemPlusJSONResponse struct {
 func (response DeleteAPIKey404ApplicationProblemPlusJSONResponse) VisitDeleteAPIKeyResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(404)
 	_, err := buf.WriteTo(w)
 	return err
@@ -8882,10 +9254,16 @@ type DeleteAPIKey500ApplicationProblemPlusJSONResponse struct {
 func (response DeleteAPIKey500ApplicationProblemPlusJSONResponse) VisitDeleteAPIKeyResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(500)
 	_, err := buf.WriteTo(w)
 	return err
@@ -8902,6 +9280,12 @@ func (response DeleteAPIKey503ApplicationProblemPlusJSONResponse) VisitDeleteAPI
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	if response.Headers.RetryAfter != nil {
 		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
@@ -8917,10 +9301,16 @@ type DeleteAPIKey504ApplicationProblemPlusJSONResponse struct {
 func (response DeleteAPIKey504ApplicationProblemPlusJSONResponse) VisitDeleteAPIKeyResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -8964,10 +9354,16 @@ type GetAPIKey400ApplicationProblemPlusJSONResponse struct {
 func (response GetAPIKey400ApplicationProblemPlusJSONResponse) VisitGetAPIKeyResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(400)
 	_, err := buf.WriteTo(w)
 	return err
@@ -9015,10 +9411,16 @@ type GetAPIKey404ApplicationProblemPlusJSONResponse struct {
 func (response GetAPIKey404ApplicationProblemPlusJSONResponse) VisitGetAPIKeyResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(404)
 	_, err := buf.WriteTo(w)
 	return err
@@ -9072,10 +9474,16 @@ type GetAPIKey500ApplicationProblemPlusJSONResponse struct {
 func (response GetAPIKey500ApplicationProblemPlusJSONResponse) VisitGetAPIKeyResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(500)
 	_, err := buf.WriteTo(w)
 	return err
@@ -9092,6 +9500,12 @@ func (response GetAPIKey503ApplicationProblemPlusJSONResponse) VisitGetAPIKeyRes
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	if response.Headers.RetryAfter != nil {
 		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
@@ -9107,10 +9521,16 @@ type GetAPIKey504ApplicationProblemPlusJSONResponse struct {
 func (response GetAPIKey504ApplicationProblemPlusJSONResponse) VisitGetAPIKeyResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -9160,10 +9580,16 @@ type ListAuditEvents400ApplicationProblemPlusJSONResponse struct {
 func (response ListAuditEvents400ApplicationProblemPlusJSONResponse) VisitListAuditEventsResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(400)
 	_, err := buf.WriteTo(w)
 	return err
@@ -9211,10 +9637,16 @@ type ListAuditEvents404ApplicationProblemPlusJSONResponse struct {
 func (response ListAuditEvents404ApplicationProblemPlusJSONResponse) VisitListAuditEventsResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(404)
 	_, err := buf.WriteTo(w)
 	return err
@@ -9268,10 +9700,16 @@ type ListAuditEvents500ApplicationProblemPlusJSONResponse struct {
 func (response ListAuditEvents500ApplicationProblemPlusJSONResponse) VisitListAuditEventsResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(500)
 	_, err := buf.WriteTo(w)
 	return err
@@ -9288,6 +9726,12 @@ func (response ListAuditEvents503ApplicationProblemPlusJSONResponse) VisitListAu
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	if response.Headers.RetryAfter != nil {
 		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
@@ -9303,10 +9747,16 @@ type ListAuditEvents504ApplicationProblemPlusJSONResponse struct {
 func (response ListAuditEvents504ApplicationProblemPlusJSONResponse) VisitListAuditEventsResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -9529,10 +9979,16 @@ type CreateClaimBatch500ApplicationProblemPlusJSONResponse struct {
 func (response CreateClaimBatch500ApplicationProblemPlusJSONResponse) VisitCreateClaimBatchResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(500)
 	_, err := buf.WriteTo(w)
 	return err
@@ -9549,6 +10005,12 @@ func (response CreateClaimBatch503ApplicationProblemPlusJSONResponse) VisitCreat
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	if response.Headers.RetryAfter != nil {
 		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
@@ -9564,10 +10026,16 @@ type CreateClaimBatch504ApplicationProblemPlusJSONResponse struct {
 func (response CreateClaimBatch504ApplicationProblemPlusJSONResponse) VisitCreateClaimBatchResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -9603,10 +10071,16 @@ type ExplainClaim400ApplicationProblemPlusJSONResponse struct {
 func (response ExplainClaim400ApplicationProblemPlusJSONResponse) VisitExplainClaimResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(400)
 	_, err := buf.WriteTo(w)
 	return err
@@ -9654,10 +10128,16 @@ type ExplainClaim404ApplicationProblemPlusJSONResponse struct {
 func (response ExplainClaim404ApplicationProblemPlusJSONResponse) VisitExplainClaimResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(404)
 	_, err := buf.WriteTo(w)
 	return err
@@ -9743,10 +10223,16 @@ type ExplainClaim500ApplicationProblemPlusJSONResponse struct {
 func (response ExplainClaim500ApplicationProblemPlusJSONResponse) VisitExplainClaimResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(500)
 	_, err := buf.WriteTo(w)
 	return err
@@ -9763,6 +10249,12 @@ func (response ExplainClaim503ApplicationProblemPlusJSONResponse) VisitExplainCl
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	if response.Headers.RetryAfter != nil {
 		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
@@ -9778,10 +10270,16 @@ type ExplainClaim504ApplicationProblemPlusJSONResponse struct {
 func (response ExplainClaim504ApplicationProblemPlusJSONResponse) VisitExplainClaimResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -9831,10 +10329,16 @@ type ListClaims400ApplicationProblemPlusJSONResponse struct {
 func (response ListClaims400ApplicationProblemPlusJSONResponse) VisitListClaimsResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(400)
 	_, err := buf.WriteTo(w)
 	return err
@@ -9882,10 +10386,16 @@ type ListClaims404ApplicationProblemPlusJSONResponse struct {
 func (response ListClaims404ApplicationProblemPlusJSONResponse) VisitListClaimsResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(404)
 	_, err := buf.WriteTo(w)
 	return err
@@ -9939,10 +10449,16 @@ type ListClaims500ApplicationProblemPlusJSONResponse struct {
 func (response ListClaims500ApplicationProblemPlusJSONResponse) VisitListClaimsResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(500)
 	_, err := buf.WriteTo(w)
 	return err
@@ -9959,6 +10475,12 @@ func (response ListClaims503ApplicationProblemPlusJSONResponse) VisitListClaimsR
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	if response.Headers.RetryAfter != nil {
 		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
@@ -9974,10 +10496,16 @@ type ListClaims504ApplicationProblemPlusJSONResponse struct {
 func (response ListClaims504ApplicationProblemPlusJSONResponse) VisitListClaimsResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -10204,10 +10732,16 @@ type CreateClaim500ApplicationProblemPlusJSONResponse struct {
 func (response CreateClaim500ApplicationProblemPlusJSONResponse) VisitCreateClaimResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(500)
 	_, err := buf.WriteTo(w)
 	return err
@@ -10224,6 +10758,12 @@ func (response CreateClaim503ApplicationProblemPlusJSONResponse) VisitCreateClai
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	if response.Headers.RetryAfter != nil {
 		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
@@ -10239,10 +10779,16 @@ type CreateClaim504ApplicationProblemPlusJSONResponse struct {
 func (response CreateClaim504ApplicationProblemPlusJSONResponse) VisitCreateClaimResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -10275,10 +10821,16 @@ type DeleteClaim400ApplicationProblemPlusJSONResponse struct {
 func (response DeleteClaim400ApplicationProblemPlusJSONResponse) VisitDeleteClaimResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(400)
 	_, err := buf.WriteTo(w)
 	return err
@@ -10326,10 +10878,16 @@ type DeleteClaim404ApplicationProblemPlusJSONResponse struct {
 func (response DeleteClaim404ApplicationProblemPlusJSONResponse) VisitDeleteClaimResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(404)
 	_, err := buf.WriteTo(w)
 	return err
@@ -10402,10 +10960,16 @@ type DeleteClaim500ApplicationProblemPlusJSONResponse struct {
 func (response DeleteClaim500ApplicationProblemPlusJSONResponse) VisitDeleteClaimResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(500)
 	_, err := buf.WriteTo(w)
 	return err
@@ -10422,6 +10986,12 @@ func (response DeleteClaim503ApplicationProblemPlusJSONResponse) VisitDeleteClai
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	if response.Headers.RetryAfter != nil {
 		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
@@ -10437,10 +11007,16 @@ type DeleteClaim504ApplicationProblemPlusJSONResponse struct {
 func (response DeleteClaim504ApplicationProblemPlusJSONResponse) VisitDeleteClaimResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -10493,10 +11069,16 @@ type GetClaim400ApplicationProblemPlusJSONResponse struct {
 func (response GetClaim400ApplicationProblemPlusJSONResponse) VisitGetClaimResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(400)
 	_, err := buf.WriteTo(w)
 	return err
@@ -10544,10 +11126,16 @@ type GetClaim404ApplicationProblemPlusJSONResponse struct {
 func (response GetClaim404ApplicationProblemPlusJSONResponse) VisitGetClaimResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(404)
 	_, err := buf.WriteTo(w)
 	return err
@@ -10601,10 +11189,16 @@ type GetClaim500ApplicationProblemPlusJSONResponse struct {
 func (response GetClaim500ApplicationProblemPlusJSONResponse) VisitGetClaimResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(500)
 	_, err := buf.WriteTo(w)
 	return err
@@ -10621,6 +11215,12 @@ func (response GetClaim503ApplicationProblemPlusJSONResponse) VisitGetClaimRespo
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	if response.Headers.RetryAfter != nil {
 		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
@@ -10636,10 +11236,16 @@ type GetClaim504ApplicationProblemPlusJSONResponse struct {
 func (response GetClaim504ApplicationProblemPlusJSONResponse) VisitGetClaimResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -10689,10 +11295,16 @@ type PatchClaim400ApplicationProblemPlusJSONResponse struct {
 func (response PatchClaim400ApplicationProblemPlusJSONResponse) VisitPatchClaimResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(400)
 	_, err := buf.WriteTo(w)
 	return err
@@ -10740,10 +11352,16 @@ type PatchClaim404ApplicationProblemPlusJSONResponse struct {
 func (response PatchClaim404ApplicationProblemPlusJSONResponse) VisitPatchClaimResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(404)
 	_, err := buf.WriteTo(w)
 	return err
@@ -10880,10 +11498,16 @@ type PatchClaim500ApplicationProblemPlusJSONResponse struct {
 func (response PatchClaim500ApplicationProblemPlusJSONResponse) VisitPatchClaimResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(500)
 	_, err := buf.WriteTo(w)
 	return err
@@ -10900,6 +11524,12 @@ func (response PatchClaim503ApplicationProblemPlusJSONResponse) VisitPatchClaimR
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	if response.Headers.RetryAfter != nil {
 		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
@@ -10915,10 +11545,16 @@ type PatchClaim504ApplicationProblemPlusJSONResponse struct {
 func (response PatchClaim504ApplicationProblemPlusJSONResponse) VisitPatchClaimResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -11168,10 +11804,16 @@ type PutClaim500ApplicationProblemPlusJSONResponse struct {
 func (response PutClaim500ApplicationProblemPlusJSONResponse) VisitPutClaimResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(500)
 	_, err := buf.WriteTo(w)
 	return err
@@ -11188,6 +11830,12 @@ func (response PutClaim503ApplicationProblemPlusJSONResponse) VisitPutClaimRespo
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	if response.Headers.RetryAfter != nil {
 		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
@@ -11203,10 +11851,16 @@ type PutClaim504ApplicationProblemPlusJSONResponse struct {
 func (response PutClaim504ApplicationProblemPlusJSONResponse) VisitPutClaimResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -11256,10 +11910,16 @@ type ListClasses400ApplicationProblemPlusJSONResponse struct {
 func (response ListClasses400ApplicationProblemPlusJSONResponse) VisitListClassesResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(400)
 	_, err := buf.WriteTo(w)
 	return err
@@ -11307,10 +11967,16 @@ type ListClasses404ApplicationProblemPlusJSONResponse struct {
 func (response ListClasses404ApplicationProblemPlusJSONResponse) VisitListClassesResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(404)
 	_, err := buf.WriteTo(w)
 	return err
@@ -11364,10 +12030,16 @@ type ListClasses500ApplicationProblemPlusJSONResponse struct {
 func (response ListClasses500ApplicationProblemPlusJSONResponse) VisitListClassesResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(500)
 	_, err := buf.WriteTo(w)
 	return err
@@ -11384,6 +12056,12 @@ func (response ListClasses503ApplicationProblemPlusJSONResponse) VisitListClasse
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	if response.Headers.RetryAfter != nil {
 		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
@@ -11399,10 +12077,16 @@ type ListClasses504ApplicationProblemPlusJSONResponse struct {
 func (response ListClasses504ApplicationProblemPlusJSONResponse) VisitListClassesResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -11457,10 +12141,16 @@ type CreateClass400ApplicationProblemPlusJSONResponse struct {
 func (response CreateClass400ApplicationProblemPlusJSONResponse) VisitCreateClassResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(400)
 	_, err := buf.WriteTo(w)
 	return err
@@ -11508,10 +12198,16 @@ type CreateClass404ApplicationProblemPlusJSONResponse struct {
 func (response CreateClass404ApplicationProblemPlusJSONResponse) VisitCreateClassResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(404)
 	_, err := buf.WriteTo(w)
 	return err
@@ -11627,10 +12323,16 @@ type CreateClass500ApplicationProblemPlusJSONResponse struct {
 func (response CreateClass500ApplicationProblemPlusJSONResponse) VisitCreateClassResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(500)
 	_, err := buf.WriteTo(w)
 	return err
@@ -11647,6 +12349,12 @@ func (response CreateClass503ApplicationProblemPlusJSONResponse) VisitCreateClas
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	if response.Headers.RetryAfter != nil {
 		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
@@ -11662,10 +12370,16 @@ type CreateClass504ApplicationProblemPlusJSONResponse struct {
 func (response CreateClass504ApplicationProblemPlusJSONResponse) VisitCreateClassResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -11698,10 +12412,16 @@ type DeleteClass400ApplicationProblemPlusJSONResponse struct {
 func (response DeleteClass400ApplicationProblemPlusJSONResponse) VisitDeleteClassResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(400)
 	_, err := buf.WriteTo(w)
 	return err
@@ -11749,10 +12469,16 @@ type DeleteClass404ApplicationProblemPlusJSONResponse struct {
 func (response DeleteClass404ApplicationProblemPlusJSONResponse) VisitDeleteClassResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(404)
 	_, err := buf.WriteTo(w)
 	return err
@@ -11839,10 +12565,16 @@ type DeleteClass500ApplicationProblemPlusJSONResponse struct {
 func (response DeleteClass500ApplicationProblemPlusJSONResponse) VisitDeleteClassResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(500)
 	_, err := buf.WriteTo(w)
 	return err
@@ -11859,6 +12591,12 @@ func (response DeleteClass503ApplicationProblemPlusJSONResponse) VisitDeleteClas
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	if response.Headers.RetryAfter != nil {
 		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
@@ -11874,10 +12612,16 @@ type DeleteClass504ApplicationProblemPlusJSONResponse struct {
 func (response DeleteClass504ApplicationProblemPlusJSONResponse) VisitDeleteClassResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -11930,10 +12674,16 @@ type GetClass400ApplicationProblemPlusJSONResponse struct {
 func (response GetClass400ApplicationProblemPlusJSONResponse) VisitGetClassResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(400)
 	_, err := buf.WriteTo(w)
 	return err
@@ -11981,10 +12731,16 @@ type GetClass404ApplicationProblemPlusJSONResponse struct {
 func (response GetClass404ApplicationProblemPlusJSONResponse) VisitGetClassResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(404)
 	_, err := buf.WriteTo(w)
 	return err
@@ -12038,10 +12794,16 @@ type GetClass500ApplicationProblemPlusJSONResponse struct {
 func (response GetClass500ApplicationProblemPlusJSONResponse) VisitGetClassResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(500)
 	_, err := buf.WriteTo(w)
 	return err
@@ -12058,6 +12820,12 @@ func (response GetClass503ApplicationProblemPlusJSONResponse) VisitGetClassRespo
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	if response.Headers.RetryAfter != nil {
 		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
@@ -12073,10 +12841,16 @@ type GetClass504ApplicationProblemPlusJSONResponse struct {
 func (response GetClass504ApplicationProblemPlusJSONResponse) VisitGetClassResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -12126,10 +12900,16 @@ type PatchClass400ApplicationProblemPlusJSONResponse struct {
 func (response PatchClass400ApplicationProblemPlusJSONResponse) VisitPatchClassResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(400)
 	_, err := buf.WriteTo(w)
 	return err
@@ -12177,10 +12957,16 @@ type PatchClass404ApplicationProblemPlusJSONResponse struct {
 func (response PatchClass404ApplicationProblemPlusJSONResponse) VisitPatchClassResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(404)
 	_, err := buf.WriteTo(w)
 	return err
@@ -12331,10 +13117,16 @@ type PatchClass500ApplicationProblemPlusJSONResponse struct {
 func (response PatchClass500ApplicationProblemPlusJSONResponse) VisitPatchClassResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(500)
 	_, err := buf.WriteTo(w)
 	return err
@@ -12351,6 +13143,12 @@ func (response PatchClass503ApplicationProblemPlusJSONResponse) VisitPatchClassR
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	if response.Headers.RetryAfter != nil {
 		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
@@ -12366,10 +13164,16 @@ type PatchClass504ApplicationProblemPlusJSONResponse struct {
 func (response PatchClass504ApplicationProblemPlusJSONResponse) VisitPatchClassResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -12419,10 +13223,16 @@ type GetHistory400ApplicationProblemPlusJSONResponse struct {
 func (response GetHistory400ApplicationProblemPlusJSONResponse) VisitGetHistoryResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(400)
 	_, err := buf.WriteTo(w)
 	return err
@@ -12470,10 +13280,16 @@ type GetHistory404ApplicationProblemPlusJSONResponse struct {
 func (response GetHistory404ApplicationProblemPlusJSONResponse) VisitGetHistoryResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(404)
 	_, err := buf.WriteTo(w)
 	return err
@@ -12527,10 +13343,16 @@ type GetHistory500ApplicationProblemPlusJSONResponse struct {
 func (response GetHistory500ApplicationProblemPlusJSONResponse) VisitGetHistoryResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(500)
 	_, err := buf.WriteTo(w)
 	return err
@@ -12547,6 +13369,12 @@ func (response GetHistory503ApplicationProblemPlusJSONResponse) VisitGetHistoryR
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	if response.Headers.RetryAfter != nil {
 		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
@@ -12562,10 +13390,16 @@ type GetHistory504ApplicationProblemPlusJSONResponse struct {
 func (response GetHistory504ApplicationProblemPlusJSONResponse) VisitGetHistoryResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -12615,10 +13449,16 @@ type ListMembers400ApplicationProblemPlusJSONResponse struct {
 func (response ListMembers400ApplicationProblemPlusJSONResponse) VisitListMembersResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(400)
 	_, err := buf.WriteTo(w)
 	return err
@@ -12666,10 +13506,16 @@ type ListMembers404ApplicationProblemPlusJSONResponse struct {
 func (response ListMembers404ApplicationProblemPlusJSONResponse) VisitListMembersResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(404)
 	_, err := buf.WriteTo(w)
 	return err
@@ -12723,10 +13569,16 @@ type ListMembers500ApplicationProblemPlusJSONResponse struct {
 func (response ListMembers500ApplicationProblemPlusJSONResponse) VisitListMembersResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(500)
 	_, err := buf.WriteTo(w)
 	return err
@@ -12743,6 +13595,12 @@ func (response ListMembers503ApplicationProblemPlusJSONResponse) VisitListMember
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	if response.Headers.RetryAfter != nil {
 		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
@@ -12758,10 +13616,16 @@ type ListMembers504ApplicationProblemPlusJSONResponse struct {
 func (response ListMembers504ApplicationProblemPlusJSONResponse) VisitListMembersResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -12794,10 +13658,16 @@ type DeleteMember400ApplicationProblemPlusJSONResponse struct {
 func (response DeleteMember400ApplicationProblemPlusJSONResponse) VisitDeleteMemberResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(400)
 	_, err := buf.WriteTo(w)
 	return err
@@ -12845,10 +13715,16 @@ type DeleteMember404ApplicationProblemPlusJSONResponse struct {
 func (response DeleteMember404ApplicationProblemPlusJSONResponse) VisitDeleteMemberResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(404)
 	_, err := buf.WriteTo(w)
 	return err
@@ -12937,10 +13813,16 @@ type DeleteMember500ApplicationProblemPlusJSONResponse struct {
 func (response DeleteMember500ApplicationProblemPlusJSONResponse) VisitDeleteMemberResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(500)
 	_, err := buf.WriteTo(w)
 	return err
@@ -12957,6 +13839,12 @@ func (response DeleteMember503ApplicationProblemPlusJSONResponse) VisitDeleteMem
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	if response.Headers.RetryAfter != nil {
 		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
@@ -12972,10 +13860,16 @@ type DeleteMember504ApplicationProblemPlusJSONResponse struct {
 func (response DeleteMember504ApplicationProblemPlusJSONResponse) VisitDeleteMemberResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -13019,10 +13913,16 @@ type GetMember400ApplicationProblemPlusJSONResponse struct {
 func (response GetMember400ApplicationProblemPlusJSONResponse) VisitGetMemberResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(400)
 	_, err := buf.WriteTo(w)
 	return err
@@ -13070,10 +13970,16 @@ type GetMember404ApplicationProblemPlusJSONResponse struct {
 func (response GetMember404ApplicationProblemPlusJSONResponse) VisitGetMemberResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(404)
 	_, err := buf.WriteTo(w)
 	return err
@@ -13127,10 +14033,16 @@ type GetMember500ApplicationProblemPlusJSONResponse struct {
 func (response GetMember500ApplicationProblemPlusJSONResponse) VisitGetMemberResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(500)
 	_, err := buf.WriteTo(w)
 	return err
@@ -13147,6 +14059,12 @@ func (response GetMember503ApplicationProblemPlusJSONResponse) VisitGetMemberRes
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	if response.Headers.RetryAfter != nil {
 		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
@@ -13162,10 +14080,16 @@ type GetMember504ApplicationProblemPlusJSONResponse struct {
 func (response GetMember504ApplicationProblemPlusJSONResponse) VisitGetMemberResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -13243,10 +14167,16 @@ type PutMember400ApplicationProblemPlusJSONResponse struct {
 func (response PutMember400ApplicationProblemPlusJSONResponse) VisitPutMemberResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(400)
 	_, err := buf.WriteTo(w)
 	return err
@@ -13294,10 +14224,16 @@ type PutMember404ApplicationProblemPlusJSONResponse struct {
 func (response PutMember404ApplicationProblemPlusJSONResponse) VisitPutMemberResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(404)
 	_, err := buf.WriteTo(w)
 	return err
@@ -13418,10 +14354,16 @@ type PutMember500ApplicationProblemPlusJSONResponse struct {
 func (response PutMember500ApplicationProblemPlusJSONResponse) VisitPutMemberResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(500)
 	_, err := buf.WriteTo(w)
 	return err
@@ -13438,6 +14380,12 @@ func (response PutMember503ApplicationProblemPlusJSONResponse) VisitPutMemberRes
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	if response.Headers.RetryAfter != nil {
 		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
@@ -13453,10 +14401,16 @@ type PutMember504ApplicationProblemPlusJSONResponse struct {
 func (response PutMember504ApplicationProblemPlusJSONResponse) VisitPutMemberResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -13506,10 +14460,16 @@ type ListPools400ApplicationProblemPlusJSONResponse struct {
 func (response ListPools400ApplicationProblemPlusJSONResponse) VisitListPoolsResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(400)
 	_, err := buf.WriteTo(w)
 	return err
@@ -13557,10 +14517,16 @@ type ListPools404ApplicationProblemPlusJSONResponse struct {
 func (response ListPools404ApplicationProblemPlusJSONResponse) VisitListPoolsResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(404)
 	_, err := buf.WriteTo(w)
 	return err
@@ -13614,10 +14580,16 @@ type ListPools500ApplicationProblemPlusJSONResponse struct {
 func (response ListPools500ApplicationProblemPlusJSONResponse) VisitListPoolsResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(500)
 	_, err := buf.WriteTo(w)
 	return err
@@ -13634,6 +14606,12 @@ func (response ListPools503ApplicationProblemPlusJSONResponse) VisitListPoolsRes
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	if response.Headers.RetryAfter != nil {
 		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
@@ -13649,10 +14627,16 @@ type ListPools504ApplicationProblemPlusJSONResponse struct {
 func (response ListPools504ApplicationProblemPlusJSONResponse) VisitListPoolsResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -13875,10 +14859,16 @@ type CreatePool500ApplicationProblemPlusJSONResponse struct {
 func (response CreatePool500ApplicationProblemPlusJSONResponse) VisitCreatePoolResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(500)
 	_, err := buf.WriteTo(w)
 	return err
@@ -13895,6 +14885,12 @@ func (response CreatePool503ApplicationProblemPlusJSONResponse) VisitCreatePoolR
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	if response.Headers.RetryAfter != nil {
 		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
@@ -13910,10 +14906,16 @@ type CreatePool504ApplicationProblemPlusJSONResponse struct {
 func (response CreatePool504ApplicationProblemPlusJSONResponse) VisitCreatePoolResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -13946,10 +14948,16 @@ type DeletePool400ApplicationProblemPlusJSONResponse struct {
 func (response DeletePool400ApplicationProblemPlusJSONResponse) VisitDeletePoolResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(400)
 	_, err := buf.WriteTo(w)
 	return err
@@ -13997,10 +15005,16 @@ type DeletePool404ApplicationProblemPlusJSONResponse struct {
 func (response DeletePool404ApplicationProblemPlusJSONResponse) VisitDeletePoolResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(404)
 	_, err := buf.WriteTo(w)
 	return err
@@ -14087,10 +15101,16 @@ type DeletePool500ApplicationProblemPlusJSONResponse struct {
 func (response DeletePool500ApplicationProblemPlusJSONResponse) VisitDeletePoolResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(500)
 	_, err := buf.WriteTo(w)
 	return err
@@ -14107,6 +15127,12 @@ func (response DeletePool503ApplicationProblemPlusJSONResponse) VisitDeletePoolR
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	if response.Headers.RetryAfter != nil {
 		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
@@ -14122,10 +15148,16 @@ type DeletePool504ApplicationProblemPlusJSONResponse struct {
 func (response DeletePool504ApplicationProblemPlusJSONResponse) VisitDeletePoolResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -14178,10 +15210,16 @@ type GetPool400ApplicationProblemPlusJSONResponse struct {
 func (response GetPool400ApplicationProblemPlusJSONResponse) VisitGetPoolResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(400)
 	_, err := buf.WriteTo(w)
 	return err
@@ -14229,10 +15267,16 @@ type GetPool404ApplicationProblemPlusJSONResponse struct {
 func (response GetPool404ApplicationProblemPlusJSONResponse) VisitGetPoolResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(404)
 	_, err := buf.WriteTo(w)
 	return err
@@ -14286,10 +15330,16 @@ type GetPool500ApplicationProblemPlusJSONResponse struct {
 func (response GetPool500ApplicationProblemPlusJSONResponse) VisitGetPoolResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(500)
 	_, err := buf.WriteTo(w)
 	return err
@@ -14306,6 +15356,12 @@ func (response GetPool503ApplicationProblemPlusJSONResponse) VisitGetPoolRespons
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	if response.Headers.RetryAfter != nil {
 		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
@@ -14321,10 +15377,16 @@ type GetPool504ApplicationProblemPlusJSONResponse struct {
 func (response GetPool504ApplicationProblemPlusJSONResponse) VisitGetPoolResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -14575,10 +15637,16 @@ type PatchPool500ApplicationProblemPlusJSONResponse struct {
 func (response PatchPool500ApplicationProblemPlusJSONResponse) VisitPatchPoolResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(500)
 	_, err := buf.WriteTo(w)
 	return err
@@ -14595,6 +15663,12 @@ func (response PatchPool503ApplicationProblemPlusJSONResponse) VisitPatchPoolRes
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	if response.Headers.RetryAfter != nil {
 		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
@@ -14610,10 +15684,16 @@ type PatchPool504ApplicationProblemPlusJSONResponse struct {
 func (response PatchPool504ApplicationProblemPlusJSONResponse) VisitPatchPoolResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -14664,10 +15744,16 @@ type GetPoolFree400ApplicationProblemPlusJSONResponse struct {
 func (response GetPoolFree400ApplicationProblemPlusJSONResponse) VisitGetPoolFreeResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(400)
 	_, err := buf.WriteTo(w)
 	return err
@@ -14715,10 +15801,16 @@ type GetPoolFree404ApplicationProblemPlusJSONResponse struct {
 func (response GetPoolFree404ApplicationProblemPlusJSONResponse) VisitGetPoolFreeResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(404)
 	_, err := buf.WriteTo(w)
 	return err
@@ -14772,10 +15864,16 @@ type GetPoolFree500ApplicationProblemPlusJSONResponse struct {
 func (response GetPoolFree500ApplicationProblemPlusJSONResponse) VisitGetPoolFreeResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(500)
 	_, err := buf.WriteTo(w)
 	return err
@@ -14792,6 +15890,12 @@ func (response GetPoolFree503ApplicationProblemPlusJSONResponse) VisitGetPoolFre
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	if response.Headers.RetryAfter != nil {
 		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
@@ -14807,10 +15911,16 @@ type GetPoolFree504ApplicationProblemPlusJSONResponse struct {
 func (response GetPoolFree504ApplicationProblemPlusJSONResponse) VisitGetPoolFreeResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -14861,10 +15971,16 @@ type ListPoolGrants400ApplicationProblemPlusJSONResponse struct {
 func (response ListPoolGrants400ApplicationProblemPlusJSONResponse) VisitListPoolGrantsResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(400)
 	_, err := buf.WriteTo(w)
 	return err
@@ -14912,10 +16028,16 @@ type ListPoolGrants404ApplicationProblemPlusJSONResponse struct {
 func (response ListPoolGrants404ApplicationProblemPlusJSONResponse) VisitListPoolGrantsResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(404)
 	_, err := buf.WriteTo(w)
 	return err
@@ -14969,10 +16091,16 @@ type ListPoolGrants500ApplicationProblemPlusJSONResponse struct {
 func (response ListPoolGrants500ApplicationProblemPlusJSONResponse) VisitListPoolGrantsResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(500)
 	_, err := buf.WriteTo(w)
 	return err
@@ -14989,6 +16117,12 @@ func (response ListPoolGrants503ApplicationProblemPlusJSONResponse) VisitListPoo
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	if response.Headers.RetryAfter != nil {
 		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
@@ -15004,10 +16138,16 @@ type ListPoolGrants504ApplicationProblemPlusJSONResponse struct {
 func (response ListPoolGrants504ApplicationProblemPlusJSONResponse) VisitListPoolGrantsResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -15041,10 +16181,16 @@ type DeletePoolGrant400ApplicationProblemPlusJSONResponse struct {
 func (response DeletePoolGrant400ApplicationProblemPlusJSONResponse) VisitDeletePoolGrantResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(400)
 	_, err := buf.WriteTo(w)
 	return err
@@ -15092,10 +16238,16 @@ type DeletePoolGrant404ApplicationProblemPlusJSONResponse struct {
 func (response DeletePoolGrant404ApplicationProblemPlusJSONResponse) VisitDeletePoolGrantResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(404)
 	_, err := buf.WriteTo(w)
 	return err
@@ -15168,10 +16320,16 @@ type DeletePoolGrant500ApplicationProblemPlusJSONResponse struct {
 func (response DeletePoolGrant500ApplicationProblemPlusJSONResponse) VisitDeletePoolGrantResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(500)
 	_, err := buf.WriteTo(w)
 	return err
@@ -15188,6 +16346,12 @@ func (response DeletePoolGrant503ApplicationProblemPlusJSONResponse) VisitDelete
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	if response.Headers.RetryAfter != nil {
 		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
@@ -15203,10 +16367,16 @@ type DeletePoolGrant504ApplicationProblemPlusJSONResponse struct {
 func (response DeletePoolGrant504ApplicationProblemPlusJSONResponse) VisitDeletePoolGrantResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -15251,10 +16421,16 @@ type GetPoolGrant400ApplicationProblemPlusJSONResponse struct {
 func (response GetPoolGrant400ApplicationProblemPlusJSONResponse) VisitGetPoolGrantResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(400)
 	_, err := buf.WriteTo(w)
 	return err
@@ -15302,10 +16478,16 @@ type GetPoolGrant404ApplicationProblemPlusJSONResponse struct {
 func (response GetPoolGrant404ApplicationProblemPlusJSONResponse) VisitGetPoolGrantResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(404)
 	_, err := buf.WriteTo(w)
 	return err
@@ -15359,10 +16541,16 @@ type GetPoolGrant500ApplicationProblemPlusJSONResponse struct {
 func (response GetPoolGrant500ApplicationProblemPlusJSONResponse) VisitGetPoolGrantResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(500)
 	_, err := buf.WriteTo(w)
 	return err
@@ -15379,6 +16567,12 @@ func (response GetPoolGrant503ApplicationProblemPlusJSONResponse) VisitGetPoolGr
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	if response.Headers.RetryAfter != nil {
 		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
@@ -15394,10 +16588,16 @@ type GetPoolGrant504ApplicationProblemPlusJSONResponse struct {
 func (response GetPoolGrant504ApplicationProblemPlusJSONResponse) VisitGetPoolGrantResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -15475,10 +16675,16 @@ type PutPoolGrant400ApplicationProblemPlusJSONResponse struct {
 func (response PutPoolGrant400ApplicationProblemPlusJSONResponse) VisitPutPoolGrantResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(400)
 	_, err := buf.WriteTo(w)
 	return err
@@ -15526,10 +16732,16 @@ type PutPoolGrant404ApplicationProblemPlusJSONResponse struct {
 func (response PutPoolGrant404ApplicationProblemPlusJSONResponse) VisitPutPoolGrantResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(404)
 	_, err := buf.WriteTo(w)
 	return err
@@ -15583,10 +16795,16 @@ type PutPoolGrant500ApplicationProblemPlusJSONResponse struct {
 func (response PutPoolGrant500ApplicationProblemPlusJSONResponse) VisitPutPoolGrantResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(500)
 	_, err := buf.WriteTo(w)
 	return err
@@ -15603,6 +16821,12 @@ func (response PutPoolGrant503ApplicationProblemPlusJSONResponse) VisitPutPoolGr
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	if response.Headers.RetryAfter != nil {
 		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
@@ -15618,10 +16842,16 @@ type PutPoolGrant504ApplicationProblemPlusJSONResponse struct {
 func (response PutPoolGrant504ApplicationProblemPlusJSONResponse) VisitPutPoolGrantResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -15671,10 +16901,16 @@ type ListQuotas400ApplicationProblemPlusJSONResponse struct {
 func (response ListQuotas400ApplicationProblemPlusJSONResponse) VisitListQuotasResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(400)
 	_, err := buf.WriteTo(w)
 	return err
@@ -15722,10 +16958,16 @@ type ListQuotas404ApplicationProblemPlusJSONResponse struct {
 func (response ListQuotas404ApplicationProblemPlusJSONResponse) VisitListQuotasResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(404)
 	_, err := buf.WriteTo(w)
 	return err
@@ -15779,10 +17021,16 @@ type ListQuotas500ApplicationProblemPlusJSONResponse struct {
 func (response ListQuotas500ApplicationProblemPlusJSONResponse) VisitListQuotasResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(500)
 	_, err := buf.WriteTo(w)
 	return err
@@ -15799,6 +17047,12 @@ func (response ListQuotas503ApplicationProblemPlusJSONResponse) VisitListQuotasR
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	if response.Headers.RetryAfter != nil {
 		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
@@ -15814,10 +17068,16 @@ type ListQuotas504ApplicationProblemPlusJSONResponse struct {
 func (response ListQuotas504ApplicationProblemPlusJSONResponse) VisitListQuotasResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -15850,10 +17110,16 @@ type DeleteQuota400ApplicationProblemPlusJSONResponse struct {
 func (response DeleteQuota400ApplicationProblemPlusJSONResponse) VisitDeleteQuotaResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(400)
 	_, err := buf.WriteTo(w)
 	return err
@@ -15901,10 +17167,16 @@ type DeleteQuota404ApplicationProblemPlusJSONResponse struct {
 func (response DeleteQuota404ApplicationProblemPlusJSONResponse) VisitDeleteQuotaResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(404)
 	_, err := buf.WriteTo(w)
 	return err
@@ -15977,10 +17249,16 @@ type DeleteQuota500ApplicationProblemPlusJSONResponse struct {
 func (response DeleteQuota500ApplicationProblemPlusJSONResponse) VisitDeleteQuotaResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(500)
 	_, err := buf.WriteTo(w)
 	return err
@@ -15997,6 +17275,12 @@ func (response DeleteQuota503ApplicationProblemPlusJSONResponse) VisitDeleteQuot
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	if response.Headers.RetryAfter != nil {
 		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
@@ -16012,10 +17296,16 @@ type DeleteQuota504ApplicationProblemPlusJSONResponse struct {
 func (response DeleteQuota504ApplicationProblemPlusJSONResponse) VisitDeleteQuotaResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -16059,10 +17349,16 @@ type GetQuota400ApplicationProblemPlusJSONResponse struct {
 func (response GetQuota400ApplicationProblemPlusJSONResponse) VisitGetQuotaResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(400)
 	_, err := buf.WriteTo(w)
 	return err
@@ -16110,10 +17406,16 @@ type GetQuota404ApplicationProblemPlusJSONResponse struct {
 func (response GetQuota404ApplicationProblemPlusJSONResponse) VisitGetQuotaResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(404)
 	_, err := buf.WriteTo(w)
 	return err
@@ -16167,10 +17469,16 @@ type GetQuota500ApplicationProblemPlusJSONResponse struct {
 func (response GetQuota500ApplicationProblemPlusJSONResponse) VisitGetQuotaResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(500)
 	_, err := buf.WriteTo(w)
 	return err
@@ -16187,6 +17495,12 @@ func (response GetQuota503ApplicationProblemPlusJSONResponse) VisitGetQuotaRespo
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	if response.Headers.RetryAfter != nil {
 		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
@@ -16202,10 +17516,16 @@ type GetQuota504ApplicationProblemPlusJSONResponse struct {
 func (response GetQuota504ApplicationProblemPlusJSONResponse) VisitGetQuotaResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -16283,10 +17603,16 @@ type PutQuota400ApplicationProblemPlusJSONResponse struct {
 func (response PutQuota400ApplicationProblemPlusJSONResponse) VisitPutQuotaResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(400)
 	_, err := buf.WriteTo(w)
 	return err
@@ -16334,10 +17660,16 @@ type PutQuota404ApplicationProblemPlusJSONResponse struct {
 func (response PutQuota404ApplicationProblemPlusJSONResponse) VisitPutQuotaResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(404)
 	_, err := buf.WriteTo(w)
 	return err
@@ -16458,10 +17790,16 @@ type PutQuota500ApplicationProblemPlusJSONResponse struct {
 func (response PutQuota500ApplicationProblemPlusJSONResponse) VisitPutQuotaResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(500)
 	_, err := buf.WriteTo(w)
 	return err
@@ -16478,6 +17816,12 @@ func (response PutQuota503ApplicationProblemPlusJSONResponse) VisitPutQuotaRespo
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	if response.Headers.RetryAfter != nil {
 		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
@@ -16493,10 +17837,16 @@ type PutQuota504ApplicationProblemPlusJSONResponse struct {
 func (response PutQuota504ApplicationProblemPlusJSONResponse) VisitPutQuotaResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -16546,10 +17896,16 @@ type ListSpaces400ApplicationProblemPlusJSONResponse struct {
 func (response ListSpaces400ApplicationProblemPlusJSONResponse) VisitListSpacesResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(400)
 	_, err := buf.WriteTo(w)
 	return err
@@ -16597,10 +17953,16 @@ type ListSpaces404ApplicationProblemPlusJSONResponse struct {
 func (response ListSpaces404ApplicationProblemPlusJSONResponse) VisitListSpacesResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(404)
 	_, err := buf.WriteTo(w)
 	return err
@@ -16654,10 +18016,16 @@ type ListSpaces500ApplicationProblemPlusJSONResponse struct {
 func (response ListSpaces500ApplicationProblemPlusJSONResponse) VisitListSpacesResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(500)
 	_, err := buf.WriteTo(w)
 	return err
@@ -16674,6 +18042,12 @@ func (response ListSpaces503ApplicationProblemPlusJSONResponse) VisitListSpacesR
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	if response.Headers.RetryAfter != nil {
 		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
@@ -16689,10 +18063,16 @@ type ListSpaces504ApplicationProblemPlusJSONResponse struct {
 func (response ListSpaces504ApplicationProblemPlusJSONResponse) VisitListSpacesResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -16747,10 +18127,16 @@ type CreateSpace400ApplicationProblemPlusJSONResponse struct {
 func (response CreateSpace400ApplicationProblemPlusJSONResponse) VisitCreateSpaceResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(400)
 	_, err := buf.WriteTo(w)
 	return err
@@ -16798,10 +18184,16 @@ type CreateSpace404ApplicationProblemPlusJSONResponse struct {
 func (response CreateSpace404ApplicationProblemPlusJSONResponse) VisitCreateSpaceResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(404)
 	_, err := buf.WriteTo(w)
 	return err
@@ -16919,10 +18311,16 @@ type CreateSpace500ApplicationProblemPlusJSONResponse struct {
 func (response CreateSpace500ApplicationProblemPlusJSONResponse) VisitCreateSpaceResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(500)
 	_, err := buf.WriteTo(w)
 	return err
@@ -16939,6 +18337,12 @@ func (response CreateSpace503ApplicationProblemPlusJSONResponse) VisitCreateSpac
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	if response.Headers.RetryAfter != nil {
 		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
@@ -16954,10 +18358,16 @@ type CreateSpace504ApplicationProblemPlusJSONResponse struct {
 func (response CreateSpace504ApplicationProblemPlusJSONResponse) VisitCreateSpaceResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -16990,10 +18400,16 @@ type DeleteSpace400ApplicationProblemPlusJSONResponse struct {
 func (response DeleteSpace400ApplicationProblemPlusJSONResponse) VisitDeleteSpaceResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(400)
 	_, err := buf.WriteTo(w)
 	return err
@@ -17041,10 +18457,16 @@ type DeleteSpace404ApplicationProblemPlusJSONResponse struct {
 func (response DeleteSpace404ApplicationProblemPlusJSONResponse) VisitDeleteSpaceResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(404)
 	_, err := buf.WriteTo(w)
 	return err
@@ -17131,10 +18553,16 @@ type DeleteSpace500ApplicationProblemPlusJSONResponse struct {
 func (response DeleteSpace500ApplicationProblemPlusJSONResponse) VisitDeleteSpaceResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(500)
 	_, err := buf.WriteTo(w)
 	return err
@@ -17151,6 +18579,12 @@ func (response DeleteSpace503ApplicationProblemPlusJSONResponse) VisitDeleteSpac
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	if response.Headers.RetryAfter != nil {
 		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
@@ -17166,10 +18600,16 @@ type DeleteSpace504ApplicationProblemPlusJSONResponse struct {
 func (response DeleteSpace504ApplicationProblemPlusJSONResponse) VisitDeleteSpaceResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -17213,10 +18653,16 @@ type GetSpace400ApplicationProblemPlusJSONResponse struct {
 func (response GetSpace400ApplicationProblemPlusJSONResponse) VisitGetSpaceResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(400)
 	_, err := buf.WriteTo(w)
 	return err
@@ -17264,10 +18710,16 @@ type GetSpace404ApplicationProblemPlusJSONResponse struct {
 func (response GetSpace404ApplicationProblemPlusJSONResponse) VisitGetSpaceResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(404)
 	_, err := buf.WriteTo(w)
 	return err
@@ -17321,10 +18773,16 @@ type GetSpace500ApplicationProblemPlusJSONResponse struct {
 func (response GetSpace500ApplicationProblemPlusJSONResponse) VisitGetSpaceResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(500)
 	_, err := buf.WriteTo(w)
 	return err
@@ -17341,6 +18799,12 @@ func (response GetSpace503ApplicationProblemPlusJSONResponse) VisitGetSpaceRespo
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	if response.Headers.RetryAfter != nil {
 		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
@@ -17356,10 +18820,16 @@ type GetSpace504ApplicationProblemPlusJSONResponse struct {
 func (response GetSpace504ApplicationProblemPlusJSONResponse) VisitGetSpaceResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -17409,10 +18879,16 @@ type PatchSpace400ApplicationProblemPlusJSONResponse struct {
 func (response PatchSpace400ApplicationProblemPlusJSONResponse) VisitPatchSpaceResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(400)
 	_, err := buf.WriteTo(w)
 	return err
@@ -17460,10 +18936,16 @@ type PatchSpace404ApplicationProblemPlusJSONResponse struct {
 func (response PatchSpace404ApplicationProblemPlusJSONResponse) VisitPatchSpaceResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(404)
 	_, err := buf.WriteTo(w)
 	return err
@@ -17600,10 +19082,16 @@ type PatchSpace500ApplicationProblemPlusJSONResponse struct {
 func (response PatchSpace500ApplicationProblemPlusJSONResponse) VisitPatchSpaceResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(500)
 	_, err := buf.WriteTo(w)
 	return err
@@ -17620,6 +19108,12 @@ func (response PatchSpace503ApplicationProblemPlusJSONResponse) VisitPatchSpaceR
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	if response.Headers.RetryAfter != nil {
 		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
@@ -17635,10 +19129,16 @@ type PatchSpace504ApplicationProblemPlusJSONResponse struct {
 func (response PatchSpace504ApplicationProblemPlusJSONResponse) VisitPatchSpaceResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -17689,10 +19189,16 @@ type ListSpaceGrants400ApplicationProblemPlusJSONResponse struct {
 func (response ListSpaceGrants400ApplicationProblemPlusJSONResponse) VisitListSpaceGrantsResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(400)
 	_, err := buf.WriteTo(w)
 	return err
@@ -17740,10 +19246,16 @@ type ListSpaceGrants404ApplicationProblemPlusJSONResponse struct {
 func (response ListSpaceGrants404ApplicationProblemPlusJSONResponse) VisitListSpaceGrantsResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(404)
 	_, err := buf.WriteTo(w)
 	return err
@@ -17797,10 +19309,16 @@ type ListSpaceGrants500ApplicationProblemPlusJSONResponse struct {
 func (response ListSpaceGrants500ApplicationProblemPlusJSONResponse) VisitListSpaceGrantsResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(500)
 	_, err := buf.WriteTo(w)
 	return err
@@ -17817,6 +19335,12 @@ func (response ListSpaceGrants503ApplicationProblemPlusJSONResponse) VisitListSp
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	if response.Headers.RetryAfter != nil {
 		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
@@ -17832,10 +19356,16 @@ type ListSpaceGrants504ApplicationProblemPlusJSONResponse struct {
 func (response ListSpaceGrants504ApplicationProblemPlusJSONResponse) VisitListSpaceGrantsResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -17869,10 +19399,16 @@ type DeleteSpaceGrant400ApplicationProblemPlusJSONResponse struct {
 func (response DeleteSpaceGrant400ApplicationProblemPlusJSONResponse) VisitDeleteSpaceGrantResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(400)
 	_, err := buf.WriteTo(w)
 	return err
@@ -17920,10 +19456,16 @@ type DeleteSpaceGrant404ApplicationProblemPlusJSONResponse struct {
 func (response DeleteSpaceGrant404ApplicationProblemPlusJSONResponse) VisitDeleteSpaceGrantResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(404)
 	_, err := buf.WriteTo(w)
 	return err
@@ -17996,10 +19538,16 @@ type DeleteSpaceGrant500ApplicationProblemPlusJSONResponse struct {
 func (response DeleteSpaceGrant500ApplicationProblemPlusJSONResponse) VisitDeleteSpaceGrantResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(500)
 	_, err := buf.WriteTo(w)
 	return err
@@ -18016,6 +19564,12 @@ func (response DeleteSpaceGrant503ApplicationProblemPlusJSONResponse) VisitDelet
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	if response.Headers.RetryAfter != nil {
 		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
@@ -18031,10 +19585,16 @@ type DeleteSpaceGrant504ApplicationProblemPlusJSONResponse struct {
 func (response DeleteSpaceGrant504ApplicationProblemPlusJSONResponse) VisitDeleteSpaceGrantResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -18079,10 +19639,16 @@ type GetSpaceGrant400ApplicationProblemPlusJSONResponse struct {
 func (response GetSpaceGrant400ApplicationProblemPlusJSONResponse) VisitGetSpaceGrantResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(400)
 	_, err := buf.WriteTo(w)
 	return err
@@ -18130,10 +19696,16 @@ type GetSpaceGrant404ApplicationProblemPlusJSONResponse struct {
 func (response GetSpaceGrant404ApplicationProblemPlusJSONResponse) VisitGetSpaceGrantResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(404)
 	_, err := buf.WriteTo(w)
 	return err
@@ -18187,10 +19759,16 @@ type GetSpaceGrant500ApplicationProblemPlusJSONResponse struct {
 func (response GetSpaceGrant500ApplicationProblemPlusJSONResponse) VisitGetSpaceGrantResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(500)
 	_, err := buf.WriteTo(w)
 	return err
@@ -18207,6 +19785,12 @@ func (response GetSpaceGrant503ApplicationProblemPlusJSONResponse) VisitGetSpace
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	if response.Headers.RetryAfter != nil {
 		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
@@ -18222,10 +19806,16 @@ type GetSpaceGrant504ApplicationProblemPlusJSONResponse struct {
 func (response GetSpaceGrant504ApplicationProblemPlusJSONResponse) VisitGetSpaceGrantResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -18303,10 +19893,16 @@ type PutSpaceGrant400ApplicationProblemPlusJSONResponse struct {
 func (response PutSpaceGrant400ApplicationProblemPlusJSONResponse) VisitPutSpaceGrantResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(400)
 	_, err := buf.WriteTo(w)
 	return err
@@ -18354,10 +19950,16 @@ type PutSpaceGrant404ApplicationProblemPlusJSONResponse struct {
 func (response PutSpaceGrant404ApplicationProblemPlusJSONResponse) VisitPutSpaceGrantResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(404)
 	_, err := buf.WriteTo(w)
 	return err
@@ -18411,10 +20013,16 @@ type PutSpaceGrant500ApplicationProblemPlusJSONResponse struct {
 func (response PutSpaceGrant500ApplicationProblemPlusJSONResponse) VisitPutSpaceGrantResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(500)
 	_, err := buf.WriteTo(w)
 	return err
@@ -18431,6 +20039,12 @@ func (response PutSpaceGrant503ApplicationProblemPlusJSONResponse) VisitPutSpace
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	if response.Headers.RetryAfter != nil {
 		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
@@ -18446,10 +20060,16 @@ type PutSpaceGrant504ApplicationProblemPlusJSONResponse struct {
 func (response PutSpaceGrant504ApplicationProblemPlusJSONResponse) VisitPutSpaceGrantResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -18483,10 +20103,16 @@ type ListRegions400ApplicationProblemPlusJSONResponse struct {
 func (response ListRegions400ApplicationProblemPlusJSONResponse) VisitListRegionsResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(400)
 	_, err := buf.WriteTo(w)
 	return err
@@ -18559,10 +20185,16 @@ type ListRegions500ApplicationProblemPlusJSONResponse struct {
 func (response ListRegions500ApplicationProblemPlusJSONResponse) VisitListRegionsResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(500)
 	_, err := buf.WriteTo(w)
 	return err
@@ -18579,6 +20211,12 @@ func (response ListRegions503ApplicationProblemPlusJSONResponse) VisitListRegion
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	if response.Headers.RetryAfter != nil {
 		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
@@ -18594,10 +20232,16 @@ type ListRegions504ApplicationProblemPlusJSONResponse struct {
 func (response ListRegions504ApplicationProblemPlusJSONResponse) VisitListRegionsResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -18631,10 +20275,16 @@ type GetVersion400ApplicationProblemPlusJSONResponse struct {
 func (response GetVersion400ApplicationProblemPlusJSONResponse) VisitGetVersionResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(400)
 	_, err := buf.WriteTo(w)
 	return err
@@ -18707,10 +20357,16 @@ type GetVersion500ApplicationProblemPlusJSONResponse struct {
 func (response GetVersion500ApplicationProblemPlusJSONResponse) VisitGetVersionResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(500)
 	_, err := buf.WriteTo(w)
 	return err
@@ -18727,6 +20383,12 @@ func (response GetVersion503ApplicationProblemPlusJSONResponse) VisitGetVersionR
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	if response.Headers.RetryAfter != nil {
 		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
@@ -18742,10 +20404,16 @@ type GetVersion504ApplicationProblemPlusJSONResponse struct {
 func (response GetVersion504ApplicationProblemPlusJSONResponse) VisitGetVersionResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -18779,10 +20447,16 @@ type GetWhoami400ApplicationProblemPlusJSONResponse struct {
 func (response GetWhoami400ApplicationProblemPlusJSONResponse) VisitGetWhoamiResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(400)
 	_, err := buf.WriteTo(w)
 	return err
@@ -18855,10 +20529,16 @@ type GetWhoami500ApplicationProblemPlusJSONResponse struct {
 func (response GetWhoami500ApplicationProblemPlusJSONResponse) VisitGetWhoamiResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(500)
 	_, err := buf.WriteTo(w)
 	return err
@@ -18875,6 +20555,12 @@ func (response GetWhoami503ApplicationProblemPlusJSONResponse) VisitGetWhoamiRes
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	if response.Headers.RetryAfter != nil {
 		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
@@ -18890,10 +20576,16 @@ type GetWhoami504ApplicationProblemPlusJSONResponse struct {
 func (response GetWhoami504ApplicationProblemPlusJSONResponse) VisitGetWhoamiResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -21230,517 +22922,520 @@ var swaggerSpec = []string{
 	"4rSLTh6nEoYyZtATUVxq0B1R6lsSvakZ/RGo89OWmW9hCt21gavX70XGTUbYmqZM9D95icP3spEpZBpD",
 	"73mok9Eqx2WZ9r//jYkUOTlLGGBJWf5S1taYvq+evWhpG/nY721qUBZdhqnAX0DRVicqyLcFIUxJlk2E",
 	"APRsUa/xXzyfK8CKPnh/ZQqT6Dwom4hwVRsnEc1WJOyrFgmg9wi1+jaVV5AMHOOEpmSAFgJSYSHbTEGE",
-	"SjRsv017Mj04Tu/ey346p20auFBfCmDPjgR/pb3y2JfNmPUmwl0GqfWBfuzrjYSPHczUzPixL9ql1Vqz",
-	"dRmu0dLtsd9bt8DMdhnPCFF7Nk4VEF6Vvm9cNHK9XcsDhzg9WEjPFo2OaIvnfYEGKOBeheexwMwVsK/y",
-	"krtNlW6kJ9SgZwszqqsaWbbTjlklJfnZotahmj8u1K7btJHKu79rND+chv7Ji+fqtHAF9luQcatav8gu",
-	"w1R6TP4hJ3U52Ud6zzBjp80F5Mgtqn02O8hXzjGvJB7aifxS5uG9VE2YuuzVZe21x742UpH12XEwwKMs",
-	"XnrsC6DDAjix8xDijUeumsieDi93r1Tr/44DvTG8yiV1o91iJzldfQvGqbfv6zZO5a1iHK05XPdh1EuP",
-	"ony40pik02VReelR4g7rmM5dRqkCQcsyNg02sMsYOtLgWeTFpcQnrKS1SsTAZ4sqaB6/CdI93Un4jVPp",
-	"L7J4DpdSYfAE3JC8TTmHFR2H1BjPFsVrn/zdp0Byovhmpd9dpSkfvzqr7ev0N4q2kLepuhMbDQj587m5",
-	"fej+7qFisErbSjUWv+Nv0wLIEzz/zxYaEqegzD1Z58jfgT9TiAItSRjIr/7xST2gvqA9l1Pkx2ko2jjc",
-	"prGE0geJ/2nDiLzAsXDp19NaS3i9JKFbFPNLu4piXb2uPwhHitbB7lQN9yjdtvggSILy492EgHr3XDes",
-	"JF6/mhe+KNqALvqayypCCwmzUMSLtd3jP+v3SLSooQL2EWa3aYQh07PWqhLc55wNZeO7YqteExwmcUp0",
-	"GXXCPoVymK6UVp89uy4DySNibLTGjCuchZOBH0+o9UuVN/rZQj28eD4Q5ID4R9MXIDKG70Dx5UoN9Dn2",
-	"CaSkFLWDzwe9Sj3r62xnyYxc08rkkxcybxcW9pZmfhyG4nY/YSPWhoZmnW6u+ntn2xiNCxkRHpQ+8iGv",
-	"kInOZbLdGzT44kIqpEK6NLIhFs8HaCGQ8pTiV7Q/S4F9JVdfmc3RE+h5bsP2XFQ9m4EF5FqtNtB7tLBJ",
-	"TqFUY5BORKq+dXbTRhxUmRCLdUhV0aRc/MKv6GL+n+AhRZo0J1mKkzfc3DiVMnKM7nanfP5MipuWS1eY",
-	"X/zOF1/hh+o9WdMMMn2LgomFRIJcABl+wCyXkAEnkSDR3+9Cg/KD576LtbqoQoyLMlzVBYLfD/zT6NmC",
-	"z/sT/IOT6SpnaAVROT3RS/Zy3KSyfoLLtcvrq9v0nuwaz0k0X3lrr+OMvNCtXejDWgA5yZowyBfL6T1J",
-	"5ZtSynEForAET7JvQWl/I4CuO1u3+ktn25wKhrfBoAAubDSZPmHRaX2MjorhZbVB83mEuBh0oXwo0Kca",
-	"7IcSk7Uok1UaS7VbdEmZp6jZv6+ifJU3NFnlFip1B/4jaLGqIhJeqaq0PchgbHTBPUWNao7SSYuqvXY+",
-	"P3Fb712uJtUb3CpKUJr8a8SFijFKpO0jBpEv/St5TQtQbphDSozg3KLERyLbLSBnQu9ztKQrsx/1NtUd",
-	"qeYOlqccKeNAHUMw9TfPspkLlTakVo9LeJYChIPmlcwpEfkwdJpc1I0/hQGzz/LTAXUk2LG5R+UT6a0P",
-	"dSzF3+t9G89J8zKJsU5RlVehBNkm/xcLl/4R3PwmgpuyMLRzfFOKxBtKf8Tp7r3qbXcaN2bVzn5dtktv",
-	"Bnhu/wwjnJQrmpESbQjUDAle+2yht+Dj1hB/WZBLZTUHOMt2aFFMc8Htodu0/IMlAIIWCDO0JUki86D1",
-	"5GWG5CdEGqMmUCtoSvukavmgjk1kleBEnV6WjysAH6tA8Nn7don18ygyoRotg05glU1zlG76T7Mvz1k1",
-	"oH2titCzRW3ajRvyl19+sergRPuIW8cyUhTW0Z1PuRbEK0colq/KNx77qhhLaptdx/ip+tajAtAsW1l2",
-	"kgj6O6AnV6jRkUsqjYmezCHvaF7ilDEcEZkLTnA+B0cvdAYFlImMoRUR5h40II1U2i5eyaDIs0W5PUUA",
-	"jqYpEVCdW8xQQll+K1qII4GxmWshOVWHhwLw9ZSFFqHoRPtsIR/4JLXvxVzhb1XAQww5LUW+S2sPqr6u",
-	"u29pdg813JhVm6MCMgc/TalMqMc5wrepVPGXuNK3FKoRWtqWSvwODJeanFrRBBTOo9rpxfOmeH2KlDM3",
-	"yDlJ1JmH6sbJhnfPboJrkO2al6Zo0Vpv3cPJbmqKA7ptMTeBmtaGNHKZoqvrB48zx9X1Q9FkuXRYon/Q",
-	"lLTDjmg5vt6omtRrW7NL6y22ovng429u3xs9GlJ6dfwzCQKPQ6Gr4+Q640vOY75/snq6BnYaw0mEkqpm",
-	"8BqC0YDIoxqlF3A8uJZyoBy44Kz1yTJOwxci/lbD0r9Ni7irhu2jjcAVGjG2aCKZx0kiDsRaW40CwO4G",
-	"EVcmg/8q3vtY0JHKonmdjh9yrk/dgT5C0s2Kv/Y2zlj+FvAEXhL1X+9xGkI5/4c1zpg+rNyefu+zdUct",
-	"/keL3cdri8rybqvowyUw5nuXaUpzASzWvoeVlHDPno3bYBfsKf8fn/9PwP+HdMNiqLPHW6765+RzztAm",
-	"DUmGwG2exPd84ygD34ZAvXhRQDl6fXs2Rv4uFwUiP9+8taYiBwx6vLvoL/FL4IykWixbyJpBQFcXeRzc",
-	"k5zfWG9uLMcdepDhhz/r1Bh79V08gtxQtWM4zoiRICMSKQwQzIS85swqIqKpaBFRVqtW+VLH9t7Hmz+q",
-	"5zQs7L1YQjDjD/zJCvJ1h3fEs4/9HgQq2rpWULAz+IW34KoczeJ/AD/OkYCZXAwQZN1XII1laAQAykXE",
-	"957s5hICj1+24joUt19RTHmbLrHMdalXREEB+Cc8DJ3AjkZk4rseHk9nge2PQjeaOmTsBcPJJ3W/wGZ1",
-	"/Efv1NNZkyDFDsuNK3bDKFVgC8p2AHuF82mcJAZ/Cj8dWGD7ulSzgOrEZV8A7T8OTwTYU3wEZxneCVeM",
-	"QpA7WLdTPllfjJhD+xJEpbom6WXjrH7vDcQAw6ZUL979IOl8xI1bdIi5J6CyRDSDG7YS8m5KlcogDaEl",
-	"Ra/Tt12vJnprtenyoAbJhgEgbL8rkM9pN0p3gSwCrkzAo+Ek+SkCzPvDpUIfm5eWwo6QMOw01Qku0QJf",
-	"KDkWbfJNRgbo5a7IDIwrQS8+L/B1ChT9A/VtVJpqOgvCi+0c+KHsYlDZ83uyuwpbAJtxVmQNiOhz6RSX",
-	"N1if37VL8hmHJIhXOEFhfBfn7AXcZlGchgDhtsll+Tynjopk11GMDklj47bTLOTb6zz2IcPgZ0aMcPu/",
-	"SOj/IkVGlP9jtIrTTQ4VlfmWFiplrWGAODVbzFoLLnWMvIhmK8yVihDnxMpjqCNtnfnwsa/aSnQRYNcS",
-	"JaN4362zgdhPNaiRHzZhnL95kHZZveJNgcf1kdRH+EFdreHqBixM/reK3RnfLfmvBgGDFiL1DtyAaAEY",
-	"1wvA1pJZvuDyY7epQJysI+I/Wwi1b9FHC1xqrvyf/MZYPBf1+jSSeRJ91SK+CqErbHDwRd+mRaosCV9d",
-	"vX7Px1Ipl/w/OdEWz1/IdWDJ5SbLACs72SyWRT1oE2lb6CxQgNvX8p0FMAIT1oii2gu0SDdJUjYsqBbY",
-	"06zSqUAQHaoP+VvCAySm0aq/9uY96Cb7Hm9/JIyJzjudhKl++Pjpw7mmXLf3yzvucLiP/Z6gxUmE3mLW",
-	"TmPBjCYSc2J+czS2ocau+7UFRmnj1rpKEQwIR02W21aEqOoWc0AWbfLlj+JJ7X3vsa+hlhlvlOLn7xha",
-	"FP+4ChcFalBIg00TjlSo/grFoJVfJqUz1gAGQ+8X/ToMl5A3BiAuer/vQzMQuiuak3aXjXTRFLGomEB+",
-	"GNM9ggxzRn2BuIDdFffNtvqQKC+uOXdm7sAeuAPH3jfNkbwbCMtNd/zi/1gyhGXxLaAVbODKpPSDUfcz",
-	"dW8T3ZzgWJQxg7g/zHRhnCswCX2Q6aPWacgEmRjGIVB5wa3G241tDwNpWMM/yIX4W4pXRPxhIdF7FC4o",
-	"v3B2LCerRemgbt8bczn+Hg2gbkvwUyVQdYty/ZU6bVWu07e3X4EMzEpClVhxUpb25eW1Xzk4i9VVqhq/",
-	"g+VVYZj2LpqlwxZqA3y6MThc7uO0RUvmv9RVl98bAAb9gHOSIdlGTLQIxWEIc2Xt8DANAzQ1omZc5QqN",
-	"BY6JwGTpC+OgFYIFXWpKNS4iiDmVfh2hV+LCdFJVG3HOblNwvSscpvr8CzyXs/hdYKPN7FRceuYeKmUM",
-	"G/hIj3zOoXarkCfo2QKvY+tehJCUQQTuaxQztoE0TxqHgayjQxiKrqBFFHkgCV3zK/I2XfFb7NkiJA9F",
-	"MoP58kDPlAB73sobQsQ0uENO1MQdAEVhcG7KarZUoGMovb0wGpaU5ciPc9avBDVM0Qt7YF8441oAY3Yo",
-	"gHHxKzSecPpDcyzjFV7jIM53rZc2YX1EPuMgT3YDtMhpjpMF+hMqTYcF+ne0yIjoyQH/CChN4vTuNd2m",
-	"8O8y0NaUJcUw3dW5V3TDZWhDofueJALkWRpAgM2pmUGGgAsb1FXsanfkJ83nbUaqSiVXQTTaPP0L70Vf",
-	"RensTSkXDd+xsv1VnEHxqAWlo0vMZBHYoK6pqt17+ox+ifPlUu6DGNVA5yE4xvP2GpDqVypqeU1CiWH6",
-	"Ghtpq6lSW99bk0yTsAoyla3KpaqZsrHNn9aTh2gmRak+8sV3UhHU7dPQD2qrltPZv4qTPODlQo+ZsPyU",
-	"CBhdiRdF3+lVnKp/P3FNbz6vE5y22FO/6BFSUcdyR+pdHWQ+wQ5uBlXrIm9YcYKWcHXFDC6OkASxRDBq",
-	"EVlmmV8m+6nk/GJCDW9afRoNuT8bD7yBfeGOT73SaxZh0N5b6KYKQy6Wz6pThvTqkJL2vkNPnaSnJqn1",
-	"SG+vXlLBcEMvpKL3+tPnJOR2eMSVUKRGhSZ/+Y3Z6G7nDkjtHJwwcxcCzDmOE7N7k3+OpAGRQINahlA7",
-	"J5bT0qGjQclVNL9QDGGRjbyRGWv+OjjkDNb8F3uvCX7sfyosu4oTR2vV323ruJGUPJCQv2TeOliqvj0a",
-	"HTqd8IrJr2csH8Ng2lvNaYofFH+BNBKeXxVwieIkISGKU1NHYFVdlA7qroWMgIgtk0e70lR/zaA1AOyu",
-	"pBTkp+kzL3vUCvkeM4XMexy1paOKhKYInz6HlWzOsKWZJBtUY0OSp6idjeKMNV1VleNawMEWTtOYlVTt",
-	"dLu+55Ntxmnr7maWk3XrgjBDgLMbEkgKiKXTs/McXpMAakA+5GS9dyZ2/UIvXS1SAqmZarvQ5bbXSraO",
-	"UGS6BOSl9mKMyLeG4SvCRgtiq8aLqirDFMMGP0cHi0v3HBj7KfZRTu8A/rk0zpp6yhc0ZdwvoMIf0s65",
-	"TlBKPXZ0GkAcLBWAZRVb+0WzfkKSHsJzMj2/lju1wp97c3cKKm5v7rqPjWQS/sCZ5PmNLoM05bK+Dr8M",
-	"qW+XOIfAXbkawKoZCOS29Kxzg0rLc0ztsW3r/ytmsR8n8tyoQ6cpeVpPSIG4/5TcwKLNlFlton5h2UrN",
-	"CVeaaFcZIcEsv8lwymBEyKE4f3hwBAErEVLbq+r1wVG5JnSd1NsoCDVG9zbJjNA1DgiSbny5iXt1N+FT",
-	"wKyNfluaheATwyuSvMJMTSqjdxle1RR5LUt0E0hcngN6Y7dcvWKTZTpIXbzJZOvGTPZ/vynf+JPFnArC",
-	"lNvVN3GIUQbWJqwdhJtswwd6yyVfr99ThRTGS6jeJUI2e+qJBhG9vtm2hiKBJYZOrlB6Dv3Tap0kSMII",
-	"9JGALZRzK8YVzQDa5rS/pywu0aNE+kxKSFgrkj+mq2xXQPdnv/7bx/93uJPvc7NzFS4/UwY7XNoCJ4Pf",
-	"LxipnCHxcnXS49FoWHP8DpuOXxP+9BESr5rSeNzd+kaoIEWvZQFyDnkudyQlGc4Bc3zxoijOUNesSnxU",
-	"PRmEp/47Qz4erqZr7420aY8+9nv6FMzuBFVPvl5D3R+LP2udNTnDy3x5fg828fOrOzOadGgJrfPRaPz4",
-	"lI0TaUGHSPKDeEoLY3UCZW+IIGUO/MUYAjSYHAfCb5qYUO2pZZcm1RcHAmpGoaHm8lNblsMvIq9KCJA4",
-	"V0nSEFF7tgiWlJFU1NSW2Yfgm1DO3C2UeoJuogCAYXkSS40K7CC+P2uthha6gm6Xu6rJqkJ5zxbyv1TV",
-	"UbF+mI/0ZW/hkpEjw6XRblVUTDTjfSubkDR3R5acFp7T0u0pq6eqFGyeynO6xWC72JreE5GoDr0o6/5H",
-	"sRQJ+3+Kc7GLO6x6xlVDRqlrah0ZCwzDq+sHb3BIPVNh8y7mtmxAUnFlmQPQ1T4SlVtZP4U/FUVzebVD",
-	"0ndlIVBKYlHwvU35YRCxWzh/0DYX+k+TopwISdzTcF6CSF1YjYYrDa/foSS3jk6/+unfl0VyL6iZij4m",
-	"DceESdd6vclaYw00IaJVcl/mzIr4ouyB1ZdJdTZb8KtjMZ2M7eVigC5lXfgSP4B3CWq12JJmUOm5mqPF",
-	"xF0u+mjhLIc2pEB4I9Yg58RdVu8b16ncN25Ne5HRX+9x+fw/in+NH1fav6aP7Pl/POUKepsRArjKhsBZ",
-	"HGZVJVqW4rlTbmBMjB0zKmEhPoBpg/hHP2xWK5ztmp89o+vje7oVBarSdaBCDhKEISicwMrQ/QfJqGim",
-	"Vti33zHlXRByHH4QA4A5HikCsvO4arS5Su+QPue+LA5TUMJFwS3yRdp93SXd3TlQ27zKQJVlHnL3QBpP",
-	"8+z9QHKuLCtbn1/lRcEjpCirvjWn1fVcJzhOjy3rgameXNUDb58jvUxQ7OtnlpXLbx5+zao71NQNnmsc",
-	"fvWD6cPfE5zkhlh9N+NfvK0K9erO3/bqssp7mgFO74262fcxy2m2e5Pm2c6scyxpIjMGsArUQCYZQwlN",
-	"7+ThhJQKcWdAKSS0E0XvIOEDRmDqbYWcSBOGQrpN5xUkbsLncZtK9RaGQYtXWrqOMbu/Y7zbXHJtX7je",
-	"oXKVMiHnqUndehOrctRax8o7mbdbCW1BttD1eaOFsoEoWrxSgy/mZUpgoYjJKBeuZsnIcH28+iITgjTL",
-	"uWaiwGwkn4Eho3iuyD2USYciiaqawygMK4UEULQuF9xUCXcGrZ4ePa5fTiY3c1fhx9mrcXcqJqp0fK2X",
-	"FHlfMITc3H89ktwIt6hOtocEm5A410Xf26pnFLrdNWgvK/gIFy/tnfROdk7PAIwlN5ldP6tctVQmzcoS",
-	"Qm6LqyZimg3IrVUuD0HktfBGMWXvxpmcWovWjGdWxWDJFn2tx7Bq3KwFIzTZpshvvFe0i+Ic6kDl4vn6",
-	"WkGNC7WLUuVXFyLReG/qh7LFZwc5vN9xiRTQLFRNdkXyITCFsHm1W7EmnyQXxTm3wrZM6uxKlIXyzlDV",
-	"Eams95xDwwKQytxGo9uUZNB/ANydSuUbiETu8OVOYE0KBjbdrl8KvUCn4HEYBpU3zQrSUQX5+njnYO0K",
-	"b3x91m7eF02fjOpRtICISUrFHTtXl6hqLC0gPhaVrJo5Ei8vBlXNTI6UEiS8NObBbtOF6Nqw0HOC0R3J",
-	"NXEpE4TjnJnTgytuyTKvQbZd6ve0aR08vJoEaCk5qfZ7ger8Sz13uII+CkW4SXyXEnnKBSJUWmkOAjEg",
-	"HCx173JT7EA3XvWRg+tosXB+b6UxZmCxf3U9sXr/VvTFBLO8TNkSNkbMkHYmaNYwOjoqk/szWNtmrVJa",
-	"RVq4wamckmYj2afmtB7MYzXO1pjYaphusZTzJr3uVdD3TvhktqgwQlcdv9tS1N3c/VT8pN7odCTKEi84",
-	"GqZUyiYX935Hi6K7FWES4XuSOgriaCJ1MVfJ9rEAZ+OcUN3hdyTf0uweheQhDgh7wlZ/ocTUxqZDbEXk",
-	"qLKOSaqDplu0tBckIxzSM9oAS76Aa0bWKP1sNteumy6jebn04ioHBGMI4hWHIk4lPi4c/Tb4kNGxVubp",
-	"Vv5B+64VNESV6RjK/VQppwIwk3KwAM8sduNrGQFahmt3/V+8dBbVX68P+pbAuPbl/nbx28v3z2PPtFR9",
-	"fQVTBr58rYreuqOKXKI/f/jpHVqR7I6gNX8fPXv/9hWaDGfj5wPEycLVEyYEpkTNFsnzL4pLUfSfqiPd",
-	"wK3JtkRhut6mjW5U/WrzqsrrRSYHxFnh4DW7UQwU1Mld/ACtDsRoUF+tEhyfYKsDQU0cuY/A1U81LjRl",
-	"yAjzrjDIen2+kI+tGCxaWLW2/Y/H4bRo7GI2ei91A0FEE0XSINfywIqU+V/6NQDOEVWwqdtr1wTwsnp9",
-	"zQBNCGbib6IBmdlmE3Pc5F9I3Fxv8nPKmkMC5iTAO4g9U8Dc1e5lrgPOC9RQlaund9+swD9RmnyQ7WIB",
-	"dKrSbfOF1mmFrNCK4JTdpnqFUZEbA5Bv0DxAhWFiVijPiyAOM2ERShxfgUtDEq5mxGvRLUL7G2TaIIWf",
-	"yVc4v00ba4JBBc6WPipGCz0kvRigX0A+1DqJVlQZSKSdo4RwcVKwL7tN6SaX+JxVB84CmF8WCiU4JwJu",
-	"UBdrIqinJc6+qGdaIWhfgxbibjWH5Uq0nW7KrgJKMRkQMYPuuwpMuS+SUi+GLifbheNOB0co47iOj7x3",
-	"VpWHufYpU0Y6pkFwZW3figqN6yirXTkYuk1C5Es2JvFyJ/02nC2qJn3FeP6OIWh0pDWTLhkesmKhoKFg",
-	"76Jln46h2BftJRSwROtRlseiwvHV2kDDyTVMt5ihOPatU6zlLxVulcd+Tx3v7oS+upZvNIkNJxGmLtOx",
-	"RGGJIqpYx+BE70E3n8FJhn2bQU9YgNcELbkqMReiPM5VN8SYwfL69bbUEuGEZmo/QP+JRbtsoXX1kb/T",
-	"E5MEd96m0ExrgK4zEgHan2RTrN/qqjEUOBsiHCdM2X44l2WxDEUbAR8uyaEYr1OGcvHwVyyMrZQmQbNP",
-	"+Q99qEWlj055OrVqMYFY+gULZI9zO8ylEc5vxUDIE0C6qrn9n6l4gcheVr3VQROudFWXUYnnFdzWbZFL",
-	"CjKD4Z1GGzXyC3WNDWr35BIr+wAuu4hmRaM1FtA16QjLPh7Wch4vrb+WBRvFPz4NVNVG+fvz/zBlPjZQ",
-	"2f8LJ5uS8FqHUnlMpJnBueCacBHL7gFnGM4af7yPSrkssbAG6DJJxGXP5JBcFxadm1/cptpX9Px0zO5F",
-	"flBGUHyXUkju/aVofSCmE+cq7sQVszi9q0nh33oSjrhEjGqCvU8PWwyamtrmoGqDBOQirlA2mg4kjLim",
-	"nwASlhkMyZk8wV34ZfxmDb3nXM5dQ6xbc7KrbC4pz2XZEyqwaaR6oe4Irp0KuywXV4FUOVSd6/w2Xfzn",
-	"mxt08eBcyHfYxW+cS+k2fbzQwJMufuPvPS4OR2ZuvuVAzM23EncRkq6746isUjW4jjp6RTWL/gujZRiC",
-	"Ed/SbalfZfGqdpXBnVm9+dXtZnDvyySg9oShqqCo06HCC62uASPOqrI1+A2xxCXieJkPzplY6sLoGjRk",
-	"QBaI874CshLNp/Ov7KRm7AQnNWNnc1Iz9q06qRVlTnVSM3Y2JzVjv5eTmrE/nNTfnpNaVioeB8tRd1Qb",
-	"UTNW+HO82qx6c0dCbIh/2a1+bn6Z3pFMA7c4fQiTnmuwCZ86z1qHkUZbkAahztt4CsCL+BVwc/ND7fvN",
-	"mrI9c3lKjdljvxez1wqB4Lc2ovmUJgQLl4LqHN61aZc7GnclZReqGTpi7Ue/r7hB5FYbWpz9QDDLf87j",
-	"JP4HCbsGdfpnDxPxETeMFI0PfyemYKf2g+u8zIfj8WS+dqRNXvzHBX++p1ul7eGMgBJIQgSxisU6o6Kh",
-	"O4GIjhZd0VwXaSj/VfF+6b1MXgD+MijB0KUT/M4i9YvrnRDykMpkWzmR6dI4gPBXR3+q1ZW0yOezOA2r",
-	"6KKFr0VWgN6RnDXgjcqETW5ICA9NnKKFafGLWpnMpHk3nNp9SlRbwrZ8Yw2o9FKLkeE26rZxRZW2GYm4",
-	"5Ou5dH4u6VbU1ZXbKNOIuWrFNsFSubd1lMGF6y0X2hZXW4UMzx3KuCniLhXrlYmU7iY2XIDTGj5co3io",
-	"cssWkD9t4WNQfGPpp2HKMJS+SjmzIiCgQBleIBhOJxOCFkoqnFRA+MAy5DABlg0Ja1d9vQbrpGv/9Gu+",
-	"tiHQkFO1u9DEqFhJgafVP9y0c5HiPH4gRWHAhhHZYGM3QOpgu6PxbWpo6Nlw41YbeII/944moUFRGbqm",
-	"S0ixsCpzuzbl/f4Ca5BMAAZL2WNWgIxDhLzwbAt0zL6oJysd5jRCC3DrL9AWRnwQXvWcJIlCgVvjLB+g",
-	"l7vCwFGfDTO8VcGvPbiINQL92pNz4ve59Hh/1IAvu4JAHRVRaFMbJQ72dB8odr+3SeO/b4j82dRcqn43",
-	"n++WqwjMvoTMFxa6KCKeqyuPRgJCAOQlxL7QO5qDYBUNSlPOz+ppAxxg7cZzXJOW3HFVldeMbZ5E1olA",
-	"Zi/ZRzS406JXXF/Ks1h2qBAucfFAyv9Q4I8xKtNXUvADSChdWSYLCCkp+ZyjZwulsVbj62WjdNU9rgox",
-	"C9qmLIYRB8nfoSi+22RF1CkjRRrPSMGO3KY0CdGzRcWQUBhD1d5ZmgA7CruneMmkIlHh3dVF3DN91SLr",
-	"J2ZwqcQB6Zc96VMJHaYq1RuduL66nxhuKy3wXcJD4R34SvdAEivHsH4RVjdh2jCznqztvKWabqMXfSn9",
-	"Rov9alBPlTK0Ily7X5etrmVWs9Y6piI1O3+btgeOrcxDifM8Tu9EUFsaOJyj8D1JIVupaH1ei+dX+/A0",
-	"+nFU7cCOOUc1QFLjcVjpcXHQo+ZIBtFKPSjhbP9soWxNk6CogBmiZwthjC5kMz+h2UPSy21aSbx5IY8T",
-	"BJWpgHFisj8kf/z5QHtY9sUt8meAYjivKGyQ4ycHBYGFV+Q2xQyV06/xRrObl9KS9/h5y0iyCR1MtAdv",
-	"iG5NNRN5MDIkivPl3KgxAMaBltGhoWAVOnbMSZoSkw3r4+A+Tu8ggGLugASQQesywFJRzQsFxdVqHOI0",
-	"H3u9qhOx5jSsicVAQ5I+yK8F7HQNEaAad2zUseJwB9yxuMk2ZKE6VoE04ERglaQYzhzbmBG0ACDSRXm7",
-	"icIhtHhHX2qkW3SGIW8Pddb8ABKJuK4h1apY4FdNm8nNGMYyi3mJQ5TSrUjikKxVRYuWCkTNOqvEjyFN",
-	"TgGxKK4qGcHt7/Elt7PBSOXKhN14ccunoMKwVFwI8D6bg1dHJfSqA6UOhya1JD5NrZZeGDqcarcpiDsU",
-	"57U12iczO1cPN6DSiPodkgXGjr03KhERjA3Zq0ovH9ZaUUHexFqM1EcZ306u51JofizRWNkLZGueAnWB",
-	"lLs20muU6MZPSE/fR9kBp77CdLPyqwv06pKyImCqW6ydeyNVOoSPS1+FcnxeXT/w7bi6fhi3pNVDzXRr",
-	"gzMwzaSeDfnRcO8IRvuakWSwBo4MJMM7Z4kj85G+yTBySZaTosj89fMEkYGLfo8YMv/wHyHkbzOErEF/",
-	"nR44/gIBWnChnXG4OD3ncF86RmaKghcpft3PvKiN0D1gQ7f1261esN8/XJ6RO7OS/EsF6hOMUsq1RpEq",
-	"2AcVa0lXBOEVBRRmsio6rcdM+zmRua4nktUZ1zyLJ9BYb9nYeYd1GJXKjPYExwvB/02Em7/1YDBcXq1Q",
-	"Q2CiLTFDjK6IwMeOMkL6aPHm8xJvWF7iEJW/DtClhhlRK9cUetscLWQVpgwLQ9Xl4jat1GxWwILKqk2Y",
-	"Vq/fK6ZwoGqz0FCOC3dfooxSWXuyBF+EKv3rIxV4TKBn+RoH5D2JFnzhZWdY8dIaZyTNCxQvUmtnUKkZ",
-	"vE2BFvAdSLJmpBId34OgKSXXIW92Fd3qLOVw7ynN5xU4YoGQBhBDc+GXLavlCiMWyHJS7RzbkwOu3NiF",
-	"yARHwtxcy1Qm3JYVZgzVPF2a0f1dUep1m76juezKXXK6noYsIIO5adWIGxVJ5x/7T7nmjr/WTo30X2c0",
-	"3AQC7PTNhnPfNxLoF8FbcbyeWhdXsKvCu5FBBzA/+6isSAbnZNkB5ktVk8n5YP3YaDDboqNDUW8HVPiO",
-	"IaW4DUq14smlpjcl+3NlomySUwomJnPcUyor8MWn4UQkgNAivbuVCi/he89Ex5aFVIIW/dtUr0+VIyna",
-	"i24qyu+C2T1p9KmHHvXdwX06q157lK6yljEW4UkxXaamL4IJNSDlYpylpNJtGueyNwaOZVJAnaKbNCGM",
-	"oaq/D10KR3DhEi2VvqL5jazC4c/P9WVJl1qIAGNrRVRzDioqzWA9tT1Vc2t44X4VtBc+jHOpmieolgbv",
-	"voYTJRxK/HDH6d0AaSomQ0lMUAydLUoacXqEVEAEPpAswWsRoQaqHNFwc48mu19z/ZYieH3FgViryyy9",
-	"8y+QryVYCKwBvVZUlWBKjempQrvUPWQfOV1oN4pvqyXxqhR3IVKJaNTwO2tYa7JTyW2qGjZJN/uJUT6u",
-	"ih0I8mn4sKKxkdiZSp5KGfU7GO0TPvTKYji1ZF3ebVoE/0RkUAvfqaGLv2jhQa0OvozoPdeLRuFbSA2O",
-	"6Jqk3C4FQgpOFAJHxhBF1zIYvwBkjlnx/gC9Ejk78D3ozobuCVnLXCERu5Wqp8r7ychtKrUyUXzcDJP2",
-	"EU62Mv7cUomqOXJPQUqrqMbGmlP7whkbAdO6BuLUc1+g3k/PQOyWd1gEy95mhDwhYFaG5M3NmqR4qZDU",
-	"mRwR7zpVhTyxNLFYBU0RBvtycERBZWmr79Ncys+n4qKSF3dZHssgRi2jjSJ3CTLo1iQYKDWsSm+lcFU9",
-	"SuLoxultytUPJuqCVWyMC9QkKRUg2VS4itAjmVZG9ztxKifCVfpe6LYGZi3L+7vneMEre1ItRIYKkK5f",
-	"9uQ2mntFfg8T9EjVhSuKPZUaKWRRH7QKf1dCqggXgPwrRkyCVvShZ5bcAEAPecJNerAkHO7SWCW3qbMm",
-	"lR+mGdcbocWKEySC1OD/yEgKfP27BFZrYdSB5zwlktq1AreQkdqePD2cGv2I82AJGBHVVle3vXHkBC4e",
-	"etZsGjqW50+INcWjkWUHTjiJhsT1Z/Ztz2Spt+ei3t5+dsFsnxBTy8/Hfq8KpXLYobbOiGhrawyB3TRR",
-	"xJBKKFC5nXmwJOyFkGRcdmQxCQfodTEywHvgB7rJtAwkIZlYHify3IZzmXV5mwq9lR86HZ8MbC3pw5QJ",
-	"ChXQosFtepsWtyRXAOVF5ROhAoG6ocFxSngM9JeNT7KU5ITJSJnw0nPZuNowAWxcpmcPXTC5kgSEx20K",
-	"tQuFGFDkUJlbkB77qmy5iDWTldWcXmWDfv6DAIIqclBLmKXbtHhZUwKL3FBNd4zzwtELyvMOVdXnmKmU",
-	"XLGxupgT98dcyUbNDBU8IIYVudwg7tCKZCTZCXonfKlKaQTIBMRoI4EdaPVD0cKUpA+9OdfcQjjT9dLQ",
-	"PFi++bzOCGNH6U2V8/BeyIkVEd2y9vjr4NfK9LoJb9VrtQk+JPhQIscA9QR34QcyaIkMlKfTUuDLPXFI",
-	"dOiZ4pB0OCMNCfHTmmRYSopacOEdza9SCFPhhFHExUOZ+grbDL+J5hZaHOCKbzO8DCEArnj0+r3XlLB3",
-	"NId/G8MArRt1XDbFPdlVBTGURlT7JzuTvU2f6w2fIdPfHektny+e/8fT6wKoRvvOLFxsGLdsoYiiuXUO",
-	"P/1jTxVZcFZY8K2E4IXY1r6ANIGfxB7Jn/V9qmKy/9rbEp9frOt4XyHFudGY9jli6q0+Cb/HC7KaLmzt",
-	"PH8L4FJSKkgvcbaRtTLllcQl+D3ZgY39q/BjX3wU3V7h8GNxa9IIiU0f6s2ruai+TRfltAafrI9in7Hs",
-	"aF16atHrdx9gsBeihIk/JRnIJ3fgZgwRSUP13YRwwnCRE8Z3DU9jVZwbS6dbI6EHPMI/EtD7DOlobOML",
-	"v5CYYUYTIlPDy3bwX7E5pJjoyalX4vVzpF5Jin391Cvx4ePxeJ9I3QMk7RRqriEy0+Sg+f+eP1OfCrxo",
-	"nkrJeQZ3uNAfi4SvAGdZTM7XGb9eWCY7Vl3m1bvzLA3gJuX4L3ct5qU8uEI7YvdFgnLRaZBy+VPv86Ni",
-	"Ok3XcD3kFNBsPcdJHJD/pZVNnqF+efrY792RlLQ1jHYQzhGsHqKz/M5d0Uzm7IlNlmjBysFTvXSdfXnT",
-	"zqHs8KS47TrorPVKMdVy/GB4qFaZsG7DWtP7c8qHqu62avT/nA1hanUPZeC1LaZYnLwkhuodqbJrUcF+",
-	"wX5wn1aYs+gArXzeKGbVPqS3aS1qB4WTesWSHkndYhVK1c9DOUl1iReBROAsmEX9JPA5JmcgowdkFFWB",
-	"hua2a/z3jZYFC026IIYleH6bxTnpyxB1Gf68w3E6QFcpEl4g9PcNzcEZqha3eHOD72qtgrr4WfbJp/Fj",
-	"v7eJD3bn//nqdaMsYR1+Mak5q98ksoE9n2lF5GjboMtxfXam+8eM1XgJWqAw7iDX2XHc4fMa3mFGQwvi",
-	"yJ1LqOsWldKX99hH3fXBdxUdprqeD1xhjfmdghYBPLMoLGMo1F1jSNYuDpWwbZn4obpusvvz5upvNA6+",
-	"//PDX185Sfjhz7MnTPsnvUFV96Q3aPGe86mLQx+SNI+jmMhiLJwkJFOY4r5Z6b2P07DKsa9kfXzVF+lO",
-	"T0ZR6E4GdcuUk5GgtP0qosPwK8xFSgFNbbAmk6nz9cliCnFW8+2PKmSQGDaihKEsUlA3TdG3VGUmZ2RF",
-	"oWQgFU3DBYB0ksC/uqihHWxrz56Nv3jeds3qhK07iNiVHOsi2JubfB4PyLGrOD7RuGrhmo0SjFZgQEkP",
-	"gkgd4KbJDpzhcaZA4jMN/ESUhBWu7J2oWUmp9Mw3eelL2iLjp9gip1oUmh30bZoKniaH2wkCcVPBACJ5",
-	"ReWyiF+AG55Ko732QwOrmVSmI8IQNCpg5WX04djm8cN/Gc129E1qttO9mm0J2nOcjqufa5O+W0uuP07p",
-	"uik7uQBSgkhNrOZ6QaOfEglPYBf1tXID4VLl5zaO4kB1C2QIJ/E9aYrBbwjUTkKjFXAnGYk2DJpbGuvk",
-	"zjLFGx0WR0vKVVhCkNdRmSVGS8py1Vhg0FJ1d7bJGSAD2udW5vNK18Y3gJwyR/xsQrELWD10S0ry6QhG",
-	"z4V8zeO7ZV7N+bpNny1krWEjoRGjDGoP0TrBAUHPFqIUUeYvCsgfnIveWgxllB8liu4yuhWWWU4LQb4k",
-	"Scg/JWoYBa6RWUemNOEGUnuOMcy9gItpnrrjHOv8WwCzeD7fer/HNqsVzgzayU8pEfp40eRcBXHkwZXy",
-	"qPQhNbP0IBdHPlE9MGX6wQuV1WDM5OueCMap80EupppC7s4ORPIUDfp7gguVPLNmd/aOaZni/TaAlCVd",
-	"GZmpQEmMmV59xB+vXOHyNmnHN3TB4GD5DxSnl7nxU2nhAywcFfzG2MaMtDTSdW8cZ26friGrCZ2QF1op",
-	"nyjLS/iIxexrhQxlsh48mta7vkBG1InwKAnF6T5gFCkStTqWJWbIJyQVk+EzFHd6Srcv1MzRP0hGz4Tl",
-	"41Xc0eVmbtghPTnbpFu8O3/9gZK6RVafLGbZxkkCG9lHsWpTyNUAhBmKMAMn21Z5q/Vdl5lTGO0IzkQq",
-	"EY7DAbpMEWF5vMI5MfPGJs3jBJIsA5qGWmNzPnrdse06y6G9qhpc9WCcoLM81pXkP8EobWLmg0pZrZWA",
-	"FdioNC2BkMS/iqQuMN/gd7ry41QECGikYus1ICqAyzTYxB3a69S8tCSzgsKtt5eRjuyQY/zcYbPK7Wra",
-	"bXXI0QKI9hQrrsyPafPkHMJ+XZLaPsmYDd+losFXPRNbQUItZTnX4HD7rVZ01gY4UMkJtY0rqdvKxUfB",
-	"0H883Y9aq57pWlb/lC/uvakuq3rSHNlcDRq6oEddXT94ffEXx52qP41Pv4Jq03mP0zty4PYUqTposYrT",
-	"BZ/IYoU/L/rIp/kSxWmQbEIjkpJol1HMcugeN0vZK6N0IE2Peb+e0RKnwk9uZr+M+glZmfQbmfoke+dz",
-	"6S7NSxGAmnmjyfMBekmKmj9Vni2dP1qtpfyVX1mLgIZE2iRggJTwqbfpNqPpXYlBWsFX9QlcgqAmc5kd",
-	"knPh2DeZ4rHfKy5Z2aCXHJFr+opu0tx0m0M9nxpPbxEns7P7RbHHAH0gQKxNCm6UBVim4LM4hCmnOzZg",
-	"S9SHthharR6jD4lLKF7t/d7/x967L7eNa3mjr4LS90fbHlqxHSfdkWvXHHeSnp1v9yXjpCenzlaXCYmQ",
-	"xTEFaAjKau3EVedpzoOdJ/kKay1cSFES6Xs6+qOrHZsgQRBY9/X7oUK4m0dpvZGnLhHDNDFrZbGtn0HZ",
-	"XfdWNG+J2LxL4KS8NpdWA9dKjrJ0WOhPaZ2UC0Ey/fpU5x+huZab//mMIYQutLDcX869W9KPVSd3aFya",
-	"5I2ar/NebBd56BxodE6ZkGp2MUbjEjIDeEeWqLnsNvNeaBqpvIB53N1Bcrfy5fX0IJjeTU6W/efatUJx",
-	"hHCNOABMblcKMkGwaS4D29ghUBOwWJd9JJwN24eOMRbsHIat3ZeYCrf4HySDT5wHkIkRBQqw2t9YsnAW",
-	"w3CS2Tnw4cBrovkSTCQTPM9SjJJHfTmbQksrm6RyVgiaM4rXhp95ludCFm8/8osV5xcvYDZcbD5RKeJu",
-	"4YKhCV9w6Jx2kfebnutEFDzN6gM2xjAUcigYH6hZQb3JQ5wnAWFHvl4IvxV07qErpWZZQihvKr9EK2Cl",
-	"zWt8SZHnKl/VdIiK0IHRocp1exvUYuN+eRJUP6UCOQdWAbP+cB11Umnk0rDODOI+dkATKlv6JSZSNPuf",
-	"ka64fRHTizZ9sD9vQowNw4uuR8pIhfWtsUuCoi877Qy5LJ2kxe3FHaja2RC7o8xx4VDTNqdYuuB6lrdo",
-	"3PxPc4dfaNSKHISygQTx5xDIj9sADk1SrVN5cWacsfoNH/AoB0i9RNCM/Q7ESuEQFS/SK9FOBU4bge/e",
-	"gd0CN/poNtTqnmKnh6pa3wZ3270b7IL6p+EGKSPkw3aBttm7M5pIKuBL39EGx7y6Lao0m6FbBo1dft2/",
-	"f/z4nhGVeSigjg9eBYf1xatXwVc8Plgb+nsOjxTTFZvHMwwEOhs+pI2oHR0wGH/CYvHnNOOphIhUTCaA",
-	"ZqhwXxwcNJbqb8QQFOeHQkzLQfujg+XtUaRFtirZYt0nxI4/8bnwkQO293qwLPN/JQlZshBJXG4KMRU5",
-	"H4p3SX31MbFQWM1HpxErbb/TLFMXmKSFm1RCTseD0auj0fMX338/eH6c8Jf8+VC8OnqVHIgDcfz985d3",
-	"oI6+dydwqRnP6ECjbvWz/uzg4PnQrCz8BBY9VCs6C4PWHaoZbT97XtGq7nZGaJyLAKhvbajQ+OV3eA5V",
-	"GEeGIziHko31ihiyrwG9TOUg3yKIAX+229rJA2fgkQe3JsDxmjy8mvNwmSJCPEQ3eIYvDoCE5mOVwLqg",
-	"xpzak0+IU+9K5ND4CvY2TxIYhk3PX/AWX0g8sS+utflLX37Z3993/5lrl4GC2Rd2fHDAvpSsQurth0uN",
-	"fAGzMkY0ITBXIxaHCjhGg5VXlSw+cyb5rBgLWaTQzoqPPGRfjFsCj2DDXEApK880jZmKHB6g5HkiZGpH",
-	"PTfvh4l2LYSMAOQAieyFSDTjKDYwSGuL7mP8gjEVqOEDpCrOR2om6cbH7IvXZABds8ZXvpRqTreZiGKs",
-	"knNzNwoL4f1e0IpOjYlLjF9QSYEDgknw4VBMIW6FI1+yLyw+hV/GjCcTsx2kYhORpJyZrWeNUJTzdCee",
-	"5YIni3NB7ZzmTq9oDsjr7SlTfOMMrhwnlDNb1aSnYohVn/QL/KoUY6Mk/wmwf/iQREwTIRwKPwMeAHXa",
-	"7gaAsLCIFavulMrzmRb+Rh7kFJEDMDWncvr0KUwJnIM4YrEPY1mWS/x13ZN888Z5DqSp9ivS/Ol3YZMH",
-	"PtwlPVe9Q1nA+pvKNUoOs43xsjA081/hsJg/LUcT3ZuD3Wjn5KZzPlicD5XKEjWXfmoA7+RSo3WRD/OL",
-	"cOLw8sshGFxuHyGK3aY/h2UhtITyXl3CUpAqwJuonMOZFpV7jlR+Drs1XOrgBnSeCq9EABvHOwgnhDsR",
-	"TJY2fPW+3kJDsUKflFB3PF0iHf5SKz7dHFb5HI5l+b4BIuuykrPSGfYK3gjM8XPrRoV7Fw31CsDqkslO",
-	"Ww4uNp+N3D3YcMa9ND8YLW3+70xyu0QZ18W5WdjgJQJwCoxiDAQGlFy9mYRvIe05yYUDWzkf8TSjtzg8",
-	"Mjd7N9oHpBXAI9AFz8QJdHTYcJA7bXyRKZ6cF0qdwwbFezynVSUwC6siIIZ2yH5Jf3R6Ss+mU5WbowHi",
-	"9tyIW7zHi8o9gq7DQDLTnjHq/FzzItWj1An2I/MquBjw9VLo85QsHaFBjAIB4n7my66UALVEsn4ZR+mf",
-	"57i1z3NhvjatJDxezQqXSSnz2KB4zksHofZJUeWA4C4/n6R6gp/IPSvMmdrCMjoTJOArpAduKKglJCwo",
-	"m0Y0LhGTqSqEHNY91zz0UizgzEAmCRvCXcMdWjg1287agnirH5Y2Hhk8NDTnhTiHw2FHwOFVCv1+W+CJ",
-	"LpsN1BqdilCLJyw+E0W+2AccSbOqZ7wQP9vD5v6xjxx2XicWIpc8M098AWYbZyhXyo2DePVQycKYVUri",
-	"9c/DGUKtcm5MzQKU/ZynhWuPQhRd4FTTfATQjbmYCm4XTs2KoZqI85k0tlB4e3BAJpMUgBzxKjZ0u95C",
-	"jQ+40Zl0S8+EaJ5qvp2zGx22VOkBCS/4gOuACgNtoShcgrnKLwEIiOvyJ4EgcIEM1g4jGqov5kQmZ7FU",
-	"BcKdF8oydVgXK4dIee3KJIInWSppxsdlw/o748rj39mUa7M7v5Rg1KvmOUCqlqznTtRZso07UceZs8YD",
-	"WrJJ6QJvasJ966QdYGeFpmQn6pCh1ok6aJJ5fK3QYupgjKrkTtaaGjCZkgkQ/MYpcPxdSfd2ok6gMTsU",
-	"oHJqr4O1a6iKIGm7pFOqv3XuX9RZ0h1mAlVB3rFw0lUR24k6FUFoVqss38xvaiRXJ+qEsgSLI+jYmsUv",
-	"nzTcEPZYgHeK+wm+DgqHWoSdUsR+qWCySRKjHEQwZg1UkA6ASUwUJyxJE7ZQM3BAWYic+e916RwXB/lc",
-	"z7xDf8dCgJevDg53WSopM4/IpCo3JovIFz0Mixg7zIVFYkzw1P4J2AGX/lCtKXtm/KBngMJfx+5Qgp2j",
-	"d3HBghVRgvr6p1NWCEn9Mw9Dl0VTaceXZQfdAWEW3eoJMmaVVmbVK655pbtAbLEb5eEhW+jJ3yBd1uNy",
-	"YT0yw1GS6mnGF7bEtNrv3Ozpmx90F5Q4dodaSF5rOJ0Oi/RKrNJ87ki3EzV3xNDxYaymYFk+NXqOyndf",
-	"8X5HP6x9u4+CT9jpE2mTL6moJTHcCMi5tMPq8WVXiM6QWt3uS2REv1V166zY3Pi/giIptvnfUaW+BNAn",
-	"B8KR0Qe0yXcGM9UWgqgN6lDt1//P+nz1jxjooAyFjYFB5ZLKHpCjFKbXzuTCIXdgcMGNTp3bsLJDzhZ9",
-	"QX8ZeCROo8LuOYHuFyxl8YVoYRpvafPcW0UeVC1CJmAgoEuwe4Os62Gp+tQn9l8+vxVnsSsLcXf84cb3",
-	"e756s0OISLcUC74QAhNp5rthiYiEfL2e5cAIkgke1gNSFVOqXZmfxUInz7XboZ7bAK3iQXZD2H1Ge4Pq",
-	"hc0Bjzw7twLKH5vMgb59hOnCy2+/f+o6hEra8sVBLRe2TVm/Ojj4/vDVq6MXx98fH7x6dXijLVepsTO/",
-	"LkNF3MsU1u7S2/tEKNsf3iMq1bEFet1vZPf97Se4ha6Hp90PYmagfZoCZuIQR9jQXMKANgEpoRFK3VZI",
-	"XqRXRnFYYHVqAnUpoQXVhAT5ELwLwCuUUgEruuTugLXoN5m5fgPSfYiVrh07hJk11tvVEup7hh1bCBe7",
-	"0giSVRC5RKSuvnRwiAGNnc2fMUrQUxrD3rDnLohpbUTiSxeIfSIkhmm2Ip4ipn5ZYCnKuZw2NZuEL3+X",
-	"X8jWOTkusLAzJaB2ATjRdw6loYIY+h1BFNUs40qp9nj+pKuw0+BYmlcq+KXwiCREmGkW4Yk4m5XCx8zZ",
-	"LRtFFpk4FWXnaGQ2i7whutyBxq7IP5rMagm4ilgqNKc3zuM0iNmX0Xaoqm7jHX7XkB1Y/SIzvMDPa+Ur",
-	"/a7ryojdvrI+Eha52EJJs5CRpcg9cVbgvISHQLYgkRFscAc2m32bLfXn39+xoX50O0M9/CCNjAT/ac4E",
-	"XIQZ39DYQHY/4FY2xuttLIz2mJNYOuvxZk+cwnbarUTA6nB8yyGFoAcavXwHJbpE99E8ClBqKm8UNFiC",
-	"nqr/EKOf0qw2OYURFbaz+mV3kaGvWgFfbV9/VoukenjUjp1iCUv12e6/3wRwFV56BZZKiMhX07VG8B08",
-	"SapoayFg2A83hSQ5vo46Y5GvAWKp4iXb+vcURFcFuq8EmFgDyfK8FpUUPtMG3Lq0HrcngIuZUyUpsepW",
-	"sAE2zexoBXKafTItUwiRVr+3S5A3y2aIlVlO1HeZjQ5JkcK7BJxfwHwWlv/FFrPJHAPHFb+sB0LlefuO",
-	"525Vrgczuv0TzkQmOERJMOQxUMniO00IJRRBUCrbh+rIMddU29GtbiygT7v9dD75HFeJx9lD1LiKLiuq",
-	"S9As3bVWBE4yNCPKq7l6U92Fn7+KObCxw34mJiJZgZ9FCJqFb66cWIoz6rVR+WUdGF/b4ohT9uzoZUh/",
-	"uRapZGUlhGvbXOraVPQuEeOrqiVqgEnw9VNtxg8Em/BEAPEhYsXXFD+UuNNvb/ofWliWVbanwqo0DDdD",
-	"AX4h/iyW3sQ1NRuzA27ohlY00F005iwJ3jU1HiGPdMuYSVqM0d6e8jxovO6ytyiGrY0VD9MECgaNu0dE",
-	"QHGh4DdGsWCVeJW/6XMH/ogM3o5P7FdRmC3PEnGVDoVeNsWg+qW5wHr35qwWMDENyHWbWqo037ozgQpU",
-	"BjAXQRVrOdb5Mghtvnzx4vnLjbC4DWeXq0kL7EacaJ3yglexIRV7zM05bbNW5nuvaJXij71SdrOtincc",
-	"vXi5NtpR3aMVaPiXDwANX6i7+NQ/81t/6et6keMYY1f0PQZkIalko1lWg325bPR6B2W5ds97XRthuZZS",
-	"6A6yarX/pVbmKLlDpJ7wBUtUieKLeEiJ+guQk7RNcWuLkpGW+AqvUjGH7RwgUk1zdZUm8CPWktZVlZg5",
-	"vpNBTV+l1KDNCkU3p5jyq7mSbOrDlA9r2T5yNSuwqWfCU3nCUmAqBT2DHVpVbuGHy5XDnNvlynHIHeTK",
-	"4UZPsDQxWJM2hYkw7C5Mc9xHD5+Cg+duSxK/pZLEu6gUxG1TrRM8EzxZ1Ap0f7weJalzBk0kumypGRU8",
-	"GyJoqGTTWT5V+snUD16vOqu3Kr8LPlvz4rsPaBPU2QzKE5ekumepKxBmK3H8qVyy3969ec1SrWcihx5p",
-	"lSnpYQLxD99Rt7Rrk8LnNiYcLFmuL9aRZgWsrb3/68u//W3/j8+H0dGLF9e1sduPaT2f10RNoGZHMiP4",
-	"nj9//irCLOHhq+8B9PLVq1evTtgkHeYKW9SQv+VSTAmeZ0VE9/nHw6MNEd0S3U/55SAmfXy9jz8c+R8+",
-	"2h96Sz/s/LP7B/58GL263v33nf/nyz//bf+Ppet2axfo93dv6tbn99/fvTGrk6m5yNmQa3FCZQaIbQzE",
-	"HaUV+CF5xY+Hh2L/aPD9aP+Yv3i+/yp5ebD//eHwxUAcjI74YYUyihyp8J+VteD7oz8+/4CrAD8fN/j5",
-	"8Kh+K/wXQkXUxPGhK28FywvqJQucFmCSscEszRJAPNBL2+F49MPwKDm8hWd1oYL5+htfqMPu0cvuD3Uv",
-	"eFU34KB72D3Y6HrYoeFz68TJp7Hik3QFyBy0n0cWFYISD1oIuzxLGnusNuZ3T2eFUdfmymp+kso8ThMC",
-	"bF2dAwka4xMV1tCkkiB3HCz1QJjfux5sNQoatttB2D8n50WvWy0Lbe2BqEi5WYq6ZqHhkse1BnTuGHgU",
-	"1miEFLrpsVkfkkSxo49BgmxK5/FZkhasyHma3Z7baInkwNoxE/vhy9/arusfdbaQFsNZnhaLD2ZtcPEH",
-	"guciNzupRtJJdvr+HbTW7sRQFXOO7W9pgs1v9E8thrkoqB9uF7tj//enj1ZDToV894a9VlJCzhNUojdv",
-	"LfU6ZEC8jjUfvS9jMzGVp/+C2GiP/QizZf////v/xV1WYi0p5io8Wdizitm8QrN4f5/PinHcZaf2ilSy",
-	"RFyJTE1B2U1UIvpyhy78WyKuID/NMqWmAz68BICLXcSowVQOoT6B+UVUW3iUABOl9oyAwoeNCecCXsZ/",
-	"/nFRTDvX14B9OFI1haHmC7AxgLWqWcHevXdxIXC8u+xUXxLJMaJAqBz+CXxTlrHDmiaEA+O4PSQeO6re",
-	"4Oz1uzdnfQl/o/cVmQbEFwAQ2tt7G4gKbfmNunt7ZokhDkDIL/OxykS1/IudBvguabnmiuN4MKdcWRYR",
-	"05uPOeW5kIVHpKFB5qqIaOZyH1AHR6kcIldSAK+WD1ng97NzhGLlK3DTBou+FEEkHdY1QhANs2dFlkRM",
-	"qxCgEQwB85VEAp+pmKdDQaBLc5UnK7CWzJ9tXQB2f2N750mIipFa3gkqKayA7NuzRJAHZMB+CcJfq2ju",
-	"cQAuBoLvhEGe3uYgTwQnEP6GtWXU3u4dE3jCu/fvzcf84rYofDwEXELWPwSOge3QY5ztmW2yx3bGQMea",
-	"JrkVMHuwN+xfcE+ciVG8ax/0GiFTYGc4Gi7zXWDaM4Lh1BGgCsCnDpF5gWco1QUABM3HylYODhZUkumK",
-	"/gDWCUf5J6cTwgDCzJs9hYT6g0VPAKXhlIY7jmaLB5R+UANQxpiyz/HcThYGZ6ELMTF6UwzNTrPEdnOu",
-	"gx15AjmvQkj7yjiM8cxMEe6NNI1fWCYKXa16hDkRGJ8UbCfei3cjANXhDg+E261kboZgMl8sdMiKjhq8",
-	"lnLTX8iU5E6ek9QCtAVHFZOnBVFHfjHn63/9L3ZGwRLdl2/LdPipZvFnGwmJCK0K43nXEHap4al0JUt4",
-	"XQyUlVbM09ORVREwefvSiHv7DEKSN55fRPCvA0GMbvjFXdMT3jcnDLUQX7AXbCJUmTnw9tqUZ1r0pWdX",
-	"i8zTzPbGehGRJSBoLU4+nv0gvESQQClVwyZqOJtQt4YF1C+U6rJTqo0x38o4N30JNwEjqAw112PphbSo",
-	"0hA/X6iZMSztSenShzIGFdmcZkP4z4VznUmAWX52dRgDW6h56RDuzVhfq22DHmgoo4X39siC2duLWGMb",
-	"JsIk92BhTbzTafoPscCiaUT7h28QkLYg7Q+HRjkUr5Bxhi/bl8zu40shphrBsri5fOwRWMzzkeDmz6kx",
-	"98DuCr4EQcAAS5q4UkZkmWd52nb4wKlkL/B54JefwDqwvb3//enj3t6tLDLz8topEnOcaCFhOK4cwSPQ",
-	"RW41Ryo3cyKjl8X1hnCMT0AAXs8H6yG8aCoo8SZ8qm2NtnbUif+toEuHsGGUhrWHkIS23A/jdErQooTo",
-	"hEQ72DBwGvCl+uupKGykjCCxq2yXGHb0qZUKgIhH4Tu3FYwrhdRrJEHNZoHfrMs3YQEVl/RBzEsTZh0Y",
-	"tX0Z/7nvQV3ipWNMNgfMAPEPq/ZGjHmsmH1BfB0Lmh2RIo9Qr0Wo8gT+AOvskVx0hALeC7ZxqguVL2iz",
-	"WaPKYQtBvsw8Eq036r8yg3MsmDI3mTioJUyqxfAGl8JaGFCz7yYFhjFNFSV3cBn93vx4kV4FrVz0ZLDu",
-	"CdHPwpG5kp+AlCnYQpH1i/AJ+P4RvQNHHLfAC0TtdCrdA0peQSPXG7QS6GcUSPjgBCp8tftuqEcgeQ/9",
-	"ugNUEE63IcC+9enKOMwodcxiSge5NFFX5tzHxhAiD1ojupsusOQK/nkhCox9gBrsS/MLCpTE1k6CbUie",
-	"w+kwV5pgEMHR3dvz9TnHB8cRTOj44HnPAYT6w0W3spB2LqGSpZfGXsAFLL2aseABmdOWpPMJQOMnugtq",
-	"CI4sQX8CMKhSSCPKOC7jhbGCarBFS+oWJiURkBxf88OYG3/evBy/NEd8rnoh81985fiOwLKPsQEjjko2",
-	"iCQMYs+djGISqYuLsZAYRjKnrS/xTHlWPXsmSxtJKujCPSkzMlMwimQpiEJkNoHJKyl65U2JiS88wwuz",
-	"yVyrUrC3rZlRfjcUY1LRK9q4OBrRAzFOAQuRlvE1HvO9PabBVJwTiqT1ILA3J4K/oGENxW+JxXElHl2j",
-	"TxDmfI6cPUM1wWVLC8soqB1fbV/i2aLizVFIdhe6w7A1oN1ZSFoyB+0IBv+CgO9+5RMRnzifFf3qEAES",
-	"Se7QrSO7vAz+SFrMOtBlPl4oS7wQhSVIXMBbWQxFZx6GB8Z8tDIGuF0xsmxpYvQZ6Lzv7SHvAxxXNGpg",
-	"cU/KUsFvW9hJ1s23labUNrwDxnMXjf54F+bucHphJYytSX5h6WId7/ZgOeB2mZAIq+rUiec2WcB8HQwm",
-	"eOtFuHZEvYB2GHTOgfGnRn3pvQ2e+/JCo3q4dKWQ83GaCQ9aqEsSlA/HIvEbI0uvPLsS+Tr0XR05rvUf",
-	"3LLQZxEYMUaUOovsSR8H2nPstxmOBTi09Jgi51JzTAeGXc5ESi10dxkJ1Asd+AsqP2jSiWxnd1+iVQrb",
-	"bQlRm/YMLwQOM3MDL28KGRMMho+g1psnqMysNzflOW1juDZLgePRho9U7hH5rHsGKfC+DPwDFOwat4WF",
-	"LkQxXkZg3Dk+ekWp9BBYERL92JKEk9VslKKzDmYbeetjNe9LaIonEATQMQEmI/JFLMEyhhE0sjX29tDW",
-	"N367NWDn4CMlAtgRgAhc4WYuCjGZBgsAuym9GBvd1cODeGrMj7dXQhYaQqWqL6G8PrDI4AwU6URUxAIo",
-	"9L+jERdbf+21kleILqeNS7G3BzVitOPe/PrBerdqxA6Na/TyuXmxnA8LsJdmMv2fmYAvGjpMl6m05fFB",
-	"m27XzACI3AWITYi6GkM+7NlQbKiM51BA3AEqjs05c0lb6n8dLLDFFj2SyKlV+r3VfhEsjI+n4J/NM+NZ",
-	"msTGDYesn3Obq+k+XJSfUw1bnfZH/BlSFBHztS7XEIMG7H0X+RiJuQWWJeBcBuNOWOwHxmT/WTR1I2to",
-	"TdBwMirdmAbCdiADiCaYvQoijiiocOYUnTNqDeJ6ILnMzAAZj015zieisF5hOU5gnloTKqAleK2kTjWA",
-	"Fe7t9RwOBNrFAdurjUEhOyzokyvf8EJ/7aLHQPf7G4D4xh4oHiMHzDI0gDilnKPUheDOBrBKxayIzVhD",
-	"J7nrdOApkp4H+OV4wy77AFT20n5U+ABameeaww5R+f3grcnGMeaC+bip6x72V58JnuwjbQ8tGZFawJL5",
-	"RzkeWBfFsrEQznSRG2MEmahQQNtEbJfF708/vv577DDO4dkOltZMfef46Af79hEgJltWZQuWvHvC4jdv",
-	"f3778W3s0yleEIF1zVn8/vePZOblAsmicIMXQ6JaoNZ781Br6theqzKEK75KqAu8BWKWydW6GMuDj4RZ",
-	"KyPizYLF7zxG5v4/xCK20a74/W8fPsZd9pPK2dExG6tZrsuoseVJ2ACUURZO5CCUq0WLnfDcqLnSI8/M",
-	"uy9E0mNFPjOGXi18cFo6L7R2zhi+FIsemfHMgu3nTmDhWPT+9lW+n4tilssIS/4D/47CreGF8FloEd/k",
-	"C5bPJBxNUHtJvjibyb/BtMNIdOpiEmHny0AgGoNfhTf5Yv9sJunFIwfvgsGPORwTf55xEm+BGYKUB9GK",
-	"OJGiPYlnxGI+nWYpCmVLQPJv/63BWqQvXGLv7LIP89RsPSUdq8mJVx3YdaODmj2zWUezLHMm6vHBq4iE",
-	"JGcv/vyTdvN4Y8Q04IaI8BsSaQNZm3CTcg2fGVVHBbFzfPCCPs+p+V286/QL2lJhWBickTDsBODk+CEs",
-	"YJf5GFDWiG0vVuolM1xcOAi6y8ox2DGHE8Ad+DBN4l0CM4j/7/0zvHL/XRI7pgiPJ2DvA7D8CVnOGEmj",
-	"fJtjHRRIn8PSBPfzp+evWQy/wsSOy3zFxNUTUylAeef4JmPw2/3FLm9G59Aqq/8CombzNhgAhKe7jJXZ",
-	"nYkYphOeMczNa7bz7v3VS/8ZR6n5tHJmjt9uVOYMxhtQ64OOQG1S9JKEGN0TGD64ZvH3R+MY+oCBlzyO",
-	"wDrDa20lllm93z++xlQycSlhZrgTFLlQZct11FFTIfk07fQ6z7sH3ecAWUzEs8/GgmfF+F/m5wtRhzBL",
-	"Yvro4CDwcqa5GgqLaqLRHxBXtqO2MLuJYtoWcLsHqQ2eF87VRqh2nhpL/VeSf2UDHt7PBT7fJZ2emePf",
-	"YcadqJMLPVWSAAGODg6wVAkAkKEQM5Aa/61LZT8wQl2uKhuxVz2jR0HZBJSSbCo0cQNqKcHLqwa8Rcc4",
-	"7bp7utd79iNP6JThkJebh/yqilMP2X0ddV40edA7goEG2VyqFun0/vlH1NGzCbYqd97p0j7gxqk1m5Ff",
-	"6E7vn50PkE3s/GFu8QwwwdvuMAfUbu0Em1tBQAmz3AHGDpaagRb11Q22yANPqR7PCmPe9WWi5vIEzd15",
-	"qkUZLZ7MCedf+iZHt0nZ5j1qjLtUCgAe/6q26Zl9b4pu2Cbsp75Vzajnm0f9HgCgw5jjzWPekOZ7a8Hi",
-	"152L11z6vePWb9XJCDhKVx6Pjz5yC2oTnZmgai8MXYdFcsb3RQwtN5zYdVeWJZX3cRjxB51B/qBe2cnm",
-	"L0Fkzg9EyUOQGNfR5mFASdrgQtsLsvlKcxYD1wza6255Jo3rvvFUhrDezY9medR1VNM4DoEDXwUJvVUI",
-	"WQ+TW3JGVz2SxjyDAaUVijolH7XRDcy1pzTnG4mKw0bHt0RoAeMaHPufVD5Ik0TImwul46NXm0d9VOoX",
-	"LhdWiH41wsyJL7Pt3L4KpJYTA39EnTDhjL2euAuzFL/kVNV1FL+mlGUIfWM5z9HNgRAdVAzFlPSIHbZo",
-	"EL+2etjl21CapTKQZhHjNnsDhV4SG6e67FflPSWXlocKHTF30xpQNBVuXElm9TB/rNVEwJ3MramNazor",
-	"fgEXHOOlZ1SygS5clWTPISuUGPbqpDA68e9ds2Y7MfwGPPsmYjKIZPxDWCkJ+/hHhagYLQRkIfikqYCk",
-	"fsnWItKNK5VHu9bxkoA/vMf5t5/5Gv8ACzS5DfIkFdlOgZZNAtl99Y6lvF93NVxzHXXqYlmbxgZj3JDr",
-	"qPMzxdA3DXfX/WXVxkEDtfErn4iPQExkRhw2mNl7pBz6qNTPQDgE4140WQnH3PSLSFL+cTEl7XbUQEv5",
-	"b/2LZSD6ZjQjShtfs9pSOQ69kAut/mef6adr1JgA1rekO99QiQ+XTEymxaKVAi20L5JaX7rkKpb6EkuW",
-	"LB0lFXN12UdbdAvE4lAbQcG8Ss/LknNR1YeWobUUUgqQI33NGaWpR7OcGGb5UOgTl0aw/H5YfBFIUaOR",
-	"w5p5ns35AuY606JO0eIL3VTR/kZ9au9Gv9DBaKybl/2RRtsVlr/z9MXmcSOx+RMw0N1Wzq5Q8WHSoKrq",
-	"U/m7buTMmTvQ7ngHY1rpfTN6k97Hre/JinfsMdnFAMxhAyH9PiCp+wmZ674ZGY1n4sYymsTvdbQxEEM8",
-	"kBBZnHfrAoBejNwy1PColmjF+mxuTF5vxdI3FDU4Ezy58akzfjGEDVqpW7ozgvP+AQmtYV33qjldUKOw",
-	"BtCFETUkVi9F1cacCNt7ugHlFdV04a/9A42hg8EJX2dRXwhxiyqIJUuqSoVsazgwWU9V7FxSWbnItKhp",
-	"Eaqxh2DWNzWHbmoGNQk4wFfch+nVanT8IgNQ6n6TfhBQ6ib+LKhGf6KujK6Ar94J0CVDpBzPQlUY3yeH",
-	"W8lZll0HyDjlLVehbHPZqN//YcRiWwGN4EWNYhxflWbxHDp4Oh4uzrFVTaSabmFNPt0QhRWGSFYMw35o",
-	"95pn9ph9O6ENUhE3VOCgodZENp4FfWJrs5xUtg8lyhYV35Ks2IDAYBEUwpcaWoJGwaFSGUvUXGLvmhmE",
-	"wABBerQvqcanyzA7CfhZbDZdlQk9Dd6irTb0YwGeqnk69D3idjUfgCQ8LR6gVNb8amjDaX75J+iSbHF7",
-	"JQueSv1NpovDVv6WOeOaoWsTx8GB3OaOt27joyabeUmsWr0TCttl1RPu37twHxuprmef/T/WRuv/A/q7",
-	"fPslFLPGZ9RxHJc6TPjw0sJ9IGJ7aCIjJs9cak/KMOSSJQpq3nydG3WNEWeAxQg4qfZ9sjloSCwqHyP+",
-	"gwOzgY4m6odRcwmFyhEZ6VhxlKJe1aBYEUe9L7EFkHq2XTd1opq/iG3FtV0Orln0dUAM0sMqP9vh15ee",
-	"M0PwPFs0SjAE627uD9y+cY/yGJ7JISLCAwc6RI2pIZxQAT0nGK71H5r6TVbnFvyu3qYXtumFmvSC3yA/",
-	"4nzvKsNQ3vsIOrTNLtwwu+B5gMPz3F51keO0Jt3gIZyMaASZjWQYTcQroVBES3oArq8Kr8HCQQfUa4MV",
-	"lc63kGn3YGnD/FuZ2p1lxqfGYwMVZW4zUrlIL9rd4icaA+E83Fatxluz4obewmZ58bQchG2gb+tMrMtB",
-	"ydvK5DtwJ6IW4aDNDsg03b8Ui/WBM1fNU6aWXG4HiByuGMBMEfBU0mW/QjyNmikLdSlktz4IBhhoN+gG",
-	"+OvEaXAJWkZoSoPWxmbst9wGZray9FEDM3YjhmLU/mpZhsKWvaNUfm3/wC+AQMUJIxFtWF0ADrIFVvX1",
-	"/KmDQ+uyGMRZ7OoUHc4JYmn0HNwB9PdLBSGNqC+1AqBG82ep5gCfAkIyUxowsgCKzgOjXooFWuUexJVb",
-	"hI1Kcn8JpgAA0wqiMeQswfZ8bA+Xyr7BPXQVoFj6WpoKpulUmF3bUES37iuoDLuHtgIq6m/1Agn6BuvL",
-	"8SsjW7/0Kj/AwgRuOxK++djXtoXhr9LC4NA/W6j2zUl+clSefb4Ui0bdDEZPAdxNFUzX6LwqhUOh0S0B",
-	"mD5EufpkUaQQgQ87IIxNsNA1qjLjujgn6FWnJm1ELOgUcBA3mRh58G/bNL0mtn8zVbqN6z992fYz1wUS",
-	"q2zD5E0CMVfq8nZSJtoY6nAH0wmGLh7x37VIThEqyEIhcTZJ5awAro5irghbtrZq3x3i2wYS2lmqd22u",
-	"bcv2t25+i5Bp+3P6IFHSf4jF5vDoLEmLfQEQpytDpCHEaqWwkGC2LZZqoRBg3nb1V3FVIybFHLhc0lwX",
-	"J4xrNuI5lnFwKk1wzAlI84Dox5USQ4tDMOTScQ3kthKBAzSaLLqMcPoC+GFCh4uwaFpoqkSge/imgoRZ",
-	"j9F1GGQCwwlSdNlvI4+nPkdWM8cwkWWIGJxORIQkFYXjzbcL1ZeUU5QIp8lz4WBriR+FyGtc8hHBGBDq",
-	"2OHRIDaaRSiuaRutD0J7WNvW9hbRfTavMPzNPr75EMs/849UJu1HmT3fYnqzYqjaDPiQymGLy3+XRZp9",
-	"k/WYfpe1jfVXB66N96Ps2kb7t2bA45ZhQu++sELVGgKEAF6XNDUD7rn6Eqo59geo6vDg3n1i4fepUfuH",
-	"0cHBgYUbWAYdArIbo6NJxfaYSCHsT6SPxBiBlVWOZMTlXgPc0agv4TZSII+brpIxeth9D7vLvX7eiXFZ",
-	"9LPnz/RUDJ8h3ChyBMe7XfaWD8d+QkBS2pdEYYUUDxaDNQ8DJC49MVQJwjfDuiNAubEcHLLsS5ako5HI",
-	"hSyYJoA35Gd1lxz90Jf+IouHd2LXF80Z4qkMHjyTWLq6OmEBL/AjREq+lqQFT/ONusa/VuukRc3Qe0hc",
-	"tHyLG82/TlOeZpndNMZWhON12wTEnSUVGqtJescnrCthhh/Q/nyYoBo88bWSoyxFSuanmzR4jbS2FE/+",
-	"hvIFoESANsUStKF8DgwEuKYuToCndnPeAHU8UBBJ3yN4H4r+jRimCdQQoHYEMtlQLWLo30IKT9QEGIbL",
-	"DfgUMCCfmuimEA7J3D3pUbcEQC5FfRnSTznwVrALLC1FQJwHIP868nw6Q6MXjZPAh2NPIFSG4icGWc/e",
-	"0pdOoVNzxzJ+/5LqN1o/KgHke7pVMRFJKggYAUjRhLZIBhQJ6cuBKsZ4u6ODAw+0uFxlnBY9Qlz8k2iI",
-	"kFJUFJbuy+Es27CLbcwgu2Wu8mLsgh2FIo6chflVzxLQOsZIm+ORZLFBobSxwcxXgxUHEKu+LHHFuDb1",
-	"DFDkgV6Y4hLP9msjEyGLVuc2FsNgAW2WzdTtW39wAu0yWPyKq1OGQPixhlIsRD4gQIM2MAUrJ3EfiAWw",
-	"1Vuvy49Wm9Gmv8HCkuC/8arUmTafHKVplb0NSG1qydu627ydBS94FGPhW9D6b1GOOdbN8u5sofoxNrBB",
-	"868vbLbwfxvLmlUeUZ7fCP+4fEnLRn96rwcCPIentUQF2Db5f71N/vC9W/f3h6PWhpPp7G3Dydtw8mOG",
-	"k4dWhrZTFvdTOv7RkhcHfMgl3DXjksS64MVMd6kZSCSv3705Iyoz9zdUJDHyaDCdygvAnyf14jQW9OKT",
-	"X1YqOQfbLi0RbqfakrwXc2UVnnGGkH5MXYk841OsaPsE3faFgrJucx+kvi+TzatRyDYcoUY8EyP7o1VR",
-	"hGHHg1bCUdwzjznshnfoWSNVkyImWs2KVjZek8hG8IbAigzOIhA+u2n5zC77RCV4QFvZl4xZ/ywKbOJq",
-	"jDpgV+v25VF3afZskAJrdk2HrqPofN71S0K4AshoDQhBxLo8BY5W94rGoQRPED+y0EM+FWwMAXLkoFTE",
-	"OTkQRWF5PN26CfP5GLMcyMCJj10DdvGQEQr5y2m1IAMwlyEloyXQxgBB4L4SgCHdLeA2gsfi4DJJugsJ",
-	"VLZiXx53K/vEUX47t3pCxQepRjrtLnsHj0jENBdweHpspgUjOvBuX77osl/9e0169dTWUGgAtk1UQX8y",
-	"C9FsY31098B3p2wDnIo0yZFazR5kv1vjdIpWVfC7d++vjis7FUpTZy6+U7tX4bl2v57TS57DAOzhsKTq",
-	"qWZlrm8ME8F8jSEKzdsIa0WLA+O+0yX6XP+ndIIrFRHSB0ggDYWrRV8CwiVkiXpLBjRz5Ry+OiOywBeZ",
-	"4LpgsyLN0n+JhCpBdoI9AgTVXfZbgN4BbIrmYE/N9k9AjLlsD0R+Qh5+ipV02Y8CylewyMXs6pkWgfgh",
-	"Bj+vP3oOOUUD+RcwyMGh8NT13i14L/KYJTmfa89PaA9kuITh6sZ6qKbCsaL7Uhj86kSejcIZ+3dQNgMt",
-	"aik1B+tpNiwcJhcOq9mVXfaJao8oZIUHONgAfWkR3t8vPcKdEfNq35VLoaWaU3QRQmhWChX5gmW8EHkP",
-	"F+pc/DnmM10AV3/s/nE+WJwPlcoSNZfmD/AO59BiFEd9GQjjcyuAzWWEMhHBcYDbk/wIfzVSOR2RqObY",
-	"REvs5F12Zk+b2VYXSiU9FoPOPNe8SPUoBTq3yH6Fc9z757kw3xZnhnLifEKdAOZXlY4qs43gWPMMC6hc",
-	"ILgvsY6UqOCRkRe3x8UsF9oxfubqIucTYngtFPDBU91ZKo1pIaY6rokkn7AyMX9fWpulBJpjtgnsRRec",
-	"xgSyjdrC9/+wiiG355vU4PgDPXpQ70VWC8+0CqrmiSUVDvlgAe1x6zO2X0uydrA4xTPY1JHDnOuPbhjE",
-	"XpuFbyt3wEEwHk9z2xvQqGr0t80t7DC4h9X/bW/ixkHE1Rhk7e5whmOMTwFKvt3oDzjmOuqYw/HBCO92",
-	"N/jkhrX2z+8zAc/b7ctwPxop3XTcDTaw27ptl2tVEXu5mGbbbritJthWE/xlqgk4Wr53XkGgn32G/zfu",
-	"PISruy60kwv4xXvw+2Om+UJjBmQghsrYU2oEvgbBb30CpwLvFyNxko80XCihQ/8G6JRsJWHP21Elkv2c",
-	"0u9gXFmeY/IS+PIjIYbF4lzMtDgdFcazcaWCqTSu1lAAPKMMc4zcVShWABGhaxKy3CHsIpvJIs0wRlKk",
-	"EwHzQo8OPXiqXShHgvoSee0L6ovAmhGyTYO+B6plEOU1RUCruHaCke/HtCUBOENwkIjw0XibOUXfbMxn",
-	"Rc/mzWzTbcvmV4tb/420dQEaqz0j7UVttCEhy8r1Reb0QZ1PbUvlzc7YPeTnvjULegvct80XfkXkUW1l",
-	"1YO0oMIkHoJjKuCTKluilu26RCjVl0+NUYrtcDK5UENg76szmHdDxqm+XE85dTON8ZiEUxjtLtda/kOI",
-	"aaAjK5Z46vhTa+ovO6UtAEcE7t+mLpM0xD3SR7XUincbHdqyR23Zo7bsUU+LPerG3sZ0VuNtYDB9X+X7",
-	"uShmuYyY5iOBCTQHqoihAIBehDS9VJbeAgIoVKmCDRCpQ7BjXGPmNWj+6Mudo4PDXboPoK0jx2tZjRoJ",
-	"HVE+FueFt8Pf7BwdHOxGRtZjpwG0i7oU9XLKrBTtxnofVK5UEWCmzLPshKwGKlzyRgN2TBobwKItKFlL",
-	"hrESJ9Kvls0F4xuStoYIGDZy6lp9PStul9+7ZbauXabs/ewGRZc46K+mP2EjLLX+gv35oKq0fSLsUZct",
-	"gMG0zUgPnqTaZpa2maUVD50V2+QSNjzmUEJrQRTg8BqlKkYqv+vuVU0aYF3M1Fyz3JE44Qs202K5n6Xn",
-	"iFdsD6avd9TlgseTvowtYXGXbuzSV1A5CKYPQD4Vc1UR+AgTTc/CPBcU/lB5kis7c9WiuC7Gg5eJS54h",
-	"2t7AGGPzAJab6qN8+R7W/4XY3I0bcmCRH6gjp213zV+tPUXrm7SnuFGb2lOgHHrbn7KNNz9yfwqJlEAV",
-	"wG9qdQHs2ftsUUFvV0PzOnQeGFk55jIxXpgRrATAQExgWLgKZffUOUCJddRwtgc+A3yhFIqtfUeHxhCy",
-	"q7oPwY9BZVylOh2kWVosSk0H9CRqBrCtBtyX769oaiD9gkXS5WJs56/XVGWHhfBOhxC8UQm9keCj0wJp",
-	"y4ZqMkglucMjrHuHCKurU8BZ5irDMg1X4g1usKsIp2n3zBsCGSQslZl5WHLttXpQFt6XWBfuXwj/iM/X",
-	"9v1AF+dKTaIABNHWieCNBylRXtp6lXcFG4hMyQtdafpw74qhBqwEgWkkMA1cK4gYuOKU2vKNUNHfmHKC",
-	"mtiFZHGq32Atd4z9IjNBcQz8DOXKftvw0Ze2OcS2HOGW77F4SLa4NnsppmrnNNgLLJ6oK0EP/Zt5YExt",
-	"B3N6WgENYRCXyfhQBLXkVe5QIelbVdYIdmWw9cMzhBYWxZ56tqULcyejtPrqQPwhy1aWPwJY+nPqnmu2",
-	"6NGLl86mpMavExg7UdijkleIUK94libnPL+YTYQs4rW12rq9mfWLX+022ZcHLu0ezbKsqf2D0vgnM+I6",
-	"6kxSmU54y8G/0CAwotS0aRmzHf4Bx7S2we6zBLnlOtx4BW767mtCN1pvGUy2KP83YO8lbfcWlF1zFt9w",
-	"EOxJkI7t7kIiFba2v5XRKT9D7LbpfV5bu4+G3Rmn8LLCr9XpJUVuTVe2UzUkduEOK5VtXzbRtiGncX9L",
-	"RfP0qWgcBlVzN6xpTA4KwrVuVBDOyz3I5Zb2jeTyuGldx27gvMxFLpwRDq3/moEy1JiBgT1PBiLF4k58",
-	"g6Gt7DFiNqrCxEKIb6zmiM+H/ck8F2uLnW9g3G2Lnb8F3nnYG+9gxJ2oh/f+RATgEfma81BzErYE9Tcl",
-	"qL+xUI02ZDHC2EBVWIJra8sWSlmMppggLp1gZFvUl+JPPiyyBSOPGAE5zSBjOEC7c026IS2W8wz1zPU3",
-	"E4j3EJq/mXvUrj8WK9lncsCHl83HOB/uTn2xbWX6NlPwdVWm6wfPFDSE6buz2vS1FnDPXGGEua1eh4bH",
-	"SvU6ECSM+hKq2GM2mBUsnubqKjWLI3JAAvEYOz4HAJXvS3H12rp3trrs3aNjNK17R9AtexsEKjaaA4BQ",
-	"SMeVGQvAZEdS6DnQLhVjsUCbBmvfzaOrYBnOF5aKZUpeGNMd5HbT2HoYQLfNqA2j6KwSRO/L20bRU70h",
-	"hA5j+3JFD4Er2F7TShC2CrCNnQL3H69+zMYCRHAqNxZ8mCBvF2YEI7OvZtOpyG1nL3YGD5XK9hOAzRox",
-	"zhK+qGs0IKSl8ORhqJf/2enJWZZB9LvTOzr2Uazw4k7v6KV5V9uE3Ol1jo6p32DCL90yl17gFwKvqwSH",
-	"zF6y4F+wAav7j80R/s5CcSkp6t7JHReKe1+3Nl7usWmircl2tzHwbdfEV+vO31kI+S7c+9NWWmd1yLe7",
-	"7STZdpLUd5LcdVB4TERmDdDGbaAVqz6CaK6xEZnK2Vhkia01DRIQ1GAehVUXQT1JcEZ6ttCAFzEBPOID",
-	"zI3TAgMekNpHChKMfugCCvTTUTqkZxMLqedCpjqT8JYKbhkBCxhMk8hHCrTHqs+OqEuVwGThfl12Ku3b",
-	"AXQH4HtocSVynsETjN1NpGk4557tB8I3TWW4mmijuFSPvZGe8qHQK4I1loiurbFH43w3f+MRxTdW+0nv",
-	"/VYW+aJlAWjN0LVVoLRltlWg29jOY+maD2M1B9hmFOZOvjXiviRlcs/slxMxGdDRWKmyNNIZh+nGi/RK",
-	"SMahvnGJ7TrsNKCxXXYGlZAYVVET4asWfaCf9yWw7DuAbKjtzL/TbKgkIJ5yoskE5UmQxZZGHLj7pCoY",
-	"nyh07Cerav1/oZduXev/1xHEuAQtRXBp0FrhS9tqK3y3wvdRS/An7qRbgWvP/rLAtXv2QQTus88kGRtj",
-	"CeLALntHwHtYI4/hKjJ/XzANrp22ZA9eeLMJTwQC3NXEhI0pfs6TSSrDGCqF58NCKEsVlolR0BwvAf59",
-	"DQYeLvq2LuSrDCStH/Uz18Wp+frb6okGQukjvxSM20P5nUYDis8hct5cRG2upID7FlUhAHQeYLqVbbZa",
-	"UD13aG9rj4hcry4orlgkra2RVcFoEpdlA2QbTN7aCmuS8BO74x/UWNis1HAaH/AQYyZ+tqa/z1sLDPBm",
-	"sFU9xTY5l80FCQFgMoSKW5TERgp9QJFDfEs15LYLIS3vbl8Ox2J4qZfFDIbee/6OFn3YgbxBhtmi8brs",
-	"O100menCGBn2g4DDR4FF+7e00Gw4y4H6H9PvYNY0M47uwPjBkOMm62c6K25o+kBPxlDcZ164TlYPldSz",
-	"icgbSut2YDfhmHtIez6mnrEUb6jQnzq8zeOu1OP0SG0bm74ON2DLuXxfRs5/pFeB70HB25u4HauDG5Bu",
-	"WxtLruu9WsamWQJtqQ3jQgPAQwG2mIfdM4Pyhykftrj9e26sny3l8tPAtDH7ozWkTTBobTgdTs02mL51",
-	"kB81mD4leWsVBsrfZXWBu/VekWwQ+cQTUFqSiBUIJ8PAMzYDemGTI1ZlE4BNLUEzuJZ77JTt7eVKFXt7",
-	"AJFBpJoE0Viux4Eyk17IshsSnjoMjgq9blpUS5wZi4mc2QOkW7bmwJNXrrgVHgzcrID0ihC1wI4juvYd",
-	"oErGvsQUtMiZGOGbEBlomVWU7WA5p7nyO810kfNCXCzYcKyUFnoXiEVxNXY81zF8EvMKdgVg/C7y+Mqx",
-	"yFNLA4mlew6Gbgq13qdywRIxNW6VtmytyLyLN0L607DwCWmQWNCRZbGAAlgiz3804Bi8ENrB5/UQ3Qfr",
-	"fqttCra/jK/sLqNARUDo/J12MEoBIe8IC/k953IGXfOY2EaWpIygU8e8gA9ZYYjy6Elddlr0JRRuHb14",
-	"6e0r7uYNBEmEUKh1WxQXu4S5uEiVDNfPMwvjsdOC0UVhgT/+Knablfa+LCf4UyzzHytj+532JRZymQ1K",
-	"twzAkiK/Kq4IAHoEYFt0a16DXlMDD+mFkwrYrZBKXfAsQywnR1Q95ldhk4CrYLNhMWgocWtiY0HmneAd",
-	"iIEZ3iJYZmDFpqK1ZRpctmODbZlxa5iQanYBu3GUC7G7kiWX7SiZLfqS4LuoxkJlDErzeS5K99utkOri",
-	"4Q74glMN9Sq7Easl22U7l2Lqkn8EmZBOzOXLzLhsxzE6mFUdgZQtFOOSicm0WFihsJpBtyJ7sFlhty/h",
-	"Ayxz6yKDcqXRCHceiZkUKMjmIsv8mbSM0jBHpNTXJSJ4YlU3By2n/csR2aoqJUBSwYausglHjGPXsX0a",
-	"rH8DNuC+tPsC209XYysZjfzV0ODy4WUz+ljzVkT8SmOuow6crVaDX8MIiDPCsW01+IzGmOFKFe3GmgHG",
-	"nKLC2tetp/6hNPI66ly9bDX+v162dkvuE+Sp1bdzX635srd+2VUhS9BzAcYdoNtt8Z1WROWUyh7Z2btB",
-	"z8uwEYka9akguhE2xQaeo7Q/N7yNH3tXMEnOu3AGdBTY3GQl5yUwwdAmdmYPAcZwY7bmjAhCh9gLOOEL",
-	"dinVvC93AtXoMJC+StAssHg+Gj3c9BY/+hHXUYd8saaDf6PLjVusVPbWmnNNx78vDbqOOmBiOJ+9xV3+",
-	"szTwfuC6avG3OLmrVSd2xzm6u6Wta3wAqcACJvuUzKe+LFnJO1Vrehc97WzB9MyYhDqwiXdWWNL06GVj",
-	"2Oz50GiGm4MdPFiAV4HGcUgmu1NrPWMyfoXt6I4hGJF96Ty1naot+fSRx75ZkgALOjZFW7xZsKxZZuXZ",
-	"Z/O/tRWj/5HWBsYgBkD4CnSwVG5/QfpiVfAsCYpQzU1PzKC+zIXx3gmb4ULZDPhGIDNb75+Xet+ghczj",
-	"T5dBAmrdULwber4150+zRDmYM3a3KGc3crO2xazfAsiZ2RqEcRZ17LZsbp7Y3XtmR96JZn5de+Q88hno",
-	"pNozxDOjg1aqssqpBd5Nc3OnnbblwM3A1G6iLKL1WXZfkgQQZ2zIp3yYFquRzmqLgG8k6u4hC3uzkEGr",
-	"QM/NQjytoKfNgBsgT28KUWyxzrZZ5K+ozLqVsHuQAmszhYdg4I6Iftun72L7K69h44jwzbqhie0uDOI2",
-	"kWPztthIwa8oNeU5v4PXeQDGbxZXZx8GnCBP6vNnPBcsx4pnYDrlbD5Wmegh9iZmQSo3tGkxxi946vpZ",
-	"YFKBBxO5kFcBYGr2VuFcAkaWTOhlfDbyRMxMyvlDPy+bBuSaZUapXhhHnnwuJEyhzGZpPPCxzqHswN2C",
-	"6GxcktW2SUumpPloc8qAEQKXGR8Hnx8tspHK+3JOjwgLE6SaMyVPmP0b9KXbpkBMcfnChABClyOALtux",
-	"9RHIZrNL5D/IsINcIZg7k6qwWfKdJZi23bU+IvaVr1tmXaRZRmUbJeMTXoCAvco5TrxtX5r1CrYRG6or",
-	"qDLElSBiv7VOp7CkOTY8tDYKFFkQFh8wZbWZS/viAZKfTUWqvC6PGa3K2cOd+tKtIdzLVjOkmpXy3Sp3",
-	"OWv7UGyfd6sd+uEb8Pb6ch13/7yyr1ywCy+PmAwms9sCoO9GJupjAu4FfI5eN/4I0mLuThKueyYKlotM",
-	"cHNSaK/nQhd0Klcg7nnpZvQrQBfzPOlEnbkYdP5YhaUXWMsBhIWRR0HNh/RVR3B53ePdjf7ZEbNO1Jnp",
-	"zh/0BC/Ay485g78Ijwuk0z8LIRxihnBJ+/oHhvf95+cOIAp1eoeAG8jhE3R+FcVc5ZcsEVfpUCBKj3lU",
-	"5bKfFU/YgGdcDs1WusaZ25Kn8qwtRJn96zJOojl4YAuAagnnbvk0zc9oLZifCjGZqhzuLmdZdk1ZYwuj",
-	"6HN3E/5nGSMRgRT9PDs/mTX4KYVSzbbOxj2CEz5aGvfp4xJuE6iPmEC9ywwpewoJ0vapzTMvRl2CE2X5",
-	"uzYh0LNgyN0gQbKVZlspI4hGXNtEXV+uz9StNUVLRmgNL9BXiTp5g82GNqmjGGq4U34qj7qOOmkZ0rLh",
-	"fapAmHcmFGpQpNEYxe0A9Y7OU65xdNwW8ls3kDGpD5qjHWHhDx2WadVLcBtri/PZGOfz/vKwz0a5ECu7",
-	"3T6RUIIghYXbAP90sGA6/Rdiqw8WFts8TgsxoVgIOD2u4kFHWJbONRXycmhXGHLJBgGxOxSeYxUtwypa",
-	"m+hEfG7cXCfky5UL/KFOIihzBgBOFSCQwkYFCWgGdPsypqUOeNnNrCFuQ++ppOXx5RdiBeSm+Rw/mWVc",
-	"cuCq3VDZIlySddNMtZ1mJ7JSqtM7Oog6qbnV/8wEYHxKPhHmw4dmdHPBEQy6/rZ63dwnayFn/ZAlQRue",
-	"E3SYbNcbfult29s2YfHIAJ5+gz7ZtEVDjQXNZms6tJUR4J4ePWxQK3dpW6CQ1Z3Z/4GP+oYxNmEFWvYE",
-	"h2PWtgTjl9wKx61wfNSeYCMpcCtS02HZ2iYhsCwlafs+aTH57LOVcmtLLn8Vc4bdhZDFxKyWgzf2ZTa+",
-	"4jBiMwmpRhtLh+fZ1jFALmY/BmauubFL1VFGqRiL1GYo11cqwjfYlit+ZSJkWzrXCEkTT44TPZB0byF/",
-	"NpfSuQdYolDkJyPB0GPxHnrA/kJqU17j8NoTeVsjBGVXMzukrQ2yKiYGr7mF1dxaCM3rvSpn9OmaB41A",
-	"jhAfcSUI58+CUC2siKCYRgAigTEx+sVOvBfvRqjIvdWAzhd0OBhxEgcFY9BajrU1cbcvT6ku6+jgEKLN",
-	"RwcHviwDVx6brxj1Yp2wtBK5toCeLBM8lxpnkRbmNmCdBC1KfYk3IyAOegdEGJnLoG5JQnmZVNa0kQm7",
-	"EAWVouwsV63sroDPvLkBs9oa+XrkLH66h2w2viGg5OOt0BZOcqv6niLYIoq9tgpvY/4J+kDXQyziJdXe",
-	"UnAabSgTXFS8YFKDvlgb0/tPfPI3HM+DFWgZzwvHrI3n4VfbxvO2IutR43n/Y0+5lVh07JclFm3Y+2XL",
-	"wYc8+wz/XxuF+ykolEcfHVvsqVy+TMgeCkYs4cEi+BVRNFiDbQRtG0H7azaf/g9t76ZHfnPQDI9ercmR",
-	"FpENpUXtWlHtKbytqjcWWSNV31bNr3JUYDW2IbOtEm4eMmt7JB8kUAaT8G2SmyhoUAgQA81QzWSRyguU",
-	"B8v6l4JThEQAJXEICZoZ/4H6ygrNgsf1ZZW9Rk/FcDN7zSnekw1EFlR3gHxKNeOw6UTSC8dCLXFf8jlf",
-	"YF9O8DeeJCJh5u0yi0U0B9xS7NrZTHID62RBSTzFTV+u4Lg59UvHNTt8aR0+4PLWRTuA1woXTm2HF3Yw",
-	"4ueEZknb9jJUU9EjfBikFkqYFgX+KOYrQno3s6YeiRCnubYAXpuocSjMjqEz2FbX3B+LzuOoR6pphR7E",
-	"+ZMPdz7SGm1jnd+QD/Jkkd2q3RbfTDGoKG7uLK0OcQD62gYCdrhkM2tObdz2A97/gWhy/kLhXli4luHe",
-	"cMzacC9+0m24d+tpPmq4V1vhYMUZSYtlcUYb9l5ZXch55CxXM3AWEzUhcBfE9Q/cLkKRWIiix3gGHCDv",
-	"3l8dIy6K+/fLsAOrFpyyglDraydKULarIfdhwb4WzP2MD5qJPYf+3krw3SdmfOOpt530KpMbNvxjmdxf",
-	"B+L7lvhSPzMyzXXLP2Gj3W+OsN/6G8Nk1iSsm2q7hsb7s8/w/7X5yTeEokyTWKPTNiIoA4A6YrjyXJQA",
-	"vtKiHvMY6/XwyXEiRnyWFVBJmEo204Jx3ZeZkhcYhtEuwohaEYOTAGrmUZ5X5Epvpg+3udJvARwZ9sYd",
-	"AoOcrT4IAQ+GyimyGDjP3+ngGAS4HdvEcZvE8Q3FabQh0rEUC15KBVshc8swwOPYlNtM8NY/b54JbnvG",
-	"HiQTDJN4CMDcR4OvrbHBasEvHb1hHehlCxDLm5lNj4liid9jIKpAjhNFOI7hbqgBbSxtFgQ7bCll7xGl",
-	"8JGiDU8fo3CbsPtrJOy2+GFN8cPuOWbQBpLFhyRvgMkC896CsmxBWbZew7cGylIVYU+i7Tr0IVoKy0cF",
-	"ZgmCTkiVIHLRl+UgLLSTbIiRbmFZtk0l3wIsCxotTx6XpXQmt8AsWyvh2wJmeeomwmNCsxjVHiZdywmm",
-	"LlsFwYJ9E3eOwcJWQbD0pcNgQaF7VyAst7BXtigsWxSWbWfCVs89LgpLW+1WjuEFxFgrzVG6ppZlzVGr",
-	"Y6TOVf4UY7EA9xF7CHtG2OeClAyi+zNeIDkbcAUIpAdMun15iiWuxiWFGKD0LqzLboEOQZUG43I2mCFz",
-	"WGweFNdJ+yzVhSXCvbXILsZEkLBWHOHjWobkSoNqBRN9ke6Du67b47g2OJW73eUi6gtdiEnNaZyPFZ+k",
-	"7hxeiVyTsF/BuGFO1WCWZonN99ZWj/wX3ef2XGbY47txh9sHNt/efkTt3qaV2O7tJ+ZSFf7b3GB/0z9X",
-	"be+/qznKdpTlWoiQfKyHf5sNsDfM9svnKhMacTZSTTHPFRGQT/j42xvqItdqM+nYJ//yzc6EG1B7JHAV",
-	"tifiyZFnKAjD6ctUXrQ6E+ZeYjjL02IBjuZA8Fzkp7Ni3On98w/jUOJBqGML+uiPCcTo0WzCM5CoIXi7",
-	"RjXM8qzT6zwD95RmtnQrIcEkZG+NIRUQ2g5EpuSFZoVi3PdkEuOS88tTzaY8d/HHKUdWIuIeongIkpFW",
-	"a1vDFihdyjuoERh81sk3r6muRJ7x6QlQyFK/6IQvkB3JWYSOTbXL3vLhuAQkwfuyUh8esQlPRLnkmyZO",
-	"SfDlaRNsPZieaOVCIiUs0I1KjCpkG0+CpVNZOlyAnWoGEByQXTFgXVl+7nszKBXI3j3mMjFrp2aFJRFi",
-	"MBD4qlFoEl91QXAkC4hQEw6vxuYvx9MmdWGku0MwLi3Fa2LzrfmEdHRhTuaDIUeV4MMxBm/QSLElcOA/",
-	"p0oSIor5FQzolp6VTuoeBRsejtR3muViqPIEtomntTY7SPBkX8lsETlHAPJRUB/nqRGVFMEjTx01Yt1z",
-	"P40VbB781EbZAEWw3VjBfX4RkwEQ6i7d44MY5hiZ45A4k4lbMHvDMEwHyxfM7/07dikW9ZNz+8+OxkMB",
-	"HQ8B5acry6V7knu4fEejgiez4di/oTtkJCAsUgNQqSFpuiOrRIxneCJi1SM0XVqckOenzVHmGUtURD2M",
-	"EEKc4APCTUdd5/UfBEOKSFlvyesVbgXuGJUhQhm8899TXah8UXtLPK35TMpUXkQ4WXtjDE9iufZcZJl/",
-	"oBP7wVNI7F//cf1/AgAA//8=",
+	"SjRsh9u5nvRs1QwZ0+LlOxeNLGmVbaxU0k4DyNTkR5WrHKd372Vzn9M4CPy5LwXKaMfdf6W98tiXnaH1",
+	"jsZdBqk1pX7s612Njx3M1Fn5sS96t9X6xHUZrtFf7rHfW7dg3nYZz4iXe7ZjI/DEKk3ouJzmRoSWlA5J",
+	"A2CuPVs02rMtnvcFNKHAnhVu0ALAV2DQyhv3NlWKmp7dg54tzBCzamTZ2ztmlfzoZ4tau2z+uNABb9NG",
+	"XvH+FtZcUhiaOS8gF1Qlrn0LAndVa17ZZZhKw8s/hLYutPtIb2BmbPu5gIS9RbXp5wFhrzjmlQRnO5Ff",
+	"yqTAl6ojVJe9uqy99tjXRipSUDsOBuCYxUuPfYG6WKA4dh5CvPHI9STZYOLl7hWlSSgbL3UZ6I3hVS6p",
+	"G70fO8np6lswTr2XYLdxKm8V42id6roPo156FLXMlS4pnS6LykuPEgRZB5juMkoVlVrW1GkYhl3G0GEP",
+	"zyIvLiVYYiXHVsIXPltUEfz4TZDuaZXCb5xKs5PFc7iUCusr4Fbtbco5rGh/pMZ4tihe++TvPgWSE8U3",
+	"K833Kh0C+dVZ7aWnv1H0qLxN1Z3Y6IbIn8/NvUz3tzIVg1V6aKqx+B1/mxaoohCGeLbQYEEFZe7JOkf+",
+	"DpyrQhRoGctAfvWPT+oB9QXtuZwiP05D0VPiNo0lrj9I/E8bRuQFjkV8oZ5jW2L9JQndophf2lVI7ep1",
+	"/UF4dbR2eqdquEfptsUHQRKUH+8mBNS757phJfH61ST1RdGTdNHX/GcRWkjMhyJ4re0e/1m/R6JFDaKw",
+	"jzC7TSMMaae1vpngy+dsKLvwFVv1muAwiVOiy6gT9imUw3SltPrs2XUZyGQRY6M1ZlzhLDwe/HhC4WGq",
+	"XOPPFurhxfPBN2cjipQQQ/2fyKW+Ay2ca1jQAdonkKxTVFXWF/Q621kyV3nfLGRGM0zgLc38OAyFqnEC",
+	"V6wNrd46XaP1987GJdqRYET4lvrIh4xLJnq6yUZ40PqMS8yQClHXyBNZPB+ghcAQVFpo0RguhbMkj9iV",
+	"2TY+gZ7ntrLPRdWzWXtArtVqA11ZCwPpFEo1BulEpOpbZ7ezxEGVqcJYB5sV7dvFL1xfKOb/CR5SpElz",
+	"kqU4ecNtn1MpI8fobgTL58+kRWpZhoUtyBUQ8RV+qN6TNc0gB7ooJVlIjMzFtyekf8Asl8gOJ+1Hor/f",
+	"ZUPKD55bS9HK14o7RVRLq2Yd/Obkn0bPFnzen+AffM+ucoZWEDzV8/Fky81NKstcuJC9vL66Te/JrvGc",
+	"BF2W+sw6zsgL3Q8A7XILvC1ZugdpfTm9J6l8U4pcrloVNvJJlj+YM28EHnlnu19/6WybU4FaN5haIBka",
+	"vcBPWHRaH6OjynxZ7aN9nhtFDLpQ3iVoJw6WVQmdW1QzK12u2tS7pMxTDJDf14S4yhs6vnKYlYoM/xH0",
+	"e1W4Cq9Ulf1vTmwaOiefomA2R+mkX9ZeO587v61fM1cg602RJYNeU5r8a8QSizFKdPYjBpEv/Ss5twsg",
+	"d5hDSoyA7qIsTKIhLiDPRu+NtaQrs7v7NtX93eaup6ccKeNAHSNl9TfPspkLlWqmVo9LSJ8CuIXmlWw7",
+	"EaAydCdtyEKFG7RXemkgTBIg29zX9In01oc6luLv9V6f56R5mfhap6jKxVGCbJP/i0W1/4hBfxMxaFlM",
+	"3DkMLUXiDaU/4nT3XvVDPI0bs2o3yC7bpTeQPLfnihFOyhXNSIlQBWqGBDx+ttDbNnLTjL8syKUy4QOc",
+	"ZTu0KKa54MbZbVr+wRKgUguEGdqSJJG583rCO0PyE43kmgoC1z6pWj6o41lZJaBVp5fl4wr0ySpQn/a+",
+	"XeJDPYrsuUabqRNYZdMcpZv+0+zldFYNaF97K/RsUZt244b85ZdfrDqg1T7i1vGvFIV1RPBTrgXxyhGK",
+	"5avyjce+KuCT2mbXMX6qvvWoQFfL9qedJIL+DujJFWp05JJKM6snc8g7mpfYdgxHRNYPEJzPwQUO3WQB",
+	"mSRjaEWE7QlNayOV6o1XMnb1bFFuTxEnpWlKBLzrFjOUUJbfirbzSOCy5lrkVNVuogAcT2VxTii6Fz9b",
+	"yAc+Se17MVeYbRXAGUPqUZGW1Nq3rK/r7lua3UPdP2bVhrqA5sJPUyqLMHCO8G0qVfwlrvS6hQqWlla3",
+	"EvMFw6Ump1Y0joXzqHZ68fxby118opg1d3U6Sdaah+p2lAzvnt0HoPUZ0HxWRV/her8pvu+mTk6gXBdz",
+	"E1B/bfA4lym6un7wOHdeXT8UncFL9y36B01JO1aOlpjujaqZ6LY1u7TeYiuaDz7+5va90aMhD10H7ZOd",
+	"C3AojAWcXGd8yXnM90+W/NcQemMQBVAH2ExygKQFgJFS3f0LDClcS01R7mxwXftkGafhCxEarTWAuE2L",
+	"+LwGSKWNwDUqMbbofJrHSSJO5FpbjUJt74ZrWFYw/Cre+1jQkUqkB52OH3Ku0N3BMSfpZsVfextnLH8L",
+	"IBgvifqv9zgNAYPiwxpnTB9Wbk+/99m6oxb/o8Xu47VFJSaBVTSPE40RepdpSnOBhte+h5U6Bs+ejduw",
+	"Quwp/x+f/0/A/4d0AxCps8dbbnvk5HPO0CYNSYYgiJDE93zjKAPnioBqeVHgj3p9ezZG/i4XVU0/37y1",
+	"piJXkEvgoYv+Er8EzkiqFd6FrBkEdHWRx8E9yfmV+ebGctyhB5mg+LNOjbFX38UjyA2lZobjjBgJMiLh",
+	"7QB2T1wYnFlFsDoVfU3KEusqX+qA9Pt480f1nAbgvhcAC2b8gT9ZgWvv8I549rHfg7BNW6sVCoYOv3EX",
+	"XJekWfwP4Mc5EtioiwGCUpEKDrcMFAGqvgjG35PdXOI28tte3Mfi+i0qgG/TJZY5UfUyPkAt+ISHoRPY",
+	"0YhMfNfD4+kssP1R6EZTh4y9YDj5pO4X2KyO/+idejprEqTYYblxxW4YpQpsQdnDYq9wPo2TxOBP4acD",
+	"C2xfl+pwUZ24bGah/cfhiQB7io/gLMM74QtSsIcHi83KJ+uLEXNoX4KAV9Akvez21u+9gYho2JTqxbsf",
+	"JJ2PuHGLtkb3BFSWiGZww1ayEZpSpTJIQ2hJ0ev0bderid4aoII8qEGyYYBi3O+KPnXajdJdIIvwMxOq",
+	"MU6SnyJo1HC4vu1j89JSgCeydwBNdYJLiMsXSo5Fm3yTkQF6uSsySONKCJDPC5ytovXDgaJMKm1FnQXh",
+	"xXYO/FC23qjs+T3ZXYUtKOM4KxI6RCy+9MrLG6zP79ol+YxDEsQrnKAwvotz9gJusyhOQ8Ad3OQS84FT",
+	"R8X169Bbh6SxcdtpFvLtdR77kG/xMyPGHhG/yH4VRfaSwKzAaBWnmxzKgPMtLVTKWpcLcWq2mLVWCevA",
+	"jhHNVpgrFSHOiZXHUPzcOvPhY1/1QukiwK4ltEvxvltnA7GfalAjP2zCOH/zIO2yepmmQjzsI6mP8IO6",
+	"WsPVDQCu/G8Vwze+W/JfDQIGLUSKJvgh0QKA2RcACCezwcHnyG5TAZNab+PwbCHUvkUfLXCpufJ/8htj",
+	"8VyATNBIZo30ZdF0DfdZOAHAGX6bFinVJHx19fo9H0ul5vL/5ERbPH8h14Ell5ssA6zsZLNYFkXMTXh4",
+	"obNA1Xhfy4sXaB5MWCOKai/QIt0kSdllo4oKQbNKew1BdCiZ5W8JF5SYRqv+2pv3oAXye7z9kTAm2kV1",
+	"Eqb64eOnD+eact3e5PG4w+E+9nuCFicReotZO40FM5pIzIn5zdHYhlrM7tcWGKWNW+sqRTAgHDVZI14R",
+	"oqrF0QFZtMmXP4ontfe9x74GtWe8UYqfv2NoUfzjKlwUUFchDTZNDF2h+ivojVZ+mZTeYAOCEb1f9OvY",
+	"cULeGNDj6P2+D81A6K5oTtpdNtJFUwTDYgLZckx3STLMGfUF4gJ2V9w32+pDoia+5tyZuQN74A4ce980",
+	"R/JuICw33fGL/2PJGJrFt4BWAK0rk9IPRt3P1L23eXOCY1F7D+L+MNOFca4QUPRBpo9aeywTzmcYh0Dl",
+	"Bbcabze2PQykYQ3/IBfibyleEfGHhYScUmC2/MLZsZysFqWHvH1vzBgSezSAui3BT5WAgi4wJlbqtFW5",
+	"Tt/efgXnMisJVQIcSlnal5fXfuXgLFZXqWr8DpZXhWHaW7+WDluoIfHpxuBwuY/TFi2Z/1JXXX5v1CL0",
+	"A85JhmTvO9HXFochzJW1Yxo1DNDUCPVylSsIITgmAkioL4yDVtwgdKkp1bgIYeZU+nWEXokL00lV98Q5",
+	"u03B9a7Aw+rzL0CIzuJ3gY02s1Nx6Zkb/5RBdOAjPfQ6hxq/Qp6gZwu8jq17EcNSBhG4r1HM2AaSXmkc",
+	"BrLeEmEozoO+ZuSBJHTNr8jbdMVvsWeLkDwU2RTmywM9UwLseStvCBHT4A45URN3AH6Kwbkpqx5TAemi",
+	"9PbCaFhSliM/zlm/EtQwRS/sgX3hjGsBjNmhAMbFr9AtxekPzbGMV3iNgzjftV7ahPUR+YyDPNkN0CKn",
+	"OU4W6E+oNB0W6N/RIiOikQz8I6A0idO713Sbwr/LSF9TlhTDdFfnXtENl6ENhe57kghkcmkAAaCsZgYZ",
+	"Ai5sUFexqy29nzSftxmpKpVcBdFo8/QvvBfNQKWzN6VcNHzHyp5tcQZFxhaUGC8xk8WCg7qmqnbv6TP6",
+	"Jc6XS7kPYlQDnYfgGM/by3OqX6mo5TUJJYbpa2ykraZKbX1vTTJNwm/IXLoql6oO4MbelFojKaKZFKX6",
+	"yBffSUVQt09DP6itWk5n/ypO8oCXCz1mwvJTImB0JV4UzdJXcar+/cQ1vfm8TnDaYk/9okdIRVXPHam3",
+	"IpEJDTu4GVTlj7xhxQlawtUVM7g4QhLEEnarRWSZZX6ZbahKFYoJNbxp9Wk05P5sPPAG9oU7PvVKr1mE",
+	"QXtDrJsqdr5YPqtOGfK7Q0ram2U9dZKemqTW2L+9lksFww0NvFSV1xnmJOR2eMSVUORmhSZ/+Y3Z6G7n",
+	"DsgtHZwwcxcCzDmOE7N7k3+OpAGR6JhailI7J5bT0vHOQclVNL9QDGGRjbyRGWv+OjjkDNb8F3uvCX7s",
+	"fyosu4oTRzo0u28dN5KSBxLyl8xbB0vVt0ejQ6cTXjH59ZTpYxhMe6s5TfGD4i+QRsLzqwIuUZwkJERx",
+	"ampjrWqt0kHdtZARELFl9mpXmuqvGbQGwIqWlIIEOX3mZWNlId9jpuCkj6O2dFSR0BTh0+ewkh1FtjST",
+	"ZINCecgyFWXNUZyxpquqclwLDOPCaRqzkqqdbtf3fLLNOG3d3cxysm5dEGYIwKFDAkkBsXR6dp7DaxJA",
+	"EcqHnKz3zsSuX+ilq0VKIDVTbRe63PZazdgRikyXgLzUXowR+dYwfEXYaEFs1S1UlYWYYtjg5+hgceme",
+	"A2MT0D7K6R1glpfGWVNP+YKmjPsFVPhD2jnXCUqpx45OA4iDpUJdrQLCv2gWcEjSQ3hO1gfUcqdW+HNv",
+	"7k5Bxe3NXfexkUzCHziTPL/RZZCmXNbX4Zch9e0S5xC4K1cDmEYDgfCXnnVuUOp5jqk9tm39f8Us9uNE",
+	"nht16DQlT2tkKtpEPCU3sOiNZlabqF9YtlJzwpXO71VGSDDLbzKcMhgRcijOHx4cQcBKhNT2qnp9cFSu",
+	"CV0n9d4fQo3RvU0yI3SNA4KkG19u4l7dTfgUMGuj35ZmIfjE8IokrzBTk8roXYZXNUVeyxLdBBK/6YDe",
+	"2C1Xr9hkmQ5SF28y2boxk/3fb8o3/mQxp4Iw5Xb1TRxilIG1CWsH4Sbb8IHecsnX6/dUJYfxEqq3NpEd",
+	"ynqiq0mvb7atoUphiaH9MBTiQ9O/WvsTkjACzU9gC+XcinFFB4u2Oe1vhIxLlDGRPpMSEtYgA45phdy1",
+	"C8GzX//t4/873H76udm5CpefKYMdLm2BGsLvF4xUzpB4uTrp8Wg0rDl+h03Hrwk0/QiJV01pPO5ufSNU",
+	"kKJBuEDmhzyXO5KSDOcAlL94UVSHqGtWJT6qRiLCU/+dIR8PV9O190batEcf+z19CmZ3gipoX6+h8JDF",
+	"n7V2sJzhZb48vwebTR+qOzOadOhjrvPRaPz4lI0TaUGHSPKDeEoLY3XqJNAQQcoc+IsxBGgwOQ6E3zQx",
+	"oXqqy9ZiqpkTBNSMQkPN5ae2LIdfRF6VECBxrpKkIaL2bBEsKSOpKOotsw/BN6GcuVuoNQXdRAFFw/Ik",
+	"5h4VsE58f9ZaES+0st0ud1WTVYXyni3kf6myp2L9MB/py97CJSNHhkuj3aqomGjG+1Z2zmnujqx5LTyn",
+	"pdtTlm9VKdg8led0i8F2sTW9JyJRHRqo1v2PYimyV8UpzsUu7rDqGVddRKWuqbURLbAur64fvMEh9UyF",
+	"zbuY27JrTsWVZQ5AV5ufVG5l/RT+VFTt5dW2Xt+VhUApiUXF+Tblh0HEbuH8Qa9naJpOinIiJPFxw3kJ",
+	"qXVhNboENbx+h5LcOjr96qd/XxbJvaBmKprvNBwTJl3r9SZrjTXQhIj+3n2ZMyvii7JxW18m1dlswa+O",
+	"xXQytpeLAbqUhelL/ADeJajVYkuaQanpao4WE3e56KOFsxzakALhjViDnBN3Wb1vXKdy37g17UVGf73H",
+	"5fP/KP41flxp/5o+suf/8ZQr6G1GCOBvGwJncZhVlWhZiudOuYExMbZ5qYSF+ACmDeIf/bBZrXC2a372",
+	"jK6P7+lWVMhK14EKOUgUiKBwAitD9x8ko6IDYGHffseUd0HIcfhBDADmeKQIyM7jqtHmKr1D+pz7sjhM",
+	"QU4XFb/IF2n3dZd0d+dAbfMqA1WWecjdA2k8zbP3A8m5sqxsfX6VFwWPkKKsmi2dVtdzneA4PbasB6Z6",
+	"clUPvH2O9DJBsa+fWVYuv3n4NavuUCdCeK5x+NUPpg9/T3CSG2L13Yx/8bYq1Ks7f9uryyrvaQY4vTfq",
+	"Zt/HLKfZ7k2aZzuzzrGkicwYwCpQA5lkDCU0vZOHE1IqxJ0BpZDQAxe9g4QPGIGptxWOJE0YCuk2nVcQ",
+	"2wmfx20q1VsYBi1eaek6xuz+jvFuc8m1feF6h8pVyoScpyZ1653XylFrbVbvZN5uJbQF2ULX540Wyq63",
+	"aPFKDb6YlymBhSImo1y4miUjw/Xx6otMCNIs55qJArORfAaGjOK5IvdQJh2KJKpqDqMwrBQSQNFvX3BT",
+	"JdwZtHp69Lh+OZnczF2FH2evxt2pmKjSprheUuR9wRByc//1SHIj3KLaLx8SbELiXBfNmqueUWjR2KC9",
+	"rOAjXLy0t3882Tk9AzSY3GR2/axy1VKZNCtLCLktrjrfaTYgt1a5PASR18IbxZS9G2dyai1aM55ZFYMl",
+	"W/S1xtiq27gWjNBkmyK/8V7RLopzqAOVi+frawU1LtQuSpVfXYhE472pH8oWnx3k8H7HJVJAs1B1hhbJ",
+	"h8AUwubVbsWafJJcFOfcCtsyqbMrURbKO0NVR6Sy3nMOjS1AKnMbjW5TkkGfCnB3KpVvIBK5w5c7AXYp",
+	"GNh0u34p9AKdgsdhGFTeNCtIRxXk6+Odg7UrvPH1Wbt5XzR9MqqX1QIiJikVd+xcXaKqG7qA+FhUsmrm",
+	"SLy8GFQ1MzlSSpDw0pgHu00XoqHGQs8JRnck18SlTBCOc2ZOD664Jcu8Btmeq9/TpnXw8GoSoKXkpNoX",
+	"CKrzL/Xc4Qr8KRThJvFdSuQpF5BUaaWJDMSAcLDUvctNsQMtpNVHDq6jxcL5vZXGmIHF/tX1xOr9W9EX",
+	"E8zyMmVL2BgxQ9qZoFnD6OioTO7PYG2btUppFWnhBqdySprdj5+a03owj9U4W2Niq2G6xVLOm/S6V0Hf",
+	"O+GT2aLCCF11/G5LUXdz91Pxk3qj05EoS7zgaJhSKZtc3PsdLYruVoRJhO9J6iiIo4nUxVwl28cCnI1z",
+	"QnWH35F8S7N7FJKHOCDsCVv9hRJTG5sOsRWRo8o6JqkOmm7R0l6QjHBIz2gDLPkCrhlZo/Sz2Vy7brqM",
+	"5uXSi6scIJQhiFccijiVAL1w9NvgQ0bHWpmnW/kH7btW0BBVpmMo91OlnArATMrBAr2z2I2vZQRoGa7d",
+	"9X/x0llUf70+6FsC49qX+9vFby/fP48901L19RVMGfjytSp6644qcon+/OGnd2hFsjuC1vx99Oz921do",
+	"MpyNnw8QJwtXT5gQmBK2WyTPvyguRdEarI50A7cm2xIFKnubNhqF9at9xSqvF5kcEGeFg9dshzFQUCd3",
+	"8QP0WhCjQX21SnB8gq0OBDVx5D4CVz/VuNCUISPMu8Ig6/X5Qj62YrBoYdXa9j8eh9OisYvZ6L3UDQQR",
+	"TRRJg1zLAytS5n/p1wA4R1TBpm6vXRPAy+r1NQM0IZiJv4necGabTcxxk38hcXO9yc8paw4JmJMA7yD2",
+	"TAFzV7uXuQ44L1BDVa6e3qW1Av9EafJBthUG0KlKV9YXWqsXskIrglN2m+oVRkVuDEC+QfcCFYaJWaE8",
+	"L4I4zIRFKHF8BS4NSbiaEa9Fuwrtb5BpgxR+Jl/h/DZtrAkGFThb+qgYLfSQ9GKAfgH5UOs4W1FlIJF2",
+	"jhLCxUnBvuw2pZtc4nNWHTgLYH5ZKJTgnAi4QV2siaCeljj7op5phaB/DlqIu9UclivRdropuwooxWRA",
+	"xAy6NCsw5b5ISr0YupxsF447HRyhjOM6PvLeWVUe5tqnTBnpmAbBlbV9Kyo0rqOsduVg6DYJkS/ZmMTL",
+	"nfTbcLaomvQV4/k7hqDTktZ0vGR4yIqFgoaCvYsGhjqGYl/0t1DAEq1HWR6LCsdXawMNJ9cw3WKG4ti3",
+	"TrGWv1S4VR77PXW8uxP66lq+0SQ2nESYukzHEoUliqhiHYMTvQfdfAYnGfZtBj1hAV4TtOSqxFyI8jhX",
+	"vSFjBsvr19uXS4QTmqn9AP0nFm3VhdbVR/5OT0wS3HmbQjevAbrOSARof5JNsX6rq85U4GyIcJwwZfvh",
+	"XJbFMhRtBHy4JIdivE4ZysXDX7EwtlKaBH1Y5T/0oRaVRj7l6dSqxQRi6RcskD3O7TCXRji/FQMhTwDp",
+	"qub2f6biBSJ7WfXgB0240n1fRiWeV3Bbt0UuKcgMhncabdTIL9Q1Nqjdk0us7AO47CKaFZ3eWEDXpCMs",
+	"+3hYy3m8tP5aFmwU//g0UFUb5e/P/8OU+dhAZf8vnGxKwmv9WuUxkWYG54JrwkUsuwecYThr/PE+KuWy",
+	"xMIaoMskEZc9k0NyXVg01X5xm2pf0fPTMbsX+UEZQfFdSiG595ei9YGYTpyruBNXzOL0riaFf+tJOOIS",
+	"MaoJ9j49bDFoamqbg6oNEpCLuELZaDqQMOKafgJIWGYwJGfyBHfhl/GbNfSeczl3DbFuzcmusrmkPJdl",
+	"T6jAppHqhbojuHYq7LJcXAVS5VB1rvPbdPGfb27QxYNzId9hF79xLqXb9PFCA0+6+I2/97g4HJm5+ZYD",
+	"MTffStxFSLrujqOyStXgOuroFdUs+i+MlmEIRnxLt6V+lcWr2lUGd2b15le3m8G9L5OA2hOGqoKiTocK",
+	"L7S6Bow4q8rW4DfEEpeI42U+OGdiqQuja9CQAVkgzvsKyEq04s6/spOasROc1IydzUnN2LfqpFaUOdVJ",
+	"zdjZnNSM/V5Oasb+cFJ/e05qWal4HCxH3VFtRM1Y4c/xarPqzR0JsSH+Zbf6ufllekcyDdzi9CFMeq7B",
+	"JnzqPGsdRhptQRqEOm/jKQAv4lfAzc0Pte83a8r2zOUpNWaP/V7MXisEgt/aiOZTmhAsXAqqdXnXpl3u",
+	"aNyVlF2oZuiItR/9vuIGkVttaHH2A8Es/zmPk/gfJOwa1OmfPUzER9wwUjQ+/J2Ygp3aD67zMh+Ox5P5",
+	"2pE2efEfF/z5nm6VtoczAkogCRHEKhbrjIqO8gQiOlp0RXNdpKH8V8X7pfcyeQH4y6AEQ5tQ8DuL1C+u",
+	"d0LIQyqTbeVEpkvjAMJfHf2pVlfSIp/P4jSsoosWvhZZAXpHctaANyoTNrkhITw0cYoWpsUvamUyk+bd",
+	"cGr3KVFtCdvyjTWg0kstRobbqNvGFVXaZiTikq/n0vm5pFtRV1duo0wj5qoV2wRL5d7WUQYXrrdcaFtc",
+	"bRUyPHco46aIu1SsVyZSupvYcAFOa/hwjeKhyi1bQP60hY9B8Y2ln4Ypw1D6KuXMioCAAmV4gWA4nUwI",
+	"WiipcFIB4QPLkMMEWDYkrF319Rqsk67906/52oZAQ07V7kITo2IlBZ5W/3DTzkWK8/iBFIUBG0Zkg43d",
+	"AKmD7Y7Gt6mhoWfDjVtt4An+3DuahAZFZeiaLiHFwqrM7dqU9/sLrEEyARgsZY9ZATIOEfLCsy3QMfui",
+	"nqx0mNMILcCtv0BbGPFBeNVzkiQKBW6Ns3yAXu4KA0d9NszwVgW/9uAi1gj0a0/Oid/n0uP9UQO+7AoC",
+	"dVREoU1tlDjY032g2P3eJo3/viHyZ1NzqfrdfL5briIw+xIyX1joooh4rq48GgkIAZCXEPtC72gOglU0",
+	"KE05P6unDXCAtRvPcU1acsdVVV4ztnkSWScCmb1kH9HgTotecX0pz2LZoUK4xMUDKf9DgT/GqExfScEP",
+	"IKF0ZZksIKSk5HOOni2UxlqNr5ed2lX3uCrELGibshhGHCR/h6L4bpMVUaeMFGk8IwU7cpvSJETPFhVD",
+	"QmEMVXtnaQLsKOye4iWTikSFd1cXcc/0VYusn5jBpRIHpF82xU8ldJiqVG904vrqfmK4rbTAdwkPhXfg",
+	"K90DSawcw/pFWN2EacPMerK285Zquo1e9KX0Gy32q0E9VcrQinDtfl22upZZzVrrmIrU7Pxt2h44tjIP",
+	"Jc7zOL0TQW1p4HCOwvckhWylovV5LZ5f7cPT6MdRtQM75hzVAEmNx2Glx8VBj5ojGUQr9aCEs/2zhbI1",
+	"TYKiAmaIni2EMbqQzfyEZg9JL7dpJfHmhTxOEFSmAsaJyf6Q/PHnA+1h2Re3yJ8BiuG8orBBjp8cFAQW",
+	"XpHbFDNUTr/GG81uXkpL3uPnLSPJJnQw0R68Ibo11UzkwciQKM6Xc6PGABgHWkaHhoJV6NgxJ2lKTDas",
+	"j4P7OL2DAIq5AxJABq3LAEtFNS8UFFercYjTfOz1qk7EmtOwJhYDDUn6IL8WsNM1RIBq3LFRx4rDHXDH",
+	"4ibbkIXqWAXSgBOBVZJiOHNsY0bQAoBIF+XtJgqH0OIdfamRbtEZhrw91FnzA0gk4rqGVKtigV81bSY3",
+	"YxjLLOYlDlFKtyKJQ7JWFS1aKhA166wSP4Y0OQXEoriqZAS3v8eX3M4GI5UrE3bjxS2fggrDUnEhwPts",
+	"Dl4dldCrDpQ6HJrUkvg0tVp6Yehwqt2mIO5QnNfWaJ/M7Fw93IBKI+p3SBYYO/beqEREMDZkryq9fFhr",
+	"RQV5E2sxUh9lfDu5nkuh+bFEY2UvkK15CtQFUu7aSK9Rohs/IT19H2UHnPoK083Kry7Qq0vKioCpbrF2",
+	"7o1U6RA+Ln0VyvF5df3At+Pq+mHcklYPNdOtDc7ANJN6NuRHw70jGO1rRpLBGjgykAzvnCWOzEf6JsPI",
+	"JVlOiiLz188TRAYu+j1iyPzDf4SQv80Qsgb9dXrg+AsEaMGFdsbh4vScw33pGJkpCl6k+HU/86I2QveA",
+	"Dd3Wb7d6wX7/cHlG7sxK8i8VqE8wSinXGkWqYB9UrCVdEYRXFFCYyarotB4z7edE5rqeSFZnXPMsnkBj",
+	"vWVj5x3WYVQqM9oTHC8E/zcRbv7Wg8FwebVCDYGJtsQMMboiAh87ygjpo8Wbz0u8YXmJQ1T+OkCXGmZE",
+	"rVxT6G1ztJBVmDIsDFWXi9u0UrNZAQsqqzZhWr1+r5jCgarNQkM5Ltx9iTJKZe3JEnwRqvSvj1TgMYGe",
+	"5WsckPckWvCFl51hxUtrnJE0L1C8SK2dQaVm8DYFWsB3IMmakUp0fA+CppRch7zZVXSrs5TDvac0n1fg",
+	"iAVCGkAMzYVftqyWK4xYIMtJtXNsTw64cmMXIhMcCXNzLVOZcFtWmDFU83RpRvd3RanXbfqO5rIrd8np",
+	"ehqygAzmplUjblQknX/sP+WaO/5aOzXSf53RcBMIsNM3G85930igXwRvxfF6al1cwa4K70YGHcD87KOy",
+	"Ihmck2UHmC9VTSbng/Vjo8Fsi44ORb0dUOE7hpTiNijViieXmt6U7M+VibJJTimYmMxxT6mswBefhhOR",
+	"AEKL9O5WKryE7z0THVsWUgla9G9TvT5VjqRoL7qpKL8LZvek0aceetR3B/fprHrtUbrKWsZYhCfFdJma",
+	"vggm1ICUi3GWkkq3aZzL3hg4lkkBdYpu0oQwhqr+PnQpHMGFS7RU+ormN7IKhz8/15clXWohAoytFVHN",
+	"OaioNIP11PZUza3hhftV0F74MM6lap6gWhq8+xpOlHAo8cMdp3cDpKmYDCUxQTF0tihpxOkRUgER+ECy",
+	"BK9FhBqockTDzT2a7H7N9VuK4PUVB2KtLrP0zr9AvpZgIbAG9FpRVYIpNaanCu1S95B95HSh3Si+rZbE",
+	"q1LchUglolHD76xhrclOJbepatgk3ewnRvm4KnYgyKfhw4rGRmJnKnkqZdTvYLRP+NAri+HUknV5t2kR",
+	"/BORQS18p4Yu/qKFB7U6+DKi91wvGoVvITU4omuScrsUCCk4UQgcGUMUXctg/AKQOWbF+wP0SuTswPeg",
+	"Oxu6J2Qtc4VE7FaqnirvJyO3qdTKRPFxM0zaRzjZyvhzSyWq5sg9BSmtohoba07tC2dsBEzrGohTz32B",
+	"ej89A7Fb3mERLHubEfKEgFkZkjc3a5LipUJSZ3JEvOtUFfLE0sRiFTRFGOzLwREFlaWtvk9zKT+fiotK",
+	"XtxleSyDGLWMNorcJcigW5NgoNSwKr2VwlX1KImjG6e3KVc/mKgLVrExLlCTpFSAZFPhKkKPZFoZ3e/E",
+	"qZwIV+l7odsamLUs7++e4wWv7Em1EBkqQLp+2ZPbaO4V+T1M0CNVF64o9lRqpJBFfdAq/F0JqSJcAPKv",
+	"GDEJWtGHnllyAwA95Ak36cGScLhLY5Xcps6aVH6YZlxvhBYrTpAIUoP/IyMp8PXvElithVEHnvOUSGrX",
+	"CtxCRmp78vRwavQjzoMlYERUW13d9saRE7h46FmzaehYnj8h1hSPRpYdOOEkGhLXn9m3PZOl3p6Lenv7",
+	"2QWzfUJMLT8f+70qlMphh9o6I6KtrTEEdtNEEUMqoUDldubBkrAXQpJx2ZHFJByg18XIAO+BH+gm0zKQ",
+	"hGRieZzIcxvOZdblbSr0Vn7odHwysLWkD1MmKFRAiwa36W1a3JJcAZQXlU+ECgTqhgbHKeEx0F82PslS",
+	"khMmI2XCS89l42rDBLBxmZ49dMHkShIQHrcp1C4UYkCRQ2VuQXrsq7LlItZMVlZzepUN+vkPAgiqyEEt",
+	"YZZu0+JlTQksckM13THOC0cvKM87VFWfY6ZScsXG6mJO3B9zJRs1M1TwgBhW5HKDuEMrkpFkJ+id8KUq",
+	"pREgExCjjQR2oNUPRQtTkj705lxzC+FM10tD82D55vM6I4wdpTdVzsN7ISdWRHTL2uOvg18r0+smvFWv",
+	"1Sb4kOBDiRwD1BPchR/IoCUyUJ5OS4Ev98Qh0aFnikPS4Yw0JMRPa5JhKSlqwYV3NL9KIUyFE0YRFw9l",
+	"6itsM/wmmltocYArvs3wMoQAuOLR6/deU8Le0Rz+bQwDtG7UcdkU92RXFcRQGlHtn+xM9jZ9rjd8hkx/",
+	"d6S3fL54/h9PrwugGu07s3CxYdyyhSKK5tY5/PSPPVVkwVlhwbcSghdiW/sC0gR+Enskf9b3qYrJ/mtv",
+	"S3x+sa7jfYUU50Zj2ueIqbf6JPweL8hqurC18/wtgEtJqSC9xNlG1sqUVxKX4PdkBzb2r8KPffFRdHuF",
+	"w4/FrUkjJDZ9qDev5qL6Nl2U0xp8sj6Kfcayo3XpqUWv332AwV6IEib+lGQgn9yBmzFEJA3VdxPCCcNF",
+	"ThjfNTyNVXFuLJ1ujYQe8Aj/SEDvM6SjsY0v/EJihhlNiEwNL9vBf8XmkGKiJ6deidfPkXolKfb1U6/E",
+	"h4/H430idQ+QtFOouYbITJOD5v97/kx9KvCieSol5xnc4UJ/LBK+ApxlMTlfZ/x6YZnsWHWZV+/OszSA",
+	"m5Tjv9y1mJfy4ArtiN0XCcpFp0HK5U+9z4+K6TRdw/WQU0Cz9RwncUD+l1Y2eYb65eljv3dHUtLWMNpB",
+	"OEeweojO8jt3RTOZsyc2WaIFKwdP9dJ19uVNO4eyw5Pituugs9YrxVTL8YPhoVplwroNa03vzykfqrrb",
+	"qtH/czaEqdU9lIHXtphicfKSGKp3pMquRQX7BfvBfVphzqIDtPJ5o5hV+5DeprWoHRRO6hVLeiR1i1Uo",
+	"VT8P5STVJV4EEoGzYBb1k8DnmJyBjB6QUVQFGprbrvHfN1oWLDTpghiW4PltFuekL0PUZfjzDsfpAF2l",
+	"SHiB0N83NAdnqFrc4s0Nvqu1CuriZ9knn8aP/d4mPtid/+er142yhHX4xaTmrH6TyAb2fKYVkaNtgy7H",
+	"9dmZ7h8zVuMlaIHCuINcZ8dxh89reIcZDS2II3cuoa5bVEpf3mMfddcH31V0mOp6PnCFNeZ3CloE8Myi",
+	"sIyhUHeNIVm7OFTCtmXih+q6ye7Pm6u/0Tj4/s8Pf33lJOGHP8+eMO2f9AZV3ZPeoMV7zqcuDn1I0jyO",
+	"YiKLsXCSkExhivtmpfc+TsMqx76S9fFVX6Q7PRlFoTsZ1C1TTkaC0variA7DrzAXKQU0tcGaTKbO1yeL",
+	"KcRZzbc/qpBBYtiIEoaySEHdNEXfUpWZnJEVhZKBVDQNFwDSSQL/6qKGdrCtPXs2/uJ52zWrE7buIGJX",
+	"cqyLYG9u8nk8IMeu4vhE46qFazZKMFqBASU9CCJ1gJsmO3CGx5kCic808BNREla4sneiZiWl0jPf5KUv",
+	"aYuMn2KLnGpRaHbQt2kqeJocbicIxE0FA4jkFZXLIn4BbngqjfbaDw2sZlKZjghD0KiAlZfRh2Obxw//",
+	"ZTTb0Tep2U73arYlaM9xOq5+rk36bi25/jil66bs5AJICSI1sZrrBY1+SiQ8gV3U18oNhEuVn9s4igPV",
+	"LZAhnMT3pCkGvyFQOwmNVsCdZCTaMGhuaayTO8sUb3RYHC0pV2EJQV5HZZYYLSnLVWOBQUvV3dkmZ4AM",
+	"aJ9bmc8rXRvfAHLKHPGzCcUuYPXQLSnJpyMYPRfyNY/vlnk15+s2fbaQtYaNhEaMMqg9ROsEBwQ9W4hS",
+	"RJm/KCB/cC56azGUUX6UKLrL6FZYZjktBPmSJCH/lKhhFLhGZh2Z0oQbSO05xjD3Ai6meeqOc6zzbwHM",
+	"4vl86/0e26xWODNoJz+lROjjRZNzFcSRB1fKo9KH1MzSg1wc+UT1wJTpBy9UVoMxk697Ihinzge5mGoK",
+	"uTs7EMlTNOjvCS5U8sya3dk7pmWK99sAUpZ0ZWSmAiUxZnr1EX+8coXL26Qd39AFg4PlP1CcXubGT6WF",
+	"D7BwVPAbYxsz0tJI171xnLl9uoasJnRCXmilfKIsL+EjFrOvFTKUyXrwaFrv+gIZUSfCoyQUp/uAUaRI",
+	"1OpYlpghn5BUTIbPUNzpKd2+UDNH/yAZPROWj1dxR5ebuWGH9ORsk27x7vz1B0rqFll9sphlGycJbGQf",
+	"xapNIVcDEGYowgycbFvlrdZ3XWZOYbQjOBOpRDgOB+gyRYTl8QrnxMwbmzSPE0iyDGgaao3N+eh1x7br",
+	"LIf2qmpw1YNxgs7yWFeS/wSjtImZDypltVYCVmCj0rQEQhL/KpK6wHyD3+nKj1MRIKCRiq3XgKgALtNg",
+	"E3dor1Pz0pLMCgq33l5GOrJDjvFzh80qt6tpt9UhRwsg2lOsuDI/ps2Tcwj7dUlq+yRjNnyXigZf9Uxs",
+	"BQm1lOVcg8Ptt1rRWRvgQCUn1DaupG4rFx8FQ//xdD9qrXqma1n9U76496a6rOpJc2RzNWjogh51df3g",
+	"9cVfHHeq/jQ+/QqqTec9Tu/IgdtTpOqgxSpOF3wiixX+vOgjn+ZLFKdBsgmNSEqiXUYxy6F73Cxlr4zS",
+	"gTQ95v16RkucCj+5mf0y6idkZdJvZOqT7J3Ppbs0L0UAauaNJs8H6CUpav5UebZ0/mi1lvJXfmUtAhoS",
+	"aZOAAVLCp96m24ymdyUGaQVf1SdwCYKazGV2SM6FY99kisd+r7hkZYNeckSu6Su6SXPTbQ71fGo8vUWc",
+	"zM7uF8UeA/SBALE2KbhRFmCZgs/iEKac7tiALVEf2v5/7L37ctu4ljf6Kih9f7TtoeVr3B25ds1xJ+nZ",
+	"/nZfMk56cupsdZmQCFkcU4CGoKzWTlx1nuY82HmSr7DWwoUUdaHv6eiPrnZsggRBYN3X78eBarWJPYRK",
+	"KB0tfR4qhId5lNYreeoS0U8Ts1YW23oPyu7a96J5S8TqXQIn5Y25tBq4VnKQpf1Cf0rrpFwIkunXpzr/",
+	"CM213PzPZwwhdKGF5f5y7t2cfqw6uX3j0iRv1XSZ92K7yEPnQKNzyoRUk6shGpeQGcA7skRNZXs974Wm",
+	"kcormMfDHSR3K19eTw+C6d3lZNl/Ll0rFEcI14gDwOR2pSAjBJvmMrCNHQI1AYu12UfC2bB96Bhjwc5h",
+	"2Npdialwi/9BMvjUeQCZGFCgAKv9jSULZzEMJ5mdAx8OvCaaL8FEMsHzLMUoedSVkzG0tLJRKieFoDmj",
+	"eF3zM0/yXMji3Ud+teD84gXMhovNJypF3C1cMDThCw6d0y7yftdznYiCp1l9wMYYhkL2BeM9NSmoN7mP",
+	"8yQg7MjXC+G3gs49dKXUJEsI5U3l12gFLLR5jS8p8lzli5oOURE6MDpUuW5vg1pcu1+eBNVPqUDOgUXA",
+	"rD/cRq1UGrnUrzODuI8d0ITKln6JiRTN/j3SFfcvYnrVpA/251WIsWF40fVIGamwvDV2TlB0ZauZIZel",
+	"o7S4v7gDVTvpY3eUOS4catqmFEsXXE/yBo2b/2nu8AuNWpCDUDaQIP7sA/lxE8ChUap1Kq8ujDNWv+ED",
+	"HuUAqZcImrHfgVgpHKLiVXojmqnA8Vrguw9gt8CNPpoNtbin2Omhqta3wd1m7wa7oP5puEHKCPmwXaBt",
+	"9uGMJpIK+NIPtMExr26LKs1maJdBY+df9+8fP75nRGUeCqjj/dfBYX31+nXwFY/3l4b+juCRYrxg83iG",
+	"gUBnw4e0EbXDfQbjT1ks/hxnPJUQkYrJBNAMFe6r/f21pfpb0QfF+aEQ43LQ/nB/fnsUaZEtSrZY9wmx",
+	"4099LnzggO29HizL/F9JQpYsRBKXq0JMRc774jyprz4mFgqr+eg0YqXtd5pl6gqTtHCTSsjpuDd4fTg4",
+	"evX9972j44Sf8KO+eH34OtkX++L4+6OTB1BH37sTONeMZ3SgUbd6rzvZ3z/qm5WFn8Cih2pFZ2HQukM1",
+	"o+1nzyta1d3OCI1LEQD1LQ0VGr/8Ac+hCuPIcASnULKxXBFD9jWgl6kc5HsEMeDPdls7eeAMPPLglgQ4",
+	"3pCHV3MerlNEiIfoBs/wxQGQ0HysElgX1JhTe/IpcerdiBwaX8He5kkCw7Dp+Qve4guJJ/bFtTZ/6cov",
+	"u7u77j9z7TxQMPvCjvf32ZeSVUi9/XCpkS9gVsaIJgTmasTiUAHHaLDyqpLFZ04knxRDIYsU2lnxkQfs",
+	"i3FL4BGsnwsoZeWZpjFjkcMDlLxMhEztqCPzfpho10LICEAOkMheiEQzjmIDg7S26D7GLxhTgRo+QKri",
+	"cqAmkm58zL54TQbQNUt85WuppnSbkSiGKrk0d6OwEN7vFa3o2Ji4xPgFlRQ4IJgE7/fFGOJWOPKEfWHx",
+	"GfwyZjwZme0gFRuJJOXMbD1rhKKcpzvxLBc8mV0Kauc0d3pNc0Beb0+Z4htncOU4oZzZqiY9Fn2s+qRf",
+	"4FelGBsl+U+B/cOHJGKaCOFQ+BnwAKjTdjcAhIVFrFh0p1ReTrTwN/Igp4gcgKk5ldOnT2FK4BzEEYt9",
+	"GMuyXOKv657kmzcucyBNtV+R5k+/C5s88OEu6bnoHcoC1t9ULlFymG2M54Whmf8Ch8X8aT6a6N4c7EY7",
+	"Jzedy97ssq9Ulqip9FMDeCeXGq2LfJhfhBOHl58PweBy+whR7Db9JSwLoSWU9+ocloJUAd5E5RxOtKjc",
+	"c6DyS9it4VIHN6DzVHglAtg43kE4JdyJYLK04av39RYaihX6pIS64+kS6fCXWvHp5rDKl3Asy/cNEFnn",
+	"lZyVzrBX8EZgjl9aNyrcu2ioVwBW50x22nJwsfls5O7BhjPupfnBaGnzf2eS2yXKuC4uzcIGLxGAU2AU",
+	"oycwoOTqzSR8C2nPSS4c2MrlgKcZvcXBobnZ+WAXkFYAj0AXPBOn0NFhw0HutPFZpnhyWSh1CRsU73FE",
+	"q0pgFlZFQAztgP2S/uj0lJ6Mxyo3RwPE7aURt3iPV5V7BF2HgWSmPWPU+aXmRaoHqRPsh+ZVcDHg66XQ",
+	"5ylZOkCDGAUCxP3Ml10oAWqJZP0yDtI/L3FrX+bCfG1aSXi8mhQuk1LmsUHxnJcOQu2TosoBwV1+OUr1",
+	"CD+Re1aYM7WFZXQmSMBXSA/cUFBLSFhQNo1oXCJGY1UI2a97rnnotZjBmYFMEjaEu4Y7tHBqtp21BfFW",
+	"P8xtPDJ4aGjOC3EJh8OOgMOrFPr9tsATXTYbqDU6FaEWT1l8IYp8tgs4kmZVL3ghfraHzf1jFznsvE4s",
+	"RC55Zp74Csw2zlCulBsH8eq+koUxq5TE64/CGUKtcm5MzQKU/ZSnhWuPQhRd4FTTfADQjbkYC24XTk2K",
+	"vhqJy4k0tlB4e3BARqMUgBzxKtZ3u95Cjfe40Zl0S8+EaJ5qvp2zGx22VOkBCS94j+uACgNtoShcgqnK",
+	"rwEIiOvyJ4EgcIEM1g4jGqovpkQmZ7FUBcKdF8oydVgXK4dIee3KJIInWSppxsdlw/o748rj39mYa7M7",
+	"v5Rg1KvmOUCqlqznVtSas41bUcuZs8YDmrNJ6QJvasJ966QdYGeFpmQrapGh1opaaJJ5fK3QYmphjKrk",
+	"TtaaGjCZkgkQ/MYpcPxdSfe2olagMVsUoHJqr4W1a6iKIGk7p1Oqv3XuX9Sa0x1mAlVB3rJw0lUR24pa",
+	"FUFoVqss38xvaiRXK2qFsgSLI+jYmsUvnzTcEPZYgHeK+wm+DgqHWoSdUsR+rmBynSRGOYhgzBqoIO0B",
+	"k5goTlmSJmymJuCAshA589/r0jkuDvK5nnmH/o6FACev9w+2WSopM4/IpCo3JovIZx0Mixg7zIVFYkzw",
+	"1P4J2AHn/lCtKdszftAeoPDXsTuUYOfoXVywYEGUoL7+6YwVQlL/zNPQZdFUmvFl2UEPQJhFt3qBjFml",
+	"lVn0ikte6SEQW+xGeXrIFnryN0iX9bxcWM/McJSkepzxmS0xrfY7r/f01Q96CEocu0MtJK81nM76RXoj",
+	"Fmk+d6SbiZoHYuj4MFRjsCxfGj1H5bsveL/DH5a+3UfBR+zshbTJl1TUnBheC8i5tMPq8WUXiM6QWt3u",
+	"S2REv1d166RY3fi/gCIptvnfQaW+BNAne8KR0Qe0yQ8GM9UUgqgJ6lDt1//P+nz1jxjooAyFjYFB5ZLK",
+	"npCjFKbXzOTCIQ9gcMGNzpzbsLBDzhZ9QX8ZeCROo8LuOYXuFyxl8YVoYRpvbvM8WkUeVC1CJqAnoEuw",
+	"fYes60Gp+tQn9k+O7sVZ7MpC3B1/uPP9jhZvdggR6YZiwRdCYCLNfDcsEZGQr9eTHBhBMsHDekCqYkq1",
+	"K/OzWOjkubZb1HMboFU8yW4Iu89ob1C9sDngkWfnVkD5Y5M50LePMF14uetW6sqj4/3DHw6PTk5eH+6/",
+	"Pvrh+OTo+OTo6Pvjk/3vj48Ovj/54fDg4PjVic0wAkwupLege4DI8O+zE+t6jUp699V+Lau2TX6/3t//",
+	"/uD168NXx98f779+fXCnzVup1jO/LoNOPMoUlu73+3tXqCWe3rcqVcQFFoI/Eu77209wD6sBnvY42JuB",
+	"HlsXehOHOOqH9WUV6CWQNxpB2W2t5VV6Y1SQhWindlKXXJpRdUmQWcG7AFBDKamwoN/uAfiPfpOZ61wg",
+	"LYqo69rxTJhZY+VeLTW/5+qxJXWxK7IgqQcxUMT86koHrBgQ4tlMHKNUPyVE7A077oKY1kYkvgiCeCxC",
+	"ipn1VsSTzdQvCyxFOSvUpPqTkOof8gvZiinHKhb2uAQkMQBMeu7wHirYo98R2FHNMi6Uas/nmbpaPQ0u",
+	"qnmlgl8Lj21C1JtmEV6I21opocycBbRSZJGxVFF2jpBmtcjro/MeaOyK/KPJLJaAiyiqQsN85TzOguh/",
+	"GbeH6vNW3uF3DXmGxS8ywQv8vBa+0u+6riDZ7SvrbWG5jC25NAsZWbLdU2dPTkvICmRVEq3BCsditQG5",
+	"2uY/+v6BTf7D+5n84QdZy0jwn+ZCwEWYOw6NDeQJBJZmYwbfx8Jojl6JRbgeufbUKWyn3UpUrg4RuByc",
+	"CLqpMV7gQEnniEPWjyeU2tPXCj/MgVjVf4jBT2lWm+bC2AzbWvyy28j1V62lrzbC79Vish4cNuO5mENl",
+	"3dv+97tAt8JLL0BlCbH9avrfCAiEJ0kVty2EHvvhruAmx7dRayjyJZAuVeRlW0mfguiqgACWoBdrwF2O",
+	"avFN4TOtQMBL6xGAAuCZKdWkEj9vBWVg1cwOF2Cw2SfTMoVga/V7uwSeM2+GWJnlRH2b2TiTFCm8S8Ae",
+	"BhxqYSFhbNGfzDFwrPPzeiBUnvfvnW5X5Xowo/s/4UJkgkO8BYMnPZXMvtOEdUKxCKWyXaizHHJNVSLt",
+	"6sYCIrb7T+eTz5aVGKE92I2rDbOiugTy0l5qReAkQzOivJqLN9VD+PmLOAjXdtgvxEgkC5C4CIuz8G2a",
+	"I0uWRl07Kr+ug/VrWmZxxvYOT0IizaWYJwtrKlwD6Fz/p6J3iRhfVHdRA3GCr59qM74n2IgnAigUEXW+",
+	"poyixMJ+f9P/wAK8LLI9Fda3YeAaSvkL8Wcx9yauPdqYHXBDN7SigR6ixWdO8C6pFgkZqRvGTNJiiPb2",
+	"mOdBC3ebvUMxbG2suJ8mUHpo3D2iFIoLBb8xigXrzatMUJ9b8EfkAnfMZL+Kwmx5loibtC/0vCkGdTTr",
+	"C6zztxe10ItpQNO7rqVK8607E6hAZQCYEdTDlmOdJ0Fo8+TVq6OTlQC7a84uV6MGKJA40TrlBa9iQyr2",
+	"mJtz2mStzPde0HTFn3ul7GZbFO84fHWyNNpR3aMVkPmTJwCZL9RDfOqf+b2/9G29yHHcsws6KAPakVSy",
+	"wSSrQdGcN3q9gzJfBei9rpUAX3PJeAd+tdj/UguzndxhW4/4jCWqRBZGjKZEIgYYTNomy7XF20hLzIc3",
+	"qZjCdg6wrca5ukkT+BGrUuvqU8wcz2VQHVgpWmiyQtHdyar8ai6krfow5v1a3pBcTQpsDxrxVJ6yFDhP",
+	"Qc9gr1eVpfjpsu4w52ZZdxzyAFl3uNELLHIM1qRJiSMMewjTHPfR06fg4Lmb4sZvqbjxIWoOcdtUKw4v",
+	"BE9mtQLdH69nSepcQDuKLltqRgVP+gg/Ktl4ko+VfjGViLeLzuq9CvmCz7Z+Gd8HtAnqbAblKVBS3bEk",
+	"GAjYlTgmVi7Zb+dv37BU64nIodtaZUp6wEH8w3fUd+0arvC5a1MXlizXV8votwL+187/9eXf/rb7x+eD",
+	"6PDVq9va2O3HtJ4ZbKRGUP0jmRF8R0dHryPMEh68/h7gM1+/fv36lI3Sfq6w2Q2ZYK7FmIB+FkR0jz4e",
+	"HK6I6JaIg8ovBzHp49td/OHQ//DR/tCZ+2Hrn+0/8OeD6PXt9r9v/T9f/vlvu3/MXbddu0C/n7+tW5/f",
+	"fz9/a1YnU1ORsz7X4pTKDBAlGShASivwQ/KaH/cPxO5h7/vB7jF/dbT7OjnZ3/3+oP+qJ/YHh/ygQj5F",
+	"jlT4z8pa8N3BH59/wFWAn4/X+PngsH4r/BeCTtTE8aG/bwFfDOolC8EWoJux3iTNEsBO0HPb4XjwQ/8w",
+	"ObiHZ3Wlgvn6G1+pg/bhSfuHuhe8qRuw3z5o7690PezQ8Ll14uTTUPFRugCuDhrZI4svQYkHLYRdnjmN",
+	"PVQr87tnk8Koa3NlNT9JZR5nCUG/Ls6BBC32iQpraFJJ4D0O4LonzO9dN7caBK3fzcDwj8h50ctWy4Jk",
+	"e0grUm6W7G690HDJ41oCX3cMjAxLNEIKffnY9g9JotgR0SDVNqXz+CRJC1bkPM3uz5I0R5dg7ZiR/fDl",
+	"b23X9Y86W0iL/iRPi9kHsza4+D3Bc5GbnVQj6SQ7e38OTbpbMVTFXGIjXZpgGx39U4t+LgrqrNvGPtv/",
+	"/emj1ZBjIc/fsjdKSsh5gkr05q0lcYcMiNex5qN3ZWwmpvL0XxAb7bAfYbbs//9//7+4zUr8J8VUhScL",
+	"u18xm1doFu/u8kkxjNvszF6RSpaIG5GpMSi7kUpEV27RhX9LxA3kp1mm1LjH+9cAlbGNaDeYyiH8KDC/",
+	"iLQLjxKgq9SeEVD4sDHhXMDL+M8/LIpx6/YWUBQHqqYw1HwBNgTYVzUp2Pl7FxcCx7vNzvQ10SUjnoTK",
+	"4Z/AXGW5P6xpQogyjiVE4rGj6g3O3py/vehK+Bu9r8g0YMcAFNHOzrtAVGjLlNTe2TFLDHEAwpCZDlUm",
+	"quVf7CxAiknLNVccx4M55cqyiOLefMwxz4UsPLYNDTJXRURYl/uAOjhK5RC5kgIYunzIAr+fnSOUPd+A",
+	"m9abdaUIIumwrhHCcZg9K7IkYlqFUI9gCJivJBL4TMU07QuCb5qqPFmA2mT+bOsCsI8cG0VPQ3yN1DJY",
+	"UElhBa7fniUCTyAD9ksQ/lpEmI8DcDEQxicM8nRWB3kiOIHwN6wto0Z575jAE87fvzcf84vbovDxsLAa",
+	"+QMRgga2Q4dxtmO2yQ7bGgKxa5rkVsDswN6wf8E9cSEG8bZ90BsEX4Gd4Qi9zHeBaU8I0FNHgE8AnzrE",
+	"+AXGolQXADU0HSpbOdibUUmmK/oDgCgc5Z+cjghNCDNv9hQSfhAWPQEoh1Ma7jiaLR6QA0INQBmtyj7H",
+	"s0RZQJ2ZLsTI6E3RNzvNUuRNuQ525CnkvAoh7SvjMMYzM0W4NxI+fmGZKHS16hHmRLB+UrCteCfejgCe",
+	"hztkEW63krkZwtJ8sSAkC3pz8FrKTX8hU5I7eU5SC3AbHOlMnhZEQvnFnK//9b/YBQVLdFe+KxPrp5rF",
+	"n20kJCLcK4zn3ULYpYbx0pUs4XUxkF9aMU9PR35GQPftSiPu7TMIk954fhEByfYEccPhF3ftU3jfnNDY",
+	"QqTCTrCJUGXmwABsU55p0ZWepy0yTzPbG+tFRJaAoLWI+3j2g/ASgQulVA2bqP5kRH0fFpq/UKrNzqg2",
+	"xnwr49x0JdwEjKAyaF2HpVfS4lND/HymJsawtCelTR/KGFRkc5oN4T8XznUiAbB57+YgBt5R89IhcJyx",
+	"vhbbBh3QUEYL7+yQBbOzE7G1bZgIk9y9mTXxzsbpP8QMi6aRNwC+QUD/ggRCHFruULxCxhm+bFcyu4+v",
+	"hRhrhN3i5vKhx3Ixz0eqnD/HxtwDuyv4EgQmA3xr4kYZkWWe5Qng4QOnkr3C54FffgrrwHZ2/venjzs7",
+	"97LIzMtrp0jMcaKFhOG4cgS0QBe51Ryo3MyJjF4W1xvCMT4BoXw9s6wHA6OpoMQb8bG2NdrakTD+t4J+",
+	"H0KZURrWHkIS2rJIDNMxgZQSNhRS9mDDwFnAvOqvp6KwgTKCxK6yXWLY0WdWKgC2HoXv3FYwrhSSuJEE",
+	"NZsFfrMs34QFVFzSBzEvTeh3YNR2ZfznroeHieeOMdkcMANEUqzaGzHmsWL2BZF6LPx2RIo8Qr0WocoT",
+	"+AOss8eE0REKeC/YhqkuVD6jzWaNKodSBPky80i03qiTywzOsWDK3GTkQJswqRbDG1wLa2FAzb6bFBjG",
+	"NFWU3MFl9Hvz41V6EzSF0ZPBuidsQAts5kp+AnqnYAtF1i/CJ+D7R/QOHBHhAi8QtdOZdA8oeQVrud6g",
+	"lUA/o0DCBydQ4avdd0M9Asl76PztoYJwug2h+q1PV0Z0RqljFlM68KaRujHnPjaGEHnQGnHidIElV/DP",
+	"K1Fg7APUYFeaX1CgJLZ2EmxD8hzO+rnSBKgIju7Ojq/POd4/jmBCx/tHHQc16g8X3cqC47mESpZeG3sB",
+	"F7D0asaCB4xPW5LORwCyn+g2qCE4sgQiChCjSiEhKeO4jFfGCqpBKS2pW5iURGhzfM0PQ278efNy/Noc",
+	"8anqhByC8Y1jTgLLPsYGjDgq2SCS0Iw9CzOKSSRBLoZCYhjJnLauxDPl+fnsmSxtJKmgn/e0zO1MwSiS",
+	"pSAKkSMFJq+k6JQ3JSa+8AzPzCZzrUrB3rZmRvndUIxJRa9o4+JoRPfEMAVURVrGN3jMd3aYBlNxSniU",
+	"1oPA3pwI/oKGNRS/JbZfkxh5jT5BwPQpsv/01QiXLS0sN6F2zLddiWeLijcHIW1e6A7D1oDGaSFpyRxI",
+	"JBj8M4LQ+5WPRHzqfFb0q0MsSaTLQ7eO7PIyjCRpMetAl5l9oSzxShSWanEGb2XRGJ15GB4Y89HKaOJ2",
+	"xciypYnRZ6DzvrODDBJwXNGogcU9LUsFv21hJ1k331aaUgPyFhjPbTT6422Yu0P8hZUwtib5haWLdbzd",
+	"geWA22VCIkCrUyeeJWUG83WAmuCtF+HaEYkD2mHQOQfGnxp0pfc2eO7LC43q4dKVQk6HaSY8/KEuSVDe",
+	"H4rEb4wsvfE8TeTr0Hd1NLvWf3DLQp9FYMQY8e4sRih9HGjPsd+mPxTg0NJjipxLzTEdGPZLE7210O15",
+	"TFEvdOAvqPygSSeyPeJdiVYpbLc5bG7aM7wQOMzMDby8MWRMMBg+gFpvnqAys97cmOe0jeHaLAW2SBs+",
+	"UrnH9rPuGaTAuzLwD1Cwa9wWFgQRxXgZy3Hr+PA1pdJDiEZI9GNLEk5Ws0GKzjqYbeStD9W0K6G9nuAU",
+	"QMcE6I7IPDEH8BhG0MjW2NlBW9/47daAnYKPlAjgWQBKcYWbuSjEaBwsAOym9GpodFcHD+KZMT/e3QhZ",
+	"aAiVqq6E8vrAIoMzUKQjURELoND/jkZcbP21N0reIE6dNi7Fzg7UiNGOe/vrB+vdqgE7MK7RyZF5sZz3",
+	"C7CXJjL9n4mALxo6TNeptOXxQZtu28wAKOEFiE2IuhpDPuzZUKyvjOdQQNwBKo7NOXNJW+p/7c2wxRY9",
+	"ksipVfq91X4RLIyPp+CfzTPjSZrExg2HrJ9zm6vpPlyUn1MNW532R/wZUhQR87UutxCDBhR/F/kYiKmF",
+	"qCUIXgbjTlnsB8Zk/1lcdiNraE3QcDIq3ZgGwnYgAxwnmL0KIo4oqHDmFJ0zag3ieiC5zMwAY4+Nec5H",
+	"orBeYTlOYJ5aEyqgJXijpE41wB7u7HQcogTaxQFvrI1BIc8s6JMb3/BCf22jx0D3+xvAAccech4jB8xy",
+	"PYA4pZyj1IXgzgawSsWsiM1YQye563TgKdKnB0joeMM2+wCk+NJ+VPgAWpnnmsMOUfnd4K3JxjHmgvm4",
+	"qese9ldfCJ7sIgEQLRnRY8CS+Uc5RlkXxbKxEM50kRtjBDmtUEDbRGybxe/PPr75e+zQ0uHZDuDWTH3r",
+	"+PAH+/YRYC9bfmYLu7x9yuK3735+9/Fd7NMpXhCBdc1Z/P73j2Tm5QJpp3CDF30ibaDWe/NQa+rYXqsy",
+	"GCy+SqgLvAVilsnVuhjLgw+EWSsj4s2CxecebXP3H2IW22hX/P63Dx/jNvtJ5ezwmA3VJNdl/NnyJGwA",
+	"yigLJ3IQFNbizo54btRc6ZEX5t1nIumwIp8YQ68WiDgtnRdaO2cMX4tZh8x4ZmH7cyewcCx6f7sq381F",
+	"McllhCX/gX9H4dbwQvgstIhv8xnLJxKOJqi9JJ9dTOTfYNphJDp1MYmw86UnEI3Br8LbfLZ7MZH04pED",
+	"isHgxxSOiT/POIl3wDFByoMISpxI0Z4ONGIxH4+zFIWypTL5t//WYC3SFy7xgLbZh2lqtp6Sjh/l1KsO",
+	"7LrRQc2e2ayDSZY5E/V4/3VEQpKzV3/+Sbt5uDJiGrBMRPgNif6BrE24SbmGz4yqI5XYOt5/RZ/nzPwu",
+	"3nb6BW2pMCwMzkgYdgKYc/wQFvrLfAwoa8S2Fyv1kgkuLhwE3WblGOyQwwngDsaYJnGewAzi/3v3Aq/c",
+	"PU9ixznh8QTsfQDgPyHLGSNplG9z/IWCxUTnE1OOv7IlaDfCRSxNKp1NHcphoiX96egN3Q6zQnFkwc7d",
+	"Zg4MiZ644pL8mRS0yUABF5q3M9NCi2zgO5ipnzEtfD6OzrdVgv8FVNJmlTCwCKfUZcLMrk9EPx3xjGHO",
+	"X7Ot8/c3J357DFKzZeTEHOvtqMxqjDeglgodgTqmqCgJR7oncJBwzeLvD4cx9BcDc3ocgdWH19oKL/NV",
+	"fv/4BlPUxPaEGedWUDxDFTO3UUuNheTjtNVpHbX320cAqkzUuHtDwbNi+C/z85Wow8Al8X+4vx94T+Nc",
+	"9YVFS9HoZ4gb26lbmF1KX91CgncgZcLzwrnwCCbPU+MB/EpytewYwPu5gOp50uqYOf4dZtyKWrnQYyUJ",
+	"aOBwfx9LoACiGQo8A2n037pUTgQj1PWichR71R49CsoxoERlVQGLG1BLWl5eNWBWOsZp193Tvd7ejzyh",
+	"04tDTlYP+VUVZx5U/DZqvVrnQecEVA0yv1SF0ur884+opScjbIFunevSPuDGWTabkV/pVuefrQ+QpWz9",
+	"YW6xB6jlTXeYg5K39ofN2SBQhVnuALsHS9hAO/uqCVs8gqdUDyeFMRu7MlFTeYpm9DTVooxnT2aKkye+",
+	"edJtUrZ6jxqjMZUCoNG/qm16Yd+boia2ufulb1Uz6mj1qN8DiHYYc7x6zFvSqO8snP2yc/GGS7933Pot",
+	"OhkBi+rC4/HRR4RBHaOTFFQDhiHxsPjO+NSIzeWGE//vwnKn8j4OMwmgM8jP1As75PwliB36gUiDCGrj",
+	"Nlo9DEhT17jQ9pisvtKcxcDlg7a9e57JMb8SK09lCDy+/tEsj7qNahrSISDhqyuhZwtB9WFyc07uokfS",
+	"mD0YUFqhqFXyfde6gbn2jOZ8J1FxsNbxLVFuwLg1jv1PKu+lSSLk3YXS8eHr1aM+KvULlzMrRL8aYebE",
+	"l9l2bl8FUsuJgT+iVpjIxh5S3IVZil9yrOo6ld9QKjSE1LGs7Og+QegPKpFiSqbEDv00iItbPezyeCjN",
+	"UhlIs4hxmxWCAjKJDVlt9qvyHphL90Plj5i6afUoSgs3riTJOpiX1mok4E7m1tQeNp4Uv4Brj3HYCyoF",
+	"QdewSgPoEBtKHIB1UhiDA+9dE2gzMfwWIgbriMkgQvIPYaUk7OMfFaJtNBCQheCjdQUk9WE2FpFuXKns",
+	"2rWklwT8wSPOv/nMl/gHWPjJbfAoqch2CuCsEsjuq7csKf+yq+Ga26hVFyNbNTYY44bcRq2fKTa/ari7",
+	"7i+rNvbXUBu/8pH4CNRJZsTBGjN7j6RIH5X6GSiRYNyrdVbCcUv9IpKUf5yNSbsdrqGl/Lf+xXIkfTOa",
+	"EaWNr4VtqBz7XsiFVv/eZ/rpFjUmgADO6c63VDrEJROjcTFrpEAL7YuvlpdEuUqorsRSKEuYSUVibfbR",
+	"FvMC9TnUXFCQsNJLM+dcVPWh5ZAthZQCREpfy0bp78EkJw5c3hf61KUnLAMhFnUEUtRo5LAWn2dTPoO5",
+	"TrSoU7T4QndVtL9R/9v54Bc6GGvr5nl/ZK3tCsvfevli83gtsfkTcOTdV84uUPFhMqKq6lP5u17LmTN3",
+	"oN1xDmMa6X0zepXex63v6ZS37DHZxgDMwRpC+n1Ao/cTcut9MzIaz8SdZTSJ39toZSCGmCohsjht1wUA",
+	"vRi5Z6jhWS3RivW5vjF5uxFL31DU4ELw5M6nzvjFEDZopG7pzgj6+wcktPp1XbHmdEHtwxKgGEbklVgV",
+	"FVUbfiJsG2oHpFxUK4a/9g80hg4GJ3z9Rn2BxT2qK+YsqSpZs60NwSIAqo7nksrVRaZFTetRjT0Es76r",
+	"OXRXM2idgAN8xV2YXq1Gxy/SA6XuN+kHASV04s+Cav9H6sboCvjqrQC1MkTg8TxZhfF9criVnGTZbYC4",
+	"U95yFVI5l436/R9GLDYV0AiKtFaM46vSLJ7lB0/H08U5NqqJVNM9rMmXG6KwwhDplGHYD81e88Ies28n",
+	"tEEq4o4KHDTUksjGXtB/tjTLSe0AUPps0fYteYsNCPRmQYF9qVEmaEDsK5WxRE0l9sSZQQg4EKRHu5Jq",
+	"fNoMs5OAy8Um40WZ0LPgLZpqQz8WYK/WT4e+Rzyw9QcguU+DByiVrX81tPesf/kn6L5scHslC55K/U2m",
+	"i0OIgIY545qhSxPHwYHc5I43buOzJpt5SaxavRMK23nVE+7fh3Af11Jde5/9P5ZG6/8D+sZ8WycUfccX",
+	"1MkclzpXeP/awoggEnxoImOd7FRqT/bQ55IlCmrefJ0bdaMRF4HFHjit9pOyKWhILFYfIq6EA8mBTinq",
+	"s1FTCQXQERnpRKWJelWDYkV89q7EUlzqBXdd2ola/0Vsi6/tnnBNqG8CwpEOVvnZzsGu9FwcgufZbK0E",
+	"Q7Du5v7APhx3KI/hGSIiIlJwYEZUjxzCFBXQy4LhWv+hqY9lcW7B7+pNemGTXqhJL/gN8iPO96EyDOW9",
+	"j2BGm+zCHbMLnqk4PM/NVRc5TkvSDR4ayohGkNlIsrGOeCV0i2hOD8D1VeHVmzlIgnptsKDS+R4y7REs",
+	"bZh/I1O7Nc8ktfbYQEWZ2wxULtKrZrf4icZAOA+3VaPx1qy4o7ewWl68LAdhE+jbOBPLclDyvjL5AdyJ",
+	"qEE4aLUDMk53r8VseeDMVfOUKSvn2wEih1cG8FUEaJW02a8QT6MmzUJdC9muD4IBttodugH+OnEaXIKG",
+	"EZrSoKWxGfstN4GZjSx91sCM3YihGLW/mpehsGUfKJVf2z/wCyBbccJeRBtWF4CvbAFbfT1/6mDW2iwG",
+	"cRa7OkWHn4IYHR0HowC4AVJBSCPqSq0AANL8WaopwLKAkMyUBuwtgLjzgKvXYoZWuQeH5Ra5o5Lcn4M/",
+	"ACC2gugROUuw7R/bzqWyb/AIXQUolr6WpoJxOhZm164pohv3FVSGPUJbARX1N3qBBH2D5eX4lZGNX3qR",
+	"H2DhBzcdCd987GvTwvBXaWFwqKINVPvqJD85Knufr8VsrW4Go6cARqcK0mt0XpUaotDolgD8H6JnfbLo",
+	"VIjshx0QxiaY6RpVmXFdXBKkq1OTNiIWdAo46JxMDDyouG2aXhLbv5sq3cT1X75s+5nrAglbNmHydQIx",
+	"N+r6flImWhnqcAfTCYY2HvHftUjOipjwSwFiibNRKicFcIAUU0WYtbVV++4Q3zeQ0MxSfWhzbVO2v3Hz",
+	"G4RMm5/TJ4mS/kPMVodHJ0la7AqATl0YIg2hWyuFhQTfbTFaC4XA9barv4rXGjEppsARk+a6OGVcswHP",
+	"sYyDU2mCY2RA+ghEVa6UGFocgj6XjsMgt5UIHCDXZNFmhP8XwBoT6lyERdNCUyUC3cM3FSTMeoyuwyAT",
+	"GE6Qos1+G3ic9imypTnmiixD9LZ0JCIkvygcH79dqK6knKJEmE6eCweHS7wrRIrjko8IxoAQyg6PBrHR",
+	"LFpcTdtofRDaw+U2treIRnT9CsPf7OPXH2J5bf6RyqT5KLPnG0xvUvRVkwEfUtlvcPnvskizb7Ie0++y",
+	"prH+6sCl8X6UXZto/8YMeN4yTOjdF1aoWkOAkMXrkqZmwCNXX0I1x24PVR0e3IdPLPw+Nmr/INrf37dw",
+	"A/OgQ0CiY3Q0qdiOxRUlMkliosDKKkde4nKvAe5o1JVwGymQH05XSR49nL+H8+VeP2/FuCx672hPj0V/",
+	"D+FGkXs43m6zd7w/9BMC8tOuJGospI6w2K55GCBx6Ym+SoRGcpWBylnMg1qTgaOdIFBFcwV9H0ITNrOP",
+	"oL8CL5QKnC7iZMBHbM1T4W+32RneCaHWja3iMHJPWJIOBiIXsmCaIOWQadZdcvhDV/qLLALfqf2iaEAR",
+	"42bwqhOJxbKLUySwZD9CbOZrSZPwNF+p3fxrNU6T1Ax9hFRJw7e40/zrdPNZltlNY/YsHOj7pjweLI2x",
+	"tmKmd3zB2hlm+AEt3qcJ48ET3yg5yFIkl365aYo3SNBLEexvKEMBagsIYCzVHMrnwCSBa+oiE3hqV2cq",
+	"0KoAMiXpuxIfw7R4K/ppAlULqI+BFjdUxJhssCDGIzUCruRyyz+FKMiLJ+IsBGAyd086pJEB5CmyaheJ",
+	"tBxcLFgiVncHFIBAV6AjzwzUN3rRuCW8P/RUSGVSAeLC9Tw0XelMCGonmWcimDM2jJ0RlaD+PXGsGIkk",
+	"FQTFAPRuQlvsBIq9dGVPFUO83eH+vod2nK9rTosOYTz+SYRKSI4qCktc5pCdbaDHtoKQpTRVeTF04ZVC",
+	"EdvPzPyqY6l0HVi9zSpJshGhNNtYfearwYoDbFZXllhvXGN8Bjx2QJRMkZC93dpYSMgH1rqPxdCbQWPn",
+	"eur2nT84gXbpzX7F1SmDLvxYQ44WYi0QhEITYISFk3gMjATY6o3X5UerzWjT32FhSfDfeVXqTJtPjpy1",
+	"ykMH9Dy1NHTtTabQwiU8i7HwLWj9dyjHHH9oeXc2UP0YjVih+ZeXUlvAwZWF1CqPqLLACP+4fElDaAF6",
+	"ryeCWIenNcQh2MAKfL2wAvC9GyMKhKOWBrDp7G0C2JsA9nMGsPtWhjZTFo9TrP7R0jAHzM4lpDfjksS6",
+	"4MVEtynAKpI3528viJTN/Q0VSYzMHUyn8goQ70m9OI0F3f/kl5WK3MG2S0vU4am2dPXFVFmFZ5whJFJT",
+	"NyLP+Bhr6D5Bf3+hoJDc3AdJ/Mu0+WoQ8iZHqBExWAw/WhVFqHnlgHLHPOagHd6hY41UTYqYCEIrWpmo",
+	"vuANgd8ZnEWgrnbT8rlk9omK/oCAsysZs/5ZFNjE1ah4wBPX7srD9tzsWS8F/u+anmBHNnrU9ktCSAbI",
+	"zQ2YRMQfPQa2WfeKxqEETxA/stB9PhZsCAFyZNNUxJ7ZE0VhGUndugnz+RizbM7A7o99CnbxkIMKmdhp",
+	"tSDnMJUhuaSlAscAQeC+EmQi3S1gU4LH4uAy3bsLCVS2Ylcetyv7xJGXO7d6ROUOqUZi8DY7h0ckYpwL",
+	"ODwdNtGCEbF5uytftdmv/r1GnXqSbihtANsmquBNmYVYb2N9dPfAd9eO4C7up0mOZG72IPvdGqdjtKqC",
+	"352/vzmu7FQohp24+E7tXoXn2v16SS95CQOwa8TSw6ealVnLMUwE8zWGKLSLI5AWLQ6M+06XiID9n9IR",
+	"rlRE2CIggTSUyhZdCZiakJfqzBnQzBWQ+HoQR/2XCa4LNinSLP2XSKj2ZCvYI0C13Wa/BXghwAtpDvbY",
+	"bP8ExJjL9kDkh5JyIXNom/0ooGAGy2rMrp5oEYgf4gz0+qPjsFo00I0BZx0cCk/C792C9yKPWZLzqfZM",
+	"i/ZAhksYrm6s+2osXKLNF9/gVycacBTO2DGEshkIXkvJQFhPs2HhMLlwWM2ubLNPi+gSaQN0pcWUfz/3",
+	"CHdGzKt9Vy6+lmpK0UUIoVkpVOQzlvFC5B1cqEvx55BPdCESozTcPy57s8u+UlmiptL8Ad7hEpqa4qgr",
+	"A2F8aQWwuYxwLSI4DnB7kh/hrwYqpyMS1RybaI5nvc0u7Gkz2+pKqaTDYtCZl5oXqR6kQCAX2a9wiXv/",
+	"Mhfm2+LMUE5cjqj3wPyq0sNlthEca55hyZYLBHclVq4SqT1yC+P2uJrkQjvu0lxd5XxEXLWFAmZ7qnRL",
+	"pTEtxFjHNZHkU7PyPqQYd6W1WUowPWabwF50wWlMWduoLXz/D4u4fju+LQ6OPxC9BxVmZLXwTKugTp/4",
+	"XuGQ92bQkLc8Y/u1JGt7szM8g+s6cphz/dENg9jreuHbyh1wEIzH09z0BjSqGv1tcgs7DO5h9X/Tm7hx",
+	"EHE1BlmzO1zgGONTgJJvNvoDjrmNWuZwfDDCu9kNPrlhjf3zx0zA82b7MtyPRkqvO+4OG9ht3abLtahs",
+	"vly+s2lw3FQTbKoJ/jLVBBwt3wevINB7n+H/a/c6wtVtF9rJBfziPfj9MdN8pjED0hN9ZewpYkgnwK9P",
+	"4FTg/WKkavKRhisldOjfAIGTrV3seDuKSgzRtM8p/Q7GlWVWJi+Bzz8SYlgszsVEi7NBYTwbV5yYSuNq",
+	"9QUAQsowx8hdTWQFghH6NCHLHQI9soks0gxjJEU6EjAv9OjQg6fahXIkqCuRob+gTgysGSHbNOi0oFoG",
+	"UV5ThNCKaycY+Q5QWxKAMwQHiSgmjbeZU/TNxnwWdInezTbdNIl+tUj530gjGeC/2jPSXNRGKxKyrFxf",
+	"ZE4f1PnUNnHe7Yw9Qn7uW7OgN1CBm3zhV0RX1VRWPUnTK0ziKVitAgarsiVq+bVLFFZd+dI4rNgWJ5ML",
+	"NQR22zqDeTvkuOrK5SRXd9MYz0lxhdHucq3lP4QYBzqyYomnjrG1pv6yVdoCcETg/k3qMklDPCJhVUOt",
+	"+LDRoQ1f1YavasNX9bL4qu7sbYwnNd4GBtN3Vb6bi2KSy4hpPhCYQHMwjhgKALBHSNNLZQk1IIBClSrY",
+	"AJE6zDzGNWZeg+aPrtw63D/YpvsAvjuyypbVqJHQEeVjcV54O/zN1uH+/nZkZD12GkCDqktRz6fMStFu",
+	"rPdB5UoVAWbKPMtOyWqgwiVvNGDHpLEBLL6DkrX0GwuRKf1q2VwwviFpa4iAYSOnrtXXk+J++b17Zuua",
+	"ZcreT+5QdImD/mr6EzbCXLMx2J9PqkqbJ8KeddkC4E3bjPTkSapNZmmTWVrw0EmxSS5hw2MOJbQWtgEO",
+	"r1GqYqDyh+5e1aQBlsVMzTXzHYkjPmMTLeb7WTqO6sX2YPp6R10ueDztythSJLfpxi59BZWDYPoAyFQx",
+	"VRWBj8DU9CzMc0HhD5UnubIzVy2K62I8eJm45Bni+/WMMTYNgMCpPsqX72H9X4gGvnZDDizyE3XkNO2u",
+	"+au1p2h9l/YUN2pVewqUQ2/6Uzbx5mfuTyGREqgC+E2tLoA9+5gtKujtamheh84DIyuHXCbGCzOClQAY",
+	"iHsMC1eh7J46ByixjhrO9sBngGiUQrG17+jQGEJ2Vfch3DKojJtUp700S4tZqemAnkTNALbVgPvy/QVN",
+	"DaRfsEi6XIzt/PWaquywEN7pEAJUKuFFEmB1WiBRWl+Neqkkd3iAde8QYXV1CjjLXGVYpuFKvMENdhXh",
+	"NO2OeUOgn4SlMjMPS669Vg/KwrsS68L9C+Ef8fnavh/o4lypURTALto6EbxxLyWSTVuvcl6wnsiUvNKV",
+	"pg/3rhhqwEoQmEYC08C1goiBK06pLd8IFf2dSS6oiV1IFqf6LdZyx9gvMhEUx8DPUK7stw0fXWmbQ2zL",
+	"EW75Dov7ZItrs5diqnZOg73A4pG6EfTQv5kHxtR2MKWnFdAQBnGZjPdFUEteZSsVkr5VZY1gVwZbPzxD",
+	"aGFR7KljW7owdzJIq68OVCOybGX5I4ClP2fuuWaLHr46cTYlNX6dwtiRwh6VvEK9WgH3WlqrrZubWb/4",
+	"1W6SfXni0u7BJMvWtX9QGv9kRtxGrVEq0xFvOPgXGgRGlBqvW8Zsh3/AMY1tsMcsQW64Dndegbu++5LQ",
+	"jdYbzpQNr8Ad+IJJ270DZbc+b3A4CPYkSMdmdyGRClvb38rolJ8hdrvufd5Yu4+GPRiL8bzCr9XpJUVu",
+	"TVe2VTUktuEOC5VtV66jbUMW5e6G/Oblk984DKr13bB1Y3JQEK71WgXhvNyDXG5pX0lnj5vWdewGzstU",
+	"5MIZ4dD6rxkoQ40ZGNjzZCBSLO7UNxjayh4jZqMqMC2E+IZqivh82J/Mc7G02PkOxt2m2PlbYLqHvXEO",
+	"Ix5EPbz3JyIAj8iXnIeak7ChxL8rJf6dhWq0IosRxgaqwhJcW1u2UMpirIsJ4tIJRrZFXSn+5P0imzHy",
+	"iBGQ0wwyhgO0O9ekG9JiPs9Qz5V/N4H4CKH5u7lHzfpjsZJ9Inu8f73+GOfDPagvtqlM32QKvq7KdP3k",
+	"mYI1YfoerDZ9qQXcMVcYYW6r16HhsVK9DpQMg66EKvYYGAvica5uUrM4IgckEI+x43MAUPk+F1evrXtn",
+	"i8vePTrGunXvCLplb4NAxUZzABAK6bgyYwGY7EhDPQWip2IoZmjTYO27eXQVLMP5wlKxTMkrY7qD3F43",
+	"th4G0G0z6ppRdFYJonflfaPoqV4RQoexXbmgh8AVbC9pJQhbBdjKToHHj1c/Z2MBIjiVGws+jJApDDOC",
+	"kdlXk/FY5LazFzuD+0pluwnAZg0YZwmf1TUaENJSePIw1Mv/bHXkJMsg+t3qHB77KFZ4catzeGLe1TYh",
+	"tzqtw2PqNxjxa7fMpRf4hcDrKsEhs5cs+BdswOr+Y1OEv7NQXEqKundyx4Xi3reNjZdHbJpoarI9bAx8",
+	"0zXx1brzDxZCfgj3/qyR1lkc8m1vOkk2nST1nSQPHRQeEnXaGmjjNtCKVR9BNNfYiEzlbCiyxNaaBgkI",
+	"ajCPwqqLoJ4kOCMdW2jAi5gAHvEB5sZpgQEPSO0jBQlGP3QBBfrpIO3Ts4n31LMvU51JeEsFt4yAdwym",
+	"SeQjBdpj1WdH1KVKYLJwvzY7k/btALoD8D20uBE5z+AJxu4mmjacc8f2A+GbpjJcTbRRXKrH3kiPeV/o",
+	"BcEaS33X1Nijcb6bf+0RxTdW+0nv/U4W+axhAWjN0KVVoLRlNlWgm9jOc+maD0M1BdhmFOZOvq3FtknK",
+	"5JH5Nkdi1KOjsVBlaSRQDtONV+mNkIxDfeMcv3bYaUBj2+wCKiExqqJGwlct+kA/70rg9XcA2VDbmX+n",
+	"WV9JQDzlRMwJypMgiy1xOXD3SVUwPlLo2I8W1fr/Qi/duNb/ryOIcQkaiuDSoKXCl7bVRvhuhO+zluCP",
+	"3Em3Atee/XmBa/fskwjcvc8kGdfGEsSBbXZOwHtYI4/hKjJ/XzENrp22ZA9eeLMRTwQC3NXEhI0pfsmT",
+	"USrDGCqF58NCKEsVlolB0BwvAf59CQYeLvqmLuSrDCQtH/Uz18WZ+fqb6ok1hNJHfi0Yt4fyO40GFJ9C",
+	"5Hx9EbW6kgLuW1SFANB5gOlWttlqQfXcob2vPSJyvbiguGKRNLZGFgWjSVyWDZBNMHljKyxJwo/sjn9S",
+	"Y2G1UsNpfMBDjJn4yZL+Pm8tMMCbwVb1FNvkXDYXJASAyRAqblESGyn0AUUO8S3VkNsuhLS8u13ZH4r+",
+	"tZ4XMxh67/g7WvRhB/IGGWaLxuuy73TRaKILY2TYDwIOHwUW7d/SQrP+JAfqf0y/g1mznnH0AMYPhhxX",
+	"WT/jSXFH0wd6MvriMfPCdbK6r6SejES+prRuBnYTjnmEtOdz6hlL8YYK/aXD2zzvSj1Pj9SmsenrcAM2",
+	"nMuPZeT8R3oT+B4UvL2L27E4uAHptqWx5Lreq3lsmjnQltowLjQAPBVgi3nYIzMofxjzfoPbv+fG+tlQ",
+	"Lr8MTBuzPxpD2gSDlobT4dRsgukbB/lZg+ljkrdWYaD8nVcXuFsfFckGkU88AaUliViAcNIPPGMzoBM2",
+	"OWJVNgHY1BI0g2u5w87Yzk6uVLGzAxAZRKpJEI3lehwoM+mELLsh4anD4KjQ66ZFtcSZsZjImT1AumVr",
+	"Djx55Ypb4cHAzQpIrwhRC+w4om3fAapk7EuMQYtciAG+CZGBlllF2RaWc5orv9NMFzkvxNWM9YdKaaG3",
+	"gVgUV2PLcx3DJzGvYFcAxm8jj68cijy1NJBYuudg6MZQ630mZywRY+NWacvWisy7eCOkPw0Ln5AGiQUd",
+	"WRYLKIAl8vxHPY7BC6EdfF4H0X2w7rfapmD7y/jC7jIKVASEzt9pB6MUEPIOsJDfcy5n0DWPiW1kScoI",
+	"OnXIC/iQFYYoj57UZmdFV0Lh1uGrE29fcTdvIEgihEKtm6K42CXMxVWqZLh+nlkYj50WjC4KC/zxV7Hb",
+	"rLT3ZTnBn2KZ/1AZ2++sK7GQy2xQumUAlhT5VXFFANAjANuiXfMa9JoaeEivnFTAboVU6oJnGWI5OaLq",
+	"Ib8JmwRcBZsNi0FDiVsTGwsy7wTvQAzM8BbBMgMrNhWtzdPgsi0bbMuMW8OEVJMr2I2DXIjthSy5bEvJ",
+	"bNaVBN9FNRYqY1Caz3NRut92hVQXD3fAF5xqqFfZjlgt2S7buhZjl/wjyIR0ZC6fZ8ZlW47RwazqAKRs",
+	"oRiXTIzGxcwKhcUMuhXZg80K210JH2CeWxcZlCuNRrjzSMykQEE2FVnmz6RllIY5IqW+LhHBE6u6OWg5",
+	"7V+OyFZVKQGSCjZ0lU04Yhy7ju3TYP3XYAPuSrsvsP10MbaS0chfDQ0u71+vRx9r3oqIX2nMbdSCs9Vo",
+	"8BsYAXFGOLaNBl/QGDNcqaLZWDPAmFNUWPum8dQ/lEbeRq2bk0bj/+uksVvymCBPjb6d+2rrL3vjl10U",
+	"sgQ9F2DcAbrdBt9pQVROqeyZnb079Lz01yJRoz4VRDfCptjAc5T25zVv48c+FEyS8y6cAR0FNjdZyXkJ",
+	"TDC0iZ3ZQ4Ax3JitOSOC0D72Ao74jF1LNe3KrUA1OgykrxI0Cyyej0YPr3uLH/2I26hFvti6g3+jy41b",
+	"rFT2zppz645/Xxp0G7XAxHA+e4O7/Gdp4OPAddXib3FyV6tO7JZzdLdLW9f4AFKBBUz2KZlPXVmykreq",
+	"1vQ2etrZjOmJMQl1YBNvLbCk6dHzxrDZ86HRDDcHO7g3A68CjeOQTHar1nrGZPwC29EdQzAiu9J5altV",
+	"W/LlI499syQBFnRsjLb4esGy9TIre5/N/5ZWjP5HWhsYgxgA4SvQwVK5/QXpi0XBsyQoQjU3PTWDujIX",
+	"xnsnbIYrZTPgK4HMbL1/Xup9gxYyjz9dBgmodUPxbuj51pw/zRLlYM7Yw6Kc3cnN2hSzfgsgZ2ZrEMZZ",
+	"1LLbcn3zxO7eCzvyQTTzm9oj55HPQCfVniGeGR20UJVVTi3wbpqbO+20KQdeD0ztLsoiWp5l9yVJAHHG",
+	"+nzM+2mxGOmstgj4TqLuEbKwdwsZNAr03C3E0wh62gy4A/L0qhDFButsk0X+isqsGwm7JymwNlN4Cgbu",
+	"iOi3ffoutr/yGjaOCN+sHZrY7sIgbhM5Nm+LjRT8ilJTnvM7eJ0nYPxmcXX2YcAJ8qQ+f8ZzwXKseAam",
+	"U86mQ5WJDmJvYhakckObFmP8iqeunwUmFXgwkQt5FQCmZm8VziVgZMmEnsdnI0/EzKScP/TzsmlArllm",
+	"lOqVceTJ50LCFMpslsYDH+sUyg7cLYjOxiVZbZu0ZEqajzalDBghcJnxcfD50SIbqLwrp/SIsDBBqilT",
+	"8pTZv0Ffum0KxBSXL0wIIHQ5AuiyLVsfgWw220T+gww7yBWCuTOpCpsl35qDadte6iNiX/myZdZFmmVU",
+	"tlEyPuEFCNirnOPE23alWa9gG7G+uoEqQ1wJIvZb6nQKS5pjw0NLo0CRBWHxAVNWm7m0Lx4g+dlUpMrr",
+	"8pjRopw93Kkr3RrCvWw1Q6pZKd+tcpeztg/F9nm32qEfvgJvryuXcfdPK/vKBbvw8ojJYDLbDQD67mSi",
+	"PifgXsDn6HXjjyAtpu4k4bpnomC5yAQ3J4X2ei50QadyAeKel25GvwJ0Mc+TVtSail7rj0VYeoG1HEBY",
+	"GHkU1HxIX3UEl9c93t3ony0xaUWtiW79QU/wArz8mAv4i/C4QDr9sxDCIWYIl7Svf2B4339+bgGiUKtz",
+	"ALiBHD5B61dRTFV+zRJxk/YFovSYR1Uu+1nxhPV4xmXfbKVbnLkteSrP2kKU2b/O4ySagwe2AKiWcO6W",
+	"T9P8jNaC+akQo7HK4e5ykmW3lDW2MIo+dzfif5YxEhFI0c+z9ZNZg59SKNVs6mw8Ijjhs6VxXz4u4SaB",
+	"+owJ1IfMkLKXkCBtntq88GLUJThRlp83CYFeBEMeBgmSLTTbShlBNOKaJuq6cnmmbqkpWjJCa3iBvkrU",
+	"yTtsNrRJHcXQmjvlp/Ko26iVliEt17xPFQjzwYRCDYo0GqO4HaDe0XnKNY6O20J+6wYyJvVBc7QjLPyh",
+	"wzKtegluY21wPtfG+Xy8POzeIBdiYbfbJxJKEKSwcBvgn/ZmTKf/Qmz13sxim8dpIUYUCwGnx1U86AjL",
+	"0rmmQl4O7Qp9LlkvIHaHwnOsomVYRWsTnYjPjZvrlHy5coE/1EkEZc4AwKkCBFLYqCABzYB2V8a01AEv",
+	"u5k1xG3oPZW0PL78SiyA3DSf4yezjHMOXLUbKpuFS7Jsmqm202S/2U4LqcIrSN87mFFfom20wZxLvY2T",
+	"J7HT6hzuR63UzOp/JgLgQiUfCbOHQot8fRkUDLr9ttrm3NdvILL9kDmZHR459L1sAx1umk0H3Sb38cxY",
+	"oH6DvtgMyJrKD/rWljR7K6MLPNN62OtWbvi2mCOLm7z/Ax/1DcN1wgo0bC8OxyztLsYvuRGOG+H4rO3F",
+	"RlLgVqT+xbLhTkJgXkrS9n3RYnLvs5VyS6s3fxVTho2KkBDFBJlDSvYVO754MWITCVlLG5aH59kuNABB",
+	"Zj8GFrO5scv6UXKqGIrUJjuXFz3CN9hUPn5lImRThbcWKCeeHCd6IH/fQP6srspzD7Cco0h1RoKhw+Id",
+	"dKb9hdTxvMR3tifyvkYIyq717JCmNsii8Bq85gahc2MhrF86VjmjL9c8WAsvCaEWF+J5/iwIIMOKCIpp",
+	"BHgUGF6jX2zFO/F2hIrcWw3ofEGzhBEncVB7Bl3qWKYTt7vyjEq8DvcPIHB9uL/vKzxw5bGPi1Fb1ylL",
+	"K0Fwiw3KMsFzqXEWaWFuA9ZJ0O3UlXgzwvSgd0CwkqkMSqAkVKpJZU0bmbArUVBVy+Jo3RwS590NmMXW",
+	"yNcjZ/HTPWXf8h2xKZ9vhTbIlBvV9xJxG1HsNVV4K1NZ0FK6HK0RL6m2qYLTaEOZ4KLiBaMaIMfamN5/",
+	"4pO/4XgerEDDeF44Zmk8D7/aJp63EVnPGs/7H3vKrcSiYz8vsWjDPi7xDj5k7zP8f2kU7qeg5h59dOzW",
+	"p8r7Mrd7KBixGgjr6RdE0WANNhG0TQTtr9nH+j+0vdc98quDZnj0ak2OtIhsKC1q1tVqT+F9Vb2xyNZS",
+	"9U3V/CJHBVZjEzLbKOH1Q2ZNj+STBMpgEr7jchWbDQoBIrPpq4ksUnmF8mBe/1JwikANoLoO0UUz4z9Q",
+	"i1qhWfC4rqwS4eix6K8mwjnDe7KeyILqDpBPqWYcNp1IOuFYKEvuSj7lM2zxCf7Gk0QkzLxdZmGNpgCB",
+	"ig1Aq/lyYJ0svolny+nKBXQ5Z37puGYHJ9bhA1pwXTTDiq3Q6tQ2i2EzJH5O6Lu0HTR9NRYdgppBlqKE",
+	"aVHgj2K6IKR3N2vqmbh11tcWQJETrR0Ks2PoDDbVNY9HyPM86pHKY6Gdcfriw53PtEabWOc35IO8WJC4",
+	"auPGN1MMKoq7O0uLQxwA5LaCyx0uWU3AUxu3/YD3fyLGnb9QuBcWrmG4NxyzNNyLn3QT7t14ms8a7tVW",
+	"OFhxRtJiXpzRhn1UghhyHjnL1QScxUSNCCcGKQICt4sAKWai6DCeAZ3I+fubY4RYcf8+CZu5anEuK2C3",
+	"vnaihIq7GL0fFuxrge/PeG89seeA5BsJvseEn1976k0nvcjkhg3/XCb31wEev+HQ1HtGprnG+xdstPvN",
+	"EbZuf2PwzpqE9brabk3jfe8z/H9pfvItATLTJJbotJVgzIDFjnCwPBclrLC0qIdPxno9fHKciAGfZAVU",
+	"EqaSTbRgXHdlpuQVhmG0izCiVsTgJOCjecDoBbnSu+nDTa70W8BZhr3xgBgjF4sPQkCpoXKKLAbO83c6",
+	"OAYBBMgmcdwkcXxHcRqtiHTMxYLnUsFWyNwzDPA8NuUmE7zxz9fPBDc9Y0+SCYZJPAX27rMh4dbYYLU4",
+	"mo4psQ4/swEe5t3MpucExMTv0RNVTMiRIkjIcDfU4D+WNgviJjaUso8IePhM0YaXD3e4Sdj9NRJ2Gyiy",
+	"daHIHjlm0ASSxYck74DJAvPegLJsQFk2XsO3BspSFWEvou069CEaCstnBWYJgk7IuiBy0ZXlICy0k6yI",
+	"kW5gWTZNJd8CLAsaLS8el6V0JjfALBsr4dsCZnnpJsJzQrMY1R4mXcsJpjZbBMGCfRMPjsHCFkGwdKXD",
+	"YEGh+1AgLPewVzYoLBsUlk1nwkbPPS8KS1PtVo7hBRxbC81RuqaWsM2xtGOkzlX+FEMxA/cRewg7Rtjn",
+	"gpQMEgUwXiDPG9AOCGQaTNpdeYYlrsYlhRig9C6sy26BDkGVBuNy1psgCVlsHhTXSfss1YXl1L23yC6G",
+	"xLWwVBzh4xqG5EqDagUTfZH2k7uum+O4NDiVu93lIuozXYhRzWmcDhUfpe4c3ohck7BfQN5hTlVvkmaJ",
+	"zffWVo/8F93n/rRo2OO7cofbB66/vf2I2r1NK7HZ2y/MpSr8t7nD/qZ/Ltref1dTlO0oy7UQIY9ZB/82",
+	"6WFvmO2Xz1UmNOJspJpingsiIJ/w8fc31EWu1Wr+sk/+5dc7E25A7ZHAVdiciBdHnqEgDKevU3nV6EyY",
+	"e4n+JE+LGTiaPcFzkZ9NimGr888/jEOJB6GOeOijPyYQo0ezCc9Aovrg7RrVMMmzVqe1B+4pzWzuVkKC",
+	"ScjeGUMq4MbtiUzJK80KxbjvySTyJueXp5qNee7ij2NeQFUHcQ9RPAR5Tau1rWELlC7lHdQADD7r5JvX",
+	"VDciz/j4FNhoqV90xGdItOQsQkfM2mbveH9YApLgXVmpD4/YiCeiXPJNE6ck+Py0CbYeTE+0ciGREhbo",
+	"RiVGFbKNR8HSqSztz8BONQMIDsiuGLCuzD/3vRmUCiQCH3KZmLVTk8KSCDEYCNTXKDSJ+rogOJIZRKgJ",
+	"h1dj85ejfJO6MNLdIRiXluINEQPXfEI6ujAn88GQzErw/hCDN2ik2BI48J9TJQkRxfwKBrRLz0pHdY+C",
+	"DQ9H6jvNctFXeQLbxDNkmx0keLKrZDaLnCMA+Sioj/Msi0qK4JFnjmWx7rmfhgo2D35qo2yAbdhurOA+",
+	"v4hRD7h55+7xQfRzjMxxSJzJxC2YvWEYpoPlC+b3/pxdi1n95Nz+s6PxUEDHQ8Ae6spy6Z7kHs7f0ajg",
+	"0aQ/9G/oDhkJCIvUAKxsyL/ueC8R4xmeiFj1CE2XFqfk+WlzlHnGEhVRDyOEEEf4gHDTUdd5/QfBkCKy",
+	"31sefIVbgTtyZohQBu/891QXKp/V3hJPaz6RMpVXEU7W3hjDk1iuPRVZ5h/oxH7wFBL7t3/c/p8AAAD/",
+	"/w==",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

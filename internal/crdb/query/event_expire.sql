@@ -2,6 +2,7 @@
 -- index:   audit_events_pkey
 -- rows:    the limit
 -- locks:   the rows
+-- roles:   retention
 DELETE FROM audit_events
 WHERE region = $1 AND project_id = $2 AND id < coalesce((
     SELECT e.id

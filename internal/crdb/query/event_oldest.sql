@@ -2,6 +2,7 @@
 -- index:   audit_events_pkey
 -- rows:    one probe for each project
 -- locks:   none
+-- roles:   retention
 SELECT k.project_id
 FROM unnest($2::UUID[]) AS k (project_id)
 CROSS JOIN LATERAL (

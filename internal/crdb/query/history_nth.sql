@@ -2,6 +2,7 @@
 -- index:   history_pkey
 -- rows:    as many as come before
 -- locks:   none
+-- roles:   retention
 SELECT base, plen, until, id
 FROM history
 WHERE region = $1 AND project_id = $2

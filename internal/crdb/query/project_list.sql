@@ -2,6 +2,7 @@
 -- index:   projects_name_key
 -- rows:    the page
 -- locks:   none
+-- roles:   server, retention
 SELECT id, name, display_name, description, labels, annotations, generation, revision, created_at, updated_at, created_by
 FROM projects
 WHERE name > $1

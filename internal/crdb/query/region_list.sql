@@ -2,6 +2,7 @@
 -- index:   regions_ordinal_key
 -- rows:    the regions
 -- locks:   none
+-- roles:   server, retention
 SELECT name, ordinal, created_at
 FROM regions
 WHERE ordinal >= 0

@@ -2,5 +2,6 @@
 -- index:   removals_pkey
 -- rows:    1
 -- locks:   the row
+-- roles:   retention
 DELETE FROM removals
 WHERE project_id = $1

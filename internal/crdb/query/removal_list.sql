@@ -2,6 +2,7 @@
 -- index:   removals_pkey
 -- rows:    the limit
 -- locks:   none
+-- roles:   retention
 SELECT project_id
 FROM removals
 WHERE project_id > $1

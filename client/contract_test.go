@@ -1,0 +1,149 @@
+package client_test
+
+import (
+	"context"
+	"net/http"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/client"
+)
+
+var contract = sync.OnceValues(func() (*openapi3.T, error) { return openapi3.NewLoader().LoadFromFile("../openapi.yaml") })
+
+// operations are those of the contract that have a parameter, by their ids.
+func operations(t *testing.T, method, parameter string) (with, without map[string]string) {
+	t.Helper()
+	doc, err := contract()
+	require.NoError(t, err)
+	with, without = map[string]string{}, map[string]string{}
+	for path, item := range doc.Paths.Map() {
+		op := item.GetOperation(method)
+		if op == nil {
+			continue
+		}
+		if slices.ContainsFunc(op.Parameters, func(p *openapi3.ParameterRef) bool { return p.Value.Name == parameter }) {
+			with[op.OperationID] = path
+		} else {
+			without[op.OperationID] = path
+		}
+	}
+	require.NotEmpty(t, with)
+	return with, without
+}
+
+func TestTheClientHasTheVersionOfTheContract(t *testing.T) {
+	t.Parallel()
+	doc, err := contract()
+	require.NoError(t, err)
+	require.Equal(t, client.ContractVersion, doc.Info.Version)
+}
+
+func TestEveryCodeIsAConstant(t *testing.T) {
+	t.Parallel()
+	doc, err := contract()
+	require.NoError(t, err)
+	pages, err := filepath.Glob("../docs/problems/*.md")
+	require.NoError(t, err)
+	var said, told []string
+	for _, value := range doc.Components.Schemas["ProblemCode"].Value.Enum {
+		code, ok := value.(string)
+		require.True(t, ok)
+		said = append(said, code)
+		require.True(t, client.ProblemCode(code).Valid(), "%s has no constant: make generate", code)
+	}
+	for _, page := range pages {
+		told = append(told, strings.TrimSuffix(filepath.Base(page), ".md"))
+	}
+	require.ElementsMatch(t, said, told)
+}
+
+func TestEveryPostThatTakesAKeyGetsOne(t *testing.T) {
+	t.Parallel()
+	with, without := operations(t, http.MethodPost, "Idempotency-Key")
+	for id := range with {
+		require.Contains(t, posts, id, "the test of lost answers lacks an operation")
+	}
+	require.Len(t, posts, len(with))
+	require.Equal(t, map[string]string{"explainClaim": "/v1/projects/{project}/claim-explanations"}, without,
+		"what takes no key is known by its path: key.go")
+	var key []string
+	c := answering(t, func(w http.ResponseWriter, r *http.Request) {
+		key = r.Header.Values("Idempotency-Key")
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write([]byte("{}"))
+	})
+	_, err := c.ExplainClaimWithResponse(t.Context(), "team-a", client.ClaimExplanationRequest{})
+	require.NoError(t, err)
+	require.Empty(t, key)
+}
+
+// lists is every list of the contract, gone through.
+var lists = map[string]func(ctx context.Context, c *client.Carve) error{
+	"listProjects": func(ctx context.Context, c *client.Carve) error { return end(c.Projects(ctx, nil)) },
+	"listMembers":  func(ctx context.Context, c *client.Carve) error { return end(c.Members(ctx, "team-a", nil)) },
+	"listApiKeys":  func(ctx context.Context, c *client.Carve) error { return end(c.APIKeys(ctx, "team-a", nil)) },
+	"listQuotas":   func(ctx context.Context, c *client.Carve) error { return end(c.Quotas(ctx, "team-a", nil)) },
+	"listSpaces":   func(ctx context.Context, c *client.Carve) error { return end(c.Spaces(ctx, "team-a", nil)) },
+	"listSpaceGrants": func(ctx context.Context, c *client.Carve) error {
+		return end(c.SpaceGrants(ctx, "team-a", "default", nil))
+	},
+	"listPools":       func(ctx context.Context, c *client.Carve) error { return end(c.Pools(ctx, "team-a", nil)) },
+	"listPoolGrants":  func(ctx context.Context, c *client.Carve) error { return end(c.PoolGrants(ctx, "team-a", "prod", nil)) },
+	"getPoolFree":     func(ctx context.Context, c *client.Carve) error { return end(c.FreeBlocks(ctx, "team-a", "prod", nil)) },
+	"listClasses":     func(ctx context.Context, c *client.Carve) error { return end(c.Classes(ctx, "team-a", nil)) },
+	"listClaims":      func(ctx context.Context, c *client.Carve) error { return end(c.Claims(ctx, "team-a", nil)) },
+	"listAllocations": func(ctx context.Context, c *client.Carve) error { return end(c.Allocations(ctx, "team-a", nil)) },
+	"listAuditEvents": func(ctx context.Context, c *client.Carve) error { return end(c.AuditEvents(ctx, "team-a", nil)) },
+	"getHistory": func(ctx context.Context, c *client.Carve) error {
+		return end(c.HistoryEntries(ctx, "team-a", &client.GetHistoryParams{Address: "10.20.0.1"}))
+	},
+}
+
+func end[T any](seq func(yield func(T, error) bool)) error {
+	for _, err := range seq {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func TestEveryListIsASequence(t *testing.T) {
+	t.Parallel()
+	with, _ := operations(t, http.MethodGet, "cursor")
+	for id := range with {
+		require.Contains(t, lists, id)
+	}
+	require.Len(t, lists, len(with))
+	w := setup(t)
+	for id, list := range lists {
+		w.lose(1, false) // each asks its own path, twice because the first answer is lost
+		require.NoError(t, list(t.Context(), w.Carve), id)
+		requests := w.requests()
+		require.GreaterOrEqual(t, len(requests), 2, id)
+		path := strings.NewReplacer("{project}", "team-a", "{space}", "default", "{pool}", "prod").Replace(with[id])
+		for _, r := range requests {
+			require.Equal(t, path, r.URL.Path, id)
+		}
+	}
+	require.Len(t, all(t, w.Regions(t.Context())), 1)
+}
+
+// Whoever imports the client gets the client: nothing of the server, and few others.
+func TestTheClientCanBeImportedAlone(t *testing.T) {
+	t.Parallel()
+	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", ".").Output()
+	require.NoError(t, err)
+	require.Equal(t, []string{
+		"github.com/apapsch/go-jsonmerge/v2", "github.com/carve-ipam/carve/client", "github.com/google/uuid",
+		"github.com/oapi-codegen/runtime", "github.com/oapi-codegen/runtime/types",
+	}, slices.Sorted(slices.Values(strings.Fields(string(out)))))
+}

@@ -1,0 +1,76 @@
+package client_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+
+	"github.com/carve-ipam/carve/client"
+)
+
+// scripted is a server that has one answer, so that the examples need no other. Those in examples/clients talk to a real one.
+func scripted(status int, mediaType, body string) (url string, end func()) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", mediaType)
+		w.WriteHeader(status)
+		_, _ = w.Write([]byte(body))
+	}))
+	return s.URL, s.Close
+}
+
+func ExampleCarve_Claim() {
+	url, end := scripted(http.StatusCreated, "application/json", `{"status":{"allocatedCIDR":"10.20.1.0/24"}}`)
+	defer end()
+
+	carve, err := client.New(url, client.WithAPIKey("carve_id_secret"))
+	if err != nil {
+		panic(err)
+	}
+	length := 24
+	block, err := carve.Claim(context.Background(), "team-a", "web", client.IPClaimSpec{PrefixLength: &length})
+	fmt.Println(block, err)
+	// Output: 10.20.1.0/24 <nil>
+}
+
+func ExampleCarve_Pools() {
+	url, end := scripted(http.StatusOK, "application/json",
+		`{"items":[{"metadata":{"name":"prod-eu"}},{"metadata":{"name":"prod-us"}}]}`)
+	defer end()
+
+	carve, err := client.New(url)
+	if err != nil {
+		panic(err)
+	}
+	family := client.IPFamilyIPv4
+	for pool, err := range carve.Pools(context.Background(), "team-a", &client.ListPoolsParams{IPFamily: &family}) {
+		if err != nil {
+			panic(err)
+		}
+		fmt.Println(pool.Metadata.Name)
+	}
+	// Output:
+	// prod-eu
+	// prod-us
+}
+
+func ExampleAsProblem() {
+	url, end := scripted(http.StatusConflict, "application/problem+json",
+		`{"code":"pool_exhausted","status":409,"detail":"Pool team-a/prod has no free /24.","largestFreePrefixLength":26}`)
+	defer end()
+
+	carve, err := client.New(url)
+	if err != nil {
+		panic(err)
+	}
+	length := 24
+	_, err = carve.Claim(context.Background(), "team-a", "web", client.IPClaimSpec{PrefixLength: &length})
+	if errors.Is(err, client.ProblemCodePoolExhausted) {
+		problem, _ := client.AsProblem(err)
+		fmt.Printf("%s\nfree: /%d\n", problem.Detail, *problem.LargestFreePrefixLength)
+	}
+	// Output:
+	// Pool team-a/prod has no free /24.
+	// free: /26
+}

@@ -1,0 +1,212 @@
+package client
+
+import (
+	"context"
+	"iter"
+)
+
+// Each list of the contract as a sequence: for pool, err := range c.Pools(ctx, "team-a", nil). Filters and the size of a page
+// are in the parameters, which may be nil and are not changed. The sequence ends with the first error, or with the list;
+// it can be gone through again, from its start.
+
+// Projects are the projects in which the caller has a role.
+func (c *Carve) Projects(ctx context.Context, params *ListProjectsParams) iter.Seq2[Project, error] {
+	p := valueOf(params)
+	return pages(p.Limit, p.Cursor, func(at place) ([]Project, NextCursor, error) {
+		p.Limit, p.Cursor = at.limit, at.cursor
+		answer, err := c.ListProjectsWithResponse(ctx, &p)
+		if err != nil {
+			return nil, "", err
+		}
+		return answer.JSON200.Items, answer.JSON200.NextCursor, nil
+	})
+}
+
+// Members are who has which role in a project.
+func (c *Carve) Members(ctx context.Context, project string, params *ListMembersParams) iter.Seq2[Member, error] {
+	p := valueOf(params)
+	return pages(p.Limit, p.Cursor, func(at place) ([]Member, NextCursor, error) {
+		p.Limit, p.Cursor = at.limit, at.cursor
+		answer, err := c.ListMembersWithResponse(ctx, project, &p)
+		if err != nil {
+			return nil, "", err
+		}
+		return answer.JSON200.Items, answer.JSON200.NextCursor, nil
+	})
+}
+
+// APIKeys are the API keys of a project, without their secrets.
+func (c *Carve) APIKeys(ctx context.Context, project string, params *ListAPIKeysParams) iter.Seq2[APIKey, error] {
+	p := valueOf(params)
+	return pages(p.Limit, p.Cursor, func(at place) ([]APIKey, NextCursor, error) {
+		p.Limit, p.Cursor = at.limit, at.cursor
+		answer, err := c.ListAPIKeysWithResponse(ctx, project, &p)
+		if err != nil {
+			return nil, "", err
+		}
+		return answer.JSON200.Items, answer.JSON200.NextCursor, nil
+	})
+}
+
+// Quotas are the quotas of a project.
+func (c *Carve) Quotas(ctx context.Context, project string, params *ListQuotasParams) iter.Seq2[Quota, error] {
+	p := valueOf(params)
+	return pages(p.Limit, p.Cursor, func(at place) ([]Quota, NextCursor, error) {
+		p.Limit, p.Cursor = at.limit, at.cursor
+		answer, err := c.ListQuotasWithResponse(ctx, project, &p)
+		if err != nil {
+			return nil, "", err
+		}
+		return answer.JSON200.Items, answer.JSON200.NextCursor, nil
+	})
+}
+
+// Spaces are the spaces of a project.
+func (c *Carve) Spaces(ctx context.Context, project string, params *ListSpacesParams) iter.Seq2[Space, error] {
+	p := valueOf(params)
+	return pages(p.Limit, p.Cursor, func(at place) ([]Space, NextCursor, error) {
+		p.Limit, p.Cursor = at.limit, at.cursor
+		answer, err := c.ListSpacesWithResponse(ctx, project, &p)
+		if err != nil {
+			return nil, "", err
+		}
+		return answer.JSON200.Items, answer.JSON200.NextCursor, nil
+	})
+}
+
+// SpaceGrants are who may carve root pools from a space.
+func (c *Carve) SpaceGrants(ctx context.Context, project string, space string, params *ListSpaceGrantsParams) iter.Seq2[Grant, error] {
+	p := valueOf(params)
+	return pages(p.Limit, p.Cursor, func(at place) ([]Grant, NextCursor, error) {
+		p.Limit, p.Cursor = at.limit, at.cursor
+		answer, err := c.ListSpaceGrantsWithResponse(ctx, project, space, &p)
+		if err != nil {
+			return nil, "", err
+		}
+		return answer.JSON200.Items, answer.JSON200.NextCursor, nil
+	})
+}
+
+// Pools are the pools of a project.
+func (c *Carve) Pools(ctx context.Context, project string, params *ListPoolsParams) iter.Seq2[IPPool, error] {
+	p := valueOf(params)
+	return pages(p.Limit, p.Cursor, func(at place) ([]IPPool, NextCursor, error) {
+		p.Limit, p.Cursor = at.limit, at.cursor
+		answer, err := c.ListPoolsWithResponse(ctx, project, &p)
+		if err != nil {
+			return nil, "", err
+		}
+		return answer.JSON200.Items, answer.JSON200.NextCursor, nil
+	})
+}
+
+// PoolGrants are who may use a pool.
+func (c *Carve) PoolGrants(ctx context.Context, project string, pool string, params *ListPoolGrantsParams) iter.Seq2[Grant, error] {
+	p := valueOf(params)
+	return pages(p.Limit, p.Cursor, func(at place) ([]Grant, NextCursor, error) {
+		p.Limit, p.Cursor = at.limit, at.cursor
+		answer, err := c.ListPoolGrantsWithResponse(ctx, project, pool, &p)
+		if err != nil {
+			return nil, "", err
+		}
+		return answer.JSON200.Items, answer.JSON200.NextCursor, nil
+	})
+}
+
+// FreeBlocks are what is free in a pool, in order of address.
+func (c *Carve) FreeBlocks(ctx context.Context, project string, pool string, params *GetPoolFreeParams) iter.Seq2[FreeBlock, error] {
+	p := valueOf(params)
+	return pages(p.Limit, p.Cursor, func(at place) ([]FreeBlock, NextCursor, error) {
+		p.Limit, p.Cursor = at.limit, at.cursor
+		answer, err := c.GetPoolFreeWithResponse(ctx, project, pool, &p)
+		if err != nil {
+			return nil, "", err
+		}
+		return answer.JSON200.Items, answer.JSON200.NextCursor, nil
+	})
+}
+
+// Classes are the classes of a project.
+func (c *Carve) Classes(ctx context.Context, project string, params *ListClassesParams) iter.Seq2[IPClass, error] {
+	p := valueOf(params)
+	return pages(p.Limit, p.Cursor, func(at place) ([]IPClass, NextCursor, error) {
+		p.Limit, p.Cursor = at.limit, at.cursor
+		answer, err := c.ListClassesWithResponse(ctx, project, &p)
+		if err != nil {
+			return nil, "", err
+		}
+		return answer.JSON200.Items, answer.JSON200.NextCursor, nil
+	})
+}
+
+// Claims are the claims of a project.
+func (c *Carve) Claims(ctx context.Context, project string, params *ListClaimsParams) iter.Seq2[IPClaim, error] {
+	p := valueOf(params)
+	return pages(p.Limit, p.Cursor, func(at place) ([]IPClaim, NextCursor, error) {
+		p.Limit, p.Cursor = at.limit, at.cursor
+		answer, err := c.ListClaimsWithResponse(ctx, project, &p)
+		if err != nil {
+			return nil, "", err
+		}
+		return answer.JSON200.Items, answer.JSON200.NextCursor, nil
+	})
+}
+
+// Allocations are the allocations that a project sees.
+func (c *Carve) Allocations(ctx context.Context, project string, params *ListAllocationsParams) iter.Seq2[IPAllocation, error] {
+	p := valueOf(params)
+	return pages(p.Limit, p.Cursor, func(at place) ([]IPAllocation, NextCursor, error) {
+		p.Limit, p.Cursor = at.limit, at.cursor
+		answer, err := c.ListAllocationsWithResponse(ctx, project, &p)
+		if err != nil {
+			return nil, "", err
+		}
+		return answer.JSON200.Items, answer.JSON200.NextCursor, nil
+	})
+}
+
+// AuditEvents are the audit trail of a project, the newest first.
+func (c *Carve) AuditEvents(ctx context.Context, project string, params *ListAuditEventsParams) iter.Seq2[AuditEvent, error] {
+	p := valueOf(params)
+	return pages(p.Limit, p.Cursor, func(at place) ([]AuditEvent, NextCursor, error) {
+		p.Limit, p.Cursor = at.limit, at.cursor
+		answer, err := c.ListAuditEventsWithResponse(ctx, project, &p)
+		if err != nil {
+			return nil, "", err
+		}
+		return answer.JSON200.Items, answer.JSON200.NextCursor, nil
+	})
+}
+
+// HistoryEntries are who held an address, and when.
+func (c *Carve) HistoryEntries(ctx context.Context, project string, params *GetHistoryParams) iter.Seq2[HistoryEntry, error] {
+	p := valueOf(params)
+	return pages(p.Limit, p.Cursor, func(at place) ([]HistoryEntry, NextCursor, error) {
+		p.Limit, p.Cursor = at.limit, at.cursor
+		answer, err := c.GetHistoryWithResponse(ctx, project, &p)
+		if err != nil {
+			return nil, "", err
+		}
+		return answer.JSON200.Items, answer.JSON200.NextCursor, nil
+	})
+}
+
+// Regions are where servers are. There are few: it is one request.
+func (c *Carve) Regions(ctx context.Context) iter.Seq2[Region, error] {
+	return pages(nil, nil, func(place) ([]Region, NextCursor, error) {
+		answer, err := c.ListRegionsWithResponse(ctx)
+		if err != nil {
+			return nil, "", err
+		}
+		return answer.JSON200.Items, "", nil
+	})
+}
+
+// valueOf copies parameters, so that going through pages does not change the caller's.
+func valueOf[P any](params *P) P {
+	if params == nil {
+		var none P
+		return none
+	}
+	return *params
+}

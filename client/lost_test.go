@@ -1,0 +1,177 @@
+package client_test
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/client"
+)
+
+// claimThroughLoss claims while the first answers are lost, and says what the client got, what the lost answers held, and how
+// many claims there are.
+func claimThroughLoss(t *testing.T, losses int, midway bool, opts ...client.Option) (got string, lost []string, rows int) {
+	t.Helper()
+	w := setup(t, opts...)
+	w.lose(losses, midway)
+	answer, err := w.CreateClaimWithResponse(t.Context(), "team-a", nil, client.IPClaimCreate{
+		Metadata: client.CreateMetadata{GenerateName: "node-"}, Spec: fromProd(24),
+	})
+	require.NoError(t, err)
+	require.Len(t, w.requests(), losses+1)
+	for _, body := range w.lost {
+		var claim client.IPClaim
+		require.NoError(t, json.Unmarshal(body, &claim))
+		lost = append(lost, claim.Status.AllocatedCIDR)
+	}
+	return answer.JSON201.Status.AllocatedCIDR, lost, len(w.claims(t))
+}
+
+func TestALostAnswerIsAnsweredAgainWithTheSameBlock(t *testing.T) {
+	t.Parallel()
+	for name, midway := range map[string]bool{"CutBeforeItsFirstByte": false, "CutInItsMiddle": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, lost, rows := claimThroughLoss(t, 3, midway, client.WithHTTP(&http.Client{Transport: oneEach}))
+			require.Equal(t, []string{got, got, got}, lost)
+			require.Equal(t, 1, rows)
+		})
+	}
+}
+
+// rekey is a broken twin of the client: one that takes a new key for each attempt. Each has a connection of its own, because
+// on one that was used before Go itself sends a request with an Idempotency-Key again, and with the same.
+type rekey struct{}
+
+var oneEach = &http.Transport{DisableKeepAlives: true}
+
+func (rekey) RoundTrip(req *http.Request) (*http.Response, error) {
+	req = req.Clone(req.Context())
+	if req.Method == http.MethodPost {
+		req.Header.Set("Idempotency-Key", rand.Text())
+	}
+	return oneEach.RoundTrip(req)
+}
+
+// The test above would see a client whose key is not kept: with one, there are as many claims as attempts.
+func TestWithoutTheSameKeyBlocksAreLost(t *testing.T) {
+	t.Parallel()
+	got, lost, rows := claimThroughLoss(t, 1, false, client.WithHTTP(&http.Client{Transport: rekey{}}))
+	require.Equal(t, 2, rows)
+	require.NotContains(t, lost, got)
+}
+
+// posts is every operation that takes a key; a test of the contract says when one is missing.
+var posts = map[string]func(ctx context.Context, c *client.Carve) (*http.Response, error){
+	"createProject": func(ctx context.Context, c *client.Carve) (*http.Response, error) {
+		a, err := c.CreateProjectWithResponse(ctx, nil, client.ProjectCreate{Metadata: client.CreateMetadata{GenerateName: "p-"}})
+		return a.HTTPResponse, err
+	},
+	"createSpace": func(ctx context.Context, c *client.Carve) (*http.Response, error) {
+		a, err := c.CreateSpaceWithResponse(ctx, "team-a", nil, client.SpaceCreate{Metadata: client.CreateMetadata{GenerateName: "s-"}})
+		return a.HTTPResponse, err
+	},
+	"createPool": func(ctx context.Context, c *client.Carve) (*http.Response, error) {
+		a, err := c.CreatePoolWithResponse(ctx, "team-a", nil, client.IPPoolCreate{
+			Metadata: client.CreateMetadata{GenerateName: "p-"}, Spec: client.IPPoolSpec{CIDR: "10.30.0.0/16"},
+		})
+		return a.HTTPResponse, err
+	},
+	"createClass": func(ctx context.Context, c *client.Carve) (*http.Response, error) {
+		a, err := c.CreateClassWithResponse(ctx, "team-a", nil, client.IPClassCreate{
+			Metadata: client.CreateMetadata{GenerateName: "c-"}, Spec: client.IPClassSpec{IPFamily: client.IPFamilyIPv4},
+		})
+		return a.HTTPResponse, err
+	},
+	"createApiKey": func(ctx context.Context, c *client.Carve) (*http.Response, error) {
+		a, err := c.CreateAPIKeyWithResponse(ctx, "team-a", nil, client.APIKeyCreate{
+			Metadata: client.CreateMetadata{GenerateName: "k-"}, Spec: client.APIKeySpec{Role: client.RoleViewer},
+		})
+		return a.HTTPResponse, err
+	},
+	"createClaim": func(ctx context.Context, c *client.Carve) (*http.Response, error) {
+		a, err := c.CreateClaimWithResponse(ctx, "team-a", nil, client.IPClaimCreate{
+			Metadata: client.CreateMetadata{GenerateName: "n-"}, Spec: fromProd(26),
+		})
+		return a.HTTPResponse, err
+	},
+	"createClaimBatch": func(ctx context.Context, c *client.Carve) (*http.Response, error) {
+		a, err := c.CreateClaimBatchWithResponse(ctx, "team-a", nil, client.ClaimBatchCreate{
+			Claims: []client.IPClaimCreate{
+				{Metadata: client.CreateMetadata{GenerateName: "n-"}, Spec: fromProd(26)},
+				{Metadata: client.CreateMetadata{GenerateName: "n-"}, Spec: fromProd(27)},
+			},
+		})
+		return a.HTTPResponse, err
+	},
+}
+
+func TestEveryPostGetsTheAnswerThatWasLost(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	for name, post := range posts { // one after the other: they share what loses answers
+		t.Run(name, func(t *testing.T) {
+			w.lose(1, false)
+			answer, err := post(t.Context(), w.Carve)
+			require.NoError(t, err)
+			require.Equal(t, http.StatusCreated, answer.StatusCode)
+			require.Equal(t, "true", answer.Header.Get("Idempotency-Replayed"))
+			requests := w.requests()
+			require.Len(t, requests, 2)
+			require.NotEmpty(t, requests[0].Header.Get("Idempotency-Key"))
+			require.Equal(t, requests[0].Header, requests[1].Header)
+		})
+	}
+}
+
+func TestAKeyOfTheCallersOwnIsKept(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	key := client.IdempotencyKey("deploy-42")
+	body := client.IPClaimCreate{Metadata: client.CreateMetadata{GenerateName: "n-"}, Spec: fromProd(26)}
+	first, err := w.CreateClaimWithResponse(t.Context(), "team-a", &client.CreateClaimParams{IdempotencyKey: &key}, body)
+	require.NoError(t, err)
+	second, err := w.CreateClaimWithResponse(t.Context(), "team-a", &client.CreateClaimParams{IdempotencyKey: &key}, body)
+	require.NoError(t, err)
+	require.Equal(t, first.JSON201.Metadata.UID, second.JSON201.Metadata.UID)
+	third, err := w.CreateClaimWithResponse(t.Context(), "team-a", nil, body)
+	require.NoError(t, err)
+	require.NotEqual(t, first.JSON201.Metadata.UID, third.JSON201.Metadata.UID, "each call has a key of its own")
+}
+
+func TestClaimAndReleaseSurviveLostAnswers(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.lose(1, false)
+	block, err := w.Claim(t.Context(), "team-a", "web", fromProd(24))
+	require.NoError(t, err)
+	require.Equal(t, 24, block.Bits())
+	require.Len(t, w.requests(), 2)
+	again, err := w.Claim(t.Context(), "team-a", "web", fromProd(24))
+	require.NoError(t, err)
+	require.Equal(t, block, again, "the name is the key")
+	require.Len(t, w.claims(t), 1)
+
+	w.lose(1, false, http.MethodDelete)
+	require.NoError(t, w.Release(t.Context(), "team-a", "web"))
+	require.Len(t, w.requests(), 3, "a look, a deletion whose answer was lost, and the deletion again")
+	require.Empty(t, w.claims(t))
+	require.True(t, client.IsNotFound(w.Release(t.Context(), "team-a", "web")))
+}
+
+// losing a DELETE whose loss cannot be repeated safely is an error that says so.
+func TestWhatCannotBeRepeatedSaysThatItMayBeDone(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	_, err := w.Claim(t.Context(), "team-a", "web", fromProd(24))
+	require.NoError(t, err)
+	w.lose(1, false)
+	_, err = w.DeleteClaimWithResponse(t.Context(), "team-a", "web", nil)
+	require.Error(t, err)
+	require.True(t, client.MayBeDone(err), err)
+	require.Len(t, w.requests(), 1, "it would delete what somebody made under that name meanwhile")
+}

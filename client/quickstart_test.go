@@ -1,0 +1,49 @@
+package client_test
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/dbtest"
+)
+
+// The programs that docs/clients.md shows are those that are tested, to the letter.
+func TestThePageShowsTheQuickStarts(t *testing.T) {
+	t.Parallel()
+	page := read(t, "../docs/clients.md")
+	for path, language := range map[string]string{
+		"../examples/clients/go/main.go":                "go",
+		"../examples/clients/typescript/quickstart.mjs": "js",
+		"../examples/clients/python/quickstart.py":      "python",
+	} {
+		require.Contains(t, page, "\n```"+language+"\n"+read(t, path)+"```\n", path)
+	}
+}
+
+func TestTheQuickStartSaysWhatThePageSays(t *testing.T) {
+	t.Parallel()
+	_, rest, found := strings.Cut(read(t, "../docs/clients.md"), "$ go run ./examples/clients/go\n")
+	require.True(t, found)
+	want, _, _ := strings.Cut(rest, "```")
+	url, _ := serve(t, dbtest.New(t))
+	cmd := exec.CommandContext(t.Context(), "go", "run", "./examples/clients/go")
+	cmd.Dir = ".."
+	cmd.Env = append(os.Environ(), "CARVE_SERVER="+url)
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	out, err := cmd.Output()
+	require.NoError(t, err, said.String())
+	require.Equal(t, want, string(out))
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	return string(text)
+}

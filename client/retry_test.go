@@ -1,0 +1,98 @@
+package client
+
+import (
+	"context"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestRepeatsAreBounded(t *testing.T) {
+	t.Parallel()
+	t.Run("InNumberAndTheyGrowApart", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			busy := ProblemCodeUnavailable
+			s := &script{replies: []any{busy, busy, busy, busy, busy}}
+			var pauses []time.Duration
+			p := DefaultRetry()
+			p.OnRepeat = func(r Repeat) { pauses = append(pauses, r.Pause) }
+			begin := time.Now()
+			resp, end := Repeater{Next: s, Policy: p}.do(request(t, "GET", claims))
+			require.Equal(t, 503, resp.StatusCode)
+			require.Equal(t, 5, end.attempts)
+			var all time.Duration
+			for i, pause := range pauses {
+				full := 200 * time.Millisecond << i
+				require.GreaterOrEqual(t, pause, full/2)
+				require.LessOrEqual(t, pause, full)
+				all += pause
+			}
+			require.Len(t, pauses, 4)
+			require.Equal(t, all, time.Since(begin), "pauses are really made")
+		})
+	})
+	t.Run("RetryAfterIsWaitedFor", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			s := &script{replies: []any{asked(answer(429, "text/plain", ""), "7"), answer(200, "application/json", "{}")}}
+			begin := time.Now()
+			resp, _ := Repeater{Next: s, Policy: DefaultRetry()}.do(request(t, "GET", claims))
+			require.Equal(t, 200, resp.StatusCode)
+			require.Equal(t, 7*time.Second, time.Since(begin))
+		})
+	})
+	t.Run("WhoIsAskedToWaitForTooLongDoesNotComeBackEarlier", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			s := &script{replies: []any{asked(answer(429, "text/plain", ""), "3600")}}
+			begin := time.Now()
+			resp, end := Repeater{Next: s, Policy: DefaultRetry()}.do(request(t, "GET", claims))
+			require.Equal(t, 429, resp.StatusCode)
+			require.Equal(t, 1, end.attempts)
+			require.Zero(t, time.Since(begin))
+		})
+	})
+	t.Run("APauseThatOutlastsTheCallIsNotBegun", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			s := &script{replies: []any{asked(answer(503, "text/plain", ""), "9")}}
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+			defer cancel()
+			begin := time.Now()
+			resp, _ := Repeater{Next: s, Policy: DefaultRetry()}.do(request(t, "GET", claims).WithContext(ctx))
+			require.Equal(t, 503, resp.StatusCode)
+			require.Zero(t, time.Since(begin))
+		})
+	})
+	t.Run("ASilentServerIsAskedAgain", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			calls := 0
+			silent := doer(func(req *http.Request) (*http.Response, error) {
+				if calls++; calls == 1 {
+					<-req.Context().Done()
+					return nil, req.Context().Err()
+				}
+				return answer(200, "application/json", "{}"), nil
+			})
+			resp, _ := Repeater{Next: silent, Policy: DefaultRetry()}.do(request(t, "GET", claims))
+			require.Equal(t, 200, resp.StatusCode)
+		})
+	})
+	t.Run("ACancelledCallEndsInItsPause", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			s := &script{replies: []any{asked(answer(503, "text/plain", ""), "9")}}
+			time.AfterFunc(time.Second, cancel)
+			begin := time.Now()
+			_, end := Repeater{Next: s, Policy: DefaultRetry()}.do(request(t, "GET", claims).WithContext(ctx))
+			require.ErrorIs(t, end.err, context.Canceled)
+			require.Equal(t, time.Second, time.Since(begin))
+		})
+	})
+}

@@ -1,0 +1,100 @@
+package client
+
+import (
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/require"
+)
+
+const claims = "/v1/projects/team-a/claims"
+
+// Which requests are sent again, after what, is a table: method and headers across, what happened down.
+func TestOnlyWhatIsSafeIsSentAgain(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name   string
+		method string
+		path   string
+		header []string
+		first  any
+		sent   int
+		open   bool // it may have been carried out
+	}{
+		{"GetAfterACut", "GET", claims, nil, errCut, 2, false},
+		{"PostWithItsKeyAfterACut", "POST", claims, []string{keyHeader, "k"}, errCut, 2, false},
+		{"PostWithoutAKeyAfterACut", "POST", claims, nil, errCut, 1, true},
+		{"PostWithoutAKeyThatNeverLeft", "POST", claims, nil, errRefused, 1, false},
+		{"AQuestionAfterACut", "POST", "/v1/projects/team-a/claim-explanations", nil, errCut, 2, false},
+		{"PutAfterACut", "PUT", claims + "/web", nil, errCut, 2, false},
+		{"PutOfARevisionAfterACut", "PUT", claims + "/web", []string{"If-Match", `"r"`}, errCut, 1, true},
+		{"PutOfARevisionThatNeverLeft", "PUT", claims + "/web", []string{"If-Match", `"r"`}, errRefused, 2, false},
+		{"DeleteAfterACut", "DELETE", claims + "/web", nil, errCut, 1, true},
+		{"DeleteOfWhicheverAfterACut", "DELETE", claims + "/web", []string{"If-Match", "*"}, errCut, 1, true},
+		{"DeleteOfARevisionAfterACut", "DELETE", claims + "/web", []string{"If-Match", `"r"`}, errCut, 2, false},
+		{"DeleteThatWasNotLetIn", "DELETE", claims + "/web", nil, ProblemCodeUnavailable, 2, false},
+		{"DeleteOfUnknownOutcome", "DELETE", claims + "/web", nil, ProblemCodeOutcomeUnknown, 1, true},
+		{"DeleteThatAProxyLost", "DELETE", claims + "/web", nil, 503, 1, true},
+		{"DryDeleteAfterACut", "DELETE", claims + "/web?dryRun=true", nil, errCut, 2, false},
+		{"PatchOfARevisionAfterACut", "PATCH", claims + "/web", []string{"If-Match", `"r"`}, errCut, 1, true},
+		{"PatchOfWhicheverAfterACut", "PATCH", claims + "/web", []string{"If-Match", "*"}, errCut, 2, false},
+		{"PostOfUnknownOutcome", "POST", claims, []string{keyHeader, "k"}, ProblemCodeOutcomeUnknown, 2, false},
+		{"PostThatMetOthers", "POST", claims, []string{keyHeader, "k"}, ProblemCodeContention, 2, false},
+		{"PostOverTheLimit", "POST", claims, []string{keyHeader, "k"}, ProblemCodeRateLimited, 2, false},
+		{"PostThatAProxyLost", "POST", claims, []string{keyHeader, "k"}, 502, 2, false},
+		{"PostThatWasRefused", "POST", claims, []string{keyHeader, "k"}, ProblemCodePoolExhausted, 1, false},
+		{"PostPastItsDeadline", "POST", claims, []string{keyHeader, "k"}, ProblemCodeDeadline, 1, true},
+		{"PostThatMetABug", "POST", claims, []string{keyHeader, "k"}, ProblemCodeInternal, 1, false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				s := &script{replies: []any{tc.first, answer(200, "application/json", "{}")}}
+				_, end := Repeater{Next: s, Policy: DefaultRetry()}.do(request(t, tc.method, tc.path, tc.header...))
+				require.Len(t, s.sent, tc.sent)
+				require.Equal(t, tc.sent, end.attempts)
+				require.Equal(t, tc.open, end.mayBeDone)
+				for i := range s.sent {
+					require.Equal(t, "body", s.bodies[i], "each attempt is the whole request")
+					require.Equal(t, s.sent[0].Header, s.sent[i].Header)
+				}
+			})
+		})
+	}
+}
+
+func TestWhatBecameOfAnEarlierAttemptIsRemembered(t *testing.T) {
+	t.Parallel()
+	key, revision := []string{keyHeader, "k"}, []string{"If-Match", `"r"`}
+	for _, tc := range []struct {
+		name    string
+		method  string
+		header  []string
+		replies []any
+		status  int // 0: no answer
+		open    bool
+	}{
+		{"TheServerNeverCameBack", "POST", key, []any{errCut, errRefused, errRefused, errRefused, errRefused}, 0, true},
+		{"ItNeverLeft", "POST", key, []any{errRefused, errRefused, errRefused, errRefused, errRefused}, 0, false},
+		{"ThenItWasBusy", "POST", key, []any{errCut, ProblemCodeUnavailable, ProblemCodeUnavailable, ProblemCodeUnavailable, ProblemCodeUnavailable}, 503, true},
+		{"ThenTheKeyToldThatItWasRefused", "POST", key, []any{errCut, ProblemCodePoolExhausted}, 409, false},
+		{"ADeletedThingIsGone", "DELETE", revision, []any{errCut, ProblemCodeNotFound}, 204, false},
+		{"AnotherThingOfThatNameStays", "DELETE", revision, []any{errCut, ProblemCodePreconditionFailed}, 412, true},
+		{"WhatNeverWasThereIsNotFound", "DELETE", revision, []any{ProblemCodeUnavailable, ProblemCodeNotFound}, 404, false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				s := &script{replies: tc.replies}
+				resp, end := Repeater{Next: s, Policy: DefaultRetry()}.do(request(t, tc.method, claims, tc.header...))
+				require.Empty(t, s.replies)
+				require.Equal(t, tc.open, end.mayBeDone)
+				if tc.status == 0 {
+					require.Error(t, end.err)
+					return
+				}
+				require.Equal(t, tc.status, resp.StatusCode)
+			})
+		})
+	}
+}

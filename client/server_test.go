@@ -1,0 +1,174 @@
+package client_test
+
+import (
+	"context"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/client"
+	"github.com/carve-ipam/carve/internal/app"
+	"github.com/carve-ipam/carve/internal/crdb"
+	"github.com/carve-ipam/carve/internal/dbtest"
+)
+
+func TestMain(m *testing.M) {
+	dbtest.Main(m, dbtest.Config{Migrate: func(ctx context.Context, dsn string) error {
+		return crdb.Migrate(ctx, dsn, crdb.MigrateOptions{Regions: []string{"local"}})
+	}})
+}
+
+// serve runs a server on a database, where everybody on this machine is its admin, until the test ends or stop is called.
+func serve(t testing.TB, dsn string, flags ...string) (url string, stop func()) {
+	t.Helper()
+	a, stop := start(t, dsn, append([]string{"--auth=dev"}, flags...)...)
+	return "http://" + a.Addr(), stop
+}
+
+func start(t testing.TB, dsn string, flags ...string) (a *app.App, stop func()) {
+	t.Helper()
+	config, _, err := app.ParseConfig(append([]string{
+		"--listen=127.0.0.1:0", "--database-url=" + dsn, "--request-timeout=60s", "--max-connections=4", "--log-level=error",
+	}, flags...), nil)
+	require.NoError(t, err)
+	a, err = app.Start(t.Context(), config, t.Output())
+	require.NoError(t, err)
+	stop = sync.OnceFunc(func() { require.NoError(t, a.Close(context.WithoutCancel(t.Context()))) })
+	t.Cleanup(stop)
+	return a, stop
+}
+
+// between is something between a client and a server that loses answers: the request reaches the server and is carried
+// out, the answer is read whole, and then the connection is cut, before its first byte or in the middle of its body.
+type between struct {
+	*httptest.Server
+	mu     sync.Mutex
+	losses int // how many answers are still to be lost
+	midway bool
+	only   string   // the method whose answers are lost; empty for any
+	lost   [][]byte // their bodies
+	seen   []*http.Request
+}
+
+func putBetween(t testing.TB, target string) *between {
+	t.Helper()
+	b := &between{}
+	b.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { b.pass(t, target, w, r) }))
+	t.Cleanup(b.Close)
+	return b
+}
+
+// lose makes it lose the answers to the next requests, or to those of one method.
+func (b *between) lose(n int, midway bool, only ...string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.losses, b.midway, b.only, b.lost, b.seen = n, midway, strings.Join(only, ""), nil, nil
+}
+
+// requests are those that were seen since lose.
+func (b *between) requests() []*http.Request {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.seen
+}
+
+func (b *between) pass(t testing.TB, target string, w http.ResponseWriter, r *http.Request) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(r.Context(), r.Method, target+r.URL.RequestURI(), r.Body)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	req.Header, req.ContentLength = r.Header.Clone(), r.ContentLength
+	resp, err := http.DefaultTransport.RoundTrip(req)
+	if err != nil {
+		w.WriteHeader(http.StatusBadGateway)
+		return
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	b.mu.Lock()
+	b.seen = append(b.seen, r)
+	lose, midway := b.losses > 0 && (b.only == "" || b.only == r.Method), b.midway
+	if lose {
+		b.losses--
+		b.lost = append(b.lost, text)
+	}
+	b.mu.Unlock()
+	maps.Copy(w.Header(), resp.Header)
+	if lose && !midway {
+		panic(http.ErrAbortHandler)
+	}
+	if len(text) > 0 {
+		w.Header().Set("Content-Length", strconv.Itoa(len(text)))
+	}
+	w.WriteHeader(resp.StatusCode)
+	if lose {
+		_, _ = w.Write(text[:len(text)/2])
+		panic(http.ErrAbortHandler)
+	}
+	_, _ = w.Write(text)
+}
+
+// quick is the default policy without long pauses.
+func quick() client.RetryPolicy {
+	p := client.DefaultRetry()
+	p.FirstPause = time.Millisecond
+	return p
+}
+
+// world is a project with a pool, a caller of it, and what loses answers between the two.
+type world struct {
+	*client.Carve
+	*between
+	direct string
+}
+
+func setup(t testing.TB, opts ...client.Option) world {
+	t.Helper()
+	direct, _ := serve(t, dbtest.New(t))
+	b := putBetween(t, direct)
+	c, err := client.New(b.URL, append([]client.Option{client.WithRetry(quick())}, opts...)...)
+	require.NoError(t, err)
+	_, err = c.CreateProjectWithResponse(t.Context(), nil, client.ProjectCreate{Metadata: client.CreateMetadata{Name: "team-a"}})
+	require.NoError(t, err)
+	_, err = c.CreatePoolWithResponse(t.Context(), "team-a", nil, client.IPPoolCreate{
+		Metadata: client.CreateMetadata{Name: "prod"}, Spec: client.IPPoolSpec{CIDR: "10.20.0.0/16"},
+	})
+	require.NoError(t, err)
+	return world{c, b, direct}
+}
+
+// claims are all there are, asked of the server itself.
+func (w world) claims(t testing.TB) []client.IPClaim {
+	t.Helper()
+	c, err := client.New(w.direct)
+	require.NoError(t, err)
+	return all(t, c.Claims(t.Context(), "team-a", nil))
+}
+
+func all[T any](t testing.TB, seq func(yield func(T, error) bool)) []T {
+	t.Helper()
+	var items []T
+	for item, err := range seq {
+		require.NoError(t, err)
+		items = append(items, item)
+	}
+	return items
+}
+
+func fromProd(bits int) client.IPClaimSpec {
+	return client.IPClaimSpec{PoolRef: &client.Ref{Name: "prod"}, PrefixLength: &bits}
+}

@@ -1,0 +1,34 @@
+package app
+
+import (
+	"fmt"
+	"log/slog"
+	"net/url"
+	"strings"
+
+	"github.com/carve-ipam/carve/internal/crdb"
+)
+
+// databaseURL is that of --database-url-file, or else of --database-url. "": there is none, and the server brings a database of its own.
+func (c Config) databaseURL(log *slog.Logger) (string, error) {
+	if c.DatabaseFile != "" {
+		dsn, err := crdb.URLFromFile(c.DatabaseFile)
+		if err != nil {
+			return "", fmt.Errorf("--database-url-file: %w", err)
+		}
+		return dsn, nil
+	}
+	if c.bareURL && withPassword(c.DatabaseURL) {
+		log.Warn("the database's password is on the command line, where everybody on this machine can read it: give the URL by --database-url-file or CARVE_DATABASE_URL")
+	}
+	return c.DatabaseURL, nil
+}
+
+// withPassword reports whether a URL, or what stands in its place as name=value pairs, has a password in it.
+func withPassword(dsn string) bool {
+	if u, err := url.Parse(dsn); err == nil && u.User != nil {
+		_, has := u.User.Password()
+		return has || u.Query().Has("password")
+	}
+	return strings.Contains(dsn, "password=")
+}

@@ -1,0 +1,220 @@
+package app
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/dbtest"
+)
+
+// impatient are bounds that a test can wait for.
+var impatient = bounds{header: time.Second, read: 20 * time.Second, idle: time.Second, slack: time.Second, grace: time.Second}
+
+// launchBounded is launch with bounds of connections, and a key to go in with.
+func launchBounded(t *testing.T, b bounds, flags ...string) (a *App, token string) {
+	t.Helper()
+	dsn := dbtest.New(t)
+	config, _, err := ParseConfig(append([]string{"--listen=127.0.0.1:0", "--max-connections=4", "--auth=keys", "--database-url=" + dsn}, flags...), nil)
+	require.NoError(t, err)
+	config.bounds = b
+	a, err = Start(t.Context(), config, t.Output())
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, a.Close(context.Background())) })
+	token, err = Bootstrap(t.Context(), dsn, "local")
+	require.NoError(t, err)
+	return a, token
+}
+
+// enough is for reads that end because the server ends them; a test in which it does not fails by this.
+const enough = time.Minute
+
+// raw sends bytes as they are and answers what comes back until the server closes the connection; whole is false when it did not.
+func raw(t *testing.T, address string, request io.Reader) (status int, said string, whole bool) {
+	t.Helper()
+	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", address)
+	require.NoError(t, err)
+	defer conn.Close()
+	require.NoError(t, conn.SetDeadline(time.Now().Add(enough)))
+	sent := make(chan struct{})
+	go func() {
+		defer close(sent)
+		_, _ = io.Copy(conn, request) // a server that has refused already does not read on
+	}()
+	reader := bufio.NewReader(conn)
+	if w, err := http.ReadResponse(reader, nil); err == nil {
+		body, _ := io.ReadAll(w.Body)
+		status, said = w.StatusCode, string(body)
+		_ = w.Body.Close()
+	}
+	_, err = reader.ReadByte()
+	whole = err != nil && !isTimeout(err)
+	_ = conn.Close()
+	<-sent
+	return status, said, whole
+}
+
+func isTimeout(err error) bool {
+	timeout, ok := errors.AsType[net.Error](err)
+	return ok && timeout.Timeout()
+}
+
+func gzipped(n int) string {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	_, _ = z.Write(make([]byte, n))
+	_ = z.Close()
+	return b.String()
+}
+
+// endless is a body of so many bytes that is never in memory.
+func endless(head string, n int64) io.Reader {
+	return io.MultiReader(strings.NewReader(head), io.LimitReader(same('x'), n))
+}
+
+type same byte
+
+// Read implements io.Reader.
+func (s same) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = byte(s)
+	}
+	return len(p), nil
+}
+
+// TestHostileRequestsAreRefused shows what comes back, and that the connection is not kept; in the end the server serves as before.
+func TestHostileRequestsAreRefused(t *testing.T) {
+	t.Parallel()
+	a, token := launchBounded(t, impatient)
+	t.Run("One", func(t *testing.T) {
+		const create = "POST /v1/projects HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nAuthorization: Bearer "
+		with := func(headers, body string) string { return create + token + "\r\n" + headers + "\r\n" + body }
+		sized := func(headers, body string) string {
+			return with(headers+fmt.Sprintf("Content-Length: %d\r\n", len(body)), body)
+		}
+		for name, tc := range map[string]struct {
+			request io.Reader
+			status  int
+			says    string
+		}{
+			"HeaderBomb":            {endless("GET /healthz HTTP/1.1\r\nHost: x\r\nX: ", 1<<30), 431, ""},
+			"ManyHeaders":           {strings.NewReader("GET /healthz HTTP/1.1\r\nHost: x\r\n" + strings.Repeat("a: b\r\n", 100_000) + "\r\n"), 431, ""},
+			"HugeURL":               {endless("GET /healthz?", 1<<30), 431, ""},
+			"HugeMethod":            {endless("", 1<<30), 431, ""},
+			"NoHost":                {strings.NewReader("GET /healthz HTTP/1.1\r\n\r\n"), 400, "missing required Host header"},
+			"TwoHosts":              {strings.NewReader("GET /healthz HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n"), 400, ""},
+			"HostThatIsNone":        {strings.NewReader("GET /healthz HTTP/1.1\r\nHost: a b\r\n\r\n"), 400, "malformed Host header"},
+			"BlankInAHeadersName":   {strings.NewReader("GET /healthz HTTP/1.1\r\nHost: x\r\nContent-Length : 3\r\n\r\nabc"), 400, ""},
+			"TwoLengths":            {strings.NewReader(with("Content-Length: 3\r\nContent-Length: 4\r\n", "abc")), 400, ""},
+			"SignedLength":          {strings.NewReader(with("Content-Length: +3\r\n", "abc")), 400, ""},
+			"EncodedChunks":         {strings.NewReader(with("Transfer-Encoding: gzip, chunked\r\n", "0\r\n\r\n")), 501, ""},
+			"ChunksTwice":           {strings.NewReader(with("Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n", "0\r\n\r\n")), 501, ""},
+			"HTTP3":                 {strings.NewReader("GET /healthz HTTP/3.0\r\nHost: x\r\n\r\n"), 505, ""},
+			"NoHTTP":                {strings.NewReader("\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03 hello\r\n\r\n"), 400, ""},
+			"BodyThatIsTooLarge":    {endless(with("Content-Length: 1073741824\r\n", ""), 1<<30), 413, "larger than 1048576 bytes"},
+			"EndlessChunks":         {endless(with("Transfer-Encoding: chunked\r\n", "40000000\r\n"), 1<<30), 413, "larger than 1048576 bytes"},
+			"CompressedBomb":        {strings.NewReader(sized("Content-Encoding: gzip\r\nConnection: close\r\n", gzipped(100<<20))), 415, "not compressed"},
+			"DeepJSON":              {strings.NewReader(sized("Connection: close\r\n", strings.Repeat(`{"a":`, 100_000))), 400, "nested more than 64 levels"},
+			"BrokenChunks":          {strings.NewReader(with("Transfer-Encoding: chunked\r\n", "zz\r\nabc\r\n0\r\n\r\n")), 400, "ended before it was complete"},
+			"LongTrailer":           {endless(with("Transfer-Encoding: chunked\r\nTrailer: X\r\n", "2\r\n{}\r\n0\r\nX: "), 1<<20), 400, ""},
+			"ExpectsTheUnexpected":  {strings.NewReader(sized("Expect: a-miracle\r\n", "{}")), 417, ""},
+			"SlowHeader":            {slowly("GET /healthz HTTP/1.1\r\nHost: x\r\nX-Slow: "), 0, ""},
+			"SilenceFromTheStart":   {slowly(""), 0, ""},
+			"SlowBody":              {slowly(with("Content-Length: 100\r\n", `{"metadata"`)), 400, "came too slowly"},
+			"SlowChunks":            {slowly(with("Transfer-Encoding: chunked\r\n", "4\r\n{   \r\n")), 400, "came too slowly"},
+			"SlowBodyOfAStranger":   {slowly("POST /v1/projects HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"), 401, ""},
+			"SilenceAfterARequest":  {slowly("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"), 200, ""},
+			"HTTP10":                {strings.NewReader("GET /healthz HTTP/1.0\r\n\r\n"), 200, ""},
+			"MethodThatIsNone":      {strings.NewReader("BREW /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"), 405, ""},
+			"TraceThatWouldEcho":    {strings.NewReader("TRACE /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"), 405, ""},
+			"ConnectAsThroughProxy": {strings.NewReader("CONNECT db.example.com:5432 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"), 404, ""},
+		} {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				status, said, closed := raw(t, a.Addr(), tc.request)
+				require.Equal(t, tc.status, status, said)
+				require.Contains(t, said, tc.says)
+				require.True(t, closed, "the connection is kept")
+			})
+		}
+	})
+	require.Equal(t, http.StatusOK, get(t, http.DefaultClient, "http://"+a.Addr()+"/v1/whoami", token).status, "others are served")
+	require.Zero(t, a.inFlight.Load().Now, "nobody has a place that is not worked for")
+}
+
+// A length beside chunks is left out of account, as RFC 9112 has it, and nothing of it reaches a handler: what comes after the chunks is the next request. A
+// proxy in front that goes by the length instead is broken, and would let one caller's bytes become another's request.
+func TestALengthBesideChunksCountsForNothing(t *testing.T) {
+	t.Parallel()
+	a, token := launchBounded(t, impatient)
+	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", a.Addr())
+	require.NoError(t, err)
+	defer conn.Close()
+	require.NoError(t, conn.SetDeadline(time.Now().Add(enough)))
+	_, err = io.WriteString(conn, "POST /v1/projects HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nAuthorization: Bearer "+token+
+		"\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n1d\r\n{\"metadata\":{\"name\":\"chunk\"}}\r\n0\r\n\r\nGET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+	require.NoError(t, err)
+	reader := bufio.NewReader(conn)
+	for _, status := range []int{http.StatusCreated, http.StatusOK} {
+		w, err := http.ReadResponse(reader, nil)
+		require.NoError(t, err)
+		said, err := io.ReadAll(w.Body)
+		require.NoError(t, err)
+		require.Equal(t, status, w.StatusCode, string(said))
+		require.NoError(t, w.Body.Close())
+	}
+}
+
+// Who asks and asks, and does not read the answers, is let go when the time for writing one is up; only then does a handler get its place back.
+func TestSlowReadersAreLetGo(t *testing.T) {
+	t.Parallel()
+	a, _ := launchBounded(t, impatient, "--request-timeout=1s")
+	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", a.Addr())
+	require.NoError(t, err)
+	defer conn.Close()
+	require.NoError(t, conn.SetDeadline(time.Now().Add(enough)))
+	const asked = 2000
+	sent := make(chan error, 1)
+	go func() {
+		_, err := io.WriteString(conn, strings.Repeat("GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n", asked))
+		sent <- err
+	}()
+	reader, answered := bufio.NewReader(conn), 0
+	_, err = reader.Peek(1)
+	require.NoError(t, err, "it is being answered")
+	require.Eventually(t, func() bool { return a.Clients().Open == 0 }, enough, 10*time.Millisecond, "nothing more is read, and the connection is closed")
+	for ; answered <= asked; answered++ {
+		w, err := http.ReadResponse(reader, nil)
+		if err != nil {
+			break
+		}
+		_, err = io.Copy(io.Discard, w.Body)
+		_ = w.Body.Close()
+		if err != nil {
+			break
+		}
+	}
+	require.Less(t, answered, asked, "what fits into the buffers of the system, and no more")
+	require.NoError(t, conn.Close())
+	<-sent
+}
+
+// slowly is a request of which the rest never comes.
+func slowly(beginning string) io.Reader { return io.MultiReader(strings.NewReader(beginning), never{}) }
+
+// never is a client that has nothing more to say, as long as the connection is open; its sender ends when the reader of the answer does.
+type never struct{}
+
+// Read implements io.Reader.
+func (never) Read([]byte) (int, error) { return 0, io.EOF }

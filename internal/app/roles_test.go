@@ -1,0 +1,154 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/crdb"
+	"github.com/carve-ipam/carve/internal/dbtest"
+	"github.com/carve-ipam/carve/internal/devdb"
+)
+
+// users makes the login users of an installation and answers their DSNs, with those of the database's superuser.
+func users(t *testing.T) (root string, as map[string]string) {
+	t.Helper()
+	if dbtest.Engine() != devdb.Postgres {
+		t.Skip("about PostgreSQL; this run is on", dbtest.Engine())
+	}
+	root = dbtest.New(t)
+	u, err := url.Parse(root)
+	require.NoError(t, err)
+	prefix := strings.TrimPrefix(u.Path, "/")
+	as = map[string]string{}
+	for _, who := range []string{"app", "cron", "nobody"} {
+		name := prefix + "_" + who
+		execute(t, root, "CREATE USER "+name)
+		q := u.Query()
+		q.Del("user")
+		as[who] = (&url.URL{Scheme: u.Scheme, User: url.User(name), Path: u.Path, RawQuery: q.Encode()}).String()
+	}
+	require.NoError(t, crdb.Migrate(t.Context(), root, crdb.MigrateOptions{Regions: []string{"local"}, Roles: crdb.RoleOptions{
+		Mode: crdb.RolesRequire, Users: map[crdb.Role][]string{crdb.ServerRole: {prefix + "_app"}, crdb.RetentionRole: {prefix + "_cron"}},
+	}}))
+	return root, as
+}
+
+func execute(t *testing.T, dsn, sql string, to ...any) {
+	t.Helper()
+	c, err := pgx.Connect(t.Context(), dsn)
+	require.NoError(t, err)
+	defer c.Close(context.Background())
+	if len(to) > 0 {
+		require.NoError(t, c.QueryRow(t.Context(), sql).Scan(to...), sql)
+		return
+	}
+	_, err = c.Exec(t.Context(), sql)
+	require.NoError(t, err, sql)
+}
+
+// started is a server, or why it did not start, and what it logged.
+func started(t *testing.T, flags ...string) (*App, string, error) {
+	t.Helper()
+	config, _, err := ParseConfig(append([]string{"--listen=127.0.0.1:0", "--auth=dev"}, flags...), nil)
+	require.NoError(t, err)
+	var log bytes.Buffer
+	a, err := Start(t.Context(), config, &log)
+	said := log.String()
+	if err == nil {
+		t.Cleanup(func() { require.NoError(t, a.Close(context.Background())) })
+	}
+	return a, said, err
+}
+
+func TestAServerKnowsWhatItsUserMay(t *testing.T) {
+	t.Parallel()
+	root, as := users(t)
+
+	a, said, err := started(t, "--database-url="+as["app"])
+	require.NoError(t, err)
+	require.Nil(t, a.retention, "who may delete no record has no job for it")
+	require.NotContains(t, said, "may do more")
+	require.Contains(t, said, "until `ipamctl retention` is run")
+
+	a, said, err = started(t, "--database-url="+root, "--audit-retention=2160h")
+	require.NoError(t, err)
+	require.Same(t, a.store, a.retention)
+	require.Contains(t, said, "the database user may do more than a server needs")
+	require.Contains(t, said, "it is a superuser")
+
+	_, _, err = started(t, "--database-url="+as["app"], "--audit-retention=2160h")
+	require.ErrorContains(t, err, "leave the flag out, and run `ipamctl retention --audit-retention 2160h0m0s`")
+
+	_, _, err = started(t, "--database-url="+as["nobody"])
+	require.ErrorIs(t, err, crdb.ErrPrivileges)
+	require.ErrorContains(t, err, "`ipamctl migrate --server-user carve_test_")
+	require.NotContains(t, err.Error(), "SQLSTATE")
+}
+
+// The broken twin: one grant is missing.
+func TestAServerThatLacksOneGrantDoesNotStart(t *testing.T) {
+	t.Parallel()
+	root, as := users(t)
+	u, err := url.Parse(root)
+	require.NoError(t, err)
+	execute(t, root, "REVOKE INSERT ON audit_events FROM "+strings.TrimPrefix(u.Path, "/")+"_server")
+	_, _, err = started(t, "--database-url="+as["app"])
+	require.ErrorIs(t, err, crdb.ErrPrivileges)
+	require.ErrorContains(t, err, "has not INSERT on audit_events; `ipamctl migrate --server-user ")
+}
+
+// An embedded database is practice: the server's sessions may do what a server's may, and the jobs that delete records have others.
+func TestAServerOnAnEmbeddedDatabaseWorksWithTheServersRole(t *testing.T) {
+	t.Parallel()
+	if dbtest.Engine() != devdb.Postgres {
+		t.Skip("about PostgreSQL; this run is on", dbtest.Engine())
+	}
+	a, said, err := started(t, "--data-dir="+filepath.Join(t.TempDir(), "data"), "--audit-retention=2160h")
+	require.NoError(t, err)
+	require.NotContains(t, said, "may do more")
+	_, err = a.store.ExpireEvents(t.Context(), time.Now(), 1)
+	require.ErrorContains(t, err, "42501", "there is a record, and it stays")
+	n, err := a.retention.ExpireEvents(t.Context(), time.Now(), 1)
+	require.NoError(t, err)
+	require.Positive(t, n)
+}
+
+func TestRetainDeletesInEveryRegion(t *testing.T) {
+	t.Parallel()
+	root, as := users(t)
+	require.NoError(t, crdb.Migrate(t.Context(), root, crdb.MigrateOptions{Regions: []string{"local", "east"}}))
+	_, _, err := started(t, "--database-url="+as["app"])
+	require.NoError(t, err)
+	for _, region := range []string{"local", "east"} { // of the project that is there, and of one that is gone
+		for _, project := range []string{"(SELECT id FROM projects LIMIT 1)", "'deadbeef-0000-4000-8000-000000000000'"} {
+			execute(t, root, "INSERT INTO audit_events SELECT '"+region+"', "+project+", '0190163d-8694-739b-aea5-966c26f8ad91', '2024-06-14', '', '', '', '', '', '', '', '', NULL, NULL")
+		}
+	}
+	execute(t, root, "INSERT INTO removals VALUES ('deadbeef-0000-4000-8000-000000000000')")
+	var kept int
+	execute(t, root, "SELECT count(*) FROM audit_events WHERE at > '2025-01-01'", &kept)
+	require.Positive(t, kept)
+
+	done, err := Retain(t.Context(), as["cron"], 0)
+	require.NoError(t, err)
+	require.Equal(t, Retained{Purged: 2}, done)
+	done, err = Retain(t.Context(), as["cron"], 24*time.Hour)
+	require.NoError(t, err)
+	require.Equal(t, Retained{Events: 2}, done)
+	var left int
+	execute(t, root, "SELECT count(*) FROM audit_events", &left)
+	require.Equal(t, kept, left)
+
+	_, err = Retain(t.Context(), as["app"], time.Hour)
+	require.ErrorIs(t, err, crdb.ErrPrivileges)
+	require.ErrorContains(t, err, "DELETE on audit_events")
+	require.ErrorContains(t, err, "--retention-user")
+}

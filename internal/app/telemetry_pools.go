@@ -1,0 +1,90 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/telemetry"
+)
+
+// largestSample is how many pools can be told of by name at most: each is several series on every server.
+const largestSample = 1000
+
+func (c Config) checkSample() error {
+	if c.MetricsPools < 0 || c.MetricsPools > largestSample {
+		return fmt.Errorf("--metrics-pools %d is not between 0 (none) and %d", c.MetricsPools, largestSample)
+	}
+	return nil
+}
+
+// sampling is the job that looks at the pools, for whoever reads the metrics; false when nobody does, or nobody wants to know.
+func (a *App) sampling(c Config) (job, bool, error) {
+	if c.MetricsPools == 0 || !a.metrics.Measures() {
+		return job{}, false, nil
+	}
+	sampler := alloc.NewSampler(a.store, c.Region, c.MetricsPools, time.Now)
+	err := a.metrics.WatchPools(func() telemetry.Pools { return poolsOf(sampler.Sample(), c.Region) })
+	var fenced []ipam.Ref
+	return job{"sample_pools", "the pools could not be looked at", time.Second, func(ctx context.Context) error {
+		err := sampler.Step(alloc.Stale(ctx)) // some seconds old will do, and claims keep their connections
+		now := sampler.Sample()
+		for _, p := range now.Fenced {
+			if !slices.Contains(fenced, p) {
+				a.Log.WarnContext(ctx, "a pool cannot be used in this region: its rows here are of another time than the record of its loans; see `ipamctl region reconcile`",
+					"pool", p.String(), "region", c.Region)
+			}
+		}
+		fenced = now.Fenced
+		return err
+	}}, true, err
+}
+
+// poolsOf says it in the words of the metrics.
+func poolsOf(s alloc.Sample, region string) telemetry.Pools {
+	name := func(p ipam.Ref) telemetry.PoolName {
+		return telemetry.PoolName{Project: p.Project, Pool: p.Name, Region: region}
+	}
+	figures := func(of []alloc.PoolSample) []telemetry.PoolFigures {
+		out := make([]telemetry.PoolFigures, len(of))
+		for i, p := range of {
+			out[i] = telemetry.PoolFigures{PoolName: name(p.Pool), Ratio: p.Ratio, Runway: p.Runway}
+		}
+		return out
+	}
+	out := telemetry.Pools{Fullest: figures(s.Fullest), Scarce: figures(s.Scarce), Count: s.Count, Ended: s.Ended, Took: s.Took}
+	for _, p := range s.Fenced {
+		out.Fenced = append(out.Fenced, name(p))
+	}
+	if !s.Ended.IsZero() {
+		out.Closed = map[string]int64{region: s.Closed}
+	}
+	return out
+}
+
+// watchJobs has the runs of jobs counted.
+func (a *App) watchJobs(jobs []job) error {
+	known := make([]telemetry.Job, len(jobs))
+	for i, j := range jobs {
+		known[i] = telemetry.Job{Name: j.name, Every: j.every}
+	}
+	watched, err := a.metrics.WatchJobs(known, time.Now())
+	a.ran = watched
+	return err
+}
+
+// observedJobs is the jobs, that of the metrics among them.
+func (a *App) observedJobs(c Config, service *alloc.Service) ([]job, error) {
+	jobs := a.jobs(c, service)
+	sample, wanted, err := a.sampling(c)
+	if err != nil {
+		return nil, err
+	}
+	if wanted {
+		jobs = append(jobs, sample)
+	}
+	return jobs, a.watchJobs(jobs)
+}

@@ -1,0 +1,74 @@
+package backup_test
+
+import (
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/backup"
+	"github.com/carve-ipam/carve/internal/crdb"
+	"github.com/carve-ipam/carve/internal/dbtest"
+)
+
+// The owner of the tables backs up and restores without being a superuser, sees the servers of another user at work, and gives the roles back what a
+// restore has taken from them. Nobody else can make a backup.
+func TestTheOwnerBacksUpAndRestoresAndTheRolesComeBack(t *testing.T) {
+	t.Parallel()
+	root := migrated(t, region)
+	u, err := url.Parse(root)
+	require.NoError(t, err)
+	prefix := strings.TrimPrefix(u.Path, "/")
+	as := func(dsn, who string) string {
+		of, err := url.Parse(dsn)
+		require.NoError(t, err)
+		q := of.Query()
+		q.Del("user")
+		of.RawQuery, of.User = q.Encode(), url.User(prefix+"_"+who)
+		return of.String()
+	}
+	for who, attribute := range map[string]string{"owner": "CREATEROLE", "app": "", "eyes": ""} {
+		exec(t, root, "CREATE USER "+prefix+"_"+who+" "+attribute)
+	}
+	empty := dbtest.New(t)
+	name, err := url.Parse(empty)
+	require.NoError(t, err)
+	exec(t, root, "ALTER DATABASE "+strings.TrimPrefix(name.Path, "/")+" OWNER TO "+prefix+"_owner")
+	owner, app, eyes := as(empty, "owner"), as(empty, "app"), as(empty, "eyes")
+	o := crdb.MigrateOptions{Regions: []string{region}, Roles: crdb.RoleOptions{Mode: crdb.RolesRequire, Users: map[crdb.Role][]string{
+		crdb.ServerRole: {prefix + "_app"}, crdb.ReaderRole: {prefix + "_eyes"},
+	}}}
+	require.NoError(t, crdb.Migrate(t.Context(), owner, o))
+
+	svc, stop := serve(t, app)
+	withPool(t, svc)
+	_, err = claim(t, svc, "kept")
+	require.NoError(t, err)
+	dir, _ := create(t, owner)
+	_, err = backup.Create(t.Context(), backup.Options{DSN: eyes, To: t.TempDir() + "/backup", Carve: "test"})
+	require.ErrorContains(t, err, "permission denied")
+	replace := func(o *backup.RestoreOptions) { o.Replace = true }
+	require.ErrorIs(t, restore(t, owner, dir, replace), backup.ErrInUse)
+	stop()
+
+	before := dump(t, empty)
+	require.NoError(t, restore(t, owner, dir, replace))
+	require.Equal(t, before, dump(t, empty))
+	_, err = crdb.CheckUser(t.Context(), app, crdb.ServerRole)
+	require.ErrorIs(t, err, crdb.ErrPrivileges, "a backup holds no privileges")
+	o.Roles.Users = nil // who has which role is the cluster's, and outlives a restore
+	require.NoError(t, crdb.Migrate(t.Context(), owner, o))
+	_, err = crdb.RenewEpochs(t.Context(), owner)
+	require.NoError(t, err)
+	st, err := crdb.CheckUser(t.Context(), app, crdb.ServerRole)
+	require.NoError(t, err)
+	require.Empty(t, st.More)
+	report, err := crdb.Audit(t.Context(), eyes)
+	require.NoError(t, err)
+	require.Empty(t, report.Findings)
+	svc, stop = serve(t, app)
+	defer stop()
+	_, err = claim(t, svc, "later")
+	require.NoError(t, err)
+}

@@ -1,0 +1,73 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+// shortestRetention keeps a mistyped unit from emptying the trail; the server's flag has the same bound.
+const shortestRetention = time.Hour
+
+// Retained is what a run of retention deleted.
+type Retained struct {
+	Events int64 `json:"auditEvents"`
+	Purged int64 `json:"ofDeletedProjects"`
+}
+
+func (p *program) retentionCommand() *cobra.Command {
+	var t target
+	var keep time.Duration
+	cmd := &cobra.Command{
+		Use:   "retention",
+		Short: "Delete old records of the audit trail, and what deleted projects left behind",
+		Long: `Deletes what deleted projects left behind in the audit trail and in the history and, with --audit-retention, the records of the
+audit trail that are older than that, in all regions.
+
+A server does this by itself when its database user may, as that of the embedded database. A server whose user has the server's role may
+not delete a record: run this once a day, say, as the user that 'ipamctl migrate --retention-user' named. It works in small transactions, may run while
+servers work and from several places at once, and may be cut off: the next run does the rest.`,
+		Example: `  ipamctl retention --database-url postgresql://carve_cron@db.example.com:26257/carve --audit-retention 2160h
+  ipamctl retention --database-url-file /etc/carve/retention-url`,
+		Args:              names("", 0, 0),
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: p.verb(func(ctx context.Context, _ []string) error {
+			if p.flags.output == formatName {
+				return usagef("what was deleted has no names: use -o table, json or yaml")
+			}
+			if keep != 0 && keep < shortestRetention {
+				return usagef("--audit-retention %s is neither 0 (for ever) nor at least %s", keep, shortestRetention)
+			}
+			if p.Database.Retain == nil {
+				return errors.New("this build cannot delete records")
+			}
+			dsn, err := p.dsn(t)
+			if err != nil {
+				return err
+			}
+			done, err := p.Database.Retain(ctx, dsn, keep)
+			if err != nil {
+				return offline(err)
+			}
+			return p.showRetained(done)
+		}),
+	}
+	t.add(cmd)
+	cmd.Flags().DurationVar(&keep, "audit-retention", 0, "how long records of the audit trail are kept; 0 is for ever")
+	return cmd
+}
+
+func (p *program) showRetained(done Retained) error {
+	switch p.flags.output {
+	case formatJSON, formatYAML:
+		doc, err := marshal(done)
+		if err != nil {
+			return err
+		}
+		return p.document(doc)
+	}
+	p.remark("deleted: %s of the audit trail, %s of deleted projects", counted(int(done.Events), "old record"), counted(int(done.Purged), "row"))
+	return nil
+}

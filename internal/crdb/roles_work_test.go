@@ -1,0 +1,109 @@
+package crdb_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/crdb"
+	"github.com/carve-ipam/carve/internal/dbtest"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// retains are the jobs that are not the server's.
+var retains = []string{"JobExpireEvents", "JobPurge"}
+
+// Everything that a server does, as the user that a server has: each use case that writes and each that reads, and the work that no request waits for.
+func TestAServerDoesAllItsWorkAsItsUser(t *testing.T) {
+	t.Parallel()
+	in := migrated(t)
+	dsn := in.dsn[theServer]
+	require.NoError(t, crdb.CheckSchema(t.Context(), dsn))
+	require.NoError(t, crdb.CheckRegion(t.Context(), dsn, region))
+	h := newHouse(t, dsn)
+	for i, name := range slices.Sorted(maps.Keys(operations)) {
+		o, project := operations[name], fmt.Sprint("writes-", i)
+		newProject(t, h, project)
+		o.prepare(t, h, project)
+		_, err := o.do(admin(t), h.svc, project, o.request())
+		require.NoError(t, err, name)
+		if o.stored != nil {
+			_, err = o.stored(admin(t), h.svc, project)
+			require.NoError(t, err, name)
+		}
+	}
+	clean(t, in.dsn[theReader])
+	all := maps.Clone(readings)
+	maps.Copy(all, regionReadings)
+	for _, job := range retains {
+		require.Contains(t, all, job)
+		delete(all, job)
+	}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		fresh := dbtest.New(t) // some are about all that there is
+		owner := newHouse(t, fresh)
+		newProject(t, owner, "team")
+		all[name].prepare(t, owner, "team")
+		house := newHouse(t, asServer(t, fresh))
+		require.NoError(t, all[name].do(admin(t), server{house.svc, house.store}, "team"), name)
+	}
+}
+
+// What deletes records is retention's user's, and not the server's.
+func TestRetentionIsItsUsersAndNotTheServers(t *testing.T) {
+	t.Parallel()
+	in := migrated(t)
+	h := newHouse(t, in.dsn[theServer])
+	stays, goes := newProject(t, h, "stays"), newProject(t, h, "goes")
+	leave(t, h, stays, 3)
+	leave(t, h, goes, 5)
+	require.NoError(t, h.svc.DeleteProject(admin(t), goes.Name, alloc.Request{}))
+
+	for what, work := range map[string]func(*crdb.Store) (int64, error){
+		"expire": func(s *crdb.Store) (int64, error) { return s.ExpireEvents(admin(t), noon.Add(time.Hour), 2) },
+		"purge":  func(s *crdb.Store) (int64, error) { return s.Purge(admin(t), 2) },
+	} {
+		_, err := work(h.store)
+		require.ErrorContains(t, err, denied, what)
+	}
+	owner := &house{dsn: in.dsn[theOwner]}
+	require.Equal(t, 3, rows(t, owner, "audit_events", stays))
+	require.Equal(t, 5, rows(t, owner, "audit_events", goes))
+
+	st, err := crdb.CheckUser(t.Context(), in.dsn[theCron], crdb.RetentionRole)
+	require.NoError(t, err)
+	require.True(t, st.Retains)
+	require.Empty(t, st.More)
+	require.NoError(t, crdb.CheckSchema(t.Context(), in.dsn[theCron]))
+	cron := open(t, in.dsn[theCron])
+	n, err := cron.ExpireEvents(admin(t), noon.Add(time.Hour), 2)
+	require.NoError(t, err)
+	require.Equal(t, int64(3), n)
+	n, err = cron.Purge(admin(t), 2)
+	require.NoError(t, err)
+	require.GreaterOrEqual(t, n, int64(10), "five records and five holds")
+	for _, table := range []string{"audit_events", "history", "removals"} {
+		require.Zero(t, rows(t, owner, table, goes), table)
+	}
+	require.Zero(t, rows(t, owner, "audit_events", stays))
+	require.Equal(t, 3, rows(t, owner, "history", stays), "history is kept")
+	clean(t, in.dsn[theReader])
+}
+
+// A session that says which role it has works with what the role may, whoever logged in.
+func TestAStoreTakesARole(t *testing.T) {
+	t.Parallel()
+	in := migrated(t)
+	s := open(t, in.root, func(o *crdb.Options) { o.Role = in.prefix + "_server" })
+	require.NoError(t, s.InTx(admin(t), "test", alloc.Locks{}, func(ctx context.Context, tx alloc.Tx) error {
+		return tx.Write(ctx, alloc.Changes{Events: []ipam.Event{{ID: ipam.NewTimeID(noon), ProjectID: ipam.NewID(), At: noon}}})
+	}))
+	_, err := s.Purge(admin(t), 1)
+	require.ErrorContains(t, err, denied)
+}

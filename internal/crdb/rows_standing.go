@@ -1,0 +1,48 @@
+package crdb
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+func scanStanding(row pgx.Row) (p alloc.PoolStanding, err error) {
+	var (
+		at           []byte
+		length       int16
+		record, rows *[16]byte
+		loan         *int16
+		loanedAt     *time.Time
+		lasted       *int64
+	)
+	if err := row.Scan((*[16]byte)(&p.ID), &p.Pool.Project, &p.Pool.Name, &p.Home, &at, &length, &record, &loan, &loanedAt, &lasted, &rows); err != nil {
+		return p, err
+	}
+	if record != nil {
+		p.Served = &ipam.PoolRegion{Epoch: *record, Loan: int(*loan), LoanedAt: loanedAt.UTC(), Lasted: time.Duration(*lasted) * time.Millisecond}
+		p.Fenced = rows == nil || *rows != *record
+	}
+	p.Block, err = block(at, int(length))
+	return p, err
+}
+
+// PoolStandings implements alloc.SampleStore.
+func (r reader) PoolStandings(ctx context.Context, region string, from ipam.ID, limit int) ([]alloc.PoolStanding, error) {
+	return list(ctx, r, "pool_standing", scanStanding, region, uuid(from), limit)
+}
+
+// FreeWalk implements alloc.SampleStore.
+func (r reader) FreeWalk(ctx context.Context, region string, from alloc.FreePlace, last ipam.ID, limit int) ([]alloc.FreePlace, error) {
+	at := from.Base
+	if at == nil {
+		at = []byte{}
+	}
+	return list(ctx, r, "free_walk", func(row pgx.Row) (f alloc.FreePlace, err error) {
+		err = row.Scan((*[16]byte)(&f.Container), &f.HostBits, &f.Base)
+		return f, err
+	}, region, uuid(from.Container), from.HostBits, at, uuid(last), limit)
+}

@@ -1,0 +1,171 @@
+package crdb
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/carve-ipam/carve/internal/crdb/query"
+)
+
+// Tracer is told of the attempts and statements that are made for a request which somebody follows. It must not block, and is safe for
+// concurrent use.
+type Tracer interface {
+	// Follows reports whether somebody does; the others are asked only then.
+	Follows(ctx context.Context) bool
+	// AttemptBegan: a run of a transaction, or of a read outside of any, counted from 0. What is done for it gets the context that is answered.
+	AttemptBegan(ctx context.Context, op string, number int, read bool) context.Context
+	// AttemptEnded: that context, and how it ended as in Attempt; or "panicked".
+	AttemptEnded(ctx context.Context, end, sqlState string)
+	// StatementRan: a statement by the name of its file. pipelined is how many were sent together; failure is "", the SQLSTATE, or another word
+	// when the database gave none.
+	StatementRan(ctx context.Context, name string, from, to time.Time, rows int64, pipelined int, failure string)
+}
+
+// try runs one attempt of op.
+func (s *Store) try(ctx context.Context, op string, number int, read bool, attempt func(context.Context) error) (end ending, state string, err error) {
+	if s.tracer == nil || !s.tracer.Follows(ctx) {
+		err = attempt(ctx)
+		end, state = classify(err)
+		return end, state, err
+	}
+	ctx, ended := s.tracer.AttemptBegan(ctx, op, number, read), "panicked" // the arithmetic panics rather than lose address space
+	defer func() { s.tracer.AttemptEnded(ctx, ended, state) }()
+	err = attempt(ctx)
+	end, state = classify(err)
+	ended = end.String()
+	return end, state, err
+}
+
+// statements tells a Tracer of what pgx runs.
+type statements struct{ to Tracer }
+
+var (
+	_ pgx.QueryTracer = statements{}
+	_ pgx.BatchTracer = statements{}
+)
+
+// traced is the statements that were sent together, in the context that pgx carries from their beginning to their end.
+type traced struct {
+	name   string // of a single one
+	size   int
+	from   time.Time
+	failed bool
+}
+
+type tracedKey struct{}
+
+func tracedOf(ctx context.Context) *traced {
+	of, _ := ctx.Value(tracedKey{}).(*traced)
+	return of
+}
+
+// TraceQueryStart implements pgx.QueryTracer.
+func (t statements) TraceQueryStart(ctx context.Context, _ *pgx.Conn, data pgx.TraceQueryStartData) context.Context {
+	if !t.to.Follows(ctx) {
+		return ctx
+	}
+	return context.WithValue(ctx, tracedKey{}, &traced{name: nameOf(data.SQL), size: 1, from: time.Now()})
+}
+
+// TraceQueryEnd implements pgx.QueryTracer.
+func (t statements) TraceQueryEnd(ctx context.Context, _ *pgx.Conn, data pgx.TraceQueryEndData) {
+	if of := tracedOf(ctx); of != nil {
+		t.to.StatementRan(ctx, of.name, of.from, time.Now(), data.CommandTag.RowsAffected(), 1, failureOf(data.Err))
+	}
+}
+
+// TraceBatchStart implements pgx.BatchTracer.
+func (t statements) TraceBatchStart(ctx context.Context, _ *pgx.Conn, data pgx.TraceBatchStartData) context.Context {
+	if !t.to.Follows(ctx) {
+		return ctx
+	}
+	return context.WithValue(ctx, tracedKey{}, &traced{size: data.Batch.Len(), from: time.Now()})
+}
+
+// TraceBatchQuery implements pgx.BatchTracer. The statements of a batch run one after another: each from when the answer to the one before
+// it was read. When one has failed the others did not run, whatever pgx says of them.
+func (t statements) TraceBatchQuery(ctx context.Context, _ *pgx.Conn, data pgx.TraceBatchQueryData) {
+	of := tracedOf(ctx)
+	if of == nil || of.failed {
+		return
+	}
+	now := time.Now()
+	of.failed = data.Err != nil
+	t.to.StatementRan(ctx, nameOf(data.SQL), of.from, now, data.CommandTag.RowsAffected(), of.size, failureOf(data.Err))
+	of.from = now
+}
+
+// TraceBatchEnd implements pgx.BatchTracer. A batch that was not even sent has no other trace.
+func (t statements) TraceBatchEnd(ctx context.Context, _ *pgx.Conn, data pgx.TraceBatchEndData) {
+	if of := tracedOf(ctx); of != nil && data.Err != nil && !of.failed {
+		of.failed = true
+		t.to.StatementRan(ctx, "batch", of.from, time.Now(), 0, of.size, failureOf(data.Err))
+	}
+}
+
+// failureOf is what went wrong, in a word that holds nothing of the statement.
+func failureOf(err error) string {
+	pg, ok := errors.AsType[*pgconn.PgError](err)
+	switch {
+	case err == nil:
+		return ""
+	case ok:
+		return pg.Code
+	case errors.Is(err, context.Canceled):
+		return "canceled"
+	case pgconn.Timeout(err), errors.Is(err, context.DeadlineExceeded):
+		return "timeout"
+	default:
+		return "connection"
+	}
+}
+
+// nameOf is what a statement is called: by its file, or by what it does to a transaction.
+func nameOf(sql string) string {
+	if name, ok := statementNames[sql]; ok {
+		return name
+	}
+	return "other"
+}
+
+var statementNames = func() map[string]string {
+	names := map[string]string{
+		beginStatement: "begin", beginLocking: "begin", lockAlone: "lock_alone", lockShared: "lock_shared", "commit": "commit", "rollback": "rollback",
+	}
+	for _, e := range []engine{postgres{}, cockroach{}} {
+		begin, ask := e.behind()
+		names[begin], names[ask] = "begin", "moment"
+	}
+	for name, sql := range query.All() {
+		names[sql] = name
+	}
+	return names
+}()
+
+// attemptQuerier is a connection whose statements belong to an attempt, whatever context they come with: readers know that of their caller alone.
+type attemptQuerier struct {
+	querier
+	ctx context.Context //nolint:containedctx // it is the attempt's
+}
+
+// Query implements querier.
+func (w attemptQuerier) Query(_ context.Context, sql string, args ...any) (pgx.Rows, error) {
+	return w.querier.Query(w.ctx, sql, args...)
+}
+
+// SendBatch implements querier.
+func (w attemptQuerier) SendBatch(_ context.Context, b *pgx.Batch) pgx.BatchResults {
+	return w.querier.SendBatch(w.ctx, b)
+}
+
+// inAttempt has the statements of a read belong to its attempt, when somebody follows it.
+func (s *Store) inAttempt(ctx context.Context, q querier) querier {
+	if s.tracer == nil || !s.tracer.Follows(ctx) {
+		return q
+	}
+	return attemptQuerier{q, ctx}
+}

@@ -1,0 +1,105 @@
+// Package devca makes certificate authorities that live as long as the process that made them: for tests, and for tools that measure a
+// server over TLS. Nobody else should trust one.
+package devca
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"math/big"
+	"net"
+	"time"
+)
+
+// CA is an authority with its key.
+type CA struct {
+	certificate *x509.Certificate
+	key         *ecdsa.PrivateKey
+}
+
+// Leaf is what a certificate is to be for.
+type Leaf struct {
+	Name     string    // the common name: a client's user in PostgreSQL
+	Hosts    []string  // names and addresses of a server
+	NotAfter time.Time // zero: an hour from now
+}
+
+// skew is how long before it is made a certificate is valid, for clocks that are late.
+const skew = time.Hour
+
+// New makes an authority.
+func New(name string) (*CA, error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, err
+	}
+	template, err := template(name, time.Now().Add(24*time.Hour))
+	if err != nil {
+		return nil, err
+	}
+	template.IsCA, template.BasicConstraintsValid, template.KeyUsage = true, true, x509.KeyUsageCertSign
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		return nil, err
+	}
+	made, err := x509.ParseCertificate(der)
+	return &CA{certificate: made, key: key}, err
+}
+
+// PEM is the authority's certificate: what those hold who trust it.
+func (a *CA) PEM() []byte {
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: a.certificate.Raw})
+}
+
+// Pool is the same for crypto/tls.
+func (a *CA) Pool() *x509.CertPool {
+	pool := x509.NewCertPool()
+	pool.AddCert(a.certificate)
+	return pool
+}
+
+// Issue makes a certificate, good for servers and for clients, and its key, both in PEM.
+func (a *CA) Issue(l Leaf) (certificate, key []byte, err error) {
+	if l.NotAfter.IsZero() {
+		l.NotAfter = time.Now().Add(time.Hour)
+	}
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, nil, err
+	}
+	template, err := template(l.Name, l.NotAfter)
+	if err != nil {
+		return nil, nil, err
+	}
+	template.KeyUsage = x509.KeyUsageDigitalSignature
+	template.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}
+	for _, host := range l.Hosts {
+		if ip := net.ParseIP(host); ip != nil {
+			template.IPAddresses = append(template.IPAddresses, ip)
+		} else {
+			template.DNSNames = append(template.DNSNames, host)
+		}
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, a.certificate, private.Public(), a.key)
+	if err != nil {
+		return nil, nil, err
+	}
+	secret, err := x509.MarshalPKCS8PrivateKey(private)
+	if err != nil {
+		return nil, nil, err
+	}
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret}), nil
+}
+
+func template(name string, notAfter time.Time) (*x509.Certificate, error) {
+	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 120))
+	if err != nil {
+		return nil, err
+	}
+	return &x509.Certificate{
+		SerialNumber: serial, Subject: pkix.Name{CommonName: name}, NotBefore: notAfter.Add(-25 * time.Hour).Add(-skew), NotAfter: notAfter,
+	}, nil
+}

@@ -1,0 +1,176 @@
+package guard_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/guard"
+)
+
+// reader is a handler that reads the body and says what it read and how that ended.
+type reader struct {
+	read string
+	err  error
+}
+
+// ServeHTTP implements http.Handler.
+func (h *reader) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
+	data, err := io.ReadAll(r.Body)
+	h.read, h.err = string(data), err
+}
+
+func TestABodyThatStopsComingIsNotWaitedFor(t *testing.T) {
+	t.Parallel()
+	h, done := &reader{}, make(chan struct{})
+	s := httptest.NewServer(guard.Bodies{Small: 8, Large: 1 << 20, LargeAtOnce: 1, Pace: guard.Pace{Grace: 50 * time.Millisecond, Rate: 1 << 20, Most: time.Hour}}.Handler(
+		http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			defer close(done)
+			h.ServeHTTP(w, r)
+		})))
+	t.Cleanup(s.Close)
+	body, more := io.Pipe()
+	t.Cleanup(func() { _ = more.Close() })
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL, body)
+	require.NoError(t, err)
+	go func() {
+		_, _ = io.WriteString(more, "the beginning")
+	}()
+	go func() {
+		if w, err := s.Client().Do(r); err == nil {
+			_ = w.Body.Close()
+		}
+	}()
+	<-done
+	require.ErrorIs(t, h.err, os.ErrDeadlineExceeded)
+	require.Equal(t, "the beginning", h.read)
+}
+
+func TestABodyAtItsPaceIsRead(t *testing.T) {
+	t.Parallel()
+	for name, b := range map[string]guard.Bodies{
+		"Small": {Small: 2 << 20, Large: 4 << 20, LargeAtOnce: 1}, "JustSmall": {Small: 1 << 20, Large: 4 << 20, LargeAtOnce: 1}, "Large": {Small: 1 << 10, Large: 4 << 20, LargeAtOnce: 1},
+		"JustLarge": {Small: 1 << 10, Large: 1 << 20, LargeAtOnce: 1}, "TooLarge": {Small: 1 << 10, Large: 2 << 10, LargeAtOnce: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := &reader{}
+			b.Pace = guard.Pace{Grace: time.Minute, Rate: 1, Most: time.Hour}
+			s := httptest.NewServer(b.Handler(h))
+			t.Cleanup(s.Close)
+			want := strings.Repeat("x", 1<<20)
+			for _, announced := range []int64{int64(len(want)), -1} {
+				r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL, struct{ io.Reader }{strings.NewReader(want)})
+				require.NoError(t, err)
+				r.ContentLength = announced
+				w, err := s.Client().Do(r)
+				require.NoError(t, err)
+				require.NoError(t, w.Body.Close())
+				require.NoError(t, h.err)
+				require.Equal(t, want, h.read)
+			}
+		})
+	}
+}
+
+// The server takes the deadline away when a body has ended, to notice when the client goes. If it were set again, a handler that works for longer than
+// the pace allows would lose its context.
+func TestWorkingLongerThanThePaceIsNobodysFault(t *testing.T) {
+	t.Parallel()
+	var cause error
+	s := httptest.NewServer(guard.Bodies{Small: 1 << 10, Large: 1 << 20, LargeAtOnce: 1, Pace: guard.Pace{Grace: 50 * time.Millisecond, Rate: 1 << 20, Most: 100 * time.Millisecond}}.Handler(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, err := io.ReadAll(r.Body)
+		_, again := r.Body.Read(make([]byte, 1))
+		over := time.NewTimer(200 * time.Millisecond)
+		defer over.Stop()
+		select {
+		case <-over.C:
+		case <-r.Context().Done():
+		}
+		cause = errors.Join(err, r.Context().Err())
+		if !errors.Is(again, io.EOF) {
+			cause = errors.Join(cause, errors.New("the body has no end"))
+		}
+	})))
+	t.Cleanup(s.Close)
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL, strings.NewReader("all of it"))
+	require.NoError(t, err)
+	w, err := s.Client().Do(r)
+	require.NoError(t, err)
+	require.NoError(t, w.Body.Close())
+	require.NoError(t, cause)
+}
+
+// behind is a server behind bodies that are held back: what its handler read, and how that ended.
+type behind struct {
+	address string
+	arrived chan int64
+	failed  chan error
+}
+
+func newBehind(t *testing.T, b guard.Bodies, clients *guard.Clients) *behind {
+	t.Helper()
+	h := &behind{arrived: make(chan int64, 64), failed: make(chan error, 64)}
+	s := httptest.NewUnstartedServer(b.Handler(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		n, err := io.Copy(io.Discard, r.Body)
+		h.arrived <- n
+		h.failed <- err
+	})))
+	s.Config.ConnState, s.Config.ConnContext = clients.State, clients.Context
+	s.Listener = clients.Listener(s.Listener)
+	s.Start()
+	t.Cleanup(s.Close)
+	h.address = s.Listener.Addr().String()
+	return h
+}
+
+// begin sends some of a request.
+func (h *behind) begin(t *testing.T, announced int, body string) {
+	t.Helper()
+	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", h.address)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = conn.Close() })
+	_, _ = fmt.Fprintf(conn, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s", announced, body) // there may be no room for it
+}
+
+func TestSmallBodiesDoNotWaitForLargeOnes(t *testing.T) {
+	t.Parallel()
+	pace := guard.Pace{Grace: 300 * time.Millisecond, Rate: 1, Most: time.Minute}
+	h := newBehind(t, guard.Bodies{Small: 16, Large: 1 << 10, LargeAtOnce: 1, Pace: pace}, guard.NewClients(16, func(guard.Load) {}))
+	for range 2 { // one has its turn for a long time, because it came at more than its pace; the other waits for it
+		h.begin(t, 1000, strings.Repeat("x", 999))
+	}
+	require.Zero(t, <-h.arrived)
+	require.ErrorIs(t, <-h.failed, guard.ErrCrowded)
+	for range 3 {
+		h.begin(t, 2, "{}")
+		require.Equal(t, int64(2), <-h.arrived)
+		require.NoError(t, <-h.failed)
+	}
+}
+
+func TestWhoWaitsForABodyMakesRoom(t *testing.T) {
+	t.Parallel()
+	clients := guard.NewClients(1, func(guard.Load) {})
+	h := newBehind(t, guard.Bodies{Small: 16, Large: 1 << 10, LargeAtOnce: 1, Pace: guard.Pace{Grace: time.Hour, Rate: 1, Most: time.Hour}}, clients)
+	h.begin(t, 9, "{")
+	require.Eventually(t, func() bool { // as long as it does not wait for its body yet, there may be no room
+		h.begin(t, 2, "{}")
+		select {
+		case n := <-h.arrived:
+			return n == 2
+		case <-time.After(50 * time.Millisecond):
+			return false
+		}
+	}, time.Minute, 10*time.Millisecond)
+	require.Positive(t, clients.Load().Evicted)
+}

@@ -1,0 +1,189 @@
+package telemetry
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"golang.org/x/time/rate"
+)
+
+// The signals that are exported, as OpenTelemetry's variables call them.
+const (
+	traces  = "TRACES"
+	metrics = "METRICS"
+)
+
+// The ways to export.
+const (
+	byOTLP    = "otlp"
+	toConsole = "console"
+	nowhere   = "none"
+	byScrape  = "prometheus" // which --metrics decides
+)
+
+// OpenTelemetry's variables that are read here; those of the exporters and of the batches (OTEL_EXPORTER_OTLP_*, OTEL_BSP_*,
+// OTEL_METRIC_EXPORT_*) and the sampler's are read by its SDK.
+const (
+	sdkDisabled  = "OTEL_SDK_DISABLED"
+	otlpEndpoint = "OTEL_EXPORTER_OTLP_ENDPOINT"
+	otlpProtocol = "OTEL_EXPORTER_OTLP_PROTOCOL"
+	sampler      = "OTEL_TRACES_SAMPLER"
+	samplerArg   = "OTEL_TRACES_SAMPLER_ARG"
+	propagators  = "OTEL_PROPAGATORS"
+)
+
+// disabled is OpenTelemetry's own switch; the SDK for Go leaves it to whoever sets it up.
+func disabled(env func(string) string) bool {
+	return strings.EqualFold(strings.TrimSpace(env(sdkDisabled)), "true")
+}
+
+// exporters are those that a signal is to be exported by: what OTEL_<signal>_EXPORTER says, or else OTLP when there is an endpoint for it.
+// OpenTelemetry's own default would be OTLP to this machine, where mostly nobody listens.
+func exporters(env func(string) string, signal string) ([]string, error) {
+	name := "OTEL_" + signal + "_EXPORTER"
+	known := []string{byOTLP, toConsole, nowhere}
+	if signal == metrics {
+		known = append(known, byScrape)
+	}
+	var out []string
+	for each := range strings.SplitSeq(env(name), ",") {
+		switch each = strings.ToLower(strings.TrimSpace(each)); {
+		case each == "":
+		case !slices.Contains(known, each):
+			return nil, fmt.Errorf("%s %q is not one of %s", name, each, strings.Join(known, ", "))
+		case each != nowhere && each != byScrape:
+			out = append(out, each)
+		}
+	}
+	if env(name) == "" && (env(otlpEndpoint) != "" || env("OTEL_EXPORTER_OTLP_"+signal+"_ENDPOINT") != "") {
+		out = append(out, byOTLP)
+	}
+	if slices.Contains(out, byOTLP) {
+		return out, spoken(env, signal)
+	}
+	return out, nil
+}
+
+// spoken refuses the protocols of OTLP that are not built in: gRPC would be a second HTTP stack for what every collector takes over HTTP.
+func spoken(env func(string) string, signal string) error {
+	name := "OTEL_EXPORTER_OTLP_" + signal + "_PROTOCOL"
+	if env(name) == "" {
+		name = otlpProtocol
+	}
+	if p := strings.TrimSpace(env(name)); p != "" && p != "http/protobuf" {
+		return fmt.Errorf("%s %q is not spoken here; use http/protobuf, which collectors take on port 4318", name, p)
+	}
+	return nil
+}
+
+// checkSampler refuses what the SDK would pass over with a line on stderr.
+func checkSampler(env func(string) string) error {
+	known := []string{"always_on", "always_off", "traceidratio", "parentbased_always_on", "parentbased_always_off", "parentbased_traceidratio"}
+	which := strings.ToLower(strings.TrimSpace(env(sampler)))
+	if which != "" && !slices.Contains(known, which) {
+		return fmt.Errorf("%s %q is not one of %s", sampler, which, strings.Join(known, ", "))
+	}
+	if arg := strings.TrimSpace(env(samplerArg)); strings.HasSuffix(which, "traceidratio") && arg != "" {
+		if part, err := strconv.ParseFloat(arg, 64); err != nil || !(part >= 0 && part <= 1) {
+			return fmt.Errorf("%s %q is not a number between 0 and 1", samplerArg, arg)
+		}
+	}
+	return nil
+}
+
+// accepts reports whether callers' traces are continued.
+func accepts(env func(string) string) (bool, error) {
+	text := strings.TrimSpace(env(propagators))
+	if text == "" {
+		return true, nil
+	}
+	found := false
+	for each := range strings.SplitSeq(text, ",") {
+		switch strings.ToLower(strings.TrimSpace(each)) {
+		case "tracecontext":
+			found = true
+		case "none", "baggage", "": // baggage is what callers say; nothing here reads it
+		default:
+			return false, fmt.Errorf("%s %q is not spoken here; what is: tracecontext, none", propagators, strings.TrimSpace(each))
+		}
+	}
+	return found, nil
+}
+
+// tellEvery is how often the log says at most that exporting fails.
+const tellEvery = 30 * time.Second
+
+// outcomes counts what became of batches of one signal, and says now and then in the log that they fail: who exports does not stop for it,
+// and neither does who is exported.
+type outcomes struct {
+	signal string
+	log    *slog.Logger
+	counts atomic.Pointer[metric.Int64Counter] // nil until there are metrics
+	failed atomic.Int64
+	said   rate.Sometimes
+}
+
+func newOutcomes(signal string, log *slog.Logger) *outcomes {
+	return &outcomes{signal: strings.ToLower(signal), log: log, said: rate.Sometimes{Interval: tellEvery}}
+}
+
+func (o *outcomes) note(ctx context.Context, err error) {
+	outcome := wentWell
+	if err != nil {
+		outcome = failed
+		so := o.failed.Add(1)
+		o.said.Do(func() {
+			o.log.LogAttrs(ctx, slog.LevelWarn, "telemetry could not be exported; requests go on without it",
+				slog.String("signal", o.signal), slog.Int64("failedSoFar", so), slog.String("error", shortened(err.Error())))
+		})
+	}
+	if c := o.counts.Load(); c != nil {
+		(*c).Add(ctx, 1, metric.WithAttributeSet(attribute.NewSet(labelSignal.String(o.signal), labelOutcome.String(outcome))))
+	}
+}
+
+// shortened bounds what a collector can write into the log.
+func shortened(s string) string {
+	const most = 300
+	if len(s) > most {
+		return s[:most] + "…"
+	}
+	return s
+}
+
+// toldSpans is an exporter whose failures are told and not passed on: the SDK would print them one by one.
+type toldSpans struct {
+	sdktrace.SpanExporter
+	outcomes *outcomes
+}
+
+// ExportSpans implements trace.SpanExporter.
+func (t toldSpans) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlySpan) error {
+	err := t.SpanExporter.ExportSpans(ctx, spans)
+	t.outcomes.note(ctx, err)
+	return nil
+}
+
+// toldMetrics is likewise for metrics.
+type toldMetrics struct {
+	sdkmetric.Exporter
+	outcomes *outcomes
+}
+
+// Export implements metric.Exporter.
+func (t toldMetrics) Export(ctx context.Context, all *metricdata.ResourceMetrics) error {
+	err := t.Exporter.Export(ctx, all)
+	t.outcomes.note(ctx, err)
+	return nil
+}

@@ -1,0 +1,62 @@
+package telemetry
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+)
+
+// What came of what is not a claim.
+const (
+	wentWell = "ok"
+	failed   = "failed"
+)
+
+// Jobs is what is known of the background jobs of a server. Make one with WatchJobs; it is safe for concurrent use.
+type Jobs struct {
+	metrics *Metrics
+	mu      sync.Mutex
+	last    map[string]time.Time
+}
+
+// Job is one of them.
+type Job struct {
+	Name  string
+	Every time.Duration
+}
+
+// WatchJobs tells how often each job is run and when it last succeeded, whenever the metrics are read. Until it has, that is now. Call it once.
+func (m *Metrics) WatchJobs(all []Job, now time.Time) (*Jobs, error) {
+	j := &Jobs{metrics: m, last: make(map[string]time.Time, len(all))}
+	for _, each := range all {
+		j.last[each.Name] = now
+	}
+	k := maker{meter: m.meter}
+	last, interval := k.figure(ofLastSuccess), k.figure(ofInterval)
+	return j, k.watch("the background jobs", func(o metric.Observer) {
+		j.mu.Lock()
+		defer j.mu.Unlock()
+		for _, each := range all {
+			name := metric.WithAttributes(labelTask.String(each.Name))
+			o.ObserveFloat64(last, unix(j.last[each.Name]), name)
+			o.ObserveFloat64(interval, each.Every.Seconds(), name)
+		}
+	})
+}
+
+// Ran counts a run of a job that has just ended.
+func (j *Jobs) Ran(ctx context.Context, job string, now time.Time, took time.Duration, err error) {
+	outcome := wentWell
+	if err != nil {
+		outcome = failed
+	} else {
+		j.mu.Lock()
+		j.last[job] = now
+		j.mu.Unlock()
+	}
+	j.metrics.runs.Add(ctx, 1, metric.WithAttributeSet(attribute.NewSet(labelTask.String(job), labelOutcome.String(outcome))))
+	j.metrics.jobTimes.Record(ctx, took.Seconds(), metric.WithAttributeSet(attribute.NewSet(labelTask.String(job))))
+}

@@ -1,0 +1,38 @@
+package telemetry
+
+import (
+	"context"
+	"log/slog"
+
+	"go.opentelemetry.io/otel/trace"
+)
+
+// LogHandler adds to whatever is logged for a request which trace and span it belongs to, unless the line says so itself.
+func LogHandler(next slog.Handler) slog.Handler { return traced{next} }
+
+type traced struct{ slog.Handler }
+
+// Handle implements slog.Handler.
+func (h traced) Handle(ctx context.Context, line slog.Record) error {
+	at := trace.SpanContextFromContext(ctx)
+	if !at.IsValid() || says(line, logTrace) {
+		return h.Handler.Handle(ctx, line)
+	}
+	line = line.Clone()
+	line.AddAttrs(slog.String(logTrace, at.TraceID().String()), slog.String(logSpan, at.SpanID().String()))
+	return h.Handler.Handle(ctx, line)
+}
+
+// WithAttrs implements slog.Handler.
+func (h traced) WithAttrs(attrs []slog.Attr) slog.Handler { return traced{h.Handler.WithAttrs(attrs)} }
+
+// WithGroup implements slog.Handler.
+func (h traced) WithGroup(name string) slog.Handler { return traced{h.Handler.WithGroup(name)} }
+
+func says(line slog.Record, key string) (found bool) {
+	line.Attrs(func(a slog.Attr) bool {
+		found = a.Key == key
+		return !found
+	})
+	return found
+}

@@ -1,0 +1,160 @@
+package telemetry
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/trace"
+)
+
+// tally counts the attempts at transactions that were made for a use case, in a context.
+type tally struct{ attempts atomic.Int64 }
+
+type tallyKey struct{}
+
+func tallyOf(ctx context.Context) *tally {
+	of, _ := ctx.Value(tallyKey{}).(*tally)
+	return of
+}
+
+// UseCaseBegan begins the span of what a request is about, when it is sampled.
+func (t *Traces) UseCaseBegan(ctx context.Context, operation string) context.Context {
+	ctx, _ = t.tracer.Start(ctx, spanUseCase+operation, inside)
+	return context.WithValue(ctx, tallyKey{}, &tally{})
+}
+
+// UseCaseEnded ends the span that UseCaseBegan has begun; code is "" when it was not refused.
+func (t *Traces) UseCaseEnded(ctx context.Context, code string) {
+	span := trace.SpanFromContext(ctx)
+	if n := tallyOf(ctx); n != nil && n.attempts.Load() > 0 {
+		span.SetAttributes(attrAttempts.Int64(n.attempts.Load()))
+	}
+	if code != "" {
+		span.SetAttributes(attrErrorCode.String(code))
+	}
+	span.End()
+}
+
+// ClaimDecided notes on a claim's span what was decided. What is not known is "", and a length of -1.
+func (t *Traces) ClaimDecided(ctx context.Context, class, pool string, prefixLength int, outcome string) {
+	span := trace.SpanFromContext(ctx)
+	if !span.IsRecording() {
+		return
+	}
+	span.SetAttributes(attrOutcome.String(outcome))
+	if class != "" {
+		span.SetAttributes(attrClass.String(class))
+	}
+	if pool != "" {
+		span.SetAttributes(attrPool.String(pool))
+	}
+	if prefixLength >= 0 {
+		span.SetAttributes(attrPrefixLength.Int(prefixLength))
+	}
+}
+
+// served is the requests that one transaction of a pool serves, in its context.
+type served struct {
+	tally
+	members []*tally
+}
+
+type servedKey struct{}
+
+// GroupBegan begins the span of a transaction that serves requests which waited for their pool. It belongs to the trace of the first of them that is
+// sampled; it has links to the others, and those to it. waited is how long each had.
+func (t *Traces) GroupBegan(ctx context.Context, pool string, members []context.Context, waited []time.Duration) context.Context {
+	var followed []trace.Span
+	group := &served{}
+	for i, m := range members {
+		span := trace.SpanFromContext(m)
+		if !span.IsRecording() {
+			continue
+		}
+		span.SetAttributes(attrBatchSize.Int(len(members)), attrWaited.Float64(waited[i].Seconds()))
+		followed = append(followed, span)
+		if n := tallyOf(m); n != nil {
+			group.members = append(group.members, n)
+		}
+	}
+	if len(followed) == 0 {
+		return ctx
+	}
+	links := make([]trace.Link, 0, len(followed)-1)
+	for _, other := range followed[1:] {
+		links = append(links, trace.Link{SpanContext: other.SpanContext()})
+	}
+	ctx, span := t.tracer.Start(trace.ContextWithSpan(ctx, followed[0]), spanGroup, inside, trace.WithLinks(links...),
+		trace.WithAttributes(attrPool.String(pool), attrBatchSize.Int(len(members))))
+	for _, other := range followed[1:] {
+		other.AddLink(trace.Link{SpanContext: span.SpanContext()})
+	}
+	return context.WithValue(context.WithValue(ctx, servedKey{}, group), tallyKey{}, &group.tally)
+}
+
+// GroupEnded ends the span that GroupBegan has begun, if it has.
+func (t *Traces) GroupEnded(ctx context.Context) {
+	group, ok := ctx.Value(servedKey{}).(*served)
+	if !ok {
+		return
+	}
+	span := trace.SpanFromContext(ctx)
+	n := group.attempts.Load()
+	for _, m := range group.members {
+		m.attempts.Add(n)
+	}
+	span.SetAttributes(attrAttempts.Int64(n))
+	span.End()
+}
+
+// AttemptBegan begins the span of one run of a transaction or read, counted from 0.
+func (t *Traces) AttemptBegan(ctx context.Context, op string, number int, read bool) context.Context {
+	if n := tallyOf(ctx); n != nil && !read {
+		n.attempts.Add(1)
+	}
+	ctx, _ = t.tracer.Start(ctx, spanAttempt+op, inside, trace.WithAttributes(attrOp.String(op), attrAttempt.Int(number+1)))
+	return ctx
+}
+
+// The ends of attempts that are failures; the others are answers.
+var failures = map[string]bool{"again": true, "unknown": true, "panicked": true}
+
+// AttemptEnded ends the span that AttemptBegan has begun.
+func (t *Traces) AttemptEnded(ctx context.Context, end, sqlState string) {
+	span := trace.SpanFromContext(ctx)
+	span.SetAttributes(attrEnd.String(end))
+	if sqlState != "" {
+		span.SetAttributes(attrSQLState.String(sqlState))
+	}
+	if failures[end] {
+		span.SetStatus(codes.Error, end)
+	}
+	span.End()
+}
+
+// lengthOfSQLState tells one from other words for a failure.
+const lengthOfSQLState = 5
+
+// StatementRan makes the span of a statement: what it is called, never what it says nor its values. pipelined is how many statements were sent
+// together with it; failure is "", the SQLSTATE, or another word when the database gave none.
+func (t *Traces) StatementRan(ctx context.Context, name string, from, to time.Time, rows int64, pipelined int, failure string) {
+	attributes := make([]attribute.KeyValue, 0, 6)
+	attributes = append(attributes, t.database, attrStatement.String(name), attrRows.Int64(rows))
+	if pipelined > 1 {
+		attributes = append(attributes, attrPipelined.Int(pipelined))
+	}
+	if failure != "" {
+		attributes = append(attributes, attrErrorType.String(failure))
+	}
+	if len(failure) == lengthOfSQLState {
+		attributes = append(attributes, attrSQLState.String(failure))
+	}
+	_, span := t.tracer.Start(ctx, name, trace.WithSpanKind(trace.SpanKindClient), trace.WithTimestamp(from), trace.WithAttributes(attributes...))
+	if failure != "" {
+		span.SetStatus(codes.Error, "")
+	}
+	span.End(trace.WithTimestamp(to))
+}

@@ -1,0 +1,136 @@
+package telemetry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
+	"go.opentelemetry.io/otel/exporters/stdout/stdouttrace"
+	"go.opentelemetry.io/otel/propagation"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
+	"go.opentelemetry.io/otel/trace"
+)
+
+// Traces makes spans of requests, of what they wait for and of the statements that they run. Make it with NewTraces, and Shutdown it; it is safe
+// for concurrent use.
+//
+// Who is traced declares what it tells and passes on the context that it is given. Of a request that is not sampled nothing is kept: whoever
+// is asked Follows first, and answers with the context as it was.
+type Traces struct {
+	tracer   trace.Tracer
+	accept   propagation.TextMapPropagator
+	database attribute.KeyValue
+	shutdown func(context.Context) error
+}
+
+// NewTraces makes traces when there is somebody to send them to, and nil otherwise. m counts what was sent.
+func NewTraces(ctx context.Context, o Options, m *Metrics) (*Traces, error) {
+	o.complete()
+	if disabled(o.Env) {
+		return nil, nil
+	}
+	ways, err := exporters(o.Env, traces)
+	if err != nil || len(ways) == 0 {
+		return nil, err
+	}
+	accepted, err := accepts(o.Env)
+	if err := errors.Join(err, checkSampler(o.Env)); err != nil {
+		return nil, err
+	}
+	about, err := o.about(ctx)
+	if err != nil {
+		return nil, err
+	}
+	told := newOutcomes(traces, o.Log)
+	told.counts.Store(&m.exports)
+	options := []sdktrace.TracerProviderOption{sdktrace.WithResource(about)}
+	for _, way := range ways {
+		var to sdktrace.SpanExporter
+		if way == toConsole {
+			to, err = stdouttrace.New(stdouttrace.WithWriter(o.Console))
+		} else {
+			to, err = otlptracehttp.New(ctx)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("cannot set up the export of traces (%s): %w", way, err)
+		}
+		options = append(options, sdktrace.WithBatcher(toldSpans{to, told}))
+	}
+	return newTraces(sdktrace.NewTracerProvider(options...), accepted), nil
+}
+
+func newTraces(provider *sdktrace.TracerProvider, accepted bool) *Traces {
+	t := &Traces{
+		tracer: provider.Tracer(meterName), accept: propagation.NewCompositeTextMapPropagator(),
+		database: semconv.DBSystemNamePostgreSQL, shutdown: provider.Shutdown,
+	}
+	if accepted {
+		t.accept = propagation.TraceContext{}
+	}
+	return t
+}
+
+// Database says which engine runs the statements. Call it before the first of them.
+func (t *Traces) Database(engine string) { t.database = attrDatabase.String(engine) }
+
+// Shutdown sends what is still to be sent, as long as ctx lets it.
+func (t *Traces) Shutdown(ctx context.Context) error { return t.shutdown(ctx) }
+
+// Follows reports whether what is done for ctx is kept.
+func (t *Traces) Follows(ctx context.Context) bool { return trace.SpanFromContext(ctx).IsRecording() }
+
+// IDs are those of the trace and span of ctx, sampled or not; "" for none.
+func (t *Traces) IDs(ctx context.Context) (traceID, spanID string) {
+	at := trace.SpanContextFromContext(ctx)
+	if !at.IsValid() {
+		return "", ""
+	}
+	return at.TraceID().String(), at.SpanID().String()
+}
+
+// What all spans of a kind begin with; made once.
+var (
+	asServer = []trace.SpanStartOption{trace.WithSpanKind(trace.SpanKindServer)}
+	inside   = trace.WithSpanKind(trace.SpanKindInternal)
+)
+
+// RequestBegan begins the span of a request, which is the child of the caller's when it brings one.
+func (t *Traces) RequestBegan(ctx context.Context, header http.Header) context.Context {
+	ctx, _ = t.tracer.Start(t.accept.Extract(ctx, propagation.HeaderCarrier(header)), spanUnmatched, asServer...)
+	return ctx
+}
+
+// RequestRefused notes why a request was refused.
+func (t *Traces) RequestRefused(ctx context.Context, code string) {
+	if span := trace.SpanFromContext(ctx); span.IsRecording() {
+		span.SetAttributes(attrErrorCode.String(code))
+	}
+}
+
+// RequestEnded ends the span of a request. operation is "" for what is outside of the contract, route for what there is not.
+func (t *Traces) RequestEnded(ctx context.Context, method, route, operation string, status int) {
+	span := trace.SpanFromContext(ctx)
+	if !span.IsRecording() {
+		return
+	}
+	switch {
+	case operation != "":
+		span.SetName(operation)
+	case route != "":
+		span.SetName(knownMethod(method) + " " + route)
+	}
+	span.SetAttributes(attrMethod.String(knownMethod(method)), attrStatus.Int(status))
+	if route != "" {
+		span.SetAttributes(attrRoute.String(route))
+	}
+	if status >= http.StatusInternalServerError {
+		span.SetStatus(codes.Error, "")
+		span.SetAttributes(attrErrorType.Int(status))
+	}
+	span.End()
+}

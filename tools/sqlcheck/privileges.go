@@ -1,0 +1,169 @@
+package sqlcheck
+
+import (
+	"fmt"
+	"io/fs"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/cockroachdb/cockroachdb-parser/pkg/sql/sem/tree"
+)
+
+// The roles that run statements, as in internal/crdb/grants.go. A statement's head may say which (`-- roles: server, retention`); the server is
+// who runs one that does not say. The owner needs no grant.
+const (
+	serverRole    = "server"
+	retentionRole = "retention"
+	readerRole    = "reader"
+	ownerRole     = "owner"
+)
+
+// Privileges in the order in which they are written.
+var privilegeOrder = []string{"SELECT", "INSERT", "UPDATE", "DELETE"}
+
+// A privileges is what has to be granted: privileges by table.
+type privileges map[string]map[string]bool
+
+func (p privileges) add(table, privilege string) {
+	if p[table] == nil {
+		p[table] = map[string]bool{}
+	}
+	p[table][privilege] = true
+}
+
+func (p privileges) merge(q privileges) {
+	for table, all := range q {
+		for privilege := range all {
+			p.add(table, privilege)
+		}
+	}
+}
+
+// String is a line for each table, in order.
+func (p privileges) String() string {
+	var b strings.Builder
+	for _, table := range slices.Sorted(maps.Keys(p)) {
+		fmt.Fprintf(&b, "%s: %s\n", table, p.of(table))
+	}
+	return b.String()
+}
+
+func (p privileges) of(table string) string {
+	var list []string
+	for _, privilege := range privilegeOrder {
+		if p[table][privilege] {
+			list = append(list, privilege)
+		}
+	}
+	return strings.Join(list, ", ")
+}
+
+// Needed is what a statement cannot run without, on either engine. Whatever is read needs SELECT: that of FROM, and of a table whose rows are
+// changed by a condition. New rows need INSERT alone, unless the statement looks at what is there already: ON CONFLICT, RETURNING.
+func needed(s subject) privileges {
+	p := privileges{}
+	made := cteNames(s)
+	walk(s.tree, func(n *node) {
+		switch v := n.value.(type) {
+		case *tree.TableName:
+			if !made[v.Table()] && !within[*tree.LockingItem](n) && !newRowsOf(n) {
+				p.add(v.Table(), "SELECT")
+			}
+		case *tree.Insert:
+			table, _ := tableIn(v.Table)
+			p.add(table, "INSERT")
+			if v.OnConflict != nil {
+				p.add(table, "SELECT")
+				if !v.OnConflict.DoNothing {
+					p.add(table, "UPDATE")
+				}
+			}
+			if _, nothing := v.Returning.(*tree.NoReturningClause); v.Returning != nil && !nothing {
+				p.add(table, "SELECT")
+			}
+		case *tree.Update:
+			table, _ := tableIn(v.Table)
+			p.add(table, "UPDATE")
+		case *tree.Delete:
+			table, _ := tableIn(v.Table)
+			p.add(table, "DELETE")
+		case *tree.Select:
+			for range v.Locking { // a row is locked by who may change it
+				walk(v.Select, func(inner *node) {
+					if name, ok := inner.value.(*tree.TableName); ok && !made[name.Table()] {
+						p.add(name.Table(), "UPDATE")
+					}
+				})
+			}
+		}
+	})
+	return p
+}
+
+// NewRowsOf tells whether a name is that of the table that an INSERT writes to.
+func newRowsOf(n *node) bool {
+	up := n.parent
+	if _, aliased := up.value.(*tree.AliasedTableExpr); aliased {
+		up = up.parent
+	}
+	insert, ok := up.value.(*tree.Insert)
+	if !ok {
+		return false
+	}
+	into, _ := tableIn(insert.Table)
+	name, _ := n.value.(*tree.TableName)
+	return name.Table() == into
+}
+
+// RolesOf says who runs a statement, by its head.
+func rolesOf(remarks map[string]string, otherwise string) []string {
+	if said := remarks["roles"]; said != "" {
+		return strings.Split(said, ", ")
+	}
+	return []string{otherwise}
+}
+
+// NeededBy adds up, for each role, what the statements of a folder need that it runs.
+func neededBy(files fs.FS, otherwise string, byRole map[string]privileges) error {
+	var failed error
+	err := eachSQL(files, func(file, text string) {
+		remarks, _ := readHead(text)
+		statements, err := parse(text)
+		if err != nil {
+			failed = fmt.Errorf("%s: %w", file, err)
+			return
+		}
+		for _, role := range rolesOf(remarks, otherwise) {
+			if byRole[role] == nil {
+				failed = fmt.Errorf("%s: there is no role %q", file, role)
+				return
+			}
+			for _, one := range statements {
+				byRole[role].merge(needed(subject{statement: one}))
+			}
+		}
+	})
+	if failed != nil {
+		return failed
+	}
+	return err
+}
+
+var grantLine = regexp.MustCompile(`\{"([a-z_]+)", "([A-Z, ]*)", "([A-Z, ]*)", "([A-Z, ]*)"\}`)
+
+// ReadGrants reads from internal/crdb/grants.go what is granted to which role.
+func readGrants(source string) map[string]privileges {
+	said := map[string]privileges{serverRole: {}, retentionRole: {}, readerRole: {}}
+	for _, m := range grantLine.FindAllStringSubmatch(source, -1) {
+		for i, role := range []string{serverRole, retentionRole, readerRole} {
+			for privilege := range strings.SplitSeq(m[i+2], ", ") {
+				if privilege != "" {
+					said[role].add(m[1], privilege)
+				}
+			}
+		}
+	}
+	return said
+}
