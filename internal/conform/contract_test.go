@@ -1,0 +1,155 @@
+package conform
+
+import (
+	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	carve "github.com/carve-ipam/carve"
+)
+
+// contractDoc is openapi.yaml, arranged for making requests and judging answers.
+type contractDoc struct {
+	doc        *openapi3.T
+	operations []*operation // in order of id: what a seed decides must not depend on the order of a map
+	statuses   map[string]int
+}
+
+// operation is one operation of the contract.
+type operation struct {
+	*openapi3.Operation
+	id       string
+	method   string
+	template string
+	params   []*openapi3.Parameter
+	public   bool                    // needs no credentials
+	codes    map[int]map[string]bool // by status, those that the operation says it refuses with
+	body     *openapi3.Schema        // nil when it takes none
+	media    string                  // of the body
+	byName   map[string]*openapi3.Parameter
+}
+
+// contract is loaded once. Answers are closed: a field that is not described is a mismatch, although callers are told to expect new ones.
+var contract = sync.OnceValue(func() *contractDoc {
+	doc, err := openapi3.NewLoader().LoadFromData(carve.OpenAPI)
+	if err != nil {
+		panic(err)
+	}
+	k := &contractDoc{doc: doc, statuses: map[string]int{}}
+	rows := regexp.MustCompile("(?m)^\\| `([a-z_]+)` \\| ([0-9]{3}) \\|")
+	for _, row := range rows.FindAllStringSubmatch(doc.Components.Schemas["ProblemCode"].Value.Description, -1) {
+		k.statuses[row[1]], _ = strconv.Atoi(row[2])
+	}
+	for path, item := range doc.Paths.Map() {
+		for method, op := range item.Operations() {
+			k.operations = append(k.operations, k.arrange(path, method, item, op))
+		}
+	}
+	slices.SortFunc(k.operations, func(a, b *operation) int { return strings.Compare(a.id, b.id) })
+	for _, ref := range doc.Components.Schemas {
+		if s := ref.Value; len(s.Properties) > 0 && s.AdditionalProperties.Schema == nil && s.AdditionalProperties.Has == nil {
+			s.AdditionalProperties.Has = new(false)
+		}
+	}
+	return k
+})
+
+func (k *contractDoc) arrange(path, method string, item *openapi3.PathItem, op *openapi3.Operation) *operation {
+	o := &operation{
+		Operation: op, id: op.OperationID, method: method, template: path, codes: map[int]map[string]bool{}, byName: map[string]*openapi3.Parameter{},
+		public: op.Security != nil && len(*op.Security) == 0,
+	}
+	said := op.Description
+	for _, ref := range slices.Concat(item.Parameters, op.Parameters) {
+		o.params = append(o.params, ref.Value)
+		o.byName[ref.Value.Name] = ref.Value
+	}
+	if op.RequestBody != nil {
+		for media, content := range op.RequestBody.Value.Content {
+			o.media, o.body = media, content.Schema.Value
+		}
+	}
+	for status, ref := range op.Responses.Map() {
+		n, _ := strconv.Atoi(status)
+		o.codes[n] = map[string]bool{}
+		for _, word := range quoted.FindAllStringSubmatch(*ref.Value.Description+" "+said, -1) {
+			if k.statuses[word[1]] == n {
+				o.codes[n][word[1]] = true
+			}
+		}
+	}
+	return o
+}
+
+// quoted are words in backticks, among which are the codes that an operation refuses with.
+var quoted = regexp.MustCompile("`([a-z_]+)`")
+
+// in lists the parameters of one kind.
+func (op *operation) in(kind string) (out []*openapi3.Parameter) {
+	for _, p := range op.params {
+		if p.In == kind {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// has reports whether the operation has a parameter.
+func (op *operation) has(name string) bool { return op.byName[name] != nil }
+
+// permission is what an operation says its caller must be allowed to do.
+func (op *operation) permission() string {
+	action, _ := op.Extensions["x-permission"].(string)
+	return action
+}
+
+// reads reports whether an operation writes nothing, whatever its method is.
+func (op *operation) reads() bool {
+	return op.method == http.MethodGet || strings.HasSuffix(op.permission(), ".read")
+}
+
+// operation finds what a request is about, nil for what the contract does not have. HEAD is a GET.
+func (k *contractDoc) operation(method, path string) *operation {
+	if method == http.MethodHead {
+		method = http.MethodGet
+	}
+	for _, op := range k.operations {
+		if op.method == method && fits(op.template, path) {
+			return op
+		}
+	}
+	return nil
+}
+
+// named is an operation by its id.
+func (k *contractDoc) named(id string) *operation {
+	i := slices.IndexFunc(k.operations, func(op *operation) bool { return op.id == id })
+	return k.operations[i]
+}
+
+// methods are those that a path has, in order.
+func (k *contractDoc) methods(template string) []string {
+	var out []string
+	for _, op := range k.operations {
+		if op.template == template {
+			out = append(out, op.method)
+			if op.method == http.MethodGet {
+				out = append(out, http.MethodHead)
+			}
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// fits reports whether a path is one of a template.
+func fits(template, path string) bool {
+	return slices.EqualFunc(strings.Split(template, "/"), strings.Split(path, "/"), func(want, have string) bool {
+		return want == have || strings.HasPrefix(want, "{") && have != ""
+	})
+}

@@ -1,0 +1,97 @@
+package conform
+
+import (
+	"net/http"
+	"strings"
+)
+
+// place is a path for an operation: of something that exists, or beside that for what is to be made by PUT. ok is false when there is
+// nothing that it could be about.
+func (w *world) place(op *operation) (path string, ok bool) {
+	if !strings.Contains(op.template, "{") {
+		return op.template, true
+	}
+	if op.id == "deleteProject" { // one that nobody needs
+		a := w.made("createProject", "/v1/projects", obj{"metadata": obj{"name": w.fresh("gone")}})
+		return a.header.Get("Location"), true
+	}
+	if op.method == http.MethodPut && (w.one(2) || len(w.things[op.template]) == 0) {
+		return w.vacant(op)
+	}
+	if i := strings.LastIndex(op.template, "/"); !strings.HasPrefix(op.template[i+1:], "{") { // a collection
+		path, ok = w.holder(op.template[:i])
+		return path + op.template[i:], ok
+	}
+	return w.holder(op.template)
+}
+
+// vacant is the path of something that does not exist, in something that does.
+func (w *world) vacant(op *operation) (path string, ok bool) {
+	i := strings.LastIndex(op.template, "/")
+	parent := op.template[:i]
+	if j := strings.LastIndex(parent, "/"); strings.HasPrefix(op.template[i+1:], "{") {
+		path, ok = w.holder(parent[:j])
+		if op.template == "/v1/projects/{project}" {
+			path, ok = "/v1", true
+		}
+		return path + parent[j:] + "/" + w.unused(op.template[i+1:]), ok
+	}
+	return "", false
+}
+
+// unused is a name that nothing has, of the kind that a parameter takes.
+func (w *world) unused(parameter string) string {
+	switch parameter {
+	case "{subject}":
+		return w.fresh("corp:somebody") + "@example.com"
+	case "{allocation}":
+		return "00000000-0000-4000-8000-000000000000"
+	default:
+		return w.fresh("n")
+	}
+}
+
+// holder is the path of something that exists, mostly of the tenant.
+func (w *world) holder(template string) (string, bool) {
+	if template == "/v1/projects/{project}" && !w.one(8) {
+		return "/v1/projects/" + tenant, true
+	}
+	if len(w.things[template]) == 0 {
+		w.supply(template)
+	}
+	paths := w.things[template]
+	if len(paths) == 0 {
+		return "", false
+	}
+	return pick(w.random, paths), true
+}
+
+// missing is the path of what does not exist, as an operation on a single thing is asked for it.
+func (w *world) missing(op *operation) (path string, ok bool) {
+	segments := strings.Split(op.template, "/")
+	last := len(segments) - 1
+	if !strings.HasPrefix(segments[last], "{") {
+		last-- // a collection of something that does not exist
+		if !strings.HasPrefix(segments[last], "{") {
+			return "", false
+		}
+	}
+	one := operation{template: strings.Join(segments[:last+1], "/")}
+	path, ok = w.vacant(&one)
+	return path + strings.TrimPrefix(op.template, one.template), ok
+}
+
+// supply makes something of a kind of which there is nothing.
+func (w *world) supply(template string) {
+	for _, op := range contract().operations {
+		collection := template[:strings.LastIndex(template, "/")]
+		if op.method == http.MethodPut && op.template == template || op.method == http.MethodPost && op.template == collection {
+			for range 10 {
+				if len(w.things[template]) == 0 {
+					w.live(op)
+				}
+			}
+			return
+		}
+	}
+}

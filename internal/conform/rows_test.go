@@ -1,0 +1,74 @@
+package conform
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+)
+
+// moving are the columns that the service writes by itself, at any time: they are no effect of a request.
+var moving = []string{"last_used_at", "empty_since"}
+
+// purged are the tables from which the service deletes, at any time, what is left of projects that are gone. What is missing from them is
+// no effect of a request; what is new in them is.
+var purged = []string{"removals", "audit_events", "history"}
+
+// rows is every row of every table as text; of the trail those that say that something was done.
+func (w *world) rows() map[string]bool {
+	tables := collect[string](w, "SELECT table_name FROM information_schema.tables WHERE table_schema = 'public' AND table_type = 'BASE TABLE'")
+	require.Contains(w.t, tables, "claims")
+	out := map[string]bool{}
+	for _, table := range tables {
+		query := "SELECT * FROM " + pgx.Identifier{table}.Sanitize()
+		if table == "audit_events" { // attempts without the right to are recorded, and write nothing else
+			query += " WHERE outcome = 'ok'"
+		}
+		rows, err := w.sql.Query(w.t.Context(), query)
+		require.NoError(w.t, err)
+		for rows.Next() {
+			values, err := rows.Values()
+			require.NoError(w.t, err)
+			var b strings.Builder
+			b.WriteString(table)
+			for i, column := range rows.FieldDescriptions() {
+				if !slices.Contains(moving, column.Name) {
+					fmt.Fprintf(&b, " %s=%v", column.Name, values[i])
+				}
+			}
+			out[b.String()] = true
+		}
+		require.NoError(w.t, rows.Err())
+	}
+	return out
+}
+
+func collect[T any](w *world, query string) []T {
+	rows, err := w.sql.Query(w.t.Context(), query)
+	require.NoError(w.t, err)
+	out, err := pgx.CollectRows(rows, pgx.RowTo[T])
+	require.NoError(w.t, err)
+	return out
+}
+
+// writesNothing sends requests and compares all rows before and after.
+func (w *world) writesNothing(of []*request) {
+	before := w.rows()
+	for _, r := range of {
+		w.do(r)
+	}
+	after := w.rows()
+	for _, each := range []struct {
+		what string
+		x, y map[string]bool
+	}{{"new", after, before}, {"gone", before, after}} {
+		for row := range each.x {
+			table, _, _ := strings.Cut(row, " ")
+			if !each.y[row] && (each.what == "new" || !slices.Contains(purged, table)) {
+				w.report.wrong(of[0], answer{}, fmt.Sprintf("one of %d quiet requests wrote: %s is %s", len(of), each.what, row))
+			}
+		}
+	}
+}

@@ -1,0 +1,102 @@
+// Command specmatic runs Specmatic, a reader of OpenAPI that is not ours, against a real server process (docs/conformance.md).
+//
+// It starts a server with an embedded database of its own and API keys, makes what the contract's paths are about, writes a copy of
+// openapi.yaml with the adaptations of adapt.go, and lets Specmatic make valid and invalid requests of it and judge the answers. The
+// exit code is 1 when a test failed that is not in the list of excuses, or when an excuse is not needed any more.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+func main() {
+	o := options{}
+	flag.StringVar(&o.server, "server", "bin/server", "the server's program")
+	flag.StringVar(&o.contract, "contract", "openapi.yaml", "the contract")
+	flag.StringVar(&o.jar, "jar", "tools/specmatic/node_modules/specmatic/specmatic.jar", "Specmatic itself")
+	flag.IntVar(&o.combinations, "combinations", 2, "most requests of one operation and kind that Specmatic combines of optional members and bounds")
+	flag.StringVar(&o.keep, "keep", "", "a folder for the adapted contract, the log and the report; by default they go when all is well")
+	flag.StringVar(&o.filter, "filter", "", "Specmatic's own --filter, for looking at one operation: PATH='/v1/projects' && METHOD='POST'")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	started := time.Now()
+	ok, err := run(ctx, o)
+	if err != nil {
+		_, _ = fmt.Fprintln(os.Stderr, "specmatic:", err)
+	}
+	_, _ = fmt.Fprintf(os.Stdout, "%.0f s\n", time.Since(started).Seconds())
+	if err != nil || !ok {
+		stop()
+		os.Exit(1) //nolint:gocritic // stop was called
+	}
+}
+
+type options struct {
+	server, contract, jar, keep, filter string
+	combinations                        int
+}
+
+// run is everything; ok says that nothing was found.
+func run(ctx context.Context, o options) (ok bool, err error) {
+	dir := o.keep
+	if dir == "" {
+		if dir, err = os.MkdirTemp("", "specmatic-"); err != nil {
+			return false, err
+		}
+		if err := os.Chmod(dir, 0o711); err != nil { //nolint:gosec // G302: PostgreSQL's own user has to pass through
+			return false, err
+		}
+		defer func() {
+			if ok && err == nil {
+				_ = os.RemoveAll(dir)
+			} else {
+				_, _ = fmt.Fprintln(os.Stdout, "kept:", dir)
+			}
+		}()
+	} else if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // G301: likewise
+		return false, err
+	}
+	data, err := os.MkdirTemp(dir, "data-")
+	if err != nil {
+		return false, err
+	}
+	if err := os.Chmod(data, 0o711); err != nil { //nolint:gosec // G302: likewise
+		return false, err
+	}
+	defer func() { _ = os.RemoveAll(data) }()
+	s, err := start(ctx, o.server, filepath.Join(data, "db"), filepath.Join(dir, "server.log"))
+	if err != nil {
+		return false, err
+	}
+	defer s.stop()
+	things, err := s.furnish(ctx)
+	if err != nil {
+		return false, err
+	}
+	adapted := filepath.Join(dir, "openapi.yaml")
+	if err := adapt(o.contract, adapted, things); err != nil {
+		return false, err
+	}
+	before, err := s.claims(ctx)
+	if err != nil {
+		return false, err
+	}
+	ok, err = test(ctx, o, s, dir, adapted)
+	if err != nil {
+		return false, err
+	}
+	after, err := s.claims(ctx)
+	if err == nil && before != after {
+		_, _ = fmt.Fprintln(os.Stdout, "dry runs wrote: before", before, "and after", after)
+		ok = false
+	}
+	return ok, err
+}
