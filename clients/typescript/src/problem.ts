@@ -1,0 +1,81 @@
+import type { components } from "./schema.js";
+
+/** What a refusal says: a problem document (RFC 9457) with a code, and with the figures that go with the code. */
+export type Problem = components["schemas"]["Problem"];
+
+/** What kind of refusal it is. A code never changes its meaning; a later server may say codes that are not here. */
+export type ProblemCode = components["schemas"]["ProblemCode"];
+
+/** Every code of this version of the contract. It does not compile when one is missing, or is none. */
+export const problemCodes = Object.keys({
+  allocation_retained: true,
+  already_exists: true,
+  block_taken: true,
+  contention: true,
+  deadline: true,
+  exhausted_by_cooldown: true,
+  family_mismatch: true,
+  idempotency_mismatch: true,
+  immutable_field: true,
+  in_use: true,
+  internal: true,
+  invalid_argument: true,
+  last_admin: true,
+  method_not_allowed: true,
+  never_satisfiable: true,
+  no_default_class: true,
+  no_pool_for_class: true,
+  no_pool_matches: true,
+  not_acceptable: true,
+  not_found: true,
+  outcome_unknown: true,
+  overlap: true,
+  payload_too_large: true,
+  permission_denied: true,
+  pool_exhausted: true,
+  precondition_failed: true,
+  precondition_required: true,
+  prefix_length_rejected: true,
+  quota_exceeded: true,
+  rate_limited: true,
+  unauthenticated: true,
+  unavailable: true,
+  unsupported_media_type: true,
+} satisfies Record<ProblemCode, true>) as readonly ProblemCode[];
+
+/** Reads a problem document. What is refused otherwise was not refused by Carve. */
+export function readProblem(answer: Whole): Problem | undefined {
+  if (answer.mediaType !== "application/problem+json") return undefined;
+  try {
+    const read: unknown = JSON.parse(answer.text());
+    return isProblemDocument(read) ? read : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isProblemDocument(value: unknown): value is Problem {
+  return typeof value === "object" && value !== null && "code" in value && typeof value.code === "string" && value.code !== "";
+}
+
+/** An answer that was read to its end. */
+export class Whole {
+  readonly mediaType: string;
+
+  constructor(
+    readonly response: Response,
+    readonly bytes: ArrayBuffer,
+  ) {
+    this.mediaType = (response.headers.get("Content-Type") ?? "").split(";", 1)[0]!.trim().toLowerCase();
+  }
+
+  text(): string {
+    return new TextDecoder().decode(this.bytes);
+  }
+
+  /** The same answer as a Response whose body has not been read. */
+  again(status = this.response.status): Response {
+    const empty = status === 204 || status === 304;
+    return new Response(empty ? null : this.bytes, { status, headers: this.response.headers });
+  }
+}

@@ -1,0 +1,102 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { repeat } from "../src/repeat.js";
+import { defaultRetry } from "../src/retry.js";
+
+type Reply = "cut" | "refused" | number | string; // a number: a proxy's answer; a string: a problem's code
+
+const statuses: Record<string, number> = {
+  rate_limited: 429,
+  contention: 503,
+  unavailable: 503,
+  outcome_unknown: 503,
+  deadline: 504,
+  internal: 500,
+  pool_exhausted: 409,
+  not_found: 404,
+  precondition_failed: 412,
+};
+
+/** Sends a request to somebody who answers by a script. */
+async function sendBy(replies: Reply[], method: string, path: string, headers: Record<string, string>, policy = {}) {
+  const sent: { headers: [string, string][]; body: string }[] = [];
+  const send = async (input: string | URL | Request): Promise<Response> => {
+    assert.ok(input instanceof Request);
+    sent.push({ headers: [...input.headers], body: await input.text() });
+    const reply = replies[sent.length - 1] ?? 200;
+    if (reply === "cut") throw new TypeError("fetch failed", { cause: Object.assign(new Error(), { code: "ECONNRESET" }) });
+    if (reply === "refused") throw new TypeError("fetch failed", { cause: Object.assign(new Error(), { code: "ECONNREFUSED" }) });
+    if (typeof reply === "number") return new Response("{}", { status: reply, headers: { "Content-Type": "text/html", "Retry-After": "0" } });
+    const body = JSON.stringify({ code: reply });
+    return new Response(body, { status: statuses[reply] ?? 0, headers: { "Content-Type": "application/problem+json" } });
+  };
+  const body = method === "GET" || method === "DELETE" ? null : "body";
+  const request = new Request(`http://127.0.0.1:1/v1/projects/team-a/${path}`, { method, headers, body });
+  const end = await repeat(send, request, { ...defaultRetry, firstPause: 0, ...policy }, new AbortController().signal, Infinity);
+  for (const one of sent) assert.deepEqual(one, sent[0], "each attempt is the whole request");
+  return { end, sent: sent.length, status: "answer" in end.outcome ? end.outcome.answer.response.status : 0 };
+}
+
+const key = { "Idempotency-Key": "k" };
+const revision = { "If-Match": '"r"' };
+const whichever = { "If-Match": "*" };
+
+test("only what is safe is sent again", async (t) => {
+  const cases: [name: string, method: string, path: string, headers: Record<string, string>, first: Reply, sent: number, open: boolean][] = [
+    ["GET after a cut", "GET", "claims", {}, "cut", 2, false],
+    ["POST with its key after a cut", "POST", "claims", key, "cut", 2, false],
+    ["POST without a key after a cut", "POST", "claims", {}, "cut", 1, true],
+    ["POST without a key that never left", "POST", "claims", {}, "refused", 1, false],
+    ["a question after a cut", "POST", "claim-explanations", {}, "cut", 2, false],
+    ["PUT after a cut", "PUT", "claims/web", {}, "cut", 2, false],
+    ["PUT of a revision after a cut", "PUT", "claims/web", revision, "cut", 1, true],
+    ["PUT of a revision that never left", "PUT", "claims/web", revision, "refused", 2, false],
+    ["DELETE after a cut", "DELETE", "claims/web", {}, "cut", 1, true],
+    ["DELETE of whichever after a cut", "DELETE", "claims/web", whichever, "cut", 1, true],
+    ["DELETE of a revision after a cut", "DELETE", "claims/web", revision, "cut", 2, false],
+    ["DELETE that was not let in", "DELETE", "claims/web", {}, "unavailable", 2, false],
+    ["DELETE of unknown outcome", "DELETE", "claims/web", {}, "outcome_unknown", 1, true],
+    ["DELETE that a proxy lost", "DELETE", "claims/web", {}, 503, 1, true],
+    ["dry DELETE after a cut", "DELETE", "claims/web?dryRun=true", {}, "cut", 2, false],
+    ["PATCH of a revision after a cut", "PATCH", "claims/web", revision, "cut", 1, true],
+    ["PATCH of whichever after a cut", "PATCH", "claims/web", whichever, "cut", 2, false],
+    ["POST of unknown outcome", "POST", "claims", key, "outcome_unknown", 2, false],
+    ["POST that met others", "POST", "claims", key, "contention", 2, false],
+    ["POST over the limit", "POST", "claims", key, "rate_limited", 2, false],
+    ["POST that a proxy lost", "POST", "claims", key, 502, 2, false],
+    ["POST that was refused", "POST", "claims", key, "pool_exhausted", 1, false],
+    ["POST past its deadline", "POST", "claims", key, "deadline", 1, true],
+    ["POST that met a bug", "POST", "claims", key, "internal", 1, false],
+  ];
+  for (const [name, method, path, headers, first, sent, open] of cases) {
+    await t.test(name, async () => {
+      const got = await sendBy([first], method, path, headers);
+      assert.equal(got.sent, sent);
+      assert.equal(got.end.attempts, sent);
+      assert.equal(got.end.mayBeDone, open);
+    });
+  }
+});
+
+test("what became of an earlier attempt is remembered", async (t) => {
+  const busy: Reply[] = Array.from({ length: 4 }, () => "unavailable");
+  const away: Reply[] = Array.from({ length: 4 }, () => "refused");
+  const cases: [name: string, method: string, headers: Record<string, string>, replies: Reply[], status: number, open: boolean][] = [
+    ["the server never came back", "POST", key, ["cut", ...away], 0, true],
+    ["it never left", "POST", key, ["refused", ...away], 0, false],
+    ["then it was busy", "POST", key, ["cut", ...busy], 503, true],
+    ["then the key told that it was refused", "POST", key, ["cut", "pool_exhausted"], 409, false],
+    ["a deleted thing is gone", "DELETE", revision, ["cut", "not_found"], 204, false],
+    ["another thing of that name stays", "DELETE", revision, ["cut", "precondition_failed"], 412, true],
+    ["what never was there is not found", "DELETE", revision, ["unavailable", "not_found"], 404, false],
+  ];
+  for (const [name, method, headers, replies, status, open] of cases) {
+    await t.test(name, async () => {
+      const got = await sendBy(replies, method, "claims", headers);
+      assert.equal(got.sent, replies.length);
+      assert.equal(got.status, status);
+      assert.equal(got.end.mayBeDone, open);
+    });
+  }
+});

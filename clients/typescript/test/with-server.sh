@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# Runs a command beside a server of its own: with-server.sh SERVER COMMAND [ARGUMENT...]
+#
+# SERVER is the program, with an embedded PostgreSQL and all data in a temporary folder; the command finds its address in
+# CARVE_SERVER. When the command ends, so does the server, by its process id, and the folder goes.
+set -euo pipefail
+
+program=$(realpath "$1")
+shift
+dir=$(mktemp -d)
+chmod 755 "$dir" # PostgreSQL runs as another user where this one is root
+finish() {
+  if [ -n "${server:-}" ]; then
+    kill "$server" 2>/dev/null || true
+    wait "$server" 2>/dev/null || true
+  fi
+  rm -rf "$dir"
+}
+trap finish EXIT
+
+mkfifo "$dir/said"
+"$program" --auth=dev --listen=127.0.0.1:0 --data-dir="$dir/data" --log-level=warn >"$dir/said" 2>"$dir/log" &
+server=$!
+exec 3<"$dir/said" # and stays open: the server may say more
+if ! read -r -u 3 first || [[ $first != 'listening on '* ]]; then
+  echo "with-server.sh: the server did not start:" >&2
+  cat "$dir/log" >&2
+  exit 1
+fi
+CARVE_SERVER="http://${first#listening on }" "$@"
