@@ -1,0 +1,57 @@
+{{- /* What the schema cannot say: values that need or exclude each other. Each message names the values and what would work. */}}
+{{- define "carve.validate" -}}
+{{- $db := .Values.database }}
+{{- $given := list }}
+{{- if $db.url }}{{ $given = append $given "database.url" }}{{ end }}
+{{- if $db.existingSecret.name }}{{ $given = append $given "database.existingSecret.name" }}{{ end }}
+{{- if .Values.dev.postgres.enabled }}{{ $given = append $given "dev.postgres.enabled" }}{{ end }}
+{{- if not $given }}
+{{- fail "carve: which database? Give database.existingSecret.name (a Secret that holds the URL), or database.url (without a password), or, to try it out, use values-dev.yaml" }}
+{{- end }}
+{{- if gt (len $given) 1 }}
+{{- fail (printf "carve: %s exclude each other: give one" (join " and " $given)) }}
+{{- end }}
+{{- range $for := list "migrations" "retention" }}
+{{- $own := (index $.Values $for).database }}
+{{- if and $own.url $own.existingSecret.name }}
+{{- fail (printf "carve: %s.database.url and %s.database.existingSecret.name exclude each other: give one" $for $for) }}
+{{- end }}
+{{- end }}
+{{- if and .Values.dev.postgres.enabled (eq .Values.migrations.run "hook") }}
+{{- fail "carve: dev.postgres.enabled is installed with the release, and a hook runs before it: set migrations.run to initContainer" }}
+{{- end }}
+{{- if and .Values.migrations.regions (not (has .Values.region .Values.migrations.regions)) }}
+{{- fail (printf "carve: region %q is not one of migrations.regions (%s): list all regions of the database" .Values.region (join ", " .Values.migrations.regions)) }}
+{{- end }}
+{{- if and .Values.tls.secret .Values.tls.insecureHTTP }}
+{{- fail "carve: tls.secret and tls.insecureHTTP contradict each other: give one" }}
+{{- end }}
+{{- if not (or .Values.tls.secret .Values.tls.insecureHTTP) }}
+{{- fail "carve: give tls.secret (a Secret of type kubernetes.io/tls), or set tls.insecureHTTP when something in front of the pods speaks TLS" }}
+{{- end }}
+{{- if and .Values.tls.clientCASecret (not .Values.tls.secret) }}
+{{- fail "carve: tls.clientCASecret needs tls.secret: certificates of clients are part of TLS" }}
+{{- end }}
+{{- $file := or .Values.oidc.configMap .Values.oidc.secret }}
+{{- if and (has "oidc" .Values.auth) (not $file) }}
+{{- fail "carve: auth has oidc: name the file of the issuers with oidc.configMap or oidc.secret" }}
+{{- end }}
+{{- if and $file (not (has "oidc" .Values.auth)) }}
+{{- fail "carve: oidc.configMap and oidc.secret mean something only with oidc in auth" }}
+{{- end }}
+{{- if and .Values.oidc.configMap .Values.oidc.secret }}
+{{- fail "carve: oidc.configMap and oidc.secret exclude each other: give one" }}
+{{- end }}
+{{- if and .Values.autoscaling.enabled (gt (int .Values.autoscaling.minReplicas) (int .Values.autoscaling.maxReplicas)) }}
+{{- fail (printf "carve: autoscaling.minReplicas %d is more than autoscaling.maxReplicas %d" (int .Values.autoscaling.minReplicas) (int .Values.autoscaling.maxReplicas)) }}
+{{- end }}
+{{- if and .Values.ingress.enabled (not .Values.ingress.hosts) }}
+{{- fail "carve: ingress.enabled needs ingress.hosts: without a host name it would take everybody's requests" }}
+{{- end }}
+{{- if and .Values.gateway.enabled (not .Values.gateway.parentRefs) }}
+{{- fail "carve: gateway.enabled needs gateway.parentRefs: the Gateways that the route belongs to" }}
+{{- end }}
+{{- if and .Values.monitoring.serviceMonitor.enabled (not (include "carve.metricsOn" .)) }}
+{{- fail (printf "carve: monitoring.serviceMonitor.enabled finds nothing with server.metrics %s: set it to admin" .Values.server.metrics) }}
+{{- end }}
+{{- end }}

@@ -1,0 +1,44 @@
+{{- /* Everything that a server reads is a file of a Secret or ConfigMap that somebody else made. */}}
+{{- define "carve.serverMounts" -}}
+{{- include "carve.databaseMounts" (dict "db" (include "carve.database" . | fromYaml) "name" "database") }}
+{{- if .Values.tls.secret }}
+- { name: tls, mountPath: /etc/carve/tls, readOnly: true }
+{{- end }}
+{{- if .Values.tls.clientCASecret }}
+- { name: client-ca, mountPath: /etc/carve/client-ca, readOnly: true }
+{{- end }}
+{{- if has "oidc" .Values.auth }}
+- { name: oidc, mountPath: /etc/carve/oidc, readOnly: true }
+{{- end }}
+{{- end }}
+
+{{- define "carve.serverVolumes" -}}
+{{- include "carve.databaseVolumes" (dict "db" (include "carve.database" . | fromYaml) "name" "database") }}
+{{- if eq .Values.migrations.run "initContainer" }}
+{{- include "carve.databaseVolumes" (dict "db" (include "carve.migrationDatabase" . | fromYaml) "name" "migrate-database") }}
+{{- end }}
+{{- if .Values.tls.secret }}
+- name: tls
+  secret: { secretName: {{ .Values.tls.secret }}, defaultMode: 0440 }
+{{- end }}
+{{- if .Values.tls.clientCASecret }}
+- name: client-ca
+  secret:
+    secretName: {{ .Values.tls.clientCASecret }}
+    defaultMode: 0440
+    items: [{ key: ca.crt, path: ca.crt }]
+{{- end }}
+{{- if .Values.oidc.configMap }}
+- name: oidc
+  configMap:
+    name: {{ .Values.oidc.configMap }}
+    items: [{ key: {{ .Values.oidc.key }}, path: oidc.yaml }]
+{{- end }}
+{{- if .Values.oidc.secret }}
+- name: oidc
+  secret:
+    secretName: {{ .Values.oidc.secret }}
+    defaultMode: 0440
+    items: [{ key: {{ .Values.oidc.key }}, path: oidc.yaml }]
+{{- end }}
+{{- end }}

@@ -1,0 +1,75 @@
+package chart
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+var update = flag.Bool("update", false, "write what is rendered to testdata/golden, and the table of values to docs/kubernetes.md")
+
+// The one thing that is made anew each time: the password of the dev profile's database.
+var password = regexp.MustCompile(`(password: |carve:)[A-Za-z0-9]{32}\b`)
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata/golden", name)
+	got = password.ReplaceAllString(got, "${1}MADE-ONCE")
+	if *update {
+		require.NoError(t, os.WriteFile(path, []byte(got), 0o600))
+	}
+	want, err := os.ReadFile(path)
+	require.NoError(t, err, "go test . -update writes it")
+	assert.Equal(t, string(want), got, "if it is meant: cd tools/chart && go test . -update")
+}
+
+func TestEachValuesFileRendersAsBefore(t *testing.T) {
+	t.Parallel()
+	chart := withFolders(t, "testdata/folders")
+	for name, path := range valuesFiles(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			golden(t, name+".yaml", render(t, chart, "--values="+path))
+		})
+	}
+}
+
+func TestNotesTellWhatToDoNext(t *testing.T) {
+	t.Parallel()
+	for name, path := range valuesFiles(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			out, err := helm(t, "install", "ipam", source, "--namespace=network", "--dry-run=client", "--values="+path)
+			require.NoError(t, err)
+			_, notes, found := strings.Cut(out, "NOTES:\n")
+			require.True(t, found, out)
+			golden(t, name+".notes.txt", notes)
+		})
+	}
+}
+
+func TestTheChartLints(t *testing.T) {
+	t.Parallel()
+	for name, path := range valuesFiles(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			out, err := helm(t, "lint", "--strict", source, "--values="+path)
+			require.NoError(t, err, out)
+		})
+	}
+}
+
+func TestMonitoringRendersWithoutFolders(t *testing.T) {
+	t.Parallel()
+	out := render(t, withFolders(t, ""), "--values=testdata/values/everything.yaml")
+	for _, object := range objects(t, out) {
+		assert.NotEqual(t, "PrometheusRule", object["kind"])
+		assert.NotEqual(t, "ConfigMap", object["kind"])
+	}
+}
