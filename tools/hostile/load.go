@@ -1,0 +1,104 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+)
+
+// patience is how long a request of the load may take before it counts as failed.
+const patience = 20 * time.Second
+
+// tally is what became of the requests of a load.
+type tally struct {
+	mu      sync.Mutex
+	times   []time.Duration
+	failed  int
+	anError string
+}
+
+// forget drops the times until now, and no failure.
+func (t *tally) forget() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.times = nil
+}
+
+// load sends requests at a rate, whether or not they are answered, for a time that begins when under is closed: until then an attack is being
+// prepared, and the load goes on beside that as well; with settled its times do not count. Times count from when a request was due.
+func (s *server) load(ctx context.Context, o options, during time.Duration, under <-chan struct{}, settled bool) (*tally, error) {
+	t := &tally{}
+	var running sync.WaitGroup
+	defer running.Wait()
+	begun, end := time.Now(), time.Time{}
+	if under == nil {
+		end = begun.Add(during)
+	}
+	pace := time.NewTicker(time.Duration(float64(time.Second) / o.rate))
+	defer pace.Stop()
+	limit := time.After(during + 2*time.Minute)
+	for n := 0; end.IsZero() || time.Now().Before(end); {
+		select {
+		case <-ctx.Done():
+			return t, ctx.Err()
+		case <-limit:
+			return t, fmt.Errorf("the attack was not under way within two minutes")
+		case <-under:
+			under, end = nil, time.Now().Add(during)
+			if settled {
+				t.forget()
+			}
+		case due := <-pace.C:
+			n++
+			running.Go(func() { s.ask(ctx, t, n, due) })
+		}
+	}
+	return t, nil
+}
+
+// ask makes a claim, or reads who the caller is.
+func (s *server) ask(ctx context.Context, t *tally, n int, due time.Time) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	method, path, body := http.MethodGet, "/v1/whoami", ""
+	if n%2 == 0 {
+		method, path = http.MethodPost, "/v1/projects/good/claims"
+		body = fmt.Sprintf(`{"metadata":{"name":"c%d"},"spec":{"poolRef":{"name":"pool"},"prefixLength":32}}`, s.claims.Add(1))
+	}
+	err := s.exchange(ctx, s.good, method, path, body)
+	took := time.Since(due)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if err != nil {
+		t.failed++
+		t.anError = err.Error()
+		return
+	}
+	t.times = append(t.times, took)
+}
+
+// exchange makes one request of the load, and reads the answer to its end.
+func (s *server) exchange(ctx context.Context, key, method, path, body string) error {
+	r, err := http.NewRequestWithContext(ctx, method, s.url+path, strings.NewReader(body)) //nolint:gosec // G704: the server that was just started
+	if err != nil {
+		return err
+	}
+	r.Header.Set("Authorization", "Bearer "+key)
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	w, err := s.client.Do(r) //nolint:gosec // G704: likewise
+	if err != nil {
+		return err
+	}
+	defer w.Body.Close()
+	answer, err := io.ReadAll(w.Body)
+	if err == nil && w.StatusCode >= http.StatusMultipleChoices {
+		err = fmt.Errorf("%s %s: %d %s", method, path, w.StatusCode, answer)
+	}
+	return err
+}

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+)
+
+// result is what one attack did.
+type result struct {
+	Name     string  `json:"name"`
+	P95      float64 `json:"p95Milliseconds"`
+	Alone    float64 `json:"p95AloneBeforeMilliseconds"`
+	Ratio    float64 `json:"p95RatioToAlone"` // to all the times alone of the run
+	Requests int     `json:"requests"`
+	Failed   int     `json:"failed"`
+	AnError  string  `json:"anError,omitempty"`
+	Before   int64   `json:"memoryBefore"`
+	Peak     int64   `json:"memoryPeak"`
+	After    int64   `json:"memoryAfter"`
+
+	alone, beside []time.Duration
+}
+
+// report is a run.
+type report struct {
+	Machine string   `json:"machine"`
+	Flags   []string `json:"flags"`
+	Bound   int64    `json:"memoryBound"`
+	Alone   float64  `json:"p95AloneMilliseconds"`
+	Least   float64  `json:"p95AloneLeast"` // of the times alone, one before each attack
+	Most    float64  `json:"p95AloneMost"`
+	Attacks []result `json:"attacks"`
+}
+
+// sum makes figures of the times. The times alone are taken together: each is too short for a p95 of its own, and how far those are apart says how quiet
+// the machine is.
+func (r *report) sum() {
+	var all []time.Duration
+	for i := range r.Attacks {
+		a := &r.Attacks[i]
+		all = append(all, a.alone...)
+		a.P95, a.Alone = p95(a.beside), p95(a.alone)
+		if r.Least == 0 || a.Alone < r.Least {
+			r.Least = a.Alone
+		}
+		r.Most = max(r.Most, a.Alone)
+	}
+	r.Alone = p95(all)
+	for i := range r.Attacks {
+		if r.Alone > 0 {
+			r.Attacks[i].Ratio = r.Attacks[i].P95 / r.Alone
+		}
+	}
+}
+
+func p95(times []time.Duration) float64 {
+	if len(times) == 0 {
+		return 0
+	}
+	sorted := slices.Sorted(slices.Values(times))
+	return float64(sorted[(len(sorted)*95)/100]) / float64(time.Millisecond)
+}
+
+func (r *report) table() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\nalone: p95 %.1f ms; of the times before each attack %.1f to %.1f ms\n\n", r.Machine, r.Alone, r.Least, r.Most)
+	fmt.Fprintf(&b, "%-50s %9s %7s %9s %7s %10s %8s %8s\n", "attack", "p95 (ms)", "ratio", "requests", "failed", "before MB", "peak MB", "after MB")
+	for _, a := range r.Attacks {
+		fmt.Fprintf(&b, "%-50s %9.1f %7.2f %9d %7d %10.0f %8.0f %8.0f\n", a.Name, a.P95, a.Ratio, a.Requests, a.Failed, mb(a.Before), mb(a.Peak), mb(a.After))
+	}
+	return b.String()
+}
+
+func mb(bytes int64) float64 { return float64(bytes) / (1 << 20) }
+
+// verdict is what makes the run fail. Times do not: who else uses the machine is not known.
+func (r *report) verdict() error {
+	var errs []error
+	for _, a := range r.Attacks {
+		if a.Failed > 0 {
+			errs = append(errs, fmt.Errorf("%s: %d of %d requests of others failed, such as: %s", a.Name, a.Failed, a.Requests, a.AnError))
+		}
+		if a.Peak > r.Bound {
+			errs = append(errs, fmt.Errorf("%s: the server took %.0f MB, and may take %.0f", a.Name, mb(a.Peak), mb(r.Bound)))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// aboutMachine says on what the figures were got, and how busy it was.
+func aboutMachine() string {
+	text, _ := os.ReadFile("/proc/loadavg")
+	load, _, _ := strings.Cut(string(text), " ")
+	return fmt.Sprintf("%d cores, %s, load average at the start %s", runtime.NumCPU(), runtime.Version(), load)
+}
