@@ -1,0 +1,141 @@
+package licences
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/carve-ipam/carve/tools/image/recipe"
+)
+
+// product is something that is handed out, and the package it is made of.
+type product struct {
+	name, pkg string
+	platforms []recipe.Platform
+}
+
+// StandardLibrary is what comes with Go. It is written down without its version, so that a new patch of Go changes no file.
+const StandardLibrary = "Go standard library"
+
+// products are what is shipped of this repository. ipamctl and the client are also built by people on their own machines.
+func products() []product {
+	anywhere := append([]recipe.Platform{{OS: "darwin", Arch: "arm64"}, {OS: "windows", Arch: "amd64"}}, recipe.Platforms...)
+	return []product{
+		{"server", "./cmd/server", recipe.Platforms},
+		{"ipamctl", "./cmd/ipamctl", anywhere},
+		{"client", "./client", anywhere},
+	}
+}
+
+// listed is a package, as `go list` describes it.
+type listed struct {
+	ImportPath, Dir string
+	Standard        bool
+	Module          *struct {
+		Path, Version, Dir string
+		Main               bool
+		Replace            *struct{ Path, Version, Dir string }
+	}
+}
+
+// linked finds the modules of which packages are linked into products, and reads the licences that hold for those packages: the
+// files beside each one, and in each directory above it up to the module's own. A module's other packages do not count, and a
+// package with a licence of its own does.
+func linked(ctx context.Context, repo string) (map[string]*Component, error) {
+	all := map[string]*Component{}
+	for _, p := range products() {
+		for _, platform := range p.platforms {
+			packages, err := list(ctx, repo, p.pkg, platform)
+			if err != nil {
+				return nil, err
+			}
+			for _, l := range packages {
+				if err := add(all, l, p.name); err != nil {
+					return nil, err
+				}
+			}
+		}
+	}
+	if len(all) < 2 {
+		return nil, errors.New("no module is linked into anything: something is wrong with the check")
+	}
+	return all, nil
+}
+
+func list(ctx context.Context, repo, pkg string, p recipe.Platform) ([]listed, error) {
+	cmd := exec.CommandContext(ctx, "go", "list", "-deps", "-json=ImportPath,Dir,Standard,Module", pkg) //nolint:gosec // the packages are those above
+	cmd.Dir = repo
+	cmd.Env = append(os.Environ(), recipe.Environment(p)...)
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("go list %s for %s: %w\n%s", pkg, p, err, said.String())
+	}
+	var packages []listed
+	for d := json.NewDecoder(bytes.NewReader(out)); ; {
+		var l listed
+		if err := d.Decode(&l); errors.Is(err, io.EOF) {
+			return packages, nil
+		} else if err != nil {
+			return nil, err
+		}
+		packages = append(packages, l)
+	}
+}
+
+func add(all map[string]*Component, l listed, in string) error {
+	name, kind := StandardLibrary, Standard
+	var version, root string
+	switch {
+	case l.Standard:
+		root = goroot(l)
+	case l.Module == nil:
+		return fmt.Errorf("%s belongs to no module", l.ImportPath)
+	case l.Module.Main:
+		return nil
+	default:
+		name, version, root, kind = l.Module.Path, l.Module.Version, l.Module.Dir, Module
+		if r := l.Module.Replace; r != nil {
+			version, root = r.Version+" of "+r.Path, r.Dir
+		}
+	}
+	c := all[name]
+	if c == nil {
+		c = &Component{Name: name, Version: version, Kind: kind}
+		all[name] = c
+	}
+	c.In = append(c.In, in)
+	inside, err := filepath.Rel(root, l.Dir)
+	if err != nil {
+		return err
+	}
+	licensed, files := false, os.DirFS(root)
+	for dir := filepath.ToSlash(inside); ; dir = path.Dir(dir) {
+		here, err := c.read(files, dir)
+		if err != nil {
+			return err
+		}
+		licensed = licensed || here
+		if dir == "." {
+			break
+		}
+	}
+	if !licensed {
+		return fmt.Errorf("%s %s has no licence beside %s or above it", name, version, l.ImportPath)
+	}
+	return nil
+}
+
+// goroot is the directory of the Go distribution that a package of the standard library is in.
+func goroot(l listed) string {
+	return strings.TrimSuffix(filepath.ToSlash(l.Dir), "/src/"+l.ImportPath)
+}

@@ -1,0 +1,141 @@
+package licences
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// shipped names what comes from npm's registry and leaves this repository again.
+type shipped struct {
+	// lock is the lock file that pins it, and name the package in it.
+	lock, name string
+	// files of it are in this directory, byte for byte (make verify compares them), its licence among them.
+	files string
+	in    []string
+}
+
+var fromNPM = []shipped{
+	{lock: "tools/swagger-ui/package-lock.json", name: "swagger-ui-dist", files: "internal/api/docs/dist", in: []string{"server"}},
+}
+
+// lockFile is what is read of a package-lock.json.
+type lockFile struct {
+	Packages map[string]struct {
+		Version string            `json:"version"`
+		Licence json.RawMessage   `json:"license"`
+		Needs   map[string]string `json:"dependencies"`
+	} `json:"packages"`
+}
+
+func readLock(repo, name string) (lockFile, error) {
+	var l lockFile
+	text, err := os.ReadFile(filepath.Join(repo, filepath.FromSlash(name)))
+	if err == nil {
+		err = json.Unmarshal(text, &l)
+	}
+	if err != nil {
+		return l, fmt.Errorf("%s: %w", name, err)
+	}
+	return l, nil
+}
+
+// vendored reads the packages whose files are committed here. What the lock file says of the licence, and what the licence's text
+// says, must be the same.
+func vendored(repo string) (map[string]*Component, error) {
+	all := map[string]*Component{}
+	for _, s := range fromNPM {
+		lock, err := readLock(repo, s.lock)
+		if err != nil {
+			return nil, err
+		}
+		p, ok := lock.Packages["node_modules/"+s.name]
+		if !ok {
+			return nil, fmt.Errorf("%s does not pin %s", s.lock, s.name)
+		}
+		c := &Component{Name: s.name, Version: p.Version, Kind: NPM, In: s.in}
+		files := os.DirFS(filepath.Join(repo, filepath.FromSlash(s.files)))
+		licensed, err := c.read(files, ".")
+		if err != nil {
+			return nil, err
+		}
+		said := strings.Trim(string(p.Licence), `"`)
+		slices.Sort(c.Licences)
+		if expression := strings.Join(slices.Compact(c.Licences), " AND "); !licensed || expression != said {
+			return nil, fmt.Errorf("%s %s: its licence is %q by the lock file, and %q by the text beside it", s.name, p.Version, said, expression)
+		}
+		if err := c.readBanners(files); err != nil {
+			return nil, err
+		}
+		all[s.name] = c
+	}
+	return all, nil
+}
+
+// readBanners adds what bundlers collect into NAME.LICENSE.txt: the remarks at the head of the sources that a bundle is made of.
+// They name licences without their texts.
+func (c *Component) readBanners(files fs.FS) error {
+	banners, err := fs.Glob(files, "*.js.LICENSE.txt")
+	if err != nil {
+		return err
+	}
+	for _, name := range banners {
+		text, err := fs.ReadFile(files, name)
+		if err != nil {
+			return err
+		}
+		ids, err := banner(string(text))
+		if err != nil {
+			return fmt.Errorf("%s: %s: %w", c.Name, name, err)
+		}
+		c.Licences = append(c.Licences, ids...)
+		c.Texts = append(c.Texts, Text{File: name, Content: string(text)})
+	}
+	return nil
+}
+
+// published reads the packages that a client of ours takes with it when somebody installs it: those that its lock file has and
+// that are not for its development.
+func published(repo string) (map[string]*Component, error) {
+	all := map[string]*Component{}
+	locks, err := filepath.Glob(filepath.Join(repo, "clients", "*", "package-lock.json"))
+	if err != nil {
+		return nil, err
+	}
+	for _, at := range locks {
+		name, err := filepath.Rel(repo, at)
+		if err != nil {
+			return nil, err
+		}
+		lock, err := readLock(repo, filepath.ToSlash(name))
+		if err != nil {
+			return nil, err
+		}
+		client := filepath.Base(filepath.Dir(at)) + " client"
+		wanted, seen := []string{""}, map[string]bool{}
+		for len(wanted) > 0 {
+			p := lock.Packages[wanted[0]]
+			wanted = wanted[1:]
+			for needed := range p.Needs {
+				key := "node_modules/" + needed
+				q, ok := lock.Packages[key]
+				if !ok {
+					return nil, fmt.Errorf("%s does not pin %s", name, needed)
+				}
+				if seen[key] {
+					continue
+				}
+				seen[key] = true
+				wanted = append(wanted, key)
+				id := cmp.Or(strings.Trim(string(q.Licence), `"`), "NOASSERTION")
+				all[needed] = &Component{Name: needed, Version: q.Version, Kind: NPM, Licences: []string{id}, In: []string{client}}
+			}
+		}
+	}
+	return all, nil
+}

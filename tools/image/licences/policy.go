@@ -1,0 +1,63 @@
+package licences
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// allowed are the licences that code may have which we ship, and what they ask of us. Whoever adds one has read it. The licences
+// of what only builds and tests Carve are not asked for: it is not handed out.
+var allowed = map[string]string{
+	"Apache-2.0":   "keep the text and the notices",
+	"BSD-2-Clause": "keep the text",
+	"BSD-3-Clause": "keep the text",
+	"ISC":          "keep the text",
+	"MIT":          "keep the text",
+	// Of its own files only: unmodified, and their source is where the module's path says.
+	"MPL-2.0": "keep the text, say where the source is, publish changes of its files",
+}
+
+// Allowed are the licences that are agreed to.
+func Allowed() []string { return slices.Sorted(maps.Keys(allowed)) }
+
+// Scan finds everything that others wrote and that is shipped from the checkout in repo. A licence that cannot be read is an error.
+func Scan(ctx context.Context, repo string) ([]Component, error) {
+	all, err := linked(ctx, repo)
+	if err != nil {
+		return nil, err
+	}
+	for _, more := range []func(string) (map[string]*Component, error){vendored, published, authorities} {
+		found, err := more(repo)
+		if err != nil {
+			return nil, err
+		}
+		for name, c := range found {
+			if all[name] != nil {
+				return nil, fmt.Errorf("two components are called %s", name)
+			}
+			all[name] = c
+		}
+	}
+	return sorted(all), nil
+}
+
+// Refused says which components have a licence that nobody has agreed to; nil when none has.
+func Refused(components []Component) error {
+	var all []error
+	for _, c := range components {
+		if len(c.Licences) == 0 {
+			all = append(all, fmt.Errorf("%s %s (in %s) has no licence", c.Name, c.Version, strings.Join(c.In, ", ")))
+		}
+		for _, id := range c.Licences {
+			if _, ok := allowed[id]; !ok {
+				all = append(all, fmt.Errorf("%s %s (in %s) is under %s: allowed are %s; another one is for a person to read (tools/image/licences/policy.go)",
+					c.Name, c.Version, strings.Join(c.In, ", "), id, strings.Join(Allowed(), ", ")))
+			}
+		}
+	}
+	return errors.Join(all...)
+}

@@ -1,0 +1,70 @@
+// Image builds Carve's container image without a container engine, and answers for what is in it. `make image`, `make licences`
+// and the Dockerfile run it; docs/supply-chain.md says how to check what it made.
+//
+//	image build      the image for all platforms: an OCI layout, an archive for `docker load`, an SBOM for each platform
+//	image rootfs     the files of the image but the programs, in a directory
+//	image push       copy a layout and what refers to it to a registry
+//	image licences   write THIRD_PARTY_LICENSES, or check that it is right
+//
+// It is a module of its own: what it needs to make an image is nothing that the image needs.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+// command is a verb of the program.
+type command struct {
+	name, about string
+	run         func(ctx context.Context, args []string, stdout io.Writer) error
+}
+
+var commands = []command{
+	{"build", "build the image", runBuild},
+	{"rootfs", "write the image's files but the programs to a directory", runRootfs},
+	{"push", "copy a layout to a registry", runPush},
+	{"licences", "write THIRD_PARTY_LICENSES, or check it", runLicences},
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// run answers the exit code: 1 when something failed, 2 when it was not asked for properly.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	if len(args) > 0 {
+		for _, c := range commands {
+			if c.name != args[0] {
+				continue
+			}
+			switch err := c.run(ctx, args[1:], stdout); {
+			case errors.Is(err, flag.ErrHelp):
+				return 0
+			case err != nil:
+				_, _ = fmt.Fprintf(stderr, "image %s: %v\n", c.name, err)
+				return 1
+			}
+			return 0
+		}
+	}
+	_, _ = fmt.Fprintln(stderr, "image COMMAND [flags], where COMMAND is one of:")
+	for _, c := range commands {
+		_, _ = fmt.Fprintf(stderr, "  %-9s %s\n", c.name, c.about)
+	}
+	return 2
+}
+
+// flags of a command: an error, and no exit, when they are wrong.
+func flags(name string) *flag.FlagSet {
+	return flag.NewFlagSet("image "+name, flag.ContinueOnError)
+}

@@ -1,0 +1,49 @@
+package oci
+
+import (
+	"errors"
+	"os"
+
+	"github.com/google/go-containerregistry/pkg/name"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/empty"
+	"github.com/google/go-containerregistry/pkg/v1/layout"
+	"github.com/google/go-containerregistry/pkg/v1/tarball"
+
+	"github.com/carve-ipam/carve/tools/image/recipe"
+)
+
+// Repository is what the image is called until it is pushed somewhere.
+const Repository = "carve"
+
+// WriteLayout writes an OCI image layout: the index under its tag, then the documents about its images. What was in dir before is
+// replaced as a whole.
+func WriteLayout(dir string, s recipe.Stamp, index v1.ImageIndex, referrers []v1.Image) error {
+	fresh := dir + ".new"
+	if err := os.RemoveAll(fresh); err != nil {
+		return err
+	}
+	path, err := layout.Write(fresh, empty.Index)
+	if err != nil {
+		return err
+	}
+	if err := path.AppendIndex(index, layout.WithAnnotations(map[string]string{"org.opencontainers.image.ref.name": s.Tag()})); err != nil {
+		return err
+	}
+	for _, r := range referrers {
+		if err := path.AppendImage(r); err != nil {
+			return err
+		}
+	}
+	return errors.Join(os.RemoveAll(dir), os.Rename(fresh, dir))
+}
+
+// WriteArchive writes one platform's image so that `docker load` and `ctr images import` take it. The format knows no more than
+// one platform under a name.
+func WriteArchive(file string, s recipe.Stamp, img v1.Image) error {
+	tag, err := name.NewTag(Repository + ":" + s.Tag())
+	if err != nil {
+		return err
+	}
+	return tarball.WriteToFile(file, tag, img)
+}

@@ -1,0 +1,60 @@
+// Package programs builds what the image is for: static programs, the same wherever and whenever they are built.
+package programs
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/carve-ipam/carve/tools/image/recipe"
+)
+
+// Build makes the programs for a platform in dir, from the checkout in repo.
+func Build(ctx context.Context, repo, dir string, p recipe.Platform, s recipe.Stamp) error {
+	args := append([]string{"build", "-o", dir + string(filepath.Separator)}, recipe.BuildArgs(s)...)
+	for _, name := range recipe.Programs {
+		args = append(args, "./cmd/"+name)
+	}
+	cmd := exec.CommandContext(ctx, "go", args...) //nolint:gosec // the arguments are the recipe's
+	cmd.Dir = repo
+	cmd.Env = append(os.Environ(), recipe.Environment(p)...)
+	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
+	if err := os.MkdirAll(dir, 0o750); err != nil {
+		return err
+	}
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("build for %s: %w", p, err)
+	}
+	return nil
+}
+
+// Repository is the root of the checkout that dir is in.
+func Repository(dir string) (string, error) {
+	at, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	for {
+		mod, err := os.ReadFile(filepath.Join(at, "go.mod"))
+		if first, _, _ := strings.Cut(string(mod), "\n"); err == nil && first == "module "+recipe.Module {
+			return at, nil
+		}
+		above := filepath.Dir(at)
+		if above == at {
+			return "", fmt.Errorf("%s is in no checkout of %s", dir, recipe.Module)
+		}
+		at = above
+	}
+}
+
+// OtherGo says that this Go is not the one of published images, and what follows; "" when it is.
+func OtherGo() string {
+	if runtime.Version() == "go"+recipe.GoVersion {
+		return ""
+	}
+	return fmt.Sprintf("this is %s, published images are built with go%s: the digests will differ", runtime.Version(), recipe.GoVersion)
+}

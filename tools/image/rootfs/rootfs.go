@@ -1,0 +1,102 @@
+// Package rootfs is the file system of the image: a handful of files, written down one by one. What is not here is not in the
+// image; in particular there is no shell, no package manager and no loader of shared libraries.
+package rootfs
+
+import (
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/carve-ipam/carve/tools/image/recipe"
+)
+
+// Entry is a file or a directory. All belong to root: whoever runs the programs cannot change them.
+type Entry struct {
+	// Path is relative to the root, with slashes, without one in front.
+	Path string
+	// Mode as chmod takes it: permissions and the sticky bit.
+	Mode int64
+	Dir  bool
+	// Content of a file.
+	Content []byte
+}
+
+// Layer is entries that change together.
+type Layer struct {
+	// About is what the image's history says of it.
+	About   string
+	Entries []Entry
+}
+
+const (
+	dirMode     = 0o755
+	fileMode    = 0o644
+	programMode = 0o755
+	tmpMode     = 0o1777
+)
+
+// Certificates is where Go's programs, and most others, look for the authorities that they trust.
+const Certificates = "etc/ssl/certs/ca-certificates.crt"
+
+// Notices is the directory of licences.
+const Notices = "usr/share/doc/carve"
+
+// passwd and group name the user: some programs, and people who look around, want a name to a number.
+const (
+	passwd = "root:x:0:0:root:/:/sbin/nologin\n" + recipe.UserName + ":x:65532:65532:Carve:/nonexistent:/sbin/nologin\n"
+	group  = "root:x:0:\n" + recipe.UserName + ":x:65532:\n"
+)
+
+// Base is everything but the programs. repo is the checkout, for the licences.
+func Base(repo string) (Layer, error) {
+	roots, err := certificates()
+	if err != nil {
+		return Layer{}, err
+	}
+	l := Layer{About: "users, certificate authorities, licences, /tmp", Entries: []Entry{
+		{Path: "tmp", Mode: tmpMode, Dir: true},
+		{Path: "etc/passwd", Mode: fileMode, Content: []byte(passwd)},
+		{Path: "etc/group", Mode: fileMode, Content: []byte(group)},
+		{Path: Certificates, Mode: fileMode, Content: roots},
+	}}
+	for _, name := range []string{"LICENSE", "THIRD_PARTY_LICENSES"} {
+		text, err := os.ReadFile(filepath.Join(repo, name))
+		if err != nil {
+			return Layer{}, fmt.Errorf("the image carries its licences: %w", err)
+		}
+		l.Entries = append(l.Entries, Entry{Path: Notices + "/" + name, Mode: fileMode, Content: text})
+	}
+	l.Entries = withParents(l.Entries)
+	return l, nil
+}
+
+// Program is the layer of one program of those that were built in dir.
+func Program(dir, name string) (Layer, error) {
+	content, err := os.ReadFile(filepath.Join(dir, name))
+	if err != nil {
+		return Layer{}, err
+	}
+	return Layer{About: "/" + name, Entries: []Entry{{Path: name, Mode: programMode, Content: content}}}, nil
+}
+
+// withParents adds the directories that entries are in, and puts all in the order of their names, directories before what is in
+// them: archives that are made twice are the same.
+func withParents(entries []Entry) []Entry {
+	seen := map[string]bool{}
+	for _, e := range entries {
+		seen[e.Path] = true
+	}
+	for _, e := range slices.Clone(entries) {
+		for dir := path.Dir(e.Path); dir != "." && !seen[dir]; dir = path.Dir(dir) {
+			seen[dir] = true
+			entries = append(entries, Entry{Path: dir, Mode: dirMode, Dir: true})
+		}
+	}
+	slices.SortFunc(entries, func(a, b Entry) int {
+		return slices.Compare(strings.Split(a.Path, "/"), strings.Split(b.Path, "/"))
+	})
+	return entries
+}

@@ -1,0 +1,121 @@
+// Package sbom says what an image is made of: an SPDX 2.3 document, made from what the linker wrote into the programs and not
+// from what the sources ask for.
+package sbom
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"debug/buildinfo"
+	"encoding/hex"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/package-url/packageurl-go"
+	spdxjson "github.com/spdx/tools-golang/json"
+	"github.com/spdx/tools-golang/spdx/v2/common"
+	spdx "github.com/spdx/tools-golang/spdx/v2/v2_3"
+	"github.com/spdx/tools-golang/spdxlib"
+
+	"github.com/carve-ipam/carve/tools/image/licences"
+	"github.com/carve-ipam/carve/tools/image/recipe"
+)
+
+// MediaType of the document, by which registries tell it from others that refer to an image.
+const MediaType = "application/spdx+json"
+
+// Subject is the image that the document is about.
+type Subject struct {
+	Platform recipe.Platform
+	Stamp    recipe.Stamp
+	// Digest of the image's manifest: sha256:...
+	Digest string
+	// Dir holds the programs that are in it.
+	Dir string
+	// Components with their licences: everything that is linked must be among them.
+	Components []licences.Component
+}
+
+// Document describes the image. Two calls for the same image make the same bytes.
+func Document(s Subject) ([]byte, error) {
+	d := &draft{subject: s, packages: map[string]*spdx.Package{}}
+	image := d.add(&spdx.Package{
+		PackageName: "carve", PackageVersion: s.Stamp.Version, PrimaryPackagePurpose: "CONTAINER",
+		PackageLicenseDeclared: "Apache-2.0", PackageLicenseConcluded: "Apache-2.0",
+		PackageChecksums: []common.Checksum{{Algorithm: common.SHA256, Value: strings.TrimPrefix(s.Digest, "sha256:")}},
+		PackageExternalReferences: purl(packageurl.NewPackageURL(packageurl.TypeOCI, "", "carve", s.Digest,
+			packageurl.QualifiersFromMap(map[string]string{"arch": s.Platform.Arch, "os": s.Platform.OS}), "")),
+	})
+	d.relate("DOCUMENT", common.TypeRelationshipDescribe, image)
+	for _, name := range recipe.Programs {
+		if err := d.program(image, name); err != nil {
+			return nil, err
+		}
+	}
+	for _, c := range s.Components {
+		switch {
+		case c.Name == licences.Authorities:
+			d.relate(image, common.TypeRelationshipContains, d.component(c, c.Version, ""))
+		case c.Kind == licences.NPM && slices.Contains(c.In, "server"):
+			d.relate(id("carve/server"), common.TypeRelationshipContains, d.component(c, c.Version, ""))
+		}
+	}
+	return d.write()
+}
+
+// program adds one program and what is linked into it.
+func (d *draft) program(image common.ElementID, name string) error {
+	file := filepath.Join(d.subject.Dir, name)
+	info, err := buildinfo.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	sum, err := hash(file)
+	if err != nil {
+		return err
+	}
+	program := d.add(&spdx.Package{
+		PackageName: "carve/" + name, PackageVersion: d.subject.Stamp.Version, PackageFileName: "/" + name, PrimaryPackagePurpose: "APPLICATION",
+		PackageLicenseDeclared: "Apache-2.0", PackageLicenseConcluded: "Apache-2.0",
+		PackageChecksums:          []common.Checksum{{Algorithm: common.SHA256, Value: sum}},
+		PackageSourceInfo:         "commit " + d.subject.Stamp.Commit,
+		PackageExternalReferences: purl(goModule(recipe.Module, d.subject.Stamp.Version, "cmd/"+name)),
+	})
+	d.relate(image, common.TypeRelationshipContains, program)
+	standard := d.find(licences.StandardLibrary)
+	if standard == nil {
+		return fmt.Errorf("%s is built with Go, whose licence was not looked at", name)
+	}
+	d.relate(program, common.TypeRelationshipDependsOn, d.component(*standard, strings.TrimPrefix(info.GoVersion, "go"), ""))
+	for _, m := range info.Deps {
+		c := d.find(m.Path)
+		if c == nil {
+			return fmt.Errorf("%s has %s linked into it, whose licence was not looked at", name, m.Path)
+		}
+		if m.Replace != nil {
+			m = m.Replace
+		}
+		d.relate(program, common.TypeRelationshipDependsOn, d.component(*c, m.Version, m.Sum))
+	}
+	return nil
+}
+
+// write checks the document and gives it its form.
+func (d *draft) write() ([]byte, error) {
+	doc := d.document()
+	if err := spdxlib.ValidateDocument(doc); err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	if err := spdxjson.Write(doc, &out, spdxjson.Indent("  "), spdxjson.EscapeHTML(false)); err != nil {
+		return nil, err
+	}
+	return out.Bytes(), nil
+}
+
+// namespace is a name for the document that no other one has: it follows from what is described.
+func (d *draft) namespace() string {
+	sum := sha256.Sum256([]byte(d.subject.Digest))
+	return "https://" + recipe.Module + "/spdx/" + d.subject.Platform.Dashed() + "-" + hex.EncodeToString(sum[:16])
+}
