@@ -1,0 +1,156 @@
+package main
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/pmezard/go-difflib/difflib"
+)
+
+// varying is what differs each time, by kind. Durations are the only kind that is not carried over to later commands.
+var varying = regexp.MustCompile(strings.Join([]string{
+	`(?P<token>\bcarve_[0-9a-z]+_[0-9A-Za-z_-]+)`,
+	`(?P<uuid>\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b)`,
+	`(?P<hash>\b(?:[0-9a-f]{64}|[0-9a-f]{40}|[0-9a-f]{32})\b)`,
+	`(?P<time>\b\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?Z)`,
+	`(?P<date>\b[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT)`,
+	`(?P<cursor>\beyJ[0-9A-Za-z_-]{8,})`,
+	`(?P<duration>\b(?:\d+m)?\d+(?:\.\d+)?(?:ms|µs|s)\b)`,
+}, "|"))
+
+const anything = "…"
+
+var wide = regexp.MustCompile(`(\S)[ \t]{2,}`)
+
+// normal is a line without what may differ.
+func normal(line string) string {
+	line = varying.ReplaceAllStringFunc(line, func(s string) string { return "<" + kindOf(s) + ">" })
+	line = wide.ReplaceAllString(line, "$1  ")
+	return strings.TrimRight(line, " \t")
+}
+
+func kindOf(s string) string {
+	m := varying.FindStringSubmatch(s)
+	for i, name := range varying.SubexpNames() {
+		if i > 0 && m[i] != "" {
+			return name
+		}
+	}
+	return ""
+}
+
+// same says whether a line is as the page has it.
+func same(said, got string) bool {
+	said, got = normal(said), normal(got)
+	if !strings.Contains(said, anything) {
+		return said == got
+	}
+	parts := strings.Split(said, anything)
+	for i := range parts {
+		parts[i] = regexp.QuoteMeta(parts[i])
+	}
+	return regexp.MustCompile("^" + strings.Join(parts, ".*") + "$").MatchString(got)
+}
+
+// match compares what a page says with what was printed, and answers which printed line stands for which of the page's; -1 for a "…".
+func match(said, got []string) (pairs []int, ok bool) {
+	if len(said) == 0 {
+		return nil, len(got) == 0
+	}
+	if strings.TrimSpace(said[0]) == anything {
+		for skip := 0; skip <= len(got); skip++ {
+			if rest, ok := match(said[1:], got[skip:]); ok {
+				return join(-1, shift(rest, skip)), true
+			}
+		}
+		return nil, false
+	}
+	if len(got) == 0 || !same(said[0], got[0]) {
+		return nil, false
+	}
+	rest, ok := match(said[1:], got[1:])
+	return join(0, shift(rest, 1)), ok
+}
+
+func join(first int, rest []int) []int { return append([]int{first}, rest...) }
+
+func shift(pairs []int, by int) []int {
+	for i := range pairs {
+		if pairs[i] >= 0 {
+			pairs[i] += by
+		}
+	}
+	return pairs
+}
+
+// among is match for lines that may have others before, between and behind them.
+func among(said, got []string) (pairs []int, missing string) {
+	at := 0
+	for _, line := range said {
+		for at < len(got) && !same(line, got[at]) {
+			at++
+		}
+		if at == len(got) {
+			return nil, line
+		}
+		pairs = append(pairs, at)
+		at++
+	}
+	return pairs, ""
+}
+
+// carried is what the page says in the place of what was printed, and was printed in its place.
+type carried struct{ printed, said map[string]string }
+
+func newCarried() *carried {
+	return &carried{printed: map[string]string{}, said: map[string]string{}}
+}
+
+// learn compares lines that match.
+func (c *carried) learn(said, got []string, pairs []int) {
+	for i, at := range pairs {
+		if at < 0 {
+			continue
+		}
+		theirs, ours := varying.FindAllString(said[i], -1), varying.FindAllString(got[at], -1)
+		if len(theirs) != len(ours) {
+			continue // a "…" hides some
+		}
+		for j := range theirs {
+			if kind := kindOf(theirs[j]); kind != "duration" && kind == kindOf(ours[j]) {
+				c.printed[theirs[j]], c.said[ours[j]] = ours[j], theirs[j]
+			}
+		}
+	}
+}
+
+// command is the text of a command as a reader would send it who copied from what was printed.
+func (c *carried) command(text string) string { return replaceAll(text, c.printed) }
+
+// output is what was printed, as the page would say it.
+func (c *carried) output(text string) string { return replaceAll(text, c.said) }
+
+func replaceAll(text string, by map[string]string) string {
+	return varying.ReplaceAllStringFunc(text, func(s string) string {
+		if other, ok := by[s]; ok {
+			return other
+		}
+		return s
+	})
+}
+
+// difference shows both, without what may differ.
+func difference(said, got []string) string {
+	lines := func(from []string) []string {
+		to := make([]string, len(from))
+		for i := range from {
+			to[i] = normal(from[i]) + "\n"
+		}
+		return to
+	}
+	text, err := difflib.GetUnifiedDiffString(difflib.UnifiedDiff{A: lines(said), B: lines(got), FromFile: "the page", ToFile: "printed", Context: 2})
+	if err != nil {
+		return err.Error()
+	}
+	return text
+}

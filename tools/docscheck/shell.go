@@ -1,0 +1,93 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// The most time that things may take.
+const (
+	commandLimit = 90 * time.Second
+	startLimit   = 10 * time.Minute // a first build included
+	stopLimit    = 40 * time.Second
+)
+
+// preamble is what the shells of a page know. The checkout is elsewhere, and make works there; a reader has not set where the page's server is.
+const preamble = `make() { env -u CARVE_SERVER -u CARVE_LISTEN make --no-print-directory -C "$DOCS_ROOT" "$@"; }` + "\n"
+
+// shell is one bash for all commands of a page, so that what one sets the next one has.
+type shell struct {
+	cmd *exec.Cmd
+	in  io.WriteCloser
+	out *bufio.Reader
+}
+
+func startShell(ctx context.Context, p *place) (*shell, error) {
+	cmd := exec.CommandContext(ctx, "bash", "--noprofile", "--norc")
+	cmd.Dir, cmd.Env = p.dir, p.environ
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) } // with what it runs
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	read, write, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	cmd.Stdout, cmd.Stderr = write, write
+	err = cmd.Start()
+	_ = write.Close()
+	if err != nil {
+		_ = read.Close()
+		return nil, err
+	}
+	s := &shell{cmd: cmd, in: in, out: bufio.NewReader(read)}
+	_, err = io.WriteString(in, preamble)
+	return s, err
+}
+
+// run carries out a command and answers what it printed, on both outputs, and its exit code.
+func (s *shell) run(text string, limit time.Duration) (output string, code int, err error) {
+	late := time.AfterFunc(limit, s.kill)
+	defer late.Stop()
+	if _, err := fmt.Fprintf(s.in, "eval %s </dev/null\nprintf '\\0%%d\\n' $?\n", quote(text)); err != nil {
+		return "", 0, err
+	}
+	output, err = s.out.ReadString(0)
+	output = strings.TrimSuffix(output, "\x00")
+	if err != nil {
+		if errors.Is(err, io.EOF) {
+			err = fmt.Errorf("the shell ended, or the command took more than %s", limit)
+		}
+		return output, 0, err
+	}
+	end, err := s.out.ReadString('\n')
+	if err != nil {
+		return output, 0, err
+	}
+	code, err = strconv.Atoi(strings.TrimSpace(end))
+	return output, code, err
+}
+
+// close ends the shell and what it has left in the background.
+func (s *shell) close() {
+	_ = s.in.Close()
+	s.kill()
+	_ = s.cmd.Wait() // it was killed
+}
+
+// kill ends the shell's own group of processes.
+func (s *shell) kill() { _ = syscall.Kill(-s.cmd.Process.Pid, syscall.SIGKILL) }
+
+// quote makes one word of a text, for a shell.
+func quote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
