@@ -14,7 +14,13 @@ BENCH ?= .
 COMPAREFLAGS ?=
 SCALEFLAGS ?=
 OVERLOADFLAGS ?=
+HOSTILEFLAGS ?=
 CHAOSFLAGS ?=
+CONFORMFLAGS ?=
+SPECMATICFLAGS ?=
+ROLLINGFLAGS ?=
+OBSERVEFLAGS ?=
+DOCSFLAGS ?=
 
 # Stamped by hand: Go's own stamping stops the build where the checkout belongs to somebody else than its builder.
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
@@ -31,6 +37,8 @@ NPM_CI := npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
 
 # Each generated file and the configuration it is generated with.
 GENERATED := internal/api/gen/api.gen.go:internal/api/gen/server.cfg.yaml client/client.gen.go:client/client.cfg.yaml
+CLIENT_TS := clients/typescript
+CLIENT_TS_NPM := npm --prefix $(CLIENT_TS) run --silent
 SWAGGER_UI := internal/api/docs/dist
 SWAGGER_UI_FILES := LICENSE NOTICE favicon-32x32.png swagger-ui-bundle.js swagger-ui-bundle.js.LICENSE.txt swagger-ui.css
 
@@ -59,11 +67,22 @@ build: ## Build bin/server and bin/ipamctl
 deps: ## Install what is missing to run and test: PostgreSQL's programs
 	@./tools/postgres/install.sh
 
+# The commit's time, so that the image is the same whenever it is built.
+SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null)
+
+.PHONY: mkimage image
+mkimage:
+	@cd tools/image && go build -trimpath -buildvcs=false -o ../../bin/mkimage .
+
+image: mkimage ## Build the image for amd64 and arm64 without an engine, with SBOMs, and run what is in it (docs/supply-chain.md)
+	@SOURCE_DATE_EPOCH='$(SOURCE_DATE_EPOCH)' bin/mkimage build -version='$(VERSION)' -commit='$(COMMIT)' -out=bin
+	@cd tools/image && go test -count=1 ./proof -args -built='$(CURDIR)/bin'
+
 clean: ## Remove what was built and installed here; the data in DATA_DIR stays
-	rm -rf bin tools/*/node_modules cover.out
+	rm -rf bin tools/*/node_modules $(CLIENT_TS)/node_modules $(CLIENT_TS)/dist cover.out
 
 ##@ Prove it
-.PHONY: test test-go test-sql test-crdb test-crdb-cluster chaos chaos-long chaos-twins chaos-build bench bench-scale bench-overload compare k6 load
+.PHONY: test test-go conform specmatic test-sql test-crdb test-crdb-cluster chaos chaos-long chaos-twins chaos-build bench bench-scale bench-overload hostile compare k6 load docs-check docs-update chart-test chart-install jaeger-witness rolling observe
 test: test-sql test-go ## Run every test, with the race detector where there is a C compiler
 
 test-go: deps
@@ -71,6 +90,7 @@ test-go: deps
 	go test $(RACE) -timeout=15m $(TESTFLAGS) ./...
 	cd tools/rivals && go test $(RACE) $(TESTFLAGS) ./...
 	cd tools/scale && go test $(RACE) $(TESTFLAGS) ./...
+	cd tools/docscheck && go test $(RACE) $(TESTFLAGS) ./...
 
 # The module reads files outside itself, which go's test cache does not watch: -count=1.
 test-sql: ## Read every statement with CockroachDB's grammar and the rules of tools/sqlcheck
@@ -109,6 +129,16 @@ chaos-twins: deps build chaos-build ## Switch each protection off, and show that
 	@go build -trimpath -buildvcs=false -tags carvetwin -o bin/twin/server ./cmd/server
 	@bin/chaos --twins --server=bin/twin/server $(CHAOSFLAGS)
 
+conform: deps ## Make every kind of request of openapi.yaml and judge the answers (docs/conformance.md; CONFORMFLAGS='-conform.seed=2 -conform.rounds=5')
+	go test -count=1 -timeout=60m ./internal/conform -args -conform.report="$${TMPDIR:-/tmp}/conform-report.txt" $(CONFORMFLAGS)
+	@tail -1 "$${TMPDIR:-/tmp}/conform-report.txt"
+
+# The only program here that needs Java, 17 or newer.
+specmatic: deps build tools/specmatic/node_modules/.package-lock.json ## Let Specmatic test a server against openapi.yaml (docs/conformance.md; SPECMATICFLAGS=-combinations=20)
+	@command -v java >/dev/null || { echo 'make specmatic needs Java 17: apt-get install default-jre-headless' >&2; exit 2; }
+	@go build -trimpath -buildvcs=false -o bin/specmatic ./tools/specmatic
+	@bin/specmatic $(SPECMATICFLAGS)
+
 bench: deps ## Run the benchmarks (BENCH=pattern)
 	go test -run='^$$' -bench='$(BENCH)' -benchmem -timeout=30m ./...
 
@@ -119,6 +149,10 @@ bench-scale: deps ## Show what operations cost as the work grows, about 25 minut
 bench-overload: deps build ## Ask the server for up to 4 times what it can do, and read its memory (OVERLOADFLAGS=...)
 	@go build -trimpath -buildvcs=false -o bin/overload ./tools/overload
 	@bin/overload $(OVERLOADFLAGS)
+
+hostile: deps build ## Attack the server with slow and hostile clients, and measure what others notice: about 2 minutes (docs/security.md; HOSTILEFLAGS=...)
+	@go build -trimpath -buildvcs=false -o bin/hostile ./tools/hostile
+	@bin/hostile $(HOSTILEFLAGS)
 
 compare: deps ## Compare Carve with its rivals and with the floors, about 10 minutes (docs/performance.md; COMPAREFLAGS=...)
 	@cd tools/rivals && go build -trimpath -buildvcs=false -o ../../bin/compare .
@@ -131,14 +165,77 @@ k6: ## Build bin/k6, the load generator
 load: deps build k6 ## Run the load tests briefly against a fresh server, audit its data (docs/loadtest.md)
 	@LOAD_PROFILE='$(or $(LOAD_PROFILE),short)' ./loadtest/run.sh $(SCENARIOS)
 
+docs-check: deps build ## Run every command of README.md and docs that says it can be run, compare, and follow all links (DOCSFLAGS=...)
+	@cd tools/docscheck && go build -trimpath -buildvcs=false -o ../../bin/docscheck .
+	@bin/docscheck $(DOCSFLAGS)
+
+docs-update: ## Write what the commands of README.md and docs print into them, after a change of it
+	@$(MAKE) docs-check DOCSFLAGS='-update $(DOCSFLAGS)'
+
+observe: deps build ## Check alert rules and dashboards on a Prometheus that scrapes two loaded servers (docs/slo.md; OBSERVEFLAGS=...)
+	@./tools/prometheus/install.sh
+	@go build -trimpath -buildvcs=false -o bin/observe ./tools/observe
+	@bin/observe $(OBSERVEFLAGS)
+
+# Jaeger is built from source, once: about 2 minutes on a quiet machine. Not part of the tests.
+bin/jaeger: tools/jaeger.mod tools/jaeger.sum
+	go build -trimpath -buildvcs=false -modfile=tools/jaeger.mod -o $@ github.com/jaegertracing/jaeger/cmd/all-in-one
+
+jaeger-witness: deps build bin/jaeger ## Make claims, and read their traces back from Jaeger (docs/telemetry.md)
+	@go build -trimpath -buildvcs=false -o bin/jaegerwitness ./tools/jaegerwitness
+	@bin/jaegerwitness
+
+rolling: deps build k6 ## Replace three servers one after another under k6's 64 clients; nobody may notice (docs/loadtest.md; ROLLINGFLAGS=...)
+	@go build -trimpath -buildvcs=false -o bin/rolling ./tools/rolling
+	@bin/rolling $(ROLLINGFLAGS)
+
+# Helm, etcd and the API server are built from source, once, and again when their pinned versions change.
+bin/helm: tools/chart/go.sum
+	@echo 'building helm, once: about 2 minutes'
+	@cd tools/chart && CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags='-s -w' -o ../../bin/helm helm.sh/helm/v4/cmd/helm
+
+KUBERNETES = $(shell awk '$$1 == "k8s.io/kubernetes" { print $$2 }' tools/kubeapi/go.mod)
+KUBEVERSION = -X k8s.io/component-base/version.gitVersion=$(KUBERNETES)
+# Kept outside of the checkout, for the next one.
+KUBEAPI_CACHE = $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/carve/kubeapi-$(shell cat tools/kubeapi/go.mod tools/kubeapi/go.sum | sha256sum | cut -c1-16)
+bin/kubeapi/etcd bin/kubeapi/kube-apiserver: tools/kubeapi/go.sum
+	@mkdir -p bin/kubeapi '$(KUBEAPI_CACHE)'
+	@if [ -x '$(KUBEAPI_CACHE)/$(@F)' ]; then install -m 755 '$(KUBEAPI_CACHE)/$(@F)' $@; else \
+		echo 'building $(@F), once: about 8 minutes for both'; \
+		cd tools/kubeapi && CGO_ENABLED=0 go build -p 2 -trimpath -buildvcs=false -ldflags='-s -w $(KUBEVERSION)' -o ../../$@ ./$(@F) && install -m 755 ../../$@ '$(KUBEAPI_CACHE)/$(@F)'; fi
+
+# The flags of the builds, so that packages which helm and the tests both need are compiled once.
+chart-test: bin/helm ## Lint the Helm chart, compare what it renders, check it against Kubernetes' schemas and the programs' flags
+	@cd tools/chart && CGO_ENABLED=0 go test -trimpath -count=1 $(TESTFLAGS) .
+
+chart-install: deps bin/helm bin/kubeapi/etcd bin/kubeapi/kube-apiserver ## Install, upgrade, roll back and uninstall the chart at a real API server (docs/kubernetes.md)
+	@cd tools/chart && CGO_ENABLED=0 go test -trimpath -count=1 -v -timeout=15m $(TESTFLAGS) ./install
+
+# What .ci/run calls: it does not wait for the API server to be built.
+.PHONY: chart-install-warm
+chart-install-warm:
+	@if [ -x '$(KUBEAPI_CACHE)/kube-apiserver' ] && [ -x '$(KUBEAPI_CACHE)/etcd' ]; then $(MAKE) chart-install; \
+		else echo 'not run: no API server was built on this machine yet (make chart-install builds one, in about 8 minutes)'; fi
+
+.PHONY: client-ts client-ts-test client-python-test
+client-ts: $(CLIENT_TS)/node_modules/.package-lock.json ## Check the types of the TypeScript client and build what `npm pack` packs
+	@$(CLIENT_TS_NPM) build
+
+client-ts-test: deps build client-ts ## Run the TypeScript client's tests and quick start against a server
+	@cd $(CLIENT_TS) && test/with-server.sh ../../bin/server npm run --silent test
+
+client-python-test: deps build tools/openapi-generator/node_modules/.package-lock.json ## Generate the Python client of docs/clients.md and run its quick start (needs Java and urllib3)
+	@tools/openapi-generator/python.sh bin/server
+
 ##@ Keep it in order
 .PHONY: generate verify lint lint-go lint-openapi fmt breaking swagger-ui
-generate: ## Write the server's types and the client from openapi.yaml, and docs/sql.md from the statements
+generate: $(CLIENT_TS)/node_modules/.package-lock.json ## Write the server's types and the clients from openapi.yaml, and docs/sql.md from the statements
 	@for each in $(GENERATED); do \
 		echo "$${each%%:*}"; $(OAPI_CODEGEN) -config "$${each##*:}" openapi.yaml; done
+	@echo clients/typescript/src/schema.d.ts; $(CLIENT_TS_NPM) generate >/dev/null
 	@echo docs/sql.md; cd tools/sqlcheck && go test -count=1 -run '^TestTheCatalogueIsWhatTheStatementsMakeIt$$' . -update >/dev/null
 
-verify: tools/swagger-ui/node_modules/.package-lock.json ## Check that generated and vendored files are what their sources make
+verify: tools/swagger-ui/node_modules/.package-lock.json $(CLIENT_TS)/node_modules/.package-lock.json ## Check that generated and vendored files are what their sources make
 	@fresh=$$(mktemp -d); trap 'rm -rf "$$fresh"' EXIT; drift=0; \
 	for each in $(GENERATED); do \
 		sed '/^output:/d' "$${each##*:}" > "$$fresh/config"; \
@@ -147,10 +244,15 @@ verify: tools/swagger-ui/node_modules/.package-lock.json ## Check that generated
 	for file in $(SWAGGER_UI_FILES); do \
 		cmp "$(SWAGGER_UI)/$$file" "tools/swagger-ui/node_modules/swagger-ui-dist/$$file" || { drift=1; echo 'make swagger-ui' >&2; }; done; \
 	exit $$drift
+	@$(CLIENT_TS_NPM) verify || { echo 'clients/typescript/src/schema.d.ts is not what openapi.yaml makes: make generate' >&2; exit 1; }
 	go mod tidy -diff
 	cd tools/sqlcheck && go mod tidy -diff
 	cd tools/rivals && go mod tidy -diff
 	cd tools/scale && go mod tidy -diff
+	cd tools/chart && go mod tidy -diff
+	cd tools/kubeapi && go mod tidy -diff
+	cd tools/docscheck && go mod tidy -diff
+	cd tools/image && go mod tidy -diff
 
 lint: lint-openapi lint-go ## Lint the contract and the code
 
@@ -167,6 +269,11 @@ lint-go:
 	cd tools/sqlcheck && $(GOLANGCI_LINT_NESTED) ./...
 	cd tools/rivals && go vet ./... && $(GOLANGCI_LINT_NESTED) ./...
 	cd tools/scale && go vet ./... && $(GOLANGCI_LINT_NESTED) ./...
+	@# With the flags of chart-test, so that Kubernetes' libraries are compiled once; golangci-lint itself without them.
+	cd tools/chart && lint=$$(go tool -modfile=../golangci-lint.mod -n golangci-lint) && export CGO_ENABLED=0 GOFLAGS=-trimpath && \
+		go vet ./... && "$$lint" run --config=../../.golangci.yml ./...
+	cd tools/docscheck && go vet ./... && $(GOLANGCI_LINT_NESTED) ./...
+	cd tools/image && go vet ./... && $(GOLANGCI_LINT_NESTED) ./...
 
 fmt: ## Format the code
 	$(GOLANGCI_LINT) fmt ./...
@@ -174,10 +281,26 @@ fmt: ## Format the code
 breaking: ## Compare the contract with the last released one
 	$(OASDIFF) breaking --fail-on ERR --severity-levels tools/openapi/oasdiff-levels.txt api/released/openapi.yaml openapi.yaml
 
+.PHONY: licences vulncheck test-supply
+licences: mkimage ## Check the licences of all that is shipped, and write THIRD_PARTY_LICENSES
+	@bin/mkimage licences
+
+# They read files outside their module, which go's test cache does not watch: -count=1.
+test-supply: ## Check licences, pins, the Dockerfile and the checks themselves (docs/supply-chain.md); `make image` has the rest
+	cd tools/image && go test -count=1 $$(go list ./... | grep -v /proof$$)
+
+# Error 3: something known is called. Error 4: the database cannot be had, nothing was checked.
+vulncheck: ## Ask the Go vulnerability database about the code that is called (GOVULNDB=... for a mirror or a copy)
+	@tools/image/vulncheck/vulncheck.sh
+
 swagger-ui: tools/swagger-ui/node_modules/.package-lock.json ## Refresh the vendored Swagger UI to the version pinned in tools/swagger-ui
 	cd tools/swagger-ui/node_modules/swagger-ui-dist && install -m 644 $(SWAGGER_UI_FILES) $(CURDIR)/$(SWAGGER_UI)/
 
 # npm writes this file last, so it is there when the folder is complete.
 tools/%/node_modules/.package-lock.json: tools/%/package-lock.json
 	@cd tools/$* && $(NPM_CI)
+	@touch $@
+
+$(CLIENT_TS)/node_modules/.package-lock.json: $(CLIENT_TS)/package-lock.json
+	@cd $(CLIENT_TS) && $(NPM_CI)
 	@touch $@
