@@ -153,8 +153,11 @@ func (s *Service) bindIn(ctx context.Context, res *resolved, p ipam.Pool, b bind
 // roomSince reports whether the figures of a refusal, which were counted after it, have room for what was refused.
 func roomSince(err error, wish space.Wish) bool {
 	e, ok := errors.AsType[*ipam.Error](err)
-	return ok && full(err) && !wish.Exact.IsValid() && e.Figures.CountedAt.IsZero() &&
-		e.Figures.LargestFreePrefixLength != nil && *e.Figures.LargestFreePrefixLength <= wish.Bits
+	if !ok || !full(err) || wish.Exact.IsValid() {
+		return false
+	}
+	largest := e.Figures.LargestFreePrefixLength
+	return errors.Is(err, errCameFree) || e.Figures.CountedAt.IsZero() && largest != nil && *largest <= wish.Bits
 }
 
 // bindAt binds the claim in the region that a pool is drawn from.

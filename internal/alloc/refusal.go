@@ -157,6 +157,9 @@ func (s *Service) exhausted(ctx context.Context, tell telling, pools []ipam.Pool
 	return cooled(ctx, s.store, e, waiting, cooling)
 }
 
+// errCameFree is the cause of a refusal whose figures are overtaken: what cooled down when it was counted does not any more.
+var errCameFree = errors.New("a block has cooled down since the look")
+
 // cooled completes a refusal with what is cooling down: when a block that is large enough will be free again, that is what is in the way.
 func cooled(ctx context.Context, read Reader, e *ipam.Error, waiting []RoomQuery, addresses *big.Int) error {
 	if len(waiting) == 0 {
@@ -172,8 +175,8 @@ func cooled(ctx context.Context, read Reader, e *ipam.Error, waiting []RoomQuery
 			first = at
 		}
 	}
-	if first.IsZero() { // it has cooled down meanwhile
-		return e
+	if first.IsZero() { // it has cooled down since it was counted
+		return e.Because(errCameFree)
 	}
 	e.Code = ipam.CodeExhaustedByCooldown
 	e.Message += " A block that is large enough is cooling down until " + first.UTC().Format(time.RFC3339) + "."

@@ -300,3 +300,35 @@ func TestWhatCameFreeBeforeItWasCountedIsGiven(t *testing.T) {
 	require.NoError(t, <-made)
 	b.release(t, "all")
 }
+
+// ending lets something happen before it is looked up when blocks will have cooled down.
+type ending struct {
+	alloc.Store
+	before func()
+}
+
+func (s ending) CoolingNext(ctx context.Context, ask []alloc.RoomQuery) (map[ipam.ID]time.Time, error) {
+	s.before()
+	return s.Store.CoolingNext(ctx, ask)
+}
+
+// Nor is anybody refused because of a block that cooled down when it was counted, and was free before the refusal was written.
+func TestWhatCooledDownWhileItWasCountedIsGiven(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.class(t, platform, class("net", sharedClass, lengths(28, 28, 28), cooling(time.Hour)))
+	b.poolIn(t, platform, root("eu", "10.0.0.0/28", backing("net")))
+	first := b.claim(t, byClass("first", "net"))
+	b.release(t, "first")
+	var once sync.Once
+	store, _ := b.store(t)
+	svc := b.serve(ending{store, func() {
+		once.Do(func() {
+			b.clock.move(2 * time.Hour)
+			b.freed(t, 1)
+		})
+	}})
+	got, err := svc.CreateClaim(b.ctx, project, byClass("next", "net"), alloc.Request{})
+	require.NoError(t, err)
+	require.Equal(t, first.Block, got.Value.Block)
+}

@@ -73,7 +73,8 @@ func startCutSite(t testing.TB, dsn string, rules ...pgfault.Rule) *cutSite {
 	proxy, err := pgfault.Start(t.Context(), dsn, rules...)
 	require.NoError(t, err)
 	t.Cleanup(proxy.Close)
-	s := &cutSite{caller: newCaller(serve(t, proxy.DSN(), "--log-level=error")), proxy: proxy}
+	// No job of the server's own ends transactions: the next COMMIT is that of a request.
+	s := &cutSite{caller: newCaller(serve(t, proxy.DSN(), "--log-level=error", "--metrics-pools=0")), proxy: proxy}
 	s.outages = true
 	return s
 }
