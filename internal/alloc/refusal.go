@@ -154,7 +154,13 @@ func (s *Service) exhausted(ctx context.Context, tell telling, pools []ipam.Pool
 		e.Figures.CountedAt = since.UTC()
 		e.Message += " The figures are of " + e.Figures.CountedAt.Format(time.RFC3339) + "."
 	}
-	return cooled(ctx, s.store, e, waiting, cooling)
+	if err := cooled(ctx, s.store, e, waiting, cooling); err != nil {
+		return err
+	}
+	if since.IsZero() && len(waiting) > 0 && e.Code == ipam.CodePoolExhausted { // it cooled down when it was counted, which was just now
+		return e.Because(errCameFree)
+	}
+	return e
 }
 
 // errCameFree is the cause of a refusal whose figures are overtaken: what cooled down when it was counted does not any more.
@@ -163,7 +169,7 @@ var errCameFree = errors.New("a block has cooled down since the look")
 // cooled completes a refusal with what is cooling down: when a block that is large enough will be free again, that is what is in the way.
 func cooled(ctx context.Context, read Reader, e *ipam.Error, waiting []RoomQuery, addresses *big.Int) error {
 	if len(waiting) == 0 {
-		return e
+		return nil
 	}
 	next, err := read.CoolingNext(ctx, waiting)
 	if err != nil {
@@ -175,8 +181,8 @@ func cooled(ctx context.Context, read Reader, e *ipam.Error, waiting []RoomQuery
 			first = at
 		}
 	}
-	if first.IsZero() { // it has cooled down since it was counted
-		return e.Because(errCameFree)
+	if first.IsZero() {
+		return nil
 	}
 	e.Code = ipam.CodeExhaustedByCooldown
 	e.Message += " A block that is large enough is cooling down until " + first.UTC().Format(time.RFC3339) + "."
@@ -184,7 +190,7 @@ func cooled(ctx context.Context, read Reader, e *ipam.Error, waiting []RoomQuery
 	if addresses.Sign() > 0 { // it has begun to cool down since it was counted
 		e.Figures.CoolingDown = addresses.String()
 	}
-	return e
+	return nil
 }
 
 // takenRefusal says that the very block asked for is held, at least in part. The viewer is told to bind a retained allocation

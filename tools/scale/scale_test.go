@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/crdb/query"
 )
 
 // testDatabase is a server of the test's own: the module that counts by statement has to be loaded when it starts.
@@ -206,13 +207,11 @@ func TestGrowthIsTold(t *testing.T) {
 
 func TestStatementsAreCalledByTheirFiles(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, "free_tightest", statementName("SELECT host_bits, base\nFROM free_blocks\nWHERE region = $1 AND container_id = $2 AND host_bits >= $3 AND host_bits <= $4\nORDER BY host_bits, base\nLIMIT $5"))
-	require.Equal(t, "usage_claims", statementName(strings.NewReplacer("0::INT8", "$8::INT8", "''", "$9").Replace(`SELECT plen, count(*), sum(CASE length(base) WHEN 4 THEN 1::INT8 ELSE 0::INT8 END)::INT8
-FROM claims
-WHERE region = $1 AND project_id = $2
-    AND ($3::TEXT = '' OR (pool_project = $3::TEXT AND pool_name = $4::TEXT)) AND ($5::INT8 = 0 OR length(base) = $5::INT8)
-    AND ($6::TEXT = '' OR (class_project = $6::TEXT AND class_name = $7::TEXT))
-GROUP BY plen`)))
+	// the server counts under one text what differs in its constants alone, and numbers them behind the parameters
+	counted := strings.NewReplacer("0::INT8", "$7::INT8", "''", "$8").Replace(query.Get("usage_claims"))
+	require.NotEqual(t, query.Get("usage_claims"), counted)
+	require.Equal(t, "usage_claims", statementName(counted))
+	require.Equal(t, "free_tightest", statementName(query.Get("free_tightest")))
 	require.Equal(t, "commit", statementName("commit"))
 }
 
