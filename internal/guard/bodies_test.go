@@ -1,7 +1,6 @@
 package guard_test
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -10,6 +9,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -86,28 +86,29 @@ func TestABodyAtItsPaceIsRead(t *testing.T) {
 // the pace allows would lose its context.
 func TestWorkingLongerThanThePaceIsNobodysFault(t *testing.T) {
 	t.Parallel()
-	var cause error
-	s := httptest.NewServer(guard.Bodies{Small: 1 << 10, Large: 1 << 20, LargeAtOnce: 1, Pace: guard.Pace{Grace: 50 * time.Millisecond, Rate: 1 << 20, Most: 100 * time.Millisecond}}.Handler(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		_, err := io.ReadAll(r.Body)
-		_, again := r.Body.Read(make([]byte, 1))
-		over := time.NewTimer(200 * time.Millisecond)
-		defer over.Stop()
-		select {
-		case <-over.C:
-		case <-r.Context().Done():
-		}
-		cause = errors.Join(err, r.Context().Err())
-		if !errors.Is(again, io.EOF) {
-			cause = errors.Join(cause, errors.New("the body has no end"))
-		}
-	})))
-	t.Cleanup(s.Close)
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL, strings.NewReader("all of it"))
-	require.NoError(t, err)
-	w, err := s.Client().Do(r)
-	require.NoError(t, err)
-	require.NoError(t, w.Body.Close())
-	require.NoError(t, cause)
+	synctest.Test(t, func(t *testing.T) {
+		pace := guard.Pace{Grace: time.Second, Rate: 1 << 20, Most: time.Minute}
+		var read, after, gone error
+		client := inBubble(t, guard.Bodies{Small: 1 << 10, Large: 1 << 20, LargeAtOnce: 1, Pace: pace}.Handler(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			_, read = io.ReadAll(r.Body)
+			_, after = r.Body.Read(make([]byte, 1))
+			work := time.NewTimer(time.Hour)
+			defer work.Stop()
+			select {
+			case <-work.C:
+			case <-r.Context().Done():
+				gone = r.Context().Err()
+			}
+		})))
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://bubble/", strings.NewReader("all of it"))
+		require.NoError(t, err)
+		w, err := client.Do(r)
+		require.NoError(t, err)
+		require.NoError(t, w.Body.Close())
+		require.NoError(t, read)
+		require.ErrorIs(t, after, io.EOF, "the body has an end")
+		require.NoError(t, gone)
+	})
 }
 
 // behind is a server behind bodies that are held back: what its handler read, and how that ended.
