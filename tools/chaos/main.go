@@ -81,6 +81,9 @@ func run(args []string, out io.Writer) int {
 	return 0
 }
 
+// sayEvery is after how many seeds a long run says how far it is.
+const sayEvery = 50
+
 // suite runs the mixes in turn, a seed each.
 func suite(ctx context.Context, o options, out io.Writer) (bool, error) {
 	mixes := chaos.Mixes()
@@ -99,7 +102,16 @@ func suite(ctx context.Context, o options, out io.Writer) (bool, error) {
 		seed := uint64(o.seed)
 		jobs = []chaos.Job{{Mix: mixes[seed%uint64(len(mixes))], Seed: seed}}
 	}
-	s := chaos.Suite{Programs: o.programs, Workers: min(o.workers, len(jobs)), Dir: o.dir, Each: func(r chaos.Result) { say(out, o, r) }}
+	done, bad, began := 0, 0, time.Now()
+	s := chaos.Suite{Programs: o.programs, Workers: min(o.workers, len(jobs)), Dir: o.dir, Each: func(r chaos.Result) {
+		say(out, o, r)
+		if done++; failed(r) {
+			bad++
+		}
+		if done%sayEvery == 0 {
+			_, _ = fmt.Fprintf(out, "%d of %d seeds, %d did not hold, %.0f min\n", done, len(jobs), bad, time.Since(began).Minutes())
+		}
+	}}
 	results, err := s.Run(ctx, jobs)
 	if err != nil {
 		return false, err
