@@ -12,8 +12,8 @@ import (
 const servedPage = 200
 
 // KeepStocks looks after what this server's region has of the pools that are at home elsewhere: it borrows where stock is short, before a claim has to wait for
-// it, and gives back what has lain idle for long. It answers how many blocks were moved. Each pool costs two probes, however large or full it is. It can run on
-// several servers at once: of those who find the same, one moves a block.
+// it, and gives back what has lain idle for long. It answers how many blocks were moved. Each pool costs two probes, however large or full it is, and a page of
+// pools three round trips. It can run on several servers at once: of those who find the same, one moves a block.
 func (s *Service) KeepStocks(ctx context.Context) (moved int, err error) {
 	var errs []error
 	away := map[string]bool{} // homes that could not be reached: the next run tries them again
@@ -22,12 +22,16 @@ func (s *Service) KeepStocks(ctx context.Context) (moved int, err error) {
 		if err != nil {
 			return moved, errors.Join(append(errs, err)...)
 		}
-		for _, p := range pools {
-			after = p.UID
-			if p.Region == s.region || away[p.Region] {
+		stocks, err := s.lookAtStocks(ctx, pools)
+		if err != nil {
+			return moved, errors.Join(append(errs, err)...)
+		}
+		for _, k := range stocks {
+			p := k.pool
+			if away[p.Region] {
 				continue
 			}
-			did, err := s.keepStock(ctx, p.In(s.region))
+			did, err := s.keepStock(ctx, k)
 			if away[p.Region] = tooFar(err); away[p.Region] || err != nil && !retryLater(err) {
 				errs = append(errs, fmt.Errorf("pool %s, at home in %s: %w", p.Ref(), p.Region, err))
 			}
@@ -36,6 +40,7 @@ func (s *Service) KeepStocks(ctx context.Context) (moved int, err error) {
 		if len(pools) < servedPage {
 			return moved, errors.Join(errs...)
 		}
+		after = pools[len(pools)-1].UID
 	}
 }
 
@@ -44,29 +49,63 @@ func tooFar(err error) bool {
 	return errors.Is(err, context.DeadlineExceeded) || ipam.IsCode(err, ipam.CodeDeadline) || ipam.IsCode(err, ipam.CodeUnavailable) && !isFence(err)
 }
 
-// keepStock moves one block at most.
-func (s *Service) keepStock(ctx context.Context, p ipam.Pool) (int, error) {
+// stock is what was seen of a pool that is at home elsewhere.
+type stock struct {
+	pool  ipam.Pool       // as it is drawn from in this region
+	rec   ipam.PoolRegion // of this region
+	need  int             // the length that claims are expected to have
+	short bool
+}
+
+// lookAtStocks reads how some pools stand in this region: those of them that are at home elsewhere.
+func (s *Service) lookAtStocks(ctx context.Context, pools []ipam.Pool) ([]stock, error) {
 	ctx, cancel := context.WithTimeout(ctx, groupDeadline)
 	defer cancel()
-	records, err := s.store.PoolRegions(ctx, []ipam.ID{p.UID})
-	if err != nil {
-		return 0, err
+	var far []ipam.Pool
+	var ids []ipam.ID
+	for _, p := range pools {
+		if p.Region != s.region {
+			far, ids = append(far, p.In(s.region)), append(ids, p.UID)
+		}
 	}
-	need := usual(p)
-	for _, rec := range records[p.UID] {
-		if rec.Region != p.At {
-			continue
+	if len(far) == 0 {
+		return nil, nil
+	}
+	records, err := s.store.PoolRegions(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	var (
+		stocks []stock
+		ask    []RoomQuery
+	)
+	for _, p := range far {
+		for _, rec := range records[p.UID] {
+			if rec.Region == p.At {
+				k := stock{pool: p, rec: rec, need: usual(p)}
+				stocks, ask = append(stocks, k), append(ask, RoomQuery{Container: PoolContainer(p), Bits: lowWater(p.Block, rec, k.need)})
+			}
 		}
-		room, err := s.store.RoomIn(ctx, []RoomQuery{{Container: PoolContainer(p), Bits: lowWater(p.Block, rec, need)}})
-		if err != nil {
-			return 0, err
-		}
-		if !room[p.UID] {
-			return count(s.lend(ctx, p, p.At, need, false))
-		}
-		if rec.Loan >= 0 && s.now().Sub(rec.LoanedAt) >= 2*s.runway {
-			return count(s.recall(ctx, p, p.At, idle(need)))
-		}
+	}
+	if len(ask) == 0 {
+		return nil, nil
+	}
+	room, err := s.store.RoomIn(ctx, ask)
+	for i := range stocks {
+		stocks[i].short = !room[stocks[i].pool.UID]
+	}
+	return stocks, err
+}
+
+// keepStock moves one block at most.
+func (s *Service) keepStock(ctx context.Context, k stock) (int, error) {
+	ctx, cancel := context.WithTimeout(ctx, groupDeadline)
+	defer cancel()
+	switch {
+	case k.short:
+		return count(s.lend(ctx, k.pool, k.pool.At, k.need, false))
+	case k.rec.Loan >= 0 && s.now().Sub(k.rec.LoanedAt) >= 2*s.runway:
+		return count(s.recall(ctx, k.pool, k.pool.At, idle(k.need)))
 	}
 	return 0, nil
 }

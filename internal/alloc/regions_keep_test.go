@@ -155,3 +155,46 @@ func TestTheKeeperGoesOnToTheNextHome(t *testing.T) {
 	addresses, _ := w.lent(t, east, "there")
 	require.Positive(t, addresses)
 }
+
+// rounds counts the reads of the keeper's that are one round trip each.
+type rounds struct {
+	alloc.Store
+	reads int
+}
+
+func (r *rounds) PoolsServing(ctx context.Context, region string, from ipam.ID, limit int) ([]ipam.Pool, error) {
+	r.reads++
+	return r.Store.PoolsServing(ctx, region, from, limit)
+}
+
+func (r *rounds) PoolRegions(ctx context.Context, pools []ipam.ID) (map[ipam.ID][]ipam.PoolRegion, error) {
+	r.reads++
+	return r.Store.PoolRegions(ctx, pools)
+}
+
+func (r *rounds) RoomIn(ctx context.Context, ask []alloc.RoomQuery) (map[ipam.ID]bool, error) {
+	r.reads++
+	return r.Store.RoomIn(ctx, ask)
+}
+
+// The keeper looks at all pools, page by page, and no pool costs a round trip of its own.
+func TestTheKeeperLooksAtAllPools(t *testing.T) {
+	t.Parallel()
+	w := setupRegions(t)
+	const pools = 201 // a page, and one more
+	for i := range pools {
+		w.served(t, fmt.Sprintf("net-%d", i), fmt.Sprintf("10.%d.0.0/16", i))
+	}
+	store, err := crdb.Open(w.ctx, w.dsn, crdb.Options{Region: east})
+	require.NoError(t, err)
+	t.Cleanup(store.Close)
+	r := &rounds{Store: store}
+	keeper := alloc.New(r, alloc.Options{Region: east, Clock: w.clock.read, Runway: time.Hour})
+	for _, want := range []int{pools, 0} {
+		r.reads = 0
+		moved, err := keeper.KeepStocks(w.ctx)
+		require.NoError(t, err)
+		require.Equal(t, want, moved)
+		require.Equal(t, 6, r.reads, "three a page")
+	}
+}
