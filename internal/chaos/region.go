@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/carve-ipam/carve/internal/pgfault"
+	"github.com/carve-ipam/carve/internal/serverproc"
 )
 
 // region is a server process and its way to the database.
@@ -24,7 +25,7 @@ type region struct {
 	far   *pgfault.Distances
 
 	mu       sync.Mutex // held while the server is being replaced
-	process  *process
+	process  *serverproc.Server
 	addr     atomic.Pointer[string] // where the server is, or was last
 	attempts *attempts
 }
@@ -52,8 +53,9 @@ func (r *region) start(ctx context.Context) error {
 		p, err := startProcess(ctx, r.programs.Server, filepath.Join(r.dir, fmt.Sprintf("server-%d.log", r.index)), r.environ,
 			"--database-url="+r.proxy.DSN(), "--region="+r.name, "--request-timeout="+r.plan.Timeout.String(), "--max-connections=8")
 		if err == nil {
+			addr := p.Addr()
 			r.process = p
-			r.addr.Store(&p.addr)
+			r.addr.Store(&addr)
 			return nil
 		}
 		if !wait(ctx, 50*time.Millisecond) {
@@ -67,7 +69,7 @@ func (r *region) replace(ctx context.Context) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.attempts.scrape(ctx, r)
-	r.process.kill()
+	r.process.Kill()
 	return r.start(ctx)
 }
 
@@ -87,7 +89,7 @@ func (r *region) rest(ctx context.Context) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.attempts.scrape(ctx, r)
-	r.process.kill()
+	r.process.Kill()
 	return r.proxy.AwaitIdle(ctx)
 }
 
@@ -95,7 +97,7 @@ func (r *region) close() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.process != nil {
-		r.process.kill()
+		r.process.Kill()
 	}
 	r.proxy.Close()
 }

@@ -34,7 +34,7 @@ func newCaller(addr string) *caller {
 		Transport:     &http.Transport{MaxIdleConnsPerHost: 128, DisableCompression: true},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
-	c.addr.Store(&addr)
+	c.follow(addr)
 	return c
 }
 
@@ -44,6 +44,9 @@ func (c *caller) as(token string, unseen ...string) *caller {
 	other.addr.Store(c.addr.Load())
 	return other
 }
+
+// follow has it ask another server, such as one that was started in the place of one that is gone.
+func (c *caller) follow(addr string) { c.addr.Store(&addr) }
 
 func (c *caller) url(path string) string { return "http://" + *c.addr.Load() + path }
 

@@ -32,7 +32,7 @@ func testDrain(t *testing.T, signal syscall.Signal) {
 	require.NoError(t, err)
 	t.Cleanup(proxy.Close)
 	p := startProcess(t, serverBinary(t), nil, "--database-url="+proxy.DSN(), "--request-timeout=60s")
-	c := newCaller(p.addr)
+	c := newCaller(p.Addr())
 	c.created(t, c.do(t, http.MethodPost, "/v1/projects", obj{"metadata": obj{"name": project}}))
 	c.pool(t, "p", obj{"cidr": "10.0.0.0/24"})
 
@@ -48,9 +48,9 @@ func testDrain(t *testing.T, signal syscall.Signal) {
 	}()
 	_, err = gate.Await(t.Context())
 	require.NoError(t, err)
-	require.NoError(t, p.cmd.Process.Signal(signal))
+	require.NoError(t, p.Signal(signal))
 	require.Eventually(t, func() bool {
-		conn, err := net.Dial("tcp", p.addr)
+		conn, err := net.Dial("tcp", p.Addr())
 		if err == nil {
 			_ = conn.Close()
 		}
@@ -59,8 +59,7 @@ func testDrain(t *testing.T, signal syscall.Signal) {
 	gate.Open()
 
 	claim := decode[client.IPClaim](t, <-answered)
-	<-p.done
-	require.Zero(t, p.exitCode(), &p.stderr)
+	require.NoError(t, p.Wait())
 	again := newCaller(serve(t, dsn))
 	got := decode[client.IPClaim](t, again.ok(t, again.do(t, http.MethodGet, at("claims", "c"), nil)))
 	require.Equal(t, claim, got)

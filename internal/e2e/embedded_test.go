@@ -39,7 +39,7 @@ func TestEmbeddedDatabase(t *testing.T) {
 			binary, dir := serverBinary(t), dataDir(t, who)
 			start := func() (*process, *caller) {
 				p := startProcess(t, binary, who, "--data-dir="+dir)
-				return p, newCaller(p.addr)
+				return p, newCaller(p.Addr())
 			}
 			p, c := start()
 			c.created(t, c.do(t, http.MethodPost, "/v1/projects", obj{"metadata": obj{"name": project}}))
@@ -50,15 +50,14 @@ func TestEmbeddedDatabase(t *testing.T) {
 			}
 
 			t.Run("IsNotSharedByTwoServers", func(t *testing.T) {
-				second := runProcess(t, binary, who, "--data-dir="+dir)
-				require.Empty(t, second.addr)
-				require.Equal(t, 1, second.exitCode())
-				require.Contains(t, second.stderr.String(), dir, "says which directory")
-				require.Contains(t, second.stderr.String(), "in use", "says why")
+				second := refusedProcess(t, binary, who, "--data-dir="+dir)
+				require.Equal(t, 1, second.State.ExitCode())
+				require.Contains(t, second.Log, dir, "says which directory")
+				require.Contains(t, second.Log, "in use", "says why")
 				require.Equal(t, first, read(c), "the first one goes on")
 			})
 			t.Run("SurvivesARestart", func(t *testing.T) {
-				require.Zero(t, p.terminate(t), &p.stderr)
+				require.NoError(t, p.Stop())
 				p, c = start()
 				require.Equal(t, first, read(c))
 			})
@@ -79,9 +78,9 @@ func TestEmbeddedDatabase(t *testing.T) {
 				}
 				l.await(t.Context(), blocks/4)
 				down.Lock()
-				p.kill()
+				p.Kill()
 				p, _ = start()
-				c.addr.Store(&p.addr)
+				c.follow(p.Addr())
 				down.Unlock()
 				wg.Wait()
 				l.holds(t, c, blocks)
@@ -90,7 +89,7 @@ func TestEmbeddedDatabase(t *testing.T) {
 				dsn, err := devdb.Find(dir)
 				require.NoError(t, err)
 				auditClean(t, dsn)
-				require.Zero(t, p.terminate(t), &p.stderr)
+				require.NoError(t, p.Stop())
 			})
 		})
 	}

@@ -19,20 +19,20 @@ func TestFirstStartPrintsTheFirstKey(t *testing.T) {
 	binary, dir := serverBinary(t), dataDir(t, nil)
 	start := func() (*process, *caller) {
 		p := startProcess(t, binary, nil, append([]string{"--data-dir=" + dir, "--log-level=debug"}, unlimited...)...)
-		return p, newCaller(p.addr)
+		return p, newCaller(p.Addr())
 	}
 	p, c := start()
 	c.refused(t, c.do(t, http.MethodGet, "/v1/projects", nil), "unauthenticated")
-	require.Eventually(t, func() bool { return p.said(tokens) != "" }, waitLimit, tick)
-	token := p.said(tokens)
+	token, err := p.AdminKey(t.Context())
+	require.NoError(t, err)
 	root := c.as(token)
 	me := decode[client.Whoami](t, root.ok(t, root.do(t, http.MethodGet, "/v1/whoami", nil)))
 	require.Equal(t, "key:platform/bootstrap", me.Subject)
 	require.True(t, me.PlatformAdmin)
 	root.newProject(t, project)
-	require.Zero(t, p.terminate(t), &p.stderr)
-	require.Len(t, tokens.FindAllString(p.stdout.String(), -1), 1, "once")
-	require.NotRegexp(t, tokens, p.stderr.String(), "never in the log")
+	require.NoError(t, p.Stop())
+	require.Len(t, tokens.FindAllString(p.Said(), -1), 1, "once")
+	require.NotRegexp(t, tokens, p.Log(), "never in the log")
 
 	t.Run("AndNeverAgain", func(t *testing.T) {
 		again, c := start()
@@ -43,7 +43,7 @@ func TestFirstStartPrintsTheFirstKey(t *testing.T) {
 		other := c.as(bootstrap(t, dsn)) // who lost it, and can reach the database, makes another
 		other.ok(t, other.do(t, http.MethodGet, "/v1/projects/"+project, nil))
 		auditClean(t, dsn)
-		require.Zero(t, again.terminate(t), &again.stderr)
-		require.NotRegexp(t, tokens, again.stdout.String()+again.stderr.String())
+		require.NoError(t, again.Stop())
+		require.NotRegexp(t, tokens, again.Said()+again.Log())
 	})
 }

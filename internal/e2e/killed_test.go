@@ -24,7 +24,7 @@ func TestServersAreKilledWhileClientsFillAPool(t *testing.T) {
 	sites := make([]*site, servers)
 	for i := range sites {
 		p := start()
-		sites[i] = &site{caller: newCaller(p.addr), process: p}
+		sites[i] = &site{caller: newCaller(p.Addr()), process: p}
 	}
 	first := sites[0].caller
 	first.created(t, first.do(t, "POST", "/v1/projects", obj{"metadata": obj{"name": project}}))
@@ -44,9 +44,9 @@ func TestServersAreKilledWhileClientsFillAPool(t *testing.T) {
 	for _, s := range sites[1:] {
 		l.await(t.Context(), blocks/4)
 		s.down.Lock()
-		s.process.kill()
+		s.process.Kill()
 		s.process = start()
-		s.addr.Store(&s.process.addr)
+		s.follow(s.process.Addr())
 		s.down.Unlock()
 	}
 	wg.Wait()
@@ -55,6 +55,6 @@ func TestServersAreKilledWhileClientsFillAPool(t *testing.T) {
 	for _, s := range sites {
 		l.holds(t, s.caller, blocks)
 		require.Zero(t, s.available(t, "p").Sign())
-		require.Zero(t, s.process.terminate(t), &s.process.stderr)
+		require.NoError(t, s.process.Stop())
 	}
 }

@@ -38,7 +38,7 @@ func newLoader(t testing.TB) (*loader, *world) {
 	t.Helper()
 	dsn := database(t)
 	p := startProcess(t, serverBinary(t), nil, "--database-url="+dsn, "--request-timeout=60s")
-	w := newWorld(t, newCaller(p.addr), dsn)
+	w := newWorld(t, newCaller(p.Addr()), dsn)
 	w.created(t, w.do(t, http.MethodPost, "/v1/projects", obj{"metadata": obj{"name": project}}))
 	c, err := client.NewClientWithResponses(w.url("/"), client.WithHTTPClient(w.doer(t)))
 	require.NoError(t, err)

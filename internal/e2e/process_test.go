@@ -1,20 +1,19 @@
 package e2e
 
 import (
-	"bufio"
-	"bytes"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/serverproc"
 )
 
 // built is cmd/server: built for the first test that needs it, removed after the last that does.
@@ -55,13 +54,7 @@ func openDir(t testing.TB) string {
 }
 
 // process is a running cmd/server.
-type process struct {
-	cmd    *exec.Cmd
-	addr   string
-	stdout safeBuffer
-	stderr bytes.Buffer
-	done   chan struct{} // closed when it has ended and everything it said is in stdout and stderr
-}
+type process = serverproc.Server
 
 // user is who a process runs as; nil is who runs the test.
 type user = *syscall.Credential
@@ -69,57 +62,31 @@ type user = *syscall.Credential
 // startProcess runs cmd/server and returns when it listens. It is killed with the test if it is still there.
 func startProcess(t testing.TB, binary string, who user, flags ...string) *process {
 	t.Helper()
-	p := runProcess(t, binary, who, flags...)
-	require.NotEmpty(t, p.addr, "the server did not start: %s", &p.stderr)
+	p, err := serverproc.Start(t.Context(), howToRun(binary, who, flags))
+	require.NoError(t, err)
+	t.Cleanup(p.Kill)
 	return p
 }
 
-// runProcess runs cmd/server and returns when it listens or, without an address, when it has ended.
-func runProcess(t testing.TB, binary string, who user, flags ...string) *process {
+// refusedProcess runs cmd/server, which has to refuse to start.
+func refusedProcess(t testing.TB, binary string, who user, flags ...string) *serverproc.ExitError {
 	t.Helper()
+	p, err := serverproc.Start(t.Context(), howToRun(binary, who, flags))
+	if err == nil {
+		p.Kill()
+	}
+	var refusal *serverproc.ExitError
+	require.ErrorAs(t, err, &refusal)
+	return refusal
+}
+
+func howToRun(binary string, who user, flags []string) serverproc.Options {
 	if !slices.ContainsFunc(flags, func(f string) bool { return strings.HasPrefix(f, "--auth=") }) {
 		flags = append([]string{"--auth=dev"}, flags...)
 	}
-	p := &process{cmd: exec.Command(binary, append([]string{"--listen=127.0.0.1:0", "--log-level=warn"}, flags...)...), done: make(chan struct{})}
-	p.cmd.Dir = "/"
-	p.cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + os.Getenv("TMPDIR")}
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Credential: who}
-	p.cmd.Stderr = &p.stderr
-	stdout, err := p.cmd.StdoutPipe()
-	require.NoError(t, err)
-	require.NoError(t, p.cmd.Start())
-	listening := make(chan string, 1)
-	go func() {
-		defer close(p.done)
-		lines := bufio.NewReader(io.TeeReader(stdout, &p.stdout))
-		first, _ := lines.ReadString('\n')
-		listening <- strings.TrimSpace(strings.TrimPrefix(first, "listening on "))
-		_, _ = io.Copy(io.Discard, lines)
-		_ = p.cmd.Wait()
-	}()
-	t.Cleanup(p.kill)
-	if p.addr = <-listening; p.addr == "" {
-		<-p.done
+	return serverproc.Options{
+		Program: binary, Args: append([]string{"--log-level=warn"}, flags...), Dir: "/", User: who,
+		Env:   []string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + os.Getenv("TMPDIR")},
+		Limit: 5 * time.Minute, // the machine may be busy
 	}
-	return p
 }
-
-// said is the first thing of a kind that the process has written to its standard output; "" when there is none yet.
-func (p *process) said(what *regexp.Regexp) string { return what.FindString(p.stdout.String()) }
-
-// kill is kill -9; it returns when the process is gone.
-func (p *process) kill() {
-	_ = p.cmd.Process.Kill() // it may have ended already
-	<-p.done
-}
-
-// terminate asks the process to stop, and answers its exit code.
-func (p *process) terminate(t testing.TB) int {
-	t.Helper()
-	require.NoError(t, p.cmd.Process.Signal(syscall.SIGTERM))
-	<-p.done
-	return p.cmd.ProcessState.ExitCode()
-}
-
-// exitCode of a process that has ended.
-func (p *process) exitCode() int { return p.cmd.ProcessState.ExitCode() }

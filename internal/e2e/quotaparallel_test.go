@@ -165,7 +165,7 @@ func TestQuotaIsExactThroughThreeServers(t *testing.T) {
 	binary, dsn := serverBinary(t), database(t)
 	sites := make([]*caller, 3)
 	for i := range sites {
-		sites[i] = newCaller(startProcess(t, binary, nil, "--database-url="+dsn, "--max-connections=8", "--request-timeout=60s").addr)
+		sites[i] = newCaller(startProcess(t, binary, nil, "--database-url="+dsn, "--max-connections=8", "--request-timeout=60s").Addr())
 	}
 	w := newWorld(t, sites[0], dsn)
 	w.newProject(t, project)

@@ -36,11 +36,10 @@ func TestServerSaysWhatIsWrongBeforeItStarts(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := runProcess(t, binary, nil, tc.flags...)
-			require.Empty(t, p.addr)
-			require.Equal(t, tc.code, p.exitCode(), &p.stderr)
-			require.Contains(t, p.stderr.String(), tc.says)
-			require.Equal(t, 1, strings.Count(p.stderr.String(), "server: "), "once: %s", &p.stderr)
+			refused := refusedProcess(t, binary, nil, tc.flags...)
+			require.Equal(t, tc.code, refused.State.ExitCode(), refused.Log)
+			require.Contains(t, refused.Log, tc.says)
+			require.Equal(t, 1, strings.Count(refused.Log, "server: "), "once: %s", refused.Log)
 		})
 	}
 }

@@ -27,7 +27,7 @@ func setupGlobe(t testing.TB) *globe {
 	dsn := database(t, elsewhere...)
 	for _, r := range everywhere {
 		g.servers[r] = startProcess(t, serverBinary(t), nil, "--database-url="+dsn, "--region="+r, "--max-connections=8", "--request-timeout=60s")
-		g.in[r] = newCaller(g.servers[r].addr)
+		g.in[r] = newCaller(g.servers[r].Addr())
 	}
 	g.world = newWorld(t, g.in[region], dsn)
 	g.created(t, g.do(t, http.MethodPost, "/v1/projects", obj{"metadata": obj{"name": project}}))

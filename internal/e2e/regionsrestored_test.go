@@ -36,7 +36,7 @@ func inRegions(t *testing.T) (dsn string) {
 func startIn(t *testing.T, in, dsn string) (*process, *caller) {
 	t.Helper()
 	p := startProcess(t, serverBinary(t), nil, "--region="+in, "--database-url="+dsn, "--max-connections=4", "--request-timeout=60s")
-	c := newCaller(p.addr)
+	c := newCaller(p.Addr())
 	c.outages = true
 	return p, c
 }
@@ -99,8 +99,8 @@ func TestAPoolInThreeRegionsIsRestored(t *testing.T) {
 	code, _, said = ops.run(t, "restore", "--from", dir, "--replace")
 	require.Equal(t, 4, code)
 	require.Contains(t, said, "a server is running on the database")
-	require.Zero(t, home.terminate(t), &home.stderr)
-	require.Zero(t, west.terminate(t), &west.stderr)
+	require.NoError(t, home.Stop())
+	require.NoError(t, west.Stop())
 	proxy.SetRules(pgfault.ConnectRefused("57P03"))
 	proxy.Sever()
 	late := epochsOf(t, dsn)

@@ -43,7 +43,7 @@ func TestFirstClaimsOfAScopeAtTheSameTime(t *testing.T) {
 	binary, dsn := serverBinary(t), database(t)
 	sites := make([]*caller, 2)
 	for i := range sites {
-		sites[i] = newCaller(startProcess(t, binary, nil, "--database-url="+dsn, "--max-connections=12", "--request-timeout=60s").addr)
+		sites[i] = newCaller(startProcess(t, binary, nil, "--database-url="+dsn, "--max-connections=12", "--request-timeout=60s").Addr())
 	}
 	w := sites[0]
 	w.scopedClass(t)

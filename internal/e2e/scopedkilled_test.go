@@ -23,7 +23,7 @@ func TestServerIsKilledDuringFirstClaimsOfScopes(t *testing.T) {
 		return startProcess(t, binary, nil, "--database-url="+dsn, "--max-connections=8", "--request-timeout=60s")
 	}
 	p := start()
-	c := newCaller(p.addr)
+	c := newCaller(p.Addr())
 	c.newProject(t, project)
 	c.scopedClass(t)
 
@@ -67,9 +67,9 @@ func TestServerIsKilledDuringFirstClaimsOfScopes(t *testing.T) {
 			<-bound
 		}
 		up.Lock()
-		p.kill()
+		p.Kill()
 		p = start()
-		c.addr.Store(&p.addr)
+		c.follow(p.Addr())
 		up.Unlock()
 	}
 	wg.Wait()
@@ -93,5 +93,5 @@ func TestServerIsKilledDuringFirstClaimsOfScopes(t *testing.T) {
 	require.Equal(t, names, listed)
 	require.Len(t, pools, scopes)
 	require.Len(t, c.scopes(t), scopes, "no pool without a claim is left behind")
-	require.Zero(t, p.terminate(t), &p.stderr)
+	require.NoError(t, p.Stop())
 }

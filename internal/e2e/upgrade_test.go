@@ -52,7 +52,7 @@ func plainly(t *testing.T, p *process, method, path string, body any) (status in
 		text, err = json.Marshal(body)
 		require.NoError(t, err)
 	}
-	req, err := http.NewRequestWithContext(t.Context(), method, "http://"+p.addr+"/v1"+path, bytes.NewReader(text))
+	req, err := http.NewRequestWithContext(t.Context(), method, "http://"+p.Addr()+"/v1"+path, bytes.NewReader(text))
 	require.NoError(t, err)
 	req.Header.Set("Content-Type", "application/json")
 	resp, err := http.DefaultClient.Do(req)
@@ -122,7 +122,7 @@ func TestTheVersionBeforeWorksBesideThisOne(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, report.Findings)
 	for _, p := range both {
-		require.Zero(t, p.terminate(t), &p.stderr)
+		require.NoError(t, p.Stop())
 	}
 	t.Logf("%d claims are held", len(holder))
 }
@@ -139,13 +139,12 @@ func TestRegionsAreAddedWhenTheVersionBeforeIsGone(t *testing.T) {
 		plainly(t, older, "POST", "/projects/team/pools", obj{"metadata": obj{"name": "pool"}, "spec": obj{"cidr": "10.0.0.0/24"}})
 		status, answered := plainly(t, older, "PUT", "/projects/team/claims/old", obj{"spec": obj{"poolRef": obj{"name": "pool"}, "prefixLength": 28}})
 		require.Contains(t, []int{200, 201}, status, answered)
-		require.Zero(t, older.terminate(t), &older.stderr)
+		require.NoError(t, older.Stop())
 	}
 	require.NoError(t, crdb.Migrate(t.Context(), dsn, crdb.MigrateOptions{Regions: []string{region, "east"}}))
 	auditClean(t, dsn)
-	refused := runProcess(t, binary, nil, "--database-url="+dsn)
-	require.Empty(t, refused.addr)
-	require.Contains(t, refused.stderr.String(), "the database belongs to another region")
+	refused := refusedProcess(t, binary, nil, "--database-url="+dsn)
+	require.Contains(t, refused.Log, "the database belongs to another region")
 
 	far := startProcess(t, serverBinary(t), nil, "--database-url="+dsn, "--region=east", "--max-connections=4")
 	status, answered := plainly(t, far, "GET", "/projects/team/claims/old", nil)
@@ -158,5 +157,5 @@ func TestRegionsAreAddedWhenTheVersionBeforeIsGone(t *testing.T) {
 	status, answered = plainly(t, far, "POST", "/projects/team/claims", obj{"metadata": obj{"name": "old"}, "spec": obj{"poolRef": obj{"name": "east"}, "prefixLength": 28}})
 	require.Equal(t, 409, status, "the name is in use: %v", answered)
 	require.Equal(t, "already_exists", answered["code"])
-	require.Zero(t, far.terminate(t), &far.stderr)
+	require.NoError(t, far.Stop())
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,12 +9,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/carve-ipam/carve/internal/serverproc"
 )
 
 // cluster is the processes of this program.
@@ -25,12 +27,10 @@ type cluster struct {
 
 // node is one process, in a region of its own.
 type node struct {
+	*serverproc.Process
 	region  string
 	address string // host:port, for SQL and for the other nodes
 	log     string // file with what it prints
-	cmd     *exec.Cmd
-	ended   chan struct{} // closed when the process is gone
-	failure error         // of Wait; to be read after ended
 }
 
 func (n *node) url() string {
@@ -52,7 +52,7 @@ func (c *cluster) start(ctx context.Context, regions []string, await waiter) err
 		return err
 	}
 	for i, region := range regions {
-		n := &node{region: region, address: addresses[i], log: filepath.Join(c.dir, region+".log"), ended: make(chan struct{})}
+		n := &node{region: region, address: addresses[i], log: filepath.Join(c.dir, region+".log")}
 		if err := c.spawn(n, nodeArgs(n, addresses, c.dir)); err != nil {
 			return fmt.Errorf("cannot start a node: %w", err)
 		}
@@ -86,21 +86,14 @@ func (c *cluster) spawn(n *node, args []string) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = log.Close() }()   // the process has it
-	n.cmd = exec.Command(c.bin, args...) //nolint:gosec,noctx // an operator's flag; stopped by stop, in order
-	n.cmd.Dir, n.cmd.Stdout, n.cmd.Stderr = c.dir, log, log
-	n.cmd.Env = append(os.Environ(), "COCKROACH_SKIP_ENABLING_DIAGNOSTIC_REPORTING=true")
-	// A Ctrl-C is for this program, which then stops the nodes; and they do not outlive it.
-	n.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	dieWithParent(n.cmd.SysProcAttr)
-	if err := n.cmd.Start(); err != nil {
+	defer func() { _ = log.Close() }()  // the process has it
+	cmd := exec.Command(c.bin, args...) //nolint:gosec,noctx // an operator's flag; stopped by stop, in order
+	cmd.Dir, cmd.Stdout, cmd.Stderr = c.dir, log, log
+	cmd.Env = append(os.Environ(), "COCKROACH_SKIP_ENABLING_DIAGNOSTIC_REPORTING=true")
+	if n.Process, err = serverproc.Spawn(cmd, stopLimit); err != nil {
 		return err
 	}
 	c.nodes = append(c.nodes, n)
-	go func() {
-		n.failure = n.cmd.Wait()
-		close(n.ended)
-	}()
 	return nil
 }
 
@@ -137,39 +130,28 @@ func (c *cluster) until(ctx context.Context, try func(ctx context.Context) error
 func (c *cluster) alive() error {
 	for _, n := range c.nodes {
 		select {
-		case <-n.ended:
-			return fmt.Errorf("the node in %s ended: %w", n.region, reason(n.failure))
+		case <-n.Ended():
+			return fmt.Errorf("the node in %s ended: %w", n.region, cmp.Or(n.Wait(), errSuccess))
 		default:
 		}
 	}
 	return nil
 }
 
-func reason(err error) error {
-	if err == nil {
-		return errors.New("exit status 0")
-	}
-	return err
-}
+var errSuccess = errors.New("exit status 0")
 
-// stop ends the processes that were started here, the last one first, and waits for them.
-func (c *cluster) stop() (err error) {
-	for _, n := range slices.Backward(c.nodes) {
-		_ = n.cmd.Process.Signal(syscall.SIGTERM) // it drains
+// stop ends the processes that were started here, all at once, and waits for them: they drain.
+func (c *cluster) stop() error {
+	var all errgroup.Group
+	for _, n := range c.nodes {
+		all.Go(func() error {
+			if err := n.Stop(); errors.Is(err, serverproc.ErrKilled) {
+				return fmt.Errorf("the node in %s: %w", n.region, err)
+			}
+			return nil // how it ended otherwise is in its log
+		})
 	}
-	limit := time.NewTimer(stopLimit)
-	defer limit.Stop()
-	for _, n := range slices.Backward(c.nodes) {
-		select {
-		case <-n.ended:
-			continue
-		case <-limit.C:
-			limit.Reset(0) // the others have had their time too
-		}
-		err = errors.Join(err, fmt.Errorf("the node in %s did not stop in %s and was killed", n.region, stopLimit), n.cmd.Process.Kill())
-		<-n.ended
-	}
-	return err
+	return all.Wait()
 }
 
 // logs is the end of what each node printed.

@@ -35,7 +35,7 @@ func (zeros) Read(p []byte) (int, error) {
 // handshakes begins handshakes, 200 a second over 32 connections, lets the server sign, which is what costs, and goes away.
 func handshakes(ctx context.Context, s *server, _ options, under chan<- struct{}) error {
 	crowd(ctx, 32, under, func(ctx context.Context, connected func()) error {
-		plain, err := (&net.Dialer{}).DialContext(ctx, "tcp", s.addr)
+		plain, err := (&net.Dialer{}).DialContext(ctx, "tcp", s.Addr())
 		if err != nil {
 			return err
 		}
@@ -55,7 +55,7 @@ func resets(ctx context.Context, s *server, _ options, under chan<- struct{}) er
 	crowd(ctx, 4, under, func(ctx context.Context, connected func()) error {
 		own := s.secure.Clone()
 		own.NextProtos = []string{"h2"}
-		conn, err := (&tls.Dialer{Config: own}).DialContext(ctx, "tcp", s.addr)
+		conn, err := (&tls.Dialer{Config: own}).DialContext(ctx, "tcp", s.Addr())
 		if err != nil {
 			return err
 		}

@@ -86,7 +86,7 @@ func run(ctx context.Context, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, s.stop()) }()
+	defer func() { err = errors.Join(err, s.Stop()) }()
 	r := report{Machine: aboutMachine(), Flags: args, Bound: o.memory << 20}
 	if _, err := s.load(ctx, o, o.alone, nil, false); err != nil { // connections and plans are made
 		return err

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -9,23 +8,20 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"sync/atomic"
 	"syscall"
-	"time"
 
 	"github.com/carve-ipam/carve/internal/devca"
+	"github.com/carve-ipam/carve/internal/serverproc"
 )
 
 // server is the real one, in a process of its own, with its bounds as they are when nobody says otherwise.
 type server struct {
-	cmd    *exec.Cmd
-	addr   string
+	*serverproc.Server
 	url    string
-	data   string
 	client *http.Client // of the load
 	secure *tls.Config  // nil: plain HTTP
 	good   string       // the key of the load's project
@@ -34,19 +30,9 @@ type server struct {
 	claims atomic.Int64
 }
 
-// The bounds of starting and stopping.
-const (
-	startLimit = 2 * time.Minute
-	stopLimit  = time.Minute
-)
-
-func startServer(ctx context.Context, o options) (_ *server, err error) {
-	if err := os.RemoveAll(o.data); err != nil { // what a killed run left
-		return nil, err
-	}
-	s := &server{data: o.data}
-	args := []string{"--auth=keys", "--listen=127.0.0.1:0", "--data-dir=" + o.data, "--log-level=warn"}
-	scheme := "http://"
+func startServer(ctx context.Context, o options) (*server, error) {
+	s, scheme := &server{}, "http://"
+	args := []string{"--auth=keys", "--log-level=warn"}
 	if o.tls {
 		more, err := s.certify(filepath.Dir(o.json))
 		if err != nil {
@@ -59,44 +45,19 @@ func startServer(ctx context.Context, o options) (_ *server, err error) {
 		return nil, err
 	}
 	defer log.Close()
-	s.cmd = exec.Command(o.server, args...) //nolint:gosec,noctx // an operator's flag; stopped by stop, in order
-	s.cmd.Stderr = log
-	out, err := s.cmd.StdoutPipe()
-	if err != nil {
+	if s.Server, err = serverproc.Start(ctx, serverproc.Options{Program: o.server, Args: args, Data: o.data, Log: log}); err != nil {
 		return nil, err
 	}
-	if err := s.cmd.Start(); err != nil {
-		return nil, err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, s.stop())
-		}
-	}()
-	limit := time.AfterFunc(startLimit, func() { _ = s.cmd.Process.Kill() })
-	defer limit.Stop()
-	key := ""
-	lines := bufio.NewScanner(out)
-	for key == "" && lines.Scan() {
-		line := lines.Text()
-		if addr, ok := strings.CutPrefix(line, "listening on "); ok {
-			s.addr, s.url = addr, scheme+addr
-		}
-		if _, token, ok := strings.Cut(line, "admin key "); ok {
-			key = strings.TrimSpace(token)
-		}
-	}
-	if s.addr == "" || key == "" {
-		return nil, fmt.Errorf("the server did not start; see %s", log.Name())
-	}
-	go func() {
-		for lines.Scan() { // what it says further is not to fill the pipe
-			continue
-		}
-	}()
+	s.url = scheme + s.Addr()
 	s.client = &http.Client{Transport: &http.Transport{TLSClientConfig: s.secure, MaxIdleConnsPerHost: 64}}
-	err = s.furnish(ctx, key)
-	return s, err
+	key, err := s.AdminKey(ctx)
+	if err == nil {
+		err = s.furnish(ctx, key)
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.Stop())
+	}
+	return s, nil
 }
 
 // certify makes what the server needs to speak TLS.
@@ -117,21 +78,13 @@ func (s *server) certify(dir string) (flags []string, err error) {
 // dial is how attackers connect.
 func (s *server) dial(ctx context.Context) (net.Conn, error) {
 	if s.secure != nil {
-		return (&tls.Dialer{Config: s.secure}).DialContext(ctx, "tcp", s.addr)
+		return (&tls.Dialer{Config: s.secure}).DialContext(ctx, "tcp", s.Addr())
 	}
-	return (&net.Dialer{}).DialContext(ctx, "tcp", s.addr)
+	return (&net.Dialer{}).DialContext(ctx, "tcp", s.Addr())
 }
 
 // badKey is one of the attacker's keys, in turn.
 func (s *server) badKey() string { return s.bad[s.turn.Add(1)%int64(len(s.bad))] }
-
-// stop ends the server as an operator does, and removes its data.
-func (s *server) stop() error {
-	limit := time.AfterFunc(stopLimit, func() { _ = s.cmd.Process.Kill() })
-	defer limit.Stop()
-	_ = s.cmd.Process.Signal(syscall.SIGTERM)
-	return errors.Join(s.cmd.Wait(), os.RemoveAll(s.data))
-}
 
 // rss is the resident memory of the server's process, in bytes, and most what it was at most. The database's processes are not in it.
 func (s *server) rss() (now, most int64, err error) {
@@ -161,7 +114,7 @@ func (s *server) rss() (now, most int64, err error) {
 
 // about is a file of /proc about the server's process.
 func (s *server) about(what string) string {
-	return fmt.Sprintf("/proc/%d/%s", s.cmd.Process.Pid, what)
+	return fmt.Sprintf("/proc/%d/%s", s.Pid(), what)
 }
 
 // forget makes the most memory that the process had what it has now.

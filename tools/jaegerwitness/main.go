@@ -51,12 +51,12 @@ func run(ctx context.Context, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	defer witness.stop()
+	defer func() { _ = witness.Stop() }()
 	carve, err := startServer(ctx, *server, data, witness.otlp)
 	if err != nil {
 		return err
 	}
-	defer carve.stop()
+	defer func() { _ = carve.Stop() }()
 	if err := carve.furnish(ctx); err != nil {
 		return err
 	}
@@ -64,6 +64,6 @@ func run(ctx context.Context, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	carve.stop() // what it has not sent yet, it sends now
+	_ = carve.Stop() // what it has not sent yet, it sends now
 	return witness.judge(ctx, traces)
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -10,42 +9,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
-	"sync"
-	"syscall"
 	"time"
+
+	"github.com/carve-ipam/carve/internal/serverproc"
 )
 
-// process is a program that was started here.
-type process struct {
-	cmd  *exec.Cmd
-	once sync.Once
-}
-
-// stop ends it as an operator does, and waits for it.
-func (p *process) stop() {
-	p.once.Do(func() {
-		_ = p.cmd.Process.Signal(syscall.SIGTERM)
-		_ = p.cmd.Wait() // its log has the rest
-	})
-}
-
-func start(ctx context.Context, cmd *exec.Cmd, log string) (*process, error) {
-	file, err := os.Create(log)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	cmd.Stderr = file
-	if cmd.Stdout == nil {
-		cmd.Stdout = file
-	}
-	cmd.WaitDelay = 30 * time.Second
-	if err := cmd.Start(); err != nil {
-		return nil, fmt.Errorf("cannot start %s: %w", cmd.Path, err)
-	}
-	return &process{cmd: cmd}, ctx.Err()
-}
+// stopLimit is how long Jaeger has to end.
+const stopLimit = 30 * time.Second
 
 // free answers so many addresses of loopback that nobody listens on.
 func free(ctx context.Context, n int) (out []string, err error) {
@@ -62,7 +32,7 @@ func free(ctx context.Context, n int) (out []string, err error) {
 
 // jaeger is the witness.
 type jaeger struct {
-	*process
+	*serverproc.Process
 	otlp, query string
 }
 
@@ -81,14 +51,23 @@ func startJaeger(ctx context.Context, program, data string) (*jaeger, error) {
 	for i, f := range flags {
 		args = append(args, "--"+f+"="+at[i])
 	}
-	cmd := exec.CommandContext(ctx, program, args...)
-	cmd.Env = append(os.Environ(), "SPAN_STORAGE_TYPE=memory")
-	p, err := start(ctx, cmd, filepath.Join(data, "jaeger.log"))
+	log, err := os.Create(filepath.Join(data, "jaeger.log"))
 	if err != nil {
 		return nil, err
 	}
-	j := &jaeger{process: p, otlp: "http://" + at[0], query: "http://" + at[1]}
-	return j, until(ctx, func() error { return fetch(ctx, j.query+"/api/services", nil) })
+	defer log.Close()
+	cmd := exec.Command(program, args...) //nolint:noctx // ended by Stop
+	cmd.Env = append(os.Environ(), "SPAN_STORAGE_TYPE=memory")
+	cmd.Stdout, cmd.Stderr = log, log
+	p, err := serverproc.Spawn(cmd, stopLimit)
+	if err != nil {
+		return nil, fmt.Errorf("cannot start %s: %w", program, err)
+	}
+	j := &jaeger{Process: p, otlp: "http://" + at[0], query: "http://" + at[1]}
+	if err := until(ctx, func() error { return fetch(ctx, j.query+"/api/services", nil) }); err != nil {
+		return nil, errors.Join(err, p.Stop())
+	}
+	return j, nil
 }
 
 // until tries again until there is no error, or no time.
@@ -110,33 +89,19 @@ func until(ctx context.Context, try func() error) error {
 
 // carve is the server.
 type carve struct {
-	*process
+	*serverproc.Server
 	client http.Client
 	url    string
 }
 
 // startServer starts the server with a database of its own and all requests followed, and returns when it listens.
 func startServer(ctx context.Context, program, data, otlp string) (*carve, error) {
-	cmd := exec.CommandContext(ctx, program, "--auth=dev", "--listen=127.0.0.1:0", "--data-dir="+filepath.Join(data, "data")) //nolint:gosec // the operator names it
-	cmd.Env = append(os.Environ(), "OTEL_EXPORTER_OTLP_ENDPOINT="+otlp, "OTEL_TRACES_EXPORTER=otlp", "OTEL_METRICS_EXPORTER=none", "OTEL_TRACES_SAMPLER=parentbased_always_on")
-	out, err := cmd.StdoutPipe()
+	s, err := serverproc.Start(ctx, serverproc.Options{
+		Program: program, Args: []string{"--auth=dev"}, Data: filepath.Join(data, "data"),
+		Env: append(os.Environ(), "OTEL_EXPORTER_OTLP_ENDPOINT="+otlp, "OTEL_TRACES_EXPORTER=otlp", "OTEL_METRICS_EXPORTER=none", "OTEL_TRACES_SAMPLER=parentbased_always_on"),
+	})
 	if err != nil {
 		return nil, err
 	}
-	p, err := start(ctx, cmd, filepath.Join(data, "server.log"))
-	if err != nil {
-		return nil, err
-	}
-	lines := bufio.NewScanner(out)
-	if !lines.Scan() {
-		p.stop()
-		log, _ := os.ReadFile(filepath.Join(data, "server.log"))
-		return nil, fmt.Errorf("the server did not start:\n%s", log)
-	}
-	go func() {
-		for lines.Scan() { // nobody waits for it to be read
-			continue
-		}
-	}()
-	return &carve{process: p, url: "http://" + strings.TrimPrefix(lines.Text(), "listening on ")}, nil
+	return &carve{Server: s, url: "http://" + s.Addr()}, nil
 }

@@ -18,8 +18,8 @@ type load struct {
 	made   atomic.Int64 // numbers for names
 }
 
-func newLoad(eu, us *server) *load {
-	return &load{eu: eu.addr, us: us.addr, http: &http.Client{Timeout: 15 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 512}}}
+func newLoad(eu, us string) *load {
+	return &load{eu: eu, us: us, http: &http.Client{Timeout: 15 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 512}}}
 }
 
 // ask sends a request and reads its answer; the status is 0 when there is none.

@@ -12,15 +12,15 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
+
+	"github.com/carve-ipam/carve/internal/serverproc"
 )
 
 // prometheus is a running one.
 type prometheus struct {
-	cmd  *exec.Cmd
-	url  string
-	done chan error
+	*serverproc.Process
+	url string
 }
 
 // startPrometheus scrapes servers and evaluates the rules each second.
@@ -41,17 +41,16 @@ scrape_configs: [{job_name: carve, static_configs: [{targets: ["%s"]}]}]
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		return nil, err
 	}
-	p := &prometheus{url: fmt.Sprintf("http://127.0.0.1:%d", port), done: make(chan error, 1)}
-	p.cmd = exec.Command(program("prometheus"), "--config.file="+config, "--storage.tsdb.path="+filepath.Join(dir, "tsdb"), //nolint:gosec,noctx // Debian's program, ended by stop
+	cmd := exec.Command(program("prometheus"), "--config.file="+config, "--storage.tsdb.path="+filepath.Join(dir, "tsdb"), //nolint:gosec,noctx // Debian's program, ended by Stop
 		fmt.Sprintf("--web.listen-address=127.0.0.1:%d", port), "--log.level=error")
-	p.cmd.Stderr = os.Stderr
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if err := p.cmd.Start(); err != nil {
+	cmd.Stderr = os.Stderr
+	running, err := serverproc.Spawn(cmd, time.Minute)
+	if err != nil {
 		return nil, err
 	}
-	go func() { p.done <- p.cmd.Wait() }()
+	p := &prometheus{Process: running, url: fmt.Sprintf("http://127.0.0.1:%d", port)}
 	if err := p.awaitReady(ctx); err != nil {
-		return nil, errors.Join(err, p.stop())
+		return nil, errors.Join(err, p.Stop())
 	}
 	return p, nil
 }
@@ -86,19 +85,11 @@ func (p *prometheus) awaitReady(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return errors.New("prometheus did not become ready")
-		case err := <-p.done:
-			p.done <- err
-			return fmt.Errorf("prometheus ended: %w", err)
+		case <-p.Ended():
+			return errors.New("prometheus ended")
 		case <-tick.C:
 		}
 	}
-}
-
-func (p *prometheus) stop() error {
-	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
-		return err
-	}
-	return <-p.done
 }
 
 // ask asks its API.

@@ -55,18 +55,18 @@ func onRealData(ctx context.Context, o options, rules []rule, panels []panel, ou
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, eu.stop()) }()
+	defer func() { err = errors.Join(err, eu.Stop()) }()
 	us, err := startServer(ctx, o.server, db.DSN(), "us", collector.URL)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, us.stop()) }()
-	p, err := startPrometheus(ctx, dir, []string{eu.addr, us.addr})
+	defer func() { err = errors.Join(err, us.Stop()) }()
+	p, err := startPrometheus(ctx, dir, []string{eu.Addr(), us.Addr()})
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, p.stop()) }()
-	l := newLoad(eu, us)
+	defer func() { err = errors.Join(err, p.Stop()) }()
+	l := newLoad(eu.Addr(), us.Addr())
 	if err := l.furnish(ctx); err != nil {
 		return err
 	}

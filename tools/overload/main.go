@@ -102,7 +102,7 @@ func run(ctx context.Context, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, s.stop()) }()
+	defer func() { err = errors.Join(err, s.Stop()) }()
 	r := report{Machine: aboutMachine(), Flags: args}
 	if r.Memory, err = measureIdle(ctx, s, o); err != nil {
 		return err

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -10,82 +9,42 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
-	"time"
+
+	"github.com/carve-ipam/carve/internal/serverproc"
 )
 
 // server is the real one, in a process of its own.
 type server struct {
-	cmd   *exec.Cmd
+	*serverproc.Server
 	addr  string
+	pid   int
 	data  string
 	asks  []string // heads of the requests that claim, one for each tenant
 	pools int
 }
 
-// The bounds of starting and stopping.
-const (
-	startLimit = 2 * time.Minute
-	stopLimit  = 40 * time.Second
-)
-
 // startServer starts the server on an empty directory, and makes the tenants and pools that the load needs. Rates are not limited: what is
 // measured is what happens when they do not help.
-func startServer(ctx context.Context, o options) (_ *server, err error) {
-	if err := os.RemoveAll(o.data); err != nil { // what a killed run left
-		return nil, err
-	}
+func startServer(ctx context.Context, o options) (*server, error) {
 	log, err := os.Create(strings.TrimSuffix(o.json, ".json") + ".log")
 	if err != nil {
 		return nil, err
 	}
 	defer log.Close()
-	args := []string{"--auth=keys", "--listen=127.0.0.1:0", "--data-dir=" + o.data, "--rate-limit-reads=0", "--rate-limit-writes=0"}
-	s := &server{data: o.data, pools: o.pools}
-	s.cmd = exec.Command(o.server, append(args, strings.Fields(o.flags)...)...) //nolint:gosec,noctx // an operator's flag; stopped by stop, in order
-	s.cmd.Stderr = log
-	out, err := s.cmd.StdoutPipe()
+	args := []string{"--auth=keys", "--rate-limit-reads=0", "--rate-limit-writes=0"}
+	p, err := serverproc.Start(ctx, serverproc.Options{Program: o.server, Args: append(args, strings.Fields(o.flags)...), Data: o.data, Log: log})
 	if err != nil {
 		return nil, err
 	}
-	if err := s.cmd.Start(); err != nil {
-		return nil, err
+	s := &server{Server: p, addr: p.Addr(), pid: p.Pid(), data: o.data, pools: o.pools}
+	key, err := s.AdminKey(ctx)
+	if err == nil {
+		err = s.furnish(ctx, key)
 	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, s.stop())
-		}
-	}()
-	limit := time.AfterFunc(startLimit, func() { _ = s.cmd.Process.Kill() })
-	defer limit.Stop()
-	key := ""
-	lines := bufio.NewScanner(out)
-	for key == "" && lines.Scan() {
-		line := lines.Text()
-		if addr, ok := strings.CutPrefix(line, "listening on "); ok {
-			s.addr = addr
-		}
-		if _, token, ok := strings.Cut(line, "admin key "); ok {
-			key = strings.TrimSpace(token)
-		}
+	if err != nil {
+		return nil, errors.Join(err, s.Stop())
 	}
-	if s.addr == "" || key == "" {
-		return nil, fmt.Errorf("the server did not start; see %s", log.Name())
-	}
-	go func() {
-		for lines.Scan() { // what it says further is not to fill the pipe
-			continue
-		}
-	}()
-	err = s.furnish(ctx, key)
-	return s, err
-}
-
-// stop ends the server as an operator does, and removes its data.
-func (s *server) stop() error {
-	limit := time.AfterFunc(stopLimit, func() { _ = s.cmd.Process.Kill() })
-	defer limit.Stop()
-	_ = s.cmd.Process.Signal(syscall.SIGTERM)
-	return errors.Join(s.cmd.Wait(), os.RemoveAll(s.data))
+	return s, nil
 }
 
 // audit checks every invariant of the data, with the server running.
@@ -128,7 +87,7 @@ func (s *server) rss() (now, most int64, err error) {
 
 // about is a file of /proc about the server's process.
 func (s *server) about(what string) string {
-	return fmt.Sprintf("/proc/%d/%s", s.cmd.Process.Pid, what)
+	return fmt.Sprintf("/proc/%d/%s", s.pid, what)
 }
 
 // forget makes the most memory that the process had what it has now.

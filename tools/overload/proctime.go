@@ -29,14 +29,13 @@ func (s *server) spent() (spent, error) {
 	if err != nil {
 		return spent{}, err
 	}
-	server := s.cmd.Process.Pid
-	if _, there := all[server]; !there {
+	if _, there := all[s.pid]; !there {
 		return spent{}, errors.New("the server's process has ended")
 	}
-	now := spent{server: all[server].own, generator: time.Duration(self.Utime.Nano() + self.Stime.Nano())}
+	now := spent{server: all[s.pid].own, generator: time.Duration(self.Utime.Nano() + self.Stime.Nano())}
 	for pid, p := range all {
 		for at := p.parent; at > 1; at = all[at].parent {
-			if at == server {
+			if at == s.pid {
 				now.database += all[pid].own + all[pid].ended
 				break
 			}

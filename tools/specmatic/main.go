@@ -64,19 +64,11 @@ func run(ctx context.Context, o options) (ok bool, err error) {
 	} else if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // G301: likewise
 		return false, err
 	}
-	data, err := os.MkdirTemp(dir, "data-")
+	s, err := start(ctx, o.server, filepath.Join(dir, "specmatic-data"), filepath.Join(dir, "server.log"))
 	if err != nil {
 		return false, err
 	}
-	if err := os.Chmod(data, 0o711); err != nil { //nolint:gosec // G302: likewise
-		return false, err
-	}
-	defer func() { _ = os.RemoveAll(data) }()
-	s, err := start(ctx, o.server, filepath.Join(data, "db"), filepath.Join(dir, "server.log"))
-	if err != nil {
-		return false, err
-	}
-	defer s.stop()
+	defer func() { _ = s.Stop() }() // its log has the rest
 	things, err := s.furnish(ctx)
 	if err != nil {
 		return false, err

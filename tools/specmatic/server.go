@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -10,24 +9,17 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"os/exec"
-	"regexp"
 	"strings"
-	"syscall"
 	"time"
+
+	"github.com/carve-ipam/carve/internal/serverproc"
 )
 
 // server is a process of cmd/server with a database of its own.
 type server struct {
-	cmd   *exec.Cmd
-	addr  string
+	*serverproc.Server
 	token string
 }
-
-var (
-	listens = regexp.MustCompile(`^listening on (\S+)`)
-	tokens  = regexp.MustCompile(`carve_[0-9a-f]{32}_[a-z2-7]{52}`)
-)
 
 // start starts a server that asks for API keys and limits nobody, and waits for its address and the first key.
 func start(ctx context.Context, binary, data, log string) (*server, error) {
@@ -36,37 +28,17 @@ func start(ctx context.Context, binary, data, log string) (*server, error) {
 		return nil, err
 	}
 	defer func() { _ = to.Close() }()
-	cmd := exec.CommandContext(ctx, binary, "--auth=keys", "--listen=127.0.0.1:0", "--data-dir="+data, //nolint:gosec // G204: our own program
-		"--rate-limit-reads=0", "--rate-limit-writes=0", "--rate-limit-anonymous=0", "--request-timeout=60s")
-	cmd.Stderr, cmd.Cancel = to, func() error { return cmd.Process.Signal(syscall.SIGTERM) }
-	out, err := cmd.StdoutPipe()
-	if err != nil {
+	s := &server{}
+	if s.Server, err = serverproc.Start(ctx, serverproc.Options{
+		Program: binary, Data: data, Log: to,
+		Args: []string{"--auth=keys", "--rate-limit-reads=0", "--rate-limit-writes=0", "--rate-limit-anonymous=0", "--request-timeout=60s"},
+	}); err != nil {
 		return nil, err
 	}
-	if err := cmd.Start(); err != nil {
-		return nil, err
+	if s.token, err = s.AdminKey(ctx); err != nil {
+		return nil, errors.Join(err, s.Stop())
 	}
-	s := &server{cmd: cmd}
-	lines := bufio.NewScanner(out)
-	for (s.addr == "" || s.token == "") && lines.Scan() {
-		if m := listens.FindStringSubmatch(lines.Text()); m != nil {
-			s.addr = m[1]
-		}
-		if token := tokens.FindString(lines.Text()); token != "" {
-			s.token = token
-		}
-	}
-	if s.addr == "" || s.token == "" {
-		s.stop()
-		return nil, fmt.Errorf("the server did not start; see %s", log)
-	}
-	go func() { _, _ = io.Copy(io.Discard, out) }()
 	return s, nil
-}
-
-func (s *server) stop() {
-	_ = s.cmd.Process.Signal(syscall.SIGTERM)
-	_ = s.cmd.Wait()
 }
 
 type obj = map[string]any
@@ -77,7 +49,7 @@ func (s *server) do(ctx context.Context, method, path string, body any) (obj, er
 	if body != nil {
 		raw, _ = json.Marshal(body) //nolint:errchkjson // literals of this program
 	}
-	r, err := http.NewRequestWithContext(ctx, method, "http://"+s.addr+path, bytes.NewReader(raw))
+	r, err := http.NewRequestWithContext(ctx, method, "http://"+s.Addr()+path, bytes.NewReader(raw))
 	if err != nil {
 		return nil, err
 	}

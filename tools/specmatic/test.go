@@ -31,7 +31,7 @@ func test(ctx context.Context, o options, s *server, dir, contract string) (ok b
 	if err != nil {
 		return false, err
 	}
-	via, closeProxy, err := dryProxy(ctx, s.addr)
+	via, closeProxy, err := dryProxy(ctx, s.Addr())
 	if err != nil {
 		return false, err
 	}

@@ -1,6 +1,6 @@
-package main
+package serverproc
 
 import "syscall"
 
-// dieWithParent has the kernel kill the child when this program is killed itself.
+// dieWithParent has the kernel kill the child when this process is killed itself.
 func dieWithParent(attr *syscall.SysProcAttr) { attr.Pdeathsig = syscall.SIGKILL }

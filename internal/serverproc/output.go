@@ -1,0 +1,63 @@
+package serverproc
+
+import (
+	"bytes"
+	"os"
+	"strings"
+	"sync"
+)
+
+// output is what a process has written, for those who wait for some of it. A nil one has nothing.
+type output struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+	more chan struct{} // closed and replaced when there is more
+}
+
+func newOutput() *output { return &output{more: make(chan struct{})} }
+
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	close(o.more)
+	o.more = make(chan struct{})
+	return o.text.Write(p)
+}
+
+// now is what there is, and what is closed when there is more.
+func (o *output) now() (text string, more <-chan struct{}) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.String(), o.more
+}
+
+func (o *output) String() string {
+	if o == nil {
+		return ""
+	}
+	text, _ := o.now()
+	return text
+}
+
+// tailSize and tailLines are how much of a log an error shows.
+const (
+	tailSize  = 8 << 10
+	tailLines = 12
+)
+
+// written is the end of a log that goes to a file; "" where it cannot be read again, as on a terminal.
+func written(log *os.File) string {
+	about, err := log.Stat()
+	if err != nil || !about.Mode().IsRegular() {
+		return ""
+	}
+	text := make([]byte, min(about.Size(), tailSize))
+	n, _ := log.ReadAt(text, about.Size()-int64(len(text))) // a file that is only written has nothing to show
+	return string(text[:n])
+}
+
+// end is the last lines of a log.
+func end(log string) string {
+	lines := strings.Split(strings.TrimSpace(log), "\n")
+	return strings.Join(lines[max(0, len(lines)-tailLines):], "\n")
+}
