@@ -14,6 +14,7 @@ import (
 
 	"github.com/carve-ipam/carve/internal/crdb"
 	"github.com/carve-ipam/carve/internal/dbtest"
+	"github.com/carve-ipam/carve/internal/latency"
 )
 
 // The neighbourhood: so many projects, each with a claim and a release in each period, and one that sends tenfold what it may.
@@ -62,8 +63,8 @@ func BenchmarkNeighbours(b *testing.B) {
 	before, after, afterwards := p95(alone), p95(beside), p95(again)
 	both := p95(slices.Concat(alone, again))
 	b.ReportMetric(0, "ns/op") // says nothing here
-	b.ReportMetric(milliseconds(both), "p95-alone-ms")
-	b.ReportMetric(milliseconds(after), "p95-beside-ms")
+	b.ReportMetric(latency.Milliseconds(both), "p95-alone-ms")
+	b.ReportMetric(latency.Milliseconds(after), "p95-beside-ms")
 	b.ReportMetric(float64(after)/float64(both), "ratio")
 	b.ReportMetric(float64(max(before, afterwards))/float64(min(before, afterwards)), "noise")
 	b.ReportMetric(float64(limited.Load())/float64(b.N), "limited")
@@ -72,12 +73,7 @@ func BenchmarkNeighbours(b *testing.B) {
 	require.Empty(b, report.Findings)
 }
 
-func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
-
-func p95(times []time.Duration) time.Duration {
-	slices.Sort(times)
-	return times[len(times)*95/100]
-}
+func p95(times []time.Duration) time.Duration { return latency.Percentile(times, 95) }
 
 // tenant is a project and a caller of it.
 type tenant struct {

@@ -14,6 +14,7 @@ import (
 	"github.com/carve-ipam/carve/internal/crdb"
 	"github.com/carve-ipam/carve/internal/dbtest"
 	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/latency"
 	"github.com/carve-ipam/carve/internal/pgfault"
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
@@ -69,12 +70,12 @@ func BenchmarkRegions(b *testing.B) {
 	b.StopTimer()
 	b.ReportMetric(0, "ns/op") // says nothing here
 	base := p95(near[0].took)
-	b.ReportMetric(milliseconds(base), "one-region-p95-ms")
+	b.ReportMetric(latency.Milliseconds(base), "one-region-p95-ms")
 	for _, a := range slices.Concat(near[1:], []*arm{away}) {
 		b.ReportMetric(float64(p95(a.took))/float64(base), a.name+"-ratio")
 	}
 	for _, a := range far {
-		b.ReportMetric(milliseconds(p95(a.took)), a.name+"-p95-ms")
+		b.ReportMetric(latency.Milliseconds(p95(a.took)), a.name+"-p95-ms")
 	}
 	report, err := crdb.Audit(b.Context(), w.dsn)
 	require.NoError(b, err)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/carve-ipam/carve/internal/loopback"
 	"github.com/carve-ipam/carve/internal/serverproc"
 )
 
@@ -47,7 +47,7 @@ const (
 
 // start brings all nodes up: each joins the others, then the cluster is made of them, once.
 func (c *cluster) start(ctx context.Context, regions []string, await waiter) error {
-	addresses, err := free(ctx, len(regions))
+	addresses, err := loopback.Free(ctx, len(regions))
 	if err != nil {
 		return err
 	}
@@ -165,20 +165,6 @@ func (c *cluster) logs() string {
 		fmt.Fprintf(&all, "--- %s\n%s\n", n.region, text[max(0, len(text)-2000):])
 	}
 	return all.String()
-}
-
-// free finds ports that nobody listens on. They are held together, so that no two are the same; who takes one between here and the node's
-// start makes that node end, which is told.
-func free(ctx context.Context, n int) (addresses []string, err error) {
-	for range n {
-		l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
-		if err != nil {
-			return nil, err
-		}
-		defer func() { _ = l.Close() }() //nolint:revive // all of them, at the end
-		addresses = append(addresses, l.Addr().String())
-	}
-	return addresses, nil
 }
 
 // answers asks a node for its region.

@@ -3,9 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"net/http"
-	"strings"
 	"sync"
 	"time"
 )
@@ -69,7 +67,7 @@ func (s *server) ask(ctx context.Context, t *tally, n int, due time.Time) {
 		method, path = http.MethodPost, "/v1/projects/good/claims"
 		body = fmt.Sprintf(`{"metadata":{"name":"c%d"},"spec":{"poolRef":{"name":"pool"},"prefixLength":32}}`, s.claims.Add(1))
 	}
-	err := s.exchange(ctx, s.good, method, path, body)
+	_, err := s.api.Do(ctx, method, path, body)
 	took := time.Since(due)
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -79,26 +77,4 @@ func (s *server) ask(ctx context.Context, t *tally, n int, due time.Time) {
 		return
 	}
 	t.times = append(t.times, took)
-}
-
-// exchange makes one request of the load, and reads the answer to its end.
-func (s *server) exchange(ctx context.Context, key, method, path, body string) error {
-	r, err := http.NewRequestWithContext(ctx, method, s.url+path, strings.NewReader(body)) //nolint:gosec // G704: the server that was just started
-	if err != nil {
-		return err
-	}
-	r.Header.Set("Authorization", "Bearer "+key)
-	if body != "" {
-		r.Header.Set("Content-Type", "application/json")
-	}
-	w, err := s.client.Do(r) //nolint:gosec // G704: likewise
-	if err != nil {
-		return err
-	}
-	defer w.Body.Close()
-	answer, err := io.ReadAll(w.Body)
-	if err == nil && w.StatusCode >= http.StatusMultipleChoices {
-		err = fmt.Errorf("%s %s: %d %s", method, path, w.StatusCode, answer)
-	}
-	return err
 }

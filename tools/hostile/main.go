@@ -15,6 +15,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/carve-ipam/carve/internal/procstat"
 )
 
 // options are the flags.
@@ -76,7 +78,7 @@ func run(ctx context.Context, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := enoughFiles(max(o.idle, o.slow)); err != nil {
+	if err := procstat.EnoughFiles(max(o.idle, o.slow), 400, "ask for fewer (-idle, -slow)"); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(filepath.Dir(o.json), 0o750); err != nil {
@@ -121,10 +123,10 @@ func (s *server) measure(ctx context.Context, o options, a attack) (result, erro
 	if err != nil {
 		return r, err
 	}
-	if r.Before, _, err = s.rss(); err != nil {
+	if r.Before, _, err = procstat.Memory(s.Pid()); err != nil {
 		return r, err
 	}
-	if err := s.forget(); err != nil {
+	if err := procstat.Forget(s.Pid()); err != nil {
 		return r, err
 	}
 	during, stop := context.WithCancel(ctx)
@@ -132,13 +134,13 @@ func (s *server) measure(ctx context.Context, o options, a attack) (result, erro
 	under, ended := make(chan struct{}), make(chan error, 1)
 	go func() { ended <- a.run(during, s, o, under) }()
 	beside, failed := s.load(ctx, o, o.time, under, a.settled)
-	_, r.Peak, err = s.rss()
+	_, r.Peak, err = procstat.Memory(s.Pid())
 	stop()
 	err = errors.Join(failed, err, <-ended)
 	r.alone, r.beside = alone.times, beside.times
 	r.Requests, r.Failed, r.AnError = len(alone.times)+len(beside.times)+alone.failed+beside.failed, alone.failed+beside.failed, firstOf(beside.anError, alone.anError)
 	if err == nil {
-		r.After, _, err = s.rss()
+		r.After, _, err = procstat.Memory(s.Pid())
 	}
 	return r, errors.Join(err, ctx.Err())
 }

@@ -5,9 +5,10 @@ import (
 	"fmt"
 	"os"
 	"runtime"
-	"slices"
 	"strings"
 	"time"
+
+	"github.com/carve-ipam/carve/internal/latency"
 )
 
 // result is what one attack did.
@@ -58,13 +59,7 @@ func (r *report) sum() {
 	}
 }
 
-func p95(times []time.Duration) float64 {
-	if len(times) == 0 {
-		return 0
-	}
-	sorted := slices.Sorted(slices.Values(times))
-	return float64(sorted[(len(sorted)*95)/100]) / float64(time.Millisecond)
-}
+func p95(times []time.Duration) float64 { return latency.Milliseconds(latency.Percentile(times, 95)) }
 
 func (r *report) table() string {
 	var b strings.Builder

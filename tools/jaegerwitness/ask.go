@@ -4,9 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
-	"strings"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -46,23 +44,11 @@ func (c *carve) claim(ctx context.Context, n int) ([]string, error) {
 }
 
 func (c *carve) post(ctx context.Context, trace, path, body string) error {
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url+path, strings.NewReader(body))
-	if err != nil {
-		return err
-	}
-	r.Header.Set("Content-Type", "application/json")
+	api := c.api
 	if trace != "" {
-		r.Header.Set("Traceparent", "00-"+trace+"-"+caller+"-01")
+		api.Header = http.Header{"Traceparent": {"00-" + trace + "-" + caller + "-01"}}
 	}
-	w, err := c.client.Do(r)
-	if err != nil {
-		return err
-	}
-	defer w.Body.Close()
-	answer, err := io.ReadAll(w.Body)
-	if err == nil && w.StatusCode != http.StatusCreated {
-		err = fmt.Errorf("POST %s: %s: %s", path, w.Status, answer)
-	}
+	_, err := api.Do(ctx, http.MethodPost, path, body)
 	return err
 }
 

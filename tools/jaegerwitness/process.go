@@ -4,31 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"time"
 
+	"github.com/carve-ipam/carve/internal/apicall"
+	"github.com/carve-ipam/carve/internal/loopback"
 	"github.com/carve-ipam/carve/internal/serverproc"
 )
 
 // stopLimit is how long Jaeger has to end.
 const stopLimit = 30 * time.Second
-
-// free answers so many addresses of loopback that nobody listens on.
-func free(ctx context.Context, n int) (out []string, err error) {
-	for range n {
-		l, err := (&net.ListenConfig{}).Listen(ctx, "tcp4", "127.0.0.1:0")
-		if err != nil {
-			return nil, err
-		}
-		defer l.Close() //nolint:revive // all are held until all are known
-		out = append(out, l.Addr().String())
-	}
-	return out, nil
-}
 
 // jaeger is the witness.
 type jaeger struct {
@@ -43,7 +30,7 @@ func startJaeger(ctx context.Context, program, data string) (*jaeger, error) {
 		"collector.http-server.host-port", "query.grpc-server.host-port", "admin.http.host-port", "http-server.host-port",
 		"processor.jaeger-binary.server-host-port", "processor.jaeger-compact.server-host-port", "processor.zipkin-compact.server-host-port",
 	}
-	at, err := free(ctx, len(flags))
+	at, err := loopback.Free(ctx, len(flags))
 	if err != nil {
 		return nil, err
 	}
@@ -90,8 +77,7 @@ func until(ctx context.Context, try func() error) error {
 // carve is the server.
 type carve struct {
 	*serverproc.Server
-	client http.Client
-	url    string
+	api apicall.Caller
 }
 
 // startServer starts the server with a database of its own and all requests followed, and returns when it listens.
@@ -103,5 +89,5 @@ func startServer(ctx context.Context, program, data, otlp string) (*carve, error
 	if err != nil {
 		return nil, err
 	}
-	return &carve{Server: s, url: "http://" + s.Addr()}, nil
+	return &carve{Server: s, api: apicall.Caller{URL: "http://" + s.Addr()}}, nil
 }

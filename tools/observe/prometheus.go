@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -14,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/carve-ipam/carve/internal/loopback"
 	"github.com/carve-ipam/carve/internal/serverproc"
 )
 
@@ -25,7 +25,7 @@ type prometheus struct {
 
 // startPrometheus scrapes servers and evaluates the rules each second.
 func startPrometheus(ctx context.Context, dir string, servers []string) (*prometheus, error) {
-	port, err := freePort(ctx)
+	addresses, err := loopback.Free(ctx, 1)
 	if err != nil {
 		return nil, err
 	}
@@ -42,30 +42,17 @@ scrape_configs: [{job_name: carve, static_configs: [{targets: ["%s"]}]}]
 		return nil, err
 	}
 	cmd := exec.Command(program("prometheus"), "--config.file="+config, "--storage.tsdb.path="+filepath.Join(dir, "tsdb"), //nolint:gosec,noctx // Debian's program, ended by Stop
-		fmt.Sprintf("--web.listen-address=127.0.0.1:%d", port), "--log.level=error")
+		"--web.listen-address="+addresses[0], "--log.level=error")
 	cmd.Stderr = os.Stderr
 	running, err := serverproc.Spawn(cmd, time.Minute)
 	if err != nil {
 		return nil, err
 	}
-	p := &prometheus{Process: running, url: fmt.Sprintf("http://127.0.0.1:%d", port)}
+	p := &prometheus{Process: running, url: "http://" + addresses[0]}
 	if err := p.awaitReady(ctx); err != nil {
 		return nil, errors.Join(err, p.Stop())
 	}
 	return p, nil
-}
-
-func freePort(ctx context.Context) (int, error) {
-	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, err
-	}
-	defer l.Close()
-	a, ok := l.Addr().(*net.TCPAddr)
-	if !ok {
-		return 0, fmt.Errorf("%s is no address of TCP", l.Addr())
-	}
-	return a.Port, nil
 }
 
 // awaitReady asks until it says that it is ready.

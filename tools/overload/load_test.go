@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/apicall"
 )
 
 // pretend is a server that answers as it is told. The process whose memory and time are read is the test's own.
@@ -27,7 +29,7 @@ func pretend(t *testing.T, answer http.HandlerFunc) *server {
 	}))
 	t.Cleanup(h.Close)
 	return &server{
-		addr: strings.TrimPrefix(h.URL, "http://"), pools: 2, pid: os.Getpid(),
+		addr: strings.TrimPrefix(h.URL, "http://"), api: apicall.Caller{URL: h.URL}, pools: 2, pid: os.Getpid(),
 		asks: []string{"POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: ", "POST /b HTTP/1.1\r\nHost: x\r\nContent-Length: "},
 	}
 }
@@ -94,14 +96,6 @@ func TestWhatFindsAllConnectionsBusyIsNotSent(t *testing.T) {
 	require.Equal(t, 1, r.Errors)
 	require.Positive(t, r.Unsent)
 	require.Zero(t, r.Served)
-}
-
-func TestQuantiles(t *testing.T) {
-	t.Parallel()
-	require.Zero(t, quantile(nil, 0.5))
-	times := []time.Duration{5, 1, 4, 2, 3}
-	require.EqualValues(t, 3, quantile(times, 0.5))
-	require.EqualValues(t, 5, quantile(times, 0.99))
 }
 
 func TestFlags(t *testing.T) {

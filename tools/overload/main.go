@@ -15,6 +15,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/carve-ipam/carve/internal/procstat"
 )
 
 // options are the flags.
@@ -92,7 +94,7 @@ func run(ctx context.Context, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := enoughFiles(max(o.connections, o.idle, o.active)); err != nil {
+	if err := procstat.EnoughFiles(max(o.connections, o.idle, o.active), 200, "ask for fewer"); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(filepath.Dir(o.json), 0o750); err != nil {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"sync"
+
+	"github.com/carve-ipam/carve/internal/procstat"
 )
 
 // memory is what the server's process had resident.
@@ -16,7 +18,7 @@ func (m memory) line() string { return fmt.Sprintf("%-52s %8.1f MB", m.What, flo
 
 // measureIdle reads the memory of a server that has just been started, and with connections that were used once and are kept.
 func measureIdle(ctx context.Context, s *server, o options) ([]memory, error) {
-	now, _, err := s.rss()
+	now, _, err := procstat.Memory(s.pid)
 	if err != nil {
 		return nil, err
 	}
@@ -29,7 +31,7 @@ func measureIdle(ctx context.Context, s *server, o options) ([]memory, error) {
 	if err != nil {
 		return nil, err
 	}
-	if now, _, err = s.rss(); err != nil {
+	if now, _, err = procstat.Memory(s.pid); err != nil {
 		return nil, err
 	}
 	return append(list, memory{fmt.Sprintf("%d idle connections, each was used once", o.idle), now}), nil
@@ -40,11 +42,11 @@ func measureActive(ctx context.Context, s *server, o options) ([]memory, error) 
 	if o.active == 0 {
 		return nil, nil
 	}
-	before, _, err := s.rss()
+	before, _, err := procstat.Memory(s.pid)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.forget(); err != nil {
+	if err := procstat.Forget(s.pid); err != nil {
 		return nil, err
 	}
 	var running sync.WaitGroup
@@ -54,7 +56,7 @@ func measureActive(ctx context.Context, s *server, o options) ([]memory, error) 
 	if err != nil {
 		return nil, err
 	}
-	_, most, err := s.rss()
+	_, most, err := procstat.Memory(s.pid)
 	if err != nil {
 		return nil, err
 	}

@@ -6,10 +6,9 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"strconv"
 	"strings"
-	"syscall"
 
+	"github.com/carve-ipam/carve/internal/apicall"
 	"github.com/carve-ipam/carve/internal/serverproc"
 )
 
@@ -19,6 +18,7 @@ type server struct {
 	addr  string
 	pid   int
 	data  string
+	api   apicall.Caller
 	asks  []string // heads of the requests that claim, one for each tenant
 	pools int
 }
@@ -36,10 +36,9 @@ func startServer(ctx context.Context, o options) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &server{Server: p, addr: p.Addr(), pid: p.Pid(), data: o.data, pools: o.pools}
-	key, err := s.AdminKey(ctx)
-	if err == nil {
-		err = s.furnish(ctx, key)
+	s := &server{Server: p, addr: p.Addr(), pid: p.Pid(), data: o.data, pools: o.pools, api: apicall.Caller{URL: "http://" + p.Addr()}}
+	if s.api.Key, err = s.AdminKey(ctx); err == nil {
+		err = s.furnish(ctx)
 	}
 	if err != nil {
 		return nil, errors.Join(err, s.Stop())
@@ -57,52 +56,4 @@ func (s *server) audit(ctx context.Context, o options) (string, error) {
 		return "", fmt.Errorf("the audit: %w: %s", err, out)
 	}
 	return "clean", nil
-}
-
-// rss is the resident memory of the server's process, in bytes, and most what it was at most. The database's processes are not in it.
-func (s *server) rss() (now, most int64, err error) {
-	raw, err := os.ReadFile(s.about("status")) //nolint:gosec // G703: of /proc
-	if err != nil {
-		return 0, 0, err
-	}
-	for line := range strings.Lines(string(raw)) {
-		name, rest, _ := strings.Cut(line, ":")
-		fields := strings.Fields(rest)
-		if len(fields) != 2 {
-			continue
-		}
-		n, err := strconv.ParseInt(fields[0], 10, 64)
-		switch {
-		case name == "VmRSS" && err == nil:
-			now = n << 10
-		case name == "VmHWM" && err == nil:
-			most = n << 10
-		}
-	}
-	if now == 0 {
-		return 0, 0, errors.New("the process does not say how much memory it has")
-	}
-	return now, most, nil
-}
-
-// about is a file of /proc about the server's process.
-func (s *server) about(what string) string {
-	return fmt.Sprintf("/proc/%d/%s", s.pid, what)
-}
-
-// forget makes the most memory that the process had what it has now.
-func (s *server) forget() error {
-	return os.WriteFile(s.about("clear_refs"), []byte("5"), 0o600) //nolint:gosec // G703: of /proc
-}
-
-// enoughFiles refuses to begin what the limit of open files would end.
-func enoughFiles(connections int) error {
-	var limit syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
-		return err
-	}
-	if need := uint64(connections) + 200; limit.Cur < need { //nolint:gosec // not negative
-		return fmt.Errorf("%d connections need %d open files here and in the server, and the limit is %d: raise it (ulimit -n), or ask for fewer", connections, need, limit.Cur)
-	}
-	return nil
 }

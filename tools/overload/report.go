@@ -5,9 +5,10 @@ import (
 	"fmt"
 	"os"
 	"runtime"
-	"slices"
 	"strings"
 	"time"
+
+	"github.com/carve-ipam/carve/internal/latency"
 )
 
 // report is what comes out.
@@ -92,13 +93,7 @@ func (r report) write(path string) error {
 	return os.WriteFile(path, append(raw, '\n'), 0o600)
 }
 
-// quantile is the time that a part of all did not exceed; 0 of none. It sorts them.
-func quantile(times []time.Duration, part float64) time.Duration {
-	if len(times) == 0 {
-		return 0
-	}
-	slices.Sort(times)
-	return times[min(int(part*float64(len(times))), len(times)-1)]
+// milliseconds is what so many percent of times did not exceed.
+func milliseconds(times []time.Duration, percent int) float64 {
+	return latency.Milliseconds(latency.Percentile(times, percent))
 }
-
-func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

@@ -6,9 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"slices"
 	"sync"
 	"time"
+
+	"github.com/carve-ipam/carve/internal/latency"
 )
 
 // result is what came of a cell.
@@ -141,7 +142,6 @@ func drive(ctx context.Context, s *session, r *result, o options, probe []uint64
 	if until.After(from) {
 		r.Rate = float64(r.Operations*r.Each) / until.Sub(from).Seconds()
 	}
-	slices.Sort(took)
 	r.P50, r.P95, r.P99 = percentile(took, 50), percentile(took, 95), percentile(took, 99)
 }
 
@@ -174,10 +174,7 @@ func (t *tally) work(ctx context.Context, s *session, client int, from, to time.
 	}
 }
 
-// percentile is in milliseconds, of times in ascending order; 0 when there are none.
-func percentile(sorted []time.Duration, percent int) float64 {
-	if len(sorted) == 0 {
-		return 0
-	}
-	return float64(sorted[min(len(sorted)*percent/100, len(sorted)-1)]) / float64(time.Millisecond)
+// percentile is in milliseconds.
+func percentile(times []time.Duration, percent int) float64 {
+	return latency.Milliseconds(latency.Percentile(times, percent))
 }

@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
-	"syscall"
+	"fmt"
 	"time"
+
+	"github.com/carve-ipam/carve/internal/procstat"
 )
 
 // spent is what was used since the start.
@@ -17,17 +19,23 @@ func (d *database) spent(ctx context.Context) (s spent, err error) {
 	if err := d.admin.QueryRow(ctx, "SELECT (pg_current_wal_insert_lsn() - '0/0')::BIGINT").Scan(&s.wal); err != nil {
 		return s, err
 	}
-	var usage syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
+	if s.cpu, err = procstat.Self(); err != nil {
 		return s, err
 	}
-	s.cpu = time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 	var backend int
 	if err := d.admin.QueryRow(ctx, "SELECT pg_backend_pid()").Scan(&backend); err != nil {
 		return s, err
 	}
-	s.db, err = familyTime(backend)
-	return s, err
+	all, err := procstat.ReadTimes()
+	if err != nil {
+		return s, err
+	}
+	postmaster, there := all.Parent(backend)
+	if !there {
+		return s, fmt.Errorf("there is no process %d, which the database says it has", backend)
+	}
+	s.db = all.Tree(postmaster)
+	return s, nil
 }
 
 // charge divides what was used since before by what was done meanwhile, failures included in the cost.

@@ -5,8 +5,9 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime"
-	"slices"
 	"time"
+
+	"github.com/carve-ipam/carve/internal/latency"
 )
 
 // figures is what one operation costs in one cell.
@@ -27,16 +28,12 @@ type clock struct {
 }
 
 func (c *clock) figures(name string, n *counts) *figures {
-	slices.Sort(c.took)
 	return &figures{Operation: name, Samples: len(c.took), P50: percentile(c.took, 50), P99: percentile(c.took, 99), Partial: c.partial, counts: *n}
 }
 
-// percentile is in milliseconds, of times in ascending order; 0 when there are none.
-func percentile(sorted []time.Duration, percent int) float64 {
-	if len(sorted) == 0 {
-		return 0
-	}
-	return float64(sorted[min(len(sorted)*percent/100, len(sorted)-1)]) / float64(time.Millisecond)
+// percentile is in milliseconds.
+func percentile(times []time.Duration, percent int) float64 {
+	return latency.Milliseconds(latency.Percentile(times, percent))
 }
 
 // bounds of measuring one operation.

@@ -1,24 +1,23 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"strings"
 	"time"
 
+	"github.com/carve-ipam/carve/internal/apicall"
 	"github.com/carve-ipam/carve/internal/serverproc"
 )
 
 // server is a process of cmd/server with a database of its own.
 type server struct {
 	*serverproc.Server
-	token string
+	api apicall.Caller
 }
 
 // start starts a server that asks for API keys and limits nobody, and waits for its address and the first key.
@@ -35,7 +34,8 @@ func start(ctx context.Context, binary, data, log string) (*server, error) {
 	}); err != nil {
 		return nil, err
 	}
-	if s.token, err = s.AdminKey(ctx); err != nil {
+	s.api = apicall.Caller{URL: "http://" + s.Addr(), HTTP: &http.Client{Timeout: time.Minute}}
+	if s.api.Key, err = s.AdminKey(ctx); err != nil {
 		return nil, errors.Join(err, s.Stop())
 	}
 	return s, nil
@@ -44,34 +44,13 @@ func start(ctx context.Context, binary, data, log string) (*server, error) {
 type obj = map[string]any
 
 // do sends a request that has to succeed.
-func (s *server) do(ctx context.Context, method, path string, body any) (obj, error) {
+func (s *server) do(ctx context.Context, method, path string, body any) (out obj, err error) {
 	var raw []byte
 	if body != nil {
 		raw, _ = json.Marshal(body) //nolint:errchkjson // literals of this program
 	}
-	r, err := http.NewRequestWithContext(ctx, method, "http://"+s.Addr()+path, bytes.NewReader(raw))
-	if err != nil {
-		return nil, err
-	}
-	r.Header.Set("Authorization", "Bearer "+s.token)
-	if body != nil {
-		r.Header.Set("Content-Type", "application/json")
-	}
-	client := &http.Client{Timeout: time.Minute}
-	resp, err := client.Do(r)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = resp.Body.Close() }()
-	text, err := io.ReadAll(resp.Body)
-	if err != nil {
-		return nil, err
-	}
-	if resp.StatusCode > 299 {
-		return nil, fmt.Errorf("%s %s: %d %s", method, path, resp.StatusCode, text)
-	}
-	var out obj
-	if len(text) > 0 {
+	text, err := s.api.Do(ctx, method, path, string(raw))
+	if err == nil && len(text) > 0 {
 		err = json.Unmarshal(text, &out)
 	}
 	return out, err

@@ -43,7 +43,7 @@ func test(ctx context.Context, o options, s *server, dir, contract string) (ok b
 	cmd := exec.CommandContext(ctx, "java", append(args, filepath.Base(contract))...) //nolint:gosec // G204: the pinned program
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, log, log
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
-	cmd.Env = append(os.Environ(), "bearerAuth="+s.token, "SPECMATIC_GENERATIVE_TESTS=true", "SPECMATIC_DISABLE_TELEMETRY=true",
+	cmd.Env = append(os.Environ(), "bearerAuth="+s.api.Key, "SPECMATIC_GENERATIVE_TESTS=true", "SPECMATIC_DISABLE_TELEMETRY=true",
 		fmt.Sprintf("MAX_TEST_REQUEST_COMBINATIONS=%d", o.combinations))
 	runErr := cmd.Run()
 	var exit *exec.ExitError

@@ -1,0 +1,61 @@
+// Package apicall makes requests of the API that have to succeed, for tools that prepare what they then measure, attack or look at.
+package apicall
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+)
+
+// Caller makes requests of one server.
+type Caller struct {
+	URL    string       // scheme://host:port
+	Key    string       // an API key; "": none
+	Header http.Header  // of every request, besides what each needs; nil: none
+	HTTP   *http.Client // nil: http.DefaultClient
+}
+
+// Do makes a request with a body in JSON, or with none, and answers the whole body of the answer. Any status but a 2xx is an error.
+func (c Caller) Do(ctx context.Context, method, path, body string) ([]byte, error) {
+	r, err := http.NewRequestWithContext(ctx, method, c.URL+path, strings.NewReader(body)) //nolint:gosec // G704: a server that the tool started
+	if err != nil {
+		return nil, err
+	}
+	if c.Header != nil {
+		r.Header = c.Header.Clone()
+	}
+	if c.Key != "" {
+		r.Header.Set("Authorization", "Bearer "+c.Key)
+	}
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	client := c.HTTP
+	if client == nil {
+		client = http.DefaultClient
+	}
+	w, err := client.Do(r) //nolint:gosec // G704: likewise
+	if err != nil {
+		return nil, err
+	}
+	defer w.Body.Close()
+	answer, err := io.ReadAll(w.Body)
+	if err == nil && w.StatusCode >= http.StatusMultipleChoices {
+		err = fmt.Errorf("%s %s: %d %s", method, path, w.StatusCode, answer)
+	}
+	return answer, err
+}
+
+// MakeKey makes an API key that may claim in a project, and answers its token.
+func (c Caller) MakeKey(ctx context.Context, project, name string) (token string, err error) {
+	answer, err := c.Do(ctx, http.MethodPost, "/v1/projects/"+project+"/api-keys", fmt.Sprintf(`{"metadata":{"name":%q},"spec":{"role":"consumer"}}`, name))
+	if err != nil {
+		return "", err
+	}
+	var key struct{ Token string }
+	err = json.Unmarshal(answer, &key)
+	return key.Token, err
+}
