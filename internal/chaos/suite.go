@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+
+	"github.com/carve-ipam/carve/internal/tool"
 )
 
 // Suite is many runs.
@@ -29,14 +31,11 @@ type Job struct {
 func (s Suite) Run(ctx context.Context, jobs []Job) ([]Result, error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	base, err := os.MkdirTemp("", "carve-chaos-")
+	base, err := tool.TempDir("carve-chaos-")
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = os.RemoveAll(base) }()
-	if err := os.Chmod(base, 0o755); err != nil { //nolint:gosec // the database runs as another user when this is root
-		return nil, err
-	}
 	queue := make(chan Job)
 	var (
 		mu      sync.Mutex

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/serverproc"
+	"github.com/carve-ipam/carve/internal/tool"
 )
 
 // built is cmd/server: built for the first test that needs it, removed after the last that does.
@@ -47,9 +48,8 @@ func serverBinary(t testing.TB) string {
 // openDir makes a temporary directory that everybody can walk through, unlike t.TempDir. It is not removed.
 func openDir(t testing.TB) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "carve-e2e-")
+	dir, err := tool.TempDir("carve-e2e-")
 	require.NoError(t, err)
-	require.NoError(t, os.Chmod(dir, 0o755))
 	return dir
 }
 

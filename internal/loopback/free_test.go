@@ -17,6 +17,6 @@ func TestAddressesAreFreeAndDiffer(t *testing.T) {
 	for _, a := range addresses { // all at the same time; the system would give some port twice
 		l, err := net.Listen("tcp", a)
 		require.NoError(t, err)
-		defer l.Close()
+		t.Cleanup(func() { _ = l.Close() })
 	}
 }

@@ -10,13 +10,12 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/carve-ipam/carve/internal/procstat"
+	"github.com/carve-ipam/carve/internal/tool"
 )
 
 // options are the flags.
@@ -34,18 +33,7 @@ type options struct {
 	memory int64
 }
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, os.Args[1:])
-	stop()
-	if errors.Is(err, flag.ErrHelp) {
-		return
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "hostile:", err)
-		os.Exit(1)
-	}
-}
+func main() { tool.Main("hostile", run) }
 
 func parse(args []string) (options, error) {
 	o := options{}

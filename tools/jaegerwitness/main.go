@@ -6,32 +6,20 @@ import (
 	"context"
 	"errors"
 	"flag"
-	"fmt"
 	"os"
-	"os/signal"
-	"syscall"
 	"time"
+
+	"github.com/carve-ipam/carve/internal/tool"
 )
 
 // limit bounds the whole run.
 const limit = 3 * time.Minute
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	ctx, cancel := context.WithTimeout(ctx, limit)
-	err := run(ctx, os.Args[1:])
-	cancel()
-	stop()
-	if errors.Is(err, flag.ErrHelp) {
-		return
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "jaegerwitness:", err)
-		os.Exit(1)
-	}
-}
+func main() { tool.Main("jaegerwitness", run) }
 
 func run(ctx context.Context, args []string) (err error) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
 	f := flag.NewFlagSet("jaegerwitness", flag.ContinueOnError)
 	jaeger := f.String("jaeger", "bin/jaeger", "Jaeger's program, all-in-one")
 	server := f.String("server", "bin/server", "the server's program")
@@ -39,14 +27,11 @@ func run(ctx context.Context, args []string) (err error) {
 	if err := f.Parse(args); err != nil {
 		return err
 	}
-	data, err := os.MkdirTemp("", "carve-witness-")
+	data, err := tool.TempDir("carve-witness-")
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(data)) }()
-	if err := os.Chmod(data, 0o755); err != nil { //nolint:gosec // the embedded database may run as another user
-		return err
-	}
 	witness, err := startJaeger(ctx, *jaeger, data)
 	if err != nil {
 		return err

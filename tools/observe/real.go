@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/carve-ipam/carve/internal/devdb"
+	"github.com/carve-ipam/carve/internal/tool"
 )
 
 // What is empty on servers that are well, with why it cannot be shown here.
@@ -30,14 +31,11 @@ var (
 
 // onRealData evaluates everything on what two servers say of themselves while they are loaded.
 func onRealData(ctx context.Context, o options, rules []rule, panels []panel, out io.Writer) (err error) {
-	dir, err := os.MkdirTemp("", "carve-observe-")
+	dir, err := tool.TempDir("carve-observe-")
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	if err := os.Chmod(dir, 0o755); err != nil { //nolint:gosec // the database runs as another user when this is root
-		return err
-	}
 	db, err := devdb.Start(ctx, devdb.Config{DataDir: filepath.Join(dir, "data")})
 	if err != nil {
 		return err

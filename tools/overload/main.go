@@ -9,14 +9,13 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/carve-ipam/carve/internal/procstat"
+	"github.com/carve-ipam/carve/internal/tool"
 )
 
 // options are the flags.
@@ -37,18 +36,7 @@ type options struct {
 	steps       []float64
 }
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, os.Args[1:])
-	stop()
-	if errors.Is(err, flag.ErrHelp) {
-		return
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "overload:", err)
-		os.Exit(1)
-	}
-}
+func main() { tool.Main("overload", run) }
 
 func parse(args []string) (options, error) {
 	o := options{steps: []float64{0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4}}

@@ -14,13 +14,13 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"strconv"
 	"syscall"
 	"time"
 
 	"github.com/carve-ipam/carve/internal/devdb"
+	"github.com/carve-ipam/carve/internal/tool"
 )
 
 type options struct {
@@ -36,16 +36,7 @@ type options struct {
 }
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, os.Args[1:], os.Stdout)
-	stop()
-	if errors.Is(err, flag.ErrHelp) {
-		return
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "rolling:", err)
-		os.Exit(1)
-	}
+	tool.Main("rolling", func(ctx context.Context, args []string) error { return run(ctx, args, os.Stdout) })
 }
 
 func parse(args []string) (o options, err error) {
@@ -74,14 +65,11 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	base, err := os.MkdirTemp("", "carve-rolling-")
+	base, err := tool.TempDir("carve-rolling-")
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(base)) }()
-	if err := os.Chmod(base, 0o755); err != nil { //nolint:gosec // the database runs as another user when this is root
-		return err
-	}
 	db, err := devdb.Start(ctx, devdb.Config{DataDir: filepath.Join(base, "data"), MaxConnections: 200})
 	if err != nil {
 		return err

@@ -8,12 +8,12 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
+
+	"github.com/carve-ipam/carve/internal/tool"
 )
 
 // options are the flags.
@@ -28,18 +28,7 @@ type options struct {
 	plots      string
 }
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, os.Args[1:])
-	stop()
-	if errors.Is(err, flag.ErrHelp) {
-		return
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "scale:", err)
-		os.Exit(1)
-	}
-}
+func main() { tool.Main("scale", run) }
 
 func parse(args []string, usage io.Writer) (options, error) {
 	o := options{sizes: map[string][]string{}, operations: reads()}
