@@ -23,6 +23,7 @@ const (
 type admin struct {
 	listener net.Listener
 	server   *http.Server
+	clients  *guard.Clients
 }
 
 // listenAdmin opens the admin listener, if there is to be one.
@@ -34,9 +35,10 @@ func (a *App) listenAdmin(ctx context.Context, c Config, f files) error {
 	if err != nil {
 		return fmt.Errorf("cannot listen on %s (--admin-listen): %w", c.AdminListen, err)
 	}
-	clients := guard.NewClients(adminClients, a.outOfClients("admin"))
+	clients := guard.NewClients(adminClients, a.outOfClients(listenerAdmin))
 	a.admin = &admin{
 		listener: clients.Listener(l),
+		clients:  clients,
 		server: &http.Server{
 			Handler: a.adminHandler(c), ReadHeaderTimeout: bounded.header, ReadTimeout: bounded.read, IdleTimeout: bounded.idle, WriteTimeout: adminWriteTimeout,
 			MaxHeaderBytes: maxHeader, ErrorLog: slog.NewLogLogger(ofConnections(a.Log.Handler()), slog.LevelWarn), ConnState: clients.State,

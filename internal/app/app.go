@@ -102,6 +102,9 @@ func Start(ctx context.Context, c Config, logTo io.Writer) (_ *App, err error) {
 	if err := a.listenAdmin(ctx, c, files); err != nil {
 		return nil, errors.Join(err, a.listener.Close())
 	}
+	if err := a.watchClients(); err != nil {
+		return nil, errors.Join(err, a.listener.Close())
+	}
 	if err := a.firstAdmin(ctx, c, service); err != nil { // last: a token that is made is then shown
 		return nil, errors.Join(fmt.Errorf("cannot see to a first admin: %w", err), a.listener.Close())
 	}

@@ -6,6 +6,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/carve-ipam/carve/internal/guard"
+	"github.com/carve-ipam/carve/internal/telemetry"
 )
 
 // otherFiles is how many open files are kept for what is not a client: the database, the data of an embedded one, certificates, the log.
@@ -45,5 +46,26 @@ func (a *App) outOfClients(listener string) func(guard.Load) {
 // saySeldom is how often the log says at most what hostile clients could make it say for each connection.
 const saySeldom = 10 * time.Second
 
-// Clients is how many connections there are.
-func (a *App) Clients() guard.Load { return a.clients.Load() }
+// The listeners, in metrics and in the log.
+const (
+	listenerAPI   = "api"
+	listenerAdmin = "admin"
+)
+
+// watchClients has the connections of clients counted, once all listeners are there.
+func (a *App) watchClients() error {
+	return a.metrics.WatchClients(func() []telemetry.Clients {
+		all := []telemetry.Clients{clientsOf(listenerAPI, a.clients.Load())}
+		if a.admin != nil {
+			all = append(all, clientsOf(listenerAdmin, a.admin.clients.Load()))
+		}
+		return all
+	})
+}
+
+// clientsOf says it in the words of the metrics.
+func clientsOf(listener string, l guard.Load) telemetry.Clients {
+	return telemetry.Clients{
+		Listener: listener, Open: int64(l.Open), Max: int64(l.Most), Closed: map[string]int64{"evicted": l.Evicted, "refused": l.Refused},
+	}
+}

@@ -15,7 +15,13 @@ import (
 // figures is what a server says about itself.
 func figures(t *testing.T, a *App) string {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+a.Addr()+"/metrics", http.NoBody)
+	return figuresAt(t, a.Addr())
+}
+
+// figuresAt is what is said at one of its addresses.
+func figuresAt(t *testing.T, address string) string {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+address+"/metrics", http.NoBody)
 	require.NoError(t, err)
 	w, err := http.DefaultClient.Do(r)
 	require.NoError(t, err)

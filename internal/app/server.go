@@ -39,7 +39,7 @@ func (a *App) newServer(c Config, handler http.Handler) *http.Server {
 	if b == (bounds{}) {
 		b = bounded
 	}
-	a.clients = guard.NewClients(a.maxClients(c), a.outOfClients("api"))
+	a.clients = guard.NewClients(a.maxClients(c), a.outOfClients(listenerAPI))
 	bodies := guard.Bodies{
 		Pace:  guard.Pace{Grace: b.grace, Rate: slowestBody, Most: min(b.read, c.RequestTimeout)},
 		Small: smallBody, Large: largeBody, LargeAtOnce: largeAtOnce,

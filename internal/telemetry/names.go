@@ -36,6 +36,9 @@ var (
 	ofMaxInFlight    = about{"carve.requests.in_flight.max", "", "Requests that can be worked on at once; 0 without a bound."}
 	ofAtTheDoor      = about{"carve.requests.waiting", "", "Requests that wait for a place among those that are worked on, or to be refused."}
 	ofShed           = about{"carve.requests.shed", "", "Requests that were refused because there was too much to do, by what there was too much of."}
+	ofClients        = about{"carve.client.connections", "", "Connections from clients that are open, by the listener that they came to."}
+	ofMaxClients     = about{"carve.client.connections.max", "", "How many connections from clients there may be, by listener."}
+	ofClosedClients  = about{"carve.client.connections.closed", "", "Connections from clients that were closed because there were too many: evicted to make room for another, or refused."}
 	ofQueue          = about{"carve.queue.waiting", "", "Claims and releases that wait for their pool's turn."}
 	ofLongest        = about{"carve.queue.longest", "", "Claims and releases that wait for the same pool, the one for which most wait."}
 	ofLastSuccess    = about{"carve.job.last_success.timestamp", "s", "When a background job last succeeded, in seconds since 1970; the start of the server until then."}
@@ -60,6 +63,7 @@ const (
 	labelSQLState  = attribute.Key("sqlstate")
 	labelOperation = attribute.Key("operation")
 	labelReason    = attribute.Key("reason")
+	labelListener  = attribute.Key("listener")
 	labelMove      = attribute.Key("move")
 	labelTask      = attribute.Key("task") // of jobs; job is what Prometheus calls its own targets
 	labelSignal    = attribute.Key("signal")
