@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"crypto/x509"
 	"fmt"
 	"log/slog"
 	"time"
@@ -19,8 +18,8 @@ import (
 type files struct {
 	databaseURL string // of the file or the flag; "": the embedded database
 	issuers     oidc.Config
-	certificate *certificate             // nil: plain HTTP
-	clientCAs   *watched[*x509.CertPool] // nil: clients need no certificate
+	certificate *certificate        // nil: plain HTTP
+	clientCAs   *watched[clientCAs] // nil: clients need no certificate
 }
 
 func (c Config) read(log *slog.Logger) (files, error) { return c.readAt(log, time.Now) }

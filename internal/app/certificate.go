@@ -3,6 +3,7 @@ package app
 import (
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -31,24 +32,48 @@ func (c *certificate) get(hello *tls.ClientHelloInfo) (*tls.Certificate, error) 
 	return c.watched.get(hello.Context()), nil
 }
 
-// newClientCAs reads the CAs that the certificates of clients are of, from a file, which is watched.
-func newClientCAs(file string, log *slog.Logger, clock func() time.Time) (*watched[*x509.CertPool], error) {
-	load := func() (*x509.CertPool, error) {
+// clientCAs is the CAs that the certificates of clients are of.
+type clientCAs struct {
+	pool    *x509.CertPool
+	expires time.Time // the first of them
+}
+
+// newClientCAs reads them from a file, which is watched.
+func newClientCAs(file string, log *slog.Logger, clock func() time.Time) (*watched[clientCAs], error) {
+	load := func() (clientCAs, error) {
 		text, err := os.ReadFile(file)
 		if err != nil {
-			return nil, err
+			return clientCAs{}, err
 		}
-		pool := x509.NewCertPool()
-		if !pool.AppendCertsFromPEM(text) {
-			return nil, errors.New("it holds no certificates in PEM")
-		}
-		return pool, nil
+		return parseCAs(text)
 	}
 	w, err := watch("the CAs of --tls-client-ca", []string{file}, load, log, clock)
 	if err != nil {
 		return nil, fmt.Errorf("--tls-client-ca: %w", err)
 	}
 	return w, nil
+}
+
+// parseCAs takes the certificates in a text of PEM, and leaves out what is none, as x509.CertPool does: a pool does not say what is in it.
+func parseCAs(text []byte) (clientCAs, error) {
+	all := clientCAs{pool: x509.NewCertPool()}
+	for block, rest := pem.Decode(text); block != nil; block, rest = pem.Decode(rest) {
+		if block.Type != "CERTIFICATE" || len(block.Headers) > 0 {
+			continue
+		}
+		ca, err := x509.ParseCertificate(block.Bytes)
+		if err != nil {
+			continue
+		}
+		all.pool.AddCert(ca)
+		if all.expires.IsZero() || ca.NotAfter.Before(all.expires) {
+			all.expires = ca.NotAfter
+		}
+	}
+	if all.expires.IsZero() {
+		return clientCAs{}, errors.New("it holds no certificates in PEM")
+	}
+	return all, nil
 }
 
 // tls is how the server speaks TLS. Ciphers and curves are Go's, which are kept up to date with it; only the oldest version is the operator's
@@ -70,7 +95,7 @@ func (f files) tls(c Config) *tls.Config {
 	base.GetConfigForClient = func(hello *tls.ClientHelloInfo) (*tls.Config, error) {
 		mine := base.Clone()
 		mine.GetConfigForClient = nil
-		mine.ClientCAs = f.clientCAs.get(hello.Context())
+		mine.ClientCAs = f.clientCAs.get(hello.Context()).pool
 		return mine, nil
 	}
 	return base

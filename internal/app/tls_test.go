@@ -23,6 +23,7 @@ import (
 type frontDoor struct {
 	address string
 	config  Config
+	files   files
 	logs    *lockedBuffer
 
 	mu  sync.Mutex
@@ -73,12 +74,12 @@ func openFrontDoor(t *testing.T, server, clients *devca.CA, flags ...string) *fr
 	var err error
 	d.config, _, err = ParseConfig(flags, nil)
 	require.NoError(t, err)
-	f, err := d.config.readAt(slog.New(slog.NewTextHandler(d.logs, nil)), d.clock)
+	d.files, err = d.config.readAt(slog.New(slog.NewTextHandler(d.logs, nil)), d.clock)
 	require.NoError(t, err)
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	s := &http.Server{
-		ReadHeaderTimeout: time.Minute, TLSConfig: f.tls(d.config), ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelInfo),
+		ReadHeaderTimeout: time.Minute, TLSConfig: d.files.tls(d.config), ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelInfo),
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }),
 	}
 	ended := make(chan error, 1)

@@ -25,6 +25,14 @@ type watched[T any] struct {
 	loaded T
 	stamps []stamp // nil: nothing was loaded yet
 	looked time.Time
+	became renewals
+}
+
+// renewals is what became of files that have changed since the start.
+type renewals struct {
+	taken   int64
+	failed  int64 // tries: one for each look, as long as they cannot be used
+	waiting bool  // what the files hold now cannot be used, and what they held before is
 }
 
 // stamp tells one version of a file from another.
@@ -42,19 +50,29 @@ func watch[T any](what string, files []string, load func() (T, error), log *slog
 
 // get is what the files hold, or held when they were looked at last.
 func (w *watched[T]) get(ctx context.Context) T {
+	held, _ := w.look(ctx)
+	return held
+}
+
+// look is get, with what became of renewals.
+func (w *watched[T]) look(ctx context.Context) (T, renewals) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if now := w.clock(); now.Sub(w.looked) >= lookAgain {
 		w.looked = now
 		before := w.stamps
-		switch err := w.read(); {
+		err := w.read()
+		w.became.waiting = err != nil
+		switch {
 		case err != nil:
+			w.became.failed++
 			w.log.WarnContext(ctx, "what was renewed cannot be used; going on with the last that could", "what", w.what, "error", err)
 		case !slices.Equal(before, w.stamps):
+			w.became.taken++
 			w.log.InfoContext(ctx, "renewed", "what", w.what)
 		}
 	}
-	return w.loaded
+	return w.loaded, w.became
 }
 
 // read loads the files if they have changed since they were loaded last.

@@ -36,6 +36,7 @@ func everything(t *testing.T) map[string]*dto.MetricFamily {
 	require.NoError(t, m.WatchConnections(func() Connections { return Connections{} }))
 	require.NoError(t, m.WatchLoad(func() Load { return Load{Shed: map[string]int64{"pool": 1}} }))
 	require.NoError(t, m.WatchClients(func() []Clients { return []Clients{{Listener: "api", Closed: map[string]int64{"evicted": 1}}} }))
+	require.NoError(t, m.WatchCertificates(func() []Certificate { return []Certificate{{Name: "server", Expires: now}} }))
 	require.NoError(t, m.WatchPools(func() Pools {
 		return Pools{
 			Fullest: figures, Scarce: figures, Fenced: []PoolName{name}, Count: map[string]int64{"full": 1}, Closed: map[string]int64{"eu": 1}, Ended: now, Took: time.Second,

@@ -41,6 +41,9 @@ var (
 	ofClosedClients  = about{"carve.client.connections.closed", "", "Connections from clients that were closed because there were too many: evicted to make room for another, or refused."}
 	ofQueue          = about{"carve.queue.waiting", "", "Claims and releases that wait for their pool's turn."}
 	ofLongest        = about{"carve.queue.longest", "", "Claims and releases that wait for the same pool, the one for which most wait."}
+	ofExpiry         = about{"carve.certificate.expiry.timestamp", "s", "When the certificate that is shown expires, or the first of the CAs of clients, in seconds since 1970."}
+	ofReloadFailed   = about{"carve.certificate.reload.failed", "", "1 while the files of a certificate hold what cannot be used, and what they held before is."}
+	ofReloads        = about{"carve.certificate.reloads", "", "Times that the files of a certificate had changed and were read, by what came of it."}
 	ofLastSuccess    = about{"carve.job.last_success.timestamp", "s", "When a background job last succeeded, in seconds since 1970; the start of the server until then."}
 	ofInterval       = about{"carve.job.interval", "s", "How often a background job is run."}
 	ofUtilization    = about{"carve.pool.utilization", "1", "Share of a pool's addresses that is not free in its home region, of the fullest pools."}
@@ -56,24 +59,25 @@ var (
 
 // The labels of metrics that are not OpenTelemetry's.
 const (
-	labelClass     = attribute.Key("class")
-	labelOutcome   = attribute.Key("outcome")
-	labelOp        = attribute.Key("op")
-	labelEnd       = attribute.Key("end")
-	labelSQLState  = attribute.Key("sqlstate")
-	labelOperation = attribute.Key("operation")
-	labelReason    = attribute.Key("reason")
-	labelListener  = attribute.Key("listener")
-	labelMove      = attribute.Key("move")
-	labelTask      = attribute.Key("task") // of jobs; job is what Prometheus calls its own targets
-	labelSignal    = attribute.Key("signal")
-	labelProject   = attribute.Key("project")
-	labelPool      = attribute.Key("pool")
-	labelRegion    = attribute.Key("region")
-	labelFullness  = attribute.Key("fullness")
-	labelVersion   = attribute.Key("version")
-	labelCommit    = attribute.Key("commit")
-	labelGo        = attribute.Key("go_version")
+	labelClass       = attribute.Key("class")
+	labelOutcome     = attribute.Key("outcome")
+	labelOp          = attribute.Key("op")
+	labelEnd         = attribute.Key("end")
+	labelSQLState    = attribute.Key("sqlstate")
+	labelOperation   = attribute.Key("operation")
+	labelReason      = attribute.Key("reason")
+	labelListener    = attribute.Key("listener")
+	labelCertificate = attribute.Key("certificate")
+	labelMove        = attribute.Key("move")
+	labelTask        = attribute.Key("task") // of jobs; job is what Prometheus calls its own targets
+	labelSignal      = attribute.Key("signal")
+	labelProject     = attribute.Key("project")
+	labelPool        = attribute.Key("pool")
+	labelRegion      = attribute.Key("region")
+	labelFullness    = attribute.Key("fullness")
+	labelVersion     = attribute.Key("version")
+	labelCommit      = attribute.Key("commit")
+	labelGo          = attribute.Key("go_version")
 )
 
 // The spans. That of a request has the name of its operation, and that of a statement the name of the statement's file.

@@ -18,13 +18,13 @@ type load struct {
 	made   atomic.Int64 // numbers for names
 }
 
-func newLoad(eu, us string) *load {
-	return &load{eu: eu, us: us, http: &http.Client{Timeout: 15 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 512}}}
+func newLoad(eu, us string, d *door) *load {
+	return &load{eu: eu, us: us, http: &http.Client{Timeout: 15 * time.Second, Transport: d.transport(512)}}
 }
 
 // ask sends a request and reads its answer; the status is 0 when there is none.
 func (l *load) ask(ctx context.Context, addr, method, path, body string) int {
-	r, err := http.NewRequestWithContext(ctx, method, "http://"+addr+"/v1/projects"+path, bytes.NewBufferString(body))
+	r, err := http.NewRequestWithContext(ctx, method, "https://"+addr+"/v1/projects"+path, bytes.NewBufferString(body))
 	if err != nil {
 		return 0
 	}

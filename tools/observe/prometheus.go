@@ -24,7 +24,7 @@ type prometheus struct {
 }
 
 // startPrometheus scrapes servers and evaluates the rules each second.
-func startPrometheus(ctx context.Context, dir string, servers []string) (*prometheus, error) {
+func startPrometheus(ctx context.Context, dir string, servers []string, d *door) (*prometheus, error) {
 	addresses, err := loopback.Free(ctx, 1)
 	if err != nil {
 		return nil, err
@@ -36,8 +36,8 @@ func startPrometheus(ctx context.Context, dir string, servers []string) (*promet
 	config := filepath.Join(dir, "prometheus.yml")
 	text := fmt.Sprintf(`global: {scrape_interval: 1s, scrape_timeout: 1s, evaluation_interval: 1s}
 rule_files: [%q]
-scrape_configs: [{job_name: carve, static_configs: [{targets: ["%s"]}]}]
-`, rules, strings.Join(servers, `","`))
+scrape_configs: [{job_name: carve, scheme: https, tls_config: {ca_file: %q}, static_configs: [{targets: ["%s"]}]}]
+`, rules, d.ca, strings.Join(servers, `","`))
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		return nil, err
 	}
