@@ -253,7 +253,7 @@ func (a *App) Close(ctx context.Context) error {
 	<-a.idle
 	if a.keyring != nil {
 		flush, done := context.WithTimeout(ctx, flushTimeout)
-		if err := a.keyring.Flush(flush); err != nil {
+		if _, err := a.keyring.Flush(flush); err != nil {
 			a.Log.WarnContext(ctx, "the last use of some API keys was not written", "error", err)
 		}
 		done()

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/telemetry"
 )
 
 // job is work that no request waits for. It is done again and again, on every server; each finds what others left to do.
@@ -13,7 +14,7 @@ type job struct {
 	name  string // for the metrics
 	what  string // for the log, when it fails
 	every time.Duration
-	run   func(ctx context.Context) error
+	run   func(ctx context.Context) (done int64, err error) // done is how much there was to do, and was done
 }
 
 // How many rows one step of a job works on.
@@ -21,9 +22,9 @@ const batch = 1000
 
 func (a *App) jobs(c Config, service *alloc.Service) []job {
 	jobs := []job{
-		{"free_cooled", "blocks that have cooled down could not be freed", time.Second, func(ctx context.Context) error { return freeCooled(ctx, service) }},
-		{"keep_stocks", "the stock of this region could not be looked after", time.Second, func(ctx context.Context) error { return a.keepStocks(ctx, service) }},
-		{"sweep_scopes", "empty pools of scopes could not be removed", 10 * time.Second, func(ctx context.Context) error { return a.sweepScopes(ctx, service) }},
+		{"free_cooled", "blocks that have cooled down could not be freed", time.Second, func(ctx context.Context) (int64, error) { return freeCooled(ctx, service) }},
+		{"keep_stocks", "the stock of this region could not be looked after", time.Second, func(ctx context.Context) (int64, error) { return a.keepStocks(ctx, service) }},
+		{"sweep_scopes", "empty pools of scopes could not be removed", 10 * time.Second, func(ctx context.Context) (int64, error) { return a.sweepScopes(ctx, service) }},
 		{"expire_answers", "expired idempotency answers could not be deleted", time.Minute, a.expireAnswers},
 	}
 	if a.retention != nil {
@@ -33,7 +34,7 @@ func (a *App) jobs(c Config, service *alloc.Service) []job {
 		jobs = append(jobs, job{"flush_keys", "the last use of API keys could not be written", time.Minute, a.keyring.Flush})
 	}
 	if a.retention != nil && c.AuditRetention > 0 {
-		jobs = append(jobs, job{"expire_events", "old audit events could not be deleted", 10 * time.Minute, func(ctx context.Context) error {
+		jobs = append(jobs, job{"expire_events", "old audit events could not be deleted", 10 * time.Minute, func(ctx context.Context) (int64, error) {
 			return a.expireEvents(ctx, c.AuditRetention)
 		}})
 	}
@@ -64,66 +65,83 @@ func (a *App) repeat(ctx context.Context, j job) {
 			return
 		case <-tick.C:
 		}
-		began := time.Now()
-		err := j.run(ctx)
-		if a.ran != nil && ctx.Err() == nil {
-			a.ran.Ran(ctx, j.name, time.Now(), time.Since(began), err)
-		}
-		if err != nil && ctx.Err() == nil {
-			a.Log.WarnContext(ctx, "a background job failed; trying again later", "job", j.what, "error", err)
-		}
+		a.once(ctx, j)
 	}
 }
 
+// once does a job once, in a trace of its own. That it was cut short because ctx has ended is no failure.
+func (a *App) once(ctx context.Context, j job) {
+	within, traced := ctx, false
+	if a.traces != nil {
+		within = a.traces.JobBegan(ctx, j.name)
+	}
+	began := time.Now()
+	done, err := j.run(within)
+	took, stopped := time.Since(began), ctx.Err() != nil
+	if a.traces != nil {
+		traced = a.traces.JobEnded(within, telemetry.Run{Done: done, Took: took, Err: err, Stopped: stopped})
+	}
+	if stopped {
+		return
+	}
+	if err != nil {
+		a.Log.WarnContext(within, "a background job failed; trying again later", "job", j.what, "error", err)
+	}
+	if a.ran == nil {
+		return
+	}
+	if !traced {
+		within = ctx // what was measured points to no trace that nobody has
+	}
+	a.ran.Ran(within, j.name, time.Now(), took, err)
+}
+
 // expireAnswers deletes idempotency answers that nobody can ask for again, in small transactions until none is left.
-func (a *App) expireAnswers(ctx context.Context) error {
+func (a *App) expireAnswers(ctx context.Context) (done int64, err error) {
 	for {
 		n, err := a.store.ExpireAnswers(ctx, time.Now(), batch)
-		if err != nil || n < batch {
-			return err
+		if done += n; err != nil || n < batch {
+			return done, err
 		}
 	}
 }
 
 // freeCooled frees the blocks that have cooled down, in small portions until none is left.
-func freeCooled(ctx context.Context, service *alloc.Service) error {
+func freeCooled(ctx context.Context, service *alloc.Service) (done int64, err error) {
 	for {
 		n, err := service.FreeCooled(ctx, batch)
-		if err != nil || n < batch {
-			return err
+		if done += int64(n); err != nil || n < batch {
+			return done, err
 		}
 	}
 }
 
 // keepStocks moves blocks of pools that serve several regions to and from this one, one each second and pool at most.
-func (a *App) keepStocks(ctx context.Context, service *alloc.Service) error {
+func (a *App) keepStocks(ctx context.Context, service *alloc.Service) (int64, error) {
 	moved, err := service.KeepStocks(ctx)
 	if moved > 0 {
 		a.Log.InfoContext(ctx, "blocks of pools were moved between regions", "blocks", moved)
 	}
-	return err
+	return int64(moved), err
 }
 
 // sweepScopes removes the pools of scopes that have been empty for as long as their classes keep them.
-func (a *App) sweepScopes(ctx context.Context, service *alloc.Service) error {
-	_, removed, err := service.SweepScopes(ctx, batch, 1)
+func (a *App) sweepScopes(ctx context.Context, service *alloc.Service) (int64, error) {
+	marked, removed, err := service.SweepScopes(ctx, batch, 1)
 	if removed > 0 {
 		a.Log.InfoContext(ctx, "empty pools of scopes were removed", "pools", removed)
 	}
-	return err
+	return int64(marked + removed), err
 }
 
 // purge deletes the trail and the history of projects that were deleted.
-func (a *App) purge(ctx context.Context) error {
-	_, err := a.retention.Purge(ctx, batch)
-	return err
-}
+func (a *App) purge(ctx context.Context) (int64, error) { return a.retention.Purge(ctx, batch) }
 
 // expireEvents deletes the records of the audit trail that are older than they are to be kept.
-func (a *App) expireEvents(ctx context.Context, keep time.Duration) error {
+func (a *App) expireEvents(ctx context.Context, keep time.Duration) (int64, error) {
 	n, err := a.retention.ExpireEvents(ctx, time.Now().Add(-keep), batch)
 	if n > 0 {
 		a.Log.InfoContext(ctx, "old audit events were deleted", "events", n, "olderThan", keep)
 	}
-	return err
+	return n, err
 }

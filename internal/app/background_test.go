@@ -33,18 +33,18 @@ func TestJobsAreRepeatedUntilTheServerStops(t *testing.T) {
 		var good, bad int
 		begun := make(chan struct{})
 		a.background([]job{
-			{"good", "good", time.Minute, func(context.Context) error {
+			{"good", "good", time.Minute, func(context.Context) (int64, error) {
 				good++
-				return nil
+				return 0, nil
 			}},
-			{"bad", "bad", 2 * time.Minute, func(context.Context) error {
+			{"bad", "bad", 2 * time.Minute, func(context.Context) (int64, error) {
 				bad++
-				return errors.New("a reason")
+				return 0, errors.New("a reason")
 			}},
-			{"long", "long", 10 * time.Minute, func(ctx context.Context) error {
+			{"long", "long", 10 * time.Minute, func(ctx context.Context) (int64, error) {
 				close(begun)
 				<-ctx.Done()
-				return ctx.Err()
+				return 0, ctx.Err()
 			}},
 		})
 		<-time.After(10*time.Minute + time.Second)

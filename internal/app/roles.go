@@ -48,7 +48,7 @@ func (a *App) checkUser(ctx context.Context, c Config) error {
 func (a *App) openRetention(ctx context.Context, c Config) (err error) {
 	switch {
 	case a.role(c) != "": // the store's sessions may not, and their user may
-		a.retention, err = crdb.Open(ctx, a.dsn, crdb.Options{Region: c.Region, MaxConnections: 2, Log: a.Log})
+		a.retention, err = crdb.Open(ctx, a.dsn, crdb.Options{Region: c.Region, MaxConnections: 2, Log: a.Log, Tracer: a.statementTracer()})
 	case a.embedded != nil || a.retains:
 		a.retention = a.store
 	default:

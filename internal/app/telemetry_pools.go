@@ -29,17 +29,18 @@ func (a *App) sampling(c Config) (job, bool, error) {
 	sampler := alloc.NewSampler(a.store, c.Region, c.MetricsPools, time.Now)
 	err := a.metrics.WatchPools(func() telemetry.Pools { return poolsOf(sampler.Sample(), c.Region) })
 	var fenced []ipam.Ref
-	return job{"sample_pools", "the pools could not be looked at", time.Second, func(ctx context.Context) error {
-		err := sampler.Step(alloc.Stale(ctx)) // some seconds old will do, and claims keep their connections
+	return job{"sample_pools", "the pools could not be looked at", time.Second, func(ctx context.Context) (done int64, err error) {
+		err = sampler.Step(alloc.Stale(ctx)) // some seconds old will do, and claims keep their connections
 		now := sampler.Sample()
 		for _, p := range now.Fenced {
 			if !slices.Contains(fenced, p) {
+				done++ // to look is not to do, but this is worth a trace
 				a.Log.WarnContext(ctx, "a pool cannot be used in this region: its rows here are of another time than the record of its loans; see `ipamctl region reconcile`",
 					"pool", p.String(), "region", c.Region)
 			}
 		}
 		fenced = now.Fenced
-		return err
+		return done, err
 	}}, true, err
 }
 

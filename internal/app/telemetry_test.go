@@ -101,6 +101,21 @@ func (f followed) claim(t *testing.T, trace, name string) {
 	require.Equal(t, http.StatusCreated, status, answer)
 }
 
+// withExemplars is what the server says about itself, with traces of what it measured.
+func (f followed) withExemplars(t *testing.T) string {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+f.Addr()+"/metrics", http.NoBody)
+	require.NoError(t, err)
+	r.Header.Set("Accept", "application/openmetrics-text; version=1.0.0")
+	w, err := http.DefaultClient.Do(r)
+	require.NoError(t, err)
+	defer w.Body.Close()
+	text, err := io.ReadAll(w.Body)
+	require.NoError(t, err)
+	require.Contains(t, w.Header.Get("Content-Type"), "openmetrics")
+	return string(text)
+}
+
 func traceNumber(n string) string { return strings.Repeat("0", 32-len(n)) + n }
 
 func TestOneClaimsTraceIsWhole(t *testing.T) {
@@ -309,16 +324,8 @@ func TestMetricsArriveByOTLPToo(t *testing.T) {
 	f := follow(t)
 	id := traceNumber("f1")
 	f.claim(t, id, "measured")
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+f.Addr()+"/metrics", http.NoBody)
-	require.NoError(t, err)
-	r.Header.Set("Accept", "application/openmetrics-text; version=1.0.0")
-	w, err := http.DefaultClient.Do(r)
-	require.NoError(t, err)
-	text, err := io.ReadAll(w.Body)
-	require.NoError(t, err)
-	require.NoError(t, w.Body.Close())
-	require.Contains(t, w.Header.Get("Content-Type"), "openmetrics")
-	require.Regexp(t, `http_server_request_duration_seconds_bucket\{[^}]*operation="createClaim"[^}]*\} \d+ # \{[^}]*trace_id="`+id+`"`, string(text), "an exemplar")
+	text := f.withExemplars(t)
+	require.Regexp(t, `http_server_request_duration_seconds_bucket\{[^}]*operation="createClaim"[^}]*\} \d+ # \{[^}]*trace_id="`+id+`"`, text, "an exemplar")
 	f.stop()
 	require.Subset(t, f.to.known(), []string{"carve.claims", "carve.group.size", "carve.tx.attempts", "http.server.request.duration", "carve.build.info"})
 	var bound int64

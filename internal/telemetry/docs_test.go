@@ -136,7 +136,7 @@ func namedIn(t *testing.T, prefix string) (out []string) {
 func TestTheTableOfAttributesIsWhatThereIs(t *testing.T) {
 	t.Parallel()
 	all := []attribute.Key{
-		attrErrorCode, attrClass, attrPool, attrPrefixLength, attrOutcome, attrAttempts, attrBatchSize, attrWaited, attrOp, attrAttempt, attrEnd,
+		attrErrorCode, attrClass, attrPool, attrPrefixLength, attrOutcome, attrAttempts, attrBatchSize, attrWaited, attrTask, attrDone, attrOp, attrAttempt, attrEnd,
 		attrMethod, attrRoute, attrStatus, attrErrorType, attrDatabase, attrStatement, attrRows, attrSQLState, attrPipelined,
 	}
 	require.Len(t, all, len(namedIn(t, "attr")), "this test knows them all")
@@ -146,8 +146,8 @@ func TestTheTableOfAttributesIsWhatThereIs(t *testing.T) {
 	}
 	assert.Len(t, docs, len(all), "docs/telemetry.md tells of what there is not")
 	spans := table(t, "span")
-	for _, s := range []string{spanUnmatched, spanUseCase + "<operation>", spanGroup, spanAttempt + "<name>"} {
+	for _, s := range []string{spanUnmatched, spanUseCase + "<operation>", spanGroup, spanAttempt + "<name>", spanJob + "<task>"} {
 		assert.Contains(t, spans, s)
 	}
-	require.Len(t, namedIn(t, "span"), 4)
+	require.Len(t, namedIn(t, "span"), 5)
 }

@@ -89,7 +89,7 @@ func TestCallersTracesAreContinuedUnlessToldOtherwise(t *testing.T) {
 	for text, continued := range map[string]bool{"": true, "tracecontext,baggage": true, "none": false, "baggage": false} {
 		accepted, err := accepts(variables(map[string]string{propagators: text}))
 		require.NoError(t, err)
-		tr := newTraces(sdktrace.NewTracerProvider(), accepted)
+		tr := newTraces(sdktrace.NewTracerProvider(), &runs{}, accepted)
 		id, span := tr.IDs(tr.RequestBegan(t.Context(), header))
 		require.Equal(t, continued, id == "4bf92f3577b34da6a3ce929d0e0e4736", text)
 		require.Len(t, span, 16)
@@ -98,7 +98,7 @@ func TestCallersTracesAreContinuedUnlessToldOtherwise(t *testing.T) {
 
 func TestOfWhatIsNotSampledNothingIsKept(t *testing.T) { //nolint:paralleltest // it counts what is allocated meanwhile
 	spans := tracetest.NewInMemoryExporter()
-	tr := newTraces(sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans), sdktrace.WithSampler(sdktrace.NeverSample())), true)
+	tr := newTraces(sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans), sdktrace.WithSampler(sdktrace.NeverSample())), &runs{}, true)
 	ctx := tr.RequestBegan(t.Context(), nil)
 	require.False(t, tr.Follows(ctx))
 	id, span := tr.IDs(ctx)

@@ -85,6 +85,7 @@ const (
 	spanUnmatched = "unmatched"   // a request for what there is not
 	spanUseCase   = "use_case "   // and the operation
 	spanAttempt   = "attempt "    // and the name of the transaction or read
+	spanJob       = "job "        // and the name of the background job
 	spanGroup     = "claim_group" // the transaction that serves what waited for a pool, with all its attempts
 )
 
@@ -98,6 +99,8 @@ const (
 	attrAttempts     = attribute.Key("carve.tx.attempts")
 	attrBatchSize    = attribute.Key("carve.batch.size")
 	attrWaited       = attribute.Key("carve.batch.wait") // seconds
+	attrTask         = attribute.Key("carve.job.task")
+	attrDone         = attribute.Key("carve.job.done")
 	attrOp           = attribute.Key("carve.tx.op")
 	attrAttempt      = attribute.Key("carve.tx.attempt") // from 1
 	attrEnd          = attribute.Key("carve.tx.end")

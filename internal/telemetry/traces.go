@@ -16,13 +16,14 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Traces makes spans of requests, of what they wait for and of the statements that they run. Make it with NewTraces, and Shutdown it; it is safe
+// Traces makes spans of requests and of runs of background jobs, of what they wait for and of the statements that they run. Make it with NewTraces, and Shutdown it; it is safe
 // for concurrent use.
 //
 // Who is traced declares what it tells and passes on the context that it is given. Of a request that is not sampled nothing is kept: whoever
 // is asked Follows first, and answers with the context as it was.
 type Traces struct {
 	tracer   trace.Tracer
+	runs     *runs
 	accept   propagation.TextMapPropagator
 	database attribute.KeyValue
 	shutdown func(context.Context) error
@@ -48,7 +49,7 @@ func NewTraces(ctx context.Context, o Options, m *Metrics) (*Traces, error) {
 	}
 	told := newOutcomes(traces, o.Log)
 	told.counts.Store(&m.exports)
-	options := []sdktrace.TracerProviderOption{sdktrace.WithResource(about)}
+	runs := &runs{}
 	for _, way := range ways {
 		var to sdktrace.SpanExporter
 		if way == toConsole {
@@ -59,14 +60,15 @@ func NewTraces(ctx context.Context, o Options, m *Metrics) (*Traces, error) {
 		if err != nil {
 			return nil, fmt.Errorf("cannot set up the export of traces (%s): %w", way, err)
 		}
-		options = append(options, sdktrace.WithBatcher(toldSpans{to, told}))
+		runs.next = append(runs.next, sdktrace.NewBatchSpanProcessor(toldSpans{to, told}))
 	}
-	return newTraces(sdktrace.NewTracerProvider(options...), accepted), nil
+	return newTraces(sdktrace.NewTracerProvider(sdktrace.WithResource(about), sdktrace.WithSpanProcessor(runs)), runs, accepted), nil
 }
 
-func newTraces(provider *sdktrace.TracerProvider, accepted bool) *Traces {
+// newTraces makes traces of a provider, whose spans all go through runs.
+func newTraces(provider *sdktrace.TracerProvider, runs *runs, accepted bool) *Traces {
 	t := &Traces{
-		tracer: provider.Tracer(meterName), accept: propagation.NewCompositeTextMapPropagator(),
+		runs: runs, tracer: provider.Tracer(meterName), accept: propagation.NewCompositeTextMapPropagator(),
 		database: semconv.DBSystemNamePostgreSQL, shutdown: provider.Shutdown,
 	}
 	if accepted {

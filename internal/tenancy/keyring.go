@@ -139,20 +139,20 @@ func (k *Keyring) note(id ipam.ID, at time.Time) {
 	}
 }
 
-// Flush writes when keys were last used, all in one call. What cannot be written is kept for the next time.
-func (k *Keyring) Flush(ctx context.Context) error {
+// Flush writes when keys were last used, all in one call, and says of how many. What cannot be written is kept for the next time.
+func (k *Keyring) Flush(ctx context.Context) (written int64, err error) {
 	k.mu.Lock()
 	used := k.used
 	k.used = map[ipam.ID]time.Time{}
 	k.mu.Unlock()
 	if len(used) == 0 {
-		return nil
+		return 0, nil
 	}
-	err := k.store.KeysUsed(ctx, used)
-	if err != nil {
+	if err := k.store.KeysUsed(ctx, used); err != nil {
 		for id, at := range used {
 			k.note(id, at)
 		}
+		return 0, err
 	}
-	return err
+	return int64(len(used)), nil
 }
