@@ -32,9 +32,9 @@ func TestConnectionsOfClientsAreCountedByListener(t *testing.T) {
 		}, time.Minute, 10*time.Millisecond, lines)
 	}
 	told(`carve_client_connections{listener="api"} 0`, `carve_client_connections_max{listener="api"} 16`, `carve_client_connections_max{listener="admin"} 256`)
-	all := make([]net.Conn, 16)
-	for i := range all {
-		all[i] = come()
+	var all []net.Conn
+	for range 16 {
+		all = append(all, come())
 	}
 	told(`carve_client_connections{listener="api"} 16`, `carve_client_connections_closed_total{listener="api",reason="evicted"} 0`)
 	all = append(all, come())
