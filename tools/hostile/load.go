@@ -13,22 +13,16 @@ const patience = 20 * time.Second
 
 // tally is what became of the requests of a load.
 type tally struct {
-	mu      sync.Mutex
-	times   []time.Duration
-	failed  int
-	anError string
-}
-
-// forget drops the times until now, and no failure.
-func (t *tally) forget() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.times = nil
+	mu        sync.Mutex
+	beginning []time.Duration // of those that were due while an attack was being prepared
+	times     []time.Duration
+	failed    int
+	anError   string
 }
 
 // load sends requests at a rate, whether or not they are answered, for a time that begins when under is closed: until then an attack is being
-// prepared, and the load goes on beside that as well; with settled its times do not count. Times count from when a request was due.
-func (s *server) load(ctx context.Context, o options, during time.Duration, under <-chan struct{}, settled bool) (*tally, error) {
+// prepared, and the load goes on beside that as well. Then it calls settled, unless that is nil. Times count from when a request was due.
+func (s *server) load(ctx context.Context, o options, during time.Duration, under <-chan struct{}, settled func()) (*tally, error) {
 	t := &tally{}
 	var running sync.WaitGroup
 	defer running.Wait()
@@ -47,19 +41,23 @@ func (s *server) load(ctx context.Context, o options, during time.Duration, unde
 			return t, fmt.Errorf("the attack was not under way within two minutes")
 		case <-under:
 			under, end = nil, time.Now().Add(during)
-			if settled {
-				t.forget()
+			if settled != nil {
+				settled()
 			}
 		case due := <-pace.C:
 			n++
-			running.Go(func() { s.ask(ctx, t, n, due) })
+			times := &t.times
+			if under != nil {
+				times = &t.beginning
+			}
+			running.Go(func() { s.ask(ctx, t, times, n, due) })
 		}
 	}
 	return t, nil
 }
 
 // ask makes a claim, or reads who the caller is.
-func (s *server) ask(ctx context.Context, t *tally, n int, due time.Time) {
+func (s *server) ask(ctx context.Context, t *tally, times *[]time.Duration, n int, due time.Time) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	method, path, body := http.MethodGet, "/v1/whoami", ""
@@ -76,5 +74,5 @@ func (s *server) ask(ctx context.Context, t *tally, n int, due time.Time) {
 		t.anError = err.Error()
 		return
 	}
-	t.times = append(t.times, took)
+	*times = append(*times, took)
 }

@@ -78,7 +78,7 @@ func run(ctx context.Context, args []string) (err error) {
 	}
 	defer func() { err = errors.Join(err, s.Stop()) }()
 	r := report{Machine: aboutMachine(), Flags: args, Bound: o.memory << 20}
-	if _, err := s.load(ctx, o, o.alone, nil, false); err != nil { // connections and plans are made
+	if _, err := s.load(ctx, o, o.alone, nil, nil); err != nil { // connections and plans are made
 		return err
 	}
 	for _, a := range attacks(o) {
@@ -107,7 +107,7 @@ func run(ctx context.Context, args []string) (err error) {
 // measure has the load alone, then the attack beside it, and reads what the server took.
 func (s *server) measure(ctx context.Context, o options, a attack) (result, error) {
 	r := result{Name: a.name}
-	alone, err := s.load(ctx, o, o.alone, nil, false)
+	alone, err := s.load(ctx, o, o.alone, nil, nil)
 	if err != nil {
 		return r, err
 	}
@@ -121,12 +121,17 @@ func (s *server) measure(ctx context.Context, o options, a attack) (result, erro
 	defer stop()
 	under, ended := make(chan struct{}), make(chan error, 1)
 	go func() { ended <- a.run(during, s, o, under) }()
-	beside, failed := s.load(ctx, o, o.time, under, a.settled)
+	var settled spent
+	beside, failed := s.load(ctx, o, o.time, under, func() { settled = spentNow() })
+	now := spentNow()
 	_, r.Peak, err = procstat.Memory(s.Pid())
 	stop()
-	err = errors.Join(failed, err, <-ended)
-	r.alone, r.beside = alone.times, beside.times
-	r.Requests, r.Failed, r.AnError = len(alone.times)+len(beside.times)+alone.failed+beside.failed, alone.failed+beside.failed, firstOf(beside.anError, alone.anError)
+	err = errors.Join(failed, err, settled.err, now.err, <-ended)
+	if err == nil {
+		r.Served, r.Attacked = now.since(settled, s.Pid())
+	}
+	r.alone, r.beginning, r.beside = alone.times, beside.beginning, beside.times
+	r.Requests, r.Failed, r.AnError = len(alone.times)+len(beside.beginning)+len(beside.times)+alone.failed+beside.failed, alone.failed+beside.failed, firstOf(beside.anError, alone.anError)
 	if err == nil {
 		r.After, _, err = procstat.Memory(s.Pid())
 	}

@@ -14,7 +14,8 @@ import (
 // result is what one attack did.
 type result struct {
 	Name     string  `json:"name"`
-	P95      float64 `json:"p95Milliseconds"`
+	P95      float64 `json:"p95Milliseconds"`          // once it is under way
+	Begins   float64 `json:"p95BeginningMilliseconds"` // while its connections are made and its buffers are filled; 0 when that was over too soon
 	Alone    float64 `json:"p95AloneBeforeMilliseconds"`
 	Ratio    float64 `json:"p95RatioToAlone"` // to all the times alone of the run
 	Requests int     `json:"requests"`
@@ -23,8 +24,10 @@ type result struct {
 	Before   int64   `json:"memoryBefore"`
 	Peak     int64   `json:"memoryPeak"`
 	After    int64   `json:"memoryAfter"`
+	Served   float64 `json:"processorsOfService"`   // kept busy once it is under way: the server and its database
+	Attacked float64 `json:"processorsOfAttackers"` // the attackers, and the load
 
-	alone, beside []time.Duration
+	alone, beginning, beside []time.Duration
 }
 
 // report is a run.
@@ -45,7 +48,7 @@ func (r *report) sum() {
 	for i := range r.Attacks {
 		a := &r.Attacks[i]
 		all = append(all, a.alone...)
-		a.P95, a.Alone = p95(a.beside), p95(a.alone)
+		a.P95, a.Begins, a.Alone = p95(a.beside), p95(a.beginning), p95(a.alone)
 		if r.Least == 0 || a.Alone < r.Least {
 			r.Least = a.Alone
 		}
@@ -64,9 +67,11 @@ func p95(times []time.Duration) float64 { return latency.Milliseconds(latency.Pe
 func (r *report) table() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\nalone: p95 %.1f ms; of the times before each attack %.1f to %.1f ms\n\n", r.Machine, r.Alone, r.Least, r.Most)
-	fmt.Fprintf(&b, "%-50s %9s %7s %9s %7s %10s %8s %8s\n", "attack", "p95 (ms)", "ratio", "requests", "failed", "before MB", "peak MB", "after MB")
+	fmt.Fprintf(&b, "%-48s %9s %7s %9s %8s %7s %10s %6s %6s %6s\n",
+		"attack: p95 in ms, memory in MB, processors used", "beginning", "p95", "ratio", "requests", "failed", "before", "peak", "server", "others")
 	for _, a := range r.Attacks {
-		fmt.Fprintf(&b, "%-50s %9.1f %7.2f %9d %7d %10.0f %8.0f %8.0f\n", a.Name, a.P95, a.Ratio, a.Requests, a.Failed, mb(a.Before), mb(a.Peak), mb(a.After))
+		fmt.Fprintf(&b, "%-48s %9.1f %7.1f %9.2f %8d %7d %10.0f %6.0f %6.2f %6.2f\n",
+			a.Name, a.Begins, a.P95, a.Ratio, a.Requests, a.Failed, mb(a.Before), mb(a.Peak), a.Served, a.Attacked)
 	}
 	return b.String()
 }
