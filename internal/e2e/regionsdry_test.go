@@ -50,7 +50,7 @@ func TestARegionBorrowsAsMuchAsOneClaimNeeds(t *testing.T) {
 	g.pool(t, "net", served("10.0.0.0/16"))
 	g.in["eu"].claim(t, "small", from("net", 30))
 	require.Equal(t, "eu", g.in["eu"].claim(t, "large", from("net", 17)).Metadata.Region)
-	lent, err := strconv.Atoi(string(stands(t, g.getPool(t, "net"))["eu"].Capacity.Total)) // or more: its server looks after its stock meanwhile
+	lent, err := strconv.Atoi(stands(t, g.getPool(t, "net"))["eu"].Capacity.Total) // or more: its server looks after its stock meanwhile
 	require.NoError(t, err)
 	require.GreaterOrEqual(t, lent, 1<<15)
 
