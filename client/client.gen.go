@@ -17,6 +17,21 @@ import (
 	"github.com/oapi-codegen/runtime"
 )
 
+// Defines values for AllocationHolder.
+const (
+	AllocationHolderSelf AllocationHolder = "self"
+)
+
+// Valid indicates whether the value is a known member of the AllocationHolder enum.
+func (e AllocationHolder) Valid() bool {
+	switch e {
+	case AllocationHolderSelf:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for AllocationStrategy.
 const (
 	AllocationStrategyBestFit  AllocationStrategy = "BestFit"
@@ -53,6 +68,171 @@ func (e APIKeyPhase) Valid() bool {
 	case APIKeyPhaseActive:
 		return true
 	case APIKeyPhaseExpired:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for AuditKind.
+const (
+	AuditKindAPIKey       AuditKind = "ApiKey"
+	AuditKindIPAllocation AuditKind = "IPAllocation"
+	AuditKindIPClaim      AuditKind = "IPClaim"
+	AuditKindIPClass      AuditKind = "IPClass"
+	AuditKindIPPool       AuditKind = "IPPool"
+	AuditKindMember       AuditKind = "Member"
+	AuditKindPoolGrant    AuditKind = "PoolGrant"
+	AuditKindProject      AuditKind = "Project"
+	AuditKindQuota        AuditKind = "Quota"
+	AuditKindSpace        AuditKind = "Space"
+	AuditKindSpaceGrant   AuditKind = "SpaceGrant"
+)
+
+// Valid indicates whether the value is a known member of the AuditKind enum.
+func (e AuditKind) Valid() bool {
+	switch e {
+	case AuditKindAPIKey:
+		return true
+	case AuditKindIPAllocation:
+		return true
+	case AuditKindIPClaim:
+		return true
+	case AuditKindIPClass:
+		return true
+	case AuditKindIPPool:
+		return true
+	case AuditKindMember:
+		return true
+	case AuditKindPoolGrant:
+		return true
+	case AuditKindProject:
+		return true
+	case AuditKindQuota:
+		return true
+	case AuditKindSpace:
+		return true
+	case AuditKindSpaceGrant:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for AuditOperation.
+const (
+	AuditOperationBootstrap        AuditOperation = "bootstrap"
+	AuditOperationCreateAPIKey     AuditOperation = "createApiKey"
+	AuditOperationCreateClaim      AuditOperation = "createClaim"
+	AuditOperationCreateClaimBatch AuditOperation = "createClaimBatch"
+	AuditOperationCreateClass      AuditOperation = "createClass"
+	AuditOperationCreatePool       AuditOperation = "createPool"
+	AuditOperationCreateProject    AuditOperation = "createProject"
+	AuditOperationCreateSpace      AuditOperation = "createSpace"
+	AuditOperationDeleteAPIKey     AuditOperation = "deleteApiKey"
+	AuditOperationDeleteAllocation AuditOperation = "deleteAllocation"
+	AuditOperationDeleteClaim      AuditOperation = "deleteClaim"
+	AuditOperationDeleteClass      AuditOperation = "deleteClass"
+	AuditOperationDeleteMember     AuditOperation = "deleteMember"
+	AuditOperationDeletePool       AuditOperation = "deletePool"
+	AuditOperationDeletePoolGrant  AuditOperation = "deletePoolGrant"
+	AuditOperationDeleteProject    AuditOperation = "deleteProject"
+	AuditOperationDeleteQuota      AuditOperation = "deleteQuota"
+	AuditOperationDeleteSpace      AuditOperation = "deleteSpace"
+	AuditOperationDeleteSpaceGrant AuditOperation = "deleteSpaceGrant"
+	AuditOperationPatchClaim       AuditOperation = "patchClaim"
+	AuditOperationPatchClass       AuditOperation = "patchClass"
+	AuditOperationPatchPool        AuditOperation = "patchPool"
+	AuditOperationPatchProject     AuditOperation = "patchProject"
+	AuditOperationPatchSpace       AuditOperation = "patchSpace"
+	AuditOperationPutClaim         AuditOperation = "putClaim"
+	AuditOperationPutMember        AuditOperation = "putMember"
+	AuditOperationPutPoolGrant     AuditOperation = "putPoolGrant"
+	AuditOperationPutQuota         AuditOperation = "putQuota"
+	AuditOperationPutSpaceGrant    AuditOperation = "putSpaceGrant"
+)
+
+// Valid indicates whether the value is a known member of the AuditOperation enum.
+func (e AuditOperation) Valid() bool {
+	switch e {
+	case AuditOperationBootstrap:
+		return true
+	case AuditOperationCreateAPIKey:
+		return true
+	case AuditOperationCreateClaim:
+		return true
+	case AuditOperationCreateClaimBatch:
+		return true
+	case AuditOperationCreateClass:
+		return true
+	case AuditOperationCreatePool:
+		return true
+	case AuditOperationCreateProject:
+		return true
+	case AuditOperationCreateSpace:
+		return true
+	case AuditOperationDeleteAPIKey:
+		return true
+	case AuditOperationDeleteAllocation:
+		return true
+	case AuditOperationDeleteClaim:
+		return true
+	case AuditOperationDeleteClass:
+		return true
+	case AuditOperationDeleteMember:
+		return true
+	case AuditOperationDeletePool:
+		return true
+	case AuditOperationDeletePoolGrant:
+		return true
+	case AuditOperationDeleteProject:
+		return true
+	case AuditOperationDeleteQuota:
+		return true
+	case AuditOperationDeleteSpace:
+		return true
+	case AuditOperationDeleteSpaceGrant:
+		return true
+	case AuditOperationPatchClaim:
+		return true
+	case AuditOperationPatchClass:
+		return true
+	case AuditOperationPatchPool:
+		return true
+	case AuditOperationPatchProject:
+		return true
+	case AuditOperationPatchSpace:
+		return true
+	case AuditOperationPutClaim:
+		return true
+	case AuditOperationPutMember:
+		return true
+	case AuditOperationPutPoolGrant:
+		return true
+	case AuditOperationPutQuota:
+		return true
+	case AuditOperationPutSpaceGrant:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for AuditOutcome.
+const (
+	AuditOutcomeNotFound         AuditOutcome = "not_found"
+	AuditOutcomeOk               AuditOutcome = "ok"
+	AuditOutcomePermissionDenied AuditOutcome = "permission_denied"
+)
+
+// Valid indicates whether the value is a known member of the AuditOutcome enum.
+func (e AuditOutcome) Valid() bool {
+	switch e {
+	case AuditOutcomeNotFound:
+		return true
+	case AuditOutcomeOk:
+		return true
+	case AuditOutcomePermissionDenied:
 		return true
 	default:
 		return false
@@ -394,6 +574,7 @@ const (
 	ProblemCodeAllocationRetained   ProblemCode = "allocation_retained"
 	ProblemCodeAlreadyExists        ProblemCode = "already_exists"
 	ProblemCodeBlockTaken           ProblemCode = "block_taken"
+	ProblemCodeClaimReleased        ProblemCode = "claim_released"
 	ProblemCodeContention           ProblemCode = "contention"
 	ProblemCodeDeadline             ProblemCode = "deadline"
 	ProblemCodeExhaustedByCooldown  ProblemCode = "exhausted_by_cooldown"
@@ -434,6 +615,8 @@ func (e ProblemCode) Valid() bool {
 	case ProblemCodeAlreadyExists:
 		return true
 	case ProblemCodeBlockTaken:
+		return true
+	case ProblemCodeClaimReleased:
 		return true
 	case ProblemCodeContention:
 		return true
@@ -551,6 +734,24 @@ func (e QuotaMeasure) Valid() bool {
 	}
 }
 
+// Defines values for QuotaOwner.
+const (
+	QuotaOwnerPlatform QuotaOwner = "platform"
+	QuotaOwnerProject  QuotaOwner = "project"
+)
+
+// Valid indicates whether the value is a known member of the QuotaOwner enum.
+func (e QuotaOwner) Valid() bool {
+	switch e {
+	case QuotaOwnerPlatform:
+		return true
+	case QuotaOwnerProject:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ReclaimPolicy.
 const (
 	ReclaimPolicyDelete ReclaimPolicy = "Delete"
@@ -613,13 +814,17 @@ func (e SpacePhase) Valid() bool {
 // Example: 10.20.1.7
 type Address = string
 
+// AllocationHolder Whose holdings are meant.
+type AllocationHolder string
+
 // AllocationRef Bind this retained allocation again. It must be one that a claim of this project left behind; in a pool of another
-// project, one that this project may claim from still.
+// project, one that this project may claim from still. `status.allocationRef` of the claim that left it can be given as it
+// is.
 type AllocationRef struct {
-	// Name A UUID in lower case; never used again.
-	//
-	// Example: 8d9a4c1e-2b7f-4a53-9d60-71c5be0f2a11
 	Name UID `json:"name"`
+
+	// Project The project of its pool. It may be left out; given, it must be that project, or else it is not found.
+	Project Name `json:"project,omitempty"`
 }
 
 // AllocationStrategy defines model for AllocationStrategy.
@@ -699,7 +904,8 @@ type APIKeyStatus struct {
 
 // AuditEvent One change, or one attempt to make one without the right to. It never changes. `before` and `after` hold what callers
 // write of the resource (`labels`, `annotations`, `spec`) and, of claims, pools and allocations, the block
-// (`allocatedCIDR`, `poolRef`, `phase`); never a secret.
+// (`allocatedCIDR`, `poolRef`, `phase`), of a claim whose block is retained when it is deleted also the name of the
+// allocation (`allocationRef`); never a secret.
 type AuditEvent struct {
 	// ID In order of time.
 	ID UID `json:"id"`
@@ -759,6 +965,15 @@ type AuditEventList struct {
 	NextCursor NextCursor `json:"nextCursor,omitempty"`
 }
 
+// AuditKind A kind of resource that audit trails tell of.
+type AuditKind string
+
+// AuditOperation An operation whose events are in audit trails.
+type AuditOperation string
+
+// AuditOutcome What came of an operation, as audit trails tell it.
+type AuditOutcome string
+
 // AuditResource What the operation was about.
 type AuditResource struct {
 	// Kind The kind of the resource: `Project`, `Space`, `IPPool`, `IPClass`, `IPClaim`, `IPAllocation`, `Member`,
@@ -789,7 +1004,7 @@ type CIDR = string
 
 // Capacity Addresses, exactly. `total` = `allocated` + `reserved` + `coolingDown` + `available`.
 type Capacity struct {
-	// Total An exact count as a decimal string.
+	// Total An exact count as a decimal string. All of IPv6 is 39 digits; what several pools or projects hold together can be more.
 	//
 	// Example: 65536
 	Total Count `json:"total"`
@@ -840,7 +1055,7 @@ type ClaimExplanation struct {
 	// Example: platform
 	ClassProject string `json:"classProject,omitempty"`
 
-	// PoolRef The pool it would be carved from; absent when it would be refused.
+	// PoolRef The pool that the block would be from; absent when it would be refused.
 	PoolRef *ResolvedRef `json:"poolRef,omitempty"`
 
 	// AllocatedCIDR The block that it would get; absent when it would be refused.
@@ -863,6 +1078,9 @@ type ClaimExplanation struct {
 
 // ClaimExplanationRequest defines model for ClaimExplanationRequest.
 type ClaimExplanationRequest struct {
+	// Metadata Ignored, so that the body of a claim can be sent as it is.
+	Metadata *CreateMetadata `json:"metadata,omitempty"`
+
 	// Spec Where to take the block from: at most one of `className`, `poolRef`, `poolSelector`, `allocationRef`; none of them means
 	// the default class of the family, which is that of `cidr` or `address`, or else `ipFamily`, or else IPv4. What to take:
 	// at most one of `cidr` and `address`, or a `prefixLength`. With `allocationRef` the block is known: leave the others
@@ -875,7 +1093,7 @@ type ClaimOutcome string
 
 // ClassCapacity Addresses of the pools that list the class, together, exactly.
 type ClassCapacity struct {
-	// Total An exact count as a decimal string.
+	// Total An exact count as a decimal string. All of IPv6 is 39 digits; what several pools or projects hold together can be more.
 	//
 	// Example: 65536
 	Total Count `json:"total"`
@@ -929,7 +1147,7 @@ type Consistency string
 // Example: team-a
 type Consumer = string
 
-// Count An exact count as a decimal string.
+// Count An exact count as a decimal string. All of IPv6 is 39 digits; what several pools or projects hold together can be more.
 //
 // Example: 65536
 type Count = string
@@ -959,6 +1177,9 @@ type CreateMetadata struct {
 	Name Name `json:"name,omitempty"`
 }
 
+// CreateOnlyValue defines model for CreateOnlyValue.
+type CreateOnlyValue = string
+
 // DecisionKind What was considered. Later versions may add kinds.
 type DecisionKind string
 
@@ -971,8 +1192,8 @@ type DecisionStep struct {
 	// Kind What was considered. Later versions may add kinds.
 	Kind DecisionKind `json:"kind"`
 
-	// Name `project/name` of what was considered. Of a pool that the caller's project neither owns nor was granted only the
-	// project is named: `platform/-`.
+	// Name `project/name` of what was considered. Of a pool that the caller's project neither owns nor was granted, and that
+	// was not chosen, only the project is named: `platform/-`.
 	//
 	//
 	// Example: platform/standard
@@ -1252,7 +1473,8 @@ type IPClaimSpec struct {
 	Address Address `json:"address,omitempty"`
 
 	// AllocationRef Bind this retained allocation again. It must be one that a claim of this project left behind; in a pool of another
-	// project, one that this project may claim from still.
+	// project, one that this project may claim from still. `status.allocationRef` of the claim that left it can be given as it
+	// is.
 	AllocationRef *AllocationRef `json:"allocationRef,omitempty"`
 
 	// CIDR This very block.
@@ -1293,7 +1515,8 @@ type IPClaimSpec struct {
 	PrefixLength *PrefixLength `json:"prefixLength,omitempty"`
 
 	// ReclaimPolicy What becomes of the block when the claim is deleted: free at once, or after its cool-down (`Delete`), or kept by its
-	// allocation (`Retain`). By default what the class says, or else `Delete`; `status.reclaimPolicy` has what is in force.
+	// allocation (`Retain`). By default what the allocation of `allocationRef` was kept under, or else what the class
+	// says, or else `Delete`; `status.reclaimPolicy` has what is in force.
 	ReclaimPolicy ReclaimPolicy `json:"reclaimPolicy,omitempty"`
 
 	// Scope Values of the roles that a class with `poolPer` asks for, by role, without `project`. All of its roles are needed;
@@ -1528,7 +1751,8 @@ type IPPoolSpec struct {
 	// Allocation The policy for carving from the pool. It holds for claims, child pools and specific requests alike.
 	Allocation *PoolAllocation `json:"allocation,omitempty"`
 
-	// CIDR Root: the pool's block. Child: this very block of the parent.
+	// CIDR Root: the pool's block. Child: this very block of the parent. A block with `::ffff:0:0/96` in it, such as `::/0`, is
+	// refused: these are the IPv4-mapped addresses, of which no request can name a block.
 	CIDR CIDR `json:"cidr,omitempty"`
 
 	// ClassNames The classes that the pool backs: of the project itself, or else shared ones of `platform`; of the pool's family.
@@ -1966,24 +2190,25 @@ type Problem struct {
 	// | `not_acceptable` | 406 | `Accept` admits no media type of the answer |
 	// | `already_exists` | 409 | the name is taken, a claim of this name has another spec, or another class is the default; `conflictsWith` |
 	// | `overlap` | 409 | a root pool of the space overlaps; `conflictsWith` |
-	// | `in_use` | 409 | something still holds or needs it; `claims`, `childPools`, `pools`, `conflictsWith` |
+	// | `in_use` | 409 | something still holds or needs it; `claims`, `retained`, `childPools`, `pools`, `spaces`, `conflictsWith` |
 	// | `allocation_retained` | 409 | a retained allocation holds the block; `conflictsWith` |
-	// | `pool_exhausted` | 409 | nothing large enough is free now; `wantedPrefixLength`, `largestFreePrefixLength`, `availableAddresses`, `poolsTried` |
-	// | `exhausted_by_cooldown` | 409 | only blocks that are cooling down are large enough; `coolingDownAddresses`, `cooledDownAt` |
+	// | `pool_exhausted` | 409 | nothing large enough is free now; `wantedPrefixLength`, `largestFreePrefixLength`, `availableAddresses`, `poolsTried`; of a batch `fitting` |
+	// | `exhausted_by_cooldown` | 409 | only blocks that are cooling down are large enough; `coolingDownAddresses`, `cooledDownAt`, `Retry-After` |
 	// | `no_pool_matches` | 409 | the selector matches no pool that the caller may use |
 	// | `no_pool_for_class` | 409 | no pool that admits the length lists the class; `class` |
 	// | `no_default_class` | 409 | the claim names nothing, and its family has no default class |
 	// | `block_taken` | 409 | the very block that was asked for is not free |
+	// | `claim_released` | 409 | the claim that the `Idempotency-Key` has made was released since |
 	// | `quota_exceeded` | 409 | a quota of the project does not allow it now; `quota`, `measure`, `limit`, `used`, `requested` |
 	// | `last_admin` | 409 | `platform` would be left without an admin |
-	// | `precondition_failed` | 412 | `If-Match` is stale; `currentETag` |
+	// | `precondition_failed` | 412 | `If-Match` is stale, or `If-None-Match: *` meets what exists; `currentETag` |
 	// | `payload_too_large` | 413 | the body is larger than 1 MiB |
 	// | `unsupported_media_type` | 415 | the body is of another media type |
 	// | `never_satisfiable` | 422 | would not fit even if everything were free; `wantedPrefixLength`, `allowedPrefixLengths` |
 	// | `prefix_length_rejected` | 422 | outside the bounds of the pool or the class; `allowedPrefixLengths`, `class` |
 	// | `family_mismatch` | 422 | of the other address family |
 	// | `immutable_field` | 422 | this field never changes |
-	// | `idempotency_mismatch` | 422 | the key was used with another request |
+	// | `idempotency_mismatch` | 422 | the key was used with another request, or by another caller |
 	// | `precondition_required` | 428 | `If-Match` is missing |
 	// | `rate_limited` | 429 | too many requests, in a second or at once; `Retry-After`, `RateLimit`, `RateLimit-Policy` |
 	// | `internal` | 500 | a fault of the server |
@@ -2033,6 +2258,10 @@ type Problem struct {
 	// CurrentETag The current revision in double quotes, as in the header `ETag`.
 	CurrentETag string `json:"currentETag,omitempty"`
 
+	// Fitting Of a refused batch, how many of its claims fit, in their order; the next one does not. The other figures of room
+	// are of before the batch, and `requested` is for all claims up to that one.
+	Fitting *int64 `json:"fitting,omitempty"`
+
 	// LargestFreePrefixLength Length of the largest block that is free in any pool tried; absent when nothing is free. See `countedAt`.
 	LargestFreePrefixLength *int `json:"largestFreePrefixLength,omitempty"`
 
@@ -2057,13 +2286,19 @@ type Problem struct {
 	// Requested How much more was asked for.
 	Requested Count `json:"requested,omitempty"`
 
+	// Retained How many retained allocations stand in the way.
+	Retained *int64 `json:"retained,omitempty"`
+
+	// Spaces How many spaces stand in the way, besides `default`.
+	Spaces *int64 `json:"spaces,omitempty"`
+
 	// Steps How the claim was decided, in at most 20 steps; `explainClaim` answers up to 500.
 	Steps []DecisionStep `json:"steps,omitempty"`
 
 	// Used How much of it is used.
 	Used Count `json:"used,omitempty"`
 
-	// WantedPrefixLength The length that was asked for.
+	// WantedPrefixLength The length that was asked for; for the first claim of a scope that of the pool which its scope needs.
 	WantedPrefixLength *int `json:"wantedPrefixLength,omitempty"`
 }
 
@@ -2079,24 +2314,25 @@ type Problem struct {
 // | `not_acceptable` | 406 | `Accept` admits no media type of the answer |
 // | `already_exists` | 409 | the name is taken, a claim of this name has another spec, or another class is the default; `conflictsWith` |
 // | `overlap` | 409 | a root pool of the space overlaps; `conflictsWith` |
-// | `in_use` | 409 | something still holds or needs it; `claims`, `childPools`, `pools`, `conflictsWith` |
+// | `in_use` | 409 | something still holds or needs it; `claims`, `retained`, `childPools`, `pools`, `spaces`, `conflictsWith` |
 // | `allocation_retained` | 409 | a retained allocation holds the block; `conflictsWith` |
-// | `pool_exhausted` | 409 | nothing large enough is free now; `wantedPrefixLength`, `largestFreePrefixLength`, `availableAddresses`, `poolsTried` |
-// | `exhausted_by_cooldown` | 409 | only blocks that are cooling down are large enough; `coolingDownAddresses`, `cooledDownAt` |
+// | `pool_exhausted` | 409 | nothing large enough is free now; `wantedPrefixLength`, `largestFreePrefixLength`, `availableAddresses`, `poolsTried`; of a batch `fitting` |
+// | `exhausted_by_cooldown` | 409 | only blocks that are cooling down are large enough; `coolingDownAddresses`, `cooledDownAt`, `Retry-After` |
 // | `no_pool_matches` | 409 | the selector matches no pool that the caller may use |
 // | `no_pool_for_class` | 409 | no pool that admits the length lists the class; `class` |
 // | `no_default_class` | 409 | the claim names nothing, and its family has no default class |
 // | `block_taken` | 409 | the very block that was asked for is not free |
+// | `claim_released` | 409 | the claim that the `Idempotency-Key` has made was released since |
 // | `quota_exceeded` | 409 | a quota of the project does not allow it now; `quota`, `measure`, `limit`, `used`, `requested` |
 // | `last_admin` | 409 | `platform` would be left without an admin |
-// | `precondition_failed` | 412 | `If-Match` is stale; `currentETag` |
+// | `precondition_failed` | 412 | `If-Match` is stale, or `If-None-Match: *` meets what exists; `currentETag` |
 // | `payload_too_large` | 413 | the body is larger than 1 MiB |
 // | `unsupported_media_type` | 415 | the body is of another media type |
 // | `never_satisfiable` | 422 | would not fit even if everything were free; `wantedPrefixLength`, `allowedPrefixLengths` |
 // | `prefix_length_rejected` | 422 | outside the bounds of the pool or the class; `allowedPrefixLengths`, `class` |
 // | `family_mismatch` | 422 | of the other address family |
 // | `immutable_field` | 422 | this field never changes |
-// | `idempotency_mismatch` | 422 | the key was used with another request |
+// | `idempotency_mismatch` | 422 | the key was used with another request, or by another caller |
 // | `precondition_required` | 428 | `If-Match` is missing |
 // | `rate_limited` | 429 | too many requests, in a second or at once; `Retry-After`, `RateLimit`, `RateLimit-Policy` |
 // | `internal` | 500 | a fault of the server |
@@ -2243,6 +2479,10 @@ type QuotaList struct {
 // QuotaMeasure defines model for QuotaMeasure.
 type QuotaMeasure string
 
+// QuotaOwner Whose bound it is: the platform's, which only an admin of `platform` can change or delete, or the project's own, which
+// the project's admins can as well. It is the platform's once an admin of `platform` has set it.
+type QuotaOwner string
+
 // QuotaPut defines model for QuotaPut.
 type QuotaPut struct {
 	Spec QuotaSpec `json:"spec"`
@@ -2251,13 +2491,14 @@ type QuotaPut struct {
 // QuotaScope What counts; all that is given must hold, and without any of it everything counts. It never changes.
 type QuotaScope struct {
 	// ClassRef Only claims that this class served and pools carved for its scopes. Without `project` a class of the quota's own
-	// project; one of the platform is named with `project: platform`. It need not exist.
+	// project; one of the platform is named with `project: platform`. It must exist as `poolRef` must.
 	ClassRef *Ref `json:"classRef,omitempty"`
 
 	// IPFamily Only this address family.
 	IPFamily IPFamily `json:"ipFamily,omitempty"`
 
-	// PoolRef Only claims on this pool and child pools carved from it. It may be another project's, and need not exist.
+	// PoolRef Only claims on this pool and child pools carved from it. When the quota is made, a pool of the quota's own project
+	// must be there (`not_found`). It may be another project's, which need not exist, because nobody is told.
 	PoolRef *Ref `json:"poolRef,omitempty"`
 }
 
@@ -2277,6 +2518,10 @@ type QuotaSpec struct {
 
 // QuotaStatus defines model for QuotaStatus.
 type QuotaStatus struct {
+	// Owner Whose bound it is: the platform's, which only an admin of `platform` can change or delete, or the project's own, which
+	// the project's admins can as well. It is the platform's once an admin of `platform` has set it.
+	Owner QuotaOwner `json:"owner"`
+
 	// Used What the project holds in the scope, exactly; counted whether it is limited or not.
 	Used QuotaUsed `json:"used"`
 
@@ -2286,7 +2531,7 @@ type QuotaStatus struct {
 
 // QuotaUsed What the project holds in the scope, exactly; counted whether it is limited or not.
 type QuotaUsed struct {
-	// Addresses An exact count as a decimal string.
+	// Addresses An exact count as a decimal string. All of IPv6 is 39 digits; what several pools or projects hold together can be more.
 	//
 	// Example: 65536
 	Addresses Count `json:"addresses"`
@@ -2554,6 +2799,9 @@ type ClassName = Name
 // Example: 10.20.1.7
 type ContainsFilter = Address
 
+// CreateOnly defines model for CreateOnly.
+type CreateOnly = CreateOnlyValue
+
 // Cursor defines model for Cursor.
 type Cursor = string
 
@@ -2572,6 +2820,9 @@ type HistoryAddress = Address
 //
 // Example: 2026-03-03T12:00:00Z
 type HistoryAt = Time
+
+// HolderFilter Whose holdings are meant.
+type HolderFilter = AllocationHolder
 
 // IdempotencyKey defines model for IdempotencyKey.
 type IdempotencyKey = string
@@ -2598,14 +2849,14 @@ type MemberSubject = Subject
 // MoveDefault defines model for MoveDefault.
 type MoveDefault = bool
 
-// OperationFilter defines model for OperationFilter.
-type OperationFilter = string
+// OperationFilter An operation whose events are in audit trails.
+type OperationFilter = AuditOperation
 
 // OptionalIfMatch Example: "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
 type OptionalIfMatch = IfMatchValue
 
-// OutcomeFilter defines model for OutcomeFilter.
-type OutcomeFilter = string
+// OutcomeFilter What came of an operation, as audit trails tell it.
+type OutcomeFilter = AuditOutcome
 
 // ParentFilter `name` (of the project in the path) or `project/name`.
 //
@@ -2645,8 +2896,8 @@ type ReadConsistency = Consistency
 // ReplaceIfMatch Example: "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
 type ReplaceIfMatch = IfMatchValue
 
-// ResourceKindFilter defines model for ResourceKindFilter.
-type ResourceKindFilter = string
+// ResourceKindFilter A kind of resource that audit trails tell of.
+type ResourceKindFilter = AuditKind
 
 // ResourceNameFilter defines model for ResourceNameFilter.
 type ResourceNameFilter = string
@@ -2780,7 +3031,8 @@ type ListProjectsParams struct {
 	// Limit Most items a page may hold.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` of the page before, with the same filters. It is opaque; one that the server did not make is refused.
+	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
+	// refused.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
@@ -2797,7 +3049,9 @@ type CreateProjectParams struct {
 	// DryRun Answer as if the request were carried out, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IdempotencyKey Any string of visible ASCII characters, new for each new request and the same for its repeats. Kept for 24 hours.
+	// IdempotencyKey Any string of visible ASCII characters, new for each new request and the same for its repeats. Kept for 24 hours,
+	// for the project: another caller of it who uses the key is refused (`idempotency_mismatch`), so make it of
+	// something that is the caller's alone.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -2807,7 +3061,7 @@ type DeleteProjectParams struct {
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
 	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
-	// answer is 412.
+	// answer is 412. A weak one (`W/`) never matches.
 	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
 }
 
@@ -2817,12 +3071,16 @@ type PatchProjectParams struct {
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
 	// IfMatch The `ETag` that the change is based on, with its quotes, or `*` for whichever is current. Without it the answer is
-	// 428, with a stale one 412.
+	// 428, with a stale one 412. A weak one (`W/`) never matches.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // ListAllocationsParams defines parameters for ListAllocations.
 type ListAllocationsParams struct {
+	// Holder `self`: what the project itself holds by claims or has retained of them, in pools of whichever project, in place of what
+	// is held in its own pools.
+	Holder *HolderFilter `form:"holder,omitempty" json:"holder,omitempty"`
+
 	// Phase Only allocations in this phase.
 	Phase *AllocationPhaseFilter `form:"phase,omitempty" json:"phase,omitempty"`
 
@@ -2848,7 +3106,8 @@ type ListAllocationsParams struct {
 	// Limit Most items a page may hold.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` of the page before, with the same filters. It is opaque; one that the server did not make is refused.
+	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
+	// refused.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
@@ -2866,7 +3125,7 @@ type DeleteAllocationParams struct {
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
 	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
-	// answer is 412.
+	// answer is 412. A weak one (`W/`) never matches.
 	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
 }
 
@@ -2886,7 +3145,8 @@ type ListAPIKeysParams struct {
 	// Limit Most items a page may hold.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` of the page before, with the same filters. It is opaque; one that the server did not make is refused.
+	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
+	// refused.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
@@ -2903,7 +3163,9 @@ type CreateAPIKeyParams struct {
 	// DryRun Answer as if the request were carried out, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IdempotencyKey Any string of visible ASCII characters, new for each new request and the same for its repeats. Kept for 24 hours.
+	// IdempotencyKey Any string of visible ASCII characters, new for each new request and the same for its repeats. Kept for 24 hours,
+	// for the project: another caller of it who uses the key is refused (`idempotency_mismatch`), so make it of
+	// something that is the caller's alone.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -2913,7 +3175,7 @@ type DeleteAPIKeyParams struct {
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
 	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
-	// answer is 412.
+	// answer is 412. A weak one (`W/`) never matches.
 	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
 }
 
@@ -2922,29 +3184,30 @@ type ListAuditEventsParams struct {
 	// Subject Only what this subject did.
 	Subject *SubjectFilter `form:"subject,omitempty" json:"subject,omitempty"`
 
-	// Operation Only events of this operation.
+	// Operation Only events of this operation: one that changes something, or `bootstrap`, which made the project `platform`.
 	Operation *OperationFilter `form:"operation,omitempty" json:"operation,omitempty"`
 
-	// ResourceKind Only events about resources of this kind: `Project`, `Space`, `IPPool`, `IPClass`, `IPClaim`, `IPAllocation`, `Member`,
-	// `ApiKey`, `PoolGrant`, `SpaceGrant` or `Quota`.
+	// ResourceKind Only events about resources of this kind.
 	ResourceKind *ResourceKindFilter `form:"resourceKind,omitempty" json:"resourceKind,omitempty"`
 
 	// ResourceName Only events about resources of this name; grants are found by the name of the pool or the space.
 	ResourceName *ResourceNameFilter `form:"resourceName,omitempty" json:"resourceName,omitempty"`
 
-	// Outcome Only events with this outcome, `ok` or the code of a refusal.
+	// Outcome Only events with this outcome: `ok`, or the code of the refusal of what the caller had no right to. Other refusals are
+	// not in the trail.
 	Outcome *OutcomeFilter `form:"outcome,omitempty" json:"outcome,omitempty"`
 
 	// Since Only events at this time or later.
 	Since *SinceFilter `form:"since,omitempty" json:"since,omitempty"`
 
-	// Until Only events before this time.
+	// Until Only events before this time, which is not before `since`.
 	Until *UntilFilter `form:"until,omitempty" json:"until,omitempty"`
 
 	// Limit Most items a page may hold.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` of the page before, with the same filters. It is opaque; one that the server did not make is refused.
+	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
+	// refused.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
@@ -2961,7 +3224,9 @@ type CreateClaimBatchParams struct {
 	// DryRun Answer as if the request were carried out, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IdempotencyKey Any string of visible ASCII characters, new for each new request and the same for its repeats. Kept for 24 hours.
+	// IdempotencyKey Any string of visible ASCII characters, new for each new request and the same for its repeats. Kept for 24 hours,
+	// for the project: another caller of it who uses the key is refused (`idempotency_mismatch`), so make it of
+	// something that is the caller's alone.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -2993,7 +3258,8 @@ type ListClaimsParams struct {
 	// Limit Most items a page may hold.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` of the page before, with the same filters. It is opaque; one that the server did not make is refused.
+	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
+	// refused.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
@@ -3010,7 +3276,9 @@ type CreateClaimParams struct {
 	// DryRun Answer as if the request were carried out, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IdempotencyKey Any string of visible ASCII characters, new for each new request and the same for its repeats. Kept for 24 hours.
+	// IdempotencyKey Any string of visible ASCII characters, new for each new request and the same for its repeats. Kept for 24 hours,
+	// for the project: another caller of it who uses the key is refused (`idempotency_mismatch`), so make it of
+	// something that is the caller's alone.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -3020,7 +3288,7 @@ type DeleteClaimParams struct {
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
 	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
-	// answer is 412.
+	// answer is 412. A weak one (`W/`) never matches.
 	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
 }
 
@@ -3041,7 +3309,7 @@ type PatchClaimParams struct {
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
 	// IfMatch The `ETag` that the change is based on, with its quotes, or `*` for whichever is current. Without it the answer is
-	// 428, with a stale one 412.
+	// 428, with a stale one 412. A weak one (`W/`) never matches.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
@@ -3049,6 +3317,14 @@ type PatchClaimParams struct {
 type PutClaimParams struct {
 	// DryRun Answer as if the request were carried out, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+
+	// IfMatch Only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one, or when there is
+	// nothing of this name yet, the answer is 412.
+	IfMatch *ReplaceIfMatch `json:"If-Match,omitempty"`
+
+	// IfNoneMatch `*`: create only. When the resource exists the answer is 412, also to a repeat of the very request that made it and whose
+	// answer was lost. Who has to repeat leaves it out, or sends a `POST` with an `Idempotency-Key`, where there is one.
+	IfNoneMatch *CreateOnly `json:"If-None-Match,omitempty"`
 }
 
 // ListClassesParams defines parameters for ListClasses.
@@ -3063,7 +3339,8 @@ type ListClassesParams struct {
 	// Limit Most items a page may hold.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` of the page before, with the same filters. It is opaque; one that the server did not make is refused.
+	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
+	// refused.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
@@ -3083,7 +3360,9 @@ type CreateClassParams struct {
 	// DryRun Answer as if the request were carried out, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IdempotencyKey Any string of visible ASCII characters, new for each new request and the same for its repeats. Kept for 24 hours.
+	// IdempotencyKey Any string of visible ASCII characters, new for each new request and the same for its repeats. Kept for 24 hours,
+	// for the project: another caller of it who uses the key is refused (`idempotency_mismatch`), so make it of
+	// something that is the caller's alone.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -3093,7 +3372,7 @@ type DeleteClassParams struct {
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
 	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
-	// answer is 412.
+	// answer is 412. A weak one (`W/`) never matches.
 	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
 }
 
@@ -3117,7 +3396,7 @@ type PatchClassParams struct {
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
 	// IfMatch The `ETag` that the change is based on, with its quotes, or `*` for whichever is current. Without it the answer is
-	// 428, with a stale one 412.
+	// 428, with a stale one 412. A weak one (`W/`) never matches.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
@@ -3132,7 +3411,8 @@ type GetHistoryParams struct {
 	// Limit Most items a page may hold.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` of the page before, with the same filters. It is opaque; one that the server did not make is refused.
+	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
+	// refused.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
@@ -3149,7 +3429,8 @@ type ListMembersParams struct {
 	// Limit Most items a page may hold.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` of the page before, with the same filters. It is opaque; one that the server did not make is refused.
+	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
+	// refused.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
@@ -3167,7 +3448,7 @@ type DeleteMemberParams struct {
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
 	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
-	// answer is 412.
+	// answer is 412. A weak one (`W/`) never matches.
 	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
 }
 
@@ -3176,9 +3457,13 @@ type PutMemberParams struct {
 	// DryRun Answer as if the request were carried out, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Replace only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one, or when
-	// there is nothing to replace, the answer is 412.
+	// IfMatch Only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one, or when there is
+	// nothing of this name yet, the answer is 412.
 	IfMatch *ReplaceIfMatch `json:"If-Match,omitempty"`
+
+	// IfNoneMatch `*`: create only. When the resource exists the answer is 412, also to a repeat of the very request that made it and whose
+	// answer was lost. Who has to repeat leaves it out, or sends a `POST` with an `Idempotency-Key`, where there is one.
+	IfNoneMatch *CreateOnly `json:"If-None-Match,omitempty"`
 }
 
 // ListPoolsParams defines parameters for ListPools.
@@ -3212,7 +3497,8 @@ type ListPoolsParams struct {
 	// Limit Most items a page may hold.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` of the page before, with the same filters. It is opaque; one that the server did not make is refused.
+	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
+	// refused.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
@@ -3229,7 +3515,9 @@ type CreatePoolParams struct {
 	// DryRun Answer as if the request were carried out, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IdempotencyKey Any string of visible ASCII characters, new for each new request and the same for its repeats. Kept for 24 hours.
+	// IdempotencyKey Any string of visible ASCII characters, new for each new request and the same for its repeats. Kept for 24 hours,
+	// for the project: another caller of it who uses the key is refused (`idempotency_mismatch`), so make it of
+	// something that is the caller's alone.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -3239,7 +3527,7 @@ type DeletePoolParams struct {
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
 	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
-	// answer is 412.
+	// answer is 412. A weak one (`W/`) never matches.
 	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
 }
 
@@ -3260,7 +3548,7 @@ type PatchPoolParams struct {
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
 	// IfMatch The `ETag` that the change is based on, with its quotes, or `*` for whichever is current. Without it the answer is
-	// 428, with a stale one 412.
+	// 428, with a stale one 412. A weak one (`W/`) never matches.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
@@ -3273,7 +3561,8 @@ type GetPoolFreeParams struct {
 	// Limit Most items a page may hold.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` of the page before, with the same filters. It is opaque; one that the server did not make is refused.
+	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
+	// refused.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
@@ -3290,7 +3579,8 @@ type ListPoolGrantsParams struct {
 	// Limit Most items a page may hold.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` of the page before, with the same filters. It is opaque; one that the server did not make is refused.
+	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
+	// refused.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
@@ -3308,7 +3598,7 @@ type DeletePoolGrantParams struct {
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
 	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
-	// answer is 412.
+	// answer is 412. A weak one (`W/`) never matches.
 	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
 }
 
@@ -3316,6 +3606,14 @@ type DeletePoolGrantParams struct {
 type PutPoolGrantParams struct {
 	// DryRun Answer as if the request were carried out, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+
+	// IfMatch Only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one, or when there is
+	// nothing of this name yet, the answer is 412.
+	IfMatch *ReplaceIfMatch `json:"If-Match,omitempty"`
+
+	// IfNoneMatch `*`: create only. When the resource exists the answer is 412, also to a repeat of the very request that made it and whose
+	// answer was lost. Who has to repeat leaves it out, or sends a `POST` with an `Idempotency-Key`, where there is one.
+	IfNoneMatch *CreateOnly `json:"If-None-Match,omitempty"`
 }
 
 // ListQuotasParams defines parameters for ListQuotas.
@@ -3323,7 +3621,8 @@ type ListQuotasParams struct {
 	// Limit Most items a page may hold.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` of the page before, with the same filters. It is opaque; one that the server did not make is refused.
+	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
+	// refused.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
@@ -3341,7 +3640,7 @@ type DeleteQuotaParams struct {
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
 	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
-	// answer is 412.
+	// answer is 412. A weak one (`W/`) never matches.
 	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
 }
 
@@ -3350,9 +3649,13 @@ type PutQuotaParams struct {
 	// DryRun Answer as if the request were carried out, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Replace only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one, or when
-	// there is nothing to replace, the answer is 412.
+	// IfMatch Only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one, or when there is
+	// nothing of this name yet, the answer is 412.
 	IfMatch *ReplaceIfMatch `json:"If-Match,omitempty"`
+
+	// IfNoneMatch `*`: create only. When the resource exists the answer is 412, also to a repeat of the very request that made it and whose
+	// answer was lost. Who has to repeat leaves it out, or sends a `POST` with an `Idempotency-Key`, where there is one.
+	IfNoneMatch *CreateOnly `json:"If-None-Match,omitempty"`
 }
 
 // ListSpacesParams defines parameters for ListSpaces.
@@ -3364,7 +3667,8 @@ type ListSpacesParams struct {
 	// Limit Most items a page may hold.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` of the page before, with the same filters. It is opaque; one that the server did not make is refused.
+	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
+	// refused.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
@@ -3381,7 +3685,9 @@ type CreateSpaceParams struct {
 	// DryRun Answer as if the request were carried out, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IdempotencyKey Any string of visible ASCII characters, new for each new request and the same for its repeats. Kept for 24 hours.
+	// IdempotencyKey Any string of visible ASCII characters, new for each new request and the same for its repeats. Kept for 24 hours,
+	// for the project: another caller of it who uses the key is refused (`idempotency_mismatch`), so make it of
+	// something that is the caller's alone.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -3391,7 +3697,7 @@ type DeleteSpaceParams struct {
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
 	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
-	// answer is 412.
+	// answer is 412. A weak one (`W/`) never matches.
 	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
 }
 
@@ -3401,7 +3707,7 @@ type PatchSpaceParams struct {
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
 	// IfMatch The `ETag` that the change is based on, with its quotes, or `*` for whichever is current. Without it the answer is
-	// 428, with a stale one 412.
+	// 428, with a stale one 412. A weak one (`W/`) never matches.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
@@ -3410,7 +3716,8 @@ type ListSpaceGrantsParams struct {
 	// Limit Most items a page may hold.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` of the page before, with the same filters. It is opaque; one that the server did not make is refused.
+	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
+	// refused.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
@@ -3428,7 +3735,7 @@ type DeleteSpaceGrantParams struct {
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
 	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
-	// answer is 412.
+	// answer is 412. A weak one (`W/`) never matches.
 	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
 }
 
@@ -3436,6 +3743,14 @@ type DeleteSpaceGrantParams struct {
 type PutSpaceGrantParams struct {
 	// DryRun Answer as if the request were carried out, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+
+	// IfMatch Only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one, or when there is
+	// nothing of this name yet, the answer is 412.
+	IfMatch *ReplaceIfMatch `json:"If-Match,omitempty"`
+
+	// IfNoneMatch `*`: create only. When the resource exists the answer is 412, also to a repeat of the very request that made it and whose
+	// answer was lost. Who has to repeat leaves it out, or sends a `POST` with an `Idempotency-Key`, where there is one.
+	IfNoneMatch *CreateOnly `json:"If-None-Match,omitempty"`
 }
 
 // CreateProjectJSONRequestBody defines body for CreateProject for application/json ContentType.
@@ -3656,6 +3971,10 @@ type ClientInterface interface {
 	// The blocks held in the project's pools, by whichever project, and those that cool down, pool by pool, in order of
 	// address. Filters add up.
 	//
+	// With `holder=self` the blocks that the project itself holds, in pools of whichever project: first what it has retained,
+	// which no claim names any more, though it counts in its quotas, pool by pool, in order of address; then what its claims
+	// hold, in order of their names. `phase=Retained` leaves the former alone.
+	//
 	// Corresponds with GET /v1/projects/{project}/allocations (the `ListAllocations` operationId).
 	ListAllocations(ctx context.Context, project ProjectName, params *ListAllocationsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
@@ -3745,7 +4064,8 @@ type ClientInterface interface {
 	// or none exists and the answer names the one that was refused (`/claims/3/spec/prefixLength`). Each claim is as in
 	// `createClaim` and is refused with the same codes, but for `allocationRef`, which is not for batches, and names, of
 	// which no two are the same (`invalid_argument`). A batch may have at most 16 different selectors, in at most 128
-	// different requests; claims that ask for the same count once.
+	// different requests; claims that ask for the same count once. A repeat with the same `Idempotency-Key` is refused with
+	// `claim_released` when any of the claims was released since.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -3758,7 +4078,8 @@ type ClientInterface interface {
 	// or none exists and the answer names the one that was refused (`/claims/3/spec/prefixLength`). Each claim is as in
 	// `createClaim` and is refused with the same codes, but for `allocationRef`, which is not for batches, and names, of
 	// which no two are the same (`invalid_argument`). A batch may have at most 16 different selectors, in at most 128
-	// different requests; claims that ask for the same count once.
+	// different requests; claims that ask for the same count once. A repeat with the same `Idempotency-Key` is refused with
+	// `claim_released` when any of the claims was released since.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -3772,8 +4093,11 @@ type ClientInterface interface {
 	// with the block, one that would be refused with the code, the sentence and the remedies, the smallest change first;
 	// both with 200. Nobody holds the block by it: the next claim may get it.
 	//
-	// Needs no right to claim, and is worth nothing to who may not: a pool that the project neither owns nor was granted is
-	// named by its project alone, as `platform/-`.
+	// The body of a claim can be sent as it is: `metadata` is ignored, but for its form.
+	//
+	// Needs no right to claim, and is worth nothing to who may not. The pool that the block would come from is named, as the
+	// claim would name it; another one that the project neither owns nor was granted is named by its project alone, as
+	// `platform/-`.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -3787,8 +4111,11 @@ type ClientInterface interface {
 	// with the block, one that would be refused with the code, the sentence and the remedies, the smallest change first;
 	// both with 200. Nobody holds the block by it: the next claim may get it.
 	//
-	// Needs no right to claim, and is worth nothing to who may not: a pool that the project neither owns nor was granted is
-	// named by its project alone, as `platform/-`.
+	// The body of a claim can be sent as it is: `metadata` is ignored, but for its form.
+	//
+	// Needs no right to claim, and is worth nothing to who may not. The pool that the block would come from is named, as the
+	// claim would name it; another one that the project neither owns nor was granted is named by its project alone, as
+	// `platform/-`.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -3834,7 +4161,8 @@ type ClientInterface interface {
 	// behind and carries the figures that a program needs to react, and in `steps` how it was decided; `explainClaim`
 	// answers the same without claiming, and names remedies.
 	//
-	// Send an `Idempotency-Key`: a repeat then gets the first answer, also when the pool is full by now.
+	// Send an `Idempotency-Key`: a repeat then gets the first answer, also when the pool is full by now. When the claim
+	// was released since, its block may be somebody else's: the repeat is refused with `claim_released`.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -3873,7 +4201,8 @@ type ClientInterface interface {
 	// behind and carries the figures that a program needs to react, and in `steps` how it was decided; `explainClaim`
 	// answers the same without claiming, and names remedies.
 	//
-	// Send an `Idempotency-Key`: a repeat then gets the first answer, also when the pool is full by now.
+	// Send an `Idempotency-Key`: a repeat then gets the first answer, also when the pool is full by now. When the claim
+	// was released since, its block may be somebody else's: the repeat is refused with `claim_released`.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -3927,10 +4256,16 @@ type ClientInterface interface {
 	// PutClaimWithBody Claim a block, or get the one claimed before
 	//
 	// Create-or-return, safe to repeat without a key. When no claim has this name, one is created as by `createClaim`
-	// (201). When one has it with the same spec, it is returned as it is (200), whether or not its pool is full by now.
-	// The claim is never changed by this call; labels and annotations count at creation only.
+	// (201). When one has it and is what the request asks for, it is returned as it is (200), whether or not its pool is full
+	// by now. The claim is never changed by this call; labels and annotations count at creation only.
 	//
-	// Refused with `already_exists` when the claim has another spec, naming what differs.
+	// A length, a family, a block and a policy are compared with what the claim has got: `prefixLength: 28` with a claim that
+	// got a /28 by default, `address` with the `cidr` of that one address. `className` may name the default class that served
+	// it. A length that is left out is the same as one that was left out, and no other. `ownerRef` belongs to what is
+	// compared, so that two callers who hit on one name for two objects are not given one block; a request without it asks for
+	// nobody in particular, and gets the claim whoever its owner is.
+	//
+	// Refused with `already_exists` when something differs, naming what is there and what was asked for.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -3940,10 +4275,16 @@ type ClientInterface interface {
 	// PutClaim Claim a block, or get the one claimed before
 	//
 	// Create-or-return, safe to repeat without a key. When no claim has this name, one is created as by `createClaim`
-	// (201). When one has it with the same spec, it is returned as it is (200), whether or not its pool is full by now.
-	// The claim is never changed by this call; labels and annotations count at creation only.
+	// (201). When one has it and is what the request asks for, it is returned as it is (200), whether or not its pool is full
+	// by now. The claim is never changed by this call; labels and annotations count at creation only.
 	//
-	// Refused with `already_exists` when the claim has another spec, naming what differs.
+	// A length, a family, a block and a policy are compared with what the claim has got: `prefixLength: 28` with a claim that
+	// got a /28 by default, `address` with the `cidr` of that one address. `className` may name the default class that served
+	// it. A length that is left out is the same as one that was left out, and no other. `ownerRef` belongs to what is
+	// compared, so that two callers who hit on one name for two objects are not given one block; a request without it asks for
+	// nobody in particular, and gets the claim whoever its owner is.
+	//
+	// Refused with `already_exists` when something differs, naming what is there and what was asked for.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -4055,6 +4396,9 @@ type ClientInterface interface {
 	// with `at` those that held it at that moment, the most specific block first; without it first those that hold it, in
 	// this order, then those that held it, the last one first. An address can have several holders in one moment: a claim
 	// within child pools, and pools of several spaces.
+	//
+	// Of pools of other projects it shows what the project itself holds there now, by claims or retained. What it held there
+	// before is in the history of the projects that own the pools, and in its own audit trail.
 	//
 	// Corresponds with GET /v1/projects/{project}/history (the `GetHistory` operationId).
 	GetHistory(ctx context.Context, project ProjectName, params *GetHistoryParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -4289,7 +4633,8 @@ type ClientInterface interface {
 
 	// DeleteQuota Delete a quota
 	//
-	// From then on this quota bounds nothing. What the project holds stays.
+	// From then on this quota bounds nothing. What the project holds stays. Refused with `permission_denied` when the quota
+	// is the platform's (`status.owner`) and the caller is no admin of `platform`.
 	//
 	// Corresponds with DELETE /v1/projects/{project}/quotas/{quota} (the `DeleteQuota` operationId).
 	DeleteQuota(ctx context.Context, project ProjectName, quota QuotaName, params *DeleteQuotaParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -4308,6 +4653,9 @@ type ClientInterface interface {
 	// away, and nothing is added until enough was released. With `If-Match` there must be a quota, and this must be
 	// its current `ETag`.
 	//
+	// A quota that an admin of `platform` sets is the platform's (`status.owner`), be it a new one or one that the project
+	// had set: from then on the project's own admins cannot change or delete it, and are refused with `permission_denied`.
+	//
 	// A project has 16 quotas at most; one more is refused with `invalid_argument`. Refused with `immutable_field` when
 	// the quota has another scope: delete it and set it anew.
 	//
@@ -4322,6 +4670,9 @@ type ClientInterface interface {
 	// (200). With the spec that it has, nothing is written. A limit below what is used is accepted: nothing is taken
 	// away, and nothing is added until enough was released. With `If-Match` there must be a quota, and this must be
 	// its current `ETag`.
+	//
+	// A quota that an admin of `platform` sets is the platform's (`status.owner`), be it a new one or one that the project
+	// had set: from then on the project's own admins cannot change or delete it, and are refused with `permission_denied`.
 	//
 	// A project has 16 quotas at most; one more is refused with `invalid_argument`. Refused with `immutable_field` when
 	// the quota has another scope: delete it and set it anew.
@@ -4641,6 +4992,10 @@ func (c *Client) PatchProjectWithApplicationMergePatchPlusJSONBody(ctx context.C
 // The blocks held in the project's pools, by whichever project, and those that cool down, pool by pool, in order of
 // address. Filters add up.
 //
+// With `holder=self` the blocks that the project itself holds, in pools of whichever project: first what it has retained,
+// which no claim names any more, though it counts in its quotas, pool by pool, in order of address; then what its claims
+// hold, in order of their names. `phase=Retained` leaves the former alone.
+//
 // Corresponds with GET /v1/projects/{project}/allocations (the `ListAllocations` operationId).
 func (c *Client) ListAllocations(ctx context.Context, project ProjectName, params *ListAllocationsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListAllocationsRequest(c.Server, project, params)
@@ -4820,7 +5175,8 @@ func (c *Client) ListAuditEvents(ctx context.Context, project ProjectName, param
 // or none exists and the answer names the one that was refused (`/claims/3/spec/prefixLength`). Each claim is as in
 // `createClaim` and is refused with the same codes, but for `allocationRef`, which is not for batches, and names, of
 // which no two are the same (`invalid_argument`). A batch may have at most 16 different selectors, in at most 128
-// different requests; claims that ask for the same count once.
+// different requests; claims that ask for the same count once. A repeat with the same `Idempotency-Key` is refused with
+// `claim_released` when any of the claims was released since.
 //
 // Takes any type of body and a specified content type.
 //
@@ -4843,7 +5199,8 @@ func (c *Client) CreateClaimBatchWithBody(ctx context.Context, project ProjectNa
 // or none exists and the answer names the one that was refused (`/claims/3/spec/prefixLength`). Each claim is as in
 // `createClaim` and is refused with the same codes, but for `allocationRef`, which is not for batches, and names, of
 // which no two are the same (`invalid_argument`). A batch may have at most 16 different selectors, in at most 128
-// different requests; claims that ask for the same count once.
+// different requests; claims that ask for the same count once. A repeat with the same `Idempotency-Key` is refused with
+// `claim_released` when any of the claims was released since.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -4867,8 +5224,11 @@ func (c *Client) CreateClaimBatch(ctx context.Context, project ProjectName, para
 // with the block, one that would be refused with the code, the sentence and the remedies, the smallest change first;
 // both with 200. Nobody holds the block by it: the next claim may get it.
 //
-// Needs no right to claim, and is worth nothing to who may not: a pool that the project neither owns nor was granted is
-// named by its project alone, as `platform/-`.
+// The body of a claim can be sent as it is: `metadata` is ignored, but for its form.
+//
+// Needs no right to claim, and is worth nothing to who may not. The pool that the block would come from is named, as the
+// claim would name it; another one that the project neither owns nor was granted is named by its project alone, as
+// `platform/-`.
 //
 // Takes any type of body and a specified content type.
 //
@@ -4892,8 +5252,11 @@ func (c *Client) ExplainClaimWithBody(ctx context.Context, project ProjectName, 
 // with the block, one that would be refused with the code, the sentence and the remedies, the smallest change first;
 // both with 200. Nobody holds the block by it: the next claim may get it.
 //
-// Needs no right to claim, and is worth nothing to who may not: a pool that the project neither owns nor was granted is
-// named by its project alone, as `platform/-`.
+// The body of a claim can be sent as it is: `metadata` is ignored, but for its form.
+//
+// Needs no right to claim, and is worth nothing to who may not. The pool that the block would come from is named, as the
+// claim would name it; another one that the project neither owns nor was granted is named by its project alone, as
+// `platform/-`.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -4959,7 +5322,8 @@ func (c *Client) ListClaims(ctx context.Context, project ProjectName, params *Li
 // behind and carries the figures that a program needs to react, and in `steps` how it was decided; `explainClaim`
 // answers the same without claiming, and names remedies.
 //
-// Send an `Idempotency-Key`: a repeat then gets the first answer, also when the pool is full by now.
+// Send an `Idempotency-Key`: a repeat then gets the first answer, also when the pool is full by now. When the claim
+// was released since, its block may be somebody else's: the repeat is refused with `claim_released`.
 //
 // Takes any type of body and a specified content type.
 //
@@ -5008,7 +5372,8 @@ func (c *Client) CreateClaimWithBody(ctx context.Context, project ProjectName, p
 // behind and carries the figures that a program needs to react, and in `steps` how it was decided; `explainClaim`
 // answers the same without claiming, and names remedies.
 //
-// Send an `Idempotency-Key`: a repeat then gets the first answer, also when the pool is full by now.
+// Send an `Idempotency-Key`: a repeat then gets the first answer, also when the pool is full by now. When the claim
+// was released since, its block may be somebody else's: the repeat is refused with `claim_released`.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -5112,10 +5477,16 @@ func (c *Client) PatchClaimWithApplicationMergePatchPlusJSONBody(ctx context.Con
 // PutClaimWithBody Claim a block, or get the one claimed before
 //
 // Create-or-return, safe to repeat without a key. When no claim has this name, one is created as by `createClaim`
-// (201). When one has it with the same spec, it is returned as it is (200), whether or not its pool is full by now.
-// The claim is never changed by this call; labels and annotations count at creation only.
+// (201). When one has it and is what the request asks for, it is returned as it is (200), whether or not its pool is full
+// by now. The claim is never changed by this call; labels and annotations count at creation only.
 //
-// Refused with `already_exists` when the claim has another spec, naming what differs.
+// A length, a family, a block and a policy are compared with what the claim has got: `prefixLength: 28` with a claim that
+// got a /28 by default, `address` with the `cidr` of that one address. `className` may name the default class that served
+// it. A length that is left out is the same as one that was left out, and no other. `ownerRef` belongs to what is
+// compared, so that two callers who hit on one name for two objects are not given one block; a request without it asks for
+// nobody in particular, and gets the claim whoever its owner is.
+//
+// Refused with `already_exists` when something differs, naming what is there and what was asked for.
 //
 // Takes any type of body and a specified content type.
 //
@@ -5135,10 +5506,16 @@ func (c *Client) PutClaimWithBody(ctx context.Context, project ProjectName, clai
 // PutClaim Claim a block, or get the one claimed before
 //
 // Create-or-return, safe to repeat without a key. When no claim has this name, one is created as by `createClaim`
-// (201). When one has it with the same spec, it is returned as it is (200), whether or not its pool is full by now.
-// The claim is never changed by this call; labels and annotations count at creation only.
+// (201). When one has it and is what the request asks for, it is returned as it is (200), whether or not its pool is full
+// by now. The claim is never changed by this call; labels and annotations count at creation only.
 //
-// Refused with `already_exists` when the claim has another spec, naming what differs.
+// A length, a family, a block and a policy are compared with what the claim has got: `prefixLength: 28` with a claim that
+// got a /28 by default, `address` with the `cidr` of that one address. `className` may name the default class that served
+// it. A length that is left out is the same as one that was left out, and no other. `ownerRef` belongs to what is
+// compared, so that two callers who hit on one name for two objects are not given one block; a request without it asks for
+// nobody in particular, and gets the claim whoever its owner is.
+//
+// Refused with `already_exists` when something differs, naming what is there and what was asked for.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -5330,6 +5707,9 @@ func (c *Client) PatchClassWithApplicationMergePatchPlusJSONBody(ctx context.Con
 // with `at` those that held it at that moment, the most specific block first; without it first those that hold it, in
 // this order, then those that held it, the last one first. An address can have several holders in one moment: a claim
 // within child pools, and pools of several spaces.
+//
+// Of pools of other projects it shows what the project itself holds there now, by claims or retained. What it held there
+// before is in the history of the projects that own the pools, and in its own audit trail.
 //
 // Corresponds with GET /v1/projects/{project}/history (the `GetHistory` operationId).
 func (c *Client) GetHistory(ctx context.Context, project ProjectName, params *GetHistoryParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -5754,7 +6134,8 @@ func (c *Client) ListQuotas(ctx context.Context, project ProjectName, params *Li
 
 // DeleteQuota Delete a quota
 //
-// From then on this quota bounds nothing. What the project holds stays.
+// From then on this quota bounds nothing. What the project holds stays. Refused with `permission_denied` when the quota
+// is the platform's (`status.owner`) and the caller is no admin of `platform`.
 //
 // Corresponds with DELETE /v1/projects/{project}/quotas/{quota} (the `DeleteQuota` operationId).
 func (c *Client) DeleteQuota(ctx context.Context, project ProjectName, quota QuotaName, params *DeleteQuotaParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -5793,6 +6174,9 @@ func (c *Client) GetQuota(ctx context.Context, project ProjectName, quota QuotaN
 // away, and nothing is added until enough was released. With `If-Match` there must be a quota, and this must be
 // its current `ETag`.
 //
+// A quota that an admin of `platform` sets is the platform's (`status.owner`), be it a new one or one that the project
+// had set: from then on the project's own admins cannot change or delete it, and are refused with `permission_denied`.
+//
 // A project has 16 quotas at most; one more is refused with `invalid_argument`. Refused with `immutable_field` when
 // the quota has another scope: delete it and set it anew.
 //
@@ -5817,6 +6201,9 @@ func (c *Client) PutQuotaWithBody(ctx context.Context, project ProjectName, quot
 // (200). With the spec that it has, nothing is written. A limit below what is used is accepted: nothing is taken
 // away, and nothing is added until enough was released. With `If-Match` there must be a quota, and this must be
 // its current `ETag`.
+//
+// A quota that an admin of `platform` sets is the platform's (`status.owner`), be it a new one or one that the project
+// had set: from then on the project's own admins cannot change or delete it, and are refused with `permission_denied`.
 //
 // A project has 16 quotas at most; one more is refused with `invalid_argument`. Refused with `immutable_field` when
 // the quota has another scope: delete it and set it anew.
@@ -6558,6 +6945,18 @@ func NewListAllocationsRequest(server string, project ProjectName, params *ListA
 		// styled parameters, preserving literal commas as delimiters
 		// per the OpenAPI spec (e.g. "color=blue,black,brown").
 		var rawQueryFragments []string
+
+		if params.Holder != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "holder", *params.Holder, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
 
 		if params.Phase != nil {
 
@@ -8030,6 +8429,32 @@ func NewPutClaimRequestWithBody(server string, project ProjectName, claim ClaimN
 
 	req.Header.Add("Content-Type", contentType)
 
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+		if params.IfNoneMatch != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-None-Match", headerParam1)
+		}
+
+	}
+
 	return req, nil
 }
 
@@ -8905,6 +9330,17 @@ func NewPutMemberRequestWithBody(server string, project ProjectName, subject Mem
 			}
 
 			req.Header.Set("If-Match", headerParam0)
+		}
+
+		if params.IfNoneMatch != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-None-Match", headerParam1)
 		}
 
 	}
@@ -9835,6 +10271,32 @@ func NewPutPoolGrantRequest(server string, project ProjectName, pool PoolName, c
 		return nil, err
 	}
 
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+		if params.IfNoneMatch != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-None-Match", headerParam1)
+		}
+
+	}
+
 	return req, nil
 }
 
@@ -10136,6 +10598,17 @@ func NewPutQuotaRequestWithBody(server string, project ProjectName, quota QuotaN
 			}
 
 			req.Header.Set("If-Match", headerParam0)
+		}
+
+		if params.IfNoneMatch != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-None-Match", headerParam1)
 		}
 
 	}
@@ -10851,6 +11324,32 @@ func NewPutSpaceGrantRequest(server string, project ProjectName, space SpaceName
 		return nil, err
 	}
 
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+		if params.IfNoneMatch != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-None-Match", headerParam1)
+		}
+
+	}
+
 	return req, nil
 }
 
@@ -11085,6 +11584,10 @@ type ClientWithResponsesInterface interface {
 	// The blocks held in the project's pools, by whichever project, and those that cool down, pool by pool, in order of
 	// address. Filters add up.
 	//
+	// With `holder=self` the blocks that the project itself holds, in pools of whichever project: first what it has retained,
+	// which no claim names any more, though it counts in its quotas, pool by pool, in order of address; then what its claims
+	// hold, in order of their names. `phase=Retained` leaves the former alone.
+	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /v1/projects/{project}/allocations (the `ListAllocations` operationId).
@@ -11188,7 +11691,8 @@ type ClientWithResponsesInterface interface {
 	// or none exists and the answer names the one that was refused (`/claims/3/spec/prefixLength`). Each claim is as in
 	// `createClaim` and is refused with the same codes, but for `allocationRef`, which is not for batches, and names, of
 	// which no two are the same (`invalid_argument`). A batch may have at most 16 different selectors, in at most 128
-	// different requests; claims that ask for the same count once.
+	// different requests; claims that ask for the same count once. A repeat with the same `Idempotency-Key` is refused with
+	// `claim_released` when any of the claims was released since.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -11201,7 +11705,8 @@ type ClientWithResponsesInterface interface {
 	// or none exists and the answer names the one that was refused (`/claims/3/spec/prefixLength`). Each claim is as in
 	// `createClaim` and is refused with the same codes, but for `allocationRef`, which is not for batches, and names, of
 	// which no two are the same (`invalid_argument`). A batch may have at most 16 different selectors, in at most 128
-	// different requests; claims that ask for the same count once.
+	// different requests; claims that ask for the same count once. A repeat with the same `Idempotency-Key` is refused with
+	// `claim_released` when any of the claims was released since.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -11215,8 +11720,11 @@ type ClientWithResponsesInterface interface {
 	// with the block, one that would be refused with the code, the sentence and the remedies, the smallest change first;
 	// both with 200. Nobody holds the block by it: the next claim may get it.
 	//
-	// Needs no right to claim, and is worth nothing to who may not: a pool that the project neither owns nor was granted is
-	// named by its project alone, as `platform/-`.
+	// The body of a claim can be sent as it is: `metadata` is ignored, but for its form.
+	//
+	// Needs no right to claim, and is worth nothing to who may not. The pool that the block would come from is named, as the
+	// claim would name it; another one that the project neither owns nor was granted is named by its project alone, as
+	// `platform/-`.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -11230,8 +11738,11 @@ type ClientWithResponsesInterface interface {
 	// with the block, one that would be refused with the code, the sentence and the remedies, the smallest change first;
 	// both with 200. Nobody holds the block by it: the next claim may get it.
 	//
-	// Needs no right to claim, and is worth nothing to who may not: a pool that the project neither owns nor was granted is
-	// named by its project alone, as `platform/-`.
+	// The body of a claim can be sent as it is: `metadata` is ignored, but for its form.
+	//
+	// Needs no right to claim, and is worth nothing to who may not. The pool that the block would come from is named, as the
+	// claim would name it; another one that the project neither owns nor was granted is named by its project alone, as
+	// `platform/-`.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -11279,7 +11790,8 @@ type ClientWithResponsesInterface interface {
 	// behind and carries the figures that a program needs to react, and in `steps` how it was decided; `explainClaim`
 	// answers the same without claiming, and names remedies.
 	//
-	// Send an `Idempotency-Key`: a repeat then gets the first answer, also when the pool is full by now.
+	// Send an `Idempotency-Key`: a repeat then gets the first answer, also when the pool is full by now. When the claim
+	// was released since, its block may be somebody else's: the repeat is refused with `claim_released`.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -11318,7 +11830,8 @@ type ClientWithResponsesInterface interface {
 	// behind and carries the figures that a program needs to react, and in `steps` how it was decided; `explainClaim`
 	// answers the same without claiming, and names remedies.
 	//
-	// Send an `Idempotency-Key`: a repeat then gets the first answer, also when the pool is full by now.
+	// Send an `Idempotency-Key`: a repeat then gets the first answer, also when the pool is full by now. When the claim
+	// was released since, its block may be somebody else's: the repeat is refused with `claim_released`.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -11376,10 +11889,16 @@ type ClientWithResponsesInterface interface {
 	// PutClaimWithBodyWithResponse Claim a block, or get the one claimed before
 	//
 	// Create-or-return, safe to repeat without a key. When no claim has this name, one is created as by `createClaim`
-	// (201). When one has it with the same spec, it is returned as it is (200), whether or not its pool is full by now.
-	// The claim is never changed by this call; labels and annotations count at creation only.
+	// (201). When one has it and is what the request asks for, it is returned as it is (200), whether or not its pool is full
+	// by now. The claim is never changed by this call; labels and annotations count at creation only.
 	//
-	// Refused with `already_exists` when the claim has another spec, naming what differs.
+	// A length, a family, a block and a policy are compared with what the claim has got: `prefixLength: 28` with a claim that
+	// got a /28 by default, `address` with the `cidr` of that one address. `className` may name the default class that served
+	// it. A length that is left out is the same as one that was left out, and no other. `ownerRef` belongs to what is
+	// compared, so that two callers who hit on one name for two objects are not given one block; a request without it asks for
+	// nobody in particular, and gets the claim whoever its owner is.
+	//
+	// Refused with `already_exists` when something differs, naming what is there and what was asked for.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -11389,10 +11908,16 @@ type ClientWithResponsesInterface interface {
 	// PutClaimWithResponse Claim a block, or get the one claimed before
 	//
 	// Create-or-return, safe to repeat without a key. When no claim has this name, one is created as by `createClaim`
-	// (201). When one has it with the same spec, it is returned as it is (200), whether or not its pool is full by now.
-	// The claim is never changed by this call; labels and annotations count at creation only.
+	// (201). When one has it and is what the request asks for, it is returned as it is (200), whether or not its pool is full
+	// by now. The claim is never changed by this call; labels and annotations count at creation only.
 	//
-	// Refused with `already_exists` when the claim has another spec, naming what differs.
+	// A length, a family, a block and a policy are compared with what the claim has got: `prefixLength: 28` with a claim that
+	// got a /28 by default, `address` with the `cidr` of that one address. `className` may name the default class that served
+	// it. A length that is left out is the same as one that was left out, and no other. `ownerRef` belongs to what is
+	// compared, so that two callers who hit on one name for two objects are not given one block; a request without it asks for
+	// nobody in particular, and gets the claim whoever its owner is.
+	//
+	// Refused with `already_exists` when something differs, naming what is there and what was asked for.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -11510,6 +12035,9 @@ type ClientWithResponsesInterface interface {
 	// with `at` those that held it at that moment, the most specific block first; without it first those that hold it, in
 	// this order, then those that held it, the last one first. An address can have several holders in one moment: a claim
 	// within child pools, and pools of several spaces.
+	//
+	// Of pools of other projects it shows what the project itself holds there now, by claims or retained. What it held there
+	// before is in the history of the projects that own the pools, and in its own audit trail.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -11770,7 +12298,8 @@ type ClientWithResponsesInterface interface {
 
 	// DeleteQuotaWithResponse Delete a quota
 	//
-	// From then on this quota bounds nothing. What the project holds stays.
+	// From then on this quota bounds nothing. What the project holds stays. Refused with `permission_denied` when the quota
+	// is the platform's (`status.owner`) and the caller is no admin of `platform`.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -11793,6 +12322,9 @@ type ClientWithResponsesInterface interface {
 	// away, and nothing is added until enough was released. With `If-Match` there must be a quota, and this must be
 	// its current `ETag`.
 	//
+	// A quota that an admin of `platform` sets is the platform's (`status.owner`), be it a new one or one that the project
+	// had set: from then on the project's own admins cannot change or delete it, and are refused with `permission_denied`.
+	//
 	// A project has 16 quotas at most; one more is refused with `invalid_argument`. Refused with `immutable_field` when
 	// the quota has another scope: delete it and set it anew.
 	//
@@ -11807,6 +12339,9 @@ type ClientWithResponsesInterface interface {
 	// (200). With the spec that it has, nothing is written. A limit below what is used is accepted: nothing is taken
 	// away, and nothing is added until enough was released. With `If-Match` there must be a quota, and this must be
 	// its current `ETag`.
+	//
+	// A quota that an admin of `platform` sets is the platform's (`status.owner`), be it a new one or one that the project
+	// had set: from then on the project's own admins cannot change or delete it, and are refused with `permission_denied`.
 	//
 	// A project has 16 quotas at most; one more is refused with `invalid_argument`. Refused with `immutable_field` when
 	// the quota has another scope: delete it and set it anew.
@@ -12432,6 +12967,13 @@ type GetProjectResponse200Headers struct {
 	ETag string
 }
 
+// GetProjectResponse304Headers the declared response headers of an HTTP 304 response for GetProject
+type GetProjectResponse304Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	ETag             string
+}
+
 // GetProjectResponse400Headers the declared response headers of an HTTP 400 response for GetProject
 type GetProjectResponse400Headers struct {
 	CarveConsistency *Consistency
@@ -12500,6 +13042,8 @@ type GetProjectResponse struct {
 	ApplicationProblemJSON504 *DeadlineExceeded
 	// Headers200 the parsed response headers for an HTTP 200 response
 	Headers200 *GetProjectResponse200Headers
+	// Headers304 the parsed response headers for an HTTP 304 response
+	Headers304 *GetProjectResponse304Headers
 	// Headers400 the parsed response headers for an HTTP 400 response
 	Headers400 *GetProjectResponse400Headers
 	// Headers401 the parsed response headers for an HTTP 401 response
@@ -12914,6 +13458,13 @@ type GetAllocationResponse200Headers struct {
 	ETag             string
 }
 
+// GetAllocationResponse304Headers the declared response headers of an HTTP 304 response for GetAllocation
+type GetAllocationResponse304Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	ETag             string
+}
+
 // GetAllocationResponse400Headers the declared response headers of an HTTP 400 response for GetAllocation
 type GetAllocationResponse400Headers struct {
 	CarveConsistency *Consistency
@@ -12982,6 +13533,8 @@ type GetAllocationResponse struct {
 	ApplicationProblemJSON504 *DeadlineExceeded
 	// Headers200 the parsed response headers for an HTTP 200 response
 	Headers200 *GetAllocationResponse200Headers
+	// Headers304 the parsed response headers for an HTTP 304 response
+	Headers304 *GetAllocationResponse304Headers
 	// Headers400 the parsed response headers for an HTTP 400 response
 	Headers400 *GetAllocationResponse400Headers
 	// Headers401 the parsed response headers for an HTTP 401 response
@@ -13620,6 +14173,11 @@ type CreateClaimBatchResponse401Headers struct {
 	WWWAuthenticate *string
 }
 
+// CreateClaimBatchResponse409Headers the declared response headers of an HTTP 409 response for CreateClaimBatch
+type CreateClaimBatchResponse409Headers struct {
+	RetryAfter *int
+}
+
 // CreateClaimBatchResponse429Headers the declared response headers of an HTTP 429 response for CreateClaimBatch
 type CreateClaimBatchResponse429Headers struct {
 	RateLimit       *string
@@ -13681,6 +14239,8 @@ type CreateClaimBatchResponse struct {
 	Headers201 *CreateClaimBatchResponse201Headers
 	// Headers401 the parsed response headers for an HTTP 401 response
 	Headers401 *CreateClaimBatchResponse401Headers
+	// Headers409 the parsed response headers for an HTTP 409 response
+	Headers409 *CreateClaimBatchResponse409Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
 	Headers429 *CreateClaimBatchResponse429Headers
 	// Headers500 the parsed response headers for an HTTP 500 response
@@ -13952,6 +14512,11 @@ type CreateClaimResponse401Headers struct {
 	WWWAuthenticate *string
 }
 
+// CreateClaimResponse409Headers the declared response headers of an HTTP 409 response for CreateClaim
+type CreateClaimResponse409Headers struct {
+	RetryAfter *int
+}
+
 // CreateClaimResponse429Headers the declared response headers of an HTTP 429 response for CreateClaim
 type CreateClaimResponse429Headers struct {
 	RateLimit       *string
@@ -14013,6 +14578,8 @@ type CreateClaimResponse struct {
 	Headers201 *CreateClaimResponse201Headers
 	// Headers401 the parsed response headers for an HTTP 401 response
 	Headers401 *CreateClaimResponse401Headers
+	// Headers409 the parsed response headers for an HTTP 409 response
+	Headers409 *CreateClaimResponse409Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
 	Headers429 *CreateClaimResponse429Headers
 	// Headers500 the parsed response headers for an HTTP 500 response
@@ -14174,6 +14741,13 @@ type GetClaimResponse200Headers struct {
 	ETag             string
 }
 
+// GetClaimResponse304Headers the declared response headers of an HTTP 304 response for GetClaim
+type GetClaimResponse304Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	ETag             string
+}
+
 // GetClaimResponse400Headers the declared response headers of an HTTP 400 response for GetClaim
 type GetClaimResponse400Headers struct {
 	CarveConsistency *Consistency
@@ -14242,6 +14816,8 @@ type GetClaimResponse struct {
 	ApplicationProblemJSON504 *DeadlineExceeded
 	// Headers200 the parsed response headers for an HTTP 200 response
 	Headers200 *GetClaimResponse200Headers
+	// Headers304 the parsed response headers for an HTTP 304 response
+	Headers304 *GetClaimResponse304Headers
 	// Headers400 the parsed response headers for an HTTP 400 response
 	Headers400 *GetClaimResponse400Headers
 	// Headers401 the parsed response headers for an HTTP 401 response
@@ -14431,6 +15007,16 @@ type PutClaimResponse401Headers struct {
 	WWWAuthenticate *string
 }
 
+// PutClaimResponse409Headers the declared response headers of an HTTP 409 response for PutClaim
+type PutClaimResponse409Headers struct {
+	RetryAfter *int
+}
+
+// PutClaimResponse412Headers the declared response headers of an HTTP 412 response for PutClaim
+type PutClaimResponse412Headers struct {
+	ETag *string
+}
+
 // PutClaimResponse429Headers the declared response headers of an HTTP 429 response for PutClaim
 type PutClaimResponse429Headers struct {
 	RateLimit       *string
@@ -14476,6 +15062,8 @@ type PutClaimResponse struct {
 	ApplicationProblemJSON406 *NotAcceptable
 	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
 	ApplicationProblemJSON409 *ClaimConflict
+	// ApplicationProblemJSON412 the response for an HTTP 412 `application/problem+json` response
+	ApplicationProblemJSON412 *PreconditionFailed
 	// ApplicationProblemJSON413 the response for an HTTP 413 `application/problem+json` response
 	ApplicationProblemJSON413 *PayloadTooLarge
 	// ApplicationProblemJSON415 the response for an HTTP 415 `application/problem+json` response
@@ -14496,6 +15084,10 @@ type PutClaimResponse struct {
 	Headers201 *PutClaimResponse201Headers
 	// Headers401 the parsed response headers for an HTTP 401 response
 	Headers401 *PutClaimResponse401Headers
+	// Headers409 the parsed response headers for an HTTP 409 response
+	Headers409 *PutClaimResponse409Headers
+	// Headers412 the parsed response headers for an HTTP 412 response
+	Headers412 *PutClaimResponse412Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
 	Headers429 *PutClaimResponse429Headers
 	// Headers500 the parsed response headers for an HTTP 500 response
@@ -15493,6 +16085,13 @@ type GetMemberResponse200Headers struct {
 	ETag string
 }
 
+// GetMemberResponse304Headers the declared response headers of an HTTP 304 response for GetMember
+type GetMemberResponse304Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	ETag             string
+}
+
 // GetMemberResponse400Headers the declared response headers of an HTTP 400 response for GetMember
 type GetMemberResponse400Headers struct {
 	CarveConsistency *Consistency
@@ -15561,6 +16160,8 @@ type GetMemberResponse struct {
 	ApplicationProblemJSON504 *DeadlineExceeded
 	// Headers200 the parsed response headers for an HTTP 200 response
 	Headers200 *GetMemberResponse200Headers
+	// Headers304 the parsed response headers for an HTTP 304 response
+	Headers304 *GetMemberResponse304Headers
 	// Headers400 the parsed response headers for an HTTP 400 response
 	Headers400 *GetMemberResponse400Headers
 	// Headers401 the parsed response headers for an HTTP 401 response
@@ -15868,6 +16469,11 @@ type CreatePoolResponse401Headers struct {
 	WWWAuthenticate *string
 }
 
+// CreatePoolResponse409Headers the declared response headers of an HTTP 409 response for CreatePool
+type CreatePoolResponse409Headers struct {
+	RetryAfter *int
+}
+
 // CreatePoolResponse429Headers the declared response headers of an HTTP 429 response for CreatePool
 type CreatePoolResponse429Headers struct {
 	RateLimit       *string
@@ -15929,6 +16535,8 @@ type CreatePoolResponse struct {
 	Headers201 *CreatePoolResponse201Headers
 	// Headers401 the parsed response headers for an HTTP 401 response
 	Headers401 *CreatePoolResponse401Headers
+	// Headers409 the parsed response headers for an HTTP 409 response
+	Headers409 *CreatePoolResponse409Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
 	Headers429 *CreatePoolResponse429Headers
 	// Headers500 the parsed response headers for an HTTP 500 response
@@ -16670,6 +17278,13 @@ type GetPoolGrantResponse200Headers struct {
 	ETag string
 }
 
+// GetPoolGrantResponse304Headers the declared response headers of an HTTP 304 response for GetPoolGrant
+type GetPoolGrantResponse304Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	ETag             string
+}
+
 // GetPoolGrantResponse400Headers the declared response headers of an HTTP 400 response for GetPoolGrant
 type GetPoolGrantResponse400Headers struct {
 	CarveConsistency *Consistency
@@ -16738,6 +17353,8 @@ type GetPoolGrantResponse struct {
 	ApplicationProblemJSON504 *DeadlineExceeded
 	// Headers200 the parsed response headers for an HTTP 200 response
 	Headers200 *GetPoolGrantResponse200Headers
+	// Headers304 the parsed response headers for an HTTP 304 response
+	Headers304 *GetPoolGrantResponse304Headers
 	// Headers400 the parsed response headers for an HTTP 400 response
 	Headers400 *GetPoolGrantResponse400Headers
 	// Headers401 the parsed response headers for an HTTP 401 response
@@ -16808,6 +17425,11 @@ type PutPoolGrantResponse404Headers struct {
 	CarveReadAt      *string
 }
 
+// PutPoolGrantResponse412Headers the declared response headers of an HTTP 412 response for PutPoolGrant
+type PutPoolGrantResponse412Headers struct {
+	ETag *string
+}
+
 // PutPoolGrantResponse429Headers the declared response headers of an HTTP 429 response for PutPoolGrant
 type PutPoolGrantResponse429Headers struct {
 	RateLimit       *string
@@ -16851,6 +17473,8 @@ type PutPoolGrantResponse struct {
 	ApplicationProblemJSON404 *NotFound
 	// ApplicationProblemJSON406 the response for an HTTP 406 `application/problem+json` response
 	ApplicationProblemJSON406 *NotAcceptable
+	// ApplicationProblemJSON412 the response for an HTTP 412 `application/problem+json` response
+	ApplicationProblemJSON412 *PreconditionFailed
 	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
 	ApplicationProblemJSON429 *TooManyRequests
 	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
@@ -16869,6 +17493,8 @@ type PutPoolGrantResponse struct {
 	Headers401 *PutPoolGrantResponse401Headers
 	// Headers404 the parsed response headers for an HTTP 404 response
 	Headers404 *PutPoolGrantResponse404Headers
+	// Headers412 the parsed response headers for an HTTP 412 response
+	Headers412 *PutPoolGrantResponse412Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
 	Headers429 *PutPoolGrantResponse429Headers
 	// Headers500 the parsed response headers for an HTTP 500 response
@@ -17755,6 +18381,13 @@ type GetSpaceResponse200Headers struct {
 	ETag string
 }
 
+// GetSpaceResponse304Headers the declared response headers of an HTTP 304 response for GetSpace
+type GetSpaceResponse304Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	ETag             string
+}
+
 // GetSpaceResponse400Headers the declared response headers of an HTTP 400 response for GetSpace
 type GetSpaceResponse400Headers struct {
 	CarveConsistency *Consistency
@@ -17823,6 +18456,8 @@ type GetSpaceResponse struct {
 	ApplicationProblemJSON504 *DeadlineExceeded
 	// Headers200 the parsed response headers for an HTTP 200 response
 	Headers200 *GetSpaceResponse200Headers
+	// Headers304 the parsed response headers for an HTTP 304 response
+	Headers304 *GetSpaceResponse304Headers
 	// Headers400 the parsed response headers for an HTTP 400 response
 	Headers400 *GetSpaceResponse400Headers
 	// Headers401 the parsed response headers for an HTTP 401 response
@@ -18233,6 +18868,13 @@ type GetSpaceGrantResponse200Headers struct {
 	ETag string
 }
 
+// GetSpaceGrantResponse304Headers the declared response headers of an HTTP 304 response for GetSpaceGrant
+type GetSpaceGrantResponse304Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	ETag             string
+}
+
 // GetSpaceGrantResponse400Headers the declared response headers of an HTTP 400 response for GetSpaceGrant
 type GetSpaceGrantResponse400Headers struct {
 	CarveConsistency *Consistency
@@ -18301,6 +18943,8 @@ type GetSpaceGrantResponse struct {
 	ApplicationProblemJSON504 *DeadlineExceeded
 	// Headers200 the parsed response headers for an HTTP 200 response
 	Headers200 *GetSpaceGrantResponse200Headers
+	// Headers304 the parsed response headers for an HTTP 304 response
+	Headers304 *GetSpaceGrantResponse304Headers
 	// Headers400 the parsed response headers for an HTTP 400 response
 	Headers400 *GetSpaceGrantResponse400Headers
 	// Headers401 the parsed response headers for an HTTP 401 response
@@ -18371,6 +19015,11 @@ type PutSpaceGrantResponse404Headers struct {
 	CarveReadAt      *string
 }
 
+// PutSpaceGrantResponse412Headers the declared response headers of an HTTP 412 response for PutSpaceGrant
+type PutSpaceGrantResponse412Headers struct {
+	ETag *string
+}
+
 // PutSpaceGrantResponse429Headers the declared response headers of an HTTP 429 response for PutSpaceGrant
 type PutSpaceGrantResponse429Headers struct {
 	RateLimit       *string
@@ -18414,6 +19063,8 @@ type PutSpaceGrantResponse struct {
 	ApplicationProblemJSON404 *NotFound
 	// ApplicationProblemJSON406 the response for an HTTP 406 `application/problem+json` response
 	ApplicationProblemJSON406 *NotAcceptable
+	// ApplicationProblemJSON412 the response for an HTTP 412 `application/problem+json` response
+	ApplicationProblemJSON412 *PreconditionFailed
 	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
 	ApplicationProblemJSON429 *TooManyRequests
 	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
@@ -18432,6 +19083,8 @@ type PutSpaceGrantResponse struct {
 	Headers401 *PutSpaceGrantResponse401Headers
 	// Headers404 the parsed response headers for an HTTP 404 response
 	Headers404 *PutSpaceGrantResponse404Headers
+	// Headers412 the parsed response headers for an HTTP 412 response
+	Headers412 *PutSpaceGrantResponse412Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
 	Headers429 *PutSpaceGrantResponse429Headers
 	// Headers500 the parsed response headers for an HTTP 500 response
@@ -18908,6 +19561,10 @@ func (c *ClientWithResponses) PatchProjectWithApplicationMergePatchPlusJSONBodyW
 // The blocks held in the project's pools, by whichever project, and those that cool down, pool by pool, in order of
 // address. Filters add up.
 //
+// With `holder=self` the blocks that the project itself holds, in pools of whichever project: first what it has retained,
+// which no claim names any more, though it counts in its quotas, pool by pool, in order of address; then what its claims
+// hold, in order of their names. `phase=Retained` leaves the former alone.
+//
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /v1/projects/{project}/allocations (the `ListAllocations` operationId).
@@ -19065,7 +19722,8 @@ func (c *ClientWithResponses) ListAuditEventsWithResponse(ctx context.Context, p
 // or none exists and the answer names the one that was refused (`/claims/3/spec/prefixLength`). Each claim is as in
 // `createClaim` and is refused with the same codes, but for `allocationRef`, which is not for batches, and names, of
 // which no two are the same (`invalid_argument`). A batch may have at most 16 different selectors, in at most 128
-// different requests; claims that ask for the same count once.
+// different requests; claims that ask for the same count once. A repeat with the same `Idempotency-Key` is refused with
+// `claim_released` when any of the claims was released since.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -19084,7 +19742,8 @@ func (c *ClientWithResponses) CreateClaimBatchWithBodyWithResponse(ctx context.C
 // or none exists and the answer names the one that was refused (`/claims/3/spec/prefixLength`). Each claim is as in
 // `createClaim` and is refused with the same codes, but for `allocationRef`, which is not for batches, and names, of
 // which no two are the same (`invalid_argument`). A batch may have at most 16 different selectors, in at most 128
-// different requests; claims that ask for the same count once.
+// different requests; claims that ask for the same count once. A repeat with the same `Idempotency-Key` is refused with
+// `claim_released` when any of the claims was released since.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -19104,8 +19763,11 @@ func (c *ClientWithResponses) CreateClaimBatchWithResponse(ctx context.Context, 
 // with the block, one that would be refused with the code, the sentence and the remedies, the smallest change first;
 // both with 200. Nobody holds the block by it: the next claim may get it.
 //
-// Needs no right to claim, and is worth nothing to who may not: a pool that the project neither owns nor was granted is
-// named by its project alone, as `platform/-`.
+// The body of a claim can be sent as it is: `metadata` is ignored, but for its form.
+//
+// Needs no right to claim, and is worth nothing to who may not. The pool that the block would come from is named, as the
+// claim would name it; another one that the project neither owns nor was granted is named by its project alone, as
+// `platform/-`.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -19125,8 +19787,11 @@ func (c *ClientWithResponses) ExplainClaimWithBodyWithResponse(ctx context.Conte
 // with the block, one that would be refused with the code, the sentence and the remedies, the smallest change first;
 // both with 200. Nobody holds the block by it: the next claim may get it.
 //
-// Needs no right to claim, and is worth nothing to who may not: a pool that the project neither owns nor was granted is
-// named by its project alone, as `platform/-`.
+// The body of a claim can be sent as it is: `metadata` is ignored, but for its form.
+//
+// Needs no right to claim, and is worth nothing to who may not. The pool that the block would come from is named, as the
+// claim would name it; another one that the project neither owns nor was granted is named by its project alone, as
+// `platform/-`.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -19186,7 +19851,8 @@ func (c *ClientWithResponses) ListClaimsWithResponse(ctx context.Context, projec
 // behind and carries the figures that a program needs to react, and in `steps` how it was decided; `explainClaim`
 // answers the same without claiming, and names remedies.
 //
-// Send an `Idempotency-Key`: a repeat then gets the first answer, also when the pool is full by now.
+// Send an `Idempotency-Key`: a repeat then gets the first answer, also when the pool is full by now. When the claim
+// was released since, its block may be somebody else's: the repeat is refused with `claim_released`.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -19231,7 +19897,8 @@ func (c *ClientWithResponses) CreateClaimWithBodyWithResponse(ctx context.Contex
 // behind and carries the figures that a program needs to react, and in `steps` how it was decided; `explainClaim`
 // answers the same without claiming, and names remedies.
 //
-// Send an `Idempotency-Key`: a repeat then gets the first answer, also when the pool is full by now.
+// Send an `Idempotency-Key`: a repeat then gets the first answer, also when the pool is full by now. When the claim
+// was released since, its block may be somebody else's: the repeat is refused with `claim_released`.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -19319,10 +19986,16 @@ func (c *ClientWithResponses) PatchClaimWithApplicationMergePatchPlusJSONBodyWit
 // PutClaimWithBodyWithResponse Claim a block, or get the one claimed before
 //
 // Create-or-return, safe to repeat without a key. When no claim has this name, one is created as by `createClaim`
-// (201). When one has it with the same spec, it is returned as it is (200), whether or not its pool is full by now.
-// The claim is never changed by this call; labels and annotations count at creation only.
+// (201). When one has it and is what the request asks for, it is returned as it is (200), whether or not its pool is full
+// by now. The claim is never changed by this call; labels and annotations count at creation only.
 //
-// Refused with `already_exists` when the claim has another spec, naming what differs.
+// A length, a family, a block and a policy are compared with what the claim has got: `prefixLength: 28` with a claim that
+// got a /28 by default, `address` with the `cidr` of that one address. `className` may name the default class that served
+// it. A length that is left out is the same as one that was left out, and no other. `ownerRef` belongs to what is
+// compared, so that two callers who hit on one name for two objects are not given one block; a request without it asks for
+// nobody in particular, and gets the claim whoever its owner is.
+//
+// Refused with `already_exists` when something differs, naming what is there and what was asked for.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -19338,10 +20011,16 @@ func (c *ClientWithResponses) PutClaimWithBodyWithResponse(ctx context.Context, 
 // PutClaimWithResponse Claim a block, or get the one claimed before
 //
 // Create-or-return, safe to repeat without a key. When no claim has this name, one is created as by `createClaim`
-// (201). When one has it with the same spec, it is returned as it is (200), whether or not its pool is full by now.
-// The claim is never changed by this call; labels and annotations count at creation only.
+// (201). When one has it and is what the request asks for, it is returned as it is (200), whether or not its pool is full
+// by now. The claim is never changed by this call; labels and annotations count at creation only.
 //
-// Refused with `already_exists` when the claim has another spec, naming what differs.
+// A length, a family, a block and a policy are compared with what the claim has got: `prefixLength: 28` with a claim that
+// got a /28 by default, `address` with the `cidr` of that one address. `className` may name the default class that served
+// it. A length that is left out is the same as one that was left out, and no other. `ownerRef` belongs to what is
+// compared, so that two callers who hit on one name for two objects are not given one block; a request without it asks for
+// nobody in particular, and gets the claim whoever its owner is.
+//
+// Refused with `already_exists` when something differs, naming what is there and what was asked for.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -19507,6 +20186,9 @@ func (c *ClientWithResponses) PatchClassWithApplicationMergePatchPlusJSONBodyWit
 // with `at` those that held it at that moment, the most specific block first; without it first those that hold it, in
 // this order, then those that held it, the last one first. An address can have several holders in one moment: a claim
 // within child pools, and pools of several spaces.
+//
+// Of pools of other projects it shows what the project itself holds there now, by claims or retained. What it held there
+// before is in the history of the projects that own the pools, and in its own audit trail.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -19881,7 +20563,8 @@ func (c *ClientWithResponses) ListQuotasWithResponse(ctx context.Context, projec
 
 // DeleteQuotaWithResponse Delete a quota
 //
-// From then on this quota bounds nothing. What the project holds stays.
+// From then on this quota bounds nothing. What the project holds stays. Refused with `permission_denied` when the quota
+// is the platform's (`status.owner`) and the caller is no admin of `platform`.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -19916,6 +20599,9 @@ func (c *ClientWithResponses) GetQuotaWithResponse(ctx context.Context, project 
 // away, and nothing is added until enough was released. With `If-Match` there must be a quota, and this must be
 // its current `ETag`.
 //
+// A quota that an admin of `platform` sets is the platform's (`status.owner`), be it a new one or one that the project
+// had set: from then on the project's own admins cannot change or delete it, and are refused with `permission_denied`.
+//
 // A project has 16 quotas at most; one more is refused with `invalid_argument`. Refused with `immutable_field` when
 // the quota has another scope: delete it and set it anew.
 //
@@ -19936,6 +20622,9 @@ func (c *ClientWithResponses) PutQuotaWithBodyWithResponse(ctx context.Context, 
 // (200). With the spec that it has, nothing is written. A limit below what is used is accepted: nothing is taken
 // away, and nothing is added until enough was released. With `If-Match` there must be a quota, and this must be
 // its current `ETag`.
+//
+// A quota that an admin of `platform` sets is the platform's (`status.owner`), be it a new one or one that the project
+// had set: from then on the project's own admins cannot change or delete it, and are refused with `permission_denied`.
 //
 // A project has 16 quotas at most; one more is refused with `invalid_argument`. Refused with `immutable_field` when
 // the quota has another scope: delete it and set it anew.
@@ -21134,6 +21823,9 @@ func ParseGetProjectResponse(rsp *http.Response) (*GetProjectResponse, error) {
 		}
 		response.JSON200 = &dest
 
+	case rsp.StatusCode == 304:
+		break // No content-type
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
 		var dest BadRequest
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -21210,6 +21902,30 @@ func ParseGetProjectResponse(rsp *http.Response) (*GetProjectResponse, error) {
 			headers.ETag = value
 		}
 		response.Headers200 = &headers
+	case rsp.StatusCode == 304:
+		var headers GetProjectResponse304Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers304 = &headers
 	case rsp.StatusCode == 400:
 		var headers GetProjectResponse400Headers
 		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
@@ -22125,6 +22841,9 @@ func ParseGetAllocationResponse(rsp *http.Response) (*GetAllocationResponse, err
 		}
 		response.JSON200 = &dest
 
+	case rsp.StatusCode == 304:
+		break // No content-type
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
 		var dest BadRequest
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -22215,6 +22934,30 @@ func ParseGetAllocationResponse(rsp *http.Response) (*GetAllocationResponse, err
 			headers.ETag = value
 		}
 		response.Headers200 = &headers
+	case rsp.StatusCode == 304:
+		var headers GetAllocationResponse304Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers304 = &headers
 	case rsp.StatusCode == 400:
 		var headers GetAllocationResponse400Headers
 		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
@@ -23711,6 +24454,16 @@ func ParseCreateClaimBatchResponse(rsp *http.Response) (*CreateClaimBatchRespons
 			headers.WWWAuthenticate = &value
 		}
 		response.Headers401 = &headers
+	case rsp.StatusCode == 409:
+		var headers CreateClaimBatchResponse409Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers409 = &headers
 	case rsp.StatusCode == 429:
 		var headers CreateClaimBatchResponse429Headers
 		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
@@ -24421,6 +25174,16 @@ func ParseCreateClaimResponse(rsp *http.Response) (*CreateClaimResponse, error) 
 			headers.WWWAuthenticate = &value
 		}
 		response.Headers401 = &headers
+	case rsp.StatusCode == 409:
+		var headers CreateClaimResponse409Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers409 = &headers
 	case rsp.StatusCode == 429:
 		var headers CreateClaimResponse429Headers
 		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
@@ -24770,6 +25533,9 @@ func ParseGetClaimResponse(rsp *http.Response) (*GetClaimResponse, error) {
 		}
 		response.JSON200 = &dest
 
+	case rsp.StatusCode == 304:
+		break // No content-type
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
 		var dest BadRequest
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -24860,6 +25626,30 @@ func ParseGetClaimResponse(rsp *http.Response) (*GetClaimResponse, error) {
 			headers.ETag = value
 		}
 		response.Headers200 = &headers
+	case rsp.StatusCode == 304:
+		var headers GetClaimResponse304Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers304 = &headers
 	case rsp.StatusCode == 400:
 		var headers GetClaimResponse400Headers
 		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
@@ -25341,6 +26131,13 @@ func ParsePutClaimResponse(rsp *http.Response) (*PutClaimResponse, error) {
 		}
 		response.ApplicationProblemJSON409 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 412:
+		var dest PreconditionFailed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON412 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 413:
 		var dest PayloadTooLarge
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -25444,6 +26241,26 @@ func ParsePutClaimResponse(rsp *http.Response) (*PutClaimResponse, error) {
 			headers.WWWAuthenticate = &value
 		}
 		response.Headers401 = &headers
+	case rsp.StatusCode == 409:
+		var headers PutClaimResponse409Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers409 = &headers
+	case rsp.StatusCode == 412:
+		var headers PutClaimResponse412Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers412 = &headers
 	case rsp.StatusCode == 429:
 		var headers PutClaimResponse429Headers
 		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
@@ -27559,6 +28376,9 @@ func ParseGetMemberResponse(rsp *http.Response) (*GetMemberResponse, error) {
 		}
 		response.JSON200 = &dest
 
+	case rsp.StatusCode == 304:
+		break // No content-type
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
 		var dest BadRequest
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -27635,6 +28455,30 @@ func ParseGetMemberResponse(rsp *http.Response) (*GetMemberResponse, error) {
 			headers.ETag = value
 		}
 		response.Headers200 = &headers
+	case rsp.StatusCode == 304:
+		var headers GetMemberResponse304Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers304 = &headers
 	case rsp.StatusCode == 400:
 		var headers GetMemberResponse400Headers
 		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
@@ -28461,6 +29305,16 @@ func ParseCreatePoolResponse(rsp *http.Response) (*CreatePoolResponse, error) {
 			headers.WWWAuthenticate = &value
 		}
 		response.Headers401 = &headers
+	case rsp.StatusCode == 409:
+		var headers CreatePoolResponse409Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers409 = &headers
 	case rsp.StatusCode == 429:
 		var headers CreatePoolResponse429Headers
 		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
@@ -30023,6 +30877,9 @@ func ParseGetPoolGrantResponse(rsp *http.Response) (*GetPoolGrantResponse, error
 		}
 		response.JSON200 = &dest
 
+	case rsp.StatusCode == 304:
+		break // No content-type
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
 		var dest BadRequest
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -30099,6 +30956,30 @@ func ParseGetPoolGrantResponse(rsp *http.Response) (*GetPoolGrantResponse, error
 			headers.ETag = value
 		}
 		response.Headers200 = &headers
+	case rsp.StatusCode == 304:
+		var headers GetPoolGrantResponse304Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers304 = &headers
 	case rsp.StatusCode == 400:
 		var headers GetPoolGrantResponse400Headers
 		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
@@ -30293,6 +31174,13 @@ func ParsePutPoolGrantResponse(rsp *http.Response) (*PutPoolGrantResponse, error
 		}
 		response.ApplicationProblemJSON406 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 412:
+		var dest PreconditionFailed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON412 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
 		var dest TooManyRequests
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -30409,6 +31297,16 @@ func ParsePutPoolGrantResponse(rsp *http.Response) (*PutPoolGrantResponse, error
 			headers.CarveReadAt = &value
 		}
 		response.Headers404 = &headers
+	case rsp.StatusCode == 412:
+		var headers PutPoolGrantResponse412Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers412 = &headers
 	case rsp.StatusCode == 429:
 		var headers PutPoolGrantResponse429Headers
 		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
@@ -32285,6 +33183,9 @@ func ParseGetSpaceResponse(rsp *http.Response) (*GetSpaceResponse, error) {
 		}
 		response.JSON200 = &dest
 
+	case rsp.StatusCode == 304:
+		break // No content-type
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
 		var dest BadRequest
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -32361,6 +33262,30 @@ func ParseGetSpaceResponse(rsp *http.Response) (*GetSpaceResponse, error) {
 			headers.ETag = value
 		}
 		response.Headers200 = &headers
+	case rsp.StatusCode == 304:
+		var headers GetSpaceResponse304Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers304 = &headers
 	case rsp.StatusCode == 400:
 		var headers GetSpaceResponse400Headers
 		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
@@ -33269,6 +34194,9 @@ func ParseGetSpaceGrantResponse(rsp *http.Response) (*GetSpaceGrantResponse, err
 		}
 		response.JSON200 = &dest
 
+	case rsp.StatusCode == 304:
+		break // No content-type
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
 		var dest BadRequest
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -33345,6 +34273,30 @@ func ParseGetSpaceGrantResponse(rsp *http.Response) (*GetSpaceGrantResponse, err
 			headers.ETag = value
 		}
 		response.Headers200 = &headers
+	case rsp.StatusCode == 304:
+		var headers GetSpaceGrantResponse304Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers304 = &headers
 	case rsp.StatusCode == 400:
 		var headers GetSpaceGrantResponse400Headers
 		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
@@ -33539,6 +34491,13 @@ func ParsePutSpaceGrantResponse(rsp *http.Response) (*PutSpaceGrantResponse, err
 		}
 		response.ApplicationProblemJSON406 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 412:
+		var dest PreconditionFailed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON412 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
 		var dest TooManyRequests
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -33655,6 +34614,16 @@ func ParsePutSpaceGrantResponse(rsp *http.Response) (*PutSpaceGrantResponse, err
 			headers.CarveReadAt = &value
 		}
 		response.Headers404 = &headers
+	case rsp.StatusCode == 412:
+		var headers PutSpaceGrantResponse412Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers412 = &headers
 	case rsp.StatusCode == 429:
 		var headers PutSpaceGrantResponse429Headers
 		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {

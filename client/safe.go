@@ -88,8 +88,8 @@ func safeTwice(req *http.Request) bool {
 		return true
 	case req.Method == http.MethodPost:
 		return req.Header.Get(keyHeader) != ""
-	case req.Method == http.MethodPut: // says how something is to be; with a revision, it would be refused for its own success
-		return tag == ""
+	case req.Method == http.MethodPut: // says how something is to be; with a precondition, it would be refused for its own success
+		return tag == "" && req.Header.Get("If-None-Match") == ""
 	case req.Method == http.MethodDelete: // without a revision it would delete what was made under that name meanwhile
 		return tag != "" && tag != "*"
 	case req.Method == http.MethodPatch: // of whichever revision: says how parts of it are to be

@@ -28,6 +28,7 @@ func TestOnlyWhatIsSafeIsSentAgain(t *testing.T) {
 		{"AQuestionAfterACut", "POST", "/v1/projects/team-a/claim-explanations", nil, errCut, 2, false},
 		{"PutAfterACut", "PUT", claims + "/web", nil, errCut, 2, false},
 		{"PutOfARevisionAfterACut", "PUT", claims + "/web", []string{"If-Match", `"r"`}, errCut, 1, true},
+		{"PutThatCreatesOnlyAfterACut", "PUT", claims + "/web", []string{"If-None-Match", "*"}, errCut, 1, true},
 		{"PutOfARevisionThatNeverLeft", "PUT", claims + "/web", []string{"If-Match", `"r"`}, errRefused, 2, false},
 		{"DeleteAfterACut", "DELETE", claims + "/web", nil, errCut, 1, true},
 		{"DeleteOfWhicheverAfterACut", "DELETE", claims + "/web", []string{"If-Match", "*"}, errCut, 1, true},

@@ -23,7 +23,7 @@ func main() {
 func run(args, environ []string, stdout, stderr io.Writer) int {
 	config, usage, err := app.ParseConfig(args, environ)
 	switch {
-	case errors.Is(err, pflag.ErrHelp):
+	case errors.Is(err, pflag.ErrHelp), errors.Is(err, app.ErrVersion):
 		_, _ = fmt.Fprint(stdout, usage)
 		return 0
 	case err != nil:

@@ -12,6 +12,8 @@ import (
 type ask struct {
 	spec  ipam.ClaimSpec
 	class *ipam.Class // nil: by poolRef, poolSelector or allocationRef
+
+	kept ipam.ReclaimPolicy // of the allocation that is bound again; "": a new one
 }
 
 // want is what an ask comes to in one pool.
@@ -146,6 +148,8 @@ func (a ask) reclaimPolicy() ipam.ReclaimPolicy {
 	switch {
 	case a.spec.ReclaimPolicy != "":
 		return a.spec.ReclaimPolicy
+	case a.kept != "":
+		return a.kept
 	case a.class != nil:
 		return a.class.Spec.ReclaimPolicy
 	default:

@@ -51,7 +51,7 @@ func (s *Service) makeBatch(ctx context.Context, project string, claims []ipam.C
 		event.ID, event.At, event.Name = ipam.NewTimeID(c.CreatedAt), c.CreatedAt, c.Name
 		b.items[i] = batchItem{claim: c, random: ipam.NewID(), event: event}
 	}
-	return once(ctx, s, key.ID, r, nil, func(ctx context.Context) ([]ipam.Claim, error) {
+	return once(ctx, s, key, r, nil, func(ctx context.Context) ([]ipam.Claim, error) {
 		return s.bindBatch(ctx, &b)
 	})
 }
@@ -338,20 +338,34 @@ func inItem(err error, i int) error {
 	return &c
 }
 
-// inBatch is inItem for refusals by a pool or a quota, which the items before this one may have caused.
-func inBatch(err error, i int) error {
+// inBatch is inItem, of a batch of n claims, for refusals by a pool or a quota, which the items before this one may have caused.
+func inBatch(err error, i, n int) error {
 	err = inItem(err, i)
 	e, ok := err.(*ipam.Error) //nolint:errorlint // see inItem
-	if !ok || i == 0 {
+	if !ok {
 		return err
 	}
-	refused := "The batch does not fit, at claim " + strconv.Itoa(i) + "; nothing was claimed. "
 	switch e.Code {
-	case ipam.CodePoolExhausted:
-		e.Message = refused + "Before the batch: " + e.Message
+	case ipam.CodePoolExhausted, ipam.CodeExhaustedByCooldown:
+		if i > 0 { // and the sentence is of before the batch, as the figures are
+			e.Message = fits(i, n) + e.Message
+		}
 	case ipam.CodeQuotaExceeded:
-		e.Message = refused + "Counted up to that claim: " + e.Message
+		if i > 0 {
+			e.Message = fits(i, n) + "Counted up to the next: " + e.Message
+		}
 	default:
+		return err
 	}
+	e.Figures.Fitting = new(int64(i))
 	return err
+}
+
+// fits says how many of a batch's claims fit when not all of them do.
+func fits(i, n int) string {
+	first := "first " + strconv.Itoa(i) + " fit"
+	if i == 1 {
+		first = "first fits"
+	}
+	return "The batch does not fit: of its " + strconv.Itoa(n) + " claims the " + first + ", and not the next; nothing was claimed. "
 }

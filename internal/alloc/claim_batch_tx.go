@@ -143,7 +143,7 @@ func (run *batchRun) at(err error, i int) error {
 	if run.batch.single {
 		return err
 	}
-	return inBatch(err, i)
+	return inBatch(err, i, len(run.batch.items))
 }
 
 // batchPool is one pool of a batch: as it is in the transaction, with the rows that any of the items might need. A pool that is

@@ -21,7 +21,9 @@ func (s *Service) serve(ctx context.Context, key ProjectKey, c ipam.Claim, facts
 	}
 	var bound ipam.Claim
 	if c.Spec.AllocationRef != "" {
-		bound, err = s.rebind(ctx, key, c, e, r)
+		if bound, err = s.rebind(ctx, key, c, e, r); err == nil {
+			res.choseAllocation(bound)
+		}
 	} else {
 		bound, err = s.bind(ctx, &res, binding{key: key, claim: c, event: e, random: random, request: r, seen: facts.seen()})
 	}
@@ -107,7 +109,7 @@ func (s *Service) bind(ctx context.Context, res *resolved, b binding) (ipam.Clai
 	case len(all) == 0:
 		return ipam.Claim{}, res.noPoolLeft()
 	case full(last) && len(res.pools) > 1:
-		return ipam.Claim{}, s.exhausted(ctx, res.telling(), all, res.bits(all[len(all)-1]))
+		return ipam.Claim{}, s.exhausted(ctx, res.telling(), all, res.bits(all[len(all)-1]), 0)
 	default:
 		return ipam.Claim{}, res.unnamed(last)
 	}

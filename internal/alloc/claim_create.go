@@ -54,7 +54,7 @@ func (s *Service) makeClaim(ctx context.Context, project string, c ipam.Claim, r
 			if facts.ClaimFacts, err = s.lookUpClaim(ctx, key, c, r); err != nil {
 				return none, class, err
 			}
-			if done, answer, err := settledBefore(facts.ClaimFacts, c, r, put); done {
+			if done, answer, err := s.settledBefore(ctx, facts.ClaimFacts, c, r, put); done {
 				if ipam.IsCode(err, ipam.CodeAlreadyExists) && c.Rename() {
 					continue // a generated name that is taken is made anew
 				}
@@ -73,8 +73,8 @@ func (s *Service) makeClaim(ctx context.Context, project string, c ipam.Claim, r
 			continue
 		}
 		if err != nil && !shed(err) {
-			if answer, ok := s.madeMeanwhile(ctx, key, c, r, put); ok {
-				return answer, class, nil
+			if done, answer, met := s.madeMeanwhile(ctx, key, c, r, put); done {
+				return answer, class, met
 			}
 		}
 		if err == nil && !r.DryRun {
@@ -95,17 +95,19 @@ func (s *Service) lookUpClaim(ctx context.Context, key ProjectKey, c ipam.Claim,
 }
 
 // madeMeanwhile looks once more after a refusal: when the same request is made twice at once, the last block may have gone
-// to the first one, whose answer is the answer to both.
-func (s *Service) madeMeanwhile(ctx context.Context, key ProjectKey, c ipam.Claim, r Request, put bool) (Result[ipam.Claim], bool) {
+// to the first one, whose answer is the answer to both. A PUT that was to create only is told that it did not, and not that there was
+// nothing left.
+func (s *Service) madeMeanwhile(ctx context.Context, key ProjectKey, c ipam.Claim, r Request, put bool) (done bool, answer Result[ipam.Claim], err error) {
 	if r.Key == "" && !put {
-		return Result[ipam.Claim]{}, false
+		return false, answer, nil
 	}
 	facts, err := s.store.ClaimLookup(ctx, ClaimQuery{Project: key, Name: c.Name, Key: r.Key, Now: s.now()})
 	if err != nil {
-		return Result[ipam.Claim]{}, false
+		return false, answer, nil //nolint:nilerr // what was refused is the answer then
 	}
-	done, answer, err := settledBefore(facts, c, r, put)
-	return answer, done && err == nil
+	done, answer, err = s.settledBefore(ctx, facts, c, r, put)
+	met := answered(err) || ipam.IsCode(err, ipam.CodePreconditionFailed)
+	return done && met, answer, err
 }
 
 // prepareClaim validates and fixes everything that a repeat of the transaction must not change.
@@ -121,15 +123,22 @@ func (s *Service) prepareClaim(c ipam.Claim, key ProjectKey, who tenancy.Princip
 }
 
 // settledBefore answers requests that need no transaction: a repeat with the same key, a name that exists.
-func settledBefore(facts ClaimFacts, c ipam.Claim, r Request, put bool) (done bool, answer Result[ipam.Claim], err error) {
-	if facts.Answer != nil {
-		err = replayed(r, *facts.Answer, &answer.Value)
-		answer.Replayed = err == nil
-		return true, answer, err
-	}
+func (s *Service) settledBefore(ctx context.Context, facts ClaimFacts, c ipam.Claim, r Request, put bool) (done bool, answer Result[ipam.Claim], err error) {
 	have := facts.Claim
+	if facts.Answer != nil {
+		var made ipam.Claim
+		err = replayed(ctx, r, *facts.Answer, &made)
+		if err == nil && (have == nil || have.UID != made.UID) { // the name was looked up before the key was, so look again
+			err = s.stillHeld(ctx, ProjectKey{ID: c.ProjectID, Name: c.Project}, []ipam.Claim{made})
+		}
+		if err != nil {
+			return true, answer, err
+		}
+		return true, Result[ipam.Claim]{Value: made, Replayed: true}, nil
+	}
 	if have == nil {
-		return false, answer, nil
+		err = r.checkPut(false, ipam.ID{})
+		return err != nil, answer, err
 	}
 	if have.UID == c.UID { // our own, from a COMMIT whose answer was lost
 		return true, Result[ipam.Claim]{Value: *have}, nil
@@ -137,11 +146,12 @@ func settledBefore(facts ClaimFacts, c ipam.Claim, r Request, put bool) (done bo
 	if !put {
 		return true, answer, claimExists(c, "/metadata/name")
 	}
+	if err := r.checkPut(true, have.Revision); err != nil {
+		return true, answer, err
+	}
 	if diff := differing(*have, c); len(diff) > 0 {
-		e := ipam.Errorf(ipam.CodeAlreadyExists, "Claim %s exists with another spec; delete it first, or ask for the same.", c.Ref())
-		for _, pointer := range diff {
-			_ = e.At(pointer, "differs from the existing claim.")
-		}
+		e := ipam.Errorf(ipam.CodeAlreadyExists, "Claim %s exists with another spec; ask for what is there, or claim under another name.", c.Ref())
+		e.Fields = diff
 		return true, answer, e
 	}
 	return true, Result[ipam.Claim]{Value: *have, Existed: true}, nil

@@ -67,10 +67,14 @@ func (r *resolved) skippedPool(p ipam.Pool, err error) {
 	r.noted = append(r.noted, noted{kind: ipam.StepPool, ref: p.Ref(), hidden: r.telling().hides(p), outcome: ipam.OutcomeSkipped, err: err})
 }
 
-// chosePool notes the pool that does.
+// chosePool notes the pool that does. It has its name: the claim names it too.
 func (r *resolved) chosePool(c ipam.Claim) {
-	hidden := r.ask.class != nil && c.PoolProjectID != r.viewer.ID
-	r.noted = append(r.noted, noted{kind: ipam.StepPool, ref: c.Pool, hidden: hidden, outcome: ipam.OutcomeChosen, detail: "It has room: the block is " + c.Block.String() + "."})
+	r.note(ipam.StepPool, c.Pool, ipam.OutcomeChosen, "It has room: the block is "+c.Block.String()+".")
+}
+
+// choseAllocation notes the pool that has kept the block.
+func (r *resolved) choseAllocation(c ipam.Claim) {
+	r.note(ipam.StepPool, c.Pool, ipam.OutcomeChosen, fmt.Sprintf("It has kept %s for the project, as allocation %s.", c.Block, c.AllocationID))
 }
 
 // quotaRefused notes the quota that stands in the way.

@@ -67,6 +67,40 @@ func TestExplanationIsWhatTheCreationWouldAnswer(t *testing.T) {
 	refused(t, err, ipam.CodeNotFound)
 }
 
+// The pool that would serve is named as the claim would name it; the others are not the consumer's to know.
+func TestExplanationNamesThePoolThatWouldServe(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.class(t, platform, class("net", sharedClass, lengths(24, 28, 26)))
+	b.poolIn(t, platform, root("eu", "10.0.0.0/26", backing("net")))
+	b.poolIn(t, platform, root("us", "10.0.1.0/24", backing("net")))
+	b.claim(t, byClass("whole", "net"))
+	got, err := b.ExplainClaim(b.ctx, project, byClass("", "net"))
+	require.NoError(t, err)
+	var pools []string
+	for _, s := range got.Steps {
+		if s.Kind == ipam.StepPool {
+			pools = append(pools, string(s.Outcome)+" "+s.Name)
+		}
+	}
+	require.Equal(t, []string{"skipped platform/-", "chosen platform/us"}, pools)
+	require.Equal(t, "platform/us", got.Claim.Pool.String())
+}
+
+func TestExplanationOfAnAllocationThatWouldBeBoundAgain(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.pool(t, root("net", "10.0.0.0/24"))
+	kept := b.claim(t, claim("c", "net", 30, retain))
+	b.release(t, "c")
+	got, err := b.ExplainClaim(b.ctx, project, again("", kept.AllocationID))
+	require.NoError(t, err)
+	require.Equal(t, []ipam.Step{{
+		Kind: ipam.StepPool, Name: "acme/net", Outcome: ipam.OutcomeChosen,
+		Detail: "It has kept " + kept.Block.String() + " for the project, as allocation " + kept.AllocationID.String() + ".",
+	}}, got.Steps)
+}
+
 func TestExplanationNamesTheQuotaThatDecides(t *testing.T) {
 	t.Parallel()
 	b := setupClass(t)

@@ -304,8 +304,25 @@ func TestHeldBlocksStayWhenTheGrantGoes(t *testing.T) {
 	require.Contains(t, e.Message, "Pool umbrella/net was not found.", "binding again is a new claim")
 	b.grant(t, "net", project)
 	require.Equal(t, kept.Block, b.claim(t, again("d", kept.AllocationID, retain)).Block)
-	b.revoke(t, "net", project)
 	b.release(t, "d")
+	of := func(project string) claimOption { return func(c *ipam.Claim) { c.Spec.AllocationOf = project } }
+	missing := b.refuseClaim(t, again("e", ipam.NewID()), ipam.CodeNotFound)
+	for _, wrong := range []string{project, "nobody"} {
+		e := b.refuseClaim(t, again("e", kept.AllocationID, of(wrong)), ipam.CodeNotFound)
+		require.Equal(t, missing.Fields, e.Fields, "the same as one that is missing")
+		require.Equal(t, fmt.Sprintf("Allocation %q was not found in project %q.", kept.AllocationID, project), e.Message)
+	}
+	back := again("e", kept.AllocationID, retain, of(provider))
+	require.Equal(t, kept.Block, b.claim(t, back).Block, "as status.allocationRef has it")
+	for _, c := range []ipam.Claim{back, again("e", kept.AllocationID, retain)} {
+		got, err := b.PutClaim(b.ctx, project, c, alloc.Request{})
+		require.NoError(t, err)
+		require.True(t, got.Existed, "the same claim, whether the project is said or not")
+	}
+	_, err = b.PutClaim(b.ctx, project, again("e", kept.AllocationID, retain, of("nobody")), alloc.Request{})
+	refused(t, err, ipam.CodeAlreadyExists)
+	b.revoke(t, "net", project)
+	b.release(t, "e")
 	b.release(t, "c")
 	for _, id := range []ipam.ID{made.AllocationID, kept.AllocationID} {
 		require.NoError(t, b.DeleteAllocation(b.ctx, project, id.String(), alloc.Request{}), "the holder gives it back")

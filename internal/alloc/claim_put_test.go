@@ -35,7 +35,7 @@ func TestPutOfAnotherSpecNamesWhatDiffers(t *testing.T) {
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/24"))
 	b.pool(t, root("other", "10.1.0.0/24", labelled("x", "y")))
-	made := b.claim(t, claim("c", "net", 32, withLabels("a", "b")))
+	made := b.claim(t, claim("c", "net", 32, withLabels("a", "b"), ownedBy("VM", "a")))
 	kept := b.claim(t, claim("kept", "net", 32, retain))
 	b.release(t, "kept")
 	before := b.dump(t)
@@ -45,27 +45,71 @@ func TestPutOfAnotherSpecNamesWhatDiffers(t *testing.T) {
 		claim  ipam.Claim
 		differ []string
 	}{
-		{"Length", claim("c", "net", 31, ab), []string{"/spec/prefixLength"}},
-		{"NoLength", claimOf("c", "net", ab), []string{"/spec/prefixLength"}},
-		{"Pool", claim("c", "other", 32, ab), []string{"/spec/poolRef"}},
-		{"Selector", selecting("c", matching("x", "y"), length(32), ab), []string{"/spec/poolRef", "/spec/poolSelector"}},
-		{"Allocation", again("c", kept.AllocationID, ab), []string{"/spec/poolRef", "/spec/allocationRef", "/spec/prefixLength"}},
-		{"Family", claim("c", "net", 32, ab, family(ipam.IPv4)), []string{"/spec/ipFamily"}},
-		{"Block", claim("c", "net", 32, ab, exactly(made.Block.String())), []string{"/spec/cidr"}},
-		{"Address", claim("c", "net", 32, ab, hostAddress(made.Block.Addr().String())), []string{"/spec/address"}},
-		{"Policy", claim("c", "net", 32, ab, retain), []string{"/spec/reclaimPolicy"}},
-		{"Owner", claim("c", "net", 32, ab, func(c *ipam.Claim) { c.Spec.OwnerRef = &ipam.OwnerRef{Kind: "VM"} }), []string{"/spec/ownerRef"}},
+		{"Length", claim("c", "net", 31, ab), []string{"/spec/prefixLength is /32 there, /31 was asked for."}},
+		{"NoLength", claimOf("c", "net", ab), []string{"/spec/prefixLength is /32 there, none was asked for."}},
+		{"Pool", claim("c", "other", 32, ab), []string{"/spec/poolRef is acme/net there, acme/other was asked for."}},
+		{"Class", byClass("c", "std", length(32), ab), []string{"/spec/className is not there, std was asked for.", "/spec/poolRef is acme/net there, none was asked for."}},
+		{"Selector", selecting("c", matching("x", "y"), length(32), ab), []string{
+			"/spec/poolRef is acme/net there, none was asked for.", "/spec/poolSelector is not there, another selector was asked for.",
+		}},
+		{"Allocation", again("c", kept.AllocationID, ab), []string{
+			"/spec/poolRef is acme/net there, none was asked for.", "/spec/allocationRef is not there, " + kept.AllocationID.String() + " was asked for.",
+		}},
+		{"Family", claimOf("c", "net", ab, length(32), family(ipam.IPv6)), []string{"/spec/ipFamily is IPv4 there, IPv6 was asked for."}},
+		{"Block", claimOf("c", "net", ab, exactly("10.0.0.128/32")), []string{"/spec/cidr is " + made.Block.String() + " there, 10.0.0.128/32 was asked for."}},
+		{"Address", claimOf("c", "net", ab, hostAddress("10.0.0.128")), []string{"/spec/address is " + made.Block.String() + " there, 10.0.0.128/32 was asked for."}},
+		{"Policy", claim("c", "net", 32, ab, retain), []string{"/spec/reclaimPolicy is Delete there, Retain was asked for."}},
+		{"Owner", claim("c", "net", 32, ab, ownedBy("VM", "b")), []string{"/spec/ownerRef is VM/a there, VM/b was asked for."}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := b.PutClaim(b.ctx, project, c.claim, alloc.Request{})
-			var pointers []string
-			for _, f := range refused(t, err, ipam.CodeAlreadyExists).Fields {
-				pointers = append(pointers, f.Pointer)
+			e := refused(t, err, ipam.CodeAlreadyExists)
+			var differ []string
+			for _, f := range e.Fields {
+				differ = append(differ, f.Pointer+" "+f.Detail)
 			}
-			require.Equal(t, c.differ, pointers)
+			require.Equal(t, c.differ, differ)
+			require.NotContains(t, e.Message, "delete", "its addresses may be in use")
 		})
 	}
 	require.Equal(t, before, b.dump(t))
+}
+
+func ownedBy(kind, name string) claimOption {
+	return func(c *ipam.Claim) { c.Spec.OwnerRef = &ipam.OwnerRef{Kind: kind, Name: name} }
+}
+
+// What a request says in other words than the one that made the claim is the same claim.
+func TestPutComparesWithWhatTheClaimHasGot(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.pool(t, root("net", "10.0.0.0/24", func(p *ipam.Pool) { p.Spec.Allocation.DefaultPrefixLength = new(28) }))
+	b.class(t, project, class("std", defaultClass))
+	b.pool(t, root("backing", "10.1.0.0/24", backing("std"), func(p *ipam.Pool) { p.Spec.Allocation.DefaultPrefixLength = new(28) }))
+	plain := b.claim(t, claimOf("plain", "net"))
+	b.claim(t, claim("length", "net", 28))
+	host := b.claim(t, claimOf("host", "net", exactly("10.0.0.240/32")))
+	b.claim(t, byClass("default", ""))
+	b.claim(t, claimOf("owner", "net", ownedBy("VM", "a")))
+	block := plain.Block.String()
+	for name, c := range map[string]ipam.Claim{
+		"LengthOfTheDefault":   claim("plain", "net", 28),
+		"Family":               claimOf("plain", "net", family(ipam.IPv4)),
+		"TheBlockItGot":        claimOf("plain", "net", exactly(block)),
+		"FamilyAndLength":      claim("length", "net", 28, family(ipam.IPv4)),
+		"AddressOfABlock":      claimOf("host", "net", hostAddress(host.Block.Addr().String())),
+		"LengthOfABlock":       claim("host", "net", 32),
+		"Policy":               claimOf("plain", "net", func(c *ipam.Claim) { c.Spec.ReclaimPolicy = ipam.ReclaimDelete }),
+		"TheDefaultClassNamed": byClass("default", "std"),
+		"TheFamilyOfTheClass":  byClass("default", "", family(ipam.IPv4)),
+		"NobodysInParticular":  claimOf("owner", "net"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := b.PutClaim(b.ctx, project, c, alloc.Request{})
+			require.NoError(t, err)
+			require.True(t, got.Existed)
+		})
+	}
 }
 
 func TestPutReturnsWhateverOthersHaveLabelledIt(t *testing.T) {

@@ -23,7 +23,7 @@ func (s *Service) rebind(ctx context.Context, key ProjectKey, c ipam.Claim, even
 		locks.Alone = allocationLocks(known)
 	}
 	return settled(ctx, s, "claim_rebind", locks, r.DryRun, func(ctx context.Context, tx Tx) (ipam.Claim, error) {
-		a, err := retainedFor(ctx, tx, key, id)
+		a, err := retainedFor(ctx, tx, key, id, c.Spec.AllocationOf)
 		if err != nil {
 			return c, err
 		}
@@ -71,14 +71,15 @@ func (s *Service) rebind(ctx context.Context, key ProjectKey, c ipam.Claim, even
 }
 
 // retainedFor is the allocation if it is retained for the project, which may still claim from its pool. To everybody else, the pool's
-// owner included, it is not there to be bound.
-func retainedFor(ctx context.Context, tx Tx, key ProjectKey, id ipam.ID) (ipam.Allocation, error) {
+// owner included, it is not there to be bound; nor is it in a pool of another project than of, if that is given.
+func retainedFor(ctx context.Context, tx Tx, key ProjectKey, id ipam.ID, of string) (ipam.Allocation, error) {
 	const field = "/spec/allocationRef/name"
 	a, found, err := ignoreNotFound(tx.AllocationGetByID(ctx, id))
 	switch {
 	case err != nil:
 		return a, err
-	case !found || a.Purpose != ipam.PurposeClaim || a.HolderProjectID != key.ID || (a.Phase == ipam.PhaseCoolingDown && a.ProjectID != key.ID):
+	case !found || a.Purpose != ipam.PurposeClaim || a.HolderProjectID != key.ID || (a.Phase == ipam.PhaseCoolingDown && a.ProjectID != key.ID),
+		of != "" && of != a.Pool.Project:
 		return a, at(allocationNotFound(key, id.String()), field)
 	case a.Phase == ipam.PhaseCoolingDown:
 		return a, ipam.Errorf(ipam.CodeInUse, "Allocation %s is cooling down until %s: nobody can have it before that.", id, a.CoolUntil.UTC().Format(time.RFC3339)).
@@ -126,15 +127,15 @@ func classOf(ctx context.Context, read Reader, key ProjectKey, ref ipam.ClassRef
 	return nil, nil //nolint:nilnil // said above
 }
 
-// policyOf is what becomes of a block that is bound again when its claim is deleted, and its cool-down: by the claim, by its class and its
-// pool as they are now.
+// policyOf is what becomes of a block that is bound again when its claim is deleted, and its cool-down: by the claim, by the allocation, which
+// was kept and goes on to be kept, by its class and its pool as they are now.
 func policyOf(ctx context.Context, read Reader, key ProjectKey, spec ipam.ClaimSpec, a ipam.Allocation) (ipam.ReclaimPolicy, time.Duration, error) {
 	pool, err := read.PoolGetByID(ctx, a.ContainerID)
 	if err != nil {
 		return "", 0, err
 	}
 	class, err := classOf(ctx, read, key, a.Class)
-	policy := ask{spec: spec, class: class}
+	policy := ask{spec: spec, class: class, kept: a.ReclaimPolicy}
 	return policy.reclaimPolicy(), policy.reuseAfter(pool), err
 }
 

@@ -86,6 +86,38 @@ func TestRetainedBlockIsBoundAgainByItsAllocation(t *testing.T) {
 	b.refuseClaim(t, again("fourth", first.AllocationID), ipam.CodeNotFound)
 }
 
+// An address is kept over as many rebuilds as there are, by whoever says Retain once: neither the pool's class nor the default of all
+// claims takes that back.
+func TestRetainedBlockStaysRetainedOverEachRebuild(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.class(t, project, class("vips", reclaiming(ipam.ReclaimDelete)))
+	b.pool(t, root("net", "10.0.0.0/24", backing("vips")))
+	for name, first := range map[string]ipam.Claim{
+		"OfAPool":                   claim("of-pool", "net", 32, retain),
+		"OfAClassThatSaysOtherwise": byClass("of-class", "vips", length(32), retain),
+	} {
+		t.Run(name, func(t *testing.T) {
+			kept := b.claim(t, first)
+			b.release(t, kept.Name)
+			silent := func(c *ipam.Claim) { c.Spec.ReclaimPolicy = "" }
+			for _, rebuild := range []string{"first", "second"} {
+				explained, err := b.ExplainClaim(b.ctx, project, again("", kept.AllocationID, silent))
+				require.NoError(t, err)
+				require.Equal(t, ipam.ReclaimRetain, explained.Claim.ReclaimPolicy)
+				bound := b.claim(t, again(first.Name+"-"+rebuild, kept.AllocationID, silent))
+				require.Equal(t, kept.Block, bound.Block, rebuild)
+				require.Equal(t, ipam.ReclaimRetain, bound.ReclaimPolicy, rebuild)
+				require.Empty(t, bound.Spec.ReclaimPolicy, "what the claim said is answered as it was written")
+				b.release(t, bound.Name)
+				b.refuseClaim(t, claimOf("thief", "net", exactly(kept.Block.String())), ipam.CodeAllocationRetained)
+			}
+			last := b.claim(t, again(first.Name+"-last", kept.AllocationID, func(c *ipam.Claim) { c.Spec.ReclaimPolicy = ipam.ReclaimDelete }))
+			require.Equal(t, ipam.ReclaimDelete, last.ReclaimPolicy, "the claim's own word comes first")
+		})
+	}
+}
+
 func TestAllocationThatCannotBeBoundAgain(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -144,7 +144,7 @@ func TestScopedPoolServesNobodyElse(t *testing.T) {
 	refused(t, err, ipam.CodeInvalidArgument)
 
 	_, err = b.CreatePool(b.ctx, platform, child("inside", p.Name, 28, func(c *ipam.Pool) { c.Spec.Parent.Project = platform }), alloc.Request{})
-	refused(t, err, ipam.CodeNotFound)
+	refused(t, err, ipam.CodeInvalidArgument)
 	_, err = b.PatchPool(b.ctx, platform, p.Name, alloc.Request{}, func(p ipam.Pool) (ipam.Pool, error) {
 		p.Labels = labels("x", "y")
 		return p, nil

@@ -203,7 +203,7 @@ func TestHoldsThatEndAreKeptWithTheirTimes(t *testing.T) {
 	require.Len(t, ids, len(holds))
 	page, err = b.GetHistory(b.ctx, project, made.Block.Addr(), time.Time{}, 100, "")
 	require.NoError(t, err)
-	require.Empty(t, page.Items, "history is of a project's own pools")
+	require.Empty(t, page.Items, "what has ended is in the history of the pool's owner")
 }
 
 func TestNoHoldEndsBeforeItBegan(t *testing.T) {

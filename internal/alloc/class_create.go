@@ -23,7 +23,7 @@ func (s *Service) CreateClass(ctx context.Context, project string, c ipam.Class,
 	c.Status = ipam.ClassStatus{Total: "0", Available: "0"} // nothing lists it yet
 	move := defaultMove{allowed: moveDefault, revision: ipam.NewID()}
 	locks := Locks{Alone: []ipam.ID{classesOf(key.ID)}, Shared: []ipam.ID{key.ID}}
-	return once(ctx, s, key.ID, r, &c.Metadata, func(ctx context.Context) (ipam.Class, error) {
+	return once(ctx, s, key, r, &c.Metadata, func(ctx context.Context) (ipam.Class, error) {
 		stored, err := answers(key.ID, r, c.CreatedAt, c)
 		if err != nil {
 			return c, err

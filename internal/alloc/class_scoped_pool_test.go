@@ -51,7 +51,7 @@ func TestPoolOfAScopeStaysThatScopes(t *testing.T) {
 	t.Run("HasNoChildren", func(t *testing.T) {
 		sub := child("sub", p.Name, 28, func(sub *ipam.Pool) { sub.Spec.Parent.Project = ipam.PlatformProject })
 		_, err := b.CreatePool(b.ctx, ipam.PlatformProject, sub, alloc.Request{})
-		require.Equal(t, "/spec/parentRef/name", refused(t, err, ipam.CodeNotFound).Fields[0].Pointer)
+		require.Equal(t, "/spec/parentRef/name", refused(t, err, ipam.CodeInvalidArgument).Fields[0].Pointer, "it is there, and a claim that names it is refused in the same way")
 		sub.Spec.Parent.Name = "net"
 		_, err = b.CreatePool(b.ctx, ipam.PlatformProject, sub, dry)
 		require.NoError(t, err)

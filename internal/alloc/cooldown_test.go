@@ -65,6 +65,7 @@ func TestReleasedBlockIsHadByNobodyUntilItHasCooledDown(t *testing.T) {
 		e := b.refuseClaim(t, byClass("third", "net"), ipam.CodeExhaustedByCooldown)
 		require.Equal(t, "256", e.Figures.CoolingDown)
 		require.Equal(t, begun.Add(61*time.Minute), e.Figures.CooledDownAt)
+		require.Equal(t, 59*time.Minute, e.RetryAfter, "two of the 61 have passed")
 		require.Equal(t, "platform/net", e.Figures.Class)
 		require.Equal(t, "0", e.Figures.AvailableAddresses)
 		require.NotContains(t, e.Message, "eu", "the pool is not the consumer's to know")

@@ -1,45 +1,93 @@
 package alloc
 
 import (
+	"bytes"
+	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
+	"io"
+	"reflect"
 
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// A cursor is the place where the next page begins: the kind of list and the key of the last row, as JSON in base64. It holds
-// no secret and gives no right: a forged one only begins a page of the caller's own list elsewhere.
-type cursorBox struct {
-	Kind string          `json:"k"`
-	At   json.RawMessage `json:"a"`
+// list is what a cursor is a place in: the kind of list, and what it is a list of: whose, and by which filters. A cursor of another one is
+// refused, since a page of it would look like one of this and leave out what neither of them has shown.
+type list struct {
+	kind string
+	of   []any // nil: cursors are not bound
 }
 
-func sealCursor(kind string, at any) string {
+func listOf(kind string, of ...any) list { return list{kind: kind, of: of} }
+
+// binding is a hash of what the list is of; "" when it is not bound.
+func (l list) binding() (string, error) {
+	if l.of == nil {
+		return "", nil
+	}
+	of, err := json.Marshal(l.of)
+	sum := sha256.Sum256(of)
+	return base64.RawURLEncoding.EncodeToString(sum[:9]), err
+}
+
+// A cursor is the place where the next page begins: the list, and the key of the last row, as JSON in base64. It holds no secret and gives
+// no right: a forged one only begins a page of the caller's own list elsewhere.
+//
+// There were servers that neither made nor looked at the binding. So it is no part of the kind, which they compare, and a cursor without it
+// is taken: a list goes on while servers of two versions stand side by side.
+type cursorBox struct {
+	Kind    string          `json:"k"`
+	Binding string          `json:"b,omitempty"`
+	At      json.RawMessage `json:"a"`
+}
+
+func sealCursor(l list, at any) string {
 	raw, err := json.Marshal(at)
 	if err != nil {
 		return ""
 	}
-	box, err := json.Marshal(cursorBox{Kind: kind, At: raw})
+	binding, err := l.binding()
+	if err != nil {
+		return ""
+	}
+	box, err := json.Marshal(cursorBox{Kind: l.kind, Binding: binding, At: raw})
 	if err != nil {
 		return ""
 	}
 	return base64.RawURLEncoding.EncodeToString(box)
 }
 
-// openCursor reads a cursor of the kind into at; the empty cursor is the beginning and leaves at alone.
-func openCursor(cursor, kind string, at any) error {
+// openCursor reads a cursor of the list into at; the empty cursor is the beginning and leaves at alone.
+func openCursor(cursor string, l list, at any) error {
 	if cursor == "" {
 		return nil
 	}
-	raw, err := base64.RawURLEncoding.DecodeString(cursor)
+	raw, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
 	if err != nil {
 		return errBadCursor()
 	}
 	var box cursorBox
-	if json.Unmarshal(raw, &box) != nil || box.Kind != kind || json.Unmarshal(box.At, at) != nil {
+	if strictly(raw, &box) != nil || box.Kind != l.kind || strictly(box.At, at) != nil || reflect.ValueOf(at).Elem().IsZero() {
+		return errBadCursor()
+	}
+	if binding, err := l.binding(); err != nil || (box.Binding != "" && box.Binding != binding) {
 		return errBadCursor()
 	}
 	if name, ok := at.(*string); ok && !ipam.ValidName(*name) {
+		return errBadCursor()
+	}
+	return nil
+}
+
+// strictly decodes one JSON value with nothing in it, or after it, that was not asked for.
+func strictly(data []byte, into any) error {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		return err
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return errBadCursor()
 	}
 	return nil

@@ -161,6 +161,81 @@ func TestCursorOfAnotherListIsRefused(t *testing.T) {
 	}
 }
 
+// A page by the cursor of another list would look like one of this list, and leave out what neither of them has shown.
+func TestCursorIsOfOneListWithItsFilters(t *testing.T) {
+	t.Parallel()
+	b, lists := setupLists(t)
+	_, err := b.CreateProject(b.ctx, ipam.Project{Metadata: meta("stranger")}, alloc.Request{})
+	require.NoError(t, err)
+	first := func(list string) string {
+		next, err := lists[list]("")
+		require.NoError(t, err)
+		require.NotEmpty(t, next, list)
+		return next
+	}
+	for name, list := range map[string]func() error{
+		"ClaimsOfAFamily": func() error {
+			_, err := b.ListClaims(b.ctx, project, alloc.Filter{Family: ipam.IPv6}, 1, first("claims"))
+			return err
+		},
+		"ClaimsWithALabel": func() error {
+			s := matching("the", "one")
+			_, err := b.ListClaims(b.ctx, project, alloc.Filter{Labels: &s}, 1, first("claims"))
+			return err
+		},
+		"ClaimsOfAnotherPool": func() error {
+			_, err := b.ListClaims(b.ctx, project, alloc.Filter{Pool: ref("two")}, 1, first("claims of a pool"))
+			return err
+		},
+		"ClaimsWithinABlock": func() error {
+			f := alloc.Filter{Pool: ref("one"), Within: block("10.0.0.0/25")}
+			_, err := b.ListClaims(b.ctx, project, f, 1, first("claims of a pool"))
+			return err
+		},
+		"ClaimsOfAnotherProject": func() error {
+			_, err := b.ListClaims(b.ctx, "stranger", alloc.Filter{}, 1, first("claims"))
+			return err
+		},
+		"SpacesOfAnotherProject": func() error {
+			_, err := b.ListSpaces(b.ctx, "stranger", alloc.Filter{}, 1, first("spaces"))
+			return err
+		},
+		"AllocationsInAPhase": func() error {
+			_, err := b.ListAllocations(b.ctx, project, alloc.Filter{Phase: string(ipam.PhaseRetained)}, 1, first("allocations"))
+			return err
+		},
+		"FreeBlocksOfAnotherPool": func() error {
+			_, err := b.GetPoolFree(b.ctx, project, "two", nil, 1, first("free blocks"))
+			return err
+		},
+		"FreeBlocksForALength": func() error {
+			_, err := b.GetPoolFree(b.ctx, project, "one", new(30), 1, first("free blocks"))
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			require.Equal(t, "query:cursor", refused(t, list(), ipam.CodeInvalidArgument).Fields[0].Pointer)
+		})
+	}
+	t.Run("MoreOnAPageIsTheSameList", func(t *testing.T) {
+		page, err := b.ListClaims(b.ctx, project, alloc.Filter{}, 100, first("claims"))
+		require.NoError(t, err)
+		require.NotEmpty(t, page.Items)
+	})
+	t.Run("SaysNothingOfTheInside", func(t *testing.T) {
+		for name := range lists {
+			raw, err := base64.RawURLEncoding.DecodeString(first(name))
+			require.NoError(t, err)
+			require.NotRegexp(t, `"\w{2,}":`, string(raw), name)
+		}
+	})
+	t.Run("OfAServerThatDoesNotBind", func(t *testing.T) {
+		page, err := b.ListClaims(b.ctx, project, alloc.Filter{}, 100, alloc.SealCursor("claims", "one-0"))
+		require.NoError(t, err)
+		require.NotEmpty(t, page.Items)
+	})
+}
+
 func TestCursorThatIsNoneIsRefused(t *testing.T) {
 	t.Parallel()
 	b, lists := setupLists(t)
@@ -171,7 +246,8 @@ func TestCursorThatIsNoneIsRefused(t *testing.T) {
 		"x", "not base64!", "....", base64.RawURLEncoding.EncodeToString([]byte("{")), base64.RawURLEncoding.EncodeToString([]byte("null")),
 		base64.RawURLEncoding.EncodeToString([]byte(`{"k":"claims"}`)), sealed("claims", `7`), sealed("claims", `"No Name"`), sealed("claims", `""`),
 		sealed("claims", `"a\u0000"`), sealed("claims-in-pool", `"10.0.0"`), sealed("allocations", `"x"`), sealed("free", `"10.0.0.0"`),
-		sealed("pools", `"`+string(make([]byte, 70))+`"`),
+		sealed("pools", `"`+string(make([]byte, 70))+`"`), sealed("held", `null`), sealed("held", `{}`), sealed("free", `""`), sealed("events", `null`),
+		sealed("claims", `"n03","zz":1`), sealed("claims", `"n03"}{`), sealed("held", `{"c":"`+ipam.NewID().String()+`","b":"10.0.0.0","x":1}`),
 	} {
 		for name, list := range lists {
 			_, err := list(bad)

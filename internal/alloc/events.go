@@ -88,6 +88,8 @@ type record struct {
 	ClassRef      *ipam.Ref         `json:"classRef,omitempty"`
 	Scope         *recordedScope    `json:"scope,omitempty"`
 	Phase         string            `json:"phase,omitempty"`
+	AllocationRef *ipam.Ref         `json:"allocationRef,omitempty"` // of a claim whose block will be retained: it has this name then
+	Owner         ipam.QuotaOwner   `json:"owner,omitempty"`         // of a quota
 }
 
 // recorded is the record of a resource that is its metadata and its spec.
@@ -102,6 +104,9 @@ func recordedClaim(c *ipam.Claim) *record {
 	if !c.Class.IsZero() {
 		class := c.Class.Ref
 		r.ClassRef = &class
+	}
+	if c.ReclaimPolicy == ipam.ReclaimRetain {
+		r.AllocationRef = &ipam.Ref{Project: pool.Project, Name: c.AllocationID.String()}
 	}
 	return r
 }

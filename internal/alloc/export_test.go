@@ -34,7 +34,7 @@ func (s *Service) Users(container ipam.ID) int {
 }
 
 // SealCursor makes a cursor as lists make them, for tests that forge one.
-func SealCursor(kind string, at any) string { return sealCursor(kind, at) }
+func SealCursor(kind string, at any) string { return sealCursor(list{kind: kind}, at) }
 
 // BoundWaiting sets how many may wait for one pool.
 func BoundWaiting(s *Service, n int) {

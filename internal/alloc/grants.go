@@ -86,7 +86,7 @@ func (s *Service) listGrants(ctx context.Context, g granting, project, name stri
 	if err != nil {
 		return none, err
 	}
-	return scan(string(of.Kind)+"-grants", cursor, limit, func(after consumerPlace, n int) ([]ipam.Grant, error) {
+	return scan(listOf(string(of.Kind)+"-grants", of.ID), cursor, limit, func(after consumerPlace, n int) ([]ipam.Grant, error) {
 		if after != "" && !ipam.ValidConsumer(string(after)) {
 			return nil, errBadCursor()
 		}
@@ -133,8 +133,17 @@ func (s *Service) putGrant(ctx context.Context, g granting, project, name, consu
 			return none, err
 		}
 		was, found, err := ignoreNotFound(tx.GrantGet(ctx, key, of, consumer))
-		if err != nil || found {
-			return Result[ipam.Grant]{Value: was, Existed: was.UID != made.UID}, err
+		if err != nil {
+			return none, err
+		}
+		if found && was.UID == made.UID { // by an earlier COMMIT of ours whose outcome was unknown
+			return Result[ipam.Grant]{Value: was}, nil
+		}
+		if err := r.checkPut(found, was.Revision); err != nil {
+			return none, err
+		}
+		if found {
+			return Result[ipam.Grant]{Value: was, Existed: true}, nil
 		}
 		grant := made
 		grant.Kind, grant.SubjectID = of.Kind, of.ID

@@ -34,18 +34,19 @@ func holdOf(a ipam.Allocation) ipam.Hold {
 
 // GetHistory answers who holds and held an address, by the claims and child pools carved from a project's pools. With at: who
 // held it at that time, the most specific block first. Without: who holds it, the most specific block first, then who held
-// it, the last one first. A claim of another project is not named.
+// it, the last one first. A claim of another project is not named. Of pools of other projects it answers what the project itself holds there
+// now; what it held there before is in the history of their owners.
 func (s *Service) GetHistory(ctx context.Context, project string, address netip.Addr, at time.Time, limit int, cursor string) (Page[ipam.Hold], error) {
 	_, key, err := s.enter(ctx, tenancy.HistoryRead, project)
 	if err != nil {
 		return Page[ipam.Hold]{}, err
 	}
-	look := lookback{read: s.store, project: key, candidates: covering(address), at: at}
+	look := lookback{read: s.store, project: key, address: address, candidates: covering(address), at: at}
 	kind := "history"
 	if !at.IsZero() {
 		kind = "history-at"
 	}
-	page, err := scan(kind, cursor, limit, func(after holdPlace, n int) ([]ipam.Hold, error) {
+	page, err := scan(listOf(kind, key.ID, address, at), cursor, limit, func(after holdPlace, n int) ([]ipam.Hold, error) {
 		if !at.IsZero() {
 			return look.moment(ctx, after, n)
 		}
@@ -85,6 +86,7 @@ const maxHolds = 10_000
 type lookback struct {
 	read       Reader
 	project    ProjectKey
+	address    netip.Addr
 	candidates []netip.Prefix
 	at         time.Time
 }
@@ -120,8 +122,21 @@ func (l lookback) newestFirst(ctx context.Context, after holdPlace, n int) ([]ip
 	return append(holds, ended...), err
 }
 
-// lasting answers the holds that have not ended.
+// lasting answers the holds that have not ended: in the project's pools, and its own in those of others.
 func (l lookback) lasting(ctx context.Context) ([]ipam.Hold, error) {
+	holds, err := l.inside(ctx)
+	if err != nil {
+		return nil, err
+	}
+	elsewhere, err := l.read.HeldElsewhere(ctx, l.project, l.address, l.candidates, maxHolds)
+	for _, a := range elsewhere {
+		holds = append(holds, holdOf(a))
+	}
+	return holds, err
+}
+
+// inside answers the holds in the project's pools that have not ended.
+func (l lookback) inside(ctx context.Context) ([]ipam.Hold, error) {
 	pools, err := l.read.PoolListCovering(ctx, l.project, l.candidates, maxHolds)
 	if err != nil || len(pools) == 0 {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 
 	"github.com/carve-ipam/carve/internal/alloc"
 	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
 // held is a hold as text: block, holder, phase, and from when to when in minutes after the beginning.
@@ -32,7 +33,7 @@ func (b *bundle) past(ctx context.Context, t *testing.T, in, addr string, begun 
 	for _, h := range all(t, limit, func(n int, c string) (alloc.Page[ipam.Hold], error) {
 		return b.GetHistory(ctx, in, address(addr), moment, n, c)
 	}) {
-		require.Equal(t, in, h.Project)
+		require.Equal(t, h.Pool.Project, h.Project)
 		out = append(out, held(begun, h))
 	}
 	return out
@@ -148,8 +149,8 @@ func TestHistoryInPagesMissesNothing(t *testing.T) {
 	}
 }
 
-// The owner of a pool sees that another project held a block, and not for which claim; the project itself has no history of what
-// it held elsewhere.
+// The owner of a pool sees that another project held a block, and not for which claim; the project itself sees what it holds there now. A
+// third one sees nothing of either.
 func TestHistoryDoesNotNameClaimsOfOtherProjects(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -173,7 +174,19 @@ func TestHistoryDoesNotNameClaimsOfOtherProjects(t *testing.T) {
 	} {
 		require.Equal(t, want, b.past(b.ctx, t, project, "10.0.0.9", begun, at, 1))
 	}
-	require.Empty(t, b.past(neighbour, t, other, "10.0.0.9", begun, -1, 1))
+	for at, want := range map[float64][]string{
+		-1: {"10.0.0.9/32 Claim umbrella/secret Bound 1-now"},
+		0:  {}, // what it held before is not its own pool's history
+		1:  {"10.0.0.9/32 Claim umbrella/secret Bound 1-now"},
+	} {
+		require.Equal(t, want, b.past(neighbour, t, other, "10.0.0.9", begun, at, 1))
+	}
+	require.Empty(t, b.past(neighbour, t, other, "10.0.0.8", begun, -1, 1), "another address")
+	require.NoError(t, b.DeletePoolGrant(b.ctx, project, "net", other, alloc.Request{}))
+	require.Len(t, b.past(neighbour, t, other, "10.0.0.9", begun, -1, 1), 1, "it holds it whatever is granted")
+	_, err = b.CreateProject(b.ctx, ipam.Project{Metadata: meta("third")}, alloc.Request{})
+	require.NoError(t, err)
+	require.Empty(t, b.past(b.acting("corp:third", tenancy.Admin, "third"), t, "third", "10.0.0.9", begun, -1, 1))
 	_, err = b.GetHistory(neighbour, project, address("10.0.0.9"), time.Time{}, 1, "")
 	refused(t, err, ipam.CodeNotFound)
 }

@@ -14,7 +14,7 @@ func (s *Service) ListKeys(ctx context.Context, project string, limit int, curso
 	if err != nil {
 		return Page[ipam.APIKey]{}, err
 	}
-	return scan("keys", cursor, limit, func(after string, n int) ([]ipam.APIKey, error) {
+	return scan(listOf("keys", key.ID), cursor, limit, func(after string, n int) ([]ipam.APIKey, error) {
 		return s.store.KeyList(ctx, key, after, n)
 	}, everything[ipam.APIKey], func(k ipam.APIKey) string { return k.Name })
 }
@@ -43,7 +43,7 @@ func (s *Service) CreateKey(ctx context.Context, project string, k ipam.APIKey, 
 	k.ProjectID, k.LastUsedAt = key.ID, time.Time{}
 	token, secret := tenancy.NewToken(k.UID)
 	k.Hash, k.Token = tenancy.HashSecret(secret), ""
-	made, err := once(ctx, s, key.ID, r, &k.Metadata, func(ctx context.Context) (ipam.APIKey, error) {
+	made, err := once(ctx, s, key, r, &k.Metadata, func(ctx context.Context) (ipam.APIKey, error) {
 		stored, err := answers(key.ID, r, k.CreatedAt, k)
 		if err != nil {
 			return k, err

@@ -22,6 +22,7 @@ type Filter struct {
 	Class    string       // the name of the class that served, or that the pool backs or was carved for
 	Within   netip.Prefix // the resource's block lies inside
 	Contains netip.Addr   // the resource's block covers the address
+	Own      bool         // of allocations: what the project itself holds, in pools of any project, and not what is held in its pools
 }
 
 // Page is one page of a list. It may hold fewer items than asked for; Next alone says whether there is more.
@@ -35,9 +36,9 @@ const scanBudget = 5000
 
 // scan fills a page: it fetches runs of rows in key order, keeps those that match, and stops when the page is full, the
 // rows end or the budget is used up. key is where the row is in the order, for the cursor.
-func scan[T, K any](kind, cursor string, limit int, fetch func(after K, n int) ([]T, error), match func(*T) bool, key func(T) K) (Page[T], error) {
+func scan[T, K any](of list, cursor string, limit int, fetch func(after K, n int) ([]T, error), match func(*T) bool, key func(T) K) (Page[T], error) {
 	var after K
-	if err := openCursor(cursor, kind, &after); err != nil {
+	if err := openCursor(cursor, of, &after); err != nil {
 		return Page[T]{}, err
 	}
 	page := Page[T]{Items: []T{}}
@@ -52,7 +53,7 @@ func scan[T, K any](kind, cursor string, limit int, fetch func(after K, n int) (
 		}
 		for i := range rows {
 			if len(page.Items) == limit {
-				page.Next = sealCursor(kind, after)
+				page.Next = sealCursor(of, after)
 				return page, nil
 			}
 			after = key(rows[i])
@@ -65,7 +66,7 @@ func scan[T, K any](kind, cursor string, limit int, fetch func(after K, n int) (
 		}
 		seen += len(rows)
 	}
-	page.Next = sealCursor(kind, after)
+	page.Next = sealCursor(of, after)
 	return page, nil
 }
 
@@ -103,7 +104,7 @@ func (s *Service) ListProjects(ctx context.Context, f Filter, limit int, cursor 
 		return Page[ipam.Project]{}, err
 	}
 	own := who.Projects()
-	return scan("projects", cursor, limit, func(after string, n int) ([]ipam.Project, error) {
+	return scan(listOf("projects", f), cursor, limit, func(after string, n int) ([]ipam.Project, error) {
 		if who.PlatformAdmin() {
 			return s.store.ProjectList(ctx, after, n)
 		}
@@ -126,7 +127,7 @@ func (s *Service) ListSpaces(ctx context.Context, project string, f Filter, limi
 	if err != nil {
 		return Page[ipam.Space]{}, err
 	}
-	return scan("spaces", cursor, limit, func(after string, n int) ([]ipam.Space, error) {
+	return scan(listOf("spaces", key.ID, f), cursor, limit, func(after string, n int) ([]ipam.Space, error) {
 		return s.store.SpaceList(ctx, key, after, n)
 	}, func(p *ipam.Space) bool { return f.labels(p.Labels) }, func(p ipam.Space) string { return p.Name })
 }
@@ -137,7 +138,7 @@ func (s *Service) ListPools(ctx context.Context, project string, f Filter, limit
 	if err != nil {
 		return Page[ipam.Pool]{}, err
 	}
-	return scan("pools", cursor, limit, func(after string, n int) ([]ipam.Pool, error) {
+	return scan(listOf("pools", key.ID, f), cursor, limit, func(after string, n int) ([]ipam.Pool, error) {
 		rows, err := s.store.PoolList(ctx, key, after, n)
 		if err != nil {
 			return nil, err
@@ -165,22 +166,25 @@ func (s *Service) ListClaims(ctx context.Context, project string, f Filter, limi
 	}
 	if pool != nil {
 		return pageInPool(ctx, s, inPool[ipam.Claim]{
-			kind: "claims-in-pool", pool: *pool, filter: f, match: match, begins: func(c ipam.Claim) netip.Addr { return c.Block.Addr() },
+			kind: "claims-in-pool", of: key.ID, pool: *pool, filter: f, match: match, begins: func(c ipam.Claim) netip.Addr { return c.Block.Addr() },
 			fetch: func(ctx context.Context, read Reader, c Container, within netip.Prefix, after netip.Addr, n int) ([]ipam.Claim, error) {
 				return read.ClaimListInPool(ctx, key, c, within, after, n)
 			},
 		}, limit, cursor)
 	}
-	return scan("claims", cursor, limit, func(after string, n int) ([]ipam.Claim, error) {
+	return scan(listOf("claims", key.ID, f), cursor, limit, func(after string, n int) ([]ipam.Claim, error) {
 		return s.store.ClaimList(ctx, key, after, n)
 	}, match, func(c ipam.Claim) string { return c.Name })
 }
 
-// ListAllocations lists what is held in a project's pools: by pool and address.
+// ListAllocations lists what is held in a project's pools, by pool and address, or what the project itself holds.
 func (s *Service) ListAllocations(ctx context.Context, project string, f Filter, limit int, cursor string) (Page[ipam.Allocation], error) {
 	_, key, err := s.enter(ctx, tenancy.AllocationsRead, project)
 	if err != nil {
 		return Page[ipam.Allocation]{}, err
+	}
+	if f.Own {
+		return s.holdings(ctx, key, f, limit, cursor)
 	}
 	match := func(a *ipam.Allocation) bool {
 		*a = seenBy(key, *a)
@@ -196,13 +200,13 @@ func (s *Service) ListAllocations(ctx context.Context, project string, f Filter,
 	}
 	if pool != nil {
 		return pageInPool(ctx, s, inPool[ipam.Allocation]{
-			kind: "allocations-in-pool", pool: *pool, filter: f, match: match, begins: func(a ipam.Allocation) netip.Addr { return a.Block.Addr() },
+			kind: "allocations-in-pool", of: key.ID, pool: *pool, filter: f, match: match, begins: func(a ipam.Allocation) netip.Addr { return a.Block.Addr() },
 			fetch: func(ctx context.Context, read Reader, c Container, within netip.Prefix, after netip.Addr, n int) ([]ipam.Allocation, error) {
 				return read.AllocationListInPool(ctx, c, within, after, n)
 			},
 		}, limit, cursor)
 	}
-	return scan("allocations", cursor, limit, func(after AllocationCursor, n int) ([]ipam.Allocation, error) {
+	return scan(listOf("held", key.ID, f), cursor, limit, func(after AllocationCursor, n int) ([]ipam.Allocation, error) {
 		return s.store.AllocationList(ctx, key, after, n)
 	}, match, func(a ipam.Allocation) AllocationCursor {
 		return AllocationCursor{ContainerID: a.ContainerID, Base: a.Block.Addr()}

@@ -10,6 +10,7 @@ import (
 // inPool is a list of what is in one pool, in order of address.
 type inPool[T any] struct {
 	kind   string
+	of     ipam.ID // whose list it is
 	pool   ipam.Pool
 	filter Filter
 	match  func(*T) bool
@@ -24,7 +25,7 @@ func pageInPool[T any](ctx context.Context, s *Service, l inPool[T], limit int, 
 		if err != nil {
 			return Page[T]{}, err
 		}
-		return scan(l.kind, cursor, limit, func(after netip.Addr, n int) ([]T, error) {
+		return scan(listOf(l.kind, l.of, l.filter), cursor, limit, func(after netip.Addr, n int) ([]T, error) {
 			if !sameFamily(after, pool.Block) {
 				return nil, errBadCursor()
 			}

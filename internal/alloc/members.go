@@ -18,7 +18,7 @@ func (s *Service) ListMembers(ctx context.Context, project string, limit int, cu
 	if err != nil {
 		return Page[ipam.Member]{}, err
 	}
-	return scan("members", cursor, limit, func(after subjectPlace, n int) ([]ipam.Member, error) {
+	return scan(listOf("members", key.ID), cursor, limit, func(after subjectPlace, n int) ([]ipam.Member, error) {
 		if after != "" && !ipam.ValidSubject(string(after)) {
 			return nil, errBadCursor()
 		}
@@ -71,8 +71,10 @@ func putMember(ctx context.Context, tx Tx, key ProjectKey, made ipam.Member, r R
 	if err != nil {
 		return Result[ipam.Member]{}, err
 	}
-	if err := r.IfMatch.checkReplace(found, was.Revision); err != nil {
-		return Result[ipam.Member]{}, err
+	if was.Revision != made.Revision { // else it is ours, by an earlier COMMIT whose outcome was unknown
+		if err := r.checkPut(found, was.Revision); err != nil {
+			return Result[ipam.Member]{}, err
+		}
 	}
 	if !found {
 		if err := stillThere(ctx, tx, key); err != nil {

@@ -7,13 +7,15 @@ import (
 	"time"
 
 	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
 // AnswerLifetime is how long an idempotency key is kept.
 const AnswerLifetime = 24 * time.Hour
 
-// replayed decodes the stored answer of the request's key into out. It refuses a key that was used for another request.
-func replayed(r Request, a Answer, out any) error {
+// replayed decodes the stored answer of the request's key into out. It refuses a key that was used for another request, or by another
+// caller: what was made is told by the answer itself and not by the fingerprint, which servers of other versions make too.
+func replayed(ctx context.Context, r Request, a Answer, out any) error {
 	if a.Fingerprint != r.Fingerprint {
 		return ipam.Errorf(ipam.CodeIdempotencyMismatch,
 			"This Idempotency-Key was used for another request within the last 24 hours. Use a new key for a new request.").
@@ -22,7 +24,25 @@ func replayed(r Request, a Answer, out any) error {
 	if err := json.Unmarshal(a.Body, out); err != nil {
 		return ipam.Errorf(ipam.CodeInternal, "The stored answer cannot be read.").Because(err)
 	}
+	if who, ok := tenancy.From(ctx); !ok || who.Subject != creatorOf(out) {
+		return ipam.Errorf(ipam.CodeIdempotencyMismatch,
+			"This Idempotency-Key was used by another caller of the project within the last 24 hours. Use a key that is this caller's alone.").
+			At("header:Idempotency-Key", "belongs to another caller's request.")
+	}
 	return nil
+}
+
+// creatorOf is who made what a stored answer holds.
+func creatorOf(out any) string {
+	switch v := out.(type) {
+	case interface{ Creator() string }:
+		return v.Creator()
+	case *[]ipam.Claim:
+		if len(*v) > 0 {
+			return (*v)[0].CreatedBy
+		}
+	}
+	return ""
 }
 
 // answers is the row to store for a request with a key; none without.
@@ -44,9 +64,9 @@ func answers(projectID ipam.ID, r Request, now time.Time, value any) ([]Answer, 
 // a conflict (somebody else stored the key meanwhile) looks again. So does a refusal: when the same request is made twice
 // at once, what the first one took may be the very thing that the second one is refused for. m is the metadata of what is created, so
 // that a generated name which is taken is made anew; nil when there is no one name.
-func once[T any](ctx context.Context, s *Service, projectID ipam.ID, r Request, m *ipam.Metadata, run func(ctx context.Context) (T, error)) (Result[T], error) {
+func once[T any](ctx context.Context, s *Service, key ProjectKey, r Request, m *ipam.Metadata, run func(ctx context.Context) (T, error)) (Result[T], error) {
 	for range maxRounds {
-		if answer, ok, err := replay[T](ctx, s, projectID, r); ok || err != nil {
+		if answer, ok, err := replay[T](ctx, s, key, r); ok || err != nil {
 			return answer, err
 		}
 		v, err := run(ctx)
@@ -54,8 +74,8 @@ func once[T any](ctx context.Context, s *Service, projectID ipam.ID, r Request, 
 			continue
 		}
 		if err != nil {
-			if answer, ok, again := replay[T](ctx, s, projectID, r); ok && again == nil {
-				return answer, nil
+			if answer, ok, again := replay[T](ctx, s, key, r); ok && answered(again) {
+				return answer, again
 			}
 		}
 		if m != nil && nameTaken(err) && m.Rename() {
@@ -66,6 +86,9 @@ func once[T any](ctx context.Context, s *Service, projectID ipam.ID, r Request, 
 	return Result[T]{}, contention(nil)
 }
 
+// answered reports whether a look for a stored answer says what became of the request: that it was made, or made and released.
+func answered(err error) bool { return err == nil || ipam.IsCode(err, ipam.CodeClaimReleased) }
+
 // nameTaken reports whether it is the name that exists already, and not something else that there can be one of.
 func nameTaken(err error) bool {
 	e, ok := errors.AsType[*ipam.Error](err)
@@ -73,15 +96,22 @@ func nameTaken(err error) bool {
 }
 
 // replay answers what is stored for the request's key; ok is false when nothing is.
-func replay[T any](ctx context.Context, s *Service, projectID ipam.ID, r Request) (answer Result[T], ok bool, err error) {
+func replay[T any](ctx context.Context, s *Service, key ProjectKey, r Request) (answer Result[T], ok bool, err error) {
 	if r.Key == "" {
 		return answer, false, nil
 	}
-	a, ok, err := s.store.AnswerGet(ctx, projectID, r.Key, s.now())
+	a, ok, err := s.store.AnswerGet(ctx, key.ID, r.Key, s.now())
 	if err != nil || !ok {
 		return answer, false, err
 	}
-	err = replayed(r, a, &answer.Value)
-	answer.Replayed = err == nil
-	return answer, true, err
+	var value T
+	if err = replayed(ctx, r, a, &value); err == nil {
+		if claims, batch := any(value).([]ipam.Claim); batch {
+			err = s.stillHeld(ctx, key, claims)
+		}
+	}
+	if err != nil {
+		return answer, true, err
+	}
+	return Result[T]{Value: value, Replayed: true}, true, nil
 }

@@ -1,6 +1,7 @@
 package alloc
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/netip"
@@ -18,7 +19,7 @@ func (s *Service) CreatePool(ctx context.Context, project string, p ipam.Pool, r
 	if err != nil {
 		return none, err
 	}
-	if err := checkNew(&p.Metadata, p.Spec.Check()); err != nil {
+	if err := cmp.Or(checkNew(&p.Metadata, p.Spec.Check()), ipam.CheckPoolBlock("/spec/cidr", p.Spec.CIDR)); err != nil {
 		return none, err
 	}
 	if err := checkVisibility(project, p.Spec.Visibility); err != nil {
@@ -30,7 +31,7 @@ func (s *Service) CreatePool(ctx context.Context, project string, p ipam.Pool, r
 	p.Metadata = s.fresh(p.Metadata, project, p.Spec.Region, who)
 	p.ProjectID = key.ID
 	random := ipam.NewID()
-	answer, err := once(ctx, s, key.ID, r, &p.Metadata, func(ctx context.Context) (ipam.Pool, error) {
+	answer, err := once(ctx, s, key, r, &p.Metadata, func(ctx context.Context) (ipam.Pool, error) {
 		from, err := poolSource(ctx, s.store, key, p)
 		if err == nil {
 			from, err = s.sourceNear(ctx, from, p, r.DryRun)
@@ -142,6 +143,9 @@ func (s *Service) carvePool(ctx context.Context, tx Tx, key ProjectKey, p ipam.P
 		p.Spec.Space = from.space
 	}
 	if err := p.Spec.Allocation.CheckFor(block); err != nil {
+		return p, err
+	}
+	if err := ipam.CheckPoolBlock("/spec/prefixLength", block); err != nil { // of a parent from before there was this check
 		return p, err
 	}
 	inner, reservations, err := s.reserve(p)

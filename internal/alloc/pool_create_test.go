@@ -12,7 +12,7 @@ import (
 
 func TestRootPoolIsCarvedFromItsSpace(t *testing.T) {
 	t.Parallel()
-	for _, cidr := range []string{"10.0.0.0/8", "0.0.0.0/0", "192.0.2.7/32", "2001:db8::/32", "::/0", "2001:db8::1/128"} {
+	for _, cidr := range []string{"10.0.0.0/8", "0.0.0.0/0", "192.0.2.7/32", "2001:db8::/32", "8000::/1", "2001:db8::1/128"} {
 		t.Run(cidr, func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
@@ -31,6 +31,21 @@ func TestRootPoolIsCarvedFromItsSpace(t *testing.T) {
 			require.Equal(t, made, read, "what was answered is what is stored")
 		})
 	}
+}
+
+func TestPoolHasNoIPv4MappedAddresses(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	for _, cidr := range []string{"::/0", "::fffe:0:0/95"} {
+		for _, r := range []alloc.Request{{}, dry} {
+			_, err := b.CreatePool(b.ctx, project, root("net", cidr), r)
+			e := refused(t, err, ipam.CodeInvalidArgument)
+			require.Equal(t, "/spec/cidr", e.Fields[0].Pointer)
+			require.Contains(t, e.Fields[0].Detail, "::ffff:0:0/96")
+		}
+	}
+	b.pool(t, root("low", "::/81"))
+	b.pool(t, root("next", "::fffe:0:0/96"))
 }
 
 func TestChildPoolIsCarvedFromItsParent(t *testing.T) {

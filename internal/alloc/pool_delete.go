@@ -195,8 +195,7 @@ func (s *Service) inUse(ctx context.Context, p ipam.Pool, refused error) error {
 	if held.Claims+held.ChildPools == 0 && held.Retained > 0 {
 		e.Code, e.Figures.ConflictsWith = ipam.CodeAllocationRetained, s.retainedNames(ctx, p)
 	}
-	claims := held.Claims + held.Retained
-	e.Figures.Claims, e.Figures.ChildPools = &claims, &held.ChildPools
+	e.Figures.Claims, e.Figures.Retained, e.Figures.ChildPools = &held.Claims, &held.Retained, &held.ChildPools
 	return s.stillCooling(ctx, p, held.CoolingDown, e)
 }
 

@@ -24,12 +24,18 @@ func TestPoolInUseIsNotDeletedAndNothingChanges(t *testing.T) {
 	b.release(t, "kept-too")
 	before := b.dump(t)
 	for _, c := range []struct {
-		pool               string
-		code               ipam.Code
-		claims, childPools int64
-	}{{"net", ipam.CodeInUse, 3, 1}, {"sub", ipam.CodeInUse, 0, 1}, {"left", ipam.CodeAllocationRetained, 1, 0}} {
+		pool                         string
+		code                         ipam.Code
+		claims, retained, childPools int64
+		says                         string
+	}{
+		{"net", ipam.CodeInUse, 2, 1, 1, "2 claims, 1 retained allocation and 1 child pool"},
+		{"sub", ipam.CodeInUse, 0, 0, 1, "0 claims, 0 retained allocations and 1 child pool"},
+		{"left", ipam.CodeAllocationRetained, 0, 1, 0, "0 claims, 1 retained allocation and 0 child pools"},
+	} {
 		e := refused(t, b.DeletePool(b.ctx, project, c.pool, alloc.Request{}), c.code)
-		require.Equal(t, []int64{c.claims, c.childPools}, []int64{*e.Figures.Claims, *e.Figures.ChildPools}, c.pool)
+		require.Contains(t, e.Message, c.says)
+		require.Equal(t, []int64{c.claims, c.retained, c.childPools}, []int64{*e.Figures.Claims, *e.Figures.Retained, *e.Figures.ChildPools}, c.pool)
 	}
 	require.Equal(t, before, b.dump(t))
 }

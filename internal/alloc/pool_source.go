@@ -26,8 +26,7 @@ func poolSource(ctx context.Context, read Reader, key ProjectKey, p ipam.Pool) (
 			return source{}, at(err, "/spec/parentRef/name")
 		}
 		if sc := parent.Scope; sc != nil {
-			return source{}, ipam.Errorf(ipam.CodeNotFound, "Pool %s serves claims of class %s in project %q alone.", ref, sc.Class.Ref, sc.Project).
-				At("/spec/parentRef/name", "names a pool that was carved for a scope; carve from another one.")
+			return source{}, ipam.Invalid("/spec/parentRef/name", "names a pool that was carved for claims of class %s in project %q alone; carve from another one.", sc.Class.Ref, sc.Project)
 		}
 		return source{container: PoolContainer(parent), spaceID: parent.SpaceID, space: parent.Space, parent: &parent}, nil
 	}

@@ -84,7 +84,8 @@ func freePage(ctx context.Context, read Reader, p ipam.Pool, prefixLength *int, 
 		maxBits = *prefixLength
 	}
 	var after netip.Prefix
-	if err := openCursor(cursor, "free", &after); err != nil {
+	these := listOf("free", p.UID, prefixLength)
+	if err := openCursor(cursor, these, &after); err != nil {
 		return FreePage{}, err
 	}
 	if after.IsValid() && (after.Addr().BitLen() != p.Block.Addr().BitLen()) {
@@ -107,7 +108,7 @@ func freePage(ctx context.Context, read Reader, p ipam.Pool, prefixLength *int, 
 	page := FreePage{Pool: p, Blocks: blocks}
 	if len(blocks) > limit {
 		page.Blocks = blocks[:limit]
-		page.Next = sealCursor("free", page.Blocks[limit-1])
+		page.Next = sealCursor(these, page.Blocks[limit-1])
 	}
 	return page, nil
 }

@@ -3,6 +3,7 @@ package alloc
 import (
 	"context"
 	"maps"
+	"math/big"
 	"net/netip"
 
 	"github.com/carve-ipam/carve/internal/ipam"
@@ -21,7 +22,7 @@ func (s *Service) CreateProject(ctx context.Context, p ipam.Project, r Request) 
 	p.Metadata = s.fresh(p.Metadata, "", "", who)
 	sp := s.defaultSpace(p, who)
 	// Keys of POST /projects are kept under the zero project: no project owns them.
-	return once(ctx, s, ipam.ID{}, r, &p.Metadata, func(ctx context.Context) (ipam.Project, error) {
+	return once(ctx, s, ProjectKey{}, r, &p.Metadata, func(ctx context.Context) (ipam.Project, error) {
 		stored, err := answers(ipam.ID{}, r, p.CreatedAt, p)
 		if err != nil {
 			return p, err
@@ -183,7 +184,7 @@ func holdsNothing(ctx context.Context, tx Tx, p ipam.Project) error {
 	if holds != (Holdings{}) {
 		e := ipam.Errorf(ipam.CodeInUse, "Project %q still holds %s, %s and %s besides %q; delete them first.", p.Name,
 			counted(holds.Pools, "pool"), counted(holds.Claims, "claim"), counted(holds.Spaces, "space"), ipam.DefaultSpace)
-		e.Figures.Claims = &holds.Claims
+		e.Figures.Pools, e.Figures.Claims, e.Figures.Spaces = &holds.Pools, &holds.Claims, &holds.Spaces
 		return e
 	}
 	// Without pools and claims, what is left can only be in other projects: retained there, or the empty pools of its scopes.
@@ -198,7 +199,16 @@ func holdsNothing(ctx context.Context, tx Tx, p ipam.Project) error {
 		return e
 	}
 	return ipam.Errorf(ipam.CodeInUse,
-		"Project %q still holds %s addresses that were retained in pools of other projects. Their owners can delete those allocations.", p.Name, left.Addresses)
+		"Project %q still holds %s in pools of other projects. Delete those allocations first: the project can, whose list of allocations has them with holder=self, and so can the owners of the pools.",
+		p.Name, retainedAddresses(left.Addresses))
+}
+
+// retainedAddresses counts addresses that were retained, in words.
+func retainedAddresses(n *big.Int) string {
+	if n.IsInt64() && n.Int64() == 1 {
+		return "1 address that was retained"
+	}
+	return n.String() + " addresses that were retained"
 }
 
 // checkNew validates the caller's part of new metadata and completes a generated name (already in Name).

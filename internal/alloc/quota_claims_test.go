@@ -241,7 +241,7 @@ func TestBatchIsWithinTheQuotaOrNotAtAll(t *testing.T) {
 	_, err := b.CreateClaimBatch(b.ctx, project, batch(4), key("k", "4"))
 	e := overQuota(t, err, "acme/all", "claims", "3", "1", "3")
 	require.Equal(t, "/claims/2", e.Fields[0].Pointer)
-	require.Contains(t, e.Message, "at claim 2; nothing was claimed")
+	require.Contains(t, e.Message, "the first 2 fit, and not the next; nothing was claimed")
 	_, err = b.CreateClaimBatch(b.ctx, project, batch(3), dry)
 	overQuota(t, err, "acme/all", "claims", "3", "1", "3")
 	require.Equal(t, before, b.dump(t))

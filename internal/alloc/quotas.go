@@ -2,6 +2,7 @@ package alloc
 
 import (
 	"context"
+	"errors"
 	"math/big"
 
 	"github.com/carve-ipam/carve/internal/ipam"
@@ -14,7 +15,7 @@ func (s *Service) ListQuotas(ctx context.Context, project string, limit int, cur
 	if err != nil {
 		return Page[ipam.Quota]{}, err
 	}
-	return scan("quotas", cursor, limit, func(after string, n int) ([]ipam.Quota, error) {
+	return scan(listOf("quotas", key.ID), cursor, limit, func(after string, n int) ([]ipam.Quota, error) {
 		return s.store.QuotaList(ctx, key, after, n)
 	}, everything[ipam.Quota], func(q ipam.Quota) string { return q.Name })
 }
@@ -29,8 +30,8 @@ func (s *Service) GetQuota(ctx context.Context, project, name string) (ipam.Quot
 }
 
 // PutQuota sets a quota: it creates one, counting what the project holds already, or replaces the limits and the description of
-// the one there is (Existed). Limits may be below what is used: nothing is taken away. The spec that it has already: nothing is
-// written.
+// the one there is (Existed). Limits may be below what is used: nothing is taken away. The spec and the owner that it has already:
+// nothing is written. What an admin of the platform has set is the platform's from then on, and nobody else's to change.
 func (s *Service) PutQuota(ctx context.Context, project string, q ipam.Quota, r Request) (Result[ipam.Quota], error) {
 	who, key, err := s.enter(ctx, tenancy.QuotasWrite, project)
 	if err != nil {
@@ -39,15 +40,20 @@ func (s *Service) PutQuota(ctx context.Context, project string, q ipam.Quota, r 
 	if err := checkNew(&q.Metadata, checkQuota(q.Spec)); err != nil {
 		return Result[ipam.Quota]{}, err
 	}
-	made := ipam.Quota{Metadata: s.fresh(ipam.Metadata{Name: q.Name}, project, "", who), ProjectID: key.ID, Spec: q.Spec}
+	made := ipam.Quota{Metadata: s.fresh(ipam.Metadata{Name: q.Name}, project, "", who), ProjectID: key.ID, Owner: quotaOwner(who), Spec: q.Spec}
 	locks := Locks{Alone: []ipam.ID{key.ID}} // nobody takes or gives back while it is counted
-	return settled(ctx, s, "quota_put", locks, r.DryRun, func(ctx context.Context, tx Tx) (Result[ipam.Quota], error) {
+	answer, err := settled(ctx, s, "quota_put", locks, r.DryRun, func(ctx context.Context, tx Tx) (Result[ipam.Quota], error) {
 		was, found, err := ignoreNotFound(tx.QuotaGet(ctx, key, made.Name))
 		if err != nil {
 			return Result[ipam.Quota]{}, err
 		}
-		if err := r.IfMatch.checkReplace(found, was.Revision); err != nil {
+		if err := mayChangeQuota(who, was, found); err != nil {
 			return Result[ipam.Quota]{}, err
+		}
+		if was.Revision != made.Revision { // else it is ours, by an earlier COMMIT whose outcome was unknown
+			if err := r.checkPut(found, was.Revision); err != nil {
+				return Result[ipam.Quota]{}, err
+			}
 		}
 		if found {
 			return replaceQuota(ctx, tx, was, made)
@@ -57,12 +63,46 @@ func (s *Service) PutQuota(ctx context.Context, project string, q ipam.Quota, r 
 		got, found, err := ignoreNotFound(s.store.QuotaGet(ctx, key, made.Name))
 		return Result[ipam.Quota]{Value: got, Existed: got.UID != made.UID}, found && got.Revision == made.Revision, err
 	})
+	return answer, s.deniedQuota(ctx, project, err)
+}
+
+// quotaOwner is whose a quota is that the caller sets.
+func quotaOwner(who tenancy.Principal) ipam.QuotaOwner {
+	if who.PlatformAdmin() {
+		return ipam.QuotaOfPlatform
+	}
+	return ipam.QuotaOfProject
+}
+
+// mayChangeQuota refuses a project's own admin what the platform has set, or it would bound nobody.
+func mayChangeQuota(who tenancy.Principal, q ipam.Quota, found bool) error {
+	if !found || q.Owner == ipam.QuotaOfProject || who.PlatformAdmin() {
+		return nil
+	}
+	return ipam.Errorf(ipam.CodePermissionDenied,
+		"Quota %s/%s was set by the platform: only an admin of project %q may change or delete it. You are %s, with the role %s in project %q; you may set quotas of your own beside it.",
+		q.Project, q.Name, ipam.PlatformProject, who.Subject, who.RoleIn(q.Project), q.Project)
+}
+
+// deniedQuota records that somebody tried to change what the platform has set; the error stays what it is.
+func (s *Service) deniedQuota(ctx context.Context, project string, err error) error {
+	refused, ok := errors.AsType[*ipam.Error](err)
+	if !ok || refused.Code != ipam.CodePermissionDenied || !tenancy.Recorded(ctx) {
+		return err
+	}
+	if failed := s.recordRefusal(ctx, tenancy.QuotasWrite, project, refused.Code); failed != nil {
+		return refused.Because(failed)
+	}
+	return err
 }
 
 // insertQuota makes a quota from what the project holds at this moment. Claims do not know of it yet; so none is made meanwhile.
 func insertQuota(ctx context.Context, tx Tx, own string, key ProjectKey, made ipam.Quota) (Result[ipam.Quota], error) {
 	none := Result[ipam.Quota]{}
 	if err := stillThere(ctx, tx, key); err != nil {
+		return none, err
+	}
+	if err := scopeThere(ctx, tx, key, made.Spec.Scope); err != nil {
 		return none, err
 	}
 	others, err := tx.QuotaList(ctx, key, "", MaxQuotas)
@@ -99,7 +139,24 @@ func insertQuota(ctx context.Context, tx Tx, own string, key ProjectKey, made ip
 	return Result[ipam.Quota]{Value: made}, err
 }
 
-// replaceQuota gives a quota the limits and the description of made.
+// scopeThere refuses a scope that names a pool or a class of the quota's own project which is not there: such a bound would bound nothing.
+// Of other projects' nothing is looked up, because the answer would tell.
+func scopeThere(ctx context.Context, read Reader, key ProjectKey, scope ipam.QuotaScope) error {
+	if scope.Pool.Project == key.Name {
+		if _, err := read.PoolGet(ctx, key, scope.Pool.Name); err != nil {
+			return at(err, "/spec/scope/poolRef/name")
+		}
+	}
+	if scope.Class.Project == key.Name {
+		if _, err := read.ClassGet(ctx, key, scope.Class.Name); err != nil {
+			return at(err, "/spec/scope/classRef/name")
+		}
+	}
+	return nil
+}
+
+// replaceQuota gives a quota the limits, the description and the owner of made. A project's own admin comes here with the project's own
+// quotas alone, so that an owner only ever becomes the platform.
 func replaceQuota(ctx context.Context, tx Tx, was, made ipam.Quota) (Result[ipam.Quota], error) {
 	none := Result[ipam.Quota]{}
 	if was.Spec.Scope != made.Spec.Scope {
@@ -107,12 +164,13 @@ func replaceQuota(ctx context.Context, tx Tx, was, made ipam.Quota) (Result[ipam
 			At("/spec/scope", "differs from that of the quota.")
 	}
 	same := sameLimits(was.Spec.Limits, made.Spec.Limits)
-	if same && was.Spec.Description == made.Spec.Description {
+	sameSpec := same && was.Spec.Description == made.Spec.Description
+	if sameSpec && was.Owner == made.Owner {
 		return Result[ipam.Quota]{Value: was, Existed: was.UID != made.UID}, nil
 	}
 	next := was
-	next.Spec = made.Spec
-	touch(&next.Metadata, was.Metadata, true, made.Revision, made.UpdatedAt)
+	next.Spec, next.Owner = made.Spec, made.Owner
+	touch(&next.Metadata, was.Metadata, !sameSpec, made.Revision, made.UpdatedAt)
 	var shards []ShardUpdate
 	if !same {
 		all, err := tx.QuotaShards(ctx, []ipam.ID{was.UID})
@@ -136,7 +194,7 @@ func replaceQuota(ctx context.Context, tx Tx, was, made ipam.Quota) (Result[ipam
 
 // DeleteQuota removes a quota: it bounds nothing any more.
 func (s *Service) DeleteQuota(ctx context.Context, project, name string, r Request) error {
-	_, key, err := s.enter(ctx, tenancy.QuotasWrite, project)
+	who, key, err := s.enter(ctx, tenancy.QuotasWrite, project)
 	if err != nil {
 		return err
 	}
@@ -151,6 +209,9 @@ func (s *Service) DeleteQuota(ctx context.Context, project, name string, r Reque
 		if err != nil {
 			return none, err
 		}
+		if err := mayChangeQuota(who, q, true); err != nil {
+			return none, err
+		}
 		if err := r.IfMatch.Check(q.Revision); err != nil {
 			return none, err
 		}
@@ -163,7 +224,7 @@ func (s *Service) DeleteQuota(ctx context.Context, project, name string, r Reque
 		got, found, err := ignoreNotFound(s.store.QuotaGet(ctx, key, name))
 		return struct{}{}, !found || got.UID != first.UID, err
 	})
-	return err
+	return s.deniedQuota(ctx, project, err)
 }
 
 // checkQuota validates a quota's spec.
@@ -223,5 +284,7 @@ func recordedQuota(q ipam.Quota) *record {
 	if q.Spec.Limits.Addresses != nil {
 		spec.Limits.Addresses = q.Spec.Limits.Addresses.String()
 	}
-	return recorded(q.Metadata, spec)
+	r := recorded(q.Metadata, spec)
+	r.Owner = q.Owner
+	return r
 }

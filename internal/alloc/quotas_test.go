@@ -100,6 +100,37 @@ func TestNewQuotaCountsWhatIsHeldAlready(t *testing.T) {
 	require.Equal(t, [3]string{"0", "0", "1"}, b.usage(t, "in-four"))
 }
 
+// What is not there is bounded by nothing: whoever mistypes a name is told, of what is his to know.
+func TestQuotaOfWhatTheProjectDoesNotHaveIsRefused(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.pool(t, root("prod", "10.0.0.0/16"))
+	b.class(t, project, class("std"))
+	before := b.dump(t)
+	for _, c := range []struct {
+		scope   quotaOption
+		pointer string
+	}{
+		{ofPool(ref("prdo")), "/spec/scope/poolRef/name"},
+		{ofClass(ref("sdt")), "/spec/scope/classRef/name"},
+	} {
+		for _, r := range []alloc.Request{{}, dry} {
+			_, err := b.PutQuota(b.ctx, project, quota("typo", maxClaims(1), c.scope), r)
+			require.Equal(t, c.pointer, refused(t, err, ipam.CodeNotFound).Fields[0].Pointer)
+		}
+	}
+	require.Equal(t, before, b.dump(t))
+	elsewhere := ipam.Ref{Project: "nobody", Name: "knows"}
+	b.set(t, quota("their-pool", maxClaims(1), ofPool(elsewhere)))
+	b.set(t, quota("their-class", maxClaims(1), ofClass(elsewhere)))
+	b.set(t, quota("pool", maxClaims(1), ofPool(ref("prod"))))
+	b.set(t, quota("class", maxClaims(1), ofClass(ref("std"))))
+	require.NoError(t, b.DeletePool(b.ctx, project, "prod", alloc.Request{}))
+	require.NoError(t, b.DeleteClass(b.ctx, project, "std", alloc.Request{}))
+	b.set(t, quota("pool", maxClaims(2), ofPool(ref("prod"))))
+	b.set(t, quota("class", maxClaims(2), ofClass(ref("std"))))
+}
+
 func TestQuotaBoundsPools(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -3,6 +3,7 @@ package alloc
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/big"
 	"net/netip"
 	"slices"
@@ -27,7 +28,7 @@ func (s *Service) refusal(ctx context.Context, tell telling, pool ipam.Pool, wis
 	if wish.Exact.IsValid() {
 		return takenRefusal(ctx, s.store, tell, pool, wish.Exact, pointer)
 	}
-	return s.exhausted(ctx, tell, []ipam.Pool{pool}, wish.Bits)
+	return s.exhausted(ctx, tell, []ipam.Pool{pool}, wish.Bits, 0)
 }
 
 // lacking says in a transaction that none of the pools has a free block of the wanted length. What is left in them is counted
@@ -38,7 +39,7 @@ type lacking struct {
 	bits  int
 	with  func(error) error // completes the refusal; nil: nothing is missing
 
-	item    int      // of a batch
+	item    int      // of a batch: so many of its claims fit
 	demands []demand // of a batch: what it wants of those of the pools that serve several regions
 }
 
@@ -51,7 +52,7 @@ func (s *Service) counted(ctx context.Context, err error) error {
 	if !ok {
 		return err
 	}
-	err = s.exhausted(ctx, lack.tell, lack.pools, lack.bits)
+	err = s.exhausted(ctx, lack.tell, lack.pools, lack.bits, lack.item)
 	if lack.with != nil {
 		err = lack.with(err)
 	}
@@ -75,19 +76,42 @@ func (t telling) name(p ipam.Pool) string {
 
 func (t telling) hides(p ipam.Pool) bool { return t.class != nil && p.ProjectID != t.viewer.ID }
 
-// these is how the pools that were tried begin a sentence.
-func (t telling) these(pools []ipam.Pool) string {
+// these is how the pools that were tried begin a sentence, and its verb of now.
+func (t telling) these(pools []ipam.Pool) (subject, verb string) {
 	switch {
-	case t.first:
-		return "The pools behind class " + t.class.Ref().String() + ", from which this scope needs a pool, have"
-	case t.class != nil && t.class.Scoped():
-		return "The pool of this scope of class " + t.class.Ref().String() + " has"
+	case t.class != nil && t.class.Scoped() && !t.first:
+		return "The pool of this scope of class " + t.class.Ref().String(), "has"
 	case t.class != nil:
-		return "The pools behind class " + t.class.Ref().String() + " have"
+		return "The pools behind class " + t.class.Ref().String(), "have"
 	case len(pools) > 1:
-		return "The pools tried have"
+		return "The pools tried", "have"
 	default:
-		return "Pool " + pools[0].Ref().String() + " has"
+		return "Pool " + pools[0].Ref().String(), "has"
+	}
+}
+
+// noRoom says that the pools have no block of a length to give. largest is what is still free, nil if nothing is. Of a batch the figures are of before it,
+// when there was room for as many of its claims as fit: then the sentence says what there was.
+func (t telling) noRoom(pools []ipam.Pool, bits int, largest *int, available *big.Int, fitting int) string {
+	subject, verb := t.these(pools)
+	needs := fmt.Sprintf("a block of length /%d was asked for", bits)
+	if t.first {
+		needs = fmt.Sprintf("a pool of length /%d is needed for its scope", bits)
+	}
+	switch {
+	case fitting > 0 && largest != nil:
+		return fmt.Sprintf("%s had %s addresses free before the batch, and the largest free block was a /%d; for the claim that does not fit %s.",
+			subject, available, *largest, needs)
+	case fitting > 0:
+		return fmt.Sprintf("%s had nothing left to give before the batch; for the claim that does not fit %s.", subject, needs)
+	case largest == nil:
+		return fmt.Sprintf("%s %s nothing left to give: %s.", subject, verb, needs)
+	case t.first:
+		return fmt.Sprintf("%s %s no free block of length /%d left, which the pool of this scope needs: the largest free block is a /%d, and %s addresses are free in all.",
+			subject, verb, bits, *largest, available)
+	default:
+		return fmt.Sprintf("%s %s no free block of length /%d left: the largest free block is a /%d, and %s addresses are free in all.",
+			subject, verb, bits, *largest, available)
 	}
 }
 
@@ -102,8 +126,8 @@ const maxPoolsNamed = 50
 // both families were tried, lengths speak of its family alone, because those of the other one are another measure.
 //
 // That nothing large enough is free was decided in a transaction. The figures are read after it, and those of large pools may have been
-// counted for an earlier refusal (figures): they say so when that is more than a second ago.
-func (s *Service) exhausted(ctx context.Context, tell telling, pools []ipam.Pool, bits int) error {
+// counted for an earlier refusal (figures): they say so when that is more than a second ago. Of a batch so many claims fit.
+func (s *Service) exhausted(ctx context.Context, tell telling, pools []ipam.Pool, bits, fitting int) error {
 	pools = slices.Clone(pools)
 	since, err := s.figures.fill(ctx, s.store, pools)
 	if err != nil {
@@ -111,7 +135,7 @@ func (s *Service) exhausted(ctx context.Context, tell telling, pools []ipam.Pool
 	}
 	family := pools[len(pools)-1].Family()
 	for i := range pools {
-		if !since.IsZero() && pools[i].Family() == family {
+		if !since.IsZero() && fitting == 0 && pools[i].Family() == family {
 			pools[i].Stock = pools[i].Stock.Below(bits) // the rest was taken since it was counted, or the claim would not be refused
 		}
 	}
@@ -137,15 +161,12 @@ func (s *Service) exhausted(ctx context.Context, tell telling, pools []ipam.Pool
 			}
 		}
 	}
-	where := tell.these(pools)
-	var e *ipam.Error
+	var left *int
 	if largest, ok := all.LargestFree(); ok {
-		e = ipam.Errorf(ipam.CodePoolExhausted, "%s no free block of length /%d left: the largest free block is a /%d, and %s addresses are free in all.",
-			where, bits, largest, available)
-		e.Figures.LargestFreePrefixLength = &largest
-	} else {
-		e = ipam.Errorf(ipam.CodePoolExhausted, "%s nothing left to give: a block of length /%d was asked for.", where, bits)
+		left = &largest
 	}
+	e := ipam.Errorf(ipam.CodePoolExhausted, "%s", tell.noRoom(pools, bits, left, available, fitting))
+	e.Figures.LargestFreePrefixLength = left
 	e.Figures.WantedPrefixLength, e.Figures.AvailableAddresses, e.Figures.PoolsTried = &bits, available.String(), names
 	if tell.class != nil {
 		e.Figures.Class = tell.class.Ref().String()
@@ -154,7 +175,7 @@ func (s *Service) exhausted(ctx context.Context, tell telling, pools []ipam.Pool
 		e.Figures.CountedAt = since.UTC()
 		e.Message += " The figures are of " + e.Figures.CountedAt.Format(time.RFC3339) + "."
 	}
-	if err := cooled(ctx, s.store, e, waiting, cooling); err != nil {
+	if err := s.cooled(ctx, e, waiting, cooling); err != nil {
 		return err
 	}
 	if since.IsZero() && len(waiting) > 0 && e.Code == ipam.CodePoolExhausted { // it cooled down when it was counted, which was just now
@@ -167,11 +188,11 @@ func (s *Service) exhausted(ctx context.Context, tell telling, pools []ipam.Pool
 var errCameFree = errors.New("a block has cooled down since the look")
 
 // cooled completes a refusal with what is cooling down: when a block that is large enough will be free again, that is what is in the way.
-func cooled(ctx context.Context, read Reader, e *ipam.Error, waiting []RoomQuery, addresses *big.Int) error {
+func (s *Service) cooled(ctx context.Context, e *ipam.Error, waiting []RoomQuery, addresses *big.Int) error {
 	if len(waiting) == 0 {
 		return nil
 	}
-	next, err := read.CoolingNext(ctx, waiting)
+	next, err := s.store.CoolingNext(ctx, waiting)
 	if err != nil {
 		return err
 	}
@@ -186,7 +207,7 @@ func cooled(ctx context.Context, read Reader, e *ipam.Error, waiting []RoomQuery
 	}
 	e.Code = ipam.CodeExhaustedByCooldown
 	e.Message += " A block that is large enough is cooling down until " + first.UTC().Format(time.RFC3339) + "."
-	e.Figures.CooledDownAt = first.UTC()
+	e.Figures.CooledDownAt, e.RetryAfter = first.UTC(), max(first.Sub(s.clock()), time.Second)
 	if addresses.Sign() > 0 { // it has begun to cool down since it was counted
 		e.Figures.CoolingDown = addresses.String()
 	}
@@ -213,11 +234,35 @@ func takenRefusal(ctx context.Context, read Reader, tell telling, pool ipam.Pool
 		in = "the pools behind class " + tell.class.Ref().String()
 	}
 	e := ipam.Errorf(ipam.CodeBlockTaken, "%s is not free in %s: all of it or a part of it is held.", block, in)
-	if len(held) == 1 && held[0].Block == block && held[0].Phase == ipam.PhaseCoolingDown {
+	switch {
+	case len(held) == 1 && held[0].Block == block && held[0].Phase == ipam.PhaseCoolingDown:
 		e.Message = block.String() + " is not free in " + in + ": it is cooling down until " + held[0].CoolUntil.UTC().Format(time.RFC3339) + "."
 		e.Figures.CooledDownAt = held[0].CoolUntil.UTC()
+	case len(held) == 1 && pool.ProjectID == caller.ID && (held[0].Holder.Project == caller.Name || held[0].Purpose == ipam.PurposeReservation):
+		e.Message = block.String() + " is not free in " + in + ": " + heldBy(held[0]) + "." // the project's own doing; of others' nothing is said
+		if held[0].Holder.Name != "" {
+			e.Figures.ConflictsWith = []string{held[0].Holder.String()}
+		}
 	}
 	bits := block.Bits()
 	e.Figures.WantedPrefixLength, e.Figures.PoolsTried = &bits, []string{tell.name(pool)}
 	return e.At(pointer, "must be wholly free.")
+}
+
+// heldBy says who holds a block, to its own project.
+func heldBy(a ipam.Allocation) string {
+	switch {
+	case a.Phase == ipam.PhaseCoolingDown:
+		return a.Block.String() + " is cooling down until " + a.CoolUntil.UTC().Format(time.RFC3339)
+	case a.Purpose == ipam.PurposeReservation && a.Reason != "":
+		return a.Block.String() + " is reserved: " + a.Reason
+	case a.Purpose == ipam.PurposeReservation:
+		return a.Block.String() + " is reserved"
+	case a.Purpose == ipam.PurposeChildPool:
+		return a.Block.String() + " is child pool " + a.Holder.String()
+	case a.Phase == ipam.PhaseRetained:
+		return a.Block.String() + " is retained from the deleted claim " + a.Holder.String()
+	default:
+		return a.Block.String() + " is held by claim " + a.Holder.String()
+	}
 }

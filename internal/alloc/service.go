@@ -67,6 +67,7 @@ type Request struct {
 	Fingerprint [32]byte // SHA-256 of operation and request; set when Key is
 	DryRun      bool
 	IfMatch     Match
+	CreateOnly  bool // If-None-Match: * of a PUT
 }
 
 // Result is the answer to a call that creates.

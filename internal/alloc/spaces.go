@@ -29,7 +29,7 @@ func (s *Service) CreateSpace(ctx context.Context, project string, sp ipam.Space
 	}
 	sp.Metadata = s.fresh(sp.Metadata, project, s.region, who)
 	sp.ProjectID, sp.ContainerV4, sp.ContainerV6 = key.ID, ipam.NewID(), ipam.NewID()
-	return once(ctx, s, key.ID, r, &sp.Metadata, func(ctx context.Context) (ipam.Space, error) {
+	return once(ctx, s, key, r, &sp.Metadata, func(ctx context.Context) (ipam.Space, error) {
 		stored, err := answers(key.ID, r, sp.CreatedAt, sp)
 		if err != nil {
 			return sp, err
@@ -160,7 +160,7 @@ func emptySpace(ctx context.Context, tx Tx, sp ipam.Space) ([]FreeChange, error)
 	}
 	if pools > 0 {
 		e := ipam.Errorf(ipam.CodeInUse, "Space %q still holds %s; delete them first.", sp.Name, counted(pools, "root pool"))
-		e.Figures.ChildPools = &pools
+		e.Figures.Pools = &pools
 		return nil, e
 	}
 	return free, nil

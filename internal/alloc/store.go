@@ -65,6 +65,8 @@ type Reader interface {
 
 	// ClaimGet answers a claim of whichever region: the server's own is looked at first.
 	ClaimGet(ctx context.Context, project ProjectKey, name string) (ipam.Claim, error)
+	// ClaimsHeld answers the ids of those of the claims that exist, each looked for in its own region by name and id.
+	ClaimsHeld(ctx context.Context, project ProjectKey, claims []ipam.Claim) (map[ipam.ID]bool, error)
 	ClaimList(ctx context.Context, project ProjectKey, after string, limit int) ([]ipam.Claim, error)
 	// ClaimListInPool answers the project's claims on a pool whose blocks begin inside within, in order of address.
 	ClaimListInPool(ctx context.Context, project ProjectKey, pool Container, within netip.Prefix, after netip.Addr, limit int) ([]ipam.Claim, error)
@@ -74,6 +76,10 @@ type Reader interface {
 	AllocationList(ctx context.Context, project ProjectKey, after AllocationCursor, limit int) ([]ipam.Allocation, error)
 	// AllocationListInPool answers a pool's allocations whose blocks begin inside within, in order of address.
 	AllocationListInPool(ctx context.Context, pool Container, within netip.Prefix, after netip.Addr, limit int) ([]ipam.Allocation, error)
+	// AllocationListRetained answers what a project has retained in pools of any project, in the cursor's order.
+	AllocationListRetained(ctx context.Context, holder ProjectKey, after RetainedCursor, limit int) ([]ipam.Allocation, error)
+	// AllocationsNamed answers those of some allocations that exist, in whichever projects' pools they are.
+	AllocationsNamed(ctx context.Context, keys []AllocationKey) (map[ipam.ID]ipam.Allocation, error)
 	// HeldBefore answers where the last block begins that is held in a container at or before an address; found is false when there is none.
 	HeldBefore(ctx context.Context, c Container, at netip.Addr) (begins netip.Addr, found bool, err error)
 	// HeldCount counts what is held in a container.
@@ -171,8 +177,8 @@ type Held struct{ Claims, Retained, CoolingDown, ChildPools, Reservations, RootP
 
 // AllocationCursor is a place in a project's allocations.
 type AllocationCursor struct {
-	ContainerID ipam.ID
-	Base        netip.Addr
+	ContainerID ipam.ID    `json:"c"`
+	Base        netip.Addr `json:"b"`
 }
 
 // Answer is what was answered to a request with an idempotency key.

@@ -63,7 +63,7 @@ func scriptAccess() *accessScript {
 		grant:  ipam.Grant{Metadata: meta("team-b")},
 		quota: ipam.Quota{
 			Metadata: meta("all"), Spec: ipam.QuotaSpec{Limits: ipam.QuotaLimits{Addresses: big.NewInt(4096), Claims: new(int64(500))}},
-			Used: ipam.Usage{Addresses: big.NewInt(1536), Claims: 37, Pools: 2},
+			Owner: ipam.QuotaOfPlatform, Used: ipam.Usage{Addresses: big.NewInt(1536), Claims: 37, Pools: 2},
 		},
 		who: tenancy.Principal{Subject: "corp:alice@example.com", Method: "oidc", Roles: map[string]tenancy.Role{
 			"team-b": tenancy.Viewer, "team-a": tenancy.Consumer,

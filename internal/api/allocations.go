@@ -15,7 +15,7 @@ func (s *server) ListAllocations(ctx context.Context, r gen.ListAllocationsReque
 		return nil, err
 	}
 	f.Phase, f.Family = string(or(r.Params.Phase, "")), ipam.Family(or(r.Params.IPFamily, ""))
-	f.Purpose = ipam.Purpose(or(r.Params.Purpose, ""))
+	f.Purpose, f.Own = ipam.Purpose(or(r.Params.Purpose, "")), or(r.Params.Holder, "") == gen.AllocationHolderSelf
 	page, err := s.use.ListAllocations(ctx, r.Project, f, or(r.Params.Limit, defaultLimit), or(r.Params.Cursor, ""))
 	if err != nil {
 		return nil, err

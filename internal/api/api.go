@@ -99,6 +99,8 @@ func New(cfg Config) http.Handler {
 	e.GET("/docs/*", ui)
 	e.GET("/openapi.yaml", serveYAML())
 	e.GET("/openapi.json", serveJSON())
+	e.GET("/", serveFront)
+	e.GET("/problems", serveProblemIndex)
 	e.GET("/problems/:code", serveProblemPage)
 	if cfg.Metrics != nil {
 		e.GET("/metrics", a.serveMetrics)

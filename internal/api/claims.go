@@ -66,7 +66,10 @@ func (s *server) PutClaim(ctx context.Context, r gen.PutClaimRequestObject) (gen
 		return nil, err
 	}
 	claim := ipam.Claim{Metadata: ipam.Metadata{Name: r.Claim, Labels: meta.Labels, Annotations: meta.Annotations}, Spec: spec}
-	req := alloc.Request{DryRun: or(r.Params.DryRun, false)}
+	req, err := putting(r.Params.IfMatch, r.Params.IfNoneMatch, r.Params.DryRun)
+	if err != nil {
+		return nil, err
+	}
 	made, err := s.use.PutClaim(ctx, r.Project, claim, req)
 	if err != nil {
 		return nil, err

@@ -235,6 +235,17 @@ func TestExplainingAClaim(t *testing.T) {
 			w.Body.String())
 	})
 
+	t.Run("TakesTheBodyOfAClaim", func(t *testing.T) {
+		t.Parallel()
+		for _, metadata := range []string{`{"name": "web", "labels": {"a": "b"}}`, `{"generateName": "web-"}`, `{}`} {
+			s := scriptClass()
+			w := s.server(t).do(t, "POST", explanations, `{"metadata": `+metadata+`, "spec": {"className": "standard"}}`)
+			require.Equal(t, http.StatusOK, w.Code, w.Body.String())
+			require.Equal(t, ipam.Claim{Spec: ipam.ClaimSpec{ClassName: "standard"}}, s.claim, "and ignores the rest of it")
+		}
+		problem(t, scriptClass().server(t).do(t, "POST", explanations, `{"metadata": {"uid": "x"}, "spec": {}}`), http.StatusBadRequest, gen.ProblemCodeInvalidArgument)
+	})
+
 	t.Run("RefusesWhatSaysNothingAboutTheClaim", func(t *testing.T) {
 		t.Parallel()
 		s := scriptClass()

@@ -1,13 +1,22 @@
 package api
 
 import (
+	"net/http"
+	"slices"
 	"strings"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/labstack/echo/v4"
 
 	"github.com/carve-ipam/carve/internal/alloc"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-const headerIfMatch = "If-Match"
+// The preconditions of RFC 9110 (13.1) that there are here. What goes by Last-Modified is ignored, as it says: no answer has one.
+const (
+	headerIfMatch     = "If-Match"
+	headerIfNoneMatch = "If-None-Match"
+)
 
 // etag is the entity tag of a revision.
 func etag(revision ipam.ID) string { return quote(revision.String()) }
@@ -19,14 +28,14 @@ func requiredMatch(header *string) (alloc.Match, error) {
 			"A patch needs If-Match with the ETag that it is based on. Read the resource first, or send * to patch whatever is there.").
 			At("header:If-Match", "is required.")
 	}
-	return parseMatch(header)
+	return parseMatch(headerIfMatch, header)
 }
 
-// parseMatch reads an If-Match header (RFC 9110, section 13.1.1): * or a list of entity tags. nil demands nothing.
+// parseMatch reads If-Match or If-None-Match (RFC 9110, 13.1.1 and 13.1.2): * or a list of entity tags. nil demands nothing.
 //
-// The comparison is strong, so a weak tag matches nothing. It is kept, with its mark, since a precondition that was asked
-// for must not vanish.
-func parseMatch(header *string) (alloc.Match, error) {
+// A weak tag is kept with its mark: If-Match compares strongly, so that it matches nothing there, and a precondition that was asked for
+// must not vanish.
+func parseMatch(name string, header *string) (alloc.Match, error) {
 	if header == nil {
 		return alloc.Match{}, nil
 	}
@@ -38,14 +47,14 @@ func parseMatch(header *string) (alloc.Match, error) {
 	for {
 		tag, after, ok := cutTag(rest)
 		if !ok {
-			return alloc.Match{}, ipam.Invalid("header:If-Match", "must be an entity tag in double quotes, a list of them, or *.")
+			return alloc.Match{}, ipam.Invalid("header:"+name, "must be an entity tag in double quotes, a list of them, or *.")
 		}
 		m.Revisions = append(m.Revisions, tag)
 		if rest = strings.TrimSpace(after); rest == "" {
 			return m, nil
 		}
 		if rest, ok = strings.CutPrefix(rest, ","); !ok {
-			return alloc.Match{}, ipam.Invalid("header:If-Match", "must separate its entity tags by commas.")
+			return alloc.Match{}, ipam.Invalid("header:"+name, "must separate its entity tags by commas.")
 		}
 		rest = strings.TrimSpace(rest)
 	}
@@ -67,6 +76,103 @@ func cutTag(s string) (tag, rest string, ok bool) {
 
 // deletion is the request part of a DELETE.
 func deletion(ifMatch *string, dryRun *bool) (alloc.Request, error) {
-	match, err := parseMatch(ifMatch)
+	match, err := parseMatch(headerIfMatch, ifMatch)
 	return alloc.Request{IfMatch: match, DryRun: or(dryRun, false)}, err
 }
+
+// putting is the request part of a PUT. Of If-None-Match the contract admits * alone.
+func putting(ifMatch, ifNoneMatch *string, dryRun *bool) (alloc.Request, error) {
+	match, err := parseMatch(headerIfMatch, ifMatch)
+	return alloc.Request{IfMatch: match, CreateOnly: ifNoneMatch != nil, DryRun: or(dryRun, false)}, err
+}
+
+// uncondition says of the preconditions that an operation does not have why not: none is ignored. Who sends one relies on it.
+func uncondition(method string, op *openapi3.Operation, params openapi3.Parameters) map[string]string {
+	no := map[string]string{}
+	for _, name := range []string{headerIfMatch, headerIfNoneMatch} {
+		if params.GetByInAndName(openapi3.ParameterInHeader, name) == nil {
+			no[name] = unconditionSentence(method, name, op)
+		}
+	}
+	if method == http.MethodGet && !tagged(op) {
+		delete(no, headerIfNoneMatch) // there is no entity tag that it could name, so nothing matches, and the answer is the whole one
+	}
+	return no
+}
+
+func unconditionSentence(method, name string, op *openapi3.Operation) string {
+	switch {
+	case method == http.MethodGet && name == headerIfMatch:
+		return "is not possible with reads; leave it out."
+	case method == http.MethodGet:
+		return "is not possible here: the status of this resource changes without its ETag. Leave it out."
+	case method == http.MethodPost && op.Parameters.GetByInAndName(openapi3.ParameterInHeader, "Idempotency-Key") != nil:
+		return "is not possible with POST, which creates something new or nothing; send Idempotency-Key so that a repeat creates nothing more."
+	case method == http.MethodPost:
+		return "is not possible with this operation; leave it out."
+	default: // PATCH, DELETE
+		return "is not possible with " + method + ", which is about what exists; say with If-Match which ETag it must have."
+	}
+}
+
+// tagged reports whether what an operation answers has an entity tag.
+func tagged(op *openapi3.Operation) bool {
+	ok := op.Responses.Status(http.StatusOK)
+	return ok != nil && ok.Value.Headers["ETag"] != nil
+}
+
+// unconditional finds preconditions in a request that its operation does not have.
+func (op *operation) unconditional(h http.Header) []ipam.Field {
+	var fields []ipam.Field
+	for _, name := range []string{headerIfMatch, headerIfNoneMatch} {
+		if why, refused := op.uncondition[name]; refused && len(h[name]) > 0 {
+			fields = append(fields, ipam.Field{Pointer: "header:" + name, Detail: why})
+		}
+	}
+	return fields
+}
+
+// unchanged answers 304 in place of what the caller has already, by If-None-Match of a read. It looks at the answer, of which ETag and all
+// other headers stay: so it is the last thing that happens to a request that is allowed and in order, as RFC 9110 (13.2.1) wants it.
+func (a *adapter) unchanged(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		op, values := operationOf(c), c.Request().Header[headerIfNoneMatch]
+		if op == nil || op.route.Method != http.MethodGet || len(values) != 1 || op.header.GetByInAndName(openapi3.ParameterInHeader, headerIfNoneMatch) == nil {
+			return next(c)
+		}
+		match, err := parseMatch(headerIfNoneMatch, &values[0])
+		if err != nil {
+			return err
+		}
+		c.Response().Before(func() {
+			r := c.Response()
+			if r.Status != http.StatusOK || !matchesWeakly(match, r.Header().Get("ETag")) {
+				return
+			}
+			r.Status = http.StatusNotModified
+			r.Header().Del(echo.HeaderContentType)
+			r.Header().Del(echo.HeaderContentLength)
+			r.Writer = bodyless{r.Writer}
+		})
+		return next(c)
+	}
+}
+
+// matchesWeakly is the comparison of If-None-Match: W/ makes no difference (RFC 9110, 8.8.3.2).
+func matchesWeakly(m alloc.Match, tag string) bool {
+	return m.Any || slices.ContainsFunc(m.Revisions, func(have string) bool {
+		if opaque, weak := strings.CutPrefix(have, "W/"); weak {
+			return opaque == tag
+		}
+		return quote(have) == tag
+	})
+}
+
+// bodyless is an answer of which the head is sent alone.
+type bodyless struct{ http.ResponseWriter }
+
+// Write implements http.ResponseWriter.
+func (bodyless) Write(b []byte) (int, error) { return len(b), nil }
+
+// Unwrap is for http.ResponseController.
+func (b bodyless) Unwrap() http.ResponseWriter { return b.ResponseWriter }

@@ -21,12 +21,12 @@ func TestParseMatch(t *testing.T) {
 		`""`:              {Revisions: []string{""}},
 		"\"a\" , W/\"b\"": {Revisions: []string{"a", `W/"b"`}},
 	} {
-		got, err := parseMatch(&header)
+		got, err := parseMatch(headerIfMatch, &header)
 		require.NoError(t, err, header)
 		require.Equal(t, want, got, header)
 	}
 	for _, header := range []string{"", "a", `"a`, `a"`, `"a""b"`, `"a",`, `,"a"`, `w/"a"`, `*,"a"`, `"a",*`, `W/a`} {
-		_, err := parseMatch(&header)
+		_, err := parseMatch(headerIfMatch, &header)
 		require.True(t, ipam.IsCode(err, ipam.CodeInvalidArgument), header)
 	}
 }
@@ -36,11 +36,11 @@ func TestWeakTagsMatchNothing(t *testing.T) {
 	revision := ipam.NewID()
 	weak, strong := "W/"+etag(revision), etag(revision)
 
-	m, err := parseMatch(&weak)
+	m, err := parseMatch(headerIfMatch, &weak)
 	require.NoError(t, err)
 	require.True(t, ipam.IsCode(m.Check(revision), ipam.CodePreconditionFailed))
 
-	m, err = parseMatch(&strong)
+	m, err = parseMatch(headerIfMatch, &strong)
 	require.NoError(t, err)
 	require.NoError(t, m.Check(revision))
 }
@@ -48,7 +48,7 @@ func TestWeakTagsMatchNothing(t *testing.T) {
 func TestAStalePreconditionCarriesTheCurrentTag(t *testing.T) {
 	t.Parallel()
 	revision, stale := ipam.NewID(), `"x"`
-	m, err := parseMatch(&stale)
+	m, err := parseMatch(headerIfMatch, &stale)
 	require.NoError(t, err)
 	var e *ipam.Error
 	require.ErrorAs(t, m.Check(revision), &e)

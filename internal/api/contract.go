@@ -23,6 +23,7 @@ import (
 type contract struct {
 	paths    map[string]map[string]*operation // by echo's spelling of the path, then by method
 	patterns map[string]string                // what to say about a value that a regular expression refuses
+	written  []string                         // metadata that the server writes alone
 }
 
 // operation is one operation of the contract.
@@ -35,7 +36,9 @@ type operation struct {
 	permission tenancy.Action // what the caller must be allowed to do; "" when public
 	mediaType  string         // of the request body; "" when the operation takes none
 	stale      bool           // whether the caller may ask for what the region knows
-	certainly  certainly      // what needs no validator
+	// uncondition is the preconditions that it does not have, and why not.
+	uncondition map[string]string
+	certainly   certainly // what needs no validator
 }
 
 // loadContract arranges the document of this build, once: it never changes, and nobody writes to it.
@@ -50,7 +53,7 @@ var loadContract = sync.OnceValues(func() (*contract, error) {
 // newContract arranges a document. One with an operation that does not say who may call it is refused: nothing is open because
 // somebody forgot to close it.
 func newContract(doc *openapi3.T) (*contract, error) {
-	k := &contract{paths: map[string]map[string]*operation{}, patterns: patternSentences(doc)}
+	k := &contract{paths: map[string]map[string]*operation{}, patterns: patternSentences(doc), written: writtenMetadata(doc)}
 	everywhere := doc.Security
 	doc.Security, doc.Servers = nil, nil // callers are authenticated by our own middleware; any host is ours
 	compiler := certain.NewCompiler(certain.Limits{Tokens: maxTokens, Name: maxMember})
@@ -85,6 +88,7 @@ func newContract(doc *openapi3.T) (*contract, error) {
 					o.mediaType = mediaType
 				}
 			}
+			o.uncondition = uncondition(method, op, params)
 			o.certainly = newCertainly(compiler, op, params, o.mediaType)
 			methods[method] = o
 		}

@@ -111,6 +111,7 @@ func (w *jsonText) claimSpec(s *gen.IPClaimSpec) {
 	if s.AllocationRef != nil {
 		w.member("allocationRef")
 		w.text("name", s.AllocationRef.Name)
+		w.some("project", s.AllocationRef.Project)
 		w.shut('}')
 	}
 	w.some("cidr", s.CIDR)

@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 
-	"github.com/carve-ipam/carve/internal/alloc"
 	"github.com/carve-ipam/carve/internal/api/gen"
 )
 
@@ -30,7 +29,10 @@ func (s *server) GetPoolGrant(ctx context.Context, r gen.GetPoolGrantRequestObje
 }
 
 func (s *server) PutPoolGrant(ctx context.Context, r gen.PutPoolGrantRequestObject) (gen.PutPoolGrantResponseObject, error) {
-	req := alloc.Request{DryRun: or(r.Params.DryRun, false)}
+	req, err := putting(r.Params.IfMatch, r.Params.IfNoneMatch, r.Params.DryRun)
+	if err != nil {
+		return nil, err
+	}
 	made, err := s.use.PutPoolGrant(ctx, r.Project, r.Pool, r.Consumer, req)
 	if err != nil {
 		return nil, err
@@ -77,7 +79,10 @@ func (s *server) GetSpaceGrant(ctx context.Context, r gen.GetSpaceGrantRequestOb
 }
 
 func (s *server) PutSpaceGrant(ctx context.Context, r gen.PutSpaceGrantRequestObject) (gen.PutSpaceGrantResponseObject, error) {
-	req := alloc.Request{DryRun: or(r.Params.DryRun, false)}
+	req, err := putting(r.Params.IfMatch, r.Params.IfNoneMatch, r.Params.DryRun)
+	if err != nil {
+		return nil, err
+	}
 	made, err := s.use.PutSpaceGrant(ctx, r.Project, r.Space, r.Consumer, req)
 	if err != nil {
 		return nil, err

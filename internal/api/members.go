@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/url"
 
-	"github.com/carve-ipam/carve/internal/alloc"
 	"github.com/carve-ipam/carve/internal/api/gen"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
@@ -26,12 +25,11 @@ func (s *server) GetMember(ctx context.Context, r gen.GetMemberRequestObject) (g
 }
 
 func (s *server) PutMember(ctx context.Context, r gen.PutMemberRequestObject) (gen.PutMemberResponseObject, error) {
-	match, err := parseMatch(r.Params.IfMatch)
+	req, err := putting(r.Params.IfMatch, r.Params.IfNoneMatch, r.Params.DryRun)
 	if err != nil {
 		return nil, err
 	}
 	m := ipam.Member{Metadata: ipam.Metadata{Name: r.Subject}, Spec: ipam.MemberSpec{Role: string(r.Body.Spec.Role)}}
-	req := alloc.Request{IfMatch: match, DryRun: or(r.Params.DryRun, false)}
 	made, err := s.use.PutMember(ctx, r.Project, m, req)
 	if err != nil {
 		return nil, err

@@ -32,6 +32,7 @@ func (a *adapter) middleware() []echo.MiddlewareFunc {
 		a.negotiate,       // 406, 415
 		a.strictBody,      // 400 for a body that is not strictly one JSON value
 		a.validate,        // 400 for what is not as the contract describes it
+		a.unchanged,       // 304 in place of what the caller has already
 		a.consistency,     // whether its reads may be stale, into its context; and out again, into the answer
 	}
 }

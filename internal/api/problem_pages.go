@@ -31,13 +31,11 @@ func serveProblemPage(c echo.Context) error {
 	if !ok {
 		return echo.ErrNotFound
 	}
-	h := c.Response().Header()
-	h.Set("Cache-Control", "no-cache")
-	h.Set("Vary", "Accept")
-	if !strings.Contains(c.Request().Header.Get("Accept"), "text/html") {
-		return c.Blob(http.StatusOK, "text/markdown; charset=utf-8", []byte(text))
+	varies(c)
+	if !forBrowser(c) {
+		return c.Blob(http.StatusOK, mimeMarkdown, []byte(text))
 	}
-	h.Set(echo.HeaderContentType, echo.MIMETextHTMLCharsetUTF8)
+	c.Response().Header().Set(echo.HeaderContentType, echo.MIMETextHTMLCharsetUTF8)
 	c.Response().WriteHeader(http.StatusOK)
 	return problemPage.Execute(c.Response(), map[string]any{"Title": c.Param("code"), "Blocks": pageBlocks(text)})
 }

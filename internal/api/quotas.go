@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 
-	"github.com/carve-ipam/carve/internal/alloc"
 	"github.com/carve-ipam/carve/internal/api/gen"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
@@ -25,7 +24,7 @@ func (s *server) GetQuota(ctx context.Context, r gen.GetQuotaRequestObject) (gen
 }
 
 func (s *server) PutQuota(ctx context.Context, r gen.PutQuotaRequestObject) (gen.PutQuotaResponseObject, error) {
-	match, err := parseMatch(r.Params.IfMatch)
+	req, err := putting(r.Params.IfMatch, r.Params.IfNoneMatch, r.Params.DryRun)
 	if err != nil {
 		return nil, err
 	}
@@ -33,7 +32,6 @@ func (s *server) PutQuota(ctx context.Context, r gen.PutQuotaRequestObject) (gen
 	if err != nil {
 		return nil, err
 	}
-	req := alloc.Request{IfMatch: match, DryRun: or(r.Params.DryRun, false)}
 	made, err := s.use.PutQuota(ctx, r.Project, ipam.Quota{Metadata: ipam.Metadata{Name: r.Quota}, Spec: spec}, req)
 	if err != nil {
 		return nil, err

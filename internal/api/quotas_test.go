@@ -77,6 +77,7 @@ func TestQuotasShowWhatIsLeft(t *testing.T) {
 	got := decode[gen.Quota](t, w)
 	require.Equal(t, gen.QuotaUsed{Addresses: "1536", Claims: 37, Pools: 2}, got.Status.Used)
 	require.Equal(t, gen.QuotaAvailable{Addresses: "2560", Claims: new(int64(463))}, got.Status.Available)
+	require.Equal(t, gen.QuotaOwnerPlatform, got.Status.Owner)
 	require.Equal(t, tagOf(s.quota.Metadata), w.Header().Get("ETag"))
 }
 

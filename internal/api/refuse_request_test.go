@@ -42,7 +42,7 @@ func TestBadParameters(t *testing.T) {
 		{"RefusesABadReferenceInAFilter", "GET", claims + "?pool=a/b/c", "query:pool", "must be a name or project/name."},
 		{"RefusesABadProject", "GET", "/v1/projects/Team_A/pools", "path:project", "must be a DNS label"},
 		{"RefusesASlashInAName", "GET", pools + "/a%2Fb", "path:pool", "must be a DNS label"},
-		{"RefusesABadAllocation", "GET", "/v1/projects/team-a/allocations/ABC", "path:allocation", "36 characters"},
+		{"RefusesABadAllocation", "GET", "/v1/projects/team-a/allocations/ABC", "path:allocation", "must be a UUID in lower case."},
 		{"RefusesASubjectWithASpace", "GET", members + "/a%20b", "path:subject", "must be 1 to 255 characters from"},
 		{"RefusesASubjectWithASlash", "DELETE", members + "/key:team-a%2Fpipeline", "path:subject", "must be 1 to 255 characters from"},
 		{"RefusesASubjectThatIsEscapedTwice", "GET", members + "/a%2540b", "path:subject", "must be 1 to 255 characters from"},
@@ -68,7 +68,11 @@ func TestBadParameters(t *testing.T) {
 		{"RefusesALateMoment", "GET", events + "?until=9999-12-31T23:59:59-01:00", "query:until", "must be a time from 1970 to 9999"},
 		{"RefusesASmallT", "GET", events + "?until=2026-02-03t00:00:00z", "query:until", "must be a time"},
 		{"RefusesALabelSelectorOfKeys", "GET", keys + "?labelSelector=a", "query:labelSelector", "it has limit, cursor, consistency."},
-		{"RefusesABadOutcome", "GET", events + "?outcome=OK", "query:outcome", "not allowed here"},
+		{"RefusesABadOutcome", "GET", events + "?outcome=OK", "query:outcome", "must be one of ok, permission_denied, not_found."},
+		{"RefusesAnUnknownKind", "GET", events + "?resourceKind=Foo", "query:resourceKind", "must be one of Project, "},
+		{"RefusesAnOperationThatIsNot", "GET", events + "?operation=nope", "query:operation", "must be one of createProject, "},
+		{"RefusesAnEndBeforeTheBeginning", "GET", events + "?since=2026-03-03T00:00:00Z&until=2026-03-02T00:00:00Z", "query:until", "is before since"},
+		{"RefusesAnAllocationThatIsNoUUID", "GET", "/v1/projects/team-a/allocations/xyz", "path:allocation", "must be a UUID in lower case."},
 		{"RefusesAnotherConsistency", "GET", pools + "?consistency=eventual", "query:consistency", "strong, stale"},
 		{"RefusesAConsistencyOfOtherCase", "GET", pools + "/p?consistency=Stale", "query:consistency", "strong, stale"},
 		{"RefusesAConsistencyOfWrites", "DELETE", pools + "/p?consistency=stale", "query:consistency", "is not a parameter"},
@@ -246,7 +250,7 @@ func TestPathsAndMethods(t *testing.T) {
 
 	t.Run("AnswersUnknownPathsWithAProblem", func(t *testing.T) {
 		t.Parallel()
-		for _, path := range []string{"/", "/v1", "/v1/", "/v2/projects", "/v1/projects/", "/v1/projects//pools", "/v1/projects/a/nothing", "/v1/projects/a/spaces/b/c", "/problems/none", "/docs/none/"} {
+		for _, path := range []string{"/v1", "/v1/", "/v2/projects", "/v1/projects/", "/v1/projects//pools", "/v1/projects/a/nothing", "/v1/projects/a/spaces/b/c", "/problems/none", "/docs/none/"} {
 			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil)
 			w := httptest.NewRecorder()
 			s.handler.ServeHTTP(w, r)

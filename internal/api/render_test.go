@@ -42,6 +42,7 @@ func TestRefusalsCarryTheirFigures(t *testing.T) {
 	e.Figures = ipam.Figures{
 		WantedPrefixLength: &wanted, LargestFreePrefixLength: &largest, AvailableAddresses: "4096", PoolsTried: []string{"a/b"},
 		AllowedMin: &lo, AllowedMax: &hi, Claims: &held, ChildPools: &children, ConflictsWith: []string{"a/c"},
+		Retained: &listed, Spaces: &children, Fitting: &held,
 		Quota: "a/q", Measure: "addresses", Limit: "340282366920938463463374607431768211456", Used: "4000", Requested: "256",
 		Class: "platform/standard", MissingRoles: []string{"cluster"}, CoolingDown: "1024", CooledDownAt: cooled, Pools: &listed,
 		Steps: []ipam.Step{{Kind: ipam.StepPool, Name: "platform/-", Outcome: ipam.OutcomeSkipped, Code: ipam.CodePoolExhausted, Detail: "It is full."}},
@@ -53,6 +54,7 @@ func TestRefusalsCarryTheirFigures(t *testing.T) {
 		Code: gen.ProblemCodeNotFound, TraceID: p.TraceID, Errors: []gen.ProblemField{{Pointer: "/spec/poolRef", Detail: "names nothing."}},
 		WantedPrefixLength: &wanted, LargestFreePrefixLength: &largest, AvailableAddresses: "4096", PoolsTried: []string{"a/b"},
 		AllowedPrefixLengths: &gen.PrefixLengthRange{Min: lo, Max: hi}, Claims: &held, ChildPools: &children, ConflictsWith: []string{"a/c"},
+		Retained: &listed, Spaces: &children, Fitting: &held,
 		Quota: "a/q", Measure: gen.QuotaMeasureAddresses, Limit: "340282366920938463463374607431768211456", Used: "4000", Requested: "256",
 		Class: "platform/standard", MissingRoles: []string{"cluster"}, CoolingDownAddresses: "1024", CooledDownAt: &cooled, Pools: &listed,
 		Steps: []gen.DecisionStep{{

@@ -13,6 +13,7 @@ import (
 
 	"github.com/carve-ipam/carve/internal/api"
 	"github.com/carve-ipam/carve/internal/api/gen"
+	"github.com/carve-ipam/carve/internal/ipam"
 )
 
 func TestProbes(t *testing.T) {
@@ -62,6 +63,36 @@ func TestDocumentsNeedNoCredentials(t *testing.T) {
 		require.Contains(t, w.Body.String(), "/openapi.yaml")
 		require.Contains(t, w.Header().Get("Content-Security-Policy"), "script-src 'self'")
 		require.Equal(t, http.StatusMovedPermanently, s.do(t, "GET", "/docs", "").Code)
+	})
+
+	t.Run("TheFrontDoor", func(t *testing.T) {
+		t.Parallel()
+		w := s.do(t, "GET", "/", "", "Accept", "text/html,*/*;q=0.8")
+		require.Equal(t, http.StatusSeeOther, w.Code)
+		require.Equal(t, "/docs/", w.Header().Get("Location"))
+		require.Equal(t, "Accept", w.Header().Get("Vary"))
+
+		w = s.do(t, "GET", "/", "")
+		require.Equal(t, http.StatusOK, w.Code)
+		there := decode[map[string]string](t, w)
+		require.Equal(t, "Carve", there["name"])
+		for what, path := range there {
+			if what != "name" {
+				require.NotEqual(t, http.StatusNotFound, s.do(t, "GET", path, "").Code, "%s: %s", what, path)
+			}
+		}
+	})
+
+	t.Run("AllCodes", func(t *testing.T) {
+		t.Parallel()
+		text := s.do(t, "GET", "/problems", "")
+		require.Equal(t, "text/markdown; charset=utf-8", text.Header().Get("Content-Type"))
+		page := s.do(t, "GET", "/problems", "", "Accept", "text/html,*/*;q=0.8")
+		require.Equal(t, "text/html; charset=UTF-8", page.Header().Get("Content-Type"))
+		for _, code := range ipam.Codes() {
+			require.Contains(t, text.Body.String(), "(/problems/"+string(code)+")")
+			require.Contains(t, page.Body.String(), `<a href="/problems/`+string(code)+`">`)
+		}
 	})
 
 	t.Run("ThePagesOfCodes", func(t *testing.T) {

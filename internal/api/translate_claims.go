@@ -30,7 +30,7 @@ func claimSpec(project string, s gen.IPClaimSpec) (ipam.ClaimSpec, error) {
 		spec.Scope = s.Scope
 	}
 	if s.AllocationRef != nil {
-		spec.AllocationRef = s.AllocationRef.Name
+		spec.AllocationRef, spec.AllocationOf = s.AllocationRef.Name, s.AllocationRef.Project
 	}
 	var err error
 	if spec.CIDR, err = block("/spec/cidr", s.CIDR); err != nil {
@@ -93,7 +93,7 @@ func claimOf(c ipam.Claim) gen.IPClaim {
 		},
 	}
 	if c.Spec.AllocationRef != "" {
-		claim.Spec.AllocationRef = &gen.AllocationRef{Name: c.Spec.AllocationRef}
+		claim.Spec.AllocationRef = &gen.AllocationRef{Project: c.Spec.AllocationOf, Name: c.Spec.AllocationRef}
 	}
 	if c.Block.IsSingleIP() {
 		claim.Status.Address, _, _ = strings.Cut(carved, "/")

@@ -15,6 +15,9 @@ func explanationOf(spec ipam.ClaimSpec, x alloc.Explanation) gen.ClaimExplanatio
 	if c := x.Claim; c != nil {
 		pool := resolvedRefOf(c.Pool)
 		out.Outcome, out.Detail = gen.ClaimOutcomeBound, fmt.Sprintf("%s would be carved from pool %s", c.Block, c.Pool)
+		if spec.AllocationRef != "" {
+			out.Detail = fmt.Sprintf("%s would be bound again in pool %s", c.Block, c.Pool)
+		}
 		if !c.Class.IsZero() {
 			out.Detail += " by class " + c.Class.Ref.String()
 		}

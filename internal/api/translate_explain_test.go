@@ -47,6 +47,13 @@ func TestExplanationsOfClaimsThatWouldBeBound(t *testing.T) {
 	})
 }
 
+func TestExplanationOfABlockThatWouldBeBoundAgain(t *testing.T) {
+	t.Parallel()
+	c := boundClaim()
+	c.Spec.AllocationRef = c.AllocationID.String()
+	require.Equal(t, "10.20.4.16/28 would be bound again in pool team-a/edge.", explanationOf(c.Spec, alloc.Explanation{Claim: &c}).Detail)
+}
+
 func TestExplanationsOfClaimsThatWouldBeRefused(t *testing.T) {
 	t.Parallel()
 	rejected := ipam.Errorf(ipam.CodePrefixLengthRejected, "Class platform/standard hands out /22 to /28, not /20.")

@@ -34,6 +34,7 @@ func quotaOf(q ipam.Quota) gen.Quota {
 			Description: q.Spec.Description,
 		},
 		Status: gen.QuotaStatus{
+			Owner:     gen.QuotaOwner(q.Owner),
 			Used:      gen.QuotaUsed{Addresses: used.Addresses.String(), Claims: used.Claims, Pools: used.Pools},
 			Available: gen.QuotaAvailable{Claims: left(limits.Claims, used.Claims), Pools: left(limits.Pools, used.Pools)},
 		},

@@ -29,14 +29,18 @@ func (a *adapter) validate(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 	return func(c echo.Context) error {
 		op, r := operationOf(c), c.Request()
-		if op == nil || op.certain(c) {
+		if op == nil {
+			return next(c)
+		}
+		impossible := op.unconditional(r.Header)
+		if len(impossible) == 0 && op.certain(c) {
 			return next(c)
 		}
 		query, err := url.ParseQuery(r.URL.RawQuery)
 		if err != nil {
 			return invalid([]ipam.Field{{Pointer: "query", Detail: "is not a query string: write it as name=value&name=value, percent-encoded."}})
 		}
-		fields := append(checkQuery(op, query), checkHeaders(op, r.Header)...)
+		fields := slices.Concat(impossible, checkQuery(op, query), checkHeaders(op, r.Header))
 		err = openapi3filter.ValidateRequest(r.Context(), &openapi3filter.RequestValidationInput{
 			Request: r, PathParams: pathParams(c), QueryParams: query, Route: op.route, Options: options,
 		})
@@ -98,14 +102,14 @@ func literal(s *openapi3.Schema, value string) bool {
 	}
 }
 
-// checkHeaders finds headers of the operation that are given twice. If-Match is a list, and a list may come in parts.
+// checkHeaders finds headers of the operation that are given twice. Preconditions are lists, and a list may come in parts.
 func checkHeaders(op *operation, h http.Header) []ipam.Field {
 	var fields []ipam.Field
 	for _, p := range op.header {
 		name := http.CanonicalHeaderKey(p.Value.Name)
 		switch values := h.Values(name); {
 		case len(values) < 2:
-		case name == headerIfMatch:
+		case name == headerIfMatch || name == headerIfNoneMatch:
 			h.Set(name, strings.Join(values, ", "))
 		default:
 			fields = append(fields, ipam.Field{

@@ -46,13 +46,14 @@ func clip(s string) string {
 
 // fields translates the validator's errors. Its own texts quote the schema and are not for people.
 func (k *contract) fields(err error) []ipam.Field {
-	t := translation{patterns: k.patterns}
+	t := translation{patterns: k.patterns, written: k.written}
 	t.walk("", err)
 	return t.fields
 }
 
 type translation struct {
 	patterns map[string]string
+	written  []string
 	fields   []ipam.Field
 }
 
@@ -106,7 +107,7 @@ func (t *translation) schema(place string, e *openapi3.SchemaError) {
 	}
 	if e.SchemaField == "properties" {
 		name := unknownName(e)
-		t.add(pointer+"/"+ipam.EscapePointer(name), unknownSentence(name, e.Schema))
+		t.add(pointer+"/"+ipam.EscapePointer(name), t.unknownSentence(pointer, name, e.Schema))
 		return
 	}
 	t.add(pointer, t.sentence(e))

@@ -2,8 +2,6 @@ package api
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -27,8 +25,9 @@ func (t *translation) sentence(e *openapi3.SchemaError) string {
 	case "minimum", "maximum":
 		return boundsSentence(s)
 	case "minLength", "maxLength":
-		if t.patterns[s.Pattern] == durationSentence { // 5 is too short to say in which unit
-			return durationSentence
+		switch said := t.patterns[s.Pattern]; said { // 5 is too short to say in which unit, and 35 is no length of what is a UUID
+		case durationSentence, uidSentence, createOnlySentence:
+			return said
 		}
 		if e.SchemaField == "maxLength" {
 			return fmt.Sprintf("must have at most %s.", count(*s.MaxLength, "character", "characters"))
@@ -56,8 +55,12 @@ func (t *translation) sentence(e *openapi3.SchemaError) string {
 	}
 }
 
-// durationSentence says how time spans are written.
-const durationSentence = "must be a duration in whole hours, minutes and seconds, such as 72h or 1h30m."
+// What values are that a bound of their length says nothing about.
+const (
+	durationSentence   = "must be a duration in whole hours, minutes and seconds, such as 72h or 1h30m."
+	uidSentence        = "must be a UUID in lower case."
+	createOnlySentence = "must be *, which is to create only: entity tags are not possible here."
+)
 
 func count(n uint64, one, many string) string {
 	if n == 1 {
@@ -120,19 +123,6 @@ func unknownName(e *openapi3.SchemaError) string {
 	return name
 }
 
-func unknownSentence(name string, s *openapi3.Schema) string {
-	names := slices.Sorted(maps.Keys(s.Properties))
-	for _, n := range names {
-		if strings.EqualFold(n, name) {
-			return fmt.Sprintf("is not a field; did you mean %s?", n)
-		}
-	}
-	if len(names) == 0 {
-		return "is not a field; there are none here."
-	}
-	return "is not a field; there are " + strings.Join(names, ", ") + "."
-}
-
 // patternSentence says what a regular expression means.
 func (t *translation) patternSentence(pattern string) string {
 	switch sentence, ok := t.patterns[pattern]; {
@@ -161,7 +151,7 @@ func patternSentences(doc *openapi3.T) map[string]string {
 		return nil
 	}
 	add(schemas["Name"], "must be a DNS label: 1 to 63 of a-z, 0-9 and -, beginning and ending with a letter or digit.")
-	add(schemas["UID"], "must be a UUID in lower case.")
+	add(schemas["UID"], uidSentence)
 	add(schemas["CIDR"], "is not a CIDR such as 10.0.0.0/8 or 2001:db8::/32.")
 	add(schemas["Address"], "is not an IP address such as 10.0.0.1 or 2001:db8::1.")
 	add(schemas["RefFilter"], "must be a name or project/name.")
@@ -170,6 +160,7 @@ func patternSentences(doc *openapi3.T) map[string]string {
 	add(schemas["Count"], "must be a whole number, written in digits.")
 	add(schemas["Time"], momentSentence)
 	add(schemas["Duration"], durationSentence)
+	add(schemas["CreateOnlyValue"], createOnlySentence)
 	add(schemas["IfMatchValue"], `must be an entity tag in double quotes, a list of them, or *.`)
 	add(property("CreateMetadata", "generateName"), "must begin with a letter or digit and hold nothing but a-z, 0-9 and -.")
 	if roles := property("IPClassSpec", "poolPer"); roles != nil {

@@ -83,6 +83,9 @@ func Start(ctx context.Context, c Config, logTo io.Writer) (_ *App, err error) {
 	if err := a.watchCertificates(files); err != nil {
 		return nil, err
 	}
+	if err := c.canListen(ctx); err != nil {
+		return nil, err
+	}
 	if err := a.openDatabase(ctx, c); err != nil {
 		return nil, err
 	}

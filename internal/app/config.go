@@ -49,6 +49,7 @@ type Config struct {
 	Metrics        string
 	MetricsPools   int // told of by name; 0: none
 
+	version bool   // was asked for
 	bareURL bool   // the database URL was on the command line, where others can read it
 	bounds  bounds // of connections; zero: those that are always, but in tests
 }
@@ -63,9 +64,9 @@ func (c *Config) flags() *pflag.FlagSet {
 	f.SortFlags = false
 	f.StringVar(&c.Listen, "listen", "127.0.0.1:8080", "address to serve on; port 0 takes any free one and prints it")
 	f.StringVar(&c.DataDir, "data-dir", "./data", "where the embedded database keeps its data")
-	f.StringVar(&c.DatabaseURL, "database-url", "", "CockroachDB or PostgreSQL 15+ to use instead of the embedded database; run `ipamctl migrate` on it first")
+	f.StringVar(&c.DatabaseURL, "database-url", "", "`URL` of a CockroachDB or PostgreSQL 15+ to use instead of the embedded database; run 'ipamctl migrate' on it first")
 	f.StringVar(&c.DatabaseFile, "database-url-file", "", "file that holds the database URL, in place of --database-url, so that a password in it is in no list of processes; read again for each new connection")
-	f.StringVar(&c.Embedded, "embedded", "postgres", "engine of the embedded database: postgres or cockroach (needs `cockroach` on PATH)")
+	f.StringVar(&c.Embedded, "embedded", "postgres", "`ENGINE` of the embedded database: postgres or cockroach (needs the program cockroach on PATH)")
 	f.StringSliceVar(&c.Auth, "auth", nil, "how callers are identified, one or several: keys (API keys), oidc (tokens of the issuers in --oidc-config), dev (everybody else is platform admin; loopback only)")
 	f.StringVar(&c.OIDCConfig, "oidc-config", "", "file that says which OpenID Connect issuers are believed and what their claims mean (YAML)")
 	f.StringVar(&c.TLSCert, "tls-cert", "", "file with the certificate to serve HTTPS with, and its chain (PEM); read again when it changes")
@@ -91,12 +92,19 @@ func (c *Config) flags() *pflag.FlagSet {
 	f.IntVar(&c.MaxWaiting, "max-waiting", 0, "claims and releases that may wait for one pool; what comes beyond is answered 503; 0 = as many as may be in flight")
 	f.IntVar(&c.MaxClients, "max-clients", 16384, "connections from clients; for one beyond, the one is closed that has been without a request longest, of the address that has most; 0 = as many as there can be open files")
 	f.StringVar(&c.Metrics, "metrics", metricsLoopback, "who may read /metrics, without credentials: loopback (callers on this machine), admin (everybody who can reach --admin-listen), open (everybody who can reach this server) or off (nobody; nothing is measured)")
+	f.BoolVar(&c.version, versionFlag, false, "print the version and end")
 	f.IntVar(&c.MetricsPools, "metrics-pools", 20, "how many of the fullest pools the metrics name, with their projects; 0 = none, and the pools are not looked at")
 	return f
 }
 
+// versionFlag is the one flag that has no variable: it says what to do and not how.
+const versionFlag = "version"
+
+// ErrVersion is no mistake: the version was asked for, and nothing else.
+var ErrVersion = errors.New("the version was asked for")
+
 // ParseConfig reads flags and environment (as "NAME=value" pairs). An unknown flag or CARVE_ variable is refused with the
-// nearest known one. pflag.ErrHelp means that help was asked for; usage is the text to print.
+// nearest known one. pflag.ErrHelp means that help was asked for, ErrVersion the version; usage is the text to print.
 func ParseConfig(args, environ []string) (c Config, usage string, err error) {
 	f := c.flags()
 	f.Usage = func() {}
@@ -113,6 +121,9 @@ func ParseConfig(args, environ []string) (c Config, usage string, err error) {
 	if f.NArg() > 0 {
 		return c, usage, errors.New("unexpected argument: the server takes flags only, as --name=value")
 	}
+	if c.version {
+		return c, versionText(), ErrVersion
+	}
 	c.bareURL = f.Changed("database-url")
 	if err := fromEnvironment(f, environ); err != nil {
 		return c, usage, err
@@ -124,6 +135,9 @@ func fromEnvironment(f *pflag.FlagSet, environ []string) error {
 	known := map[string]string{}
 	var names []string
 	for _, flag := range flagNames(f) {
+		if flag == versionFlag {
+			continue
+		}
 		name := envPrefix + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 		known[name] = flag
 		names = append(names, name)

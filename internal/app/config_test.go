@@ -55,6 +55,7 @@ func TestParseConfig(t *testing.T) {
 		"RefusesAZeroTimeout":                {args: []string{"--auth=dev", "--request-timeout=0s"}, wrong: "--request-timeout"},
 		"RefusesMetricsForSomebodyElse":      {args: []string{"--auth=dev", "--metrics=world"}, wrong: "not one of loopback, admin, open, off"},
 		"AcceptsOpenMetrics":                 {args: dev, env: []string{"CARVE_METRICS=open"}},
+		"RefusesTheVersionAsAVariable":       {args: dev, env: []string{"CARVE_VERSION=1"}, wrong: "unknown environment variable CARVE_VERSION"},
 		"RefusesTwoDatabases":                {args: []string{"--auth=keys", "--database-url=x"}, env: []string{"CARVE_DATABASE_URL_FILE=/y"}, wrong: "--database-url-file both"},
 		"AcceptsAFileWithTheDatabaseURL":     {args: dev, env: []string{"CARVE_DATABASE_URL_FILE=/y"}},
 		"IgnoresTheClientsKeyFile":           {args: dev, env: []string{"CARVE_API_KEY_FILE=/y"}},
@@ -118,4 +119,20 @@ func TestProxiesAreReadAsTheyAreMeant(t *testing.T) {
 	require.Equal(t, []netip.Prefix{
 		netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("192.0.2.1/32"), netip.MustParsePrefix("2001:db8::1/128"),
 	}, got)
+}
+
+func TestHelpNamesTheValuesOfFlags(t *testing.T) {
+	t.Parallel()
+	_, usage, err := ParseConfig([]string{"--help"}, nil)
+	require.ErrorIs(t, err, pflag.ErrHelp)
+	require.Regexp(t, `--database-url URL +URL of a CockroachDB or PostgreSQL`, usage)
+	require.Regexp(t, `--embedded ENGINE +ENGINE of the embedded database`, usage)
+	require.NotContains(t, usage, "`")
+}
+
+func TestTheVersionIsPrintedWhateverElseIsSaid(t *testing.T) {
+	t.Parallel()
+	_, text, err := ParseConfig([]string{"--version"}, nil) // without --auth, which is needed to serve
+	require.ErrorIs(t, err, ErrVersion)
+	require.Regexp(t, `^carve server dev(, commit [0-9a-f]+)?, go1\.\S+\n$`, text)
 }

@@ -24,6 +24,19 @@ type RestoreOptions struct {
 
 // Restore puts a backup into a database and answers what the backup is of. Everything that can be refused is refused before anything is changed.
 func Restore(ctx context.Context, o RestoreOptions) (Manifest, error) {
+	m, err := Look(o)
+	if err != nil {
+		return m, err
+	}
+	if m.Engine == CockroachDB {
+		return m, restoreCockroach(ctx, m, o)
+	}
+	return m, load(ctx, m, o)
+}
+
+// Look answers what a backup is of, and refuses what can be refused without a database: what is not there, is of a later schema or of
+// other regions than it is to have.
+func Look(o RestoreOptions) (Manifest, error) {
 	m, err := manifestFor(o)
 	if err != nil {
 		return m, err
@@ -36,10 +49,7 @@ func Restore(ctx context.Context, o RestoreOptions) (Manifest, error) {
 			return m, err
 		}
 	}
-	if m.Engine == CockroachDB {
-		return m, restoreCockroach(ctx, m, o)
-	}
-	return m, load(ctx, m, o)
+	return m, nil
 }
 
 func manifestFor(o RestoreOptions) (Manifest, error) {

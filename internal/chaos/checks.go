@@ -27,7 +27,7 @@ import (
 //	lost         something was acknowledged and is not there
 //	stale        a plan was out of date when it was carried out, although its locks hold everybody else up
 //	starved      a request gives up while the database is well and others get on
-//	repeat       a repeat by key is not answered as the first request was
+//	repeat       a repeat by key is not answered as the first request was, or is although the claim was released
 //	twice        one name was given to two requests
 //	told         what a client was told is not what is stored
 //	unreachable  what was not acknowledged cannot be reached by its key or name

@@ -192,7 +192,8 @@ func (run *run) insist(ctx context.Context, op *Op, e *entry, repeated bool) {
 	}
 }
 
-// again repeats a request that was answered, with its key: the answer is the same.
+// again repeats a request that was answered, with its key: the answer is the same, for as long as what it made is held. Of what was released
+// before the repeat was sent, if it is a claim and not a pool, nothing is answered but that; of what is released meanwhile either is right.
 func (run *run) again(ctx context.Context, op *Op) {
 	e := run.ledger.target(op)
 	if e == nil {
@@ -213,9 +214,14 @@ func (run *run) again(ctx context.Context, op *Op) {
 	case unsure, unchanged:
 		return
 	case refused:
-		run.ledger.violated("repeat", e.label(), "a repeat with the key of a request that succeeded is refused: %d %s", a.status, a.body)
+		if a.code != ipam.CodeClaimReleased || e.op.Kind == Child || !run.mayBeGone(e.op) {
+			run.ledger.violated("repeat", e.label(), "a repeat with the key of a request that succeeded is refused: %d %s", a.status, a.body)
+		}
 		return
 	case succeeded:
+		if e.op.Kind != Child && slices.ContainsFunc(had, func(e entry) bool { return e.state == isReleased }) {
+			run.ledger.violated("repeat", e.label(), "was released, and a repeat is answered as if it were held: %s", a.body)
+		}
 	}
 	made, err := e.op.things(a.body)
 	if err != nil {
@@ -228,6 +234,11 @@ func (run *run) again(ctx context.Context, op *Op) {
 				had[i].uid, had[i].block, made[i].Metadata.UID, made[i].Status.AllocatedCIDR, a.replayed)
 		}
 	}
+}
+
+// mayBeGone reports whether any of what an operation made was released, or may have been.
+func (run *run) mayBeGone(op *Op) bool {
+	return slices.ContainsFunc(op.Names, func(name string) bool { return run.ledger.named(name).state != isHeld })
 }
 
 // get reads something: what is held before and after has to be found.

@@ -40,6 +40,7 @@ func against(t *testing.T, replies map[string][]reply) *scene {
 		if len(list) > 1 {
 			replies[key] = list[1:]
 		}
+		w.Header().Set("Idempotency-Replayed", "true") // of which only repeats take notice
 		w.WriteHeader(list[0].status)
 		_, _ = w.Write([]byte(list[0].body))
 	}))
@@ -98,6 +99,41 @@ func TestAClientConcludesOnlyWhatIsCertain(t *testing.T) {
 			require.Equal(t, c.checks, Result{Violations: s.ledger.wrong}.Checks())
 		})
 	}
+}
+
+// A repeat by key is answered as the first request was, until the claim is released; from then on it is refused, and not answered with a
+// block that may be another's.
+func TestARepeatIsAnsweredWhileTheClaimIsHeld(t *testing.T) {
+	t.Parallel()
+	released := problem(409, "claim_released")
+	for title, c := range map[string]struct {
+		of     func(s *scene) *entry
+		reply  reply
+		checks []string
+	}{
+		"OfAHeldOneIsAnswered":            {func(s *scene) *entry { return s.held }, claimed("c0-0-a", "10.0.0.0/32"), nil},
+		"OfAHeldOneWithAnotherBlock":      {func(s *scene) *entry { return s.held }, claimed("c0-0-a", "10.0.0.9/32"), []string{"repeat"}},
+		"OfAHeldOneIsRefused":             {func(s *scene) *entry { return s.held }, released, []string{"repeat"}},
+		"OfAReleasedOneIsRefused":         {func(s *scene) *entry { return s.gone }, released, nil},
+		"OfAReleasedOneIsAnswered":        {func(s *scene) *entry { return s.gone }, claimed("c0-1-a", "10.0.0.1/32"), []string{"repeat"}},
+		"OfAReleasedOneIsRefusedWithElse": {func(s *scene) *entry { return s.gone }, problem(409, "pool_exhausted"), []string{"repeat"}},
+		"OfOneThatIsBeingReleased":        {(*scene).releasing, released, nil},
+		"OfOneThatIsNotReleasedAfterAll":  {(*scene).releasing, claimed("c0-0-a", "10.0.0.0/32"), nil},
+	} {
+		t.Run(title, func(t *testing.T) {
+			t.Parallel()
+			s := against(t, map[string][]reply{post: {c.reply}})
+			e := c.of(s)
+			s.client(t.Context(), []Op{{Client: 1, Kind: Again, Target: e.op, Index: e.index}})
+			require.Equal(t, c.checks, Result{Violations: s.ledger.wrong}.Checks())
+		})
+	}
+}
+
+// releasing is the claim that is held, of which a release is under way.
+func (s *scene) releasing() *entry {
+	s.ledger.release(0, s.held)
+	return s.held
 }
 
 func TestNobodyGivesUpWhileTheDatabaseIsWell(t *testing.T) {

@@ -49,7 +49,7 @@ func TestAccessFlagsBecomeTheRequest(t *testing.T) {
 			`{"metadata":{"name":"pipeline"},"spec":{"role":"viewer"}}`,
 		},
 		"KeyRevoked":   {[]string{"key", "revoke", "pipeline", "--if-match", `"r"`}, gone(), "DELETE /v1/projects/team-a/api-keys/pipeline", ""},
-		"PoolGrant":    {[]string{"grant", "add", "team-a", "--pool", "shared-eu", "-p", "platform"}, created(grant), "PUT /v1/projects/platform/pools/shared-eu/grants/team-a", ""},
+		"PoolGrant":    {[]string{"grant", "add", "team-a", "--pool", "shared-eu", "-p", "platform", "-q"}, created(grant), "PUT /v1/projects/platform/pools/shared-eu/grants/team-a", ""},
 		"SpaceGrant":   {[]string{"grant", "add", "*", "--space", "internet"}, created(grant), "PUT /v1/projects/team-a/spaces/internet/grants/%2A", ""},
 		"PoolGrants":   {[]string{"grant", "list", "--pool", "shared-eu"}, ok(example(t, "GrantList")), "GET /v1/projects/team-a/pools/shared-eu/grants?limit=500", ""},
 		"SpaceGrants":  {[]string{"grant", "list", "--space", "internet"}, ok(example(t, "GrantList")), "GET /v1/projects/team-a/spaces/internet/grants?limit=500", ""},
@@ -172,6 +172,40 @@ func TestOneOfSeveralGrantsThatIsRefusedEndsThemAndIsNamed(t *testing.T) {
 	require.Len(t, d.requests(), 2)
 }
 
+// A grant of a pool that is not shared is no error, and nothing that its maker should find out by the consumer's refusals.
+func TestAGrantThatHasNoEffectSaysSo(t *testing.T) {
+	t.Parallel()
+	const hint = "the grant has no effect while the visibility of pool shared-eu is consumer: 'ipamctl pool set shared-eu --visibility shared' opens it"
+	pool := func(visibility string) reply {
+		var is map[string]any
+		require.NoError(t, json.Unmarshal(example(t, "IPPool"), &is))
+		is["spec"].(map[string]any)["visibility"] = visibility
+		text, err := json.Marshal(is)
+		require.NoError(t, err)
+		return ok(text)
+	}
+	grant := ok(example(t, "Grant"))
+	for name, c := range map[string]struct {
+		args   []string
+		script []reply
+		want   bool
+	}{
+		"OfAClosedPool":  {[]string{"--pool", "shared-eu"}, []reply{grant, pool("consumer")}, true},
+		"OfASharedPool":  {[]string{"--pool", "shared-eu"}, []reply{grant, pool("shared")}, false},
+		"OfAHiddenPool":  {[]string{"--pool", "shared-eu"}, []reply{grant, refusal(t, "ProblemPermissionDenied")}, false},
+		"OfASpace":       {[]string{"--space", "internet"}, []reply{grant}, false},
+		"WhenItIsSilent": {[]string{"--pool", "shared-eu", "-q"}, []reply{grant}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := answering(t, c.script...)
+			r := d.done(append([]string{"grant", "add", "team-a"}, c.args...)...)
+			require.Equal(t, c.want, strings.Contains(r.err, hint), r.err)
+			require.Len(t, d.requests(), len(c.script))
+		})
+	}
+}
+
 func TestAccessThatCannotBeMeantIsRefusedBeforeAnythingIsSent(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -190,8 +224,9 @@ func TestAccessThatCannotBeMeantIsRefusedBeforeAnythingIsSent(t *testing.T) {
 		"KeyOfNoTime":       {[]string{"key", "create", "a", "--role", "viewer", "--expires-in", "0s"}, "more than nothing"},
 		"KeyUntilSomeday":   {[]string{"key", "create", "a", "--role", "viewer", "--expires-at", "2027"}, "--expires-at must be a time"},
 		"PathAsKey":         {[]string{"key", "revoke", ".."}, `".." is not the name of a key`},
-		"GrantOfNothing":    {[]string{"grant", "add", "team-b"}, "[pool space]"},
-		"GrantOfBoth":       {[]string{"grant", "add", "team-b", "--pool", "a", "--space", "b"}, "[pool space]"},
+		"GrantsOfNothing":   {[]string{"grant", "list"}, "a grant of what? Give --pool or --space"},
+		"GrantOfNothing":    {[]string{"grant", "add", "team-b"}, "a grant of what? Give --pool or --space"},
+		"GrantOfBoth":       {[]string{"grant", "add", "team-b", "--pool", "a", "--space", "b"}, "--pool or --space, not both"},
 		"GrantToNobody":     {[]string{"grant", "add", "--pool", "a"}, "needs a consumer"},
 		"GrantToAPath":      {[]string{"grant", "add", "..", "--pool", "a"}, `".." is not a consumer`},
 		"GrantOfForeign":    {[]string{"grant", "add", "team-b", "--pool", "platform/a"}, `"platform/a" is not the name of a pool`},

@@ -18,6 +18,7 @@ func (p *program) allocationCommand() *cobra.Command {
 	return group("allocation", "The records of what is held", []string{"allocations", "alloc"},
 		p.allocationList(within),
 		getVerb(p, allocationView(), within, complete, read),
+		showVerb(p, allocationView(), within, complete, read),
 		p.deleteVerb(removal{
 			kind: "allocation", within: within, complete: complete, read: read,
 			long: "Gives the blocks of retained allocations back, and ends the cool-down of released ones. A bound one is refused: delete what\nholds it.",
@@ -31,9 +32,13 @@ func (p *program) allocationCommand() *cobra.Command {
 func (p *program) allocationList(within func() (*session, error)) *cobra.Command {
 	var phase, purpose, pool, class, inside, contains string
 	var fam family
-	return listVerb(p, allocationView(), "Lists the blocks that are held in the project's pools, and those that cool down, pool by pool, in order of address. Filters add up.",
+	var held bool
+	return listVerb(p, allocationView(), `Lists the blocks that are held in the project's pools, and those that cool down, pool by pool, in order of address. With --held
+those that the project itself holds, in pools of whichever project: first what it has retained, then what its claims hold, in
+order of their names. Filters add up.`,
 		within,
 		func(cmd *cobra.Command) {
+			cmd.Flags().BoolVar(&held, "held", false, "what the project itself holds or has retained, in pools of whichever project")
 			choiceFlag(cmd, &phase, "phase", "only allocations in this phase", client.IPAllocationPhaseBound,
 				client.IPAllocationPhaseRetained, client.IPAllocationPhaseCoolingDown)
 			choiceFlag(cmd, &purpose, "purpose", "only blocks held for this", client.IPAllocationPurposeClaim,
@@ -53,8 +58,13 @@ func (p *program) allocationList(within func() (*session, error)) *cobra.Command
 			if err != nil {
 				return nil, err
 			}
+			var holder client.AllocationHolder
+			if held {
+				holder = client.AllocationHolderSelf
+			}
 			return func(ctx context.Context, ask asking) (*http.Response, error) {
 				return s.api.ListAllocations(ctx, s.project, &client.ListAllocationsParams{
+					Holder:      optional[client.HolderFilter](holder),
 					Phase:       optional[client.AllocationPhaseFilter](phase),
 					Purpose:     optional[client.PurposeFilter](purpose),
 					IPFamily:    optional[client.FamilyFilter](fam),

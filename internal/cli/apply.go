@@ -35,18 +35,18 @@ func (p *program) applyCommand() *cobra.Command {
 		Short: "Create what an address plan has and the server has not",
 		Long: `Reads an address plan, YAML or JSON (docs/ipamctl.md describes it, examples/plan.yaml is one), and creates the project,
 the spaces, the classes and the pools that do not exist. What exists is compared with the plan and left as it is; apply never changes
-and never deletes. It may run again and again, also after it was interrupted.
+and never deletes. A plan that cannot be meant is refused before anything is sent, with the places. It may run again and again, also after it was interrupted.
 
 --project overrides the project that the plan names; CARVE_PROJECT does not. Exit code 4: something that exists differs from the plan.`,
 		Args: names("", 0, 0),
 		RunE: p.verb(func(ctx context.Context, _ []string) error {
-			doc, err := p.file(path)
+			text, err := p.read(path)
+			if err != nil {
+				return usagef("cannot read the file: %v", err)
+			}
+			plan, err := readPlan(path, text)
 			if err != nil {
 				return err
-			}
-			plan, err := readPlan(doc)
-			if err != nil {
-				return usagef("%s: %v", path, err)
 			}
 			if p.flags.project == "" {
 				p.flags.project = plan.Project.Name // before the environment: the plan is the nearer wish

@@ -71,7 +71,7 @@ func TestApplyLeavesWhatIsThereAndAgrees(t *testing.T) {
 func TestApplySaysWhatDiffersAndChangesNothing(t *testing.T) {
 	t.Parallel()
 	plan := strings.NewReplacer("BestFit", "FirstFit", "env: prod", "env: stage, tier: a", "first: 16", "first: 32",
-		"prefixLength: 18", "prefixLength: 20", "Team A", "Team B", "space: lab,", "").Replace(smallPlan)
+		"prefixLength: 18", "prefixLength: 20", "Team A", "Team B", "space: lab,", "space: office,").Replace(smallPlan)
 	d := applying(t, plan, ok(example(t, "Project")), ok(example(t, "SpaceList")),
 		listOf(t, labV4(t), example(t, "IPPool"), example(t, "IPPoolChild")))
 	r := d.run("apply", "-f", "-")
@@ -160,17 +160,17 @@ func renamed(t *testing.T, of, name string) json.RawMessage {
 func TestAPlanThatCannotBeMeantIsNotBegun(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ plan, want string }{
-		"UnknownField":    {"pools: [{ name: a, cidr: 10.0.0.0/8, prefixLenght: 8 }]", `unknown field "prefixLenght"`},
-		"NotAName":        {"pools: [{ name: A, cidr: 10.0.0.0/8 }]", `pool "A": that is not a name`},
-		"Twice":           {"pools: [{ name: a, cidr: 10.0.0.0/8, pools: [{ name: a, prefixLength: 9 }] }]", "pool a is there twice"},
-		"RootOfNoCIDR":    {"pools: [{ name: a, prefixLength: 8 }]", "pool a is a root"},
-		"ChildOfNoSize":   {"pools: [{ name: a, cidr: 10.0.0.0/8, pools: [{ name: b }] }]", "pool b is a child of a"},
-		"ChildInASpace":   {"pools: [{ name: a, cidr: 10.0.0.0/8, pools: [{ name: b, prefixLength: 9, space: s }] }]", "no space of its own"},
-		"SpaceTwice":      {"spaces: [{ name: s }, { name: s }]", `space "s"`},
-		"ClassTwice":      {"classes: [{ name: c, ipFamily: IPv4 }, { name: c, ipFamily: IPv6 }]", `class "c"`},
-		"ClassOfNoFamily": {"classes: [{ name: c }]", "class c needs an ipFamily"},
-		"FieldOfAClass":   {"classes: [{ name: c, ipFamily: IPv4, reuseafter: 1h, colour: red }]", `unknown field "colour"`},
-		"ProjectOfNoName": {"project: { name: .. }", `project ".."`},
+		"UnknownField":    {"pools: [{ name: a, cidr: 10.0.0.0/8, prefixLenght: 8 }]", "pools[0].prefixLenght is not a key of a plan; did you mean prefixLength?"},
+		"NotAName":        {"pools: [{ name: A, cidr: 10.0.0.0/8 }]", `pools[0].name "A" is not a name`},
+		"Twice":           {"pools: [{ name: a, cidr: 10.0.0.0/8, pools: [{ name: a, prefixLength: 9 }] }]", "pools[0].pools[0].name a is there twice"},
+		"RootOfNoCIDR":    {"pools: [{ name: a, prefixLength: 8 }]", "pools[0].prefixLength is for children: pool a is a root"},
+		"ChildOfNoSize":   {"pools: [{ name: a, cidr: 10.0.0.0/8, pools: [{ name: b }] }]", "pools[0].pools[0] is a child of a: pool b needs either"},
+		"ChildInASpace":   {"pools: [{ name: a, cidr: 10.0.0.0/8, pools: [{ name: b, prefixLength: 9, space: s }] }]", "pools[0].pools[0].space is for roots"},
+		"SpaceTwice":      {"spaces: [{ name: s }, { name: s }]", "spaces[1].name s is there twice"},
+		"ClassTwice":      {"classes: [{ name: c, ipFamily: IPv4 }, { name: c, ipFamily: IPv6 }]", "classes[1].name c is there twice"},
+		"ClassOfNoFamily": {"classes: [{ name: c }]", "classes[0] needs an ipFamily"},
+		"FieldOfAClass":   {"classes: [{ name: c, ipFamily: IPv4, reuseafter: 1h, colour: red }]", "classes[0].colour is not a key of a plan"},
+		"ProjectOfNoName": {"project: { name: .. }", `project.name ".." is not a name`},
 		"NotAPlan":        {"[1, 2]", "it is not an address plan"},
 		"KeyTwice":        {"pools: []\npools: []", "already defined"},
 		"NoProject":       {"pools: []", "which project?"},

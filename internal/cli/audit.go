@@ -35,6 +35,8 @@ nothing and may run while the service works.
 
 This is about the data. Who did what is another question: the audit trail is 'ipamctl event list'.
 
+What was proved is printed by name; -o wide says what each invariant is.
+
 Exit code 0: clean. 1: something is wrong, and is printed. Anything else: it could not be checked.`,
 		Example:           "  ipamctl audit --data-dir ./data\n  ipamctl audit --database-url postgresql://carve@db.example.com:26257/carve -o json",
 		Args:              names("", 0, 0),
@@ -84,7 +86,20 @@ func (p *program) showReport(r crdb.Report) error {
 		{title: "CHECKED", cell: func(table string) string { return table }},
 		{title: "ROWS", cell: func(table string) string { return strconv.FormatInt(r.Checked[table], 10) }},
 	}, slices.Sorted(maps.Keys(r.Checked)))
-	return p.write(append(text, "audit clean\n"...))
+	return p.write(slices.Concat(text, []byte("\n"), p.proved(), []byte("audit clean\n")))
+}
+
+// proved says what holds: the invariants by name, and under -o wide what each of them is.
+func (p *program) proved() []byte {
+	all := crdb.Invariants()
+	if p.flags.output == formatWide {
+		return append(tableOf(p, []column[crdb.Invariant]{
+			{title: "INVARIANT", cell: func(i crdb.Invariant) string { return i.Name }},
+			{title: "WHAT HOLDS", cell: func(i crdb.Invariant) string { return i.Holds }},
+		}, all), '\n')
+	}
+	names := words(wordsOf(all, func(i crdb.Invariant) string { return i.Name }))
+	return []byte(strconv.Itoa(len(all)) + " invariants hold: " + wrapped(names, 90, "\n  ") + "\n")
 }
 
 func (p *program) showAuditDocument(r crdb.Report) error {

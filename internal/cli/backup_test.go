@@ -114,6 +114,31 @@ func TestADataDirectoryIsRestoredIntoWhileNoServerRuns(t *testing.T) {
 	require.Contains(t, r.out, "carve")
 }
 
+// A mistake in the name of a directory leaves no database behind.
+func TestARestoreLooksBeforeItMakesADatabase(t *testing.T) {
+	t.Parallel()
+	d, data := operating(t), filepath.Join(t.TempDir(), "data")
+	d.database.Start = func(context.Context, string) (string, func(context.Context) error, error) {
+		t.Error("a database was made")
+		return "", nil, context.Canceled
+	}
+	from := filepath.Join(t.TempDir(), "none")
+	r := d.run("restore", "--data-dir", data, "--from", from)
+	require.Equal(t, 1, r.code)
+	require.Contains(t, r.err, from)
+	require.NoDirExists(t, data)
+}
+
+func TestABackupDoesNotGoWhereSomethingIs(t *testing.T) {
+	t.Parallel()
+	d, to := operating(t), t.TempDir()
+	source := bootstrapped(t, d)
+	d.done("backup", "--database-url", source, "--to", filepath.Join(to, "first"))
+	r := d.run("backup", "--database-url", source, "--to", to)
+	require.Equal(t, 2, r.code)
+	require.Contains(t, r.err, "error: "+to+" exists and is not an empty directory: give each backup a directory of its own\n")
+}
+
 func TestWhatABackupNeedsIsAskedFor(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ args, want string }{

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 
 	"github.com/spf13/cobra"
@@ -18,18 +19,37 @@ func (p *program) claimCommand() *cobra.Command {
 	return group("claim", "Requests for one block each; the answer holds the block", []string{"claims"},
 		p.claimCreate(),
 		p.claimPut(complete),
+		p.claimSet(complete),
 		p.claimBatch(),
 		p.claimExplain(),
 		p.claimList(within),
 		getVerb(p, claimView(), within, complete, read),
+		showVerb(p, claimView(), within, complete, read),
 		p.deleteVerb(removal{
-			kind: "claim", within: within, complete: complete, read: read,
+			kind: "claim", within: within, complete: complete, read: read, left: blockKept,
 			long: "Gives the blocks of claims back, at once or after the cool-down of their class or pool; with --reclaim-policy Retain\ntheir allocations keep them.",
 			send: func(ctx context.Context, s *session, name string, d deleting) (*http.Response, error) {
 				return s.api.DeleteClaim(ctx, s.project, name, &client.DeleteClaimParams{DryRun: d.dry(), IfMatch: d.match()})
 			},
 		}),
 	)
+}
+
+// blockKept says of a claim whose block will be kept which block it is and by which allocation, by the name that --allocation takes.
+func blockKept(ctx context.Context, s *session, name string, dry bool) (string, error) {
+	found, err := s.ask(ctx, func(ctx context.Context) (*http.Response, error) { return s.api.GetClaim(ctx, s.project, name, nil) })
+	if err != nil {
+		return "", err
+	}
+	claims, err := decode[client.IPClaim]([]json.RawMessage{found.body})
+	if err != nil || claims[0].Status.ReclaimPolicy != client.ReclaimPolicyRetain {
+		return "", err
+	}
+	verb, is := "is", claims[0].Status
+	if dry {
+		verb = "would be"
+	}
+	return "; " + is.AllocatedCIDR + " " + verb + " retained as allocation " + refText(&is.AllocationRef, s.project), nil
 }
 
 // claimFilters are the filters of a list of claims; the pool and the class are apart, because they are checked first.

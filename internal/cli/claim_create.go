@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 
 	"github.com/spf13/cobra"
@@ -63,7 +64,8 @@ func (p *program) claimPut(complete completion) *cobra.Command {
 		Short: "Claim a block, or get the one that was claimed under this name before",
 		Long: `Creates the claim, or answers with the one that has this name and the same spec, whether or not its pool is full by now.
 A claim with another spec is a conflict (exit code 4) that names what differs. Labels and annotations count at creation
-alone. This is the verb for scripts that run again.`,
+alone: where those that are given differ from what is there, a warning says so, and 'ipamctl claim set' changes them. This
+is the verb for scripts that run again.`,
 		Example:           "  cidr=$(ipamctl claim put web --class standard --prefix-length 24 -q)",
 		Args:              names("claim", 1, 1),
 		ValidArgsFunction: complete,
@@ -90,10 +92,29 @@ alone. This is the verb for scripts that run again.`,
 		s.remarkOn(a)
 		if a.status == http.StatusOK {
 			s.remark("claim %s was there already, with the same spec", args[0])
+			if err := s.warnOfOldPairs(a.body, f.creating); err != nil {
+				return err
+			}
 		}
 		return one(p, claimView(), a.body)
 	})
 	f.addWithName(cmd)
 	f.addSpec(p, cmd)
 	return cmd
+}
+
+// warnOfOldPairs says which of the labels and annotations that a put gave are not those of the claim that was there. It is no note for
+// the curious, and --quiet does not silence it: scripts look for claims by labels.
+func (s *session) warnOfOldPairs(doc json.RawMessage, given creating) error {
+	got, err := decode[client.IPClaim]([]json.RawMessage{doc})
+	if err != nil {
+		return err
+	}
+	var d differences
+	d.pairs("label", given.labels, got[0].Metadata.Labels)
+	d.pairs("annotation", given.annotations, got[0].Metadata.Annotations)
+	if name := got[0].Metadata.Name; len(d) > 0 {
+		s.note("warning: claim %s keeps what it has: %s; 'ipamctl claim set %s' changes it", name, d, name)
+	}
+	return nil
 }

@@ -26,7 +26,7 @@ func (f *claimFlags) addSpec(p *program, cmd *cobra.Command) {
 	roleFlag(cmd, &f.scope)
 	flags.StringVar(&f.pool, "pool", "", "take it from this `POOL` and no other, name or project/name")
 	flags.StringVarP(&f.selector, "selector", "l", "", "take it from the first pool that has room and such `LABELS`: 'a=b,c!=d,e in (f,g),!h' (deprecated: use --class)")
-	flags.StringVar(&f.allocation, "allocation", "", "bind this retained allocation again; its name is a `UUID`")
+	flags.StringVar(&f.allocation, "allocation", "", "bind this retained allocation again; its name is a `UUID`, alone or as project/UUID")
 	flags.Var(&f.bits, "prefix-length", "length of the block (default: that of the class, or of the pool)")
 	flags.StringVar(&f.cidr, "cidr", "", "this very block, a `CIDR`")
 	flags.StringVar(&f.address, "address", "", "this very `ADDRESS`")
@@ -61,12 +61,22 @@ func (f *claimFlags) spec(cmd *cobra.Command) (client.IPClaimSpec, error) {
 	case cmd.Flags().Changed("class"):
 		spec.ClassName, err = f.class, checkName("class", f.class)
 	case !cmd.Flags().Changed("allocation"): // by the default class
-	case !nameRE.MatchString(f.allocation):
-		err = usagef("--allocation is the name of an allocation, a UUID, not %q", f.allocation)
 	default:
-		spec.AllocationRef = &client.AllocationRef{Name: f.allocation}
+		spec.AllocationRef, err = parseAllocation(f.allocation)
 	}
 	return spec, err
+}
+
+// parseAllocation reads the name of an allocation, a UUID, alone or as columns print it: project/UUID, of the project whose pool it is in.
+func parseAllocation(s string) (*client.AllocationRef, error) {
+	project, name, foreign := strings.Cut(s, "/")
+	if !foreign {
+		project, name = "", s
+	}
+	if !nameRE.MatchString(name) || foreign && !nameRE.MatchString(project) {
+		return nil, usagef("--allocation is the name of an allocation, a UUID or project/UUID, not %q", s)
+	}
+	return &client.AllocationRef{Project: project, Name: name}, nil
 }
 
 // given counts the flags that were given, empty ones too.

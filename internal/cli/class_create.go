@@ -30,10 +30,10 @@ func (p *program) classCreate() *cobra.Command {
 its claim is deleted. It serves nobody before a pool lists it ('ipamctl pool create --class', 'ipamctl pool set --class').
 
 With --default it also serves claims that name nothing. With --pool-per claims do not draw from the pools that list it: each
-project, and in it each combination of the other roles (--scope of a claim), has a pool of --pool-length of its own, which the
+project, and in it each combination of the other roles (--scope of a claim), has a pool of --pool-prefix-length of its own, which the
 first claim carves.`,
-		Example: `  ipamctl class create standard --family ipv4 --default-length 28 --min-length 24 --default
-  ipamctl class create clusters --family ipv4 --pool-per project,cluster --pool-length 20 --default-length 26
+		Example: `  ipamctl class create standard --family ipv4 --default-prefix-length 28 --min-prefix-length 24 --default
+  ipamctl class create clusters --family ipv4 --pool-per project,cluster --pool-prefix-length 20 --default-prefix-length 26
   ipamctl class create slow --family 6 --reuse-after 3d --pool-selection LeastUtilized`,
 		Args:              names("class", 0, 1),
 		ValidArgsFunction: cobra.NoFileCompletions,
@@ -66,7 +66,7 @@ first claim carves.`,
 	flags := cmd.Flags()
 	flags.Var(&f.family, "family", "address family of the blocks: IPv4, IPv6")
 	flags.StringSliceVar(&f.per, "pool-per", nil, "`ROLES` that have a pool of their own: project, or project and others, as in project,cluster")
-	flags.Var(&f.poolLength, "pool-length", "with --pool-per: length of each such pool")
+	flags.Var(&f.poolLength, "pool-prefix-length", "with --pool-per: length of each such pool")
 	pairs(flags, &f.parameters, "parameter", "text for the provisioner and for people")
 	return cmd
 }
@@ -82,13 +82,13 @@ func (f *classFlags) whole(cmd *cobra.Command) (client.IPClassSpec, error) {
 	case f.family == "":
 		return s, usagef("of which family? Give --family")
 	case len(f.per) == 0 && f.poolLength.bits != nil:
-		return s, usagef("--pool-length needs --pool-per: it is the length of the pools that are carved for scopes")
+		return s, usagef("--pool-prefix-length needs --pool-per: it is the length of the pools that are carved for scopes")
 	case len(f.per) == 0 && f.emptyTTL.text != "":
 		return s, usagef("--empty-pool-ttl needs --pool-per: it is about the pools that are carved for scopes")
 	case len(f.per) > 0 && f.per[0] != "project":
 		return s, usagef("--pool-per begins with project: no two projects share such a pool")
 	case len(f.per) > 0 && f.poolLength.bits == nil:
-		return s, usagef("--pool-per needs --pool-length: how large is each of these pools?")
+		return s, usagef("--pool-per needs --pool-prefix-length: how large is each of these pools?")
 	}
 	for i, role := range f.per {
 		if !roleRE.MatchString(role) || slices.Contains(f.per[:i], role) {

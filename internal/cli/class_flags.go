@@ -35,14 +35,14 @@ func (f *classPolicy) add(cmd *cobra.Command, clearable bool) {
 	f.reuseAfter.clearable, f.emptyTTL.clearable = clearable, clearable
 	also := ""
 	if clearable {
-		flags.Var(&f.least, "min-length", "the largest block that may be claimed, or none")
-		flags.Var(&f.most, "max-length", "the smallest block that may be claimed, or none")
-		flags.Var(&f.preset, "default-length", "what a claim without a length gets, or none")
+		flags.Var(&f.least, "min-prefix-length", "the largest block that may be claimed, or none")
+		flags.Var(&f.most, "max-prefix-length", "the smallest block that may be claimed, or none")
+		flags.Var(&f.preset, "default-prefix-length", "what a claim without a length gets, or none")
 		also = ", or none"
 	} else {
-		flags.Var(&f.least.length, "min-length", "the largest block that may be claimed (default: what the pools allow)")
-		flags.Var(&f.most.length, "max-length", "the smallest block that may be claimed (default: what the pools allow)")
-		flags.Var(&f.preset.length, "default-length", "what a claim without a length gets (default: what the pool says)")
+		flags.Var(&f.least.length, "min-prefix-length", "the largest block that may be claimed (default: what the pools allow)")
+		flags.Var(&f.most.length, "max-prefix-length", "the smallest block that may be claimed (default: what the pools allow)")
+		flags.Var(&f.preset.length, "default-prefix-length", "what a claim without a length gets (default: what the pool says)")
 	}
 	flags.Var(&f.reuseAfter, "reuse-after", "how long nobody gets a released block: 10m, 72h, 3d, 0s"+also)
 	flags.Var(&f.emptyTTL, "empty-pool-ttl", "with --pool-per: after how long an empty pool is deleted"+also)
@@ -60,13 +60,13 @@ func text[T ~string](of ...T) []string {
 	return out
 }
 
-// classFlagNames lets flags be said as pools and the contract say them.
+// classFlagNames lets flags be said in short, and as the contract says them.
 func classFlagNames(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 	switch name {
 	case "ip-family":
 		name = "family"
-	case "min-prefix-length", "max-prefix-length", "default-prefix-length", "pool-prefix-length":
-		name = strings.Replace(name, "-prefix-length", "-length", 1)
+	case "min-length", "max-length", "default-length", "pool-length":
+		name = strings.Replace(name, "-length", "-prefix-length", 1)
 	case "is-default":
 		name = "default"
 	}

@@ -19,37 +19,26 @@ type classChanges struct {
 func (p *program) classSet(complete completion) *cobra.Command {
 	var f classChanges
 	cmd := &cobra.Command{
-		Use:   "set NAME [--default] [--default-length N] [--reuse-after DURATION] ...",
+		Use:   "set NAME [--default] [--default-prefix-length N] [--reuse-after DURATION] ...",
 		Short: "Change what is given of a class",
 		Long: `Changes what is given and leaves the rest; 'none' gives a field its default. What changes holds for later claims: claims that
-exist keep what they have. The family, --pool-per and --pool-length never change.`,
-		Example: `  ipamctl class set standard --default-length 26 --max-length none
+exist keep what they have. The family, --pool-per and --pool-prefix-length never change.`,
+		Example: `  ipamctl class set standard --default-prefix-length 26 --max-prefix-length none
   ipamctl class set gold --default --move-default
   ipamctl class set standard --label tier=gold --label old-`,
-		Args:              names("class", 1, 1),
+		Args:              refs("class", 1, 1),
 		ValidArgsFunction: complete,
+		SuggestFor:        wordsForSet,
 	}
 	cmd.RunE = p.verb(func(ctx context.Context, args []string) error {
 		move, err := f.moving()
 		if err != nil {
 			return err
 		}
-		doc, err := f.patch(cmd).json(cmd)
-		if err != nil {
-			return err
-		}
-		s, err := p.inProject()
-		if err != nil {
-			return err
-		}
-		a, err := s.patch(ctx, "class", func(ctx context.Context) (*http.Response, error) {
-			return s.api.PatchClassWithApplicationMergePatchPlusJSONBody(ctx, s.project, args[0],
+		return set(ctx, p, classView(), p.inProject, cmd, f.patch(cmd), args[0], func(ctx context.Context, r resource, doc []byte) (*http.Response, error) {
+			return r.api.PatchClassWithApplicationMergePatchPlusJSONBody(ctx, r.project, r.name,
 				&client.PatchClassParams{MoveDefault: move, DryRun: f.dry(), IfMatch: f.etag()}, doc)
 		})
-		if err != nil {
-			return err
-		}
-		return one(p, classView(), a.body)
 	})
 	f.changing.add(cmd)
 	f.classPolicy.add(cmd, true)
@@ -64,9 +53,9 @@ func (f *classChanges) patch(cmd *cobra.Command) mergePatch {
 	m.put("pool-selection", orNull(f.selection), "spec", "poolSelection")
 	m.put("reclaim-policy", orNull(f.reclaim), "spec", "reclaimPolicy")
 	m.put("visibility", orNull(f.visibility), "spec", "visibility")
-	m.put("min-length", f.least.value(), "spec", "allowedPrefixLengths", "min")
-	m.put("max-length", f.most.value(), "spec", "allowedPrefixLengths", "max")
-	m.put("default-length", f.preset.value(), "spec", "defaultPrefixLength")
+	m.put("min-prefix-length", f.least.value(), "spec", "allowedPrefixLengths", "min")
+	m.put("max-prefix-length", f.most.value(), "spec", "allowedPrefixLengths", "max")
+	m.put("default-prefix-length", f.preset.value(), "spec", "defaultPrefixLength")
 	m.put("reuse-after", orNull(f.reuseAfter.text), "spec", "reuseAfter")
 	m.put("empty-pool-ttl", orNull(f.emptyTTL.text), "spec", "emptyPoolTTL")
 	m.put("default", f.asDefault, "spec", "isDefault")

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/carve-ipam/carve/client"
+	"github.com/carve-ipam/carve/internal/ipam"
 )
 
 func (p *program) classShow(complete completion) *cobra.Command {
@@ -25,31 +26,54 @@ the pools of the project that list the class or were carved for its scopes; thos
 
 -o json and yaml have the class as the server described it, without the pools.`,
 		Aliases:           []string{"get"},
-		Args:              names("class", 1, -1),
+		Args:              refs("class", 1, -1),
 		ValidArgsFunction: complete,
 		RunE: p.verb(func(ctx context.Context, args []string) error {
-			s, err := p.inProject()
+			things, err := p.resources(p.inProject, args)
 			if err != nil {
 				return err
 			}
-			docs := make([]json.RawMessage, 0, len(args))
-			for _, name := range args {
-				a, err := s.ask(ctx, func(ctx context.Context) (*http.Response, error) { return s.api.GetClass(ctx, s.project, name, nil) })
-				if err != nil {
+			docs := make([]json.RawMessage, len(things))
+			for i := range things {
+				if docs[i], err = things[i].class(ctx); err != nil {
 					return err
 				}
-				docs = append(docs, a.body)
 			}
 			if p.flags.quiet || p.flags.output != formatTable {
 				return several(p, classView(), docs)
 			}
-			return s.describeClasses(ctx, docs)
+			return p.describeClasses(ctx, things, docs)
 		}),
 	}
 }
 
-// describeClasses prints a paragraph for each class, with the pools of the project behind it.
-func (s *session) describeClasses(ctx context.Context, docs []json.RawMessage) error {
+// class asks for a class. One of the platform is asked for from the caller's own project first, where it is found if nothing of that name
+// hides it: a tenant may not look into the platform. What was found there is shown as the project sees it.
+func (t *resource) class(ctx context.Context) (json.RawMessage, error) {
+	get := func(s *session) (json.RawMessage, error) {
+		a, err := s.ask(ctx, func(ctx context.Context) (*http.Response, error) { return s.api.GetClass(ctx, s.project, t.name, nil) })
+		return a.body, err
+	}
+	if home := t.at.project; t.project == ipam.PlatformProject && home != ipam.PlatformProject && nameRE.MatchString(home) {
+		own := *t.session
+		own.project = home
+		doc, err := get(&own)
+		if err == nil {
+			found, err := decode[client.IPClass]([]json.RawMessage{doc})
+			if err != nil {
+				return nil, err
+			}
+			if found[0].Metadata.Project == ipam.PlatformProject {
+				t.session = &own
+				return doc, nil
+			}
+		}
+	}
+	return get(t.session)
+}
+
+// describeClasses prints a paragraph for each class, with the pools behind it of the project that asked.
+func (p *program) describeClasses(ctx context.Context, things []resource, docs []json.RawMessage) error {
 	classes, err := decode[client.IPClass](docs)
 	if err != nil {
 		return err
@@ -59,7 +83,8 @@ func (s *session) describeClasses(ctx context.Context, docs []json.RawMessage) e
 		if i > 0 {
 			all.WriteByte('\n')
 		}
-		all.Write(s.describe(c))
+		s := things[i].session
+		all.Write(describe(c))
 		if c.Status.BackingPools == 0 {
 			continue
 		}
@@ -74,19 +99,18 @@ func (s *session) describeClasses(ctx context.Context, docs []json.RawMessage) e
 		carved := slices.IndexFunc(pools, isCarved) >= 0
 		if len(pools) > 0 {
 			all.WriteByte('\n')
-			all.Write(tableOf(s.program, backingColumns(carved), pools))
+			all.Write(tableOf(p, backingColumns(carved), pools))
 		}
 		listing := slices.DeleteFunc(pools, isCarved)
 		if elsewhere := c.Status.BackingPools - int64(len(listing)); elsewhere > 0 && c.Metadata.Project != s.project {
 			fmt.Fprintf(&all, "\nPools of %s behind it: %d\n", clean(c.Metadata.Project), elsewhere)
 		}
 	}
-	return s.write(all.Bytes())
+	return p.write(all.Bytes())
 }
 
 // describe is what a class is, one thing a line.
-func (s *session) describe(c client.IPClass) []byte {
-	type line struct{ what, value string }
+func describe(c client.IPClass) []byte {
 	lines := []line{
 		{"class", c.Metadata.Project + "/" + c.Metadata.Name},
 		{"description", c.Spec.Description},
@@ -106,13 +130,7 @@ func (s *session) describe(c client.IPClass) []byte {
 	for _, condition := range c.Status.Conditions {
 		lines = append(lines, line{strings.ToLower(condition.Type), string(condition.Status) + ": " + condition.Message})
 	}
-	var b bytes.Buffer
-	for _, l := range lines {
-		if l.value != "" {
-			fmt.Fprintf(&b, "%-15s %s\n", clean(l.what)+":", clean(l.value))
-		}
-	}
-	return b.Bytes()
+	return paragraph(lines)
 }
 
 // isCarved tells the pools that were carved for scopes of a class from those that list it.

@@ -166,7 +166,7 @@ func (p *program) contextDelete() *cobra.Command {
 			}); err != nil {
 				return err
 			}
-			return p.removed("context", name, "deleted", false)
+			return p.removed("context", name, "deleted", "", false)
 		}),
 	}
 }

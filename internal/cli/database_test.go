@@ -44,6 +44,10 @@ func TestMigratedDatabasesAreAudited(t *testing.T) {
 
 	r := d.done("audit")
 	require.Contains(t, r.out, "audit clean\n")
+	require.Regexp(t, `(?s)\n\d+ invariants hold: aligned, borrowed, .*tiling\naudit clean\n$`, r.out)
+	r = d.done("audit", "-o", "wide")
+	require.Regexp(t, `\ntiling +the blocks of every container, `, r.out)
+	require.Contains(t, r.out, "\nreservations ")
 	var doc struct {
 		Clean    bool
 		Checked  map[string]int64

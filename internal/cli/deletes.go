@@ -29,20 +29,22 @@ type removal struct {
 	use  string // the verb with its arguments; default "delete NAME..."
 	done string // what has happened then; default "deleted"
 	long string
-	args cobra.PositionalArgs // default: names of the kind
+	args cobra.PositionalArgs // default: names of the kind, or project/name
 
 	within   func() (*session, error)
 	complete completion
 	// read asks for the thing, to find out what became of a request without an answer.
 	read func(ctx context.Context, s *session, name string) (*http.Response, error)
 	send func(ctx context.Context, s *session, name string, d deleting) (*http.Response, error)
+	// left asks, before anything is deleted, what will stay behind, for the sentence that says what was done; nil: nothing does.
+	left func(ctx context.Context, s *session, name string, dry bool) (string, error)
 }
 
 // deleteVerb is the delete of one kind, for one name or several.
 func (p *program) deleteVerb(r removal) *cobra.Command {
 	r.use, r.done = firstOf(r.use, "delete NAME..."), firstOf(r.done, "deleted")
 	if r.args == nil {
-		r.args = names(r.kind, 1, -1)
+		r.args = refs(r.kind, 1, -1)
 	}
 	var d deleting
 	cmd := &cobra.Command{
@@ -60,32 +62,35 @@ func (p *program) deleteVerb(r removal) *cobra.Command {
 		if d.ifMatch != "" && len(args) > 1 {
 			return usagef("--if-match is about one %s, not %d", r.kind, len(args))
 		}
-		s, err := r.within()
+		things, err := p.resources(r.within, args)
 		if err != nil {
 			return err
 		}
-		return s.deleteAll(ctx, r, args, d)
+		return p.deleteAll(ctx, r, things, d)
 	})
 	d.add(cmd, r.done)
 	return cmd
 }
 
 // deleteAll deletes one after the other. What is refused does not stop the rest; its exit code is the verb's.
-func (s *session) deleteAll(ctx context.Context, r removal, names []string, d deleting) error {
+func (p *program) deleteAll(ctx context.Context, r removal, things []resource, d deleting) error {
 	end := exitOK
-	for _, name := range names {
-		err := s.deleteOne(ctx, r, name, d)
+	for _, t := range things {
+		left, err := t.whatIsLeft(ctx, r, d)
+		if err == nil {
+			err = t.deleteOne(ctx, r, t.name, d)
+		}
 		switch {
 		case err == nil:
-			if err := s.removed(r.kind, name, r.done, d.dryRun); err != nil {
+			if err := p.removed(r.kind, t.said, r.done, left, d.dryRun); err != nil {
 				return err
 			}
 		case d.missing && exitCodeOf(err) == exitNotFound:
-			s.remark("%s %s was not there", r.kind, name)
-		case len(names) == 1 || ctx.Err() != nil:
+			p.remark("%s %s was not there", r.kind, t.said)
+		case len(things) == 1 || ctx.Err() != nil:
 			return err
 		default:
-			s.note("error: %s %s: %s", r.kind, name, err)
+			p.note("error: %s %s: %s", r.kind, t.said, err)
 			if end == exitOK {
 				end = exitCodeOf(err)
 			}
@@ -95,6 +100,15 @@ func (s *session) deleteAll(ctx context.Context, r removal, names []string, d de
 		return verdict(end)
 	}
 	return nil
+}
+
+// whatIsLeft asks what will stay behind, where there is somebody to read it. A thing that is not there, or may not be seen, is what the
+// delete would have said as well.
+func (t resource) whatIsLeft(ctx context.Context, r removal, d deleting) (string, error) {
+	if r.left == nil || t.flags.quiet || t.flags.output != formatTable && t.flags.output != formatWide {
+		return "", nil
+	}
+	return r.left(ctx, t.session, t.name, d.dryRun)
 }
 
 // deleteOne deletes one thing. An answer that is lost leaves open whether it was deleted, and asking again is not safe: by
@@ -130,16 +144,16 @@ func (e *unsettledDelete) Error() string { return e.error.Error() + "\n" + e.adv
 func (e *unsettledDelete) Unwrap() error { return e.error }
 
 // removed says what was done: the name for programs, a sentence for people, and no document, because there is none.
-func (p *program) removed(kind, name, done string, dry bool) error {
+func (p *program) removed(kind, name, done, left string, dry bool) error {
 	switch {
 	case p.flags.output == formatJSON || p.flags.output == formatYAML:
 		return nil
 	case p.flags.quiet || p.flags.output == formatName:
 		return p.lines([]string{name})
 	case dry:
-		return p.lines([]string{kind + " " + name + " would be " + done + " (dry run)"})
+		return p.lines([]string{kind + " " + name + " would be " + done + left + " (dry run)"})
 	default:
-		return p.lines([]string{kind + " " + name + " " + done})
+		return p.lines([]string{kind + " " + name + " " + done + left})
 	}
 }
 

@@ -32,16 +32,16 @@ func TestADeleteWhoseAnswerWasLostHasDeletedWhatIsGone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			d := answering(t, first, missing)
-			r := d.done("claim", "delete", "web-eu")
-			require.Equal(t, "claim web-eu deleted\n", r.out)
-			require.Contains(t, r.err, "it is not known whether claim web-eu was deleted; looking\n")
+			r := d.done("space", "delete", "lab")
+			require.Equal(t, "space lab deleted\n", r.out)
+			require.Contains(t, r.err, "it is not known whether space lab was deleted; looking\n")
 			require.Equal(t, []string{"DELETE", "GET"}, d.methods())
 		})
 	}
 	t.Run("ButNotWhereNothingCanHaveHappened", func(t *testing.T) {
 		t.Parallel()
 		d := answering(t, refusal(t, "ProblemRateLimited"), missing)
-		require.Equal(t, 3, d.run("claim", "delete", "web-eu").code)
+		require.Equal(t, 3, d.run("space", "delete", "lab").code)
 		require.Equal(t, []string{"DELETE", "DELETE"}, d.methods())
 	})
 }
@@ -53,7 +53,7 @@ func TestADeleteWhoseAnswerWasLostDoesNotDeleteASuccessor(t *testing.T) {
 		args   []string
 		answer string
 	}{
-		{[]string{"claim", "delete", "web-eu"}, "IPClaim"},
+		{[]string{"claim", "delete", "web-eu", "-q"}, "IPClaim"}, // without -q it is read first
 		{[]string{"pool", "delete", "prod-eu"}, "IPPool"},
 		{[]string{"space", "delete", "lab"}, "Space"},
 		{[]string{"project", "delete", "team-a"}, "Project"},
@@ -82,16 +82,16 @@ func TestADeleteWhoseAnswerWasLostDoesNotDeleteASuccessor(t *testing.T) {
 
 func TestADeleteOfARevisionIsRepeated(t *testing.T) {
 	t.Parallel()
-	byRevision := []string{"claim", "delete", "web-eu", "--if-match", `"r1"`}
+	byRevision := []string{"space", "delete", "lab", "--if-match", `"r1"`}
 	d := answering(t, cut(), refusal(t, "ProblemNotFound"))
-	require.Equal(t, "claim web-eu deleted\n", d.done(byRevision...).out)
+	require.Equal(t, "space lab deleted\n", d.done(byRevision...).out)
 	require.Equal(t, []string{"DELETE", "DELETE"}, d.methods())
 	require.Equal(t, `"r1"`, d.requests()[1].header.Get("If-Match"))
 
 	d = answering(t, cut(), refusal(t, "ProblemPreconditionFailed"))
 	require.Equal(t, 4, d.run(byRevision...).code, "another one has the name now")
 
-	d = answering(t, cut(), cut(), cut(), cut(), ok(example(t, "IPClaim")))
+	d = answering(t, cut(), cut(), cut(), cut(), ok(example(t, "Space")))
 	r := d.run(byRevision...)
 	require.Equal(t, 5, r.code)
 	require.Contains(t, r.err, "it is not the revision that you named")
@@ -100,17 +100,17 @@ func TestADeleteOfARevisionIsRepeated(t *testing.T) {
 func TestADeleteThatCannotBeSettledSaysSo(t *testing.T) {
 	t.Parallel()
 	d := answering(t, cut(), cut(), cut(), cut(), cut())
-	r := d.run("claim", "delete", "web-eu")
+	r := d.run("space", "delete", "lab")
 	require.Equal(t, 5, r.code)
 	require.Equal(t, []string{"DELETE", "GET", "GET", "GET", "GET"}, d.methods())
-	require.Contains(t, r.err, "It is not known whether the claim was deleted: look before you repeat it.")
+	require.Contains(t, r.err, "It is not known whether the space was deleted: look before you repeat it.")
 
 	d = answering(t, cut(), refusal(t, "ProblemNotFound"), gone())
-	r = d.done("claim", "delete", "a", "b")
-	require.Equal(t, "claim a deleted\nclaim b deleted\n", r.out)
+	r = d.done("space", "delete", "a", "b")
+	require.Equal(t, "space a deleted\nspace b deleted\n", r.out)
 
 	d = answering(t, cut(), reply{status: 204})
-	d.done("claim", "delete", "web-eu", "--dry-run") // has no effect, and is repeated
+	d.done("space", "delete", "lab", "--dry-run") // has no effect, and is repeated
 	require.Equal(t, []string{"DELETE", "DELETE"}, d.methods())
 }
 
@@ -118,7 +118,7 @@ func TestAServerThatIsNotThereWasNotTold(t *testing.T) {
 	t.Parallel()
 	d := answering(t)
 	d.Close()
-	r := d.run("claim", "delete", "web-eu")
+	r := d.run("space", "delete", "lab")
 	require.Equal(t, 5, r.code)
 	require.NotContains(t, r.err, "not known whether")
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 
 	"github.com/spf13/cobra"
@@ -15,18 +16,22 @@ type granted struct{ pool, space string }
 func (g *granted) add(p *program, cmd *cobra.Command) {
 	cmd.Flags().StringVar(&g.pool, "pool", "", "the `POOL` that is granted")
 	cmd.Flags().StringVar(&g.space, "space", "", "or: the `SPACE` that is granted")
-	cmd.MarkFlagsMutuallyExclusive("pool", "space")
-	cmd.MarkFlagsOneRequired("pool", "space")
 	completeFlag(cmd, "pool", p.completePools())
 	completeFlag(cmd, "space", p.completeSpaces())
 }
 
-// check refuses what is not a name of the project's own: a foreign pool is granted by its owner.
+// check refuses what is not one name of the project's own: a foreign pool is granted by its owner.
 func (g *granted) check() error {
-	if g.pool != "" {
+	switch {
+	case g.pool != "" && g.space != "":
+		return usagef("a grant of which? Give --pool or --space, not both")
+	case g.pool != "":
 		return checkName("pool", g.pool)
+	case g.space != "":
+		return checkName("space", g.space)
+	default:
+		return usagef("a grant of what? Give --pool or --space")
 	}
-	return checkName("space", g.space)
 }
 
 // within is a session in the project, once the flags were checked.
@@ -113,7 +118,27 @@ func (s *session) grant(ctx context.Context, g granted, w writing, consumers []s
 			return err
 		}
 	}
+	if refused == nil {
+		s.hintClosed(ctx, g.pool)
+	}
 	return refused
+}
+
+// hintClosed says that a pool is not open to those it was granted to. That is no error: the visibility may be changed next. When the pool cannot be read,
+// nothing is said.
+func (s *session) hintClosed(ctx context.Context, pool string) {
+	if pool == "" || s.flags.quiet {
+		return
+	}
+	found, err := s.ask(ctx, func(ctx context.Context) (*http.Response, error) { return s.api.GetPool(ctx, s.project, pool, nil) })
+	if err != nil {
+		return
+	}
+	var is client.IPPool
+	if err := json.Unmarshal(found.body, &is); err != nil || is.Spec.Visibility == client.PoolVisibilityShared {
+		return
+	}
+	s.remark("the grant has no effect while the visibility of pool %s is %s: 'ipamctl pool set %s --visibility shared' opens it", pool, is.Spec.Visibility, pool)
 }
 
 func (p *program) grantRemove() *cobra.Command {

@@ -29,6 +29,9 @@ type view[T any] struct {
 	name    func(T) string
 	cidr    func(T) string // nil where there is none
 
+	// more is what `show` has besides the columns.
+	more []column[T]
+
 	// below is another table about things that were named, empty where there is nothing to say. nil: there is none.
 	below func(p *program, items []T) []byte
 }

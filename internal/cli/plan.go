@@ -3,9 +3,7 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
-	"fmt"
-	"io"
+	"reflect"
 
 	"github.com/carve-ipam/carve/client"
 )
@@ -49,54 +47,34 @@ type planPool struct {
 	Pools        []planPool             `json:"pools"` // carved from this one
 }
 
-// readPlan reads a plan and checks what can be checked without a server: a plan that fails here was not begun.
-func readPlan(doc json.RawMessage) (plan, error) {
+// readPlan reads a plan and checks what can be checked without a server: a plan that fails here was not begun. path is what the file is
+// called in what is said of it.
+func readPlan(path string, text []byte) (plan, error) {
 	var p plan
+	doc, err := jsonOf(text)
+	if err != nil {
+		return p, usagef("%s: %v", path, err)
+	}
+	var whole any
 	d := json.NewDecoder(bytes.NewReader(doc))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&p); err != nil {
-		return p, fmt.Errorf("it is not an address plan: %w", err)
+	d.UseNumber()
+	if err := d.Decode(&whole); err != nil {
+		return p, usagef("%s: it is not an address plan: %v", path, err)
 	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return p, errors.New("it holds more than one document")
+	if _, is := whole.(map[string]any); !is {
+		return p, usagef("%s: it is not an address plan: that is a map with project, spaces, classes and pools", path)
 	}
-	if p.Project.Name != "" && !nameRE.MatchString(p.Project.Name) {
-		return p, fmt.Errorf("project %q: that is not a name", p.Project.Name)
+	var faults planFaults
+	if faults.shape("", whole, reflect.TypeFor[plan]()); len(faults) > 0 {
+		return p, faults.in(path, linesOf(text))
 	}
-	spaces := map[string]bool{}
-	for _, s := range p.Spaces {
-		if !nameRE.MatchString(s.Name) || spaces[s.Name] {
-			return p, fmt.Errorf("space %q: that is not a name, or it is there twice", s.Name)
-		}
-		spaces[s.Name] = true
+	if err := json.Unmarshal(doc, &p); err != nil {
+		return p, usagef("%s: it is not an address plan: %v", path, err)
 	}
-	if err := checkClasses(p.Classes); err != nil {
-		return p, err
+	if faults = p.check(); len(faults) > 0 {
+		return p, faults.in(path, linesOf(text))
 	}
-	return p, checkPools(p.Pools, "", map[string]bool{})
-}
-
-// checkPools walks the pools of a plan; parent is empty for roots.
-func checkPools(pools []planPool, parent string, seen map[string]bool) error {
-	for _, p := range pools {
-		switch {
-		case !nameRE.MatchString(p.Name):
-			return fmt.Errorf("pool %q: that is not a name", p.Name)
-		case seen[p.Name]:
-			return fmt.Errorf("pool %s is there twice", p.Name)
-		case parent == "" && (p.CIDR == "" || p.PrefixLength != nil):
-			return fmt.Errorf("pool %s is a root: it needs a cidr, and no prefixLength", p.Name)
-		case parent != "" && (p.CIDR == "") == (p.PrefixLength == nil):
-			return fmt.Errorf("pool %s is a child of %s: it needs either a prefixLength or a cidr", p.Name, parent)
-		case parent != "" && p.Space != "":
-			return fmt.Errorf("pool %s is in the space of its parent %s: it has no space of its own", p.Name, parent)
-		}
-		seen[p.Name] = true
-		if err := checkPools(p.Pools, p.Name, seen); err != nil {
-			return err
-		}
-	}
-	return nil
+	return p, nil
 }
 
 func (p planProject) create(name string) client.ProjectCreate {

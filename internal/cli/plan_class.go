@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,21 +14,6 @@ type planClass struct {
 	Name   string            `json:"name"`
 	Labels map[string]string `json:"labels"`
 	client.IPClassSpec
-}
-
-// checkClasses judges the classes of a plan by themselves. A pool may also list classes of the platform, which are in no plan.
-func checkClasses(classes []planClass) error {
-	seen := map[string]bool{}
-	for _, c := range classes {
-		switch {
-		case !nameRE.MatchString(c.Name) || seen[c.Name]:
-			return fmt.Errorf("class %q: that is not a name, or it is there twice", c.Name)
-		case c.IPFamily == "":
-			return fmt.Errorf("class %s needs an ipFamily: IPv4 or IPv6", c.Name)
-		}
-		seen[c.Name] = true
-	}
-	return nil
 }
 
 func (c planClass) create() client.IPClassCreate {

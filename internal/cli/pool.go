@@ -20,6 +20,7 @@ func (p *program) poolCommand() *cobra.Command {
 		p.poolSet(complete),
 		p.poolList(within),
 		getVerb(p, poolView(), within, complete, read),
+		showVerb(p, poolView(), within, complete, read),
 		p.poolFree(complete),
 		p.poolTree(complete),
 		p.deleteVerb(removal{

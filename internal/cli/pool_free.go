@@ -27,16 +27,16 @@ func (p *program) poolFree(complete completion) *cobra.Command {
 		Short: "Show what is free in a pool: how much of each length, and where",
 		Long: `Shows the free blocks, and for each prefix length how many free blocks there are of exactly that length and how many
 blocks of that length could be claimed. The table leaves out the lengths of which there is no block (-o wide has all).`,
-		Args:              names("pool", 1, 1),
+		Args:              refs("pool", 1, 1),
 		ValidArgsFunction: complete,
 		RunE: p.verb(func(ctx context.Context, args []string) error {
-			s, err := p.inProject()
+			r, err := p.resource(p.inProject, args[0])
 			if err != nil {
 				return err
 			}
 			var summary json.RawMessage
-			found, err := s.pages(ctx, l, func(ctx context.Context, ask asking) (*http.Response, error) {
-				return s.api.GetPoolFree(ctx, s.project, args[0], &client.GetPoolFreeParams{PrefixLength: bits.bits, Limit: ask.limit, Cursor: ask.cursor, Consistency: ask.consistency})
+			found, err := r.pages(ctx, l, func(ctx context.Context, ask asking) (*http.Response, error) {
+				return r.api.GetPoolFree(ctx, r.project, r.name, &client.GetPoolFreeParams{PrefixLength: bits.bits, Limit: ask.limit, Cursor: ask.cursor, Consistency: ask.consistency})
 			}, func(first json.RawMessage) error { return readSummary(first, &summary) })
 			if err != nil {
 				return err

@@ -29,30 +29,19 @@ regions that serve it, of which its home is always one; a region that holds bloc
 		Example: `  ipamctl pool set prod-eu --class standard --class clusters
   ipamctl pool set prod-eu --class none --reuse-after 1d
   ipamctl pool set global --regions eu,us,ap`,
-		Args:              names("pool", 1, 1),
+		Args:              refs("pool", 1, 1),
 		ValidArgsFunction: complete,
+		SuggestFor:        wordsForSet,
 	}
 	cmd.RunE = p.verb(func(ctx context.Context, args []string) error {
 		m, err := f.patch(cmd)
 		if err != nil {
 			return err
 		}
-		doc, err := m.json(cmd)
-		if err != nil {
-			return err
-		}
-		s, err := p.inProject()
-		if err != nil {
-			return err
-		}
-		a, err := s.patch(ctx, "pool", func(ctx context.Context) (*http.Response, error) {
-			return s.api.PatchPoolWithApplicationMergePatchPlusJSONBody(ctx, s.project, args[0],
+		return set(ctx, p, poolView(), p.inProject, cmd, m, args[0], func(ctx context.Context, r resource, doc []byte) (*http.Response, error) {
+			return r.api.PatchPoolWithApplicationMergePatchPlusJSONBody(ctx, r.project, r.name,
 				&client.PatchPoolParams{DryRun: f.dry(), IfMatch: f.etag()}, doc)
 		})
-		if err != nil {
-			return err
-		}
-		return one(p, poolView(), a.body)
 	})
 	f.add(p, cmd)
 	return cmd

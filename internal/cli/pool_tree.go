@@ -16,23 +16,33 @@ func (p *program) poolTree(complete completion) *cobra.Command {
 		Short: "Show the pools of the project as a tree, or what is below one of them",
 		Long: `Shows every pool of the project below the pool it was carved from, space by space, in order of address.
 -o json and yaml hold each pool as the server described it, with its children in it.`,
-		Args:              names("pool", 0, 1),
+		Args:              refs("pool", 0, 1),
 		ValidArgsFunction: complete,
 		RunE: p.verb(func(ctx context.Context, args []string) error {
-			s, err := p.inProject()
-			if err != nil {
-				return err
-			}
-			forest, err := s.forest(ctx, claims)
-			if err != nil {
-				return err
-			}
-			if len(args) == 1 {
-				if forest, err = forest.below(s.project, args[0]); err != nil {
+			if len(args) == 0 {
+				s, err := p.inProject()
+				if err != nil {
 					return err
 				}
+				all, err := s.forest(ctx, claims)
+				if err != nil {
+					return err
+				}
+				return s.showForest(all)
 			}
-			return s.showForest(forest)
+			r, err := p.resource(p.inProject, args[0])
+			if err != nil {
+				return err
+			}
+			all, err := r.forest(ctx, claims)
+			if err != nil {
+				return err
+			}
+			one, err := all.below(r.project, r.name)
+			if err != nil {
+				return err
+			}
+			return r.showForest(one)
 		}),
 	}
 	cmd.Flags().BoolVar(&claims, "claims", false, "show the claims in each pool too")

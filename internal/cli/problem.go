@@ -64,9 +64,12 @@ func (r *refusal) Error() string {
 		line("allowed", fmt.Sprintf("/%d to /%d", a.Min, a.Max))
 	}
 	line("pools tried", strings.Join(r.PoolsTried, ", "))
+	line("fitting", number(r.Fitting))
 	line("claims", number(r.Claims))
+	line("retained", number(r.Retained))
 	line("child pools", number(r.ChildPools))
 	line("pools", number(r.Pools))
+	line("spaces", number(r.Spaces))
 	line("conflicts with", strings.Join(r.ConflictsWith, ", "))
 	line("current ETag", r.CurrentETag)
 	line("quota", r.Quota)

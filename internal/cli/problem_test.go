@@ -52,7 +52,7 @@ func TestExitCodesTellRefusalsApart(t *testing.T) {
 	for code, problems := range map[int][]string{
 		1: {"ProblemInvalidArgument", "ProblemMissingRoles", "ProblemClassBounds", "ProblemUnauthenticated", "ProblemPermissionDenied", "ProblemNeverSatisfiable", "ProblemIdempotencyMismatch", "ProblemInternal"},
 		3: {"ProblemNotFound", "ProblemClassNotFound"},
-		4: {"ProblemPoolExhausted", "ProblemExhaustedByCooldown", "ProblemNoPoolForClass", "ProblemNoDefaultClass", "ProblemAlreadyExists", "ProblemBlockTaken", "ProblemAllocationRetained", "ProblemNoPoolMatches"},
+		4: {"ProblemPoolExhausted", "ProblemExhaustedByCooldown", "ProblemNoPoolForClass", "ProblemNoDefaultClass", "ProblemAlreadyExists", "ProblemBlockTaken", "ProblemClaimReleased", "ProblemAllocationRetained", "ProblemNoPoolMatches"},
 		5: {"ProblemRateLimited", "ProblemContention", "ProblemOutcomeUnknown", "ProblemUnavailable", "ProblemDeadline"},
 	} {
 		for _, name := range problems {
@@ -131,14 +131,14 @@ func TestAnAnswerThatIsCutShortIsNoAnswer(t *testing.T) {
 func TestOneOfSeveralDeletesThatIsRefusedDoesNotStopTheOthers(t *testing.T) {
 	t.Parallel()
 	d := answering(t, gone(), refusal(t, "ProblemNotFound"), gone())
-	r := d.run("claim", "delete", "a", "b", "c")
+	r := d.run("space", "delete", "a", "b", "c")
 	require.Equal(t, 3, r.code)
-	require.Equal(t, "claim a deleted\nclaim c deleted\n", r.out)
-	require.Contains(t, r.err, "error: claim b: Pool team-a/prod-us was not found.")
+	require.Equal(t, "space a deleted\nspace c deleted\n", r.out)
+	require.Contains(t, r.err, "error: space b: Pool team-a/prod-us was not found.")
 
 	d = answering(t, gone(), refusal(t, "ProblemNotFound"), gone())
-	r = d.done("claim", "delete", "a", "b", "c", "--ignore-not-found")
-	require.Equal(t, "claim b was not there\n", r.err)
+	r = d.done("space", "delete", "a", "b", "c", "--ignore-not-found")
+	require.Equal(t, "space b was not there\n", r.err)
 }
 
 func TestVersionIsShownEvenWhereNoServerAnswers(t *testing.T) {

@@ -15,12 +15,15 @@ func (p *program) projectCommand() *cobra.Command {
 	read := func(ctx context.Context, s *session, name string) (*http.Response, error) {
 		return s.api.GetProject(ctx, name)
 	}
+	get := getVerb(p, projectView(), within, complete, read)
+	get.Args = names("project", 1, -1) // a project is in no other
 	return group("project", "Tenants: everything else belongs to one", []string{"projects"},
 		p.projectCreate(),
+		p.projectSet(complete),
 		p.projectList(within),
-		getVerb(p, projectView(), within, complete, read),
+		get,
 		p.deleteVerb(removal{
-			kind: "project", within: within, complete: complete, read: read,
+			kind: "project", args: names("project", 1, -1), within: within, complete: complete, read: read,
 			long: "Deletes empty projects, with their space 'default'.",
 			send: func(ctx context.Context, s *session, name string, d deleting) (*http.Response, error) {
 				return s.api.DeleteProject(ctx, name, &client.DeleteProjectParams{DryRun: d.dry(), IfMatch: d.match()})
@@ -63,6 +66,34 @@ func (s *session) createProject(ctx context.Context, w writing, body client.Proj
 	return s.post(ctx, w, func(ctx context.Context, dry *client.DryRun, key *client.IdempotencyKey) (*http.Response, error) {
 		return s.api.CreateProject(ctx, &client.CreateProjectParams{DryRun: dry, IdempotencyKey: key}, body)
 	})
+}
+
+func (p *program) projectSet(complete completion) *cobra.Command {
+	var f changing
+	var displayName, description string
+	cmd := &cobra.Command{
+		Use:   "set NAME [--display-name TEXT] [--description TEXT] [--label KEY=VALUE]...",
+		Short: "Change what is said of a project: its names for people, its labels",
+		Long:  "Changes what is given and leaves the rest; an empty text takes a text away. The name of a project never changes.",
+		Example: `  ipamctl project set team-a --display-name 'Team A' --label unit=shops
+  ipamctl project set team-a --description '' --label old-`,
+		Args:              names("project", 1, 1),
+		ValidArgsFunction: complete,
+		SuggestFor:        wordsForSet,
+	}
+	cmd.RunE = p.verb(func(ctx context.Context, args []string) error {
+		m := f.from(cmd.Flags())
+		m.put("display-name", displayName, "spec", "displayName")
+		m.put("description", description, "spec", "description")
+		return set(ctx, p, projectView(), p.session, cmd, m, args[0], func(ctx context.Context, r resource, doc []byte) (*http.Response, error) {
+			return r.api.PatchProjectWithApplicationMergePatchPlusJSONBody(ctx, r.name,
+				&client.PatchProjectParams{DryRun: f.dry(), IfMatch: f.etag()}, doc)
+		})
+	})
+	f.add(cmd)
+	cmd.Flags().StringVar(&displayName, "display-name", "", "`TEXT`: its name for people")
+	cmd.Flags().StringVar(&description, "description", "", "`TEXT`: what it is for")
+	return cmd
 }
 
 func (p *program) projectList(within func() (*session, error)) *cobra.Command {

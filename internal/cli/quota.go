@@ -58,6 +58,7 @@ func quotaView() view[client.Quota] {
 	columns := []column[T]{
 		{title: "NAME", cell: func(t T) string { return t.Metadata.Name }},
 		{title: "COUNTS", cell: scopeText},
+		{title: "OWNER", cell: func(t T) string { return string(t.Status.Owner) }},
 	}
 	for _, m := range measures {
 		columns = append(columns,

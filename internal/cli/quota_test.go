@@ -101,7 +101,7 @@ func TestQuotasShowWhatIsUsedOfWhatIsAllowed(t *testing.T) {
 	over := json.RawMessage(`{"items":[{"metadata":{"name":"all","uid":"507193b5-cfd1-43e5-b608-1a2cd4e56768","project":"team-a","generation":1,
 	  "revision":"r","createdAt":"2026-03-02T09:30:00Z","updatedAt":"2026-03-02T09:30:00Z","createdBy":"dev"},
 	  "spec":{"limits":{"addresses":"340282366920938463463374607431768211456","claims":2,"pools":0}},
-	  "status":{"used":{"addresses":"170141183460469231731687303715884105728","claims":3,"pools":1},"available":{}}}]}`)
+	  "status":{"owner":"platform","used":{"addresses":"170141183460469231731687303715884105728","claims":3,"pools":1},"available":{}}}]}`)
 	d := answering(t)
 	d.Config.Handler = respondingWith(over)
 	requireGolden(t, "quota-over", d.done("quota", "list", "-o", "wide").out)

@@ -124,6 +124,7 @@ func TestFiltersBecomeTheQuery(t *testing.T) {
 			[]string{"allocation", "list", "--purpose", "childpool", "--phase", "retained", "--pool", "prod-eu"},
 			url.Values{"purpose": {"ChildPool"}, "phase": {"Retained"}, "pool": {"prod-eu"}, "limit": {"500"}},
 		},
+		"Holdings": {[]string{"allocation", "list", "--held", "--phase", "retained"}, url.Values{"holder": {"self"}, "phase": {"Retained"}, "limit": {"500"}}},
 		"Spaces":   {[]string{"space", "list", "-l", "a=b"}, url.Values{"labelSelector": {"a=b"}, "limit": {"500"}}},
 		"Projects": {[]string{"project", "list", "-l", "a"}, url.Values{"labelSelector": {"a"}, "limit": {"500"}}},
 		"Regions":  {[]string{"regions", "list"}, url.Values{}},

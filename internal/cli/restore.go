@@ -53,7 +53,11 @@ Exit code 0: restored, and the audit is clean. 1: restored, and something is wro
 			if f.from == "" && f.manifest == "" {
 				return usagef("which backup? Give --from its directory, or on CockroachDB --manifest its file")
 			}
-			return p.withIdleDatabase(ctx, f.target, func(dsn string) error { return p.restore(ctx, dsn, f) })
+			look := func() error {
+				_, err := backup.Look(f.options(""))
+				return err
+			}
+			return p.withIdleDatabase(ctx, f.target, look, func(dsn string) error { return p.restore(ctx, dsn, f) })
 		}),
 	}
 	f.add(cmd)
@@ -67,7 +71,8 @@ Exit code 0: restored, and the audit is clean. 1: restored, and something is wro
 
 // withIdleDatabase finds a database on which no server works: that of a URL, whose sessions are looked at later, or that of a data directory,
 // which runs for as long as work does.
-func (p *program) withIdleDatabase(ctx context.Context, t target, work func(dsn string) error) error {
+// A cluster is made where there is none: look refuses before that what needs no database to be refused.
+func (p *program) withIdleDatabase(ctx context.Context, t target, look func() error, work func(dsn string) error) error {
 	t, err := p.named(t)
 	if err != nil {
 		return err
@@ -78,6 +83,9 @@ func (p *program) withIdleDatabase(ctx context.Context, t target, work func(dsn 
 			return err
 		}
 		return work(dsn)
+	}
+	if err := look(); err != nil {
+		return aboutBackup(err)
 	}
 	dsn, stop, err := p.Database.Start(ctx, t.dataDir)
 	if errors.Is(err, devdb.ErrInUse) {
@@ -98,14 +106,19 @@ func startEmbedded(ctx context.Context, dataDir string) (string, func(context.Co
 	return db.DSN(), db.Stop, nil
 }
 
+// options are what the flags say of a restore into a database.
+func (f *restoreFlags) options(dsn string) backup.RestoreOptions {
+	return backup.RestoreOptions{
+		DSN: dsn, From: f.from, Manifest: f.manifest, Replace: f.replace, Regions: f.regions, Schema: crdb.SchemaVersion(),
+	}
+}
+
 func (p *program) restore(ctx context.Context, dsn string, f restoreFlags) error {
 	granted, err := f.roles.options()
 	if err != nil {
 		return err
 	}
-	m, err := p.Database.Restore(ctx, backup.RestoreOptions{
-		DSN: dsn, From: f.from, Manifest: f.manifest, Replace: f.replace, Regions: f.regions, Schema: crdb.SchemaVersion(),
-	})
+	m, err := p.Database.Restore(ctx, f.options(dsn))
 	if err != nil {
 		return aboutBackup(err)
 	}
@@ -139,7 +152,7 @@ func (p *program) restore(ctx context.Context, dsn string, f restoreFlags) error
 func aboutBackup(err error) error {
 	switch {
 	case errors.Is(err, backup.ErrUsage):
-		return usageError(err.Error())
+		return usageError(strings.TrimPrefix(err.Error(), backup.ErrUsage.Error()+": ")) // that it is not possible shows
 	case errors.Is(err, backup.ErrNotEmpty), errors.Is(err, backup.ErrInUse), errors.Is(err, backup.ErrRegions):
 		return databaseError{err, exitConflict}
 	default:

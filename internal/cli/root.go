@@ -54,6 +54,7 @@ func (p *program) root() *cobra.Command {
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return p.fromEnvironment(cmd.Flags()) },
 	}
 	p.globalFlags(root)
+	root.SetFlagErrorFunc(verbFirst)
 	root.AddGroup(&cobra.Group{ID: groupUser, Title: "Address space:"}, &cobra.Group{ID: groupAccess, Title: "Who may do what, and who did:"},
 		&cobra.Group{ID: groupOperator, Title: "The database:"})
 	for id, commands := range map[string][]*cobra.Command{
@@ -125,6 +126,17 @@ func group(use, short string, aliases []string, verbs ...*cobra.Command) *cobra.
 	}
 	c.AddCommand(verbs...)
 	return c
+}
+
+// verbFirst judges a flag that cannot be read: where a verb was expected and what stands there is none, that is said, because the flag may
+// well be one of the verb that was meant.
+func verbFirst(cmd *cobra.Command, err error) error {
+	if cmd.HasSubCommands() {
+		if unknown := noVerb(cmd, cmd.Flags().Args()); unknown != nil {
+			return unknown
+		}
+	}
+	return err
 }
 
 // noVerb refuses an argument where a verb was expected, naming near ones.

@@ -17,6 +17,7 @@ func (p *program) spaceCommand() *cobra.Command {
 	}
 	return group("space", "Routing domains: inside one nothing overlaps", []string{"spaces"},
 		p.spaceCreate(),
+		p.spaceSet(complete),
 		p.spaceList(within),
 		getVerb(p, spaceView(), within, complete, read),
 		p.deleteVerb(removal{
@@ -62,6 +63,32 @@ func (s *session) createSpace(ctx context.Context, w writing, body client.SpaceC
 	return s.post(ctx, w, func(ctx context.Context, dry *client.DryRun, key *client.IdempotencyKey) (*http.Response, error) {
 		return s.api.CreateSpace(ctx, s.project, &client.CreateSpaceParams{DryRun: dry, IdempotencyKey: key}, body)
 	})
+}
+
+func (p *program) spaceSet(complete completion) *cobra.Command {
+	var f changing
+	var description string
+	cmd := &cobra.Command{
+		Use:   "set NAME [--description TEXT] [--label KEY=VALUE]...",
+		Short: "Change what is said of a space: its description, its labels",
+		Long:  "Changes what is given and leaves the rest; an empty text takes a text away. The name of a space never changes.",
+		Example: `  ipamctl space set lab --description 'Repeats addresses of production on purpose'
+  ipamctl space set lab --label env=lab --label old-`,
+		Args:              refs("space", 1, 1),
+		ValidArgsFunction: complete,
+		SuggestFor:        wordsForSet,
+	}
+	cmd.RunE = p.verb(func(ctx context.Context, args []string) error {
+		m := f.from(cmd.Flags())
+		m.put("description", description, "spec", "description")
+		return set(ctx, p, spaceView(), p.inProject, cmd, m, args[0], func(ctx context.Context, r resource, doc []byte) (*http.Response, error) {
+			return r.api.PatchSpaceWithApplicationMergePatchPlusJSONBody(ctx, r.project, r.name,
+				&client.PatchSpaceParams{DryRun: f.dry(), IfMatch: f.etag()}, doc)
+		})
+	})
+	f.add(cmd)
+	cmd.Flags().StringVar(&description, "description", "", "`TEXT`: what it is for")
+	return cmd
 }
 
 func (p *program) spaceList(within func() (*session, error)) *cobra.Command {

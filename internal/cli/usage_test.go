@@ -39,11 +39,14 @@ func TestWhatCannotBeMeantIsRefusedBeforeAnythingIsSent(t *testing.T) {
 		"NameToExplain":          {[]string{"claim", "explain", "a"}, "takes no arguments, not 1"},
 		"ClassOfNoFamily":        {[]string{"class", "create", "a"}, "of which family?"},
 		"PoolPerOfNoProject":     {[]string{"class", "create", "a", "--family", "4", "--pool-per", "cluster", "--pool-length", "20"}, "--pool-per begins with project"},
-		"PoolPerOfNoLength":      {[]string{"class", "create", "a", "--family", "4", "--pool-per", "project"}, "--pool-per needs --pool-length"},
+		"PoolPerOfNoLength":      {[]string{"class", "create", "a", "--family", "4", "--pool-per", "project"}, "--pool-per needs --pool-prefix-length"},
 		"PoolPerTwice":           {[]string{"class", "create", "a", "--family", "4", "--pool-per", "project,a,a", "--pool-length", "20"}, `"a" is not a role, or it is there twice`},
-		"PoolLengthOfNothing":    {[]string{"class", "create", "a", "--family", "4", "--pool-length", "20"}, "--pool-length needs --pool-per"},
+		"PoolLengthOfNothing":    {[]string{"class", "create", "a", "--family", "4", "--pool-length", "20"}, "--pool-prefix-length needs --pool-per"},
 		"EmptyPoolsOfNothing":    {[]string{"class", "create", "a", "--family", "4", "--empty-pool-ttl", "1h"}, "--empty-pool-ttl needs --pool-per"},
 		"MoveOfNothing":          {[]string{"class", "set", "a", "--move-default"}, "--move-default is about --default"},
+		"NothingToSetOfAClaim":   {[]string{"claim", "set", "a", "--if-match", "x"}, "nothing to set: 'ipamctl claim set --help'"},
+		"PolicyOfAClaim":         {[]string{"claim", "set", "a", "--reclaim-policy", "keep"}, "must be one of Delete, Retain, none"},
+		"ProjectOfAProject":      {[]string{"project", "get", "a/b"}, `"a/b" is not the name of a project`},
 		"NothingToSet":           {[]string{"class", "set", "a"}, "nothing to set: 'ipamctl class set --help'"},
 		"NothingToSetOfAPool":    {[]string{"pool", "set", "a", "--dry-run"}, "nothing to set"},
 		"NoneOfANewClass":        {[]string{"class", "create", "a", "--family", "4", "--strategy", "none"}, "must be one of BestFit"},
@@ -141,6 +144,10 @@ func TestShellsCompleteNamesAndWords(t *testing.T) {
 	d := answering(t, ok(example(t, "IPClaimList")))
 	require.Contains(t, d.done("__complete", "claim", "delete", "").out, "web-eu\n")
 	require.Contains(t, answering(t).done("__complete", "pool", "create", "--strategy", "").out, "FirstFit\n")
+	for _, verb := range []string{"set", "show"} {
+		require.Contains(t, answering(t, ok(example(t, "IPClaimList"))).done("__complete", "claim", verb, "").out, "web-eu\n")
+	}
+	require.Contains(t, answering(t).done("__complete", "claim", "set", "a", "--reclaim-policy", "").out, "Retain\nnone\n")
 	refused := answering(t, refusal(t, "ProblemNotFound")).done("__complete", "pool", "get", "")
 	require.NotContains(t, refused.out, "error")
 }

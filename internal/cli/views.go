@@ -64,6 +64,12 @@ func poolView() view[client.IPPool] {
 		name:  func(t T) string { return t.Metadata.Name },
 		cidr:  func(t T) string { return t.Status.AllocatedCIDR },
 		below: inRegions,
+		more: []column[T]{
+			{title: "PROJECT", cell: func(t T) string { return t.Metadata.Project }},
+			{title: "DESCRIPTION", cell: func(t T) string { return t.Spec.Description }},
+			{title: "RESERVATIONS", cell: func(t T) string { return reservationsText(t.Spec.Reservations) }},
+			{title: "ANNOTATIONS", cell: func(t T) string { return joinPairs(t.Metadata.Annotations) }},
+		},
 		columns: append([]column[T]{
 			{title: "NAME", cell: func(t T) string { return t.Metadata.Name }},
 			{title: "CIDR", cell: func(t T) string { return t.Status.AllocatedCIDR }},
@@ -94,6 +100,10 @@ func claimView() view[client.IPClaim] {
 		kind: "claim",
 		name: func(t T) string { return t.Metadata.Name },
 		cidr: func(t T) string { return t.Status.AllocatedCIDR },
+		more: []column[T]{
+			{title: "PROJECT", cell: func(t T) string { return t.Metadata.Project }},
+			{title: "ANNOTATIONS", cell: func(t T) string { return joinPairs(t.Metadata.Annotations) }},
+		},
 		columns: append([]column[T]{
 			{title: "NAME", cell: func(t T) string { return t.Metadata.Name }},
 			{title: "CIDR", cell: func(t T) string { return t.Status.AllocatedCIDR }},
@@ -191,16 +201,40 @@ func strategyText(a *client.PoolAllocation) string {
 	return string(a.Strategy)
 }
 
-// boundsText is what lengths a pool hands out: "/18../28 (/24)", the default in brackets.
+// boundsText is what lengths a pool hands out: "/18../28 (/24)", the default in brackets, or "any (/24)".
 func boundsText(a *client.PoolAllocation) string {
 	if a == nil || a.MinPrefixLength == nil && a.MaxPrefixLength == nil && a.DefaultPrefixLength == nil {
 		return ""
 	}
-	text := slashed(a.MinPrefixLength) + ".." + slashed(a.MaxPrefixLength)
+	text := "any"
+	if a.MinPrefixLength != nil || a.MaxPrefixLength != nil {
+		text = slashed(a.MinPrefixLength) + ".." + slashed(a.MaxPrefixLength)
+	}
 	if a.DefaultPrefixLength != nil {
 		text += fmt.Sprintf(" (%s)", slashed(a.DefaultPrefixLength))
 	}
 	return text
+}
+
+// reservationsText is what a pool withholds, as --reserve takes it.
+func reservationsText(list []client.Reservation) string {
+	out := make([]string, len(list))
+	for i, r := range list {
+		switch {
+		case r.First != 0:
+			out[i] = "first:" + strconv.Itoa(r.First)
+		case r.Last != 0:
+			out[i] = "last:" + strconv.Itoa(r.Last)
+		case r.From != "":
+			out[i] = r.From + "-" + r.To
+		default:
+			out[i] = r.CIDR
+		}
+		if r.Reason != "" {
+			out[i] += "=" + r.Reason
+		}
+	}
+	return strings.Join(out, "; ")
 }
 
 // ownerText is an owner as --owner takes it.

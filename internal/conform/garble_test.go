@@ -28,7 +28,7 @@ func garbles(body []byte) []garbled {
 	out := []garbled{
 		{"body: broken JSON", body[:len(body)-1], 400},
 		{"body: broken JSON", append([]byte("//\n"), body...), 400},
-		{"body: broken JSON", bytes.ReplaceAll(body, []byte(`"`), []byte(`'`)), 400},
+		{"body: broken JSON", append(bytes.ReplaceAll(body, []byte(`"`), []byte(`'`)), '\''), 400},
 		{"body: broken JSON", append(bytes.TrimSuffix(body, []byte("}")), ",}"...), 400},
 		{"body: broken JSON", []byte("NaN"), 400},
 		{"body: text after the value", append(bytes.Clone(body), "{}"...), 400},

@@ -22,6 +22,8 @@ func (w *world) live(op *operation) {
 		w.repeated(r)
 	case op.has("If-Match") && op.method != http.MethodPut:
 		w.conditional(r)
+	case op.has("If-None-Match") && op.method == http.MethodPut && w.one(3):
+		w.createdOnly(r)
 	default:
 		w.sensible(r)
 	}
@@ -47,8 +49,11 @@ func (w *world) sensible(r *request) answer {
 	return a
 }
 
-// bounded recognises refusals by how many things there are, which no request can know: the contract says that they are 400.
-func (*world) bounded(a answer) bool { return bytes.Contains(a.body, []byte("at most")) }
+// bounded recognises refusals by how many things there are, and how long blocks of a pool can be, which no request can know: the contract says
+// that they are 400.
+func (*world) bounded(a answer) bool {
+	return bytes.Contains(a.body, []byte("at most")) || bytes.Contains(a.body, []byte("query:prefixLength must be "))
+}
 
 // repeated sends a request twice with one key, and another one with it.
 func (w *world) repeated(r *request) {
@@ -84,6 +89,18 @@ func (w *world) repeated(r *request) {
 		taken = taken.clone("valid: dry run").without("dryRun").with("dryRun", "true")
 	}
 	w.writesNothing([]*request{other, taken})
+}
+
+// createdOnly makes what is not there yet, and not again.
+func (w *world) createdOnly(r *request) {
+	r.kind = "valid: If-None-Match"
+	r.set("If-None-Match", "*")
+	if a := w.sensible(r); a.status != http.StatusCreated || r.asked("dryRun", "true") {
+		return
+	}
+	again := r.clone("If-None-Match: exists", http.StatusPreconditionFailed)
+	again.code = "precondition_failed"
+	w.writesNothing([]*request{again})
 }
 
 // conditional changes or deletes what has the ETag that was read, and tries it again with that ETag, which is stale then.

@@ -174,6 +174,7 @@ func (w *world) wrongHeaders(base *request) (out []*request) {
 		r.header["Idempotency-Key"] = []string{"a", "b"}
 		out = append(out, r)
 	}
+	out = append(out, w.preconditions(base)...)
 	if !base.op.has("If-Match") {
 		return out
 	}
@@ -189,6 +190,46 @@ func (w *world) wrongHeaders(base *request) (out []*request) {
 	}
 	if base.op.codes[http.StatusPreconditionRequired] != nil {
 		out = append(out, base.clone("If-Match: missing", http.StatusPreconditionRequired).set("If-Match", ""))
+	}
+	return out
+}
+
+// preconditions are those that an operation does not have, and If-None-Match where it does.
+func (w *world) preconditions(base *request) (out []*request) {
+	ok := base.op.Responses.Status(http.StatusOK)
+	tagged := ok != nil && ok.Value.Headers["ETag"] != nil
+	for _, name := range []string{"If-Match", "If-None-Match"} {
+		if base.op.has(name) || name == "If-None-Match" && base.method == http.MethodGet && !tagged {
+			continue
+		}
+		for _, value := range []string{`"x"`, "*", "x", `W/"x"`} {
+			r := base.clone(name+": none of the operation", http.StatusBadRequest).set(name, value)
+			r.code = "invalid_argument"
+			out = append(out, r)
+		}
+	}
+	if !base.op.has("If-None-Match") {
+		return out
+	}
+	etag, exists := w.revision(base)
+	if !exists {
+		return out
+	}
+	if base.method == http.MethodPut {
+		r := base.clone("If-None-Match: exists", http.StatusPreconditionFailed).set("If-None-Match", "*")
+		r.code = "precondition_failed"
+		out = append(out, r)
+		for _, value := range []string{etag, "W/" + etag, "*, *", "x"} {
+			out = append(out, base.clone("If-None-Match: malformed", http.StatusBadRequest).set("If-None-Match", value))
+		}
+		return out
+	}
+	for _, value := range []string{etag, "W/" + etag, `"x", ` + etag, "*"} {
+		out = append(out, base.clone("If-None-Match: not modified", http.StatusNotModified).set("If-None-Match", value))
+	}
+	out = append(out, base.clone("If-None-Match: modified", http.StatusOK).set("If-None-Match", `"x", W/"y"`))
+	for _, value := range []string{"x", `"x`, `*, "x"`, ","} {
+		out = append(out, base.clone("If-None-Match: malformed", http.StatusBadRequest).set("If-None-Match", value))
 	}
 	return out
 }

@@ -106,6 +106,7 @@ var sorts = map[string]string{
 	"class_list_named":         "the classes that were named",
 	"class_pools":              "the pools behind the class",
 	"usage_claims":             "the project's claims, to count them by length",
+	"allocation_list_retained": "what the project has retained",
 	"usage_retained":           "what the project has retained, likewise",
 }
 

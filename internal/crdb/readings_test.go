@@ -58,6 +58,31 @@ func withScoped(t *testing.T, h *house, p string) {
 	require.Equal(t, 1, n)
 }
 
+// repeated is the request that a repeat makes once more, by its key.
+var repeated = alloc.Request{Key: "again", Fingerprint: [32]byte{1}}
+
+// withAnswers is a claim by a generated name and a batch, whose answers are stored.
+func withAnswers(t *testing.T, h *house, p string) {
+	t.Helper()
+	withPool(t, h, p)
+	_, err := repeatClaim(admin(t), h.svc, p)
+	require.NoError(t, err)
+	_, err = repeatBatch(admin(t), h.svc, p)
+	require.NoError(t, err)
+}
+
+func repeatClaim(ctx context.Context, svc *alloc.Service, p string) (any, error) {
+	c := claimOf("", p, "pool", 28)
+	c.Name, c.GeneratedFrom = ipam.GenerateName("job-", 0, ipam.NewID()), "job-"
+	r := repeated
+	r.Key = "claim"
+	return value(svc.CreateClaim(ctx, p, c, r))
+}
+
+func repeatBatch(ctx context.Context, svc *alloc.Service, p string) (any, error) {
+	return value(svc.CreateClaimBatch(ctx, p, batchOf(p), repeated))
+}
+
 func withEmptiedScope(t *testing.T, h *house, p string) {
 	t.Helper()
 	withScoped(t, h, p)
@@ -67,6 +92,8 @@ func withEmptiedScope(t *testing.T, h *house, p string) {
 var here = netip.MustParseAddr("10.0.0.20")
 
 var readings = map[string]reading{
+	"RepeatClaim":      get(withAnswers, repeatClaim),
+	"RepeatClaimBatch": get(withAnswers, repeatBatch),
 	"GetProject": get(nothing, func(ctx context.Context, svc *alloc.Service, p string) (ipam.Project, error) {
 		return svc.GetProject(ctx, p)
 	}),

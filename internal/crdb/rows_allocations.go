@@ -75,6 +75,33 @@ func (r reader) AllocationListInPool(ctx context.Context, pool alloc.Container, 
 		pool.Region, uuid(pool.ProjectID), uuid(pool.ID), after(from), base(within), last(within), limit)
 }
 
+// AllocationListRetained implements alloc.Reader.
+func (r reader) AllocationListRetained(ctx context.Context, holder alloc.ProjectKey, from alloc.RetainedCursor, limit int) ([]ipam.Allocation, error) {
+	return list(ctx, r, "allocation_list_retained", allocationOfItsPool, r.places.everywhere(), uuid(holder.ID),
+		uuid(from.ProjectID), uuid(from.ContainerID), after(from.Base), limit)
+}
+
+// AllocationsNamed implements alloc.Reader.
+func (r reader) AllocationsNamed(ctx context.Context, keys []alloc.AllocationKey) (map[ipam.ID]ipam.Allocation, error) {
+	regions, ids := make([]string, len(keys)), make([]ipam.ID, len(keys))
+	for i, k := range keys {
+		regions[i], ids[i] = k.Region, k.ID
+	}
+	found, err := list(ctx, r, "allocations_named", allocationOfItsPool, regions, uuids(ids))
+	out := make(map[ipam.ID]ipam.Allocation, len(found))
+	for _, a := range found {
+		out[a.ID] = a
+	}
+	return out, err
+}
+
+// allocationOfItsPool reads an allocation in whichever project's pool it is: that one owns it.
+func allocationOfItsPool(row pgx.Row) (ipam.Allocation, error) {
+	a, err := allocationIn("")(row)
+	a.Project = a.Pool.Project
+	return a, err
+}
+
 // HeldBefore implements alloc.Reader.
 func (r reader) HeldBefore(ctx context.Context, c alloc.Container, at netip.Addr) (netip.Addr, bool, error) {
 	found, err := list(ctx, r, "held_before", func(row pgx.Row) (netip.Addr, error) {

@@ -61,6 +61,20 @@ func (r reader) claimElsewhere(ctx context.Context, project alloc.ProjectKey, na
 	return &found[0], nil
 }
 
+// ClaimsHeld implements alloc.Reader.
+func (r reader) ClaimsHeld(ctx context.Context, project alloc.ProjectKey, claims []ipam.Claim) (map[ipam.ID]bool, error) {
+	regions, names, ids := make([]string, len(claims)), make([]string, len(claims)), make([][16]byte, len(claims))
+	for i := range claims {
+		regions[i], names[i], ids[i] = cmp.Or(claims[i].Region, r.region), claims[i].Name, uuid(claims[i].UID)
+	}
+	found, err := list(ctx, r, "claims_held", scanID, uuid(project.ID), regions, names, ids)
+	held := make(map[ipam.ID]bool, len(found))
+	for _, id := range found {
+		held[id] = true
+	}
+	return held, err
+}
+
 // ClaimList implements alloc.Reader.
 func (r reader) ClaimList(ctx context.Context, project alloc.ProjectKey, after string, limit int) ([]ipam.Claim, error) {
 	if r.places.several() {

@@ -24,7 +24,7 @@ func (q *quotaRow) columns() []any {
 	v := &q.quota
 	return []any{(*[16]byte)(&v.UID), (*[16]byte)(&v.ProjectID), &v.Name, &v.Spec.Scope.Pool.Project, &v.Spec.Scope.Pool.Name,
 		&v.Spec.Scope.Class.Project, &v.Spec.Scope.Class.Name, &q.number, &q.limit, &v.Spec.Limits.Claims, &v.Spec.Limits.Pools, &v.Overdrawn, &v.Spec.Description,
-		&v.Generation, (*[16]byte)(&v.Revision), &v.CreatedAt, &v.UpdatedAt, &v.CreatedBy}
+		&v.Generation, (*[16]byte)(&v.Revision), &v.CreatedAt, &v.UpdatedAt, &v.CreatedBy, (*string)(&v.Owner)}
 }
 
 func (q *quotaRow) done() (ipam.Quota, error) {

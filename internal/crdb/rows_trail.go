@@ -3,6 +3,7 @@ package crdb
 import (
 	"context"
 	"net/netip"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -81,6 +82,13 @@ func (r reader) HeldAt(ctx context.Context, pools []alloc.Container, candidates 
 		}
 	}
 	return out, nil
+}
+
+// HeldElsewhere implements alloc.Reader: one probe of each pool, as the blocks that are held in one do not overlap.
+func (r reader) HeldElsewhere(ctx context.Context, project alloc.ProjectKey, at netip.Addr, candidates []netip.Prefix, limit int) ([]ipam.Allocation, error) {
+	bases, lengths := heldArrays(candidates)
+	found, err := list(ctx, r, "held_elsewhere", allocationOfItsPool, r.places.everywhere(), uuid(project.ID), bases, lengths, at.AsSlice(), limit)
+	return slices.DeleteFunc(found, func(a ipam.Allocation) bool { return !a.Block.Contains(at) }), err
 }
 
 func holdIn(project alloc.ProjectKey) func(pgx.Row) (ipam.Hold, error) {

@@ -22,7 +22,7 @@ func (w *writer) quotaUpdates(ch alloc.QuotaChanges) {
 		q, s := u.Now, u.Now.Spec
 		w.hit("quota_update", 1, uuid(q.ProjectID), q.Name, uuid(u.Was), s.Scope.Pool.Project, s.Scope.Pool.Name,
 			s.Scope.Class.Project, s.Scope.Class.Name, scopeNumber(s.Scope),
-			decimal(s.Limits.Addresses), s.Limits.Claims, s.Limits.Pools, q.Overdrawn, s.Description, q.Generation, uuid(q.Revision), q.UpdatedAt)
+			decimal(s.Limits.Addresses), s.Limits.Claims, s.Limits.Pools, q.Overdrawn, s.Description, q.Generation, uuid(q.Revision), q.UpdatedAt, string(q.Owner))
 	}
 	for _, m := range ch.QuotaOverdrawn {
 		w.hit("quota_mark", 1, uuid(m.ProjectID), m.Name, m.Overdrawn)
@@ -49,7 +49,7 @@ func (w *writer) quotaInserts(ch alloc.QuotaChanges) {
 		w.hit("quota_insert", 1, uuid(q.UID), uuid(q.ProjectID), q.Name, s.Scope.Pool.Project, s.Scope.Pool.Name,
 			s.Scope.Class.Project, s.Scope.Class.Name, scopeNumber(s.Scope),
 			decimal(s.Limits.Addresses), s.Limits.Claims, s.Limits.Pools, q.Overdrawn, s.Description,
-			q.Generation, uuid(q.Revision), q.CreatedAt, q.UpdatedAt, q.CreatedBy)
+			q.Generation, uuid(q.Revision), q.CreatedAt, q.UpdatedAt, q.CreatedBy, string(q.Owner))
 	}
 	for region, list := range inRegions(ch.ShardInsert, func(s ipam.QuotaShard) string { return s.Region }) {
 		w.shards(region, list)

@@ -71,12 +71,15 @@ func TestIdempotencyKeyOfAClaim(t *testing.T) {
 		again := w.do(t, http.MethodPost, at("claims"), body, key("k"), without("Content-Type"), header("Content-Type", "Application/JSON; charset=UTF-8"))
 		require.Equal(t, "true", w.created(t, again).header.Get("Idempotency-Replayed"))
 	})
-	t.Run("GetsTheFirstAnswerAfterTheClaimIsGone", func(t *testing.T) {
+	t.Run("IsRefusedAfterTheClaimIsGone", func(t *testing.T) {
 		w.release(t, "c")
-		again := w.postClaim(t, "c", from("p", 31), key("k"))
-		require.Equal(t, http.StatusCreated, again.status)
-		require.JSONEq(t, string(first.body), string(again.body))
-		w.refused(t, w.do(t, http.MethodGet, at("claims", "c"), nil), "not_found")
+		w.claim(t, "successor", from("p", 31))
+		w.writesNothing(t, func() {
+			p := w.refused(t, w.postClaim(t, "c", from("p", 31), key("k")), "claim_released", "header:Idempotency-Key")
+			require.Contains(t, p.Detail, "/c, which was released since")
+			w.refused(t, w.do(t, http.MethodGet, at("claims", "c"), nil), "not_found")
+		})
+		w.release(t, "successor")
 	})
 	t.Run("IsAnotherOneInAnotherOperationOrProject", func(t *testing.T) {
 		w.refused(t, w.do(t, http.MethodPost, at("pools"), named("q", obj{"cidr": "10.1.0.0/24"}), key("k")), "idempotency_mismatch")

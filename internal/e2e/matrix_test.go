@@ -53,6 +53,7 @@ func setupMatrix(t testing.TB) *matrix {
 			m.by[project][role] = m.as(m.newKey(t, project, "as-"+role, role))
 		}
 	}
+	m.ownQuota(t)
 	m.newProject(t, "team-strange")
 	m.stranger = m.as(m.newKey(t, "team-strange", "stranger", "admin"))
 	m.created(t, m.stranger.do(t, http.MethodPost, in("team-strange", "pools"), named("default", obj{"cidr": "10.20.0.0/16"})))
@@ -63,6 +64,16 @@ func setupMatrix(t testing.TB) *matrix {
 		"WrongSecret": m.as(token[:len(token)-52] + strings.Repeat("a", 52)),
 	}
 	return m
+}
+
+// ownQuota makes the project's quota anew as its own admin: the one that the platform has set is not for that admin to change.
+func (m *matrix) ownQuota(t testing.TB) {
+	t.Helper()
+	path := in(m.names["project"], "quotas", m.names["quota"])
+	set := decode[obj](t, m.ok(t, m.do(t, http.MethodGet, path, nil)))
+	m.deleted(t, m.do(t, http.MethodDelete, path, nil))
+	own := m.by[m.names["project"]]["admin"]
+	m.created(t, own.do(t, http.MethodPut, path, obj{"spec": set["spec"]}))
 }
 
 // allowed lists the roles that include one, the largest first.

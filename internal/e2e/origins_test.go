@@ -10,8 +10,8 @@ import (
 )
 
 // withoutOrigins is an answer without the places that say which pool a block of the caller's is from: poolRef of a claim, of its allocation,
-// of its record and of its history, and of what an explanation says that a claim would get, with the sentences that repeat it. A refusal
-// has no such place, nor have steps and remedies.
+// of its record and of its history, and of what an explanation says that a claim would get, with the sentences and the step that repeat it. A
+// refusal has no such place, nor have other steps and remedies.
 func (a answer) withoutOrigins() answer {
 	var v any
 	if _, refused := problemOf(a); refused || json.Unmarshal(a.body, &v) != nil {
@@ -29,7 +29,8 @@ func withoutOrigins(v any) any {
 			switch {
 			case name == "poolRef",
 				name == "conditions" && v["poolRef"] != nil, // repeats it
-				name == "detail" && v["outcome"] == "Bound":
+				name == "detail" && v["outcome"] == "Bound",
+				name == "name" && v["kind"] == "pool" && v["outcome"] == "chosen":
 			default:
 				out[name] = withoutOrigins(v[name])
 			}

@@ -124,7 +124,7 @@ func TestQuotas(t *testing.T) {
 		w.release(t, "kept")
 		w.quota(t, "q", obj{}, obj{"claims": 5, "addresses": "10"})
 		w.refused(t, w.postClaim(t, "more", from("p", 32)), "quota_exceeded")
-		w.claim(t, "again", obj{"allocationRef": obj{"name": kept.Status.AllocationRef.Name}}) // its addresses are counted already
+		w.claim(t, "again", obj{"allocationRef": obj{"name": kept.Status.AllocationRef.Name}, "reclaimPolicy": "Delete"}) // its addresses are counted already
 		w.used(t, "q", "257", 2, 1)
 		w.release(t, "again")
 		w.used(t, "q", "1", 1, 1)

@@ -220,6 +220,26 @@ func TestNeitherSideOfASharedPoolSeesTheOther(t *testing.T) {
 			require.Equal(t, of.Status.AllocatedCIDR, a.Status.AllocatedCIDR)
 		}
 	})
+	t.Run("TheConsumerListsWhatItHoldsThere", func(t *testing.T) {
+		for _, role := range roles {
+			held := func(filter string) (names []string) {
+				for _, a := range all[client.IPAllocation](t, south.by[role], south.at("allocations")+"?holder=self&within=192.0.2.0/24"+filter) {
+					require.Equal(t, []string{"south", "north/market"}, []string{a.Spec.Consumer, a.Spec.PoolRef.Project + "/" + a.Spec.PoolRef.Name})
+					names = append(names, a.Metadata.Name)
+				}
+				return names
+			}
+			require.Equal(t, []string{kept.Status.AllocationRef.Name, bound.Status.AllocationRef.Name}, held(""))
+			require.Equal(t, []string{kept.Status.AllocationRef.Name}, held("&phase=Retained"))
+		}
+		for _, a := range all[client.IPAllocation](t, north.admin(), north.at("allocations")+"?holder=self") {
+			require.Equal(t, []any{"north", "north"}, []any{a.Spec.Consumer, a.Spec.ClaimRef.Project}, "of its own pool what it holds itself")
+		}
+		outsider := town.as(town.token)
+		require.Empty(t, all[client.IPAllocation](t, outsider, in("platform", "allocations")+"?holder=self"))
+		north.admin().refused(t, north.admin().do(t, http.MethodGet, south.at("allocations")+"?holder=self", nil), "not_found")
+		south.admin().refused(t, south.admin().do(t, http.MethodGet, south.at("allocations")+"?holder=north", nil), "invalid_argument", "query:holder")
+	})
 	t.Run("HistorySaysWhichProject", func(t *testing.T) {
 		for address, phases := range map[string]int{"192.0.2.10": 1, "192.0.2.11": 2, "192.0.2.12": 1} {
 			entries := all[client.HistoryEntry](t, north.admin(), north.at("history")+"?address="+address)
@@ -228,7 +248,15 @@ func TestNeitherSideOfASharedPoolSeesTheOther(t *testing.T) {
 				require.Equal(t, "south", e.Consumer)
 				require.Nil(t, e.ClaimRef)
 			}
-			require.Empty(t, all[client.HistoryEntry](t, south.admin(), south.at("history")+"?address="+address), "it is not its pool")
+		}
+		for address, phase := range map[string]string{"192.0.2.10": "Bound", "192.0.2.11": "Retained", "192.0.2.12": "", "192.0.2.1": ""} {
+			entries := all[client.HistoryEntry](t, south.admin(), south.at("history")+"?address="+address)
+			if phase == "" {
+				require.Empty(t, entries, "it is not its pool, and it holds nothing there")
+				continue
+			}
+			require.Len(t, entries, 1, address)
+			require.Equal(t, []any{client.IPAllocationPhase(phase), "south", "south"}, []any{entries[0].Phase, entries[0].Consumer, entries[0].ClaimRef.Project})
 		}
 	})
 	t.Run("RefusalsNameNobody", func(t *testing.T) {
@@ -241,7 +269,7 @@ func TestNeitherSideOfASharedPoolSeesTheOther(t *testing.T) {
 		}
 		south.admin().refused(t, south.take(t, "x", buy(obj{"prefixLength": 24})), "pool_exhausted")
 		p := north.admin().refused(t, north.admin().do(t, http.MethodDelete, north.at("pools", "market"), nil), "in_use")
-		require.Equal(t, int64(4), *p.Claims, "two of its own, and two of somebody's")
+		require.Equal(t, []int64{2, 2}, []int64{*p.Claims, *p.Retained}, "of each one of its own, and one of somebody's")
 		etag := ifMatch("*")
 		patch := obj{"spec": obj{"reservations": []obj{{"cidr": "192.0.2.10/32"}}}}
 		north.admin().refused(t, north.admin().do(t, http.MethodPatch, north.at("pools", "market"), patch, etag), "block_taken")
@@ -274,5 +302,14 @@ func TestNeitherSideOfASharedPoolSeesTheOther(t *testing.T) {
 	})
 	t.Run("AProjectIsNotDeletedWhileItHoldsABlockElsewhere", func(t *testing.T) {
 		town.refused(t, town.do(t, http.MethodDelete, "/v1/projects/south", nil), "in_use")
+	})
+	t.Run("OfItsHolderAlone", func(t *testing.T) {
+		of := func(project string) obj {
+			return obj{"spec": obj{"allocationRef": obj{"project": project, "name": bound.Status.AllocationRef.Name}}}
+		}
+		for _, project := range []string{"south", "west", "nowhere"} {
+			south.admin().refused(t, south.consumer().do(t, http.MethodPut, south.at("claims", south.named("e")), of(project)), "not_found")
+		}
+		south.admin().refused(t, south.consumer().do(t, http.MethodPut, south.at("claims", south.named("e")), of("north")), "in_use")
 	})
 }

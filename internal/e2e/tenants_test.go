@@ -218,7 +218,7 @@ func (p *tenant) readEverything(t testing.TB, c *caller) {
 			}
 		}
 	}
-	for _, allocation := range all[client.IPAllocation](t, c, p.at("allocations")) {
+	for _, allocation := range append(all[client.IPAllocation](t, c, p.at("allocations")), all[client.IPAllocation](t, c, p.at("allocations")+"?holder=self")...) {
 		address, _, _ := strings.Cut(allocation.Status.AllocatedCIDR, "/")
 		c.ok(t, c.do(t, http.MethodGet, p.at("history")+"?address="+address, nil))
 	}

@@ -39,6 +39,7 @@ type ClaimSpec struct {
 	PoolRef       Ref               `json:"poolRef,omitzero"`
 	PoolSelector  *Selector         `json:"poolSelector,omitempty"`
 	AllocationRef string            `json:"allocationRef,omitempty"` // name of a retained allocation to bind again
+	AllocationOf  string            `json:"allocationOf,omitempty"`  // project of its pool, if the caller said so
 	PrefixLength  *int              `json:"prefixLength,omitempty"`
 	Family        Family            `json:"ipFamily,omitempty"`
 	CIDR          netip.Prefix      `json:"cidr,omitzero"`

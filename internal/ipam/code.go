@@ -22,6 +22,7 @@ const (
 	CodeNoPoolForClass       Code = "no_pool_for_class"
 	CodeNoDefaultClass       Code = "no_default_class"
 	CodeBlockTaken           Code = "block_taken"
+	CodeClaimReleased        Code = "claim_released"
 	CodeQuotaExceeded        Code = "quota_exceeded"
 	CodeLastAdmin            Code = "last_admin"
 	CodePreconditionFailed   Code = "precondition_failed"
@@ -45,7 +46,7 @@ func Codes() []Code {
 	return []Code{
 		CodeInvalidArgument, CodeUnauthenticated, CodePermissionDenied, CodeNotFound, CodeMethodNotAllowed,
 		CodeNotAcceptable, CodeUnsupportedMediaType, CodeAlreadyExists, CodeOverlap, CodeInUse, CodeAllocationRetained,
-		CodePoolExhausted, CodeExhaustedByCooldown, CodeNoPoolMatches, CodeNoPoolForClass, CodeNoDefaultClass, CodeBlockTaken, CodeQuotaExceeded, CodeLastAdmin, CodePreconditionFailed, CodePreconditionRequired,
+		CodePoolExhausted, CodeExhaustedByCooldown, CodeNoPoolMatches, CodeNoPoolForClass, CodeNoDefaultClass, CodeBlockTaken, CodeClaimReleased, CodeQuotaExceeded, CodeLastAdmin, CodePreconditionFailed, CodePreconditionRequired,
 		CodePayloadTooLarge, CodeNeverSatisfiable, CodePrefixLengthRejected, CodeFamilyMismatch, CodeImmutableField,
 		CodeIdempotencyMismatch, CodeRateLimited, CodeContention, CodeOutcomeUnknown, CodeUnavailable, CodeDeadline,
 		CodeInternal,

@@ -30,6 +30,9 @@ type Metadata struct {
 	GeneratedIn byte `json:"-"`
 }
 
+// Creator is who made it.
+func (m *Metadata) Creator() string { return m.CreatedBy }
+
 // Rename makes another name from the prefix; false when the name was the caller's own choice.
 func (m *Metadata) Rename() bool {
 	if m.GeneratedFrom == "" {

@@ -37,6 +37,17 @@ func (f Family) Everything() netip.Prefix {
 	return netip.PrefixFrom(netip.IPv6Unspecified(), 0)
 }
 
+// mapped is where IPv6 has the IPv4 addresses once more. No request can name a block in it: such a block is written as IPv4.
+var mapped = netip.MustParsePrefix("::ffff:0:0/96")
+
+// CheckPoolBlock refuses a block for a pool that would hand out what no request can name.
+func CheckPoolBlock(pointer string, block netip.Prefix) error {
+	if !block.Overlaps(mapped) {
+		return nil
+	}
+	return Invalid(pointer, "is %s, which has the IPv4-mapped addresses ::ffff:0:0/96 in it: no request can name a block of those. Use one without them, such as 2000::/3 or fc00::/7.", block)
+}
+
 // ParseBlock reads an aligned CIDR. Host bits, zones, IPv4-mapped IPv6 and missing lengths are refused, with the
 // sentence that says what would work. pointer is the JSON pointer of the field.
 func ParseBlock(pointer, s string) (netip.Prefix, error) {
@@ -44,8 +55,9 @@ func ParseBlock(pointer, s string) (netip.Prefix, error) {
 	if err != nil {
 		return netip.Prefix{}, Invalid(pointer, "is not a CIDR such as 10.0.0.0/8 or 2001:db8::/32.")
 	}
-	if p.Addr().Is4In6() {
-		return netip.Prefix{}, Invalid(pointer, "is an IPv4-mapped IPv6 block; write it as IPv4.")
+	if p.Addr().Is4In6() && p.Bits() >= mapped.Bits() {
+		four := netip.PrefixFrom(p.Addr().Unmap(), p.Bits()-mapped.Bits())
+		return netip.Prefix{}, Invalid(pointer, "is an IPv4-mapped IPv6 block; write it as IPv4: %s.", four.Masked())
 	}
 	if p.Masked() != p {
 		return netip.Prefix{}, Invalid(pointer, "has host bits set; did you mean %s?", p.Masked())
@@ -60,7 +72,7 @@ func ParseAddress(pointer, s string) (netip.Addr, error) {
 		return netip.Addr{}, Invalid(pointer, "is not an IP address such as 10.0.0.1 or 2001:db8::1.")
 	}
 	if a.Is4In6() {
-		return netip.Addr{}, Invalid(pointer, "is an IPv4-mapped IPv6 address; write it as IPv4.")
+		return netip.Addr{}, Invalid(pointer, "is an IPv4-mapped IPv6 address; write it as IPv4: %s.", a.Unmap())
 	}
 	return a, nil
 }

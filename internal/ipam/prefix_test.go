@@ -29,8 +29,13 @@ func TestParseBlock(t *testing.T) {
 		require.Equal(t, "/x", pointer(t, err, ipam.CodeInvalidArgument), bad)
 		require.False(t, got.IsValid())
 	}
-	_, err := ipam.ParseBlock("/x", "10.1.2.3/8")
-	require.ErrorContains(t, err, "10.0.0.0/8", "what would have worked")
+	for bad, works := range map[string]string{
+		"10.1.2.3/8": "10.0.0.0/8", "::ffff:10.0.0.0/104": "write it as IPv4: 10.0.0.0/8", "::ffff:0:0/96": "write it as IPv4: 0.0.0.0/0",
+		"::ffff:10.0.0.1/128": "write it as IPv4: 10.0.0.1/32", "::ffff:10.0.0.1/104": "write it as IPv4: 10.0.0.0/8", "::ffff:0:0/95": "::fffe:0:0/95",
+	} {
+		_, err := ipam.ParseBlock("/x", bad)
+		require.ErrorContains(t, err, works, "what would have worked")
+	}
 }
 
 func TestParseAddress(t *testing.T) {
@@ -44,6 +49,18 @@ func TestParseAddress(t *testing.T) {
 		got, err := ipam.ParseAddress("/x", bad)
 		require.Equal(t, "/x", pointer(t, err, ipam.CodeInvalidArgument), bad)
 		require.False(t, got.IsValid())
+	}
+}
+
+func TestPoolsHaveNoBlocksThatNoRequestCanName(t *testing.T) {
+	t.Parallel()
+	for _, bad := range []string{"::/0", "::/1", "::/80", "::8000:0:0/81", "::fffe:0:0/95", "::ffff:0:0/96", "::ffff:a00:0/104"} {
+		err := ipam.CheckPoolBlock("/spec/cidr", netip.MustParsePrefix(bad))
+		require.Equal(t, "/spec/cidr", pointer(t, err, ipam.CodeInvalidArgument), bad)
+		require.ErrorContains(t, err, "::ffff:0:0/96")
+	}
+	for _, good := range []string{"0.0.0.0/0", "8000::/1", "2000::/3", "fc00::/7", "::/81", "::fffe:0:0/96", "0:0:0:1::/64", "64:ff9b::/96"} {
+		require.NoError(t, ipam.CheckPoolBlock("/spec/cidr", netip.MustParsePrefix(good)), good)
 	}
 }
 

@@ -5,11 +5,21 @@ import "math/big"
 // Quota bounds what a project may hold.
 type Quota struct {
 	Metadata
-	ProjectID ID        `json:"projectId"`
-	Spec      QuotaSpec `json:"spec"`
-	Used      Usage     `json:"used"`
-	Overdrawn bool      `json:"-"` // a limit is below what is used
+	ProjectID ID         `json:"projectId"`
+	Owner     QuotaOwner `json:"owner"`
+	Spec      QuotaSpec  `json:"spec"`
+	Used      Usage      `json:"used"`
+	Overdrawn bool       `json:"-"` // a limit is below what is used
 }
+
+// QuotaOwner is whose bound a quota is: what the platform has set, the project that it bounds cannot change.
+type QuotaOwner string
+
+// The owners.
+const (
+	QuotaOfPlatform QuotaOwner = "platform" // set by an admin of the platform
+	QuotaOfProject  QuotaOwner = "project"  // set by an admin of the project alone
+)
 
 // QuotaSpec is what the caller writes of a quota.
 type QuotaSpec struct {

@@ -11,6 +11,7 @@ export const problemCodes = Object.keys({
   allocation_retained: true,
   already_exists: true,
   block_taken: true,
+  claim_released: true,
   contention: true,
   deadline: true,
   exhausted_by_cooldown: true,

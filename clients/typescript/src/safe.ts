@@ -57,8 +57,8 @@ export function isSafeTwice(request: Request): boolean {
   switch (request.method) {
     case "POST":
       return request.headers.has("Idempotency-Key");
-    case "PUT": // says how something is to be; with a revision, it would be refused for its own success
-      return tag === null;
+    case "PUT": // says how something is to be; with a precondition, it would be refused for its own success
+      return tag === null && !request.headers.has("If-None-Match");
     case "DELETE": // without a revision it would delete what was made under that name meanwhile
       return tag !== null && tag !== "*";
     case "PATCH": // of whichever revision: says how parts of it are to be

@@ -273,6 +273,9 @@ export interface paths {
          *     away, and nothing is added until enough was released. With `If-Match` there must be a quota, and this must be
          *     its current `ETag`.
          *
+         *     A quota that an admin of `platform` sets is the platform's (`status.owner`), be it a new one or one that the project
+         *     had set: from then on the project's own admins cannot change or delete it, and are refused with `permission_denied`.
+         *
          *     A project has 16 quotas at most; one more is refused with `invalid_argument`. Refused with `immutable_field` when
          *     the quota has another scope: delete it and set it anew.
          */
@@ -280,7 +283,8 @@ export interface paths {
         post?: never;
         /**
          * Delete a quota
-         * @description From then on this quota bounds nothing. What the project holds stays.
+         * @description From then on this quota bounds nothing. What the project holds stays. Refused with `permission_denied` when the quota
+         *     is the platform's (`status.owner`) and the caller is no admin of `platform`.
          */
         delete: operations["deleteQuota"];
         options?: never;
@@ -805,7 +809,8 @@ export interface paths {
          *     behind and carries the figures that a program needs to react, and in `steps` how it was decided; `explainClaim`
          *     answers the same without claiming, and names remedies.
          *
-         *     Send an `Idempotency-Key`: a repeat then gets the first answer, also when the pool is full by now.
+         *     Send an `Idempotency-Key`: a repeat then gets the first answer, also when the pool is full by now. When the claim
+         *     was released since, its block may be somebody else's: the repeat is refused with `claim_released`.
          */
         post: operations["createClaim"];
         delete?: never;
@@ -840,10 +845,16 @@ export interface paths {
         /**
          * Claim a block, or get the one claimed before
          * @description Create-or-return, safe to repeat without a key. When no claim has this name, one is created as by `createClaim`
-         *     (201). When one has it with the same spec, it is returned as it is (200), whether or not its pool is full by now.
-         *     The claim is never changed by this call; labels and annotations count at creation only.
+         *     (201). When one has it and is what the request asks for, it is returned as it is (200), whether or not its pool is full
+         *     by now. The claim is never changed by this call; labels and annotations count at creation only.
          *
-         *     Refused with `already_exists` when the claim has another spec, naming what differs.
+         *     A length, a family, a block and a policy are compared with what the claim has got: `prefixLength: 28` with a claim that
+         *     got a /28 by default, `address` with the `cidr` of that one address. `className` may name the default class that served
+         *     it. A length that is left out is the same as one that was left out, and no other. `ownerRef` belongs to what is
+         *     compared, so that two callers who hit on one name for two objects are not given one block; a request without it asks for
+         *     nobody in particular, and gets the claim whoever its owner is.
+         *
+         *     Refused with `already_exists` when something differs, naming what is there and what was asked for.
          */
         put: operations["putClaim"];
         post?: never;
@@ -890,7 +901,8 @@ export interface paths {
          *     or none exists and the answer names the one that was refused (`/claims/3/spec/prefixLength`). Each claim is as in
          *     `createClaim` and is refused with the same codes, but for `allocationRef`, which is not for batches, and names, of
          *     which no two are the same (`invalid_argument`). A batch may have at most 16 different selectors, in at most 128
-         *     different requests; claims that ask for the same count once.
+         *     different requests; claims that ask for the same count once. A repeat with the same `Idempotency-Key` is refused with
+         *     `claim_released` when any of the claims was released since.
          */
         post: operations["createClaimBatch"];
         delete?: never;
@@ -921,8 +933,11 @@ export interface paths {
          *     with the block, one that would be refused with the code, the sentence and the remedies, the smallest change first;
          *     both with 200. Nobody holds the block by it: the next claim may get it.
          *
-         *     Needs no right to claim, and is worth nothing to who may not: a pool that the project neither owns nor was granted is
-         *     named by its project alone, as `platform/-`.
+         *     The body of a claim can be sent as it is: `metadata` is ignored, but for its form.
+         *
+         *     Needs no right to claim, and is worth nothing to who may not. The pool that the block would come from is named, as the
+         *     claim would name it; another one that the project neither owns nor was granted is named by its project alone, as
+         *     `platform/-`.
          */
         post: operations["explainClaim"];
         delete?: never;
@@ -948,6 +963,10 @@ export interface paths {
          * List allocations
          * @description The blocks held in the project's pools, by whichever project, and those that cool down, pool by pool, in order of
          *     address. Filters add up.
+         *
+         *     With `holder=self` the blocks that the project itself holds, in pools of whichever project: first what it has retained,
+         *     which no claim names any more, though it counts in its quotas, pool by pool, in order of address; then what its claims
+         *     hold, in order of their names. `phase=Retained` leaves the former alone.
          */
         get: operations["listAllocations"];
         put?: never;
@@ -1048,6 +1067,9 @@ export interface paths {
          *     with `at` those that held it at that moment, the most specific block first; without it first those that hold it, in
          *     this order, then those that held it, the last one first. An address can have several holders in one moment: a claim
          *     within child pools, and pools of several spaces.
+         *
+         *     Of pools of other projects it shows what the project itself holds there now, by claims or retained. What it held there
+         *     before is in the history of the projects that own the pools, and in its own audit trail.
          */
         get: operations["getHistory"];
         put?: never;
@@ -1217,7 +1239,7 @@ export interface components {
          */
         PrefixLength: number;
         /**
-         * @description An exact count as a decimal string.
+         * @description An exact count as a decimal string. All of IPv6 is 39 digits; what several pools or projects hold together can be more.
          * @example 65536
          */
         Count: string;
@@ -1226,6 +1248,7 @@ export interface components {
          * @example team-a/prod-eu
          */
         RefFilter: string;
+        CreateOnlyValue: string;
         /** @example "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90" */
         IfMatchValue: string;
         /** @enum {string} */
@@ -1518,7 +1541,10 @@ export interface components {
          *     and `cidr`. These never change.
          */
         IPPoolSpec: {
-            /** @description Root: the pool's block. Child: this very block of the parent. */
+            /**
+             * @description Root: the pool's block. Child: this very block of the parent. A block with `::ffff:0:0/96` in it, such as `::/0`, is
+             *     refused: these are the IPv4-mapped addresses, of which no request can name a block.
+             */
             cidr?: components["schemas"]["CIDR"];
             /** @description Child: the pool to carve from, one of the same project. */
             parentRef?: components["schemas"]["Ref"];
@@ -2022,7 +2048,8 @@ export interface components {
             address?: components["schemas"]["Address"];
             /**
              * @description What becomes of the block when the claim is deleted: free at once, or after its cool-down (`Delete`), or kept by its
-             *     allocation (`Retain`). By default what the class says, or else `Delete`; `status.reclaimPolicy` has what is in force.
+             *     allocation (`Retain`). By default what the allocation of `allocationRef` was kept under, or else what the class
+             *     says, or else `Delete`; `status.reclaimPolicy` has what is in force.
              */
             reclaimPolicy?: components["schemas"]["ReclaimPolicy"];
             ownerRef?: components["schemas"]["OwnerRef"];
@@ -2067,10 +2094,13 @@ export interface components {
         LabelSelectorOperator: "In" | "NotIn" | "Exists" | "DoesNotExist";
         /**
          * @description Bind this retained allocation again. It must be one that a claim of this project left behind; in a pool of another
-         *     project, one that this project may claim from still.
+         *     project, one that this project may claim from still. `status.allocationRef` of the claim that left it can be given as it
+         *     is.
          */
         AllocationRef: {
             name: components["schemas"]["UID"];
+            /** @description The project of its pool. It may be left out; given, it must be that project, or else it is not found. */
+            project?: components["schemas"]["Name"];
         };
         /** @enum {string} */
         ReclaimPolicy: "Delete" | "Retain";
@@ -2148,6 +2178,8 @@ export interface components {
             claims: components["schemas"]["IPClaim"][];
         };
         ClaimExplanationRequest: {
+            /** @description Ignored, so that the body of a claim can be sent as it is. */
+            metadata?: components["schemas"]["CreateMetadata"];
             spec: components["schemas"]["IPClaimSpec"];
         };
         /** @description What a claim would get at this moment, or why it would be refused, and how this was decided. */
@@ -2170,7 +2202,7 @@ export interface components {
              * @example platform
              */
             classProject?: string;
-            /** @description The pool it would be carved from; absent when it would be refused. */
+            /** @description The pool that the block would be from; absent when it would be refused. */
             poolRef?: components["schemas"]["ResolvedRef"];
             /**
              * @description The block that it would get; absent when it would be refused.
@@ -2192,8 +2224,8 @@ export interface components {
         DecisionStep: {
             kind: components["schemas"]["DecisionKind"];
             /**
-             * @description `project/name` of what was considered. Of a pool that the caller's project neither owns nor was granted only the
-             *     project is named: `platform/-`.
+             * @description `project/name` of what was considered. Of a pool that the caller's project neither owns nor was granted, and that
+             *     was not chosen, only the project is named: `platform/-`.
              * @example platform/standard
              */
             name: string;
@@ -2300,6 +2332,11 @@ export interface components {
             coolUntil?: string;
         };
         /**
+         * @description Whose holdings are meant.
+         * @enum {string}
+         */
+        AllocationHolder: "self";
+        /**
          * @description `Retained` has no claim: it was deleted under `reclaimPolicy: Retain`. `CoolingDown` has none either: it was deleted under
          *     `Delete`, and nobody gets the block until its cool-down has passed.
          * @enum {string}
@@ -2388,11 +2425,14 @@ export interface components {
         };
         /** @description What counts; all that is given must hold, and without any of it everything counts. It never changes. */
         QuotaScope: {
-            /** @description Only claims on this pool and child pools carved from it. It may be another project's, and need not exist. */
+            /**
+             * @description Only claims on this pool and child pools carved from it. When the quota is made, a pool of the quota's own project
+             *     must be there (`not_found`). It may be another project's, which need not exist, because nobody is told.
+             */
             poolRef?: components["schemas"]["Ref"];
             /**
              * @description Only claims that this class served and pools carved for its scopes. Without `project` a class of the quota's own
-             *     project; one of the platform is named with `project: platform`. It need not exist.
+             *     project; one of the platform is named with `project: platform`. It must exist as `poolRef` must.
              */
             classRef?: components["schemas"]["Ref"];
             /** @description Only this address family. */
@@ -2419,9 +2459,16 @@ export interface components {
             pools?: number;
         };
         QuotaStatus: {
+            owner: components["schemas"]["QuotaOwner"];
             used: components["schemas"]["QuotaUsed"];
             available: components["schemas"]["QuotaAvailable"];
         };
+        /**
+         * @description Whose bound it is: the platform's, which only an admin of `platform` can change or delete, or the project's own, which
+         *     the project's admins can as well. It is the platform's once an admin of `platform` has set it.
+         * @enum {string}
+         */
+        QuotaOwner: "platform" | "project";
         /** @description What the project holds in the scope, exactly; counted whether it is limited or not. */
         QuotaUsed: {
             addresses: components["schemas"]["Count"];
@@ -2475,7 +2522,8 @@ export interface components {
         /**
          * @description One change, or one attempt to make one without the right to. It never changes. `before` and `after` hold what callers
          *     write of the resource (`labels`, `annotations`, `spec`) and, of claims, pools and allocations, the block
-         *     (`allocatedCIDR`, `poolRef`, `phase`); never a secret.
+         *     (`allocatedCIDR`, `poolRef`, `phase`), of a claim whose block is retained when it is deleted also the name of the
+         *     allocation (`allocationRef`); never a secret.
          */
         AuditEvent: {
             /** @description In order of time. */
@@ -2521,6 +2569,21 @@ export interface components {
                 [key: string]: unknown;
             } | null;
         };
+        /**
+         * @description An operation whose events are in audit trails.
+         * @enum {string}
+         */
+        AuditOperation: "createProject" | "patchProject" | "deleteProject" | "putMember" | "deleteMember" | "createApiKey" | "deleteApiKey" | "putQuota" | "deleteQuota" | "createSpace" | "patchSpace" | "deleteSpace" | "putSpaceGrant" | "deleteSpaceGrant" | "createPool" | "patchPool" | "deletePool" | "putPoolGrant" | "deletePoolGrant" | "createClass" | "patchClass" | "deleteClass" | "createClaim" | "putClaim" | "patchClaim" | "deleteClaim" | "createClaimBatch" | "deleteAllocation" | "bootstrap";
+        /**
+         * @description A kind of resource that audit trails tell of.
+         * @enum {string}
+         */
+        AuditKind: "Project" | "Space" | "IPPool" | "IPClass" | "IPClaim" | "IPAllocation" | "Member" | "ApiKey" | "PoolGrant" | "SpaceGrant" | "Quota";
+        /**
+         * @description What came of an operation, as audit trails tell it.
+         * @enum {string}
+         */
+        AuditOutcome: "ok" | "permission_denied" | "not_found";
         /** @description What the operation was about. */
         AuditResource: {
             /**
@@ -2685,7 +2748,7 @@ export interface components {
             traceId?: string;
             /** @description The places of the request that are wrong. */
             errors?: components["schemas"]["ProblemField"][];
-            /** @description The length that was asked for. */
+            /** @description The length that was asked for; for the first claim of a scope that of the pool which its scope needs. */
             wantedPrefixLength?: number;
             /** @description Length of the largest block that is free in any pool tried; absent when nothing is free. See `countedAt`. */
             largestFreePrefixLength?: number;
@@ -2708,6 +2771,17 @@ export interface components {
             claims?: number;
             /**
              * Format: int64
+             * @description Of a refused batch, how many of its claims fit, in their order; the next one does not. The other figures of room
+             *     are of before the batch, and `requested` is for all claims up to that one.
+             */
+            fitting?: number;
+            /**
+             * Format: int64
+             * @description How many retained allocations stand in the way.
+             */
+            retained?: number;
+            /**
+             * Format: int64
              * @description How many child pools stand in the way.
              */
             childPools?: number;
@@ -2716,6 +2790,11 @@ export interface components {
              * @description How many pools stand in the way.
              */
             pools?: number;
+            /**
+             * Format: int64
+             * @description How many spaces stand in the way, besides `default`.
+             */
+            spaces?: number;
             /** @description What stands in the way, `project/name`, as far as the caller may see it. */
             conflictsWith?: string[];
             /** @description The class that decided, `project/name`. */
@@ -2776,24 +2855,25 @@ export interface components {
          *     | `not_acceptable` | 406 | `Accept` admits no media type of the answer |
          *     | `already_exists` | 409 | the name is taken, a claim of this name has another spec, or another class is the default; `conflictsWith` |
          *     | `overlap` | 409 | a root pool of the space overlaps; `conflictsWith` |
-         *     | `in_use` | 409 | something still holds or needs it; `claims`, `childPools`, `pools`, `conflictsWith` |
+         *     | `in_use` | 409 | something still holds or needs it; `claims`, `retained`, `childPools`, `pools`, `spaces`, `conflictsWith` |
          *     | `allocation_retained` | 409 | a retained allocation holds the block; `conflictsWith` |
-         *     | `pool_exhausted` | 409 | nothing large enough is free now; `wantedPrefixLength`, `largestFreePrefixLength`, `availableAddresses`, `poolsTried` |
-         *     | `exhausted_by_cooldown` | 409 | only blocks that are cooling down are large enough; `coolingDownAddresses`, `cooledDownAt` |
+         *     | `pool_exhausted` | 409 | nothing large enough is free now; `wantedPrefixLength`, `largestFreePrefixLength`, `availableAddresses`, `poolsTried`; of a batch `fitting` |
+         *     | `exhausted_by_cooldown` | 409 | only blocks that are cooling down are large enough; `coolingDownAddresses`, `cooledDownAt`, `Retry-After` |
          *     | `no_pool_matches` | 409 | the selector matches no pool that the caller may use |
          *     | `no_pool_for_class` | 409 | no pool that admits the length lists the class; `class` |
          *     | `no_default_class` | 409 | the claim names nothing, and its family has no default class |
          *     | `block_taken` | 409 | the very block that was asked for is not free |
+         *     | `claim_released` | 409 | the claim that the `Idempotency-Key` has made was released since |
          *     | `quota_exceeded` | 409 | a quota of the project does not allow it now; `quota`, `measure`, `limit`, `used`, `requested` |
          *     | `last_admin` | 409 | `platform` would be left without an admin |
-         *     | `precondition_failed` | 412 | `If-Match` is stale; `currentETag` |
+         *     | `precondition_failed` | 412 | `If-Match` is stale, or `If-None-Match: *` meets what exists; `currentETag` |
          *     | `payload_too_large` | 413 | the body is larger than 1 MiB |
          *     | `unsupported_media_type` | 415 | the body is of another media type |
          *     | `never_satisfiable` | 422 | would not fit even if everything were free; `wantedPrefixLength`, `allowedPrefixLengths` |
          *     | `prefix_length_rejected` | 422 | outside the bounds of the pool or the class; `allowedPrefixLengths`, `class` |
          *     | `family_mismatch` | 422 | of the other address family |
          *     | `immutable_field` | 422 | this field never changes |
-         *     | `idempotency_mismatch` | 422 | the key was used with another request |
+         *     | `idempotency_mismatch` | 422 | the key was used with another request, or by another caller |
          *     | `precondition_required` | 428 | `If-Match` is missing |
          *     | `rate_limited` | 429 | too many requests, in a second or at once; `Retry-After`, `RateLimit`, `RateLimit-Policy` |
          *     | `internal` | 500 | a fault of the server |
@@ -2803,9 +2883,19 @@ export interface components {
          *     | `deadline` | 504 | the request's deadline passed |
          * @enum {string}
          */
-        ProblemCode: "invalid_argument" | "unauthenticated" | "permission_denied" | "not_found" | "method_not_allowed" | "not_acceptable" | "unsupported_media_type" | "already_exists" | "overlap" | "in_use" | "allocation_retained" | "pool_exhausted" | "exhausted_by_cooldown" | "no_pool_matches" | "no_pool_for_class" | "no_default_class" | "block_taken" | "quota_exceeded" | "last_admin" | "precondition_failed" | "precondition_required" | "payload_too_large" | "never_satisfiable" | "prefix_length_rejected" | "family_mismatch" | "immutable_field" | "idempotency_mismatch" | "rate_limited" | "contention" | "outcome_unknown" | "unavailable" | "deadline" | "internal";
+        ProblemCode: "invalid_argument" | "unauthenticated" | "permission_denied" | "not_found" | "method_not_allowed" | "not_acceptable" | "unsupported_media_type" | "already_exists" | "overlap" | "in_use" | "allocation_retained" | "pool_exhausted" | "exhausted_by_cooldown" | "no_pool_matches" | "no_pool_for_class" | "no_default_class" | "block_taken" | "claim_released" | "quota_exceeded" | "last_admin" | "precondition_failed" | "precondition_required" | "payload_too_large" | "never_satisfiable" | "prefix_length_rejected" | "family_mismatch" | "immutable_field" | "idempotency_mismatch" | "rate_limited" | "contention" | "outcome_unknown" | "unavailable" | "deadline" | "internal";
     };
     responses: {
+        /** @description The caller has it already, by its `If-None-Match`. There is no body. */
+        NotModified: {
+            headers: {
+                ETag: components["headers"]["ETag"];
+                "Carve-Consistency": components["headers"]["CarveConsistency"];
+                "Carve-Read-At": components["headers"]["CarveReadAt"];
+                [name: string]: unknown;
+            };
+            content?: never;
+        };
         /** @description It is gone (or would be, in a dry run). */
         Deleted: {
             headers: {
@@ -2918,10 +3008,12 @@ export interface components {
          *     down is large enough (`exhausted_by_cooldown`), no pool matches the selector (`no_pool_matches`), no pool lists the
          *     class (`no_pool_for_class`), the claim names nothing and there is no default class (`no_default_class`), the very
          *     block is held (`block_taken`) or kept by a retained allocation (`allocation_retained`), the allocation to bind again
-         *     is bound (`in_use`), or a quota of the project does not allow it (`quota_exceeded`).
+         *     is bound (`in_use`), a quota of the project does not allow it (`quota_exceeded`), or it repeats a request with an
+         *     `Idempotency-Key` whose claim was released since (`claim_released`).
          */
         ClaimConflict: {
             headers: {
+                "Retry-After": components["headers"]["CooledDown"];
                 [name: string]: unknown;
             };
             content: {
@@ -2940,7 +3032,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `If-Match` names a revision that is not the current one (`precondition_failed`). */
+        /** @description `If-Match` names a revision that is not the current one, or `If-None-Match: *` meets what exists (`precondition_failed`). */
         PreconditionFailed: {
             headers: {
                 ETag: components["headers"]["CurrentETag"];
@@ -2968,7 +3060,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The `Idempotency-Key` was used with another request (`idempotency_mismatch`). */
+        /** @description The `Idempotency-Key` was used with another request, or by another caller (`idempotency_mismatch`). */
         IdempotencyMismatch: {
             headers: {
                 [name: string]: unknown;
@@ -2989,7 +3081,7 @@ export interface components {
         /**
          * @description The block does not fit even if everything were free (`never_satisfiable`), its length is outside the bounds of the
          *     pool or of the class (`prefix_length_rejected`), its family is another one (`family_mismatch`), or the
-         *     `Idempotency-Key` was used with another request (`idempotency_mismatch`).
+         *     `Idempotency-Key` was used with another request, or by another caller (`idempotency_mismatch`).
          */
         CarvingRefused: {
             headers: {
@@ -3142,33 +3234,33 @@ export interface components {
          */
         SubjectFilter: string;
         /**
-         * @description Only events of this operation.
+         * @description Only events of this operation: one that changes something, or `bootstrap`, which made the project `platform`.
          * @example deleteClaim
          */
-        OperationFilter: string;
+        OperationFilter: components["schemas"]["AuditOperation"];
         /**
-         * @description Only events about resources of this kind: `Project`, `Space`, `IPPool`, `IPClass`, `IPClaim`, `IPAllocation`, `Member`,
-         *     `ApiKey`, `PoolGrant`, `SpaceGrant` or `Quota`.
+         * @description Only events about resources of this kind.
          * @example IPClaim
          */
-        ResourceKindFilter: string;
+        ResourceKindFilter: components["schemas"]["AuditKind"];
         /**
          * @description Only events about resources of this name; grants are found by the name of the pool or the space.
          * @example web-eu
          */
         ResourceNameFilter: string;
         /**
-         * @description Only events with this outcome, `ok` or the code of a refusal.
+         * @description Only events with this outcome: `ok`, or the code of the refusal of what the caller had no right to. Other refusals are
+         *     not in the trail.
          * @example permission_denied
          */
-        OutcomeFilter: string;
+        OutcomeFilter: components["schemas"]["AuditOutcome"];
         /**
          * @description Only events at this time or later.
          * @example 2026-03-02T00:00:00Z
          */
         SinceFilter: components["schemas"]["Time"];
         /**
-         * @description Only events before this time.
+         * @description Only events before this time, which is not before `since`.
          * @example 2026-03-03T00:00:00Z
          */
         UntilFilter: components["schemas"]["Time"];
@@ -3178,7 +3270,8 @@ export interface components {
          */
         Limit: number;
         /**
-         * @description `nextCursor` of the page before, with the same filters. It is opaque; one that the server did not make is refused.
+         * @description `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
+         *     refused.
          * @example eyJuIjoicHJvZC1ldSJ9
          */
         Cursor: string;
@@ -3218,6 +3311,12 @@ export interface components {
          * @example Retained
          */
         AllocationPhaseFilter: components["schemas"]["IPAllocationPhase"];
+        /**
+         * @description `self`: what the project itself holds by claims or has retained of them, in pools of whichever project, in place of what
+         *     is held in its own pools.
+         * @example self
+         */
+        HolderFilter: components["schemas"]["AllocationHolder"];
         /**
          * @description Only blocks held for this purpose.
          * @example Claim
@@ -3265,28 +3364,42 @@ export interface components {
          */
         DryRun: boolean;
         /**
-         * @description Any string of visible ASCII characters, new for each new request and the same for its repeats. Kept for 24 hours.
+         * @description Any string of visible ASCII characters, new for each new request and the same for its repeats. Kept for 24 hours,
+         *     for the project: another caller of it who uses the key is refused (`idempotency_mismatch`), so make it of
+         *     something that is the caller's alone.
          * @example 0b1f9c2e-deploy-42
          */
         IdempotencyKey: string;
         /**
          * @description The `ETag` that the change is based on, with its quotes, or `*` for whichever is current. Without it the answer is
-         *     428, with a stale one 412.
+         *     428, with a stale one 412. A weak one (`W/`) never matches.
          * @example "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
          */
         IfMatch: components["schemas"]["IfMatchValue"];
         /**
          * @description Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
-         *     answer is 412.
+         *     answer is 412. A weak one (`W/`) never matches.
          * @example "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
          */
         OptionalIfMatch: components["schemas"]["IfMatchValue"];
         /**
-         * @description Replace only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one, or when
-         *     there is nothing to replace, the answer is 412.
+         * @description Only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one, or when there is
+         *     nothing of this name yet, the answer is 412.
          * @example "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
          */
         ReplaceIfMatch: components["schemas"]["IfMatchValue"];
+        /**
+         * @description `*`: create only. When the resource exists the answer is 412, also to a repeat of the very request that made it and whose
+         *     answer was lost. Who has to repeat leaves it out, or sends a `POST` with an `Idempotency-Key`, where there is one.
+         * @example *
+         */
+        CreateOnly: components["schemas"]["CreateOnlyValue"];
+        /**
+         * @description The `ETag` that the caller has already, with its quotes, a list of them, or `*`. If it is the current one the answer is
+         *     304, without a body. `W/` before it makes no difference.
+         * @example "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
+         */
+        IfNoneMatch: components["schemas"]["IfMatchValue"];
     };
     requestBodies: never;
     headers: {
@@ -3320,6 +3433,11 @@ export interface components {
          * @example 1
          */
         RetryAfter: number;
+        /**
+         * @description With `exhausted_by_cooldown`, the seconds until `cooledDownAt`.
+         * @example 1800
+         */
+        CooledDown: number;
         /**
          * @description What is left of the policy that is named: `r` requests now, and the seconds `t` until there are more
          *     (draft-ietf-httpapi-ratelimit-headers).
@@ -3367,7 +3485,8 @@ export interface operations {
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description `nextCursor` of the page before, with the same filters. It is opaque; one that the server did not make is refused.
+                 * @description `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
+                 *     refused.
                  * @example eyJuIjoicHJvZC1ldSJ9
                  */
                 cursor?: components["parameters"]["Cursor"];
@@ -3420,7 +3539,9 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description Any string of visible ASCII characters, new for each new request and the same for its repeats. Kept for 24 hours.
+                 * @description Any string of visible ASCII characters, new for each new request and the same for its repeats. Kept for 24 hours,
+                 *     for the project: another caller of it who uses the key is refused (`idempotency_mismatch`), so make it of
+                 *     something that is the caller's alone.
                  * @example 0b1f9c2e-deploy-42
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -3464,7 +3585,14 @@ export interface operations {
     getProject: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The `ETag` that the caller has already, with its quotes, a list of them, or `*`. If it is the current one the answer is
+                 *     304, without a body. `W/` before it makes no difference.
+                 * @example "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
             path: {
                 /**
                  * @description Name of the project.
@@ -3486,6 +3614,7 @@ export interface operations {
                     "application/json": components["schemas"]["Project"];
                 };
             };
+            304: components["responses"]["NotModified"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
@@ -3509,7 +3638,7 @@ export interface operations {
             header?: {
                 /**
                  * @description Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
-                 *     answer is 412.
+                 *     answer is 412. A weak one (`W/`) never matches.
                  * @example "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
                  */
                 "If-Match"?: components["parameters"]["OptionalIfMatch"];
@@ -3559,7 +3688,7 @@ export interface operations {
             header?: {
                 /**
                  * @description The `ETag` that the change is based on, with its quotes, or `*` for whichever is current. Without it the answer is
-                 *     428, with a stale one 412.
+                 *     428, with a stale one 412. A weak one (`W/`) never matches.
                  * @example "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -3615,7 +3744,8 @@ export interface operations {
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description `nextCursor` of the page before, with the same filters. It is opaque; one that the server did not make is refused.
+                 * @description `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
+                 *     refused.
                  * @example eyJuIjoicHJvZC1ldSJ9
                  */
                 cursor?: components["parameters"]["Cursor"];
@@ -3667,7 +3797,14 @@ export interface operations {
     getMember: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The `ETag` that the caller has already, with its quotes, a list of them, or `*`. If it is the current one the answer is
+                 *     304, without a body. `W/` before it makes no difference.
+                 * @example "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
             path: {
                 /**
                  * @description Name of the project.
@@ -3694,6 +3831,7 @@ export interface operations {
                     "application/json": components["schemas"]["Member"];
                 };
             };
+            304: components["responses"]["NotModified"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
@@ -3716,11 +3854,17 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description Replace only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one, or when
-                 *     there is nothing to replace, the answer is 412.
+                 * @description Only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one, or when there is
+                 *     nothing of this name yet, the answer is 412.
                  * @example "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
                  */
                 "If-Match"?: components["parameters"]["ReplaceIfMatch"];
+                /**
+                 * @description `*`: create only. When the resource exists the answer is 412, also to a repeat of the very request that made it and whose
+                 *     answer was lost. Who has to repeat leaves it out, or sends a `POST` with an `Idempotency-Key`, where there is one.
+                 * @example *
+                 */
+                "If-None-Match"?: components["parameters"]["CreateOnly"];
             };
             path: {
                 /**
@@ -3792,7 +3936,7 @@ export interface operations {
             header?: {
                 /**
                  * @description Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
-                 *     answer is 412.
+                 *     answer is 412. A weak one (`W/`) never matches.
                  * @example "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
                  */
                 "If-Match"?: components["parameters"]["OptionalIfMatch"];
@@ -3836,7 +3980,8 @@ export interface operations {
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description `nextCursor` of the page before, with the same filters. It is opaque; one that the server did not make is refused.
+                 * @description `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
+                 *     refused.
                  * @example eyJuIjoicHJvZC1ldSJ9
                  */
                 cursor?: components["parameters"]["Cursor"];
@@ -3896,7 +4041,9 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description Any string of visible ASCII characters, new for each new request and the same for its repeats. Kept for 24 hours.
+                 * @description Any string of visible ASCII characters, new for each new request and the same for its repeats. Kept for 24 hours,
+                 *     for the project: another caller of it who uses the key is refused (`idempotency_mismatch`), so make it of
+                 *     something that is the caller's alone.
                  * @example 0b1f9c2e-deploy-42
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -3997,7 +4144,7 @@ export interface operations {
             header?: {
                 /**
                  * @description Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
-                 *     answer is 412.
+                 *     answer is 412. A weak one (`W/`) never matches.
                  * @example "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
                  */
                 "If-Match"?: components["parameters"]["OptionalIfMatch"];
@@ -4041,7 +4188,8 @@ export interface operations {
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description `nextCursor` of the page before, with the same filters. It is opaque; one that the server did not make is refused.
+                 * @description `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
+                 *     refused.
                  * @example eyJuIjoicHJvZC1ldSJ9
                  */
                 cursor?: components["parameters"]["Cursor"];
@@ -4142,11 +4290,17 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description Replace only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one, or when
-                 *     there is nothing to replace, the answer is 412.
+                 * @description Only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one, or when there is
+                 *     nothing of this name yet, the answer is 412.
                  * @example "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
                  */
                 "If-Match"?: components["parameters"]["ReplaceIfMatch"];
+                /**
+                 * @description `*`: create only. When the resource exists the answer is 412, also to a repeat of the very request that made it and whose
+                 *     answer was lost. Who has to repeat leaves it out, or sends a `POST` with an `Idempotency-Key`, where there is one.
+                 * @example *
+                 */
+                "If-None-Match"?: components["parameters"]["CreateOnly"];
             };
             path: {
                 /**
@@ -4218,7 +4372,7 @@ export interface operations {
             header?: {
                 /**
                  * @description Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
-                 *     answer is 412.
+                 *     answer is 412. A weak one (`W/`) never matches.
                  * @example "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
                  */
                 "If-Match"?: components["parameters"]["OptionalIfMatch"];
@@ -4267,7 +4421,8 @@ export interface operations {
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description `nextCursor` of the page before, with the same filters. It is opaque; one that the server did not make is refused.
+                 * @description `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
+                 *     refused.
                  * @example eyJuIjoicHJvZC1ldSJ9
                  */
                 cursor?: components["parameters"]["Cursor"];
@@ -4327,7 +4482,9 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description Any string of visible ASCII characters, new for each new request and the same for its repeats. Kept for 24 hours.
+                 * @description Any string of visible ASCII characters, new for each new request and the same for its repeats. Kept for 24 hours,
+                 *     for the project: another caller of it who uses the key is refused (`idempotency_mismatch`), so make it of
+                 *     something that is the caller's alone.
                  * @example 0b1f9c2e-deploy-42
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -4378,7 +4535,14 @@ export interface operations {
     getSpace: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The `ETag` that the caller has already, with its quotes, a list of them, or `*`. If it is the current one the answer is
+                 *     304, without a body. `W/` before it makes no difference.
+                 * @example "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
             path: {
                 /**
                  * @description Name of the project.
@@ -4405,6 +4569,7 @@ export interface operations {
                     "application/json": components["schemas"]["Space"];
                 };
             };
+            304: components["responses"]["NotModified"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
@@ -4428,7 +4593,7 @@ export interface operations {
             header?: {
                 /**
                  * @description Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
-                 *     answer is 412.
+                 *     answer is 412. A weak one (`W/`) never matches.
                  * @example "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
                  */
                 "If-Match"?: components["parameters"]["OptionalIfMatch"];
@@ -4483,7 +4648,7 @@ export interface operations {
             header?: {
                 /**
                  * @description The `ETag` that the change is based on, with its quotes, or `*` for whichever is current. Without it the answer is
-                 *     428, with a stale one 412.
+                 *     428, with a stale one 412. A weak one (`W/`) never matches.
                  * @example "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -4544,7 +4709,8 @@ export interface operations {
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description `nextCursor` of the page before, with the same filters. It is opaque; one that the server did not make is refused.
+                 * @description `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
+                 *     refused.
                  * @example eyJuIjoicHJvZC1ldSJ9
                  */
                 cursor?: components["parameters"]["Cursor"];
@@ -4601,7 +4767,14 @@ export interface operations {
     getSpaceGrant: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The `ETag` that the caller has already, with its quotes, a list of them, or `*`. If it is the current one the answer is
+                 *     304, without a body. `W/` before it makes no difference.
+                 * @example "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
             path: {
                 /**
                  * @description Name of the project.
@@ -4633,6 +4806,7 @@ export interface operations {
                     "application/json": components["schemas"]["Grant"];
                 };
             };
+            304: components["responses"]["NotModified"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
@@ -4653,7 +4827,20 @@ export interface operations {
                  */
                 dryRun?: components["parameters"]["DryRun"];
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description Only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one, or when there is
+                 *     nothing of this name yet, the answer is 412.
+                 * @example "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
+                 */
+                "If-Match"?: components["parameters"]["ReplaceIfMatch"];
+                /**
+                 * @description `*`: create only. When the resource exists the answer is 412, also to a repeat of the very request that made it and whose
+                 *     answer was lost. Who has to repeat leaves it out, or sends a `POST` with an `Idempotency-Key`, where there is one.
+                 * @example *
+                 */
+                "If-None-Match"?: components["parameters"]["CreateOnly"];
+            };
             path: {
                 /**
                  * @description Name of the project.
@@ -4703,6 +4890,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -4721,7 +4909,7 @@ export interface operations {
             header?: {
                 /**
                  * @description Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
-                 *     answer is 412.
+                 *     answer is 412. A weak one (`W/`) never matches.
                  * @example "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
                  */
                 "If-Match"?: components["parameters"]["OptionalIfMatch"];
@@ -4811,7 +4999,8 @@ export interface operations {
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description `nextCursor` of the page before, with the same filters. It is opaque; one that the server did not make is refused.
+                 * @description `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
+                 *     refused.
                  * @example eyJuIjoicHJvZC1ldSJ9
                  */
                 cursor?: components["parameters"]["Cursor"];
@@ -4871,7 +5060,9 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description Any string of visible ASCII characters, new for each new request and the same for its repeats. Kept for 24 hours.
+                 * @description Any string of visible ASCII characters, new for each new request and the same for its repeats. Kept for 24 hours,
+                 *     for the project: another caller of it who uses the key is refused (`idempotency_mismatch`), so make it of
+                 *     something that is the caller's alone.
                  * @example 0b1f9c2e-deploy-42
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -4928,6 +5119,7 @@ export interface operations {
              */
             409: {
                 headers: {
+                    "Retry-After": components["headers"]["CooledDown"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5009,7 +5201,7 @@ export interface operations {
             header?: {
                 /**
                  * @description Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
-                 *     answer is 412.
+                 *     answer is 412. A weak one (`W/`) never matches.
                  * @example "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
                  */
                 "If-Match"?: components["parameters"]["OptionalIfMatch"];
@@ -5067,7 +5259,7 @@ export interface operations {
             header?: {
                 /**
                  * @description The `ETag` that the change is based on, with its quotes, or `*` for whichever is current. Without it the answer is
-                 *     428, with a stale one 412.
+                 *     428, with a stale one 412. A weak one (`W/`) never matches.
                  * @example "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -5165,7 +5357,8 @@ export interface operations {
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description `nextCursor` of the page before, with the same filters. It is opaque; one that the server did not make is refused.
+                 * @description `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
+                 *     refused.
                  * @example eyJuIjoicHJvZC1ldSJ9
                  */
                 cursor?: components["parameters"]["Cursor"];
@@ -5228,7 +5421,8 @@ export interface operations {
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description `nextCursor` of the page before, with the same filters. It is opaque; one that the server did not make is refused.
+                 * @description `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
+                 *     refused.
                  * @example eyJuIjoicHJvZC1ldSJ9
                  */
                 cursor?: components["parameters"]["Cursor"];
@@ -5285,7 +5479,14 @@ export interface operations {
     getPoolGrant: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The `ETag` that the caller has already, with its quotes, a list of them, or `*`. If it is the current one the answer is
+                 *     304, without a body. `W/` before it makes no difference.
+                 * @example "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
             path: {
                 /**
                  * @description Name of the project.
@@ -5317,6 +5518,7 @@ export interface operations {
                     "application/json": components["schemas"]["Grant"];
                 };
             };
+            304: components["responses"]["NotModified"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
@@ -5337,7 +5539,20 @@ export interface operations {
                  */
                 dryRun?: components["parameters"]["DryRun"];
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description Only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one, or when there is
+                 *     nothing of this name yet, the answer is 412.
+                 * @example "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
+                 */
+                "If-Match"?: components["parameters"]["ReplaceIfMatch"];
+                /**
+                 * @description `*`: create only. When the resource exists the answer is 412, also to a repeat of the very request that made it and whose
+                 *     answer was lost. Who has to repeat leaves it out, or sends a `POST` with an `Idempotency-Key`, where there is one.
+                 * @example *
+                 */
+                "If-None-Match"?: components["parameters"]["CreateOnly"];
+            };
             path: {
                 /**
                  * @description Name of the project.
@@ -5387,6 +5602,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -5405,7 +5621,7 @@ export interface operations {
             header?: {
                 /**
                  * @description Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
-                 *     answer is 412.
+                 *     answer is 412. A weak one (`W/`) never matches.
                  * @example "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
                  */
                 "If-Match"?: components["parameters"]["OptionalIfMatch"];
@@ -5464,7 +5680,8 @@ export interface operations {
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description `nextCursor` of the page before, with the same filters. It is opaque; one that the server did not make is refused.
+                 * @description `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
+                 *     refused.
                  * @example eyJuIjoicHJvZC1ldSJ9
                  */
                 cursor?: components["parameters"]["Cursor"];
@@ -5529,7 +5746,9 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description Any string of visible ASCII characters, new for each new request and the same for its repeats. Kept for 24 hours.
+                 * @description Any string of visible ASCII characters, new for each new request and the same for its repeats. Kept for 24 hours,
+                 *     for the project: another caller of it who uses the key is refused (`idempotency_mismatch`), so make it of
+                 *     something that is the caller's alone.
                  * @example 0b1f9c2e-deploy-42
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -5654,7 +5873,7 @@ export interface operations {
             header?: {
                 /**
                  * @description Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
-                 *     answer is 412.
+                 *     answer is 412. A weak one (`W/`) never matches.
                  * @example "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
                  */
                 "If-Match"?: components["parameters"]["OptionalIfMatch"];
@@ -5714,7 +5933,7 @@ export interface operations {
             header?: {
                 /**
                  * @description The `ETag` that the change is based on, with its quotes, or `*` for whichever is current. Without it the answer is
-                 *     428, with a stale one 412.
+                 *     428, with a stale one 412. A weak one (`W/`) never matches.
                  * @example "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -5821,7 +6040,8 @@ export interface operations {
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description `nextCursor` of the page before, with the same filters. It is opaque; one that the server did not make is refused.
+                 * @description `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
+                 *     refused.
                  * @example eyJuIjoicHJvZC1ldSJ9
                  */
                 cursor?: components["parameters"]["Cursor"];
@@ -5881,7 +6101,9 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description Any string of visible ASCII characters, new for each new request and the same for its repeats. Kept for 24 hours.
+                 * @description Any string of visible ASCII characters, new for each new request and the same for its repeats. Kept for 24 hours,
+                 *     for the project: another caller of it who uses the key is refused (`idempotency_mismatch`), so make it of
+                 *     something that is the caller's alone.
                  * @example 0b1f9c2e-deploy-42
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -5943,7 +6165,14 @@ export interface operations {
                  */
                 consistency?: components["parameters"]["ReadConsistency"];
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The `ETag` that the caller has already, with its quotes, a list of them, or `*`. If it is the current one the answer is
+                 *     304, without a body. `W/` before it makes no difference.
+                 * @example "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
             path: {
                 /**
                  * @description Name of the project.
@@ -5972,6 +6201,7 @@ export interface operations {
                     "application/json": components["schemas"]["IPClaim"];
                 };
             };
+            304: components["responses"]["NotModified"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
@@ -5992,7 +6222,20 @@ export interface operations {
                  */
                 dryRun?: components["parameters"]["DryRun"];
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description Only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one, or when there is
+                 *     nothing of this name yet, the answer is 412.
+                 * @example "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
+                 */
+                "If-Match"?: components["parameters"]["ReplaceIfMatch"];
+                /**
+                 * @description `*`: create only. When the resource exists the answer is 412, also to a repeat of the very request that made it and whose
+                 *     answer was lost. Who has to repeat leaves it out, or sends a `POST` with an `Idempotency-Key`, where there is one.
+                 * @example *
+                 */
+                "If-None-Match"?: components["parameters"]["CreateOnly"];
+            };
             path: {
                 /**
                  * @description Name of the project.
@@ -6042,6 +6285,7 @@ export interface operations {
             404: components["responses"]["ClaimSourceNotFound"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["ClaimConflict"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["PutCarvingRefused"];
@@ -6063,7 +6307,7 @@ export interface operations {
             header?: {
                 /**
                  * @description Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
-                 *     answer is 412.
+                 *     answer is 412. A weak one (`W/`) never matches.
                  * @example "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
                  */
                 "If-Match"?: components["parameters"]["OptionalIfMatch"];
@@ -6109,7 +6353,7 @@ export interface operations {
             header?: {
                 /**
                  * @description The `ETag` that the change is based on, with its quotes, or `*` for whichever is current. Without it the answer is
-                 *     428, with a stale one 412.
+                 *     428, with a stale one 412. A weak one (`W/`) never matches.
                  * @example "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -6172,7 +6416,9 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description Any string of visible ASCII characters, new for each new request and the same for its repeats. Kept for 24 hours.
+                 * @description Any string of visible ASCII characters, new for each new request and the same for its repeats. Kept for 24 hours,
+                 *     for the project: another caller of it who uses the key is refused (`idempotency_mismatch`), so make it of
+                 *     something that is the caller's alone.
                  * @example 0b1f9c2e-deploy-42
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -6263,6 +6509,12 @@ export interface operations {
         parameters: {
             query?: {
                 /**
+                 * @description `self`: what the project itself holds by claims or has retained of them, in pools of whichever project, in place of what
+                 *     is held in its own pools.
+                 * @example self
+                 */
+                holder?: components["parameters"]["HolderFilter"];
+                /**
                  * @description Only allocations in this phase.
                  * @example Retained
                  */
@@ -6304,7 +6556,8 @@ export interface operations {
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description `nextCursor` of the page before, with the same filters. It is opaque; one that the server did not make is refused.
+                 * @description `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
+                 *     refused.
                  * @example eyJuIjoicHJvZC1ldSJ9
                  */
                 cursor?: components["parameters"]["Cursor"];
@@ -6367,7 +6620,14 @@ export interface operations {
                  */
                 consistency?: components["parameters"]["ReadConsistency"];
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The `ETag` that the caller has already, with its quotes, a list of them, or `*`. If it is the current one the answer is
+                 *     304, without a body. `W/` before it makes no difference.
+                 * @example "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
             path: {
                 /**
                  * @description Name of the project.
@@ -6396,6 +6656,7 @@ export interface operations {
                     "application/json": components["schemas"]["IPAllocation"];
                 };
             };
+            304: components["responses"]["NotModified"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
@@ -6419,7 +6680,7 @@ export interface operations {
             header?: {
                 /**
                  * @description Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
-                 *     answer is 412.
+                 *     answer is 412. A weak one (`W/`) never matches.
                  * @example "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
                  */
                 "If-Match"?: components["parameters"]["OptionalIfMatch"];
@@ -6471,13 +6732,12 @@ export interface operations {
                  */
                 subject?: components["parameters"]["SubjectFilter"];
                 /**
-                 * @description Only events of this operation.
+                 * @description Only events of this operation: one that changes something, or `bootstrap`, which made the project `platform`.
                  * @example deleteClaim
                  */
                 operation?: components["parameters"]["OperationFilter"];
                 /**
-                 * @description Only events about resources of this kind: `Project`, `Space`, `IPPool`, `IPClass`, `IPClaim`, `IPAllocation`, `Member`,
-                 *     `ApiKey`, `PoolGrant`, `SpaceGrant` or `Quota`.
+                 * @description Only events about resources of this kind.
                  * @example IPClaim
                  */
                 resourceKind?: components["parameters"]["ResourceKindFilter"];
@@ -6487,7 +6747,8 @@ export interface operations {
                  */
                 resourceName?: components["parameters"]["ResourceNameFilter"];
                 /**
-                 * @description Only events with this outcome, `ok` or the code of a refusal.
+                 * @description Only events with this outcome: `ok`, or the code of the refusal of what the caller had no right to. Other refusals are
+                 *     not in the trail.
                  * @example permission_denied
                  */
                 outcome?: components["parameters"]["OutcomeFilter"];
@@ -6497,7 +6758,7 @@ export interface operations {
                  */
                 since?: components["parameters"]["SinceFilter"];
                 /**
-                 * @description Only events before this time.
+                 * @description Only events before this time, which is not before `since`.
                  * @example 2026-03-03T00:00:00Z
                  */
                 until?: components["parameters"]["UntilFilter"];
@@ -6507,7 +6768,8 @@ export interface operations {
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description `nextCursor` of the page before, with the same filters. It is opaque; one that the server did not make is refused.
+                 * @description `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
+                 *     refused.
                  * @example eyJuIjoicHJvZC1ldSJ9
                  */
                 cursor?: components["parameters"]["Cursor"];
@@ -6575,7 +6837,8 @@ export interface operations {
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description `nextCursor` of the page before, with the same filters. It is opaque; one that the server did not make is refused.
+                 * @description `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
+                 *     refused.
                  * @example eyJuIjoicHJvZC1ldSJ9
                  */
                 cursor?: components["parameters"]["Cursor"];

@@ -51,6 +51,7 @@ test("only what is safe is sent again", async (t) => {
     ["a question after a cut", "POST", "claim-explanations", {}, "cut", 2, false],
     ["PUT after a cut", "PUT", "claims/web", {}, "cut", 2, false],
     ["PUT of a revision after a cut", "PUT", "claims/web", revision, "cut", 1, true],
+    ["PUT that creates only after a cut", "PUT", "claims/web", { "If-None-Match": "*" }, "cut", 1, true],
     ["PUT of a revision that never left", "PUT", "claims/web", revision, "refused", 2, false],
     ["DELETE after a cut", "DELETE", "claims/web", {}, "cut", 1, true],
     ["DELETE of whichever after a cut", "DELETE", "claims/web", whichever, "cut", 1, true],

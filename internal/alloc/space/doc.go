@@ -4,7 +4,7 @@
 //
 // A block is an aligned CIDR: a valid netip.Prefix whose host bits are zero (see Canonical). A host address is a block of
 // 32 or 128 bits. IPv4 blocks have 4-byte addresses, never IPv4-mapped ones; the blocks below ::ffff:0:0/96 are ordinary
-// IPv6 blocks here, because the IPv6 space could not be tiled without them. A container is the block that is cut up: a
+// IPv6 blocks here, because the IPv6 space could not be tiled without them; pools that have them in them are refused before. A container is the block that is cut up: a
 // whole address family, or a pool. The buddy of a block is the other half of its parent.
 //
 // # Invariant

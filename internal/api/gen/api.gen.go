@@ -21,6 +21,21 @@ import (
 	"github.com/oapi-codegen/runtime"
 )
 
+// Defines values for AllocationHolder.
+const (
+	AllocationHolderSelf AllocationHolder = "self"
+)
+
+// Valid indicates whether the value is a known member of the AllocationHolder enum.
+func (e AllocationHolder) Valid() bool {
+	switch e {
+	case AllocationHolderSelf:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for AllocationStrategy.
 const (
 	AllocationStrategyBestFit  AllocationStrategy = "BestFit"
@@ -57,6 +72,171 @@ func (e APIKeyPhase) Valid() bool {
 	case APIKeyPhaseActive:
 		return true
 	case APIKeyPhaseExpired:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for AuditKind.
+const (
+	AuditKindAPIKey       AuditKind = "ApiKey"
+	AuditKindIPAllocation AuditKind = "IPAllocation"
+	AuditKindIPClaim      AuditKind = "IPClaim"
+	AuditKindIPClass      AuditKind = "IPClass"
+	AuditKindIPPool       AuditKind = "IPPool"
+	AuditKindMember       AuditKind = "Member"
+	AuditKindPoolGrant    AuditKind = "PoolGrant"
+	AuditKindProject      AuditKind = "Project"
+	AuditKindQuota        AuditKind = "Quota"
+	AuditKindSpace        AuditKind = "Space"
+	AuditKindSpaceGrant   AuditKind = "SpaceGrant"
+)
+
+// Valid indicates whether the value is a known member of the AuditKind enum.
+func (e AuditKind) Valid() bool {
+	switch e {
+	case AuditKindAPIKey:
+		return true
+	case AuditKindIPAllocation:
+		return true
+	case AuditKindIPClaim:
+		return true
+	case AuditKindIPClass:
+		return true
+	case AuditKindIPPool:
+		return true
+	case AuditKindMember:
+		return true
+	case AuditKindPoolGrant:
+		return true
+	case AuditKindProject:
+		return true
+	case AuditKindQuota:
+		return true
+	case AuditKindSpace:
+		return true
+	case AuditKindSpaceGrant:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for AuditOperation.
+const (
+	AuditOperationBootstrap        AuditOperation = "bootstrap"
+	AuditOperationCreateAPIKey     AuditOperation = "createApiKey"
+	AuditOperationCreateClaim      AuditOperation = "createClaim"
+	AuditOperationCreateClaimBatch AuditOperation = "createClaimBatch"
+	AuditOperationCreateClass      AuditOperation = "createClass"
+	AuditOperationCreatePool       AuditOperation = "createPool"
+	AuditOperationCreateProject    AuditOperation = "createProject"
+	AuditOperationCreateSpace      AuditOperation = "createSpace"
+	AuditOperationDeleteAPIKey     AuditOperation = "deleteApiKey"
+	AuditOperationDeleteAllocation AuditOperation = "deleteAllocation"
+	AuditOperationDeleteClaim      AuditOperation = "deleteClaim"
+	AuditOperationDeleteClass      AuditOperation = "deleteClass"
+	AuditOperationDeleteMember     AuditOperation = "deleteMember"
+	AuditOperationDeletePool       AuditOperation = "deletePool"
+	AuditOperationDeletePoolGrant  AuditOperation = "deletePoolGrant"
+	AuditOperationDeleteProject    AuditOperation = "deleteProject"
+	AuditOperationDeleteQuota      AuditOperation = "deleteQuota"
+	AuditOperationDeleteSpace      AuditOperation = "deleteSpace"
+	AuditOperationDeleteSpaceGrant AuditOperation = "deleteSpaceGrant"
+	AuditOperationPatchClaim       AuditOperation = "patchClaim"
+	AuditOperationPatchClass       AuditOperation = "patchClass"
+	AuditOperationPatchPool        AuditOperation = "patchPool"
+	AuditOperationPatchProject     AuditOperation = "patchProject"
+	AuditOperationPatchSpace       AuditOperation = "patchSpace"
+	AuditOperationPutClaim         AuditOperation = "putClaim"
+	AuditOperationPutMember        AuditOperation = "putMember"
+	AuditOperationPutPoolGrant     AuditOperation = "putPoolGrant"
+	AuditOperationPutQuota         AuditOperation = "putQuota"
+	AuditOperationPutSpaceGrant    AuditOperation = "putSpaceGrant"
+)
+
+// Valid indicates whether the value is a known member of the AuditOperation enum.
+func (e AuditOperation) Valid() bool {
+	switch e {
+	case AuditOperationBootstrap:
+		return true
+	case AuditOperationCreateAPIKey:
+		return true
+	case AuditOperationCreateClaim:
+		return true
+	case AuditOperationCreateClaimBatch:
+		return true
+	case AuditOperationCreateClass:
+		return true
+	case AuditOperationCreatePool:
+		return true
+	case AuditOperationCreateProject:
+		return true
+	case AuditOperationCreateSpace:
+		return true
+	case AuditOperationDeleteAPIKey:
+		return true
+	case AuditOperationDeleteAllocation:
+		return true
+	case AuditOperationDeleteClaim:
+		return true
+	case AuditOperationDeleteClass:
+		return true
+	case AuditOperationDeleteMember:
+		return true
+	case AuditOperationDeletePool:
+		return true
+	case AuditOperationDeletePoolGrant:
+		return true
+	case AuditOperationDeleteProject:
+		return true
+	case AuditOperationDeleteQuota:
+		return true
+	case AuditOperationDeleteSpace:
+		return true
+	case AuditOperationDeleteSpaceGrant:
+		return true
+	case AuditOperationPatchClaim:
+		return true
+	case AuditOperationPatchClass:
+		return true
+	case AuditOperationPatchPool:
+		return true
+	case AuditOperationPatchProject:
+		return true
+	case AuditOperationPatchSpace:
+		return true
+	case AuditOperationPutClaim:
+		return true
+	case AuditOperationPutMember:
+		return true
+	case AuditOperationPutPoolGrant:
+		return true
+	case AuditOperationPutQuota:
+		return true
+	case AuditOperationPutSpaceGrant:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for AuditOutcome.
+const (
+	AuditOutcomeNotFound         AuditOutcome = "not_found"
+	AuditOutcomeOk               AuditOutcome = "ok"
+	AuditOutcomePermissionDenied AuditOutcome = "permission_denied"
+)
+
+// Valid indicates whether the value is a known member of the AuditOutcome enum.
+func (e AuditOutcome) Valid() bool {
+	switch e {
+	case AuditOutcomeNotFound:
+		return true
+	case AuditOutcomeOk:
+		return true
+	case AuditOutcomePermissionDenied:
 		return true
 	default:
 		return false
@@ -398,6 +578,7 @@ const (
 	ProblemCodeAllocationRetained   ProblemCode = "allocation_retained"
 	ProblemCodeAlreadyExists        ProblemCode = "already_exists"
 	ProblemCodeBlockTaken           ProblemCode = "block_taken"
+	ProblemCodeClaimReleased        ProblemCode = "claim_released"
 	ProblemCodeContention           ProblemCode = "contention"
 	ProblemCodeDeadline             ProblemCode = "deadline"
 	ProblemCodeExhaustedByCooldown  ProblemCode = "exhausted_by_cooldown"
@@ -438,6 +619,8 @@ func (e ProblemCode) Valid() bool {
 	case ProblemCodeAlreadyExists:
 		return true
 	case ProblemCodeBlockTaken:
+		return true
+	case ProblemCodeClaimReleased:
 		return true
 	case ProblemCodeContention:
 		return true
@@ -555,6 +738,24 @@ func (e QuotaMeasure) Valid() bool {
 	}
 }
 
+// Defines values for QuotaOwner.
+const (
+	QuotaOwnerPlatform QuotaOwner = "platform"
+	QuotaOwnerProject  QuotaOwner = "project"
+)
+
+// Valid indicates whether the value is a known member of the QuotaOwner enum.
+func (e QuotaOwner) Valid() bool {
+	switch e {
+	case QuotaOwnerPlatform:
+		return true
+	case QuotaOwnerProject:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ReclaimPolicy.
 const (
 	ReclaimPolicyDelete ReclaimPolicy = "Delete"
@@ -617,13 +818,17 @@ func (e SpacePhase) Valid() bool {
 // Example: 10.20.1.7
 type Address = string
 
+// AllocationHolder Whose holdings are meant.
+type AllocationHolder string
+
 // AllocationRef Bind this retained allocation again. It must be one that a claim of this project left behind; in a pool of another
-// project, one that this project may claim from still.
+// project, one that this project may claim from still. `status.allocationRef` of the claim that left it can be given as it
+// is.
 type AllocationRef struct {
-	// Name A UUID in lower case; never used again.
-	//
-	// Example: 8d9a4c1e-2b7f-4a53-9d60-71c5be0f2a11
 	Name UID `json:"name"`
+
+	// Project The project of its pool. It may be left out; given, it must be that project, or else it is not found.
+	Project Name `json:"project,omitempty"`
 }
 
 // AllocationStrategy defines model for AllocationStrategy.
@@ -703,7 +908,8 @@ type APIKeyStatus struct {
 
 // AuditEvent One change, or one attempt to make one without the right to. It never changes. `before` and `after` hold what callers
 // write of the resource (`labels`, `annotations`, `spec`) and, of claims, pools and allocations, the block
-// (`allocatedCIDR`, `poolRef`, `phase`); never a secret.
+// (`allocatedCIDR`, `poolRef`, `phase`), of a claim whose block is retained when it is deleted also the name of the
+// allocation (`allocationRef`); never a secret.
 type AuditEvent struct {
 	// ID In order of time.
 	ID UID `json:"id"`
@@ -763,6 +969,15 @@ type AuditEventList struct {
 	NextCursor NextCursor `json:"nextCursor,omitempty"`
 }
 
+// AuditKind A kind of resource that audit trails tell of.
+type AuditKind string
+
+// AuditOperation An operation whose events are in audit trails.
+type AuditOperation string
+
+// AuditOutcome What came of an operation, as audit trails tell it.
+type AuditOutcome string
+
 // AuditResource What the operation was about.
 type AuditResource struct {
 	// Kind The kind of the resource: `Project`, `Space`, `IPPool`, `IPClass`, `IPClaim`, `IPAllocation`, `Member`,
@@ -793,7 +1008,7 @@ type CIDR = string
 
 // Capacity Addresses, exactly. `total` = `allocated` + `reserved` + `coolingDown` + `available`.
 type Capacity struct {
-	// Total An exact count as a decimal string.
+	// Total An exact count as a decimal string. All of IPv6 is 39 digits; what several pools or projects hold together can be more.
 	//
 	// Example: 65536
 	Total Count `json:"total"`
@@ -844,7 +1059,7 @@ type ClaimExplanation struct {
 	// Example: platform
 	ClassProject string `json:"classProject,omitempty"`
 
-	// PoolRef The pool it would be carved from; absent when it would be refused.
+	// PoolRef The pool that the block would be from; absent when it would be refused.
 	PoolRef *ResolvedRef `json:"poolRef,omitempty"`
 
 	// AllocatedCIDR The block that it would get; absent when it would be refused.
@@ -867,6 +1082,9 @@ type ClaimExplanation struct {
 
 // ClaimExplanationRequest defines model for ClaimExplanationRequest.
 type ClaimExplanationRequest struct {
+	// Metadata Ignored, so that the body of a claim can be sent as it is.
+	Metadata *CreateMetadata `json:"metadata,omitempty"`
+
 	// Spec Where to take the block from: at most one of `className`, `poolRef`, `poolSelector`, `allocationRef`; none of them means
 	// the default class of the family, which is that of `cidr` or `address`, or else `ipFamily`, or else IPv4. What to take:
 	// at most one of `cidr` and `address`, or a `prefixLength`. With `allocationRef` the block is known: leave the others
@@ -879,7 +1097,7 @@ type ClaimOutcome string
 
 // ClassCapacity Addresses of the pools that list the class, together, exactly.
 type ClassCapacity struct {
-	// Total An exact count as a decimal string.
+	// Total An exact count as a decimal string. All of IPv6 is 39 digits; what several pools or projects hold together can be more.
 	//
 	// Example: 65536
 	Total Count `json:"total"`
@@ -933,7 +1151,7 @@ type Consistency string
 // Example: team-a
 type Consumer = string
 
-// Count An exact count as a decimal string.
+// Count An exact count as a decimal string. All of IPv6 is 39 digits; what several pools or projects hold together can be more.
 //
 // Example: 65536
 type Count = string
@@ -963,6 +1181,9 @@ type CreateMetadata struct {
 	Name Name `json:"name,omitempty"`
 }
 
+// CreateOnlyValue defines model for CreateOnlyValue.
+type CreateOnlyValue = string
+
 // DecisionKind What was considered. Later versions may add kinds.
 type DecisionKind string
 
@@ -975,8 +1196,8 @@ type DecisionStep struct {
 	// Kind What was considered. Later versions may add kinds.
 	Kind DecisionKind `json:"kind"`
 
-	// Name `project/name` of what was considered. Of a pool that the caller's project neither owns nor was granted only the
-	// project is named: `platform/-`.
+	// Name `project/name` of what was considered. Of a pool that the caller's project neither owns nor was granted, and that
+	// was not chosen, only the project is named: `platform/-`.
 	//
 	//
 	// Example: platform/standard
@@ -1256,7 +1477,8 @@ type IPClaimSpec struct {
 	Address Address `json:"address,omitempty"`
 
 	// AllocationRef Bind this retained allocation again. It must be one that a claim of this project left behind; in a pool of another
-	// project, one that this project may claim from still.
+	// project, one that this project may claim from still. `status.allocationRef` of the claim that left it can be given as it
+	// is.
 	AllocationRef *AllocationRef `json:"allocationRef,omitempty"`
 
 	// CIDR This very block.
@@ -1297,7 +1519,8 @@ type IPClaimSpec struct {
 	PrefixLength *PrefixLength `json:"prefixLength,omitempty"`
 
 	// ReclaimPolicy What becomes of the block when the claim is deleted: free at once, or after its cool-down (`Delete`), or kept by its
-	// allocation (`Retain`). By default what the class says, or else `Delete`; `status.reclaimPolicy` has what is in force.
+	// allocation (`Retain`). By default what the allocation of `allocationRef` was kept under, or else what the class
+	// says, or else `Delete`; `status.reclaimPolicy` has what is in force.
 	ReclaimPolicy ReclaimPolicy `json:"reclaimPolicy,omitempty"`
 
 	// Scope Values of the roles that a class with `poolPer` asks for, by role, without `project`. All of its roles are needed;
@@ -1532,7 +1755,8 @@ type IPPoolSpec struct {
 	// Allocation The policy for carving from the pool. It holds for claims, child pools and specific requests alike.
 	Allocation *PoolAllocation `json:"allocation,omitempty"`
 
-	// CIDR Root: the pool's block. Child: this very block of the parent.
+	// CIDR Root: the pool's block. Child: this very block of the parent. A block with `::ffff:0:0/96` in it, such as `::/0`, is
+	// refused: these are the IPv4-mapped addresses, of which no request can name a block.
 	CIDR CIDR `json:"cidr,omitempty"`
 
 	// ClassNames The classes that the pool backs: of the project itself, or else shared ones of `platform`; of the pool's family.
@@ -1970,24 +2194,25 @@ type Problem struct {
 	// | `not_acceptable` | 406 | `Accept` admits no media type of the answer |
 	// | `already_exists` | 409 | the name is taken, a claim of this name has another spec, or another class is the default; `conflictsWith` |
 	// | `overlap` | 409 | a root pool of the space overlaps; `conflictsWith` |
-	// | `in_use` | 409 | something still holds or needs it; `claims`, `childPools`, `pools`, `conflictsWith` |
+	// | `in_use` | 409 | something still holds or needs it; `claims`, `retained`, `childPools`, `pools`, `spaces`, `conflictsWith` |
 	// | `allocation_retained` | 409 | a retained allocation holds the block; `conflictsWith` |
-	// | `pool_exhausted` | 409 | nothing large enough is free now; `wantedPrefixLength`, `largestFreePrefixLength`, `availableAddresses`, `poolsTried` |
-	// | `exhausted_by_cooldown` | 409 | only blocks that are cooling down are large enough; `coolingDownAddresses`, `cooledDownAt` |
+	// | `pool_exhausted` | 409 | nothing large enough is free now; `wantedPrefixLength`, `largestFreePrefixLength`, `availableAddresses`, `poolsTried`; of a batch `fitting` |
+	// | `exhausted_by_cooldown` | 409 | only blocks that are cooling down are large enough; `coolingDownAddresses`, `cooledDownAt`, `Retry-After` |
 	// | `no_pool_matches` | 409 | the selector matches no pool that the caller may use |
 	// | `no_pool_for_class` | 409 | no pool that admits the length lists the class; `class` |
 	// | `no_default_class` | 409 | the claim names nothing, and its family has no default class |
 	// | `block_taken` | 409 | the very block that was asked for is not free |
+	// | `claim_released` | 409 | the claim that the `Idempotency-Key` has made was released since |
 	// | `quota_exceeded` | 409 | a quota of the project does not allow it now; `quota`, `measure`, `limit`, `used`, `requested` |
 	// | `last_admin` | 409 | `platform` would be left without an admin |
-	// | `precondition_failed` | 412 | `If-Match` is stale; `currentETag` |
+	// | `precondition_failed` | 412 | `If-Match` is stale, or `If-None-Match: *` meets what exists; `currentETag` |
 	// | `payload_too_large` | 413 | the body is larger than 1 MiB |
 	// | `unsupported_media_type` | 415 | the body is of another media type |
 	// | `never_satisfiable` | 422 | would not fit even if everything were free; `wantedPrefixLength`, `allowedPrefixLengths` |
 	// | `prefix_length_rejected` | 422 | outside the bounds of the pool or the class; `allowedPrefixLengths`, `class` |
 	// | `family_mismatch` | 422 | of the other address family |
 	// | `immutable_field` | 422 | this field never changes |
-	// | `idempotency_mismatch` | 422 | the key was used with another request |
+	// | `idempotency_mismatch` | 422 | the key was used with another request, or by another caller |
 	// | `precondition_required` | 428 | `If-Match` is missing |
 	// | `rate_limited` | 429 | too many requests, in a second or at once; `Retry-After`, `RateLimit`, `RateLimit-Policy` |
 	// | `internal` | 500 | a fault of the server |
@@ -2037,6 +2262,10 @@ type Problem struct {
 	// CurrentETag The current revision in double quotes, as in the header `ETag`.
 	CurrentETag string `json:"currentETag,omitempty"`
 
+	// Fitting Of a refused batch, how many of its claims fit, in their order; the next one does not. The other figures of room
+	// are of before the batch, and `requested` is for all claims up to that one.
+	Fitting *int64 `json:"fitting,omitempty"`
+
 	// LargestFreePrefixLength Length of the largest block that is free in any pool tried; absent when nothing is free. See `countedAt`.
 	LargestFreePrefixLength *int `json:"largestFreePrefixLength,omitempty"`
 
@@ -2061,13 +2290,19 @@ type Problem struct {
 	// Requested How much more was asked for.
 	Requested Count `json:"requested,omitempty"`
 
+	// Retained How many retained allocations stand in the way.
+	Retained *int64 `json:"retained,omitempty"`
+
+	// Spaces How many spaces stand in the way, besides `default`.
+	Spaces *int64 `json:"spaces,omitempty"`
+
 	// Steps How the claim was decided, in at most 20 steps; `explainClaim` answers up to 500.
 	Steps []DecisionStep `json:"steps,omitempty"`
 
 	// Used How much of it is used.
 	Used Count `json:"used,omitempty"`
 
-	// WantedPrefixLength The length that was asked for.
+	// WantedPrefixLength The length that was asked for; for the first claim of a scope that of the pool which its scope needs.
 	WantedPrefixLength *int `json:"wantedPrefixLength,omitempty"`
 }
 
@@ -2083,24 +2318,25 @@ type Problem struct {
 // | `not_acceptable` | 406 | `Accept` admits no media type of the answer |
 // | `already_exists` | 409 | the name is taken, a claim of this name has another spec, or another class is the default; `conflictsWith` |
 // | `overlap` | 409 | a root pool of the space overlaps; `conflictsWith` |
-// | `in_use` | 409 | something still holds or needs it; `claims`, `childPools`, `pools`, `conflictsWith` |
+// | `in_use` | 409 | something still holds or needs it; `claims`, `retained`, `childPools`, `pools`, `spaces`, `conflictsWith` |
 // | `allocation_retained` | 409 | a retained allocation holds the block; `conflictsWith` |
-// | `pool_exhausted` | 409 | nothing large enough is free now; `wantedPrefixLength`, `largestFreePrefixLength`, `availableAddresses`, `poolsTried` |
-// | `exhausted_by_cooldown` | 409 | only blocks that are cooling down are large enough; `coolingDownAddresses`, `cooledDownAt` |
+// | `pool_exhausted` | 409 | nothing large enough is free now; `wantedPrefixLength`, `largestFreePrefixLength`, `availableAddresses`, `poolsTried`; of a batch `fitting` |
+// | `exhausted_by_cooldown` | 409 | only blocks that are cooling down are large enough; `coolingDownAddresses`, `cooledDownAt`, `Retry-After` |
 // | `no_pool_matches` | 409 | the selector matches no pool that the caller may use |
 // | `no_pool_for_class` | 409 | no pool that admits the length lists the class; `class` |
 // | `no_default_class` | 409 | the claim names nothing, and its family has no default class |
 // | `block_taken` | 409 | the very block that was asked for is not free |
+// | `claim_released` | 409 | the claim that the `Idempotency-Key` has made was released since |
 // | `quota_exceeded` | 409 | a quota of the project does not allow it now; `quota`, `measure`, `limit`, `used`, `requested` |
 // | `last_admin` | 409 | `platform` would be left without an admin |
-// | `precondition_failed` | 412 | `If-Match` is stale; `currentETag` |
+// | `precondition_failed` | 412 | `If-Match` is stale, or `If-None-Match: *` meets what exists; `currentETag` |
 // | `payload_too_large` | 413 | the body is larger than 1 MiB |
 // | `unsupported_media_type` | 415 | the body is of another media type |
 // | `never_satisfiable` | 422 | would not fit even if everything were free; `wantedPrefixLength`, `allowedPrefixLengths` |
 // | `prefix_length_rejected` | 422 | outside the bounds of the pool or the class; `allowedPrefixLengths`, `class` |
 // | `family_mismatch` | 422 | of the other address family |
 // | `immutable_field` | 422 | this field never changes |
-// | `idempotency_mismatch` | 422 | the key was used with another request |
+// | `idempotency_mismatch` | 422 | the key was used with another request, or by another caller |
 // | `precondition_required` | 428 | `If-Match` is missing |
 // | `rate_limited` | 429 | too many requests, in a second or at once; `Retry-After`, `RateLimit`, `RateLimit-Policy` |
 // | `internal` | 500 | a fault of the server |
@@ -2247,6 +2483,10 @@ type QuotaList struct {
 // QuotaMeasure defines model for QuotaMeasure.
 type QuotaMeasure string
 
+// QuotaOwner Whose bound it is: the platform's, which only an admin of `platform` can change or delete, or the project's own, which
+// the project's admins can as well. It is the platform's once an admin of `platform` has set it.
+type QuotaOwner string
+
 // QuotaPut defines model for QuotaPut.
 type QuotaPut struct {
 	Spec QuotaSpec `json:"spec"`
@@ -2255,13 +2495,14 @@ type QuotaPut struct {
 // QuotaScope What counts; all that is given must hold, and without any of it everything counts. It never changes.
 type QuotaScope struct {
 	// ClassRef Only claims that this class served and pools carved for its scopes. Without `project` a class of the quota's own
-	// project; one of the platform is named with `project: platform`. It need not exist.
+	// project; one of the platform is named with `project: platform`. It must exist as `poolRef` must.
 	ClassRef *Ref `json:"classRef,omitempty"`
 
 	// IPFamily Only this address family.
 	IPFamily IPFamily `json:"ipFamily,omitempty"`
 
-	// PoolRef Only claims on this pool and child pools carved from it. It may be another project's, and need not exist.
+	// PoolRef Only claims on this pool and child pools carved from it. When the quota is made, a pool of the quota's own project
+	// must be there (`not_found`). It may be another project's, which need not exist, because nobody is told.
 	PoolRef *Ref `json:"poolRef,omitempty"`
 }
 
@@ -2281,6 +2522,10 @@ type QuotaSpec struct {
 
 // QuotaStatus defines model for QuotaStatus.
 type QuotaStatus struct {
+	// Owner Whose bound it is: the platform's, which only an admin of `platform` can change or delete, or the project's own, which
+	// the project's admins can as well. It is the platform's once an admin of `platform` has set it.
+	Owner QuotaOwner `json:"owner"`
+
 	// Used What the project holds in the scope, exactly; counted whether it is limited or not.
 	Used QuotaUsed `json:"used"`
 
@@ -2290,7 +2535,7 @@ type QuotaStatus struct {
 
 // QuotaUsed What the project holds in the scope, exactly; counted whether it is limited or not.
 type QuotaUsed struct {
-	// Addresses An exact count as a decimal string.
+	// Addresses An exact count as a decimal string. All of IPv6 is 39 digits; what several pools or projects hold together can be more.
 	//
 	// Example: 65536
 	Addresses Count `json:"addresses"`
@@ -2558,6 +2803,9 @@ type ClassName = Name
 // Example: 10.20.1.7
 type ContainsFilter = Address
 
+// CreateOnly defines model for CreateOnly.
+type CreateOnly = CreateOnlyValue
+
 // Cursor defines model for Cursor.
 type Cursor = string
 
@@ -2577,11 +2825,17 @@ type HistoryAddress = Address
 // Example: 2026-03-03T12:00:00Z
 type HistoryAt = Time
 
+// HolderFilter Whose holdings are meant.
+type HolderFilter = AllocationHolder
+
 // IdempotencyKey defines model for IdempotencyKey.
 type IdempotencyKey = string
 
 // IfMatch Example: "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
 type IfMatch = IfMatchValue
+
+// IfNoneMatch Example: "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
+type IfNoneMatch = IfMatchValue
 
 // KeyName A DNS label (RFC 1123).
 //
@@ -2602,14 +2856,14 @@ type MemberSubject = Subject
 // MoveDefault defines model for MoveDefault.
 type MoveDefault = bool
 
-// OperationFilter defines model for OperationFilter.
-type OperationFilter = string
+// OperationFilter An operation whose events are in audit trails.
+type OperationFilter = AuditOperation
 
 // OptionalIfMatch Example: "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
 type OptionalIfMatch = IfMatchValue
 
-// OutcomeFilter defines model for OutcomeFilter.
-type OutcomeFilter = string
+// OutcomeFilter What came of an operation, as audit trails tell it.
+type OutcomeFilter = AuditOutcome
 
 // ParentFilter `name` (of the project in the path) or `project/name`.
 //
@@ -2649,8 +2903,8 @@ type ReadConsistency = Consistency
 // ReplaceIfMatch Example: "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
 type ReplaceIfMatch = IfMatchValue
 
-// ResourceKindFilter defines model for ResourceKindFilter.
-type ResourceKindFilter = string
+// ResourceKindFilter A kind of resource that audit trails tell of.
+type ResourceKindFilter = AuditKind
 
 // ResourceNameFilter defines model for ResourceNameFilter.
 type ResourceNameFilter = string
@@ -2784,7 +3038,8 @@ type ListProjectsParams struct {
 	// Limit Most items a page may hold.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` of the page before, with the same filters. It is opaque; one that the server did not make is refused.
+	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
+	// refused.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
@@ -2801,7 +3056,9 @@ type CreateProjectParams struct {
 	// DryRun Answer as if the request were carried out, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IdempotencyKey Any string of visible ASCII characters, new for each new request and the same for its repeats. Kept for 24 hours.
+	// IdempotencyKey Any string of visible ASCII characters, new for each new request and the same for its repeats. Kept for 24 hours,
+	// for the project: another caller of it who uses the key is refused (`idempotency_mismatch`), so make it of
+	// something that is the caller's alone.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -2811,8 +3068,15 @@ type DeleteProjectParams struct {
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
 	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
-	// answer is 412.
+	// answer is 412. A weak one (`W/`) never matches.
 	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
+}
+
+// GetProjectParams defines parameters for GetProject.
+type GetProjectParams struct {
+	// IfNoneMatch The `ETag` that the caller has already, with its quotes, a list of them, or `*`. If it is the current one the answer is
+	// 304, without a body. `W/` before it makes no difference.
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
 }
 
 // PatchProjectParams defines parameters for PatchProject.
@@ -2821,12 +3085,16 @@ type PatchProjectParams struct {
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
 	// IfMatch The `ETag` that the change is based on, with its quotes, or `*` for whichever is current. Without it the answer is
-	// 428, with a stale one 412.
+	// 428, with a stale one 412. A weak one (`W/`) never matches.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // ListAllocationsParams defines parameters for ListAllocations.
 type ListAllocationsParams struct {
+	// Holder `self`: what the project itself holds by claims or has retained of them, in pools of whichever project, in place of what
+	// is held in its own pools.
+	Holder *HolderFilter `form:"holder,omitempty" json:"holder,omitempty"`
+
 	// Phase Only allocations in this phase.
 	Phase *AllocationPhaseFilter `form:"phase,omitempty" json:"phase,omitempty"`
 
@@ -2852,7 +3120,8 @@ type ListAllocationsParams struct {
 	// Limit Most items a page may hold.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` of the page before, with the same filters. It is opaque; one that the server did not make is refused.
+	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
+	// refused.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
@@ -2870,7 +3139,7 @@ type DeleteAllocationParams struct {
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
 	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
-	// answer is 412.
+	// answer is 412. A weak one (`W/`) never matches.
 	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
 }
 
@@ -2883,6 +3152,10 @@ type GetAllocationParams struct {
 	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
 	// something was read for it, `Carve-Read-At`.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
+
+	// IfNoneMatch The `ETag` that the caller has already, with its quotes, a list of them, or `*`. If it is the current one the answer is
+	// 304, without a body. `W/` before it makes no difference.
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
 }
 
 // ListAPIKeysParams defines parameters for ListAPIKeys.
@@ -2890,7 +3163,8 @@ type ListAPIKeysParams struct {
 	// Limit Most items a page may hold.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` of the page before, with the same filters. It is opaque; one that the server did not make is refused.
+	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
+	// refused.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
@@ -2907,7 +3181,9 @@ type CreateAPIKeyParams struct {
 	// DryRun Answer as if the request were carried out, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IdempotencyKey Any string of visible ASCII characters, new for each new request and the same for its repeats. Kept for 24 hours.
+	// IdempotencyKey Any string of visible ASCII characters, new for each new request and the same for its repeats. Kept for 24 hours,
+	// for the project: another caller of it who uses the key is refused (`idempotency_mismatch`), so make it of
+	// something that is the caller's alone.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -2917,7 +3193,7 @@ type DeleteAPIKeyParams struct {
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
 	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
-	// answer is 412.
+	// answer is 412. A weak one (`W/`) never matches.
 	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
 }
 
@@ -2926,29 +3202,30 @@ type ListAuditEventsParams struct {
 	// Subject Only what this subject did.
 	Subject *SubjectFilter `form:"subject,omitempty" json:"subject,omitempty"`
 
-	// Operation Only events of this operation.
+	// Operation Only events of this operation: one that changes something, or `bootstrap`, which made the project `platform`.
 	Operation *OperationFilter `form:"operation,omitempty" json:"operation,omitempty"`
 
-	// ResourceKind Only events about resources of this kind: `Project`, `Space`, `IPPool`, `IPClass`, `IPClaim`, `IPAllocation`, `Member`,
-	// `ApiKey`, `PoolGrant`, `SpaceGrant` or `Quota`.
+	// ResourceKind Only events about resources of this kind.
 	ResourceKind *ResourceKindFilter `form:"resourceKind,omitempty" json:"resourceKind,omitempty"`
 
 	// ResourceName Only events about resources of this name; grants are found by the name of the pool or the space.
 	ResourceName *ResourceNameFilter `form:"resourceName,omitempty" json:"resourceName,omitempty"`
 
-	// Outcome Only events with this outcome, `ok` or the code of a refusal.
+	// Outcome Only events with this outcome: `ok`, or the code of the refusal of what the caller had no right to. Other refusals are
+	// not in the trail.
 	Outcome *OutcomeFilter `form:"outcome,omitempty" json:"outcome,omitempty"`
 
 	// Since Only events at this time or later.
 	Since *SinceFilter `form:"since,omitempty" json:"since,omitempty"`
 
-	// Until Only events before this time.
+	// Until Only events before this time, which is not before `since`.
 	Until *UntilFilter `form:"until,omitempty" json:"until,omitempty"`
 
 	// Limit Most items a page may hold.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` of the page before, with the same filters. It is opaque; one that the server did not make is refused.
+	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
+	// refused.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
@@ -2965,7 +3242,9 @@ type CreateClaimBatchParams struct {
 	// DryRun Answer as if the request were carried out, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IdempotencyKey Any string of visible ASCII characters, new for each new request and the same for its repeats. Kept for 24 hours.
+	// IdempotencyKey Any string of visible ASCII characters, new for each new request and the same for its repeats. Kept for 24 hours,
+	// for the project: another caller of it who uses the key is refused (`idempotency_mismatch`), so make it of
+	// something that is the caller's alone.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -2997,7 +3276,8 @@ type ListClaimsParams struct {
 	// Limit Most items a page may hold.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` of the page before, with the same filters. It is opaque; one that the server did not make is refused.
+	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
+	// refused.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
@@ -3014,7 +3294,9 @@ type CreateClaimParams struct {
 	// DryRun Answer as if the request were carried out, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IdempotencyKey Any string of visible ASCII characters, new for each new request and the same for its repeats. Kept for 24 hours.
+	// IdempotencyKey Any string of visible ASCII characters, new for each new request and the same for its repeats. Kept for 24 hours,
+	// for the project: another caller of it who uses the key is refused (`idempotency_mismatch`), so make it of
+	// something that is the caller's alone.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -3024,7 +3306,7 @@ type DeleteClaimParams struct {
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
 	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
-	// answer is 412.
+	// answer is 412. A weak one (`W/`) never matches.
 	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
 }
 
@@ -3037,6 +3319,10 @@ type GetClaimParams struct {
 	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
 	// something was read for it, `Carve-Read-At`.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
+
+	// IfNoneMatch The `ETag` that the caller has already, with its quotes, a list of them, or `*`. If it is the current one the answer is
+	// 304, without a body. `W/` before it makes no difference.
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
 }
 
 // PatchClaimParams defines parameters for PatchClaim.
@@ -3045,7 +3331,7 @@ type PatchClaimParams struct {
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
 	// IfMatch The `ETag` that the change is based on, with its quotes, or `*` for whichever is current. Without it the answer is
-	// 428, with a stale one 412.
+	// 428, with a stale one 412. A weak one (`W/`) never matches.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
@@ -3053,6 +3339,14 @@ type PatchClaimParams struct {
 type PutClaimParams struct {
 	// DryRun Answer as if the request were carried out, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+
+	// IfMatch Only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one, or when there is
+	// nothing of this name yet, the answer is 412.
+	IfMatch *ReplaceIfMatch `json:"If-Match,omitempty"`
+
+	// IfNoneMatch `*`: create only. When the resource exists the answer is 412, also to a repeat of the very request that made it and whose
+	// answer was lost. Who has to repeat leaves it out, or sends a `POST` with an `Idempotency-Key`, where there is one.
+	IfNoneMatch *CreateOnly `json:"If-None-Match,omitempty"`
 }
 
 // ListClassesParams defines parameters for ListClasses.
@@ -3067,7 +3361,8 @@ type ListClassesParams struct {
 	// Limit Most items a page may hold.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` of the page before, with the same filters. It is opaque; one that the server did not make is refused.
+	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
+	// refused.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
@@ -3087,7 +3382,9 @@ type CreateClassParams struct {
 	// DryRun Answer as if the request were carried out, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IdempotencyKey Any string of visible ASCII characters, new for each new request and the same for its repeats. Kept for 24 hours.
+	// IdempotencyKey Any string of visible ASCII characters, new for each new request and the same for its repeats. Kept for 24 hours,
+	// for the project: another caller of it who uses the key is refused (`idempotency_mismatch`), so make it of
+	// something that is the caller's alone.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -3097,7 +3394,7 @@ type DeleteClassParams struct {
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
 	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
-	// answer is 412.
+	// answer is 412. A weak one (`W/`) never matches.
 	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
 }
 
@@ -3121,7 +3418,7 @@ type PatchClassParams struct {
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
 	// IfMatch The `ETag` that the change is based on, with its quotes, or `*` for whichever is current. Without it the answer is
-	// 428, with a stale one 412.
+	// 428, with a stale one 412. A weak one (`W/`) never matches.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
@@ -3136,7 +3433,8 @@ type GetHistoryParams struct {
 	// Limit Most items a page may hold.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` of the page before, with the same filters. It is opaque; one that the server did not make is refused.
+	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
+	// refused.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
@@ -3153,7 +3451,8 @@ type ListMembersParams struct {
 	// Limit Most items a page may hold.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` of the page before, with the same filters. It is opaque; one that the server did not make is refused.
+	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
+	// refused.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
@@ -3171,8 +3470,15 @@ type DeleteMemberParams struct {
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
 	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
-	// answer is 412.
+	// answer is 412. A weak one (`W/`) never matches.
 	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
+}
+
+// GetMemberParams defines parameters for GetMember.
+type GetMemberParams struct {
+	// IfNoneMatch The `ETag` that the caller has already, with its quotes, a list of them, or `*`. If it is the current one the answer is
+	// 304, without a body. `W/` before it makes no difference.
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
 }
 
 // PutMemberParams defines parameters for PutMember.
@@ -3180,9 +3486,13 @@ type PutMemberParams struct {
 	// DryRun Answer as if the request were carried out, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Replace only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one, or when
-	// there is nothing to replace, the answer is 412.
+	// IfMatch Only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one, or when there is
+	// nothing of this name yet, the answer is 412.
 	IfMatch *ReplaceIfMatch `json:"If-Match,omitempty"`
+
+	// IfNoneMatch `*`: create only. When the resource exists the answer is 412, also to a repeat of the very request that made it and whose
+	// answer was lost. Who has to repeat leaves it out, or sends a `POST` with an `Idempotency-Key`, where there is one.
+	IfNoneMatch *CreateOnly `json:"If-None-Match,omitempty"`
 }
 
 // ListPoolsParams defines parameters for ListPools.
@@ -3216,7 +3526,8 @@ type ListPoolsParams struct {
 	// Limit Most items a page may hold.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` of the page before, with the same filters. It is opaque; one that the server did not make is refused.
+	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
+	// refused.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
@@ -3233,7 +3544,9 @@ type CreatePoolParams struct {
 	// DryRun Answer as if the request were carried out, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IdempotencyKey Any string of visible ASCII characters, new for each new request and the same for its repeats. Kept for 24 hours.
+	// IdempotencyKey Any string of visible ASCII characters, new for each new request and the same for its repeats. Kept for 24 hours,
+	// for the project: another caller of it who uses the key is refused (`idempotency_mismatch`), so make it of
+	// something that is the caller's alone.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -3243,7 +3556,7 @@ type DeletePoolParams struct {
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
 	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
-	// answer is 412.
+	// answer is 412. A weak one (`W/`) never matches.
 	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
 }
 
@@ -3264,7 +3577,7 @@ type PatchPoolParams struct {
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
 	// IfMatch The `ETag` that the change is based on, with its quotes, or `*` for whichever is current. Without it the answer is
-	// 428, with a stale one 412.
+	// 428, with a stale one 412. A weak one (`W/`) never matches.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
@@ -3277,7 +3590,8 @@ type GetPoolFreeParams struct {
 	// Limit Most items a page may hold.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` of the page before, with the same filters. It is opaque; one that the server did not make is refused.
+	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
+	// refused.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
@@ -3294,7 +3608,8 @@ type ListPoolGrantsParams struct {
 	// Limit Most items a page may hold.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` of the page before, with the same filters. It is opaque; one that the server did not make is refused.
+	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
+	// refused.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
@@ -3312,14 +3627,29 @@ type DeletePoolGrantParams struct {
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
 	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
-	// answer is 412.
+	// answer is 412. A weak one (`W/`) never matches.
 	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
+}
+
+// GetPoolGrantParams defines parameters for GetPoolGrant.
+type GetPoolGrantParams struct {
+	// IfNoneMatch The `ETag` that the caller has already, with its quotes, a list of them, or `*`. If it is the current one the answer is
+	// 304, without a body. `W/` before it makes no difference.
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
 }
 
 // PutPoolGrantParams defines parameters for PutPoolGrant.
 type PutPoolGrantParams struct {
 	// DryRun Answer as if the request were carried out, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+
+	// IfMatch Only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one, or when there is
+	// nothing of this name yet, the answer is 412.
+	IfMatch *ReplaceIfMatch `json:"If-Match,omitempty"`
+
+	// IfNoneMatch `*`: create only. When the resource exists the answer is 412, also to a repeat of the very request that made it and whose
+	// answer was lost. Who has to repeat leaves it out, or sends a `POST` with an `Idempotency-Key`, where there is one.
+	IfNoneMatch *CreateOnly `json:"If-None-Match,omitempty"`
 }
 
 // ListQuotasParams defines parameters for ListQuotas.
@@ -3327,7 +3657,8 @@ type ListQuotasParams struct {
 	// Limit Most items a page may hold.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` of the page before, with the same filters. It is opaque; one that the server did not make is refused.
+	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
+	// refused.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
@@ -3345,7 +3676,7 @@ type DeleteQuotaParams struct {
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
 	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
-	// answer is 412.
+	// answer is 412. A weak one (`W/`) never matches.
 	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
 }
 
@@ -3354,9 +3685,13 @@ type PutQuotaParams struct {
 	// DryRun Answer as if the request were carried out, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Replace only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one, or when
-	// there is nothing to replace, the answer is 412.
+	// IfMatch Only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one, or when there is
+	// nothing of this name yet, the answer is 412.
 	IfMatch *ReplaceIfMatch `json:"If-Match,omitempty"`
+
+	// IfNoneMatch `*`: create only. When the resource exists the answer is 412, also to a repeat of the very request that made it and whose
+	// answer was lost. Who has to repeat leaves it out, or sends a `POST` with an `Idempotency-Key`, where there is one.
+	IfNoneMatch *CreateOnly `json:"If-None-Match,omitempty"`
 }
 
 // ListSpacesParams defines parameters for ListSpaces.
@@ -3368,7 +3703,8 @@ type ListSpacesParams struct {
 	// Limit Most items a page may hold.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` of the page before, with the same filters. It is opaque; one that the server did not make is refused.
+	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
+	// refused.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
@@ -3385,7 +3721,9 @@ type CreateSpaceParams struct {
 	// DryRun Answer as if the request were carried out, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IdempotencyKey Any string of visible ASCII characters, new for each new request and the same for its repeats. Kept for 24 hours.
+	// IdempotencyKey Any string of visible ASCII characters, new for each new request and the same for its repeats. Kept for 24 hours,
+	// for the project: another caller of it who uses the key is refused (`idempotency_mismatch`), so make it of
+	// something that is the caller's alone.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -3395,8 +3733,15 @@ type DeleteSpaceParams struct {
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
 	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
-	// answer is 412.
+	// answer is 412. A weak one (`W/`) never matches.
 	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
+}
+
+// GetSpaceParams defines parameters for GetSpace.
+type GetSpaceParams struct {
+	// IfNoneMatch The `ETag` that the caller has already, with its quotes, a list of them, or `*`. If it is the current one the answer is
+	// 304, without a body. `W/` before it makes no difference.
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
 }
 
 // PatchSpaceParams defines parameters for PatchSpace.
@@ -3405,7 +3750,7 @@ type PatchSpaceParams struct {
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
 	// IfMatch The `ETag` that the change is based on, with its quotes, or `*` for whichever is current. Without it the answer is
-	// 428, with a stale one 412.
+	// 428, with a stale one 412. A weak one (`W/`) never matches.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
@@ -3414,7 +3759,8 @@ type ListSpaceGrantsParams struct {
 	// Limit Most items a page may hold.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` of the page before, with the same filters. It is opaque; one that the server did not make is refused.
+	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
+	// refused.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
@@ -3432,14 +3778,29 @@ type DeleteSpaceGrantParams struct {
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
 	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
-	// answer is 412.
+	// answer is 412. A weak one (`W/`) never matches.
 	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
+}
+
+// GetSpaceGrantParams defines parameters for GetSpaceGrant.
+type GetSpaceGrantParams struct {
+	// IfNoneMatch The `ETag` that the caller has already, with its quotes, a list of them, or `*`. If it is the current one the answer is
+	// 304, without a body. `W/` before it makes no difference.
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
 }
 
 // PutSpaceGrantParams defines parameters for PutSpaceGrant.
 type PutSpaceGrantParams struct {
 	// DryRun Answer as if the request were carried out, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+
+	// IfMatch Only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one, or when there is
+	// nothing of this name yet, the answer is 412.
+	IfMatch *ReplaceIfMatch `json:"If-Match,omitempty"`
+
+	// IfNoneMatch `*`: create only. When the resource exists the answer is 412, also to a repeat of the very request that made it and whose
+	// answer was lost. Who has to repeat leaves it out, or sends a `POST` with an `Idempotency-Key`, where there is one.
+	IfNoneMatch *CreateOnly `json:"If-None-Match,omitempty"`
 }
 
 // CreateProjectJSONRequestBody defines body for CreateProject for application/json ContentType.
@@ -3509,7 +3870,7 @@ type ServerInterface interface {
 	DeleteProject(ctx echo.Context, project ProjectName, params DeleteProjectParams) error
 	// GetProject Read a project
 	// (GET /v1/projects/{project})
-	GetProject(ctx echo.Context, project ProjectName) error
+	GetProject(ctx echo.Context, project ProjectName, params GetProjectParams) error
 	// PatchProject Change a project
 	// (PATCH /v1/projects/{project})
 	PatchProject(ctx echo.Context, project ProjectName, params PatchProjectParams) error
@@ -3587,7 +3948,7 @@ type ServerInterface interface {
 	DeleteMember(ctx echo.Context, project ProjectName, subject MemberSubject, params DeleteMemberParams) error
 	// GetMember Read a member
 	// (GET /v1/projects/{project}/members/{subject})
-	GetMember(ctx echo.Context, project ProjectName, subject MemberSubject) error
+	GetMember(ctx echo.Context, project ProjectName, subject MemberSubject, params GetMemberParams) error
 	// PutMember Give a subject a role
 	// (PUT /v1/projects/{project}/members/{subject})
 	PutMember(ctx echo.Context, project ProjectName, subject MemberSubject, params PutMemberParams) error
@@ -3617,7 +3978,7 @@ type ServerInterface interface {
 	DeletePoolGrant(ctx echo.Context, project ProjectName, pool PoolName, consumer Consumer, params DeletePoolGrantParams) error
 	// GetPoolGrant Read a grant of a pool
 	// (GET /v1/projects/{project}/pools/{pool}/grants/{consumer})
-	GetPoolGrant(ctx echo.Context, project ProjectName, pool PoolName, consumer Consumer) error
+	GetPoolGrant(ctx echo.Context, project ProjectName, pool PoolName, consumer Consumer, params GetPoolGrantParams) error
 	// PutPoolGrant Grant a pool
 	// (PUT /v1/projects/{project}/pools/{pool}/grants/{consumer})
 	PutPoolGrant(ctx echo.Context, project ProjectName, pool PoolName, consumer Consumer, params PutPoolGrantParams) error
@@ -3644,7 +4005,7 @@ type ServerInterface interface {
 	DeleteSpace(ctx echo.Context, project ProjectName, space SpaceName, params DeleteSpaceParams) error
 	// GetSpace Read a space
 	// (GET /v1/projects/{project}/spaces/{space})
-	GetSpace(ctx echo.Context, project ProjectName, space SpaceName) error
+	GetSpace(ctx echo.Context, project ProjectName, space SpaceName, params GetSpaceParams) error
 	// PatchSpace Change a space
 	// (PATCH /v1/projects/{project}/spaces/{space})
 	PatchSpace(ctx echo.Context, project ProjectName, space SpaceName, params PatchSpaceParams) error
@@ -3656,7 +4017,7 @@ type ServerInterface interface {
 	DeleteSpaceGrant(ctx echo.Context, project ProjectName, space SpaceName, consumer Consumer, params DeleteSpaceGrantParams) error
 	// GetSpaceGrant Read a grant of a space
 	// (GET /v1/projects/{project}/spaces/{space}/grants/{consumer})
-	GetSpaceGrant(ctx echo.Context, project ProjectName, space SpaceName, consumer Consumer) error
+	GetSpaceGrant(ctx echo.Context, project ProjectName, space SpaceName, consumer Consumer, params GetSpaceGrantParams) error
 	// PutSpaceGrant Grant a space
 	// (PUT /v1/projects/{project}/spaces/{space}/grants/{consumer})
 	PutSpaceGrant(ctx echo.Context, project ProjectName, space SpaceName, consumer Consumer, params PutSpaceGrantParams) error
@@ -3821,8 +4182,28 @@ func (w *ServerInterfaceWrapper) GetProject(ctx echo.Context) error {
 		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
 	}
 
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetProjectParams
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "If-None-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-None-Match")]; found {
+		var IfNoneMatch IfNoneMatch
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for If-None-Match, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-None-Match", valueList[0], &IfNoneMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter If-None-Match: %s", err))
+		}
+
+		params.IfNoneMatch = &IfNoneMatch
+	}
+
 	// Invoke the callback with all the unmarshaled arguments
-	err = w.Handler.GetProject(ctx, project)
+	err = w.Handler.GetProject(ctx, project, params)
 	return err
 }
 
@@ -3881,6 +4262,13 @@ func (w *ServerInterfaceWrapper) ListAllocations(ctx echo.Context) error {
 
 	// Parameter object where we will unmarshal all parameters from the context
 	var params ListAllocationsParams
+	// ------------- Optional query parameter "holder" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "holder", ctx.QueryParams(), &params.Holder, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter holder: %s", err))
+	}
+
 	// ------------- Optional query parameter "phase" -------------
 
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "phase", ctx.QueryParams(), &params.Phase, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
@@ -4032,6 +4420,23 @@ func (w *ServerInterfaceWrapper) GetAllocation(ctx echo.Context) error {
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "consistency", ctx.QueryParams(), &params.Consistency, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
 	if err != nil {
 		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter consistency: %s", err))
+	}
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "If-None-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-None-Match")]; found {
+		var IfNoneMatch IfNoneMatch
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for If-None-Match, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-None-Match", valueList[0], &IfNoneMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter If-None-Match: %s", err))
+		}
+
+		params.IfNoneMatch = &IfNoneMatch
 	}
 
 	// Invoke the callback with all the unmarshaled arguments
@@ -4548,6 +4953,23 @@ func (w *ServerInterfaceWrapper) GetClaim(ctx echo.Context) error {
 		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter consistency: %s", err))
 	}
 
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "If-None-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-None-Match")]; found {
+		var IfNoneMatch IfNoneMatch
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for If-None-Match, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-None-Match", valueList[0], &IfNoneMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter If-None-Match: %s", err))
+		}
+
+		params.IfNoneMatch = &IfNoneMatch
+	}
+
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.GetClaim(ctx, project, claim, params)
 	return err
@@ -4629,6 +5051,38 @@ func (w *ServerInterfaceWrapper) PutClaim(ctx echo.Context) error {
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "dryRun", ctx.QueryParams(), &params.DryRun, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
 	if err != nil {
 		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter dryRun: %s", err))
+	}
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch ReplaceIfMatch
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for If-Match, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter If-Match: %s", err))
+		}
+
+		params.IfMatch = &IfMatch
+	}
+	// ------------- Optional header parameter "If-None-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-None-Match")]; found {
+		var IfNoneMatch CreateOnly
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for If-None-Match, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-None-Match", valueList[0], &IfNoneMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter If-None-Match: %s", err))
+		}
+
+		params.IfNoneMatch = &IfNoneMatch
 	}
 
 	// Invoke the callback with all the unmarshaled arguments
@@ -5039,8 +5493,28 @@ func (w *ServerInterfaceWrapper) GetMember(ctx echo.Context) error {
 		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter subject: %s", err))
 	}
 
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetMemberParams
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "If-None-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-None-Match")]; found {
+		var IfNoneMatch IfNoneMatch
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for If-None-Match, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-None-Match", valueList[0], &IfNoneMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter If-None-Match: %s", err))
+		}
+
+		params.IfNoneMatch = &IfNoneMatch
+	}
+
 	// Invoke the callback with all the unmarshaled arguments
-	err = w.Handler.GetMember(ctx, project, subject)
+	err = w.Handler.GetMember(ctx, project, subject, params)
 	return err
 }
 
@@ -5087,6 +5561,21 @@ func (w *ServerInterfaceWrapper) PutMember(ctx echo.Context) error {
 		}
 
 		params.IfMatch = &IfMatch
+	}
+	// ------------- Optional header parameter "If-None-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-None-Match")]; found {
+		var IfNoneMatch CreateOnly
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for If-None-Match, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-None-Match", valueList[0], &IfNoneMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter If-None-Match: %s", err))
+		}
+
+		params.IfNoneMatch = &IfNoneMatch
 	}
 
 	// Invoke the callback with all the unmarshaled arguments
@@ -5550,8 +6039,28 @@ func (w *ServerInterfaceWrapper) GetPoolGrant(ctx echo.Context) error {
 		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter consumer: %s", err))
 	}
 
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetPoolGrantParams
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "If-None-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-None-Match")]; found {
+		var IfNoneMatch IfNoneMatch
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for If-None-Match, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-None-Match", valueList[0], &IfNoneMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter If-None-Match: %s", err))
+		}
+
+		params.IfNoneMatch = &IfNoneMatch
+	}
+
 	// Invoke the callback with all the unmarshaled arguments
-	err = w.Handler.GetPoolGrant(ctx, project, pool, consumer)
+	err = w.Handler.GetPoolGrant(ctx, project, pool, consumer, params)
 	return err
 }
 
@@ -5589,6 +6098,38 @@ func (w *ServerInterfaceWrapper) PutPoolGrant(ctx echo.Context) error {
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "dryRun", ctx.QueryParams(), &params.DryRun, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
 	if err != nil {
 		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter dryRun: %s", err))
+	}
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch ReplaceIfMatch
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for If-Match, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter If-Match: %s", err))
+		}
+
+		params.IfMatch = &IfMatch
+	}
+	// ------------- Optional header parameter "If-None-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-None-Match")]; found {
+		var IfNoneMatch CreateOnly
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for If-None-Match, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-None-Match", valueList[0], &IfNoneMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter If-None-Match: %s", err))
+		}
+
+		params.IfNoneMatch = &IfNoneMatch
 	}
 
 	// Invoke the callback with all the unmarshaled arguments
@@ -5753,6 +6294,21 @@ func (w *ServerInterfaceWrapper) PutQuota(ctx echo.Context) error {
 
 		params.IfMatch = &IfMatch
 	}
+	// ------------- Optional header parameter "If-None-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-None-Match")]; found {
+		var IfNoneMatch CreateOnly
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for If-None-Match, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-None-Match", valueList[0], &IfNoneMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter If-None-Match: %s", err))
+		}
+
+		params.IfNoneMatch = &IfNoneMatch
+	}
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.PutQuota(ctx, project, quota, params)
@@ -5916,8 +6472,28 @@ func (w *ServerInterfaceWrapper) GetSpace(ctx echo.Context) error {
 		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter space: %s", err))
 	}
 
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetSpaceParams
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "If-None-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-None-Match")]; found {
+		var IfNoneMatch IfNoneMatch
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for If-None-Match, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-None-Match", valueList[0], &IfNoneMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter If-None-Match: %s", err))
+		}
+
+		params.IfNoneMatch = &IfNoneMatch
+	}
+
 	// Invoke the callback with all the unmarshaled arguments
-	err = w.Handler.GetSpace(ctx, project, space)
+	err = w.Handler.GetSpace(ctx, project, space, params)
 	return err
 }
 
@@ -6103,8 +6679,28 @@ func (w *ServerInterfaceWrapper) GetSpaceGrant(ctx echo.Context) error {
 		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter consumer: %s", err))
 	}
 
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetSpaceGrantParams
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "If-None-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-None-Match")]; found {
+		var IfNoneMatch IfNoneMatch
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for If-None-Match, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-None-Match", valueList[0], &IfNoneMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter If-None-Match: %s", err))
+		}
+
+		params.IfNoneMatch = &IfNoneMatch
+	}
+
 	// Invoke the callback with all the unmarshaled arguments
-	err = w.Handler.GetSpaceGrant(ctx, project, space, consumer)
+	err = w.Handler.GetSpaceGrant(ctx, project, space, consumer, params)
 	return err
 }
 
@@ -6142,6 +6738,38 @@ func (w *ServerInterfaceWrapper) PutSpaceGrant(ctx echo.Context) error {
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "dryRun", ctx.QueryParams(), &params.DryRun, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
 	if err != nil {
 		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter dryRun: %s", err))
+	}
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch ReplaceIfMatch
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for If-Match, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter If-Match: %s", err))
+		}
+
+		params.IfMatch = &IfMatch
+	}
+	// ------------- Optional header parameter "If-None-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-None-Match")]; found {
+		var IfNoneMatch CreateOnly
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for If-None-Match, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-None-Match", valueList[0], &IfNoneMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter If-None-Match: %s", err))
+		}
+
+		params.IfNoneMatch = &IfNoneMatch
 	}
 
 	// Invoke the callback with all the unmarshaled arguments
@@ -6299,7 +6927,14 @@ type CarvingRefusedApplicationProblemPlusJSONResponse Problem
 
 type ClaimBadRequestApplicationProblemPlusJSONResponse Problem
 
-type ClaimConflictApplicationProblemPlusJSONResponse Problem
+type ClaimConflictResponseHeaders struct {
+	RetryAfter *int
+}
+type ClaimConflictApplicationProblemPlusJSONResponse struct {
+	Body Problem
+
+	Headers ClaimConflictResponseHeaders
+}
 
 type ClaimSourceNotFoundApplicationProblemPlusJSONResponse Problem
 
@@ -6350,6 +6985,15 @@ type NotFoundApplicationProblemPlusJSONResponse struct {
 	Body Problem
 
 	Headers NotFoundResponseHeaders
+}
+
+type NotModifiedResponseHeaders struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	ETag             string
+}
+type NotModifiedResponse struct {
+	Headers NotModifiedResponseHeaders
 }
 
 type PayloadTooLargeApplicationProblemPlusJSONResponse Problem
@@ -7329,6 +7973,7 @@ func (response DeleteProject504ApplicationProblemPlusJSONResponse) VisitDeletePr
 
 type GetProjectRequestObject struct {
 	Project ProjectName `json:"project"`
+	Params  GetProjectParams
 }
 
 type GetProjectResponseObject interface {
@@ -7355,6 +8000,20 @@ func (response GetProject200JSONResponse) VisitGetProjectResponse(w http.Respons
 	w.WriteHeader(200)
 	_, err := buf.WriteTo(w)
 	return err
+}
+
+type GetProject304Response = NotModifiedResponse
+
+func (response GetProject304Response) VisitGetProjectResponse(w http.ResponseWriter) error {
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(304)
+	return nil
 }
 
 type GetProject400ApplicationProblemPlusJSONResponse struct {
@@ -8360,6 +9019,20 @@ func (response GetAllocation200JSONResponse) VisitGetAllocationResponse(w http.R
 	w.WriteHeader(200)
 	_, err := buf.WriteTo(w)
 	return err
+}
+
+type GetAllocation304Response = NotModifiedResponse
+
+func (response GetAllocation304Response) VisitGetAllocationResponse(w http.ResponseWriter) error {
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(304)
+	return nil
 }
 
 type GetAllocation400ApplicationProblemPlusJSONResponse struct {
@@ -9890,10 +10563,13 @@ type CreateClaimBatch409ApplicationProblemPlusJSONResponse struct {
 func (response CreateClaimBatch409ApplicationProblemPlusJSONResponse) VisitCreateClaimBatchResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(409)
 	_, err := buf.WriteTo(w)
 	return err
@@ -10643,10 +11319,13 @@ type CreateClaim409ApplicationProblemPlusJSONResponse struct {
 func (response CreateClaim409ApplicationProblemPlusJSONResponse) VisitCreateClaimResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(409)
 	_, err := buf.WriteTo(w)
 	return err
@@ -11060,6 +11739,20 @@ func (response GetClaim200JSONResponse) VisitGetClaimResponse(w http.ResponseWri
 	w.WriteHeader(200)
 	_, err := buf.WriteTo(w)
 	return err
+}
+
+type GetClaim304Response = NotModifiedResponse
+
+func (response GetClaim304Response) VisitGetClaimResponse(w http.ResponseWriter) error {
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(304)
+	return nil
 }
 
 type GetClaim400ApplicationProblemPlusJSONResponse struct {
@@ -11715,11 +12408,33 @@ type PutClaim409ApplicationProblemPlusJSONResponse struct {
 func (response PutClaim409ApplicationProblemPlusJSONResponse) VisitPutClaimResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(409)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutClaim412ApplicationProblemPlusJSONResponse struct {
+	PreconditionFailedApplicationProblemPlusJSONResponse
+}
+
+func (response PutClaim412ApplicationProblemPlusJSONResponse) VisitPutClaimResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.ETag != nil {
+		w.Header().Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
+	w.WriteHeader(412)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -13878,6 +14593,7 @@ func (response DeleteMember504ApplicationProblemPlusJSONResponse) VisitDeleteMem
 type GetMemberRequestObject struct {
 	Project ProjectName   `json:"project"`
 	Subject MemberSubject `json:"subject"`
+	Params  GetMemberParams
 }
 
 type GetMemberResponseObject interface {
@@ -13904,6 +14620,20 @@ func (response GetMember200JSONResponse) VisitGetMemberResponse(w http.ResponseW
 	w.WriteHeader(200)
 	_, err := buf.WriteTo(w)
 	return err
+}
+
+type GetMember304Response = NotModifiedResponse
+
+func (response GetMember304Response) VisitGetMemberResponse(w http.ResponseWriter) error {
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(304)
+	return nil
 }
 
 type GetMember400ApplicationProblemPlusJSONResponse struct {
@@ -14765,15 +15495,25 @@ func (response CreatePool406ApplicationProblemPlusJSONResponse) VisitCreatePoolR
 	return err
 }
 
-type CreatePool409ApplicationProblemPlusJSONResponse Problem
+type CreatePool409ResponseHeaders struct {
+	RetryAfter *int
+}
+
+type CreatePool409ApplicationProblemPlusJSONResponse struct {
+	Body    Problem
+	Headers CreatePool409ResponseHeaders
+}
 
 func (response CreatePool409ApplicationProblemPlusJSONResponse) VisitCreatePoolResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(409)
 	_, err := buf.WriteTo(w)
 	return err
@@ -16386,6 +17126,7 @@ type GetPoolGrantRequestObject struct {
 	Project  ProjectName `json:"project"`
 	Pool     PoolName    `json:"pool"`
 	Consumer Consumer    `json:"consumer"`
+	Params   GetPoolGrantParams
 }
 
 type GetPoolGrantResponseObject interface {
@@ -16412,6 +17153,20 @@ func (response GetPoolGrant200JSONResponse) VisitGetPoolGrantResponse(w http.Res
 	w.WriteHeader(200)
 	_, err := buf.WriteTo(w)
 	return err
+}
+
+type GetPoolGrant304Response = NotModifiedResponse
+
+func (response GetPoolGrant304Response) VisitGetPoolGrantResponse(w http.ResponseWriter) error {
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(304)
+	return nil
 }
 
 type GetPoolGrant400ApplicationProblemPlusJSONResponse struct {
@@ -16759,6 +17514,25 @@ func (response PutPoolGrant406ApplicationProblemPlusJSONResponse) VisitPutPoolGr
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(406)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutPoolGrant412ApplicationProblemPlusJSONResponse struct {
+	PreconditionFailedApplicationProblemPlusJSONResponse
+}
+
+func (response PutPoolGrant412ApplicationProblemPlusJSONResponse) VisitPutPoolGrantResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.ETag != nil {
+		w.Header().Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
+	w.WriteHeader(412)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -18618,6 +19392,7 @@ func (response DeleteSpace504ApplicationProblemPlusJSONResponse) VisitDeleteSpac
 type GetSpaceRequestObject struct {
 	Project ProjectName `json:"project"`
 	Space   SpaceName   `json:"space"`
+	Params  GetSpaceParams
 }
 
 type GetSpaceResponseObject interface {
@@ -18644,6 +19419,20 @@ func (response GetSpace200JSONResponse) VisitGetSpaceResponse(w http.ResponseWri
 	w.WriteHeader(200)
 	_, err := buf.WriteTo(w)
 	return err
+}
+
+type GetSpace304Response = NotModifiedResponse
+
+func (response GetSpace304Response) VisitGetSpaceResponse(w http.ResponseWriter) error {
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(304)
+	return nil
 }
 
 type GetSpace400ApplicationProblemPlusJSONResponse struct {
@@ -19604,6 +20393,7 @@ type GetSpaceGrantRequestObject struct {
 	Project  ProjectName `json:"project"`
 	Space    SpaceName   `json:"space"`
 	Consumer Consumer    `json:"consumer"`
+	Params   GetSpaceGrantParams
 }
 
 type GetSpaceGrantResponseObject interface {
@@ -19630,6 +20420,20 @@ func (response GetSpaceGrant200JSONResponse) VisitGetSpaceGrantResponse(w http.R
 	w.WriteHeader(200)
 	_, err := buf.WriteTo(w)
 	return err
+}
+
+type GetSpaceGrant304Response = NotModifiedResponse
+
+func (response GetSpaceGrant304Response) VisitGetSpaceGrantResponse(w http.ResponseWriter) error {
+	if response.Headers.CarveConsistency != nil {
+		w.Header().Set("Carve-Consistency", fmt.Sprint(*response.Headers.CarveConsistency))
+	}
+	if response.Headers.CarveReadAt != nil {
+		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(304)
+	return nil
 }
 
 type GetSpaceGrant400ApplicationProblemPlusJSONResponse struct {
@@ -19977,6 +20781,25 @@ func (response PutSpaceGrant406ApplicationProblemPlusJSONResponse) VisitPutSpace
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(406)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutSpaceGrant412ApplicationProblemPlusJSONResponse struct {
+	PreconditionFailedApplicationProblemPlusJSONResponse
+}
+
+func (response PutSpaceGrant412ApplicationProblemPlusJSONResponse) VisitPutSpaceGrantResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.ETag != nil {
+		w.Header().Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
+	w.WriteHeader(412)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -20930,10 +21753,11 @@ func (sh *strictHandler) DeleteProject(ctx echo.Context, project ProjectName, pa
 }
 
 // GetProject operation middleware
-func (sh *strictHandler) GetProject(ctx echo.Context, project ProjectName) error {
+func (sh *strictHandler) GetProject(ctx echo.Context, project ProjectName, params GetProjectParams) error {
 	var request GetProjectRequestObject
 
 	request.Project = project
+	request.Params = params
 
 	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
 		return sh.ssi.GetProject(ctx.Request().Context(), request.(GetProjectRequestObject))
@@ -21822,11 +22646,12 @@ func (sh *strictHandler) DeleteMember(ctx echo.Context, project ProjectName, sub
 }
 
 // GetMember operation middleware
-func (sh *strictHandler) GetMember(ctx echo.Context, project ProjectName, subject MemberSubject) error {
+func (sh *strictHandler) GetMember(ctx echo.Context, project ProjectName, subject MemberSubject, params GetMemberParams) error {
 	var request GetMemberRequestObject
 
 	request.Project = project
 	request.Subject = subject
+	request.Params = params
 
 	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
 		return sh.ssi.GetMember(ctx.Request().Context(), request.(GetMemberRequestObject))
@@ -22159,12 +22984,13 @@ func (sh *strictHandler) DeletePoolGrant(ctx echo.Context, project ProjectName, 
 }
 
 // GetPoolGrant operation middleware
-func (sh *strictHandler) GetPoolGrant(ctx echo.Context, project ProjectName, pool PoolName, consumer Consumer) error {
+func (sh *strictHandler) GetPoolGrant(ctx echo.Context, project ProjectName, pool PoolName, consumer Consumer, params GetPoolGrantParams) error {
 	var request GetPoolGrantRequestObject
 
 	request.Project = project
 	request.Pool = pool
 	request.Consumer = consumer
+	request.Params = params
 
 	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
 		return sh.ssi.GetPoolGrant(ctx.Request().Context(), request.(GetPoolGrantRequestObject))
@@ -22445,11 +23271,12 @@ func (sh *strictHandler) DeleteSpace(ctx echo.Context, project ProjectName, spac
 }
 
 // GetSpace operation middleware
-func (sh *strictHandler) GetSpace(ctx echo.Context, project ProjectName, space SpaceName) error {
+func (sh *strictHandler) GetSpace(ctx echo.Context, project ProjectName, space SpaceName, params GetSpaceParams) error {
 	var request GetSpaceRequestObject
 
 	request.Project = project
 	request.Space = space
+	request.Params = params
 
 	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
 		return sh.ssi.GetSpace(ctx.Request().Context(), request.(GetSpaceRequestObject))
@@ -22576,12 +23403,13 @@ func (sh *strictHandler) DeleteSpaceGrant(ctx echo.Context, project ProjectName,
 }
 
 // GetSpaceGrant operation middleware
-func (sh *strictHandler) GetSpaceGrant(ctx echo.Context, project ProjectName, space SpaceName, consumer Consumer) error {
+func (sh *strictHandler) GetSpaceGrant(ctx echo.Context, project ProjectName, space SpaceName, consumer Consumer, params GetSpaceGrantParams) error {
 	var request GetSpaceGrantRequestObject
 
 	request.Project = project
 	request.Space = space
 	request.Consumer = consumer
+	request.Params = params
 
 	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
 		return sh.ssi.GetSpaceGrant(ctx.Request().Context(), request.(GetSpaceGrantRequestObject))
@@ -22704,738 +23532,787 @@ func (sh *strictHandler) GetWhoami(ctx echo.Context) error {
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7P19l9s2lieOvxWsfntO7BlRRVLUo0+f2fLTpLoTp9auTPbXKa8FkmCJXRShJqiS1dl679+DC4AESVCi",
-	"VLLj7sk/3XGJBIGLi4v7+Lm/9QK6WtOUpDnrzX/rkc94tU4I/PflOv4L2fH/YpvVCme73rz3S5wv6SZH",
-	"cc5QTu9J2uv3HnCyIfyxFclxiHPM/zvICM5JeJn35j3XdseWPbRs98aezYf23Lb/2uurR17ycQOarec4",
-	"iQPyv+QUBgFd9fq9O5KSDOcxTXtzp99LsE8SmN0mjfnYbEnXrPfY76V4RXrz3jpekyROSa/fW2f0byTg",
-	"D+UEryzc6/cy8hAzGKvnRWNn6mLP8klgW54behYeRRPLnjl+MAy90Xg06fV7mzjszXt4GDqBHY0sMvFd",
-	"y8PjqTULbN8ahW40dcjYC4bw8Drcv+jHfo+tScDnHxIWZPFarKz3CmjBUJBsWE4y1uv3yOd1nBGmBpuo",
-	"wfhIkoIZTQgQL2WbFclg+BznGyDQPdld6XPnU+cz5xOvzTvBLP+ZNSfuuOW31kvM+Mcugzx+IL3Hx8e+",
-	"5BAx9yqfXKJ7skMRzRBGakv68t87grM2tum+v1+alPX1hdUF3iwJwinbkgzlS5yjQH41zv84Ef8CJ6LO",
-	"7f2ekHbzXoCzB/Lp0BCflCAlQUbyjv/olTz3Q8zyJsPxc4rW+I7oPBbnZMV681//4Lb/XvL3I3DLJozz",
-	"Nw8kzZsccwmsgrZxvkQrmhGUUxTQVQvz4CgnWW+ebpKk38MGCo7lRHwS0YyoJ2F7bGcWYILHlodt25oE",
-	"Q2LNQs+xRv6EuNEUO8F42Otz/lxS/jyNw6DX79F1wVq9kCQkJ68SHHOuo5scZjrvrUm2ihnnmU8hSWMS",
-	"AhetaE4uwzAjjPXmPWfmDuyBO/A8+PHvG8JyIP0kdIgdjFzLi2zf8gKHWDM8mlhuNPZnoR1MyNCBVxjd",
-	"ZAEQ5D5O+ZtX12oqkq+3xLfIBnZ440u2hkMT4IwmlUPz2C+o+VsPJwkNOFO+unr9ns/VHrj2wBnYF67X",
-	"088TSR/4cjMa8o+sKU3ek4j/oA5WRkM+A8O50rj62PfWGYnizz+Q9C5f9uaux4kR8JVf0yQOOBe9ho0B",
-	"0YT3CJN2rrCtwA9sa4KdqTWN+MvhLPDIxB/ikatzBV7H1j3Z1RhDSKkmY9D7PZzg2DVO8Pxo5kbD0WTi",
-	"D70Qj/EwIDN3FtrEJt5kOH4CF9yT3VwQ9KJUTj72eyn5nL/aZIxmvXmP7P68ufobjYPv//zw11dOEn74",
-	"8wxoCh94ifNgWRP3W4pSGhKmn1bYmWNkvWeS9SF5aAp2uUD+SctpE953Yks4RydVae464dDnAnqCXWJ5",
-	"wTS0ptHYtma+g10uzgnstZDmzuGHnb3S3GtI81a+t+6nrBvvjyvS23xuxx4/uJxb5O8xTaufHR5e27Bl",
-	"PgFNw5iPKHaYXwo3GU4Z/O0mhuFbtndFGONqwbz3iqsnIapMF0UZXSFOIqQYtSTOADYSM9jGy2JVHzZB",
-	"QEgI8lZRpXeTbfjtke/WpHyYhMDu6n56STcpf+mUHWmXPV+W4d3jGX50eJ9HBcN7hx/2vk2Gn40PMfz4",
-	"8NrGX43h5XT/+Rn+Y/VuMJnYxQ3RRz7Nl4hmKKUp6XBfVGV9Z6YycVD9ZFZP1dOGLmnw5vM6wSlsk6B2",
-	"hRBXOdrSTRIinyBfbkZBAgNbz8aDQowHCWbsnZgQy3Ea4ixUf74uNmyd4DyiGVcEQpLjOKkNVH4/ENxY",
-	"8p969UKNbpEN8ncIvtD8dVDRcdpZSxutwlrFTA0UbWU30KNIGBPOKh85+5O14Jpitdz6hHcRnwBDcc5n",
-	"KtUkWEupJDUWVVlTsKSMpKAkBzSE5ylNPpHPS8xNr1Cn8VWOlpihlKIoIwT5CQ3uhbslZijB2R1BJKWb",
-	"u6U2GT6aYS5WZRLsPl6v+Tnu/9b4Wkbpao7ypfpezJC+18d+Sltv+aUUbRiZo7GHaITGo9FwjLBQYgnT",
-	"PvD3Dc1x+QUpy3CSVL7AWXwLQsl0YN6TaMPIniOTyQeqcuO4U6F2EjjuUwIs9ykj/MHqjr4ysz1a4jRk",
-	"iG5yJF5m6MJ1ucF64U4RTZPdC3Th2miLGcLsnp8wmlXPyvtiGTW+tyvsre3CJbuXHskL152bPowzAjMj",
-	"IUxtSTIygOMYp2De9S64eLuofLAgY8914Z4oT9PvRqVTzqliizauAtuqylUvdwgj9ZGCmdQN0MJUTbn/",
-	"2O/9Z4bTuv+LIpoSpETdGZ2sGaX5fq9X5fyZ5W1FOZwOsReMydSKXNuzvLEztfBs6FteOIrsiTOd4ZlT",
-	"KIcTdzb0R+HEIk40tLyRPbFmUxdbw8Aj0dieTGdT+0jfVuGQKnWNgqq/i2fxvweJ4aR8T3CS14z5yyTh",
-	"18iWgOQuT4ZSM+k9+AK+j1lOs92bNM8MDuBflhQtSVLYdqPBDNEUDdGPOAuWCOcopTRtce6ZrdlRU7nv",
-	"zXszj9Mqmln20BlZ3sSdWT72AmtExrYzdWdDjF1xG8SrqlYCat+oXduvUew8OvR6k60pjKKcNSxOgz22",
-	"wybNQcoWP3s3zkQ5WsF51277O9M6tXwvGtljZ2K50+HM8jw8sqZjf2IF03BGcOTbgQN35zJOwusTlvck",
-	"sh0mmZpWK9nAB/1XeQ1cXV9qa686m4W2BBzqy4sAduMccnqfBR96gRNNsGtNie1bXuQG3PYcWyM8IcNg",
-	"FjqRPT3evp/YvhO44dAiXjSyPHvsWFN3MrSm3myEx/6Eb28hXzpO4Sj50jxd0vnYnU3oNiWZHEOqAK9E",
-	"fKPh0VQrCazJZOqc4oFuHsM24/aw16Fwj1cZ/bHOgq8oTeL07jXdtnAj2Aop9Wm4Q0uahKyPcBqqv9yR",
-	"nKEdeYoyYWZJ7EXj2YT4XAjw+8YhFh7b2HIm/pB49sgd41n7HdfOlP7InuBpFFjhjPBLz40sf+L4ljsN",
-	"vGjkjIcTH5cxs26TaGFKxzYz5bF2gUF4nWbMnou9ZuPBVLFXQGnyc/02GGlrLzlQZ7UGH76lGYnv9vEg",
-	"Tmm+JJlSXwUzHsl3jlNGA818F4ydibiG8Mi3vHHA9ZxwZql7yCXD6BS+C2FUD1sjfxxY3iTkyhbBVjmq",
-	"Z5cipNsk2vjOKW/iPcqWkY2WOCNfjYm8jjLKpMjhXNgylCZNTjhW63aOvTBnbjiEWw3UFs+dDi3szUaW",
-	"utb4Rh1/YWIY0x5bfPctbzjzLH+Ex1Y5ph0UPNJxCu0XptPdIX7wvnpPGMkeBJk01/A7km9pdo9C8hAH",
-	"hHW5t2zOE1MDT/T/0H7+0H6erP105iKps3fnoo5GzJFcFMCY7tSCu8Mb+WNrNgmmVjmmSwrad5zCHpHg",
-	"NrjoVJvrHPZU12iyY5IXDWPrPclxnNbduErFuCfrHEHKCSTmCkf9FjMksmrCExRc50gOGkbuyPaIbXnR",
-	"dGZ5Tji0ZtgOLHtoj8jUDYZD+4S0gilIIeJZcLN4zsS1ZsOpZ5VSiJQKb8cptCu8tttBDsXpXUYYsx7i",
-	"9TEW+9nlieCIbreSM7kYuhqbFdwktRXxDRNrfUn7vS336aDA388z48gJXDz0uNbpWJ4/IdYUj0YWFyCT",
-	"aEhcf1YqqzaekknoedYIO4Hl4bFtTUPXr2eIHXN3fd17p5a/dcz10hbRP1WlOCmiPzwQ0RezbQ3of/Vg",
-	"/rGB/PJ8FVlq1WPG4vQuISr89xUk9QEBdkDLn4Q2GftDyw1mkeURZ2RN/SG2vHAUjMkkmtqa2z0a+jZ2",
-	"gpllhyPCTyK2ZoEXWlPiRg4e+6NwcsDt7tQPFy5T/QrZdobtMgpT86cOydjWxLATL8jTTpWz/1TJ6f7T",
-	"HSu1T9qxermDaKlZMfKNEcluB2v0tXInp27oTUbBjFu/juUNo8CaemRqRaOZE7hkaHvTMhN+4gTDsedP",
-	"uQpkW55LfGs2DCcW8aa274RuNJyM956pUVev3rHZYnpaTdshmA3JaDoOseVPAtfyPDu0ZqNoZtlj7IbD",
-	"yHNGs2mr9+YU7+OR52a07zYq0332p/d8vcPTxXHa4WYS2WUvd8Yb6qeUoAeS7Q7dUIbb5Slyu9vhVzM3",
-	"igC+U4cFQGsy3DH5CrXpqF/r85F6DEYyc+hACdw+tfjLK5wm7dKw1nc0X8bpXdPFSR6gNo6gkER4k+Qy",
-	"5Y1G6Or6wStzWdroIIUseVeuQFu1aSofSEKCnGYmRhCET3fi43B2aYT4WjcBP519tElDkiGM1HdDSHXr",
-	"ODtgH31T4vVbvIoTSLa6fvAkr+szXOE8WL75vObnopBR94S/cUdoUQUB5QNXRVyfP9YTO3nf+8jFBIzz",
-	"g5FpHruw63vix6mhulHcoDRCGGXSXkRa5Ps0MfAU5egYkfABYgEHTqAIzXAWVQITQQzhkKzgrCiCDfsd",
-	"0B0CEgcP2C9xvvwQ0DUxKziwGliB5GiaElXE1mEVZGPtF3xrklnlcExNRP2pFEf6zL92itEf3oU/vAv/",
-	"Pb0LH7VTd73Jz6px/M4ahsFTAuK0VCM0Tf9I0849QYrkMci7O5roYqSiGO7PWHSDCXGi8dDy7JFveeFs",
-	"bE3J1LVm0dAfB9MQE7d0nTj+OLTJyLWGkYctL5iOrFk4cawpcfHInwSzyNnvOnEbkkOmiV9rFGdCD/nc",
-	"m7vTfm8Vp7256z72e1Jju24Uh1aLpl/yK4hBDrVWN93UfGL2WgzYm+fZhvR7a5zhFYHnS8yRQUBXFzUq",
-	"lzqT+OIPBLP85zxO4n/IVG8q6AtvpRhKo/fWOWwYuRS1ub2Ju4QDzNW4O8hfJix/KwAcYhb7cRLnu+Ia",
-	"rzqHfBzcx+ndNaWcO9x+L8BrHMDzv/XwA44T7ENt+Gw6tDkNcppjKBsZOvbEPU2auU1p5sLBZojPB/QA",
-	"OB0VufUSB/f7RNV7gsMdiCmoqGD1bXflvR/Kxdr93gZ2AE7JNckCkua9uTvSz65QXt5ukqR+isXxBc2L",
-	"4R1D3EzYCRPioHgyn0H1z2+K0SOcsH86Tq+in1S28sc4jVd4324mBD8QfT9RTiEcCRx6WBndZz015wM6",
-	"cUPBV1ow/yzdprBjBAfLjiqxru12YSjgI6+Vj8b9Hlmt8x0/ODc3P/TmPW+6NDIOn/c136pfe2WBg5rJ",
-	"R/l7raxFp8kX1Lj/uCv/uCv/uCvPf1d+1I7vYeGaUiHbkpidmrPsHpsUxGXyQRQfMrOHznRkjd1JaHmR",
-	"P7WmNvYs3xmFU4KjwPaGZYJGOI1ce+JZI2ccWB7BE2sWzYYWtr1gEs6IH0EEbc9BbSRodLqDawfjbZwp",
-	"3j32TLTclu3cbrdzu61xun0ik7sNJn9XYZSCy18gHIZwLfLNBSQg5eVhwsfH36qchXf0pb4U7Uy85XQ1",
-	"HYouvF+5t8y3uOB7wC3CJ1/pew6Cd+RBqDrB9h+Ise27oyGeWFNvFlmeE2Jr6gZjKxxOImwHDnHHJS7E",
-	"KMKO587G1mQ4JZZnBzNr5vgjK3DHZBb5dugcwIWQS/mquor5gB2rvfy+x9JpP5Zjx/P0ownV2SceT69x",
-	"PB3Bz3w27AvdQV7tHDrmczgeFBYb5CvWzmBGab7XaXSOhHSj46kP4Y95TziIDvvHDuSgungUuNi2nMgm",
-	"lhd5vuX708CahcNoHA7JFDvaeSR2MOGa5CwaBZaHp0NrGoy5YjmK3HDsO9ieHJmWjiv1cq3K4ipOq390",
-	"pkZ1i/NhHGaVjHNn3Ktrm9daXOvNJqNrYiZTkfgueDriR7A3d8b70uC5nF/jgNTculImmB2YHQ5oe0Y9",
-	"rK9yXAvn6rznjMdwXPUj7E2nUM8b6OVhPbtYsXzxPIfcsQ+l2vAVCDcs0E35mCXFzuVjbgpqKR7eZoTU",
-	"eGuip4JyaXLClpr12oHnaEIFsqEbtzv/46mixf1ioqUtHXy/eJnZZBI6kWeNfRdbXjgOrGk0mVgOdv1h",
-	"4IUjMo7K3B3fCWfYjSwvGI4tj9ihNQsdYo2xHU2DkT8knndkinsX8TLuc7u19seqePmwxhmD4oQ1zkia",
-	"nx4k4nKrQbCTj3+ZId92/utn3xkPp96hs6/f7+KF046+2wF+zZl+8fDSMUd/etIWfwlhYeuCQmRwCB3N",
-	"6NQDK1ioTTKhByp5E5IzlJGEYEZCERPn/2a5RHYJ8e6Az0/PodKD4MUtOxtrt1BhNHFlt3Bofax5S1xv",
-	"2Wus7oAwFFaYwHXpo3WCAwKF9BDchx37jqHiyB4TyTso9X4veWIQHg2qvQdZwow8gXO0pCuC4hTSHoTY",
-	"AbYQJ53/IAtvDzDBXUJ9nBxNiIo25rhTwSiufmfAmcrUIlTqDut9bK6U0rxVCxfWMOcF0NEQiz/nhKQl",
-	"ahQqxNu5WOM8WuzTFNaT9NMGZT+sSRBHcXDoBOIcYXHyDsUJ5OF5WKdmmeHaAw+qzPlNs/cINCb7X+Pa",
-	"DFN0df0w1lih5GqhUB6YbIJ962F85G6OTbs5GlcOeWGwl3vs2rYzD/3p3LXn8wtvatpE46NjT78L39MN",
-	"OLwf+7/1+OVZezyKomg+r1ye6S7ALIdr3fhwFLUZLgn2K7vwVBztPxTZPxTZPxTZ/2aK7GG4byf76fsf",
-	"4+h/90pJs0+1USCXpSKTbylSesSXr2WRCtF+MSJ1mxKehoztSTAbWdOQy4Zo4llTPJxZXjBxZsQPh5EG",
-	"Au5GY38aerblTIKR5ZEZtvAwdK2RPyV2MPOi8cQ5spCloww55FY7UpH7au6wyrzaxMjEbrjDHNtzRgBx",
-	"312W2N50NDnRI7a3iKZcxLflEhs2hUO52b+1Rgscezh2xmZnY0nM4didTjkxl4CtKQL7CcWpCJPpPAa4",
-	"uC0fG4narj1fcivfkeEZvmU/UJzuwxNSz9SoMium6WrT3HAJlG3SLeakdUZLb7Q6zS9sFKeD8UTTx/Yk",
-	"+oCQ3GJWoC7TDAxBCH8Ie/rE2j9vdHqI0BpFduCEUzxzfXJChW04ilx/6lmTwCGWR8ZDaxa5U2voj+1p",
-	"iAOXeGXqyyzwiIMnQ2vs26HlhSPXmhJnYrl4FE2Cme+Ew/2pL3KhrULULCtNF6/KaumcTW6fTb+aTQbO",
-	"WFlbbYIRLAz9NA1n42njNEk7xCgUPXt2okQs2MlYVljMvqlfaUT9HYSi65y81XU9qywcaastqZVxGoBg",
-	"iz+pQihjHcqZpNBw4AxBCv1IVj7JmlCsK7w7K8TlcTi5rf269mcnOMGQjOyJY039WWh5EXYs3w08KxyT",
-	"aWRjxx1C7YasXvHd0IvGjjXB04BraLaFHX9oBaNwQmaRY7vO8MjqFWOXPUHhbxuX+F+G3v2vTTSf+keR",
-	"TBBsNrRw6EeW5wRDa+aRsRVNbey7wdAbeePSiAhFGzlrFmBiebbvWtNhOLLIJJphx3eH3nB0GslwuILC",
-	"wo8lhzYKbFrFwF5250oNl7XNJnQ3qo4vpIShlOYoITnC6Q7QSkHJQRhdOJM+YhSafXATsbjT+ggn+ZJu",
-	"7pZI/hRlBADr9SmTDAbht02ctwAPVhyZoLFfOBOhmuq/DF3+w6z5g7qNQSdU3/61mf7G5ycSY/mrjeJq",
-	"ZwJozNpLbv0lu2eIIdReGnX40qz+kuMcfsu1G/MbdnjLqb/lTTq85dbfmnVYlztsrGtmH6ah69VfG067",
-	"0GNUf20y7kKQcWOSI7cLSRrsMbRHXYjS4JCx43ShSpNJXNft8OKwySeeSDI79GKTVWRqy6EXXSG4rjPq",
-	"J2RVqouG9jnQybZ4gIuNRhMd2bgiTj9tIPEzoGmUxEHOfon5135VnUn0qu+PWj+L8vuoS6V3MQeZpxqv",
-	"UPMDXK7FKcuxAC2/eHAu5MXCLspGKfKz7KIj/I5SoT171u/lcQ5EF+1auEKd4YB07ScotW8+K74H7EKS",
-	"z7gvZny/n9JkZyq+Z4Aaq8LdNCoqwA2bVr71SY20Zwc7kUnf2uumN1hA2iLHNPMXEpIQxXkf0Qz5cRqi",
-	"OEf4Dsdphy2FDP6L0slr3K9L05flrIq+Pk/eThNhK3ubcePnzeeY5ax54iANO2Yox7Um6sW2weufiHi/",
-	"fccULfRNURshXkZyLBSnBf60eJkTnGQZzWqdcdS8as1ulOJ4AfodGJMddqttl0xUeOqOVGimbQaISvMZ",
-	"u9EbPQGQJmDGHIC8+DqHqwrWdWh+LyQ5c4gQ6+X3XI42TlrLxu/9hKn7kYL26cAPsh/dt3xsgVNugB0b",
-	"bAIwSAWvLEliuiTh90+KoWtbKfEGYqHdQ1MzfijNEbWWDVJvmvYCtPAnb0TlSJznaOpU0agNRSCgk9RR",
-	"pzY5i0NSpsh/J1UCVm/u17FMTziCzU2vztiXq+zH1YeNunDttq1cbViOfILEG+70YGexk/YVStKO70B2",
-	"cEVPaylW8prYO5n3Bh+kUbnTT2O61mVucZpX2UYU1Fb58ir9mdVgd6CkAmqrSs6EhDNBeCWATT04h5N+",
-	"Q4+uMZbcxC3xob9hzHKRAqgKF6F1CV6JPw4n8qMdtCaYJ2EXsqKvKMT8utruK+X7/QFWZqKsUmWlllIj",
-	"tIb5ofLhYtZA6TporDSZtHLn6uBgmq4kK+pa+nbOFQeItopRnCqgErkFhazgW0VwOED8kuEXcgXC6Tum",
-	"F+ZBvhvoycGSUkaKvC++5n3Km1KtyhiYCJat26j8VE1PcljJXc7vw100f9u0cCuVtIVvDbREA+OkNP8U",
-	"SQvYfEDvuPG1xfIq5o+27YVollrZgsZ7jTu8CJGcdpF7JbHfqe88md4lUXSS0zQnabMX2A2laIXTHdpm",
-	"cU4yhlbEROigfF2jtOnlF5xiACnBqcd/yEnaRxlZEwngJnv9d5OFVYqN7KGm+pin/jTiaQvVqPea4DCJ",
-	"U9KkHUvo1kCvUL3Qr/blVX9X51rSAq35kQxfoO2SgNCIi2B5FsuOplKdvE/ptqQnf05lGzMuRa5CslrT",
-	"nKTBzvoL2Z1GZK9K5ATnT5cCBUUqZIVQHxxYk/F9KUWoOJJSWJbxwZPtcH63fjxwpbejYTaumxcq3/SB",
-	"yBX9Kc825Q1AUwKqORMQKwkO9l4I/FV+GeiLNwmfsrj3KKH/uxv4b1T76Je7V5QmYaMjHLjSpMMM5HAg",
-	"Ai3bFLr86s2kKxaG8r1eqkR78KG7vU4WRdHU+pO/+xSoeYmcAxK+pttaTk619ZiWmVD5ug0xw2J731Ek",
-	"bUpuFb7QigQ4j2zjJEFL/ECQ+Khcco5MHz3mZLdnDYylEnDDxUxF4bIgW07nFUOrcXlO6mhvha73Qilk",
-	"ojV4Ss7XibxtvzSzCLqRC1w9QkQ3QTiKiqUYEPjYJuEmy+gXQ59z/m/JFkjO7Wknqm3FRgvJ0w6cSCL5",
-	"MWYAP1vrLn79UADulni7BuEawSCfVmqUA37lmMFowg7lHzngJYGTAJ/QfeRGsaeSYk62sdWu/QTyVfrE",
-	"5NefvEt1Omn7oN3N5s34KSXonuz6MoEYVANmspfKgYwbcsPPX00TAH2CM64E65C3i6aMmXbn4Evl7iwJ",
-	"Dkk2r3326bvE5946hacbJyZS6nu2Wm1yfqm8jUmzICnif5SoP4ChHSxxekeMe6YG+gQv6dvV9B9VR2u1",
-	"WOoPnccldVHAgxr3A5hLLLy+5iduRY1C+i7wZaVN1CV/c2d0J8ina8o3ZApmKMJxwnXtjKxpJiSPnPhp",
-	"2rKtu8WFwihFmPjgGQxouZ4KRR5wEoeX2d1mRdJGFdSrq9fvxYFZUpYjPzbLETHIJ6xGqRFMWSdSRsPD",
-	"c1S6r+FaLz6AGLf+wjhEO7pBK4LTCqzCf7Rw8bFjnOpHbwa47Kr+a1rtGfauRmJtD3/ALL+E3CVzLh3k",
-	"NbWh58ot5A9+EglQ9QtAKme1oaTlcluoN7c9ifCZ4x0DBcnfcUOFJNEA/YjvCWJ0RSCtiSTg15Kj5ZCf",
-	"BOrrHGG0gsQr8IBhfos1XDjrOCP7Tlihb4mRuC1uzmBrtWDKpT553zS66jsG3tC97isN0Qv/c/qy2IV9",
-	"2nn6et6sH2PG4vTuPU2IIV4vXf1MYjhm/Kmyf4BIUim2407gVekxADAV1Sqric+H5WZlx7S3y/moP8Sp",
-	"qH7YoxlzkRRnIogQtAxs2ksY96KARz1CBVtVKPurDg327QjOd1zv+IDzmEWxSLaqYakrEB9InuwchRy6",
-	"KgppPxZ7DTrOJ6Z9TE+Wgk8VvBRBPD+npiix9bBO+2JCezacLWmWQy8WnO61gs4TbSzsV4iECHUuip+u",
-	"VZuIZjJTnbG+q1T3BxqPdbxCQrRJH7Mw6sVFBNxXddkZpewn+cgn9UjpnSFxpfG79F2kNCtjWVxbwUbH",
-	"4Fheo1znYyjOZYoHpPemZaSow2mft69IfetLBCNmuvhuEPKpUrxG9sq+Q5o1zQz73gKRuUdgi7hpudv8",
-	"9U8RzQzbXRk7qPmABQrnlvj7ADhPInIjxL93lpXosoSWbfeiVYiw32ells+vJJ2wT97o2loaO/0jt7FN",
-	"9zaTHZfQSjyhlms+xvAZ+WRtW8u+UeWtj5OEZFACsGGk+EKufbY1+aM6G6M01vtFneP0weTLxZ1nT9R4",
-	"lR3JL4OArPPmNQpe+P/z4w9QtwDPkLBFbcXlEDULEqdsy1UdhvB6ncQimevib4ymfbRdxoGIXIkpIOFB",
-	"Kq9Trn7npx2zcYWa5fzQioQxRkCic2im2sqrVG23DZ5gDTQcrRt2nD1QLcXdaw6oVjDfemD7JyHkfk4h",
-	"MFql+A+U5ZzNEoICulrFeV5rXSGJLQXlp40cpMbEAU1TAX0LZEtMo74wRLi/RGhWi3/LlaNy1k8jb50K",
-	"OpEfSJbgtRHyCtiJigeYCcNLEVmOcVx6tOb98bSvaBBLNGoFJnhKyvNPtRWpm+iJNJZE0Gh7jXcJxeEN",
-	"pT/g7K7ZO46GEBJx0Y/xSwNZ1+L1TzmlnyD8VOdeGEDFpqRl4fDBujKg5Rf3UEEpZ1hLQZUfySFdQMzi",
-	"iQmBjXXpNCMZGKo0fU3SuAk5kImbZLukiJsdfF4iS8REwGKsT6EYrO5ISwmRac0ZhUMvSgT1HP1bycO3",
-	"vQH6/9MNxKnBfRXgjCa6/6pfSgUY7SEmW9F8c793rF3WDquyVpq4T9+ABl30DaA0KeL4Veq/zfAdN9hJ",
-	"iCyEEVsJzatIUmZ5nCQQkj0cvFdQKGKjuA5TBEEbYXW7GlaXMW+RuF18nNvf7nlC5249dN6UYi3anUiP",
-	"qseKJUWeuGl1Gh1Mn+U7acieLepbRU6/yMaonJ5lnGiw5Sp11t2TOdtef+SqlExuzjsazt+5yoy+WCoj",
-	"X9P/3tAcv/kssR0qZPyRZkRmcpYuHSkzuC2yxA8mmfR3PuIn8rmAiyhoCN9CZdGcOO4MObb4zJz/Vwyr",
-	"7SMHYXYvwFYG6D/jB+HKF+wHnVXKpFVIO4FzE6/iHGU4ZiQ84g6F1+C+BugMzDaZOrP8Z1hQaZ/iRCCp",
-	"gJokIL733cMwMTHEU3ewQVmwi2He+q5mpEAOeQvhwkaDwxwnBF1F1o8y+N64VrQhPomQIxdlmywjaf7m",
-	"Bt/15r3bTi1Kb3uHDhGkCkIUNoSYGSinL+AWPEvBnqO5Cl/Vv3OO1P8GpVr24r30kDWcRF03QrnYdIp+",
-	"IMKHiPiuaB4DWCjUtwJgMU35uVIf2uPGky50c3aEmmfXAItpO9ypJtjkgKj88Hk3pKBYdUuK6+S9KtVo",
-	"rQmSufJHlgQVzniBS9u1GMZ4x5QFMs4UCmSGriyQcSaHSn7EG0P3yzvhv5nyGmdS2WtYQ5uKIO8ycY0X",
-	"t4uxqGafZlD1uCuloCylGXYuoPnqGsCh27+EfTZrANRYmthRAyjalis9wLNn4/KTc+TZdqkPuKOxrhFc",
-	"snvw/upvIJyjFeVKwd0X0RdKxVoqDIDUpasMxVSaaoPepF1XHtzR+HdWHziZdaZ4j3PyA19ho4RZFS3s",
-	"Se/LcE4+JfJtU7mFevcF2mJ+vyMGAvsk89GdGSoqtMk9jV6Vpej0ATS5tyQNTMY7YMNvl5RxG3mrxVzQ",
-	"lmQEegbQTGYEcjkpfG5GP+omLSE5Wq4JgZ+KApzyK8EnItswTtVEbnsbdttDUi1YUW7cziGVHyYnYnXc",
-	"4NeS9vN4Rcrzzu/TLFSd0QClcYDeaWUyUnkTlitdkwznVGRX5RTeToM4gfO2erLbEHwEGk2etsE6fRv7",
-	"a7g0iu1VqLkJiXK47HRD8wBORvMCeVm8tm7uLN+bJUmae1qtVZKbMEDvRY8KILcQeXuVhDgNkk1IFJ8I",
-	"z7BcR/Hpwr9T1yEUcmlnhbCA+/2619z7EhveUHJ/iVKyRRp+PAroA8kYwmL5Cg+gYwW+9jG9+//UNGp9",
-	"0w9U5RtGMG9LCYV/4TxJXf99yvU/rPmgzQP4XjnOBXMqOFZV2NroUtAVT0i2LtB993s+VfHYJ9jvINXg",
-	"FcYf/uq8/2FNgtdxFMnGvqa0FAnfUslRB2i5p5Wp1cMhr3SEJfF766f3mKiuh0QCp3iZS0BYxhdNIv+9",
-	"6s1+TvEmX5I0jyW+bM13EGQk5L/ihJkViMrb9eCAivWJUk3IEoDENX3Y0/z6TiWG3Rj0HFd3ZWVVkpVA",
-	"ZnWGD3GOfX4/loF6iPJ31772jfLPod/IcPOhopCDYf6nZOCXB3NZPIDl11URXkYY3WR7600PvdYuD5b5",
-	"P2fevdy89xLRul091dLwzr15Uu27cMqdk19WewBkTRIJFxXnYA6QTR9tWB/h9cEdPX64FtX0CPXnG9tm",
-	"tlmvaZaT8EcSxvhmt24YI5DTKWE+OKn+/OGnd0Y5Vgz1CTKIPskMoupdICw3YB8o967nPJ10Dzijko7a",
-	"ks6ZydSyPElLAQBcpRuf7fFg2vYJ3YY3KbiJ2JKumdZAqRM+f5foSoFPPA1n2AscYrn+JLI8PBpas3Bs",
-	"WxMnGPnEjlzs7G9yYjfwiauQwR/4ErjeVTRNC2O2TvBOYqzfELxCl1UEfQXOfhlAX+1HbUtEC7JjNqYr",
-	"UZ+8Am2WXxAq/A9uejI3AfDs/xZO1ipatsAWWeEdiDJhtNGUlO0vVVZU0UT+6wPr6+7gA53+namLvWBs",
-	"hTZxLc+LxtZ04sws1x+GZBSNJ9PJrOwsDpjm/sgKIr7PQzKy/LE9tRzsBqFHRuMJNKM4Bqi8unW/qBAj",
-	"sGGNyBqegvR+gftU9NPQcmOk31xFV0a2/aj1bmh2jlD5nFo3VSP5ilpDOMVaLw/dINAn4o5ETx05EW88",
-	"fFRu8eqDKptHA1mTAFS2aOoHjPht9xb4g+X+hViulH6GdgFPEID/5FugU8Ws/iVaYcW+WKYihHktopF/",
-	"uRjH5iaDwqSTMkEYaSahkBHVRpgbMCqqqfxaIiLW0jKhRUJMS5WCG35FUy5JOUmyWMwgzzYE4Gi6DiY6",
-	"icmxNkwfC77TOtjs4Mwgq7o2GjA3OIHrKmKCfQoBpt0JGvyxzbaEu/bIvlp26PljfxJYw2A0tLzAJhZ2",
-	"opE1iexo5DvhjNhac8LAjoZ4OrXGTjixPN8m1iwahtbIn0ZuNI7swD2gaY32y873kNjPtBi5qKOXTZAR",
-	"TdF6k62p6GXa1LZEY6XHYj/Minu5K+JsZfKrnJlbvny4mfB5FlXM/JtQ5g+3idrPXCMnGEU29i03tCeW",
-	"Nwpm1gyPXMsfBiPPn4aTAHq/CubyncjGXkisSeA4lhfZ2Jpib2jZ0TgYhnY0wTP7ODV+L4v0/ziHX/4c",
-	"gmT8L5Ixo/cPQr9VF9BKZqpE08AN+RruaPF67446A3c84CzzUPwR4pXgP/llSfEqbhSCkYzRVFYCbKmA",
-	"KKgd5yXlVKVxGPCNk/ezhAuR4j+TVfq/GTe23tCo33jMLx8TZQiyC5AvH2rppAUCQSQ0AoGhP94rmrKY",
-	"QXVTc+sWkC67QNslEddzWRdII7RdFnVT4LK8T8n2BcI+I2kuXolz/VENWBSED7hCxfy4gsM/BX3slmQF",
-	"x+h/ZlwD6v3/LgK6WtOUpDm7EL+yC33afFmwFs4pl3lzGS8JJDUu4CFLe3UxR+SBZDuRTJDXJ+mTCHqR",
-	"L2Mm80cQeGQ1UgzQ+7ev0HA4nPX5Dz/fvBrcppV1GRT+geMOvdH4r5XVSu8ey7M4vRNr0pOOTY2sZFYy",
-	"Uke/RCcVYQA+o5Bu/ESkUUlEqmJmR6Qx75vm62z3fpMamIdrThrvFNV1ohQ/26Fsk85NsLOVaQr9qzEB",
-	"n9KEYBE6b6dQZ8q8qKB+4ignmWANUX90MuGKNNy2dWiE1AoN35N1gnfCMNpH1RIuSKZWyQOaU4RTRHCW",
-	"xCXoWq2ucVErbFwcS/YfKp2g9Ule43ypSC4TTMpwVkHGLlHoY+hXJO+1GHFF1pJKUkriYFckNAHq+xwt",
-	"skWRRodSui2gKqRpwtAiX6BNmseJlkK2ohm5TZ+FGY5yKyZ5ZC3zfI3XsZXhnIAdZUnJ+7wuIG57wGLs",
-	"tvci+5P9Iv+T0+u4zmtYQVuTu3J1eSXgTTdpzqVYHy0ygkO2QDRDCzGHhSKOqLuHlNEFTmm6W9GN+BWj",
-	"IIm51JH3+Rwt/r64TQuayURUfsIW20VBtSfT5u9/cm37xfZP7iHqkDzbXUa5aChac77KyYjzLQrZsaoA",
-	"XkHsh5GUVfnU0b+3itN4tVlBT2n57TjNyZ1o/Nj75ZdfLrXgfHMG39MtHE7toeqheElwBjH59jWK7sB4",
-	"RXJ5kZc9roQTuf7RdxKnPq+0IesjjH7++ep19fsdm3hxbaa3xvmyxLCodPFpP7f7bvWfr14DGcsFXXMl",
-	"8G2cGLcToA70ll2xlImgOlbX9b7sHQRz//uGgCGtQGOXQn3sNs+r69oMxX3NZdfhHSgydsrJFeLOQFbV",
-	"+fI0igpcGTW5w9SU9Xx7CPlSYgKcg4rlpNQcGds7vaIkz9S4ooAv5lILMo61puUAUhjQNWGi2UNZt6gz",
-	"UC79h6I5dQXXXd6z8sL6jiG6TW9T2Q6dRmihdP1FXYhpyMgmoikAF03I4KKmYzyEcpqixIMf/TwnGR/n",
-	"//6KrX/Y1uzjs18t+V+/2f2x86j+/vw//mcZNtYVy7JD9AFGZWywdykNVoWVPJVVlemzd3YF2pO8v3MK",
-	"CDGy6d3i3xaw7UKHk89W11JYXKaVqCmcuphXWjtgviAufPazdhU4HV4QHC3v2erkVXbtpI2p5Cc7H8ZL",
-	"1WJMGB6MGua5SMnnXPxYKAprfEekodSvKZgRLJcN0JUwA9f47xvyosTyLqFWATk0peIORqCsAPBR/SSR",
-	"3Z83V3+jcfD9nx/++spJwg9/nrURQKyh5Vg5tuvtO1iX1l/FGfr0J+vjv5tPUZvdcylUcMxQXG0WoUSS",
-	"ag0hVEtQcJQVVNlk6S0wrS4U39ZXpxxr6jWDwi6iDHu5UOc4Ca1dZTwZoDBNqghjdL8AFCT4Y7/3fcxN",
-	"mJ3iQ6NSqyZWWOpLkoTHHQzVSu/Ug62fEzXlvIWY2yWVBQw5Umq48CMMzC6C4Y3jli5V4/TzztS9iaU8",
-	"1ey8v5CdiWF3SPA1P9TcYOZ28eWHV1dXKFjiDAf8GPfBkgOZioOlNOsEYxcWEpx6edlKR/gA/YWsc/ir",
-	"66El3WSsfqpt34lmgUuskKwTurM8Vy1emAXl6usg5S2n2x2N9h3u29vPrmPd3n6ekLazfRX9qGDem1y4",
-	"eHOD7xb7Ko6lJORkEO6Fyp0EdgdgNsZM+XAG6BdZFBXnVU/bbeq5UzkglvXrXIR6jtu0ljr7JczkLaux",
-	"Ox5gQab/Avcnp9tfyO6wXnF5fYXuSU2urOM1kZ13DPfxPWz2E/WKH7BPCri3Nin4SlVQM0RTJDKQiuDk",
-	"Ls3xZ76Mv2x8kqUEdpYRbo1JpL+ArlaY9blSKfye3MSEcqMlTcL5bbrAf/IXfbQI/sefQv7/4Ip6FvXv",
-	"nvN/LflFwP8Qwz//xv/nf9w3NEqSPvxpndGwn8cCz+bZlvh9vI6f9/9Hzo9IhkFomCRIolNh//2oH5r/",
-	"e3v72bb5qXEifnQi/p+z6OO/mQ9Qix/mR/AM5GQFqGZcdVDx56rJbdstk4dhjdcevLPCn4V5DvDuhbHu",
-	"GI31HwGv+oNymzd9RlTo/VVGbXGuG9lWueRPZV01N5ht2abIMFcuHRZFZ6HFXOQoxDmikabMl8pyxZJR",
-	"mKHKhhL3fr9ge3528wynDEPEpsaNe9QUrbXSsbrKTyond6+6Qh44vYqJF4m81S0T/bBfSUPaNNHixdPs",
-	"MKEutl0mP8GUcdJ6qbwW/bopX1EcVdy6ysUv7pzGvfKiw6VSuTXyJblNyyjON3mJSIC8LhtftqiUKHh9",
-	"tKD34NEE6tFQNmgEgwIntTvHACFm5A4JyHqqjf6pjTOuMd+m/Q6ZZZyEGSkLAtaUJn204FMTnlt5jqGP",
-	"5KK2wKKq0eitga933qf3JJIzhalTmuydeBHyq5YqnncFIufq1PkfVlUUllXrhKryXs7niXoKn9phT51w",
-	"he31eOJwdyZHXTElvbigA/mO9buUWXlPpaHIKOjicQELTaApc0KKF6tT3nd1qNyFk3zHRaqOTN07TFJA",
-	"sqg55bTUQANNFYLGEynK2elQskBG07vF3Bzt76PtkmT8hhogmVcwVykE4PGROQR0yxTGMNcNfQFmUsSR",
-	"aBL2FYDEbbrFMVTB8u0rW0zdqVopcdExWdsPPzMNMCLjliwJS0yHiAo0lnxJUiGwtlJhkhhN89t0W4Om",
-	"Fi1XoCzrb1zPV2vmk5ffEXHCHQEaSNLAs0IxCdVCxXMAtNhHOJWX/m0qf8YpXz2/xsugJNehQf/hlzu4",
-	"xOXDNEIhlD5z7UE4HdgAqTgooCvKJ8EVrnDKt3OU01sotCuc30U5XUbpqi/jF+gNeFbZJlhKMvfLaxbl",
-	"lPaBJM2ci7nQRhawBmCK9DYt8Wo4bQAATfgR+moEzn7WZW5yriek3QlasOupiSUQiQ9Iq+4mf/8ayhs4",
-	"EQS99ApHkbtCUSZm0q8l6nyTKt57mRDwlzgNu+h52KebvEgjKBX++zgN52ghLyRuLUPCI/8PcWmJ/4KA",
-	"R/Gf8Ur8ZymH+b+FNbjo36aLy3X8F7Ljf+RD/GeG03Jo8S9QW0BiNxhSfqKFJTNt4V/C1lCE5WL7KYQV",
-	"XUDvMkDhxRkRUOBcRuiNz5WKpPRtwHrYF9psocY73K5dH3DmFZ76waf5//p///6ni39rddh/iNOgG1Hk",
-	"nQRoQDSDRsrZoDWry97vsmX8s8d7bYHbOmiAaseA9l3V6jIL1zhjCSZyil4N0z6sxhg4RaS6mrwocjpP",
-	"VGCkM+Ww0SLIKZ5GYVwLMNyT3VzVTtd8lnUyFt6fszB2K1//nOZx0oWv9XxGztutUYhDLA3pT8ezNL/Q",
-	"4rSLTh6nEoYyZtATUVxq0B1R6lsSvakZ/RGo89OWmW9hCt21gavX70XGTUbYmqZM9D95icP3spEpZBpD",
-	"73mok9Eqx2WZ9r//jYkUOTlLGGBJWf5S1taYvq+evWhpG/nY721qUBZdhqnAX0DRVicqyLcFIUxJlk2E",
-	"APRsUa/xXzyfK8CKPnh/ZQqT6Dwom4hwVRsnEc1WJOyrFgmg9wi1+jaVV5AMHOOEpmSAFgJSYSHbTEGE",
-	"SjRsh9u5nvRs1QwZ0+LlOxeNLGmVbaxU0k4DyNTkR5WrHKd372Vzn9M4CPy5LwXKaMfdf6W98tiXnaH1",
-	"jsZdBqk1pX7s612Njx3M1Fn5sS96t9X6xHUZrtFf7rHfW7dg3nYZz4iXe7ZjI/DEKk3ouJzmRoSWlA5J",
-	"A2CuPVs02rMtnvcFNKHAnhVu0ALAV2DQyhv3NlWKmp7dg54tzBCzamTZ2ztmlfzoZ4tau2z+uNABb9NG",
-	"XvH+FtZcUhiaOS8gF1Qlrn0LAndVa17ZZZhKw8s/hLYutPtIb2BmbPu5gIS9RbXp5wFhrzjmlQRnO5Ff",
-	"yqTAl6ojVJe9uqy99tjXRipSUDsOBuCYxUuPfYG6WKA4dh5CvPHI9STZYOLl7hWlSSgbL3UZ6I3hVS6p",
-	"G70fO8np6lswTr2XYLdxKm8V42id6roPo156FLXMlS4pnS6LykuPEgRZB5juMkoVlVrW1GkYhl3G0GEP",
-	"zyIvLiVYYiXHVsIXPltUEfz4TZDuaZXCb5xKs5PFc7iUCusr4Fbtbco5rGh/pMZ4tihe++TvPgWSE8U3",
-	"K833Kh0C+dVZ7aWnv1H0qLxN1Z3Y6IbIn8/NvUz3tzIVg1V6aKqx+B1/mxaoohCGeLbQYEEFZe7JOkf+",
-	"DpyrQhRoGctAfvWPT+oB9QXtuZwiP05D0VPiNo0lrj9I/E8bRuQFjkV8oZ5jW2L9JQndophf2lVI7ep1",
-	"/UF4dbR2eqdquEfptsUHQRKUH+8mBNS757phJfH61ST1RdGTdNHX/GcRWkjMhyJ4re0e/1m/R6JFDaKw",
-	"jzC7TSMMaae1vpngy+dsKLvwFVv1muAwiVOiy6gT9imUw3SltPrs2XUZyGQRY6M1ZlzhLDwe/HhC4WGq",
-	"XOPPFurhxfPBN2cjipQQQ/2fyKW+Ay2ca1jQAdonkKxTVFXWF/Q621kyV3nfLGRGM0zgLc38OAyFqnEC",
-	"V6wNrd46XaP1987GJdqRYET4lvrIh4xLJnq6yUZ40PqMS8yQClHXyBNZPB+ghcAQVFpo0RguhbMkj9iV",
-	"2TY+gZ7ntrLPRdWzWXtArtVqA11ZCwPpFEo1BulEpOpbZ7ezxEGVqcJYB5sV7dvFL1xfKOb/CR5SpElz",
-	"kqU4ecNtn1MpI8fobgTL58+kRWpZhoUtyBUQ8RV+qN6TNc0gB7ooJVlIjMzFtyekf8Asl8gOJ+1Hor/f",
-	"ZUPKD55bS9HK14o7RVRLq2Yd/Obkn0bPFnzen+AffM+ucoZWEDzV8/Fky81NKstcuJC9vL66Te/JrvGc",
-	"BF2W+sw6zsgL3Q8A7XILvC1ZugdpfTm9J6l8U4pcrloVNvJJlj+YM28EHnlnu19/6WybU4FaN5haIBka",
-	"vcBPWHRaH6OjynxZ7aN9nhtFDLpQ3iVoJw6WVQmdW1QzK12u2tS7pMxTDJDf14S4yhs6vnKYlYoM/xH0",
-	"e1W4Cq9Ulf1vTmwaOiefomA2R+mkX9ZeO587v61fM1cg602RJYNeU5r8a8QSizFKdPYjBpEv/Ss5twsg",
-	"d5hDSoyA7qIsTKIhLiDPRu+NtaQrs7v7NtX93eaup6ccKeNAHSNl9TfPspkLlWqmVo9LSJ8CuIXmlWw7",
-	"EaAydCdtyEKFG7RXemkgTBIg29zX9In01oc6luLv9V6f56R5mfhap6jKxVGCbJP/i0W1/4hBfxMxaFlM",
-	"3DkMLUXiDaU/4nT3XvVDPI0bs2o3yC7bpTeQPLfnihFOyhXNSIlQBWqGBDx+ttDbNnLTjL8syKUy4QOc",
-	"ZTu0KKa54MbZbVr+wRKgUguEGdqSJJG583rCO0PyE43kmgoC1z6pWj6o41lZJaBVp5fl4wr0ySpQn/a+",
-	"XeJDPYrsuUabqRNYZdMcpZv+0+zldFYNaF97K/RsUZt244b85ZdfrDqg1T7i1vGvFIV1RPBTrgXxyhGK",
-	"5avyjce+KuCT2mbXMX6qvvWoQFfL9qedJIL+DujJFWp05JJKM6snc8g7mpfYdgxHRNYPEJzPwQUO3WQB",
-	"mSRjaEWE7QlNayOV6o1XMnb1bFFuTxEnpWlKBLzrFjOUUJbfirbzSOCy5lrkVNVuogAcT2VxTii6Fz9b",
-	"yAc+Se17MVeYbRXAGUPqUZGW1Nq3rK/r7lua3UPdP2bVhrqA5sJPUyqLMHCO8G0qVfwlrvS6hQqWlla3",
-	"EvMFw6Ump1Y0joXzqHZ68fxby118opg1d3U6Sdaah+p2lAzvnt0HoPUZ0HxWRV/her8pvu+mTk6gXBdz",
-	"E1B/bfA4lym6un7wOHdeXT8UncFL9y36B01JO1aOlpjujaqZ6LY1u7TeYiuaDz7+5va90aMhD10H7ZOd",
-	"C3AojAWcXGd8yXnM90+W/NcQemMQBVAH2ExygKQFgJFS3f0LDClcS01R7mxwXftkGafhCxEarTWAuE2L",
-	"+LwGSKWNwDUqMbbofJrHSSJO5FpbjUJt74ZrWFYw/Cre+1jQkUqkB52OH3Ku0N3BMSfpZsVfextnLH8L",
-	"IBgvifqv9zgNAYPiwxpnTB9Wbk+/99m6oxb/o8Xu47VFJSaBVTSPE40RepdpSnOBhte+h5U6Bs+ejduw",
-	"Quwp/x+f/0/A/4d0AxCps8dbbnvk5HPO0CYNSYYgiJDE93zjKAPnioBqeVHgj3p9ezZG/i4XVU0/37y1",
-	"piJXkEvgoYv+Er8EzkiqFd6FrBkEdHWRx8E9yfmV+ebGctyhB5mg+LNOjbFX38UjyA2lZobjjBgJMiLh",
-	"7QB2T1wYnFlFsDoVfU3KEusqX+qA9Pt480f1nAbgvhcAC2b8gT9ZgWvv8I549rHfg7BNW6sVCoYOv3EX",
-	"XJekWfwP4Mc5EtioiwGCUpEKDrcMFAGqvgjG35PdXOI28tte3Mfi+i0qgG/TJZY5UfUyPkAt+ISHoRPY",
-	"0YhMfNfD4+kssP1R6EZTh4y9YDj5pO4X2KyO/+idejprEqTYYblxxW4YpQpsQdnDYq9wPo2TxOBP4acD",
-	"C2xfl+pwUZ24bGah/cfhiQB7io/gLMM74QtSsIcHi83KJ+uLEXNoX4KAV9Akvez21u+9gYho2JTqxbsf",
-	"JJ2PuHGLtkb3BFSWiGZww1ayEZpSpTJIQ2hJ0ev0bderid4aoII8qEGyYYBi3O+KPnXajdJdIIvwMxOq",
-	"MU6SnyJo1HC4vu1j89JSgCeydwBNdYJLiMsXSo5Fm3yTkQF6uSsySONKCJDPC5ytovXDgaJMKm1FnQXh",
-	"xXYO/FC23qjs+T3ZXYUtKOM4KxI6RCy+9MrLG6zP79ol+YxDEsQrnKAwvotz9gJusyhOQ8Ad3OQS84FT",
-	"R8X169Bbh6SxcdtpFvLtdR77kG/xMyPGHhG/yH4VRfaSwKzAaBWnmxzKgPMtLVTKWpcLcWq2mLVWCevA",
-	"jhHNVpgrFSHOiZXHUPzcOvPhY1/1QukiwK4ltEvxvltnA7GfalAjP2zCOH/zIO2yepmmQjzsI6mP8IO6",
-	"WsPVDQCu/G8Vwze+W/JfDQIGLUSKJvgh0QKA2RcACCezwcHnyG5TAZNab+PwbCHUvkUfLXCpufJ/8htj",
-	"8VyATNBIZo30ZdF0DfdZOAHAGX6bFinVJHx19fo9H0ul5vL/5ERbPH8h14Ell5ssA6zsZLNYFkXMTXh4",
-	"obNA1Xhfy4sXaB5MWCOKai/QIt0kSdllo4oKQbNKew1BdCiZ5W8JF5SYRqv+2pv3oAXye7z9kTAm2kV1",
-	"Eqb64eOnD+eact3e5PG4w+E+9nuCFicReotZO40FM5pIzIn5zdHYhlrM7tcWGKWNW+sqRTAgHDVZI14R",
-	"oqrF0QFZtMmXP4ontfe9x74GtWe8UYqfv2NoUfzjKlwUUFchDTZNDF2h+ivojVZ+mZTeYAOCEb1f9OvY",
-	"cULeGNDj6P2+D81A6K5oTtpdNtJFUwTDYgLZckx3STLMGfUF4gJ2V9w32+pDoia+5tyZuQN74A4ce980",
-	"R/JuICw33fGL/2PJGJrFt4BWAK0rk9IPRt3P1L23eXOCY1F7D+L+MNOFca4QUPRBpo9aeywTzmcYh0Dl",
-	"Bbcabze2PQykYQ3/IBfibyleEfGHhYScUmC2/MLZsZysFqWHvH1vzBgSezSAui3BT5WAgi4wJlbqtFW5",
-	"Tt/efgXnMisJVQIcSlnal5fXfuXgLFZXqWr8DpZXhWHaW7+WDluoIfHpxuBwuY/TFi2Z/1JXXX5v1CL0",
-	"A85JhmTvO9HXFochzJW1Yxo1DNDUCPVylSsIITgmAkioL4yDVtwgdKkp1bgIYeZU+nWEXokL00lV98Q5",
-	"u03B9a7Aw+rzL0CIzuJ3gY02s1Nx6Zkb/5RBdOAjPfQ6hxq/Qp6gZwu8jq17EcNSBhG4r1HM2AaSXmkc",
-	"BrLeEmEozoO+ZuSBJHTNr8jbdMVvsWeLkDwU2RTmywM9UwLseStvCBHT4A45URN3AH6Kwbkpqx5TAemi",
-	"9PbCaFhSliM/zlm/EtQwRS/sgX3hjGsBjNmhAMbFr9AtxekPzbGMV3iNgzjftV7ahPUR+YyDPNkN0CKn",
-	"OU4W6E+oNB0W6N/RIiOikQz8I6A0idO713Sbwr/LSF9TlhTDdFfnXtENl6ENhe57kghkcmkAAaCsZgYZ",
-	"Ai5sUFexqy29nzSftxmpKpVcBdFo8/QvvBfNQKWzN6VcNHzHyp5tcQZFxhaUGC8xk8WCg7qmqnbv6TP6",
-	"Jc6XS7kPYlQDnYfgGM/by3OqX6mo5TUJJYbpa2ykraZKbX1vTTJNwm/IXLoql6oO4MbelFojKaKZFKX6",
-	"yBffSUVQt09DP6itWk5n/ypO8oCXCz1mwvJTImB0JV4UzdJXcar+/cQ1vfm8TnDaYk/9okdIRVXPHam3",
-	"IpEJDTu4GVTlj7xhxQlawtUVM7g4QhLEEnarRWSZZX6ZbahKFYoJNbxp9Wk05P5sPPAG9oU7PvVKr1mE",
-	"QXtDrJsqdr5YPqtOGfK7Q0ram2U9dZKemqTW2L+9lksFww0NvFSV1xnmJOR2eMSVUORmhSZ/+Y3Z6G7n",
-	"DsgtHZwwcxcCzDmOE7N7k3+OpAGR6JhailI7J5bT0vHOQclVNL9QDGGRjbyRGWv+OjjkDNb8F3uvCX7s",
-	"fyosu4oTRzo0u28dN5KSBxLyl8xbB0vVt0ejQ6cTXjH59ZTpYxhMe6s5TfGD4i+QRsLzqwIuUZwkJERx",
-	"ampjrWqt0kHdtZARELFl9mpXmuqvGbQGwIqWlIIEOX3mZWNlId9jpuCkj6O2dFSR0BTh0+ewkh1FtjST",
-	"ZINCecgyFWXNUZyxpquqclwLDOPCaRqzkqqdbtf3fLLNOG3d3cxysm5dEGYIwKFDAkkBsXR6dp7DaxJA",
-	"EcqHnKz3zsSuX+ilq0VKIDVTbRe63PZazdgRikyXgLzUXowR+dYwfEXYaEFs1S1UlYWYYtjg5+hgceme",
-	"A2MT0D7K6R1glpfGWVNP+YKmjPsFVPhD2jnXCUqpx45OA4iDpUJdrQLCv2gWcEjSQ3hO1gfUcqdW+HNv",
-	"7k5Bxe3NXfexkUzCHziTPL/RZZCmXNbX4Zch9e0S5xC4K1cDmEYDgfCXnnVuUOp5jqk9tm39f8Us9uNE",
-	"nht16DQlT2tkKtpEPCU3sOiNZlabqF9YtlJzwpXO71VGSDDLbzKcMhgRcijOHx4cQcBKhNT2qnp9cFSu",
-	"CV0n9d4fQo3RvU0yI3SNA4KkG19u4l7dTfgUMGuj35ZmIfjE8IokrzBTk8roXYZXNUVeyxLdBBK/6YDe",
-	"2C1Xr9hkmQ5SF28y2boxk/3fb8o3/mQxp4Iw5Xb1TRxilIG1CWsH4Sbb8IHecsnX6/dUJYfxEqq3NpEd",
-	"ynqiq0mvb7atoUphiaH9MBTiQ9O/WvsTkjACzU9gC+XcinFFB4u2Oe1vhIxLlDGRPpMSEtYgA45phdy1",
-	"C8GzX//t4/873H76udm5CpefKYMdLm2BGsLvF4xUzpB4uTrp8Wg0rDl+h03Hrwk0/QiJV01pPO5ufSNU",
-	"kKJBuEDmhzyXO5KSDOcAlL94UVSHqGtWJT6qRiLCU/+dIR8PV9O190batEcf+z19CmZ3gipoX6+h8JDF",
-	"n7V2sJzhZb48vwebTR+qOzOadOhjrvPRaPz4lI0TaUGHSPKDeEoLY3XqJNAQQcoc+IsxBGgwOQ6E3zQx",
-	"oXqqy9ZiqpkTBNSMQkPN5ae2LIdfRF6VECBxrpKkIaL2bBEsKSOpKOotsw/BN6GcuVuoNQXdRAFFw/Ik",
-	"5h4VsE58f9ZaES+0st0ud1WTVYXyni3kf6myp2L9MB/py97CJSNHhkuj3aqomGjG+1Z2zmnujqx5LTyn",
-	"pdtTlm9VKdg8led0i8F2sTW9JyJRHRqo1v2PYimyV8UpzsUu7rDqGVddRKWuqbURLbAur64fvMEh9UyF",
-	"zbuY27JrTsWVZQ5AV5ufVG5l/RT+VFTt5dW2Xt+VhUApiUXF+Tblh0HEbuH8Qa9naJpOinIiJPFxw3kJ",
-	"qXVhNboENbx+h5LcOjr96qd/XxbJvaBmKprvNBwTJl3r9SZrjTXQhIj+3n2ZMyvii7JxW18m1dlswa+O",
-	"xXQytpeLAbqUhelL/ADeJajVYkuaQanpao4WE3e56KOFsxzakALhjViDnBN3Wb1vXKdy37g17UVGf73H",
-	"5fP/KP41flxp/5o+suf/8ZQr6G1GCOBvGwJncZhVlWhZiudOuYExMbZ5qYSF+ACmDeIf/bBZrXC2a372",
-	"jK6P7+lWVMhK14EKOUgUiKBwAitD9x8ko6IDYGHffseUd0HIcfhBDADmeKQIyM7jqtHmKr1D+pz7sjhM",
-	"QU4XFb/IF2n3dZd0d+dAbfMqA1WWecjdA2k8zbP3A8m5sqxsfX6VFwWPkKKsmi2dVtdzneA4PbasB6Z6",
-	"clUPvH2O9DJBsa+fWVYuv3n4NavuUCdCeK5x+NUPpg9/T3CSG2L13Yx/8bYq1Ks7f9uryyrvaQY4vTfq",
-	"Zt/HLKfZ7k2aZzuzzrGkicwYwCpQA5lkDCU0vZOHE1IqxJ0BpZDQAxe9g4QPGIGptxWOJE0YCuk2nVcQ",
-	"2wmfx20q1VsYBi1eaek6xuz+jvFuc8m1feF6h8pVyoScpyZ1653XylFrbVbvZN5uJbQF2ULX540Wyq63",
-	"aPFKDb6YlymBhSImo1y4miUjw/Xx6otMCNIs55qJArORfAaGjOK5IvdQJh2KJKpqDqMwrBQSQNFvX3BT",
-	"JdwZtHp69Lh+OZnczF2FH2evxt2pmKjSprheUuR9wRByc//1SHIj3KLaLx8SbELiXBfNmqueUWjR2KC9",
-	"rOAjXLy0t3882Tk9AzSY3GR2/axy1VKZNCtLCLktrjrfaTYgt1a5PASR18IbxZS9G2dyai1aM55ZFYMl",
-	"W/S1xtiq27gWjNBkmyK/8V7RLopzqAOVi+frawU1LtQuSpVfXYhE472pH8oWnx3k8H7HJVJAs1B1hhbJ",
-	"h8AUwubVbsWafJJcFOfcCtsyqbMrURbKO0NVR6Sy3nMOjS1AKnMbjW5TkkGfCnB3KpVvIBK5w5c7AXYp",
-	"GNh0u34p9AKdgsdhGFTeNCtIRxXk6+Odg7UrvPH1Wbt5XzR9MqqX1QIiJikVd+xcXaKqG7qA+FhUsmrm",
-	"SLy8GFQ1MzlSSpDw0pgHu00XoqHGQs8JRnck18SlTBCOc2ZOD664Jcu8Btmeq9/TpnXw8GoSoKXkpNoX",
-	"CKrzL/Xc4Qr8KRThJvFdSuQpF5BUaaWJDMSAcLDUvctNsQMtpNVHDq6jxcL5vZXGmIHF/tX1xOr9W9EX",
-	"E8zyMmVL2BgxQ9qZoFnD6OioTO7PYG2btUppFWnhBqdySprdj5+a03owj9U4W2Niq2G6xVLOm/S6V0Hf",
-	"O+GT2aLCCF11/G5LUXdz91Pxk3qj05EoS7zgaJhSKZtc3PsdLYruVoRJhO9J6iiIo4nUxVwl28cCnI1z",
-	"QnWH35F8S7N7FJKHOCDsCVv9hRJTG5sOsRWRo8o6JqkOmm7R0l6QjHBIz2gDLPkCrhlZo/Sz2Vy7brqM",
-	"5uXSi6scIJQhiFccijiVAL1w9NvgQ0bHWpmnW/kH7btW0BBVpmMo91OlnArATMrBAr2z2I2vZQRoGa7d",
-	"9X/x0llUf70+6FsC49qX+9vFby/fP48901L19RVMGfjytSp6644qcon+/OGnd2hFsjuC1vx99Oz921do",
-	"MpyNnw8QJwtXT5gQmBK2WyTPvyguRdEarI50A7cm2xIFKnubNhqF9at9xSqvF5kcEGeFg9dshzFQUCd3",
-	"8QP0WhCjQX21SnB8gq0OBDVx5D4CVz/VuNCUISPMu8Ig6/X5Qj62YrBoYdXa9j8eh9OisYvZ6L3UDQQR",
-	"TRRJg1zLAytS5n/p1wA4R1TBpm6vXRPAy+r1NQM0IZiJv4necGabTcxxk38hcXO9yc8paw4JmJMA7yD2",
-	"TAFzV7uXuQ44L1BDVa6e3qW1Av9EafJBthUG0KlKV9YXWqsXskIrglN2m+oVRkVuDEC+QfcCFYaJWaE8",
-	"L4I4zIRFKHF8BS4NSbiaEa9Fuwrtb5BpgxR+Jl/h/DZtrAkGFThb+qgYLfSQ9GKAfgH5UOs4W1FlIJF2",
-	"jhLCxUnBvuw2pZtc4nNWHTgLYH5ZKJTgnAi4QV2siaCeljj7op5phaB/DlqIu9UclivRdropuwooxWRA",
-	"xAy6NCsw5b5ISr0YupxsF447HRyhjOM6PvLeWVUe5tqnTBnpmAbBlbV9Kyo0rqOsduVg6DYJkS/ZmMTL",
-	"nfTbcLaomvQV4/k7hqDTktZ0vGR4yIqFgoaCvYsGhjqGYl/0t1DAEq1HWR6LCsdXawMNJ9cw3WKG4ti3",
-	"TrGWv1S4VR77PXW8uxP66lq+0SQ2nESYukzHEoUliqhiHYMTvQfdfAYnGfZtBj1hAV4TtOSqxFyI8jhX",
-	"vSFjBsvr19uXS4QTmqn9AP0nFm3VhdbVR/5OT0wS3HmbQjevAbrOSARof5JNsX6rq85U4GyIcJwwZfvh",
-	"XJbFMhRtBHy4JIdivE4ZysXDX7EwtlKaBH1Y5T/0oRaVRj7l6dSqxQRi6RcskD3O7TCXRji/FQMhTwDp",
-	"qub2f6biBSJ7WfXgB0240n1fRiWeV3Bbt0UuKcgMhncabdTIL9Q1Nqjdk0us7AO47CKaFZ3eWEDXpCMs",
-	"+3hYy3m8tP5aFmwU//g0UFUb5e/P/8OU+dhAZf8vnGxKwmv9WuUxkWYG54JrwkUsuwecYThr/PE+KuWy",
-	"xMIaoMskEZc9k0NyXVg01X5xm2pf0fPTMbsX+UEZQfFdSiG595ei9YGYTpyruBNXzOL0riaFf+tJOOIS",
-	"MaoJ9j49bDFoamqbg6oNEpCLuELZaDqQMOKafgJIWGYwJGfyBHfhl/GbNfSeczl3DbFuzcmusrmkPJdl",
-	"T6jAppHqhbojuHYq7LJcXAVS5VB1rvPbdPGfb27QxYNzId9hF79xLqXb9PFCA0+6+I2/97g4HJm5+ZYD",
-	"MTffStxFSLrujqOyStXgOuroFdUs+i+MlmEIRnxLt6V+lcWr2lUGd2b15le3m8G9L5OA2hOGqoKiTocK",
-	"L7S6Bow4q8rW4DfEEpeI42U+OGdiqQuja9CQAVkgzvsKyEq04s6/spOasROc1IydzUnN2LfqpFaUOdVJ",
-	"zdjZnNSM/V5Oasb+cFJ/e05qWal4HCxH3VFtRM1Y4c/xarPqzR0JsSH+Zbf6ufllekcyDdzi9CFMeq7B",
-	"JnzqPGsdRhptQRqEOm/jKQAv4lfAzc0Pte83a8r2zOUpNWaP/V7MXisEgt/aiOZTmhAsXAqqdXnXpl3u",
-	"aNyVlF2oZuiItR/9vuIGkVttaHH2A8Es/zmPk/gfJOwa1OmfPUzER9wwUjQ+/J2Ygp3aD67zMh+Ox5P5",
-	"2pE2efEfF/z5nm6VtoczAkogCRHEKhbrjIqO8gQiOlp0RXNdpKH8V8X7pfcyeQH4y6AEQ5tQ8DuL1C+u",
-	"d0LIQyqTbeVEpkvjAMJfHf2pVlfSIp/P4jSsoosWvhZZAXpHctaANyoTNrkhITw0cYoWpsUvamUyk+bd",
-	"cGr3KVFtCdvyjTWg0kstRobbqNvGFVXaZiTikq/n0vm5pFtRV1duo0wj5qoV2wRL5d7WUQYXrrdcaFtc",
-	"bRUyPHco46aIu1SsVyZSupvYcAFOa/hwjeKhyi1bQP60hY9B8Y2ln4Ypw1D6KuXMioCAAmV4gWA4nUwI",
-	"WiipcFIB4QPLkMMEWDYkrF319Rqsk67906/52oZAQ07V7kITo2IlBZ5W/3DTzkWK8/iBFIUBG0Zkg43d",
-	"AKmD7Y7Gt6mhoWfDjVtt4An+3DuahAZFZeiaLiHFwqrM7dqU9/sLrEEyARgsZY9ZATIOEfLCsy3QMfui",
-	"nqx0mNMILcCtv0BbGPFBeNVzkiQKBW6Ns3yAXu4KA0d9NszwVgW/9uAi1gj0a0/Oid/n0uP9UQO+7AoC",
-	"dVREoU1tlDjY032g2P3eJo3/viHyZ1NzqfrdfL5briIw+xIyX1joooh4rq48GgkIAZCXEPtC72gOglU0",
-	"KE05P6unDXCAtRvPcU1acsdVVV4ztnkSWScCmb1kH9HgTotecX0pz2LZoUK4xMUDKf9DgT/GqExfScEP",
-	"IKF0ZZksIKSk5HOOni2UxlqNr5ed2lX3uCrELGibshhGHCR/h6L4bpMVUaeMFGk8IwU7cpvSJETPFhVD",
-	"QmEMVXtnaQLsKOye4iWTikSFd1cXcc/0VYusn5jBpRIHpF82xU8ldJiqVG904vrqfmK4rbTAdwkPhXfg",
-	"K90DSawcw/pFWN2EacPMerK285Zquo1e9KX0Gy32q0E9VcrQinDtfl22upZZzVrrmIrU7Pxt2h44tjIP",
-	"Jc7zOL0TQW1p4HCOwvckhWylovV5LZ5f7cPT6MdRtQM75hzVAEmNx2Glx8VBj5ojGUQr9aCEs/2zhbI1",
-	"TYKiAmaIni2EMbqQzfyEZg9JL7dpJfHmhTxOEFSmAsaJyf6Q/PHnA+1h2Re3yJ8BiuG8orBBjp8cFAQW",
-	"XpHbFDNUTr/GG81uXkpL3uPnLSPJJnQw0R68Ibo11UzkwciQKM6Xc6PGABgHWkaHhoJV6NgxJ2lKTDas",
-	"j4P7OL2DAIq5AxJABq3LAEtFNS8UFFercYjTfOz1qk7EmtOwJhYDDUn6IL8WsNM1RIBq3LFRx4rDHXDH",
-	"4ibbkIXqWAXSgBOBVZJiOHNsY0bQAoBIF+XtJgqH0OIdfamRbtEZhrw91FnzA0gk4rqGVKtigV81bSY3",
-	"YxjLLOYlDlFKtyKJQ7JWFS1aKhA166wSP4Y0OQXEoriqZAS3v8eX3M4GI5UrE3bjxS2fggrDUnEhwPts",
-	"Dl4dldCrDpQ6HJrUkvg0tVp6Yehwqt2mIO5QnNfWaJ/M7Fw93IBKI+p3SBYYO/beqEREMDZkryq9fFhr",
-	"RQV5E2sxUh9lfDu5nkuh+bFEY2UvkK15CtQFUu7aSK9Rohs/IT19H2UHnPoK083Kry7Qq0vKioCpbrF2",
-	"7o1U6RA+Ln0VyvF5df3At+Pq+mHcklYPNdOtDc7ANJN6NuRHw70jGO1rRpLBGjgykAzvnCWOzEf6JsPI",
-	"JVlOiiLz188TRAYu+j1iyPzDf4SQv80Qsgb9dXrg+AsEaMGFdsbh4vScw33pGJkpCl6k+HU/86I2QveA",
-	"Dd3Wb7d6wX7/cHlG7sxK8i8VqE8wSinXGkWqYB9UrCVdEYRXFFCYyarotB4z7edE5rqeSFZnXPMsnkBj",
-	"vWVj5x3WYVQqM9oTHC8E/zcRbv7Wg8FwebVCDYGJtsQMMboiAh87ygjpo8Wbz0u8YXmJQ1T+OkCXGmZE",
-	"rVxT6G1ztJBVmDIsDFWXi9u0UrNZAQsqqzZhWr1+r5jCgarNQkM5Ltx9iTJKZe3JEnwRqvSvj1TgMYGe",
-	"5WsckPckWvCFl51hxUtrnJE0L1C8SK2dQaVm8DYFWsB3IMmakUp0fA+CppRch7zZVXSrs5TDvac0n1fg",
-	"iAVCGkAMzYVftqyWK4xYIMtJtXNsTw64cmMXIhMcCXNzLVOZcFtWmDFU83RpRvd3RanXbfqO5rIrd8np",
-	"ehqygAzmplUjblQknX/sP+WaO/5aOzXSf53RcBMIsNM3G85930igXwRvxfF6al1cwa4K70YGHcD87KOy",
-	"Ihmck2UHmC9VTSbng/Vjo8Fsi44ORb0dUOE7hpTiNijViieXmt6U7M+VibJJTimYmMxxT6mswBefhhOR",
-	"AEKL9O5WKryE7z0THVsWUgla9G9TvT5VjqRoL7qpKL8LZvek0aceetR3B/fprHrtUbrKWsZYhCfFdJma",
-	"vggm1ICUi3GWkkq3aZzL3hg4lkkBdYpu0oQwhqr+PnQpHMGFS7RU+ormN7IKhz8/15clXWohAoytFVHN",
-	"OaioNIP11PZUza3hhftV0F74MM6lap6gWhq8+xpOlHAo8cMdp3cDpKmYDCUxQTF0tihpxOkRUgER+ECy",
-	"BK9FhBqockTDzT2a7H7N9VuK4PUVB2KtLrP0zr9AvpZgIbAG9FpRVYIpNaanCu1S95B95HSh3Si+rZbE",
-	"q1LchUglolHD76xhrclOJbepatgk3ewnRvm4KnYgyKfhw4rGRmJnKnkqZdTvYLRP+NAri+HUknV5t2kR",
-	"/BORQS18p4Yu/qKFB7U6+DKi91wvGoVvITU4omuScrsUCCk4UQgcGUMUXctg/AKQOWbF+wP0SuTswPeg",
-	"Oxu6J2Qtc4VE7FaqnirvJyO3qdTKRPFxM0zaRzjZyvhzSyWq5sg9BSmtohoba07tC2dsBEzrGohTz32B",
-	"ej89A7Fb3mERLHubEfKEgFkZkjc3a5LipUJSZ3JEvOtUFfLE0sRiFTRFGOzLwREFlaWtvk9zKT+fiotK",
-	"XtxleSyDGLWMNorcJcigW5NgoNSwKr2VwlX1KImjG6e3KVc/mKgLVrExLlCTpFSAZFPhKkKPZFoZ3e/E",
-	"qZwIV+l7odsamLUs7++e4wWv7Em1EBkqQLp+2ZPbaO4V+T1M0CNVF64o9lRqpJBFfdAq/F0JqSJcAPKv",
-	"GDEJWtGHnllyAwA95Ak36cGScLhLY5Xcps6aVH6YZlxvhBYrTpAIUoP/IyMp8PXvElithVEHnvOUSGrX",
-	"CtxCRmp78vRwavQjzoMlYERUW13d9saRE7h46FmzaehYnj8h1hSPRpYdOOEkGhLXn9m3PZOl3p6Lenv7",
-	"2QWzfUJMLT8f+70qlMphh9o6I6KtrTEEdtNEEUMqoUDldubBkrAXQpJx2ZHFJByg18XIAO+BH+gm0zKQ",
-	"hGRieZzIcxvOZdblbSr0Vn7odHwysLWkD1MmKFRAiwa36W1a3JJcAZQXlU+ECgTqhgbHKeEx0F82PslS",
-	"khMmI2XCS89l42rDBLBxmZ49dMHkShIQHrcp1C4UYkCRQ2VuQXrsq7LlItZMVlZzepUN+vkPAgiqyEEt",
-	"YZZu0+JlTQksckM13THOC0cvKM87VFWfY6ZScsXG6mJO3B9zJRs1M1TwgBhW5HKDuEMrkpFkJ+id8KUq",
-	"pREgExCjjQR2oNUPRQtTkj705lxzC+FM10tD82D55vM6I4wdpTdVzsN7ISdWRHTL2uOvg18r0+smvFWv",
-	"1Sb4kOBDiRwD1BPchR/IoCUyUJ5OS4Ev98Qh0aFnikPS4Yw0JMRPa5JhKSlqwYV3NL9KIUyFE0YRFw9l",
-	"6itsM/wmmltocYArvs3wMoQAuOLR6/deU8Le0Rz+bQwDtG7UcdkU92RXFcRQGlHtn+xM9jZ9rjd8hkx/",
-	"d6S3fL54/h9PrwugGu07s3CxYdyyhSKK5tY5/PSPPVVkwVlhwbcSghdiW/sC0gR+Enskf9b3qYrJ/mtv",
-	"S3x+sa7jfYUU50Zj2ueIqbf6JPweL8hqurC18/wtgEtJqSC9xNlG1sqUVxKX4PdkBzb2r8KPffFRdHuF",
-	"w4/FrUkjJDZ9qDev5qL6Nl2U0xp8sj6Kfcayo3XpqUWv332AwV6IEib+lGQgn9yBmzFEJA3VdxPCCcNF",
-	"ThjfNTyNVXFuLJ1ujYQe8Aj/SEDvM6SjsY0v/EJihhlNiEwNL9vBf8XmkGKiJ6deidfPkXolKfb1U6/E",
-	"h4/H430idQ+QtFOouYbITJOD5v97/kx9KvCieSol5xnc4UJ/LBK+ApxlMTlfZ/x6YZnsWHWZV+/OszSA",
-	"m5Tjv9y1mJfy4ArtiN0XCcpFp0HK5U+9z4+K6TRdw/WQU0Cz9RwncUD+l1Y2eYb65eljv3dHUtLWMNpB",
-	"OEeweojO8jt3RTOZsyc2WaIFKwdP9dJ19uVNO4eyw5Pituugs9YrxVTL8YPhoVplwroNa03vzykfqrrb",
-	"qtH/czaEqdU9lIHXtphicfKSGKp3pMquRQX7BfvBfVphzqIDtPJ5o5hV+5DeprWoHRRO6hVLeiR1i1Uo",
-	"VT8P5STVJV4EEoGzYBb1k8DnmJyBjB6QUVQFGprbrvHfN1oWLDTpghiW4PltFuekL0PUZfjzDsfpAF2l",
-	"SHiB0N83NAdnqFrc4s0Nvqu1CuriZ9knn8aP/d4mPtid/+er142yhHX4xaTmrH6TyAb2fKYVkaNtgy7H",
-	"9dmZ7h8zVuMlaIHCuINcZ8dxh89reIcZDS2II3cuoa5bVEpf3mMfddcH31V0mOp6PnCFNeZ3CloE8Myi",
-	"sIyhUHeNIVm7OFTCtmXih+q6ye7Pm6u/0Tj4/s8Pf33lJOGHP8+eMO2f9AZV3ZPeoMV7zqcuDn1I0jyO",
-	"YiKLsXCSkExhivtmpfc+TsMqx76S9fFVX6Q7PRlFoTsZ1C1TTkaC0variA7DrzAXKQU0tcGaTKbO1yeL",
-	"KcRZzbc/qpBBYtiIEoaySEHdNEXfUpWZnJEVhZKBVDQNFwDSSQL/6qKGdrCtPXs2/uJ52zWrE7buIGJX",
-	"cqyLYG9u8nk8IMeu4vhE46qFazZKMFqBASU9CCJ1gJsmO3CGx5kCic808BNREla4sneiZiWl0jPf5KUv",
-	"aYuMn2KLnGpRaHbQt2kqeJocbicIxE0FA4jkFZXLIn4BbngqjfbaDw2sZlKZjghD0KiAlZfRh2Obxw//",
-	"ZTTb0Tep2U73arYlaM9xOq5+rk36bi25/jil66bs5AJICSI1sZrrBY1+SiQ8gV3U18oNhEuVn9s4igPV",
-	"LZAhnMT3pCkGvyFQOwmNVsCdZCTaMGhuaayTO8sUb3RYHC0pV2EJQV5HZZYYLSnLVWOBQUvV3dkmZ4AM",
-	"aJ9bmc8rXRvfAHLKHPGzCcUuYPXQLSnJpyMYPRfyNY/vlnk15+s2fbaQtYaNhEaMMqg9ROsEBwQ9W4hS",
-	"RJm/KCB/cC56azGUUX6UKLrL6FZYZjktBPmSJCH/lKhhFLhGZh2Z0oQbSO05xjD3Ai6meeqOc6zzbwHM",
-	"4vl86/0e26xWODNoJz+lROjjRZNzFcSRB1fKo9KH1MzSg1wc+UT1wJTpBy9UVoMxk697Ihinzge5mGoK",
-	"uTs7EMlTNOjvCS5U8sya3dk7pmWK99sAUpZ0ZWSmAiUxZnr1EX+8coXL26Qd39AFg4PlP1CcXubGT6WF",
-	"D7BwVPAbYxsz0tJI171xnLl9uoasJnRCXmilfKIsL+EjFrOvFTKUyXrwaFrv+gIZUSfCoyQUp/uAUaRI",
-	"1OpYlpghn5BUTIbPUNzpKd2+UDNH/yAZPROWj1dxR5ebuWGH9ORsk27x7vz1B0rqFll9sphlGycJbGQf",
-	"xapNIVcDEGYowgycbFvlrdZ3XWZOYbQjOBOpRDgOB+gyRYTl8QrnxMwbmzSPE0iyDGgaao3N+eh1x7br",
-	"LIf2qmpw1YNxgs7yWFeS/wSjtImZDypltVYCVmCj0rQEQhL/KpK6wHyD3+nKj1MRIKCRiq3XgKgALtNg",
-	"E3dor1Pz0pLMCgq33l5GOrJDjvFzh80qt6tpt9UhRwsg2lOsuDI/ps2Tcwj7dUlq+yRjNnyXigZf9Uxs",
-	"BQm1lOVcg8Ptt1rRWRvgQCUn1DaupG4rFx8FQ//xdD9qrXqma1n9U76496a6rOpJc2RzNWjogh51df3g",
-	"9cVfHHeq/jQ+/QqqTec9Tu/IgdtTpOqgxSpOF3wiixX+vOgjn+ZLFKdBsgmNSEqiXUYxy6F73Cxlr4zS",
-	"gTQ95v16RkucCj+5mf0y6idkZdJvZOqT7J3Ppbs0L0UAauaNJs8H6CUpav5UebZ0/mi1lvJXfmUtAhoS",
-	"aZOAAVLCp96m24ymdyUGaQVf1SdwCYKazGV2SM6FY99kisd+r7hkZYNeckSu6Su6SXPTbQ71fGo8vUWc",
-	"zM7uF8UeA/SBALE2KbhRFmCZgs/iEKac7tiALVEf2v5/7L37ctu4ljf6Kih9f7TtoeVr3B25ds1xJ+nZ",
-	"/nZfMk56cupsdZmQCFkcU4CGoKzWTlx1nuY82HmSr7DWwoUUdaHv6eiPrnZsggRBYN3X78eBarWJPYRK",
-	"KB0tfR4qhId5lNYreeoS0U8Ts1YW23oPyu7a96J5S8TqXQIn5Y25tBq4VnKQpf1Cf0rrpFwIkunXpzr/",
-	"CM213PzPZwwhdKGF5f5y7t2cfqw6uX3j0iRv1XSZ92K7yEPnQKNzyoRUk6shGpeQGcA7skRNZXs974Wm",
-	"kcormMfDHSR3K19eTw+C6d3lZNl/Ll0rFEcI14gDwOR2pSAjBJvmMrCNHQI1AYu12UfC2bB96Bhjwc5h",
-	"2Npdialwi/9BMvjUeQCZGFCgAKv9jSULZzEMJ5mdAx8OvCaaL8FEMsHzLMUoedSVkzG0tLJRKieFoDmj",
-	"eF3zM0/yXMji3Ud+teD84gXMhovNJypF3C1cMDThCw6d0y7yftdznYiCp1l9wMYYhkL2BeM9NSmoN7mP",
-	"8yQg7MjXC+G3gs49dKXUJEsI5U3l12gFLLR5jS8p8lzli5oOURE6MDpUuW5vg1pcu1+eBNVPqUDOgUXA",
-	"rD/cRq1UGrnUrzODuI8d0ITKln6JiRTN/j3SFfcvYnrVpA/251WIsWF40fVIGamwvDV2TlB0ZauZIZel",
-	"o7S4v7gDVTvpY3eUOS4catqmFEsXXE/yBo2b/2nu8AuNWpCDUDaQIP7sA/lxE8ChUap1Kq8ujDNWv+ED",
-	"HuUAqZcImrHfgVgpHKLiVXojmqnA8Vrguw9gt8CNPpoNtbin2Omhqta3wd1m7wa7oP5puEHKCPmwXaBt",
-	"9uGMJpIK+NIPtMExr26LKs1maJdBY+df9+8fP75nRGUeCqjj/dfBYX31+nXwFY/3l4b+juCRYrxg83iG",
-	"gUBnw4e0EbXDfQbjT1ks/hxnPJUQkYrJBNAMFe6r/f21pfpb0QfF+aEQ43LQ/nB/fnsUaZEtSrZY9wmx",
-	"4099LnzggO29HizL/F9JQpYsRBKXq0JMRc774jyprz4mFgqr+eg0YqXtd5pl6gqTtHCTSsjpuDd4fTg4",
-	"evX9972j44Sf8KO+eH34OtkX++L4+6OTB1BH37sTONeMZ3SgUbd6rzvZ3z/qm5WFn8Cih2pFZ2HQukM1",
-	"o+1nzyta1d3OCI1LEQD1LQ0VGr/8Ac+hCuPIcASnULKxXBFD9jWgl6kc5HsEMeDPdls7eeAMPPLglgQ4",
-	"3pCHV3MerlNEiIfoBs/wxQGQ0HysElgX1JhTe/IpcerdiBwaX8He5kkCw7Dp+Qve4guJJ/bFtTZ/6cov",
-	"u7u77j9z7TxQMPvCjvf32ZeSVUi9/XCpkS9gVsaIJgTmasTiUAHHaLDyqpLFZ04knxRDIYsU2lnxkQfs",
-	"i3FL4BGsnwsoZeWZpjFjkcMDlLxMhEztqCPzfpho10LICEAOkMheiEQzjmIDg7S26D7GLxhTgRo+QKri",
-	"cqAmkm58zL54TQbQNUt85WuppnSbkSiGKrk0d6OwEN7vFa3o2Ji4xPgFlRQ4IJgE7/fFGOJWOPKEfWHx",
-	"GfwyZjwZme0gFRuJJOXMbD1rhKKcpzvxLBc8mV0Kauc0d3pNc0Beb0+Z4htncOU4oZzZqiY9Fn2s+qRf",
-	"4FelGBsl+U+B/cOHJGKaCOFQ+BnwAKjTdjcAhIVFrFh0p1ReTrTwN/Igp4gcgKk5ldOnT2FK4BzEEYt9",
-	"GMuyXOKv657kmzcucyBNtV+R5k+/C5s88OEu6bnoHcoC1t9ULlFymG2M54Whmf8Ch8X8aT6a6N4c7EY7",
-	"Jzedy97ssq9Ulqip9FMDeCeXGq2LfJhfhBOHl58PweBy+whR7Db9JSwLoSWU9+ocloJUAd5E5RxOtKjc",
-	"c6DyS9it4VIHN6DzVHglAtg43kE4JdyJYLK04av39RYaihX6pIS64+kS6fCXWvHp5rDKl3Asy/cNEFnn",
-	"lZyVzrBX8EZgjl9aNyrcu2ioVwBW50x22nJwsfls5O7BhjPupfnBaGnzf2eS2yXKuC4uzcIGLxGAU2AU",
-	"oycwoOTqzSR8C2nPSS4c2MrlgKcZvcXBobnZ+WAXkFYAj0AXPBOn0NFhw0HutPFZpnhyWSh1CRsU73FE",
-	"q0pgFlZFQAztgP2S/uj0lJ6Mxyo3RwPE7aURt3iPV5V7BF2HgWSmPWPU+aXmRaoHqRPsh+ZVcDHg66XQ",
-	"5ylZOkCDGAUCxP3Ml10oAWqJZP0yDtI/L3FrX+bCfG1aSXi8mhQuk1LmsUHxnJcOQu2TosoBwV1+OUr1",
-	"CD+Re1aYM7WFZXQmSMBXSA/cUFBLSFhQNo1oXCJGY1UI2a97rnnotZjBmYFMEjaEu4Y7tHBqtp21BfFW",
-	"P8xtPDJ4aGjOC3EJh8OOgMOrFPr9tsATXTYbqDU6FaEWT1l8IYp8tgs4kmZVL3ghfraHzf1jFznsvE4s",
-	"RC55Zp74Csw2zlCulBsH8eq+koUxq5TE64/CGUKtcm5MzQKU/ZSnhWuPQhRd4FTTfADQjbkYC24XTk2K",
-	"vhqJy4k0tlB4e3BARqMUgBzxKtZ3u95Cjfe40Zl0S8+EaJ5qvp2zGx22VOkBCS94j+uACgNtoShcgqnK",
-	"rwEIiOvyJ4EgcIEM1g4jGqovpkQmZ7FUBcKdF8oydVgXK4dIee3KJIInWSppxsdlw/o748rj39mYa7M7",
-	"v5Rg1KvmOUCqlqznVtSas41bUcuZs8YDmrNJ6QJvasJ966QdYGeFpmQrapGh1opaaJJ5fK3QYmphjKrk",
-	"TtaaGjCZkgkQ/MYpcPxdSfe2olagMVsUoHJqr4W1a6iKIGk7p1Oqv3XuX9Sa0x1mAlVB3rJw0lUR24pa",
-	"FUFoVqss38xvaiRXK2qFsgSLI+jYmsUvnzTcEPZYgHeK+wm+DgqHWoSdUsR+rmBynSRGOYhgzBqoIO0B",
-	"k5goTlmSJmymJuCAshA589/r0jkuDvK5nnmH/o6FACev9w+2WSopM4/IpCo3JovIZx0Mixg7zIVFYkzw",
-	"1P4J2AHn/lCtKdszftAeoPDXsTuUYOfoXVywYEGUoL7+6YwVQlL/zNPQZdFUmvFl2UEPQJhFt3qBjFml",
-	"lVn0ikte6SEQW+xGeXrIFnryN0iX9bxcWM/McJSkepzxmS0xrfY7r/f01Q96CEocu0MtJK81nM76RXoj",
-	"Fmk+d6SbiZoHYuj4MFRjsCxfGj1H5bsveL/DH5a+3UfBR+zshbTJl1TUnBheC8i5tMPq8WUXiM6QWt3u",
-	"S2REv1d166RY3fi/gCIptvnfQaW+BNAne8KR0Qe0yQ8GM9UUgqgJ6lDt1//P+nz1jxjooAyFjYFB5ZLK",
-	"npCjFKbXzOTCIQ9gcMGNzpzbsLBDzhZ9QX8ZeCROo8LuOYXuFyxl8YVoYRpvbvM8WkUeVC1CJqAnoEuw",
-	"fYes60Gp+tQn9k+O7sVZ7MpC3B1/uPP9jhZvdggR6YZiwRdCYCLNfDcsEZGQr9eTHBhBMsHDekCqYkq1",
-	"K/OzWOjkubZb1HMboFU8yW4Iu89ob1C9sDngkWfnVkD5Y5M50LePMF14uetW6sqj4/3DHw6PTk5eH+6/",
-	"Pvrh+OTo+OTo6Pvjk/3vj48Ovj/54fDg4PjVic0wAkwupLege4DI8O+zE+t6jUp699V+Lau2TX6/3t//",
-	"/uD168NXx98f779+fXCnzVup1jO/LoNOPMoUlu73+3tXqCWe3rcqVcQFFoI/Eu77209wD6sBnvY42JuB",
-	"HlsXehOHOOqH9WUV6CWQNxpB2W2t5VV6Y1SQhWindlKXXJpRdUmQWcG7AFBDKamwoN/uAfiPfpOZ61wg",
-	"LYqo69rxTJhZY+VeLTW/5+qxJXWxK7IgqQcxUMT86koHrBgQ4tlMHKNUPyVE7A077oKY1kYkvgiCeCxC",
-	"ipn1VsSTzdQvCyxFOSvUpPqTkOof8gvZiinHKhb2uAQkMQBMeu7wHirYo98R2FHNMi6Uas/nmbpaPQ0u",
-	"qnmlgl8Lj21C1JtmEV6I21opocycBbRSZJGxVFF2jpBmtcjro/MeaOyK/KPJLJaAiyiqQsN85TzOguh/",
-	"GbeH6vNW3uF3DXmGxS8ywQv8vBa+0u+6riDZ7SvrbWG5jC25NAsZWbLdU2dPTkvICmRVEq3BCsditQG5",
-	"2uY/+v6BTf7D+5n84QdZy0jwn+ZCwEWYOw6NDeQJBJZmYwbfx8Jojl6JRbgeufbUKWyn3UpUrg4RuByc",
-	"CLqpMV7gQEnniEPWjyeU2tPXCj/MgVjVf4jBT2lWm+bC2AzbWvyy28j1V62lrzbC79Vish4cNuO5mENl",
-	"3dv+97tAt8JLL0BlCbH9avrfCAiEJ0kVty2EHvvhruAmx7dRayjyJZAuVeRlW0mfguiqgACWoBdrwF2O",
-	"avFN4TOtQMBL6xGAAuCZKdWkEj9vBWVg1cwOF2Cw2SfTMoVga/V7uwSeM2+GWJnlRH2b2TiTFCm8S8Ae",
-	"BhxqYSFhbNGfzDFwrPPzeiBUnvfvnW5X5Xowo/s/4UJkgkO8BYMnPZXMvtOEdUKxCKWyXaizHHJNVSLt",
-	"6sYCIrb7T+eTz5aVGKE92I2rDbOiugTy0l5qReAkQzOivJqLN9VD+PmLOAjXdtgvxEgkC5C4CIuz8G2a",
-	"I0uWRl07Kr+ug/VrWmZxxvYOT0IizaWYJwtrKlwD6Fz/p6J3iRhfVHdRA3GCr59qM74n2IgnAigUEXW+",
-	"poyixMJ+f9P/wAK8LLI9Fda3YeAaSvkL8Wcx9yauPdqYHXBDN7SigR6ixWdO8C6pFgkZqRvGTNJiiPb2",
-	"mOdBC3ebvUMxbG2suJ8mUHpo3D2iFIoLBb8xigXrzatMUJ9b8EfkAnfMZL+Kwmx5loibtC/0vCkGdTTr",
-	"C6zztxe10ItpQNO7rqVK8607E6hAZQCYEdTDlmOdJ0Fo8+TVq6OTlQC7a84uV6MGKJA40TrlBa9iQyr2",
-	"mJtz2mStzPde0HTFn3ul7GZbFO84fHWyNNpR3aMVkPmTJwCZL9RDfOqf+b2/9G29yHHcsws6KAPakVSy",
-	"wSSrQdGcN3q9gzJfBei9rpUAX3PJeAd+tdj/UguzndxhW4/4jCWqRBZGjKZEIgYYTNomy7XF20hLzIc3",
-	"qZjCdg6wrca5ukkT+BGrUuvqU8wcz2VQHVgpWmiyQtHdyar8ai6krfow5v1a3pBcTQpsDxrxVJ6yFDhP",
-	"Qc9gr1eVpfjpsu4w52ZZdxzyAFl3uNELLHIM1qRJiSMMewjTHPfR06fg4Lmb4sZvqbjxIWoOcdtUKw4v",
-	"BE9mtQLdH69nSepcQDuKLltqRgVP+gg/Ktl4ko+VfjGViLeLzuq9CvmCz7Z+Gd8HtAnqbAblKVBS3bEk",
-	"GAjYlTgmVi7Zb+dv37BU64nIodtaZUp6wEH8w3fUd+0arvC5a1MXlizXV8votwL+187/9eXf/rb7x+eD",
-	"6PDVq9va2O3HtJ4ZbKRGUP0jmRF8R0dHryPMEh68/h7gM1+/fv36lI3Sfq6w2Q2ZYK7FmIB+FkR0jz4e",
-	"HK6I6JaIg8ovBzHp49td/OHQ//DR/tCZ+2Hrn+0/8OeD6PXt9r9v/T9f/vlvu3/MXbddu0C/n7+tW5/f",
-	"fz9/a1YnU1ORsz7X4pTKDBAlGShASivwQ/KaH/cPxO5h7/vB7jF/dbT7OjnZ3/3+oP+qJ/YHh/ygQj5F",
-	"jlT4z8pa8N3BH59/wFWAn4/X+PngsH4r/BeCTtTE8aG/bwFfDOolC8EWoJux3iTNEsBO0HPb4XjwQ/8w",
-	"ObiHZ3Wlgvn6G1+pg/bhSfuHuhe8qRuw3z5o7690PezQ8Ll14uTTUPFRugCuDhrZI4svQYkHLYRdnjmN",
-	"PVQr87tnk8Koa3NlNT9JZR5nCUG/Ls6BBC32iQpraFJJ4D0O4LonzO9dN7caBK3fzcDwj8h50ctWy4Jk",
-	"e0grUm6W7G690HDJ41oCX3cMjAxLNEIKffnY9g9JotgR0SDVNqXz+CRJC1bkPM3uz5I0R5dg7ZiR/fDl",
-	"b23X9Y86W0iL/iRPi9kHsza4+D3Bc5GbnVQj6SQ7e38OTbpbMVTFXGIjXZpgGx39U4t+LgrqrNvGPtv/",
-	"/emj1ZBjIc/fsjdKSsh5gkr05q0lcYcMiNex5qN3ZWwmpvL0XxAb7bAfYbbs//9//7+4zUr8J8VUhScL",
-	"u18xm1doFu/u8kkxjNvszF6RSpaIG5GpMSi7kUpEV27RhX9LxA3kp1mm1LjH+9cAlbGNaDeYyiH8KDC/",
-	"iLQLjxKgq9SeEVD4sDHhXMDL+M8/LIpx6/YWUBQHqqYw1HwBNgTYVzUp2Pl7FxcCx7vNzvQ10SUjnoTK",
-	"4Z/AXGW5P6xpQogyjiVE4rGj6g3O3py/vehK+Bu9r8g0YMcAFNHOzrtAVGjLlNTe2TFLDHEAwpCZDlUm",
-	"quVf7CxAiknLNVccx4M55cqyiOLefMwxz4UsPLYNDTJXRURYl/uAOjhK5RC5kgIYunzIAr+fnSOUPd+A",
-	"m9abdaUIIumwrhHCcZg9K7IkYlqFUI9gCJivJBL4TMU07QuCb5qqPFmA2mT+bOsCsI8cG0VPQ3yN1DJY",
-	"UElhBa7fniUCTyAD9ksQ/lpEmI8DcDEQxicM8nRWB3kiOIHwN6wto0Z575jAE87fvzcf84vbovDxsLAa",
-	"+QMRgga2Q4dxtmO2yQ7bGgKxa5rkVsDswN6wf8E9cSEG8bZ90BsEX4Gd4Qi9zHeBaU8I0FNHgE8AnzrE",
-	"+AXGolQXADU0HSpbOdibUUmmK/oDgCgc5Z+cjghNCDNv9hQSfhAWPQEoh1Ma7jiaLR6QA0INQBmtyj7H",
-	"s0RZQJ2ZLsTI6E3RNzvNUuRNuQ525CnkvAoh7SvjMMYzM0W4NxI+fmGZKHS16hHmRLB+UrCteCfejgCe",
-	"hztkEW63krkZwtJ8sSAkC3pz8FrKTX8hU5I7eU5SC3AbHOlMnhZEQvnFnK//9b/YBQVLdFe+KxPrp5rF",
-	"n20kJCLcK4zn3ULYpYbx0pUs4XUxkF9aMU9PR35GQPftSiPu7TMIk954fhEByfYEccPhF3ftU3jfnNDY",
-	"QqTCTrCJUGXmwABsU55p0ZWepy0yTzPbG+tFRJaAoLWI+3j2g/ASgQulVA2bqP5kRH0fFpq/UKrNzqg2",
-	"xnwr49x0JdwEjKAyaF2HpVfS4lND/HymJsawtCelTR/KGFRkc5oN4T8XznUiAbB57+YgBt5R89IhcJyx",
-	"vhbbBh3QUEYL7+yQBbOzE7G1bZgIk9y9mTXxzsbpP8QMi6aRNwC+QUD/ggRCHFruULxCxhm+bFcyu4+v",
-	"hRhrhN3i5vKhx3Ixz0eqnD/HxtwDuyv4EgQmA3xr4kYZkWWe5Qng4QOnkr3C54FffgrrwHZ2/venjzs7",
-	"97LIzMtrp0jMcaKFhOG4cgS0QBe51Ryo3MyJjF4W1xvCMT4BoXw9s6wHA6OpoMQb8bG2NdrakTD+t4J+",
-	"H0KZURrWHkIS2rJIDNMxgZQSNhRS9mDDwFnAvOqvp6KwgTKCxK6yXWLY0WdWKgC2HoXv3FYwrhSSuJEE",
-	"NZsFfrMs34QFVFzSBzEvTeh3YNR2ZfznroeHieeOMdkcMANEUqzaGzHmsWL2BZF6LPx2RIo8Qr0WocoT",
-	"+AOss8eE0REKeC/YhqkuVD6jzWaNKodSBPky80i03qiTywzOsWDK3GTkQJswqRbDG1wLa2FAzb6bFBjG",
-	"NFWU3MFl9Hvz41V6EzSF0ZPBuidsQAts5kp+AnqnYAtF1i/CJ+D7R/QOHBHhAi8QtdOZdA8oeQVrud6g",
-	"lUA/o0DCBydQ4avdd0M9Asl76PztoYJwug2h+q1PV0Z0RqljFlM68KaRujHnPjaGEHnQGnHidIElV/DP",
-	"K1Fg7APUYFeaX1CgJLZ2EmxD8hzO+rnSBKgIju7Ojq/POd4/jmBCx/tHHQc16g8X3cqC47mESpZeG3sB",
-	"F7D0asaCB4xPW5LORwCyn+g2qCE4sgQiChCjSiEhKeO4jFfGCqpBKS2pW5iURGhzfM0PQ278efNy/Noc",
-	"8anqhByC8Y1jTgLLPsYGjDgq2SCS0Iw9CzOKSSRBLoZCYhjJnLauxDPl+fnsmSxtJKmgn/e0zO1MwSiS",
-	"pSAKkSMFJq+k6JQ3JSa+8AzPzCZzrUrB3rZmRvndUIxJRa9o4+JoRPfEMAVURVrGN3jMd3aYBlNxSniU",
-	"1oPA3pwI/oKGNRS/JbZfkxh5jT5BwPQpsv/01QiXLS0sN6F2zLddiWeLijcHIW1e6A7D1oDGaSFpyRxI",
-	"JBj8M4LQ+5WPRHzqfFb0q0MsSaTLQ7eO7PIyjCRpMetAl5l9oSzxShSWanEGb2XRGJ15GB4Y89HKaOJ2",
-	"xciypYnRZ6DzvrODDBJwXNGogcU9LUsFv21hJ1k331aaUgPyFhjPbTT6422Yu0P8hZUwtib5haWLdbzd",
-	"geWA22VCIkCrUyeeJWUG83WAmuCtF+HaEYkD2mHQOQfGnxp0pfc2eO7LC43q4dKVQk6HaSY8/KEuSVDe",
-	"H4rEb4wsvfE8TeTr0Hd1NLvWf3DLQp9FYMQY8e4sRih9HGjPsd+mPxTg0NJjipxLzTEdGPZLE7210O15",
-	"TFEvdOAvqPygSSeyPeJdiVYpbLc5bG7aM7wQOMzMDby8MWRMMBg+gFpvnqAys97cmOe0jeHaLAW2SBs+",
-	"UrnH9rPuGaTAuzLwD1Cwa9wWFgQRxXgZy3Hr+PA1pdJDiEZI9GNLEk5Ws0GKzjqYbeStD9W0K6G9nuAU",
-	"QMcE6I7IPDEH8BhG0MjW2NlBW9/47daAnYKPlAjgWQBKcYWbuSjEaBwsAOym9GpodFcHD+KZMT/e3QhZ",
-	"aAiVqq6E8vrAIoMzUKQjURELoND/jkZcbP21N0reIE6dNi7Fzg7UiNGOe/vrB+vdqgE7MK7RyZF5sZz3",
-	"C7CXJjL9n4mALxo6TNeptOXxQZtu28wAKOEFiE2IuhpDPuzZUKyvjOdQQNwBKo7NOXNJW+p/7c2wxRY9",
-	"ksipVfq91X4RLIyPp+CfzTPjSZrExg2HrJ9zm6vpPlyUn1MNW532R/wZUhQR87UutxCDBhR/F/kYiKmF",
-	"qCUIXgbjTlnsB8Zk/1lcdiNraE3QcDIq3ZgGwnYgAxwnmL0KIo4oqHDmFJ0zag3ieiC5zMwAY4+Nec5H",
-	"orBeYTlOYJ5aEyqgJXijpE41wB7u7HQcogTaxQFvrI1BIc8s6JMb3/BCf22jx0D3+xvAAccech4jB8xy",
-	"PYA4pZyj1IXgzgawSsWsiM1YQye563TgKdKnB0joeMM2+wCk+NJ+VPgAWpnnmsMOUfnd4K3JxjHmgvm4",
-	"qese9ldfCJ7sIgEQLRnRY8CS+Uc5RlkXxbKxEM50kRtjBDmtUEDbRGybxe/PPr75e+zQ0uHZDuDWTH3r",
-	"+PAH+/YRYC9bfmYLu7x9yuK3735+9/Fd7NMpXhCBdc1Z/P73j2Tm5QJpp3CDF30ibaDWe/NQa+rYXqsy",
-	"GCy+SqgLvAVilsnVuhjLgw+EWSsj4s2CxecebXP3H2IW22hX/P63Dx/jNvtJ5ezwmA3VJNdl/NnyJGwA",
-	"yigLJ3IQFNbizo54btRc6ZEX5t1nIumwIp8YQ68WiDgtnRdaO2cMX4tZh8x4ZmH7cyewcCx6f7sq381F",
-	"McllhCX/gX9H4dbwQvgstIhv8xnLJxKOJqi9JJ9dTOTfYNphJDp1MYmw86UnEI3Br8LbfLZ7MZH04pED",
-	"isHgxxSOiT/POIl3wDFByoMISpxI0Z4ONGIxH4+zFIWypTL5t//WYC3SFy7xgLbZh2lqtp6Sjh/l1KsO",
-	"7LrRQc2e2ayDSZY5E/V4/3VEQpKzV3/+Sbt5uDJiGrBMRPgNif6BrE24SbmGz4yqI5XYOt5/RZ/nzPwu",
-	"3nb6BW2pMCwMzkgYdgKYc/wQFvrLfAwoa8S2Fyv1kgkuLhwE3WblGOyQwwngDsaYJnGewAzi/3v3Aq/c",
-	"PU9ixznh8QTsfQDgPyHLGSNplG9z/IWCxUTnE1OOv7IlaDfCRSxNKp1NHcphoiX96egN3Q6zQnFkwc7d",
-	"Zg4MiZ644pL8mRS0yUABF5q3M9NCi2zgO5ipnzEtfD6OzrdVgv8FVNJmlTCwCKfUZcLMrk9EPx3xjGHO",
-	"X7Ot8/c3J357DFKzZeTEHOvtqMxqjDeglgodgTqmqCgJR7oncJBwzeLvD4cx9BcDc3ocgdWH19oKL/NV",
-	"fv/4BlPUxPaEGedWUDxDFTO3UUuNheTjtNVpHbX320cAqkzUuHtDwbNi+C/z85Wow8Al8X+4vx94T+Nc",
-	"9YVFS9HoZ4gb26lbmF1KX91CgncgZcLzwrnwCCbPU+MB/EpytewYwPu5gOp50uqYOf4dZtyKWrnQYyUJ",
-	"aOBwfx9LoACiGQo8A2n037pUTgQj1PWichR71R49CsoxoERlVQGLG1BLWl5eNWBWOsZp193Tvd7ejzyh",
-	"04tDTlYP+VUVZx5U/DZqvVrnQecEVA0yv1SF0ur884+opScjbIFunevSPuDGWTabkV/pVuefrQ+QpWz9",
-	"YW6xB6jlTXeYg5K39ofN2SBQhVnuALsHS9hAO/uqCVs8gqdUDyeFMRu7MlFTeYpm9DTVooxnT2aKkye+",
-	"edJtUrZ6jxqjMZUCoNG/qm16Yd+boia2ufulb1Uz6mj1qN8DiHYYc7x6zFvSqO8snP2yc/GGS7933Pot",
-	"OhkBi+rC4/HRR4RBHaOTFFQDhiHxsPjO+NSIzeWGE//vwnKn8j4OMwmgM8jP1As75PwliB36gUiDCGrj",
-	"Nlo9DEhT17jQ9pisvtKcxcDlg7a9e57JMb8SK09lCDy+/tEsj7qNahrSISDhqyuhZwtB9WFyc07uokfS",
-	"mD0YUFqhqFXyfde6gbn2jOZ8J1FxsNbxLVFuwLg1jv1PKu+lSSLk3YXS8eHr1aM+KvULlzMrRL8aYebE",
-	"l9l2bl8FUsuJgT+iVpjIxh5S3IVZil9yrOo6ld9QKjSE1LGs7Og+QegPKpFiSqbEDv00iItbPezyeCjN",
-	"UhlIs4hxmxWCAjKJDVlt9qvyHphL90Plj5i6afUoSgs3riTJOpiX1mok4E7m1tQeNp4Uv4Brj3HYCyoF",
-	"QdewSgPoEBtKHIB1UhiDA+9dE2gzMfwWIgbriMkgQvIPYaUk7OMfFaJtNBCQheCjdQUk9WE2FpFuXKns",
-	"2rWklwT8wSPOv/nMl/gHWPjJbfAoqch2CuCsEsjuq7csKf+yq+Ga26hVFyNbNTYY44bcRq2fKTa/ari7",
-	"7i+rNvbXUBu/8pH4CNRJZsTBGjN7j6RIH5X6GSiRYNyrdVbCcUv9IpKUf5yNSbsdrqGl/Lf+xXIkfTOa",
-	"EaWNr4VtqBz7XsiFVv/eZ/rpFjUmgADO6c63VDrEJROjcTFrpEAL7YuvlpdEuUqorsRSKEuYSUVibfbR",
-	"FvMC9TnUXFCQsNJLM+dcVPWh5ZAthZQCREpfy0bp78EkJw5c3hf61KUnLAMhFnUEUtRo5LAWn2dTPoO5",
-	"TrSoU7T4QndVtL9R/9v54Bc6GGvr5nl/ZK3tCsvfevli83gtsfkTcOTdV84uUPFhMqKq6lP5u17LmTN3",
-	"oN1xDmMa6X0zepXex63v6ZS37DHZxgDMwRpC+n1Ao/cTcut9MzIaz8SdZTSJ39toZSCGmCohsjht1wUA",
-	"vRi5Z6jhWS3RivW5vjF5uxFL31DU4ELw5M6nzvjFEDZopG7pzgj6+wcktPp1XbHmdEHtwxKgGEbklVgV",
-	"FVUbfiJsG2oHpFxUK4a/9g80hg4GJ3z9Rn2BxT2qK+YsqSpZs60NwSIAqo7nksrVRaZFTetRjT0Es76r",
-	"OXRXM2idgAN8xV2YXq1Gxy/SA6XuN+kHASV04s+Cav9H6sboCvjqrQC1MkTg8TxZhfF9criVnGTZbYC4",
-	"U95yFVI5l436/R9GLDYV0AiKtFaM46vSLJ7lB0/H08U5NqqJVNM9rMmXG6KwwhDplGHYD81e88Ies28n",
-	"tEEq4o4KHDTUksjGXtB/tjTLSe0AUPps0fYteYsNCPRmQYF9qVEmaEDsK5WxRE0l9sSZQQg4EKRHu5Jq",
-	"fNoMs5OAy8Um40WZ0LPgLZpqQz8WYK/WT4e+Rzyw9QcguU+DByiVrX81tPesf/kn6L5scHslC55K/U2m",
-	"i0OIgIY545qhSxPHwYHc5I43buOzJpt5SaxavRMK23nVE+7fh3Af11Jde5/9P5ZG6/8D+sZ8WycUfccX",
-	"1MkclzpXeP/awoggEnxoImOd7FRqT/bQ55IlCmrefJ0bdaMRF4HFHjit9pOyKWhILFYfIq6EA8mBTinq",
-	"s1FTCQXQERnpRKWJelWDYkV89q7EUlzqBXdd2ola/0Vsi6/tnnBNqG8CwpEOVvnZzsGu9FwcgufZbK0E",
-	"Q7Du5v7APhx3KI/hGSIiIlJwYEZUjxzCFBXQy4LhWv+hqY9lcW7B7+pNemGTXqhJL/gN8iPO96EyDOW9",
-	"j2BGm+zCHbMLnqk4PM/NVRc5TkvSDR4ayohGkNlIsrGOeCV0i2hOD8D1VeHVmzlIgnptsKDS+R4y7REs",
-	"bZh/I1O7Nc8ktfbYQEWZ2wxULtKrZrf4icZAOA+3VaPx1qy4o7ewWl68LAdhE+jbOBPLclDyvjL5AdyJ",
-	"qEE4aLUDMk53r8VseeDMVfOUKSvn2wEih1cG8FUEaJW02a8QT6MmzUJdC9muD4IBttodugH+OnEaXIKG",
-	"EZrSoKWxGfstN4GZjSx91sCM3YihGLW/mpehsGUfKJVf2z/wCyBbccJeRBtWF4CvbAFbfT1/6mDW2iwG",
-	"cRa7OkWHn4IYHR0HowC4AVJBSCPqSq0AANL8WaopwLKAkMyUBuwtgLjzgKvXYoZWuQeH5Ra5o5Lcn4M/",
-	"ACC2gugROUuw7R/bzqWyb/AIXQUolr6WpoJxOhZm164pohv3FVSGPUJbARX1N3qBBH2D5eX4lZGNX3qR",
-	"H2DhBzcdCd987GvTwvBXaWFwqKINVPvqJD85Knufr8VsrW4Go6cARqcK0mt0XpUaotDolgD8H6JnfbLo",
-	"VIjshx0QxiaY6RpVmXFdXBKkq1OTNiIWdAo46JxMDDyouG2aXhLbv5sq3cT1X75s+5nrAglbNmHydQIx",
-	"N+r6flImWhnqcAfTCYY2HvHftUjOipjwSwFiibNRKicFcIAUU0WYtbVV++4Q3zeQ0MxSfWhzbVO2v3Hz",
-	"G4RMm5/TJ4mS/kPMVodHJ0la7AqATl0YIg2hWyuFhQTfbTFaC4XA9barv4rXGjEppsARk+a6OGVcswHP",
-	"sYyDU2mCY2RA+ghEVa6UGFocgj6XjsMgt5UIHCDXZNFmhP8XwBoT6lyERdNCUyUC3cM3FSTMeoyuwyAT",
-	"GE6Qos1+G3ic9imypTnmiixD9LZ0JCIkvygcH79dqK6knKJEmE6eCweHS7wrRIrjko8IxoAQyg6PBrHR",
-	"LFpcTdtofRDaw+U2treIRnT9CsPf7OPXH2J5bf6RyqT5KLPnG0xvUvRVkwEfUtlvcPnvskizb7Ie0++y",
-	"prH+6sCl8X6UXZto/8YMeN4yTOjdF1aoWkOAkMXrkqZmwCNXX0I1x24PVR0e3IdPLPw+Nmr/INrf37dw",
-	"A/OgQ0CiY3Q0qdiOxRUlMkliosDKKkde4nKvAe5o1JVwGymQH05XSR49nL+H8+VeP2/FuCx672hPj0V/",
-	"D+FGkXs43m6zd7w/9BMC8tOuJGospI6w2K55GCBx6Ym+SoRGcpWBylnMg1qTgaOdIFBFcwV9H0ITNrOP",
-	"oL8CL5QKnC7iZMBHbM1T4W+32RneCaHWja3iMHJPWJIOBiIXsmCaIOWQadZdcvhDV/qLLALfqf2iaEAR",
-	"42bwqhOJxbKLUySwZD9CbOZrSZPwNF+p3fxrNU6T1Ax9hFRJw7e40/zrdPNZltlNY/YsHOj7pjweLI2x",
-	"tmKmd3zB2hlm+AEt3qcJ48ET3yg5yFIkl365aYo3SNBLEexvKEMBagsIYCzVHMrnwCSBa+oiE3hqV2cq",
-	"0KoAMiXpuxIfw7R4K/ppAlULqI+BFjdUxJhssCDGIzUCruRyyz+FKMiLJ+IsBGAyd086pJEB5CmyaheJ",
-	"tBxcLFgiVncHFIBAV6AjzwzUN3rRuCW8P/RUSGVSAeLC9Tw0XelMCGonmWcimDM2jJ0RlaD+PXGsGIkk",
-	"FQTFAPRuQlvsBIq9dGVPFUO83eH+vod2nK9rTosOYTz+SYRKSI4qCktc5pCdbaDHtoKQpTRVeTF04ZVC",
-	"EdvPzPyqY6l0HVi9zSpJshGhNNtYfearwYoDbFZXllhvXGN8Bjx2QJRMkZC93dpYSMgH1rqPxdCbQWPn",
-	"eur2nT84gXbpzX7F1SmDLvxYQ44WYi0QhEITYISFk3gMjATY6o3X5UerzWjT32FhSfDfeVXqTJtPjpy1",
-	"ykMH9Dy1NHTtTabQwiU8i7HwLWj9dyjHHH9oeXc2UP0YjVih+ZeXUlvAwZWF1CqPqLLACP+4fElDaAF6",
-	"ryeCWIenNcQh2MAKfL2wAvC9GyMKhKOWBrDp7G0C2JsA9nMGsPtWhjZTFo9TrP7R0jAHzM4lpDfjksS6",
-	"4MVEtynAKpI3528viJTN/Q0VSYzMHUyn8goQ70m9OI0F3f/kl5WK3MG2S0vU4am2dPXFVFmFZ5whJFJT",
-	"NyLP+Bhr6D5Bf3+hoJDc3AdJ/Mu0+WoQ8iZHqBExWAw/WhVFqHnlgHLHPOagHd6hY41UTYqYCEIrWpmo",
-	"vuANgd8ZnEWgrnbT8rlk9omK/oCAsysZs/5ZFNjE1ah4wBPX7srD9tzsWS8F/u+anmBHNnrU9ktCSAbI",
-	"zQ2YRMQfPQa2WfeKxqEETxA/stB9PhZsCAFyZNNUxJ7ZE0VhGUndugnz+RizbM7A7o99CnbxkIMKmdhp",
-	"tSDnMJUhuaSlAscAQeC+EmQi3S1gU4LH4uAy3bsLCVS2Ylcetyv7xJGXO7d6ROUOqUZi8DY7h0ckYpwL",
-	"ODwdNtGCEbF5uytftdmv/r1GnXqSbihtANsmquBNmYVYb2N9dPfAd9eO4C7up0mOZG72IPvdGqdjtKqC",
-	"352/vzmu7FQohp24+E7tXoXn2v16SS95CQOwa8TSw6ealVnLMUwE8zWGKLSLI5AWLQ6M+06XiID9n9IR",
-	"rlRE2CIggTSUyhZdCZiakJfqzBnQzBWQ+HoQR/2XCa4LNinSLP2XSKj2ZCvYI0C13Wa/BXghwAtpDvbY",
-	"bP8ExJjL9kDkh5JyIXNom/0ooGAGy2rMrp5oEYgf4gz0+qPjsFo00I0BZx0cCk/C792C9yKPWZLzqfZM",
-	"i/ZAhksYrm6s+2osXKLNF9/gVycacBTO2DGEshkIXkvJQFhPs2HhMLlwWM2ubLNPi+gSaQN0pcWUfz/3",
-	"CHdGzKt9Vy6+lmpK0UUIoVkpVOQzlvFC5B1cqEvx55BPdCESozTcPy57s8u+UlmiptL8Ad7hEpqa4qgr",
-	"A2F8aQWwuYxwLSI4DnB7kh/hrwYqpyMS1RybaI5nvc0u7Gkz2+pKqaTDYtCZl5oXqR6kQCAX2a9wiXv/",
-	"Mhfm2+LMUE5cjqj3wPyq0sNlthEca55hyZYLBHclVq4SqT1yC+P2uJrkQjvu0lxd5XxEXLWFAmZ7qnRL",
-	"pTEtxFjHNZHkU7PyPqQYd6W1WUowPWabwF50wWlMWduoLXz/D4u4fju+LQ6OPxC9BxVmZLXwTKugTp/4",
-	"XuGQ92bQkLc8Y/u1JGt7szM8g+s6cphz/dENg9jreuHbyh1wEIzH09z0BjSqGv1tcgs7DO5h9X/Tm7hx",
-	"EHE1BlmzO1zgGONTgJJvNvoDjrmNWuZwfDDCu9kNPrlhjf3zx0zA82b7MtyPRkqvO+4OG9ht3abLtahs",
-	"vly+s2lw3FQTbKoJ/jLVBBwt3wevINB7n+H/a/c6wtVtF9rJBfziPfj9MdN8pjED0hN9ZewpYkgnwK9P",
-	"4FTg/WKkavKRhisldOjfAIGTrV3seDuKSgzRtM8p/Q7GlWVWJi+Bzz8SYlgszsVEi7NBYTwbV5yYSuNq",
-	"9QUAQsowx8hdTWQFghH6NCHLHQI9soks0gxjJEU6EjAv9OjQg6fahXIkqCuRob+gTgysGSHbNOi0oFoG",
-	"UV5ThNCKaycY+Q5QWxKAMwQHiSgmjbeZU/TNxnwWdInezTbdNIl+tUj530gjGeC/2jPSXNRGKxKyrFxf",
-	"ZE4f1PnUNnHe7Yw9Qn7uW7OgN1CBm3zhV0RX1VRWPUnTK0ziKVitAgarsiVq+bVLFFZd+dI4rNgWJ5ML",
-	"NQR22zqDeTvkuOrK5SRXd9MYz0lxhdHucq3lP4QYBzqyYomnjrG1pv6yVdoCcETg/k3qMklDPCJhVUOt",
-	"+LDRoQ1f1YavasNX9bL4qu7sbYwnNd4GBtN3Vb6bi2KSy4hpPhCYQHMwjhgKALBHSNNLZQk1IIBClSrY",
-	"AJE6zDzGNWZeg+aPrtw63D/YpvsAvjuyypbVqJHQEeVjcV54O/zN1uH+/nZkZD12GkCDqktRz6fMStFu",
-	"rPdB5UoVAWbKPMtOyWqgwiVvNGDHpLEBLL6DkrX0GwuRKf1q2VwwviFpa4iAYSOnrtXXk+J++b17Zuua",
-	"ZcreT+5QdImD/mr6EzbCXLMx2J9PqkqbJ8KeddkC4E3bjPTkSapNZmmTWVrw0EmxSS5hw2MOJbQWtgEO",
-	"r1GqYqDyh+5e1aQBlsVMzTXzHYkjPmMTLeb7WTqO6sX2YPp6R10ueDztythSJLfpxi59BZWDYPoAyFQx",
-	"VRWBj8DU9CzMc0HhD5UnubIzVy2K62I8eJm45Bni+/WMMTYNgMCpPsqX72H9X4gGvnZDDizyE3XkNO2u",
-	"+au1p2h9l/YUN2pVewqUQ2/6Uzbx5mfuTyGREqgC+E2tLoA9+5gtKujtamheh84DIyuHXCbGCzOClQAY",
-	"iHsMC1eh7J46ByixjhrO9sBngGiUQrG17+jQGEJ2Vfch3DKojJtUp700S4tZqemAnkTNALbVgPvy/QVN",
-	"DaRfsEi6XIzt/PWaquywEN7pEAJUKuFFEmB1WiBRWl+Neqkkd3iAde8QYXV1CjjLXGVYpuFKvMENdhXh",
-	"NO2OeUOgn4SlMjMPS669Vg/KwrsS68L9C+Ef8fnavh/o4lypURTALto6EbxxLyWSTVuvcl6wnsiUvNKV",
-	"pg/3rhhqwEoQmEYC08C1goiBK06pLd8IFf2dSS6oiV1IFqf6LdZyx9gvMhEUx8DPUK7stw0fXWmbQ2zL",
-	"EW75Dov7ZItrs5diqnZOg73A4pG6EfTQv5kHxtR2MKWnFdAQBnGZjPdFUEteZSsVkr5VZY1gVwZbPzxD",
-	"aGFR7KljW7owdzJIq68OVCOybGX5I4ClP2fuuWaLHr46cTYlNX6dwtiRwh6VvEK9WgH3WlqrrZubWb/4",
-	"1W6SfXni0u7BJMvWtX9QGv9kRtxGrVEq0xFvOPgXGgRGlBqvW8Zsh3/AMY1tsMcsQW64Dndegbu++5LQ",
-	"jdYbzpQNr8Ad+IJJ270DZbc+b3A4CPYkSMdmdyGRClvb38rolJ8hdrvufd5Yu4+GPRiL8bzCr9XpJUVu",
-	"TVe2VTUktuEOC5VtV66jbUMW5e6G/Oblk984DKr13bB1Y3JQEK71WgXhvNyDXG5pX0lnj5vWdewGzstU",
-	"5MIZ4dD6rxkoQ40ZGNjzZCBSLO7UNxjayh4jZqMqMC2E+IZqivh82J/Mc7G02PkOxt2m2PlbYLqHvXEO",
-	"Ix5EPbz3JyIAj8iXnIeak7ChxL8rJf6dhWq0IosRxgaqwhJcW1u2UMpirIsJ4tIJRrZFXSn+5P0imzHy",
-	"iBGQ0wwyhgO0O9ekG9JiPs9Qz5V/N4H4CKH5u7lHzfpjsZJ9Inu8f73+GOfDPagvtqlM32QKvq7KdP3k",
-	"mYI1YfoerDZ9qQXcMVcYYW6r16HhsVK9DpQMg66EKvYYGAvica5uUrM4IgckEI+x43MAUPk+F1evrXtn",
-	"i8vePTrGunXvCLplb4NAxUZzABAK6bgyYwGY7EhDPQWip2IoZmjTYO27eXQVLMP5wlKxTMkrY7qD3F43",
-	"th4G0G0z6ppRdFYJonflfaPoqV4RQoexXbmgh8AVbC9pJQhbBdjKToHHj1c/Z2MBIjiVGws+jJApDDOC",
-	"kdlXk/FY5LazFzuD+0pluwnAZg0YZwmf1TUaENJSePIw1Mv/bHXkJMsg+t3qHB77KFZ4catzeGLe1TYh",
-	"tzqtw2PqNxjxa7fMpRf4hcDrKsEhs5cs+BdswOr+Y1OEv7NQXEqKundyx4Xi3reNjZdHbJpoarI9bAx8",
-	"0zXx1brzDxZCfgj3/qyR1lkc8m1vOkk2nST1nSQPHRQeEnXaGmjjNtCKVR9BNNfYiEzlbCiyxNaaBgkI",
-	"ajCPwqqLoJ4kOCMdW2jAi5gAHvEB5sZpgQEPSO0jBQlGP3QBBfrpIO3Ts4n31LMvU51JeEsFt4yAdwym",
-	"SeQjBdpj1WdH1KVKYLJwvzY7k/btALoD8D20uBE5z+AJxu4mmjacc8f2A+GbpjJcTbRRXKrH3kiPeV/o",
-	"BcEaS33X1Nijcb6bf+0RxTdW+0nv/U4W+axhAWjN0KVVoLRlNlWgm9jOc+maD0M1BdhmFOZOvq3FtknK",
-	"5JH5Nkdi1KOjsVBlaSRQDtONV+mNkIxDfeMcv3bYaUBj2+wCKiExqqJGwlct+kA/70rg9XcA2VDbmX+n",
-	"WV9JQDzlRMwJypMgiy1xOXD3SVUwPlLo2I8W1fr/Qi/duNb/ryOIcQkaiuDSoKXCl7bVRvhuhO+zluCP",
-	"3Em3Atee/XmBa/fskwjcvc8kGdfGEsSBbXZOwHtYI4/hKjJ/XzENrp22ZA9eeLMRTwQC3NXEhI0pfsmT",
-	"USrDGCqF58NCKEsVlolB0BwvAf59CQYeLvqmLuSrDCQtH/Uz18WZ+fqb6ok1hNJHfi0Yt4fyO40GFJ9C",
-	"5Hx9EbW6kgLuW1SFANB5gOlWttlqQfXcob2vPSJyvbiguGKRNLZGFgWjSVyWDZBNMHljKyxJwo/sjn9S",
-	"Y2G1UsNpfMBDjJn4yZL+Pm8tMMCbwVb1FNvkXDYXJASAyRAqblESGyn0AUUO8S3VkNsuhLS8u13ZH4r+",
-	"tZ4XMxh67/g7WvRhB/IGGWaLxuuy73TRaKILY2TYDwIOHwUW7d/SQrP+JAfqf0y/g1mznnH0AMYPhhxX",
-	"WT/jSXFH0wd6MvriMfPCdbK6r6SejES+prRuBnYTjnmEtOdz6hlL8YYK/aXD2zzvSj1Pj9SmsenrcAM2",
-	"nMuPZeT8R3oT+B4UvL2L27E4uAHptqWx5Lreq3lsmjnQltowLjQAPBVgi3nYIzMofxjzfoPbv+fG+tlQ",
-	"Lr8MTBuzPxpD2gSDlobT4dRsgukbB/lZg+ljkrdWYaD8nVcXuFsfFckGkU88AaUliViAcNIPPGMzoBM2",
-	"OWJVNgHY1BI0g2u5w87Yzk6uVLGzAxAZRKpJEI3lehwoM+mELLsh4anD4KjQ66ZFtcSZsZjImT1AumVr",
-	"Djx55Ypb4cHAzQpIrwhRC+w4om3fAapk7EuMQYtciAG+CZGBlllF2RaWc5orv9NMFzkvxNWM9YdKaaG3",
-	"gVgUV2PLcx3DJzGvYFcAxm8jj68cijy1NJBYuudg6MZQ630mZywRY+NWacvWisy7eCOkPw0Ln5AGiQUd",
-	"WRYLKIAl8vxHPY7BC6EdfF4H0X2w7rfapmD7y/jC7jIKVASEzt9pB6MUEPIOsJDfcy5n0DWPiW1kScoI",
-	"OnXIC/iQFYYoj57UZmdFV0Lh1uGrE29fcTdvIEgihEKtm6K42CXMxVWqZLh+nlkYj50WjC4KC/zxV7Hb",
-	"rLT3ZTnBn2KZ/1AZ2++sK7GQy2xQumUAlhT5VXFFANAjANuiXfMa9JoaeEivnFTAboVU6oJnGWI5OaLq",
-	"Ib8JmwRcBZsNi0FDiVsTGwsy7wTvQAzM8BbBMgMrNhWtzdPgsi0bbMuMW8OEVJMr2I2DXIjthSy5bEvJ",
-	"bNaVBN9FNRYqY1Caz3NRut92hVQXD3fAF5xqqFfZjlgt2S7buhZjl/wjyIR0ZC6fZ8ZlW47RwazqAKRs",
-	"oRiXTIzGxcwKhcUMuhXZg80K210JH2CeWxcZlCuNRrjzSMykQEE2FVnmz6RllIY5IqW+LhHBE6u6OWg5",
-	"7V+OyFZVKQGSCjZ0lU04Yhy7ju3TYP3XYAPuSrsvsP10MbaS0chfDQ0u71+vRx9r3oqIX2nMbdSCs9Vo",
-	"8BsYAXFGOLaNBl/QGDNcqaLZWDPAmFNUWPum8dQ/lEbeRq2bk0bj/+uksVvymCBPjb6d+2rrL3vjl10U",
-	"sgQ9F2DcAbrdBt9pQVROqeyZnb079Lz01yJRoz4VRDfCptjAc5T25zVv48c+FEyS8y6cAR0FNjdZyXkJ",
-	"TDC0iZ3ZQ4Ax3JitOSOC0D72Ao74jF1LNe3KrUA1OgykrxI0Cyyej0YPr3uLH/2I26hFvti6g3+jy41b",
-	"rFT2zppz645/Xxp0G7XAxHA+e4O7/Gdp4OPAddXib3FyV6tO7JZzdLdLW9f4AFKBBUz2KZlPXVmykreq",
-	"1vQ2etrZjOmJMQl1YBNvLbCk6dHzxrDZ86HRDDcHO7g3A68CjeOQTHar1nrGZPwC29EdQzAiu9J5altV",
-	"W/LlI499syQBFnRsjLb4esGy9TIre5/N/5ZWjP5HWhsYgxgA4SvQwVK5/QXpi0XBsyQoQjU3PTWDujIX",
-	"xnsnbIYrZTPgK4HMbL1/Xup9gxYyjz9dBgmodUPxbuj51pw/zRLlYM7Yw6Kc3cnN2hSzfgsgZ2ZrEMZZ",
-	"1LLbcn3zxO7eCzvyQTTzm9oj55HPQCfVniGeGR20UJVVTi3wbpqbO+20KQdeD0ztLsoiWp5l9yVJAHHG",
-	"+nzM+2mxGOmstgj4TqLuEbKwdwsZNAr03C3E0wh62gy4A/L0qhDFButsk0X+isqsGwm7JymwNlN4Cgbu",
-	"iOi3ffoutr/yGjaOCN+sHZrY7sIgbhM5Nm+LjRT8ilJTnvM7eJ0nYPxmcXX2YcAJ8qQ+f8ZzwXKseAam",
-	"U86mQ5WJDmJvYhakckObFmP8iqeunwUmFXgwkQt5FQCmZm8VziVgZMmEnsdnI0/EzKScP/TzsmlArllm",
-	"lOqVceTJ50LCFMpslsYDH+sUyg7cLYjOxiVZbZu0ZEqajzalDBghcJnxcfD50SIbqLwrp/SIsDBBqilT",
-	"8pTZv0Ffum0KxBSXL0wIIHQ5AuiyLVsfgWw220T+gww7yBWCuTOpCpsl35qDadte6iNiX/myZdZFmmVU",
-	"tlEyPuEFCNirnOPE23alWa9gG7G+uoEqQ1wJIvZb6nQKS5pjw0NLo0CRBWHxAVNWm7m0Lx4g+dlUpMrr",
-	"8pjRopw93Kkr3RrCvWw1Q6pZKd+tcpeztg/F9nm32qEfvgJvryuXcfdPK/vKBbvw8ojJYDLbDQD67mSi",
-	"PifgXsDn6HXjjyAtpu4k4bpnomC5yAQ3J4X2ei50QadyAeKel25GvwJ0Mc+TVtSail7rj0VYeoG1HEBY",
-	"GHkU1HxIX3UEl9c93t3ony0xaUWtiW79QU/wArz8mAv4i/C4QDr9sxDCIWYIl7Svf2B4339+bgGiUKtz",
-	"ALiBHD5B61dRTFV+zRJxk/YFovSYR1Uu+1nxhPV4xmXfbKVbnLkteSrP2kKU2b/O4ySagwe2AKiWcO6W",
-	"T9P8jNaC+akQo7HK4e5ykmW3lDW2MIo+dzfif5YxEhFI0c+z9ZNZg59SKNVs6mw8Ijjhs6VxXz4u4SaB",
-	"+owJ1IfMkLKXkCBtntq88GLUJThRlp83CYFeBEMeBgmSLTTbShlBNOKaJuq6cnmmbqkpWjJCa3iBvkrU",
-	"yTtsNrRJHcXQmjvlp/Ko26iVliEt17xPFQjzwYRCDYo0GqO4HaDe0XnKNY6O20J+6wYyJvVBc7QjLPyh",
-	"wzKtegluY21wPtfG+Xy8POzeIBdiYbfbJxJKEKSwcBvgn/ZmTKf/Qmz13sxim8dpIUYUCwGnx1U86AjL",
-	"0rmmQl4O7Qp9LlkvIHaHwnOsomVYRWsTnYjPjZvrlHy5coE/1EkEZc4AwKkCBFLYqCABzYB2V8a01AEv",
-	"u5k1xG3oPZW0PL78SiyA3DSf4yezjHMOXLUbKpuFS7Jsmqm202S/2U4LqcIrSN87mFFfom20wZxLvY2T",
-	"J7HT6hzuR63UzOp/JgLgQiUfCbOHQot8fRkUDLr9ttrm3NdvILL9kDmZHR459L1sAx1umk0H3Sb38cxY",
-	"oH6DvtgMyJrKD/rWljR7K6MLPNN62OtWbvi2mCOLm7z/Ax/1DcN1wgo0bC8OxyztLsYvuRGOG+H4rO3F",
-	"RlLgVqT+xbLhTkJgXkrS9n3RYnLvs5VyS6s3fxVTho2KkBDFBJlDSvYVO754MWITCVlLG5aH59kuNABB",
-	"Zj8GFrO5scv6UXKqGIrUJjuXFz3CN9hUPn5lImRThbcWKCeeHCd6IH/fQP6srspzD7Cco0h1RoKhw+Id",
-	"dKb9hdTxvMR3tifyvkYIyq717JCmNsii8Bq85gahc2MhrF86VjmjL9c8WAsvCaEWF+J5/iwIIMOKCIpp",
-	"BHgUGF6jX2zFO/F2hIrcWw3ofEGzhBEncVB7Bl3qWKYTt7vyjEq8DvcPIHB9uL/vKzxw5bGPi1Fb1ylL",
-	"K0Fwiw3KMsFzqXEWaWFuA9ZJ0O3UlXgzwvSgd0CwkqkMSqAkVKpJZU0bmbArUVBVy+Jo3RwS590NmMXW",
-	"yNcjZ/HTPWXf8h2xKZ9vhTbIlBvV9xJxG1HsNVV4K1NZ0FK6HK0RL6m2qYLTaEOZ4KLiBaMaIMfamN5/",
-	"4pO/4XgerEDDeF44Zmk8D7/aJp63EVnPGs/7H3vKrcSiYz8vsWjDPi7xDj5k7zP8f2kU7qeg5h59dOzW",
-	"p8r7Mrd7KBixGgjr6RdE0WANNhG0TQTtr9nH+j+0vdc98quDZnj0ak2OtIhsKC1q1tVqT+F9Vb2xyNZS",
-	"9U3V/CJHBVZjEzLbKOH1Q2ZNj+STBMpgEr7jchWbDQoBIrPpq4ksUnmF8mBe/1JwikANoLoO0UUz4z9Q",
-	"i1qhWfC4rqwS4eix6K8mwjnDe7KeyILqDpBPqWYcNp1IOuFYKEvuSj7lM2zxCf7Gk0QkzLxdZmGNpgCB",
-	"ig1Aq/lyYJ0svolny+nKBXQ5Z37puGYHJ9bhA1pwXTTDiq3Q6tQ2i2EzJH5O6Lu0HTR9NRYdgppBlqKE",
-	"aVHgj2K6IKR3N2vqmbh11tcWQJETrR0Ks2PoDDbVNY9HyPM86pHKY6Gdcfriw53PtEabWOc35IO8WJC4",
-	"auPGN1MMKoq7O0uLQxwA5LaCyx0uWU3AUxu3/YD3fyLGnb9QuBcWrmG4NxyzNNyLn3QT7t14ms8a7tVW",
-	"OFhxRtJiXpzRhn1UghhyHjnL1QScxUSNCCcGKQICt4sAKWai6DCeAZ3I+fubY4RYcf8+CZu5anEuK2C3",
-	"vnaihIq7GL0fFuxrge/PeG89seeA5BsJvseEn1976k0nvcjkhg3/XCb31wEev+HQ1HtGprnG+xdstPvN",
-	"EbZuf2PwzpqE9brabk3jfe8z/H9pfvItATLTJJbotJVgzIDFjnCwPBclrLC0qIdPxno9fHKciAGfZAVU",
-	"EqaSTbRgXHdlpuQVhmG0izCiVsTgJOCjecDoBbnSu+nDTa70W8BZhr3xgBgjF4sPQkCpoXKKLAbO83c6",
-	"OAYBBMgmcdwkcXxHcRqtiHTMxYLnUsFWyNwzDPA8NuUmE7zxz9fPBDc9Y0+SCYZJPAX27rMh4dbYYLU4",
-	"mo4psQ4/swEe5t3MpucExMTv0RNVTMiRIkjIcDfU4D+WNgviJjaUso8IePhM0YaXD3e4Sdj9NRJ2Gyiy",
-	"daHIHjlm0ASSxYck74DJAvPegLJsQFk2XsO3BspSFWEvou069CEaCstnBWYJgk7IuiBy0ZXlICy0k6yI",
-	"kW5gWTZNJd8CLAsaLS8el6V0JjfALBsr4dsCZnnpJsJzQrMY1R4mXcsJpjZbBMGCfRMPjsHCFkGwdKXD",
-	"YEGh+1AgLPewVzYoLBsUlk1nwkbPPS8KS1PtVo7hBRxbC81RuqaWsM2xtGOkzlX+FEMxA/cRewg7Rtjn",
-	"gpQMEgUwXiDPG9AOCGQaTNpdeYYlrsYlhRig9C6sy26BDkGVBuNy1psgCVlsHhTXSfss1YXl1L23yC6G",
-	"xLWwVBzh4xqG5EqDagUTfZH2k7uum+O4NDiVu93lIuozXYhRzWmcDhUfpe4c3ohck7BfQN5hTlVvkmaJ",
-	"zffWVo/8F93n/rRo2OO7cofbB66/vf2I2r1NK7HZ2y/MpSr8t7nD/qZ/Ltref1dTlO0oy7UQIY9ZB/82",
-	"6WFvmO2Xz1UmNOJspJpingsiIJ/w8fc31EWu1Wr+sk/+5dc7E25A7ZHAVdiciBdHnqEgDKevU3nV6EyY",
-	"e4n+JE+LGTiaPcFzkZ9NimGr888/jEOJB6GOeOijPyYQo0ezCc9Aovrg7RrVMMmzVqe1B+4pzWzuVkKC",
-	"ScjeGUMq4MbtiUzJK80KxbjvySTyJueXp5qNee7ij2NeQFUHcQ9RPAR5Tau1rWELlC7lHdQADD7r5JvX",
-	"VDciz/j4FNhoqV90xGdItOQsQkfM2mbveH9YApLgXVmpD4/YiCeiXPJNE6ck+Py0CbYeTE+0ciGREhbo",
-	"RiVGFbKNR8HSqSztz8BONQMIDsiuGLCuzD/3vRmUCiQCH3KZmLVTk8KSCDEYCNTXKDSJ+rogOJIZRKgJ",
-	"h1dj85ejfJO6MNLdIRiXluINEQPXfEI6ujAn88GQzErw/hCDN2ik2BI48J9TJQkRxfwKBrRLz0pHdY+C",
-	"DQ9H6jvNctFXeQLbxDNkmx0keLKrZDaLnCMA+Sioj/Msi0qK4JFnjmWx7rmfhgo2D35qo2yAbdhurOA+",
-	"v4hRD7h55+7xQfRzjMxxSJzJxC2YvWEYpoPlC+b3/pxdi1n95Nz+s6PxUEDHQ8Ae6spy6Z7kHs7f0ajg",
-	"0aQ/9G/oDhkJCIvUAKxsyL/ueC8R4xmeiFj1CE2XFqfk+WlzlHnGEhVRDyOEEEf4gHDTUdd5/QfBkCKy",
-	"31sefIVbgTtyZohQBu/891QXKp/V3hJPaz6RMpVXEU7W3hjDk1iuPRVZ5h/oxH7wFBL7t3/c/p8AAAD/",
-	"/w==",
+	"7L37l9s2ki/+r2D1vefEnhW7SYp6+syZbb82nokdr+1s7nciXwsiwRanKUJDUN3W5Pb/fg8KD4IkKFFq",
+	"2fHM5pfEaokgUCgU6vmpX3shXW9oRrKC9Wa/9shnvN6kBP59tUn+Qnb8X2y7XuN815v1fk6KFd0WKCkY",
+	"KugNyXr93i1Ot4T/bE0KHOEC83+HOcEFia6K3qznu/7IcQeO639wp7OBO3Pdv/b66idP+bghzTcznCYh",
+	"+Q85hYuQrnv93jXJSI6LhGa9mdfvpXhJUpjdNkv42GxFN6x33+9leE16s94m2ZA0yUiv39vk9G8k5D8q",
+	"CF47uNfv5eQ2YTBWL4hH3sTHgbMkoesEfhQ4eBiPHXfqLcNBFAxHw3Gv39smUW/Ww4PIC9146JDx0ncC",
+	"PJo409BdOsPIjyceGQXhAH68ifYv+r7fYxsS8vlHhIV5shEr6z0DWjAUpltWkJz1+j3yeZPkhKnBxmow",
+	"PpKkYE5TAsTL2HZNchi+wMUWCHRDdq/MufOp85nzidfmnWJW/MSaE/f88l2bFWb8ZVdhkdyS3v39fV9y",
+	"iJh7lU+u0A3ZoZjmCCO1JX35eUdw3sY23ff3S5Oyvr6ousAPK4Jwxu5IjooVLlAo35oUv5+If4ETUef2",
+	"fk9Iu1kvxPkt+XRoiE9KkJIwJ0XHD72S535IWNFkOH5O0QZfE5PHkoKsWW/2y+/c9j9L/n4EbtlGSfHi",
+	"lmRFk2OugFXQXVKs0JrmBBUUhXTdwjw4Lkjem2XbNO33sIWCIzmRJYlpTtQvYXtcbxpigkdOgF3XGYcD",
+	"4kyjwHOGyzHx4wn2wtGg1+f8uaL89zSJwl6/RzeatXoRSUlBnqU44VxHtwXMdNbbkHydMM4znyKSJSQC",
+	"LlrTglxFUU4Y68163tS/cC/8iyCAL/++JawA0o8jj7jh0HeC2F06QegRZ4qHY8ePR8tp5IZjMvDgEUa3",
+	"eQgEuUky/uSrt2oqkq/vyNIhW9jh7VKyNRyaEOc0rRya+76m5q89nKY05Ez57NXzd3yu7oXvXngX7qUf",
+	"9MzzRLJbvtycRvwlG0rTdyTmX6iDldOIz8ByrgyuPva5TU7i5PMPJLsuVr2ZH3BihHzlb2mahJyLnsPG",
+	"gGjCe4RJO1e4TrgMXWeMvYkzifnD0TQMyHg5wEPf5Aq8SZwbsqsxhpBSTcagN3s4wXNrnBAs46kfD4bj",
+	"8XIQRHiEByGZ+tPIJS4JxoPRA7jghuxmgqCXpXLysd/LyOfi2TZnNO/NemT35+2rv9Ek/P7Pt3995qXR",
+	"+z9Pgabwgqe4CFc1cX9HUUYjwszTCjtzjKwPbLI+IrdNwS4XyF/peG3C+1psCefotCrNfS8aLLmAHmOf",
+	"OEE4iZxJPHKd6dLDPhfnBPZaSHPv8I+9vdI8aEjzVr53biasG++PKtLbfm5HAT+4nFvk9wnNqq8dHF7b",
+	"oGU+Ic2ihI8odphfCh9ynDH424cEhm/Z3jVhjKsFs94zrp5EqDJdFOd0jTiJkGLUkjgXsJGYwTZe6VW9",
+	"34YhIRHIW0WV3od8y2+PYrch5Y9JBOyu7qendJvxh07ZkXbZ82UZ3j+e4YeH93moGT44/OPg22T46egQ",
+	"w48Or2301RheTvefn+E/Vu8Gm4mtb4g+WtJihWiOMpqRDvdFVdZ3ZiobB9VPZvVUPWzokgYvPm9SnME2",
+	"CWpXCPGqQHd0m0ZoSdBSboYmgYWtp6MLLcbDFDP2RkyIFTiLcB6pP7/VG7ZJcRHTnCsCESlwktYGKt8f",
+	"Cm4s+U89eqlGd8gWLXcI3tD89qKi47SzljFahbX0TC0UbWU30KNIlBDOKh85+5ON4Bq9Wm59wrOIT4Ch",
+	"pOAzlWoSrKVUkhqLqqwpXFFGMlCSQxrB7ylNP5HPK8xNr8ik8asCrTBDGUVxTghapjS8Ee6WhKEU59cE",
+	"kYxur1fGZPholrk4lUmwm2Sz4ee4/2vjbTml6xkqVup9CUPmXh9+VXVvrCsv35mhLSMzNAoQjdFoOByM",
+	"EBbqLGHGq/6+pQUu3yWlGk7Tyhs4s9+BeLIdnXck3jKy5/Dk8gdVCXLc+VB7Crz3KQXm+5QT/sPq3j6z",
+	"HwC0wlnEEN0WSDzM0KXvc9P10p8gmqW7J+jSd9EdZgizG37WaF49Ne/0MmonwK0wurELV+xG+iYvfX9m",
+	"ezHOCcyMRDC1FcnJBRzMJANDr3fJBd1l5YWajD3fhxujPFe/GZVOObGKLdq4CqysKlc93SGM1Es0M6m7",
+	"oIWpmjfAfb/3nznO6p4wimhGkBJ6Z3S35pQW+/1flfNnl7wVNXEywEE4IhMn9t3ACUbexMHTwdIJomHs",
+	"jr3JFE89rSaO/elgOYzGDvHigRMM3bEznfjYGYQBiUfueDKduEd6ubRrqtQ6NFV/Ex/j/wwSw0n5nuC0",
+	"qJn1V2nKL5Q7ApK7PBlK4aQ34BX4PmEFzXcvsiK3uIJ/XlG0Iqm28oYXU0QzNECvcR6uEC5QRmnW4uaz",
+	"27XDpprfm/WmAadVPHXcgTd0grE/dZY4CJ0hGbnexJ8OMPbFbZCsq/oJKIDDdr2/RrHzaNObbb6hMIpy",
+	"27AkC/dYEdusACmrvw4+eGPlcgU3XrsXwJvUqbUM4qE78saOPxlMnSDAQ2cyWo6dcBJNCY6XbujB3blK",
+	"0ujtCct7ENkOk0xNq5Vs4I3+q7wGXr29MtZedTsLvQk4dCkvAtiNc8jpfbZ8FIRePMa+MyHu0gliP+RW",
+	"6MgZ4jEZhNPIi93J8Zb+2F16oR8NHBLEQydwR54z8ccDZxJMh3i0HPPt1fKl4xSOki/N0yXdkN3ZhN5l",
+	"JJdjSBXgmYh0NHybaiWhMx5PvFN80c1j2GbmHvY/aEd5ldHv6yz4jNI0ya6f07sWbgSrIaNLGu3QiqYR",
+	"6yOcReov16RgaEceokzYWRIH8Wg6JksuBPh94xEHj1zseOPlgATu0B/hafsd186Uy6E7xpM4dKIp4Zee",
+	"HzvLsbd0/EkYxENvNBgvcRk96zaJFqb0XDtTHmsXWITXaWbtudhrOrqYKPYKKU1/qt8GQ2PtJQearNbg",
+	"w5c0J8n1Ph7EGS1WJFfqq2DGI/nO88q4oJ3vwpE3FtcQHi6dYBRyPSeaOuoe8skgPoXvIhg1wM5wOQqd",
+	"YBxxZYtgpxw1cEsR0m0SbXznlTfxHmXLykYrnJOvxkRBRxllU+RwIWwZStMmJxyrdXvHXphTPxrArQZq",
+	"S+BPBg4OpkNHXWt8o46/MDGM6Y4cvvtOMJgGznKIR045phtqHuk4hfYL0+vuGj94X70jjOS3gkyGk/gN",
+	"Ke5ofoMicpuEhHW5t1zOExMLT/R/135+134erP105iKps3fnoo5GzJFcFMKY/sSBuyMYLkfOdBxOnHJM",
+	"n2jad5zCHpHgN7joVJvrHPZU17iyZ5MXDWPrHSlwktXduErFuCGbAkHyCaToCpf9HWZI5NdEJyi43pEc",
+	"NIj9oRsQ1wniydQJvGjgTLEbOu7AHZKJHw4G7gkJBhOQQiRw4GYJvLHvTAeTwCmlECkV3o5TaFd4Xb+D",
+	"HEqy65ww5twmm2Ms9rPLE8ER3W4lb3w58A0209wktRXxDhtrfUn7vS0L6qDA388zo9gLfTwIuNbpOcFy",
+	"TJwJHg4dLkDG8YD4y2mprLp4QsZREDhD7IVOgEeuM4n8ZT1X7Ji76+veO7VMrmOul7bY/qkqxUmx/cGB",
+	"2L6YbWto/6uH9Y8N6ZfnS+erVY8ZS7LrlKjw31eQ1AcE2AEtfxy5ZLQcOH44jZ2AeENnshxgJ4iG4YiM",
+	"44lruN3jwdLFXjh13GhI+EnEzjQMImdC/NjDo+UwGh9wu3v1w4XLpD8t286wXVZhan/VIRnbmiJ24gV5",
+	"2qny9p8qOd1/umOl9sk4Vk93EC21K0ZLa0Sy28Eafq0syokfBeNhOOXWr+cEgzh0JgGZOPFw6oU+GbjB",
+	"pMyJH3vhYBQsJ1wFcp3AJ0tnOojGDgkm7tKL/HgwHu09U8OuXr1j88bMBJu2QzAdkOFkFGFnOQ59Jwjc",
+	"yJkO46njjrAfDeLAG04nrd6bU7yPR56b4b7bqEz82Z/o8/UOTxfHaYebSeSZPd1Zb6gfM4JuSb47dENZ",
+	"bpeHyO1uh1/N3CoC+E4dFgCtaXHH5CvUpqO+rc9H6jEYyRyiA8Vw+9TiL69w2rRLy1rf0GKVZNdNFye5",
+	"hSo5giIS421ayOQ3GqNXb2+DMpeljQ5SyJI35QqMVdum8p6kJCxobmMEQfhsJ14OZ5fGiK91G/LT2Ufb",
+	"LCI5wki9N4Kkt46zA/YxNyXZvMTrJIVkq7e3geR1c4ZrXISrF583/FxoGXVD+BPXhOp6CCgkeKXj+vxn",
+	"PbGTN72PXEzAOD9Ymea+C7u+I8sks9Q5ihuUxgijXNqLyIh8nyYGHqIcHSMS3kMs4MAJFKEZzqJKYCKI",
+	"IRySFZwVRbBhvwO6Q0Di4AH7OSlW70O6IXYFB1YDK5AcTTOiytk6rIJsnf2Cb0NypxyOqYmoP5XiyJz5",
+	"104x+t278Lt34X+md+Gjcerebouzahy/sYZh8ZSAOC3VCEPTP9K080+QIkUC8u6apqYYqSiG+zMW/XBM",
+	"vHg0cAJ3uHSCaDpyJmTiO9N4sByFkwgTv3SdeMtR5JKh7wziADtBOBk602jsORPi4+FyHE5jb7/rxG9I",
+	"Dpkm/tagOBN6yOfezJ/0e+sk6818/77fkxrb20aZaLV8+im/ghjkUBsV1E3NJ2HPxYC9WZFvSb+3wTle",
+	"E/h9iT5yEdL1ZY3Kpc4k3vgDwaz4qUjS5B8y1ZsK+sJTGYYi6b0VD1tGrkSVbm/sr+AAczXuGvKXCSte",
+	"CiiHhCXLJE2Knb7Gq86hJQ5vkuz6LaWcO/x+L8QbHMLvf+3hW5ykeAlV4tPJwOU0KGiBoYBk4Llj/zRp",
+	"5jelmQ8HmyE+H9AD4HRU5NZTHN7sE1XvCI52IKagtoLVt92X934kF+v2e1vYATglb0kekqzozfyheXaF",
+	"8vJym6b1UyyOL2heDO8Y4mbCTpgQB8WT/Qyqj98Uo8c4Zf90nF7FQals5eskS9Z4326mBN8Scz9RQSEc",
+	"CRx6WBndZz015wM6cUPBV1owfy29y2DHCA5XHVViU9vtwlDAR0ErH436PbLeFDt+cD58+KE36wWTlZVx",
+	"+Lzf8q36pVcWOKiZfJTf18paTJp8QY3797vy97vy97vy/HflR+P4HhauGRWyLU3YqTnL/rFJQVwmH8Tz",
+	"IVN34E2GzsgfR04QLyfOxMWBs/SG0YTgOHSDQZmgEU1i3x0HztAbhU5A8NiZxtOBg90gHEdTsowhgrbn",
+	"oDYSNDrdwbWD8TLJFe8eeyZabst2bnfbud01ON09kcn9BpO/qTCK5vInCEcRXIt8cwETSHl5mPDx8acq",
+	"Z+ENfWouxTgTLzldbYeiC+9X7i37LS74HhCM8MlX+p6DEBx5EKpOsP0HYuQu/eEAj51JMI2dwIuwM/HD",
+	"kRMNxjF2Q4/4oxIhYhhjL/CnI2c8mBAncMOpM/WWQyf0R2QaL93IO4AQIZfyVXUV+wE7Vnv5bY+l134s",
+	"R14QmEcTqrNPPJ5B43h6gp/5bNgXuoOC2jn07OdwdKEtNshXrJ3BnNJir9PoHAnpVsdTH8Ifs55wEB32",
+	"jx3IQfXxMPSx63ixS5wgDpbOcjkJnWk0iEfRgEywZ5xH4oZjrklO42HoBHgycCbhiCuWw9iPRksPu+Mj",
+	"09JxpV6uVVlcJ1n1j97Eqm5xPkyivJJx7o16dW3zrRHXerHN6YbYyaQT3wVPx/wI9mbeaF8aPJfzGxyS",
+	"mltXygS7A7PDAW3PqIf1VY6rdq7Oet5oBMfVPMLBZAL1vKFZHtZz9Yrlg+c55J57KNWGr0C4YYFuyscs",
+	"KXYuH3NTUEvx8DInpMZbYzMVlEuTE7bUrtdeBJ4hVCAbunG78z+eKlr8LyZa2tLB94uXqUvGkRcHzmjp",
+	"YyeIRqEzicdjx8P+chAG0ZCM4jJ3Z+lFU+zHThAORk5A3MiZRh5xRtiNJ+FwOSBBcGSKexfxMupzu7X2",
+	"x6p4eb/BOYPihA3OSVacHiTicqtBsJOPf5kh33b+62ffGw0mwaGzb97v4oHTjr7fAYjNm3zx8NIxR39y",
+	"0hZ/CWHhmoJCZHAIHc3q1AMrWKhNMqEHKnlTUjCUk5RgRiIRE+efWSGRXSK8O+DzM3OozCC4vmWnI+MW",
+	"0kYTV3a1Q+tjzVviB6teY3UHhKGwwgSuSx9tUhwSKKSH4D7s2HcM6SN7TCTvoNT7reSJRXg0qPYOZAmz",
+	"8gQu0IquCUoySHsQYgfYQpx0/oUsvD3ABNcpXeL0aEJUtDHPnwhG8c07A85UrhahUndY72NzpZQWrVq4",
+	"sIY5L4COhljyuSAkK1GjkBZv52KN82ixD1NYT9JPG5R9vyFhEifhoROIC4TFyTsUJ5CH53aT2WWG714E",
+	"UGXOb5q9R6Ax2f8e1WaYoVdvb0cGK5RcLRTKA5NN8dK5HR25myPbbg5HlUOuDfZyj33X9WbRcjLz3dns",
+	"MpjYNtH601Fg3oXv6BYc3vf9X3v88qz9PI7jeDarXJ7ZLsSsgGvd+uM4bjNcUrys7MJDEbV/V2R/V2R/",
+	"V2T/hymyh4G/vfzH718n8X/1SkmzT7VRcJelIlPcUaT0iC9fyyIVov1iROo2JTwNGbnjcDp0JhGXDfE4",
+	"cCZ4MHWCcOxNyTIaxAYcuB+PlpMocB1vHA6dgEyxgweR7wyXE+KG0yAejb0jC1k6ypBDbrUjFbmv5g6r",
+	"zKtNjIzdhjvMcwNvCGD33WWJG0yG4xM9YnuLaMpFfFsusUFTOJSb/WtrtMBzByNvZHc2lsQcjPzJhBNz",
+	"BdiaIrCfUpyJMJnJY4CQ2/Kyoajt2vMmv/IeGZ7hW/YDxdk+PCH1mxpVpnqavjHNLZdA+Ta7w5y03nAV",
+	"DNen+YWt4vRiNDb0sT2JPiAk7zDT+Ms0B0MQwh/Cnj6x9i8Ynh4idIaxG3rRBE/9JTmhwjYaxv5yEjjj",
+	"0CNOQEYDZxr7E2ewHLmTCIc+CcrUl2kYEA+PB85o6UZOEA19Z0K8sePjYTwOp0svGuxPfZELbRWidllp",
+	"u3hVVkvnbHL3bPrVdHzhjZS11SYYwcIwT9NgOpo0TpO0Q6xCMXCnJ0pEzU7WskI9+6Z+ZRD1NxCKvnfy",
+	"Vtf1rLJwpK22pFbGaQGC1X9ShVDWOpQzSaHBhTcAKfSarJckb0KxrvHurBCXx+Hktnbu2p+d4IUDMnTH",
+	"njNZTiMniLHnLP0wcKIRmcQu9vwB1G7I6pWlHwXxyHPGeBJyDc11sLccOOEwGpNp7Lm+NziyesXab09Q",
+	"+NvGJf6XoXf/axNtSZdHkUwQbDpwcLSMncALB840ICMnnrh46YeDYBiMSiMiEg3lnGmIiRO4S9+ZDKKh",
+	"Q8bxFHtLfxAMhqeRDEdrKCz8WHJoo8CmVQzsZXeu1HBZ22xH90HV8UWUMJTRAqWkQDjbAVopKDkIo0tv",
+	"3EeMQtsPbiLqO62PcFqs6PZ6heRXcU4AsN6cMslhEH7bJEUL8GDFkQka+6U3Fqqp+c3A519Mm1+o2xh0",
+	"QvXuX5rpb3x+IjGWP9oorvbGgMZsPOTXH3J7lhhC7aFhhzdN6w953uGnfLcxv0GHp7z6U8G4w1N+/alp",
+	"h3X5g8a6pu5hGvpB/bHBpAs9hvXHxqMuBBk1Jjn0u5CkwR4Dd9iFKA0OGXleF6o0mcT3/Q4PDpp8Eogk",
+	"s0MPNllFprYcetAXguttTpcpWZfqoqWRDvS01T/gYqPRTkc2rkiyT1tI/AxpFqdJWLCfE/62X1RnErPq",
+	"+6PRz6J8P+pS6a3nIPNUkzVqvoDLtSRjBRag5Ze33qW8WNhl2ShFvpZddoTfUSp04E77vSIpgOiiXQtX",
+	"qHMckq6dBaX2zWfF94BdSvJZ98WO7/djlu5sxfcMUGNVuJvGugLcsmnlU5/USHt2sBOZzK192/QGC0hb",
+	"5Nlm/kRCEqKk6COao2WSRSgpEL7GSdZhSyGD/7J08lr368r2Zjkr3eHnwdtpI2xlb3Nu/Lz4nLCCNU8c",
+	"pGEnDBW41k5dbxs8/omI59t3TNHC3BS1EeJhJMdCSabxp8XDnOAkz2le64yj5lVrdqMUx0vQ78CY7LBb",
+	"bbtko8JDd6RCM2MzQFTaz9gHs+UTAGkCZswByIuvc7iqYF2H5vdEkrOACLFZfs/laOOktWz83lfYuh8p",
+	"aJ8O/CA7033LxxY45QOwY4NNAAZJ88qKpLZLEr7/pBi6tpUSbyAR2j20N+OH0h5Ra9kg9aRtL0ALf/BG",
+	"VI7EeY6mSRWD2s8EvqpI32oSXNz9cL8lDL2KyHpDC5KFO+cvZMcnd11vfSj2AJ77pNLCzG3go8oOwSql",
+	"xjLyGkekqnj8jS6dcfF3/ybqo7tVEq7A76wTz6B1ygW6Qhm5Qzcwwg1hCMNnGKhtQ5ckpdk14ycUlzNb",
+	"UUYMGF/1nuqWrwiOSD6rTf4821+lPF+ROY8Hs0Ntg6ocwRhoqXUcsm3BkoiURRPfSSWR1Rs/dizcFKEB",
+	"exu0M3ZqKzu09eHoXvpuGy+st6xAS4LEE/7kYK+5k7YaihSP70l3cEUPazJXsp/YO5kJCS+kcbnTD+O7",
+	"1mXe4ayoso0osa7y5avsJ1YDYoIiG6i2KzkTUhAF4dWVbOvPOhj3G5ZVjbHkJt6RJfS+TFghkkJVKSs0",
+	"s8Fr8cfBWL60gx4N8yTsUtZ46tLcr2v/PFPRgB9gZTbKKuNG6q01QhsoMIY4r+O2HTRfm0xa0cJMuDhD",
+	"e5Y1li09XWeKA0SjzTjJFHSN3AItK/hWERxdIK52cBWtAur1HTNLNSEDEiyncEX5JaEyAfma96nzStku",
+	"o6IifLppo/JDdX/JYSV3eb8Nd9HiZdPnUamt1t5WsBssjJPR4lMsfSL2A3rNzfE7LJUz/tO2vRCNdCtb",
+	"0HiuodXpoNlpd3tQEvuNes+D6V0SxSQ5zQqSNbvDfaAUrXG2Q3d5UpCcoTWxETosHzd1NsvDTzjFAGSE",
+	"U49/UZCsj3KyIRLST+pS3WRhlWJDd2BoQ/apP1D/KRdqUO85wVGaZKRJO5bSOwu9IvVATcNVf1fnWumV",
+	"G34koyfobkVAaCQ6fSJPZI9baWDcZPSupGdSlPnnjEuRms55GpGDKpFTXDxcCmiKVMgKwV84sDZ3zJUU",
+	"oeJISmFZRoxP9szwu/XjgSu9HR+1cd08URnIt0Su6I9Fvi1vAJoRMNaYAN1Jcbj3QuCP8svAXLxN+JTl",
+	"3kcJ/d/c5fNCtRZ/untGaRo1egSCc1W6UEEOhyL0dpdB32ez0XjFwlDe+CtVegFRFb/XyaLQDc8/LXef",
+	"QjUvkYVCouf0rpalVW1GZ+SqVN7uQhRZb+8biqSXIc4JeWKUjXAeuUvSFK3wLUHipXLJBbK99JiT3Z5H",
+	"MpJKwAcuZioKlwP5kyavWNrQy3NSx//Tut4TpZCJtvEZOV+X+rb9Mswi6FQvkBYJEf0l4SgqlmJA4GN7",
+	"1dsso58tPfD5Z8kWSM7tYSeqbcVWCykwDpxIK3qdMAAkrvWbf3urIZhLBGaLcI1hkE9rNcqBSEPCYDRh",
+	"h/KXHPCbwUmAV5hRE6vYU2lSJ9vYatd+BPkqvaTy7Q/epTqdjH0w7mb7ZvyYEXRDdn2ZUg6qAbPZS+VA",
+	"1g35YHOdcX2CM66Eb5G3i6GM2Xbn4ENfxull7hKfe+sUHm6c2Ehp7tl6vS34pfIyIc0StZj/UeJAAap6",
+	"uMLZNbHumRroEzxkblfTf1QdrdViqf/oPC6pSw0Ya90PYC6x8PqaH7gVNQqZu8CXlTVxuJbba6s7Qf66",
+	"pnxD7miOYpykXNfOyYbmQvLIiZ+mLbtmoEQojFKEiReewYCW66lQ5BanSXSVX2/XkBZZJcyzV8/fiQOz",
+	"oqxAy8QuR8Qgn7AapcUfL2U0/HiGyoAGXOv6BYhx6y9KIrSjW7QmOKsAbfyphYuPHePUyEoz5OlW9V/b",
+	"as+wdzUSG3v4A2bFFWSz2bMrIdOtDU9ZbiH/4SeREle/AKRyVhtKWi5zrd7MexLztcA7BgrScscNFZLG",
+	"F+g1viGI0TWBRDeSgl9LjlZAxhqorzOE0RpS8cADhiEuUXfhbJKc7DthWt8SI3Fb3J7T2GrBlEt98L4Z",
+	"dDV3DLyhe91XBsYb/uf0ZbFL97Tz9PW8Wa8TxpLs+h1NCbMGJxlDmElUz5z/quwoIQJoejuuBYKZGQMA",
+	"U1GtspoKf1huVnbMeLqcj/pDkol6mD2aMRdJSS6CCGHLwLa9hHEvNWDuESrYukLZX0ywuG9HcL7hesd7",
+	"XCQsTkT6XQ1dX8E6QTpt5yjkwFdRSPde7zXoOJ+Y8TIzfQ5epXkphgyPgtryBpzbTdYXE9qz4WxF8wK6",
+	"8+BsrxV0nmijtl8hEiLUuTh5uFZtI5rNTPVG5q5S0x/YlnMgRJv0MQujXlxEwH1Vl51Vyn6SP/mkflJ6",
+	"Z0gCtkUtmJTRvIxlcW0FWx2DI3mNcp2PoaSQST+Q8J2VkaIOp33WviL1ri8RjJia4rtByIdK8RrZK/sO",
+	"ifc0t+x7C2jqHoEt4qblbvPHP8U0t2x3Zeyw5gMWuKx3ZLkPkvUkIjdC/HtnWYkuS7Dhdi9ahQj7fVZq",
+	"+fxKMgn74I2uraWx06+5jW27t5nswYXW4hdqufZjDK+Rv6xta9lJrLz1cZqSHIpCtozoNxTGa1uTP6qz",
+	"sUpjs4PYOU4fTL5c3Hn2RI1X2ZHiKgzJpmheo+CF/9+vf4BKFvgNiVrUVlwOUbMgccbuuKrDEN5s0kSk",
+	"913+jdFMZWvxHRBTQMKDVF6nXP0uTjtmowo1y/mhNYkSjIBE59BMjZVXqSogg2rWwavYeUMz4sAJEHBY",
+	"dE1kSwbOqTpyVafyJie6uPWTcGBwKbfNc5IVLz7g696sN+/UAmvea1r5jG7zkNSSksXdWpnyDP0BiaIz",
+	"biimuwv0Kub2IMF5mnAVtyjIegPujx3d5gyOGwQ0IG8vKfqIDw2XIzSlgN2X2063BWTDElDJM3RXEqTt",
+	"ZEZkDblP+pTrpVStLbuj0lzZg7xjnl/Vh83NQnqzHpwf1WCAKse1W6MPsD8brv0tO84CrcIB7DVAVTuq",
+	"bz2V4kdxrf6UQSi+SvEfKCSJJilBIV2vk6Kotc+RxJZX86etHKR2JEOaZQJ+G8iW2kZ9Ysmp+BLJAEbG",
+	"hVw5Kmf9MPLWqWAS+ZbkKd5YYfeAnaj4AbPhCCoiyzGOK9Ew/I2B8RYD5o3GreAoDym7+LG2IqX7PJDG",
+	"kggGbd/iXUpx9IHSH3B+3exfSSMIwvnodfLUdheJxz8VlH6CgGede2EAFQ2VtqzHB+vKgM5Saz6lkB3U",
+	"0uDlSwpIUBGzeKCIbazLpBnJwTVCs+ckS5qwJ7m4xO5WFHFDF9LGIS/JRkA91qdIDFZ33WaEyNKKnMKh",
+	"F2XKZp3QXPLwvHeB/n+6hcwIcJiGOKep6THtl1IBRrtNyJ1oALzfH9suawdVWSudKg/fgAZdzA2gNNWZ",
+	"I1Xqv8zx9Zpk3EZyEEZsLXR9XSjBiiRNIQngcLqIgmMSG8W1Zh12byRyuNVEDpllIYpH9MsxuvT98yRr",
+	"+PVkjaYUa7EnhIpZz06QFHngptVpdDBhm++kJV9b19iLuiKR/1M5PaskNVonqGRtf0+uti0zQXCDeIkv",
+	"U4H79ppI0IA9A4i0mtwoAp/RCcWRur7p6+fecpL815YW+MVnCU9T2YXXNCcy9bj0QUqRo7R5i0j7Ox/x",
+	"E/msEW/0FsC7UFn3K6QFQ54rXjPj/0pgtXwXMLsReFEX6D+TW2IYSNAcqsyyXinzIU3WSYFynLDuW8GP",
+	"GX8MrntA/8Fsm6sjz7+GBZUOFZwKMCjQskSXgn3XOExMDPHQHWxQFhw5MG9zVw3z4KWwDuo9WgucEm7O",
+	"vZbZIl/LxLSdQeP0QJAXdNsnyjh8eM2xaZE9q7/nS9ti5l68ky7dhlez60Yon7BJ0fdEOL0R3xXDxQUL",
+	"hRJ9KH2jGT9X6kV7/M4y5tNmJXc2kFu3w58Ygk0OiMoXn3dDNMWqW6Jvo3eqtqi1iE0WdxxZw6ajRwJa",
+	"u2v1lrVMv6zo8iZQ0TXwZUWXNz5UoyaeGPhfPmr0zdSDeePKXsMa2jQMeZeJ+1/fLtYqsH2KRUMLr+kV",
+	"cBb6aKBqjbgm4QqzkaEl4bzG0FzBn817Gn6hWJG1uOYOC8BqgRiMDbCVX1ejOKRNlEj4do2CWqu1O2oU",
+	"IvWYHxqpVwTudFS+coYC1y31C384MjWMK3YD4Q/zCYQLtKZcybj+IvpHqedLBQTAC00VRE+lqYbo1daU",
+	"EX84+o3VEU5mkyne4YL8wFfYqB5XVTt78ltzXJBPqXzaVm+knn2C7jDXFxCDC+Aka9afWkqKjMk9jF6V",
+	"pZj0AYDNlyQLbb4EaJchas1zztQ66IjuSA5u7oLmMiUW/ObC921z626zEqWo5doRkNIoxBm/YpZEpNsm",
+	"mZrIvLdl8x6Sasaaclt7BrUsMDkRrMZ5pWqlSNakPO/8fs4j1SwSgGsv0JumKSUMabohOS6oSC8sKDyd",
+	"hUkqhOODvZjgsjBo8rANNunb2F/LJaS3VwGJpyQu4PI07d4D0EHNC+mpfmzT3Fm+NyuSNvfUbs8iiftQ",
+	"u4talY4kC9NtRBSfCEe1XId+tXY31XUSBebcWcHUCOhf95p7V7bLsKCQCIAJo6UGCuktyRnCYvkKIqUj",
+	"KInxMmQAlExso9Y3/QBQiWUE+7aU3UEuvQep/78Ngsl7rg9ZDuA75ccXzKkQqlVld6NxS+uRgxegeS/F",
+	"y5r655XBgpP0ukuhy12mePkbVmm/35DweRLHssG5LRlLRowrlRkAsfmw4sx6SOaZCfgivm999ROu4IFW",
+	"dycFLEgeUZkP42yziORdy/Mv/UANcOkPQUyWCuSXLLn4raozf8rwtliRrEjCZgLDG4rCnET8W5wyu7ZR",
+	"eboe2FBxSlHYDDk1kOZpDntaTMKrZHw0Bj3HPV9ZWZVkJRBk/aBEuMBLfpmWaS2QE9NdVds3yj+HMiRD",
+	"5YdKqA6mKDykXqU8mCv9AyzfrkpWVfrIgVrFfY+1y4NV8c9ZpSI3753sCNCuyxpJq+fePKkjXnrlzsk3",
+	"qz0AsqaphNtLCrAdyLaPtqyP8Obgjh4/XIsee4Su9I1tM9tuNjQvSPSaRAn+sNs0LBfIgJagOJxUf37/",
+	"4xurHNNDfYJ8u08y3656FwgzD9hHYLLVMgRPuge8YUlHY0nnzPtrWZ6kpQBQr9KNz/b4ZgTuCd3atxn4",
+	"lNiKbpjRgK5Tf5MuoR2N7z6JpjgIPeL4y3HsBHg4cKbRyHXGXjhcEjf2sbe/SZTbwHevQq6/50vgBqtu",
+	"OhklbJPinexR8YHgNbqqdiBRzS2uwiK5JRLUXWyJyMc8ZmO6EvXBKzBm+QVbLfzOTQ/mJgDu/i/hka12",
+	"GxBIPGu8A1EmjEmakbJ9sMrokvLht2hMYvqO9zd6GHkTHwfhyIlc4jtBEI+cydibOv5yEJFhPBpPxlO9",
+	"daInxHLohDHf5wEZOsuRO3E87IdRQIajMTTzOabRQ3XrflbxTWDDGpEN9BHpKgNfq+hHZOT1SCe7Cu0M",
+	"Xffe6H3T7LyjclGNbtRW8unKXDjFRi8k0yAwJ+IPRU8yOZFgNLjv9+hdBoqEUee7lbCr2JKcZKAUSt+A",
+	"K/qkAm9+2+1afufCf20uLGWkpSnLA8TkP/mumFSxK4mpUay0LzyqCGFfy2hY3R3P5YaF8iBKMSFMOZuc",
+	"yIlq1s7NHOXnQqLYXwbZWhrTtAiNSal4cPNQtz6UlJMkS8QMinxLAOKp62CiX6Mca8vMseA9rYNND84M",
+	"8sZrowFzg9u3rkimeEkhZrU7Qc8/tqWhdAsf173QjYLlaDkOnUE4HDhB6BIHe/HQGcduPFx60ZS4RgvY",
+	"0I0HeDJxRl40doKlS5xpPIic4XIS+/EodkP/gD423C9O30HpAjPC7gKbQraaRzRDm22+oaJjdFMnE+3r",
+	"7vV+2NX7clfE2crlWzkzt7z5cMv28yxKz/ybUPkPN+Pbz1xDLxzGLl46fuSOnWAYTp0pHvrOchAOg+Uk",
+	"GofQYVsw19KLXRxExBmHnucEsYudCQ4GjhuPwkHkxmM8dY9T9veySP/3c/jlzyFIxv8mObP6CCGaXHUU",
+	"rWXySzwJ/Yiv4Zrqx3vX1LvwRxecZW71HyEECl6Wn1cUr5NGqRvJGc1krcMdFbAfteO8opyqNIlCvnHy",
+	"fpYQPFL85xL54lfrxtbbxvUbP1uWPxOFFrLX2lL+qKVfIQgEkXMJBIYupM9oxhIG9VvNrVtARu8C3a2I",
+	"uJ7LWlsai+CXSL0Ax+ZNRu6eILxkJCvEI0lh/tQA6wXhAw5TMT+u4PBXQbfQFVnDMfpfOdeAev/fZUjX",
+	"G5qRrGCX4lt2aU6bLwvWwjnlqmgu4ynkwqEF/MgxHl3MELkl+c4ojzUnuSQxzYnw1oqUFAR+W4MUF+jd",
+	"y2doMBhM+/yLnz48u5hnlXVZbIALzx8Ew9FfK6uVPkBW5El2LdakYUEtWilnwYUVrnHRNzQphrZZkaRo",
+	"YWKMLiqU9yZcfysnsk6yZL1dQ5afnFSSFeRadJDsPTOztW1NDGU6N1ICqcQhloWzSYYiul2mIl9MYs9p",
+	"eh2R/72PeM/z3buthXALrs8ZHK2rGgXoRr5D+Tab2QCmK9MUWmFjAktOZSxyBNop1JkyTyr4vjguSC4Y",
+	"VtR9nUw4nb/ctg6DkEaB5zuySfFOmGv7qFoCg8kcMik2CmpWctvrSRe1gtLFsWT/wWhgXZ3kW1ysFMll",
+	"Jk0ZitNk7BJBP4Z+OkuxxbTU6VkqGytNwp3O3IL+DjO0yBc6XxBl9E6D0uhjvigW8qiXuXJrmpN59ijK",
+	"cVw4CSliZ1UUG7xJnBwXBKw7R94Hj+tia94DFmPz3pP8j+6T4o9er+M638IK2hqclqsrKsF6us0KLlv7",
+	"aJETHLEFojlaiDksFHEEwgbkWSxwRrPdmm7FtxiFacKljtQyZmjx98U80zSTGbf8hC3uFppqD6bN3//o",
+	"u+6Tuz/6h6hDinx3FReimXTNcSwnI863gKzAqvJa9BJiJGNVPvWOENk///zzlZFY0JzB9/QODqfxo+qh",
+	"eEpwDvkE7WsUneHxmhRSvSj7GwoHeP2lb2RHiqLSgrKPMPrpp1fPq+/v2MCR61i9DS5WJVpNpYNb+7nd",
+	"p2v89Oo5kLFc0Fuumr5MUut2AqiJ2a4xkTIRFNrqut6VfeNg7n/fEjDvFTz0Sii13eb56m1thuK+5rLr",
+	"8A6Ufar05LS4s5BVdT0+jaICQUpN7jA1ZYHDHkI+lVgM56BiOSk1R8b2Tk/XMtpa1Gigci61ILVapQPS",
+	"HFKVwQ3IyuQxUchhMlAhvZqA+1Xt4CDvWXlhfccQvcvmGRUKA43RQlkgi7oQMzDQbURTUE2GkMG6GGY0",
+	"gDokXRvDj35RkJyP839+wc4/XGf68dEvjvzXr25/5N2rvz/+0/8qQ96muquxxQ4xKmMXe5fSYFVYyUNZ",
+	"VRlke2encd1UYiAFLCjZ8HTxhwVsu9Dh5G+ra9F2oG0lagqnLuaZ0QqeL4gLn/2sXW2RAA8Ijpb3bHXy",
+	"Ko143MZU8pWdD+OVai/J5wsuEz4ri/75h8VMwgZJ1KCfSwW/Cj1UNWMDz+8jnDKqevDBpSs3E3ZJaShA",
+	"AokxBCcUaifmmRxLYajwN9OyqgCGAxwixp+jW8EIjMCFjxZvf3z/YaEyTJvKb5+fdTBBZd4TzUj9IP9B",
+	"EVuoKyW1q+hDnXlEk/m/washbT5GLSyyyMjnQnypdbQNvibScu5rkGp+QkA0VpX9GFiPPUELULgWoqE+",
+	"lAhcoFfCebDBf9+SqiGUMK7ZAdxcnRhk9+ftq7/RJPz+z7d/feal0fs/T9uYUSyqRcR5rh/sE3JXzl+F",
+	"PPv0R+fjv9slWpsNeiVYBjOUVFv0qOtBNeQRaj4om8oirRw46U+yrS4S7zZXp1yv6jGL8STiUHslgnn6",
+	"ZUODqhCQISzbpHSgq/tlrBox3Pd73yfcnNwpmWA1MNTEtC9nRdLoOCGlWtqeKmRNmaWmXLQQ847LCqia",
+	"KZAyiYSn6cLuRBp88PzS6W6dftGZuh8Sebd9T9OI5G3bvmAkjRez0t+nLjmB4K2KirSaJquqNNiFEALr",
+	"vup2Kz2CSbgCMFg5mvg6xSFRDsN5Jhvt8m+4pkTv5AANXYakcQs5VrC07heOVrsETeoukL+Qne0875A4",
+	"9nzqtwlLlilBV++fvXrFpVmOQy7l+uB0gOsfhyvpgRDnXhvzIBSlXigjSRfoL2RTwF/9AK3oNmf9eaYQ",
+	"NSXxZmUrJwFMA2VwwF5bJjEob0TXXCk40aOFrS/F4nEfMQpWJ9xX8Tyr4QdKjVO85zuGcGq5k9ylF09D",
+	"nzgR2aR05wR+6yVV6+XRIo794XCfNJ7PP/ueM59/HpM2Yfwqfq26oTTFxuLFB3y92IdzIBGO+MYI31xF",
+	"oSu5OWHKAXqBfpalk0lR1TrmWeBP5IBYombwey3w/At0he4IvoHPjxY/Xy4eS8xkiazZ9EV09vq1KQnH",
+	"6QeSjqVy8CrmWsYxxBUsCjDHCgeyQVzRYLOUHYLYgAZZmj3K1SxaLlUoPHCDvq5dxQDldYE4PZVXP1G+",
+	"lYyiCEqQSBaSL0DeE3SwBo3/QnaHLaOrt6/4Ia/eHJtkQ2SXQItFcQMn7oGW0Q94STQ0bdsl8kyBZ3Ad",
+	"Fon8T530scsK/Jkv4y/bJckzAhzAyAbnWKISh3S9xpwt0lTfHggqQ7mAn82zBf7jctFHi/Df/hjx/4Mz",
+	"/VHcv37MP624+sT/kMDHv/H//NtNwyYm2e0fNzmN+kUikNAe3ZFlH2+Sx/1/K7icyjHcLbaLJjWpsF+r",
+	"NCXX/5nPP7suF11ezOVXzP85jT/+wS7FWjzJr8G3WZA14GFyDVzl9VSdhq7bMnkY1qoswjNr/Fk4GKEV",
+	"jXY3elZ342vorfFehSObXm8qjnCVUVuClla2VaHOU1lXzQ1mW7ZUbAuz6S6Ii5nI/YKb0XBHVG7G0hej",
+	"8M2VF0hoy33N9vzsFjnOGIZIeI0b9yj3RhvIYzX8H1VFxF4ln9xyeumJ6zKKmdHdTrRkKtErhIxeUlqw",
+	"IsebhUJfBpvZVBvbfVKijvWZ9C3aVq5n0l2j20ZJoVctacD/idNWleC5qKelnBRJXIloqStHXGqNi+tJ",
+	"B5WgcucXq9KHIPwR/4QqgARt7cJSZaNuicw6Qwt6swDmAfrSyOhcG28ZTiu5Blp5iPjFnSfXqwIV9AL9",
+	"KFu2wRNQdj0HqAl51oocJ2mdcDaQTCvTSZD741hOPgSlF5jv/n4X9ypJo5yU5WHc0OmjBZ+CiIXJ4wM9",
+	"uBe1S14XxFv93/D2zrN/R2I5U5g6peneievUjmqV+3lXIHJrT53/YdVJge63Tqh6/8j5PFBv4lM7HPsQ",
+	"FvPeGBKOdmcKfegpmaVmHch3rCe7zL5+KA1F5lgXHzZ4EoTdzAkpHqxOed/No3LUTorG6ZRMmaJ9mKQA",
+	"glQLcxgp4BaaKvClB1KUs9OhpLCcZtfKIVTP6pIu61uSXyCZP6ZdR+B+kLli9I6VGsIOLQUOlo7M0zTS",
+	"9ts8u8NJkWTXsH1le85rVTkr7k8mYWHga2ZgDeUEhysSlXBAMRVAXsWKZEJgKSAHCRc4m2f1G0c5uzBD",
+	"f+N2h1ozn7x8j/DS7wjQQJIGfiv0mkgtVPwO0Dz64PYHXWKeya9xxlfPr/8yzYPr9KCPcaUALGP5Yxpr",
+	"67WQrkN2gVRmCeAEy1+Cd071eLmboYLOoexahxN1kCGndN2XEWH0AqIgbAvdJDiZ+xAnETdzQWkfSNLM",
+	"rZsJJWcBawCmyExf0h14CLEKg/bVCJz9nKvCFq5MSXtYSbPrqQmEkNsUklaV8McvrwuCDqQS03IR5lB5",
+	"aJVAMnBYI4717amF72To7S9JFnXRDfGSbgsdsCvNj5ski+oxhn2iOjfee5zSBk+YU+di8SFTFx3Kr3PA",
+	"a8c5EU0j+BksFOCKoYIoJRiwefYlY7QsGIT4aR5UHc+6+DT7j//773+8/ENrWOt9koXdiCJlPgC10Ryl",
+	"WPYStGfHuvsDG4y/9vjYBlRAdNCw1I4B7buqrWU1g3XGEufpFL0Vpn1YTbBwiigZsHlN5HQeqCBI58lh",
+	"o0CQU/waRUntCN+Q3UwhVdR8lHUyam/PWRi7la9/yook7cLXZl44522lx0ggDfn1Ahh20RrIO8TvkM15",
+	"PL/zWyXJuijESSbhiBMGzZzFnQJtnaWyI1H3mgFU0bxk0jLzO5hC96v41fN3IoEwJ2xDMyYatz3F0TvZ",
+	"gR3KObJCNqE2QTwkYsa//42JjF85SxhgRVnxVBYw2t6vfnvZ0u/6vt/b1lCFugxTQSKCYtlOVJBPC0LY",
+	"csabYC3o0aIOt7J4PFPYQX1wBcuMTNEyWbbB4nouTmOar0nUV512QPkQOu08k/eT7GYuQnxoIdBtFrI/",
+	"JkQxQWkSmke9ssSpWRG2xctnLhulKKqkQ+mDnQaQ9R/3qiAkya7fya6Ep3EQOHefCrTpjrv/zHjkvt8T",
+	"Lt/Xqut/x0FeVp+67/eMWO2xg72yPHrfF01naw1uuwzXaIx73+9tWrDPu4xnxU0/27EROJCV7rlciHNN",
+	"3qj8gbwbsJUeLRp9ZReP+wJSVmCQC8+lBnIXWOTyOp5nSoszkxXRo4UdalyNLJgEOrkYWU6PFuLvldi8",
+	"UBDnWSNTDAwqCOxX4Aql2IAHl7t6lkBbDgA/0Co791sQw+taL+4uw1T6d/8uyk1RXjrbW7uYLyAreVHt",
+	"YX7gClAc80yibp7IL2Xm81PVbrDLXl3VHrvvGyPpPPuOgwHUsX7ovi8wdDUmb+chxBP3EixBYh5HR9wl",
+	"xkP3XAeT9X5Pd89ktV/XsV5YHuW3QKMhdqc7oPoUjFNvsNxtnMpTehyjfW/3YdRD9wKMotLIq9NFVHno",
+	"XgLjm00HuoxS7VQgi6INiNsuY5iouGeROlcSlrbiRZL50I8WVaBWfstke7p58dus0o9r8RguPG32hdyc",
+	"nmecw3SHPjXGo5aSVXhnpSNxpW0yv5arDYbNJ3Tj7nmm7ttGi2j++8Le4H1/f3cxWKWxuBqL6w/zTCNN",
+	"Q3zh0cKAihaUuSGbAu5ea/svTn714ZP6gXqD8buComWSRaJvEWRGguYB98anLQMtBYuoQb0WocRzTVN6",
+	"h5ICPVpUeyxIzSIp4StwtTwTZ1aVA7oHCJIKf64QVQgsX/RoAV99Un9ePG4YClAW5+i6uL0aflkNfa9L",
+	"h94Lt5fRmfZULf8o/V6/ECRW+fJuwko9ey59QifQVuqOFrqhvCwIVwhICwkutFBagMFl/Gvz1owXNcTc",
+	"PsJsnsUYstdrTc8hmMCPi2xoq/XI5wRHaZIRU5aesE+RHKYrpdVrz665QWqPGBttMOMcr11CXIxALXmm",
+	"vPOPFurHi8cX35ydLFJdLCXdovziGiwRrk/SbcqXCdlLulC+vqDn+c6RJQ/7ZiELI2ACL2m+TKJIKFYn",
+	"cMXG0jW103Vff+5sXGIcCUaEf62PlpAHzER7VNlTFrqIcskeUSGVGwkpi8cXaCEgbZXOrXusZnCW5BF7",
+	"ZfcPnEDPc3sazkXVL2zxAhHX6y002tdG4in0awzSiXTVp85ua4rjK9PasYmILlLLVDbfo4We/yf4kSJN",
+	"VpA8w+kLbv+dShk5RndHgPz9mXRgIxlT28NcfRJv4UftHdnQHPL1dZ3aQgI5L7490f0DZoUEFjppP1Lz",
+	"+S4bUr7w3LqLkROqbxoBi6FT+DOE+avRowWf9yf4wPfsVcHQGjKOzeRC2dN6m8kaOi56r96+mmc3ZNf4",
+	"newMILWcTZKTJ6YvBPrRa7hHVeQUI4wKekMy+aQUxFzh0n6Ck7wfYIy9EE0zOvs+zIfOtjmVfiAWQxEk",
+	"wxtaXIUh2RTKiXzCorP6GB0VaeOh890zYtCF8rBxRgPQFQPfXcNWKA2P67xYT6akzEPMkt/WsHhVNDR/",
+	"5TQs1Rv+JWj9CqEAHqmaAN+c2HxDi9c0SuLEpvV+qNYnJUVZorTcgRRZVEp6Fhfog+E6gDKjb2rFJQ7V",
+	"vkfgNwIlHu9SiqMPlP6A8+tTD/SmOUonnbz22PnCQDTaaWdULpoGeuh18pQr3eKlnwpKP8H38vi+pTT9",
+	"14hB6zHKBitHDCIf+lcKf+heLDCHjFh7soh6FglVvIDkLbMX5oqu7QGReWZGROxd00/gJHKURvCGynYU",
+	"kYzPWibRMTpbf/IsjLBQ2YWKcrhExdPYZ7SoV3mKPalI4Bn6wwKtCSmYcD9rt7alhbrFA9lFOpqQh7KV",
+	"hr39+imSsmWoYzfnndmS/JzbUyZF12mq8siUvNwW/2JJF7+nSHwTKRISD6FzloSUvB8ofY2z3TvVZvk0",
+	"bsyrTaa7bJfZl/rcTkUBHLSmOSnxIEGbkU0PHi3MbtDcPuYPC3KpKokQ5/kOLfQ0F9xCnmflHxwB4bhA",
+	"mKE7kqayrsIshmBIvqIZ0jHxLvdJ1fKHJnqkU8JHdnpY/lxBLHaLJRlojPci87PRkPIEVtk2R+mmZjW7",
+	"Pp5V0drXCBM9WtSm3TDZfv75Z6cOH7mPuHW0SUVhs1HIKdeCeOQI/fVZ+cR9XxVxSqW26xg/Vp+6V8Dr",
+	"ZVf1ThLBfAbU8Qo1OnJJpe3lgznkDS1KJFmGY1ICls0gOgFN6gF7KmdoTYQDAHrhK/AZKGAHcf5oUW6P",
+	"DrXTLCMC4l2Bo80zIUkENnthBN9VNTAKwftXFm5FaInDG/RoIX/wSSr5i5lCV6tAilnC1DprrrXDad80",
+	"Ee5ofgMYFZhV+/Qj4Q8IcSYLdXCB8DyTlsQKV1roQzS8pYO+RPXCcKnJqel+9HAe1U5b9NXf3J3wIDFr",
+	"7/94kqy1D9XtKFmePburweg1ZDgO4a4uN7zsTMn33dbzEZRrPTcBrNsGgHaVoVdvbwPOna/e3o40GFoJ",
+	"g/MPmpF2NDSjqCIYVqsoXGd65bzETjy7+Pir3w+G95YaChMiV8Jn2dA/GAFkkiS7FiVRa4Il3lm2Xfdm",
+	"vwg4r497h5fNkXAkbBGcvs05RYuEs4dEv6g1AUhA0iTMmoYDaTWAOQigMktSAl3gWvKUCllAeGJJVkkW",
+	"PRFB8VqPqXmmMzP0YJURAO0QxoboAhSEiqLZYssuankYJk6vxJrlExASiU/4OuFaOwipeZZIlIiNQRbV",
+	"YQZSLH+MoQHFQdzjj/3eZ4fmsJfevdGKpOsoom7o477gD4CVCbwAsQWiYFXAom+LJ2JpfdBx5e4AAUry",
+	"5oikALOq/AbgfeY89dm5pg5nJIfdJBuHSugPR7fWFTVQeo2+qENRhvgvgmYlM1KJHGMy4/uCK93XIIoV",
+	"D79Mcla8BFCdp0T96x3OIsC0eb/BOSNNHu84X/72LKOFwAduPwiVOqnAnY7asIfcCf/Pkv8n5P8h3QCJ",
+	"6pv6ktuHBflcMNkBH6JtaXLDN4yfexpL6KcnGpE96LvTEVruClE1+dOHl85EJBbzW3Lgo78kT+F4pVWE",
+	"Bn0fXIR0fVkk4Q0puFrz4oPj+YMA0sbxZ5Mao6C+i0eQe5PYof8QI2FOJDwsABGLS52feJHrkYn+cyVE",
+	"QvVMmo2D9p2j1+p3RqOdvfWsMOP3/JeVtjodnhG/ve/3IL7Z1hKPgjHKBc6C6/s0T/4hMYIEWvziAomi",
+	"6UrrGBFRBdekhiWcGQdX6ExCRdIV/PNshWXqY73KGVBHPuFB5IVuPCTjpR/g0WQausth5McTj4yCcDD+",
+	"pHQA2KyOH3qnns6aBNE7LDdO74ZVqsAWlL3G9t5wp3GSGPwh/HRgge3rUp3IqhOXTceMfxyeCLCneAnO",
+	"c7wT/jqFRnywmLX8ZX0xYg7tSxDwKIakl717+70XkDoQ2TWXknrHqS26/aSE74xpDndkJW2nKVUqgzSE",
+	"lhS9Xt/1g5rorQGiyIMaplsGfR36XdHsTrtRugtkkafBro7QRESJ7MfmpaUAi2SPJ5pZ8FKfKDkWb4tt",
+	"Ti7Q051OFE8qsXI+L3CIixZdB4q+qbTnTRaEB9s58H3ZIq2y5zdk96olpL3Buc58EkkrZZBF3mB9fteu",
+	"yGcckTBZ4xRFyXVSsCdwm8VJFgEMxbaQtc6cOioBpg7ld0gaW7fd0DFTzIqfGLH28vpZ9hXTyX8Ccwaj",
+	"dZJtC4AZKO6o1str3cjEqbnDrBWFwIRXjmm+xlypiHBBnCIBcIXWmQ+4dqyEw2EB9lZCM7VrnmI/1aBW",
+	"fthGSfHiVtrO9UpvBWPbR1If4Qd1vYGrGwB++d8qzgmNptYQMGghMpzBV4wW0KpmAWacLPoAvzCbZwKs",
+	"vN7Y6tFCqH2LPlrgUnPlH/mNsXgsQGJoLNOr+hKUodYJQzhqIGAxz3TlBImevXr+jo+lMtv5PznRwPcT",
+	"awtO1Cvogg1tBxq96hRSj2gJUIXomGctdRv8lY+fSIpheZ5s9hdWXhP7BSBMkWZrHjE1KKroG4U2AveH",
+	"CeNR7c8TtMi2abqoAsnoWheaV1qbie0FQ4k/JRySYhqtmnJv1vsbo9nFO3z3mjAmGogea2Z5/JzjwlDj",
+	"2zuBH3cM/ft+T9DiJELfYdZOY8H2NhJzYn5zNHahcPx4g7+WCZYhGBBOQbImF3VxrZpeHsLXKVavxS+N",
+	"54P7voHpab279NffMbTQH15FCw2KF9Fw28TMF0aGwglq5ZdxGRuwYJ0dgKasvpHe7HvRFMT7mhak3YEn",
+	"HXba15MQSGBlpoOaYc6oTxAX5Tstu+6qPxIAHjVX39S/cC/8C8/dN82hvIUIK2zaxOJ/OzKi6vAtoJUG",
+	"FpVJmQej7nUMlvHUjwfD8Xg5CCI8woOQTP1p5BKXBGNoL946wZEACoGLpROok8JyMgeZ3BsNU20IxVES",
+	"AZUX3D6db113EEoTHj6QS/E3fj2IPywkOJ2C4eZX244VZL0o4yXte2NHw9mja9StFn6qROsHjZazVqet",
+	"ynXm9vYrgLp5SagS8lTK0r68vParIWex70ql5jew8TQKmMXVc5Nk0M1CqzXCP8wfEQCzDBUEAMpNb/Zb",
+	"jXX5XgIwCZxN+Mcz2ZyqBDQzcSN7Cky7pz1QIi/xP3Oc6RHVByg9tlufVQxkW+CgjEcILUlBeOXgwTLX",
+	"aK5NyNhyhRtchKvyo9CmjK+3hV6P+E5/FCPpRYpv9cfNtvgvCW8pvlGfxGOKsPB69UH8UH+1LSrEMr5V",
+	"f5KLEVsjViL+LZchv9gW5g6U31WHURsL46gPGt8aPlUvqM220P+Uz8CHKia28cxTCc4nSWUyjQbh3sMN",
+	"bVfez0KdF1ovNhgD7qEmsyeV0A1cgTZcZZ0S3j6ld4ZQb3GCGFyKJehe0/dxYz2+XJVQB9i0TWZoIRmU",
+	"mw3AEPwf4oyKf8GG6X8ma/HPkuL8s2DkRX+eLQTX8j9qttBDi0+QxQgsvLhAP+CC5Eg2IWcQ/MBRBHNt",
+	"QH2XYqJBwsyKFfeqUBiEcDsJJMK+EFytwIPoyrCay0rwgpYt1ogMcYteMrqlBptnEP9U6J71+WsUw7M4",
+	"VmGj7VJc65r2XqdlJhPwkZn/MhNVg+oa54beJnFuRCKB8niIo5EwtoXyD5pEocRNQBjq7KGVM7klKd1w",
+	"zXSerbny+GgRkduy2N6qs6FHSm943Mob4mZvcIecqI07AGPNcqVJYzgTsG/KMNdegRVlBVomBetXIsu2",
+	"ELJ74V56o1oUeXooinz5CzSI9PoDe0D5Gd7gMCl2rboyYX1EPuOwSHcXaFHQAqcL9EdU+gYW6N/RIiei",
+	"dyZ8CClNk+z6Ob3L4HOZbtGUJXqY7lbUM7rlqkvDjvqepFHZJasvEN8NP4clLM0u6pZtJW/oYfN5mZOq",
+	"Lcc1f4M2D3+Dgq4R0ZyMctHwHSvbVCc5gIU4ABWywkwW01/UDUS1ew+f0c9JsVrJfRCjWug8gMhX0V6o",
+	"Wn1LxRquSSgxTN9gI2M1VWqbe2uTacad31CwBUu1VDMZvXOJYcmXVhtffCfNXN0+DbW8tmo5nf2rOCnE",
+	"VS70mAnLV4mI8CvxoOfKTjbq8wPX9OLzJsVZi379s5lHIupbr0m945/MKtvBzaBqYOUNK07QCq6uhMHF",
+	"EZEwkdCcLSLLLvPLlG9VtKcn1HCX16fRkPvT0UVw4V76o1Ov9JojJmzvAfyh2mxHLJ9Vpwy1PBEl7f2B",
+	"HzrJQE3ybZkHszexBfbL0rNY1TufYU5CbkdHXAk6QTZqS82x+LrauWN5erINf3eBk9Qev+CvI1lIJLy2",
+	"kSfazonltMyGJKDkKppfKoZwyFbeyIw1v704FO0x3IZ7rwl+7H/UDpVqOpWIWHTfOm4kpbck4g+1ZFXx",
+	"pepme+Koa5pwYnQ65hV3m1m8cgyXGU815yq+UEwG8xTxHRVWjZM0JRFKssaEZa4IJAJf1N16OQE5W9YR",
+	"dCWs+ZhFdYCODpJSkKpszly7PKWQL0NJx1FbOolJZIvjm3NQHTrvaC7JBmgykO8vUD7iJGdNN3HlzJYd",
+	"B1TAImElVTtdse/4ZJvZGPVQDyvIpnVBmCFo4RARSP1JZMCh8xyekxAqB98XZLN3Jm79Vi/dnFIMqZka",
+	"u9DlyjeKhE9M2Omo19ZSd5rBmutM5E9B+FLJAG6SG3FQmTAKXCmS2hN20TUPSOpU1kSg1uyfigg0cmcE",
+	"VGe/pyoGbb4h8L50sANNf4ZUEqBRii4y66OCXkOrk9JkbGpPX9DA8r+AYXHIZuCaSimG2dHZR0m4Unjx",
+	"1T4yT5q1fZL0kBUgS8dqKZtr/Lk38yegePdmvn/fOBL8B2e6YD6YQtFQeevrWJaZPHcrXEAUv1wNgCZe",
+	"CBTi7KxzA7CBc0ztvm3r/zthyTJJ5blRh85QPbnY3a5Ff2zoLvWQlGTd4tWuzNGltrelPoe1E7Z5DlPM",
+	"ig85zhiMCKlb588VGEL0WsTX9yqgfXCfbgjdpPWWYULJNH1gMpt/g0OCZExPbuJejVJ4OjBro98dzaET",
+	"+jO8JukzzNSkcnqd43XNvDCS07ehRF08oM12SxHWmyyz0OriTdbhNGay//1N+cZ/qeekCVNuV9/GIVYZ",
+	"WJuwcRA+5Fs+0Esu+Xr9nirys15C9Y5ostFqTzRD6/XtFj8UsK0wQwUVQDmqlaXZNY2kjEDPtEoNjBpX",
+	"NL5qmxMc3tYOMbgskRBZexkhUQ3SR/WoglrvA538DNfuaLCn6cqjX/7w8f/+ItqufHz0iyP/9avbH3n3",
+	"6u+P//TY7vKFy88Wo4RLW6B6QSwKqVRF8fAFuhLdoaH4KWFoMNVJjEB0xteIU9XwJ1erlVeW0g6UfrSm",
+	"ee2wj4bDQd3FPWm4uG39ZY6QolUV77j7+oVQa5DENJFNjCBl75pkJMcF9BRaPNHFiOrqVrqo6m0mYhLf",
+	"WVKLcbXyZG8o3/jpfb9nTsHuOFEwLZsN1Lmz5DO3ZnIcQhFqQVX9FL9bm/2xqjszHO9rCySZ0OTN4ej+",
+	"IRsnMhwPkeQH8SsjYNep6VJTrAGb/JilO9FvrdZnfM/S53N7KY+youzZDxZL7UDo0kwTUMFwEUJXnSoh",
+	"GGkVbWou3aLUSaEqSCAa+WgRrigjmUClKFOzwa+jHOF3AJYAGpRqxAHLk3i+VIBD8h3fmPjYCZtnd6td",
+	"1dJXYdBHC/kvVber1w/zkXGAO7gK5chwtbXbPhXL1qoVCLO9aO6OBG3ABj63dBnL+uMqBZvn/JwuRdgu",
+	"tqE3RFTxQLf6uu9WLEU2CjvFMdvFlViVGqplu9SIjZ7tGkf71dvb4OKQEqlSDrp4KWRXwoob0B68r3ae",
+	"q+gO5in8UZedF9Wepd+VpaYZSQRkyl3GD4OIe8P5U/zAn51nMo8VCY6VmbAmmLzsHhDNSsjOS6fRrbPh",
+	"Sz2UsdvRlVqXC/tS4m4EnTPRE7Hh6bHpis+3eWsEh6YEreg2Z31ZaiCitrJfbV9mCLtswa+pxWQ8cleL",
+	"C3QlMVdW+FaUp2YII7aiOaAorGdoMfZXiz5aeKuBC4klwZA1yDn2V9W7za8KeL+mfcmYenC/evwn/Wl0",
+	"vzY+Te7Z4z895Lp7mRMCPU4s4cgkyqtGgKwy9yfcQBpbu+9Vgm18ANsG8Ze+367XON81X3tG18339E6A",
+	"P0jXhwrkSICjUIcYlKH+D5JT0fhY2+ffMeUdERIevhADgDshVgRk53E1GXOV3i1zzn1ZU6sacmgwC7QU",
+	"1Up1H39350Zt8yoDVZZ5yF0lMugaZ+8HAg0plK+CX/K62B7qLVQPzNPKId+mOMmOrYaEqZ5cDAlPnyNX",
+	"VlDs66fJlstvHn7DKj3UgBl+1zj86gvbi78nOC0sGRDdnBfiaVXfXHdetxflVp4zHAj0xqq1fZ+wgua7",
+	"F1mR7+zayArQMYSJLiNfkJ/HUEqza3k4IVFF3BlQQQ6t/9EbSKOBEZh6WuFUc7M2onfZrNLPhvB5zDOp",
+	"+MIwaPHMSIKylip1zCKwo4m4l35wqMqvTHN6aIWK2RC3HLXWXf5aFiFUYoWQg/X2vDFY2ewfLZ6pwRez",
+	"MtGyHpjF1dyjcdkr7AtMCJJXZ3UcEclnYOIontMZnTKVU6SmVTNDhcmlQG6kgvidzEqsxI/DVk+VmS1R",
+	"Tqawc5f2Q+3VxTvVYJrpu41KzOArBuYxM/MUGuGijdi7g4JNSBy50w3PLnTObtBeFj4TLl7au3Kf7Fyf",
+	"AtBZYTPIflIZgJlMRZaV19zyUD2HDeuQ27FcHoLIa+ENPeXggzc+tYS3GSCuisGSLcqdUQxXCaZgMxtf",
+	"kN96rxgXxTnUgcrF8/W1ghoXGhelylrXItF6b1ZKX+z+QciM/o5LpJDmkMvPr0aR0glMIaxh41asySfJ",
+	"RUnBrbA7JnV2JcoieWeoUq9MlsnP0EJJZW6j0buM5IDKBK5VpfJdiPT46OlOwEULBrbdrl8K9MWk4HHQ",
+	"L5Un7QrSUTgm5njnYO0Kb3x91m7eF01vjeoXuoCIT0bFHTtTl6gqLRfISItKmtIMiYcXF1XNTI6UEST8",
+	"N/bB5tlCtPFamJnW6JoUhriUaddJwexJ1xWHZZmXIVug9nvGtA4eXkMCtBTyVLsmAqjJlZmRXQEBB+yC",
+	"NLnOiDzlAm0xq7SugxgWDlem37kpdviS9EsOrqPFwvmtlUaZrfPV9cTq/VvRF1PMijIHTtgYCUPGmaB5",
+	"w+joqEzuzwtum7VKFBbJ9hZ3c0aUr/l8mcIHs4Ots7WmC1umq5dy3lTivQr63gmfzBYVRuiq43dbirqb",
+	"u5+KH9UTnY5EWTgHR8OWm9rk4t5vaFF0tyJsInxPUoomjiFSFzNVwpAI3FHOCdUdfkOKO5rfoIjcJiFh",
+	"D9jqL5Tp29h0iLqIpF/WMev3oukWLe0FyQiH9Iw2nKcv4JqRlV8/2c21t02X0axcur7KoTsAhPf0oUgy",
+	"iT0PR78NdWl4rJV5upV/0L5rxVpSxU+WIkpVIKtwH6Uc1MDUeje+lhFgZOh21//FQ2dR/c2qq28Jw3Bf",
+	"7nIXv718/jz2TEst3VcwZeDNb1UpYXeIpCv05/c/vkFrkl8TBCAF6NG7l8/QeDAdPb5AnCxcPZGNeGRH",
+	"ClGN8ERfiqL1aB0gDG5NdkcUXvo8azQi7Vf7llYe1zkeEGeFg9dsKHWhcJuuk1voOCRGg6p1laD5AFsd",
+	"CGrjyH0Err6qcaEpQ0aYd9og6/X5Qj62AkoZYdXa9t8fBzplsIvd6L0yDQSZNwdJj1zLAytS5pqZ1wA4",
+	"R1QZbAUqhQDMYK9vGKApwUz8TfSetdtsYo7b4guJm7fb4pyy5pCAOQknFGLPFODkjXuZ64AzDbas8gLN",
+	"3vAV1DxK0/ckJWFBc8Dqq2DcPTGapZE14LazeWaWbOmsGUDKhMY8KgyTMK08L8IkyoVFKCHqFyWG9yLZ",
+	"iE5Mxt8gBwcp2GG+wtk8a6wJBhXwhOaoGC3MkPTiAv0M8qGGr15RZSAReIZSwsWJZl82z+i2kLDGVQfO",
+	"AphfVl6luCACpdUUayKoZyT+PqnnYCHoQKcA4O1huRI6rJuyq1CfbAZEwhAk/cpBBcALuhz4nGyXnj+5",
+	"OEIZx3Vs/r2zqvyYa58yZaRjGgRX1vatSGtcR1ntb46Cx28Btn8q86WALaomfcV4/o4h6FUof5DhNSkZ",
+	"HjJwoSBDs7dukGxCz/ZF6yYF19F6lOWxqHB8tdjScnIt09UzFMe+dYq1/CXtVrnv99Tx7k7oV2/lE01i",
+	"w0mEqct0LJnaLYkq1nFxovegm8/gJMO+zaAnLMQbglaisWEhazxjjVDMX9XX1VYqJU/gxtBc7QfoP0lh",
+	"tL+H7rVGYpLgznkG/TAv0NucxABdKtkUm7e66s8IzoYYgJ+k7YcL8UdO6W2aSl+dyXidsqH1j79ipXGl",
+	"tAr6vMsP5lCLSo+68nQa1W4C6PkLVhwf53aYSSOc34qhkCcA21dz+z9S8QKR13xDNoVsb1zDuJVRiccV",
+	"uOs7pX4bP+XHv3ah8psORoYYRUk9/ThQdZ4xvDNoq2b2RPdBqd2zK6zsC7gsY5rrXqsspBvSsRvGaFDL",
+	"mbxy/loWrOgPny5U1Ur5/eM/2TInG80wIC9fb5zRT14eM2mmcC56S7iIZjcA7w5nlf+8j0q5LhHKdIkL",
+	"308xJNelMyjwejLPjLeYme+Y3Yj8opygRFQICy1IVOGJ6SSFiltxxS7JrmtS/NeeRIEvcbyaPTYmhy0O",
+	"Q81tc3C14aNyEamVlaYDCiNuKaSAT2aHqPLGD3A3fhm/W0NvOpdz2BIrN5z0KhtM3gey7AtpxCCpnqg7",
+	"hmu3wq4rxFUiVRZV5zubZ4v/fPEBXd56l6qq6vJXzqX0Lru/NCCtLn/lz90vDkd2PnzLgZwP30rcRki6",
+	"7o6nskrX4nrq6FU1PAJfMLAhraV6MONbum3NuyxZo+pVBnduVXNQt5slPCCTiNoTjqqCok6HCi+0uhas",
+	"oNPKVuE3xAqXjR7KfHLOxFKXRm9BwwZkhaToK3gxkAVJ8ZWd3Iyd4ORm7GxObsa+VSe3osypTm7Gzubk",
+	"Zuy3cnIz9ruT+9tzcssayONgSeqObitqyBp/TtbbdW/mSYgR8clt9ZPzy/Sa5Aa4x+lD2PRci0350HnW",
+	"Gjs1ujE1CHXefn+AJsWvgA8ffqi9v1mTtmcuD6lRu+/3EvZcITD82ka0JaUpwcIlgXO8JoVsodvBOvSH",
+	"o66k7EI1SyPC/a1AKm4UudWWzpI/EMyKn4okTf5Boq5Bof7Zw0x8xC0juifwb8QU7NQ2nJ2XeXs8ns7X",
+	"jtTJi/+44NH39E5pezgnoASSCEGsY7HJ6S3U3BKICBnRGcN1kUXyU8V7ZraQegKo2KAEQwdt8FuL1DGu",
+	"d0LIRCqTbeVItkvjAO5iHf2qVpfSIp/P4nSsYr5qX4usIL0mBWvAO5UJn9yQEB6aJEML2+IXtTKbcfNu",
+	"OLXpn6jWhG35xvr+maUaQ8tt1G3jdJW3HR+65OuZdJ6u6J2oyyu3UaYhc9WKbcOVco+bsI8LP1gtjC2u",
+	"9k0anDsU8kHHbSrWKxMp4U1svBBnNXy8RvFR5ZbVkEdt4WdQfBPpp2HKMJS+SjkzHVBQcA9PEAxnkglB",
+	"5zoVjtIQRrAMOUyIZR/Y2lVfr+E66do//ZqvbQj0QVa9fwwxKlai8cT6h3slLzJcJLdEFxZsGZHdhnYX",
+	"SB1sfziaZ5Y+yg03brVvMvhzr2kaWRSVgW+7hBQLqzK5t+193iUTgMFS9kcX0O8QYdeebQFX2hf1aKXD",
+	"nMZoAW79hexLcyu86tB6RKLgbXBeXKCnO23gqNdGOb5TwbM9uJA1Av2ie5z3tcf7o4FE2hUE66iIQpva",
+	"KNHJJ/ugyvu9bZb8fUvk17ZOe/W7+Xy3XEVg9mUjA2GhiyLkmbryaCwgCEBeil7vb2gBglX0hc44P6tf",
+	"W+AQazee59u05I6rqjxm7XknslYEXn7JPqKvqFFjwPWlIk9k3xDhEhc/yPgfNP6awmOlGfgBJLaxLLOF",
+	"5pIZ+VygRwulsVbj8491FzrVtLOK+QvapiymEQdpuUNxcr3NddQpJzoNaKhgS+YZTSP0aFExJBR6UbWR",
+	"oCHAjkIF0g/ZVCQqvLumiHtkrlpkDSUMLpUkJAqqhghgGgoASKLSvdGW8Kv7iQ2EXQFRr4Gn8A58pXsw",
+	"opVj2LwIq5swaZhZD9Z2XlJDtzGLxpR+Y8SODRCpShmbDtfu12Wra5nWrLWOqUxGZrx81rY9cGxlHktS",
+	"FEl2LYLi0sDhHIVviGhnBXA8fJa1fIBqd6RGl5SqHdgxZ6kGyGo9DmtDsgg9aoZkEK3Ug1LO9o8Wyta0",
+	"CYoKmCN6tBDG6ELiOQnNHpJm5lklceeJPE4QVKYCIIrJtrz8548vjB/LduQ6/wYohouKwgY5gnJQEFh4",
+	"TeYZZqicfo03mq0NlZa8x89bRpJtuGMFziKL6DZUM5FHI0OiuFjNrBoDYCQYGSEGvpbWsRNO0ozYbNgl",
+	"Dm+S7BoCKPa+VAA5tCkDLBXVXCsovlEjkWTFKOhVnYg1p2FNLIYGkvZBftWw2zVEgWrcsVEHi6MdcMfi",
+	"Q74lC9VHDKQBJwKrJNVw5rhLGEELAGJdlLebKDxCizf0qUG6RWdc+PZQZ80PIJGY6xpSrQoGvjW0mcKO",
+	"4SyzoFc4Qhm9E0kckrWqaNlSgahZZ5X4MaTZKSAXxVUlI/j9Pb7kdjYYqlyZqBsv3vEpqDAsFRcCPM9m",
+	"4NVRCcHqQKnDYUgtiW9Tq8UXho5AngNxh5Kitkb3ZGbn6uEWVBpR/0Py0Noo/YNKZARjQ3YQM8uPjQZh",
+	"kDexESP1Uc63k+u5FHrOSzRa9gS5hqdAXSDlrg3NGie6XaakZ+6j7EtUX2G2lZ0yDRO3JikrAqa6xca5",
+	"t1KlQ/i49FUox+ert7cBdCy9HbWk5UPNdWvbOTDNpJ4N+dVw7whG+5qRZLAGjgwkwzNniSPzkb7JMHJJ",
+	"lpOiyPzx8wSRgYt+ixgyf/HvIeRvM4RsQIedHjj+AgFacKGdcbgkO+dwXzpGZouC6xS/7mde1FaYHrCB",
+	"3/ruVi/Ybx8uz8m1XUn+uQIVCkYpFT15+OXXBxVrRdcE4TUFfGeyfqKOZcKMr1OZ63oiWb1RzbN4Ao3N",
+	"Rpqdd9iEYanMaE9wXAv+byLc/K0Hg+HyaoUqAhNthRlidE0E8nacE9JHixefV3jLihLHqPz2Al0ZmBO1",
+	"ck+ht83QQlZxyrAwVG0u5lml5rMCNlRWfcK0ev2ensKBqk+toRwX7r5COaWydmUFvghVOthHKvCY7vpo",
+	"Aciy70i84Asv+/WKhzY4J1mhUcBIrfVCpeZwngEt4D2QZM1IJTq+B4FTSq5D3uwqOtZZyuneUVrMKnDG",
+	"AmENIIpmwi9bVttpIxbIwgkms2dByZjN4jiOZ+7MvZyOFtyKSoq+DJ0y/vWly40rNs8kHD68mAlPFB+W",
+	"2xrOGm82JFIlAIT1BSY6dDahGoaB86VwxMsZSwfTkZWAbE9GunKqawEObo2ZvTKrTP8t6+UYqvndDBfA",
+	"d7pwbZ69oYXs3F6eOzMpWgAgc0OvEcXSKfAf+w+5dI+/ZE/NO3ib02gbCujWF1t+Fr6RtAMRShaH/aFV",
+	"fvrwKPQeGQIBY7iPyvpqcJWW/Xi+VG2cnA82D7EBGi76AOjqQaDCdwwpNfKiVHIeXDj7oWR/rtqULYtK",
+	"Mclkxn1GJZ6AeDWciBTwZqSvuVKvJiIBueh1s5Aq2aI/z8xqWzmSor3oQ6O8QJjd6EtLsyvZHgVV1FkR",
+	"3KMClpWZiQiWiukyNX0R2qjBQutxVpJK8ywpZA8QnMgUhTpFt1lKGENV7yO6Em5p7aAtVVDdNkjWBPHf",
+	"z8xlSQdfhAAxbE1UExIq6t5gPbU9VXNr+AR/EbQXHpVzKb4nKLqWWIOBeiXcW/xwQ28qQ+FlKE0ISqCD",
+	"R0kjTo+ICsDDW5KneCPi5UCVI/qx7tGr9+vR31I8sa84UFUnMrxjZazgCVoa6R4COcGsfFUFoVJ/e6jQ",
+	"LjUh2dXPFNqNUuJqgb8qLF6IxCYaN7zgBnKc7Mgyz1SrK+n0PzHmyBXDAyFHA+1WNHASO1PJmiljkAdj",
+	"j8KjX1kMp5asEpxnOhQp4pRGMFENrf9iBCuNqv4yvvjYLGGFdyE1OKIbknErGQgpOFEIHBnRFD3kYHwN",
+	"L50w/fwFeiYyiOB90CsP3RCykZlLIpIsFWGVhZSTeSa1MlFK3Qza9hFO72Q0vKUu1nArn4L7VlHUrRWw",
+	"7qU3ssK/dQ0Lqt99gepDMx+yWxakDt29zAl5QPiuTBCwN6WS4qVCUm98RPTtVBXyxEJJvQqaIQzW7sUR",
+	"5Z2l52Cf5lK+PhMXlby4y2JdBkaejH2KTCrI59uQ8EKpYVV6K4Wr6t8SRzfJ5hlXP5ioUlaROi5Q07RU",
+	"gFQTxwrekGRamWvQiVM5EV5l74Rua2HWEmyge8YZPLIn8UPkywDp+mXLdqu5p7ONmKBHpi5cUXqq1Egh",
+	"i/qgVSx3JUCMcEjIv2LEJARHH3qDyQ0ALJQH3KQHC9ThLk0ybcGLsyaVH2YY11uhxYoTJELm4I3JSQZ8",
+	"/ZuEeWtB3YvAe0hct2s9sJaRxp48PLgbv8ZFuNKdJMtrY94bxV7o40HgTCeR5wTLMXEmeDh03NCLxvGA",
+	"+MupO+/ZLPX2zNj5/LMPZvuY2Jql3vd7VWCYw+69TU5Ek2FrQO5DExMNqfQGlWlahCvCnghJxmVHnpDo",
+	"Aj3XIwPYCL6l29zIhxKSiRVJKs9tNJOup3km9FZ+6Ey0NbC1pEdVpktUIJgu5tk807ckVwDlRbUkQgUC",
+	"dcMAF5VgHegv2yXJM1IQJuN2ImbAZeN6ywRMc5ksPvDB5EpTEB7zDCoptBhQ5FB5ZJCs+6xsLYkNk5XV",
+	"nF5wdrSwF7BWOiO2BI2aZ/phQwnUmaqG7pgU2u0MyvMOVdXnhKkEYbGxppgT98dMyUbDDBU8IIYVmeUg",
+	"7tCa5CTdCXqnfKlKaQQAB8RoI50eaPWDbv5KstvejGtuEZzpeqFqEa5efN7khLGj9KbKeXgn5MSaiN5f",
+	"e/x18G1let2Et+pS24RSEnwocWyAeoK78C25aIlTlKfTUVDSPemfNYBw9CHpcEYaEuLHDcmxlBS1UMcb",
+	"WrzKIGiGU0YRFw9lIi5sM3wnWnUYUYlXfJvhYQhIcMWj1+89p4S9oQV8tgYlWjfquNyOG7KrCmIo1KgI",
+	"2YE33tuCu95+G+oO/KHZgPvy8Z8eXqVADdp3ZmG9YdyyhZKO5tZ5/PSPAlXywVlhwbcSQiliW/sCYAW+",
+	"Enskvzb3qYow/0vvjiz5xbpJ9pV1nBsbap8jpt64lPB7XJPVdmEb5/lbgLqSUkF6ifOtrNwpryQuwW/I",
+	"DmzsX4Qf+/Kj6GoLhx+LW5PGSGz6wGz7zUX1PFuU07r45HwU+4xlL/DSU4uev3kPgz0RBVX8V5KBluQa",
+	"3IwRIlmk3psSThgucqBVfLNYyhDn1kLu1rjsAY/wawJ6nyU5jm2Xwi8kZpjTlMhE9bI5/1dsdSkmenIi",
+	"mHj8HIlgkmJfPxFMvPh4dOEHUvcASTsFvmv40jQ9aP6/47+pTwUetE+l5DyLO1zojzr9LMR5nog2ADXX",
+	"VpbRonSs760CMX5aL3OT/beuiurdeZZ2duNy/Ke7FvNSHlyhHbEbnS6t+yZSLn/qXYtUTKfpGq6HnEKa",
+	"b2Y4TULyH0YR5xmqqf8fe+++3DaO7Y2+CkpfnWrbm1Z8i5PINbWPO0nv8UxfspP07lPfqMuERMjimAI0",
+	"BGVF03HVeZrzYOdJvsJaCxdS1IWyHTsd/dHVjk2QIAis+/r9Xt5GrSshxSL660PGCwZvD9lZo3NHKqcK",
+	"QvzIhH1sAzxlpXu4rIr7cFWteua03Ro2a7VvzVKrr0wPVfokxouQ30K2UbqoHG4rZ//vk96m0oXhE6+L",
+	"coru5GUp9BKRyR5kBSO3/UCfljan47O2MW+W6jKraldWsnbQxhn2T4WZ1Cm3qdTwPPhJWiXuEomws2AW",
+	"1ZNg5pjdwzKewDJij2INVe+Y/2sS1OQC5RjksHDPT/O0EBGlqH3684qnss0uJMMoEPvXRBUQDLUvF7/9",
+	"yK8qxEfrxFmWyafT26g1SZNVW/3XizdzTRLj5MGk5quqJiE6fjPTksgJPkMox8PZ1emfeuTIc7AC0bmD",
+	"yuvDw6Pj3Qr6Yq6Sfcgjr93QXfWorL28xD9a3x78uWTDlN/ngzFY0wJKpfpwTew8Y2gbHnMoHXeHCn1b",
+	"jX8ov7eY/W1y8U+V9v/6t5v//fowSz787dUdpv1LSLe1fgkeENYXZup46BMhi3SQCmoN41kmcouQ3qs3",
+	"eq9TmZR37Gvq1i/HIo9ebozpsP4yWC3jJ0MQuVEZX+L4C8yFpEBgNuy/ePHy8MsvS12Ks1z936itghB1",
+	"sKHCt0xYTeNYWG2ddC5GChoYJFKgIxx2lsG/1jFD1/CtTw5enT54FXnF64RPtxI/LGsaIlhaKX0/EZCm",
+	"b9G87Lns4dY7JZyNwIGiCAKWDhjXZAbB8DS3kPd5AMWCDWoulD3DDhqpKDI/v5ce0hc5vYsvsqlHEfhB",
+	"T9NVOAnk8OIFgbwpbgAsXrG1LPgX2A13XaOl/sMccrQoTQfTEFDXzMMymqZU+Md/Gsv2+ZO0bF8utWw9",
+	"hFAzGzc813X2bqXUv5nR9dHz0gBuA5Ymlmu9gLbI4/IhklIUND9gSNWc23SQ9m3RvWY8S6/FvBh8QhB7",
+	"BNTmwFeo06C9oGvvXqb4MQTpCYpyLbIR1HWUZsnZUOnC9ji0F/QA3tvkagAMFs/N1/NSaOMJ4Lh0mDmb",
+	"0HoDXo+aCr98IZ7SLsrXIr0aFuWar67cianzca6gkbMcOiHZOON9wXZibIyk+kUEIOIFMoVplitzlBS7",
+	"ytUUPbNCOUE+FFliHoUdlYiyVG8jK5UZB2lxjTHM3YHXzJ+6ZoF18ywAfby/2HrU0pPRiOc11skvUqA9",
+	"7ijbbRKHDi7JIx9Dmq/Sg1ocuqJ8YHz5wZmtaqit5Fu/EMyszgd6mXIJ+dGrFZk8uwbRkuRCqc5snmt+",
+	"zbJMHL8IrmWoRrWbyWE2pjrsPjKXl1Q4aZPFaItH4HDo4kfF5XlR+yjpYoAuUGE0xjTVYgEt8NHHw8PO",
+	"weYWsp3QBnWhpfYJ315i7uhmX2lk8MV6cKmsctBARdSGYC2Z4nIZTAuJxKCPZcg16wkhcTJmhqjTpZqe",
+	"2Zmzf4tc3ROy0EkpHO0/5kSvspPziZzy2f33H1ip66r6qJllmmYZfMiIpZZ00ZgBjGs24BqCbFMbrQ6/",
+	"OlVOcTYTPMdSIp4mbXYumdBFOuKFqN8bE1mkGRRZ9pVMApp2c/dqYPvocHh8MCo7XNVkHK4zHetS8R9u",
+	"lEVi5oMtWa20gDmkViU9LBP+yxV1gfsGf1ejXiod69dNieXKIv8AeGeNT7wG2U8lSivy/b4L6y3dSA35",
+	"emoft9qtOlrXtZuGAKgOFncTL87XxyyK5KxCoh2KyneinI35So5urFqJbQGqhtTO1V5NBrYQK3YOqsjv",
+	"hMqH86u7cBc3AsX/ffM4aqV7Zt0m/7s8cammOi/bSR12YMyg4yOwoy7e3ZxE+JvDo5f2V6ebq6DKdN5z",
+	"eSVWaE8s1WHxKJWxmUg84p/iiPVUMWSp7GeTpBbXCck73CyPj5rNkpg7fADpZZPx1YqWVGKcvH775aqX",
+	"iVGdfUOlT9SCbqQ7uZeYgHp18vzFbpt9L1zPn23PpuBP0GtJfzUqK+6rRJBPAg6IB3Ptymmu5JVHRC2h",
+	"vfYEKEEwk43MTsR9oerPb4rbqOWU7LltzW+APqAmsqjT5tDPZ+8XEtZRdXbkmj3a7IOAxZpICKPE4JlC",
+	"zGIVwl0Y2IBPYh805UAc28QeQiWUjpY+DxXC/TxK65WseYnop4lZK4u0/QzK7tp3Ip1LxOpdAifltbm0",
+	"GrhWcpCl/UL/ltZJuRCy069Pdf4Rmmu5+Z/PGELoQgvLRObcuzn9WHVy+8alSd6o6TLvxXaRh86BRueU",
+	"CakmV0M0LiEzgHdkiZrK9nreC00jlVcwj/s7SO5WvryeHgTT2+Rk2X8uXSsURwgeiQPA5HalICOEvuYy",
+	"sI0dHjbBnLXZR8LZsH3oGGPBzmHY2l2JqXCLRkIy+Mx5AJkYUKAAq/2NJQtnMQwnmZ0DHw68JpovgVYy",
+	"wfMsxSh51JWTMbS0slEqJ4WgOaN4XfMzT/JcyOLtR3614PziBcyGi80nKkXcLXgxNOELDp3TLvK+6blO",
+	"RMHTrD5gYwxDIfuC8Z6aFNSb3Md5Eix35OuF8FtB5x66UmqSJYQ5p/JrtAIW2rzGlxR5rvJFTYeoCB00",
+	"Hqpct7dBLa7dL0+C6odUIAPCIpjYl7dRi8KQNSs0gDIm1Pc9XvSHETiiI8JocB3vmg18S2SaU6DK13EA",
+	"lylh9GGbowUDxMOkBrD9EU1JDcLzQo+F6ndaE5E4jGaeZXYGuH0tGH1l366nelJpBHS/zh7kPohCsyi7",
+	"PCWCWPR/npHSvHs11/MmDcE/rgLyDeOsrlnMiMflPcJzErMrW80s2iwdpcXd5T7YHJM+tokZucGhuG9K",
+	"SQXB9SRv0MH63+YOP9GoBckYZSMq4lMfOKmbcO+PUq1TefXeeKX1Jz+gtw4AlIk3G7c+kYU4oMur9EY0",
+	"swXGa2Ei34MBBzf6aDbU4uZqp5Cr5o+Ncjd7N9gF9U/DDVImLoDtAv3D92c9Otl0jxscCwxsdanZDARM",
+	"VPBU1i2v+5j2kqDs9V6+LfTmLttFeMHcoyLWAxdRB7ghGzx9ARy++c5//fjxHSNq/VAynxy8CqTU81ev",
+	"goecHCwN/h7DI8V4wft6xovAaoMdbGOqRwcMxp+xWHwaZzyVEJOMyQi0Ouv5wcHaev2N6IPp9KEQ43La",
+	"5uhg/lwUaZEtSrdZBxq5DM58NcTAES14S6is7H4m1VDyEUhPrAoyFjnvi4ukvv6cWFGs7UP7B2utv9Ms",
+	"U1eYpoebVIKOJ73Bq6PB8fMXL3rHJwk/5cd98eroVXIgDsTJi+PTe9DDL5zomWvHNMrfGFz6WXdycHDc",
+	"NysLP4FPB/WqzsakdYd6VotokFfMCXc7Iy0vRQAcuTRYbCy1exRAKswkgOyZQtHOcgsE8u8B3VFJgp25",
+	"Cl/0On2PCAFAVFlKqDDfgfMzKUQC337jaBj82Z4OJ1acp0ChgCWRstcUKqg5VtcpEh+A2cwzXD/A2TTf",
+	"vIT6Bu9Efe5nRBV5I3LooAbHjScJDMPu+c94i88k5dhn1yP/uSs/7+/vu//MtfP41+wzOzk4YJ9L7gWB",
+	"RMClRkyBfxIjLBX4PRGLQwMmRs+HV40UfOZE8kkxFLJIoS8aH3nIPhv/Fh7B+rmAmmieaRozFjk8QMnL",
+	"RMjUjjo274cVG1oIGQFaBpwX+P6Mo/TBaL/t3ojxC8ZU6YgPkKq4HKiJpBufsM/eEgAMpCVBl2uppnSb",
+	"kSiGKrk0d6P4It7vOa3o2LgIRGQHJTk4IJgE7/fFGAKgOPKUfWbxOfwyZjwZme0gFRuJJOXMbD17DFBd",
+	"0J14lguezC4F9QWbO72iOSBdvWcC8qcLV44TXJ4tj9Nj0cfyYfoFflUK1pKmPgNSGx/bimkiBGjiZ8AD",
+	"/FnbJgNYKBb6ZNGdUnk50cLfyGP3IgQF5nhVTp8+hSmBcxVHxitEW8f87GOjlsgVfkCrBC6oe743ki7d",
+	"zcK3mjemaEoup77ozcrS299ULtGgmMyO5yWtmf8CN9D8aT5Y7dYArHFEY+XoUbOYvH47UzfJy97ssq9U",
+	"lqip9BMGTDGXj68Lt5lfhK8DSzIf98OP4MOS5t/vRZHP9gGwL3bn5RLWjhA7ytt8Ds9DqgDzpHKEJ1pU",
+	"7jlQ+SVs9PB7BDego1h4NQb4TN43OyPsk2CydFaq9/U2Ikok+u6E/OQJRElulOAg6Oaw6Jdwosv3DTCK",
+	"59WsFeywofBGMI/LXGSC63Av+jm65YsvEjEaq0LI/mz/74IgtUc8EZQCwnswncq+vT04WpfWQQ7PD7pg",
+	"FQzhOWeMtj1cbDYFOfKw6dMRlLDFxgzBI+8CQfjwjOvi0ny3YI0C/BUM1PUExkxdSaWETy3tWc2FwxO6",
+	"HPA0o7c4PDI3uxjsA5gQhJ50wTME9DC//1lJgX/ssL2YjYQoqNYCZfQZdDfZ0KgTDXyWKZ5cFkpdwrnB",
+	"hx3TFyFgF6vlIJ58yH5Kv3eqVk/GY5WbEwsa49JoDLzH88o9gg7cQLnQ3jUWyaXmRaoHqdNNR+adcdVg",
+	"F6XQ8yxZOkDXAKUXxMDNDlsormopnv16D9JPl3jELnNhtgUtOTxeTQqXVSwzTKGGyUsHsvZJUeWg4mm7",
+	"HKV6hN/SPSusH7BFlnQ2SUdV6EjcUNCsSCVStu5onD9JNc81D70WMzhVEGVFcATXfArbHDZab+aVNAq3",
+	"ml1rjVx8wMu5fUuWHA3NeSEu4WzZESAOlLIxBCyBRpfWpjKMsYBgpGdlwW3kOC/Ej/asun/sI+ekV/aF",
+	"yCXPzBOfgz3KGUq9cmstCS0lC2MvKonXH4czhGr+3NjQuEZTnhbOvUCcaeBA1HwA4Ka5GAteWPNlUvTV",
+	"SFxOpDHywtuDgzYapQB1ilexvjsLlhqgx43ap1t65lLzVPNFnUHs0NdKD0h4wXtcB9Q1aORF4RJMVX4N",
+	"UFkgfINPAmmSAhnnHYo61CdNifzRog0LpCcolGXWsS5oDrmk2pVJBE+yVNKMT8oew3ea2b+zMddmz34u",
+	"0R5U/Q4AHS65Ba2oNWf0t6KWs9ONazdnbNMF3oaG+9bJQECXC23kVtQiC7QVtdDW9Ah0odHXwuBlyd2u",
+	"tYtgMiUDJfiNMy/wdyXLoBW1An3eosS6U8otCmU6NdrCck9UbVDnMKejqr91jm7UmlMxZkZVed+yCOxV",
+	"SdyKWhV5aZavLAbNb2oEXCtqhcIF64noHJuvUT56uEPsOQE/HDcYfC6UFrWgVKUk11yN8Tp5v3LUxRg5",
+	"UHTdg2iDKM5YkiZspibgarMQbPY/6zKgLnD0Rz11Fv0da2dOXx0c7rJUUjELgvkak+JfE5HPOhhHMmaj",
+	"iyPFmBOt/RPQe879oVqG+cx4fM+ARqOOnqWE1Ejv4sIiC+Ih9SWD56wQklrOvgzfHU2lGeGdHXQPjHd0",
+	"qydIeVdamUWvuOSV7gPkyG6UL49yRE/+BvnuHpfM7pEpypJUjzM+s1XZVYiA9Z6++kH3wWlld6hFsbaW",
+	"1Hm/SG/EIs3njnQzUXNPpDYfhmoMpuZTY7SpfPcF73f0cunbfRR8xM6fCLJESUXNieG1sM9LO6weknmB",
+	"6MRCLTRp7L6UvH5fNigInxSrsTIWcJzFtlJgUCnJAsDWHsYLgLrF857fGzJbU9SuJkBdtV//v+srG77H",
+	"eAjlYmxMDYr9VPYFSYZhes1MLhxyDwYX3OjcuQ0Lm0ptnSS0ZIJH4jQq7J4zaBjDoidfuxnmPec2z4MV",
+	"sUKhL+Q8egIaa9sbpKkPSwXbvhLi9PhOpOOugMjd8eXG9ztevNkhZqQbigVfMoMpQ/PdsJhIQoGDnuRA",
+	"omPc7KCElurdUu0qYy19AHmu7Ra1qQcAL19kN4QNm7Q3qM7RHPDI0+srYMmyCSqAusAaTLzcNfh15fHJ",
+	"wdHLo+PT01dHB6+OX56cHp+cHh+/ODk9eHFyfPji9OXR4eHJ81ObSwVkaUjkQcPN+mSDC3diXXteSe8+",
+	"P6ilxbdp/lcHBy8OX706en7y4uTg1avDjTZvpa7T/LqM0/IgU1i63+/uXaGW+PK+Val2MrAQ/JFw399+",
+	"gjtYDfA0AGarE/bmIECaAEV3xzYXQQroOwfwCIlMl/kpw/T3uXQgPjkxeEU20VCiv6K7dWX5L3BTDfch",
+	"aijAHbFt6G4yED9fNAtgrxWF54eb786b7yX0rgGs0sOA+gbafl1MXxziOGXWl+igvUEqa2R7sLXLV+mN",
+	"UdSW+4H61F1KjwrTwzQV3gW+RClDs6CR9x6I1X4xm6wfcG1BkogY34gvUNr2rIAExxU5aU8CZktUY1d0",
+	"Q7oBIsW4HbvSIbYGTJt2wzAq/aDskr1hx10Qw9rAkiIpGPAAW64J83uiywmZrNZbH89pVb9IsDDlhFuT",
+	"2mqa5H1+L1uW58gLw1a6gIsK8I9dWxDmuFNMkke2J2f+S1lh0ZWBu5ILthOUKe3i50BLpgKd7AWZFCIJ",
+	"a5h6os8nWnhOEFYYV2ARGIs/y48SP3AlqBoCCeZlC34tPGgTcQqbZXwiwYVKZXDm7NSVIpNM2opJ4pi2",
+	"VovcPoZYAruqIn9pMosl8CLuvdB9WjmP8yBHU1oLZZXyylug+l5Qtbpy9K+YIwuWsbIOim4/wQv96y1c",
+	"mV91XSG9257WtcZ6L1uQbL5HZKnRz5zzMC0hz5ALQbQvK7zI1d7Cagfv+MU9+3dHd/Pvwg+zlkXoP817",
+	"ARdh5UBoWSKPKnDqG5/nLuZkc3RfLFH3yN5nzu5wSrpEde0Q08uRqABtAoNDDrR5jlhp/eBRCb5jrVjT",
+	"HMhf/YcY/JBmtTlNDMSxncUvu4tcqNUWmypQyLNazOrDo2Y8QHOo1c92/3MTaGt46QWoVSH2aU1/MAEl",
+	"8SSp4lqG0IwvNwV/OrmNWsZYWAx5VUWmt30mKYiuCkhqCZq2BvzquBb/GT7TCoTQtB4hLQDmmlKpNfGX",
+	"V1BYVs3saAFGpX0yLVMIRlm/t0vgYvPWjJVZTtQbg4+YFUUK7xKwKwLHZFjzGlt0PHMMkGS7NpoY6uC7",
+	"Y0u0q3I9mNHdn/CeKlUiipQZW/M7TVhQFHhSKtuHkmDjyWKNULu6sYCo8u7T+c2nRkuM+R4MzLeRkKgu",
+	"gWC1l1pVOMnQjCiv5uJNdR9BnUUcrWtHZ96LkUgWIBVSmKPwbewjSyZJPW0qv66DPW1aU3POnh2dhkTD",
+	"SzGhFhbQuAb5uf54Re9inK4FRTY1EFD4+uAkGS8LSptFpgWyctTUzIzDlqe7exCHFgBrke2psLoR3UPo",
+	"UCnEp2LuTRx8hDE74IZuaEUD3UcD3JzgXVIaFDL2Nwz9pMUQ7e0xzwOIizZ7i2LY2lhxP02g8NR4jUS5",
+	"FhcKfmMUCzZMVJny/mjBH1udw1PzMsTc+LMozJZnibhJ+0LPm2JQNLW+wLp4874WmjYNaMzXtVRpvnVn",
+	"AhWoDACFghrpcmD7NIhjnz5/fny6EoB8zdnlatQAJRcnWqe84FVsLMgec3NOm6yV+d4LWhL5Y6+U3WyL",
+	"wiZHz0+XBk2qe7RCwnH6BUg4CnUfn/pHfucvfVsvchw394L+4oCWKZVsMMlqUIbnjV7voMyXfHqvayUA",
+	"4lzlhQMHXOx/qYWpbe6w/0d8xhJVIlMkxmciWQSMOm0rI7TFV0lLzLA3qZjCdg6w/8a5ukkT+BFLkOsy",
+	"DmaOFzIoBa1UqDRZoWhzMj+/mgtp/T6Meb+WVylXkwI72UY8lWcsBU5o0DPYwlhlcf9yJRYw52YlFjjk",
+	"Hkos4EZPsKI1WJMm9aww7D5Mc9xHXz7fCs/dVrJ+S5Ws91FgitumWl76XvBkVivQ/fF6lNzQe2hG0mVL",
+	"zajgSR/hmSUbT/Kx0k+m7PR20Vm9U9Vm8NnWr9n8gDZBbYWEp4iy9RF9JRGDLXFM1VyyXy7evGap1hOR",
+	"A4iAypT0gKz4h+8ITsC12+Fz16Z2LVmuz5fREwb82J3/+/N//GX/9z8Oo6Pnz29rY7cf03rmxJEaQamX",
+	"ZEbwHR8fv4ow2Xj46gXAC7969erVGRul/VxhqyMyZV2LMeF/LYjoHn88PFoR0S0Rq5VfDmLSJ7f7+MOR",
+	"/+Gj/aEz98POP9q/48+H0avb3f/c+d+f//Ef+7/PXbdbu0C/XrypW59ff714Y1YnU1NoMdXijKolEEUe",
+	"KJJKK/AyecVP+odi/6j3YrB/wp8f779KTg/2Xxz2n/fEweCIH1bI+ciRCv9ZWQu+P/j9j5e4CvDzyRo/",
+	"Hx7Vb4X/QSyVmjg+dHcu4NNCvWQhKgP0R9abpFkCkCB6bjucDF72j5LDO3hWVyqYr7/xlTpsH522X9a9",
+	"4E3dgIP2Yftgpethh4bPrRMnvw0VH6UL4DyhDzmysCmUeNBC2OWZ09hDtTLPez4pjLo2V1bzk1Stcp4Q",
+	"NPbiHEgA/5CosBQolQRt5QgAesL8vr4UqxlZyDE5L3rZalkSAY90R8rNkoGuFxoueVxL4D1PgLFmiUZI",
+	"ATMCISkgSRQ7oq6YBRhufJKkBStynmZ3Z5Gbo5OxdszIfvjyt7br+nudLaRFf5KnxeyDWRtc/J7gucjN",
+	"TqqRdJKdv7uAFu2dGMp5LrFrMk2wZ5L+qUU/FwW1Ue5il/XffvtoNeRYyIs37LWSEnKeoBK9eWu2PS9U",
+	"DhkQr2PNR+/K2ExM5em/ITbaYd/DbNn////+f3GblfihiqkKTxb2PmM2r9As3t/nk2IYt9m5vSKVLBE3",
+	"IlNjUHYjlYiu3KEL/5KIG8hPs0ypcY/3r6EYchdBnKhsCNHVwPwiUkM8SgAaVHtGQOHDxoRzAS/jP/+w",
+	"KMat21sAVx2omipg8wXYEGCx1aRgF+9cXAgc7zY719dEJ49YJyqHfwKzn+VGsqYJASUFOLAwf6re4Oz1",
+	"xZv3XQl/o/cVmQZIJEDY2tt7G4gKbZnk2nt7ZokhDkClnNOhykS1bo2dBwBIablYjON4MKdcPRn8qSvN",
+	"xxzzXMjCQzbRIHNVRISeuQ+og6NUDpErKYDB0Ics8PvZOUKN+w24ab1ZV4ogkg7rGiFUjNmzIksiplWI",
+	"AAuGgPlKIoHPVEzTviBUsqnKkwVgZObPti4AUQSwK/gsrHdNLcMPVUZW6EzsWSJADTJgPwfhL8TMsLGu",
+	"oB8GBuBiIDpVGOTprA7yRHACCdLSKBOCSfCOCTzh4t078zE/uy0KH4/KjYFfFdGSYDt0GGd7ZpvssZ0h",
+	"EF+nSW4FzB7sDfsX3BPvxSDetQ96jcBAsDMc4aH5LjDtCeH86gjQKeBThxjowOiW6gIQtKZDZUseezOq",
+	"LHU1hYB7hqP8k9MRwWFh5s2eQgLAwqInqsCWleMISNGePBVqAMogbPY5nkXPgj3NdCFGRm+KvtlplkJ0",
+	"ynWwI88g51UIaV8ZhzGemSnCvZEQ9zPLRKGrZZUwJwK9lILtxHvxbgTQUdyhzXC7lczNsN7zswWmWdCI",
+	"hddSbvozmZLcyXOSWoDa4Ui58rQgkt7P5nz9r//F3lOwRHflW4KC98GX+A8bCYkIzg3jebcQdqlhBHYl",
+	"S3hdjHjcJObp6chfC+jnXWnEvX0GcXYYzy8ifOmeIO5M/OKuVw7vmxPIYIjj2Qk2EarMHBjSbcozLbrS",
+	"81hG5mlme2O9iMgSELSWkQTPfhBeIuCrlMp4E9WfjKjJx0KZF0q12TnVxphvZZybroSbgBFUxmLssPRK",
+	"WjxyiJ/P1MQYlvaktOlDGYOKbE6zIfznwrlOJADaP7s5jIGX2bx0iIdorK/FtkEHNJTRwnt7ZMHs7UVs",
+	"bRsmwiR3b2ZNvPNx+ncxw9pv5FWBbxDQYyHBGof+ShSvkHGGL9uVzO7jayHGmhorzOVDj+Rjno9UYp/G",
+	"xtwDuyv4EgQlBHyU4kYZkWWeBSdxSrxmRiaz5/g88MvPYB3Y3t7ffvu4t3cni8y8vHaKxBwnWkgYjitH",
+	"qBp0kVvNgcrNnMjoZXG9IRzjExDh2zNve6A6mgpKvBEfa1tcrh1J7T8VNHcRxpDSsPYEv08sO8N0TBC+",
+	"hBeGlGbY93AeMFP766kobKCMILGrbJcYdvS5lQoAGUnhO7cVjCuFJJckQc1mgd8syzdhARWX9EHMSxOo",
+	"Ixi1XRl/2vfgQPHcMSabA2aAAKFVeyPGPFbMPiNOk0Xlj0iRR6jXIlR5An+AdQ6wsiMU8F6wDVNdqHxG",
+	"m80aVQ6jCvJl5pFovVHbnhlM0D7mJiMH2YVJtRje4FpYCwOaDdykwDCmqaLkDi6j35sfr9KboAOQngzW",
+	"PYFbWlQ8V/IT0N8FWwj/QZJFO4BCNZW0FhG9D8c/BB4haqpz6R5Wbmhaxw0HDQW6GoUTTgBbsLT7hqhT",
+	"IJEPLd89VBZOzyGtifXvyqDvKIHMwkoH4zVSN0YGxMYoIm9aI+CgLrD8Cv55JQqMg4BK7ErzCwqaxNZm",
+	"gi1JXsR5P1ea0EHB6d3b87U6JwcnEUzo5OC449B0/UGjW1kQR5dcydJrYzvgApZezVjz0AJiy9P5CAhJ",
+	"Et0GlQTHl3ByAUVXKSRvZhyX8cpYRDVAvCXVC5OSyH6Ar/lhyI1vb16OX5vjPlWdkG81vnEsc2Dlx9jT",
+	"EUcle0QS7rdnrEeRiYTxxVBIDCmZk9eVFqjScpna81naSFJBI/dZmQefAlMkV0EsIp8UTF5J0SlvSkyC",
+	"4XmemU3muq+CvW1NjvK7oUiTil7RxsjRoO6JYQqHi5bxNR75vT2mwWycEoyq9SawEQiZV9DIhkK4xDYC",
+	"EXu50S3IqTBFprS+GuGypYXlcdWOJbwr8WxRIecgpBgNXWPYGtAxLyQtmQMzBeN/RhCLP/ORiM+c/4o+",
+	"doh5itSi6OKRjV6GOyWNZp3pMgs6lCheicLS0s7grSyspzMVwwNjPloZd9+uGFm5NDH6DHTe9/aQbQeO",
+	"Kxo4sLhnZangty3sJOvy26pT6jzfAUO6jQ5AvAtzd6DWsBLG7iQfsXSxjnc7sBxwu0xIRBt2qsUz5Mxg",
+	"vg74FTz3Ilw74nlBm2xke9SYGnSl9zx47ksNjRri0pVFTodpJjw8pi5JUN4fisRvjCy98Zx25PfQd3WU",
+	"5NaXcMtCn0Vg9BiRDy2WLX0caNWx36Y/FODc0mOKnEvNMTUYNsqrHJWobs+D03qhA39B3QcNO5EFB+hK",
+	"tFBhu1Xhdb0ds6SDN5rvGw46hM0Sokq2G5AXAudgXhTcx7FD+wR7E5QvakbrJo55TmcCrs1SoOm1cSmV",
+	"e8hI6/dBbr0rA8cDtYTGPWaxNVEnlCFCd06OXlGOPkT+hAoC7HXCyWo2SDEKAPYghQGGatqVANJAoByg",
+	"sALQUGS6mcMNDUNztGJ7e+hE9I12Jct4Cs5XIoDXxdxJKzwZRSFG42ABYGumV0OjCDt4qs+NLfP2RshC",
+	"QwxWdSXU7QemHhyoIh2JiowB6+CvaB3G1hF8reQNoh1q46vs7UHxGW3fNz9/sG6zGrBD43OdHpsXy3m/",
+	"AENsItN/TQR80dATu06lrbsP2pjbZgbSGNMCZDCEc42HEDaDKNZXxiUpIKABpczm0LpsMPUH92bYgoyu",
+	"TuR0NP3eqtIIFsYHavDP5pnxJE1i499DOtH549U8Ii7Kj6mGrU77I/4Dch8R80U0txDcBvIMF1IZiKnF",
+	"QyZgaAbjzljsB8ZkTFoeAyO4aE3QCjP2gbEzhO3QBpRXsKcVhDJR6uHMKexndCQEDEEMmpkBUiMb85yP",
+	"RGHdzXIAwjy1JgZBS/BaSZ1qAM/c2+s4XBI0sgPCbhvcQoJvUE43vpOG/tpGV4Tu9xcAqY49RQOGJJil",
+	"WAHZTMlMqQvBnUFhNZRZEZsKh05710LBUwikDgLmALxhm32YwIm3HxU+gFbmueawQ7h/P3hrMpiM7WE+",
+	"bur6nv3V7wVP9pFwjJaMWGlgyfyjHJW3C4/ZIAtnusiNZYNkgijtbYa3zeJ35x9f/zV27ALwbIebbKa+",
+	"c3L00r59BIjglhjfgoHvnrH4zdsf3358S2Ls3a8fY8rYgN97TnVXuNkIItqaRrZPqwQjDOcJEcMDiW+N",
+	"ljrkcYxs0rPRj8KwzI6bcqn4CuFxdxFrAIHf4Xn2a5WeEEOMhvsAbFpgRkFDNgRQNfAtjg9OIKjkXC+4",
+	"zPL/FhOs56k44ehjmiebl7VuqN2SGMrA59rFQ6kjskE7RLmGxa9OPBeetvjk4GAXHTCM6iWReSiFZsO4",
+	"hJs+hMyN7QQECsAFYOcFVWtSuY1VfXK1Og5DNCkAKpjN7EqdjLHJB8LsaKOIzUzmQfgp2Bm/++XDx7jN",
+	"flA5OzphQzXJdRl8ugxHbeOPRqU7xYCI0BZ0esRzY9mUHvlejDM+E0mHFfnE2PZ12OR0BqxUo73n/J9r",
+	"MeuQ58YsGUnu1AqOxY26r/L9XBSTXEbY8RG49BRtDy8EF4gW8U0+Y/lEggAF4yTJZ+8n8i8w7TARkbqQ",
+	"VNj41BOIKeJX4U0+238/kfTikQOFwtjXFI5HIHV/w3Wp+WCOlwG2nnUDHay7VRc1HwS5ogISAXrXt0DQ",
+	"Q5YEkUQ5/aI9KXfEYj4eZylqaEsn9R//1OCH0EYqsXG32YdpWgBCjuOoOvN2BPZ26aAy1Mi0wSTLnPNz",
+	"cvAqIo3J2fNPn0joDVfG5QPsiwi3CnHnkB8DNylXippRdYw8OycHz2kXnJvfGePU9WwqhhUpSBZXsuPA",
+	"nULpM3N8OaiJjYcTuSUbqrxgcSE+Fc/As4w7wKq0Q7ME5h+uWfzs//r3v2NMIBKL/K7RHC8idnJ8aC4f",
+	"GllaWF+DgeUNjj+6ic8PDtvsA+YTpgF3dECNSsRh1phCxyFMroAbHwZvgUAC97OFHzF7GoqDsXnMqvhk",
+	"gpsH5Ilus3ImY0iS2kHB0yQuEphB/P/sv8cr9y+QqxXgzj24h70PULgk5HNiPJqy1o4lWbCYKONiqpSp",
+	"bHk6P3ARS5NKf2DH8YkZnf/b8Wu6HeZWY4fu5GRCYDX3xBWXpBlSMJ0GCohGvVOFCsjjAFBXcFr4rDaJ",
+	"SWvx/Y9ZZlgl0mlG2Ll8sjnVieinI54xrJzRbOfi3c2p3/6D1BwJOTHScTciY97uMbgBNSZpUGwJ5RZI",
+	"x9A93TZ9cTSMoUv/cHh8MDIbNh3RPGydpPkqv358jYUexCiIdRutoASN6s5uo5YaC8nHaavTOm4ftI8B",
+	"h54I+J8NBc+K4b/Nz1eiDjacTIijg4Mg7jDOVV9Y6CSNHroITQrXFWppFTqQeOR54YJfSNPBU+Pu/kzq",
+	"qewFw/s59X+RtDpmjn+FGbeiVi70WEmC6zg6OMBCQkC1hzLpQNr+U5eK8mCEul5U1GWvekaPgqImKPRa",
+	"VQbmBtxGde2ypVUD9r4TnHbdPd3rPfueJ3R6ccjp6iE/q+LcEzPcRq3n6zzogrD9QaeVarlanX/8HrX0",
+	"ZIRAAq0LXdoHPEth8xX8Src6/2h9gFx/63dzi2fA/NB0hzk6DmvD2swnwr2Y5Q6AvLAQFIwcX3tkS7Dw",
+	"lOrhBOi1ujJRU3mGPuM01aLMCULWnpMnvgXZbVK2eo8aDymVAuglvqpt+t6+N8UbLUTCU9+qZtTx6lG/",
+	"BqwWMOZk9Zg3pFHfWgaQZefiNZd+77j1W3QyAoryhcfjo49YgjpGNyeoqQ2TSWEJq+QjgUB9bjiGBxYX",
+	"DZb3cZiDA51BQRW9sM/UX4Jwyx+IFo4Aa26j1cOAkXyNC22n1uorzVkM4hvQ/HrHMznmV2LlqQy5GtY/",
+	"muVRt1ENrANE33yNMnQ+Ig8JTG4uorPokTTmGQworVDUKgV61rqBufac5ryRqDhc6/iWaItg3BrH/geV",
+	"99IkEXJzoXRy9Gr1qI9K/cTlzArRr0aYOfFltp3bV4HUcmLg96gVloNgJzbuwizFLzlWdf3+r6mIIASm",
+	"KtQVdgiAKwdxbqjnc4zkDjA6yChZPewy4CjNUhlIs4hxm0+FMkyJbY1t9rPyHpgrmoH6OTF10+pRSoIy",
+	"QyU52cHqDq1GAu5kbk1NluNJ8RNESDDp8J7CW+j6VjliXeivRBBbJ4UxxvLOtVI3E8NvIPCyjpgMQiV/",
+	"F1ZKwj7+XiFmTQMBWQg+WldAUjdzYxHpxpWaFxywQ0nAHz7g/JvPfIl/gOXT3MbgkopspzjYKoHsvnrr",
+	"7Ud+tepquOY2atWFGleNDca4IbdR60dKRK0a7q7706qNgzXUxs98JD4C/ZwZcbjGzN4hj9xHpX4EFjkY",
+	"93ydlXD8fD+JJOUfZ2PSbkdraCn/rX+ytHLfjGZEaeMryhsqx74XcqHV/+wP+ukWNSZAac7pzjdUdMcl",
+	"E6NxMWukQAvtUzqusLBUVGiLCV0NYVdiEaGtOKRSyzb7aEviuaZKQBskrHSkzTkXVX1oCcZLIaUA19Un",
+	"o6hwZDDJiSCd94U+c4k6m3vCcqhAihqNHHa08GzKZzDXiRZ1ihZfaFNF+wt1kV4MfqKDsbZunvdH1tqu",
+	"sPytpy82T9YSmz8Az+hd5ewCFR8mW6qqPpW/6rWcOXMH2h0XMKaR3jejV+l93Pqea3/HHpNdDMAcriGk",
+	"3wXMoz8gHek3I6PxTGwso0n83kYrAzHE9guRxWm7LgC4qRi5GPyspCARcvdAxaPasRXbdX1T1Nz1eE25",
+	"8ZNK0kG6FYTfVpziveDJxufceOIQqGh0MunOCNb9O6TQ+nXd7OZEQoXTEoAnRgzDWHQYVRv1Imz3awfM",
+	"iVRGg7/2DzSmFYZDfMHNJpVNS8qaamy3KvG+Lb3C6g3qauGSWktEpkVNy2CNBQaz3lxybmZ4rRPigK+4",
+	"D9OrtSHwi/TAjPCb9IOAClXxqaA+nZG6MdoJvnorQJsNkbM8mWFhvK0cbiUnWXYbIGWVt1yF+dPlv379",
+	"uxGlTYU6gpmtFVX5qrSRp2LD0/HlIiu3W9Uk7mq/Pt2giBWGyHkPw142e8339ph9O8EUUhEbKnDQUEti",
+	"Kc+CvtGleVVq3YHOAsuS4ZpDKATRmwXNMKWmtqBxuK9UxhKgoYPau96MgEKChGxXUlVRm2E+FPD02GQM",
+	"KhZKFmPjAYr8L1pkg3iObrLE6QFlTugxwlOw5wwqgSuT7RAktS0RHnLtulOjriTuKlVqJONyBgX5xjRR",
+	"k6shlhZDdVSKbWs2aLTwdW0N1Rl2DNLTbQ91VyJVXDgAyQpgAm0WA6DeX97TRGOWCX5D+aOBykcix4aC",
+	"RYnr82ALNDUl/gpfYf2ktX8WYAOuP/AdgiauPwCp2xo8QKls/auh73H9y3+DFvUGt1fSfEz9TVYDhDgq",
+	"DUsCaoYurQsIpN+2NGDroz9qLQEviWGr5EPhPK/nw/17H776WnbCsz/8P5YmY/4rtWqI0M8GjEP3Jemp",
+	"sAuP968t1hLSZYT+CJZBT6X2jDh9LlmioKTRlzFSmy4RtliAlrNqoz2bgjmCWnyI4DsOSQy6PqlnEDgv",
+	"eTGMyCMicmk0YjRYMWgxGNtAQKMOMgxZYyRR67+IxT6wnWCuO/91wMrUwSJO21LdlZ6wSPA8m62VPwrW",
+	"3dwf+PjjDqWpPI1ORGwzDvHNtYB4LLcC+vIwGu8/NPXkLU4d+V29zR5ts0c12SO/Qb7H+d5XAqm89xHx",
+	"bZs82jB55Ln7w/PcXHWRl7okm+Tx84xoBJmNTETriFeC/Ynm9ABcXxVevZnDaqnXBgsK2e8g00qprEcx",
+	"zOF1G1nmrXl2vrXHBhrN3GagcpFeNbvFDzQGQq24CxuNt1bIhs7FavHytPyJaJtT3Por95xTlHcV+/fg",
+	"sTSJOK32ccbp/rWYLQ+EunqwMnXwfENJ5HAjAUaQgAWTNvsZQo7Uk1uoayHb9XE5wLjcoJ/kzxMKwiVo",
+	"GAQqDVoa/rHfchv72crSR4392I0YilH7q3kZClv2nkozajtQfgJUQU4YuGgmUwu/Bc72HSGpg7hssxjE",
+	"WewqXR1MAWYgOg51BvAipIKoSdSVWgEQr/mzVFNAsQIhmSkNuIcANeqBr6/FDA1/D9LNLdBRpVhjDtYC",
+	"QDALoqnlLEH8DQ+Ggm/wAH0pKJa+lraUcToWZteuKaIbd6ZUhj1AYwq1hTR6gQT9ieUNHZWRjV96ke9g",
+	"oV+3PS3ffHht2wTzZ2mCcYjODVT76qINclSe/XEtZmv1wxg9BXhWVbB0o/OqFD2FRrfE1TYQDJERTIiq",
+	"ij00xiaY6RpVmXFdXBKctlOTNugW9Jo4DKtMDDy5g227X5I+2EyVblMHT1+2/ch1gcRZ20j8OoGYG3V9",
+	"NykTrQx1uIPpBEMbj/ivWiTnRUzY0QDSxdkolZMCuJiKqSK88Nq+D3eI7xpIaGap3re5dqfWja1Y+NZC",
+	"ps3P6ReJkv5dzFaHRydJWuwLQJpeGCINka4rhaJEnWAhrQuFBCIWF6IKbx0xKabA1ZXmujhjXLMBz7FS",
+	"hFP1g2PGQRofRLSvlIxaJIs+l45LJrfFDhxA+2TRZgTEGUDKEy5jhEXwQlOxA93DN4kkzHqMrmMEKjCZ",
+	"BF67XwaeI2OKrJWOQSjLEP8vHYkI0W6x6yM3opQWqispbSkR1RgBYRE9nPiviJzM5TcRzgPh6x2iEaLr",
+	"WbzBmsbj+iC0RxdvbG8RnfP6RYy/2MevP8Tyi/09lUnzUWbPN5jepOirJgM+pLLf4PJfZZFm32TJp99l",
+	"TWP91YFL4/0ou7bR/q0Z8LiVnoD+IKxQtYYAETHUJU3NgAcu8IQKkP0eqjo8uPefWPh1bNT+YXRwcGAB",
+	"K+Zhq4DMzOhoUrEdi0xLpL7EAoTFW444KuyNcCjVXQm3kRYuvkq266lUPK429/p5J8Zl0c+On+mx6D9D",
+	"wFrkgI932+wt7w/9hICEuiuJohBpeyw6cB4GSFx6oq8SoZHYaqByFvOgPmXgKH8IltNcQd+HYL3N7CPo",
+	"l3GtKcbp4hZj2TxiJ04l0KZc8vwKYIfNxM/xTshMYWwVh7J8ypJ0MBC5kAXTBEqIfTPukqOXXekvshiO",
+	"Z/aLogFFzMfBq04k1uMiBeZayZrKwpm1Nc+4tHW2FF7yFEF2DvgVqRhXGzW8ODEDH+p7iAh9LckZnuYr",
+	"dap/rcbJmZqhD5CgafgWG82/ziI4zzK7TcxJATFy10TLvSVP1jYH6B2fsE0AM/yAdvaXCR7CE18rOcjS",
+	"fvG0kyOvkZ6d4ubfUF4ElCWwdFmiUdQKgSEE19TFQ/DUrs6PoC0D9HnS97Y+hEHzRvTTBGol0AoAUvRQ",
+	"/WOKw4Jvj9QImPLLwBEUGKHYAVElInCYuXvSsUQyGdfa9aFiG6uDOQb7x1oMAQEssJXoyHPB9Y2qNc4Q",
+	"7w89+V2ZU4SY0D3JRFc6VU19MvNEJHMmjrFuohIFh6cNFyORpIIAPYDQU2iLwEERn67sqWKItzs6OPCQ",
+	"pPMF22nRIWzST0Shh9TYorBUldDDDDCkA/exHHC39DBFnYAvHMpYiGfH2WgpgkOP4K4O59wGrWznDFl9",
+	"U5UXQxcqKhQRvc3Mr6h0XanM9yzjCxE4iBoJ4lMmirPIxb1CYkksPynOXHVMiQ7CZt0k2dBQHW+sYrO/",
+	"YG8gMF2JQ83hQGRAscp1gBD3bL82VhRyVbbuYtv0ZtBbu55h8NYf8UAP9mY/44qXQUa+ryHuDLFFCDKk",
+	"CRDIwkk8BCYIHMrG6/K91bt0PDdYWFJRG69KnRH2myMRr3KkAttbLUVqe5tJtfAgj2LWfAv2yVuUY47b",
+	"urw7GxgpGK1ZYaMsLzW3kJ4rC81VThxPsVEncS24RA2URm3An97rC5EYwNMaQkFskR2+XmQH+N6NQR3C",
+	"UUsD/HT2tgH+bYD/MQP8fStDmymLhynm/wil88B3D95F6GtSIV+HxUhu2qYAtEheX7x5T+yR7m+oSGLk",
+	"xmE6lVfAKUHqxWksAGAgD7LUBAC2XRpwq0JQnooLi6myCs+4bUjFqG5EnvEx1hj+BhALhYJCe3Mf6xzZ",
+	"wLR5RzUIOf0j1IgYTIcfrYoilMhywL1jHnPYDu/QsUaq1o5aUZIHPY8yBW8oMk3x9yGn9q9Krp39RkWR",
+	"wOfclYxZ/ywKbOJq1iBgmmx35VF7bvasl5pvW9eW7birj9t+SQhMArIqCErVm1HndJb2XUgdXFREkIKP",
+	"LHSfjwUbQgIByZkVkTH3RFFYgmu3bsJ8PsbYOaFIDJynahcPWd5YllI5CD1YTWXIVRzjehL0ZuC+EkQo",
+	"3S3gK4PH4mDHlukeAi5yZSt25Um7sk86lHbyjvqIykFSzYo8FQnwBaeaJWKcCzg8HTbRAq1HbV7+eZv9",
+	"7N9r1Jn3Q+0rD8C2qSPfX29jfXT3wHfXjkIy7qdJjnSJ9iD73RqnY7Sqgt9dvLs5qexUKBaeuEhU7V6F",
+	"59r9ekkveQkDsKvmnN44JXa/xO86ldF8gbU4BZZZpUWQ29H6O13ilQ/TPrhSEcG7gATSUEpcdCVgyELe",
+	"rjNnQDNXYOPrZRy5Zia4LtikSLP03yKh2pydYI+kSsa7bfZLANkCzLLmYI/N9k9AjLlsGMSoKGkZUhy3",
+	"2fcCCoqw7Mjs6okWgfghVk6vPzoOLkcDoR+wQsKhoLie1oFb8E7kMUtyPtWey9QeyHAJw9WNdV+NhUtE",
+	"+uIkG0ADdkYUzthRhbIZmLxLyVJYT7Nh4TC5wF3NrkRO4lpCUtoAXWlZG97NPcKdEfNq35WL06WaUhwU",
+	"wnJWChX5jGW8EHkHF+pSfBryiS5EYpSG+8dlb3bZVypL1FSaP8A7XELTVxx1ZSCML60ANpcRtEgExwFu",
+	"T/Ij/NVA5XREoppjE7EYArqXgmyOuM3e29NmttWVUkmHxaAzLzUvUj1IgaIxsl/hEvf+ZS7Mt8WZoZy4",
+	"HFFvhvlVpccNM7WDieaZBRWkWGZXYmUvLKelqsftcTXJhXbsx7m6yvmISLULBZzEVAmYSmNaiLGOa2Le",
+	"Z2blfUgx7kprs5SQksw2gb3owuiY0rfxZfj+HxaRknd82yAc/ytR6LACz/JZZ1oFfQzEGA2HvDezDYtC",
+	"+lPUlfP5ZyQNwY0/4jMIPFtqLLNpv9MdiozDfOaUfyXxvSKd/bVksnuzczz26/qOmJD+3g2DcO96EePK",
+	"HXAQjEcB0vQGNKoacG5yCzsM7mFNjqY3ceMgyGtswGZ3eI9jjBsDdkWz0R9wzG3UMvv0g9EXzW7wmxvW",
+	"OCTwkNUJvNm+DPejOePrjttgA7ut23S5FnUylCuqtj2n21KLbanFn6bUgqPNce/lFfrZH/D/tdtP4eq2",
+	"iyblAn7xDkINMdN8pjHp0hN9ZUw4NfAWE/oELMb7xci/5oMbV0ro0KUCVjZbTtrxphtVfaI3kVNtAthz",
+	"li6dHBM+/0gIm7E4FxMtzgeFcaZcvWgqjXfXFwADKsO0JndlqhXgTWidhXKREN6TTWSRZhiWKdKRgHmh",
+	"E4nWIRV2lINPXQklnGlBzTFYUEPmcND8QoUeorymiIQW104w8k25trIBZwg+GfHGGgc3p4CfDTMtaNzd",
+	"zDbd9u1+tWQU30hvHzhl9ow0F7XRihwwKxdfATWByhJd21e72Rl7fAjKb83g3gJEbrOgf3LSuabi8Iu0",
+	"OsMkvgQ3XcBDVzZ2LS9/iYiuK58aEx3b4WTVoRLCHmtnk++GTHVduZyqblOl9HhEdRjDL1eQ/l2IcVin",
+	"Wzb2U8f0XFNV2iptATgicP8m1aakVR6Qdq6hJr3fANSWdW7LOrdlnXtarHMbOzTjSY1Dg/H6fZXv56KY",
+	"5DJimg8EpgVdPyhGGwDiE7Jqjm8NYzRUf4MNKKlDSmRcYz45aL7pyp2jg8Ndug8QB2Cbh+3OsDXopDEY",
+	"19fQ3BFRzhlniTfH3+wcHRzsRkbyYzcFNCm7NLxNC3alzQuWwutY04SqlqoezAvwLDsjG4KKs7wJgV2z",
+	"xiKwGB9KEsvLOdUzRIy7shEe1njZMh6eC2Y2AdSMgDUwLRffm1W5UkWnnLLvsKOXsYWp9k1CXXmlzAd6",
+	"dvTSvAJlqiOfv/dGik3uD6gIRQbVYkGJFTbEGINmviwGoWehTKQrU6hrwLd2tRYAHQfoVEFqmOtyQ7e9",
+	"yMbEsESozWI1lSJ/LwYx64lMySuNTTocw1t21SKmFbXUTBVhuWgoexqm5r3gYfAGA8K9Uj0PumJ2yFV6",
+	"Q1sQPtAZJJ5x03l0Lbf/upLCdqlkY54XaX+S8Rwn73LUFBkgpFwiqIDo5rrgtZ4+H7u5tbPoaAWo8Me1",
+	"jpml5PpaJGaStbbeZMPwA2Ry+qKBwYey5BeZzR7EPKxPVjdLFL+bbFDmjIP+bLYd7Ls5+APwjb6omdc8",
+	"D/yoyxZAAVul9cVztNvE6mMnVv+EVvm7SbFNy2IfdQ717haDBs69sQ7FQOX33RSvSXksyzaYa+bbh42J",
+	"NtFivvms46ixbGu3L07W5erks650vdVturFL/EKZL1j0gJhnbKiyrqA2Z3wWZoihSo9qCZ395+w+y548",
+	"SGXi0s4IVtoz9tY0YDWgYkZfa4vFuiG1wdrdc7DIX6h9rmkr3J+tl0zrTXrJ3KhVvWTQu7BtJtumUR65",
+	"mYxESqAK4De1ugD27EP2k6HjpX18wcjKIZeJcRyNYCVcF+JqxNAE9MhQmw/5tqjh4DYqg44PDLLIIDag",
+	"MTPiWmRC7HhQGTepTntplhazUocQPYk6d2xfEPe9Ngs6kEi/YEdDuXPChaFqWijCrhWnQwgdrgR+S+j7",
+	"aYHEkn016qWS4joDbFKBxIGr8MFZ5irDAifXjzHk2q4c1UmpqeyYNwS6XlgqM/OwP8Jr9aCHoyuxicO/",
+	"EP4Rn6/t+4EuzpUaRQGGrK2wwhv3UiIltpVeF0UYVAmtCfuuGDPDuAJMI4Fp4FpB6MuVddUWPoWKfmPG",
+	"HkKcEJLFqX6D0acYm7smggJy+BnKbTi2O6srbcjK9gfilu+wuE9mvDZ7KabWhDTYCyweqRtBD/2LeWBM",
+	"PUJTGwCD7k0IMGa8L4LGjyq7s5D0rSprBLsy2PrhGUILi0KqHQeeBynBQVp9deBNkmUryx8BLJo7d881",
+	"W/To+amzKalL8wzGjhQ2lOUVquoKUuHSLgfd3Mz6ya92k6jRF26KGEyybF37B6XxD2bEbdQapTId8YaD",
+	"f6JBYESp8boNAHb4BxzT2AZ7yOL9huuw8Qps+u5Loj5abwmgtiQpG/Crk7Z7C8pufZ71cBDsSZCOze5C",
+	"IhW2tr+V0Sk/Qth33fu8tnYfDbs31vd5hV+r00uK3JqubKdqSOzCHRYq265cR9uGrPPdLZPX02fycoBx",
+	"67th68bkoJVC67VaKXgZMKCMP1FX+OUMxDSzppprrw+cl6nIhTPCCecQlKHG5A3seTIQHeSg6wa2BWtG",
+	"zEZVlG0I8Q3VFGE/KaeYi6VtAhsYd9s2ga9Uc6XyVy0a6YgLGHEv6uGdPxEB0ku+5DzUnIRQmG9bJtYQ",
+	"qm+IfmdzoRqtyGKEsYGqsATX1tbflLIY6wL4uHSCkW1RV4pPvF9kM0YeMeL8mkHGcABsgpp0Q1rM5xlq",
+	"ZCL2dGwgEB8gNL+Ze9SssxybOiayx/vX649xPty9+mJfd5PGVi19ew0X+otnCtbE1Ly3loulFnDHXGGE",
+	"uW3KgFbhSlMG8MsMuhKaM2KA9o7HubpJzeKIHGB7PCCWzwFAQ8dcXL22nYMt7ubwUDbrtnMgQp69DeKf",
+	"G80BqEWk48r0K2CyI6f+FIo2i6GYoU2DLR3m0VVkG+cLS8UyJa+M6Q5ye93YehhAt23ca0bRWSWI3pV3",
+	"jaKnekUI3VLK1LfGuD6EJR0yYQcMW9kA8/Dx6sfsl0G4tXK/zIcR0h5iRjAy+2oyHovc9sRjmXJfqWw/",
+	"AYy7AeMs4bO6/hmCRQtPHoZ6+adWR06yDKLfrc7RiY9ihRe3Oken5l1t+36r0zo6oTaaEb92y1x6gZ8I",
+	"abISHAIOACq5hg1Y3X9mCyEJE6Y5lBR17+SOC8W9bxsbLw/YC9TUZLvfGPi2GeirdefvLYR8H+79eSOt",
+	"szjk2942SG0bpOobpO47KDwkHsg1qAFsoBWrPoJorrERmcrZUGSJ6wryCQhqw4nCqougniQ4Ix1baMCL",
+	"mNBY8QHmxmmBAQ9I7SOzEUY/dAG1/ekg7dOzicQ5aHbBOpPwlgpuGQGJIkyTOI0KtMeqz46o+ZqQn+F+",
+	"bXYu7dsB6A0g42hxI3KewROM3U2ckzjnjm1vwjdNZbiaaKO4VI+9kR7zPoFL/jLwfy7VFEE1kx6qadBo",
+	"VvZVPJMRdAlNAX/ZRqxyB+NM5n9KLw6XdyWVT6WuQoa2TeX7WQDgqQev1A5+05XuAiEpsEIvCEBZbtKm",
+	"BiyN82Ada48ovrF6Vnrvt7LIZw2LWmuGLq1spWOwrWzdxqseS39+GKopNlCCgnIyey06ZJJ0D0yIPBKj",
+	"Hh2NhWpYT3qBkIXwCnZ6cqjZtKK5lrqHxrbZe6juxEiR43wrSvw/vCsLBaULhJUO9ar5d5r1lQTIZU7M",
+	"yWAQEGb6+bsLdi1mvguVjxQGK0aL+hd+opdu3L/w5xHEuAQNRXBp0FLhS9tqK3y3wvdR2wpG7qRbgWvP",
+	"/rzAtXv2iwjcZ3+QZFwbWRQHttkFwXBi3T+G4Mikf840uKvass144c1GPBEId1kT5zbuxSVPRqkM48Jk",
+	"xofFXZarEKAGHI6FBP6JJYiYuOjbWpevMji2fNSPXBfn5utvK0LWEEof+bVg3B7K7zQaUHwK2YD1RdTq",
+	"6hC4b1EVAsAnBKZb2Warhdjc8NCWMDbvwZoRuV5cYl2xZxrbMovC8yRsy+bLFjtya53ccynDyJ6xL2qe",
+	"rFajOI0PKDawnmGypEvS2ycMwKiw4T/FZkOXEweZBNhShMpdlARVCt1UkYODTDVUCBRCWlL0ruwPRf9a",
+	"zws2TGB0/B0drI9FgIQ8vUUDdzUMdNFoogtj1tgPAi4mhWft39JCs/4kz4UsqIgBDKn1zLF7MLcwcLvK",
+	"3hpPNpXbXwU4UV9JPRmJfE190AybKBzzAKnmx9RklgMTDY6njkb0uCv1OH1p22ayr8NN2ZLSP5RJ9F/p",
+	"TeAbUXB5E7docfAFEoNLY911/W7zeEBzQDm1YWZouvhSIDnmYQ9MMf9hzPsNbv+OG1tpy0n/NHCEzP5o",
+	"DCMUDFoa7odTsw32b93pRw32j0neWoWB8ndeXeBufVD0IESb8Qy9ltJmAapMP/CjzYBO2FiK9TMEGlTL",
+	"YA+O6B47Z3t7uVLF3h7AkhAwMSFqlmugoLSnE9KQh4zQJVThgH88Lapl5YzFxF7vuRYsnX3g9ytXUAwP",
+	"jhygL6JdI2xy274DVCbZlxiDFgHwYvMmxJZcpl1mO1hCa678TjNd5LwQVzPWHyqlhd4F5mVcjR1PBg+f",
+	"xLyCXQEYv4tE53Io8tTy5GK5pIP+G0N9/bmcsUSMjVulLZ01QmHjjZAfOiw2Q9I2FnTBWfylAArKs7X1",
+	"OIY6hHaQhR1EVMJa62priO3p4ws7+iisETDef6cddFXAWD7A5glPSp8BUgEm3pHTLSOk2yEv4ENW+Ow8",
+	"YlWbnRddCcVyR89PvX3F3byBzo1QIbVuipxjlzAXV6mS4fp56nU8dlowuihsqsBfxW6z0t6X5QKEFFsr",
+	"hsrYfuddicVzQ+A/hlsGAFWRXxVXpAB9GbAt2jWvQa+pAS/7ykkF7BBJpS54liF+lmPyH/KbsDHDVQ3a",
+	"IBo08bg1sZEjqKAz70AU9fAWwTJn6bXDw5/nCWc7NjSXGbeGCakmV7AbB7kQuwtpxNmOktmsKwkyjWpA",
+	"VMagHYLnonS/3QrrOB7ugFA91VBPswtM3vNs5GznWoxdcpJgKtKRuXyeOpztOHIYs6oDkLKFYlwyMRoX",
+	"MysUFlOMV2QPNojsdiV8gHnycaSYrzR34c4jMZMCYeJUZJk/kxYGHuYIhzPVLJaquIR/YSuWUpk5aDnt",
+	"X45oYlUpAZIKNnSVbj1i3ALUEy66Wf816NK70u4LbPldjGdlNPJXQ9rN+9frkV2btyKaahpzG7XgbDUa",
+	"/BpGQJwRjm2jwe9pjBmuVNFsrBlgzCkqZn7deOofSiNvo9bNaaPx/3Pa2C15SGCtRt/OfbX1l73xyy4K",
+	"WYKeC3AFAVFwi6m1ICqnVPbIzt4GfUb9tTgcqTcIEaWwETnwHKX9ec3b+LH3BU3lvAtnQEeBzU1Wcl4C",
+	"cAxtYmf2EEgPN2ZrzojOGKlKAL37WqppV+4EqtHhTn2VQGVg8Xw0enjdW3zvR9xGLfLF1h38C11u3GKl",
+	"srfWnFt3/LvSoNuoBSaG89kb3OW/SwMfBiKtFvOMk7tadWJ3nKO7W9q6xgeQCixgsk8LS6xTspJ3qtb0",
+	"Lnra2YzpiTEJdWAT7yywpOnR88aw2fOh0Qw3Bzu4NwOvAo3jkPp6p9Z6xtT9AtvRHUMwIrvSeWo7VVty",
+	"F23AQAG9F0U+26em5BVxPKUykbxRUyvdt6T7TxUtbowG/XoRt/XSM8/+MP9bWhb7X2ltdA0CCQSMQadT",
+	"5fYXpHQWReCSoNLW3PTMDOrKXGiR3xCoxpWyafSVCHS+vy1sWoTePw8cXkZ3qPVl8W7oPtccYs0S5fDp",
+	"2P3C023kq20rdr8FdDqzNQicLmrZbbm+jWN373s78l7U++vaI+ch66Kw27R0hnhmFNlCfVg5tcADbG7u",
+	"AE23Nc/roeBtoiyi5al6X9cE2HSsz8e8nxaLIepqK503EnUPkMrdLO7QKFq0WZyoEWa4GbABZPiqOMcW",
+	"pG6biv6KKrsbCbsvUtNtpnBv8HQISoHgc2hlOvC5iAHiXNvnAGP7K69h44iA6dqhie0uDII/9lce1Cr4",
+	"FeW3INkCvwpepx6yrisXY9axxpB1cXX2YdQKkq0+CcdzwXIssgauZc6mQ5WJDgJnYCqlckObW2P8iqeu",
+	"aQcmFXgwkYubIXWxvVU4l4BKJxN6Hlgv8vy35SSkn5fNJQLTsCzYlRLa+lzIdEPp0dJ4YISeQu2CuwXx",
+	"ELlMre0Fl0xJ89GmlEYj6DQzPg4+P1pkwCBsKXzD6gappkzJM0fvC833tvMR82S+uiHAPuaIfMx2bJEF",
+	"0hDtEmsTUiMhyQsm4KQqbKp9Zw5fb3epj4jN88uWWRdpllHtR8n4hBcgRLZyohRv25VmvYJtxPrqBkoV",
+	"cSWIkXGp0yks25GNMS0NJUUWPcdHXVlt+tO+eADBaPOZKq9LhkaLEv9wp650awj3siURgBYTJM1V7hLf",
+	"9qGIEeBWO/TDVwAlduVipES2M63sKxcxw8sjJoPJ7DZAVtzIRH1MpMSAiNPrxu9BWkzdScJ1z0TBcpEJ",
+	"bk4K7fVc6IJO5QKoRC/djH4FzGmeJ62oNRW91u+LQBADaznA6TDyKCgckb50CS6ve7y70T9aYtKKWhPd",
+	"+p2e4AV4+THv4S/CAzrp9FMhhIMFES7zX//A8L7/+KMFUFCtziEAPnL4BK2fRTFV+TVLxE3aFwhFZB5V",
+	"uexHxRPW4xmXfbOVbnHmtm6qPGuLLWf/Og9waQ4e2AKgWsK5WyJU8zNaC+anQozGKoe7y0mW3VLq2eJf",
+	"+gTgiH8qg1siAqafZ+sHswY/pFDv2dTZeEBUyUfLBT99QMltFvYRs7D3mWZlTyHL2jw/+t6LUZclRVl+",
+	"0SQE+j4Ycj8Qnmyh2VZKK6IR1zTb15XL031LTdGSEVpD6PRVwoVusNnQJnXcUGvulB/Ko26jVlrGIl3z",
+	"PlUE03sTCjXw32iM4naAoknnKdc4Om4L+a0byJjUB83RjrC4lQ6EtuoluI21BWhdG6D14fKwzwa5EAtb",
+	"5n4joQRBilQG/mlvxnT6bwTF780sKH2cFmJEsRBwelzZhI6wtp1rqgbm0PPQ55L1AkZ+qF7HUlyGpbg2",
+	"0YnA6ri5zsiXK3cJQLFFUCsNyKkqgI6FjQoS0Axod2VMSx0Q6ptZQ9yG3lNJS8DMr8QCXFHzOX4wyzjn",
+	"wFVbqrJZuCTLpplqO032i23XkCq8gvS9w4f1dd5GG8y51FSyQWKn1Tk6iFqpmdW/JgIwUSUfCbOHQot8",
+	"fRkUDLr9tnrv3NdvILL9kDmZHR459L1sFx5umm0b3jb38ciAp36DPtkMyJrKD5rflnSMK6MLPEV+2DBX",
+	"7hq3wCWLO8X/Cx/1DWOSwgo07FEOxyxtUcYvuRWOW+H4qD3KRlLgVqQmyLLhTkJgXkrS9n3SYvLZH1bK",
+	"La3e/FlMGXY7QkIUE2QODtpX7PjixYhNJGQtbVgenmdb2QDpmX0fWMzmxi7rR8mpYihSm+xcXvQI32Bb",
+	"+fiViZBtFd5ayKN4cpzogfx9A/mzuirPPcCSxSJHHQmGDov30Jn2F1Lb9BLfebMTed9ApCj51rNimlow",
+	"i4JzsEhbGNKtTfKwxWoVqfB0DZK1YJ4QIXIhaOmPgnA9rFCiKEoAo4EBPfrFTrwX70ZoOng7Bd09aM8w",
+	"AiwOqt2guR4Lg+J2V55TUdnRwSGEyo8ODnxNCa48tp8x6kY7Y2kl7G4BUFkmeC41ziItzG3AHgqatLoS",
+	"b0ZQJPQOlh4pKLqSUBsnlTWmZMKuREF1NIvjg3Nwo5sL6C+KOPqVyn7cGl+ynXtDyM7HW6EtYOfWVv+T",
+	"IWGiRG6qi1fm9aBJdzn+JV5SbfwFD9rGdcFfxwtGNdCYtQHO/8Ynf8PBTViBhsHNcMzS4CZ+tW1wc+tI",
+	"PGpw81/2lFuJRcd+XmLRhn1YqiV8yLM/4P9LQ5I/BA0IGLBA/ANqQ3DtHr9VKU6xNAqbCyog//59LxMh",
+	"UxFWksPdu9ISNRM+33fa9x6oqRR5vOu5b7H4DsrXEf2/DO23OKQJ32AbztyaSH/OpuJ/0fZeV+SsjmDi",
+	"0a81edIisnHNqFmLsT2FdzU1jEW4lqnR1MxY5GPBatwpArk9z99YNLHpkfwiMUSYhG9/XcVmhEKAyIz6",
+	"aiKLVF7NU5yj/qe4HSFMQFAL8WIz479Qv2ChWfC4rqwSIemx6K8mQjrHe7KeyIJSG5BPqWYcNp1IOuFY",
+	"qBHvSj7lM+y3Cv7Gk0QkzLxdZoGqpgBqi91Yq/mSYJ0s2IxnS+rKBXRJ57SymKeVdaYM06LQbLVtFCEr",
+	"EzWIQvdfAF1dCokOeWLu2il1moaXfEcU8WY2QKnve/bMXdGScoA9YeJ6kbFHb+s2Ctfs8NS617xgI6WL",
+	"ZljHFfuytk8R+3BxiaHl1zZv9dVYdPx7IJKzKPBHMV0Q293MdvwqmKTW16RACBWtHeG0Y0g+NdXDD0c/",
+	"9TimA9Vxg+MyffJR7Edao20I+xvyz54smmG1w+ibqVoWxeaO5OLwEyAOLo+24yWr6aZqY+of8P5fiF/q",
+	"TxSKh4VrGIoPxywNxeMn3Ybit174o4bitRUOVpyRtJgXZ7RhH5QOiRxrznI1AUc6USMCNEJCjMAlJeSU",
+	"mXHXeAbkORfvbk7Q8XL/Pg27DmsBWSvQzj74XsKAXsxVAQv2tZBVZLy3nthztAmNBN9Dki2sPfWmk15k",
+	"csOGfyyT++ugStgyxupnRqY5hIgnbLT7zRFiDHxjOOSahPW62m5N4/3ZH/D/pbnjN4QcTpNYotNWooYD",
+	"8wDiFvNclEDt0qIe5xvLPPHJcSIGfJIVUICaSjbRgnHdlZmSVxiG0S4eiVoRw5kA5OeRzRfkkTfTh9s8",
+	"8rcACA574x7BcN4vPggBgYzKKbJYDuT7YxBg1WyT6k2S6huK02hFpGMuFjyXJt9MyNxzp8/jWKTbLp9t",
+	"ROBh8/JNT/UXycvDJL4ELPWjgUTXWH21ELOOibQOWrYBVOymMvTxsGLxe/REFS51pAgtNdwNNdCopc2C",
+	"kKINJfMDYoE+Unzj6SOBblOEf44U4Ralb12UvgeOUjRBK/JB0A3gimDeW7yiLV7R1mv41vCKqiLsSeAD",
+	"hD5EQ2H5qJhFQZgLCUlELrqyHPaF5qIVUdktYtG2xedbQCxCo+XJQxbd4UxuMYu20cytXdIUs+ipGyWP",
+	"iVpkjIkwsVxOorXZInQi7CS5d3gitgidqCsdPBGK+fvCJ7qDNN4CFG0BirYARVvTfGuaLwAoaqp4ywHN",
+	"gItvoW1O19QSO0aWcQTDlq7wqhiKGfjS2N7aMXooF6T/kFCE8QL5IIGeRCAjadLuynOsMDb+OQREpffn",
+	"XaoP1BtqWxiXs94EyQpj86BaLI4s1YXl3r6ztC+GxMmyVJLh4xrGJ0uDamUafZH2Fze6txbx0khd7naX",
+	"Sy/MdCFGNadxOlR8lLpzeCNyTXpiAcmPOVW9SZolNvldW7zzP3Sfu9MnYvv5yh1uH7j+9vYjavc2rcR2",
+	"bz8xb6/w32aD/U3/XLS9/6qmKNtRlmshQr7DDv5t0sPWPAvlkKtMaISASTUFgBeEg37Dx9/dxhe5Vqt5",
+	"Dn/zL7/emXADao8ErsL2RDw5kh0FMUl9ncqrRmfC3Ev0J3lazMAH7gmei/x8UgxbnX/8bnxRPAh1BGUf",
+	"/TGBhAWaTXgGEtUHR9yohkmetTqtZ+DZ0szmbiUkmITsrTGkAg7tnsiUvNKsUIz7lliLg2ZDBqlmY567",
+	"YOyYF1DiQhxlFKpB/uNqaXHYgaZLSRg1AIPPxh/Ma6obkWd8fAas1dSuO+IzJGRzFqEjcG6zt7w/LKF+",
+	"8K6slOdHbMQTUa64p4lTRcD8tIneAkxPtHIhqxTWR0cl5iWyjUfB0qks7c/ATjUDCKnKrhiwM80/950Z",
+	"lAoNw4ZcJmbt1KSwZGMMBgJFPgpNosi3GCwzCNcTerbG3jtHDSl1YaS7wx0vLcVrIhCv+YR0dGFO5oMh",
+	"6Z3g/SHGldBIsfWA4HqnShJYj/kVDGiXnpWO6h4FGx6O1HeaGYcvT2CbeCZ9wP3jyb6S2SxyjgAk56BY",
+	"0LOxKimCR547Nta65/42VLB58FMbZQOs5HZjBff5SYx6wOE9d48Pop9j0JBDFlEmbsHsDcMIIixfML93",
+	"F+xazOon5/afHY2HAhpOApZhV9dM9yT3cP6ORgWPJv2hf0N3yEhAWKAMYG8ENBvPj4vI7PBE5LRA1Ma0",
+	"OCPPT5ujzDOWqIhaSCG6OaIHfPSUkCHkEHwALYoIQHIys1bGecSYZ2mrElRA/WfE6xM4nHgYjeyGDcQd",
+	"9TuEXIOV+muqC5XPam+JZzyfSJnKqwhf0d4Y461YYz8VWeYf6JRF8BRSFre/3/6fAAAA//8=",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

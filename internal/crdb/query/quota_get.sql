@@ -3,7 +3,7 @@
 -- rows:    1, and its 16 shards in each region
 -- locks:   none
 SELECT q.id, q.project_id, q.name, q.pool_project, q.pool_name, q.class_project, q.class_name, q.af, q.limit_addresses, q.limit_claims, q.limit_pools, q.overdrawn, q.description,
-    q.generation, q.revision, q.created_at, q.updated_at, q.created_by,
+    q.generation, q.revision, q.created_at, q.updated_at, q.created_by, q.owner,
     coalesce(u.addresses, 0::DECIMAL), coalesce(u.claims, 0::DECIMAL)::INT8, coalesce(u.pools, 0::DECIMAL)::INT8
 FROM quotas AS q
 CROSS JOIN LATERAL (

@@ -3,7 +3,7 @@
 -- rows:    the quotas: 16 a project at most, and mostly none
 -- locks:   none
 SELECT q.id, q.project_id, q.name, q.pool_project, q.pool_name, q.class_project, q.class_name, q.af, q.limit_addresses, q.limit_claims, q.limit_pools, q.overdrawn, q.description,
-    q.generation, q.revision, q.created_at, q.updated_at, q.created_by,
+    q.generation, q.revision, q.created_at, q.updated_at, q.created_by, q.owner,
     q.id, coalesce(s.shard, -1::INT2), coalesce(s.used_addresses, 0::DECIMAL), coalesce(s.used_claims, 0::INT8), coalesce(s.used_pools, 0::INT8),
     coalesce(s.spare_addresses, 0::DECIMAL), coalesce(s.spare_claims, 0::INT8), coalesce(s.spare_pools, 0::INT8)
 FROM quotas AS q

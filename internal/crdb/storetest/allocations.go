@@ -129,6 +129,53 @@ var allocations = map[string]func(*suite){
 			require.Equal(s, want, got, within)
 		}
 	},
+	"RetainedIsListedOfItsHolderInPoolsOfAnyProject": func(s *suite) {
+		w := s.world()
+		red := s.project("red")
+		theirs := w.v4
+		theirs.ProjectID, theirs.Project, theirs.UID = ipam.ID{1}, "green", ipam.ID{9}
+		own := w.v4
+		own.ProjectID, own.UID = ipam.ID{2}, ipam.ID{3}
+		kept := func(p ipam.Project, pool ipam.Pool, name, block string) ipam.Allocation {
+			a := s.held(s.claim(p, pool, name, block))
+			a.Phase = ipam.PhaseRetained
+			return a
+		}
+		list := []ipam.Allocation{
+			kept(w.project, theirs, "a", "10.0.0.4/30"), kept(w.project, theirs, "b", "10.0.0.64/26"), kept(w.project, own, "c", "10.0.0.0/30"),
+			kept(w.project, own, "d", "10.0.0.200/32"),
+		}
+		var want []alloc.RetainedCursor
+		place := func(a ipam.Allocation) alloc.RetainedCursor {
+			return alloc.RetainedCursor{ProjectID: a.ProjectID, ContainerID: a.ContainerID, Base: a.Block.Addr()}
+		}
+		for _, a := range list {
+			want = append(want, place(a))
+		}
+		s.write(alloc.Changes{AllocationInsert: append([]ipam.Allocation{
+			kept(red, theirs, "of-red", "10.0.0.8/30"), kept(red, own, "of-red-too", "10.0.0.8/30"), s.held(s.claim(w.project, own, "bound", "10.0.0.16/30")),
+		}, list...)})
+		inPages(s, alloc.RetainedCursor{}, func(after alloc.RetainedCursor, limit int) ([]ipam.Allocation, error) {
+			return s.Store.AllocationListRetained(s.ctx, w.key, after, limit)
+		}, place, want)
+		got, err := s.Store.AllocationListRetained(s.ctx, w.key, alloc.RetainedCursor{}, 10)
+		require.NoError(s, err)
+		require.Equal(s, list, got, "with every field")
+	},
+	"SomeAreFoundByTheirNames": func(s *suite) {
+		w := s.world()
+		theirs := w.v4
+		theirs.ProjectID, theirs.Project, theirs.UID = ipam.NewID(), "green", ipam.NewID()
+		foreign := s.held(s.claim(w.project, theirs, "a", "10.0.0.4/30"))
+		s.write(alloc.Changes{AllocationInsert: []ipam.Allocation{foreign}})
+		keys := []alloc.AllocationKey{{Region: s.Region, ID: w.held.ID}, {Region: s.Region, ID: foreign.ID}, {Region: s.Region, ID: ipam.NewID()}}
+		got, err := s.Store.AllocationsNamed(s.ctx, keys)
+		require.NoError(s, err)
+		require.Equal(s, map[ipam.ID]ipam.Allocation{w.held.ID: w.held, foreign.ID: foreign}, got)
+		got, err = s.Store.AllocationsNamed(s.ctx, nil)
+		require.NoError(s, err)
+		require.Empty(s, got)
+	},
 	"HeldCountTellsThemApart": func(s *suite) {
 		w := s.world()
 		retained := s.held(s.claim(w.project, w.v4, "gone", "10.0.0.128/32"))

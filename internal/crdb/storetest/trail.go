@@ -136,6 +136,43 @@ var history = map[string]func(*suite){
 			return s.Store.HistoryList(s.ctx, w.key, candidates("10.0.0.130"), cursors[before], limit)
 		}, func(h ipam.Hold) ipam.ID { return h.ID }, want)
 	},
+	"WhatAProjectHoldsInPoolsOfOthers": func(s *suite) {
+		w := s.world()
+		red := s.project("red")
+		green := s.project("green")
+		space, lab := s.space(red, "default"), s.space(red, "lab")
+		small, large, beside := s.root(space, "small", "10.0.0.0/24"), s.root(lab, "large", "10.0.0.0/8"), s.root(space, "beside", "10.1.0.0/16")
+		s.write(alloc.Changes{ProjectInsert: &red, SpaceInsert: []ipam.Space{space, lab}})
+		for _, p := range []ipam.Pool{small, large, beside} {
+			s.write(alloc.Changes{PoolInsert: []ipam.Pool{p}})
+		}
+		held := func(p ipam.Project, pool ipam.Pool, name, block string, phase ipam.Phase) ipam.Allocation {
+			a := s.held(s.claim(p, pool, name, block))
+			if a.Phase = phase; phase == ipam.PhaseCoolingDown {
+				a.CoolUntil = born.Add(time.Hour)
+			}
+			return a
+		}
+		host := held(w.project, small, "host", "10.0.0.130/32", ipam.PhaseBound)
+		wide := held(w.project, large, "wide", "10.0.0.128/25", ipam.PhaseRetained)
+		s.write(alloc.Changes{AllocationInsert: []ipam.Allocation{
+			host, wide, held(w.project, small, "next", "10.0.0.131/32", ipam.PhaseBound), held(green, small, "theirs", "10.0.0.132/32", ipam.PhaseBound),
+			held(w.project, small, "cold", "10.0.0.133/32", ipam.PhaseCoolingDown), held(w.project, beside, "beside", "10.1.0.0/24", ipam.PhaseBound),
+		}})
+		for address, want := range map[string][]ipam.Allocation{
+			"10.0.0.130": {host, wide}, "10.0.0.129": {wide}, "10.0.0.132": {wide}, "10.0.0.133": {wide}, "10.0.0.1": nil, "10.2.0.0": nil,
+		} {
+			got, err := s.Store.HeldElsewhere(s.ctx, w.key, netip.MustParseAddr(address), candidates(address), 10)
+			require.NoError(s, err)
+			require.ElementsMatch(s, want, got, address)
+		}
+		got, err := s.Store.HeldElsewhere(s.ctx, w.key, netip.MustParseAddr("10.0.0.1"), candidates("10.0.0.1"), 10)
+		require.NoError(s, err)
+		require.Empty(s, got, "its own pool is no other one")
+		got, err = s.Store.HeldElsewhere(s.ctx, alloc.Key(red), netip.MustParseAddr("10.0.0.130"), candidates("10.0.0.130"), 10)
+		require.NoError(s, err)
+		require.Empty(s, got, "the owner of the pools holds nothing")
+	},
 	"PoolsThatCoverAnAddressAreThoseOfTheProject": func(s *suite) {
 		e := s.estate()
 		theirs := s.space(e.other, "default")
