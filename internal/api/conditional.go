@@ -86,26 +86,22 @@ func putting(ifMatch, ifNoneMatch *string, dryRun *bool) (alloc.Request, error) 
 	return alloc.Request{IfMatch: match, CreateOnly: ifNoneMatch != nil, DryRun: or(dryRun, false)}, err
 }
 
-// uncondition says of the preconditions that an operation does not have why not: none is ignored. Who sends one relies on it.
+// uncondition says of the preconditions that an operation does not have why not: none is ignored. Who sends one relies on it. But for a read, of
+// which If-None-Match only hopes to be spared the answer: where no entity tag covers that, it is given whole.
 func uncondition(method string, op *openapi3.Operation, params openapi3.Parameters) map[string]string {
 	no := map[string]string{}
 	for _, name := range []string{headerIfMatch, headerIfNoneMatch} {
-		if params.GetByInAndName(openapi3.ParameterInHeader, name) == nil {
-			no[name] = unconditionSentence(method, name, op)
+		if params.GetByInAndName(openapi3.ParameterInHeader, name) == nil && (method != http.MethodGet || name != headerIfNoneMatch) {
+			no[name] = unconditionSentence(method, op)
 		}
-	}
-	if method == http.MethodGet && !tagged(op) {
-		delete(no, headerIfNoneMatch) // there is no entity tag that it could name, so nothing matches, and the answer is the whole one
 	}
 	return no
 }
 
-func unconditionSentence(method, name string, op *openapi3.Operation) string {
+func unconditionSentence(method string, op *openapi3.Operation) string {
 	switch {
-	case method == http.MethodGet && name == headerIfMatch:
-		return "is not possible with reads; leave it out."
 	case method == http.MethodGet:
-		return "is not possible here: the status of this resource changes without its ETag. Leave it out."
+		return "is not possible with reads; leave it out."
 	case method == http.MethodPost && op.Parameters.GetByInAndName(openapi3.ParameterInHeader, "Idempotency-Key") != nil:
 		return "is not possible with POST, which creates something new or nothing; send Idempotency-Key so that a repeat creates nothing more."
 	case method == http.MethodPost:
@@ -113,12 +109,6 @@ func unconditionSentence(method, name string, op *openapi3.Operation) string {
 	default: // PATCH, DELETE
 		return "is not possible with " + method + ", which is about what exists; say with If-Match which ETag it must have."
 	}
-}
-
-// tagged reports whether what an operation answers has an entity tag.
-func tagged(op *openapi3.Operation) bool {
-	ok := op.Responses.Status(http.StatusOK)
-	return ok != nil && ok.Value.Headers["ETag"] != nil
 }
 
 // unconditional finds preconditions in a request that its operation does not have.

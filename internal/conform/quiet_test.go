@@ -196,10 +196,8 @@ func (w *world) wrongHeaders(base *request) (out []*request) {
 
 // preconditions are those that an operation does not have, and If-None-Match where it does.
 func (w *world) preconditions(base *request) (out []*request) {
-	ok := base.op.Responses.Status(http.StatusOK)
-	tagged := ok != nil && ok.Value.Headers["ETag"] != nil
 	for _, name := range []string{"If-Match", "If-None-Match"} {
-		if base.op.has(name) || name == "If-None-Match" && base.method == http.MethodGet && !tagged {
+		if base.op.has(name) || name == "If-None-Match" && base.method == http.MethodGet {
 			continue
 		}
 		for _, value := range []string{`"x"`, "*", "x", `W/"x"`} {
