@@ -15,7 +15,7 @@ func TestSpecsThatDifferAreNotAlike(t *testing.T) {
 	t.Parallel()
 	length := 24
 	full := reflect.ValueOf(ipam.ClaimSpec{
-		ClassName: "c", Scope: map[string]string{"role": "x"}, PoolRef: ipam.Ref{Name: "p"}, PoolSelector: &ipam.Selector{}, AllocationRef: "a",
+		ClassName: "c", Scope: map[string]string{"role": "x"}, PoolRef: ipam.Ref{Name: "p"}, PoolSelector: &ipam.Selector{}, AllocationRef: "a", AllocationOf: "b",
 		PrefixLength: &length, Family: ipam.IPv6, CIDR: netip.MustParsePrefix("10.0.0.0/24"), Address: netip.MustParseAddr("10.0.0.1"),
 		ReclaimPolicy: ipam.ReclaimRetain, OwnerRef: &ipam.OwnerRef{Name: "o"},
 	})

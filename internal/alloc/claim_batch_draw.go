@@ -61,6 +61,13 @@ func (t *batchPool) event(it *batchItem, c *ipam.Claim) (ipam.Event, error) {
 	}
 	e.Name, e.Outcome = c.Name, ipam.OutcomeOK
 	e.After = slices.Concat(head[:len(head)-1], []byte(`,"allocatedCIDR":"`), c.Block.AppendTo(nil), []byte(`",`), d.tail[1:])
+	if ref := keptAs(c); ref != nil {
+		kept, err := recordJSON(&record{AllocationRef: ref})
+		if err != nil {
+			return e, err
+		}
+		e.After = slices.Concat(e.After[:len(e.After)-1], []byte(`,`), kept[1:])
+	}
 	return e, nil
 }
 

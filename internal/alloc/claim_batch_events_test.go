@@ -61,5 +61,6 @@ func withoutBlock(t *testing.T, doc json.RawMessage) map[string]any {
 	var record map[string]any
 	require.NoError(t, json.Unmarshal(doc, &record))
 	delete(record, "allocatedCIDR")
+	record["allocationRef"] = record["allocationRef"] != nil // its name is the claim's own
 	return record
 }

@@ -69,8 +69,8 @@ func TestEachEffectOnAClaimLeavesOneEvent(t *testing.T) {
 			kept = r.Value.AllocationID
 			return err
 		}, "IPClaim c", nil, "10.0.0.0/28", []string{"allocatedCIDR"}},
-		{"Replay", func(ctx context.Context) error {
-			r, err := b.CreateClaim(ctx, project, claim("c", "net", 28, retain), key("k", "c"))
+		{"Replay", func(context.Context) error {
+			r, err := b.CreateClaim(b.from("Create"), project, claim("c", "net", 28, retain), key("k", "c"))
 			require.True(t, r.Replayed)
 			return err
 		}, "", nil, nil, nil},
@@ -93,7 +93,7 @@ func TestEachEffectOnAClaimLeavesOneEvent(t *testing.T) {
 				return c, nil
 			})
 			return err
-		}, "IPClaim p", map[string]any{"spec": map[string]any{"reclaimPolicy": "Delete"}}, map[string]any{"spec": map[string]any{"reclaimPolicy": "Retain"}}, nil},
+		}, "IPClaim p", "Delete", "Retain", []string{"spec", "reclaimPolicy"}},
 		{"PatchWithoutADifference", func(ctx context.Context) error {
 			_, err := b.PatchClaim(ctx, project, "p", alloc.Request{}, func(c ipam.Claim) (ipam.Claim, error) { return c, nil })
 			return err

@@ -105,10 +105,16 @@ func recordedClaim(c *ipam.Claim) *record {
 		class := c.Class.Ref
 		r.ClassRef = &class
 	}
-	if c.ReclaimPolicy == ipam.ReclaimRetain {
-		r.AllocationRef = &ipam.Ref{Project: pool.Project, Name: c.AllocationID.String()}
-	}
+	r.AllocationRef = keptAs(c)
 	return r
+}
+
+// keptAs is under which name a claim's block will be retained; nil when it will not be.
+func keptAs(c *ipam.Claim) *ipam.Ref {
+	if c.ReclaimPolicy != ipam.ReclaimRetain {
+		return nil
+	}
+	return &ipam.Ref{Project: c.Pool.Project, Name: c.AllocationID.String()}
 }
 
 func recordedPool(p ipam.Pool) *record {

@@ -126,13 +126,13 @@ func (b *bundle) changes() []change {
 		{"PutQuota", func(ctx context.Context, r alloc.Request) error {
 			_, err := b.PutQuota(ctx, in, quota("q", maxClaims(5), maxAddresses(12), ofFamily(ipam.IPv4)), r)
 			return err
-		}, in, "Quota", "q", "", `{"spec":{"limits":{"addresses":"12","claims":5},"scope":{"ipFamily":"IPv4"}}}`, true},
+		}, in, "Quota", "q", "", `{"owner":"platform","spec":{"limits":{"addresses":"12","claims":5},"scope":{"ipFamily":"IPv4"}}}`, true},
 		{"PutQuotaAgain", func(ctx context.Context, r alloc.Request) error {
 			_, err := b.PutQuota(ctx, in, quota("q", maxClaims(6), ofFamily(ipam.IPv4), described("more")), r)
 			return err
 		}, in, "Quota", "q", `{"spec":{"limits":{"addresses":"12","claims":5}}}`, `{"spec":{"description":"more","limits":{"claims":6}}}`, true},
 		{"DeleteQuota", func(ctx context.Context, r alloc.Request) error { return b.DeleteQuota(ctx, in, "q", r) },
-			in, "Quota", "q", `{"spec":{"description":"more","limits":{"claims":6},"scope":{"ipFamily":"IPv4"}}}`, "", false},
+			in, "Quota", "q", `{"owner":"platform","spec":{"description":"more","limits":{"claims":6},"scope":{"ipFamily":"IPv4"}}}`, "", false},
 	}
 }
 

@@ -40,7 +40,7 @@ func tenantDamages(f family) map[string]struct{ sql, want string } {
 		"a quota that is overdrawn and does not say so":   {quota("some", "overdrawn = false"), "quotas"},
 		"a limit that is not the one that was spread":     {quota("all", "limit_addresses = 1001"), "quotas"},
 		"a limit that nobody spread":                      {quota("none", "limit_claims = 1"), "quotas"},
-		"a quota that counts another pool":                {quota("none", "pool_name = 'shop-"+fmt.Sprint(n)+"'"), "quotas"},
+		"a quota that counts another pool":                {quota("none", fmt.Sprintf("pool_project = 'tenant%d', pool_name = 'shop-%d'", n, n)), "quotas"},
 		"a quota that counts another project's pool":      {quota("some", "pool_project = 'other'"), "quotas"},
 		"a quota that counts the other family":            {quota("some", fmt.Sprintf("af = %d", 10-n)), "quotas"},
 		"a quota of another project":                      {quota("all", "project_id = (SELECT id FROM projects WHERE name = 'platform')"), "quotas"},

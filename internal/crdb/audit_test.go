@@ -135,7 +135,7 @@ func (e *estate) tenant(t *testing.T) {
 		}
 		quota("some", ipam.QuotaScope{Pool: ipam.Ref{Project: p, Name: name("shop")}, Family: map[int]ipam.Family{4: ipam.IPv4, 6: ipam.IPv6}[f.number]},
 			ipam.QuotaLimits{Claims: new(int64(1))}) // below what is used
-		quota("none", ipam.QuotaScope{Pool: ipam.Ref{Project: p, Name: "nowhere"}}, ipam.QuotaLimits{Addresses: big.NewInt(5)})
+		quota("none", ipam.QuotaScope{Pool: ipam.Ref{Project: "elsewhere", Name: "nowhere"}}, ipam.QuotaLimits{Addresses: big.NewInt(5)})
 	}
 	made(e.svc.CreateProject(ctx, ipam.Project{Metadata: ipam.Metadata{Name: "gone"}}, alloc.Request{}))
 	made(e.svc.PutMember(ctx, "gone", ipam.Member{Metadata: ipam.Metadata{Name: "corp:bob"}, Spec: ipam.MemberSpec{Role: "admin"}}, alloc.Request{}))

@@ -96,7 +96,7 @@ func TestRulesOfClasses(t *testing.T) {
 		path := in("platform", "pools", scoped)
 		w.writesNothing(t, func() {
 			w.refused(t, patch(path, obj{"visibility": "shared"}), "immutable_field", "/spec/visibility")
-			w.refused(t, w.do(t, http.MethodPost, in("platform", "pools"), named("x", child(scoped, 28))), "not_found", "/spec/parentRef/name")
+			w.refused(t, w.do(t, http.MethodPost, in("platform", "pools"), named("x", child(scoped, 28))), "invalid_argument", "/spec/parentRef/name")
 			w.refused(t, w.do(t, http.MethodDelete, in("platform", "pools", "backbone"), nil), "in_use")
 			w.refused(t, w.do(t, http.MethodDelete, in("platform", "classes", "vpc"), nil), "in_use")
 			w.refused(t, w.do(t, http.MethodDelete, "/v1/projects/"+project, nil), "in_use")

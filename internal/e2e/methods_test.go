@@ -68,9 +68,9 @@ func TestPathsThatDoNotExist(t *testing.T) {
 	s := setupStage(t)
 	team := "/v1/projects/" + s.names["project"]
 	for _, path := range []string{
-		"/", "/v1", "/v1/", "/v2/projects", "/v1/projects/", team + "/", team + "/nothing", team + "/pools/", team + "/pools/prod-eu/", team + "/pools/prod-eu/free/",
+		"/v1", "/v1/", "/v2/projects", "/v1/projects/", team + "/", team + "/nothing", team + "/pools/", team + "/pools/prod-eu/", team + "/pools/prod-eu/free/",
 		team + "/pools/prod-eu/free/x", team + "//pools", "/v1//projects", "/V1/projects", "/v1/Projects",
-		"/problems", "/problems/", "/problems/unheard_of", "/openapi", "/openapi.yaml/x", "/healthz/x",
+		"/problems/", "/problems/unheard_of", "/openapi", "/openapi.yaml/x", "/healthz/x",
 	} {
 		for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodDelete} {
 			a := s.do(t, method, path, nil)

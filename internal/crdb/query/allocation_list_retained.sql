@@ -1,6 +1,6 @@
 -- purpose: what a project has retained in pools of any project, by the pool's project, container and address
 -- index:   allocations_retained_idx
--- rows:    what the project has retained, in some regions: few
+-- rows:    what the project has retained, in some regions: few; all of it for each page, because OFFSET keeps a planner without statistics from going by address
 -- locks:   none
 SELECT a.region, a.project_id, a.container_id, a.base, a.plen, a.id, a.purpose, a.phase, a.pool_project, a.pool_name,
     a.holder_project_id, a.holder_project, a.holder_name, a.reclaim_policy, a.owner_ref, a.reason, a.since, a.revision, a.created_at, a.updated_at, a.created_by,
@@ -12,9 +12,8 @@ CROSS JOIN LATERAL (
         b.class_id, b.class_project, b.class_name, b.cool_until
     FROM allocations AS b
     WHERE b.region = r.region::crdb_internal_region AND b.holder_project_id = $2 AND b.phase = 'Retained'
-        AND (b.project_id, b.container_id, b.base) > ($3, $4, $5)
-    ORDER BY b.project_id, b.container_id, b.base
-    LIMIT $6
+    OFFSET 0
 ) AS a
+WHERE (a.project_id, a.container_id, a.base) > ($3, $4, $5)
 ORDER BY a.project_id, a.container_id, a.base
 LIMIT $6

@@ -70,7 +70,7 @@ func poolSubject(p ipam.Pool) alloc.GrantSubject {
 // quota is a quota with a value in every field, and its shards: each has its number used, and as much to spare.
 func (s *suite) quota(p ipam.Project, name string) (ipam.Quota, []ipam.QuotaShard) {
 	q := ipam.Quota{
-		Metadata: s.bare(p.Name, name), ProjectID: p.UID, Overdrawn: true,
+		Metadata: s.bare(p.Name, name), ProjectID: p.UID, Overdrawn: true, Owner: ipam.QuotaOfProject,
 		Spec: ipam.QuotaSpec{
 			Scope:  ipam.QuotaScope{Pool: ipam.Ref{Project: "blue", Name: "four"}, Class: ipam.Ref{Project: "platform", Name: "fast"}, Family: ipam.IPv4},
 			Limits: ipam.QuotaLimits{Addresses: power(128), Claims: new(int64(1) << 62), Pools: new(int64(7))}, Description: "Quota " + name,
