@@ -229,7 +229,8 @@ func (w *world) sense(op *operation) (*request, bool) {
 			r.with(p.Name, text)
 		}
 	}
-	if p := tenant; projectOf(path) == p && w.one(3) && op.permission() != "projects.delete" && op.id != "createProject" {
+	// What the platform made of quotas, the project's own admin may not change.
+	if p := tenant; projectOf(path) == p && w.one(3) && op.permission() != "projects.delete" && op.permission() != "quotas.write" && op.id != "createProject" {
 		r.token = w.tokens[p]["admin"]
 	}
 	return r, true
@@ -247,6 +248,10 @@ func (w *world) parameter(project string, p *openapi3.Parameter) string {
 		return pick(w.random, []string{"10.0.0.0/8", "::/0", "0.0.0.0/0", "2001:db8::/32"})
 	case "contains", "address":
 		return pick(w.random, []string{"10.0.0.1", "10.0.16.255", "2001:db8::1", "::"})
+	case "since": // before every until
+		return pick(w.random, []string{"1985-08-13T06:20:06-02:19", "2001-02-03T04:05:06.000000007Z"})
+	case "until":
+		return pick(w.random, []string{"2011-06-24T16:39:18.21Z", "2099-12-31T23:59:59+14:00"})
 	case "prefixLength":
 		return "32"
 	case "pool", "parent":
