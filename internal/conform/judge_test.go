@@ -18,7 +18,7 @@ var plainHeaders = []string{
 }
 
 // inside is what no answer says: the driver, the database, the program.
-var inside = regexp.MustCompile(`(?i)sqlstate|pgx|pgconn|libpq|\bpq:|relation "|column "|syntax error at|duplicate key value|violates|goroutine \d|runtime error|panic|\.go:\d+|` +
+var inside = regexp.MustCompile(`(?i)sqlstate|\bpgx\b|pgconn|libpq|\bpq:|relation "|column "|syntax error at|duplicate key value|violates|goroutine \d|runtime error|panic|\.go:\d+|` +
 	`invalid memory|nil pointer|json: |strconv\.|openapi3|kin-openapi|echo\.|code=\d{3}, message=|unmarshal|/root/|/home/|/tmp/|postgres(ql)?://`)
 
 type mismatches []string
