@@ -108,16 +108,18 @@ func (s *Service) ListProjects(ctx context.Context, f Filter, limit int, cursor 
 		if who.PlatformAdmin() {
 			return s.store.ProjectList(ctx, after, n)
 		}
-		return s.listNamed(ctx, own[sort.Search(len(own), func(i int) bool { return own[i] > after }):], n)
+		return s.listNamed(ctx, who.Principal, own[sort.Search(len(own), func(i int) bool { return own[i] > after }):], n)
 	}, func(p *ipam.Project) bool { return f.labels(p.Labels) }, func(p ipam.Project) string { return p.Name })
 }
 
-// listNamed answers the first n of the projects that exist, by name. A role may be in a project that does not.
-func (s *Service) listNamed(ctx context.Context, names []string, n int) ([]ipam.Project, error) {
+// listNamed answers the first n of the projects that exist and that the caller has a role in, by name. A role may be in a project that does not
+// exist any more, whose name another one has.
+func (s *Service) listNamed(ctx context.Context, who tenancy.Principal, names []string, n int) ([]ipam.Project, error) {
 	if len(names) == 0 {
 		return nil, nil
 	}
 	found, err := s.store.ProjectListNamed(ctx, names)
+	found = slices.DeleteFunc(found, func(p ipam.Project) bool { return who.RoleInThe(Key(p)) == "" })
 	return found[:min(n, len(found))], err
 }
 

@@ -77,52 +77,6 @@ type Result[T any] struct {
 	Existed  bool // create-or-return found the same thing
 }
 
-// enter authorises an action on a project and resolves the project: one read.
-func (s *Service) enter(ctx context.Context, action tenancy.Action, project string) (tenancy.Principal, ProjectKey, error) {
-	who, err := tenancy.Authorize(ctx, action, project)
-	if err != nil {
-		return who, ProjectKey{}, err
-	}
-	strongFor(ctx, action)
-	key, err := s.projectKey(ctx, project)
-	return who, key, err
-}
-
-// enterRemembered is enter, without the read if the server remembers the project. What follows has to find rows under the key's id; if
-// it finds none, the project may be another one by now, and projectKey says so.
-func (s *Service) enterRemembered(ctx context.Context, action tenancy.Action, project string) (tenancy.Principal, ProjectKey, bool, error) {
-	who, err := tenancy.Authorize(ctx, action, project)
-	if err != nil {
-		return who, ProjectKey{}, false, err
-	}
-	strongFor(ctx, action)
-	if key, known := s.memory.projects.Get(project); known {
-		return who, key, true, nil
-	}
-	key, err := s.projectKey(ctx, project)
-	return who, key, false, err
-}
-
-// projectKey reads a project by name, and remembers it. The caller's role is in the project that has the name now, and what another had of the name, which
-// was deleted a moment ago, is none of its business: so this is never stale. Projects are read at home in every region.
-func (s *Service) projectKey(ctx context.Context, project string) (ProjectKey, error) {
-	p, err := s.store.ProjectGet(strong(ctx), project)
-	if err != nil {
-		return ProjectKey{}, err
-	}
-	s.memory.projects.Add(project, Key(p))
-	return Key(p), nil
-}
-
-// stillThere refuses to make something in a project that was deleted since enter looked it up.
-func stillThere(ctx context.Context, read Reader, key ProjectKey) error {
-	p, err := read.ProjectGet(ctx, key.Name)
-	if err == nil && p.UID != key.ID {
-		return tenancy.ProjectNotFound(key.Name)
-	}
-	return err
-}
-
 // fresh is the metadata of something that is about to be created.
 func (s *Service) fresh(m ipam.Metadata, project, region string, who tenancy.Principal) ipam.Metadata {
 	now := s.now()

@@ -11,4 +11,5 @@ const (
 	NoMustHit    = false // a statement that should touch rows need not
 	NoSecondLook = false // a pool is called exhausted without looking beyond the first read
 	NoEpoch      = false // the epochs of a region's stock are not compared
+	RolesByName  = false // a role is in whichever project has the name (internal/e2e/remade_test.go fails)
 )

@@ -20,4 +20,5 @@ var (
 	NoMustHit    = chosen == "no-must-hit"    // a statement that should touch rows need not
 	NoSecondLook = chosen == "no-second-look" // a pool is called exhausted without looking beyond the first read
 	NoEpoch      = chosen == "no-epoch"       // the epochs of a region's stock are not compared
+	RolesByName  = chosen == "roles-by-name"  // a role is in whichever project has the name (internal/e2e/remade_test.go fails)
 )
