@@ -82,7 +82,7 @@ clean: ## Remove what was built and installed here; the data in DATA_DIR stays
 	rm -rf bin tools/*/node_modules $(CLIENT_TS)/node_modules $(CLIENT_TS)/dist cover.out
 
 ##@ Prove it
-.PHONY: test test-go conform specmatic test-sql test-crdb test-crdb-cluster chaos chaos-long chaos-twins chaos-build bench bench-scale bench-overload hostile compare k6 load docs-check docs-update chart-test chart-install jaeger-witness rolling observe
+.PHONY: test test-go oracle conform specmatic test-sql test-crdb test-crdb-cluster chaos chaos-long chaos-twins chaos-build bench bench-scale bench-overload hostile compare k6 load docs-check docs-update chart-test chart-install jaeger-witness rolling observe
 test: test-sql test-go ## Run every test, with the race detector where there is a C compiler
 
 # What asks one thing after another: a search through a model, and a fuzzer with one client. The race detector finds nothing there that it does not
@@ -144,6 +144,10 @@ specmatic: deps build tools/specmatic/node_modules/.package-lock.json ## Let Spe
 	@command -v java >/dev/null || { echo 'make specmatic needs Java 17: apt-get install default-jre-headless' >&2; exit 2; }
 	@go build -trimpath -buildvcs=false -o bin/specmatic ./tools/specmatic
 	@bin/specmatic $(SPECMATICFLAGS)
+
+# On a quiet machine: it measures times.
+oracle: deps ## Measure whether the time of a refusal tells what other projects have
+	go test -count=1 -timeout=30m -tags=oracle -v -run=TimeDoesNotTell $(TESTFLAGS) ./internal/crdb
 
 bench: deps ## Run the benchmarks (BENCH=pattern)
 	go test -run='^$$' -bench='$(BENCH)' -benchmem -timeout=30m ./...

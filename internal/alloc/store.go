@@ -191,8 +191,8 @@ type Answer struct {
 	ExpiresAt   time.Time
 }
 
-// ClaimQuery asks for the facts before a claim. Empty fields are not looked up. Pool may be another project's: whether the
-// claim may use it is for the caller to decide, by the pool's visibility and Granted.
+// ClaimQuery asks for the facts before a claim. Empty fields are not looked up. Pool may be another project's: it is answered if it is shared, and
+// granted to this one.
 type ClaimQuery struct {
 	Project ProjectKey
 	Name    string
@@ -208,7 +208,7 @@ type ClaimQuery struct {
 type ClaimFacts struct {
 	Claim   *ipam.Claim
 	Pool    *ipam.Pool
-	Granted bool // the pool is another project's and granted to this one
+	Granted bool // the pool is another project's, shared, and granted to this one
 	Class   ClassFacts
 	Answer  *Answer
 }
