@@ -1519,8 +1519,9 @@ type IPClaimSpec struct {
 	// says, or else `Delete`; `status.reclaimPolicy` has what is in force.
 	ReclaimPolicy ReclaimPolicy `json:"reclaimPolicy,omitempty"`
 
-	// Scope Values of the roles that a class with `poolPer` asks for, by role, without `project`. All of its roles are needed;
-	// roles that it does not ask for are ignored. Without a class it has no meaning.
+	// Scope Values of the roles that a class with `poolPer` asks for, by role. All of its roles are needed; roles that it does
+	// not ask for are ignored. Without a class it has no meaning. `project` is always the project that claims and cannot be
+	// given (`invalid_argument`).
 	//
 	//
 	// Example: {"cluster":"web-eu"}

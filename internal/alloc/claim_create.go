@@ -112,7 +112,7 @@ func (s *Service) madeMeanwhile(ctx context.Context, key ProjectKey, c ipam.Clai
 
 // prepareClaim validates and fixes everything that a repeat of the transaction must not change.
 func (s *Service) prepareClaim(c ipam.Claim, key ProjectKey, who tenancy.Principal) (ipam.Claim, error) {
-	if err := checkNew(&c.Metadata, c.Spec.Check()); err != nil {
+	if err := checkNew(&c.Metadata, c.Spec.CheckNew()); err != nil {
 		return c, err
 	}
 	c.Metadata = s.fresh(c.Metadata, key.Name, s.region, who)

@@ -2022,8 +2022,9 @@ export interface components {
              */
             className?: components["schemas"]["Name"];
             /**
-             * @description Values of the roles that a class with `poolPer` asks for, by role, without `project`. All of its roles are needed;
-             *     roles that it does not ask for are ignored. Without a class it has no meaning.
+             * @description Values of the roles that a class with `poolPer` asks for, by role. All of its roles are needed; roles that it does
+             *     not ask for are ignored. Without a class it has no meaning. `project` is always the project that claims and cannot be
+             *     given (`invalid_argument`).
              * @example {
              *       "cluster": "web-eu"
              *     }
