@@ -38,3 +38,10 @@ func (postgres) attempt(ctx context.Context, c *conn, dry bool, fn func(ctx cont
 	}
 	return c.commit(ctx)
 }
+
+// durable: what a COMMIT did can be seen before a synchronous standby has it, when its wait was cancelled, or when the server was started again in the
+// middle of it. A transaction that did nothing does not wait, whatever it read; a message in the log is the least that it can do.
+func (postgres) durable() (ask, write string) {
+	return `SELECT current_setting('synchronous_standby_names') <> '' AND current_setting('synchronous_commit') NOT IN ('off', 'local')`,
+		`SELECT pg_logical_emit_message(true, 'carve', '')`
+}
