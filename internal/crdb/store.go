@@ -66,6 +66,9 @@ func Open(ctx context.Context, dsn string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, errors.New("the pool parameters of the database URL are not valid")
 	}
+	if err := writable(cfg.ConnConfig); err != nil {
+		return nil, err
+	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
