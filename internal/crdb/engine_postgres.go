@@ -19,6 +19,8 @@ func (postgres) settings() map[string]string {
 	s["enable_hashjoin"] = "off"
 	s["enable_mergejoin"] = "off"
 	s["plan_cache_mode"] = "force_generic_plan"
+	// A server that is gone without a word leaves its sessions behind: two hours by default, and as long as that they count.
+	s["tcp_keepalives_idle"], s["tcp_keepalives_interval"], s["tcp_keepalives_count"], s["tcp_user_timeout"] = "5", "2", "3", "11s"
 	return s
 }
 
