@@ -12572,6 +12572,7 @@ type GetReadinessResponse503Headers struct {
 type GetReadinessResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type GetReadinessResponse struct {
@@ -12664,6 +12665,7 @@ type ListProjectsResponse503Headers struct {
 type ListProjectsResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type ListProjectsResponse struct {
@@ -12770,6 +12772,7 @@ type CreateProjectResponse503Headers struct {
 type CreateProjectResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type CreateProjectResponse struct {
@@ -12892,6 +12895,7 @@ type DeleteProjectResponse503Headers struct {
 type DeleteProjectResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type DeleteProjectResponse struct {
@@ -13016,6 +13020,7 @@ type GetProjectResponse503Headers struct {
 type GetProjectResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type GetProjectResponse struct {
@@ -13137,6 +13142,7 @@ type PatchProjectResponse503Headers struct {
 type PatchProjectResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type PatchProjectResponse struct {
@@ -13263,6 +13269,7 @@ type ListAllocationsResponse503Headers struct {
 type ListAllocationsResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type ListAllocationsResponse struct {
@@ -13381,6 +13388,7 @@ type DeleteAllocationResponse503Headers struct {
 type DeleteAllocationResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type DeleteAllocationResponse struct {
@@ -13507,6 +13515,7 @@ type GetAllocationResponse503Headers struct {
 type GetAllocationResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type GetAllocationResponse struct {
@@ -13623,6 +13632,7 @@ type ListAPIKeysResponse503Headers struct {
 type ListAPIKeysResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type ListAPIKeysResponse struct {
@@ -13739,6 +13749,7 @@ type CreateAPIKeyResponse503Headers struct {
 type CreateAPIKeyResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type CreateAPIKeyResponse struct {
@@ -13865,6 +13876,7 @@ type DeleteAPIKeyResponse503Headers struct {
 type DeleteAPIKeyResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type DeleteAPIKeyResponse struct {
@@ -13982,6 +13994,7 @@ type GetAPIKeyResponse503Headers struct {
 type GetAPIKeyResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type GetAPIKeyResponse struct {
@@ -14096,6 +14109,7 @@ type ListAuditEventsResponse503Headers struct {
 type ListAuditEventsResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type ListAuditEventsResponse struct {
@@ -14203,6 +14217,7 @@ type CreateClaimBatchResponse503Headers struct {
 type CreateClaimBatchResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type CreateClaimBatchResponse struct {
@@ -14317,6 +14332,7 @@ type ExplainClaimResponse503Headers struct {
 type ExplainClaimResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type ExplainClaimResponse struct {
@@ -14433,6 +14449,7 @@ type ListClaimsResponse503Headers struct {
 type ListClaimsResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type ListClaimsResponse struct {
@@ -14542,6 +14559,7 @@ type CreateClaimResponse503Headers struct {
 type CreateClaimResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type CreateClaimResponse struct {
@@ -14666,6 +14684,7 @@ type DeleteClaimResponse503Headers struct {
 type DeleteClaimResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type DeleteClaimResponse struct {
@@ -14790,6 +14809,7 @@ type GetClaimResponse503Headers struct {
 type GetClaimResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type GetClaimResponse struct {
@@ -14911,6 +14931,7 @@ type PatchClaimResponse503Headers struct {
 type PatchClaimResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type PatchClaimResponse struct {
@@ -15042,6 +15063,7 @@ type PutClaimResponse503Headers struct {
 type PutClaimResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type PutClaimResponse struct {
@@ -15170,6 +15192,7 @@ type ListClassesResponse503Headers struct {
 type ListClassesResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type ListClassesResponse struct {
@@ -15286,6 +15309,7 @@ type CreateClassResponse503Headers struct {
 type CreateClassResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type CreateClassResponse struct {
@@ -15412,6 +15436,7 @@ type DeleteClassResponse503Headers struct {
 type DeleteClassResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type DeleteClassResponse struct {
@@ -15531,6 +15556,7 @@ type GetClassResponse503Headers struct {
 type GetClassResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type GetClassResponse struct {
@@ -15650,6 +15676,7 @@ type PatchClassResponse503Headers struct {
 type PatchClassResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type PatchClassResponse struct {
@@ -15778,6 +15805,7 @@ type GetHistoryResponse503Headers struct {
 type GetHistoryResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type GetHistoryResponse struct {
@@ -15892,6 +15920,7 @@ type ListMembersResponse503Headers struct {
 type ListMembersResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type ListMembersResponse struct {
@@ -16010,6 +16039,7 @@ type DeleteMemberResponse503Headers struct {
 type DeleteMemberResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type DeleteMemberResponse struct {
@@ -16134,6 +16164,7 @@ type GetMemberResponse503Headers struct {
 type GetMemberResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type GetMemberResponse struct {
@@ -16262,6 +16293,7 @@ type PutMemberResponse503Headers struct {
 type PutMemberResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type PutMemberResponse struct {
@@ -16390,6 +16422,7 @@ type ListPoolsResponse503Headers struct {
 type ListPoolsResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type ListPoolsResponse struct {
@@ -16499,6 +16532,7 @@ type CreatePoolResponse503Headers struct {
 type CreatePoolResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type CreatePoolResponse struct {
@@ -16623,6 +16657,7 @@ type DeletePoolResponse503Headers struct {
 type DeletePoolResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type DeletePoolResponse struct {
@@ -16742,6 +16777,7 @@ type GetPoolResponse503Headers struct {
 type GetPoolResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type GetPoolResponse struct {
@@ -16849,6 +16885,7 @@ type PatchPoolResponse503Headers struct {
 type PatchPoolResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type PatchPoolResponse struct {
@@ -16973,6 +17010,7 @@ type GetPoolFreeResponse503Headers struct {
 type GetPoolFreeResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type GetPoolFreeResponse struct {
@@ -17087,6 +17125,7 @@ type ListPoolGrantsResponse503Headers struct {
 type ListPoolGrantsResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type ListPoolGrantsResponse struct {
@@ -17205,6 +17244,7 @@ type DeletePoolGrantResponse503Headers struct {
 type DeletePoolGrantResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type DeletePoolGrantResponse struct {
@@ -17327,6 +17367,7 @@ type GetPoolGrantResponse503Headers struct {
 type GetPoolGrantResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type GetPoolGrantResponse struct {
@@ -17455,6 +17496,7 @@ type PutPoolGrantResponse503Headers struct {
 type PutPoolGrantResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type PutPoolGrantResponse struct {
@@ -17577,6 +17619,7 @@ type ListQuotasResponse503Headers struct {
 type ListQuotasResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type ListQuotasResponse struct {
@@ -17695,6 +17738,7 @@ type DeleteQuotaResponse503Headers struct {
 type DeleteQuotaResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type DeleteQuotaResponse struct {
@@ -17810,6 +17854,7 @@ type GetQuotaResponse503Headers struct {
 type GetQuotaResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type GetQuotaResponse struct {
@@ -17936,6 +17981,7 @@ type PutQuotaResponse503Headers struct {
 type PutQuotaResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type PutQuotaResponse struct {
@@ -18064,6 +18110,7 @@ type ListSpacesResponse503Headers struct {
 type ListSpacesResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type ListSpacesResponse struct {
@@ -18180,6 +18227,7 @@ type CreateSpaceResponse503Headers struct {
 type CreateSpaceResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type CreateSpaceResponse struct {
@@ -18306,6 +18354,7 @@ type DeleteSpaceResponse503Headers struct {
 type DeleteSpaceResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type DeleteSpaceResponse struct {
@@ -18430,6 +18479,7 @@ type GetSpaceResponse503Headers struct {
 type GetSpaceResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type GetSpaceResponse struct {
@@ -18551,6 +18601,7 @@ type PatchSpaceResponse503Headers struct {
 type PatchSpaceResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type PatchSpaceResponse struct {
@@ -18677,6 +18728,7 @@ type ListSpaceGrantsResponse503Headers struct {
 type ListSpaceGrantsResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type ListSpaceGrantsResponse struct {
@@ -18795,6 +18847,7 @@ type DeleteSpaceGrantResponse503Headers struct {
 type DeleteSpaceGrantResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type DeleteSpaceGrantResponse struct {
@@ -18917,6 +18970,7 @@ type GetSpaceGrantResponse503Headers struct {
 type GetSpaceGrantResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type GetSpaceGrantResponse struct {
@@ -19045,6 +19099,7 @@ type PutSpaceGrantResponse503Headers struct {
 type PutSpaceGrantResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type PutSpaceGrantResponse struct {
@@ -19155,6 +19210,7 @@ type ListRegionsResponse503Headers struct {
 type ListRegionsResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type ListRegionsResponse struct {
@@ -19249,6 +19305,7 @@ type GetVersionResponse503Headers struct {
 type GetVersionResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type GetVersionResponse struct {
@@ -19343,6 +19400,7 @@ type GetWhoamiResponse503Headers struct {
 type GetWhoamiResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type GetWhoamiResponse struct {
@@ -21085,6 +21143,13 @@ func ParseGetReadinessResponse(rsp *http.Response) (*GetReadinessResponse, error
 			}
 			headers.CarveReadAt = &value
 		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
 		response.Headers504 = &headers
 	}
 
@@ -21295,6 +21360,13 @@ func ParseListProjectsResponse(rsp *http.Response) (*ListProjectsResponse, error
 				return nil, err
 			}
 			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
 		}
 		response.Headers504 = &headers
 	}
@@ -21549,6 +21621,13 @@ func ParseCreateProjectResponse(rsp *http.Response) (*CreateProjectResponse, err
 			}
 			headers.CarveReadAt = &value
 		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
 		response.Headers504 = &headers
 	}
 
@@ -21796,6 +21875,13 @@ func ParseDeleteProjectResponse(rsp *http.Response) (*DeleteProjectResponse, err
 				return nil, err
 			}
 			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
 		}
 		response.Headers504 = &headers
 	}
@@ -22051,6 +22137,13 @@ func ParseGetProjectResponse(rsp *http.Response) (*GetProjectResponse, error) {
 				return nil, err
 			}
 			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
 		}
 		response.Headers504 = &headers
 	}
@@ -22332,6 +22425,13 @@ func ParsePatchProjectResponse(rsp *http.Response) (*PatchProjectResponse, error
 			}
 			headers.CarveReadAt = &value
 		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
 		response.Headers504 = &headers
 	}
 
@@ -22566,6 +22666,13 @@ func ParseListAllocationsResponse(rsp *http.Response) (*ListAllocationsResponse,
 				return nil, err
 			}
 			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
 		}
 		response.Headers504 = &headers
 	}
@@ -22814,6 +22921,13 @@ func ParseDeleteAllocationResponse(rsp *http.Response) (*DeleteAllocationRespons
 				return nil, err
 			}
 			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
 		}
 		response.Headers504 = &headers
 	}
@@ -23084,6 +23198,13 @@ func ParseGetAllocationResponse(rsp *http.Response) (*GetAllocationResponse, err
 			}
 			headers.CarveReadAt = &value
 		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
 		response.Headers504 = &headers
 	}
 
@@ -23318,6 +23439,13 @@ func ParseListAPIKeysResponse(rsp *http.Response) (*ListAPIKeysResponse, error) 
 				return nil, err
 			}
 			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
 		}
 		response.Headers504 = &headers
 	}
@@ -23596,6 +23724,13 @@ func ParseCreateAPIKeyResponse(rsp *http.Response) (*CreateAPIKeyResponse, error
 			}
 			headers.CarveReadAt = &value
 		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
 		response.Headers504 = &headers
 	}
 
@@ -23844,6 +23979,13 @@ func ParseDeleteAPIKeyResponse(rsp *http.Response) (*DeleteAPIKeyResponse, error
 			}
 			headers.CarveReadAt = &value
 		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
 		response.Headers504 = &headers
 	}
 
@@ -24071,6 +24213,13 @@ func ParseGetAPIKeyResponse(rsp *http.Response) (*GetAPIKeyResponse, error) {
 				return nil, err
 			}
 			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
 		}
 		response.Headers504 = &headers
 	}
@@ -24306,6 +24455,13 @@ func ParseListAuditEventsResponse(rsp *http.Response) (*ListAuditEventsResponse,
 				return nil, err
 			}
 			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
 		}
 		response.Headers504 = &headers
 	}
@@ -24546,6 +24702,13 @@ func ParseCreateClaimBatchResponse(rsp *http.Response) (*CreateClaimBatchRespons
 			}
 			headers.CarveReadAt = &value
 		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
 		response.Headers504 = &headers
 	}
 
@@ -24777,6 +24940,13 @@ func ParseExplainClaimResponse(rsp *http.Response) (*ExplainClaimResponse, error
 				return nil, err
 			}
 			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
 		}
 		response.Headers504 = &headers
 	}
@@ -25012,6 +25182,13 @@ func ParseListClaimsResponse(rsp *http.Response) (*ListClaimsResponse, error) {
 				return nil, err
 			}
 			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
 		}
 		response.Headers504 = &headers
 	}
@@ -25266,6 +25443,13 @@ func ParseCreateClaimResponse(rsp *http.Response) (*CreateClaimResponse, error) 
 			}
 			headers.CarveReadAt = &value
 		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
 		response.Headers504 = &headers
 	}
 
@@ -25506,6 +25690,13 @@ func ParseDeleteClaimResponse(rsp *http.Response) (*DeleteClaimResponse, error) 
 				return nil, err
 			}
 			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
 		}
 		response.Headers504 = &headers
 	}
@@ -25775,6 +25966,13 @@ func ParseGetClaimResponse(rsp *http.Response) (*GetClaimResponse, error) {
 				return nil, err
 			}
 			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
 		}
 		response.Headers504 = &headers
 	}
@@ -26055,6 +26253,13 @@ func ParsePatchClaimResponse(rsp *http.Response) (*PatchClaimResponse, error) {
 				return nil, err
 			}
 			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
 		}
 		response.Headers504 = &headers
 	}
@@ -26343,6 +26548,13 @@ func ParsePutClaimResponse(rsp *http.Response) (*PutClaimResponse, error) {
 			}
 			headers.CarveReadAt = &value
 		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
 		response.Headers504 = &headers
 	}
 
@@ -26577,6 +26789,13 @@ func ParseListClassesResponse(rsp *http.Response) (*ListClassesResponse, error) 
 				return nil, err
 			}
 			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
 		}
 		response.Headers504 = &headers
 	}
@@ -26855,6 +27074,13 @@ func ParseCreateClassResponse(rsp *http.Response) (*CreateClassResponse, error) 
 			}
 			headers.CarveReadAt = &value
 		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
 		response.Headers504 = &headers
 	}
 
@@ -27103,6 +27329,13 @@ func ParseDeleteClassResponse(rsp *http.Response) (*DeleteClassResponse, error) 
 			}
 			headers.CarveReadAt = &value
 		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
 		response.Headers504 = &headers
 	}
 
@@ -27344,6 +27577,13 @@ func ParseGetClassResponse(rsp *http.Response) (*GetClassResponse, error) {
 				return nil, err
 			}
 			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
 		}
 		response.Headers504 = &headers
 	}
@@ -27632,6 +27872,13 @@ func ParsePatchClassResponse(rsp *http.Response) (*PatchClassResponse, error) {
 			}
 			headers.CarveReadAt = &value
 		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
 		response.Headers504 = &headers
 	}
 
@@ -27867,6 +28114,13 @@ func ParseGetHistoryResponse(rsp *http.Response) (*GetHistoryResponse, error) {
 			}
 			headers.CarveReadAt = &value
 		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
 		response.Headers504 = &headers
 	}
 
@@ -28101,6 +28355,13 @@ func ParseListMembersResponse(rsp *http.Response) (*ListMembersResponse, error) 
 				return nil, err
 			}
 			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
 		}
 		response.Headers504 = &headers
 	}
@@ -28349,6 +28610,13 @@ func ParseDeleteMemberResponse(rsp *http.Response) (*DeleteMemberResponse, error
 				return nil, err
 			}
 			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
 		}
 		response.Headers504 = &headers
 	}
@@ -28604,6 +28872,13 @@ func ParseGetMemberResponse(rsp *http.Response) (*GetMemberResponse, error) {
 				return nil, err
 			}
 			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
 		}
 		response.Headers504 = &headers
 	}
@@ -28909,6 +29184,13 @@ func ParsePutMemberResponse(rsp *http.Response) (*PutMemberResponse, error) {
 			}
 			headers.CarveReadAt = &value
 		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
 		response.Headers504 = &headers
 	}
 
@@ -29143,6 +29425,13 @@ func ParseListPoolsResponse(rsp *http.Response) (*ListPoolsResponse, error) {
 				return nil, err
 			}
 			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
 		}
 		response.Headers504 = &headers
 	}
@@ -29397,6 +29686,13 @@ func ParseCreatePoolResponse(rsp *http.Response) (*CreatePoolResponse, error) {
 			}
 			headers.CarveReadAt = &value
 		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
 		response.Headers504 = &headers
 	}
 
@@ -29645,6 +29941,13 @@ func ParseDeletePoolResponse(rsp *http.Response) (*DeletePoolResponse, error) {
 			}
 			headers.CarveReadAt = &value
 		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
 		response.Headers504 = &headers
 	}
 
@@ -29886,6 +30189,13 @@ func ParseGetPoolResponse(rsp *http.Response) (*GetPoolResponse, error) {
 				return nil, err
 			}
 			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
 		}
 		response.Headers504 = &headers
 	}
@@ -30140,6 +30450,13 @@ func ParsePatchPoolResponse(rsp *http.Response) (*PatchPoolResponse, error) {
 			}
 			headers.CarveReadAt = &value
 		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
 		response.Headers504 = &headers
 	}
 
@@ -30375,6 +30692,13 @@ func ParseGetPoolFreeResponse(rsp *http.Response) (*GetPoolFreeResponse, error) 
 			}
 			headers.CarveReadAt = &value
 		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
 		response.Headers504 = &headers
 	}
 
@@ -30609,6 +30933,13 @@ func ParseListPoolGrantsResponse(rsp *http.Response) (*ListPoolGrantsResponse, e
 				return nil, err
 			}
 			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
 		}
 		response.Headers504 = &headers
 	}
@@ -30850,6 +31181,13 @@ func ParseDeletePoolGrantResponse(rsp *http.Response) (*DeletePoolGrantResponse,
 				return nil, err
 			}
 			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
 		}
 		response.Headers504 = &headers
 	}
@@ -31105,6 +31443,13 @@ func ParseGetPoolGrantResponse(rsp *http.Response) (*GetPoolGrantResponse, error
 				return nil, err
 			}
 			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
 		}
 		response.Headers504 = &headers
 	}
@@ -31389,6 +31734,13 @@ func ParsePutPoolGrantResponse(rsp *http.Response) (*PutPoolGrantResponse, error
 			}
 			headers.CarveReadAt = &value
 		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
 		response.Headers504 = &headers
 	}
 
@@ -31623,6 +31975,13 @@ func ParseListQuotasResponse(rsp *http.Response) (*ListQuotasResponse, error) {
 				return nil, err
 			}
 			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
 		}
 		response.Headers504 = &headers
 	}
@@ -31865,6 +32224,13 @@ func ParseDeleteQuotaResponse(rsp *http.Response) (*DeleteQuotaResponse, error) 
 			}
 			headers.CarveReadAt = &value
 		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
 		response.Headers504 = &headers
 	}
 
@@ -32092,6 +32458,13 @@ func ParseGetQuotaResponse(rsp *http.Response) (*GetQuotaResponse, error) {
 				return nil, err
 			}
 			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
 		}
 		response.Headers504 = &headers
 	}
@@ -32397,6 +32770,13 @@ func ParsePutQuotaResponse(rsp *http.Response) (*PutQuotaResponse, error) {
 			}
 			headers.CarveReadAt = &value
 		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
 		response.Headers504 = &headers
 	}
 
@@ -32631,6 +33011,13 @@ func ParseListSpacesResponse(rsp *http.Response) (*ListSpacesResponse, error) {
 				return nil, err
 			}
 			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
 		}
 		response.Headers504 = &headers
 	}
@@ -32909,6 +33296,13 @@ func ParseCreateSpaceResponse(rsp *http.Response) (*CreateSpaceResponse, error) 
 			}
 			headers.CarveReadAt = &value
 		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
 		response.Headers504 = &headers
 	}
 
@@ -33156,6 +33550,13 @@ func ParseDeleteSpaceResponse(rsp *http.Response) (*DeleteSpaceResponse, error) 
 				return nil, err
 			}
 			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
 		}
 		response.Headers504 = &headers
 	}
@@ -33411,6 +33812,13 @@ func ParseGetSpaceResponse(rsp *http.Response) (*GetSpaceResponse, error) {
 				return nil, err
 			}
 			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
 		}
 		response.Headers504 = &headers
 	}
@@ -33692,6 +34100,13 @@ func ParsePatchSpaceResponse(rsp *http.Response) (*PatchSpaceResponse, error) {
 			}
 			headers.CarveReadAt = &value
 		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
 		response.Headers504 = &headers
 	}
 
@@ -33926,6 +34341,13 @@ func ParseListSpaceGrantsResponse(rsp *http.Response) (*ListSpaceGrantsResponse,
 				return nil, err
 			}
 			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
 		}
 		response.Headers504 = &headers
 	}
@@ -34167,6 +34589,13 @@ func ParseDeleteSpaceGrantResponse(rsp *http.Response) (*DeleteSpaceGrantRespons
 				return nil, err
 			}
 			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
 		}
 		response.Headers504 = &headers
 	}
@@ -34422,6 +34851,13 @@ func ParseGetSpaceGrantResponse(rsp *http.Response) (*GetSpaceGrantResponse, err
 				return nil, err
 			}
 			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
 		}
 		response.Headers504 = &headers
 	}
@@ -34706,6 +35142,13 @@ func ParsePutSpaceGrantResponse(rsp *http.Response) (*PutSpaceGrantResponse, err
 			}
 			headers.CarveReadAt = &value
 		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
 		response.Headers504 = &headers
 	}
 
@@ -34892,6 +35335,13 @@ func ParseListRegionsResponse(rsp *http.Response) (*ListRegionsResponse, error) 
 				return nil, err
 			}
 			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
 		}
 		response.Headers504 = &headers
 	}
@@ -35080,6 +35530,13 @@ func ParseGetVersionResponse(rsp *http.Response) (*GetVersionResponse, error) {
 			}
 			headers.CarveReadAt = &value
 		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
 		response.Headers504 = &headers
 	}
 
@@ -35266,6 +35723,13 @@ func ParseGetWhoamiResponse(rsp *http.Response) (*GetWhoamiResponse, error) {
 				return nil, err
 			}
 			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
 		}
 		response.Headers504 = &headers
 	}

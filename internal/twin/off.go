@@ -12,4 +12,7 @@ const (
 	NoSecondLook = false // a pool is called exhausted without looking beyond the first read
 	NoEpoch      = false // the epochs of a region's stock are not compared
 	RolesByName  = false // a role is in whichever project has the name (internal/e2e/remade_test.go fails)
+
+	CancelCommits = false // a COMMIT is cancelled with its request
+	NoBarrier     = false // what an earlier request did is answered before it is known to be durable
 )

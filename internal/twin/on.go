@@ -21,4 +21,7 @@ var (
 	NoSecondLook = chosen == "no-second-look" // a pool is called exhausted without looking beyond the first read
 	NoEpoch      = chosen == "no-epoch"       // the epochs of a region's stock are not compared
 	RolesByName  = chosen == "roles-by-name"  // a role is in whichever project has the name (internal/e2e/remade_test.go fails)
+
+	CancelCommits = chosen == "cancel-commits" // a COMMIT is cancelled with its request
+	NoBarrier     = chosen == "no-barrier"     // what an earlier request did is answered before it is known to be durable
 )

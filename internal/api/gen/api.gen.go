@@ -6942,6 +6942,7 @@ type ClaimSourceNotFoundApplicationProblemPlusJSONResponse Problem
 type DeadlineExceededResponseHeaders struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 type DeadlineExceededApplicationProblemPlusJSONResponse struct {
 	Body Problem
@@ -7251,6 +7252,9 @@ func (response GetReadiness504ApplicationProblemPlusJSONResponse) VisitGetReadin
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
 	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -7453,6 +7457,9 @@ func (response ListProjects504ApplicationProblemPlusJSONResponse) VisitListProje
 	}
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
@@ -7726,6 +7733,9 @@ func (response CreateProject504ApplicationProblemPlusJSONResponse) VisitCreatePr
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
 	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -7967,6 +7977,9 @@ func (response DeleteProject504ApplicationProblemPlusJSONResponse) VisitDeletePr
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
 	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -8200,6 +8213,9 @@ func (response GetProject504ApplicationProblemPlusJSONResponse) VisitGetProjectR
 	}
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
@@ -8509,6 +8525,9 @@ func (response PatchProject504ApplicationProblemPlusJSONResponse) VisitPatchProj
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
 	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -8734,6 +8753,9 @@ func (response ListAllocations504ApplicationProblemPlusJSONResponse) VisitListAl
 	}
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
@@ -8976,6 +8998,9 @@ func (response DeleteAllocation504ApplicationProblemPlusJSONResponse) VisitDelet
 	}
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
@@ -9220,6 +9245,9 @@ func (response GetAllocation504ApplicationProblemPlusJSONResponse) VisitGetAlloc
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
 	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -9445,6 +9473,9 @@ func (response ListAPIKeys504ApplicationProblemPlusJSONResponse) VisitListAPIKey
 	}
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
@@ -9741,6 +9772,9 @@ func (response CreateAPIKey504ApplicationProblemPlusJSONResponse) VisitCreateAPI
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
 	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -9985,6 +10019,9 @@ func (response DeleteAPIKey504ApplicationProblemPlusJSONResponse) VisitDeleteAPI
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
 	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -10204,6 +10241,9 @@ func (response GetAPIKey504ApplicationProblemPlusJSONResponse) VisitGetAPIKeyRes
 	}
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
@@ -10430,6 +10470,9 @@ func (response ListAuditEvents504ApplicationProblemPlusJSONResponse) VisitListAu
 	}
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
@@ -10713,6 +10756,9 @@ func (response CreateClaimBatch504ApplicationProblemPlusJSONResponse) VisitCreat
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
 	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -10957,6 +11003,9 @@ func (response ExplainClaim504ApplicationProblemPlusJSONResponse) VisitExplainCl
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
 	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -11182,6 +11231,9 @@ func (response ListClaims504ApplicationProblemPlusJSONResponse) VisitListClaimsR
 	}
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
@@ -11469,6 +11521,9 @@ func (response CreateClaim504ApplicationProblemPlusJSONResponse) VisitCreateClai
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
 	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -11696,6 +11751,9 @@ func (response DeleteClaim504ApplicationProblemPlusJSONResponse) VisitDeleteClai
 	}
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
@@ -11939,6 +11997,9 @@ func (response GetClaim504ApplicationProblemPlusJSONResponse) VisitGetClaimRespo
 	}
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
@@ -12248,6 +12309,9 @@ func (response PatchClaim504ApplicationProblemPlusJSONResponse) VisitPatchClaimR
 	}
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
@@ -12577,6 +12641,9 @@ func (response PutClaim504ApplicationProblemPlusJSONResponse) VisitPutClaimRespo
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
 	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -12802,6 +12869,9 @@ func (response ListClasses504ApplicationProblemPlusJSONResponse) VisitListClasse
 	}
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
@@ -13096,6 +13166,9 @@ func (response CreateClass504ApplicationProblemPlusJSONResponse) VisitCreateClas
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
 	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -13338,6 +13411,9 @@ func (response DeleteClass504ApplicationProblemPlusJSONResponse) VisitDeleteClas
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
 	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -13566,6 +13642,9 @@ func (response GetClass504ApplicationProblemPlusJSONResponse) VisitGetClassRespo
 	}
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
@@ -13890,6 +13969,9 @@ func (response PatchClass504ApplicationProblemPlusJSONResponse) VisitPatchClassR
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
 	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -14116,6 +14198,9 @@ func (response GetHistory504ApplicationProblemPlusJSONResponse) VisitGetHistoryR
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
 	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -14341,6 +14426,9 @@ func (response ListMembers504ApplicationProblemPlusJSONResponse) VisitListMember
 	}
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
@@ -14586,6 +14674,9 @@ func (response DeleteMember504ApplicationProblemPlusJSONResponse) VisitDeleteMem
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
 	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -14820,6 +14911,9 @@ func (response GetMember504ApplicationProblemPlusJSONResponse) VisitGetMemberRes
 	}
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
@@ -15142,6 +15236,9 @@ func (response PutMember504ApplicationProblemPlusJSONResponse) VisitPutMemberRes
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
 	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -15367,6 +15464,9 @@ func (response ListPools504ApplicationProblemPlusJSONResponse) VisitListPoolsRes
 	}
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
@@ -15657,6 +15757,9 @@ func (response CreatePool504ApplicationProblemPlusJSONResponse) VisitCreatePoolR
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
 	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -15899,6 +16002,9 @@ func (response DeletePool504ApplicationProblemPlusJSONResponse) VisitDeletePoolR
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
 	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -16127,6 +16233,9 @@ func (response GetPool504ApplicationProblemPlusJSONResponse) VisitGetPoolRespons
 	}
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
@@ -16435,6 +16544,9 @@ func (response PatchPool504ApplicationProblemPlusJSONResponse) VisitPatchPoolRes
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
 	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -16662,6 +16774,9 @@ func (response GetPoolFree504ApplicationProblemPlusJSONResponse) VisitGetPoolFre
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
 	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -16888,6 +17003,9 @@ func (response ListPoolGrants504ApplicationProblemPlusJSONResponse) VisitListPoo
 	}
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
@@ -17117,6 +17235,9 @@ func (response DeletePoolGrant504ApplicationProblemPlusJSONResponse) VisitDelete
 	}
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
@@ -17353,6 +17474,9 @@ func (response GetPoolGrant504ApplicationProblemPlusJSONResponse) VisitGetPoolGr
 	}
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
@@ -17627,6 +17751,9 @@ func (response PutPoolGrant504ApplicationProblemPlusJSONResponse) VisitPutPoolGr
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
 	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -17852,6 +17979,9 @@ func (response ListQuotas504ApplicationProblemPlusJSONResponse) VisitListQuotasR
 	}
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
@@ -18081,6 +18211,9 @@ func (response DeleteQuota504ApplicationProblemPlusJSONResponse) VisitDeleteQuot
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
 	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -18300,6 +18433,9 @@ func (response GetQuota504ApplicationProblemPlusJSONResponse) VisitGetQuotaRespo
 	}
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
@@ -18622,6 +18758,9 @@ func (response PutQuota504ApplicationProblemPlusJSONResponse) VisitPutQuotaRespo
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
 	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -18847,6 +18986,9 @@ func (response ListSpaces504ApplicationProblemPlusJSONResponse) VisitListSpacesR
 	}
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
@@ -19143,6 +19285,9 @@ func (response CreateSpace504ApplicationProblemPlusJSONResponse) VisitCreateSpac
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
 	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -19385,6 +19530,9 @@ func (response DeleteSpace504ApplicationProblemPlusJSONResponse) VisitDeleteSpac
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
 	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -19619,6 +19767,9 @@ func (response GetSpace504ApplicationProblemPlusJSONResponse) VisitGetSpaceRespo
 	}
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
@@ -19929,6 +20080,9 @@ func (response PatchSpace504ApplicationProblemPlusJSONResponse) VisitPatchSpaceR
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
 	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -20155,6 +20309,9 @@ func (response ListSpaceGrants504ApplicationProblemPlusJSONResponse) VisitListSp
 	}
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
@@ -20384,6 +20541,9 @@ func (response DeleteSpaceGrant504ApplicationProblemPlusJSONResponse) VisitDelet
 	}
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
@@ -20620,6 +20780,9 @@ func (response GetSpaceGrant504ApplicationProblemPlusJSONResponse) VisitGetSpace
 	}
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
@@ -20894,6 +21057,9 @@ func (response PutSpaceGrant504ApplicationProblemPlusJSONResponse) VisitPutSpace
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
 	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -21065,6 +21231,9 @@ func (response ListRegions504ApplicationProblemPlusJSONResponse) VisitListRegion
 	}
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
@@ -21238,6 +21407,9 @@ func (response GetVersion504ApplicationProblemPlusJSONResponse) VisitGetVersionR
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
 	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -21409,6 +21581,9 @@ func (response GetWhoami504ApplicationProblemPlusJSONResponse) VisitGetWhoamiRes
 	}
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
@@ -23533,788 +23708,788 @@ func (sh *strictHandler) GetWhoami(ctx echo.Context) error {
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7L37l9s2ki/+r2D1vefEnhXVJEU9febMtl8bz8SO13Y29zuRrwWRYIvTFKEhqG5rcvt/vweFB0ESlCh1",
-	"2/HM5pfEaokgUCgU6vmpX3sh3WxpRrKC9ea/9shnvNmmBP59uU3+Qvb8X2y32eB835v3fk6KNd0VKCkY",
-	"Kug1yXr93g1Od4T/bEMKHOEC83+HOcEFiS6L3rznu/7YcYeO639wZ/OhO3fdv/b66idP+bghzbdznCYh",
-	"+Q85hUFIN71+74pkJMdFQrPe3Ov3UrwiKcxulyV8bLamW9a76/cyvCG9eW+bbEmaZKTX721z+jcS8h8V",
-	"BG8c3Ov3cnKTMBirF8Rjb+rjwFmR0HUCPwocPIonjjvzVuEwCkbj0aTX7+2SqDfv4WHkhW48cshk5TsB",
-	"Hk+dWeiunFHkx1OPjINwCD/eRocXfdfvsS0J+fwjwsI82YqV9Z4BLRgK0x0rSM56/R75vE1ywtRgEzUY",
-	"H0lSMKcpAeJlbLchOQxf4GIHBLom+1fm3PnU+cz5xGvzTjErfmLNiXt++a7tGjP+ssuwSG5I7+7uri85",
-	"RMy9yieX6JrsUUxzhJHakr78vCc4b2Ob7vv7pUlZX19UXeCHNUE4Y7ckR8UaFyiUb02K30/Ev8CJqHN7",
-	"vyek3bwX4vyGfDo2xCclSEmYk6Ljh17Jcz8krGgyHD+naIuviMljSUE2rDf/5Xdu+58lfz8Ct+yipHhx",
-	"Q7KiyTGXwCroNinWaENzggqKQrppYR4cFyTvzbNdmvZ72ELBsZzIisQ0J+qXsD2uNwsxwWMnwK7rTMIh",
-	"cWZR4Dmj1YT48RR74XjY63P+XFP+e5pEYa/fo1vNWr2IpKQgz1KccK6juwJmOu9tSb5JGOeZTxHJEhIB",
-	"F21oQS6jKCeM9eY9b+YP3IE/CAL48u87wgog/STyiBuOfCeI3ZUThB5xZng0cfx4vJpFbjghQw8eYXSX",
-	"h0CQ6yTjT756q6Yi+fqWrByygx3erSRbw6EJcU7TyqG562tq/trDaUpDzpTPXj1/x+fqDnx34A3cCz/o",
-	"meeJZDd8uTmN+Eu2lKbvSMy/UAcrpxGfgeVcGVx96nPbnMTJ5x9IdlWse3M/4MQI+crf0jQJORc9h40B",
-	"0YQPCJN2rnCdcBW6zgR7U2ca84ejWRiQyWqIR77JFXibONdkX2MMIaWajEGvD3CC59Y4IVjFMz8ejiaT",
-	"1TCI8BgPQzLzZ5FLXBJMhuN7cME12c8FQS9K5eRjv5eRz8WzXc5o3pv3yP7Pu1d/o0n4/Z9v/vrMS6P3",
-	"f54BTeEFT3ERrmvi/paijEaEmacVduYUWR/YZH1EbpqCXS6Qv9Lx2oT3ldgSztFpVZr7XjRccQE9wT5x",
-	"gnAaOdN47DqzlYd9Ls4J7LWQ5t7xH3sHpXnQkOatfO9cT1k33h9XpLf93I4DfnA5t8jvE5pVXzs8vrZh",
-	"y3xCmkUJH1HsML8UPuQ4Y/C3DwkM37K9G8IYVwvmvWdcPYlQZboozukGcRIhxaglcQawkZjBNl7qVb3f",
-	"hSEhEchbRZXeh3zHb49ivyXlj0kE7K7up6d0l/GHztmRdtnzZRneP53hR8f3eaQZPjj+4+DbZPjZ+BjD",
-	"j4+vbfzVGF5O95+f4T9W7wabia1viD5a0WKNaI4ympEO90VV1ndmKhsH1U9m9VTdb+iSBi8+b1OcwTYJ",
-	"alcI8apAt3SXRmhF0EpuhiaBha1n44EW42GKGXsjJsQKnEU4j9Sf3+oN26a4iGnOFYGIFDhJawOV7w8F",
-	"N5b8px69UKM7ZIdWewRvaH47qOg47axljFZhLT1TC0Vb2Q30KBIlhLPKR87+ZCu4Rq+WW5/wLOITYCgp",
-	"+EylmgRrKZWkxqIqawrXlJEMlOSQRvB7StNP5PMac9MrMmn8qkBrzFBGUZwTglYpDa+FuyVhKMX5FUEk",
-	"o7urtTEZPpplLk5lEuw62W75Oe7/2nhbTulmjoq1el/CkLnXx19V3Rvryst3ZmjHyByNA0RjNB6NhmOE",
-	"hTpLmPGqv+9ogct3SamG07TyBs7styCebEfnHYl3jBw4PLn8QVWCnHY+1J4C731Kgfk+5YT/sLq3z+wH",
-	"AK1xFjFEdwUSDzN04fvcdL3wp4hm6f4JuvBddIsZwuyanzWaV0/NO72M2glwK4xu7MIlu5a+yQvfn9te",
-	"jHMCMyMRTG1NcjKAg5lkYOj1Lrigu6i8UJOx5/twY5Tn6jej0jknVrFFG1eBlVXlqqd7hJF6iWYmdRe0",
-	"MFXzBrjr9/4zx1ndE0YRzQhSQu8B3a05pcVh/1fl/Nklb0VNnA5xEI7J1Il9N3CCsTd18Gy4coJoFLsT",
-	"bzrDM0+riRN/NlyNoolDvHjoBCN34symPnaGYUDisTuZzqbuiV4u7ZoqtQ5N1d/Ex/g/g8RwUr4nOC1q",
-	"Zv1lmvIL5ZaA5C5PhlI46TV4Bb5PWEHz/YusyC2u4J/XFK1Jqq280WCGaIaG6DXOwzXCBcoozVrcfHa7",
-	"dtRU83vz3izgtIpnjjv0Rk4w8WfOCgehMyJj15v6syHGvrgNkk1VPwEFcNSu99co9jDa9HaXbymMotw2",
-	"LMnCA1bELitAyuqvgw/eRLlcwY3X7gXwpnVqrYJ45I69ieNPhzMnCPDImY5XEyecRjOC45UbenB3rpM0",
-	"envG8u5FtuMkU9NqJRt4o/8qr4FXby+NtVfdzkJvAg5dyYsAduMh5PQhWz4KQi+eYN+ZEnflBLEfcit0",
-	"7IzwhAzDWeTF7vR0S3/irrzQj4YOCeKRE7hjz5n6k6EzDWYjPF5N+PZq+dJxCifJl+bpkm7I7mxCbzOS",
-	"yzGkCvBMRDoavk21ktCZTKbeOb7o5jFsM3OP+x+0o7zK6Hd1FnxGaZpkV8/pbQs3gtWQ0RWN9mhN04j1",
-	"Ec4i9ZcrUjC0J/dRJuwsiYN4PJuQFRcC/L7xiIPHLna8yWpIAnfkj/Gs/Y5rZ8rVyJ3gaRw60YzwS8+P",
-	"ndXEWzn+NAzikTceTla4jJ51m0QLU3qunSlPtQsswus8s/ah2Gs2HkwVe4WUpj/Vb4ORsfaSA01Wa/Dh",
-	"S5qT5OoQD+KMFmuSK/VVMOOJfOd5ZVzQznfh2JuIawiPVk4wDrmeE80cdQ/5ZBifw3cRjBpgZ7Qah04w",
-	"ibiyRbBTjhq4pQjpNok2vvPKm/iAsmVlozXOyVdjoqCjjLIpcrgQtgylaZMTTtW6vVMvzJkfDeFWA7Ul",
-	"8KdDBwezkaOuNb5Rp1+YGMZ0xw7ffScYzgJnNcJjpxzTDTWPdJxC+4XpdXeNH72v3hFG8htBJsNJ/IYU",
-	"tzS/RhG5SULCutxbLueJqYUn+r9rP79rP/fWfjpzkdTZu3NRRyPmRC4KYUx/6sDdEYxWY2c2CadOOaZP",
-	"NO07TuGASPAbXHSuzfUQ9lTXuLJnkxcNY+sdKXCS1d24SsW4JtsCQfIJpOgKl/0tZkjk10RnKLjeiRw0",
-	"jP2RGxDXCeLpzAm8aOjMsBs67tAdkakfDofuGQkGU5BCJHDgZgm8ie/MhtPAKaUQKRXejlNoV3hdv4Mc",
-	"SrKrnDDm3CTbUyz2B5cngiO63Ure5GLoG2ymuUlqK+IdNtb6kvZ7WxbUUYF/mGfGsRf6eBhwrdNzgtWE",
-	"OFM8GjlcgEziIfFXs1JZdfGUTKIgcEbYC50Aj11nGvmreq7YKXfX1713aplcp1wvbbH9c1WKs2L7wyOx",
-	"fTHb1tD+Vw/rnxrSL8+XzlerHjOWZFcpUeG/ryCpjwiwI1r+JHLJeDV0/HAWOwHxRs50NcROEI3CMZnE",
-	"U9dwu8fDlYu9cOa40Yjwk4idWRhEzpT4sYfHq1E0OeJ29+qHC5dJf1q2PcB2WYWp/VXHZGxritiZF+R5",
-	"p8o7fKrkdP/pjpXaJ+NYPd1DtNSuGK2sEcluB2v0tbIop34UTEbhjFu/nhMM49CZBmTqxKOZF/pk6AbT",
-	"Mid+4oXDcbCachXIdQKfrJzZMJo4JJi6Ky/y4+FkfPBMjbp69U7NGzMTbNoOwWxIRtNxhJ3VJPSdIHAj",
-	"ZzaKZ447xn40jANvNJu2em/O8T6eeG5Gh26jMvHncKLP1zs8XRynHW4mkWf2dG+9oX7MCLoh+f7YDWW5",
-	"Xe4jt7sdfjVzqwjgO3VcALSmxZ2Sr1Cbjvq2Ph+px2Akc4iOFMMdUou/vMJp0y4ta31Di3WSXTVdnOQG",
-	"quQIikiMd2khk99ojF69vQnKXJY2OkghS96UKzBWbZvKe5KSsKC5jREE4bO9eDmcXRojvtZdyE9nH+2y",
-	"iOQII/XeCJLeOs4O2MfclGT7Em+SFJKt3t4EktfNGW5wEa5ffN7yc6Fl1DXhT1wRqushoJDglY7r85/1",
-	"xE5e9z5yMQHj/GBlmrsu7PqOrJLMUucoblAaI4xyaS8iI/J9nhi4j3J0ikh4D7GAIydQhGY4iyqBiSCG",
-	"cExWcFYUwYbDDugOAYmjB+znpFi/D+mW2BUcWA2sQHI0zYgqZ+uwCrJzDgu+LcmdcjimJqL+VIojc+Zf",
-	"O8Xod+/C796F/5nehY/GqXu7Kx5U4/iNNQyLpwTEaalGGJr+iaadf4YUKRKQd1c0NcVIRTE8nLHohxPi",
-	"xeOhE7ijlRNEs7EzJVPfmcXD1TicRpj4pevEW40jl4x8ZxgH2AnC6ciZRRPPmRIfj1aTcBZ7h10nfkNy",
-	"yDTxtwbFmdBDPvfm/rTf2yRZb+77d/2e1NjeNspEq+XTT/kVxCCH2qigbmo+CXsuBuzNi3xH+r0tzvGG",
-	"wO9L9JFBSDcXNSqXOpN44w8Es+KnIkmTf8hUbyroC09lGIqkD1Y87Bi5FFW6vYm/hgPM1bgryF8mrHgp",
-	"oBwSlqySNCn2+hqvOodWOLxOsqu3lHLu8Pu9EG9xCL//tYdvcJLiFVSJz6ZDl9OgoAWGApKh507886SZ",
-	"35RmPhxshvh8QA+A01GRW09xeH1IVL0jONqDmILaClbfdl/e+5FcrNvv7WAH4JS8JXlIsqI390fm2RXK",
-	"y8tdmtZPsTi+oHkxvGeImwl7YUIcFU/2M6g+flOMHuOU/dNxehUHpbKVr5Ms2eBDu5kSfEPM/UQFhXAk",
-	"cOhxZfSQ9dScD+jEDQVfacH8tfQ2gx0jOFx3VIlNbbcLQwEfBa18NO73yGZb7PnB+fDhh968F0zXVsbh",
-	"837Lt+qXXlngoGbyUX5fK2sxafIFNe7f78rf78rf78qHvys/Gsf3uHDNqJBtacLOzVn2T00K4jL5KJ4P",
-	"mblDbzpyxv4kcoJ4NXWmLg6clTeKpgTHoRsMywSNaBr77iRwRt44dAKCJ84sng0d7AbhJJqRVQwRtAMH",
-	"tZGg0ekOrh2Ml0muePfUM9FyW7Zzu9vO7a7B6e6ZTO43mPxNhVE0lz9BOIrgWuSbC5hAysvDhI+PP1U5",
-	"C2/oU3Mpxpl4yelqOxRdeL9yb9lvccH3gGCEz77SDxyE4MSDUHWCHT4QY3flj4Z44kyDWewEXoSdqR+O",
-	"nWg4ibEbesQflwgRoxh7gT8bO5PhlDiBG86cmbcaOaE/JrN45UbeEYQIuZSvqqvYD9ip2stveyy99mM5",
-	"9oLAPJpQnX3m8Qwax9MT/Mxnw77QHRTUzqFnP4fjgbbYIF+xdgZzSouDTqOHSEi3Op76EP6Y94SD6Lh/",
-	"7EgOqo9HoY9dx4td4gRxsHJWq2nozKJhPI6GZIo94zwSN5xwTXIWj0InwNOhMw3HXLEcxX40XnnYnZyY",
-	"lo4r9XKtyuImyap/9KZWdYvzYRLllYxzb9yra5tvjbjWi11Ot8ROJp34Lng65kewN/fGh9LguZzf4pDU",
-	"3LpSJtgdmB0OaHtGPayvcly1c3Xe88ZjOK7mEQ6mU6jnDc3ysJ6rVywffJhD7rnHUm34CoQbFuimfMyS",
-	"Yg/lY24KaikeXuaE1HhrYqaCcmlyxpba9dpB4BlCBbKhG7c7/+O5osX/YqKlLR38sHiZuWQSeXHgjFc+",
-	"doJoHDrTeDJxPOyvhmEQjcg4LnN3Vl40w37sBOFw7ATEjZxZ5BFnjN14Go5WQxIEJ6a4dxEv4z63W2t/",
-	"rIqX91ucMyhO2OKcZMX5QSIutxoEO/v4lxnybee/fva98XAaHDv75v0uHjjv6PsdgNi86RcPL51y9Kdn",
-	"bfGXEBauKShEBofQ0axOPbCChdokE3qgkjclBUM5SQlmJBIxcf6ZFRLZJcL7Iz4/M4fKDILrW3Y2Nm4h",
-	"bTRxZVc7tD7WvCV+sO41VndEGAorTOC69NE2xSGBQnoI7sOOfceQPrKnRPKOSr3fSp5YhEeDau9AljAr",
-	"T+ACremGoCSDtAchdoAtxEnnX8jC2yNMcJXSFU5PJkRFG/P8qWAU37wz4EzlahEqdYf1PjZXSmnRqoUL",
-	"a5jzAuhoiCWfC0KyEjUKafH2UKzxMFrs/RTWs/TTBmXfb0mYxEl47ATiAmFx8o7FCeThudlmdpnhu4MA",
-	"qsz5TXPwCDQm+9/j2gwz9OrtzdhghZKrhUJ5ZLIpXjk34xN3c2zbzdG4csi1wV7use+63jxaTee+O59f",
-	"BFPbJlp/Og7Mu/Ad3YHD+67/a49fnrWfx3Ecz+eVyzPbh5gVcK1bfxzHbYZLileVXbgvovbviuzviuzv",
-	"iuz/MEX2OPC3l//4/esk/q9eKWkOqTYK7rJUZIpbipQe8eVrWaRCdFiMSN2mhKchY3cSzkbONOKyIZ4E",
-	"zhQPZ04QTrwZWUXD2IAD9+PxahoFruNNwpETkBl28DDyndFqStxwFsTjiXdiIUtHGXLMrXaiIvfV3GGV",
-	"ebWJkYnbcId5buCNAOy+uyxxg+locqZH7GARTbmIb8slNmwKh3Kzf22NFnjucOyN7c7GkpjDsT+dcmKu",
-	"AVtTBPZTijMRJjN5DBByW142ErVdB97kV94jwzN8y36gODuEJ6R+U6PKTE/TN6a54xIo32W3mJPWG62D",
-	"0eY8v7BVnA7GE0MfO5DoA0LyFjONv0xzMAQh/CHs6TNr/4LR+SFCZxS7oRdN8cxfkTMqbKNR7K+mgTMJ",
-	"PeIEZDx0ZrE/dYarsTuNcOiToEx9mYUB8fBk6IxXbuQE0ch3psSbOD4exZNwtvKi4eHUF7nQViFql5W2",
-	"i1dltXTOJncfTL+aTQbeWFlbbYIRLAzzNA1n42njNEk7xCoUA3d2pkTU7GQtK9Szb+pXBlF/A6Hoe2dv",
-	"dV3PKgtH2mpLamWcFiBY/SdVCGWtQ3kgKTQceEOQQq/JZkXyJhTrBu8fFOLyNJzc1s5dh7MTvHBIRu7E",
-	"c6arWeQEMfaclR8GTjQm09jFnj+E2g1ZvbLyoyAee84ET0OuobkO9lZDJxxFEzKLPdf3hidWr1j77QkK",
-	"f9u4xP8y9O5/baKt6OokkgmCzYYOjlaxE3jh0JkFZOzEUxev/HAYjIJxaUREoqGcMwsxcQJ35TvTYTRy",
-	"yCSeYW/lD4Ph6DyS4WgDhYUfSw5tFNi0ioGD7M6VGi5rm+3oPqg6vogShjJaoJQUCGd7QCsFJQdhdOFN",
-	"+ohRaPvBTUR9p/URTos13V2tkfwqzgkA1ptTJjkMwm+bpGgBHqw4MkFjv/AmQjU1vxn6/ItZ8wt1G4NO",
-	"qN79SzP9jc9PJMbyRxvF1d4E0JiNh/z6Q27PEkOoPTTq8KZZ/SHPO/6U7zbmN+zwlFd/Kph0eMqvPzXr",
-	"sC5/2FjXzD1OQz+oPzacdqHHqP7YZNyFIOPGJEd+F5I02GPojroQpcEhY8/rQpUmk/i+3+HBYZNPApFk",
-	"duzBJqvI1JZjD/pCcL3N6Solm1JdtDTSgZ62+gdcbDTa6cjGFUn2aQeJnyHN4jQJC/Zzwt/2i+pMYlZ9",
-	"fzT6WZTvR10qvfUcZJ5qskHNF3C5lmSswAK0/OLGu5AXC7soG6XI17KLjvA7SoUO3Fm/VyQFEF20a+EK",
-	"dY5D0rWzoNS++az4HrALST7rvtjx/X7M0r2t+J4BaqwKd9NYV4BbNq186pMa6cAOdiKTubVvm95gAWmL",
-	"PNvMn0hIQpQUfURztEqyCCUFwlc4yTpsKWTwX5ROXut+XdreLGelO/zceztthK3sbc6NnxefE1aw5omD",
-	"NOyEoQLX2qnrbYPHPxHxfPuOKVqYm6I2QjyM5FgoyTT+tHiYE5zkOc1rnXHUvGrNbpTieAH6HRiTHXar",
-	"bZdsVLjvjlRoZmwGiEr7GftgtnwCIE3AjDkCefF1DlcVrOvY/J5IchYQITbL77kcbZy0lo0/+Apb9yMF",
-	"7dOBH2Rnum/52AKnfAB2bLAJwCBpXlmT1HZJwvefFEPXtlLiDSRCu4f2ZvxQ2iNqLRuknrTtBWjh996I",
-	"ypF4mKNpUsWg9jOBryrSt5oEF3c/3G8JQ68istnSgmTh3vkL2fPJXdVbH4o9gOc+qbQwcxv4qLJDsEqp",
-	"sYy8wRGpKh5/oytnUvzdv4766HadhGvwO+vEM2idMkCXKCO36BpGuCYMYfgMA7Vt6IqkNLti/ITicmZr",
-	"yogB46veU93yNcERyee1yT/M9lcpz1dkzuPe7FDboCpHMAZaah2HbFewJCJl0cR3Uklk9caPHQs3RWjA",
-	"3gbtATu1lR3a+nB0L3y3jRc2O1agFUHiCX96tNfcWVsNRYqn96Q7uqL7NZkr2U/sncyEhBfSuNzp+/Fd",
-	"6zJvcVZU2UaUWFf58lX2E6sBMUGRDVTblZwJKYiC8OpKtvVnHU76DcuqxlhyE2/JCnpfJqwQSaGqlBWa",
-	"2eCN+ONwIl/aQY+GeRJ2IWs8dWnu17V/nqlowA+wMhtllXEj9dYaoQ0UGEOc13HbjpqvTSataGEmXJyh",
-	"Pcsay5aernPFAaLRZpxkCrpGboGWFXyrCI4GiKsdXEWrgHp9x8xSTciABMspXFN+SahMQL7mQ+q8UrbL",
-	"qKgIn27bqHxf3V9yWMld3m/DXbR42fR5VGqrtbcV7AYL42S0+BRLn4j9gF5xc/wWS+WM/7RtL0Qj3coW",
-	"NJ5raHU6aHbe3R6UxH6j3nNvepdEMUlOs4Jkze5wHyhFG5zt0W2eFCRnaENshA7Lx02dzfLwE04xABnh",
-	"1ONfFCTro5xsiYT0k7pUN1lYpdjIHRrakH3q99R/yoUa1HtOcJQmGWnSjqX01kKvSD1Q03DV39W5Vnrl",
-	"lh/J6Am6XRMQGolOn8gT2eNWGhjXGb0t6ZkUZf4541KkpnOeR+SgSuQUF/eXApoiFbJC8BcOrM0dcylF",
-	"qDiSUliWEeOzPTP8bv145Epvx0dtXDdPVAbyDZEr+mOR78obgGYEjDUmQHdSHB68EPij/DIwF28TPmW5",
-	"90lC/zd3+bxQrcWf7p9RmkaNHoHgXJUuVJDDoQi93WbQ99lsNF6xMJQ3/lKVXkBUxe91sih0w/NPq/2n",
-	"UM1LZKGQ6Dm9rWVpVZvRGbkqlbe7EEXW2/uGIulliHNCnhhlI5xHbpM0RWt8Q5B4qVxygWwvPeVkt+eR",
-	"jKUS8IGLmYrC5UD+pMkrljb08pzU8f+0rvdEKWSibXxGHq5Lfdt+GWYRdKoXSIuEiP6ScBQVSzEg8Km9",
-	"6m2W0c+WHvj8s2QLJOd2vxPVtmKrhRQYB06kFb1OGAAS1/rNv73REMwlArNFuMYwyKeNGuVIpCFhMJqw",
-	"Q/lLjvjN4CTAK8yoiVXsqTSps21stWs/gnyVXlL59nvvUp1Oxj4Yd7N9M37MCLom+75MKQfVgNnspXIg",
-	"64Z8sLnOuD7BGVfCt8jbxVDGbLtz9KEv4/Qyd4nPvXUK9zdObKQ092yz2RX8UnmZkGaJWsz/KHGgAFU9",
-	"XOPsilj3TA30CR4yt6vpP6qO1mqx1H/0MC6pCw0Ya90PYC6x8Pqa77kVNQqZu8CXlTVxuFa7K6s7Qf66",
-	"pnxD7miOYpykXNfOyZbmQvLIiZ+nLbtmoEQojFKEiRc+gAEt11OhyA1Ok+gyv9ptIC2ySphnr56/Ewdm",
-	"TVmBVoldjohBPmE1Sos/Xspo+PEclQENuNb1CxDj1l+URGhPd2hDcFYB2vhTCxefOsa5kZVmyNOt6r+2",
-	"1T7A3tVIbOzhD5gVl5DNZs+uhEy3NjxluYX8h59ESlz9ApDKWW0oabkstHqz6EnM1wLvGShIqz03VEga",
-	"D9BrfE0QoxsCiW4kBb+WHK2AjDVQX+cIow2k4oEHDENcou7C2SY5OXTCtL4lRuK2uD2nsdWCKZd6730z",
-	"6GruGHhDD7qvDIw3/M/py2IX7nnn6et5s14njCXZ1TuaEmYNTjKGMJOonjn/VdlRQgTQ9HZcCQQzMwYA",
-	"pqJaZTUV/rjcrOyY8XQ5H/WHJBP1MAc0Yy6SklwEEcKWgW17CeNeaMDcE1SwTYWyv5hgcd+O4HzD9Y73",
-	"uEhYnIj0uxq6voJ1gnTazlHIoa+ikO6d3mvQcT4x42Vm+hy8SvNSDBkeBbXlDTg326wvJnRgw9ma5gV0",
-	"58HZQSvoYaKN2n6FSIhQ5+Lk/lq1jWg2M9Ubm7tKTX9gW86BEG3SxyyMenERAfdVXXZWKftJ/uST+knp",
-	"nSEJ2Ba1YFJG8zKWxbUVbHUMjuU1ynU+hpJCJv1AwndWRoo6nPZ5+4rUu75EMGJmiu8GIe8rxWtkr+w7",
-	"JN7T3LLvLaCpBwS2iJuWu80f/xTT3LLdlbHDmg9Y4LLektUhSNaziNwI8R+cZSW6LMGG271oFSIc9lmp",
-	"5fMrySTsvTe6tpbGTr/mNrbt3mayBxfaiF+o5dqPMbxG/rK2rWUnsfLWx2lKcigK2TGi31AYr21N/qjO",
-	"xiqNzQ5iD3H6YPLl4h5mT9R4lR0pLsOQbIvmNQpe+P/9+geoZIHfkKhFbcXlEDULEmfslqs6DOHtNk1E",
-	"et/F3xjNVLYW3wExBSQ8SOV1ytXv4rxjNq5Qs5wf2pAowQhI9BCaqbHyKlUFZFDNOngVO29oRhw4AQIO",
-	"i26IbMnAOVVHrupU3uZEF7d+Eg4MLuV2eU6y4sUHfNWb9xadWmAtek0rn9FdHpJaUrK4WytTnqM/IFF0",
-	"xg3FdD9Ar2JuDxKcpwlXcYuCbLbg/tjTXc7guEFAA/L2kqKP+NBwOUJTCth9ue10V0A2LAGVPEO3JUHa",
-	"TmZENpD7pE+5XkrV2rI7Ks2V3cs75vlVfdjcLKQ36975UQ0GqHJcuzV6D/uz4drfsdMs0CocwEEDVLWj",
-	"+tZTKX4U1+pPGYTiqxT/gUKSaJISFNLNJimKWvscSWx5NX/ayUFqRzKkWSbgt4FsqW3UJ5acii+RDGBk",
-	"XMiVo3LW9yNvnQomkW9InuKtFXYP2ImKHzAbjqAishzjtBINw98YGG8xYN5o3AqOcp+yix9rK1K6zz1p",
-	"LIlg0PYt3qcURx8o/QHnV83+lTSCIJyPXidPbXeRePxTQeknCHjWuRcGUNFQact6fLCuDOistOZTCtlh",
-	"LQ1evqSABBUxi3uK2Ma6TJqRHFwjNHtOsqQJe5KLS+x2TRE3dCFtHPKSbATUY32KxGB1121GiCytyCkc",
-	"elGmbNYJLSQPL3oD9P/THWRGgMM0xDlNTY9pv5QKMNpNQm5FA+DD/th2WTusylrpVLn/BjToYm4ApanO",
-	"HKlS/2WOrzYk4zaSgzBiG6Hr60IJViRpCkkAx9NFFByT2CiuNeuweyORw60mcsgsC1E8ol+O0YXvP0yy",
-	"hl9P1mhKsRZ7QqiY9ewESZF7blqdRkcTtvlOWvK1dY29qCsS+T+V07NOUqN1gkrW9g/katsyEwQ3iJf4",
-	"MhW4b6+JBA3YM4BIq8mNIvAZnVEcqeubvn7uLSfJf+1ogV98lvA0lV14TXMiU49LH6QUOUqbt4i0v/MR",
-	"P5HPGvFGbwG8C5V1v0JaMOS54jVz/q8EVst3AbNrgRc1QP+Z3BDDQILmUGWW9VqZD2mySQqU44R13wp+",
-	"zPhjcN0D+g9mu1wdef41LKh0qOBUgEGBliW6FBy6xmFiYoj77mCDsuDIgXmbu2qYBy+FdVDv0VrglHBz",
-	"7rXMFvlaJqbtDBqnB4K8oNs+Ucbh/WuOTYvsWf09X9oWM/finXTpNryaXTdC+YRNir4nwumN+K4YLi5Y",
-	"KJToQ+kbzfi5Ui864HeWMZ82K7mzgdy6Hf7UEGxyQFS++GE3RFOsuiX6Nnqnaotai9hkcceJNWw6eiSg",
-	"tbtWb1nL9MuKLm8KFV1DX1Z0eZNjNWriiaH/5aNG30w9mDep7DWsoU3DkHeZuP/17WKtAjukWDS08Jpe",
-	"AWehj4aq1ohrEq4wGxlaEc5rDC0U/Nmip+EXijXZiGvuuACsFojB2ABb+XU1imPaRImEb9coqLVau6NG",
-	"IVKP+aGRekXgzsblK+cocN1Sv/BHY1PDuGTXEP4wn0C4QBvKlYyrL6J/lHq+VEAAvNBUQfRUmmqIXm1N",
-	"GfFH499YHeFkNpniHS7ID3yFjepxVbVzIL81xwX5lMqnbfVG6tkn6BZzfQExuADOsmb9maWkyJjc/ehV",
-	"WYpJHwDYfEmy0OZLgHYZotY850ytg47oluTg5i5oLlNiwW8ufN82t+4uK1GKWq4dASmNQpzxK2ZFRLpt",
-	"kqmJLHo7tughqWZsKLe151DLApMTwWqcV6pWimRDyvPO7+c8Us0iAbh2gN40TSlhSNMtyXFBRXphQeHp",
-	"LExSIRzv7cUEl4VBk/ttsEnfxv5aLiG9vQpIPCVxAZenafcegQ5qXkhP9WPb5s7yvVmTtLmndnsWSdyH",
-	"2l3UqnQkWZjuIqL4RDiq5Tr0q7W7qa6TKDDnzgqmRkD/utfcu7JdhgWFRABMGC01UEhvSM4QFstXECkd",
-	"QUmMlyEDoGRqG7W+6UeASiwj2Lel7A5y4d1L/f9tEEzec33IcgDfKT++YE6FUK0quxuNW1qPHLwALXop",
-	"XtXUP68MFpyl110IXe4ixavfsEr7/ZaEz5M4lg3ObclYMmJcqcwAiM37FWfWQzLPTMAX8X3rq59wBQ+0",
-	"ulspYEHyiMp8GGeXRSTvWp5/4QdqgAt/BGKyVCC/ZMnFb1Wd+VOGd8WaZEUSNhMY3lAU5iTi3+KU2bWN",
-	"ytP1wIaKU4rCZsipgTRPc9jzYhJeJeOjMehD3POVlVVJVgJB1g9KhAu84pdpmdYCOTHdVbVDo/xzKEMy",
-	"VH6shOpoisJ96lXKg7nWP8Dy7apkVaWPHKlVPPRYuzxYF/+cVSpy897JjgDtuqyRtPrQmyd1xAuv3Dn5",
-	"ZrUHQNY0lXB7SQG2A9n10Y71Ed4e3dHTh2vRY0/Qlb6xbWa77ZbmBYlekyjBH/bbhuUCGdASFIeT6s/v",
-	"f3xjlWN6qE+Qb/dJ5ttV7wJh5gH7CEy2WobgWfeANyrpaCzpIfP+WpYnaSkA1Kt047M9vRmBe0a39l0G",
-	"PiW2pltmNKDr1N+kS2hH47tPoxkOQo84/moSOwEeDZ1ZNHadiReOVsSNfewdbhLlNvDdq5Dr7/kSuMGq",
-	"m05GCdumeC97VHwgeIMuqx1IVHOLy7BIbogEdRdbIvIxT9mYrkS99wqMWX7BVgu/c9O9uQmAu/9LeGSr",
-	"3QYEEs8G70GUCWOSZqRsH6wyuqR8+C0ak5i+48ONHsbe1MdBOHYil/hOEMRjZzrxZo6/GkZkFI8n08lM",
-	"b53oCbEaOWHM93lIRs5q7E4dD/thFJDReALNfE5p9FDdup9VfBPYsEZkA31EusrA1yr6ERl5PdLJrkI7",
-	"I9e9M3rfNDvvqFxUoxu1lXy6MhdOsdELyTQIzIn4I9GTTE4kGA/v+j16m4EiYdT57iTsKrYkJxkohdI3",
-	"4Io+qcCb33a7lt+58F+bC0sZaWnKcg8x+U++KyZV7EpiahQrHQqPKkLY1zIeVXfHc7lhoTyIUkwIU84m",
-	"J3KimrVzM0f5uZAo9pdBtpbGNC1CY1oqHtw81K0PJeUkyRIxgyLfEYB46jqY6Ncox9oxcyx4T+tgs6Mz",
-	"g7zx2mjA3OD2rSuSKV5RiFntz9DzT21pKN3Cp3UvdKNgNV5NQmcYjoZOELrEwV48ciaxG49WXjQjrtEC",
-	"NnTjIZ5OnbEXTZxg5RJnFg8jZ7Saxn48jt3QP6KPjQ6L03dQusCMsLvAppCt5hHN0HaXb6noGN3UyUT7",
-	"uju9H3b1vtwVcbZy+VbOzC1vPt6y/WEWpWf+Taj8x5vxHWaukReOYhevHD9yJ04wCmfODI98ZzUMR8Fq",
-	"Gk1C6LAtmGvlxS4OIuJMQs9zgtjFzhQHQ8eNx+EwcuMJnrmnKfsHWaT/+zn88ucQJON/k5xZfYQQTa46",
-	"ijYy+SWehn7E13BF9eO9K+oN/PGAs8yN/iOEQMHL8vOa4k3SKHUjOaOZrHW4pQL2o3ac15RTlSZRyDdO",
-	"3s8SgkeK/1wiX/xq3dh627h+42er8mei0EL2WlvJH7X0KwSBIHIugcDQhfQZzVjCoH6ruXVLyOhdots1",
-	"EddzWWtLYxH8EqkX4Ni8zsjtE4RXjGSFeCQpzJ8aYL0gfMBhKubHFRz+KugWuiYbOEb/K+caUO//uwjp",
-	"ZkszkhXsQnzLLsxp82XBWjinXBbNZTyFXDi0hB85xqPLOSI3JN8b5bHmJFckpjkR3lqRkoLAb2uQYoDe",
-	"vXyGhsPhrM+/+OnDs8Eiq6zLYgMMPH8YjMZ/raxW+gBZkSfZlViThgW1aKWcBZdWuMZl39CkGNplRZKi",
-	"pYkxuqxQ3pty/a2cyCbJks1uA1l+clJJVpAr0UGy98zM1rY1MZTp3EgJpBKHWBbOJhmK6G6VinwxiT2n",
-	"6XVC/vch4j3P9+92FsItuT5ncLSuahSgG/ke5btsbgOYrkxTaIWNCaw4lbHIEWinUGfKPKng++K4ILlg",
-	"WFH3dTbhdP5y2zoMQhoFnu/INsV7Ya4domoJDCZzyKTYKKhZyW2vJ13WCkqXp5L9B6OBdXWSb3GxViSX",
-	"mTRlKE6TsUsE/RT66SzFFtNSp2epbKw0Cfc6cwv6O8zRMl/qfEGU0VsNSqOP+bJYyqNe5sptaE4W2aMo",
-	"x3HhJKSInXVRbPE2cXJcELDuHHkfPK6LrUUPWIwtek/yP7pPij96vY7rfAsraGtwWq6uqATr6S4ruGzt",
-	"o2VOcMSWiOZoKeawVMQRCBuQZ7HEGc32G7oT32IUpgmXOlLLmKPl35eLTNNMZtzyE7a8XWqq3Zs2f/+j",
-	"77pPbv/oH6MOKfL9ZVyIZtI1x7GcjDjfArICq8pr0UuIkYxV+dQ7QWT//PPPl0ZiQXMG39NbOJzGj6qH",
-	"4inBOeQTtK9RdIbHG1JI9aLsbygc4PWXvpEdKYpKC8o+wuinn149r76/YwNHrmP1trhYl2g1lQ5u7ef2",
-	"kK7x06vnQMZyQW+5avoySa3bCaAmZrvGRMpEUGir63pX9o2Duf99R8C8V/DQa6HUdpvnq7e1GYr7msuu",
-	"4ztQ9qnSk9PizkJW1fX4PIoKBCk1uePUlAUOBwj5VGIxPAQVy0mpOTJ2cHq6ltHWokYDlXOpBanVKh2Q",
-	"5pCqDG5AViaPiUIOk4EK6dUE3K9qBwd5z8oL6zuG6G22yKhQGGiMlsoCWdaFmIGBbiOagmoyhAzWxTDj",
-	"IdQh6doYfvSLguR8nP/zC3b+4Tqzj49+ceS/fnX7Y+9O/f3xn/5XGfI21V2NLXaMURkbHFxKg1VhJfdl",
-	"VWWQHZydxnVTiYEUsKBkw9PlH5aw7UKHk7+trkXbgbaVqCmcu5hnRit4viAufA6zdrVFAjwgOFres9XJ",
-	"qzTiSRtTyVd2PoyXqr0kny+4TPisLPrnH5ZzCRskUYN+LhX8KvRQ1YwNPL+PcMqo6sEHl67cTNglpaEA",
-	"CSTGEJxQqJ1YZHIshaHC30zLqgIYDnCIGH+O7gQjMAIXPlq+/fH9h6XKMG0qv31+1sEElXlPNCP1g/wH",
-	"RWyhrpTUrqIPdeYRTeb/Bq+GtPkYtbDIMiOfC/Gl1tG2+IpIy7mvQar5CQHRWFX2Y2A99gQtQeFaiob6",
-	"UCIwQK+E82CL/74jVUMoYVyzA7i5OjHI/s+7V3+jSfj9n2/++sxLo/d/nrUxo1hUi4jzXD84JOQunb8K",
-	"efbpj87Hf7dLtDYb9FKwDGYoqbboUdeDasgj1HxQNpVFWjlw0p9kW10k3m2uTrle1WMW40nEoQ5KBPP0",
-	"y4YGVSEgQ1i2SelAV/fLWDViuOv3vk+4OblXMsFqYKiJaV/OmqTRaUJKtbQ9V8iaMktNuWgh5i2XFVA1",
-	"UyBlEglP08DuRBp+8PzS6W6dftGZuh8Sebd9T9OI5G3bvmQkjZfz0t+nLjmB4K2KirSaJquqNNiFEAKb",
-	"vup2Kz2CSbgGMFg5mvg6xSFRDsNFJhvt8m+4pkRv5QANXYakcQs51rC07heOVrsETeoukL+Qve0875E4",
-	"9nzqNwlLVilBl++fvXrFpVmOQy7l+uB0gOsfh2vpgRDnXhvzIBSlXigjSQP0F7It4K9+gNZ0l7P+IlOI",
-	"mpJ487KVkwCmgTI4YK8dkxiU16JrrhSc6NHS1pdi+biPGAWrE+6reJHV8AOlxine8x1DOLXcSe7Ki2eh",
-	"T5yIbFO6dwK/9ZKq9fJoEcf+aHRIGi8Wn33PWSw+T0ibMH4Vv1bdUJpiY/niA75aHsI5kAhHfGOEb66i",
-	"0JXcnDDlAB2gn2XpZFJUtY5FFvhTOSCWqBn8Xgs8f4Au0S3B1/D50fLni+VjiZkskTWbvojOXr82JeE0",
-	"/UDSsVQOXsVcyziFuIJFAeZY4UA2iCsabJayQxAb0CBLs0e5mkXLpQqFh27Q17WrGKC8BojTU3n1E+Vb",
-	"ySiKoASJZCH5AuQ9Qwdr0PgvZH/cMrp8+4of8urNsU22RHYJtFgU13Di7mkZ/YBXREPTtl0izxR4Btdh",
-	"kcj/1Ekf+6zAn/ky/rJbkTwjwAGMbHGOJSpxSDcbzNkiTfXtgaAylAv4+SJb4j+uln20DP/tjxH/PzjT",
-	"H8X9q8f805qrT/wPCXz8G//Pv103bGKS3fxxm9OoXyQCCe3RLVn18TZ53P+3gsupHMPdYrtoUpMKh7VK",
-	"U3L9n8Xis+ty0eXFXH7F/J+z+OMf7FKsxZP8GnybBdkAHibXwFVeT9Vp6Lotk4dhrcoiPLPBn4WDEVrR",
-	"aHejZ3U3vobeGu9VOLLp9abiCFcZtSVoaWVbFeo8l3XV3GC2ZUvFtjCb7oK4nIvcL7gZDXdE5WYsfTEK",
-	"31x5gYS23Ndsz89ukeOMYYiE17jxgHJvtIE8VcP/UVVEHFTyyQ2nl564LqOYG93tREumEr1CyOgVpQUr",
-	"crxdKvRlsJlNtbHdJyXqWJ9J36Jt5Xom3TW6XZQUetWSBvyfOG1VCZ6LelrKSZHElYiWunLEpda4uJ50",
-	"UAkqd36xLn0Iwh/xT6gCSNDWLixVNuqWyKxztKTXS2AeoC+NjM618Y7htJJroJWHiF/ceXK1LlBBB+hH",
-	"2bINnoCy6wVATcizVuQ4SeuEs4FkWplOgtyfxnLyISi9wHz3D7u410ka5aQsD+OGTh8t+RRELEweH+jB",
-	"vaxd8rog3ur/hrd3nv07EsuZwtQpTQ9OXKd2VKvcH3YFIrf23PkfV50U6H7rhKr3j5zPPfUmPrXjsQ9h",
-	"MR+MIeFo/0ChDz0ls9SsA/lO9WSX2df3paHIHOviwwZPgrCbOSHFg9UpH7p5VI7aWdE4nZIpU7SPkxRA",
-	"kGphDiMF3EJTBb50T4pydjqWFJbT7Eo5hOpZXdJlfUPyAZL5Y9p1BO4HmStGb1mpIezRSuBg6cg8TSNt",
-	"vy2yW5wUSXYF21e257xSlbPi/mQSFga+ZgbWUE5wuCZRCQcUUwHkVaxJJgSWAnKQcIHzRVa/cZSzCzP0",
-	"N253qDXzycv3CC/9ngANJGngt0KvidRCxe8AzaMPbn/QJRaZ/BpnfPX8+i/TPLhOD/oYVwrAMpY/prG2",
-	"XgvpOmQDpDJLACdY/hK8c6rHy+0cFXQBZdc6nKiDDDmlm76MCKMXEAVhO+gmwcnchziJuJkLSvtAkmZu",
-	"3VwoOUtYAzBFZvqSbsFDiFUYtK9G4OznXBa2cGVK2sNKml3PTSCE3KaQtKqEP355XRB0IJWYloswh8pD",
-	"qwSSgcMacaxvTy18J0Nvf0myqItuiFd0V+iAXWl+XCdZVI8xHBLVufHe05Q2eMKcOheL95m66FB+lQNe",
-	"O86JaBrBz2ChAFcMFUQpwYDNcygZo2XBIMTP86DqeNbg0/w//u+///HiD61hrfdJFnYjipT5ANRGc5Ri",
-	"2UvQnh3rHg5sMP7a02MbUAHRQcNSOwa076q2ltUM1hlLnKdz9FaY9nE1wcIpomTA5jWR07mngiCdJ8eN",
-	"AkFO8WsUJbUjfE32c4VUUfNR1smovT0PwtitfP1TViRpF74288I5bys9RgJpyK+XwLDL1kDeMX6HbM7T",
-	"+Z3fKknWRSFOMglHnDBo5izuFGjrLJUdibrXDKCK5iXTlpnfwhS6X8Wvnr8TCYQ5YVuaMdG47SmO3skO",
-	"7FDOkRWyCbUJ4iERM/79b0xk/MpZwgBryoqnsoDR9n7124uWftd3/d6uhirUZZgKEhEUy3aignxaEMKW",
-	"M94Ea0GPlnW4leXjucIO6oMrWGZkipbJsg0W13NxGtN8Q6K+6rQDyofQaReZvJ9kN3MR4kNLgW6zlP0x",
-	"IYoJSpPQPOqVJU7NirAtXj5z0ShFUSUdSh/sNICs/7hTBSFJdvVOdiU8j4PAuftUoE133P1nxiN3/Z5w",
-	"+b5WXf87DvKy+tRdv2fEak8d7JXl0bu+aDpba3DbZbhGY9y7fm/bgn3eZTwrbvqDHRuBA1npnsuFONfk",
-	"jcofyLsBW+nRstFXdvm4LyBlBQa58FxqIHeBRS6v40WmtDgzWRE9WtqhxtXIgkmgk4uR5fRoKf5eic0L",
-	"BXGRNTLFwKCCwH4FrlCKDXhwta9nCbTlAPADrbJzvwUxvKn14u4yTKV/9++i3BTlpbO9tYv5ErKSl9Ue",
-	"5keuAMUxzyTq5pn8UmY+P1XtBrvs1WXtsbu+MZLOs+84GEAd64fu+gJDV2Pydh5CPHEnwRIk5nF0wl1i",
-	"PHTHdTBZ7/d0/0xW+3Ud64XlUX4LNBpid7oDqk/BOPUGy93GqTylxzHa93YfRj10J8AoKo28Ol1ElYfu",
-	"JDC+2XSgyyjVTgWyKNqAuO0yhomK+yBS51LC0la8SDIf+tGyCtTKb5nsQDcvfptV+nEtH8OFp82+kJvT",
-	"i4xzmO7Qp8Z41FKyCu+sdCSutE3m13K1wbD5hG7cvcjUfdtoEc1/X9gbvB/u7y4GqzQWV2Nx/WGRaaRp",
-	"iC88WhpQ0YIy12RbwN1rbf/Fya8+fFI/UG8wfldQtEqySPQtgsxI0Dzg3vi0Y6ClYBE1qNcilHiuaUpv",
-	"UVKgR8tqjwWpWSQlfAWulmfizKpyQPcAQVLhzxWiCoHlix4t4atP6s/Lxw1DAcriHF0Xd1DDL6uh73Tp",
-	"0Hvh9jI6056r5Z+k3+sXgsQqX95NWKlnH0qf0Am0lbqjpW4oLwvCFQLSUoILLZUWYHAZ/9q8NeNlDTG3",
-	"jzBbZDGG7PVa03MIJvDjIhvaaj3yOcFRmmTElKVn7FMkh+lKafXaB9fcILVHjI22mHGO1y4hLkagljxT",
-	"3vlHS/Xj5ePBN2cni1QXS0m3KL+4AkuE65N0l/JlQvaSLpSvL+h5vndkycOhWcjCCJjAS5qvkigSitUZ",
-	"XLG1dE3tdN3Xn3swLjGOBCPCv9ZHK8gDZqI9quwpC11EuWSPqJDKjYSU5eMBWgpIW6Vz6x6rGZwlecRe",
-	"2f0DZ9DzoT0ND0XVL2zxAhE3mx002tdG4jn0awzSiXTVpx7c1hTHV6a1YxMRXaSWqWy+R0s9/0/wI0Wa",
-	"rCB5htMX3P47lzJyjO6OAPn7B9KBjWRMbQ9z9Um8hR+1d2RLc8jX13VqSwnkvPz2RPcPmBUSWOis/UjN",
-	"57tsSPnCh9ZdjJxQfdMIWAydwp8hzF+NHi35vD/BB75nrwqGNpBxbCYXyp7Wu0zW0HHRe/n21SK7JvvG",
-	"72RnAKnlbJOcPDF9IdCPXsM9qiKnGGFU0GuSySelIOYKl/YTnOX9AGPshWia0dn3YT70YJtT6QdiMRRB",
-	"MryhxWUYkm2hnMhnLDqrj9FRkTYeerh7Rgy6VB42zmgAumLgu2vYCqXhcZ0X68mUlLmPWfLbGhaviobm",
-	"r5yGpXrDvwStXyEUwCNVE+CbE5tvaPGaRkmc2LTeD9X6pKQoS5RWe5Aiy0pJz3KAPhiuAygz+qZWXOJQ",
-	"HXoEfiNQ4vE+pTj6QOkPOL8690Bvm6N00slrjz1cGIhGe+2MykXTQA+9Tp5ypVu89FNB6Sf4Xh7ft5Sm",
-	"/xoxaD1G2WDlhEHkQ/9K4Q/diwXmkBFrTxZRzyKhipeQvGX2wlzTjT0gssjMiIi9a/oZnERO0gjeUNmO",
-	"IpLxWcskOkZn608+CCMsVXahohwuUfE09hkt6lWeYk8qEniO/rBEG0IKJtzP2q1taaFu8UB2kY4m5KFs",
-	"pWFvv36OpGwZ6tTNeWe2JH/I7SmTous0VXlkSl7uin+xpIvfUyS+iRQJiYfQOUtCSt4PlL7G2f6darN8",
-	"Hjfm1SbTXbbL7Ev90E5FARy0oTkp8SBBm5FNDx4tzW7Q3D7mDwtyqSqJEOf5Hi31NJfcQl5k5R8cAeG4",
-	"RJihW5Kmsq7CLIZgSL6iGdIx8S4PSdXyhyZ6pFPCR3Z6WP5cQSx2iyUZaIx3IvOz0ZDyDFbZNUfppmY1",
-	"uz4+qKJ1qBEmerSsTbthsv38889OHT7yEHHraJOKwmajkHOuBfHICfrrs/KJu74q4pRKbdcxfqw+daeA",
-	"18uu6p0kgvkMqOMVanTkkkrby3tzyBtalEiyDMekBCybQ3QCmtQD9lTO0IYIBwD0wlfgM1DADuL80bLc",
-	"Hh1qp1lGBMS7AkdbZEKSCGz2wgi+q2pgFIL3ryzcitAKh9fo0VL+4JNU8pdzha5WgRSzhKl11lxrh9O+",
-	"aSLc0vwaMCowq/bpR8IfEOJMFurgAuFFJi2JNa600IdoeEsHfYnqheFSk1PT/ejhPKqdtuirv7k74V5i",
-	"1t7/8SxZax+q21GyPPvgrgaj15DhOIS7utzwsjMl33dbz0dQrvXcBLBuGwDaZYZevb0JOHe+ensz1mBo",
-	"JQzOP2hG2tHQjKKKYFStonCd2aXzEjvxfPDxV78fjO4sNRQmRK6Ez7KhfzACyCRJdiVKojYES7yzbLfp",
-	"zX8RcF4fDw4vmyPhSNgiOH2bc4oWCWcPiX5RawKQgKRJmDUNB9JqAHMQQGVWpAS6wLXkKRWygPDEiqyT",
-	"LHoiguK1HlOLTGdm6MEqIwDaIYwN0QUoCBVFs8WODWp5GCZOr8Sa5RMQEolP+CrhWjsIqUWWSJSIrUEW",
-	"1WEGUix/jKEBxVHc44/93meH5rCX3p3RiqTrKKJu6OOh4A+AlQm8ALEFomBVwKLviidiaX3QceXuAAFK",
-	"8uaIpACzqvwG4H3mPPXZuaIOZySHXSdbh0roD0e31hU1UHqNvqhDUYb4L4JmJTNSiRxjMuP7givdVyCK",
-	"FQ+/THJWvARQnadE/esdziLAtHm/xTkjTR7vOF/+9iyjhcAHbj8IlTqpwJ2N27CH3Cn/z4r/J+T/Id0A",
-	"ieqb+pLbhwX5XDDZAR+ibWlyzTeMn3saS+inJxqRPei7szFa7QtRNfnTh5fOVCQW81ty6KO/JE/heKVV",
-	"hAZ9HwxCurkokvCaFFytefHB8fxhAGnj+LNJjXFQ38UTyL1N7NB/iJEwJxIeFoCIxaXOT7zI9chE/7kS",
-	"IqF6Js3GQYfO0Wv1O6PRzsF6Vpjxe/7LSludDs+I3971exDfbGuJR8EY5QJnyfV9mif/kBhBAi1+OUCi",
-	"aLrSOkZEVME1qWEJ58bBFTqTUJF0Bf8iW2OZ+livcgbUkU94GHmhG4/IZOUHeDydhe5qFPnx1CPjIBxO",
-	"PikdADar44feuaezJkH0DsuN07thlSqwBWWvsYM33HmcJAa/Dz8dWWD7ulQnsurEZdMx4x/HJwLsKV6C",
-	"8xzvhb9OoREfLWYtf1lfjJhD+xIEPIoh6WXv3n7vBaQORHbNpaTeaWqLbj8p4TtjmsMdWUnbaUqVyiAN",
-	"oSVFr9d3/aAmemuAKPKghumOQV+Hflc0u/NulO4CWeRpsMsTNBFRIvuxeWkpwCLZ44lmFrzUJ0qOxbti",
-	"l5MBerrXieJJJVbO5wUOcdGi60jRN5X2vMmC8GA7B74vW6RV9vya7F+1hLS3ONeZTyJppQyyyBusz+/a",
-	"NfmMIxImG5yiKLlKCvYEbrM4ySKAodgVstaZU0clwNSh/I5JY+u2GzpmilnxEyPWXl4/y75iOvlPYM5g",
-	"tEmyXQEwA8Ut1Xp5rRuZODW3mLWiEJjwyjHNN5grFREuiFMkAK7QOvMh146VcDguwN5KaKZ2zVPspxrU",
-	"yg+7KCle3EjbuV7prWBs+0jqI/ygbrZwdQPAL/9bxTmh0dQaAgYtRYYz+IrRElrVLMGMk0Uf4Bdmi0yA",
-	"ldcbWz1aCrVv2UdLXGqu/CO/MZaPBUgMjWV6VV+CMtQ6YQhHDQQsFpmunCDRs1fP3/GxVGY7/ycnGvh+",
-	"Ym3BiXoFXbCh7UCjV51C6hEtAaoQHYuspW6Dv/LxE0kxLM+Tzf7CymtivwCEKdJszSOmBkUVfaPQRuD+",
-	"MGE8qv15gpbZLk2XVSAZXetC80prM7G9YCjxp4RDUkyjVVPuzXt/YzQbvMO3rwljooHoqWaWx885Lgw1",
-	"vr0T+GnH0L/r9wQtziL0LWbtNBZsbyMxJ+Y3R2MXCsdPN/hrmWAZggHhFCQbMqiLa9X08hi+TrF+LX5p",
-	"PB/c9Q1MT+vdpb/+jqGl/vAqWmpQvIiGuyZmvjAyFE5QK79MytiABevsCDRl9Y30+tCLZiDeN7Qg7Q48",
-	"6bDTvp6EQAIrMx3UDHNGfYK4KN9r2XVb/ZEA8Ki5+mb+wB34A889NM2RvIUIK2zaxPJ/OzKi6vAtoJUG",
-	"FpVJmQej7nUMVvHMj4ejyWQ1DCI8xsOQzPxZ5BKXBBNoL946wbEACoGLpROok8JyMgeZ3hkNU20IxVES",
-	"AZWX3D5d7Fx3GEoTHj6QC/E3fj2IPywlOJ2C4eZX254VZLMs4yXte2NHwzmga9StFn6qROsHjZazUaet",
-	"ynXm9vYrgLp5SagS8lTK0r68vA6rIQ9i35VKzW9g42kUMIur5zrJoJuFVmuEf5g/IgBmGSoIAJSb3uy3",
-	"GuvyvQRgEjib8I9nsjlVCWhm4kb2FJh2T3ugRF7if+Y40yOqD1B6bLc+qxjItsBBGY8QWpKC8MrBg2Wu",
-	"0VybkLHlCre4CNflR6FNGV/vCr0e8Z3+KEbSixTf6o/bXfFfEt5SfKM+iccUYeH16oP4of5qV1SIZXyr",
-	"/iQXI7ZGrET8Wy5DfrErzB0ov6sOozYWxlEfNL41fKpeUNtdof8pn4EPVUxs45mnEpxPkspkGg3CfYAb",
-	"2q68n4U6L7RebDAG3ENNZk8qoRu4Am24yjolvH1K7wyh3uIEMbgUS9C9pu/j2np8uSqhDrBpm8zRUjIo",
-	"NxuAIfg/xBkV/4IN0/9MNuKfJcX5Z8HIy/4iWwqu5X/UbKGHFp8gixFYeDlAP+CC5Eg2IWcQ/MBRBHNt",
-	"QH2XYqJBwsyKFfeqUBiEcDsJJMK+EFytwIPo0rCay0rwgpYt1ogMcYteMrqlBltkEP9U6J71+WsUwwdx",
-	"rMJG26W41jXtvU7LTCbgIzP/ZS6qBtU1zg29beJci0QC5fEQRyNhbAflHzSJQombgDDU2UMrZ3JDUrrl",
-	"muki23Dl8dEyIjdlsb1VZ0OPlN7wuJU3xM3e4A45URt3AMaa5UqTxnAmYN+UYa69AmvKCrRKCtavRJZt",
-	"IWR34F5441oUeXYsinzxCzSI9PpDe0D5Gd7iMCn2rboyYX1EPuOwSPcDtCxogdMl+iMqfQNL9O9omRPR",
-	"OxM+hJSmSXb1nN5m8LlMt2jKEj1MdyvqGd1x1aVhR31P0qjsktUXiO+Gn8MSlmaDumVbyRu633xe5qRq",
-	"y3HN36DN/d+goGtENCejXDR8x8o21UkOYCEOQIWsMZPF9IO6gah27/4z+jkp1mu5D2JUC52HEPkq2gtV",
-	"q2+pWMM1CSWG6RtsZKymSm1zb20yzbjzGwq2YKmWaiajdy4xLPnSauOL76SZq9unoZbXVi2nc3gVZ4W4",
-	"yoWeMmH5KhERfiUe9FzZyUZ9vueaXnzepjhr0a9/NvNIRH3rFal3/JNZZXu4GVQNrLxhxQlaw9WVMLg4",
-	"IhImEpqzRWTZZX6Z8q2K9vSEGu7y+jQacn82HgQD98Ifn3ul1xwxYXsP4A/VZjti+aw6ZajliShp7w98",
-	"30kGapJvyzyYg4ktsF+WnsWq3vkB5iTkdnTClaATZKO21ByLr6udO1bnJ9vwdxc4Se3xC/46koVEwmsb",
-	"eaLtnFhOy2xIAkquovmFYgiH7OSNzFjz28GxaI/hNjx4TfBj/6N2qFTTqUTEovvWcSMpvSERf6glq4ov",
-	"VTfbE0dd04QTo9Mxr7jbzOKVU7jMeKo5V/GFYjKYp4jvqLBqnKQpiVCSNSYsc0UgEXhQd+vlBORsWUfQ",
-	"lbDmYxbVATo6SEpBqrI5c+3ylEK+DCWdRm3pJCaRLY5vzkF16LyluSQboMlAvr9A+YiTnDXdxJUzW3Yc",
-	"UAGLhJVU7XTFvuOTbWZj1EM9rCDb1gVhhqCFQ0Qg9SeRAYfOc3hOQqgcfF+Q7cGZuPVbvXRzSjGkZmrs",
-	"Qpcr3ygSPjNhp6NeW0vdaQZrrjKRPwXhSyUDuEluxEFlwihwpUhqT9igax6Q1KmsiUCt2T8VEWjkzgio",
-	"zn5PVQzafEPgfelgB5r+DKkkQKMUXWTWRwW9glYnpcnY1J6+oIHlfwHD4pjNwDWVUgyzk7OPknCt8OKr",
-	"fWSeNGv7JOkhK0CWjtVSNjf4c2/uT0Hx7s19/65xJPgPHuiC+WAKRUPlra9jVWby3K5xAVH8cjUAmjgQ",
-	"KMTZg84NwAYeYmp3bVv/3wlLVkkqz406dIbqycXubiP6Y0N3qfukJOsWr3Zljq60vS31OaydsM1zmGJW",
-	"fMhxxmBESN16+FyBEUSvRXz9oALaB/fpltBtWm8ZJpRM0wcms/m3OCRIxvTkJh7UKIWnA7M2+t3SHDqh",
-	"P8Mbkj7DTE0qp1c53tTMCyM5fRdK1MUj2my3FGG9yTILrS7eZB1OYyaH39+Ub/yXek6aMOV29W0cYpWB",
-	"tQkbB+FDvuMDveSSr9fvqSI/6yVU74gmG632RDO0Xt9u8UMB2xozVFABlKNaWZpd00jKCPRMq9TAqHFF",
-	"46u2OcHhbe0Qg8sSCZG1lxES1SB9VI8qqPU+0snPcO2Ohwearjz65Q8f/+8vou3Kx0e/OPJfv7r9sXen",
-	"/v74T4/tLl+4/GwxSri0BaoXxKKQSlUUDw/QpegODcVPCUPDmU5iBKIzvkacqoY/uVqtvLKUdqD0ow3N",
-	"a4d9PBoN6y7uacPFbesvc4IUrap4p93XL4RagySmiWxiBCl7VyQjOS6gp9DyiS5GVFe30kVVbzMRk/jO",
-	"klqMq5UnB0P5xk/v+j1zCnbHiYJp2W6hzp0ln7k1k+MQilALquqn+N3a7I9V3ZnR5FBbIMmEJm+Oxnf3",
-	"2TiR4XiMJD+IXxkBu05Nl5piDdjkxyzdi35rtT7jB5a+WNhLeZQVZc9+sFhqR0KXZpqACoaLELrqVAnB",
-	"SKtoU3PpFqVOClVBAtHIR8twTRnJBCpFmZoNfh3lCL8FsATQoFQjDliexPOlAhyS7/jWxMdO2CK7Xe+r",
-	"lr4Kgz5ayn+pul29fpiPjAPcwlUoR4arrd32qVi2Vq1AmO1Fc3ckaAM28Lmly1jWH1cp2DznD+lShO1i",
-	"W3pNRBUPdKuv+27FUmSjsHMcs11ciVWpoVq2S43Y6NmucbRfvb0JBseUSJVy0MVLIbsSVtyA9uB9tfNc",
-	"RXcwT+GPuuy8qPYs/a4sNc1IIiBTbjN+GETcG86f4gf+7CKTeaxIcKzMhDXB5GX3gGheQnZeOI1unQ1f",
-	"6rGM3Y6u1LpcOJQSdy3onImeiA1Pj01XfL7LWyM4NCVoTXc568tSAxG1lf1q+zJD2GVLfk0tp5Oxu14O",
-	"0KXEXFnjG1GemiGM2JrmgKKwmaPlxF8v+2jprYcuJJYEI9Yg58RfV+82vyrg/Zr2JWPqwd368Z/0p/Hd",
-	"xvg0vWOP/3Sf6+5lTgj0OLGEI5MorxoBssrcn3IDaWLtvlcJtvEBbBvEX/p+t9ngfN987QO6br6ntwL8",
-	"Qbo+VCBHAhyFOsSgDPV/kJyKxsfaPv+OKe+IkPDwhRgA3AmxIiB7GFeTMVfp3TLn3Jc1taohhwazQCtR",
-	"rVT38Xd3btQ2rzJQZZnH3FUig65x9n4g0JBC+Sr4Ja+L7aHeQvXAPK8c8m2Kk+zUakiY6tnFkPD0Q+TK",
-	"Cop9/TTZcvnNw29YpccaMMPvGodffWF78fcEp4UlA6Kb80I8reqb687r9qLcynOGA4FeW7W27xNW0Hz/",
-	"IivyvV0bWQM6hjDRZeQL8vMYSml2JQ8nJKqIOwMqyKH1P3oDaTQwAlNPK5xqbtZG9DabV/rZED6PRSYV",
-	"XxgGLZ8ZSVDWUqWOWQR2NBH3wg+OVfmVaU73rVAxG+KWo9a6y1/JIoRKrBBysN4+bAxWNvtHy2dq8OW8",
-	"TLSsB2ZxNfdoUvYK+wITguTVeR1HRPIZmDiK53RGp0zlFKlp1cxQYXIpkBupIH4nsxIr8eOw1VNlZkuU",
-	"kyns3KX9UAd18U41mGb6bqMSM/iKgXnMzDyFRrhoK/buqGATEkfudMOzC52zG7SXhc+Ei5f2rtxnO9dn",
-	"AHRW2Ayyn1QGYCZTkWXlNbc8VM9hwzrkdiyXhyDyWnhDTzn44E3OLeFtBoirYrBki3JnFMNVginYzMYX",
-	"5LfeK8ZF8RDqQOXi+fpaQY0LjYtSZa1rkWi9NyulL3b/IGRGf8clUkhzyOXnV6NI6QSmENawcSvW5JPk",
-	"oqTgVtgtkzq7EmWRvDNUqVcmy+TnaKmkMrfR6G1GckBlAteqUvkGIj0+eroXcNGCgW2365cCfTEpeBr0",
-	"S+VJu4J0Eo6JOd5DsHaFN74+azfvi6a3RvULXULEJ6Pijp2rS1SVlgtkpGUlTWmOxMPLQVUzkyNlBAn/",
-	"jX2wRbYUbbyWZqY1uiKFIS5l2nVSMHvSdcVhWeZlyBao/Z4xraOH15AALYU81a6JAGpyaWZkV0DAAbsg",
-	"Ta4yIk+5QFvMKq3rIIaFw7Xpd26KHb4k/ZKj62ixcH5rpVFm63x1PbF6/1b0xRSzosyBEzZGwpBxJmje",
-	"MDo6KpOH84LbZq0ShUWyvcXdnBHla364TOGj2cHW2VrThS3T1Ut52FTigwr6wQmfzRYVRuiq43dbirqb",
-	"u5+KH9UTnY5EWTgHR8OWm9rk4t5vaFF0tyJsIvxAUoomjiFSl3NVwpAI3FHOCdUdfkOKW5pfo4jcJCFh",
-	"99jqL5Tp29h0iLqIpF/WMet30HSLlvaCZIRjekYbztMXcM3Iyq+f7Oba26bLaF4uXV/l0B0Awnv6UCSZ",
-	"xJ6Ho9+GujQ61co838o/at+1Yi2p4idLEaUqkFW4j1IOamBqvRtfywgwMnS76//ioQdR/c2qq28Jw/BQ",
-	"7nIXv718/mHsmZZauq9gysCb36pSwu4QSZfoz+9/fIM2JL8iCEAK0KN3L5+hyXA2fjxAnCxcPZGNeGRH",
-	"ClGN8ERfiqL1aB0gDG5NdksUXvoiazQi7Vf7llYe1zkeEGeFg9dsKDVQuE1XyQ10HBKjQdW6StC8h60O",
-	"BLVx5CECV1/VuNCUISPMO22Q9fp8IR9bAaWMsGpt++9OA50y2MVu9F6aBoLMm4OkR67lgRUpc83MawCc",
-	"I6oMtgKVQgBmsNc3DNCUYCb+JnrP2m02Mcdd8YXEzdtd8ZCy5piAOQsnFGLPFODkjXuZ64BzDbas8gLN",
-	"3vAV1DxK0/ckJWFBc8Dqq2DcPTGapZEN4LazRWaWbOmsGUDKhMY8KgyTMK08L8MkyoVFKCHqlyWG9zLZ",
-	"ik5Mxt8gBwcp2GG+wvkia6wJBhXwhOaoGC3NkPRygH4G+VDDV6+oMpAIPEcp4eJEsy9bZHRXSFjjqgNn",
-	"CcwvK69SXBCB0mqKNRHUMxJ/n9RzsBB0oFMA8PawXAkd1k3ZVahPNgMiYQiSfuWgAuAFXQx9TrYLz58O",
-	"TlDGcR2b/+CsKj/m2qdMGemYBsGVtUMr0hrXSVb7m5Pg8VuA7Z/KfClgi6pJXzGev2MIehXKH2R4Q0qG",
-	"hwxcKMjQ7K0bJJvQs33RuknBdbQeZXksKhxfLba0nFzLdPUMxbFvnWItf0m7Ve76PXW8uxP61Vv5RJPY",
-	"cBJh6jIdS6Z2S6KKdQzO9B508xmcZdi3GfSEhXhL0Fo0NixkjWesEYr5q/q62kql5AncGJqr/QD9JymM",
-	"9vfQvdZITBLcucigH+YAvc1JDNClkk2xeaur/ozgbIgB+EnafrgQf+SU3qWp9NWZjNcpG1r/+CtWGldK",
-	"q6DPu/xgDrWs9KgrT6dR7SaAnr9gxfFpboe5NML5rRgKeQKwfTW3/yMVLxB5zddkW8j2xjWMWxmVeFyB",
-	"u75V6rfxU378axcqv+lgZIhRlNTTjwNVFxnDe4O2amZPdB+U2j27xsq+gMsyprnutcpCuiUdu2GMh7Wc",
-	"yUvnr2XBiv7waaCqVsrvH//JljnZaIYBefl644x+8vKYSTOFc9FbwkU0uwZ4dzir/Oe6noVvnnieK84Z",
-	"VHNVOtTLLPcFtEvA7FokE+UEJaIcWKg8ouROvDspVJCKa3FQPKOyjaHlJ05v8Z41nb0STabWnUG0nrH1",
-	"8K3dBL/2JJJ8iQXW7NMxPW61GKpym5OsDWOVi1mt8DSdWBhxayMFjDM7zJU3uYfL8sv47hq610M5mC3x",
-	"dsPRrzLK5J0iS8eQRh2SKo5iIK4hC9uwENeRVHtUrfB8kS3/88UHdHHjXajKrItfOfPT2+zuwoDFuviV",
-	"P3e3PB4d+vAtB4M+fCuxHyEtuzuvykpfi/uqo2fW8Cp8weCItLjqAZFv6cY278Nkg6rXIdzbVe1D3ZCW",
-	"EINMRGpPWqoKijodKrzQ6p6wAlcre4dfPGtcNosoc9I5E0t9HL0FLR3QGZKiry4VkAVJ8ZUd5Yyd4Shn",
-	"7MEc5Yx9q45yRZlzHeWMPZijnLHfylHO2O+O8m/PUS7rKE+DNqk7y63IIxv8OdnsNr25J2FKxCe31dfO",
-	"L9MrkhsAIecPYdNzLXbpfedZaw7V6OjUINTD9gwERCp+BXz48EPt/c26tgNzuU+d212/l7DnCsXh1zai",
-	"rShNCRZuDZzjDSlkG94OFqY/GnclZReqWZoZHm4nUnHFyK22dKf8gWBW/FQkafIPEnUNLPUfPFTFR9wx",
-	"ovsK/0ZMwc5t5dl5mTenY/J87WifvPhPC0B9T2+VtodzAkogiRDES5bbnN5A3S6BqJIR4THcH1kkP1U8",
-	"cGYbqieArA1KMHThBt+3SD/jeieEXaQy2VbSZLs0jmA31hG0arUtLfL5QRyXVdxY7cKRVahXpGANiKgy",
-	"aZQbEsLxk2RoaVv8slaqM2neDec2DhQVn7At31jvQLPcY2S5jbptnK4Ut2NMl3w9lw7YNb0VtX3lNspU",
-	"Zq5asV24Vi52Ezpy6QfrpbHF1d5Lw4cOp3zQsZ+K9cpEWnkTXy/EWQ1jr1HAVLllNWxSWwgbFN9E+mmY",
-	"MgylC1TOTAclFGTEEwTDmWRC0P1OhbQ0DBIsQw4TYtlLtnbV1+vAzrr2z7/maxsCvZRV/yBDjIqVaEyy",
-	"/vF+y8sMF8kN0cUJO0Zkx6L9AKmD7Y/Gi8zSi7nhxq32XgZ/7hVNI4uiMvRtl5BiYVVq97a9V7xkAjBY",
-	"yh7rAj4eovSl4xogT/uipq10utMYLSE0sJS9bW6EZx7al0gkvS3OiwF6utcGjnptlONbFYA7gC1ZI9Av",
-	"uk96X3u8Pxpopl2BtE6KSrSpjRLhfHoI7rzf22XJ33dEfm3r1le/mx/ulqsIzL5shiAsdFHIPFdXHo0F",
-	"jAHIS9Ev/g0tQLCK3tIZ52f1awukYu3G83ybltxxVZXHrH3zROaLwNwv2Uf0JjXqFLi+VOSJ7D0iXOLi",
-	"Bxn/g8ZwU5iuNAM/gMRHlqW60KAyI58L9GipNNZqjP+x7mSnGn9WcYNB25QFOeIgrfYoTq52uY5c5USn",
-	"Eo0U9Mkio2mEHi0rhoSK/FSbERoC7CRkIf2QTUWiwrtrirhH5qpF5lHC4FJJQqLgbogAt6EAoiSq5Rut",
-	"Db+6n9hA6RUw9xq8Cu/BV3oAZ1o5hs2LsLoJ04aZdW9t5yU1dBuz8EzpN0b82QCiqpTC6ZDvYV22upZZ",
-	"zVrrmA5lZNfLZ23bA8dW5sIkRZFkVyKwLg0czlH4moiWWADpw2dZyymodlhqdFqp2oEd855qoK7W47Ax",
-	"JIvQo+ZIBtFKPSjlbP9oqWxNm6CoAEKiR0thjC4lJpTQ7CHxZpFVkn+eyOMEsWoqQKaYbO3Lf/54YPxY",
-	"tjTXOTxAMVxUFDbIM5SDgsDCG7LIMEPl9Gu80WyPqLTkA37eMpJswy4rcBZZRLehmolcHBkSxcV6btUY",
-	"AGfByCoxMLq0jp1wkmbEZsOucHidZFcQQLH3tgLYom0ZYKmo5lpB8Y06iyQrxkGv6kSsOQ1rYjE00LiP",
-	"8quG7q6hElTjjo1aWhztgTuWH/IdWapeZCANOBFYJTGHM8dtwghaApjrsrzdRPESWr6hTw3SLTtjy7eH",
-	"Omt+AInmXNeQapU08K2hzRR2HGiZSb3GEcrorSglkaxVRdyWCkTNOqvEjyFVT4HBKK4qGcHvH/Alt7PB",
-	"SOXbRN148ZZPQYVhqbgQ4Hk2B6+OSipWB0odDkNqSYycWj2/MHQEeh2IO5QUtTW6ZzM7Vw93oNKIGiKS",
-	"h9Zm6x9UMiQYG7ILmVnCbDQZg7yJrRipj3K+nVzPpdC3XiLasifINTwF6gIpd21k1knR3SolPXMfZW+j",
-	"+gqzney2aZi4NUlZETDVLTbOvZUqHcLHpa9COT5fvb0JoOvpzbgltR/qtltb14FpJvVsyNGGe0cw2teM",
-	"JIM1cGIgGZ55kDgyH+mbDCOXZDkriswff5ggMnDRbxFD5i/+PYT8bYaQDfix8wPHXyBACy60BxwuyR5y",
-	"uC8dI7NFwXWKX/czL+ozTA/Y0G99d6sX7LcPl+fkyq4k/1yBGwWjlIq+Pvzy64OKtaYbgvCGAkY02TxR",
-	"xzJhxtepzHU9k6zeuOZZPIPGZjPOzjtsQrlUZnQgOK4F/zcRbv7Wg8FwebXCHYGJtsYMMbohAr07zgnp",
-	"o+WLz2u8Y0WJhVR+O0CXBm5FrWRU6G1ztJSVoDIsDJWfy0VWqRutABaVlaMwrV6/p6dwpHJUayinhbsv",
-	"UU6prH9Zgy9ClR/2kQo8pvs+WgI67TsSL/nCy56/4qEtzklWaCQxUmvfUKlbXGRAC3gPJFkzUomOH0Dx",
-	"lJLrmDe7irD1ICV57ygt5hVIZIHSBjBHc+GXLSv2tBELZOEEk9mzoGTM53Ecx3N37l7MxktuRSVFX4ZO",
-	"Gf/6wuXGFVtkElIfXsyEJ4oPy20NZ4O3WxKpEgDC+gJXHbqjUA3lwPlSOOLljKWD6cRqQnYgI1051bUA",
-	"B7fG3F7dVab/ljV3DNX8boYL4Dtd/LbI3tBCdn8vz52ZFC1AlLmh14hi6RT4j/37XLqnX7Ln5h28zWm0",
-	"CwX864sdPwvfSNqBCCWLw37fSkF9eBQCkAyBgDHcR2WNNrhKy54+X6q+Ts4Hm4fYAB4XvQR0BSJQ4TuG",
-	"lBo5KJWcexfffijZn6s2ZdujUkwymXGfUYlJIF4NJyIFzBrpa67UvIlIQC765SylSrbsLzKzYleOpGgv",
-	"etkoLxBm1/rS0uxKdifBHXVWBA+ogGV1ZyKCpWK6TE1fhDZq0NJ6nLWk0iJLCtlHBCcyRaFO0V2WEsZQ",
-	"1fuILoVbWjtoSxVUtx6SNUH893NzWdLBFyFAHdsQ1ciEito5WE9tT9XcGj7BXwTthUfloRTfMxRdS6zB",
-	"QM4S7i1+uKFEz1B4GUoTghLoAlLSiNMjogI08YbkKd6KeDlQ5YSergf06sN69LcUT+wrDlRFjwzvWRkr",
-	"eIJWRrqHQF8wq2dVUanU3+4rtEtNSHYGNIV2oxy5ChKgipOXIrGJxg0vuIE+J7u6LDLVLks6/c+MOXLF",
-	"8EjI0UDMFU2gxM5UsmbKGOTR2KPw6FcWw6klqwQXmQ5FijilEUxUQ+u/GMFKAxmgjC8+Nitj4V1IDY7o",
-	"lmTcSgZCCk4UAkdGNEUfOhhfQ1QnTD8/QM9EBhG8D/rtoWtCtjJzSUSSpSKsspByssikVibKsZtB274s",
-	"zYUdvWv1ON4DO66iqFsrYN0Lb2yFkOsaFlS/+wLVh2Y+ZLcsSB26e5kTco/wXZkgYG9sJcVLhaTe5ITo",
-	"27kq5JmFknoVNEMYrN3BCeWdpefgkOZSvj4TF5W8uMtiXQZGnox9ikwqyOfbknCg1LAqvZXCVfVviaOb",
-	"ZIuMqx9MVCmrSB0XqGlaKkCqEWQFs0gyrcw16MSpnAivsndCt7UwawlY0D3jDB45kPgh8mWAdP2y7bvV",
-	"3NPZRkzQI1MXrig9VWqkkEV90CpW+xJkRjgk5F8xYhLGow/9xeQGAJ7KPW7SowXqcJcmmbbgxVmTyg8z",
-	"jOud0GLFCZIIBlz25iQDvv5Nwry1oO4g8O4T1+1aD6xlpLEn9w/uxq9xEa51N8ry2lj0xrEX+ngYOLNp",
-	"5DnBakKcKR6NHDf0okk8JP5q5i56Nku9PTN2sfjsg9k+IbaGq3f9XhVc5rh7b5sT0ajYGpD70MRVQyq9",
-	"QWWaFuGasCdCknHZkSckGqDnemQALME3dJcb+VBCMrEiSeW5jebS9bTIhN7KD52J2Aa2lvSoynSJCozT",
-	"YJEtMn1LcgVQXlQrIlQgUDcMgFKJAYL+sluRPCMFYTJuJ2IGXDZudkxAPZfJ4kMfTK40BeGxyKCSQosB",
-	"RQ6VRwbJus/K9pTYMFlZzekFZ0cLewGNpTNiS+CpRaYfNpRAnalq6I5Jod3OoDzvUVV9TphKEBYba4o5",
-	"cX/MlWw0zFDBA2JYkVkO4g5tSE7SvaB3ypeqlEYAcECMNtLpgVY/6AayJLvpzbnmFsGZrheqFuH6xedt",
-	"Thg7SW+qnId3Qk5siOgfdsBfB99WptdNeKtOt004JsGHEgsHqCe4C9+QQUucojydjoKj7kn/rAGmow9J",
-	"hzPSkBA/bkmOpaSohTre0OJVJnFxGEVcPJSJuLDN8J1o92FEJV7xbYaHISDBFY9ev/ecEvaGFvDZGpRo",
-	"3ajTcjuuyb4qiKFQoyJkh97kYBvvegtvqDvwR2YT74vHf7p/lQI1aN+ZhfWGccsWSjqaW+fx0z8OVMkH",
-	"Z4Ul30oIpYht7QuAFfhK7JH82tynKkr9L71bsuIX6zY5VNbx0PhShxwx9eanhN/jmqy2C9s4z98CXJaU",
-	"CtJLnO9k5U55JXEJfk32YGP/IvzYFx9FZ1w4/FjcmjRGYtOHZutwLqoX2bKc1uCT81HsM5b9xEtPLXr+",
-	"5j0M9kQUVPFfSQZakStwM0aIZJF6b0o4YbjIgXbzzWIpQ5xbC7lb47JHPMKvCeh9luQ4tlsJv5CYYU5T",
-	"IhPVywb/X7Fdppjo2Ylg4vGHSASTFPv6iWDixacjFN+TukdI2inwXcOopulR8/8d/019KvCgfSol51nc",
-	"4UJ/1OlnIc7zRLQSqLm2sowWpWP9YBWI8dN6mZvs4XVZVO/OB2mJNynHf7pvMS/lwRXaEbvW6dK69yLl",
-	"8qfe+UjFdJqu4XrIKaT5do7TJCT/YRRx/j/23n25bRzbG30VlL461bY3rfgWJ5Frah93kt7jmb5kJ+nd",
-	"p75RlwmJkMUxBWgIyoqm46rzNOfBzpN8hbUWLqSoC2U7djr6o6sdmyBBEFj39fvdQzf1y9uodSWkWESh",
-	"fch4weDtITtrdO5I5VRBiB+Z8JNtgKesdA+XVXEfrqpVz5y2W8NmrfatWXr2lemhSp/EeBHyW8hYSheV",
-	"w23l7P99UuRUujB84nVRTtGdvCyFXiIy2YOsYOS2H+jT0uZ0nNg25s1SXWZm7cpK1g7aOMP+qTCTOuU2",
-	"lRqeBz9Jq8RdIhF2FsyiehLMHLN7WMYTWEbsUayh+x3zf02CmlygLYMcFu75aZ4WIqIUtU9/XvFUttmF",
-	"ZBgFYv+aqAKCofbl4rcf+VWFPGmdOMsy+XR6G7UmabJqq/968WauSWKcPJjUfFXVJETpb2ZaEjnBZwjl",
-	"eDi7Ov1Tjxx5DlYgOndQeX14eHS8W0FfzFWyD3nktRu6qx6VtZeX+Efr24M/l2yY8vt8MAZrWkCpVB+u",
-	"iZ1nDG3DYw6l4+5QoW+r8Q/l9xazv00u/qnS/l//dvO/Xx9myYe/vbrDtH8JKbvWL8ED0vvCTB0PfSJk",
-	"kQ5SQa1hPMtEblHWe/VG73Uqk/KOfU3d+uVY5NHLjTEd1l8Gq2X8ZAgiNyrjSxx/gbmQFAjMhv0XL14e",
-	"fvllqUtxlqv/G7VVEKIONlT4lgmraRyTq62TzsVIQQODRBp1hNTOMvjXOmboGr71ycGr0wevIq94nfDp",
-	"VuKHZU1DBEsrpe8nAtL0LZqXPZc93HqnhLMROFAUQcDSAeOazCAYnuYWNj8PoFiwQc2FsmfYQSMVRebn",
-	"99JD+iKnd/FFNvUoAj/oaboKJ4EcXrwgkDfFDYDFK7aWBf8Cu+Gua7TUf5hDjhal6WAaAuqaeVhG05RO",
-	"//hPY9k+f5KW7cullq2HEGpm44bnus7erZT6NzO6PnpuG8BtwNLEcq0XUB95XD5EUoqC5gcMqZpzmw7S",
-	"vi2614xn6bWYF4NPCGKPgNoc+Ap1GrQXdO3dyxQ/hiA9QVGuRTaCuo7SLDkbKl3YHof2gh7Ae5tcDYDB",
-	"4rn5el4KbTwBHJcOM2cTWm/A61FT4ZcvxFPaRflapFfDolzz1ZU7MXU+zhU0cpZDJyQbZ7wv2E6MjZFU",
-	"v4gARLxAtjHNcmWOkmJXuZqiZ1YoJ8iHIkvMo7CjElGW6m1kpTLjIC2uMYa5O/Ca+VPXLLBungWgj/cX",
-	"W49aejIa8bzGOvlFCrTHHe27TeLQwSV55GNI81V6UItDV5QPjC8/OLNVDbWVfOsXgpnV+UAvUy4hP3q1",
-	"IpNn1yBaklwo1ZnN89WvWZaJ4xfBtQzVqHYzOczGVIfdR+bykgonbbIYbfEIHA5d/Ki4PC9qHyVdDNAF",
-	"KozGmKZaLKAWPvp4eNg52NxCthPaoC601D7h20vMHd3sK40MvlgPLpVVDhqoiNoQrCVTXC6DaSGRGPSx",
-	"DLlmPSEkTsbMEHW6VNMzO3P2b5Gre0IWOimFo/3HnOhVdnI+kVM+u//+Ayt1XVUfNbNM0yyDDxmx1BI3",
-	"GjOAcc0GXEOQbWqj1eFXp8opzmaC51hKxNOkzc4lE7pIR7wQ9XtjIos0gyLLvpJJQPVu7l4NbB8dDo8P",
-	"RmWHq5qMw3WmY10q/sONskjMfLAlq5UWMIfUqqSHZcJ/uaIucN/g72rUS6VjDrspMWVZ5B8A76zxidcg",
-	"+6lEaUW+33dhvaUbqSFfT+3jVrtVR+u6dtMQANXB4m7ixfn6mEWRnFVItENR+U6UszFfyVGWVSuxLUDV",
-	"kNq52qvJwBZixc5BFfmdUPlwfnUX7uJGoPi/bx5HrXTPrNvkf5cnLtVU52U7qcMOjBl0fAR21MW7m5MI",
-	"f3N49NL+6nRzFVSZznsur8QK7YmlOiwepTI2E4lH/FMcsZ4qhiyV/WyS1OI6IXmHm+XxUbNZEnOHDyC9",
-	"bDK+WtGSSoyT12+/XPUyMaqzb6j0iVrQjXQn9xITUK9Onr/YbbPvhev5s+3ZFPwJei3pr0ZlxX2VCPJJ",
-	"wAHxYK5dOc2VvPKIqCW0154AJQhmspHZibgvVP35TXEbtZySPbet+Q3QB9REFnXaHPr57P1Cwjqqzo5c",
-	"s0ebfRCwWBMJYZQYPFOIWaxCuAsDG/BJ7IOmHMhnm9hDqITS0dLnoUK4n0dpvZI1LxH9NDFrZZG2n0HZ",
-	"XftOpHOJWL1L4KS8NpdWA9dKDrK0X+jf0jopF0J2+vWpzj9Ccy03//MZQwhdaGGZyJx7N6cfq05u37g0",
-	"yRs1Xea92C7y0DnQ6JwyIdXkaojGJWQG8I4sUVPZXs97oWmk8grmcX8Hyd3Kl9fTg2B6m5ws+8+la4Xi",
-	"CMEjcQCY3K4UZITQ11wGtrHDwyaYszb7SDgbtg8dYyzYOQxbuysxFW7RSEgGnzkPIBMDChRgtb+xZOEs",
-	"huEks3Pgw4HXRPMl0EomeJ6lGCWPunIyhpZWNkrlpBA0ZxSva37mSZ4LWbz9yK8WnF+8gNlwsflEpYi7",
-	"BS+GJnzBoXPaRd43PdeJKHia1QdsjGEoZF8w3lOTgnqT+zhPguWOfL0Qfivo3ENXSk2yhDDnVH6NVsBC",
-	"m9f4kiLPVb6o6RAVoYPGQ5Xr9jaoxbX75UlQ/ZAKZEBYBBP78jZqURiyZoUGUMaE+r7Hi/4wAkd0RBgN",
-	"ruNds4FviUxzClT5Og7gMiWMPmxztGCAeJjUALY/oimpQXhe6LFQ/U5rIhKH0cyzzM4At68Fo6/s2/VU",
-	"TyqNgO7X2YPcB1FoFmWXp0QQi/7PM1Kad6/met6kIfjHVUC+YZzVNYsZ8bi8R3hOYnZlq5lFm6WjtLi7",
-	"3AebY9LHNjEjNzgU900pqSC4nuQNOlj/29zhJxq1IBmjbERFfOoD1XUT/v5RqnUqr94br7T+5Ae02QGA",
-	"MnFv49YnshAHdHmV3ohmtsB4LUzkezDg4EYfzYZa3FztFHLV/LFR7mbvBrug/mm4QcrEBbBdoH/4/qxH",
-	"J5vucYNjgYGtLjWbgYCJCp7KuuV1H9NeEpS93su3hd7cZbsIL5h7VMR64CLqADdkg6cvgMM33/mvHz++",
-	"Y0TPH0rmk4NXgZR6/upV8JCTg6XB32N4pBgveF/PeBFYbbCDbUz16IDB+DMWi0/jjKcSYpIxGYFWZz0/",
-	"OFhbr78RfTCdPhRiXE7bHB3Mn4siLbJF6TbrQCOXwZmvhhg4ogVvCZWV3c+kGko+AumJVUHGIud9cZHU",
-	"158TK4q1fWj/YK31d5pl6grT9HCTStDxpDd4dTQ4fv7iRe/4JOGn/LgvXh29Sg7EgTh5cXx6D3r4hRM9",
-	"c+2YRvkbg0s/604ODo77ZmXhJ/DpoF7V2Zi07lDPahEN8oo54W5npOWlCIAjlwaLjaV2jwJIhZkEkD1T",
-	"KNpZboFA/j2gOypJsDNX4Ytep+8RIQCIKksJFeY7cH4mhUjg228cDYM/29PhxIrzFCgUsCRS9ppCBTXH",
-	"6jpF4gMwm3mG6wc4m+abl1Df4J2oz/2MqCJvRA4d1OC48SSBYdg9/xlv8ZmkHPvseuQ/d+Xn/f1995+5",
-	"dh7/mn1mJwcH7HPJvSCQCLjUiCnwT2KEpQK/J2JxaMDE6PnwqpGCz5xIPimGQhYp9EXjIw/ZZ+PfwiNY",
-	"PxdQE80zTWPGIocHKHmZCJnaUcfm/bBiQwshI0DLgPMC359xlD4Y7bfdGzF+wZgqHfEBUhWXAzWRdOMT",
-	"9tlbAoCBtCToci3VlG4zEsVQJZfmbhRfxPs9pxUdGxeBiOygJAcHBJPg/b4YQwAUR56yzyw+h1/GjCcj",
-	"sx2kYiORpJyZrWePAaoLuhPPcsGT2aWgvmBzp1c0B6Sr90xA/nThynGCy7PlcXos+lg+TL/Ar0rBWtLU",
-	"Z0Bq42NbMU2EAE38DHiAP2vbZAALxUKfLLpTKi8nWvgbeexehKDAHK/K6dOnMCVwruLIeIVo65iffWzU",
-	"ErnCD2iVwAV1z/dG0qW7WfhW88YUTcnl1Be9WVl6+5vKJRoUk9nxvKQ181/gBpo/zQer3RqANY5orBw9",
-	"ahaT129n6iZ52Ztd9pXKEjWVfsKAKeby8XXhNvOL8HVgSebjfvgRfFjS/Pu9KPLZPgD2xe68XMLaEWJH",
-	"eZvP4XlIFWCeVI7wRIvKPQcqv4SNHn6P4AZ0FAuvxgCfyftmZ4R9EkyWzkr1vt5GRIlE352QnzyBKMmN",
-	"EhwE3RwW/RJOdPm+AUbxvJq1gh02FN4I5nGZi0xwHe5FP0e3fPFFIkZjVQjZn+3/XRCk9ognglJAeA+m",
-	"U9m3twdH69I6yOH5QResgiE854zRtoeLzaYgRx42fTqCErbYmCF45F0gCB+ecV1cmu8WrFGAv4KBup7A",
-	"mKkrqZTwqaU9q7lweEKXA55m9BaHR+ZmF4N9ABOC0JMueIaAHub3Pysp8I8dthezkRAF1VqgjD6D7iYb",
-	"GnWigc8yxZPLQqlLODf4sGP6IgTsYrUcxJMP2U/p907V6sl4rHJzYkFjXBqNgfd4XrlH0IEbKBfau8Yi",
-	"udS8SPUgdbrpyLwzrhrsohR6niVLB+gaoPSCGLjZYQvFVS3Fs1/vQfrpEo/YZS7MtqAlh8erSeGyimWG",
-	"KdQweelA1j4pqhxUPG2Xo1SP8Fu6Z4X1A7bIks4m6agKHYkbCpoVqUTK1h2N8yep5rnmoddiBqcKoqwI",
-	"juCaT2Gbw0brzbySRuFWs2utkYsPeDm3b8mSo6E5L8QlnC07AsSBUjaGgCXQ6NLaVIYxFhCM9KwsuI0c",
-	"54X40Z5V94995Jz0yr4QueSZeeJzsEc5Q6lXbq0loaVkYexFJfH643CGUM2fGxsa12jK08K5F4gzDRyI",
-	"mg8A3DQXY8ELa75Mir4aicuJNEZeeHtw0EajFKBO8SrWd2fBUgP0uFH7dEvPXGqear6oM4gd+lrpAQkv",
-	"eI/rgLoGjbwoXIKpyq8BKguEb/BJIE1SIOO8Q1GH+qQpkT9atGGB9ASFssw61gXNIZdUuzKJ4EmWSprx",
-	"Sdlj+E4z+3c25trs2c8l2oOq3wGgwyW3oBW15oz+VtRydrpx7eaMbbrA29Bw3zoZCOhyoY3cilpkgbai",
-	"FtqaHoEuNPpaGLwsudu1dhFMpmSgBL9x5gX+rmQZtKJWoM9blFh3SrlFoUynRltY7omqDeoc5nRU9bfO",
-	"0Y1acyrGzKgq71sWgb0qiVtRqyIvzfKVxaD5TY2Aa0WtULhgPRGdY/M1ykcPd4g9J+CH4waDz4XSohaU",
-	"qpTkmqsxXifvV466GCMHiq57EG0QxRlL0oTN1ARcbRaCzf5nXQbUBY7+qKfOor9j7czpq4PDXZZKKmZB",
-	"MF9jUvxrIvJZB+NIxmx0caQYc6K1fwJ6z7k/VMswnxmP7xnQaNTRs5SQGuldXFhkQTykvmTwnBVCUsvZ",
-	"l+G7o6k0I7yzg+6B8Y5u9QQp70ors+gVl7zSfYAc2Y3y5VGO6MnfIN/d45LZPTJFWZLqccZntiq7ChGw",
-	"3tNXP+g+OK3sDrUo1taSOu8X6Y1YpPnckW4mau6J1ObDUI3B1HxqjDaV777g/Y5eLn27j4KP2PkTQZYo",
-	"qag5MbwW9nlph9VDMi8QnViohSaN3ZeS1+/LBgXhk2I1VsYCjrPYVgoMKiVZANjaw3gBULd43vN7Q2Zr",
-	"itrVBKir9uv/d31lw/cYD6FcjI2pQbGfyr4gyTBMr5nJhUPuweCCG507t2FhU6mtk4SWTPBInEaF3XMG",
-	"DWNY9ORrN8O859zmebAiVij0hZxHT0BjbXuDNPVhqWDbV0KcHt+JdNwVELk7vtz4fseLNzvEjHRDseBL",
-	"ZjBlaL4bFhNJKHDQkxxIdIybHZTQUr1bql1lrKUPIM+13aI29QDg5YvshrBhk/YG1TmaAx55en0FLFk2",
-	"QQVQF1iDiZe7Br+uPD45OHp5dHx6+uro4NXxy5PT45PT4+MXJ6cHL06OD1+cvjw6PDx5fmpzqYAsDYk8",
-	"aLhZn2xw4U6sa88r6d3nB7W0+DbN/+rg4MXhq1dHz09enBy8enW40eat1HWaX5dxWh5kCkv3+929K9QS",
-	"X963KtVOBhaCPxLu+9tPcAerAZ4GwGx1wt4cBEgToOju2OYiSAF95wAeIZHpMj9lmP4+lw7EJycGr8gm",
-	"Gkr0V3S3riz/BW6q4T5EDQW4I7YN3U0G4ueLZgHstaLw/HDz3XnzvYTeNYBVehhQ30Dbr4vpi0Mcp8z6",
-	"Eh20N0hljWwPtnb5Kr0xitpyP1CfukvpUWF6mKbCu8CXKGVoFjTy3gOx2i9mk/UDri1IEhHjG/EFStue",
-	"FZDguCIn7UnAbIlq7IpuSDdApBi3Y1c6xNaAadNuGEalH5RdsjfsuAtiWBtYUiQFAx5gyzVhfk90OSGT",
-	"1Xrr4zmt6hcJFqaccGtSW02TvM/vZcvyHHlh2EoXcFEB/rFrC8Icd4pJ8sj25Mx/KSssujJwV3LBdoIy",
-	"pV38HGjJVKCTvSCTQiRhDVNP9PlEC88JwgrjCiwCY/Fn+VHiB64EVUMgwbxswa+FB20iTmGzjE8kuFCp",
-	"DM6cnbpSZJJJWzFJHNPWapHbxxBLYFdV5C9NZrEEXsS9F7pPK+dxHuRoSmuhrFJeeQtU3wuqVleO/hVz",
-	"ZMEyVtZB0e0neKF/vYUr86uuK6R329O61ljvZQuSzfeILDX6mXMepiXkGXIhiPZlhRe52ltY7eAdv7hn",
-	"/+7obv5d+GHWsgj9p3kv4CKsHAgtS+RRBU594/PcxZxsju6LJeoe2fvM2R1OSZeorh1iejkSFaBNYHDI",
-	"gTbPESutHzwqwXesFWuaA/mr/xCDH9KsNqeJgTi2s/hld5ELtdpiUwUKeVaLWX141IwHaA61+tnuf24C",
-	"bQ0vvQC1KsQ+rekPJqAkniRVXMsQmvHlpuBPJ7dRyxgLiyGvqsj0ts8kBdFVAUktQdPWgF8d1+I/w2da",
-	"gRCa1iOkBcBcUyq1Jv7yCgrLqpkdLcCotE+mZQrBKOv3dglcbN6asTLLiXpj8BGzokjhXQJ2ReCYDGte",
-	"Y4uOZ44BkmzXRhNDHXx3bIl2Va4HM7r7E95TpUpEkTJja36nCQuKAk9KZftQEmw8WawRalc3FhBV3n06",
-	"v/nUaIkx34OB+TYSEtUlEKz2UqsKJxmaEeXVXLyp7iOos4ijde3ozHsxEskCpEIKcxS+jX1kySSpp03l",
-	"13Wwp01ras7Zs6PTkGh4KSbUwgIa1yA/1x+v6F2M07WgyKYGAgpfH5wk42VBabPItEBWjpqamXHY8nR3",
-	"D+LQAmAtsj0VVjeiewgdKoX4VMy9iYOPMGYH3NANrWig+2iAmxO8S0qDQsb+hqGftBiivT3meQBx0WZv",
-	"UQxbGyvupwkUnhqvkSjX4kLBb4xiwYaJKlPeHy34Y6tzeGpehpgbfxaF2fIsETdpX+h5UwyKptYXWBdv",
-	"3tdC06YBjfm6lirNt+5MoAKVAaBQUCNdDmyfBnHs0+fPj09XApCvObtcjRqg5OJE65QXvIqNBdljbs5p",
-	"k7Uy33tBSyJ/7JWym21R2OTo+enSoEl1j1ZIOE6/AAlHoe7jU//I7/ylb+tFjuPmXtBfHNAypZINJlkN",
-	"yvC80esdlPmST+91rQRAnKu8cOCAi/0vtTC1zR32/4jPWKJKZIrE+Ewki4BRp21lhLb4KmmJGfYmFVPY",
-	"zgH23zhXN2kCP2IJcl3GwczxQgaloJUKlSYrFG1O5udXcyGt34cx79fyKuVqUmAn24in8oylwAkNegZb",
-	"GKss7l+uxALm3KzEAofcQ4kF3OgJVrQGa9KknhWG3Ydpjvvoy+db4bnbStZvqZL1PgpMcdtUy0vfC57M",
-	"agW6P16Pkht6D81IumypGRU86SM8s2TjST5W+smUnd4uOqt3qtoMPtv6NZsf0CaorZDwFFG2PqKvJGKw",
-	"JY6pmkv2y8Wb1yzVeiJyABFQmZIekBX/8B3BCbh2O3zu2tSuJcv1+TJ6woAfu/N/f/6Pv+z//sdhdPT8",
-	"+W1t7PZjWs+cOFIjKPWSzAi+4+PjVxEmGw9fvQB44VevXr06Y6O0nytsdUSmrGsxJvyvBRHd44+HRysi",
-	"uiVitfLLQUz65HYffzjyP3y0P3Tmftj5R/t3/PkwenW7+587//vzP/5j//e563ZrF+jXizd16/Prrxdv",
-	"zOpkagotplqcUbUEosgDRVJpBV4mr/hJ/1DsH/VeDPZP+PPj/VfJ6cH+i8P+8544GBzxwwo5HzlS4T8r",
-	"a8H3B7//8RJXAX4+WePnw6P6rfA/iKVSE8eH7s4FfFqolyxEZYD+yHqTNEsAEkTPbYeTwcv+UXJ4B8/q",
-	"SgXz9Te+Uofto9P2y7oXvKkbcNA+bB+sdD3s0PC5deLkt6Hio3QBnCf0IUcWNoUSD1oIuzxzGnuoVuZ5",
-	"zyeFUdfmymp+kqpVzhOCxl6cAwngHxIVlgKlkqCtHAFAT5jf15diNSMLOSbnRS9bLUsi4JHuSLlZMtD1",
-	"QsMlj2sJvOcJMNYs0QgpYEYgJAUkiWJH1BWzAMONT5K0YEXO0+zuLHJzdDLWjhnZD1/+1nZdf6+zhbTo",
-	"T/K0mH0wa4OL3xM8F7nZSTWSTrLzdxfQor0TQznPJXZNpgn2TNI/tejnoqA2yl3ssv7bbx+thhwLefGG",
-	"vVZSQs4TVKI3b82254XKIQPidaz56F0Zm4mpPP03xEY77HuYLfv//9//L26zEj9UMVXhycLeZ8zmFZrF",
-	"+/t8UgzjNju3V6SSJeJGZGoMym6kEtGVO3ThXxJxA/lplik17vH+NRRD7iKIE5UNIboamF9EaohHCUCD",
-	"as8IKHzYmHAu4GX85x8Wxbh1ewvgqgNVUwVsvgAbAiy2mhTs4p2LC4Hj3Wbn+pro5BHrROXwT2D2s9xI",
-	"1jQhoKQABxbmT9UbnL2+ePO+K+Fv9L4i0wCJBAhbe3tvA1GhLZNce2/PLDHEAaiUczpUmajWrbHzAAAp",
-	"LReLcRwP5pSrJ4M/daX5mGOeC1l4yCYaZK6KiNAz9wF1cJTKIXIlBTAY+pAFfj87R6hxvwE3rTfrShFE",
-	"0mFdI4SKMXtWZEnEtAoRYMEQMF9JJPCZimnaF4RKNlV5sgCMzPzZ1gUgigB2BZ+F9a6pZfihysgKnYk9",
-	"SwSoQQbs5yD8hZgZNtYV9MPAAFwMRKcKgzyd1UGeCE4gQVoaZUIwCd4xgSdcvHtnPuZnt0Xh41G5MfCr",
-	"IloSbIcO42zPbJM9tjME4us0ya2A2YO9Yf+Ce+K9GMS79kGvERgIdoYjPDTfBaY9IZxfHQE6BXzqEAMd",
-	"GN1SXQCC1nSobMljb0aVpa6mEHDPcJR/cjoiOCzMvNlTSABYWPREFdiychwBKdqTp0INQBmEzT7Hs+hZ",
-	"sKeZLsTI6E3RNzvNUohOuQ525BnkvAoh7SvjMMYzM0W4NxLifmaZKHS1rBLmRKCXUrCdeC/ejQA6iju0",
-	"GW63krkZ1nt+tsA0Cxqx8FrKTX8mU5I7eU5SC1A7HClXnhZE0vvZnK//9b/YewqW6K58S1DwPvgS/2Ej",
-	"IRHBuWE87xbCLjWMwK5kCa+LEY+bxDw9HflrAf28K424t88gzg7j+UWEL90TxJ2JX9z1yuF9cwIZDHE8",
-	"O8EmQpWZA0O6TXmmRVd6HsvIPM1sb6wXEVkCgtYykuDZD8JLBHyVUhlvovqTETX5WCjzQqk2O6faGPOt",
-	"jHPTlXATMILKWIwdll5Ji0cO8fOZmhjD0p6UNn0oY1CRzWk2hP9cONeJBED7ZzeHMfAym5cO8RCN9bXY",
-	"NuiAhjJaeG+PLJi9vYitbcNEmOTuzayJdz5O/y5mWPuNvCrwDQJ6LCRY49BfieIVMs7wZbuS2X18LcRY",
-	"U2OFuXzokXzM85FK7NPYmHtgdwVfgqCEgI9S3Cgjssyz4CROidfMyGT2HJ8HfvkZrAPb2/vbbx/39u5k",
-	"kZmX106RmONECwnDceUIVYMucqs5ULmZExm9LK43hGN8AiJ8e+ZtD1RHU0GJN+JjbYvLtSOp/aeC5i7C",
-	"GFIa1p7g94llZ5iOCcKX8MKQ0gz7Hs4DZmp/PRWFDZQRJHaV7RLDjj63UgEgIyl857aCcaWQ5JIkqNks",
-	"8Jtl+SYsoOKSPoh5aQJ1BKO2K+NP+x4cKJ47xmRzwAwQILRqb8SYx4rZZ8Rpsqj8ESnyCPVahCpP4A+w",
-	"zgFWdoQC3gu2YaoLlc9os1mjymFUQb7MPBKtN2rbM4MJ2sfcZOQguzCpFsMbXAtrYUCzgZsUGMY0VZTc",
-	"wWX0e/PjVXoTdADSk8G6J3BLi4rnSn4C+rtgC+E/SLJoB1CoppLWIqL34fiHwCNETXUu3cPKDU3ruOGg",
-	"oUBXo3DCCWALlnbfEHUKJPKh5buHysLpOaQ1sf5dGfQdJZBZWOlgvEbqxsiA2BhF5E1rBBzUBZZfwT+v",
-	"RIFxEFCJXWl+QUGT2NpMsCXJizjv50oTOig4vXt7vlbn5OAkggmdHBx3HJquP2h0Kwvi6JIrWXptbAdc",
-	"wNKrGWseWkBseTofASFJotugkuD4Ek4uoOgqheTNjOMyXhmLqAaIt6R6YVIS2Q/wNT8MufHtzcvxa3Pc",
-	"p6oT8q3GN45lDqz8GHs64qhkj0jC/faM9SgykTC+GAqJISVz8rrSAlVaLlN7PksbSSpo5D4r8+BTYIrk",
-	"KohF5JOCySspOuVNiUkwPM8zs8lc91Wwt63JUX43FGlS0SvaGDka1D0xTOFw0TK+xiO/t8c0mI1TglG1",
-	"3gQ2AiHzChrZUAiX2EYgYi83ugU5FabIlNZXI1y2tLA8rtqxhHclni0q5ByEFKOhawxbAzrmhaQlc2Cm",
-	"YPzPCGLxZz4S8ZnzX9HHDjFPkVoUXTyy0ctwp6TRrDNdZkGHEsUrUVha2hm8lYX1dKZieGDMRyvj7tsV",
-	"IyuXJkafgc773h6y7cBxRQMHFvesLBX8toWdZF1+W3VKnec7YEi30QGId2HuDtQaVsLYneQjli7W8W4H",
-	"lgNulwmJaMNOtXiGnBnM1wG/gudehGtHPC9ok41sjxpTg670ngfPfamhUUNcurLI6TDNhIfH1CUJyvtD",
-	"kfiNkaU3ntOO/B76ro6S3PoSblnoswiMHiPyocWypY8DrTr22/SHApxbekyRc6k5pgbDRnmVoxLV7Xlw",
-	"Wi904C+o+6BhJ7LgAF2JFipstyq8rrdjlnTwRvN9w0GHsFlCVMl2A/JC4BzMi4L7OHZon2BvgvJFzWjd",
-	"xDHP6UzAtVkKNL02LqVyDxlp/T7IrXdl4HigltC4xyy2JuqEMkTozsnRK8rRh8ifUEGAvU44Wc0GKUYB",
-	"wB6kMMBQTbsSQBoIlAMUVgAaikw3c7ihYWiOVmxvD52IvtGuZBlPwflKBPC6mDtphSejKMRoHCwAbM30",
-	"amgUYQdP9bmxZd7eCFloiMGqroS6/cDUgwNVpCNRkTFgHfwVrcPYOoKvlbxBtENtfJW9PSg+o+375ucP",
-	"1m1WA3ZofK7TY/NiOe8XYIhNZPqviYAvGnpi16m0dfdBG3PbzEAaY1qADIZwrvEQwmYQxfrKuCQFBDSg",
-	"lNkcWpcNpv7g3gxbkNHViZyOpt9bVRrBwvhADf7ZPDOepEls/HtIJzp/vJpHxEX5MdWw1Wl/xH9A7iNi",
-	"vojmFoLbQJ7hQioDMbV4yAQMzWDcGYv9wJiMSctjYAQXrQlaYcY+MHaGsB3agPIK9rSCUCZKPZw5hf2M",
-	"joSAIYhBMzNAamRjnvORKKy7WQ5AmKfWxCBoCV4rqVMN4Jl7ex2HS4JGdkDYbYNbSPANyunGd9LQX9vo",
-	"itD9/gIg1bGnaMCQBLMUKyCbKZkpdSG4MyishjIrYlPh0GnvWih4CoHUQcAcgDdssw8TOPH2o8IH0Mo8",
-	"1xx2CPfvB29NBpOxPczHTV3fs7/6veDJPhKO0ZIRKw0smX+Uo/J24TEbZOFMF7mxbJBMEKW9zfC2Wfzu",
-	"/OPrv8aOXQCe7XCTzdR3To5e2rePABHcEuNbMPDdMxa/efvj249vSYy9+/VjTBkb8HvPqe4KNxtBRFvT",
-	"yPZplWCE4TwhYngg8a3RUoc8jpFNejb6URiW2XFTLhVfITzuLmINIPA7PM9+rdITYojRcB+ATQvMKGjI",
-	"hgCqBr7F8cEJBJWc6wWXWf7fYoL1PBUnHH1M82TzstYNtVsSQxn4XLt4KHVENsAthBj9UEYmwZjHSAuo",
-	"AFegNjROGvvF7NhpqkXlM8OHq750Ljzl8cnBwS46bxgRdOSQpYCGe2+ItYOJiFvXFTYZ05IPhNm/Ru2a",
-	"4fOQ+xTajN/98uFj3GY/qJwdnbChmuS6DDVdBp+20UajwJ0aQPxnCzE94rmxY0qPfC/GGZ+JpMOKfGIs",
-	"+TokctrxVobRTnPezrWYdchPY5Z6JHdKBMfittxX+X4uikkuI+zvCBx4iq2HF4LDQ4v4Jp+xfCJBXIIp",
-	"kuSz9xP5F5h2mHZIXQAqbHPqCUQQ8avwJp/tv59IevHIQUBhpGsKhyGQsb/hutR8MMfCAJvFOn0OxN0q",
-	"h5oPgsxQAWUAvetboOMhu4EooZw20Z6CO2IxH4+zFPWxJY/6j39q8DpoI5W4t9vswzQtAA/HMVKdeasB",
-	"O7l0UAdqJNhgkmXO1Tk5eBWRfuTs+adPJOKGK6PwAdJFhFuFmHLIa4GblOtCzag6/p2dk4PntAvOze+M",
-	"Keo6NBXD+hOkhitZbeA84YmfOXYc1LvGn4nckg1VXrC4EJ+KZ+BHxh3gUNqhWQLPD9csfvZ//fvfMaYL",
-	"iTN+1+iJFxE7OT40lw+N5CysZ8HAzgY3H53C5weHbfYBswfTgCk6IEIlmjBrOqGbEKZSwGkPQ7VAF4H7",
-	"2YKNmD0NpcDYKmYVejLBzQPyRLdZOW8xJLnsgN9pEhcJzCD+f/bf45X7F8jMCuDmHsrD3gcIWxLyMDH6",
-	"TDlqx4ksWEwEcTHVxVS2PJ0fuIilSaUbsOPYw4yG/+34Nd0OM6mxw3JyMiGwkXviiksS5ykYSgMFtKLe",
-	"hUJ147v+qQc4LXwOm8Skte/+xywzrBJpMCPsXPbYnOpE9NMRzxjWyWi2c/Hu5tRv/0FqjoScGOm4G5Hp",
-	"bvcY3IDakHQEliZlEkjH0D3dNn1xNIyhJ/9weHwwMhs2HdE8bFWk+Sq/fnyNZR3EH4hVGq2g4IyqzG6j",
-	"lhoLycdpq9M6bh+0jwF1nuj2nw0Fz4rhv83PV6IOJJwMhqODgyDKMM5VX1igJI3+uAgNCNcDakkUOpBm",
-	"5HnhQl1IysFT49z+TOqp7PPC+zmdfZG0OmaOf4UZt6JWLvRYSQLnODo4wLJBwLCHouhA2v5Tl0rwYIS6",
-	"XlTCZa96Ro+CEiYo61pV9OUG3EZ1zbGlVQOuvhOcdt093es9+54ndHpxyOnqIT+r4tzTMNxGrefrPOiC",
-	"kPxBp5Uqt1qdf/wetfRkhLABrQtd2gc8S2HzFfxKtzr/aH2AzH7rd3OLZ8Dz0HSHOfINa7HaPCeCu5jl",
-	"DmC7sOwTjBxfaWQLrvCU6uEEyLS6MlFTeYYeIhqYIQMIWXtOnviGY7dJ2eo9avyhVAogk/iqtul7+94U",
-	"XbSACE99q5pRx6tH/RpwWMCYk9Vj3pBGfWv5Ppadi9dc+r3j1m/RyQgIyRcej48+PgnqGJ2toII2TB2F",
-	"BauSjwTC8rnhGAxYXCJY3sdhxg10BoVQ9MKuUn8Jgit/IBI4gqe5jVYPA/7xNS60fVmrrzRnMYhmQKvr",
-	"Hc/kmF+JlacyZGZY/2iWR91GNSAOEGvzFcnQ54isIzC5ufjNokfSmGcwoLRCUasU1lnrBubac5rzRqLi",
-	"cK3jWyIpgnFrHPsfVN5Lk0TIzYXSydGr1aM+KvUTlzMrRL8aYebEl9l2bl8FUsuJgd+jVlj8gX3XuAuz",
-	"FL/kWNV197+mkoEQhqpQV9gPAK4cRLWhes/xjzt46CB/ZPWwy3ejNEtlIM0ixm32FIouJTYxttnPyntg",
-	"rkQGquXE1E2rRwkIygOV5GQHazm0Ggm4k7k1tVSOJ8VPECHBFMN7Ckih61tlhHWBvhIdbJ0UxhjLO9c4",
-	"3UwMv4HAyzpiMgiV/F1YKQn7+HuFCDUNBGQh+GhdAUm9y41FpBtXalVwMA4lAX/4gPNvPvMl/gEWS3Mb",
-	"g0sqsp3iYKsEsvvqrbcf+dWqq+Ga26hVF2pcNTYY44bcRq0fKe20ari77k+rNg7WUBs/85H4CGRzZsTh",
-	"GjN7h6xxH5X6ETjjYNzzdVbCsfH9JJKUf5yNSbsdraGl/Lf+yZLIfTOaEaWNrx9vqBz7XsiFVv+zP+in",
-	"W9SYAJw5pzvfUIkdl0yMxsWskQIttE/guDLCUgmhLR10FYNdiSWDtr6QCivb7KMtgOea6v5skLDSfzbn",
-	"XFT1oaUTL4WUAhRXn3qiMpHBJCc6dN4X+syl5WymCYufAilqNHLYv8KzKZ/BXCda1ClafKFNFe0v1DN6",
-	"MfiJDsbaunneH1lru8Lyt56+2DxZS2z+AKyid5WzC1R8mGypqvpU/qrXcubMHWh3XMCYRnrfjF6l93Hr",
-	"e2b9HXtMdjEAc7iGkH4X8Iz+gOSj34yMxjOxsYwm8XsbrQzEELcvRBan7boA4KZi5GLws5KCRMjdAxWP",
-	"asdWbNf1TVFz1+M15cZPKkkH6VYQfltxiveCJxufc+OJQ6Ci0cmkOyM09++QQuvX9a6bEwn1TEvgnBjx",
-	"CWOJYVRty4uwua8d8CRSxRL+2j/QmFYYDvFVMpvUMS0pYqqx3ao0+7bQCqs3qIeFS2okEZkWNQ2CNRYY",
-	"zHpzybmZ4bVOiAO+4j5Mr9aGwC/SAzPCb9IPAupRxaeCunJG6sZoJ/jqrQBbNsTJ8tSFhfG2criVnGTZ",
-	"bYCLVd5yFZ5Pl//69e9GlDYV6ghdtlZU5avSRp54DU/Hl4us3G5Vk7ir/fp0gyJWGCLDPQx72ew139tj",
-	"9u0EU0hFbKjAQUMtiaU8C7pEl+ZVqVEH+ggsJ4ZrBaEQRG8WtL6UWtiCNuG+UhlLgHQOau96M4IFCRKy",
-	"XUlVRW2G+VBAz2OTMahYKFmMjQco8r9okQ3iOXLJEoMHlDmhxwhPwQ4zqPutTLZDANS2IHjItetFjbqS",
-	"mKpUqW2MyxmU3xvTRE2uhlhIDNVRKTap2aDRwte1NVRn2B9IT7cd012JxHDhAKQmgAm0WQzweX95TxON",
-	"WSb4DeWPBiofiRzbBxYlrs+DLdDUlPgrfIX1k9b+WYAEuP7AdwiRuP4AJGpr8AClsvWvhi7H9S//DRrS",
-	"G9xeSfMx9TdZDRCipjQsCagZurQuIJB+29KArY/+qLUEvCSGrZIPhfO8ng/373346mvZCc/+8P9Ymoz5",
-	"r9SqIcI6GzAOvZakp8KeO96/tshKSI4R+iNYBj2V2vPf9LlkiYKSRl/GSE25RM9i4VjOqm31bArmCGrx",
-	"IULtONww6PGkDkFguOTFMCKPiKik0YjRYMWgxWBsAwGtNcgnZI2RRK3/IhbpwPZ9uV781wEHUweLOG0D",
-	"dVd6eiLB82y2Vv4oWHdzf2DfjzuUpvKkORFxyzh8N9cC4pHbCujCw2i8/9DUgbc4deR39TZ7tM0e1WSP",
-	"/Ab5Hud7Xwmk8t5HfLdt8mjD5JFn6g/Pc3PVRV7qkmySR8szohFkNvIOrSNeCeQnmtMDcH1VePVmDpml",
-	"XhssKGS/g0wrpbIexTCH121kmbfmufjWHhtoNHObgcpFetXsFj/QGAi14i5sNN5aIRs6F6vFy9PyJ6Jt",
-	"TnHrr9xzTlHeVezfg8fSJOK02scZp/vXYrY8EOrqwcpEwfMNJZFDiQTQQIIRTNrsZwg5Uk9uoa6FbNfH",
-	"5QDRcoN+kj9PKAiXoGEQqDRoafjHfstt7GcrSx819mM3YihG7a/mZShs2XsqzajtQPkJMAQ5Id6imUwt",
-	"/BYm23eEpA7Qss1iEGexq3R1MAWYgeg4jBnAi5AKoiZRV2oFsLvmz1JNAbMKhGSmNKAcArCoh7m+FjM0",
-	"/D0kN7ewRpVijTlYC4C8LIiUlrME8Tcs0op9gwfoS0Gx9LW0pYzTsTC7dk0R3bgzpTLsARpTqC2k0Qsk",
-	"6E8sb+iojGz80ot8Bwv0uu1p+ebDa9smmD9LE4zDb26g2lcXbZCj8uyPazFbqx/G6CnAs6pCoxudVyXk",
-	"KTS6Ja62gWCIjGBCDFXsoTE2wUzXqMqM6+KSwLOdmrRBt6DXxGFYZWLgqRxs2/2S9MFmqnSbOnj6su1H",
-	"rgukydpG4tcJxNyo67tJmWhlqMMdTCcY2njEf9UiOS9iQooGkC7ORqmcFMC8VEwVoYPX9n24Q3zXQEIz",
-	"S/W+zbU7tW5sxcK3FjJtfk6/SJT072K2Ojw6SdJiXwCu9MIQaYhrXSkUJaIEC2BdKKQLsbgQVTDriEkx",
-	"BWauNNfFGeOaDXiOlSKcqh8cDw6S9iB+faVk1CJZ9Ll0zDG5LXbgANonizYjIM4AQJ5wGSMsgheaih3o",
-	"Hr5JJGHWY3QdI1CBCcCtbfbLwDNiTJGj0vEFZRni/6UjESG2LXZ95EaU0kJ1JaUtJWIYI4QrYoUT2xVR",
-	"kbn8JsJ5IFi9QzRCdD2LN1jTeFwfhPZY4o3tLSJvXr+I8Rf7+PWHWDaxv6cyaT7K7PkG05sUfdVkwIdU",
-	"9htc/qss0uybLPn0u6xprL86cGm8H2XXNtq/NQMet9IT0B+EFarWECDahbqkqRnwwAWeUAGy30NVhwf3",
-	"/hMLv46N2j+MDg4OLGDFPGwVUJcZHU0qtmORaYnClzh/sHjL0USFvREOpbor4TbSgsNXqXU9cYrH1eZe",
-	"P+/EuCz62fEzPRb9ZwhYi4zv8W6bveX9oZ8QUE53JRESIkmPRQfOwwCJS0/0VSI00lgNVM5iHtSnDBzB",
-	"D8Fymivo+xCst5l9BP0yrjXFOF3cYiybR+zEqQSSlEueXwHssJn4Od4JeSiMreJQlk9Zkg4GIheyYJpA",
-	"CbFvxl1y9LIr/UUWw/HMflE0oIjnOHjVicR6XCS8XCtZU1k4s7bmGZe2zpbCS54QyM4BvyIV42qjhhcn",
-	"ZuBDfQ8Roa8lOcPTfKVO9a/VODlTM/QBEjQN32Kj+ddZBOdZZreJOSkgRu6aaLm35Mna5gC94xO2CWCG",
-	"H9DO/jLBQ3jiayUHWdovnnZy5DWSsVPc/BvKi4CyBE4uSyuKWiEwhOCaungIntrV+RG0ZYAsT/re1ocw",
-	"aN6IfppArQRaAUCBHqp/THFY8O2RGgEvfhk4ggIjFDsgYkQEDjN3TzqWNibjWrs+VGxjdTDHYP9YiyGg",
-	"ewW2Eh155re+UbXGGeL9oae6K3OKEO+5J5noSqeqqU9mnohkzsQx1k1UouDwJOFiJJJUEKAH0HcKbRE4",
-	"KOLTlT1VDPF2RwcHHpJ0vmA7LTqETfqJCPOQCFsUlpgSepgBhnTgPpYD7pYepqgTsINDGYtlxrE2Worg",
-	"0CO4q8M5t0Er2zlDVt9U5cXQhYoKRbRuM/MrKl1XKvM9y/hCBA6iRoLYk4nQLHJxr5BGEstPijNXHVOi",
-	"g7BZN0k2NFTHG6vY7C/YGwhMV2JMczgQGRCqch0gxD3br40VhcyUrbvYNr0Z9NauZxi89Uc80IO92c+4",
-	"4mWQke9raDpDbBGCDGkCBLJwEg+BCQKHsvG6fG/1Lh3PDRaWVNTGq1JnhP3mKMOrjKjA7VZLiNreZlIt",
-	"PMijmDXfgn3yFuWYY7Iu784GRgpGa1bYKMtLzS2k58pCc5UTx1Ns1ElcCy5RA6VRG/Cn9/pCJAbwtIZQ",
-	"EFtkh68X2QG+d2NQh3DU0gA/nb1tgH8b4H/MAH/fytBmyuJhivk/Quk8sNuDdxH6mlTI12ExUpm2KQAt",
-	"ktcXb94Te6T7GyqSGLlxmE7lFXBKkHpxGgsAGMiDLDUBgG2XBkyqEJSn4sJiqqzCM24bUjGqG5FnfIw1",
-	"hr8BxEKhoNDe3Mc6RzYwbd5RDUIG/wg1IgbT4Uerogglshxw75jHHLbDO3Sskaq1o1aU5EHPo0zBG4pM",
-	"U/x9yKn9q5JrZ79RUSSwN3clY9Y/iwKbuJo1CJgm21151J6bPeul5tvWtWU7purjtl8SApOArAqCUvVm",
-	"1DmdpX0XUgcXFRGk4CML3edjwYaQQEAqZkXUyz1RFJbO2q2bMJ+PMXZOKBID56naxUOWN5alVA5CD1ZT",
-	"GTITx7ieBL0ZuK8EEUp3C/jK4LE42LFluoeAi1zZil150q7skw6lnbyjPqJykFSzIk9FAuzAqWaJGOcC",
-	"Dk+HTbRA61Gbl3/eZj/79xp15v1Q+8oDsG3qqPbX21gf3T3w3bWjkIz7aZIjXaI9yH63xukYrargdxfv",
-	"bk4qOxWKhScuElW7V+G5dr9e0ktewgDsqjmnN06J3S/xu05lNF+gGk6BZVZpEeR2tP5Ol1jkw7QPrlRE",
-	"8C4ggTSUEhddCRiykLfrzBnQzBXY+HoZR66ZCa4LNinSLP23SKg2ZyfYI6mS8W6b/RJAtgCzrDnYY7P9",
-	"ExBjLhsGMSpKWoYUx232vYCCIiw7Mrt6okUgfoiV0+uPjoPL0UDoB6yQcCgorqd14Ba8E3nMkpxPtecy",
-	"tQcyXMJwdWPdV2PhEpG+OMkG0ICdEYUzdlShbAbe7lKyFNbTbFg4TC5wV7MrkZO4lpCUNkBXWtaGd3OP",
-	"cGfEvNp35eJ0qaYUB4WwnJVCRT5jGS9E3sGFuhSfhnyiC5EYpeH+cdmbXfaVyhI1leYP8A6X0PQVR10Z",
-	"CONLK4DNZQQtEsFxgNuT/Ah/NVA5HZGo5thELIaA7qUgmyNus/f2tJltdaVU0mEx6MxLzYtUD1KgaIzs",
-	"V7jEvX+ZC/NtcWYoJy5H1JthflXpccNM7WCieWZBBSmW2ZVY2QvLaYnpcXtcTXKhHftxrq5yPiJS7UIB",
-	"JzFVAqbSmBZirOOamPeZWXkfUoy70tosJaQks01gL7owOqb0bXwZvv+HRaTkHd82CMf/ShQ6rMCzfNaZ",
-	"VkEfAzFGwyHvzWzDopD+FHXlfP4ZSUNw44/4DALPlhrLbNrvdIci4zCfOeVfSXyvSGd/LZns3uwcj/26",
-	"viMmpL93wyDcu17EuHIHHATjUYA0vQGNqgacm9zCDoN7WJOj6U3cOAjyGhuw2R3e4xjjxoBd0Wz0Bxxz",
-	"G7XMPv1g9EWzG/zmhjUOCTxkdQJvti/D/WjO+LrjNtjAbus2Xa5FnQzliqptz+m21GJbavGnKbXgaHPc",
-	"e3mFfvYH/H/t9lO4uu2iSbmAX7yDUEPMNJ9pTLr0RF8ZE04NvMWEPgGL8X4x8q/54MaVEjp0qYCVzZaT",
-	"drzpRlWf6E3kVJsA9pylSyfHhM8/EsJmLM7FRIvzQWGcKVcvmkrj3fUFwIDKMK3JXZlqBXgTWmehXCSE",
-	"92QTWaQZhmWKdCRgXuhEonVIhR3l4FNXQglnWlBzDBbUkDkcNL9QoYcorykiocW1E4x8U66tbMAZgk9G",
-	"vLHGwc0p4GfDTAsadzezTbd9u18tGcU30tsHTpk9I81FbbQiB8zKxVdATaCyRNf21W52xh4fgvJbM7i3",
-	"AJHbLOifnHSuqTj8Iq3OMIkvwU0X8NCVjV3Ly18iouvKp8ZEx3Y4WXWohLDH2tnkuyFTXVcup6rbVCk9",
-	"HlEdxvDLFaR/F2Ic1umWjf3UMT3XVJW2SlsAjgjcv0m1KWmVB6Sda6hJ7zcAtWWd27LObVnnnhbr3MYO",
-	"zXhS49BgvH5f5fu5KCa5jJjmA4FpQdcPitEGgPiErJrjW8MYDdXfYANK6pASGdeYTw6ab7py5+jgcJfu",
-	"A8QB2OZhuzNsDTppDMb1NTR3RJRzxlnizfE3O0cHB7uRkfzYTQFNyi4Nb9OCXWnzgqXwOtY0oaqlqgfz",
-	"AjzLzsiGoOIsb0Jg16yxCCzGh5LE8nJO9QwR465shIc1XraMh+eCmU0ANSNgDUzLxfdmVa5U0Smn7Dvs",
-	"6GVsYap9k1BXXinzgZ4dvTSvQJnqyOfvvZFik/sDKkKRQbVYUGKFDTHGoJkvi0HoWSgT6coU6hrwrV2t",
-	"BUDHATpVkBrmutzQbS+yMTEsEWqzWE2lyN+LQcx6IlPySmOTDsfwll21iGlFLTVTRVguGsqehql5L3gY",
-	"vMGAcK9Uz4OumB1yld7QFoQPdAaJZ9x0Hl3L7b+upLBdKtmY50Xan2Q8x8m7HDVFBggplwgqILq5Lnit",
-	"p8/Hbm7tLDpaASr8ca1jZim5vhaJmWStrTfZMPwAmZy+aGDwoSz5RWazBzEP65PVzRLF7yYblDnjoD+b",
-	"bQf7bg7+AHyjL2rmNc8DP+qyBVDAVml98RztNrH62InVP6FV/m5SbNOy2EedQ727xaCBc2+sQzFQ+X03",
-	"xWtSHsuyDeaa+fZhY6JNtJhvPus4aizb2u2Lk3W5OvmsK11vdZtu7BK/UOYLFj0g5hkbqqwrqM0Zn4UZ",
-	"YqjSo1pCZ/85u8+yJw9Smbi0M4KV9oy9NQ1YDaiY0dfaYrFuSG2wdvccLPIXap9r2gr3Z+sl03qTXjI3",
-	"alUvGfQubJvJtmmUR24mI5ESqAL4Ta0ugD37kP1k6HhpH18wsnLIZWIcRyNYCdeFuBoxNAE9MtTmQ74t",
-	"aji4jcqg4wODLDKIDWjMjLgWmRA7HlTGTarTXpqlxazUIURPos4d2xfEfa/Ngg4k0i/Y0VDunHBhqJoW",
-	"irBrxekQQocrgd8S+n5aILFkX416qaS4zgCbVCBx4Cp8cJa5yrDAyfVjDLm2K0d1UmoqO+YNga4XlsrM",
-	"POyP8Fo96OHoSmzi8C+Ef8Tna/t+oItzpUZRgCFrK6zwxr2USIltpddFEQZVQmvCvivGzDCuANNIYBq4",
-	"VhD6cmVdtYVPoaLfmLGHECeEZHGq32D0KcbmromggBx+hnIbju3O6kobsrL9gbjlOyzukxmvzV6KqTUh",
-	"DfYCi0fqRtBD/2IeGFOP0NQGwKB7EwKMGe+LoPGjyu4sJH2ryhrBrgy2fniG0MKikGrHgedBSnCQVl8d",
-	"eJNk2cryRwCL5s7dc80WPXp+6mxK6tI8g7EjhQ1leYWquoJUuLTLQTc3s37yq90kavSFmyIGkyxb1/5B",
-	"afyDGXEbtUapTEe84eCfaBAYUWq8bgOAHf4BxzS2wR6yeL/hOmy8Apu++5Koj9ZbAqgtScoG/Oqk7d6C",
-	"slufZz0cBHsSpGOzu5BIha3tb2V0yo8Q9l33Pq+t3UfD7o31fV7h1+r0kiK3pivbqRoSu3CHhcq2K9fR",
-	"tiHrfHfL5PX0mbwcYNz6bti6MTlopdB6rVYKXgYMKONP1BV+OQMxzayp5trrA+dlKnLhjHDCOQRlqDF5",
-	"A3ueDEQHOei6gW3BmhGzURVlG0J8QzVF2E/KKeZiaZvABsbdtk3gK9VcqfxVi0Y64gJG3It6eOdPRID0",
-	"ki85DzUnIRTm25aJNYTqG6Lf2VyoRiuyGGFsoCoswbW19TelLMa6AD4unWBkW9SV4hPvF9mMkUeMOL9m",
-	"kDEcAJugJt2QFvN5hhqZiD0dGwjEBwjNb+YeNessx6aOiezx/vX6Y5wPd6++2NfdpLFVS99ew4X+4pmC",
-	"NTE1763lYqkF3DFXGGFumzKgVbjSlAH8MoOuhOaMGKC943GublKzOCIH2B4PiOVzANDQMRdXr23nYIu7",
-	"OTyUzbrtHIiQZ2+D+OdGcwBqEem4Mv0KmOzIqT+Fos1iKGZo02BLh3l0FdnG+cJSsUzJK2O6g9xeN7Ye",
-	"BtBtG/eaUXRWCaJ35V2j6KleEUK3lDL1rTGuD2FJh0zYAcNWNsA8fLz6MftlEG6t3C/zYYS0h5gRjMy+",
-	"mozHIrc98Vim3Fcq208A427AOEv4rK5/hmDRwpOHoV7+qdWRkyyD6Herc3Tio1jhxa3O0al5V9u+3+q0",
-	"jk6ojWbEr90yl17gJ0KarASHgAOASq5hA1b3n9lCSMKEaQ4lRd07ueNCce/bxsbLA/YCNTXZ7jcGvm0G",
-	"+mrd+XsLId+He3/eSOssDvm2tw1S2wap+gap+w4KD4kHcg1qABtoxaqPIJprbESmcjYUWeK6gnwCgtpw",
-	"orDqIqgnCc5IxxYa8CImNFZ8gLlxWmDAA1L7yGyE0Q9dQG1/Okj79GwicQ6aXbDOJLylgltGQKII0yRO",
-	"owLtseqzI2q+JuRnuF+bnUv7dgB6A8g4WtyInGfwBGN3E+ckzrlj25vwTVMZribaKC7VY2+kx7xP4JK/",
-	"DPyfSzVFUM2kh2oaNJqVfRXPZARdQlPAX7YRq9zBOJP5n9KLw+VdSeVTqauQoW1T+X4WAHjqwSu1g990",
-	"pbtASAqs0AsCUJabtKkBS+M8WMfaI4pvrJ6V3vutLPJZw6LWmqFLK1vpGGwrW7fxqsfSnx+GaooNlKCg",
-	"nMxeiw6ZJN0DEyKPxKhHR2OhGtaTXiBkIbyCnZ4cajataK6l7qGxbfYeqjsxUuQ434oS/w/vykJB6QJh",
-	"pUO9av6dZn0lAXKZE3MyGASEmX7+7oJdi5nvQuUjhcGK0aL+hZ/opRv3L/x5BDEuQUMRXBq0VPjSttoK",
-	"363wfdS2gpE76Vbg2rM/L3Dtnv0iAvfZHyQZ10YWxYFtdkEwnFj3jyE4MumfMw3uqrZsM154sxFPBMJd",
-	"1sS5jXtxyZNRKsO4MJnxYXGX5SoEqAGHYyGBf2IJIiYu+rbW5asMji0f9SPXxbn5+tuKkDWE0kd+LRi3",
-	"h/I7jQYUn0I2YH0Rtbo6BO5bVIUA8AmB6Va22WohNjc8tCWMzXuwZkSuF5dYV+yZxrbMovA8Cduy+bLF",
-	"jtxaJ/dcyjCyZ+yLmier1ShO4wOKDaxnmCzpkvT2CQMwKmz4T7HZ0OXEQSYBthShchclQZVCN1Xk4CBT",
-	"DRUChZCWFL0r+0PRv9bzgg0TGB1/RwfrYxEgIU9v0cBdDQNdNJrowpg19oOAi0nhWfu3tNCsP8lzIQsq",
-	"YgBDaj1z7B7MLQzcrrK3xpNN5fZXAU7UV1JPRiJfUx80wyYKxzxAqvkxNZnlwESD46mjET3uSj1OX9q2",
-	"mezrcFO2pPQPZRL9V3oT+EYUXN7ELVocfIHE4NJYd12/2zwe0BxQTm2YGZouvhRIjnnYA1PMfxjzfoPb",
-	"v+PGVtpy0j8NHCGzPxrDCAWDlob74dRsg/1bd/pRg/1jkrdWYaD8nVcXuFsfFD0I0WY8Q6+ltFmAKtMP",
-	"/GgzoBM2lmL9DIEG1TLYgyO6x87Z3l6uVLG3B7AkBExMiJrlGigo7emENOQhI3QJVTjgH0+Lalk5YzGx",
-	"13uuBUtnH/j9yhUUw4MjB+iLaNcIm9y27wCVSfYlxqBFALzYvAmxJZdpl9kOltCaK7/TTBc5L8TVjPWH",
-	"Smmhd4F5GVdjx5PBwycxr2BXAMbvItG5HIo8tTy5WC7poP/GUF9/LmcsEWPjVmlLZ41Q2Hgj5IcOi82Q",
-	"tI0FXXAWfymAgvJsbT2OoQ6hHWRhBxGVsNa62hpie/r4wo4+CmsEjPffaQddFTCWD7B5wpPSZ4BUgIl3",
-	"5HTLCOl2yAv4kBU+O49Y1WbnRVdCsdzR81NvX3E3b6BzI1RIrZsi59glzMVVqmS4fp56HY+dFowuCpsq",
-	"8Fex26y092W5ACHF1oqhMrbfeVdi8dwQ+I/hlgFAVeRXxRUpQF8GbIt2zWvQa2rAy75yUgE7RFKpC55l",
-	"iJ/lmPyH/CZszHBVgzaIBk08bk1s5Agq6Mw7EEU9vEWwzFl67fDw53nC2Y4NzWXGrWFCqskV7MZBLsTu",
-	"QhpxtqNkNutKgkyjGhCVMWiH4Lko3W+3wjqOhzsgVE811NPsApP3PBs527kWY5ecJJiKdGQun6cOZzuO",
-	"HMas6gCkbKEYl0yMxsXMCoXFFOMV2YMNIrtdCR9gnnwcKeYrzV2480jMpECYOBVZ5s+khYGHOcLhTDWL",
-	"pSou4V/YiqVUZg5aTvuXI5pYVUqApIINXaVbjxi3APWEi27Wfw269K60+wJbfhfjWRmN/NWQdvP+9Xpk",
-	"1+atiKaaxtxGLThbjQa/hhEQZ4Rj22jwexpjhitVNBtrBhhzioqZXzee+ofSyNuodXPaaPz/nDZ2Sx4S",
-	"WKvRt3Nfbf1lb/yyi0KWoOcCXEFAFNxiai2IyimVPbKzt0GfUX8tDkfqDUJEKWxEDjxHaX9e8zZ+7H1B",
-	"UznvwhnQUWBzk5WclwAcQ5vYmT0E0sON2ZozojNGqhJA776WatqVO4FqdLhTXyVQGVg8H40eXvcW3/sR",
-	"t1GLfLF1B/9Clxu3WKnsrTXn1h3/rjToNmqBieF89gZ3+e/SwIeBSKvFPOPkrlad2B3n6O6Wtq7xAaQC",
-	"C5js08IS65Ss5J2qNb2LnnY2Y3piTEId2MQ7CyxpevS8MWz2fGg0w83BDu7NwKtA4zikvt6ptZ4xdb/A",
-	"dnTHEIzIrnSe2k7VltxFGzBQQO9Fkc/2qSl5RRxPqUwkb9TUSvct6f5TRYsbo0G/XsRtvfTMsz/M/5aW",
-	"xf5XWhtdg0ACAWPQ6VS5/QUpnUURuCSotDU3PTODujIXWuQ3BKpxpWwafSUCne9vC5sWoffPA4eX0R1q",
-	"fVm8G7rPNYdYs0Q5fDp2v/B0G/lq24rdbwGdzmwNAqeLWnZbrm/j2N373o68F/X+uvbIeci6KOw2LZ0h",
-	"nhlFtlAfVk4t8ACbmztA023N83ooeJsoi2h5qt7XNQE2HevzMe+nxWKIutpK541E3QOkcjeLOzSKFm0W",
-	"J2qEGW4GbAAZvirOsQWp26aiv6LK7kbC7ovUdJsp3Bs8HYJSIPgcWpkOfC5igDjX9jnA2P7Ka9g4ImC6",
-	"dmhiuwuD4I/9lQe1Cn5F+S1ItsCvgteph6zrysWYdawxZF1cnX0YtYJkq0/C8VywHIusgWuZs+lQZaKD",
-	"wBmYSqnc0ObWGL/iqWvagUkFHkzk4mZIXWxvFc4loNLJhJ4H1os8/205CennZXOJwDQsC3alhLY+FzLd",
-	"UHq0NB4YoadQu+BuQTxELlNre8ElU9J8tCml0Qg6zYyPg8+PFhkwCFsK37C6QaopU/LM0ftC873tfMQ8",
-	"ma9uCLCPOSIfsx1bZIE0RLvE2oTUSEjyggk4qQqbat+Zw9fbXeojYvP8smXWRZplVPtRMj7hBQiRrZwo",
-	"xdt2pVmvYBuxvrqBUkVcCWJkXOp0Cst2ZGNMS0NJkUXP8VFXVpv+tC8eQDDafKbK65Kh0aLEP9ypK90a",
-	"wr1sSQSgxQRJc5W7xLd9KGIEuNUO/fAVQIlduRgpke1MK/vKRczw8ojJYDK7DZAVNzJRHxMpMSDi9Lrx",
-	"e5AWU3eScN0zUbBcZIKbk0J7PRe6oFO5ACrRSzejXwFzmudJK2pNRa/1+yIQxMBaDnA6jDwKCkekL12C",
-	"y+se7270j5aYtKLWRLd+pyd4AV5+zHv4i/CATjr9VAjhYEGEy/zXPzC87z/+aAEUVKtzCICPHD5B62dR",
-	"TFV+zRJxk/YFQhGZR1Uu+1HxhPV4xmXfbKVbnLmtmyrP2mLL2b/OA1yagwe2AKiWcO6WCNX8jNaC+akQ",
-	"o7HK4e5ykmW3lHq2+Jc+ATjin8rgloiA6efZ+sGswQ8p1Hs2dTYeEFXy0XLBTx9QcpuFfcQs7H2mWdlT",
-	"yLI2z4++92LUZUlRll80CYG+D4bcD4QnW2i2ldKKaMQ1zfZ15fJ031JTtGSE1hA6fZVwoRtsNrRJHTfU",
-	"mjvlh/Ko26iVlrFI17xPFcH03oRCDfw3GqO4HaBo0nnKNY6O20J+6wYyJvVBc7QjLG6lA6GtegluY20B",
-	"WtcGaH24POyzQS7Ewpa530goQZAilYF/2psxnf4bQfF7MwtKH6eFGFEsBJweVzahI6xt55qqgTn0PPS5",
-	"ZL2AkR+q17EUl2Eprk10IrA6bq4z8uXKXQJQbBHUSgNyqgqgY2GjggQ0A9pdGdNSB4T6ZtYQt6H3VNIS",
-	"MPMrsQBX1HyOH8wyzjlw1ZaqbBYuybJpptpOk/1i2zWkCq8gfe/wYX2dt9EGcy41lWyQ2Gl1jg6iVmpm",
-	"9a+JAExUyUfC7KHQIl9fBgWDbr+t3jv39RuIbD9kTmaHRw59L9uFh5tm24a3zX08MuCp36BPNgOypvKD",
-	"5rclHePK6AJPkR82zJW7xi1wyeJO8f/CR33DmKSwAg17lMMxS1uU8UtuheNWOD5qj7KRFLgVqQmybLiT",
-	"EJiXkrR9n7SYfPaHlXJLqzd/FlOG3Y6QEMUEmYOD9hU7vngxYhMJWUsblofn2VY2QHpm3wcWs7mxy/pR",
-	"cqoYitQmO5cXPcI32FY+fmUiZFuFtxbyKJ4cJ3ogf99A/qyuynMPsGSxyFFHgqHD4j10pv2F1Da9xHfe",
-	"7ETeNxApSr71rJimFsyi4Bws0haGdGuTPGyxWkUqPF2DZC2YJ0SIXAha+qMgXA8rlCiKEsBoYECPfrET",
-	"78W7EZoO3k5Bdw/aM4wAi4NqN2iux8KguN2V51RUdnRwCKHyo4MDX1OCK4/tZ4y60c5YWgm7WwBUlgme",
-	"S42zSAtzG7CHgiatrsSbERQJvYOlRwqKriTUxklljSmZsCtRUB3N4vjgHNzo5gL6iyKOfqWyH7fGl2zn",
-	"3hCy8/FWaAvYubXV/2RImCiRm+rilXk9aNJdjn+Jl1Qbf8GDtnFd8NfxglENNGZtgPO/8cnfcHATVqBh",
-	"cDMcszS4iV9tG9zcOhKPGtz8lz3lVmLRsZ+XWLRhH5ZqCR/y7A/4/9KQ5A9BAwIGLBD/gNoQXLvHb1WK",
-	"UyyNwuaCCsi/f9/LRMhUhJXkcPeutETNhM/3nfa9B2oqRR7veu5bLL6D8nVE/y9D+y0OacI32IYztybS",
-	"n7Op+F+0vdcVOasjmHj0a02etIhsXDNq1mJsT+FdTQ1jEa5lajQ1Mxb5WLAad4pAbs/zNxZNbHokv0gM",
-	"ESbh219XsRmhECAyo76ayCKVV/MU56j/KW5HCBMQ1EK82Mz4L9QvWGgWPK4rq0RIeiz6q4mQzvGerCey",
-	"oNQG5FOqGYdNJ5JOOBZqxLuST/kM+62Cv/EkEQkzb5dZoKopgNpiN9ZqviRYJws249mSunIBXdI5rSzm",
-	"aWWdKcO0KDRbbRtFyMpEDaLQ/RdAV5dCokOemLt2Sp2m4SXfEUW8mQ1Q6vuePXNXtKQcYE+YuF5k7NHb",
-	"uo3CNTs8te41L9hI6aIZ1nHFvqztU8Q+XFxiaPm1zVt9NRYd/x6I5CwK/FFMF8R2N7MdvwomqfU1KRBC",
-	"RWtHOO0Ykk9N9fDD0U89julAddzguEyffBT7kdZoG8L+hvyzJ4tmWO0w+maqlkWxuSO5OPwEiIPLo+14",
-	"yWq6qdqY+ge8/xfil/oTheJh4RqG4sMxS0Px+Em3ofitF/6ooXhthYMVZyQt5sUZbdgHpUMix5qzXE3A",
-	"kU7UiACNkBAjcEkJOWVm3DWeAXnOxbubE3S83L9Pw67DWkDWCrSzD76XMKAXc1XAgn0tZBUZ760n9hxt",
-	"QiPB95BkC2tPvemkF5ncsOEfy+T+OqgStoyx+pmRaQ4h4gkb7X5zhBgD3xgOuSZhva62W9N4f/YH/H9p",
-	"7vgNIYfTJJbotJWo4cA8gLjFPBclULu0qMf5xjJPfHKciAGfZAUUoKaSTbRgXHdlpuQVhmG0i0eiVsRw",
-	"JgD5eWTzBXnkzfThNo/8LQCCw964RzCc94sPQkAgo3KKLJYD+f4YBFg126R6k6T6huI0WhHpmIsFz6XJ",
-	"NxMy99zp8zgW6bbLZxsReNi8fNNT/UXy8jCJLwFL/Wgg0TVWXy3ErGMirYOWbQAVu6kMfTysWPwePVGF",
-	"Sx0pQksNd0MNNGppsyCkaEPJ/IBYoI8U33j6SKDbFOGfI0W4RelbF6XvgaMUTdCKfBB0A7gimPcWr2iL",
-	"V7T1Gr41vKKqCHsS+AChD9FQWD4qZlEQ5kJCEpGLriyHfaG5aEVUdotYtG3x+RYQi9BoefKQRXc4k1vM",
-	"om00c2uXNMUseupGyWOiFhljIkwsl5NobbYInQg7Se4dnogtQifqSgdPhGL+vvCJ7iCNtwBFW4CiLUDR",
-	"1jTfmuYLAIqaKt5yQDPg4ltom9M1tcSOkWUcwbClK7wqhmIGvjS2t3aMHsoF6T8kFGG8QD5IoCcRyEia",
-	"tLvyHCuMjX8OAVHp/XmX6gP1htoWxuWsN0Gywtg8qBaLI0t1Ybm37yztiyFxsiyVZPi4hvHJ0qBamUZf",
-	"pP3Fje6tRbw0Upe73eXSCzNdiFHNaZwOFR+l7hzeiFyTnlhA8mNOVW+SZolNftcW7/wP3efu9InYfr5y",
-	"h9sHrr+9/YjavU0rsd3bT8zbK/y32WB/0z8Xbe+/qinKdpTlWoiQ77CDf5v0sDXPQjnkKhMaIWBSTQHg",
-	"BeGg3/Dxd7fxRa7Vap7D3/zLr3cm3IDaI4GrsD0RT45kR0FMUl+n8qrRmTD3Ev1JnhYz8IF7guciP58U",
-	"w1bnH78bXxQPQh1B2Ud/TCBhgWYTnoFE9cERN6phkmetTusZeLY0s7lbCQkmIXtrDKmAQ7snMiWvNCsU",
-	"474l1uKg2ZBBqtmY5y4YO+YFlLgQRxmFapD/uFpaHHag6VISRg3A4LPxB/Oa6kbkGR+fAWs1teuO+AwJ",
-	"2ZxF6Aic2+wt7w9LqB+8Kyvl+REb8USUK+5p4lQRMD9torcA0xOtXMgqhfXRUYl5iWzjUbB0Kkv7M7BT",
-	"zQBCqrIrBuxM8899ZwalQsOwIZeJWTs1KSzZGIOBQJGPQpMo8i0GywzC9YSerbH3zlFDSl0Y6e5wx0tL",
-	"8ZoIxGs+IR1dmJP5YEh6J3h/iHElNFJsPSC43qmSBNZjfgUD2qVnpaO6R8GGhyP1nWbG4csT2CaeSR9w",
-	"/3iyr2Q2i5wjAMk5KBb0bKxKiuCR546Nte65vw0VbB781EbZACu53VjBfX4Sox5weM/d44Po5xg05JBF",
-	"lIlbMHvDMIIIyxfM790Fuxaz+sm5/WdH46GAhpOAZdjVNdM9yT2cv6NRwaNJf+jf0B0yEhAWKAPYGwHN",
-	"xvPjIjI7PBE5LRC1MS3OyPPT5ijzjCUqohZSiG6O6AEfPSVkCDkEH0CLIgKQnMyslXEeMeZZ2qoEFVD/",
-	"GfH6BA4nHkYju2EDcUf9DiHXYKX+mupC5bPaW+IZzydSpvIqwle0N8Z4K9bYT0WW+Qc6ZRE8hZTF7e+3",
-	"/ycAAP//",
+	"7P1rl9s2li8OfxWMnrNW7B5RRVLU1SurT/k2cXfseGxncp6OfCyIBEvsogg1QVVZk1Pf/b+wcSFIghKl",
+	"KjvunrxJrJIIAhsbG/v627/1QrrZ0oxkBevNf+uRz3izTQn8+3Kb/JXs+b/YbrPB+b437/2SFGu6K1BS",
+	"MFTQa5L1+r0bnO4I/9mGFDjCBeb/DnOCCxJdFr15z3f9seMOHdf/4M7mQ3fuun/r9dVPnvJxQ5pv5zhN",
+	"QvK/5RQGId30+r0rkpEcFwnNenOv30vxiqQwu12W8LHZmm5Z767fy/CG9Oa9bbIlaZKRXr+3zenfSch/",
+	"VBC8cXCv38vJTcJgrF4Qj72pjwNnRULXCfwocPAonjjuzFuFwygYjUeTXr+3S6LevIeHkRe68cghk5Xv",
+	"BHg8dWahu3JGkR9PPTIOwiH8eBsdXvRdv8e2JOTzjwgL82QrVtZ7BrRgKEx3rCA56/V75PM2yQlTg03U",
+	"YHwkScGcpgSIl7HdhuQwfIGLHRDomuxfmXPnU+cz5xOvzTvFrPiZNSfu+eW7tmvM+MsuwyK5Ib27u7u+",
+	"5BAx9yqfXKJrskcxzRFGakv68vOe4LyNbbrv75cmZX19UXWBH9YE4YzdkhwVa1ygUL41Kf44Ef8CJ6LO",
+	"7f2ekHbzXojzG/Lp2BCflCAlYU6Kjh96Jc/9mLCiyXD8nKItviImjyUF2bDe/Nc/uO1/lvz9CNyyi5Li",
+	"xQ3JiibHXAKroNukWKMNzQkqKArppoV5cFyQvDfPdmna72ELBcdyIisS05yoX8L2uN4sxASPnQC7rjMJ",
+	"h8SZRYHnjFYT4sdT7IXjYa/P+XNN+e9pEoW9fo9uNWv1IpKSgjxLccK5ju4KmOm8tyX5JmGcZz5FJEtI",
+	"BFy0oQW5jKKcMNab97yZP3AH/iAI4Mt/7AgrgPSTyCNuOPKdIHZXThB6xJnh0cTx4/FqFrnhhAw9eITR",
+	"XR4CQa6TjD/56q2aiuTrW7JyyA52eLeSbA2HJsQ5TSuH5q6vqflbD6cpDTlTPnv1/B2fqzvw3YE3cC/8",
+	"oGeeJ5Ld8OXmNOIv2VKaviMx/0IdrJxGfAaWc2Vw9anPbXMSJ59/JNlVse7N/YATI+Qrf0vTJORc9Bw2",
+	"BkQTPiBM2rnCdcJV6DoT7E2dacwfjmZhQCarIR75JlfgbeJck32NMYSUajIGvT7ACZ5b44RgFc/8eDia",
+	"TFbDIMJjPAzJzJ9FLnFJMBmO78EF12Q/FwS9KJWTj/1eRj4Xz3Y5o3lv3iP7v+xe/Z0m4Q9/ufnbMy+N",
+	"3v9lBjSFFzzFRbiuiftbijIaEWaeVtiZU2R9YJP1EblpCna5QP5Kx2sT3ldiSzhHp1Vp7nvRcMUF9AT7",
+	"xAnCaeRM47HrzFYe9rk4J7DXQpp7x3/sHZTmQUOat/K9cz1l3Xh/XJHe9nM7DvjB5dwiv09oVn3t8Pja",
+	"hi3zCWkWJXxEscP8UviQ44zB3z4kMHzL9m4IY1wtmPeecfUkQpXpojinG8RJhBSjlsQZwEZiBtt4qVf1",
+	"fheGhEQgbxVVeh/yHb89iv2WlD8mEbC7up+e0l3GHzpnR9plz5dleP90hh8d3+eRZvjg+I+Db5PhZ+Nj",
+	"DD8+vrbxV2N4Od1/fob/WL0bbCa2viH6aEWLNaI5ymhGOtwXVVnfmalsHFQ/mdVTdb+hSxq8+LxNcQbb",
+	"JKhdIcSrAt3SXRqhFUEruRmaBBa2no0HWoyHKWbsjZgQK3AW4TxSf36rN2yb4iKmOVcEIlLgJK0NVL4/",
+	"FNxY8p969EKN7pAdWu0RvKH57aCi47SzljFahbX0TC0UbWU30KNIlBDOKh85+5Ot4Bq9Wm59wrOIT4Ch",
+	"pOAzlWoSrKVUkhqLqqwpXFNGMlCSQxrB7ylNP5HPa8xNr8ik8asCrTFDGUVxTghapTS8Fu6WhKEU51cE",
+	"kYzurtbGZPholrk4lUmw62S75ee4/1vjbTmlmzkq1up9CUPmXh9/VXVvrCsv35mhHSNzNA4QjdF4NBqO",
+	"ERbqLGHGq/6xowUu3yWlGk7Tyhs4s9+CeLIdnXck3jFy4PDk8gdVCXLa+VB7Crz3KQXm+5QT/sPq3j6z",
+	"HwC0xlnEEN0VSDzM0IXvc9P1wp8imqX7J+jCd9EtZgiza37WaF49Ne/0MmonwK0wurELl+xa+iYvfH9u",
+	"ezHOCcyMRDC1NcnJAA5mkoGh17vggu6i8kJNxp7vw41RnqvfjUrnnFjFFm1cBVZWlaue7hFG6iWamdRd",
+	"0MJUzRvgrt/7jxxndU8YRTQjSAm9B3S35pQWh/1flfNnl7wVNXE6xEE4JlMn9t3ACcbe1MGz4coJolHs",
+	"TrzpDM88rSZO/NlwNYomDvHioROM3Ikzm/rYGYYBicfuZDqbuid6ubRrqtQ6NFV/Fx/j/wwSw0n5geC0",
+	"qJn1l2nKL5RbApK7PBlK4aTX4BX4IWEFzfcvsiK3uIJ/WVO0Jqm28kaDGaIZGqLXOA/XCBcoozRrcfPZ",
+	"7dpRU83vzXuzgNMqnjnu0Bs5wcSfOSschM6IjF1v6s+GGPviNkg2Vf0EFMBRu95fo9jDaNPbXb6lMIpy",
+	"27AkCw9YEbusACmrvw4+eBPlcgU3XrsXwJvWqbUK4pE79iaOPx3OnCDAI2c6Xk2ccBrNCI5XbujB3blO",
+	"0ujtGcu7F9mOk0xNq5Vs4I3+m7wGXr29NNZedTsLvQk4dCUvAtiNh5DTh2z5KAi9eIJ9Z0rclRPEfsit",
+	"0LEzwhMyDGeRF7vT0y39ibvyQj8aOiSIR07gjj1n6k+GzjSYjfB4NeHbq+VLxymcJF+ap0u6IbuzCb3N",
+	"SC7HkCrAMxHpaPg21UpCZzKZeuf4opvHsM3MPe5/0I7yKqPf1VnwGaVpkl09p7ct3AhWQ0ZXNNqjNU0j",
+	"1kc4i9RfrkjB0J7cR5mwsyQO4vFsQlZcCPD7xiMOHrvY8SarIQnckT/Gs/Y7rp0pVyN3gqdx6EQzwi89",
+	"P3ZWE2/l+NMwiEfeeDhZ4TJ61m0SLUzpuXamPNUusAiv88zah2Kv2XgwVewVUpr+XL8NRsbaSw40Wa3B",
+	"hy9pTpKrQzyIM1qsSa7UV8GMJ/Kd55VxQTvfhWNvIq4hPFo5wTjkek40c9Q95JNhfA7fRTBqgJ3Rahw6",
+	"wSTiyhbBTjlq4JYipNsk2vjOK2/iA8qWlY3WOCdfjYmCjjLKpsjhQtgylKZNTjhV6/ZOvTBnfjSEWw3U",
+	"lsCfDh0czEaOutb4Rp1+YWIY0x07fPedYDgLnNUIj51yTDfUPNJxCu0XptfdNX70vnpHGMlvBJkMJ/Eb",
+	"UtzS/BpF5CYJCetyb7mcJ6YWnuj/of38of3cW/vpzEVSZ+/ORR2NmBO5KIQx/akDd0cwWo2d2SScOuWY",
+	"PtG07ziFAyLBb3DRuTbXQ9hTXePKnk1eNIytd6TASVZ34yoV45psCwTJJ5CiK1z2t5ghkV8TnaHgeidy",
+	"0DD2R25AXCeIpzMn8KKhM8Nu6LhDd0SmfjgcumckGExBCpHAgZsl8Ca+MxtOA6eUQqRUeDtOoV3hdf0O",
+	"cijJrnLCmHOTbE+x2B9cngiO6HYreZOLoW+wmeYmqa2Id9hY60va721ZUEcF/mGeGcde6ONhwLVOzwlW",
+	"E+JM8WjkcAEyiYfEX81KZdXFUzKJgsAZYS90Ajx2nWnkr+q5YqfcXV/33qllcp1yvbTF9s9VKc6K7Q+P",
+	"xPbFbFtD+189rH9qSL88XzpfrXrMWJJdpUSF/76CpD4iwI5o+ZPIJePV0PHDWewExBs509UQO0E0Csdk",
+	"Ek9dw+0eD1cu9sKZ40Yjwk8idmZhEDlT4sceHq9G0eSI292rHy5cJv1p2fYA22UVpvZXHZOxrSliZ16Q",
+	"550q7/CpktP9pztWap+MY/V0D9FSu2K0skYkux2s0dfKopz6UTAZhTNu/XpOMIxDZxqQqROPZl7ok6Eb",
+	"TMuc+IkXDsfBaspVINcJfLJyZsNo4pBg6q68yI+Hk/HBMzXq6tU7NW/MTLBpOwSzIRlNxxF2VpPQd4LA",
+	"jZzZKJ457hj70TAOvNFs2uq9Ocf7eOK5GR26jcrEn8OJPl/v8HRxnHa4mUSe2dO99Yb6KSPohuT7YzeU",
+	"5Xa5j9zudvjVzK0igO/UcQHQmhZ3Sr5CbTrq2/p8pB6DkcwhOlIMd0gt/vIKp027tKz1DS3WSXbVdHGS",
+	"G6iSIygiMd6lhUx+ozF69fYmKHNZ2ugghSx5U67AWLVtKu9JSsKC5jZGEITP9uLlcHZpjPhadyE/nX20",
+	"yyKSI4zUeyNIeus4O2Afc1OS7Uu8SVJItnp7E0heN2e4wUW4fvF5y8+FllHXhD9xRaiuh4BCglc6rs9/",
+	"1hM7ed37yMUEjPOjlWnuurDrO7JKMkudo7hBaYwwyqW9iIzI93li4D7K0Ski4T3EAo6cQBGa4SyqBCaC",
+	"GMIxWcFZUQQbDjugOwQkjh6wX5Ji/T6kW2JXcGA1sALJ0TQjqpytwyrIzjks+LYkd8rhmJqI+lMpjsyZ",
+	"f+0Uoz+8C394F/5nehc+Gqfu7a54UI3jd9YwLJ4SEKelGmFo+ieadv4ZUqRIQN5d0dQUIxXF8HDGoh9O",
+	"iBePh07gjlZOEM3GzpRMfWcWD1fjcBph4peuE281jlwy8p1hHGAnCKcjZxZNPGdKfDxaTcJZ7B12nfgN",
+	"ySHTxN8aFGdCD/ncm/vTfm+TZL2579/1e1Jje9soE62WTz/lVxCDHGqjgrqp+STsuRiwNy/yHen3tjjH",
+	"GwK/L9FHBiHdXNSoXOpM4o0/EsyKn4skTf5bpnpTQV94KsNQJH2w4mHHyKWo0u1N/DUcYK7GXUH+MmHF",
+	"SwHlkLBklaRJsdfXeNU5tMLhdZJdvaWUc4ff74V4i0P4/W89fIOTFK+gSnw2HbqcBgUtMBSQDD134p8n",
+	"zfymNPPhYDPE5wN6AJyOitx6isPrQ6LqHcHRHsQU1Faw+rb78t6P5GLdfm8HOwCn5C3JQ5IVvbk/Ms+u",
+	"UF5e7tK0forF8QXNi+E9Q9xM2AsT4qh4sp9B9fGbYvQYp+yfjtOrOCiVrXydZMkGH9rNlOAbYu4nKiiE",
+	"I4FDjyujh6yn5nxAJ24o+EoL5q+ltxnsGMHhuqNKbGq7XRgK+Cho5aNxv0c222LPD86HDz/25r1gurYy",
+	"Dp/3W75Vv/bKAgc1k4/y+1pZi0mTL6hx/3FX/nFX/nFXPvxd+dE4vseFa0aFbEsTdm7Osn9qUhCXyUfx",
+	"fMjMHXrTkTP2J5ETxKupM3Vx4Ky8UTQlOA7dYFgmaETT2HcngTPyxqETEDxxZvFs6GA3CCfRjKxiiKAd",
+	"OKiNBI1Od3DtYLxMcsW7p56Jltuyndvddm53DU53z2Ryv8HkbyqMorn8CcJRBNci31zABFJeHiZ8fPyp",
+	"yll4Q5+aSzHOxEtOV9uh6ML7lXvLfosLvgcEI3z2lX7gIAQnHoSqE+zwgRi7K380xBNnGsxiJ/Ai7Ez9",
+	"cOxEw0mM3dAj/rhEiBjF2Av82diZDKfECdxw5sy81cgJ/TGZxSs38o4gRMilfFVdxX7ATtVeft9j6bUf",
+	"y7EXBObRhOrsM49n0DienuBnPhv2he6goHYOPfs5HA+0xQb5irUzmFNaHHQaPURCutXx1Ifwx7wnHETH",
+	"/WNHclB9PAp97Dpe7BIniIOVs1pNQ2cWDeNxNCRT7BnnkbjhhGuSs3gUOgGeDp1pOOaK5Sj2o/HKw+7k",
+	"xLR0XKmXa1UWN0lW/aM3tapbnA+TKK9knHvjXl3bfGvEtV7scroldjLpxHfB0zE/gr25Nz6UBs/l/BaH",
+	"pObWlTLB7sDscEDbM+phfZXjqp2r8543HsNxNY9wMJ1CPW9olof1XL1i+eDDHHLPPZZqw1cg3LBAN+Vj",
+	"lhR7KB9zU1BL8fAyJ6TGWxMzFZRLkzO21K7XDgLPECqQDd243fkfzxUt/hcTLW3p4IfFy8wlk8iLA2e8",
+	"8rETROPQmcaTieNhfzUMg2hExnGZu7Pyohn2YycIh2MnIG7kzCKPOGPsxtNwtBqSIDgxxb2LeBn3ud1a",
+	"+2NVvLzf4pxBccIW5yQrzg8ScbnVINjZx7/MkG87//Wz742H0+DY2Tfvd/HAeUff7wDE5k2/eHjplKM/",
+	"PWuLv4SwcE1BITI4hI5mdeqBFSzUJpnQA5W8KSkYyklKMCORiInzz6yQyC4R3h/x+Zk5VGYQXN+ys7Fx",
+	"C2mjiSu72qH1seYt8YN1r7G6I8JQWGEC16WPtikOCRTSQ3Afduw7hvSRPSWSd1Tq/V7yxCI8GlR7B7KE",
+	"WXkCF2hNNwQlGaQ9CLEDbCFOOv9CFt4eYYKrlK5wejIhKtqY508Fo/jmnQFnKleLUKk7rPexuVJKi1Yt",
+	"XFjDnBdAR0Ms+VwQkpWoUUiLt4dijYfRYu+nsJ6lnzYo+35LwiROwmMnEBcIi5N3LE4gD8/NNrPLDN8d",
+	"BFBlzm+ag0egMdn/GtdmmKFXb2/GBiuUXC0UyiOTTfHKuRmfuJtj226OxpVDrg32co991/Xm0Wo69935",
+	"/CKY2jbR+tNxYN6F7+gOHN53/d96/PKs/TyO43g+r1ye2T7ErIBr3frjOG4zXFK8quzCfRG1/1Bk/1Bk",
+	"/1Bk/4cpsseBv738px9eJ/F/9kpJc0i1UXCXpSJT3FKk9IgvX8siFaLDYkTqNiU8DRm7k3A2cqYRlw3x",
+	"JHCmeDhzgnDizcgqGsYGHLgfj1fTKHAdbxKOnIDMsIOHke+MVlPihrMgHk+8EwtZOsqQY261ExW5r+YO",
+	"q8yrTYxM3IY7zHMDbwRg991liRtMR5MzPWIHi2jKRXxbLrFhUziUm/1ba7TAc4djb2x3NpbEHI796ZQT",
+	"cw3YmiKwn1KciTCZyWOAkNvyspGo7TrwJr/yHhme4Vv2I8XZITwh9ZsaVWZ6mr4xzR2XQPkuu8WctN5o",
+	"HYw25/mFreJ0MJ4Y+tiBRB8QkreYafxlmoMhCOEPYU+fWfsXjM4PETqj2A29aIpn/oqcUWEbjWJ/NQ2c",
+	"SegRJyDjoTOL/akzXI3daYRDnwRl6sssDIiHJ0NnvHIjJ4hGvjMl3sTx8SiehLOVFw0Pp77IhbYKUbus",
+	"tF28Kqulcza5+2D61Wwy8MbK2moTjGBhmKdpOBtPG6dJ2iFWoRi4szMlomYna1mhnn1TvzKI+jsIRd87",
+	"e6vrelZZONJWW1Ir47QAweo/qUIoax3KA0mh4cAbghR6TTYrkjehWDd4/6AQl6fh5LZ27jqcneCFQzJy",
+	"J54zXc0iJ4ix56z8MHCiMZnGLvb8IdRuyOqVlR8F8dhzJngacg3NdbC3GjrhKJqQWey5vjc8sXrF2m9P",
+	"UPjbxiX+l6F3/2sTbUVXJ5FMEGw2dHC0ip3AC4fOLCBjJ566eOWHw2AUjEsjIhIN5ZxZiIkTuCvfmQ6j",
+	"kUMm8Qx7K38YDEfnkQxHGygs/FhyaKPAplUMHGR3rtRwWdtsR/dB1fFFlDCU0QKlpEA42wNaKSg5CKML",
+	"b9JHjELbD24i6jutj3BarOnuao3kV3FOALDenDLJYRB+2yRFC/BgxZEJGvuFNxGqqfnN0OdfzJpfqNsY",
+	"dEL17l+b6W98fiIxlj/aKK72JoDGbDzk1x9ye5YYQu2hUYc3zeoPed7xp3y3Mb9hh6e8+lPBpMNTfv2p",
+	"WYd1+cPGumbucRr6Qf2x4bQLPUb1xybjLgQZNyY58ruQpMEeQ3fUhSgNDhl7XheqNJnE9/0ODw6bfBKI",
+	"JLNjDzZZRaa2HHvQF4LrbU5XKdmU6qKlkQ70tNU/4GKj0U5HNq5Isk87SPwMaRanSViwXxL+tl9VZxKz",
+	"6vuj0c+ifD/qUumt5yDzVJMNar6Ay7UkYwUWoOUXN96FvFjYRdkoRb6WXXSE31EqdODO+r0iKYDool0L",
+	"V6hzHJKunQWl9s1nxfeAXUjyWffFju/3U5bubcX3DFBjVbibxroC3LJp5VOf1EgHdrATmcytfdv0BgtI",
+	"W+TZZv5EQhKipOgjmqNVkkUoKRC+wknWYUshg/+idPJa9+vS9mY5K93h597baSNsZW9zbvy8+JywgjVP",
+	"HKRhJwwVuNZOXW8bPP6JiOfbd0zRwtwUtRHiYSTHQkmm8afFw5zgJM9pXuuMo+ZVa3ajFMcL0O/AmOyw",
+	"W227ZKPCfXekQjNjM0BU2s/YB7PlEwBpAmbMEciLr3O4qmBdx+b3RJKzgAixWX7P5WjjpLVs/MFX2Lof",
+	"KWifDvwgO9N9y8cWOOUDsGODTQAGSfPKmqS2SxK+/6QYuraVEm8gEdo9tDfjh9IeUWvZIPWkbS9AC7/3",
+	"RlSOxMMcTZMqBrWfCXxVkb7VJLi4++F+Sxh6FZHNlhYkC/fOX8meT+6q3vpQ7AE890mlhZnbwEeVHYJV",
+	"So1l5A2OSFXx+DtdOZPiH/511Ee36yRcg99ZJ55B65QBukQZuUXXMMI1YQjDZxiobUNXJKXZFeMnFJcz",
+	"W1NGDBhf9Z7qlq8Jjkg+r03+Yba/Snm+InMe92aH2gZVOYIx0FLrOGS7giURKYsmvpNKIqs3fuxYuClC",
+	"A/Y2aA/Yqa3s0NaHo3vhu228sNmxAq0IEk/406O95s7aaihSPL0n3dEV3a/JXMl+Yu9kJiS8kMblTt+P",
+	"71qXeYuzoso2osS6ypevsp9ZDYgJimyg2q7kTEhBFIRXV7KtP+tw0m9YVjXGkpt4S1bQ+zJhhUgKVaWs",
+	"0MwGb8QfhxP50g56NMyTsAtZ46lLc7+u/fNMRQN+hJXZKKuMG6m31ghtoMAY4ryO23bUfG0yaUULM+Hi",
+	"DO1Z1li29HSdKw4QjTbjJFPQNXILtKzgW0VwNEBc7eAqWgXU6ztmlmpCBiRYTuGa8ktCZQLyNR9S55Wy",
+	"XUZFRfh020bl++r+ksNK7vJ+H+6ixcumz6NSW629rWA3WBgno8WnWPpE7Af0ipvjt1gqZ/ynbXshGulW",
+	"tqDxXEOr00Gz8+72oCT2G/Wee9O7JIpJcpoVJGt2h/tAKdrgbI9u86QgOUMbYiN0WD5u6myWh59wigHI",
+	"CKce/6IgWR/lZEskpJ/UpbrJwirFRu7Q0IbsU7+n/lMu1KDec4KjNMlIk3YspbcWekXqgZqGq/6uzrXS",
+	"K7f8SEZP0O2agNBIdPpEnsget9LAuM7obUnPpCjzzxmXIjWd8zwiB1Uip7i4vxTQFKmQFYK/cGBt7phL",
+	"KULFkZTCsowYn+2Z4XfrxyNXejs+auO6eaIykG+IXNH3Rb4rbwCaETDWmADdSXF48ELgj/LLwFy8TfiU",
+	"5d4nCf3f3eXzQrUWf7p/RmkaNXoEgnNVulBBDoci9HabQd9ns9F4xcJQ3vhLVXoBURW/18mi0A3PP632",
+	"n0I1L5GFQqLn9LaWpVVtRmfkqlTe7kIUWW/vG4qklyHOCXlilI1wHrlN0hSt8Q1B4qVyyQWyvfSUk92e",
+	"RzKWSsAHLmYqCpcD+ZMmr1ja0MtzUsf/07reE6WQibbxGXm4LvVt+2WYRdCpXiAtEiL6S8JRVCzFgMCn",
+	"9qq3WUa/WHrg88+SLZCc2/1OVNuKrRZSYBw4kVb0OmEASFzrN//2RkMwlwjMFuEawyCfNmqUI5GGhMFo",
+	"wg7lLzniN4OTAK8woyZWsafSpM62sdWu/QTyVXpJ5dvvvUt1Ohn7YNzN9s34KSPomuz7MqUcVANms5fK",
+	"gawb8sHmOuP6BGdcCd8ibxdDGbPtztGHvozTy9wlPvfWKdzfOLGR0tyzzWZX8EvlZUKaJWox/6PEgQJU",
+	"9XCNsyti3TM10Cd4yNyupv+oOlqrxVL/0cO4pC40YKx1P4C5xMLra77nVtQoZO4CX1bWxOFa7a6s7gT5",
+	"65ryDbmjOYpxknJdOydbmgvJIyd+nrbsmoESoTBKESZe+AAGtFxPhSI3OE2iy/xqt4G0yCphnr16/k4c",
+	"mDVlBVoldjkiBvmE1Sgt/ngpo+HHc1QGNOBa1y9AjFt/URKhPd2hDcFZBWjjzy1cfOoY50ZWmiFPt6r/",
+	"2lb7AHtXI7Gxhz9iVlxCNps9uxIy3drwlOUW8h9+Eilx9QtAKme1oaTlstDqzaInMV8LvGegIK323FAh",
+	"aTxAr/E1QYxuCCS6kRT8WnK0AjLWQH2dI4w2kIoHHjAMcYm6C2eb5OTQCdP6lhiJ2+L2nMZWC6Zc6r33",
+	"zaCruWPgDT3ovjIw3vA/py+LXbjnnaev5816nTCWZFfvaEqYNTjJGMJMonrm/FdlRwkRQNPbcSUQzMwY",
+	"AJiKapXVVPjjcrOyY8bT5XzUH5JM1MMc0Iy5SEpyEUQIWwa27SWMe6EBc09QwTYVyv5qgsV9O4LzDdc7",
+	"3uMiYXEi0u9q6PoK1gnSaTtHIYe+ikK6d3qvQcf5xIyXmelz8CrNSzFkeBTUljfg3GyzvpjQgQ1na5oX",
+	"0J0HZwetoIeJNmr7FSIhQp2Lk/tr1Tai2cxUb2zuKjX9gW05B0K0SR+zMOrFRQTcV3XZWaXsJ/mTT+on",
+	"pXeGJGBb1IJJGc3LWBbXVrDVMTiW1yjX+RhKCpn0AwnfWRkp6nDa5+0rUu/6EsGImSm+G4S8rxSvkb2y",
+	"75B4T3PLvreAph4Q2CJuWu42f/xTTHPLdlfGDms+YIHLektWhyBZzyJyI8R/cJaV6LIEG273olWIcNhn",
+	"pZbPrySTsPfe6NpaGjv9mtvYtnubyR5caCN+oZZrP8bwGvnL2raWncTKWx+nKcmhKGTHiH5DYby2Nfmj",
+	"OhurNDY7iD3E6YPJl4t7mD1R41V2pLgMQ7ItmtcoeOH/z+sfoZIFfkOiFrUVl0PULEicsVuu6jCEt9s0",
+	"Eel9F39nNFPZWnwHxBSQ8CCV1ylXv4vzjtm4Qs1yfmhDogQjINFDaKbGyqtUFZBBNevgVey8oRlx4AQI",
+	"OCy6IbIlA+dUHbmqU3mbE13c+kk4MLiU2+U5yYoXH/BVb95bdGqBteg1rXxGd3lIaknJ4m6tTHmO/oRE",
+	"0Rk3FNP9AL2KuT1IcJ4mXMUtCrLZgvtjT3c5g+MGAQ3I20uKPuJDw+UITSlg9+W2010B2bAEVPIM3ZYE",
+	"aTuZEdlA7pM+5XopVWvL7qg0V3Yv75jnV/Vhc7OQ3qx750c1GKDKce3W6D3sz4Zrf8dOs0CrcAAHDVDV",
+	"jupbT6X4SVyrP2cQiq9S/EcKSaJJSlBIN5ukKGrtcySx5dX8aScHqR3JkGaZgN8GsqW2UZ9Yciq+RDKA",
+	"kXEhV47KWd+PvHUqmES+IXmKt1bYPWAnKn7AbDiCishyjNNKNAx/Y2C8xYB5o3ErOMp9yi5+qq1I6T73",
+	"pLEkgkHbt3ifUhx9oPRHnF81+1fSCIJwPnqdPLXdReLxTwWlnyDgWedeGEBFQ6Ut6/HBujKgs9KaTylk",
+	"h7U0ePmSAhJUxCzuKWIb6zJpRnJwjdDsOcmSJuxJLi6x2zVF3NCFtHHIS7IRUI/1KRKD1V23GSGytCKn",
+	"cOhFmbJZJ7SQPLzoDdD/n+4gMwIcpiHOaWp6TPulVIDRbhJyKxoAH/bHtsvaYVXWSqfK/TegQRdzAyhN",
+	"deZIlfovc3y1IRm3kRyEEdsIXV8XSrAiSVNIAjieLqLgmMRGca1Zh90biRxuNZFDZlmI4hH9cowufP9h",
+	"kjX8erJGU4q12BNCxaxnJ0iK3HPT6jQ6mrDNd9KSr61r7EVdkcj/qZyedZIarRNUsrZ/IFfblpkguEG8",
+	"xJepwH17TSRowJ4BRFpNbhSBz+iM4khd3/T1c285Sf5zRwv84rOEp6nswmuaE5l6XPogpchR2rxFpP2D",
+	"j/iJfNaIN3oL4F2orPsV0oIhzxWvmfN/JbBavguYXQu8qAH6j+SGGAYSNIcqs6zXynxIk01SoBwnrPtW",
+	"8GPGH4PrHtB/MNvl6sjzr2FBpUMFpwIMCrQs0aXg0DUOExND3HcHG5QFRw7M29xVwzx4KayDeo/WAqeE",
+	"m3OvZbbI1zIxbWfQOD0Q5AXd9okyDu9fc2xaZM/q7/nStpi5F++kS7fh1ey6EconbFL0PRFOb8R3xXBx",
+	"wUKhRB9K32jGz5V60QG/s4z5tFnJnQ3k1u3wp4ZgkwOi8sUPuyGaYtUt0bfRO1Vb1FrEJos7Tqxh09Ej",
+	"Aa3dtXrLWqZfVnR5U6joGvqyosubHKtRE08M/S8fNfpm6sG8SWWvYQ1tGoa8y8T9r28XaxXYIcWioYXX",
+	"9Ao4C300VLVGXJNwhdnI0IpwXmNooeDPFj0Nv1CsyUZcc8cFYLVADMYG2Mqvq1Ec0yZKJHy7RkGt1dod",
+	"NQqReswPjdQrAnc2Ll85R4HrlvqFPxqbGsYlu4bwh/kEwgXaUK5kXH0R/aPU86UCAuCFpgqip9JUQ/Rq",
+	"a8qIPxr/zuoIJ7PJFO9wQX7kK2xUj6uqnQP5rTkuyKdUPm2rN1LPPkG3mOsLiMEFcJY1688sJUXG5O5H",
+	"r8pSTPoAwOZLkoU2XwK0yxC15jlnah10RLckBzd3QXOZEgt+c+H7trl1d1mJUtRy7QhIaRTijF8xKyLS",
+	"bZNMTWTR27FFD0k1Y0O5rT2HWhaYnAhW47xStVIkG1Ked34/55FqFgnAtQP0pmlKCUOabkmOCyrSCwsK",
+	"T2dhkgrheG8vJrgsDJrcb4NN+jb213IJ6e1VQOIpiQu4PE279wh0UPNCeqof2zZ3lu/NmqTNPbXbs0ji",
+	"PtTuolalI8nCdBcRxSfCUS3XoV+t3U11nUSBOXdWMDUC+te95t6V7TIsKCQCYMJoqYFCekNyhrBYvoJI",
+	"6QhKYrwMGQAlU9uo9U0/AlRiGcG+LWV3kAvvXur/74Ng8p7rQ5YD+E758QVzKoRqVdndaNzSeuTgBWjR",
+	"S/Gqpv55ZbDgLL3uQuhyFyle/Y5V2u+3JHyexLFscG5LxpIR40plBkBs3q84sx6SeWYCvojvW1/9hCt4",
+	"oNXdSgELkkdU5sM4uywiedfy/As/UANc+CMQk6UC+SVLLn6v6syfM7wr1iQrkrCZwPCGojAnEf8Wp8yu",
+	"bVSergc2VJxSFDZDTg2keZrDnheT8CoZH41BH+Ker6ysSrISCLJ+UCJc4BW/TMu0FsiJ6a6qHRrln0MZ",
+	"kqHyYyVUR1MU7lOvUh7Mtf4Blm9XJasqfeRIreKhx9rlwbr456xSkZv3TnYEaNdljaTVh948qSNeeOXO",
+	"yTerPQCypqmE20sKsB3Iro92rI/w9uiOnj5cix57gq70jW0z2223NC9I9JpECf6w3zYsF8iAlqA4nFR/",
+	"ef/TG6sc00N9gny7TzLfrnoXCDMP2EdgstUyBM+6B7xRSUdjSQ+Z99eyPElLAaBepRuf7enNCNwzurXv",
+	"MvApsTXdMqMBXaf+Jl1COxrffRrNcBB6xPFXk9gJ8GjozKKx60y8cLQibuxj73CTKLeB716FXH/Pl8AN",
+	"Vt10MkrYNsV72aPiA8EbdFntQKKaW1yGRXJDJKi72BKRj3nKxnQl6r1XYMzyC7Za+IOb7s1NANz9n8Ij",
+	"W+02IJB4NngPokwYkzQjZftgldEl5cPv0ZjE9B0fbvQw9qY+DsKxE7nEd4IgHjvTiTdz/NUwIqN4PJlO",
+	"ZnrrRE+I1cgJY77PQzJyVmN36njYD6OAjMYTaOZzSqOH6tb9ouKbwIY1IhvoI9JVBr5W0Y/IyOuRTnYV",
+	"2hm57p3R+6bZeUflohrdqK3k05W5cIqNXkimQWBOxB+JnmRyIsF4eNfv0dsMFAmjzncnYVexJTnJQCmU",
+	"vgFX9EkF3vy227X8wYX/2lxYykhLU5Z7iMl/8l0xqWJXElOjWOlQeFQRwr6W8ai6O57LDQvlQZRiQphy",
+	"NjmRE9WsnZs5ys+FRLG/DLK1NKZpERrTUvHg5qFufSgpJ0mWiBkU+Y4AxFPXwUS/RjnWjpljwXtaB5sd",
+	"nRnkjddGA+YGt29dkUzxikLMan+Gnn9qS0PpFj6te6EbBavxahI6w3A0dILQJQ724pEzid14tPKiGXGN",
+	"FrChGw/xdOqMvWjiBCuXOLN4GDmj1TT243Hshv4RfWx0WJy+g9IFZoTdBTaFbDWPaIa2u3xLRcfopk4m",
+	"2tfd6f2wq/flroizlcu3cmZuefPxlu0Psyg9829C5T/ejO8wc428cBS7eOX4kTtxglE4c2Z45DurYTgK",
+	"VtNoEkKHbcFcKy92cRARZxJ6nhPELnamOBg6bjwOh5EbT/DMPU3ZP8gi/T/O4Zc/hyAZ/4vkzOojhGhy",
+	"1VG0kckv8TT0I76GK6of711Rb+CPB5xlbvQfIQQKXpZf1hRvkkapG8kZzWStwy0VsB+147ymnKo0iUK+",
+	"cfJ+lhA8UvznEvniN+vG1tvG9Rs/W5U/E4UWstfaSv6opV8hCASRcwkEhi6kz2jGEgb1W82tW0JG7xLd",
+	"rom4nstaWxqL4JdIvQDH5nVGbp8gvGIkK8QjSWH+1ADrBeEDDlMxP67g8FdBt9A12cAx+l8514B6/7+L",
+	"kG62NCNZwS7Et+zCnDZfFqyFc8pl0VzGU8iFQ0v4kWM8upwjckPyvVEea05yRWKaE+GtFSkpCPy2BikG",
+	"6N3LZ2g4HM76/IufPzwbLLLKuiw2wMDzh8Fo/LfKaqUPkBV5kl2JNWlYUItWyllwaYVrXPYNTYqhXVYk",
+	"KVqaGKPLCuW9KdffyolskizZ7DaQ5ScnlWQFuRIdJHvPzGxtWxNDmc6NlEAqcYhl4WySoYjuVqnIF5PY",
+	"c5peJ+R/HyLe83z/bmch3JLrcwZH66pGAbqR71G+y+Y2gOnKNIVW2JjAilMZixyBdgp1psyTCr4vjguS",
+	"C4YVdV9nE07nL7etwyCkUeD5jmxTvBfm2iGqlsBgModMio2CmpXc9nrSZa2gdHkq2X80GlhXJ/kWF2tF",
+	"cplJU4biNBm7RNBPoZ/OUmwxLXV6lsrGSpNwrzO3oL/DHC3zpc4XRBm91aA0+pgvi6U86mWu3IbmZJE9",
+	"inIcF05CithZF8UWbxMnxwUB686R98Hjutha9IDF2KL3JP/efVJ87/U6rvMtrKCtwWm5uqISrKe7rOCy",
+	"tY+WOcERWyKao6WYw1IRRyBsQJ7FEmc022/oTnyLUZgmXOpILWOOlv9YLjJNM5lxy0/Y8napqXZv2vzj",
+	"e991n9x+7x+jDiny/WVciGbSNcexnIw43wKyAqvKa9FLiJGMVfnUO0Fk//LLL5dGYkFzBj/QWzicxo+q",
+	"h+IpwTnkE7SvUXSGxxtSSPWi7G8oHOD1l76RHSmKSgvKPsLo559fPa++v2MDR65j9ba4WJdoNZUObu3n",
+	"9pCu8fOr50DGckFvuWr6Mkmt2wmgJma7xkTKRFBoq+t6V/aNg7n/Y0fAvFfw0Guh1Hab56u3tRmK+5rL",
+	"ruM7UPap0pPT4s5CVtX1+DyKCgQpNbnj1JQFDgcI+VRiMTwEFctJqTkydnB6upbR1qJGA5VzqQWp1Sod",
+	"kOaQqgxuQFYmj4lCDpOBCunVBNyvagcHec/KC+s7huhttsioUBhojJbKAlnWhZiBgW4jmoJqMoQM1sUw",
+	"4yHUIenaGH70i4LkfJz/+yt2/tt1Zh8f/erIf/3m9sfenfr74z//rzLkbaq7GlvsGKMyNji4lAarwkru",
+	"y6rKIDs4O43rphIDKWBByYanyz8tYduFDid/W12LtgNtK1FTOHcxz4xW8HxBXPgcZu1qiwR4QHC0vGer",
+	"k1dpxJM2ppKv7HwYL1V7ST5fcJnwWVn0zz8t5xI2SKIG/VIq+FXooaoZG3h+H+GUUdWDDy5duZmwS0pD",
+	"ARJIjCE4oVA7scjkWApDhb+ZllUFMBzgEDH+HN0JRmAELny0fPvT+w9LlWHaVH77/KyDCSrznmhG6gf5",
+	"T4rYQl0pqV1FH+rMI5rM/wVeDWnzMWphkWVGPhfiS62jbfEVkZZzX4NU8xMCorGq7MfAeuwJWoLCtRQN",
+	"9aFEYIBeCefBFv9jR6qGUMK4Zgdwc3VikP1fdq/+TpPwh7/c/O2Zl0bv/zJrY0axqBYR57l+cEjIXTp/",
+	"E/Ls0/fOx3+3S7Q2G/RSsAxmKKm26FHXg2rII9R8UDaVRVo5cNKfZFtdJN5trk65XtVjFuNJxKEOSgTz",
+	"9MuGBlUhIENYtknpQFf3y1g1Yrjr935IuDm5VzLBamCoiWlfzpqk0WlCSrW0PVfImjJLTbloIeYtlxVQ",
+	"NVMgZRIJT9PA7kQafvD80ulunX7RmbofEnm3/UDTiORt275kJI2X89Lfpy45geCtioq0miarqjTYhRAC",
+	"m77qdis9gkm4BjBYOZr4OsUhUQ7DRSYb7fJvuKZEb+UADV2GpHELOdawtO4Xjla7BE3qLpC/kr3tPO+R",
+	"OPZ86jcJS1YpQZfvn716xaVZjkMu5frgdIDrH4dr6YEQ514b8yAUpV4oI0kD9FeyLeCvfoDWdJez/iJT",
+	"iJqSePOylZMApoEyOGCvHZMYlNeia64UnOjR0taXYvm4jxgFqxPuq3iR1fADpcYp3vMdQzi13Enuyotn",
+	"oU+ciGxTuncCv/WSqvXyaBHH/mh0SBovFp99z1ksPk9ImzB+Fb9W3VCaYmP54gO+Wh7COZAIR3xjhG+u",
+	"otCV3Jww5QAdoF9k6WRSVLWORRb4UzkglqgZ/F4LPH+ALtEtwdfw+dHyl4vlY4mZLJE1m76Izl6/NiXh",
+	"NP1A0rFUDl7FXMs4hbiCRQHmWOFANogrGmyWskMQG9AgS7NHuZpFy6UKhYdu0Ne1qxigvAaI01N59RPl",
+	"W8koiqAEiWQh+QLkPUMHa9D4r2R/3DK6fPuKH/LqzbFNtkR2CbRYFNdw4u5pGf2IV0RD07ZdIs8UeAbX",
+	"YZHI/9RJH/uswJ/5Mv66W5E8I8ABjGxxjiUqcUg3G8zZIk317YGgMpQL+PkiW+LvV8s+Wob/9n3E/w/O",
+	"9Edx/+ox/7Tm6hP/QwIf/87/82/XDZuYZDffb3Ma9YtEIKE9uiWrPt4mj/v/VnA5lWO4W2wXTWpS4bBW",
+	"aUqu/7tYfHZdLrq8mMuvmP9zFn/8k12KtXiSX4NvsyAbwMPkGrjK66k6DV23ZfIwrFVZhGc2+LNwMEIr",
+	"Gu1u9KzuxtfQW+O9Ckc2vd5UHOEqo7YELa1sq0Kd57KumhvMtmyp2BZm010Ql3OR+wU3o+GOqNyMpS9G",
+	"4ZsrL5DQlvua7fnZLXKcMQyR8Bo3HlDujTaQp2r4P6mKiINKPrnh9NIT12UUc6O7nWjJVKJXCBm9orRg",
+	"RY63S4W+DDazqTa2+6REHesz6Vu0rVzPpLtGt4uSQq9a0oD/E6etKsFzUU9LOSmSuBLRUleOuNQaF9eT",
+	"DipB5c4v1qUPQfgj/glVAAna2oWlykbdEpl1jpb0egnMA/SlkdG5Nt4xnFZyDbTyEPGLO0+u1gUq6AD9",
+	"JFu2wRNQdr0AqAl51oocJ2mdcDaQTCvTSZD701hOPgSlF5jv/mEX9zpJo5yU5WHc0OmjJZ+CiIXJ4wM9",
+	"uJe1S14XxFv93/D2zrN/R2I5U5g6penBievUjmqV+8OuQOTWnjv/46qTAt1vnVD1/pHzuafexKd2PPYh",
+	"LOaDMSQc7R8o9KGnZJaadSDfqZ7sMvv6vjQUmWNdfNjgSRB2MyekeLA65UM3j8pROysap1MyZYr2cZIC",
+	"CFItzGGkgFtoqsCX7klRzk7HksJyml0ph1A9q0u6rG9IPkAyf0y7jsD9IHPF6C0rNYQ9WgkcLB2Zp2mk",
+	"7bdFdouTIsmuYPvK9pxXqnJW3J9MwsLA18zAGsoJDtckKuGAYiqAvIo1yYTAUkAOEi5wvsjqN45ydmGG",
+	"/s7tDrVmPnn5HuGl3xOggSQN/FboNZFaqPgdoHn0we0PusQik1/jjK+eX/9lmgfX6UEf40oBWMbyxzTW",
+	"1mshXYdsgFRmCeAEy1+Cd071eLmdo4IuoOxahxN1kCGndNOXEWH0AqIgbAfdJDiZ+xAnETdzQWkfSNLM",
+	"rZsLJWcJawCmyExf0i14CLEKg/bVCJz9nMvCFq5MSXtYSbPruQmEkNsUklaV8KcvrwuCDqQS03IR5lB5",
+	"aJVAMnBYI4717amF72To7a9JFnXRDfGK7godsCvNj+ski+oxhkOiOjfee5rSBk+YU+di8T5TFx3Kr3LA",
+	"a8c5EU0j+BksFOCKoYIoJRiweQ4lY7QsGIT4eR5UHc8afJr/7//3799f/Kk1rPU+ycJuRJEyH4DaaI5S",
+	"LHsJ2rNj3cOBDcZfe3psAyogOmhYaseA9l3V1rKawTpjifN0jt4K0z6uJlg4RZQM2Lwmcjr3VBCk8+S4",
+	"USDIKX6NoqR2hK/Jfq6QKmo+yjoZtbfnQRi7la9/zook7cLXZl44522lx0ggDfn1Ehh22RrIO8bvkM15",
+	"Or/zWyXJuijESSbhiBMGzZzFnQJtnaWyI1H3mgFU0bxk2jLzW5hC96v41fN3IoEwJ2xLMyYatz3F0TvZ",
+	"gR3KObJCNqE2QTwkYsa//52JjF85SxhgTVnxVBYw2t6vfnvR0u/6rt/b1VCFugxTQSKCYtlOVJBPC0LY",
+	"csabYC3o0bIOt7J8PFfYQX1wBcuMTNEyWbbB4nouTmOab0jUV512QPkQOu0ik/eT7GYuQnxoKdBtlrI/",
+	"JkQxQWkSmke9ssSpWRG2xctnLhqlKKqkQ+mDnQaQ9R93qiAkya7eya6E53EQOHefCrTpjrv/zHjkrt8T",
+	"Lt/Xqut/x0FeVp+66/eMWO2pg72yPHrXF01naw1uuwzXaIx71+9tW7DPu4xnxU1/sGMjcCAr3XO5EOea",
+	"vFH5A3k3YCs9Wjb6yi4f9wWkrMAgF55LDeQusMjldbzIlBZnJiuiR0s71LgaWTAJdHIxspweLcXfK7F5",
+	"oSAuskamGBhUENivwBVKsQEPrvb1LIG2HAB+oFV27rcghje1Xtxdhqn07/5DlJuivHS2t3YxX0JW8rLa",
+	"w/zIFaA45plE3TyTX8rM56eq3WCXvbqsPXbXN0bSefYdBwOoY/3QXV9g6GpM3s5DiCfuJFiCxDyOTrhL",
+	"jIfuuA4m6/2e7p/Jar+uY72wPMpvgUZD7E53QPUpGKfeYLnbOJWn9DhG+97uw6iH7gQYRaWRV6eLqPLQ",
+	"nQTGN5sOdBml2qlAFkUbELddxjBRcR9E6lxKWNqKF0nmQz9aVoFa+S2THejmxW+zSj+u5WO48LTZF3Jz",
+	"epFxDtMd+tQYj1pKVuGdlY7ElbbJ/FquNhg2n9CNuxeZum8bLaL57wt7g/fD/d3FYJXG4mosrj8sMo00",
+	"DfGFR0sDKlpQ5ppsC7h7re2/OPnVh0/qB+oNxu8KilZJFom+RZAZCZoH3Bufdgy0FCyiBvVahBLPNU3p",
+	"LUoK9GhZ7bEgNYukhK/A1fJMnFlVDugeIEgq/LlCVCGwfNGjJXz1Sf15+bhhKEBZnKPr4g5q+GU19J0u",
+	"HXov3F5GZ9pztfyT9Hv9QpBY5cu7CSv17EPpEzqBtlJ3tNQN5WVBuEJAWkpwoaXSAgwu41+bt2a8rCHm",
+	"9hFmiyzGkL1ea3oOwQR+XGRDW61HPic4SpOMmLL0jH2K5DBdKa1e++CaG6T2iLHRFjPO8dolxMUI1JJn",
+	"yjv/aKl+vHw8QAINA4JWUO65NI7Asl+tj7CdOSrhxL8xk7t/ylE2imGB0CLdxlJWLkpArsAa4jot3aWc",
+	"1JBBpYv1Hw+qlHie7x1ZdnFoErI4AybwkuarJIqEcncGZ24tnVs7qRz15x6MU41jyYjw8fXRCnKRmWjR",
+	"KvvaQidTfrtEVNwMjaQYzrVLAaur9H7d5zWD8yyP+Su7j+IMej60t+OhqPqFrW4g4mazg2b/2lA9h36N",
+	"QTqRrvrUg9u74vjK1HpsorKL9DaVUfhoqef/CX6kSJMVJM9w+oLboOdSRo7R3Rkhf/9AeriREKptcq7C",
+	"ibfIC4LmcEHou2ApwaSXg2/OzfojZoUENzprP1Lz+S4bUr7wofUnIy9V3zQCmkOXEWQI81ejR0s+70/w",
+	"ge/Zq4KhDWQ9mwmOsq/2LpN1fFz0Xr59tciuyb7xO9mdQGpa2yQnT0x/DPTE15CTqtAqRhgV9Jpk8kkp",
+	"iLnSp30VZ3lgwCB8IRp3dPa/mA892OZUepJYjFWQDG9ocRmGZFsoR/YZi87qY3RU5o2HHu6eEYMulZeP",
+	"MxoAvxgY8xo6Q2mZXO/GejIlZe5jGv2+xs2romF9KMdlqd7wL8HyUCgJ8EjVDPnmxOYbWrymURInNq33",
+	"Q7VGipsKqkxqtQcpsqyUFS0H6IPhvoBSp2/MOFBYWIcegd8IpHq8TymOPlD6I86vzj3Q2+YonXTy2mMP",
+	"F4qi0V47xHLRuNBDr5OnXOkWL/1UUPoJvpfH9y2l6b9GHFyPUTZ5OWEQ+dC/UghG94OBOWTE2hdG1NRI",
+	"uOQlJJCZ/TjXdGMPyiwyMypj79x+BieRkzSCN1S2xIhkjNgyiY4R4vqTD8IIS5XhqCiHS2Q+jb9Gi3ql",
+	"qdiTigSeoz8t0YaQggkXuHatW9q4W7ygXaSjCbso23nYW8CfIylbhjp1c96ZbdEfcnvKxOw6TVUum5KX",
+	"u+JfLPHjjzSNbyJNQ2IydM7UkJL3A6WvcbZ/p1o9n8eNebXRdZftMntjP7RTUYAXbWhOSkxK0GZk44VH",
+	"S7MjNbeP+cOCXKpSI8R5vkdLPc0lt5AXWfkHR8BILhFm6JakqaztMAsyGJKvaIaVTMzNg55o/UMTwdIp",
+	"ISw7PSx/fj8nuKUp5hmssmuO0k3NanaefFBF61AzTvRoWZt2w2T75ZdfnDqE5SHi1hEvFYXNZiXnXAvi",
+	"kRP012flE3d9VUgqldquY/xUfepOgb+Xnd07SQTzGVDHK9ToyCWV1pv35pA3tCjRbBmOSQmaNofoBDTK",
+	"B/yrnKENEQ4A6MevAHCgiB7E+aNluT063E+zjAiYeQXQtsiEJBH48IWRAKAqklEI3r+yeCxCKxxeo0dL",
+	"+YNPUslfzhXC27Gwnc7ca+2y2jdNhFuaXwNOBmaCBCWOLfgDQpzJYiFcILzIpCWxxpU2/hCRb+niL5HF",
+	"MFxqcmq6Jz6cR7XTFn31nznW2NaD8ixZax+q21GyPPvgrgaj35HhOIS7utzwsjsm33db30lQrvXcBLhv",
+	"GwjbZYZevb0JOHe+ensz1oBsJRTPf9OMtCOyGYUdwahayeE6s0vnJXbi+eDjb34/GN1Z6jhMmF4J4WVD",
+	"IGEE0FGS7EqUZW0Ilphr2W7Tm/8qIMU+HhxeNmjCkbBFcPo25xQtEs4eEoGj1oggAUmTMGsqEKT2AO4h",
+	"ANusSAm2gWsJXCpkAeGJFVknWfREBMVrfa4Wmc4O0YNVRgDERRgbogtQlCoKd4sdG9RyQUysYIl3yycg",
+	"JBKf8FXCtXYQUosskUgVW4MsqssNpHn+FEMTjKPYyx/7vc8OzWEvvTujHUrXUUTt0sdDwR8ATBOYBWIL",
+	"RNGsgGbfFU/E0vqg48rdAQKU5M0RSQHqVfkNwPvMeeqzc0UdzkgOu062DpXwI45u7yvqsPQafVELowzx",
+	"XwXNSmakEr3GZMb3BVe6r0AUKx5+meSseAnAPk+J+tc7nEWAq/N+i3NGmjzecb787VlGC4FR3H4QKrVa",
+	"gTsbt+EfuVP+nxX/T8j/Q7qBItU39SW3DwvyuWCyCz9E29Lkmm8YP/c0lvBTTzQqfNB3Z2O02heicvPn",
+	"Dy+dqUhu5rfk0Ed/TZ7C8UqrKBH6PhiEdHNRJOE1Kbha8+KD4/nDAFLX8WeTGuOgvosnkHub2OEHESNh",
+	"TiRELYAhi0udn3iR65GJHnglTEP1TJrNiw6do9fqd0azn4M1tTDj9/yXldY+HZ4Rv73r9yC+2daWj4Ix",
+	"ygXOkuv7NE/+W+IUCcT65QCJwu1K+xoRUQXXpIZGnBsHV+hMQkXSKAKLbI1l+mW90hqQTz7hYeSFbjwi",
+	"k5Uf4PF0FrqrUeTHU4+Mg3A4+aR0ANisjh96557OmgTROyw3Tu+GVarAFpT9zg7ecOdxkhj8Pvx0ZIHt",
+	"61Ld0KoTl43PjH8cnwiwp3gJznO8F/46hYh8tKC2/GV9MWIO7UsQEC2GpJf9g/u9F5A6ENk1l5J6p6kt",
+	"ugWmhBCNaQ53ZCVtpylVKoM0hJYUvV7f9YOa6K2BssiDGqY7Br0l+l0R9c67UboLZJGnwS5P0EREme7H",
+	"5qWlQJNknymaWTBbnyg5Fu+KXU4G6OleJ6snlVg5nxc4xEWbsCOF51Ta8yYLwoPtHPi+bNNW2fNrsn/V",
+	"EtLe4lxnPomklTLIIm+wPr9r1+QzjkiYbHCKouQqKdgTuM3iJIsACmNXyHprTh2VAFOHEzwmja3bbuiY",
+	"KWbFz4xY+4n9Inub6eQ/gXuD0SbJdgVAHRS3VOvltY5o4tTcYtaKhGBCPMc032CuVES4IE6RAMBD68yH",
+	"XDtWwuG4AHsr4aHaNU+xn2pQKz/soqR4cSNt53q1uYLS7SOpj/CDutnC1Q0gw/xvFeeERnRrCBi0FFnW",
+	"4CtGS8ifXoIZJwtPwC/MFpkATK8313q0FGrfso+WuNRc+Ud+YywfC6AaGsv0qr4Ehqh14xCOGghYLDJd",
+	"vUGiZ6+ev+Njqex6/k9ONPD9xNqCEzUTumhE24FGvzyFFiTaElRhQhZZS+0If+XjJ5JiWJ4nm/2FldfE",
+	"fgEIU6TZHkhMDQo7+kaxj8AeYsJ4VPvzBC2zXZouq2A2ut6G5pX2amJ7wVDiTwmHpJhGq6bcm/f+zmg2",
+	"eIdvXxPGRBPTU80sj59zXBhqfHs38tOOoX/X7wlanEXoW8zaaSzY3kZiTsxvjsYuFK+fbvDXMsEyBAPC",
+	"KUg2ZFAX16rx5jGMn2L9WvzSeD646xu4ota7S3/9HUNL/eFVtNTAfBENd03cfmFkKKyiVn6ZlLEBC97a",
+	"EXjM6hvp9aEXzUC8b2hB2h140mGnfT0JgQRWZjqoGeaM+gRxUb7Xsuu2+iMBIlJz9c38gTvwB557aJoj",
+	"eQsRVti0ieX/cWRE1eFbQCtNNCqTMg9G3esYrOKZHw9Hk8lqGER4jIchmfmzyCUuCSbQ4rx1gmMBVgIX",
+	"SydgKYUnZQ4yvTOattpQkqMkAiovuX262LnuMJQmPHwgF+Jv/HoQf1hKgDwFBc6vtj0ryGZZxkva98aO",
+	"yHNA16hbLfxUifYTGrFno05blevM7e1XQH3zklAl7KqUpX15eR1WQx7EviuVmt/BxtNIZBZXz3WSQUcN",
+	"rdYI/zB/RIDcMlQQAEk3vdlvNd7mewkCJbA+4R/PZIOsElTNxK7sKUDvnvZAibzE/8hxpkdUH6D82W59",
+	"VnGYbYGDMh4htCQFI5aDB8tco7k2IWPLFW5xEa7Lj0KbMr7eFXo94jv9UYykFym+1R+3u+I/JcSm+EZ9",
+	"Eo8pwsLr1QfxQ/3VrqgQy/hW/UkuRmyNWIn4t1yG/GJXmDtQflcdRm0sjKM+aIxt+FS9oLa7Qv9TPgMf",
+	"qrjcxjNPJUCgJJXJNBoI/AA3tF15vwh1Xmi92GAMuIeazJ5UQjdwBdqwnXVKePuU3hlCvcUJYnAplsB/",
+	"Td/HtfX4clVCHWDTNpmjpWRQbjYAQ/B/iDMq/gUbpv+ZbMQ/S4rzz4KRl/1FthRcy/+o2UIPLT5BFiOw",
+	"8HKAfsQFyZFshM4g+IGjCObagBsvxUSDhJkVr+5VoXAQ4XYSaIh9IbhawQ/RpWE1l9XoBS3bvBEZ4hb9",
+	"bHRbD7bIIP6pEEbr89dIig/iWIWNtktxrWva+62WmUzAR2b+y1xUDaprnBt628S5FokEyuMhjkbC2A7K",
+	"P2gShRK7AWGo9Yd20uSGpHTLNdNFtuHK46NlRG7Kgn+rzoYeKb3hcStviJu9wR1yojbuAJw3y5UmjeFM",
+	"QM8pw1x7BdaUFWiVFKxfiSzbQsjuwL3wxrUo8uxYFPniV2hS6fWH9oDyM7zFYVLsW3VlwvqIfMZhke4H",
+	"aFnQAqdL9D0qfQNL9O9omRPRvxM+hJSmSXb1nN5m8LlMt2jKEj1MdyvqGd1x1aVhR/1A0qjs1NUXqPOG",
+	"n8MSlmaDumVbyRu633xe5qRqy3HN36DN/d+g4HNENCejXDR8x8pW2UkOgCUOwJWsMZMF/YO6gah27/4z",
+	"+iUp1mu5D2JUC52HEPkq2gtVq2+pWMM1CSWG6RtsZKymSm1zb20yzbjzGwq2YKmWaiajfy8xLPnSauOL",
+	"76SZq9unoZbXVi2nc3gVZ4W4yoWeMmH5KhERfiUe9FzZTUd9vueaXnzepjhr0a9/MfNIRH3rFal3HZRZ",
+	"ZXu4GVQNrLxhxQlaw9WVMLg4IhImEh60RWTZZX6Z8q2K9vSEGu7y+jQacn82HgQD98Ifn3ul1xwxYXsf",
+	"4g/Vhj9i+aw6ZajliShp71F830kGapJvyzyYg4ktsF+Wvsmq3vkB5iTkdnTClaATZKO21ByLr6udO1bn",
+	"J9vwdxc4Se3xC/46koVEQnwbeaLtnFhOy2yKAkquovmFYgiH7OSNzFjz28GxaI/hNjx4TfBj/5N2qFTT",
+	"qUTEovvWcSMpvSERf6glq4ovVTf8E0dd04QTo9Mxr7jbzOKVU7jMeKo5V/GFYjKYp4jvqLBqnKQpiVCS",
+	"NSYsc0UgEXhQd+vlBORsWUfQlbDmYxbVAbpKSEpBqrI5c+3ylEK+DCWdRm3pJCaRLY5vzkF1Cb2luSQb",
+	"oMlAvr9A+YiTnDXdxJUzW3Y9UAGLhJVU7XTFvuOTbWZj1EM9rCDb1gVhhqCNREQg9SeRAYfOc3hOQqgc",
+	"fF+Q7cGZuPVbvXRzSjGkZmrsQpcr3ygSPjNhp6NeW0vdaQZrrjKRPwXhSyUDuEluxEFlwihwpUhqT9ig",
+	"ax6Q1KmsiUCt2T8VEWjkzgi40H5PVQzafEPgfelgB5r+DKkkQLMWXWTWRwW9gnYrpcnY1J6+oIHlfwHD",
+	"4pjNwDWVUgyzk7OPknCtMOurvWyeNGv7JOkhK0CWjtVSNjf4c2/uT0Hx7s19/65xJPgPHuiC+WAKRUPl",
+	"ra9jVWby3K5xAVH8cjUA3DgQSMjZg84NwAYeYmp3bVv/XwlLVkkqz406dIbqycXubiN6dEOHq/ukJOs2",
+	"s3Zljq60vS31OaydsM1zmGJWfMhxxmBESN16+FyBEUSvRXz9oALaB/fpltBtWm9bJpRM0wcms/m3OCRI",
+	"xvTkJh7UKIWnA7M2+t3SHLqxP8Mbkj7DTE0qp1c53tTMCyM5fRdK5Mcj2my3FGG9yTILrS7eZB1OYyaH",
+	"39+Ub/yXek6aMOV29W0cYpWBtQkbB+FDvuMDveSSr9fvqSI/6yVU78omm732REO2Xt9u8UMB2xozVFAB",
+	"lKPaaZqd20jKCPRtq9TAqHFF8622OcHhbe1Sg8sSCZG1lxES1SB9VJ8sqPU+0k3QcO2Ohwcavzz69U8f",
+	"/9+vovXLx0e/OvJfv7n9sXen/v74z4/tLl+4/GwxSri0BaoXxKKQSlUUDw/QpehQDcVPCUPDmU5iBKIz",
+	"vkacqqZDuVqtvLKUdqD0ow3Na4d9PBoN6y7uacPFbetxc4IUrap4p93XL4RagySmiWykBCl7VyQjOS6g",
+	"r9HyiS5GVFe30kVVfzURk/jOklqMq5UnB0P5xk/v+j1zCnbHiYJp2W6hzp0ln7k1k+MQilALquqn+N3a",
+	"7NFV3ZnR5FBrIsmEJm+Oxnf32TiR4XiMJD+KXxkBu06Nn5piDdjkpyzdi55vtV7nB5a+WNhLeZQVZc9+",
+	"sFhqR0KXZpqACoaLELrqlgnBSKtoU3PpFqVOClVBAtHIR8twTRnJBCpFmZoNfh3lCL8FsATQoFQzEFie",
+	"xBSmAhyS7/jWxOhO2CK7Xe+rlr4Kgz5ayn+pul29fpiPjAPcwlUoR4arrd32qVi2Vq1AmO1Fc3ckaAM2",
+	"MMKly1jWH1cp2DznD+lShO1iW3pNRBUPKyC5quq7FUuRzcrOccx2cSVWpYZqGy81YqNvvMbyfvX2Jhgc",
+	"UyJVykEXL4XsjFhxA9qD99XudxXdwTyFP+my86LaN/W7stQ0I4mATLnN+GEQcW84f4of+LOLTOaxIsGx",
+	"MhPWBLSXHQyieQnZeeE0OoY2fKnHMnY7ulLrcuFQSty1oHMm+jI2PD02XfH5Lm+N4NCUoDXd5awvSw1E",
+	"1Fb2zO3LDGGXLfk1tZxOxu56OUCXEnNljW9EeWqGMGJrmgOKwmaOlhN/veyjpbceupBYEoxYg5wTf129",
+	"2/yqgPdr2peMqQd368d/1p/Gdxvj0/SOPf7zfa67lzkh0GfFEo5MorxqBMgqc3/KDaSJtQNgJdjGB7Bt",
+	"EH/p+91mg/N987UP6Lr5gd4K8Afp+lCBHAlwFOoQgzLU/5vkVDRf1vb5d0x5R4SEhy/EAOBOiBUB2cO4",
+	"moy5Su+WOee+rKlVTUE0mAVaiWqluo+/u3OjtnmVgSrLPOauEhl0jbP3I4GmGMpXwS95XWwP9RaqD+d5",
+	"5ZBvU5xkp1ZDwlTPLoaEpx8iV1ZQ7OunyZbLbx5+wyo91gQaftc4/OoL24t/IDgtLBkQ3ZwX4mlV31x3",
+	"XrcX5VaeMxwI9Nqqtf2QsILm+xdZke/t2sga0DGEiS4jX5Cfx1BKsyt5OCFRRdwZUEG+xowM0BtIo4ER",
+	"mHpa4VRzszait9m80lOH8HksMqn4wjBo+cxIgrKWKnXMIrCjibgXfnCsyq9Mc7pvhYrZlLcctdbh/koW",
+	"IVRihZCD9fZhY7Bvd/mWAonV4Mt5mWhZD8ziau7RpOxX9gUmBMmr8zqOiOQzMHEUz+mMTpnKKVLTqpmh",
+	"wuRSIDdSQfxOZiVW4sdhq6fKzJYoJ1PYuUv7oQ7q4p1qMM303UYlZvAVA/OYmXkKjXDRVuzdUcEmJI7c",
+	"6YZnF7p3N2gvC58JFy/tncHPdq7PAOissBlkP6sMwEymIsvKa255qL7HhnXI7VguD0HktfCGnnLwwZuc",
+	"W8LbDBBXxWDJFuXOKIarBFOwmY0vyG+9V4yL4iHUgcrF8/W1ghoXGhelylrXItF6b1ZKX+z+QciM/o5L",
+	"pJDmkMvPr0aR0glMIaxh41asySfJRUnBrbBbJnV2JcoieWeoUq9MlsnP0VJJZW6j0duM5IDKBK5VpfIN",
+	"RHp89HQv4KIFA9tu1y8F+mJS8DTol8qTdgXpJBwTc7yHYO0Kb3x91m7eF01vjepZuoSIT0bFHTtXl6gq",
+	"LRfISMtKmtIciYeXg6pmJkfKCBL+G/tgi2wp2ngtzUxrdEUKQ1zKtOukYPak64rDsszLkG1Y+z1jWkcP",
+	"ryEBWgp5qp0bAdTk0szIroCAA3ZBmlxlRJ5ygbaYVdrnQQwLh2vT79wUO3xJ+iVH19Fi4fzeSqPM1vnq",
+	"emL1/q3oiylmRZkDJ2yMhCHjTNC8YXR0VCYP5wW3zVolCotke4u7OSPK1/xwmcJHs4Ots7WmC1umq5fy",
+	"sKnEBxX0gxM+my0qjNBVx++2FHU3dz8VP6knOh2JsnAOjoYtN7XJxb3f0aLobkXYRPiBpBRNHEOkLueq",
+	"hCERuKOcE6o7/IYUtzS/RhG5SULC7rHVXyjTt7HpEHURSb+sY9bvoOkWLe0FyQjH9Iw2nKcv4JqRlV8/",
+	"2821t02X0bxcur7KoTsAhPf0oUgyiT0PR78NdWl0qpV5vpV/1L5rxVpSxU+WIkpVIKtwH6Uc1MDUeje+",
+	"lhFgZOh21//FQw+i+ptVV98ShuGh3OUufnv5/MPYMy21dF/BlIE3v1WlhN0hki7RX97/9AZtSH5FEIAU",
+	"oEfvXj5Dk+Fs/HiAOFm4eiIb8ciOFKIa4Ym+FEXr0TpAGNya7JYovPRF1mhE2q/2La08rnM8IM4KB6/Z",
+	"UGqgcJuukhvoOCRGg6p1laB5D1sdCGrjyEMErr6qcaEpQ0aYd9og6/X5Qj62AkoZYdXa9t+dBjplsIvd",
+	"6L00DQSZNwdJj1zLAytS5pqZ1wA4R1QZbAUqhQDMYK9vGKApwUz8TfSetdtsYo674guJm7e74iFlzTEB",
+	"cxZOKMSeKcDJG/cy1wHnGmxZ5QWa/ekrqHmUpu9JSsKC5oDVV8G4e2I0SyMbwG1ni8ws2dJZM4CUCY15",
+	"VBgmYVp5XoZJlAuLUELUL0sM72WyFZ2YjL9BDg5SsMN8hfNF1lgTDCrgCc1RMVqaIenlAP0C8qGGr15R",
+	"ZSAReI5SwsWJZl+2yOiukLDGVQfOEphfVl6luCACpdUUayKoZyT+PqnnYCHoQKcA4O1huRI6rJuyq1Cf",
+	"bAZEwhAk/cpBBcALuhj6nGwXnj8dnKCM4zo2/8FZVX7MtU+ZMtIxDYIra4dWpDWuk6z2NyfB47cA2z+V",
+	"+VLAFlWTvmI8f8cQ9CqUP8jwhpQMDxm4UJCh2Vs3SDahZ/uidZOC62g9yvJYVDi+WmxpObmW6eoZimPf",
+	"OsVa/pJ2q9z1e+p4dyf0q7fyiSax4STC1GU6lkztlkQV6xic6T3o5jM4y7BvM+gJC/GWoLVobFjIGs9Y",
+	"IxTzV/V1tZVKyRO4MTRX+wH6T1IY7e+he62RmCS4c5FBP8wBepuTGKBLJZti81ZX/RnB2RAD8JO0/XAh",
+	"/sgpvUtT6aszGa9TNrT+8VesNK6UVkGfd/nBHGpZ6VFXnk6j2k0APX/BiuPT3A5zaYTzWzEU8gRg+2pu",
+	"/0cqXiDymq/JtpDtjWsYtzIq8bgCd32r1G/jp/z41y5UftPByBCjKKmnHweqLjKG9wZt1cye6D4otXt2",
+	"jZV9AZdlTHPda5WFdEs6dsMYD2s5k5fO38qCFf3h00BVrZTfP/6zLXOy0QwD8vL1xhn95OUxk2YK56K3",
+	"hItodg3w7nBW+c91PQvfPPE8V5wzqOaqdKiXWe4LaJeA2bVIJsoJSkQ5sFB5RMmdeHdSqCAV1+KgeEZl",
+	"G0PLT5ze4j1rOnslmkytO4NoPWPr4Vu7CX7rSST5Egus2adjetxqMVTlNidZG8YqF7Na4Wk6sTDi1kYK",
+	"GGd2mCtvcg+X5Zfx3TV0r4dyMFvi7YajX2WUyTtFlo4hjTokVRzFQFxDFrZhIa4jqfaoWuH5Ilv+x4sP",
+	"6OLGu1CVWRe/ceant9ndhQGLdfEbf+5ueTw69OFbDgZ9+FZiP0JadndelZW+FvdVR8+s4VX4gsERaXHV",
+	"AyLf0o1t3ofJBlWvQ7i3q9qHuiEtIQaZiNSetFQVFHU6VHih1T1hBa5W9g6/eNa4bBZR5qRzJpb6OHoL",
+	"WjqgMyRFX10qIAuS4is7yhk7w1HO2IM5yhn7Vh3lijLnOsoZezBHOWO/l6OcsT8c5d+eo1zWUZ4GbVJ3",
+	"lluRRzb4c7LZbXpzT8KUiE9uq6+dX6ZXJDcAQs4fwqbnWuzS+86z1hyq0dGpQaiH7RkIiFT8Cvjw4cfa",
+	"+5t1bQfmcp86t7t+L2HPFYrDb21EW1GaEizcGjjHG1LINrwdLEx/NO5Kyi5UszQzPNxOpOKKkVtt6U75",
+	"I8Gs+LlI0uS/SdQ1sNR/8FAVH3HHiO4r/DsxBTu3lWfnZd6cjsnztaN98uI/LQD1A71V2h7OCSiBJEIQ",
+	"L1luc3oDdbsEokpGhMdwf2SR/FTxwJltqJ4AsjYowdCFG3zfIv2M650QdpHKZFtJk+3SOILdWEfQqtW2",
+	"tMjnB3FcVnFjtQtHVqFekYI1IKLKpFFuSAjHT5KhpW3xy1qpzqR5N5zbOFBUfMK2fGO9A81yj5HlNuq2",
+	"cbpS3I4xXfL1XDpg1/RW1PaV2yhTmblqxXbhWrnYTejIpR+sl8YWV3svDR86nPJBx34q1isTaeVNfL0Q",
+	"ZzWMvUYBU+WW1bBJbSFsUHwT6adhyjCULlA5Mx2UUJARTxAMZ5IJQfc7FdLSMEiwDDlMiGUv2dpVX68D",
+	"O+vaP/+ar20I9FJW/YMMMSpWojHJ+sf7LS8zXCQ3RBcn7BiRHYv2A6QOtj8aLzJLL+aGG7faexn8uVc0",
+	"jSyKytC3XUKKhVWp3dv2XvGSCcBgKXusC/h4iNKXjmuAPO2LmrbS6U5jtITQwFL2trkRnnloXyKR9LY4",
+	"Lwbo6V4bOOq1UY5vVQDuALZkjUC/6j7pfe3x/migmXYF0jopKtGmNkqE8+khuPN+b5cl/9gR+bWtW1/9",
+	"bn64W64iMPuyGYKw0EUh81xdeTQWMAYgL0W/+De0AMEqektnnJ/Vry2QirUbz/NtWnLHVVUes/bNE5kv",
+	"AnO/ZB/Rm9SoU+D6UpEnsveIcImLH2T8DxrDTWG60gz8ABIfWZbqQoPKjHwu0KOl0lirMf7HupOdavxZ",
+	"xQ0GbVMW5IiDtNqjOLna5TpylROdSjRS0CeLjKYRerSsGBIq8lNtRmgIsJOQhfRDNhWJCu+uKeIemasW",
+	"mUcJg0slCYmCuyEC3IYCiJKolm+0NvzqfmIDpVfA3GvwKrwHX+kBnGnlGDYvwuomTBtm1r21nZfU0G3M",
+	"wjOl3xjxZwOIqlIKp0O+h3XZ6lpmNWutYzqUkV0vn7VtDxxbmQuTFEWSXYnAujRwOEfhayJaYgGkD59l",
+	"Laeg2mGp0Wmlagd2zHuqgbpaj8PGkCxCj5ojGUQr9aCUs/2jpbI1bYKiAgiJHi2FMbqUmFBCs4fEm0VW",
+	"Sf55Io8TxKqpAJlisrUv//njgfFj2dJc5/AAxXBRUdggz1AOCgILb8giwwyV06/xRrM9otKSD/h5y0iy",
+	"DbuswFlkEd2GaiZycWRIFBfruVVjAJwFI6vEwOjSOnbCSZoRmw27wuF1kl1BAMXe2wpgi7ZlgKWimmsF",
+	"xTfqLJKsGAe9qhOx5jSsicXQQOM+yq8auruGSlCNOzZqaXG0B+5Yfsh3ZKl6kYE04ERglcQczhy3CSNo",
+	"CWCuy/J2E8VLaPmGPjVIt+yMLd8e6qz5ASSac11DqlXSwLeGNlPYcaBlJvUaRyijt6KURLJWFXFbKhA1",
+	"66wSP4ZUPQUGo7iqZAS/f8CX3M4GI5VvE3XjxVs+BRWGpeJCgOfZHLw6KqlYHSh1OAypJTFyavX8wtAR",
+	"6HUg7lBS1Nbons3sXD3cgUojaohIHlqbrX9QyZBgbMguZGYJs9FkDPImtmKkPsr5dnI9l0Lfeoloy54g",
+	"1/AUqAuk3LWRWSdFd6uU9Mx9lL2N6ivMdrLbpmHi1iRlRcBUt9g491aqdAgfl74K5fh89fYmgK6nN+OW",
+	"1H6o225tXQemmdSzIUcb7h3BaF8zkgzWwImBZHjmQeLIfKRvMoxckuWsKDJ//GGCyMBFv0cMmb/4jxDy",
+	"txlCNuDHzg8cf4EALbjQHnC4JHvI4b50jMwWBdcpft3PvKjPMD1gQ7/13a1esN8/XJ6TK7uS/EsFbhSM",
+	"Uir6+vDLrw8q1ppuCMIbChjRZPNEHcuEGV+nMtf1TLJ645pn8Qwam804O++wCeVSmdGB4LgW/N9EuPlb",
+	"DwbD5dUKdwQm2hozxOiGCPTuOCekj5YvPq/xjhUlFlL57QBdGrgVtZJRobfN0VJWgsqwMFR+LhdZpW60",
+	"AlhUVo7CtHr9np7CkcpRraGcFu6+RDmlsv5lDb4IVX7YRyrwmO77aAnotO9IvOQLL3v+ioe2OCdZoZHE",
+	"SK19Q6VucZEBLeA9kGTNSCU6fgDFU0quY97sKsLWg5TkvaO0mFcgkQVKG8AczYVftqzY00YskIUTTGbP",
+	"gpIxn8dxHM/duXsxGy+5FZUUfRk6ZfzrC5cbV2yRSUh9eDETnig+LLc1nA3ebkmkSgAI6wtcdeiOQjWU",
+	"A+dL4YiXM5YOphOrCdmBjHTlVNcCHNwac3t1V5n+W9bcMVTzuxkugO908dsie0ML2f29PHdmUrQAUeaG",
+	"XiOKpVPgP/bvc+mefsmem3fwNqfRLhTwry92/Cx8I2kHIpQsDvt9KwX14VEIQDIEAsZwH5U12uAqLXv6",
+	"fKn6OjkfbB5iA3hc9BLQFYhAhe8YUmrkoFRy7l18+6Fkf67alG2PSjHJZMZ9RiUmgXg1nIgUMGukr7lS",
+	"8yYiAbnol7OUKtmyv8jMil05kqK96GWjvECYXetLS7Mr2Z0Ed9RZETygApbVnYkIlorpMjV9EdqoQUvr",
+	"cdaSSossKWQfEZzIFIU6RXdZShhDVe8juhRuae2gLVVQ3XpI1gTx38/NZUkHX4QAdWxDVCMTKmrnYD21",
+	"PVVza/gEfxW0Fx6Vh1J8z1B0LbEGAzlLuLf44YYSPUPhZShNCEqgC0hJI06PiArQxBuSp3gr4uVAlRN6",
+	"uh7Qqw/r0d9SPLGvOFAVPTK8Z2Ws4AlaGekeAn3BrJ5VRaVSf7uv0C41IdkZ0BTajXLkKkiAKk5eisQm",
+	"Gje84Ab6nOzqsshUuyzp9D8z5sgVwyMhRwMxVzSBEjtTyZopY5BHY4/Co19ZDKeWrBJcZDoUKeKURjBR",
+	"Da3/YgQrDWSAMr742KyMhXchNTiiW5JxKxkIKThRCBwZ0RR96GB8DVGdMP38AD0TGUTwPui3h64J2crM",
+	"JRFJloqwykLKySKTWpkox24GbfuyNBd29K7V43gP7LiKom6tgHUvvLEVQq5rWFD97gtUH5r5kN2yIHXo",
+	"7mVOyD3Cd2WCgL2xlRQvFZJ6kxOib+eqkGcWSupV0AxhsHYHJ5R3lp6DQ5pL+fpMXFTy4i6LdRkYeTL2",
+	"KTKpIJ9vS8KBUsOq9FYKV9W/JY5uki0yrn4wUaWsInVcoKZpqQCpRpAVzCLJtDLXoBOnciK8yt4J3dbC",
+	"rCVgQfeMM3jkQOKHyJcB0vXLtu9Wc09nGzFBj0xduKL0VKmRQhb1QatY7UuQGeGQkH/FiEkYjz70F5Mb",
+	"AHgq97hJjxaow12aZNqCF2dNKj/MMK53QosVJ0giGHDZm5MM+Pp3CfPWgrqDwLtPXLdrPbCWkcae3D+4",
+	"G7/GRbjW3SjLa2PRG8de6ONh4MymkecEqwlxpng0ctzQiybxkPirmbvo2Sz19szYxeKzD2b7hNgart71",
+	"e1VwmePuvW1ORKNia0DuQxNXDan0BpVpWoRrwp4IScZlR56QaICe65EBsATf0F1u5EMJycSKJJXnNppL",
+	"19MiE3orP3QmYhvYWtKjKtMlKjBOg0W2yPQtyRVAeVGtiFCBQN0wAEolBgj6625F8owUhMm4nYgZcNm4",
+	"2TEB9Vwmiw99MLnSFITHIoNKCi0GFDlUHhkk6z4r21Niw2RlNacXnB0t7AU0ls6ILYGnFpl+2FACdaaq",
+	"oTsmhXY7g/K8R1X1OWEqQVhsrCnmxP0xV7LRMEMFD4hhRWY5iDu0ITlJ94LeKV+qUhoBwAEx2kinB1r9",
+	"qBvIkuymN+eaWwRnul6oWoTrF5+3OWHsJL2pch7eCTmxIaJ/2AF/HXxbmV434a063TbhmAQfSiwcoJ7g",
+	"LnxDBi1xivJ0OgqOuif9swaYjj4kHc5IQ0L8tCU5lpKiFup4Q4tXmcTFYRRx8VAm4sI2w3ei3YcRlXjF",
+	"txkehoAEVzx6/d5zStgbWsBna1CidaNOy+24JvuqIIZCjYqQHXqTg2286y28oe7AH5lNvC8e//n+VQrU",
+	"oH1nFtYbxi1bKOlobp3HT/84UCUfnBWWfCshlCK2tS8AVuArsUfya3Ofqij1v/ZuyYpfrNvkUFnHQ+NL",
+	"HXLE1JufEn6Pa7LaLmzjPH8LcFlSKkgvcb6TlTvllcQl+DXZg439q/BjX3wUnXHh8GNxa9IYiU0fmq3D",
+	"uaheZMtyWoNPzkexz1j2Ey89tej5m/cw2BNRUMV/JRloRa7AzRghkkXqvSnhhOEiB9rNN4ulDHFuLeRu",
+	"jcse8Qi/JqD3WZLj2G4l/EJihjlNiUxULxv8f8V2mWKiZyeCiccfIhFMUuzrJ4KJF5+OUHxP6h4haafA",
+	"dw2jmqZHzf93/Df1qcCD9qmUnGdxhwv9UaefhTjPE9FKoObayjJalI71g1Ugxk/rZW6yh9dlUb07H6Ql",
+	"3qQc/+m+xbyUB1doR+xap0vr3ouUy5965yMV0/n/2Hv35bZxbG/0VVD66lTb3rTiW5xErqn9uZP0Hs/0",
+	"JTtJ7z71jbpMSIQsjilAQ1BWNB1Xnac5D3ae5BTWWriQoi6U7djp6I+udmyCBEFg3dfvNx8arqac+iof",
+	"d3iW9sX/Dpo476Gb+uVt1LoSUiyi0D5kvGDw9pCdNTp3pHKqIMSPTPjJNsBTVrqHy6q4D1fVqmdO261h",
+	"s1b71iw9+8r0UKVPYrwI+S1kLKWLyuG2cvb/PilyKl0YPvG6KKfoTl6WQi8RmexBVjBy2w/0aWlzOk5s",
+	"G/NmqS4zs3ZlJWsHbZxh/1SYSZ1ym0oNz4OfpFXiLpEIOwtmUT0JZo7ZPSzjCSwj9ijW0P2O+b8mQU0u",
+	"0JZBDgv3/DRPCxFRitqnP694KtvsQjKMArF/TVQBwVD7cvHbj/yqQp60TpxlmXw6vY1akzRZtdV/vXgz",
+	"1yQxTh5Mar6qahKi9DczLYmc4DOEcjycXZ3+qUeOPAcrEJ07qLw+PDw63q2gL+Yq2Yc88toN3VWPytrL",
+	"S/yj9e3Bn0s2TPl9PhiDNS2gVKoP18TOM4a24TGH0nF3qNC31fiH8nuL2d8mF/9Uaf+vf7v5P68Ps+TD",
+	"317dYdq/hJRd65fgAel9YaaOhz4RskgHqaDWMJ5lIrco6716o/c6lUl5x76mbv1yLPLo5caYDusvg9Uy",
+	"fjIEkRuV8SWOv8BcSAoEZsP+ixcvD7/8stSlOMvV/43aKghRBxsqfMuE1TSOydXWSedipKCBQSKNOkJq",
+	"Zxn8ax0zdA3f+uTg1emDV5FXvE74dCvxw7KmIYKlldL3EwFp+hbNy57LHm69U8LZCBwoiiBg6YBxTWYQ",
+	"DE9zC5ufB1As2KDmQtkz7KCRiiLz83vpIX2R07v4Ipt6FIEf9DRdhZNADi9eEMib4gbA4hVby4J/gd1w",
+	"1zVa6j/MIUeL0nQwDQF1zTwso2lKp3/8p7Fsnz9Jy/blUsvWQwg1s3HDc11n71ZK/ZsZXR89tw3gNmBp",
+	"YrnWC6iPPC4fIilFQfMDhlTNuU0Had8W3WvGs/RazIvBJwSxR0BtDnyFOg3aC7r27mWKH0OQnqAo1yIb",
+	"QV1HaZacDZUubI9De0EP4L1NrgbAYPHcfD0vhTaeAI5Lh5mzCa034PWoqfDLF+Ip7aJ8LdKrYVGu+erK",
+	"nZg6H+cKGjnLoROSjTPeF2wnxsZIql9EACJeINuYZrkyR0mxq1xN0TMrlBPkQ5El5lHYUYkoS/U2slKZ",
+	"cZAW1xjD3B14zfypaxZYN88C0Mf7i61HLT0ZjXheY538IgXa44723SZx6OCSPPIxpPkqPajFoSvKB8aX",
+	"H5zZqobaSr71C8HM6nyglymXkB+9WpHJs2sQLUkulOrM5vnq1yzLxPGL4FqGalS7mRxmY6rD7iNzeUmF",
+	"kzZZjLZ4BA6HLn5UXJ4XtY+SLgboAhVGY0xTLRZQCx99PDzsHGxuIdsJbVAXWmqf8O0l5o5u9pVGBl+s",
+	"B5fKKgcNVERtCNaSKS6XwbSQSAz6WIZcs54QEidjZog6XarpmZ05+7fI1T0hC52UwtH+Y070Kjs5n8gp",
+	"n91//4GVuq6qj5pZpmmWwYeMWGqJG40ZwLhmA64hyDa10erwq1PlFGczwXMsJeJp0mbnkgldpCNeiPq9",
+	"MZFFmkGRZV/JJKB6N3evBraPDofHB6Oyw1VNxuE607EuFf/hRlkkZj7YktVKC5hDalXSwzLhv1xRF7hv",
+	"8Hc16qXSMYfdlJiyLPIPgHfW+MRrkP1UorQi3++7sN7SjdSQr6f2cavdqqN1XbtpCIDqYHE38eJ8fcyi",
+	"SM4qJNqhqHwnytmYr+Qoy6qV2BagakjtXO3VZGALsWLnoIr8Tqh8OL+6C3dxI1D83zePo1a6Z9Zt8r/L",
+	"E5dqqvOyndRhB8YMOj4CO+ri3c1JhL85PHppf3W6uQqqTOc9l1dihfbEUh0Wj1IZm4nEI/4pjlhPFUOW",
+	"yn42SWpxnZC8w83y+KjZLIm5wweQXjYZX61oSSXGyeu3X656mRjV2TdU+kQt6Ea6k3uJCahXJ89f7LbZ",
+	"98L1/Nn2bAr+BL2W9FejsuK+SgT5JOCAeDDXrpzmSl55RNQS2mtPgBIEM9nI7ETcF6r+/Ka4jVpOyZ7b",
+	"1vwG6ANqIos6bQ79fPZ+IWEdVWdHrtmjzT4IWKyJhDBKDJ4pxCxWIdyFgQ34JPZBUw7ks03sIVRC6Wjp",
+	"81Ah3M+jtF7JmpeIfpqYtbJI28+g7K59J9K5RKzeJXBSXptLq4FrJQdZ2i/0b2mdlAshO/36VOcfobmW",
+	"m//5jCGELrSwTGTOvZvTj1Unt29cmuSNmi7zXmwXeegcaHROmZBqcjVE4xIyA3hHlqipbK/nvdA0UnkF",
+	"87i/g+Ru5cvr6UEwvU1Olv3n0rVCcYTgkTgATG5XCjJC6GsuA9vY4WETzFmbfSScDduHjjEW7ByGrd2V",
+	"mAq3aCQkg8+cB5CJAQUKsNrfWLJwFsNwktk58OHAa6L5EmglEzzPUoySR105GUNLKxulclIImjOK1zU/",
+	"8yTPhSzefuRXC84vXsBsuNh8olLE3YIXQxO+4NA57SLvm57rRBQ8zeoDNsYwFLIvGO+pSUG9yX2cJ8Fy",
+	"R75eCL8VdO6hK6UmWUKYcyq/Ritgoc1rfEmR5ypf1HSIitBB46HKdXsb1OLa/fIkqH5IBTIgLIKJfXkb",
+	"tSgMWbNCAyhjQn3f40V/GIEjOiKMBtfxrtnAt0SmOQWqfB0HcJkSRh+2OVowQDxMagDbH9GU1CA8L/RY",
+	"qH6nNRGJw2jmWWZngNvXgtFX9u16qieVRkD36+xB7oMoNIuyy1MiiEX/5xkpzbtXcz1v0hD84yog3zDO",
+	"6prFjHhc3iM8JzG7stXMos3SUVrcXe6DzTHpY5uYkRscivumlFQQXE/yBh2s/23u8BONWpCMUTaiIj71",
+	"geq6CX//KNU6lVfvjVdaf/ID2uwAQJm4t3HrE1mIA7q8Sm9EM1tgvBYm8j0YcHCjj2ZDLW6udgq5av7Y",
+	"KHezd4NdUP803CBl4gLYLtA/fH/Wo5NN97jBscDAVpeazUDARAVPZd3yuo9pLwnKXu/l20Jv7rJdhBfM",
+	"PSpiPXARdYAbssHTF8Dhm+/8148f3zGi5w8l88nBq0BKPX/1KnjIycHS4O8xPFKMF7yvZ7wIrDbYwTam",
+	"enTAYPwZi8WnccZTCTHJmIxAq7OeHxysrdffiD6YTh8KMS6nbY4O5s9FkRbZonSbdaCRy+DMV0MMHNGC",
+	"t4TKyu5nUg0lH4H0xKogY5HzvrhI6uvPiRXF2j60f7DW+jvNMnWFaXq4SSXoeNIbvDoaHD9/8aJ3fJLw",
+	"U37cF6+OXiUH4kCcvDg+vQc9/MKJnrl2TKP8jcGln3UnBwfHfbOy8BP4dFCv6mxMWneoZ7WIBnnFnHC3",
+	"M9LyUgTAkUuDxcZSu0cBpMJMAsieKRTtLLdAIP8e0B2VJNiZq/BFr9P3iBAARJWlhArzHTg/k0Ik8O03",
+	"jobBn+3pcGLFeQoUClgSKXtNoYKaY3WdIvEBmM08w/UDnE3zzUuob/BO1Od+RlSRNyKHDmpw3HiSwDDs",
+	"nv+Mt/hMUo59dj3yn7vy8/7+vvvPXDuPf80+s5ODA/a55F4QSARcasQU+CcxwlKB3xOxODRgYvR8eNVI",
+	"wWdOJJ8UQyGLFPqi8ZGH7LPxb+ERrJ8LqInmmaYxY5HDA5S8TIRM7ahj835YsaGFkBGgZcB5ge/POEof",
+	"jPbb7o0Yv2BMlY74AKmKy4GaSLrxCfvsLQHAQFoSdLmWakq3GYliqJJLczeKL+L9ntOKjo2LQER2UJKD",
+	"A4JJ8H5fjCEAiiNP2WcWn8MvY8aTkdkOUrGRSFLOzNazxwDVBd2JZ7ngyexSUF+wudMrmgPS1XsmIH+6",
+	"cOU4weXZ8jg9Fn0sH6Zf4FelYC1p6jMgtfGxrZgmQoAmfgY8wJ+1bTKAhWKhTxbdKZWXEy38jTx2L0JQ",
+	"YI5X5fTpU5gSOFdxZLxCtHXMzz42aolc4Qe0SuCCuud7I+nS3Sx8q3ljiqbkcuqL3qwsvf1N5RINisns",
+	"eF7SmvkvcAPNn+aD1W4NwBpHNFaOHjWLyeu3M3WTvOzNLvtKZYmaSj9hwBRz+fi6cJv5Rfg6sCTzcT/8",
+	"CD4saf79XhT5bB8A+2J3Xi5h7Qixo7zN5/A8pAowTypHeKJF5Z4DlV/CRg+/R3ADOoqFV2OAz+R9szPC",
+	"PgkmS2elel9vI6JEou9OyE+eQJTkRgkOgm4Oi34JJ7p83wCjeF7NWsEOGwpvBPO4zEUmuA73op+jW774",
+	"IhGjsSqE7M/2/y4IUnvEE0EpILwH06ns29uDo3VpHeTw/KALVsEQnnPGaNvDxWZTkCMPmz4dQQlbbMwQ",
+	"PPIuEIQPz7guLs13C9YowF/BQF1PYMzUlVRK+NTSntVcODyhywFPM3qLwyNzs4vBPoAJQehJFzxDQA/z",
+	"+5+VFPjHDtuL2UiIgmotUEafQXeTDY060cBnmeLJZaHUJZwbfNgxfRECdrFaDuLJh+yn9HunavVkPFa5",
+	"ObGgMS6NxsB7PK/cI+jADZQL7V1jkVxqXqR6kDrddGTeGVcNdlEKPc+SpQN0DVB6QQzc7LCF4qqW4tmv",
+	"9yD9dIlH7DIXZlvQksPj1aRwWcUywxRqmLx0IGufFFUOKp62y1GqR/gt3bPC+gFbZElnk3RUhY7EDQXN",
+	"ilQiZeuOxvmTVPNc89BrMYNTBVFWBEdwzaewzWGj9WZeSaNwq9m11sjFB7yc27dkydHQnBfiEs6WHQHi",
+	"QCkbQ8ASaHRpbSrDGAsIRnpWFtxGjvNC/GjPqvvHPnJOemVfiFzyzDzxOdijnKHUK7fWktBSsjD2opJ4",
+	"/XE4Q6jmz40NjWs05Wnh3AvEmQYORM0HAG6ai7HghTVfJkVfjcTlRBojL7w9OGijUQpQp3gV67uzYKkB",
+	"etyofbqlZy41TzVf1BnEDn2t9ICEF7zHdUBdg0ZeFC7BVOXXAJUFwjf4JJAmKZBx3qGoQ33SlMgfLdqw",
+	"QHqCQllmHeuC5pBLql2ZRPAkSyXN+KTsMXynmf07G3Nt9uznEu1B1e8A0OGSW9CKWnNGfytqOTvduHZz",
+	"xjZd4G1ouG+dDAR0udBGbkUtskBbUQttTY9AFxp9LQxeltztWrsIJlMyUILfOPMCf1eyDFpRK9DnLUqs",
+	"O6XcolCmU6MtLPdE1QZ1DnM6qvpb5+hGrTkVY2ZUlfcti8BelcStqFWRl2b5ymLQ/KZGwLWiVihcsJ6I",
+	"zrH5GuWjhzvEnhPww3GDwedCaVELSlVKcs3VGK+T9ytHXYyRA0XXPYg2iOKMJWnCZmoCrjYLwWb/sy4D",
+	"6gJHf9RTZ9HfsXbm9NXB4S5LJRWzIJivMSn+NRH5rINxJGM2ujhSjDnR2j8BvefcH6plmM+Mx/cMaDTq",
+	"6FlKSI30Li4ssiAeUl8yeM4KIanl7Mvw3dFUmhHe2UH3wHhHt3qClHellVn0ikte6T5AjuxG+fIoR/Tk",
+	"b5Dv7nHJ7B6ZoixJ9TjjM1uVXYUIWO/pqx90H5xWdodaFGtrSZ33i/RGLNJ87kg3EzX3RGrzYajGYGo+",
+	"NUabyndf8H5HL5e+3UfBR+z8iSBLlFTUnBheC/u8tMPqIZkXiE4s1EKTxu5Lyev3ZYOC8EmxGitjAcdZ",
+	"bCsFBpWSLABs7WG8AKhbPO/5vSGzNUXtagLUVfv1/7u+suF7jIdQLsbG1KDYT2VfkGQYptfM5MIh92Bw",
+	"wY3OnduwsKnU1klCSyZ4JE6jwu45g4YxLHrytZth3nNu8zxYESsU+kLOoyegsba9QZr6sFSw7SshTo/v",
+	"RDruCojcHV9ufL/jxZsdYka6oVjwJTOYMjTfDYuJJBQ46EkOJDrGzQ5KaKneLdWuMtbSB5Dn2m5Rm3oA",
+	"8PJFdkPYsEl7g+oczQGPPL2+ApYsm6ACqAuswcTLXYNfVx6fHBy9PDo+PX11dPDq+OXJ6fHJ6fHxi5PT",
+	"gxcnx4cvTl8eHR6ePD+1uVRAloZEHjTcrE82uHAn1rXnlfTu84NaWnyb5n91cPDi8NWro+cnL04OXr06",
+	"3GjzVuo6za/LOC0PMoWl+/3u3hVqiS/vW5VqJwMLwR8J9/3tJ7iD1QBPA2C2OmFvDgKkCVB0d2xzEaSA",
+	"vnMAj5DIdJmfMkx/n0sH4pMTg1dkEw0l+iu6W1eW/wI31XAfooYC3BHbhu4mA/HzRbMA9lpReH64+e68",
+	"+V5C7xrAKj0MqG+g7dfF9MUhjlNmfYkO2hukska2B1u7fJXeGEVtuR+oT92l9KgwPUxT4V3gS5QyNAsa",
+	"ee+BWO0Xs8n6AdcWJImI8Y34AqVtzwpIcFyRk/YkYLZENXZFN6QbIFKM27ErHWJrwLRpNwyj0g/KLtkb",
+	"dtwFMawNLCmSggEPsOWaML8nupyQyWq99fGcVvWLBAtTTrg1qa2mSd7n97JleY68MGylC7ioAP/YtQVh",
+	"jjvFJHlke3Lmv5QVFl0ZuCu5YDtBmdIufg60ZCrQyV6QSSGSsIapJ/p8ooXnBGGFcQUWgbH4s/wo8QNX",
+	"gqohkGBetuDXwoM2EaewWcYnElyoVAZnzk5dKTLJpK2YJI5pa7XI7WOIJbCrKvKXJrNYAi/i3gvdp5Xz",
+	"OA9yNKW1UFYpr7wFqu8FVasrR/+KObJgGSvroOj2E7zQv97ClflV1xXSu+1pXWus97IFyeZ7RJYa/cw5",
+	"D9MS8gy5EET7ssKLXO0trHbwjl/cs393dDf/Lvwwa1mE/tO8F3ARVg6EliXyqAKnvvF57mJONkf3xRJ1",
+	"j+x95uwOp6RLVNcOMb0ciQrQJjA45ECb54iV1g8eleA71oo1zYH81X+IwQ9pVpvTxEAc21n8srvIhVpt",
+	"sakChTyrxaw+PGrGAzSHWv1s9z83gbaGl16AWhVin9b0BxNQEk+SKq5lCM34clPwp5PbqGWMhcWQV1Vk",
+	"ettnkoLoqoCklqBpa8Cvjmvxn+EzrUAITesR0gJgrimVWhN/eQWFZdXMjhZgVNon0zKFYJT1e7sELjZv",
+	"zViZ5US9MfiIWVGk8C4BuyJwTIY1r7FFxzPHAEm2a6OJoQ6+O7ZEuyrXgxnd/QnvqVIlokiZsTW/04QF",
+	"RYEnpbJ9KAk2nizWCLWrGwuIKu8+nd98arTEmO/BwHwbCYnqEghWe6lVhZMMzYjyai7eVPcR1FnE0bp2",
+	"dOa9GIlkAVIhhTkK38Y+smSS1NOm8us62NOmNTXn7NnRaUg0vBQTamEBjWuQn+uPV/QuxulaUGRTAwGF",
+	"rw9OkvGyoLRZZFogK0dNzcw4bHm6uwdxaAGwFtmeCqsb0T2EDpVCfCrm3sTBRxizA27ohlY00H00wM0J",
+	"3iWlQSFjf8PQT1oM0d4e8zyAuGiztyiGrY0V99MECk+N10iUa3Gh4DdGsWDDRJUp748W/LHVOTw1L0PM",
+	"jT+Lwmx5loibtC/0vCkGRVPrC6yLN+9roWnTgMZ8XUuV5lt3JlCBygBQKKiRLge2T4M49unz58enKwHI",
+	"15xdrkYNUHJxonXKC17FxoLsMTfntMlame+9oCWRP/ZK2c22KGxy9Px0adCkukcrJBynX4CEo1D38al/",
+	"5Hf+0rf1Isdxcy/oLw5omVLJBpOsBmV43uj1Dsp8yaf3ulYCIM5VXjhwwMX+l1qY2uYO+3/EZyxRJTJF",
+	"YnwmkkXAqNO2MkJbfJW0xAx7k4opbOcA+2+cq5s0gR+xBLku42DmeCGDUtBKhUqTFYo2J/Pzq7mQ1u/D",
+	"mPdreZVyNSmwk23EU3nGUuCEBj2DLYxVFvcvV2IBc25WYoFD7qHEAm70BCtagzVpUs8Kw+7DNMd99OXz",
+	"rfDcbSXrt1TJeh8FprhtquWl7wVPZrUC3R+vR8kNvYdmJF221IwKnvQRnlmy8SQfK/1kyk5vF53VO1Vt",
+	"Bp9t/ZrND2gT1FZIeIooWx/RVxIx2BLHVM0l++XizWuWaj0ROYAIqExJD8iKf/iO4ARcux0+d21q15Ll",
+	"+nwZPWHAj93535//4y/7v/9xGB09f35bG7v9mNYzJ47UCEq9JDOC7/j4+FWEycbDVy8AXvjVq1evztgo",
+	"7ecKWx2RKetajAn/a0FE9/jj4dGKiG6JWK38chCTPrndxx+O/A8f7Q+duR92/tH+HX8+jF7d7v7nzv/5",
+	"/I//2P997rrd2gX69eJN3fr8+uvFG7M6mZpCi6kWZ1QtgSjyQJFUWoGXySt+0j8U+0e9F4P9E/78eP9V",
+	"cnqw/+Kw/7wnDgZH/LBCzkeOVPjPylrw/cHvf7zEVYCfT9b4+fCofiv8D2Kp1MTxobtzAZ8W6iULURmg",
+	"P7LeJM0SgATRc9vhZPCyf5Qc3sGzulLBfP2Nr9Rh++i0/bLuBW/qBhy0D9sHK10POzR8bp04+W2o+Chd",
+	"AOcJfciRhU2hxIMWwi7PnMYeqpV53vNJYdS1ubKan6RqlfOEoLEX50AC+IdEhaVAqSRoK0cA0BPm9/Wl",
+	"WM3IQo7JedHLVsuSCHikO1Julgx0vdBwyeNaAu95Aow1SzRCCpgRCEkBSaLYEXXFLMBw45MkLViR8zS7",
+	"O4vcHJ2MtWNG9sOXv7Vd19/rbCEt+pM8LWYfzNrg4vcEz0VudlKNpJPs/N0FtGjvxFDOc4ldk2mCPZP0",
+	"Ty36uSiojXIXu6z/9ttHqyHHQl68Ya+VlJDzBJXozVuz7XmhcsiAeB1rPnpXxmZiKk//DbHRDvseZsv+",
+	"v//n/43brMQPVUxVeLKw9xmzeYVm8f4+nxTDuM3O7RWpZIm4EZkag7IbqUR05Q5d+JdE3EB+mmVKjXu8",
+	"fw3FkLsI4kRlQ4iuBuYXkRriUQLQoNozAgofNiacC3gZ//mHRTFu3d4CuOpA1VQBmy/AhgCLrSYFu3jn",
+	"4kLgeLfZub4mOnnEOlE5/BOY/Sw3kjVNCCgpwIGF+VP1BmevL96870r4G72vyDRAIgHC1t7e20BUaMsk",
+	"197bM0sMcQAq5ZwOVSaqdWvsPABASsvFYhzHgznl6sngT11pPuaY50IWHrKJBpmrIiL0zH1AHRylcohc",
+	"SQEMhj5kgd/PzhFq3G/ATevNulIEkXRY1wihYsyeFVkSMa1CBFgwBMxXEgl8pmKa9gWhkk1VniwAIzN/",
+	"tnUBiCKAXcFnYb1rahl+qDKyQmdizxIBapAB+zkIfyFmho11Bf0wMAAXA9GpwiBPZ3WQJ4ITSJCWRpkQ",
+	"TIJ3TOAJF+/emY/52W1R+HhUbgz8qoiWBNuhwzjbM9tkj+0Mgfg6TXIrYPZgb9i/4J54Lwbxrn3QawQG",
+	"gp3hCA/Nd4FpTwjnV0eATgGfOsRAB0a3VBeAoDUdKlvy2JtRZamrKQTcMxzln5yOCA4LM2/2FBIAFhY9",
+	"UQW2rBxHQIr25KlQA1AGYbPP8Sx6FuxppgsxMnpT9M1OsxSiU66DHXkGOa9CSPvKOIzxzEwR7o2EuJ9Z",
+	"JgpdLauEORHopRRsJ96LdyOAjuIObYbbrWRuhvWeny0wzYJGLLyWctOfyZTkTp6T1ALUDkfKlacFkfR+",
+	"Nufrf/0v9p6CJbor3xIUvA++xH/YSEhEcG4Yz7uFsEsNI7ArWcLrYsTjJjFPT0f+WkA/70oj7u0ziLPD",
+	"eH4R4Uv3BHFn4hd3vXJ435xABkMcz06wiVBl5sCQblOeadGVnscyMk8z2xvrRUSWgKC1jCR49oPwEgFf",
+	"pVTGm6j+ZERNPhbKvFCqzc6pNsZ8K+PcdCXcBIygMhZjh6VX0uKRQ/x8pibGsLQnpU0fyhhUZHOaDeE/",
+	"F851IgHQ/tnNYQy8zOalQzxEY30ttg06oKGMFt7bIwtmby9ia9swESa5ezNr4p2P07+LGdZ+I68KfIOA",
+	"HgsJ1jj0V6J4hYwzfNmuZHYfXwsx1tRYYS4feiQf83ykEvs0NuYe2F3BlyAoIeCjFDfKiCzzLDiJU+I1",
+	"MzKZPcfngV9+BuvA9vb+9tvHvb07WWTm5bVTJOY40ULCcFw5QtWgi9xqDlRu5kRGL4vrDeEYn4AI3555",
+	"2wPV0VRQ4o34WNvicu1Iav+poLmLMIaUhrUn+H1i2RmmY4LwJbwwpDTDvofzgJnaX09FYQNlBIldZbvE",
+	"sKPPrVQAyEgK37mtYFwpJLkkCWo2C/xmWb4JC6i4pA9iXppAHcGo7cr4074HB4rnjjHZHDADBAit2hsx",
+	"5rFi9hlxmiwqf0SKPEK9FqHKE/gDrHOAlR2hgPeCbZjqQuUz2mzWqHIYVZAvM49E643a9sxggvYxNxk5",
+	"yC5MqsXwBtfCWhjQbOAmBYYxTRUld3AZ/d78eJXeBB2A9GSw7gnc0qLiuZKfgP4u2EL4D5Is2gEUqqmk",
+	"tYjofTj+IfAIUVOdS/ewckPTOm44aCjQ1SiccALYgqXdN0SdAol8aPnuobJweg5pTax/VwZ9RwlkFlY6",
+	"GK+RujEyIDZGEXnTGgEHdYHlV/DPK1FgHARUYleaX1DQJLY2E2xJ8iLO+7nShA4KTu/enq/VOTk4iWBC",
+	"JwfHHYem6w8a3cqCOLrkSpZeG9sBF7D0asaahxYQW57OR0BIkug2qCQ4voSTCyi6SiF5M+O4jFfGIqoB",
+	"4i2pXpiURPYDfM0PQ258e/Ny/Noc96nqhHyr8Y1jmQMrP8aejjgq2SOScL89Yz2KTCSML4ZCYkjJnLyu",
+	"tECVlsvUns/SRpIKGrnPyjz4FJgiuQpiEfmkYPJKik55U2ISDM/zzGwy130V7G1rcpTfDUWaVPSKNkaO",
+	"BnVPDFM4XLSMr/HI7+0xDWbjlGBUrTeBjUDIvIJGNhTCJbYRiNjLjW5BToUpMqX11QiXLS0sj6t2LOFd",
+	"iWeLCjkHIcVo6BrD1oCOeSFpyRyYKRj/M4JY/JmPRHzm/Ff0sUPMU6QWRRePbPQy3ClpNOtMl1nQoUTx",
+	"ShSWlnYGb2VhPZ2pGB4Y89HKuPt2xcjKpYnRZ6DzvreHbDtwXNHAgcU9K0sFv21hJ1mX31adUuf5DhjS",
+	"bXQA4l2YuwO1hpUwdif5iKWLdbzbgeWA22VCItqwUy2eIWcG83XAr+C5F+HaEc8L2mQj26PG1KArvefB",
+	"c19qaNQQl64scjpMM+HhMXVJgvL+UCR+Y2Tpjee0I7+HvqujJLe+hFsW+iwCo8eIfGixbOnjQKuO/Tb9",
+	"oQDnlh5T5FxqjqnBsFFe5ahEdXsenNYLHfgL6j5o2IksOEBXooUK260Kr+vtmCUdvNF833DQIWyWEFWy",
+	"3YC8EDgH86LgPo4d2ifYm6B8UTNaN3HMczoTcG2WAk2vjUup3ENGWr8PcutdGTgeqCU07jGLrYk6oQwR",
+	"unNy9Ipy9CHyJ1QQYK8TTlazQYpRALAHKQwwVNOuBJAGAuUAhRWAhiLTzRxuaBiaoxXb20Mnom+0K1nG",
+	"U3C+EgG8LuZOWuHJKAoxGgcLAFszvRoaRdjBU31ubJm3N0IWGmKwqiuhbj8w9eBAFelIVGQMWAd/Resw",
+	"to7gayVvEO1QG19lbw+Kz2j7vvn5g3Wb1YAdGp/r9Ni8WM77BRhiE5n+ayLgi4ae2HUqbd190MbcNjOQ",
+	"xpgWIIMhnGs8hLAZRLG+Mi5JAQENKGU2h9Zlg6k/uDfDFmR0dSKno+n3VpVGsDA+UIN/Ns+MJ2kSG/8e",
+	"0onOH6/mEXFRfkw1bHXaH/EfkPuImC+iuYXgNpBnuJDKQEwtHjIBQzMYd8ZiPzAmY9LyGBjBRWuCVpix",
+	"D4ydIWyHNqC8gj2tIJSJUg9nTmE/oyMhYAhi0MwMkBrZmOd8JArrbpYDEOapNTEIWoLXSupUA3jm3l7H",
+	"4ZKgkR0QdtvgFhJ8g3K68Z009Nc2uiJ0v78ASHXsKRowJMEsxQrIZkpmSl0I7gwKq6HMithUOHTauxYK",
+	"nkIgdRAwB+AN2+zDBE68/ajwAbQyzzWHHcL9+8Fbk8FkbA/zcVPX9+yvfi94so+EY7RkxEoDS+Yf5ai8",
+	"XXjMBlk400VuLBskE0RpbzO8bRa/O//4+q+xYxeAZzvcZDP1nZOjl/btI0AEt8T4Fgx894zFb97++Pbj",
+	"WxJj7379GFPGBvzec6q7ws1GENHWNLJ9WiUYYThPiBgeSHxrtNQhj2Nkk56NfhSGZXbclEvFVwiPu4tY",
+	"Awj8Ds+zX6v0hBhiNNwHYNMCMwoasiGAqoFvcXxwAkEl53rBZZb/t5hgPU/FCUcf0zzZvKx1Q+2WxFAG",
+	"PtcuHkodkQ1wCyFGP5SRSTDmMdICKsAVqA2Nk8Z+MTt2mmpR+czw4aovnQtPeXxycLCLzhtGBB05ZCmg",
+	"4d4bYu1gIuLWdYVNxrTkA2H2r1G7Zvg85D6FNuN3v3z4GLfZDypnRydsqCa5LkNNl8GnbbTRKHCnBhD/",
+	"2UJMj3hu7JjSI9+LccZnIumwIp8YS74OiZx2vJVhtNOct3MtZh3y05ilHsmdEsGxuC33Vb6fi2KSywj7",
+	"OwIHnmLr4YXg8NAivslnLJ9IEJdgiiT57P1E/gWmHaYdUheACtucegIRRPwqvMln++8nkl48chBQGOma",
+	"wmEIZOxvuC41H8yxMMBmsU6fA3G3yqHmgyAzVEAZQO/6Fuh4yG4gSiinTbSn4I5YzMfjLEV9bMmj/uOf",
+	"GrwO2kgl7u02+zBNC8DDcYxUZ95qwE4uHdSBGgk2mGSZc3VODl5FpB85e/7pE4m44coofIB0EeFWIaYc",
+	"8lrgJuW6UDOqjn9n5+TgOe2Cc/M7Y4q6Dk3FsP4EqeFKVhs4T3jiZ44dB/Wu8Wcit2RDlRcsLsSn4hn4",
+	"kXEHOJR2aJbA88M1i5/9X//+d4zpQuKM3zV64kXETo4PzeVDIzkL61kwsLPBzUen8PnBYZt9wOzBNGCK",
+	"DohQiSbMmk7oJoSpFHDaw1At0EXgfrZgI2ZPQykwtopZhZ5McPOAPNFtVs5bDEkuO+B3msRFAjOI/+/9",
+	"93jl/gUyswK4uYfysPcBwpaEPEyMPlOO2nEiCxYTQVxMdTGVLU/nBy5iaVLpBuw49jCj4X87fk23w0xq",
+	"7LCcnEwIbOSeuOKSxHkKhtJAAa2od6FQ3fiuf+oBTgufwyYxae27/zHLDKtEGswIO5c9Nqc6Ef10xDOG",
+	"dTKa7Vy8uzn123+QmiMhJ0Y67kZkuts9BjegNiQdgaVJmQTSMXRPt01fHA1j6Mk/HB4fjMyGTUc0D1sV",
+	"ab7Krx9fY1kH8QdilUYrKDijKrPbqKXGQvJx2uq0jtsH7WNAnSe6/WdDwbNi+G/z85WoAwkng+Ho4CCI",
+	"Moxz1RcWKEmjPy5CA8L1gFoShQ6kGXleuFAXknLw1Di3P5N6Kvu88H5OZ18krY6Z419hxq2olQs9VpLA",
+	"OY4ODrBsEDDsoSg6kLb/1KUSPBihrheVcNmrntGjoIQJyrpWFX25AbdRXXNsadWAq+8Ep113T/d6z77n",
+	"CZ1eHHK6esjPqjj3NAy3Uev5Og+6ICR/0Gmlyq1W5x+/Ry09GSFsQOtCl/YBz1LYfAW/0q3OP1ofILPf",
+	"+t3c4hnwPDTdYY58w1qsNs+J4C5muQPYLiz7BCPHVxrZgis8pXo4ATKtrkzUVJ6hh4gGZsgAQtaekye+",
+	"4dhtUrZ6jxp/KJUCyCS+qm363r43RRctIMJT36pm1PHqUb8GHBYw5mT1mDekUd9avo9l5+I1l37vuPVb",
+	"dDICQvKFx+Ojj0+COkZnK6igDVNHYcGq5COBsHxuOAYDFpcIlvdxmHEDnUEhFL2wq9RfguDKH4gEjuBp",
+	"bqPVw4B/fI0LbV/W6ivNWQyiGdDqesczOeZXYuWpDJkZ1j+a5VG3UQ2IA8TafEUy9Dki6whMbi5+s+iR",
+	"NOYZDCitUNQqhXXWuoG59pzmvJGoOFzr+JZIimDcGsf+B5X30iQRcnOhdHL0avWoj0r9xOXMCtGvRpg5",
+	"8WW2ndtXgdRyYuD3qBUWf2DfNe7CLMUvOVZ13f2vqWQghKEq1BX2A4ArB1FtqN5z/OMOHjrIH1k97PLd",
+	"KM1SGUiziHGbPYWiS4lNjG32s/IemCuRgWo5MXXT6lECgvJAJTnZwVoOrUYC7mRuTS2V40nxE0RIMMXw",
+	"ngJS6PpWGWFdoK9EB1snhTHG8s41TjcTw28g8LKOmAxCJX8XVkrCPv5eIUJNAwFZCD5aV0BS73JjEenG",
+	"lVoVHIxDScAfPuD8m898iX+AxdLcxuCSimynONgqgey+euvtR3616mq45jZq1YUaV40Nxrght1HrR0o7",
+	"rRrurvvTqo2DNdTGz3wkPgLZnBlxuMbM3iFr3EelfgTOOBj3fJ2VcGx8P4kk5R9nY9JuR2toKf+tf7Ik",
+	"ct+MZkRp4+vHGyrHvhdyodX/7A/66RY1JgBnzunON1RixyUTo3Exa6RAC+0TOK6MsFRCaEsHXcVgV2LJ",
+	"oK0vpMLKNvtoC+C5pro/GySs9J/NORdVfWjpxEshpQDF1aeeqExkMMmJDp33hT5zaTmbacLip0CKGo0c",
+	"9q/wbMpnMNeJFnWKFl9oU0X7C/WMXgx+ooOxtm6e90fW2q6w/K2nLzZP1hKbPwCr6F3l7AIVHyZbqqo+",
+	"lb/qtZw5cwfaHRcwppHeN6NX6X3c+p5Zf8cek10MwByuIaTfBTyjPyD56Dcjo/FMbCyjSfzeRisDMcTt",
+	"C5HFabsuALipGLkY/KykIBFy90DFo9qxFdt1fVPU3PV4Tbnxk0rSQboVhN9WnOK94MnG59x44hCoaHQy",
+	"6c4Izf07pND6db3r5kRCPdMSOCdGfMJYYhhV2/IibO5rBzyJVLGEv/YPNKYVhkN8lcwmdUxLiphqbLcq",
+	"zb4ttMLqDeph4ZIaSUSmRU2DYI0FBrPeXHJuZnitE+KAr7gP06u1IfCL9MCM8Jv0g4B6VPGpoK6ckbox",
+	"2gm+eivAlg1xsjx1YWG8rRxuJSdZdhvgYpW3XIXn0+W/fv27EaVNhTpCl60VVfmqtJEnXsPT8eUiK7db",
+	"1STuar8+3aCIFYbIcA/DXjZ7zff2mH07wRRSERsqcNBQS2Ipz4Iu0aV5VWrUgT4Cy4nhWkEoBNGbBa0v",
+	"pRa2oE24r1TGEiCdg9q73oxgQYKEbFdSVVGbYT4U0PPYZAwqFkoWY+MBivwvWmSDeI5cssTgAWVO6DHC",
+	"U7DDDOp+K5PtEAC1LQgecu16UaOuJKYqVWob43IG5ffGNFGTqyEWEkN1VIpNajZotPB1bQ3VGfYH0tNt",
+	"x3RXIjFcOACpCWACbRYDfN5f3tNEY5YJfkP5o4HKRyLH9oFFievzYAs0NSX+Cl9h/aS1fxYgAa4/8B1C",
+	"JK4/AInaGjxAqWz9q6HLcf3Lf4OG9Aa3V9J8TP1NVgOEqCkNSwJqhi6tCwik37Y0YOujP2otAS+JYavk",
+	"Q+E8r+fD/XsfvvpadsKzP/w/liZj/iu1aoiwzgaMQ68l6amw5473ry2yEpJjhP4IlkFPpfb8N30uWaKg",
+	"pNGXMVJTLtGzWDiWs2pbPZuCOYJafIhQOw43DHo8qUMQGC55MYzIIyIqaTRiNFgxaDEY20BAaw3yCVlj",
+	"JFHrv4hFOrB9X64X/3XAwdTBIk7bQN2Vnp5I8DybrZU/Ctbd3B/Y9+MOpak8aU5E3DIO3821gHjktgK6",
+	"8DAa7z80deAtTh35Xb3NHm2zRzXZI79Bvsf53lcCqbz3Ed9tmzzaMHnkmfrD89xcdZGXuiSb5NHyjGgE",
+	"mY28Q+uIVwL5ieb0AFxfFV69mUNmqdcGCwrZ7yDTSqmsRzHM4XUbWeateS6+tccGGs3cZqBykV41u8UP",
+	"NAZCrbgLG423VsiGzsVq8fK0/Ilom1Pc+iv3nFOUdxX79+CxNIk4rfZxxun+tZgtD4S6erAyUfB8Q0nk",
+	"UCIBNJBgBJM2+xlCjtSTW6hrIdv1cTlAtNygn+TPEwrCJWgYBCoNWhr+sd9yG/vZytJHjf3YjRiKUfur",
+	"eRkKW/aeSjNqO1B+AgxBToi3aCZTC7+FyfYdIakDtGyzGMRZ7CpdHUwBZiA6DmMG8CKkgqhJ1JVaAeyu",
+	"+bNUU8CsAiGZKQ0ohwAs6mGur8UMDX8Pyc0trFGlWGMO1gIgLwsipeUsQfwNi7Ri3+AB+lJQLH0tbSnj",
+	"dCzMrl1TRDfuTKkMe4DGFGoLafQCCfoTyxs6KiMbv/Qi38ECvW57Wr758Nq2CebP0gTj8JsbqPbVRRvk",
+	"qDz741rM1uqHMXoK8Kyq0OhG51UJeQqNbomrbSAYIiOYEEMVe2iMTTDTNaoy47q4JPBspyZt0C3oNXEY",
+	"VpkYeCoH23a/JH2wmSrdpg6evmz7kesCabK2kfh1AjE36vpuUiZaGepwB9MJhjYe8V+1SM6LmJCiAaSL",
+	"s1EqJwUwLxVTRejgtX0f7hDfNZDQzFK9b3PtTq0bW7HwrYVMm5/TLxIl/buYrQ6PTpK02BeAK70wRBri",
+	"WlcKRYkowQJYFwrpQiwuRBXMOmJSTIGZK811cca4ZgOeY6UIp+oHx4ODpD2IX18pGbVIFn0uHXNMbosd",
+	"OID2yaLNCIgzAJAnXMYIi+CFpmIHuodvEkmY9RhdxwhUYAJwa5v9MvCMGFPkqHR8QVmG+H/pSESIbYtd",
+	"H7kRpbRQXUlpS4kYxgjhiljhxHZFVGQuv4lwHghW7xCNEF3P4g3WNB7XB6E9lnhje4vIm9cvYvzFPn79",
+	"IZZN7O+pTJqPMnu+wfQmRV81GfAhlf0Gl/8qizT7Jks+/S5rGuuvDlwa70fZtY32b82Ax630BPQHYYWq",
+	"NQSIdqEuaWoGPHCBJ1SA7PdQ1eHBvf/Ewq9jo/YPo4ODAwtYMQ9bBdRlRkeTiu1YZFqi8CXOHyzecjRR",
+	"YW+EQ6nuSriNtODwVWpdT5zicbW51887MS6Lfnb8TI9F/xkC1iLje7zbZm95f+gnBJTTXUmEhEjSY9GB",
+	"8zBA4tITfZUIjTRWA5WzmAf1KQNH8EOwnOYK+j4E621mH0G/jGtNMU4XtxjL5hE7cSqBJOWS51cAO2wm",
+	"fo53Qh4KY6s4lOVTlqSDgciFLJgmUELsm3GXHL3sSn+RxXA8s18UDSjiOQ5edSKxHhcJL9dK1lQWzqyt",
+	"ecalrbOl8JInBLJzwK9IxbjaqOHFiRn4UN9DROhrSc7wNF+pU/1rNU7O1Ax9gARNw7fYaP51FsF5ltlt",
+	"Yk4KiJG7JlruLXmytjlA7/iEbQKY4Qe0s79M8BCe+FrJQZb2i6edHHmNZOwUN/+G8iKgLIGTy9KKolYI",
+	"DCG4pi4egqd2dX4EbRkgy5O+t/UhDJo3op8mUCuBVgBQoIfqH1McFnx7pEbAi18GjqDACMUOiBgRgcPM",
+	"3ZOOpY3JuNauDxXbWB3MMdg/1mII6F6BrURHnvmtb1StcYZ4f+ip7sqcIsR77kkmutKpauqTmScimTNx",
+	"jHUTlSg4PEm4GIkkFQToAfSdQlsEDor4dGVPFUO83dHBgYcknS/YTosOYZN+IsI8JMIWhSWmhB5mgCEd",
+	"uI/lgLulhynqBOzgUMZimXGsjZYiOPQI7upwzm3QynbOkNU3VXkxdKGiQhGt28z8ikrXlcp8zzK+EIGD",
+	"qJEg9mQiNItc3CukkcTyk+LMVceU6CBs1k2SDQ3V8cYqNvsL9gYC05UY0xwORAaEqlwHCHHP9mtjRSEz",
+	"Zesutk1vBr216xkGb/0RD/Rgb/YzrngZZOT7GprOEFuEIEOaAIEsnMRDYILAoWy8Lt9bvUvHc4OFJRW1",
+	"8arUGWG/OcrwKiMqcLvVEqK2t5lUCw/yKGbNt2CfvEU55pisy7uzgZGC0ZoVNsryUnML6bmy0FzlxPEU",
+	"G3US14JL1EBp1Ab86b2+EIkBPK0hFMQW2eHrRXaA790Y1CEctTTAT2dvG+DfBvgfM8DftzK0mbJ4mGL+",
+	"j1A6D+z24F2EviYV8nVYjFSmbQpAi+T1xZv3xB7p/oaKJEZuHKZTeQWcEqRenMYCAAbyIEtNAGDbpQGT",
+	"KgTlqbiwmCqr8IzbhlSM6kbkGR9jjeFvALFQKCi0N/exzpENTJt3VIOQwT9CjYjBdPjRqihCiSwH3Dvm",
+	"MYft8A4da6Rq7agVJXnQ8yhT8IYi0xR/H3Jq/6rk2tlvVBQJ7M1dyZj1z6LAJq5mDQKmyXZXHrXnZs96",
+	"qfm2dW3Zjqn6uO2XhMAkIKuCoFS9GXVOZ2nfhdTBRUUEKfjIQvf5WLAhJBCQilkR9XJPFIWls3brJszn",
+	"Y4ydE4rEwHmqdvGQ5Y1lKZWD0IPVVIbMxDGuJ0FvBu4rQYTS3QK+MngsDnZsme4h4CJXtmJXnrQr+6RD",
+	"aSfvqI+oHCTVrMhTkQA7cKpZIsa5gMPTYRMt0HrU5uWft9nP/r1GnXk/1L7yAGybOqr99TbWR3cPfHft",
+	"KCTjfprkSJdoD7LfrXE6Rqsq+N3Fu5uTyk6FYuGJi0TV7lV4rt2vl/SSlzAAu2rO6Y1TYvdL/K5TGc0X",
+	"qIZTYJlVWgS5Ha2/0yUW+TDtgysVEbwLSCANpcRFVwKGLOTtOnMGNHMFNr5expFrZoLrgk2KNEv/LRKq",
+	"zdkJ9kiqZLzbZr8EkC3ALGsO9ths/wTEmMuGQYyKkpYhxXGbfS+goAjLjsyunmgRiB9i5fT6o+PgcjQQ",
+	"+gErJBwKiutpHbgF70QesyTnU+25TO2BDJcwXN1Y99VYuESkL06yATRgZ0ThjB1VKJuBt7uULIX1NBsW",
+	"DpML3NXsSuQkriUkpQ3QlZa14d3cI9wZMa/2Xbk4XaopxUEhLGelUJHPWMYLkXdwoS7FpyGf6EIkRmm4",
+	"f1z2Zpd9pbJETaX5A7zDJTR9xVFXBsL40gpgcxlBi0RwHOD2JD/CXw1UTkckqjk2EYshoHspyOaI2+y9",
+	"PW1mW10plXRYDDrzUvMi1YMUKBoj+xUuce9f5sJ8W5wZyonLEfVmmF9VetwwUzuYaJ5ZUEGKZXYlVvbC",
+	"clpietweV5NcaMd+nKurnI+IVLtQwElMlYCpNKaFGOu4JuZ9ZlbehxTjrrQ2SwkpyWwT2IsujI4pfRtf",
+	"hu//YREpece3DcLxvxKFDivwLJ91plXQx0CM0XDIezPbsCikP0VdOZ9/RtIQ3PgjPoPAs6XGMpv2O92h",
+	"yDjMZ075VxLfK9LZX0smuzc7x2O/ru+ICenv3TAI964XMa7cAQfBeBQgTW9Ao6oB5ya3sMPgHtbkaHoT",
+	"Nw6CvMYGbHaH9zjGuDFgVzQb/QHH3EYts08/GH3R7Aa/uWGNQwIPWZ3Am+3LcD+aM77uuA02sNu6TZdr",
+	"USdDuaJq23O6LbXYllr8aUotONoc915eoZ/9Af9fu/0Urm67aFIu4BfvINQQM81nGpMuPdFXxoRTA28x",
+	"oU/AYrxfjPxrPrhxpYQOXSpgZbPlpB1vulHVJ3oTOdUmgD1n6dLJMeHzj4SwGYtzMdHifFAYZ8rVi6bS",
+	"eHd9ATCgMkxrclemWgHehNZZKBcJ4T3ZRBZphmGZIh0JmBc6kWgdUmFHOfjUlVDCmRbUHIMFNWQOB80v",
+	"VOghymuKSGhx7QQj35RrKxtwhuCTEW+scXBzCvjZMNOCxt3NbNNt3+5XS0bxjfT2gVNmz0hzURutyAGz",
+	"cvEVUBOoLNG1fbWbnbHHh6D81gzuLUDkNgv6JyedayoOv0irM0ziS3DTBTx0ZWPX8vKXiOi68qkx0bEd",
+	"TlYdKiHssXY2+W7IVNeVy6nqNlVKj0dUhzH8cgXp34UYh3W6ZWM/dUzPNVWlrdIWgCMC929SbUpa5QFp",
+	"5xpq0vsNQG1Z57asc1vWuafFOrexQzOe1Dg0GK/fV/l+LopJLiOm+UBgWtD1g2K0ASA+Iavm+NYwRkP1",
+	"N9iAkjqkRMY15pOD5puu3Dk6ONyl+wBxALZ52O4MW4NOGoNxfQ3NHRHlnHGWeHP8zc7RwcFuZCQ/dlNA",
+	"k7JLw9u0YFfavGApvI41TahqqerBvADPsjOyIag4y5sQ2DVrLAKL8aEksbycUz1DxLgrG+FhjZct4+G5",
+	"YGYTQM0IWAPTcvG9WZUrVXTKKfsOO3oZW5hq3yTUlVfKfKBnRy/NK1CmOvL5e2+k2OT+gIpQZFAtFpRY",
+	"YUOMMWjmy2IQehbKRLoyhboGfGtXawHQcYBOFaSGuS43dNuLbEwMS4TaLFZTKfL3YhCznsiUvNLYpMMx",
+	"vGVXLWJaUUvNVBGWi4ayp2Fq3gseBm8wINwr1fOgK2aHXKU3tAXhA51B4hk3nUfXcvuvKylsl0o25nmR",
+	"9icZz3HyLkdNkQFCyiWCCohurgte6+nzsZtbO4uOVoAKf1zrmFlKrq9FYiZZa+tNNgw/QCanLxoYfChL",
+	"fpHZ7EHMw/pkdbNE8bvJBmXOOOjPZtvBvpuDPwDf6Iuaec3zwI+6bAEUsFVaXzxHu02sPnZi9U9olb+b",
+	"FNu0LPZR51DvbjFo4Nwb61AMVH7fTfGalMeybIO5Zr592JhoEy3mm886jhrLtnb74mRdrk4+60rXW92m",
+	"G7vEL5T5gkUPiHnGhirrCmpzxmdhhhiq9KiW0Nl/zu6z7MmDVCYu7YxgpT1jb00DVgMqZvS1tlisG1Ib",
+	"rN09B4v8hdrnmrbC/dl6ybTepJfMjVrVSwa9C9tmsm0a5ZGbyUikBKoAflOrC2DPPmQ/GTpe2scXjKwc",
+	"cpkYx9EIVsJ1Ia5GDE1Ajwy1+ZBvixoObqMy6PjAIIsMYgMaMyOuRSbEjgeVcZPqtJdmaTErdQjRk6hz",
+	"x/YFcd9rs6ADifQLdjSUOydcGKqmhSLsWnE6hNDhSuC3hL6fFkgs2VejXioprjPAJhVIHLgKH5xlrjIs",
+	"cHL9GEOu7cpRnZSayo55Q6DrhaUyMw/7I7xWD3o4uhKbOPwL4R/x+dq+H+jiXKlRFGDI2gorvHEvJVJi",
+	"W+l1UYRBldCasO+KMTOMK8A0EpgGrhWEvlxZV23hU6joN2bsIcQJIVmc6jcYfYqxuWsiKCCHn6HchmO7",
+	"s7rShqxsfyBu+Q6L+2TGa7OXYmpNSIO9wOKRuhH00L+YB8bUIzS1ATDo3oQAY8b7Imj8qLI7C0nfqrJG",
+	"sCuDrR+eIbSwKKTaceB5kBIcpNVXB94kWbay/BHAorlz91yzRY+enzqbkro0z2DsSGFDWV6hqq4gFS7t",
+	"ctDNzayf/Go3iRp94aaIwSTL1rV/UBr/YEbcRq1RKtMRbzj4JxoERpQar9sAYId/wDGNbbCHLN5vuA4b",
+	"r8Cm774k6qP1lgBqS5KyAb86abu3oOzW51kPB8GeBOnY7C4kUmFr+1sZnfIjhH3Xvc9ra/fRsHtjfZ9X",
+	"+LU6vaTIrenKdqqGxC7cYaGy7cp1tG3IOt/dMnk9fSYvBxi3vhu2bkwOWim0XquVgpcBA8r4E3WFX85A",
+	"TDNrqrn2+sB5mYpcOCOccA5BGWpM3sCeJwPRQQ66bmBbsGbEbFRF2YYQ31BNEfaTcoq5WNomsIFxt20T",
+	"+Eo1Vyp/1aKRjriAEfeiHt75ExEgveRLzkPNSQiF+bZlYg2h+obodzYXqtGKLEYYG6gKS3Btbf1NKYux",
+	"LoCPSycY2RZ1pfjE+0U2Y+QRI86vGWQMB8AmqEk3pMV8nqFGJmJPxwYC8QFC85u5R806y7GpYyJ7vH+9",
+	"/hjnw92rL/Z1N2ls1dK313Chv3imYE1MzXtruVhqAXfMFUaY26YMaBWuNGUAv8ygK6E5IwZo73icq5vU",
+	"LI7IAbbHA2L5HAA0dMzF1WvbOdjibg4PZbNuOwci5NnbIP650RyAWkQ6rky/AiY7cupPoWizGIoZ2jTY",
+	"0mEeXUW2cb6wVCxT8sqY7iC3142thwF028a9ZhSdVYLoXXnXKHqqV4TQLaVMfWuM60NY0iETdsCwlQ0w",
+	"Dx+vfsx+GYRbK/fLfBgh7SFmBCOzrybjschtTzyWKfeVyvYTwLgbMM4SPqvrnyFYtPDkYaiXf2p15CTL",
+	"IPrd6hyd+ChWeHGrc3Rq3tW277c6raMTaqMZ8Wu3zKUX+ImQJivBIeAAoJJr2IDV/We2EJIwYZpDSVH3",
+	"Tu64UNz7trHx8oC9QE1NtvuNgW+bgb5ad/7eQsj34d6fN9I6i0O+7W2D1LZBqr5B6r6DwkPigVyDGsAG",
+	"WrHqI4jmGhuRqZwNRZa4riCfgKA2nCisugjqSYIz0rGFBryICY0VH2BunBYY8IDUPjIbYfRDF1Dbnw7S",
+	"Pj2bSJyDZhesMwlvqeCWEZAowjSJ06hAe6z67Iiarwn5Ge7XZufSvh2A3gAyjhY3IucZPMHY3cQ5iXPu",
+	"2PYmfNNUhquJNopL9dgb6THvE7jkLwP/51JNEVQz6aGaBo1mZV/FMxlBl9AU8JdtxCp3MM5k/qf04nB5",
+	"V1L5VOoqZGjbVL6fBQCeevBK7eA3XekuEJICK/SCAJTlJm1qwNI4D9ax9ojiG6tnpfd+K4t81rCotWbo",
+	"0spWOgbbytZtvOqx9OeHoZpiAyUoKCez16JDJkn3wITIIzHq0dFYqIb1pBcIWQivYKcnh5pNK5prqXto",
+	"bJu9h+pOjBQ5zreixP/Du7JQULpAWOlQr5p/p1lfSYBc5sScDAYBYaafv7tg12Lmu1D5SGGwYrSof+En",
+	"eunG/Qt/HkGMS9BQBJcGLRW+tK22wncrfB+1rWDkTroVuPbszwtcu2e/iMB99gdJxrWRRXFgm10QDCfW",
+	"/WMIjkz650yDu6ot24wX3mzEE4FwlzVxbuNeXPJklMowLkxmfFjcZbkKAWrA4VhI4J9YgoiJi76tdfkq",
+	"g2PLR/3IdXFuvv62ImQNofSRXwvG7aH8TqMBxaeQDVhfRK2uDoH7FlUhAHxCYLqVbbZaiM0ND20JY/Me",
+	"rBmR68Ul1hV7prEtsyg8T8K2bL5ssSO31sk9lzKM7Bn7oubJajWK0/iAYgPrGSZLuiS9fcIAjAob/lNs",
+	"NnQ5cZBJgC1FqNxFSVCl0E0VOTjIVEOFQCGkJUXvyv5Q9K/1vGDDBEbH39HB+lgESMjTWzRwV8NAF40m",
+	"ujBmjf0g4GJSeNb+LS0060/yXMiCihjAkFrPHLsHcwsDt6vsrfFkU7n9VYAT9ZXUk5HI19QHzbCJwjEP",
+	"kGp+TE1mOTDR4HjqaESPu1KP05e2bSb7OtyULSn9Q5lE/5XeBL4RBZc3cYsWB18gMbg01l3X7zaPBzQH",
+	"lFMbZoamiy8FkmMe9sAU8x/GvN/g9u+4sZW2nPRPA0fI7I/GMELBoKXhfjg122D/1p1+1GD/mOStVRgo",
+	"f+fVBe7WB0UPQrQZz9BrKW0WoMr0Az/aDOiEjaVYP0OgQbUM9uCI7rFztreXK1Xs7QEsCQETE6JmuQYK",
+	"Sns6IQ15yAhdQhUO+MfTolpWzlhM7PWea8HS2Qd+v3IFxfDgyAH6Ito1wia37TtAZZJ9iTFoEQAvNm9C",
+	"bMll2mW2gyW05srvNNNFzgtxNWP9oVJa6F1gXsbV2PFk8PBJzCvYFYDxu0h0LociTy1PLpZLOui/MdTX",
+	"n8sZS8TYuFXa0lkjFDbeCPmhw2IzJG1jQRecxV8KoKA8W1uPY6hDaAdZ2EFEJay1rraG2J4+vrCjj8Ia",
+	"AeP9d9pBVwWM5QNsnvCk9BkgFWDiHTndMkK6HfICPmSFz84jVrXZedGVUCx39PzU21fczRvo3AgVUuum",
+	"yDl2CXNxlSoZrp+nXsdjpwWji8KmCvxV7DYr7X1ZLkBIsbViqIztd96VWDw3BP5juGUAUBX5VXFFCtCX",
+	"AduiXfMa9Joa8LKvnFTADpFU6oJnGeJnOSb/Ib8JGzNc1aANokETj1sTGzmCCjrzDkRRD28RLHOWXjs8",
+	"/HmecLZjQ3OZcWuYkGpyBbtxkAuxu5BGnO0omc26kiDTqAZEZQzaIXguSvfbrbCO4+EOCNVTDfU0u8Dk",
+	"Pc9GznauxdglJwmmIh2Zy+epw9mOI4cxqzoAKVsoxiUTo3Exs0JhMcV4RfZgg8huV8IHmCcfR4r5SnMX",
+	"7jwSMykQJk5FlvkzaWHgYY5wOFPNYqmKS/gXtmIplZmDltP+5YgmVpUSIKlgQ1fp1iPGLUA94aKb9V+D",
+	"Lr0r7b7Alt/FeFZGI381pN28f70e2bV5K6KppjG3UQvOVqPBr2EExBnh2DYa/J7GmOFKFc3GmgHGnKJi",
+	"5teNp/6hNPI2at2cNhr/P6eN3ZKHBNZq9O3cV1t/2Ru/7KKQJei5AFcQEAW3mFoLonJKZY/s7G3QZ9Rf",
+	"i8OReoMQUQobkQPPUdqf17yNH3tf0FTOu3AGdBTY3GQl5yUAx9AmdmYPgfRwY7bmjOiMkaoE0LuvpZp2",
+	"5U6gGh3u1FcJVAYWz0ejh9e9xfd+xG3UIl9s3cG/0OXGLVYqe2vNuXXHvysNuo1aYGI4n73BXf67NPBh",
+	"INJqMc84uatVJ3bHObq7pa1rfACpwAIm+7SwxDolK3mnak3voqedzZieGJNQBzbxzgJLmh49bwybPR8a",
+	"zXBzsIN7M/Aq0DgOqa93aq1nTN0vsB3dMQQjsiudp7ZTtSV30QYMFNB7UeSzfWpKXhHHUyoTyRs1tdJ9",
+	"S7r/VNHixmjQrxdxWy898+wP87+lZbH/ldZG1yCQQMAYdDpVbn9BSmdRBC4JKm3NTc/MoK7MhRb5DYFq",
+	"XCmbRl+JQOf728KmRej988DhZXSHWl8W74buc80h1ixRDp+O3S883Ua+2rZi91tApzNbg8Dpopbdluvb",
+	"OHb3vrcj70W9v649ch6yLgq7TUtniGdGkS3Uh5VTCzzA5uYO0HRb87weCt4myiJanqr3dU2ATcf6fMz7",
+	"abEYoq620nkjUfcAqdzN4g6NokWbxYkaYYabARtAhq+Kc2xB6rap6K+osruRsPsiNd1mCvcGT4egFAg+",
+	"h1amA5+LGCDOtX0OMLa/8ho2jgiYrh2a2O7CIPhjf+VBrYJfUX4Lki3wq+B16iHrunIxZh1rDFkXV2cf",
+	"Rq0g2eqTcDwXLMcia+Ba5mw6VJnoIHAGplIqN7S5NcaveOqadmBSgQcTubgZUhfbW4VzCah0MqHngfUi",
+	"z39bTkL6edlcIjANy4JdKaGtz4VMN5QeLY0HRugp1C64WxAPkcvU2l5wyZQ0H21KaTSCTjPj4+Dzo0UG",
+	"DMKWwjesbpBqypQ8c/S+0HxvOx8xT+arGwLsY47Ix2zHFlkgDdEusTYhNRKSvGACTqrCptp35vD1dpf6",
+	"iNg8v2yZdZFmGdV+lIxPeAFCZCsnSvG2XWnWK9hGrK9uoFQRV4IYGZc6ncKyHdkY09JQUmTRc3zUldWm",
+	"P+2LBxCMNp+p8rpkaLQo8Q936kq3hnAvWxIBaDFB0lzlLvFtH4oYAW61Qz98BVBiVy5GSmQ708q+chEz",
+	"vDxiMpjMbgNkxY1M1MdESgyIOL1u/B6kxdSdJFz3TBQsF5ng5qTQXs+FLuhULoBK9NLN6FfAnOZ50opa",
+	"U9Fr/b4IBDGwlgOcDiOPgsIR6UuX4PK6x7sb/aMlJq2oNdGt3+kJXoCXH/Me/iI8oJNOPxVCOFgQ4TL/",
+	"9Q8M7/uPP1oABdXqHALgI4dP0PpZFFOVX7NE3KR9gVBE5lGVy35UPGE9nnHZN1vpFmdu66bKs7bYcvav",
+	"8wCX5uCBLQCqJZy7JUI1P6O1YH4qxGiscri7nGTZLaWeLf6lTwCO+KcyuCUiYPp5tn4wa/BDCvWeTZ2N",
+	"B0SVfLRc8NMHlNxmYR8xC3ufaVb2FLKszfOj770YdVlSlOUXTUKg74Mh9wPhyRaabaW0IhpxTbN9Xbk8",
+	"3bfUFC0ZoTWETl8lXOgGmw1tUscNteZO+aE86jZqpWUs0jXvU0UwvTehUAP/jcYobgcomnSeco2j47aQ",
+	"37qBjEl90BztCItb6UBoq16C21hbgNa1AVofLg/7bJALsbBl7jcSShCkSGXgn/ZmTKf/RlD83syC0sdp",
+	"IUYUCwGnx5VN6Ahr27mmamAOPQ99LlkvYOSH6nUsxWVYimsTnQisjpvrjHy5cpcAFFsEtdKAnKoC6FjY",
+	"qCABzYB2V8a01AGhvpk1xG3oPZW0BMz8SizAFTWf4wezjHMOXLWlKpuFS7Jsmqm202S/2HYNqcIrSN87",
+	"fFhf5220wZxLTSUbJHZanaODqJWaWf1rIgATVfKRMHsotMjXl0HBoNtvq/fOff0GItsPmZPZ4ZFD38t2",
+	"4eGm2bbhbXMfjwx46jfok82ArKn8oPltSce4MrrAU+SHDXPlrnELXLK4U/y/8FHfMCYprEDDHuVwzNIW",
+	"ZfySW+G4FY6P2qNsJAVuRWqCLBvuJATmpSRt3yctJp/9YaXc0urNn8WUYbcjJEQxQebgoH3Fji9ejNhE",
+	"QtbShuXhebaVDZCe2feBxWxu7LJ+lJwqhiK1yc7lRY/wDbaVj1+ZCNlW4a2FPIonx4keyN83kD+rq/Lc",
+	"AyxZLHLUkWDosHgPnWl/IbVNL/GdNzuR9w1EipJvPSumqQWzKDgHi7SFId3aJA9brFaRCk/XIFkL5gkR",
+	"IheClv4oCNfDCiWKogQwGhjQo1/sxHvxboSmg7dT0N2D9gwjwOKg2g2a67EwKG535TkVlR0dHEKo/Ojg",
+	"wNeU4Mpj+xmjbrQzllbC7hYAlWWC51LjLNLC3AbsoaBJqyvxZgRFQu9g6ZGCoisJtXFSWWNKJuxKFFRH",
+	"szg+OAc3urmA/qKIo1+p7Met8SXbuTeE7Hy8FdoCdm5t9T8ZEiZK5Ka6eGVeD5p0l+Nf4iXVxl/woG1c",
+	"F/x1vGBUA41ZG+D8b3zyNxzchBVoGNwMxywNbuJX2wY3t47EowY3/2VPuZVYdOznJRZt2IelWsKHPPsD",
+	"/r80JPlD0ICAAQvEP6A2BNfu8VuV4hRLo7C5oALy79/3MhEyFWElOdy9Ky1RM+Hzfad974GaSpHHu577",
+	"FovvoHwd0f/L0H6LQ5rwDbbhzK2J9OdsKv4Xbe91Rc7qCCYe/VqTJy0iG9eMmrUY21N4V1PDWIRrmRpN",
+	"zYxFPhasxp0ikNvz/I1FE5seyS8SQ4RJ+PbXVWxGKASIzKivJrJI5dU8xTnqf4rbEcIEBLUQLzYz/gv1",
+	"CxaaBY/ryioRkh6L/moipHO8J+uJLCi1AfmUasZh04mkE46FGvGu5FM+w36r4G88SUTCzNtlFqhqCqC2",
+	"2I21mi8J1smCzXi2pK5cQJd0TiuLeVpZZ8owLQrNVttGEbIyUYModP8F0NWlkOiQJ+aunVKnaXjJd0QR",
+	"b2YDlPq+Z8/cFS0pB9gTJq4XGXv0tm6jcM0OT617zQs2UrpohnVcsS9r+xSxDxeXGFp+bfNWX41Fx78H",
+	"IjmLAn8U0wWx3c1sx6+CSWp9TQqEUNHaEU47huRTUz38cPRTj2M6UB03OC7TJx/FfqQ12oawvyH/7Mmi",
+	"GVY7jL6ZqmVRbO5ILg4/AeLg8mg7XrKabqo2pv4B7/+F+KX+RKF4WLiGofhwzNJQPH7SbSh+64U/aihe",
+	"W+FgxRlJi3lxRhv2QemQyLHmLFcTcKQTNSJAIyTECFxSQk6ZGXeNZ0Cec/Hu5gQdL/fv07DrsBaQtQLt",
+	"7IPvJQzoxVwVsGBfC1lFxnvriT1Hm9BI8D0k2cLaU2866UUmN2z4xzK5vw6qhC1jrH5mZJpDiHjCRrvf",
+	"HCHGwDeGQ65JWK+r7dY03p/9Af9fmjt+Q8jhNIklOm0lajgwDyBuMc9FCdQuLepxvrHME58cJ2LAJ1kB",
+	"BaipZBMtGNddmSl5hWEY7eKRqBUxnAlAfh7ZfEEeeTN9uM0jfwuA4LA37hEM5/3igxAQyKicIovlQL4/",
+	"BgFWzTap3iSpvqE4jVZEOuZiwXNp8s2EzD13+jyORbrt8tlGBB42L9/0VH+RvDxM4kvAUj8aSHSN1VcL",
+	"MeuYSOugZRtAxW4qQx8PKxa/R09U4VJHitBSw91QA41a2iwIKdpQMj8gFugjxTeePhLoNkX450gRblH6",
+	"1kXpe+AoRRO0Ih8E3QCuCOa9xSva4hVtvYZvDa+oKsKeBD5A6EM0FJaPilkUhLmQkETkoivLYV9oLloR",
+	"ld0iFm1bfL4FxCI0Wp48ZNEdzuQWs2gbzdzaJU0xi566UfKYqEXGmAgTy+UkWpstQifCTpJ7hydii9CJ",
+	"utLBE6GYvy98ojtI4y1A0RagaAtQtDXNt6b5AoCipoq3HNAMuPgW2uZ0TS2xY2QZRzBs6QqviqGYgS+N",
+	"7a0do4dyQfoPCUUYL5APEuhJBDKSJu2uPMcKY+OfQ0BUen/epfpAvaG2hXE5602QrDA2D6rF4shSXVju",
+	"7TtL+2JInCxLJRk+rmF8sjSoVqbRF2l/caN7axEvjdTlbne59MJMF2JUcxqnQ8VHqTuHNyLXpCcWkPyY",
+	"U9WbpFlik9+1xTv/Q/e5O30itp+v3OH2getvbz+idm/TSmz39hPz9gr/bTbY3/TPRdv7r2qKsh1luRYi",
+	"5Dvs4N8mPWzNs1AOucqERgiYVFMAeEE46Dd8/N1tfJFrtZrn8Df/8uudCTeg9kjgKmxPxJMj2VEQk9TX",
+	"qbxqdCbMvUR/kqfFDHzgnuC5yM8nxbDV+cfvxhfFg1BHUPbRHxNIWKDZhGcgUX1wxI1qmORZq9N6Bp4t",
+	"zWzuVkKCScjeGkMq4NDuiUzJK80KxbhvibU4aDZkkGo25rkLxo55ASUuxFFGoRrkP66WFocdaLqUhFED",
+	"MPhs/MG8proRecbHZ8BaTe26Iz5DQjZnEToC5zZ7y/vDEuoH78pKeX7ERjwR5Yp7mjhVBMxPm+gtwPRE",
+	"KxeySmF9dFRiXiLbeBQsncrS/gzsVDOAkKrsigE70/xz35lBqdAwbMhlYtZOTQpLNsZgIFDko9AkinyL",
+	"wTKDcD2hZ2vsvXPUkFIXRro73PHSUrwmAvGaT0hHF+ZkPhiS3gneH2JcCY0UWw8IrneqJIH1mF/BgHbp",
+	"Wemo7lGw4eFIfaeZcfjyBLaJZ9IH3D+e7CuZzSLnCEByDooFPRurkiJ45LljY6177m9DBZsHP7VRNsBK",
+	"bjdWcJ+fxKgHHN5z9/gg+jkGDTlkEWXiFszeMIwgwvIF83t3wa7FrH5ybv/Z0XgooOEkYBl2dc10T3IP",
+	"5+9oVPBo0h/6N3SHjASEBcoA9kZAs/H8uIjMDk9ETgtEbUyLM/L8tDnKPGOJiqiFFKKbI3rAR08JGUIO",
+	"wQfQoogAJCcza2WcR4x5lrYqQQXUf0a8PoHDiYfRyG7YQNxRv0PINVipv6a6UPms9pZ4xvOJlKm8ivAV",
+	"7Y0x3oo19lORZf6BTlkETyFlcfv77f8fAAD//w==",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,
