@@ -35,7 +35,28 @@ func (s *Service) batchTx(ctx context.Context, tx Tx, b *batch, byPool map[ipam.
 	if err != nil {
 		return nil, err
 	}
+	if b.onlyLooks {
+		return bound, b.free(ctx, tx)
+	}
 	return bound, tx.Write(ctx, ch)
+}
+
+// free looks whether the names of the batch are free, as writing would find out. Rows that are written in a dry run are locked
+// until they are taken back: others who claim in the pool would wait for that.
+func (b *batch) free(ctx context.Context, tx Tx) error {
+	names := make([]NameRef, len(b.items))
+	for i := range b.items {
+		names[i] = NameRef{b.key.ID, b.items[i].claim.Name}
+	}
+	taken, _, err := tx.Taken(ctx, names, nil) // a dry run stores no key
+	if err != nil {
+		return err
+	}
+	names = slices.DeleteFunc(names, func(n NameRef) bool { return !taken[n] })
+	if len(names) > 0 {
+		return &Conflict{ClaimRefs: names}
+	}
+	return nil
 }
 
 func newBatchRun(tx Tx, b *batch, byPool map[ipam.ID][]*choice) *batchRun {
