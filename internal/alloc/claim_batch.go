@@ -35,6 +35,9 @@ func (s *Service) makeBatch(ctx context.Context, project string, claims []ipam.C
 	if len(claims) == 0 || len(claims) > MaxBatch {
 		return none, ipam.Invalid("/claims", "must hold 1 to %d claims; it holds %d.", MaxBatch, len(claims))
 	}
+	if err := tenancy.BudgetOf(ctx).Charge(tenancy.Work{Blocks: len(claims)}); err != nil {
+		return none, err
+	}
 	b := batch{key: key, request: r, items: make([]batchItem, len(claims))}
 	names, event := make(map[string]int, len(claims)), attempt(ctx, s.now(), key.ID, kindClaim, "")
 	for i, c := range claims {

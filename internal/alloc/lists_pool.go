@@ -25,7 +25,7 @@ func pageInPool[T any](ctx context.Context, s *Service, l inPool[T], limit int, 
 		if err != nil {
 			return Page[T]{}, err
 		}
-		return scan(listOf(l.kind, l.of, l.filter), cursor, limit, func(after netip.Addr, n int) ([]T, error) {
+		return scan(ctx, listOf(l.kind, l.of, l.filter), cursor, limit, func(after netip.Addr, n int) ([]T, error) {
 			if !sameFamily(after, pool.Block) {
 				return nil, errBadCursor()
 			}
