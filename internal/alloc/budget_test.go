@@ -78,3 +78,33 @@ func TestAListIsChargedByTheRowsItLooksAt(t *testing.T) {
 		})
 	}
 }
+
+// Lists that look at many rows wait for each other, project by project, and not for a connection that claims need.
+func TestSearchesOfOneProjectHaveFewPlaces(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.pool(t, root("net", "10.0.0.0/16"))
+	_, err := b.CreateClaimBatch(b.ctx, project, manyClaims("c", "net", 700, 32), alloc.Request{})
+	require.NoError(t, err)
+	key, err := b.GetProject(b.ctx, project)
+	require.NoError(t, err)
+	free := b.FillSearches(t.Context(), key.UID)
+	misses := alloc.Filter{Labels: &ipam.Selector{MatchLabels: map[string]string{"a": "b"}}}
+	inPool := misses
+	inPool.Pool = ipam.Ref{Project: project, Name: "net"}
+	done := make(chan error, 2)
+	for _, f := range []alloc.Filter{misses, inPool} {
+		go func() {
+			_, err := b.ListClaims(b.ctx, project, f, 10, "")
+			done <- err
+		}()
+	}
+	waitFor(t, func() bool { return b.Searching() == 2 })
+	page, err := b.ListClaims(b.ctx, project, alloc.Filter{}, 10, "")
+	require.NoError(t, err, "what finds its page at once needs no place")
+	require.Len(t, page.Items, 10)
+	b.claim(t, claim("meanwhile", "net", 32))
+	free()
+	require.NoError(t, <-done)
+	require.NoError(t, <-done)
+}

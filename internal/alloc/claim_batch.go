@@ -54,6 +54,11 @@ func (s *Service) makeBatch(ctx context.Context, project string, claims []ipam.C
 		event.ID, event.At, event.Name = ipam.NewTimeID(c.CreatedAt), c.CreatedAt, c.Name
 		b.items[i] = batchItem{claim: c, random: ipam.NewID(), event: event}
 	}
+	leave, err := s.batching.enter(ctx, key.ID)
+	if err != nil {
+		return none, err
+	}
+	defer leave()
 	return once(ctx, s, key, r, nil, func(ctx context.Context) ([]ipam.Claim, error) {
 		return s.bindBatch(ctx, &b)
 	})

@@ -18,7 +18,7 @@ import (
 
 // sayAll is how large a body may be for all that is wrong in it to be looked for. Of a larger one the first thing is said: the validator makes
 // an error of each, with the value in it, and a body of 1 MiB has room for thousands.
-const sayAll = 32 << 10
+const sayAll = 128 << 10
 
 // validate checks a request against its operation in the contract. What the validator lets through and the contract does
 // not is checked beside it: parameters that are unknown, repeated, or spelled as no JSON value is.
