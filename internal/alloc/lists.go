@@ -35,22 +35,33 @@ type Page[T any] struct {
 const scanBudget = 5000
 
 // scan fills a page: it fetches runs of rows in key order, keeps those that match, and stops when the page is full, the
-// rows end or the budget is used up. key is where the row is in the order, for the cursor.
-func scan[T, K any](of list, cursor string, limit int, fetch func(after K, n int) ([]T, error), match func(*T) bool, key func(T) K) (Page[T], error) {
+// rows end or the budget is used up. Beyond the first run it is a search, which needs a place unless searching is nil, as it must be in a transaction:
+// whoever waits for a place holds no connection. key is where the row is in the order, for the cursor.
+func scan[T, K any](ctx context.Context, searching *places, of list, cursor string, limit int, fetch func(after K, n int) ([]T, error), match func(*T) bool, key func(T) K) (Page[T], error) {
 	var after K
 	if err := openCursor(cursor, of, &after); err != nil {
 		return Page[T]{}, err
 	}
-	page := Page[T]{Items: []T{}}
-	for seen := 0; seen < scanBudget; {
+	page, seen := Page[T]{Items: []T{}}, 0
+	defer func() { tenancy.BudgetOf(ctx).Add(tenancy.Work{Rows: seen}) }()
+	for seen < scanBudget {
 		n := max(limit-len(page.Items), 1) + 1
 		if seen > 0 {
 			n = max(n, 500)
+			if searching != nil {
+				leave, err := searching.enter(ctx, of.owner())
+				if err != nil {
+					return Page[T]{}, err
+				}
+				defer leave() //nolint:revive // once: it is nil then
+				searching = nil
+			}
 		}
 		rows, err := fetch(after, n)
 		if err != nil {
 			return Page[T]{}, err
 		}
+		seen += len(rows)
 		for i := range rows {
 			if len(page.Items) == limit {
 				page.Next = sealCursor(of, after)
@@ -64,7 +75,6 @@ func scan[T, K any](of list, cursor string, limit int, fetch func(after K, n int
 		if len(rows) < n {
 			return page, nil
 		}
-		seen += len(rows)
 	}
 	page.Next = sealCursor(of, after)
 	return page, nil
@@ -104,7 +114,7 @@ func (s *Service) ListProjects(ctx context.Context, f Filter, limit int, cursor 
 		return Page[ipam.Project]{}, err
 	}
 	own := who.Projects()
-	return scan(listOf("projects", f), cursor, limit, func(after string, n int) ([]ipam.Project, error) {
+	return scan(ctx, s.searching, listOf("projects", f), cursor, limit, func(after string, n int) ([]ipam.Project, error) {
 		if who.PlatformAdmin() {
 			return s.store.ProjectList(ctx, after, n)
 		}
@@ -129,7 +139,7 @@ func (s *Service) ListSpaces(ctx context.Context, project string, f Filter, limi
 	if err != nil {
 		return Page[ipam.Space]{}, err
 	}
-	return scan(listOf("spaces", key.ID, f), cursor, limit, func(after string, n int) ([]ipam.Space, error) {
+	return scan(ctx, s.searching, listOf("spaces", key.ID, f), cursor, limit, func(after string, n int) ([]ipam.Space, error) {
 		return s.store.SpaceList(ctx, key, after, n)
 	}, func(p *ipam.Space) bool { return f.labels(p.Labels) }, func(p ipam.Space) string { return p.Name })
 }
@@ -140,7 +150,7 @@ func (s *Service) ListPools(ctx context.Context, project string, f Filter, limit
 	if err != nil {
 		return Page[ipam.Pool]{}, err
 	}
-	return scan(listOf("pools", key.ID, f), cursor, limit, func(after string, n int) ([]ipam.Pool, error) {
+	return scan(ctx, s.searching, listOf("pools", key.ID, f), cursor, limit, func(after string, n int) ([]ipam.Pool, error) {
 		rows, err := s.store.PoolList(ctx, key, after, n)
 		if err != nil {
 			return nil, err
@@ -174,7 +184,7 @@ func (s *Service) ListClaims(ctx context.Context, project string, f Filter, limi
 			},
 		}, limit, cursor)
 	}
-	return scan(listOf("claims", key.ID, f), cursor, limit, func(after string, n int) ([]ipam.Claim, error) {
+	return scan(ctx, s.searching, listOf("claims", key.ID, f), cursor, limit, func(after string, n int) ([]ipam.Claim, error) {
 		return s.store.ClaimList(ctx, key, after, n)
 	}, match, func(c ipam.Claim) string { return c.Name })
 }
@@ -208,7 +218,7 @@ func (s *Service) ListAllocations(ctx context.Context, project string, f Filter,
 			},
 		}, limit, cursor)
 	}
-	return scan(listOf("held", key.ID, f), cursor, limit, func(after AllocationCursor, n int) ([]ipam.Allocation, error) {
+	return scan(ctx, s.searching, listOf("held", key.ID, f), cursor, limit, func(after AllocationCursor, n int) ([]ipam.Allocation, error) {
 		return s.store.AllocationList(ctx, key, after, n)
 	}, match, func(a ipam.Allocation) AllocationCursor {
 		return AllocationCursor{ContainerID: a.ContainerID, Base: a.Block.Addr()}

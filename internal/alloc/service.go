@@ -25,6 +25,8 @@ type Service struct {
 	classes    classMemory
 	memory     memory
 	explaining chan struct{} // one for each explanation that is worked on
+	searching  *places       // lists that look at many rows
+	batching   *places
 	runway     time.Duration
 	borrowing  singleflight.Group // by pool, region and prefix length
 
@@ -55,7 +57,8 @@ func New(store Store, o Options) *Service {
 	if o.Runway <= 0 {
 		o.Runway = 10 * time.Minute
 	}
-	return &Service{store: store, region: o.Region, runway: o.Runway, clock: o.Clock, metrics: o.Metrics, tracer: o.Tracer, lanes: newLanes(o.MaxWaiting), figures: newFigures(o.Clock), classes: newClassMemory(), memory: newMemory(), explaining: make(chan struct{}, maxExplaining)}
+	return &Service{store: store, region: o.Region, runway: o.Runway, clock: o.Clock, metrics: o.Metrics, tracer: o.Tracer, lanes: newLanes(o.MaxWaiting), figures: newFigures(o.Clock), classes: newClassMemory(), memory: newMemory(), explaining: make(chan struct{}, maxExplaining),
+		searching: newPlaces(searchesAtOnce, searchesOfOne, patientOfOne), batching: newPlaces(batchesAtOnce, batchesOfOne, patientOfOne)}
 }
 
 // now is the time of a request, as the database stores it: UTC, microseconds.
