@@ -238,7 +238,7 @@ client-python-test: deps build tools/openapi-generator/node_modules/.package-loc
 	@tools/openapi-generator/python.sh bin/server
 
 ##@ Keep it in order
-.PHONY: generate verify lint lint-go lint-openapi fmt breaking swagger-ui
+.PHONY: generate verify lint lint-go lint-openapi lint-files fmt breaking swagger-ui
 generate: $(CLIENT_TS)/node_modules/.package-lock.json ## Write the server's types and the clients from openapi.yaml, and docs/sql.md from the statements
 	@for each in $(GENERATED); do \
 		echo "$${each%%:*}"; $(OAPI_CODEGEN) -config "$${each##*:}" openapi.yaml; done
@@ -264,7 +264,10 @@ verify: tools/swagger-ui/node_modules/.package-lock.json $(CLIENT_TS)/node_modul
 	cd tools/docscheck && go mod tidy -diff
 	cd tools/image && go mod tidy -diff
 
-lint: lint-openapi lint-go ## Lint the contract and the code
+lint: lint-files lint-openapi lint-go ## Lint the contract and the code
+
+lint-files: # No built program, and nothing large, is committed.
+	@go run ./tools/tracked
 
 lint-openapi: tools/openapi/node_modules/.package-lock.json
 	$(REDOCLY) lint --config=tools/openapi/redocly.yaml openapi.yaml

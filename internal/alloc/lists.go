@@ -150,16 +150,20 @@ func (s *Service) ListPools(ctx context.Context, project string, f Filter, limit
 	if err != nil {
 		return Page[ipam.Pool]{}, err
 	}
-	return scan(ctx, s.searching, listOf("pools", key.ID, f), cursor, limit, func(after string, n int) ([]ipam.Pool, error) {
-		rows, err := s.store.PoolList(ctx, key, after, n)
-		if err != nil {
-			return nil, err
-		}
-		return rows, fillStock(ctx, s.store, rows)
-	}, func(p *ipam.Pool) bool {
+	match := func(p *ipam.Pool) bool {
 		return f.block(p.Block) && f.labels(p.Labels) && is(f.Space, p.Space) && is(f.Parent, p.Spec.Parent) &&
 			(f.Phase == "" || f.Phase == p.Phase()) && f.byClass(classesBehind(p)...)
-	}, func(p ipam.Pool) string { return p.Name })
+	}
+	these := listOf("pools", key.ID, f)
+	return orUnknown[ipam.Pool, string](these, cursor, s.unknown(ctx, key, f), func(cursor string) (Page[ipam.Pool], error) {
+		return scan(ctx, s.searching, these, cursor, limit, func(after string, n int) ([]ipam.Pool, error) {
+			rows, err := s.store.PoolList(ctx, key, after, n)
+			if err != nil {
+				return nil, err
+			}
+			return rows, fillStock(ctx, s.store, rows)
+		}, match, func(p ipam.Pool) string { return p.Name })
+	})
 }
 
 // ListClaims lists a project's claims: by name, or by address when the filter names one of its pools. What it has in a pool of
@@ -172,21 +176,24 @@ func (s *Service) ListClaims(ctx context.Context, project string, f Filter, limi
 	match := func(c *ipam.Claim) bool {
 		return f.block(c.Block) && f.labels(c.Labels) && is(f.Pool, c.Pool) && (f.Phase == "" || f.Phase == string(ipam.PhaseBound)) && f.byClass(c.Class)
 	}
-	pool, empty, err := s.filterPool(ctx, key, f)
-	if err != nil || empty {
-		return Page[ipam.Claim]{Items: []ipam.Claim{}}, err
+	pool, err := s.filterPool(ctx, key, f)
+	if err != nil {
+		return Page[ipam.Claim]{}, err
 	}
 	if pool != nil {
-		return pageInPool(ctx, s, inPool[ipam.Claim]{
+		return pageInPool(ctx, s, key, inPool[ipam.Claim]{
 			kind: "claims-in-pool", of: key.ID, pool: *pool, filter: f, match: match, begins: func(c ipam.Claim) netip.Addr { return c.Block.Addr() },
 			fetch: func(ctx context.Context, read Reader, c Container, within netip.Prefix, after netip.Addr, n int) ([]ipam.Claim, error) {
 				return read.ClaimListInPool(ctx, key, c, within, after, n)
 			},
 		}, limit, cursor)
 	}
-	return scan(ctx, s.searching, listOf("claims", key.ID, f), cursor, limit, func(after string, n int) ([]ipam.Claim, error) {
-		return s.store.ClaimList(ctx, key, after, n)
-	}, match, func(c ipam.Claim) string { return c.Name })
+	these := listOf("claims", key.ID, f)
+	return orUnknown[ipam.Claim, string](these, cursor, s.unknown(ctx, key, f), func(cursor string) (Page[ipam.Claim], error) {
+		return scan(ctx, s.searching, these, cursor, limit, func(after string, n int) ([]ipam.Claim, error) {
+			return s.store.ClaimList(ctx, key, after, n)
+		}, match, func(c ipam.Claim) string { return c.Name })
+	})
 }
 
 // ListAllocations lists what is held in a project's pools, by pool and address, or what the project itself holds.
@@ -196,7 +203,9 @@ func (s *Service) ListAllocations(ctx context.Context, project string, f Filter,
 		return Page[ipam.Allocation]{}, err
 	}
 	if f.Own {
-		return s.holdings(ctx, key, f, limit, cursor)
+		return orUnknown[ipam.Allocation, holdingPlace](listOf(kindHoldings, key.ID, f), cursor, s.unknown(ctx, key, f), func(cursor string) (Page[ipam.Allocation], error) {
+			return s.holdings(ctx, key, f, limit, cursor)
+		})
 	}
 	match := func(a *ipam.Allocation) bool {
 		*a = seenBy(key, *a)
@@ -204,34 +213,43 @@ func (s *Service) ListAllocations(ctx context.Context, project string, f Filter,
 			(f.Purpose == "" || f.Purpose == a.Purpose) && f.byClass(a.Class)
 	}
 	if f.Pool != (ipam.Ref{}) && f.Pool.Project != project { // a project's allocations are in its own pools
-		return Page[ipam.Allocation]{Items: []ipam.Allocation{}}, nil
+		return Page[ipam.Allocation]{Items: []ipam.Allocation{}}, s.refuseUnknown(ctx, key, f)
 	}
-	pool, empty, err := s.filterPool(ctx, key, f)
-	if err != nil || empty {
-		return Page[ipam.Allocation]{Items: []ipam.Allocation{}}, err
+	pool, err := s.filterPool(ctx, key, f)
+	if err != nil {
+		return Page[ipam.Allocation]{}, err
 	}
 	if pool != nil {
-		return pageInPool(ctx, s, inPool[ipam.Allocation]{
+		return pageInPool(ctx, s, key, inPool[ipam.Allocation]{
 			kind: "allocations-in-pool", of: key.ID, pool: *pool, filter: f, match: match, begins: func(a ipam.Allocation) netip.Addr { return a.Block.Addr() },
 			fetch: func(ctx context.Context, read Reader, c Container, within netip.Prefix, after netip.Addr, n int) ([]ipam.Allocation, error) {
 				return read.AllocationListInPool(ctx, c, within, after, n)
 			},
 		}, limit, cursor)
 	}
-	return scan(ctx, s.searching, listOf("held", key.ID, f), cursor, limit, func(after AllocationCursor, n int) ([]ipam.Allocation, error) {
-		return s.store.AllocationList(ctx, key, after, n)
-	}, match, func(a ipam.Allocation) AllocationCursor {
-		return AllocationCursor{ContainerID: a.ContainerID, Base: a.Block.Addr()}
+	these := listOf("held", key.ID, f)
+	return orUnknown[ipam.Allocation, AllocationCursor](these, cursor, s.unknown(ctx, key, f), func(cursor string) (Page[ipam.Allocation], error) {
+		return scan(ctx, s.searching, these, cursor, limit, func(after AllocationCursor, n int) ([]ipam.Allocation, error) {
+			return s.store.AllocationList(ctx, key, after, n)
+		}, match, func(a ipam.Allocation) AllocationCursor {
+			return AllocationCursor{ContainerID: a.ContainerID, Base: a.Block.Addr()}
+		})
 	})
 }
 
-// filterPool resolves the filter's pool, if it is the project's own; empty when it names one that does not exist, which matches nothing.
-func (s *Service) filterPool(ctx context.Context, key ProjectKey, f Filter) (pool *ipam.Pool, empty bool, err error) {
+// filterPool resolves the filter's pool, if it is the project's own, and refuses one that does not exist.
+func (s *Service) filterPool(ctx context.Context, key ProjectKey, f Filter) (*ipam.Pool, error) {
 	if f.Pool.Project != key.Name {
-		return nil, false, nil
+		return nil, nil //nolint:nilnil // nothing to resolve is no failure
 	}
-	p, found, err := ignoreNotFound(s.store.PoolGet(ctx, key, f.Pool.Name))
-	return &p, err == nil && !found, err
+	pool, found, err := ignoreNotFound(s.store.PoolGet(ctx, key, f.Pool.Name))
+	if err != nil {
+		return nil, err
+	}
+	if !found {
+		return nil, s.refuseUnknown(ctx, key, f)
+	}
+	return &pool, nil
 }
 
 func sameFamily(a netip.Addr, p netip.Prefix) bool {

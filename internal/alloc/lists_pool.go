@@ -19,7 +19,13 @@ type inPool[T any] struct {
 }
 
 // pageInPool answers one page of it, all of one moment.
-func pageInPool[T any](ctx context.Context, s *Service, l inPool[T], limit int, cursor string) (Page[T], error) {
+func pageInPool[T any](ctx context.Context, s *Service, key ProjectKey, l inPool[T], limit int, cursor string) (Page[T], error) {
+	return orUnknown[T, netip.Addr](listOf(l.kind, l.of, l.filter), cursor, s.unknown(ctx, key, l.filter), func(cursor string) (Page[T], error) {
+		return pageOfPool(ctx, s, l, limit, cursor)
+	})
+}
+
+func pageOfPool[T any](ctx context.Context, s *Service, l inPool[T], limit int, cursor string) (Page[T], error) {
 	if l.filter.searches() {
 		leave, err := s.searching.enter(ctx, l.of)
 		if err != nil {

@@ -47,6 +47,9 @@ type Reader interface {
 	// ProjectHoldings counts what a project holds: pools, claims, and spaces besides the default one.
 	ProjectHoldings(ctx context.Context, projectID ipam.ID) (Holdings, error)
 
+	// NamesThere answers those of the names that mean something to the project: what it has, or may use. Whether something else has the name makes no difference.
+	NamesThere(ctx context.Context, project ProjectKey, names []Named) ([]Named, error)
+
 	SpaceGet(ctx context.Context, project ProjectKey, name string) (ipam.Space, error)
 	SpaceList(ctx context.Context, project ProjectKey, after string, limit int) ([]ipam.Space, error)
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"time"
 
@@ -72,12 +73,20 @@ func Migrate(ctx context.Context, dsn string, o MigrateOptions) error {
 	if err := o.planRoles(ctx, c); err != nil {
 		return err
 	}
+	maps.Copy(cfg.RuntimeParams, eng.migrating())
 	return leased(ctx, cfg, func() error {
 		steps, err := planRegions(ctx, eng, c, o) // again: somebody else may have been at work meanwhile
 		if err != nil {
 			return err
 		}
 		regions, err := o.take(ctx, c, steps)
+		if err != nil {
+			return err
+		}
+		if err := begin(ctx, c); err != nil {
+			return err
+		}
+		locked, err := o.unlock(ctx, eng, c, cfg)
 		if err != nil {
 			return err
 		}
@@ -90,6 +99,9 @@ func Migrate(ctx context.Context, dsn string, o MigrateOptions) error {
 		}
 		places, err := o.take(ctx, c, steps)
 		if err != nil {
+			return err
+		}
+		if err := o.lock(ctx, c, locked); err != nil {
 			return err
 		}
 		rows, err := o.record(ctx, c)
