@@ -27,6 +27,9 @@ func (run *run) judge(ctx context.Context, res *Result) error {
 			return fmt.Errorf("starting server %d: %w", r.index, err)
 		}
 	}
+	if err := run.tells(ctx); err != nil {
+		return err
+	}
 	stored, err := run.stored(ctx)
 	if err != nil {
 		return err
@@ -39,6 +42,11 @@ func (run *run) judge(ctx context.Context, res *Result) error {
 	run.pardon()
 	run.linearizable(res)
 	run.budget(res)
+	run.cooled()
+	run.tryKeys(ctx)
+	if err := run.past(ctx, res); err != nil {
+		return err
+	}
 	if run.plan.Settle {
 		run.usable(ctx, stored)
 		return run.audit(ctx, "after the pools were emptied")
@@ -230,17 +238,7 @@ func (run *run) usable(ctx context.Context, stored map[string]thing) {
 			}
 		}
 	}
-	if run.plan.Weather.Restore { // what the region had lost the rows of cools down, until the operator ends that
-		cooling := map[string]thing{}
-		if err := run.list(ctx, run.regions[0], "allocations", cooling); err != nil {
-			run.broke("listing what cools down", err)
-		}
-		for id := range cooling {
-			if a := do(0, http.MethodDelete, at("allocations", id), nil); a.meaning() != succeeded {
-				run.ledger.violated("unusable", id, "does not end to cool down: %d %s %v", a.status, a.body, a.err)
-			}
-		}
-	}
+	run.thaw(ctx, do) // after a restore, also what the region had lost the rows of cools down
 	for i, p := range run.plan.Pools {
 		run.whole(do, i, p)
 	}
@@ -249,7 +247,7 @@ func (run *run) usable(ctx context.Context, stored map[string]thing) {
 // whole claims a pool as a whole. Of a pool that is served in several regions, each claims it in its turn: what the others were lent comes home, and goes there.
 func (run *run) whole(do func(r int, method, path string, body any) answer, first int, p Pool) {
 	turns := 1
-	if run.plan.Served {
+	if run.plan.Served && p.judged() { // or what is released cools down
 		turns = len(run.regions)
 	}
 	for turn := range turns {

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"net/netip"
+	"slices"
 	"time"
 
 	"github.com/carve-ipam/carve/internal/consistency"
@@ -32,8 +33,12 @@ type Mix struct {
 type Pool struct {
 	consistency.Pool
 
-	Strategy string
+	Strategy   string
+	ReuseAfter time.Duration // how long what was released cools down; a pool with this has no history to be judged, but checks of its own (cooling.go)
 }
+
+// judged reports whether the pool has a history that is judged to be linearizable.
+func (p Pool) judged() bool { return p.ReuseAfter == 0 }
 
 // Plan is one run: everything that a seed decides.
 type Plan struct {
@@ -42,6 +47,7 @@ type Plan struct {
 	Seed   uint64
 	Ops    [][]Op // by client
 	Events []Event
+	Off    Off
 }
 
 // random is the stream of random numbers of a seed for one purpose.
@@ -53,6 +59,7 @@ func random(seed uint64, purpose uint64) *rand.Rand {
 const (
 	forWeather = iota
 	forClients
+	forClocks = 1 << 32
 )
 
 // NewPlan makes the plan of a seed.
@@ -74,6 +81,9 @@ func NewPlan(m Mix, seed uint64) *Plan {
 		}
 	}
 	p.Events = m.Weather.events(random(seed, forWeather), len(m.Regions), m.Clients*m.Operations)
+	if m.Weather.Clocks {
+		p.clocks(random(seed, forClocks))
+	}
 	return p
 }
 
@@ -108,6 +118,7 @@ func Ordinary() Mix {
 		Pools: []Pool{
 			pool("four", "10.0.0.0/27", 32, "BestFit"), pool("first", "10.0.1.0/27", 32, "FirstFit"),
 			pool("random", "10.0.2.0/27", 32, "Random"), pool("six", "2001:db8::/59", 64, "Sparse"),
+			pool("cool", "10.1.0.0/22", 32, "FirstFit").reusedAfter(longer), pool("brief", "10.1.4.0/22", 32, "BestFit").reusedAfter(shorter),
 		},
 		Clients: 6, Operations: 88, Timeout: 3 * time.Second, Attempts: 6, Repeats: 2, Settle: true, Weather: Storm(),
 		Weights: map[Kind]int{
@@ -123,7 +134,7 @@ func Served() Mix {
 	m.Name, m.Regions, m.Served = "served", []string{"aa-1", "bb-1", "cc-1"}, true
 	m.Pools = []Pool{
 		pool("four", "10.0.0.0/27", 32, "BestFit"), pool("first", "10.0.1.0/27", 32, "FirstFit"),
-		pool("random", "10.0.2.0/26", 32, "Random"), pool("six", "2001:db8::/59", 64, "Sparse"),
+		pool("random", "10.0.2.0/26", 32, "Random"), pool("six", "2001:db8::/59", 64, "Sparse"), m.Pools[4], m.Pools[5],
 	}
 	m.Operations, m.Weather.Aparts = 76, 2
 	m.Attempts = 12 // a claim from a full pool looks for room in all regions, and a block may go by way of the home
@@ -142,6 +153,24 @@ func (p Pool) block(r *rand.Rand, bits int) netip.Prefix {
 	return p.At(r.IntN(size)<<(p.Unit-bits), bits)
 }
 
+// reusedAfter is the pool with a cool-down.
+func (p Pool) reusedAfter(d time.Duration) Pool {
+	p.ReuseAfter = d
+	return p
+}
+
+// pick chooses the pool of an operation: of three in four one that is judged, where there are others.
+func (p *Plan) pick(r *rand.Rand) Pool {
+	at := slices.IndexFunc(p.Pools, func(p Pool) bool { return !p.judged() })
+	if at < 0 {
+		return p.Pools[r.IntN(len(p.Pools))]
+	}
+	if r.IntN(4) > 0 {
+		return p.Pools[r.IntN(at)]
+	}
+	return p.Pools[at+r.IntN(len(p.Pools)-at)]
+}
+
 // unit is the length of the smallest blocks of a pool.
 func (m Mix) unit(name string) int {
 	for _, p := range m.Pools {
@@ -150,6 +179,16 @@ func (m Mix) unit(name string) int {
 		}
 	}
 	return 0
+}
+
+// poolOf is the pool that a block is of.
+func (m Mix) poolOf(block netip.Prefix) Pool {
+	for _, p := range m.Pools {
+		if p.Block.Overlaps(block) {
+			return p
+		}
+	}
+	return Pool{}
 }
 
 func (p Pool) String() string {

@@ -4,12 +4,14 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/carve-ipam/carve/internal/pgfault"
 	"github.com/carve-ipam/carve/internal/serverproc"
+	"github.com/carve-ipam/carve/internal/skew"
 )
 
 // region is a server process and its way to the database.
@@ -23,6 +25,7 @@ type region struct {
 
 	proxy *pgfault.Proxy
 	far   *pgfault.Distances
+	clock *skew.Clock // nil: it is right
 
 	mu       sync.Mutex // held while the server is being replaced
 	process  *serverproc.Server
@@ -34,6 +37,13 @@ func startRegion(ctx context.Context, p *Plan, index int, dsn, dir string, progr
 	r := &region{
 		name: p.Regions[index], index: index, plan: p, programs: programs, environ: environ, dir: dir,
 		far: pgfault.NewDistances(nil), attempts: a,
+	}
+	if p.isOff(index) {
+		var err error
+		if r.clock, err = skew.NewClock(filepath.Join(dir, fmt.Sprintf("clock-%d", index))); err != nil {
+			return nil, err
+		}
+		r.clock.Set(p.Off.Ahead)
 	}
 	proxy, err := pgfault.Start(context.WithoutCancel(ctx), dsn)
 	if err != nil {
@@ -49,8 +59,12 @@ func startRegion(ctx context.Context, p *Plan, index int, dsn, dir string, progr
 
 // start runs the server, again and again while the database does not let it.
 func (r *region) start(ctx context.Context) error {
+	program, environ := r.programs.Server, r.environ
+	if r.clock != nil {
+		program, environ = r.programs.Skewed, append(slices.Clone(environ), r.clock.Environ())
+	}
 	for {
-		p, err := startProcess(ctx, r.programs.Server, filepath.Join(r.dir, fmt.Sprintf("server-%d.log", r.index)), r.environ,
+		p, err := startProcess(ctx, program, filepath.Join(r.dir, fmt.Sprintf("server-%d.log", r.index)), environ,
 			"--database-url="+r.proxy.DSN(), "--region="+r.name, "--request-timeout="+r.plan.Timeout.String(), "--max-connections=8")
 		if err == nil {
 			addr := p.Addr()
@@ -100,6 +114,9 @@ func (r *region) close() {
 		r.process.Kill()
 	}
 	r.proxy.Close()
+	if r.clock != nil {
+		_ = r.clock.Close() // nobody reads it any more
+	}
 }
 
 // wait waits for a time; false when ctx ends first.

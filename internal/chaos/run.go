@@ -25,6 +25,7 @@ type run struct {
 	progress *progress
 	attempts *attempts
 	restored restored
+	keys     []key
 	requests atomic.Int64
 }
 
@@ -96,6 +97,9 @@ func (run *run) all(ctx context.Context, environ []string, res *Result) (err err
 		}
 		run.regions = append(run.regions, r)
 	}
+	if err := run.tells(ctx); err != nil {
+		return err
+	}
 	if err := run.furnish(ctx); err != nil {
 		return err
 	}
@@ -122,6 +126,9 @@ func (run *run) furnish(ctx context.Context) error {
 	}
 	for _, p := range run.plan.Pools {
 		spec := obj{"cidr": p.Block.String(), "visibility": "consumer", "allocation": obj{"strategy": p.Strategy}}
+		if p.ReuseAfter > 0 {
+			spec["reuseAfter"] = p.ReuseAfter.String()
+		}
 		if run.plan.Served {
 			spec["region"], spec["regions"] = run.plan.Regions[0], run.plan.Regions
 		}
@@ -129,7 +136,7 @@ func (run *run) furnish(ctx context.Context) error {
 			return err
 		}
 	}
-	return nil
+	return run.makeKeys(ctx)
 }
 
 // work lets the clients work amid the disasters, and returns when both are over.

@@ -2,6 +2,7 @@ package chaos
 
 import (
 	"net/netip"
+	"slices"
 	"time"
 
 	"github.com/carve-ipam/carve/internal/consistency"
@@ -44,8 +45,8 @@ func unknowns() Mix {
 func crowd() Mix {
 	m := Ordinary()
 	m.Pools = []Pool{
-		{consistency.Pool{Name: "one", Block: m.Pools[0].Block, Unit: 32}, "FirstFit"},
-		{consistency.Pool{Name: "two", Block: m.Pools[1].Block, Unit: 32}, "BestFit"},
+		{Pool: consistency.Pool{Name: "one", Block: m.Pools[0].Block, Unit: 32}, Strategy: "FirstFit"},
+		{Pool: consistency.Pool{Name: "two", Block: m.Pools[1].Block, Unit: 32}, Strategy: "BestFit"},
 	}
 	m.Clients, m.Operations, m.Weather = 9, 40, Weather{Latency: 10 * time.Millisecond}
 	m.Weights = map[Kind]int{Claim: 25, ClaimBlock: 20, Put: 15, Release: 60}
@@ -93,6 +94,7 @@ func restoredAlone() Mix {
 	}
 	m.Weights = map[Kind]int{Claim: 26, ClaimBlock: 8, Put: 12, Generated: 10, Twice: 4, Batch: 4, Release: 40, Get: 2}
 	m.Operations = 60
+	m.Pools = slices.DeleteFunc(m.Pools, func(p Pool) bool { return !p.judged() })
 	return m
 }
 

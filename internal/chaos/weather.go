@@ -15,6 +15,7 @@ type Weather struct {
 	Statements StatementFaults
 
 	Latency   time.Duration // of every round trip to the database, so that transactions meet
+	Clocks    bool          // one server's clock is off
 	LostLocks bool          // PostgreSQL's advisory locks hold nobody up
 	Hidden    float64       // chance that a transaction's read of free blocks finds none
 
@@ -50,7 +51,7 @@ func Storm() Weather {
 	return Weather{
 		Commits:    CommitFaults{0.05, 0.05, 0.05, 0.04, 0.02, 0.01},
 		Statements: StatementFaults{0.004, 0.004, 0.002, 0.002, 0.001, 0.002, 0.002, 0.002},
-		Kills:      2, Partitions: 2, Restarts: 1, Severs: 2, Slows: 1,
+		Kills:      2, Partitions: 2, Restarts: 1, Severs: 2, Slows: 1, Clocks: true,
 	}
 }
 
@@ -118,11 +119,12 @@ const (
 	Apart                     // what a region says to other regions takes as long as all of this, for a time; what is its own is near
 	Copy                      // a copy of a region's rows is kept
 	PutBack                   // the copy takes the place of the region's rows; after a time the operator reconciles
+	Step                      // the clock of a server is put ahead, by so much
 )
 
 // String names the disaster.
 func (d Disaster) String() string {
-	return [...]string{"kill -9 of server", "partition of region", "restart of the database, from region", "cut of all connections of region", "slow commits of region", "other regions far from region", "copy of region", "restore of region"}[d]
+	return [...]string{"kill -9 of server", "partition of region", "restart of the database, from region", "cut of all connections of region", "slow commits of region", "other regions far from region", "copy of region", "restore of region", "clock put ahead of server"}[d]
 }
 
 // Event is a disaster, due when a number of operations are done.
@@ -134,6 +136,9 @@ type Event struct {
 }
 
 func (e Event) String() string {
+	if e.Disaster == Step {
+		return fmt.Sprintf("after %d operations: clock of server %d is ahead %v", e.At, e.Region, e.For)
+	}
 	return fmt.Sprintf("after %d operations: %s %d for %v", e.At, e.Disaster, e.Region, e.For)
 }
 

@@ -50,8 +50,9 @@ func Overlay(goroot, dir string) (string, error) {
 	}
 	replace := map[string]string{}
 	for name, text := range map[string]string{"time.go": shifting, "shift.go": string(added)} {
-		replace[filepath.Join(original, name)] = filepath.Join(dir, name+".txt") // not a package of the module that the directory lies in
-		if err := os.WriteFile(filepath.Join(dir, name+".txt"), []byte(text), 0o644); err != nil { //nolint:gosec // sources
+		beside := filepath.Join(dir, name+".txt") // not a package of the module that the directory lies in
+		replace[filepath.Join(original, name)] = beside
+		if err := os.WriteFile(beside, []byte(text), 0o644); err != nil { //nolint:gosec // sources
 			return "", err
 		}
 	}
