@@ -1,0 +1,110 @@
+package standby
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// cluster is where an embedded PostgreSQL has its files, in its data directory.
+const cluster = "postgres"
+
+// copyCluster copies the files of a PostgreSQL that is at rest, with their owners and modes.
+func copyCluster(from, to string) error {
+	if err := os.Mkdir(to, 0o700); err != nil {
+		return err
+	}
+	return filepath.WalkDir(filepath.Join(from, cluster), func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		inside, err := filepath.Rel(from, path)
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		target := filepath.Join(to, inside)
+		switch {
+		case d.IsDir():
+			err = os.Mkdir(target, info.Mode().Perm())
+		case info.Mode().IsRegular():
+			err = copyFile(path, target, info.Mode().Perm())
+		default:
+			err = fmt.Errorf("%s is neither a file nor a directory", path)
+		}
+		if err != nil {
+			return err
+		}
+		return giveAs(target, info)
+	})
+}
+
+func copyFile(from, to string, mode fs.FileMode) (err error) {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	return errors.Join(err, out.Close())
+}
+
+// giveAs makes a file belong to whom another one belongs to, where this process may do that.
+func giveAs(path string, like fs.FileInfo) error {
+	owner, ok := like.Sys().(*syscall.Stat_t)
+	if !ok || os.Geteuid() != 0 {
+		return nil
+	}
+	return os.Lchown(path, int(owner.Uid), int(owner.Gid))
+}
+
+// follow makes a copy a standby of what answers at an address.
+func follow(dir string, primary string) error {
+	settings := filepath.Join(dir, cluster, "postgresql.auto.conf")
+	like, err := os.Stat(settings)
+	if err != nil {
+		return err
+	}
+	text, err := os.ReadFile(settings)
+	if err != nil {
+		return err
+	}
+	host, port, err := net.SplitHostPort(primary)
+	if err != nil {
+		return err
+	}
+	// A walreceiver that hears nothing for a minute begins anew by itself; a stall is to last for as long as the test wants it to.
+	text = fmt.Appendf(text, "\nprimary_conninfo = 'host=%s port=%s user=postgres application_name=%s sslmode=disable'\nwal_receiver_timeout = 0\n", host, port, name)
+	if err := os.WriteFile(settings, text, 0o600); err != nil {
+		return err
+	}
+	signal := filepath.Join(dir, cluster, "standby.signal")
+	if err := os.WriteFile(signal, nil, 0o600); err != nil {
+		return err
+	}
+	return giveAs(signal, like)
+}
+
+// postmaster is the process that serves a data directory.
+func postmaster(dir string) (int, error) {
+	text, err := os.ReadFile(filepath.Join(dir, cluster, "postmaster.pid"))
+	if err != nil {
+		return 0, err
+	}
+	first, _, _ := strings.Cut(string(text), "\n")
+	return strconv.Atoi(strings.TrimSpace(first))
+}
