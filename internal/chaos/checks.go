@@ -20,6 +20,7 @@ import (
 //
 //	answer       an answer that no request may get: an untyped 5xx, words of the driver, a refusal without reason
 //	cooled       a block is handed out again before its pool's reuseAfter is over, or not when it long is
+//	heldup       a server that stands still holds up a pool for the others for longer than it may
 //	history      what the history of an address says is not when clients held it
 //	keys         an API key is refused before it expires, or taken after
 //	trail        the audit trail leaves out what has happened, or says another time

@@ -101,6 +101,8 @@ func (run *run) happen(ctx context.Context, e Event, slow *atomic.Int32) {
 		run.progress.await(ctx, e.At+run.plan.Clients*run.plan.Operations/4) // clients work on meanwhile
 		run.restored.asked.Store(nil)
 		run.broke("reconciling a region", run.reconcile(ctx))
+	case Pause:
+		run.broke("pausing a server", run.pause(ctx, r, e.For))
 	case Step:
 		r.clock.Set(e.For)
 	case Apart:

@@ -43,6 +43,7 @@ func (run *run) judge(ctx context.Context, res *Result) error {
 	run.linearizable(res)
 	run.budget(res)
 	run.cooled()
+	run.heldUp()
 	run.tryKeys(ctx)
 	if err := run.past(ctx, res); err != nil {
 		return err

@@ -64,6 +64,8 @@ type ledger struct {
 	lines   []line
 	tally   map[string]int
 	wrong   []Violation
+	asked   []asked
+	pauses  []paused
 }
 
 func newLedger(pools []Pool) *ledger {

@@ -109,7 +109,7 @@ func (m Mix) tide(number int) tide {
 }
 
 // Mixes are the mixes of the suite; seeds take them in turn.
-func Mixes() []Mix { return []Mix{Ordinary(), Served()} }
+func Mixes() []Mix { return []Mix{Ordinary(), Served(), Paused()} }
 
 // Ordinary is pools of one region, with all kinds of operations and all faults.
 func Ordinary() Mix {
@@ -140,6 +140,16 @@ func Served() Mix {
 	m.Attempts = 12 // a claim from a full pool looks for room in all regions, and a block may go by way of the home
 	m.Weights = maps.Clone(m.Weights)
 	m.Weights[Twice] = 6
+	return m
+}
+
+// Paused is a crowd on two pools, in which one server stands still for longer than the others may have to wait for it. The way to the database is long, so that
+// they have much to do meanwhile.
+func Paused() Mix {
+	m := Ordinary()
+	m.Name, m.Operations, m.Timeout = "paused", 60, 10*time.Second
+	m.Pools = []Pool{pool("four", "10.0.0.0/26", 32, "BestFit"), pool("six", "2001:db8::/58", 64, "FirstFit")}
+	m.Weather = Weather{Commits: CommitFaults{CutBefore: 0.01, CutAfter: 0.02}, Latency: 15 * time.Millisecond, Pauses: 1}
 	return m
 }
 

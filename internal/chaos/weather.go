@@ -21,7 +21,7 @@ type Weather struct {
 
 	Restore bool // the rows of a region are put back to an older state, alone, and reconciled
 
-	Kills, Partitions, Restarts, Severs, Slows, Aparts int // how often in a run
+	Kills, Partitions, Restarts, Severs, Slows, Aparts, Pauses int // how often in a run
 }
 
 // CommitFaults are chances that a COMMIT ends otherwise.
@@ -120,11 +120,12 @@ const (
 	Copy                      // a copy of a region's rows is kept
 	PutBack                   // the copy takes the place of the region's rows; after a time the operator reconciles
 	Step                      // the clock of a server is put ahead, by so much
+	Pause                     // a server is stopped in the middle of a transaction, and goes on after a time
 )
 
 // String names the disaster.
 func (d Disaster) String() string {
-	return [...]string{"kill -9 of server", "partition of region", "restart of the database, from region", "cut of all connections of region", "slow commits of region", "other regions far from region", "copy of region", "restore of region", "clock put ahead of server"}[d]
+	return [...]string{"kill -9 of server", "partition of region", "restart of the database, from region", "cut of all connections of region", "slow commits of region", "other regions far from region", "copy of region", "restore of region", "clock put ahead of server", "pause of server"}[d]
 }
 
 // Event is a disaster, due when a number of operations are done.
@@ -161,6 +162,12 @@ func (w Weather) events(r *rand.Rand, regions, operations int) []Event {
 				For: time.Duration(100+r.IntN(600)) * time.Millisecond,
 			})
 		}
+	}
+	for range w.Pauses { // long enough for others to wait longer than they may
+		all = append(all, Event{
+			At: operations/10 + r.IntN(max(1, operations/3)), Disaster: Pause, Region: r.IntN(regions),
+			For: patience + time.Duration(1500+r.IntN(2500))*time.Millisecond,
+		})
 	}
 	return all
 }
