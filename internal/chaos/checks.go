@@ -49,7 +49,7 @@ func (v Violation) String() string { return fmt.Sprintf("%s: %s: %s", v.Check, v
 
 // audit runs `ipamctl audit`.
 func (run *run) audit(ctx context.Context, when string) error {
-	out, err := run.cluster.ipamctl(ctx, "audit", "--database-url="+run.dsn)
+	out, err := run.cluster.ipamctl(ctx, "audit", "--database-url="+run.db.dsn)
 	if err != nil && ctx.Err() != nil {
 		return ctx.Err()
 	}

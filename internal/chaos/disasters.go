@@ -82,13 +82,19 @@ func (run *run) happen(ctx context.Context, e Event, slow *atomic.Int32) {
 	case Kill:
 		run.broke("starting a server again", r.replace(ctx))
 	case Partition:
-		r.proxy.Partition()
+		for _, way := range r.ways {
+			way.Partition()
+		}
 		wait(ctx, e.For)
-		r.proxy.Heal()
+		for _, way := range r.ways {
+			way.Heal()
+		}
 	case Restart:
 		run.broke("restarting the database", run.cluster.restart(ctx))
 	case Sever:
-		r.proxy.Sever()
+		for _, way := range r.ways {
+			way.Sever()
+		}
 	case Copy:
 		run.broke("copying the rows of a region", run.copyRows(ctx, r.name))
 	case PutBack:
@@ -103,6 +109,8 @@ func (run *run) happen(ctx context.Context, e Event, slow *atomic.Int32) {
 		run.broke("reconciling a region", run.reconcile(ctx))
 	case Pause:
 		run.broke("pausing a server", run.pause(ctx, r, e.For))
+	case FailOver, CrashAndFailOver:
+		run.broke("failing over", run.failOver(ctx, e.Disaster == CrashAndFailOver))
 	case Step:
 		r.clock.Set(e.For)
 	case Apart:

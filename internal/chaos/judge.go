@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/carve-ipam/carve/internal/ipam"
 )
 
 // judge finds out, in calm weather, what is still open, and checks everything.
@@ -216,6 +218,9 @@ func (run *run) usable(ctx context.Context, stored map[string]thing) {
 	do := func(r int, method, path string, body any) answer {
 		for try := 0; ; try++ {
 			a := run.caller.do(ctx, run.regions[r], request{method: method, path: path, body: body, patience: 10 * time.Second})
+			if try > 0 && method == http.MethodDelete && a.code == ipam.CodeNotFound { // an earlier try has done it
+				return answer{status: http.StatusNoContent}
+			}
 			if m := a.meaning(); m == succeeded || m == refused || try == maxTries {
 				return a
 			}

@@ -81,6 +81,9 @@ func NewPlan(m Mix, seed uint64) *Plan {
 		}
 	}
 	p.Events = m.Weather.events(random(seed, forWeather), len(m.Regions), m.Clients*m.Operations)
+	if m.Weather.Failover {
+		p.failover(random(seed, forClocks))
+	}
 	if m.Weather.Clocks {
 		p.clocks(random(seed, forClocks))
 	}
@@ -109,7 +112,7 @@ func (m Mix) tide(number int) tide {
 }
 
 // Mixes are the mixes of the suite; seeds take them in turn.
-func Mixes() []Mix { return []Mix{Ordinary(), Served(), Paused()} }
+func Mixes() []Mix { return []Mix{Ordinary(), Served(), Paused(), FailedOver()} }
 
 // Ordinary is pools of one region, with all kinds of operations and all faults.
 func Ordinary() Mix {
@@ -150,6 +153,17 @@ func Paused() Mix {
 	m.Name, m.Operations, m.Timeout = "paused", 60, 10*time.Second
 	m.Pools = []Pool{pool("four", "10.0.0.0/26", 32, "BestFit"), pool("six", "2001:db8::/58", 64, "FirstFit")}
 	m.Weather = Weather{Commits: CommitFaults{CutBefore: 0.01, CutAfter: 0.02}, Latency: 15 * time.Millisecond, Pauses: 1}
+	return m
+}
+
+// FailedOver is pools that are never full, in a database with a synchronous standby that takes the primary's place. What was refused before for what is lost then
+// could have no order with what comes after, so that nobody asks for a very block, either.
+func FailedOver() Mix {
+	m := Ordinary()
+	m.Name, m.Operations, m.Timeout = "failover", 44, 2*time.Second
+	m.Pools = []Pool{pool("four", "10.0.0.0/24", 32, "BestFit"), pool("six", "2001:db8::/56", 64, "FirstFit")}
+	m.Weather = Weather{Commits: CommitFaults{Serialization: 0.03, CutBefore: 0.02, CutAfter: 0.03}, Failover: true}
+	m.Weights = map[Kind]int{Claim: 26, Put: 16, Generated: 10, Batch: 5, Release: 24, Again: 6, Get: 4}
 	return m
 }
 

@@ -23,7 +23,7 @@ type region struct {
 	environ  []string
 	dir      string
 
-	proxy *pgfault.Proxy
+	ways  []*pgfault.Proxy // to each host of the database
 	far   *pgfault.Distances
 	clock *skew.Clock // nil: it is right
 
@@ -33,7 +33,7 @@ type region struct {
 	attempts *attempts
 }
 
-func startRegion(ctx context.Context, p *Plan, index int, dsn, dir string, programs Binaries, environ []string, a *attempts) (*region, error) {
+func startRegion(ctx context.Context, p *Plan, index int, hosts []string, dir string, programs Binaries, environ []string, a *attempts) (*region, error) {
 	r := &region{
 		name: p.Regions[index], index: index, plan: p, programs: programs, environ: environ, dir: dir,
 		far: pgfault.NewDistances(nil), attempts: a,
@@ -45,13 +45,16 @@ func startRegion(ctx context.Context, p *Plan, index int, dsn, dir string, progr
 		}
 		r.clock.Set(p.Off.Ahead)
 	}
-	proxy, err := pgfault.Start(context.WithoutCancel(ctx), dsn)
-	if err != nil {
-		return nil, err
+	for _, dsn := range hosts {
+		way, err := pgfault.Start(context.WithoutCancel(ctx), dsn)
+		if err != nil {
+			r.close()
+			return nil, err
+		}
+		r.ways = append(r.ways, way)
 	}
-	r.proxy = proxy
 	if err := r.start(ctx); err != nil {
-		proxy.Close()
+		r.close()
 		return nil, err
 	}
 	return r, nil
@@ -63,9 +66,17 @@ func (r *region) start(ctx context.Context) error {
 	if r.clock != nil {
 		program, environ = r.programs.Skewed, append(slices.Clone(environ), r.clock.Environ())
 	}
+	dsns := make([]string, len(r.ways))
+	for i, way := range r.ways {
+		dsns[i] = way.DSN()
+	}
+	dsn, err := several(dsns)
+	if err != nil {
+		return err
+	}
 	for {
 		p, err := startProcess(ctx, program, filepath.Join(r.dir, fmt.Sprintf("server-%d.log", r.index)), environ,
-			"--database-url="+r.proxy.DSN(), "--region="+r.name, "--request-timeout="+r.plan.Timeout.String(), "--max-connections=8")
+			"--database-url="+dsn, "--region="+r.name, "--request-timeout="+r.plan.Timeout.String(), "--max-connections=8")
 		if err == nil {
 			addr := p.Addr()
 			r.process = p
@@ -89,13 +100,17 @@ func (r *region) replace(ctx context.Context) error {
 
 // storm puts the faults of statements in force; extra ones come first.
 func (r *region) storm(extra ...pgfault.Rule) {
-	r.proxy.SetRules(append(extra, r.plan.Weather.rules(r.plan.Seed*8+uint64(r.index), r.far)...)...) //nolint:gosec // an index
+	for _, way := range r.ways {
+		way.SetRules(append(extra, r.plan.Weather.rules(r.plan.Seed*8+uint64(r.index), r.far)...)...) //nolint:gosec // an index
+	}
 }
 
 // calm ends all faults.
 func (r *region) calm() {
-	r.proxy.SetRules()
-	r.proxy.Heal()
+	for _, way := range r.ways {
+		way.SetRules()
+		way.Heal()
+	}
 }
 
 // rest ends the server and returns when the database has finished everything that it had been sent.
@@ -104,7 +119,12 @@ func (r *region) rest(ctx context.Context) error {
 	defer r.mu.Unlock()
 	r.attempts.scrape(ctx, r)
 	r.process.Kill()
-	return r.proxy.AwaitIdle(ctx)
+	for _, way := range r.ways {
+		if err := way.AwaitIdle(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (r *region) close() {
@@ -113,7 +133,9 @@ func (r *region) close() {
 	if r.process != nil {
 		r.process.Kill()
 	}
-	r.proxy.Close()
+	for _, way := range r.ways {
+		way.Close()
+	}
 	if r.clock != nil {
 		_ = r.clock.Close() // nobody reads it any more
 	}

@@ -18,7 +18,7 @@ type run struct {
 	cluster  *cluster
 	regions  []*region
 	alike    bool // all servers are in one region
-	dsn      string
+	db       database
 	dir      string
 	caller   *caller
 	ledger   *ledger
@@ -81,17 +81,20 @@ func (run *run) all(ctx context.Context, environ []string, res *Result) (err err
 	if err := os.MkdirAll(run.dir, 0o700); err != nil {
 		return err
 	}
-	if run.dsn, err = run.cluster.create(ctx, run.plan.Regions); err != nil {
+	run.db, err = run.prepare(ctx)
+	if run.db.drop != nil {
+		defer func() { err = errors.Join(err, run.db.drop(context.WithoutCancel(ctx))) }()
+	}
+	if err != nil {
 		return fmt.Errorf("making a database: %w", err)
 	}
-	defer func() { err = errors.Join(err, run.cluster.drop(context.WithoutCancel(ctx), run.dsn)) }()
 	defer func() {
 		for _, r := range run.regions {
 			r.close()
 		}
 	}()
 	for i := range run.plan.Regions {
-		r, err := startRegion(ctx, run.plan, i, run.dsn, run.dir, run.cluster.programs, environ, run.attempts)
+		r, err := startRegion(ctx, run.plan, i, run.db.hosts, run.dir, run.cluster.programs, environ, run.attempts)
 		if err != nil {
 			return fmt.Errorf("starting server %d: %w", i, err)
 		}
@@ -105,8 +108,10 @@ func (run *run) all(ctx context.Context, environ []string, res *Result) (err err
 	}
 	run.work(ctx)
 	for _, r := range run.regions {
-		for name, n := range r.proxy.Injected() {
-			res.Tally["fault: "+name] += n
+		for _, way := range r.ways {
+			for name, n := range way.Injected() {
+				res.Tally["fault: "+name] += n
+			}
 		}
 	}
 	return run.judge(ctx, res)
