@@ -113,10 +113,6 @@ func (s *Service) runBatch(ctx context.Context, b *batch, byPool map[ipam.ID][]*
 		return nil, err
 	}
 	defer release()
-	at := s.now() // not before its turn: see member.stamp
-	for i := range b.items {
-		b.items[i].claim.CreatedAt, b.items[i].claim.UpdatedAt = at, at
-	}
 	locks, op := Locks{Alone: ids, Shared: b.classes()}, "claim_batch"
 	if b.single {
 		op = "claim_first"

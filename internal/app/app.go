@@ -178,7 +178,7 @@ func (a *App) prepareServer(c Config, f files, service *alloc.Service) error {
 		metrics = nil // they are at the other address alone
 	}
 	a.server = a.newServer(c, a.parting(api.New(api.Config{
-		Service: service, Authenticator: authenticator, Log: a.Log, RequestTimeout: c.RequestTimeout, Ready: a.ready,
+		Service: service, Authenticator: authenticator, Log: a.Log, Clock: a.store.Now, RequestTimeout: c.RequestTimeout, Ready: a.ready,
 		Limits: limits(c), InFlight: a.inFlight, TrustedProxies: proxies, Version: api.Version{Version: version, Commit: commit},
 		Meter: a.metrics, Tracer: a.requestTracer(), Metrics: metrics, MetricsLocal: c.Metrics != metricsOpen,
 	})))

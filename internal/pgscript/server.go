@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgproto3"
 )
@@ -150,6 +151,9 @@ func plain(sql string) string {
 func (s *Server) note(number int, sql string, args []any, refused string) Reply {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if sql == askClock && refused == "" {
+		return Reply{Rows: [][]any{{time.Now()}}}
+	}
 	s.said = append(s.said, Line{number, sql})
 	s.times[sql]++
 	if refused != "" {
