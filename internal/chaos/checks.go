@@ -22,7 +22,7 @@ import (
 //	cooled       a block is handed out again before its pool's reuseAfter is over, or not when it long is
 //	heldup       a server that stands still holds up a pool for the others for longer than it may
 //	history      what the history of an address says is not when clients held it
-//	keys         an API key is refused before it expires, or taken after
+//	keys         an API key is refused before it expires, or taken after, or opens another project than its own
 //	trail        the audit trail leaves out what has happened, or says another time
 //	audit        the stored data contradict themselves
 //	attempts     transactions are tried more often than the budget allows

@@ -23,7 +23,7 @@ type database struct {
 
 // prepare makes the database of the run: of its own in the cluster that runs share, or a primary and its standby, which both end with the run.
 func (run *run) prepare(ctx context.Context) (database, error) {
-	if !run.plan.Weather.Failover {
+	if len(run.plan.Weather.Failover) == 0 {
 		dsn, err := run.cluster.create(ctx, run.plan.Regions)
 		return database{dsn, []string{dsn}, nil, func(ctx context.Context) error { return run.cluster.drop(ctx, dsn) }}, err
 	}
@@ -64,13 +64,10 @@ func several(dsns []string) (string, error) {
 	return all.String(), nil
 }
 
-// failover chooses when the primary dies, and how: of seeds that follow each other with few others in between, about half have it crash before.
+// failover chooses when the primary dies, and how: each way in its turn, whether every seed is of this mix or one in four.
 func (p *Plan) failover(r *rand.Rand) {
-	kind, all := FailOver, p.Clients*p.Operations
-	if (p.Seed^p.Seed>>2)&1 == 0 {
-		kind = CrashAndFailOver
-	}
-	p.Events = append(p.Events, Event{At: all/10 + r.IntN(max(1, all/3)), Disaster: kind})
+	ways, all := p.Weather.Failover, p.Clients*p.Operations
+	p.Events = append(p.Events, Event{At: all/10 + r.IntN(max(1, all/3)), Disaster: ways[(p.Seed^p.Seed>>2)%uint64(len(ways))]})
 }
 
 // How long the standby is not reached before the primary dies. A server that gives up an unanswered COMMIT by cancelling it does so within the first; what the

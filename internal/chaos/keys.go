@@ -21,21 +21,54 @@ const (
 	longKey  = 10 * time.Minute
 )
 
-// makeKeys makes the keys, at a server whose clock is right.
+// makeKeys makes the keys.
 func (run *run) makeKeys(ctx context.Context) error {
 	for name, good := range map[string]time.Duration{"short": shortKey, "long": longKey} {
-		k := key{expires: time.Now().Add(good)}
-		body := obj{"metadata": obj{"name": name}, "spec": obj{"role": "viewer", "expiresAt": k.expires.UTC().Format(time.RFC3339Nano)}}
-		a := run.caller.do(ctx, run.right(), request{method: http.MethodPost, path: at("api-keys"), body: body, patience: 10 * time.Second})
-		if a.meaning() != succeeded {
-			return fmt.Errorf("making a key: %d %s %w", a.status, a.body, errors.Join(a.err))
-		}
-		var made struct{ Token string }
-		if err := json.Unmarshal(a.body, &made); err != nil {
+		k, err := run.makeKey(ctx, name, time.Now().Add(good))
+		if err != nil {
 			return err
 		}
-		k.token = made.Token
 		run.keys = append(run.keys, k)
+	}
+	return nil
+}
+
+func (run *run) makeKey(ctx context.Context, name string, expires time.Time) (key, error) {
+	a, err := run.post(ctx, at("api-keys"), obj{"metadata": obj{"name": name}, "spec": obj{"role": "viewer", "expiresAt": expires.UTC().Format(time.RFC3339Nano)}})
+	if err != nil {
+		return key{}, err
+	}
+	var made struct{ Token string }
+	err = json.Unmarshal(a.body, &made)
+	return key{made.Token, expires}, err
+}
+
+// remake makes the project, deletes it, and makes another of the same name. A key of the first one, which every server has seen, opens nothing in the second.
+func (run *run) remake(ctx context.Context) error {
+	body := obj{"metadata": obj{"name": project}}
+	if _, err := run.post(ctx, "/v1/projects", body); err != nil {
+		return err
+	}
+	first, err := run.makeKey(ctx, "first", time.Now().Add(longKey))
+	if err != nil {
+		return err
+	}
+	reads := request{method: http.MethodGet, path: at("pools"), token: first.token, patience: 10 * time.Second}
+	for _, r := range run.regions {
+		if a := run.caller.do(ctx, r, reads); a.meaning() != succeeded {
+			return fmt.Errorf("reading with a new key: %d %s %w", a.status, a.body, errors.Join(a.err))
+		}
+	}
+	if a := run.caller.do(ctx, run.right(), request{method: http.MethodDelete, path: at(), patience: 10 * time.Second}); a.meaning() != succeeded {
+		return fmt.Errorf("deleting the project: %d %s %w", a.status, a.body, errors.Join(a.err))
+	}
+	if _, err := run.post(ctx, "/v1/projects", body); err != nil {
+		return err
+	}
+	for _, r := range run.regions {
+		if a := run.caller.do(ctx, r, reads); a.meaning() != refused {
+			run.ledger.violated("keys", "", "a key of a project that is deleted opens the next one of this name at server %d: %d %s %v", r.index, a.status, a.body, a.err)
+		}
 	}
 	return nil
 }

@@ -75,7 +75,7 @@ func (run *run) history(ctx context.Context, all []entry, res *Result) error {
 
 // turn is by how much the end of one hold and the beginning of the next may be the wrong way round: their times are those at which servers began to work on
 // the requests, which may wait for each other for so long, but no longer. Each time by itself is held against what its client saw.
-const turn = 20 * time.Second
+const turn = 0 * time.Second
 
 // inOrder holds the history of an address against itself: who holds it comes first, then who held it last; of one pool nobody holds it twice at once.
 func (run *run) inOrder(address netip.Addr, holds []hold) {

@@ -81,7 +81,7 @@ func NewPlan(m Mix, seed uint64) *Plan {
 		}
 	}
 	p.Events = m.Weather.events(random(seed, forWeather), len(m.Regions), m.Clients*m.Operations)
-	if m.Weather.Failover {
+	if len(m.Weather.Failover) > 0 {
 		p.failover(random(seed, forClocks))
 	}
 	if m.Weather.Clocks {
@@ -162,7 +162,7 @@ func FailedOver() Mix {
 	m := Ordinary()
 	m.Name, m.Operations, m.Timeout = "failover", 44, 2*time.Second
 	m.Pools = []Pool{pool("four", "10.0.0.0/24", 32, "BestFit"), pool("six", "2001:db8::/56", 64, "FirstFit")}
-	m.Weather = Weather{Commits: CommitFaults{Serialization: 0.03, CutBefore: 0.02, CutAfter: 0.03}, Failover: true}
+	m.Weather = Weather{Commits: CommitFaults{Serialization: 0.03, CutBefore: 0.02, CutAfter: 0.03}, Failover: []Disaster{FailOver, CrashAndFailOver}}
 	m.Weights = map[Kind]int{Claim: 26, Put: 16, Generated: 10, Batch: 5, Release: 24, Again: 6, Get: 4}
 	return m
 }

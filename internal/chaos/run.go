@@ -117,16 +117,18 @@ func (run *run) all(ctx context.Context, environ []string, res *Result) (err err
 	return run.judge(ctx, res)
 }
 
+// post makes something, in calm weather, at a server whose clock is right.
+func (run *run) post(ctx context.Context, path string, body any) (answer, error) {
+	a := run.caller.do(ctx, run.right(), request{method: http.MethodPost, path: path, body: body, patience: 10 * time.Second})
+	if a.meaning() != succeeded {
+		return a, fmt.Errorf("POST %s: %d %s %w", path, a.status, a.body, errors.Join(a.err))
+	}
+	return a, nil
+}
+
 // furnish makes the project and the pools, before anything goes wrong.
 func (run *run) furnish(ctx context.Context) error {
-	post := func(path string, body any) error {
-		a := run.caller.do(ctx, run.regions[0], request{method: http.MethodPost, path: path, body: body, patience: 10 * time.Second})
-		if a.meaning() != succeeded {
-			return fmt.Errorf("POST %s: %d %s %w", path, a.status, a.body, errors.Join(a.err))
-		}
-		return nil
-	}
-	if err := post("/v1/projects", obj{"metadata": obj{"name": project}}); err != nil {
+	if err := run.remake(ctx); err != nil {
 		return err
 	}
 	for _, p := range run.plan.Pools {
@@ -137,7 +139,7 @@ func (run *run) furnish(ctx context.Context) error {
 		if run.plan.Served {
 			spec["region"], spec["regions"] = run.plan.Regions[0], run.plan.Regions
 		}
-		if err := post(at("pools"), obj{"metadata": obj{"name": p.Name}, "spec": spec}); err != nil {
+		if _, err := run.post(ctx, at("pools"), obj{"metadata": obj{"name": p.Name}, "spec": spec}); err != nil {
 			return err
 		}
 	}

@@ -26,6 +26,9 @@ func Twins() []Twin {
 		{"no-must-hit", "the check that a statement has hit what it names", lostLocks(), 6},
 		{"no-second-look", "a second look before a pool is called exhausted", hidden(), 6},
 		{"no-epoch", "the comparison of a region's epochs", restoredAlone(), 4},
+		{"cancel-commits", "leaving a COMMIT alone that nobody waits for any more", failsOver(FailOver), 4},
+		{"no-barrier", "waiting until what is told again is durable", failsOver(CrashAndFailOver), 4},
+		{"roles-by-name", "the binding of a role to its project", remade(), 2},
 	}
 	for i := range list {
 		list[i].Mix.Name = list[i].Name
@@ -95,6 +98,20 @@ func restoredAlone() Mix {
 	m.Weights = map[Kind]int{Claim: 26, ClaimBlock: 8, Put: 12, Generated: 10, Twice: 4, Batch: 4, Release: 40, Get: 2}
 	m.Operations = 60
 	m.Pools = slices.DeleteFunc(m.Pools, func(p Pool) bool { return !p.judged() })
+	return m
+}
+
+// failsOver is a mix in which the standby takes over in one way.
+func failsOver(way Disaster) Mix {
+	m := FailedOver()
+	m.Weather.Failover = []Disaster{way}
+	return m
+}
+
+// remade is a quiet mix: what it is about comes before the first operation (remake).
+func remade() Mix {
+	m := Ordinary()
+	m.Operations, m.Weather = 4, Weather{}
 	return m
 }
 

@@ -19,8 +19,8 @@ type Weather struct {
 	LostLocks bool          // PostgreSQL's advisory locks hold nobody up
 	Hidden    float64       // chance that a transaction's read of free blocks finds none
 
-	Failover bool // the database has a synchronous standby, which is not reached for a time and then takes the primary's place
-	Restore  bool // the rows of a region are put back to an older state, alone, and reconciled
+	Failover []Disaster // the database has a synchronous standby, which takes the primary's place by one of these; by the seed
+	Restore  bool       // the rows of a region are put back to an older state, alone, and reconciled
 
 	Kills, Partitions, Restarts, Severs, Slows, Aparts, Pauses int // how often in a run
 }
