@@ -109,6 +109,8 @@ func (run *run) happen(ctx context.Context, e Event, slow *atomic.Int32) {
 		run.broke("reconciling a region", run.reconcile(ctx))
 	case Pause:
 		run.broke("pausing a server", run.pause(ctx, r, e.For))
+	case CutOff:
+		run.cutOff(ctx, r, e.For)
 	case FailOver, CrashAndFailOver:
 		run.broke("failing over", run.failOver(ctx, e.Disaster == CrashAndFailOver))
 	case Step:

@@ -3,7 +3,6 @@ package chaos
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -62,12 +61,6 @@ func several(dsns []string) (string, error) {
 	q.Set("target_session_attrs", "primary")
 	all.RawQuery = q.Encode()
 	return all.String(), nil
-}
-
-// failover chooses when the primary dies, and how: each way in its turn, whether every seed is of this mix or one in four.
-func (p *Plan) failover(r *rand.Rand) {
-	ways, all := p.Weather.Failover, p.Clients*p.Operations
-	p.Events = append(p.Events, Event{At: all/10 + r.IntN(max(1, all/3)), Disaster: ways[(p.Seed^p.Seed>>2)%uint64(len(ways))]})
 }
 
 // How long the standby is not reached before the primary dies. A server that gives up an unanswered COMMIT by cancelling it does so within the first; what the

@@ -10,7 +10,7 @@ import (
 	"github.com/carve-ipam/carve/internal/pgfault"
 )
 
-// paused is when a server stood still.
+// paused is when a server stood still, or was cut off, which is the same to others.
 type paused struct {
 	region   int
 	from, to time.Time
@@ -29,9 +29,8 @@ type asked struct {
 // time (SIGCONT). Should no transaction come by, it is stopped as it is.
 func (run *run) pause(ctx context.Context, r *region, d time.Duration) error {
 	gate := pgfault.NewGate()
-	held := pgfault.When(func(e pgfault.Event) bool { return e.InTx && !e.Writes && slices.Contains(e.Tables, "free_blocks") }, pgfault.Hold(gate))
-	r.storm(pgfault.First(1, pgfault.Named("held in a transaction", held)))
-	soon, cancel := context.WithTimeout(ctx, 2*time.Second)
+	r.storm(pgfault.First(1, pgfault.Named("held in a transaction", underLocks(pgfault.Hold(gate)))))
+	soon, cancel := context.WithTimeout(ctx, reached)
 	_, missed := gate.Await(soon)
 	cancel()
 	r.storm()
@@ -43,16 +42,42 @@ func (run *run) pause(ctx context.Context, r *region, d time.Duration) error {
 		return err
 	}
 	gate.Open() // what it had asked for the database does, and waits for more
+	run.standStill(ctx, r, d, missed == nil)
+	return process.Signal(syscall.SIGCONT)
+}
+
+// cutOff cuts the way of a server to the database in the middle of a transaction that has its locks, and mends it after a time, as a network does that fails:
+// both sides believe that they are connected.
+func (run *run) cutOff(ctx context.Context, r *region, d time.Duration) {
+	const name = "cut off in a transaction"
+	r.storm(pgfault.First(1, pgfault.Named(name, underLocks(pgfault.PartitionAfter()))))
+	soon, cancel := context.WithTimeout(ctx, reached)
+	missed := r.ways[0].AwaitInjected(soon, name, 1)
+	cancel()
+	r.storm()
+	r.ways[0].Partition()
+	run.standStill(ctx, r, d, missed == nil)
+	r.ways[0].Heal()
+}
+
+// reached is how long a transaction is waited for in which to stop a server.
+const reached = 2 * time.Second
+
+// underLocks is a fault of a transaction that has the locks of a pool, and has not written yet.
+func underLocks(f pgfault.Fault) pgfault.Fault {
+	return pgfault.When(func(e pgfault.Event) bool { return e.InTx && !e.Writes && slices.Contains(e.Tables, "free_blocks") }, f)
+}
+
+// standStill waits while a server stands still, and notes when that was.
+func (run *run) standStill(ctx context.Context, r *region, d time.Duration, locked bool) {
 	from := time.Now()
 	wait(ctx, d)
-	to := time.Now()
 	run.ledger.mu.Lock()
-	run.ledger.pauses = append(run.ledger.pauses, paused{r.index, from, to})
+	run.ledger.pauses = append(run.ledger.pauses, paused{r.index, from, time.Now()})
 	run.ledger.mu.Unlock()
-	if missed == nil {
-		run.ledger.count("paused in a transaction")
+	if locked {
+		run.ledger.count("stopped in a transaction")
 	}
-	return process.Signal(syscall.SIGCONT)
 }
 
 // sent notes a request that needs a pool's locks.

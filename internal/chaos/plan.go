@@ -59,7 +59,7 @@ func random(seed uint64, purpose uint64) *rand.Rand {
 const (
 	forWeather = iota
 	forClients
-	forClocks = 1 << 32
+	forOnce = 1 << 32
 )
 
 // NewPlan makes the plan of a seed.
@@ -81,13 +81,24 @@ func NewPlan(m Mix, seed uint64) *Plan {
 		}
 	}
 	p.Events = m.Weather.events(random(seed, forWeather), len(m.Regions), m.Clients*m.Operations)
-	if len(m.Weather.Failover) > 0 {
-		p.failover(random(seed, forClocks))
-	}
+	r := random(seed, forOnce)
+	p.happens(r, m.Weather.Failover, 0)
+	p.happens(r, m.Weather.Still, patience+time.Duration(1500+r.IntN(2500))*time.Millisecond) // others would wait for longer than they may
 	if m.Weather.Clocks {
-		p.clocks(random(seed, forClocks))
+		p.clocks(r)
 	}
 	return p
+}
+
+// happens chooses when something happens once in a run, to whom, and which of several ways: each in its turn, whether every seed is of this mix or one in four.
+func (p *Plan) happens(r *rand.Rand, ways []Disaster, long time.Duration) {
+	if len(ways) == 0 {
+		return
+	}
+	all := p.Clients * p.Operations
+	p.Events = append(p.Events, Event{
+		At: all/10 + r.IntN(max(1, all/3)), Disaster: ways[(p.Seed^p.Seed>>2)%uint64(len(ways))], Region: r.IntN(len(p.Regions)), For: long,
+	})
 }
 
 // tide is what a mix with tides does at a time.
@@ -152,7 +163,7 @@ func Paused() Mix {
 	m := Ordinary()
 	m.Name, m.Operations, m.Timeout = "paused", 60, 10*time.Second
 	m.Pools = []Pool{pool("four", "10.0.0.0/26", 32, "BestFit"), pool("six", "2001:db8::/58", 64, "FirstFit")}
-	m.Weather = Weather{Commits: CommitFaults{CutBefore: 0.01, CutAfter: 0.02}, Latency: 15 * time.Millisecond, Pauses: 1}
+	m.Weather = Weather{Commits: CommitFaults{CutBefore: 0.01, CutAfter: 0.02}, Latency: 15 * time.Millisecond, Still: []Disaster{Pause, CutOff}}
 	return m
 }
 

@@ -19,10 +19,11 @@ type Weather struct {
 	LostLocks bool          // PostgreSQL's advisory locks hold nobody up
 	Hidden    float64       // chance that a transaction's read of free blocks finds none
 
-	Failover []Disaster // the database has a synchronous standby, which takes the primary's place by one of these; by the seed
+	Still    []Disaster // a server stands still for others by one of these, once; each in its turn of the seeds
+	Failover []Disaster // the database has a synchronous standby, which takes the primary's place by one of these; likewise
 	Restore  bool       // the rows of a region are put back to an older state, alone, and reconciled
 
-	Kills, Partitions, Restarts, Severs, Slows, Aparts, Pauses int // how often in a run
+	Kills, Partitions, Restarts, Severs, Slows, Aparts int // how often in a run
 }
 
 // CommitFaults are chances that a COMMIT ends otherwise.
@@ -121,13 +122,14 @@ const (
 	PutBack                          // the copy takes the place of the region's rows; after a time the operator reconciles
 	Step                             // the clock of a server is put ahead, by so much
 	Pause                            // a server is stopped in the middle of a transaction, and goes on after a time
+	CutOff                           // a server cannot reach the database from the middle of a transaction on, for a time
 	FailOver                         // the standby is not reached for a time; then the primary dies, and the standby takes its place
 	CrashAndFailOver                 // the same, but the primary crashes before and is started again
 )
 
 // String names the disaster.
 func (d Disaster) String() string {
-	return [...]string{"kill -9 of server", "partition of region", "restart of the database, from region", "cut of all connections of region", "slow commits of region", "other regions far from region", "copy of region", "restore of region", "clock put ahead of server", "pause of server", "failover, after a stall, from region", "failover, after a stall and a crash, from region"}[d]
+	return [...]string{"kill -9 of server", "partition of region", "restart of the database, from region", "cut of all connections of region", "slow commits of region", "other regions far from region", "copy of region", "restore of region", "clock put ahead of server", "pause of server", "cut, in a transaction, of region", "failover, after a stall, from region", "failover, after a stall and a crash, from region"}[d]
 }
 
 // Event is a disaster, due when a number of operations are done.
@@ -164,12 +166,6 @@ func (w Weather) events(r *rand.Rand, regions, operations int) []Event {
 				For: time.Duration(100+r.IntN(600)) * time.Millisecond,
 			})
 		}
-	}
-	for range w.Pauses { // long enough for others to wait longer than they may
-		all = append(all, Event{
-			At: operations/10 + r.IntN(max(1, operations/3)), Disaster: Pause, Region: r.IntN(regions),
-			For: patience + time.Duration(1500+r.IntN(2500))*time.Millisecond,
-		})
 	}
 	return all
 }
