@@ -73,10 +73,6 @@ func (run *run) history(ctx context.Context, all []entry, res *Result) error {
 	return nil
 }
 
-// turn is by how much the end of one hold and the beginning of the next may be the wrong way round: their times are those at which servers began to work on
-// the requests, which may wait for each other for so long, but no longer. Each time by itself is held against what its client saw.
-const turn = 0 * time.Second
-
 // inOrder holds the history of an address against itself: who holds it comes first, then who held it last; of one pool nobody holds it twice at once.
 func (run *run) inOrder(address netip.Addr, holds []hold) {
 	now, next := time.Now(), map[string]hold{}
@@ -93,7 +89,7 @@ func (run *run) inOrder(address netip.Addr, holds []hold) {
 		case i > 0 && !holds[i-1].Until.IsZero() && (!ended || h.Until.After(holds[i-1].Until)):
 			wrong("%v comes after %v", h, holds[i-1])
 		}
-		if later, is := next[h.PoolRef.Name]; is && (!ended || h.Until.After(later.Since.Add(turn))) {
+		if later, is := next[h.PoolRef.Name]; is && (!ended || h.Until.After(later.Since)) {
 			wrong("%v and %v are of one pool, and at once", h, later)
 		}
 		next[h.PoolRef.Name] = h
