@@ -13,8 +13,8 @@ import (
 // other, and the record of loans follows. Nothing else is different from carving and releasing.
 type move struct {
 	s      *Service
-	pool   ipam.Pool // as it was known
-	region string    // not the home
+	pool   ipam.Pool  // as it was known
+	region string     // not the home
 	epochs [2]ipam.ID // of the home, and of the region, afterwards
 }
 

@@ -15,7 +15,8 @@ import (
 type Service struct {
 	store      Store
 	region     string
-	clock      func() time.Time // nil: the database's
+	clock      func() time.Time // the database's
+	ownClock   bool             // but a test's
 	ticks      func() time.Time // for what this process remembers: how long ago something was
 	metrics    Metrics
 	tracer     Tracer // nil: nobody follows
@@ -47,9 +48,9 @@ type Options struct {
 
 // New makes the use cases over a store.
 func New(store Store, o Options) *Service {
-	ticks := o.Clock
-	if ticks == nil {
-		ticks = time.Now
+	clock, ticks := o.Clock, o.Clock
+	if o.Clock == nil {
+		clock, ticks = func() time.Time { return store.Now() }, time.Now
 	}
 	if o.Metrics == nil {
 		o.Metrics = unmeasured{}
@@ -57,16 +58,11 @@ func New(store Store, o Options) *Service {
 	if o.Runway <= 0 {
 		o.Runway = 10 * time.Minute
 	}
-	return &Service{store: store, region: o.Region, runway: o.Runway, clock: o.Clock, ticks: ticks, metrics: o.Metrics, tracer: o.Tracer, lanes: newLanes(o.MaxWaiting), figures: newFigures(ticks), classes: newClassMemory(), memory: newMemory(), explaining: make(chan struct{}, maxExplaining)}
+	return &Service{store: store, region: o.Region, runway: o.Runway, clock: clock, ownClock: o.Clock != nil, ticks: ticks, metrics: o.Metrics, tracer: o.Tracer, lanes: newLanes(o.MaxWaiting), figures: newFigures(ticks), classes: newClassMemory(), memory: newMemory(), explaining: make(chan struct{}, maxExplaining)}
 }
 
 // now is the time of a request, by the database's clock and as the database stores it: UTC, microseconds.
-func (s *Service) now() time.Time {
-	if s.clock != nil {
-		return asStored(s.clock())
-	}
-	return asStored(s.store.Now())
-}
+func (s *Service) now() time.Time { return asStored(s.clock()) }
 
 func asStored(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }
 

@@ -14,8 +14,8 @@ type timedTx struct {
 
 // Now implements Tx.
 func (t timedTx) Now() time.Time {
-	if t.s.clock != nil {
-		return asStored(t.s.clock())
+	if t.s.ownClock {
+		return t.s.now()
 	}
 	return asStored(t.Tx.Now())
 }

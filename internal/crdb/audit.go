@@ -48,7 +48,7 @@ func Audit(ctx context.Context, dsn string) (Report, error) {
 	if err != nil {
 		return report, err
 	}
-	if _, err := checkUser(ctx, eng, c, ReaderRole); errors.Is(err, ErrPrivileges) { // what else is wrong is the audit's to say
+	if _, err := checkUser(ctx, eng, c, ReaderRole); errors.Is(err, ErrPrivileges) || errors.Is(err, ErrTooOld) { // what else is wrong is the audit's to say
 		return report, err
 	}
 	// One snapshot is a committed state, and that is all the invariants speak of. PostgreSQL's SERIALIZABLE would abort the

@@ -54,7 +54,8 @@ func (s *Store) readClock(ctx context.Context) error {
 	return nil
 }
 
-// keepClock asks again from time to time, until the store is closed. While the database does not answer the clock runs on by itself.
+// keepClock asks again from time to time, until the store is closed, and whether this program may go on. While the database does not answer the clock
+// runs on by itself.
 func (s *Store) keepClock(ctx context.Context) {
 	ticker := time.NewTicker(clockEvery)
 	defer ticker.Stop()
@@ -66,6 +67,9 @@ func (s *Store) keepClock(ctx context.Context) {
 		}
 		if err := s.readClock(ctx); err != nil && ctx.Err() == nil {
 			s.log.DebugContext(ctx, "the database's clock cannot be read", "error", err)
+		}
+		if err := s.checkCompatible(ctx); err != nil && ctx.Err() == nil {
+			s.log.DebugContext(ctx, "it cannot be read whether this program may work on the database", "error", err)
 		}
 	}
 }

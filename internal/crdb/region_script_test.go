@@ -46,7 +46,7 @@ func (c *cluster) start(t *testing.T) *pgscript.Server {
 var (
 	tableExists   = regexp.MustCompile(`^SELECT EXISTS \( SELECT 1 FROM pg_tables WHERE .* tablename = '(\w+)' \)$`)
 	createTable   = regexp.MustCompile(`^CREATE TABLE (?:IF NOT EXISTS )?(\w+) \(`)
-	otherSteps    = regexp.MustCompile(`^(ALTER TABLE \w+ (ADD|DROP|ALTER|RENAME)|CREATE (UNIQUE )?INDEX|INSERT INTO project_regions)`)
+	otherSteps    = regexp.MustCompile(`^(ALTER TABLE \w+ (ADD|DROP|ALTER|RENAME)|CREATE (UNIQUE )?INDEX|INSERT INTO (project_regions|compatibility))`)
 	alterDatabase = regexp.MustCompile(`^ALTER DATABASE "carve" (SET PRIMARY REGION|ADD REGION IF NOT EXISTS|SURVIVE) (?:"([a-z0-9-]+)"|(ZONE|REGION) FAILURE)$`)
 	alterLocality = regexp.MustCompile(`^ALTER TABLE "(\w+)" SET LOCALITY (.+)$`)
 )
@@ -161,7 +161,10 @@ func (c *cluster) rows(s pgscript.Statement) pgscript.Reply {
 		for _, v := range slices.Backward(c.applied) {
 			rows = append(rows, []any{v, true})
 		}
-	case s.SQL == "SELECT max(version_id) FROM goose_db_version":
+	case s.SQL == askApplied:
+		if len(c.applied) == 0 {
+			return pgscript.Reply{Code: undefinedTable}
+		}
 		rows = [][]any{{slices.Max(c.applied)}}
 	default:
 		return pgscript.Reply{Code: "0A000"}

@@ -27,6 +27,7 @@ type Store struct {
 	watch     func(Attempt)
 	tracer    Tracer // nil: nobody follows
 	clock     *storeClock
+	tooOld    *standingDown
 	stop      func() // ends what runs in the background, and waits for it
 }
 
@@ -101,7 +102,7 @@ func Open(ctx context.Context, dsn string, o Options) (*Store, error) {
 		pool.Close()
 		return nil, fmt.Errorf("cannot connect to the database: %w", err)
 	}
-	s := &Store{pool: pool, followers: followers, engine: eng, region: o.Region, log: o.Log, watch: o.OnAttempt, tracer: o.Tracer, clock: newStoreClock(o.LocalTime)}
+	s := &Store{pool: pool, followers: followers, engine: eng, region: o.Region, log: o.Log, watch: o.OnAttempt, tracer: o.Tracer, clock: newStoreClock(o.LocalTime), tooOld: &standingDown{done: make(chan struct{})}}
 	s.reader = reader{region: o.Region, places: newPlaces(o.Region), run: s.read}
 	if err := s.look(ctx); err != nil {
 		pool.Close()
@@ -121,6 +122,9 @@ func Open(ctx context.Context, dsn string, o Options) (*Store, error) {
 
 // look reads what has to be known before anything is served.
 func (s *Store) look(ctx context.Context) error {
+	if err := s.checkCompatible(ctx); err != nil {
+		return err
+	}
 	if err := s.findPlaces(ctx); err != nil {
 		return fmt.Errorf("cannot read the database's regions: %w", err)
 	}

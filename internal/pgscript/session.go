@@ -8,11 +8,16 @@ import (
 
 	"github.com/jackc/pgx/v5/pgproto3"
 	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/carve-ipam/carve/internal/crdb/query"
 )
 
-const (
-	askVersion = "SELECT version()"
-	askClock   = "SELECT clock_timestamp()" // by whoever goes by the database's clock, whenever he likes: it is never in what was said
+const askVersion = "SELECT version()"
+
+// What a store asks in the background, whenever it likes: it is never in what was said.
+var (
+	askClock      = plain(query.Get("clock_read"))
+	askCompatible = plain(query.Get("compatibility_get"))
 )
 
 // session is one connection after its greeting.
