@@ -12571,6 +12571,7 @@ type GetReadinessResponse503Headers struct {
 type GetReadinessResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type GetReadinessResponse struct {
@@ -12663,6 +12664,7 @@ type ListProjectsResponse503Headers struct {
 type ListProjectsResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type ListProjectsResponse struct {
@@ -12769,6 +12771,7 @@ type CreateProjectResponse503Headers struct {
 type CreateProjectResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type CreateProjectResponse struct {
@@ -12891,6 +12894,7 @@ type DeleteProjectResponse503Headers struct {
 type DeleteProjectResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type DeleteProjectResponse struct {
@@ -13015,6 +13019,7 @@ type GetProjectResponse503Headers struct {
 type GetProjectResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type GetProjectResponse struct {
@@ -13136,6 +13141,7 @@ type PatchProjectResponse503Headers struct {
 type PatchProjectResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type PatchProjectResponse struct {
@@ -13262,6 +13268,7 @@ type ListAllocationsResponse503Headers struct {
 type ListAllocationsResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type ListAllocationsResponse struct {
@@ -13380,6 +13387,7 @@ type DeleteAllocationResponse503Headers struct {
 type DeleteAllocationResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type DeleteAllocationResponse struct {
@@ -13506,6 +13514,7 @@ type GetAllocationResponse503Headers struct {
 type GetAllocationResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type GetAllocationResponse struct {
@@ -13622,6 +13631,7 @@ type ListAPIKeysResponse503Headers struct {
 type ListAPIKeysResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type ListAPIKeysResponse struct {
@@ -13738,6 +13748,7 @@ type CreateAPIKeyResponse503Headers struct {
 type CreateAPIKeyResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type CreateAPIKeyResponse struct {
@@ -13864,6 +13875,7 @@ type DeleteAPIKeyResponse503Headers struct {
 type DeleteAPIKeyResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type DeleteAPIKeyResponse struct {
@@ -13981,6 +13993,7 @@ type GetAPIKeyResponse503Headers struct {
 type GetAPIKeyResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type GetAPIKeyResponse struct {
@@ -14095,6 +14108,7 @@ type ListAuditEventsResponse503Headers struct {
 type ListAuditEventsResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type ListAuditEventsResponse struct {
@@ -14202,6 +14216,7 @@ type CreateClaimBatchResponse503Headers struct {
 type CreateClaimBatchResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type CreateClaimBatchResponse struct {
@@ -14316,6 +14331,7 @@ type ExplainClaimResponse503Headers struct {
 type ExplainClaimResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type ExplainClaimResponse struct {
@@ -14432,6 +14448,7 @@ type ListClaimsResponse503Headers struct {
 type ListClaimsResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type ListClaimsResponse struct {
@@ -14541,6 +14558,7 @@ type CreateClaimResponse503Headers struct {
 type CreateClaimResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type CreateClaimResponse struct {
@@ -14665,6 +14683,7 @@ type DeleteClaimResponse503Headers struct {
 type DeleteClaimResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type DeleteClaimResponse struct {
@@ -14789,6 +14808,7 @@ type GetClaimResponse503Headers struct {
 type GetClaimResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type GetClaimResponse struct {
@@ -14910,6 +14930,7 @@ type PatchClaimResponse503Headers struct {
 type PatchClaimResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type PatchClaimResponse struct {
@@ -15041,6 +15062,7 @@ type PutClaimResponse503Headers struct {
 type PutClaimResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type PutClaimResponse struct {
@@ -15169,6 +15191,7 @@ type ListClassesResponse503Headers struct {
 type ListClassesResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type ListClassesResponse struct {
@@ -15285,6 +15308,7 @@ type CreateClassResponse503Headers struct {
 type CreateClassResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type CreateClassResponse struct {
@@ -15411,6 +15435,7 @@ type DeleteClassResponse503Headers struct {
 type DeleteClassResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type DeleteClassResponse struct {
@@ -15530,6 +15555,7 @@ type GetClassResponse503Headers struct {
 type GetClassResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type GetClassResponse struct {
@@ -15649,6 +15675,7 @@ type PatchClassResponse503Headers struct {
 type PatchClassResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type PatchClassResponse struct {
@@ -15777,6 +15804,7 @@ type GetHistoryResponse503Headers struct {
 type GetHistoryResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type GetHistoryResponse struct {
@@ -15891,6 +15919,7 @@ type ListMembersResponse503Headers struct {
 type ListMembersResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type ListMembersResponse struct {
@@ -16009,6 +16038,7 @@ type DeleteMemberResponse503Headers struct {
 type DeleteMemberResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type DeleteMemberResponse struct {
@@ -16133,6 +16163,7 @@ type GetMemberResponse503Headers struct {
 type GetMemberResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type GetMemberResponse struct {
@@ -16261,6 +16292,7 @@ type PutMemberResponse503Headers struct {
 type PutMemberResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type PutMemberResponse struct {
@@ -16389,6 +16421,7 @@ type ListPoolsResponse503Headers struct {
 type ListPoolsResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type ListPoolsResponse struct {
@@ -16498,6 +16531,7 @@ type CreatePoolResponse503Headers struct {
 type CreatePoolResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type CreatePoolResponse struct {
@@ -16622,6 +16656,7 @@ type DeletePoolResponse503Headers struct {
 type DeletePoolResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type DeletePoolResponse struct {
@@ -16741,6 +16776,7 @@ type GetPoolResponse503Headers struct {
 type GetPoolResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type GetPoolResponse struct {
@@ -16848,6 +16884,7 @@ type PatchPoolResponse503Headers struct {
 type PatchPoolResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type PatchPoolResponse struct {
@@ -16972,6 +17009,7 @@ type GetPoolFreeResponse503Headers struct {
 type GetPoolFreeResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type GetPoolFreeResponse struct {
@@ -17086,6 +17124,7 @@ type ListPoolGrantsResponse503Headers struct {
 type ListPoolGrantsResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type ListPoolGrantsResponse struct {
@@ -17204,6 +17243,7 @@ type DeletePoolGrantResponse503Headers struct {
 type DeletePoolGrantResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type DeletePoolGrantResponse struct {
@@ -17326,6 +17366,7 @@ type GetPoolGrantResponse503Headers struct {
 type GetPoolGrantResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type GetPoolGrantResponse struct {
@@ -17454,6 +17495,7 @@ type PutPoolGrantResponse503Headers struct {
 type PutPoolGrantResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type PutPoolGrantResponse struct {
@@ -17576,6 +17618,7 @@ type ListQuotasResponse503Headers struct {
 type ListQuotasResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type ListQuotasResponse struct {
@@ -17694,6 +17737,7 @@ type DeleteQuotaResponse503Headers struct {
 type DeleteQuotaResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type DeleteQuotaResponse struct {
@@ -17809,6 +17853,7 @@ type GetQuotaResponse503Headers struct {
 type GetQuotaResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type GetQuotaResponse struct {
@@ -17935,6 +17980,7 @@ type PutQuotaResponse503Headers struct {
 type PutQuotaResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type PutQuotaResponse struct {
@@ -18063,6 +18109,7 @@ type ListSpacesResponse503Headers struct {
 type ListSpacesResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type ListSpacesResponse struct {
@@ -18179,6 +18226,7 @@ type CreateSpaceResponse503Headers struct {
 type CreateSpaceResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type CreateSpaceResponse struct {
@@ -18305,6 +18353,7 @@ type DeleteSpaceResponse503Headers struct {
 type DeleteSpaceResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type DeleteSpaceResponse struct {
@@ -18429,6 +18478,7 @@ type GetSpaceResponse503Headers struct {
 type GetSpaceResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type GetSpaceResponse struct {
@@ -18550,6 +18600,7 @@ type PatchSpaceResponse503Headers struct {
 type PatchSpaceResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type PatchSpaceResponse struct {
@@ -18676,6 +18727,7 @@ type ListSpaceGrantsResponse503Headers struct {
 type ListSpaceGrantsResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type ListSpaceGrantsResponse struct {
@@ -18794,6 +18846,7 @@ type DeleteSpaceGrantResponse503Headers struct {
 type DeleteSpaceGrantResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type DeleteSpaceGrantResponse struct {
@@ -18916,6 +18969,7 @@ type GetSpaceGrantResponse503Headers struct {
 type GetSpaceGrantResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type GetSpaceGrantResponse struct {
@@ -19044,6 +19098,7 @@ type PutSpaceGrantResponse503Headers struct {
 type PutSpaceGrantResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type PutSpaceGrantResponse struct {
@@ -19154,6 +19209,7 @@ type ListRegionsResponse503Headers struct {
 type ListRegionsResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type ListRegionsResponse struct {
@@ -19248,6 +19304,7 @@ type GetVersionResponse503Headers struct {
 type GetVersionResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type GetVersionResponse struct {
@@ -19342,6 +19399,7 @@ type GetWhoamiResponse503Headers struct {
 type GetWhoamiResponse504Headers struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 
 type GetWhoamiResponse struct {
@@ -21084,6 +21142,13 @@ func ParseGetReadinessResponse(rsp *http.Response) (*GetReadinessResponse, error
 			}
 			headers.CarveReadAt = &value
 		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
 		response.Headers504 = &headers
 	}
 
@@ -21294,6 +21359,13 @@ func ParseListProjectsResponse(rsp *http.Response) (*ListProjectsResponse, error
 				return nil, err
 			}
 			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
 		}
 		response.Headers504 = &headers
 	}
@@ -21548,6 +21620,13 @@ func ParseCreateProjectResponse(rsp *http.Response) (*CreateProjectResponse, err
 			}
 			headers.CarveReadAt = &value
 		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
 		response.Headers504 = &headers
 	}
 
@@ -21795,6 +21874,13 @@ func ParseDeleteProjectResponse(rsp *http.Response) (*DeleteProjectResponse, err
 				return nil, err
 			}
 			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
 		}
 		response.Headers504 = &headers
 	}
@@ -22050,6 +22136,13 @@ func ParseGetProjectResponse(rsp *http.Response) (*GetProjectResponse, error) {
 				return nil, err
 			}
 			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
 		}
 		response.Headers504 = &headers
 	}
@@ -22331,6 +22424,13 @@ func ParsePatchProjectResponse(rsp *http.Response) (*PatchProjectResponse, error
 			}
 			headers.CarveReadAt = &value
 		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
 		response.Headers504 = &headers
 	}
 
@@ -22565,6 +22665,13 @@ func ParseListAllocationsResponse(rsp *http.Response) (*ListAllocationsResponse,
 				return nil, err
 			}
 			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
 		}
 		response.Headers504 = &headers
 	}
@@ -22813,6 +22920,13 @@ func ParseDeleteAllocationResponse(rsp *http.Response) (*DeleteAllocationRespons
 				return nil, err
 			}
 			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
 		}
 		response.Headers504 = &headers
 	}
@@ -23083,6 +23197,13 @@ func ParseGetAllocationResponse(rsp *http.Response) (*GetAllocationResponse, err
 			}
 			headers.CarveReadAt = &value
 		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
 		response.Headers504 = &headers
 	}
 
@@ -23317,6 +23438,13 @@ func ParseListAPIKeysResponse(rsp *http.Response) (*ListAPIKeysResponse, error) 
 				return nil, err
 			}
 			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
 		}
 		response.Headers504 = &headers
 	}
@@ -23595,6 +23723,13 @@ func ParseCreateAPIKeyResponse(rsp *http.Response) (*CreateAPIKeyResponse, error
 			}
 			headers.CarveReadAt = &value
 		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
 		response.Headers504 = &headers
 	}
 
@@ -23843,6 +23978,13 @@ func ParseDeleteAPIKeyResponse(rsp *http.Response) (*DeleteAPIKeyResponse, error
 			}
 			headers.CarveReadAt = &value
 		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
 		response.Headers504 = &headers
 	}
 
@@ -24070,6 +24212,13 @@ func ParseGetAPIKeyResponse(rsp *http.Response) (*GetAPIKeyResponse, error) {
 				return nil, err
 			}
 			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
 		}
 		response.Headers504 = &headers
 	}
@@ -24305,6 +24454,13 @@ func ParseListAuditEventsResponse(rsp *http.Response) (*ListAuditEventsResponse,
 				return nil, err
 			}
 			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
 		}
 		response.Headers504 = &headers
 	}
@@ -24545,6 +24701,13 @@ func ParseCreateClaimBatchResponse(rsp *http.Response) (*CreateClaimBatchRespons
 			}
 			headers.CarveReadAt = &value
 		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
 		response.Headers504 = &headers
 	}
 
@@ -24776,6 +24939,13 @@ func ParseExplainClaimResponse(rsp *http.Response) (*ExplainClaimResponse, error
 				return nil, err
 			}
 			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
 		}
 		response.Headers504 = &headers
 	}
@@ -25011,6 +25181,13 @@ func ParseListClaimsResponse(rsp *http.Response) (*ListClaimsResponse, error) {
 				return nil, err
 			}
 			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
 		}
 		response.Headers504 = &headers
 	}
@@ -25265,6 +25442,13 @@ func ParseCreateClaimResponse(rsp *http.Response) (*CreateClaimResponse, error) 
 			}
 			headers.CarveReadAt = &value
 		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
 		response.Headers504 = &headers
 	}
 
@@ -25505,6 +25689,13 @@ func ParseDeleteClaimResponse(rsp *http.Response) (*DeleteClaimResponse, error) 
 				return nil, err
 			}
 			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
 		}
 		response.Headers504 = &headers
 	}
@@ -25774,6 +25965,13 @@ func ParseGetClaimResponse(rsp *http.Response) (*GetClaimResponse, error) {
 				return nil, err
 			}
 			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
 		}
 		response.Headers504 = &headers
 	}
@@ -26054,6 +26252,13 @@ func ParsePatchClaimResponse(rsp *http.Response) (*PatchClaimResponse, error) {
 				return nil, err
 			}
 			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
 		}
 		response.Headers504 = &headers
 	}
@@ -26342,6 +26547,13 @@ func ParsePutClaimResponse(rsp *http.Response) (*PutClaimResponse, error) {
 			}
 			headers.CarveReadAt = &value
 		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
 		response.Headers504 = &headers
 	}
 
@@ -26576,6 +26788,13 @@ func ParseListClassesResponse(rsp *http.Response) (*ListClassesResponse, error) 
 				return nil, err
 			}
 			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
 		}
 		response.Headers504 = &headers
 	}
@@ -26854,6 +27073,13 @@ func ParseCreateClassResponse(rsp *http.Response) (*CreateClassResponse, error) 
 			}
 			headers.CarveReadAt = &value
 		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
 		response.Headers504 = &headers
 	}
 
@@ -27102,6 +27328,13 @@ func ParseDeleteClassResponse(rsp *http.Response) (*DeleteClassResponse, error) 
 			}
 			headers.CarveReadAt = &value
 		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
 		response.Headers504 = &headers
 	}
 
@@ -27343,6 +27576,13 @@ func ParseGetClassResponse(rsp *http.Response) (*GetClassResponse, error) {
 				return nil, err
 			}
 			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
 		}
 		response.Headers504 = &headers
 	}
@@ -27631,6 +27871,13 @@ func ParsePatchClassResponse(rsp *http.Response) (*PatchClassResponse, error) {
 			}
 			headers.CarveReadAt = &value
 		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
 		response.Headers504 = &headers
 	}
 
@@ -27866,6 +28113,13 @@ func ParseGetHistoryResponse(rsp *http.Response) (*GetHistoryResponse, error) {
 			}
 			headers.CarveReadAt = &value
 		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
 		response.Headers504 = &headers
 	}
 
@@ -28100,6 +28354,13 @@ func ParseListMembersResponse(rsp *http.Response) (*ListMembersResponse, error) 
 				return nil, err
 			}
 			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
 		}
 		response.Headers504 = &headers
 	}
@@ -28348,6 +28609,13 @@ func ParseDeleteMemberResponse(rsp *http.Response) (*DeleteMemberResponse, error
 				return nil, err
 			}
 			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
 		}
 		response.Headers504 = &headers
 	}
@@ -28603,6 +28871,13 @@ func ParseGetMemberResponse(rsp *http.Response) (*GetMemberResponse, error) {
 				return nil, err
 			}
 			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
 		}
 		response.Headers504 = &headers
 	}
@@ -28908,6 +29183,13 @@ func ParsePutMemberResponse(rsp *http.Response) (*PutMemberResponse, error) {
 			}
 			headers.CarveReadAt = &value
 		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
 		response.Headers504 = &headers
 	}
 
@@ -29142,6 +29424,13 @@ func ParseListPoolsResponse(rsp *http.Response) (*ListPoolsResponse, error) {
 				return nil, err
 			}
 			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
 		}
 		response.Headers504 = &headers
 	}
@@ -29396,6 +29685,13 @@ func ParseCreatePoolResponse(rsp *http.Response) (*CreatePoolResponse, error) {
 			}
 			headers.CarveReadAt = &value
 		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
 		response.Headers504 = &headers
 	}
 
@@ -29644,6 +29940,13 @@ func ParseDeletePoolResponse(rsp *http.Response) (*DeletePoolResponse, error) {
 			}
 			headers.CarveReadAt = &value
 		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
 		response.Headers504 = &headers
 	}
 
@@ -29885,6 +30188,13 @@ func ParseGetPoolResponse(rsp *http.Response) (*GetPoolResponse, error) {
 				return nil, err
 			}
 			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
 		}
 		response.Headers504 = &headers
 	}
@@ -30139,6 +30449,13 @@ func ParsePatchPoolResponse(rsp *http.Response) (*PatchPoolResponse, error) {
 			}
 			headers.CarveReadAt = &value
 		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
 		response.Headers504 = &headers
 	}
 
@@ -30374,6 +30691,13 @@ func ParseGetPoolFreeResponse(rsp *http.Response) (*GetPoolFreeResponse, error) 
 			}
 			headers.CarveReadAt = &value
 		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
 		response.Headers504 = &headers
 	}
 
@@ -30608,6 +30932,13 @@ func ParseListPoolGrantsResponse(rsp *http.Response) (*ListPoolGrantsResponse, e
 				return nil, err
 			}
 			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
 		}
 		response.Headers504 = &headers
 	}
@@ -30849,6 +31180,13 @@ func ParseDeletePoolGrantResponse(rsp *http.Response) (*DeletePoolGrantResponse,
 				return nil, err
 			}
 			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
 		}
 		response.Headers504 = &headers
 	}
@@ -31104,6 +31442,13 @@ func ParseGetPoolGrantResponse(rsp *http.Response) (*GetPoolGrantResponse, error
 				return nil, err
 			}
 			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
 		}
 		response.Headers504 = &headers
 	}
@@ -31388,6 +31733,13 @@ func ParsePutPoolGrantResponse(rsp *http.Response) (*PutPoolGrantResponse, error
 			}
 			headers.CarveReadAt = &value
 		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
 		response.Headers504 = &headers
 	}
 
@@ -31622,6 +31974,13 @@ func ParseListQuotasResponse(rsp *http.Response) (*ListQuotasResponse, error) {
 				return nil, err
 			}
 			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
 		}
 		response.Headers504 = &headers
 	}
@@ -31864,6 +32223,13 @@ func ParseDeleteQuotaResponse(rsp *http.Response) (*DeleteQuotaResponse, error) 
 			}
 			headers.CarveReadAt = &value
 		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
 		response.Headers504 = &headers
 	}
 
@@ -32091,6 +32457,13 @@ func ParseGetQuotaResponse(rsp *http.Response) (*GetQuotaResponse, error) {
 				return nil, err
 			}
 			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
 		}
 		response.Headers504 = &headers
 	}
@@ -32396,6 +32769,13 @@ func ParsePutQuotaResponse(rsp *http.Response) (*PutQuotaResponse, error) {
 			}
 			headers.CarveReadAt = &value
 		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
 		response.Headers504 = &headers
 	}
 
@@ -32630,6 +33010,13 @@ func ParseListSpacesResponse(rsp *http.Response) (*ListSpacesResponse, error) {
 				return nil, err
 			}
 			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
 		}
 		response.Headers504 = &headers
 	}
@@ -32908,6 +33295,13 @@ func ParseCreateSpaceResponse(rsp *http.Response) (*CreateSpaceResponse, error) 
 			}
 			headers.CarveReadAt = &value
 		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
 		response.Headers504 = &headers
 	}
 
@@ -33155,6 +33549,13 @@ func ParseDeleteSpaceResponse(rsp *http.Response) (*DeleteSpaceResponse, error) 
 				return nil, err
 			}
 			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
 		}
 		response.Headers504 = &headers
 	}
@@ -33410,6 +33811,13 @@ func ParseGetSpaceResponse(rsp *http.Response) (*GetSpaceResponse, error) {
 				return nil, err
 			}
 			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
 		}
 		response.Headers504 = &headers
 	}
@@ -33691,6 +34099,13 @@ func ParsePatchSpaceResponse(rsp *http.Response) (*PatchSpaceResponse, error) {
 			}
 			headers.CarveReadAt = &value
 		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
 		response.Headers504 = &headers
 	}
 
@@ -33925,6 +34340,13 @@ func ParseListSpaceGrantsResponse(rsp *http.Response) (*ListSpaceGrantsResponse,
 				return nil, err
 			}
 			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
 		}
 		response.Headers504 = &headers
 	}
@@ -34166,6 +34588,13 @@ func ParseDeleteSpaceGrantResponse(rsp *http.Response) (*DeleteSpaceGrantRespons
 				return nil, err
 			}
 			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
 		}
 		response.Headers504 = &headers
 	}
@@ -34421,6 +34850,13 @@ func ParseGetSpaceGrantResponse(rsp *http.Response) (*GetSpaceGrantResponse, err
 				return nil, err
 			}
 			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
 		}
 		response.Headers504 = &headers
 	}
@@ -34705,6 +35141,13 @@ func ParsePutSpaceGrantResponse(rsp *http.Response) (*PutSpaceGrantResponse, err
 			}
 			headers.CarveReadAt = &value
 		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
 		response.Headers504 = &headers
 	}
 
@@ -34891,6 +35334,13 @@ func ParseListRegionsResponse(rsp *http.Response) (*ListRegionsResponse, error) 
 				return nil, err
 			}
 			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
 		}
 		response.Headers504 = &headers
 	}
@@ -35079,6 +35529,13 @@ func ParseGetVersionResponse(rsp *http.Response) (*GetVersionResponse, error) {
 			}
 			headers.CarveReadAt = &value
 		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
 		response.Headers504 = &headers
 	}
 
@@ -35265,6 +35722,13 @@ func ParseGetWhoamiResponse(rsp *http.Response) (*GetWhoamiResponse, error) {
 				return nil, err
 			}
 			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
 		}
 		response.Headers504 = &headers
 	}

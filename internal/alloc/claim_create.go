@@ -106,7 +106,7 @@ func (s *Service) madeMeanwhile(ctx context.Context, key ProjectKey, c ipam.Clai
 		return false, answer, nil //nolint:nilerr // what was refused is the answer then
 	}
 	done, answer, err = s.settledBefore(ctx, facts, c, r, put)
-	met := answered(err) || ipam.IsCode(err, ipam.CodePreconditionFailed)
+	met := answered(err) || ipam.IsCode(err, ipam.CodePreconditionFailed) || ipam.IsCode(err, ipam.CodeOutcomeUnknown)
 	return done && met, answer, err
 }
 
@@ -122,8 +122,19 @@ func (s *Service) prepareClaim(c ipam.Claim, key ProjectKey, who tenancy.Princip
 	return c, nil
 }
 
-// settledBefore answers requests that need no transaction: a repeat with the same key, a name that exists.
+// settledBefore answers requests that need no transaction: a repeat with the same key, a name that exists. What earlier requests did is durable when it is
+// answered.
 func (s *Service) settledBefore(ctx context.Context, facts ClaimFacts, c ipam.Claim, r Request, put bool) (done bool, answer Result[ipam.Claim], err error) {
+	done, answer, err = s.madeBefore(ctx, facts, c, r, put)
+	if done && answered(err) && !r.DryRun {
+		if doubt := s.Durable(ctx); doubt != nil {
+			return true, Result[ipam.Claim]{}, doubt
+		}
+	}
+	return done, answer, err
+}
+
+func (s *Service) madeBefore(ctx context.Context, facts ClaimFacts, c ipam.Claim, r Request, put bool) (done bool, answer Result[ipam.Claim], err error) {
 	have := facts.Claim
 	if facts.Answer != nil {
 		var made ipam.Claim

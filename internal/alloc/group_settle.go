@@ -11,17 +11,25 @@ import (
 func (s *Service) settleMembers(ctx context.Context, members []*member) []*member {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readBackLimit)
 	defer cancel()
-	var again []*member
+	var again, made []*member
+	var claims []ipam.Claim
 	for _, m := range members {
 		switch got, done, err := s.tookEffect(ctx, m); {
 		case err != nil:
 			m.finish(ipam.Claim{}, outcomeUnknown(err))
 		case done:
-			m.finish(got, nil)
+			made, claims = append(made, m), append(claims, got)
 		default:
 			m.unsure = true
 			again = append(again, m)
 		}
+	}
+	if len(made) == 0 {
+		return again
+	}
+	err := s.Durable(ctx)
+	for i, m := range made {
+		m.finish(claims[i], err)
 	}
 	return again
 }
@@ -46,7 +54,7 @@ func (s *Service) tookEffectLate(ctx context.Context, m *member) bool {
 	if err != nil || !done {
 		return false
 	}
-	m.finish(got, nil)
+	m.finish(got, s.Durable(ctx))
 	return true
 }
 

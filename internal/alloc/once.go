@@ -74,7 +74,7 @@ func once[T any](ctx context.Context, s *Service, key ProjectKey, r Request, m *
 			continue
 		}
 		if err != nil {
-			if answer, ok, again := replay[T](ctx, s, key, r); ok && answered(again) {
+			if answer, ok, again := replay[T](ctx, s, key, r); ok && (answered(again) || ipam.IsCode(again, ipam.CodeOutcomeUnknown)) {
 				return answer, again
 			}
 		}
@@ -108,6 +108,11 @@ func replay[T any](ctx context.Context, s *Service, key ProjectKey, r Request) (
 	if err = replayed(ctx, r, a, &value); err == nil {
 		if claims, batch := any(value).([]ipam.Claim); batch {
 			err = s.stillHeld(ctx, key, claims)
+		}
+	}
+	if answered(err) {
+		if doubt := s.Durable(ctx); doubt != nil {
+			err = doubt
 		}
 	}
 	if err != nil {

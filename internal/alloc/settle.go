@@ -18,17 +18,26 @@ const readBackLimit = 3 * time.Second
 // settled runs a transaction whose outcome can be read back. After an unknown outcome readBack looks, in a new
 // transaction, for what this very request would have written (by its prepared id or revision): found is success;
 // otherwise the transaction runs again. Running again is safe: the late landing of the first COMMIT and the second
-// run would collide on a unique key or a revision, and whoever loses reads back.
+// run would collide on a unique key or a revision, and whoever loses reads back. What was found, by a read or by a transaction that had nothing to
+// write, is answered when it is durable.
 func settled[T any](ctx context.Context, s *Service, op string, locks Locks, dryRun bool,
 	fn func(context.Context, Tx) (T, error), readBack func(context.Context) (T, bool, error),
 ) (T, error) {
 	var zero T
 	unsure := false
 	for range maxRounds {
-		v, err := inTx(ctx, s, op, locks, dryRun, fn)
+		wrote := false
+		v, err := inTx(ctx, s, op, locks, dryRun, func(ctx context.Context, tx Tx) (T, error) {
+			w := &writing{Tx: tx}
+			v, err := fn(ctx, w)
+			wrote = w.wrote
+			return v, err
+		})
 		switch {
-		case err == nil:
+		case err == nil && (wrote || dryRun):
 			return v, nil
+		case err == nil:
+			return v, s.Durable(ctx)
 		case ipam.IsCode(err, ipam.CodeOutcomeUnknown):
 			unsure = true
 		case !unsure:
@@ -37,7 +46,7 @@ func settled[T any](ctx context.Context, s *Service, op string, locks Locks, dry
 			return zero, outcomeUnknown(err)
 		}
 		// Either unknown now, or refused after an unknown round: the refusal may be our own first success.
-		back, found, readErr := readBackWithin(ctx, readBack)
+		back, found, readErr := readBackWithin(ctx, s, readBack)
 		if readErr != nil {
 			return zero, outcomeUnknown(readErr)
 		}
@@ -51,11 +60,39 @@ func settled[T any](ctx context.Context, s *Service, op string, locks Locks, dry
 	return zero, outcomeUnknown(nil)
 }
 
-// readBackWithin reads back within its own time: the request's is often up just when the outcome is unknown.
-func readBackWithin[T any](ctx context.Context, readBack func(context.Context) (T, bool, error)) (T, bool, error) {
+// writing is a transaction that knows whether it has written.
+type writing struct {
+	Tx
+	wrote bool
+}
+
+// Write implements Tx.
+func (w *writing) Write(ctx context.Context, ch Changes) error {
+	w.wrote = true
+	return w.Tx.Write(ctx, ch)
+}
+
+// Durable returns when whatever was seen until now is durable, and answers that the outcome is not known when it cannot be said in time.
+func (s *Service) Durable(ctx context.Context) error {
+	err := s.store.Durable(ctx)
+	if err == nil {
+		return nil
+	}
+	e := ipam.Errorf(ipam.CodeOutcomeUnknown,
+		"The database has not confirmed yet what an earlier request did. Repeat the same request with the same Idempotency-Key or name; it will be made once.").Because(err)
+	e.RetryAfter = time.Second
+	return e
+}
+
+// readBackWithin reads back within its own time: the request's is often up just when the outcome is unknown. What is found is durable.
+func readBackWithin[T any](ctx context.Context, s *Service, readBack func(context.Context) (T, bool, error)) (T, bool, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readBackLimit)
 	defer cancel()
-	return readBack(ctx)
+	v, found, err := readBack(ctx)
+	if err == nil && found {
+		err = s.Durable(ctx)
+	}
+	return v, found, err
 }
 
 func retryLater(err error) bool {

@@ -25,6 +25,10 @@ type Store interface {
 	// OneMoment runs fn with reads that are all of one moment; for a context of Stale, of one that may be some seconds ago. fn may run several times.
 	OneMoment(ctx context.Context, op string, fn func(ctx context.Context, read Reader) error) error
 
+	// Durable returns when whatever could be seen when it was called is durable at all the places where a COMMIT is before it is acknowledged.
+	// Whoever answers with what an earlier transaction did calls it first: a COMMIT whose outcome is not known may be seen before it is that.
+	Durable(ctx context.Context) error
+
 	// KnownRegions answers the database's regions as the store remembers them, in the order in which they were added: for what a moment's delay
 	// does not harm. Empty: not known.
 	KnownRegions() []ipam.Region

@@ -79,7 +79,7 @@ func setErrorHeaders(h http.Header, status int, e *ipam.Error) {
 		if r := e.Figures.CurrentRevision; r != "" {
 			h.Set("ETag", quote(r))
 		}
-	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
+	case http.StatusTooManyRequests, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		if e.RetryAfter == 0 {
 			h.Set(echo.HeaderRetryAfter, seconds(defaultRetryAfter))
 		}

@@ -69,7 +69,7 @@ func TestWhatIsWorthRepeatingSaysWhen(t *testing.T) {
 	later := ipam.Errorf(ipam.CodeUnavailable, "Not now.")
 	later.RetryAfter = 1500 * time.Millisecond
 	for want, err := range map[string]*ipam.Error{
-		"1": ipam.Errorf(ipam.CodeContention, "Too many."),
+		"1": ipam.Errorf(ipam.CodeDeadline, "Too late."),
 		"2": later,
 		"":  ipam.Errorf(ipam.CodeNotFound, "Not there."),
 	} {

@@ -34,7 +34,7 @@ const maxFindings = 100
 // Audit checks every invariant in one snapshot of the database. It changes nothing and can run while the service works.
 func Audit(ctx context.Context, dsn string) (Report, error) {
 	report := Report{Checked: map[string]int64{}}
-	cfg, err := parseDSN(dsn)
+	cfg, err := parseAnyDSN(dsn)
 	if err != nil {
 		return report, err
 	}

@@ -3,6 +3,7 @@ package crdb
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -19,10 +20,12 @@ const rollbackLimit = 2 * time.Second
 
 // conn is a connection in a transaction that begins with its first statement, in the same round trip.
 type conn struct {
-	pool  *pgxpool.Conn
-	begun bool
-	locks *lockSet  // nil: the transaction is SERIALIZABLE
-	at    time.Time // by the database's clock, when the last lock was got; zero: there was none
+	pool    *pgxpool.Conn
+	writers *writers
+	begun   bool
+	locks   *lockSet        // nil: the transaction is SERIALIZABLE
+	at      time.Time       // by the database's clock, when the last lock was got; zero: there was none
+	left    <-chan struct{} // closed when the COMMIT is answered that its caller did not wait for; nil: there is none
 }
 
 // ahead is what has to run before the next statement: BEGIN, and the locks that were asked for since the last one. A statement
@@ -118,19 +121,72 @@ func (c *conn) commit(ctx context.Context) error {
 	if !c.begun {
 		return nil // nothing was done
 	}
-	tag, err := c.pool.Exec(ctx, "commit")
-	if err != nil {
-		return atCommit(err)
+	if err := ctx.Err(); err != nil { // and nothing will be
+		c.rollback(ctx)
+		return err
 	}
-	if tag.String() == "ROLLBACK" { // the server's way of saying that a statement had failed before
-		return pgx.ErrTxCommitRollback
+	return c.decide(ctx, "commit")
+}
+
+// decide sends the statement that commits, and waits for the answer for as long as its caller does. The statement is not cancelled then, and the
+// connection is not given up: it is given back when the server has answered (link, writers).
+func (c *conn) decide(ctx context.Context, sql string) error {
+	link := linkOf(c.pool.Conn())
+	link.decide()
+	told, done := make(chan error, 1), make(chan struct{})
+	go func() {
+		defer close(done)
+		to := ctx
+		if !twin.CancelCommits {
+			to = context.WithoutCancel(ctx)
+		}
+		tag, err := c.pool.Exec(to, sql)
+		switch {
+		case err != nil:
+			err = atCommit(err)
+		case tag.String() == "ROLLBACK": // the server's way of saying that a statement had failed before
+			err = pgx.ErrTxCommitRollback
+		}
+		if _, lost := errors.AsType[*unknownOutcome](err); !lost {
+			if w := link.decided(); w != nil && err == nil {
+				err = &unknownOutcome{cause: fmt.Errorf("the server warned: %s", w.Message)}
+			}
+		}
+		told <- err
+	}()
+	select {
+	case err := <-told:
+		<-done
+		return err
+	case <-ctx.Done():
 	}
-	return nil
+	if twin.CancelCommits {
+		return <-told
+	}
+	c.left = done
+	c.writers.leaveAlone(link)
+	return &unknownOutcome{cause: ctx.Err()}
+}
+
+// release gives the connection back, when it has no COMMIT under way any more, and then the place with it.
+func (c *conn) release(place func()) {
+	if c.left == nil {
+		c.pool.Release()
+		place()
+		return
+	}
+	link := linkOf(c.pool.Conn())
+	go func() {
+		<-c.left
+		c.writers.answered(link)
+		c.pool.Release()
+		place()
+	}()
 }
 
 // rollback ends the transaction, within its own time. A connection that cannot even do that is thrown away by the pool.
 func (c *conn) rollback(ctx context.Context) {
-	if !c.begun || c.pool.Conn().IsClosed() {
+	if !c.begun || c.left != nil || c.pool.Conn().IsClosed() {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackLimit)

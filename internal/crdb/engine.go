@@ -18,6 +18,8 @@ type engine interface {
 	attempt(ctx context.Context, c *conn, dry bool, fn func(ctx context.Context) error) error
 	// locks says whether transactions that name what they depend on lock that instead of being SERIALIZABLE.
 	locks() bool
+	// durable is what asks whether COMMIT waits for other servers, and what gives a COMMIT something to wait for. Empty: what can be seen is durable.
+	durable() (ask, write string)
 	// behind is what begins a transaction of reads that may be old, and what asks of which moment they are; moment is the answer.
 	behind() (begin, ask string)
 	moment(row pgx.Row) (time.Time, error)
@@ -64,7 +66,8 @@ func detectOn(ctx context.Context, c *pgx.Conn) (engine, error) {
 }
 
 // sharedSettings hold on both engines: whatever writes says so in its BEGIN, so that a stray write outside of a transaction
-// is refused; and bounds on whatever might hang.
+// is refused; and bounds on whatever might hang. A server that is cut off in the middle of a transaction keeps the others from what it has locked: it sits
+// idle in it then, which a server that is there does for no longer than it takes to decide.
 func sharedSettings() map[string]string {
 	return map[string]string{
 		"application_name":                    "carve",
@@ -72,6 +75,6 @@ func sharedSettings() map[string]string {
 		"default_transaction_read_only":       "on",
 		"statement_timeout":                   "10s",
 		"lock_timeout":                        "5s",
-		"idle_in_transaction_session_timeout": "15s",
+		"idle_in_transaction_session_timeout": "3s",
 	}
 }

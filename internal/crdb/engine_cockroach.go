@@ -17,6 +17,9 @@ func (cockroach) settings() map[string]string { return sharedSettings() }
 // locks: there are no locks of pages here, so that SERIALIZABLE alone does.
 func (cockroach) locks() bool { return false }
 
+// durable: what can be seen is acknowledged by most of its replicas.
+func (cockroach) durable() (ask, write string) { return "", "" }
+
 // inPlaceRetries bounds cockroach-go's restarts inside one transaction, which keep its place in the queue for contended
 // rows; after that the runner begins a new one, with a pause.
 const inPlaceRetries = 5
@@ -38,16 +41,27 @@ func (cockroach) attempt(ctx context.Context, c *conn, dry bool, fn func(ctx con
 	return err
 }
 
+// releaseCommit is the statement that commits.
+const releaseCommit = "RELEASE SAVEPOINT cockroach_restart"
+
 // restartable is a connection in a transaction as cockroach-go drives it.
 type restartable struct{ c *conn }
 
 func (r restartable) Exec(ctx context.Context, sql string, args ...any) error {
+	if sql == releaseCommit && ctx.Err() == nil {
+		return r.c.decide(ctx, sql)
+	}
 	_, err := r.c.Exec(ctx, sql, args...)
 	return err
 }
 
-// Commit's result may be dropped by cockroach-go: RELEASE was the commit.
-func (r restartable) Commit(ctx context.Context) error { return r.c.commit(ctx) }
+// Commit's result may be dropped by cockroach-go: RELEASE was the commit. A connection that cannot even do this is thrown away by the pool.
+func (r restartable) Commit(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackLimit)
+	defer cancel()
+	_, err := r.c.pool.Exec(ctx, "commit")
+	return err
+}
 
 func (r restartable) Rollback(ctx context.Context) error {
 	r.c.rollback(ctx)

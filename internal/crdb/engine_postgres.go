@@ -19,6 +19,8 @@ func (postgres) settings() map[string]string {
 	s["enable_hashjoin"] = "off"
 	s["enable_mergejoin"] = "off"
 	s["plan_cache_mode"] = "force_generic_plan"
+	// A server that is gone without a word leaves its sessions behind: two hours by default, and as long as that they count.
+	s["tcp_keepalives_idle"], s["tcp_keepalives_interval"], s["tcp_keepalives_count"], s["tcp_user_timeout"] = "5", "2", "3", "11s"
 	return s
 }
 
@@ -37,4 +39,11 @@ func (postgres) attempt(ctx context.Context, c *conn, dry bool, fn func(ctx cont
 		return nil
 	}
 	return c.commit(ctx)
+}
+
+// durable: what a COMMIT did can be seen before a synchronous standby has it, when its wait was cancelled, or when the server was started again in the
+// middle of it. A transaction that did nothing does not wait, whatever it read; a message in the log is the least that it can do.
+func (postgres) durable() (ask, write string) {
+	return `SELECT current_setting('synchronous_standby_names') <> '' AND current_setting('synchronous_commit') NOT IN ('off', 'local')`,
+		`SELECT pg_logical_emit_message(true, 'carve', '')`
 }

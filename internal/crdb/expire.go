@@ -20,12 +20,11 @@ func (s *Store) ExpireAnswers(ctx context.Context, now time.Time, limit int) (in
 // alone runs work of the adapter itself in a transaction of its own.
 func (s *Store) alone(ctx context.Context, op string, fn func(ctx context.Context, c *conn) error) error {
 	return s.repeat(ctx, op, false, func(ctx context.Context) error {
-		c, err := s.pool.Acquire(ctx)
+		cn, release, err := s.acquire(ctx, false)
 		if err != nil {
 			return err
 		}
-		defer c.Release()
-		cn := &conn{pool: c}
+		defer release()
 		return s.engine.attempt(ctx, cn, false, func(ctx context.Context) error { return fn(ctx, cn) })
 	})
 }

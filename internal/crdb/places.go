@@ -99,12 +99,11 @@ func (s *Store) keepPlaces(ctx context.Context) {
 func (s *Store) placeProject(ctx context.Context, u *unplaced) error {
 	const op = "project_place"
 	return s.repeat(ctx, op, false, func(ctx context.Context) error {
-		c, err := s.pool.Acquire(ctx)
+		cn, release, err := s.acquire(ctx, false)
 		if err != nil {
 			return err
 		}
-		defer c.Release()
-		cn := &conn{pool: c}
+		defer release()
 		if s.engine.locks() {
 			cn.locks = newLockSet(alloc.Locks{Alone: []ipam.ID{u.project}})
 		}

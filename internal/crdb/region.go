@@ -89,12 +89,3 @@ func namesOf(regions []ipam.Region) []string {
 }
 
 func quoted(names []string) string { return `"` + strings.Join(names, `", "`) + `"` }
-
-// parseDSN reads a database URL. The reason is not passed on: it may repeat a password.
-func parseDSN(dsn string) (*pgx.ConnConfig, error) {
-	cfg, err := pgx.ParseConfig(dsn)
-	if err != nil {
-		return nil, errors.New("the database URL is not valid; it is not repeated here, because it may hold a password. It looks like postgresql://user@host:26257/carve?sslmode=verify-full")
-	}
-	return cfg, nil
-}

@@ -32,12 +32,11 @@ func (s *Store) DryRun(ctx context.Context, op string, locks alloc.Locks, fn fun
 func (s *Store) transact(ctx context.Context, op string, locks alloc.Locks, dry bool, fn func(context.Context, alloc.Tx) error) error {
 	number, stale := 0, newStalePlan()
 	once := func(ctx context.Context) error {
-		c, err := s.pool.Acquire(ctx)
+		cn, release, err := s.acquire(ctx, dry)
 		if err != nil {
 			return err
 		}
-		defer c.Release()
-		cn := &conn{pool: c}
+		defer release()
 		if locks.Any() && s.engine.locks() {
 			cn.locks = newLockSet(locks)
 		}
@@ -45,7 +44,7 @@ func (s *Store) transact(ctx context.Context, op string, locks alloc.Locks, dry 
 			t := newTx(s, cn, number, dry)
 			t.stale = stale
 			number++ // counts in-place restarts of the engine too
-			return ofClosure(fn(ctx, t), c.Conn())
+			return ofClosure(fn(ctx, t), cn.pool.Conn())
 		})
 	}
 	return s.repeat(ctx, op, false, func(ctx context.Context) error {
@@ -58,6 +57,24 @@ func (s *Store) transact(ctx context.Context, op string, locks alloc.Locks, dry 
 		}
 		return err
 	})
+}
+
+// acquire takes a connection for a transaction: one of those that may write, unless it is dry.
+func (s *Store) acquire(ctx context.Context, dry bool) (_ *conn, release func(), err error) {
+	place := func() {}
+	if !dry {
+		if err := s.writers.enter(ctx); err != nil {
+			return nil, nil, err
+		}
+		place = s.writers.leave
+	}
+	c, err := s.pool.Acquire(ctx)
+	if err != nil {
+		place()
+		return nil, nil, err
+	}
+	cn := &conn{pool: c, writers: s.writers}
+	return cn, func() { cn.release(place) }, nil
 }
 
 // read runs single reads outside of our transactions; they are safe to repeat whatever happened.

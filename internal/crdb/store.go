@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/carve-ipam/carve/internal/alloc"
@@ -18,8 +19,9 @@ import (
 // Store is the database. Make one with Open, and Close it.
 type Store struct {
 	reader
-	pool   *pgxpool.Pool
-	engine engine
+	pool    *pgxpool.Pool
+	writers *writers
+	engine  engine
 
 	followers *pgxpool.Pool // of reads that may be stale
 	region    string
@@ -28,7 +30,9 @@ type Store struct {
 	tracer    Tracer // nil: nobody follows
 	clock     *storeClock
 	tooOld    *standingDown
-	stop      func() // ends what runs in the background, and waits for it
+	looks     *looks
+	life      context.Context // ends with the store
+	stop      func()          // ends what runs in the background, and waits for it
 }
 
 var (
@@ -66,13 +70,20 @@ func Open(ctx context.Context, dsn string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, errors.New("the pool parameters of the database URL are not valid")
 	}
+	if err := writable(cfg.ConnConfig); err != nil {
+		return nil, err
+	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	if o.OnAttempt == nil {
 		o.OnAttempt = func(Attempt) {}
 	}
-	cfg.BeforeConnect = newRenewal(dsn, o.URLFile, cfg.ConnConfig, o.Log).before
+	renewed := newRenewal(dsn, o.URLFile, cfg.ConnConfig, o.Log)
+	cfg.BeforeConnect = func(ctx context.Context, c *pgx.ConnConfig) error {
+		newLink(c)
+		return renewed.before(ctx, c)
+	}
 	if o.Tracer != nil {
 		cfg.ConnConfig.Tracer = statements{o.Tracer}
 	}
@@ -102,17 +113,21 @@ func Open(ctx context.Context, dsn string, o Options) (*Store, error) {
 		pool.Close()
 		return nil, fmt.Errorf("cannot connect to the database: %w", err)
 	}
-	s := &Store{pool: pool, followers: followers, engine: eng, region: o.Region, log: o.Log, watch: o.OnAttempt, tracer: o.Tracer, clock: newStoreClock(o.LocalTime), tooOld: &standingDown{done: make(chan struct{})}}
+	s := &Store{
+		pool: pool, writers: newWriters(cfg.MaxConns), followers: followers, engine: eng, region: o.Region, log: o.Log, watch: o.OnAttempt, tracer: o.Tracer,
+		clock: newStoreClock(o.LocalTime), tooOld: &standingDown{done: make(chan struct{})}, looks: &looks{},
+	}
 	s.reader = reader{region: o.Region, places: newPlaces(o.Region), run: s.read}
-	if err := s.look(ctx); err != nil {
+	if err := s.learn(ctx); err != nil {
 		pool.Close()
 		followers.Close()
 		return nil, err
 	}
-	background, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	var cancel context.CancelFunc
+	s.life, cancel = context.WithCancel(context.WithoutCancel(ctx))
 	var running sync.WaitGroup
-	running.Go(func() { s.keepPlaces(background) })
-	running.Go(func() { s.keepClock(background) })
+	running.Go(func() { s.keepPlaces(s.life) })
+	running.Go(func() { s.keepClock(s.life) })
 	s.stop = func() {
 		cancel()
 		running.Wait()
@@ -120,8 +135,8 @@ func Open(ctx context.Context, dsn string, o Options) (*Store, error) {
 	return s, nil
 }
 
-// look reads what has to be known before anything is served.
-func (s *Store) look(ctx context.Context) error {
+// learn reads what has to be known before anything is served.
+func (s *Store) learn(ctx context.Context) error {
 	if err := s.checkCompatible(ctx); err != nil {
 		return err
 	}
@@ -139,6 +154,7 @@ func (s *Store) look(ctx context.Context) error {
 // Close gives back all connections.
 func (s *Store) Close() {
 	s.stop()
+	s.writers.close()
 	s.pool.Close()
 	s.followers.Close()
 }

@@ -11,4 +11,7 @@ const (
 	NoMustHit    = false // a statement that should touch rows need not
 	NoSecondLook = false // a pool is called exhausted without looking beyond the first read
 	NoEpoch      = false // the epochs of a region's stock are not compared
+
+	CancelCommits = false // a COMMIT is cancelled with its request
+	NoBarrier     = false // what an earlier request did is answered before it is known to be durable
 )

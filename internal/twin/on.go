@@ -20,4 +20,7 @@ var (
 	NoMustHit    = chosen == "no-must-hit"    // a statement that should touch rows need not
 	NoSecondLook = chosen == "no-second-look" // a pool is called exhausted without looking beyond the first read
 	NoEpoch      = chosen == "no-epoch"       // the epochs of a region's stock are not compared
+
+	CancelCommits = chosen == "cancel-commits" // a COMMIT is cancelled with its request
+	NoBarrier     = chosen == "no-barrier"     // what an earlier request did is answered before it is known to be durable
 )

@@ -3155,9 +3155,13 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The request's deadline passed before there was an answer (`deadline`). */
+        /**
+         * @description The request's deadline passed before there was an answer (`deadline`). Repeat it after `Retry-After`, with the same
+         *     `Idempotency-Key` or name.
+         */
         DeadlineExceeded: {
             headers: {
+                "Retry-After": components["headers"]["RetryAfter"];
                 "Carve-Consistency": components["headers"]["CarveConsistency"];
                 "Carve-Read-At": components["headers"]["CarveReadAt"];
                 [name: string]: unknown;

@@ -6941,6 +6941,7 @@ type ClaimSourceNotFoundApplicationProblemPlusJSONResponse Problem
 type DeadlineExceededResponseHeaders struct {
 	CarveConsistency *Consistency
 	CarveReadAt      *string
+	RetryAfter       *int
 }
 type DeadlineExceededApplicationProblemPlusJSONResponse struct {
 	Body Problem
@@ -7250,6 +7251,9 @@ func (response GetReadiness504ApplicationProblemPlusJSONResponse) VisitGetReadin
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
 	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -7452,6 +7456,9 @@ func (response ListProjects504ApplicationProblemPlusJSONResponse) VisitListProje
 	}
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
@@ -7725,6 +7732,9 @@ func (response CreateProject504ApplicationProblemPlusJSONResponse) VisitCreatePr
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
 	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -7966,6 +7976,9 @@ func (response DeleteProject504ApplicationProblemPlusJSONResponse) VisitDeletePr
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
 	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -8199,6 +8212,9 @@ func (response GetProject504ApplicationProblemPlusJSONResponse) VisitGetProjectR
 	}
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
@@ -8508,6 +8524,9 @@ func (response PatchProject504ApplicationProblemPlusJSONResponse) VisitPatchProj
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
 	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -8733,6 +8752,9 @@ func (response ListAllocations504ApplicationProblemPlusJSONResponse) VisitListAl
 	}
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
@@ -8975,6 +8997,9 @@ func (response DeleteAllocation504ApplicationProblemPlusJSONResponse) VisitDelet
 	}
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
@@ -9219,6 +9244,9 @@ func (response GetAllocation504ApplicationProblemPlusJSONResponse) VisitGetAlloc
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
 	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -9444,6 +9472,9 @@ func (response ListAPIKeys504ApplicationProblemPlusJSONResponse) VisitListAPIKey
 	}
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
@@ -9740,6 +9771,9 @@ func (response CreateAPIKey504ApplicationProblemPlusJSONResponse) VisitCreateAPI
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
 	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -9984,6 +10018,9 @@ func (response DeleteAPIKey504ApplicationProblemPlusJSONResponse) VisitDeleteAPI
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
 	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -10203,6 +10240,9 @@ func (response GetAPIKey504ApplicationProblemPlusJSONResponse) VisitGetAPIKeyRes
 	}
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
@@ -10429,6 +10469,9 @@ func (response ListAuditEvents504ApplicationProblemPlusJSONResponse) VisitListAu
 	}
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
@@ -10712,6 +10755,9 @@ func (response CreateClaimBatch504ApplicationProblemPlusJSONResponse) VisitCreat
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
 	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -10956,6 +11002,9 @@ func (response ExplainClaim504ApplicationProblemPlusJSONResponse) VisitExplainCl
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
 	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -11181,6 +11230,9 @@ func (response ListClaims504ApplicationProblemPlusJSONResponse) VisitListClaimsR
 	}
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
@@ -11468,6 +11520,9 @@ func (response CreateClaim504ApplicationProblemPlusJSONResponse) VisitCreateClai
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
 	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -11695,6 +11750,9 @@ func (response DeleteClaim504ApplicationProblemPlusJSONResponse) VisitDeleteClai
 	}
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
@@ -11938,6 +11996,9 @@ func (response GetClaim504ApplicationProblemPlusJSONResponse) VisitGetClaimRespo
 	}
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
@@ -12247,6 +12308,9 @@ func (response PatchClaim504ApplicationProblemPlusJSONResponse) VisitPatchClaimR
 	}
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
@@ -12576,6 +12640,9 @@ func (response PutClaim504ApplicationProblemPlusJSONResponse) VisitPutClaimRespo
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
 	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -12801,6 +12868,9 @@ func (response ListClasses504ApplicationProblemPlusJSONResponse) VisitListClasse
 	}
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
@@ -13095,6 +13165,9 @@ func (response CreateClass504ApplicationProblemPlusJSONResponse) VisitCreateClas
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
 	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -13337,6 +13410,9 @@ func (response DeleteClass504ApplicationProblemPlusJSONResponse) VisitDeleteClas
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
 	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -13565,6 +13641,9 @@ func (response GetClass504ApplicationProblemPlusJSONResponse) VisitGetClassRespo
 	}
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
@@ -13889,6 +13968,9 @@ func (response PatchClass504ApplicationProblemPlusJSONResponse) VisitPatchClassR
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
 	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -14115,6 +14197,9 @@ func (response GetHistory504ApplicationProblemPlusJSONResponse) VisitGetHistoryR
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
 	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -14340,6 +14425,9 @@ func (response ListMembers504ApplicationProblemPlusJSONResponse) VisitListMember
 	}
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
@@ -14585,6 +14673,9 @@ func (response DeleteMember504ApplicationProblemPlusJSONResponse) VisitDeleteMem
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
 	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -14819,6 +14910,9 @@ func (response GetMember504ApplicationProblemPlusJSONResponse) VisitGetMemberRes
 	}
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
@@ -15141,6 +15235,9 @@ func (response PutMember504ApplicationProblemPlusJSONResponse) VisitPutMemberRes
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
 	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -15366,6 +15463,9 @@ func (response ListPools504ApplicationProblemPlusJSONResponse) VisitListPoolsRes
 	}
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
@@ -15656,6 +15756,9 @@ func (response CreatePool504ApplicationProblemPlusJSONResponse) VisitCreatePoolR
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
 	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -15898,6 +16001,9 @@ func (response DeletePool504ApplicationProblemPlusJSONResponse) VisitDeletePoolR
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
 	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -16126,6 +16232,9 @@ func (response GetPool504ApplicationProblemPlusJSONResponse) VisitGetPoolRespons
 	}
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
@@ -16434,6 +16543,9 @@ func (response PatchPool504ApplicationProblemPlusJSONResponse) VisitPatchPoolRes
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
 	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -16661,6 +16773,9 @@ func (response GetPoolFree504ApplicationProblemPlusJSONResponse) VisitGetPoolFre
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
 	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -16887,6 +17002,9 @@ func (response ListPoolGrants504ApplicationProblemPlusJSONResponse) VisitListPoo
 	}
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
@@ -17116,6 +17234,9 @@ func (response DeletePoolGrant504ApplicationProblemPlusJSONResponse) VisitDelete
 	}
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
@@ -17352,6 +17473,9 @@ func (response GetPoolGrant504ApplicationProblemPlusJSONResponse) VisitGetPoolGr
 	}
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
@@ -17626,6 +17750,9 @@ func (response PutPoolGrant504ApplicationProblemPlusJSONResponse) VisitPutPoolGr
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
 	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -17851,6 +17978,9 @@ func (response ListQuotas504ApplicationProblemPlusJSONResponse) VisitListQuotasR
 	}
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
@@ -18080,6 +18210,9 @@ func (response DeleteQuota504ApplicationProblemPlusJSONResponse) VisitDeleteQuot
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
 	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -18299,6 +18432,9 @@ func (response GetQuota504ApplicationProblemPlusJSONResponse) VisitGetQuotaRespo
 	}
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
@@ -18621,6 +18757,9 @@ func (response PutQuota504ApplicationProblemPlusJSONResponse) VisitPutQuotaRespo
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
 	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -18846,6 +18985,9 @@ func (response ListSpaces504ApplicationProblemPlusJSONResponse) VisitListSpacesR
 	}
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
@@ -19142,6 +19284,9 @@ func (response CreateSpace504ApplicationProblemPlusJSONResponse) VisitCreateSpac
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
 	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -19384,6 +19529,9 @@ func (response DeleteSpace504ApplicationProblemPlusJSONResponse) VisitDeleteSpac
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
 	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -19618,6 +19766,9 @@ func (response GetSpace504ApplicationProblemPlusJSONResponse) VisitGetSpaceRespo
 	}
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
@@ -19928,6 +20079,9 @@ func (response PatchSpace504ApplicationProblemPlusJSONResponse) VisitPatchSpaceR
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
 	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -20154,6 +20308,9 @@ func (response ListSpaceGrants504ApplicationProblemPlusJSONResponse) VisitListSp
 	}
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
@@ -20383,6 +20540,9 @@ func (response DeleteSpaceGrant504ApplicationProblemPlusJSONResponse) VisitDelet
 	}
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
@@ -20619,6 +20779,9 @@ func (response GetSpaceGrant504ApplicationProblemPlusJSONResponse) VisitGetSpace
 	}
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
@@ -20893,6 +21056,9 @@ func (response PutSpaceGrant504ApplicationProblemPlusJSONResponse) VisitPutSpace
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
 	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -21064,6 +21230,9 @@ func (response ListRegions504ApplicationProblemPlusJSONResponse) VisitListRegion
 	}
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
@@ -21237,6 +21406,9 @@ func (response GetVersion504ApplicationProblemPlusJSONResponse) VisitGetVersionR
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
 	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
 	return err
@@ -21408,6 +21580,9 @@ func (response GetWhoami504ApplicationProblemPlusJSONResponse) VisitGetWhoamiRes
 	}
 	if response.Headers.CarveReadAt != nil {
 		w.Header().Set("Carve-Read-At", fmt.Sprint(*response.Headers.CarveReadAt))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
 	w.WriteHeader(504)
 	_, err := buf.WriteTo(w)
@@ -23532,787 +23707,788 @@ func (sh *strictHandler) GetWhoami(ctx echo.Context) error {
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7L37l9s2ki/+r2D1vefEnhW7SYp6+syZbb82nokdr+1s7nciXwsiwRanKUJDUN3W5Pb/fg8KD4IkKFFq",
-	"2fHM5pfEaokgUCgU6vmpX3shXW9oRrKC9Wa/9shnvN6kBP59tUn+Qnb8X2y7XuN815v1fk6KFd0WKCkY",
-	"KugNyXr93i1Ot4T/bE0KHOEC83+HOcEFia6K3qznu/7IcQeO639wp7OBO3Pdv/b66idP+bghzTcznCYh",
-	"+Q85hYuQrnv93jXJSI6LhGa9mdfvpXhJUpjdNkv42GxFN6x33+9leE16s94m2ZA0yUiv39vk9G8k5D8q",
-	"CF47uNfv5eQ2YTBWL4hH3sTHgbMkoesEfhQ4eBiPHXfqLcNBFAxHw3Gv39smUW/Ww4PIC9146JDx0ncC",
-	"PJo409BdOsPIjyceGQXhAH68ifYv+r7fYxsS8vlHhIV5shEr6z0DWjAUpltWkJz1+j3yeZPkhKnBxmow",
-	"PpKkYE5TAsTL2HZNchi+wMUWCHRDdq/MufOp85nzidfmnWJW/MSaE/f88l2bFWb8ZVdhkdyS3v39fV9y",
-	"iJh7lU+u0A3ZoZjmCCO1JX35eUdw3sY23ff3S5Oyvr6ousAPK4Jwxu5IjooVLlAo35oUv5+If4ETUef2",
-	"fk9Iu1kvxPkt+XRoiE9KkJIwJ0XHD72S535IWNFkOH5O0QZfE5PHkoKsWW/2y+/c9j9L/n4EbtlGSfHi",
-	"lmRFk2OugFXQXVKs0JrmBBUUhXTdwjw4Lkjem2XbNO33sIWCIzmRJYlpTtQvYXtcbxpigkdOgF3XGYcD",
-	"4kyjwHOGyzHx4wn2wtGg1+f8uaL89zSJwl6/RzeatXoRSUlBnqU44VxHtwXMdNbbkHydMM4znyKSJSQC",
-	"LlrTglxFUU4Y68163tS/cC/8iyCAL/++JawA0o8jj7jh0HeC2F06QegRZ4qHY8ePR8tp5IZjMvDgEUa3",
-	"eQgEuUky/uSrt2oqkq/vyNIhW9jh7VKyNRyaEOc0rRya+76m5q89nKY05Ez57NXzd3yu7oXvXngX7qUf",
-	"9MzzRLJbvtycRvwlG0rTdyTmX6iDldOIz8ByrgyuPva5TU7i5PMPJLsuVr2ZH3BihHzlb2mahJyLnsPG",
-	"gGjCe4RJO1e4TrgMXWeMvYkzifnD0TQMyHg5wEPf5Aq8SZwbsqsxhpBSTcagN3s4wXNrnBAs46kfD4bj",
-	"8XIQRHiEByGZ+tPIJS4JxoPRA7jghuxmgqCXpXLysd/LyOfi2TZnNO/NemT35+2rv9Ek/P7Pt3995qXR",
-	"+z9Pgabwgqe4CFc1cX9HUUYjwszTCjtzjKwPbLI+IrdNwS4XyF/peG3C+1psCefotCrNfS8aLLmAHmOf",
-	"OEE4iZxJPHKd6dLDPhfnBPZaSHPv8I+9vdI8aEjzVr53biasG++PKtLbfm5HAT+4nFvk9wnNqq8dHF7b",
-	"oGU+Ic2ihI8odphfCh9ynDH424cEhm/Z3jVhjKsFs94zrp5EqDJdFOd0jTiJkGLUkjgXsJGYwTZe6VW9",
-	"34YhIRHIW0WV3od8y2+PYrch5Y9JBOyu7qendJvxh07ZkXbZ82UZ3j+e4YeH93moGT44/OPg22T46egQ",
-	"w48Or2301RheTvefn+E/Vu8Gm4mtb4g+WtJihWiOMpqRDvdFVdZ3ZiobB9VPZvVUPWzokgYvPm9SnME2",
-	"CWpXCPGqQHd0m0ZoSdBSboYmgYWtp6MLLcbDFDP2RkyIFTiLcB6pP7/VG7ZJcRHTnCsCESlwktYGKt8f",
-	"Cm4s+U89eqlGd8gWLXcI3tD89qKi47SzljFahbX0TC0UbWU30KNIlBDOKh85+5ON4Bq9Wm59wrOIT4Ch",
-	"pOAzlWoSrKVUkhqLqqwpXFFGMlCSQxrB7ylNP5HPK8xNr8ik8asCrTBDGUVxTghapjS8Ee6WhKEU59cE",
-	"kYxur1fGZPholrk4lUmwm2Sz4ee4/2vjbTml6xkqVup9CUPmXh9+VXVvrCsv35mhLSMzNAoQjdFoOByM",
-	"EBbqLGHGq/6+pQUu3yWlGk7Tyhs4s9+BeLIdnXck3jKy5/Dk8gdVCXLc+VB7Crz3KQXm+5QT/sPq3j6z",
-	"HwC0wlnEEN0WSDzM0KXvc9P10p8gmqW7J+jSd9EdZgizG37WaF49Ne/0MmonwK0wurELV+xG+iYvfX9m",
-	"ezHOCcyMRDC1FcnJBRzMJANDr3fJBd1l5YWajD3fhxujPFe/GZVOObGKLdq4CqysKlc93SGM1Es0M6m7",
-	"oIWpmjfAfb/3nznO6p4wimhGkBJ6Z3S35pQW+/1flfNnl7wVNXEywEE4IhMn9t3ACUbexMHTwdIJomHs",
-	"jr3JFE89rSaO/elgOYzGDvHigRMM3bEznfjYGYQBiUfueDKduEd6ubRrqtQ6NFV/Ex/j/wwSw0n5nuC0",
-	"qJn1V2nKL5Q7ApK7PBlK4aQ34BX4PmEFzXcvsiK3uIJ/XlG0Iqm28oYXU0QzNECvcR6uEC5QRmnW4uaz",
-	"27XDpprfm/WmAadVPHXcgTd0grE/dZY4CJ0hGbnexJ8OMPbFbZCsq/oJKIDDdr2/RrHzaNObbb6hMIpy",
-	"27AkC/dYEdusACmrvw4+eGPlcgU3XrsXwJvUqbUM4qE78saOPxlMnSDAQ2cyWo6dcBJNCY6XbujB3blK",
-	"0ujtCct7ENkOk0xNq5Vs4I3+q7wGXr29MtZedTsLvQk4dCkvAtiNc8jpfbZ8FIRePMa+MyHu0gliP+RW",
-	"6MgZ4jEZhNPIi93J8Zb+2F16oR8NHBLEQydwR54z8ccDZxJMh3i0HPPt1fKl4xSOki/N0yXdkN3ZhN5l",
-	"JJdjSBXgmYh0NHybaiWhMx5PvFN80c1j2GbmHvY/aEd5ldHv6yz4jNI0ya6f07sWbgSrIaNLGu3QiqYR",
-	"6yOcReov16RgaEceokzYWRIH8Wg6JksuBPh94xEHj1zseOPlgATu0B/hafsd186Uy6E7xpM4dKIp4Zee",
-	"HzvLsbd0/EkYxENvNBgvcRk96zaJFqb0XDtTHmsXWITXaWbtudhrOrqYKPYKKU1/qt8GQ2PtJQearNbg",
-	"w5c0J8n1Ph7EGS1WJFfqq2DGI/nO88q4oJ3vwpE3FtcQHi6dYBRyPSeaOuoe8skgPoXvIhg1wM5wOQqd",
-	"YBxxZYtgpxw1cEsR0m0SbXznlTfxHmXLykYrnJOvxkRBRxllU+RwIWwZStMmJxyrdXvHXphTPxrArQZq",
-	"S+BPBg4OpkNHXWt8o46/MDGM6Y4cvvtOMJgGznKIR045phtqHuk4hfYL0+vuGj94X70jjOS3gkyGk/gN",
-	"Ke5ofoMicpuEhHW5t1zOExMLT/R/135+134erP105iKps3fnoo5GzJFcFMKY/sSBuyMYLkfOdBxOnHJM",
-	"n2jad5zCHpHgN7joVJvrHPZU17iyZ5MXDWPrHSlwktXduErFuCGbAkHyCaToCpf9HWZI5NdEJyi43pEc",
-	"NIj9oRsQ1wniydQJvGjgTLEbOu7AHZKJHw4G7gkJBhOQQiRw4GYJvLHvTAeTwCmlECkV3o5TaFd4Xb+D",
-	"HEqy65ww5twmm2Ms9rPLE8ER3W4lb3w58A0209wktRXxDhtrfUn7vS0L6qDA388zo9gLfTwIuNbpOcFy",
-	"TJwJHg4dLkDG8YD4y2mprLp4QsZREDhD7IVOgEeuM4n8ZT1X7Ji76+veO7VMrmOul7bY/qkqxUmx/cGB",
-	"2L6YbWto/6uH9Y8N6ZfnS+erVY8ZS7LrlKjw31eQ1AcE2AEtfxy5ZLQcOH44jZ2AeENnshxgJ4iG4YiM",
-	"44lruN3jwdLFXjh13GhI+EnEzjQMImdC/NjDo+UwGh9wu3v1w4XLpD8t286wXVZhan/VIRnbmiJ24gV5",
-	"2qny9p8qOd1/umOl9sk4Vk93EC21K0ZLa0Sy28Eafq0syokfBeNhOOXWr+cEgzh0JgGZOPFw6oU+GbjB",
-	"pMyJH3vhYBQsJ1wFcp3AJ0tnOojGDgkm7tKL/HgwHu09U8OuXr1j88bMBJu2QzAdkOFkFGFnOQ59Jwjc",
-	"yJkO46njjrAfDeLAG04nrd6bU7yPR56b4b7bqEz82Z/o8/UOTxfHaYebSeSZPd1Zb6gfM4JuSb47dENZ",
-	"bpeHyO1uh1/N3CoC+E4dFgCtaXHH5CvUpqO+rc9H6jEYyRyiA8Vw+9TiL69w2rRLy1rf0GKVZNdNFye5",
-	"hSo5giIS421ayOQ3GqNXb2+DMpeljQ5SyJI35QqMVdum8p6kJCxobmMEQfhsJ14OZ5fGiK91G/LT2Ufb",
-	"LCI5wki9N4Kkt46zA/YxNyXZvMTrJIVkq7e3geR1c4ZrXISrF583/FxoGXVD+BPXhOp6CCgkeKXj+vxn",
-	"PbGTN72PXEzAOD9Ymea+C7u+I8sks9Q5ihuUxgijXNqLyIh8nyYGHqIcHSMS3kMs4MAJFKEZzqJKYCKI",
-	"IRySFZwVRbBhvwO6Q0Di4AH7OSlW70O6IXYFB1YDK5AcTTOiytk6rIJsnf2Cb0NypxyOqYmoP5XiyJz5",
-	"104x+t278Lt34X+md+Gjcerebouzahy/sYZh8ZSAOC3VCEPTP9K080+QIkUC8u6apqYYqSiG+zMW/XBM",
-	"vHg0cAJ3uHSCaDpyJmTiO9N4sByFkwgTv3SdeMtR5JKh7wziADtBOBk602jsORPi4+FyHE5jb7/rxG9I",
-	"Dpkm/tagOBN6yOfezJ/0e+sk6818/77fkxrb20aZaLV8+im/ghjkUBsV1E3NJ2HPxYC9WZFvSb+3wTle",
-	"E/h9iT5yEdL1ZY3Kpc4k3vgDwaz4qUjS5B8y1ZsK+sJTGYYi6b0VD1tGrkSVbm/sr+AAczXuGvKXCSte",
-	"CiiHhCXLJE2Knb7Gq86hJQ5vkuz6LaWcO/x+L8QbHMLvf+3hW5ykeAlV4tPJwOU0KGiBoYBk4Llj/zRp",
-	"5jelmQ8HmyE+H9AD4HRU5NZTHN7sE1XvCI52IKagtoLVt92X934kF+v2e1vYATglb0kekqzozfyheXaF",
-	"8vJym6b1UyyOL2heDO8Y4mbCTpgQB8WT/Qyqj98Uo8c4Zf90nF7FQals5eskS9Z4326mBN8Scz9RQSEc",
-	"CRx6WBndZz015wM6cUPBV1owfy29y2DHCA5XHVViU9vtwlDAR0ErH436PbLeFDt+cD58+KE36wWTlZVx",
-	"+Lzf8q36pVcWOKiZfJTf18paTJp8QY3797vy97vy97vy/HflR+P4HhauGRWyLU3YqTnL/rFJQVwmH8Tz",
-	"IVN34E2GzsgfR04QLyfOxMWBs/SG0YTgOHSDQZmgEU1i3x0HztAbhU5A8NiZxtOBg90gHEdTsowhgrbn",
-	"oDYSNDrdwbWD8TLJFe8eeyZabst2bnfbud01ON09kcn9BpO/qTCK5vInCEcRXIt8cwETSHl5mPDx8acq",
-	"Z+ENfWouxTgTLzldbYeiC+9X7i37LS74HhCM8MlX+p6DEBx5EKpOsP0HYuQu/eEAj51JMI2dwIuwM/HD",
-	"kRMNxjF2Q4/4oxIhYhhjL/CnI2c8mBAncMOpM/WWQyf0R2QaL93IO4AQIZfyVXUV+wE7Vnv5bY+l134s",
-	"R14QmEcTqrNPPJ5B43h6gp/5bNgXuoOC2jn07OdwdKEtNshXrJ3BnNJir9PoHAnpVsdTH8Ifs55wEB32",
-	"jx3IQfXxMPSx63ixS5wgDpbOcjkJnWk0iEfRgEywZ5xH4oZjrklO42HoBHgycCbhiCuWw9iPRksPu+Mj",
-	"09JxpV6uVVlcJ1n1j97Eqm5xPkyivJJx7o16dW3zrRHXerHN6YbYyaQT3wVPx/wI9mbeaF8aPJfzGxyS",
-	"mltXygS7A7PDAW3PqIf1VY6rdq7Oet5oBMfVPMLBZAL1vKFZHtZz9Yrlg+c55J57KNWGr0C4YYFuyscs",
-	"KXYuH3NTUEvx8DInpMZbYzMVlEuTE7bUrtdeBJ4hVCAbunG78z+eKlr8LyZa2tLB94uXqUvGkRcHzmjp",
-	"YyeIRqEzicdjx8P+chAG0ZCM4jJ3Z+lFU+zHThAORk5A3MiZRh5xRtiNJ+FwOSBBcGSKexfxMupzu7X2",
-	"x6p4eb/BOYPihA3OSVacHiTicqtBsJOPf5kh33b+62ffGw0mwaGzb97v4oHTjr7fAYjNm3zx8NIxR39y",
-	"0hZ/CWHhmoJCZHAIHc3q1AMrWKhNMqEHKnlTUjCUk5RgRiIRE+efWSGRXSK8O+DzM3OozCC4vmWnI+MW",
-	"0kYTV3a1Q+tjzVviB6teY3UHhKGwwgSuSx9tUhwSKKSH4D7s2HcM6SN7TCTvoNT7reSJRXg0qPYOZAmz",
-	"8gQu0IquCUoySHsQYgfYQpx0/oUsvD3ABNcpXeL0aEJUtDHPnwhG8c07A85UrhahUndY72NzpZQWrVq4",
-	"sIY5L4COhljyuSAkK1GjkBZv52KN82ixD1NYT9JPG5R9vyFhEifhoROIC4TFyTsUJ5CH53aT2WWG714E",
-	"UGXOb5q9R6Ax2f8e1WaYoVdvb0cGK5RcLRTKA5NN8dK5HR25myPbbg5HlUOuDfZyj33X9WbRcjLz3dns",
-	"MpjYNtH601Fg3oXv6BYc3vf9X3v88qz9PI7jeDarXJ7ZLsSsgGvd+uM4bjNcUrys7MJDEbV/V2R/V2R/",
-	"V2T/hymyh4G/vfzH718n8X/1SkmzT7VRcJelIlPcUaT0iC9fyyIVov1iROo2JTwNGbnjcDp0JhGXDfE4",
-	"cCZ4MHWCcOxNyTIaxAYcuB+PlpMocB1vHA6dgEyxgweR7wyXE+KG0yAejb0jC1k6ypBDbrUjFbmv5g6r",
-	"zKtNjIzdhjvMcwNvCGD33WWJG0yG4xM9YnuLaMpFfFsusUFTOJSb/WtrtMBzByNvZHc2lsQcjPzJhBNz",
-	"BdiaIrCfUpyJMJnJY4CQ2/Kyoajt2vMmv/IeGZ7hW/YDxdk+PCH1mxpVpnqavjHNLZdA+Ta7w5y03nAV",
-	"DNen+YWt4vRiNDb0sT2JPiAk7zDT+Ms0B0MQwh/Cnj6x9i8Ynh4idIaxG3rRBE/9JTmhwjYaxv5yEjjj",
-	"0CNOQEYDZxr7E2ewHLmTCIc+CcrUl2kYEA+PB85o6UZOEA19Z0K8sePjYTwOp0svGuxPfZELbRWidllp",
-	"u3hVVkvnbHL3bPrVdHzhjZS11SYYwcIwT9NgOpo0TpO0Q6xCMXCnJ0pEzU7WskI9+6Z+ZRD1NxCKvnfy",
-	"Vtf1rLJwpK22pFbGaQGC1X9ShVDWOpQzSaHBhTcAKfSarJckb0KxrvHurBCXx+Hktnbu2p+d4IUDMnTH",
-	"njNZTiMniLHnLP0wcKIRmcQu9vwB1G7I6pWlHwXxyHPGeBJyDc11sLccOOEwGpNp7Lm+NziyesXab09Q",
-	"+NvGJf6XoXf/axNtSZdHkUwQbDpwcLSMncALB840ICMnnrh46YeDYBiMSiMiEg3lnGmIiRO4S9+ZDKKh",
-	"Q8bxFHtLfxAMhqeRDEdrKCz8WHJoo8CmVQzsZXeu1HBZ22xH90HV8UWUMJTRAqWkQDjbAVopKDkIo0tv",
-	"3EeMQtsPbiLqO62PcFqs6PZ6heRXcU4AsN6cMslhEH7bJEUL8GDFkQka+6U3Fqqp+c3A519Mm1+o2xh0",
-	"QvXuX5rpb3x+IjGWP9oorvbGgMZsPOTXH3J7lhhC7aFhhzdN6w953uGnfLcxv0GHp7z6U8G4w1N+/alp",
-	"h3X5g8a6pu5hGvpB/bHBpAs9hvXHxqMuBBk1Jjn0u5CkwR4Dd9iFKA0OGXleF6o0mcT3/Q4PDpp8Eogk",
-	"s0MPNllFprYcetAXguttTpcpWZfqoqWRDvS01T/gYqPRTkc2rkiyT1tI/AxpFqdJWLCfE/62X1RnErPq",
-	"+6PRz6J8P+pS6a3nIPNUkzVqvoDLtSRjBRag5Ze33qW8WNhl2ShFvpZddoTfUSp04E77vSIpgOiiXQtX",
-	"qHMckq6dBaX2zWfF94BdSvJZ98WO7/djlu5sxfcMUGNVuJvGugLcsmnlU5/USHt2sBOZzK192/QGC0hb",
-	"5Nlm/kRCEqKk6COao2WSRSgpEL7GSdZhSyGD/7J08lr368r2Zjkr3eHnwdtpI2xlb3Nu/Lz4nLCCNU8c",
-	"pGEnDBW41k5dbxs8/omI59t3TNHC3BS1EeJhJMdCSabxp8XDnOAkz2le64yj5lVrdqMUx0vQ78CY7LBb",
-	"bbtko8JDd6RCM2MzQFTaz9gHs+UTAGkCZswByIuvc7iqYF2H5vdEkrOACLFZfs/laOOktWz83lfYuh8p",
-	"aJ8O/CA7033LxxY45QOwY4NNAAZJ88qKpLZLEr7/pBi6tpUSbyAR2j20N+OH0h5Ra9kg9aRtL0ALf/BG",
-	"VI7EeY6mSRWD2s8EvqpI32oSXNz9cL8lDL2KyHpDC5KFO+cvZMcnd11vfSj2AJ77pNLCzG3go8oOwSql",
-	"xjLyGkekqnj8jS6dcfF3/ybqo7tVEq7A76wTz6B1ygW6Qhm5Qzcwwg1hCMNnGKhtQ5ckpdk14ycUlzNb",
-	"UUYMGF/1nuqWrwiOSD6rTf4821+lPF+ROY8Hs0Ntg6ocwRhoqXUcsm3BkoiURRPfSSWR1Rs/dizcFKEB",
-	"exu0M3ZqKzu09eHoXvpuGy+st6xAS4LEE/7kYK+5k7YaihSP70l3cEUPazJXsp/YO5kJCS+kcbnTD+O7",
-	"1mXe4ayoso0osa7y5avsJ1YDYoIiG6i2KzkTUhAF4dWVbOvPOhj3G5ZVjbHkJt6RJfS+TFghkkJVKSs0",
-	"s8Fr8cfBWL60gx4N8yTsUtZ46tLcr2v/PFPRgB9gZTbKKuNG6q01QhsoMIY4r+O2HTRfm0xa0cJMuDhD",
-	"e5Y1li09XWeKA0SjzTjJFHSN3AItK/hWERxdIK52cBWtAur1HTNLNSEDEiyncEX5JaEyAfma96nzStku",
-	"o6IifLppo/JDdX/JYSV3eb8Nd9HiZdPnUamt1t5WsBssjJPR4lMsfSL2A3rNzfE7LJUz/tO2vRCNdCtb",
-	"0HiuodXpoNlpd3tQEvuNes+D6V0SxSQ5zQqSNbvDfaAUrXG2Q3d5UpCcoTWxETosHzd1NsvDTzjFAGSE",
-	"U49/UZCsj3KyIRLST+pS3WRhlWJDd2BoQ/apP1D/KRdqUO85wVGaZKRJO5bSOwu9IvVATcNVf1fnWumV",
-	"G34koyfobkVAaCQ6fSJPZI9baWDcZPSupGdSlPnnjEuRms55GpGDKpFTXDxcCmiKVMgKwV84sDZ3zJUU",
-	"oeJISmFZRoxP9szwu/XjgSu9HR+1cd08URnIt0Su6I9Fvi1vAJoRMNaYAN1Jcbj3QuCP8svAXLxN+JTl",
-	"3kcJ/d/c5fNCtRZ/untGaRo1egSCc1W6UEEOhyL0dpdB32ez0XjFwlDe+CtVegFRFb/XyaLQDc8/LXef",
-	"QjUvkYVCouf0rpalVW1GZ+SqVN7uQhRZb+8biqSXIc4JeWKUjXAeuUvSFK3wLUHipXLJBbK99JiT3Z5H",
-	"MpJKwAcuZioKlwP5kyavWNrQy3NSx//Tut4TpZCJtvEZOV+X+rb9Mswi6FQvkBYJEf0l4SgqlmJA4GN7",
-	"1dsso58tPfD5Z8kWSM7tYSeqbcVWCykwDpxIK3qdMAAkrvWbf3urIZhLBGaLcI1hkE9rNcqBSEPCYDRh",
-	"h/KXHPCbwUmAV5hRE6vYU2lSJ9vYatd+BPkqvaTy7Q/epTqdjH0w7mb7ZvyYEXRDdn2ZUg6qAbPZS+VA",
-	"1g35YHOdcX2CM66Eb5G3i6GM2Xbn4ENfxull7hKfe+sUHm6c2Ehp7tl6vS34pfIyIc0StZj/UeJAAap6",
-	"uMLZNbHumRroEzxkblfTf1QdrdViqf/oPC6pSw0Ya90PYC6x8PqaH7gVNQqZu8CXlTVxuJbba6s7Qf66",
-	"pnxD7miOYpykXNfOyYbmQvLIiZ+mLbtmoEQojFKEiReewYCW66lQ5BanSXSVX2/XkBZZJcyzV8/fiQOz",
-	"oqxAy8QuR8Qgn7AapcUfL2U0/HiGyoAGXOv6BYhx6y9KIrSjW7QmOKsAbfyphYuPHePUyEoz5OlW9V/b",
-	"as+wdzUSG3v4A2bFFWSz2bMrIdOtDU9ZbiH/4SeREle/AKRyVhtKWi5zrd7MexLztcA7BgrScscNFZLG",
-	"F+g1viGI0TWBRDeSgl9LjlZAxhqorzOE0RpS8cADhiEuUXfhbJKc7DthWt8SI3Fb3J7T2GrBlEt98L4Z",
-	"dDV3DLyhe91XBsYb/uf0ZbFL97Tz9PW8Wa8TxpLs+h1NCbMGJxlDmElUz5z/quwoIQJoejuuBYKZGQMA",
-	"U1GtspoKf1huVnbMeLqcj/pDkol6mD2aMRdJSS6CCGHLwLa9hHEvNWDuESrYukLZX0ywuG9HcL7hesd7",
-	"XCQsTkT6XQ1dX8E6QTpt5yjkwFdRSPde7zXoOJ+Y8TIzfQ5epXkphgyPgtryBpzbTdYXE9qz4WxF8wK6",
-	"8+BsrxV0nmijtl8hEiLUuTh5uFZtI5rNTPVG5q5S0x/YlnMgRJv0MQujXlxEwH1Vl51Vyn6SP/mkflJ6",
-	"Z0gCtkUtmJTRvIxlcW0FWx2DI3mNcp2PoaSQST+Q8J2VkaIOp33WviL1ri8RjJia4rtByIdK8RrZK/sO",
-	"ifc0t+x7C2jqHoEt4qblbvPHP8U0t2x3Zeyw5gMWuKx3ZLkPkvUkIjdC/HtnWYkuS7Dhdi9ahQj7fVZq",
-	"+fxKMgn74I2uraWx06+5jW27t5nswYXW4hdqufZjDK+Rv6xta9lJrLz1cZqSHIpCtozoNxTGa1uTP6qz",
-	"sUpjs4PYOU4fTL5c3Hn2RI1X2ZHiKgzJpmheo+CF/9+vf4BKFvgNiVrUVlwOUbMgccbuuKrDEN5s0kSk",
-	"913+jdFMZWvxHRBTQMKDVF6nXP0uTjtmowo1y/mhNYkSjIBE59BMjZVXqSogg2rWwavYeUMz4sAJEHBY",
-	"dE1kSwbOqTpyVafyJie6uPWTcGBwKbfNc5IVLz7g696sN+/UAmvea1r5jG7zkNSSksXdWpnyDP0BiaIz",
-	"biimuwv0Kub2IMF5mnAVtyjIegPujx3d5gyOGwQ0IG8vKfqIDw2XIzSlgN2X2063BWTDElDJM3RXEqTt",
-	"ZEZkDblP+pTrpVStLbuj0lzZg7xjnl/Vh83NQnqzHpwf1WCAKse1W6MPsD8brv0tO84CrcIB7DVAVTuq",
-	"bz2V4kdxrf6UQSi+SvEfKCSJJilBIV2vk6Kotc+RxJZX86etHKR2JEOaZQJ+G8iW2kZ9Ysmp+BLJAEbG",
-	"hVw5Kmf9MPLWqWAS+ZbkKd5YYfeAnaj4AbPhCCoiyzGOK9Ew/I2B8RYD5o3GreAoDym7+LG2IqX7PJDG",
-	"kggGbd/iXUpx9IHSH3B+3exfSSMIwvnodfLUdheJxz8VlH6CgGede2EAFQ2VtqzHB+vKgM5Saz6lkB3U",
-	"0uDlSwpIUBGzeKCIbazLpBnJwTVCs+ckS5qwJ7m4xO5WFHFDF9LGIS/JRkA91qdIDFZ33WaEyNKKnMKh",
-	"F2XKZp3QXPLwvHeB/n+6hcwIcJiGOKep6THtl1IBRrtNyJ1oALzfH9suawdVWSudKg/fgAZdzA2gNNWZ",
-	"I1Xqv8zx9Zpk3EZyEEZsLXR9XSjBiiRNIQngcLqIgmMSG8W1Zh12byRyuNVEDpllIYpH9MsxuvT98yRr",
-	"+PVkjaYUa7EnhIpZz06QFHngptVpdDBhm++kJV9b19iLuiKR/1M5PaskNVonqGRtf0+uti0zQXCDeIkv",
-	"U4H79ppI0IA9A4i0mtwoAp/RCcWRur7p6+fecpL815YW+MVnCU9T2YXXNCcy9bj0QUqRo7R5i0j7Ox/x",
-	"E/msEW/0FsC7UFn3K6QFQ54rXjPj/0pgtXwXMLsReFEX6D+TW2IYSNAcqsyyXinzIU3WSYFynLDuW8GP",
-	"GX8MrntA/8Fsm6sjz7+GBZUOFZwKMCjQskSXgn3XOExMDPHQHWxQFhw5MG9zVw3z4KWwDuo9WgucEm7O",
-	"vZbZIl/LxLSdQeP0QJAXdNsnyjh8eM2xaZE9q7/nS9ti5l68ky7dhlez60Yon7BJ0fdEOL0R3xXDxQUL",
-	"hRJ9KH2jGT9X6kV7/M4y5tNmJXc2kFu3w58Ygk0OiMoXn3dDNMWqW6Jvo3eqtqi1iE0WdxxZw6ajRwJa",
-	"u2v1lrVMv6zo8iZQ0TXwZUWXNz5UoyaeGPhfPmr0zdSDeePKXsMa2jQMeZeJ+1/fLtYqsH2KRUMLr+kV",
-	"cBb6aKBqjbgm4QqzkaEl4bzG0FzBn817Gn6hWJG1uOYOC8BqgRiMDbCVX1ejOKRNlEj4do2CWqu1O2oU",
-	"IvWYHxqpVwTudFS+coYC1y31C384MjWMK3YD4Q/zCYQLtKZcybj+IvpHqedLBQTAC00VRE+lqYbo1daU",
-	"EX84+o3VEU5mkyne4YL8wFfYqB5XVTt78ltzXJBPqXzaVm+knn2C7jDXFxCDC+Aka9afWkqKjMk9jF6V",
-	"pZj0AYDNlyQLbb4EaJchas1zztQ66IjuSA5u7oLmMiUW/ObC921z626zEqWo5doRkNIoxBm/YpZEpNsm",
-	"mZrIvLdl8x6Sasaaclt7BrUsMDkRrMZ5pWqlSNakPO/8fs4j1SwSgGsv0JumKSUMabohOS6oSC8sKDyd",
-	"hUkqhOODvZjgsjBo8rANNunb2F/LJaS3VwGJpyQu4PI07d4D0EHNC+mpfmzT3Fm+NyuSNvfUbs8iiftQ",
-	"u4talY4kC9NtRBSfCEe1XId+tXY31XUSBebcWcHUCOhf95p7V7bLsKCQCIAJo6UGCuktyRnCYvkKIqUj",
-	"KInxMmQAlExso9Y3/QBQiWUE+7aU3UEuvQep/78Ngsl7rg9ZDuA75ccXzKkQqlVld6NxS+uRgxegeS/F",
-	"y5r655XBgpP0ukuhy12mePkbVmm/35DweRLHssG5LRlLRowrlRkAsfmw4sx6SOaZCfgivm999ROu4IFW",
-	"dycFLEgeUZkP42yziORdy/Mv/UANcOkPQUyWCuSXLLn4raozf8rwtliRrEjCZgLDG4rCnET8W5wyu7ZR",
-	"eboe2FBxSlHYDDk1kOZpDntaTMKrZHw0Bj3HPV9ZWZVkJRBk/aBEuMBLfpmWaS2QE9NdVds3yj+HMiRD",
-	"5YdKqA6mKDykXqU8mCv9AyzfrkpWVfrIgVrFfY+1y4NV8c9ZpSI3753sCNCuyxpJq+fePKkjXnrlzsk3",
-	"qz0AsqaphNtLCrAdyLaPtqyP8Obgjh4/XIsee4Su9I1tM9tuNjQvSPSaRAn+sNs0LBfIgJagOJxUf37/",
-	"4xurHNNDfYJ8u08y3656FwgzD9hHYLLVMgRPuge8YUlHY0nnzPtrWZ6kpQBQr9KNz/b4ZgTuCd3atxn4",
-	"lNiKbpjRgK5Tf5MuoR2N7z6JpjgIPeL4y3HsBHg4cKbRyHXGXjhcEjf2sbe/SZTbwHevQq6/50vgBqtu",
-	"OhklbJPinexR8YHgNbqqdiBRzS2uwiK5JRLUXWyJyMc8ZmO6EvXBKzBm+QVbLfzOTQ/mJgDu/i/hka12",
-	"GxBIPGu8A1EmjEmakbJ9sMrokvLht2hMYvqO9zd6GHkTHwfhyIlc4jtBEI+cydibOv5yEJFhPBpPxlO9",
-	"daInxHLohDHf5wEZOsuRO3E87IdRQIajMTTzOabRQ3XrflbxTWDDGpEN9BHpKgNfq+hHZOT1SCe7Cu0M",
-	"Xffe6H3T7LyjclGNbtRW8unKXDjFRi8k0yAwJ+IPRU8yOZFgNLjv9+hdBoqEUee7lbCr2JKcZKAUSt+A",
-	"K/qkAm9+2+1afufCf20uLGWkpSnLA8TkP/mumFSxK4mpUay0LzyqCGFfy2hY3R3P5YaF8iBKMSFMOZuc",
-	"yIlq1s7NHOXnQqLYXwbZWhrTtAiNSal4cPNQtz6UlJMkS8QMinxLAOKp62CiX6Mca8vMseA9rYNND84M",
-	"8sZrowFzg9u3rkimeEkhZrU7Qc8/tqWhdAsf173QjYLlaDkOnUE4HDhB6BIHe/HQGcduPFx60ZS4RgvY",
-	"0I0HeDJxRl40doKlS5xpPIic4XIS+/EodkP/gD423C9O30HpAjPC7gKbQraaRzRDm22+oaJjdFMnE+3r",
-	"7vV+2NX7clfE2crlWzkzt7z5cMv28yxKz/ybUPkPN+Pbz1xDLxzGLl46fuSOnWAYTp0pHvrOchAOg+Uk",
-	"GofQYVsw19KLXRxExBmHnucEsYudCQ4GjhuPwkHkxmM8dY9T9veySP/3c/jlzyFIxv8mObP6CCGaXHUU",
-	"rWXySzwJ/Yiv4Zrqx3vX1LvwRxecZW71HyEECl6Wn1cUr5NGqRvJGc1krcMdFbAfteO8opyqNIlCvnHy",
-	"fpYQPFL85xL54lfrxtbbxvUbP1uWPxOFFrLX2lL+qKVfIQgEkXMJBIYupM9oxhIG9VvNrVtARu8C3a2I",
-	"uJ7LWlsai+CXSL0Ax+ZNRu6eILxkJCvEI0lh/tQA6wXhAw5TMT+u4PBXQbfQFVnDMfpfOdeAev/fZUjX",
-	"G5qRrGCX4lt2aU6bLwvWwjnlqmgu4ynkwqEF/MgxHl3MELkl+c4ojzUnuSQxzYnw1oqUFAR+W4MUF+jd",
-	"y2doMBhM+/yLnz48u5hnlXVZbIALzx8Ew9FfK6uVPkBW5El2LdakYUEtWilnwYUVrnHRNzQphrZZkaRo",
-	"YWKMLiqU9yZcfysnsk6yZL1dQ5afnFSSFeRadJDsPTOztW1NDGU6N1ICqcQhloWzSYYiul2mIl9MYs9p",
-	"eh2R/72PeM/z3buthXALrs8ZHK2rGgXoRr5D+Tab2QCmK9MUWmFjAktOZSxyBNop1JkyTyr4vjguSC4Y",
-	"VtR9nUw4nb/ctg6DkEaB5zuySfFOmGv7qFoCg8kcMik2CmpWctvrSRe1gtLFsWT/wWhgXZ3kW1ysFMll",
-	"Jk0ZitNk7BJBP4Z+OkuxxbTU6VkqGytNwp3O3IL+DjO0yBc6XxBl9E6D0uhjvigW8qiXuXJrmpN59ijK",
-	"cVw4CSliZ1UUG7xJnBwXBKw7R94Hj+tia94DFmPz3pP8j+6T4o9er+M638IK2hqclqsrKsF6us0KLlv7",
-	"aJETHLEFojlaiDksFHEEwgbkWSxwRrPdmm7FtxiFacKljtQyZmjx98U80zSTGbf8hC3uFppqD6bN3//o",
-	"u+6Tuz/6h6hDinx3FReimXTNcSwnI863gKzAqvJa9BJiJGNVPvWOENk///zzlZFY0JzB9/QODqfxo+qh",
-	"eEpwDvkE7WsUneHxmhRSvSj7GwoHeP2lb2RHiqLSgrKPMPrpp1fPq+/v2MCR61i9DS5WJVpNpYNb+7nd",
-	"p2v89Oo5kLFc0Fuumr5MUut2AqiJ2a4xkTIRFNrqut6VfeNg7n/fEjDvFTz0Sii13eb56m1thuK+5rLr",
-	"8A6Ufar05LS4s5BVdT0+jaICQUpN7jA1ZYHDHkI+lVgM56BiOSk1R8b2Tk/XMtpa1Gigci61ILVapQPS",
-	"HFKVwQ3IyuQxUchhMlAhvZqA+1Xt4CDvWXlhfccQvcvmGRUKA43RQlkgi7oQMzDQbURTUE2GkMG6GGY0",
-	"gDokXRvDj35RkJyP839+wc4/XGf68dEvjvzXr25/5N2rvz/+0/8qQ96muquxxQ4xKmMXe5fSYFVYyUNZ",
-	"VRlke2encd1UYiAFLCjZ8HTxhwVsu9Dh5G+ra9F2oG0lagqnLuaZ0QqeL4gLn/2sXW2RAA8Ijpb3bHXy",
-	"Ko143MZU8pWdD+OVai/J5wsuEz4ri/75h8VMwgZJ1KCfSwW/Cj1UNWMDz+8jnDKqevDBpSs3E3ZJaShA",
-	"AokxBCcUaifmmRxLYajwN9OyqgCGAxwixp+jW8EIjMCFjxZvf3z/YaEyTJvKb5+fdTBBZd4TzUj9IP9B",
-	"EVuoKyW1q+hDnXlEk/m/washbT5GLSyyyMjnQnypdbQNvibScu5rkGp+QkA0VpX9GFiPPUELULgWoqE+",
-	"lAhcoFfCebDBf9+SqiGUMK7ZAdxcnRhk9+ftq7/RJPz+z7d/feal0fs/T9uYUSyqRcR5rh/sE3JXzl+F",
-	"PPv0R+fjv9slWpsNeiVYBjOUVFv0qOtBNeQRaj4om8oirRw46U+yrS4S7zZXp1yv6jGL8STiUHslgnn6",
-	"ZUODqhCQISzbpHSgq/tlrBox3Pd73yfcnNwpmWA1MNTEtC9nRdLoOCGlWtqeKmRNmaWmXLQQ847LCqia",
-	"KZAyiYSn6cLuRBp88PzS6W6dftGZuh8Sebd9T9OI5G3bvmAkjRez0t+nLjmB4K2KirSaJquqNNiFEALr",
-	"vup2Kz2CSbgCMFg5mvg6xSFRDsN5Jhvt8m+4pkTv5AANXYakcQs5VrC07heOVrsETeoukL+Qne0875A4",
-	"9nzqtwlLlilBV++fvXrFpVmOQy7l+uB0gOsfhyvpgRDnXhvzIBSlXigjSRfoL2RTwF/9AK3oNmf9eaYQ",
-	"NSXxZmUrJwFMA2VwwF5bJjEob0TXXCk40aOFrS/F4nEfMQpWJ9xX8Tyr4QdKjVO85zuGcGq5k9ylF09D",
-	"nzgR2aR05wR+6yVV6+XRIo794XCfNJ7PP/ueM59/HpM2Yfwqfq26oTTFxuLFB3y92IdzIBGO+MYI31xF",
-	"oSu5OWHKAXqBfpalk0lR1TrmWeBP5IBYombwey3w/At0he4IvoHPjxY/Xy4eS8xkiazZ9EV09vq1KQnH",
-	"6QeSjqVy8CrmWsYxxBUsCjDHCgeyQVzRYLOUHYLYgAZZmj3K1SxaLlUoPHCDvq5dxQDldYE4PZVXP1G+",
-	"lYyiCEqQSBaSL0DeE3SwBo3/QnaHLaOrt6/4Ia/eHJtkQ2SXQItFcQMn7oGW0Q94STQ0bdsl8kyBZ3Ad",
-	"Fon8T530scsK/Jkv4y/bJckzAhzAyAbnWKISh3S9xpwt0lTfHggqQ7mAn82zBf7jctFHi/Df/hjx/4Mz",
-	"/VHcv37MP624+sT/kMDHv/H//NtNwyYm2e0fNzmN+kUikNAe3ZFlH2+Sx/1/K7icyjHcLbaLJjWpsF+r",
-	"NCXX/5nPP7suF11ezOVXzP85jT/+wS7FWjzJr8G3WZA14GFyDVzl9VSdhq7bMnkY1qoswjNr/Fk4GKEV",
-	"jXY3elZ342vorfFehSObXm8qjnCVUVuClla2VaHOU1lXzQ1mW7ZUbAuz6S6Ii5nI/YKb0XBHVG7G0hej",
-	"8M2VF0hoy33N9vzsFjnOGIZIeI0b9yj3RhvIYzX8H1VFxF4ln9xyeumJ6zKKmdHdTrRkKtErhIxeUlqw",
-	"IsebhUJfBpvZVBvbfVKijvWZ9C3aVq5n0l2j20ZJoVctacD/idNWleC5qKelnBRJXIloqStHXGqNi+tJ",
-	"B5WgcucXq9KHIPwR/4QqgARt7cJSZaNuicw6Qwt6swDmAfrSyOhcG28ZTiu5Blp5iPjFnSfXqwIV9AL9",
-	"KFu2wRNQdj0HqAl51oocJ2mdcDaQTCvTSZD741hOPgSlF5jv/n4X9ypJo5yU5WHc0OmjBZ+CiIXJ4wM9",
-	"uBe1S14XxFv93/D2zrN/R2I5U5g6peneievUjmqV+3lXIHJrT53/YdVJge63Tqh6/8j5PFBv4lM7HPsQ",
-	"FvPeGBKOdmcKfegpmaVmHch3rCe7zL5+KA1F5lgXHzZ4EoTdzAkpHqxOed/No3LUTorG6ZRMmaJ9mKQA",
-	"glQLcxgp4BaaKvClB1KUs9OhpLCcZtfKIVTP6pIu61uSXyCZP6ZdR+B+kLli9I6VGsIOLQUOlo7M0zTS",
-	"9ts8u8NJkWTXsH1le85rVTkr7k8mYWHga2ZgDeUEhysSlXBAMRVAXsWKZEJgKSAHCRc4m2f1G0c5uzBD",
-	"f+N2h1ozn7x8j/DS7wjQQJIGfiv0mkgtVPwO0Dz64PYHXWKeya9xxlfPr/8yzYPr9KCPcaUALGP5Yxpr",
-	"67WQrkN2gVRmCeAEy1+Cd071eLmboYLOoexahxN1kCGndN2XEWH0AqIgbAvdJDiZ+xAnETdzQWkfSNLM",
-	"rZsJJWcBawCmyExf0h14CLEKg/bVCJz9nKvCFq5MSXtYSbPrqQmEkNsUklaV8McvrwuCDqQS03IR5lB5",
-	"aJVAMnBYI4717amF72To7S9JFnXRDfGSbgsdsCvNj5ski+oxhn2iOjfee5zSBk+YU+di8SFTFx3Kr3PA",
-	"a8c5EU0j+BksFOCKoYIoJRiwefYlY7QsGIT4aR5UHc+6+DT7j//773+8/ENrWOt9koXdiCJlPgC10Ryl",
-	"WPYStGfHuvsDG4y/9vjYBlRAdNCw1I4B7buqrWU1g3XGEufpFL0Vpn1YTbBwiigZsHlN5HQeqCBI58lh",
-	"o0CQU/waRUntCN+Q3UwhVdR8lHUyam/PWRi7la9/yook7cLXZl44522lx0ggDfn1Ahh20RrIO8TvkM15",
-	"PL/zWyXJuijESSbhiBMGzZzFnQJtnaWyI1H3mgFU0bxk0jLzO5hC96v41fN3IoEwJ2xDMyYatz3F0TvZ",
-	"gR3KObJCNqE2QTwkYsa//42JjF85SxhgRVnxVBYw2t6vfnvZ0u/6vt/b1lCFugxTQSKCYtlOVJBPC0LY",
-	"csabYC3o0aIOt7J4PFPYQX1wBcuMTNEyWbbB4nouTmOar0nUV512QPkQOu08k/eT7GYuQnxoIdBtFrI/",
-	"JkQxQWkSmke9ssSpWRG2xctnLhulKKqkQ+mDnQaQ9R/3qiAkya7fya6Ep3EQOHefCrTpjrv/zHjkvt8T",
-	"Lt/Xqut/x0FeVp+67/eMWO2xg72yPHrfF01naw1uuwzXaIx73+9tWrDPu4xnxU0/27EROJCV7rlciHNN",
-	"3qj8gbwbsJUeLRp9ZReP+wJSVmCQC8+lBnIXWOTyOp5nSoszkxXRo4UdalyNLJgEOrkYWU6PFuLvldi8",
-	"UBDnWSNTDAwqCOxX4Aql2IAHl7t6lkBbDgA/0Co791sQw+taL+4uw1T6d/8uyk1RXjrbW7uYLyAreVHt",
-	"YX7gClAc80yibp7IL2Xm81PVbrDLXl3VHrvvGyPpPPuOgwHUsX7ovi8wdDUmb+chxBP3EixBYh5HR9wl",
-	"xkP3XAeT9X5Pd89ktV/XsV5YHuW3QKMhdqc7oPoUjFNvsNxtnMpTehyjfW/3YdRD9wKMotLIq9NFVHno",
-	"XgLjm00HuoxS7VQgi6INiNsuY5iouGeROlcSlrbiRZL50I8WVaBWfstke7p58dus0o9r8RguPG32hdyc",
-	"nmecw3SHPjXGo5aSVXhnpSNxpW0yv5arDYbNJ3Tj7nmm7ttGi2j++8Le4H1/f3cxWKWxuBqL6w/zTCNN",
-	"Q3zh0cKAihaUuSGbAu5ea/svTn714ZP6gXqD8buComWSRaJvEWRGguYB98anLQMtBYuoQb0WocRzTVN6",
-	"h5ICPVpUeyxIzSIp4StwtTwTZ1aVA7oHCJIKf64QVQgsX/RoAV99Un9ePG4YClAW5+i6uL0aflkNfa9L",
-	"h94Lt5fRmfZULf8o/V6/ECRW+fJuwko9ey59QifQVuqOFrqhvCwIVwhICwkutFBagMFl/Gvz1owXNcTc",
-	"PsJsnsUYstdrTc8hmMCPi2xoq/XI5wRHaZIRU5aesE+RHKYrpdVrz665QWqPGBttMOMcr11CXIxALXmm",
-	"vPOPFurHi8cX35ydLFJdLCXdovziGiwRrk/SbcqXCdlLulC+vqDn+c6RJQ/7ZiELI2ACL2m+TKJIKFYn",
-	"cMXG0jW103Vff+5sXGIcCUaEf62PlpAHzER7VNlTFrqIcskeUSGVGwkpi8cXaCEgbZXOrXusZnCW5BF7",
-	"ZfcPnEDPc3sazkXVL2zxAhHX6y002tdG4in0awzSiXTVp85ua4rjK9PasYmILlLLVDbfo4We/yf4kSJN",
-	"VpA8w+kLbv+dShk5RndHgPz9mXRgIxlT28NcfRJv4UftHdnQHPL1dZ3aQgI5L7490f0DZoUEFjppP1Lz",
-	"+S4bUr7w3LqLkROqbxoBi6FT+DOE+avRowWf9yf4wPfsVcHQGjKOzeRC2dN6m8kaOi56r96+mmc3ZNf4",
-	"newMILWcTZKTJ6YvBPrRa7hHVeQUI4wKekMy+aQUxFzh0n6Ck7wfYIy9EE0zOvs+zIfOtjmVfiAWQxEk",
-	"wxtaXIUh2RTKiXzCorP6GB0VaeOh890zYtCF8rBxRgPQFQPfXcNWKA2P67xYT6akzEPMkt/WsHhVNDR/",
-	"5TQs1Rv+JWj9CqEAHqmaAN+c2HxDi9c0SuLEpvV+qNYnJUVZorTcgRRZVEp6Fhfog+E6gDKjb2rFJQ7V",
-	"vkfgNwIlHu9SiqMPlP6A8+tTD/SmOUonnbz22PnCQDTaaWdULpoGeuh18pQr3eKlnwpKP8H38vi+pTT9",
-	"14hB6zHKBitHDCIf+lcKf+heLDCHjFh7soh6FglVvIDkLbMX5oqu7QGReWZGROxd00/gJHKURvCGynYU",
-	"kYzPWibRMTpbf/IsjLBQ2YWKcrhExdPYZ7SoV3mKPalI4Bn6wwKtCSmYcD9rt7alhbrFA9lFOpqQh7KV",
-	"hr39+imSsmWoYzfnndmS/JzbUyZF12mq8siUvNwW/2JJF7+nSHwTKRISD6FzloSUvB8ofY2z3TvVZvk0",
-	"bsyrTaa7bJfZl/rcTkUBHLSmOSnxIEGbkU0PHi3MbtDcPuYPC3KpKokQ5/kOLfQ0F9xCnmflHxwB4bhA",
-	"mKE7kqayrsIshmBIvqIZ0jHxLvdJ1fKHJnqkU8JHdnpY/lxBLHaLJRlojPci87PRkPIEVtk2R+mmZjW7",
-	"Pp5V0drXCBM9WtSm3TDZfv75Z6cOH7mPuHW0SUVhs1HIKdeCeOQI/fVZ+cR9XxVxSqW26xg/Vp+6V8Dr",
-	"ZVf1ThLBfAbU8Qo1OnJJpe3lgznkDS1KJFmGY1ICls0gOgFN6gF7KmdoTYQDAHrhK/AZKGAHcf5oUW6P",
-	"DrXTLCMC4l2Bo80zIUkENnthBN9VNTAKwftXFm5FaInDG/RoIX/wSSr5i5lCV6tAilnC1DprrrXDad80",
-	"Ee5ofgMYFZhV+/Qj4Q8IcSYLdXCB8DyTlsQKV1roQzS8pYO+RPXCcKnJqel+9HAe1U5b9NXf3J3wIDFr",
-	"7/94kqy1D9XtKFmePburweg1ZDgO4a4uN7zsTMn33dbzEZRrPTcBrNsGgHaVoVdvbwPOna/e3o40GFoJ",
-	"g/MPmpF2NDSjqCIYVqsoXGd65bzETjy7+Pir3w+G95YaChMiV8Jn2dA/GAFkkiS7FiVRa4Il3lm2Xfdm",
-	"vwg4r497h5fNkXAkbBGcvs05RYuEs4dEv6g1AUhA0iTMmoYDaTWAOQigMktSAl3gWvKUCllAeGJJVkkW",
-	"PRFB8VqPqXmmMzP0YJURAO0QxoboAhSEiqLZYssuankYJk6vxJrlExASiU/4OuFaOwipeZZIlIiNQRbV",
-	"YQZSLH+MoQHFQdzjj/3eZ4fmsJfevdGKpOsoom7o477gD4CVCbwAsQWiYFXAom+LJ2JpfdBx5e4AAUry",
-	"5oikALOq/AbgfeY89dm5pg5nJIfdJBuHSugPR7fWFTVQeo2+qENRhvgvgmYlM1KJHGMy4/uCK93XIIoV",
-	"D79Mcla8BFCdp0T96x3OIsC0eb/BOSNNHu84X/72LKOFwAduPwiVOqnAnY7asIfcCf/Pkv8n5P8h3QCJ",
-	"6pv6ktuHBflcMNkBH6JtaXLDN4yfexpL6KcnGpE96LvTEVruClE1+dOHl85EJBbzW3Lgo78kT+F4pVWE",
-	"Bn0fXIR0fVkk4Q0puFrz4oPj+YMA0sbxZ5Mao6C+i0eQe5PYof8QI2FOJDwsABGLS52feJHrkYn+cyVE",
-	"QvVMmo2D9p2j1+p3RqOdvfWsMOP3/JeVtjodnhG/ve/3IL7Z1hKPgjHKBc6C6/s0T/4hMYIEWvziAomi",
-	"6UrrGBFRBdekhiWcGQdX6ExCRdIV/PNshWXqY73KGVBHPuFB5IVuPCTjpR/g0WQausth5McTj4yCcDD+",
-	"pHQA2KyOH3qnns6aBNE7LDdO74ZVqsAWlL3G9t5wp3GSGPwh/HRgge3rUp3IqhOXTceMfxyeCLCneAnO",
-	"c7wT/jqFRnywmLX8ZX0xYg7tSxDwKIakl717+70XkDoQ2TWXknrHqS26/aSE74xpDndkJW2nKVUqgzSE",
-	"lhS9Xt/1g5rorQGiyIMaplsGfR36XdHsTrtRugtkkafBro7QRESJ7MfmpaUAi2SPJ5pZ8FKfKDkWb4tt",
-	"Ti7Q051OFE8qsXI+L3CIixZdB4q+qbTnTRaEB9s58H3ZIq2y5zdk96olpL3Buc58EkkrZZBF3mB9fteu",
-	"yGcckTBZ4xRFyXVSsCdwm8VJFgEMxbaQtc6cOioBpg7ld0gaW7fd0DFTzIqfGLH28vpZ9hXTyX8Ccwaj",
-	"dZJtC4AZKO6o1str3cjEqbnDrBWFwIRXjmm+xlypiHBBnCIBcIXWmQ+4dqyEw2EB9lZCM7VrnmI/1aBW",
-	"fthGSfHiVtrO9UpvBWPbR1If4Qd1vYGrGwB++d8qzgmNptYQMGghMpzBV4wW0KpmAWacLPoAvzCbZwKs",
-	"vN7Y6tFCqH2LPlrgUnPlH/mNsXgsQGJoLNOr+hKUodYJQzhqIGAxz3TlBImevXr+jo+lMtv5PznRwPcT",
-	"awtO1Cvogg1tBxq96hRSj2gJUIXomGctdRv8lY+fSIpheZ5s9hdWXhP7BSBMkWZrHjE1KKroG4U2AveH",
-	"CeNR7c8TtMi2abqoAsnoWheaV1qbie0FQ4k/JRySYhqtmnJv1vsbo9nFO3z3mjAmGogea2Z5/JzjwlDj",
-	"2zuBH3cM/ft+T9DiJELfYdZOY8H2NhJzYn5zNHahcPx4g7+WCZYhGBBOQbImF3VxrZpeHsLXKVavxS+N",
-	"54P7voHpab279NffMbTQH15FCw2KF9Fw28TMF0aGwglq5ZdxGRuwYJ0dgKasvpHe7HvRFMT7mhak3YEn",
-	"HXba15MQSGBlpoOaYc6oTxAX5Tstu+6qPxIAHjVX39S/cC/8C8/dN82hvIUIK2zaxOJ/OzKi6vAtoJUG",
-	"FpVJmQej7nUMlvHUjwfD8Xg5CCI8woOQTP1p5BKXBGNoL946wZEACoGLpROok8JyMgeZ3BsNU20IxVES",
-	"AZUX3D6db113EEoTHj6QS/E3fj2IPywkOJ2C4eZX244VZL0o4yXte2NHw9mja9StFn6qROsHjZazVqet",
-	"ynXm9vYrgLp5SagS8lTK0r68vParIWex70ql5jew8TQKmMXVc5Nk0M1CqzXCP8wfEQCzDBUEAMpNb/Zb",
-	"jXX5XgIwCZxN+Mcz2ZyqBDQzcSN7Cky7pz1QIi/xP3Oc6RHVByg9tlufVQxkW+CgjEcILUlBeOXgwTLX",
-	"aK5NyNhyhRtchKvyo9CmjK+3hV6P+E5/FCPpRYpv9cfNtvgvCW8pvlGfxGOKsPB69UH8UH+1LSrEMr5V",
-	"f5KLEVsjViL+LZchv9gW5g6U31WHURsL46gPGt8aPlUvqM220P+Uz8CHKia28cxTCc4nSWUyjQbh3sMN",
-	"bVfez0KdF1ovNhgD7qEmsyeV0A1cgTZcZZ0S3j6ld4ZQb3GCGFyKJehe0/dxYz2+XJVQB9i0TWZoIRmU",
-	"mw3AEPwf4oyKf8GG6X8ma/HPkuL8s2DkRX+eLQTX8j9qttBDi0+QxQgsvLhAP+CC5Eg2IWcQ/MBRBHNt",
-	"QH2XYqJBwsyKFfeqUBiEcDsJJMK+EFytwIPoyrCay0rwgpYt1ogMcYteMrqlBptnEP9U6J71+WsUw7M4",
-	"VmGj7VJc65r2XqdlJhPwkZn/MhNVg+oa54beJnFuRCKB8niIo5EwtoXyD5pEocRNQBjq7KGVM7klKd1w",
-	"zXSerbny+GgRkduy2N6qs6FHSm943Mob4mZvcIecqI07AGPNcqVJYzgTsG/KMNdegRVlBVomBetXIsu2",
-	"ELJ74V56o1oUeXooinz5CzSI9PoDe0D5Gd7gMCl2rboyYX1EPuOwSHcXaFHQAqcL9EdU+gYW6N/RIiei",
-	"dyZ8CClNk+z6Ob3L4HOZbtGUJXqY7lbUM7rlqkvDjvqepFHZJasvEN8NP4clLM0u6pZtJW/oYfN5mZOq",
-	"Lcc1f4M2D3+Dgq4R0ZyMctHwHSvbVCc5gIU4ABWywkwW01/UDUS1ew+f0c9JsVrJfRCjWug8gMhX0V6o",
-	"Wn1LxRquSSgxTN9gI2M1VWqbe2uTacad31CwBUu1VDMZvXOJYcmXVhtffCfNXN0+DbW8tmo5nf2rOCnE",
-	"VS70mAnLV4mI8CvxoOfKTjbq8wPX9OLzJsVZi379s5lHIupbr0m945/MKtvBzaBqYOUNK07QCq6uhMHF",
-	"EZEwkdCcLSLLLvPLlG9VtKcn1HCX16fRkPvT0UVw4V76o1Ov9JojJmzvAfyh2mxHLJ9Vpwy1PBEl7f2B",
-	"HzrJQE3ybZkHszexBfbL0rNY1TufYU5CbkdHXAk6QTZqS82x+LrauWN5erINf3eBk9Qev+CvI1lIJLy2",
-	"kSfazonltMyGJKDkKppfKoZwyFbeyIw1v704FO0x3IZ7rwl+7H/UDpVqOpWIWHTfOm4kpbck4g+1ZFXx",
-	"pepme+Koa5pwYnQ65hV3m1m8cgyXGU815yq+UEwG8xTxHRVWjZM0JRFKssaEZa4IJAJf1N16OQE5W9YR",
-	"dCWs+ZhFdYCODpJSkKpszly7PKWQL0NJx1FbOolJZIvjm3NQHTrvaC7JBmgykO8vUD7iJGdNN3HlzJYd",
-	"B1TAImElVTtdse/4ZJvZGPVQDyvIpnVBmCFo4RARSP1JZMCh8xyekxAqB98XZLN3Jm79Vi/dnFIMqZka",
-	"u9DlyjeKhE9M2Omo19ZSd5rBmutM5E9B+FLJAG6SG3FQmTAKXCmS2hN20TUPSOpU1kSg1uyfigg0cmcE",
-	"VGe/pyoGbb4h8L50sANNf4ZUEqBRii4y66OCXkOrk9JkbGpPX9DA8r+AYXHIZuCaSimG2dHZR0m4Unjx",
-	"1T4yT5q1fZL0kBUgS8dqKZtr/Lk38yegePdmvn/fOBL8B2e6YD6YQtFQeevrWJaZPHcrXEAUv1wNgCZe",
-	"CBTi7KxzA7CBc0ztvm3r/zthyTJJ5blRh85QPbnY3a5Ff2zoLvWQlGTd4tWuzNGltrelPoe1E7Z5DlPM",
-	"ig85zhiMCKlb588VGEL0WsTX9yqgfXCfbgjdpPWWYULJNH1gMpt/g0OCZExPbuJejVJ4OjBro98dzaET",
-	"+jO8JukzzNSkcnqd43XNvDCS07ehRF08oM12SxHWmyyz0OriTdbhNGay//1N+cZ/qeekCVNuV9/GIVYZ",
-	"WJuwcRA+5Fs+0Esu+Xr9nirys15C9Y5ostFqTzRD6/XtFj8UsK0wQwUVQDmqlaXZNY2kjEDPtEoNjBpX",
-	"NL5qmxMc3tYOMbgskRBZexkhUQ3SR/WoglrvA538DNfuaLCn6cqjX/7w8f/+ItqufHz0iyP/9avbH3n3",
-	"6u+P//TY7vKFy88Wo4RLW6B6QSwKqVRF8fAFuhLdoaH4KWFoMNVJjEB0xteIU9XwJ1erlVeW0g6UfrSm",
-	"ee2wj4bDQd3FPWm4uG39ZY6QolUV77j7+oVQa5DENJFNjCBl75pkJMcF9BRaPNHFiOrqVrqo6m0mYhLf",
-	"WVKLcbXyZG8o3/jpfb9nTsHuOFEwLZsN1Lmz5DO3ZnIcQhFqQVX9FL9bm/2xqjszHO9rCySZ0OTN4ej+",
-	"IRsnMhwPkeQH8SsjYNep6VJTrAGb/JilO9FvrdZnfM/S53N7KY+youzZDxZL7UDo0kwTUMFwEUJXnSoh",
-	"GGkVbWou3aLUSaEqSCAa+WgRrigjmUClKFOzwa+jHOF3AJYAGpRqxAHLk3i+VIBD8h3fmPjYCZtnd6td",
-	"1dJXYdBHC/kvVber1w/zkXGAO7gK5chwtbXbPhXL1qoVCLO9aO6OBG3ABj63dBnL+uMqBZvn/JwuRdgu",
-	"tqE3RFTxQLf6uu9WLEU2CjvFMdvFlViVGqplu9SIjZ7tGkf71dvb4OKQEqlSDrp4KWRXwoob0B68r3ae",
-	"q+gO5in8UZedF9Wepd+VpaYZSQRkyl3GD4OIe8P5U/zAn51nMo8VCY6VmbAmmLzsHhDNSsjOS6fRrbPh",
-	"Sz2UsdvRlVqXC/tS4m4EnTPRE7Hh6bHpis+3eWsEh6YEreg2Z31ZaiCitrJfbV9mCLtswa+pxWQ8cleL",
-	"C3QlMVdW+FaUp2YII7aiOaAorGdoMfZXiz5aeKuBC4klwZA1yDn2V9W7za8KeL+mfcmYenC/evwn/Wl0",
-	"vzY+Te7Z4z895Lp7mRMCPU4s4cgkyqtGgKwy9yfcQBpbu+9Vgm18ANsG8Ze+367XON81X3tG18339E6A",
-	"P0jXhwrkSICjUIcYlKH+D5JT0fhY2+ffMeUdERIevhADgDshVgRk53E1GXOV3i1zzn1ZU6sacmgwC7QU",
-	"1Up1H39350Zt8yoDVZZ5yF0lMugaZ+8HAg0plK+CX/K62B7qLVQPzNPKId+mOMmOrYaEqZ5cDAlPnyNX",
-	"VlDs66fJlstvHn7DKj3UgBl+1zj86gvbi78nOC0sGRDdnBfiaVXfXHdetxflVp4zHAj0xqq1fZ+wgua7",
-	"F1mR7+zayArQMYSJLiNfkJ/HUEqza3k4IVFF3BlQQQ6t/9EbSKOBEZh6WuFUc7M2onfZrNLPhvB5zDOp",
-	"+MIwaPHMSIKylip1zCKwo4m4l35wqMqvTHN6aIWK2RC3HLXWXf5aFiFUYoWQg/X2vDFY2ewfLZ6pwRez",
-	"MtGyHpjF1dyjcdkr7AtMCJJXZ3UcEclnYOIontMZnTKVU6SmVTNDhcmlQG6kgvidzEqsxI/DVk+VmS1R",
-	"Tqawc5f2Q+3VxTvVYJrpu41KzOArBuYxM/MUGuGijdi7g4JNSBy50w3PLnTObtBeFj4TLl7au3Kf7Fyf",
-	"AtBZYTPIflIZgJlMRZaV19zyUD2HDeuQ27FcHoLIa+ENPeXggzc+tYS3GSCuisGSLcqdUQxXCaZgMxtf",
-	"kN96rxgXxTnUgcrF8/W1ghoXGhelylrXItF6b1ZKX+z+QciM/o5LpJDmkMvPr0aR0glMIaxh41asySfJ",
-	"RUnBrbA7JnV2JcoieWeoUq9MlsnP0EJJZW6j0buM5IDKBK5VpfJdiPT46OlOwEULBrbdrl8K9MWk4HHQ",
-	"L5Un7QrSUTgm5njnYO0Kb3x91m7eF01vjeoXuoCIT0bFHTtTl6gqLRfISItKmtIMiYcXF1XNTI6UEST8",
-	"N/bB5tlCtPFamJnW6JoUhriUaddJwexJ1xWHZZmXIVug9nvGtA4eXkMCtBTyVLsmAqjJlZmRXQEBB+yC",
-	"NLnOiDzlAm0xq7SugxgWDlem37kpdviS9EsOrqPFwvmtlUaZrfPV9cTq/VvRF1PMijIHTtgYCUPGmaB5",
-	"w+joqEzuzwtum7VKFBbJ9hZ3c0aUr/l8mcIHs4Ots7WmC1umq5dy3lTivQr63gmfzBYVRuiq43dbirqb",
-	"u5+KH9UTnY5EWTgHR8OWm9rk4t5vaFF0tyJsInxPUoomjiFSFzNVwpAI3FHOCdUdfkOKO5rfoIjcJiFh",
-	"D9jqL5Tp29h0iLqIpF/WMev3oukWLe0FyQiH9Iw2nKcv4JqRlV8/2c21t02X0axcur7KoTsAhPf0oUgy",
-	"iT0PR78NdWl4rJV5upV/0L5rxVpSxU+WIkpVIKtwH6Uc1MDUeje+lhFgZOh21//FQ2dR/c2qq28Jw3Bf",
-	"7nIXv718/jz2TEst3VcwZeDNb1UpYXeIpCv05/c/vkFrkl8TBCAF6NG7l8/QeDAdPb5AnCxcPZGNeGRH",
-	"ClGN8ERfiqL1aB0gDG5NdkcUXvo8azQi7Vf7llYe1zkeEGeFg9dsKHWhcJuuk1voOCRGg6p1laD5AFsd",
-	"CGrjyH0Err6qcaEpQ0aYd9og6/X5Qj62AkoZYdXa9t8fBzplsIvd6L0yDQSZNwdJj1zLAytS5pqZ1wA4",
-	"R1QZbAUqhQDMYK9vGKApwUz8TfSetdtsYo7b4guJm7fb4pyy5pCAOQknFGLPFODkjXuZ64AzDbas8gLN",
-	"3vAV1DxK0/ckJWFBc8Dqq2DcPTGapZE14LazeWaWbOmsGUDKhMY8KgyTMK08L8IkyoVFKCHqFyWG9yLZ",
-	"iE5Mxt8gBwcp2GG+wtk8a6wJBhXwhOaoGC3MkPTiAv0M8qGGr15RZSAReIZSwsWJZl82z+i2kLDGVQfO",
-	"AphfVl6luCACpdUUayKoZyT+PqnnYCHoQKcA4O1huRI6rJuyq1CfbAZEwhAk/cpBBcALuhz4nGyXnj+5",
-	"OEIZx3Vs/r2zqvyYa58yZaRjGgRX1vatSGtcR1ntb46Cx28Btn8q86WALaomfcV4/o4h6FUof5DhNSkZ",
-	"HjJwoSBDs7dukGxCz/ZF6yYF19F6lOWxqHB8tdjScnIt09UzFMe+dYq1/CXtVrnv99Tx7k7oV2/lE01i",
-	"w0mEqct0LJnaLYkq1nFxovegm8/gJMO+zaAnLMQbglaisWEhazxjjVDMX9XX1VYqJU/gxtBc7QfoP0lh",
-	"tL+H7rVGYpLgznkG/TAv0NucxABdKtkUm7e66s8IzoYYgJ+k7YcL8UdO6W2aSl+dyXidsqH1j79ipXGl",
-	"tAr6vMsP5lCLSo+68nQa1W4C6PkLVhwf53aYSSOc34qhkCcA21dz+z9S8QKR13xDNoVsb1zDuJVRiccV",
-	"uOs7pX4bP+XHv3ah8psORoYYRUk9/ThQdZ4xvDNoq2b2RPdBqd2zK6zsC7gsY5rrXqsspBvSsRvGaFDL",
-	"mbxy/loWrOgPny5U1Ur5/eM/2TInG80wIC9fb5zRT14eM2mmcC56S7iIZjcA7w5nlf+8j0q5LhHKdIkL",
-	"308xJNelMyjwejLPjLeYme+Y3Yj8opygRFQICy1IVOGJ6SSFiltxxS7JrmtS/NeeRIEvcbyaPTYmhy0O",
-	"Q81tc3C14aNyEamVlaYDCiNuKaSAT2aHqPLGD3A3fhm/W0NvOpdz2BIrN5z0KhtM3gey7AtpxCCpnqg7",
-	"hmu3wq4rxFUiVRZV5zubZ4v/fPEBXd56l6qq6vJXzqX0Lru/NCCtLn/lz90vDkd2PnzLgZwP30rcRki6",
-	"7o6nskrX4nrq6FU1PAJfMLAhraV6MONbum3NuyxZo+pVBnduVXNQt5slPCCTiNoTjqqCok6HCi+0uhas",
-	"oNPKVuE3xAqXjR7KfHLOxFKXRm9BwwZkhaToK3gxkAVJ8ZWd3Iyd4ORm7GxObsa+VSe3osypTm7Gzubk",
-	"Zuy3cnIz9ruT+9tzcssayONgSeqObitqyBp/TtbbdW/mSYgR8clt9ZPzy/Sa5Aa4x+lD2PRci0350HnW",
-	"Gjs1ujE1CHXefn+AJsWvgA8ffqi9v1mTtmcuD6lRu+/3EvZcITD82ka0JaUpwcIlgXO8JoVsodvBOvSH",
-	"o66k7EI1SyPC/a1AKm4UudWWzpI/EMyKn4okTf5Boq5Bof7Zw0x8xC0juifwb8QU7NQ2nJ2XeXs8ns7X",
-	"jtTJi/+44NH39E5pezgnoASSCEGsY7HJ6S3U3BKICBnRGcN1kUXyU8V7ZraQegKo2KAEQwdt8FuL1DGu",
-	"d0LIRCqTbeVItkvjAO5iHf2qVpfSIp/P4nSsYr5qX4usIL0mBWvAO5UJn9yQEB6aJEML2+IXtTKbcfNu",
-	"OLXpn6jWhG35xvr+maUaQ8tt1G3jdJW3HR+65OuZdJ6u6J2oyyu3UaYhc9WKbcOVco+bsI8LP1gtjC2u",
-	"9k0anDsU8kHHbSrWKxMp4U1svBBnNXy8RvFR5ZbVkEdt4WdQfBPpp2HKMJS+SjkzHVBQcA9PEAxnkglB",
-	"5zoVjtIQRrAMOUyIZR/Y2lVfr+E66do//ZqvbQj0QVa9fwwxKlai8cT6h3slLzJcJLdEFxZsGZHdhnYX",
-	"SB1sfziaZ5Y+yg03brVvMvhzr2kaWRSVgW+7hBQLqzK5t+193iUTgMFS9kcX0O8QYdeebQFX2hf1aKXD",
-	"nMZoAW79hexLcyu86tB6RKLgbXBeXKCnO23gqNdGOb5TwbM9uJA1Av2ie5z3tcf7o4FE2hUE66iIQpva",
-	"KNHJJ/ugyvu9bZb8fUvk17ZOe/W7+Xy3XEVg9mUjA2GhiyLkmbryaCwgCEBeil7vb2gBglX0hc44P6tf",
-	"W+AQazee59u05I6rqjxm7XknslYEXn7JPqKvqFFjwPWlIk9k3xDhEhc/yPgfNP6awmOlGfgBJLaxLLOF",
-	"5pIZ+VygRwulsVbj8491FzrVtLOK+QvapiymEQdpuUNxcr3NddQpJzoNaKhgS+YZTSP0aFExJBR6UbWR",
-	"oCHAjkIF0g/ZVCQqvLumiHtkrlpkDSUMLpUkJAqqhghgGgoASKLSvdGW8Kv7iQ2EXQFRr4Gn8A58pXsw",
-	"opVj2LwIq5swaZhZD9Z2XlJDtzGLxpR+Y8SODRCpShmbDtfu12Wra5nWrLWOqUxGZrx81rY9cGxlHktS",
-	"FEl2LYLi0sDhHIVviGhnBXA8fJa1fIBqd6RGl5SqHdgxZ6kGyGo9DmtDsgg9aoZkEK3Ug1LO9o8Wyta0",
-	"CYoKmCN6tBDG6ELiOQnNHpJm5lklceeJPE4QVKYCIIrJtrz8548vjB/LduQ6/wYohouKwgY5gnJQEFh4",
-	"TeYZZqicfo03mq0NlZa8x89bRpJtuGMFziKL6DZUM5FHI0OiuFjNrBoDYCQYGSEGvpbWsRNO0ozYbNgl",
-	"Dm+S7BoCKPa+VAA5tCkDLBXVXCsovlEjkWTFKOhVnYg1p2FNLIYGkvZBftWw2zVEgWrcsVEHi6MdcMfi",
-	"Q74lC9VHDKQBJwKrJNVw5rhLGEELAGJdlLebKDxCizf0qUG6RWdc+PZQZ80PIJGY6xpSrQoGvjW0mcKO",
-	"4SyzoFc4Qhm9E0kckrWqaNlSgahZZ5X4MaTZKSAXxVUlI/j9Pb7kdjYYqlyZqBsv3vEpqDAsFRcCPM9m",
-	"4NVRCcHqQKnDYUgtiW9Tq8UXho5AngNxh5Kitkb3ZGbn6uEWVBpR/0Py0Noo/YNKZARjQ3YQM8uPjQZh",
-	"kDexESP1Uc63k+u5FHrOSzRa9gS5hqdAXSDlrg3NGie6XaakZ+6j7EtUX2G2lZ0yDRO3JikrAqa6xca5",
-	"t1KlQ/i49FUox+ert7cBdCy9HbWk5UPNdWvbOTDNpJ4N+dVw7whG+5qRZLAGjgwkwzNniSPzkb7JMHJJ",
-	"lpOiyPzx8wSRgYt+ixgyf/HvIeRvM4RsQIedHjj+AgFacKGdcbgkO+dwXzpGZouC6xS/7mde1FaYHrCB",
-	"3/ruVi/Ybx8uz8m1XUn+uQIVCkYpFT15+OXXBxVrRdcE4TUFfGeyfqKOZcKMr1OZ63oiWb1RzbN4Ao3N",
-	"Rpqdd9iEYanMaE9wXAv+byLc/K0Hg+HyaoUqAhNthRlidE0E8nacE9JHixefV3jLihLHqPz2Al0ZmBO1",
-	"ck+ht83QQlZxyrAwVG0u5lml5rMCNlRWfcK0ev2ensKBqk+toRwX7r5COaWydmUFvghVOthHKvCY7vpo",
-	"Aciy70i84Asv+/WKhzY4J1mhUcBIrfVCpeZwngEt4D2QZM1IJTq+B4FTSq5D3uwqOtZZyuneUVrMKnDG",
-	"AmENIIpmwi9bVttpIxbIwgkms2dByZjN4jiOZ+7MvZyOFtyKSoq+DJ0y/vWly40rNs8kHD68mAlPFB+W",
-	"2xrOGm82JFIlAIT1BSY6dDahGoaB86VwxMsZSwfTkZWAbE9GunKqawEObo2ZvTKrTP8t6+UYqvndDBfA",
-	"d7pwbZ69oYXs3F6eOzMpWgAgc0OvEcXSKfAf+w+5dI+/ZE/NO3ib02gbCujWF1t+Fr6RtAMRShaH/aFV",
-	"fvrwKPQeGQIBY7iPyvpqcJWW/Xi+VG2cnA82D7EBGi76AOjqQaDCdwwpNfKiVHIeXDj7oWR/rtqULYtK",
-	"Mclkxn1GJZ6AeDWciBTwZqSvuVKvJiIBueh1s5Aq2aI/z8xqWzmSor3oQ6O8QJjd6EtLsyvZHgVV1FkR",
-	"3KMClpWZiQiWiukyNX0R2qjBQutxVpJK8ywpZA8QnMgUhTpFt1lKGENV7yO6Em5p7aAtVVDdNkjWBPHf",
-	"z8xlSQdfhAAxbE1UExIq6t5gPbU9VXNr+AR/EbQXHpVzKb4nKLqWWIOBeiXcW/xwQ28qQ+FlKE0ISqCD",
-	"R0kjTo+ICsDDW5KneCPi5UCVI/qx7tGr9+vR31I8sa84UFUnMrxjZazgCVoa6R4COcGsfFUFoVJ/e6jQ",
-	"LjUh2dXPFNqNUuJqgb8qLF6IxCYaN7zgBnKc7Mgyz1SrK+n0PzHmyBXDAyFHA+1WNHASO1PJmiljkAdj",
-	"j8KjX1kMp5asEpxnOhQp4pRGMFENrf9iBCuNqv4yvvjYLGGFdyE1OKIbknErGQgpOFEIHBnRFD3kYHwN",
-	"L50w/fwFeiYyiOB90CsP3RCykZlLIpIsFWGVhZSTeSa1MlFK3Qza9hFO72Q0vKUu1nArn4L7VlHUrRWw",
-	"7qU3ssK/dQ0Lqt99gepDMx+yWxakDt29zAl5QPiuTBCwN6WS4qVCUm98RPTtVBXyxEJJvQqaIQzW7sUR",
-	"5Z2l52Cf5lK+PhMXlby4y2JdBkaejH2KTCrI59uQ8EKpYVV6K4Wr6t8SRzfJ5hlXP5ioUlaROi5Q07RU",
-	"gFQTxwrekGRamWvQiVM5EV5l74Rua2HWEmyge8YZPLIn8UPkywDp+mXLdqu5p7ONmKBHpi5cUXqq1Egh",
-	"i/qgVSx3JUCMcEjIv2LEJARHH3qDyQ0ALJQH3KQHC9ThLk0ybcGLsyaVH2YY11uhxYoTJELm4I3JSQZ8",
-	"/ZuEeWtB3YvAe0hct2s9sJaRxp48PLgbv8ZFuNKdJMtrY94bxV7o40HgTCeR5wTLMXEmeDh03NCLxvGA",
-	"+MupO+/ZLPX2zNj5/LMPZvuY2Jql3vd7VWCYw+69TU5Ek2FrQO5DExMNqfQGlWlahCvCnghJxmVHnpDo",
-	"Aj3XIwPYCL6l29zIhxKSiRVJKs9tNJOup3km9FZ+6Ey0NbC1pEdVpktUIJgu5tk807ckVwDlRbUkQgUC",
-	"dcMAF5VgHegv2yXJM1IQJuN2ImbAZeN6ywRMc5ksPvDB5EpTEB7zDCoptBhQ5FB5ZJCs+6xsLYkNk5XV",
-	"nF5wdrSwF7BWOiO2BI2aZ/phQwnUmaqG7pgU2u0MyvMOVdXnhKkEYbGxppgT98dMyUbDDBU8IIYVmeUg",
-	"7tCa5CTdCXqnfKlKaQQAB8RoI50eaPWDbv5KstvejGtuEZzpeqFqEa5efN7khLGj9KbKeXgn5MSaiN5f",
-	"e/x18G1let2Et+pS24RSEnwocWyAeoK78C25aIlTlKfTUVDSPemfNYBw9CHpcEYaEuLHDcmxlBS1UMcb",
-	"WrzKIGiGU0YRFw9lIi5sM3wnWnUYUYlXfJvhYQhIcMWj1+89p4S9oQV8tgYlWjfquNyOG7KrCmIo1KgI",
-	"2YE33tuCu95+G+oO/KHZgPvy8Z8eXqVADdp3ZmG9YdyyhZKO5tZ5/PSPAlXywVlhwbcSQiliW/sCYAW+",
-	"Enskvzb3qYow/0vvjiz5xbpJ9pV1nBsbap8jpt64lPB7XJPVdmEb5/lbgLqSUkF6ifOtrNwpryQuwW/I",
-	"DmzsX4Qf+/Kj6GoLhx+LW5PGSGz6wGz7zUX1PFuU07r45HwU+4xlL/DSU4uev3kPgz0RBVX8V5KBluQa",
-	"3IwRIlmk3psSThgucqBVfLNYyhDn1kLu1rjsAY/wawJ6nyU5jm2Xwi8kZpjTlMhE9bI5/1dsdSkmenIi",
-	"mHj8HIlgkmJfPxFMvPh4dOEHUvcASTsFvmv40jQ9aP6/47+pTwUetE+l5DyLO1zojzr9LMR5nog2ADXX",
-	"VpbRonSs760CMX5aL3OT/beuiurdeZZ2duNy/Ke7FvNSHlyhHbEbnS6t+yZSLn/qXYtUTKfpGq6HnEKa",
-	"b2Y4TULyH0YR5xmqqf8fe+++3DaO7Y2+CkpfnWrbm1Z8i5PINbWPO0nv8UxfspP07lPfqMuERMjimAI0",
-	"BGVF03HVeZrzYOdJvsJaCxdS1IWyHTsd/dHVjk2QIAis+/r9Xt5GrSshxSL660PGCwZvD9lZo3NHKqcK",
-	"QvzIhH1sAzxlpXu4rIr7cFWteua03Ro2a7VvzVKrr0wPVfokxouQ30K2UbqoHG4rZ//vk96m0oXhE6+L",
-	"coru5GUp9BKRyR5kBSO3/UCfljan47O2MW+W6jKraldWsnbQxhn2T4WZ1Cm3qdTwPPhJWiXuEomws2AW",
-	"1ZNg5pjdwzKewDJij2INVe+Y/2sS1OQC5RjksHDPT/O0EBGlqH3684qnss0uJMMoEPvXRBUQDLUvF7/9",
-	"yK8qxEfrxFmWyafT26g1SZNVW/3XizdzTRLj5MGk5quqJiE6fjPTksgJPkMox8PZ1emfeuTIc7AC0bmD",
-	"yuvDw6Pj3Qr6Yq6Sfcgjr93QXfWorL28xD9a3x78uWTDlN/ngzFY0wJKpfpwTew8Y2gbHnMoHXeHCn1b",
-	"jX8ov7eY/W1y8U+V9v/6t5v//fowSz787dUdpv1LSLe1fgkeENYXZup46BMhi3SQCmoN41kmcouQ3qs3",
-	"eq9TmZR37Gvq1i/HIo9ebozpsP4yWC3jJ0MQuVEZX+L4C8yFpEBgNuy/ePHy8MsvS12Ks1z936itghB1",
-	"sKHCt0xYTeNYWG2ddC5GChoYJFKgIxx2lsG/1jFD1/CtTw5enT54FXnF64RPtxI/LGsaIlhaKX0/EZCm",
-	"b9G87Lns4dY7JZyNwIGiCAKWDhjXZAbB8DS3kPd5AMWCDWoulD3DDhqpKDI/v5ce0hc5vYsvsqlHEfhB",
-	"T9NVOAnk8OIFgbwpbgAsXrG1LPgX2A13XaOl/sMccrQoTQfTEFDXzMMymqZU+Md/Gsv2+ZO0bF8utWw9",
-	"hFAzGzc813X2bqXUv5nR9dHz0gBuA5Ymlmu9gLbI4/IhklIUND9gSNWc23SQ9m3RvWY8S6/FvBh8QhB7",
-	"BNTmwFeo06C9oGvvXqb4MQTpCYpyLbIR1HWUZsnZUOnC9ji0F/QA3tvkagAMFs/N1/NSaOMJ4Lh0mDmb",
-	"0HoDXo+aCr98IZ7SLsrXIr0aFuWar67cianzca6gkbMcOiHZOON9wXZibIyk+kUEIOIFMoVplitzlBS7",
-	"ytUUPbNCOUE+FFliHoUdlYiyVG8jK5UZB2lxjTHM3YHXzJ+6ZoF18ywAfby/2HrU0pPRiOc11skvUqA9",
-	"7ijbbRKHDi7JIx9Dmq/Sg1ocuqJ8YHz5wZmtaqit5Fu/EMyszgd6mXIJ+dGrFZk8uwbRkuRCqc5snmt+",
-	"zbJMHL8IrmWoRrWbyWE2pjrsPjKXl1Q4aZPFaItH4HDo4kfF5XlR+yjpYoAuUGE0xjTVYgEt8NHHw8PO",
-	"weYWsp3QBnWhpfYJ315i7uhmX2lk8MV6cKmsctBARdSGYC2Z4nIZTAuJxKCPZcg16wkhcTJmhqjTpZqe",
-	"2Zmzf4tc3ROy0EkpHO0/5kSvspPziZzy2f33H1ip66r6qJllmmYZfMiIpZZ00ZgBjGs24BqCbFMbrQ6/",
-	"OlVOcTYTPMdSIp4mbXYumdBFOuKFqN8bE1mkGRRZ9pVMApp2c/dqYPvocHh8MCo7XNVkHK4zHetS8R9u",
-	"lEVi5oMtWa20gDmkViU9LBP+yxV1gfsGf1ejXiod69dNieXKIv8AeGeNT7wG2U8lSivy/b4L6y3dSA35",
-	"emoft9qtOlrXtZuGAKgOFncTL87XxyyK5KxCoh2KyneinI35So5urFqJbQGqhtTO1V5NBrYQK3YOqsjv",
-	"hMqH86u7cBc3AsX/ffM4aqV7Zt0m/7s8cammOi/bSR12YMyg4yOwoy7e3ZxE+JvDo5f2V6ebq6DKdN5z",
-	"eSVWaE8s1WHxKJWxmUg84p/iiPVUMWSp7GeTpBbXCck73CyPj5rNkpg7fADpZZPx1YqWVGKcvH775aqX",
-	"iVGdfUOlT9SCbqQ7uZeYgHp18vzFbpt9L1zPn23PpuBP0GtJfzUqK+6rRJBPAg6IB3Ptymmu5JVHRC2h",
-	"vfYEKEEwk43MTsR9oerPb4rbqOWU7LltzW+APqAmsqjT5tDPZ+8XEtZRdXbkmj3a7IOAxZpICKPE4JlC",
-	"zGIVwl0Y2IBPYh805UAc28QeQiWUjpY+DxXC/TxK65WseYnop4lZK4u0/QzK7tp3Ip1LxOpdAifltbm0",
-	"GrhWcpCl/UL/ltZJuRCy069Pdf4Rmmu5+Z/PGELoQgvLRObcuzn9WHVy+8alSd6o6TLvxXaRh86BRueU",
-	"CakmV0M0LiEzgHdkiZrK9nreC00jlVcwj/s7SO5WvryeHgTT2+Rk2X8uXSsURwgeiQPA5HalICOEvuYy",
-	"sI0dHjbBnLXZR8LZsH3oGGPBzmHY2l2JqXCLRkIy+Mx5AJkYUKAAq/2NJQtnMQwnmZ0DHw68JpovgVYy",
-	"wfMsxSh51JWTMbS0slEqJ4WgOaN4XfMzT/JcyOLtR3614PziBcyGi80nKkXcLXgxNOELDp3TLvK+6blO",
-	"RMHTrD5gYwxDIfuC8Z6aFNSb3Md5Eix35OuF8FtB5x66UmqSJYQ5p/JrtAIW2rzGlxR5rvJFTYeoCB00",
-	"Hqpct7dBLa7dL0+C6odUIAPCIpjYl7dRi8KQNSs0gDIm1Pc9XvSHETiiI8JocB3vmg18S2SaU6DK13EA",
-	"lylh9GGbowUDxMOkBrD9EU1JDcLzQo+F6ndaE5E4jGaeZXYGuH0tGH1l366nelJpBHS/zh7kPohCsyi7",
-	"PCWCWPR/npHSvHs11/MmDcE/rgLyDeOsrlnMiMflPcJzErMrW80s2iwdpcXd5T7YHJM+tokZucGhuG9K",
-	"SQXB9SRv0MH63+YOP9GoBckYZSMq4lMfOKmbcO+PUq1TefXeeKX1Jz+gtw4AlIk3G7c+kYU4oMur9EY0",
-	"swXGa2Ei34MBBzf6aDbU4uZqp5Cr5o+Ncjd7N9gF9U/DDVImLoDtAv3D92c9Otl0jxscCwxsdanZDARM",
-	"VPBU1i2v+5j2kqDs9V6+LfTmLttFeMHcoyLWAxdRB7ghGzx9ARy++c5//fjxHSNq/VAynxy8CqTU81ev",
-	"goecHCwN/h7DI8V4wft6xovAaoMdbGOqRwcMxp+xWHwaZzyVEJOMyQi0Ouv5wcHaev2N6IPp9KEQ43La",
-	"5uhg/lwUaZEtSrdZBxq5DM58NcTAES14S6is7H4m1VDyEUhPrAoyFjnvi4ukvv6cWFGs7UP7B2utv9Ms",
-	"U1eYpoebVIKOJ73Bq6PB8fMXL3rHJwk/5cd98eroVXIgDsTJi+PTe9DDL5zomWvHNMrfGFz6WXdycHDc",
-	"NysLP4FPB/WqzsakdYd6VotokFfMCXc7Iy0vRQAcuTRYbCy1exRAKswkgOyZQtHOcgsE8u8B3VFJgp25",
-	"Cl/0On2PCAFAVFlKqDDfgfMzKUQC337jaBj82Z4OJ1acp0ChgCWRstcUKqg5VtcpEh+A2cwzXD/A2TTf",
-	"vIT6Bu9Efe5nRBV5I3LooAbHjScJDMPu+c94i88k5dhn1yP/uSs/7+/vu//MtfP41+wzOzk4YJ9L7gWB",
-	"RMClRkyBfxIjLBX4PRGLQwMmRs+HV40UfOZE8kkxFLJIoS8aH3nIPhv/Fh7B+rmAmmieaRozFjk8QMnL",
-	"RMjUjjo274cVG1oIGQFaBpwX+P6Mo/TBaL/t3ojxC8ZU6YgPkKq4HKiJpBufsM/eEgAMpCVBl2uppnSb",
-	"kSiGKrk0d6P4It7vOa3o2LgIRGQHJTk4IJgE7/fFGAKgOPKUfWbxOfwyZjwZme0gFRuJJOXMbD17DFBd",
-	"0J14lguezC4F9QWbO72iOSBdvWcC8qcLV44TXJ4tj9Nj0cfyYfoFflUK1pKmPgNSGx/bimkiBGjiZ8AD",
-	"/FnbJgNYKBb6ZNGdUnk50cLfyGP3IgQF5nhVTp8+hSmBcxVHxitEW8f87GOjlsgVfkCrBC6oe743ki7d",
-	"zcK3mjemaEoup77ozcrS299ULtGgmMyO5yWtmf8CN9D8aT5Y7dYArHFEY+XoUbOYvH47UzfJy97ssq9U",
-	"lqip9BMGTDGXj68Lt5lfhK8DSzIf98OP4MOS5t/vRZHP9gGwL3bn5RLWjhA7ytt8Ds9DqgDzpHKEJ1pU",
-	"7jlQ+SVs9PB7BDego1h4NQb4TN43OyPsk2CydFaq9/U2Ikok+u6E/OQJRElulOAg6Oaw6Jdwosv3DTCK",
-	"59WsFeywofBGMI/LXGSC63Av+jm65YsvEjEaq0LI/mz/74IgtUc8EZQCwnswncq+vT04WpfWQQ7PD7pg",
-	"FQzhOWeMtj1cbDYFOfKw6dMRlLDFxgzBI+8CQfjwjOvi0ny3YI0C/BUM1PUExkxdSaWETy3tWc2FwxO6",
-	"HPA0o7c4PDI3uxjsA5gQhJ50wTME9DC//1lJgX/ssL2YjYQoqNYCZfQZdDfZ0KgTDXyWKZ5cFkpdwrnB",
-	"hx3TFyFgF6vlIJ58yH5Kv3eqVk/GY5WbEwsa49JoDLzH88o9gg7cQLnQ3jUWyaXmRaoHqdNNR+adcdVg",
-	"F6XQ8yxZOkDXAKUXxMDNDlsormopnv16D9JPl3jELnNhtgUtOTxeTQqXVSwzTKGGyUsHsvZJUeWg4mm7",
-	"HKV6hN/SPSusH7BFlnQ2SUdV6EjcUNCsSCVStu5onD9JNc81D70WMzhVEGVFcATXfArbHDZab+aVNAq3",
-	"ml1rjVx8wMu5fUuWHA3NeSEu4WzZESAOlLIxBCyBRpfWpjKMsYBgpGdlwW3kOC/Ej/asun/sI+ekV/aF",
-	"yCXPzBOfgz3KGUq9cmstCS0lC2MvKonXH4czhGr+3NjQuEZTnhbOvUCcaeBA1HwA4Ka5GAteWPNlUvTV",
-	"SFxOpDHywtuDgzYapQB1ilexvjsLlhqgx43ap1t65lLzVPNFnUHs0NdKD0h4wXtcB9Q1aORF4RJMVX4N",
-	"UFkgfINPAmmSAhnnHYo61CdNifzRog0LpCcolGXWsS5oDrmk2pVJBE+yVNKMT8oew3ea2b+zMddmz34u",
-	"0R5U/Q4AHS65Ba2oNWf0t6KWs9ONazdnbNMF3oaG+9bJQECXC23kVtQiC7QVtdDW9Ah0odHXwuBlyd2u",
-	"tYtgMiUDJfiNMy/wdyXLoBW1An3eosS6U8otCmU6NdrCck9UbVDnMKejqr91jm7UmlMxZkZVed+yCOxV",
-	"SdyKWhV5aZavLAbNb2oEXCtqhcIF64noHJuvUT56uEPsOQE/HDcYfC6UFrWgVKUk11yN8Tp5v3LUxRg5",
-	"UHTdg2iDKM5YkiZspibgarMQbPY/6zKgLnD0Rz11Fv0da2dOXx0c7rJUUjELgvkak+JfE5HPOhhHMmaj",
-	"iyPFmBOt/RPQe879oVqG+cx4fM+ARqOOnqWE1Ejv4sIiC+Ih9SWD56wQklrOvgzfHU2lGeGdHXQPjHd0",
-	"qydIeVdamUWvuOSV7gPkyG6UL49yRE/+BvnuHpfM7pEpypJUjzM+s1XZVYiA9Z6++kH3wWlld6hFsbaW",
-	"1Hm/SG/EIs3njnQzUXNPpDYfhmoMpuZTY7SpfPcF73f0cunbfRR8xM6fCLJESUXNieG1sM9LO6weknmB",
-	"6MRCLTRp7L6UvH5fNigInxSrsTIWcJzFtlJgUCnJAsDWHsYLgLrF857fGzJbU9SuJkBdtV//v+srG77H",
-	"eAjlYmxMDYr9VPYFSYZhes1MLhxyDwYX3OjcuQ0Lm0ptnSS0ZIJH4jQq7J4zaBjDoidfuxnmPec2z4MV",
-	"sUKhL+Q8egIaa9sbpKkPSwXbvhLi9PhOpOOugMjd8eXG9ztevNkhZqQbigVfMoMpQ/PdsJhIQoGDnuRA",
-	"omPc7KCElurdUu0qYy19AHmu7Ra1qQcAL19kN4QNm7Q3qM7RHPDI0+srYMmyCSqAusAaTLzcNfh15fHJ",
-	"wdHLo+PT01dHB6+OX56cHp+cHh+/ODk9eHFyfPji9OXR4eHJ81ObSwVkaUjkQcPN+mSDC3diXXteSe8+",
-	"P6ilxbdp/lcHBy8OX706en7y4uTg1avDjTZvpa7T/LqM0/IgU1i63+/uXaGW+PK+Val2MrAQ/JFw399+",
-	"gjtYDfA0AGarE/bmIECaAEV3xzYXQQroOwfwCIlMl/kpw/T3uXQgPjkxeEU20VCiv6K7dWX5L3BTDfch",
-	"aijAHbFt6G4yED9fNAtgrxWF54eb786b7yX0rgGs0sOA+gbafl1MXxziOGXWl+igvUEqa2R7sLXLV+mN",
-	"UdSW+4H61F1KjwrTwzQV3gW+RClDs6CR9x6I1X4xm6wfcG1BkogY34gvUNr2rIAExxU5aU8CZktUY1d0",
-	"Q7oBIsW4HbvSIbYGTJt2wzAq/aDskr1hx10Qw9rAkiIpGPAAW64J83uiywmZrNZbH89pVb9IsDDlhFuT",
-	"2mqa5H1+L1uW58gLw1a6gIsK8I9dWxDmuFNMkke2J2f+S1lh0ZWBu5ILthOUKe3i50BLpgKd7AWZFCIJ",
-	"a5h6os8nWnhOEFYYV2ARGIs/y48SP3AlqBoCCeZlC34tPGgTcQqbZXwiwYVKZXDm7NSVIpNM2opJ4pi2",
-	"VovcPoZYAruqIn9pMosl8CLuvdB9WjmP8yBHU1oLZZXyylug+l5Qtbpy9K+YIwuWsbIOim4/wQv96y1c",
-	"mV91XSG9257WtcZ6L1uQbL5HZKnRz5zzMC0hz5ALQbQvK7zI1d7Cagfv+MU9+3dHd/Pvwg+zlkXoP817",
-	"ARdh5UBoWSKPKnDqG5/nLuZkc3RfLFH3yN5nzu5wSrpEde0Q08uRqABtAoNDDrR5jlhp/eBRCb5jrVjT",
-	"HMhf/YcY/JBmtTlNDMSxncUvu4tcqNUWmypQyLNazOrDo2Y8QHOo1c92/3MTaGt46QWoVSH2aU1/MAEl",
-	"8SSp4lqG0IwvNwV/OrmNWsZYWAx5VUWmt30mKYiuCkhqCZq2BvzquBb/GT7TCoTQtB4hLQDmmlKpNfGX",
-	"V1BYVs3saAFGpX0yLVMIRlm/t0vgYvPWjJVZTtQbg4+YFUUK7xKwKwLHZFjzGlt0PHMMkGS7NpoY6uC7",
-	"Y0u0q3I9mNHdn/CeKlUiipQZW/M7TVhQFHhSKtuHkmDjyWKNULu6sYCo8u7T+c2nRkuM+R4MzLeRkKgu",
-	"gWC1l1pVOMnQjCiv5uJNdR9BnUUcrWtHZ96LkUgWIBVSmKPwbewjSyZJPW0qv66DPW1aU3POnh2dhkTD",
-	"SzGhFhbQuAb5uf54Re9inK4FRTY1EFD4+uAkGS8LSptFpgWyctTUzIzDlqe7exCHFgBrke2psLoR3UPo",
-	"UCnEp2LuTRx8hDE74IZuaEUD3UcD3JzgXVIaFDL2Nwz9pMUQ7e0xzwOIizZ7i2LY2lhxP02g8NR4jUS5",
-	"FhcKfmMUCzZMVJny/mjBH1udw1PzMsTc+LMozJZnibhJ+0LPm2JQNLW+wLp4874WmjYNaMzXtVRpvnVn",
-	"AhWoDACFghrpcmD7NIhjnz5/fny6EoB8zdnlatQAJRcnWqe84FVsLMgec3NOm6yV+d4LWhL5Y6+U3WyL",
-	"wiZHz0+XBk2qe7RCwnH6BUg4CnUfn/pHfucvfVsvchw394L+4oCWKZVsMMlqUIbnjV7voMyXfHqvayUA",
-	"4lzlhQMHXOx/qYWpbe6w/0d8xhJVIlMkxmciWQSMOm0rI7TFV0lLzLA3qZjCdg6w/8a5ukkT+BFLkOsy",
-	"DmaOFzIoBa1UqDRZoWhzMj+/mgtp/T6Meb+WVylXkwI72UY8lWcsBU5o0DPYwlhlcf9yJRYw52YlFjjk",
-	"Hkos4EZPsKI1WJMm9aww7D5Mc9xHXz7fCs/dVrJ+S5Ws91FgitumWl76XvBkVivQ/fF6lNzQe2hG0mVL",
-	"zajgSR/hmSUbT/Kx0k+m7PR20Vm9U9Vm8NnWr9n8gDZBbYWEp4iy9RF9JRGDLXFM1VyyXy7evGap1hOR",
-	"A4iAypT0gKz4h+8ITsC12+Fz16Z2LVmuz5fREwb82J3/+/N//GX/9z8Oo6Pnz29rY7cf03rmxJEaQamX",
-	"ZEbwHR8fv4ow2Xj46gXAC7969erVGRul/VxhqyMyZV2LMeF/LYjoHn88PFoR0S0Rq5VfDmLSJ7f7+MOR",
-	"/+Gj/aEz98POP9q/48+H0avb3f/c+d+f//Ef+7/PXbdbu0C/XrypW59ff714Y1YnU1NoMdXijKolEEUe",
-	"KJJKK/AyecVP+odi/6j3YrB/wp8f779KTg/2Xxz2n/fEweCIH1bI+ciRCv9ZWQu+P/j9j5e4CvDzyRo/",
-	"Hx7Vb4X/QSyVmjg+dHcu4NNCvWQhKgP0R9abpFkCkCB6bjucDF72j5LDO3hWVyqYr7/xlTpsH522X9a9",
-	"4E3dgIP2Yftgpethh4bPrRMnvw0VH6UL4DyhDzmysCmUeNBC2OWZ09hDtTLPez4pjLo2V1bzk1Stcp4Q",
-	"NPbiHEgA/5CosBQolQRt5QgAesL8vr4UqxlZyDE5L3rZalkSAY90R8rNkoGuFxoueVxL4D1PgLFmiUZI",
-	"ATMCISkgSRQ7oq6YBRhufJKkBStynmZ3Z5Gbo5OxdszIfvjyt7br+nudLaRFf5KnxeyDWRtc/J7gucjN",
-	"TqqRdJKdv7uAFu2dGMp5LrFrMk2wZ5L+qUU/FwW1Ue5il/XffvtoNeRYyIs37LWSEnKeoBK9eWu2PS9U",
-	"DhkQr2PNR+/K2ExM5em/ITbaYd/DbNn////+f3GblfihiqkKTxb2PmM2r9As3t/nk2IYt9m5vSKVLBE3",
-	"IlNjUHYjlYiu3KEL/5KIG8hPs0ypcY/3r6EYchdBnKhsCNHVwPwiUkM8SgAaVHtGQOHDxoRzAS/jP/+w",
-	"KMat21sAVx2omipg8wXYEGCx1aRgF+9cXAgc7zY719dEJ49YJyqHfwKzn+VGsqYJASUFOLAwf6re4Oz1",
-	"xZv3XQl/o/cVmQZIJEDY2tt7G4gKbZnk2nt7ZokhDkClnNOhykS1bo2dBwBIablYjON4MKdcPRn8qSvN",
-	"xxzzXMjCQzbRIHNVRISeuQ+og6NUDpErKYDB0Ics8PvZOUKN+w24ab1ZV4ogkg7rGiFUjNmzIksiplWI",
-	"AAuGgPlKIoHPVEzTviBUsqnKkwVgZObPti4AUQSwK/gsrHdNLcMPVUZW6EzsWSJADTJgPwfhL8TMsLGu",
-	"oB8GBuBiIDpVGOTprA7yRHACCdLSKBOCSfCOCTzh4t078zE/uy0KH4/KjYFfFdGSYDt0GGd7ZpvssZ0h",
-	"EF+nSW4FzB7sDfsX3BPvxSDetQ96jcBAsDMc4aH5LjDtCeH86gjQKeBThxjowOiW6gIQtKZDZUseezOq",
-	"LHU1hYB7hqP8k9MRwWFh5s2eQgLAwqInqsCWleMISNGePBVqAMogbPY5nkXPgj3NdCFGRm+KvtlplkJ0",
-	"ynWwI88g51UIaV8ZhzGemSnCvZEQ9zPLRKGrZZUwJwK9lILtxHvxbgTQUdyhzXC7lczNsN7zswWmWdCI",
-	"hddSbvozmZLcyXOSWoDa4Ui58rQgkt7P5nz9r//F3lOwRHflW4KC98GX+A8bCYkIzg3jebcQdqlhBHYl",
-	"S3hdjHjcJObp6chfC+jnXWnEvX0GcXYYzy8ifOmeIO5M/OKuVw7vmxPIYIjj2Qk2EarMHBjSbcozLbrS",
-	"81hG5mlme2O9iMgSELSWkQTPfhBeIuCrlMp4E9WfjKjJx0KZF0q12TnVxphvZZybroSbgBFUxmLssPRK",
-	"WjxyiJ/P1MQYlvaktOlDGYOKbE6zIfznwrlOJADaP7s5jIGX2bx0iIdorK/FtkEHNJTRwnt7ZMHs7UVs",
-	"bRsmwiR3b2ZNvPNx+ncxw9pv5FWBbxDQYyHBGof+ShSvkHGGL9uVzO7jayHGmhorzOVDj+Rjno9UYp/G",
-	"xtwDuyv4EgQlBHyU4kYZkWWeBSdxSrxmRiaz5/g88MvPYB3Y3t7ffvu4t3cni8y8vHaKxBwnWkgYjitH",
-	"qBp0kVvNgcrNnMjoZXG9IRzjExDh2zNve6A6mgpKvBEfa1tcrh1J7T8VNHcRxpDSsPYEv08sO8N0TBC+",
-	"hBeGlGbY93AeMFP766kobKCMILGrbJcYdvS5lQoAGUnhO7cVjCuFJJckQc1mgd8syzdhARWX9EHMSxOo",
-	"Ixi1XRl/2vfgQPHcMSabA2aAAKFVeyPGPFbMPiNOk0Xlj0iRR6jXIlR5An+AdQ6wsiMU8F6wDVNdqHxG",
-	"m80aVQ6jCvJl5pFovVHbnhlM0D7mJiMH2YVJtRje4FpYCwOaDdykwDCmqaLkDi6j35sfr9KboAOQngzW",
-	"PYFbWlQ8V/IT0N8FWwj/QZJFO4BCNZW0FhG9D8c/BB4haqpz6R5Wbmhaxw0HDQW6GoUTTgBbsLT7hqhT",
-	"IJEPLd89VBZOzyGtifXvyqDvKIHMwkoH4zVSN0YGxMYoIm9aI+CgLrD8Cv55JQqMg4BK7ErzCwqaxNZm",
-	"gi1JXsR5P1ea0EHB6d3b87U6JwcnEUzo5OC449B0/UGjW1kQR5dcydJrYzvgApZezVjz0AJiy9P5CAhJ",
-	"Et0GlQTHl3ByAUVXKSRvZhyX8cpYRDVAvCXVC5OSyH6Ar/lhyI1vb16OX5vjPlWdkG81vnEsc2Dlx9jT",
-	"EUcle0QS7rdnrEeRiYTxxVBIDCmZk9eVFqjScpna81naSFJBI/dZmQefAlMkV0EsIp8UTF5J0SlvSkyC",
-	"4XmemU3muq+CvW1NjvK7oUiTil7RxsjRoO6JYQqHi5bxNR75vT2mwWycEoyq9SawEQiZV9DIhkK4xDYC",
-	"EXu50S3IqTBFprS+GuGypYXlcdWOJbwr8WxRIecgpBgNXWPYGtAxLyQtmQMzBeN/RhCLP/ORiM+c/4o+",
-	"doh5itSi6OKRjV6GOyWNZp3pMgs6lCheicLS0s7grSyspzMVwwNjPloZd9+uGFm5NDH6DHTe9/aQbQeO",
-	"Kxo4sLhnZangty3sJOvy26pT6jzfAUO6jQ5AvAtzd6DWsBLG7iQfsXSxjnc7sBxwu0xIRBt2qsUz5Mxg",
-	"vg74FTz3Ilw74nlBm2xke9SYGnSl9zx47ksNjRri0pVFTodpJjw8pi5JUN4fisRvjCy98Zx25PfQd3WU",
-	"5NaXcMtCn0Vg9BiRDy2WLX0caNWx36Y/FODc0mOKnEvNMTUYNsqrHJWobs+D03qhA39B3QcNO5EFB+hK",
-	"tFBhu1Xhdb0ds6SDN5rvGw46hM0Sokq2G5AXAudgXhTcx7FD+wR7E5QvakbrJo55TmcCrs1SoOm1cSmV",
-	"e8hI6/dBbr0rA8cDtYTGPWaxNVEnlCFCd06OXlGOPkT+hAoC7HXCyWo2SDEKAPYghQGGatqVANJAoByg",
-	"sALQUGS6mcMNDUNztGJ7e+hE9I12Jct4Cs5XIoDXxdxJKzwZRSFG42ABYGumV0OjCDt4qs+NLfP2RshC",
-	"QwxWdSXU7QemHhyoIh2JiowB6+CvaB3G1hF8reQNoh1q46vs7UHxGW3fNz9/sG6zGrBD43OdHpsXy3m/",
-	"AENsItN/TQR80dATu06lrbsP2pjbZgbSGNMCZDCEc42HEDaDKNZXxiUpIKABpczm0LpsMPUH92bYgoyu",
-	"TuR0NP3eqtIIFsYHavDP5pnxJE1i499DOtH549U8Ii7Kj6mGrU77I/4Dch8R80U0txDcBvIMF1IZiKnF",
-	"QyZgaAbjzljsB8ZkTFoeAyO4aE3QCjP2gbEzhO3QBpRXsKcVhDJR6uHMKexndCQEDEEMmpkBUiMb85yP",
-	"RGHdzXIAwjy1JgZBS/BaSZ1qAM/c2+s4XBI0sgPCbhvcQoJvUE43vpOG/tpGV4Tu9xcAqY49RQOGJJil",
-	"WAHZTMlMqQvBnUFhNZRZEZsKh05710LBUwikDgLmALxhm32YwIm3HxU+gFbmueawQ7h/P3hrMpiM7WE+",
-	"bur6nv3V7wVP9pFwjJaMWGlgyfyjHJW3C4/ZIAtnusiNZYNkgijtbYa3zeJ35x9f/zV27ALwbIebbKa+",
-	"c3L00r59BIjglhjfgoHvnrH4zdsf3358S2Ls3a8fY8rYgN97TnVXuNkIItqaRrZPqwQjDOcJEcMDiW+N",
-	"ljrkcYxs0rPRj8KwzI6bcqn4CuFxdxFrAIHf4Xn2a5WeEEOMhvsAbFpgRkFDNgRQNfAtjg9OIKjkXC+4",
-	"zPL/FhOs56k44ehjmiebl7VuqN2SGMrA59rFQ6kjsgFuIcTohzIyCcY8RlpABbgCtaFx0tgvZsdOUy0q",
-	"nxk+XPWlc+Epj08ODnbRecOIoCOHLAU03HtDrB1MRNy6rrDJmJZ8IMz+NWrXDJ+H3KfQZvzulw8f4zb7",
-	"QeXs6IQN1STXZajpMvi0jTYaBe7UAOI/W4jpEc+NHVN65HsxzvhMJB1W5BNjydchkdOOtzKMdprzdq7F",
-	"rEN+GrPUI7lTIjgWt+W+yvdzUUxyGWF/R+DAU2w9vBAcHlrEN/mM5RMJ4hJMkSSfvZ/Iv8C0w7RD6gJQ",
-	"YZtTTyCCiF+FN/ls//1E0otHDgIKI11TOAyBjP0N16XmgzkWBtgs1ulzIO5WOdR8EGSGCigD6F3fAh0P",
-	"2Q1ECeW0ifYU3BGL+XicpaiPLXnUf/xTg9dBG6nEvd1mH6ZpAXg4jpHqzFsN2MmlgzpQI8EGkyxzrs7J",
-	"wauI9CNnzz99IhE3XBmFD5AuItwqxJRDXgvcpFwXakbV8e/snBw8p11wbn5nTFHXoakY1p8gNVzJagPn",
-	"CU/8zLHjoN41/kzklmyo8oLFhfhUPAM/Mu4Ah9IOzRJ4frhm8bP/69//jjFdSJzxu0ZPvIjYyfGhuXxo",
-	"JGdhPQsGdja4+egUPj84bLMPmD2YBkzRAREq0YRZ0wndhDCVAk57GKoFugjczxZsxOxpKAXGVjGr0JMJ",
-	"bh6QJ7rNynmLIcllB/xOk7hIYAbx/7P/Hq/cv0BmVgA391Ae9j5A2JKQh4nRZ8pRO05kwWIiiIupLqay",
-	"5en8wEUsTSrdgB3HHmY0/G/Hr+l2mEmNHZaTkwmBjdwTV1ySOE/BUBoooBX1LhSqG9/1Tz3AaeFz2CQm",
-	"rX33P2aZYZVIgxlh57LH5lQnop+OeMawTkaznYt3N6d++w9ScyTkxEjH3YhMd7vH4AbUhqQjsDQpk0A6",
-	"hu7ptumLo2EMPfmHw+ODkdmw6YjmYasizVf59eNrLOsg/kCs0mgFBWdUZXYbtdRYSD5OW53WcfugfQyo",
-	"80S3/2woeFYM/21+vhJ1IOFkMBwdHARRhnGu+sICJWn0x0VoQLgeUEui0IE0I88LF+pCUg6eGuf2Z1JP",
-	"ZZ8X3s/p7Iuk1TFz/CvMuBW1cqHHShI4x9HBAZYNAoY9FEUH0vafulSCByPU9aISLnvVM3oUlDBBWdeq",
-	"oi834Daqa44trRpw9Z3gtOvu6V7v2fc8odOLQ05XD/lZFeeehuE2aj1f50EXhOQPOq1UudXq/OP3qKUn",
-	"I4QNaF3o0j7gWQqbr+BXutX5R+sDZPZbv5tbPAOeh6Y7zJFvWIvV5jkR3MUsdwDbhWWfYOT4SiNbcIWn",
-	"VA8nQKbVlYmayjP0ENHADBlAyNpz8sQ3HLtNylbvUeMPpVIAmcRXtU3f2/em6KIFRHjqW9WMOl496teA",
-	"wwLGnKwe84Y06lvL97HsXLzm0u8dt36LTkZASL7weHz08UlQx+hsBRW0YeooLFiVfCQQls8Nx2DA4hLB",
-	"8j4OM26gMyiEohd2lfpLEFz5A5HAETzNbbR6GPCPr3Gh7ctafaU5i0E0A1pd73gmx/xKrDyVITPD+kez",
-	"POo2qgFxgFibr0iGPkdkHYHJzcVvFj2SxjyDAaUVilqlsM5aNzDXntOcNxIVh2sd3xJJEYxb49j/oPJe",
-	"miRCbi6UTo5erR71UamfuJxZIfrVCDMnvsy2c/sqkFpODPwetcLiD+y7xl2Ypfglx6quu/81lQyEMFSF",
-	"usJ+AHDlIKoN1XuOf9zBQwf5I6uHXb4bpVkqA2kWMW6zp1B0KbGJsc1+Vt4DcyUyUC0npm5aPUpAUB6o",
-	"JCc7WMuh1UjAncytqaVyPCl+gggJphjeU0AKXd8qI6wL9JXoYOukMMZY3rnG6WZi+A0EXtYRk0Go5O/C",
-	"SknYx98rRKhpICALwUfrCkjqXW4sIt24UquCg3EoCfjDB5x/85kv8Q+wWJrbGFxSke0UB1slkN1Xb739",
-	"yK9WXQ3X3EatulDjqrHBGDfkNmr9SGmnVcPddX9atXGwhtr4mY/ERyCbMyMO15jZO2SN+6jUj8AZB+Oe",
-	"r7MSjo3vJ5Gk/ONsTNrtaA0t5b/1T5ZE7pvRjChtfP14Q+XY90IutPqf/UE/3aLGBODMOd35hkrsuGRi",
-	"NC5mjRRooX0Cx5URlkoIbemgqxjsSiwZtPWFVFjZZh9tATzXVPdng4SV/rM556KqDy2deCmkFKC4+tQT",
-	"lYkMJjnRofO+0GcuLWczTVj8FEhRo5HD/hWeTfkM5jrRok7R4gttqmh/oZ7Ri8FPdDDW1s3z/sha2xWW",
-	"v/X0xebJWmLzB2AVvaucXaDiw2RLVdWn8le9ljNn7kC74wLGNNL7ZvQqvY9b3zPr79hjsosBmMM1hPS7",
-	"gGf0ByQf/WZkNJ6JjWU0id/baGUghrh9IbI4bdcFADcVIxeDn5UUJELuHqh4VDu2Yruub4qaux6vKTd+",
-	"Ukk6SLeC8NuKU7wXPNn4nBtPHAIVjU4m3RmhuX+HFFq/rnfdnEioZ1oC58SITxhLDKNqW16EzX3tgCeR",
-	"Kpbw1/6BxrTCcIivktmkjmlJEVON7Val2beFVli9QT0sXFIjici0qGkQrLHAYNabS87NDK91QhzwFfdh",
-	"erU2BH6RHpgRfpN+EFCPKj4V1JUzUjdGO8FXbwXYsiFOlqcuLIy3lcOt5CTLbgNcrPKWq/B8uvzXr383",
-	"orSpUEfosrWiKl+VNvLEa3g6vlxk5XarmsRd7denGxSxwhAZ7mHYy2av+d4es28nmEIqYkMFDhpqSSzl",
-	"WdAlujSvSo060EdgOTFcKwiFIHqzoPWl1MIWtAn3lcpYAqRzUHvXmxEsSJCQ7UqqKmozzIcCeh6bjEHF",
-	"QslibDxAkf9Fi2wQz5FLlhg8oMwJPUZ4CnaYQd1vZbIdAqC2BcFDrl0vatSVxFSlSm1jXM6g/N6YJmpy",
-	"NcRCYqiOSrFJzQaNFr6uraE6w/5AerrtmO5KJIYLByA1AUygzWKAz/vLe5pozDLBbyh/NFD5SOTYPrAo",
-	"cX0ebIGmpsRf4Susn7T2zwIkwPUHvkOIxPUHIFFbgwcola1/NXQ5rn/5b9CQ3uD2SpqPqb/JaoAQNaVh",
-	"SUDN0KV1AYH025YGbH30R60l4CUxbJV8KJzn9Xy4f+/DV1/LTnj2h//H0mTMf6VWDRHW2YBx6LUkPRX2",
-	"3PH+tUVWQnKM0B/BMuip1J7/ps8lSxSUNPoyRmrKJXoWC8dyVm2rZ1MwR1CLDxFqx+GGQY8ndQgCwyUv",
-	"hhF5REQljUaMBisGLQZjGwhorUE+IWuMJGr9F7FIB7bvy/Xivw44mDpYxGkbqLvS0xMJnmeztfJHwbqb",
-	"+wP7ftyhNJUnzYmIW8bhu7kWEI/cVkAXHkbj/YemDrzFqSO/q7fZo232qCZ75DfI9zjf+0oglfc+4rtt",
-	"k0cbJo88U394npurLvJSl2STPFqeEY0gs5F3aB3xSiA/0ZwegOurwqs3c8gs9dpgQSH7HWRaKZX1KIY5",
-	"vG4jy7w1z8W39thAo5nbDFQu0qtmt/iBxkCoFXdho/HWCtnQuVgtXp6WPxFtc4pbf+Wec4ryrmL/HjyW",
-	"JhGn1T7OON2/FrPlgVBXD1YmCp5vKIkcSiSABhKMYNJmP0PIkXpyC3UtZLs+LgeIlhv0k/x5QkG4BA2D",
-	"QKVBS8M/9ltuYz9bWfqosR+7EUMxan81L0Nhy95TaUZtB8pPgCHICfEWzWRq4bcw2b4jJHWAlm0WgziL",
-	"XaWrgynADETHYcwAXoRUEDWJulIrgN01f5ZqCphVICQzpQHlEIBFPcz1tZih4e8hubmFNaoUa8zBWgDk",
-	"ZUGktJwliL9hkVbsGzxAXwqKpa+lLWWcjoXZtWuK6MadKZVhD9CYQm0hjV4gQX9ieUNHZWTjl17kO1ig",
-	"121PyzcfXts2wfxZmmAcfnMD1b66aIMclWd/XIvZWv0wRk8BnlUVGt3ovCohT6HRLXG1DQRDZAQTYqhi",
-	"D42xCWa6RlVmXBeXBJ7t1KQNugW9Jg7DKhMDT+Vg2+6XpA82U6Xb1MHTl20/cl0gTdY2Er9OIOZGXd9N",
-	"ykQrQx3uYDrB0MYj/qsWyXkRE1I0gHRxNkrlpADmpWKqCB28tu/DHeK7BhKaWar3ba7dqXVjKxa+tZBp",
-	"83P6RaKkfxez1eHRSZIW+wJwpReGSENc60qhKBElWADrQiFdiMWFqIJZR0yKKTBzpbkuzhjXbMBzrBTh",
-	"VP3geHCQtAfx6ysloxbJos+lY47JbbEDB9A+WbQZAXEGAPKEyxhhEbzQVOxA9/BNIgmzHqPrGIEKTABu",
-	"bbNfBp4RY4oclY4vKMsQ/y8diQixbbHrIzeilBaqKyltKRHDGCFcESuc2K6IiszlNxHOA8HqHaIRoutZ",
-	"vMGaxuP6ILTHEm9sbxF58/pFjL/Yx68/xLKJ/T2VSfNRZs83mN6k6KsmAz6kst/g8l9lkWbfZMmn32VN",
-	"Y/3VgUvj/Si7ttH+rRnwuJWegP4grFC1hgDRLtQlTc2ABy7whAqQ/R6qOjy4959Y+HVs1P5hdHBwYAEr",
-	"5mGrgLrM6GhSsR2LTEsUvsT5g8VbjiYq7I1wKNVdCbeRFhy+Sq3riVM8rjb3+nknxmXRz46f6bHoP0PA",
-	"WmR8j3fb7C3vD/2EgHK6K4mQEEl6LDpwHgZIXHqirxKhkcZqoHIW86A+ZeAIfgiW01xB34dgvc3sI+iX",
-	"ca0pxuniFmPZPGInTiWQpFzy/Apgh83Ez/FOyENhbBWHsnzKknQwELmQBdMESoh9M+6So5dd6S+yGI5n",
-	"9ouiAUU8x8GrTiTW4yLh5VrJmsrCmbU1z7i0dbYUXvKEQHYO+BWpGFcbNbw4MQMf6nuICH0tyRme5it1",
-	"qn+txsmZmqEPkKBp+BYbzb/OIjjPMrtNzEkBMXLXRMu9JU/WNgfoHZ+wTQAz/IB29pcJHsITXys5yNJ+",
-	"8bSTI6+RjJ3i5t9QXgSUJXByWVpR1AqBIQTX1MVD8NSuzo+gLQNkedL3tj6EQfNG9NMEaiXQCgAK9FD9",
-	"Y4rDgm+P1Ah48cvAERQYodgBESMicJi5e9KxtDEZ19r1oWIbq4M5BvvHWgwB3SuwlejIM7/1jao1zhDv",
-	"Dz3VXZlThHjPPclEVzpVTX0y80QkcyaOsW6iEgWHJwkXI5GkggA9gL5TaIvAQRGfruypYoi3Ozo48JCk",
-	"8wXbadEhbNJPRJiHRNiisMSU0MMMMKQD97EccLf0MEWdgB0cylgsM4610VIEhx7BXR3OuQ1a2c4Zsvqm",
-	"Ki+GLlRUKKJ1m5lfUem6UpnvWcYXInAQNRLEnkyEZpGLe4U0klh+Upy56pgSHYTNukmyoaE63ljFZn/B",
-	"3kBguhJjmsOByIBQlesAIe7Zfm2sKGSmbN3FtunNoLd2PcPgrT/igR7szX7GFS+DjHxfQ9MZYosQZEgT",
-	"IJCFk3gITBA4lI3X5Xurd+l4brCwpKI2XpU6I+w3RxleZUQFbrdaQtT2NpNq4UEexaz5FuyTtyjHHJN1",
-	"eXc2MFIwWrPCRlleam4hPVcWmqucOJ5io07iWnCJGiiN2oA/vdcXIjGApzWEgtgiO3y9yA7wvRuDOoSj",
-	"lgb46extA/zbAP9jBvj7VoY2UxYPU8z/EUrngd0evIvQ16RCvg6Lkcq0TQFokby+ePOe2CPd31CRxMiN",
-	"w3Qqr4BTgtSL01gAwEAeZKkJAGy7NGBShaA8FRcWU2UVnnHbkIpR3Yg842OsMfwNIBYKBYX25j7WObKB",
-	"afOOahAy+EeoETGYDj9aFUUokeWAe8c85rAd3qFjjVStHbWiJA96HmUK3lBkmuLvQ07tX5VcO/uNiiKB",
-	"vbkrGbP+WRTYxNWsQcA02e7Ko/bc7FkvNd+2ri3bMVUft/2SEJgEZFUQlKo3o87pLO27kDq4qIggBR9Z",
-	"6D4fCzaEBAJSMSuiXu6JorB01m7dhPl8jLFzQpEYOE/VLh6yvLEspXIQerCaypCZOMb1JOjNwH0liFC6",
-	"W8BXBo/FwY4t0z0EXOTKVuzKk3Zln3Qo7eQd9RGVg6SaFXkqEmAHTjVLxDgXcHg6bKIFWo/avPzzNvvZ",
-	"v9eoM++H2lcegG1TR7W/3sb66O6B764dhWTcT5Mc6RLtQfa7NU7HaFUFv7t4d3NS2alQLDxxkajavQrP",
-	"tfv1kl7yEgZgV805vXFK7H6J33Uqo/kC1XAKLLNKiyC3o/V3usQiH6Z9cKUigncBCaShlLjoSsCQhbxd",
-	"Z86AZq7AxtfLOHLNTHBdsEmRZum/RUK1OTvBHkmVjHfb7JcAsgWYZc3BHpvtn4AYc9kwiFFR0jKkOG6z",
-	"7wUUFGHZkdnVEy0C8UOsnF5/dBxcjgZCP2CFhENBcT2tA7fgnchjluR8qj2XqT2Q4RKGqxvrvhoLl4j0",
-	"xUk2gAbsjCicsaMKZTPwdpeSpbCeZsPCYXKBu5pdiZzEtYSktAG60rI2vJt7hDsj5tW+KxenSzWlOCiE",
-	"5awUKvIZy3gh8g4u1KX4NOQTXYjEKA33j8ve7LKvVJaoqTR/gHe4hKavOOrKQBhfWgFsLiNokQiOA9ye",
-	"5Ef4q4HK6YhENccmYjEEdC8F2Rxxm723p81sqyulkg6LQWdeal6kepACRWNkv8Il7v3LXJhvizNDOXE5",
-	"ot4M86tKjxtmagcTzTMLKkixzK7Eyl5YTktMj9vjapIL7diPc3WV8xGRahcKOImpEjCVxrQQYx3XxLzP",
-	"zMr7kGLcldZmKSElmW0Ce9GF0TGlb+PL8P0/LCIl7/i2QTj+V6LQYQWe5bPOtAr6GIgxGg55b2YbFoX0",
-	"p6gr5/PPSBqCG3/EZxB4ttRYZtN+pzsUGYf5zCn/SuJ7RTr7a8lk92bneOzX9R0xIf29Gwbh3vUixpU7",
-	"4CAYjwKk6Q1oVDXg3OQWdhjcw5ocTW/ixkGQ19iAze7wHscYNwbsimajP+CY26hl9ukHoy+a3eA3N6xx",
-	"SOAhqxN4s30Z7kdzxtcdt8EGdlu36XIt6mQoV1Rte063pRbbUos/TakFR5vj3ssr9LM/4P9rt5/C1W0X",
-	"TcoF/OIdhBpipvlMY9KlJ/rKmHBq4C0m9AlYjPeLkX/NBzeulNChSwWsbLactONNN6r6RG8ip9oEsOcs",
-	"XTo5Jnz+kRA2Y3EuJlqcDwrjTLl60VQa764vAAZUhmlN7spUK8Cb0DoL5SIhvCebyCLNMCxTpCMB80In",
-	"Eq1DKuwoB5+6Eko404KaY7CghszhoPmFCj1EeU0RCS2unWDkm3JtZQPOEHwy4o01Dm5OAT8bZlrQuLuZ",
-	"bbrt2/1qySi+kd4+cMrsGWkuaqMVOWBWLr4CagKVJbq2r3azM/b4EJTfmsG9BYjcZkH/5KRzTcXhF2l1",
-	"hkl8CW66gIeubOxaXv4SEV1XPjUmOrbDyapDJYQ91s4m3w2Z6rpyOVXdpkrp8YjqMIZfriD9uxDjsE63",
-	"bOynjum5pqq0VdoCcETg/k2qTUmrPCDtXENNer8BqC3r3JZ1bss697RY5zZ2aMaTGocG4/X7Kt/PRTHJ",
-	"ZcQ0HwhMC7p+UIw2AMQnZNUc3xrGaKj+BhtQUoeUyLjGfHLQfNOVO0cHh7t0HyAOwDYP251ha9BJYzCu",
-	"r6G5I6KcM84Sb46/2Tk6ONiNjOTHbgpoUnZpeJsW7EqbFyyF17GmCVUtVT2YF+BZdkY2BBVneRMCu2aN",
-	"RWAxPpQklpdzqmeIGHdlIzys8bJlPDwXzGwCqBkBa2BaLr43q3Klik45Zd9hRy9jC1Ptm4S68kqZD/Ts",
-	"6KV5BcpURz5/740Um9wfUBGKDKrFghIrbIgxBs18WQxCz0KZSFemUNeAb+1qLQA6DtCpgtQw1+WGbnuR",
-	"jYlhiVCbxWoqRf5eDGLWE5mSVxqbdDiGt+yqRUwraqmZKsJy0VD2NEzNe8HD4A0GhHuleh50xeyQq/SG",
-	"tiB8oDNIPOOm8+habv91JYXtUsnGPC/S/iTjOU7e5agpMkBIuURQAdHNdcFrPX0+dnNrZ9HRClDhj2sd",
-	"M0vJ9bVIzCRrbb3JhuEHyOT0RQODD2XJLzKbPYh5WJ+sbpYofjfZoMwZB/3ZbDvYd3PwB+AbfVEzr3ke",
-	"+FGXLYACtkrri+dot4nVx06s/gmt8neTYpuWxT7qHOrdLQYNnHtjHYqByu+7KV6T8liWbTDXzLcPGxNt",
-	"osV881nHUWPZ1m5fnKzL1clnXel6q9t0Y5f4hTJfsOgBMc/YUGVdQW3O+CzMEEOVHtUSOvvP2X2WPXmQ",
-	"ysSlnRGstGfsrWnAakDFjL7WFot1Q2qDtbvnYJG/UPtc01a4P1svmdab9JK5Uat6yaB3YdtMtk2jPHIz",
-	"GYmUQBXAb2p1AezZh+wnQ8dL+/iCkZVDLhPjOBrBSrguxNWIoQnokaE2H/JtUcPBbVQGHR8YZJFBbEBj",
-	"ZsS1yITY8aAyblKd9tIsLWalDiF6EnXu2L4g7nttFnQgkX7BjoZy54QLQ9W0UIRdK06HEDpcCfyW0PfT",
-	"Aokl+2rUSyXFdQbYpAKJA1fhg7PMVYYFTq4fY8i1XTmqk1JT2TFvCHS9sFRm5mF/hNfqQQ9HV2ITh38h",
-	"/CM+X9v3A12cKzWKAgxZW2GFN+6lREpsK70uijCoEloT9l0xZoZxBZhGAtPAtYLQlyvrqi18ChX9xow9",
-	"hDghJItT/QajTzE2d00EBeTwM5TbcGx3VlfakJXtD8Qt32Fxn8x4bfZSTK0JabAXWDxSN4Ie+hfzwJh6",
-	"hKY2AAbdmxBgzHhfBI0fVXZnIelbVdYIdmWw9cMzhBYWhVQ7DjwPUoKDtPrqwJsky1aWPwJYNHfunmu2",
-	"6NHzU2dTUpfmGYwdKWwoyytU1RWkwqVdDrq5mfWTX+0mUaMv3BQxmGTZuvYPSuMfzIjbqDVKZTriDQf/",
-	"RIPAiFLjdRsA7PAPOKaxDfaQxfsN12HjFdj03ZdEfbTeEkBtSVI24FcnbfcWlN36POvhINiTIB2b3YVE",
-	"KmxtfyujU36EsO+693lt7T4adm+s7/MKv1anlxS5NV3ZTtWQ2IU7LFS2XbmOtg1Z57tbJq+nz+TlAOPW",
-	"d8PWjclBK4XWa7VS8DJgQBl/oq7wyxmIaWZNNddeHzgvU5ELZ4QTziEoQ43JG9jzZCA6yEHXDWwL1oyY",
-	"jaoo2xDiG6opwn5STjEXS9sENjDutm0CX6nmSuWvWjTSERcw4l7Uwzt/IgKkl3zJeag5CaEw37ZMrCFU",
-	"3xD9zuZCNVqRxQhjA1VhCa6trb8pZTHWBfBx6QQj26KuFJ94v8hmjDxixPk1g4zhANgENemGtJjPM9TI",
-	"ROzp2EAgPkBofjP3qFlnOTZ1TGSP96/XH+N8uHv1xb7uJo2tWvr2Gi70F88UrImpeW8tF0st4I65wghz",
-	"25QBrcKVpgzglxl0JTRnxADtHY9zdZOaxRE5wPZ4QCyfA4CGjrm4em07B1vczeGhbNZt50CEPHsbxD83",
-	"mgNQi0jHlelXwGRHTv0pFG0WQzFDmwZbOsyjq8g2zheWimVKXhnTHeT2urH1MIBu27jXjKKzShC9K+8a",
-	"RU/1ihC6pZSpb41xfQhLOmTCDhi2sgHm4ePVj9kvg3Br5X6ZDyOkPcSMYGT21WQ8Frnticcy5b5S2X4C",
-	"GHcDxlnCZ3X9MwSLFp48DPXyT62OnGQZRL9bnaMTH8UKL251jk7Nu9r2/VandXRCbTQjfu2WufQCPxHS",
-	"ZCU4BBwAVHING7C6/8wWQhImTHMoKereyR0XinvfNjZeHrAXqKnJdr8x8G0z0Ffrzt9bCPk+3PvzRlpn",
-	"cci3vW2Q2jZI1TdI3XdQeEg8kGtQA9hAK1Z9BNFcYyMylbOhyBLXFeQTENSGE4VVF0E9SXBGOrbQgBcx",
-	"obHiA8yN0wIDHpDaR2YjjH7oAmr700Hap2cTiXPQ7IJ1JuEtFdwyAhJFmCZxGhVoj1WfHVHzNSE/w/3a",
-	"7FzatwPQG0DG0eJG5DyDJxi7mzgncc4d296Eb5rKcDXRRnGpHnsjPeZ9Apf8ZeD/XKopgmomPVTToNGs",
-	"7Kt4JiPoEpoC/rKNWOUOxpnM/5ReHC7vSiqfSl2FDG2byvezAMBTD16pHfymK90FQlJghV4QgLLcpE0N",
-	"WBrnwTrWHlF8Y/Ws9N5vZZHPGha11gxdWtlKx2Bb2bqNVz2W/vwwVFNsoAQF5WT2WnTIJOkemBB5JEY9",
-	"OhoL1bCe9AIhC+EV7PTkULNpRXMtdQ+NbbP3UN2JkSLH+VaU+H94VxYKShcIKx3qVfPvNOsrCZDLnJiT",
-	"wSAgzPTzdxfsWsx8FyofKQxWjBb1L/xEL924f+HPI4hxCRqK4NKgpcKXttVW+G6F76O2FYzcSbcC1579",
-	"eYFr9+wXEbjP/iDJuDayKA5sswuC4cS6fwzBkUn/nGlwV7Vlm/HCm414IhDusibObdyLS56MUhnGhcmM",
-	"D4u7LFchQA04HAsJ/BNLEDFx0be1Ll9lcGz5qB+5Ls7N199WhKwhlD7ya8G4PZTfaTSg+BSyAeuLqNXV",
-	"IXDfoioEgE8ITLeyzVYLsbnhoS1hbN6DNSNyvbjEumLPNLZlFoXnSdiWzZctduTWOrnnUoaRPWNf1DxZ",
-	"rUZxGh9QbGA9w2RJl6S3TxiAUWHDf4rNhi4nDjIJsKUIlbsoCaoUuqkiBweZaqgQKIS0pOhd2R+K/rWe",
-	"F2yYwOj4OzpYH4sACXl6iwbuahjootFEF8assR8EXEwKz9q/pYVm/UmeC1lQEQMYUuuZY/dgbmHgdpW9",
-	"NZ5sKre/CnCivpJ6MhL5mvqgGTZROOYBUs2PqcksByYaHE8djehxV+px+tK2zWRfh5uyJaV/KJPov9Kb",
-	"wDei4PImbtHi4AskBpfGuuv63ebxgOaAcmrDzNB08aVAcszDHphi/sOY9xvc/h03ttKWk/5p4AiZ/dEY",
-	"RigYtDTcD6dmG+zfutOPGuwfk7y1CgPl77y6wN36oOhBiDbjGXotpc0CVJl+4EebAZ2wsRTrZwg0qJbB",
-	"HhzRPXbO9vZypYq9PYAlIWBiQtQs10BBaU8npCEPGaFLqMIB/3haVMvKGYuJvd5zLVg6+8DvV66gGB4c",
-	"OUBfRLtG2OS2fQeoTLIvMQYtAuDF5k2ILblMu8x2sITWXPmdZrrIeSGuZqw/VEoLvQvMy7gaO54MHj6J",
-	"eQW7AjB+F4nO5VDkqeXJxXJJB/03hvr6czljiRgbt0pbOmuEwsYbIT90WGyGpG0s6IKz+EsBFJRna+tx",
-	"DHUI7SALO4iohLXW1dYQ29PHF3b0UVgjYLz/TjvoqoCxfIDNE56UPgOkAky8I6dbRki3Q17Ah6zw2XnE",
-	"qjY7L7oSiuWOnp96+4q7eQOdG6FCat0UOccuYS6uUiXD9fPU63jstGB0UdhUgb+K3WalvS/LBQgptlYM",
-	"lbH9zrsSi+eGwH8MtwwAqiK/Kq5IAfoyYFu0a16DXlMDXvaVkwrYIZJKXfAsQ/wsx+Q/5DdhY4arGrRB",
-	"NGjicWtiI0dQQWfegSjq4S2CZc7Sa4eHP88TznZsaC4zbg0TUk2uYDcOciF2F9KIsx0ls1lXEmQa1YCo",
-	"jEE7BM9F6X67FdZxPNwBoXqqoZ5mF5i859nI2c61GLvkJMFUpCNz+Tx1ONtx5DBmVQcgZQvFuGRiNC5m",
-	"VigsphivyB5sENntSvgA8+TjSDFfae7CnUdiJgXCxKnIMn8mLQw8zBEOZ6pZLFVxCf/CViylMnPQctq/",
-	"HNHEqlICJBVs6CrdesS4BagnXHSz/mvQpXel3RfY8rsYz8po5K+GtJv3r9cjuzZvRTTVNOY2asHZajT4",
-	"NYyAOCMc20aD39MYM1ypotlYM8CYU1TM/Lrx1D+URt5GrZvTRuP/57SxW/KQwFqNvp37ausve+OXXRSy",
-	"BD0X4AoCouAWU2tBVE6p7JGdvQ36jPprcThSbxAiSmEjcuA5SvvzmrfxY+8Lmsp5F86AjgKbm6zkvATg",
-	"GNrEzuwhkB5uzNacEZ0xUpUAeve1VNOu3AlUo8Od+iqBysDi+Wj08Lq3+N6PuI1a5IutO/gXuty4xUpl",
-	"b605t+74d6VBt1ELTAznsze4y3+XBj4MRFot5hknd7XqxO44R3e3tHWNDyAVWMBknxaWWKdkJe9Ureld",
-	"9LSzGdMTYxLqwCbeWWBJ06PnjWGz50OjGW4OdnBvBl4FGsch9fVOrfWMqfsFtqM7hmBEdqXz1HaqtuQu",
-	"2oCBAnoviny2T03JK+J4SmUieaOmVrpvSfefKlrcGA369SJu66Vnnv1h/re0LPa/0troGgQSCBiDTqfK",
-	"7S9I6SyKwCVBpa256ZkZ1JW50CK/IVCNK2XT6CsR6Hx/W9i0CL1/Hji8jO5Q68vi3dB9rjnEmiXK4dOx",
-	"+4Wn28hX21bsfgvodGZrEDhd1LLbcn0bx+7e93bkvaj317VHzkPWRWG3aekM8cwosoX6sHJqgQfY3NwB",
-	"mm5rntdDwdtEWUTLU/W+rgmw6Vifj3k/LRZD1NVWOm8k6h4glbtZ3KFRtGizOFEjzHAzYAPI8FVxji1I",
-	"3TYV/RVVdjcSdl+kpttM4d7g6RCUAsHn0Mp04HMRA8S5ts8BxvZXXsPGEQHTtUMT210YBH/srzyoVfAr",
-	"ym9BsgV+FbxOPWRdVy7GrGONIevi6uzDqBUkW30SjueC5VhkDVzLnE2HKhMdBM7AVErlhja3xvgVT13T",
-	"Dkwq8GAiFzdD6mJ7q3AuAZVOJvQ8sF7k+W/LSUg/L5tLBKZhWbArJbT1uZDphtKjpfHACD2F2gV3C+Ih",
-	"cpla2wsumZLmo00pjUbQaWZ8HHx+tMiAQdhS+IbVDVJNmZJnjt4Xmu9t5yPmyXx1Q4B9zBH5mO3YIguk",
-	"Idol1iakRkKSF0zASVXYVPvOHL7e7lIfEZvnly2zLtIso9qPkvEJL0CIbOVEKd62K816BduI9dUNlCri",
-	"ShAj41KnU1i2IxtjWhpKiix6jo+6str0p33xAILR5jNVXpcMjRYl/uFOXenWEO5lSyIALSZImqvcJb7t",
-	"QxEjwK126IevAErsysVIiWxnWtlXLmKGl0dMBpPZbYCsuJGJ+phIiQERp9eN34O0mLqThOueiYLlIhPc",
-	"nBTa67nQBZ3KBVCJXroZ/QqY0zxPWlFrKnqt3xeBIAbWcoDTYeRRUDgifekSXF73eHejf7TEpBW1Jrr1",
-	"Oz3BC/DyY97DX4QHdNLpp0IIBwsiXOa//oHhff/xRwugoFqdQwB85PAJWj+LYqrya5aIm7QvEIrIPKpy",
-	"2Y+KJ6zHMy77Zivd4sxt3VR51hZbzv51HuDSHDywBUC1hHO3RKjmZ7QWzE+FGI1VDneXkyy7pdSzxb/0",
-	"CcAR/1QGt0QETD/P1g9mDX5Iod6zqbPxgKiSj5YLfvqAktss7CNmYe8zzcqeQpa1eX70vRejLkuKsvyi",
-	"SQj0fTDkfiA82UKzrZRWRCOuabavK5en+5aaoiUjtIbQ6auEC91gs6FN6rih1twpP5RH3UattIxFuuZ9",
-	"qgim9yYUauC/0RjF7QBFk85TrnF03BbyWzeQMakPmqMdYXErHQht1UtwG2sL0Lo2QOvD5WGfDXIhFrbM",
-	"/UZCCYIUqQz8096M6fTfCIrfm1lQ+jgtxIhiIeD0uLIJHWFtO9dUDcyh56HPJesFjPxQvY6luAxLcW2i",
-	"E4HVcXOdkS9X7hKAYougVhqQU1UAHQsbFSSgGdDuypiWOiDUN7OGuA29p5KWgJlfiQW4ouZz/GCWcc6B",
-	"q7ZUZbNwSZZNM9V2muwX264hVXgF6XuHD+vrvI02mHOpqWSDxE6rc3QQtVIzq39NBGCiSj4SZg+FFvn6",
-	"MigYdPtt9d65r99AZPshczI7PHLoe9kuPNw02za8be7jkQFP/QZ9shmQNZUfNL8t6RhXRhd4ivywYa7c",
-	"NW6BSxZ3iv8XPuobxiSFFWjYoxyOWdqijF9yKxy3wvFRe5SNpMCtSE2QZcOdhMC8lKTt+6TF5LM/rJRb",
-	"Wr35s5gy7HaEhCgmyBwctK/Y8cWLEZtIyFrasDw8z7ayAdIz+z6wmM2NXdaPklPFUKQ22bm86BG+wbby",
-	"8SsTIdsqvLWQR/HkONED+fsG8md1VZ57gCWLRY46EgwdFu+hM+0vpLbpJb7zZifyvoFIUfKtZ8U0tWAW",
-	"BedgkbYwpFub5GGL1SpS4ekaJGvBPCFC5ELQ0h8F4XpYoURRlABGAwN69IudeC/ejdB08HYKunvQnmEE",
-	"WBxUu0FzPRYGxe2uPKeisqODQwiVHx0c+JoSXHlsP2PUjXbG0krY3QKgskzwXGqcRVqY24A9FDRpdSXe",
-	"jKBI6B0sPVJQdCWhNk4qa0zJhF2JgupoFscH5+BGNxfQXxRx9CuV/bg1vmQ794aQnY+3QlvAzq2t/idD",
-	"wkSJ3FQXr8zrQZPucvxLvKTa+AsetI3rgr+OF4xqoDFrA5z/jU/+hoObsAINg5vhmKXBTfxq2+Dm1pF4",
-	"1ODmv+wptxKLjv28xKIN+7BUS/iQZ3/A/5eGJH8IGhAwYIH4B9SG4No9fqtSnGJpFDYXVED+/fteJkKm",
-	"Iqwkh7t3pSVqJny+77TvPVBTKfJ413PfYvEdlK8j+n8Z2m9xSBO+wTacuTWR/pxNxf+i7b2uyFkdwcSj",
-	"X2vypEVk45pRsxZjewrvamoYi3AtU6OpmbHIx4LVuFMEcnuev7FoYtMj+UViiDAJ3/66is0IhQCRGfXV",
-	"RBapvJqnOEf9T3E7QpiAoBbixWbGf6F+wUKz4HFdWSVC0mPRX02EdI73ZD2RBaU2IJ9SzThsOpF0wrFQ",
-	"I96VfMpn2G8V/I0niUiYebvMAlVNAdQWu7FW8yXBOlmwGc+W1JUL6JLOaWUxTyvrTBmmRaHZatsoQlYm",
-	"ahCF7r8AuroUEh3yxNy1U+o0DS/5jijizWyAUt/37Jm7oiXlAHvCxPUiY4/e1m0UrtnhqXWvecFGShfN",
-	"sI4r9mVtnyL24eISQ8uvbd7qq7Ho+PdAJGdR4I9iuiC2u5nt+FUwSa2vSYEQKlo7wmnHkHxqqocfjn7q",
-	"cUwHquMGx2X65KPYj7RG2xD2N+SfPVk0w2qH0TdTtSyKzR3JxeEnQBxcHm3HS1bTTdXG1D/g/b8Qv9Sf",
-	"KBQPC9cwFB+OWRqKx0+6DcVvvfBHDcVrKxysOCNpMS/OaMM+KB0SOdac5WoCjnSiRgRohIQYgUtKyCkz",
-	"467xDMhzLt7dnKDj5f59GnYd1gKyVqCdffC9hAG9mKsCFuxrIavIeG89sedoExoJvockW1h76k0nvcjk",
-	"hg3/WCb310GVsGWM1c+MTHMIEU/YaPebI8QY+MZwyDUJ63W13ZrG+7M/4P9Lc8dvCDmcJrFEp61EDQfm",
-	"AcQt5rkogdqlRT3ON5Z54pPjRAz4JCugADWVbKIF47orMyWvMAyjXTwStSKGMwHIzyObL8gjb6YPt3nk",
-	"bwEQHPbGPYLhvF98EAICGZVTZLEcyPfHIMCq2SbVmyTVNxSn0YpIx1wseC5NvpmQuedOn8exSLddPtuI",
-	"wMPm5Zue6i+Sl4dJfAlY6kcDia6x+mohZh0TaR20bAOo2E1l6ONhxeL36IkqXOpIEVpquBtqoFFLmwUh",
-	"RRtK5gfEAn2k+MbTRwLdpgj/HCnCLUrfuih9DxylaIJW5IOgG8AVwby3eEVbvKKt1/Ct4RVVRdiTwAcI",
-	"fYiGwvJRMYuCMBcSkohcdGU57AvNRSuislvEom2Lz7eAWIRGy5OHLLrDmdxiFm2jmVu7pClm0VM3Sh4T",
-	"tcgYE2FiuZxEa7NF6ETYSXLv8ERsETpRVzp4IhTz94VPdAdpvAUo2gIUbQGKtqb51jRfAFDUVPGWA5oB",
-	"F99C25yuqSV2jCzjCIYtXeFVMRQz8KWxvbVj9FAuSP8hoQjjBfJBAj2JQEbSpN2V51hhbPxzCIhK78+7",
-	"VB+oN9S2MC5nvQmSFcbmQbVYHFmqC8u9fWdpXwyJk2WpJMPHNYxPlgbVyjT6Iu0vbnRvLeKlkbrc7S6X",
-	"XpjpQoxqTuN0qPgodefwRuSa9MQCkh9zqnqTNEts8ru2eOd/6D53p0/E9vOVO9w+cP3t7UfU7m1aie3e",
-	"fmLeXuG/zQb7m/65aHv/VU1RtqMs10KEfIcd/Nukh615FsohV5nQCAGTagoALwgH/YaPv7uNL3KtVvMc",
-	"/uZffr0z4QbUHglche2JeHIkOwpikvo6lVeNzoS5l+hP8rSYgQ/cEzwX+fmkGLY6//jd+KJ4EOoIyj76",
-	"YwIJCzSb8Awkqg+OuFENkzxrdVrPwLOlmc3dSkgwCdlbY0gFHNo9kSl5pVmhGPctsRYHzYYMUs3GPHfB",
-	"2DEvoMSFOMooVIP8x9XS4rADTZeSMGoABp+NP5jXVDciz/j4DFirqV13xGdIyOYsQkfg3GZveX9YQv3g",
-	"XVkpz4/YiCeiXHFPE6eKgPlpE70FmJ5o5UJWKayPjkrMS2Qbj4KlU1nan4GdagYQUpVdMWBnmn/uOzMo",
-	"FRqGDblMzNqpSWHJxhgMBIp8FJpEkW8xWGYQrif0bI29d44aUurCSHeHO15aitdEIF7zCenowpzMB0PS",
-	"O8H7Q4wroZFi6wHB9U6VJLAe8ysY0C49Kx3VPQo2PByp7zQzDl+ewDbxTPqA+8eTfSWzWeQcAUjOQbGg",
-	"Z2NVUgSPPHdsrHXP/W2oYPPgpzbKBljJ7cYK7vOTGPWAw3vuHh9EP8egIYcsokzcgtkbhhFEWL5gfu8u",
-	"2LWY1U/O7T87Gg8FNJwELMOurpnuSe7h/B2NCh5N+kP/hu6QkYCwQBnA3ghoNp4fF5HZ4YnIaYGojWlx",
-	"Rp6fNkeZZyxREbWQQnRzRA/46CkhQ8gh+ABaFBGA5GRmrYzziDHP0lYlqID6z4jXJ3A48TAa2Q0biDvq",
-	"dwi5Biv111QXKp/V3hLPeD6RMpVXEb6ivTHGW7HGfiqyzD/QKYvgKaQsbn+//T8BAAD//w==",
+	"7P1rl9s2li8OfxWMnrNW7B5RRVLU1SurT/k2cXfseGxncp6OfCyIBEvsogg1QVVZk1Pf/b+wcSFIghKl",
+	"KjvunrxJrJIIAhsbG/v627/1QrrZ0oxkBevNf+uRz3izTQn8+3Kb/JXs+b/YbrPB+b437/2SFGu6K1BS",
+	"MFTQa5L1+r0bnO4I/9mGFDjCBeb/DnOCCxJdFr15z3f9seMOHdf/4M7mQ3fuun/r9dVPnvJxQ5pv5zhN",
+	"QvK/5RQGId30+r0rkpEcFwnNenOv30vxiqQwu12W8LHZmm5Z767fy/CG9Oa9bbIlaZKRXr+3zenfSch/",
+	"VBC8cXCv38vJTcJgrF4Qj72pjwNnRULXCfwocPAonjjuzFuFwygYjUeTXr+3S6LevIeHkRe68cghk5Xv",
+	"BHg8dWahu3JGkR9PPTIOwiH8eBsdXvRdv8e2JOTzjwgL82QrVtZ7BrRgKEx3rCA56/V75PM2yQlTg03U",
+	"YHwkScGcpgSIl7HdhuQwfIGLHRDomuxfmXPnU+cz5xOvzTvFrPiZNSfu+eW7tmvM+MsuwyK5Ib27u7u+",
+	"5BAx9yqfXKJrskcxzRFGakv68vOe4LyNbbrv75cmZX19UXWBH9YE4YzdkhwVa1ygUL41Kf44Ef8CJ6LO",
+	"7f2ekHbzXojzG/Lp2BCflCAlYU6Kjh96Jc/9mLCiyXD8nKItviImjyUF2bDe/Nc/uO1/lvz9CNyyi5Li",
+	"xQ3JiibHXAKroNukWKMNzQkqKArppoV5cFyQvDfPdmna72ELBcdyIisS05yoX8L2uN4sxASPnQC7rjMJ",
+	"h8SZRYHnjFYT4sdT7IXjYa/P+XNN+e9pEoW9fo9uNWv1IpKSgjxLccK5ju4KmOm8tyX5JmGcZz5FJEtI",
+	"BFy0oQW5jKKcMNab97yZP3AH/iAI4Mt/7AgrgPSTyCNuOPKdIHZXThB6xJnh0cTx4/FqFrnhhAw9eITR",
+	"XR4CQa6TjD/56q2aiuTrW7JyyA52eLeSbA2HJsQ5TSuH5q6vqflbD6cpDTlTPnv1/B2fqzvw3YE3cC/8",
+	"oGeeJ5Ld8OXmNOIv2VKaviMx/0IdrJxGfAaWc2Vw9anPbXMSJ59/JNlVse7N/YATI+Qrf0vTJORc9Bw2",
+	"BkQTPiBM2rnCdcJV6DoT7E2dacwfjmZhQCarIR75JlfgbeJck32NMYSUajIGvT7ACZ5b44RgFc/8eDia",
+	"TFbDIMJjPAzJzJ9FLnFJMBmO78EF12Q/FwS9KJWTj/1eRj4Xz3Y5o3lv3iP7v+xe/Z0m4Q9/ufnbMy+N",
+	"3v9lBjSFFzzFRbiuiftbijIaEWaeVtiZU2R9YJP1EblpCna5QP5Kx2sT3ldiSzhHp1Vp7nvRcMUF9AT7",
+	"xAnCaeRM47HrzFYe9rk4J7DXQpp7x3/sHZTmQUOat/K9cz1l3Xh/XJHe9nM7DvjB5dwiv09oVn3t8Pja",
+	"hi3zCWkWJXxEscP8UviQ44zB3z4kMHzL9m4IY1wtmPeecfUkQpXpojinG8RJhBSjlsQZwEZiBtt4qVf1",
+	"fheGhEQgbxVVeh/yHb89iv2WlD8mEbC7up+e0l3GHzpnR9plz5dleP90hh8d3+eRZvjg+I+Db5PhZ+Nj",
+	"DD8+vrbxV2N4Od1/fob/WL0bbCa2viH6aEWLNaI5ymhGOtwXVVnfmalsHFQ/mdVTdb+hSxq8+LxNcQbb",
+	"JKhdIcSrAt3SXRqhFUEruRmaBBa2no0HWoyHKWbsjZgQK3AW4TxSf36rN2yb4iKmOVcEIlLgJK0NVL4/",
+	"FNxY8p969EKN7pAdWu0RvKH57aCi47SzljFahbX0TC0UbWU30KNIlBDOKh85+5Ot4Bq9Wm59wrOIT4Ch",
+	"pOAzlWoSrKVUkhqLqqwpXFNGMlCSQxrB7ylNP5HPa8xNr8ik8asCrTFDGUVxTghapTS8Fu6WhKEU51cE",
+	"kYzurtbGZPholrk4lUmw62S75ee4/1vjbTmlmzkq1up9CUPmXh9/VXVvrCsv35mhHSNzNA4QjdF4NBqO",
+	"ERbqLGHGq/6xowUu3yWlGk7Tyhs4s9+CeLIdnXck3jFy4PDk8gdVCXLa+VB7Crz3KQXm+5QT/sPq3j6z",
+	"HwC0xlnEEN0VSDzM0IXvc9P1wp8imqX7J+jCd9EtZgiza37WaF49Ne/0MmonwK0wurELl+xa+iYvfH9u",
+	"ezHOCcyMRDC1NcnJAA5mkoGh17vggu6i8kJNxp7vw41RnqvfjUrnnFjFFm1cBVZWlaue7hFG6iWamdRd",
+	"0MJUzRvgrt/7jxxndU8YRTQjSAm9B3S35pQWh/1flfNnl7wVNXE6xEE4JlMn9t3ACcbe1MGz4coJolHs",
+	"TrzpDM88rSZO/NlwNYomDvHioROM3Ikzm/rYGYYBicfuZDqbuid6ubRrqtQ6NFV/Fx/j/wwSw0n5geC0",
+	"qJn1l2nKL5RbApK7PBlK4aTX4BX4IWEFzfcvsiK3uIJ/WVO0Jqm28kaDGaIZGqLXOA/XCBcoozRrcfPZ",
+	"7dpRU83vzXuzgNMqnjnu0Bs5wcSfOSschM6IjF1v6s+GGPviNkg2Vf0EFMBRu95fo9jDaNPbXb6lMIpy",
+	"27AkCw9YEbusACmrvw4+eBPlcgU3XrsXwJvWqbUK4pE79iaOPx3OnCDAI2c6Xk2ccBrNCI5XbujB3blO",
+	"0ujtGcu7F9mOk0xNq5Vs4I3+m7wGXr29NNZedTsLvQk4dCUvAtiNh5DTh2z5KAi9eIJ9Z0rclRPEfsit",
+	"0LEzwhMyDGeRF7vT0y39ibvyQj8aOiSIR07gjj1n6k+GzjSYjfB4NeHbq+VLxymcJF+ap0u6IbuzCb3N",
+	"SC7HkCrAMxHpaPg21UpCZzKZeuf4opvHsM3MPe5/0I7yKqPf1VnwGaVpkl09p7ct3AhWQ0ZXNNqjNU0j",
+	"1kc4i9RfrkjB0J7cR5mwsyQO4vFsQlZcCPD7xiMOHrvY8SarIQnckT/Gs/Y7rp0pVyN3gqdx6EQzwi89",
+	"P3ZWE2/l+NMwiEfeeDhZ4TJ61m0SLUzpuXamPNUusAiv88zah2Kv2XgwVewVUpr+XL8NRsbaSw40Wa3B",
+	"hy9pTpKrQzyIM1qsSa7UV8GMJ/Kd55VxQTvfhWNvIq4hPFo5wTjkek40c9Q95JNhfA7fRTBqgJ3Rahw6",
+	"wSTiyhbBTjlq4JYipNsk2vjOK2/iA8qWlY3WOCdfjYmCjjLKpsjhQtgylKZNTjhV6/ZOvTBnfjSEWw3U",
+	"lsCfDh0czEaOutb4Rp1+YWIY0x07fPedYDgLnNUIj51yTDfUPNJxCu0XptfdNX70vnpHGMlvBJkMJ/Eb",
+	"UtzS/BpF5CYJCetyb7mcJ6YWnuj/of38of3cW/vpzEVSZ+/ORR2NmBO5KIQx/akDd0cwWo2d2SScOuWY",
+	"PtG07ziFAyLBb3DRuTbXQ9hTXePKnk1eNIytd6TASVZ34yoV45psCwTJJ5CiK1z2t5ghkV8TnaHgeidy",
+	"0DD2R25AXCeIpzMn8KKhM8Nu6LhDd0SmfjgcumckGExBCpHAgZsl8Ca+MxtOA6eUQqRUeDtOoV3hdf0O",
+	"cijJrnLCmHOTbE+x2B9cngiO6HYreZOLoW+wmeYmqa2Id9hY60va721ZUEcF/mGeGcde6ONhwLVOzwlW",
+	"E+JM8WjkcAEyiYfEX81KZdXFUzKJgsAZYS90Ajx2nWnkr+q5YqfcXV/33qllcp1yvbTF9s9VKc6K7Q+P",
+	"xPbFbFtD+189rH9qSL88XzpfrXrMWJJdpUSF/76CpD4iwI5o+ZPIJePV0PHDWewExBs509UQO0E0Csdk",
+	"Ek9dw+0eD1cu9sKZ40Yjwk8idmZhEDlT4sceHq9G0eSI292rHy5cJv1p2fYA22UVpvZXHZOxrSliZ16Q",
+	"550q7/CpktP9pztWap+MY/V0D9FSu2K0skYkux2s0dfKopz6UTAZhTNu/XpOMIxDZxqQqROPZl7ok6Eb",
+	"TMuc+IkXDsfBaspVINcJfLJyZsNo4pBg6q68yI+Hk/HBMzXq6tU7NW/MTLBpOwSzIRlNxxF2VpPQd4LA",
+	"jZzZKJ457hj70TAOvNFs2uq9Ocf7eOK5GR26jcrEn8OJPl/v8HRxnHa4mUSe2dO99Yb6KSPohuT7YzeU",
+	"5Xa5j9zudvjVzK0igO/UcQHQmhZ3Sr5CbTrq2/p8pB6DkcwhOlIMd0gt/vIKp027tKz1DS3WSXbVdHGS",
+	"G6iSIygiMd6lhUx+ozF69fYmKHNZ2ugghSx5U67AWLVtKu9JSsKC5jZGEITP9uLlcHZpjPhadyE/nX20",
+	"yyKSI4zUeyNIeus4O2Afc1OS7Uu8SVJItnp7E0heN2e4wUW4fvF5y8+FllHXhD9xRaiuh4BCglc6rs9/",
+	"1hM7ed37yMUEjPOjlWnuurDrO7JKMkudo7hBaYwwyqW9iIzI93li4D7K0Ski4T3EAo6cQBGa4SyqBCaC",
+	"GMIxWcFZUQQbDjugOwQkjh6wX5Ji/T6kW2JXcGA1sALJ0TQjqpytwyrIzjks+LYkd8rhmJqI+lMpjsyZ",
+	"f+0Uoz+8C394F/5nehc+Gqfu7a54UI3jd9YwLJ4SEKelGmFo+ieadv4ZUqRIQN5d0dQUIxXF8HDGoh9O",
+	"iBePh07gjlZOEM3GzpRMfWcWD1fjcBph4peuE281jlwy8p1hHGAnCKcjZxZNPGdKfDxaTcJZ7B12nfgN",
+	"ySHTxN8aFGdCD/ncm/vTfm+TZL2579/1e1Jje9soE62WTz/lVxCDHGqjgrqp+STsuRiwNy/yHen3tjjH",
+	"GwK/L9FHBiHdXNSoXOpM4o0/EsyKn4skTf5bpnpTQV94KsNQJH2w4mHHyKWo0u1N/DUcYK7GXUH+MmHF",
+	"SwHlkLBklaRJsdfXeNU5tMLhdZJdvaWUc4ff74V4i0P4/W89fIOTFK+gSnw2HbqcBgUtMBSQDD134p8n",
+	"zfymNPPhYDPE5wN6AJyOitx6isPrQ6LqHcHRHsQU1Faw+rb78t6P5GLdfm8HOwCn5C3JQ5IVvbk/Ms+u",
+	"UF5e7tK0forF8QXNi+E9Q9xM2AsT4qh4sp9B9fGbYvQYp+yfjtOrOCiVrXydZMkGH9rNlOAbYu4nKiiE",
+	"I4FDjyujh6yn5nxAJ24o+EoL5q+ltxnsGMHhuqNKbGq7XRgK+Cho5aNxv0c222LPD86HDz/25r1gurYy",
+	"Dp/3W75Vv/bKAgc1k4/y+1pZi0mTL6hx/3FX/nFX/nFXPvxd+dE4vseFa0aFbEsTdm7Osn9qUhCXyUfx",
+	"fMjMHXrTkTP2J5ETxKupM3Vx4Ky8UTQlOA7dYFgmaETT2HcngTPyxqETEDxxZvFs6GA3CCfRjKxiiKAd",
+	"OKiNBI1Od3DtYLxMcsW7p56Jltuyndvddm53DU53z2Ryv8HkbyqMorn8CcJRBNci31zABFJeHiZ8fPyp",
+	"yll4Q5+aSzHOxEtOV9uh6ML7lXvLfosLvgcEI3z2lX7gIAQnHoSqE+zwgRi7K380xBNnGsxiJ/Ai7Ez9",
+	"cOxEw0mM3dAj/rhEiBjF2Av82diZDKfECdxw5sy81cgJ/TGZxSs38o4gRMilfFVdxX7ATtVeft9j6bUf",
+	"y7EXBObRhOrsM49n0DienuBnPhv2he6goHYOPfs5HA+0xQb5irUzmFNaHHQaPURCutXx1Ifwx7wnHETH",
+	"/WNHclB9PAp97Dpe7BIniIOVs1pNQ2cWDeNxNCRT7BnnkbjhhGuSs3gUOgGeDp1pOOaK5Sj2o/HKw+7k",
+	"xLR0XKmXa1UWN0lW/aM3tapbnA+TKK9knHvjXl3bfGvEtV7scroldjLpxHfB0zE/gr25Nz6UBs/l/BaH",
+	"pObWlTLB7sDscEDbM+phfZXjqp2r8543HsNxNY9wMJ1CPW9olof1XL1i+eDDHHLPPZZqw1cg3LBAN+Vj",
+	"lhR7KB9zU1BL8fAyJ6TGWxMzFZRLkzO21K7XDgLPECqQDd243fkfzxUt/hcTLW3p4IfFy8wlk8iLA2e8",
+	"8rETROPQmcaTieNhfzUMg2hExnGZu7Pyohn2YycIh2MnIG7kzCKPOGPsxtNwtBqSIDgxxb2LeBn3ud1a",
+	"+2NVvLzf4pxBccIW5yQrzg8ScbnVINjZx7/MkG87//Wz742H0+DY2Tfvd/HAeUff7wDE5k2/eHjplKM/",
+	"PWuLv4SwcE1BITI4hI5mdeqBFSzUJpnQA5W8KSkYyklKMCORiInzz6yQyC4R3h/x+Zk5VGYQXN+ys7Fx",
+	"C2mjiSu72qH1seYt8YN1r7G6I8JQWGEC16WPtikOCRTSQ3Afduw7hvSRPSWSd1Tq/V7yxCI8GlR7B7KE",
+	"WXkCF2hNNwQlGaQ9CLEDbCFOOv9CFt4eYYKrlK5wejIhKtqY508Fo/jmnQFnKleLUKk7rPexuVJKi1Yt",
+	"XFjDnBdAR0Ms+VwQkpWoUUiLt4dijYfRYu+nsJ6lnzYo+35LwiROwmMnEBcIi5N3LE4gD8/NNrPLDN8d",
+	"BFBlzm+ag0egMdn/GtdmmKFXb2/GBiuUXC0UyiOTTfHKuRmfuJtj226OxpVDrg32co991/Xm0Wo69935",
+	"/CKY2jbR+tNxYN6F7+gOHN53/d96/PKs/TyO43g+r1ye2T7ErIBr3frjOG4zXFK8quzCfRG1/1Bk/1Bk",
+	"/1Bk/4cpsseBv738px9eJ/F/9kpJc0i1UXCXpSJT3FKk9IgvX8siFaLDYkTqNiU8DRm7k3A2cqYRlw3x",
+	"JHCmeDhzgnDizcgqGsYGHLgfj1fTKHAdbxKOnIDMsIOHke+MVlPihrMgHk+8EwtZOsqQY261ExW5r+YO",
+	"q8yrTYxM3IY7zHMDbwRg991liRtMR5MzPWIHi2jKRXxbLrFhUziUm/1ba7TAc4djb2x3NpbEHI796ZQT",
+	"cw3YmiKwn1KciTCZyWOAkNvyspGo7TrwJr/yHhme4Vv2I8XZITwh9ZsaVWZ6mr4xzR2XQPkuu8WctN5o",
+	"HYw25/mFreJ0MJ4Y+tiBRB8QkreYafxlmoMhCOEPYU+fWfsXjM4PETqj2A29aIpn/oqcUWEbjWJ/NQ2c",
+	"SegRJyDjoTOL/akzXI3daYRDnwRl6sssDIiHJ0NnvHIjJ4hGvjMl3sTx8SiehLOVFw0Pp77IhbYKUbus",
+	"tF28Kqulcza5+2D61Wwy8MbK2moTjGBhmKdpOBtPG6dJ2iFWoRi4szMlomYna1mhnn1TvzKI+jsIRd87",
+	"e6vrelZZONJWW1Ir47QAweo/qUIoax3KA0mh4cAbghR6TTYrkjehWDd4/6AQl6fh5LZ27jqcneCFQzJy",
+	"J54zXc0iJ4ix56z8MHCiMZnGLvb8IdRuyOqVlR8F8dhzJngacg3NdbC3GjrhKJqQWey5vjc8sXrF2m9P",
+	"UPjbxiX+l6F3/2sTbUVXJ5FMEGw2dHC0ip3AC4fOLCBjJ566eOWHw2AUjEsjIhIN5ZxZiIkTuCvfmQ6j",
+	"kUMm8Qx7K38YDEfnkQxHGygs/FhyaKPAplUMHGR3rtRwWdtsR/dB1fFFlDCU0QKlpEA42wNaKSg5CKML",
+	"b9JHjELbD24i6jutj3BarOnuao3kV3FOALDenDLJYRB+2yRFC/BgxZEJGvuFNxGqqfnN0OdfzJpfqNsY",
+	"dEL17l+b6W98fiIxlj/aKK72JoDGbDzk1x9ye5YYQu2hUYc3zeoPed7xp3y3Mb9hh6e8+lPBpMNTfv2p",
+	"WYd1+cPGumbucRr6Qf2x4bQLPUb1xybjLgQZNyY58ruQpMEeQ3fUhSgNDhl7XheqNJnE9/0ODw6bfBKI",
+	"JLNjDzZZRaa2HHvQF4LrbU5XKdmU6qKlkQ70tNU/4GKj0U5HNq5Isk87SPwMaRanSViwXxL+tl9VZxKz",
+	"6vuj0c+ifD/qUumt5yDzVJMNar6Ay7UkYwUWoOUXN96FvFjYRdkoRb6WXXSE31EqdODO+r0iKYDool0L",
+	"V6hzHJKunQWl9s1nxfeAXUjyWffFju/3U5bubcX3DFBjVbibxroC3LJp5VOf1EgHdrATmcytfdv0BgtI",
+	"W+TZZv5EQhKipOgjmqNVkkUoKRC+wknWYUshg/+idPJa9+vS9mY5K93h597baSNsZW9zbvy8+JywgjVP",
+	"HKRhJwwVuNZOXW8bPP6JiOfbd0zRwtwUtRHiYSTHQkmm8afFw5zgJM9pXuuMo+ZVa3ajFMcL0O/AmOyw",
+	"W227ZKPCfXekQjNjM0BU2s/YB7PlEwBpAmbMEciLr3O4qmBdx+b3RJKzgAixWX7P5WjjpLVs/MFX2Lof",
+	"KWifDvwgO9N9y8cWOOUDsGODTQAGSfPKmqS2SxK+/6QYuraVEm8gEdo9tDfjh9IeUWvZIPWkbS9AC7/3",
+	"RlSOxMMcTZMqBrWfCXxVkb7VJLi4++F+Sxh6FZHNlhYkC/fOX8meT+6q3vpQ7AE890mlhZnbwEeVHYJV",
+	"So1l5A2OSFXx+DtdOZPiH/511Ee36yRcg99ZJ55B65QBukQZuUXXMMI1YQjDZxiobUNXJKXZFeMnFJcz",
+	"W1NGDBhf9Z7qlq8Jjkg+r03+Yba/Snm+InMe92aH2gZVOYIx0FLrOGS7giURKYsmvpNKIqs3fuxYuClC",
+	"A/Y2aA/Yqa3s0NaHo3vhu228sNmxAq0IEk/406O95s7aaihSPL0n3dEV3a/JXMl+Yu9kJiS8kMblTt+P",
+	"71qXeYuzoso2osS6ypevsp9ZDYgJimyg2q7kTEhBFIRXV7KtP+tw0m9YVjXGkpt4S1bQ+zJhhUgKVaWs",
+	"0MwGb8QfhxP50g56NMyTsAtZ46lLc7+u/fNMRQN+hJXZKKuMG6m31ghtoMAY4ryO23bUfG0yaUULM+Hi",
+	"DO1Z1li29HSdKw4QjTbjJFPQNXILtKzgW0VwNEBc7eAqWgXU6ztmlmpCBiRYTuGa8ktCZQLyNR9S55Wy",
+	"XUZFRfh020bl++r+ksNK7vJ+H+6ixcumz6NSW629rWA3WBgno8WnWPpE7Af0ipvjt1gqZ/ynbXshGulW",
+	"tqDxXEOr00Gz8+72oCT2G/Wee9O7JIpJcpoVJGt2h/tAKdrgbI9u86QgOUMbYiN0WD5u6myWh59wigHI",
+	"CKce/6IgWR/lZEskpJ/UpbrJwirFRu7Q0IbsU7+n/lMu1KDec4KjNMlIk3YspbcWekXqgZqGq/6uzrXS",
+	"K7f8SEZP0O2agNBIdPpEnsget9LAuM7obUnPpCjzzxmXIjWd8zwiB1Uip7i4vxTQFKmQFYK/cGBt7phL",
+	"KULFkZTCsowYn+2Z4XfrxyNXejs+auO6eaIykG+IXNH3Rb4rbwCaETDWmADdSXF48ELgj/LLwFy8TfiU",
+	"5d4nCf3f3eXzQrUWf7p/RmkaNXoEgnNVulBBDoci9HabQd9ns9F4xcJQ3vhLVXoBURW/18mi0A3PP632",
+	"n0I1L5GFQqLn9LaWpVVtRmfkqlTe7kIUWW/vG4qklyHOCXlilI1wHrlN0hSt8Q1B4qVyyQWyvfSUk92e",
+	"RzKWSsAHLmYqCpcD+ZMmr1ja0MtzUsf/07reE6WQibbxGXm4LvVt+2WYRdCpXiAtEiL6S8JRVCzFgMCn",
+	"9qq3WUa/WHrg88+SLZCc2/1OVNuKrRZSYBw4kVb0OmEASFzrN//2RkMwlwjMFuEawyCfNmqUI5GGhMFo",
+	"wg7lLzniN4OTAK8woyZWsafSpM62sdWu/QTyVXpJ5dvvvUt1Ohn7YNzN9s34KSPomuz7MqUcVANms5fK",
+	"gawb8sHmOuP6BGdcCd8ibxdDGbPtztGHvozTy9wlPvfWKdzfOLGR0tyzzWZX8EvlZUKaJWox/6PEgQJU",
+	"9XCNsyti3TM10Cd4yNyupv+oOlqrxVL/0cO4pC40YKx1P4C5xMLra77nVtQoZO4CX1bWxOFa7a6s7gT5",
+	"65ryDbmjOYpxknJdOydbmgvJIyd+nrbsmoESoTBKESZe+AAGtFxPhSI3OE2iy/xqt4G0yCphnr16/k4c",
+	"mDVlBVoldjkiBvmE1Sgt/ngpo+HHc1QGNOBa1y9AjFt/URKhPd2hDcFZBWjjzy1cfOoY50ZWmiFPt6r/",
+	"2lb7AHtXI7Gxhz9iVlxCNps9uxIy3drwlOUW8h9+Eilx9QtAKme1oaTlstDqzaInMV8LvGegIK323FAh",
+	"aTxAr/E1QYxuCCS6kRT8WnK0AjLWQH2dI4w2kIoHHjAMcYm6C2eb5OTQCdP6lhiJ2+L2nMZWC6Zc6r33",
+	"zaCruWPgDT3ovjIw3vA/py+LXbjnnaev5816nTCWZFfvaEqYNTjJGMJMonrm/FdlRwkRQNPbcSUQzMwY",
+	"AJiKapXVVPjjcrOyY8bT5XzUH5JM1MMc0Iy5SEpyEUQIWwa27SWMe6EBc09QwTYVyv5qgsV9O4LzDdc7",
+	"3uMiYXEi0u9q6PoK1gnSaTtHIYe+ikK6d3qvQcf5xIyXmelz8CrNSzFkeBTUljfg3GyzvpjQgQ1na5oX",
+	"0J0HZwetoIeJNmr7FSIhQp2Lk/tr1Tai2cxUb2zuKjX9gW05B0K0SR+zMOrFRQTcV3XZWaXsJ/mTT+on",
+	"pXeGJGBb1IJJGc3LWBbXVrDVMTiW1yjX+RhKCpn0AwnfWRkp6nDa5+0rUu/6EsGImSm+G4S8rxSvkb2y",
+	"75B4T3PLvreAph4Q2CJuWu42f/xTTHPLdlfGDms+YIHLektWhyBZzyJyI8R/cJaV6LIEG273olWIcNhn",
+	"pZbPrySTsPfe6NpaGjv9mtvYtnubyR5caCN+oZZrP8bwGvnL2raWncTKWx+nKcmhKGTHiH5DYby2Nfmj",
+	"OhurNDY7iD3E6YPJl4t7mD1R41V2pLgMQ7ItmtcoeOH/z+sfoZIFfkOiFrUVl0PULEicsVuu6jCEt9s0",
+	"Eel9F39nNFPZWnwHxBSQ8CCV1ylXv4vzjtm4Qs1yfmhDogQjINFDaKbGyqtUFZBBNevgVey8oRlx4AQI",
+	"OCy6IbIlA+dUHbmqU3mbE13c+kk4MLiU2+U5yYoXH/BVb95bdGqBteg1rXxGd3lIaknJ4m6tTHmO/oRE",
+	"0Rk3FNP9AL2KuT1IcJ4mXMUtCrLZgvtjT3c5g+MGAQ3I20uKPuJDw+UITSlg9+W2010B2bAEVPIM3ZYE",
+	"aTuZEdlA7pM+5XopVWvL7qg0V3Yv75jnV/Vhc7OQ3qx750c1GKDKce3W6D3sz4Zrf8dOs0CrcAAHDVDV",
+	"jupbT6X4SVyrP2cQiq9S/EcKSaJJSlBIN5ukKGrtcySx5dX8aScHqR3JkGaZgN8GsqW2UZ9Yciq+RDKA",
+	"kXEhV47KWd+PvHUqmES+IXmKt1bYPWAnKn7AbDiCishyjNNKNAx/Y2C8xYB5o3ErOMp9yi5+qq1I6T73",
+	"pLEkgkHbt3ifUhx9oPRHnF81+1fSCIJwPnqdPLXdReLxTwWlnyDgWedeGEBFQ6Ut6/HBujKgs9KaTylk",
+	"h7U0ePmSAhJUxCzuKWIb6zJpRnJwjdDsOcmSJuxJLi6x2zVF3NCFtHHIS7IRUI/1KRKD1V23GSGytCKn",
+	"cOhFmbJZJ7SQPLzoDdD/n+4gMwIcpiHOaWp6TPulVIDRbhJyKxoAH/bHtsvaYVXWSqfK/TegQRdzAyhN",
+	"deZIlfovc3y1IRm3kRyEEdsIXV8XSrAiSVNIAjieLqLgmMRGca1Zh90biRxuNZFDZlmI4hH9cowufP9h",
+	"kjX8erJGU4q12BNCxaxnJ0iK3HPT6jQ6mrDNd9KSr61r7EVdkcj/qZyedZIarRNUsrZ/IFfblpkguEG8",
+	"xJepwH17TSRowJ4BRFpNbhSBz+iM4khd3/T1c285Sf5zRwv84rOEp6nswmuaE5l6XPogpchR2rxFpP2D",
+	"j/iJfNaIN3oL4F2orPsV0oIhzxWvmfN/JbBavguYXQu8qAH6j+SGGAYSNIcqs6zXynxIk01SoBwnrPtW",
+	"8GPGH4PrHtB/MNvl6sjzr2FBpUMFpwIMCrQs0aXg0DUOExND3HcHG5QFRw7M29xVwzx4KayDeo/WAqeE",
+	"m3OvZbbI1zIxbWfQOD0Q5AXd9okyDu9fc2xaZM/q7/nStpi5F++kS7fh1ey6EconbFL0PRFOb8R3xXBx",
+	"wUKhRB9K32jGz5V60QG/s4z5tFnJnQ3k1u3wp4ZgkwOi8sUPuyGaYtUt0bfRO1Vb1FrEJos7Tqxh09Ej",
+	"Aa3dtXrLWqZfVnR5U6joGvqyosubHKtRE08M/S8fNfpm6sG8SWWvYQ1tGoa8y8T9r28XaxXYIcWioYXX",
+	"9Ao4C300VLVGXJNwhdnI0IpwXmNooeDPFj0Nv1CsyUZcc8cFYLVADMYG2Mqvq1Ec0yZKJHy7RkGt1dod",
+	"NQqReswPjdQrAnc2Ll85R4HrlvqFPxqbGsYlu4bwh/kEwgXaUK5kXH0R/aPU86UCAuCFpgqip9JUQ/Rq",
+	"a8qIPxr/zuoIJ7PJFO9wQX7kK2xUj6uqnQP5rTkuyKdUPm2rN1LPPkG3mOsLiMEFcJY1688sJUXG5O5H",
+	"r8pSTPoAwOZLkoU2XwK0yxC15jlnah10RLckBzd3QXOZEgt+c+H7trl1d1mJUtRy7QhIaRTijF8xKyLS",
+	"bZNMTWTR27FFD0k1Y0O5rT2HWhaYnAhW47xStVIkG1Ked34/55FqFgnAtQP0pmlKCUOabkmOCyrSCwsK",
+	"T2dhkgrheG8vJrgsDJrcb4NN+jb213IJ6e1VQOIpiQu4PE279wh0UPNCeqof2zZ3lu/NmqTNPbXbs0ji",
+	"PtTuolalI8nCdBcRxSfCUS3XoV+t3U11nUSBOXdWMDUC+te95t6V7TIsKCQCYMJoqYFCekNyhrBYvoJI",
+	"6QhKYrwMGQAlU9uo9U0/AlRiGcG+LWV3kAvvXur/74Ng8p7rQ5YD+E758QVzKoRqVdndaNzSeuTgBWjR",
+	"S/Gqpv55ZbDgLL3uQuhyFyle/Y5V2u+3JHyexLFscG5LxpIR40plBkBs3q84sx6SeWYCvojvW1/9hCt4",
+	"oNXdSgELkkdU5sM4uywiedfy/As/UANc+CMQk6UC+SVLLn6v6syfM7wr1iQrkrCZwPCGojAnEf8Wp8yu",
+	"bVSergc2VJxSFDZDTg2keZrDnheT8CoZH41BH+Ker6ysSrISCLJ+UCJc4BW/TMu0FsiJ6a6qHRrln0MZ",
+	"kqHyYyVUR1MU7lOvUh7Mtf4Blm9XJasqfeRIreKhx9rlwbr456xSkZv3TnYEaNdljaTVh948qSNeeOXO",
+	"yTerPQCypqmE20sKsB3Iro92rI/w9uiOnj5cix57gq70jW0z2223NC9I9JpECf6w3zYsF8iAlqA4nFR/",
+	"ef/TG6sc00N9gny7TzLfrnoXCDMP2EdgstUyBM+6B7xRSUdjSQ+Z99eyPElLAaBepRuf7enNCNwzurXv",
+	"MvApsTXdMqMBXaf+Jl1COxrffRrNcBB6xPFXk9gJ8GjozKKx60y8cLQibuxj73CTKLeB716FXH/Pl8AN",
+	"Vt10MkrYNsV72aPiA8EbdFntQKKaW1yGRXJDJKi72BKRj3nKxnQl6r1XYMzyC7Za+IOb7s1NANz9n8Ij",
+	"W+02IJB4NngPokwYkzQjZftgldEl5cPv0ZjE9B0fbvQw9qY+DsKxE7nEd4IgHjvTiTdz/NUwIqN4PJlO",
+	"ZnrrRE+I1cgJY77PQzJyVmN36njYD6OAjMYTaOZzSqOH6tb9ouKbwIY1IhvoI9JVBr5W0Y/IyOuRTnYV",
+	"2hm57p3R+6bZeUflohrdqK3k05W5cIqNXkimQWBOxB+JnmRyIsF4eNfv0dsMFAmjzncnYVexJTnJQCmU",
+	"vgFX9EkF3vy227X8wYX/2lxYykhLU5Z7iMl/8l0xqWJXElOjWOlQeFQRwr6W8ai6O57LDQvlQZRiQphy",
+	"NjmRE9WsnZs5ys+FRLG/DLK1NKZpERrTUvHg5qFufSgpJ0mWiBkU+Y4AxFPXwUS/RjnWjpljwXtaB5sd",
+	"nRnkjddGA+YGt29dkUzxikLMan+Gnn9qS0PpFj6te6EbBavxahI6w3A0dILQJQ724pEzid14tPKiGXGN",
+	"FrChGw/xdOqMvWjiBCuXOLN4GDmj1TT243Hshv4RfWx0WJy+g9IFZoTdBTaFbDWPaIa2u3xLRcfopk4m",
+	"2tfd6f2wq/flroizlcu3cmZuefPxlu0Psyg9829C5T/ejO8wc428cBS7eOX4kTtxglE4c2Z45DurYTgK",
+	"VtNoEkKHbcFcKy92cRARZxJ6nhPELnamOBg6bjwOh5EbT/DMPU3ZP8gi/T/O4Zc/hyAZ/4vkzOojhGhy",
+	"1VG0kckv8TT0I76GK6of711Rb+CPB5xlbvQfIQQKXpZf1hRvkkapG8kZzWStwy0VsB+147ymnKo0iUK+",
+	"cfJ+lhA8UvznEvniN+vG1tvG9Rs/W5U/E4UWstfaSv6opV8hCASRcwkEhi6kz2jGEgb1W82tW0JG7xLd",
+	"rom4nstaWxqL4JdIvQDH5nVGbp8gvGIkK8QjSWH+1ADrBeEDDlMxP67g8FdBt9A12cAx+l8514B6/7+L",
+	"kG62NCNZwS7Et+zCnDZfFqyFc8pl0VzGU8iFQ0v4kWM8upwjckPyvVEea05yRWKaE+GtFSkpCPy2BikG",
+	"6N3LZ2g4HM76/IufPzwbLLLKuiw2wMDzh8Fo/LfKaqUPkBV5kl2JNWlYUItWyllwaYVrXPYNTYqhXVYk",
+	"KVqaGKPLCuW9KdffyolskizZ7DaQ5ScnlWQFuRIdJHvPzGxtWxNDmc6NlEAqcYhl4WySoYjuVqnIF5PY",
+	"c5peJ+R/HyLe83z/bmch3JLrcwZH66pGAbqR71G+y+Y2gOnKNIVW2JjAilMZixyBdgp1psyTCr4vjguS",
+	"C4YVdV9nE07nL7etwyCkUeD5jmxTvBfm2iGqlsBgModMio2CmpXc9nrSZa2gdHkq2X80GlhXJ/kWF2tF",
+	"cplJU4biNBm7RNBPoZ/OUmwxLXV6lsrGSpNwrzO3oL/DHC3zpc4XRBm91aA0+pgvi6U86mWu3IbmZJE9",
+	"inIcF05CithZF8UWbxMnxwUB686R98Hjutha9IDF2KL3JP/efVJ87/U6rvMtrKCtwWm5uqISrKe7rOCy",
+	"tY+WOcERWyKao6WYw1IRRyBsQJ7FEmc022/oTnyLUZgmXOpILWOOlv9YLjJNM5lxy0/Y8napqXZv2vzj",
+	"e991n9x+7x+jDiny/WVciGbSNcexnIw43wKyAqvKa9FLiJGMVfnUO0Fk//LLL5dGYkFzBj/QWzicxo+q",
+	"h+IpwTnkE7SvUXSGxxtSSPWi7G8oHOD1l76RHSmKSgvKPsLo559fPa++v2MDR65j9ba4WJdoNZUObu3n",
+	"9pCu8fOr50DGckFvuWr6Mkmt2wmgJma7xkTKRFBoq+t6V/aNg7n/Y0fAvFfw0Guh1Hab56u3tRmK+5rL",
+	"ruM7UPap0pPT4s5CVtX1+DyKCgQpNbnj1JQFDgcI+VRiMTwEFctJqTkydnB6upbR1qJGA5VzqQWp1Sod",
+	"kOaQqgxuQFYmj4lCDpOBCunVBNyvagcHec/KC+s7huhttsioUBhojJbKAlnWhZiBgW4jmoJqMoQM1sUw",
+	"4yHUIenaGH70i4LkfJz/+yt2/tt1Zh8f/erIf/3m9sfenfr74z//rzLkbaq7GlvsGKMyNji4lAarwkru",
+	"y6rKIDs4O43rphIDKWBByYanyz8tYduFDid/W12LtgNtK1FTOHcxz4xW8HxBXPgcZu1qiwR4QHC0vGer",
+	"k1dpxJM2ppKv7HwYL1V7ST5fcJnwWVn0zz8t5xI2SKIG/VIq+FXooaoZG3h+H+GUUdWDDy5duZmwS0pD",
+	"ARJIjCE4oVA7scjkWApDhb+ZllUFMBzgEDH+HN0JRmAELny0fPvT+w9LlWHaVH77/KyDCSrznmhG6gf5",
+	"T4rYQl0pqV1FH+rMI5rM/wVeDWnzMWphkWVGPhfiS62jbfEVkZZzX4NU8xMCorGq7MfAeuwJWoLCtRQN",
+	"9aFEYIBeCefBFv9jR6qGUMK4Zgdwc3VikP1fdq/+TpPwh7/c/O2Zl0bv/zJrY0axqBYR57l+cEjIXTp/",
+	"E/Ls0/fOx3+3S7Q2G/RSsAxmKKm26FHXg2rII9R8UDaVRVo5cNKfZFtdJN5trk65XtVjFuNJxKEOSgTz",
+	"9MuGBlUhIENYtknpQFf3y1g1Yrjr935IuDm5VzLBamCoiWlfzpqk0WlCSrW0PVfImjJLTbloIeYtlxVQ",
+	"NVMgZRIJT9PA7kQafvD80ulunX7RmbofEnm3/UDTiORt275kJI2X89Lfpy45geCtioq0miarqjTYhRAC",
+	"m77qdis9gkm4BjBYOZr4OsUhUQ7DRSYb7fJvuKZEb+UADV2GpHELOdawtO4Xjla7BE3qLpC/kr3tPO+R",
+	"OPZ86jcJS1YpQZfvn716xaVZjkMu5frgdIDrH4dr6YEQ514b8yAUpV4oI0kD9FeyLeCvfoDWdJez/iJT",
+	"iJqSePOylZMApoEyOGCvHZMYlNeia64UnOjR0taXYvm4jxgFqxPuq3iR1fADpcYp3vMdQzi13Enuyotn",
+	"oU+ciGxTuncCv/WSqvXyaBHH/mh0SBovFp99z1ksPk9ImzB+Fb9W3VCaYmP54gO+Wh7COZAIR3xjhG+u",
+	"otCV3Jww5QAdoF9k6WRSVLWORRb4UzkglqgZ/F4LPH+ALtEtwdfw+dHyl4vlY4mZLJE1m76Izl6/NiXh",
+	"NP1A0rFUDl7FXMs4hbiCRQHmWOFANogrGmyWskMQG9AgS7NHuZpFy6UKhYdu0Ne1qxigvAaI01N59RPl",
+	"W8koiqAEiWQh+QLkPUMHa9D4r2R/3DK6fPuKH/LqzbFNtkR2CbRYFNdw4u5pGf2IV0RD07ZdIs8UeAbX",
+	"YZHI/9RJH/uswJ/5Mv66W5E8I8ABjGxxjiUqcUg3G8zZIk317YGgMpQL+PkiW+LvV8s+Wob/9n3E/w/O",
+	"9Edx/+ox/7Tm6hP/QwIf/87/82/XDZuYZDffb3Ma9YtEIKE9uiWrPt4mj/v/VnA5lWO4W2wXTWpS4bBW",
+	"aUqu/7tYfHZdLrq8mMuvmP9zFn/8k12KtXiSX4NvsyAbwMPkGrjK66k6DV23ZfIwrFVZhGc2+LNwMEIr",
+	"Gu1u9KzuxtfQW+O9Ckc2vd5UHOEqo7YELa1sq0Kd57KumhvMtmyp2BZm010Ql3OR+wU3o+GOqNyMpS9G",
+	"4ZsrL5DQlvua7fnZLXKcMQyR8Bo3HlDujTaQp2r4P6mKiINKPrnh9NIT12UUc6O7nWjJVKJXCBm9orRg",
+	"RY63S4W+DDazqTa2+6REHesz6Vu0rVzPpLtGt4uSQq9a0oD/E6etKsFzUU9LOSmSuBLRUleOuNQaF9eT",
+	"DipB5c4v1qUPQfgj/glVAAna2oWlykbdEpl1jpb0egnMA/SlkdG5Nt4xnFZyDbTyEPGLO0+u1gUq6AD9",
+	"JFu2wRNQdr0AqAl51oocJ2mdcDaQTCvTSZD701hOPgSlF5jv/mEX9zpJo5yU5WHc0OmjJZ+CiIXJ4wM9",
+	"uJe1S14XxFv93/D2zrN/R2I5U5g6penBievUjmqV+8OuQOTWnjv/46qTAt1vnVD1/pHzuafexKd2PPYh",
+	"LOaDMSQc7R8o9KGnZJaadSDfqZ7sMvv6vjQUmWNdfNjgSRB2MyekeLA65UM3j8pROysap1MyZYr2cZIC",
+	"CFItzGGkgFtoqsCX7klRzk7HksJyml0ph1A9q0u6rG9IPkAyf0y7jsD9IHPF6C0rNYQ9WgkcLB2Zp2mk",
+	"7bdFdouTIsmuYPvK9pxXqnJW3J9MwsLA18zAGsoJDtckKuGAYiqAvIo1yYTAUkAOEi5wvsjqN45ydmGG",
+	"/s7tDrVmPnn5HuGl3xOggSQN/FboNZFaqPgdoHn0we0PusQik1/jjK+eX/9lmgfX6UEf40oBWMbyxzTW",
+	"1mshXYdsgFRmCeAEy1+Cd071eLmdo4IuoOxahxN1kCGndNOXEWH0AqIgbAfdJDiZ+xAnETdzQWkfSNLM",
+	"rZsLJWcJawCmyExf0i14CLEKg/bVCJz9nMvCFq5MSXtYSbPruQmEkNsUklaV8KcvrwuCDqQS03IR5lB5",
+	"aJVAMnBYI4717amF72To7a9JFnXRDfGK7godsCvNj+ski+oxhkOiOjfee5rSBk+YU+di8T5TFx3Kr3LA",
+	"a8c5EU0j+BksFOCKoYIoJRiweQ4lY7QsGIT4eR5UHc8afJr/7//3799f/Kk1rPU+ycJuRJEyH4DaaI5S",
+	"LHsJ2rNj3cOBDcZfe3psAyogOmhYaseA9l3V1rKawTpjifN0jt4K0z6uJlg4RZQM2Lwmcjr3VBCk8+S4",
+	"USDIKX6NoqR2hK/Jfq6QKmo+yjoZtbfnQRi7la9/zook7cLXZl44522lx0ggDfn1Ehh22RrIO8bvkM15",
+	"Or/zWyXJuijESSbhiBMGzZzFnQJtnaWyI1H3mgFU0bxk2jLzW5hC96v41fN3IoEwJ2xLMyYatz3F0TvZ",
+	"gR3KObJCNqE2QTwkYsa//52JjF85SxhgTVnxVBYw2t6vfnvR0u/6rt/b1VCFugxTQSKCYtlOVJBPC0LY",
+	"csabYC3o0bIOt7J8PFfYQX1wBcuMTNEyWbbB4nouTmOab0jUV512QPkQOu0ik/eT7GYuQnxoKdBtlrI/",
+	"JkQxQWkSmke9ssSpWRG2xctnLhqlKKqkQ+mDnQaQ9R93qiAkya7eya6E53EQOHefCrTpjrv/zHjkrt8T",
+	"Lt/Xqut/x0FeVp+66/eMWO2pg72yPHrXF01naw1uuwzXaIx71+9tW7DPu4xnxU1/sGMjcCAr3XO5EOea",
+	"vFH5A3k3YCs9Wjb6yi4f9wWkrMAgF55LDeQusMjldbzIlBZnJiuiR0s71LgaWTAJdHIxspweLcXfK7F5",
+	"oSAuskamGBhUENivwBVKsQEPrvb1LIG2HAB+oFV27rcghje1Xtxdhqn07/5DlJuivHS2t3YxX0JW8rLa",
+	"w/zIFaA45plE3TyTX8rM56eq3WCXvbqsPXbXN0bSefYdBwOoY/3QXV9g6GpM3s5DiCfuJFiCxDyOTrhL",
+	"jIfuuA4m6/2e7p/Jar+uY72wPMpvgUZD7E53QPUpGKfeYLnbOJWn9DhG+97uw6iH7gQYRaWRV6eLqPLQ",
+	"nQTGN5sOdBml2qlAFkUbELddxjBRcR9E6lxKWNqKF0nmQz9aVoFa+S2THejmxW+zSj+u5WO48LTZF3Jz",
+	"epFxDtMd+tQYj1pKVuGdlY7ElbbJ/FquNhg2n9CNuxeZum8bLaL57wt7g/fD/d3FYJXG4mosrj8sMo00",
+	"DfGFR0sDKlpQ5ppsC7h7re2/OPnVh0/qB+oNxu8KilZJFom+RZAZCZoH3Bufdgy0FCyiBvVahBLPNU3p",
+	"LUoK9GhZ7bEgNYukhK/A1fJMnFlVDugeIEgq/LlCVCGwfNGjJXz1Sf15+bhhKEBZnKPr4g5q+GU19J0u",
+	"HXov3F5GZ9pztfyT9Hv9QpBY5cu7CSv17EPpEzqBtlJ3tNQN5WVBuEJAWkpwoaXSAgwu41+bt2a8rCHm",
+	"9hFmiyzGkL1ea3oOwQR+XGRDW61HPic4SpOMmLL0jH2K5DBdKa1e++CaG6T2iLHRFjPO8dolxMUI1JJn",
+	"yjv/aKl+vHw8QAINA4JWUO65NI7Asl+tj7CdOSrhxL8xk7t/ylE2imGB0CLdxlJWLkpArsAa4jot3aWc",
+	"1JBBpYv1Hw+qlHie7x1ZdnFoErI4AybwkuarJIqEcncGZ24tnVs7qRz15x6MU41jyYjw8fXRCnKRmWjR",
+	"KvvaQidTfrtEVNwMjaQYzrVLAaur9H7d5zWD8yyP+Su7j+IMej60t+OhqPqFrW4g4mazg2b/2lA9h36N",
+	"QTqRrvrUg9u74vjK1HpsorKL9DaVUfhoqef/CX6kSJMVJM9w+oLboOdSRo7R3Rkhf/9AeriREKptcq7C",
+	"ibfIC4LmcEHou2ApwaSXg2/OzfojZoUENzprP1Lz+S4bUr7wofUnIy9V3zQCmkOXEWQI81ejR0s+70/w",
+	"ge/Zq4KhDWQ9mwmOsq/2LpN1fFz0Xr59tciuyb7xO9mdQGpa2yQnT0x/DPTE15CTqtAqRhgV9Jpk8kkp",
+	"iLnSp30VZ3lgwCB8IRp3dPa/mA892OZUepJYjFWQDG9ocRmGZFsoR/YZi87qY3RU5o2HHu6eEYMulZeP",
+	"MxoAvxgY8xo6Q2mZXO/GejIlZe5jGv2+xs2romF9KMdlqd7wL8HyUCgJ8EjVDPnmxOYbWrymURInNq33",
+	"Q7VGipsKqkxqtQcpsqyUFS0H6IPhvoBSp2/MOFBYWIcegd8IpHq8TymOPlD6I86vzj3Q2+YonXTy2mMP",
+	"F4qi0V47xHLRuNBDr5OnXOkWL/1UUPoJvpfH9y2l6b9GHFyPUTZ5OWEQ+dC/UghG94OBOWTE2hdG1NRI",
+	"uOQlJJCZ/TjXdGMPyiwyMypj79x+BieRkzSCN1S2xIhkjNgyiY4R4vqTD8IIS5XhqCiHS2Q+jb9Gi3ql",
+	"qdiTigSeoz8t0YaQggkXuHatW9q4W7ygXaSjCbso23nYW8CfIylbhjp1c96ZbdEfcnvKxOw6TVUum5KX",
+	"u+JfLPHjjzSNbyJNQ2IydM7UkJL3A6WvcbZ/p1o9n8eNebXRdZftMntjP7RTUYAXbWhOSkxK0GZk44VH",
+	"S7MjNbeP+cOCXKpSI8R5vkdLPc0lt5AXWfkHR8BILhFm6JakqaztMAsyGJKvaIaVTMzNg55o/UMTwdIp",
+	"ISw7PSx/fj8nuKUp5hmssmuO0k3NanaefFBF61AzTvRoWZt2w2T75ZdfnDqE5SHi1hEvFYXNZiXnXAvi",
+	"kRP012flE3d9VUgqldquY/xUfepOgb+Xnd07SQTzGVDHK9ToyCWV1pv35pA3tCjRbBmOSQmaNofoBDTK",
+	"B/yrnKENEQ4A6MevAHCgiB7E+aNluT063E+zjAiYeQXQtsiEJBH48IWRAKAqklEI3r+yeCxCKxxeo0dL",
+	"+YNPUslfzhXC27Gwnc7ca+2y2jdNhFuaXwNOBmaCBCWOLfgDQpzJYiFcILzIpCWxxpU2/hCRb+niL5HF",
+	"MFxqcmq6Jz6cR7XTFn31nznW2NaD8ixZax+q21GyPPvgrgaj35HhOIS7utzwsjsm33db30lQrvXcBLhv",
+	"GwjbZYZevb0JOHe+ensz1oBsJRTPf9OMtCOyGYUdwahayeE6s0vnJXbi+eDjb34/GN1Z6jhMmF4J4WVD",
+	"IGEE0FGS7EqUZW0Ilphr2W7Tm/8qIMU+HhxeNmjCkbBFcPo25xQtEs4eEoGj1oggAUmTMGsqEKT2AO4h",
+	"ANusSAm2gWsJXCpkAeGJFVknWfREBMVrfa4Wmc4O0YNVRgDERRgbogtQlCoKd4sdG9RyQUysYIl3yycg",
+	"JBKf8FXCtXYQUosskUgVW4MsqssNpHn+FEMTjKPYyx/7vc8OzWEvvTujHUrXUUTt0sdDwR8ATBOYBWIL",
+	"RNGsgGbfFU/E0vqg48rdAQKU5M0RSQHqVfkNwPvMeeqzc0UdzkgOu062DpXwI45u7yvqsPQafVELowzx",
+	"XwXNSmakEr3GZMb3BVe6r0AUKx5+meSseAnAPk+J+tc7nEWAq/N+i3NGmjzecb787VlGC4FR3H4QKrVa",
+	"gTsbt+EfuVP+nxX/T8j/Q7qBItU39SW3DwvyuWCyCz9E29Lkmm8YP/c0lvBTTzQqfNB3Z2O02heicvPn",
+	"Dy+dqUhu5rfk0Ed/TZ7C8UqrKBH6PhiEdHNRJOE1Kbha8+KD4/nDAFLX8WeTGuOgvosnkHub2OEHESNh",
+	"TiRELYAhi0udn3iR65GJHnglTEP1TJrNiw6do9fqd0azn4M1tTDj9/yXldY+HZ4Rv73r9yC+2daWj4Ix",
+	"ygXOkuv7NE/+W+IUCcT65QCJwu1K+xoRUQXXpIZGnBsHV+hMQkXSKAKLbI1l+mW90hqQTz7hYeSFbjwi",
+	"k5Uf4PF0FrqrUeTHU4+Mg3A4+aR0ANisjh96557OmgTROyw3Tu+GVarAFpT9zg7ecOdxkhj8Pvx0ZIHt",
+	"61Ld0KoTl43PjH8cnwiwp3gJznO8F/46hYh8tKC2/GV9MWIO7UsQEC2GpJf9g/u9F5A6ENk1l5J6p6kt",
+	"ugWmhBCNaQ53ZCVtpylVKoM0hJYUvV7f9YOa6K2BssiDGqY7Br0l+l0R9c67UboLZJGnwS5P0EREme7H",
+	"5qWlQJNknymaWTBbnyg5Fu+KXU4G6OleJ6snlVg5nxc4xEWbsCOF51Ta8yYLwoPtHPi+bNNW2fNrsn/V",
+	"EtLe4lxnPomklTLIIm+wPr9r1+QzjkiYbHCKouQqKdgTuM3iJIsACmNXyHprTh2VAFOHEzwmja3bbuiY",
+	"KWbFz4xY+4n9Inub6eQ/gXuD0SbJdgVAHRS3VOvltY5o4tTcYtaKhGBCPMc032CuVES4IE6RAMBD68yH",
+	"XDtWwuG4AHsr4aHaNU+xn2pQKz/soqR4cSNt53q1uYLS7SOpj/CDutnC1Q0gw/xvFeeERnRrCBi0FFnW",
+	"4CtGS8ifXoIZJwtPwC/MFpkATK8313q0FGrfso+WuNRc+Ud+YywfC6AaGsv0qr4Ehqh14xCOGghYLDJd",
+	"vUGiZ6+ev+Njqex6/k9ONPD9xNqCEzUTumhE24FGvzyFFiTaElRhQhZZS+0If+XjJ5JiWJ4nm/2FldfE",
+	"fgEIU6TZHkhMDQo7+kaxj8AeYsJ4VPvzBC2zXZouq2A2ut6G5pX2amJ7wVDiTwmHpJhGq6bcm/f+zmg2",
+	"eIdvXxPGRBPTU80sj59zXBhqfHs38tOOoX/X7wlanEXoW8zaaSzY3kZiTsxvjsYuFK+fbvDXMsEyBAPC",
+	"KUg2ZFAX16rx5jGMn2L9WvzSeD646xu4ota7S3/9HUNL/eFVtNTAfBENd03cfmFkKKyiVn6ZlLEBC97a",
+	"EXjM6hvp9aEXzUC8b2hB2h140mGnfT0JgQRWZjqoGeaM+gRxUb7Xsuu2+iMBIlJz9c38gTvwB557aJoj",
+	"eQsRVti0ieX/cWRE1eFbQCtNNCqTMg9G3esYrOKZHw9Hk8lqGER4jIchmfmzyCUuCSbQ4rx1gmMBVgIX",
+	"SydgKYUnZQ4yvTOattpQkqMkAiovuX262LnuMJQmPHwgF+Jv/HoQf1hKgDwFBc6vtj0ryGZZxkva98aO",
+	"yHNA16hbLfxUifYTGrFno05blevM7e1XQH3zklAl7KqUpX15eR1WQx7EviuVmt/BxtNIZBZXz3WSQUcN",
+	"rdYI/zB/RIDcMlQQAEk3vdlvNd7mewkCJbA+4R/PZIOsElTNxK7sKUDvnvZAibzE/8hxpkdUH6D82W59",
+	"VnGYbYGDMh4htCQFI5aDB8tco7k2IWPLFW5xEa7Lj0KbMr7eFXo94jv9UYykFym+1R+3u+I/JcSm+EZ9",
+	"Eo8pwsLr1QfxQ/3VrqgQy/hW/UkuRmyNWIn4t1yG/GJXmDtQflcdRm0sjKM+aIxt+FS9oLa7Qv9TPgMf",
+	"qrjcxjNPJUCgJJXJNBoI/AA3tF15vwh1Xmi92GAMuIeazJ5UQjdwBdqwnXVKePuU3hlCvcUJYnAplsB/",
+	"Td/HtfX4clVCHWDTNpmjpWRQbjYAQ/B/iDMq/gUbpv+ZbMQ/S4rzz4KRl/1FthRcy/+o2UIPLT5BFiOw",
+	"8HKAfsQFyZFshM4g+IGjCObagBsvxUSDhJkVr+5VoXAQ4XYSaIh9IbhawQ/RpWE1l9XoBS3bvBEZ4hb9",
+	"bHRbD7bIIP6pEEbr89dIig/iWIWNtktxrWva+62WmUzAR2b+y1xUDaprnBt628S5FokEyuMhjkbC2A7K",
+	"P2gShRK7AWGo9Yd20uSGpHTLNdNFtuHK46NlRG7Kgn+rzoYeKb3hcStviJu9wR1yojbuAJw3y5UmjeFM",
+	"QM8pw1x7BdaUFWiVFKxfiSzbQsjuwL3wxrUo8uxYFPniV2hS6fWH9oDyM7zFYVLsW3VlwvqIfMZhke4H",
+	"aFnQAqdL9D0qfQNL9O9omRPRvxM+hJSmSXb1nN5m8LlMt2jKEj1MdyvqGd1x1aVhR/1A0qjs1NUXqPOG",
+	"n8MSlmaDumVbyRu633xe5qRqy3HN36DN/d+g4HNENCejXDR8x8pW2UkOgCUOwJWsMZMF/YO6gah27/4z",
+	"+iUp1mu5D2JUC52HEPkq2gtVq2+pWMM1CSWG6RtsZKymSm1zb20yzbjzGwq2YKmWaiajfy8xLPnSauOL",
+	"76SZq9unoZbXVi2nc3gVZ4W4yoWeMmH5KhERfiUe9FzZTUd9vueaXnzepjhr0a9/MfNIRH3rFal3HZRZ",
+	"ZXu4GVQNrLxhxQlaw9WVMLg4IhImEh60RWTZZX6Z8q2K9vSEGu7y+jQacn82HgQD98Ifn3ul1xwxYXsf",
+	"4g/Vhj9i+aw6ZajliShp71F830kGapJvyzyYg4ktsF+Wvsmq3vkB5iTkdnTClaATZKO21ByLr6udO1bn",
+	"J9vwdxc4Se3xC/46koVEQnwbeaLtnFhOy2yKAkquovmFYgiH7OSNzFjz28GxaI/hNjx4TfBj/5N2qFTT",
+	"qUTEovvWcSMpvSERf6glq4ovVTf8E0dd04QTo9Mxr7jbzOKVU7jMeKo5V/GFYjKYp4jvqLBqnKQpiVCS",
+	"NSYsc0UgEXhQd+vlBORsWUfQlbDmYxbVAbpKSEpBqrI5c+3ylEK+DCWdRm3pJCaRLY5vzkF1Cb2luSQb",
+	"oMlAvr9A+YiTnDXdxJUzW3Y9UAGLhJVU7XTFvuOTbWZj1EM9rCDb1gVhhqCNREQg9SeRAYfOc3hOQqgc",
+	"fF+Q7cGZuPVbvXRzSjGkZmrsQpcr3ygSPjNhp6NeW0vdaQZrrjKRPwXhSyUDuEluxEFlwihwpUhqT9ig",
+	"ax6Q1KmsiUCt2T8VEWjkzgi40H5PVQzafEPgfelgB5r+DKkkQLMWXWTWRwW9gnYrpcnY1J6+oIHlfwHD",
+	"4pjNwDWVUgyzk7OPknCtMOurvWyeNGv7JOkhK0CWjtVSNjf4c2/uT0Hx7s19/65xJPgPHuiC+WAKRUPl",
+	"ra9jVWby3K5xAVH8cjUA3DgQSMjZg84NwAYeYmp3bVv/XwlLVkkqz406dIbqycXubiN6dEOHq/ukJOs2",
+	"s3Zljq60vS31OaydsM1zmGJWfMhxxmBESN16+FyBEUSvRXz9oALaB/fpltBtWm9bJpRM0wcms/m3OCRI",
+	"xvTkJh7UKIWnA7M2+t3SHLqxP8Mbkj7DTE0qp1c53tTMCyM5fRdK5Mcj2my3FGG9yTILrS7eZB1OYyaH",
+	"39+Ub/yXek6aMOV29W0cYpWBtQkbB+FDvuMDveSSr9fvqSI/6yVU78omm732REO2Xt9u8UMB2xozVFAB",
+	"lKPaaZqd20jKCPRtq9TAqHFF8622OcHhbe1Sg8sSCZG1lxES1SB9VJ8sqPU+0k3QcO2Ohwcavzz69U8f",
+	"/9+vovXLx0e/OvJfv7n9sXen/v74z4/tLl+4/GwxSri0BaoXxKKQSlUUDw/QpehQDcVPCUPDmU5iBKIz",
+	"vkacqqZDuVqtvLKUdqD0ow3Na4d9PBoN6y7uacPFbetxc4IUrap4p93XL4RagySmiWykBCl7VyQjOS6g",
+	"r9HyiS5GVFe30kVVfzURk/jOklqMq5UnB0P5xk/v+j1zCnbHiYJp2W6hzp0ln7k1k+MQilALquqn+N3a",
+	"7NFV3ZnR5FBrIsmEJm+Oxnf32TiR4XiMJD+KXxkBu06Nn5piDdjkpyzdi55vtV7nB5a+WNhLeZQVZc9+",
+	"sFhqR0KXZpqACoaLELrqlgnBSKtoU3PpFqVOClVBAtHIR8twTRnJBCpFmZoNfh3lCL8FsATQoFQzEFie",
+	"xBSmAhyS7/jWxOhO2CK7Xe+rlr4Kgz5ayn+pul29fpiPjAPcwlUoR4arrd32qVi2Vq1AmO1Fc3ckaAM2",
+	"MMKly1jWH1cp2DznD+lShO1iW3pNRBUPKyC5quq7FUuRzcrOccx2cSVWpYZqGy81YqNvvMbyfvX2Jhgc",
+	"UyJVykEXL4XsjFhxA9qD99XudxXdwTyFP+my86LaN/W7stQ0I4mATLnN+GEQcW84f4of+LOLTOaxIsGx",
+	"MhPWBLSXHQyieQnZeeE0OoY2fKnHMnY7ulLrcuFQSty1oHMm+jI2PD02XfH5Lm+N4NCUoDXd5awvSw1E",
+	"1Fb2zO3LDGGXLfk1tZxOxu56OUCXEnNljW9EeWqGMGJrmgOKwmaOlhN/veyjpbceupBYEoxYg5wTf129",
+	"2/yqgPdr2peMqQd368d/1p/Gdxvj0/SOPf7zfa67lzkh0GfFEo5MorxqBMgqc3/KDaSJtQNgJdjGB7Bt",
+	"EH/p+91mg/N987UP6Lr5gd4K8Afp+lCBHAlwFOoQgzLU/5vkVDRf1vb5d0x5R4SEhy/EAOBOiBUB2cO4",
+	"moy5Su+WOee+rKlVTUE0mAVaiWqluo+/u3OjtnmVgSrLPOauEhl0jbP3I4GmGMpXwS95XWwP9RaqD+d5",
+	"5ZBvU5xkp1ZDwlTPLoaEpx8iV1ZQ7OunyZbLbx5+wyo91gQaftc4/OoL24t/IDgtLBkQ3ZwX4mlV31x3",
+	"XrcX5VaeMxwI9Nqqtf2QsILm+xdZke/t2sga0DGEiS4jX5Cfx1BKsyt5OCFRRdwZUEG+xowM0BtIo4ER",
+	"mHpa4VRzszait9m80lOH8HksMqn4wjBo+cxIgrKWKnXMIrCjibgXfnCsyq9Mc7pvhYrZlLcctdbh/koW",
+	"IVRihZCD9fZhY7Bvd/mWAonV4Mt5mWhZD8ziau7RpOxX9gUmBMmr8zqOiOQzMHEUz+mMTpnKKVLTqpmh",
+	"wuRSIDdSQfxOZiVW4sdhq6fKzJYoJ1PYuUv7oQ7q4p1qMM303UYlZvAVA/OYmXkKjXDRVuzdUcEmJI7c",
+	"6YZnF7p3N2gvC58JFy/tncHPdq7PAOissBlkP6sMwEymIsvKa255qL7HhnXI7VguD0HktfCGnnLwwZuc",
+	"W8LbDBBXxWDJFuXOKIarBFOwmY0vyG+9V4yL4iHUgcrF8/W1ghoXGhelylrXItF6b1ZKX+z+QciM/o5L",
+	"pJDmkMvPr0aR0glMIaxh41asySfJRUnBrbBbJnV2JcoieWeoUq9MlsnP0VJJZW6j0duM5IDKBK5VpfIN",
+	"RHp89HQv4KIFA9tu1y8F+mJS8DTol8qTdgXpJBwTc7yHYO0Kb3x91m7eF01vjepZuoSIT0bFHTtXl6gq",
+	"LRfISMtKmtIciYeXg6pmJkfKCBL+G/tgi2wp2ngtzUxrdEUKQ1zKtOukYPak64rDsszLkG1Y+z1jWkcP",
+	"ryEBWgp5qp0bAdTk0szIroCAA3ZBmlxlRJ5ygbaYVdrnQQwLh2vT79wUO3xJ+iVH19Fi4fzeSqPM1vnq",
+	"emL1/q3oiylmRZkDJ2yMhCHjTNC8YXR0VCYP5wW3zVolCotke4u7OSPK1/xwmcJHs4Ots7WmC1umq5fy",
+	"sKnEBxX0gxM+my0qjNBVx++2FHU3dz8VP6knOh2JsnAOjoYtN7XJxb3f0aLobkXYRPiBpBRNHEOkLueq",
+	"hCERuKOcE6o7/IYUtzS/RhG5SULC7rHVXyjTt7HpEHURSb+sY9bvoOkWLe0FyQjH9Iw2nKcv4JqRlV8/",
+	"2821t02X0bxcur7KoTsAhPf0oUgyiT0PR78NdWl0qpV5vpV/1L5rxVpSxU+WIkpVIKtwH6Uc1MDUeje+",
+	"lhFgZOh21//FQw+i+ptVV98ShuGh3OUufnv5/MPYMy21dF/BlIE3v1WlhN0hki7RX97/9AZtSH5FEIAU",
+	"oEfvXj5Dk+Fs/HiAOFm4eiIb8ciOFKIa4Ym+FEXr0TpAGNya7JYovPRF1mhE2q/2La08rnM8IM4KB6/Z",
+	"UGqgcJuukhvoOCRGg6p1laB5D1sdCGrjyEMErr6qcaEpQ0aYd9og6/X5Qj62AkoZYdXa9t+dBjplsIvd",
+	"6L00DQSZNwdJj1zLAytS5pqZ1wA4R1QZbAUqhQDMYK9vGKApwUz8TfSetdtsYo674guJm7e74iFlzTEB",
+	"cxZOKMSeKcDJG/cy1wHnGmxZ5QWa/ekrqHmUpu9JSsKC5oDVV8G4e2I0SyMbwG1ni8ws2dJZM4CUCY15",
+	"VBgmYVp5XoZJlAuLUELUL0sM72WyFZ2YjL9BDg5SsMN8hfNF1lgTDCrgCc1RMVqaIenlAP0C8qGGr15R",
+	"ZSAReI5SwsWJZl+2yOiukLDGVQfOEphfVl6luCACpdUUayKoZyT+PqnnYCHoQKcA4O1huRI6rJuyq1Cf",
+	"bAZEwhAk/cpBBcALuhj6nGwXnj8dnKCM4zo2/8FZVX7MtU+ZMtIxDYIra4dWpDWuk6z2NyfB47cA2z+V",
+	"+VLAFlWTvmI8f8cQ9CqUP8jwhpQMDxm4UJCh2Vs3SDahZ/uidZOC62g9yvJYVDi+WmxpObmW6eoZimPf",
+	"OsVa/pJ2q9z1e+p4dyf0q7fyiSax4STC1GU6lkztlkQV6xic6T3o5jM4y7BvM+gJC/GWoLVobFjIGs9Y",
+	"IxTzV/V1tZVKyRO4MTRX+wH6T1IY7e+he62RmCS4c5FBP8wBepuTGKBLJZti81ZX/RnB2RAD8JO0/XAh",
+	"/sgpvUtT6aszGa9TNrT+8VesNK6UVkGfd/nBHGpZ6VFXnk6j2k0APX/BiuPT3A5zaYTzWzEU8gRg+2pu",
+	"/0cqXiDymq/JtpDtjWsYtzIq8bgCd32r1G/jp/z41y5UftPByBCjKKmnHweqLjKG9wZt1cye6D4otXt2",
+	"jZV9AZdlTHPda5WFdEs6dsMYD2s5k5fO38qCFf3h00BVrZTfP/6zLXOy0QwD8vL1xhn95OUxk2YK56K3",
+	"hItodg3w7nBW+c/7qJTrEqFMl7jw/RRDcl06gwKvJ4vMeIuZ+Y7ZtcgvyglKRIWw0IJEFZ6YTlKouBVX",
+	"7JLsqibFf+tJFPgSx6vZY2N63OIw1Nw2B1cbPioXkVpZaTqgMOKWQgr4ZHaIKm9yD3fjl/G7NfSmh3IO",
+	"W2LlhpNeZYPJ+0CWfSGNGCTVE3XHcO1W2HWFuEqkyqLqfOeLbPkfLz6gixvvQlVVXfzGuZTeZncXBqTV",
+	"xW/8ubvl8cjOh285kPPhW4nbCEnX3fFUVulaXE8dvaqGR+ALBjaktVQPZnxLt615lyUbVL3K4M6tag7q",
+	"drOEB2QSUXvCUVVQ1OlQ4YVW14IVdFrZKvyGWOOy0UOZT86ZWOrS6C1o2ICskBR9BS8GsiApvrKTm7Ez",
+	"nNyMPZiTm7Fv1cmtKHOuk5uxB3NyM/Z7ObkZ+8PJ/e05uWUN5GmwJHVHtxU1ZIM/J5vdpjf3JMSI+OS2",
+	"+sn5ZXpFcgPc4/whbHquxaa87zxrjZ0a3ZgahHrYfn+AJsWvgA8ffqy9v1mTdmAu96lRu+v3EvZcITD8",
+	"1ka0FaUpwcIlgXO8IYVsodvBOvRH466k7EI1SyPCw61AKm4UudWWzpI/EsyKn4skTf6bRF2DQv0HDzPx",
+	"EXeM6J7AvxNTsHPbcHZe5s3peDpfO1InL/7Tgkc/0Ful7eGcgBJIIgSxjuU2pzdQc0sgImREZwzXRRbJ",
+	"TxXvmdlC6gmgYoMSDB20wW8tUse43gkhE6lMtpUj2S6NI7iLdfSrWl1Ki3x+EKdjFfNV+1pkBekVKVgD",
+	"3qlM+OSGhPDQJBla2ha/rJXZTJp3w7lN/0S1JmzLN9b3zyzVGFluo24bp6u87fjQJV/PpfN0TW9FXV65",
+	"jTINmatWbBeulXvchH1c+sF6aWxxtW/S8KFDIR903KZivTKREt7ExgtxVsPHaxQfVW5ZDXnUFn4GxTeR",
+	"fhqmDEPpq5Qz0wEFBffwBMFwJpkQdK5T4SgNYQTLkMOEWPaBrV319Rqus67986/52oZAH2TV+8cQo2Il",
+	"Gk+sf7xX8jLDRXJDdGHBjhHZbWg/QOpg+6PxIrP0UW64cat9k8Gfe0XTyKKoDH3bJaRYWJXJvW3v8y6Z",
+	"AAyWsj+6gH6HCLv2bAu40r6oRysd5jRGS3DrL2VfmhvhVYfWIxIFb4vzYoCe7rWBo14b5fhWBc8O4ELW",
+	"CPSr7nHe1x7vjwYSaVcQrJMiCm1qo0Qnnx6CKu/3dlnyjx2RX9s67dXv5oe75SoCsy8bGQgLXRQhz9WV",
+	"R2MBQQDyUvR6f0MLEKyiL3TG+Vn92gKHWLvxPN+mJXdcVeUxa887kbUi8PJL9hF9RY0aA64vFXki+4YI",
+	"l7j4Qcb/oPHXFB4rzcAPILGNZZktNJfMyOcCPVoqjbUan3+su9Cppp1VzF/QNmUxjThIqz2Kk6tdrqNO",
+	"OdFpQCMFW7LIaBqhR8uKIaHQi6qNBA0BdhIqkH7IpiJR4d01Rdwjc9UiayhhcKkkIVFQNUQA01AAQBKV",
+	"7o22hF/dT2wg7AqIeg08hffgKz2AEa0cw+ZFWN2EacPMure285Iauo1ZNKb0GyN2bIBIVcrYdLj2sC5b",
+	"XcusZq11TGUyMuPls7btgWMr81iSokiyKxEUlwYO5yh8TUQ7K4Dj4bOs5QNUuyM1uqRU7cCOOUs1QFbr",
+	"cdgYkkXoUXMkg2ilHpRytn+0VLamTVBUwBzRo6UwRpcSz0lo9pA0s8gqiTtP5HGCoDIVAFFMtuXlP388",
+	"MH4s25Hr/BugGC4qChvkCMpBQWDhDVlkmKFy+jXeaLY2VFryAT9vGUm24Y4VOIssottQzUQejQyJ4mI9",
+	"t2oMgJFgZIQY+Fpax044STNis2FXOLxOsisIoNj7UgHk0LYMsFRUc62g+EaNRJIV46BXdSLWnIY1sRga",
+	"SNpH+VXDbtcQBapxx0YdLI72wB3LD/mOLFUfMZAGnAisklTDmeM2YQQtAYh1Wd5uovAILd/Qpwbplp1x",
+	"4dtDnTU/gERirmtItSoY+NbQZgo7hrPMgl7jCGX0ViRxSNaqomVLBaJmnVXix5Bmp4BcFFeVjOD3D/iS",
+	"29lgpHJlom68eMunoMKwVFwI8Dybg1dHJQSrA6UOhyG1JL5NrRZfGDoCeQ7EHUqK2hrds5mdq4c7UGlE",
+	"/Q/JQ2uj9A8qkRGMDdlBzCw/NhqEQd7EVozURznfTq7nUug5L9Fo2RPkGp4CdYGUuzYya5zobpWSnrmP",
+	"si9RfYXZTnbKNEzcmqSsCJjqFhvn3kqVDuHj0lehHJ+v3t4E0LH0ZtySlg81161t58A0k3o25FfDvSMY",
+	"7WtGksEaODGQDM88SByZj/RNhpFLspwVReaPP0wQGbjo94gh8xf/EUL+NkPIBnTY+YHjLxCgBRfaAw6X",
+	"ZA853JeOkdmi4DrFr/uZF7UVpgds6Le+u9UL9vuHy3NyZVeSf6lAhYJRSkVPHn759UHFWtMNQXhDAd+Z",
+	"bJ6oY5kw4+tU5rqeSVZvXPMsnkFjs5Fm5x02YVgqMzoQHNeC/5sIN3/rwWC4vFqhisBEW2OGGN0Qgbwd",
+	"54T00fLF5zXesaLEMSq/HaBLA3OiVu4p9LY5WsoqThkWhqrN5SKr1HxWwIbKqk+YVq/f01M4UvWpNZTT",
+	"wt2XKKdU1q6swRehSgf7SAUe030fLQFZ9h2Jl3zhZb9e8dAW5yQrNAoYqbVeqNQcLjKgBbwHkqwZqUTH",
+	"DyBwSsl1zJtdRcd6kHK6d5QW8wqcsUBYA4iiufDLltV22ogFsnCCyexZUDLm8ziO47k7dy9m4yW3opKi",
+	"L0OnjH994XLjii0yCYcPL2bCE8WH5baGs8HbLYlUCQBhfYGJDp1NqIZh4HwpHPFyxtLBdGIlIDuQka6c",
+	"6lqAg1tjbq/MKtN/y3o5hmp+N8MF8J0uXFtkb2ghO7eX585MihYAyNzQa0SxdAr8x/59Lt3TL9lz8w7e",
+	"5jTahQK69cWOn4VvJO1AhJLFYb9vlZ8+PAq9R4ZAwBjuo7K+GlylZT+eL1UbJ+eDzUNsgIaLPgC6ehCo",
+	"8B1DSo0clErOvQtnP5Tsz1WbsmVRKSaZzLjPqMQTEK+GE5EC3oz0NVfq1UQkIBe9bpZSJVv2F5lZbStH",
+	"UrQXfWiUFwiza31paXYlu5OgijorggdUwLIyMxHBUjFdpqYvQhs1WGg9zlpSaZElhewBghOZolCn6C5L",
+	"CWOo6n1El8ItrR20pQqq2wbJmiD++7m5LOngixAghm2IakJCRd0brKe2p2puDZ/gr4L2wqPyUIrvGYqu",
+	"JdZgoF4J9xY/3NCbylB4GUoTghLo4FHSiNMjogLw8IbkKd6KeDlQ5YR+rAf06sN69LcUT+wrDlTViQzv",
+	"WRkreIJWRrqHQE4wK19VQajU3+4rtEtNSHb1M4V2o5S4WuCvCouXIrGJxg0vuIEcJzuyLDLV6ko6/c+M",
+	"OXLF8EjI0UC7FQ2cxM5UsmbKGOTR2KPw6FcWw6klqwQXmQ5FijilEUxUQ+u/GMFKo6q/jC8+NktY4V1I",
+	"DY7olmTcSgZCCk4UAkdGNEUPORhfw0snTD8/QM9EBhG8D3rloWtCtjJzSUSSpSKsspByssikViZKqZtB",
+	"2z7C6a2MhrfUxRpu5XNw3yqKurUC1r3wxlb4t65hQfW7L1B9aOZDdsuC1KG7lzkh9wjflQkC9qZUUrxU",
+	"SOpNToi+natCnlkoqVdBM4TB2h2cUN5Zeg4OaS7l6zNxUcmLuyzWZWDkydinyKSCfL4tCQdKDavSWylc",
+	"Vf+WOLpJtsi4+sFElbKK1HGBmqalAqSaOFbwhiTTylyDTpzKifAqeyd0WwuzlmAD3TPO4JEDiR8iXwZI",
+	"1y9btlvNPZ1txAQ9MnXhitJTpUYKWdQHrWK1LwFihENC/hUjJiE4+tAbTG4AYKHc4yY9WqAOd2mSaQte",
+	"nDWp/DDDuN4JLVacIBEyB29MTjLg698lzFsL6g4C7z5x3a71wFpGGnty/+Bu/BoX4Vp3kiyvjUVvHHuh",
+	"j4eBM5tGnhOsJsSZ4tHIcUMvmsRD4q9m7qJns9TbM2MXi88+mO0TYmuWetfvVYFhjrv3tjkRTYatAbkP",
+	"TUw0pNIbVKZpEa4JeyIkGZcdeUKiAXquRwawEXxDd7mRDyUkEyuSVJ7baC5dT4tM6K380Jloa2BrSY+q",
+	"TJeoQDANFtki07ckVwDlRbUiQgUCdcMAF5VgHeivuxXJM1IQJuN2ImbAZeNmxwRMc5ksPvTB5EpTEB6L",
+	"DCoptBhQ5FB5ZJCs+6xsLYkNk5XVnF5wdrSwF7BWOiO2BI1aZPphQwnUmaqG7pgU2u0MyvMeVdXnhKkE",
+	"YbGxppgT98dcyUbDDBU8IIYVmeUg7tCG5CTdC3qnfKlKaQQAB8RoI50eaPWjbv5KspvenGtuEZzpeqFq",
+	"Ea5ffN7mhLGT9KbKeXgn5MSGiN5fB/x18G1let2Et+pS24RSEnwocWyAeoK78A0ZtMQpytPpKCjpnvTP",
+	"GkA4+pB0OCMNCfHTluRYSopaqOMNLV5lEDTDKaOIi4cyERe2Gb4TrTqMqMQrvs3wMAQkuOLR6/eeU8Le",
+	"0AI+W4MSrRt1Wm7HNdlXBTEUalSE7NCbHGzBXW+/DXUH/shswH3x+M/3r1KgBu07s7DeMG7ZQklHc+s8",
+	"fvrHgSr54Kyw5FsJoRSxrX0BsAJfiT2SX5v7VEWY/7V3S1b8Yt0mh8o6Hhob6pAjpt64lPB7XJPVdmEb",
+	"5/lbgLqSUkF6ifOdrNwpryQuwa/JHmzsX4Uf++Kj6GoLhx+LW5PGSGz60Gz7zUX1IluW0xp8cj6Kfcay",
+	"F3jpqUXP37yHwZ6Igir+K8lAK3IFbsYIkSxS700JJwwXOdAqvlksZYhzayF3a1z2iEf4NQG9z5Icx3Yr",
+	"4RcSM8xpSmSietmc/yu2uhQTPTsRTDz+EIlgkmJfPxFMvPh0dOF7UvcISTsFvmv40jQ9av6/47+pTwUe",
+	"tE+l5DyLO1zojzr9LMR5nog2ADXXVpbRonSsH6wCMX5aL3OT/bcui+rd+SDt7Cbl+E/3LealPLhCO2LX",
+	"Ol1a902kXP7UuxapmE7TNfz/sffuy23j2N7oq6D01am2vWnFtziJXFP7cyfpPZ7pS3aS3n3qG3WZkAhZ",
+	"HFOAhqCsaDquOk9zHuw8ySmstXAhRV0o27HT0R9d7dgECYLAuq/fr5py6qt83OFZ2hf/O2jivIdu6pe3",
+	"UetKSLGI/vqQ8YLB20N21ujckcqpghA/MmEf2wBPWekeLqviPlxVq545bbeGzVrtW7PU6ivTQ5U+ifEi",
+	"5LeQbZQuKofbytn/+6S3qXRh+MTropyiO3lZCr1EZLIHWcHIbT/Qp6XN6fisbcybpbrMqtqVlawdtHGG",
+	"/VNhJnXKbSo1PA9+klaJu0Qi7CyYRfUkmDlm97CMJ7CM2KNYQ9U75v+aBDW5QDkGOSzc89M8LUREKWqf",
+	"/rziqWyzC8kwCsT+NVEFBEPty8VvP/KrCvHROnGWZfLp9DZqTdJk1Vb/9eLNXJPEOHkwqfmqqkmIjt/M",
+	"tCRygs8QyvFwdnX6px458hysQHTuoPL68PDoeLeCvpirZB/yyGs3dFc9KmsvL/GP1rcHfy7ZMOX3+WAM",
+	"1rSAUqk+XBM7zxjahsccSsfdoULfVuMfyu8tZn+bXPxTpf2//u3m/7w+zJIPf3t1h2n/EtJtrV+CB4T1",
+	"hZk6HvpEyCIdpIJaw3iWidwipPfqjd7rVCblHfuauvXLscijlxtjOqy/DFbL+MkQRG5Uxpc4/gJzISkQ",
+	"mA37L168PPzyy1KX4ixX/zdqqyBEHWyo8C0TVtM4FlZbJ52LkYIGBokU6AiHnWXwr3XM0DV865ODV6cP",
+	"XkVe8Trh063ED8uahgiWVkrfTwSk6Vs0L3sue7j1TglnI3CgKIKApQPGNZlBMDzNLeR9HkCxYIOaC2XP",
+	"sINGKorMz++lh/RFTu/ii2zqUQR+0NN0FU4CObx4QSBvihsAi1dsLQv+BXbDXddoqf8whxwtStPBNATU",
+	"NfOwjKYpFf7xn8ayff4kLduXSy1bDyHUzMYNz3WdvVsp9W9mdH30vDSA24ClieVaL6At8rh8iKQUBc0P",
+	"GFI15zYdpH1bdK8Zz9JrMS8GnxDEHgG1OfAV6jRoL+jau5cpfgxBeoKiXItsBHUdpVlyNlS6sD0O7QU9",
+	"gPc2uRoAg8Vz8/W8FNp4AjguHWbOJrTegNejpsIvX4intIvytUivhkW55qsrd2LqfJwraOQsh05INs54",
+	"X7CdGBsjqX4RAYh4gUxhmuXKHCXFrnI1Rc+sUE6QD0WWmEdhRyWiLNXbyEplxkFaXGMMc3fgNfOnrllg",
+	"3TwLQB/vL7YetfRkNOJ5jXXyixRojzvKdpvEoYNL8sjHkOar9KAWh64oHxhffnBmqxpqK/nWLwQzq/OB",
+	"XqZcQn70akUmz65BtCS5UKozm+eaX7MsE8cvgmsZqlHtZnKYjakOu4/M5SUVTtpkMdriETgcuvhRcXle",
+	"1D5KuhigC1QYjTFNtVhAC3z08fCwc7C5hWwntEFdaKl9wreXmDu62VcaGXyxHlwqqxw0UBG1IVhLprhc",
+	"BtNCIjHoYxlyzXpCSJyMmSHqdKmmZ3bm7N8iV/eELHRSCkf7jznRq+zkfCKnfHb//QdW6rqqPmpmmaZZ",
+	"Bh8yYqklXTRmAOOaDbiGINvURqvDr06VU5zNBM+xlIinSZudSyZ0kY54Ier3xkQWaQZFln0lk4Cm3dy9",
+	"Gtg+OhweH4zKDlc1GYfrTMe6VPyHG2WRmPlgS1YrLWAOqVVJD8uE/3JFXeC+wd/VqJdKx/p1U2K5ssg/",
+	"AN5Z4xOvQfZTidKKfL/vwnpLN1JDvp7ax612q47Wde2mIQCqg8XdxIvz9TGLIjmrkGiHovKdKGdjvpKj",
+	"G6tWYluAqiG1c7VXk4EtxIqdgyryO6Hy4fzqLtzFjUDxf988jlrpnlm3yf8uT1yqqc7LdlKHHRgz6PgI",
+	"7KiLdzcnEf7m8Oil/dXp5iqoMp33XF6JFdoTS3VYPEplbCYSj/inOGI9VQxZKvvZJKnFdULyDjfL46Nm",
+	"syTmDh9AetlkfLWiJZUYJ6/ffrnqZWJUZ99Q6RO1oBvpTu4lJqBenTx/sdtm3wvX82fbsyn4E/Ra0l+N",
+	"yor7KhHkk4AD4sFcu3KaK3nlEVFLaK89AUoQzGQjsxNxX6j685viNmo5JXtuW/MboA+oiSzqtDn089n7",
+	"hYR1VJ0duWaPNvsgYLEmEsIoMXimELNYhXAXBjbgk9gHTTkQxzaxh1AJpaOlz0OFcD+P0nola14i+mli",
+	"1soibT+Dsrv2nUjnErF6l8BJeW0urQaulRxkab/Qv6V1Ui6E7PTrU51/hOZabv7nM4YQutDCMpE5925O",
+	"P1ad3L5xaZI3arrMe7Fd5KFzoNE5ZUKqydUQjUvIDOAdWaKmsr2e90LTSOUVzOP+DpK7lS+vpwfB9DY5",
+	"WfafS9cKxRGCR+IAMLldKcgIoa+5DGxjh4dNMGdt9pFwNmwfOsZYsHMYtnZXYircopGQDD5zHkAmBhQo",
+	"wGp/Y8nCWQzDSWbnwIcDr4nmS6CVTPA8SzFKHnXlZAwtrWyUykkhaM4oXtf8zJM8F7J4+5FfLTi/eAGz",
+	"4WLziUoRdwteDE34gkPntIu8b3quE1HwNKsP2BjDUMi+YLynJgX1JvdxngTLHfl6IfxW0LmHrpSaZAlh",
+	"zqn8Gq2AhTav8SVFnqt8UdMhKkIHjYcq1+1tUItr98uToPohFciAsAgm9uVt1KIwZM0KDaCMCfV9jxf9",
+	"YQSO6IgwGlzHu2YD3xKZ5hSo8nUcwGVKGH3Y5mjBAPEwqQFsf0RTUoPwvNBjofqd1kQkDqOZZ5mdAW5f",
+	"C0Zf2bfrqZ5UGgHdr7MHuQ+i0CzKLk+JIBb9n2ekNO9ezfW8SUPwj6uAfMM4q2sWM+JxeY/wnMTsylYz",
+	"izZLR2lxd7kPNsekj21iRm5wKO6bUlJBcD3JG3Sw/re5w080akEyRtmIivjUB07qJtz7o1TrVF69N15p",
+	"/ckP6K0DAGXizcatT2QhDujyKr0RzWyB8VqYyPdgwMGNPpoNtbi52inkqvljo9zN3g12Qf3TcIOUiQtg",
+	"u0D/8P1Zj0423eMGxwIDW11qNgMBExU8lXXL6z6mvSQoe72Xbwu9uct2EV4w96iI9cBF1AFuyAZPXwCH",
+	"b77zXz9+fMeIWj+UzCcHrwIp9fzVq+AhJwdLg7/H8EgxXvC+nvEisNpgB9uY6tEBg/FnLBafxhlPJcQk",
+	"YzICrc56fnCwtl5/I/pgOn0oxLictjk6mD8XRVpki9Jt1oFGLoMzXw0xcEQL3hIqK7ufSTWUfATSE6uC",
+	"jEXO++Iiqa8/J1YUa/vQ/sFa6+80y9QVpunhJpWg40lv8OpocPz8xYve8UnCT/lxX7w6epUciANx8uL4",
+	"9B708AsneubaMY3yNwaXftadHBwc983Kwk/g00G9qrMxad2hntUiGuQVc8LdzkjLSxEARy4NFhtL7R4F",
+	"kAozCSB7plC0s9wCgfx7QHdUkmBnrsIXvU7fI0IAEFWWEirMd+D8TAqRwLffOBoGf7anw4kV5ylQKGBJ",
+	"pOw1hQpqjtV1isQHYDbzDNcPcDbNNy+hvsE7UZ/7GVFF3ogcOqjBceNJAsOwe/4z3uIzSTn22fXIf+7K",
+	"z/v7++4/c+08/jX7zE4ODtjnkntBIBFwqRFT4J/ECEsFfk/E4tCAidHz4VUjBZ85kXxSDIUsUuiLxkce",
+	"ss/Gv4VHsH4uoCaaZ5rGjEUOD1DyMhEytaOOzfthxYYWQkaAlgHnBb4/4yh9MNpvuzdi/IIxVTriA6Qq",
+	"LgdqIunGJ+yztwQAA2lJ0OVaqindZiSKoUouzd0ovoj3e04rOjYuAhHZQUkODggmwft9MYYAKI48ZZ9Z",
+	"fA6/jBlPRmY7SMVGIkk5M1vPHgNUF3QnnuWCJ7NLQX3B5k6vaA5IV++ZgPzpwpXjBJdny+P0WPSxfJh+",
+	"gV+VgrWkqc+A1MbHtmKaCAGa+BnwAH/WtskAFoqFPll0p1ReTrTwN/LYvQhBgTleldOnT2FK4FzFkfEK",
+	"0dYxP/vYqCVyhR/QKoEL6p7vjaRLd7PwreaNKZqSy6kverOy9PY3lUs0KCaz43lJa+a/wA00f5oPVrs1",
+	"AGsc0Vg5etQsJq/fztRN8rI3u+wrlSVqKv2EAVPM5ePrwm3mF+HrwJLMx/3wI/iwpPn3e1Hks30A7Ivd",
+	"ebmEtSPEjvI2n8PzkCrAPKkc4YkWlXsOVH4JGz38HsEN6CgWXo0BPpP3zc4I+ySYLJ2V6n29jYgSib47",
+	"IT95AlGSGyU4CLo5LPolnOjyfQOM4nk1awU7bCi8EczjMheZ4Drci36Obvnii0SMxqoQsj/b/7sgSO0R",
+	"TwSlgPAeTKeyb28PjtaldZDD84MuWAVDeM4Zo20PF5tNQY48bPp0BCVssTFD8Mi7QBA+POO6uDTfLVij",
+	"AH8FA3U9gTFTV1Ip4VNLe1Zz4fCELgc8zegtDo/MzS4G+wAmBKEnXfAMAT3M739WUuAfO2wvZiMhCqq1",
+	"QBl9Bt1NNjTqRAOfZYonl4VSl3Bu8GHH9EUI2MVqOYgnH7Kf0u+dqtWT8Vjl5sSCxrg0GgPv8bxyj6AD",
+	"N1AutHeNRXKpeZHqQep005F5Z1w12EUp9DxLlg7QNUDpBTFws8MWiqtaime/3oP00yUesctcmG1BSw6P",
+	"V5PCZRXLDFOoYfLSgax9UlQ5qHjaLkepHuG3dM8K6wdskSWdTdJRFToSNxQ0K1KJlK07GudPUs1zzUOv",
+	"xQxOFURZERzBNZ/CNoeN1pt5JY3CrWbXWiMXH/Bybt+SJUdDc16ISzhbdgSIA6VsDAFLoNGltakMYywg",
+	"GOlZWXAbOc4L8aM9q+4f+8g56ZV9IXLJM/PE52CPcoZSr9xaS0JLycLYi0ri9cfhDKGaPzc2NK7RlKeF",
+	"cy8QZxo4EDUfALhpLsaCF9Z8mRR9NRKXE2mMvPD24KCNRilAneJVrO/OgqUG6HGj9umWnrnUPNV8UWcQ",
+	"O/S10gMSXvAe1wF1DRp5UbgEU5VfA1QWCN/gk0CapEDGeYeiDvVJUyJ/tGjDAukJCmWZdawLmkMuqXZl",
+	"EsGTLJU045Oyx/CdZvbvbMy12bOfS7QHVb8DQIdLbkEras0Z/a2o5ex049rNGdt0gbeh4b51MhDQ5UIb",
+	"uRW1yAJtRS20NT0CXWj0tTB4WXK3a+0imEzJQAl+48wL/F3JMmhFrUCftyix7pRyi0KZTo22sNwTVRvU",
+	"OczpqOpvnaMbteZUjJlRVd63LAJ7VRK3olZFXprlK4tB85saAdeKWqFwwXoiOsfma5SPHu4Qe07AD8cN",
+	"Bp8LpUUtKFUpyTVXY7xO3q8cdTFGDhRd9yDaIIozlqQJm6kJuNosBJv9z7oMqAsc/VFPnUV/x9qZ01cH",
+	"h7sslVTMgmC+xqT410Tksw7GkYzZ6OJIMeZEa/8E9J5zf6iWYT4zHt8zoNGoo2cpITXSu7iwyIJ4SH3J",
+	"4DkrhKSWsy/Dd0dTaUZ4ZwfdA+Md3eoJUt6VVmbRKy55pfsAObIb5cujHNGTv0G+u8cls3tkirIk1eOM",
+	"z2xVdhUiYL2nr37QfXBa2R1qUaytJXXeL9IbsUjzuSPdTNTcE6nNh6Eag6n51BhtKt99wfsdvVz6dh8F",
+	"H7HzJ4IsUVJRc2J4Lezz0g6rh2ReIDqxUAtNGrsvJa/flw0KwifFaqyMBRxnsa0UGFRKsgCwtYfxAqBu",
+	"8bzn94bM1hS1qwlQV+3X/+/6yobvMR5CuRgbU4NiP5V9QZJhmF4zkwuH3IPBBTc6d27DwqZSWycJLZng",
+	"kTiNCrvnDBrGsOjJ126Gec+5zfNgRaxQ6As5j56Axtr2Bmnqw1LBtq+EOD2+E+m4KyByd3y58f2OF292",
+	"iBnphmLBl8xgytB8NywmklDgoCc5kOgYNzsooaV6t1S7ylhLH0Cea7tFbeoBwMsX2Q1hwybtDapzNAc8",
+	"8vT6CliybIIKoC6wBhMvdw1+XXl8cnD08uj49PTV0cGr45cnp8cnp8fHL05OD16cHB++OH15dHh48vzU",
+	"5lIBWRoSedBwsz7Z4MKdWNeeV9K7zw9qafFtmv/VwcGLw1evjp6fvDg5ePXqcKPNW6nrNL8u47Q8yBSW",
+	"7ve7e1eoJb68b1WqnQwsBH8k3Pe3n+AOVgM8DYDZ6oS9OQiQJkDR3bHNRZAC+s4BPEIi02V+yjD9fS4d",
+	"iE9ODF6RTTSU6K/obl1Z/gvcVMN9iBoKcEdsG7qbDMTPF80C2GtF4fnh5rvz5nsJvWsAq/QwoL6Btl8X",
+	"0xeHOE6Z9SU6aG+QyhrZHmzt8lV6YxS15X6gPnWX0qPC9DBNhXeBL1HK0Cxo5L0HYrVfzCbrB1xbkCQi",
+	"xjfiC5S2PSsgwXFFTtqTgNkS1dgV3ZBugEgxbseudIitAdOm3TCMSj8ou2Rv2HEXxLA2sKRICgY8wJZr",
+	"wvye6HJCJqv11sdzWtUvEixMOeHWpLaaJnmf38uW5TnywrCVLuCiAvxj1xaEOe4Uk+SR7cmZ/1JWWHRl",
+	"4K7kgu0EZUq7+DnQkqlAJ3tBJoVIwhqmnujziRaeE4QVxhVYBMbiz/KjxA9cCaqGQIJ52YJfCw/aRJzC",
+	"ZhmfSHChUhmcOTt1pcgkk7ZikjimrdUit48hlsCuqshfmsxiCbyIey90n1bO4zzI0ZTWQlmlvPIWqL4X",
+	"VK2uHP0r5siCZaysg6LbT/BC/3oLV+ZXXVdI77anda2x3ssWJJvvEVlq9DPnPExLyDPkQhDtywovcrW3",
+	"sNrBO35xz/7d0d38u/DDrGUR+k/zXsBFWDkQWpbIowqc+sbnuYs52RzdF0vUPbL3mbM7nJIuUV07xPRy",
+	"JCpAm8DgkANtniNWWj94VILvWCvWNAfyV/8hBj+kWW1OEwNxbGfxy+4iF2q1xaYKFPKsFrP68KgZD9Ac",
+	"avWz3f/cBNoaXnoBalWIfVrTH0xASTxJqriWITTjy03Bn05uo5YxFhZDXlWR6W2fSQqiqwKSWoKmrQG/",
+	"Oq7Ff4bPtAIhNK1HSAuAuaZUak385RUUllUzO1qAUWmfTMsUglHW7+0SuNi8NWNllhP1xuAjZkWRwrsE",
+	"7IrAMRnWvMYWHc8cAyTZro0mhjr47tgS7apcD2Z09ye8p0qViCJlxtb8ThMWFAWelMr2oSTYeLJYI9Su",
+	"biwgqrz7dH7zqdESY74HA/NtJCSqSyBY7aVWFU4yNCPKq7l4U91HUGcRR+va0Zn3YiSSBUiFFOYofBv7",
+	"yJJJUk+byq/rYE+b1tScs2dHpyHR8FJMqIUFNK5Bfq4/XtG7GKdrQZFNDQQUvj44ScbLgtJmkWmBrBw1",
+	"NTPjsOXp7h7EoQXAWmR7KqxuRPcQOlQK8amYexMHH2HMDrihG1rRQPfRADcneJeUBoWM/Q1DP2kxRHt7",
+	"zPMA4qLN3qIYtjZW3E8TKDw1XiNRrsWFgt8YxYINE1WmvD9a8MdW5/DUvAwxN/4sCrPlWSJu0r7Q86YY",
+	"FE2tL7Au3ryvhaZNAxrzdS1Vmm/dmUAFKgNAoaBGuhzYPg3i2KfPnx+frgQgX3N2uRo1QMnFidYpL3gV",
+	"Gwuyx9yc0yZrZb73gpZE/tgrZTfborDJ0fPTpUGT6h6tkHCcfgESjkLdx6f+kd/5S9/WixzHzb2gvzig",
+	"ZUolG0yyGpTheaPXOyjzJZ/e61oJgDhXeeHAARf7X2phaps77P8Rn7FElcgUifGZSBYBo07byght8VXS",
+	"EjPsTSqmsJ0D7L9xrm7SBH7EEuS6jIOZ44UMSkErFSpNVijanMzPr+ZCWr8PY96v5VXK1aTATrYRT+UZ",
+	"S4ETGvQMtjBWWdy/XIkFzLlZiQUOuYcSC7jRE6xoDdakST0rDLsP0xz30ZfPt8Jzt5Ws31Il630UmOK2",
+	"qZaXvhc8mdUKdH+8HiU39B6akXTZUjMqeNJHeGbJxpN8rPSTKTu9XXRW71S1GXy29Ws2P6BNUFsh4Smi",
+	"bH1EX0nEYEscUzWX7JeLN69ZqvVE5AAioDIlPSAr/uE7ghNw7Xb43LWpXUuW6/Nl9IQBP3bnf3/+j7/s",
+	"//7HYXT0/Pltbez2Y1rPnDhSIyj1kswIvuPj41cRJhsPX70AeOFXr169OmOjtJ8rbHVEpqxrMSb8rwUR",
+	"3eOPh0crIrolYrXyy0FM+uR2H3848j98tD905n7Y+Uf7d/z5MHp1u/ufO//n8z/+Y//3uet2axfo14s3",
+	"devz668Xb8zqZGoKLaZanFG1BKLIA0VSaQVeJq/4Sf9Q7B/1Xgz2T/jz4/1XyenB/ovD/vOeOBgc8cMK",
+	"OR85UuE/K2vB9we///ESVwF+Plnj58Oj+q3wP4ilUhPHh+7OBXxaqJcsRGWA/sh6kzRLABJEz22Hk8HL",
+	"/lFyeAfP6koF8/U3vlKH7aPT9su6F7ypG3DQPmwfrHQ97NDwuXXi5Leh4qN0AZwn9CFHFjaFEg9aCLs8",
+	"cxp7qFbmec8nhVHX5spqfpKqVc4TgsZenAMJ4B8SFZYCpZKgrRwBQE+Y39eXYjUjCzkm50UvWy1LIuCR",
+	"7ki5WTLQ9ULDJY9rCbznCTDWLNEIKWBGICQFJIliR9QVswDDjU+StGBFztPs7ixyc3Qy1o4Z2Q9f/tZ2",
+	"XX+vs4W06E/ytJh9MGuDi98TPBe52Uk1kk6y83cX0KK9E0M5zyV2TaYJ9kzSP7Xo56KgNspd7LL+228f",
+	"rYYcC3nxhr1WUkLOE1SiN2/NtueFyiED4nWs+ehdGZuJqTz9N8RGO+x7mC37//6f/zdusxI/VDFV4cnC",
+	"3mfM5hWaxfv7fFIM4zY7t1ekkiXiRmRqDMpupBLRlTt04V8ScQP5aZYpNe7x/jUUQ+4iiBOVDSG6Gphf",
+	"RGqIRwlAg2rPCCh82JhwLuBl/OcfFsW4dXsL4KoDVVMFbL4AGwIstpoU7OKdiwuB491m5/qa6OQR60Tl",
+	"8E9g9rPcSNY0IaCkAAcW5k/VG5y9vnjzvivhb/S+ItMAiQQIW3t7bwNRoS2TXHtvzywxxAGolHM6VJmo",
+	"1q2x8wAAKS0Xi3EcD+aUqyeDP3Wl+ZhjngtZeMgmGmSuiojQM/cBdXCUyiFyJQUwGPqQBX4/O0eocb8B",
+	"N60360oRRNJhXSOEijF7VmRJxLQKEWDBEDBfSSTwmYpp2heESjZVebIAjMz82dYFIIoAdgWfhfWuqWX4",
+	"ocrICp2JPUsEqEEG7Ocg/IWYGTbWFfTDwABcDESnCoM8ndVBnghOIEFaGmVCMAneMYEnXLx7Zz7mZ7dF",
+	"4eNRuTHwqyJaEmyHDuNsz2yTPbYzBOLrNMmtgNmDvWH/gnvivRjEu/ZBrxEYCHaGIzw03wWmPSGcXx0B",
+	"OgV86hADHRjdUl0AgtZ0qGzJY29GlaWuphBwz3CUf3I6IjgszLzZU0gAWFj0RBXYsnIcASnak6dCDUAZ",
+	"hM0+x7PoWbCnmS7EyOhN0Tc7zVKITrkOduQZ5LwKIe0r4zDGMzNFuDcS4n5mmSh0tawS5kSgl1KwnXgv",
+	"3o0AOoo7tBlut5K5GdZ7frbANAsasfBayk1/JlOSO3lOUgtQOxwpV54WRNL72Zyv//W/2HsKluiufEtQ",
+	"8D74Ev9hIyERwblhPO8Wwi41jMCuZAmvixGPm8Q8PR35awH9vCuNuLfPIM4O4/lFhC/dE8SdiV/c9crh",
+	"fXMCGQxxPDvBJkKVmQNDuk15pkVXeh7LyDzNbG+sFxFZAoLWMpLg2Q/CSwR8lVIZb6L6kxE1+Vgo80Kp",
+	"Njun2hjzrYxz05VwEzCCyliMHZZeSYtHDvHzmZoYw9KelDZ9KGNQkc1pNoT/XDjXiQRA+2c3hzHwMpuX",
+	"DvEQjfW12DbogIYyWnhvjyyYvb2IrW3DRJjk7s2siXc+Tv8uZlj7jbwq8A0CeiwkWOPQX4niFTLO8GW7",
+	"ktl9fC3EWFNjhbl86JF8zPORSuzT2Jh7YHcFX4KghICPUtwoI7LMs+AkTonXzMhk9hyfB375GawD29v7",
+	"228f9/buZJGZl9dOkZjjRAsJw3HlCFWDLnKrOVC5mRMZvSyuN4RjfAIifHvmbQ9UR1NBiTfiY22Ly7Uj",
+	"qf2nguYuwhhSGtae4PeJZWeYjgnCl/DCkNIM+x7OA2Zqfz0VhQ2UESR2le0Sw44+t1IBICMpfOe2gnGl",
+	"kOSSJKjZLPCbZfkmLKDikj6IeWkCdQSjtivjT/seHCieO8Zkc8AMECC0am/EmMeK2WfEabKo/BEp8gj1",
+	"WoQqT+APsM4BVnaEAt4LtmGqC5XPaLNZo8phVEG+zDwSrTdq2zODCdrH3GTkILswqRbDG1wLa2FAs4Gb",
+	"FBjGNFWU3MFl9Hvz41V6E3QA0pPBuidwS4uK50p+Avq7YAvhP0iyaAdQqKaS1iKi9+H4h8AjRE11Lt3D",
+	"yg1N67jhoKFAV6NwwglgC5Z23xB1CiTyoeW7h8rC6TmkNbH+XRn0HSWQWVjpYLxG6sbIgNgYReRNawQc",
+	"1AWWX8E/r0SBcRBQiV1pfkFBk9jaTLAlyYs47+dKEzooOL17e75W5+TgJIIJnRwcdxyarj9odCsL4uiS",
+	"K1l6bWwHXMDSqxlrHlpAbHk6HwEhSaLboJLg+BJOLqDoKoXkzYzjMl4Zi6gGiLekemFSEtkP8DU/DLnx",
+	"7c3L8Wtz3KeqE/KtxjeOZQ6s/Bh7OuKoZI9Iwv32jPUoMpEwvhgKiSElc/K60gJVWi5Tez5LG0kqaOQ+",
+	"K/PgU2CK5CqIReSTgskrKTrlTYlJMDzPM7PJXPdVsLetyVF+NxRpUtEr2hg5GtQ9MUzhcNEyvsYjv7fH",
+	"NJiNU4JRtd4ENgIh8woa2VAIl9hGIGIvN7oFORWmyJTWVyNctrSwPK7asYR3JZ4tKuQchBSjoWsMWwM6",
+	"5oWkJXNgpmD8zwhi8Wc+EvGZ81/Rxw4xT5FaFF08stHLcKek0awzXWZBhxLFK1FYWtoZvJWF9XSmYnhg",
+	"zEcr4+7bFSMrlyZGn4HO+94esu3AcUUDBxb3rCwV/LaFnWRdflt1Sp3nO2BIt9EBiHdh7g7UGlbC2J3k",
+	"I5Yu1vFuB5YDbpcJiWjDTrV4hpwZzNcBv4LnXoRrRzwvaJONbI8aU4Ou9J4Hz32poVFDXLqyyOkwzYSH",
+	"x9QlCcr7Q5H4jZGlN57Tjvwe+q6Oktz6Em5Z6LMIjB4j8qHFsqWPA6069tv0hwKcW3pMkXOpOaYGw0Z5",
+	"laMS1e15cFovdOAvqPugYSey4ABdiRYqbLcqvK63Y5Z08EbzfcNBh7BZQlTJdgPyQuAczIuC+zh2aJ9g",
+	"b4LyRc1o3cQxz+lMwLVZCjS9Ni6lcg8Zaf0+yK13ZeB4oJbQuMcstibqhDJE6M7J0SvK0YfIn1BBgL1O",
+	"OFnNBilGAcAepDDAUE27EkAaCJQDFFYAGopMN3O4oWFojlZsbw+diL7RrmQZT8H5SgTwupg7aYUnoyjE",
+	"aBwsAGzN9GpoFGEHT/W5sWXe3ghZaIjBqq6Euv3A1IMDVaQjUZExYB38Fa3D2DqCr5W8QbRDbXyVvT0o",
+	"PqPt++bnD9ZtVgN2aHyu02PzYjnvF2CITWT6r4mALxp6YteptHX3QRtz28xAGmNagAyGcK7xEMJmEMX6",
+	"yrgkBQQ0oJTZHFqXDab+4N4MW5DR1YmcjqbfW1UawcL4QA3+2TwznqRJbPx7SCc6f7yaR8RF+THVsNVp",
+	"f8R/QO4jYr6I5haC20Ce4UIqAzG1eMgEDM1g3BmL/cCYjEnLY2AEF60JWmHGPjB2hrAd2oDyCva0glAm",
+	"Sj2cOYX9jI6EgCGIQTMzQGpkY57zkSisu1kOQJin1sQgaAleK6lTDeCZe3sdh0uCRnZA2G2DW0jwDcrp",
+	"xnfS0F/b6IrQ/f4CINWxp2jAkASzFCsgmymZKXUhuDMorIYyK2JT4dBp71ooeAqB1EHAHIA3bLMPEzjx",
+	"9qPCB9DKPNccdgj37wdvTQaTsT3Mx01d37O/+r3gyT4SjtGSESsNLJl/lKPyduExG2ThTBe5sWyQTBCl",
+	"vc3wtln87vzj67/Gjl0Anu1wk83Ud06OXtq3jwAR3BLjWzDw3TMWv3n749uPb0mMvfv1Y0wZG/B7z6nu",
+	"CjcbQURb08j2aZVghOE8IWJ4IPGt0VKHPI6RTXo2+lEYltlxUy4VXyE87i5iDSDwOzzPfq3SE2KI0XAf",
+	"gE0LzChoyIYAqga+xfHBCQSVnOsFl1n+32KC9TwVJxx9TPNk87LWDbVbEkMZ+Fy7eCh1RDbALYQY/VBG",
+	"JsGYx0gLqABXoDY0Thr7xezYaapF5TPDh6u+dC485fHJwcEuOm8YEXTkkKWAhntviLWDiYhb1xU2GdOS",
+	"D4TZv0btmuHzkPsU2ozf/fLhY9xmP6icHZ2woZrkugw1XQafttFGo8CdGkD8ZwsxPeK5sWNKj3wvxhmf",
+	"iaTDinxiLPk6JHLa8VaG0U5z3s61mHXIT2OWeiR3SgTH4rbcV/l+LopJLiPs7wgceIqthxeCw0OL+Caf",
+	"sXwiQVyCKZLks/cT+ReYdph2SF0AKmxz6glEEPGr8Caf7b+fSHrxyEFAYaRrCochkLG/4brUfDDHwgCb",
+	"xTp9DsTdKoeaD4LMUAFlAL3rW6DjIbuBKKGcNtGegjtiMR+PsxT1sSWP+o9/avA6aCOVuLfb7MM0LQAP",
+	"xzFSnXmrATu5dFAHaiTYYJJlztU5OXgVkX7k7PmnTyTihiuj8AHSRYRbhZhyyGuBm5TrQs2oOv6dnZOD",
+	"57QLzs3vjCnqOjQVw/oTpIYrWW3gPOGJnzl2HNS7xp+J3JINVV6wuBCfimfgR8Yd4FDaoVkCzw/XLH72",
+	"f/373zGmC4kzftfoiRcROzk+NJcPjeQsrGfBwM4GNx+dwucHh232AbMH04ApOiBCJZowazqhmxCmUsBp",
+	"D0O1QBeB+9mCjZg9DaXA2CpmFXoywc0D8kS3WTlvMSS57IDfaRIXCcwg/r/33+OV+xfIzArg5h7Kw94H",
+	"CFsS8jAx+kw5aseJLFhMBHEx1cVUtjydH7iIpUmlG7Dj2MOMhv/t+DXdDjOpscNycjIhsJF74opLEucp",
+	"GEoDBbSi3oVCdeO7/qkHOC18DpvEpLXv/scsM6wSaTAj7Fz22JzqRPTTEc8Y1slotnPx7ubUb/9Bao6E",
+	"nBjpuBuR6W73GNyA2pB0BJYmZRJIx9A93TZ9cTSMoSf/cHh8MDIbNh3RPGxVpPkqv358jWUdxB+IVRqt",
+	"oOCMqsxuo5YaC8nHaavTOm4ftI8BdZ7o9p8NBc+K4b/Nz1eiDiScDIajg4MgyjDOVV9YoCSN/rgIDQjX",
+	"A2pJFDqQZuR54UJdSMrBU+Pc/kzqqezzwvs5nX2RtDpmjn+FGbeiVi70WEkC5zg6OMCyQcCwh6LoQNr+",
+	"U5dK8GCEul5UwmWvekaPghImKOtaVfTlBtxGdc2xpVUDrr4TnHbdPd3rPfueJ3R6ccjp6iE/q+Lc0zDc",
+	"Rq3n6zzogpD8QaeVKrdanX/8HrX0ZISwAa0LXdoHPEth8xX8Src6/2h9gMx+63dzi2fA89B0hznyDWux",
+	"2jwngruY5Q5gu7DsE4wcX2lkC67wlOrhBMi0ujJRU3mGHiIamCEDCFl7Tp74hmO3SdnqPWr8oVQKIJP4",
+	"qrbpe/veFF20gAhPfauaUcerR/0acFjAmJPVY96QRn1r+T6WnYvXXPq949Zv0ckICMkXHo+PPj4J6hid",
+	"raCCNkwdhQWrko8EwvK54RgMWFwiWN7HYcYNdAaFUPTCrlJ/CYIrfyASOIKnuY1WDwP+8TUutH1Zq680",
+	"ZzGIZkCr6x3P5JhfiZWnMmRmWP9olkfdRjUgDhBr8xXJ0OeIrCMwubn4zaJH0phnMKC0QlGrFNZZ6wbm",
+	"2nOa80ai4nCt41siKYJxaxz7H1TeS5NEyM2F0snRq9WjPir1E5czK0S/GmHmxJfZdm5fBVLLiYHfo1ZY",
+	"/IF917gLsxS/5FjVdfe/ppKBEIaqUFfYDwCuHES1oXrP8Y87eOggf2T1sMt3ozRLZSDNIsZt9hSKLiU2",
+	"MbbZz8p7YK5EBqrlxNRNq0cJCMoDleRkB2s5tBoJuJO5NbVUjifFTxAhwRTDewpIoetbZYR1gb4SHWyd",
+	"FMYYyzvXON1MDL+BwMs6YjIIlfxdWCkJ+/h7hQg1DQRkIfhoXQFJvcuNRaQbV2pVcDAOJQF/+IDzbz7z",
+	"Jf4BFktzG4NLKrKd4mCrBLL76q23H/nVqqvhmtuoVRdqXDU2GOOG3EatHynttGq4u+5PqzYO1lAbP/OR",
+	"+Ahkc2bE4Roze4escR+V+hE442Dc83VWwrHx/SSSlH+cjUm7Ha2hpfy3/smSyH0zmhGlja8fb6gc+17I",
+	"hVb/sz/op1vUmACcOac731CJHZdMjMbFrJECLbRP4LgywlIJoS0ddBWDXYklg7a+kAor2+yjLYDnmur+",
+	"bJCw0n8251xU9aGlEy+FlAIUV596ojKRwSQnOnTeF/rMpeVspgmLnwIpajRy2L/CsymfwVwnWtQpWnyh",
+	"TRXtL9QzejH4iQ7G2rp53h9Za7vC8reevtg8WUts/gCsoneVswtUfJhsqar6VP6q13LmzB1od1zAmEZ6",
+	"34xepfdx63tm/R17THYxAHO4hpB+F/CM/oDko9+MjMYzsbGMJvF7G60MxBC3L0QWp+26AOCmYuRi8LOS",
+	"gkTI3QMVj2rHVmzX9U1Rc9fjNeXGTypJB+lWEH5bcYr3gicbn3PjiUOgotHJpDsjNPfvkELr1/WumxMJ",
+	"9UxL4JwY8QljiWFUbcuLsLmvHfAkUsUS/to/0JhWGA7xVTKb1DEtKWKqsd2qNPu20AqrN6iHhUtqJBGZ",
+	"FjUNgjUWGMx6c8m5meG1TogDvuI+TK/WhsAv0gMzwm/SDwLqUcWngrpyRurGaCf46q0AWzbEyfLUhYXx",
+	"tnK4lZxk2W2Ai1XechWeT5f/+vXvRpQ2FeoIXbZWVOWr0kaeeA1Px5eLrNxuVZO4q/36dIMiVhgiwz0M",
+	"e9nsNd/bY/btBFNIRWyowEFDLYmlPAu6RJfmValRB/oILCeGawWhEERvFrS+lFrYgjbhvlIZS4B0Dmrv",
+	"ejOCBQkSsl1JVUVthvlQQM9jkzGoWChZjI0HKPK/aJEN4jlyyRKDB5Q5occIT8EOM6j7rUy2QwDUtiB4",
+	"yLXrRY26kpiqVKltjMsZlN8b00RNroZYSAzVUSk2qdmg0cLXtTVUZ9gfSE+3HdNdicRw4QCkJoAJtFkM",
+	"8Hl/eU8TjVkm+A3ljwYqH4kc2wcWJa7Pgy3Q1JT4K3yF9ZPW/lmABLj+wHcIkbj+ACRqa/AApbL1r4Yu",
+	"x/Uv/w0a0hvcXknzMfU3WQ0QoqY0LAmoGbq0LiCQftvSgK2P/qi1BLwkhq2SD4XzvJ4P9+99+Opr2QnP",
+	"/vD/WJqM+a/UqiHCOhswDr2WpKfCnjvev7bISkiOEfojWAY9ldrz3/S5ZImCkkZfxkhNuUTPYuFYzqpt",
+	"9WwK5ghq8SFC7TjcMOjxpA5BYLjkxTAij4iopNGI0WDFoMVgbAMBrTXIJ2SNkUSt/yIW6cD2fble/NcB",
+	"B1MHizhtA3VXenoiwfNstlb+KFh3c39g3487lKbypDkRccs4fDfXAuKR2wrowsNovP/Q1IG3OHXkd/U2",
+	"e7TNHtVkj/wG+R7ne18JpPLeR3y3bfJow+SRZ+oPz3Nz1UVe6pJskkfLM6IRZDbyDq0jXgnkJ5rTA3B9",
+	"VXj1Zg6ZpV4bLChkv4NMK6WyHsUwh9dtZJm35rn41h4baDRzm4HKRXrV7BY/0BgIteIubDTeWiEbOher",
+	"xcvT8ieibU5x66/cc05R3lXs34PH0iTitNrHGaf712K2PBDq6sHKRMHzDSWRQ4kE0ECCEUza7GcIOVJP",
+	"bqGuhWzXx+UA0XKDfpI/TygIl6BhEKg0aGn4x37LbexnK0sfNfZjN2IoRu2v5mUobNl7Ks2o7UD5CTAE",
+	"OSHeoplMLfwWJtt3hKQO0LLNYhBnsat0dTAFmIHoOIwZwIuQCqImUVdqBbC75s9STQGzCoRkpjSgHAKw",
+	"qIe5vhYzNPw9JDe3sEaVYo05WAuAvCyIlJazBPE3LNKKfYMH6EtBsfS1tKWM07Ewu3ZNEd24M6Uy7AEa",
+	"U6gtpNELJOhPLG/oqIxs/NKLfAcL9Lrtafnmw2vbJpg/SxOMw29uoNpXF22Qo/Lsj2sxW6sfxugpwLOq",
+	"QqMbnVcl5Ck0uiWutoFgiIxgQgxV7KExNsFM16jKjOviksCznZq0Qbeg18RhWGVi4KkcbNv9kvTBZqp0",
+	"mzp4+rLtR64LpMnaRuLXCcTcqOu7SZloZajDHUwnGNp4xH/VIjkvYkKKBpAuzkapnBTAvFRMFaGD1/Z9",
+	"uEN810BCM0v1vs21O7VubMXCtxYybX5Ov0iU9O9itjo8OknSYl8ArvTCEGmIa10pFCWiBAtgXSikC7G4",
+	"EFUw64hJMQVmrjTXxRnjmg14jpUinKofHA8OkvYgfn2lZNQiWfS5dMwxuS124ADaJ4s2IyDOAECecBkj",
+	"LIIXmood6B6+SSRh1mN0HSNQgQnArW32y8AzYkyRo9LxBWUZ4v+lIxEhti12feRGlNJCdSWlLSViGCOE",
+	"K2KFE9sVUZG5/CbCeSBYvUM0QnQ9izdY03hcH4T2WOKN7S0ib16/iPEX+/j1h1g2sb+nMmk+yuz5BtOb",
+	"FH3VZMCHVPYbXP6rLNLsmyz59Lusaay/OnBpvB9l1zbavzUDHrfSE9AfhBWq1hAg2oW6pKkZ8MAFnlAB",
+	"st9DVYcH9/4TC7+Ojdo/jA4ODixgxTxsFVCXGR1NKrZjkWmJwpc4f7B4y9FEhb0RDqW6K+E20oLDV6l1",
+	"PXGKx9XmXj/vxLgs+tnxMz0W/WcIWIuM7/Fum73l/aGfEFBOdyUREiJJj0UHzsMAiUtP9FUiNNJYDVTO",
+	"Yh7UpwwcwQ/Bcpor6PsQrLeZfQT9Mq41xThd3GIsm0fsxKkEkpRLnl8B7LCZ+DneCXkojK3iUJZPWZIO",
+	"BiIXsmCaQAmxb8ZdcvSyK/1FFsPxzH5RNKCI5zh41YnEelwkvFwrWVNZOLO25hmXts6WwkueEMjOAb8i",
+	"FeNqo4YXJ2bgQ30PEaGvJTnD03ylTvWv1Tg5UzP0ARI0Dd9io/nXWQTnWWa3iTkpIEbummi5t+TJ2uYA",
+	"veMTtglghh/Qzv4ywUN44mslB1naL552cuQ1krFT3PwbyouAsgROLksrilohMITgmrp4CJ7a1fkRtGWA",
+	"LE/63taHMGjeiH6aQK0EWgFAgR6qf0xxWPDtkRoBL34ZOIICIxQ7IGJEBA4zd086ljYm41q7PlRsY3Uw",
+	"x2D/WIshoHsFthIdeea3vlG1xhni/aGnuitzihDvuSeZ6EqnqqlPZp6IZM7EMdZNVKLg8CThYiSSVBCg",
+	"B9B3Cm0ROCji05U9VQzxdkcHBx6SdL5gOy06hE36iQjzkAhbFJaYEnqYAYZ04D6WA+6WHqaoE7CDQxmL",
+	"ZcaxNlqK4NAjuKvDObdBK9s5Q1bfVOXF0IWKCkW0bjPzKypdVyrzPcv4QgQOokaC2JOJ0Cxyca+QRhLL",
+	"T4ozVx1TooOwWTdJNjRUxxur2Owv2BsITFdiTHM4EBkQqnIdIMQ926+NFYXMlK272Da9GfTWrmcYvPVH",
+	"PNCDvdnPuOJlkJHva2g6Q2wRggxpAgSycBIPgQkCh7Lxunxv9S4dzw0WllTUxqtSZ4T95ijDq4yowO1W",
+	"S4ja3mZSLTzIo5g134J98hblmGOyLu/OBkYKRmtW2CjLS80tpOfKQnOVE8dTbNRJXAsuUQOlURvwp/f6",
+	"QiQG8LSGUBBbZIevF9kBvndjUIdw1NIAP529bYB/G+B/zAB/38rQZsriYYr5P0LpPLDbg3cR+ppUyNdh",
+	"MVKZtikALZLXF2/eE3uk+xsqkhi5cZhO5RVwSpB6cRoLABjIgyw1AYBtlwZMqhCUp+LCYqqswjNuG1Ix",
+	"qhuRZ3yMNYa/AcRCoaDQ3tzHOkc2MG3eUQ1CBv8INSIG0+FHq6IIJbIccO+Yxxy2wzt0rJGqtaNWlORB",
+	"z6NMwRuKTFP8fcip/auSa2e/UVEksDd3JWPWP4sCm7iaNQiYJttdedSemz3rpebb1rVlO6bq47ZfEgKT",
+	"gKwKglL1ZtQ5naV9F1IHFxURpOAjC93nY8GGkEBAKmZF1Ms9URSWztqtmzCfjzF2TigSA+ep2sVDljeW",
+	"pVQOQg9WUxkyE8e4ngS9GbivBBFKdwv4yuCxONixZbqHgItc2YpdedKu7JMOpZ28oz6icpBUsyJPRQLs",
+	"wKlmiRjnAg5Ph020QOtRm5d/3mY/+/cadeb9UPvKA7Bt6qj219tYH9098N21o5CM+2mSI12iPch+t8bp",
+	"GK2q4HcX725OKjsVioUnLhJVu1fhuXa/XtJLXsIA7Ko5pzdOid0v8btOZTRfoBpOgWVWaRHkdrT+TpdY",
+	"5MO0D65URPAuIIE0lBIXXQkYspC368wZ0MwV2Ph6GUeumQmuCzYp0iz9t0ioNmcn2COpkvFum/0SQLYA",
+	"s6w52GOz/RMQYy4bBjEqSlqGFMdt9r2AgiIsOzK7eqJFIH6IldPrj46Dy9FA6AeskHAoKK6ndeAWvBN5",
+	"zJKcT7XnMrUHMlzCcHVj3Vdj4RKRvjjJBtCAnRGFM3ZUoWwG3u5SshTW02xYOEwucFezK5GTuJaQlDZA",
+	"V1rWhndzj3BnxLzad+XidKmmFAeFsJyVQkU+YxkvRN7BhboUn4Z8oguRGKXh/nHZm132lcoSNZXmD/AO",
+	"l9D0FUddGQjjSyuAzWUELRLBcYDbk/wIfzVQOR2RqObYRCyGgO6lIJsjbrP39rSZbXWlVNJhMejMS82L",
+	"VA9SoGiM7Fe4xL1/mQvzbXFmKCcuR9SbYX5V6XHDTO1gonlmQQUpltmVWNkLy2mJ6XF7XE1yoR37ca6u",
+	"cj4iUu1CAScxVQKm0pgWYqzjmpj3mVl5H1KMu9LaLCWkJLNNYC+6MDqm9G18Gb7/h0Wk5B3fNgjH/0oU",
+	"OqzAs3zWmVZBHwMxRsMh781sw6KQ/hR15Xz+GUlDcOOP+AwCz5Yay2za73SHIuMwnznlX0l8r0hnfy2Z",
+	"7N7sHI/9ur4jJqS/d8Mg3LtexLhyBxwE41GANL0BjaoGnJvcwg6De1iTo+lN3DgI8hobsNkd3uMY48aA",
+	"XdFs9Acccxu1zD79YPRFsxv85oY1Dgk8ZHUCb7Yvw/1ozvi64zbYwG7rNl2uRZ0M5Yqqbc/pttRiW2rx",
+	"pym14Ghz3Ht5hX72B/x/7fZTuLrtokm5gF+8g1BDzDSfaUy69ERfGRNODbzFhD4Bi/F+MfKv+eDGlRI6",
+	"dKmAlc2Wk3a86UZVn+hN5FSbAPacpUsnx4TPPxLCZizOxUSL80FhnClXL5pK4931BcCAyjCtyV2ZagV4",
+	"E1pnoVwkhPdkE1mkGYZlinQkYF7oRKJ1SIUd5eBTV0IJZ1pQcwwW1JA5HDS/UKGHKK8pIqHFtROMfFOu",
+	"rWzAGYJPRryxxsHNKeBnw0wLGnc3s023fbtfLRnFN9LbB06ZPSPNRW20IgfMysVXQE2gskTX9tVudsYe",
+	"H4LyWzO4twCR2yzon5x0rqk4/CKtzjCJL8FNF/DQlY1dy8tfIqLryqfGRMd2OFl1qISwx9rZ5LshU11X",
+	"Lqeq21QpPR5RHcbwyxWkfxdiHNbplo391DE911SVtkpbAI4I3L9JtSlplQeknWuoSe83ALVlnduyzm1Z",
+	"554W69zGDs14UuPQYLx+X+X7uSgmuYyY5gOBaUHXD4rRBoD4hKya41vDGA3V32ADSuqQEhnXmE8Omm+6",
+	"cufo4HCX7gPEAdjmYbszbA06aQzG9TU0d0SUc8ZZ4s3xNztHBwe7kZH82E0BTcouDW/Tgl1p84Kl8DrW",
+	"NKGqpaoH8wI8y87IhqDiLG9CYNessQgsxoeSxPJyTvUMEeOubISHNV62jIfngplNADUjYA1My8X3ZlWu",
+	"VNEpp+w77OhlbGGqfZNQV14p84GeHb00r0CZ6sjn772RYpP7AypCkUG1WFBihQ0xxqCZL4tB6FkoE+nK",
+	"FOoa8K1drQVAxwE6VZAa5rrc0G0vsjExLBFqs1hNpcjfi0HMeiJT8kpjkw7H8JZdtYhpRS01U0VYLhrK",
+	"noapeS94GLzBgHCvVM+DrpgdcpXe0BaED3QGiWfcdB5dy+2/rqSwXSrZmOdF2p9kPMfJuxw1RQYIKZcI",
+	"KiC6uS54rafPx25u7Sw6WgEq/HGtY2Ypub4WiZlkra032TD8AJmcvmhg8KEs+UVmswcxD+uT1c0Sxe8m",
+	"G5Q546A/m20H+24O/gB8oy9q5jXPAz/qsgVQwFZpffEc7Tax+tiJ1T+hVf5uUmzTsthHnUO9u8WggXNv",
+	"rEMxUPl9N8VrUh7Lsg3mmvn2YWOiTbSYbz7rOGos29rti5N1uTr5rCtdb3WbbuwSv1DmCxY9IOYZG6qs",
+	"K6jNGZ+FGWKo0qNaQmf/ObvPsicPUpm4tDOClfaMvTUNWA2omNHX2mKxbkhtsHb3HCzyF2qfa9oK92fr",
+	"JdN6k14yN2pVLxn0LmybybZplEduJiOREqgC+E2tLoA9+5D9ZOh4aR9fMLJyyGViHEcjWAnXhbgaMTQB",
+	"PTLU5kO+LWo4uI3KoOMDgywyiA1ozIy4FpkQOx5Uxk2q016apcWs1CFET6LOHdsXxH2vzYIOJNIv2NFQ",
+	"7pxwYaiaFoqwa8XpEEKHK4HfEvp+WiCxZF+NeqmkuM4Am1QgceAqfHCWucqwwMn1Ywy5titHdVJqKjvm",
+	"DYGuF5bKzDzsj/BaPejh6Eps4vAvhH/E52v7fqCLc6VGUYAhayus8Ma9lEiJbaXXRREGVUJrwr4rxsww",
+	"rgDTSGAauFYQ+nJlXbWFT6Gi35ixhxAnhGRxqt9g9CnG5q6JoIAcfoZyG47tzupKG7Ky/YG45Tss7pMZ",
+	"r81eiqk1IQ32AotH6kbQQ/9iHhhTj9DUBsCgexMCjBnvi6Dxo8ruLCR9q8oawa4Mtn54htDCopBqx4Hn",
+	"QUpwkFZfHXiTZNnK8kcAi+bO3XPNFj16fupsSurSPIOxI4UNZXmFqrqCVLi0y0E3N7N+8qvdJGr0hZsi",
+	"BpMsW9f+QWn8gxlxG7VGqUxHvOHgn2gQGFFqvG4DgB3+Acc0tsEesni/4TpsvAKbvvuSqI/WWwKoLUnK",
+	"BvzqpO3egrJbn2c9HAR7EqRjs7uQSIWt7W9ldMqPEPZd9z6vrd1Hw+6N9X1e4dfq9JIit6Yr26kaErtw",
+	"h4XKtivX0bYh63x3y+T19Jm8HGDc+m7YujE5aKXQeq1WCl4GDCjjT9QVfjkDMc2sqeba6wPnZSpy4Yxw",
+	"wjkEZagxeQN7ngxEBznouoFtwZoRs1EVZRtCfEM1RdhPyinmYmmbwAbG3bZN4CvVXKn8VYtGOuICRtyL",
+	"enjnT0SA9JIvOQ81JyEU5tuWiTWE6hui39lcqEYrshhhbKAqLMG1tfU3pSzGugA+Lp1gZFvUleIT7xfZ",
+	"jJFHjDi/ZpAxHACboCbdkBbzeYYamYg9HRsIxAcIzW/mHjXrLMemjons8f71+mOcD3evvtjX3aSxVUvf",
+	"XsOF/uKZgjUxNe+t5WKpBdwxVxhhbpsyoFW40pQB/DKDroTmjBigveNxrm5SszgiB9geD4jlcwDQ0DEX",
+	"V69t52CLuzk8lM267RyIkGdvg/jnRnMAahHpuDL9CpjsyKk/haLNYihmaNNgS4d5dBXZxvnCUrFMyStj",
+	"uoPcXje2HgbQbRv3mlF0Vgmid+Vdo+ipXhFCt5Qy9a0xrg9hSYdM2AHDVjbAPHy8+jH7ZRBurdwv82GE",
+	"tIeYEYzMvpqMxyK3PfFYptxXKttPAONuwDhL+Kyuf4Zg0cKTh6Fe/qnVkZMsg+h3q3N04qNY4cWtztGp",
+	"eVfbvt/qtI5OqI1mxK/dMpde4CdCmqwEh4ADgEquYQNW95/ZQkjChGkOJUXdO7njQnHv28bGywP2AjU1",
+	"2e43Br5tBvpq3fl7CyHfh3t/3kjrLA75trcNUtsGqfoGqfsOCg+JB3INagAbaMWqjyCaa2xEpnI2FFni",
+	"uoJ8AoLacKKw6iKoJwnOSMcWGvAiJjRWfIC5cVpgwANS+8hshNEPXUBtfzpI+/RsInEOml2wziS8pYJb",
+	"RkCiCNMkTqMC7bHqsyNqvibkZ7hfm51L+3YAegPIOFrciJxn8ARjdxPnJM65Y9ub8E1TGa4m2igu1WNv",
+	"pMe8T+CSvwz8n0s1RVDNpIdqGjSalX0Vz2QEXUJTwF+2EavcwTiT+Z/Si8PlXUnlU6mrkKFtU/l+FgB4",
+	"6sErtYPfdKW7QEgKrNALAlCWm7SpAUvjPFjH2iOKb6yeld77rSzyWcOi1pqhSytb6RhsK1u38arH0p8f",
+	"hmqKDZSgoJzMXosOmSTdAxMij8SoR0djoRrWk14gZCG8gp2eHGo2rWiupe6hsW32Hqo7MVLkON+KEv8P",
+	"78pCQekCYaVDvWr+nWZ9JQFymRNzMhgEhJl+/u6CXYuZ70LlI4XBitGi/oWf6KUb9y/8eQQxLkFDEVwa",
+	"tFT40rbaCt+t8H3UtoKRO+lW4NqzPy9w7Z79IgL32R8kGddGFsWBbXZBMJxY948hODLpnzMN7qq2bDNe",
+	"eLMRTwTCXdbEuY17ccmTUSrDuDCZ8WFxl+UqBKgBh2MhgX9iCSImLvq21uWrDI4tH/Uj18W5+frbipA1",
+	"hNJHfi0Yt4fyO40GFJ9CNmB9EbW6OgTuW1SFAPAJgelWttlqITY3PLQljM17sGZErheXWFfsmca2zKLw",
+	"PAnbsvmyxY7cWif3XMowsmfsi5onq9UoTuMDig2sZ5gs6ZL09gkDMCps+E+x2dDlxEEmAbYUoXIXJUGV",
+	"QjdV5OAgUw0VAoWQlhS9K/tD0b/W84INExgdf0cH62MRICFPb9HAXQ0DXTSa6MKYNfaDgItJ4Vn7t7TQ",
+	"rD/JcyELKmIAQ2o9c+wezC0M3K6yt8aTTeX2VwFO1FdST0YiX1MfNMMmCsc8QKr5MTWZ5cBEg+OpoxE9",
+	"7ko9Tl/atpns63BTtqT0D2US/Vd6E/hGFFzexC1aHHyBxODSWHddv9s8HtAcUE5tmBmaLr4USI552ANT",
+	"zH8Y836D27/jxlbactI/DRwhsz8awwgFg5aG++HUbIP9W3f6UYP9Y5K3VmGg/J1XF7hbHxQ9CNFmPEOv",
+	"pbRZgCrTD/xoM6ATNpZi/QyBBtUy2IMjusfO2d5erlSxtwewJARMTIia5RooKO3phDTkISN0CVU44B9P",
+	"i2pZOWMxsdd7rgVLZx/4/coVFMODIwfoi2jXCJvctu8AlUn2JcagRQC82LwJsSWXaZfZDpbQmiu/00wX",
+	"OS/E1Yz1h0ppoXeBeRlXY8eTwcMnMa9gVwDG7yLRuRyKPLU8uVgu6aD/xlBffy5nLBFj41ZpS2eNUNh4",
+	"I+SHDovNkLSNBV1wFn8pgILybG09jqEOoR1kYQcRlbDWutoaYnv6+MKOPgprBIz332kHXRUwlg+wecKT",
+	"0meAVICJd+R0ywjpdsgL+JAVPjuPWNVm50VXQrHc0fNTb19xN2+gcyNUSK2bIufYJczFVapkuH6eeh2P",
+	"nRaMLgqbKvBXsdustPdluQAhxdaKoTK233lXYvHcEPiP4ZYBQFXkV8UVKUBfBmyLds1r0GtqwMu+clIB",
+	"O0RSqQueZYif5Zj8h/wmbMxwVYM2iAZNPG5NbOQIKujMOxBFPbxFsMxZeu3w8Od5wtmODc1lxq1hQqrJ",
+	"FezGQS7E7kIacbajZDbrSoJMoxoQlTFoh+C5KN1vt8I6joc7IFRPNdTT7AKT9zwbOdu5FmOXnCSYinRk",
+	"Lp+nDmc7jhzGrOoApGyhGJdMjMbFzAqFxRTjFdmDDSK7XQkfYJ58HCnmK81duPNIzKRAmDgVWebPpIWB",
+	"hznC4Uw1i6UqLuFf2IqlVGYOWk77lyOaWFVKgKSCDV2lW48YtwD1hItu1n8NuvSutPsCW34X41kZjfzV",
+	"kHbz/vV6ZNfmrYimmsbcRi04W40Gv4YREGeEY9to8HsaY4YrVTQbawYYc4qKmV83nvqH0sjbqHVz2mj8",
+	"/5w2dkseElir0bdzX239ZW/8sotClqDnAlxBQBTcYmotiMoplT2ys7dBn1F/LQ5H6g1CRClsRA48R2l/",
+	"XvM2fux9QVM578IZ0FFgc5OVnJcAHEOb2Jk9BNLDjdmaM6IzRqoSQO++lmralTuBanS4U18lUBlYPB+N",
+	"Hl73Ft/7EbdRi3yxdQf/Qpcbt1ip7K0159Yd/6406DZqgYnhfPYGd/nv0sCHgUirxTzj5K5Wndgd5+ju",
+	"lrau8QGkAguY7NPCEuuUrOSdqjW9i552NmN6YkxCHdjEOwssaXr0vDFs9nxoNMPNwQ7uzcCrQOM4pL7e",
+	"qbWeMXW/wHZ0xxCMyK50ntpO1ZbcRRswUEDvRZHP9qkpeUUcT6lMJG/U1Er3Len+U0WLG6NBv17Ebb30",
+	"zLM/zP+WlsX+V1obXYNAAgFj0OlUuf0FKZ1FEbgkqLQ1Nz0zg7oyF1rkNwSqcaVsGn0lAp3vbwubFqH3",
+	"zwOHl9Edan1ZvBu6zzWHWLNEOXw6dr/wdBv5atuK3W8Bnc5sDQKni1p2W65v49jd+96OvBf1/rr2yHnI",
+	"uijsNi2dIZ4ZRbZQH1ZOLfAAm5s7QNNtzfN6KHibKItoeare1zUBNh3r8zHvp8ViiLraSueNRN0DpHI3",
+	"izs0ihZtFidqhBluBmwAGb4qzrEFqdumor+iyu5Gwu6L1HSbKdwbPB2CUiD4HFqZDnwuYoA41/Y5wNj+",
+	"ymvYOCJgunZoYrsLg+CP/ZUHtQp+RfktSLbAr4LXqYes68rFmHWsMWRdXJ19GLWCZKtPwvFcsByLrIFr",
+	"mbPpUGWig8AZmEqp3NDm1hi/4qlr2oFJBR5M5OJmSF1sbxXOJaDSyYSeB9aLPP9tOQnp52VzicA0LAt2",
+	"pYS2Phcy3VB6tDQeGKGnULvgbkE8RC5Ta3vBJVPSfLQppdEIOs2Mj4PPjxYZMAhbCt+wukGqKVPyzNH7",
+	"QvO97XzEPJmvbgiwjzkiH7MdW2SBNES7xNqE1EhI8oIJOKkKm2rfmcPX213qI2Lz/LJl1kWaZVT7UTI+",
+	"4QUIka2cKMXbdqVZr2Absb66gVJFXAliZFzqdArLdmRjTEtDSZFFz/FRV1ab/rQvHkAw2nymyuuSodGi",
+	"xD/cqSvdGsK9bEkEoMUESXOVu8S3fShiBLjVDv3wFUCJXbkYKZHtTCv7ykXM8PKIyWAyuw2QFTcyUR8T",
+	"KTEg4vS68XuQFlN3knDdM1GwXGSCm5NCez0XuqBTuQAq0Us3o18Bc5rnSStqTUWv9fsiEMTAWg5wOow8",
+	"CgpHpC9dgsvrHu9u9I+WmLSi1kS3fqcneAFefsx7+IvwgE46/VQI4WBBhMv81z8wvO8//mgBFFSrcwiA",
+	"jxw+QetnUUxVfs0ScZP2BUIRmUdVLvtR8YT1eMZl32ylW5y5rZsqz9piy9m/zgNcmoMHtgColnDulgjV",
+	"/IzWgvmpEKOxyuHucpJlt5R6tviXPgE44p/K4JaIgOnn2frBrMEPKdR7NnU2HhBV8tFywU8fUHKbhX3E",
+	"LOx9plnZU8iyNs+Pvvdi1GVJUZZfNAmBvg+G3A+EJ1totpXSimjENc32deXydN9SU7RkhNYQOn2VcKEb",
+	"bDa0SR031Jo75YfyqNuolZaxSNe8TxXB9N6EQg38NxqjuB2gaNJ5yjWOjttCfusGMib1QXO0IyxupQOh",
+	"rXoJbmNtAVrXBmh9uDzss0EuxMKWud9IKEGQIpWBf9qbMZ3+G0HxezMLSh+nhRhRLAScHlc2oSOsbeea",
+	"qoE59Dz0uWS9gJEfqtexFJdhKa5NdCKwOm6uM/Llyl0CUGwR1EoDcqoKoGNho4IENAPaXRnTUgeE+mbW",
+	"ELeh91TSEjDzK7EAV9R8jh/MMs45cNWWqmwWLsmyaabaTpP9Yts1pAqvIH3v8GF9nbfRBnMuNZVskNhp",
+	"dY4OolZqZvWviQBMVMlHwuyh0CJfXwYFg26/rd479/UbiGw/ZE5mh0cOfS/bhYebZtuGt819PDLgqd+g",
+	"TzYDsqbyg+a3JR3jyugCT5EfNsyVu8YtcMniTvH/wkd9w5iksAINe5TDMUtblPFLboXjVjg+ao+ykRS4",
+	"FakJsmy4kxCYl5K0fZ+0mHz2h5VyS6s3fxZTht2OkBDFBJmDg/YVO754MWITCVlLG5aH59lWNkB6Zt8H",
+	"FrO5scv6UXKqGIrUJjuXFz3CN9hWPn5lImRbhbcW8iieHCd6IH/fQP6srspzD7BkschRR4Khw+I9dKb9",
+	"hdQ2vcR33uxE3jcQKUq+9ayYphbMouAcLNIWhnRrkzxssVpFKjxdg2QtmCdEiFwIWvqjIFwPK5QoihLA",
+	"aGBAj36xE+/FuxGaDt5OQXcP2jOMAIuDajdorsfCoLjdledUVHZ0cAih8qODA19TgiuP7WeMutHOWFoJ",
+	"u1sAVJYJnkuNs0gLcxuwh4Imra7EmxEUCb2DpUcKiq4k1MZJZY0pmbArUVAdzeL44Bzc6OYC+osijn6l",
+	"sh+3xpds594QsvPxVmgL2Lm11f9kSJgokZvq4pV5PWjSXY5/iZdUG3/Bg7ZxXfDX8YJRDTRmbYDzv/HJ",
+	"33BwE1agYXAzHLM0uIlfbRvc3DoSjxrc/Jc95VZi0bGfl1i0YR+Wagkf8uwP+P/SkOQPQQMCBiwQ/4Da",
+	"EFy7x29VilMsjcLmggrIv3/fy0TIVISV5HD3rrREzYTP9532vQdqKkUe73ruWyy+g/J1RP8vQ/stDmnC",
+	"N9iGM7cm0p+zqfhftL3XFTmrI5h49GtNnrSIbFwzatZibE/hXU0NYxGuZWo0NTMW+ViwGneKQG7P8zcW",
+	"TWx6JL9IDBEm4dtfV7EZoRAgMqO+msgilVfzFOeo/yluRwgTENRCvNjM+C/UL1hoFjyuK6tESHos+quJ",
+	"kM7xnqwnsqDUBuRTqhmHTSeSTjgWasS7kk/5DPutgr/xJBEJM2+XWaCqKYDaYjfWar4kWCcLNuPZkrpy",
+	"AV3SOa0s5mllnSnDtCg0W20bRcjKRA2i0P0XQFeXQqJDnpi7dkqdpuEl3xFFvJkNUOr7nj1zV7SkHGBP",
+	"mLheZOzR27qNwjU7PLXuNS/YSOmiGdZxxb6s7VPEPlxcYmj5tc1bfTUWHf8eiOQsCvxRTBfEdjezHb8K",
+	"Jqn1NSkQQkVrRzjtGJJPTfXww9FPPY7pQHXc4LhMn3wU+5HWaBvC/ob8syeLZljtMPpmqpZFsbkjuTj8",
+	"BIiDy6PteMlquqnamPoHvP8X4pf6E4XiYeEahuLDMUtD8fhJt6H4rRf+qKF4bYWDFWckLebFGW3YB6VD",
+	"Iseas1xNwJFO1IgAjZAQI3BJCTllZtw1ngF5zsW7mxN0vNy/T8Ouw1pA1gq0sw++lzCgF3NVwIJ9LWQV",
+	"Ge+tJ/YcbUIjwfeQZAtrT73ppBeZ3LDhH8vk/jqoEraMsfqZkWkOIeIJG+1+c4QYA98YDrkmYb2utlvT",
+	"eH/2B/x/ae74DSGH0ySW6LSVqOHAPIC4xTwXJVC7tKjH+cYyT3xynIgBn2QFFKCmkk20YFx3ZabkFYZh",
+	"tItHolbEcCYA+Xlk8wV55M304TaP/C0AgsPeuEcwnPeLD0JAIKNyiiyWA/n+GARYNdukepOk+obiNFoR",
+	"6ZiLBc+lyTcTMvfc6fM4Fum2y2cbEXjYvHzTU/1F8vIwiS8BS/1oINE1Vl8txKxjIq2Dlm0AFbupDH08",
+	"rFj8Hj1RhUsdKUJLDXdDDTRqabMgpGhDyfyAWKCPFN94+kig2xThnyNFuEXpWxel74GjFE3QinwQdAO4",
+	"Ipj3Fq9oi1e09Rq+Nbyiqgh7EvgAoQ/RUFg+KmZREOZCQhKRi64sh32huWhFVHaLWLRt8fkWEIvQaHny",
+	"kEV3OJNbzKJtNHNrlzTFLHrqRsljohYZYyJMLJeTaG22CJ0IO0nuHZ6ILUIn6koHT4Ri/r7wie4gjbcA",
+	"RVuAoi1A0dY035rmCwCKmireckAz4OJbaJvTNbXEjpFlHMGwpSu8KoZiBr40trd2jB7KBek/JBRhvEA+",
+	"SKAnEchImrS78hwrjI1/DgFR6f15l+oD9YbaFsblrDdBssLYPKgWiyNLdWG5t+8s7YshcbIslWT4uIbx",
+	"ydKgWplGX6T9xY3urUW8NFKXu93l0gszXYhRzWmcDhUfpe4c3ohck55YQPJjTlVvkmaJTX7XFu/8D93n",
+	"7vSJ2H6+cofbB66/vf2I2r1NK7Hd20/M2yv8t9lgf9M/F23vv6opynaU5VqIkO+wg3+b9LA1z0I55CoT",
+	"GiFgUk0B4AXhoN/w8Xe38UWu1Wqew9/8y693JtyA2iOBq7A9EU+OZEdBTFJfp/Kq0Zkw9xL9SZ4WM/CB",
+	"e4LnIj+fFMNW5x+/G18UD0IdQdlHf0wgYYFmE56BRPXBETeqYZJnrU7rGXi2NLO5WwkJJiF7awypgEO7",
+	"JzIlrzQrFOO+JdbioNmQQarZmOcuGDvmBZS4EEcZhWqQ/7haWhx2oOlSEkYNwOCz8QfzmupG5BkfnwFr",
+	"NbXrjvgMCdmcRegInNvsLe8PS6gfvCsr5fkRG/FElCvuaeJUETA/baK3ANMTrVzIKoX10VGJeYls41Gw",
+	"dCpL+zOwU80AQqqyKwbsTPPPfWcGpULDsCGXiVk7NSks2RiDgUCRj0KTKPItBssMwvWEnq2x985RQ0pd",
+	"GOnucMdLS/GaCMRrPiEdXZiT+WBIeid4f4hxJTRSbD0guN6pkgTWY34FA9qlZ6WjukfBhocj9Z1mxuHL",
+	"E9gmnkkfcP94sq9kNoucIwDJOSgW9GysSorgkeeOjbXuub8NFWwe/NRG2QArud1YwX1+EqMecHjP3eOD",
+	"6OcYNOSQRZSJWzB7wzCCCMsXzO/dBbsWs/rJuf1nR+OhgIaTgGXY1TXTPck9nL+jUcGjSX/o39AdMhIQ",
+	"FigD2BsBzcbz4yIyOzwROS0QtTEtzsjz0+Yo84wlKqIWUohujugBHz0lZAg5BB9AiyICkJzMrJVxHjHm",
+	"WdqqBBVQ/xnx+gQOJx5GI7thA3FH/Q4h12Cl/prqQuWz2lviGc8nUqbyKsJXtDfGeCvW2E9FlvkHOmUR",
+	"PIWUxe3vt/9/AAAA//8=",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

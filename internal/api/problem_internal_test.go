@@ -1,0 +1,22 @@
+package api
+
+import (
+	"net/http"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// Whatever a repeat may mend says when to come again, and nothing else does.
+func TestEveryProblemThatMayBeRepeatedSaysWhen(t *testing.T) {
+	t.Parallel()
+	for code, k := range kinds {
+		h := http.Header{}
+		setErrorHeaders(h, k.status, ipam.Errorf(code, "Not so."))
+		again := slices.Contains([]int{http.StatusTooManyRequests, http.StatusServiceUnavailable, http.StatusGatewayTimeout}, k.status)
+		require.Equal(t, again, h.Get("Retry-After") != "", "%s, %d", code, k.status)
+	}
+}

@@ -1,0 +1,34 @@
+package crdb_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/pgfault"
+)
+
+// A server is cut off from the database in the middle of a claim, with the pool locked. Another server's claim on the pool is made within the time that
+// requests have by default.
+func TestAServerThatIsCutOffDoesNotHoldAPoolUp(t *testing.T) {
+	t.Parallel()
+	st := newStorm(t)
+	st.direct.createPool(t, rootPool("pool", "10.0.0.0/24"))
+	st.proxy.SetRules(pgfault.Once(pgfault.When(func(e pgfault.Event) bool { return e.InTx && e.Writes }, pgfault.PartitionAfter())))
+	told := make(chan error, 1)
+	ctx := admin(t)
+	go func() {
+		told <- errOf(st.svc.CreateClaim(ctx, project, claimOf("cut-off", project, "pool", 32), alloc.Request{}))
+	}()
+	require.NoError(t, st.proxy.AwaitInjected(admin(t), "PartitionAfter", 1))
+
+	const requestTimeout = 10 * time.Second
+	_, err := st.direct.svc.CreateClaim(within(t, requestTimeout), project, claimOf("other", project, "pool", 32), alloc.Request{})
+	require.NoError(t, err)
+	st.proxy.Heal()
+	require.NoError(t, <-told, "it goes on when the network is back")
+	_, err = st.direct.svc.GetClaim(admin(t), project, "cut-off")
+	require.NoError(t, err)
+}

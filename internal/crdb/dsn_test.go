@@ -1,0 +1,66 @@
+package crdb_test
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/crdb"
+	"github.com/carve-ipam/carve/internal/dbtest"
+)
+
+// Which server a database URL may ask for. Sessions are read-only until a transaction says that it writes, and that is nothing that a primary is refused for.
+func TestEveryTargetOfADatabaseURLIsReachedOrRefused(t *testing.T) {
+	t.Parallel()
+	dsn := dbtest.New(t)
+	for value, works := range map[string]bool{
+		"": true, "any": true, "primary": true, "read-write": true, "read-only": false, "standby": false, "prefer-standby": false, "nonsense": false,
+	} {
+		asked := dsn
+		if value != "" {
+			asked += "&target_session_attrs=" + value
+		}
+		migrated := crdb.Migrate(t.Context(), asked, crdb.MigrateOptions{Regions: []string{region}})
+		s, err := crdb.Open(t.Context(), asked, crdb.Options{Region: region})
+		require.Equal(t, works, migrated == nil, "migrate, %q: %v", value, migrated)
+		require.Equal(t, works, err == nil, "the server, %q: %v", value, err)
+		if works {
+			require.NoError(t, makeProject(admin(t), s, "p-"+value+"x"))
+			s.Close()
+			continue
+		}
+		require.Equal(t, migrated.Error(), err.Error(), "both say the same")
+		if value != "nonsense" {
+			require.ErrorContains(t, err, "target_session_attrs=primary")
+		}
+	}
+}
+
+// Of several hosts the primary is meant, in whichever order they are named.
+func TestOfSeveralHostsThePrimaryIsFound(t *testing.T) {
+	t.Parallel()
+	p := newPair(t)
+	hosts := func(of ...string) string {
+		var dirs, ports []string
+		for _, dsn := range of {
+			u, err := url.Parse(dsn)
+			require.NoError(t, err)
+			dirs, ports = append(dirs, u.Query().Get("host")), append(ports, "5432")
+		}
+		return "postgres:///carve?user=postgres&host=" + url.QueryEscape(strings.Join(dirs, ",")) + "&port=" + url.QueryEscape(strings.Join(ports, ","))
+	}
+	for i, dsn := range []string{
+		hosts(p.StandbyDSN(), p.PrimaryDSN()), hosts(p.PrimaryDSN(), p.StandbyDSN()),
+		hosts(p.StandbyDSN(), p.PrimaryDSN()) + "&target_session_attrs=read-write", hosts(p.StandbyDSN(), p.PrimaryDSN()) + "&target_session_attrs=primary",
+	} {
+		require.NoError(t, crdb.Migrate(t.Context(), dsn, crdb.MigrateOptions{Regions: []string{region}}), dsn)
+		require.NoError(t, makeProject(admin(t), open(t, dsn), fmt.Sprintf("p-%d", i)), dsn)
+	}
+	_, err := crdb.Open(t.Context(), p.StandbyDSN()+"&target_session_attrs=read-write", crdb.Options{Region: region})
+	require.ErrorContains(t, err, "standby")
+	_, err = crdb.Audit(t.Context(), p.StandbyDSN()+"&target_session_attrs=standby")
+	require.NoError(t, err, "who only reads may ask a standby")
+}

@@ -1,0 +1,245 @@
+package crdb_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/crdb"
+	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/standby"
+)
+
+// pair is a server on a PostgreSQL with a synchronous standby.
+type pair struct {
+	*standby.Pair
+	*house
+}
+
+func newPair(t *testing.T, options ...func(*crdb.Options)) *pair {
+	t.Helper()
+	onPostgres(t)
+	dir, err := os.MkdirTemp("", "pair") // the path of a socket is short
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	p, err := standby.Start(t.Context(), standby.Options{Dir: dir})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = p.Close(context.Background()) }) // the primary may have been killed
+	require.NoError(t, crdb.Migrate(t.Context(), p.PrimaryDSN(), crdb.MigrateOptions{Regions: []string{region}}))
+	return &pair{Pair: p, house: newHouse(t, p.DSN(), options...)}
+}
+
+// within is a request's context with a deadline.
+func within(t *testing.T, d time.Duration) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(admin(t), d)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+func keyed(key string) alloc.Request { return alloc.Request{Key: key, Fingerprint: [32]byte{1}} }
+
+// failOver kills the primary, promotes the standby, and answers a server on that.
+func (p *pair) failOver(t *testing.T) *house {
+	t.Helper()
+	require.NoError(t, p.KillPrimary(admin(t)))
+	require.NoError(t, p.Promote(admin(t)))
+	return newHouse(t, p.StandbyDSN())
+}
+
+// cancelWaits is an administrator who cancels what seems to hang: PostgreSQL makes what waits for its standby visible then.
+func (p *pair) cancelWaits(t *testing.T) {
+	t.Helper()
+	_, err := connect(t, p.PrimaryDSN(), nil).Exec(t.Context(), "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'")
+	require.NoError(t, err)
+}
+
+// The repeats of requests while a standby stalls, for longer than any of the server's own bounds: whatever is acknowledged at last is there
+// after a failover.
+func TestWhatIsAcknowledgedWhileAStandbyStallsSurvivesAFailover(t *testing.T) {
+	t.Parallel()
+	p := newPair(t)
+	p.createPool(t, rootPool("pool", "10.0.0.0/24"))
+	p.Stall()
+	acknowledged := map[string]ipam.Claim{}
+	note := func(r alloc.Result[ipam.Claim], err error) {
+		if err == nil {
+			acknowledged[r.Value.Name] = r.Value
+		}
+	}
+	for range 5 {
+		ctx := within(t, 5*time.Second)
+		put := make(chan struct{})
+		go func() {
+			defer close(put)
+			_, _ = p.svc.CreatePool(ctx, project, rootPool("other", "10.1.0.0/24"), keyed("pool")) // its own COMMIT waits
+		}()
+		note(p.svc.CreateClaim(ctx, project, claimOf("keyed", project, "pool", 32), keyed("claim")))
+		note(p.svc.PutClaim(within(t, 5*time.Second), project, claimOf("put", project, "pool", 32), alloc.Request{}))
+		<-put
+	}
+	after := p.failOver(t)
+	for name, c := range acknowledged {
+		got, err := after.svc.GetClaim(admin(t), project, name)
+		require.NoError(t, err, "it was acknowledged: %s", name)
+		require.Equal(t, c.UID, got.UID)
+	}
+}
+
+func TestACommitIsNotCancelledWhenItsCallersTimeIsUp(t *testing.T) {
+	t.Parallel()
+	p := newPair(t)
+	p.Stall()
+	_, err := p.svc.CreatePool(within(t, 500*time.Millisecond), project, rootPool("pool", "10.0.0.0/24"), keyed("pool"))
+	require.True(t, ipam.IsCode(err, ipam.CodeOutcomeUnknown), "%v", err)
+	require.NoError(t, p.AwaitWaiting(admin(t), 1))
+	_, err = p.svc.GetPool(admin(t), project, "pool")
+	require.True(t, ipam.IsCode(err, ipam.CodeNotFound), "nobody sees what waits: %v", err)
+
+	p.Resume()
+	r, err := p.svc.CreatePool(admin(t), project, rootPool("pool", "10.0.0.0/24"), keyed("pool"))
+	require.NoError(t, err)
+	_, err = p.failOver(t).svc.GetPool(admin(t), project, r.Value.Name)
+	require.NoError(t, err)
+}
+
+// A COMMIT that an administrator wakes from its wait is answered like any other, with a warning. It is not durable, and neither is what reads it: that
+// is not answered as done before the standby has it.
+func TestWhatCanBeSeenIsNotAcknowledgedBeforeTheStandbyHasIt(t *testing.T) {
+	t.Parallel()
+	p := newPair(t)
+	p.createPool(t, rootPool("pool", "10.0.0.0/24"))
+	p.Stall()
+	ctx := within(t, 3*time.Second)
+	told := make(chan error, 2)
+	go func() {
+		_, err := p.svc.CreatePool(ctx, project, rootPool("seen", "10.1.0.0/24"), keyed("seen"))
+		told <- err
+	}()
+	go func() {
+		_, err := p.svc.PutClaim(ctx, project, claimOf("claim", project, "pool", 32), alloc.Request{})
+		told <- err
+	}()
+	require.NoError(t, p.AwaitWaiting(admin(t), 2))
+	p.cancelWaits(t)
+	for range 2 {
+		require.Error(t, <-told, "it can be seen, and is not durable")
+	}
+	_, err := p.svc.GetClaim(admin(t), project, "claim")
+	require.NoError(t, err)
+
+	for name, repeat := range map[string]func(ctx context.Context) error{
+		"replay": func(ctx context.Context) error {
+			return errOf(p.svc.CreatePool(ctx, project, rootPool("seen", "10.1.0.0/24"), keyed("seen")))
+		},
+		"put": func(ctx context.Context) error {
+			return errOf(p.svc.PutClaim(ctx, project, claimOf("claim", project, "pool", 32), alloc.Request{}))
+		},
+		"patch without a difference": func(ctx context.Context) error {
+			return errOf(p.svc.PatchPool(ctx, project, "pool", alloc.Request{}, func(p ipam.Pool) (ipam.Pool, error) { return p, nil }))
+		},
+	} {
+		err := repeat(within(t, time.Second))
+		require.True(t, ipam.IsCode(err, ipam.CodeOutcomeUnknown), "%s: %v", name, err)
+	}
+	after := p.failOver(t)
+	_, err = after.svc.GetPool(admin(t), project, "seen")
+	require.True(t, ipam.IsCode(err, ipam.CodeNotFound), "%v", err)
+	_, err = after.svc.GetClaim(admin(t), project, "claim")
+	require.True(t, ipam.IsCode(err, ipam.CodeNotFound), "%v", err)
+}
+
+// makeProject writes, under a lock of its own, so that nobody waits for it.
+func makeProject(ctx context.Context, store *crdb.Store, name string) error {
+	p := ipam.Project{Metadata: ipam.Metadata{Name: name, UID: ipam.NewID(), Revision: ipam.NewID()}}
+	return store.InTx(ctx, "make", alloc.Locks{Alone: []ipam.ID{p.UID}}, func(ctx context.Context, tx alloc.Tx) error {
+		return tx.Write(ctx, alloc.Changes{ProjectInsert: &p})
+	})
+}
+
+func errOf[T any](_ T, err error) error { return err }
+
+// The primary ends in the middle of a COMMIT's wait and starts again without its standby: what waited can be seen now.
+func TestWhatARestartedPrimaryShowsIsNotAcknowledgedBeforeTheStandbyHasIt(t *testing.T) {
+	t.Parallel()
+	p := newPair(t)
+	p.Stall()
+	made := func(ctx context.Context) error {
+		return errOf(p.svc.CreatePool(ctx, project, rootPool("pool", "10.0.0.0/24"), keyed("pool")))
+	}
+	told := make(chan error, 1)
+	ctx := within(t, time.Minute)
+	go func() { told <- made(ctx) }()
+	require.NoError(t, p.AwaitWaiting(admin(t), 1))
+	require.NoError(t, p.KillPrimary(admin(t)))
+	require.Error(t, <-told)
+	require.NoError(t, p.StartPrimary(admin(t)))
+	_, err := p.svc.GetPool(admin(t), project, "pool")
+	require.NoError(t, err)
+	err = made(within(t, time.Second))
+	require.True(t, ipam.IsCode(err, ipam.CodeOutcomeUnknown), "%v", err)
+
+	p.Resume()
+	require.NoError(t, made(admin(t)))
+	_, err = p.failOver(t).svc.GetPool(admin(t), project, "pool")
+	require.NoError(t, err)
+}
+
+// Requests that nobody waits for any more leave their COMMITs behind. They are no more than the pool has connections, and reads go on.
+func TestAStalledStandbyGathersNoMoreSessionsThanThePoolHas(t *testing.T) {
+	t.Parallel()
+	p := newPair(t, func(o *crdb.Options) { o.MaxConnections = 8 })
+	before, err := p.Sessions(admin(t))
+	require.NoError(t, err)
+	p.Stall()
+	for round := range 3 {
+		var all sync.WaitGroup
+		ctx := within(t, time.Second)
+		for i := range 16 {
+			all.Go(func() {
+				_ = makeProject(ctx, p.store, fmt.Sprintf("p-%d-%d", round, i))
+			})
+		}
+		all.Wait()
+	}
+	err = makeProject(admin(t), p.store, "late")
+	require.True(t, ipam.IsCode(err, ipam.CodeUnavailable), "%v", err)
+	require.Contains(t, err.Error(), "confirms no changes")
+	_, err = p.svc.ListPools(admin(t), project, alloc.Filter{}, 10, "")
+	require.NoError(t, err, "reads go on")
+	after, err := p.Sessions(admin(t))
+	require.NoError(t, err)
+	waiting, err := p.Waiting(admin(t))
+	require.NoError(t, err)
+	t.Logf("sessions: %d before the stall, %d in it, %d of them in COMMIT", before, after, waiting)
+	require.LessOrEqual(t, after, 8+2, "the pool's, and those of reads that may be stale")
+
+	p.Resume()
+	err = makeProject(admin(t), p.store, "late")
+	for ipam.IsCode(err, ipam.CodeUnavailable) { // until the first COMMIT is answered
+		err = makeProject(admin(t), p.store, "late")
+	}
+	require.NoError(t, err)
+}
+
+func TestAServerStopsWhileCommitsWaitForAStandby(t *testing.T) {
+	t.Parallel()
+	p := newPair(t)
+	p.Stall()
+	err := makeProject(within(t, 500*time.Millisecond), p.store, "one")
+	require.True(t, ipam.IsCode(err, ipam.CodeOutcomeUnknown), "%v", err)
+	other, err := crdb.Open(t.Context(), p.DSN(), crdb.Options{Region: region})
+	require.NoError(t, err)
+	err = makeProject(within(t, 500*time.Millisecond), other, "two")
+	require.True(t, ipam.IsCode(err, ipam.CodeOutcomeUnknown), "%v", err)
+	other.Close()
+	n, err := p.Waiting(admin(t))
+	require.NoError(t, err)
+	require.Equal(t, 2, n, "it left, and did not cancel anything")
+}
