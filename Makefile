@@ -123,6 +123,8 @@ test-crdb-cluster: ## Run the database tests on three CockroachDB nodes in three
 
 chaos-build:
 	@go build -trimpath -buildvcs=false -o bin/chaos ./tools/chaos
+	@go run ./tools/skewclock bin/skewed
+	@go build -trimpath -buildvcs=false -overlay bin/skewed/overlay.json -o bin/skewed/server ./cmd/server
 
 chaos: deps build chaos-build ## Run three servers through faults and judge what they told: 20 seeds, about 2 minutes (docs/chaos.md; SEED=n, CHAOSFLAGS=...)
 	@bin/chaos --seeds=20 $(if $(SEED),--seed=$(SEED)) $(CHAOSFLAGS)
@@ -130,10 +132,11 @@ chaos: deps build chaos-build ## Run three servers through faults and judge what
 chaos-long: deps build chaos-build ## The same with 500 seeds, about an hour
 	@bin/chaos --seeds=500 $(CHAOSFLAGS)
 
-# The server is another program: one whose protections can be switched off.
+# The servers are other programs: their protections can be switched off.
 chaos-twins: deps build chaos-build ## Switch each protection off, and show that the same suite fails (docs/chaos.md)
 	@go build -trimpath -buildvcs=false -tags carvetwin -o bin/twin/server ./cmd/server
-	@bin/chaos --twins --server=bin/twin/server $(CHAOSFLAGS)
+	@go build -trimpath -buildvcs=false -tags carvetwin -overlay bin/skewed/overlay.json -o bin/twin/skewed ./cmd/server
+	@bin/chaos --twins --server=bin/twin/server --skewed=bin/twin/skewed $(CHAOSFLAGS)
 
 conform: deps ## Make every kind of request of openapi.yaml and judge the answers (docs/conformance.md; CONFORMFLAGS='-conform.seed=2 -conform.rounds=5')
 	go test -count=1 -timeout=60m ./internal/conform -args -conform.report="$${TMPDIR:-/tmp}/conform-report.txt" $(CONFORMFLAGS)

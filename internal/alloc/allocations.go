@@ -81,6 +81,8 @@ func (s *Service) DeleteAllocation(ctx context.Context, project, name string, r 
 		if err := r.IfMatch.Check(a.Revision); err != nil {
 			return none, err
 		}
+		event := event
+		event.At = tx.Now()
 		ch, err := giveBack(ctx, tx, key, a, event, revision)
 		if err != nil {
 			return none, err

@@ -127,10 +127,6 @@ func (s *Service) runBatch(ctx context.Context, b *batch, byPool map[ipam.ID][]*
 		}
 		defer release()
 	}
-	at := s.now() // not before its turn: see member.stamp
-	for i := range b.items {
-		b.items[i].claim.CreatedAt, b.items[i].claim.UpdatedAt = at, at
-	}
 	op := "claim_batch"
 	if b.single {
 		op = "claim_first"

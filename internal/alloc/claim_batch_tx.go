@@ -68,17 +68,23 @@ func (run *batchRun) plan(ctx context.Context) ([]ipam.Claim, Changes, error) {
 	b := run.batch
 	n := len(b.items)
 	ch := Changes{ClaimInsert: make([]ipam.Claim, 0, n), AllocationInsert: make([]ipam.Allocation, 0, n), Events: make([]ipam.Event, 0, n)}
+	from := make([]*batchPool, n)
 	for i := range b.items {
 		c, t, err := run.serve(ctx, i)
 		if err != nil {
 			return nil, ch, err
 		}
-		e, err := t.event(&b.items[i], &c)
+		ch.ClaimInsert, from[i] = append(ch.ClaimInsert, c), t
+	}
+	at := run.tx.Now() // when all pools are open: see member.stamp
+	for i, t := range from {
+		c := &ch.ClaimInsert[i]
+		c.CreatedAt, c.UpdatedAt = at, at
+		e, err := t.event(&b.items[i], c)
 		if err != nil {
 			return nil, ch, err
 		}
-		ch.ClaimInsert, ch.Events = append(ch.ClaimInsert, c), append(ch.Events, e)
-		ch.AllocationInsert = append(ch.AllocationInsert, allocationOf(c, t.pool))
+		ch.Events, ch.AllocationInsert = append(ch.Events, e), append(ch.AllocationInsert, allocationOf(*c, t.pool))
 	}
 	bound := ch.ClaimInsert // the answer is that of the whole batch
 	for _, t := range run.order {
@@ -98,9 +104,9 @@ func (run *batchRun) plan(ctx context.Context) ([]ipam.Claim, Changes, error) {
 // answers is what a repeat of the request is to be answered.
 func (b *batch) answers(bound []ipam.Claim) ([]Answer, error) {
 	if b.single {
-		return answers(b.key.ID, b.request, b.items[0].claim.CreatedAt, bound[0])
+		return answers(b.key.ID, b.request, bound[0].CreatedAt, bound[0])
 	}
-	return answers(b.key.ID, b.request, b.items[0].claim.CreatedAt, bound)
+	return answers(b.key.ID, b.request, bound[0].CreatedAt, bound)
 }
 
 // serve binds item i in the first of its pools that has room, within the quotas, or says why it cannot be.

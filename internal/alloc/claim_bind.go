@@ -52,7 +52,7 @@ func (s *Service) bind(ctx context.Context, res *resolved, b binding) (ipam.Clai
 	var last, overQuota, closed error
 	looked := len(pools) < 2 || res.ask.spec.Exact().IsValid() // nothing to look for
 	for tried := false; len(pools) > 0; tried = true {
-		if !looked && (tried || s.fulls.likely(pools[0], res.bits(pools[0]), s.now())) {
+		if !looked && (tried || s.fulls.likely(pools[0], res.bits(pools[0]), s.ticks())) {
 			looked = true
 			var err error
 			if pools, err = s.withRoom(ctx, res, pools); err != nil {
@@ -94,7 +94,7 @@ func (s *Service) bind(ctx context.Context, res *resolved, b binding) (ipam.Clai
 			continue
 		}
 		if full(err) {
-			s.fulls.note(p, res.bits(p), s.now())
+			s.fulls.note(p, res.bits(p), s.ticks())
 		}
 		if !full(err) && !(len(all) > 1 && triesNext(err)) {
 			return bound, res.unnamed(err)

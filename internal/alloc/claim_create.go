@@ -66,7 +66,7 @@ func (s *Service) makeClaim(ctx context.Context, project string, c ipam.Claim, r
 		if _, conflict := asConflict(err); conflict { // somebody made this claim, or used this key, since we looked; or the project is gone
 			if facts.remembered {
 				remembered = true // look again, for the project too
-				s.memory.doubts.Add(key.ID, s.now())
+				s.memory.doubts.Add(key.ID, s.ticks())
 			} else if err := stillThere(ctx, s.store, key); err != nil {
 				return none, class, err
 			}

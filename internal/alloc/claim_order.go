@@ -17,7 +17,7 @@ func (s *Service) inOrder(ctx context.Context, r *resolved) error {
 	if len(r.pools) < 2 || r.ask.class.Spec.PoolSelection != ipam.PoolsLeastUtilized {
 		return nil // they come by name
 	}
-	held, err := s.shares.of(ctx, s.store, r.pools, s.now())
+	held, err := s.shares.of(ctx, s.store, r.pools, s.ticks())
 	if err != nil {
 		return err
 	}

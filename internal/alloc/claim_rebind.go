@@ -30,6 +30,9 @@ func (s *Service) rebind(ctx context.Context, key ProjectKey, c ipam.Claim, even
 		if err := fencedHold(ctx, tx, a); err != nil {
 			return c, err
 		}
+		c := c
+		c.CreatedAt = tx.Now()
+		c.UpdatedAt = c.CreatedAt
 		bound := c
 		bound.Block, bound.AllocationID, bound.Region = a.Block, a.ID, a.Region
 		bound.Pool, bound.PoolID, bound.PoolProjectID, bound.Class = a.Pool, a.ContainerID, a.ProjectID, a.Class

@@ -26,7 +26,7 @@ func (s *Service) withRoom(ctx context.Context, res *resolved, pools []ipam.Pool
 	if err != nil {
 		return nil, err
 	}
-	now := s.now()
+	now := s.ticks()
 	var room, parts []ipam.Pool
 	for _, p := range pools {
 		switch bits := res.bits(p); {

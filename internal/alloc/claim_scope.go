@@ -136,9 +136,9 @@ func (run *batchRun) openScope(ctx context.Context, it batchItem, parent ipam.Po
 	if !fits || !sc.mayCarve(t.pool) {
 		return nil, nil //nolint:nilnil // said above
 	}
-	uid := ipam.DerivedID(it.claim.UID, "scoped pool")
+	uid, now := ipam.DerivedID(it.claim.UID, "scoped pool"), run.tx.Now()
 	made := &batchPool{wishes: map[int]space.Wish{}}
-	like := sc.pool(t.pool, netip.PrefixFrom(t.pool.Block.Addr(), wish.Bits), uid, it.claim.CreatedAt)
+	like := sc.pool(t.pool, netip.PrefixFrom(t.pool.Block.Addr(), wish.Bits), uid, now)
 	if err := run.ledger.take(ctx, key, poolPlace(like), onePool); err != nil {
 		return nil, err
 	}
@@ -148,7 +148,7 @@ func (run *batchRun) openScope(ctx context.Context, it batchItem, parent ipam.Po
 		return nil, nil //nolint:nilnil // said above
 	}
 	t.taken = append(t.taken, granted{wish, block})
-	made.pool = sc.pool(t.pool, block, uid, it.claim.CreatedAt)
+	made.pool = sc.pool(t.pool, block, uid, now)
 	if made.carver, err = newCarver(PoolContainer(made.pool), nil, []netip.Prefix{block}); err != nil {
 		return nil, err
 	}

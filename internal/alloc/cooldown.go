@@ -33,7 +33,7 @@ func (s *Service) FreeCooled(ctx context.Context, limit int) (int, error) {
 		}
 		more := len(due) == look
 		due = slices.DeleteFunc(due, func(a ipam.Allocation) bool { return failed[a.ContainerID] })
-		n, bad := s.freeCooled(ctx, due, now)
+		n, bad := s.freeCooled(ctx, due)
 		freed += n
 		for id, err := range bad {
 			failed[id] = true
@@ -46,7 +46,7 @@ func (s *Service) FreeCooled(ctx context.Context, limit int) (int, error) {
 }
 
 // freeCooled frees what is due, container by container in small transactions, and answers how many blocks were freed, and what went wrong where.
-func (s *Service) freeCooled(ctx context.Context, due []ipam.Allocation, now timestamp) (int, map[ipam.ID]error) {
+func (s *Service) freeCooled(ctx context.Context, due []ipam.Allocation) (int, map[ipam.ID]error) {
 	blocks, regions := map[ipam.ID][]netip.Prefix{}, map[ipam.ID]string{} // what is due is of one region: this server's
 	var order []ipam.ID
 	for _, a := range due {
@@ -62,7 +62,7 @@ func (s *Service) freeCooled(ctx context.Context, due []ipam.Allocation, now tim
 	for i, id := range order {
 		g.Go(func() error {
 			for chunk := range slices.Chunk(blocks[id], maxGroup) { // no more than a group: claims wait for their turn in between
-				n, err := s.freeCooledIn(ctx, id, regions[id], chunk, now)
+				n, err := s.freeCooledIn(ctx, id, regions[id], chunk)
 				freed[i] += n
 				if err != nil {
 					errs[i] = err
@@ -85,7 +85,7 @@ func (s *Service) freeCooled(ctx context.Context, due []ipam.Allocation, now tim
 
 // freeCooledIn frees those of the blocks of one container that still are to be freed. Should the outcome of COMMIT be unknown, that is
 // the answer: what was not freed is found again by the next run.
-func (s *Service) freeCooledIn(ctx context.Context, container ipam.ID, region string, blocks []netip.Prefix, now timestamp) (int, error) {
+func (s *Service) freeCooledIn(ctx context.Context, container ipam.ID, region string, blocks []netip.Prefix) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, groupDeadline)
 	defer cancel()
 	pool, found, err := ignoreNotFound(s.store.PoolGetByID(ctx, container))
@@ -106,6 +106,7 @@ func (s *Service) freeCooledIn(ctx context.Context, container ipam.ID, region st
 		if err != nil {
 			return 0, err
 		}
+		now := tx.Now() // by the clock that also said when the cool-down began
 		held = slices.DeleteFunc(held, func(a ipam.Allocation) bool {
 			return a.Phase != ipam.PhaseCoolingDown || a.CoolUntil.After(now) // freed meanwhile, and held by somebody else or cooling down again
 		})

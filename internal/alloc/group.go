@@ -100,10 +100,6 @@ func (s *Service) runGroup(ctx context.Context, pool *ipam.Pool, members []*memb
 func (s *Service) runRound(ctx context.Context, pool *ipam.Pool, members []*member) []*member {
 	members, doubles := withoutDoubles(members)
 	defer finish(doubles, &Conflict{}) // once the first has its outcome, the others look again and find it
-	at := s.now()
-	for _, m := range members {
-		m.stamp(at)
-	}
 	p, err := s.runTransaction(ctx, *pool, members)
 	if c, ok := asConflict(err); ok {
 		return s.dropConflicts(ctx, members, c)

@@ -32,8 +32,8 @@ type member struct {
 	err      error
 }
 
-// stamp sets the time of what the member does to that of its round: the rounds of a pool follow each other, so that of two
-// holds of one block the later one begins when the earlier one ends, or after, however long each request had waited.
+// stamp sets the time of what the member does to that of its transaction, which is alone with the pool: so that of two holds of one block the later one
+// begins when the earlier one ends, or after, however long each request had waited, and whichever server served it.
 func (m *member) stamp(at timestamp) {
 	if m.create {
 		m.claim.CreatedAt, m.claim.UpdatedAt = at, at

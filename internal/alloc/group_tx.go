@@ -33,6 +33,10 @@ func (s *Service) groupTx(ctx context.Context, tx Tx, known ipam.Pool, members [
 	if err != nil {
 		return nil, err
 	}
+	at := tx.Now()
+	for _, m := range members {
+		m.stamp(at)
+	}
 	if !facts.Pool.Serves(facts.Pool.Place()) {
 		return elsewhere(facts.Pool, wishes), nil
 	}

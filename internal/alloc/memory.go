@@ -115,7 +115,7 @@ type look struct {
 func (s *Service) recollect(key ProjectKey, spec ipam.ClaimSpec) look {
 	since, doubted := s.memory.doubts.Peek(key.ID)
 	switch {
-	case doubted && s.now().Sub(since) < doubtAge:
+	case doubted && s.ticks().Sub(since) < doubtAge:
 		return look{}
 	case spec.AllocationRef != "" || spec.PoolSelector != nil:
 		return look{}

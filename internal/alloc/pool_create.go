@@ -137,6 +137,8 @@ func (s *Service) carvePool(ctx context.Context, tx Tx, key ProjectKey, p ipam.P
 	if !ok {
 		return p, poolRefusal(ctx, tx, key, from, wish)
 	}
+	p.CreatedAt = tx.Now()
+	p.UpdatedAt = p.CreatedAt
 	p.Block, p.SpaceID, p.Space = block, from.spaceID, from.space
 	p.ContainerID, p.ContainerProjectID = from.container.ID, from.container.ProjectID
 	if from.parent == nil {

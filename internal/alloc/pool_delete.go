@@ -127,7 +127,7 @@ func uncarvePool(ctx context.Context, tx Tx, locked ipam.Pool, match Match, even
 		RegionChanges:    RegionChanges{PoolRegionDelete: regions},
 	}
 	if !p.Root() { // a root pool's hold is the space's, not a pool's: history is of pools
-		ch.History = []ipam.Hold{endedHold(hold[0], event.At)}
+		ch.History = []ipam.Hold{endedHold(hold[0], tx.Now())}
 	}
 	quotas.into(&ch)
 	return ch, nil

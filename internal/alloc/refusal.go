@@ -171,8 +171,8 @@ func (s *Service) exhausted(ctx context.Context, tell telling, pools []ipam.Pool
 	if tell.class != nil {
 		e.Figures.Class = tell.class.Ref().String()
 	}
-	if s.clock().Sub(since) > figuresOfNow && !since.IsZero() {
-		e.Figures.CountedAt = since.UTC()
+	if age := s.ticks().Sub(since); age > figuresOfNow && !since.IsZero() {
+		e.Figures.CountedAt = s.clock().UTC().Add(-age)
 		e.Message += " The figures are of " + e.Figures.CountedAt.Format(time.RFC3339) + "."
 	}
 	if err := s.cooled(ctx, e, waiting, cooling); err != nil {

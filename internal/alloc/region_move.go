@@ -13,9 +13,8 @@ import (
 // other, and the record of loans follows. Nothing else is different from carving and releasing.
 type move struct {
 	s      *Service
-	pool   ipam.Pool // as it was known
-	region string    // not the home
-	now    time.Time
+	pool   ipam.Pool  // as it was known
+	region string     // not the home
 	epochs [2]ipam.ID // of the home, and of the region, afterwards
 }
 
@@ -24,6 +23,7 @@ type moveTx struct {
 	move
 	tx         Tx
 	pool       ipam.Pool
+	now        time.Time
 	home, away Container
 	records    [2]ipam.PoolRegion // of the home, and of the region
 }
@@ -31,7 +31,7 @@ type moveTx struct {
 // move runs a transaction that moves a block; it answers whether one was moved. An outcome that is not known is no error: whoever wanted room looks for it
 // again, and a late landing of the first COMMIT meets the epochs that it has changed.
 func (s *Service) move(ctx context.Context, op string, p ipam.Pool, region string, fn func(context.Context, *moveTx) (Changes, error)) (bool, error) {
-	m := move{s: s, pool: p, region: region, now: s.now(), epochs: [2]ipam.ID{ipam.NewID(), ipam.NewID()}}
+	m := move{s: s, pool: p, region: region, epochs: [2]ipam.ID{ipam.NewID(), ipam.NewID()}}
 	locks := []ipam.ID{PoolContainer(placed(p, p.Region)).Lock(), PoolContainer(placed(p, region)).Lock()}
 	// Not the turn of the region: its claims would wait for a home that cannot be reached, although they need nothing of it.
 	release, err := s.lanes.acquire(ctx, locks[0])
@@ -63,7 +63,7 @@ func (m move) open(ctx context.Context, tx Tx) (*moveTx, error) {
 	if err != nil || !found || !p.Several() || !p.Serves(m.region) {
 		return nil, err
 	}
-	t := &moveTx{move: m, tx: tx, pool: p, home: PoolContainer(placed(p, p.Region)), away: PoolContainer(placed(p, m.region))}
+	t := &moveTx{move: m, tx: tx, pool: p, now: tx.Now(), home: PoolContainer(placed(p, p.Region)), away: PoolContainer(placed(p, m.region))}
 	records, err := tx.PoolRegions(ctx, []ipam.ID{p.UID})
 	if err != nil {
 		return nil, err

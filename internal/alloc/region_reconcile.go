@@ -61,7 +61,7 @@ func (s *Service) Reconcile(ctx context.Context, o Reconciling) (found []Reconci
 }
 
 func (s *Service) reconcilePool(ctx context.Context, p ipam.Pool, o Reconciling) (Reconciled, error) {
-	c, epoch, now := PoolContainer(p), ipam.NewID(), s.now()
+	c, epoch := PoolContainer(p), ipam.NewID()
 	holders, err := o.holders(ctx, s.store, p, c)
 	if err != nil {
 		return Reconciled{}, err
@@ -83,7 +83,7 @@ func (s *Service) reconcilePool(ctx context.Context, p ipam.Pool, o Reconciling)
 			return out, err
 		}
 		var ch Changes
-		all := heldBlocks(rows)
+		all, now := heldBlocks(rows), tx.Now()
 		if rows, out.Forgotten, err = o.forget(ctx, tx, forgetting{pool: p, own: own, holders: holders, at: now}, rows, &ch); err != nil {
 			return out, err
 		}

@@ -43,7 +43,7 @@ type Sampler struct {
 	last Sample
 }
 
-// NewSampler makes one that keeps so many pools; clock is time.Now, or a test's.
+// NewSampler makes one that keeps so many pools; clock is the database's, or a test's.
 func NewSampler(store SampleStore, region string, most int, clock func() time.Time) *Sampler {
 	return &Sampler{store: store, region: region, most: most, clock: clock, pools: samplePools, free: sampleFree}
 }

@@ -15,7 +15,9 @@ import (
 type Service struct {
 	store      Store
 	region     string
-	clock      func() time.Time
+	clock      func() time.Time // the database's
+	ownClock   bool             // but a test's
+	ticks      func() time.Time // for what this process remembers: how long ago something was
 	metrics    Metrics
 	tracer     Tracer // nil: nobody follows
 	lanes      *lanes
@@ -37,7 +39,7 @@ type Service struct {
 // Options of a Service.
 type Options struct {
 	Region  string           // where rows that this process creates live
-	Clock   func() time.Time // nil: the system clock
+	Clock   func() time.Time // nil: the database's; tests have their own
 	Metrics Metrics          // nil: nobody measures
 	Tracer  Tracer           // nil: nobody follows
 	// MaxWaiting is how many claims and releases may wait for one pool's turn; whoever comes then is refused. 0: 1024.
@@ -48,8 +50,9 @@ type Options struct {
 
 // New makes the use cases over a store.
 func New(store Store, o Options) *Service {
+	clock, ticks := o.Clock, o.Clock
 	if o.Clock == nil {
-		o.Clock = time.Now
+		clock, ticks = func() time.Time { return store.Now() }, time.Now
 	}
 	if o.Metrics == nil {
 		o.Metrics = unmeasured{}
@@ -57,12 +60,14 @@ func New(store Store, o Options) *Service {
 	if o.Runway <= 0 {
 		o.Runway = 10 * time.Minute
 	}
-	return &Service{store: store, region: o.Region, runway: o.Runway, clock: o.Clock, metrics: o.Metrics, tracer: o.Tracer, lanes: newLanes(o.MaxWaiting), figures: newFigures(o.Clock), classes: newClassMemory(), memory: newMemory(), explaining: make(chan struct{}, maxExplaining),
+	return &Service{store: store, region: o.Region, runway: o.Runway, clock: clock, ownClock: o.Clock != nil, ticks: ticks, metrics: o.Metrics, tracer: o.Tracer, lanes: newLanes(o.MaxWaiting), figures: newFigures(ticks), classes: newClassMemory(), memory: newMemory(), explaining: make(chan struct{}, maxExplaining),
 		searching: newPlaces(searchesAtOnce, searchesOfOne, patientOfOne), batching: newPlaces(batchesAtOnce, batchesOfOne, patientOfOne)}
 }
 
-// now is the time of a request, as the database stores it: UTC, microseconds.
-func (s *Service) now() time.Time { return s.clock().UTC().Truncate(time.Microsecond) }
+// now is the time of a request, by the database's clock and as the database stores it: UTC, microseconds.
+func (s *Service) now() time.Time { return asStored(s.clock()) }
+
+func asStored(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }
 
 // Request is what every changing call carries besides its subject.
 type Request struct {
@@ -97,7 +102,7 @@ func inTx[T any](ctx context.Context, s *Service, op string, locks Locks, dryRun
 		run = s.store.DryRun
 	}
 	err := run(ctx, op, locks, func(ctx context.Context, tx Tx) error {
-		v, err := fn(ctx, tx)
+		v, err := fn(ctx, timedTx{tx, s})
 		if err == nil {
 			out = v // overwritten by the next attempt, if there is one
 		}

@@ -33,6 +33,9 @@ type Store interface {
 	// does not harm. Empty: not known.
 	KnownRegions() []ipam.Region
 
+	// Now is the time by the database's clock, which all servers have in common, without asking it.
+	Now() time.Time
+
 	// DryRun is InTx that always rolls back, whatever fn answers.
 	DryRun(ctx context.Context, op string, locks Locks, fn func(ctx context.Context, tx Tx) error) error
 }
@@ -113,6 +116,10 @@ type Tx interface {
 	// FreeRead executes the planned reads in one round trip and answers the free blocks found; a block may come twice.
 	// In a transaction under locks it adds the container to them; otherwise Write notices whatever changed.
 	FreeRead(ctx context.Context, c Container, reads space.Reads) ([]netip.Prefix, error)
+
+	// Now is the time by the database's clock. In a transaction under locks it is when the last of them was got, so that what is done under a lock has a
+	// later time than what was done by those who had it before, on whatever server.
+	Now() time.Time
 
 	// Attempt counts the runs of this transaction, from 0: after a conflict, plans start from other places.
 	Attempt() int

@@ -67,7 +67,7 @@ func (s *Service) followGroup(ctx context.Context, pool ipam.Pool, members []*me
 	contexts, waited := make([]context.Context, len(members)), make([]time.Duration, len(members))
 	for i, m := range members {
 		if m.waited < 0 {
-			m.waited = s.clock().Sub(m.joined)
+			m.waited = s.ticks().Sub(m.joined)
 		}
 		contexts[i], waited[i] = m.ctx, m.waited //nolint:fatcontext // they are collected, none is in another
 	}
@@ -78,6 +78,6 @@ func (s *Service) followGroup(ctx context.Context, pool ipam.Pool, members []*me
 // joins notes when a member began to wait.
 func (s *Service) joins(m *member) {
 	if s.tracer != nil {
-		m.joined, m.waited = s.clock(), -1
+		m.joined, m.waited = s.ticks(), -1
 	}
 }

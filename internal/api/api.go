@@ -24,6 +24,8 @@ type Config struct {
 	// is not shutting down. nil: always ready.
 	Ready func(ctx context.Context) error
 	Log   *slog.Logger // nil: nothing is logged
+	// Clock tells what time it is where that is part of an answer, by the database's clock. nil: the system's.
+	Clock func() time.Time
 	// RequestTimeout is the deadline of a request, down to its SQL. 0: 10 seconds.
 	RequestTimeout time.Duration
 	// Limits is how often callers may ask. The zero value: as often as they like.
@@ -69,6 +71,9 @@ func New(cfg Config) http.Handler {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
+	if cfg.Clock == nil {
+		cfg.Clock = time.Now
+	}
 	if cfg.RequestTimeout == 0 {
 		cfg.RequestTimeout = defaultTimeout
 	}
@@ -87,7 +92,7 @@ func New(cfg Config) http.Handler {
 	e.Binder = validatedBinder{}
 	e.HTTPErrorHandler = a.renderError
 	e.Use(a.chained())
-	gen.RegisterHandlers(e, gen.NewStrictHandler(&server{use: cfg.Service, version: cfg.Version, ready: cfg.Ready}, a.followed()))
+	gen.RegisterHandlers(e, gen.NewStrictHandler(&server{use: cfg.Service, clock: cfg.Clock, version: cfg.Version, ready: cfg.Ready}, a.followed()))
 	pages := echo.WrapHandler(docs.Handler("/openapi.yaml"))
 	ui := func(c echo.Context) error {
 		if !docs.Has(c.Request().URL.Path) {

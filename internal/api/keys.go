@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"time"
 
 	"github.com/carve-ipam/carve/internal/api/gen"
 	"github.com/carve-ipam/carve/internal/ipam"
@@ -13,7 +12,7 @@ func (s *server) ListAPIKeys(ctx context.Context, r gen.ListAPIKeysRequestObject
 	if err != nil {
 		return nil, err
 	}
-	now := time.Now()
+	now := s.clock()
 	return gen.ListAPIKeys200JSONResponse{Body: gen.APIKeyList{
 		Items:      each(page.Items, func(k ipam.APIKey) gen.APIKey { return keyOf(k, now) }),
 		NextCursor: page.Next,
@@ -39,7 +38,7 @@ func (s *server) CreateAPIKey(ctx context.Context, r gen.CreateAPIKeyRequestObje
 	if err != nil {
 		return nil, err
 	}
-	body := keyOf(made.Value, time.Now())
+	body := keyOf(made.Value, s.clock())
 	body.Token = made.Value.Token
 	return gen.CreateAPIKey201JSONResponse{
 		Body: body,
@@ -56,7 +55,7 @@ func (s *server) GetAPIKey(ctx context.Context, r gen.GetAPIKeyRequestObject) (g
 		return nil, err
 	}
 	return gen.GetAPIKey200JSONResponse{
-		Body: keyOf(k, time.Now()), Headers: gen.GetAPIKey200ResponseHeaders{ETag: etag(k.Revision)},
+		Body: keyOf(k, s.clock()), Headers: gen.GetAPIKey200ResponseHeaders{ETag: etag(k.Revision)},
 	}, nil
 }
 

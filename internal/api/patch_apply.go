@@ -1,6 +1,8 @@
 package api
 
 import (
+	"time"
+
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -39,7 +41,7 @@ func patchPool(patch []byte, read ipam.Pool) func(ipam.Pool) (ipam.Pool, error) 
 	return func(was ipam.Pool) (ipam.Pool, error) {
 		seen := was
 		seen.Stock, seen.Regional = read.Stock, read.Regional
-		wire, err := patched(poolOf(seen), patch, writablePool, withoutRunways)
+		wire, err := patched(poolOf(seen, time.Time{}), patch, writablePool, withoutRunways)
 		if err != nil {
 			return was, err
 		}

@@ -124,13 +124,13 @@ func TestPatchesChangeWhatIsWritable(t *testing.T) {
 func TestTheWholeResourceIsAPatch(t *testing.T) {
 	t.Parallel()
 	for _, p := range []ipam.Pool{childPool(), rootPool(), scopedPool(), servedPool()} {
-		whole, err := json.Marshal(poolOf(p))
+		whole, err := json.Marshal(poolOf(p, time.Now()))
 		require.NoError(t, err)
 		got, err := patchPool(whole, p)(withoutStock(p))
 		require.NoError(t, err)
 		require.Equal(t, withoutStock(p), got)
 
-		wire := poolOf(p)
+		wire := poolOf(p, time.Now())
 		wire.Spec.Description, wire.Metadata.Labels = "edited", maps.Clone(wire.Metadata.Labels)
 		wire.Metadata.Labels["new"] = "1"
 		whole, err = json.Marshal(wire)
@@ -167,7 +167,7 @@ func withoutStock(p ipam.Pool) ipam.Pool {
 // A runway is another one with every second that passes: who sends one back has changed nothing by that.
 func TestARunwayThatWasReadIsNoChange(t *testing.T) {
 	t.Parallel()
-	wire := poolOf(servedPool())
+	wire := poolOf(servedPool(), time.Now())
 	require.NotEmpty(t, wire.Status.Regions[0].Runway)
 	wire.Status.Regions[0].Runway = "1m"
 	whole, err := json.Marshal(wire)

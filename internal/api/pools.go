@@ -21,7 +21,8 @@ func (s *server) ListPools(ctx context.Context, r gen.ListPoolsRequestObject) (g
 	if err != nil {
 		return nil, err
 	}
-	return gen.ListPools200JSONResponse{Body: gen.IPPoolList{Items: each(page.Items, poolOf), NextCursor: page.Next}}, nil
+	now := s.clock()
+	return gen.ListPools200JSONResponse{Body: gen.IPPoolList{Items: each(page.Items, func(p ipam.Pool) gen.IPPool { return poolOf(p, now) }), NextCursor: page.Next}}, nil
 }
 
 func (s *server) CreatePool(ctx context.Context, r gen.CreatePoolRequestObject) (gen.CreatePoolResponseObject, error) {
@@ -43,7 +44,7 @@ func (s *server) CreatePool(ctx context.Context, r gen.CreatePoolRequestObject) 
 		return nil, err
 	}
 	return gen.CreatePool201JSONResponse{
-		Body: poolOf(made.Value),
+		Body: poolOf(made.Value, s.clock()),
 		Headers: gen.CreatePool201ResponseHeaders{
 			ETag: etag(made.Value.Revision), Location: path + "/" + made.Value.Name,
 			DryRun: marked(req.DryRun), IdempotencyReplayed: marked(made.Replayed),
@@ -56,7 +57,7 @@ func (s *server) GetPool(ctx context.Context, r gen.GetPoolRequestObject) (gen.G
 	if err != nil {
 		return nil, err
 	}
-	return gen.GetPool200JSONResponse{Body: poolOf(p), Headers: gen.GetPool200ResponseHeaders{ETag: etag(p.Revision)}}, nil
+	return gen.GetPool200JSONResponse{Body: poolOf(p, s.clock()), Headers: gen.GetPool200ResponseHeaders{ETag: etag(p.Revision)}}, nil
 }
 
 func (s *server) GetPoolFree(ctx context.Context, r gen.GetPoolFreeRequestObject) (gen.GetPoolFreeResponseObject, error) {
@@ -84,7 +85,7 @@ func (s *server) PatchPool(ctx context.Context, r gen.PatchPoolRequestObject) (g
 		return nil, err
 	}
 	return gen.PatchPool200JSONResponse{
-		Body:    poolOf(p),
+		Body:    poolOf(p, s.clock()),
 		Headers: gen.PatchPool200ResponseHeaders{ETag: etag(p.Revision), DryRun: marked(req.DryRun)},
 	}, nil
 }

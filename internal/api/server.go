@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"time"
 
 	"github.com/carve-ipam/carve/internal/api/gen"
 )
@@ -10,6 +11,7 @@ import (
 // failure is returned, never answered.
 type server struct {
 	use     UseCases
+	clock   func() time.Time
 	version Version
 	ready   func(ctx context.Context) error
 }

@@ -38,7 +38,7 @@ func TestAPoolInItsRegions(t *testing.T) {
 	})
 	t.Run("IsNotSaidOfOneAtHomeAlone", func(t *testing.T) {
 		t.Parallel()
-		require.Nil(t, poolStatusOf(rootPool()).Regions)
-		require.Len(t, poolStatusOf(p).Regions, 3)
+		require.Nil(t, poolStatusOf(rootPool(), time.Now()).Regions)
+		require.Len(t, poolStatusOf(p, time.Now()).Regions, 3)
 	})
 }

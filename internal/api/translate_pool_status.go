@@ -10,7 +10,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-func poolStatusOf(p ipam.Pool) gen.IPPoolStatus {
+func poolStatusOf(p ipam.Pool, now time.Time) gen.IPPoolStatus {
 	total := size(p.Block)
 	available := p.Stock.Available(p.Block.Addr().BitLen())
 	cooling := ipam.Stock{Free: p.Stock.Cooling}.Available(p.Block.Addr().BitLen())
@@ -25,7 +25,7 @@ func poolStatusOf(p ipam.Pool) gen.IPPoolStatus {
 		Conditions:         allocated(fmt.Sprintf("%s was carved from %s.", p.Block, origin(p)), p.CreatedAt),
 	}
 	if len(p.Regional) > 0 {
-		status.Regions = poolRegionsOf(p, time.Now())
+		status.Regions = poolRegionsOf(p, now)
 	}
 	if bits, ok := p.Stock.LargestFree(); ok {
 		status.LargestFreePrefixLength = &bits

@@ -3,6 +3,7 @@ package api
 import (
 	"net/netip"
 	"strconv"
+	"time"
 
 	"github.com/carve-ipam/carve/internal/api/gen"
 	"github.com/carve-ipam/carve/internal/ipam"
@@ -90,8 +91,8 @@ func addressOf(a netip.Addr) string {
 	return a.String()
 }
 
-func poolOf(p ipam.Pool) gen.IPPool {
-	return gen.IPPool{Metadata: metadataOf(p.Metadata), Spec: poolSpecOf(p.Spec), Status: poolStatusOf(p)}
+func poolOf(p ipam.Pool, now time.Time) gen.IPPool {
+	return gen.IPPool{Metadata: metadataOf(p.Metadata), Spec: poolSpecOf(p.Spec), Status: poolStatusOf(p, now)}
 }
 
 func poolSpecOf(s ipam.PoolSpec) gen.IPPoolSpec {

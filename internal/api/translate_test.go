@@ -78,7 +78,7 @@ func TestPoolStatus(t *testing.T) {
 
 	t.Run("OfAChild", func(t *testing.T) {
 		t.Parallel()
-		s := poolStatusOf(childPool())
+		s := poolStatusOf(childPool(), time.Now())
 		require.Equal(t, gen.Capacity{Total: "1024", Available: "608", Reserved: "51", CoolingDown: "69", Allocated: "296"}, s.Capacity)
 		require.InDelta(t, 40.63, s.UtilizationPercent, 0) // 40.625, half up
 		require.Equal(t, 24, *s.LargestFreePrefixLength)
@@ -89,7 +89,7 @@ func TestPoolStatus(t *testing.T) {
 
 	t.Run("OfARootIsExact", func(t *testing.T) {
 		t.Parallel()
-		s := poolStatusOf(rootPool())
+		s := poolStatusOf(rootPool(), time.Now())
 		require.Equal(t, gen.Capacity{
 			Total: "79228162514264337593543950336", Available: "79228162514264337593543950336", Reserved: "0", CoolingDown: "0", Allocated: "0",
 		}, s.Capacity)
@@ -102,7 +102,7 @@ func TestPoolStatus(t *testing.T) {
 		t.Parallel()
 		p := childPool()
 		p.Stock, p.Spec.Reservations = ipam.Stock{}, nil
-		s := poolStatusOf(p)
+		s := poolStatusOf(p, time.Now())
 		require.Equal(t, gen.Capacity{Total: "1024", Available: "0", Reserved: "0", CoolingDown: "0", Allocated: "1024"}, s.Capacity)
 		require.InDelta(t, 100.0, s.UtilizationPercent, 0)
 		require.Nil(t, s.LargestFreePrefixLength)
@@ -113,7 +113,7 @@ func TestPoolStatus(t *testing.T) {
 		t.Parallel()
 		p := rootPool()
 		p.Stock = ipam.Stock{Cooling: map[int]int64{32: 1}}
-		s := poolStatusOf(p)
+		s := poolStatusOf(p, time.Now())
 		require.Equal(t, gen.Capacity{
 			Total: "79228162514264337593543950336", Available: "0", Reserved: "0", CoolingDown: "79228162514264337593543950336", Allocated: "0",
 		}, s.Capacity)
@@ -125,24 +125,24 @@ func TestPoolStatus(t *testing.T) {
 		t.Parallel()
 		require.Equal(t, &gen.PoolScope{
 			ClassName: "per-cluster", ClassProject: "platform", Project: "team-a", Values: map[string]string{"cluster": "web-eu"},
-		}, poolStatusOf(scopedPool()).Scope)
-		require.Nil(t, poolStatusOf(childPool()).Scope)
+		}, poolStatusOf(scopedPool(), time.Now()).Scope)
+		require.Nil(t, poolStatusOf(childPool(), time.Now()).Scope)
 	})
 
 	t.Run("OfEverything", func(t *testing.T) {
 		t.Parallel()
 		p := rootPool()
 		p.Block, p.Stock = ipam.IPv6.Everything(), ipam.Stock{Free: map[int]int64{0: 1}}
-		require.Equal(t, "340282366920938463463374607431768211456", poolStatusOf(p).Capacity.Available)
+		require.Equal(t, "340282366920938463463374607431768211456", poolStatusOf(p, time.Now()).Capacity.Available)
 	})
 
 	t.Run("AddsUpEvenWhenSpecAndStockAreAMomentApart", func(t *testing.T) {
 		t.Parallel()
 		p := childPool()
 		p.Stock = ipam.Stock{Free: map[int]int64{22: 1}}
-		require.Equal(t, gen.Capacity{Total: "1024", Available: "1024", Reserved: "0", CoolingDown: "0", Allocated: "0"}, poolStatusOf(p).Capacity)
+		require.Equal(t, gen.Capacity{Total: "1024", Available: "1024", Reserved: "0", CoolingDown: "0", Allocated: "0"}, poolStatusOf(p, time.Now()).Capacity)
 		p.Stock = ipam.Stock{Free: map[int]int64{23: 1, 24: 1, 25: 1, 26: 1}, Cooling: map[int]int64{24: 1}}
-		require.Equal(t, gen.Capacity{Total: "1024", Available: "960", Reserved: "51", CoolingDown: "13", Allocated: "0"}, poolStatusOf(p).Capacity)
+		require.Equal(t, gen.Capacity{Total: "1024", Available: "960", Reserved: "51", CoolingDown: "13", Allocated: "0"}, poolStatusOf(p, time.Now()).Capacity)
 	})
 }
 

@@ -133,7 +133,7 @@ func (a *App) openDatabase(ctx context.Context, c Config) error {
 			return err
 		}
 		a.embedded, a.dsn = db, db.DSN()
-		if err := crdb.Migrate(ctx, a.dsn, crdb.MigrateOptions{Regions: []string{c.Region}, Roles: embeddedRoles()}); err != nil {
+		if err := crdb.Migrate(ctx, a.dsn, crdb.MigrateOptions{Regions: []string{c.Region}, Roles: embeddedRoles()}); err != nil && !errors.Is(err, crdb.ErrSchemaAhead) {
 			return err
 		}
 	} else {
@@ -178,7 +178,7 @@ func (a *App) prepareServer(c Config, f files, service *alloc.Service) error {
 		metrics = nil // they are at the other address alone
 	}
 	a.server = a.newServer(c, a.parting(api.New(api.Config{
-		Service: service, Authenticator: authenticator, Log: a.Log, RequestTimeout: c.RequestTimeout, Ready: a.ready,
+		Service: service, Authenticator: authenticator, Log: a.Log, Clock: a.store.Now, RequestTimeout: c.RequestTimeout, Ready: a.ready,
 		Limits: limits(c), InFlight: a.inFlight, TrustedProxies: proxies, Version: api.Version{Version: version, Commit: commit},
 		Meter: a.metrics, Tracer: a.requestTracer(), Metrics: metrics, MetricsLocal: c.Metrics != metricsOpen,
 	})))
@@ -207,6 +207,9 @@ func (a *App) ready(ctx context.Context) error {
 	if a.draining.Load() {
 		return api.ErrDraining
 	}
+	if err := a.store.WhyTooOld(); err != nil {
+		return err
+	}
 	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
 	return a.store.Ping(ctx)
@@ -229,6 +232,8 @@ func (a *App) Wait(ctx context.Context) error {
 		return nil
 	case err := <-a.failed:
 		return err
+	case <-a.store.TooOld():
+		return fmt.Errorf("the server stops: %w", a.store.WhyTooOld())
 	case <-exited:
 		return fmt.Errorf("the embedded database is gone: %w", a.embedded.Err())
 	}

@@ -55,7 +55,7 @@ func (a *App) authenticator(c Config, issuers oidc.Config) (api.Authenticator, e
 		ways.Keys = a.keyring
 	}
 	if c.by(authOIDC) {
-		verifier, err := oidc.New(issuers, oidc.Options{Members: a.keyring, Log: a.Log})
+		verifier, err := oidc.New(issuers, oidc.Options{Members: a.keyring, Log: a.Log, Clock: a.store.Now})
 		if err != nil {
 			return nil, fmt.Errorf("--oidc-config: %w", err)
 		}

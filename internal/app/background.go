@@ -99,7 +99,7 @@ func (a *App) once(ctx context.Context, j job) {
 // expireAnswers deletes idempotency answers that nobody can ask for again, in small transactions until none is left.
 func (a *App) expireAnswers(ctx context.Context) (done int64, err error) {
 	for {
-		n, err := a.store.ExpireAnswers(ctx, time.Now(), batch)
+		n, err := a.store.ExpireAnswers(ctx, a.store.Now(), batch)
 		if done += n; err != nil || n < batch {
 			return done, err
 		}
@@ -139,7 +139,7 @@ func (a *App) purge(ctx context.Context) (int64, error) { return a.retention.Pur
 
 // expireEvents deletes the records of the audit trail that are older than they are to be kept.
 func (a *App) expireEvents(ctx context.Context, keep time.Duration) (int64, error) {
-	n, err := a.retention.ExpireEvents(ctx, time.Now().Add(-keep), batch)
+	n, err := a.retention.ExpireEvents(ctx, a.retention.Now().Add(-keep), batch)
 	if n > 0 {
 		a.Log.InfoContext(ctx, "old audit events were deleted", "events", n, "olderThan", keep)
 	}

@@ -34,7 +34,7 @@ func Retain(ctx context.Context, dsn string, keep time.Duration) (done Retained,
 	if err != nil {
 		return done, err
 	}
-	before := time.Now().Add(-keep)
+	before := store.Now().Add(-keep)
 	for _, r := range regions {
 		n, err := store.In(r.Name).ExpireEvents(ctx, before, batch)
 		if done.Events += n; err != nil {

@@ -26,7 +26,7 @@ func (a *App) sampling(c Config) (job, bool, error) {
 	if c.MetricsPools == 0 || !a.metrics.Measures() {
 		return job{}, false, nil
 	}
-	sampler := alloc.NewSampler(a.store, c.Region, c.MetricsPools, time.Now)
+	sampler := alloc.NewSampler(a.store, c.Region, c.MetricsPools, a.store.Now)
 	err := a.metrics.WatchPools(func() telemetry.Pools { return poolsOf(sampler.Sample(), c.Region) })
 	var fenced []ipam.Ref
 	return job{"sample_pools", "the pools could not be looked at", time.Second, func(ctx context.Context) (done int64, err error) {

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/carve-ipam/carve/internal/crdb"
 )
 
 // connect opens a session of this package's own, and says which engine answers.
@@ -28,6 +30,10 @@ func connectTo(ctx context.Context, cfg *pgx.ConnConfig) (*pgx.Conn, string, err
 	if err := c.QueryRow(ctx, "SELECT version()").Scan(&version); err != nil {
 		closeConn(ctx, c)
 		return nil, "", fmt.Errorf("cannot ask the database for its version: %w", err)
+	}
+	if err := crdb.CheckCompatible(ctx, c); err != nil {
+		closeConn(ctx, c)
+		return nil, "", err
 	}
 	switch {
 	case strings.HasPrefix(version, "CockroachDB"):

@@ -23,7 +23,8 @@ const project = "acme"
 type request struct {
 	method, path string
 	body         any
-	key          string
+	key          string // Idempotency-Key
+	token        string // of an API key; "": that of nobody, who may do everything in development mode
 	patience     time.Duration
 }
 
@@ -122,6 +123,9 @@ func (c *caller) do(ctx context.Context, r *region, q request) answer {
 	req.Header.Set("Accept", "application/json, application/problem+json")
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
+	}
+	if q.token != "" {
+		req.Header.Set("Authorization", "Bearer "+q.token)
 	}
 	if q.key != "" {
 		req.Header["Idempotency-Key"] = []string{q.key}

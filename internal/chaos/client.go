@@ -46,8 +46,10 @@ func (run *run) ask(ctx context.Context, op *Op, try int, q request) answer {
 	if try > 0 || q.patience == 0 {
 		q.patience = run.plan.Timeout + time.Second
 	}
+	from := time.Now()
 	a := run.caller.do(ctx, r, q)
 	run.requests.Add(1)
+	run.sent(op, r.index, from, a)
 	if a.err != nil {
 		run.ledger.note(op.ID(), "%s %s to server %d, try %d: %v", q.method, q.path, r.index, try, a.err)
 	} else {

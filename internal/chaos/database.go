@@ -19,6 +19,7 @@ import (
 // Binaries are the programs under test.
 type Binaries struct {
 	Server  string
+	Skewed  string // the same server, built so that its clock can be off (package skew)
 	Ipamctl string
 }
 

@@ -82,13 +82,19 @@ func (run *run) happen(ctx context.Context, e Event, slow *atomic.Int32) {
 	case Kill:
 		run.broke("starting a server again", r.replace(ctx))
 	case Partition:
-		r.proxy.Partition()
+		for _, way := range r.ways {
+			way.Partition()
+		}
 		wait(ctx, e.For)
-		r.proxy.Heal()
+		for _, way := range r.ways {
+			way.Heal()
+		}
 	case Restart:
 		run.broke("restarting the database", run.cluster.restart(ctx))
 	case Sever:
-		r.proxy.Sever()
+		for _, way := range r.ways {
+			way.Sever()
+		}
 	case Copy:
 		run.broke("copying the rows of a region", run.copyRows(ctx, r.name))
 	case PutBack:
@@ -101,6 +107,14 @@ func (run *run) happen(ctx context.Context, e Event, slow *atomic.Int32) {
 		run.progress.await(ctx, e.At+run.plan.Clients*run.plan.Operations/4) // clients work on meanwhile
 		run.restored.asked.Store(nil)
 		run.broke("reconciling a region", run.reconcile(ctx))
+	case Pause:
+		run.broke("pausing a server", run.pause(ctx, r, e.For))
+	case CutOff:
+		run.cutOff(ctx, r, e.For)
+	case FailOver, CrashAndFailOver:
+		run.broke("failing over", run.failOver(ctx, e.Disaster == CrashAndFailOver))
+	case Step:
+		r.clock.Set(e.For)
 	case Apart:
 		r.far.Set(others(run.plan.Regions, r.name, e.For))
 		wait(ctx, e.For)

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/carve-ipam/carve/internal/ipam"
 )
 
 // judge finds out, in calm weather, what is still open, and checks everything.
@@ -27,6 +29,9 @@ func (run *run) judge(ctx context.Context, res *Result) error {
 			return fmt.Errorf("starting server %d: %w", r.index, err)
 		}
 	}
+	if err := run.tells(ctx); err != nil {
+		return err
+	}
 	stored, err := run.stored(ctx)
 	if err != nil {
 		return err
@@ -39,6 +44,12 @@ func (run *run) judge(ctx context.Context, res *Result) error {
 	run.pardon()
 	run.linearizable(res)
 	run.budget(res)
+	run.cooled()
+	run.heldUp()
+	run.tryKeys(ctx)
+	if err := run.past(ctx, res); err != nil {
+		return err
+	}
 	if run.plan.Settle {
 		run.usable(ctx, stored)
 		return run.audit(ctx, "after the pools were emptied")
@@ -207,6 +218,9 @@ func (run *run) usable(ctx context.Context, stored map[string]thing) {
 	do := func(r int, method, path string, body any) answer {
 		for try := 0; ; try++ {
 			a := run.caller.do(ctx, run.regions[r], request{method: method, path: path, body: body, patience: 10 * time.Second})
+			if try > 0 && method == http.MethodDelete && a.code == ipam.CodeNotFound { // an earlier try has done it
+				return answer{status: http.StatusNoContent}
+			}
 			if m := a.meaning(); m == succeeded || m == refused || try == maxTries {
 				return a
 			}
@@ -230,17 +244,7 @@ func (run *run) usable(ctx context.Context, stored map[string]thing) {
 			}
 		}
 	}
-	if run.plan.Weather.Restore { // what the region had lost the rows of cools down, until the operator ends that
-		cooling := map[string]thing{}
-		if err := run.list(ctx, run.regions[0], "allocations", cooling); err != nil {
-			run.broke("listing what cools down", err)
-		}
-		for id := range cooling {
-			if a := do(0, http.MethodDelete, at("allocations", id), nil); a.meaning() != succeeded {
-				run.ledger.violated("unusable", id, "does not end to cool down: %d %s %v", a.status, a.body, a.err)
-			}
-		}
-	}
+	run.thaw(ctx, do) // after a restore, also what the region had lost the rows of cools down
 	for i, p := range run.plan.Pools {
 		run.whole(do, i, p)
 	}
@@ -249,7 +253,7 @@ func (run *run) usable(ctx context.Context, stored map[string]thing) {
 // whole claims a pool as a whole. Of a pool that is served in several regions, each claims it in its turn: what the others were lent comes home, and goes there.
 func (run *run) whole(do func(r int, method, path string, body any) answer, first int, p Pool) {
 	turns := 1
-	if run.plan.Served {
+	if run.plan.Served && p.judged() { // or what is released cools down
 		turns = len(run.regions)
 	}
 	for turn := range turns {

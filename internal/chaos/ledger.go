@@ -39,7 +39,11 @@ type entry struct {
 
 	asked    *consistency.Call
 	released *consistency.Call
+	when     moments
 }
+
+// moments are when what was asked and told of an entry, by the client's clock. Zero: it was not.
+type moments struct{ asked, told, givenUp, gone time.Time }
 
 func (e *entry) label() string { return e.op.Names[e.index] }
 
@@ -60,12 +64,16 @@ type ledger struct {
 	lines   []line
 	tally   map[string]int
 	wrong   []Violation
+	asked   []asked
+	pauses  []paused
 }
 
 func newLedger(pools []Pool) *ledger {
 	l := &ledger{began: time.Now(), histories: map[string]*consistency.Recorder{}, entries: map[string]*entry{}, tally: map[string]int{}}
 	for _, p := range pools {
-		l.histories[p.Name] = consistency.NewRecorder(p.Pool)
+		if p.judged() {
+			l.histories[p.Name] = consistency.NewRecorder(p.Pool)
+		}
 	}
 	return l
 }
@@ -102,7 +110,7 @@ func (l *ledger) ask(op *Op) []*entry {
 	defer l.mu.Unlock()
 	out := make([]*entry, len(op.Names))
 	for i, name := range op.Names {
-		e := &entry{op: op, index: i, state: isOpen}
+		e := &entry{op: op, index: i, state: isOpen, when: moments{asked: time.Now()}}
 		if h := l.histories[op.Pool]; h != nil {
 			if op.Block.IsValid() {
 				e.asked = h.ClaimBlock(op.Client, op.Pool, name, op.Block)
@@ -121,7 +129,7 @@ func (l *ledger) got(entries []*entry, made []thing) {
 	defer l.mu.Unlock()
 	for i, t := range made[:len(entries)] {
 		e := entries[i]
-		e.state, e.name, e.uid, e.block = isHeld, t.Metadata.Name, t.Metadata.UID, t.Status.AllocatedCIDR
+		e.state, e.name, e.uid, e.block, e.when.told = isHeld, t.Metadata.Name, t.Metadata.UID, t.Status.AllocatedCIDR, time.Now()
 		if e.asked != nil {
 			e.asked.Got(e.block)
 		}
@@ -176,7 +184,7 @@ func (l *ledger) release(client int, e *entry) bool {
 	if e == nil || e.state != isHeld || e.tainted && !e.op.Keyed {
 		return false
 	}
-	e.state = isReleasing
+	e.state, e.when.givenUp = isReleasing, time.Now()
 	if h := l.histories[e.op.Pool]; h != nil {
 		e.released = h.Release(client, e.op.Pool, e.label())
 	}
@@ -191,6 +199,7 @@ func (l *ledger) ended(e *entry, a answer, repeated bool) {
 	if call == nil {
 		call = nobody()
 	}
+	e.when.gone = time.Now()
 	switch {
 	case a.meaning() == refused && a.code == ipam.CodeNotFound && repeated, a.meaning() == succeeded && repeated:
 		e.state = isReleased
@@ -205,7 +214,7 @@ func (l *ledger) ended(e *entry, a answer, repeated bool) {
 			l.wrong = append(l.wrong, Violation{Check: "lost", About: e.label(), Detail: "is held as its client was told, and cannot be found to be released"})
 		}
 	default:
-		e.state = isHeld
+		e.state, e.when.givenUp, e.when.gone = isHeld, time.Time{}, time.Time{}
 		call.Void()
 	}
 }

@@ -89,7 +89,7 @@ const maxBatch = 4
 func (p *Plan) draw(r *rand.Rand, client, number int, made *[]target) Op {
 	op := Op{Client: client, Number: number, Server: client % len(p.Regions)}
 	op.Kind = p.kind(r, p.tide(number))
-	pool := p.Pools[r.IntN(len(p.Pools))]
+	pool := p.pick(r)
 	op.Keyed, op.Hop, op.Leave = r.IntN(2) == 0, r.IntN(3) == 0, r.IntN(8) == 0
 	if r.IntN(20) == 0 {
 		op.Patience = time.Duration(1+r.IntN(30)) * time.Millisecond
@@ -99,6 +99,9 @@ func (p *Plan) draw(r *rand.Rand, client, number int, made *[]target) Op {
 	}
 	op.Bits = max(pool.Block.Bits(), pool.Unit-r.IntN(3))
 	count := 1
+	if op.Kind == Child && !pool.judged() {
+		op.Kind = Claim // what a child pool gives out again when it has gone is not looked at
+	}
 	switch op.Kind {
 	case Release, Again, Get, ChildClaim:
 		if !p.aim(r, &op, made) {

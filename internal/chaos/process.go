@@ -16,7 +16,7 @@ func startProcess(ctx context.Context, binary, logFile string, environ []string,
 	defer log.Close()
 	return serverproc.Start(ctx, serverproc.Options{
 		Program: binary,
-		Args:    append([]string{"--auth=dev", "--log-level=warn", "--rate-limit-reads=0", "--rate-limit-writes=0"}, flags...),
+		Args:    append([]string{"--auth=keys,dev", "--log-level=warn", "--rate-limit-reads=0", "--rate-limit-writes=0"}, flags...),
 		Env:     append([]string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + os.TempDir(), "GOMAXPROCS=2"}, environ...),
 		Log:     log,
 	})

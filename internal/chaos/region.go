@@ -4,12 +4,14 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/carve-ipam/carve/internal/pgfault"
 	"github.com/carve-ipam/carve/internal/serverproc"
+	"github.com/carve-ipam/carve/internal/skew"
 )
 
 // region is a server process and its way to the database.
@@ -21,8 +23,9 @@ type region struct {
 	environ  []string
 	dir      string
 
-	proxy *pgfault.Proxy
+	ways  []*pgfault.Proxy // to each host of the database
 	far   *pgfault.Distances
+	clock *skew.Clock // nil: it is right
 
 	mu       sync.Mutex // held while the server is being replaced
 	process  *serverproc.Server
@@ -30,18 +33,28 @@ type region struct {
 	attempts *attempts
 }
 
-func startRegion(ctx context.Context, p *Plan, index int, dsn, dir string, programs Binaries, environ []string, a *attempts) (*region, error) {
+func startRegion(ctx context.Context, p *Plan, index int, hosts []string, dir string, programs Binaries, environ []string, a *attempts) (*region, error) {
 	r := &region{
 		name: p.Regions[index], index: index, plan: p, programs: programs, environ: environ, dir: dir,
 		far: pgfault.NewDistances(nil), attempts: a,
 	}
-	proxy, err := pgfault.Start(context.WithoutCancel(ctx), dsn)
-	if err != nil {
-		return nil, err
+	if p.isOff(index) {
+		var err error
+		if r.clock, err = skew.NewClock(filepath.Join(dir, fmt.Sprintf("clock-%d", index))); err != nil {
+			return nil, err
+		}
+		r.clock.Set(p.Off.Ahead)
 	}
-	r.proxy = proxy
+	for _, dsn := range hosts {
+		way, err := pgfault.Start(context.WithoutCancel(ctx), dsn)
+		if err != nil {
+			r.close()
+			return nil, err
+		}
+		r.ways = append(r.ways, way)
+	}
 	if err := r.start(ctx); err != nil {
-		proxy.Close()
+		r.close()
 		return nil, err
 	}
 	return r, nil
@@ -49,9 +62,21 @@ func startRegion(ctx context.Context, p *Plan, index int, dsn, dir string, progr
 
 // start runs the server, again and again while the database does not let it.
 func (r *region) start(ctx context.Context) error {
+	program, environ := r.programs.Server, r.environ
+	if r.clock != nil {
+		program, environ = r.programs.Skewed, append(slices.Clone(environ), r.clock.Environ())
+	}
+	dsns := make([]string, len(r.ways))
+	for i, way := range r.ways {
+		dsns[i] = way.DSN()
+	}
+	dsn, err := several(dsns)
+	if err != nil {
+		return err
+	}
 	for {
-		p, err := startProcess(ctx, r.programs.Server, filepath.Join(r.dir, fmt.Sprintf("server-%d.log", r.index)), r.environ,
-			"--database-url="+r.proxy.DSN(), "--region="+r.name, "--request-timeout="+r.plan.Timeout.String(), "--max-connections=8")
+		p, err := startProcess(ctx, program, filepath.Join(r.dir, fmt.Sprintf("server-%d.log", r.index)), environ,
+			"--database-url="+dsn, "--region="+r.name, "--request-timeout="+r.plan.Timeout.String(), "--max-connections=8")
 		if err == nil {
 			addr := p.Addr()
 			r.process = p
@@ -75,13 +100,17 @@ func (r *region) replace(ctx context.Context) error {
 
 // storm puts the faults of statements in force; extra ones come first.
 func (r *region) storm(extra ...pgfault.Rule) {
-	r.proxy.SetRules(append(extra, r.plan.Weather.rules(r.plan.Seed*8+uint64(r.index), r.far)...)...) //nolint:gosec // an index
+	for _, way := range r.ways {
+		way.SetRules(append(extra, r.plan.Weather.rules(r.plan.Seed*8+uint64(r.index), r.far)...)...) //nolint:gosec // an index
+	}
 }
 
 // calm ends all faults.
 func (r *region) calm() {
-	r.proxy.SetRules()
-	r.proxy.Heal()
+	for _, way := range r.ways {
+		way.SetRules()
+		way.Heal()
+	}
 }
 
 // rest ends the server and returns when the database has finished everything that it had been sent.
@@ -90,7 +119,12 @@ func (r *region) rest(ctx context.Context) error {
 	defer r.mu.Unlock()
 	r.attempts.scrape(ctx, r)
 	r.process.Kill()
-	return r.proxy.AwaitIdle(ctx)
+	for _, way := range r.ways {
+		if err := way.AwaitIdle(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (r *region) close() {
@@ -99,7 +133,12 @@ func (r *region) close() {
 	if r.process != nil {
 		r.process.Kill()
 	}
-	r.proxy.Close()
+	for _, way := range r.ways {
+		way.Close()
+	}
+	if r.clock != nil {
+		_ = r.clock.Close() // nobody reads it any more
+	}
 }
 
 // wait waits for a time; false when ctx ends first.

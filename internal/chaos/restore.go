@@ -142,7 +142,7 @@ func (run *run) fencedOff(ctx context.Context, r *region) {
 func (run *run) reconcile(ctx context.Context) error {
 	var last string
 	for range 5 {
-		out, err := run.cluster.ipamctl(ctx, "region", "reconcile", "--region="+run.restored.region, "--repair", "-o", "json", "--database-url="+run.dsn)
+		out, err := run.cluster.ipamctl(ctx, "region", "reconcile", "--region="+run.restored.region, "--repair", "-o", "json", "--database-url="+run.db.dsn)
 		if err == nil {
 			run.ledger.note("", "reconciled: %s", out)
 			run.ledger.count("region reconciled")
@@ -227,7 +227,7 @@ func (run *run) pardon() {
 func (run *run) superuser(ctx context.Context, level pgx.TxIsoLevel, fn func(pgx.Tx) error) error {
 	for try := 0; ; try++ {
 		err := func() error {
-			conn, err := pgx.Connect(ctx, run.dsn)
+			conn, err := pgx.Connect(ctx, run.db.dsn)
 			if err != nil {
 				return err
 			}

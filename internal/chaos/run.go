@@ -18,13 +18,14 @@ type run struct {
 	cluster  *cluster
 	regions  []*region
 	alike    bool // all servers are in one region
-	dsn      string
+	db       database
 	dir      string
 	caller   *caller
 	ledger   *ledger
 	progress *progress
 	attempts *attempts
 	restored restored
+	keys     []key
 	requests atomic.Int64
 }
 
@@ -80,56 +81,69 @@ func (run *run) all(ctx context.Context, environ []string, res *Result) (err err
 	if err := os.MkdirAll(run.dir, 0o700); err != nil {
 		return err
 	}
-	if run.dsn, err = run.cluster.create(ctx, run.plan.Regions); err != nil {
+	run.db, err = run.prepare(ctx)
+	if run.db.drop != nil {
+		defer func() { err = errors.Join(err, run.db.drop(context.WithoutCancel(ctx))) }()
+	}
+	if err != nil {
 		return fmt.Errorf("making a database: %w", err)
 	}
-	defer func() { err = errors.Join(err, run.cluster.drop(context.WithoutCancel(ctx), run.dsn)) }()
 	defer func() {
 		for _, r := range run.regions {
 			r.close()
 		}
 	}()
 	for i := range run.plan.Regions {
-		r, err := startRegion(ctx, run.plan, i, run.dsn, run.dir, run.cluster.programs, environ, run.attempts)
+		r, err := startRegion(ctx, run.plan, i, run.db.hosts, run.dir, run.cluster.programs, environ, run.attempts)
 		if err != nil {
 			return fmt.Errorf("starting server %d: %w", i, err)
 		}
 		run.regions = append(run.regions, r)
+	}
+	if err := run.tells(ctx); err != nil {
+		return err
 	}
 	if err := run.furnish(ctx); err != nil {
 		return err
 	}
 	run.work(ctx)
 	for _, r := range run.regions {
-		for name, n := range r.proxy.Injected() {
-			res.Tally["fault: "+name] += n
+		for _, way := range r.ways {
+			for name, n := range way.Injected() {
+				res.Tally["fault: "+name] += n
+			}
 		}
 	}
 	return run.judge(ctx, res)
 }
 
+// post makes something, in calm weather, at a server whose clock is right.
+func (run *run) post(ctx context.Context, path string, body any) (answer, error) {
+	a := run.caller.do(ctx, run.right(), request{method: http.MethodPost, path: path, body: body, patience: 10 * time.Second})
+	if a.meaning() != succeeded {
+		return a, fmt.Errorf("POST %s: %d %s %w", path, a.status, a.body, errors.Join(a.err))
+	}
+	return a, nil
+}
+
 // furnish makes the project and the pools, before anything goes wrong.
 func (run *run) furnish(ctx context.Context) error {
-	post := func(path string, body any) error {
-		a := run.caller.do(ctx, run.regions[0], request{method: http.MethodPost, path: path, body: body, patience: 10 * time.Second})
-		if a.meaning() != succeeded {
-			return fmt.Errorf("POST %s: %d %s %w", path, a.status, a.body, errors.Join(a.err))
-		}
-		return nil
-	}
-	if err := post("/v1/projects", obj{"metadata": obj{"name": project}}); err != nil {
+	if err := run.remake(ctx); err != nil {
 		return err
 	}
 	for _, p := range run.plan.Pools {
 		spec := obj{"cidr": p.Block.String(), "visibility": "consumer", "allocation": obj{"strategy": p.Strategy}}
+		if p.ReuseAfter > 0 {
+			spec["reuseAfter"] = p.ReuseAfter.String()
+		}
 		if run.plan.Served {
 			spec["region"], spec["regions"] = run.plan.Regions[0], run.plan.Regions
 		}
-		if err := post(at("pools"), obj{"metadata": obj{"name": p.Name}, "spec": spec}); err != nil {
+		if _, err := run.post(ctx, at("pools"), obj{"metadata": obj{"name": p.Name}, "spec": spec}); err != nil {
 			return err
 		}
 	}
-	return nil
+	return run.makeKeys(ctx)
 }
 
 // work lets the clients work amid the disasters, and returns when both are over.

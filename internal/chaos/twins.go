@@ -2,6 +2,7 @@ package chaos
 
 import (
 	"net/netip"
+	"slices"
 	"time"
 
 	"github.com/carve-ipam/carve/internal/consistency"
@@ -25,6 +26,9 @@ func Twins() []Twin {
 		{"no-must-hit", "the check that a statement has hit what it names", lostLocks(), 6},
 		{"no-second-look", "a second look before a pool is called exhausted", hidden(), 6},
 		{"no-epoch", "the comparison of a region's epochs", restoredAlone(), 4},
+		{"cancel-commits", "leaving a COMMIT alone that nobody waits for any more", failsOver(FailOver), 4},
+		{"no-barrier", "waiting until what is told again is durable", failsOver(CrashAndFailOver), 4},
+		{"roles-by-name", "the binding of a role to its project", remade(), 2},
 	}
 	for i := range list {
 		list[i].Mix.Name = list[i].Name
@@ -44,8 +48,8 @@ func unknowns() Mix {
 func crowd() Mix {
 	m := Ordinary()
 	m.Pools = []Pool{
-		{consistency.Pool{Name: "one", Block: m.Pools[0].Block, Unit: 32}, "FirstFit"},
-		{consistency.Pool{Name: "two", Block: m.Pools[1].Block, Unit: 32}, "BestFit"},
+		{Pool: consistency.Pool{Name: "one", Block: m.Pools[0].Block, Unit: 32}, Strategy: "FirstFit"},
+		{Pool: consistency.Pool{Name: "two", Block: m.Pools[1].Block, Unit: 32}, Strategy: "BestFit"},
 	}
 	m.Clients, m.Operations, m.Weather = 9, 40, Weather{Latency: 10 * time.Millisecond}
 	m.Weights = map[Kind]int{Claim: 25, ClaimBlock: 20, Put: 15, Release: 60}
@@ -93,6 +97,21 @@ func restoredAlone() Mix {
 	}
 	m.Weights = map[Kind]int{Claim: 26, ClaimBlock: 8, Put: 12, Generated: 10, Twice: 4, Batch: 4, Release: 40, Get: 2}
 	m.Operations = 60
+	m.Pools = slices.DeleteFunc(m.Pools, func(p Pool) bool { return !p.judged() })
+	return m
+}
+
+// failsOver is a mix in which the standby takes over in one way.
+func failsOver(way Disaster) Mix {
+	m := FailedOver()
+	m.Weather.Failover = []Disaster{way}
+	return m
+}
+
+// remade is a quiet mix: what it is about comes before the first operation (remake).
+func remade() Mix {
+	m := Ordinary()
+	m.Operations, m.Weather = 4, Weather{}
 	return m
 }
 

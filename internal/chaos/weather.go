@@ -15,10 +15,13 @@ type Weather struct {
 	Statements StatementFaults
 
 	Latency   time.Duration // of every round trip to the database, so that transactions meet
+	Clocks    bool          // one server's clock is off
 	LostLocks bool          // PostgreSQL's advisory locks hold nobody up
 	Hidden    float64       // chance that a transaction's read of free blocks finds none
 
-	Restore bool // the rows of a region are put back to an older state, alone, and reconciled
+	Still    []Disaster // a server stands still for others by one of these, once; each in its turn of the seeds
+	Failover []Disaster // the database has a synchronous standby, which takes the primary's place by one of these; likewise
+	Restore  bool       // the rows of a region are put back to an older state, alone, and reconciled
 
 	Kills, Partitions, Restarts, Severs, Slows, Aparts int // how often in a run
 }
@@ -41,7 +44,7 @@ type StatementFaults struct {
 	Unavailable   float64 // 58C00, for the tables of blocks
 	Full          float64 // 53300
 	Locked        float64 // 55P03
-	Empty         float64 // no rows for SKIP LOCKED
+	Deadlock      float64 // 40P01
 	After         float64 // done, and the connection cut
 }
 
@@ -50,7 +53,7 @@ func Storm() Weather {
 	return Weather{
 		Commits:    CommitFaults{0.05, 0.05, 0.05, 0.04, 0.02, 0.01},
 		Statements: StatementFaults{0.004, 0.004, 0.002, 0.002, 0.001, 0.002, 0.002, 0.002},
-		Kills:      2, Partitions: 2, Restarts: 1, Severs: 2, Slows: 1,
+		Kills:      2, Partitions: 2, Restarts: 1, Severs: 2, Slows: 1, Clocks: true,
 	}
 }
 
@@ -86,7 +89,7 @@ func (w Weather) rules(seed uint64, far *pgfault.Distances) []pgfault.Rule {
 	add(s.Unavailable, "58C00 of allocations", pgfault.OnlyTable("allocations", pgfault.RangeUnavailable58C00()))
 	add(s.Full, "53300", statement(pgfault.SQLState("53300")))
 	add(s.Locked, "55P03", statement(pgfault.SQLState("55P03")))
-	add(s.Empty, "skip locked, empty", pgfault.SkipLockedEmpty())
+	add(s.Deadlock, "40P01", statement(pgfault.SQLState("40P01")))
 	add(w.Hidden, "nothing free, it seems", hide())
 	add(s.After, "cut after", statement(pgfault.AnswerLost()))
 	return out
@@ -99,10 +102,9 @@ func withoutLocks(sql string) string {
 
 // hide answers no rows to a transaction that looks for free blocks of a size.
 func hide() pgfault.Fault {
-	empty := func(pgfault.Event) pgfault.Action { return pgfault.Action{Answer: pgfault.Empty} }
-	return pgfault.On(pgfault.Statement, pgfault.When(func(e pgfault.Event) bool {
+	return pgfault.When(func(e pgfault.Event) bool {
 		return e.InTx && strings.HasPrefix(e.SQL, "select") && strings.Contains(e.SQL, "from free_blocks")
-	}, empty))
+	}, pgfault.NoRows())
 }
 
 // Disaster is what an event is.
@@ -110,19 +112,24 @@ type Disaster int
 
 // The disasters.
 const (
-	Kill      Disaster = iota // kill -9 of a server, which is started again
-	Partition                 // a region cannot reach the database, for a time; then everything that was on its way arrives
-	Restart                   // the database is shut down at once, and started again
-	Sever                     // all connections of a region are cut
-	Slow                      // COMMITs of a region take longer than a request may, for a time
-	Apart                     // what a region says to other regions takes as long as all of this, for a time; what is its own is near
-	Copy                      // a copy of a region's rows is kept
-	PutBack                   // the copy takes the place of the region's rows; after a time the operator reconciles
+	Kill             Disaster = iota // kill -9 of a server, which is started again
+	Partition                        // a region cannot reach the database, for a time; then everything that was on its way arrives
+	Restart                          // the database is shut down at once, and started again
+	Sever                            // all connections of a region are cut
+	Slow                             // COMMITs of a region take longer than a request may, for a time
+	Apart                            // what a region says to other regions takes as long as all of this, for a time; what is its own is near
+	Copy                             // a copy of a region's rows is kept
+	PutBack                          // the copy takes the place of the region's rows; after a time the operator reconciles
+	Step                             // the clock of a server is put ahead, by so much
+	Pause                            // a server is stopped in the middle of a transaction, and goes on after a time
+	CutOff                           // a server cannot reach the database from the middle of a transaction on, for a time
+	FailOver                         // the standby is not reached for a time; then the primary dies, and the standby takes its place
+	CrashAndFailOver                 // the same, but the primary crashes before and is started again
 )
 
 // String names the disaster.
 func (d Disaster) String() string {
-	return [...]string{"kill -9 of server", "partition of region", "restart of the database, from region", "cut of all connections of region", "slow commits of region", "other regions far from region", "copy of region", "restore of region"}[d]
+	return [...]string{"kill -9 of server", "partition of region", "restart of the database, from region", "cut of all connections of region", "slow commits of region", "other regions far from region", "copy of region", "restore of region", "clock put ahead of server", "pause of server", "cut, in a transaction, of region", "failover, after a stall, from region", "failover, after a stall and a crash, from region"}[d]
 }
 
 // Event is a disaster, due when a number of operations are done.
@@ -134,6 +141,9 @@ type Event struct {
 }
 
 func (e Event) String() string {
+	if e.Disaster == Step {
+		return fmt.Sprintf("after %d operations: clock of server %d is ahead %v", e.At, e.Region, e.For)
+	}
 	return fmt.Sprintf("after %d operations: %s %d for %v", e.At, e.Disaster, e.Region, e.For)
 }
 

@@ -49,7 +49,7 @@ func Audit(ctx context.Context, dsn string) (Report, error) {
 	if err != nil {
 		return report, err
 	}
-	if _, err := checkUser(ctx, eng, c, ReaderRole); errors.Is(err, ErrPrivileges) { // what else is wrong is the audit's to say
+	if _, err := checkUser(ctx, eng, c, ReaderRole); errors.Is(err, ErrPrivileges) || errors.Is(err, ErrTooOld) { // what else is wrong is the audit's to say
 		return report, err
 	}
 	prepareAudit(ctx, eng, c)

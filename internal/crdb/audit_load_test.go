@@ -86,7 +86,8 @@ func wire(t *testing.T, dsn string) (through string, cut func()) {
 			if err != nil {
 				return
 			}
-			server, err := net.Dial(pgconn.NetworkAddress(cfg.Host, cfg.Port))
+			network, address := pgconn.NetworkAddress(cfg.Host, cfg.Port)
+			server, err := net.Dial(network, address)
 			if err != nil {
 				_ = client.Close()
 				return

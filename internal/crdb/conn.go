@@ -24,6 +24,7 @@ type conn struct {
 	writers *writers
 	begun   bool
 	locks   *lockSet        // nil: the transaction is SERIALIZABLE
+	at      time.Time       // by the database's clock, when the last lock was got; zero: there was none
 	left    <-chan struct{} // closed when the COMMIT is answered that its caller did not wait for; nil: there is none
 }
 
@@ -64,8 +65,26 @@ func (c *conn) begin(ctx context.Context) error {
 		c.begun = true
 		return nil
 	}
-	c.begun = true
-	return c.pool.SendBatch(ctx, b).Close()
+	results := c.pool.SendBatch(ctx, b)
+	err := c.wentAhead(results, b.Len())
+	return errors.Join(err, results.Close())
+}
+
+// wentAhead takes the results of what ahead has put in front of the next statement: BEGIN, if there was one, and n in all.
+func (c *conn) wentAhead(results pgx.BatchResults, n int) error {
+	if !c.begun {
+		c.begun = true // if BEGIN fails so does every statement behind it, and rollback is harmless
+		if _, err := results.Exec(); err != nil {
+			return err
+		}
+		n--
+	}
+	for range n {
+		if err := results.QueryRow().Scan(nil, &c.at); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Query implements querier.
@@ -91,12 +110,9 @@ func (c *conn) SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults {
 	if n == 0 {
 		return c.pool.SendBatch(ctx, b)
 	}
-	c.begun = true // if BEGIN fails so does every statement behind it, and rollback is harmless
 	with.QueuedQueries = append(with.QueuedQueries, b.QueuedQueries...)
 	results := c.pool.SendBatch(ctx, with)
-	for range n {
-		_, _ = results.Exec() // if one failed, the batch answers the same error from now on
-	}
+	_ = c.wentAhead(results, n) // if one failed, the batch answers the same error from now on
 	return results
 }
 

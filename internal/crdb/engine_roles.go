@@ -13,6 +13,7 @@ JOIN pg_catalog.pg_roles AS r ON r.oid = a.roleid JOIN pg_catalog.pg_roles AS m 
 	askReach = `SELECT n.name, has_database_privilege(n.name, current_database()::TEXT, 'CONNECT'), has_schema_privilege(n.name, $2::TEXT, 'USAGE')
 FROM unnest($1::TEXT[]) AS n (name)`
 	askVersioned = `SELECT EXISTS (SELECT 1 FROM pg_catalog.pg_tables WHERE tablename = 'goose_db_version')`
+	askApplied   = `SELECT max(version_id) FROM goose_db_version`
 	// What whoever asks may do, by himself or as a member of roles.
 	askMay   = `SELECT n.t, n.p FROM unnest($1::TEXT[], $2::TEXT[]) AS n (t, p) WHERE has_table_privilege(n.t, n.p)`
 	askOwner = `SELECT EXISTS (SELECT 1 FROM pg_catalog.pg_tables WHERE schemaname = current_schema() AND pg_has_role(tableowner, 'USAGE'))`

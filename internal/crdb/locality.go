@@ -27,6 +27,7 @@ func Localities() []TableLocality {
 		{"audit_events", RegionalByRow, "the trail: appended to by every change"},
 		{"claims", RegionalByRow, "written by every claim and release"},
 		{"classes", Global, "read by claims everywhere, changed by operators"},
+		{"compatibility", Global, "which programs may work here: read by all of them again and again, written by ipamctl migrate alone"},
 		{"free_blocks", RegionalByRow, "free blocks: written by every claim and release"},
 		{"goose_db_version", RegionalByTable, "which migrations ran: read when a server starts"},
 		{"goose_lock", RegionalByTable, "the lease of whoever migrates"},

@@ -11,11 +11,12 @@ import (
 
 // A transaction under locks is READ COMMITTED: each statement sees what was committed before it, and what is locked does not change
 // any more. The locks are PostgreSQL's advisory ones, which end with the transaction, after what it did can be seen; those who wait
-// for one get it in the order in which they came. Two ids with the same key wait for each other without need, no more.
+// for one get it in the order in which they came. Two ids with the same key wait for each other without need, no more. A lock tells
+// the time at which it was got: what is done under it is later than what was done by those who had it before.
 const (
 	beginLocking = "begin isolation level read committed read write"
-	lockAlone    = "SELECT pg_advisory_xact_lock($1)"
-	lockShared   = "SELECT pg_advisory_xact_lock_shared($1)"
+	lockAlone    = "SELECT pg_advisory_xact_lock($1), clock_timestamp()"
+	lockShared   = "SELECT pg_advisory_xact_lock_shared($1), clock_timestamp()"
 )
 
 // lockSet is the locks of one transaction.

@@ -1,6 +1,7 @@
 package crdb
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -67,6 +68,9 @@ func Migrate(ctx context.Context, dsn string, o MigrateOptions) error {
 	if err != nil {
 		return err
 	}
+	if err := cmp.Or(compatible(ctx, c), notAhead(ctx, c)); err != nil {
+		return err
+	}
 	if _, err := planRegions(ctx, eng, c, o); err != nil { // before the lease, whose table is a change too
 		return err
 	}
@@ -75,6 +79,9 @@ func Migrate(ctx context.Context, dsn string, o MigrateOptions) error {
 	}
 	maps.Copy(cfg.RuntimeParams, eng.migrating())
 	return leased(ctx, cfg, func() error {
+		if err := cmp.Or(compatible(ctx, c), notAhead(ctx, c)); err != nil {
+			return err
+		}
 		steps, err := planRegions(ctx, eng, c, o) // again: somebody else may have been at work meanwhile
 		if err != nil {
 			return err
@@ -133,10 +140,13 @@ func (o MigrateOptions) numbered(ctx context.Context, cfg *pgx.ConnConfig) (done
 	return len(applied), nil
 }
 
-// CheckSchema answers ErrSchemaBehind when migrations are missing, and ErrPrivileges when the user may not look.
+// CheckSchema answers ErrTooOld when this program may not work on the database, ErrSchemaBehind when migrations are missing, and ErrPrivileges when the user may not look.
 func CheckSchema(ctx context.Context, dsn string) error {
 	cfg, err := parseDSN(dsn)
 	if err != nil {
+		return err
+	}
+	if err := mayWork(ctx, cfg); err != nil {
 		return err
 	}
 	p, closeDB, err := provider(cfg, migrations.FS)
@@ -153,6 +163,19 @@ func CheckSchema(ctx context.Context, dsn string) error {
 	}
 	if pending {
 		return ErrSchemaBehind
+	}
+	return nil
+}
+
+// mayWork is compatible, on a connection of its own. What else is wrong with the database is said by whoever looks next.
+func mayWork(ctx context.Context, cfg *pgx.ConnConfig) error {
+	c, err := pgx.ConnectConfig(ctx, cfg.Copy())
+	if err != nil {
+		return nil //nolint:nilerr // said above
+	}
+	defer func() { _ = c.Close(context.WithoutCancel(ctx)) }()
+	if err := compatible(ctx, c); errors.Is(err, ErrTooOld) {
+		return err
 	}
 	return nil
 }

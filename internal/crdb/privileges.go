@@ -45,6 +45,9 @@ func CheckUser(ctx context.Context, dsn string, r Role) (UserStanding, error) {
 }
 
 func checkUser(ctx context.Context, eng engine, c *pgx.Conn, r Role) (st UserStanding, err error) {
+	if err := compatible(ctx, c); err != nil {
+		return st, err
+	}
 	var database, schema string
 	if err := c.QueryRow(ctx, askSelf).Scan(&st.User, &database, &schema); err != nil {
 		return st, fmt.Errorf("cannot ask the database what its user may do: %w", err)

@@ -132,7 +132,10 @@ func (o MigrateOptions) record(ctx context.Context, c *pgx.Conn) (done int, err 
 	for _, r := range written {
 		next = max(next, r.Ordinal+1)
 	}
-	now := time.Now().UTC().Truncate(time.Microsecond)
+	var now time.Time // by the clock that everything else goes by
+	if err := c.QueryRow(ctx, query.Get("clock_read")).Scan(&now); err != nil {
+		return 0, fmt.Errorf("cannot read the database's clock: %w", err)
+	}
 	for _, name := range o.Regions {
 		if slices.Contains(namesOf(written), name) {
 			continue

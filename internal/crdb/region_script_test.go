@@ -55,7 +55,7 @@ var (
 	schemaLocked  = regexp.MustCompile(`^ALTER TABLE "(\w+)" SET \(schema_locked = (true|false)\)$`)
 	addConstraint = regexp.MustCompile(`CONSTRAINT (\w+) (?:CHECK|REFERENCES|FOREIGN)`)
 	dropped       = regexp.MustCompile(`DROP CONSTRAINT IF EXISTS (\w+)`)
-	otherSteps    = regexp.MustCompile(`^(ALTER TABLE \w+ (ADD|DROP|ALTER|RENAME)|CREATE (UNIQUE )?INDEX|INSERT INTO project_regions)`)
+	otherSteps    = regexp.MustCompile(`^(ALTER TABLE \w+ (ADD|DROP|ALTER|RENAME)|CREATE (UNIQUE )?INDEX|INSERT INTO (project_regions|compatibility))`)
 	alterDatabase = regexp.MustCompile(`^ALTER DATABASE "carve" (SET PRIMARY REGION|ADD REGION IF NOT EXISTS|SURVIVE) (?:"([a-z0-9-]+)"|(ZONE|REGION) FAILURE)$`)
 	alterLocality = regexp.MustCompile(`^ALTER TABLE "(\w+)" SET LOCALITY (.+)$`)
 )
@@ -223,7 +223,10 @@ func (c *cluster) rows(s pgscript.Statement) pgscript.Reply {
 		for _, v := range slices.Backward(c.applied) {
 			rows = append(rows, []any{v, true})
 		}
-	case s.SQL == "SELECT max(version_id) FROM goose_db_version":
+	case s.SQL == askApplied:
+		if _, there := c.tables["goose_db_version"]; !there {
+			return pgscript.Reply{Code: undefinedTable}
+		}
 		if len(c.applied) == 0 {
 			return pgscript.Reply{Rows: [][]any{{nil}}}
 		}

@@ -99,6 +99,11 @@ func (s *Store) readNow(ctx context.Context, op string, fn func(querier) error) 
 // repeat runs one attempt after another until one of the three ends. read says that nothing can have been changed by any.
 func (s *Store) repeat(ctx context.Context, op string, read bool, attempt func(context.Context) error) error {
 	for n := 0; ; n++ {
+		if !read {
+			if err := s.mayChange(); err != nil {
+				return err
+			}
+		}
 		end, state, err := s.try(ctx, op, n, read, attempt)
 		s.watch(Attempt{Op: op, Number: n, End: end.String(), SQLState: state})
 		switch end {

@@ -28,6 +28,8 @@ type Store struct {
 	log       *slog.Logger
 	watch     func(Attempt)
 	tracer    Tracer // nil: nobody follows
+	clock     *storeClock
+	tooOld    *standingDown
 	looks     *looks
 	life      context.Context // ends with the store
 	stop      func()          // ends what runs in the background, and waits for it
@@ -47,6 +49,8 @@ type Options struct {
 	Log            *slog.Logger  // nil: nothing is logged
 	OnAttempt      func(Attempt) // nil: nobody watches
 	Tracer         Tracer        // nil: nobody follows
+	// LocalTime is this machine's clock, for tests in which it is wrong; nil: time.Now. It is asked how much time has passed, and never what time it is.
+	LocalTime func() time.Time
 }
 
 // Attempt is how one run of a transaction or read ended; for metrics and tests.
@@ -109,22 +113,42 @@ func Open(ctx context.Context, dsn string, o Options) (*Store, error) {
 		pool.Close()
 		return nil, fmt.Errorf("cannot connect to the database: %w", err)
 	}
-	s := &Store{pool: pool, writers: newWriters(cfg.MaxConns), followers: followers, engine: eng, region: o.Region, log: o.Log, watch: o.OnAttempt, tracer: o.Tracer, looks: &looks{}}
+	s := &Store{
+		pool: pool, writers: newWriters(cfg.MaxConns), followers: followers, engine: eng, region: o.Region, log: o.Log, watch: o.OnAttempt, tracer: o.Tracer,
+		clock: newStoreClock(o.LocalTime), tooOld: &standingDown{done: make(chan struct{})}, looks: &looks{},
+	}
 	s.reader = reader{region: o.Region, places: newPlaces(o.Region), run: s.read}
-	if err := s.findPlaces(ctx); err != nil {
+	if err := s.learn(ctx); err != nil {
 		pool.Close()
 		followers.Close()
-		return nil, fmt.Errorf("cannot read the database's regions: %w", err)
+		return nil, err
 	}
 	var cancel context.CancelFunc
 	s.life, cancel = context.WithCancel(context.WithoutCancel(ctx))
 	var running sync.WaitGroup
 	running.Go(func() { s.keepPlaces(s.life) })
+	running.Go(func() { s.keepClock(s.life) })
 	s.stop = func() {
 		cancel()
 		running.Wait()
 	}
 	return s, nil
+}
+
+// learn reads what has to be known before anything is served.
+func (s *Store) learn(ctx context.Context) error {
+	if err := s.checkCompatible(ctx); err != nil {
+		return err
+	}
+	if err := s.findPlaces(ctx); err != nil {
+		return fmt.Errorf("cannot read the database's regions: %w", err)
+	}
+	for range clockSamples {
+		if err := s.readClock(ctx); err != nil {
+			return fmt.Errorf("cannot read the database's clock: %w", err)
+		}
+	}
+	return nil
 }
 
 // Close gives back all connections.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/netip"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -19,6 +20,7 @@ type tx struct {
 	conn   *conn
 	number int
 	dry    bool
+	clock  *storeClock
 
 	stale *stalePlan // nil, but for a twin
 }
@@ -26,7 +28,7 @@ type tx struct {
 var _ alloc.Tx = (*tx)(nil)
 
 func newTx(s *Store, c *conn, number int, dry bool) *tx {
-	t := &tx{conn: c, number: number, dry: dry}
+	t := &tx{conn: c, number: number, dry: dry, clock: s.clock}
 	// Inside a transaction nothing is repeated by itself: the error ends the attempt.
 	t.reader = reader{region: s.region, places: s.places, run: func(_ context.Context, _ string, fn func(querier) error) error { return fn(c) }}
 	return t
@@ -34,6 +36,14 @@ func newTx(s *Store, c *conn, number int, dry bool) *tx {
 
 // Attempt implements alloc.Tx.
 func (t *tx) Attempt() int { return t.number }
+
+// Now implements alloc.Tx.
+func (t *tx) Now() time.Time {
+	if t.conn.at.IsZero() {
+		return t.clock.Now()
+	}
+	return t.conn.at
+}
 
 // FreeRead implements alloc.Tx.
 func (t *tx) FreeRead(ctx context.Context, c alloc.Container, reads space.Reads) ([]netip.Prefix, error) {

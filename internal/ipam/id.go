@@ -29,6 +29,12 @@ func NewTimeID(at time.Time) ID {
 	return id
 }
 
+// MovedTo is an ID of NewTimeID as it would be of another time: the random bits stay.
+func (id ID) MovedTo(at time.Time) ID {
+	binary.BigEndian.PutUint64(id[:8], uint64(at.UnixMilli())<<16|uint64(id[6])<<8|uint64(id[7]))
+	return id
+}
+
 // FirstTimeID is not above any ID that NewTimeID makes at a time or later, and above all that it made in milliseconds before.
 func FirstTimeID(at time.Time) ID {
 	var id ID

@@ -15,7 +15,7 @@ const (
 	Fatal
 	// Nothing ends the connection without a word.
 	Nothing
-	// Empty answers no rows and "0 rows affected", and undoes what the statement did: see SkipLockedEmpty.
+	// Empty answers no rows and "0 rows affected", and undoes what the statement did: see NoRows.
 	Empty
 )
 

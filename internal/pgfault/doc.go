@@ -22,7 +22,7 @@
 //	ConnectRefused(code)           Connect    no                     FATAL code              as the code says
 //	AnswerLost                     any        yes                    nothing, cut            in a transaction: run again; else unknown
 //	ConnectionLost                 any        no, rolled back        nothing, cut            Commit: unknown; else run again
-//	SkipLockedEmpty                any        no, undone             no rows                 nothing: it must look again
+//	NoRows                         Statement  no, undone             no rows                 nothing: it must look again
 //	Latency(d)                     all        yes                    the truth, late         -
 //	Distances.Latency()            Statement  yes                    the truth, late         -
 //	SlowCommit(d)                  Commit     yes, late              the truth, if there     a deadline at Commit: unknown

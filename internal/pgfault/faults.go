@@ -1,7 +1,6 @@
 package pgfault
 
 import (
-	"strings"
 	"time"
 )
 
@@ -101,14 +100,11 @@ func ConnectionLost() Fault {
 	return executed(Action{Name: "ConnectionLost", Drop: true, Answer: Nothing})
 }
 
-// SkipLockedEmpty answers no rows to every statement that says SKIP LOCKED, which is all that such a statement ever
-// promises. Inside a transaction block its effects and row locks are undone through a savepoint, so it may be a DELETE
-// around a locking SELECT. Outside one a statement that writes is let through, since nothing could undo it. Statements
-// that share a simple query share its fate.
-func SkipLockedEmpty() Fault {
-	return executed(Action{Name: "SkipLockedEmpty", Answer: Empty}).when(func(e Event) bool {
-		return strings.Contains(e.SQL, "skip locked") && (e.InTx || !e.Writes)
-	})
+// NoRows answers no rows to a statement, as if what it looks for were not there. Inside a transaction block its effects and
+// row locks are undone through a savepoint, so it may be a DELETE around a locking SELECT. Outside one a statement that
+// writes is let through, since nothing could undo it. Statements that share a simple query share its fate.
+func NoRows() Fault {
+	return executed(Action{Name: "NoRows", Answer: Empty}).when(func(e Event) bool { return e.Kind == Statement && (e.InTx || !e.Writes) })
 }
 
 // Latency waits d before each round trip of every kind, connecting and preparing included.

@@ -65,7 +65,7 @@ func TestErrorAtCommitIsToldBeforeSync(t *testing.T) {
 func TestFaultFindsItsStatementAmongCyclesUnderWay(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.proxy.SetRules(OnlySQL("'bad'", SQLState("58C00")), OnlySQL("skip locked", SkipLockedEmpty()))
+	b.proxy.SetRules(OnlySQL("'bad'", SQLState("58C00")), OnlySQL("skip locked", NoRows()))
 	fe := b.raw(t)
 	execute := func(sql string) []pgproto3.FrontendMessage {
 		return []pgproto3.FrontendMessage{&pgproto3.Parse{Query: sql}, &pgproto3.Bind{}, &pgproto3.Execute{}, &pgproto3.Sync{}}

@@ -52,9 +52,9 @@ func TestFaultsChooseTheirEvents(t *testing.T) {
 	require.True(t, hits(OnlyTable("blocks", AnswerLost()), take))
 	require.False(t, hits(OnlyTable("block", AnswerLost()), take))
 	require.False(t, hits(On(Commit, AnswerLost()), take))
-	require.True(t, hits(SkipLockedEmpty(), take))
+	require.True(t, hits(NoRows(), take))
 	take.InTx = false
-	require.False(t, hits(SkipLockedEmpty(), take))
+	require.False(t, hits(NoRows(), take))
 	for _, f := range []Fault{AnswerLost(), ConnectionLost(), Drain57P01(), SQLState("1"), Partition(), Hold(NewGate())} {
 		require.True(t, hits(f, Event{Kind: Rollback}))
 		require.False(t, hits(f, Event{Kind: Prepare}))

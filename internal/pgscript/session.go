@@ -8,9 +8,17 @@ import (
 
 	"github.com/jackc/pgx/v5/pgproto3"
 	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/carve-ipam/carve/internal/crdb/query"
 )
 
 const askVersion = "SELECT version()"
+
+// What a store asks in the background, whenever it likes: it is never in what was said.
+var (
+	askClock      = plain(query.Get("clock_read"))
+	askCompatible = plain(query.Get("compatibility_get"))
+)
 
 // session is one connection after its greeting.
 type session struct {
@@ -229,6 +237,9 @@ var (
 func (s *session) shape(sql string) Shape {
 	if sql == askVersion {
 		return Shape{Columns: []Column{{"version", pgtype.TextOID}}}
+	}
+	if sql == askClock {
+		return Shape{Columns: []Column{{"clock_timestamp", pgtype.TimestamptzOID}}}
 	}
 	if s.server.script.Shape != nil {
 		if shape := s.server.script.Shape(sql); shape.Params != nil || shape.Columns != nil {

@@ -37,15 +37,16 @@ type keyFacts struct {
 // known whose hash it is.
 var nobodysHash = make([]byte, 32)
 
-// NewKeyring makes a Keyring. clock nil: the system clock.
+// NewKeyring makes a Keyring. clock nil: keys expire by the database's clock, and what is remembered grows old by this process's own, which nobody sets.
 func NewKeyring(store KeyStore, clock func() time.Time) *Keyring {
+	ticks := clock
 	if clock == nil {
-		clock = time.Now
+		clock, ticks = func() time.Time { return store.Now() }, time.Now
 	}
 	return &Keyring{
 		store: store, clock: clock, used: map[ipam.ID]time.Time{},
-		keys:    newRecent[keyFacts](clock, knownFor, knownSize),
-		members: newRecent[map[string]Held](clock, knownFor, knownSize),
+		keys:    newRecent[keyFacts](ticks, knownFor, knownSize),
+		members: newRecent[map[string]Held](ticks, knownFor, knownSize),
 	}
 }
 

@@ -30,6 +30,8 @@ type vault struct {
 	lookups atomic.Int64
 }
 
+func (*vault) Now() time.Time { return time.Now() }
+
 func (v *vault) KeyByID(ctx context.Context, id ipam.ID) (ipam.APIKey, bool, error) {
 	v.lookups.Add(1)
 	if v.hold != nil {

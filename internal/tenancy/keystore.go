@@ -15,4 +15,6 @@ type KeyStore interface {
 	MemberRoles(ctx context.Context, subject string) (map[string]Held, error)
 	// KeysUsed notes when keys were last used, never backwards. Keys that are gone are left out.
 	KeysUsed(ctx context.Context, used map[ipam.ID]time.Time) error
+	// Now is the time by the database's clock, which all servers have in common, without asking it.
+	Now() time.Time
 }

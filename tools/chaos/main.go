@@ -39,6 +39,7 @@ func (o *options) flags() *pflag.FlagSet {
 	f := pflag.NewFlagSet("chaos", pflag.ContinueOnError)
 	f.SortFlags = false
 	f.StringVar(&o.programs.Server, "server", "bin/server", "the server to test; with --twins, one that was built with -tags carvetwin")
+	f.StringVar(&o.programs.Skewed, "skewed", "bin/skewed/server", "the same server, built so that its clock can be off (tools/skewclock)")
 	f.StringVar(&o.programs.Ipamctl, "ipamctl", "bin/ipamctl", "the program that migrates and audits")
 	f.IntVar(&o.seeds, "seeds", 20, "how many seeds")
 	f.Uint64Var(&o.first, "first", 1, "the first of them")

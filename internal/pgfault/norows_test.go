@@ -15,6 +15,9 @@ func (b *bench) take() string {
 		delete from %[1]s where id in (select id from picked) returning id -- a comment at the end`, b.table)
 }
 
+// nothingTaken has every statement that takes what others leave find nothing.
+func nothingTaken() Fault { return OnlySQL("skip locked", NoRows()) }
+
 // querier is a pool or a transaction.
 type querier interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
@@ -29,7 +32,7 @@ func ids(t *testing.T, b *bench, q querier, sql string, args ...any) ([]int64, s
 	return found, rows.CommandTag().String()
 }
 
-func TestSkipLockedFindsNothingAndTheSecondLookFindsAll(t *testing.T) {
+func TestNoRowsAreFoundAndTheSecondLookFindsAll(t *testing.T) {
 	t.Parallel()
 	for _, m := range queryModes {
 		t.Run(m.String(), func(t *testing.T) {
@@ -40,7 +43,7 @@ func TestSkipLockedFindsNothingAndTheSecondLookFindsAll(t *testing.T) {
 			found, _ := ids(t, b, tx, b.take(), 0)
 			require.Equal(t, []int64{1}, found, "without the rule it takes one")
 			require.NoError(t, tx.Rollback(b.ctx))
-			b.proxy.SetRules(SkipLockedEmpty())
+			b.proxy.SetRules(nothingTaken())
 
 			_, tx = b.begin(t)
 			found, tag := ids(t, b, tx, b.take(), 0)
@@ -56,19 +59,19 @@ func TestSkipLockedFindsNothingAndTheSecondLookFindsAll(t *testing.T) {
 			require.Equal(t, []int64{1, 2}, other, "no lock is left behind")
 			require.NoError(t, tx.Commit(b.ctx))
 			require.Equal(t, []int64{1, 2}, b.stored(t))
-			require.Equal(t, 2, b.proxy.Injected()["SkipLockedEmpty"])
+			require.Equal(t, 2, b.proxy.Injected()["NoRows"])
 		})
 	}
 }
 
-func TestSkipLockedFindsNothingInsideABatch(t *testing.T) {
+func TestNoRowsAreFoundInsideABatch(t *testing.T) {
 	t.Parallel()
 	for _, m := range queryModes {
 		t.Run(m.String(), func(t *testing.T) {
 			t.Parallel()
 			b := setup(t, mode(m))
 			b.exec(t, "insert into "+b.table+" (id) values (1), (2)")
-			b.proxy.SetRules(SkipLockedEmpty())
+			b.proxy.SetRules(nothingTaken())
 			_, tx := b.begin(t)
 			for range 2 {
 				batch := &pgx.Batch{}
@@ -93,14 +96,14 @@ func TestSkipLockedFindsNothingInsideABatch(t *testing.T) {
 	}
 }
 
-func TestSkipLockedOutsideATransactionSparesStatementsThatWrite(t *testing.T) {
+func TestNoRowsSparesStatementsThatWriteOutsideATransaction(t *testing.T) {
 	t.Parallel()
 	for _, m := range queryModes {
 		t.Run(m.String(), func(t *testing.T) {
 			t.Parallel()
 			b := setup(t, mode(m))
 			b.exec(t, "insert into "+b.table+" (id) values (1), (2)")
-			b.proxy.SetRules(SkipLockedEmpty())
+			b.proxy.SetRules(nothingTaken())
 			found, _ := ids(t, b, b.pool, "select id from "+b.table+" for update skip locked")
 			require.Empty(t, found)
 			found, _ = ids(t, b, b.pool, b.take(), 0)
@@ -111,14 +114,14 @@ func TestSkipLockedOutsideATransactionSparesStatementsThatWrite(t *testing.T) {
 }
 
 // The savepoint must not mend a transaction that its statement has broken.
-func TestSkipLockedErrorIsHeardAndAborts(t *testing.T) {
+func TestAnErrorIsHeardAndAbortsThoughNoRowsAreFound(t *testing.T) {
 	t.Parallel()
 	for _, m := range queryModes {
 		t.Run(m.String(), func(t *testing.T) {
 			t.Parallel()
 			b := setup(t, mode(m))
 			b.exec(t, "insert into "+b.table+" (id) values (0)")
-			b.proxy.SetRules(SkipLockedEmpty())
+			b.proxy.SetRules(nothingTaken())
 			conn, tx := b.begin(t)
 			_, err := tx.Exec(b.ctx, "select 1 / id from "+b.table+" for update skip locked")
 			require.Equal(t, "22012", sqlState(err))

@@ -1,0 +1,92 @@
+package chaos
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+)
+
+// key is an API key that expires.
+type key struct {
+	token   string
+	expires time.Time
+}
+
+// How long the two keys of a run are good: the one is refused when the run is judged, the other is not, whatever a clock says that is not far off.
+const (
+	shortKey = 2 * time.Second
+	longKey  = 10 * time.Minute
+)
+
+// makeKeys makes the keys.
+func (run *run) makeKeys(ctx context.Context) error {
+	for name, good := range map[string]time.Duration{"short": shortKey, "long": longKey} {
+		k, err := run.makeKey(ctx, name, time.Now().Add(good))
+		if err != nil {
+			return err
+		}
+		run.keys = append(run.keys, k)
+	}
+	return nil
+}
+
+func (run *run) makeKey(ctx context.Context, name string, expires time.Time) (key, error) {
+	a, err := run.post(ctx, at("api-keys"), obj{"metadata": obj{"name": name}, "spec": obj{"role": "viewer", "expiresAt": expires.UTC().Format(time.RFC3339Nano)}})
+	if err != nil {
+		return key{}, err
+	}
+	var made struct{ Token string }
+	err = json.Unmarshal(a.body, &made)
+	return key{made.Token, expires}, err
+}
+
+// remake makes the project, deletes it, and makes another of the same name. A key of the first one, which every server has seen, opens nothing in the second.
+func (run *run) remake(ctx context.Context) error {
+	body := obj{"metadata": obj{"name": project}}
+	if _, err := run.post(ctx, "/v1/projects", body); err != nil {
+		return err
+	}
+	first, err := run.makeKey(ctx, "first", time.Now().Add(longKey))
+	if err != nil {
+		return err
+	}
+	reads := request{method: http.MethodGet, path: at("pools"), token: first.token, patience: 10 * time.Second}
+	for _, r := range run.regions {
+		if a := run.caller.do(ctx, r, reads); a.meaning() != succeeded {
+			return fmt.Errorf("reading with a new key: %d %s %w", a.status, a.body, errors.Join(a.err))
+		}
+	}
+	if a := run.caller.do(ctx, run.right(), request{method: http.MethodDelete, path: at(), patience: 10 * time.Second}); a.meaning() != succeeded {
+		return fmt.Errorf("deleting the project: %d %s %w", a.status, a.body, errors.Join(a.err))
+	}
+	if _, err := run.post(ctx, "/v1/projects", body); err != nil {
+		return err
+	}
+	for _, r := range run.regions {
+		if a := run.caller.do(ctx, r, reads); a.meaning() != refused {
+			run.ledger.violated("keys", "", "a key of a project that is deleted opens the next one of this name at server %d: %d %s %v", r.index, a.status, a.body, a.err)
+		}
+	}
+	return nil
+}
+
+// tryKeys shows each key to each server.
+func (run *run) tryKeys(ctx context.Context) {
+	for _, k := range run.keys {
+		for _, r := range run.regions {
+			before := time.Now()
+			a := run.caller.do(ctx, r, request{method: http.MethodGet, path: "/v1/whoami", token: k.token, patience: 10 * time.Second})
+			switch {
+			case a.status == http.StatusOK && before.After(k.expires):
+				run.ledger.violated("keys", "", "a key that expired %v ago is taken by server %d", before.Sub(k.expires), r.index)
+			case a.status == http.StatusUnauthorized && time.Now().Before(k.expires):
+				run.ledger.violated("keys", "", "a key that expires in %v is refused by server %d: %s", time.Until(k.expires), r.index, a.body)
+			case a.status != http.StatusOK && a.status != http.StatusUnauthorized:
+				run.ledger.violated("keys", "", "server %d answers neither yes nor no to a key: %d %s %v", r.index, a.status, a.body, a.err)
+			}
+		}
+	}
+}

@@ -1,0 +1,92 @@
+package crdb_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/crdb"
+	"github.com/carve-ipam/carve/internal/dbtest"
+	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/tenancy"
+)
+
+// clockOff is a store on a machine whose clock is wrong.
+func clockOff(by time.Duration) func(*crdb.Options) {
+	return func(o *crdb.Options) { o.LocalTime = func() time.Time { return time.Now().Add(by) } }
+}
+
+func databaseTime(t *testing.T, dsn string) (now time.Time) {
+	t.Helper()
+	require.NoError(t, connect(t, dsn, nil).QueryRow(t.Context(), "SELECT clock_timestamp()").Scan(&now))
+	return now
+}
+
+func TestAKeyExpiresAtTheSameTimeOnEveryServer(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, dbtest.New(t))
+	soon := databaseTime(t, h.dsn).Add(5 * time.Minute)
+	made, err := h.svc.CreateKey(admin(t), project, ipam.APIKey{Metadata: ipam.Metadata{Name: "k"}, Spec: ipam.APIKeySpec{Role: "viewer", ExpiresAt: soon}}, alloc.Request{})
+	require.NoError(t, err)
+	servers := map[string]*crdb.Store{"right": h.store, "fast": open(t, h.dsn, clockOff(10*time.Minute)), "slow": open(t, h.dsn, clockOff(-20*time.Minute))}
+	for name, store := range servers {
+		_, err := tenancy.NewKeyring(store, nil).Authenticate(admin(t), made.Value.Token)
+		require.NoError(t, err, "it is valid for five minutes more, on the %s server too", name)
+	}
+	_, err = connect(t, h.dsn, nil).Exec(t.Context(), "UPDATE api_keys SET expires_at = clock_timestamp() WHERE id = $1", made.Value.UID.String())
+	require.NoError(t, err)
+	for name, store := range servers {
+		_, err := tenancy.NewKeyring(store, nil).Authenticate(admin(t), made.Value.Token)
+		require.True(t, ipam.IsCode(err, ipam.CodeUnauthenticated), "it has expired, on the %s server too: %v", name, err)
+	}
+}
+
+// What is done under a lock has a later time than what was done by whoever had it before: also when the time at which somebody begins to wait for it is
+// earlier than that.
+func TestTheTimeOfATransactionIsThatOfItsLock(t *testing.T) {
+	t.Parallel()
+	onPostgres(t)
+	h := newHouse(t, dbtest.New(t))
+	locks := alloc.Locks{Alone: []ipam.ID{ipam.NewID()}}
+	waits := connect(t, h.dsn, nil)
+	var first, second time.Time
+	done := make(chan error, 1)
+	require.NoError(t, h.store.InTx(admin(t), "test_first", locks, func(ctx context.Context, tx alloc.Tx) error {
+		if _, err := tx.ProjectGet(ctx, project); err != nil {
+			return err
+		}
+		go func() {
+			done <- h.store.InTx(admin(t), "test_second", locks, func(ctx context.Context, tx alloc.Tx) error {
+				if _, err := tx.ProjectGet(ctx, project); err != nil {
+					return err
+				}
+				second = tx.Now()
+				return nil
+			})
+		}()
+		for waiting := 0; waiting == 0; { // until the second one waits for the lock
+			if err := waits.QueryRow(ctx, "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted").Scan(&waiting); err != nil {
+				return err
+			}
+		}
+		return waits.QueryRow(ctx, "SELECT clock_timestamp()").Scan(&first)
+	}))
+	require.NoError(t, <-done)
+	require.True(t, first.Before(second), "the first one still had the lock at %s, and the second says it had it at %s", first, second)
+}
+
+func TestAStoreFollowsTheDatabasesClock(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, dbtest.New(t))
+	for _, by := range []time.Duration{0, time.Hour, -time.Hour} {
+		store := open(t, h.dsn, clockOff(by))
+		before := databaseTime(t, h.dsn)
+		now := store.Now()
+		after := databaseTime(t, h.dsn)
+		// The store may be wrong by half of what its quickest question has taken: a millisecond here, a second where the machine is busy.
+		require.WithinRange(t, now, before.Add(-5*time.Second), after.Add(5*time.Second))
+	}
+}

@@ -1,0 +1,116 @@
+package skew
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func goroot(t *testing.T) string {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), "go", "env", "GOROOT").Output()
+	require.NoError(t, err)
+	return strings.TrimSpace(string(out))
+}
+
+// reader is a program that was built with the overlay, and is asked for the time.
+type reader struct {
+	in  io.Writer
+	out *bufio.Reader
+}
+
+func start(t *testing.T, program string, environ ...string) reader {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), program)
+	cmd.Env = environ
+	in, err := cmd.StdinPipe()
+	require.NoError(t, err)
+	out, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	t.Cleanup(func() {
+		_ = in.Close()
+		_ = cmd.Wait()
+	})
+	return reader{in, bufio.NewReader(out)}
+}
+
+// off reads the program's clock and requires every way to read it to be off by so much, and durations not to be.
+func (r reader) off(t *testing.T, ahead time.Duration) {
+	t.Helper()
+	before := time.Now().Round(0)
+	_, err := fmt.Fprintln(r.in, "now")
+	require.NoError(t, err)
+	line, err := r.out.ReadString('\n')
+	require.NoError(t, err)
+	after := time.Now().Round(0)
+	var now, utc, rang, passed, left int64
+	_, err = fmt.Sscan(line, &now, &utc, &rang, &passed, &left)
+	require.NoError(t, err, line)
+	for _, read := range []int64{now, utc, rang} {
+		at := time.Unix(0, read).Add(-ahead)
+		require.False(t, at.Before(before) || at.After(after), "%v is not between %v and %v", at, before, after)
+	}
+	require.Positive(t, passed)
+	require.Less(t, time.Duration(passed), 10*time.Minute, "what has passed since it began is no time of day")
+	require.Less(t, time.Duration(-left), 10*time.Minute)
+	require.NotContains(t, line, "clock", "the variable is for the clock alone")
+}
+
+func TestAProgramOfTheOverlayIsOffByWhatItsFileSays(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	overlay, err := Overlay(goroot(t), filepath.Join(dir, "overlay"))
+	require.NoError(t, err)
+	program := filepath.Join(dir, "reads")
+	out, err := exec.CommandContext(t.Context(), "go", "build", "-overlay", overlay, "-o", program, "./testdata/reads").CombinedOutput()
+	require.NoError(t, err, "%s", out)
+
+	clock, err := NewClock(filepath.Join(dir, "clock"))
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, clock.Close()) })
+	clock.Set(20 * time.Minute)
+	off, right := start(t, program, clock.Environ()), start(t, program)
+	off.off(t, 20*time.Minute)
+	right.off(t, 0)
+	for _, ahead := range []time.Duration{-20 * time.Minute, 0, 1500 * time.Millisecond, -1500 * time.Millisecond, -time.Nanosecond} {
+		clock.Set(ahead) // it steps while the program runs
+		off.off(t, ahead)
+		require.Equal(t, ahead, clock.Ahead())
+	}
+	lost := exec.CommandContext(t.Context(), program)
+	lost.Env = []string{Variable + "=" + filepath.Join(dir, "nowhere")}
+	said, err := lost.CombinedOutput()
+	require.Error(t, err, "a clock that cannot be read is not a right one")
+	require.Contains(t, string(said), "nowhere")
+}
+
+func TestAnotherTimePackageIsRefused(t *testing.T) {
+	t.Parallel()
+	for title, sources := range map[string]map[string]string{
+		"NowReadsOtherwise":     {"time.go": "package time\n\nfunc Now() Time {\n\treturn read(runtimeNow())\n}\n"},
+		"SomebodyElseReadsIt":   {"time.go": was + "}\n", "zoneinfo_read.go": "runtimeNow()", "zoneinfo_plan9.go": "runtimeNow()", "other.go": "x := runtimeNow()"},
+		"TheOldNameIsUsedAgain": {"time.go": was + "\tsec, nsec, mono = now()\n", "zoneinfo_read.go": "runtimeNow()", "zoneinfo_plan9.go": "runtimeNow()"},
+	} {
+		t.Run(title, func(t *testing.T) {
+			t.Parallel()
+			root := t.TempDir()
+			require.NoError(t, os.MkdirAll(filepath.Join(root, "src", "time"), 0o700))
+			for name, text := range sources {
+				require.NoError(t, os.WriteFile(filepath.Join(root, "src", "time", name), []byte(text), 0o600))
+			}
+			into := filepath.Join(t.TempDir(), "overlay")
+			_, err := Overlay(root, into)
+			require.Error(t, err)
+			require.NoDirExists(t, into)
+		})
+	}
+}
