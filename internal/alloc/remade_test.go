@@ -80,8 +80,12 @@ func TestAProjectInheritsNothingOfAnEarlierOneOfTheName(t *testing.T) {
 			refused(t, err, ipam.CodeNotFound)
 			refused(t, s.DeleteClaim(ctx, name, old+at, alloc.Request{}), ipam.CodeNotFound)
 		}
-		require.Empty(t, all(t, 100, func(n int, c string) (alloc.Page[ipam.Claim], error) { return s.ListClaims(ctx, name, alloc.Filter{}, n, c) }))
-		require.Empty(t, all(t, 100, func(n int, c string) (alloc.Page[ipam.Pool], error) { return s.ListPools(ctx, name, alloc.Filter{}, n, c) }))
+		require.Empty(t, all(t, 100, func(n int, c string) (alloc.Page[ipam.Claim], error) {
+			return s.ListClaims(ctx, name, alloc.Filter{}, n, c)
+		}))
+		require.Empty(t, all(t, 100, func(n int, c string) (alloc.Page[ipam.Pool], error) {
+			return s.ListPools(ctx, name, alloc.Filter{}, n, c)
+		}))
 		require.Empty(t, all(t, 100, func(n int, c string) (alloc.Page[ipam.Member], error) { return s.ListMembers(ctx, name, n, c) }))
 		require.Empty(t, all(t, 100, func(n int, c string) (alloc.Page[ipam.APIKey], error) { return s.ListKeys(ctx, name, n, c) }))
 		require.Empty(t, b.events(t, name, alloc.EventFilter{Outcome: "ok"}), "the trail begins with the project")
