@@ -178,6 +178,10 @@ func allocationOf(c ipam.Claim, p ipam.Pool) ipam.Allocation {
 		ID: c.AllocationID, Region: p.Place(), ProjectID: p.ProjectID, Project: p.Project, ContainerID: p.UID, Pool: p.Ref(),
 		Block: c.Block, Purpose: ipam.PurposeClaim, Phase: ipam.PhaseBound,
 		HolderProjectID: c.ProjectID, Holder: c.Ref(), Class: c.Class, ReclaimPolicy: c.ReclaimPolicy, OwnerRef: c.Spec.OwnerRef,
-		Since: c.CreatedAt, Revision: c.Revision, CreatedAt: c.CreatedAt, UpdatedAt: c.CreatedAt, CreatedBy: c.CreatedBy,
+		Since: c.CreatedAt, Revision: heldRevision(c), CreatedAt: c.CreatedAt, UpdatedAt: c.CreatedAt, CreatedBy: c.CreatedBy,
 	}
 }
+
+// heldRevision is the revision of the allocation that a claim holds. It follows the claim's and does not tell it: the pool's owner, who reads the
+// allocation, learns so that the claim was changed, and not the tag with which its holder changes it.
+func heldRevision(c ipam.Claim) ipam.ID { return ipam.DerivedID(c.Revision, "allocation") }

@@ -51,7 +51,7 @@ func TestClaimIsBoundInTheAnswerToItsCreation(t *testing.T) {
 				ID: made.AllocationID, Region: region, ProjectID: pool.ProjectID, Project: project, ContainerID: pool.UID, Pool: ref("net"),
 				Block: made.Block, Purpose: ipam.PurposeClaim, Phase: ipam.PhaseBound,
 				HolderProjectID: pool.ProjectID, Holder: ref("c"), ReclaimPolicy: ipam.ReclaimDelete, OwnerRef: c.claim.Spec.OwnerRef, Since: made.CreatedAt,
-				Revision: made.Revision, CreatedAt: made.CreatedAt, UpdatedAt: made.CreatedAt, CreatedBy: "tester",
+				Revision: ipam.DerivedID(made.Revision, "allocation"), CreatedAt: made.CreatedAt, UpdatedAt: made.CreatedAt, CreatedBy: "tester",
 			}, held)
 
 			b.release(t, "c")

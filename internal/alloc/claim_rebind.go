@@ -57,7 +57,7 @@ func (s *Service) rebind(ctx context.Context, key ProjectKey, c ipam.Claim, even
 		}
 		next := a
 		next.Phase, next.Holder, next.ReclaimPolicy, next.OwnerRef = ipam.PhaseBound, c.Ref(), bound.ReclaimPolicy, c.Spec.OwnerRef
-		next.Since, next.Revision, next.UpdatedAt = c.CreatedAt, c.Revision, c.CreatedAt
+		next.Since, next.Revision, next.UpdatedAt = c.CreatedAt, heldRevision(c), c.CreatedAt
 		ch := Changes{
 			ClaimInsert:      []ipam.Claim{bound},
 			AllocationUpdate: []AllocationUpdate{{Was: ipam.PhaseRetained, Now: next}},

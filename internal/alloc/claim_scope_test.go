@@ -85,7 +85,7 @@ func TestFirstClaimOfAScopeCarvesItsPool(t *testing.T) {
 	require.Equal(t, "10.0.1.0/28", b.claim(t, atSite("third", "ham")).Block.String(), "another site has another pool")
 	require.Len(t, b.scopes(t), 2)
 	require.Equal(t, [3]string{"48", "3", "2"}, b.usage(t, "q"))
-	require.Equal(t, "10.0.0.32/28", b.claim(t, byClass("fourth", "net", inScope("site", "ber", "rack", "7", "project", "other"))).Block.String(), "roles that the class does not ask for are ignored")
+	require.Equal(t, "10.0.0.32/28", b.claim(t, byClass("fourth", "net", inScope("site", "ber", "rack", "7", "tenant", "other"))).Block.String(), "roles that the class does not ask for are ignored")
 	require.Len(t, b.scopes(t), 2)
 }
 

@@ -52,6 +52,7 @@ func TestOwnerOfThePoolSeesBlockAndProjectOfAForeignClaimAlone(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, []any{made.Ref(), made.Spec.OwnerRef, secret}, []any{mine.Holder, mine.OwnerRef, mine.CreatedBy}, "the holder sees all of it")
 		require.Equal(t, a.Revision, mine.Revision)
+		require.NotEqual(t, made.Revision, a.Revision, "the claim's is none of the owner's business")
 	}
 	seen(ipam.PhaseBound)
 	e := refused(t, b.DeleteAllocation(b.ctx, provider, name, alloc.Request{}), ipam.CodeInUse)

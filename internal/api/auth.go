@@ -30,7 +30,10 @@ func (a *adapter) authenticate(next echo.HandlerFunc) echo.HandlerFunc {
 		if op == nil || op.public {
 			return next(c)
 		}
-		visit := visitOf(c)
+		visit, err := visitOf(c)
+		if err != nil {
+			return err
+		}
 		tries := a.attempts(visit)
 		defer tries.end()
 		visit.Try(tries, op.permission.Lasting())

@@ -30,7 +30,11 @@ func (a *adapter) charge(next echo.HandlerFunc) echo.HandlerFunc {
 			return next(c)
 		}
 		k.budget = budget{caller: limits.Work, project: limits.Project, who: who.Subject, of: tenantOf(c, who), header: c.Response().Header()}
-		visitOf(c).Spend(&k.budget)
+		visit, err := visitOf(c)
+		if err != nil {
+			return err
+		}
+		visit.Spend(&k.budget)
 		if err := k.budget.charge(foreseen(c), listed(c)); err != nil {
 			return err
 		}

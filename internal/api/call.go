@@ -1,10 +1,12 @@
 package api
 
 import (
+	"errors"
 	"net/url"
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
@@ -37,14 +39,12 @@ func operationOf(c echo.Context) *operation {
 	return nil
 }
 
-// visitOf is the context of a request that has passed origin.
-func visitOf(c echo.Context) *tenancy.Visit {
-	if v, ok := c.Request().Context().(*tenancy.Visit); ok {
-		return v
+// visitOf is the visit of a request that has passed origin.
+func visitOf(c echo.Context) (*tenancy.Visit, error) {
+	if v, ok := tenancy.VisitOf(c.Request().Context()); ok {
+		return v, nil
 	}
-	v := tenancy.NewVisit(c.Request().Context(), tenancy.Origin{})
-	c.SetRequest(c.Request().WithContext(v))
-	return v
+	return nil, ipam.Errorf(ipam.CodeInternal, "The request cannot be served.").Because(errors.New("nobody noted where it came from: origin must stand before authenticate"))
 }
 
 // pathParam is one of pathParams; "" when there is none of the name.

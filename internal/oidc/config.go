@@ -24,14 +24,16 @@ type Config struct {
 
 // Issuer is one OpenID Connect issuer and what its tokens mean.
 type Issuer struct {
-	Name         string        `yaml:"name"`         // a DNS label; the first part of its subjects
-	URL          string        `yaml:"url"`          // exactly as in `iss`; discovery starts there
-	Audience     string        `yaml:"audience"`     // must be among those in `aud`
-	Algorithms   []string      `yaml:"algorithms"`   // default: RS256, ES256, EdDSA
-	SubjectClaim string        `yaml:"subjectClaim"` // default: sub
-	ClockSkew    time.Duration `yaml:"clockSkew"`    // how much `exp` and `nbf` may be off; default: 30s, at most 5m
-	CAFile       string        `yaml:"caFile"`       // certificates that the issuer's is verified with; default: the system's
-	Roles        []Rule        `yaml:"roles"`
+	Name     string `yaml:"name"`     // a DNS label; the first part of its subjects
+	URL      string `yaml:"url"`      // exactly as in `iss`; discovery starts there
+	Audience string `yaml:"audience"` // must be among those in `aud`
+	// AuthorizedParties are the clients for which the issuer may have made a token (`azp`). None: any, as is usual for a service that others call.
+	AuthorizedParties []string      `yaml:"authorizedParties"`
+	Algorithms        []string      `yaml:"algorithms"`   // default: RS256, ES256, EdDSA
+	SubjectClaim      string        `yaml:"subjectClaim"` // default: sub
+	ClockSkew         time.Duration `yaml:"clockSkew"`    // how much `exp` and `nbf` may be off; default: 30s, at most 5m
+	CAFile            string        `yaml:"caFile"`       // certificates that the issuer's is verified with; default: the system's
+	Roles             []Rule        `yaml:"roles"`
 }
 
 // Rule gives a role to whose token has a claim: one with this Value, or one that matches Pattern, whose groups named project and

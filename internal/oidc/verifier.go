@@ -100,9 +100,15 @@ func (v *Verifier) Authenticate(ctx context.Context, token string) (tenancy.Prin
 	if !ok {
 		return nobody, tenancy.NotValid("is of an issuer that is not configured")
 	}
+	if err := checkHeader(token); err != nil {
+		return nobody, tenancy.NotValid(err.Error())
+	}
 	claims, err := is.verify(ctx, token)
 	if err != nil {
 		return nobody, err
+	}
+	if err := is.checkPurpose(claims); err != nil {
+		return nobody, tenancy.NotValid(err.Error())
 	}
 	if err := checkTimes(claims, v.clock(), is.ClockSkew); err != nil {
 		return nobody, tenancy.NotValid(err.Error())
@@ -154,6 +160,9 @@ func (is *issuer) verify(ctx context.Context, token string) (map[string]any, err
 	}
 	if err != nil {
 		return nil, tenancy.NotValid("was refused: " + err.Error())
+	}
+	if err := readOneWay(payload); err != nil {
+		return nil, tenancy.NotValid("has JSON for claims that " + err.Error())
 	}
 	claims, err := decode(payload)
 	if err != nil {

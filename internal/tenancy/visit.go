@@ -32,9 +32,19 @@ func (v *Visit) Identify(p Principal) {
 // Spend is WithBudget.
 func (v *Visit) Spend(b Budget) { v.budget = b }
 
+// VisitOf is the visit that a context belongs to, whatever was wrapped around it since; ok is false outside of one.
+func VisitOf(ctx context.Context) (v *Visit, ok bool) {
+	v, ok = ctx.Value(visitKey{}).(*Visit)
+	return v, ok
+}
+
+type visitKey struct{}
+
 // Value implements context.Context.
 func (v *Visit) Value(key any) any {
 	switch key.(type) {
+	case visitKey:
+		return v
 	case originKey:
 		return &v.origin
 	case principalKey:

@@ -47,6 +47,13 @@ func TestAVisitIsTheContextsThatItStandsFor(t *testing.T) {
 		who, _ = tenancy.From(inner)
 		require.Equal(t, alice, who)
 	})
+	t.Run("ItIsFoundThroughWhatIsWrappedAroundIt", func(t *testing.T) {
+		found, ok := tenancy.VisitOf(context.WithValue(visit, other{}, 2))
+		require.True(t, ok)
+		require.Same(t, visit, found)
+		_, ok = tenancy.VisitOf(t.Context())
+		require.False(t, ok)
+	})
 	t.Run("ItEndsWithTheContextAboveIt", func(t *testing.T) {
 		below, done := context.WithTimeout(visit, time.Hour)
 		defer done()

@@ -1,0 +1,35 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/labstack/echo/v4"
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/tenancy"
+)
+
+// Somebody who wraps a request's context between origin and authenticate must not make the trail forget where the request came from.
+func TestWhereARequestCameFromOutlivesWrappedContexts(t *testing.T) {
+	t.Parallel()
+	type span struct{}
+	in := func(ctx context.Context) echo.Context {
+		return echo.New().NewContext(httptest.NewRequest(http.MethodGet, "/", nil).WithContext(ctx), httptest.NewRecorder())
+	}
+	visit := tenancy.NewVisit(t.Context(), tenancy.Origin{RequestID: "r"})
+	c := in(context.WithValue(visit, span{}, 1))
+	found, err := visitOf(c)
+	require.NoError(t, err)
+	require.Same(t, visit, found)
+	found.Identify(tenancy.System())
+	require.Equal(t, "r", tenancy.OriginOf(c.Request().Context()).RequestID)
+	who, _ := tenancy.From(c.Request().Context())
+	require.Equal(t, tenancy.System(), who)
+
+	_, err = visitOf(in(t.Context()))
+	require.Equal(t, ipam.CodeInternal, ipam.CodeOf(err), "one that nobody noted is a fault, and is not made up")
+}

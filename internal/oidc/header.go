@@ -1,0 +1,98 @@
+package oidc
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// types are what the header `typ` of a token that says who calls can be: an ID token's, or an access token's (RFC 9068). Issuers sign others with
+// the same keys for the same audience, as those that say that somebody has logged out, and name them so (RFC 8725, section 3.11).
+var types = []string{"jwt", "at+jwt"}
+
+// logout is what a logout token says that has no `typ` (OpenID Connect Back-Channel Logout 1.0, section 2.4).
+const logout = "http://schemas.openid.net/event/backchannel-logout"
+
+// checkHeader refuses a token by its header, which the library has read for the signature alone.
+func checkHeader(token string) error {
+	first, _, _ := strings.Cut(token, ".")
+	data, err := base64.RawURLEncoding.DecodeString(first)
+	if err != nil {
+		return errors.New("has a header that cannot be read")
+	}
+	if err := readOneWay(data); err != nil {
+		return fmt.Errorf("has a header that %w", err)
+	}
+	header, err := decode(data)
+	if err != nil {
+		return errors.New("has a header that cannot be read")
+	}
+	if _, given := header["crit"]; given { // RFC 7515, section 4.1.11: never empty, and nothing that could be there is understood here
+		return errors.New("has a header with extensions that must be understood")
+	}
+	kind, given := header["typ"]
+	if !given {
+		return nil
+	}
+	text, _ := kind.(string)
+	if !slices.Contains(types, strings.TrimPrefix(strings.ToLower(text), "application/")) {
+		return errors.New("is of a type that does not say who calls")
+	}
+	return nil
+}
+
+// checkPurpose refuses a token by its claims, whatever its type, if it is for something else, or for another client.
+func (is *issuer) checkPurpose(claims map[string]any) error {
+	if events, ok := claims["events"].(map[string]any); ok {
+		if _, out := events[logout]; out {
+			return errors.New("says that somebody has logged out")
+		}
+	}
+	if len(is.AuthorizedParties) == 0 {
+		return nil
+	}
+	if party, _ := claims["azp"].(string); !slices.Contains(is.AuthorizedParties, party) {
+		return errors.New("was issued for a client that is not configured")
+	}
+	return nil
+}
+
+// readOneWay refuses JSON that has a name twice in one object: readers differ in which one counts.
+func readOneWay(data []byte) error {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	var open []map[string]bool // the names of each object that is open; nil: a list
+	name := false              // the next text is one
+	for {
+		token, err := d.Token()
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return errors.New("cannot be read")
+		}
+		inObject := len(open) > 0 && open[len(open)-1] != nil
+		switch text, isText := token.(string); {
+		case token == json.Delim('{'):
+			open, name = append(open, map[string]bool{}), true
+			continue
+		case token == json.Delim('['):
+			open, name = append(open, nil), false
+			continue
+		case token == json.Delim('}') || token == json.Delim(']'):
+			open = open[:len(open)-1]
+		case isText && inObject && name:
+			if open[len(open)-1][text] {
+				return errors.New("has a name twice")
+			}
+			open[len(open)-1][text], name = true, false
+			continue
+		}
+		name = len(open) > 0 && open[len(open)-1] != nil // a value has ended
+	}
+}
