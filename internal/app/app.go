@@ -104,7 +104,11 @@ func Start(ctx context.Context, c Config, logTo io.Writer) (_ *App, err error) {
 	if a.listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", c.Listen); err != nil {
 		return nil, fmt.Errorf("cannot listen on %s: %w", c.Listen, err)
 	}
-	a.listener = a.clients.Listener(a.listener)
+	listen := a.clients.PlainListener
+	if c.tls() {
+		listen = a.clients.Listener
+	}
+	a.listener = listen(a.listener)
 	if err := a.listenAdmin(ctx, c, files); err != nil {
 		return nil, errors.Join(err, a.listener.Close())
 	}
