@@ -2055,7 +2055,8 @@ type PoolAllocation struct {
 
 	// Strategy Which of the fitting free blocks is taken: strictly the lowest address (`FirstFit`), the tightest free block
 	// (`BestFit`, the default), a random place (`Random`), or one that leaves room to grow next to what is held
-	// (`Sparse`).
+	// (`Sparse`). A batch of more than 16 claims draws 16 random places at most, and its claims lie beside each
+	// other there.
 	Strategy AllocationStrategy `json:"strategy,omitempty"`
 }
 
@@ -4693,7 +4694,8 @@ type ClientInterface interface {
 	//
 	// Creates a routing domain in which nothing is carved yet: all of IPv4 and all of IPv6 is free in it.
 	//
-	// Refused with `already_exists` when the name is taken.
+	// Refused with `already_exists` when the name is taken, and with `quota_exceeded` when the project has as many spaces
+	// as one can have on this server.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -4704,7 +4706,8 @@ type ClientInterface interface {
 	//
 	// Creates a routing domain in which nothing is carved yet: all of IPv4 and all of IPv6 is free in it.
 	//
-	// Refused with `already_exists` when the name is taken.
+	// Refused with `already_exists` when the name is taken, and with `quota_exceeded` when the project has as many spaces
+	// as one can have on this server.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -6244,7 +6247,8 @@ func (c *Client) ListSpaces(ctx context.Context, project ProjectName, params *Li
 //
 // Creates a routing domain in which nothing is carved yet: all of IPv4 and all of IPv6 is free in it.
 //
-// Refused with `already_exists` when the name is taken.
+// Refused with `already_exists` when the name is taken, and with `quota_exceeded` when the project has as many spaces
+// as one can have on this server.
 //
 // Takes any type of body and a specified content type.
 //
@@ -6265,7 +6269,8 @@ func (c *Client) CreateSpaceWithBody(ctx context.Context, project ProjectName, p
 //
 // Creates a routing domain in which nothing is carved yet: all of IPv4 and all of IPv6 is free in it.
 //
-// Refused with `already_exists` when the name is taken.
+// Refused with `already_exists` when the name is taken, and with `quota_exceeded` when the project has as many spaces
+// as one can have on this server.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -12364,7 +12369,8 @@ type ClientWithResponsesInterface interface {
 	//
 	// Creates a routing domain in which nothing is carved yet: all of IPv4 and all of IPv6 is free in it.
 	//
-	// Refused with `already_exists` when the name is taken.
+	// Refused with `already_exists` when the name is taken, and with `quota_exceeded` when the project has as many spaces
+	// as one can have on this server.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -12375,7 +12381,8 @@ type ClientWithResponsesInterface interface {
 	//
 	// Creates a routing domain in which nothing is carved yet: all of IPv4 and all of IPv6 is free in it.
 	//
-	// Refused with `already_exists` when the name is taken.
+	// Refused with `already_exists` when the name is taken, and with `quota_exceeded` when the project has as many spaces
+	// as one can have on this server.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -20659,7 +20666,8 @@ func (c *ClientWithResponses) ListSpacesWithResponse(ctx context.Context, projec
 //
 // Creates a routing domain in which nothing is carved yet: all of IPv4 and all of IPv6 is free in it.
 //
-// Refused with `already_exists` when the name is taken.
+// Refused with `already_exists` when the name is taken, and with `quota_exceeded` when the project has as many spaces
+// as one can have on this server.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -20676,7 +20684,8 @@ func (c *ClientWithResponses) CreateSpaceWithBodyWithResponse(ctx context.Contex
 //
 // Creates a routing domain in which nothing is carved yet: all of IPv4 and all of IPv6 is free in it.
 //
-// Refused with `already_exists` when the name is taken.
+// Refused with `already_exists` when the name is taken, and with `quota_exceeded` when the project has as many spaces
+// as one can have on this server.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
