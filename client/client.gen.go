@@ -2056,7 +2056,8 @@ type PoolAllocation struct {
 
 	// Strategy Which of the fitting free blocks is taken: strictly the lowest address (`FirstFit`), the tightest free block
 	// (`BestFit`, the default), a random place (`Random`), or one that leaves room to grow next to what is held
-	// (`Sparse`).
+	// (`Sparse`). A batch of more than 16 claims draws 16 random places at most, and its claims lie beside each
+	// other there.
 	Strategy AllocationStrategy `json:"strategy,omitempty"`
 }
 
@@ -4699,7 +4700,8 @@ type ClientInterface interface {
 	//
 	// Creates a routing domain in which nothing is carved yet: all of IPv4 and all of IPv6 is free in it.
 	//
-	// Refused with `already_exists` when the name is taken.
+	// Refused with `already_exists` when the name is taken, and with `quota_exceeded` when the project has as many spaces
+	// as one can have on this server.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -4710,7 +4712,8 @@ type ClientInterface interface {
 	//
 	// Creates a routing domain in which nothing is carved yet: all of IPv4 and all of IPv6 is free in it.
 	//
-	// Refused with `already_exists` when the name is taken.
+	// Refused with `already_exists` when the name is taken, and with `quota_exceeded` when the project has as many spaces
+	// as one can have on this server.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -6250,7 +6253,8 @@ func (c *Client) ListSpaces(ctx context.Context, project ProjectName, params *Li
 //
 // Creates a routing domain in which nothing is carved yet: all of IPv4 and all of IPv6 is free in it.
 //
-// Refused with `already_exists` when the name is taken.
+// Refused with `already_exists` when the name is taken, and with `quota_exceeded` when the project has as many spaces
+// as one can have on this server.
 //
 // Takes any type of body and a specified content type.
 //
@@ -6271,7 +6275,8 @@ func (c *Client) CreateSpaceWithBody(ctx context.Context, project ProjectName, p
 //
 // Creates a routing domain in which nothing is carved yet: all of IPv4 and all of IPv6 is free in it.
 //
-// Refused with `already_exists` when the name is taken.
+// Refused with `already_exists` when the name is taken, and with `quota_exceeded` when the project has as many spaces
+// as one can have on this server.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -12370,7 +12375,8 @@ type ClientWithResponsesInterface interface {
 	//
 	// Creates a routing domain in which nothing is carved yet: all of IPv4 and all of IPv6 is free in it.
 	//
-	// Refused with `already_exists` when the name is taken.
+	// Refused with `already_exists` when the name is taken, and with `quota_exceeded` when the project has as many spaces
+	// as one can have on this server.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -12381,7 +12387,8 @@ type ClientWithResponsesInterface interface {
 	//
 	// Creates a routing domain in which nothing is carved yet: all of IPv4 and all of IPv6 is free in it.
 	//
-	// Refused with `already_exists` when the name is taken.
+	// Refused with `already_exists` when the name is taken, and with `quota_exceeded` when the project has as many spaces
+	// as one can have on this server.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -20723,7 +20730,8 @@ func (c *ClientWithResponses) ListSpacesWithResponse(ctx context.Context, projec
 //
 // Creates a routing domain in which nothing is carved yet: all of IPv4 and all of IPv6 is free in it.
 //
-// Refused with `already_exists` when the name is taken.
+// Refused with `already_exists` when the name is taken, and with `quota_exceeded` when the project has as many spaces
+// as one can have on this server.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -20740,7 +20748,8 @@ func (c *ClientWithResponses) CreateSpaceWithBodyWithResponse(ctx context.Contex
 //
 // Creates a routing domain in which nothing is carved yet: all of IPv4 and all of IPv6 is free in it.
 //
-// Refused with `already_exists` when the name is taken.
+// Refused with `already_exists` when the name is taken, and with `quota_exceeded` when the project has as many spaces
+// as one can have on this server.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //

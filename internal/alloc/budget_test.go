@@ -88,7 +88,7 @@ func TestSearchesOfOneProjectHaveFewPlaces(t *testing.T) {
 	require.NoError(t, err)
 	key, err := b.GetProject(b.ctx, project)
 	require.NoError(t, err)
-	free := b.FillSearches(t.Context(), key.UID)
+	free := alloc.FillSearches(t.Context(), b.Service, key.UID)
 	misses := alloc.Filter{Labels: &ipam.Selector{MatchLabels: map[string]string{"a": "b"}}}
 	inPool := misses
 	inPool.Pool = ipam.Ref{Project: project, Name: "net"}

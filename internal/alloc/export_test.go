@@ -51,7 +51,7 @@ func BoundWaiting(s *Service, n int) {
 func SmallStock(s *Service, n int64) { s.figures.small = n }
 
 // FillSearches takes all places that a project's searches may have.
-func (s *Service) FillSearches(ctx context.Context, project ipam.ID) (free func()) {
+func FillSearches(ctx context.Context, s *Service, project ipam.ID) (free func()) {
 	var leaves []func()
 	for range searchesOfOne {
 		if leave, err := s.searching.enter(ctx, project); err == nil {

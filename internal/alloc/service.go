@@ -30,6 +30,7 @@ type Service struct {
 	searching  *places       // lists that look at many rows
 	batching   *places
 	runway     time.Duration
+	maxSpaces  int
 	borrowing  singleflight.Group // by pool, region and prefix length
 
 	sweeping sync.Mutex
@@ -46,6 +47,8 @@ type Options struct {
 	MaxWaiting int
 	// Runway is how long what a region is lent of a pool should last. 0: 10 minutes.
 	Runway time.Duration
+	// MaxSpaces is how many spaces a project can have. 0: 256.
+	MaxSpaces int
 }
 
 // New makes the use cases over a store.
@@ -60,7 +63,10 @@ func New(store Store, o Options) *Service {
 	if o.Runway <= 0 {
 		o.Runway = 10 * time.Minute
 	}
-	return &Service{store: store, region: o.Region, runway: o.Runway, clock: clock, ownClock: o.Clock != nil, ticks: ticks, metrics: o.Metrics, tracer: o.Tracer, lanes: newLanes(o.MaxWaiting), figures: newFigures(ticks), classes: newClassMemory(), memory: newMemory(), explaining: make(chan struct{}, maxExplaining),
+	if o.MaxSpaces <= 0 {
+		o.MaxSpaces = defaultMaxSpaces
+	}
+	return &Service{store: store, maxSpaces: o.MaxSpaces, region: o.Region, runway: o.Runway, clock: clock, ownClock: o.Clock != nil, ticks: ticks, metrics: o.Metrics, tracer: o.Tracer, lanes: newLanes(o.MaxWaiting), figures: newFigures(ticks), classes: newClassMemory(), memory: newMemory(), explaining: make(chan struct{}, maxExplaining),
 		searching: newPlaces(searchesAtOnce, searchesOfOne, patientOfOne), batching: newPlaces(batchesAtOnce, batchesOfOne, patientOfOne)}
 }
 

@@ -2,6 +2,7 @@ package alloc
 
 import (
 	"context"
+	"strconv"
 	"time"
 
 	"github.com/carve-ipam/carve/internal/ipam"
@@ -34,7 +35,11 @@ func (s *Service) CreateSpace(ctx context.Context, project string, sp ipam.Space
 		if err != nil {
 			return sp, err
 		}
-		return settled(ctx, s, "space_create", Locks{Shared: []ipam.ID{key.ID}}, r.DryRun, func(ctx context.Context, tx Tx) (ipam.Space, error) {
+		locks := Locks{Alone: []ipam.ID{spacesOf(key.ID)}, Shared: []ipam.ID{key.ID}}
+		return settled(ctx, s, "space_create", locks, r.DryRun, func(ctx context.Context, tx Tx) (ipam.Space, error) {
+			if err := s.roomForSpace(ctx, tx, key); err != nil {
+				return sp, err
+			}
 			event, err := changed(ctx, sp.CreatedAt, key.ID, kindSpace, sp.Name, nil, recorded(sp.Metadata, sp.Spec))
 			if err != nil {
 				return sp, err
@@ -47,6 +52,24 @@ func (s *Service) CreateSpace(ctx context.Context, project string, sp ipam.Space
 			return got, found && got.UID == sp.UID, err
 		})
 	})
+}
+
+// defaultMaxSpaces is how many spaces a project can have when nobody says otherwise.
+const defaultMaxSpaces = 256
+
+// spacesOf stands, in Locks, for how many spaces a project has.
+func spacesOf(projectID ipam.ID) ipam.ID { return ipam.DerivedID(projectID, "spaces") }
+
+// roomForSpace refuses a space that is one too many: quotas do not count them, and each has rows of its own.
+func (s *Service) roomForSpace(ctx context.Context, tx Tx, key ProjectKey) error {
+	have, err := tx.SpaceList(ctx, key, "", s.maxSpaces)
+	if err != nil || len(have) < s.maxSpaces {
+		return err
+	}
+	e := ipam.Errorf(ipam.CodeQuotaExceeded, "Project %q has %s, which is the most on this server. Delete one first, or have the limit raised.",
+		key.Name, counted(int64(len(have)), "space"))
+	e.Figures.Limit, e.Figures.Used, e.Figures.Requested = strconv.Itoa(s.maxSpaces), strconv.Itoa(len(have)), "1"
+	return e
 }
 
 // GetSpace reads one space.

@@ -90,7 +90,7 @@ func Start(ctx context.Context, c Config, logTo io.Writer) (_ *App, err error) {
 		return nil, err
 	}
 	a.keyring = tenancy.NewKeyring(a.store, nil)
-	service := alloc.New(a.store, alloc.Options{Region: c.Region, Metrics: a.metrics, Tracer: a.claimTracer(), MaxWaiting: maxWaiting(c), Runway: c.StockRunway})
+	service := alloc.New(a.store, alloc.Options{Region: c.Region, Metrics: a.metrics, Tracer: a.claimTracer(), MaxWaiting: maxWaiting(c), Runway: c.StockRunway, MaxSpaces: c.MaxSpaces})
 	a.inFlight = api.NewInFlight(c.MaxInFlight, placeWait)
 	if err := a.metrics.WatchLoad(func() telemetry.Load { return a.load(service) }); err != nil {
 		return nil, err
@@ -104,7 +104,11 @@ func Start(ctx context.Context, c Config, logTo io.Writer) (_ *App, err error) {
 	if a.listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", c.Listen); err != nil {
 		return nil, fmt.Errorf("cannot listen on %s: %w", c.Listen, err)
 	}
-	a.listener = a.clients.Listener(a.listener)
+	listen := a.clients.PlainListener
+	if c.tls() {
+		listen = a.clients.Listener
+	}
+	a.listener = listen(a.listener)
 	if err := a.listenAdmin(ctx, c, files); err != nil {
 		return nil, errors.Join(err, a.listener.Close())
 	}

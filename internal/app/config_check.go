@@ -26,6 +26,7 @@ const (
 // The bounds of what limits can be.
 const (
 	largestRate       = 1_000_000
+	largestSpaces     = 10_000
 	largestInFlight   = 100_000
 	fewestClients     = 16
 	largestClients    = 1_000_000
@@ -122,6 +123,9 @@ func (c Config) checkLimits() error {
 	}
 	if c.MaxClients != 0 && (c.MaxClients < fewestClients || c.MaxClients > largestClients) {
 		return fmt.Errorf("--max-clients %d is neither 0 (as many as there can be open files) nor between %d and %d", c.MaxClients, fewestClients, largestClients)
+	}
+	if c.MaxSpaces < 1 || c.MaxSpaces > largestSpaces {
+		return fmt.Errorf("--max-spaces %d is not between 1 and %d", c.MaxSpaces, largestSpaces)
 	}
 	if c.StockRunway < time.Second || c.StockRunway > maxStockRunway {
 		return fmt.Errorf("--stock-runway %s is not between 1s and %s", c.StockRunway, maxStockRunway)

@@ -153,26 +153,53 @@ func TestHostileRequestsAreRefused(t *testing.T) {
 	require.Zero(t, a.inFlight.Load().Now, "nobody has a place that is not worked for")
 }
 
-// A length beside chunks is left out of account, as RFC 9112 has it, and nothing of it reaches a handler: what comes after the chunks is the next request. A
-// proxy in front that goes by the length instead is broken, and would let one caller's bytes become another's request.
-func TestALengthBesideChunksCountsForNothing(t *testing.T) {
+// What two readers of one connection could understand differently is refused, and the connection ends: the request behind it is nobody's.
+func TestRequestsThatCanBeReadInTwoWaysEndTheConnection(t *testing.T) {
 	t.Parallel()
 	a, token := launchBounded(t, impatient)
-	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", a.Addr())
-	require.NoError(t, err)
-	defer conn.Close()
-	require.NoError(t, conn.SetDeadline(time.Now().Add(enough)))
-	_, err = io.WriteString(conn, "POST /v1/projects HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nAuthorization: Bearer "+token+
-		"\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n1d\r\n{\"metadata\":{\"name\":\"chunk\"}}\r\n0\r\n\r\nGET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
-	require.NoError(t, err)
-	reader := bufio.NewReader(conn)
-	for _, status := range []int{http.StatusCreated, http.StatusOK} {
-		w, err := http.ReadResponse(reader, nil)
-		require.NoError(t, err)
-		said, err := io.ReadAll(w.Body)
-		require.NoError(t, err)
-		require.Equal(t, status, w.StatusCode, string(said))
-		require.NoError(t, w.Body.Close())
+	const chunks = "1d\r\n{\"metadata\":{\"name\":\"chunk\"}}\r\n0\r\n\r\n"
+	create := "POST /v1/projects HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nAuthorization: Bearer " + token + "\r\n"
+	const next = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
+	for name, c := range map[string]struct {
+		request  string
+		statuses []int
+	}{
+		"ALengthBesideChunks":    {create + "Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n" + chunks + next, []int{400}},
+		"ChunksBesideALength":    {create + "Transfer-Encoding: chunked\r\nContent-Length: 3\r\n\r\n" + chunks + next, []int{400}},
+		"ChunksOfHTTP10":         {strings.Replace(create, "HTTP/1.1", "HTTP/1.0", 1) + "Transfer-Encoding: chunked\r\nConnection: keep-alive\r\n\r\n" + chunks + next, []int{400}},
+		"AFoldedLine":            {"GET /healthz HTTP/1.1\r\nHost: x\r\nX-A: b\r\n c\r\n\r\n" + next, []int{400}},
+		"AFoldedLengthByATab":    {create + "Content-Length:\r\n\t3\r\n\r\n{} " + next, []int{400}},
+		"ABlankBeforeTheFirst":   {"GET /healthz HTTP/1.1\r\n Host: x\r\n\r\n" + next, []int{400}},
+		"ABareLineFeed":          {"GET /healthz HTTP/1.1\r\nHost: x\nX-A: b\r\n\r\n" + next, []int{400}},
+		"BareLineFeedsAlone":     {"GET /healthz HTTP/1.1\nHost: x\n\n" + next, []int{400}},
+		"ABareLineFeedAtTheEnd":  {"GET /healthz HTTP/1.1\r\nHost: x\r\n\n" + next, []int{400}},
+		"ABareCarriageReturn":    {"GET /healthz HTTP/1.1\r\nHost: x\r\nX-A: b\rX-B: c\r\n\r\n" + next, []int{400}},
+		"AfterAGoodOne":          {next + "GET /healthz HTTP/1.1\r\nHost: x\n\r\n" + next, []int{200, 400}},
+		"AfterABody":             {create + "Content-Length: 2\r\n\r\n{}GET /healthz HTTP/1.1\r\nHost: x\n\r\n" + next, []int{400, 400}},
+		"ChunksAloneAreAnswered": {create + "Transfer-Encoding: chunked\r\n\r\n" + chunks + next, []int{201}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", a.Addr())
+			require.NoError(t, err)
+			defer conn.Close()
+			require.NoError(t, conn.SetDeadline(time.Now().Add(enough)))
+			_, err = io.WriteString(conn, c.request)
+			require.NoError(t, err)
+			reader := bufio.NewReader(conn)
+			var got []int
+			for {
+				w, err := http.ReadResponse(reader, nil)
+				if err != nil {
+					require.False(t, isTimeout(err), "the connection is kept")
+					break
+				}
+				got = append(got, w.StatusCode)
+				_, _ = io.Copy(io.Discard, w.Body)
+				_ = w.Body.Close()
+			}
+			require.Equal(t, c.statuses, got)
+		})
 	}
 }
 

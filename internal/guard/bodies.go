@@ -44,6 +44,9 @@ const rest = time.Second
 func (b Bodies) Handler(next http.Handler) http.Handler {
 	turns := make(chan struct{}, b.LargeAtOnce)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.ProtoMajor == 1 && len(r.TransferEncoding) > 0 { // there may have been a length as well, which the server has taken away: RFC 9112, 6.1
+			w.Header().Set("Connection", "close")
+		}
 		deadline, ok := w.(deadliner)
 		if !ok || r.ContentLength == 0 || r.Body == nil {
 			next.ServeHTTP(w, r)

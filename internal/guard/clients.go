@@ -47,6 +47,12 @@ func (c *Clients) Load() Load {
 // Listener is l with the bound. The server that accepts from it must have State as its ConnState.
 func (c *Clients) Listener(l net.Listener) net.Listener { return &listener{Listener: l, clients: c} }
 
+// PlainListener is Listener for HTTP without TLS, of whose requests the heads are looked at (heads). Under TLS they cannot be: the server must have the
+// TLS connection itself.
+func (c *Clients) PlainListener(l net.Listener) net.Listener {
+	return &listener{Listener: l, clients: c, plain: true}
+}
+
 // State is http.Server.ConnState: it learns which connections work on a request.
 func (c *Clients) State(conn net.Conn, state http.ConnState) {
 	mine := own(conn)
@@ -78,6 +84,7 @@ const sendBuffer = 128 << 10
 type listener struct {
 	net.Listener
 	clients *Clients
+	plain   bool
 }
 
 // Accept implements net.Listener.
@@ -89,6 +96,9 @@ func (l *listener) Accept() (net.Conn, error) {
 		}
 		if tcp, ok := conn.(*net.TCPConn); ok {
 			_ = tcp.SetWriteBuffer(sendBuffer)
+		}
+		if l.plain {
+			conn = &heads{Conn: conn}
 		}
 		if admitted := l.clients.admit(conn); admitted != nil {
 			return admitted, nil

@@ -43,6 +43,7 @@ func attacks(o options) []attack {
 			return "GET /v1/whoami HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer carve_00000000000000000000000000000000_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\r\n\r\n"
 		})},
 	}
+	list = append(list, costly()...)
 	if o.tls {
 		list = append(list, attack{name: "TLS handshakes that are not finished", run: handshakes}, attack{name: "HTTP/2 streams that are reset at once", run: resets})
 	}

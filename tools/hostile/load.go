@@ -63,7 +63,11 @@ func (s *server) ask(ctx context.Context, t *tally, times *[]time.Duration, n in
 	method, path, body := http.MethodGet, "/v1/whoami", ""
 	if n%2 == 0 {
 		method, path = http.MethodPost, "/v1/projects/good/claims"
-		body = fmt.Sprintf(`{"metadata":{"name":"c%d"},"spec":{"poolRef":{"name":"pool"},"prefixLength":32}}`, s.claims.Add(1))
+		pool := "pool"
+		if n%4 == 0 {
+			pool = "random"
+		}
+		body = fmt.Sprintf(`{"metadata":{"name":"c%d"},"spec":{"poolRef":{"name":%q},"prefixLength":32}}`, s.claims.Add(1), pool)
 	}
 	_, err := s.api.Do(ctx, method, path, body)
 	took := time.Since(due)

@@ -315,7 +315,8 @@ export interface paths {
          * Create a space
          * @description Creates a routing domain in which nothing is carved yet: all of IPv4 and all of IPv6 is free in it.
          *
-         *     Refused with `already_exists` when the name is taken.
+         *     Refused with `already_exists` when the name is taken, and with `quota_exceeded` when the project has as many spaces
+         *     as one can have on this server.
          */
         post: operations["createSpace"];
         delete?: never;
@@ -1607,7 +1608,8 @@ export interface components {
             /**
              * @description Which of the fitting free blocks is taken: strictly the lowest address (`FirstFit`), the tightest free block
              *     (`BestFit`, the default), a random place (`Random`), or one that leaves room to grow next to what is held
-             *     (`Sparse`).
+             *     (`Sparse`). A batch of more than 16 claims draws 16 random places at most, and its claims lie beside each
+             *     other there.
              */
             strategy?: components["schemas"]["AllocationStrategy"];
             /** @description The largest block that may be carved; by default the pool itself. */

@@ -1,0 +1,51 @@
+package alloc_test
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// A project has as many spaces as it may, its default one counted, however many servers are asked at once.
+func TestAProjectHasSoManySpacesAndNoMore(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	var servers []*alloc.Service
+	for range 2 {
+		store, _ := b.store(t)
+		servers = append(servers, alloc.New(store, alloc.Options{Region: region, Clock: b.clock.read, MaxSpaces: 5}))
+	}
+	var made atomic.Int64
+	var wg sync.WaitGroup
+	for i := range 12 {
+		wg.Go(func() {
+			_, err := servers[i%2].CreateSpace(b.ctx, project, ipam.Space{Metadata: meta(fmt.Sprintf("s%d", i))}, alloc.Request{})
+			if err == nil {
+				made.Add(1)
+			}
+		})
+	}
+	wg.Wait()
+	require.EqualValues(t, 4, made.Load())
+	for _, dry := range []bool{true, false} {
+		_, err := servers[0].CreateSpace(b.ctx, project, ipam.Space{Metadata: meta("more")}, alloc.Request{DryRun: dry})
+		e := refused(t, err, ipam.CodeQuotaExceeded)
+		require.Equal(t, []string{"5", "5", "1"}, []string{e.Figures.Limit, e.Figures.Used, e.Figures.Requested})
+	}
+	page, err := b.ListSpaces(b.ctx, project, alloc.Filter{}, 10, "")
+	require.NoError(t, err)
+	for _, s := range page.Items {
+		if s.Name != ipam.DefaultSpace {
+			require.NoError(t, servers[1].DeleteSpace(b.ctx, project, s.Name, alloc.Request{}))
+			break
+		}
+	}
+	_, err = servers[0].CreateSpace(b.ctx, project, ipam.Space{Metadata: meta("more")}, alloc.Request{})
+	require.NoError(t, err)
+}
