@@ -28,8 +28,8 @@ func run() int {
 }
 
 // retain is the use case in the words of the command line.
-func retain(ctx context.Context, dsn string, keep time.Duration) (cli.Retained, error) {
-	done, err := app.Retain(ctx, dsn, keep)
+func retain(ctx context.Context, dsn string, events, holds time.Duration) (cli.Retained, error) {
+	done, err := app.Retain(ctx, dsn, events, holds)
 	return cli.Retained(done), err
 }
 

@@ -38,6 +38,11 @@ func (a *App) jobs(c Config, service *alloc.Service) []job {
 			return a.expireEvents(ctx, c.AuditRetention)
 		}})
 	}
+	if a.retention != nil && c.HistoryRetention > 0 {
+		jobs = append(jobs, job{"expire_history", "old holds could not be deleted", 10 * time.Minute, func(ctx context.Context) (int64, error) {
+			return a.expireHistory(ctx, c.HistoryRetention)
+		}})
+	}
 	return jobs
 }
 
@@ -142,6 +147,15 @@ func (a *App) expireEvents(ctx context.Context, keep time.Duration) (int64, erro
 	n, err := a.retention.ExpireEvents(ctx, a.retention.Now().Add(-keep), batch)
 	if n > 0 {
 		a.Log.InfoContext(ctx, "old audit events were deleted", "events", n, "olderThan", keep)
+	}
+	return n, err
+}
+
+// expireHistory deletes the holds that ended longer ago than they are to be kept.
+func (a *App) expireHistory(ctx context.Context, keep time.Duration) (int64, error) {
+	n, err := a.retention.ExpireHistory(ctx, a.retention.Now().Add(-keep), batch)
+	if n > 0 {
+		a.Log.InfoContext(ctx, "old holds were deleted", "holds", n, "olderThan", keep)
 	}
 	return n, err
 }

@@ -17,44 +17,46 @@ import (
 // Config is everything the server can be told. Each field is a flag and an environment variable (CARVE_ and the flag's
 // name in upper case, dashes as underscores); the flag wins.
 type Config struct {
-	Listen         string
-	DataDir        string
-	DatabaseURL    string
-	DatabaseFile   string // holds a database URL, in place of DatabaseURL
-	Embedded       string
-	Auth           []string
-	OIDCConfig     string
-	TLSCert        string
-	TLSKey         string
-	TLSClientCA    string // "": clients need no certificate
-	TLSClientAuth  string
-	TLSMinVersion  string
-	InsecureHTTP   bool
-	AdminListen    string // "": no admin listener
-	TrustedProxies []string
-	RateReads      int // a second and caller; 0: no limit, here and below
-	RateWrites     int // a second and caller
-	RateAnonymous  int // a second and client address
-	RateWork       int // cost a second and caller
-	RateProject    int // cost a second and project
-	AuditRetention time.Duration
-	Region         string
-	StockRunway    time.Duration
-	LogLevel       string
-	LogFormat      string
-	RequestTimeout time.Duration
-	DrainDelay     time.Duration
-	MaxConnections int
-	MaxInFlight    int // 0: no bound
-	MaxWaiting     int // for one pool; 0: as many as in flight
-	MaxClients     int // connections from clients; 0: as many as the system has files for
-	MaxSpaces      int // of a project
-	Metrics        string
-	MetricsPools   int // told of by name; 0: none
+	Listen           string
+	DataDir          string
+	DatabaseURL      string
+	DatabaseFile     string // holds a database URL, in place of DatabaseURL
+	Embedded         string
+	Auth             []string
+	OIDCConfig       string
+	TLSCert          string
+	TLSKey           string
+	TLSClientCA      string // "": clients need no certificate
+	TLSClientAuth    string
+	TLSMinVersion    string
+	InsecureHTTP     bool
+	AdminListen      string // "": no admin listener
+	TrustedProxies   []string
+	RateReads        int // a second and caller; 0: no limit, here and below
+	RateWrites       int // a second and caller
+	RateAnonymous    int // a second and client address
+	RateWork         int // cost a second and caller
+	RateProject      int // cost a second and project
+	AuditRetention   time.Duration
+	HistoryRetention time.Duration
+	Region           string
+	StockRunway      time.Duration
+	LogLevel         string
+	LogFormat        string
+	RequestTimeout   time.Duration
+	DrainDelay       time.Duration
+	MaxConnections   int
+	MaxInFlight      int // 0: no bound
+	MaxWaiting       int // for one pool; 0: as many as in flight
+	MaxClients       int // connections from clients; 0: as many as the system has files for
+	MaxSpaces        int // of a project
+	Metrics          string
+	MetricsPools     int // told of by name; 0: none
 
-	version bool   // was asked for
-	bareURL bool   // the database URL was on the command line, where others can read it
-	bounds  bounds // of connections; zero: those that are always, but in tests
+	version    bool   // was asked for
+	mustRetain bool   // a retention was asked for, and not left to the default
+	bareURL    bool   // the database URL was on the command line, where others can read it
+	bounds     bounds // of connections; zero: those that are always, but in tests
 }
 
 const envPrefix = "CARVE_"
@@ -85,7 +87,8 @@ func (c *Config) flags() *pflag.FlagSet {
 	f.IntVar(&c.RateAnonymous, "rate-limit-anonymous", 20, "requests a second without valid credentials from one client address, likewise")
 	f.IntVar(&c.RateWork, "rate-limit-work", 10000, "what requests of one caller may cost a second, in rows looked at; a claim costs 20, one of a batch as well, and each KiB of a body 10; likewise")
 	f.IntVar(&c.RateProject, "rate-limit-project-work", 20000, "what requests of all callers of one project may cost a second together; likewise")
-	f.DurationVar(&c.AuditRetention, "audit-retention", 0, "how long records of the audit trail are kept; 0 = for ever")
+	f.DurationVar(&c.AuditRetention, auditRetention, AuditRetention, "how long records of the audit trail are kept, where the database user may delete them; 0 = for ever")
+	f.DurationVar(&c.HistoryRetention, historyRetention, HistoryRetention, "how long it is kept who held an address, from the end of the hold, likewise; 0 = for ever")
 	f.StringVar(&c.Region, "region", "local", "the region this server works in: a DNS label")
 	f.DurationVar(&c.StockRunway, "stock-runway", 10*time.Minute, "how long what this region is lent of a pool that is at home elsewhere should last")
 	f.StringVar(&c.LogLevel, "log-level", "info", "debug, info, warn or error")
@@ -134,6 +137,7 @@ func ParseConfig(args, environ []string) (c Config, usage string, err error) {
 	if err := fromEnvironment(f, environ); err != nil {
 		return c, usage, err
 	}
+	c.mustRetain = (f.Changed(auditRetention) && c.AuditRetention > 0) || (f.Changed(historyRetention) && c.HistoryRetention > 0)
 	return c, usage, c.check()
 }
 

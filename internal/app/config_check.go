@@ -133,8 +133,10 @@ func (c Config) checkLimits() error {
 	if c.MaxWaiting < 0 || c.MaxWaiting > largestInFlight {
 		return fmt.Errorf("--max-waiting %d is not between 0 (as many as in flight) and %d", c.MaxWaiting, largestInFlight)
 	}
-	if c.AuditRetention != 0 && c.AuditRetention < shortestRetention {
-		return fmt.Errorf("--audit-retention %s is neither 0 (for ever) nor at least %s", c.AuditRetention, shortestRetention)
+	for flag, keep := range map[string]time.Duration{auditRetention: c.AuditRetention, historyRetention: c.HistoryRetention} {
+		if keep != 0 && keep < shortestRetention {
+			return fmt.Errorf("--%s %s is neither 0 (for ever) nor at least %s", flag, keep, shortestRetention)
+		}
 	}
 	return nil
 }

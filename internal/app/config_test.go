@@ -3,6 +3,7 @@ package app
 import (
 	"net/netip"
 	"testing"
+	"time"
 
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
@@ -43,6 +44,7 @@ func TestParseConfig(t *testing.T) {
 		"RefusesAProxyThatIsNoAddress":       {args: []string{"--auth=keys", "--trusted-proxies=proxy.example"}, wrong: "neither an address nor a CIDR"},
 		"RefusesToTrustEverybody":            {args: []string{"--auth=keys", "--trusted-proxies=0.0.0.0/0"}, wrong: "everybody"},
 		"AcceptsARetention":                  {args: []string{"--auth=keys", "--audit-retention=2160h"}},
+		"RefusesAHistoryOfAMoment":           {args: []string{"--auth=keys", "--history-retention=1s"}, wrong: "--history-retention"},
 		"RefusesARetentionOfAMoment":         {args: []string{"--auth=keys", "--audit-retention=1s"}, wrong: "--audit-retention"},
 		"RefusesAnUnknownFlagOfOurs":         {args: []string{"--auth=keys", "--rate-limit-write=5"}, wrong: "did you mean --rate-limit-writes?"},
 		"IgnoresTheClientsVariables":         {args: dev, env: []string{"CARVE_API_KEY=carve_x", "CARVE_CONFIG=/z"}},
@@ -96,6 +98,20 @@ func TestFlagsWinOverEnvironment(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "west", c.Region)
 	require.Equal(t, "/tmp/x", c.DataDir)
+}
+
+// A database that nobody told otherwise must not grow for ever.
+func TestRecordsAreNotKeptForEverUnlessSomebodySaysSo(t *testing.T) {
+	t.Parallel()
+	c, _, err := ParseConfig([]string{"--auth=keys"}, nil)
+	require.NoError(t, err)
+	require.Equal(t, 90*24*time.Hour, c.AuditRetention)
+	require.Equal(t, 365*24*time.Hour, c.HistoryRetention)
+	require.False(t, c.mustRetain, "a user who may not delete records is no reason not to start")
+	c, _, err = ParseConfig([]string{"--auth=keys", "--audit-retention=0", "--history-retention=0"}, nil)
+	require.NoError(t, err)
+	require.Zero(t, c.AuditRetention+c.HistoryRetention)
+	require.False(t, c.mustRetain)
 }
 
 func TestHelpListsEveryFlagWithItsDefault(t *testing.T) {

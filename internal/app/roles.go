@@ -37,9 +37,10 @@ func (a *App) checkUser(ctx context.Context, c Config) error {
 		a.Log.WarnContext(ctx, "the database user may do more than a server needs; `ipamctl migrate --server-user` makes one that may not",
 			"user", standing.User, "more", strings.Join(standing.More, "; "))
 	}
-	if !a.retains && c.AuditRetention > 0 {
-		return fmt.Errorf("--audit-retention=%[1]s: the database user %[2]q may not delete records of the audit trail, which is as it should be; "+
-			"leave the flag out, and run `ipamctl retention --audit-retention %[1]s` as the user of `ipamctl migrate --retention-user`, once a day, say", c.AuditRetention, standing.User)
+	if !a.retains && c.mustRetain {
+		return fmt.Errorf("--audit-retention=%[1]s --history-retention=%[2]s: the database user %[3]q may not delete records of the audit trail and of the history, which is as it should be; "+
+			"leave the flags out, and run `ipamctl retention --audit-retention %[1]s --history-retention %[2]s` as the user of `ipamctl migrate --retention-user`, once a day, say",
+			c.AuditRetention, c.HistoryRetention, standing.User)
 	}
 	return nil
 }

@@ -85,7 +85,7 @@ func TestAServerKnowsWhatItsUserMay(t *testing.T) {
 	require.Contains(t, said, "it is a superuser")
 
 	_, _, err = started(t, "--database-url="+as["app"], "--audit-retention=2160h")
-	require.ErrorContains(t, err, "leave the flag out, and run `ipamctl retention --audit-retention 2160h0m0s`")
+	require.ErrorContains(t, err, "leave the flags out, and run `ipamctl retention --audit-retention 2160h0m0s --history-retention 8760h0m0s`")
 
 	_, _, err = started(t, "--database-url="+as["nobody"])
 	require.ErrorIs(t, err, crdb.ErrPrivileges)
@@ -137,17 +137,17 @@ func TestRetainDeletesInEveryRegion(t *testing.T) {
 	execute(t, root, "SELECT count(*) FROM audit_events WHERE at > '2025-01-01'", &kept)
 	require.Positive(t, kept)
 
-	done, err := Retain(t.Context(), as["cron"], 0)
+	done, err := Retain(t.Context(), as["cron"], 0, 0)
 	require.NoError(t, err)
 	require.Equal(t, Retained{Purged: 2}, done)
-	done, err = Retain(t.Context(), as["cron"], 24*time.Hour)
+	done, err = Retain(t.Context(), as["cron"], 24*time.Hour, 24*time.Hour)
 	require.NoError(t, err)
 	require.Equal(t, Retained{Events: 2}, done)
 	var left int
 	execute(t, root, "SELECT count(*) FROM audit_events", &left)
 	require.Equal(t, kept, left)
 
-	_, err = Retain(t.Context(), as["app"], time.Hour)
+	_, err = Retain(t.Context(), as["app"], time.Hour, time.Hour)
 	require.ErrorIs(t, err, crdb.ErrPrivileges)
 	require.ErrorContains(t, err, "DELETE on audit_events")
 	require.ErrorContains(t, err, "--retention-user")

@@ -24,8 +24,8 @@ type Database struct {
 	Bootstrap func(ctx context.Context, dsn, region string) (token string, err error)
 	// Reconcile opens the pools that a region was fenced off from, and answers what was found of each. A use case, as Bootstrap is.
 	Reconcile func(ctx context.Context, dsn, region string, o Reconciling) ([]Reconciled, error)
-	// Retain deletes records that are too old; 0 keeps those of the audit trail for ever. A use case, as Bootstrap is.
-	Retain func(ctx context.Context, dsn string, keep time.Duration) (Retained, error)
+	// Retain deletes records that are too old; 0 keeps those of the audit trail, or holds, for ever. A use case, as Bootstrap is.
+	Retain func(ctx context.Context, dsn string, events, holds time.Duration) (Retained, error)
 	// Find answers the DSN of the embedded database that a running server keeps in a data directory.
 	Find func(dataDir string) (dsn string, err error)
 	// Start brings the embedded database of a data directory up, where no server runs, until stop is called.

@@ -27,8 +27,8 @@ func operating(t *testing.T) *double {
 	d := answering(t)
 	d.env, d.database = map[string]string{}, cli.RealDatabase()
 	d.database.Bootstrap = app.Bootstrap // as cmd/ipamctl does
-	d.database.Retain = func(ctx context.Context, dsn string, keep time.Duration) (cli.Retained, error) {
-		done, err := app.Retain(ctx, dsn, keep)
+	d.database.Retain = func(ctx context.Context, dsn string, events, holds time.Duration) (cli.Retained, error) {
+		done, err := app.Retain(ctx, dsn, events, holds)
 		return cli.Retained(done), err
 	}
 	return d

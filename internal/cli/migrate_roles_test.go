@@ -51,17 +51,19 @@ func TestMigrateSaysWhichRolesThereAreToBe(t *testing.T) {
 func TestRetentionSaysWhatItDeleted(t *testing.T) {
 	t.Parallel()
 	d := answering(t)
-	var kept time.Duration
-	d.database.Retain = func(_ context.Context, _ string, keep time.Duration) (cli.Retained, error) {
-		kept = keep
-		return cli.Retained{Events: 1200, Purged: 1}, nil
+	var events, holds time.Duration
+	d.database.Retain = func(_ context.Context, _ string, ofEvents, ofHolds time.Duration) (cli.Retained, error) {
+		events, holds = ofEvents, ofHolds
+		return cli.Retained{Events: 1200, Holds: 3, Purged: 1}, nil
 	}
 	url := []string{"retention", "--database-url", "postgres://db/carve"}
-	require.Equal(t, result{0, "", "deleted: 1200 old records of the audit trail, 1 row of deleted projects\n"}, d.done(append(url, "--audit-retention", "2160h")...))
-	require.Equal(t, 2160*time.Hour, kept)
-	require.JSONEq(t, `{"auditEvents": 1200, "ofDeletedProjects": 1}`, d.done(append(url, "-o", "json")...).out)
-	require.Zero(t, kept, "for ever, unless it is said")
-	for _, args := range [][]string{{"--audit-retention", "59m"}, {"--audit-retention", "-2160h"}, {"-o", "name"}} {
+	require.Equal(t, result{0, "", "deleted: 1200 old records of the audit trail, 3 old holds, 1 row of deleted projects\n"}, d.done(append(url, "--audit-retention", "100h", "--history-retention", "0")...))
+	require.Equal(t, 100*time.Hour, events)
+	require.Zero(t, holds, "for ever")
+	require.JSONEq(t, `{"auditEvents": 1200, "holds": 3, "ofDeletedProjects": 1}`, d.done(append(url, "-o", "json")...).out)
+	require.Equal(t, app.AuditRetention, events, "not for ever, unless it is said")
+	require.Equal(t, app.HistoryRetention, holds)
+	for _, args := range [][]string{{"--audit-retention", "59m"}, {"--audit-retention", "-2160h"}, {"--history-retention", "59m"}, {"-o", "name"}} {
 		require.Equal(t, 2, d.run(append(url, args...)...).code, args)
 	}
 }
@@ -106,7 +108,7 @@ func TestEachUserDoesItsWorkAndNoOthers(t *testing.T) {
 	}
 	r = run("app", "region", "reconcile")
 	require.Zero(t, r.code, r.err)
-	require.Equal(t, result{0, "", "deleted: 0 old records of the audit trail, 0 rows of deleted projects\n"}, run("cron", "retention", "--audit-retention", "1h"))
+	require.Equal(t, result{0, "", "deleted: 0 old records of the audit trail, 0 old holds, 0 rows of deleted projects\n"}, run("cron", "retention", "--audit-retention", "1h"))
 	require.Contains(t, run("eyes", "audit").out, "audit clean\n")
 	require.Zero(t, run("owner", "audit").code)
 

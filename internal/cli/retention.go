@@ -14,17 +14,18 @@ const shortestRetention = time.Hour
 // Retained is what a run of retention deleted.
 type Retained struct {
 	Events int64 `json:"auditEvents"`
+	Holds  int64 `json:"holds"`
 	Purged int64 `json:"ofDeletedProjects"`
 }
 
 func (p *program) retentionCommand() *cobra.Command {
 	var t target
-	var keep time.Duration
+	var events, holds time.Duration
 	cmd := &cobra.Command{
 		Use:   "retention",
 		Short: "Delete old records of the audit trail, and what deleted projects left behind",
-		Long: `Deletes what deleted projects left behind in the audit trail and in the history and, with --audit-retention, the records of the
-audit trail that are older than that, in all regions.
+		Long: `Deletes what deleted projects left behind in the audit trail and in the history, the records of the audit trail that are older than
+--audit-retention, and the holds of addresses that ended longer than --history-retention ago, in all regions.
 
 A server does this by itself when its database user may, as that of the embedded database. A server whose user has the server's role may
 not delete a record: run this once a day, say, as the user that 'ipamctl migrate --retention-user' named. It works in small transactions, may run while
@@ -37,8 +38,10 @@ servers work and from several places at once, and may be cut off: the next run d
 			if p.flags.output == formatName {
 				return usagef("what was deleted has no names: use -o table, json or yaml")
 			}
-			if keep != 0 && keep < shortestRetention {
-				return usagef("--audit-retention %s is neither 0 (for ever) nor at least %s", keep, shortestRetention)
+			for flag, keep := range map[string]time.Duration{"audit-retention": events, "history-retention": holds} {
+				if keep != 0 && keep < shortestRetention {
+					return usagef("--%s %s is neither 0 (for ever) nor at least %s", flag, keep, shortestRetention)
+				}
 			}
 			if p.Database.Retain == nil {
 				return errors.New("this build cannot delete records")
@@ -47,7 +50,7 @@ servers work and from several places at once, and may be cut off: the next run d
 			if err != nil {
 				return err
 			}
-			done, err := p.Database.Retain(ctx, dsn, keep)
+			done, err := p.Database.Retain(ctx, dsn, events, holds)
 			if err != nil {
 				return offline(err)
 			}
@@ -55,7 +58,8 @@ servers work and from several places at once, and may be cut off: the next run d
 		}),
 	}
 	t.add(cmd)
-	cmd.Flags().DurationVar(&keep, "audit-retention", 0, "how long records of the audit trail are kept; 0 is for ever")
+	cmd.Flags().DurationVar(&events, "audit-retention", 90*24*time.Hour, "how long records of the audit trail are kept; 0 is for ever")
+	cmd.Flags().DurationVar(&holds, "history-retention", 365*24*time.Hour, "how long it is kept who held an address, from the end of the hold; 0 is for ever")
 	return cmd
 }
 
@@ -68,6 +72,6 @@ func (p *program) showRetained(done Retained) error {
 		}
 		return p.document(doc)
 	}
-	p.remark("deleted: %s of the audit trail, %s of deleted projects", counted(int(done.Events), "old record"), counted(int(done.Purged), "row"))
+	p.remark("deleted: %s of the audit trail, %s, %s of deleted projects", counted(int(done.Events), "old record"), counted(int(done.Holds), "old hold"), counted(int(done.Purged), "row"))
 	return nil
 }

@@ -71,6 +71,7 @@ func wire(t *testing.T, dsn string) (through string, cut func()) {
 	t.Helper()
 	cfg, err := pgx.ParseConfig(dsn)
 	require.NoError(t, err)
+	network, address := pgconn.NetworkAddress(cfg.Host, cfg.Port)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	var mu sync.Mutex
@@ -86,7 +87,6 @@ func wire(t *testing.T, dsn string) (through string, cut func()) {
 			if err != nil {
 				return
 			}
-			network, address := pgconn.NetworkAddress(cfg.Host, cfg.Port)
 			server, err := net.Dial(network, address)
 			if err != nil {
 				_ = client.Close()

@@ -18,6 +18,29 @@ const projectsAtOnce = 200
 // and says how many. What was deleted stays deleted when it fails half-way; the next call does the rest.
 func (s *Store) ExpireEvents(ctx context.Context, before time.Time, limit int) (int64, error) {
 	first := ipam.FirstTimeID(before)
+	return s.expireOfProjects(ctx, "event_oldest", uuid(first), func(ctx context.Context, project ipam.ID) (int64, error) {
+		return s.expireTrail(ctx, project, first, limit)
+	})
+}
+
+// ExpireHistory deletes all holds of the store's region that ended before a time, as ExpireEvents deletes events.
+func (s *Store) ExpireHistory(ctx context.Context, before time.Time, limit int) (int64, error) {
+	return s.expireOfProjects(ctx, "history_oldest", before, func(ctx context.Context, project ipam.ID) (total int64, err error) {
+		for {
+			var n int64
+			err := s.alone(ctx, "history_expire", func(ctx context.Context, c *conn) (err error) {
+				n, err = c.affected(ctx, "history_expire", s.region, uuid(project), before, limit)
+				return err
+			})
+			if total += n; err != nil || n <= int64(limit) { // more, and those of one moment, where there may be more still
+				return total, err
+			}
+		}
+	})
+}
+
+// expireOfProjects asks which projects have something that is too old, and has it deleted.
+func (s *Store) expireOfProjects(ctx context.Context, oldest string, before any, expire func(ctx context.Context, project ipam.ID) (int64, error)) (int64, error) {
 	var total int64
 	for after := ""; ; {
 		page, err := s.ProjectList(ctx, after, projectsAtOnce)
@@ -29,12 +52,12 @@ func (s *Store) ExpireEvents(ctx context.Context, before time.Time, limit int) (
 		for i, p := range page {
 			ids[i] = p.UID
 		}
-		old, err := list(ctx, s.reader, "event_oldest", scanID, s.region, uuids(ids), uuid(first))
+		old, err := list(ctx, s.reader, oldest, scanID, s.region, uuids(ids), before)
 		if err != nil {
 			return total, err
 		}
 		for _, id := range old {
-			n, err := s.expireTrail(ctx, id, first, limit)
+			n, err := expire(ctx, id)
 			if total += n; err != nil {
 				return total, err
 			}

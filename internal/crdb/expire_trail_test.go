@@ -68,6 +68,36 @@ func TestOldEventsAreDeletedInBatchesProjectByProjectAndOthersAreNot(t *testing.
 	require.Equal(t, 7, rows(t, h, "history", a), "history is kept")
 }
 
+func TestOldHoldsAreDeletedInBatchesProjectByProjectAndOthersAreNot(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, dbtest.New(t))
+	a, b, c := newProject(t, h, "a"), newProject(t, h, "b"), newProject(t, h, "c")
+	leave(t, h, a, 7)
+	leave(t, h, c, 3)
+	var batch alloc.Changes // of one release: more than are deleted at once
+	for i := range 5 {
+		batch.History = append(batch.History, ipam.Hold{ID: ipam.NewID(), ProjectID: b.UID, Block: cidr(fmt.Sprintf("10.0.1.%d/32", i)), Since: noon, Until: noon})
+	}
+	require.NoError(t, h.store.InTx(admin(t), "test_leave", alloc.Locks{}, func(ctx context.Context, tx alloc.Tx) error { return tx.Write(ctx, batch) }))
+	for _, step := range []struct {
+		before  time.Time
+		deleted int64
+		a, b, c int
+	}{
+		{noon, 0, 7, 5, 3},
+		{noon.Add(time.Minute), 7, 6, 0, 2},
+		{noon.Add(4*time.Minute + time.Second), 6, 2, 0, 0},
+		{noon.Add(4*time.Minute + time.Second), 0, 2, 0, 0},
+		{noon.Add(time.Hour), 2, 0, 0, 0},
+	} {
+		n, err := h.store.ExpireHistory(admin(t), step.before, 2)
+		require.NoError(t, err)
+		require.Equal(t, step.deleted, n)
+		require.Equal(t, [3]int{step.a, step.b, step.c}, [3]int{rows(t, h, "history", a), rows(t, h, "history", b), rows(t, h, "history", c)})
+	}
+	require.Equal(t, 7, rows(t, h, "audit_events", a), "the trail is kept")
+}
+
 func TestADeletedProjectsTrailAndHistoryArePurgedInBatchesAndOthersAreNot(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, dbtest.New(t))

@@ -15,8 +15,8 @@
 // migrations run once a process, in a template of which each test's database is a copy.
 //
 // With CARVE_TEST_ENGINE=cockroach it is CockroachDB: the cluster at CRDB_URL, or
-// else one in memory from the `cockroach` on PATH. CockroachDB has no templates, so
-// there the migrations run for each test. CRDB_URL alone means the same.
+// else one in memory from the `cockroach` on PATH. CockroachDB has no templates: there
+// the migrations run once a process, too, and each test's database gets the tables that they made in one transaction. CRDB_URL alone means the same.
 //
 // # What is left behind
 //

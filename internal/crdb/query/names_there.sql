@@ -1,5 +1,5 @@
 -- purpose: which of the names in a list's filters mean something to a project: pools and spaces that are its own or granted to it, pools that its classes draw from, classes that it may use
--- index:   projects_name_key, pools_name_key, pools_pkey, spaces_name_key, grants_pkey, pool_classes_pool_idx, classes_pkey, classes_name_key, projects_pkey
+-- index:   projects_name_key, pools_name_key, pools_pkey, spaces_name_key, grants_pkey, pool_classes_pool_idx, classes_pkey, classes_name_key
 -- rows:    at most one for each name, and a probe of each index whether or not the pool or space exists
 -- locks:   none
 SELECT 'pool', k.project, k.name
