@@ -29,3 +29,6 @@ func Isolation(ctx context.Context, t alloc.Tx) (string, error) {
 
 // SessionSettings are those of the store's sessions on PostgreSQL.
 func SessionSettings() map[string]string { return postgres{}.settings() }
+
+// DurableStatements are those that PostgreSQL is asked by whether what can be seen is durable.
+func DurableStatements() (ask, write string) { return postgres{}.durable() }

@@ -107,3 +107,15 @@ func TestAStoreTakesARole(t *testing.T) {
 	_, err := s.Purge(admin(t), 1)
 	require.ErrorContains(t, err, denied)
 }
+
+// Nothing has to be granted for a server to find out whether what it sees is durable.
+func TestAServersUserMayAskWhetherWhatItSeesIsDurable(t *testing.T) {
+	t.Parallel()
+	onPostgres(t)
+	c := connect(t, asServer(t, dbtest.New(t)), nil)
+	ask, write := crdb.DurableStatements()
+	for _, sql := range []string{ask, write} {
+		_, err := c.Exec(t.Context(), sql)
+		require.NoError(t, err)
+	}
+}
