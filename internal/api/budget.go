@@ -17,6 +17,7 @@ type budget struct {
 	caller, project *ratelimit.Limiter // nil: no limit
 	who, of         string             // "": no project
 	header          http.Header
+	spent           int // by this request: what it costs in parts must not be refused for ever where all of it at once would begin
 }
 
 // charge takes what a request costs as far as that is known before anything of it is read, and lets the use cases take the rest: for the
@@ -84,7 +85,7 @@ func (b *budget) charge(w, besides tenancy.Work) error {
 	cost := w.Cost()
 	need := cost + besides.Cost()
 	for _, p := range b.purses() {
-		if d := p.limiter.Afford(p.key, need); !d.Allowed {
+		if d := p.limiter.Afford(p.key, need, b.spent); !d.Allowed {
 			describeLimit(b.header, d)
 			return overBudget(d, need)
 		}
@@ -92,6 +93,7 @@ func (b *budget) charge(w, besides tenancy.Work) error {
 	for _, p := range b.purses() {
 		p.limiter.Owe(p.key, cost)
 	}
+	b.spent += cost
 	return nil
 }
 

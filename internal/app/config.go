@@ -85,7 +85,7 @@ func (c *Config) flags() *pflag.FlagSet {
 	f.IntVar(&c.RateReads, "rate-limit-reads", 500, "reads a second that one caller may make; bursts of two seconds' worth; 0 = no limit")
 	f.IntVar(&c.RateWrites, "rate-limit-writes", 200, "writes a second that one caller may make, likewise")
 	f.IntVar(&c.RateAnonymous, "rate-limit-anonymous", 20, "requests a second without valid credentials from one client address, likewise")
-	f.IntVar(&c.RateWork, "rate-limit-work", 10000, "what requests of one caller may cost a second, in rows looked at; a claim costs 20, one of a batch as well, and each KiB of a body 10; likewise")
+	f.IntVar(&c.RateWork, "rate-limit-work", 10000, "what requests of one caller may cost a second, in rows looked at; a claim costs 20, one of a batch 10, and each KiB of a body 10; likewise")
 	f.IntVar(&c.RateProject, "rate-limit-project-work", 20000, "what requests of all callers of one project may cost a second together; likewise")
 	f.DurationVar(&c.AuditRetention, auditRetention, AuditRetention, "how long records of the audit trail are kept, where the database user may delete them; 0 = for ever")
 	f.DurationVar(&c.HistoryRetention, historyRetention, HistoryRetention, "how long it is kept who held an address, from the end of the hold, likewise; 0 = for ever")

@@ -72,13 +72,13 @@ func (l *Limiter) Take(key string) Decision {
 	return l.decide(b, now, b.tokens.AllowN(now, 1))
 }
 
-// Afford says whether so many tokens are there, or the bucket is full and they are more than that.
-func (l *Limiter) Afford(key string, tokens int) Decision {
+// Afford says whether so many tokens are there, or they are more than a bucket holds and it is full, but for those that were taken for the same thing before.
+func (l *Limiter) Afford(key string, tokens, taken int) Decision {
 	b := l.bucket(key)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	now := l.clock()
-	enough := min(tokens, b.tokens.Burst())
+	enough := max(min(tokens, b.tokens.Burst()-taken), 0)
 	d := l.decide(b, now, b.free(now) >= float64(enough))
 	if !d.Allowed {
 		d.RetryAfter = l.until(b, now, enough)

@@ -16,7 +16,7 @@ type Work struct {
 const (
 	readCost    = 10
 	writeCost   = 20
-	blockCost   = 20
+	blockCost   = 10
 	kibCost     = 10
 	countedRows = 10 // that cost one
 )

@@ -30,6 +30,11 @@ func (s *server) furnish(ctx context.Context) error {
 			return err
 		}
 	}
+	for _, pool := range []string{"pool", "random"} {
+		if _, err := s.api.Do(ctx, http.MethodPut, "/v1/projects/good/pools/"+pool+"/grants/bad", ""); err != nil {
+			return err
+		}
+	}
 	if err := s.fill(ctx); err != nil {
 		return err
 	}
@@ -48,7 +53,7 @@ func (s *server) fill(ctx context.Context) error {
 		if _, err := s.api.Do(ctx, http.MethodPost, "/v1/projects/bad/claim-batches", `{"claims":[`+b.String()[1:]+`]}`); err != nil {
 			return err
 		}
-		wait(ctx, 3*time.Second) // it has a budget as well
+		wait(ctx, 2*time.Second) // it has a budget as well
 	}
 	return nil
 }
