@@ -13,5 +13,6 @@ const (
 	NoEpoch      = false // the epochs of a region's stock are not compared
 
 	CancelCommits = false // a COMMIT is cancelled with its request
+	LocalClock    = false // what depends on time is decided by each server's own clock
 	NoBarrier     = false // what an earlier request did is answered before it is known to be durable
 )

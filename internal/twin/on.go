@@ -22,5 +22,6 @@ var (
 	NoEpoch      = chosen == "no-epoch"       // the epochs of a region's stock are not compared
 
 	CancelCommits = chosen == "cancel-commits" // a COMMIT is cancelled with its request
+	LocalClock    = chosen == "local-clock"    // what depends on time is decided by each server's own clock
 	NoBarrier     = chosen == "no-barrier"     // what an earlier request did is answered before it is known to be durable
 )
