@@ -82,7 +82,7 @@ clean: ## Remove what was built and installed here; the data in DATA_DIR stays
 	rm -rf bin tools/*/node_modules $(CLIENT_TS)/node_modules $(CLIENT_TS)/dist cover.out
 
 ##@ Prove it
-.PHONY: test test-go conform specmatic test-sql test-crdb test-crdb-cluster chaos chaos-long chaos-twins chaos-build bench bench-scale bench-overload hostile compare k6 load docs-check docs-update chart-test chart-install jaeger-witness rolling observe
+.PHONY: test test-go oracle conform specmatic test-sql test-crdb test-crdb-cluster chaos chaos-long chaos-twins chaos-build bench bench-scale bench-overload hostile compare k6 load docs-check docs-update chart-test chart-install jaeger-witness rolling observe
 test: test-sql test-go ## Run every test, with the race detector where there is a C compiler
 
 # What asks one thing after another: a search through a model, and a fuzzer with one client. The race detector finds nothing there that it does not
@@ -147,6 +147,10 @@ specmatic: deps build tools/specmatic/node_modules/.package-lock.json ## Let Spe
 	@command -v java >/dev/null || { echo 'make specmatic needs Java 17: apt-get install default-jre-headless' >&2; exit 2; }
 	@go build -trimpath -buildvcs=false -o bin/specmatic ./tools/specmatic
 	@bin/specmatic $(SPECMATICFLAGS)
+
+# On a quiet machine: it measures times.
+oracle: deps ## Measure whether the time of a refusal tells what other projects have
+	go test -count=1 -timeout=30m -tags=oracle -v -run=TimeDoesNotTell $(TESTFLAGS) ./internal/crdb
 
 bench: deps ## Run the benchmarks (BENCH=pattern)
 	go test -run='^$$' -bench='$(BENCH)' -benchmem -timeout=30m ./...
@@ -237,7 +241,7 @@ client-python-test: deps build tools/openapi-generator/node_modules/.package-loc
 	@tools/openapi-generator/python.sh bin/server
 
 ##@ Keep it in order
-.PHONY: generate verify lint lint-go lint-openapi fmt breaking swagger-ui
+.PHONY: generate verify lint lint-go lint-openapi lint-files fmt breaking swagger-ui
 generate: $(CLIENT_TS)/node_modules/.package-lock.json ## Write the server's types and the clients from openapi.yaml, and docs/sql.md from the statements
 	@for each in $(GENERATED); do \
 		echo "$${each%%:*}"; $(OAPI_CODEGEN) -config "$${each##*:}" openapi.yaml; done
@@ -263,7 +267,10 @@ verify: tools/swagger-ui/node_modules/.package-lock.json $(CLIENT_TS)/node_modul
 	cd tools/docscheck && go mod tidy -diff
 	cd tools/image && go mod tidy -diff
 
-lint: lint-openapi lint-go ## Lint the contract and the code
+lint: lint-files lint-openapi lint-go ## Lint the contract and the code
+
+lint-files: # No built program, and nothing large, is committed.
+	@go run ./tools/tracked
 
 lint-openapi: tools/openapi/node_modules/.package-lock.json
 	$(REDOCLY) lint --config=tools/openapi/redocly.yaml openapi.yaml

@@ -1519,8 +1519,9 @@ type IPClaimSpec struct {
 	// says, or else `Delete`; `status.reclaimPolicy` has what is in force.
 	ReclaimPolicy ReclaimPolicy `json:"reclaimPolicy,omitempty"`
 
-	// Scope Values of the roles that a class with `poolPer` asks for, by role, without `project`. All of its roles are needed;
-	// roles that it does not ask for are ignored. Without a class it has no meaning.
+	// Scope Values of the roles that a class with `poolPer` asks for, by role. All of its roles are needed; roles that it does
+	// not ask for are ignored. Without a class it has no meaning. `project` is always the project that claims and cannot be
+	// given (`invalid_argument`).
 	//
 	//
 	// Example: {"cluster":"web-eu"}
@@ -3090,11 +3091,13 @@ type ListAllocationsParams struct {
 	// IPFamily Only this address family.
 	IPFamily *FamilyFilter `form:"ipFamily,omitempty" json:"ipFamily,omitempty"`
 
-	// Pool Only what was carved from this pool, `name` or `project/name`.
+	// Pool Only what was carved from this pool, `name` or `project/name`. One that the project neither has nor may use, and of which it holds nothing, is
+	// refused (`invalid_argument`), whether or not another project has it: an empty list says that nothing was carved, and never that the name is
+	// wrong. A pool that was deleted held nothing; what was done with it is in the audit events, by `resourceName`.
 	Pool *PoolFilter `form:"pool,omitempty" json:"pool,omitempty"`
 
 	// Class Only pools that list the class of this name or were carved for its scopes, or claims and allocations that it served; whether it is the project's own
-	// or one of `platform`.
+	// or one of `platform`. A name that no class has which the project may use, nor one that served what it holds, is refused (`invalid_argument`).
 	Class *ClassFilter `form:"class,omitempty" json:"class,omitempty"`
 
 	// Within Only blocks inside this CIDR, the CIDR itself included.
@@ -3181,7 +3184,7 @@ type DeleteAPIKeyParams struct {
 
 // ListAuditEventsParams defines parameters for ListAuditEvents.
 type ListAuditEventsParams struct {
-	// Subject Only what this subject did.
+	// Subject Only what this subject did. It is compared with what was recorded, so that one which is gone by now is found.
 	Subject *SubjectFilter `form:"subject,omitempty" json:"subject,omitempty"`
 
 	// Operation Only events of this operation: one that changes something, or `bootstrap`, which made the project `platform`.
@@ -3190,7 +3193,8 @@ type ListAuditEventsParams struct {
 	// ResourceKind Only events about resources of this kind.
 	ResourceKind *ResourceKindFilter `form:"resourceKind,omitempty" json:"resourceKind,omitempty"`
 
-	// ResourceName Only events about resources of this name; grants are found by the name of the pool or the space.
+	// ResourceName Only events about resources of this name; grants are found by the name of the pool or the space. It is compared with what was recorded, so that a
+	// resource which is deleted by now is found, and no name is refused.
 	ResourceName *ResourceNameFilter `form:"resourceName,omitempty" json:"resourceName,omitempty"`
 
 	// Outcome Only events with this outcome: `ok`, or the code of the refusal of what the caller had no right to. Other refusals are
@@ -3242,11 +3246,13 @@ type ListClaimsParams struct {
 	// IPFamily Only this address family.
 	IPFamily *FamilyFilter `form:"ipFamily,omitempty" json:"ipFamily,omitempty"`
 
-	// Pool Only what was carved from this pool, `name` or `project/name`.
+	// Pool Only what was carved from this pool, `name` or `project/name`. One that the project neither has nor may use, and of which it holds nothing, is
+	// refused (`invalid_argument`), whether or not another project has it: an empty list says that nothing was carved, and never that the name is
+	// wrong. A pool that was deleted held nothing; what was done with it is in the audit events, by `resourceName`.
 	Pool *PoolFilter `form:"pool,omitempty" json:"pool,omitempty"`
 
 	// Class Only pools that list the class of this name or were carved for its scopes, or claims and allocations that it served; whether it is the project's own
-	// or one of `platform`.
+	// or one of `platform`. A name that no class has which the project may use, nor one that served what it holds, is refused (`invalid_argument`).
 	Class *ClassFilter `form:"class,omitempty" json:"class,omitempty"`
 
 	// Within Only blocks inside this CIDR, the CIDR itself included.
@@ -3478,14 +3484,14 @@ type ListPoolsParams struct {
 	// IPFamily Only this address family.
 	IPFamily *FamilyFilter `form:"ipFamily,omitempty" json:"ipFamily,omitempty"`
 
-	// Space Only pools of this space, `name` or `project/name`.
+	// Space Only pools of this space, `name` or `project/name`. One that the project neither has nor was granted is refused (`invalid_argument`).
 	Space *SpaceFilter `form:"space,omitempty" json:"space,omitempty"`
 
-	// Parent Only children of this pool, `name` or `project/name`.
+	// Parent Only children of this pool, `name` or `project/name`. One that the project neither has nor may use is refused (`invalid_argument`).
 	Parent *ParentFilter `form:"parent,omitempty" json:"parent,omitempty"`
 
 	// Class Only pools that list the class of this name or were carved for its scopes, or claims and allocations that it served; whether it is the project's own
-	// or one of `platform`.
+	// or one of `platform`. A name that no class has which the project may use, nor one that served what it holds, is refused (`invalid_argument`).
 	Class *ClassFilter `form:"class,omitempty" json:"class,omitempty"`
 
 	// Within Only blocks inside this CIDR, the CIDR itself included.

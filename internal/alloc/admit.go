@@ -14,6 +14,9 @@ import (
 // one cannot be told from how long that takes. A caller who is refused all the time is recorded now and then (tenancy.Recorded). The answer is the refusal, recorded or not.
 func (s *Service) Admit(ctx context.Context, action tenancy.Action, project string) error {
 	_, err := tenancy.Authorize(ctx, action, project)
+	if ipam.IsCode(err, ipam.CodePermissionDenied) {
+		err = s.maySeeRefusal(ctx, project, err)
+	}
 	refused, ok := errors.AsType[*ipam.Error](err)
 	if !ok || (refused.Code != ipam.CodePermissionDenied && refused.Code != ipam.CodeNotFound) || !mutates(action) || !tenancy.Recorded(ctx) {
 		return err
@@ -22,6 +25,25 @@ func (s *Service) Admit(ctx context.Context, action tenancy.Action, project stri
 		return refused.Because(failed)
 	}
 	return err
+}
+
+// maySeeRefusal answers the refusal of somebody whose role in a project is too small, or that there is no such project: a role that was read
+// before may be in an earlier one of the name.
+func (s *Service) maySeeRefusal(ctx context.Context, project string, refusal error) error {
+	who, _ := tenancy.From(ctx)
+	held, ok := who.Held[project]
+	if !ok || who.Roles[project] != "" {
+		return refusal
+	}
+	p, err := s.store.ProjectGet(strong(ctx), project)
+	switch {
+	case err != nil:
+		return err
+	case p.UID != held.Project:
+		return tenancy.ProjectNotFound(project)
+	default:
+		return refusal
+	}
 }
 
 // mutates reports whether an action changes anything, by its last word.

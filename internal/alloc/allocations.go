@@ -27,7 +27,7 @@ func allocationOfBoth(ctx context.Context, read Reader, key ProjectKey, name str
 	if err != nil {
 		return ipam.Allocation{}, allocationNotFound(key, name)
 	}
-	a, found, err := ignoreNotFound(read.AllocationGetByID(ctx, id))
+	a, found, err := ignoreNotFound(read.AllocationGetByID(ctx, key, id))
 	if err != nil {
 		return ipam.Allocation{}, err
 	}
@@ -89,7 +89,7 @@ func (s *Service) DeleteAllocation(ctx context.Context, project, name string, r 
 		}
 		return none, tx.Write(ctx, ch)
 	}, func(ctx context.Context) (struct{}, bool, error) {
-		got, found, err := ignoreNotFound(s.store.AllocationGetByID(ctx, first.ID))
+		got, found, err := ignoreNotFound(s.store.AllocationGetByID(ctx, key, first.ID))
 		return struct{}{}, !found || (got.Phase == ipam.PhaseCoolingDown && got.Revision == revision), err
 	})
 	return err

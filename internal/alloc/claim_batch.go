@@ -35,6 +35,9 @@ func (s *Service) makeBatch(ctx context.Context, project string, claims []ipam.C
 	if len(claims) == 0 || len(claims) > MaxBatch {
 		return none, ipam.Invalid("/claims", "must hold 1 to %d claims; it holds %d.", MaxBatch, len(claims))
 	}
+	if err := tenancy.BudgetOf(ctx).Charge(tenancy.Work{Blocks: len(claims)}); err != nil {
+		return none, err
+	}
 	b := batch{key: key, request: r, items: make([]batchItem, len(claims))}
 	names, event := make(map[string]int, len(claims)), attempt(ctx, s.now(), key.ID, kindClaim, "")
 	for i, c := range claims {
@@ -51,6 +54,11 @@ func (s *Service) makeBatch(ctx context.Context, project string, claims []ipam.C
 		event.ID, event.At, event.Name = ipam.NewTimeID(c.CreatedAt), c.CreatedAt, c.Name
 		b.items[i] = batchItem{claim: c, random: ipam.NewID(), event: event}
 	}
+	leave, err := s.batching.enter(ctx, key.ID)
+	if err != nil {
+		return none, err
+	}
+	defer leave()
 	return once(ctx, s, key, r, nil, func(ctx context.Context) ([]ipam.Claim, error) {
 		return s.bindBatch(ctx, &b)
 	})
@@ -61,9 +69,10 @@ type batch struct {
 	request Request
 	items   []batchItem
 
-	single   bool                       // not a batch, but the first claim of a scope
-	selected map[string][]ipam.Pool     // what each selector finds, by its text
-	facts    map[batchSource]ClaimFacts // what is known of each pool and class that is named
+	single    bool                       // not a batch, but the first claim of a scope
+	onlyLooks bool                       // it is a dry run that takes no lock and writes no row, not even to take it back
+	selected  map[string][]ipam.Pool     // what each selector finds, by its text
+	facts     map[batchSource]ClaimFacts // what is known of each pool and class that is named
 }
 
 // batchSource is what a claim names to be served from.
@@ -108,12 +117,17 @@ func (s *Service) runBatch(ctx context.Context, b *batch, byPool map[ipam.ID][]*
 			ids = append(ids, c.first.id())
 		}
 	}
-	release, err := s.lanes.acquire(ctx, ids...)
-	if err != nil {
-		return nil, err
+	locks := Locks{Alone: ids, Shared: b.classes()}
+	if b.onlyLooks = b.request.DryRun && len(s.store.KnownRegions()) <= 1; b.onlyLooks {
+		locks = Locks{} // it reads one moment of the pool, and keeps nobody from it
+	} else {
+		release, err := s.lanes.acquireFor(ctx, b.lane(), ids...)
+		if err != nil {
+			return nil, err
+		}
+		defer release()
 	}
-	defer release()
-	locks, op := Locks{Alone: ids, Shared: b.classes()}, "claim_batch"
+	op := "claim_batch"
 	if b.single {
 		op = "claim_first"
 	}

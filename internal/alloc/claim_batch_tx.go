@@ -19,14 +19,44 @@ type batchRun struct {
 	order  []*batchPool
 	scoped map[ipam.ID]*batchPool // pools that are carved in this transaction, by scope
 	ledger *ledger                // since the first pool was opened
+	whole  bool                   // every row that may decide is read, and not few of them
 }
+
+// errFewRead ends a plan that was made from few rows, when it finds no room among them for a claim of any place.
+var errFewRead = errors.New("too few free rows were read")
 
 func (s *Service) batchTx(ctx context.Context, tx Tx, b *batch, byPool map[ipam.ID][]*choice) ([]ipam.Claim, error) {
 	bound, ch, err := newBatchRun(tx, b, byPool).plan(ctx)
+	if errors.Is(err, errFewRead) {
+		again := newBatchRun(tx, b, byPool)
+		again.whole = true
+		bound, ch, err = again.plan(ctx)
+	}
 	if err != nil {
 		return nil, err
 	}
+	if b.onlyLooks {
+		return bound, b.free(ctx, tx)
+	}
 	return bound, tx.Write(ctx, ch)
+}
+
+// free looks whether the names of the batch are free, as writing would find out. Rows that are written in a dry run are locked
+// until they are taken back: others who claim in the pool would wait for that.
+func (b *batch) free(ctx context.Context, tx Tx) error {
+	names := make([]NameRef, len(b.items))
+	for i := range b.items {
+		names[i] = NameRef{b.key.ID, b.items[i].claim.Name}
+	}
+	taken, _, err := tx.Taken(ctx, names, nil) // a dry run stores no key
+	if err != nil {
+		return err
+	}
+	names = slices.DeleteFunc(names, func(n NameRef) bool { return !taken[n] })
+	if len(names) > 0 {
+		return &Conflict{ClaimRefs: names}
+	}
+	return nil
 }
 
 func newBatchRun(tx Tx, b *batch, byPool map[ipam.ID][]*choice) *batchRun {
@@ -123,6 +153,9 @@ func (run *batchRun) serve(ctx context.Context, i int) (ipam.Claim, *batchPool, 
 			t.taken = append(t.taken, granted{wish, block})
 			return ask.bound(it.claim, block, t.pool), t, nil
 		}
+		if t.few && wish.Strategy == space.Random && !wish.Exact.IsValid() {
+			return it.claim, nil, errFewRead
+		}
 		run.ledger.give(run.batch.key.ID, d.at, d.usage)
 	}
 	if overQuota != nil {
@@ -158,6 +191,7 @@ type batchPool struct {
 	pool    ipam.Pool
 	gone    bool
 	granted bool
+	few     bool      // of its rows that a Random wish may take only some were read
 	taken   []granted // by the items so far
 	carver  *carver
 	wishes  map[int]space.Wish     // by item
@@ -206,7 +240,8 @@ func (run *batchRun) open(ctx context.Context, known ipam.Pool) (*batchPool, err
 		q.Consumers = []string{key.Name}
 	}
 	wishes, owners, scopes := run.wishes(known)
-	facts, err := run.tx.GroupRead(ctx, c, reads(c, nil, wishes), q)
+	rows, few := run.reads(c, wishes)
+	facts, err := run.tx.GroupRead(ctx, c, rows, q)
 	if ipam.IsCode(err, ipam.CodeNotFound) {
 		t := &batchPool{pool: known, gone: true}
 		run.opened[PoolContainer(known).Lock()] = t
@@ -233,10 +268,12 @@ func (run *batchRun) open(ctx context.Context, known ipam.Pool) (*batchPool, err
 	free := facts.Free
 	if !facts.Pool.Spec.Allocation.Equal(known.Spec.Allocation) { // other wishes, which other rows decide
 		wishes, owners, scopes = run.wishes(facts.Pool)
-		if free, err = run.tx.FreeRead(ctx, c, reads(c, nil, wishes)); err != nil {
+		rows, few = run.reads(c, wishes)
+		if free, err = run.tx.FreeRead(ctx, c, rows); err != nil {
 			return nil, err
 		}
 	}
+	t.few = few && len(free) >= space.Few // or else those are all
 	if t.carver, err = newCarver(c, nil, free); err != nil {
 		return nil, err
 	}
@@ -250,6 +287,14 @@ func (run *batchRun) open(ctx context.Context, known ipam.Pool) (*batchPool, err
 	}
 	run.order = append(run.order, t)
 	return t, nil
+}
+
+// reads names the rows of a container that the wishes are granted from; few when there may be more for those of any place.
+func (run *batchRun) reads(c Container, wishes []space.Wish) (rows space.Reads, few bool) {
+	if run.whole {
+		return space.ReadsFor(c.Block, wishes), false
+	}
+	return space.FewFor(c.Block, wishes)
 }
 
 // mayOpen reports whether any of the choices that came to a pool may still draw from it, or carve a scope's pool from it.
@@ -283,6 +328,7 @@ func (run *batchRun) wishes(pool ipam.Pool) (wishes []space.Wish, owners []int, 
 			scopes = append(scopes, c.first.id())
 		}
 	}
+	space.DrawTogether(pool.Block, wishes)
 	space.ShareStart(pool.Block, wishes)
 	return wishes, owners, scopes
 }

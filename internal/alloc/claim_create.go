@@ -30,11 +30,11 @@ func (s *Service) createClaim(ctx context.Context, project string, c ipam.Claim,
 // then the transaction is all there is to wait for; the next ones begin with what the database says.
 func (s *Service) makeClaim(ctx context.Context, project string, c ipam.Claim, r Request, put bool) (Result[ipam.Claim], ipam.ClassRef, error) {
 	none, class := Result[ipam.Claim]{}, ipam.ClassRef{}
-	who, key, remembered, err := s.enterRemembered(ctx, tenancy.ClaimsWrite, project)
+	pass, key, remembered, err := s.enterRemembered(ctx, tenancy.ClaimsWrite, project)
 	if err != nil {
 		return none, class, err
 	}
-	c, err = s.prepareClaim(c, key, who)
+	c, err = s.prepareClaim(c, key, pass.Principal)
 	if err != nil {
 		return none, class, err
 	}
@@ -46,7 +46,7 @@ func (s *Service) makeClaim(ctx context.Context, project string, c ipam.Claim, r
 		}
 		if !facts.remembered {
 			if remembered { // nothing is refused for what is remembered
-				if key, err = s.projectKey(ctx, project); err != nil {
+				if key, err = s.projectKey(ctx, pass); err != nil {
 					return none, class, err
 				}
 				remembered, c.ProjectID, event.ProjectID = false, key.ID, key.ID
@@ -112,7 +112,7 @@ func (s *Service) madeMeanwhile(ctx context.Context, key ProjectKey, c ipam.Clai
 
 // prepareClaim validates and fixes everything that a repeat of the transaction must not change.
 func (s *Service) prepareClaim(c ipam.Claim, key ProjectKey, who tenancy.Principal) (ipam.Claim, error) {
-	if err := checkNew(&c.Metadata, c.Spec.Check()); err != nil {
+	if err := checkNew(&c.Metadata, c.Spec.CheckNew()); err != nil {
 		return c, err
 	}
 	c.Metadata = s.fresh(c.Metadata, key.Name, s.region, who)

@@ -14,7 +14,7 @@ func (s *Service) rebind(ctx context.Context, key ProjectKey, c ipam.Claim, even
 	if err != nil {
 		return c, ipam.Invalid("/spec/allocationRef/name", "is not the name of an allocation.")
 	}
-	known, found, err := ignoreNotFound(s.store.AllocationGetByID(ctx, id))
+	known, found, err := ignoreNotFound(s.store.AllocationGetByID(ctx, key, id))
 	if err != nil {
 		return c, err
 	}
@@ -77,7 +77,7 @@ func (s *Service) rebind(ctx context.Context, key ProjectKey, c ipam.Claim, even
 // owner included, it is not there to be bound; nor is it in a pool of another project than of, if that is given.
 func retainedFor(ctx context.Context, tx Tx, key ProjectKey, id ipam.ID, of string) (ipam.Allocation, error) {
 	const field = "/spec/allocationRef/name"
-	a, found, err := ignoreNotFound(tx.AllocationGetByID(ctx, id))
+	a, found, err := ignoreNotFound(tx.AllocationGetByID(ctx, key, id))
 	switch {
 	case err != nil:
 		return a, err

@@ -9,22 +9,22 @@ import (
 
 // GetClaim reads one claim.
 func (s *Service) GetClaim(ctx context.Context, project, name string) (ipam.Claim, error) {
-	_, key, remembered, err := s.enterRemembered(ctx, tenancy.ClaimsRead, project)
+	pass, key, remembered, err := s.enterRemembered(ctx, tenancy.ClaimsRead, project)
 	if err != nil {
 		return ipam.Claim{}, err
 	}
-	c, _, err := s.findClaim(ctx, key, remembered, name)
+	c, _, err := s.findClaim(ctx, pass, key, remembered, name)
 	return c, err
 }
 
 // findClaim reads a claim of a project, remembered or not. A claim that is found under a project's id is of the project of that name: neither
 // id nor name changes, and no claim outlives its project. Where none is found, the name may belong to another project by now.
-func (s *Service) findClaim(ctx context.Context, key ProjectKey, remembered bool, name string) (ipam.Claim, ProjectKey, error) {
+func (s *Service) findClaim(ctx context.Context, pass tenancy.Pass, key ProjectKey, remembered bool, name string) (ipam.Claim, ProjectKey, error) {
 	c, err := s.store.ClaimGet(ctx, key, name)
 	if !remembered || !ipam.IsCode(err, ipam.CodeNotFound) {
 		return c, key, err
 	}
-	now, err := s.projectKey(ctx, key.Name)
+	now, err := s.projectKey(ctx, pass)
 	if err != nil {
 		return c, key, err
 	}
@@ -42,7 +42,7 @@ func notFoundClaim(key ProjectKey, name string) error {
 // DeleteClaim releases a claim at once: under ReclaimDelete its block is free when this returns; under ReclaimRetain the
 // allocation stays without a claim. The claim and its allocation go in one transaction.
 func (s *Service) DeleteClaim(ctx context.Context, project, name string, r Request) error {
-	_, key, remembered, err := s.enterRemembered(ctx, tenancy.ClaimsWrite, project)
+	pass, key, remembered, err := s.enterRemembered(ctx, tenancy.ClaimsWrite, project)
 	if err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func (s *Service) DeleteClaim(ctx context.Context, project, name string, r Reque
 			guess = c.UID
 		}
 		if !made {
-			if c, key, err = s.findClaim(ctx, key, remembered, name); err != nil {
+			if c, key, err = s.findClaim(ctx, pass, key, remembered, name); err != nil {
 				return err
 			}
 			event.ProjectID = key.ID

@@ -24,10 +24,9 @@ func TestListsAreNarrowedToAClass(t *testing.T) {
 	scoped := b.claim(t, byClass("by-per", "per", length(28)))
 	b.claim(t, claim("by-pool", "a", 24))
 	for class, want := range map[string]struct{ pools, claims []string }{
-		"std":  {[]string{"a", "b"}, []string{"by-std"}},
-		"big":  {[]string{"b"}, []string{"by-big"}},
-		"per":  {[]string{"d", scoped.Pool.Name}, []string{"by-per"}},
-		"none": {[]string{}, []string{}},
+		"std": {[]string{"a", "b"}, []string{"by-std"}},
+		"big": {[]string{"b"}, []string{"by-big"}},
+		"per": {[]string{"d", scoped.Pool.Name}, []string{"by-per"}},
 	} {
 		f := alloc.Filter{Class: class}
 		pools, held := []string{}, []string{}

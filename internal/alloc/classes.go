@@ -62,7 +62,7 @@ func (s *Service) ListClasses(ctx context.Context, project string, f Filter, lim
 	}
 	place := func(c ipam.Class) classPlace { return classPlace{Name: c.Name, Foreign: c.ProjectID != key.ID} }
 	var all []ipam.Class // there are at most 2 * MaxClasses, so they are read at once
-	page, err := scan(listOf("classes", key.ID, f), cursor, min(limit, maxClassPage), func(after classPlace, n int) ([]ipam.Class, error) {
+	page, err := scan(ctx, s.searching, listOf("classes", key.ID, f), cursor, min(limit, maxClassPage), func(after classPlace, n int) ([]ipam.Class, error) {
 		if all == nil {
 			all, err = s.store.ClassList(ctx, key)
 			slices.SortFunc(all, func(a, b ipam.Class) int { return place(a).compare(place(b)) })

@@ -21,6 +21,16 @@ type list struct {
 
 func listOf(kind string, of ...any) list { return list{kind: kind, of: of} }
 
+// owner is whose list it is, or what it is a list of; zero when it is that of all projects.
+func (l list) owner() ipam.ID {
+	if len(l.of) > 0 {
+		if id, is := l.of[0].(ipam.ID); is {
+			return id
+		}
+	}
+	return ipam.ID{}
+}
+
 // binding is a hash of what the list is of; "" when it is not bound.
 func (l list) binding() (string, error) {
 	if l.of == nil {

@@ -1,6 +1,10 @@
 package alloc
 
-import "github.com/carve-ipam/carve/internal/ipam"
+import (
+	"context"
+
+	"github.com/carve-ipam/carve/internal/ipam"
+)
 
 // Waiting is how many requests have queued up for a container's next transaction. Tests wait for it, instead of for time,
 // to know that a group is complete.
@@ -45,3 +49,25 @@ func BoundWaiting(s *Service, n int) {
 
 // SmallStock sets how many free blocks are counted for every refusal.
 func SmallStock(s *Service, n int64) { s.figures.small = n }
+
+// FillSearches takes all places that a project's searches may have.
+func (s *Service) FillSearches(ctx context.Context, project ipam.ID) (free func()) {
+	var leaves []func()
+	for range searchesOfOne {
+		if leave, err := s.searching.enter(ctx, project); err == nil {
+			leaves = append(leaves, leave)
+		}
+	}
+	return func() {
+		for _, leave := range leaves {
+			leave()
+		}
+	}
+}
+
+// Searching is how many lists wait for a place.
+func (s *Service) Searching() int {
+	s.searching.mu.Lock()
+	defer s.searching.mu.Unlock()
+	return len(s.searching.waiting)
+}

@@ -86,7 +86,7 @@ func (s *Service) listGrants(ctx context.Context, g granting, project, name stri
 	if err != nil {
 		return none, err
 	}
-	return scan(listOf(string(of.Kind)+"-grants", of.ID), cursor, limit, func(after consumerPlace, n int) ([]ipam.Grant, error) {
+	return scan(ctx, s.searching, listOf(string(of.Kind)+"-grants", of.ID), cursor, limit, func(after consumerPlace, n int) ([]ipam.Grant, error) {
 		if after != "" && !ipam.ValidConsumer(string(after)) {
 			return nil, errBadCursor()
 		}

@@ -46,7 +46,7 @@ func (s *Service) GetHistory(ctx context.Context, project string, address netip.
 	if !at.IsZero() {
 		kind = "history-at"
 	}
-	page, err := scan(listOf(kind, key.ID, address, at), cursor, limit, func(after holdPlace, n int) ([]ipam.Hold, error) {
+	page, err := scan(ctx, s.searching, listOf(kind, key.ID, address, at), cursor, limit, func(after holdPlace, n int) ([]ipam.Hold, error) {
 		if !at.IsZero() {
 			return look.moment(ctx, after, n)
 		}

@@ -46,7 +46,7 @@ func (s *Service) holdings(ctx context.Context, key ProjectKey, f Filter, limit 
 	if place.Claim != "" && !ipam.ValidName(place.Claim) {
 		return Page[ipam.Allocation]{}, errBadCursor()
 	}
-	return scan(these, cursor, limit, func(after holdingPlace, n int) ([]ipam.Allocation, error) {
+	return scan(ctx, s.searching, these, cursor, limit, func(after holdingPlace, n int) ([]ipam.Allocation, error) {
 		var found []ipam.Allocation
 		if after.Claim == "" && f.Phase != string(ipam.PhaseBound) {
 			var err error

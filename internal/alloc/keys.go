@@ -14,7 +14,7 @@ func (s *Service) ListKeys(ctx context.Context, project string, limit int, curso
 	if err != nil {
 		return Page[ipam.APIKey]{}, err
 	}
-	return scan(listOf("keys", key.ID), cursor, limit, func(after string, n int) ([]ipam.APIKey, error) {
+	return scan(ctx, s.searching, listOf("keys", key.ID), cursor, limit, func(after string, n int) ([]ipam.APIKey, error) {
 		return s.store.KeyList(ctx, key, after, n)
 	}, everything[ipam.APIKey], func(k ipam.APIKey) string { return k.Name })
 }

@@ -25,10 +25,10 @@ type lanes struct {
 
 // lane is one container's queue. It exists while somebody holds it, waits for it, or has members pending.
 type lane struct {
-	users   int           // guarded by lanes.mu
-	turn    chan struct{} // holds one token when nobody works
-	pending []*member     // guarded by lanes.mu
-	led     bool          // a leader is collecting; guarded by lanes.mu
+	users   int       // guarded by lanes.mu
+	turns   turns     // guarded by lanes.mu
+	pending []*member // guarded by lanes.mu
+	led     bool      // a leader is collecting; guarded by lanes.mu
 }
 
 // newLanes makes lanes in each of which so many members may wait; 0: as many as by default.
@@ -39,17 +39,10 @@ func newLanes(waiting int) *lanes {
 	return &lanes{waiting: waiting, open: map[ipam.ID]*lane{}}
 }
 
-func (l *lanes) use(id ipam.ID) *lane {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.useLocked(id)
-}
-
 func (l *lanes) useLocked(id ipam.ID) *lane {
 	ln := l.open[id]
 	if ln == nil {
-		ln = &lane{turn: make(chan struct{}, 1)}
-		ln.turn <- struct{}{}
+		ln = &lane{}
 		l.open[id] = ln
 	}
 	ln.users++
@@ -67,6 +60,11 @@ func (l *lanes) leave(id ipam.ID) {
 
 // acquire takes the turns of all containers, in order of id, and answers how to give them back. It fails only when ctx ends.
 func (l *lanes) acquire(ctx context.Context, ids ...ipam.ID) (release func(), err error) {
+	return l.acquireFor(ctx, short, ids...)
+}
+
+// acquireFor is acquire for work of some kind: of those who wait, batches and the others take turns.
+func (l *lanes) acquireFor(ctx context.Context, kind turnKind, ids ...ipam.ID) (release func(), err error) {
 	ids = slices.Clone(ids)
 	slices.SortFunc(ids, func(a, b ipam.ID) int { return bytes.Compare(a[:], b[:]) })
 	ids = slices.Compact(ids)
@@ -77,17 +75,43 @@ func (l *lanes) acquire(ctx context.Context, ids ...ipam.ID) (release func(), er
 		}
 	}
 	for _, id := range ids {
-		ln := l.use(id)
-		select {
-		case <-ln.turn:
-			held = append(held, func() { ln.turn <- struct{}{}; l.leave(id) })
-		case <-ctx.Done():
-			l.leave(id)
+		if !l.take(ctx, id, kind) {
 			release()
 			return nil, turnNeverCame(ctx)
 		}
+		held = append(held, func() { l.give(id) })
 	}
 	return release, nil
+}
+
+// take waits for a container's turn; false when ctx has ended before it came.
+func (l *lanes) take(ctx context.Context, id ipam.ID, kind turnKind) bool {
+	l.mu.Lock()
+	ln := l.useLocked(id)
+	mine := ln.turns.ask(kind)
+	l.mu.Unlock()
+	select {
+	case <-mine.come:
+		return true
+	case <-ctx.Done():
+	}
+	l.mu.Lock()
+	gone := ln.turns.withdraw(mine)
+	l.mu.Unlock()
+	if !gone { // it came just now
+		l.give(id)
+		return false
+	}
+	l.leave(id)
+	return false
+}
+
+// give hands a container's turn to the next.
+func (l *lanes) give(id ipam.ID) {
+	l.mu.Lock()
+	l.open[id].turns.pass()
+	l.mu.Unlock()
+	l.leave(id)
 }
 
 // enqueue adds a member to a container's next group; lead is true when the caller has to start the leader. It refuses when as many wait

@@ -19,13 +19,26 @@ type inPool[T any] struct {
 }
 
 // pageInPool answers one page of it, all of one moment.
-func pageInPool[T any](ctx context.Context, s *Service, l inPool[T], limit int, cursor string) (Page[T], error) {
+func pageInPool[T any](ctx context.Context, s *Service, key ProjectKey, l inPool[T], limit int, cursor string) (Page[T], error) {
+	return orUnknown[T, netip.Addr](listOf(l.kind, l.of, l.filter), cursor, s.unknown(ctx, key, l.filter), func(cursor string) (Page[T], error) {
+		return pageOfPool(ctx, s, l, limit, cursor)
+	})
+}
+
+func pageOfPool[T any](ctx context.Context, s *Service, l inPool[T], limit int, cursor string) (Page[T], error) {
+	if l.filter.searches() {
+		leave, err := s.searching.enter(ctx, l.of)
+		if err != nil {
+			return Page[T]{}, err
+		}
+		defer leave()
+	}
 	page, err := inOneMoment(ctx, s, "list_in_pool", l.pool, func(ctx context.Context, read Reader, pool ipam.Pool) (Page[T], error) {
 		within, err := startingIn(ctx, read, l.filter, pool)
 		if err != nil {
 			return Page[T]{}, err
 		}
-		return scan(listOf(l.kind, l.of, l.filter), cursor, limit, func(after netip.Addr, n int) ([]T, error) {
+		return scan(ctx, nil, listOf(l.kind, l.of, l.filter), cursor, limit, func(after netip.Addr, n int) ([]T, error) {
 			if !sameFamily(after, pool.Block) {
 				return nil, errBadCursor()
 			}
@@ -54,4 +67,9 @@ func startingIn(ctx context.Context, read Reader, f Filter, pool ipam.Pool) (net
 		return f.Within, nil
 	}
 	return block, nil
+}
+
+// searches reports whether a list in one pool may look at many rows for few that match: pools are in order of address, and no index knows more.
+func (f Filter) searches() bool {
+	return f.Labels != nil || f.Phase != "" || f.Purpose != "" || f.Class != ""
 }

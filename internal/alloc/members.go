@@ -18,7 +18,7 @@ func (s *Service) ListMembers(ctx context.Context, project string, limit int, cu
 	if err != nil {
 		return Page[ipam.Member]{}, err
 	}
-	return scan(listOf("members", key.ID), cursor, limit, func(after subjectPlace, n int) ([]ipam.Member, error) {
+	return scan(ctx, s.searching, listOf("members", key.ID), cursor, limit, func(after subjectPlace, n int) ([]ipam.Member, error) {
 		if after != "" && !ipam.ValidSubject(string(after)) {
 			return nil, errBadCursor()
 		}

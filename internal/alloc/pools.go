@@ -47,9 +47,14 @@ func fillStock(ctx context.Context, read Reader, pools []ipam.Pool) error {
 	if err != nil {
 		return err
 	}
+	var counted int64
 	for i := range pools {
 		pools[i].Stock = stocks[pools[i].UID]
+		for _, n := range pools[i].Stock.Free {
+			counted += n
+		}
 	}
+	tenancy.BudgetOf(ctx).Add(tenancy.Work{Counted: int(counted)})
 	return nil
 }
 

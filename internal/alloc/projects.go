@@ -12,15 +12,15 @@ import (
 
 // CreateProject makes a project together with its space "default".
 func (s *Service) CreateProject(ctx context.Context, p ipam.Project, r Request) (Result[ipam.Project], error) {
-	who, err := tenancy.Authorize(ctx, tenancy.ProjectsCreate, "")
+	pass, err := tenancy.Authorize(ctx, tenancy.ProjectsCreate, "")
 	if err != nil {
 		return Result[ipam.Project]{}, err
 	}
 	if err := checkNew(&p.Metadata, p.Spec.Check()); err != nil {
 		return Result[ipam.Project]{}, err
 	}
-	p.Metadata = s.fresh(p.Metadata, "", "", who)
-	sp := s.defaultSpace(p, who)
+	p.Metadata = s.fresh(p.Metadata, "", "", pass.Principal)
+	sp := s.defaultSpace(p, pass.Principal)
 	// Keys of POST /projects are kept under the zero project: no project owns them.
 	return once(ctx, s, ProjectKey{}, r, &p.Metadata, func(ctx context.Context) (ipam.Project, error) {
 		stored, err := answers(ipam.ID{}, r, p.CreatedAt, p)
@@ -74,20 +74,22 @@ func (s *Service) EnsurePlatform(ctx context.Context) error {
 
 // GetProject reads one project.
 func (s *Service) GetProject(ctx context.Context, name string) (ipam.Project, error) {
-	if _, err := tenancy.Authorize(ctx, tenancy.ProjectsRead, name); err != nil {
+	pass, err := tenancy.Authorize(ctx, tenancy.ProjectsRead, name)
+	if err != nil {
 		return ipam.Project{}, err
 	}
-	return s.store.ProjectGet(ctx, name)
+	return enterBy(ctx, s.store, pass)
 }
 
 // PatchProject changes labels, annotations and spec by mutate, which must be pure. No difference: nothing is written.
 func (s *Service) PatchProject(ctx context.Context, name string, r Request, mutate func(ipam.Project) (ipam.Project, error)) (ipam.Project, error) {
-	if _, err := tenancy.Authorize(ctx, tenancy.ProjectsWrite, name); err != nil {
+	pass, err := tenancy.Authorize(ctx, tenancy.ProjectsWrite, name)
+	if err != nil {
 		return ipam.Project{}, err
 	}
 	revision, now := ipam.NewID(), s.now()
 	return settled(ctx, s, "project_patch", Locks{}, r.DryRun, func(ctx context.Context, tx Tx) (ipam.Project, error) {
-		was, err := tx.ProjectGet(ctx, name)
+		was, err := enterBy(ctx, tx, pass)
 		if err != nil {
 			return was, err
 		}
@@ -120,13 +122,14 @@ func (s *Service) PatchProject(ctx context.Context, name string, r Request, muta
 // DeleteProject removes an empty project with its default space, its classes, members, keys and quotas. Its trail and its history go
 // too; that it was deleted is in the trail of the platform.
 func (s *Service) DeleteProject(ctx context.Context, name string, r Request) error {
-	if _, err := tenancy.Authorize(ctx, tenancy.ProjectsDelete, name); err != nil {
+	pass, err := tenancy.Authorize(ctx, tenancy.ProjectsDelete, name)
+	if err != nil {
 		return err
 	}
 	if name == ipam.PlatformProject {
 		return ipam.Errorf(ipam.CodeInUse, "The project %q always exists and cannot be deleted.", name)
 	}
-	first, err := s.store.ProjectGet(ctx, name)
+	first, err := enterBy(ctx, s.store, pass)
 	if err != nil {
 		return err
 	}
@@ -138,7 +141,7 @@ func (s *Service) DeleteProject(ctx context.Context, name string, r Request) err
 	locks := Locks{Alone: append(spaceLocks(space), first.UID)}
 	_, err = settled(ctx, s, "project_delete", locks, r.DryRun, func(ctx context.Context, tx Tx) (struct{}, error) {
 		var none struct{}
-		p, err := tx.ProjectGet(ctx, name)
+		p, err := enterBy(ctx, tx, pass)
 		if err != nil {
 			return none, err
 		}

@@ -15,7 +15,7 @@ func (s *Service) ListQuotas(ctx context.Context, project string, limit int, cur
 	if err != nil {
 		return Page[ipam.Quota]{}, err
 	}
-	return scan(listOf("quotas", key.ID), cursor, limit, func(after string, n int) ([]ipam.Quota, error) {
+	return scan(ctx, s.searching, listOf("quotas", key.ID), cursor, limit, func(after string, n int) ([]ipam.Quota, error) {
 		return s.store.QuotaList(ctx, key, after, n)
 	}, everything[ipam.Quota], func(q ipam.Quota) string { return q.Name })
 }

@@ -27,6 +27,8 @@ type Service struct {
 	classes    classMemory
 	memory     memory
 	explaining chan struct{} // one for each explanation that is worked on
+	searching  *places       // lists that look at many rows
+	batching   *places
 	runway     time.Duration
 	borrowing  singleflight.Group // by pool, region and prefix length
 
@@ -58,7 +60,8 @@ func New(store Store, o Options) *Service {
 	if o.Runway <= 0 {
 		o.Runway = 10 * time.Minute
 	}
-	return &Service{store: store, region: o.Region, runway: o.Runway, clock: clock, ownClock: o.Clock != nil, ticks: ticks, metrics: o.Metrics, tracer: o.Tracer, lanes: newLanes(o.MaxWaiting), figures: newFigures(ticks), classes: newClassMemory(), memory: newMemory(), explaining: make(chan struct{}, maxExplaining)}
+	return &Service{store: store, region: o.Region, runway: o.Runway, clock: clock, ownClock: o.Clock != nil, ticks: ticks, metrics: o.Metrics, tracer: o.Tracer, lanes: newLanes(o.MaxWaiting), figures: newFigures(ticks), classes: newClassMemory(), memory: newMemory(), explaining: make(chan struct{}, maxExplaining),
+		searching: newPlaces(searchesAtOnce, searchesOfOne, patientOfOne), batching: newPlaces(batchesAtOnce, batchesOfOne, patientOfOne)}
 }
 
 // now is the time of a request, by the database's clock and as the database stores it: UTC, microseconds.
@@ -80,52 +83,6 @@ type Result[T any] struct {
 	Value    T
 	Replayed bool // the stored answer of an earlier request with the same key
 	Existed  bool // create-or-return found the same thing
-}
-
-// enter authorises an action on a project and resolves the project: one read.
-func (s *Service) enter(ctx context.Context, action tenancy.Action, project string) (tenancy.Principal, ProjectKey, error) {
-	who, err := tenancy.Authorize(ctx, action, project)
-	if err != nil {
-		return who, ProjectKey{}, err
-	}
-	strongFor(ctx, action)
-	key, err := s.projectKey(ctx, project)
-	return who, key, err
-}
-
-// enterRemembered is enter, without the read if the server remembers the project. What follows has to find rows under the key's id; if
-// it finds none, the project may be another one by now, and projectKey says so.
-func (s *Service) enterRemembered(ctx context.Context, action tenancy.Action, project string) (tenancy.Principal, ProjectKey, bool, error) {
-	who, err := tenancy.Authorize(ctx, action, project)
-	if err != nil {
-		return who, ProjectKey{}, false, err
-	}
-	strongFor(ctx, action)
-	if key, known := s.memory.projects.Get(project); known {
-		return who, key, true, nil
-	}
-	key, err := s.projectKey(ctx, project)
-	return who, key, false, err
-}
-
-// projectKey reads a project by name, and remembers it. The caller's role is in the project that has the name now, and what another had of the name, which
-// was deleted a moment ago, is none of its business: so this is never stale. Projects are read at home in every region.
-func (s *Service) projectKey(ctx context.Context, project string) (ProjectKey, error) {
-	p, err := s.store.ProjectGet(strong(ctx), project)
-	if err != nil {
-		return ProjectKey{}, err
-	}
-	s.memory.projects.Add(project, Key(p))
-	return Key(p), nil
-}
-
-// stillThere refuses to make something in a project that was deleted since enter looked it up.
-func stillThere(ctx context.Context, read Reader, key ProjectKey) error {
-	p, err := read.ProjectGet(ctx, key.Name)
-	if err == nil && p.UID != key.ID {
-		return tenancy.ProjectNotFound(key.Name)
-	}
-	return err
 }
 
 // fresh is the metadata of something that is about to be created.

@@ -50,6 +50,9 @@ type Reader interface {
 	// ProjectHoldings counts what a project holds: pools, claims, and spaces besides the default one.
 	ProjectHoldings(ctx context.Context, projectID ipam.ID) (Holdings, error)
 
+	// NamesThere answers those of the names that mean something to the project: what it has, or may use. Whether something else has the name makes no difference.
+	NamesThere(ctx context.Context, project ProjectKey, names []Named) ([]Named, error)
+
 	SpaceGet(ctx context.Context, project ProjectKey, name string) (ipam.Space, error)
 	SpaceList(ctx context.Context, project ProjectKey, after string, limit int) ([]ipam.Space, error)
 
@@ -202,8 +205,8 @@ type Answer struct {
 	ExpiresAt   time.Time
 }
 
-// ClaimQuery asks for the facts before a claim. Empty fields are not looked up. Pool may be another project's: whether the
-// claim may use it is for the caller to decide, by the pool's visibility and Granted.
+// ClaimQuery asks for the facts before a claim. Empty fields are not looked up. Pool may be another project's: it is answered if it is shared, and
+// granted to this one.
 type ClaimQuery struct {
 	Project ProjectKey
 	Name    string
@@ -219,7 +222,7 @@ type ClaimQuery struct {
 type ClaimFacts struct {
 	Claim   *ipam.Claim
 	Pool    *ipam.Pool
-	Granted bool // the pool is another project's and granted to this one
+	Granted bool // the pool is another project's, shared, and granted to this one
 	Class   ClassFacts
 	Answer  *Answer
 }

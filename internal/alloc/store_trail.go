@@ -28,8 +28,9 @@ type TrailReader interface {
 	// HistoryList answers up to limit holds of the candidates that ended before the cursor (zero: the newest), newest first.
 	HistoryList(ctx context.Context, project ProjectKey, candidates []netip.Prefix, before HistoryCursor, limit int) ([]ipam.Hold, error)
 
-	// AllocationGetByID finds an allocation in whichever project's pool it is.
-	AllocationGetByID(ctx context.Context, id ipam.ID) (ipam.Allocation, error)
+	// AllocationGetByID finds an allocation that concerns a project: it is in a pool of the project, or the project holds it. Others are not found by
+	// the same statements, with as much to do.
+	AllocationGetByID(ctx context.Context, of ProjectKey, id ipam.ID) (ipam.Allocation, error)
 }
 
 // HistoryCursor is a place in a list of holds: newest first, then by id, the largest first.

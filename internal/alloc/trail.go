@@ -46,7 +46,7 @@ func (s *Service) ListEvents(ctx context.Context, project string, f EventFilter,
 		return Page[ipam.Event]{}, err
 	}
 	from, newest := f.between()
-	return scan(listOf("events", key.ID, f), cursor, limit, func(after ipam.ID, n int) ([]ipam.Event, error) {
+	return scan(ctx, s.searching, listOf("events", key.ID, f), cursor, limit, func(after ipam.ID, n int) ([]ipam.Event, error) {
 		before := after
 		if after.IsZero() || (!newest.IsZero() && bytes.Compare(newest[:], after[:]) < 0) {
 			before = newest

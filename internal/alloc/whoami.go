@@ -2,11 +2,28 @@ package alloc
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// Whoami answers who is asking, with the roles of this moment.
+// Whoami answers who is asking, with the roles in projects that are there: a key's, or a member's, ends with its project.
 func (s *Service) Whoami(ctx context.Context) (tenancy.Principal, error) {
-	return tenancy.Authorize(ctx, tenancy.Whoami, "")
+	pass, err := tenancy.Authorize(ctx, tenancy.Whoami, "")
+	if err != nil || len(pass.Held) == 0 {
+		return pass.Principal, err
+	}
+	found, err := s.store.ProjectListNamed(ctx, slices.Collect(maps.Keys(pass.Held)))
+	if err != nil {
+		return tenancy.Principal{}, err
+	}
+	held := map[string]tenancy.Held{}
+	for _, p := range found {
+		if h := pass.Held[p.Name]; h.Project == p.UID {
+			held[p.Name] = h
+		}
+	}
+	pass.Held = held
+	return pass.Principal, nil
 }

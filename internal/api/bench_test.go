@@ -54,7 +54,7 @@ type oneKey struct{ key ipam.APIKey }
 func (s oneKey) KeyByID(_ context.Context, id ipam.ID) (ipam.APIKey, bool, error) {
 	return s.key, id == s.key.UID, nil
 }
-func (oneKey) MemberRoles(context.Context, string) (map[string]tenancy.Role, error) { return nil, nil }
+func (oneKey) MemberRoles(context.Context, string) (map[string]tenancy.Held, error) { return nil, nil }
 func (oneKey) Now() time.Time                                                       { return time.Now() }
 func (oneKey) KeysUsed(context.Context, map[ipam.ID]time.Time) error                { return nil }
 

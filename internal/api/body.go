@@ -11,6 +11,7 @@ import (
 
 	"github.com/carve-ipam/carve/internal/guard"
 	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
 // limitBody bounds what is read of a request: a length that is announced is refused at once, one that is not (chunked)
@@ -55,6 +56,11 @@ func (a *adapter) strictBody(next echo.HandlerFunc) echo.HandlerFunc {
 		data, err := io.ReadAll(r.Body)
 		if err != nil {
 			return unreadable(r, err)
+		}
+		if r.ContentLength < 0 { // or else it was charged before it was read
+			if err := tenancy.BudgetOf(r.Context()).Charge(tenancy.Work{Bytes: len(data)}); err != nil {
+				return err
+			}
 		}
 		if op.certainly.body != nil && op.certainly.body.Valid(data) {
 			r.Body, r.ContentLength = newCertainBody(data), int64(len(data))

@@ -14,6 +14,8 @@ type call struct {
 
 	op   *operation
 	next echo.HandlerFunc // what the router found
+
+	budget budget // of the caller
 }
 
 // noQuery is the parameters of a request without any.

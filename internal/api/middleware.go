@@ -29,6 +29,7 @@ func (a *adapter) middleware() []echo.MiddlewareFunc {
 		a.authenticate,    // 401, or 429 by address; the caller into the request's context
 		a.limitRate,       // 429 by caller
 		a.authorize,       // 403, or 404 for what is none of the caller's business; nothing of the request was read yet
+		a.charge,          // 429 by what the request costs, as far as that can be told by now
 		a.negotiate,       // 406, 415
 		a.strictBody,      // 400 for a body that is not strictly one JSON value
 		a.validate,        // 400 for what is not as the contract describes it

@@ -16,6 +16,8 @@ type Limits struct {
 	Reads     *ratelimit.Limiter // by caller
 	Writes    *ratelimit.Limiter // by caller
 	Anonymous *ratelimit.Limiter // requests without valid credentials, by client address
+	Work      *ratelimit.Limiter // by caller: what requests cost (tenancy.Work)
+	Project   *ratelimit.Limiter // by project: the same, of all its callers together
 	Refusals  *ratelimit.Limiter // refusals for want of rights that are recorded, by caller; all keys of a project are one
 }
 

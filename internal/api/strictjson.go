@@ -35,7 +35,7 @@ func checkJSON(data []byte) error {
 		return at("", "is empty; this operation needs a JSON object.")
 	}
 	d := jsontext.NewDecoder(bytes.NewBuffer(data))
-	w := jsonWalk{decoder: d}
+	w := jsonWalk{decoder: d, sizes: bodySizes()}
 	for tokens := 0; ; tokens++ {
 		token, err := d.ReadToken()
 		if err != nil {
@@ -57,28 +57,77 @@ func checkJSON(data []byte) error {
 	return nil
 }
 
-// jsonWalk holds, for each object that is open, its names in folded case.
+// jsonWalk holds what is open.
 type jsonWalk struct {
 	decoder *jsontext.Decoder
-	open    []map[string]string
+	sizes   sizes
+	open    []opened
 }
 
+// opened is an object or array that is not complete.
+type opened struct {
+	most  int               // entries that it may have
+	free  bool              // an object whose names are the caller's own
+	names map[string]string // of an object: in folded case
+}
+
+// check stops at the first thing that no valid body has. How many entries there may be is decided as they come: what comes after one too many
+// is never looked at.
 func (w *jsonWalk) check(token jsontext.Token) error {
-	switch token.Kind() {
-	case jsontext.KindBeginObject, jsontext.KindBeginArray:
-		if w.decoder.StackDepth() > maxDepth {
-			return w.here("is nested more than %d levels deep.", maxDepth)
-		}
-		w.open = append(w.open, nil)
-	case jsontext.KindEndObject, jsontext.KindEndArray:
+	kind := token.Kind()
+	opens, closes := kind == jsontext.KindBeginObject || kind == jsontext.KindBeginArray, kind == jsontext.KindEndObject || kind == jsontext.KindEndArray
+	if opens && w.decoder.StackDepth() > maxDepth {
+		return w.here("is nested more than %d levels deep.", maxDepth)
+	}
+	if closes {
 		w.open = w.open[:len(w.open)-1]
-	case jsontext.KindString:
+		return nil
+	}
+	if err := w.counts(opens); err != nil {
+		return err
+	}
+	switch {
+	case opens:
+		name := w.decoder.StackPointer().LastToken()
+		if len(w.open) > 0 && w.inArray(w.decoder.StackDepth()-1) {
+			name = "" // a number
+		}
+		w.open = append(w.open, opened{most: w.sizes.most(name), free: kind == jsontext.KindBeginObject && freeNames(name)})
+	case kind == jsontext.KindString:
 		return w.checkString(token.String())
-	case jsontext.KindNumber:
+	case kind == jsontext.KindNumber:
 		return w.checkNumber(token.String())
-	default: // null, true, false
 	}
 	return nil
+}
+
+func (w *jsonWalk) inArray(depth int) bool {
+	kind, _ := w.decoder.StackIndex(depth)
+	return kind == jsontext.KindBeginArray
+}
+
+// counts refuses the entry that is one too many. A name and its value are two tokens of an object.
+func (w *jsonWalk) counts(opens bool) error {
+	if len(w.open) == 0 {
+		return nil
+	}
+	depth := w.decoder.StackDepth()
+	if opens {
+		depth-- // of what it is an entry of
+	}
+	kind, length := w.decoder.StackIndex(depth)
+	if kind == jsontext.KindBeginObject {
+		length = (length + 1) / 2
+	}
+	most := w.open[len(w.open)-1].most
+	if length <= int64(most) {
+		return nil
+	}
+	place, many := w.decoder.StackPointer().Parent(), "items"
+	if kind == jsontext.KindBeginObject {
+		many = "entries"
+	}
+	return at(string(place), "must have at most %s.", count(uint64(most), "entry", many)) //nolint:gosec // not negative
 }
 
 func (w *jsonWalk) checkString(s string) error {
@@ -92,25 +141,25 @@ func (w *jsonWalk) checkString(s string) error {
 	if len(s) > maxMember {
 		return at(string(w.decoder.StackPointer().Parent()), "has a member whose name is %d bytes long; no name is longer than %d.", len(s), maxMember)
 	}
-	if freeNames(w.decoder.StackPointer().Parent()) {
+	object := &w.open[len(w.open)-1]
+	if object.free {
 		return nil
 	}
-	names := &w.open[len(w.open)-1]
-	if *names == nil {
-		*names = map[string]string{}
+	if object.names == nil {
+		object.names = map[string]string{}
 	}
 	folded := fold(s)
-	if other, taken := (*names)[folded]; taken {
+	if other, taken := object.names[folded]; taken {
 		return w.here("differs from %q in case only; name each member once.", clip(other))
 	}
-	(*names)[folded] = s
+	object.names[folded] = s
 	return nil
 }
 
-// freeNames reports whether the names of an object are the caller's own: keys of labels, annotations and parameters, and the roles
-// of scopes, tell case apart.
-func freeNames(object jsontext.Pointer) bool {
-	switch object.LastToken() {
+// freeNames reports whether the names of the object that is called so are the caller's own: keys of labels, annotations and parameters, and the
+// roles of scopes, tell case apart.
+func freeNames(object string) bool {
+	switch object {
 	case "labels", "annotations", "matchLabels", "parameters", "scope", "values":
 		return true
 	default:

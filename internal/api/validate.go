@@ -16,6 +16,10 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
+// sayAll is how large a body may be for all that is wrong in it to be looked for. Of a larger one the first thing is said: the validator makes
+// an error of each, with the value in it, and a body of 1 MiB has room for thousands.
+const sayAll = 128 << 10
+
 // validate checks a request against its operation in the contract. What the validator lets through and the contract does
 // not is checked beside it: parameters that are unknown, repeated, or spelled as no JSON value is.
 //
@@ -27,6 +31,8 @@ func (a *adapter) validate(next echo.HandlerFunc) echo.HandlerFunc {
 		KeepValidatedValue: true, SkipSettingDefaults: true, MultiError: true,
 		SchemaValidationOptions: []openapi3.SchemaValidationOption{moments},
 	}
+	first := *options
+	first.MultiError = false
 	return func(c echo.Context) error {
 		op, r := operationOf(c), c.Request()
 		if op == nil {
@@ -41,8 +47,12 @@ func (a *adapter) validate(next echo.HandlerFunc) echo.HandlerFunc {
 			return invalid([]ipam.Field{{Pointer: "query", Detail: "is not a query string: write it as name=value&name=value, percent-encoded."}})
 		}
 		fields := slices.Concat(impossible, checkQuery(op, query), checkHeaders(op, r.Header))
+		say := options
+		if r.ContentLength > sayAll {
+			say = &first
+		}
 		err = openapi3filter.ValidateRequest(r.Context(), &openapi3filter.RequestValidationInput{
-			Request: r, PathParams: pathParams(c), QueryParams: query, Route: op.route, Options: options,
+			Request: r, PathParams: pathParams(c), QueryParams: query, Route: op.route, Options: say,
 		})
 		if err != nil {
 			fields = append(fields, a.contract.fields(err)...)

@@ -19,7 +19,7 @@ func whoamiOf(who tenancy.Principal) gen.Whoami {
 	return gen.Whoami{
 		Subject: who.Subject, Method: who.Method, PlatformAdmin: who.PlatformAdmin(),
 		Roles: each(who.Projects(), func(project string) gen.RoleInProject {
-			return gen.RoleInProject{Project: project, Role: gen.Role(who.Roles[project])}
+			return gen.RoleInProject{Project: project, Role: gen.Role(tenancy.Larger(who.Roles[project], who.Held[project].Role))}
 		}),
 	}
 }

@@ -70,6 +70,8 @@ func limits(c Config) api.Limits {
 		Reads:     ratelimit.New("reads", c.RateReads, ratelimit.Options{}),
 		Writes:    ratelimit.New("writes", c.RateWrites, ratelimit.Options{}),
 		Anonymous: ratelimit.New("anonymous", c.RateAnonymous, ratelimit.Options{}),
+		Work:      ratelimit.New("work", c.RateWork, ratelimit.Options{}),
+		Project:   ratelimit.New("project-work", c.RateProject, ratelimit.Options{}),
 		Refusals:  ratelimit.New("refusals", (c.RateWrites+19)/20, ratelimit.Options{}), // a twentieth: of 200 writes a second, 10 records
 	}
 }

@@ -35,6 +35,8 @@ type Config struct {
 	RateReads      int // a second and caller; 0: no limit, here and below
 	RateWrites     int // a second and caller
 	RateAnonymous  int // a second and client address
+	RateWork       int // cost a second and caller
+	RateProject    int // cost a second and project
 	AuditRetention time.Duration
 	Region         string
 	StockRunway    time.Duration
@@ -80,6 +82,8 @@ func (c *Config) flags() *pflag.FlagSet {
 	f.IntVar(&c.RateReads, "rate-limit-reads", 500, "reads a second that one caller may make; bursts of two seconds' worth; 0 = no limit")
 	f.IntVar(&c.RateWrites, "rate-limit-writes", 200, "writes a second that one caller may make, likewise")
 	f.IntVar(&c.RateAnonymous, "rate-limit-anonymous", 20, "requests a second without valid credentials from one client address, likewise")
+	f.IntVar(&c.RateWork, "rate-limit-work", 10000, "what requests of one caller may cost a second, in rows looked at; a claim costs 20, one of a batch as well, and each KiB of a body 10; likewise")
+	f.IntVar(&c.RateProject, "rate-limit-project-work", 20000, "what requests of all callers of one project may cost a second together; likewise")
 	f.DurationVar(&c.AuditRetention, "audit-retention", 0, "how long records of the audit trail are kept; 0 = for ever")
 	f.StringVar(&c.Region, "region", "local", "the region this server works in: a DNS label")
 	f.DurationVar(&c.StockRunway, "stock-runway", 10*time.Minute, "how long what this region is lent of a pool that is at home elsewhere should last")

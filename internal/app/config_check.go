@@ -112,7 +112,7 @@ func (c Config) checkLimits() error {
 	for _, l := range []struct {
 		flag  string
 		value int
-	}{{"reads", c.RateReads}, {"writes", c.RateWrites}, {"anonymous", c.RateAnonymous}} {
+	}{{"reads", c.RateReads}, {"writes", c.RateWrites}, {"anonymous", c.RateAnonymous}, {"work", c.RateWork}, {"project-work", c.RateProject}} {
 		if l.value < 0 || l.value > largestRate {
 			return fmt.Errorf("--rate-limit-%s %d is not between 0 and %d", l.flag, l.value, largestRate)
 		}

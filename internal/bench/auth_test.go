@@ -29,7 +29,7 @@ func TestAuthenticationCostsAtMostOneStatement(t *testing.T) {
 	dsn := dbtest.New(t)
 	w := startWiretap(t, dsn)
 	open := serve(t, w.proxy.DSN(), "--auth=dev")
-	locked := serve(t, w.proxy.DSN(), "--auth=keys", "--rate-limit-writes=0")
+	locked := serve(t, w.proxy.DSN(), "--auth=keys", "--rate-limit-writes=0", "--rate-limit-work=0", "--rate-limit-project-work=0")
 	root := locked.as(bootstrap(t, dsn))
 	dev, _ := open.settle(t, 1)
 	project, known := root.settle(t, 2)
@@ -115,7 +115,7 @@ func TestRefusedClaimsCostLittle(t *testing.T) {
 	}
 	dsn := dbtest.New(t)
 	w := startWiretap(t, dsn)
-	free := serve(t, dsn, "--auth=keys", "--rate-limit-writes=0", "--rate-limit-reads=0")
+	free := serve(t, dsn, "--auth=keys", "--rate-limit-writes=0", "--rate-limit-work=0", "--rate-limit-project-work=0", "--rate-limit-reads=0")
 	limited := serve(t, w.proxy.DSN(), "--auth=keys", "--rate-limit-writes=1")
 	root := free.as(bootstrap(t, dsn))
 	full, who := root.settle(t, 1)

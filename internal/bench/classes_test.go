@@ -21,7 +21,7 @@ import (
 func BenchmarkClasses(b *testing.B) {
 	const clients, turns, turn = 32, 4, 3 * time.Second
 	dsn := dbtest.New(b)
-	server := serve(b, dsn, "--auth=keys", "--rate-limit-writes=0", "--rate-limit-reads=0")
+	server := serve(b, dsn, "--auth=keys", "--rate-limit-writes=0", "--rate-limit-work=0", "--rate-limit-project-work=0", "--rate-limit-reads=0")
 	root := server.as(bootstrap(b, dsn))
 	project, c := root.settle(b, 1)
 	ways := []struct {

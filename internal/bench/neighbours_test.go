@@ -32,7 +32,7 @@ const (
 func BenchmarkNeighbours(b *testing.B) {
 	dsn := dbtest.New(b)
 	server := serve(b, dsn, "--auth=keys", fmt.Sprintf("--rate-limit-writes=%d", allowance), "--rate-limit-reads=0", "--rate-limit-anonymous=0")
-	setup := serve(b, dsn, "--auth=keys", "--rate-limit-writes=0", "--rate-limit-reads=0")
+	setup := serve(b, dsn, "--auth=keys", "--rate-limit-writes=0", "--rate-limit-work=0", "--rate-limit-project-work=0", "--rate-limit-reads=0")
 	root := setup.as(bootstrap(b, dsn))
 	n := &neighbourhood{}
 	for i := range neighbours {

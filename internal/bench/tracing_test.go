@@ -38,7 +38,7 @@ func BenchmarkTracing(b *testing.B) {
 		b.Setenv("OTEL_TRACES_EXPORTER", w.exporter)
 		b.Setenv("OTEL_TRACES_SAMPLER", w.sampler)
 		dsn := dbtest.New(b)
-		server := serve(b, dsn, "--auth=keys", "--rate-limit-writes=0", "--rate-limit-reads=0")
+		server := serve(b, dsn, "--auth=keys", "--rate-limit-writes=0", "--rate-limit-work=0", "--rate-limit-project-work=0", "--rate-limit-reads=0")
 		w.project, w.c = server.as(bootstrap(b, dsn)).settle(b, 1)
 	}
 	b.ResetTimer()

@@ -129,6 +129,17 @@ func TestAnEmptyListIsSaidAsideAndPrintsNothing(t *testing.T) {
 	require.JSONEq(t, `{"items":[]}`, r.out)
 }
 
+// A script that cleans up must not take a typing error for an empty list.
+func TestAListOfWhatIsNotThereFailsAndNamesIt(t *testing.T) {
+	t.Parallel()
+	d := answering(t, refusal(t, "ProblemUnknownName"))
+	r := d.run("claim", "list", "--pool", "prod-uk")
+	require.Equal(t, 1, r.code)
+	require.Empty(t, r.out)
+	require.Contains(t, r.err, `query:pool names the pool "prod-uk", and there is none of this name`)
+	require.Equal(t, "prod-uk", query(t, d.requests()[0], "pool"))
+}
+
 func TestControlCharactersDoNotReachTheTerminal(t *testing.T) {
 	t.Parallel()
 	doc := strings.NewReplacer("Shops in Europe", `Shops\nin\tEurope`, `"dev"`, `"\u001b[31mdev"`).Replace(string(example(t, "Project")))

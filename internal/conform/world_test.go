@@ -52,7 +52,7 @@ func setup(t testing.TB, seed uint64, r *report) *world {
 	})
 	config, _, err := app.ParseConfig([]string{
 		"--listen=127.0.0.1:0", "--database-url=" + dsn, "--request-timeout=60s", "--max-connections=12", "--log-level=error",
-		"--auth=keys", "--rate-limit-reads=0", "--rate-limit-writes=0", "--rate-limit-anonymous=0",
+		"--auth=keys", "--rate-limit-reads=0", "--rate-limit-writes=0", "--rate-limit-work=0", "--rate-limit-project-work=0", "--rate-limit-anonymous=0",
 	}, nil)
 	require.NoError(t, err)
 	a, err := app.Start(t.Context(), config, t.Output())

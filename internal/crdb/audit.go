@@ -31,7 +31,8 @@ type Report struct {
 // maxFindings bounds the report for each invariant; one is enough to know that something is wrong.
 const maxFindings = 100
 
-// Audit checks every invariant in one snapshot of the database. It changes nothing and can run while the service works.
+// Audit checks every invariant in one snapshot of the database. It changes nothing but the database's statistics, where the user may, and can run while
+// the service works. It ends in the database, too, when its caller has gone.
 func Audit(ctx context.Context, dsn string) (Report, error) {
 	report := Report{Checked: map[string]int64{}}
 	cfg, err := parseAnyDSN(dsn)
@@ -51,6 +52,7 @@ func Audit(ctx context.Context, dsn string) (Report, error) {
 	if _, err := checkUser(ctx, eng, c, ReaderRole); errors.Is(err, ErrPrivileges) || errors.Is(err, ErrTooOld) { // what else is wrong is the audit's to say
 		return report, err
 	}
+	prepareAudit(ctx, eng, c)
 	// One snapshot is a committed state, and that is all the invariants speak of. PostgreSQL's SERIALIZABLE would abort the
 	// audit, or the writers, while the service works.
 	snapshot := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}

@@ -27,6 +27,9 @@ type engine interface {
 	standing(ctx context.Context, c *pgx.Conn) (standing, error)
 	// regionSteps are what brings it to the regions and the survival goal that are asked for, or why that cannot be.
 	regionSteps(s standing, o MigrateOptions) ([]ddl, error)
+	// migrating is what a connection that makes tables asks for; locked is which of ours are locked against changes of their schema.
+	migrating() map[string]string
+	locked(ctx context.Context, c *pgx.Conn) ([]string, error)
 	// localities are what brings each table to its place, in a database of so many regions.
 	localities(ctx context.Context, c *pgx.Conn, regions int) ([]ddl, error)
 	// createRole is the statement that makes a group role; raced tells an error of somebody else's being at the same role at the same moment.
@@ -37,6 +40,8 @@ type engine interface {
 	closed(ctx context.Context, c *pgx.Conn, st roleState) (steps []ddl, problems []string, err error)
 	privileges() []string
 	more(ctx context.Context, c *pgx.Conn) ([]string, error)
+	// unwatched is what makes the statements of a connection end when its client has gone.
+	unwatched() []string
 	// gateway is the region that a connection ends in; empty where the database cannot know.
 	gateway(ctx context.Context, c *pgx.Conn) (string, error)
 }

@@ -53,6 +53,12 @@ func (postgres) regionSteps(s standing, o MigrateOptions) (steps []ddl, err erro
 	return steps, nil
 }
 
+// migrating: nothing that a connection would have to ask for.
+func (postgres) migrating() map[string]string { return nil }
+
+// locked: no table is.
+func (postgres) locked(context.Context, *pgx.Conn) ([]string, error) { return nil, nil }
+
 // localities: all rows are in one place.
 func (postgres) localities(context.Context, *pgx.Conn, int) ([]ddl, error) { return nil, nil }
 

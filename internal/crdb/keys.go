@@ -24,18 +24,18 @@ func (s *Store) KeyByID(ctx context.Context, id ipam.ID) (ipam.APIKey, bool, err
 }
 
 // MemberRoles implements tenancy.KeyStore.
-func (s *Store) MemberRoles(ctx context.Context, subject string) (map[string]tenancy.Role, error) {
+func (s *Store) MemberRoles(ctx context.Context, subject string) (map[string]tenancy.Held, error) {
 	type membership struct {
 		project string
-		role    tenancy.Role
+		held    tenancy.Held
 	}
 	found, err := list(ctx, s.reader, "member_roles", func(row pgx.Row) (m membership, err error) {
-		err = row.Scan(&m.project, &m.role)
+		err = row.Scan((*[16]byte)(&m.held.Project), &m.project, &m.held.Role)
 		return m, err
 	}, subject)
-	roles := make(map[string]tenancy.Role, len(found))
+	roles := make(map[string]tenancy.Held, len(found))
 	for _, m := range found {
-		roles[m.project] = m.role
+		roles[m.project] = m.held
 	}
 	return roles, err
 }

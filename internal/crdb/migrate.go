@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"time"
 
@@ -76,6 +77,7 @@ func Migrate(ctx context.Context, dsn string, o MigrateOptions) error {
 	if err := o.planRoles(ctx, c); err != nil {
 		return err
 	}
+	maps.Copy(cfg.RuntimeParams, eng.migrating())
 	return leased(ctx, cfg, func() error {
 		if err := cmp.Or(compatible(ctx, c), notAhead(ctx, c)); err != nil {
 			return err
@@ -88,6 +90,13 @@ func Migrate(ctx context.Context, dsn string, o MigrateOptions) error {
 		if err != nil {
 			return err
 		}
+		if err := begin(ctx, c); err != nil {
+			return err
+		}
+		locked, err := o.unlock(ctx, eng, c, cfg)
+		if err != nil {
+			return err
+		}
 		files, err := o.numbered(ctx, cfg)
 		if err != nil {
 			return err
@@ -97,6 +106,9 @@ func Migrate(ctx context.Context, dsn string, o MigrateOptions) error {
 		}
 		places, err := o.take(ctx, c, steps)
 		if err != nil {
+			return err
+		}
+		if err := o.lock(ctx, c, locked); err != nil {
 			return err
 		}
 		rows, err := o.record(ctx, c)

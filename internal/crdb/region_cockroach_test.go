@@ -265,7 +265,9 @@ func migrationTexts(t *testing.T) map[string]bool {
 	for _, f := range files {
 		raw, err := migrations.FS.ReadFile(f.Name())
 		require.NoError(t, err)
-		texts[strings.TrimRight(strings.Join(strings.Fields(uncommented(string(raw))), " "), "; ")] = true
+		for text := range strings.SplitSeq(uncommented(string(raw)), ";\n") {
+			texts[strings.TrimRight(strings.Join(strings.Fields(text), " "), "; ")] = true
+		}
 	}
 	return texts
 }

@@ -2,6 +2,7 @@ package crdb
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -28,10 +29,15 @@ type cluster struct {
 	recorded [][]any
 	access   *access
 	fail     map[string]pgscript.Reply // instead of running what begins so, once
+
+	locking     bool            // new tables are schema-locked unless the session says otherwise, as from 26.1 on
+	locked      map[string]bool // tables that are
+	constraints map[string]bool // that ALTER TABLE made
+	killer      *Killer         // nil: nobody dies
 }
 
 func newCluster(nodes ...string) *cluster {
-	return &cluster{nodes: nodes, gateway: nodes[0], access: newAccess(), tables: map[string]string{}, fail: map[string]pgscript.Reply{}}
+	return &cluster{nodes: nodes, gateway: nodes[0], access: newAccess(), tables: map[string]string{}, locked: map[string]bool{}, constraints: map[string]bool{}, fail: map[string]pgscript.Reply{}}
 }
 
 // start is the cluster on loopback. Its fields are to be read when nobody talks to it.
@@ -46,12 +52,26 @@ func (c *cluster) start(t *testing.T) *pgscript.Server {
 var (
 	tableExists   = regexp.MustCompile(`^SELECT EXISTS \( SELECT 1 FROM pg_tables WHERE .* tablename = '(\w+)' \)$`)
 	createTable   = regexp.MustCompile(`^CREATE TABLE (?:IF NOT EXISTS )?(\w+) \(`)
+	schemaLocked  = regexp.MustCompile(`^ALTER TABLE "(\w+)" SET \(schema_locked = (true|false)\)$`)
+	addConstraint = regexp.MustCompile(`CONSTRAINT (\w+) (?:CHECK|REFERENCES|FOREIGN)`)
+	dropped       = regexp.MustCompile(`DROP CONSTRAINT IF EXISTS (\w+)`)
 	otherSteps    = regexp.MustCompile(`^(ALTER TABLE \w+ (ADD|DROP|ALTER|RENAME)|CREATE (UNIQUE )?INDEX|INSERT INTO (project_regions|compatibility))`)
 	alterDatabase = regexp.MustCompile(`^ALTER DATABASE "carve" (SET PRIMARY REGION|ADD REGION IF NOT EXISTS|SURVIVE) (?:"([a-z0-9-]+)"|(ZONE|REGION) FAILURE)$`)
 	alterLocality = regexp.MustCompile(`^ALTER TABLE "(\w+)" SET LOCALITY (.+)$`)
 )
 
 func (c *cluster) answer(s pgscript.Statement) pgscript.Reply {
+	before, after := c.killer.Strikes(s.SQL)
+	if before {
+		return pgscript.Reply{Cut: true}
+	}
+	if r := c.alive(s); !after {
+		return r
+	}
+	return pgscript.Reply{Cut: true}
+}
+
+func (c *cluster) alive(s pgscript.Statement) pgscript.Reply {
 	for begin, r := range c.fail {
 		if strings.HasPrefix(s.SQL, begin) {
 			delete(c.fail, begin)
@@ -68,6 +88,7 @@ func (c *cluster) answer(s pgscript.Statement) pgscript.Reply {
 	if m := createTable.FindStringSubmatch(s.SQL); m != nil {
 		if _, there := c.tables[m[1]]; !there {
 			c.tables[m[1]] = c.unsaid()
+			c.locked[m[1]] = c.locking && s.Settings["create_table_with_schema_locked"] != "off"
 		}
 		return pgscript.Reply{Tag: "CREATE TABLE"}
 	}
@@ -78,13 +99,40 @@ func (c *cluster) answer(s pgscript.Statement) pgscript.Reply {
 		if _, there := c.tables[m[1]]; !there || c.primary == "" {
 			return pgscript.Reply{Code: "42P16"}
 		}
+		if c.locked[m[1]] {
+			return pgscript.Reply{Code: "57000"}
+		}
 		c.tables[m[1]] = m[2]
 		return pgscript.Reply{Tag: "ALTER TABLE"}
 	}
+	if m := schemaLocked.FindStringSubmatch(s.SQL); m != nil {
+		c.locked[m[1]] = m[2] == "true"
+		return pgscript.Reply{Tag: "ALTER TABLE"}
+	}
 	if otherSteps.MatchString(s.SQL) {
+		if c.constrains(s.SQL) {
+			return pgscript.Reply{Code: "42710"}
+		}
 		return pgscript.Reply{Tag: verb(s.SQL)}
 	}
 	return c.rows(s)
+}
+
+// constrains drops and makes what a statement says of constraints, and says whether one of them is there already. A constraint in ADD COLUMN is made
+// apart from its column, and so also where the column is there already.
+func (c *cluster) constrains(sql string) (twice bool) {
+	if !strings.HasPrefix(sql, "ALTER TABLE") {
+		return false
+	}
+	if m := dropped.FindStringSubmatch(sql); m != nil {
+		delete(c.constraints, m[1])
+		return false
+	}
+	if m := addConstraint.FindStringSubmatch(sql); m != nil {
+		twice = c.constraints[m[1]]
+		c.constraints[m[1]] = true
+	}
+	return twice
 }
 
 // unsaid is the locality of a table for which none was said.
@@ -154,16 +202,33 @@ func (c *cluster) rows(s pgscript.Statement) pgscript.Reply {
 		rows = [][]any{{s.Args[1], time.Unix(0, 0)}}
 	case strings.HasPrefix(s.SQL, "UPDATE goose_lock"):
 		rows = [][]any{{s.Args[0]}}
+	case s.SQL == flat(beginVersions):
+		c.applied = append(c.applied, 0)
+		return pgscript.Reply{}
 	case strings.HasPrefix(s.SQL, "INSERT INTO goose_db_version"):
 		c.applied = append(c.applied, s.Args[0].(int64))
 		return pgscript.Reply{}
+	case s.SQL == askLocked:
+		for _, table := range slices.Sorted(maps.Keys(c.locked)) {
+			if c.locked[table] {
+				rows = append(rows, []any{table})
+			}
+		}
+	case s.SQL == flat(askVersionZero):
+		if _, there := c.tables["goose_db_version"]; !there {
+			return pgscript.Reply{Code: undefinedTable}
+		}
+		rows = [][]any{{len(c.applied) > 0}}
 	case s.SQL == "SELECT version_id, is_applied from goose_db_version ORDER BY id DESC":
 		for _, v := range slices.Backward(c.applied) {
 			rows = append(rows, []any{v, true})
 		}
 	case s.SQL == askApplied:
-		if len(c.applied) == 0 {
+		if _, there := c.tables["goose_db_version"]; !there {
 			return pgscript.Reply{Code: undefinedTable}
+		}
+		if len(c.applied) == 0 {
+			return pgscript.Reply{Rows: [][]any{{nil}}}
 		}
 		rows = [][]any{{slices.Max(c.applied)}}
 	default:
@@ -185,9 +250,9 @@ func (c *cluster) shape(sql string) pgscript.Shape {
 		return s
 	}
 	switch {
-	case tableExists.MatchString(sql):
+	case tableExists.MatchString(sql), sql == flat(askVersionZero):
 		return pgscript.Shape{Columns: columns(yes)}
-	case sql == askDatabase, sql == askCluster, sql == askGoal, sql == askGateway:
+	case sql == askDatabase, sql == askCluster, sql == askGoal, sql == askGateway, sql == askLocked:
 		return pgscript.Shape{Columns: columns(text)}
 	case sql == askRegions:
 		return pgscript.Shape{Columns: columns(text, yes)}

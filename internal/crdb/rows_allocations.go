@@ -37,20 +37,20 @@ func allocationIn(project string) func(pgx.Row) (ipam.Allocation, error) {
 func (r reader) AllocationGet(ctx context.Context, project alloc.ProjectKey, id ipam.ID) (ipam.Allocation, error) {
 	a, err := one(ctx, r, "allocation_get", allocationIn(project.Name),
 		notFound("Allocation %q was not found in project %q.", id, project.Name), r.region, uuid(project.ID), uuid(id))
-	if found := r.allocationElsewhere(ctx, id, &err); found != nil && found.ProjectID == project.ID {
+	if found := r.allocationElsewhere(ctx, project, id, &err); found != nil && found.ProjectID == project.ID {
 		found.Project = project.Name
 		return *found, nil
 	}
 	return a, err
 }
 
-// allocationElsewhere looks in the other regions for an allocation that was not found in the store's own; nil: it is not there. An error of looking
+// allocationElsewhere looks in the other regions for an allocation of a project that was not found in the store's own; nil: it is not there. An error of looking
 // takes the place of not_found.
-func (r reader) allocationElsewhere(ctx context.Context, id ipam.ID, err *error) *ipam.Allocation {
+func (r reader) allocationElsewhere(ctx context.Context, of alloc.ProjectKey, id ipam.ID, err *error) *ipam.Allocation {
 	if !r.places.several() || !ipam.IsCode(*err, ipam.CodeNotFound) {
 		return nil
 	}
-	found, failed := list(ctx, r, "allocation_get_elsewhere", allocationIn(""), r.places.others(), uuid(id))
+	found, failed := list(ctx, r, "allocation_get_elsewhere", allocationIn(""), r.places.others(), uuid(id), uuid(of.ID))
 	if failed != nil {
 		*err = failed
 	}

@@ -120,8 +120,7 @@ func (r reader) ClaimLookup(ctx context.Context, q alloc.ClaimQuery) (alloc.Clai
 		foreign := named && q.Pool.Project != q.Project.Name
 		switch {
 		case foreign:
-			b.Queue(query.Get("pool_get_named"), q.Pool.Project, q.Pool.Name)
-			b.Queue(query.Get("pool_granted"), q.Pool.Project, q.Pool.Name, consumers(q.Project.Name))
+			b.Queue(query.Get("pool_get_granted"), q.Pool.Project, q.Pool.Name, consumers(q.Project.Name))
 		case named:
 			b.Queue(query.Get("pool_get"), uuid(q.Project.ID), q.Pool.Name)
 		}
@@ -135,17 +134,15 @@ func (r reader) ClaimLookup(ctx context.Context, q alloc.ClaimQuery) (alloc.Clai
 		if wide {
 			b.Queue(query.Get("project_region_list"), uuid(q.Project.ID))
 		}
-		var grants *int64
 		results := db.SendBatch(ctx, b)
 		err := errors.Join(
 			maybe(results, claimIn(q.Project), &facts.Claim, true),
 			maybe(results, scanPool, &facts.Pool, named),
-			maybe(results, scanCount, &grants, foreign),
 			maybe(results, scanAnswer, &facts.Answer, q.Key != ""),
 		)
 		class, classErr := takeClass(results, q.Project, q.Class)
 		facts.Class, err = class, errors.Join(err, classErr)
-		facts.Granted = grants != nil && *grants > 0
+		facts.Granted = foreign && facts.Pool != nil
 		if wide && err == nil {
 			regions, err = rest(results, scanText)
 		}

@@ -129,9 +129,9 @@ func (r reader) HistoryList(ctx context.Context, project alloc.ProjectKey, candi
 }
 
 // AllocationGetByID implements alloc.Reader.
-func (r reader) AllocationGetByID(ctx context.Context, id ipam.ID) (ipam.Allocation, error) {
-	a, err := one(ctx, r, "allocation_get_by_id", allocationIn(""), notFound("Allocation %q was not found.", id), r.region, uuid(id))
-	if found := r.allocationElsewhere(ctx, id, &err); found != nil {
+func (r reader) AllocationGetByID(ctx context.Context, of alloc.ProjectKey, id ipam.ID) (ipam.Allocation, error) {
+	a, err := one(ctx, r, "allocation_get_by_id", allocationIn(""), notFound("Allocation %q was not found in project %q.", id, of.Name), r.region, uuid(id), uuid(of.ID))
+	if found := r.allocationElsewhere(ctx, of, id, &err); found != nil {
 		a, err = *found, nil
 	}
 	a.Project = a.Pool.Project // the pool's project owns it

@@ -1,7 +1,9 @@
 package crdb_test
 
 import (
+	"bytes"
 	"context"
+	"encoding/binary"
 	"io"
 	"net"
 	"net/url"
@@ -25,6 +27,7 @@ type wiretap struct {
 	mu    sync.Mutex
 	trips [][]string // since the last attempt ended
 	done  []attempted
+	rows  int // that were answered since somebody last asked
 }
 
 // attempted is one attempt at a transaction, or one read: what it is called, and what it sent.
@@ -54,8 +57,8 @@ func newWiretap(t *testing.T, dsn string) *wiretap {
 				_ = client.Close()
 				continue
 			}
-			relays.Go(func() { // what the server says passes as it is
-				_, _ = io.Copy(client, server)
+			relays.Go(func() {
+				w.answer(server, client)
 				_ = client.Close()
 			})
 			relays.Go(func() {
@@ -108,6 +111,33 @@ func (w *wiretap) listen(client io.Reader, server io.Writer) {
 			return
 		}
 	}
+}
+
+// answer passes on what a server says as it is, and counts the rows.
+func (w *wiretap) answer(server io.Reader, client io.Writer) {
+	head := make([]byte, 5) // what it is, and its length with that of the length
+	for {
+		if _, err := io.ReadFull(server, head); err != nil {
+			return
+		}
+		if head[0] == 'D' {
+			w.mu.Lock()
+			w.rows++
+			w.mu.Unlock()
+		}
+		rest := io.LimitReader(server, int64(binary.BigEndian.Uint32(head[1:]))-4)
+		if _, err := io.Copy(client, io.MultiReader(bytes.NewReader(head), rest)); err != nil {
+			return
+		}
+	}
+}
+
+// counted answers how many rows came since it was last asked.
+func (w *wiretap) counted() (rows int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	rows, w.rows = w.rows, 0
+	return rows
 }
 
 func (w *wiretap) note(trip []string) {

@@ -95,6 +95,22 @@ func TestScopes(t *testing.T) {
 		})
 		require.Empty(t, w.scopes(t))
 	})
+	t.Run("TheProjectOfAScopeIsNotTheCallersToGive", func(t *testing.T) {
+		w.writesNothing(t, func() {
+			for _, whose := range []string{"other", project} {
+				spec := inScope("prod", "fra")
+				spec["scope"].(obj)["project"] = whose
+				pointer := "/spec/scope/project"
+				p := w.refused(t, w.postClaim(t, "x", spec), "invalid_argument", pointer)
+				require.Contains(t, p.Detail, "Leave it out")
+				w.refused(t, w.postClaim(t, "x", spec, dryRun), "invalid_argument", pointer)
+				w.refused(t, w.do(t, http.MethodPut, at("claims", "x"), obj{"spec": spec}), "invalid_argument", pointer)
+				w.refused(t, w.do(t, http.MethodPost, at("claim-explanations"), named("x", spec)), "invalid_argument", pointer)
+				batch := obj{"claims": []obj{named("x", inScope("prod", "fra")), named("y", spec)}}
+				w.refused(t, w.do(t, http.MethodPost, at("claim-batches"), batch), "invalid_argument", "/claims/1"+pointer)
+			}
+		})
+	})
 	t.Run("DryRunsAndRefusalsLeaveNoPool", func(t *testing.T) {
 		w.writesNothing(t, func() {
 			w.created(t, w.postClaim(t, "x", inScope("prod", "fra"), dryRun))

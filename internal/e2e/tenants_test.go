@@ -20,7 +20,7 @@ import (
 var roles = []string{"viewer", "consumer", "provider", "admin"}
 
 // unlimited are the flags of a server that asks for API keys and lets everybody send as much as they like.
-var unlimited = []string{"--auth=keys", "--rate-limit-reads=0", "--rate-limit-writes=0", "--rate-limit-anonymous=0"}
+var unlimited = []string{"--auth=keys", "--rate-limit-reads=0", "--rate-limit-writes=0", "--rate-limit-work=0", "--rate-limit-project-work=0", "--rate-limit-anonymous=0"}
 
 // setupKeys makes a world in which callers need API keys. Its own caller has the installation's first one.
 func setupKeys(t testing.TB) *world {

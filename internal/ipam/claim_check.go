@@ -1,5 +1,13 @@
 package ipam
 
+// CheckNew is Check of a claim that is about to be made. Those that were made before may give the role that is not theirs to give: it was ignored.
+func (s ClaimSpec) CheckNew() error {
+	if _, given := s.Scope[ScopeProject]; given {
+		return Invalid("/spec/scope/"+ScopeProject, "cannot be given: it is always the project that claims. Leave it out; to claim for another project, claim in that project.")
+	}
+	return s.Check()
+}
+
 // Check validates a claim's spec without looking at pools.
 func (s ClaimSpec) Check() error {
 	ways := 0

@@ -109,9 +109,9 @@ func (p *provider) conf(name string, rules ...Rule) Issuer {
 }
 
 // members is a fixed set of them.
-type members map[string]map[string]tenancy.Role
+type members map[string]map[string]tenancy.Held
 
-func (m members) MemberRoles(_ context.Context, subject string) (map[string]tenancy.Role, error) {
+func (m members) MemberRoles(_ context.Context, subject string) (map[string]tenancy.Held, error) {
 	return m[subject], nil
 }
 

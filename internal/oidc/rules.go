@@ -92,14 +92,3 @@ func rolesOf(rules []rule, claims map[string]any) map[string]tenancy.Role {
 	}
 	return roles
 }
-
-// join adds the roles of members to those of a token. members is shared, so it is not written.
-func join(token, members map[string]tenancy.Role) map[string]tenancy.Role {
-	if len(token) == 0 {
-		return members
-	}
-	for project, role := range members {
-		token[project] = tenancy.Larger(token[project], role)
-	}
-	return token
-}

@@ -21,7 +21,7 @@ const maxToken = 16 << 10
 
 // Members answers the roles that a subject holds as a member, by project.
 type Members interface {
-	MemberRoles(ctx context.Context, subject string) (map[string]tenancy.Role, error)
+	MemberRoles(ctx context.Context, subject string) (map[string]tenancy.Held, error)
 }
 
 // Options of a Verifier. Members must be set.
@@ -119,7 +119,7 @@ func (v *Verifier) Authenticate(ctx context.Context, token string) (tenancy.Prin
 	if err != nil {
 		return nobody, err
 	}
-	return tenancy.Principal{Subject: subject, Method: "oidc", Roles: join(rolesOf(is.rules, claims), members)}, nil
+	return tenancy.Principal{Subject: subject, Method: "oidc", Roles: rolesOf(is.rules, claims), Held: members}, nil
 }
 
 // compact reports whether a token is in compact form: the JSON forms of a signature have no place in a header.

@@ -14,16 +14,25 @@ func TestGoodTokenIsItsSubjectWithItsRoles(t *testing.T) {
 	t.Parallel()
 	key := elliptical("one")
 	p := startProvider(t, key)
-	v := verifier(t, members{"corp:alice@example.com": {"acme": tenancy.Viewer, "lab": tenancy.Admin, "other": tenancy.Consumer}},
+	acme, lab, other := ipam.NewID(), ipam.NewID(), ipam.NewID()
+	v := verifier(t, members{"corp:alice@example.com": {
+		"acme": {Project: acme, Role: tenancy.Viewer}, "lab": {Project: lab, Role: tenancy.Admin}, "other": {Project: other, Role: tenancy.Consumer},
+	}},
 		p.conf("corp",
 			Rule{Claim: "groups", Value: "netops", Project: "acme", Role: "provider"},
 			Rule{Claim: "groups", Value: "netops", Project: "lab", Role: "viewer"},
 			Rule{Claim: "groups", Value: "nobody", Project: "secret", Role: "admin"}))
 	who, err := v.Authenticate(t.Context(), p.token(key, map[string]any{"groups": []string{"staff", "netops"}}))
 	require.NoError(t, err)
-	require.Equal(t, tenancy.Principal{Subject: "corp:alice@example.com", Method: "oidc", Roles: map[string]tenancy.Role{
-		"acme": tenancy.Provider, "lab": tenancy.Admin, "other": tenancy.Consumer, // the larger of token and members
-	}}, who)
+	for _, p := range []ipam.ProjectKey{{ID: acme, Name: "acme"}, {ID: lab, Name: "lab"}, {ID: other, Name: "other"}} {
+		want := map[string]tenancy.Role{"acme": tenancy.Provider, "lab": tenancy.Admin, "other": tenancy.Consumer}[p.Name] // the larger of token and members
+		require.Equal(t, want, who.RoleInThe(p))
+	}
+	for _, p := range []ipam.ProjectKey{{ID: ipam.NewID(), Name: "acme"}, {ID: ipam.NewID(), Name: "lab"}, {ID: ipam.NewID(), Name: "other"}} {
+		want := map[string]tenancy.Role{"acme": tenancy.Provider, "lab": tenancy.Viewer}[p.Name] // a token's are by name, a member's are not
+		require.Equal(t, want, who.RoleInThe(p))
+	}
+	require.Equal(t, []string{"acme", "lab", "other"}, who.Projects())
 }
 
 func TestAlgorithmsThatAreAllowedByDefault(t *testing.T) {

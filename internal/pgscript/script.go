@@ -16,6 +16,8 @@ type Statement struct {
 	SQL  string // without comments, with one space between words
 	Nth  int    // how often the same text has come, from 1
 	Args []any  // of its placeholders, in the extended protocol
+	// Settings are what the connection asked for when it began.
+	Settings map[string]string
 }
 
 // Reply is what the server says to a statement. The zero Reply is success without rows.

@@ -105,23 +105,24 @@ var errCut = errors.New("cut")
 
 func (s *Server) serve(number int, c net.Conn) error {
 	backend := pgproto3.NewBackend(c, c)
-	if err := greet(backend, c); err != nil {
+	settings, err := greet(backend, c)
+	if err != nil {
 		return err
 	}
-	return newSession(s, number, backend).talk()
+	return newSession(s, number, backend, settings).talk()
 }
 
-// greet declines encryption, believes whoever comes, and says what a driver wants to know.
-func greet(b *pgproto3.Backend, c net.Conn) error {
+// greet declines encryption, believes whoever comes, and says what a driver wants to know. It answers what the client asked for.
+func greet(b *pgproto3.Backend, c net.Conn) (settings map[string]string, err error) {
 	for {
 		m, err := b.ReceiveStartupMessage()
 		if err != nil {
-			return err
+			return nil, err
 		}
-		switch m.(type) {
+		switch m := m.(type) {
 		case *pgproto3.SSLRequest, *pgproto3.GSSEncRequest:
 			if _, err := c.Write([]byte{'N'}); err != nil {
-				return err
+				return nil, err
 			}
 		case *pgproto3.StartupMessage:
 			b.Send(&pgproto3.AuthenticationOk{})
@@ -130,9 +131,9 @@ func greet(b *pgproto3.Backend, c net.Conn) error {
 			}
 			b.Send(&pgproto3.BackendKeyData{ProcessID: 1, SecretKey: []byte{0, 0, 0, 1}})
 			b.Send(&pgproto3.ReadyForQuery{TxStatus: none.indicator()})
-			return b.Flush()
+			return m.Parameters, b.Flush()
 		default: // a request to cancel, which nothing here takes long enough for
-			return errCut
+			return nil, errCut
 		}
 	}
 }
@@ -148,26 +149,27 @@ func plain(sql string) string {
 }
 
 // note writes a statement down and asks the script, unless it cannot be run now.
-func (s *Server) note(number int, sql string, args []any, refused string) Reply {
+func (s *Server) note(one Statement, refused string) Reply {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if sql == askClock && refused == "" {
+	if one.SQL == askClock && refused == "" {
 		return Reply{Rows: [][]any{{time.Now()}}}
 	}
-	if sql == askCompatible && refused == "" {
+	if one.SQL == askCompatible && refused == "" {
 		return Reply{}
 	}
-	s.said = append(s.said, Line{number, sql})
-	s.times[sql]++
+	s.said = append(s.said, Line{one.Conn, one.SQL})
+	s.times[one.SQL]++
+	one.Nth = s.times[one.SQL]
 	if refused != "" {
 		return Reply{Code: refused}
 	}
 	if s.script.Answer != nil {
-		if r := s.script.Answer(Statement{Conn: number, SQL: sql, Nth: s.times[sql], Args: args}); !r.empty() {
+		if r := s.script.Answer(one); !r.empty() {
 			return r
 		}
 	}
-	if sql == askVersion {
+	if one.SQL == askVersion {
 		return Reply{Rows: [][]any{{Version}}}
 	}
 	return Reply{}

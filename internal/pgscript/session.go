@@ -24,6 +24,7 @@ var (
 type session struct {
 	server   *Server
 	number   int
+	settings map[string]string
 	backend  *pgproto3.Backend
 	types    *pgtype.Map
 	tx       transaction
@@ -38,8 +39,8 @@ type portal struct {
 	formats []int16
 }
 
-func newSession(s *Server, number int, b *pgproto3.Backend) *session {
-	return &session{server: s, number: number, backend: b, types: pgtype.NewMap(), prepared: map[string]string{}, portals: map[string]portal{}}
+func newSession(s *Server, number int, b *pgproto3.Backend, settings map[string]string) *session {
+	return &session{server: s, number: number, settings: settings, backend: b, types: pgtype.NewMap(), prepared: map[string]string{}, portals: map[string]portal{}}
 }
 
 func (s *session) talk() error {
@@ -159,7 +160,7 @@ func (s *session) run(p portal, describe bool) error {
 	if strings.EqualFold(verb(sql), "rollback") || strings.EqualFold(verb(sql), "release") || strings.EqualFold(verb(sql), "savepoint") {
 		known = strings.ToLower(sql)
 	}
-	r := s.server.note(s.number, sql, p.args, s.tx.refuses(known))
+	r := s.server.note(Statement{Conn: s.number, SQL: sql, Args: p.args, Settings: s.settings}, s.tx.refuses(known))
 	switch {
 	case r.Cut:
 		return errCut

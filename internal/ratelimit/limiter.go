@@ -72,6 +72,44 @@ func (l *Limiter) Take(key string) Decision {
 	return l.decide(b, now, b.tokens.AllowN(now, 1))
 }
 
+// Afford says whether so many tokens are there, or the bucket is full and they are more than that.
+func (l *Limiter) Afford(key string, tokens int) Decision {
+	b := l.bucket(key)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	now := l.clock()
+	enough := min(tokens, b.tokens.Burst())
+	d := l.decide(b, now, b.free(now) >= float64(enough))
+	if !d.Allowed {
+		d.RetryAfter = l.until(b, now, enough)
+	}
+	return d
+}
+
+// Owe takes tokens, whether or not they are there. A bucket owes a full one at most: what many did at once is not held against those who come
+// after them for ever.
+func (l *Limiter) Owe(key string, tokens int) {
+	b := l.bucket(key)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	now := l.clock()
+	b.owe(now, min(tokens, int(b.tokens.TokensAt(now))+b.tokens.Burst()))
+}
+
+// owe takes tokens, whether or not they are there.
+func (b *bucket) owe(now time.Time, tokens int) {
+	for tokens > 0 {
+		n := min(tokens, b.tokens.Burst())
+		b.tokens.ReserveN(now, n)
+		tokens -= n
+	}
+}
+
+// until is how long it takes until a bucket has so many tokens, of which it has fewer.
+func (l *Limiter) until(b *bucket, now time.Time, tokens int) time.Duration {
+	return time.Duration((float64(tokens) - b.free(now)) / float64(l.perSecond) * float64(time.Second))
+}
+
 // Check says whether Hold would be allowed.
 func (l *Limiter) Check(key string) Decision {
 	b := l.bucket(key)

@@ -118,3 +118,21 @@ func TestManyAtOnceGetNoMoreThanTheBucketHolds(t *testing.T) {
 	wg.Wait()
 	require.EqualValues(t, 100, allowed.Load())
 }
+
+func TestWhatIsOwedIsPaidBackBeforeThereIsMore(t *testing.T) {
+	t.Parallel()
+	l, c := limiter(10, 0)
+	require.True(t, l.Afford("a", 1000).Allowed, "the bucket is full: there will never be more")
+	l.Owe("a", 1000)
+	d := l.Afford("a", 5)
+	require.False(t, d.Allowed)
+	require.Zero(t, d.Remaining)
+	require.Equal(t, 2500*time.Millisecond, d.RetryAfter, "20 are owed, as many as a bucket holds and no more")
+	l.Owe("a", 1000)
+	require.Equal(t, 2500*time.Millisecond, l.Afford("a", 5).RetryAfter)
+	c.pass(2500 * time.Millisecond)
+	require.True(t, l.Afford("a", 5).Allowed)
+	require.False(t, l.Afford("a", 6).Allowed)
+	require.False(t, l.Afford("a", 1000).Allowed, "what costs more than a bucket holds begins when it is full")
+	require.True(t, l.Afford("b", 1).Allowed)
+}

@@ -64,22 +64,47 @@ func TestClaimsAreCountedByClassAndOutcome(t *testing.T) {
 	}, values(t, read("carve.claims")))
 }
 
+// One tenant's classes, however many it makes and deletes, leave those of everybody else told apart.
+func TestOneTenantsClassesDoNotHideThoseOfOthers(t *testing.T) {
+	t.Parallel()
+	n := newNames(maxClasses)
+	let := 0
+	for i := range 1100 {
+		if n.bounded(fmt.Sprintf("greedy/class-%d", i)) != otherNames {
+			let++
+		}
+	}
+	require.Positive(t, let)
+	require.LessOrEqual(t, let, maxClasses/shareOfRoom+1)
+	for i := range 100 {
+		for j := range 4 {
+			name := fmt.Sprintf("team-%d/class-%d", i, j)
+			require.Equal(t, name, n.bounded(name))
+		}
+	}
+	for i := range 300 {
+		name := fmt.Sprintf("%s/class-%d", ipam.PlatformProject, i)
+		require.Equal(t, name, n.bounded(name), "only the platform's admins make those")
+	}
+	require.Equal(t, "greedy/class-0", n.bounded("greedy/class-0"), "one that is known goes on")
+}
+
 func TestAfterTheThousandthAClassIsOneOfTheOthers(t *testing.T) {
 	t.Parallel()
 	m, read := measured(t, sdk.WithCardinalityLimit(maxSeries))
 	for i := range maxClasses + 50 {
-		m.ClaimDecided(t.Context(), fmt.Sprintf("team/class-%d", i), "")
+		m.ClaimDecided(t.Context(), fmt.Sprintf("team-%d/class", i), "")
 	}
-	m.ClaimDecided(t.Context(), "team/class-1049", ipam.CodePoolExhausted)
-	m.ClaimDecided(t.Context(), "team/class-999", ipam.CodePoolExhausted)
+	m.ClaimDecided(t.Context(), "team-1049/class", ipam.CodePoolExhausted)
+	m.ClaimDecided(t.Context(), "team-999/class", ipam.CodePoolExhausted)
 	m.ClaimDecided(t.Context(), "", "")
 
 	got := values(t, read("carve.claims"))
 	require.Len(t, got, maxClasses+4)
 	for labels, want := range map[string]int64{
-		"class=team/class-0,outcome=bound":            1,
-		"class=team/class-999,outcome=bound":          1,
-		"class=team/class-999,outcome=pool_exhausted": 1, // one that is known goes on
+		"class=team-0/class,outcome=bound":            1,
+		"class=team-999/class,outcome=bound":          1,
+		"class=team-999/class,outcome=pool_exhausted": 1, // one that is known goes on
 		"class=other,outcome=bound":                   50,
 		"class=other,outcome=pool_exhausted":          1, // what comes of the others is still told
 		"class=,outcome=bound":                        1, // none is not one of them
@@ -97,7 +122,7 @@ func TestTheBoundOfClassesHoldsWhenManyComeAtOnce(t *testing.T) {
 	for g := range let {
 		running.Go(func() {
 			for i := range 10 * limit {
-				let[g] = append(let[g], n.bounded(fmt.Sprintf("%d/%d", g, i)))
+				let[g] = append(let[g], n.bounded(fmt.Sprintf("%d-%d/class", g, i)))
 			}
 		})
 	}

@@ -227,3 +227,48 @@ func TestOriginIsThatOfTheRequest(t *testing.T) {
 	from := tenancy.Origin{RequestID: "r", Remote: "192.0.2.1", Operation: "createClaim", Resource: "web"}
 	require.Equal(t, from, tenancy.OriginOf(tenancy.WithOrigin(t.Context(), from)))
 }
+
+// A name says too little of a project: whoever has a role in one has none in the next one of its name.
+func TestARoleThatIsHeldIsInOneProjectAlone(t *testing.T) {
+	t.Parallel()
+	first, second := ipam.ProjectKey{ID: ipam.NewID(), Name: project}, ipam.ProjectKey{ID: ipam.NewID(), Name: project}
+	in := func(held tenancy.Role, byName map[string]tenancy.Role) context.Context {
+		return tenancy.WithPrincipal(t.Context(), tenancy.Principal{
+			Subject: "somebody", Roles: byName, Held: map[string]tenancy.Held{project: {Project: first.ID, Role: held}},
+		})
+	}
+	for action, need := range least {
+		if need.in != project {
+			continue
+		}
+		pass, err := tenancy.Authorize(in(tenancy.Admin, nil), action, project)
+		require.NoError(t, err)
+		require.NoError(t, pass.Into(first), action)
+		require.Equal(t, tenancy.ProjectNotFound(project), pass.Into(second), action)
+	}
+	t.Run("OneByConfigurationIsInWhicheverHasTheName", func(t *testing.T) {
+		t.Parallel()
+		pass, err := tenancy.Authorize(in(tenancy.Admin, map[string]tenancy.Role{project: tenancy.Viewer}), tenancy.PoolsRead, project)
+		require.NoError(t, err)
+		require.NoError(t, pass.Into(first))
+		require.NoError(t, pass.Into(second))
+	})
+	t.Run("TheLargerOneOfBothIsNotInherited", func(t *testing.T) {
+		t.Parallel()
+		pass, err := tenancy.Authorize(in(tenancy.Admin, map[string]tenancy.Role{project: tenancy.Viewer}), tenancy.PoolsWrite, project)
+		require.NoError(t, err)
+		require.NoError(t, pass.Into(first))
+		err = pass.Into(second)
+		require.Equal(t, ipam.CodePermissionDenied, ipam.CodeOf(err))
+		require.ErrorContains(t, err, "with the role viewer there")
+	})
+	t.Run("ThatOfThePlatformIsEverywhere", func(t *testing.T) {
+		t.Parallel()
+		ctx := tenancy.WithPrincipal(t.Context(), tenancy.Principal{
+			Subject: "root", Held: map[string]tenancy.Held{platform: {Project: ipam.NewID(), Role: tenancy.Admin}},
+		})
+		pass, err := tenancy.Authorize(ctx, tenancy.ProjectsDelete, project)
+		require.NoError(t, err)
+		require.NoError(t, pass.Into(second))
+	})
+}

@@ -21,7 +21,7 @@ type Keyring struct {
 	store   KeyStore
 	clock   func() time.Time
 	keys    *recent[keyFacts]
-	members *recent[map[string]Role]
+	members *recent[map[string]Held]
 
 	mu   sync.Mutex
 	used map[ipam.ID]time.Time // since the last Flush
@@ -46,7 +46,7 @@ func NewKeyring(store KeyStore, clock func() time.Time) *Keyring {
 	return &Keyring{
 		store: store, clock: clock, used: map[ipam.ID]time.Time{},
 		keys:    newRecent[keyFacts](ticks, knownFor, knownSize),
-		members: newRecent[map[string]Role](ticks, knownFor, knownSize),
+		members: newRecent[map[string]Held](ticks, knownFor, knownSize),
 	}
 }
 
@@ -114,17 +114,17 @@ func (k *Keyring) load(ctx context.Context, id ipam.ID) (keyFacts, bool, error) 
 	if err != nil || !ok {
 		return keyFacts{}, false, err
 	}
-	roles := map[string]Role{}
+	held := map[string]Held{}
 	if role := Role(key.Spec.Role); role.Valid() {
-		roles[key.Project] = role
+		held[key.Project] = Held{Project: key.ProjectID, Role: role}
 	}
-	who := Principal{Subject: "key:" + key.Project + "/" + key.Name, Method: "api-key", Roles: roles}
+	who := Principal{Subject: "key:" + key.Project + "/" + key.Name, Method: "api-key", Held: held}
 	return keyFacts{key: ipam.APIKey{Hash: key.Hash, Spec: key.Spec}, who: who}, true, nil
 }
 
 // MemberRoles answers the roles that a subject holds as a member, by project. The map is shared: it is not to be written.
-func (k *Keyring) MemberRoles(ctx context.Context, subject string) (map[string]Role, error) {
-	roles, _, err := k.members.get(ctx, subject, unlimited{}.Reserve, func(ctx context.Context) (map[string]Role, bool, error) {
+func (k *Keyring) MemberRoles(ctx context.Context, subject string) (map[string]Held, error) {
+	roles, _, err := k.members.get(ctx, subject, unlimited{}.Reserve, func(ctx context.Context) (map[string]Held, bool, error) {
 		roles, err := k.store.MemberRoles(ctx, subject)
 		return roles, len(roles) > 0, err
 	})

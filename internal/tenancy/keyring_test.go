@@ -22,7 +22,7 @@ import (
 type vault struct {
 	mu      sync.Mutex
 	keys    map[ipam.ID]ipam.APIKey
-	roles   map[string]map[string]tenancy.Role
+	roles   map[string]map[string]tenancy.Held
 	used    []map[ipam.ID]time.Time
 	failure error
 	hold    chan struct{} // when set, look-ups wait for it
@@ -47,7 +47,7 @@ func (v *vault) KeyByID(ctx context.Context, id ipam.ID) (ipam.APIKey, bool, err
 	return k, ok, v.failure
 }
 
-func (v *vault) MemberRoles(_ context.Context, subject string) (map[string]tenancy.Role, error) {
+func (v *vault) MemberRoles(_ context.Context, subject string) (map[string]tenancy.Held, error) {
 	v.lookups.Add(1)
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -75,10 +75,18 @@ func (v *vault) make(project, name string, role tenancy.Role, expires time.Time)
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.keys[id] = ipam.APIKey{
-		Metadata: ipam.Metadata{Name: name, Project: project, UID: id}, Hash: tenancy.HashSecret(secret),
+		Metadata: ipam.Metadata{Name: name, Project: project, UID: id}, ProjectID: uidOf(project), Hash: tenancy.HashSecret(secret),
 		Spec: ipam.APIKeySpec{Role: string(role), ExpiresAt: expires},
 	}
 	return id, token
+}
+
+// uidOf is the UID of a project in the vault.
+func uidOf(project string) ipam.ID { return ipam.DerivedID(ipam.ID{}, project) }
+
+// held is a role in one project of the vault.
+func held(project string, role tenancy.Role) map[string]tenancy.Held {
+	return map[string]tenancy.Held{project: {Project: uidOf(project), Role: role}}
 }
 
 func (v *vault) remove(id ipam.ID) {
@@ -94,7 +102,7 @@ func (h *hands) now() time.Time        { return time.Unix(1_800_000_000, h.at.Lo
 func (h *hands) pass(by time.Duration) { h.at.Add(int64(by)) }
 
 func keyring() (*tenancy.Keyring, *vault, *hands) {
-	v := &vault{keys: map[ipam.ID]ipam.APIKey{}, roles: map[string]map[string]tenancy.Role{}}
+	v := &vault{keys: map[ipam.ID]ipam.APIKey{}, roles: map[string]map[string]tenancy.Held{}}
 	h := &hands{}
 	return tenancy.NewKeyring(v, h.now), v, h
 }
@@ -106,7 +114,7 @@ func TestKeyIsItsProjectsCallerWithItsRole(t *testing.T) {
 	who, err := k.Authenticate(t.Context(), token)
 	require.NoError(t, err)
 	require.Equal(t, tenancy.Principal{
-		Subject: "key:acme/ci", Method: "api-key", Roles: map[string]tenancy.Role{"acme": tenancy.Provider},
+		Subject: "key:acme/ci", Method: "api-key", Held: held("acme", tenancy.Provider),
 	}, who)
 }
 
@@ -188,7 +196,7 @@ func TestWhoActsForGoodIsLookedUpNow(t *testing.T) {
 	t.Parallel()
 	k, v, _ := keyring()
 	id, token := v.make("acme", "ci", tenancy.Admin, time.Time{})
-	v.roles["corp:alice"] = map[string]tenancy.Role{"acme": tenancy.Admin}
+	v.roles["corp:alice"] = held("acme", tenancy.Admin)
 	now := tenancy.WithNow(t.Context())
 	_, err := k.Authenticate(t.Context(), token)
 	require.NoError(t, err)
@@ -401,22 +409,22 @@ func TestGuessesDoNotPushOutKeysThatExist(t *testing.T) {
 func TestRolesOfMembersAreFiveSecondsOldAtMost(t *testing.T) {
 	t.Parallel()
 	k, v, h := keyring()
-	v.roles["corp:alice"] = map[string]tenancy.Role{"acme": tenancy.Admin}
-	ask := func(subject string) map[string]tenancy.Role {
+	v.roles["corp:alice"] = held("acme", tenancy.Admin)
+	ask := func(subject string) map[string]tenancy.Held {
 		roles, err := k.MemberRoles(t.Context(), subject)
 		require.NoError(t, err)
 		return roles
 	}
 	for range 3 {
-		require.Equal(t, map[string]tenancy.Role{"acme": tenancy.Admin}, ask("corp:alice"))
+		require.Equal(t, held("acme", tenancy.Admin), ask("corp:alice"))
 		require.Empty(t, ask("corp:bob"))
 	}
 	require.EqualValues(t, 2, v.lookups.Load())
 	delete(v.roles, "corp:alice")
-	v.roles["corp:bob"] = map[string]tenancy.Role{"acme": tenancy.Viewer}
+	v.roles["corp:bob"] = held("acme", tenancy.Viewer)
 	h.pass(5 * time.Second)
 	require.Empty(t, ask("corp:alice"))
-	require.Equal(t, map[string]tenancy.Role{"acme": tenancy.Viewer}, ask("corp:bob"))
+	require.Equal(t, held("acme", tenancy.Viewer), ask("corp:bob"))
 }
 
 func TestUseIsWrittenInOneCall(t *testing.T) {

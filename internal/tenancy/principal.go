@@ -6,29 +6,58 @@ import (
 	"slices"
 
 	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/twin"
 )
 
 // Principal is an authenticated caller, with the roles it holds at this moment. Authenticators make it, once for each
 // request; from then on nothing about the caller is looked up.
 type Principal struct {
-	Subject string          // who, as it appears in createdBy and in the audit trail
-	Method  string          // how it was authenticated: "dev", "api-key", "oidc"
-	Roles   map[string]Role // by project; shared between requests, never written
+	Subject string // who, as it appears in createdBy and in the audit trail
+	Method  string // how it was authenticated: "dev", "api-key", "oidc"
+	// Roles are those that a configuration gives, by the name of a project: they are in whichever project has the name.
+	Roles map[string]Role
+	// Held are those of a key or a member, by the name that the project had when they were read. Both maps are shared between requests,
+	// and never written.
+	Held map[string]Held
 }
 
-// PlatformAdmin reports whether the caller may act in every project.
-func (p Principal) PlatformAdmin() bool { return p.Roles[ipam.PlatformProject] == Admin }
+// Held is a role in one project, and in no later one of its name.
+type Held struct {
+	Project ipam.ID
+	Role    Role
+}
 
-// RoleIn is the caller's role in a project; "" when it has none there.
+// PlatformAdmin reports whether the caller may act in every project. The project "platform" is never deleted, so its name is enough.
+func (p Principal) PlatformAdmin() bool {
+	return p.Roles[ipam.PlatformProject] == Admin || p.Held[ipam.PlatformProject].Role == Admin
+}
+
+// RoleIn is the role that the caller can have in a project of a name, as far as the name tells; "" when it has none there. Whether it has
+// it says RoleInThe.
 func (p Principal) RoleIn(project string) Role {
 	if p.PlatformAdmin() {
 		return Admin
 	}
-	return p.Roles[project]
+	return Larger(p.Roles[project], p.Held[project].Role)
 }
 
-// Projects are the names of the projects in which the caller holds a role, in order.
-func (p Principal) Projects() []string { return slices.Sorted(maps.Keys(p.Roles)) }
+// RoleInThe is the caller's role in a project that was found; "" when it has none there.
+func (p Principal) RoleInThe(project ipam.ProjectKey) Role {
+	if p.PlatformAdmin() {
+		return Admin
+	}
+	if held := p.Held[project.Name]; held.Project == project.ID || twin.RolesByName {
+		return Larger(p.Roles[project.Name], held.Role)
+	}
+	return p.Roles[project.Name]
+}
+
+// Projects are the names of the projects in which the caller can have a role, in order.
+func (p Principal) Projects() []string {
+	names := slices.AppendSeq(slices.Collect(maps.Keys(p.Roles)), maps.Keys(p.Held))
+	slices.Sort(names)
+	return slices.Compact(names)
+}
 
 // System is the service itself: what it does at its start and in the background is recorded under this name.
 func System() Principal {

@@ -14,6 +14,7 @@ type Visit struct {
 	now      bool
 	known    bool
 	who      Principal
+	budget   Budget
 }
 
 // NewVisit makes the context of a request that came from somewhere.
@@ -28,6 +29,9 @@ func (v *Visit) Identify(p Principal) {
 	v.attempts, v.now = nil, false
 }
 
+// Spend is WithBudget.
+func (v *Visit) Spend(b Budget) { v.budget = b }
+
 // Value implements context.Context.
 func (v *Visit) Value(key any) any {
 	switch key.(type) {
@@ -36,6 +40,10 @@ func (v *Visit) Value(key any) any {
 	case principalKey:
 		if v.known {
 			return &v.who
+		}
+	case budgetKey:
+		if v.budget != nil {
+			return v.budget
 		}
 	case attemptsKey:
 		if v.attempts != nil {

@@ -31,7 +31,7 @@ func startServer(ctx context.Context, o options) (*server, error) {
 		return nil, err
 	}
 	defer log.Close()
-	args := []string{"--auth=keys", "--rate-limit-reads=0", "--rate-limit-writes=0"}
+	args := []string{"--auth=keys", "--rate-limit-reads=0", "--rate-limit-writes=0", "--rate-limit-work=0", "--rate-limit-project-work=0"}
 	p, err := serverproc.Start(ctx, serverproc.Options{Program: o.server, Args: append(args, strings.Fields(o.flags)...), Data: o.data, Log: log})
 	if err != nil {
 		return nil, err

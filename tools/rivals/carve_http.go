@@ -40,7 +40,7 @@ func serveCarved(ctx context.Context, db *database, c cell) (_ *served, err erro
 	if err != nil {
 		return nil, err
 	}
-	config, _, err := app.ParseConfig([]string{"--listen=127.0.0.1:0", "--database-url=" + dsn, "--auth=keys", "--rate-limit-writes=0"}, nil)
+	config, _, err := app.ParseConfig([]string{"--listen=127.0.0.1:0", "--database-url=" + dsn, "--auth=keys", "--rate-limit-writes=0", "--rate-limit-work=0", "--rate-limit-project-work=0"}, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -30,7 +30,7 @@ func start(ctx context.Context, binary, data, log string) (*server, error) {
 	s := &server{}
 	if s.Server, err = serverproc.Start(ctx, serverproc.Options{
 		Program: binary, Data: data, Log: to,
-		Args: []string{"--auth=keys", "--rate-limit-reads=0", "--rate-limit-writes=0", "--rate-limit-anonymous=0", "--request-timeout=60s"},
+		Args: []string{"--auth=keys", "--rate-limit-reads=0", "--rate-limit-writes=0", "--rate-limit-work=0", "--rate-limit-project-work=0", "--rate-limit-anonymous=0", "--request-timeout=60s"},
 	}); err != nil {
 		return nil, err
 	}

@@ -80,6 +80,8 @@ func idempotent(s subject, report report) {
 			need(stmt.IfExists, "DROP INDEX without IF EXISTS")
 		case *tree.AlterTableAddColumn:
 			need(stmt.IfNotExists, "ADD COLUMN without IF NOT EXISTS")
+			need(len(stmt.ColumnDef.CheckExprs) == 0 && stmt.ColumnDef.References.Table == nil, "ADD COLUMN with a constraint, which CockroachDB makes apart, and again where the column is there already: "+
+				"DROP CONSTRAINT IF EXISTS and ADD CONSTRAINT as statements of their own")
 		case *tree.AlterTableDropColumn:
 			need(stmt.IfExists, "DROP COLUMN without IF EXISTS")
 		case *tree.AlterTableDropConstraint:

@@ -173,6 +173,8 @@ var trialsInMigrations = map[string]trial{
 		bad: []string{
 			"CREATE TABLE t (n INT8)", "CREATE INDEX i ON pools (labels)", "DROP TABLE pools", "DROP INDEX i", "ALTER TABLE pools ADD COLUMN n INT8",
 			"ALTER TABLE pools DROP COLUMN labels", "ALTER TABLE pools DROP CONSTRAINT pools_af_check",
+			"ALTER TABLE pools ADD COLUMN IF NOT EXISTS n INT8 CONSTRAINT pools_n_check CHECK (n > 0)",
+			"ALTER TABLE pools ADD COLUMN IF NOT EXISTS p UUID CONSTRAINT pools_p_fkey REFERENCES pools (pool_id)",
 		},
 		good: []string{"DROP TABLE IF EXISTS pools", "ALTER TABLE pools ADD COLUMN IF NOT EXISTS n INT8", "ALTER TABLE pools DROP COLUMN IF EXISTS labels"},
 	},

@@ -2022,8 +2022,9 @@ export interface components {
              */
             className?: components["schemas"]["Name"];
             /**
-             * @description Values of the roles that a class with `poolPer` asks for, by role, without `project`. All of its roles are needed;
-             *     roles that it does not ask for are ignored. Without a class it has no meaning.
+             * @description Values of the roles that a class with `poolPer` asks for, by role. All of its roles are needed; roles that it does
+             *     not ask for are ignored. Without a class it has no meaning. `project` is always the project that claims and cannot be
+             *     given (`invalid_argument`).
              * @example {
              *       "cluster": "web-eu"
              *     }
@@ -2906,7 +2907,7 @@ export interface components {
         };
         /**
          * @description The request is not valid (`invalid_argument`): a field, a parameter or a header is malformed, unknown or written
-         *     by the server alone. `errors` names each place.
+         *     by the server alone, or a filter names what is not there. `errors` names each place.
          */
         BadRequest: {
             headers: {
@@ -3233,7 +3234,7 @@ export interface components {
          */
         HistoryAt: components["schemas"]["Time"];
         /**
-         * @description Only what this subject did.
+         * @description Only what this subject did. It is compared with what was recorded, so that one which is gone by now is found.
          * @example key:team-a/pipeline
          */
         SubjectFilter: string;
@@ -3248,7 +3249,8 @@ export interface components {
          */
         ResourceKindFilter: components["schemas"]["AuditKind"];
         /**
-         * @description Only events about resources of this name; grants are found by the name of the pool or the space.
+         * @description Only events about resources of this name; grants are found by the name of the pool or the space. It is compared with what was recorded, so that a
+         *     resource which is deleted by now is found, and no name is refused.
          * @example web-eu
          */
         ResourceNameFilter: string;
@@ -3327,23 +3329,25 @@ export interface components {
          */
         PurposeFilter: components["schemas"]["IPAllocationPurpose"];
         /**
-         * @description Only pools of this space, `name` or `project/name`.
+         * @description Only pools of this space, `name` or `project/name`. One that the project neither has nor was granted is refused (`invalid_argument`).
          * @example default
          */
         SpaceFilter: components["schemas"]["RefFilter"];
         /**
-         * @description Only children of this pool, `name` or `project/name`.
+         * @description Only children of this pool, `name` or `project/name`. One that the project neither has nor may use is refused (`invalid_argument`).
          * @example prod-eu
          */
         ParentFilter: components["schemas"]["RefFilter"];
         /**
-         * @description Only what was carved from this pool, `name` or `project/name`.
+         * @description Only what was carved from this pool, `name` or `project/name`. One that the project neither has nor may use, and of which it holds nothing, is
+         *     refused (`invalid_argument`), whether or not another project has it: an empty list says that nothing was carved, and never that the name is
+         *     wrong. A pool that was deleted held nothing; what was done with it is in the audit events, by `resourceName`.
          * @example prod-eu
          */
         PoolFilter: components["schemas"]["RefFilter"];
         /**
          * @description Only pools that list the class of this name or were carved for its scopes, or claims and allocations that it served; whether it is the project's own
-         *     or one of `platform`.
+         *     or one of `platform`. A name that no class has which the project may use, nor one that served what it holds, is refused (`invalid_argument`).
          * @example standard
          */
         ClassFilter: string;
@@ -4972,18 +4976,18 @@ export interface operations {
                  */
                 ipFamily?: components["parameters"]["FamilyFilter"];
                 /**
-                 * @description Only pools of this space, `name` or `project/name`.
+                 * @description Only pools of this space, `name` or `project/name`. One that the project neither has nor was granted is refused (`invalid_argument`).
                  * @example default
                  */
                 space?: components["parameters"]["SpaceFilter"];
                 /**
-                 * @description Only children of this pool, `name` or `project/name`.
+                 * @description Only children of this pool, `name` or `project/name`. One that the project neither has nor may use is refused (`invalid_argument`).
                  * @example prod-eu
                  */
                 parent?: components["parameters"]["ParentFilter"];
                 /**
                  * @description Only pools that list the class of this name or were carved for its scopes, or claims and allocations that it served; whether it is the project's own
-                 *     or one of `platform`.
+                 *     or one of `platform`. A name that no class has which the project may use, nor one that served what it holds, is refused (`invalid_argument`).
                  * @example standard
                  */
                 class?: components["parameters"]["ClassFilter"];
@@ -6018,13 +6022,15 @@ export interface operations {
                  */
                 ipFamily?: components["parameters"]["FamilyFilter"];
                 /**
-                 * @description Only what was carved from this pool, `name` or `project/name`.
+                 * @description Only what was carved from this pool, `name` or `project/name`. One that the project neither has nor may use, and of which it holds nothing, is
+                 *     refused (`invalid_argument`), whether or not another project has it: an empty list says that nothing was carved, and never that the name is
+                 *     wrong. A pool that was deleted held nothing; what was done with it is in the audit events, by `resourceName`.
                  * @example prod-eu
                  */
                 pool?: components["parameters"]["PoolFilter"];
                 /**
                  * @description Only pools that list the class of this name or were carved for its scopes, or claims and allocations that it served; whether it is the project's own
-                 *     or one of `platform`.
+                 *     or one of `platform`. A name that no class has which the project may use, nor one that served what it holds, is refused (`invalid_argument`).
                  * @example standard
                  */
                 class?: components["parameters"]["ClassFilter"];
@@ -6534,13 +6540,15 @@ export interface operations {
                  */
                 ipFamily?: components["parameters"]["FamilyFilter"];
                 /**
-                 * @description Only what was carved from this pool, `name` or `project/name`.
+                 * @description Only what was carved from this pool, `name` or `project/name`. One that the project neither has nor may use, and of which it holds nothing, is
+                 *     refused (`invalid_argument`), whether or not another project has it: an empty list says that nothing was carved, and never that the name is
+                 *     wrong. A pool that was deleted held nothing; what was done with it is in the audit events, by `resourceName`.
                  * @example prod-eu
                  */
                 pool?: components["parameters"]["PoolFilter"];
                 /**
                  * @description Only pools that list the class of this name or were carved for its scopes, or claims and allocations that it served; whether it is the project's own
-                 *     or one of `platform`.
+                 *     or one of `platform`. A name that no class has which the project may use, nor one that served what it holds, is refused (`invalid_argument`).
                  * @example standard
                  */
                 class?: components["parameters"]["ClassFilter"];
@@ -6731,7 +6739,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Only what this subject did.
+                 * @description Only what this subject did. It is compared with what was recorded, so that one which is gone by now is found.
                  * @example key:team-a/pipeline
                  */
                 subject?: components["parameters"]["SubjectFilter"];
@@ -6746,7 +6754,8 @@ export interface operations {
                  */
                 resourceKind?: components["parameters"]["ResourceKindFilter"];
                 /**
-                 * @description Only events about resources of this name; grants are found by the name of the pool or the space.
+                 * @description Only events about resources of this name; grants are found by the name of the pool or the space. It is compared with what was recorded, so that a
+                 *     resource which is deleted by now is found, and no name is refused.
                  * @example web-eu
                  */
                 resourceName?: components["parameters"]["ResourceNameFilter"];

@@ -93,11 +93,27 @@ func CoverCandidates(container, exact netip.Prefix) []netip.Prefix {
 // Bounds, for N wishes with d distinct combinations of strategy, length and start (see ShareStart): at most 2d scans of N
 // rows each, and for each Random or Exact wish one key per length from the container's to its own.
 func ReadsFor(container netip.Prefix, wishes []Wish) Reads {
+	reads, _ := readsFor(container, wishes, len(wishes))
+	return reads
+}
+
+// Few is how many rows of each length FewFor has a scan read for Random wishes.
+const Few = 64
+
+// FewFor is ReadsFor, but that the scans which Random wishes alone need are of Few rows, however many wishes there are; bounded
+// says that any was. For a Random wish any free block will do, and nearly always the place that it drew is free, which is a key. So with
+// these rows no wish is granted what it must not have; but when none is left for a Random wish, that is no proof that there is none, and
+// ReadsFor has to decide.
+func FewFor(container netip.Prefix, wishes []Wish) (few Reads, bounded bool) {
+	return readsFor(container, wishes, Few)
+}
+
+func readsFor(container netip.Prefix, wishes []Wish, few int) (reads Reads, bounded bool) {
 	if !Canonical(container) {
-		return Reads{}
+		return Reads{}, false
 	}
 	keys := make(map[netip.Prefix]bool)
-	scans := make(map[Scan]bool)
+	scans := make(map[Scan]bool) // whether all the rows are needed that ReadsFor speaks of
 	sparse, count := -1, 0
 	for _, w := range wishes {
 		if !w.satisfiable(container) {
@@ -118,14 +134,15 @@ func ReadsFor(container netip.Prefix, wishes []Wish) Reads {
 		if w.Strategy == BestFit {
 			scan.Order = TightestFirst
 		}
-		scans[scan] = true
+		scans[scan] = scans[scan] || w.Strategy != Random
 		scan.From = w.start(container)
-		scans[scan] = true
+		scans[scan] = scans[scan] || w.Strategy != Random
 	}
 	if sparse >= 0 {
 		scans[Scan{Order: LargestFirst, MinBits: container.Bits(), MaxBits: sparse, From: container.Addr()}] = true
 	}
-	return Reads{Keys: sortedKeys(keys), Scans: sortedScans(scans, count)}
+	reads = Reads{Keys: sortedKeys(keys), Scans: sortedScans(scans, count, few)}
+	return reads, slices.ContainsFunc(reads.Scans, func(s Scan) bool { return s.Limit < count })
 }
 
 // addCovers adds CoverCandidates(container, exact), from the smallest up. Where it meets a block that is there already, all
@@ -149,10 +166,12 @@ func sortedKeys(set map[netip.Prefix]bool) []netip.Prefix {
 	return keys
 }
 
-func sortedScans(set map[Scan]bool, limit int) []Scan {
+func sortedScans(set map[Scan]bool, all, few int) []Scan {
 	scans := make([]Scan, 0, len(set))
-	for scan := range set {
-		scan.Limit = limit
+	for scan, whole := range set {
+		if scan.Limit = all; !whole {
+			scan.Limit = min(all, few)
+		}
 		scans = append(scans, scan)
 	}
 	slices.SortFunc(scans, func(a, b Scan) int {

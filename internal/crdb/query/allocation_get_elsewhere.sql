@@ -1,4 +1,4 @@
--- purpose: one allocation by id, in any of some regions
+-- purpose: one allocation by id that concerns a project, in any of some regions
 -- index:   allocations_id_key
 -- rows:    one probe for each region
 -- locks:   none
@@ -11,6 +11,6 @@ CROSS JOIN LATERAL (
         b.holder_project_id, b.holder_project, b.holder_name, b.reclaim_policy, b.owner_ref, b.reason, b.since, b.revision, b.created_at, b.updated_at, b.created_by,
         b.class_id, b.class_project, b.class_name, b.cool_until
     FROM allocations AS b
-    WHERE b.region = r.region::crdb_internal_region AND b.id = $2 AND b.purpose <> 'RootPool'
+    WHERE b.region = r.region::crdb_internal_region AND b.id = $2 AND b.purpose <> 'RootPool' AND (b.project_id = $3 OR b.holder_project_id = $3)
     LIMIT 1
 ) AS a

@@ -2,7 +2,7 @@
 -- index:   members_subject_key, projects_pkey
 -- rows:    the projects that the subject is a member of
 -- locks:   none
-SELECT o.name, m.role
+SELECT m.project_id, o.name, m.role
 FROM members AS m
 JOIN projects AS o ON o.id = m.project_id
 WHERE m.subject = $1

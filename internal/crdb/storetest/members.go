@@ -56,8 +56,8 @@ var members = map[string]func(*suite){
 		another := s.member(e.other, "corp:alic", "provider")
 		s.write(alloc.Changes{AccessChanges: alloc.AccessChanges{MemberInsert: &there}})
 		s.write(alloc.Changes{AccessChanges: alloc.AccessChanges{MemberInsert: &another}})
-		for subject, want := range map[string]map[string]tenancy.Role{
-			"corp:alice": {"blue": tenancy.Admin, "red": tenancy.Viewer}, "corp:alic": {"red": tenancy.Provider}, "corp:ALICE": {}, "": {},
+		for subject, want := range map[string]map[string]tenancy.Held{
+			"corp:alice": {"blue": {Project: e.key.ID, Role: tenancy.Admin}, "red": {Project: e.other.UID, Role: tenancy.Viewer}}, "corp:alic": {"red": {Project: e.other.UID, Role: tenancy.Provider}}, "corp:ALICE": {}, "": {},
 		} {
 			got, err := s.Keys.MemberRoles(s.ctx, subject)
 			require.NoError(s, err)

@@ -215,15 +215,26 @@ var history = map[string]func(*suite){
 			require.ElementsMatch(s, c.want, got, c.address)
 		}
 	},
-	"AnAllocationIsFoundByItsIdAlone": func(s *suite) {
+	"AnAllocationIsFoundByItsIdForWhomItConcerns": func(s *suite) {
 		w := s.world()
 		root := s.holds(alloc.SpaceContainer(w.space, ipam.IPv4), "10.0.0.0/24", ipam.PurposeRootPool, w.v4.Ref())
 		s.write(alloc.Changes{AllocationInsert: []ipam.Allocation{root}})
-		got, err := s.Store.AllocationGetByID(s.ctx, w.held.ID)
-		require.NoError(s, err)
-		require.Equal(s, w.held, got)
-		for _, id := range []ipam.ID{ipam.NewID(), root.ID} {
-			_, err = s.Store.AllocationGetByID(s.ctx, id)
+		green := s.project("green")
+		theirs := s.claim(green, w.v4, "theirs", "10.0.0.128/26")
+		lent := s.held(theirs)
+		s.write(alloc.Changes{ProjectInsert: &green})
+		s.write(alloc.Changes{ClaimInsert: []ipam.Claim{theirs}, AllocationInsert: []ipam.Allocation{lent}})
+		for of, found := range map[alloc.ProjectKey][]ipam.Allocation{w.key: {w.held, lent}, alloc.Key(green): {lent}} {
+			for _, want := range found {
+				got, err := s.Store.AllocationGetByID(s.ctx, of, want.ID)
+				require.NoError(s, err)
+				require.Equal(s, want, got)
+			}
+		}
+		for id, of := range map[ipam.ID]alloc.ProjectKey{
+			ipam.NewID(): w.key, root.ID: w.key, w.held.ID: alloc.Key(green), lent.ID: {ID: ipam.NewID(), Name: "blue"},
+		} {
+			_, err := s.Store.AllocationGetByID(s.ctx, of, id)
 			require.True(s, ipam.IsCode(err, ipam.CodeNotFound), "%v", err)
 		}
 	},

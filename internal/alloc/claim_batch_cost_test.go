@@ -1,0 +1,136 @@
+package alloc_test
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/space"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// weighing is a store that counts the free rows which transactions read and change.
+type weighing struct {
+	alloc.Store
+
+	mu            sync.Mutex
+	asked         int // rows that were looked up by name
+	read, changed int
+	reads         int // round trips for them
+	locks         []alloc.Locks
+}
+
+func (c *weighing) take() (asked, read, changed int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	asked, read, changed = c.asked, c.read, c.changed
+	c.asked, c.read, c.changed, c.reads, c.locks = 0, 0, 0, 0, nil
+	return asked, read, changed
+}
+
+// InTx implements alloc.Store.
+func (c *weighing) InTx(ctx context.Context, op string, locks alloc.Locks, fn func(context.Context, alloc.Tx) error) error {
+	return c.Store.InTx(ctx, op, locks, func(ctx context.Context, tx alloc.Tx) error { return fn(ctx, weighingTx{tx, c}) })
+}
+
+// DryRun implements alloc.Store.
+func (c *weighing) DryRun(ctx context.Context, op string, locks alloc.Locks, fn func(context.Context, alloc.Tx) error) error {
+	c.mu.Lock()
+	c.locks = append(c.locks, locks)
+	c.mu.Unlock()
+	return c.Store.DryRun(ctx, op, locks, func(ctx context.Context, tx alloc.Tx) error { return fn(ctx, weighingTx{tx, c}) })
+}
+
+type weighingTx struct {
+	alloc.Tx
+	to *weighing
+}
+
+func (t weighingTx) add(reads space.Reads, free []netip.Prefix) {
+	t.to.mu.Lock()
+	defer t.to.mu.Unlock()
+	t.to.reads++
+	t.to.asked += len(reads.Keys)
+	t.to.read += len(free)
+}
+
+// FreeRead implements alloc.Tx.
+func (t weighingTx) FreeRead(ctx context.Context, c alloc.Container, reads space.Reads) ([]netip.Prefix, error) {
+	free, err := t.Tx.FreeRead(ctx, c, reads)
+	t.add(reads, free)
+	return free, err
+}
+
+// GroupRead implements alloc.Tx.
+func (t weighingTx) GroupRead(ctx context.Context, c alloc.Container, reads space.Reads, q alloc.GroupQuery) (alloc.GroupFacts, error) {
+	facts, err := t.Tx.GroupRead(ctx, c, reads, q)
+	t.add(reads, facts.Free)
+	return facts, err
+}
+
+// Write implements alloc.Tx.
+func (t weighingTx) Write(ctx context.Context, ch alloc.Changes) error {
+	t.to.mu.Lock()
+	for _, f := range ch.Free {
+		t.to.changed += len(f.Delete) + len(f.Insert)
+	}
+	t.to.mu.Unlock()
+	return t.Tx.Write(ctx, ch)
+}
+
+func setupWeighing(t *testing.T) (*bundle, *weighing) {
+	t.Helper()
+	b := setup(t)
+	store, _ := b.store(t)
+	c := &weighing{Store: store}
+	b.Service = b.serve(c)
+	return b, c
+}
+
+func manyClaims(prefix, pool string, n, bits int) []ipam.Claim {
+	claims := make([]ipam.Claim, n)
+	for i := range claims {
+		claims[i] = claim(fmt.Sprintf("%s-%d", prefix, i), pool, bits)
+	}
+	return claims
+}
+
+// However scattered the pool is by batches before it, what a batch of Random claims reads and changes is bounded, and with that how long
+// it holds the pool.
+func TestABatchOfRandomClaimsReadsAndChangesFewRows(t *testing.T) {
+	t.Parallel()
+	b, rows := setupWeighing(t)
+	b.pool(t, root("net", "10.0.0.0/8", strategy(ipam.Random)))
+	for round := range 6 {
+		rows.take()
+		_, err := b.CreateClaimBatch(b.ctx, project, manyClaims(fmt.Sprintf("r%d", round), "net", 1000, 32), alloc.Request{})
+		require.NoError(t, err)
+		asked, read, changed := rows.take()
+		require.LessOrEqual(t, asked, 3000, "round %d", round)
+		require.LessOrEqual(t, read, 2*25*space.Few+asked, "round %d", round)
+		require.LessOrEqual(t, changed, 1500, "round %d", round)
+	}
+}
+
+// Few rows are read for Random claims; that there are no more is found out before the batch is refused.
+func TestABatchOfRandomClaimsFindsTheLastFreeBlocks(t *testing.T) {
+	t.Parallel()
+	b, _ := setupWeighing(t)
+	b.pool(t, root("net", "10.0.0.0/23", strategy(ipam.Random)))
+	held := make([]ipam.Claim, 0, 256)
+	for i := range 256 { // every other address
+		held = append(held, claimOf(fmt.Sprintf("held-%d", i), "net", exactly(fmt.Sprintf("10.0.%d.%d/32", i/128, i%128*2))))
+	}
+	_, err := b.CreateClaimBatch(b.ctx, project, held, alloc.Request{})
+	require.NoError(t, err)
+	_, err = b.CreateClaimBatch(b.ctx, project, manyClaims("too-many", "net", 257, 32), alloc.Request{})
+	refused(t, err, ipam.CodePoolExhausted)
+	_, err = b.CreateClaimBatch(b.ctx, project, manyClaims("all", "net", 256, 32), alloc.Request{})
+	require.NoError(t, err)
+	require.Equal(t, "0", b.available(t, "net"))
+}

@@ -1,0 +1,48 @@
+package alloc
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// A page ends after some thousand rows, whatever it found. That the names mean nothing is known at the first page and said at the last, unless
+// something was found between: then it names them.
+func TestANameThatMeansNothingIsRefusedOnceNothingWasFoundOnAnyPage(t *testing.T) {
+	t.Parallel()
+	of := listOf("claims", "whose")
+	at := func(name string) string { return sealCursor(of, name) }
+	for name, c := range map[string]struct {
+		pages   []Page[string]
+		refused bool
+	}{
+		"NothingOnOnePage":    {[]Page[string]{{}}, true},
+		"NothingOnThreePages": {[]Page[string]{{Next: at("e")}, {Next: at("k")}, {}}, true},
+		"SomethingAtOnce":     {[]Page[string]{{Items: []string{"a"}, Next: at("e")}, {Next: at("k")}, {}}, false},
+		"SomethingLater":      {[]Page[string]{{Next: at("e")}, {Items: []string{"f"}, Next: at("k")}, {}}, false},
+		"SomethingAtTheEnd":   {[]Page[string]{{Next: at("e")}, {Items: []string{"f"}}}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cursor, err := "", error(nil)
+			for i, want := range c.pages {
+				var got Page[string]
+				got, err = orUnknown[string, string](of, cursor, func() error { return ipam.Invalid("query:pool", "is wrong") }, func(cursor string) (Page[string], error) {
+					if i > 0 {
+						require.Equal(t, c.pages[i-1].Next, cursor, "the list itself knows its own cursors alone")
+					}
+					return want, nil
+				})
+				if err != nil {
+					require.Equal(t, len(c.pages)-1, i, "not before the last page")
+					break
+				}
+				require.Equal(t, want.Items, got.Items)
+				cursor = got.Next
+			}
+			require.Equal(t, c.refused, ipam.IsCode(err, ipam.CodeInvalidArgument), "%v", err)
+		})
+	}
+}

@@ -1,0 +1,110 @@
+package alloc
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// places bounds how much of one kind of work goes on at once, in all and for each project. Whoever finds no place waits for one, the project that has the
+// fewest first; of one project, in the order in which they came. It is bounds of this process, smaller than the pool of connections to the
+// database: what takes long must not keep out what does not.
+type places struct {
+	most, each int // in all, and of one project
+	patient    int // of one project, that may wait
+
+	mu      sync.Mutex
+	busy    int
+	held    map[ipam.ID]int // by project; who has none is not in it
+	waiting []*waiting      // in the order in which they came
+}
+
+type waiting struct {
+	project ipam.ID
+	come    chan struct{}
+}
+
+func newPlaces(most, each, patient int) *places {
+	return &places{most: most, each: min(each, most), patient: patient, held: map[ipam.ID]int{}}
+}
+
+// enter takes a place for a project, which leave gives back. It is refused when as many of the project wait as may, and fails when ctx ends.
+func (p *places) enter(ctx context.Context, project ipam.ID) (leave func(), err error) {
+	p.mu.Lock()
+	if p.room(project) {
+		p.take(project)
+		p.mu.Unlock()
+		return func() { p.leave(project) }, nil
+	}
+	mine := &waiting{project: project, come: make(chan struct{})}
+	others := 0
+	for _, w := range p.waiting {
+		if w.project == project {
+			others++
+		}
+	}
+	if others >= p.patient {
+		p.mu.Unlock()
+		return nil, ipam.Errorf(ipam.CodeRateLimited,
+			"Too many requests at once that take long: %d of this project wait for others of the same kind. Nothing was changed; repeat it when Retry-After has passed.", others).
+			Because(ipam.ErrShed)
+	}
+	p.waiting = append(p.waiting, mine)
+	p.mu.Unlock()
+	select {
+	case <-mine.come:
+		return func() { p.leave(project) }, nil
+	case <-ctx.Done():
+	}
+	p.mu.Lock()
+	at := slices.Index(p.waiting, mine)
+	if at >= 0 {
+		p.waiting = slices.Delete(p.waiting, at, at+1)
+	}
+	p.mu.Unlock()
+	if at < 0 { // it came just now
+		p.leave(project)
+	}
+	return nil, turnNeverCame(ctx)
+}
+
+func (p *places) room(project ipam.ID) bool { return p.busy < p.most && p.held[project] < p.each }
+
+func (p *places) take(project ipam.ID) {
+	p.busy++
+	p.held[project]++
+}
+
+// leave gives a place back, and those that are free to whoever may have them.
+func (p *places) leave(project ipam.ID) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.busy--
+	if p.held[project]--; p.held[project] == 0 {
+		delete(p.held, project)
+	}
+	for {
+		next := -1
+		for i, w := range p.waiting {
+			if p.room(w.project) && (next < 0 || p.held[w.project] < p.held[p.waiting[next].project]) {
+				next = i
+			}
+		}
+		if next < 0 {
+			return
+		}
+		w := p.waiting[next]
+		p.waiting = slices.Delete(p.waiting, next, next+1)
+		p.take(w.project)
+		close(w.come)
+	}
+}
+
+// The places of what takes long, of 16 connections to the database.
+const (
+	searchesAtOnce, searchesOfOne = 4, 2 // lists that look for what few rows match
+	batchesAtOnce, batchesOfOne   = 6, 2
+	patientOfOne                  = 64
+)

@@ -1,0 +1,149 @@
+package crdb_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/crdb"
+	"github.com/carve-ipam/carve/internal/dbtest"
+	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/tenancy"
+)
+
+// curious is a project whose consumer names what others have.
+const curious = "curious"
+
+// secrets is a database in which others have what the curious one must not find: a private pool of the platform, one that is shared and not
+// granted, both with a label, and what the platform holds and has retained there.
+type secrets struct {
+	*house
+	held, retained string // names of allocations
+}
+
+func newSecrets(t testing.TB) secrets {
+	t.Helper()
+	s := secrets{house: newHouse(t, dbtest.New(t))}
+	_, err := s.svc.CreateProject(admin(t), ipam.Project{Metadata: ipam.Metadata{Name: curious}}, alloc.Request{})
+	require.NoError(t, err)
+	for name, block := range map[string]string{"private": "10.0.0.0/16", "shared": "10.1.0.0/16"} {
+		p := rootPool(name, block)
+		p.Labels = map[string]string{"pool": name}
+		if name == "shared" {
+			p.Spec.Visibility = ipam.VisibilityShared
+		}
+		s.createPool(t, p)
+	}
+	s.held = s.createClaim(t, claimOf("held", project, "private", 28)).AllocationID.String()
+	kept := claimOf("kept", project, "private", 28)
+	kept.Spec.ReclaimPolicy = ipam.ReclaimRetain
+	s.retained = s.createClaim(t, kept).AllocationID.String()
+	require.NoError(t, s.svc.DeleteClaim(admin(t), project, "kept", alloc.Request{}))
+	return s
+}
+
+// asCurious is the context of a request by the curious one.
+func asCurious(t testing.TB) context.Context {
+	t.Helper()
+	return tenancy.WithPrincipal(admin(t), tenancy.Principal{Subject: "corp:eve", Method: "oidc", Roles: map[string]tenancy.Role{curious: tenancy.Provider}})
+}
+
+// probing is a way to name what somebody else may have, and what to name: that is there, and two things that are not.
+type probing struct {
+	there         string
+	absent, other string
+	ask           func(ctx context.Context, svc *alloc.Service, name string) error
+}
+
+// guesses are all ways that a claim has, and reading.
+func (s secrets) guesses() map[string]probing {
+	refused := func(e alloc.Explanation, err error) error {
+		if err == nil && e.Refusal != nil {
+			return e.Refusal
+		}
+		return err
+	}
+	explain := func(c ipam.Claim) func(context.Context, *alloc.Service) error {
+		return func(ctx context.Context, svc *alloc.Service) error { return refused(svc.ExplainClaim(ctx, curious, c)) }
+	}
+	create := func(c ipam.Claim) func(context.Context, *alloc.Service) error {
+		return func(ctx context.Context, svc *alloc.Service) error {
+			_, err := svc.CreateClaim(ctx, curious, c, alloc.Request{})
+			return err
+		}
+	}
+	batch := func(c ipam.Claim) func(context.Context, *alloc.Service) error {
+		return func(ctx context.Context, svc *alloc.Service) error {
+			_, err := svc.CreateClaimBatch(ctx, curious, []ipam.Claim{c}, alloc.Request{})
+			return err
+		}
+	}
+	byPool := func(name string) ipam.Claim { return claimOf("mine", project, name, 28) }
+	bySelector := func(name string) ipam.Claim {
+		c := claimOf("mine", project, "", 28)
+		c.Spec.PoolRef, c.Spec.PoolSelector = ipam.Ref{}, &ipam.Selector{MatchLabels: map[string]string{"pool": name}}
+		return c
+	}
+	byAllocation := func(name string) ipam.Claim {
+		c := bySelector("")
+		c.Spec.PoolSelector, c.Spec.PrefixLength, c.Spec.AllocationRef = nil, nil, name
+		return c
+	}
+	named := func(claim func(string) ipam.Claim, ask func(ipam.Claim) func(context.Context, *alloc.Service) error) func(context.Context, *alloc.Service, string) error {
+		return func(ctx context.Context, svc *alloc.Service, name string) error { return ask(claim(name))(ctx, svc) }
+	}
+	all := map[string]probing{
+		"Reading": {s.held, ipam.NewID().String(), ipam.NewID().String(), func(ctx context.Context, svc *alloc.Service, name string) error {
+			_, err := svc.GetAllocation(ctx, curious, name)
+			return err
+		}},
+		"Deleting": {s.retained, ipam.NewID().String(), ipam.NewID().String(), func(ctx context.Context, svc *alloc.Service, name string) error {
+			return svc.DeleteAllocation(ctx, curious, name, alloc.Request{})
+		}},
+	}
+	for name, ask := range map[string]func(ipam.Claim) func(context.Context, *alloc.Service) error{"Explain": explain, "Claim": create, "Batch": batch} {
+		for _, pool := range []string{"private", "shared"} {
+			all[name+"ByPool/"+pool] = probing{pool, "absent0", "absent1", named(byPool, ask)}
+			all[name+"BySelector/"+pool] = probing{pool, "absent0", "absent1", named(bySelector, ask)}
+		}
+		if name == "Batch" {
+			continue // takes no allocationRef
+		}
+		for what, id := range map[string]string{"held": s.held, "retained": s.retained} {
+			all[name+"ByAllocation/"+what] = probing{id, ipam.NewID().String(), ipam.NewID().String(), named(byAllocation, ask)}
+		}
+	}
+	return all
+}
+
+// What is somebody else's is, to the database, what is not there: the same statements in the same round trips, and as many rows that come
+// back. Otherwise an answer that does not tell whether it exists would tell it by its time.
+func TestWhatIsNotOnesOwnCostsWhatIsNotThere(t *testing.T) {
+	t.Parallel()
+	s := newSecrets(t)
+	tap := newWiretap(t, s.dsn)
+	store := open(t, tap.dsn, func(o *crdb.Options) { o.OnAttempt, o.MaxConnections = tap.watch, 1 })
+	defer store.Close()
+	svc := alloc.New(store, alloc.Options{Region: region})
+	ctx := asCurious(t)
+	for name, g := range s.guesses() {
+		t.Run(name, func(t *testing.T) {
+			said := func(of string) ([]attempted, int) {
+				tap.take()
+				tap.counted()
+				err := g.ask(ctx, svc, of)
+				code := ipam.CodeOf(err)
+				require.Contains(t, []ipam.Code{ipam.CodeNotFound, ipam.CodeNoPoolMatches}, code, err)
+				return tap.take(), tap.counted()
+			}
+			said(g.other) // whatever is done the first time
+			absent, none := said(g.absent)
+			there, rows := said(g.there)
+			require.NotEmpty(t, absent, "the control: something is asked")
+			require.Equal(t, absent, there)
+			require.Equal(t, none, rows, "rows that came back")
+		})
+	}
+}

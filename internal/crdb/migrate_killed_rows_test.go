@@ -1,0 +1,50 @@
+package crdb_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/crdb"
+	"github.com/carve-ipam/carve/internal/dbtest"
+	"github.com/carve-ipam/carve/internal/devdb"
+	"github.com/carve-ipam/carve/internal/pgfault"
+)
+
+// A process may die before and behind each statement that changes something, and behind it before that is written down: the next one goes on, and
+// the schema is the one that a process makes that nobody cuts off.
+func TestMigrateGoesOnFromEveryStatement(t *testing.T) {
+	t.Parallel()
+	o := options(region)
+	if dbtest.Engine() == devdb.Postgres {
+		o = options(region, "second", "third") // on a cluster there have to be nodes in them
+	}
+	whole := emptyDatabase(t)
+	require.NoError(t, crdb.Migrate(t.Context(), whole, o))
+	dsn := emptyDatabase(t)
+	killer := &crdb.Killer{}
+	proxy, err := pgfault.Start(t.Context(), dsn, pgfault.Fault(func(e pgfault.Event) pgfault.Action {
+		if !e.Executes() {
+			return pgfault.Action{}
+		}
+		before, after := killer.Strikes(e.SQL)
+		if before || after {
+			return pgfault.Action{Name: "killed", Drop: before, Answer: pgfault.Nothing}
+		}
+		return pgfault.Action{}
+	}))
+	require.NoError(t, err)
+	t.Cleanup(proxy.Close)
+	for dead := 0; ; dead++ {
+		require.LessOrEqual(t, dead, 1000, "it gets no further: %v", err)
+		if err = crdb.Migrate(t.Context(), proxy.DSN(), o); err == nil {
+			break
+		}
+		require.NotContains(t, strings.ToLower(err.Error()), "already exists")
+	}
+	require.Greater(t, killer.Statements(), 45, "the numbered files alone are more")
+	require.Equal(t, schema(t, whole), schema(t, dsn))
+	require.Equal(t, numbers(migrationCount(t)), applied(t, dsn))
+	require.NoError(t, crdb.CheckSchema(t.Context(), dsn))
+}

@@ -1,0 +1,29 @@
+-- purpose: another project's pool by the names of its project and its own, if it is shared and granted to one of some consumers; what is none of theirs takes the same probes as what is not there, or the time would tell which it is
+-- index:   projects_name_key, pools_name_key, grants_pkey, pools_pkey, projects_pkey
+-- rows:    1, and one probe for each consumer
+-- locks:   none
+SELECT p.id, p.project_id, o.name, p.name, p.region, p.space_id, p.space_project, p.space_name, p.container_id, p.container_project_id, p.parent_project, p.parent_name,
+    p.base, p.plen, p.by_cidr, p.visibility, p.strategy, p.min_plen, p.max_plen, p.default_plen, p.reservations, p.description,
+    p.labels, p.annotations, p.generation, p.revision, p.created_at, p.updated_at, p.created_by,
+    p.classes, p.reuse_after_seconds, p.scope, p.empty_since, p.regions
+FROM (
+    SELECT coalesce((
+        SELECT i.id
+        FROM pools AS i
+        WHERE i.project_id = coalesce((SELECT n.id FROM projects AS n WHERE n.name = $1), '00000000-0000-0000-0000-000000000000'::UUID) AND i.name = $2
+    ), '00000000-0000-0000-0000-000000000000'::UUID) AS id
+) AS named
+CROSS JOIN LATERAL (
+    SELECT t.subject_id
+    FROM unnest($3::TEXT[]) AS k (consumer)
+    CROSS JOIN LATERAL (
+        SELECT u.subject_id
+        FROM grants AS u
+        WHERE u.subject_id = named.id AND u.consumer = k.consumer
+        LIMIT 1
+    ) AS t
+    LIMIT 1
+) AS g
+JOIN pools AS p ON p.id = g.subject_id
+JOIN projects AS o ON o.id = p.project_id
+WHERE p.visibility = 'shared'

@@ -1,0 +1,56 @@
+package tenancy
+
+import "context"
+
+// Work is what a request makes the service do. What it costs is counted in rows that are looked at: some microseconds of a processor, here and
+// in the database. The other weights are what was measured, in rows, rounded up.
+type Work struct {
+	Reads, Writes int // requests
+	Blocks        int // that are claimed in a batch: each is a claim, an allocation and two records
+	Rows          int // that are looked at for a list, matching or not
+	Counted       int // rows that are only counted: what is free in pools
+	Bytes         int // of a body, which is read, checked and decoded
+}
+
+// The weights of work.
+const (
+	readCost    = 10
+	writeCost   = 20
+	blockCost   = 20
+	kibCost     = 10
+	countedRows = 10 // that cost one
+)
+
+// Cost is what work costs. It does not depend on how busy anybody is, so that the same request costs the same each time.
+func (w Work) Cost() int {
+	return w.Reads*readCost + w.Writes*writeCost + w.Blocks*blockCost + w.Rows + w.Counted/countedRows + w.Bytes*kibCost/1024
+}
+
+// Budget is what a request may cost its caller and the caller's project.
+type Budget interface {
+	// Charge takes what work that is about to be done will cost, or answers an *ipam.Error with code rate_limited and takes nothing. Work
+	// that costs more than a full budget may begin when the budget is full.
+	Charge(w Work) error
+	// Add takes what work has cost that could not be foreseen. It refuses nothing: the next request waits for it.
+	Add(w Work)
+}
+
+type budgetKey struct{}
+
+// BudgetOf is what a request may cost; without limits, anything.
+func BudgetOf(ctx context.Context) Budget {
+	if b, ok := ctx.Value(budgetKey{}).(Budget); ok {
+		return b
+	}
+	return boundless{}
+}
+
+// WithBudget bounds what a request may cost.
+func WithBudget(ctx context.Context, b Budget) context.Context {
+	return context.WithValue(ctx, budgetKey{}, b)
+}
+
+type boundless struct{}
+
+func (boundless) Charge(Work) error { return nil }
+func (boundless) Add(Work)          {}

@@ -1,0 +1,98 @@
+// Command tracked looks at the files that git tracks and refuses programs, other binary files, and large ones: what is built comes back by `make`, and what
+// was committed once stays in every clone. Files that are meant to be there are on a list, with the reason. It checks the index, so that it speaks up before
+// the commit.
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"strings"
+
+	"github.com/carve-ipam/carve/internal/tool"
+)
+
+const (
+	largest = 1 << 20 // bytes of a file that is on no list
+	looked  = 8000    // bytes at the beginning in which git looks for a zero byte, to tell binary files from text
+)
+
+// meant are files that would be refused, and why they are there.
+var meant = map[string]string{
+	"client/client.gen.go":                        "the Go client, generated from openapi.yaml",
+	"internal/api/docs/dist/favicon-32x32.png":    "Swagger UI's, served as it is",
+	"internal/api/docs/dist/swagger-ui-bundle.js": "Swagger UI, served as it is",
+}
+
+func main() {
+	tool.Main("tracked", func(ctx context.Context, _ []string) error { return run(ctx, ".", os.Stdout) })
+}
+
+func run(ctx context.Context, dir string, out io.Writer) error {
+	list := exec.CommandContext(ctx, "git", "ls-files", "-z")
+	list.Dir = dir
+	found, err := list.Output()
+	if err != nil {
+		return fmt.Errorf("cannot ask git for its files: %w", err)
+	}
+	names := strings.Split(strings.TrimSuffix(string(found), "\x00"), "\x00")
+	findings, err := check(os.DirFS(dir), names, meant)
+	if err != nil {
+		return err
+	}
+	if len(findings) > 0 {
+		return errors.New("files that git should not have; take them out with git rm --cached, or put them on the list in tools/tracked with a reason:\n  " + strings.Join(findings, "\n  "))
+	}
+	_, err = fmt.Fprintf(out, "%d tracked files, none of them a program or too large\n", len(names))
+	return err
+}
+
+// check answers what is wrong with the files, and what is on the list for nothing.
+func check(root fs.FS, names []string, meant map[string]string) (findings []string, err error) {
+	needed := map[string]bool{}
+	for _, name := range names {
+		wrong, err := look(root, name)
+		switch {
+		case errors.Is(err, fs.ErrNotExist): // deleted, and not yet in the index
+		case err != nil:
+			return nil, err
+		case wrong == "":
+		case meant[name] != "":
+			needed[name] = true
+		default:
+			findings = append(findings, name+" "+wrong)
+		}
+	}
+	for name := range meant {
+		if !needed[name] {
+			findings = append(findings, name+" is on the list and need not be")
+		}
+	}
+	return findings, nil
+}
+
+// look says what is wrong with a file, or nothing.
+func look(root fs.FS, name string) (wrong string, err error) {
+	info, err := fs.Lstat(root, name)
+	if err != nil || !info.Mode().IsRegular() {
+		return "", err
+	}
+	if info.Size() > largest {
+		return fmt.Sprintf("has %.1f MB", float64(info.Size())/1e6), nil
+	}
+	file, err := root.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = file.Close() }()
+	head, err := io.ReadAll(io.LimitReader(file, looked))
+	if bytes.IndexByte(head, 0) >= 0 {
+		return "is binary", err
+	}
+	return "", err
+}
