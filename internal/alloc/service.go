@@ -52,7 +52,8 @@ type Options struct {
 func New(store Store, o Options) *Service {
 	clock, ticks := o.Clock, o.Clock
 	if o.Clock == nil {
-		clock, ticks = func() time.Time { return store.Now() }, time.Now
+		clock = func() time.Time { return store.Now() }
+		ticks = time.Now
 	}
 	if o.Metrics == nil {
 		o.Metrics = unmeasured{}

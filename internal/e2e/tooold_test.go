@@ -1,0 +1,86 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/crdb"
+)
+
+// Somebody runs the `migrate` of a later version, one that servers of this one would break, while they serve: they stop by themselves, with the reason, and
+// what they had acknowledged by then is so. None can be started again.
+func TestServersThatAreTooOldForTheirDatabaseStop(t *testing.T) {
+	t.Parallel()
+	dsn := database(t)
+	binary := serverBinary(t)
+	servers := []*process{
+		startProcess(t, binary, nil, "--database-url="+dsn, "--max-connections=4"), startProcess(t, binary, nil, "--database-url="+dsn, "--max-connections=4"),
+	}
+	status, answered := plainly(t, servers[0], "POST", "/projects", obj{"metadata": obj{"name": "team"}})
+	require.Equal(t, 201, status, answered)
+	status, answered = plainly(t, servers[0], "POST", "/projects/team/pools", obj{"metadata": obj{"name": "pool"}, "spec": obj{"cidr": "10.0.0.0/16"}})
+	require.Equal(t, 201, status, answered)
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	acknowledged, serving := map[string]bool{}, make(chan struct{})
+	for i, p := range servers {
+		wg.Go(func() {
+			for n := 0; ; n++ {
+				name := fmt.Sprintf("c-%d-%d", i, n)
+				if !claimedFrom(t.Context(), p, name) { // it refuses, or is gone
+					return
+				}
+				mu.Lock()
+				if acknowledged[name] = true; len(acknowledged) == 20 {
+					close(serving)
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	<-serving
+	c, err := pgx.Connect(t.Context(), dsn)
+	require.NoError(t, err)
+	defer func() { _ = c.Close(t.Context()) }()
+	_, err = c.Exec(t.Context(), "UPDATE compatibility SET minimum = $1", crdb.SchemaVersion()+1)
+	require.NoError(t, err)
+	for _, p := range servers {
+		require.Error(t, p.Wait(), "it ends by itself, and not well")
+		require.Contains(t, p.Log(), "the server stops: this program is too old for the database")
+	}
+	wg.Wait()
+	refused := refusedProcess(t, binary, nil, "--database-url="+dsn)
+	require.Contains(t, refused.Log, fmt.Sprintf("programs must know number %d at least", crdb.SchemaVersion()+1))
+	_, err = c.Exec(t.Context(), "UPDATE compatibility SET minimum = $1", crdb.SchemaVersion()) // as the later version would find it
+	require.NoError(t, err)
+	auditClean(t, dsn)
+	again := startProcess(t, binary, nil, "--database-url="+dsn, "--max-connections=4")
+	for name := range acknowledged {
+		status, _ := plainly(t, again, "GET", "/projects/team/claims/"+name, nil)
+		require.Equal(t, 200, status, name)
+	}
+	require.NoError(t, again.Stop())
+}
+
+// claimedFrom claims an address through a server that may be gone, and reports whether the claim was acknowledged.
+func claimedFrom(ctx context.Context, p *process, name string) bool {
+	body := fmt.Sprintf(`{"metadata":{"name":%q},"spec":{"poolRef":{"name":"pool"},"prefixLength":32}}`, name)
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+p.Addr()+"/v1/projects/team/claims", strings.NewReader(body))
+	if err != nil {
+		return false
+	}
+	r.Header.Set("Content-Type", "application/json")
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return false
+	}
+	_ = resp.Body.Close()
+	return resp.StatusCode == http.StatusCreated
+}
