@@ -127,7 +127,7 @@ func (s *Service) prepareClaim(c ipam.Claim, key ProjectKey, who tenancy.Princip
 func (s *Service) settledBefore(ctx context.Context, facts ClaimFacts, c ipam.Claim, r Request, put bool) (done bool, answer Result[ipam.Claim], err error) {
 	done, answer, err = s.madeBefore(ctx, facts, c, r, put)
 	if done && answered(err) && !r.DryRun {
-		if doubt := s.Durable(ctx); doubt != nil {
+		if doubt := s.durable(ctx); doubt != nil {
 			return true, Result[ipam.Claim]{}, doubt
 		}
 	}

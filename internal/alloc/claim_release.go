@@ -58,7 +58,7 @@ func (s *Service) DeleteClaim(ctx context.Context, project, name string, r Reque
 		}
 		if !made {
 			if c, key, err = s.findClaim(ctx, pass, key, remembered, name); err != nil {
-				return err
+				return s.gone(ctx, err)
 			}
 			event.ProjectID = key.ID
 			if err := r.IfMatch.Check(c.Revision); err != nil {
@@ -68,7 +68,7 @@ func (s *Service) DeleteClaim(ctx context.Context, project, name string, r Reque
 				first = c.UID // what was remembered may have had a successor when we were asked, which is meant then
 			}
 			if first != c.UID { // what we were asked to delete is gone; its successor was not meant
-				return ipam.Errorf(ipam.CodeNotFound, "Claim %s was not found.", c.Ref())
+				return s.gone(ctx, ipam.Errorf(ipam.CodeNotFound, "Claim %s was not found.", c.Ref()))
 			}
 		}
 		pool, err := s.poolOf(ctx, c)
@@ -81,6 +81,16 @@ func (s *Service) DeleteClaim(ctx context.Context, project, name string, r Reque
 		}
 	}
 	return contention(nil)
+}
+
+// gone answers that a claim is not there when that is durable: whoever releases takes it for done.
+func (s *Service) gone(ctx context.Context, err error) error {
+	if ipam.IsCode(err, ipam.CodeNotFound) {
+		if doubt := s.durable(ctx); doubt != nil {
+			return doubt
+		}
+	}
+	return err
 }
 
 // poolOf is the pool of a claim, which may be remembered: its id and block, which are all that a release needs before its transaction reads

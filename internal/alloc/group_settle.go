@@ -27,7 +27,7 @@ func (s *Service) settleMembers(ctx context.Context, members []*member) []*membe
 	if len(made) == 0 {
 		return again
 	}
-	err := s.Durable(ctx)
+	err := s.durable(ctx)
 	for i, m := range made {
 		m.finish(claims[i], err)
 	}
@@ -54,7 +54,7 @@ func (s *Service) tookEffectLate(ctx context.Context, m *member) bool {
 	if err != nil || !done {
 		return false
 	}
-	m.finish(got, s.Durable(ctx))
+	m.finish(got, s.durable(ctx))
 	return true
 }
 

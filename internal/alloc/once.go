@@ -111,7 +111,7 @@ func replay[T any](ctx context.Context, s *Service, key ProjectKey, r Request) (
 		}
 	}
 	if answered(err) {
-		if doubt := s.Durable(ctx); doubt != nil {
+		if doubt := s.durable(ctx); doubt != nil {
 			err = doubt
 		}
 	}

@@ -37,7 +37,7 @@ func settled[T any](ctx context.Context, s *Service, op string, locks Locks, dry
 		case err == nil && (wrote || dryRun):
 			return v, nil
 		case err == nil:
-			return v, s.Durable(ctx)
+			return v, s.durable(ctx)
 		case ipam.IsCode(err, ipam.CodeOutcomeUnknown):
 			unsure = true
 		case !unsure:
@@ -72,8 +72,8 @@ func (w *writing) Write(ctx context.Context, ch Changes) error {
 	return w.Tx.Write(ctx, ch)
 }
 
-// Durable returns when whatever was seen until now is durable, and answers that the outcome is not known when it cannot be said in time.
-func (s *Service) Durable(ctx context.Context) error {
+// durable returns when whatever was seen until now is durable, and answers that the outcome is not known when it cannot be said in time.
+func (s *Service) durable(ctx context.Context) error {
 	err := s.store.Durable(ctx)
 	if err == nil {
 		return nil
@@ -90,7 +90,7 @@ func readBackWithin[T any](ctx context.Context, s *Service, readBack func(contex
 	defer cancel()
 	v, found, err := readBack(ctx)
 	if err == nil && found {
-		err = s.Durable(ctx)
+		err = s.durable(ctx)
 	}
 	return v, found, err
 }

@@ -53,6 +53,30 @@ func load(ctx context.Context, m Manifest, o RestoreOptions) error {
 
 // mayBeReplaced looks at the database, and at who works on it.
 func mayBeReplaced(ctx context.Context, c *pgx.Conn, m Manifest, o RestoreOptions, database string) error {
+	if err := noServers(ctx, c, database); err != nil {
+		return err
+	}
+	has, err := contentOf(ctx, c)
+	if err != nil {
+		return err
+	}
+	return has.allows(m, o, database)
+}
+
+// Idle refuses a database that a server works on. Of CockroachDB it is not known.
+func Idle(ctx context.Context, dsn string) error {
+	c, engine, err := connect(ctx, dsn)
+	if err != nil {
+		return err
+	}
+	defer closeConn(ctx, c)
+	if engine != PostgreSQL {
+		return nil
+	}
+	return noServers(ctx, c, c.Config().Database)
+}
+
+func noServers(ctx context.Context, c *pgx.Conn, database string) error {
 	var servers int
 	if err := c.QueryRow(ctx, "SELECT count(*) FROM pg_catalog.pg_stat_activity WHERE datname = current_database() AND application_name = 'carve'").Scan(&servers); err != nil {
 		return err
@@ -60,11 +84,7 @@ func mayBeReplaced(ctx context.Context, c *pgx.Conn, m Manifest, o RestoreOption
 	if servers > 0 {
 		return fmt.Errorf("%w: %d sessions in database %q. Stop every server on it: what they remember is not what will be there", ErrInUse, servers, database)
 	}
-	has, err := contentOf(ctx, c)
-	if err != nil {
-		return err
-	}
-	return has.allows(m, o, database)
+	return nil
 }
 
 // dropAll drops everything of Carve's, in one transaction.

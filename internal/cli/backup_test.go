@@ -90,6 +90,36 @@ func TestPoolsThatWereFencedOffStayFencedOff(t *testing.T) {
 	require.Contains(t, r.err, "fenced off, because its two epochs differ: pool 8d1f… in eu-west")
 }
 
+// Whoever has restored by other means says so: what was read before counts no more.
+func TestARestoreByOtherMeansIsFollowedByNewEpochs(t *testing.T) {
+	t.Parallel()
+	d := operating(t)
+	dsn := bootstrapped(t, d)
+	renewed := 0
+	renew := d.database.RenewEpochs
+	d.database.RenewEpochs = func(ctx context.Context, dsn string) (crdb.Epochs, error) {
+		renewed++
+		return renew(ctx, dsn)
+	}
+	r := d.done("restored", "--database-url", dsn)
+	require.Contains(t, r.err, "new epochs: 0")
+	require.Contains(t, r.out, "audit clean\n")
+	require.Equal(t, 1, renewed)
+
+	s, err := crdb.Open(t.Context(), dsn, crdb.Options{Region: "local"}) // as a server does
+	require.NoError(t, err)
+	r = d.run("restored", "--database-url", dsn)
+	s.Close()
+	require.Equal(t, 4, r.code)
+	require.Contains(t, r.err, "a server is running on the database")
+	require.Equal(t, 1, renewed, "and nothing was changed")
+
+	loseABlock(t, dsn)
+	r = d.run("restored", "--database-url", dsn)
+	require.Equal(t, 1, r.code)
+	require.Contains(t, r.out, "INVARIANT")
+}
+
 func TestADataDirectoryIsRestoredIntoWhileNoServerRuns(t *testing.T) {
 	t.Parallel()
 	d := operating(t)

@@ -33,6 +33,10 @@ type Database struct {
 	// Backup and Restore wrap the engine's own tools.
 	Backup  func(ctx context.Context, o backup.Options) (backup.Manifest, error)
 	Restore func(ctx context.Context, o backup.RestoreOptions) (backup.Manifest, error)
+	// Idle refuses a database that a server works on.
+	Idle func(ctx context.Context, dsn string) error
+	// CheckSchema refuses a database whose schema is older than this build's.
+	CheckSchema func(ctx context.Context, dsn string) error
 	// RenewEpochs fences off what was read before a restore.
 	RenewEpochs func(ctx context.Context, dsn string) (crdb.Epochs, error)
 }
@@ -41,7 +45,7 @@ type Database struct {
 func RealDatabase() Database {
 	return Database{
 		Migrate: crdb.Migrate, Audit: crdb.Audit, Find: devdb.Find, Start: startEmbedded,
-		Backup: backup.Create, Restore: backup.Restore, RenewEpochs: crdb.RenewEpochs,
+		Backup: backup.Create, Restore: backup.Restore, Idle: backup.Idle, CheckSchema: crdb.CheckSchema, RenewEpochs: crdb.RenewEpochs,
 	}
 }
 

@@ -126,26 +126,7 @@ func (p *program) restore(ctx context.Context, dsn string, f restoreFlags) error
 	if err := p.Database.Migrate(ctx, dsn, crdb.MigrateOptions{Regions: m.Regions, Roles: granted, Said: func(s string) { p.remark("%s", s) }}); err != nil {
 		return offline(err)
 	}
-	epochs, err := p.Database.RenewEpochs(ctx, dsn)
-	if err != nil {
-		return offline(err)
-	}
-	p.remark("new epochs: %d", epochs.Renewed)
-	report, err := p.Database.Audit(ctx, dsn)
-	if err != nil {
-		return databaseError{err, exitUnavailable}
-	}
-	if err := p.showReport(report); err != nil {
-		return err
-	}
-	for _, where := range epochs.Fenced {
-		p.note("fenced off, because its two epochs differ: pool %s; see `ipamctl region reconcile`", where)
-	}
-	if n := len(report.Findings); n > 0 || len(epochs.Fenced) > 0 {
-		p.note("restored, and not in order: %s, %s fenced off", counted(n, "finding"), counted(len(epochs.Fenced), "pool"))
-		return verdict(exitFailed)
-	}
-	return nil
+	return p.renewed(ctx, dsn)
 }
 
 // aboutBackup gives errors of package backup their exit codes.

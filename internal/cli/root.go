@@ -66,7 +66,7 @@ func (p *program) root() *cobra.Command {
 			p.contextCommand(), p.whoamiCommand(), p.memberCommand(), p.keyCommand(), p.grantCommand(), p.quotaCommand(),
 			p.eventCommand(), p.historyCommand(),
 		},
-		groupOperator: {p.migrateCommand(), p.auditCommand(), p.retentionCommand(), p.backupCommand(), p.restoreCommand(), p.bootstrapCommand()},
+		groupOperator: {p.migrateCommand(), p.auditCommand(), p.retentionCommand(), p.backupCommand(), p.restoreCommand(), p.restoredCommand(), p.bootstrapCommand()},
 	} {
 		for _, c := range commands {
 			c.GroupID = id

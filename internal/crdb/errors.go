@@ -131,6 +131,29 @@ func classifyState(code string) ending {
 	return endRefused
 }
 
+// whyNot says what keeps a database from serving, in a sentence for callers.
+func whyNot(err error) string {
+	pg, ok := errors.AsType[*pgconn.PgError](err)
+	if !ok {
+		return "The database cannot be reached."
+	}
+	switch pg.Code {
+	case "53100":
+		return "The database's disk is full."
+	case "53200":
+		return "The database is out of memory."
+	case "53300":
+		return "The database has no connection to spare."
+	case "53000", "53400":
+		return "The database is out of resources."
+	case "25006":
+		return "The database is a standby, and takes no changes."
+	case "57P03":
+		return "The database is starting."
+	}
+	return "The database cannot be reached."
+}
+
 // refusedError is what leaves the package when trying again is of no use: errors of the use case as they are, errors of
 // the database as ours.
 func refusedError(ctx context.Context, op string, err error) error {

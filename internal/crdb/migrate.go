@@ -78,7 +78,7 @@ func Migrate(ctx context.Context, dsn string, o MigrateOptions) error {
 		return err
 	}
 	maps.Copy(cfg.RuntimeParams, eng.migrating())
-	return leased(ctx, cfg, func() error {
+	return o.leased(ctx, cfg, func() error {
 		if err := cmp.Or(compatible(ctx, c), notAhead(ctx, c)); err != nil {
 			return err
 		}
@@ -125,7 +125,7 @@ func Migrate(ctx context.Context, dsn string, o MigrateOptions) error {
 
 // numbered applies the files that the database lacks, and says how many that were.
 func (o MigrateOptions) numbered(ctx context.Context, cfg *pgx.ConnConfig) (done int, err error) {
-	p, closeDB, err := provider(cfg, migrations.FS)
+	p, closeDB, err := provider(cfg, migrations.FS, o)
 	if err != nil {
 		return 0, err
 	}
@@ -149,7 +149,7 @@ func CheckSchema(ctx context.Context, dsn string) error {
 	if err := mayWork(ctx, cfg); err != nil {
 		return err
 	}
-	p, closeDB, err := provider(cfg, migrations.FS)
+	p, closeDB, err := provider(cfg, migrations.FS, MigrateOptions{})
 	if err != nil {
 		return err
 	}
@@ -192,9 +192,10 @@ const (
 // before this lease wait for.
 const leaseID = 4097083627
 
-// leased runs work while nobody else does. A lease in a table works on both engines; advisory locks do not exist, or do
+// leased runs work while nobody else does. To give the lease back is a write that waits for a synchronous standby, where there is one: what was found
+// done already is durable, too, when it is said to be. A lease in a table works on both engines; advisory locks do not exist, or do
 // nothing, on CockroachDB.
-func leased(ctx context.Context, cfg *pgx.ConnConfig, work func() error) (err error) {
+func (o MigrateOptions) leased(ctx context.Context, cfg *pgx.ConnConfig, work func() error) (err error) {
 	db := stdlib.OpenDB(*cfg)
 	defer func() { _ = db.Close() }()
 	locker, err := lock.NewPostgresTableLocker(lock.WithTableLockTimeout(lockPoll, lockPolls),
@@ -202,7 +203,7 @@ func leased(ctx context.Context, cfg *pgx.ConnConfig, work func() error) (err er
 	if err != nil {
 		return err
 	}
-	if err := locker.Lock(ctx, db); err != nil {
+	if err := (telling{locker, o}).Lock(ctx, db); err != nil {
 		return fmt.Errorf("cannot get the lease for migrating: %w", err)
 	}
 	defer func() { err = errors.Join(err, unlock(ctx, locker, db)) }()
@@ -217,7 +218,7 @@ func unlock(ctx context.Context, locker lock.Locker, db *sql.DB) error {
 }
 
 // provider is goose on the database.
-func provider(cfg *pgx.ConnConfig, files fs.FS) (*goose.Provider, func(), error) {
+func provider(cfg *pgx.ConnConfig, files fs.FS, o MigrateOptions) (*goose.Provider, func(), error) {
 	db := stdlib.OpenDB(*cfg)
 	closeDB := func() { _ = db.Close() }
 	locker, err := lock.NewPostgresTableLocker(lock.WithTableLockTimeout(lockPoll, lockPolls))
@@ -225,7 +226,7 @@ func provider(cfg *pgx.ConnConfig, files fs.FS) (*goose.Provider, func(), error)
 		closeDB()
 		return nil, nil, err
 	}
-	p, err := goose.NewProvider(goose.DialectPostgres, db, files, goose.WithLocker(locker))
+	p, err := goose.NewProvider(goose.DialectPostgres, db, files, goose.WithLocker(telling{locker, o}))
 	if err != nil {
 		closeDB()
 		return nil, nil, err

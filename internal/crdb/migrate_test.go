@@ -185,3 +185,15 @@ func TestAURLThatIsNoneIsAClearErrorAndIsNotRepeated(t *testing.T) {
 	require.ErrorContains(t, err, "not valid")
 	require.NotContains(t, err.Error(), "hunter2")
 }
+
+// A migration that was killed leaves its lease behind, which ends by itself. Whoever waits for it is told so.
+func TestWhoWaitsForALeaseIsToldSo(t *testing.T) {
+	t.Parallel()
+	dsn := dbtest.New(t)
+	_, err := connect(t, dsn, nil).Exec(t.Context(), "UPDATE goose_lock SET locked = true, locked_by = 'a process that was killed', lease_expires_at = now() + INTERVAL '3 seconds'")
+	require.NoError(t, err)
+	var said []string
+	require.NoError(t, crdb.Migrate(t.Context(), dsn, crdb.MigrateOptions{Regions: []string{region}, Said: func(s string) { said = append(said, s) }}))
+	require.NotEmpty(t, said)
+	require.Contains(t, said[0], "waiting for the lease of another migration")
+}

@@ -152,7 +152,7 @@ func gaveUp(ctx context.Context, end ending, cause error) error {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded), errors.Is(ctx.Err(), context.Canceled):
 		return deadline(cause)
 	case end == endAgainSlowly:
-		e := ipam.Errorf(ipam.CodeUnavailable, "The database cannot be reached. Nothing was changed; repeat the request.").Because(cause)
+		e := ipam.Errorf(ipam.CodeUnavailable, "%s Nothing was changed; repeat the request.", whyNot(cause)).Because(cause)
 		e.RetryAfter = time.Second
 		return e
 	default:

@@ -115,9 +115,11 @@ func TestWhatCanBeSeenIsNotAcknowledgedBeforeTheStandbyHasIt(t *testing.T) {
 	t.Parallel()
 	p := newPair(t)
 	p.createPool(t, rootPool("pool", "10.0.0.0/24"))
+	p.createPool(t, rootPool("kept", "10.9.0.0/24"))
+	p.createClaim(t, claimOf("released", project, "kept", 32))
 	p.Stall()
 	ctx := within(t, 3*time.Second)
-	told := make(chan error, 2)
+	told := make(chan error, 3)
 	go func() {
 		_, err := p.svc.CreatePool(ctx, project, rootPool("seen", "10.1.0.0/24"), keyed("seen"))
 		told <- err
@@ -126,9 +128,10 @@ func TestWhatCanBeSeenIsNotAcknowledgedBeforeTheStandbyHasIt(t *testing.T) {
 		_, err := p.svc.PutClaim(ctx, project, claimOf("claim", project, "pool", 32), alloc.Request{})
 		told <- err
 	}()
-	require.NoError(t, p.AwaitWaiting(admin(t), 2))
+	go func() { told <- p.svc.DeleteClaim(ctx, project, "released", alloc.Request{}) }()
+	require.NoError(t, p.AwaitWaiting(admin(t), 3))
 	p.cancelWaits(t)
-	for range 2 {
+	for range 3 {
 		require.Error(t, <-told, "it can be seen, and is not durable")
 	}
 	_, err := p.svc.GetClaim(admin(t), project, "claim")
@@ -141,6 +144,7 @@ func TestWhatCanBeSeenIsNotAcknowledgedBeforeTheStandbyHasIt(t *testing.T) {
 		"put": func(ctx context.Context) error {
 			return errOf(p.svc.PutClaim(ctx, project, claimOf("claim", project, "pool", 32), alloc.Request{}))
 		},
+		"release": func(ctx context.Context) error { return p.svc.DeleteClaim(ctx, project, "released", alloc.Request{}) },
 		"patch without a difference": func(ctx context.Context) error {
 			return errOf(p.svc.PatchPool(ctx, project, "pool", alloc.Request{}, func(p ipam.Pool) (ipam.Pool, error) { return p, nil }))
 		},
@@ -153,6 +157,8 @@ func TestWhatCanBeSeenIsNotAcknowledgedBeforeTheStandbyHasIt(t *testing.T) {
 	require.True(t, ipam.IsCode(err, ipam.CodeNotFound), "%v", err)
 	_, err = after.svc.GetClaim(admin(t), project, "claim")
 	require.True(t, ipam.IsCode(err, ipam.CodeNotFound), "%v", err)
+	_, err = after.svc.GetClaim(admin(t), project, "released")
+	require.NoError(t, err)
 }
 
 // makeProject writes, under a lock of its own, so that nobody waits for it.
@@ -242,4 +248,26 @@ func TestAServerStopsWhileCommitsWaitForAStandby(t *testing.T) {
 	n, err := p.Waiting(admin(t))
 	require.NoError(t, err)
 	require.Equal(t, 2, n, "it left, and did not cancel anything")
+}
+
+// A server that was told of both hosts goes on after a failover, without a restart.
+func TestAServerFollowsAFailover(t *testing.T) {
+	t.Parallel()
+	p := newPair(t)
+	p.createPool(t, rootPool("pool", "10.0.0.0/24"))
+	p.createClaim(t, claimOf("before", project, "pool", 32))
+	killed := time.Now()
+	require.NoError(t, p.KillPrimary(admin(t)))
+	require.NoError(t, p.Promote(admin(t)))
+	promoted := time.Now()
+	ctx := admin(t)
+	err := errOf(p.svc.PutClaim(ctx, project, claimOf("after", project, "pool", 32), alloc.Request{}))
+	for ctx.Err() == nil && err != nil {
+		err = errOf(p.svc.PutClaim(ctx, project, claimOf("after", project, "pool", 32), alloc.Request{}))
+	}
+	require.NoError(t, err)
+	t.Logf("%s from the kill to the promotion's end, %s from there to the first claim", promoted.Sub(killed).Round(time.Millisecond), time.Since(promoted).Round(time.Millisecond))
+	_, err = p.svc.GetClaim(admin(t), project, "before")
+	require.NoError(t, err)
+	clean(t, p.StandbyDSN())
 }

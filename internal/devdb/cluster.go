@@ -79,15 +79,25 @@ func (h *home) initCluster(ctx context.Context, bin programs, volatile bool) err
 // which finds out by itself that it is stale.
 func (h *home) clearStalePID(ctx context.Context, log *slog.Logger) error {
 	const name = clusterName + "/postmaster.pid"
-	text, _ := h.root.ReadFile(name) // empty where there is none; PostgreSQL will say what it dislikes
-	first, _, _ := strings.Cut(string(text), "\n")
-	pid, _ := strconv.Atoi(strings.TrimSpace(first))
-	if pid <= 0 || errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
-		return nil
+	text, err := h.root.ReadFile(name)
+	if err != nil {
+		return nil //nolint:nilerr // there is none; or PostgreSQL will say what it dislikes
 	}
 	cluster, err := h.root.Stat(clusterName)
 	if err != nil {
 		return err
+	}
+	first, _, _ := strings.Cut(string(text), "\n")
+	pid, _ := strconv.Atoi(strings.TrimSpace(first))
+	if pid <= 0 { // a machine that lost power, or a disk that was full, in the middle of a start: PostgreSQL would ask for its removal by hand
+		if someone, known := anyoneIn(cluster, h.account.userID()); !known || someone != 0 {
+			return nil // who is there, and none but the cluster's owner can be, may be about to write it
+		}
+		log.WarnContext(ctx, "removing a postmaster.pid that names nobody", "dir", h.dir)
+		return h.root.Remove(name)
+	}
+	if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
+		return nil
 	}
 	switch here, known := worksIn(pid, cluster); {
 	case !known:

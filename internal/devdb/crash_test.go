@@ -122,6 +122,18 @@ func TestProcessIDOfTheDeadDatabaseMayBelongToAnotherProgram(t *testing.T) {
 	require.NoError(t, other.Err(), "the other program is left alone")
 }
 
+// As after a power cut in the middle of a start. The locks prove that nobody runs.
+func TestAnEmptyProcessIDFileNeedsNoHand(t *testing.T) {
+	t.Parallel()
+	dir, pidFile := staleCluster(t)
+	for _, text := range []string{"", "\n", "nonsense\n"} {
+		require.NoError(t, os.WriteFile(pidFile, []byte(text), 0o600))
+		db := start(t, dir)
+		require.Equal(t, "kept", ask(t, db, recall), "%q", text)
+		require.NoError(t, db.Stop(t.Context()))
+	}
+}
+
 func TestPostgreSQLStartedByHandIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	dir, _ := staleCluster(t)

@@ -94,3 +94,25 @@ func worksIn(pid int, dir os.FileInfo) (here, known bool) {
 	}
 	return err == nil && os.SameFile(at, dir), err == nil
 }
+
+// anyoneIn finds a process of a user's that works in a directory; 0 when there is none. known is false when it cannot be told of all.
+func anyoneIn(dir os.FileInfo, user int) (pid int, known bool) {
+	processes, err := filepath.Glob("/proc/[0-9]*")
+	if err != nil {
+		return 0, false
+	}
+	for _, p := range processes {
+		fi, err := os.Stat(p)
+		if err != nil {
+			continue // it has ended
+		}
+		if st, ok := fi.Sys().(*syscall.Stat_t); ok && int(st.Uid) != user {
+			continue
+		}
+		pid, _ := strconv.Atoi(filepath.Base(p))
+		if here, known := worksIn(pid, dir); here || !known {
+			return pid, known
+		}
+	}
+	return 0, true
+}

@@ -23,3 +23,6 @@ func signalOrphan(*os.File, syscall.Signal) (pid int, err error) {
 
 // worksIn: not to be told here; PostgreSQL decides by the process id alone.
 func worksIn(int, os.FileInfo) (here, known bool) { return false, false }
+
+// anyoneIn: not to be told here.
+func anyoneIn(os.FileInfo, int) (pid int, known bool) { return 0, false }

@@ -1,0 +1,73 @@
+package cli
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/carve-ipam/carve/internal/backup"
+)
+
+func (p *program) restoredCommand() *cobra.Command {
+	var t target
+	cmd := &cobra.Command{
+		Use:   "restored",
+		Short: "Say that the database was restored by other means than 'ipamctl restore', and audit it",
+		Long: `For a database that is of an earlier time than it was: after a point-in-time recovery, a snapshot of a disk, or a failover to a replica that lacked
+something. It gives every pool in every region a new epoch, so that nothing that was read before counts, and audits the database. 'ipamctl restore' does both
+by itself. Stop every server of the database first; with --data-dir no server runs, and the embedded database is started for as long as this takes.
+
+What was done after the time that the database is of is not there. Addresses that were given out since then count as free, and would be given out again:
+see docs/runbooks/restore.md before servers are started.
+
+Exit code 0: the audit is clean. 1: something is wrong, which is printed. 4: refused, and nothing was changed.`,
+		Example: `  ipamctl restored --database-url postgresql://carve@db.example.com/carve
+  ipamctl restored --data-dir ./data`,
+		Args:              names("", 0, 0),
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: p.verb(func(ctx context.Context, _ []string) error {
+			if p.flags.output == formatName {
+				return usagef("findings have no names: use -o table, json or yaml")
+			}
+			nothing := func() error { return nil }
+			return p.withIdleDatabase(ctx, t, nothing, func(dsn string) error {
+				if err := p.Database.Idle(ctx, dsn); errors.Is(err, backup.ErrInUse) {
+					return databaseError{err, exitConflict}
+				} else if err != nil {
+					return offline(err)
+				}
+				if err := p.Database.CheckSchema(ctx, dsn); err != nil {
+					return offline(err)
+				}
+				return p.renewed(ctx, dsn)
+			})
+		}),
+	}
+	t.add(cmd)
+	return cmd
+}
+
+// renewed fences off what was read before a restore, and audits what is there.
+func (p *program) renewed(ctx context.Context, dsn string) error {
+	epochs, err := p.Database.RenewEpochs(ctx, dsn)
+	if err != nil {
+		return offline(err)
+	}
+	p.remark("new epochs: %d", epochs.Renewed)
+	report, err := p.Database.Audit(ctx, dsn)
+	if err != nil {
+		return databaseError{err, exitUnavailable}
+	}
+	if err := p.showReport(report); err != nil {
+		return err
+	}
+	for _, where := range epochs.Fenced {
+		p.note("fenced off, because its two epochs differ: pool %s; see `ipamctl region reconcile`", where)
+	}
+	if n := len(report.Findings); n > 0 || len(epochs.Fenced) > 0 {
+		p.note("restored, and not in order: %s, %s fenced off", counted(n, "finding"), counted(len(epochs.Fenced), "pool"))
+		return verdict(exitFailed)
+	}
+	return nil
+}
