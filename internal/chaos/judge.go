@@ -92,7 +92,7 @@ func (run *run) list(ctx context.Context, r *region, kind string, into map[strin
 		if cursor != "" {
 			path += "&cursor=" + cursor
 		}
-		a := run.caller.do(ctx, r, request{method: http.MethodGet, path: path, patience: 20 * time.Second})
+		a := run.read(ctx, r, path)
 		if a.meaning() != succeeded {
 			return fmt.Errorf("GET %s: %d %s %w", path, a.status, a.body, errors.Join(a.err))
 		}
@@ -108,6 +108,16 @@ func (run *run) list(ctx context.Context, r *region, kind string, into map[strin
 		}
 		if cursor = page.NextCursor; cursor == "" {
 			return nil
+		}
+	}
+}
+
+// read reads something, again where the machine has much else to do.
+func (run *run) read(ctx context.Context, r *region, path string) answer {
+	for try := 0; ; try++ {
+		a := run.caller.do(ctx, r, request{method: http.MethodGet, path: path, patience: 20 * time.Second})
+		if m := a.meaning(); m == succeeded || m == refused || try == maxTries || ctx.Err() != nil {
+			return a
 		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"net/netip"
 	"net/url"
 	"slices"
@@ -175,7 +174,7 @@ func every[T any](ctx context.Context, run *run, server int, what string, query 
 	var all []T
 	query.Set("limit", "500")
 	for {
-		a := run.caller.do(ctx, run.regions[server%len(run.regions)], request{method: http.MethodGet, path: at(what) + "?" + query.Encode(), patience: 20 * time.Second})
+		a := run.read(ctx, run.regions[server%len(run.regions)], at(what)+"?"+query.Encode())
 		if a.meaning() != succeeded {
 			return nil, fmt.Errorf("GET %s?%s: %d %s %w", what, query.Encode(), a.status, a.body, errors.Join(a.err))
 		}

@@ -107,7 +107,7 @@ func TestEachProtectionHasAMix(t *testing.T) {
 		require.Equal(t, w.Name, w.Mix.Name)
 		seen[w.Name] = true
 	}
-	for _, name := range []string{"no-key", "no-read-back", "stale-plan", "no-locks", "no-must-hit", "no-second-look", "no-epoch", "cancel-commits", "no-barrier", "roles-by-name"} {
+	for _, name := range []string{"no-key", "no-read-back", "stale-plan", "no-locks", "no-must-hit", "no-second-look", "no-epoch", "cancel-commits", "no-barrier", "local-clock", "roles-by-name"} {
 		require.True(t, seen[name], name)
 	}
 }

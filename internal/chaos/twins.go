@@ -28,6 +28,7 @@ func Twins() []Twin {
 		{"no-epoch", "the comparison of a region's epochs", restoredAlone(), 4},
 		{"cancel-commits", "leaving a COMMIT alone that nobody waits for any more", failsOver(FailOver), 4},
 		{"no-barrier", "waiting until what is told again is durable", failsOver(CrashAndFailOver), 4},
+		{"local-clock", "going by the database's clock", offClock(), 3},
 		{"roles-by-name", "the binding of a role to its project", remade(), 2},
 	}
 	for i := range list {
@@ -105,6 +106,13 @@ func restoredAlone() Mix {
 func failsOver(way Disaster) Mix {
 	m := FailedOver()
 	m.Weather.Failover = []Disaster{way}
+	return m
+}
+
+// offClock is a quiet mix in which nothing but one server's clock is wrong.
+func offClock() Mix {
+	m := Ordinary()
+	m.Operations, m.Weather = 40, Weather{Clocks: true}
 	return m
 }
 

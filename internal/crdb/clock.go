@@ -6,6 +6,7 @@ import (
 
 	"github.com/carve-ipam/carve/internal/crdb/query"
 	"github.com/carve-ipam/carve/internal/dbclock"
+	"github.com/carve-ipam/carve/internal/twin"
 )
 
 // How often a store asks for the database's time, how often in a row at first, and how long an answer may take.
@@ -30,7 +31,12 @@ func newStoreClock(local func() time.Time) *storeClock {
 }
 
 // Now implements alloc.Store.
-func (c *storeClock) Now() time.Time { return c.At(c.local()).UTC() }
+func (c *storeClock) Now() time.Time {
+	if twin.LocalClock {
+		return c.local().Round(0).UTC()
+	}
+	return c.At(c.local()).UTC()
+}
 
 // Now is what time it is by the database's clock, which is everybody's. It asks nobody: it counts on from the last time that the store has asked, to
 // within half of how long that took.

@@ -12,6 +12,7 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/space"
 	"github.com/carve-ipam/carve/internal/crdb/query"
 	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/twin"
 )
 
 // tx is one attempt of a transaction.
@@ -39,7 +40,7 @@ func (t *tx) Attempt() int { return t.number }
 
 // Now implements alloc.Tx.
 func (t *tx) Now() time.Time {
-	if t.conn.at.IsZero() {
+	if t.conn.at.IsZero() || twin.LocalClock {
 		return t.clock.Now()
 	}
 	return t.conn.at

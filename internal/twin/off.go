@@ -14,5 +14,6 @@ const (
 	RolesByName  = false // a role is in whichever project has the name (internal/e2e/remade_test.go fails)
 
 	CancelCommits = false // a COMMIT is cancelled with its request
+	LocalClock    = false // what depends on time is decided by each server's own clock
 	NoBarrier     = false // what an earlier request did is answered before it is known to be durable
 )

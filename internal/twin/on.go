@@ -23,5 +23,6 @@ var (
 	RolesByName  = chosen == "roles-by-name"  // a role is in whichever project has the name (internal/e2e/remade_test.go fails)
 
 	CancelCommits = chosen == "cancel-commits" // a COMMIT is cancelled with its request
+	LocalClock    = chosen == "local-clock"    // what depends on time is decided by each server's own clock
 	NoBarrier     = chosen == "no-barrier"     // what an earlier request did is answered before it is known to be durable
 )
