@@ -173,7 +173,7 @@ func TestNothingIsDoneForStrangers(t *testing.T) {
 		case "FreeCooled", "SweepScopes", "KeepStocks": // of the background
 		case "Reconcile": // of the operator, on the database
 		case "Queues": // of the metrics
-		case "Waiting", "Lanes", "Users": // of the tests
+		case "Waiting", "Lanes", "Users", "Searching": // of the tests
 		default:
 			require.Contains(t, cases, name)
 		}

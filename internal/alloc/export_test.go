@@ -71,3 +71,6 @@ func (s *Service) Searching() int {
 	defer s.searching.mu.Unlock()
 	return len(s.searching.waiting)
 }
+
+// SpacesOf is what stands for how many spaces a project has.
+var SpacesOf = spacesOf

@@ -86,7 +86,7 @@ func TestEveryOperationNamesWhatItDependsOn(t *testing.T) {
 
 	lab, err := b.CreateSpace(b.ctx, project, ipam.Space{Metadata: meta("lab")}, alloc.Request{})
 	require.NoError(t, err)
-	named("space_create", nil, ids(p.UID))
+	named("space_create", ids(alloc.SpacesOf(p.UID)), ids(p.UID)) // they are counted
 	require.NoError(t, b.DeleteSpace(b.ctx, project, "lab", alloc.Request{}))
 	named("space_delete", ids(lab.Value.UID, lab.Value.ContainerV4, lab.Value.ContainerV6), nil)
 
