@@ -15,7 +15,8 @@ import (
 // budget is what one request may cost: its caller, and the project whose caller it is.
 type budget struct {
 	caller, project *ratelimit.Limiter // nil: no limit
-	who, of         string             // "": no project
+	who             string
+	of              string // "": no project
 	header          http.Header
 	spent           int // by this request: what it costs in parts must not be refused for ever where all of it at once would begin
 }
@@ -30,7 +31,8 @@ func (a *adapter) charge(next echo.HandlerFunc) echo.HandlerFunc {
 		if !ok || k.op == nil || k.op.id == versionOperation || !known || who.Method == methodDev || limits.Work == nil && limits.Project == nil {
 			return next(c)
 		}
-		k.budget = budget{caller: limits.Work, project: limits.Project, who: who.Subject, of: tenantOf(c, who), header: c.Response().Header()}
+		k.budget = budget{caller: limits.Work, project: limits.Project, header: c.Response().Header()}
+		k.budget.who, k.budget.of = payers(c, who)
 		visit, err := visitOf(c)
 		if err != nil {
 			return err
@@ -43,14 +45,26 @@ func (a *adapter) charge(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// tenantOf is whose budget a request is on: that of the key's project, whatever project the request is about, or else, for people, that of the
-// project it is about.
-func tenantOf(c echo.Context, who tenancy.Principal) string {
-	if key, is := strings.CutPrefix(who.Subject, "key:"); is {
-		project, _, _ := strings.Cut(key, "/")
-		return project
+// payers is whose budgets a request is on: the caller's, and that of the key's project, whatever project the request is about, or else, for people,
+// that of the project it is about; "": none. A project of which the caller holds a role is told by its UID, so that a name which is used again, by a project or by
+// a key of it, inherits no debts.
+func payers(c echo.Context, who tenancy.Principal) (caller, project string) {
+	key, isKey := strings.CutPrefix(who.Subject, "key:")
+	if !isKey {
+		project = pathParam(c, "project")
+		return who.Subject, identified(who, project)
 	}
-	return pathParam(c, "project")
+	project, _, _ = strings.Cut(key, "/")
+	project = identified(who, project)
+	return project + who.Subject, project
+}
+
+// identified is the UID of a project, as far as the caller brings it, or else its name, which is ASCII, as no UID is.
+func identified(who tenancy.Principal, project string) string {
+	if held, ok := who.Held[project]; ok {
+		return string(held.Project[:])
+	}
+	return project
 }
 
 // foreseen is what a request surely costs.

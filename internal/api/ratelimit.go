@@ -3,6 +3,7 @@ package api
 import (
 	"net/http"
 	"strconv"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -19,6 +20,29 @@ type Limits struct {
 	Work      *ratelimit.Limiter // by caller: what requests cost (tenancy.Work)
 	Project   *ratelimit.Limiter // by project: the same, of all its callers together
 	Refusals  *ratelimit.Limiter // refusals for want of rights that are recorded, by caller; all keys of a project are one
+}
+
+// Rates is Limits in numbers: so many a second; 0 is no limit.
+type Rates struct{ Reads, Writes, Anonymous, Work, Project int }
+
+// DefaultRates let everybody do what programs do who mean no harm (budget_defaults_test.go).
+var DefaultRates = Rates{Reads: 500, Writes: 200, Anonymous: 20, Work: 25000, Project: 50000}
+
+// workWindow is how many seconds' worth may be spent on work at once: enough to read 100,000 claims page by page, as a program does at its
+// start, however fast the pages come.
+const workWindow = 4
+
+// Limits makes the limiters. clock nil: the system clock.
+func (r Rates) Limits(clock func() time.Time) Limits {
+	often, seldom := ratelimit.Options{Clock: clock}, ratelimit.Options{Clock: clock, Window: workWindow}
+	return Limits{
+		Reads:     ratelimit.New("reads", r.Reads, often),
+		Writes:    ratelimit.New("writes", r.Writes, often),
+		Anonymous: ratelimit.New("anonymous", r.Anonymous, often),
+		Work:      ratelimit.New("work", r.Work, seldom),
+		Project:   ratelimit.New(projectPolicy, r.Project, seldom),
+		Refusals:  ratelimit.New("refusals", (r.Writes+19)/20, often), // a twentieth: of 200 writes a second, 10 records
+	}
 }
 
 // versionOperation needs credentials, but no caller is limited in asking which version answers.

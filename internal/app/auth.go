@@ -11,7 +11,6 @@ import (
 	"github.com/carve-ipam/carve/internal/crdb"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/oidc"
-	"github.com/carve-ipam/carve/internal/ratelimit"
 )
 
 // files are what the configuration names. They are read before anything is started.
@@ -66,14 +65,7 @@ func (a *App) authenticator(c Config, issuers oidc.Config) (api.Authenticator, e
 
 // limits are those of this process. Several servers limit apart from one another.
 func limits(c Config) api.Limits {
-	return api.Limits{
-		Reads:     ratelimit.New("reads", c.RateReads, ratelimit.Options{}),
-		Writes:    ratelimit.New("writes", c.RateWrites, ratelimit.Options{}),
-		Anonymous: ratelimit.New("anonymous", c.RateAnonymous, ratelimit.Options{}),
-		Work:      ratelimit.New("work", c.RateWork, ratelimit.Options{}),
-		Project:   ratelimit.New("project-work", c.RateProject, ratelimit.Options{}),
-		Refusals:  ratelimit.New("refusals", (c.RateWrites+19)/20, ratelimit.Options{}), // a twentieth: of 200 writes a second, 10 records
-	}
+	return api.Rates{Reads: c.RateReads, Writes: c.RateWrites, Anonymous: c.RateAnonymous, Work: c.RateWork, Project: c.RateProject}.Limits(nil)
 }
 
 // firstAdmin sees to it that somebody can do something. A database of its own is the server's to fill; in another one it makes

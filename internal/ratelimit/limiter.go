@@ -8,22 +8,24 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// window is how many seconds' worth of tokens a bucket holds.
-const window = 2
+// defaultWindow is how many seconds' worth of tokens a bucket holds.
+const defaultWindow = 2
 
 // defaultSize is how many buckets a Limiter keeps: some 10 MB when all are in use.
 const defaultSize = 65536
 
 // Options of a Limiter.
 type Options struct {
-	Size  int              // buckets that are kept; 0: 65536
-	Clock func() time.Time // nil: the system clock
+	Size   int              // buckets that are kept; 0: 65536
+	Window int              // how many seconds' worth of tokens a bucket holds; 0: 2
+	Clock  func() time.Time // nil: the system clock
 }
 
 // Limiter is one policy with a bucket for each key. It is safe for concurrent use.
 type Limiter struct {
 	name      string
 	perSecond int
+	window    int // seconds
 	clock     func() time.Time
 
 	mu      sync.Mutex // of finding a bucket or making it
@@ -55,10 +57,13 @@ func New(name string, perSecond int, o Options) *Limiter {
 	if o.Size <= 0 {
 		o.Size = defaultSize
 	}
+	if o.Window <= 0 {
+		o.Window = defaultWindow
+	}
 	if o.Clock == nil {
 		o.Clock = time.Now
 	}
-	l := &Limiter{name: name, perSecond: perSecond, clock: o.Clock}
+	l := &Limiter{name: name, perSecond: perSecond, window: o.Window, clock: o.Clock}
 	l.buckets, _ = lru.New[string, *bucket](o.Size) // fails for a size below 1 alone
 	return l
 }
@@ -145,7 +150,7 @@ func (l *Limiter) bucket(key string) *bucket {
 	if b, ok := l.buckets.Get(key); ok {
 		return b
 	}
-	b := &bucket{tokens: rate.NewLimiter(rate.Limit(l.perSecond), l.perSecond*window)}
+	b := &bucket{tokens: rate.NewLimiter(rate.Limit(l.perSecond), l.perSecond*l.window)}
 	l.buckets.Add(key, b)
 	return b
 }
@@ -156,7 +161,7 @@ func (l *Limiter) decide(b *bucket, now time.Time, allowed bool) Decision {
 	whole := int(free)
 	missing := float64(whole+1) - free
 	return Decision{
-		Allowed: allowed, Policy: l.name, Quota: l.perSecond * window, Window: window * time.Second, Remaining: whole,
+		Allowed: allowed, Policy: l.name, Quota: l.perSecond * l.window, Window: time.Duration(l.window) * time.Second, Remaining: whole,
 		RetryAfter: time.Duration(missing / float64(l.perSecond) * float64(time.Second)),
 	}
 }

@@ -2,8 +2,9 @@ package tenancy
 
 import "context"
 
-// Work is what a request makes the service do. What it costs is counted in rows that are looked at: some microseconds of a processor, here and
-// in the database. The other weights are what was measured, in rows, rounded up.
+// Work is what a request makes the service do. What it costs is counted in rows that a list looks at and leaves out: some 4 µs of a processor, here and
+// in the database together. The other weights are no measurements but what keeps programs that mean no harm within the budgets, and others out: docs/tenancy.md
+// says what was measured.
 type Work struct {
 	Reads, Writes int // requests
 	Blocks        int // that are claimed in a batch: each is a claim, an allocation and two records

@@ -1,0 +1,153 @@
+package api_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/api"
+	"github.com/carve-ipam/carve/internal/api/gen"
+	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/tenancy"
+)
+
+// spending is use cases that answer at once and cost what they do (budget_test.go of internal/alloc).
+type spending struct {
+	instant
+	rows int // that a list looks at
+}
+
+func (s *spending) CreateClaimBatch(ctx context.Context, _ string, claims []ipam.Claim, _ alloc.Request) (alloc.Result[[]ipam.Claim], error) {
+	if err := tenancy.BudgetOf(ctx).Charge(tenancy.Work{Blocks: len(claims)}); err != nil {
+		return alloc.Result[[]ipam.Claim]{}, err
+	}
+	return alloc.Result[[]ipam.Claim]{Value: s.page[:1]}, nil
+}
+
+func (s *spending) ListClaims(ctx context.Context, _ string, _ alloc.Filter, _ int, _ string) (alloc.Page[ipam.Claim], error) {
+	tenancy.BudgetOf(ctx).Add(tenancy.Work{Rows: s.rows})
+	return alloc.Page[ipam.Claim]{Items: s.page, Next: "bmV4dA"}, nil
+}
+
+// holders knows callers by the projects that their tokens hold a role in.
+type holders map[string]map[string]tenancy.Held
+
+func (h holders) Authenticate(_ context.Context, token string) (tenancy.Principal, error) {
+	return tenancy.Principal{Subject: token, Method: "api-key", Held: h[token]}, nil
+}
+
+// byDefault is a server with the limits that it has when nobody says otherwise, and keys of acme.
+func byDefault(t *testing.T) (limited, holders) {
+	t.Helper()
+	use := &spending{instant: instant{claim: script().claim}, rows: 501}
+	use.page = []ipam.Claim{use.claim}
+	l, known := limited{watch: &watch{}}, holders{}
+	for i := range 8 {
+		known[fmt.Sprintf("key:acme/k%d", i)] = map[string]tenancy.Held{"acme": {Project: ipam.NewID(), Role: tenancy.Admin}}
+	}
+	acme := known["key:acme/k0"]
+	for who := range known {
+		known[who] = acme
+	}
+	l.service = serve(t, api.Config{Service: use, Authenticator: api.Ways{OIDC: known}, Limits: api.DefaultRates.Limits(l.now)})
+	return l, known
+}
+
+// post sends a body of somebody.
+func (l limited) post(t *testing.T, who, path string, body []byte) *httptest.ResponseRecorder {
+	t.Helper()
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, path, bytes.NewReader(body))
+	r.Header.Set("Authorization", "Bearer "+who)
+	r.Header.Set("Content-Type", "application/json")
+	return l.send(t, r)
+}
+
+// fullBatch is a thousand claims with labels, in some KiB.
+func fullBatch(kib int) []byte {
+	var b bytes.Buffer
+	padding := max(kib<<10/1000-210, 1)
+	for i := range 1000 {
+		fmt.Fprintf(&b, `,{"metadata":{"name":"node-%04d","labels":{"app":"shop","team":"payments","env":"prod"},"annotations":{"note":"%0*d"}},"spec":{"poolRef":{"project":"platform","name":"nodes"},"prefixLength":32}}`, i, padding, i)
+	}
+	return append([]byte(`{"claims":[`+b.String()[1:]), `]}`...)
+}
+
+// What the limits of requests allow, and programs do that mean no harm, is not refused for what it costs.
+func TestOrdinaryProgramsAreWithinTheirBudgets(t *testing.T) {
+	t.Parallel()
+	const batches, batched = "/v1/projects/acme/claim-batches", "/v1/projects/acme/claims"
+	one := []byte(benchFull)
+	for name, run := range map[string]func(t *testing.T, l limited){
+		"AFullBatchAndAnotherSoonAfter": func(t *testing.T, l limited) {
+			body := fullBatch(400)
+			require.Greater(t, len(body), 375<<10)
+			for range 5 {
+				w := l.post(t, "key:acme/k0", batches, body)
+				require.Equal(t, http.StatusCreated, w.Code, w.Body)
+				l.pass(2 * time.Second)
+			}
+		},
+		"FiveHundredClaimsOfATool": func(t *testing.T, l limited) { // each is read, written and read again
+			for range 500 {
+				require.Equal(t, http.StatusOK, l.ask(t, "key:acme/k0", here, "GET", batched+"/c").Code)
+				require.Equal(t, http.StatusCreated, l.post(t, "key:acme/k0", batched, one).Code)
+				require.Equal(t, http.StatusOK, l.ask(t, "key:acme/k0", here, "GET", batched+"/c").Code)
+				l.pass(5 * time.Millisecond)
+			}
+		},
+		"AHundredClaimsASecondOfEachOfFourKeys": func(t *testing.T, l limited) { l.steadily(t, 4, 100, one) },
+		"AllWritesThatAreAllowedOfEachOfEight":  func(t *testing.T, l limited) { l.steadily(t, 8, 200, one) },
+		"AllWritesThatAreAllowedWithLargeBodies": func(t *testing.T, l limited) {
+			l.steadily(t, 1, 200, bytes.Replace(one, []byte(`NET-1`), bytes.Repeat([]byte("x"), 4<<10), 1))
+		},
+		"AHundredThousandClaimsReadPageByPage": func(t *testing.T, l limited) {
+			for page := range 200 {
+				w := l.ask(t, "key:acme/k0", here, "GET", batched+"?limit=500")
+				require.Equal(t, http.StatusOK, w.Code, "page %d: %s", page, w.Body)
+				l.pass(4 * time.Millisecond) // much faster than they come from the database
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l, _ := byDefault(t)
+			run(t, l)
+		})
+	}
+}
+
+// steadily has some keys make so many claims a second each, for six seconds: longer than a full budget lasts.
+func (l limited) steadily(t *testing.T, keys, each int, body []byte) {
+	t.Helper()
+	for i := range 6 * each {
+		for k := range keys {
+			w := l.post(t, fmt.Sprintf("key:acme/k%d", k), "/v1/projects/acme/claims", body)
+			require.Equal(t, http.StatusCreated, w.Code, "claim %d: %s", i, w.Body)
+		}
+		l.pass(time.Second / time.Duration(each))
+	}
+}
+
+// A project that is deleted and made again, and its keys, owe nothing of what the one before spent.
+func TestANameThatIsUsedAgainInheritsNoDebts(t *testing.T) {
+	t.Parallel()
+	l, known := byDefault(t)
+	spend := func(who string) *httptest.ResponseRecorder { return l.post(t, who, "/v1/projects/acme/claim-batches", fullBatch(400)) }
+	for i := range 8 {
+		who := fmt.Sprintf("key:acme/k%d", i)
+		for n := 0; spend(who).Code == http.StatusCreated; n++ {
+			require.Less(t, n, 100, "there is a bound")
+		}
+	}
+	problem(t, spend("key:acme/k7"), http.StatusTooManyRequests, gen.ProblemCodeRateLimited)
+	known["key:acme/k7"] = map[string]tenancy.Held{"acme": {Project: ipam.NewID(), Role: tenancy.Admin}}
+	w := spend("key:acme/k7")
+	require.Equal(t, http.StatusCreated, w.Code, w.Body)
+}
