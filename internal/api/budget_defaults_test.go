@@ -139,7 +139,9 @@ func (l limited) steadily(t *testing.T, keys, each int, body []byte) {
 func TestANameThatIsUsedAgainInheritsNoDebts(t *testing.T) {
 	t.Parallel()
 	l, known := byDefault(t)
-	spend := func(who string) *httptest.ResponseRecorder { return l.post(t, who, "/v1/projects/acme/claim-batches", fullBatch(400)) }
+	spend := func(who string) *httptest.ResponseRecorder {
+		return l.post(t, who, "/v1/projects/acme/claim-batches", fullBatch(400))
+	}
 	for i := range 8 {
 		who := fmt.Sprintf("key:acme/k%d", i)
 		for n := 0; spend(who).Code == http.StatusCreated; n++ {
