@@ -3,6 +3,7 @@ package oidc
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -17,6 +18,7 @@ const (
 	fetchEvery   = time.Second      // fetches of one issuer begin no closer together
 	fetchTimeout = 10 * time.Second // of discovery and keys together
 	retryLatest  = 30 * time.Second // after failures, each time twice as long
+	vainLatest   = 30 * time.Second // after fetches for a key that was not there, likewise
 	believedFor  = 5 * time.Minute  // then keys are read again, while they are used on
 	maxWaiting   = 1000             // requests that wait for one fetch
 )
@@ -36,12 +38,15 @@ type keySet struct {
 	failures int       // in a row
 	retryAt  time.Time // after a failure
 	failure  error
-	next     *round // that has not begun; nil: nobody waits
+	vain     int       // fetches in a row that found nothing new, and not what was looked for
+	vainAt   time.Time // the last one ended
+	next     *round    // that has not begun; nil: nobody waits
 }
 
 // round is one fetch and those who wait for it.
 type round struct {
 	waiting int
+	wanted  []string // ids of keys
 	done    chan struct{}
 	err     error // once done is closed
 }
@@ -58,7 +63,7 @@ func (s *keySet) find(ctx context.Context, id string) ([]jose.JSONWebKey, error)
 	s.mu.Unlock()
 	if len(found) > 0 {
 		if old {
-			_, _ = s.join() // nobody waits for it; a failure is logged where it happens
+			_, _ = s.join("") // nobody waits for it; a failure is logged where it happens
 		}
 		return found, nil
 	}
@@ -70,8 +75,8 @@ func (s *keySet) refresh(ctx context.Context, id string) ([]jose.JSONWebKey, err
 	if err := tenancy.AttemptsOf(ctx).Check(); err != nil {
 		return nil, err
 	}
-	r, err := s.join()
-	if err != nil {
+	r, err := s.join(id)
+	if r == nil || err != nil {
 		return nil, err
 	}
 	select {
@@ -87,12 +92,16 @@ func (s *keySet) refresh(ctx context.Context, id string) ([]jose.JSONWebKey, err
 	return named(s.known, id), nil
 }
 
-// join answers the fetch that begins next, and sees to it that it does.
-func (s *keySet) join() (*round, error) {
+// join answers the fetch that begins next, and sees to it that it does. It answers nil for a key that is unknown while fetches for such
+// keys were in vain: who forges tokens would have the issuer asked for as long as they come.
+func (s *keySet) join(id string) (*round, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.refused(); err != nil {
 		return nil, err
+	}
+	if id != "" && time.Since(s.vainAt) < s.pause() {
+		return nil, nil //nolint:nilnil // there is no fetch, and nothing has failed
 	}
 	if s.next == nil {
 		s.next = &round{done: make(chan struct{})}
@@ -102,7 +111,18 @@ func (s *keySet) join() (*round, error) {
 		return nil, ipam.Errorf(ipam.CodeUnavailable, "Too many requests wait for the keys of this issuer; repeat the request.")
 	}
 	s.next.waiting++
+	if id != "" {
+		s.next.wanted = append(s.next.wanted, id)
+	}
 	return s.next, nil
+}
+
+// pause is how long nothing is fetched for unknown keys, from the last fetch that was in vain. The caller holds mu.
+func (s *keySet) pause() time.Duration {
+	if s.vain == 0 {
+		return 0
+	}
+	return min(s.every<<min(s.vain-1, 10), vainLatest)
 }
 
 // refused says that the issuer has failed and is left alone for a while. The caller holds mu.
@@ -144,14 +164,15 @@ func (s *keySet) run(r *round) {
 	ctx, cancel := context.WithTimeout(context.Background(), fetchTimeout)
 	defer cancel()
 	found, err := s.fetch(ctx)
-	r.err = s.learn(ctx, began, found, err)
+	r.err = s.learn(ctx, r, began, found, err)
 }
 
 // learn remembers how a fetch ended. After a failure the keys that are known stay known.
-func (s *keySet) learn(ctx context.Context, began time.Time, found []jose.JSONWebKey, err error) error {
+func (s *keySet) learn(ctx context.Context, r *round, began time.Time, found []jose.JSONWebKey, err error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err == nil {
+		s.weigh(r, found)
 		s.known, s.readAt, s.failures, s.retryAt, s.failure = found, began, 0, time.Time{}, nil
 		return nil
 	}
@@ -160,4 +181,21 @@ func (s *keySet) learn(ctx context.Context, began time.Time, found []jose.JSONWe
 	s.failure, s.retryAt = err, time.Now().Add(wait)
 	s.log.WarnContext(ctx, "the keys of an issuer could not be read; trying again later", "issuer", s.issuer, "failures", s.failures, "error", err)
 	return unavailable(wait, err)
+}
+
+// weigh counts a fetch that was in vain: with nothing new, and without a key that was looked for. When the last such is long ago, counting
+// begins again. The caller holds mu.
+func (s *keySet) weigh(r *round, found []jose.JSONWebKey) {
+	unknown := func(id string) bool { return len(named(found, id)) == 0 }
+	fresh := func(key jose.JSONWebKey) bool { return len(named(s.known, key.KeyID)) == 0 }
+	switch {
+	case slices.ContainsFunc(found, fresh):
+		s.vain = 0
+	case slices.ContainsFunc(r.wanted, unknown):
+		if time.Since(s.vainAt) > 2*vainLatest {
+			s.vain = 0
+		}
+		s.vain++
+		s.vainAt = time.Now()
+	}
 }
