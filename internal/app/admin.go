@@ -36,8 +36,12 @@ func (a *App) listenAdmin(ctx context.Context, c Config, f files) error {
 		return fmt.Errorf("cannot listen on %s (--admin-listen): %w", c.AdminListen, err)
 	}
 	clients := guard.NewClients(adminClients, a.outOfClients(listenerAdmin))
+	listen := clients.PlainListener
+	if c.adminTLS() {
+		listen = clients.Listener
+	}
 	a.admin = &admin{
-		listener: clients.Listener(l),
+		listener: listen(l),
 		clients:  clients,
 		server: &http.Server{
 			Handler: a.adminHandler(c), ReadHeaderTimeout: bounded.header, ReadTimeout: bounded.read, IdleTimeout: bounded.idle, WriteTimeout: adminWriteTimeout,

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -143,4 +144,21 @@ func TestAdminListenerBeyondLoopbackSpeaksTLS(t *testing.T) {
 	}
 	_, err = client.Get("https://" + a.Addr() + "/healthz")
 	require.ErrorContains(t, err, "certificate required", "the API still wants one")
+}
+
+// Also there a head that two readers could understand differently is refused, and the connection ends.
+func TestAdminListenerRefusesHeadsThatCanBeReadInTwoWays(t *testing.T) {
+	t.Parallel()
+	a, _ := launch(t, "--auth=dev", "--database-url="+dbtest.New(t), "--admin-listen=127.0.0.1:0")
+	for name, head := range map[string]string{
+		"ABareLineFeed": "GET /healthz HTTP/1.1\nHost: x\r\n\r\n",
+		"AFoldedLine":   "GET /healthz HTTP/1.1\r\nHost: x\r\nX-A: b\r\n c\r\n\r\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, said, closed := raw(t, a.AdminAddr(), strings.NewReader(head))
+			require.Equal(t, http.StatusBadRequest, got, said)
+			require.True(t, closed)
+		})
+	}
 }

@@ -112,6 +112,34 @@ func TestKeysAreTheWayIntoADatabaseOfYourOwn(t *testing.T) {
 	})
 }
 
+// Where standard output is kept by somebody else, the key goes into a file that nobody else reads.
+func TestFirstStartOfAnEmbeddedDatabaseWritesItsKeyWhereItIsAsked(t *testing.T) {
+	t.Parallel()
+	parent, err := os.MkdirTemp("", "carve")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = os.RemoveAll(parent) })
+	require.NoError(t, os.Chmod(parent, 0o755))
+	file := filepath.Join(parent, "admin.key")
+	flags := []string{"--auth=keys", "--data-dir=" + filepath.Join(parent, "data"), "--admin-key-file=" + file}
+
+	a, stop := launch(t, flags...)
+	require.NotRegexp(t, tokenIn, greeting(a))
+	require.Contains(t, greeting(a), file)
+	kept, err := os.ReadFile(file)
+	require.NoError(t, err)
+	info, err := os.Stat(file)
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o600), info.Mode())
+	who := get(t, http.DefaultClient, "http://"+a.Addr()+"/v1/whoami", strings.TrimSpace(string(kept)))
+	require.Equal(t, "key:platform/bootstrap", who.body["subject"])
+	stop()
+
+	launch(t, flags...)
+	again, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Equal(t, kept, again, "the second start makes none")
+}
+
 func TestFirstStartOfAnEmbeddedDatabaseShowsOneKey(t *testing.T) {
 	t.Parallel()
 	parent, err := os.MkdirTemp("", "carve")

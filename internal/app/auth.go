@@ -75,11 +75,7 @@ func (a *App) firstAdmin(ctx context.Context, c Config, service *alloc.Service) 
 		return nil
 	}
 	if a.embedded != nil {
-		token, made, err := service.EnsureBootstrap(ctx)
-		if made {
-			a.bootstrap = token
-		}
-		return err
+		return a.makeFirstKey(ctx, c, service)
 	}
 	platform, err := a.store.ProjectGet(ctx, ipam.PlatformProject)
 	if err != nil {

@@ -24,6 +24,7 @@ type Config struct {
 	DatabaseFile     string // holds a database URL, in place of DatabaseURL
 	Embedded         string
 	Auth             []string
+	AdminKeyFile     string // "": it is shown
 	OIDCConfig       string
 	TLSCert          string
 	TLSKey           string
@@ -74,6 +75,7 @@ func (c *Config) flags() *pflag.FlagSet {
 	f.StringVar(&c.DatabaseFile, "database-url-file", "", "file that holds the database URL, in place of --database-url, so that a password in it is in no list of processes; read again for each new connection")
 	f.StringVar(&c.Embedded, "embedded", "postgres", "`ENGINE` of the embedded database: postgres or cockroach (needs the program cockroach on PATH)")
 	f.StringSliceVar(&c.Auth, "auth", nil, "how callers are identified, one or several: keys (API keys), oidc (tokens of the issuers in --oidc-config), dev (everybody else is platform admin; loopback only)")
+	f.StringVar(&c.AdminKeyFile, "admin-key-file", "", "file to be made for the first admin's key, in place of showing it, when the embedded database has no admin yet; only this user can read it")
 	f.StringVar(&c.OIDCConfig, "oidc-config", "", "file that says which OpenID Connect issuers are believed and what their claims mean (YAML)")
 	f.StringVar(&c.TLSCert, "tls-cert", "", "file with the certificate to serve HTTPS with, and its chain (PEM); read again when it changes")
 	f.StringVar(&c.TLSKey, "tls-key", "", "file with the certificate's key (PEM)")

@@ -58,6 +58,9 @@ func (c Config) checkAuth() error {
 	if c.by(authDev) && !c.local() {
 		return fmt.Errorf("--auth=dev lets everybody in as platform admin, so it listens on loopback only, not on %q; use --listen=127.0.0.1:8080", c.Listen)
 	}
+	if c.AdminKeyFile != "" && (!c.by(authKeys) || c.DatabaseURL != "" || c.DatabaseFile != "") {
+		return errors.New("--admin-key-file is for the key that a server with --auth=keys and an embedded database makes; `ipamctl bootstrap` makes the first key of another database")
+	}
 	if c.by(authOIDC) != (c.OIDCConfig != "") {
 		return errors.New("--auth=oidc and --oidc-config belong together: the file says whose tokens are taken")
 	}

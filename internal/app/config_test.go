@@ -37,6 +37,7 @@ func TestParseConfig(t *testing.T) {
 		"RefusesACertificateWithoutKey":      {args: []string{"--auth=keys", "--tls-cert=c.pem"}, wrong: "belong together"},
 		"RefusesAKeyWithoutCertificate":      {args: []string{"--auth=keys", "--tls-key=k.pem"}, wrong: "belong together"},
 		"RefusesInsecureTLS":                 {args: []string{"--auth=keys", "--tls-cert=c", "--tls-key=k", "--insecure-http"}, wrong: "contradict"},
+		"RefusesAKeyFileWithAnotherDatabase": {args: []string{"--auth=keys", "--admin-key-file=x", "--database-url=postgresql://x"}, wrong: "ipamctl bootstrap"},
 		"RefusesANegativeRate":               {args: []string{"--auth=keys", "--rate-limit-writes=-1"}, wrong: "--rate-limit-writes"},
 		"RefusesARateBeyondReason":           {args: []string{"--auth=keys", "--rate-limit-anonymous=1000001"}, wrong: "--rate-limit-anonymous"},
 		"AcceptsNoLimits":                    {args: []string{"--auth=keys", "--rate-limit-reads=0", "--rate-limit-writes=0", "--rate-limit-anonymous=0"}},

@@ -27,7 +27,11 @@ func (a *App) Greet(w io.Writer) {
 	if a.config.by(authDev) {
 		say("  WARNING     --auth=dev: everybody on this machine is platform admin; never use it for real data")
 	}
-	if a.bootstrap != "" {
+	switch {
+	case a.bootstrap != "" && a.config.AdminKeyFile != "":
+		say("  admin key   in %s", a.config.AdminKeyFile)
+		say("              This key may do everything and does not expire: make members and keys with it, then revoke it.")
+	case a.bootstrap != "":
 		say("  admin key   %s", a.bootstrap)
 		say("              This key may do everything. It is shown this once: keep it, make members and keys with it, then revoke it.")
 		say("              When it is lost, `ipamctl bootstrap --data-dir=%s` makes another.", a.config.DataDir)

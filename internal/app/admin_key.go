@@ -1,0 +1,39 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// makeFirstKey makes a key of a platform admin when the server's own database has no admin, and puts its token where it was asked for.
+func (a *App) makeFirstKey(ctx context.Context, c Config, service *alloc.Service) error {
+	token, made, err := service.EnsureBootstrap(ctx)
+	if err != nil || !made {
+		return err
+	}
+	a.bootstrap = token
+	a.Log.Warn("made the first key; it may do everything and does not expire: make keys with an expiry, or members, with it, then revoke it",
+		"project", ipam.PlatformProject, "key", alloc.BootstrapKey)
+	if c.AdminKeyFile == "" {
+		return nil
+	}
+	if err := writeKey(c.AdminKeyFile, token); err != nil {
+		return fmt.Errorf("--admin-key-file: the first key was made and could not be written (`ipamctl bootstrap` makes another): %w", err)
+	}
+	return nil
+}
+
+// writeKey makes a file that the server's user alone can read, and none where there is one.
+func writeKey(name, token string) error {
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(token + "\n")
+	return errors.Join(err, f.Sync(), f.Close())
+}

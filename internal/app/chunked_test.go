@@ -1,0 +1,33 @@
+package app
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A client that keeps connections and sends bodies in chunks is served as one that says how long they are: it makes a new connection for each.
+func TestClientsThatSendChunksAreServedOneRequestAfterTheOther(t *testing.T) {
+	t.Parallel()
+	a, token := launchBounded(t, impatient)
+	client := &http.Client{Transport: &http.Transport{}}
+	defer client.CloseIdleConnections()
+	for i := range 20 {
+		body := io.MultiReader(strings.NewReader(fmt.Sprintf(`{"metadata":{"name":"chunk-%d"}}`, i))) // no length
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+a.Addr()+"/v1/projects", body)
+		require.NoError(t, err)
+		require.EqualValues(t, 0, r.ContentLength, "not known")
+		r.Header.Set("Authorization", "Bearer "+token)
+		r.Header.Set("Content-Type", "application/json")
+		w, err := client.Do(r)
+		require.NoError(t, err)
+		require.Equal(t, http.StatusCreated, w.StatusCode)
+		require.True(t, w.Close)
+		require.NoError(t, w.Body.Close())
+		require.Equal(t, http.StatusOK, get(t, client, "http://"+a.Addr()+"/v1/whoami", token).status)
+	}
+}
