@@ -138,3 +138,15 @@ func TestWhatIsOwedIsPaidBackBeforeThereIsMore(t *testing.T) {
 	require.False(t, l.Afford("b", 20, 0).Allowed)
 	require.True(t, l.Afford("b", 20, 6).Allowed, "6 of them were taken for the same thing")
 }
+
+func TestABucketMayHoldMoreSecondsWorth(t *testing.T) {
+	t.Parallel()
+	c := &clock{}
+	l := ratelimit.New("work", 10, ratelimit.Options{Window: 4, Clock: c.now})
+	require.Equal(t, 40, drain(l, "a"))
+	d := l.Take("a")
+	require.Equal(t, 40, d.Quota)
+	require.Equal(t, 4*time.Second, d.Window)
+	c.pass(time.Second)
+	require.Equal(t, 10, drain(l, "a"), "it fills as fast")
+}
