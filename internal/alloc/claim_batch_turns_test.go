@@ -50,7 +50,7 @@ func TestASingleClaimWaitsForOneBatchAtMost(t *testing.T) {
 		before := b.Users(pool.UID)
 		wg.Go(func() {
 			_, err := run(b.ctx)
-			require.NoError(t, err) //nolint:testifylint // the test is over then
+			require.NoError(t, err)
 		})
 		waitFor(t, func() bool { return b.Users(pool.UID) > before })
 	}

@@ -18,7 +18,7 @@ func giveUpAfter(limit time.Duration) func(network, address string, c syscall.Ra
 		}
 		var refused error
 		err := c.Control(func(fd uintptr) {
-			refused = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, int(limit.Milliseconds())) //nolint:gosec // a descriptor
+			refused = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, int(limit.Milliseconds()))
 		})
 		return errors.Join(err, refused)
 	}

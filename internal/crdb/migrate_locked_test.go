@@ -1,7 +1,6 @@
 package crdb
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -44,7 +43,7 @@ func TestCockroachTablesThatAreLockedAreUnlockedForAChangeAndLockedAgain(t *test
 	require.Equal(t, belongs(2), c.tables)
 	require.True(t, c.locked["pools"] && c.locked["claims"], "locked again")
 	for _, l := range server.Said() {
-		require.False(t, strings.Contains(l.SQL, "somebody_elses"), "not ours: %s", l.SQL)
+		require.NotContains(t, l.SQL, "somebody_elses", "not ours: %s", l.SQL)
 	}
 }
 

@@ -87,16 +87,17 @@ func texts(ctx context.Context, conn *pgx.Conn, sql string) ([]string, error) {
 
 // database is the statement that makes one with these regions.
 func (s schemaCopy) database(name string) string {
-	sql := "CREATE DATABASE " + name
+	var sql strings.Builder
+	sql.WriteString("CREATE DATABASE " + name)
 	for i, region := range s.regions {
 		switch i {
 		case 0:
-			sql += " PRIMARY REGION " + region
+			sql.WriteString(" PRIMARY REGION " + region)
 		case 1:
-			sql += " REGIONS " + strings.Join(s.regions, ", ")
+			sql.WriteString(" REGIONS " + strings.Join(s.regions, ", "))
 		}
 	}
-	return sql
+	return sql.String()
 }
 
 // fill makes tables and rows in a new database, in one transaction.

@@ -134,10 +134,10 @@ func (s *headScan) header() bool {
 		s.chunked = true
 	case bytes.EqualFold(bytes.TrimSpace(name), []byte("content-length")):
 		n, err := strconv.ParseUint(string(bytes.TrimSpace(value)), 10, 63)
-		if err != nil || s.column > maxNote || s.length && s.want != int64(n) { //nolint:gosec // 63 bits
+		if err != nil || s.column > maxNote || s.length && s.want != int64(n) {
 			return false
 		}
-		s.length, s.want = true, int64(n) //nolint:gosec // 63 bits
+		s.length, s.want = true, int64(n)
 	}
 	return !s.chunked || !s.length && !s.old
 }

@@ -31,7 +31,7 @@ func NewClock(path string) (_ *Clock, err error) {
 	if err := file.Truncate(size); err != nil {
 		return nil, err
 	}
-	data, err := syscall.Mmap(int(file.Fd()), 0, size, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED) //nolint:gosec // a descriptor
+	data, err := syscall.Mmap(int(file.Fd()), 0, size, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED)
 	return &Clock{path: path, data: data}, err
 }
 

@@ -15,13 +15,15 @@ func (p *Pair) AwaitFollowing(ctx context.Context) error {
 	const follows = `SELECT EXISTS (SELECT 1 FROM pg_stat_replication WHERE application_name = $1 AND state = 'streaming'
 AND flush_lsn >= pg_current_wal_flush_lsn() AND (sync_state = 'sync' OR current_setting('synchronous_standby_names') = ''))`
 	return p.await(ctx, "the standby to follow", func() (yes bool, err error) {
-		return yes, ask(ctx, p.primaryDSN, follows, &yes, name)
+		err = ask(ctx, p.primaryDSN, follows, &yes, name)
+		return yes, err
 	})
 }
 
 // Waiting is how many sessions of the primary wait in a COMMIT for the standby.
 func (p *Pair) Waiting(ctx context.Context) (n int, err error) {
-	return n, ask(ctx, p.primaryDSN, "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'", &n)
+	err = ask(ctx, p.primaryDSN, "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'", &n)
+	return n, err
 }
 
 // AwaitWaiting returns when at least n sessions do.
@@ -34,7 +36,8 @@ func (p *Pair) AwaitWaiting(ctx context.Context, n int) error {
 
 // Sessions is how many sessions of clients the primary has, without the one that asks.
 func (p *Pair) Sessions(ctx context.Context) (n int, err error) {
-	return n, ask(ctx, p.primaryDSN, "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()", &n)
+	err = ask(ctx, p.primaryDSN, "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()", &n)
+	return n, err
 }
 
 // await asks until the answer is yes.

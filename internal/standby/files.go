@@ -89,7 +89,7 @@ func follow(dir string, primary string) error {
 	}
 	// A walreceiver that hears nothing for a minute begins anew by itself; a stall is to last for as long as the test wants it to.
 	text = fmt.Appendf(text, "\nprimary_conninfo = 'host=%s port=%s user=postgres application_name=%s sslmode=disable'\nwal_receiver_timeout = 0\n", host, port, name)
-	if err := os.WriteFile(settings, text, 0o600); err != nil {
+	if err := os.WriteFile(settings, text, 0o600); err != nil { //nolint:gosec // a file of the cluster that the pair itself made
 		return err
 	}
 	signal := filepath.Join(dir, cluster, "standby.signal")

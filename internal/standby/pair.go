@@ -60,17 +60,17 @@ func Start(ctx context.Context, o Options) (_ *Pair, err error) {
 		return p, err
 	}
 	// An embedded database is SERIALIZABLE by default, which a standby does not know. Carve says what it wants in every session.
-	if err = execute(ctx, p.primary.DSN(), "ALTER ROLE postgres SET default_transaction_isolation = 'repeatable read'"); err != nil {
+	if err := execute(ctx, p.primary.DSN(), "ALTER ROLE postgres SET default_transaction_isolation = 'repeatable read'"); err != nil {
 		return p, err
 	}
 	// A copy of a cluster that is at rest is a base backup.
-	if err = p.primary.Stop(ctx); err != nil {
+	if err := p.primary.Stop(ctx); err != nil {
 		return p, err
 	}
 	if err = copyCluster(p.dir("primary"), p.dir("standby")); err != nil {
 		return p, fmt.Errorf("copying the primary: %w", err)
 	}
-	if err = follow(p.dir("standby"), p.link.address()); err != nil {
+	if err := follow(p.dir("standby"), p.link.address()); err != nil {
 		return p, err
 	}
 	if p.primary, err = devdb.Start(ctx, p.config("primary")); err != nil {
@@ -82,11 +82,12 @@ func Start(ctx context.Context, o Options) (_ *Pair, err error) {
 		return p, err
 	}
 	if !o.Asynchronous {
-		if err = execute(ctx, p.primaryDSN, "ALTER SYSTEM SET synchronous_standby_names = '"+name+"'", "SELECT pg_reload_conf()"); err != nil {
+		if err := execute(ctx, p.primaryDSN, "ALTER SYSTEM SET synchronous_standby_names = '"+name+"'", "SELECT pg_reload_conf()"); err != nil {
 			return p, err
 		}
 	}
-	return p, p.AwaitFollowing(ctx)
+	err = p.AwaitFollowing(ctx)
+	return p, err
 }
 
 func (p *Pair) dir(of string) string { return filepath.Join(p.options.Dir, of) }

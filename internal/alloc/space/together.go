@@ -40,7 +40,7 @@ func DrawTogether(container netip.Prefix, wishes []Wish) {
 // second draw (placeIn) is beside the other one's as well, where it is made from other bits.
 func beside(random [16]byte, length, n int) [16]byte {
 	flip := func(bit int) { random[bit/8] ^= 0x80 >> (bit % 8) }
-	for i := range bits.Len(uint(n)) { //nolint:gosec // a position in a batch
+	for i := range bits.Len(uint(n)) {
 		bit := length - 1 - i
 		if n>>i&1 == 0 || bit < 0 {
 			continue

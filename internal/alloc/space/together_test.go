@@ -78,7 +78,7 @@ func TestFewRowsAreReadForRandomWishes(t *testing.T) {
 		require.Equal(t, space.Few, s.Limit)
 	}
 
-	lowest := append(wishes, space.Wish{Bits: 32, Strategy: space.FirstFit}) //nolint:gocritic // another batch
+	lowest := append(wishes, space.Wish{Bits: 32, Strategy: space.FirstFit})
 	few, _ = space.FewFor(container, lowest)
 	limits := map[netip.Addr]int{}
 	for _, s := range few.Scans {
@@ -91,7 +91,7 @@ func TestFewRowsAreReadForRandomWishes(t *testing.T) {
 }
 
 func randomWishes(n, bits int) []space.Wish {
-	random := rand.New(rand.NewPCG(1, uint64(bits))) //nolint:gosec // a test's
+	random := rand.New(rand.NewPCG(1, uint64(bits)))
 	wishes := make([]space.Wish, n)
 	for i := range wishes {
 		wishes[i] = space.Wish{Bits: bits, Strategy: space.Random, Rand: randomBytes(random)}
