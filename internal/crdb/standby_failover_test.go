@@ -82,28 +82,21 @@ func TestWhatWasReadBeforeAFailoverIsReadAgainAfterIt(t *testing.T) {
 // The primary dies while the barrier's own COMMIT waits.
 func TestABarrierThatAFailoverEndsBeginsAnewWithItsRead(t *testing.T) {
 	t.Parallel()
-	for name, repeat := range repeats {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			p, lost := undurable(t)
-			before, err := p.Waiting(admin(t))
-			require.NoError(t, err)
-			type answer struct {
-				r   alloc.Result[ipam.Claim]
-				err error
-			}
-			told := make(chan answer, 1)
-			go func() {
-				r, err := repeat(within(t, 30*time.Second), p.svc)
-				told <- answer{r, err}
-			}()
-			require.NoError(t, p.AwaitWaiting(admin(t), before+1))
-			require.NoError(t, p.KillPrimary(admin(t)))
-			require.NoError(t, p.Promote(admin(t)))
-			got := <-told
-			madeAnew(t, p, lost, got.r, got.err)
-		})
-	}
+	p, lost := undurable(t)
+	before, err := p.Waiting(admin(t))
+	require.NoError(t, err)
+	var r alloc.Result[ipam.Claim]
+	done := make(chan struct{})
+	ctx := within(t, 30*time.Second)
+	go func() {
+		defer close(done)
+		r, err = repeats["put"](ctx, p.svc)
+	}()
+	require.NoError(t, p.AwaitWaiting(admin(t), before+1))
+	require.NoError(t, p.KillPrimary(admin(t)))
+	require.NoError(t, p.Promote(admin(t)))
+	<-done
+	madeAnew(t, p, lost, r, err)
 }
 
 // madeAnew: what is answered after a failover is what the new primary has, and the claim that was lost is not answered.
