@@ -151,7 +151,10 @@ func (s *Service) runBatch(ctx context.Context, b *batch, byPool map[ipam.ID][]*
 			if claim.Rename() {
 				return nil, c // once looks again
 			}
-			return nil, inItem(claimExists(*claim, "/metadata/name"), i)
+			return nil, s.exists(ctx, inItem(claimExists(*claim, "/metadata/name"), i), func(ctx context.Context) error {
+				_, err := s.store.ClaimGet(ctx, b.key, claim.Name)
+				return err
+			})
 		}
 	}
 	if err == nil && !b.request.DryRun {

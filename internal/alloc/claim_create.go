@@ -51,10 +51,10 @@ func (s *Service) makeClaim(ctx context.Context, project string, c ipam.Claim, r
 				}
 				remembered, c.ProjectID, event.ProjectID = false, key.ID, key.ID
 			}
-			if facts.ClaimFacts, err = s.lookUpClaim(ctx, key, c, r); err != nil {
-				return none, class, err
-			}
-			if done, answer, err := s.settledBefore(ctx, facts.ClaimFacts, c, r, put); done {
+			var done bool
+			var answer Result[ipam.Claim]
+			facts.ClaimFacts, done, answer, err = s.settledBefore(ctx, c, r, put, func(ctx context.Context) (ClaimFacts, error) { return s.lookUpClaim(ctx, key, c, r) })
+			if done {
 				if ipam.IsCode(err, ipam.CodeAlreadyExists) && c.Rename() {
 					continue // a generated name that is taken is made anew
 				}
@@ -101,11 +101,9 @@ func (s *Service) madeMeanwhile(ctx context.Context, key ProjectKey, c ipam.Clai
 	if r.Key == "" && !put {
 		return false, answer, nil
 	}
-	facts, err := s.store.ClaimLookup(ctx, ClaimQuery{Project: key, Name: c.Name, Key: r.Key, Now: s.now()})
-	if err != nil {
-		return false, answer, nil //nolint:nilerr // what was refused is the answer then
-	}
-	done, answer, err = s.settledBefore(ctx, facts, c, r, put)
+	_, done, answer, err = s.settledBefore(ctx, c, r, put, func(ctx context.Context) (ClaimFacts, error) {
+		return s.store.ClaimLookup(ctx, ClaimQuery{Project: key, Name: c.Name, Key: r.Key, Now: s.now()})
+	})
 	met := answered(err) || ipam.IsCode(err, ipam.CodePreconditionFailed) || ipam.IsCode(err, ipam.CodeOutcomeUnknown)
 	return done && met, answer, err
 }
@@ -122,16 +120,26 @@ func (s *Service) prepareClaim(c ipam.Claim, key ProjectKey, who tenancy.Princip
 	return c, nil
 }
 
-// settledBefore answers requests that need no transaction: a repeat with the same key, a name that exists. What earlier requests did is durable when it is
-// answered.
-func (s *Service) settledBefore(ctx context.Context, facts ClaimFacts, c ipam.Claim, r Request, put bool) (done bool, answer Result[ipam.Claim], err error) {
-	done, answer, err = s.madeBefore(ctx, facts, c, r, put)
-	if done && answered(err) && !r.DryRun {
-		if doubt := s.durable(ctx); doubt != nil {
-			return true, Result[ipam.Claim]{}, doubt
+// settledBefore looks up what is to be known before a claim is made, and answers requests that need no transaction: a repeat with the same key, a name that
+// exists. What earlier requests did is durable when it is answered, and when it is what something is refused for: who repeats a request by name without a
+// key learns by the refusal that it was done.
+func (s *Service) settledBefore(ctx context.Context, c ipam.Claim, r Request, put bool, lookUp func(context.Context) (ClaimFacts, error)) (facts ClaimFacts, done bool, answer Result[ipam.Claim], err error) {
+	var told error
+	err = s.durably(ctx, func(ctx context.Context) (_ bool, err error) {
+		done, answer, told = false, Result[ipam.Claim]{}, nil
+		if facts, err = lookUp(ctx); err != nil {
+			return false, err
 		}
+		done, answer, told = s.madeBefore(ctx, facts, c, r, put)
+		if !answered(told) && !ipam.IsCode(told, ipam.CodeAlreadyExists) && !ipam.IsCode(told, ipam.CodePreconditionFailed) {
+			return false, told
+		}
+		return done && !r.DryRun, nil
+	})
+	if err != nil {
+		return facts, true, Result[ipam.Claim]{}, err
 	}
-	return done, answer, err
+	return facts, done, answer, told
 }
 
 func (s *Service) madeBefore(ctx context.Context, facts ClaimFacts, c ipam.Claim, r Request, put bool) (done bool, answer Result[ipam.Claim], err error) {

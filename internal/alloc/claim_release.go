@@ -57,19 +57,16 @@ func (s *Service) DeleteClaim(ctx context.Context, project, name string, r Reque
 			guess = c.UID
 		}
 		if !made {
-			if c, key, err = s.findClaim(ctx, pass, key, remembered, name); err != nil {
-				return s.gone(ctx, err)
+			meant := func(c ipam.Claim) bool {
+				if !first.IsZero() {
+					return c.UID == first
+				}
+				return c.UID == guess || guess.IsZero() || !c.CreatedAt.After(now) // what was remembered may have had a successor when we were asked, which is meant then
 			}
-			event.ProjectID = key.ID
-			if err := r.IfMatch.Check(c.Revision); err != nil {
+			if c, key, err = s.findMeant(ctx, pass, key, remembered, name, r, meant); err != nil {
 				return err
 			}
-			if first.IsZero() && (c.UID == guess || guess.IsZero() || !c.CreatedAt.After(now)) {
-				first = c.UID // what was remembered may have had a successor when we were asked, which is meant then
-			}
-			if first != c.UID { // what we were asked to delete is gone; its successor was not meant
-				return s.gone(ctx, ipam.Errorf(ipam.CodeNotFound, "Claim %s was not found.", c.Ref()))
-			}
+			event.ProjectID, first = key.ID, c.UID
 		}
 		pool, err := s.poolOf(ctx, c)
 		if err != nil {
@@ -83,14 +80,27 @@ func (s *Service) DeleteClaim(ctx context.Context, project, name string, r Reque
 	return contention(nil)
 }
 
-// gone answers that a claim is not there when that is durable: whoever releases takes it for done.
-func (s *Service) gone(ctx context.Context, err error) error {
-	if ipam.IsCode(err, ipam.CodeNotFound) {
-		if doubt := s.durable(ctx); doubt != nil {
-			return doubt
+// findMeant reads the claim that is to be released. That it is not there is answered when that is durable: whoever releases takes it for done. So it is when
+// there is a successor, which was not meant.
+func (s *Service) findMeant(ctx context.Context, pass tenancy.Pass, key ProjectKey, remembered bool, name string, r Request, meant func(ipam.Claim) bool) (c ipam.Claim, found ProjectKey, err error) {
+	var gone error
+	err = s.durably(ctx, func(ctx context.Context) (_ bool, err error) {
+		gone = nil
+		c, found, err = s.findClaim(ctx, pass, key, remembered, name)
+		if err == nil {
+			if err = r.IfMatch.Check(c.Revision); err == nil && !meant(c) {
+				err = ipam.Errorf(ipam.CodeNotFound, "Claim %s was not found.", c.Ref())
+			}
 		}
+		if ipam.IsCode(err, ipam.CodeNotFound) {
+			gone, err = err, nil
+		}
+		return gone != nil && !r.DryRun, err
+	})
+	if err == nil {
+		err = gone
 	}
-	return err
+	return c, found, err
 }
 
 // poolOf is the pool of a claim, which may be remembered: its id and block, which are all that a release needs before its transaction reads

@@ -11,25 +11,30 @@ import (
 func (s *Service) settleMembers(ctx context.Context, members []*member) []*member {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readBackLimit)
 	defer cancel()
-	var again, made []*member
+	var done []bool
 	var claims []ipam.Claim
-	for _, m := range members {
-		switch got, done, err := s.tookEffect(ctx, m); {
-		case err != nil:
-			m.finish(ipam.Claim{}, outcomeUnknown(err))
-		case done:
-			made, claims = append(made, m), append(claims, got)
-		default:
-			m.unsure = true
-			again = append(again, m)
+	err := s.durably(ctx, func(ctx context.Context) (any bool, err error) {
+		done, claims = make([]bool, len(members)), make([]ipam.Claim, len(members))
+		for i, m := range members {
+			if claims[i], done[i], err = s.tookEffect(ctx, m); err != nil {
+				return false, err
+			}
+			any = any || done[i]
 		}
+		return any, nil
+	})
+	if err != nil {
+		finish(members, outcomeUnknown(err))
+		return nil
 	}
-	if len(made) == 0 {
-		return again
-	}
-	err := s.durable(ctx)
-	for i, m := range made {
-		m.finish(claims[i], err)
+	var again []*member
+	for i, m := range members {
+		if done[i] {
+			m.finish(claims[i], nil)
+			continue
+		}
+		m.unsure = true
+		again = append(again, m)
 	}
 	return again
 }
@@ -50,11 +55,17 @@ func (s *Service) tookEffectLate(ctx context.Context, m *member) bool {
 	if !m.unsure {
 		return false
 	}
-	got, done, err := s.tookEffect(ctx, m)
-	if err != nil || !done {
+	var got ipam.Claim
+	found, done := false, false
+	err := s.durably(ctx, func(ctx context.Context) (_ bool, err error) {
+		got, done, err = s.tookEffect(ctx, m)
+		found = found || done
+		return done, err
+	})
+	if !found || err == nil && !done {
 		return false
 	}
-	m.finish(got, s.durable(ctx))
+	m.finish(got, err)
 	return true
 }
 

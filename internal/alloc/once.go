@@ -100,23 +100,33 @@ func replay[T any](ctx context.Context, s *Service, key ProjectKey, r Request) (
 	if r.Key == "" {
 		return answer, false, nil
 	}
-	a, ok, err := s.store.AnswerGet(ctx, key.ID, r.Key, s.now())
-	if err != nil || !ok {
-		return answer, false, err
-	}
-	var value T
-	if err = replayed(ctx, r, a, &value); err == nil {
-		if claims, batch := any(value).([]ipam.Claim); batch {
+	var gone error
+	err = s.durably(ctx, func(ctx context.Context) (bool, error) {
+		var a Answer
+		answer, gone = Result[T]{}, nil
+		if a, ok, err = s.store.AnswerGet(ctx, key.ID, r.Key, s.now()); err != nil || !ok {
+			return false, err
+		}
+		var value T
+		err := replayed(ctx, r, a, &value)
+		if claims, batch := any(value).([]ipam.Claim); batch && err == nil {
 			err = s.stillHeld(ctx, key, claims)
 		}
-	}
-	if answered(err) {
-		if doubt := s.durable(ctx); doubt != nil {
-			err = doubt
+		switch {
+		case !answered(err):
+			return false, err
+		case err != nil:
+			gone = err
+		default:
+			answer = Result[T]{Value: value, Replayed: true}
 		}
+		return true, nil
+	})
+	if err == nil {
+		err = gone
 	}
 	if err != nil {
-		return answer, true, err
+		answer = Result[T]{}
 	}
-	return Result[T]{Value: value, Replayed: true}, true, nil
+	return answer, ok, err
 }

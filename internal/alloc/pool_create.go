@@ -60,6 +60,12 @@ func (s *Service) CreatePool(ctx context.Context, project string, p ipam.Pool, r
 			got, err = withStanding(ctx, s.store, got)
 			return got, err == nil, err
 		})
+		if nameTaken(err) && !r.DryRun {
+			return made, s.exists(ctx, err, func(ctx context.Context) error {
+				_, err := s.store.PoolGet(ctx, key, p.Name)
+				return err
+			})
+		}
 		if lack, ok := errors.AsType[*lacking](err); ok && !r.DryRun && lack.pools[0].Several() {
 			release() // a loan needs the turn
 			release = func() {}

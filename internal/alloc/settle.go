@@ -26,18 +26,17 @@ func settled[T any](ctx context.Context, s *Service, op string, locks Locks, dry
 	var zero T
 	unsure := false
 	for range maxRounds {
-		wrote := false
 		v, err := inTx(ctx, s, op, locks, dryRun, func(ctx context.Context, tx Tx) (T, error) {
 			w := &writing{Tx: tx}
 			v, err := fn(ctx, w)
-			wrote = w.wrote
+			if err == nil && !w.wrote {
+				err = tx.Confirm(ctx)
+			}
 			return v, err
 		})
 		switch {
-		case err == nil && (wrote || dryRun):
-			return v, nil
 		case err == nil:
-			return v, s.durable(ctx)
+			return v, nil
 		case ipam.IsCode(err, ipam.CodeOutcomeUnknown):
 			unsure = true
 		case !unsure:
@@ -72,11 +71,16 @@ func (w *writing) Write(ctx context.Context, ch Changes) error {
 	return w.Tx.Write(ctx, ch)
 }
 
-// durable returns when whatever was seen until now is durable, and answers that the outcome is not known when it cannot be said in time.
-func (s *Service) durable(ctx context.Context) error {
-	err := s.store.Durable(ctx)
-	if err == nil {
-		return nil
+// durably is Store.Durably. When look has found what is to be answered, and it cannot be said in time that this is durable, the outcome is not known.
+func (s *Service) durably(ctx context.Context, look Look) error {
+	found := false
+	err := s.store.Durably(ctx, func(ctx context.Context) (bool, error) {
+		answers, err := look(ctx)
+		found = found || answers
+		return answers, err
+	})
+	if err == nil || !found {
+		return err
 	}
 	e := ipam.Errorf(ipam.CodeOutcomeUnknown,
 		"The database has not confirmed yet what an earlier request did. Repeat the same request with the same Idempotency-Key or name; it will be made once.").Because(err)
@@ -84,14 +88,33 @@ func (s *Service) durable(ctx context.Context) error {
 	return e
 }
 
+// exists refuses a name that is taken, when it is durable that it is: who repeats a request by name without a key learns by that that it was done. When it is not taken any
+// more the use case begins anew.
+func (s *Service) exists(ctx context.Context, refusal error, look func(context.Context) error) error {
+	found := false
+	err := s.durably(ctx, func(ctx context.Context) (bool, error) {
+		_, there, err := ignoreNotFound(struct{}{}, look(ctx))
+		found = there
+		return there, err
+	})
+	switch {
+	case err != nil:
+		return err
+	case !found:
+		return &Conflict{}
+	default:
+		return refusal
+	}
+}
+
 // readBackWithin reads back within its own time: the request's is often up just when the outcome is unknown. What is found is durable.
-func readBackWithin[T any](ctx context.Context, s *Service, readBack func(context.Context) (T, bool, error)) (T, bool, error) {
+func readBackWithin[T any](ctx context.Context, s *Service, readBack func(context.Context) (T, bool, error)) (v T, found bool, err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readBackLimit)
 	defer cancel()
-	v, found, err := readBack(ctx)
-	if err == nil && found {
-		err = s.durable(ctx)
-	}
+	err = s.durably(ctx, func(ctx context.Context) (_ bool, err error) {
+		v, found, err = readBack(ctx)
+		return found, err
+	})
 	return v, found, err
 }
 

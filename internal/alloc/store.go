@@ -25,9 +25,10 @@ type Store interface {
 	// OneMoment runs fn with reads that are all of one moment; for a context of Stale, of one that may be some seconds ago. fn may run several times.
 	OneMoment(ctx context.Context, op string, fn func(ctx context.Context, read Reader) error) error
 
-	// Durable returns when whatever could be seen when it was called is durable at all the places where a COMMIT is before it is acknowledged.
-	// Whoever answers with what an earlier transaction did calls it first: a COMMIT whose outcome is not known may be seen before it is that.
-	Durable(ctx context.Context) error
+	// Durably runs look, and returns when what it has read is durable at all the places where a COMMIT is before it is acknowledged. Whoever answers with what an
+	// earlier transaction did reads it so: a COMMIT whose outcome is not known may be seen before it is durable, and be lost. look may run several times; what counts is what it
+	// found the last time, when Durably has answered nil. All of its reads have to be by the context that it is given.
+	Durably(ctx context.Context, look Look) error
 
 	// KnownRegions answers the database's regions as the store remembers them, in the order in which they were added: for what a moment's delay
 	// does not harm. Empty: not known.
@@ -39,6 +40,9 @@ type Store interface {
 	// DryRun is InTx that always rolls back, whatever fn answers.
 	DryRun(ctx context.Context, op string, locks Locks, fn func(ctx context.Context, tx Tx) error) error
 }
+
+// Look reads what may be answered with. answers is whether it is: whether what was read has to be durable.
+type Look func(ctx context.Context) (answers bool, err error)
 
 // Reader reads. Methods named for one thing answer an ipam not_found error when it does not exist.
 type Reader interface {
@@ -131,6 +135,9 @@ type Tx interface {
 	// Taken answers which of some claims, and of some idempotency keys, exist already, expired keys included. A claim
 	// in a project that is gone counts as taken.
 	Taken(ctx context.Context, claims, keys []NameRef) (taken, used map[NameRef]bool, err error)
+
+	// Confirm has the COMMIT of a transaction that writes nothing acknowledged when what the transaction has read is durable.
+	Confirm(ctx context.Context) error
 
 	// Write applies all changes in one round trip. Every delete and update must hit exactly the rows that it names;
 	// otherwise the plan was made from a state that is gone, and the attempt is run again.

@@ -122,6 +122,9 @@ type attempts struct {
 
 func newAttempts() *attempts { return &attempts{byEnd: map[string]int{}, stale: map[string]int{}} }
 
+// starting is the SQLSTATE of a database that is starting. How many attempts meet that says how long it takes, on a machine that has other things to do, and nothing of the service.
+const starting = "57P03"
+
 var attemptLine = regexp.MustCompile(`^carve_tx_attempts_total\{end="([^"]*)",op="([^"]*)",sqlstate="([^"]*)"\} ([0-9.e+]+)$`)
 
 // scrape reads the metrics of a server that is about to end.
@@ -143,6 +146,9 @@ func (a *attempts) scrape(ctx context.Context, r *region) {
 		if m := attemptLine.FindStringSubmatch(strings.TrimSpace(lines.Text())); m != nil {
 			n, err := strconv.ParseFloat(m[4], 64)
 			if err != nil {
+				continue
+			}
+			if m[3] == starting {
 				continue
 			}
 			a.byEnd[m[1]] += int(n)

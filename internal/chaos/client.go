@@ -130,7 +130,7 @@ func (run *run) refused(op *Op, entries []*entry, a answer) {
 	run.ledger.absent(entries, a.code)
 }
 
-// find reads what an earlier try of a request has made, by name.
+// find reads what an earlier try of a request has made, by name. A read alone promises nothing: it is the refusal before it, by a name that is taken, that says that this is durable.
 func (run *run) find(ctx context.Context, op *Op, entries []*entry) {
 	for i, e := range entries {
 		for try := 0; ; try++ {

@@ -3,107 +3,156 @@ package crdb
 import (
 	"context"
 	"sync"
-	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/twin"
 )
 
-// durableLimit bounds what leads up to the COMMIT that Durable waits for. The COMMIT itself is waited for as long as it takes.
-const durableLimit = 10 * time.Second
+// maxLooks bounds how often Durably begins anew.
+const maxLooks = 8
 
-// Durable implements alloc.Store. Those who wait share one look at the database: the next that begins.
-func (s *Store) Durable(ctx context.Context) error {
+// Durably implements alloc.Store.
+//
+// What a read has seen is durable when a later COMMIT by the same connection is acknowledged by the standby: a connection is a session of one server
+// between two starts, so what that session saw is in this server's log, before the COMMIT's own record. By another connection it would prove nothing: a failover
+// may lie in between, and the new primary acknowledges what it does itself, whether it has what was seen at the old one or not.
+//
+// So look runs first with all of its reads by one connection, which then says whether its server waits for others at all: if not, what look saw
+// is all that the database promises. If it does, look runs again in a transaction, and it is what that one saw that is confirmed by its COMMIT. Whenever the
+// connection is lost on the way, all begins anew with look.
+func (s *Store) Durably(ctx context.Context, look alloc.Look) error {
 	if ask, _ := s.engine.durable(); ask == "" || twin.NoBarrier {
-		return nil
-	}
-	return s.looks.next(ctx, func() error { return s.look(s.life) })
-}
-
-// look asks whether the database waits for other servers before it acknowledges a COMMIT. If so it makes one that has something to wait for: when that
-// is acknowledged, so is all that could be seen when it began.
-func (s *Store) look(ctx context.Context) error {
-	ask, write := s.engine.durable()
-	waits, err := s.waits(ctx, ask)
-	if err != nil || !waits {
+		_, err := look(ctx)
 		return err
 	}
-	return s.repeat(ctx, "durable_write", false, func(ctx context.Context) error {
-		begin, cancel := context.WithTimeout(ctx, durableLimit)
-		defer cancel()
-		c, err := s.pool.Acquire(begin) // not one of the writers' places, which are those of COMMITs that wait
-		if err != nil {
+	for n := 1; ; n++ {
+		waits, err := s.lookOnce(ctx, look)
+		if err != nil || !waits {
 			return err
 		}
-		cn := &conn{pool: c, writers: s.writers}
-		defer cn.release(func() {})
-		b := &pgx.Batch{}
-		b.Queue(write)
-		if err := cn.SendBatch(begin, b).Close(); err != nil {
+		err = s.transact(ctx, "durable_write", alloc.Locks{}, false, func(ctx context.Context, t alloc.Tx) error {
+			answers, err := look(withReads(ctx, inTransaction(t.(*tx).conn)))
+			if err != nil || !answers {
+				return err
+			}
+			return t.Confirm(ctx)
+		})
+		if !ipam.IsCode(err, ipam.CodeOutcomeUnknown) || ctx.Err() != nil || n == maxLooks {
 			return err
 		}
-		return cn.commit(ctx)
-	})
+	}
 }
 
-func (s *Store) waits(ctx context.Context, ask string) (yes bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, durableLimit)
-	defer cancel()
-	err = s.readNow(ctx, "durable_ask", func(q querier) error {
-		rows, err := q.Query(ctx, ask)
-		if err != nil {
-			return err
+// lookOnce runs look by one connection, and asks by the same one whether COMMITs wait for other servers. It does not ask when look has nothing to answer with.
+func (s *Store) lookOnce(ctx context.Context, look alloc.Look) (waits bool, err error) {
+	for range maxLooks {
+		one := &oneConnection{store: s}
+		ctx := withReads(ctx, one.read)
+		var answers bool
+		if answers, err = look(ctx); err == nil && answers {
+			waits, err = s.waits(ctx)
 		}
-		yes, err = pgx.CollectExactlyOneRow(rows, pgx.RowTo[bool])
+		one.release()
+		if err != nil || !answers || one.used <= 1 {
+			return waits && answers, err
+		}
+	}
+	return false, deadline(nil)
+}
+
+func (s *Store) waits(ctx context.Context) (yes bool, err error) {
+	ask, _ := s.engine.durable()
+	err = s.read(ctx, "durable_ask", func(q querier) error {
+		yes, err = asked(ctx, q, ask)
 		return err
 	})
 	return yes, err
 }
 
-// looks runs one look after another, each for all who came before it began.
-type looks struct {
-	mu      sync.Mutex
-	coming  *look // has not begun; nil: nobody waits for one
-	running bool
-}
-
-type look struct {
-	done chan struct{}
-	err  error
-}
-
-// next waits for a look that begins after this was called.
-func (l *looks) next(ctx context.Context, run func() error) error {
-	l.mu.Lock()
-	mine := l.coming
-	if mine == nil {
-		mine = &look{done: make(chan struct{})}
-		l.coming = mine
-		if !l.running {
-			l.running = true
-			go l.work(run)
-		}
+func asked(ctx context.Context, q querier, ask string) (bool, error) {
+	rows, err := q.Query(ctx, ask)
+	if err != nil {
+		return false, err
 	}
-	l.mu.Unlock()
-	select {
-	case <-mine.done:
-		return mine.err
-	case <-ctx.Done():
-		return ctx.Err()
+	return pgx.CollectExactlyOneRow(rows, pgx.RowTo[bool])
+}
+
+// Confirm implements alloc.Tx.
+func (t *tx) Confirm(ctx context.Context) error {
+	if t.durable == nil || t.dry || twin.NoBarrier {
+		return nil
+	}
+	ask, write := t.durable()
+	if ask == "" {
+		return nil
+	}
+	if waits, err := asked(ctx, t.conn, ask); err != nil || !waits {
+		return err
+	}
+	b := &pgx.Batch{}
+	b.Queue(write)
+	return t.conn.SendBatch(ctx, b).Close()
+}
+
+// reads is what runs the reads of a context, instead of whichever connection there is.
+type reads func(ctx context.Context, op string, fn func(querier) error) error
+
+type readsKey struct{}
+
+func withReads(ctx context.Context, r reads) context.Context {
+	return context.WithValue(ctx, readsKey{}, r)
+}
+
+func readsOf(ctx context.Context) (reads, bool) {
+	r, ok := ctx.Value(readsKey{}).(reads)
+	return r, ok
+}
+
+// inTransaction has reads made by a transaction's connection. A read that fails ends the attempt.
+func inTransaction(c *conn) reads {
+	var mu sync.Mutex // a use case may read several things at once
+	return func(_ context.Context, _ string, fn func(querier) error) error {
+		mu.Lock()
+		defer mu.Unlock()
+		return fn(c)
 	}
 }
 
-func (l *looks) work(run func() error) {
-	for {
-		l.mu.Lock()
-		now := l.coming
-		l.coming, l.running = nil, now != nil
-		l.mu.Unlock()
-		if now == nil {
-			return
+// oneConnection makes reads by one connection, for as long as that lasts.
+type oneConnection struct {
+	store *Store
+
+	mu   sync.Mutex
+	conn *pgxpool.Conn
+	used int // connections; more than one: what was read is not of one server, perhaps
+}
+
+func (o *oneConnection) read(ctx context.Context, op string, fn func(querier) error) error {
+	return o.store.repeat(ctx, op, true, func(ctx context.Context) error {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		if o.conn != nil && o.conn.Conn().IsClosed() {
+			o.conn.Release()
+			o.conn = nil
 		}
-		now.err = run()
-		close(now.done)
+		if o.conn == nil {
+			c, err := o.store.pool.Acquire(ctx)
+			if err != nil {
+				return err
+			}
+			o.conn = c
+			o.used++
+		}
+		return ofClosure(fn(o.store.inAttempt(ctx, o.conn)), o.conn.Conn())
+	})
+}
+
+func (o *oneConnection) release() {
+	if o.conn != nil {
+		o.conn.Release()
 	}
 }

@@ -79,6 +79,9 @@ func (s *Store) acquire(ctx context.Context, dry bool) (_ *conn, release func(),
 
 // read runs single reads outside of our transactions; they are safe to repeat whatever happened.
 func (s *Store) read(ctx context.Context, op string, fn func(querier) error) error {
+	if run, ok := readsOf(ctx); ok {
+		return run(ctx, op, fn)
+	}
 	if alloc.IsStale(ctx) {
 		return s.readBehind(ctx, op, fn)
 	}

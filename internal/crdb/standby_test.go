@@ -113,7 +113,7 @@ func TestACommitIsNotCancelledWhenItsCallersTimeIsUp(t *testing.T) {
 // is not answered as done before the standby has it.
 func TestWhatCanBeSeenIsNotAcknowledgedBeforeTheStandbyHasIt(t *testing.T) {
 	t.Parallel()
-	p := newPair(t)
+	p := newPair(t, func(o *crdb.Options) { o.MaxConnections = 16 }) // each of the repeats leaves a COMMIT that waits
 	p.createPool(t, rootPool("pool", "10.0.0.0/24"))
 	p.createPool(t, rootPool("kept", "10.9.0.0/24"))
 	p.createClaim(t, claimOf("released", project, "kept", 32))

@@ -30,7 +30,6 @@ type Store struct {
 	tracer    Tracer // nil: nobody follows
 	clock     *storeClock
 	tooOld    *standingDown
-	looks     *looks
 	life      context.Context // ends with the store
 	stop      func()          // ends what runs in the background, and waits for it
 }
@@ -115,7 +114,7 @@ func Open(ctx context.Context, dsn string, o Options) (*Store, error) {
 	}
 	s := &Store{
 		pool: pool, writers: newWriters(cfg.MaxConns), followers: followers, engine: eng, region: o.Region, log: o.Log, watch: o.OnAttempt, tracer: o.Tracer,
-		clock: newStoreClock(o.LocalTime), tooOld: &standingDown{done: make(chan struct{})}, looks: &looks{},
+		clock: newStoreClock(o.LocalTime), tooOld: &standingDown{done: make(chan struct{})},
 	}
 	s.reader = reader{region: o.Region, places: newPlaces(o.Region), run: s.read}
 	if err := s.learn(ctx); err != nil {

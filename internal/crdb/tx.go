@@ -23,13 +23,15 @@ type tx struct {
 	dry    bool
 	clock  *storeClock
 
+	durable func() (ask, write string) // of the engine
+
 	stale *stalePlan // nil, but for a twin
 }
 
 var _ alloc.Tx = (*tx)(nil)
 
 func newTx(s *Store, c *conn, number int, dry bool) *tx {
-	t := &tx{conn: c, number: number, dry: dry, clock: s.clock}
+	t := &tx{conn: c, number: number, dry: dry, clock: s.clock, durable: s.engine.durable}
 	// Inside a transaction nothing is repeated by itself: the error ends the attempt.
 	t.reader = reader{region: s.region, places: s.places, run: func(_ context.Context, _ string, fn func(querier) error) error { return fn(c) }}
 	return t

@@ -24,5 +24,6 @@ var (
 
 	CancelCommits = chosen == "cancel-commits" // a COMMIT is cancelled with its request
 	LocalClock    = chosen == "local-clock"    // what depends on time is decided by each server's own clock
-	NoBarrier     = chosen == "no-barrier"     // what an earlier request did is answered before it is known to be durable
+	// What an earlier request did is answered before it is known to be durable. With it, a cancelled COMMIT would be seen, and acknowledged to nobody.
+	NoBarrier = chosen == "no-barrier" || CancelCommits
 )

@@ -1,0 +1,130 @@
+package crdb_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/crdb"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// seen makes something happen when a claim was read, and before its reader goes on.
+type seen struct {
+	alloc.Store
+	once sync.Once
+	then func()
+}
+
+func (s *seen) ClaimLookup(ctx context.Context, q alloc.ClaimQuery) (alloc.ClaimFacts, error) {
+	facts, err := s.Store.ClaimLookup(ctx, q)
+	if facts.Claim != nil || facts.Answer != nil {
+		s.once.Do(s.then)
+	}
+	return facts, err
+}
+
+// undurable is a pair whose primary shows a claim that its standby does not have.
+func undurable(t *testing.T) (*pair, ipam.Claim) {
+	t.Helper()
+	p := newPair(t, func(o *crdb.Options) { o.MaxConnections = 16 })
+	p.createPool(t, rootPool("pool", "10.0.0.0/24"))
+	p.Stall()
+	told := make(chan error, 1)
+	go func() {
+		told <- errOf(p.svc.CreateClaim(within(t, 30*time.Second), project, claimOf("claim", project, "pool", 32), keyed("key")))
+	}()
+	require.NoError(t, p.AwaitWaiting(admin(t), 1))
+	p.cancelWaits(t)
+	require.Error(t, <-told, "its own look at what it did waits, in vain")
+	c, err := p.svc.GetClaim(admin(t), project, "claim")
+	require.NoError(t, err)
+	return p, c
+}
+
+// repeats of a claim, by all the ways in which a client learns that it is there.
+var repeats = map[string]func(ctx context.Context, svc *alloc.Service) (alloc.Result[ipam.Claim], error){
+	"put": func(ctx context.Context, svc *alloc.Service) (alloc.Result[ipam.Claim], error) {
+		return svc.PutClaim(ctx, project, claimOf("claim", project, "pool", 32), alloc.Request{})
+	},
+	"key": func(ctx context.Context, svc *alloc.Service) (alloc.Result[ipam.Claim], error) {
+		return svc.CreateClaim(ctx, project, claimOf("claim", project, "pool", 32), keyed("key"))
+	},
+	"name": func(ctx context.Context, svc *alloc.Service) (alloc.Result[ipam.Claim], error) {
+		return svc.CreateClaim(ctx, project, claimOf("claim", project, "pool", 32), alloc.Request{})
+	},
+}
+
+// What was read at the old primary is not confirmed by what the new one writes.
+func TestWhatWasReadBeforeAFailoverIsReadAgainAfterIt(t *testing.T) {
+	t.Parallel()
+	for name, repeat := range repeats {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p, lost := undurable(t)
+			failed := make(chan struct{})
+			store := &seen{Store: p.store, then: func() {
+				defer close(failed)
+				require.NoError(t, p.KillPrimary(admin(t)))
+				require.NoError(t, p.Promote(admin(t)))
+			}}
+			r, err := repeat(within(t, 30*time.Second), alloc.New(store, alloc.Options{Region: region}))
+			<-failed
+			madeAnew(t, p, lost, r, err)
+		})
+	}
+}
+
+// The primary dies while the barrier's own COMMIT waits.
+func TestABarrierThatAFailoverEndsBeginsAnewWithItsRead(t *testing.T) {
+	t.Parallel()
+	p, lost := undurable(t)
+	before, err := p.Waiting(admin(t))
+	require.NoError(t, err)
+	var r alloc.Result[ipam.Claim]
+	done := make(chan struct{})
+	ctx := within(t, 30*time.Second)
+	go func() {
+		defer close(done)
+		r, err = repeats["put"](ctx, p.svc)
+	}()
+	require.NoError(t, p.AwaitWaiting(admin(t), before+1))
+	require.NoError(t, p.KillPrimary(admin(t)))
+	require.NoError(t, p.Promote(admin(t)))
+	<-done
+	madeAnew(t, p, lost, r, err)
+}
+
+// madeAnew: what is answered after a failover is what the new primary has, and the claim that was lost is not answered.
+func madeAnew(t *testing.T, p *pair, lost ipam.Claim, r alloc.Result[ipam.Claim], err error) {
+	t.Helper()
+	require.NoError(t, err, "it is made anew")
+	require.NotEqual(t, lost.UID, r.Value.UID)
+	got, err := newHouse(t, p.StandbyDSN()).svc.GetClaim(admin(t), project, "claim")
+	require.NoError(t, err)
+	require.Equal(t, r.Value.UID, got.UID)
+}
+
+// A claim's name is refused as taken when it is durable that it is.
+func TestANameIsNotToldToBeTakenBeforeTheStandbyHasIt(t *testing.T) {
+	t.Parallel()
+	p, _ := undurable(t)
+	for name, create := range map[string]func(ctx context.Context) error{
+		"claim": func(ctx context.Context) error {
+			return errOf(p.svc.CreateClaim(ctx, project, claimOf("claim", project, "pool", 32), alloc.Request{}))
+		},
+		"batch": func(ctx context.Context) error {
+			return errOf(p.svc.CreateClaimBatch(ctx, project, []ipam.Claim{claimOf("claim", project, "pool", 32)}, alloc.Request{}))
+		},
+	} {
+		err := create(within(t, time.Second))
+		require.True(t, ipam.IsCode(err, ipam.CodeOutcomeUnknown), "%s: %v", name, err)
+	}
+	p.Resume()
+	err := errOf(p.svc.CreateClaim(admin(t), project, claimOf("claim", project, "pool", 32), alloc.Request{}))
+	require.True(t, ipam.IsCode(err, ipam.CodeAlreadyExists), "%v", err)
+}
