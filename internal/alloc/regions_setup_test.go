@@ -10,6 +10,7 @@ import (
 
 	"github.com/carve-ipam/carve/internal/alloc"
 	"github.com/carve-ipam/carve/internal/crdb"
+	"github.com/carve-ipam/carve/internal/dbtest"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -27,6 +28,7 @@ type world struct {
 
 func setupRegions(t *testing.T) *world {
 	t.Helper()
+	dbtest.NeedsRegions(t)
 	b := setup(t)
 	require.NoError(t, crdb.Migrate(t.Context(), b.dsn, crdb.MigrateOptions{Regions: []string{region, east, west}}))
 	w := &world{bundle: b, in: map[string]*alloc.Service{}}

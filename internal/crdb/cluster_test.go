@@ -15,23 +15,21 @@ import (
 
 	"github.com/carve-ipam/carve/internal/alloc"
 	"github.com/carve-ipam/carve/internal/crdb"
+	"github.com/carve-ipam/carve/internal/dbtest"
 )
-
-// envCluster has the nodes of a CockroachDB cluster, as region=URL with commas between: `make test-crdb-cluster` sets it.
-const envCluster = "CRDB_URLS"
 
 // clusterDatabase is an empty database on a cluster of several regions, as each of its gateways is told of it. The regions are in the order of the variable.
 func clusterDatabase(t *testing.T) (regions []string, at map[string]string) {
 	t.Helper()
-	if os.Getenv(envCluster) == "" {
+	if os.Getenv(dbtest.EnvURLs) == "" {
 		t.Skip("about a CockroachDB cluster of several regions: make test-crdb-cluster")
 	}
 	name := "carve_test_cluster_" + strings.ToLower(rand.Text())
 	at = map[string]string{}
 	var admin *pgx.Conn
-	for one := range strings.SplitSeq(os.Getenv(envCluster), ",") {
+	for one := range strings.SplitSeq(os.Getenv(dbtest.EnvURLs), ",") {
 		region, address, found := strings.Cut(one, "=")
-		require.True(t, found, "%s is region=URL,region=URL", envCluster)
+		require.True(t, found, "%s is region=URL,region=URL", dbtest.EnvURLs)
 		if admin == nil {
 			admin = connect(t, address, nil)
 		}

@@ -57,12 +57,13 @@ func newWiretap(t *testing.T, dsn string) *wiretap {
 				_ = client.Close()
 				continue
 			}
+			asked := new(questions)
 			relays.Go(func() {
-				w.answer(server, client)
+				w.answer(server, client, asked)
 				_ = client.Close()
 			})
 			relays.Go(func() {
-				w.listen(client, server)
+				w.listen(client, server, asked)
 				_ = server.Close()
 			})
 		}
@@ -71,7 +72,7 @@ func newWiretap(t *testing.T, dsn string) *wiretap {
 }
 
 // listen passes on what a client says, noting it before the server hears it: when an attempt has ended, all of it is noted.
-func (w *wiretap) listen(client io.Reader, server io.Writer) {
+func (w *wiretap) listen(client io.Reader, server io.Writer, asked *questions) {
 	be := pgproto3.NewBackend(client, nil)
 	startup, err := be.ReceiveStartupMessage()
 	if err != nil {
@@ -84,6 +85,7 @@ func (w *wiretap) listen(client io.Reader, server io.Writer) {
 		}
 		return err == nil
 	}
+	asked.put(nil) // whoever connects is told that the server is ready, too
 	if !pass(startup) {
 		return
 	}
@@ -96,7 +98,10 @@ func (w *wiretap) listen(client io.Reader, server io.Writer) {
 		}
 		switch m := m.(type) {
 		case *pgproto3.Query:
-			w.note([]string{sentName(m.String)})
+			trip = []string{sentName(m.String)}
+			asked.put(trip)
+			w.note(trip)
+			trip = nil
 		case *pgproto3.Parse:
 			prepared[m.Name] = m.Query
 		case *pgproto3.Bind:
@@ -104,6 +109,7 @@ func (w *wiretap) listen(client io.Reader, server io.Writer) {
 		case *pgproto3.Execute:
 			trip = append(trip, sentName(portals[m.Portal]))
 		case *pgproto3.Sync:
+			asked.put(trip)
 			w.note(trip)
 			trip = nil
 		}
@@ -113,14 +119,40 @@ func (w *wiretap) listen(client io.Reader, server io.Writer) {
 	}
 }
 
-// answer passes on what a server says as it is, and counts the rows.
-func (w *wiretap) answer(server io.Reader, client io.Writer) {
+// questions are the round trips of a connection that the server has not ended its answer to: whether each is one of a store's own.
+type questions struct {
+	mu         sync.Mutex
+	background []bool
+}
+
+func (q *questions) put(trip []string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.background = append(q.background, len(trip) == 1 && inBackground(trip[0]))
+}
+
+// inBackground reports whether what the server says now answers a question in the background, and whether that is over by it.
+func (q *questions) inBackground(over bool) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.background) == 0 {
+		return false
+	}
+	is := q.background[0]
+	if over {
+		q.background = q.background[1:]
+	}
+	return is
+}
+
+// answer passes on what a server says as it is, and counts the rows that it says to requests.
+func (w *wiretap) answer(server io.Reader, client io.Writer, asked *questions) {
 	head := make([]byte, 5) // what it is, and its length with that of the length
 	for {
 		if _, err := io.ReadFull(server, head); err != nil {
 			return
 		}
-		if head[0] == 'D' {
+		if background := asked.inBackground(head[0] == 'Z'); head[0] == 'D' && !background {
 			w.mu.Lock()
 			w.rows++
 			w.mu.Unlock()

@@ -18,6 +18,7 @@ import (
 const (
 	EnvEngine = "CARVE_TEST_ENGINE" // "postgres" (or empty) or "cockroach"
 	EnvURL    = "CRDB_URL"          // a CockroachDB to use instead of starting one
+	EnvURLs   = "CRDB_URLS"         // all nodes of its cluster, as region=URL with commas between: `make test-crdb-cluster` sets it
 )
 
 // Config is what a package's tests need.
@@ -108,6 +109,14 @@ func New(t testing.TB) (dsn string) {
 		t.Fatalf("dbtest: making a database: %v", err)
 	}
 	return dsn
+}
+
+// NeedsRegions skips a test in several regions where the database has none: PostgreSQL takes any name for one, and CockroachDB those of its nodes.
+func NeedsRegions(t testing.TB) {
+	t.Helper()
+	if Engine() == devdb.Cockroach && os.Getenv(EnvURLs) == "" {
+		t.Skip("needs nodes in several regions: make test-crdb-cluster")
+	}
 }
 
 func startServer(ctx context.Context, cfg Config) (server, error) {

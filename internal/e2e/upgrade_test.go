@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/crdb"
+	"github.com/carve-ipam/carve/internal/dbtest"
 )
 
 // before is the last commit whose servers know nothing of pools in several regions: migration 0034 is its last. A server of it works beside
@@ -131,6 +132,7 @@ func TestTheVersionBeforeWorksBesideThisOne(t *testing.T) {
 // then on not, a server of the version before can be started again.
 func TestRegionsAreAddedWhenTheVersionBeforeIsGone(t *testing.T) {
 	t.Parallel()
+	dbtest.NeedsRegions(t)
 	dsn := database(t)
 	binary := serverBefore(t)
 	for range 2 { // it is put out of service and, because nobody has added a region, into service again
