@@ -9,7 +9,7 @@ CROSS JOIN LATERAL (
     SELECT t.id, t.base, t.plen, t.until, t.since, t.pool_project, t.pool_name, t.purpose, t.phase, t.allocation_id, t.holder_project, t.holder_name
     FROM history AS t
     WHERE t.region = r.region::crdb_internal_region AND t.project_id = $2 AND t.base = k.base AND t.plen = k.plen AND t.until > $5
-    ORDER BY t.until
+    ORDER BY t.until, t.id
     LIMIT 1000
 ) AS h
 WHERE h.since <= $5

@@ -22,9 +22,11 @@ WHERE (k.project = $2 AND t.id <> '00000000-0000-0000-0000-000000000000'::UUID)
     OR EXISTS (
         SELECT 1
         FROM pool_classes AS b
-        JOIN classes AS c ON c.id = b.class_id AND c.project_id = b.project_id
-        JOIN projects AS w ON w.id = c.project_id
-        WHERE b.pool_id = t.id AND w.name = 'platform' AND c.visibility = 'shared'
+        WHERE b.pool_id = t.id AND (
+            SELECT c.visibility
+            FROM classes AS c
+            WHERE c.id = b.class_id AND c.project_id = (SELECT w.id FROM projects AS w WHERE w.name = 'platform')
+        ) = 'shared'
     )
 UNION ALL
 SELECT 'space', k.project, k.name
@@ -41,9 +43,9 @@ WHERE (k.project = $2 AND t.id <> '00000000-0000-0000-0000-000000000000'::UUID)
 UNION ALL
 SELECT 'class', $2::TEXT, k.name
 FROM unnest($7::TEXT[]) AS k (name)
-WHERE EXISTS (
-    SELECT 1
-    FROM projects AS o
-    JOIN classes AS c ON c.project_id = o.id
-    WHERE o.name IN ($2, 'platform') AND c.name = k.name AND (o.id = $1 OR c.visibility = 'shared')
-)
+WHERE EXISTS (SELECT 1 FROM classes AS c WHERE c.project_id = $1 AND c.name = k.name)
+    OR (
+        SELECT c.visibility
+        FROM classes AS c
+        WHERE c.project_id = (SELECT w.id FROM projects AS w WHERE w.name = 'platform') AND c.name = k.name
+    ) = 'shared'
