@@ -13,15 +13,15 @@ func (s *Service) settleMembers(ctx context.Context, members []*member) []*membe
 	defer cancel()
 	var done []bool
 	var claims []ipam.Claim
-	err := s.durably(ctx, func(ctx context.Context) (any bool, err error) {
+	err := s.durably(ctx, func(ctx context.Context) (found bool, err error) {
 		done, claims = make([]bool, len(members)), make([]ipam.Claim, len(members))
 		for i, m := range members {
 			if claims[i], done[i], err = s.tookEffect(ctx, m); err != nil {
 				return false, err
 			}
-			any = any || done[i]
+			found = found || done[i]
 		}
-		return any, nil
+		return found, nil
 	})
 	if err != nil {
 		finish(members, outcomeUnknown(err))

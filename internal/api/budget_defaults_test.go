@@ -86,6 +86,7 @@ func TestOrdinaryProgramsAreWithinTheirBudgets(t *testing.T) {
 	one := []byte(benchFull)
 	for name, run := range map[string]func(t *testing.T, l limited){
 		"AFullBatchAndAnotherSoonAfter": func(t *testing.T, l limited) {
+			t.Helper()
 			body := fullBatch(400)
 			require.Greater(t, len(body), 375<<10)
 			for range 5 {
@@ -95,6 +96,7 @@ func TestOrdinaryProgramsAreWithinTheirBudgets(t *testing.T) {
 			}
 		},
 		"FiveHundredClaimsOfATool": func(t *testing.T, l limited) { // each is read, written and read again
+			t.Helper()
 			for range 500 {
 				require.Equal(t, http.StatusOK, l.ask(t, "key:acme/k0", here, "GET", batched+"/c").Code)
 				require.Equal(t, http.StatusCreated, l.post(t, "key:acme/k0", batched, one).Code)
@@ -102,12 +104,20 @@ func TestOrdinaryProgramsAreWithinTheirBudgets(t *testing.T) {
 				l.pass(5 * time.Millisecond)
 			}
 		},
-		"AHundredClaimsASecondOfEachOfFourKeys": func(t *testing.T, l limited) { l.steadily(t, 4, 100, one) },
-		"AllWritesThatAreAllowedOfEachOfEight":  func(t *testing.T, l limited) { l.steadily(t, 8, 200, one) },
+		"AHundredClaimsASecondOfEachOfFourKeys": func(t *testing.T, l limited) {
+			t.Helper()
+			l.steadily(t, 4, 100, one)
+		},
+		"AllWritesThatAreAllowedOfEachOfEight": func(t *testing.T, l limited) {
+			t.Helper()
+			l.steadily(t, 8, 200, one)
+		},
 		"AllWritesThatAreAllowedWithLargeBodies": func(t *testing.T, l limited) {
+			t.Helper()
 			l.steadily(t, 1, 200, bytes.Replace(one, []byte(`NET-1`), bytes.Repeat([]byte("x"), 4<<10), 1))
 		},
 		"AHundredThousandClaimsReadPageByPage": func(t *testing.T, l limited) {
+			t.Helper()
 			for page := range 200 {
 				w := l.ask(t, "key:acme/k0", here, "GET", batched+"?limit=500")
 				require.Equal(t, http.StatusOK, w.Code, "page %d: %s", page, w.Body)

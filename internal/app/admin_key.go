@@ -17,7 +17,7 @@ func (a *App) makeFirstKey(ctx context.Context, c Config, service *alloc.Service
 		return err
 	}
 	a.bootstrap = token
-	a.Log.Warn("made the first key; it may do everything and does not expire: make keys with an expiry, or members, with it, then revoke it",
+	a.Log.WarnContext(ctx, "made the first key; it may do everything and does not expire: make keys with an expiry, or members, with it, then revoke it",
 		"project", ipam.PlatformProject, "key", alloc.BootstrapKey)
 	if c.AdminKeyFile == "" {
 		return nil

@@ -35,7 +35,7 @@ func (s *Store) Durably(ctx context.Context, look alloc.Look) error {
 			return err
 		}
 		err = s.transact(ctx, "durable_write", alloc.Locks{}, false, func(ctx context.Context, t alloc.Tx) error {
-			answers, err := look(withReads(ctx, inTransaction(t.(*tx).conn)))
+			answers, err := look(withReads(ctx, inTransaction(t.(*tx).conn))) //nolint:errcheck,forcetypeassert // transact gives a *tx
 			if err != nil || !answers {
 				return err
 			}

@@ -41,7 +41,7 @@ const intro = `# The statements
 
 Written by ` + "`make generate`" + `; do not edit. The first table is made of the statements themselves (` + "`internal/crdb/query`" + `): their heads, and
 what CockroachDB's grammar says of them; where the rows are is ` + "`internal/crdb/locality.go`" + `'s. The second is made of what a test records on the wire (` + "`internal/crdb/testdata/transactions.json`" + `). No figure here was
-written by hand. None was measured on CockroachDB, which we have not run: see [cockroachdb.md](cockroachdb.md).
+written by hand. None was measured on CockroachDB: for what was run there see [cockroachdb.md](cockroachdb.md).
 
 * **Index**: every one that is named here is in the statement's golden plan on PostgreSQL, or is one that its new rows are entered into; a test
   compares them.
