@@ -32,8 +32,8 @@ func (p Principal) PlatformAdmin() bool {
 	return p.Roles[ipam.PlatformProject] == Admin || p.Held[ipam.PlatformProject].Role == Admin
 }
 
-// RoleIn is the role that the caller can have in a project of a name, as far as the name tells; "" when it has none there. Whether it has
-// it says RoleInThe.
+// RoleIn is the role that the caller may have in a project of this name; "" when it has none there. The name may be another project's by now:
+// RoleInThe decides.
 func (p Principal) RoleIn(project string) Role {
 	if p.PlatformAdmin() {
 		return Admin
