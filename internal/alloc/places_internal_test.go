@@ -4,7 +4,6 @@ import (
 	"context"
 	"runtime"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -14,14 +13,13 @@ import (
 // waits lets others work until so many wait.
 func waits(t *testing.T, p *places, n int) {
 	t.Helper()
-	for begun := time.Now(); ; runtime.Gosched() {
+	for ; ; runtime.Gosched() {
 		p.mu.Lock()
 		now := len(p.waiting)
 		p.mu.Unlock()
 		if now == n {
 			return
 		}
-		require.Less(t, time.Since(begun), time.Minute)
 	}
 }
 
