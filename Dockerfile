@@ -1,5 +1,5 @@
 # The image of `make image`, for who would rather have an engine build it: the same programs, the same files, the same user.
-# `make image` needs no engine and makes the same bytes every time; that is the one that is published (docs/supply-chain.md).
+# `make image` needs no engine and makes the same bytes every time; that is the one that is published (docs/evidence.md).
 # A test holds the two together, and runs the commands below; an engine has not been run on this file where it was written.
 #
 #   docker build --build-arg VERSION="$(git describe --tags --always)" --build-arg COMMIT="$(git rev-parse HEAD)" \

@@ -74,7 +74,7 @@ SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null)
 mkimage:
 	@cd tools/image && go build -trimpath -buildvcs=false -o ../../bin/mkimage .
 
-image: mkimage ## Build the image for amd64 and arm64 without an engine, with SBOMs, and run what is in it (docs/supply-chain.md)
+image: mkimage ## Build the image for amd64 and arm64 without an engine, with SBOMs, and run what is in it (docs/evidence.md)
 	@SOURCE_DATE_EPOCH='$(SOURCE_DATE_EPOCH)' bin/mkimage build -version='$(VERSION)' -commit='$(COMMIT)' -out=bin
 	@cd tools/image && go test -count=1 ./proof -args -built='$(CURDIR)/bin'
 
@@ -126,24 +126,24 @@ chaos-build:
 	@go run ./tools/skewclock bin/skewed
 	@go build -trimpath -buildvcs=false -overlay bin/skewed/overlay.json -o bin/skewed/server ./cmd/server
 
-chaos: deps build chaos-build ## Run three servers through faults and judge what they told: 20 seeds, about 2 minutes (docs/chaos.md; SEED=n, CHAOSFLAGS=...)
+chaos: deps build chaos-build ## Run three servers through faults and judge what they told: 20 seeds, about 2 minutes (docs/evidence.md; SEED=n, CHAOSFLAGS=...)
 	@bin/chaos --seeds=20 $(if $(SEED),--seed=$(SEED)) $(CHAOSFLAGS)
 
 chaos-long: deps build chaos-build ## The same with 500 seeds, about an hour
 	@bin/chaos --seeds=500 $(CHAOSFLAGS)
 
 # The servers are other programs: their protections can be switched off.
-chaos-twins: deps build chaos-build ## Switch each protection off, and show that the same suite fails (docs/chaos.md)
+chaos-twins: deps build chaos-build ## Switch each protection off, and show that the same suite fails (docs/evidence.md)
 	@go build -trimpath -buildvcs=false -tags carvetwin -o bin/twin/server ./cmd/server
 	@go build -trimpath -buildvcs=false -tags carvetwin -overlay bin/skewed/overlay.json -o bin/twin/skewed ./cmd/server
 	@bin/chaos --twins --server=bin/twin/server --skewed=bin/twin/skewed $(CHAOSFLAGS)
 
-conform: deps ## Make every kind of request of openapi.yaml and judge the answers (docs/conformance.md; CONFORMFLAGS='-conform.seed=2 -conform.rounds=5')
+conform: deps ## Make every kind of request of openapi.yaml and judge the answers (docs/evidence.md; CONFORMFLAGS='-conform.seed=2 -conform.rounds=5')
 	go test -count=1 -timeout=60m ./internal/conform -args -conform.report="$${TMPDIR:-/tmp}/conform-report.txt" $(CONFORMFLAGS)
 	@tail -1 "$${TMPDIR:-/tmp}/conform-report.txt"
 
 # The only program here that needs Java, 17 or newer.
-specmatic: deps build tools/specmatic/node_modules/.package-lock.json ## Let Specmatic test a server against openapi.yaml (docs/conformance.md; SPECMATICFLAGS=-combinations=20)
+specmatic: deps build tools/specmatic/node_modules/.package-lock.json ## Let Specmatic test a server against openapi.yaml (docs/evidence.md; SPECMATICFLAGS=-combinations=20)
 	@command -v java >/dev/null || { echo 'make specmatic needs Java 17: apt-get install default-jre-headless' >&2; exit 2; }
 	@go build -trimpath -buildvcs=false -o bin/specmatic ./tools/specmatic
 	@bin/specmatic $(SPECMATICFLAGS)
@@ -167,15 +167,15 @@ hostile: deps build ## Attack the server with slow and hostile clients, and meas
 	@go build -trimpath -buildvcs=false -o bin/hostile ./tools/hostile
 	@bin/hostile $(HOSTILEFLAGS)
 
-compare: deps ## Compare Carve with its rivals and with the floors, about 10 minutes (docs/performance.md; COMPAREFLAGS=...)
+compare: deps ## Compare Carve with its rivals and with the floors, about 10 minutes (docs/evidence.md; COMPAREFLAGS=...)
 	@cd tools/rivals && go build -trimpath -buildvcs=false -o ../../bin/compare .
 	@bin/compare $(COMPAREFLAGS)
 
 k6: ## Build bin/k6, the load generator
 	go build -trimpath -buildvcs=false -modfile=tools/k6.mod -o bin/k6 go.k6.io/k6
 
-# Everything is a variable: LOAD_PROFILE=full, SCENARIOS='hot-pool soak', CARVE_SERVER=... (docs/loadtest.md).
-load: deps build k6 ## Run the load tests briefly against a fresh server, audit its data (docs/loadtest.md)
+# Everything is a variable: LOAD_PROFILE=full, SCENARIOS='hot-pool soak', CARVE_SERVER=... (docs/evidence.md).
+load: deps build k6 ## Run the load tests briefly against a fresh server, audit its data (docs/evidence.md)
 	@LOAD_PROFILE='$(or $(LOAD_PROFILE),short)' ./loadtest/run.sh $(SCENARIOS)
 
 docs-check: deps build ## Run every command of README.md and docs that says it can be run, compare, and follow all links (DOCSFLAGS=...)
@@ -198,7 +198,7 @@ jaeger-witness: deps build bin/jaeger ## Make claims, and read their traces back
 	@go build -trimpath -buildvcs=false -o bin/jaegerwitness ./tools/jaegerwitness
 	@bin/jaegerwitness
 
-rolling: deps build k6 ## Replace three servers one after another under k6's 64 clients; nobody may notice (docs/loadtest.md; ROLLINGFLAGS=...)
+rolling: deps build k6 ## Replace three servers one after another under k6's 64 clients; nobody may notice (docs/evidence.md; ROLLINGFLAGS=...)
 	@go build -trimpath -buildvcs=false -o bin/rolling ./tools/rolling
 	@bin/rolling $(ROLLINGFLAGS)
 
@@ -242,11 +242,10 @@ client-python-test: deps build tools/openapi-generator/node_modules/.package-loc
 
 ##@ Keep it in order
 .PHONY: generate verify lint lint-go lint-openapi lint-files fmt breaking swagger-ui
-generate: $(CLIENT_TS)/node_modules/.package-lock.json ## Write the server's types and the clients from openapi.yaml, and docs/sql.md from the statements
+generate: $(CLIENT_TS)/node_modules/.package-lock.json ## Write the server's types and the clients from openapi.yaml
 	@for each in $(GENERATED); do \
 		echo "$${each%%:*}"; $(OAPI_CODEGEN) -config "$${each##*:}" openapi.yaml; done
 	@echo clients/typescript/src/schema.d.ts; $(CLIENT_TS_NPM) generate >/dev/null
-	@echo docs/sql.md; cd tools/sqlcheck && go test -count=1 -run '^TestTheCatalogueIsWhatTheStatementsMakeIt$$' . -update >/dev/null
 
 verify: tools/swagger-ui/node_modules/.package-lock.json $(CLIENT_TS)/node_modules/.package-lock.json ## Check that generated and vendored files are what their sources make
 	@fresh=$$(mktemp -d); trap 'rm -rf "$$fresh"' EXIT; drift=0; \
@@ -278,7 +277,7 @@ lint-openapi: tools/openapi/node_modules/.package-lock.json
 lint-go:
 	@files=$$(gofmt -l $$(find . -name node_modules -prune -o -name '*.go' -print)); \
 		[ -z "$$files" ] || { echo "not formatted (make fmt): $$files" >&2; exit 1; }
-	go vet -tags=carvetwin ./internal/twin ./internal/crdb ./internal/alloc
+	go vet -tags=carvetwin ./internal/twin ./internal/crdb ./internal/alloc/...
 	$(GOLANGCI_LINT) config verify
 	$(GOLANGCI_LINT) run ./...
 	cd tools/sqlcheck && $(GOLANGCI_LINT_NESTED) ./...
@@ -293,15 +292,17 @@ lint-go:
 fmt: ## Format the code
 	$(GOLANGCI_LINT) fmt ./...
 
-breaking: ## Compare the contract with the last released one
-	$(OASDIFF) breaking --fail-on ERR --severity-levels tools/openapi/oasdiff-levels.txt api/released/openapi.yaml openapi.yaml
+breaking: ## Compare the contract with that of the last release, or of BASE=<commit>
+	@base='$(BASE)'; [ -n "$$base" ] || base=$$(git describe --tags --match='v*' --abbrev=0 2>/dev/null) || { echo 'breaking: nothing has been released'; exit 0; }; \
+	mkdir -p bin && git show "$$base:openapi.yaml" >bin/released.yaml && \
+	$(OASDIFF) breaking --fail-on ERR --severity-levels tools/openapi/oasdiff-levels.txt bin/released.yaml openapi.yaml
 
 .PHONY: licences vulncheck test-supply
 licences: mkimage ## Check the licences of all that is shipped, and write THIRD_PARTY_LICENSES
 	@bin/mkimage licences
 
 # They read files outside their module, which go's test cache does not watch: -count=1.
-test-supply: ## Check licences, pins, the Dockerfile and the checks themselves (docs/supply-chain.md); `make image` has the rest
+test-supply: ## Check licences, pins, the Dockerfile and the checks themselves (docs/evidence.md); `make image` has the rest
 	cd tools/image && go test -count=1 $$(go list ./... | grep -v /proof$$)
 
 # Error 3: something known is called. Error 4: the database cannot be had, nothing was checked.

@@ -10,7 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/client"
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/paging"
+	"github.com/carve-ipam/carve/internal/alloc/trail"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/api"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/tenancy"
@@ -24,17 +26,17 @@ func (mirror) Admit(ctx context.Context, action tenancy.Action, project string) 
 	return err
 }
 
-func (mirror) PutMember(_ context.Context, project string, m ipam.Member, _ alloc.Request) (alloc.Result[ipam.Member], error) {
+func (mirror) PutMember(_ context.Context, project string, m ipam.Member, _ usecase.Request) (usecase.Result[ipam.Member], error) {
 	m.Project = project
-	return alloc.Result[ipam.Member]{Value: m}, nil
+	return usecase.Result[ipam.Member]{Value: m}, nil
 }
 
 func (mirror) GetPoolGrant(_ context.Context, project, pool, consumer string) (ipam.Grant, error) {
 	return ipam.Grant{Metadata: ipam.Metadata{Name: consumer, Project: project + "/" + pool}}, nil
 }
 
-func (mirror) ListEvents(_ context.Context, _ string, f alloc.EventFilter, _ int, _ string) (alloc.Page[ipam.Event], error) {
-	return alloc.Page[ipam.Event]{Items: []ipam.Event{{Subject: f.Subject, Name: f.Name, At: f.Since.UTC()}}}, nil
+func (mirror) ListEvents(_ context.Context, _ string, f trail.EventFilter, _ int, _ string) (paging.Page[ipam.Event], error) {
+	return paging.Page[ipam.Event]{Items: []ipam.Event{{Subject: f.Subject, Name: f.Name, At: f.Since.UTC()}}}, nil
 }
 
 func connect(t *testing.T) *client.ClientWithResponses {

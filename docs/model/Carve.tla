@@ -8,7 +8,8 @@
 (* client or a server does between two of them. Transactions are           *)
 (* serializable, so each is one step; what may happen between the steps of *)
 (* a request is everything else. README.md beside this file says what is   *)
-(* modelled, what is not, and which Go function each action stands for.    *)
+(* not modelled; the documentation of internal/model says what each action *)
+(* stands for.                                                             *)
 (***************************************************************************)
 EXTENDS Integers, FiniteSets
 
@@ -298,7 +299,7 @@ Next ==
 Spec == Init /\ [][Next]_vars
 
 (***************************************************************************)
-(* The promises (docs/consistency.md).                                     *)
+(* The promises (docs/evidence.md).                                        *)
 (***************************************************************************)
 HeldIn(r) == {claim[c].at : c \in {c \in Clients : Here(c) = r /\ claim[c] # NoClaim}}
 Leaves(r) == free[r] \cup HeldIn(r)

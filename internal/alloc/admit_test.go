@@ -6,7 +6,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/alloc/trail"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
@@ -58,7 +59,7 @@ func TestChangeWithoutTheRightToIsRecorded(t *testing.T) {
 				require.Equal(t, before, b.dump(t))
 				return
 			}
-			got := b.events(t, c.trail, alloc.EventFilter{Subject: "corp:mallory"})
+			got := b.events(t, c.trail, trail.EventFilter{Subject: "corp:mallory"})
 			require.Len(t, got, 1)
 			e := got[0]
 			require.Equal(t, []any{"oidc", c.origin.Operation, c.kind, c.of, string(c.code), b.clock.read()}, []any{e.Method, e.Operation, e.Kind, e.Name, e.Outcome, e.At})
@@ -80,17 +81,17 @@ func TestNobodyIsNotRecorded(t *testing.T) {
 
 // counting is a store that counts what it is asked.
 type counting struct {
-	alloc.Store
+	storage.Store
 	asked int
 	fails error
 }
 
-func (c *counting) InTx(ctx context.Context, op string, locks alloc.Locks, fn func(context.Context, alloc.Tx) error) error {
+func (c *counting) InTx(ctx context.Context, op string, locks storage.Locks, fn func(context.Context, storage.Tx) error) error {
 	c.asked++
 	if c.fails != nil {
 		return c.fails
 	}
-	return c.Store.InTx(ctx, op, locks, func(ctx context.Context, tx alloc.Tx) error { return fn(ctx, countingTx{tx, c}) })
+	return c.Store.InTx(ctx, op, locks, func(ctx context.Context, tx storage.Tx) error { return fn(ctx, countingTx{tx, c}) })
 }
 
 func (c *counting) ProjectGet(ctx context.Context, name string) (ipam.Project, error) {
@@ -99,7 +100,7 @@ func (c *counting) ProjectGet(ctx context.Context, name string) (ipam.Project, e
 }
 
 type countingTx struct {
-	alloc.Tx
+	storage.Tx
 	c *counting
 }
 
@@ -113,7 +114,7 @@ func (t countingTx) ProjectListNamed(ctx context.Context, names []string) ([]ipa
 	return t.Tx.ProjectListNamed(ctx, names)
 }
 
-func (t countingTx) Write(ctx context.Context, ch alloc.Changes) error {
+func (t countingTx) Write(ctx context.Context, ch storage.Changes) error {
 	t.c.asked++
 	return t.Tx.Write(ctx, ch)
 }

@@ -9,6 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/paging"
+	"github.com/carve-ipam/carve/internal/alloc/trail"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
@@ -26,64 +29,64 @@ func TestNothingIsDoneForStrangers(t *testing.T) {
 	elsewhere := map[string]ipam.Code{"CreateProject": ipam.CodePermissionDenied, "ListProjects": "", "ListRegions": "", "Whoami": ""}
 	cases := map[string]func(ctx context.Context) error{
 		"CreateProject": func(ctx context.Context) error {
-			_, err := b.CreateProject(ctx, ipam.Project{Metadata: meta("x")}, alloc.Request{})
+			_, err := b.CreateProject(ctx, ipam.Project{Metadata: meta("x")}, usecase.Request{})
 			return err
 		},
 		"GetProject": func(ctx context.Context) error { _, err := b.GetProject(ctx, project); return err },
 		"ListProjects": func(ctx context.Context) error {
-			_, err := b.ListProjects(ctx, alloc.Filter{}, 1, "")
+			_, err := b.ListProjects(ctx, paging.Filter{}, 1, "")
 			return err
 		},
 		"PatchProject": func(ctx context.Context) error {
-			_, err := b.PatchProject(ctx, project, alloc.Request{}, func(p ipam.Project) (ipam.Project, error) { return p, nil })
+			_, err := b.PatchProject(ctx, project, usecase.Request{}, func(p ipam.Project) (ipam.Project, error) { return p, nil })
 			return err
 		},
-		"DeleteProject": func(ctx context.Context) error { return b.DeleteProject(ctx, project, alloc.Request{}) },
+		"DeleteProject": func(ctx context.Context) error { return b.DeleteProject(ctx, project, usecase.Request{}) },
 		"CreateSpace": func(ctx context.Context) error {
-			_, err := b.CreateSpace(ctx, project, ipam.Space{Metadata: meta("x")}, alloc.Request{})
+			_, err := b.CreateSpace(ctx, project, ipam.Space{Metadata: meta("x")}, usecase.Request{})
 			return err
 		},
 		"GetSpace": func(ctx context.Context) error { _, err := b.GetSpace(ctx, project, "default"); return err },
 		"ListSpaces": func(ctx context.Context) error {
-			_, err := b.ListSpaces(ctx, project, alloc.Filter{}, 1, "")
+			_, err := b.ListSpaces(ctx, project, paging.Filter{}, 1, "")
 			return err
 		},
 		"PatchSpace": func(ctx context.Context) error {
-			_, err := b.PatchSpace(ctx, project, "default", alloc.Request{}, func(s ipam.Space) (ipam.Space, error) { return s, nil })
+			_, err := b.PatchSpace(ctx, project, "default", usecase.Request{}, func(s ipam.Space) (ipam.Space, error) { return s, nil })
 			return err
 		},
-		"DeleteSpace": func(ctx context.Context) error { return b.DeleteSpace(ctx, project, "default", alloc.Request{}) },
+		"DeleteSpace": func(ctx context.Context) error { return b.DeleteSpace(ctx, project, "default", usecase.Request{}) },
 		"CreatePool": func(ctx context.Context) error {
-			_, err := b.CreatePool(ctx, project, root("x", "10.1.0.0/24"), alloc.Request{})
+			_, err := b.CreatePool(ctx, project, root("x", "10.1.0.0/24"), usecase.Request{})
 			return err
 		},
 		"GetPool":     func(ctx context.Context) error { _, err := b.GetPool(ctx, project, "net"); return err },
 		"GetPoolFree": func(ctx context.Context) error { _, err := b.GetPoolFree(ctx, project, "net", nil, 1, ""); return err },
 		"ListPools": func(ctx context.Context) error {
-			_, err := b.ListPools(ctx, project, alloc.Filter{}, 1, "")
+			_, err := b.ListPools(ctx, project, paging.Filter{}, 1, "")
 			return err
 		},
 		"PatchPool": func(ctx context.Context) error {
-			_, err := b.PatchPool(ctx, project, "net", alloc.Request{}, func(p ipam.Pool) (ipam.Pool, error) { return p, nil })
+			_, err := b.PatchPool(ctx, project, "net", usecase.Request{}, func(p ipam.Pool) (ipam.Pool, error) { return p, nil })
 			return err
 		},
-		"DeletePool": func(ctx context.Context) error { return b.DeletePool(ctx, project, "net", alloc.Request{}) },
+		"DeletePool": func(ctx context.Context) error { return b.DeletePool(ctx, project, "net", usecase.Request{}) },
 		"CreateClass": func(ctx context.Context) error {
-			_, err := b.CreateClass(ctx, project, class("x"), false, alloc.Request{})
+			_, err := b.CreateClass(ctx, project, class("x"), false, usecase.Request{})
 			return err
 		},
 		"GetClass": func(ctx context.Context) error { _, err := b.GetClass(ctx, project, "std"); return err },
 		"ListClasses": func(ctx context.Context) error {
-			_, err := b.ListClasses(ctx, project, alloc.Filter{}, 1, "")
+			_, err := b.ListClasses(ctx, project, paging.Filter{}, 1, "")
 			return err
 		},
 		"PatchClass": func(ctx context.Context) error {
-			_, err := b.PatchClass(ctx, project, "std", false, alloc.Request{}, func(c ipam.Class) (ipam.Class, error) { return c, nil })
+			_, err := b.PatchClass(ctx, project, "std", false, usecase.Request{}, func(c ipam.Class) (ipam.Class, error) { return c, nil })
 			return err
 		},
-		"DeleteClass": func(ctx context.Context) error { return b.DeleteClass(ctx, project, "std", alloc.Request{}) },
+		"DeleteClass": func(ctx context.Context) error { return b.DeleteClass(ctx, project, "std", usecase.Request{}) },
 		"CreateClaim": func(ctx context.Context) error {
-			_, err := b.CreateClaim(ctx, project, claim("x", "net", 32), alloc.Request{})
+			_, err := b.CreateClaim(ctx, project, claim("x", "net", 32), usecase.Request{})
 			return err
 		},
 		"ExplainClaim": func(ctx context.Context) error {
@@ -91,72 +94,72 @@ func TestNothingIsDoneForStrangers(t *testing.T) {
 			return err
 		},
 		"PutClaim": func(ctx context.Context) error {
-			_, err := b.PutClaim(ctx, project, claim("c", "net", 32, retain), alloc.Request{})
+			_, err := b.PutClaim(ctx, project, claim("c", "net", 32, retain), usecase.Request{})
 			return err
 		},
 		"CreateClaimBatch": func(ctx context.Context) error {
-			_, err := b.CreateClaimBatch(ctx, project, []ipam.Claim{claim("x", "net", 32)}, alloc.Request{})
+			_, err := b.CreateClaimBatch(ctx, project, []ipam.Claim{claim("x", "net", 32)}, usecase.Request{})
 			return err
 		},
 		"ListRegions": func(ctx context.Context) error { _, _, err := b.ListRegions(ctx); return err },
 		"GetClaim":    func(ctx context.Context) error { _, err := b.GetClaim(ctx, project, "c"); return err },
 		"ListClaims": func(ctx context.Context) error {
-			_, err := b.ListClaims(ctx, project, alloc.Filter{}, 1, "")
+			_, err := b.ListClaims(ctx, project, paging.Filter{}, 1, "")
 			return err
 		},
 		"PatchClaim": func(ctx context.Context) error {
-			_, err := b.PatchClaim(ctx, project, "c", alloc.Request{}, func(c ipam.Claim) (ipam.Claim, error) { return c, nil })
+			_, err := b.PatchClaim(ctx, project, "c", usecase.Request{}, func(c ipam.Claim) (ipam.Claim, error) { return c, nil })
 			return err
 		},
-		"DeleteClaim":   func(ctx context.Context) error { return b.DeleteClaim(ctx, project, "c", alloc.Request{}) },
+		"DeleteClaim":   func(ctx context.Context) error { return b.DeleteClaim(ctx, project, "c", usecase.Request{}) },
 		"GetAllocation": func(ctx context.Context) error { _, err := b.GetAllocation(ctx, project, id); return err },
 		"ListAllocations": func(ctx context.Context) error {
-			_, err := b.ListAllocations(ctx, project, alloc.Filter{}, 1, "")
+			_, err := b.ListAllocations(ctx, project, paging.Filter{}, 1, "")
 			return err
 		},
 		"ListMembers": func(ctx context.Context) error { _, err := b.ListMembers(ctx, project, 1, ""); return err },
 		"GetMember":   func(ctx context.Context) error { _, err := b.GetMember(ctx, project, "x"); return err },
 		"PutMember": func(ctx context.Context) error {
-			_, err := b.PutMember(ctx, project, ipam.Member{Metadata: meta("x"), Spec: ipam.MemberSpec{Role: "viewer"}}, alloc.Request{})
+			_, err := b.PutMember(ctx, project, ipam.Member{Metadata: meta("x"), Spec: ipam.MemberSpec{Role: "viewer"}}, usecase.Request{})
 			return err
 		},
-		"DeleteMember": func(ctx context.Context) error { return b.DeleteMember(ctx, project, "x", alloc.Request{}) },
+		"DeleteMember": func(ctx context.Context) error { return b.DeleteMember(ctx, project, "x", usecase.Request{}) },
 		"ListKeys":     func(ctx context.Context) error { _, err := b.ListKeys(ctx, project, 1, ""); return err },
 		"GetKey":       func(ctx context.Context) error { _, err := b.GetKey(ctx, project, "x"); return err },
 		"CreateKey": func(ctx context.Context) error {
-			_, err := b.CreateKey(ctx, project, ipam.APIKey{Metadata: meta("x"), Spec: ipam.APIKeySpec{Role: "viewer"}}, alloc.Request{})
+			_, err := b.CreateKey(ctx, project, ipam.APIKey{Metadata: meta("x"), Spec: ipam.APIKeySpec{Role: "viewer"}}, usecase.Request{})
 			return err
 		},
-		"DeleteKey":      func(ctx context.Context) error { return b.DeleteKey(ctx, project, "x", alloc.Request{}) },
+		"DeleteKey":      func(ctx context.Context) error { return b.DeleteKey(ctx, project, "x", usecase.Request{}) },
 		"ListPoolGrants": func(ctx context.Context) error { _, err := b.ListPoolGrants(ctx, project, "net", 1, ""); return err },
 		"GetPoolGrant":   func(ctx context.Context) error { _, err := b.GetPoolGrant(ctx, project, "net", "*"); return err },
 		"PutPoolGrant": func(ctx context.Context) error {
-			_, err := b.PutPoolGrant(ctx, project, "net", "*", alloc.Request{})
+			_, err := b.PutPoolGrant(ctx, project, "net", "*", usecase.Request{})
 			return err
 		},
-		"DeletePoolGrant": func(ctx context.Context) error { return b.DeletePoolGrant(ctx, project, "net", "*", alloc.Request{}) },
+		"DeletePoolGrant": func(ctx context.Context) error { return b.DeletePoolGrant(ctx, project, "net", "*", usecase.Request{}) },
 		"ListSpaceGrants": func(ctx context.Context) error {
 			_, err := b.ListSpaceGrants(ctx, project, "default", 1, "")
 			return err
 		},
 		"GetSpaceGrant": func(ctx context.Context) error { _, err := b.GetSpaceGrant(ctx, project, "default", "*"); return err },
 		"PutSpaceGrant": func(ctx context.Context) error {
-			_, err := b.PutSpaceGrant(ctx, project, "default", "*", alloc.Request{})
+			_, err := b.PutSpaceGrant(ctx, project, "default", "*", usecase.Request{})
 			return err
 		},
 		"DeleteSpaceGrant": func(ctx context.Context) error {
-			return b.DeleteSpaceGrant(ctx, project, "default", "*", alloc.Request{})
+			return b.DeleteSpaceGrant(ctx, project, "default", "*", usecase.Request{})
 		},
 		"ListQuotas": func(ctx context.Context) error { _, err := b.ListQuotas(ctx, project, 1, ""); return err },
 		"GetQuota":   func(ctx context.Context) error { _, err := b.GetQuota(ctx, project, "x"); return err },
 		"PutQuota": func(ctx context.Context) error {
 			one := int64(1)
-			_, err := b.PutQuota(ctx, project, ipam.Quota{Metadata: meta("x"), Spec: ipam.QuotaSpec{Limits: ipam.QuotaLimits{Claims: &one}}}, alloc.Request{})
+			_, err := b.PutQuota(ctx, project, ipam.Quota{Metadata: meta("x"), Spec: ipam.QuotaSpec{Limits: ipam.QuotaLimits{Claims: &one}}}, usecase.Request{})
 			return err
 		},
-		"DeleteQuota": func(ctx context.Context) error { return b.DeleteQuota(ctx, project, "x", alloc.Request{}) },
+		"DeleteQuota": func(ctx context.Context) error { return b.DeleteQuota(ctx, project, "x", usecase.Request{}) },
 		"ListEvents": func(ctx context.Context) error {
-			_, err := b.ListEvents(ctx, project, alloc.EventFilter{}, 1, "")
+			_, err := b.ListEvents(ctx, project, trail.EventFilter{}, 1, "")
 			return err
 		},
 		"GetHistory": func(ctx context.Context) error {
@@ -164,7 +167,7 @@ func TestNothingIsDoneForStrangers(t *testing.T) {
 			return err
 		},
 		"Whoami":           func(ctx context.Context) error { _, err := b.Whoami(ctx); return err },
-		"DeleteAllocation": func(ctx context.Context) error { return b.DeleteAllocation(ctx, project, id, alloc.Request{}) },
+		"DeleteAllocation": func(ctx context.Context) error { return b.DeleteAllocation(ctx, project, id, usecase.Request{}) },
 	}
 	for method := range reflect.TypeFor[*alloc.Service]().Methods() {
 		switch name := method.Name; name {

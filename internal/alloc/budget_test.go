@@ -8,6 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/paging"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
@@ -41,13 +43,13 @@ func TestABatchIsChargedByItsBlocksBeforeAnythingIsLookedFor(t *testing.T) {
 	for _, dry := range []bool{true, false} {
 		p := &purse{empty: true}
 		ctx := tenancy.WithBudget(b.ctx, p)
-		_, err := b.CreateClaimBatch(ctx, project, manyClaims("c", "net", 50, 32), alloc.Request{DryRun: dry})
+		_, err := b.CreateClaimBatch(ctx, project, manyClaims("c", "net", 50, 32), usecase.Request{DryRun: dry})
 		refused(t, err, ipam.CodeRateLimited)
 		asked, read, changed := rows.take()
 		require.Equal(t, []int{0, 0, 0}, []int{asked, read, changed})
 
 		p.empty = false
-		_, err = b.CreateClaimBatch(ctx, project, manyClaims(fmt.Sprint("c", dry), "net", 50, 32), alloc.Request{DryRun: dry})
+		_, err = b.CreateClaimBatch(ctx, project, manyClaims(fmt.Sprint("c", dry), "net", 50, 32), usecase.Request{DryRun: dry})
 		require.NoError(t, err)
 		require.Equal(t, 50, p.charged.Blocks, "dry run: %t", dry)
 		rows.take()
@@ -58,16 +60,16 @@ func TestAListIsChargedByTheRowsItLooksAt(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/16"))
-	_, err := b.CreateClaimBatch(b.ctx, project, manyClaims("c", "net", 700, 32), alloc.Request{})
+	_, err := b.CreateClaimBatch(b.ctx, project, manyClaims("c", "net", 700, 32), usecase.Request{})
 	require.NoError(t, err)
 	for name, c := range map[string]struct {
-		filter alloc.Filter
+		filter paging.Filter
 		rows   int
 	}{
-		"Nothing":         {alloc.Filter{}, 11},
-		"ContainsMisses":  {alloc.Filter{Contains: netip.MustParseAddr("192.0.2.1")}, 700},
-		"SelectorMisses":  {alloc.Filter{Labels: &ipam.Selector{MatchLabels: map[string]string{"a": "b"}}}, 700},
-		"ContainsInAPool": {alloc.Filter{Pool: ipam.Ref{Project: project, Name: "net"}, Contains: netip.MustParseAddr("10.0.0.5")}, 1},
+		"Nothing":         {paging.Filter{}, 11},
+		"ContainsMisses":  {paging.Filter{Contains: netip.MustParseAddr("192.0.2.1")}, 700},
+		"SelectorMisses":  {paging.Filter{Labels: &ipam.Selector{MatchLabels: map[string]string{"a": "b"}}}, 700},
+		"ContainsInAPool": {paging.Filter{Pool: ipam.Ref{Project: project, Name: "net"}, Contains: netip.MustParseAddr("10.0.0.5")}, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -84,23 +86,23 @@ func TestSearchesOfOneProjectHaveFewPlaces(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/16"))
-	_, err := b.CreateClaimBatch(b.ctx, project, manyClaims("c", "net", 700, 32), alloc.Request{})
+	_, err := b.CreateClaimBatch(b.ctx, project, manyClaims("c", "net", 700, 32), usecase.Request{})
 	require.NoError(t, err)
 	key, err := b.GetProject(b.ctx, project)
 	require.NoError(t, err)
 	free := alloc.FillSearches(t.Context(), b.Service, key.UID)
-	misses := alloc.Filter{Labels: &ipam.Selector{MatchLabels: map[string]string{"a": "b"}}}
+	misses := paging.Filter{Labels: &ipam.Selector{MatchLabels: map[string]string{"a": "b"}}}
 	inPool := misses
 	inPool.Pool = ipam.Ref{Project: project, Name: "net"}
 	done := make(chan error, 2)
-	for _, f := range []alloc.Filter{misses, inPool} {
+	for _, f := range []paging.Filter{misses, inPool} {
 		go func() {
 			_, err := b.ListClaims(b.ctx, project, f, 10, "")
 			done <- err
 		}()
 	}
 	waitFor(t, func() bool { return b.Searching() == 2 })
-	page, err := b.ListClaims(b.ctx, project, alloc.Filter{}, 10, "")
+	page, err := b.ListClaims(b.ctx, project, paging.Filter{}, 10, "")
 	require.NoError(t, err, "what finds its page at once needs no place")
 	require.Len(t, page.Items, 10)
 	b.claim(t, claim("meanwhile", "net", 32))

@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -35,10 +35,10 @@ func TestBatchIsBoundedInWhatItLooksFor(t *testing.T) {
 		most  int
 		batch func(n int) []ipam.Claim
 	}{{"Selectors", 16, selectors}, {"Requests", 128, asks}} {
-		_, err := b.CreateClaimBatch(b.ctx, project, c.batch(c.most+1), alloc.Request{})
+		_, err := b.CreateClaimBatch(b.ctx, project, c.batch(c.most+1), usecase.Request{})
 		e := refused(t, err, ipam.CodeInvalidArgument)
 		require.Equal(t, fmt.Sprintf("/claims/%d/spec/poolSelector", c.most), e.Fields[0].Pointer, c.name)
-		_, err = b.CreateClaimBatch(b.ctx, project, c.batch(c.most), alloc.Request{DryRun: true})
+		_, err = b.CreateClaimBatch(b.ctx, project, c.batch(c.most), usecase.Request{DryRun: true})
 		require.NoError(t, err, c.name)
 	}
 	same := make([]ipam.Claim, 300) // what asks for the same counts once

@@ -9,20 +9,21 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
 	"github.com/carve-ipam/carve/internal/alloc/space"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
 // weighing is a store that counts the free rows which transactions read and change.
 type weighing struct {
-	alloc.Store
+	storage.Store
 
 	mu            sync.Mutex
 	asked         int // rows that were looked up by name
 	read, changed int
 	reads         int // round trips for them
-	locks         []alloc.Locks
+	locks         []storage.Locks
 }
 
 func (c *weighing) take() (asked, read, changed int) {
@@ -33,21 +34,21 @@ func (c *weighing) take() (asked, read, changed int) {
 	return asked, read, changed
 }
 
-// InTx implements alloc.Store.
-func (c *weighing) InTx(ctx context.Context, op string, locks alloc.Locks, fn func(context.Context, alloc.Tx) error) error {
-	return c.Store.InTx(ctx, op, locks, func(ctx context.Context, tx alloc.Tx) error { return fn(ctx, weighingTx{tx, c}) })
+// InTx implements storage.Store.
+func (c *weighing) InTx(ctx context.Context, op string, locks storage.Locks, fn func(context.Context, storage.Tx) error) error {
+	return c.Store.InTx(ctx, op, locks, func(ctx context.Context, tx storage.Tx) error { return fn(ctx, weighingTx{tx, c}) })
 }
 
-// DryRun implements alloc.Store.
-func (c *weighing) DryRun(ctx context.Context, op string, locks alloc.Locks, fn func(context.Context, alloc.Tx) error) error {
+// DryRun implements storage.Store.
+func (c *weighing) DryRun(ctx context.Context, op string, locks storage.Locks, fn func(context.Context, storage.Tx) error) error {
 	c.mu.Lock()
 	c.locks = append(c.locks, locks)
 	c.mu.Unlock()
-	return c.Store.DryRun(ctx, op, locks, func(ctx context.Context, tx alloc.Tx) error { return fn(ctx, weighingTx{tx, c}) })
+	return c.Store.DryRun(ctx, op, locks, func(ctx context.Context, tx storage.Tx) error { return fn(ctx, weighingTx{tx, c}) })
 }
 
 type weighingTx struct {
-	alloc.Tx
+	storage.Tx
 	to *weighing
 }
 
@@ -59,22 +60,22 @@ func (t weighingTx) add(reads space.Reads, free []netip.Prefix) {
 	t.to.read += len(free)
 }
 
-// FreeRead implements alloc.Tx.
-func (t weighingTx) FreeRead(ctx context.Context, c alloc.Container, reads space.Reads) ([]netip.Prefix, error) {
+// FreeRead implements storage.Tx.
+func (t weighingTx) FreeRead(ctx context.Context, c storage.Container, reads space.Reads) ([]netip.Prefix, error) {
 	free, err := t.Tx.FreeRead(ctx, c, reads)
 	t.add(reads, free)
 	return free, err
 }
 
-// GroupRead implements alloc.Tx.
-func (t weighingTx) GroupRead(ctx context.Context, c alloc.Container, reads space.Reads, q alloc.GroupQuery) (alloc.GroupFacts, error) {
+// GroupRead implements storage.Tx.
+func (t weighingTx) GroupRead(ctx context.Context, c storage.Container, reads space.Reads, q storage.GroupQuery) (storage.GroupFacts, error) {
 	facts, err := t.Tx.GroupRead(ctx, c, reads, q)
 	t.add(reads, facts.Free)
 	return facts, err
 }
 
-// Write implements alloc.Tx.
-func (t weighingTx) Write(ctx context.Context, ch alloc.Changes) error {
+// Write implements storage.Tx.
+func (t weighingTx) Write(ctx context.Context, ch storage.Changes) error {
 	t.to.mu.Lock()
 	for _, f := range ch.Free {
 		t.to.changed += len(f.Delete) + len(f.Insert)
@@ -108,7 +109,7 @@ func TestABatchOfRandomClaimsReadsAndChangesFewRows(t *testing.T) {
 	b.pool(t, root("net", "10.0.0.0/8", strategy(ipam.Random)))
 	for round := range 6 {
 		rows.take()
-		_, err := b.CreateClaimBatch(b.ctx, project, manyClaims(fmt.Sprintf("r%d", round), "net", 1000, 32), alloc.Request{})
+		_, err := b.CreateClaimBatch(b.ctx, project, manyClaims(fmt.Sprintf("r%d", round), "net", 1000, 32), usecase.Request{})
 		require.NoError(t, err)
 		asked, read, changed := rows.take()
 		require.LessOrEqual(t, asked, 3000, "round %d", round)
@@ -126,11 +127,11 @@ func TestABatchOfRandomClaimsFindsTheLastFreeBlocks(t *testing.T) {
 	for i := range 256 { // every other address
 		held = append(held, claimOf(fmt.Sprintf("held-%d", i), "net", exactly(fmt.Sprintf("10.0.%d.%d/32", i/128, i%128*2))))
 	}
-	_, err := b.CreateClaimBatch(b.ctx, project, held, alloc.Request{})
+	_, err := b.CreateClaimBatch(b.ctx, project, held, usecase.Request{})
 	require.NoError(t, err)
-	_, err = b.CreateClaimBatch(b.ctx, project, manyClaims("too-many", "net", 257, 32), alloc.Request{})
+	_, err = b.CreateClaimBatch(b.ctx, project, manyClaims("too-many", "net", 257, 32), usecase.Request{})
 	refused(t, err, ipam.CodePoolExhausted)
-	_, err = b.CreateClaimBatch(b.ctx, project, manyClaims("all", "net", 256, 32), alloc.Request{})
+	_, err = b.CreateClaimBatch(b.ctx, project, manyClaims("all", "net", 256, 32), usecase.Request{})
 	require.NoError(t, err)
 	require.Equal(t, "0", b.available(t, "net"))
 }

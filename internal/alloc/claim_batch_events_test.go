@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -36,11 +36,11 @@ func TestBatchRecordsItsClaimsAsSingleOnesAre(t *testing.T) {
 	}
 	var many []ipam.Claim
 	for i, k := range kinds {
-		_, err := b.CreateClaim(b.from("one"), project, k.make("single-"+string(rune('a'+i))), alloc.Request{})
+		_, err := b.CreateClaim(b.from("one"), project, k.make("single-"+string(rune('a'+i))), usecase.Request{})
 		require.NoError(t, err)
 		many = append(many, k.make("batch-"+string(rune('a'+i))))
 	}
-	made, err := b.CreateClaimBatch(b.from("many"), project, many, alloc.Request{})
+	made, err := b.CreateClaimBatch(b.from("many"), project, many, usecase.Request{})
 	require.NoError(t, err)
 	events := map[string]ipam.Event{}
 	for _, e := range b.claimTrail(t, project) {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -30,7 +30,7 @@ func TestARefusedBatchSaysHowManyOfItsClaimsFit(t *testing.T) {
 	refuse := func(code ipam.Code, claims ...ipam.Claim) *ipam.Error {
 		t.Helper()
 		before := b.dump(t)
-		_, err := b.CreateClaimBatch(b.ctx, project, claims, alloc.Request{})
+		_, err := b.CreateClaimBatch(b.ctx, project, claims, usecase.Request{})
 		require.Equal(t, before, b.dump(t))
 		return refused(t, err, code)
 	}
@@ -69,7 +69,7 @@ func TestARefusedBatchOfWhatCoolsDownSaysSoOfTheTimeBeforeIt(t *testing.T) {
 	b.pool(t, root("net", "10.0.0.0/28", coolsDown(time.Hour)))
 	b.claim(t, claim("gone", "net", 29))
 	b.release(t, "gone")
-	_, err := b.CreateClaimBatch(b.ctx, project, alike(3, "net", 30), alloc.Request{})
+	_, err := b.CreateClaimBatch(b.ctx, project, alike(3, "net", 30), usecase.Request{})
 	e := refused(t, err, ipam.CodeExhaustedByCooldown)
 	require.Contains(t, e.Message, "of its 3 claims the first 2 fit, and not the next; nothing was claimed. Pool acme/net had 8 addresses free before the batch, and the largest free block was a /29;")
 	require.EqualValues(t, 2, *e.Figures.Fitting)

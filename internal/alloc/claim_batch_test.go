@@ -8,12 +8,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/claims"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
 func (b *bundle) batch(t testing.TB, claims ...ipam.Claim) []ipam.Claim {
 	t.Helper()
-	r, err := b.CreateClaimBatch(b.ctx, project, claims, alloc.Request{})
+	r, err := b.CreateClaimBatch(b.ctx, project, claims, usecase.Request{})
 	require.NoError(t, err)
 	require.Len(t, r.Value, len(claims))
 	return r.Value
@@ -43,7 +45,7 @@ func TestBatchTakesOneTransaction(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/16"))
-	claims := make([]ipam.Claim, alloc.MaxBatch)
+	claims := make([]ipam.Claim, claims.MaxBatch)
 	for i := range claims {
 		claims[i] = claim(fmt.Sprintf("c%d", i), "net", 32)
 	}
@@ -51,9 +53,9 @@ func TestBatchTakesOneTransaction(t *testing.T) {
 	require.Equal(t, 1, b.attempts.count("claim_batch", "committed"))
 	require.Zero(t, b.attempts.count("claim_group", "committed"))
 	require.Equal(t, "64536", b.available(t, "net"))
-	_, err := b.CreateClaimBatch(b.ctx, project, slices.Concat(claims, []ipam.Claim{claim("more", "net", 32)}), alloc.Request{})
+	_, err := b.CreateClaimBatch(b.ctx, project, slices.Concat(claims, []ipam.Claim{claim("more", "net", 32)}), usecase.Request{})
 	require.Equal(t, "/claims", refused(t, err, ipam.CodeInvalidArgument).Fields[0].Pointer)
-	_, err = b.CreateClaimBatch(b.ctx, project, nil, alloc.Request{})
+	_, err = b.CreateClaimBatch(b.ctx, project, nil, usecase.Request{})
 	refused(t, err, ipam.CodeInvalidArgument)
 }
 
@@ -75,7 +77,7 @@ func TestBatchFallsThroughThePoolsOfASelector(t *testing.T) {
 	}
 	require.Equal(t, []string{"a", "a", "b", "b", "c", "c"}, pools)
 	before := b.dump(t)
-	_, err := b.CreateClaimBatch(b.ctx, project, hosts(6, 9), alloc.Request{})
+	_, err := b.CreateClaimBatch(b.ctx, project, hosts(6, 9), usecase.Request{})
 	e := refused(t, err, ipam.CodePoolExhausted)
 	require.Equal(t, []string{"acme/a", "acme/b", "acme/c"}, e.Figures.PoolsTried)
 	require.Equal(t, "2", e.Figures.AvailableAddresses, "as it is: nothing of the batch was taken")
@@ -114,7 +116,7 @@ func TestBatchIsAllOrNothing(t *testing.T) {
 		{"BadSpec", claimOf("c", "a", exactly("10.0.0.0/28"), hostAddress("10.0.0.1")), ipam.CodeInvalidArgument, "/claims/2/spec"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := b.CreateClaimBatch(b.ctx, project, append(good[:2:2], c.bad, claim("g3", "a", 30)), alloc.Request{})
+			_, err := b.CreateClaimBatch(b.ctx, project, append(good[:2:2], c.bad, claim("g3", "a", 30)), usecase.Request{})
 			require.Equal(t, c.pointer, refused(t, err, c.code).Fields[0].Pointer)
 			require.Equal(t, before, b.dump(t))
 		})
@@ -124,7 +126,7 @@ func TestBatchIsAllOrNothing(t *testing.T) {
 // inOther puts a pool into a space of its own.
 func inOther(t *testing.T, b *bundle) poolOption {
 	t.Helper()
-	_, err := b.CreateSpace(b.ctx, project, ipam.Space{Metadata: meta("other")}, alloc.Request{})
+	_, err := b.CreateSpace(b.ctx, project, ipam.Space{Metadata: meta("other")}, usecase.Request{})
 	require.NoError(t, err)
 	return inSpace("other")
 }
@@ -140,7 +142,7 @@ func TestSameBatchTwiceAtOnceIsMadeOnce(t *testing.T) {
 			store, _ := b.store(t)
 			g := newGate(store, "claim_batch")
 			s := b.serve(g)
-			run := func() (alloc.Result[[]ipam.Claim], error) {
+			run := func() (usecase.Result[[]ipam.Claim], error) {
 				return s.CreateClaimBatch(b.ctx, project, []ipam.Claim{claim("a", "net", 32), claim("b", "net", 32)}, key("k", "the batch"))
 			}
 			first, second := twice(t, s, g, net.UID, run)
@@ -152,10 +154,10 @@ func TestSameBatchTwiceAtOnceIsMadeOnce(t *testing.T) {
 
 // twice runs a request that is stopped at the beginning of its transaction; then the same once more, until it waits for its
 // turn on the container; and then both to the end.
-func twice[T any](t *testing.T, s *alloc.Service, g *gate, container ipam.ID, run func() (alloc.Result[T], error)) (first, second alloc.Result[T]) {
+func twice[T any](t *testing.T, s *alloc.Service, g *gate, container ipam.ID, run func() (usecase.Result[T], error)) (first, second usecase.Result[T]) {
 	t.Helper()
 	type answer struct {
-		result alloc.Result[T]
+		result usecase.Result[T]
 		err    error
 	}
 	start := func() chan answer {

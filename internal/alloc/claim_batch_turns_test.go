@@ -8,20 +8,21 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
 // ordered is a store that notes in which order transactions begin.
 type ordered struct {
-	alloc.Store
+	storage.Store
 
 	mu  sync.Mutex
 	ops []string
 }
 
-// InTx implements alloc.Store.
-func (o *ordered) InTx(ctx context.Context, op string, locks alloc.Locks, fn func(context.Context, alloc.Tx) error) error {
+// InTx implements storage.Store.
+func (o *ordered) InTx(ctx context.Context, op string, locks storage.Locks, fn func(context.Context, storage.Tx) error) error {
 	o.mu.Lock()
 	o.ops = append(o.ops, op)
 	o.mu.Unlock()
@@ -30,7 +31,7 @@ func (o *ordered) InTx(ctx context.Context, op string, locks alloc.Locks, fn fun
 
 func batching(b *bundle, name, pool string, n int) func(context.Context) (ipam.Claim, error) {
 	return func(ctx context.Context) (ipam.Claim, error) {
-		_, err := b.CreateClaimBatch(ctx, project, manyClaims(name, pool, n, 32), alloc.Request{})
+		_, err := b.CreateClaimBatch(ctx, project, manyClaims(name, pool, n, 32), usecase.Request{})
 		return ipam.Claim{}, err
 	}
 }
@@ -62,7 +63,7 @@ func TestASingleClaimWaitsForOneBatchAtMost(t *testing.T) {
 	seen.ops = nil
 	seen.mu.Unlock()
 	queue(func(ctx context.Context) (ipam.Claim, error) {
-		r, err := b.CreateClaim(ctx, project, claim("single", "net", 32), alloc.Request{})
+		r, err := b.CreateClaim(ctx, project, claim("single", "net", 32), usecase.Request{})
 		return r.Value, err
 	})
 	gate.pass()
@@ -80,20 +81,20 @@ func TestADryRunOfABatchHoldsNoPool(t *testing.T) {
 	b.Service = b.serve(gate)
 	gate.close()
 	var wg sync.WaitGroup
-	wg.Go(func() { _, _ = b.CreateClaim(b.ctx, project, claim("slow", "net", 32), alloc.Request{}) })
+	wg.Go(func() { _, _ = b.CreateClaim(b.ctx, project, claim("slow", "net", 32), usecase.Request{}) })
 	<-gate.arrived
 	users := b.Users(pool.UID)
-	foretold, err := b.CreateClaimBatch(b.ctx, project, manyClaims("dry", "net", 100, 32), alloc.Request{DryRun: true})
+	foretold, err := b.CreateClaimBatch(b.ctx, project, manyClaims("dry", "net", 100, 32), usecase.Request{DryRun: true})
 	require.NoError(t, err, "while somebody works on the pool")
 	require.Len(t, foretold.Value, 100)
 	require.Equal(t, users, b.Users(pool.UID))
 	gate.pass()
 	wg.Wait()
-	require.Equal(t, []alloc.Locks{{}}, seen.locks, "the database locks nothing either")
+	require.Equal(t, []storage.Locks{{}}, seen.locks, "the database locks nothing either")
 	_, _, changed := seen.take()
 	require.LessOrEqual(t, changed, 20, "the single claim's")
 
-	_, err = b.CreateClaimBatch(b.ctx, project, []ipam.Claim{claim("new", "net", 32), claim("slow", "net", 32)}, alloc.Request{DryRun: true})
+	_, err = b.CreateClaimBatch(b.ctx, project, []ipam.Claim{claim("new", "net", 32), claim("slow", "net", 32)}, usecase.Request{DryRun: true})
 	e := refused(t, err, ipam.CodeAlreadyExists)
 	require.Equal(t, "/claims/1/metadata/name", e.Fields[0].Pointer)
 }

@@ -8,12 +8,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/claims"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
 // halting is a store that halts one thing, the first time that it is done, until the test lets it go on.
 type halting struct {
-	alloc.Store
+	storage.Store
 	op      string // of transactions and dry runs; "room": the look for room in several pools
 	once    sync.Once
 	arrived chan struct{}
@@ -26,17 +29,17 @@ func (h *halting) halt(op string) {
 	}
 }
 
-func (h *halting) DryRun(ctx context.Context, op string, l alloc.Locks, fn func(context.Context, alloc.Tx) error) error {
+func (h *halting) DryRun(ctx context.Context, op string, l storage.Locks, fn func(context.Context, storage.Tx) error) error {
 	h.halt(op)
 	return h.Store.DryRun(ctx, op, l, fn)
 }
 
-func (h *halting) InTx(ctx context.Context, op string, l alloc.Locks, fn func(context.Context, alloc.Tx) error) error {
+func (h *halting) InTx(ctx context.Context, op string, l storage.Locks, fn func(context.Context, storage.Tx) error) error {
 	h.halt(op)
 	return h.Store.InTx(ctx, op, l, fn)
 }
 
-func (h *halting) RoomIn(ctx context.Context, ask []alloc.RoomQuery) (map[ipam.ID]bool, error) {
+func (h *halting) RoomIn(ctx context.Context, ask []storage.RoomQuery) (map[ipam.ID]bool, error) {
 	h.halt("room")
 	return h.Store.RoomIn(ctx, ask)
 }
@@ -63,7 +66,7 @@ func TestFirstClaimWhoseScopeGotTheLastRoomMeanwhileIsServedFromIt(t *testing.T)
 	b.poolIn(t, platform, root("us", "10.1.0.0/24", backing("net")))
 	b.claim(t, byClass("other", "net", inScope("site", "ham")))
 	err := b.meanwhile(t, "room", func(s *alloc.Service) error {
-		_, err := s.CreateClaim(b.ctx, project, byClass("second", "net", inScope("site", "ber")), alloc.Request{})
+		_, err := s.CreateClaim(b.ctx, project, byClass("second", "net", inScope("site", "ber")), usecase.Request{})
 		return err
 	}, func() { b.claim(t, byClass("first", "net", inScope("site", "ber"))) })
 	require.NoError(t, err)
@@ -75,7 +78,7 @@ func TestExplanationThatLosesARaceLooksAgain(t *testing.T) {
 	b := setup(t)
 	b.class(t, platform, class("net", sharedClass, lengths(24, 28, 28), poolPer(24, "site")))
 	b.poolIn(t, platform, root("eu", "10.0.0.0/22", backing("net")))
-	var got alloc.Explanation
+	var got claims.Explanation
 	err := b.meanwhile(t, "claim_first", func(s *alloc.Service) (err error) {
 		got, err = s.ExplainClaim(b.ctx, project, byClass("", "net", inScope("site", "ber")))
 		return err
@@ -91,11 +94,11 @@ func TestClassWhosePoolIsReplacedMeanwhileServesFromTheOther(t *testing.T) {
 	b.pool(t, root("a", "10.0.0.0/24", backing("net")))
 	b.pool(t, root("b", "10.1.0.0/24"))
 	list := func(pool string, names ...string) {
-		_, err := b.patch(pool, alloc.Request{}, func(p *ipam.Pool) { p.Spec.ClassNames = names })
+		_, err := b.patch(pool, usecase.Request{}, func(p *ipam.Pool) { p.Spec.ClassNames = names })
 		require.NoError(t, err)
 	}
 	err := b.meanwhile(t, "claim_group", func(s *alloc.Service) error {
-		_, err := s.CreateClaim(b.ctx, project, byClass("x", "net"), alloc.Request{})
+		_, err := s.CreateClaim(b.ctx, project, byClass("x", "net"), usecase.Request{})
 		return err
 	}, func() {
 		list("b", "net")

@@ -9,7 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/paging"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -86,7 +87,7 @@ func TestClaimMayNarrowAClassAndNeverWidenIt(t *testing.T) {
 func TestClassIsFoundInTheProjectAndThenInPlatform(t *testing.T) {
 	t.Parallel()
 	b := setupClass(t)
-	refused(t, second(b.CreateClass(b.ctx, project, class("bad", sharedClass), false, alloc.Request{})), ipam.CodeInvalidArgument)
+	refused(t, second(b.CreateClass(b.ctx, project, class("bad", sharedClass), false, usecase.Request{})), ipam.CodeInvalidArgument)
 	b.claim(t, byClass("theirs", "net"))
 
 	b.class(t, project, class("net", lengths(24, 30, 30)))
@@ -100,13 +101,13 @@ func TestClassIsFoundInTheProjectAndThenInPlatform(t *testing.T) {
 	require.Equal(t, 30, c.Block.Bits())
 
 	b.neighbour(t)
-	n, err := b.CreateClaim(b.ctx, other, byClass("n", "net"), alloc.Request{})
+	n, err := b.CreateClaim(b.ctx, other, byClass("n", "net"), usecase.Request{})
 	require.NoError(t, err)
 	require.Equal(t, "platform/eu", n.Value.Pool.String(), "the class of another project is nobody else's")
 
 	b.class(t, project, class("private"))
-	_, foreign := b.CreateClaim(b.ctx, other, byClass("x", "private"), alloc.Request{})
-	_, missing := b.CreateClaim(b.ctx, other, byClass("x", "missing"), alloc.Request{})
+	_, foreign := b.CreateClaim(b.ctx, other, byClass("x", "private"), usecase.Request{})
+	_, missing := b.CreateClaim(b.ctx, other, byClass("x", "missing"), usecase.Request{})
 	require.Equal(t, strings.ReplaceAll(refused(t, missing, ipam.CodeNotFound).Message, "missing", "private"), refused(t, foreign, ipam.CodeNotFound).Message)
 	b.class(t, platform, class("inner"))
 	require.Equal(t, "/spec/className", b.refuseClaim(t, byClass("x", "inner"), ipam.CodeNotFound).Fields[0].Pointer)
@@ -160,7 +161,7 @@ func TestPoolsBehindAClassAreTriedInOrder(t *testing.T) {
 	require.Equal(t, "10.0.2.0/25", b.claim(t, byClass("more", "net")).Block.String())
 
 	b.neighbour(t)
-	_, err := b.CreateClaim(b.ctx, other, byClass("n", "net"), alloc.Request{})
+	_, err := b.CreateClaim(b.ctx, other, byClass("n", "net"), usecase.Request{})
 	require.Equal(t, []string{"platform/-", "platform/-"}, refused(t, err, ipam.CodePoolExhausted).Figures.PoolsTried, "the pools of other consumers are not behind the class for anybody else")
 }
 
@@ -182,7 +183,7 @@ func TestClassThatChangesDecidesLaterClaims(t *testing.T) {
 	t.Parallel()
 	b := setupClass(t)
 	before := b.claim(t, byClass("before", "net"))
-	_, err := b.PatchClass(b.ctx, platform, "net", false, alloc.Request{}, func(c ipam.Class) (ipam.Class, error) {
+	_, err := b.PatchClass(b.ctx, platform, "net", false, usecase.Request{}, func(c ipam.Class) (ipam.Class, error) {
 		n := 28
 		c.Spec.DefaultPrefixLength, c.Spec.ReclaimPolicy = &n, ipam.ReclaimRetain
 		return c, nil
@@ -194,14 +195,14 @@ func TestClassThatChangesDecidesLaterClaims(t *testing.T) {
 	same, err := b.GetClaim(b.ctx, project, "before")
 	require.NoError(t, err)
 	require.Equal(t, before, same)
-	put, err := b.PutClaim(b.ctx, project, byClass("before", "net"), alloc.Request{})
+	put, err := b.PutClaim(b.ctx, project, byClass("before", "net"), usecase.Request{})
 	require.NoError(t, err)
 	require.True(t, put.Existed, "create-or-return goes by what was written")
 	b.release(t, "before")
 	_, err = b.GetAllocation(b.ctx, project, before.AllocationID.String())
 	refused(t, err, ipam.CodeNotFound)
 
-	_, err = b.PatchClass(b.ctx, platform, "net", false, alloc.Request{}, func(c ipam.Class) (ipam.Class, error) {
+	_, err = b.PatchClass(b.ctx, platform, "net", false, usecase.Request{}, func(c ipam.Class) (ipam.Class, error) {
 		c.Spec.Visibility = ipam.VisibilityConsumer
 		return c, nil
 	})
@@ -213,15 +214,15 @@ func TestPoolThatStopsListingAClassStopsServingIt(t *testing.T) {
 	t.Parallel()
 	b := setupClass(t)
 	c := b.claim(t, byClass("held", "net"))
-	_, err := b.PatchPool(b.ctx, platform, "eu", alloc.Request{}, func(p ipam.Pool) (ipam.Pool, error) {
+	_, err := b.PatchPool(b.ctx, platform, "eu", usecase.Request{}, func(p ipam.Pool) (ipam.Pool, error) {
 		p.Spec.ClassNames = nil
 		return p, nil
 	})
 	require.NoError(t, err)
 	b.refuseClaim(t, byClass("x", "net"), ipam.CodeNoPoolForClass)
-	refused(t, b.DeleteClass(b.ctx, platform, "net", alloc.Request{}), ipam.CodeInUse)
+	refused(t, b.DeleteClass(b.ctx, platform, "net", usecase.Request{}), ipam.CodeInUse)
 	b.release(t, c.Name)
-	require.NoError(t, b.DeleteClass(b.ctx, platform, "net", alloc.Request{}))
+	require.NoError(t, b.DeleteClass(b.ctx, platform, "net", usecase.Request{}))
 }
 
 func TestManyClaimsOfAClassAtOnceGetDisjointBlocks(t *testing.T) {
@@ -240,7 +241,7 @@ func TestManyClaimsOfAClassAtOnceGetDisjointBlocks(t *testing.T) {
 			if i%2 == 1 {
 				by = second
 			}
-			r, err := by.CreateClaim(b.ctx, project, byClass(fmt.Sprintf("c%d", i), "net"), alloc.Request{})
+			r, err := by.CreateClaim(b.ctx, project, byClass(fmt.Sprintf("c%d", i), "net"), usecase.Request{})
 			got[i], errs[i] = r.Value, err
 		})
 	}
@@ -260,7 +261,7 @@ func TestBatchByClass(t *testing.T) {
 	b.class(t, platform, class("net", sharedClass, defaultClass, lengths(24, 28, 26), carving(ipam.FirstFit)))
 	b.poolIn(t, platform, root("a", "10.0.0.0/25", backing("net")))
 	b.poolIn(t, platform, root("b", "10.0.1.0/25", backing("net")))
-	r, err := b.CreateClaimBatch(b.ctx, project, []ipam.Claim{byClass("a", "net"), byClass("b", ""), byClass("c", "net", length(27)), byClass("d", "net")}, alloc.Request{})
+	r, err := b.CreateClaimBatch(b.ctx, project, []ipam.Claim{byClass("a", "net"), byClass("b", ""), byClass("c", "net", length(27)), byClass("d", "net")}, usecase.Request{})
 	require.NoError(t, err)
 	var blocks []string
 	for _, c := range r.Value {
@@ -269,10 +270,10 @@ func TestBatchByClass(t *testing.T) {
 	}
 	require.Equal(t, []string{"10.0.0.0/26", "10.0.0.64/26", "10.0.1.0/27", "10.0.1.64/26"}, blocks)
 
-	_, err = b.CreateClaimBatch(b.ctx, project, []ipam.Claim{byClass("e", "net", length(28)), byClass("f", "net")}, alloc.Request{})
+	_, err = b.CreateClaimBatch(b.ctx, project, []ipam.Claim{byClass("e", "net", length(28)), byClass("f", "net")}, usecase.Request{})
 	e := refused(t, err, ipam.CodePoolExhausted)
 	require.NotContains(t, fmt.Sprint(e.Message, e.Fields, e.Figures), "platform/a")
-	_, err = b.CreateClaimBatch(b.ctx, project, []ipam.Claim{byClass("e", "nowhere")}, alloc.Request{})
+	_, err = b.CreateClaimBatch(b.ctx, project, []ipam.Claim{byClass("e", "nowhere")}, usecase.Request{})
 	require.Equal(t, "/claims/0/spec/className", refused(t, err, ipam.CodeNotFound).Fields[0].Pointer)
 }
 
@@ -282,7 +283,7 @@ func TestQuotaOfAClass(t *testing.T) {
 	two := int64(2)
 	_, err := b.PutQuota(b.ctx, project, ipam.Quota{Metadata: meta("q"), Spec: ipam.QuotaSpec{
 		Scope: ipam.QuotaScope{Class: ipam.Ref{Project: platform, Name: "net"}}, Limits: ipam.QuotaLimits{Claims: &two},
-	}}, alloc.Request{})
+	}}, usecase.Request{})
 	require.NoError(t, err)
 	b.pool(t, root("mine", "192.168.0.0/24"))
 	b.claim(t, claim("other", "mine", 30))
@@ -306,7 +307,7 @@ func TestWhoMadeASharedClassIsItsOwnProjectsBusiness(t *testing.T) {
 	got, err := b.GetClass(b.ctx, project, "net")
 	require.NoError(t, err)
 	require.Empty(t, got.CreatedBy)
-	page, err := b.ListClasses(b.ctx, project, alloc.Filter{}, 10, "")
+	page, err := b.ListClasses(b.ctx, project, paging.Filter{}, 10, "")
 	require.NoError(t, err)
 	require.Len(t, page.Items, 1)
 	require.Empty(t, page.Items[0].CreatedBy)
@@ -332,12 +333,12 @@ func TestRetainedBlockCoolsDownByItsClassWhoeverMayUseThatByNow(t *testing.T) {
 	b := setupClass(t, cooling(time.Hour))
 	c := b.claim(t, byClass("c", "net", retain))
 	b.release(t, "c")
-	_, err := b.PatchClass(b.ctx, platform, "net", false, alloc.Request{}, func(c ipam.Class) (ipam.Class, error) {
+	_, err := b.PatchClass(b.ctx, platform, "net", false, usecase.Request{}, func(c ipam.Class) (ipam.Class, error) {
 		c.Spec.Visibility = ipam.VisibilityConsumer
 		return c, nil
 	})
 	require.NoError(t, err)
-	require.NoError(t, b.DeleteAllocation(b.ctx, project, c.AllocationID.String(), alloc.Request{}))
+	require.NoError(t, b.DeleteAllocation(b.ctx, project, c.AllocationID.String(), usecase.Request{}))
 	a, err := b.GetAllocation(b.ctx, platform, c.AllocationID.String())
 	require.NoError(t, err)
 	require.Equal(t, ipam.PhaseCoolingDown, a.Phase)
@@ -352,10 +353,10 @@ func TestBatchOpensFewScopes(t *testing.T) {
 	for i := range 33 {
 		claims = append(claims, byClass(fmt.Sprintf("c%d", i), "net", inScope("site", fmt.Sprintf("s%d", i))))
 	}
-	_, err := b.CreateClaimBatch(b.ctx, project, claims, alloc.Request{})
+	_, err := b.CreateClaimBatch(b.ctx, project, claims, usecase.Request{})
 	require.Equal(t, "/claims/32/spec/scope", refused(t, err, ipam.CodeInvalidArgument).Fields[0].Pointer)
-	_, err = b.CreateClaimBatch(b.ctx, project, claims[:32], alloc.Request{})
+	_, err = b.CreateClaimBatch(b.ctx, project, claims[:32], usecase.Request{})
 	require.NoError(t, err)
-	_, err = b.CreateClaimBatch(b.ctx, project, []ipam.Claim{byClass("d", "net", inScope("site", "s0")), claims[32]}, alloc.Request{})
+	_, err = b.CreateClaimBatch(b.ctx, project, []ipam.Claim{byClass("d", "net", inScope("site", "s0")), claims[32]}, usecase.Request{})
 	require.NoError(t, err, "those that are open do not count")
 }

@@ -5,7 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -111,7 +111,7 @@ func TestClaimThatIsNotValidIsRefusedBeforeAnythingIsRead(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			before := b.dump(t)
-			_, err := b.CreateClaim(b.ctx, project, c.claim, alloc.Request{})
+			_, err := b.CreateClaim(b.ctx, project, c.claim, usecase.Request{})
 			require.Equal(t, c.pointer, refused(t, err, c.code).Fields[0].Pointer)
 			require.Equal(t, before, b.dump(t))
 		})
@@ -126,7 +126,7 @@ func TestNameOfAClaimIsUniqueInItsProject(t *testing.T) {
 	b.claim(t, claim("c", "net", 24))
 	before := b.dump(t)
 	for _, again := range []ipam.Claim{claim("c", "net", 24), claim("c", "other", 24)} {
-		_, err := b.CreateClaim(b.ctx, project, again, alloc.Request{})
+		_, err := b.CreateClaim(b.ctx, project, again, usecase.Request{})
 		require.Equal(t, "/metadata/name", refused(t, err, ipam.CodeAlreadyExists).Fields[0].Pointer)
 	}
 	require.Equal(t, before, b.dump(t))

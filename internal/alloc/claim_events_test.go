@@ -9,7 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/trail"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
@@ -25,7 +26,7 @@ func (b *bundle) claimTrail(t testing.TB, project string) []ipam.Event {
 	t.Helper()
 	var out []ipam.Event
 	for _, kind := range []string{"IPClaim", "IPAllocation"} {
-		page, err := b.ListEvents(b.ctx, project, alloc.EventFilter{Kind: kind}, 500, "")
+		page, err := b.ListEvents(b.ctx, project, trail.EventFilter{Kind: kind}, 500, "")
 		require.NoError(t, err)
 		require.Empty(t, page.Next)
 		for i := range page.Items {
@@ -75,27 +76,27 @@ func TestEachEffectOnAClaimLeavesOneEvent(t *testing.T) {
 			return err
 		}, "", nil, nil, nil},
 		{"PutThatCreates", func(ctx context.Context) error {
-			_, err := b.PutClaim(ctx, project, claim("p", "net", 28), alloc.Request{})
+			_, err := b.PutClaim(ctx, project, claim("p", "net", 28), usecase.Request{})
 			return err
 		}, "IPClaim p", nil, "net", []string{"poolRef", "name"}},
 		{"PutThatReturns", func(ctx context.Context) error {
-			_, err := b.PutClaim(ctx, project, claim("p", "net", 28), alloc.Request{})
+			_, err := b.PutClaim(ctx, project, claim("p", "net", 28), usecase.Request{})
 			return err
 		}, "", nil, nil, nil},
 		{"PutThatIsRefused", func(ctx context.Context) error {
-			_, err := b.PutClaim(ctx, project, claim("p", "net", 29), alloc.Request{})
+			_, err := b.PutClaim(ctx, project, claim("p", "net", 29), usecase.Request{})
 			refused(t, err, ipam.CodeAlreadyExists)
 			return nil
 		}, "", nil, nil, nil},
 		{"Patch", func(ctx context.Context) error {
-			_, err := b.PatchClaim(ctx, project, "p", alloc.Request{}, func(c ipam.Claim) (ipam.Claim, error) {
+			_, err := b.PatchClaim(ctx, project, "p", usecase.Request{}, func(c ipam.Claim) (ipam.Claim, error) {
 				c.Spec.ReclaimPolicy = ipam.ReclaimRetain
 				return c, nil
 			})
 			return err
 		}, "IPClaim p", "Delete", "Retain", []string{"spec", "reclaimPolicy"}},
 		{"PatchWithoutADifference", func(ctx context.Context) error {
-			_, err := b.PatchClaim(ctx, project, "p", alloc.Request{}, func(c ipam.Claim) (ipam.Claim, error) { return c, nil })
+			_, err := b.PatchClaim(ctx, project, "p", usecase.Request{}, func(c ipam.Claim) (ipam.Claim, error) { return c, nil })
 			return err
 		}, "", nil, nil, nil},
 		{"DryRuns", func(ctx context.Context) error {
@@ -105,22 +106,22 @@ func TestEachEffectOnAClaimLeavesOneEvent(t *testing.T) {
 			require.NoError(t, err)
 			return b.DeleteClaim(ctx, project, "c", dry)
 		}, "", nil, nil, nil},
-		{"Delete", func(ctx context.Context) error { return b.DeleteClaim(ctx, project, "c", alloc.Request{}) },
+		{"Delete", func(ctx context.Context) error { return b.DeleteClaim(ctx, project, "c", usecase.Request{}) },
 			"IPClaim c", "10.0.0.0/28", nil, []string{"allocatedCIDR"}},
 		{"Rebind", func(ctx context.Context) error {
-			_, err := b.CreateClaim(ctx, project, again("again", kept, retain), alloc.Request{})
+			_, err := b.CreateClaim(ctx, project, again("again", kept, retain), usecase.Request{})
 			return err
 		}, "IPClaim again", nil, "10.0.0.0/28", []string{"allocatedCIDR"}},
-		{"DeleteRebound", func(ctx context.Context) error { return b.DeleteClaim(ctx, project, "again", alloc.Request{}) },
+		{"DeleteRebound", func(ctx context.Context) error { return b.DeleteClaim(ctx, project, "again", usecase.Request{}) },
 			"IPClaim again", "10.0.0.0/28", nil, []string{"allocatedCIDR"}},
 		{"DeleteBoundAllocation", func(ctx context.Context) error {
 			made, err := b.GetClaim(ctx, project, "p")
 			require.NoError(t, err)
-			refused(t, b.DeleteAllocation(ctx, project, made.AllocationID.String(), alloc.Request{}), ipam.CodeInUse)
+			refused(t, b.DeleteAllocation(ctx, project, made.AllocationID.String(), usecase.Request{}), ipam.CodeInUse)
 			return nil
 		}, "", nil, nil, nil},
 		{"DeleteAllocation", func(ctx context.Context) error {
-			return b.DeleteAllocation(ctx, project, kept.String(), alloc.Request{})
+			return b.DeleteAllocation(ctx, project, kept.String(), usecase.Request{})
 		}, "IPAllocation ", "Retained", nil, []string{"phase"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -159,7 +160,7 @@ func TestBatchLeavesOneEventForEachClaim(t *testing.T) {
 	b.pool(t, root("net", "10.0.0.0/24", strategy(ipam.FirstFit)))
 	_, err := b.CreateClaimBatch(b.from("somebody"), project, []ipam.Claim{claim("a", "net", 32), claim("b", "net", 32), claim("c", "net", 32)}, key("k", "k"))
 	require.NoError(t, err)
-	_, err = b.CreateClaimBatch(b.from("somebody"), project, []ipam.Claim{claim("d", "net", 32), claim("e", "net", 16)}, alloc.Request{})
+	_, err = b.CreateClaimBatch(b.from("somebody"), project, []ipam.Claim{claim("d", "net", 32), claim("e", "net", 16)}, usecase.Request{})
 	require.Error(t, err)
 	blocks := map[string]any{}
 	trail := b.claimTrail(t, project)
@@ -181,12 +182,12 @@ func TestMembersOfAGroupAreRecordedEachAsThemselves(t *testing.T) {
 	store, seen := b.store(t)
 	g := &gated{bundle: b, gate: newGate(store, "claim_group"), pool: pool}
 	b.Service = b.serve(g.gate)
-	first := g.claiming(claim("first", "net", 32, offered), alloc.Request{})
+	first := g.claiming(claim("first", "net", 32, offered), usecase.Request{})
 	g.hold(t, func(context.Context) (ipam.Claim, error) { return first(b.from("zero")) })
-	g.queueIn(b.from("one"), t, g.claiming(claim("a", "net", 32, offered), alloc.Request{}))
-	g.queueIn(b.from("two"), t, g.claiming(claim("b", "net", 32, offered), alloc.Request{}))
+	g.queueIn(b.from("one"), t, g.claiming(claim("a", "net", 32, offered), usecase.Request{}))
+	g.queueIn(b.from("two"), t, g.claiming(claim("b", "net", 32, offered), usecase.Request{}))
 	g.queueIn(b.from("three"), t, func(ctx context.Context) (ipam.Claim, error) {
-		r, err := g.CreateClaim(ctx, provider, claim("c", "net", 32, offered), alloc.Request{})
+		r, err := g.CreateClaim(ctx, provider, claim("c", "net", 32, offered), usecase.Request{})
 		return r.Value, err
 	})
 	for _, o := range g.finish() {
@@ -224,23 +225,23 @@ func TestUnknownOutcomeLeavesOneEvent(t *testing.T) {
 				require.Len(t, b.claimTrail(t, project), before+1)
 			}
 			step(func() error {
-				_, err := b.CreateClaim(b.ctx, project, claim("c", "net", 32, retain), alloc.Request{})
+				_, err := b.CreateClaim(b.ctx, project, claim("c", "net", 32, retain), usecase.Request{})
 				return err
 			})
 			made, err := b.GetClaim(b.ctx, project, "c")
 			require.NoError(t, err)
-			step(func() error { _, err := b.patchClaim("c", alloc.Request{}, withLabels("a", "b")); return err })
-			step(func() error { return b.DeleteClaim(b.ctx, project, "c", alloc.Request{}) })
+			step(func() error { _, err := b.patchClaim("c", usecase.Request{}, withLabels("a", "b")); return err })
+			step(func() error { return b.DeleteClaim(b.ctx, project, "c", usecase.Request{}) })
 			step(func() error {
-				_, err := b.CreateClaim(b.ctx, project, again("d", made.AllocationID, retain), alloc.Request{})
+				_, err := b.CreateClaim(b.ctx, project, again("d", made.AllocationID, retain), usecase.Request{})
 				return err
 			})
-			step(func() error { return b.DeleteClaim(b.ctx, project, "d", alloc.Request{}) })
+			step(func() error { return b.DeleteClaim(b.ctx, project, "d", usecase.Request{}) })
 			step(func() error {
-				return b.DeleteAllocation(b.ctx, project, made.AllocationID.String(), alloc.Request{})
+				return b.DeleteAllocation(b.ctx, project, made.AllocationID.String(), usecase.Request{})
 			})
 			step(func() error {
-				_, err := b.CreateClaimBatch(b.ctx, project, []ipam.Claim{claim("e", "net", 32)}, alloc.Request{})
+				_, err := b.CreateClaimBatch(b.ctx, project, []ipam.Claim{claim("e", "net", 32)}, usecase.Request{})
 				return err
 			})
 		})

@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
@@ -45,7 +45,7 @@ func TestExplanationIsWhatTheCreationWouldAnswer(t *testing.T) {
 			require.Equal(t, before, b.dump(t), "nothing is written")
 
 			c.claim.Metadata = meta("real")
-			made, err := b.CreateClaim(b.ctx, project, c.claim, alloc.Request{})
+			made, err := b.CreateClaim(b.ctx, project, c.claim, usecase.Request{})
 			if c.remedy == "" {
 				require.NoError(t, err)
 				require.Equal(t, []any{made.Value.Block, made.Value.Pool, made.Value.Class, made.Value.ReclaimPolicy},
@@ -105,7 +105,7 @@ func TestExplanationNamesTheQuotaThatDecides(t *testing.T) {
 	t.Parallel()
 	b := setupClass(t)
 	one := int64(1)
-	_, err := b.PutQuota(b.ctx, project, ipam.Quota{Metadata: meta("q"), Spec: ipam.QuotaSpec{Limits: ipam.QuotaLimits{Claims: &one}}}, alloc.Request{})
+	_, err := b.PutQuota(b.ctx, project, ipam.Quota{Metadata: meta("q"), Spec: ipam.QuotaSpec{Limits: ipam.QuotaLimits{Claims: &one}}}, usecase.Request{})
 	require.NoError(t, err)
 	got, err := b.ExplainClaim(b.ctx, project, byClass("", "net"))
 	require.NoError(t, err)

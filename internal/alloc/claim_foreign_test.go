@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -52,25 +52,25 @@ func (b *bundle) ofLender(c *ipam.Claim) { c.Spec.PoolRef.Project = b.lender() }
 
 func (b *bundle) offer(t *testing.T, p ipam.Pool) ipam.Pool {
 	t.Helper()
-	r, err := b.CreatePool(b.ctx, b.lender(), p, alloc.Request{})
+	r, err := b.CreatePool(b.ctx, b.lender(), p, usecase.Request{})
 	require.NoError(t, err)
 	return r.Value
 }
 
 func (b *bundle) grant(t *testing.T, pool, consumer string) {
 	t.Helper()
-	_, err := b.PutPoolGrant(b.ctx, b.lender(), pool, consumer, alloc.Request{})
+	_, err := b.PutPoolGrant(b.ctx, b.lender(), pool, consumer, usecase.Request{})
 	require.NoError(t, err)
 }
 
 func (b *bundle) revoke(t *testing.T, pool, consumer string) {
 	t.Helper()
-	require.NoError(t, b.DeletePoolGrant(b.ctx, b.lender(), pool, consumer, alloc.Request{}))
+	require.NoError(t, b.DeletePoolGrant(b.ctx, b.lender(), pool, consumer, usecase.Request{}))
 }
 
 func (b *bundle) show(t *testing.T, pool string, v ipam.Visibility) {
 	t.Helper()
-	_, err := b.PatchPool(b.ctx, b.lender(), pool, alloc.Request{}, func(p ipam.Pool) (ipam.Pool, error) {
+	_, err := b.PatchPool(b.ctx, b.lender(), pool, usecase.Request{}, func(p ipam.Pool) (ipam.Pool, error) {
 		p.Spec.Visibility = v
 		return p, nil
 	})
@@ -81,11 +81,11 @@ func (b *bundle) show(t *testing.T, pool string, v ipam.Visibility) {
 func (b *bundle) ways() map[string]func(ipam.Claim) error {
 	return map[string]func(ipam.Claim) error{
 		"Create": func(c ipam.Claim) error {
-			_, err := b.CreateClaim(b.ctx, project, c, alloc.Request{})
+			_, err := b.CreateClaim(b.ctx, project, c, usecase.Request{})
 			return err
 		},
 		"Put": func(c ipam.Claim) error {
-			_, err := b.PutClaim(b.ctx, project, c, alloc.Request{})
+			_, err := b.PutClaim(b.ctx, project, c, usecase.Request{})
 			return err
 		},
 		"DryRun": func(c ipam.Claim) error {
@@ -112,7 +112,7 @@ func (b *bundle) requireAsMissing(t *testing.T) {
 		require.Equal(t, missing(run, "not"), missing(run, "net"), name)
 	}
 	batch := func(c ipam.Claim) error {
-		_, err := b.CreateClaimBatch(b.ctx, project, []ipam.Claim{claim("own", "own", 32), c}, alloc.Request{})
+		_, err := b.CreateClaimBatch(b.ctx, project, []ipam.Claim{claim("own", "own", 32), c}, usecase.Request{})
 		return err
 	}
 	require.Equal(t, missing(batch, "not"), missing(batch, "net"))
@@ -138,7 +138,7 @@ func TestPoolOfAnotherProjectNeedsBothToBeSharedAndToBeGranted(t *testing.T) {
 				b.release(t, "c")
 			}
 		}
-		r, err := b.CreateClaimBatch(b.ctx, project, []ipam.Claim{claim("own", "own", 32), claim("c", "net", 32, offered)}, alloc.Request{})
+		r, err := b.CreateClaimBatch(b.ctx, project, []ipam.Claim{claim("own", "own", 32), claim("c", "net", 32, offered)}, usecase.Request{})
 		require.NoError(t, err)
 		require.Equal(t, []ipam.Ref{ref("own"), theirs("net")}, []ipam.Ref{r.Value[0].Pool, r.Value[1].Pool})
 		b.release(t, "own")
@@ -158,11 +158,11 @@ func TestOwnPoolNeedsNoGrantWhateverItsVisibility(t *testing.T) {
 	for i, v := range []ipam.Visibility{ipam.VisibilityPlatform, ipam.VisibilityConsumer, ipam.VisibilityShared} {
 		p := root(string(v), "10.0.0.0/24", visible(v))
 		p.Spec.CIDR = block([]string{"10.0.0.0/24", "10.0.1.0/24", "10.0.2.0/24"}[i])
-		_, err := b.CreatePool(b.ctx, ipam.PlatformProject, p, alloc.Request{})
+		_, err := b.CreatePool(b.ctx, ipam.PlatformProject, p, usecase.Request{})
 		require.NoError(t, err)
 		c := claim(string(v), string(v), 32)
 		c.Spec.PoolRef.Project = ipam.PlatformProject
-		_, err = b.CreateClaim(b.ctx, ipam.PlatformProject, c, alloc.Request{})
+		_, err = b.CreateClaim(b.ctx, ipam.PlatformProject, c, usecase.Request{})
 		require.NoError(t, err)
 	}
 }
@@ -187,22 +187,22 @@ func TestGrantThatGoesWhileAClaimWaitsStopsIt(t *testing.T) {
 			mine := claim("mine", "net", 32)
 			b.ofLender(&mine)
 			g.hold(t, func(ctx context.Context) (ipam.Claim, error) {
-				r, err := g.CreateClaim(ctx, b.lender(), mine, alloc.Request{})
+				r, err := g.CreateClaim(ctx, b.lender(), mine, usecase.Request{})
 				return r.Value, err
 			})
 			g.queue(t,
-				g.claiming(claim("a", "net", 32, b.ofLender), alloc.Request{}),
-				g.claiming(selecting("b", matching("x", "y"), length(32)), alloc.Request{}),
+				g.claiming(claim("a", "net", 32, b.ofLender), usecase.Request{}),
+				g.claiming(selecting("b", matching("x", "y"), length(32)), usecase.Request{}),
 			)
 			second := mine
 			second.Name = "second"
 			g.queue(t, func(ctx context.Context) (ipam.Claim, error) {
-				r, err := g.CreateClaim(ctx, b.lender(), second, alloc.Request{})
+				r, err := g.CreateClaim(ctx, b.lender(), second, usecase.Request{})
 				return r.Value, err
 			})
 			stop(t, &bundle{Service: other, ctx: b.ctx, lends: b.lends})
 			late := g.finish()
-			_, missing := b.CreateClaim(b.ctx, project, claim("a", "net", 32, b.ofLender), alloc.Request{})
+			_, missing := b.CreateClaim(b.ctx, project, claim("a", "net", 32, b.ofLender), usecase.Request{})
 			require.Equal(t, missing, late[0].err, "as for a pool that is not there")
 			e := refused(t, late[1].err, ipam.CodeNoPoolMatches)
 			require.NotContains(t, e.Message, b.lender(), "nor does a selector's refusal name it")
@@ -228,12 +228,12 @@ func TestBatchIsStoppedByAGrantThatGoesBeforeItsTransaction(t *testing.T) {
 			b.Service = b.serve(gate)
 			g := &gated{bundle: b, gate: gate}
 			o := g.hold(t, func(ctx context.Context) (ipam.Claim, error) {
-				_, err := b.CreateClaimBatch(ctx, project, []ipam.Claim{c}, alloc.Request{})
+				_, err := b.CreateClaimBatch(ctx, project, []ipam.Claim{c}, usecase.Request{})
 				return ipam.Claim{}, err
 			})
-			require.NoError(t, other.DeletePoolGrant(b.ctx, b.lender(), "net", project, alloc.Request{}))
+			require.NoError(t, other.DeletePoolGrant(b.ctx, b.lender(), "net", project, usecase.Request{}))
 			g.finish()
-			_, missing := b.CreateClaimBatch(b.ctx, project, []ipam.Claim{c}, alloc.Request{})
+			_, missing := b.CreateClaimBatch(b.ctx, project, []ipam.Claim{c}, usecase.Request{})
 			require.Error(t, missing)
 			require.Equal(t, missing, o.err)
 		})
@@ -251,14 +251,14 @@ func TestSelectorTriesOwnPoolsFirstThenThoseOfThePlatform(t *testing.T) {
 	b.offer(t, root("c-private", "10.1.0.3/32", labelled("for", "hosts"), visible(ipam.VisibilityConsumer))) // not shared
 	var err error
 	for i, name := range []string{"public", "granted", "secret"} {
-		_, err = b.CreatePool(b.ctx, ipam.PlatformProject, root(name, fmt.Sprintf("10.2.0.%d/32", i), one...), alloc.Request{})
+		_, err = b.CreatePool(b.ctx, ipam.PlatformProject, root(name, fmt.Sprintf("10.2.0.%d/32", i), one...), usecase.Request{})
 		require.NoError(t, err)
 	}
 	for pool, to := range map[string]string{"public": ipam.Everybody, "granted": project} {
-		_, err = b.PutPoolGrant(b.ctx, ipam.PlatformProject, pool, to, alloc.Request{})
+		_, err = b.PutPoolGrant(b.ctx, ipam.PlatformProject, pool, to, usecase.Request{})
 		require.NoError(t, err)
 	}
-	_, err = b.PutPoolGrant(b.ctx, ipam.PlatformProject, "granted", ipam.Everybody, alloc.Request{}) // granted twice, tried once
+	_, err = b.PutPoolGrant(b.ctx, ipam.PlatformProject, "granted", ipam.Everybody, usecase.Request{}) // granted twice, tried once
 	require.NoError(t, err)
 	for _, p := range []string{"a", "z", "c-private"} {
 		b.grant(t, p, project)
@@ -271,12 +271,12 @@ func TestSelectorTriesOwnPoolsFirstThenThoseOfThePlatform(t *testing.T) {
 	}
 	e := b.refuseClaim(t, pick("more"), ipam.CodePoolExhausted)
 	require.Equal(t, order, e.Figures.PoolsTried)
-	_, err = b.CreateClaimBatch(b.ctx, project, []ipam.Claim{pick("more")}, alloc.Request{})
+	_, err = b.CreateClaimBatch(b.ctx, project, []ipam.Claim{pick("more")}, usecase.Request{})
 	require.Equal(t, order, refused(t, err, ipam.CodePoolExhausted).Figures.PoolsTried)
 	for i := range order {
 		b.release(t, string(rune('a'+i)))
 	}
-	r, err := b.CreateClaimBatch(b.ctx, project, []ipam.Claim{pick("a"), pick("b"), pick("c")}, alloc.Request{})
+	r, err := b.CreateClaimBatch(b.ctx, project, []ipam.Claim{pick("a"), pick("b"), pick("c")}, usecase.Request{})
 	require.NoError(t, err)
 	for i, c := range r.Value {
 		require.Equal(t, order[i], c.Pool.String())
@@ -295,10 +295,10 @@ func TestHeldBlocksStayWhenTheGrantGoes(t *testing.T) {
 	read, err := b.GetClaim(b.ctx, project, "c")
 	require.NoError(t, err)
 	require.Equal(t, made, read)
-	r, err := b.PutClaim(b.ctx, project, claim("c", "net", 28, offered, retain), alloc.Request{})
+	r, err := b.PutClaim(b.ctx, project, claim("c", "net", 28, offered, retain), usecase.Request{})
 	require.NoError(t, err)
 	require.True(t, r.Existed)
-	_, err = b.patchClaim("c", alloc.Request{}, withLabels("a", "b"))
+	_, err = b.patchClaim("c", usecase.Request{}, withLabels("a", "b"))
 	require.NoError(t, err)
 	e := b.refuseClaim(t, again("d", kept.AllocationID, retain), ipam.CodeNotFound)
 	require.Contains(t, e.Message, "Pool umbrella/net was not found.", "binding again is a new claim")
@@ -315,17 +315,17 @@ func TestHeldBlocksStayWhenTheGrantGoes(t *testing.T) {
 	back := again("e", kept.AllocationID, retain, of(provider))
 	require.Equal(t, kept.Block, b.claim(t, back).Block, "as status.allocationRef has it")
 	for _, c := range []ipam.Claim{back, again("e", kept.AllocationID, retain)} {
-		got, err := b.PutClaim(b.ctx, project, c, alloc.Request{})
+		got, err := b.PutClaim(b.ctx, project, c, usecase.Request{})
 		require.NoError(t, err)
 		require.True(t, got.Existed, "the same claim, whether the project is said or not")
 	}
-	_, err = b.PutClaim(b.ctx, project, again("e", kept.AllocationID, retain, of("nobody")), alloc.Request{})
+	_, err = b.PutClaim(b.ctx, project, again("e", kept.AllocationID, retain, of("nobody")), usecase.Request{})
 	refused(t, err, ipam.CodeAlreadyExists)
 	b.revoke(t, "net", project)
 	b.release(t, "e")
 	b.release(t, "c")
 	for _, id := range []ipam.ID{made.AllocationID, kept.AllocationID} {
-		require.NoError(t, b.DeleteAllocation(b.ctx, project, id.String(), alloc.Request{}), "the holder gives it back")
+		require.NoError(t, b.DeleteAllocation(b.ctx, project, id.String(), usecase.Request{}), "the holder gives it back")
 	}
 	p, err := b.GetPool(b.ctx, provider, "net")
 	require.NoError(t, err)

@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -15,7 +15,7 @@ func TestPutCreatesOrReturns(t *testing.T) {
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/30"))
 	want := claim("c", "net", 32, withLabels("a", "b"))
-	first, err := b.PutClaim(b.ctx, project, want, alloc.Request{})
+	first, err := b.PutClaim(b.ctx, project, want, usecase.Request{})
 	require.NoError(t, err)
 	require.False(t, first.Existed)
 	for _, name := range []string{"d", "e", "f"} {
@@ -23,7 +23,7 @@ func TestPutCreatesOrReturns(t *testing.T) {
 	}
 	before := b.dump(t)
 	b.clock.move(time.Minute)
-	second, err := b.PutClaim(b.ctx, project, want, alloc.Request{})
+	second, err := b.PutClaim(b.ctx, project, want, usecase.Request{})
 	require.NoError(t, err, "though the pool is full by now")
 	require.True(t, second.Existed)
 	require.Equal(t, first.Value, second.Value)
@@ -62,7 +62,7 @@ func TestPutOfAnotherSpecNamesWhatDiffers(t *testing.T) {
 		{"Owner", claim("c", "net", 32, ab, ownedBy("VM", "b")), []string{"/spec/ownerRef is VM/a there, VM/b was asked for."}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := b.PutClaim(b.ctx, project, c.claim, alloc.Request{})
+			_, err := b.PutClaim(b.ctx, project, c.claim, usecase.Request{})
 			e := refused(t, err, ipam.CodeAlreadyExists)
 			var differ []string
 			for _, f := range e.Fields {
@@ -105,7 +105,7 @@ func TestPutComparesWithWhatTheClaimHasGot(t *testing.T) {
 		"NobodysInParticular":  claimOf("owner", "net"),
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := b.PutClaim(b.ctx, project, c, alloc.Request{})
+			got, err := b.PutClaim(b.ctx, project, c, usecase.Request{})
 			require.NoError(t, err)
 			require.True(t, got.Existed)
 		})
@@ -117,9 +117,9 @@ func TestPutReturnsWhateverOthersHaveLabelledIt(t *testing.T) {
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/24"))
 	b.claim(t, claim("c", "net", 32, withLabels("a", "b")))
-	now, err := b.patchClaim("c", alloc.Request{}, withLabels("c", "d"))
+	now, err := b.patchClaim("c", usecase.Request{}, withLabels("c", "d"))
 	require.NoError(t, err)
-	got, err := b.PutClaim(b.ctx, project, claim("c", "net", 32, withLabels("a", "b")), alloc.Request{})
+	got, err := b.PutClaim(b.ctx, project, claim("c", "net", 32, withLabels("a", "b")), usecase.Request{})
 	require.NoError(t, err)
 	require.True(t, got.Existed)
 	require.Equal(t, now, got.Value, "as it is, and not as it was asked for")
@@ -131,9 +131,9 @@ func TestPutOfARetainedAllocationReturnsToo(t *testing.T) {
 	b.pool(t, root("net", "10.0.0.0/24"))
 	kept := b.claim(t, claim("kept", "net", 32, retain))
 	b.release(t, "kept")
-	first, err := b.PutClaim(b.ctx, project, again("c", kept.AllocationID), alloc.Request{})
+	first, err := b.PutClaim(b.ctx, project, again("c", kept.AllocationID), usecase.Request{})
 	require.NoError(t, err)
-	second, err := b.PutClaim(b.ctx, project, again("c", kept.AllocationID), alloc.Request{})
+	second, err := b.PutClaim(b.ctx, project, again("c", kept.AllocationID), usecase.Request{})
 	require.NoError(t, err)
 	require.True(t, second.Existed)
 	require.Equal(t, first.Value, second.Value)
@@ -145,7 +145,7 @@ func TestPutThatIsRefusedLeavesNothing(t *testing.T) {
 	b.pool(t, root("net", "10.0.0.0/32"))
 	b.claim(t, claim("all", "net", 32))
 	before := b.dump(t)
-	_, err := b.PutClaim(b.ctx, project, claim("c", "net", 32), alloc.Request{})
+	_, err := b.PutClaim(b.ctx, project, claim("c", "net", 32), usecase.Request{})
 	refused(t, err, ipam.CodePoolExhausted)
 	require.Equal(t, before, b.dump(t))
 }

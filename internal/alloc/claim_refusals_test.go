@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -140,15 +140,15 @@ func TestCapacityFollowsEveryOperationExactly(t *testing.T) {
 			require.Equal(t, c.less24, b.available(t, "net"))
 			b.pool(t, child("sub", "net", c.sub))
 			require.Equal(t, c.lessSub, b.available(t, "net"))
-			_, err := b.CreateClaim(b.ctx, project, claim("in-sub", "sub", c.bits), alloc.Request{})
+			_, err := b.CreateClaim(b.ctx, project, claim("in-sub", "sub", c.bits), usecase.Request{})
 			require.NoError(t, err)
 			require.Equal(t, c.lessSub, b.available(t, "net"), "what happens in a child does not show in its parent")
 			b.release(t, "in-sub")
-			require.NoError(t, b.DeletePool(b.ctx, project, "sub", alloc.Request{}))
+			require.NoError(t, b.DeletePool(b.ctx, project, "sub", usecase.Request{}))
 			require.Equal(t, c.after, b.available(t, "net"))
-			_, err = b.patch("net", alloc.Request{}, reserving(ipam.Reservation{Last: 256}))
+			_, err = b.patch("net", usecase.Request{}, reserving(ipam.Reservation{Last: 256}))
 			require.NoError(t, err)
-			_, err = b.patch("net", alloc.Request{}, reserving())
+			_, err = b.patch("net", usecase.Request{}, reserving())
 			require.NoError(t, err)
 			require.Equal(t, c.after, b.available(t, "net"))
 			b.release(t, "c")

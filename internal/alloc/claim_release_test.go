@@ -6,7 +6,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/paging"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -20,7 +21,7 @@ func TestReleaseUnderDeleteFreesTheBlockAtOnce(t *testing.T) {
 	require.Equal(t, empty, state(b.dump(t)), "nothing is left of it")
 	_, err := b.GetAllocation(b.ctx, project, made.AllocationID.String())
 	refused(t, err, ipam.CodeNotFound)
-	refused(t, b.DeleteClaim(b.ctx, project, "c", alloc.Request{}), ipam.CodeNotFound)
+	refused(t, b.DeleteClaim(b.ctx, project, "c", usecase.Request{}), ipam.CodeNotFound)
 }
 
 func TestReleaseUnderRetainKeepsTheAllocation(t *testing.T) {
@@ -46,14 +47,14 @@ func TestReleaseUnderRetainKeepsTheAllocation(t *testing.T) {
 		require.Contains(t, e.Message, kept.ID.String(), "which allocation to name instead")
 		b.refuseClaim(t, claimOf("c", "net", hostAddress("10.0.0.1")), ipam.CodeBlockTaken)
 		b.refuseClaim(t, claimOf("c", "net", exactly("10.0.0.0/25")), ipam.CodeBlockTaken)
-		_, err := b.CreatePool(b.ctx, project, childAt("p", "net", made.Block.String()), alloc.Request{})
+		_, err := b.CreatePool(b.ctx, project, childAt("p", "net", made.Block.String()), usecase.Request{})
 		e = refused(t, err, ipam.CodeAllocationRetained)
 		require.Equal(t, "/spec/cidr", e.Fields[0].Pointer)
 	})
 	t.Run("ItCanBeDeleted", func(t *testing.T) {
-		require.NoError(t, b.DeleteAllocation(b.ctx, project, kept.ID.String(), alloc.Request{}))
+		require.NoError(t, b.DeleteAllocation(b.ctx, project, kept.ID.String(), usecase.Request{}))
 		require.Equal(t, []string{"10.0.0.0/24"}, b.free(t, "net"))
-		refused(t, b.DeleteAllocation(b.ctx, project, kept.ID.String(), alloc.Request{}), ipam.CodeNotFound)
+		refused(t, b.DeleteAllocation(b.ctx, project, kept.ID.String(), usecase.Request{}), ipam.CodeNotFound)
 	})
 }
 
@@ -123,7 +124,7 @@ func TestAllocationThatCannotBeBoundAgain(t *testing.T) {
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/24", reserving(ipam.Reservation{First: 1})))
 	b.pool(t, child("sub", "net", 26))
-	all, err := b.ListAllocations(b.ctx, project, alloc.Filter{}, 100, "")
+	all, err := b.ListAllocations(b.ctx, project, paging.Filter{}, 100, "")
 	require.NoError(t, err)
 	require.Len(t, all.Items, 2)
 	for _, a := range all.Items {
@@ -135,11 +136,11 @@ func TestAllocationThatCannotBeBoundAgain(t *testing.T) {
 
 	made := b.claim(t, claim("kept", "net", 28, retain))
 	b.release(t, "kept")
-	_, err = b.CreateProject(b.ctx, ipam.Project{Metadata: meta("umbrella")}, alloc.Request{})
+	_, err = b.CreateProject(b.ctx, ipam.Project{Metadata: meta("umbrella")}, usecase.Request{})
 	require.NoError(t, err)
-	_, err = b.CreateClaim(b.ctx, "umbrella", again("c", made.AllocationID), alloc.Request{})
+	_, err = b.CreateClaim(b.ctx, "umbrella", again("c", made.AllocationID), usecase.Request{})
 	refused(t, err, ipam.CodeNotFound) // another project's allocation is not there
-	_, err = b.CreateClaimBatch(b.ctx, project, []ipam.Claim{again("c", made.AllocationID)}, alloc.Request{})
+	_, err = b.CreateClaimBatch(b.ctx, project, []ipam.Claim{again("c", made.AllocationID)}, usecase.Request{})
 	require.Equal(t, "/claims/0/spec/allocationRef", refused(t, err, ipam.CodeInvalidArgument).Fields[0].Pointer)
 }
 
@@ -150,16 +151,16 @@ func TestBoundAllocationCannotBeDeleted(t *testing.T) {
 	b.pool(t, child("sub", "net", 26))
 	b.claim(t, claim("c", "net", 28))
 	before := b.dump(t)
-	all, err := b.ListAllocations(b.ctx, project, alloc.Filter{}, 100, "")
+	all, err := b.ListAllocations(b.ctx, project, paging.Filter{}, 100, "")
 	require.NoError(t, err)
 	purposes := map[ipam.Purpose]string{ipam.PurposeClaim: "claim acme/c", ipam.PurposeChildPool: "pool acme/sub", ipam.PurposeReservation: "reservation"}
 	require.Len(t, all.Items, len(purposes))
 	for _, a := range all.Items {
-		e := refused(t, b.DeleteAllocation(b.ctx, project, a.ID.String(), alloc.Request{}), ipam.CodeInUse)
+		e := refused(t, b.DeleteAllocation(b.ctx, project, a.ID.String(), usecase.Request{}), ipam.CodeInUse)
 		require.Contains(t, e.Message, purposes[a.Purpose], "what to delete instead")
 	}
-	refused(t, b.DeleteAllocation(b.ctx, project, ipam.NewID().String(), alloc.Request{}), ipam.CodeNotFound)
-	refused(t, b.DeleteAllocation(b.ctx, project, "not-an-id", alloc.Request{}), ipam.CodeNotFound)
+	refused(t, b.DeleteAllocation(b.ctx, project, ipam.NewID().String(), usecase.Request{}), ipam.CodeNotFound)
+	refused(t, b.DeleteAllocation(b.ctx, project, "not-an-id", usecase.Request{}), ipam.CodeNotFound)
 	_, err = b.GetAllocation(b.ctx, project, "not-an-id")
 	refused(t, err, ipam.CodeNotFound)
 	require.Equal(t, before, b.dump(t))
@@ -170,15 +171,15 @@ func TestAllocationsOfAnotherProjectAreNotThere(t *testing.T) {
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/24"))
 	made := b.claim(t, claim("c", "net", 28))
-	_, err := b.CreateProject(b.ctx, ipam.Project{Metadata: meta("umbrella")}, alloc.Request{})
+	_, err := b.CreateProject(b.ctx, ipam.Project{Metadata: meta("umbrella")}, usecase.Request{})
 	require.NoError(t, err)
 	_, err = b.GetAllocation(b.ctx, "umbrella", made.AllocationID.String())
 	refused(t, err, ipam.CodeNotFound)
-	refused(t, b.DeleteAllocation(b.ctx, "umbrella", made.AllocationID.String(), alloc.Request{}), ipam.CodeNotFound)
+	refused(t, b.DeleteAllocation(b.ctx, "umbrella", made.AllocationID.String(), usecase.Request{}), ipam.CodeNotFound)
 	_, err = b.GetClaim(b.ctx, "umbrella", "c")
 	refused(t, err, ipam.CodeNotFound)
-	refused(t, b.DeleteClaim(b.ctx, "umbrella", "c", alloc.Request{}), ipam.CodeNotFound)
+	refused(t, b.DeleteClaim(b.ctx, "umbrella", "c", usecase.Request{}), ipam.CodeNotFound)
 	_, err = b.GetPool(b.ctx, "umbrella", "net")
 	refused(t, err, ipam.CodeNotFound)
-	refused(t, b.DeletePool(b.ctx, "umbrella", "net", alloc.Request{}), ipam.CodeNotFound)
+	refused(t, b.DeletePool(b.ctx, "umbrella", "net", usecase.Request{}), ipam.CodeNotFound)
 }

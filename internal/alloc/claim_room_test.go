@@ -9,17 +9,18 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
 // looking is a store that counts the looks for room in several pools.
 type looking struct {
-	alloc.Store
+	storage.Store
 	looks atomic.Int64
 }
 
-func (l *looking) RoomIn(ctx context.Context, ask []alloc.RoomQuery) (map[ipam.ID]bool, error) {
+func (l *looking) RoomIn(ctx context.Context, ask []storage.RoomQuery) (map[ipam.ID]bool, error) {
 	l.looks.Add(1)
 	return l.Store.RoomIn(ctx, ask)
 }
@@ -39,7 +40,7 @@ func TestPoolsAreLookedAtOnlyWhenTheFirstOneIsFull(t *testing.T) {
 		t.Helper()
 		n++
 		before := l.looks.Load()
-		r, err := s.CreateClaim(b.ctx, project, byClass(fmt.Sprintf("c%d", n), "net"), alloc.Request{})
+		r, err := s.CreateClaim(b.ctx, project, byClass(fmt.Sprintf("c%d", n), "net"), usecase.Request{})
 		require.NoError(t, err)
 		require.Equal(t, pool, r.Value.Pool.Name)
 		require.Equal(t, looks, l.looks.Load()-before)

@@ -7,7 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/paging"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -25,7 +26,7 @@ func TestParallelFirstClaimsGetOnePoolAndABlockEach(t *testing.T) {
 			var wg sync.WaitGroup
 			for i := range n {
 				wg.Go(func() {
-					r, err := all[i%servers].CreateClaim(b.ctx, project, atSite(fmt.Sprintf("c%d", i), "ber"), alloc.Request{})
+					r, err := all[i%servers].CreateClaim(b.ctx, project, atSite(fmt.Sprintf("c%d", i), "ber"), usecase.Request{})
 					claims[i], errs[i] = r.Value, err
 				})
 			}
@@ -57,12 +58,12 @@ func TestScopesAreCarvedAtOnceByClaimsAndBatches(t *testing.T) {
 	for i := range n {
 		s := servers[i%len(servers)]
 		wg.Go(func() {
-			_, errs[i] = s.CreateClaim(b.ctx, project, atSite(fmt.Sprintf("c%d", i), sites[i%4]), alloc.Request{})
+			_, errs[i] = s.CreateClaim(b.ctx, project, atSite(fmt.Sprintf("c%d", i), sites[i%4]), usecase.Request{})
 		})
 		wg.Go(func() {
 			_, errs[n+i] = s.CreateClaimBatch(b.ctx, project, []ipam.Claim{
 				atSite(fmt.Sprintf("x%d", i), sites[(i+1)%4]), atSite(fmt.Sprintf("y%d", i), sites[(3*i+2)%4]),
-			}, alloc.Request{})
+			}, usecase.Request{})
 		})
 	}
 	wg.Wait()
@@ -70,7 +71,7 @@ func TestScopesAreCarvedAtOnceByClaimsAndBatches(t *testing.T) {
 		require.NoError(t, err)
 	}
 	require.Len(t, b.scopes(t), len(sites))
-	require.Len(t, b.claims(t, 100, alloc.Filter{}), 3*n)
+	require.Len(t, b.claims(t, 100, paging.Filter{}), 3*n)
 }
 
 func TestRepeatedFirstClaimIsMadeOnce(t *testing.T) {
@@ -84,17 +85,17 @@ func TestRepeatedFirstClaimIsMadeOnce(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, again.Replayed)
 	require.Equal(t, first.Value, again.Value)
-	put, err := b.PutClaim(b.ctx, project, atSite("c", "ber"), alloc.Request{})
+	put, err := b.PutClaim(b.ctx, project, atSite("c", "ber"), usecase.Request{})
 	require.NoError(t, err)
 	require.True(t, put.Existed)
 	require.Equal(t, first.Value, put.Value)
-	_, err = b.PutClaim(b.ctx, project, atSite("c", "ham"), alloc.Request{})
+	_, err = b.PutClaim(b.ctx, project, atSite("c", "ham"), usecase.Request{})
 	require.Equal(t, "/spec/scope", refused(t, err, ipam.CodeAlreadyExists).Fields[0].Pointer)
 	require.Equal(t, before, b.dump(t))
 
 	t.Run("AtOnce", func(t *testing.T) {
 		const n = 8
-		results, errs := make([]alloc.Result[ipam.Claim], n), make([]error, n)
+		results, errs := make([]usecase.Result[ipam.Claim], n), make([]error, n)
 		var wg sync.WaitGroup
 		for i := range n {
 			wg.Go(func() {

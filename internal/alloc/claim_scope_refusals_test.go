@@ -5,7 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -36,9 +36,9 @@ func TestMissingRolesAreAllNamed(t *testing.T) {
 					require.Contains(t, e.Message, role)
 				}
 			}
-			_, err := b.CreateClaim(b.ctx, project, byClass("c", "net", c.scope), alloc.Request{})
+			_, err := b.CreateClaim(b.ctx, project, byClass("c", "net", c.scope), usecase.Request{})
 			refuse(err, "")
-			_, err = b.CreateClaimBatch(b.ctx, project, []ipam.Claim{byClass("c", "net", c.scope)}, alloc.Request{})
+			_, err = b.CreateClaimBatch(b.ctx, project, []ipam.Claim{byClass("c", "net", c.scope)}, usecase.Request{})
 			refuse(err, "/claims/0")
 		})
 	}
@@ -68,12 +68,12 @@ func TestRefusedFirstClaimLeavesNothing(t *testing.T) {
 		"TooLong":          {nil, atSite("c", "ber", length(29)), ipam.CodePrefixLengthRejected},
 		"BackingPoolIsFull": {func(t *testing.T, b *bundle) {
 			t.Helper()
-			_, err := b.CreateClaim(b.ctx, platform, claimOf("all", "", exactly("10.0.0.0/16"), func(c *ipam.Claim) { c.Spec.PoolRef = ipam.Ref{Project: platform, Name: "eu"} }), alloc.Request{})
+			_, err := b.CreateClaim(b.ctx, platform, claimOf("all", "", exactly("10.0.0.0/16"), func(c *ipam.Claim) { c.Spec.PoolRef = ipam.Ref{Project: platform, Name: "eu"} }), usecase.Request{})
 			require.NoError(t, err)
 		}, atSite("c", "ber"), ipam.CodePoolExhausted},
 		"BackingPoolCarvesNoPoolsOfTheLength": {func(t *testing.T, b *bundle) {
 			t.Helper()
-			_, err := b.PatchPool(b.ctx, platform, "eu", alloc.Request{}, func(p ipam.Pool) (ipam.Pool, error) {
+			_, err := b.PatchPool(b.ctx, platform, "eu", usecase.Request{}, func(p ipam.Pool) (ipam.Pool, error) {
 				bounds(25, 32)(&p)
 				return p, nil
 			})
@@ -81,7 +81,7 @@ func TestRefusedFirstClaimLeavesNothing(t *testing.T) {
 		}, atSite("c", "ber"), ipam.CodePrefixLengthRejected},
 		"NoPoolBacksTheClass": {func(t *testing.T, b *bundle) {
 			t.Helper()
-			_, err := b.PatchPool(b.ctx, platform, "eu", alloc.Request{}, func(p ipam.Pool) (ipam.Pool, error) {
+			_, err := b.PatchPool(b.ctx, platform, "eu", usecase.Request{}, func(p ipam.Pool) (ipam.Pool, error) {
 				p.Spec.ClassNames = nil
 				return p, nil
 			})
@@ -98,7 +98,7 @@ func TestRefusedFirstClaimLeavesNothing(t *testing.T) {
 			e := b.refuseClaim(t, c.claim, c.code)
 			require.NotContains(t, e.Error(), "eu", "the pools behind the class are not the consumer's to know")
 			require.Equal(t, before, b.dump(t))
-			_, err := b.CreateClaimBatch(b.ctx, project, []ipam.Claim{c.claim}, alloc.Request{})
+			_, err := b.CreateClaimBatch(b.ctx, project, []ipam.Claim{c.claim}, usecase.Request{})
 			e = refused(t, err, c.code)
 			require.NotContains(t, e.Error(), "eu")
 			require.Equal(t, before, b.dump(t), "nor does a batch")
@@ -142,7 +142,7 @@ func TestBatchCarvesThePoolsOfItsScopesInOneTransaction(t *testing.T) {
 
 	t.Run("OneThatDoesNotFitLeavesNothingOfAll", func(t *testing.T) {
 		before := b.dump(t)
-		_, err := b.CreateClaimBatch(b.ctx, project, []ipam.Claim{atSite("f", "ber"), atSite("g", "cgn")}, alloc.Request{})
+		_, err := b.CreateClaimBatch(b.ctx, project, []ipam.Claim{atSite("f", "ber"), atSite("g", "cgn")}, usecase.Request{})
 		e := refused(t, err, ipam.CodeQuotaExceeded)
 		require.Equal(t, "/claims/1", e.Fields[0].Pointer[:9])
 		require.Equal(t, before, b.dump(t))
@@ -150,7 +150,7 @@ func TestBatchCarvesThePoolsOfItsScopesInOneTransaction(t *testing.T) {
 	t.Run("MoreThanANewPoolHolds", func(t *testing.T) {
 		b.set(t, quota("q", maxPools(9)))
 		before := b.dump(t)
-		_, err := b.CreateClaimBatch(b.ctx, project, []ipam.Claim{atSite("f", "cgn", length(25)), atSite("g", "cgn", length(25)), atSite("h", "cgn")}, alloc.Request{})
+		_, err := b.CreateClaimBatch(b.ctx, project, []ipam.Claim{atSite("f", "cgn", length(25)), atSite("g", "cgn", length(25)), atSite("h", "cgn")}, usecase.Request{})
 		e := refused(t, err, ipam.CodePoolExhausted)
 		require.Contains(t, e.Message, "of its 3 claims the first 2 fit")
 		require.Contains(t, e.Message, "The pool of this scope")
@@ -158,14 +158,14 @@ func TestBatchCarvesThePoolsOfItsScopesInOneTransaction(t *testing.T) {
 	})
 	t.Run("AVeryBlockOutsideOfThePoolThatItCarves", func(t *testing.T) {
 		before := b.dump(t)
-		_, err := b.CreateClaimBatch(b.ctx, project, []ipam.Claim{atSite("f", "cgn"), atSite("g", "cgn", exactly("10.0.200.0/28"))}, alloc.Request{})
+		_, err := b.CreateClaimBatch(b.ctx, project, []ipam.Claim{atSite("f", "cgn"), atSite("g", "cgn", exactly("10.0.200.0/28"))}, usecase.Request{})
 		e := refused(t, err, ipam.CodeNeverSatisfiable)
 		require.Equal(t, "/claims/1/spec/cidr", e.Fields[0].Pointer)
 		require.Equal(t, before, b.dump(t))
 	})
 	t.Run("MoreThanThePoolThatIsThereHolds", func(t *testing.T) {
 		before := b.dump(t)
-		_, err := b.CreateClaimBatch(b.ctx, project, []ipam.Claim{atSite("f", "muc", length(25)), atSite("g", "muc", length(25))}, alloc.Request{})
+		_, err := b.CreateClaimBatch(b.ctx, project, []ipam.Claim{atSite("f", "muc", length(25)), atSite("g", "muc", length(25))}, usecase.Request{})
 		e := refused(t, err, ipam.CodePoolExhausted)
 		require.Contains(t, e.Message, "of its 2 claims the first fits")
 		require.Equal(t, before, b.dump(t))

@@ -7,7 +7,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/paging"
+	"github.com/carve-ipam/carve/internal/alloc/pools"
+	"github.com/carve-ipam/carve/internal/alloc/trail"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -30,8 +33,8 @@ func (b *bundle) scopes(t testing.TB) []ipam.Pool {
 	t.Helper()
 	var out []ipam.Pool
 	for _, in := range []string{platform, project} {
-		for _, p := range all(t, 100, func(n int, cursor string) (alloc.Page[ipam.Pool], error) {
-			return b.ListPools(b.ctx, in, alloc.Filter{}, n, cursor)
+		for _, p := range all(t, 100, func(n int, cursor string) (paging.Page[ipam.Pool], error) {
+			return b.ListPools(b.ctx, in, paging.Filter{}, n, cursor)
 		}) {
 			if p.Scope != nil {
 				out = append(out, p)
@@ -61,7 +64,7 @@ func TestFirstClaimOfAScopeCarvesItsPool(t *testing.T) {
 	require.True(t, strings.HasPrefix(p.Name, "net-"))
 	require.Equal(t, block("10.0.0.0/24"), p.Block)
 	require.Equal(t, ipam.Ref{Project: platform, Name: "eu"}, p.Spec.Parent)
-	require.Equal(t, alloc.ScopeKeeper, p.CreatedBy)
+	require.Equal(t, pools.ScopeKeeper, p.CreatedBy)
 	require.Equal(t, map[string]string{"site": "ber"}, p.Scope.Values)
 	require.Equal(t, project, p.Scope.Project)
 	require.Equal(t, first.Class, p.Scope.Class)
@@ -74,9 +77,9 @@ func TestFirstClaimOfAScopeCarvesItsPool(t *testing.T) {
 	got, err := b.GetClaim(b.ctx, project, "first")
 	require.NoError(t, err)
 	require.Equal(t, first, got)
-	events := b.events(t, platform, alloc.EventFilter{Name: p.Name})
+	events := b.events(t, platform, trail.EventFilter{Name: p.Name})
 	require.Len(t, events, 1)
-	require.Equal(t, alloc.ScopeKeeper, events[0].Subject)
+	require.Equal(t, pools.ScopeKeeper, events[0].Subject)
 	require.NotContains(t, string(events[0].After), "ber", "what the consumer calls its sites is none of the owner's trail")
 	require.Len(t, b.claimTrail(t, project), 1)
 
@@ -94,7 +97,7 @@ func TestTwoProjectsWithTheSameScopeHaveAPoolEach(t *testing.T) {
 	b := setupScoped(t)
 	b.neighbour(t)
 	own := b.claim(t, atSite("c", "ber"))
-	r, err := b.CreateClaim(b.ctx, other, atSite("c", "ber"), alloc.Request{})
+	r, err := b.CreateClaim(b.ctx, other, atSite("c", "ber"), usecase.Request{})
 	require.NoError(t, err)
 	require.Equal(t, "10.0.0.0/28", own.Block.String())
 	require.Equal(t, "10.0.1.0/28", r.Value.Block.String())
@@ -137,20 +140,20 @@ func TestScopedPoolServesNobodyElse(t *testing.T) {
 	byRef := func(c *ipam.Claim) { c.Spec.PoolRef = p.Ref() }
 	e := b.refuseClaim(t, claim("by-ref", "", 28, byRef), ipam.CodeNotFound)
 	require.Equal(t, "Pool "+p.Ref().String()+" was not found.", e.Message)
-	_, err := b.CreateClaim(b.ctx, platform, claim("by-owner", "", 28, byRef), alloc.Request{})
+	_, err := b.CreateClaim(b.ctx, platform, claim("by-owner", "", 28, byRef), usecase.Request{})
 	e = refused(t, err, ipam.CodeInvalidArgument)
 	require.Contains(t, e.Message, "carved for claims of class platform/net in project \"acme\" alone", "its owner is told why")
-	_, err = b.CreateClaimBatch(b.ctx, platform, []ipam.Claim{claim("by-owner", "", 28, byRef)}, alloc.Request{})
+	_, err = b.CreateClaimBatch(b.ctx, platform, []ipam.Claim{claim("by-owner", "", 28, byRef)}, usecase.Request{})
 	refused(t, err, ipam.CodeInvalidArgument)
 
-	_, err = b.CreatePool(b.ctx, platform, child("inside", p.Name, 28, func(c *ipam.Pool) { c.Spec.Parent.Project = platform }), alloc.Request{})
+	_, err = b.CreatePool(b.ctx, platform, child("inside", p.Name, 28, func(c *ipam.Pool) { c.Spec.Parent.Project = platform }), usecase.Request{})
 	refused(t, err, ipam.CodeInvalidArgument)
-	_, err = b.PatchPool(b.ctx, platform, p.Name, alloc.Request{}, func(p ipam.Pool) (ipam.Pool, error) {
+	_, err = b.PatchPool(b.ctx, platform, p.Name, usecase.Request{}, func(p ipam.Pool) (ipam.Pool, error) {
 		p.Labels = labels("x", "y")
 		return p, nil
 	})
 	require.NoError(t, err)
-	_, err = b.CreateClaim(b.ctx, platform, selecting("by-labels", ipam.Selector{MatchLabels: labels("x", "y")}, length(28)), alloc.Request{})
+	_, err = b.CreateClaim(b.ctx, platform, selecting("by-labels", ipam.Selector{MatchLabels: labels("x", "y")}, length(28)), usecase.Request{})
 	refused(t, err, ipam.CodeNoPoolMatches)
 	_, err = b.CreateClaim(b.ctx, platform, selecting("by-labels", ipam.Selector{MatchLabels: labels("x", "y")}, length(28)), dry)
 	refused(t, err, ipam.CodeNoPoolMatches)
@@ -170,7 +173,7 @@ func TestRetainedBlockOfAScopeIsBoundAgain(t *testing.T) {
 	require.Equal(t, c.Class, back.Class)
 	b.release(t, "back")
 	b.swept(t, 0, 0)
-	require.NoError(t, b.DeleteAllocation(b.ctx, project, c.AllocationID.String(), alloc.Request{}))
+	require.NoError(t, b.DeleteAllocation(b.ctx, project, c.AllocationID.String(), usecase.Request{}))
 	b.swept(t, 1, 0)
 	b.swept(t, 0, 1)
 }
@@ -179,14 +182,14 @@ func TestProjectStaysWhileScopesHavePools(t *testing.T) {
 	t.Parallel()
 	b := setupScoped(t, emptyFor(time.Hour))
 	b.neighbour(t)
-	_, err := b.CreateClaim(b.ctx, other, atSite("c", "ber"), alloc.Request{})
+	_, err := b.CreateClaim(b.ctx, other, atSite("c", "ber"), usecase.Request{})
 	require.NoError(t, err)
-	require.NoError(t, b.DeleteClaim(b.ctx, other, "c", alloc.Request{}))
-	refused(t, b.DeleteProject(b.ctx, other, alloc.Request{}), ipam.CodeInUse)
+	require.NoError(t, b.DeleteClaim(b.ctx, other, "c", usecase.Request{}))
+	refused(t, b.DeleteProject(b.ctx, other, usecase.Request{}), ipam.CodeInUse)
 	b.swept(t, 1, 0)
 	b.clock.move(time.Hour)
 	b.swept(t, 0, 1)
-	require.NoError(t, b.DeleteProject(b.ctx, other, alloc.Request{}))
+	require.NoError(t, b.DeleteProject(b.ctx, other, usecase.Request{}))
 }
 
 func TestLeastUtilizedSpreadsScopedPools(t *testing.T) {
@@ -211,7 +214,7 @@ func TestNameOfAScopedPoolThatIsTakenIsNotTheConsumersBusiness(t *testing.T) {
 	b.claim(t, atSite("c", "ber"))
 	name := b.only(t).Name
 	b.release(t, "c")
-	require.NoError(t, b.DeletePool(b.ctx, platform, name, alloc.Request{}))
+	require.NoError(t, b.DeletePool(b.ctx, platform, name, usecase.Request{}))
 	b.poolIn(t, platform, root(name, "10.9.0.0/24"))
 	before := b.dump(t)
 	e := b.refuseClaim(t, atSite("c", "ber"), ipam.CodeContention)

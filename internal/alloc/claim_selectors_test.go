@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -57,9 +57,9 @@ func TestSelectorChoosesAmongThePoolsThatMatch(t *testing.T) {
 			require.Equal(t, "/spec/poolSelector", e.Fields[0].Pointer)
 		})
 	}
-	_, err := b.CreateProject(b.ctx, ipam.Project{Metadata: meta("umbrella")}, alloc.Request{})
+	_, err := b.CreateProject(b.ctx, ipam.Project{Metadata: meta("umbrella")}, usecase.Request{})
 	require.NoError(t, err)
-	_, err = b.CreateClaim(b.ctx, "umbrella", selecting("c", ipam.Selector{}, length(24)), alloc.Request{})
+	_, err = b.CreateClaim(b.ctx, "umbrella", selecting("c", ipam.Selector{}, length(24)), usecase.Request{})
 	refused(t, err, ipam.CodeNoPoolMatches) // another project's pools do not match anything
 }
 
@@ -102,7 +102,7 @@ func TestSelectorSaysWhyNoneOfItsPoolsCouldEverServe(t *testing.T) {
 func TestSelectorFindsThePoolThatHoldsTheBlock(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	_, err := b.CreateSpace(b.ctx, project, ipam.Space{Metadata: meta("blue")}, alloc.Request{})
+	_, err := b.CreateSpace(b.ctx, project, ipam.Space{Metadata: meta("blue")}, usecase.Request{})
 	require.NoError(t, err)
 	b.pool(t, root("a", "10.0.0.0/24", labelled("x", "y")))
 	b.pool(t, root("b", "10.1.0.0/24", labelled("x", "y")))
@@ -125,7 +125,7 @@ func TestSelectorOverBothFamiliesIsExhausted(t *testing.T) {
 	e := b.refuseClaim(t, selecting("more", matching("x", "y")), ipam.CodePoolExhausted)
 	require.Equal(t, []int{63, 64}, []int{*e.Figures.WantedPrefixLength, *e.Figures.LargestFreePrefixLength})
 	require.Equal(t, "18446744073709551617", e.Figures.AvailableAddresses)
-	_, err := b.CreateClaimBatch(b.ctx, project, []ipam.Claim{selecting("more", matching("x", "y"))}, alloc.Request{})
+	_, err := b.CreateClaimBatch(b.ctx, project, []ipam.Claim{selecting("more", matching("x", "y"))}, usecase.Request{})
 	e.Figures.Fitting = new(int64(0)) // a batch says how many of its claims fit
 	require.Equal(t, e.Figures, refused(t, err, ipam.CodePoolExhausted).Figures)
 }

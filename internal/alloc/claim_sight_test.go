@@ -8,7 +8,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/paging"
+	"github.com/carve-ipam/carve/internal/alloc/trail"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -32,7 +34,7 @@ func TestOwnerOfThePoolSeesBlockAndProjectOfAForeignClaimAlone(t *testing.T) {
 	b := setupProvider(t)
 	b.grant(t, "net", project)
 	ctx := b.from(secret) // who claims is no business of the owner's either
-	r, err := b.CreateClaim(ctx, project, claim(secret, "net", 28, offered, owned, retain, withLabels("of", secret)), alloc.Request{})
+	r, err := b.CreateClaim(ctx, project, claim(secret, "net", 28, offered, owned, retain, withLabels("of", secret)), usecase.Request{})
 	require.NoError(t, err)
 	made := r.Value
 	name := made.AllocationID.String()
@@ -43,7 +45,7 @@ func TestOwnerOfThePoolSeesBlockAndProjectOfAForeignClaimAlone(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, []any{made.Block, phase, project, ""}, []any{a.Block, a.Phase, a.Holder.Project, a.Holder.Name})
 		requireNoSecret(t, a)
-		for _, f := range []alloc.Filter{{}, {Pool: theirs("net")}} {
+		for _, f := range []paging.Filter{{}, {Pool: theirs("net")}} {
 			page, err := b.ListAllocations(b.ctx, provider, f, 100, "")
 			require.NoError(t, err)
 			require.Equal(t, []ipam.Allocation{a}, page.Items)
@@ -55,40 +57,40 @@ func TestOwnerOfThePoolSeesBlockAndProjectOfAForeignClaimAlone(t *testing.T) {
 		require.NotEqual(t, made.Revision, a.Revision, "the claim's is none of the owner's business")
 	}
 	seen(ipam.PhaseBound)
-	e := refused(t, b.DeleteAllocation(b.ctx, provider, name, alloc.Request{}), ipam.CodeInUse)
+	e := refused(t, b.DeleteAllocation(b.ctx, provider, name, usecase.Request{}), ipam.CodeInUse)
 	requireNoSecret(t, []any{e.Message, e.Fields, e.Figures})
 	require.Contains(t, e.Message, project)
-	e = refused(t, b.DeleteAllocation(b.ctx, project, name, alloc.Request{}), ipam.CodeInUse)
+	e = refused(t, b.DeleteAllocation(b.ctx, project, name, usecase.Request{}), ipam.CodeInUse)
 	require.Contains(t, e.Message, "claim "+made.Ref().String())
 	refusals := func() {
 		t.Helper()
 		for _, run := range []func() error{
 			func() error {
-				_, err := b.CreateClaim(b.ctx, provider, claimOf("c", "net", exactly(made.Block.String()), offered), alloc.Request{})
+				_, err := b.CreateClaim(b.ctx, provider, claimOf("c", "net", exactly(made.Block.String()), offered), usecase.Request{})
 				return err
 			},
 			func() error {
-				_, err := b.CreateClaimBatch(b.ctx, provider, []ipam.Claim{claimOf("c", "net", exactly(made.Block.String()), offered)}, alloc.Request{})
+				_, err := b.CreateClaimBatch(b.ctx, provider, []ipam.Claim{claimOf("c", "net", exactly(made.Block.String()), offered)}, usecase.Request{})
 				return err
 			},
 			func() error {
 				p := childAt("sub", "net", made.Block.String())
 				p.Spec.Parent = theirs("net")
-				_, err := b.CreatePool(b.ctx, provider, p, alloc.Request{})
+				_, err := b.CreatePool(b.ctx, provider, p, usecase.Request{})
 				return err
 			},
 			func() error {
-				_, err := b.PatchPool(b.ctx, provider, "net", alloc.Request{}, func(p ipam.Pool) (ipam.Pool, error) {
+				_, err := b.PatchPool(b.ctx, provider, "net", usecase.Request{}, func(p ipam.Pool) (ipam.Pool, error) {
 					reserving(ipam.Reservation{CIDR: made.Block})(&p)
 					return p, nil
 				})
 				return err
 			},
 			func() error {
-				_, err := b.CreateClaim(b.ctx, provider, again("c", made.AllocationID), alloc.Request{})
+				_, err := b.CreateClaim(b.ctx, provider, again("c", made.AllocationID), usecase.Request{})
 				return err
 			},
-			func() error { return b.DeletePool(b.ctx, provider, "net", alloc.Request{}) },
+			func() error { return b.DeletePool(b.ctx, provider, "net", usecase.Request{}) },
 		} {
 			err := run()
 			require.Error(t, err)
@@ -102,13 +104,13 @@ func TestOwnerOfThePoolSeesBlockAndProjectOfAForeignClaimAlone(t *testing.T) {
 	b.release(t, secret)
 	seen(ipam.PhaseRetained)
 	refusals()
-	_, err = b.CreateClaim(b.ctx, project, claimOf("c", "net", exactly(made.Block.String()), offered), alloc.Request{})
+	_, err = b.CreateClaim(b.ctx, project, claimOf("c", "net", exactly(made.Block.String()), offered), usecase.Request{})
 	e = refused(t, err, ipam.CodeAllocationRetained)
 	require.Equal(t, []string{project + "/" + name}, e.Figures.ConflictsWith, "where the holder finds it")
 
-	requireNoSecret(t, b.events(t, provider, alloc.EventFilter{}))
-	require.NoError(t, b.DeleteAllocation(b.ctx, provider, name, alloc.Request{}))
-	requireNoSecret(t, b.events(t, provider, alloc.EventFilter{}))
+	requireNoSecret(t, b.events(t, provider, trail.EventFilter{}))
+	require.NoError(t, b.DeleteAllocation(b.ctx, provider, name, usecase.Request{}))
+	requireNoSecret(t, b.events(t, provider, trail.EventFilter{}))
 	page, err := b.GetHistory(b.ctx, provider, made.Block.Addr(), time.Time{}, 100, "")
 	require.NoError(t, err)
 	require.Len(t, page.Items, 2)
@@ -119,7 +121,7 @@ func TestAllocationIsNotThereForAThirdProject(t *testing.T) {
 	t.Parallel()
 	b := setupProvider(t)
 	b.grant(t, "net", project)
-	_, err := b.CreateProject(b.ctx, ipam.Project{Metadata: meta("third")}, alloc.Request{})
+	_, err := b.CreateProject(b.ctx, ipam.Project{Metadata: meta("third")}, usecase.Request{})
 	require.NoError(t, err)
 	made := b.claim(t, claim("c", "net", 28, offered, retain))
 	b.release(t, "c")
@@ -135,12 +137,12 @@ func TestAllocationIsNotThereForAThirdProject(t *testing.T) {
 		require.Equal(t, []any{a.Fields, a.Figures}, []any{b.Fields, b.Figures})
 	}
 	same(missing, hidden)
-	same(b.DeleteAllocation(b.ctx, "third", none, alloc.Request{}), b.DeleteAllocation(b.ctx, "third", id, alloc.Request{}))
+	same(b.DeleteAllocation(b.ctx, "third", none, usecase.Request{}), b.DeleteAllocation(b.ctx, "third", id, usecase.Request{}))
 	for _, who := range []string{"third", provider} {
 		bind := func(id string) error {
 			c := again("d", made.AllocationID)
 			c.Spec.AllocationRef = id
-			_, err := b.CreateClaim(b.ctx, who, c, alloc.Request{})
+			_, err := b.CreateClaim(b.ctx, who, c, usecase.Request{})
 			return err
 		}
 		same(bind(none), bind(id))
@@ -157,9 +159,9 @@ func TestHoldsThatEndAreKeptWithTheirTimes(t *testing.T) {
 	until(1)
 	made := b.claim(t, claim("c", "net", 28, offered, retain))
 	until(2)
-	_, err := b.patchClaim("c", alloc.Request{}, func(c *ipam.Claim) { c.Spec.ReclaimPolicy = ipam.ReclaimDelete })
+	_, err := b.patchClaim("c", usecase.Request{}, func(c *ipam.Claim) { c.Spec.ReclaimPolicy = ipam.ReclaimDelete })
 	require.NoError(t, err)
-	_, err = b.patchClaim("c", alloc.Request{}, retain)
+	_, err = b.patchClaim("c", usecase.Request{}, retain)
 	require.NoError(t, err)
 	until(3)
 	b.release(t, "c")
@@ -172,7 +174,7 @@ func TestHoldsThatEndAreKeptWithTheirTimes(t *testing.T) {
 	b.release(t, "d")
 	until(6)
 	require.NoError(t, b.DeleteAllocation(b.ctx, project, made.AllocationID.String(), dry))
-	require.NoError(t, b.DeleteAllocation(b.ctx, project, made.AllocationID.String(), alloc.Request{}))
+	require.NoError(t, b.DeleteAllocation(b.ctx, project, made.AllocationID.String(), usecase.Request{}))
 	until(7)
 	last := b.claim(t, claimOf("e", "net", exactly(made.Block.String()), offered))
 	until(8)
@@ -217,7 +219,7 @@ func TestNoHoldEndsBeforeItBegan(t *testing.T) {
 	kept, err := b.GetAllocation(b.ctx, project, made.AllocationID.String())
 	require.NoError(t, err)
 	require.Equal(t, made.CreatedAt, kept.Since)
-	require.NoError(t, b.DeleteAllocation(b.ctx, project, made.AllocationID.String(), alloc.Request{}))
+	require.NoError(t, b.DeleteAllocation(b.ctx, project, made.AllocationID.String(), usecase.Request{}))
 	page, err := b.GetHistory(b.ctx, project, netip.MustParseAddr("10.0.0.0"), time.Time{}, 100, "")
 	require.NoError(t, err)
 	require.Len(t, page.Items, 2)
@@ -245,13 +247,13 @@ func TestUnknownOutcomeEndsAHoldOnce(t *testing.T) {
 				require.Zero(t, f.left())
 				require.Len(t, b.dump(t)["history"], holds)
 			}
-			step(1, func() error { return b.DeleteClaim(b.ctx, project, "c", alloc.Request{}) })
+			step(1, func() error { return b.DeleteClaim(b.ctx, project, "c", usecase.Request{}) })
 			step(2, func() error {
-				_, err := b.CreateClaim(b.ctx, project, again("d", made.AllocationID, retain), alloc.Request{})
+				_, err := b.CreateClaim(b.ctx, project, again("d", made.AllocationID, retain), usecase.Request{})
 				return err
 			})
-			step(3, func() error { return b.DeleteClaim(b.ctx, project, "d", alloc.Request{}) })
-			step(4, func() error { return b.DeleteAllocation(b.ctx, project, made.AllocationID.String(), alloc.Request{}) })
+			step(3, func() error { return b.DeleteClaim(b.ctx, project, "d", usecase.Request{}) })
+			step(4, func() error { return b.DeleteAllocation(b.ctx, project, made.AllocationID.String(), usecase.Request{}) })
 		})
 	}
 }

@@ -9,7 +9,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/paging"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/alloc/trail"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -17,7 +20,7 @@ import (
 func (b *bundle) defaults(t testing.TB, in string) map[ipam.Family][]string {
 	t.Helper()
 	out := map[ipam.Family][]string{}
-	page, err := b.ListClasses(b.ctx, in, alloc.Filter{}, 500, "")
+	page, err := b.ListClasses(b.ctx, in, paging.Filter{}, 500, "")
 	require.NoError(t, err)
 	for _, c := range page.Items {
 		if c.Spec.IsDefault && c.Project == in {
@@ -35,8 +38,8 @@ func TestOneClassIsTheDefaultOfAFamily(t *testing.T) {
 	b.class(t, ipam.PlatformProject, class("std", defaultClass, sharedClass))
 	b.class(t, project, class("plain"))
 	before := b.dump(t)
-	_, created := b.CreateClass(b.ctx, project, class("second", defaultClass), false, alloc.Request{})
-	_, patched := b.patchClass("plain", false, alloc.Request{}, defaultClass)
+	_, created := b.CreateClass(b.ctx, project, class("second", defaultClass), false, usecase.Request{})
+	_, patched := b.patchClass("plain", false, usecase.Request{}, defaultClass)
 	for _, err := range []error{created, patched} {
 		e := refused(t, err, ipam.CodeAlreadyExists)
 		require.Equal(t, []string{"acme/std"}, e.Figures.ConflictsWith)
@@ -45,11 +48,11 @@ func TestOneClassIsTheDefaultOfAFamily(t *testing.T) {
 	require.Equal(t, before, b.dump(t))
 	require.Equal(t, map[ipam.Family][]string{ipam.IPv4: {"std"}, ipam.IPv6: {"std6"}}, b.defaults(t, project), "one for each family")
 
-	_, err := b.patchClass("std", false, alloc.Request{}, func(s *ipam.ClassSpec) { s.IsDefault = false })
+	_, err := b.patchClass("std", false, usecase.Request{}, func(s *ipam.ClassSpec) { s.IsDefault = false })
 	require.NoError(t, err)
-	_, err = b.patchClass("plain", false, alloc.Request{}, defaultClass)
+	_, err = b.patchClass("plain", false, usecase.Request{}, defaultClass)
 	require.NoError(t, err, "nobody is the default now")
-	require.NoError(t, b.DeleteClass(b.ctx, project, "plain", alloc.Request{}))
+	require.NoError(t, b.DeleteClass(b.ctx, project, "plain", usecase.Request{}))
 	b.class(t, project, class("second", defaultClass))
 }
 
@@ -59,26 +62,26 @@ func TestDefaultIsMovedInOneTransaction(t *testing.T) {
 	was := b.class(t, project, class("std", defaultClass))
 	b.class(t, project, class("std6", defaultClass, forFamily(ipam.IPv6)))
 	b.clock.move(time.Second)
-	_, err := b.CreateClass(b.ctx, project, class("second", defaultClass), true, alloc.Request{})
+	_, err := b.CreateClass(b.ctx, project, class("second", defaultClass), true, usecase.Request{})
 	require.NoError(t, err)
 	require.Equal(t, map[ipam.Family][]string{ipam.IPv4: {"second"}, ipam.IPv6: {"std6"}}, b.defaults(t, project))
 	now, err := b.GetClass(b.ctx, project, "std")
 	require.NoError(t, err)
 	require.Equal(t, []any{was.Generation + 1, b.clock.read()}, []any{now.Generation, now.UpdatedAt})
 	require.NotEqual(t, was.Revision, now.Revision)
-	trail := b.events(t, project, alloc.EventFilter{Kind: "IPClass", Name: "std"})
+	trail := b.events(t, project, trail.EventFilter{Kind: "IPClass", Name: "std"})
 	require.Len(t, trail, 2)
 	require.JSONEq(t, `{"spec":{"isDefault":true}}`, string(trail[0].Before))
 	require.JSONEq(t, `{"spec":{"isDefault":false}}`, string(trail[0].After))
 
-	_, err = b.patchClass("std", true, alloc.Request{}, defaultClass)
+	_, err = b.patchClass("std", true, usecase.Request{}, defaultClass)
 	require.NoError(t, err)
 	require.Equal(t, []string{"std"}, b.defaults(t, project)[ipam.IPv4])
 	before := b.dump(t)
-	_, err = b.CreateClass(b.ctx, project, class("second", defaultClass), true, alloc.Request{})
+	_, err = b.CreateClass(b.ctx, project, class("second", defaultClass), true, usecase.Request{})
 	require.Equal(t, "/metadata/name", refused(t, err, ipam.CodeAlreadyExists).Fields[0].Pointer)
 	require.Equal(t, before, b.dump(t), "a refusal moves nothing")
-	_, err = b.CreateClass(b.ctx, project, class("third"), true, alloc.Request{})
+	_, err = b.CreateClass(b.ctx, project, class("third"), true, usecase.Request{})
 	require.NoError(t, err)
 	require.Equal(t, []string{"std"}, b.defaults(t, project)[ipam.IPv4], "who is not to be the default takes it from nobody")
 }
@@ -95,7 +98,7 @@ func TestConcurrentCreatesLeaveOneDefault(t *testing.T) {
 	for i := range 12 {
 		wg.Go(func() {
 			name := fmt.Sprintf("c%d", i)
-			_, err := servers[i%3].CreateClass(b.ctx, project, class(name, defaultClass), false, alloc.Request{})
+			_, err := servers[i%3].CreateClass(b.ctx, project, class(name, defaultClass), false, usecase.Request{})
 			told.expect(err, ipam.CodeAlreadyExists)
 			mu.Lock()
 			defer mu.Unlock()
@@ -108,7 +111,7 @@ func TestConcurrentCreatesLeaveOneDefault(t *testing.T) {
 	require.Empty(t, told.odd)
 	require.Len(t, made, 1)
 	require.Equal(t, made, b.defaults(t, project)[ipam.IPv4])
-	require.Equal(t, made, b.classNames(t, project, alloc.Filter{}, 100), "the others are not there at all")
+	require.Equal(t, made, b.classNames(t, project, paging.Filter{}, 100), "the others are not there at all")
 }
 
 // Several processes at once: all of those who move the default succeed, one after the other, and one class has it in the end.
@@ -125,11 +128,11 @@ func TestConcurrentMovesLeaveOneDefault(t *testing.T) {
 		wg.Go(func() {
 			s := servers[i%3]
 			if i%2 == 0 {
-				_, err := s.CreateClass(b.ctx, project, class(fmt.Sprintf("new%d", i), defaultClass), true, alloc.Request{})
+				_, err := s.CreateClass(b.ctx, project, class(fmt.Sprintf("new%d", i), defaultClass), true, usecase.Request{})
 				told.expect(err)
 				return
 			}
-			_, err := s.PatchClass(b.ctx, project, fmt.Sprintf("old%d", i/2), true, alloc.Request{}, func(c ipam.Class) (ipam.Class, error) {
+			_, err := s.PatchClass(b.ctx, project, fmt.Sprintf("old%d", i/2), true, usecase.Request{}, func(c ipam.Class) (ipam.Class, error) {
 				c.Spec.IsDefault = true
 				return c, nil
 			})
@@ -139,7 +142,7 @@ func TestConcurrentMovesLeaveOneDefault(t *testing.T) {
 	wg.Wait()
 	require.Empty(t, told.odd)
 	require.Len(t, b.defaults(t, project)[ipam.IPv4], 1)
-	require.Len(t, b.classNames(t, project, alloc.Filter{}, 100), 12)
+	require.Len(t, b.classNames(t, project, paging.Filter{}, 100), 12)
 }
 
 // A COMMIT whose answer is lost: the class, or the move of the default, is made once.
@@ -154,11 +157,11 @@ func TestUnknownOutcomeOfAMovedDefaultIsSettled(t *testing.T) {
 			f := &faulty{Store: store}
 			b.Service = b.serve(f)
 			f.next(faults...)
-			_, err := b.CreateClass(b.ctx, project, class("second", defaultClass), true, alloc.Request{})
+			_, err := b.CreateClass(b.ctx, project, class("second", defaultClass), true, usecase.Request{})
 			require.NoError(t, err)
 			require.Equal(t, []string{"second"}, b.defaults(t, project)[ipam.IPv4])
 			f.next(faults...)
-			_, err = b.patchClass("std", true, alloc.Request{}, defaultClass)
+			_, err = b.patchClass("std", true, usecase.Request{}, defaultClass)
 			require.NoError(t, err)
 			require.Zero(t, f.left())
 			require.Equal(t, []string{"std"}, b.defaults(t, project)[ipam.IPv4])
@@ -169,13 +172,13 @@ func TestUnknownOutcomeOfAMovedDefaultIsSettled(t *testing.T) {
 // outrun is a store in which somebody else becomes the default just before COMMIT, as it can be where nothing but the unique index stands
 // between two transactions.
 type outrun struct {
-	alloc.Store
+	storage.Store
 	left int
 	meet func()
 }
 
-// InTx implements alloc.Store.
-func (o *outrun) InTx(ctx context.Context, op string, locks alloc.Locks, fn func(context.Context, alloc.Tx) error) error {
+// InTx implements storage.Store.
+func (o *outrun) InTx(ctx context.Context, op string, locks storage.Locks, fn func(context.Context, storage.Tx) error) error {
 	if o.left == 0 || (op != "class_create" && op != "class_patch") {
 		return o.Store.InTx(ctx, op, locks, fn)
 	}
@@ -193,11 +196,11 @@ func TestWhoIsOutrunLooksAgain(t *testing.T) {
 	s := b.serve(o)
 	for i, run := range []func(move bool) error{
 		func(move bool) error {
-			_, err := s.CreateClass(b.ctx, project, class("made", defaultClass), move, alloc.Request{})
+			_, err := s.CreateClass(b.ctx, project, class("made", defaultClass), move, usecase.Request{})
 			return err
 		},
 		func(move bool) error {
-			_, err := s.PatchClass(b.ctx, project, "plain", move, alloc.Request{}, func(c ipam.Class) (ipam.Class, error) {
+			_, err := s.PatchClass(b.ctx, project, "plain", move, usecase.Request{}, func(c ipam.Class) (ipam.Class, error) {
 				c.Spec.IsDefault = true
 				return c, nil
 			})
@@ -206,7 +209,7 @@ func TestWhoIsOutrunLooksAgain(t *testing.T) {
 	} {
 		first := fmt.Sprintf("first%d", i)
 		o.left, o.meet = 1, func() {
-			_, err := b.CreateClass(b.ctx, project, class(first, defaultClass), true, alloc.Request{})
+			_, err := b.CreateClass(b.ctx, project, class(first, defaultClass), true, usecase.Request{})
 			require.NoError(t, err)
 		}
 		require.Equal(t, []string{"acme/" + first}, refused(t, run(false), ipam.CodeAlreadyExists).Figures.ConflictsWith)
@@ -217,7 +220,7 @@ func TestWhoIsOutrunLooksAgain(t *testing.T) {
 	}
 	o.left = 1000
 	refused(t, func() error {
-		_, err := s.CreateClass(b.ctx, project, class("never", defaultClass), true, alloc.Request{})
+		_, err := s.CreateClass(b.ctx, project, class("never", defaultClass), true, usecase.Request{})
 		return err
 	}(), ipam.CodeContention)
 }

@@ -5,7 +5,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/paging"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -28,24 +29,24 @@ func TestListsAreNarrowedToAClass(t *testing.T) {
 		"big": {[]string{"b"}, []string{"by-big"}},
 		"per": {[]string{"d", scoped.Pool.Name}, []string{"by-per"}},
 	} {
-		f := alloc.Filter{Class: class}
+		f := paging.Filter{Class: class}
 		pools, held := []string{}, []string{}
-		for _, p := range all(t, 2, func(n int, c string) (alloc.Page[ipam.Pool], error) { return b.ListPools(b.ctx, project, f, n, c) }) {
+		for _, p := range all(t, 2, func(n int, c string) (paging.Page[ipam.Pool], error) { return b.ListPools(b.ctx, project, f, n, c) }) {
 			pools = append(pools, p.Name)
 		}
 		require.Equal(t, want.pools, pools, class)
-		require.Equal(t, want.claims, names(all(t, 2, func(n int, c string) (alloc.Page[ipam.Claim], error) { return b.ListClaims(b.ctx, project, f, n, c) })), class)
-		for _, a := range all(t, 2, func(n int, c string) (alloc.Page[ipam.Allocation], error) {
+		require.Equal(t, want.claims, names(all(t, 2, func(n int, c string) (paging.Page[ipam.Claim], error) { return b.ListClaims(b.ctx, project, f, n, c) })), class)
+		for _, a := range all(t, 2, func(n int, c string) (paging.Page[ipam.Allocation], error) {
 			return b.ListAllocations(b.ctx, project, f, n, c)
 		}) {
 			held = append(held, a.Holder.Name)
 		}
 		require.Equal(t, want.claims, held, class)
 	}
-	f := alloc.Filter{Class: "std", Pool: ref("a")}
-	require.Equal(t, []string{"by-std"}, names(all(t, 2, func(n int, c string) (alloc.Page[ipam.Claim], error) { return b.ListClaims(b.ctx, project, f, n, c) })), "in one pool")
+	f := paging.Filter{Class: "std", Pool: ref("a")}
+	require.Equal(t, []string{"by-std"}, names(all(t, 2, func(n int, c string) (paging.Page[ipam.Claim], error) { return b.ListClaims(b.ctx, project, f, n, c) })), "in one pool")
 	f.Pool = ref("b")
-	require.Empty(t, all(t, 2, func(n int, c string) (alloc.Page[ipam.Claim], error) { return b.ListClaims(b.ctx, project, f, n, c) }))
+	require.Empty(t, all(t, 2, func(n int, c string) (paging.Page[ipam.Claim], error) { return b.ListClaims(b.ctx, project, f, n, c) }))
 }
 
 func ofClass(c ipam.Ref) quotaOption { return func(s *ipam.QuotaSpec) { s.Scope.Class = c } }
@@ -76,9 +77,9 @@ func TestQuotaOfAClassBoundsItsClaims(t *testing.T) {
 	require.Equal(t, ipam.QuotaScope{Class: std}, read.Spec.Scope)
 
 	for _, wrong := range []ipam.Ref{{Project: "acme"}, {Name: "std"}, {Project: "Acme", Name: "std"}, {Project: "acme", Name: "s/td"}} {
-		_, err := b.PutQuota(b.ctx, project, quota("x", maxClaims(1), ofClass(wrong)), alloc.Request{})
+		_, err := b.PutQuota(b.ctx, project, quota("x", maxClaims(1), ofClass(wrong)), usecase.Request{})
 		require.Equal(t, "/spec/scope/classRef", refused(t, err, ipam.CodeInvalidArgument).Fields[0].Pointer)
 	}
-	_, err = b.PutQuota(b.ctx, project, quota("q", maxClaims(2), ofClass(ref("own"))), alloc.Request{})
+	_, err = b.PutQuota(b.ctx, project, quota("q", maxClaims(2), ofClass(ref("own"))), usecase.Request{})
 	require.Equal(t, "/spec/scope", refused(t, err, ipam.CodeImmutableField).Fields[0].Pointer)
 }

@@ -8,7 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -37,7 +38,7 @@ func TestPoolListsClassesByName(t *testing.T) {
 		require.Equal(t, p, read)
 	}
 
-	now, err := b.patch("net", alloc.Request{}, func(p *ipam.Pool) { p.Spec.ClassNames, p.Spec.ReuseAfter = []string{"std"}, nil })
+	now, err := b.patch("net", usecase.Request{}, func(p *ipam.Pool) { p.Spec.ClassNames, p.Spec.ReuseAfter = []string{"std"}, nil })
 	require.NoError(t, err)
 	require.Equal(t, []ipam.ClassRef{own.AsRef()}, now.Classes)
 	require.Nil(t, now.Spec.ReuseAfter)
@@ -45,10 +46,10 @@ func TestPoolListsClassesByName(t *testing.T) {
 	read, err = b.GetPool(b.ctx, project, "net")
 	require.NoError(t, err)
 	require.Equal(t, now, read)
-	require.NoError(t, b.DeleteClass(b.ctx, ipam.PlatformProject, "big", alloc.Request{}), "it is listed no more")
+	require.NoError(t, b.DeleteClass(b.ctx, ipam.PlatformProject, "big", usecase.Request{}), "it is listed no more")
 
 	before := b.dump(t)
-	same, err := b.patch("net", alloc.Request{}, backing("std"))
+	same, err := b.patch("net", usecase.Request{}, backing("std"))
 	require.NoError(t, err)
 	require.Equal(t, now, same)
 	require.Equal(t, before, b.dump(t))
@@ -106,32 +107,32 @@ func TestPoolKeepsWhatItLists(t *testing.T) {
 	theirs := b.class(t, ipam.PlatformProject, class("std", sharedClass))
 	b.class(t, project, class("own"))
 	b.pool(t, root("net", "10.0.0.0/16", backing("std")))
-	_, err := b.PatchClass(b.ctx, ipam.PlatformProject, "std", false, alloc.Request{}, func(c ipam.Class) (ipam.Class, error) {
+	_, err := b.PatchClass(b.ctx, ipam.PlatformProject, "std", false, usecase.Request{}, func(c ipam.Class) (ipam.Class, error) {
 		c.Spec.Visibility = ipam.VisibilityConsumer
 		return c, nil
 	})
 	require.NoError(t, err)
 	_, err = b.GetClass(b.ctx, project, "std")
 	refused(t, err, ipam.CodeNotFound)
-	now, err := b.patch("net", alloc.Request{}, backing("own", "std"))
+	now, err := b.patch("net", usecase.Request{}, backing("own", "std"))
 	require.NoError(t, err)
 	require.Equal(t, theirs.AsRef(), now.Classes[1])
-	now, err = b.patch("net", alloc.Request{}, labelled("a", "b"))
+	now, err = b.patch("net", usecase.Request{}, labelled("a", "b"))
 	require.NoError(t, err)
 	require.Len(t, now.Classes, 2)
 
 	t.Run("AndNoClassHidesIt", func(t *testing.T) {
 		before := b.dump(t)
-		_, err := b.CreateClass(b.ctx, project, class("std"), false, alloc.Request{})
+		_, err := b.CreateClass(b.ctx, project, class("std"), false, usecase.Request{})
 		e := refused(t, err, ipam.CodeInUse)
 		require.EqualValues(t, 1, *e.Figures.Pools)
 		require.Equal(t, []string{"platform/std"}, e.Figures.ConflictsWith)
 		require.Contains(t, e.Message, "hide")
 		require.Equal(t, before, b.dump(t))
 	})
-	_, err = b.patch("net", alloc.Request{}, backing("own"))
+	_, err = b.patch("net", usecase.Request{}, backing("own"))
 	require.NoError(t, err)
-	_, err = b.patch("net", alloc.Request{}, backing("std"))
+	_, err = b.patch("net", usecase.Request{}, backing("std"))
 	refused(t, err, ipam.CodeNotFound)
 	b.class(t, project, class("std"))
 }
@@ -144,7 +145,7 @@ func TestOnlyPoolsOfTheProjectItselfKeepANameFromIt(t *testing.T) {
 	b.poolIn(t, ipam.PlatformProject, root("net", "10.0.0.0/16", backing("std")))
 	b.poolIn(t, other, root("net", "10.0.0.0/16", backing("std")))
 	b.class(t, project, class("std"))
-	_, err := b.CreateClass(b.ctx, other, class("std"), false, alloc.Request{})
+	_, err := b.CreateClass(b.ctx, other, class("std"), false, usecase.Request{})
 	refused(t, err, ipam.CodeInUse)
 }
 
@@ -153,18 +154,18 @@ func TestSoManyPoolsOfAProjectBackAClassAndNoMore(t *testing.T) {
 	b := setup(t)
 	b.class(t, ipam.PlatformProject, class("std", sharedClass))
 	b.pool(t, root("net", "10.0.0.0/16"))
-	for i := range alloc.MaxClassPools {
+	for i := range storage.MaxClassPools {
 		b.pool(t, child(fmt.Sprintf("p%03d", i), "net", 28, backing("std")))
 	}
-	_, created := b.CreatePool(b.ctx, project, child("more", "net", 28, backing("std")), alloc.Request{})
-	_, patched := b.patch("net", alloc.Request{}, backing("std"))
+	_, created := b.CreatePool(b.ctx, project, child("more", "net", 28, backing("std")), usecase.Request{})
+	_, patched := b.patch("net", usecase.Request{}, backing("std"))
 	for _, err := range []error{created, patched} {
 		require.Equal(t, "/spec/classNames/0", refused(t, err, ipam.CodeInvalidArgument).Fields[0].Pointer)
 	}
-	_, err := b.patch("p007", alloc.Request{}, labelled("a", "b"))
+	_, err := b.patch("p007", usecase.Request{}, labelled("a", "b"))
 	require.NoError(t, err, "what lists it may go on")
 	b.poolIn(t, ipam.PlatformProject, root("net", "10.0.0.0/16", backing("std")))
-	require.NoError(t, b.DeletePool(b.ctx, project, "p007", alloc.Request{}))
+	require.NoError(t, b.DeletePool(b.ctx, project, "p007", usecase.Request{}))
 	b.pool(t, child("more", "net", 28, backing("std")))
 }
 
@@ -175,7 +176,7 @@ func TestClassInUseIsNotDeleted(t *testing.T) {
 	b.poolIn(t, ipam.PlatformProject, root("net", "10.0.0.0/16", backing("std")))
 	b.pool(t, root("net", "10.0.0.0/16", backing("std")))
 	b.claim(t, byClass("c", "std", length(24)))
-	remove := func() error { return b.DeleteClass(b.ctx, ipam.PlatformProject, "std", alloc.Request{}) }
+	remove := func() error { return b.DeleteClass(b.ctx, ipam.PlatformProject, "std", usecase.Request{}) }
 	kept := func(pools, claims int64) {
 		t.Helper()
 		before := b.dump(t)
@@ -185,10 +186,10 @@ func TestClassInUseIsNotDeleted(t *testing.T) {
 		require.Equal(t, before, b.dump(t))
 	}
 	kept(2, 1)
-	_, err := b.patch("net", alloc.Request{}, backing())
+	_, err := b.patch("net", usecase.Request{}, backing())
 	require.NoError(t, err)
 	kept(1, 1)
-	_, err = b.PatchPool(b.ctx, ipam.PlatformProject, "net", alloc.Request{}, func(p ipam.Pool) (ipam.Pool, error) { p.Spec.ClassNames = nil; return p, nil })
+	_, err = b.PatchPool(b.ctx, ipam.PlatformProject, "net", usecase.Request{}, func(p ipam.Pool) (ipam.Pool, error) { p.Spec.ClassNames = nil; return p, nil })
 	require.NoError(t, err)
 	kept(0, 1)
 	b.release(t, "c")
@@ -210,18 +211,18 @@ func TestClassIsNotDeletedWhilePoolsComeToListIt(t *testing.T) {
 		var listed, gone error
 		var wg sync.WaitGroup
 		wg.Go(func() {
-			_, listed = servers[0].CreatePool(b.ctx, project, child("made-"+name, "net", 26, backing(name)), alloc.Request{})
+			_, listed = servers[0].CreatePool(b.ctx, project, child("made-"+name, "net", 26, backing(name)), usecase.Request{})
 			told.expect(listed, ipam.CodeNotFound, ipam.CodeContention)
 		})
 		wg.Go(func() {
-			_, err := servers[1].PatchPool(b.ctx, project, "patched-"+name, alloc.Request{}, func(p ipam.Pool) (ipam.Pool, error) {
+			_, err := servers[1].PatchPool(b.ctx, project, "patched-"+name, usecase.Request{}, func(p ipam.Pool) (ipam.Pool, error) {
 				p.Spec.ClassNames = []string{name}
 				return p, nil
 			})
 			told.expect(err, ipam.CodeNotFound, ipam.CodeContention)
 		})
 		wg.Go(func() {
-			gone = servers[2].DeleteClass(b.ctx, project, name, alloc.Request{})
+			gone = servers[2].DeleteClass(b.ctx, project, name, usecase.Request{})
 			told.expect(gone, ipam.CodeInUse)
 		})
 		wg.Wait()
@@ -245,15 +246,15 @@ func TestNameComesToMeanOneClass(t *testing.T) {
 		b.class(t, ipam.PlatformProject, class(name, sharedClass))
 		told := newLedger()
 		var made error
-		var pool alloc.Result[ipam.Pool]
+		var pool usecase.Result[ipam.Pool]
 		var wg sync.WaitGroup
 		wg.Go(func() {
 			var err error
-			pool, err = servers[0].CreatePool(b.ctx, project, child("p-"+name, "net", 26, backing(name)), alloc.Request{})
+			pool, err = servers[0].CreatePool(b.ctx, project, child("p-"+name, "net", 26, backing(name)), usecase.Request{})
 			told.expect(err, ipam.CodeContention)
 		})
 		wg.Go(func() {
-			_, made = servers[1].CreateClass(b.ctx, project, class(name), false, alloc.Request{})
+			_, made = servers[1].CreateClass(b.ctx, project, class(name), false, usecase.Request{})
 			told.expect(made, ipam.CodeInUse)
 		})
 		wg.Wait()

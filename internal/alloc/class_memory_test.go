@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -21,7 +21,7 @@ func TestWhatIsRememberedOfClassesIsNeverOld(t *testing.T) {
 	n := 0
 	claimFar := func(name string) (ipam.Claim, error) {
 		n++
-		r, err := far.CreateClaim(b.ctx, project, byClass(fmt.Sprintf("c%d", n), name), alloc.Request{})
+		r, err := far.CreateClaim(b.ctx, project, byClass(fmt.Sprintf("c%d", n), name), usecase.Request{})
 		return r.Value, err
 	}
 	served := func(name, pool string, bits int) {
@@ -32,7 +32,7 @@ func TestWhatIsRememberedOfClassesIsNeverOld(t *testing.T) {
 	}
 	served("net", "platform/b", 26)
 
-	_, err := b.PatchClass(b.ctx, platform, "net", false, alloc.Request{}, func(c ipam.Class) (ipam.Class, error) {
+	_, err := b.PatchClass(b.ctx, platform, "net", false, usecase.Request{}, func(c ipam.Class) (ipam.Class, error) {
 		length := 28
 		c.Spec.DefaultPrefixLength = &length
 		return c, nil
@@ -42,7 +42,7 @@ func TestWhatIsRememberedOfClassesIsNeverOld(t *testing.T) {
 
 	b.poolIn(t, platform, root("a", "10.0.1.0/24", backing("net")))
 	served("net", "platform/a", 28)
-	_, err = b.PatchPool(b.ctx, platform, "a", alloc.Request{}, func(p ipam.Pool) (ipam.Pool, error) {
+	_, err = b.PatchPool(b.ctx, platform, "a", usecase.Request{}, func(p ipam.Pool) (ipam.Pool, error) {
 		p.Spec.ClassNames = nil
 		return p, nil
 	})
@@ -50,15 +50,15 @@ func TestWhatIsRememberedOfClassesIsNeverOld(t *testing.T) {
 	served("net", "platform/b", 28)
 	b.pool(t, root("aa", "10.1.0.0/24", backing("net")))
 	served("net", "acme/aa", 28)
-	_, err = b.patch("aa", alloc.Request{}, func(p *ipam.Pool) { hi := 24; p.Spec.Allocation.MaxPrefixLength = &hi })
+	_, err = b.patch("aa", usecase.Request{}, func(p *ipam.Pool) { hi := 24; p.Spec.Allocation.MaxPrefixLength = &hi })
 	require.NoError(t, err)
-	_, err = b.PatchClass(b.ctx, platform, "net", false, alloc.Request{}, func(c ipam.Class) (ipam.Class, error) {
+	_, err = b.PatchClass(b.ctx, platform, "net", false, usecase.Request{}, func(c ipam.Class) (ipam.Class, error) {
 		c.Spec.Description = "so that it is read again while pool aa does not serve it"
 		return c, nil
 	})
 	require.NoError(t, err)
 	served("net", "platform/b", 28)
-	_, err = b.patch("aa", alloc.Request{}, func(p *ipam.Pool) { p.Spec.Allocation.MaxPrefixLength = nil })
+	_, err = b.patch("aa", usecase.Request{}, func(p *ipam.Pool) { p.Spec.Allocation.MaxPrefixLength = nil })
 	require.NoError(t, err)
 	served("net", "acme/aa", 28)
 
@@ -70,14 +70,14 @@ func TestWhatIsRememberedOfClassesIsNeverOld(t *testing.T) {
 	b.class(t, project, class("own", defaultClass, lengths(24, 32, 31)))
 	b.pool(t, root("d", "10.3.0.0/24", backing("own")))
 	served("", "acme/d", 31)
-	_, err = b.PatchClass(b.ctx, project, "own", false, alloc.Request{}, func(c ipam.Class) (ipam.Class, error) {
+	_, err = b.PatchClass(b.ctx, project, "own", false, usecase.Request{}, func(c ipam.Class) (ipam.Class, error) {
 		c.Spec.IsDefault = false
 		return c, nil
 	})
 	require.NoError(t, err)
 	served("", "platform/c", 29)
 
-	_, err = b.PatchClass(b.ctx, platform, "net", false, alloc.Request{}, func(c ipam.Class) (ipam.Class, error) {
+	_, err = b.PatchClass(b.ctx, platform, "net", false, usecase.Request{}, func(c ipam.Class) (ipam.Class, error) {
 		c.Spec.Visibility = ipam.VisibilityConsumer
 		return c, nil
 	})
@@ -88,11 +88,11 @@ func TestWhatIsRememberedOfClassesIsNeverOld(t *testing.T) {
 	b.class(t, project, class("gone", lengths(24, 32, 31)))
 	b.pool(t, root("e", "10.4.0.0/24", backing("gone")))
 	served("gone", "acme/e", 31)
-	require.NoError(t, b.DeleteClaim(b.ctx, project, fmt.Sprintf("c%d", n), alloc.Request{}))
-	require.NoError(t, b.DeletePool(b.ctx, project, "e", alloc.Request{}))
+	require.NoError(t, b.DeleteClaim(b.ctx, project, fmt.Sprintf("c%d", n), usecase.Request{}))
+	require.NoError(t, b.DeletePool(b.ctx, project, "e", usecase.Request{}))
 	_, err = claimFar("gone")
 	refused(t, err, ipam.CodeNoPoolForClass)
-	require.NoError(t, b.DeleteClass(b.ctx, project, "gone", alloc.Request{}))
+	require.NoError(t, b.DeleteClass(b.ctx, project, "gone", usecase.Request{}))
 	_, err = claimFar("gone")
 	refused(t, err, ipam.CodeNotFound)
 }

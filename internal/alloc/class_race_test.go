@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -25,13 +25,13 @@ func TestClassIsNotDeletedWhileItServes(t *testing.T) {
 		var claimed, gone error
 		var wg sync.WaitGroup
 		wg.Go(func() {
-			_, claimed = servers[0].CreateClaim(b.ctx, project, byClass(name, name, length(24)), alloc.Request{})
+			_, claimed = servers[0].CreateClaim(b.ctx, project, byClass(name, name, length(24)), usecase.Request{})
 			told.expect(claimed, ipam.CodeNotFound, ipam.CodeNoPoolForClass)
 		})
 		wg.Go(func() {
-			_, err := servers[1].PatchPool(b.ctx, project, name, alloc.Request{}, func(p ipam.Pool) (ipam.Pool, error) { p.Spec.ClassNames = nil; return p, nil })
+			_, err := servers[1].PatchPool(b.ctx, project, name, usecase.Request{}, func(p ipam.Pool) (ipam.Pool, error) { p.Spec.ClassNames = nil; return p, nil })
 			told.expect(err)
-			gone = servers[1].DeleteClass(b.ctx, project, name, alloc.Request{})
+			gone = servers[1].DeleteClass(b.ctx, project, name, usecase.Request{})
 			told.expect(gone, ipam.CodeInUse)
 		})
 		wg.Wait()

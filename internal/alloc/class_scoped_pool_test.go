@@ -5,7 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -50,7 +50,7 @@ func TestPoolOfAScopeStaysThatScopes(t *testing.T) {
 	}
 	t.Run("HasNoChildren", func(t *testing.T) {
 		sub := child("sub", p.Name, 28, func(sub *ipam.Pool) { sub.Spec.Parent.Project = ipam.PlatformProject })
-		_, err := b.CreatePool(b.ctx, ipam.PlatformProject, sub, alloc.Request{})
+		_, err := b.CreatePool(b.ctx, ipam.PlatformProject, sub, usecase.Request{})
 		require.Equal(t, "/spec/parentRef/name", refused(t, err, ipam.CodeInvalidArgument).Fields[0].Pointer, "it is there, and a claim that names it is refused in the same way")
 		sub.Spec.Parent.Name = "net"
 		_, err = b.CreatePool(b.ctx, ipam.PlatformProject, sub, dry)
@@ -63,7 +63,7 @@ func TestPoolOfAScopeIsDeletedByItsOwner(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.set(t, quota("q", maxPools(5)))
-	_, err := b.PutQuota(b.ctx, ipam.PlatformProject, quota("q", maxPools(5)), alloc.Request{})
+	_, err := b.PutQuota(b.ctx, ipam.PlatformProject, quota("q", maxPools(5)), usecase.Request{})
 	require.NoError(t, err)
 	p := b.scopedPool(t)
 	used := func() [2]string {
@@ -73,12 +73,12 @@ func TestPoolOfAScopeIsDeletedByItsOwner(t *testing.T) {
 		return [2]string{b.usage(t, "q")[2], figures(q.Used)[2]}
 	}
 	require.Equal(t, [2]string{"1", "1"}, used(), "the scope's pool, and the platform's own")
-	remove := func() error { return b.DeletePool(b.ctx, ipam.PlatformProject, p.Name, alloc.Request{}) }
+	remove := func() error { return b.DeletePool(b.ctx, ipam.PlatformProject, p.Name, usecase.Request{}) }
 	refused(t, remove(), ipam.CodeInUse)
 	b.release(t, "c")
-	e := refused(t, b.DeleteProject(b.ctx, project, alloc.Request{}), ipam.CodeInUse)
+	e := refused(t, b.DeleteProject(b.ctx, project, usecase.Request{}), ipam.CodeInUse)
 	require.EqualValues(t, 1, *e.Figures.Pools, "an empty pool of its scopes keeps a project")
 	require.NoError(t, remove())
 	require.Equal(t, [2]string{"0", "1"}, used())
-	require.NoError(t, b.DeleteProject(b.ctx, project, alloc.Request{}))
+	require.NoError(t, b.DeleteProject(b.ctx, project, usecase.Request{}))
 }

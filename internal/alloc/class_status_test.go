@@ -5,7 +5,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/paging"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -14,7 +15,7 @@ func (b *bundle) statusOf(t testing.TB, in, name string) ipam.ClassStatus {
 	t.Helper()
 	c, err := b.GetClass(b.ctx, in, name)
 	require.NoError(t, err)
-	page, err := b.ListClasses(b.ctx, in, alloc.Filter{}, 100, "")
+	page, err := b.ListClasses(b.ctx, in, paging.Filter{}, 100, "")
 	require.NoError(t, err)
 	require.Contains(t, page.Items, c)
 	return c.Status
@@ -43,10 +44,10 @@ func TestStatusOfAClassIsExact(t *testing.T) {
 	b.claim(t, claim("c", "net", 17))
 	// net: a /20 and a /17 are held of it; inner: all of its /20; other: all of its /24.
 	require.Equal(t, ipam.ClassStatus{BackingPools: 3, Total: "65792", Available: "33024", LargestFree: new(18)}, b.statusOf(t, project, "std"))
-	_, err := b.patch("net", alloc.Request{}, backing())
+	_, err := b.patch("net", usecase.Request{}, backing())
 	require.NoError(t, err)
 	require.Equal(t, ipam.ClassStatus{BackingPools: 2, Total: "4352", Available: "4352", LargestFree: new(20)}, b.statusOf(t, project, "std"))
-	_, err = b.patch("inner", alloc.Request{}, backing())
+	_, err = b.patch("inner", usecase.Request{}, backing())
 	require.NoError(t, err)
 	require.Equal(t, ipam.ClassStatus{BackingPools: 1, Total: "256", Available: "256", LargestFree: new(25)}, b.statusOf(t, project, "std"), "within the pool's bounds")
 	b.claim(t, claim("half", "other", 25))
@@ -70,7 +71,7 @@ func TestStatusOfAClassIsThatForTheCaller(t *testing.T) {
 	} {
 		require.Equal(t, want, b.statusOf(t, in, "std"), in)
 	}
-	now, err := b.PatchClass(b.ctx, ipam.PlatformProject, "std", false, alloc.Request{}, func(c ipam.Class) (ipam.Class, error) { c.Spec.Description = "x"; return c, nil })
+	now, err := b.PatchClass(b.ctx, ipam.PlatformProject, "std", false, usecase.Request{}, func(c ipam.Class) (ipam.Class, error) { c.Spec.Description = "x"; return c, nil })
 	require.NoError(t, err)
 	require.Equal(t, "256", now.Status.Total, "so is the answer to a change")
 }
@@ -85,13 +86,13 @@ func TestStatusOfAScopedClass(t *testing.T) {
 	for name, cluster := range map[string]string{"a": "1", "b": "2", "c": "2"} {
 		b.claim(t, byClass(name, "std", length(28), inScope("cluster", cluster)))
 	}
-	_, err := b.CreateClaim(b.ctx, other, byClass("a", "std", length(28), inScope("cluster", "1")), alloc.Request{})
+	_, err := b.CreateClaim(b.ctx, other, byClass("a", "std", length(28), inScope("cluster", "1")), usecase.Request{})
 	require.NoError(t, err)
 	want := ipam.ClassStatus{BackingPools: 1, Total: "256", Available: "64", LargestFree: new(28)}
 	for in, pools := range map[string]int64{project: 2, other: 1, ipam.PlatformProject: 3} {
 		want.ScopedPools = pools
 		require.Equal(t, want, b.statusOf(t, in, "std"), in)
 	}
-	e := refused(t, b.DeleteClass(b.ctx, ipam.PlatformProject, "std", alloc.Request{}), ipam.CodeInUse)
+	e := refused(t, b.DeleteClass(b.ctx, ipam.PlatformProject, "std", usecase.Request{}), ipam.CodeInUse)
 	require.Equal(t, []int64{4, 4}, []int64{*e.Figures.Pools, *e.Figures.Claims})
 }

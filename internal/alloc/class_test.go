@@ -9,12 +9,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/paging"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// patchClass changes the spec of one of the project's classes in place.
-func (b *bundle) patchClass(name string, moveDefault bool, r alloc.Request, change classOption) (ipam.Class, error) {
+// PatchClass changes the spec of one of the project's classes in place.
+func (b *bundle) patchClass(name string, moveDefault bool, r usecase.Request, change classOption) (ipam.Class, error) {
 	return b.PatchClass(b.ctx, project, name, moveDefault, r, func(c ipam.Class) (ipam.Class, error) {
 		change(&c.Spec)
 		return c, nil
@@ -73,12 +76,12 @@ func TestClassThatCannotBeIsRefused(t *testing.T) {
 		{"OfAProjectForThePlatform", class("x", func(s *ipam.ClassSpec) { s.Visibility = ipam.VisibilityPlatform }), ipam.CodeInvalidArgument, "/spec/visibility"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := b.CreateClass(b.ctx, project, c.class, true, alloc.Request{})
+			_, err := b.CreateClass(b.ctx, project, c.class, true, usecase.Request{})
 			require.Equal(t, c.pointer, refused(t, err, c.code).Fields[0].Pointer)
 			require.Equal(t, before, b.dump(t))
 		})
 	}
-	_, err := b.CreateClass(b.ctx, "nobody", class("x"), false, alloc.Request{})
+	_, err := b.CreateClass(b.ctx, "nobody", class("x"), false, usecase.Request{})
 	refused(t, err, ipam.CodeNotFound)
 	for _, v := range []ipam.Visibility{ipam.VisibilityPlatform, ipam.VisibilityConsumer, ipam.VisibilityShared} {
 		b.class(t, ipam.PlatformProject, class(string(v), func(s *ipam.ClassSpec) { s.Visibility = v }))
@@ -94,10 +97,10 @@ func TestGeneratedNameOfAClassIsMadeAnew(t *testing.T) {
 	made := b.class(t, project, c)
 	require.NotEqual(t, "std-1", made.Name)
 	c.Spec.IsDefault = true
-	_, err := b.CreateClass(b.ctx, project, c, false, alloc.Request{})
+	_, err := b.CreateClass(b.ctx, project, c, false, usecase.Request{})
 	refused(t, err, ipam.CodeAlreadyExists)
 	c.Name = "std-2"
-	_, err = b.CreateClass(b.ctx, project, c, false, alloc.Request{})
+	_, err = b.CreateClass(b.ctx, project, c, false, usecase.Request{})
 	require.Equal(t, "/spec/isDefault", refused(t, err, ipam.CodeAlreadyExists).Fields[0].Pointer, "another name would not help")
 }
 
@@ -106,7 +109,7 @@ func TestPatchOfAClassChangesWhatMayChange(t *testing.T) {
 	b := setup(t)
 	was := b.class(t, project, full("std"))
 	b.clock.move(time.Minute)
-	now, err := b.PatchClass(b.ctx, project, "std", false, alloc.Request{}, func(c ipam.Class) (ipam.Class, error) {
+	now, err := b.PatchClass(b.ctx, project, "std", false, usecase.Request{}, func(c ipam.Class) (ipam.Class, error) {
 		c.Labels, c.Annotations = labels("a", "c"), nil
 		within(24, 30)(&c.Spec)
 		c.Spec.Strategy, c.Spec.DefaultPrefixLength, c.Spec.ReclaimPolicy = "", nil, ipam.ReclaimDelete
@@ -123,7 +126,7 @@ func TestPatchOfAClassChangesWhatMayChange(t *testing.T) {
 	require.True(t, now.Spec.IsDefault)
 	require.Nil(t, now.Spec.ReuseAfter)
 	t.Run("LabelsAloneAreNoNewGeneration", func(t *testing.T) {
-		again, err := b.PatchClass(b.ctx, project, "std", false, alloc.Request{}, func(c ipam.Class) (ipam.Class, error) { c.Labels = nil; return c, nil })
+		again, err := b.PatchClass(b.ctx, project, "std", false, usecase.Request{}, func(c ipam.Class) (ipam.Class, error) { c.Labels = nil; return c, nil })
 		require.NoError(t, err)
 		require.Equal(t, now.Generation, again.Generation)
 		require.NotEqual(t, now.Revision, again.Revision)
@@ -133,7 +136,7 @@ func TestPatchOfAClassChangesWhatMayChange(t *testing.T) {
 		require.NoError(t, err)
 		before := b.dump(t)
 		for _, move := range []bool{false, true} {
-			same, err := b.patchClass("std", move, alloc.Request{}, defaultClass)
+			same, err := b.patchClass("std", move, usecase.Request{}, defaultClass)
 			require.NoError(t, err)
 			require.Equal(t, read, same)
 		}
@@ -153,12 +156,12 @@ func TestPatchOfAClassChangesWhatMayChange(t *testing.T) {
 	} {
 		t.Run("Refuses"+name, func(t *testing.T) {
 			before := b.dump(t)
-			_, err := b.patchClass("std", false, alloc.Request{}, c.change)
+			_, err := b.patchClass("std", false, usecase.Request{}, c.change)
 			require.Equal(t, c.pointer, refused(t, err, c.code).Fields[0].Pointer)
 			require.Equal(t, before, b.dump(t))
 		})
 	}
-	_, err = b.patchClass("none", false, alloc.Request{}, func(*ipam.ClassSpec) {})
+	_, err = b.patchClass("none", false, usecase.Request{}, func(*ipam.ClassSpec) {})
 	refused(t, err, ipam.CodeNotFound)
 }
 
@@ -220,19 +223,19 @@ func TestForeignClassIsLikeNone(t *testing.T) {
 					require.Equal(t, sentence, refused(t, gone, ipam.CodeNotFound).Message)
 				}
 			}
-			require.Equal(t, c.seen, b.classNames(t, c.in, alloc.Filter{}, 100))
+			require.Equal(t, c.seen, b.classNames(t, c.in, paging.Filter{}, 100))
 		})
 	}
 	require.Equal(t, before, b.dump(t))
-	_, err := b.CreateClass(b.acting("corp:consumer", tenancy.Consumer, project), project, class("x"), false, alloc.Request{})
+	_, err := b.CreateClass(b.acting("corp:consumer", tenancy.Consumer, project), project, class("x"), false, usecase.Request{})
 	refused(t, err, ipam.CodePermissionDenied)
 }
 
 // classNames is the names of the classes that a project may use, page by page.
-func (b *bundle) classNames(t testing.TB, in string, f alloc.Filter, limit int) []string {
+func (b *bundle) classNames(t testing.TB, in string, f paging.Filter, limit int) []string {
 	t.Helper()
 	var out []string
-	for _, c := range all(t, limit, func(n int, cursor string) (alloc.Page[ipam.Class], error) {
+	for _, c := range all(t, limit, func(n int, cursor string) (paging.Page[ipam.Class], error) {
 		return b.ListClasses(b.ctx, in, f, n, cursor)
 	}) {
 		out = append(out, c.Name)
@@ -255,18 +258,18 @@ func TestClassesAreListedByName(t *testing.T) {
 	b.class(t, ipam.PlatformProject, class("c1", sharedClass, forFamily(ipam.IPv6)))
 	b.class(t, ipam.PlatformProject, class("c-1", sharedClass))
 	for _, limit := range []int{1, 2, 3, 100} {
-		require.Equal(t, []string{"c-1", "c0", "c1", "c1", "c2", "c3", "c4"}, b.classNames(t, project, alloc.Filter{}, limit))
-		require.Equal(t, []string{"c1", "c1", "c3"}, b.classNames(t, project, alloc.Filter{Family: ipam.IPv6}, limit))
-		require.Equal(t, []string{"c2", "c3"}, b.classNames(t, project, alloc.Filter{Labels: &ipam.Selector{MatchLabels: labels("n", "1")}}, limit))
+		require.Equal(t, []string{"c-1", "c0", "c1", "c1", "c2", "c3", "c4"}, b.classNames(t, project, paging.Filter{}, limit))
+		require.Equal(t, []string{"c1", "c1", "c3"}, b.classNames(t, project, paging.Filter{Family: ipam.IPv6}, limit))
+		require.Equal(t, []string{"c2", "c3"}, b.classNames(t, project, paging.Filter{Labels: &ipam.Selector{MatchLabels: labels("n", "1")}}, limit))
 	}
-	page, err := b.ListClasses(b.ctx, project, alloc.Filter{Family: ipam.IPv6}, 2, "")
+	page, err := b.ListClasses(b.ctx, project, paging.Filter{Family: ipam.IPv6}, 2, "")
 	require.NoError(t, err)
 	require.Equal(t, []string{project, ipam.PlatformProject}, []string{page.Items[0].Project, page.Items[1].Project}, "the project's own comes first")
 	own, err := b.GetClass(b.ctx, project, "c1")
 	require.NoError(t, err)
 	require.Equal(t, project, own.Project, "and is what the name means")
 	for _, cursor := range []string{"?", alloc.SealCursor("pools", "c1"), alloc.SealCursor("classes", 7)} {
-		_, err := b.ListClasses(b.ctx, project, alloc.Filter{}, 1, cursor)
+		_, err := b.ListClasses(b.ctx, project, paging.Filter{}, 1, cursor)
 		refused(t, err, ipam.CodeInvalidArgument)
 	}
 }
@@ -275,12 +278,12 @@ func TestProjectHasSoManyClassesAndNoMore(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.class(t, ipam.PlatformProject, class("shared", sharedClass))
-	for i := range alloc.MaxClasses {
+	for i := range storage.MaxClasses {
 		b.class(t, project, class(fmt.Sprintf("c%03d", i)))
 	}
-	_, err := b.CreateClass(b.ctx, project, class("more"), false, alloc.Request{})
+	_, err := b.CreateClass(b.ctx, project, class("more"), false, usecase.Request{})
 	refused(t, err, ipam.CodeInvalidArgument)
-	require.NoError(t, b.DeleteClass(b.ctx, project, "c007", alloc.Request{}))
+	require.NoError(t, b.DeleteClass(b.ctx, project, "c007", usecase.Request{}))
 	b.class(t, project, class("more"))
 }
 
@@ -289,7 +292,7 @@ func TestClassesGoWithTheirProject(t *testing.T) {
 	b := setup(t)
 	b.neighbour(t)
 	b.class(t, other, class("std", defaultClass))
-	require.NoError(t, b.DeleteProject(b.ctx, other, alloc.Request{}))
+	require.NoError(t, b.DeleteProject(b.ctx, other, usecase.Request{}))
 	b.neighbour(t)
 	_, err := b.GetClass(b.ctx, other, "std")
 	refused(t, err, ipam.CodeNotFound)
@@ -302,7 +305,7 @@ func TestRepeatedCreationOfAClassIsAnsweredOnce(t *testing.T) {
 	r := key("k", "class std")
 	first, err := b.CreateClass(b.ctx, project, class("std", defaultClass), false, r)
 	require.NoError(t, err)
-	_, err = b.patchClass("std", false, alloc.Request{}, func(s *ipam.ClassSpec) { s.Description = "changed since" })
+	_, err = b.patchClass("std", false, usecase.Request{}, func(s *ipam.ClassSpec) { s.Description = "changed since" })
 	require.NoError(t, err)
 	again, err := b.CreateClass(b.ctx, project, class("std", defaultClass), false, r)
 	require.NoError(t, err)

@@ -10,6 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/paging"
+	"github.com/carve-ipam/carve/internal/alloc/trail"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/crdb"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
@@ -60,11 +63,11 @@ func TestCoolDownLastsAsLongOnEveryServer(t *testing.T) {
 	b.pool(t, root("net", "10.0.0.0/24", coolsDown(reuseAfter)))
 	blocks := map[string]ipam.Claim{}
 	for name, s := range servers {
-		r, err := s.CreateClaim(b.ctx, project, claimOf(name, "net", length(32)), alloc.Request{})
+		r, err := s.CreateClaim(b.ctx, project, claimOf(name, "net", length(32)), usecase.Request{})
 		require.NoError(t, err)
 		blocks[name] = r.Value
 		before := b.databaseTime(t)
-		require.NoError(t, s.DeleteClaim(b.ctx, project, name, alloc.Request{}))
+		require.NoError(t, s.DeleteClaim(b.ctx, project, name, usecase.Request{}))
 		a, err := s.GetAllocation(b.ctx, project, r.Value.AllocationID.String())
 		require.NoError(t, err)
 		require.False(t, a.CoolUntil.Before(before.Add(reuseAfter)), "released by the %s server: cools down until %s, at %s", name, a.CoolUntil, before)
@@ -95,12 +98,12 @@ func TestHoldsOfABlockFollowEachOtherAcrossServers(t *testing.T) {
 			wait.Go(func() {
 				for n := range 12 {
 					claim := fmt.Sprintf("%s-%d-%d", name, caller, n)
-					_, err := s.CreateClaim(b.ctx, project, claimOf(claim, "net", length(32)), alloc.Request{})
+					_, err := s.CreateClaim(b.ctx, project, claimOf(claim, "net", length(32)), usecase.Request{})
 					if ipam.IsCode(err, ipam.CodePoolExhausted) {
 						continue
 					}
 					if err == nil {
-						err = s.DeleteClaim(b.ctx, project, claim, alloc.Request{})
+						err = s.DeleteClaim(b.ctx, project, claim, usecase.Request{})
 					}
 					if err != nil {
 						t.Errorf("%s: %v", claim, err)
@@ -113,7 +116,7 @@ func TestHoldsOfABlockFollowEachOtherAcrossServers(t *testing.T) {
 	ended, holds := b.databaseTime(t), 0
 	for _, addr := range []string{"10.0.0.0", "10.0.0.1"} {
 		var later *ipam.Hold
-		for _, h := range all(t, 100, func(n int, c string) (alloc.Page[ipam.Hold], error) {
+		for _, h := range all(t, 100, func(n int, c string) (paging.Page[ipam.Hold], error) {
 			return b.GetHistory(b.ctx, project, address(addr), time.Time{}, n, c)
 		}) {
 			require.True(t, h.Since.Before(h.Until), "%s held %s from %s until %s", h.Holder, h.Block, h.Since, h.Until)
@@ -137,13 +140,13 @@ func TestTrailHasWhatHappenedSinceAnyMomentWhicheverServerDidIt(t *testing.T) {
 	for n := range 4 {
 		for name, s := range servers {
 			claim := fmt.Sprintf("%s-%d", name, n)
-			_, err := s.CreateClaim(b.ctx, project, claimOf(claim, "net", length(32)), alloc.Request{})
+			_, err := s.CreateClaim(b.ctx, project, claimOf(claim, "net", length(32)), usecase.Request{})
 			require.NoError(t, err)
 			made = append(made, claim)
 		}
 	}
 	for name, s := range servers {
-		page, err := s.ListEvents(b.ctx, project, alloc.EventFilter{Kind: "IPClaim", Since: since}, 100, "")
+		page, err := s.ListEvents(b.ctx, project, trail.EventFilter{Kind: "IPClaim", Since: since}, 100, "")
 		require.NoError(t, err)
 		at := map[string]time.Time{}
 		for _, e := range page.Items {
@@ -160,10 +163,10 @@ func TestIdempotencyKeyIsKeptAsLongOnEveryServer(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	right, _ := b.serverOff(t, 0)
-	request := alloc.Request{Key: "k", Fingerprint: [32]byte{1}}
+	request := usecase.Request{Key: "k", Fingerprint: [32]byte{1}}
 	first, err := right.CreateSpace(b.ctx, project, ipam.Space{Metadata: ipam.Metadata{Name: "s"}}, request)
 	require.NoError(t, err)
-	for _, by := range []time.Duration{alloc.AnswerLifetime + time.Hour, -alloc.AnswerLifetime - time.Hour} {
+	for _, by := range []time.Duration{usecase.AnswerLifetime + time.Hour, -usecase.AnswerLifetime - time.Hour} {
 		s, store := b.serverOff(t, by)
 		n, err := store.ExpireAnswers(b.ctx, store.Now(), 100)
 		require.NoError(t, err)
@@ -187,7 +190,7 @@ func TestRecordsOfTheTrailAreKeptAsLongByEveryServer(t *testing.T) {
 	t.Parallel()
 	b, servers := serversOff(t)
 	for name, s := range servers {
-		_, err := s.CreateSpace(b.ctx, project, ipam.Space{Metadata: ipam.Metadata{Name: name}}, alloc.Request{})
+		_, err := s.CreateSpace(b.ctx, project, ipam.Space{Metadata: ipam.Metadata{Name: name}}, usecase.Request{})
 		require.NoError(t, err)
 	}
 	for _, by := range []time.Duration{0, 2 * time.Hour, -2 * time.Hour} {
@@ -196,7 +199,7 @@ func TestRecordsOfTheTrailAreKeptAsLongByEveryServer(t *testing.T) {
 		require.NoError(t, err)
 		require.LessOrEqual(t, n, int64(3), "what setup has recorded on its own day")
 	}
-	page, err := b.ListEvents(b.ctx, project, alloc.EventFilter{Kind: "Space"}, 100, "")
+	page, err := b.ListEvents(b.ctx, project, trail.EventFilter{Kind: "Space"}, 100, "")
 	require.NoError(t, err)
 	require.Len(t, page.Items, len(servers), "none is an hour old")
 }
@@ -209,9 +212,9 @@ func TestKeyCanOnlyExpireInTheFutureOfTheDatabase(t *testing.T) {
 		key := func(n string, at time.Time) ipam.APIKey {
 			return ipam.APIKey{Metadata: ipam.Metadata{Name: name + n}, Spec: ipam.APIKeySpec{Role: "viewer", ExpiresAt: at}}
 		}
-		_, err := s.CreateKey(b.ctx, project, key("-soon", now.Add(5*time.Minute)), alloc.Request{})
+		_, err := s.CreateKey(b.ctx, project, key("-soon", now.Add(5*time.Minute)), usecase.Request{})
 		require.NoError(t, err, "asked of the %s server", name)
-		_, err = s.CreateKey(b.ctx, project, key("-past", now.Add(-5*time.Minute)), alloc.Request{})
+		_, err = s.CreateKey(b.ctx, project, key("-past", now.Add(-5*time.Minute)), usecase.Request{})
 		refused(t, err, ipam.CodeInvalidArgument)
 	}
 }

@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
 )
 
 func TestStaleReads(t *testing.T) {
@@ -15,22 +15,22 @@ func TestStaleReads(t *testing.T) {
 
 	t.Run("AreAskedForByTheContextAlone", func(t *testing.T) {
 		t.Parallel()
-		require.False(t, alloc.IsStale(t.Context()))
-		alloc.NoteReadAt(t.Context(), noon)
-		require.Zero(t, alloc.ReadAt(t.Context()))
+		require.False(t, storage.IsStale(t.Context()))
+		storage.NoteReadAt(t.Context(), noon)
+		require.Zero(t, storage.ReadAt(t.Context()))
 	})
 	t.Run("AreOfNoMomentBeforeTheFirst", func(t *testing.T) {
 		t.Parallel()
-		ctx := alloc.Stale(t.Context())
-		require.True(t, alloc.IsStale(ctx))
-		require.Zero(t, alloc.ReadAt(ctx))
+		ctx := storage.Stale(t.Context())
+		require.True(t, storage.IsStale(ctx))
+		require.Zero(t, storage.ReadAt(ctx))
 	})
 	t.Run("AreOfTheEarliestMomentOfSeveral", func(t *testing.T) {
 		t.Parallel()
-		ctx := alloc.Stale(t.Context())
+		ctx := storage.Stale(t.Context())
 		for _, at := range []time.Time{noon, noon.Add(-time.Second), noon.Add(time.Hour)} {
-			alloc.NoteReadAt(ctx, at)
+			storage.NoteReadAt(ctx, at)
 		}
-		require.Equal(t, noon.Add(-time.Second), alloc.ReadAt(ctx))
+		require.Equal(t, noon.Add(-time.Second), storage.ReadAt(ctx))
 	})
 }

@@ -11,7 +11,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/paging"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -140,7 +142,7 @@ func TestCoolDownIsThatOfTheClassAndElseThatOfThePool(t *testing.T) {
 		require.Equal(t, ipam.PhaseCoolingDown, a.Phase, name)
 		require.Equal(t, b.clock.read().Add(c.want), a.CoolUntil, name)
 	}
-	require.Len(t, b.allocations(t, 10, alloc.Filter{Phase: string(ipam.PhaseCoolingDown)}), 3)
+	require.Len(t, b.allocations(t, 10, paging.Filter{Phase: string(ipam.PhaseCoolingDown)}), 3)
 	b.clock.move(time.Hour)
 	b.freed(t, 2)
 	b.clock.move(time.Hour)
@@ -155,9 +157,9 @@ func TestReuseAfterThatChangesDoesNotTouchClaimsThatExist(t *testing.T) {
 	b.pool(t, root("of-pool", "10.0.1.0/24"))
 	b.claim(t, byClass("before", "net", length(28)))
 	b.claim(t, claim("plain", "of-pool", 28))
-	_, err := b.patchClass("net", false, alloc.Request{}, cooling(0))
+	_, err := b.patchClass("net", false, usecase.Request{}, cooling(0))
 	require.NoError(t, err)
-	_, err = b.patch("of-pool", alloc.Request{}, coolsDown(time.Hour))
+	_, err = b.patch("of-pool", usecase.Request{}, coolsDown(time.Hour))
 	require.NoError(t, err)
 	b.claim(t, byClass("after", "net", length(28)))
 	b.claim(t, claim("later", "of-pool", 28))
@@ -175,7 +177,7 @@ func TestReclaimPolicyDecidesWhetherABlockIsKeptOrCoolsDown(t *testing.T) {
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/24", coolsDown(time.Hour)))
 	kept := b.claim(t, claim("kept", "net", 28))
-	_, err := b.patchClaim("kept", alloc.Request{}, retain)
+	_, err := b.patchClaim("kept", usecase.Request{}, retain)
 	require.NoError(t, err)
 	b.release(t, "kept")
 	require.Equal(t, [2]string{"240", "0"}, b.figures(t, project, "net"), "retained, and not cooling down")
@@ -193,11 +195,11 @@ func TestReclaimPolicyDecidesWhetherABlockIsKeptOrCoolsDown(t *testing.T) {
 
 // breaking is a store in which the transactions that free one container fail.
 type breaking struct {
-	alloc.Store
+	storage.Store
 	container ipam.ID
 }
 
-func (s breaking) InTx(ctx context.Context, op string, locks alloc.Locks, fn func(context.Context, alloc.Tx) error) error {
+func (s breaking) InTx(ctx context.Context, op string, locks storage.Locks, fn func(context.Context, storage.Tx) error) error {
 	if op == "cooldown_free" && slices.Contains(locks.Alone, s.container) {
 		return errors.New("this container is broken")
 	}

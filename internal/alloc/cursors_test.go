@@ -8,6 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/paging"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -26,22 +28,22 @@ func TestPagesAreStableWhileRowsComeAndGo(t *testing.T) {
 		list func(cursor string) ([]string, string)
 	}{
 		{"ByName", func(cursor string) ([]string, string) {
-			page, err := b.ListClaims(b.ctx, project, alloc.Filter{}, 3, cursor)
+			page, err := b.ListClaims(b.ctx, project, paging.Filter{}, 3, cursor)
 			require.NoError(t, err)
 			return names(page.Items), page.Next
 		}},
 		{"ByAddressInAPool", func(cursor string) ([]string, string) {
-			page, err := b.ListClaims(b.ctx, project, alloc.Filter{Pool: ref("net")}, 3, cursor)
+			page, err := b.ListClaims(b.ctx, project, paging.Filter{Pool: ref("net")}, 3, cursor)
 			require.NoError(t, err)
 			return names(page.Items), page.Next
 		}},
 		{"AllocationsOfAPool", func(cursor string) ([]string, string) {
-			page, err := b.ListAllocations(b.ctx, project, alloc.Filter{Pool: ref("net")}, 3, cursor)
+			page, err := b.ListAllocations(b.ctx, project, paging.Filter{Pool: ref("net")}, 3, cursor)
 			require.NoError(t, err)
 			return holders(page.Items), page.Next
 		}},
 		{"AllocationsOfAProject", func(cursor string) ([]string, string) {
-			page, err := b.ListAllocations(b.ctx, project, alloc.Filter{}, 3, cursor)
+			page, err := b.ListAllocations(b.ctx, project, paging.Filter{}, 3, cursor)
 			require.NoError(t, err)
 			return holders(page.Items), page.Next
 		}},
@@ -66,10 +68,10 @@ func TestPagesAreStableWhileRowsComeAndGo(t *testing.T) {
 				require.Equal(t, 1, seen[at(i).Name], "what was there is seen once: %v", got)
 			}
 			for n := range 10 { // as it was
-				_ = b.DeleteClaim(b.ctx, project, at(1+n).Name, alloc.Request{})
+				_ = b.DeleteClaim(b.ctx, project, at(1+n).Name, usecase.Request{})
 			}
 			for i := 10; i <= 200; i += 10 {
-				_, _ = b.CreateClaim(b.ctx, project, at(i), alloc.Request{})
+				_, _ = b.CreateClaim(b.ctx, project, at(i), usecase.Request{})
 			}
 		})
 	}
@@ -96,9 +98,9 @@ func setupLists(t *testing.T) (*bundle, map[string]func(cursor string) (next str
 	t.Helper()
 	b := setup(t)
 	for _, name := range []string{"one", "two"} {
-		_, err := b.CreateProject(b.ctx, ipam.Project{Metadata: meta(name)}, alloc.Request{})
+		_, err := b.CreateProject(b.ctx, ipam.Project{Metadata: meta(name)}, usecase.Request{})
 		require.NoError(t, err)
-		_, err = b.CreateSpace(b.ctx, project, ipam.Space{Metadata: meta(name)}, alloc.Request{})
+		_, err = b.CreateSpace(b.ctx, project, ipam.Space{Metadata: meta(name)}, usecase.Request{})
 		require.NoError(t, err)
 		b.pool(t, root(name, "10.0.0.0/24", inSpace(name)))
 		b.pool(t, root(name+"-six", "2001:db8::/64", inSpace(name)))
@@ -109,31 +111,31 @@ func setupLists(t *testing.T) (*bundle, map[string]func(cursor string) (next str
 	}
 	return b, map[string]func(string) (string, error){
 		"projects": func(c string) (string, error) {
-			p, err := b.ListProjects(b.ctx, alloc.Filter{}, 1, c)
+			p, err := b.ListProjects(b.ctx, paging.Filter{}, 1, c)
 			return p.Next, err
 		},
 		"spaces": func(c string) (string, error) {
-			p, err := b.ListSpaces(b.ctx, project, alloc.Filter{}, 1, c)
+			p, err := b.ListSpaces(b.ctx, project, paging.Filter{}, 1, c)
 			return p.Next, err
 		},
 		"pools": func(c string) (string, error) {
-			p, err := b.ListPools(b.ctx, project, alloc.Filter{}, 1, c)
+			p, err := b.ListPools(b.ctx, project, paging.Filter{}, 1, c)
 			return p.Next, err
 		},
 		"claims": func(c string) (string, error) {
-			p, err := b.ListClaims(b.ctx, project, alloc.Filter{}, 1, c)
+			p, err := b.ListClaims(b.ctx, project, paging.Filter{}, 1, c)
 			return p.Next, err
 		},
 		"claims of a pool": func(c string) (string, error) {
-			p, err := b.ListClaims(b.ctx, project, alloc.Filter{Pool: ref("one")}, 1, c)
+			p, err := b.ListClaims(b.ctx, project, paging.Filter{Pool: ref("one")}, 1, c)
 			return p.Next, err
 		},
 		"allocations": func(c string) (string, error) {
-			p, err := b.ListAllocations(b.ctx, project, alloc.Filter{}, 1, c)
+			p, err := b.ListAllocations(b.ctx, project, paging.Filter{}, 1, c)
 			return p.Next, err
 		},
 		"allocations of a pool": func(c string) (string, error) {
-			p, err := b.ListAllocations(b.ctx, project, alloc.Filter{Pool: ref("one")}, 1, c)
+			p, err := b.ListAllocations(b.ctx, project, paging.Filter{Pool: ref("one")}, 1, c)
 			return p.Next, err
 		},
 		"free blocks": func(c string) (string, error) {
@@ -165,7 +167,7 @@ func TestCursorOfAnotherListIsRefused(t *testing.T) {
 func TestCursorIsOfOneListWithItsFilters(t *testing.T) {
 	t.Parallel()
 	b, lists := setupLists(t)
-	_, err := b.CreateProject(b.ctx, ipam.Project{Metadata: meta("stranger")}, alloc.Request{})
+	_, err := b.CreateProject(b.ctx, ipam.Project{Metadata: meta("stranger")}, usecase.Request{})
 	require.NoError(t, err)
 	first := func(list string) string {
 		next, err := lists[list]("")
@@ -175,33 +177,33 @@ func TestCursorIsOfOneListWithItsFilters(t *testing.T) {
 	}
 	for name, list := range map[string]func() error{
 		"ClaimsOfAFamily": func() error {
-			_, err := b.ListClaims(b.ctx, project, alloc.Filter{Family: ipam.IPv6}, 1, first("claims"))
+			_, err := b.ListClaims(b.ctx, project, paging.Filter{Family: ipam.IPv6}, 1, first("claims"))
 			return err
 		},
 		"ClaimsWithALabel": func() error {
 			s := matching("the", "one")
-			_, err := b.ListClaims(b.ctx, project, alloc.Filter{Labels: &s}, 1, first("claims"))
+			_, err := b.ListClaims(b.ctx, project, paging.Filter{Labels: &s}, 1, first("claims"))
 			return err
 		},
 		"ClaimsOfAnotherPool": func() error {
-			_, err := b.ListClaims(b.ctx, project, alloc.Filter{Pool: ref("two")}, 1, first("claims of a pool"))
+			_, err := b.ListClaims(b.ctx, project, paging.Filter{Pool: ref("two")}, 1, first("claims of a pool"))
 			return err
 		},
 		"ClaimsWithinABlock": func() error {
-			f := alloc.Filter{Pool: ref("one"), Within: block("10.0.0.0/25")}
+			f := paging.Filter{Pool: ref("one"), Within: block("10.0.0.0/25")}
 			_, err := b.ListClaims(b.ctx, project, f, 1, first("claims of a pool"))
 			return err
 		},
 		"ClaimsOfAnotherProject": func() error {
-			_, err := b.ListClaims(b.ctx, "stranger", alloc.Filter{}, 1, first("claims"))
+			_, err := b.ListClaims(b.ctx, "stranger", paging.Filter{}, 1, first("claims"))
 			return err
 		},
 		"SpacesOfAnotherProject": func() error {
-			_, err := b.ListSpaces(b.ctx, "stranger", alloc.Filter{}, 1, first("spaces"))
+			_, err := b.ListSpaces(b.ctx, "stranger", paging.Filter{}, 1, first("spaces"))
 			return err
 		},
 		"AllocationsInAPhase": func() error {
-			_, err := b.ListAllocations(b.ctx, project, alloc.Filter{Phase: string(ipam.PhaseRetained)}, 1, first("allocations"))
+			_, err := b.ListAllocations(b.ctx, project, paging.Filter{Phase: string(ipam.PhaseRetained)}, 1, first("allocations"))
 			return err
 		},
 		"FreeBlocksOfAnotherPool": func() error {
@@ -218,7 +220,7 @@ func TestCursorIsOfOneListWithItsFilters(t *testing.T) {
 		})
 	}
 	t.Run("MoreOnAPageIsTheSameList", func(t *testing.T) {
-		page, err := b.ListClaims(b.ctx, project, alloc.Filter{}, 100, first("claims"))
+		page, err := b.ListClaims(b.ctx, project, paging.Filter{}, 100, first("claims"))
 		require.NoError(t, err)
 		require.NotEmpty(t, page.Items)
 	})
@@ -230,7 +232,7 @@ func TestCursorIsOfOneListWithItsFilters(t *testing.T) {
 		}
 	})
 	t.Run("OfAServerThatDoesNotBind", func(t *testing.T) {
-		page, err := b.ListClaims(b.ctx, project, alloc.Filter{}, 100, alloc.SealCursor("claims", "one-0"))
+		page, err := b.ListClaims(b.ctx, project, paging.Filter{}, 100, alloc.SealCursor("claims", "one-0"))
 		require.NoError(t, err)
 		require.NotEmpty(t, page.Items)
 	})
@@ -255,11 +257,11 @@ func TestCursorThatIsNoneIsRefused(t *testing.T) {
 		}
 	}
 	t.Run("OfTheOtherFamily", func(t *testing.T) {
-		six, err := b.ListClaims(b.ctx, project, alloc.Filter{Pool: ref("one-six")}, 1, "")
+		six, err := b.ListClaims(b.ctx, project, paging.Filter{Pool: ref("one-six")}, 1, "")
 		require.NoError(t, err)
 		_, err = lists["claims of a pool"](six.Next)
 		refused(t, err, ipam.CodeInvalidArgument)
-		held, err := b.ListAllocations(b.ctx, project, alloc.Filter{Pool: ref("one-six")}, 1, "")
+		held, err := b.ListAllocations(b.ctx, project, paging.Filter{Pool: ref("one-six")}, 1, "")
 		require.NoError(t, err)
 		_, err = lists["allocations of a pool"](held.Next)
 		refused(t, err, ipam.CodeInvalidArgument)
@@ -283,15 +285,15 @@ func TestPageWithFewMatchesGoesOnWhereItStopped(t *testing.T) {
 				claims[i].Labels = labels("the", "one")
 			}
 		}
-		_, err := b.CreateClaimBatch(b.ctx, project, claims, alloc.Request{})
+		_, err := b.CreateClaimBatch(b.ctx, project, claims, usecase.Request{})
 		require.NoError(t, err)
 	}
 	s := matching("the", "one")
-	first, err := b.ListClaims(b.ctx, project, alloc.Filter{Labels: &s}, 10, "")
+	first, err := b.ListClaims(b.ctx, project, paging.Filter{Labels: &s}, 10, "")
 	require.NoError(t, err)
 	require.Empty(t, first.Items)
 	require.NotEmpty(t, first.Next)
-	second, err := b.ListClaims(b.ctx, project, alloc.Filter{Labels: &s}, 10, first.Next)
+	second, err := b.ListClaims(b.ctx, project, paging.Filter{Labels: &s}, 10, first.Next)
 	require.NoError(t, err)
 	require.Equal(t, []string{"c5-999"}, names(second.Items))
 	require.Empty(t, second.Next)

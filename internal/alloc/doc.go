@@ -11,18 +11,38 @@
 // # Group commit
 //
 // Claims and releases that arrive for a pool while a transaction for that pool is running form the next one, together,
-// whatever their lengths (group.go). There is no timer: one caller alone waits for nobody. Each member keeps its own
+// whatever their lengths (claims/group.go). There is no timer: one caller alone waits for nobody. Each member keeps its own
 // outcome; a member that cannot be served never fails its neighbours.
 //
 // # Repeats and unknown outcomes
 //
 // Everything a repeat must not change (ids, names, the time) is prepared before the transaction. When the outcome of a
 // COMMIT is unknown, the use case reads back by the id it prepared: found means done, not found means run again, and
-// the unique name makes a double impossible even if the first COMMIT lands late (settle.go).
+// the unique name makes a double impossible even if the first COMMIT lands late (usecase/settle.go).
 //
 // # Order of locks
 //
-// In one process, at most one transaction of ours works on a container at a time (lanes.go); who needs several takes them
-// in order of id. Between processes the database decides: by the locks that a transaction names (locks.go), or the loser
+// In one process, at most one transaction of ours works on a container at a time (turns/lanes.go); who needs several takes them
+// in order of id. Between processes the database decides: by the locks that a transaction names (storage/locks.go), or the loser
 // runs again from other random places.
+//
+// # Rooms
+//
+// Each room is a package that knows only those before it in this list:
+//
+//	space     arithmetic on blocks
+//	storage   what the use cases need of a database: transactions, reads, changes as data
+//	turns     whose turn it is to work on a pool, and how much of what takes long goes on at once
+//	paging    filters, pages, cursors
+//	usecase   what all use cases have in common: entering a project, preconditions, repeats, unknown outcomes; the bounds of all retries
+//	carve     taking blocks from free rows, and the rows that change
+//	trail     the audit trail and the history of blocks
+//	quota     quotas, and the ledger that keeps them
+//	access    projects, spaces, members, API keys, grants
+//	regions   pools that several regions serve: lending, recalling, reconciling
+//	refusals  why a pool could not grant what was asked for
+//	pools     pools, classes, cool-down, the sampler
+//	resolve   which pools may serve a claim
+//	holdings  allocations: what is held, and by whom
+//	claims    claims, alone, in groups and in batches
 package alloc

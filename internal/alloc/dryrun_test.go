@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
@@ -28,7 +28,7 @@ func TestDryRunWritesNothingAndAnswersWhatTheRealRunAnswers(t *testing.T) {
 	b.release(t, "released")
 	b.join(t, ipam.PlatformProject, "corp:root", tenancy.Admin)
 
-	same := func(t *testing.T, run func(alloc.Request) (any, error), r alloc.Request) {
+	same := func(t *testing.T, run func(usecase.Request) (any, error), r usecase.Request) {
 		t.Helper()
 		before := b.dump(t)
 		r.DryRun = true
@@ -49,164 +49,166 @@ func TestDryRunWritesNothingAndAnswersWhatTheRealRunAnswers(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name string
-		run  func(alloc.Request) (any, error)
+		run  func(usecase.Request) (any, error)
 	}{
-		{"CreateProject", func(r alloc.Request) (any, error) {
+		{"CreateProject", func(r usecase.Request) (any, error) {
 			return anew(b.CreateProject(b.ctx, ipam.Project{Metadata: meta("umbrella")}, r))
 		}},
-		{"CreateProjectThatExists", func(r alloc.Request) (any, error) {
+		{"CreateProjectThatExists", func(r usecase.Request) (any, error) {
 			return anew(b.CreateProject(b.ctx, ipam.Project{Metadata: meta(project)}, r))
 		}},
-		{"PatchProject", func(r alloc.Request) (any, error) {
+		{"PatchProject", func(r usecase.Request) (any, error) {
 			return stale(b.PatchProject(b.ctx, "umbrella", r, func(p ipam.Project) (ipam.Project, error) {
 				p.Spec.DisplayName = "Umbrella"
 				return p, nil
 			}))
 		}},
-		{"DeleteProject", func(r alloc.Request) (any, error) { return nil, b.DeleteProject(b.ctx, "umbrella", r) }},
-		{"DeleteProjectInUse", func(r alloc.Request) (any, error) { return nil, b.DeleteProject(b.ctx, project, r) }},
-		{"CreateSpace", func(r alloc.Request) (any, error) {
+		{"DeleteProject", func(r usecase.Request) (any, error) { return nil, b.DeleteProject(b.ctx, "umbrella", r) }},
+		{"DeleteProjectInUse", func(r usecase.Request) (any, error) { return nil, b.DeleteProject(b.ctx, project, r) }},
+		{"CreateSpace", func(r usecase.Request) (any, error) {
 			return anew(b.CreateSpace(b.ctx, project, ipam.Space{Metadata: meta("blue")}, r))
 		}},
-		{"PatchSpace", func(r alloc.Request) (any, error) {
+		{"PatchSpace", func(r usecase.Request) (any, error) {
 			return stale(b.PatchSpace(b.ctx, project, "blue", r, func(s ipam.Space) (ipam.Space, error) {
 				s.Labels = labels("a", "b")
 				return s, nil
 			}))
 		}},
-		{"DeleteSpace", func(r alloc.Request) (any, error) { return nil, b.DeleteSpace(b.ctx, project, "blue", r) }},
-		{"CreateClass", func(r alloc.Request) (any, error) {
+		{"DeleteSpace", func(r usecase.Request) (any, error) { return nil, b.DeleteSpace(b.ctx, project, "blue", r) }},
+		{"CreateClass", func(r usecase.Request) (any, error) {
 			return anew(b.CreateClass(b.ctx, project, class("std", defaultClass), false, r))
 		}},
-		{"CreateClassThatExists", func(r alloc.Request) (any, error) {
+		{"CreateClassThatExists", func(r usecase.Request) (any, error) {
 			return anew(b.CreateClass(b.ctx, project, class("std"), false, r))
 		}},
-		{"CreateSecondDefaultClass", func(r alloc.Request) (any, error) {
+		{"CreateSecondDefaultClass", func(r usecase.Request) (any, error) {
 			return anew(b.CreateClass(b.ctx, project, class("second", defaultClass), false, r))
 		}},
-		{"CreateClassInsteadOfTheDefault", func(r alloc.Request) (any, error) {
+		{"CreateClassInsteadOfTheDefault", func(r usecase.Request) (any, error) {
 			return anew(b.CreateClass(b.ctx, project, class("second", defaultClass), true, r))
 		}},
-		{"PatchClass", func(r alloc.Request) (any, error) {
+		{"PatchClass", func(r usecase.Request) (any, error) {
 			return stale(b.patchClass("second", false, r, func(s *ipam.ClassSpec) { s.Description = "x" }))
 		}},
-		{"PatchClassToBeASecondDefault", func(r alloc.Request) (any, error) {
+		{"PatchClassToBeASecondDefault", func(r usecase.Request) (any, error) {
 			return stale(b.patchClass("std", false, r, defaultClass))
 		}},
-		{"PatchClassToBeTheDefault", func(r alloc.Request) (any, error) {
+		{"PatchClassToBeTheDefault", func(r usecase.Request) (any, error) {
 			return stale(b.patchClass("std", true, r, defaultClass))
 		}},
-		{"CreatePoolOfAClass", func(r alloc.Request) (any, error) {
+		{"CreatePoolOfAClass", func(r usecase.Request) (any, error) {
 			return anew(b.CreatePool(b.ctx, project, root("backing", "10.4.0.0/16", backing("std")), r))
 		}},
-		{"CreatePoolOfNoClass", func(r alloc.Request) (any, error) {
+		{"CreatePoolOfNoClass", func(r usecase.Request) (any, error) {
 			return anew(b.CreatePool(b.ctx, project, root("backing2", "10.5.0.0/16", backing("std", "none")), r))
 		}},
-		{"PatchPoolToBackAClass", func(r alloc.Request) (any, error) { return stale(b.patch("backing", r, backing("second", "std"))) }},
-		{"DeleteClassInUse", func(r alloc.Request) (any, error) { return nil, b.DeleteClass(b.ctx, project, "std", r) }},
-		{"PatchPoolToBackNoClass", func(r alloc.Request) (any, error) { return stale(b.patch("backing", r, backing())) }},
-		{"DeleteClass", func(r alloc.Request) (any, error) { return nil, b.DeleteClass(b.ctx, project, "std", r) }},
-		{"CreateRootPool", func(r alloc.Request) (any, error) {
+		{"PatchPoolToBackAClass", func(r usecase.Request) (any, error) { return stale(b.patch("backing", r, backing("second", "std"))) }},
+		{"DeleteClassInUse", func(r usecase.Request) (any, error) { return nil, b.DeleteClass(b.ctx, project, "std", r) }},
+		{"PatchPoolToBackNoClass", func(r usecase.Request) (any, error) { return stale(b.patch("backing", r, backing())) }},
+		{"DeleteClass", func(r usecase.Request) (any, error) { return nil, b.DeleteClass(b.ctx, project, "std", r) }},
+		{"CreateRootPool", func(r usecase.Request) (any, error) {
 			return anew(b.CreatePool(b.ctx, project, root("root", "10.3.0.0/16", reserving(ipam.Reservation{First: 3})), r))
 		}},
-		{"CreateRootPoolThatOverlaps", func(r alloc.Request) (any, error) {
+		{"CreateRootPoolThatOverlaps", func(r usecase.Request) (any, error) {
 			return anew(b.CreatePool(b.ctx, project, root("other", "10.0.0.0/8"), r))
 		}},
-		{"CreateChildPool", func(r alloc.Request) (any, error) {
+		{"CreateChildPool", func(r usecase.Request) (any, error) {
 			return anew(b.CreatePool(b.ctx, project, child("sub", "root", 20), r))
 		}},
-		{"CreateChildPoolWithoutRoom", func(r alloc.Request) (any, error) {
+		{"CreateChildPoolWithoutRoom", func(r usecase.Request) (any, error) {
 			return anew(b.CreatePool(b.ctx, project, child("sub2", "full", 32), r))
 		}},
-		{"PatchPool", func(r alloc.Request) (any, error) {
+		{"PatchPool", func(r usecase.Request) (any, error) {
 			return stale(b.patch("net", r, reserving(ipam.Reservation{Last: 1})))
 		}},
-		{"PatchPoolOverHeldBlocks", func(r alloc.Request) (any, error) {
+		{"PatchPoolOverHeldBlocks", func(r usecase.Request) (any, error) {
 			return stale(b.patch("net", r, reserving(ipam.Reservation{First: 200})))
 		}},
-		{"DeletePool", func(r alloc.Request) (any, error) { return nil, b.DeletePool(b.ctx, project, "gone", r) }},
-		{"DeletePoolInUse", func(r alloc.Request) (any, error) { return nil, b.DeletePool(b.ctx, project, "net", r) }},
-		{"CreateClaim", func(r alloc.Request) (any, error) {
+		{"DeletePool", func(r usecase.Request) (any, error) { return nil, b.DeletePool(b.ctx, project, "gone", r) }},
+		{"DeletePoolInUse", func(r usecase.Request) (any, error) { return nil, b.DeletePool(b.ctx, project, "net", r) }},
+		{"CreateClaim", func(r usecase.Request) (any, error) {
 			return anew(b.CreateClaim(b.ctx, project, claim("d", "net", 30), r))
 		}},
-		{"CreateClaimBySelector", func(r alloc.Request) (any, error) {
+		{"CreateClaimBySelector", func(r usecase.Request) (any, error) {
 			return anew(b.CreateClaim(b.ctx, project, selecting("e", matching("x", "y"), length(32)), r))
 		}},
-		{"CreateClaimThatExists", func(r alloc.Request) (any, error) {
+		{"CreateClaimThatExists", func(r usecase.Request) (any, error) {
 			return anew(b.CreateClaim(b.ctx, project, claim("c", "net", 30), r))
 		}},
-		{"CreateClaimInAFullPool", func(r alloc.Request) (any, error) {
+		{"CreateClaimInAFullPool", func(r usecase.Request) (any, error) {
 			return anew(b.CreateClaim(b.ctx, project, claim("f", "full", 32), r))
 		}},
-		{"CreateClaimOfATakenBlock", func(r alloc.Request) (any, error) {
+		{"CreateClaimOfATakenBlock", func(r usecase.Request) (any, error) {
 			return anew(b.CreateClaim(b.ctx, project, claimOf("f", "net", exactly(kept.Block.String())), r))
 		}},
-		{"CreateClaimOfARetainedAllocation", func(r alloc.Request) (any, error) {
+		{"CreateClaimOfARetainedAllocation", func(r usecase.Request) (any, error) {
 			return anew(b.CreateClaim(b.ctx, project, again("g", kept.AllocationID), r))
 		}},
-		{"CreateClaimOfABoundAllocation", func(r alloc.Request) (any, error) {
+		{"CreateClaimOfABoundAllocation", func(r usecase.Request) (any, error) {
 			return anew(b.CreateClaim(b.ctx, project, again("h", bound.AllocationID), r))
 		}},
-		{"PutClaim", func(r alloc.Request) (any, error) { return anew(b.PutClaim(b.ctx, project, claim("p", "net", 32), r)) }},
-		{"PutClaimThatExists", func(r alloc.Request) (any, error) {
+		{"PutClaim", func(r usecase.Request) (any, error) {
 			return anew(b.PutClaim(b.ctx, project, claim("p", "net", 32), r))
 		}},
-		{"PutClaimThatDiffers", func(r alloc.Request) (any, error) {
+		{"PutClaimThatExists", func(r usecase.Request) (any, error) {
+			return anew(b.PutClaim(b.ctx, project, claim("p", "net", 32), r))
+		}},
+		{"PutClaimThatDiffers", func(r usecase.Request) (any, error) {
 			return anew(b.PutClaim(b.ctx, project, claim("p", "net", 31), r))
 		}},
-		{"PatchClaim", func(r alloc.Request) (any, error) { return stale(b.patchClaim("c", r, retain)) }},
-		{"DeleteClaimUnderRetain", func(r alloc.Request) (any, error) { return nil, b.DeleteClaim(b.ctx, project, "c", r) }},
-		{"DeleteClaimUnderDelete", func(r alloc.Request) (any, error) { return nil, b.DeleteClaim(b.ctx, project, "d", r) }},
-		{"DeleteClaimThatIsNotThere", func(r alloc.Request) (any, error) { return nil, b.DeleteClaim(b.ctx, project, "d", r) }},
-		{"CreateClaimBatch", func(r alloc.Request) (any, error) {
+		{"PatchClaim", func(r usecase.Request) (any, error) { return stale(b.patchClaim("c", r, retain)) }},
+		{"DeleteClaimUnderRetain", func(r usecase.Request) (any, error) { return nil, b.DeleteClaim(b.ctx, project, "c", r) }},
+		{"DeleteClaimUnderDelete", func(r usecase.Request) (any, error) { return nil, b.DeleteClaim(b.ctx, project, "d", r) }},
+		{"DeleteClaimThatIsNotThere", func(r usecase.Request) (any, error) { return nil, b.DeleteClaim(b.ctx, project, "d", r) }},
+		{"CreateClaimBatch", func(r usecase.Request) (any, error) {
 			return anew(b.CreateClaimBatch(b.ctx, project, []ipam.Claim{claim("b1", "net", 32), selecting("b2", matching("x", "y"), length(31))}, r))
 		}},
-		{"CreateClaimBatchThatDoesNotFit", func(r alloc.Request) (any, error) {
+		{"CreateClaimBatchThatDoesNotFit", func(r usecase.Request) (any, error) {
 			return anew(b.CreateClaimBatch(b.ctx, project, []ipam.Claim{claim("b3", "net", 32), claim("b4", "full", 32)}, r))
 		}},
-		{"PutMember", func(r alloc.Request) (any, error) {
+		{"PutMember", func(r usecase.Request) (any, error) {
 			return anew(b.PutMember(b.ctx, project, member("corp:alice", tenancy.Viewer), r))
 		}},
-		{"PutMemberAgain", func(r alloc.Request) (any, error) {
+		{"PutMemberAgain", func(r usecase.Request) (any, error) {
 			return anew(b.PutMember(b.ctx, project, member("corp:alice", tenancy.Admin), r))
 		}},
-		{"DeleteMember", func(r alloc.Request) (any, error) { return nil, b.DeleteMember(b.ctx, project, "corp:alice", r) }},
-		{"DeleteLastAdmin", func(r alloc.Request) (any, error) {
+		{"DeleteMember", func(r usecase.Request) (any, error) { return nil, b.DeleteMember(b.ctx, project, "corp:alice", r) }},
+		{"DeleteLastAdmin", func(r usecase.Request) (any, error) {
 			return nil, b.DeleteMember(b.ctx, ipam.PlatformProject, "corp:root", r)
 		}},
-		{"CreateKey", func(r alloc.Request) (any, error) {
+		{"CreateKey", func(r usecase.Request) (any, error) {
 			return anew(b.CreateKey(b.ctx, project, apiKey("ci", tenancy.Viewer), r))
 		}},
-		{"CreateKeyThatExists", func(r alloc.Request) (any, error) {
+		{"CreateKeyThatExists", func(r usecase.Request) (any, error) {
 			return anew(b.CreateKey(b.ctx, project, apiKey("ci", tenancy.Viewer), r))
 		}},
-		{"DeleteKey", func(r alloc.Request) (any, error) { return nil, b.DeleteKey(b.ctx, project, "ci", r) }},
-		{"PutPoolGrant", func(r alloc.Request) (any, error) { return anew(b.PutPoolGrant(b.ctx, project, "net", "*", r)) }},
-		{"PutPoolGrantThatExists", func(r alloc.Request) (any, error) { return anew(b.PutPoolGrant(b.ctx, project, "net", "*", r)) }},
-		{"DeletePoolGrant", func(r alloc.Request) (any, error) { return nil, b.DeletePoolGrant(b.ctx, project, "net", "*", r) }},
-		{"PutSpaceGrant", func(r alloc.Request) (any, error) {
+		{"DeleteKey", func(r usecase.Request) (any, error) { return nil, b.DeleteKey(b.ctx, project, "ci", r) }},
+		{"PutPoolGrant", func(r usecase.Request) (any, error) { return anew(b.PutPoolGrant(b.ctx, project, "net", "*", r)) }},
+		{"PutPoolGrantThatExists", func(r usecase.Request) (any, error) { return anew(b.PutPoolGrant(b.ctx, project, "net", "*", r)) }},
+		{"DeletePoolGrant", func(r usecase.Request) (any, error) { return nil, b.DeletePoolGrant(b.ctx, project, "net", "*", r) }},
+		{"PutSpaceGrant", func(r usecase.Request) (any, error) {
 			return anew(b.PutSpaceGrant(b.ctx, project, "default", "b", r))
 		}},
-		{"DeleteSpaceGrant", func(r alloc.Request) (any, error) {
+		{"DeleteSpaceGrant", func(r usecase.Request) (any, error) {
 			return nil, b.DeleteSpaceGrant(b.ctx, project, "default", "b", r)
 		}},
-		{"PutQuota", func(r alloc.Request) (any, error) {
+		{"PutQuota", func(r usecase.Request) (any, error) {
 			return anew(b.PutQuota(b.ctx, project, quota("q", maxClaims(9), maxPools(5)), r))
 		}},
-		{"PutQuotaAgain", func(r alloc.Request) (any, error) {
+		{"PutQuotaAgain", func(r usecase.Request) (any, error) {
 			return anew(b.PutQuota(b.ctx, project, quota("q", maxClaims(1)), r))
 		}},
-		{"PutQuotaOfAnotherScope", func(r alloc.Request) (any, error) {
+		{"PutQuotaOfAnotherScope", func(r usecase.Request) (any, error) {
 			return anew(b.PutQuota(b.ctx, project, quota("q", maxClaims(1), ofFamily(ipam.IPv4)), r))
 		}},
-		{"CreateClaimOverItsQuota", func(r alloc.Request) (any, error) {
+		{"CreateClaimOverItsQuota", func(r usecase.Request) (any, error) {
 			return anew(b.CreateClaim(b.ctx, project, claim("over", "net", 32), r))
 		}},
-		{"DeleteQuota", func(r alloc.Request) (any, error) { return nil, b.DeleteQuota(b.ctx, project, "q", r) }},
-		{"DeleteRetainedAllocation", func(r alloc.Request) (any, error) {
+		{"DeleteQuota", func(r usecase.Request) (any, error) { return nil, b.DeleteQuota(b.ctx, project, "q", r) }},
+		{"DeleteRetainedAllocation", func(r usecase.Request) (any, error) {
 			return nil, b.DeleteAllocation(b.ctx, project, released.AllocationID.String(), r)
 		}},
-		{"DeleteBoundAllocation", func(r alloc.Request) (any, error) {
+		{"DeleteBoundAllocation", func(r usecase.Request) (any, error) {
 			return nil, b.DeleteAllocation(b.ctx, project, bound.AllocationID.String(), r)
 		}},
 	} {
@@ -215,7 +217,7 @@ func TestDryRunWritesNothingAndAnswersWhatTheRealRunAnswers(t *testing.T) {
 }
 
 // anew takes out of an answer what every run makes anew, and the time that the steps before have taken.
-func anew[T any](r alloc.Result[T], err error) (any, error) {
+func anew[T any](r usecase.Result[T], err error) (any, error) {
 	value, err := stale(r.Value, err)
 	return [2]any{value, r.Existed}, err
 }

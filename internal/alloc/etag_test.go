@@ -5,19 +5,19 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-func ifMatch(revisions ...ipam.ID) alloc.Request {
-	r := alloc.Request{}
+func ifMatch(revisions ...ipam.ID) usecase.Request {
+	r := usecase.Request{}
 	for _, id := range revisions {
 		r.IfMatch.Revisions = append(r.IfMatch.Revisions, id.String())
 	}
 	return r
 }
 
-var ifAny = alloc.Request{IfMatch: alloc.Match{Any: true}}
+var ifAny = usecase.Request{IfMatch: usecase.Match{Any: true}}
 
 func TestPreconditionIsHeldAgainstTheRevision(t *testing.T) {
 	t.Parallel()
@@ -29,43 +29,43 @@ func TestPreconditionIsHeldAgainstTheRevision(t *testing.T) {
 	b.release(t, "kept")
 	a, err := b.GetAllocation(b.ctx, project, kept.AllocationID.String())
 	require.NoError(t, err)
-	space, err := b.CreateSpace(b.ctx, project, ipam.Space{Metadata: meta("blue")}, alloc.Request{})
+	space, err := b.CreateSpace(b.ctx, project, ipam.Space{Metadata: meta("blue")}, usecase.Request{})
 	require.NoError(t, err)
-	umbrella, err := b.CreateProject(b.ctx, ipam.Project{Metadata: meta("umbrella")}, alloc.Request{})
+	umbrella, err := b.CreateProject(b.ctx, ipam.Project{Metadata: meta("umbrella")}, usecase.Request{})
 	require.NoError(t, err)
 	for _, c := range []struct {
 		name     string
 		revision ipam.ID
-		run      func(alloc.Request) error
+		run      func(usecase.Request) error
 	}{
-		{"PatchProject", umbrella.Value.Revision, func(r alloc.Request) error {
+		{"PatchProject", umbrella.Value.Revision, func(r usecase.Request) error {
 			_, err := b.PatchProject(b.ctx, "umbrella", r, func(p ipam.Project) (ipam.Project, error) { return p, nil })
 			return err
 		}},
-		{"PatchSpace", space.Value.Revision, func(r alloc.Request) error {
+		{"PatchSpace", space.Value.Revision, func(r usecase.Request) error {
 			_, err := b.PatchSpace(b.ctx, project, "blue", r, func(s ipam.Space) (ipam.Space, error) { return s, nil })
 			return err
 		}},
-		{"PatchClass", std.Revision, func(r alloc.Request) error {
+		{"PatchClass", std.Revision, func(r usecase.Request) error {
 			_, err := b.patchClass("std", false, r, func(*ipam.ClassSpec) {})
 			return err
 		}},
-		{"DeleteClass", std.Revision, func(r alloc.Request) error { return b.DeleteClass(b.ctx, project, "std", r) }},
-		{"PatchPool", net.Revision, func(r alloc.Request) error {
+		{"DeleteClass", std.Revision, func(r usecase.Request) error { return b.DeleteClass(b.ctx, project, "std", r) }},
+		{"PatchPool", net.Revision, func(r usecase.Request) error {
 			_, err := b.patch("net", r, func(*ipam.Pool) {})
 			return err
 		}},
-		{"PatchClaim", made.Revision, func(r alloc.Request) error {
+		{"PatchClaim", made.Revision, func(r usecase.Request) error {
 			_, err := b.patchClaim("c", r, func(*ipam.Claim) {})
 			return err
 		}},
-		{"DeleteClaim", made.Revision, func(r alloc.Request) error { return b.DeleteClaim(b.ctx, project, "c", r) }},
-		{"DeleteAllocation", a.Revision, func(r alloc.Request) error {
+		{"DeleteClaim", made.Revision, func(r usecase.Request) error { return b.DeleteClaim(b.ctx, project, "c", r) }},
+		{"DeleteAllocation", a.Revision, func(r usecase.Request) error {
 			return b.DeleteAllocation(b.ctx, project, a.ID.String(), r)
 		}},
-		{"DeletePool", net.Revision, func(r alloc.Request) error { return b.DeletePool(b.ctx, project, "net", r) }},
-		{"DeleteSpace", space.Value.Revision, func(r alloc.Request) error { return b.DeleteSpace(b.ctx, project, "blue", r) }},
-		{"DeleteProject", umbrella.Value.Revision, func(r alloc.Request) error { return b.DeleteProject(b.ctx, "umbrella", r) }},
+		{"DeletePool", net.Revision, func(r usecase.Request) error { return b.DeletePool(b.ctx, project, "net", r) }},
+		{"DeleteSpace", space.Value.Revision, func(r usecase.Request) error { return b.DeleteSpace(b.ctx, project, "blue", r) }},
+		{"DeleteProject", umbrella.Value.Revision, func(r usecase.Request) error { return b.DeleteProject(b.ctx, "umbrella", r) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			before := b.dump(t)

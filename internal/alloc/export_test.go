@@ -3,58 +3,52 @@ package alloc
 import (
 	"context"
 
+	"github.com/carve-ipam/carve/internal/alloc/access"
+	"github.com/carve-ipam/carve/internal/alloc/paging"
+	"github.com/carve-ipam/carve/internal/alloc/turns"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
 // Waiting is how many requests have queued up for a container's next transaction. Tests wait for it, instead of for time,
 // to know that a group is complete.
 func (s *Service) Waiting(container ipam.ID) int {
-	s.lanes.mu.Lock()
-	defer s.lanes.mu.Unlock()
-	if ln := s.lanes.open[container]; ln != nil {
-		return len(ln.pending)
-	}
-	return 0
+	return s.Claims.Waiting.Members(container)
 }
 
 // Lanes is how many containers somebody works on or waits for.
 func (s *Service) Lanes() int {
-	s.lanes.mu.Lock()
-	defer s.lanes.mu.Unlock()
-	return len(s.lanes.open)
+	return s.Claims.Waiting.Pools() + s.Claims.Lanes.Used()
 }
 
 // MaxGroup is the most members that one transaction takes.
-const MaxGroup = maxGroup
+const MaxGroup = usecase.MaxGroup
 
-// Users is how many work on a container or wait for their turn.
+// Users is how many work on a container or wait for their turn, a leader that collects members included.
 func (s *Service) Users(container ipam.ID) int {
-	s.lanes.mu.Lock()
-	defer s.lanes.mu.Unlock()
-	if ln := s.lanes.open[container]; ln != nil {
-		return ln.users
+	n := s.Claims.Lanes.Users(container)
+	if s.Claims.Waiting.Led(container) {
+		n++
 	}
-	return 0
+	return n
 }
 
 // SealCursor makes a cursor as lists make them, for tests that forge one.
-func SealCursor(kind string, at any) string { return sealCursor(list{kind: kind}, at) }
+func SealCursor(kind string, at any) string { return paging.SealCursor(paging.List{Kind: kind}, at) }
 
 // BoundWaiting sets how many may wait for one pool.
 func BoundWaiting(s *Service, n int) {
-	s.lanes.mu.Lock()
-	defer s.lanes.mu.Unlock()
-	s.lanes.waiting = n
+	s.Claims.Waiting.Bound(n)
 }
 
 // SmallStock sets how many free blocks are counted for every refusal.
-func SmallStock(s *Service, n int64) { s.figures.small = n }
+func SmallStock(s *Service, n int64) { s.Refusals.CountAlways(n) }
 
 // FillSearches takes all places that a project's searches may have.
 func FillSearches(ctx context.Context, s *Service, project ipam.ID) (free func()) {
 	var leaves []func()
-	for range searchesOfOne {
-		if leave, err := s.searching.enter(ctx, project); err == nil {
+	for range turns.SearchesOfOne {
+		if leave, err := s.Access.Searching.Enter(ctx, project); err == nil {
 			leaves = append(leaves, leave)
 		}
 	}
@@ -67,10 +61,8 @@ func FillSearches(ctx context.Context, s *Service, project ipam.ID) (free func()
 
 // Searching is how many lists wait for a place.
 func (s *Service) Searching() int {
-	s.searching.mu.Lock()
-	defer s.searching.mu.Unlock()
-	return len(s.searching.waiting)
+	return s.Access.Searching.Queued()
 }
 
 // SpacesOf is what stands for how many spaces a project has.
-var SpacesOf = spacesOf
+var SpacesOf = access.SpacesOf

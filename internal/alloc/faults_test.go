@@ -8,7 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -24,7 +25,7 @@ const (
 
 // faulty is a store that lets the next transactions end in a fault.
 type faulty struct {
-	alloc.Store
+	storage.Store
 
 	mu     sync.Mutex
 	faults []fault
@@ -43,8 +44,8 @@ func (f *faulty) left() int {
 	return len(f.faults)
 }
 
-// InTx implements alloc.Store.
-func (f *faulty) InTx(ctx context.Context, op string, locks alloc.Locks, fn func(context.Context, alloc.Tx) error) error {
+// InTx implements storage.Store.
+func (f *faulty) InTx(ctx context.Context, op string, locks storage.Locks, fn func(context.Context, storage.Tx) error) error {
 	f.mu.Lock()
 	var now fault
 	if len(f.faults) > 0 {
@@ -66,7 +67,7 @@ func (f *faulty) InTx(ctx context.Context, op string, locks alloc.Locks, fn func
 		return lost()
 	case lostBefore:
 		undone := errors.New("undone")
-		if err := f.Store.InTx(ctx, op, locks, func(ctx context.Context, tx alloc.Tx) error { return errors.Join(fn(ctx, tx), undone) }); err == nil {
+		if err := f.Store.InTx(ctx, op, locks, func(ctx context.Context, tx storage.Tx) error { return errors.Join(fn(ctx, tx), undone) }); err == nil {
 			return undone
 		}
 		return lost()
@@ -121,7 +122,7 @@ func TestUnknownOutcomeIsSettledByReadingBack(t *testing.T) {
 				return err
 			})
 			step("PatchPool", func() error {
-				_, err := b.patch("net", alloc.Request{}, reserving(ipam.Reservation{Last: 2}))
+				_, err := b.patch("net", usecase.Request{}, reserving(ipam.Reservation{Last: 2}))
 				return err
 			})
 			step("CreateClaim", func() error {
@@ -129,17 +130,17 @@ func TestUnknownOutcomeIsSettledByReadingBack(t *testing.T) {
 				require.Equal(t, 32, r.Value.Block.Bits())
 				return err
 			})
-			step("PatchClaim", func() error { _, err := b.patchClaim("c", alloc.Request{}, withLabels("a", "b")); return err })
+			step("PatchClaim", func() error { _, err := b.patchClaim("c", usecase.Request{}, withLabels("a", "b")); return err })
 			made, err := b.GetClaim(b.ctx, project, "c")
 			require.NoError(t, err)
-			step("DeleteClaim", func() error { return b.DeleteClaim(b.ctx, project, "c", alloc.Request{}) })
+			step("DeleteClaim", func() error { return b.DeleteClaim(b.ctx, project, "c", usecase.Request{}) })
 			step("Rebind", func() error {
 				_, err := b.CreateClaim(b.ctx, project, again("d", made.AllocationID, retain), key("rebind", ""))
 				return err
 			})
-			step("DeleteRebound", func() error { return b.DeleteClaim(b.ctx, project, "d", alloc.Request{}) })
+			step("DeleteRebound", func() error { return b.DeleteClaim(b.ctx, project, "d", usecase.Request{}) })
 			step("DeleteAllocation", func() error {
-				return b.DeleteAllocation(b.ctx, project, made.AllocationID.String(), alloc.Request{})
+				return b.DeleteAllocation(b.ctx, project, made.AllocationID.String(), usecase.Request{})
 			})
 			step("CreateClaimBatch", func() error {
 				_, err := b.CreateClaimBatch(b.ctx, project, []ipam.Claim{claim("e", "net", 32), claim("f", "sub", 32)}, key("batch", ""))
@@ -147,17 +148,17 @@ func TestUnknownOutcomeIsSettledByReadingBack(t *testing.T) {
 			})
 			require.Equal(t, "237", b.available(t, "net"), "each once: 256 less 2 reserved, 16 in the child, 1 claimed")
 			require.Equal(t, "15", b.available(t, "sub"))
-			step("DeleteLast", func() error { return b.DeleteClaim(b.ctx, project, "f", alloc.Request{}) })
-			step("DeletePool", func() error { return b.DeletePool(b.ctx, project, "sub", alloc.Request{}) })
-			step("DeleteSpace", func() error { return b.DeleteSpace(b.ctx, project, "blue", alloc.Request{}) })
+			step("DeleteLast", func() error { return b.DeleteClaim(b.ctx, project, "f", usecase.Request{}) })
+			step("DeletePool", func() error { return b.DeletePool(b.ctx, project, "sub", usecase.Request{}) })
+			step("DeleteSpace", func() error { return b.DeleteSpace(b.ctx, project, "blue", usecase.Request{}) })
 			step("PatchProject", func() error {
-				_, err := b.PatchProject(b.ctx, "umbrella", alloc.Request{}, func(p ipam.Project) (ipam.Project, error) {
+				_, err := b.PatchProject(b.ctx, "umbrella", usecase.Request{}, func(p ipam.Project) (ipam.Project, error) {
 					p.Spec.DisplayName = "Umbrella"
 					return p, nil
 				})
 				return err
 			})
-			step("DeleteProject", func() error { return b.DeleteProject(b.ctx, "umbrella", alloc.Request{}) })
+			step("DeleteProject", func() error { return b.DeleteProject(b.ctx, "umbrella", usecase.Request{}) })
 			require.Equal(t, "253", b.available(t, "net"))
 		})
 	}
@@ -175,14 +176,14 @@ func TestRefusalAfterAnUnknownOutcomeIsNotBelieved(t *testing.T) {
 			f := &faulty{Store: store}
 			s := b.serve(f)
 			f.next(fault)
-			r, err := s.CreateClaim(b.ctx, project, claim("c", "net", 32), alloc.Request{})
+			r, err := s.CreateClaim(b.ctx, project, claim("c", "net", 32), usecase.Request{})
 			require.NoError(t, err, "the pool is full: of this very claim")
 			require.Equal(t, block("10.0.0.0/32"), r.Value.Block)
 			f.next(fault)
-			_, err = s.CreatePool(b.ctx, project, root("other", "10.1.0.0/16"), alloc.Request{})
+			_, err = s.CreatePool(b.ctx, project, root("other", "10.1.0.0/16"), usecase.Request{})
 			require.NoError(t, err, "the block is taken: by this very pool")
 			f.next(fault)
-			require.NoError(t, s.DeleteClaim(b.ctx, project, "c", alloc.Request{}), "the claim is gone: by this very release")
+			require.NoError(t, s.DeleteClaim(b.ctx, project, "c", usecase.Request{}), "the claim is gone: by this very release")
 			f.next(fault)
 			require.NoError(t, s.DeletePool(b.ctx, project, "other", ifAny), "the pool is gone: by this very deletion")
 		})
@@ -201,10 +202,10 @@ func TestOutcomeThatStaysUnknownIsSaidToBeUnknown(t *testing.T) {
 		many[i] = lostBefore
 	}
 	f.next(many...)
-	_, err := s.CreatePool(b.ctx, project, child("sub", "net", 28), alloc.Request{})
+	_, err := s.CreatePool(b.ctx, project, child("sub", "net", 28), usecase.Request{})
 	refused(t, err, ipam.CodeOutcomeUnknown)
 	f.next(many...)
-	_, err = s.CreateClaim(b.ctx, project, claim("c", "net", 32), alloc.Request{})
+	_, err = s.CreateClaim(b.ctx, project, claim("c", "net", 32), usecase.Request{})
 	refused(t, err, ipam.CodeOutcomeUnknown)
 	require.Equal(t, "256", b.available(t, "net"))
 }
@@ -219,10 +220,10 @@ func TestPanicInATransactionIsAnInternalErrorOfItsMembersAlone(t *testing.T) {
 	gate := newGate(f, "claim_group")
 	g := &gated{bundle: b, gate: gate, pool: net}
 	b.Service = b.serve(gate)
-	first := g.hold(t, g.claiming(claim("first", "net", 32), alloc.Request{}))
+	first := g.hold(t, g.claiming(claim("first", "net", 32), usecase.Request{}))
 	ctx, cancel := context.WithCancel(b.ctx)
-	g.queueIn(ctx, t, g.claiming(claim("impatient", "net", 32), alloc.Request{}))
-	g.queue(t, g.claiming(claim("a", "net", 32), alloc.Request{}), g.claiming(claim("b", "net", 32), alloc.Request{}))
+	g.queueIn(ctx, t, g.claiming(claim("impatient", "net", 32), usecase.Request{}))
+	g.queue(t, g.claiming(claim("a", "net", 32), usecase.Request{}), g.claiming(claim("b", "net", 32), usecase.Request{}))
 	cancel()
 	f.next("", panics)
 	late := g.finish()

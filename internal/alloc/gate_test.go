@@ -7,14 +7,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
 // gate is a store that stops at the beginning of its next transaction of one kind until it is told to go on, so that a test
 // can arrange what happens meanwhile. All else passes.
 type gate struct {
-	alloc.Store
+	storage.Store
 	op string
 
 	mu      sync.Mutex
@@ -23,7 +24,7 @@ type gate struct {
 	open    chan struct{}
 }
 
-func newGate(store alloc.Store, op string) *gate { return &gate{Store: store, op: op} }
+func newGate(store storage.Store, op string) *gate { return &gate{Store: store, op: op} }
 
 // close stops the next transaction of the kind, and that one alone.
 func (g *gate) close() {
@@ -35,8 +36,8 @@ func (g *gate) close() {
 // pass lets the stopped transaction go on.
 func (g *gate) pass() { close(g.open) }
 
-// InTx implements alloc.Store.
-func (g *gate) InTx(ctx context.Context, op string, locks alloc.Locks, fn func(context.Context, alloc.Tx) error) error {
+// InTx implements storage.Store.
+func (g *gate) InTx(ctx context.Context, op string, locks storage.Locks, fn func(context.Context, storage.Tx) error) error {
 	g.mu.Lock()
 	stop := g.shut && op == g.op
 	if stop {
@@ -78,7 +79,7 @@ func setupGated(t *testing.T, p ipam.Pool, first ipam.Claim) *gated {
 	g.gate = newGate(store, "claim_group")
 	g.Service = g.serve(g.gate)
 	g.hold(t, func(ctx context.Context) (ipam.Claim, error) {
-		r, err := g.CreateClaim(ctx, project, first, alloc.Request{})
+		r, err := g.CreateClaim(ctx, project, first, usecase.Request{})
 		return r.Value, err
 	})
 	return g
@@ -135,7 +136,7 @@ func (g *gated) finish() []*outcome {
 	return g.late
 }
 
-func (g *gated) claiming(c ipam.Claim, r alloc.Request) func(context.Context) (ipam.Claim, error) {
+func (g *gated) claiming(c ipam.Claim, r usecase.Request) func(context.Context) (ipam.Claim, error) {
 	return func(ctx context.Context) (ipam.Claim, error) {
 		got, err := g.CreateClaim(ctx, project, c, r)
 		return got.Value, err
@@ -144,6 +145,6 @@ func (g *gated) claiming(c ipam.Claim, r alloc.Request) func(context.Context) (i
 
 func (g *gated) releasing(name string) func(context.Context) (ipam.Claim, error) {
 	return func(ctx context.Context) (ipam.Claim, error) {
-		return ipam.Claim{}, g.DeleteClaim(ctx, project, name, alloc.Request{})
+		return ipam.Claim{}, g.DeleteClaim(ctx, project, name, usecase.Request{})
 	}
 }

@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -19,10 +19,10 @@ func TestGeneratedNameThatIsTakenIsMadeAnew(t *testing.T) {
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/24"))
 	b.claim(t, claim("web-1", "net", 32))
-	_, err := b.CreateSpace(b.ctx, project, ipam.Space{Metadata: meta("web-1")}, alloc.Request{})
+	_, err := b.CreateSpace(b.ctx, project, ipam.Space{Metadata: meta("web-1")}, usecase.Request{})
 	require.NoError(t, err)
 	b.pool(t, root("web-1", "10.1.0.0/24"))
-	_, err = b.CreateProject(b.ctx, ipam.Project{Metadata: meta("web-1")}, alloc.Request{})
+	_, err = b.CreateProject(b.ctx, ipam.Project{Metadata: meta("web-1")}, usecase.Request{})
 	require.NoError(t, err)
 	taken := func(c ipam.Claim) ipam.Claim {
 		c.Metadata = generated("web-1", "web-")
@@ -71,7 +71,7 @@ func TestGeneratedNameThatIsTakenInTheSameGroupIsMadeAnew(t *testing.T) {
 	g := setupGated(t, root("net", "10.0.0.0/24"), claim("first", "net", 32))
 	c := claim("", "net", 32)
 	c.Metadata = generated("web-1", "web-")
-	g.queue(t, g.claiming(c, alloc.Request{}), g.claiming(c, alloc.Request{}))
+	g.queue(t, g.claiming(c, usecase.Request{}), g.claiming(c, usecase.Request{}))
 	late := g.finish()
 	require.NoError(t, late[0].err)
 	require.NoError(t, late[1].err)

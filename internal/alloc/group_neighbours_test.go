@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -16,18 +16,18 @@ func TestMemberThatCannotBeServedHarmsNobodyInTheGroup(t *testing.T) {
 	t.Parallel()
 	g := setupGated(t, root("net", "10.0.0.0/28", strategy(ipam.FirstFit)), claim("first", "net", 32))
 	ok := func(name string) func(context.Context) (ipam.Claim, error) {
-		return g.claiming(claim(name, "net", 32), alloc.Request{})
+		return g.claiming(claim(name, "net", 32), usecase.Request{})
 	}
 	g.queue(t,
 		ok("a"),
-		g.claiming(claim("first", "net", 32), alloc.Request{}), // exists once the first transaction is through
+		g.claiming(claim("first", "net", 32), usecase.Request{}), // exists once the first transaction is through
 		ok("b"),
-		g.claiming(claimOf("exact", "net", hostAddress("10.0.0.0")), alloc.Request{}), // held by then
+		g.claiming(claimOf("exact", "net", hostAddress("10.0.0.0")), usecase.Request{}), // held by then
 		ok("c"),
-		g.claiming(claim("half", "net", 29), alloc.Request{}), // fits
+		g.claiming(claim("half", "net", 29), usecase.Request{}), // fits
 		ok("d"),
-		g.claiming(claim("other-half", "net", 29), alloc.Request{}), // does not
-		g.claiming(claim("all", "net", 28), alloc.Request{}),
+		g.claiming(claim("other-half", "net", 29), usecase.Request{}), // does not
+		g.claiming(claim("all", "net", 28), usecase.Request{}),
 	)
 	late := g.finish()
 	for i, code := range []ipam.Code{
@@ -49,12 +49,12 @@ func TestPolicyThatChangesWhileAClaimWaitsIsTheOneInForce(t *testing.T) {
 			g := setupGated(t, root("net", "10.0.0.0/24", byDefault(28)), claim("first", "net", 32))
 			other, _ := g.server(t)
 			g.queue(t,
-				g.claiming(claim("too-long", "net", 32), alloc.Request{}),
-				g.claiming(claimOf("by-default", "net"), alloc.Request{}),
-				g.claiming(claim("good", "net", 30), alloc.Request{}),
-				g.claiming(claim("too-short", "net", 28), alloc.Request{}),
+				g.claiming(claim("too-long", "net", 32), usecase.Request{}),
+				g.claiming(claimOf("by-default", "net"), usecase.Request{}),
+				g.claiming(claim("good", "net", 30), usecase.Request{}),
+				g.claiming(claim("too-short", "net", 28), usecase.Request{}),
 			)
-			_, err := other.PatchPool(g.ctx, project, "net", alloc.Request{}, func(p ipam.Pool) (ipam.Pool, error) {
+			_, err := other.PatchPool(g.ctx, project, "net", usecase.Request{}, func(p ipam.Pool) (ipam.Pool, error) {
 				bounds(29, 31)(&p)
 				byDefault(29)(&p)
 				strategy(now)(&p)
@@ -77,10 +77,10 @@ func TestPoolThatIsDeletedWhileClaimsWaitIsNotFound(t *testing.T) {
 	g := setupGated(t, root("net", "10.0.0.0/24", labelled("x", "y")), claim("first", "net", 32))
 	other, _ := g.server(t)
 	g.queue(t,
-		g.claiming(claim("a", "net", 32), alloc.Request{}),
-		g.claiming(selecting("b", matching("x", "y"), length(32)), alloc.Request{}),
+		g.claiming(claim("a", "net", 32), usecase.Request{}),
+		g.claiming(selecting("b", matching("x", "y"), length(32)), usecase.Request{}),
 	)
-	require.NoError(t, other.DeletePool(g.ctx, project, "net", alloc.Request{}))
+	require.NoError(t, other.DeletePool(g.ctx, project, "net", usecase.Request{}))
 	late := g.finish()
 	refused(t, late[0].err, ipam.CodeNotFound)
 	refused(t, late[1].err, ipam.CodeNoPoolMatches) // which names no pool
@@ -90,8 +90,8 @@ func TestMemberWhoseContextEndsLeaves(t *testing.T) {
 	t.Parallel()
 	g := setupGated(t, root("net", "10.0.0.0/24"), claim("first", "net", 32))
 	ctx, cancel := context.WithCancel(g.ctx)
-	g.queueIn(ctx, t, g.claiming(claim("impatient", "net", 32), alloc.Request{}))
-	g.queue(t, g.claiming(claim("patient", "net", 32), alloc.Request{}))
+	g.queueIn(ctx, t, g.claiming(claim("impatient", "net", 32), usecase.Request{}))
+	g.queue(t, g.claiming(claim("patient", "net", 32), usecase.Request{}))
 	cancel()
 	late := g.finish()
 	refused(t, late[0].err, ipam.CodeDeadline)
@@ -107,16 +107,16 @@ func TestLargerOperationsWaitForTheirTurn(t *testing.T) {
 	ctx, cancel := context.WithCancel(g.ctx)
 	waiting := []func(context.Context) error{
 		func(ctx context.Context) error {
-			_, err := g.CreatePool(ctx, project, child("sub", "net", 28), alloc.Request{})
+			_, err := g.CreatePool(ctx, project, child("sub", "net", 28), usecase.Request{})
 			return err
 		},
 		func(ctx context.Context) error {
-			_, err := g.CreateClaimBatch(ctx, project, []ipam.Claim{claim("a", "net", 32)}, alloc.Request{})
+			_, err := g.CreateClaimBatch(ctx, project, []ipam.Claim{claim("a", "net", 32)}, usecase.Request{})
 			return err
 		},
-		func(ctx context.Context) error { return g.DeletePool(ctx, project, "net", alloc.Request{}) },
+		func(ctx context.Context) error { return g.DeletePool(ctx, project, "net", usecase.Request{}) },
 		func(ctx context.Context) error {
-			_, err := g.PatchPool(ctx, project, "net", alloc.Request{}, func(p ipam.Pool) (ipam.Pool, error) { return p, nil })
+			_, err := g.PatchPool(ctx, project, "net", usecase.Request{}, func(p ipam.Pool) (ipam.Pool, error) { return p, nil })
 			return err
 		},
 	}
@@ -141,11 +141,11 @@ func TestBlockReleasedByAnotherServerIsNotReleasedTwice(t *testing.T) {
 	g := setupGated(t, root("net", "10.0.0.0/28", strategy(ipam.FirstFit)), claimOf("first", "net", hostAddress("10.0.0.15")))
 	other, _ := g.server(t)
 	for _, name := range []string{"gone", "kept"} {
-		_, err := other.CreateClaim(g.ctx, project, claim(name, "net", 32), alloc.Request{})
+		_, err := other.CreateClaim(g.ctx, project, claim(name, "net", 32), usecase.Request{})
 		require.NoError(t, err)
 	}
-	g.queue(t, g.releasing("gone"), g.claiming(claim("a", "net", 32), alloc.Request{}), g.releasing("kept"), g.claiming(claim("b", "net", 31), alloc.Request{}))
-	require.NoError(t, other.DeleteClaim(g.ctx, project, "gone", alloc.Request{}))
+	g.queue(t, g.releasing("gone"), g.claiming(claim("a", "net", 32), usecase.Request{}), g.releasing("kept"), g.claiming(claim("b", "net", 31), usecase.Request{}))
+	require.NoError(t, other.DeleteClaim(g.ctx, project, "gone", usecase.Request{}))
 	late := g.finish()
 	refused(t, late[0].err, ipam.CodeNotFound)
 	for _, o := range late[1:] {
@@ -159,11 +159,11 @@ func TestReleaseDoesNotReachTheNextClaimOfTheName(t *testing.T) {
 	t.Parallel()
 	g := setupGated(t, root("net", "10.0.0.0/28"), claim("first", "net", 32))
 	other, _ := g.server(t)
-	_, err := other.CreateClaim(g.ctx, project, claim("c", "net", 32), alloc.Request{})
+	_, err := other.CreateClaim(g.ctx, project, claim("c", "net", 32), usecase.Request{})
 	require.NoError(t, err)
-	g.queue(t, g.releasing("c"), g.claiming(claim("a", "net", 32), alloc.Request{}))
-	require.NoError(t, other.DeleteClaim(g.ctx, project, "c", alloc.Request{}))
-	next, err := other.CreateClaim(g.ctx, project, claim("c", "net", 32), alloc.Request{})
+	g.queue(t, g.releasing("c"), g.claiming(claim("a", "net", 32), usecase.Request{}))
+	require.NoError(t, other.DeleteClaim(g.ctx, project, "c", usecase.Request{}))
+	next, err := other.CreateClaim(g.ctx, project, claim("c", "net", 32), usecase.Request{})
 	require.NoError(t, err)
 	late := g.finish()
 	refused(t, late[0].err, ipam.CodeNotFound)

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -24,7 +25,7 @@ func TestClaimsThatArriveTogetherShareATransaction(t *testing.T) {
 	t.Parallel()
 	g := setupGated(t, root("net", "10.0.0.0/24"), claim("first", "net", 32))
 	for i := range alloc.MaxGroup {
-		g.queue(t, g.claiming(claim(fmt.Sprintf("c%d", i), "net", 30+i%3), alloc.Request{}))
+		g.queue(t, g.claiming(claim(fmt.Sprintf("c%d", i), "net", 30+i%3), usecase.Request{}))
 	}
 	for _, o := range g.finish() {
 		require.NoError(t, o.err)
@@ -37,7 +38,7 @@ func TestGroupIsNoLargerThanItsBound(t *testing.T) {
 	t.Parallel()
 	g := setupGated(t, root("net", "10.0.0.0/24"), claim("first", "net", 32))
 	for i := range alloc.MaxGroup + 1 {
-		g.queue(t, g.claiming(claim(fmt.Sprintf("c%d", i), "net", 32), alloc.Request{}))
+		g.queue(t, g.claiming(claim(fmt.Sprintf("c%d", i), "net", 32), usecase.Request{}))
 	}
 	for _, o := range g.finish() {
 		require.NoError(t, o.err)
@@ -48,22 +49,22 @@ func TestGroupIsNoLargerThanItsBound(t *testing.T) {
 func TestClaimAndReleaseShareATransaction(t *testing.T) {
 	t.Parallel()
 	g := setupGated(t, root("net", "10.0.0.0/31"), claim("first", "net", 32))
-	g.queue(t, g.claiming(claim("second", "net", 32), alloc.Request{}))
+	g.queue(t, g.claiming(claim("second", "net", 32), usecase.Request{}))
 	for _, o := range g.finish() {
 		require.NoError(t, o.err)
 	}
 	g.late = nil
 	// The pool is full: only what the same transaction gives back can be given out.
 	other, _ := g.server(t)
-	_, err := other.CreateClaim(g.ctx, project, claim("third", "net", 32), alloc.Request{})
+	_, err := other.CreateClaim(g.ctx, project, claim("third", "net", 32), usecase.Request{})
 	refused(t, err, ipam.CodePoolExhausted)
 	held, err := g.GetClaim(g.ctx, project, "second")
 	require.NoError(t, err)
 	g.hold(t, func(ctx context.Context) (ipam.Claim, error) {
-		_, err := g.CreateClaim(ctx, project, claim("fourth", "net", 32), alloc.Request{})
+		_, err := g.CreateClaim(ctx, project, claim("fourth", "net", 32), usecase.Request{})
 		return ipam.Claim{}, err
 	})
-	g.queue(t, g.claiming(claim("third", "net", 32), alloc.Request{}), g.releasing("second"))
+	g.queue(t, g.claiming(claim("third", "net", 32), usecase.Request{}), g.releasing("second"))
 	late := g.finish()
 	require.NoError(t, late[0].err)
 	require.Equal(t, held.Block, late[0].claim.Block)
@@ -74,9 +75,9 @@ func TestSameNameTwiceInOneGroupIsMadeOnce(t *testing.T) {
 	t.Parallel()
 	g := setupGated(t, root("net", "10.0.0.0/28"), claim("first", "net", 32))
 	for range 3 {
-		g.queue(t, g.claiming(claim("same", "net", 32), alloc.Request{}))
+		g.queue(t, g.claiming(claim("same", "net", 32), usecase.Request{}))
 	}
-	g.queue(t, g.claiming(claim("other", "net", 32), alloc.Request{}))
+	g.queue(t, g.claiming(claim("other", "net", 32), usecase.Request{}))
 	late := g.finish()
 	require.NoError(t, late[0].err)
 	for _, o := range late[1:3] {
@@ -90,7 +91,7 @@ func TestSameKeyTwiceInOneGroupIsAnsweredOnceAndReplayed(t *testing.T) {
 	t.Parallel()
 	g := setupGated(t, root("net", "10.0.0.0/28"), claim("first", "net", 32))
 	r := key("k", "the same request")
-	g.queue(t, g.claiming(claim("generated-a", "net", 32), r), g.claiming(claim("generated-b", "net", 32), r), g.claiming(claim("other", "net", 32), alloc.Request{}))
+	g.queue(t, g.claiming(claim("generated-a", "net", 32), r), g.claiming(claim("generated-b", "net", 32), r), g.claiming(claim("other", "net", 32), usecase.Request{}))
 	late := g.finish()
 	for _, o := range late {
 		require.NoError(t, o.err)
@@ -114,9 +115,9 @@ func TestSameClaimReleasedTwiceInOneGroup(t *testing.T) {
 			t.Parallel()
 			g := setupGated(t, root("net", "10.0.0.0/28"), claim("first", "net", 32))
 			other, _ := g.server(t)
-			_, err := other.CreateClaim(g.ctx, project, claim("gone", "net", 32, policy.option), alloc.Request{})
+			_, err := other.CreateClaim(g.ctx, project, claim("gone", "net", 32, policy.option), usecase.Request{})
 			require.NoError(t, err)
-			g.queue(t, g.releasing("gone"), g.releasing("gone"), g.claiming(claim("other", "net", 32), alloc.Request{}))
+			g.queue(t, g.releasing("gone"), g.releasing("gone"), g.claiming(claim("other", "net", 32), usecase.Request{}))
 			late := g.finish()
 			require.NoError(t, late[0].err)
 			refused(t, late[1].err, ipam.CodeNotFound)
@@ -130,10 +131,10 @@ func TestClaimReleasedByAnotherServerHarmsNobodyInTheGroup(t *testing.T) {
 	t.Parallel()
 	g := setupGated(t, root("net", "10.0.0.0/28"), claim("first", "net", 32))
 	other, _ := g.server(t)
-	_, err := other.CreateClaim(g.ctx, project, claim("gone", "net", 32), alloc.Request{})
+	_, err := other.CreateClaim(g.ctx, project, claim("gone", "net", 32), usecase.Request{})
 	require.NoError(t, err)
-	g.queue(t, g.releasing("gone"), g.claiming(claim("other", "net", 32), alloc.Request{}))
-	require.NoError(t, other.DeleteClaim(g.ctx, project, "gone", alloc.Request{}))
+	g.queue(t, g.releasing("gone"), g.claiming(claim("other", "net", 32), usecase.Request{}))
+	require.NoError(t, other.DeleteClaim(g.ctx, project, "gone", usecase.Request{}))
 	late := g.finish()
 	refused(t, late[0].err, ipam.CodeNotFound)
 	require.NoError(t, late[1].err, "a neighbour")

@@ -9,6 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/paging"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/crdb"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
@@ -36,12 +38,12 @@ func TestHoldsOfABlockFollowEachOther(t *testing.T) {
 		wait.Go(func() {
 			for n := range 12 {
 				name := fmt.Sprintf("c%d-%d", caller, n)
-				_, err := s.CreateClaim(b.ctx, project, claimOf(name, "net", length(32)), alloc.Request{})
+				_, err := s.CreateClaim(b.ctx, project, claimOf(name, "net", length(32)), usecase.Request{})
 				if ipam.IsCode(err, ipam.CodePoolExhausted) {
 					continue
 				}
 				if err == nil {
-					err = s.DeleteClaim(b.ctx, project, name, alloc.Request{})
+					err = s.DeleteClaim(b.ctx, project, name, usecase.Request{})
 				}
 				if err != nil {
 					t.Errorf("%s: %v", name, err)
@@ -53,7 +55,7 @@ func TestHoldsOfABlockFollowEachOther(t *testing.T) {
 	holds := 0
 	for _, addr := range []string{"10.0.0.0", "10.0.0.1"} {
 		var later *ipam.Hold
-		for _, h := range all(t, 100, func(n int, c string) (alloc.Page[ipam.Hold], error) {
+		for _, h := range all(t, 100, func(n int, c string) (paging.Page[ipam.Hold], error) {
 			return s.GetHistory(b.ctx, project, address(addr), time.Time{}, n, c)
 		}) {
 			require.False(t, h.Until.Before(h.Since))

@@ -9,6 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/paging"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
@@ -30,7 +32,7 @@ func (b *bundle) past(ctx context.Context, t *testing.T, in, addr string, begun 
 		moment = begun.Add(time.Duration(at * float64(time.Minute)))
 	}
 	out := []string{}
-	for _, h := range all(t, limit, func(n int, c string) (alloc.Page[ipam.Hold], error) {
+	for _, h := range all(t, limit, func(n int, c string) (paging.Page[ipam.Hold], error) {
 		return b.GetHistory(ctx, in, address(addr), moment, n, c)
 	}) {
 		require.Equal(t, h.Pool.Project, h.Project)
@@ -87,12 +89,12 @@ func TestHistorySaysWhoHeldAnAddressWhen(t *testing.T) {
 			require.Equal(t, want, b.past(b.ctx, t, project, "10.0.1.7", begun, at, limit), "at %v", at)
 		}
 	}
-	require.NoError(t, b.DeleteClaim(b.ctx, project, "third", alloc.Request{}))
+	require.NoError(t, b.DeleteClaim(b.ctx, project, "third", usecase.Request{}))
 	minute()
-	require.NoError(t, b.DeletePool(b.ctx, project, "sub", alloc.Request{}))
+	require.NoError(t, b.DeletePool(b.ctx, project, "sub", usecase.Request{}))
 	require.Equal(t, append([]string{"10.0.1.0/24 ChildPool acme/sub Bound 1-8", "10.0.1.4/30 Claim acme/third Bound 6-7"}, was...),
 		b.past(b.ctx, t, project, "10.0.1.7", begun, -1, 2), "when the pools are gone, it is known still")
-	require.NoError(t, b.DeletePool(b.ctx, project, "net", alloc.Request{}))
+	require.NoError(t, b.DeletePool(b.ctx, project, "net", usecase.Request{}))
 	require.Equal(t, []string{was[2], "10.0.1.0/24 ChildPool acme/sub Bound 1-8"}, b.past(b.ctx, t, project, "10.0.1.7", begun, 2, 1))
 }
 
@@ -107,7 +109,7 @@ func TestHistoryOfIPv6AndOfRetainedBlocksThatAreGivenBack(t *testing.T) {
 	b.clock.move(time.Minute)
 	require.Equal(t, []string{"2001:db8:1::/48 Claim acme/c Retained 1-now", "2001:db8:1::/48 Claim acme/c Bound 0-1"},
 		b.past(b.ctx, t, project, "2001:db8:1:2::3", begun, -1, 1))
-	require.NoError(t, b.DeleteAllocation(b.ctx, project, made.AllocationID.String(), alloc.Request{}))
+	require.NoError(t, b.DeleteAllocation(b.ctx, project, made.AllocationID.String(), usecase.Request{}))
 	require.Equal(t, []string{"2001:db8:1::/48 Claim acme/c Retained 1-2", "2001:db8:1::/48 Claim acme/c Bound 0-1"},
 		b.past(b.ctx, t, project, "2001:db8:1:2::3", begun, -1, 1))
 	require.Empty(t, b.past(b.ctx, t, project, "2001:db8:2::", begun, -1, 1))
@@ -121,7 +123,7 @@ func TestHistoryInPagesMissesNothing(t *testing.T) {
 	const spaces = 5
 	for i := range spaces {
 		name := fmt.Sprintf("s%d", i)
-		_, err := b.CreateSpace(b.ctx, project, ipam.Space{Metadata: meta(name)}, alloc.Request{})
+		_, err := b.CreateSpace(b.ctx, project, ipam.Space{Metadata: meta(name)}, usecase.Request{})
 		require.NoError(t, err)
 		b.pool(t, root("net-"+name, "10.0.0.0/16", inSpace(name)))
 		for j := range 3 {
@@ -157,14 +159,14 @@ func TestHistoryDoesNotNameClaimsOfOtherProjects(t *testing.T) {
 	begun := b.clock.read()
 	neighbour := b.neighbour(t)
 	b.pool(t, root("net", "10.0.0.0/16", func(p *ipam.Pool) { p.Spec.Visibility = ipam.VisibilityShared }))
-	_, err := b.PutPoolGrant(b.ctx, project, "net", other, alloc.Request{})
+	_, err := b.PutPoolGrant(b.ctx, project, "net", other, usecase.Request{})
 	require.NoError(t, err)
 	for _, name := range []string{"past-secret", "secret"} {
-		_, err := b.CreateClaim(neighbour, other, claimOf(name, "net", hostAddress("10.0.0.9")), alloc.Request{})
+		_, err := b.CreateClaim(neighbour, other, claimOf(name, "net", hostAddress("10.0.0.9")), usecase.Request{})
 		require.NoError(t, err)
 		b.clock.move(time.Minute)
 		if name == "past-secret" {
-			require.NoError(t, b.DeleteClaim(neighbour, other, name, alloc.Request{}))
+			require.NoError(t, b.DeleteClaim(neighbour, other, name, usecase.Request{}))
 		}
 	}
 	for at, want := range map[float64][]string{
@@ -182,9 +184,9 @@ func TestHistoryDoesNotNameClaimsOfOtherProjects(t *testing.T) {
 		require.Equal(t, want, b.past(neighbour, t, other, "10.0.0.9", begun, at, 1))
 	}
 	require.Empty(t, b.past(neighbour, t, other, "10.0.0.8", begun, -1, 1), "another address")
-	require.NoError(t, b.DeletePoolGrant(b.ctx, project, "net", other, alloc.Request{}))
+	require.NoError(t, b.DeletePoolGrant(b.ctx, project, "net", other, usecase.Request{}))
 	require.Len(t, b.past(neighbour, t, other, "10.0.0.9", begun, -1, 1), 1, "it holds it whatever is granted")
-	_, err = b.CreateProject(b.ctx, ipam.Project{Metadata: meta("third")}, alloc.Request{})
+	_, err = b.CreateProject(b.ctx, ipam.Project{Metadata: meta("third")}, usecase.Request{})
 	require.NoError(t, err)
 	require.Empty(t, b.past(b.acting("corp:third", tenancy.Admin, "third"), t, "third", "10.0.0.9", begun, -1, 1))
 	_, err = b.GetHistory(neighbour, project, address("10.0.0.9"), time.Time{}, 1, "")

@@ -8,17 +8,19 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/paging"
+	"github.com/carve-ipam/carve/internal/alloc/trail"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
 // holdings lists what a project holds, as the phase, the block and the claim of each, in pages of a size.
-func (b *bundle) holdings(ctx context.Context, t *testing.T, in string, f alloc.Filter, limit int) []string {
+func (b *bundle) holdings(ctx context.Context, t *testing.T, in string, f paging.Filter, limit int) []string {
 	t.Helper()
 	f.Own = true
 	out := []string{}
-	for _, a := range all(t, limit, func(n int, c string) (alloc.Page[ipam.Allocation], error) {
+	for _, a := range all(t, limit, func(n int, c string) (paging.Page[ipam.Allocation], error) {
 		return b.ListAllocations(ctx, in, f, n, c)
 	}) {
 		require.Equal(t, a.Pool.Project, a.Project, "the pool's project")
@@ -33,13 +35,13 @@ func TestProjectListsWhatItHoldsInPoolsOfAnyProject(t *testing.T) {
 	b.grant(t, "net", project)
 	b.pool(t, root("own", "10.1.0.0/24"))
 	third := b.acting("corp:third", tenancy.Admin, "third")
-	_, err := b.CreateProject(b.ctx, ipam.Project{Metadata: meta("third")}, alloc.Request{})
+	_, err := b.CreateProject(b.ctx, ipam.Project{Metadata: meta("third")}, usecase.Request{})
 	require.NoError(t, err)
 	b.grant(t, "net", "third")
-	_, err = b.CreateClaim(third, "third", claim("theirs", "net", 32, offered, retain), alloc.Request{}) // 10.0.0.0
+	_, err = b.CreateClaim(third, "third", claim("theirs", "net", 32, offered, retain), usecase.Request{}) // 10.0.0.0
 	require.NoError(t, err)
-	require.NoError(t, b.DeleteClaim(third, "third", "theirs", alloc.Request{}))
-	_, err = b.CreateClaim(third, "third", claim("theirs", "net", 32, offered), alloc.Request{}) // 10.0.0.1
+	require.NoError(t, b.DeleteClaim(third, "third", "theirs", usecase.Request{}))
+	_, err = b.CreateClaim(third, "third", claim("theirs", "net", 32, offered), usecase.Request{}) // 10.0.0.1
 	require.NoError(t, err)
 
 	for _, name := range []string{"b", "a", "kept-2", "kept-1", "gone"} { // 10.0.0.2 and on
@@ -62,38 +64,38 @@ func TestProjectListsWhatItHoldsInPoolsOfAnyProject(t *testing.T) {
 	}
 	bound := []string{"Bound 10.0.0.3/32 acme/a of umbrella/net", "Bound 10.0.0.2/32 acme/b of umbrella/net", "Bound 10.1.0.0/32 acme/c of acme/own"}
 	for _, limit := range []int{1, 2, 3, 4, 6, 100} {
-		got := b.holdings(b.ctx, t, project, alloc.Filter{}, limit)
+		got := b.holdings(b.ctx, t, project, paging.Filter{}, limit)
 		require.Len(t, got, 6, "in pages of %d", limit)
 		for _, s := range got[:3] {
 			require.True(t, retained[s], s)
 		}
 		require.Equal(t, bound, got[3:], "in pages of %d", limit)
-		require.Equal(t, got[:3], b.holdings(b.ctx, t, project, alloc.Filter{Phase: "Retained"}, limit))
-		require.Equal(t, bound, b.holdings(b.ctx, t, project, alloc.Filter{Phase: "Bound"}, limit))
+		require.Equal(t, got[:3], b.holdings(b.ctx, t, project, paging.Filter{Phase: "Retained"}, limit))
+		require.Equal(t, bound, b.holdings(b.ctx, t, project, paging.Filter{Phase: "Bound"}, limit))
 	}
 	for name, c := range map[string]struct {
-		filter alloc.Filter
+		filter paging.Filter
 		want   []string
 	}{
-		"CoolingDown":     {alloc.Filter{Phase: "CoolingDown"}, []string{}},
-		"ChildPools":      {alloc.Filter{Purpose: ipam.PurposeChildPool}, []string{}},
-		"Claims":          {alloc.Filter{Purpose: ipam.PurposeClaim, Phase: "Bound"}, bound},
-		"ForeignPool":     {alloc.Filter{Pool: theirs("net"), Phase: "Bound"}, bound[:2]},
-		"Contains":        {alloc.Filter{Contains: address("10.0.0.3")}, bound[:1]},
-		"ContainsOfOther": {alloc.Filter{Contains: address("10.0.0.0")}, []string{}},
-		"Within":          {alloc.Filter{Within: block("10.0.0.0/31")}, []string{}},
-		"OtherFamily":     {alloc.Filter{Family: ipam.IPv6}, []string{}},
+		"CoolingDown":     {paging.Filter{Phase: "CoolingDown"}, []string{}},
+		"ChildPools":      {paging.Filter{Purpose: ipam.PurposeChildPool}, []string{}},
+		"Claims":          {paging.Filter{Purpose: ipam.PurposeClaim, Phase: "Bound"}, bound},
+		"ForeignPool":     {paging.Filter{Pool: theirs("net"), Phase: "Bound"}, bound[:2]},
+		"Contains":        {paging.Filter{Contains: address("10.0.0.3")}, bound[:1]},
+		"ContainsOfOther": {paging.Filter{Contains: address("10.0.0.0")}, []string{}},
+		"Within":          {paging.Filter{Within: block("10.0.0.0/31")}, []string{}},
+		"OtherFamily":     {paging.Filter{Family: ipam.IPv6}, []string{}},
 	} {
 		require.Equal(t, c.want, b.holdings(b.ctx, t, project, c.filter, 2), name)
 	}
 	require.Equal(t, []string{"Retained 10.0.0.0/32 third/theirs of umbrella/net", "Bound 10.0.0.1/32 third/theirs of umbrella/net"},
-		b.holdings(third, t, "third", alloc.Filter{}, 1), "each its own")
-	require.Empty(t, b.holdings(b.ctx, t, provider, alloc.Filter{}, 10), "the owner of the pool holds nothing there")
-	_, err = b.ListAllocations(third, project, alloc.Filter{Own: true}, 10, "")
+		b.holdings(third, t, "third", paging.Filter{}, 1), "each its own")
+	require.Empty(t, b.holdings(b.ctx, t, provider, paging.Filter{}, 10), "the owner of the pool holds nothing there")
+	_, err = b.ListAllocations(third, project, paging.Filter{Own: true}, 10, "")
 	refused(t, err, ipam.CodeNotFound)
 
 	b.revoke(t, "net", project)
-	require.Len(t, b.holdings(b.ctx, t, project, alloc.Filter{}, 10), 6, "it holds them whatever is granted, and they count in its quotas")
+	require.Len(t, b.holdings(b.ctx, t, project, paging.Filter{}, 10), 6, "it holds them whatever is granted, and they count in its quotas")
 }
 
 func TestHoldingsShowOnlyWhatTheProjectItselfMaySee(t *testing.T) {
@@ -102,13 +104,13 @@ func TestHoldingsShowOnlyWhatTheProjectItselfMaySee(t *testing.T) {
 	b.grant(t, "net", project)
 	made := b.claim(t, claim("mine", "net", 32, offered, owned, retain))
 	b.release(t, "mine")
-	page, err := b.ListAllocations(b.ctx, project, alloc.Filter{Own: true}, 10, "")
+	page, err := b.ListAllocations(b.ctx, project, paging.Filter{Own: true}, 10, "")
 	require.NoError(t, err)
 	one, err := b.GetAllocation(b.ctx, project, made.AllocationID.String())
 	require.NoError(t, err)
 	require.Equal(t, []ipam.Allocation{one}, page.Items, "the same as by its name")
-	require.NoError(t, b.DeleteAllocation(b.ctx, project, page.Items[0].ID.String(), alloc.Request{}), "and it can be given back")
-	require.Empty(t, b.holdings(b.ctx, t, project, alloc.Filter{}, 10))
+	require.NoError(t, b.DeleteAllocation(b.ctx, project, page.Items[0].ID.String(), usecase.Request{}), "and it can be given back")
+	require.Empty(t, b.holdings(b.ctx, t, project, paging.Filter{}, 10))
 }
 
 func TestHoldingsOfAForgedCursorAreOnesOwn(t *testing.T) {
@@ -117,17 +119,17 @@ func TestHoldingsOfAForgedCursorAreOnesOwn(t *testing.T) {
 	b.grant(t, "net", project)
 	b.grant(t, "net", "third")
 	third := b.acting("corp:third", tenancy.Admin, "third")
-	_, err := b.CreateProject(b.ctx, ipam.Project{Metadata: meta("third")}, alloc.Request{})
+	_, err := b.CreateProject(b.ctx, ipam.Project{Metadata: meta("third")}, usecase.Request{})
 	require.NoError(t, err)
 	for _, name := range []string{"a", "b"} {
-		_, err := b.CreateClaim(third, "third", claim(name, "net", 32, offered, retain), alloc.Request{})
+		_, err := b.CreateClaim(third, "third", claim(name, "net", 32, offered, retain), usecase.Request{})
 		require.NoError(t, err)
-		require.NoError(t, b.DeleteClaim(third, "third", name, alloc.Request{}))
+		require.NoError(t, b.DeleteClaim(third, "third", name, usecase.Request{}))
 	}
-	page, err := b.ListAllocations(third, "third", alloc.Filter{Own: true}, 1, "")
+	page, err := b.ListAllocations(third, "third", paging.Filter{Own: true}, 1, "")
 	require.NoError(t, err)
 	require.NotEmpty(t, page.Next)
-	mine, err := b.ListAllocations(b.ctx, project, alloc.Filter{Own: true}, 1, page.Next)
+	mine, err := b.ListAllocations(b.ctx, project, paging.Filter{Own: true}, 1, page.Next)
 	if err != nil { // it may be refused, or mean a place in the list of whoever asks
 		refused(t, err, ipam.CodeInvalidArgument)
 		return
@@ -142,29 +144,29 @@ func TestProjectThatHoldsElsewhereSaysHowToGiveItBack(t *testing.T) {
 	b.claim(t, claim("one", "net", 32, offered, retain))
 	b.claim(t, claim("two", "net", 31, offered, retain))
 	b.release(t, "one")
-	e := refused(t, b.DeleteProject(b.ctx, project, alloc.Request{}), ipam.CodeInUse)
+	e := refused(t, b.DeleteProject(b.ctx, project, usecase.Request{}), ipam.CodeInUse)
 	require.Contains(t, e.Message, "1 claim", "claims first")
 	b.release(t, "two")
-	e = refused(t, b.DeleteProject(b.ctx, project, alloc.Request{}), ipam.CodeInUse)
+	e = refused(t, b.DeleteProject(b.ctx, project, usecase.Request{}), ipam.CodeInUse)
 	require.Contains(t, e.Message, "3 addresses that were retained")
 	require.Contains(t, e.Message, "holder=self")
-	list := b.holdings(b.ctx, t, project, alloc.Filter{Contains: address("10.0.0.0")}, 1)
+	list := b.holdings(b.ctx, t, project, paging.Filter{Contains: address("10.0.0.0")}, 1)
 	require.Len(t, list, 1)
-	page, err := b.ListAllocations(b.ctx, project, alloc.Filter{Own: true}, 10, "")
+	page, err := b.ListAllocations(b.ctx, project, paging.Filter{Own: true}, 10, "")
 	require.NoError(t, err)
 	total := new(big.Int)
 	for _, a := range page.Items {
 		if a.Block.IsSingleIP() {
 			continue
 		}
-		require.NoError(t, b.DeleteAllocation(b.ctx, project, a.ID.String(), alloc.Request{}))
+		require.NoError(t, b.DeleteAllocation(b.ctx, project, a.ID.String(), usecase.Request{}))
 		total.Add(total, big.NewInt(2))
 	}
 	require.Equal(t, "2", total.String())
-	e = refused(t, b.DeleteProject(b.ctx, project, alloc.Request{}), ipam.CodeInUse)
+	e = refused(t, b.DeleteProject(b.ctx, project, usecase.Request{}), ipam.CodeInUse)
 	require.Contains(t, e.Message, "1 address that was retained")
-	require.NoError(t, b.DeleteAllocation(b.ctx, project, page.Items[0].ID.String(), alloc.Request{}))
-	require.NoError(t, b.DeleteProject(b.ctx, project, alloc.Request{}))
+	require.NoError(t, b.DeleteAllocation(b.ctx, project, page.Items[0].ID.String(), usecase.Request{}))
+	require.NoError(t, b.DeleteProject(b.ctx, project, usecase.Request{}))
 }
 
 // What a release leaves behind is found in the trail by its name.
@@ -176,7 +178,7 @@ func TestTrailNamesTheAllocationThatAReleaseRetains(t *testing.T) {
 	b.claim(t, claim("gone", "net", 32, offered))
 	b.release(t, "kept")
 	b.release(t, "gone")
-	page, err := b.ListEvents(b.ctx, project, alloc.EventFilter{Kind: "IPClaim"}, 10, "")
+	page, err := b.ListEvents(b.ctx, project, trail.EventFilter{Kind: "IPClaim"}, 10, "")
 	require.NoError(t, err)
 	released := map[string]string{}
 	for _, e := range page.Items {

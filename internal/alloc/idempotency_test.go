@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -34,10 +34,10 @@ func TestRepeatWithTheSameKeyGetsTheSameAnswer(t *testing.T) {
 		b.claim(t, claim(name, "net", 32))
 	}
 	again(t, "when the pool is full")
-	_, err = b.patchClaim("c", alloc.Request{}, withLabels("changed", "since"))
+	_, err = b.patchClaim("c", usecase.Request{}, withLabels("changed", "since"))
 	require.NoError(t, err)
 	again(t, "when the claim was changed")
-	b.clock.move(alloc.AnswerLifetime - time.Microsecond)
+	b.clock.move(usecase.AnswerLifetime - time.Microsecond)
 	again(t, "a moment before it expires")
 }
 
@@ -74,7 +74,7 @@ func TestKeyCanBeUsedAgainAfterItExpired(t *testing.T) {
 	b.pool(t, root("net", "10.0.0.0/24"))
 	_, err := b.CreateClaim(b.ctx, project, claim("c", "net", 32), key("k", "claim c"))
 	require.NoError(t, err)
-	b.clock.move(alloc.AnswerLifetime)
+	b.clock.move(usecase.AnswerLifetime)
 	second, err := b.CreateClaim(b.ctx, project, claim("d", "net", 32), key("k", "claim d"))
 	require.NoError(t, err)
 	require.False(t, second.Replayed)
@@ -95,7 +95,7 @@ func TestExpiredAnswersAreDeleted(t *testing.T) {
 		require.NoError(t, err)
 		b.clock.move(time.Hour)
 	}
-	b.clock.move(alloc.AnswerLifetime - 2*time.Hour)
+	b.clock.move(usecase.AnswerLifetime - 2*time.Hour)
 	n, err := store.ExpireAnswers(b.ctx, b.clock.read(), 3)
 	require.NoError(t, err)
 	require.EqualValues(t, 3, n)
@@ -139,27 +139,27 @@ func TestEveryCreationCanBeRepeated(t *testing.T) {
 	b.pool(t, root("net", "10.0.0.0/24"))
 	kept := b.claim(t, claim("kept", "net", 32, retain))
 	b.release(t, "kept")
-	repeat(t, b, "Project", func(r alloc.Request) (alloc.Result[ipam.Project], error) {
+	repeat(t, b, "Project", func(r usecase.Request) (usecase.Result[ipam.Project], error) {
 		return b.CreateProject(b.ctx, ipam.Project{Metadata: meta("umbrella")}, r)
 	})
-	repeat(t, b, "Space", func(r alloc.Request) (alloc.Result[ipam.Space], error) {
+	repeat(t, b, "Space", func(r usecase.Request) (usecase.Result[ipam.Space], error) {
 		return b.CreateSpace(b.ctx, project, ipam.Space{Metadata: meta("blue")}, r)
 	})
-	repeat(t, b, "RootPool", func(r alloc.Request) (alloc.Result[ipam.Pool], error) {
+	repeat(t, b, "RootPool", func(r usecase.Request) (usecase.Result[ipam.Pool], error) {
 		return b.CreatePool(b.ctx, project, root("root", "10.1.0.0/16", reserving(ipam.Reservation{First: 3}), bounds(16, 24)), r)
 	})
-	repeat(t, b, "ChildPool", func(r alloc.Request) (alloc.Result[ipam.Pool], error) {
+	repeat(t, b, "ChildPool", func(r usecase.Request) (usecase.Result[ipam.Pool], error) {
 		return b.CreatePool(b.ctx, project, child("sub", "net", 28), r)
 	})
-	repeat(t, b, "Batch", func(r alloc.Request) (alloc.Result[[]ipam.Claim], error) {
+	repeat(t, b, "Batch", func(r usecase.Request) (usecase.Result[[]ipam.Claim], error) {
 		return b.CreateClaimBatch(b.ctx, project, []ipam.Claim{claim("one", "net", 32), selecting("two", ipam.Selector{}, length(31))}, r)
 	})
-	repeat(t, b, "BindingAgain", func(r alloc.Request) (alloc.Result[ipam.Claim], error) {
+	repeat(t, b, "BindingAgain", func(r usecase.Request) (usecase.Result[ipam.Claim], error) {
 		return b.CreateClaim(b.ctx, project, again("kept", kept.AllocationID), r)
 	})
 }
 
-func repeat[T any](t *testing.T, b *bundle, name string, run func(alloc.Request) (alloc.Result[T], error)) {
+func repeat[T any](t *testing.T, b *bundle, name string, run func(usecase.Request) (usecase.Result[T], error)) {
 	t.Helper()
 	t.Run(name, func(t *testing.T) {
 		first, err := run(key(name, name))
@@ -190,21 +190,21 @@ func TestSameRequestTwiceAtOnceIsMadeOnce(t *testing.T) {
 	g := newGate(store, "pool_create")
 	s := b.serve(g)
 	t.Run("RootPool", func(t *testing.T) {
-		first, second := twice(t, s, g, space.ContainerV4, func() (alloc.Result[ipam.Pool], error) {
+		first, second := twice(t, s, g, space.ContainerV4, func() (usecase.Result[ipam.Pool], error) {
 			return s.CreatePool(b.ctx, project, root("root", "10.1.0.0/16"), key("root", "root"))
 		})
 		require.Equal(t, first.Value, second.Value)
 		require.True(t, second.Replayed)
 	})
 	t.Run("ChildPoolWithRoomForBoth", func(t *testing.T) {
-		first, second := twice(t, s, g, net.UID, func() (alloc.Result[ipam.Pool], error) {
+		first, second := twice(t, s, g, net.UID, func() (usecase.Result[ipam.Pool], error) {
 			return s.CreatePool(b.ctx, project, child("sub", "net", 30), key("sub", "sub"))
 		})
 		require.Equal(t, first.Value, second.Value)
 		require.True(t, second.Replayed)
 	})
 	t.Run("ChildPoolWithRoomForOne", func(t *testing.T) {
-		first, second := twice(t, s, g, net.UID, func() (alloc.Result[ipam.Pool], error) {
+		first, second := twice(t, s, g, net.UID, func() (usecase.Result[ipam.Pool], error) {
 			return s.CreatePool(b.ctx, project, child("large", "net", 29), key("large", "large"))
 		})
 		require.Equal(t, first.Value, second.Value)
@@ -235,10 +235,10 @@ func TestSameClaimTwiceAtOnceIsMadeOnce(t *testing.T) {
 		b := setup(t)
 		b.pool(t, root("net", "10.0.0.0/32"))
 		var wg sync.WaitGroup
-		results := make([]alloc.Result[ipam.Claim], 8)
+		results := make([]usecase.Result[ipam.Claim], 8)
 		errs := make([]error, len(results))
 		for i := range results {
-			wg.Go(func() { results[i], errs[i] = b.PutClaim(b.ctx, project, claim("c", "net", 32), alloc.Request{}) })
+			wg.Go(func() { results[i], errs[i] = b.PutClaim(b.ctx, project, claim("c", "net", 32), usecase.Request{}) })
 		}
 		wg.Wait()
 		made := 0

@@ -13,6 +13,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/access"
+	"github.com/carve-ipam/carve/internal/alloc/paging"
+	"github.com/carve-ipam/carve/internal/alloc/trail"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
@@ -56,7 +60,7 @@ func TestTokenIsInTheAnswerThatMakesTheKeyAndNowhereElse(t *testing.T) {
 	require.Equal(t, made.Value, read)
 	_, err = b.CreateKey(b.ctx, project, wanted, key("k", "another"))
 	refused(t, err, ipam.CodeIdempotencyMismatch)
-	_, err = b.CreateKey(b.ctx, project, wanted, alloc.Request{})
+	_, err = b.CreateKey(b.ctx, project, wanted, usecase.Request{})
 	refused(t, err, ipam.CodeAlreadyExists)
 }
 
@@ -75,7 +79,7 @@ func TestSecretIsStoredNowhere(t *testing.T) {
 	require.True(t, made)
 	second, err := b.Bootstrap(b.ctx)
 	require.NoError(t, err)
-	require.NoError(t, b.DeleteKey(b.ctx, project, "a", alloc.Request{}))
+	require.NoError(t, b.DeleteKey(b.ctx, project, "a", usecase.Request{}))
 	tokens = append(tokens, keyed.Value.Token, first, second)
 
 	rows := b.texts(t)
@@ -142,7 +146,7 @@ func TestKeyThatIsNotValidIsRefused(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			k := apiKey("ci", tenancy.Viewer)
 			c.change(&k)
-			_, err := b.CreateKey(b.ctx, project, k, alloc.Request{})
+			_, err := b.CreateKey(b.ctx, project, k, usecase.Request{})
 			require.Equal(t, c.pointer, refused(t, err, ipam.CodeInvalidArgument).Fields[0].Pointer)
 		})
 	}
@@ -159,7 +163,7 @@ func TestKeysAreListedByNameAndRevoked(t *testing.T) {
 	}
 	for _, limit := range []int{1, 2, 100} {
 		var got []string
-		for _, k := range all(t, limit, func(n int, c string) (alloc.Page[ipam.APIKey], error) { return b.ListKeys(b.ctx, project, n, c) }) {
+		for _, k := range all(t, limit, func(n int, c string) (paging.Page[ipam.APIKey], error) { return b.ListKeys(b.ctx, project, n, c) }) {
 			got = append(got, k.Name+" "+k.Phase(b.clock.read()))
 		}
 		require.Equal(t, []string{"a Active", "b Active", "c Active"}, got)
@@ -170,7 +174,7 @@ func TestKeysAreListedByNameAndRevoked(t *testing.T) {
 	require.Equal(t, "Expired", expired.Phase(b.clock.read()), "at once")
 	refused(t, b.DeleteKey(b.ctx, project, "b", ifMatch(ipam.NewID())), ipam.CodePreconditionFailed)
 	require.NoError(t, b.DeleteKey(b.ctx, project, "b", ifMatch(expired.Revision)))
-	refused(t, b.DeleteKey(b.ctx, project, "b", alloc.Request{}), ipam.CodeNotFound)
+	refused(t, b.DeleteKey(b.ctx, project, "b", usecase.Request{}), ipam.CodeNotFound)
 	_, err = b.GetKey(b.ctx, project, "b")
 	refused(t, err, ipam.CodeNotFound)
 	_, err = b.GetKey(b.ctx, ipam.PlatformProject, "a")
@@ -184,12 +188,12 @@ func TestFirstStartMakesAnAdminIfThereIsNone(t *testing.T) {
 	token, made, err := b.EnsureBootstrap(t.Context())
 	require.NoError(t, err)
 	require.True(t, made)
-	k, err := b.GetKey(b.ctx, in, alloc.BootstrapKey)
+	k, err := b.GetKey(b.ctx, in, access.BootstrapKey)
 	require.NoError(t, err)
 	id, secret, ok := tenancy.ParseToken(token)
 	require.True(t, ok)
 	require.Equal(t, []any{k.UID, k.Hash, "admin", "system"}, []any{id, tenancy.HashSecret(secret), k.Spec.Role, k.CreatedBy})
-	last := b.events(t, in, alloc.EventFilter{Operation: "bootstrap"})
+	last := b.events(t, in, trail.EventFilter{Operation: "bootstrap"})
 	require.Len(t, last, 1)
 	require.Equal(t, []string{"system", "system", "ApiKey", "bootstrap"}, []string{last[0].Subject, last[0].Method, last[0].Kind, last[0].Name})
 
@@ -201,7 +205,7 @@ func TestFirstStartMakesAnAdminIfThereIsNone(t *testing.T) {
 	require.Equal(t, before, b.dump(t), "the second start finds it")
 
 	b.join(t, in, "corp:alice", tenancy.Admin)
-	require.NoError(t, b.DeleteKey(b.ctx, in, alloc.BootstrapKey, alloc.Request{}))
+	require.NoError(t, b.DeleteKey(b.ctx, in, access.BootstrapKey, usecase.Request{}))
 	_, made, err = b.EnsureBootstrap(t.Context())
 	require.NoError(t, err)
 	require.False(t, made, "somebody else is admin")
@@ -210,7 +214,7 @@ func TestFirstStartMakesAnAdminIfThereIsNone(t *testing.T) {
 func TestFirstStartMakesItsKeyThoughTheNameIsTaken(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.mint(t, ipam.PlatformProject, apiKey(alloc.BootstrapKey, tenancy.Viewer))
+	b.mint(t, ipam.PlatformProject, apiKey(access.BootstrapKey, tenancy.Viewer))
 	token, made, err := b.EnsureBootstrap(t.Context())
 	require.NoError(t, err)
 	require.True(t, made)
@@ -237,7 +241,7 @@ func TestBreakGlassMakesAnotherAdminEachTime(t *testing.T) {
 	page, err := b.ListKeys(b.ctx, ipam.PlatformProject, 10, "")
 	require.NoError(t, err)
 	require.Len(t, page.Items, 3)
-	require.Len(t, b.events(t, ipam.PlatformProject, alloc.EventFilter{Operation: "bootstrap", Kind: "ApiKey"}), 3)
+	require.Len(t, b.events(t, ipam.PlatformProject, trail.EventFilter{Operation: "bootstrap", Kind: "ApiKey"}), 3)
 }
 
 // Two servers that start at once on an empty database: one of them makes the key and prints it, the other finds it.

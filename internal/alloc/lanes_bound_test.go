@@ -9,6 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/claims"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -18,7 +20,7 @@ func crowded(t *testing.T) *gated {
 	g := setupGated(t, root("net", "10.0.0.0/24"), claim("first", "net", 32))
 	alloc.BoundWaiting(g.Service, 3)
 	for _, name := range []string{"a", "b", "c"} {
-		g.queue(t, g.claiming(claim(name, "net", 32), alloc.Request{}))
+		g.queue(t, g.claiming(claim(name, "net", 32), usecase.Request{}))
 	}
 	return g
 }
@@ -35,19 +37,19 @@ func TestWhoComesWhenAsManyWaitAsMayIsRefused(t *testing.T) {
 	t.Parallel()
 	g := crowded(t)
 	other, _ := g.server(t)
-	_, err := other.CreateClaim(g.ctx, project, claim("held", "net", 32), alloc.Request{})
+	_, err := other.CreateClaim(g.ctx, project, claim("held", "net", 32), usecase.Request{})
 	require.NoError(t, err)
 	before := g.dump(t)
 
-	_, err = g.CreateClaim(g.ctx, project, claim("late", "net", 32), alloc.Request{})
+	_, err = g.CreateClaim(g.ctx, project, claim("late", "net", 32), usecase.Request{})
 	requireShed(t, err)
 	_, err = g.CreateClaim(g.ctx, project, claim("late", "net", 32), key("k", "late"))
 	requireShed(t, err)
-	_, err = g.PutClaim(g.ctx, project, claim("late", "net", 32), alloc.Request{})
+	_, err = g.PutClaim(g.ctx, project, claim("late", "net", 32), usecase.Request{})
 	requireShed(t, err)
-	requireShed(t, g.DeleteClaim(g.ctx, project, "held", alloc.Request{}))
+	requireShed(t, g.DeleteClaim(g.ctx, project, "held", usecase.Request{}))
 	require.Equal(t, before, g.dump(t), "nothing is written, by name or key")
-	require.Equal(t, alloc.Queues{Waiting: 3, Longest: 3, Refused: 4}, g.Queues())
+	require.Equal(t, claims.Queues{Waiting: 3, Longest: 3, Refused: 4}, g.Queues())
 
 	g.bundle.pool(t, root("elsewhere", "10.1.0.0/24"))
 	g.claim(t, claim("aside", "elsewhere", 32)) // other pools go on
@@ -59,7 +61,7 @@ func TestWhoComesWhenAsManyWaitAsMayIsRefused(t *testing.T) {
 	require.NoError(t, err, "the repeat is served")
 	g.release(t, "held")
 	waitFor(t, func() bool { return g.Lanes() == 0 })
-	require.Equal(t, alloc.Queues{Refused: 4}, g.Queues())
+	require.Equal(t, claims.Queues{Refused: 4}, g.Queues())
 }
 
 func TestPlaceOfWhoeverGoesAwayIsGivenToTheNext(t *testing.T) {
@@ -67,11 +69,11 @@ func TestPlaceOfWhoeverGoesAwayIsGivenToTheNext(t *testing.T) {
 	g := setupGated(t, root("net", "10.0.0.0/24"), claim("first", "net", 32))
 	alloc.BoundWaiting(g.Service, 2)
 	ctx, leave := context.WithCancel(g.ctx)
-	g.queueIn(ctx, t, g.claiming(claim("impatient", "net", 32), alloc.Request{}))
-	g.queue(t, g.claiming(claim("patient", "net", 32), alloc.Request{}))
+	g.queueIn(ctx, t, g.claiming(claim("impatient", "net", 32), usecase.Request{}))
+	g.queue(t, g.claiming(claim("patient", "net", 32), usecase.Request{}))
 	leave()
 	waitFor(t, func() bool { return g.Waiting(g.pool.UID) == 1 })
-	g.queue(t, g.claiming(claim("next", "net", 32), alloc.Request{}))
+	g.queue(t, g.claiming(claim("next", "net", 32), usecase.Request{}))
 	late := g.finish()
 	e := refused(t, late[0].err, ipam.CodeDeadline)
 	require.Contains(t, e.Message, "Nothing was changed", "its turn had not come")
@@ -92,10 +94,10 @@ func TestPlacesOutliveNoTransaction(t *testing.T) {
 	b.pool(t, root("net", "10.0.0.0/24"))
 	for i := range 5 {
 		f.next(panics)
-		_, err := b.CreateClaim(b.ctx, project, claim(fmt.Sprintf("c%d", i), "net", 32), alloc.Request{})
+		_, err := b.CreateClaim(b.ctx, project, claim(fmt.Sprintf("c%d", i), "net", 32), usecase.Request{})
 		refused(t, err, ipam.CodeInternal)
 		waitFor(t, func() bool { return b.Lanes() == 0 })
 	}
-	require.Equal(t, alloc.Queues{}, b.Queues())
+	require.Equal(t, claims.Queues{}, b.Queues())
 	b.claim(t, claim("after", "net", 32))
 }

@@ -6,28 +6,29 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/paging"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
 // listed asks one of the lists for what a filter finds, and answers how many there are, or the refusal.
-type listed func(ctx context.Context, project string, f alloc.Filter) (int, error)
+type listed func(ctx context.Context, project string, f paging.Filter) (int, error)
 
 func (b *bundle) lists() map[string]listed {
 	return map[string]listed{
-		"pools": func(ctx context.Context, in string, f alloc.Filter) (int, error) {
+		"pools": func(ctx context.Context, in string, f paging.Filter) (int, error) {
 			page, err := b.ListPools(ctx, in, f, 10, "")
 			return len(page.Items), err
 		},
-		"claims": func(ctx context.Context, in string, f alloc.Filter) (int, error) {
+		"claims": func(ctx context.Context, in string, f paging.Filter) (int, error) {
 			page, err := b.ListClaims(ctx, in, f, 10, "")
 			return len(page.Items), err
 		},
-		"allocations": func(ctx context.Context, in string, f alloc.Filter) (int, error) {
+		"allocations": func(ctx context.Context, in string, f paging.Filter) (int, error) {
 			page, err := b.ListAllocations(ctx, in, f, 10, "")
 			return len(page.Items), err
 		},
-		"holdings": func(ctx context.Context, in string, f alloc.Filter) (int, error) {
+		"holdings": func(ctx context.Context, in string, f paging.Filter) (int, error) {
 			f.Own = true
 			page, err := b.ListAllocations(ctx, in, f, 10, "")
 			return len(page.Items), err
@@ -43,21 +44,21 @@ func TestAFilterThatNamesNothingIsRefusedAndNamed(t *testing.T) {
 	b.pool(t, root("net", "10.0.0.0/16", backing("std")))
 	b.claim(t, claim("one", "net", 24))
 	for name, c := range map[string]struct {
-		f     alloc.Filter
+		f     paging.Filter
 		in    []string
 		param string
 		what  string
 	}{
-		"APool":              {alloc.Filter{Pool: ref("typo")}, []string{"claims", "allocations", "holdings"}, "query:pool", `"typo"`},
-		"APoolOfAnother":     {alloc.Filter{Pool: ipam.Ref{Project: other, Name: "typo"}}, []string{"claims", "allocations", "holdings"}, "query:pool", `"` + other + `/typo"`},
-		"APoolOfNobody":      {alloc.Filter{Pool: ipam.Ref{Project: "nobody", Name: "net"}}, []string{"claims", "allocations", "holdings"}, "query:pool", `"nobody/net"`},
-		"AClass":             {alloc.Filter{Class: "typo"}, []string{"pools", "claims", "allocations", "holdings"}, "query:class", `"typo"`},
-		"AClassWithinAPool":  {alloc.Filter{Pool: ref("net"), Class: "typo"}, []string{"claims", "allocations", "holdings"}, "query:class", `"typo"`},
-		"ASpace":             {alloc.Filter{Space: ref("typo")}, []string{"pools"}, "query:space", `"typo"`},
-		"ASpaceOfAnother":    {alloc.Filter{Space: ipam.Ref{Project: other, Name: "default"}}, []string{"pools"}, "query:space", `"` + other + `/default"`},
-		"AParent":            {alloc.Filter{Parent: ref("typo")}, []string{"pools"}, "query:parent", `"typo"`},
-		"AParentOfAnother":   {alloc.Filter{Parent: ipam.Ref{Project: other, Name: "net"}}, []string{"pools"}, "query:parent", `"` + other + `/net"`},
-		"ThoughNothingCould": {alloc.Filter{Class: "typo", Phase: string(ipam.PhaseCoolingDown)}, []string{"holdings"}, "query:class", `"typo"`},
+		"APool":              {paging.Filter{Pool: ref("typo")}, []string{"claims", "allocations", "holdings"}, "query:pool", `"typo"`},
+		"APoolOfAnother":     {paging.Filter{Pool: ipam.Ref{Project: other, Name: "typo"}}, []string{"claims", "allocations", "holdings"}, "query:pool", `"` + other + `/typo"`},
+		"APoolOfNobody":      {paging.Filter{Pool: ipam.Ref{Project: "nobody", Name: "net"}}, []string{"claims", "allocations", "holdings"}, "query:pool", `"nobody/net"`},
+		"AClass":             {paging.Filter{Class: "typo"}, []string{"pools", "claims", "allocations", "holdings"}, "query:class", `"typo"`},
+		"AClassWithinAPool":  {paging.Filter{Pool: ref("net"), Class: "typo"}, []string{"claims", "allocations", "holdings"}, "query:class", `"typo"`},
+		"ASpace":             {paging.Filter{Space: ref("typo")}, []string{"pools"}, "query:space", `"typo"`},
+		"ASpaceOfAnother":    {paging.Filter{Space: ipam.Ref{Project: other, Name: "default"}}, []string{"pools"}, "query:space", `"` + other + `/default"`},
+		"AParent":            {paging.Filter{Parent: ref("typo")}, []string{"pools"}, "query:parent", `"typo"`},
+		"AParentOfAnother":   {paging.Filter{Parent: ipam.Ref{Project: other, Name: "net"}}, []string{"pools"}, "query:parent", `"` + other + `/net"`},
+		"ThoughNothingCould": {paging.Filter{Class: "typo", Phase: string(ipam.PhaseCoolingDown)}, []string{"holdings"}, "query:class", `"typo"`},
 	} {
 		for _, list := range c.in {
 			t.Run(name+"/"+list, func(t *testing.T) {
@@ -72,7 +73,7 @@ func TestAFilterThatNamesNothingIsRefusedAndNamed(t *testing.T) {
 	}
 	t.Run("BothAreNamed", func(t *testing.T) {
 		t.Parallel()
-		_, err := b.ListPools(b.ctx, project, alloc.Filter{Parent: ref("typo"), Space: ref("typo")}, 10, "")
+		_, err := b.ListPools(b.ctx, project, paging.Filter{Parent: ref("typo"), Space: ref("typo")}, 10, "")
 		require.Len(t, refused(t, err, ipam.CodeInvalidArgument).Fields, 2)
 	})
 }
@@ -85,9 +86,9 @@ func TestAFilterThatNamesWhatIsThereMayFindNothing(t *testing.T) {
 	b.class(t, project, class("std"))
 	b.class(t, ipam.PlatformProject, class("open", sharedClass))
 	b.pool(t, root("net", "10.0.0.0/16", visible(ipam.VisibilityShared)))
-	_, err := b.PutPoolGrant(b.ctx, project, "net", other, alloc.Request{})
+	_, err := b.PutPoolGrant(b.ctx, project, "net", other, usecase.Request{})
 	require.NoError(t, err)
-	for name, f := range map[string]alloc.Filter{
+	for name, f := range map[string]paging.Filter{
 		"APool": {Pool: ref("net"), Parent: ref("net")}, "AClass": {Class: "std"}, "AClassOfThePlatform": {Class: "open"}, "ASpace": {Space: ref("default")}, "AParent": {Parent: ref("net")},
 	} {
 		for list, ask := range b.lists() {
@@ -102,7 +103,7 @@ func TestAFilterThatNamesWhatIsThereMayFindNothing(t *testing.T) {
 			require.Zero(t, n, "%s %s", name, list)
 		}
 	}
-	n, err := b.lists()["claims"](neighbour, other, alloc.Filter{Pool: ref("net")})
+	n, err := b.lists()["claims"](neighbour, other, paging.Filter{Pool: ref("net")})
 	require.NoError(t, err, "granted")
 	require.Zero(t, n)
 }
@@ -116,10 +117,10 @@ func TestAFilterThatNamesWhatIsForeignIsRefusedLikeOneThatNamesNothing(t *testin
 	b.pool(t, root("net", "10.0.0.0/16", backing("std")))
 	b.pool(t, root("open", "10.1.0.0/16", visible(ipam.VisibilityShared))) // granted to nobody
 	for list, ask := range b.lists() {
-		_, missing := ask(neighbour, other, alloc.Filter{Pool: ref("typo"), Parent: ref("typo"), Class: "typo"})
+		_, missing := ask(neighbour, other, paging.Filter{Pool: ref("typo"), Parent: ref("typo"), Class: "typo"})
 		refused(t, missing, ipam.CodeInvalidArgument)
 		for _, name := range []string{"net", "open"} {
-			_, foreign := ask(neighbour, other, alloc.Filter{Pool: ref(name), Parent: ref(name), Class: "std"})
+			_, foreign := ask(neighbour, other, paging.Filter{Pool: ref(name), Parent: ref(name), Class: "std"})
 			e := refused(t, foreign, ipam.CodeInvalidArgument)
 			require.Len(t, e.Fields, len(refused(t, missing, ipam.CodeInvalidArgument).Fields), list)
 		}
@@ -132,17 +133,17 @@ func TestAFilterMayNameWhatOnlyTheClaimsStillName(t *testing.T) {
 	b := setup(t)
 	neighbour := b.neighbour(t)
 	b.pool(t, root("net", "10.0.0.0/16", visible(ipam.VisibilityShared)))
-	_, err := b.PutPoolGrant(b.ctx, project, "net", other, alloc.Request{})
+	_, err := b.PutPoolGrant(b.ctx, project, "net", other, usecase.Request{})
 	require.NoError(t, err)
-	_, err = b.CreateClaim(neighbour, other, claim("kept", "net", 24), alloc.Request{})
+	_, err = b.CreateClaim(neighbour, other, claim("kept", "net", 24), usecase.Request{})
 	require.NoError(t, err)
-	require.NoError(t, b.DeletePoolGrant(b.ctx, project, "net", other, alloc.Request{}))
+	require.NoError(t, b.DeletePoolGrant(b.ctx, project, "net", other, usecase.Request{}))
 	for _, list := range []string{"claims", "holdings"} {
-		n, err := b.lists()[list](neighbour, other, alloc.Filter{Pool: ref("net")})
+		n, err := b.lists()[list](neighbour, other, paging.Filter{Pool: ref("net")})
 		require.NoError(t, err)
 		require.Equal(t, 1, n, list)
 	}
-	require.NoError(t, b.DeleteClaim(neighbour, other, "kept", alloc.Request{}))
-	_, err = b.lists()["claims"](neighbour, other, alloc.Filter{Pool: ref("net")})
+	require.NoError(t, b.DeleteClaim(neighbour, other, "kept", usecase.Request{}))
+	_, err = b.lists()["claims"](neighbour, other, paging.Filter{Pool: ref("net")})
 	refused(t, err, ipam.CodeInvalidArgument)
 }

@@ -6,12 +6,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/paging"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
 // all reads a list to its end, in pages of a size.
-func all[T any](t testing.TB, limit int, list func(limit int, cursor string) (alloc.Page[T], error)) []T {
+func all[T any](t testing.TB, limit int, list func(limit int, cursor string) (paging.Page[T], error)) []T {
 	t.Helper()
 	out, cursor := []T{}, ""
 	for {
@@ -28,28 +29,28 @@ func all[T any](t testing.TB, limit int, list func(limit int, cursor string) (al
 	}
 }
 
-func (b *bundle) pools(t testing.TB, limit int, f alloc.Filter) []string {
+func (b *bundle) pools(t testing.TB, limit int, f paging.Filter) []string {
 	t.Helper()
 	names := []string{}
-	for _, p := range all(t, limit, func(n int, c string) (alloc.Page[ipam.Pool], error) { return b.ListPools(b.ctx, project, f, n, c) }) {
+	for _, p := range all(t, limit, func(n int, c string) (paging.Page[ipam.Pool], error) { return b.ListPools(b.ctx, project, f, n, c) }) {
 		names = append(names, p.Name)
 	}
 	return names
 }
 
-func (b *bundle) claims(t testing.TB, limit int, f alloc.Filter) []string {
+func (b *bundle) claims(t testing.TB, limit int, f paging.Filter) []string {
 	t.Helper()
 	names := []string{}
-	for _, c := range all(t, limit, func(n int, c string) (alloc.Page[ipam.Claim], error) { return b.ListClaims(b.ctx, project, f, n, c) }) {
+	for _, c := range all(t, limit, func(n int, c string) (paging.Page[ipam.Claim], error) { return b.ListClaims(b.ctx, project, f, n, c) }) {
 		names = append(names, c.Name)
 	}
 	return names
 }
 
-func (b *bundle) allocations(t testing.TB, limit int, f alloc.Filter) []string {
+func (b *bundle) allocations(t testing.TB, limit int, f paging.Filter) []string {
 	t.Helper()
 	blocks := []string{}
-	for _, a := range all(t, limit, func(n int, c string) (alloc.Page[ipam.Allocation], error) {
+	for _, a := range all(t, limit, func(n int, c string) (paging.Page[ipam.Allocation], error) {
 		return b.ListAllocations(b.ctx, project, f, n, c)
 	}) {
 		blocks = append(blocks, a.Block.String())
@@ -61,7 +62,7 @@ func (b *bundle) allocations(t testing.TB, limit int, f alloc.Filter) []string {
 func setupPlan(t *testing.T) *bundle {
 	t.Helper()
 	b := setup(t)
-	_, err := b.CreateSpace(b.ctx, project, ipam.Space{Metadata: meta("blue")}, alloc.Request{})
+	_, err := b.CreateSpace(b.ctx, project, ipam.Space{Metadata: meta("blue")}, usecase.Request{})
 	require.NoError(t, err)
 	b.pool(t, root("a-net", "10.0.0.0/16", labelled("site", "fra")))
 	b.pool(t, childAt("b-sub", "a-net", "10.0.16.0/20", labelled("site", "fra", "tier", "prod")))
@@ -85,22 +86,22 @@ func TestFiltersOfPools(t *testing.T) {
 	site := requiring(ipam.Requirement{Key: "site", Operator: ipam.OpExists}, ipam.Requirement{Key: "tier", Operator: ipam.OpNotIn, Values: []string{"prod"}})
 	for _, c := range []struct {
 		name   string
-		filter alloc.Filter
+		filter paging.Filter
 		want   []string
 	}{
-		{"None", alloc.Filter{}, []string{"a-net", "b-sub", "c-host", "d-blue", "e-six"}},
-		{"Labels", alloc.Filter{Labels: &site}, []string{"a-net"}},
-		{"Ready", alloc.Filter{Phase: "Ready"}, []string{"a-net", "b-sub", "d-blue", "e-six"}},
-		{"Exhausted", alloc.Filter{Phase: "Exhausted"}, []string{"c-host"}},
-		{"IPv4", alloc.Filter{Family: ipam.IPv4}, []string{"a-net", "b-sub", "c-host", "d-blue"}},
-		{"IPv6", alloc.Filter{Family: ipam.IPv6}, []string{"e-six"}},
-		{"Space", alloc.Filter{Space: ref("blue")}, []string{"d-blue"}},
-		{"Parent", alloc.Filter{Parent: ref("a-net")}, []string{"b-sub"}},
-		{"Within", alloc.Filter{Within: block("10.0.16.0/20")}, []string{"b-sub", "c-host"}},
-		{"WithinTheOtherFamily", alloc.Filter{Within: block("::/0")}, []string{"e-six"}},
-		{"Contains", alloc.Filter{Contains: address("10.0.17.1")}, []string{"a-net", "b-sub", "d-blue"}},
-		{"ContainsOfTheOtherFamily", alloc.Filter{Contains: address("2001:db8::1")}, []string{"e-six"}},
-		{"Together", alloc.Filter{Family: ipam.IPv4, Space: ref("default"), Contains: address("10.0.17.1"), Phase: "Ready"}, []string{"a-net", "b-sub"}},
+		{"None", paging.Filter{}, []string{"a-net", "b-sub", "c-host", "d-blue", "e-six"}},
+		{"Labels", paging.Filter{Labels: &site}, []string{"a-net"}},
+		{"Ready", paging.Filter{Phase: "Ready"}, []string{"a-net", "b-sub", "d-blue", "e-six"}},
+		{"Exhausted", paging.Filter{Phase: "Exhausted"}, []string{"c-host"}},
+		{"IPv4", paging.Filter{Family: ipam.IPv4}, []string{"a-net", "b-sub", "c-host", "d-blue"}},
+		{"IPv6", paging.Filter{Family: ipam.IPv6}, []string{"e-six"}},
+		{"Space", paging.Filter{Space: ref("blue")}, []string{"d-blue"}},
+		{"Parent", paging.Filter{Parent: ref("a-net")}, []string{"b-sub"}},
+		{"Within", paging.Filter{Within: block("10.0.16.0/20")}, []string{"b-sub", "c-host"}},
+		{"WithinTheOtherFamily", paging.Filter{Within: block("::/0")}, []string{"e-six"}},
+		{"Contains", paging.Filter{Contains: address("10.0.17.1")}, []string{"a-net", "b-sub", "d-blue"}},
+		{"ContainsOfTheOtherFamily", paging.Filter{Contains: address("2001:db8::1")}, []string{"e-six"}},
+		{"Together", paging.Filter{Family: ipam.IPv4, Space: ref("default"), Contains: address("10.0.17.1"), Phase: "Ready"}, []string{"a-net", "b-sub"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for _, limit := range []int{1, 2, 100} {
@@ -116,21 +117,21 @@ func TestFiltersOfClaims(t *testing.T) {
 	app := requiring(ipam.Requirement{Key: "app", Operator: ipam.OpIn, Values: []string{"web", "mail"}})
 	for _, c := range []struct {
 		name   string
-		filter alloc.Filter
+		filter paging.Filter
 		want   []string
 	}{
-		{"ByName", alloc.Filter{}, []string{"u-six", "v-blue", "w-full", "x-in-sub", "y-second", "z-first"}},
-		{"OfAPoolByAddress", alloc.Filter{Pool: ref("a-net")}, []string{"z-first", "y-second"}},
-		{"OfAPoolWithout", alloc.Filter{Pool: ref("e-six"), Labels: &app}, []string{}},
-		{"Labels", alloc.Filter{Labels: &app}, []string{"z-first"}},
-		{"Bound", alloc.Filter{Phase: "Bound", Family: ipam.IPv6}, []string{"u-six"}},
-		{"Retained", alloc.Filter{Phase: "Retained"}, []string{}},
-		{"Within", alloc.Filter{Within: block("10.0.0.0/23")}, []string{"y-second", "z-first"}},
-		{"WithinInAPool", alloc.Filter{Pool: ref("a-net"), Within: block("10.0.1.0/24")}, []string{"y-second"}},
-		{"WithinInAPoolOfTheOtherFamily", alloc.Filter{Pool: ref("a-net"), Within: block("2001:db8::/32")}, []string{}},
-		{"WithinBesideThePool", alloc.Filter{Pool: ref("a-net"), Within: block("10.9.0.0/24")}, []string{}},
-		{"Contains", alloc.Filter{Contains: address("10.0.1.255")}, []string{"v-blue", "y-second"}},
-		{"ContainsInAPool", alloc.Filter{Pool: ref("d-blue"), Contains: address("10.0.1.255")}, []string{"v-blue"}},
+		{"ByName", paging.Filter{}, []string{"u-six", "v-blue", "w-full", "x-in-sub", "y-second", "z-first"}},
+		{"OfAPoolByAddress", paging.Filter{Pool: ref("a-net")}, []string{"z-first", "y-second"}},
+		{"OfAPoolWithout", paging.Filter{Pool: ref("e-six"), Labels: &app}, []string{}},
+		{"Labels", paging.Filter{Labels: &app}, []string{"z-first"}},
+		{"Bound", paging.Filter{Phase: "Bound", Family: ipam.IPv6}, []string{"u-six"}},
+		{"Retained", paging.Filter{Phase: "Retained"}, []string{}},
+		{"Within", paging.Filter{Within: block("10.0.0.0/23")}, []string{"y-second", "z-first"}},
+		{"WithinInAPool", paging.Filter{Pool: ref("a-net"), Within: block("10.0.1.0/24")}, []string{"y-second"}},
+		{"WithinInAPoolOfTheOtherFamily", paging.Filter{Pool: ref("a-net"), Within: block("2001:db8::/32")}, []string{}},
+		{"WithinBesideThePool", paging.Filter{Pool: ref("a-net"), Within: block("10.9.0.0/24")}, []string{}},
+		{"Contains", paging.Filter{Contains: address("10.0.1.255")}, []string{"v-blue", "y-second"}},
+		{"ContainsInAPool", paging.Filter{Pool: ref("d-blue"), Contains: address("10.0.1.255")}, []string{"v-blue"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for _, limit := range []int{1, 2, 100} {
@@ -145,25 +146,25 @@ func TestFiltersOfAllocations(t *testing.T) {
 	b := setupPlan(t)
 	for _, c := range []struct {
 		name   string
-		filter alloc.Filter
+		filter paging.Filter
 		want   []string
 	}{
-		{"OfAPoolByAddress", alloc.Filter{Pool: ref("a-net")}, []string{"10.0.0.0/24", "10.0.1.0/24", "10.0.16.0/20"}},
-		{"OfAPoolOfIPv6", alloc.Filter{Pool: ref("e-six")}, []string{"2001:db8::/128", "2001:db8:1::/48", "2001:db8:2::/48"}},
-		{"Reservations", alloc.Filter{Purpose: ipam.PurposeReservation}, []string{"2001:db8::/128"}},
-		{"ChildPools", alloc.Filter{Pool: ref("a-net"), Purpose: ipam.PurposeChildPool}, []string{"10.0.16.0/20"}},
-		{"Retained", alloc.Filter{Phase: "Retained"}, []string{"2001:db8:2::/48"}},
-		{"RetainedInAPool", alloc.Filter{Pool: ref("e-six"), Phase: "Retained"}, []string{"2001:db8:2::/48"}},
-		{"BoundInAPool", alloc.Filter{Pool: ref("e-six"), Phase: "Bound", Purpose: ipam.PurposeClaim}, []string{"2001:db8:1::/48"}},
-		{"WithinInAPool", alloc.Filter{Pool: ref("a-net"), Within: block("10.0.0.0/23")}, []string{"10.0.0.0/24", "10.0.1.0/24"}},
-		{"ContainsInAPool", alloc.Filter{Pool: ref("a-net"), Contains: address("10.0.20.0")}, []string{"10.0.16.0/20"}},
-		{"ContainsTheLastAddressOfABlock", alloc.Filter{Pool: ref("a-net"), Contains: address("10.0.0.255")}, []string{"10.0.0.0/24"}},
-		{"ContainsWhatNobodyHolds", alloc.Filter{Pool: ref("a-net"), Contains: address("10.0.2.0")}, []string{}},
-		{"ContainsBehindEverythingThatIsHeld", alloc.Filter{Pool: ref("a-net"), Contains: address("10.0.255.255")}, []string{}},
-		{"ContainsOutsideOfThePool", alloc.Filter{Pool: ref("a-net"), Contains: address("11.0.0.1")}, []string{}},
-		{"ContainsOfTheOtherFamilyInAPool", alloc.Filter{Pool: ref("a-net"), Contains: address("2001:db8::1")}, []string{}},
-		{"ContainsOfIPv6InAPool", alloc.Filter{Pool: ref("e-six"), Contains: address("2001:db8:1:ffff::1")}, []string{"2001:db8:1::/48"}},
-		{"ContainsAndWithin", alloc.Filter{Pool: ref("a-net"), Contains: address("10.0.20.0"), Within: block("10.0.0.0/23")}, []string{}},
+		{"OfAPoolByAddress", paging.Filter{Pool: ref("a-net")}, []string{"10.0.0.0/24", "10.0.1.0/24", "10.0.16.0/20"}},
+		{"OfAPoolOfIPv6", paging.Filter{Pool: ref("e-six")}, []string{"2001:db8::/128", "2001:db8:1::/48", "2001:db8:2::/48"}},
+		{"Reservations", paging.Filter{Purpose: ipam.PurposeReservation}, []string{"2001:db8::/128"}},
+		{"ChildPools", paging.Filter{Pool: ref("a-net"), Purpose: ipam.PurposeChildPool}, []string{"10.0.16.0/20"}},
+		{"Retained", paging.Filter{Phase: "Retained"}, []string{"2001:db8:2::/48"}},
+		{"RetainedInAPool", paging.Filter{Pool: ref("e-six"), Phase: "Retained"}, []string{"2001:db8:2::/48"}},
+		{"BoundInAPool", paging.Filter{Pool: ref("e-six"), Phase: "Bound", Purpose: ipam.PurposeClaim}, []string{"2001:db8:1::/48"}},
+		{"WithinInAPool", paging.Filter{Pool: ref("a-net"), Within: block("10.0.0.0/23")}, []string{"10.0.0.0/24", "10.0.1.0/24"}},
+		{"ContainsInAPool", paging.Filter{Pool: ref("a-net"), Contains: address("10.0.20.0")}, []string{"10.0.16.0/20"}},
+		{"ContainsTheLastAddressOfABlock", paging.Filter{Pool: ref("a-net"), Contains: address("10.0.0.255")}, []string{"10.0.0.0/24"}},
+		{"ContainsWhatNobodyHolds", paging.Filter{Pool: ref("a-net"), Contains: address("10.0.2.0")}, []string{}},
+		{"ContainsBehindEverythingThatIsHeld", paging.Filter{Pool: ref("a-net"), Contains: address("10.0.255.255")}, []string{}},
+		{"ContainsOutsideOfThePool", paging.Filter{Pool: ref("a-net"), Contains: address("11.0.0.1")}, []string{}},
+		{"ContainsOfTheOtherFamilyInAPool", paging.Filter{Pool: ref("a-net"), Contains: address("2001:db8::1")}, []string{}},
+		{"ContainsOfIPv6InAPool", paging.Filter{Pool: ref("e-six"), Contains: address("2001:db8:1:ffff::1")}, []string{"2001:db8:1::/48"}},
+		{"ContainsAndWithin", paging.Filter{Pool: ref("a-net"), Contains: address("10.0.20.0"), Within: block("10.0.0.0/23")}, []string{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for _, limit := range []int{1, 2, 100} {
@@ -177,7 +178,7 @@ func TestFiltersOfAllocations(t *testing.T) {
 			"2001:db8::/128", "2001:db8:1::/48", "2001:db8:2::/48",
 		}
 		for _, limit := range []int{1, 3, 100} {
-			require.ElementsMatch(t, want, b.allocations(t, limit, alloc.Filter{}))
+			require.ElementsMatch(t, want, b.allocations(t, limit, paging.Filter{}))
 		}
 	})
 }
@@ -186,9 +187,9 @@ func TestProjectsAndSpacesAreListedByName(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for i, name := range []string{"c", "a", "b"} {
-		_, err := b.CreateProject(b.ctx, ipam.Project{Metadata: ipam.Metadata{Name: name, Labels: labels("n", fmt.Sprint(i))}}, alloc.Request{})
+		_, err := b.CreateProject(b.ctx, ipam.Project{Metadata: ipam.Metadata{Name: name, Labels: labels("n", fmt.Sprint(i))}}, usecase.Request{})
 		require.NoError(t, err)
-		_, err = b.CreateSpace(b.ctx, project, ipam.Space{Metadata: ipam.Metadata{Name: name, Labels: labels("n", fmt.Sprint(i))}}, alloc.Request{})
+		_, err = b.CreateSpace(b.ctx, project, ipam.Space{Metadata: ipam.Metadata{Name: name, Labels: labels("n", fmt.Sprint(i))}}, usecase.Request{})
 		require.NoError(t, err)
 	}
 	some := requiring(ipam.Requirement{Key: "n", Operator: ipam.OpIn, Values: []string{"0", "1"}})
@@ -198,13 +199,13 @@ func TestProjectsAndSpacesAreListedByName(t *testing.T) {
 	} {
 		for _, limit := range []int{1, 2, 100} {
 			var projects, spaces []string
-			for _, p := range all(t, limit, func(n int, c string) (alloc.Page[ipam.Project], error) {
-				return b.ListProjects(b.ctx, alloc.Filter{Labels: filter}, n, c)
+			for _, p := range all(t, limit, func(n int, c string) (paging.Page[ipam.Project], error) {
+				return b.ListProjects(b.ctx, paging.Filter{Labels: filter}, n, c)
 			}) {
 				projects = append(projects, p.Name)
 			}
-			for _, s := range all(t, limit, func(n int, c string) (alloc.Page[ipam.Space], error) {
-				return b.ListSpaces(b.ctx, project, alloc.Filter{Labels: filter}, n, c)
+			for _, s := range all(t, limit, func(n int, c string) (paging.Page[ipam.Space], error) {
+				return b.ListSpaces(b.ctx, project, paging.Filter{Labels: filter}, n, c)
 			}) {
 				require.Equal(t, project, s.Project)
 				spaces = append(spaces, s.Name)

@@ -8,19 +8,21 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/crdb"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
 // naming is a store that remembers the locks that each operation named last.
 type naming struct {
-	alloc.Store
+	storage.Store
 
 	mu   sync.Mutex
-	last map[string]alloc.Locks
+	last map[string]storage.Locks
 }
 
-func (n *naming) InTx(ctx context.Context, op string, locks alloc.Locks, fn func(context.Context, alloc.Tx) error) error {
+func (n *naming) InTx(ctx context.Context, op string, locks storage.Locks, fn func(context.Context, storage.Tx) error) error {
 	n.mu.Lock()
 	n.last[op] = locks
 	n.mu.Unlock()
@@ -33,7 +35,7 @@ func TestEveryOperationNamesWhatItDependsOn(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	store, _ := b.store(t)
-	n := &naming{Store: store, last: map[string]alloc.Locks{}}
+	n := &naming{Store: store, last: map[string]storage.Locks{}}
 	b.Service = b.serve(n)
 	p, err := b.GetProject(b.ctx, project)
 	require.NoError(t, err)
@@ -54,16 +56,16 @@ func TestEveryOperationNamesWhatItDependsOn(t *testing.T) {
 	named("pool_create", ids(sp.ContainerV4), ids(p.UID))
 	sub := b.pool(t, child("sub", "net", 24))
 	named("pool_create", ids(net.UID), ids(p.UID))
-	_, err = b.patch("sub", alloc.Request{}, func(p *ipam.Pool) { p.Spec.Description = "patched" })
+	_, err = b.patch("sub", usecase.Request{}, func(p *ipam.Pool) { p.Spec.Description = "patched" })
 	require.NoError(t, err)
 	named("pool_patch", ids(sub.UID), nil)
-	_, err = b.poolGrants(b.ctx, "sub").put("umbrella", alloc.Request{})
+	_, err = b.poolGrants(b.ctx, "sub").put("umbrella", usecase.Request{})
 	require.NoError(t, err)
 	named("pool_grant_put", nil, ids(sub.UID))
-	_, err = b.spaceGrants(b.ctx, ipam.DefaultSpace).put("umbrella", alloc.Request{})
+	_, err = b.spaceGrants(b.ctx, ipam.DefaultSpace).put("umbrella", usecase.Request{})
 	require.NoError(t, err)
 	named("space_grant_put", nil, ids(sp.UID))
-	require.NoError(t, b.DeletePool(b.ctx, project, "sub", alloc.Request{}))
+	require.NoError(t, b.DeletePool(b.ctx, project, "sub", usecase.Request{}))
 	named("pool_delete", ids(sub.UID, net.UID), ids(p.UID))
 
 	kept := b.claim(t, claim("kept", "net", 32, retain))
@@ -73,34 +75,34 @@ func TestEveryOperationNamesWhatItDependsOn(t *testing.T) {
 	b.claim(t, again("back", kept.AllocationID, retain))
 	named("claim_rebind", held(net), ids(p.UID))
 	b.release(t, "back")
-	require.NoError(t, b.DeleteAllocation(b.ctx, project, kept.AllocationID.String(), alloc.Request{}))
+	require.NoError(t, b.DeleteAllocation(b.ctx, project, kept.AllocationID.String(), usecase.Request{}))
 	named("allocation_delete", held(net), ids(p.UID))
-	_, err = b.CreateClaimBatch(b.ctx, project, []ipam.Claim{claim("one", "net", 32)}, alloc.Request{})
+	_, err = b.CreateClaimBatch(b.ctx, project, []ipam.Claim{claim("one", "net", 32)}, usecase.Request{})
 	require.NoError(t, err)
 	named("claim_batch", ids(net.UID), ids(p.UID))
 
 	b.set(t, quota("q", maxClaims(5)))
 	named("quota_put", ids(p.UID), nil)
-	require.NoError(t, b.DeleteQuota(b.ctx, project, "q", alloc.Request{}))
+	require.NoError(t, b.DeleteQuota(b.ctx, project, "q", usecase.Request{}))
 	named("quota_delete", ids(p.UID), nil)
 
-	lab, err := b.CreateSpace(b.ctx, project, ipam.Space{Metadata: meta("lab")}, alloc.Request{})
+	lab, err := b.CreateSpace(b.ctx, project, ipam.Space{Metadata: meta("lab")}, usecase.Request{})
 	require.NoError(t, err)
 	named("space_create", ids(alloc.SpacesOf(p.UID)), ids(p.UID)) // they are counted
-	require.NoError(t, b.DeleteSpace(b.ctx, project, "lab", alloc.Request{}))
+	require.NoError(t, b.DeleteSpace(b.ctx, project, "lab", usecase.Request{}))
 	named("space_delete", ids(lab.Value.UID, lab.Value.ContainerV4, lab.Value.ContainerV6), nil)
 
-	other, err := b.CreateProject(b.ctx, ipam.Project{Metadata: meta("brief")}, alloc.Request{})
+	other, err := b.CreateProject(b.ctx, ipam.Project{Metadata: meta("brief")}, usecase.Request{})
 	require.NoError(t, err)
 	its, err := b.GetSpace(b.ctx, "brief", ipam.DefaultSpace)
 	require.NoError(t, err)
-	require.NoError(t, b.DeleteProject(b.ctx, "brief", alloc.Request{}))
+	require.NoError(t, b.DeleteProject(b.ctx, "brief", usecase.Request{}))
 	named("project_delete", ids(other.Value.UID, its.UID, its.ContainerV4, its.ContainerV6), nil)
 }
 
 // awayLock is what stands for what a region has of a pool that is at home elsewhere.
 func awayLock(p ipam.Pool, region string) ipam.ID {
-	return alloc.Container{ID: p.UID, Region: region, Away: true}.Lock()
+	return storage.Container{ID: p.UID, Region: region, Away: true}.Lock()
 }
 
 // What is held in a region that is not the pool's home is locked there, by whatever changes the region's free blocks.
@@ -111,25 +113,25 @@ func TestOperationsNameTheRegionThatTheyDependOn(t *testing.T) {
 	store, err := crdb.Open(w.ctx, w.dsn, crdb.Options{Region: west})
 	require.NoError(t, err)
 	t.Cleanup(store.Close)
-	n := &naming{Store: store, last: map[string]alloc.Locks{}}
+	n := &naming{Store: store, last: map[string]storage.Locks{}}
 	far := alloc.New(n, alloc.Options{Region: west, Clock: w.clock.read}) // whoever does it, wherever they are
 	there := awayLock(net, east)
 	kept, err := w.by(east, claim("kept", "net", 28, retain))
 	require.NoError(t, err)
-	made, err := w.in[east].CreatePool(w.ctx, project, child("sub", "net", 24), alloc.Request{})
+	made, err := w.in[east].CreatePool(w.ctx, project, child("sub", "net", 24), usecase.Request{})
 	require.NoError(t, err)
 
-	require.NoError(t, far.DeleteClaim(w.ctx, project, "kept", alloc.Request{}))
+	require.NoError(t, far.DeleteClaim(w.ctx, project, "kept", usecase.Request{}))
 	require.Contains(t, n.last["claim_group"].Alone, there)
-	_, err = far.CreateClaim(w.ctx, project, again("back", kept.AllocationID, retain), alloc.Request{})
+	_, err = far.CreateClaim(w.ctx, project, again("back", kept.AllocationID, retain), usecase.Request{})
 	require.NoError(t, err)
 	require.Contains(t, n.last["claim_rebind"].Alone, there)
-	require.NoError(t, far.DeleteClaim(w.ctx, project, "back", alloc.Request{}))
-	require.NoError(t, far.DeleteAllocation(w.ctx, project, kept.AllocationID.String(), alloc.Request{}))
+	require.NoError(t, far.DeleteClaim(w.ctx, project, "back", usecase.Request{}))
+	require.NoError(t, far.DeleteAllocation(w.ctx, project, kept.AllocationID.String(), usecase.Request{}))
 	require.Contains(t, n.last["allocation_delete"].Alone, there)
-	require.NoError(t, far.DeletePool(w.ctx, project, made.Value.Name, alloc.Request{}))
+	require.NoError(t, far.DeletePool(w.ctx, project, made.Value.Name, usecase.Request{}))
 	require.Contains(t, n.last["pool_delete"].Alone, there)
-	_, err = far.CreateClaim(w.ctx, project, claimOf("exact", "net", exactly(kept.Block.String())), alloc.Request{})
+	_, err = far.CreateClaim(w.ctx, project, claimOf("exact", "net", exactly(kept.Block.String())), usecase.Request{})
 	require.NoError(t, err)
 	require.Equal(t, []ipam.ID{there}, n.last["claim_group"].Alone)
 }

@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -69,7 +69,7 @@ func inScope(pairs ...string) claimOption {
 // class makes a class in a project.
 func (b *bundle) class(t testing.TB, in string, c ipam.Class) ipam.Class {
 	t.Helper()
-	r, err := b.CreateClass(b.ctx, in, c, false, alloc.Request{})
+	r, err := b.CreateClass(b.ctx, in, c, false, usecase.Request{})
 	require.NoError(t, err)
 	return r.Value
 }
@@ -77,7 +77,7 @@ func (b *bundle) class(t testing.TB, in string, c ipam.Class) ipam.Class {
 // poolIn makes a pool in a project.
 func (b *bundle) poolIn(t testing.TB, in string, p ipam.Pool) ipam.Pool {
 	t.Helper()
-	r, err := b.CreatePool(b.ctx, in, p, alloc.Request{})
+	r, err := b.CreatePool(b.ctx, in, p, usecase.Request{})
 	require.NoError(t, err)
 	return r.Value
 }

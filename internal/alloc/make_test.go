@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -112,37 +112,37 @@ func again(name string, allocation ipam.ID, options ...claimOption) ipam.Claim {
 }
 
 // key is a request with an idempotency key; the content stands for operation and body.
-func key(k, content string) alloc.Request {
-	r := alloc.Request{Key: k}
+func key(k, content string) usecase.Request {
+	r := usecase.Request{Key: k}
 	copy(r.Fingerprint[:], content)
 	return r
 }
 
-var dry = alloc.Request{DryRun: true}
+var dry = usecase.Request{DryRun: true}
 
 func (b *bundle) pool(t testing.TB, p ipam.Pool) ipam.Pool {
 	t.Helper()
-	r, err := b.CreatePool(b.ctx, project, p, alloc.Request{})
+	r, err := b.CreatePool(b.ctx, project, p, usecase.Request{})
 	require.NoError(t, err)
 	return r.Value
 }
 
 func (b *bundle) claim(t testing.TB, c ipam.Claim) ipam.Claim {
 	t.Helper()
-	r, err := b.CreateClaim(b.ctx, project, c, alloc.Request{})
+	r, err := b.CreateClaim(b.ctx, project, c, usecase.Request{})
 	require.NoError(t, err)
 	return r.Value
 }
 
 func (b *bundle) release(t testing.TB, name string) {
 	t.Helper()
-	require.NoError(t, b.DeleteClaim(b.ctx, project, name, alloc.Request{}))
+	require.NoError(t, b.DeleteClaim(b.ctx, project, name, usecase.Request{}))
 }
 
 // refuseClaim demands that a claim is refused with the code, and that it does not exist afterwards.
 func (b *bundle) refuseClaim(t testing.TB, c ipam.Claim, code ipam.Code) *ipam.Error {
 	t.Helper()
-	_, err := b.CreateClaim(b.ctx, project, c, alloc.Request{})
+	_, err := b.CreateClaim(b.ctx, project, c, usecase.Request{})
 	refusal := refused(t, err, code)
 	_, err = b.GetClaim(b.ctx, project, c.Name)
 	refused(t, err, ipam.CodeNotFound)

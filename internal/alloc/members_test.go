@@ -12,6 +12,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/paging"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
@@ -20,7 +23,7 @@ func TestMemberIsMadeAndReplaced(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	const alice = "corp:alice@example.com"
-	made, err := b.PutMember(b.ctx, project, member(alice, tenancy.Viewer), alloc.Request{})
+	made, err := b.PutMember(b.ctx, project, member(alice, tenancy.Viewer), usecase.Request{})
 	require.NoError(t, err)
 	require.False(t, made.Existed)
 	require.Equal(t, alice, made.Value.Name)
@@ -33,13 +36,13 @@ func TestMemberIsMadeAndReplaced(t *testing.T) {
 
 	b.clock.move(time.Minute)
 	before := b.dump(t)
-	again, err := b.PutMember(b.ctx, project, member(alice, tenancy.Viewer), alloc.Request{})
+	again, err := b.PutMember(b.ctx, project, member(alice, tenancy.Viewer), usecase.Request{})
 	require.NoError(t, err)
 	require.True(t, again.Existed)
 	require.Equal(t, read, again.Value)
 	require.Equal(t, before, b.dump(t), "the role that she has: nothing is written")
 
-	now, err := b.PutMember(b.ctx, project, member(alice, tenancy.Provider), alloc.Request{})
+	now, err := b.PutMember(b.ctx, project, member(alice, tenancy.Provider), usecase.Request{})
 	require.NoError(t, err)
 	require.True(t, now.Existed)
 	require.Equal(t, read.UID, now.Value.UID)
@@ -52,10 +55,10 @@ func TestMemberIsMadeAndReplaced(t *testing.T) {
 
 	_, err = b.GetMember(b.ctx, ipam.PlatformProject, alice)
 	refused(t, err, ipam.CodeNotFound)
-	require.NoError(t, b.DeleteMember(b.ctx, project, alice, alloc.Request{}))
+	require.NoError(t, b.DeleteMember(b.ctx, project, alice, usecase.Request{}))
 	_, err = b.GetMember(b.ctx, project, alice)
 	refused(t, err, ipam.CodeNotFound)
-	refused(t, b.DeleteMember(b.ctx, project, alice, alloc.Request{}), ipam.CodeNotFound)
+	refused(t, b.DeleteMember(b.ctx, project, alice, usecase.Request{}), ipam.CodeNotFound)
 }
 
 func TestMemberThatIsNotValidIsRefused(t *testing.T) {
@@ -78,7 +81,7 @@ func TestMemberThatIsNotValidIsRefused(t *testing.T) {
 		{"SubjectTooLong", strings.Repeat("a", 256), "viewer", "path:subject"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := b.PutMember(b.ctx, project, member(c.subject, tenancy.Role(c.role)), alloc.Request{})
+			_, err := b.PutMember(b.ctx, project, member(c.subject, tenancy.Role(c.role)), usecase.Request{})
 			require.Equal(t, c.pointer, refused(t, err, ipam.CodeInvalidArgument).Fields[0].Pointer)
 		})
 	}
@@ -113,7 +116,7 @@ func TestMembersAreListedBySubject(t *testing.T) {
 	slices.Sort(want)
 	for _, limit := range []int{1, 2, 100} {
 		var got []string
-		for _, m := range all(t, limit, func(n int, c string) (alloc.Page[ipam.Member], error) { return b.ListMembers(b.ctx, project, n, c) }) {
+		for _, m := range all(t, limit, func(n int, c string) (paging.Page[ipam.Member], error) { return b.ListMembers(b.ctx, project, n, c) }) {
 			got = append(got, m.Name)
 		}
 		require.Equal(t, want, got, "whatever the database's collation")
@@ -135,25 +138,25 @@ func TestLastAdminOfThePlatformStays(t *testing.T) {
 	soon.Spec.ExpiresAt = b.clock.read().Add(time.Hour)
 	b.mint(t, in, soon)
 	before := b.dump(t)
-	demote := func(r alloc.Request) error {
+	demote := func(r usecase.Request) error {
 		_, err := b.PutMember(b.ctx, in, member("corp:alice", tenancy.Provider), r)
 		return err
 	}
-	for _, r := range []alloc.Request{{}, dry, ifAny} {
+	for _, r := range []usecase.Request{{}, dry, ifAny} {
 		refused(t, demote(r), ipam.CodeLastAdmin)
 		refused(t, b.DeleteMember(b.ctx, in, "corp:alice", r), ipam.CodeLastAdmin)
 	}
 	require.Equal(t, before, b.dump(t))
-	require.NoError(t, b.DeleteMember(b.ctx, in, "corp:bob", alloc.Request{}), "is no admin")
-	require.NoError(t, b.DeleteKey(b.ctx, in, "soon", alloc.Request{}), "would not have stayed one")
-	require.NoError(t, b.DeleteMember(b.ctx, project, "corp:carol", alloc.Request{}), "other projects may be without")
+	require.NoError(t, b.DeleteMember(b.ctx, in, "corp:bob", usecase.Request{}), "is no admin")
+	require.NoError(t, b.DeleteKey(b.ctx, in, "soon", usecase.Request{}), "would not have stayed one")
+	require.NoError(t, b.DeleteMember(b.ctx, project, "corp:carol", usecase.Request{}), "other projects may be without")
 
 	b.mint(t, in, apiKey("root", tenancy.Admin))
-	require.NoError(t, demote(alloc.Request{}))
-	refused(t, b.DeleteKey(b.ctx, in, "root", alloc.Request{}), ipam.CodeLastAdmin)
+	require.NoError(t, demote(usecase.Request{}))
+	refused(t, b.DeleteKey(b.ctx, in, "root", usecase.Request{}), ipam.CodeLastAdmin)
 	b.join(t, in, "corp:alice", tenancy.Admin)
-	require.NoError(t, b.DeleteKey(b.ctx, in, "root", alloc.Request{}))
-	refused(t, b.DeleteMember(b.ctx, in, "corp:alice", alloc.Request{}), ipam.CodeLastAdmin)
+	require.NoError(t, b.DeleteKey(b.ctx, in, "root", usecase.Request{}))
+	refused(t, b.DeleteMember(b.ctx, in, "corp:alice", usecase.Request{}), ipam.CodeLastAdmin)
 }
 
 // Each of two removals alone would leave an admin. On the way to both, each of them has counted two.
@@ -166,29 +169,29 @@ func TestOfTwoAdminsRemovedAtOnceOneStays(t *testing.T) {
 		run func(*alloc.Service) error
 	}{
 		"TwoMembers": {
-			{"member_delete", func(s *alloc.Service) error { return s.DeleteMember(b.ctx, in, "corp:alice", alloc.Request{}) }},
-			{"member_delete", func(s *alloc.Service) error { return s.DeleteMember(b.ctx, in, "corp:bob", alloc.Request{}) }},
+			{"member_delete", func(s *alloc.Service) error { return s.DeleteMember(b.ctx, in, "corp:alice", usecase.Request{}) }},
+			{"member_delete", func(s *alloc.Service) error { return s.DeleteMember(b.ctx, in, "corp:bob", usecase.Request{}) }},
 		},
 		"AMemberAndADemotion": {
-			{"member_delete", func(s *alloc.Service) error { return s.DeleteMember(b.ctx, in, "corp:alice", alloc.Request{}) }},
+			{"member_delete", func(s *alloc.Service) error { return s.DeleteMember(b.ctx, in, "corp:alice", usecase.Request{}) }},
 			{"member_put", func(s *alloc.Service) error {
-				_, err := s.PutMember(b.ctx, in, member("corp:bob", tenancy.Viewer), alloc.Request{})
+				_, err := s.PutMember(b.ctx, in, member("corp:bob", tenancy.Viewer), usecase.Request{})
 				return err
 			}},
 		},
 		"AMemberAndAKey": {
-			{"member_delete", func(s *alloc.Service) error { return s.DeleteMember(b.ctx, in, "corp:alice", alloc.Request{}) }},
-			{"key_delete", func(s *alloc.Service) error { return s.DeleteKey(b.ctx, in, "root", alloc.Request{}) }},
+			{"member_delete", func(s *alloc.Service) error { return s.DeleteMember(b.ctx, in, "corp:alice", usecase.Request{}) }},
+			{"key_delete", func(s *alloc.Service) error { return s.DeleteKey(b.ctx, in, "root", usecase.Request{}) }},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b.join(t, in, "corp:alice", tenancy.Admin)
 			if name == "AMemberAndAKey" {
 				b.mint(t, in, apiKey("root", tenancy.Admin))
-				require.NoError(t, ignore(b.DeleteMember(b.ctx, in, "corp:bob", alloc.Request{}), ipam.CodeNotFound))
+				require.NoError(t, ignore(b.DeleteMember(b.ctx, in, "corp:bob", usecase.Request{}), ipam.CodeNotFound))
 			} else {
 				b.join(t, in, "corp:bob", tenancy.Admin)
-				require.NoError(t, ignore(b.DeleteKey(b.ctx, in, "root", alloc.Request{}), ipam.CodeNotFound))
+				require.NoError(t, ignore(b.DeleteKey(b.ctx, in, "root", usecase.Request{}), ipam.CodeNotFound))
 			}
 			errs := b.crossed(t, ops[0].op, ops[0].run, ops[1].op, ops[1].run)
 			if errs[0] == nil {
@@ -228,14 +231,14 @@ func (b *bundle) crossed(t *testing.T, opA string, a func(*alloc.Service) error,
 
 // meeting is a store whose first transaction of a kind waits, before it writes, until another one has come as far.
 type meeting struct {
-	alloc.Store
+	storage.Store
 	op   string
 	met  *sync.WaitGroup
 	once sync.Once
 }
 
-func (m *meeting) InTx(ctx context.Context, op string, locks alloc.Locks, fn func(context.Context, alloc.Tx) error) error {
-	return m.Store.InTx(ctx, op, locks, func(ctx context.Context, tx alloc.Tx) error {
+func (m *meeting) InTx(ctx context.Context, op string, locks storage.Locks, fn func(context.Context, storage.Tx) error) error {
+	return m.Store.InTx(ctx, op, locks, func(ctx context.Context, tx storage.Tx) error {
 		if op == m.op {
 			tx = meetingTx{tx, m}
 		}
@@ -244,11 +247,11 @@ func (m *meeting) InTx(ctx context.Context, op string, locks alloc.Locks, fn fun
 }
 
 type meetingTx struct {
-	alloc.Tx
+	storage.Tx
 	m *meeting
 }
 
-func (tx meetingTx) Write(ctx context.Context, ch alloc.Changes) error {
+func (tx meetingTx) Write(ctx context.Context, ch storage.Changes) error {
 	tx.m.once.Do(func() { tx.m.met.Done(); tx.m.met.Wait() })
 	return tx.Tx.Write(ctx, ch)
 }
@@ -258,10 +261,10 @@ func TestMemberPutByManyAtOnceIsMadeOnce(t *testing.T) {
 	b := setup(t)
 	var wg sync.WaitGroup
 	const n = 16
-	results, errs := make([]alloc.Result[ipam.Member], n), make([]error, n)
+	results, errs := make([]usecase.Result[ipam.Member], n), make([]error, n)
 	for i := range n {
 		wg.Go(func() {
-			results[i], errs[i] = b.PutMember(b.ctx, project, member("corp:alice", tenancy.Roles()[i%4]), alloc.Request{})
+			results[i], errs[i] = b.PutMember(b.ctx, project, member("corp:alice", tenancy.Roles()[i%4]), usecase.Request{})
 		})
 	}
 	wg.Wait()

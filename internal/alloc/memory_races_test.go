@@ -11,6 +11,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/paging"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/alloc/trail"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -21,22 +25,22 @@ func TestAClassThatIsFullIsAskedAgain(t *testing.T) {
 	b.class(t, project, class("c", lengths(24, 32, 32)))
 	b.pool(t, root("a", "10.0.0.0/31", backing("c")))
 	b.pool(t, root("b", "10.1.0.0/31", backing("c")))
-	try := func(name string, r alloc.Request) error {
+	try := func(name string, r usecase.Request) error {
 		_, err := far.CreateClaim(b.ctx, project, byClass(name, "c"), r)
 		return err
 	}
 	require.NoError(t, try("c0", key("k", "content")))
 	for _, n := range []string{"c1", "c2", "c3"} {
-		require.NoError(t, try(n, alloc.Request{}))
+		require.NoError(t, try(n, usecase.Request{}))
 	}
-	refused(t, try("c4", alloc.Request{}), ipam.CodePoolExhausted)
+	refused(t, try("c4", usecase.Request{}), ipam.CodePoolExhausted)
 	b.clock.move(500 * time.Millisecond)
-	assert.Equal(t, ipam.CodeAlreadyExists, ipam.CodeOf(try("c1", alloc.Request{})), "name exists")
+	assert.Equal(t, ipam.CodeAlreadyExists, ipam.CodeOf(try("c1", usecase.Request{})), "name exists")
 	assert.Equal(t, ipam.CodeIdempotencyMismatch, ipam.CodeOf(try("zz", key("k", "other content"))), "key of another request")
 	b.pool(t, root("new", "10.2.0.0/24", backing("c")))
 	for i := range 8 {
 		b.clock.move(900 * time.Millisecond)
-		assert.NoError(t, try("late"+string(rune('a'+i)), alloc.Request{}), "a pool was added %d ms ago", 900*(i+1))
+		assert.NoError(t, try("late"+string(rune('a'+i)), usecase.Request{}), "a pool was added %d ms ago", 900*(i+1))
 	}
 }
 
@@ -48,14 +52,14 @@ func TestAClassThatIsFullAndTakenAwayIsNotThere(t *testing.T) {
 	b.poolIn(t, ipam.PlatformProject, root("a", "10.0.0.0/31", backing("c")))
 	b.poolIn(t, ipam.PlatformProject, root("b", "10.1.0.0/31", backing("c")))
 	try := func(name string) error {
-		_, err := far.CreateClaim(b.ctx, project, byClass(name, "c"), alloc.Request{})
+		_, err := far.CreateClaim(b.ctx, project, byClass(name, "c"), usecase.Request{})
 		return err
 	}
 	for _, n := range []string{"c0", "c1", "c2", "c3"} {
 		require.NoError(t, try(n))
 	}
 	refused(t, try("c4"), ipam.CodePoolExhausted)
-	_, err := b.PatchClass(b.ctx, ipam.PlatformProject, "c", false, alloc.Request{}, func(c ipam.Class) (ipam.Class, error) {
+	_, err := b.PatchClass(b.ctx, ipam.PlatformProject, "c", false, usecase.Request{}, func(c ipam.Class) (ipam.Class, error) {
 		c.Spec.Visibility = ipam.VisibilityConsumer
 		return c, nil
 	})
@@ -69,12 +73,12 @@ func TestAClassThatIsFullAndTakenAwayIsNotThere(t *testing.T) {
 
 // between runs something before the nth transaction of a kind.
 type between struct {
-	alloc.Store
+	storage.Store
 	mu  sync.Mutex
 	run func()
 }
 
-func (g *between) InTx(ctx context.Context, op string, locks alloc.Locks, fn func(context.Context, alloc.Tx) error) error {
+func (g *between) InTx(ctx context.Context, op string, locks storage.Locks, fn func(context.Context, storage.Tx) error) error {
 	g.mu.Lock()
 	run := g.run
 	if op == "claim_group" {
@@ -103,17 +107,17 @@ func TestASuccessorThatWasMadeMeanwhileIsNotMeant(t *testing.T) {
 			if madeBy == "far" {
 				first = far
 			}
-			_, err := first.CreateClaim(b.ctx, project, claim("x", "a", 32), alloc.Request{})
+			_, err := first.CreateClaim(b.ctx, project, claim("x", "a", 32), usecase.Request{})
 			require.NoError(t, err)
 			g.mu.Lock()
 			g.run = func() { // while the release of x waits for its turn
 				b.release(t, "x")
 				b.clock.move(time.Millisecond)
-				_, err := far.CreateClaim(b.ctx, project, claim("x", "b", 32), alloc.Request{})
+				_, err := far.CreateClaim(b.ctx, project, claim("x", "b", 32), usecase.Request{})
 				require.NoError(t, err)
 			}
 			g.mu.Unlock()
-			err = far.DeleteClaim(b.ctx, project, "x", alloc.Request{})
+			err = far.DeleteClaim(b.ctx, project, "x", usecase.Request{})
 			assert.Equal(t, ipam.CodeNotFound, ipam.CodeOf(err), "%v", err)
 			_, err = b.GetClaim(b.ctx, project, "x")
 			assert.NoError(t, err, "the successor was not meant")
@@ -129,21 +133,21 @@ func TestReviewTrailOfReleaseIsTheSame(t *testing.T) {
 	b.pool(t, root("a", "10.0.0.0/24", backing("c"), coolsDown(90*time.Second)))
 	opts := []claimOption{withLabels("x", "y"), inScope("site", "z"), func(c *ipam.Claim) { c.Spec.OwnerRef = &ipam.OwnerRef{Kind: "k", Name: "\"n"} }}
 	for _, c := range []ipam.Claim{byClass("x", "c", opts...), claim("y", "a", 29, opts[0], opts[2]), claim("z", "a", 31)} {
-		_, err := far.CreateClaim(b.ctx, project, c, alloc.Request{})
+		_, err := far.CreateClaim(b.ctx, project, c, usecase.Request{})
 		require.NoError(t, err)
-		require.NoError(t, far.DeleteClaim(b.ctx, project, c.Name, alloc.Request{})) // remembered
-		_, err = far.CreateClaim(b.ctx, project, c, alloc.Request{})
+		require.NoError(t, far.DeleteClaim(b.ctx, project, c.Name, usecase.Request{})) // remembered
+		_, err = far.CreateClaim(b.ctx, project, c, usecase.Request{})
 		require.NoError(t, err)
-		require.NoError(t, b.DeleteClaim(b.ctx, project, c.Name, alloc.Request{})) // read
+		require.NoError(t, b.DeleteClaim(b.ctx, project, c.Name, usecase.Request{})) // read
 		var befores []string
-		for _, e := range b.events(t, project, alloc.EventFilter{}) {
+		for _, e := range b.events(t, project, trail.EventFilter{}) {
 			if e.After == nil && e.Name == c.Name {
 				befores = append(befores, string(e.Before))
 			}
 		}
 		t.Log(befores)
 	}
-	held, err := b.ListAllocations(b.ctx, project, alloc.Filter{}, 50, "")
+	held, err := b.ListAllocations(b.ctx, project, paging.Filter{}, 50, "")
 	require.NoError(t, err)
 	for _, a := range held.Items {
 		t.Logf("%s %s %v %v %v %v", a.Block, a.Phase, a.CoolUntil, a.OwnerRef, a.Class, a.ReclaimPolicy)
@@ -159,7 +163,7 @@ func TestReviewAlikeOwners(t *testing.T) {
 	c, err := b.GetClaim(b.ctx, project, "y")
 	require.NoError(t, err)
 	t.Logf("%+v %+v", c.Spec.OwnerRef, c.Labels)
-	held, err := b.ListAllocations(b.ctx, project, alloc.Filter{}, 50, "")
+	held, err := b.ListAllocations(b.ctx, project, paging.Filter{}, 50, "")
 	require.NoError(t, err)
 	for _, a := range held.Items {
 		t.Logf("%s %+v", a.Block, a.OwnerRef)
@@ -172,17 +176,17 @@ func TestAProjectThatIsGoneIsNotThereEvenWhenItsClassIsFull(t *testing.T) {
 	far, _ := b.server(t)
 	b.class(t, ipam.PlatformProject, class("c", lengths(24, 32, 32), sharedClass))
 	b.poolIn(t, ipam.PlatformProject, root("a", "10.0.0.0/31", backing("c")))
-	_, err := b.CreateProject(b.ctx, ipam.Project{Metadata: meta("gone")}, alloc.Request{})
+	_, err := b.CreateProject(b.ctx, ipam.Project{Metadata: meta("gone")}, usecase.Request{})
 	require.NoError(t, err)
-	_, err = far.CreateClaim(b.ctx, "gone", byClass("x", "c"), alloc.Request{})
+	_, err = far.CreateClaim(b.ctx, "gone", byClass("x", "c"), usecase.Request{})
 	require.NoError(t, err)
-	require.NoError(t, b.DeleteClaim(b.ctx, "gone", "x", alloc.Request{}))
-	require.NoError(t, b.DeleteProject(b.ctx, "gone", alloc.Request{}))
+	require.NoError(t, b.DeleteClaim(b.ctx, "gone", "x", usecase.Request{}))
+	require.NoError(t, b.DeleteProject(b.ctx, "gone", usecase.Request{}))
 	for _, n := range []string{"p", "q"} {
-		_, err = b.CreateClaim(b.ctx, project, byClass(n, "c"), alloc.Request{})
+		_, err = b.CreateClaim(b.ctx, project, byClass(n, "c"), usecase.Request{})
 		require.NoError(t, err)
 	}
-	_, err = far.CreateClaim(b.ctx, "gone", byClass("y", "c"), alloc.Request{})
+	_, err = far.CreateClaim(b.ctx, "gone", byClass("y", "c"), usecase.Request{})
 	assert.Equal(t, ipam.CodeNotFound, ipam.CodeOf(err), "%v", err)
 }
 
@@ -194,7 +198,7 @@ func TestOneKeyWithManyNamesIsOneClaim(t *testing.T) {
 	var servers []*alloc.Service
 	for i := range 3 {
 		s, _ := b.server(t)
-		_, err := s.CreateClaim(b.ctx, project, claim(fmt.Sprintf("warm%d", i), "a", 32), alloc.Request{})
+		_, err := s.CreateClaim(b.ctx, project, claim(fmt.Sprintf("warm%d", i), "a", 32), usecase.Request{})
 		require.NoError(t, err)
 		servers = append(servers, s)
 	}
@@ -217,7 +221,7 @@ func TestOneKeyWithManyNamesIsOneClaim(t *testing.T) {
 		require.Len(t, got, 1)
 		b.clock.move(20e9)
 	}
-	page, err := b.ListClaims(b.ctx, project, alloc.Filter{}, 100, "")
+	page, err := b.ListClaims(b.ctx, project, paging.Filter{}, 100, "")
 	require.NoError(t, err)
 	require.Len(t, page.Items, 13)
 }
@@ -230,14 +234,14 @@ func TestAPatchThatWasAnsweredDecidesTheReleaseBesideIt(t *testing.T) {
 	b.pool(t, root("a", "10.0.0.0/24"))
 	for i := range 30 {
 		n := fmt.Sprintf("x%d", i)
-		made, err := far.CreateClaim(b.ctx, project, claim(n, "a", 32), alloc.Request{})
+		made, err := far.CreateClaim(b.ctx, project, claim(n, "a", 32), usecase.Request{})
 		require.NoError(t, err)
 		var patched, gone error
 		var wg sync.WaitGroup
 		wg.Go(func() {
-			_, patched = b.PatchClaim(b.ctx, project, n, alloc.Request{}, func(c ipam.Claim) (ipam.Claim, error) { c.Spec.ReclaimPolicy = ipam.ReclaimRetain; return c, nil })
+			_, patched = b.PatchClaim(b.ctx, project, n, usecase.Request{}, func(c ipam.Claim) (ipam.Claim, error) { c.Spec.ReclaimPolicy = ipam.ReclaimRetain; return c, nil })
 		})
-		wg.Go(func() { gone = far.DeleteClaim(b.ctx, project, n, alloc.Request{}) })
+		wg.Go(func() { gone = far.DeleteClaim(b.ctx, project, n, usecase.Request{}) })
 		wg.Wait()
 		require.NoError(t, gone)
 		a, err := b.GetAllocation(b.ctx, project, made.Value.AllocationID.String())

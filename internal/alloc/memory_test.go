@@ -9,6 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/paging"
+	"github.com/carve-ipam/carve/internal/alloc/trail"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -30,7 +33,7 @@ func setupRemembering(t *testing.T) remembering {
 }
 
 func (r remembering) claimFar(name string, bits int) (ipam.Claim, error) {
-	made, err := r.far.CreateClaim(r.ctx, project, claim(name, "net", bits), alloc.Request{})
+	made, err := r.far.CreateClaim(r.ctx, project, claim(name, "net", bits), usecase.Request{})
 	return made.Value, err
 }
 
@@ -55,23 +58,23 @@ func TestAClaimOnARememberedPoolIsOneTransactionAndNothingElse(t *testing.T) {
 	require.Equal(t, before, r.reads())
 	require.Equal(t, groups+1, r.seen.count("claim_group", "committed"))
 	before = r.reads()
-	require.NoError(t, r.far.DeleteClaim(r.ctx, project, "second", alloc.Request{}))
+	require.NoError(t, r.far.DeleteClaim(r.ctx, project, "second", usecase.Request{}))
 	require.Equal(t, before+1, r.reads(), "the pool, for the first time")
 	before = r.reads()
-	require.NoError(t, r.far.DeleteClaim(r.ctx, project, "first", alloc.Request{}))
+	require.NoError(t, r.far.DeleteClaim(r.ctx, project, "first", usecase.Request{}))
 	require.Equal(t, before, r.reads())
 	r.claim(t, claim("elsewhere", "net", 28))
-	require.NoError(t, r.far.DeleteClaim(r.ctx, project, "elsewhere", alloc.Request{}))
+	require.NoError(t, r.far.DeleteClaim(r.ctx, project, "elsewhere", usecase.Request{}))
 	require.Equal(t, before+1, r.reads(), "a claim that was made by another server")
 }
 
 func TestWhatIsRememberedOfClaimsIsNeverOld(t *testing.T) {
 	t.Parallel()
 	r := setupRemembering(t)
-	release := func(q alloc.Request) error { return r.far.DeleteClaim(r.ctx, project, "first", q) }
+	release := func(q usecase.Request) error { return r.far.DeleteClaim(r.ctx, project, "first", q) }
 	relabel := func() ipam.Claim {
 		t.Helper()
-		c, err := r.PatchClaim(r.ctx, project, "first", alloc.Request{}, func(c ipam.Claim) (ipam.Claim, error) {
+		c, err := r.PatchClaim(r.ctx, project, "first", usecase.Request{}, func(c ipam.Claim) (ipam.Claim, error) {
 			c.Labels, c.Spec.ReclaimPolicy = labels("patched", "yes"), ipam.ReclaimRetain
 			return c, nil
 		})
@@ -80,11 +83,11 @@ func TestWhatIsRememberedOfClaimsIsNeverOld(t *testing.T) {
 	}
 	t.Run("AsItWasPatched", func(t *testing.T) {
 		relabel()
-		require.NoError(t, release(alloc.Request{}))
-		require.True(t, slices.ContainsFunc(r.events(t, project, alloc.EventFilter{}), func(e ipam.Event) bool {
+		require.NoError(t, release(usecase.Request{}))
+		require.True(t, slices.ContainsFunc(r.events(t, project, trail.EventFilter{}), func(e ipam.Event) bool {
 			return e.After == nil && strings.Contains(string(e.Before), "patched")
 		}), "the trail says what was deleted")
-		held, err := r.ListAllocations(r.ctx, project, alloc.Filter{}, 10, "")
+		held, err := r.ListAllocations(r.ctx, project, paging.Filter{}, 10, "")
 		require.NoError(t, err)
 		require.True(t, slices.ContainsFunc(held.Items, func(a ipam.Allocation) bool { return a.Phase == ipam.PhaseRetained }), "and its block stays")
 	})
@@ -97,13 +100,13 @@ func TestWhatIsRememberedOfClaimsIsNeverOld(t *testing.T) {
 	t.Run("Gone", func(t *testing.T) {
 		r.must("first", 28)
 		r.release(t, "first")
-		refused(t, release(alloc.Request{}), ipam.CodeNotFound)
+		refused(t, release(usecase.Request{}), ipam.CodeNotFound)
 	})
 	t.Run("ItsSuccessor", func(t *testing.T) {
 		r.must("first", 28)
 		r.release(t, "first")
 		r.claim(t, claim("first", "net", 28))
-		require.NoError(t, release(alloc.Request{}))
+		require.NoError(t, release(usecase.Request{}))
 		_, err := r.GetClaim(r.ctx, project, "first")
 		refused(t, err, ipam.CodeNotFound)
 	})
@@ -116,14 +119,14 @@ func TestWhatIsRememberedOfPoolsIsNeverOld(t *testing.T) {
 		r := setupRemembering(t)
 		_, err := r.claimFar("too-small", 31)
 		refused(t, err, ipam.CodePrefixLengthRejected)
-		_, err = r.patch("net", alloc.Request{}, func(p *ipam.Pool) { hi := 32; p.Spec.Allocation.MaxPrefixLength = &hi })
+		_, err = r.patch("net", usecase.Request{}, func(p *ipam.Pool) { hi := 32; p.Spec.Allocation.MaxPrefixLength = &hi })
 		require.NoError(t, err)
 		require.Equal(t, 31, r.must("small", 31).Block.Bits())
 	})
 	t.Run("NarrowerPolicyRefuses", func(t *testing.T) {
 		t.Parallel()
 		r := setupRemembering(t)
-		_, err := r.patch("net", alloc.Request{}, func(p *ipam.Pool) { hi := 27; p.Spec.Allocation.MaxPrefixLength = &hi })
+		_, err := r.patch("net", usecase.Request{}, func(p *ipam.Pool) { hi := 27; p.Spec.Allocation.MaxPrefixLength = &hi })
 		require.NoError(t, err)
 		_, err = r.claimFar("second", 28)
 		refused(t, err, ipam.CodePrefixLengthRejected)
@@ -132,8 +135,8 @@ func TestWhatIsRememberedOfPoolsIsNeverOld(t *testing.T) {
 	t.Run("StrategyIsThatOfNow", func(t *testing.T) {
 		t.Parallel()
 		r := setupRemembering(t)
-		require.NoError(t, r.far.DeleteClaim(r.ctx, project, "first", alloc.Request{}))
-		_, err := r.patch("net", alloc.Request{}, func(p *ipam.Pool) { p.Spec.Allocation.Strategy = ipam.Sparse })
+		require.NoError(t, r.far.DeleteClaim(r.ctx, project, "first", usecase.Request{}))
+		_, err := r.patch("net", usecase.Request{}, func(p *ipam.Pool) { p.Spec.Allocation.Strategy = ipam.Sparse })
 		require.NoError(t, err)
 		one, two := r.must("one", 28), r.must("two", 28)
 		require.NotEqual(t, one.Block.Addr().As4()[3]/128, two.Block.Addr().As4()[3]/128, "sparse blocks are far from each other")
@@ -142,7 +145,7 @@ func TestWhatIsRememberedOfPoolsIsNeverOld(t *testing.T) {
 		t.Parallel()
 		r := setupRemembering(t)
 		r.release(t, "first")
-		require.NoError(t, r.DeletePool(r.ctx, project, "net", alloc.Request{}))
+		require.NoError(t, r.DeletePool(r.ctx, project, "net", usecase.Request{}))
 		_, err := r.claimFar("nowhere", 28)
 		refused(t, err, ipam.CodeNotFound)
 		now := r.pool(t, root("net", "10.9.0.0/24"))
@@ -152,19 +155,19 @@ func TestWhatIsRememberedOfPoolsIsNeverOld(t *testing.T) {
 		t.Parallel()
 		r := setupRemembering(t)
 		r.release(t, "first")
-		require.NoError(t, r.DeletePool(r.ctx, project, "net", alloc.Request{}))
-		require.NoError(t, r.DeleteProject(r.ctx, project, alloc.Request{}))
+		require.NoError(t, r.DeletePool(r.ctx, project, "net", usecase.Request{}))
+		require.NoError(t, r.DeleteProject(r.ctx, project, usecase.Request{}))
 		_, err := r.claimFar("nowhere", 28)
 		require.Contains(t, refused(t, err, ipam.CodeNotFound).Message, "roject")
 		_, err = r.far.GetClaim(r.ctx, project, "first")
 		require.Contains(t, refused(t, err, ipam.CodeNotFound).Message, "roject")
-		now, err := r.CreateProject(r.ctx, ipam.Project{Metadata: meta(project)}, alloc.Request{})
+		now, err := r.CreateProject(r.ctx, ipam.Project{Metadata: meta(project)}, usecase.Request{})
 		require.NoError(t, err)
 		r.pool(t, root("net", "10.9.0.0/24"))
 		made := r.must("second", 28)
 		require.Equal(t, now.Value.UID, made.ProjectID)
 		r.claim(t, claim("third", "net", 28))
-		require.NoError(t, r.far.DeleteClaim(r.ctx, project, "third", alloc.Request{}))
+		require.NoError(t, r.far.DeleteClaim(r.ctx, project, "third", usecase.Request{}))
 	})
 }
 
@@ -173,9 +176,9 @@ func TestAClaimIsFoundInTheProjectOfNow(t *testing.T) {
 	t.Parallel()
 	r := setupRemembering(t)
 	r.release(t, "first")
-	require.NoError(t, r.DeletePool(r.ctx, project, "net", alloc.Request{}))
-	require.NoError(t, r.DeleteProject(r.ctx, project, alloc.Request{}))
-	_, err := r.CreateProject(r.ctx, ipam.Project{Metadata: meta(project)}, alloc.Request{})
+	require.NoError(t, r.DeletePool(r.ctx, project, "net", usecase.Request{}))
+	require.NoError(t, r.DeleteProject(r.ctx, project, usecase.Request{}))
+	_, err := r.CreateProject(r.ctx, ipam.Project{Metadata: meta(project)}, usecase.Request{})
 	require.NoError(t, err)
 	r.pool(t, root("net", "10.9.0.0/24"))
 	made := r.claim(t, claim("first", "net", 28))
@@ -192,22 +195,22 @@ func TestAGrantThatWasTakenBackServesNobody(t *testing.T) {
 	b.pool(t, root("net", "10.0.0.0/24", func(p *ipam.Pool) { p.Spec.Visibility = ipam.VisibilityShared }))
 	grant := func() {
 		t.Helper()
-		_, err := b.PutPoolGrant(b.ctx, project, "net", other, alloc.Request{})
+		_, err := b.PutPoolGrant(b.ctx, project, "net", other, usecase.Request{})
 		require.NoError(t, err)
 	}
 	try := func(name string) error {
-		_, err := far.CreateClaim(neighbour, other, claim(name, "net", 28), alloc.Request{})
+		_, err := far.CreateClaim(neighbour, other, claim(name, "net", 28), usecase.Request{})
 		return err
 	}
 	never := refused(t, try("never"), ipam.CodeNotFound)
 	grant()
 	require.NoError(t, try("one"))
 	require.NoError(t, try("two"))
-	require.NoError(t, b.DeletePoolGrant(b.ctx, project, "net", other, alloc.Request{}))
+	require.NoError(t, b.DeletePoolGrant(b.ctx, project, "net", other, usecase.Request{}))
 	require.Equal(t, never.Message, refused(t, try("three"), ipam.CodeNotFound).Message)
 	grant()
 	require.NoError(t, try("four"))
-	_, err := b.patch("net", alloc.Request{}, func(p *ipam.Pool) { p.Spec.Visibility = ipam.VisibilityConsumer })
+	_, err := b.patch("net", usecase.Request{}, func(p *ipam.Pool) { p.Spec.Visibility = ipam.VisibilityConsumer })
 	require.NoError(t, err)
 	require.Equal(t, never.Message, refused(t, try("five"), ipam.CodeNotFound).Message)
 }
@@ -233,14 +236,14 @@ func TestANameThatExistsIsSaidToExist(t *testing.T) {
 		keyed := key("k", "content")
 		first, err := r.far.CreateClaim(r.ctx, project, claim("whole", "tiny", 30), keyed)
 		require.NoError(t, err)
-		_, err = r.far.CreateClaim(r.ctx, project, claim("whole", "tiny", 30), alloc.Request{})
+		_, err = r.far.CreateClaim(r.ctx, project, claim("whole", "tiny", 30), usecase.Request{})
 		refused(t, err, ipam.CodeAlreadyExists)
 		r.clock.move(time.Minute)
 		again, err := r.far.CreateClaim(r.ctx, project, claim("whole", "tiny", 30), keyed)
 		require.NoError(t, err)
 		require.True(t, again.Replayed)
 		require.Equal(t, first.Value.Block, again.Value.Block)
-		_, err = r.far.CreateClaim(r.ctx, project, claim("another", "tiny", 30), alloc.Request{})
+		_, err = r.far.CreateClaim(r.ctx, project, claim("another", "tiny", 30), usecase.Request{})
 		refused(t, err, ipam.CodePoolExhausted)
 	})
 }

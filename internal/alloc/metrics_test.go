@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -92,9 +93,9 @@ func TestMetricsAreToldWhatBecameOfClaims(t *testing.T) {
 		for range 2 {
 			_, err := b.CreateClaim(b.ctx, project, byClass("keyed", "small"), key("k", "content"))
 			require.NoError(t, err)
-			_, err = b.PutClaim(b.ctx, project, byClass("put", "small"), alloc.Request{})
+			_, err = b.PutClaim(b.ctx, project, byClass("put", "small"), usecase.Request{})
 			require.NoError(t, err)
-			_, err = b.CreateClaim(b.ctx, project, byClass("dry", "small"), alloc.Request{DryRun: true})
+			_, err = b.CreateClaim(b.ctx, project, byClass("dry", "small"), usecase.Request{DryRun: true})
 			require.NoError(t, err)
 		}
 		require.Len(t, expect(t, map[string]int{project + "/small ": 2}), 2, "a dry run is no group")
@@ -104,7 +105,7 @@ func TestMetricsAreToldWhatBecameOfClaims(t *testing.T) {
 		require.Empty(t, expect(t, map[string]int{project + "/small ": 2, " ": 1}))
 	})
 	t.Run("ABatchThatIsRefusedOnce", func(t *testing.T) {
-		_, err := b.CreateClaimBatch(b.ctx, project, []ipam.Claim{claim("fits", "net", 28), claim("full", "net", 24)}, alloc.Request{})
+		_, err := b.CreateClaimBatch(b.ctx, project, []ipam.Claim{claim("fits", "net", 28), claim("full", "net", 24)}, usecase.Request{})
 		refused(t, err, ipam.CodePoolExhausted)
 		expect(t, map[string]int{" pool_exhausted": 1})
 	})

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -36,7 +37,7 @@ func TestParallelClientsDoEverythingAtOnce(t *testing.T) {
 	}
 	wg.Wait()
 	told.agrees(t, b)
-	_, err := b.patch("net", alloc.Request{}, reserving())
+	_, err := b.patch("net", usecase.Request{}, reserving())
 	require.NoError(t, err)
 	require.Equal(t, []string{"10.0.0.0/24"}, b.free(t, "net"))
 	require.Equal(t, []string{"10.1.0.0/26"}, b.free(t, "spare"))
@@ -64,28 +65,28 @@ func (w *worker) step(n int) {
 		if w.random.IntN(3) == 0 {
 			retain(&c)
 		}
-		r, err := w.s.CreateClaim(w.ctx, project, c, alloc.Request{})
+		r, err := w.s.CreateClaim(w.ctx, project, c, usecase.Request{})
 		w.bound(err, r.Value)
 	case 2:
-		r, err := w.s.CreateClaim(w.ctx, project, selecting(w.name("s", n), matching("x", "y"), length(29)), alloc.Request{})
+		r, err := w.s.CreateClaim(w.ctx, project, selecting(w.name("s", n), matching("x", "y"), length(29)), usecase.Request{})
 		w.bound(err, r.Value)
 	case 3:
 		r, err := w.s.CreateClaimBatch(w.ctx, project, []ipam.Claim{
 			claim(w.name("b", n), "net", 31), claim(w.name("d", n), "spare", 32), selecting(w.name("e", n), matching("x", "y"), length(30)),
-		}, alloc.Request{})
+		}, usecase.Request{})
 		w.bound(err, r.Value...)
 	case 4:
 		name := w.name("p", n)
-		_, err := w.s.CreatePool(w.ctx, project, child(name, "net", 29, reserving(ipam.Reservation{First: 1})), alloc.Request{})
+		_, err := w.s.CreatePool(w.ctx, project, child(name, "net", 29, reserving(ipam.Reservation{First: 1})), usecase.Request{})
 		w.told.expect(err, w.busy...)
 		if err == nil {
 			w.pools = append(w.pools, name)
-			r, err := w.s.CreateClaim(w.ctx, project, claim(w.name("i", n), name, 31), alloc.Request{})
+			r, err := w.s.CreateClaim(w.ctx, project, claim(w.name("i", n), name, 31), usecase.Request{})
 			w.bound(err, r.Value)
 		}
 	case 5:
 		last := 1 + w.random.IntN(3)
-		_, err := w.s.PatchPool(w.ctx, project, "net", alloc.Request{}, func(p ipam.Pool) (ipam.Pool, error) {
+		_, err := w.s.PatchPool(w.ctx, project, "net", usecase.Request{}, func(p ipam.Pool) (ipam.Pool, error) {
 			p.Spec.Reservations = []ipam.Reservation{{Last: last}}
 			return p, nil
 		})
@@ -113,14 +114,14 @@ func (w *worker) release(i int) {
 	name := w.claims[i]
 	c, err := w.s.GetClaim(w.ctx, project, name)
 	w.told.expect(err)
-	w.untilDone(func() error { return w.s.DeleteClaim(w.ctx, project, name, alloc.Request{}) })
+	w.untilDone(func() error { return w.s.DeleteClaim(w.ctx, project, name, usecase.Request{}) })
 	w.told.released(name)
 	w.claims = slices.Delete(w.claims, i, i+1)
 	if c.Spec.ReclaimPolicy != ipam.ReclaimRetain {
 		return
 	}
 	if w.random.IntN(2) == 0 {
-		r, err := w.s.CreateClaim(w.ctx, project, again("again-"+name, c.AllocationID), alloc.Request{})
+		r, err := w.s.CreateClaim(w.ctx, project, again("again-"+name, c.AllocationID), usecase.Request{})
 		if err == nil {
 			w.bound(err, r.Value)
 			return
@@ -144,9 +145,9 @@ func (w *worker) cleanUp() {
 		w.release(0)
 	}
 	for _, id := range w.kept {
-		w.untilDone(func() error { return w.s.DeleteAllocation(w.ctx, project, id.String(), alloc.Request{}) })
+		w.untilDone(func() error { return w.s.DeleteAllocation(w.ctx, project, id.String(), usecase.Request{}) })
 	}
 	for _, name := range w.pools {
-		w.untilDone(func() error { return w.s.DeletePool(w.ctx, project, name, alloc.Request{}) })
+		w.untilDone(func() error { return w.s.DeletePool(w.ctx, project, name, usecase.Request{}) })
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
@@ -22,7 +24,9 @@ func TestRepeatOfAReleasedClaimIsRefused(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
 			b.pool(t, root("net", "10.0.0.0/30"))
-			run := func(r alloc.Request) (alloc.Result[ipam.Claim], error) { return b.CreateClaim(b.ctx, project, made, r) }
+			run := func(r usecase.Request) (usecase.Result[ipam.Claim], error) {
+				return b.CreateClaim(b.ctx, project, made, r)
+			}
 			first, err := run(key("k", "job"))
 			require.NoError(t, err)
 			again, err := run(key("k", "job"))
@@ -67,7 +71,7 @@ func TestRepeatOfABatchIsRefusedWhenOneOfItsClaimsWasReleased(t *testing.T) {
 		return err
 	}
 	require.NoError(t, run())
-	_, err := b.patchClaim("a", alloc.Request{}, withLabels("changed", "since"))
+	_, err := b.patchClaim("a", usecase.Request{}, withLabels("changed", "since"))
 	require.NoError(t, err)
 	require.NoError(t, run())
 	b.release(t, "b")
@@ -113,7 +117,7 @@ func TestClaimThatIsReleasedBeforeItsOutcomeIsKnownIsReleased(t *testing.T) {
 			b := setup(t)
 			b.pool(t, root("net", "10.0.0.0/32"))
 			store, _ := b.store(t)
-			refused(t, run(b.serve(&meddler{Store: store, then: func() error { return b.DeleteClaim(b.ctx, project, "c", alloc.Request{}) }}), b), ipam.CodeClaimReleased)
+			refused(t, run(b.serve(&meddler{Store: store, then: func() error { return b.DeleteClaim(b.ctx, project, "c", usecase.Request{}) }}), b), ipam.CodeClaimReleased)
 			require.Equal(t, "1", b.available(t, "net"))
 			refused(t, run(b.Service, b), ipam.CodeClaimReleased)
 		})
@@ -122,13 +126,13 @@ func TestClaimThatIsReleasedBeforeItsOutcomeIsKnownIsReleased(t *testing.T) {
 
 // meddler loses the answer of the first COMMIT, and does something before that is told.
 type meddler struct {
-	alloc.Store
+	storage.Store
 
 	then func() error
 }
 
-// InTx implements alloc.Store.
-func (m *meddler) InTx(ctx context.Context, op string, locks alloc.Locks, fn func(context.Context, alloc.Tx) error) error {
+// InTx implements storage.Store.
+func (m *meddler) InTx(ctx context.Context, op string, locks storage.Locks, fn func(context.Context, storage.Tx) error) error {
 	if err := m.Store.InTx(ctx, op, locks, fn); err != nil || m.then == nil {
 		return err
 	}
@@ -165,7 +169,7 @@ func TestRepeatFindsItsClaimInAnotherRegion(t *testing.T) {
 				require.Equal(t, i == 1, replayed)
 				require.Equal(t, region, where, "its pool is at home there")
 			}
-			require.NoError(t, w.in[west].DeleteClaim(w.ctx, project, map[string]string{"Claim": "claim", "Batch": "batch"}[name], alloc.Request{}))
+			require.NoError(t, w.in[west].DeleteClaim(w.ctx, project, map[string]string{"Claim": "claim", "Batch": "batch"}[name], usecase.Request{}))
 			_, _, err := run("x")
 			refused(t, err, ipam.CodeClaimReleased)
 		})
@@ -178,32 +182,32 @@ func TestKeyOfAnotherCallerIsRefused(t *testing.T) {
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/24"))
 	other := tenancy.WithPrincipal(b.ctx, tenancy.Principal{Subject: "somebody-else", Method: "dev", Roles: map[string]tenancy.Role{ipam.PlatformProject: tenancy.Admin}})
-	for name, run := range map[string]func(ctx context.Context, r alloc.Request) error{
-		"Claim": func(ctx context.Context, r alloc.Request) error {
+	for name, run := range map[string]func(ctx context.Context, r usecase.Request) error{
+		"Claim": func(ctx context.Context, r usecase.Request) error {
 			_, err := b.CreateClaim(ctx, project, claim("c", "net", 32), r)
 			return err
 		},
-		"Batch": func(ctx context.Context, r alloc.Request) error {
+		"Batch": func(ctx context.Context, r usecase.Request) error {
 			_, err := b.CreateClaimBatch(ctx, project, []ipam.Claim{claim("d", "net", 32), claim("e", "net", 32)}, r)
 			return err
 		},
-		"Pool": func(ctx context.Context, r alloc.Request) error {
+		"Pool": func(ctx context.Context, r usecase.Request) error {
 			_, err := b.CreatePool(ctx, project, root("p", "10.1.0.0/16"), r)
 			return err
 		},
-		"Space": func(ctx context.Context, r alloc.Request) error {
+		"Space": func(ctx context.Context, r usecase.Request) error {
 			_, err := b.CreateSpace(ctx, project, ipam.Space{Metadata: meta("s")}, r)
 			return err
 		},
-		"Project": func(ctx context.Context, r alloc.Request) error {
+		"Project": func(ctx context.Context, r usecase.Request) error {
 			_, err := b.CreateProject(ctx, ipam.Project{Metadata: meta("umbrella")}, r)
 			return err
 		},
-		"Class": func(ctx context.Context, r alloc.Request) error {
+		"Class": func(ctx context.Context, r usecase.Request) error {
 			_, err := b.CreateClass(ctx, project, class("fast"), false, r)
 			return err
 		},
-		"APIKey": func(ctx context.Context, r alloc.Request) error {
+		"APIKey": func(ctx context.Context, r usecase.Request) error {
 			_, err := b.CreateKey(ctx, project, ipam.APIKey{Metadata: meta("ci"), Spec: ipam.APIKeySpec{Role: "viewer"}}, r)
 			return err
 		},

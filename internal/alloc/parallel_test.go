@@ -11,7 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/paging"
 	"github.com/carve-ipam/carve/internal/alloc/space"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -65,8 +67,8 @@ func (l *ledger) agrees(t *testing.T, b *bundle) {
 	require.Empty(t, l.odd)
 	stored := map[string]netip.Prefix{}
 	var blocks []netip.Prefix
-	for _, c := range all(t, 500, func(n int, cursor string) (alloc.Page[ipam.Claim], error) {
-		return b.ListClaims(b.ctx, project, alloc.Filter{}, n, cursor)
+	for _, c := range all(t, 500, func(n int, cursor string) (paging.Page[ipam.Claim], error) {
+		return b.ListClaims(b.ctx, project, paging.Filter{}, n, cursor)
 	}) {
 		stored[c.Name] = c.Block
 		blocks = append(blocks, c.Block)
@@ -109,7 +111,7 @@ func TestParallelClientsFillAPoolAndEmptyItAgain(t *testing.T) {
 			}
 			each(func(i int, s *alloc.Service) {
 				for n, bits := 0, c.lengths[i%len(c.lengths)]; ; n++ {
-					r, err := s.CreateClaim(b.ctx, project, claim(fmt.Sprintf("c%d-%d", i, n), "net", bits), alloc.Request{})
+					r, err := s.CreateClaim(b.ctx, project, claim(fmt.Sprintf("c%d-%d", i, n), "net", bits), usecase.Request{})
 					switch told.expect(err, ipam.CodePoolExhausted, ipam.CodeContention); {
 					case err == nil:
 						told.claimed(r.Value)
@@ -136,7 +138,7 @@ func TestParallelClientsFillAPoolAndEmptyItAgain(t *testing.T) {
 			var done sync.Map
 			each(func(i int, s *alloc.Service) {
 				for n := i / 2; n < len(names); n += clients / 2 {
-					err := s.DeleteClaim(b.ctx, project, names[n], alloc.Request{})
+					err := s.DeleteClaim(b.ctx, project, names[n], usecase.Request{})
 					told.expect(err, ipam.CodeNotFound)
 					if err == nil {
 						told.released(names[n])
@@ -164,7 +166,7 @@ func TestParallelClaimsShareTransactions(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range clients {
 		wg.Go(func() {
-			r, err := b.CreateClaim(b.ctx, project, claim(fmt.Sprintf("c%d", i), "net", 32), alloc.Request{})
+			r, err := b.CreateClaim(b.ctx, project, claim(fmt.Sprintf("c%d", i), "net", 32), usecase.Request{})
 			told.expect(err)
 			told.claimed(r.Value)
 		})

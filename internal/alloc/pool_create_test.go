@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -37,7 +37,7 @@ func TestPoolHasNoIPv4MappedAddresses(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for _, cidr := range []string{"::/0", "::fffe:0:0/95"} {
-		for _, r := range []alloc.Request{{}, dry} {
+		for _, r := range []usecase.Request{{}, dry} {
 			_, err := b.CreatePool(b.ctx, project, root("net", cidr), r)
 			e := refused(t, err, ipam.CodeInvalidArgument)
 			require.Equal(t, "/spec/cidr", e.Fields[0].Pointer)
@@ -106,7 +106,7 @@ func TestChildPoolOfThisVeryBlock(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			before := b.dump(t)
-			_, err := b.CreatePool(b.ctx, project, childAt("other", "net", c.cidr), alloc.Request{})
+			_, err := b.CreatePool(b.ctx, project, childAt("other", "net", c.cidr), usecase.Request{})
 			e := refused(t, err, c.code)
 			require.Equal(t, c.pointer, e.Fields[0].Pointer)
 			require.Equal(t, before, b.dump(t), "nothing was changed")
@@ -117,14 +117,14 @@ func TestChildPoolOfThisVeryBlock(t *testing.T) {
 func TestOverlapIsRefusedInOneSpaceAndAllowedInTwo(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	_, err := b.CreateSpace(b.ctx, project, ipam.Space{Metadata: meta("blue")}, alloc.Request{})
+	_, err := b.CreateSpace(b.ctx, project, ipam.Space{Metadata: meta("blue")}, usecase.Request{})
 	require.NoError(t, err)
 	b.pool(t, root("net", "10.0.0.0/16"))
 
 	for _, cidr := range []string{"10.0.0.0/16", "10.0.0.0/8", "10.0.3.0/24", "10.0.255.255/32", "0.0.0.0/0"} {
 		t.Run("Refuses "+cidr, func(t *testing.T) {
 			before := b.dump(t)
-			_, err := b.CreatePool(b.ctx, project, root("other", cidr), alloc.Request{})
+			_, err := b.CreatePool(b.ctx, project, root("other", cidr), usecase.Request{})
 			e := refused(t, err, ipam.CodeOverlap)
 			require.Equal(t, []string{"acme/net"}, e.Figures.ConflictsWith)
 			require.Equal(t, "/spec/cidr", e.Fields[0].Pointer)
@@ -137,9 +137,9 @@ func TestOverlapIsRefusedInOneSpaceAndAllowedInTwo(t *testing.T) {
 	one, other := b.claim(t, claim("one", "net", 24, exactly24)), b.claim(t, claim("other", "twin", 24, exactly24))
 	require.Equal(t, one.Block, other.Block, "two spaces may repeat addresses")
 
-	_, err = b.CreateProject(b.ctx, ipam.Project{Metadata: meta("umbrella")}, alloc.Request{})
+	_, err = b.CreateProject(b.ctx, ipam.Project{Metadata: meta("umbrella")}, usecase.Request{})
 	require.NoError(t, err)
-	_, err = b.CreatePool(b.ctx, "umbrella", root("net", "10.0.0.0/8"), alloc.Request{})
+	_, err = b.CreatePool(b.ctx, "umbrella", root("net", "10.0.0.0/8"), usecase.Request{})
 	require.NoError(t, err, "each project has a default space of its own")
 }
 
@@ -151,7 +151,7 @@ func TestOverlapNamesTheLargerPoolItLiesIn(t *testing.T) {
 	b.pool(t, root("wide", "10.0.0.0/8"))
 	b.pool(t, root("wide6", "2001:db8::/32"))
 	for name, cidr := range map[string]string{"wide": "10.200.0.0/16", "wide6": "2001:db8:ff::/48"} {
-		_, err := b.CreatePool(b.ctx, project, root("inner", cidr), alloc.Request{})
+		_, err := b.CreatePool(b.ctx, project, root("inner", cidr), usecase.Request{})
 		require.Equal(t, []string{project + "/" + name}, refused(t, err, ipam.CodeOverlap).Figures.ConflictsWith)
 	}
 }
@@ -169,19 +169,19 @@ func TestBoundsAreEnforcedOnEveryCarve(t *testing.T) {
 	for _, bits := range []int{16, 23, 29, 32} {
 		cidr := fmt.Sprintf("10.0.0.0/%d", bits)
 		t.Run(cidr, func(t *testing.T) {
-			_, err := b.CreateClaim(b.ctx, project, claim("c", "net", bits), alloc.Request{})
+			_, err := b.CreateClaim(b.ctx, project, claim("c", "net", bits), usecase.Request{})
 			rejected(t, err, "/spec/prefixLength")
-			_, err = b.CreateClaim(b.ctx, project, claimOf("c", "net", exactly(cidr)), alloc.Request{})
+			_, err = b.CreateClaim(b.ctx, project, claimOf("c", "net", exactly(cidr)), usecase.Request{})
 			rejected(t, err, "/spec/cidr")
-			_, err = b.CreatePool(b.ctx, project, child("p", "net", bits), alloc.Request{})
+			_, err = b.CreatePool(b.ctx, project, child("p", "net", bits), usecase.Request{})
 			rejected(t, err, "/spec/prefixLength")
-			_, err = b.CreatePool(b.ctx, project, childAt("p", "net", cidr), alloc.Request{})
+			_, err = b.CreatePool(b.ctx, project, childAt("p", "net", cidr), usecase.Request{})
 			rejected(t, err, "/spec/cidr")
-			_, err = b.CreateClaimBatch(b.ctx, project, []ipam.Claim{claim("ok", "net", 24), claim("c", "net", bits)}, alloc.Request{})
+			_, err = b.CreateClaimBatch(b.ctx, project, []ipam.Claim{claim("ok", "net", 24), claim("c", "net", bits)}, usecase.Request{})
 			rejected(t, err, "/claims/1/spec/prefixLength")
 		})
 	}
-	_, err := b.CreateClaim(b.ctx, project, claimOf("c", "net", hostAddress("10.0.0.1")), alloc.Request{})
+	_, err := b.CreateClaim(b.ctx, project, claimOf("c", "net", hostAddress("10.0.0.1")), usecase.Request{})
 	rejected(t, err, "/spec/address")
 	require.Equal(t, "65536", b.available(t, "net"))
 
@@ -208,7 +208,7 @@ func TestPolicyThatCannotBeIsRefused(t *testing.T) {
 		{"LengthsOfIPv6InIPv4", root("net", "10.0.0.0/16", byDefault(64)), "/spec/allocation/defaultPrefixLength"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := b.CreatePool(b.ctx, project, c.pool, alloc.Request{})
+			_, err := b.CreatePool(b.ctx, project, c.pool, usecase.Request{})
 			require.Equal(t, c.pointer, refused(t, err, ipam.CodeInvalidArgument).Fields[0].Pointer)
 		})
 	}
@@ -218,7 +218,7 @@ func TestReferenceThatDoesNotExistIsNamed(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/16"))
-	_, err := b.CreateProject(b.ctx, ipam.Project{Metadata: meta("umbrella")}, alloc.Request{})
+	_, err := b.CreateProject(b.ctx, ipam.Project{Metadata: meta("umbrella")}, usecase.Request{})
 	require.NoError(t, err)
 	foreign := func(p *ipam.Pool) { p.Spec.Parent.Project = "umbrella" }
 	foreignSpace := func(p *ipam.Pool) { p.Spec.Space = ipam.Ref{Project: "umbrella", Name: "default"} }
@@ -233,11 +233,11 @@ func TestReferenceThatDoesNotExistIsNamed(t *testing.T) {
 		{"SpaceOfAnotherProject", root("p", "10.0.0.0/8", foreignSpace), "/spec/spaceRef"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := b.CreatePool(b.ctx, project, c.pool, alloc.Request{})
+			_, err := b.CreatePool(b.ctx, project, c.pool, usecase.Request{})
 			require.Equal(t, c.pointer, refused(t, err, ipam.CodeNotFound).Fields[0].Pointer)
 		})
 	}
-	_, err = b.CreatePool(b.ctx, "nobody", root("p", "10.0.0.0/8"), alloc.Request{})
+	_, err = b.CreatePool(b.ctx, "nobody", root("p", "10.0.0.0/8"), usecase.Request{})
 	refused(t, err, ipam.CodeNotFound)
 }
 
@@ -246,11 +246,11 @@ func TestNameOfAPoolIsUniqueInItsProject(t *testing.T) {
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/16"))
 	before := b.dump(t)
-	_, err := b.CreatePool(b.ctx, project, root("net", "10.1.0.0/16"), alloc.Request{})
+	_, err := b.CreatePool(b.ctx, project, root("net", "10.1.0.0/16"), usecase.Request{})
 	require.Equal(t, "/metadata/name", refused(t, err, ipam.CodeAlreadyExists).Fields[0].Pointer)
 	require.Equal(t, before, b.dump(t))
 	require.NoError(t, b.EnsurePlatform(b.ctx), "a second start finds it")
-	_, err = b.CreatePool(b.ctx, ipam.PlatformProject, root("net", "10.1.0.0/16"), alloc.Request{})
+	_, err = b.CreatePool(b.ctx, ipam.PlatformProject, root("net", "10.1.0.0/16"), usecase.Request{})
 	require.NoError(t, err)
 }
 
@@ -258,12 +258,12 @@ func TestParentThatIsTooSmallOrFullSaysSo(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/24"))
-	_, err := b.CreatePool(b.ctx, project, child("p", "net", 16), alloc.Request{})
+	_, err := b.CreatePool(b.ctx, project, child("p", "net", 16), usecase.Request{})
 	e := refused(t, err, ipam.CodeNeverSatisfiable)
 	require.Equal(t, 16, *e.Figures.WantedPrefixLength)
 	b.pool(t, child("half", "net", 25))
 	b.pool(t, child("quarter", "net", 26))
-	_, err = b.CreatePool(b.ctx, project, child("p", "net", 25), alloc.Request{})
+	_, err = b.CreatePool(b.ctx, project, child("p", "net", 25), usecase.Request{})
 	e = refused(t, err, ipam.CodePoolExhausted)
 	require.Equal(t, []int{25, 26}, []int{*e.Figures.WantedPrefixLength, *e.Figures.LargestFreePrefixLength})
 	require.Equal(t, "64", e.Figures.AvailableAddresses)

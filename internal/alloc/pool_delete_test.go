@@ -5,7 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -33,7 +33,7 @@ func TestPoolInUseIsNotDeletedAndNothingChanges(t *testing.T) {
 		{"sub", ipam.CodeInUse, 0, 0, 1, "0 claims, 0 retained allocations and 1 child pool"},
 		{"left", ipam.CodeAllocationRetained, 0, 1, 0, "0 claims, 1 retained allocation and 0 child pools"},
 	} {
-		e := refused(t, b.DeletePool(b.ctx, project, c.pool, alloc.Request{}), c.code)
+		e := refused(t, b.DeletePool(b.ctx, project, c.pool, usecase.Request{}), c.code)
 		require.Contains(t, e.Message, c.says)
 		require.Equal(t, []int64{c.claims, c.retained, c.childPools}, []int64{*e.Figures.Claims, *e.Figures.Retained, *e.Figures.ChildPools}, c.pool)
 	}
@@ -58,7 +58,7 @@ func TestDeletedPoolGivesItsBlockBack(t *testing.T) {
 			b.pool(t, childAt("sub", "net", c.block, reserving(ipam.Reservation{First: 5}, ipam.Reservation{Last: 5})))
 			b.claim(t, claimOf("host", "sub", length(block(c.block).Addr().BitLen())))
 			b.release(t, "host")
-			require.NoError(t, b.DeletePool(b.ctx, project, "sub", alloc.Request{}))
+			require.NoError(t, b.DeletePool(b.ctx, project, "sub", usecase.Request{}))
 			require.Equal(t, empty, state(b.dump(t)), "as if it had never been")
 			_, err := b.GetPool(b.ctx, project, "sub")
 			refused(t, err, ipam.CodeNotFound)
@@ -66,7 +66,7 @@ func TestDeletedPoolGivesItsBlockBack(t *testing.T) {
 
 			again := b.pool(t, childAt("sub", "net", c.block))
 			require.Equal(t, block(c.block), again.Block, "and it can be carved again")
-			require.NoError(t, b.DeletePool(b.ctx, project, "sub", alloc.Request{}))
+			require.NoError(t, b.DeletePool(b.ctx, project, "sub", usecase.Request{}))
 			require.Equal(t, block(c.block), b.claim(t, claimOf("other", "net", exactly(c.block))).Block, "by somebody else too")
 		})
 	}
@@ -78,18 +78,18 @@ func TestDeletedRootGivesItsBlockBackToTheSpace(t *testing.T) {
 	empty := state(b.dump(t))
 	b.pool(t, root("net", "10.0.0.0/8"))
 	b.pool(t, root("beside", "11.0.0.0/8"))
-	require.NoError(t, b.DeletePool(b.ctx, project, "net", alloc.Request{}))
+	require.NoError(t, b.DeletePool(b.ctx, project, "net", usecase.Request{}))
 	b.pool(t, root("wider", "10.0.0.0/9"))
-	require.NoError(t, b.DeletePool(b.ctx, project, "beside", alloc.Request{}))
-	require.NoError(t, b.DeletePool(b.ctx, project, "wider", alloc.Request{}))
+	require.NoError(t, b.DeletePool(b.ctx, project, "beside", usecase.Request{}))
+	require.NoError(t, b.DeletePool(b.ctx, project, "wider", usecase.Request{}))
 	require.Equal(t, empty, state(b.dump(t)), "the space is whole again: its free blocks have merged")
 }
 
 func TestDeleteOfAPoolThatIsNotThere(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	refused(t, b.DeletePool(b.ctx, project, "none", alloc.Request{}), ipam.CodeNotFound)
+	refused(t, b.DeletePool(b.ctx, project, "none", usecase.Request{}), ipam.CodeNotFound)
 	b.pool(t, root("net", "10.0.0.0/8"))
-	require.NoError(t, b.DeletePool(b.ctx, project, "net", alloc.Request{}))
-	refused(t, b.DeletePool(b.ctx, project, "net", alloc.Request{}), ipam.CodeNotFound)
+	require.NoError(t, b.DeletePool(b.ctx, project, "net", usecase.Request{}))
+	refused(t, b.DeletePool(b.ctx, project, "net", usecase.Request{}), ipam.CodeNotFound)
 }

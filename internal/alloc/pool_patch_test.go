@@ -8,12 +8,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
 // patch changes a pool's spec in place.
-func (b *bundle) patch(pool string, r alloc.Request, change func(*ipam.Pool)) (ipam.Pool, error) {
+func (b *bundle) patch(pool string, r usecase.Request, change func(*ipam.Pool)) (ipam.Pool, error) {
 	return b.PatchPool(b.ctx, project, pool, r, func(p ipam.Pool) (ipam.Pool, error) {
 		change(&p)
 		return p, nil
@@ -26,7 +26,7 @@ func TestPatchOfAPoolChangesWhatMayChange(t *testing.T) {
 	was := b.pool(t, root("net", "10.0.0.0/16"))
 	b.claim(t, claim("held", "net", 24))
 	b.clock.move(time.Minute)
-	now, err := b.patch("net", alloc.Request{}, func(p *ipam.Pool) {
+	now, err := b.patch("net", usecase.Request{}, func(p *ipam.Pool) {
 		p.Labels = labels("site", "fra")
 		p.Annotations = labels("note", "two\nlines")
 		p.Spec.Description, p.Spec.Visibility = "the net", ipam.VisibilityShared
@@ -53,7 +53,7 @@ func TestPatchOfLabelsAloneIsNoNewGeneration(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	was := b.pool(t, root("net", "10.0.0.0/16", labelled("a", "b")))
-	now, err := b.patch("net", alloc.Request{}, func(p *ipam.Pool) { p.Labels = nil })
+	now, err := b.patch("net", usecase.Request{}, func(p *ipam.Pool) { p.Labels = nil })
 	require.NoError(t, err)
 	require.Equal(t, was.Generation, now.Generation)
 	require.NotEqual(t, was.Revision, now.Revision)
@@ -75,7 +75,7 @@ func TestPatchThatChangesNothingWritesNothing(t *testing.T) {
 		"SamePointersValues": func(p *ipam.Pool) { lo := 20; p.Spec.Allocation.MinPrefixLength = &lo },
 	} {
 		t.Run(name, func(t *testing.T) {
-			now, err := b.patch("net", alloc.Request{}, change)
+			now, err := b.patch("net", usecase.Request{}, change)
 			require.NoError(t, err)
 			require.Equal(t, was, now)
 			require.Equal(t, before, b.dump(t))
@@ -106,18 +106,18 @@ func TestPatchThatIsRefusedWritesNothing(t *testing.T) {
 		{"ReservationAroundAHeldBlock", reserving(reserveRange("10.0.3.255", "10.0.6.0", "")), ipam.CodeBlockTaken, "/spec/reservations/0"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := b.patch("net", alloc.Request{}, c.change)
+			_, err := b.patch("net", usecase.Request{}, c.change)
 			require.Equal(t, c.pointer, refused(t, err, c.code).Fields[0].Pointer)
 			require.Equal(t, before, b.dump(t))
 		})
 	}
 	t.Run("ByTheCallersOwnCheck", func(t *testing.T) {
 		immutable := errors.New("immutable")
-		_, err := b.PatchPool(b.ctx, project, "net", alloc.Request{}, func(p ipam.Pool) (ipam.Pool, error) { return p, immutable })
+		_, err := b.PatchPool(b.ctx, project, "net", usecase.Request{}, func(p ipam.Pool) (ipam.Pool, error) { return p, immutable })
 		require.Error(t, err)
 		require.Equal(t, before, b.dump(t))
 	})
-	_, err := b.patch("none", alloc.Request{}, func(*ipam.Pool) {})
+	_, err := b.patch("none", usecase.Request{}, func(*ipam.Pool) {})
 	refused(t, err, ipam.CodeNotFound)
 }
 
@@ -128,7 +128,7 @@ func TestPatchOfReservations(t *testing.T) {
 	b.claim(t, claimOf("held", "net", exactly("10.0.0.128/26")))
 	set := func(t *testing.T, available string, want map[string]string, list ...ipam.Reservation) {
 		t.Helper()
-		now, err := b.patch("net", alloc.Request{}, reserving(list...))
+		now, err := b.patch("net", usecase.Request{}, reserving(list...))
 		require.NoError(t, err)
 		require.Equal(t, available, now.Stock.Available(32).String())
 		require.Equal(t, available, b.available(t, "net"))
@@ -171,13 +171,13 @@ func TestReservationBehindManyHeldBlocksCanBeRemoved(t *testing.T) {
 		for i := range claims {
 			claims[i] = claim(fmt.Sprintf("c%d-%d", n, i), "net", 32)
 		}
-		_, err := b.CreateClaimBatch(b.ctx, project, claims, alloc.Request{})
+		_, err := b.CreateClaimBatch(b.ctx, project, claims, usecase.Request{})
 		require.NoError(t, err)
 	}
-	now, err := b.patch("net", alloc.Request{}, reserving(reserveCIDR("10.0.14.0/24", "")))
+	now, err := b.patch("net", usecase.Request{}, reserving(reserveCIDR("10.0.14.0/24", "")))
 	require.NoError(t, err)
 	require.Equal(t, fmt.Sprint(4096-2100-256), now.Stock.Available(32).String())
-	now, err = b.patch("net", alloc.Request{}, reserving())
+	now, err = b.patch("net", usecase.Request{}, reserving())
 	require.NoError(t, err)
 	require.Equal(t, fmt.Sprint(4096-2100), now.Stock.Available(32).String())
 	require.Empty(t, b.held(t, "net", ipam.PurposeReservation))

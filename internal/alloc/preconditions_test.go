@@ -6,12 +6,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
 // createOnly is If-None-Match: * of a PUT.
-var createOnly = alloc.Request{CreateOnly: true}
+var createOnly = usecase.Request{CreateOnly: true}
 
 func TestPreconditionsOfPut(t *testing.T) {
 	t.Parallel()
@@ -19,32 +19,32 @@ func TestPreconditionsOfPut(t *testing.T) {
 	b.pool(t, root("net", "10.0.0.0/24"))
 	for _, c := range []struct {
 		name string
-		put  func(r alloc.Request) (revision ipam.ID, existed bool, err error)
+		put  func(r usecase.Request) (revision ipam.ID, existed bool, err error)
 	}{
-		{"Claim", func(r alloc.Request) (ipam.ID, bool, error) {
+		{"Claim", func(r usecase.Request) (ipam.ID, bool, error) {
 			res, err := b.PutClaim(b.ctx, project, claim("c", "net", 32), r)
 			return res.Value.Revision, res.Existed, err
 		}},
-		{"PoolGrant", func(r alloc.Request) (ipam.ID, bool, error) {
+		{"PoolGrant", func(r usecase.Request) (ipam.ID, bool, error) {
 			res, err := b.PutPoolGrant(b.ctx, project, "net", "team", r)
 			return res.Value.Revision, res.Existed, err
 		}},
-		{"SpaceGrant", func(r alloc.Request) (ipam.ID, bool, error) {
+		{"SpaceGrant", func(r usecase.Request) (ipam.ID, bool, error) {
 			res, err := b.PutSpaceGrant(b.ctx, project, ipam.DefaultSpace, "team", r)
 			return res.Value.Revision, res.Existed, err
 		}},
-		{"Member", func(r alloc.Request) (ipam.ID, bool, error) {
+		{"Member", func(r usecase.Request) (ipam.ID, bool, error) {
 			res, err := b.PutMember(b.ctx, project, ipam.Member{Metadata: meta("corp:m"), Spec: ipam.MemberSpec{Role: "viewer"}}, r)
 			return res.Value.Revision, res.Existed, err
 		}},
-		{"Quota", func(r alloc.Request) (ipam.ID, bool, error) {
+		{"Quota", func(r usecase.Request) (ipam.ID, bool, error) {
 			res, err := b.PutQuota(b.ctx, project, ipam.Quota{Metadata: meta("q"), Spec: ipam.QuotaSpec{Limits: ipam.QuotaLimits{Pools: new(int64(7))}}}, r)
 			return res.Value.Revision, res.Existed, err
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			before := b.dump(t)
-			for _, r := range []alloc.Request{ifAny, ifMatch(ipam.NewID())} {
+			for _, r := range []usecase.Request{ifAny, ifMatch(ipam.NewID())} {
 				_, _, err := c.put(r)
 				require.Equal(t, "header:If-Match", refused(t, err, ipam.CodePreconditionFailed).Fields[0].Pointer, "there is nothing yet")
 			}
@@ -53,7 +53,7 @@ func TestPreconditionsOfPut(t *testing.T) {
 			require.NoError(t, err)
 			require.False(t, existed)
 			before = b.dump(t)
-			for _, r := range []alloc.Request{createOnly, {CreateOnly: true, DryRun: true}, {CreateOnly: true, IfMatch: alloc.Match{Any: true}}} {
+			for _, r := range []usecase.Request{createOnly, {CreateOnly: true, DryRun: true}, {CreateOnly: true, IfMatch: usecase.Match{Any: true}}} {
 				_, _, err = c.put(r)
 				e := refused(t, err, ipam.CodePreconditionFailed)
 				require.Equal(t, "header:If-None-Match", e.Fields[0].Pointer)
@@ -98,7 +98,7 @@ func TestAWeakTagIsToldThatItNeverMatches(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	net := b.pool(t, root("net", "10.0.0.0/24"))
-	weak := alloc.Request{IfMatch: alloc.Match{Revisions: []string{`W/"` + net.Revision.String() + `"`}}}
+	weak := usecase.Request{IfMatch: usecase.Match{Revisions: []string{`W/"` + net.Revision.String() + `"`}}}
 	e := refused(t, b.DeletePool(b.ctx, project, "net", weak), ipam.CodePreconditionFailed)
 	require.Contains(t, e.Message, "never matches")
 	require.Contains(t, e.Message, "without W/")

@@ -8,7 +8,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/paging"
+	"github.com/carve-ipam/carve/internal/alloc/trail"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
@@ -19,7 +21,7 @@ func TestProjectComesWithItsDefaultSpace(t *testing.T) {
 	made, err := b.CreateProject(b.ctx, ipam.Project{
 		Metadata: ipam.Metadata{Name: "umbrella", Labels: labels("a", "b")},
 		Spec:     ipam.ProjectSpec{DisplayName: "Umbrella", Description: "two\nlines"},
-	}, alloc.Request{})
+	}, usecase.Request{})
 	require.NoError(t, err)
 	read, err := b.GetProject(b.ctx, "umbrella")
 	require.NoError(t, err)
@@ -28,9 +30,9 @@ func TestProjectComesWithItsDefaultSpace(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "umbrella", space.Project)
 	require.Equal(t, region, space.Region)
-	_, err = b.CreateProject(b.ctx, ipam.Project{Metadata: meta("umbrella")}, alloc.Request{})
+	_, err = b.CreateProject(b.ctx, ipam.Project{Metadata: meta("umbrella")}, usecase.Request{})
 	refused(t, err, ipam.CodeAlreadyExists)
-	_, err = b.CreateProject(b.ctx, ipam.Project{Metadata: meta("Umbrella")}, alloc.Request{})
+	_, err = b.CreateProject(b.ctx, ipam.Project{Metadata: meta("Umbrella")}, usecase.Request{})
 	refused(t, err, ipam.CodeInvalidArgument)
 	_, err = b.GetProject(b.ctx, "none")
 	refused(t, err, ipam.CodeNotFound)
@@ -43,7 +45,7 @@ func TestPatchOfAProject(t *testing.T) {
 	require.NoError(t, err)
 	b.clock.move(time.Minute)
 	patch := func(change func(*ipam.Project)) (ipam.Project, error) {
-		return b.PatchProject(b.ctx, project, alloc.Request{}, func(p ipam.Project) (ipam.Project, error) { change(&p); return p, nil })
+		return b.PatchProject(b.ctx, project, usecase.Request{}, func(p ipam.Project) (ipam.Project, error) { change(&p); return p, nil })
 	}
 	now, err := patch(func(p *ipam.Project) { p.Spec.DisplayName, p.Annotations = "ACME", labels("a", "b") })
 	require.NoError(t, err)
@@ -57,7 +59,7 @@ func TestPatchOfAProject(t *testing.T) {
 	require.Equal(t, now, again)
 	_, err = patch(func(p *ipam.Project) { p.Spec.DisplayName = "A\nB" })
 	refused(t, err, ipam.CodeInvalidArgument)
-	_, err = b.PatchProject(b.ctx, "none", alloc.Request{}, func(p ipam.Project) (ipam.Project, error) { return p, nil })
+	_, err = b.PatchProject(b.ctx, "none", usecase.Request{}, func(p ipam.Project) (ipam.Project, error) { return p, nil })
 	refused(t, err, ipam.CodeNotFound)
 	require.Equal(t, before, b.dump(t))
 }
@@ -66,7 +68,7 @@ func TestProjectInUseIsNotDeletedAndNothingChanges(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	remove := func() *ipam.Error {
-		return refused(t, b.DeleteProject(b.ctx, project, alloc.Request{}), ipam.CodeInUse)
+		return refused(t, b.DeleteProject(b.ctx, project, usecase.Request{}), ipam.CodeInUse)
 	}
 	b.pool(t, root("net", "10.0.0.0/16"))
 	b.claim(t, claim("c", "net", 24))
@@ -74,17 +76,17 @@ func TestProjectInUseIsNotDeletedAndNothingChanges(t *testing.T) {
 	e := remove()
 	require.Contains(t, e.Message, "1 pool, 1 claim and 0 spaces")
 	require.Equal(t, []int64{1, 1, 0}, []int64{*e.Figures.Pools, *e.Figures.Claims, *e.Figures.Spaces})
-	refused(t, b.DeleteProject(b.ctx, ipam.PlatformProject, alloc.Request{}), ipam.CodeInUse)
+	refused(t, b.DeleteProject(b.ctx, ipam.PlatformProject, usecase.Request{}), ipam.CodeInUse)
 	require.Equal(t, before, b.dump(t))
 	b.release(t, "c")
 	remove()
-	require.NoError(t, b.DeletePool(b.ctx, project, "net", alloc.Request{}))
-	_, err := b.CreateSpace(b.ctx, project, ipam.Space{Metadata: meta("blue")}, alloc.Request{})
+	require.NoError(t, b.DeletePool(b.ctx, project, "net", usecase.Request{}))
+	_, err := b.CreateSpace(b.ctx, project, ipam.Space{Metadata: meta("blue")}, usecase.Request{})
 	require.NoError(t, err)
 	remove()
-	require.NoError(t, b.DeleteSpace(b.ctx, project, "blue", alloc.Request{}))
-	require.NoError(t, b.DeleteProject(b.ctx, project, alloc.Request{}))
-	refused(t, b.DeleteProject(b.ctx, project, alloc.Request{}), ipam.CodeNotFound)
+	require.NoError(t, b.DeleteSpace(b.ctx, project, "blue", usecase.Request{}))
+	require.NoError(t, b.DeleteProject(b.ctx, project, usecase.Request{}))
+	refused(t, b.DeleteProject(b.ctx, project, usecase.Request{}), ipam.CodeNotFound)
 }
 
 // Whatever a project has had, in whichever table: when it is gone and the background has been there, nothing is left of it
@@ -94,7 +96,7 @@ func TestDeletedProjectLeavesNothingBehind(t *testing.T) {
 	b := setupRegions(t)
 	empty := b.dump(t)
 	const name = "umbrella"
-	_, err := b.CreateProject(b.ctx, ipam.Project{Metadata: meta(name)}, alloc.Request{})
+	_, err := b.CreateProject(b.ctx, ipam.Project{Metadata: meta(name)}, usecase.Request{})
 	require.NoError(t, err)
 	_, err = b.CreateSpace(b.ctx, name, ipam.Space{Metadata: meta("blue")}, key("s", "s"))
 	require.NoError(t, err)
@@ -114,30 +116,30 @@ func TestDeletedProjectLeavesNothingBehind(t *testing.T) {
 		c.Spec.PoolRef = ipam.Ref{Project: name, Name: pool}
 		_, err := b.CreateClaim(b.ctx, name, c, key(c.Name, c.Name))
 		require.NoError(t, err)
-		require.NoError(t, b.DeleteClaim(b.ctx, name, c.Name, alloc.Request{}))
+		require.NoError(t, b.DeleteClaim(b.ctx, name, c.Name, usecase.Request{}))
 	}
 	far := claim("far", "", 30)
 	far.Spec.PoolRef = ipam.Ref{Project: name, Name: "four"}
 	_, err = b.in[east].CreateClaim(b.ctx, name, far, key("far", "far"))
 	require.NoError(t, err)
-	require.NoError(t, b.DeleteClaim(b.ctx, name, far.Name, alloc.Request{}))
+	require.NoError(t, b.DeleteClaim(b.ctx, name, far.Name, usecase.Request{}))
 	for table, n := range counts(b.dump(t)) {
 		if !slices.Contains([]string{"claims", "removals", "regions", "compatibility", "goose_lock", "goose_db_version"}, table) {
 			require.Greater(t, n, len(empty[table]), "%s: the test has something to leave behind", table)
 		}
 	}
 	for _, pool := range []string{"sub", "four", "six"} {
-		require.NoError(t, b.DeletePool(b.ctx, name, pool, alloc.Request{}))
+		require.NoError(t, b.DeletePool(b.ctx, name, pool, usecase.Request{}))
 	}
-	require.NoError(t, b.DeleteSpace(b.ctx, name, "blue", alloc.Request{}))
-	require.NoError(t, b.DeleteProject(b.ctx, name, alloc.Request{}))
+	require.NoError(t, b.DeleteSpace(b.ctx, name, "blue", usecase.Request{}))
+	require.NoError(t, b.DeleteProject(b.ctx, name, usecase.Request{}))
 	require.Equal(t, 1, len(b.dump(t)["removals"])-len(empty["removals"]))
 	b.purge(t)
 	now := b.dump(t)
 	require.Equal(t, state(empty), state(now))
 	require.Empty(t, now["history"])
 	require.Len(t, now["audit_events"], len(empty["audit_events"])+2)
-	require.Len(t, b.events(t, ipam.PlatformProject, alloc.EventFilter{Kind: "Project", Name: name}), 2)
+	require.Len(t, b.events(t, ipam.PlatformProject, trail.EventFilter{Kind: "Project", Name: name}), 2)
 }
 
 // furnish gives a project members, keys, grants and quotas.
@@ -146,11 +148,11 @@ func (b *bundle) furnish(t *testing.T, in, pool string) {
 	for i, role := range tenancy.Roles() {
 		b.join(t, in, fmt.Sprintf("corp:m%d", i), role)
 		b.mint(t, in, apiKey(fmt.Sprintf("k%d", i), role))
-		_, err := b.PutPoolGrant(b.ctx, in, pool, fmt.Sprintf("g%d", i), alloc.Request{})
+		_, err := b.PutPoolGrant(b.ctx, in, pool, fmt.Sprintf("g%d", i), usecase.Request{})
 		require.NoError(t, err)
-		_, err = b.PutSpaceGrant(b.ctx, in, ipam.DefaultSpace, fmt.Sprintf("g%d", i), alloc.Request{})
+		_, err = b.PutSpaceGrant(b.ctx, in, ipam.DefaultSpace, fmt.Sprintf("g%d", i), usecase.Request{})
 		require.NoError(t, err)
-		_, err = b.PutQuota(b.ctx, in, quota(fmt.Sprintf("q%d", i), maxClaims(100)), alloc.Request{})
+		_, err = b.PutQuota(b.ctx, in, quota(fmt.Sprintf("q%d", i), maxClaims(100)), usecase.Request{})
 		require.NoError(t, err)
 	}
 }
@@ -160,30 +162,30 @@ func TestProjectWithRetainedBlocksElsewhereIsNotDeleted(t *testing.T) {
 	b := setup(t)
 	neighbour := b.neighbour(t)
 	b.pool(t, root("net", "10.0.0.0/16", func(p *ipam.Pool) { p.Spec.Visibility = ipam.VisibilityShared }))
-	_, err := b.PutPoolGrant(b.ctx, project, "net", other, alloc.Request{})
+	_, err := b.PutPoolGrant(b.ctx, project, "net", other, usecase.Request{})
 	require.NoError(t, err)
-	made, err := b.CreateClaim(neighbour, other, claim("c", "net", 24, retain), alloc.Request{})
+	made, err := b.CreateClaim(neighbour, other, claim("c", "net", 24, retain), usecase.Request{})
 	require.NoError(t, err)
-	refused(t, b.DeleteProject(b.ctx, other, alloc.Request{}), ipam.CodeInUse)
-	require.NoError(t, b.DeleteClaim(neighbour, other, "c", alloc.Request{}))
+	refused(t, b.DeleteProject(b.ctx, other, usecase.Request{}), ipam.CodeInUse)
+	require.NoError(t, b.DeleteClaim(neighbour, other, "c", usecase.Request{}))
 	before := b.dump(t)
-	require.ErrorContains(t, refused(t, b.DeleteProject(b.ctx, other, alloc.Request{}), ipam.CodeInUse), "256 addresses")
+	require.ErrorContains(t, refused(t, b.DeleteProject(b.ctx, other, usecase.Request{}), ipam.CodeInUse), "256 addresses")
 	require.Equal(t, before, b.dump(t))
-	require.NoError(t, b.DeleteAllocation(b.ctx, project, made.Value.AllocationID.String(), alloc.Request{}))
-	require.NoError(t, b.DeleteProject(b.ctx, other, alloc.Request{}))
+	require.NoError(t, b.DeleteAllocation(b.ctx, project, made.Value.AllocationID.String(), usecase.Request{}))
+	require.NoError(t, b.DeleteProject(b.ctx, other, usecase.Request{}))
 }
 
 func TestProjectsAreMadeAndDeletedByThePlatformsAdminsAlone(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	own, stranger := b.acting("corp:admin", tenancy.Admin, project), b.neighbour(t)
-	_, err := b.CreateProject(own, ipam.Project{Metadata: meta("mine")}, alloc.Request{})
+	_, err := b.CreateProject(own, ipam.Project{Metadata: meta("mine")}, usecase.Request{})
 	refused(t, err, ipam.CodePermissionDenied)
-	refused(t, b.DeleteProject(own, project, alloc.Request{}), ipam.CodePermissionDenied)
-	refused(t, b.DeleteProject(stranger, project, alloc.Request{}), ipam.CodeNotFound)
+	refused(t, b.DeleteProject(own, project, usecase.Request{}), ipam.CodePermissionDenied)
+	refused(t, b.DeleteProject(stranger, project, usecase.Request{}), ipam.CodeNotFound)
 	_, err = b.GetProject(stranger, project)
 	refused(t, err, ipam.CodeNotFound)
-	_, err = b.PatchProject(own, project, alloc.Request{}, func(p ipam.Project) (ipam.Project, error) { p.Spec.DisplayName = "x"; return p, nil })
+	_, err = b.PatchProject(own, project, usecase.Request{}, func(p ipam.Project) (ipam.Project, error) { p.Spec.DisplayName = "x"; return p, nil })
 	require.NoError(t, err)
 }
 
@@ -191,7 +193,7 @@ func TestListOfProjectsShowsThoseOfTheCaller(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for _, name := range []string{"c", "a", "b"} {
-		_, err := b.CreateProject(b.ctx, ipam.Project{Metadata: ipam.Metadata{Name: name, Labels: labels("n", name)}}, alloc.Request{})
+		_, err := b.CreateProject(b.ctx, ipam.Project{Metadata: ipam.Metadata{Name: name, Labels: labels("n", name)}}, usecase.Request{})
 		require.NoError(t, err)
 	}
 	for name, c := range map[string]struct {
@@ -209,8 +211,8 @@ func TestListOfProjectsShowsThoseOfTheCaller(t *testing.T) {
 			ctx := tenancy.WithPrincipal(b.ctx, tenancy.Principal{Subject: "somebody", Roles: c.roles})
 			for _, limit := range []int{1, 2, 100} {
 				got := []string{}
-				for _, p := range all(t, limit, func(n int, cursor string) (alloc.Page[ipam.Project], error) {
-					return b.ListProjects(ctx, alloc.Filter{}, n, cursor)
+				for _, p := range all(t, limit, func(n int, cursor string) (paging.Page[ipam.Project], error) {
+					return b.ListProjects(ctx, paging.Filter{}, n, cursor)
 				}) {
 					got = append(got, p.Name)
 				}
@@ -223,26 +225,26 @@ func TestListOfProjectsShowsThoseOfTheCaller(t *testing.T) {
 func TestSpaces(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	made, err := b.CreateSpace(b.ctx, project, ipam.Space{Metadata: meta("blue"), Spec: ipam.SpaceSpec{Description: "VRF"}}, alloc.Request{})
+	made, err := b.CreateSpace(b.ctx, project, ipam.Space{Metadata: meta("blue"), Spec: ipam.SpaceSpec{Description: "VRF"}}, usecase.Request{})
 	require.NoError(t, err)
 	read, err := b.GetSpace(b.ctx, project, "blue")
 	require.NoError(t, err)
 	require.Equal(t, made.Value, read)
 	t.Run("RefusesANameThatExists", func(t *testing.T) {
 		for _, name := range []string{"blue", ipam.DefaultSpace} {
-			_, err := b.CreateSpace(b.ctx, project, ipam.Space{Metadata: meta(name)}, alloc.Request{})
+			_, err := b.CreateSpace(b.ctx, project, ipam.Space{Metadata: meta(name)}, usecase.Request{})
 			refused(t, err, ipam.CodeAlreadyExists)
 		}
 	})
 	t.Run("PatchThatChangesNothingWritesNothing", func(t *testing.T) {
 		before := b.dump(t)
-		now, err := b.PatchSpace(b.ctx, project, "blue", alloc.Request{}, func(s ipam.Space) (ipam.Space, error) { return s, nil })
+		now, err := b.PatchSpace(b.ctx, project, "blue", usecase.Request{}, func(s ipam.Space) (ipam.Space, error) { return s, nil })
 		require.NoError(t, err)
 		require.Equal(t, read, now)
 		require.Equal(t, before, b.dump(t))
 	})
 	t.Run("PatchChanges", func(t *testing.T) {
-		now, err := b.PatchSpace(b.ctx, project, "blue", alloc.Request{}, func(s ipam.Space) (ipam.Space, error) {
+		now, err := b.PatchSpace(b.ctx, project, "blue", usecase.Request{}, func(s ipam.Space) (ipam.Space, error) {
 			s.Spec.Description = "another"
 			return s, nil
 		})
@@ -257,19 +259,19 @@ func TestSpaces(t *testing.T) {
 		b.pool(t, root("net", "10.0.0.0/8", inSpace("blue")))
 		b.pool(t, root("six", "2001:db8::/32", inSpace("blue")))
 		before := b.dump(t)
-		e := refused(t, b.DeleteSpace(b.ctx, project, "blue", alloc.Request{}), ipam.CodeInUse)
+		e := refused(t, b.DeleteSpace(b.ctx, project, "blue", usecase.Request{}), ipam.CodeInUse)
 		require.EqualValues(t, 2, *e.Figures.Pools)
 		require.Equal(t, before, b.dump(t))
-		require.NoError(t, b.DeletePool(b.ctx, project, "net", alloc.Request{}))
-		refused(t, b.DeleteSpace(b.ctx, project, "blue", alloc.Request{}), ipam.CodeInUse)
-		require.NoError(t, b.DeletePool(b.ctx, project, "six", alloc.Request{}))
-		require.NoError(t, b.DeleteSpace(b.ctx, project, "blue", alloc.Request{}))
-		refused(t, b.DeleteSpace(b.ctx, project, "blue", alloc.Request{}), ipam.CodeNotFound)
+		require.NoError(t, b.DeletePool(b.ctx, project, "net", usecase.Request{}))
+		refused(t, b.DeleteSpace(b.ctx, project, "blue", usecase.Request{}), ipam.CodeInUse)
+		require.NoError(t, b.DeletePool(b.ctx, project, "six", usecase.Request{}))
+		require.NoError(t, b.DeleteSpace(b.ctx, project, "blue", usecase.Request{}))
+		refused(t, b.DeleteSpace(b.ctx, project, "blue", usecase.Request{}), ipam.CodeNotFound)
 	})
 	t.Run("DefaultGoesWithItsProjectOnly", func(t *testing.T) {
-		refused(t, b.DeleteSpace(b.ctx, project, ipam.DefaultSpace, alloc.Request{}), ipam.CodeInUse)
+		refused(t, b.DeleteSpace(b.ctx, project, ipam.DefaultSpace, usecase.Request{}), ipam.CodeInUse)
 	})
 	_, err = b.GetSpace(b.ctx, project, "none")
 	refused(t, err, ipam.CodeNotFound)
-	refused(t, b.DeleteSpace(b.ctx, project, "none", alloc.Request{}), ipam.CodeNotFound)
+	refused(t, b.DeleteSpace(b.ctx, project, "none", usecase.Request{}), ipam.CodeNotFound)
 }

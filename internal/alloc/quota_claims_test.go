@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -86,7 +86,7 @@ func TestParallelClaimsAgainstAQuotaAreExactlyAsManyAsItAllows(t *testing.T) {
 			for i := range clients {
 				wg.Go(func() {
 					results[i] = untilServed(func() error {
-						_, err := servers[i%len(servers)].CreateClaim(b.ctx, project, claim(fmt.Sprintf("c%d", i), fmt.Sprintf("net%d", i%c.pools), c.bits), alloc.Request{})
+						_, err := servers[i%len(servers)].CreateClaim(b.ctx, project, claim(fmt.Sprintf("c%d", i), fmt.Sprintf("net%d", i%c.pools), c.bits), usecase.Request{})
 						return err
 					})
 				})
@@ -111,7 +111,7 @@ func TestParallelClaimsAgainstAQuotaAreExactlyAsManyAsItAllows(t *testing.T) {
 				if err == nil {
 					wg.Go(func() {
 						results[i] = untilServed(func() error {
-							return servers[i%len(servers)].DeleteClaim(b.ctx, project, fmt.Sprintf("c%d", i), alloc.Request{})
+							return servers[i%len(servers)].DeleteClaim(b.ctx, project, fmt.Sprintf("c%d", i), usecase.Request{})
 						})
 					})
 				}
@@ -129,22 +129,22 @@ func TestQuotaRefusesAndLetsGoOnAfterARelease(t *testing.T) {
 	b.pool(t, root("net", "10.0.0.0/24"))
 	b.limit(t, "all", ofClaims(2), ofAddresses("20"))
 	b.claim(t, claim("a", "net", 28))
-	_, err := b.CreateClaim(b.ctx, project, claim("b", "net", 29), alloc.Request{})
+	_, err := b.CreateClaim(b.ctx, project, claim("b", "net", 29), usecase.Request{})
 	e := overQuota(t, err, "acme/all", "addresses", "20", "16", "8")
 	require.Contains(t, e.Message, "Ask for 4 addresses at most")
 	b.claim(t, claim("b", "net", 30))
-	_, err = b.PutClaim(b.ctx, project, claim("c", "net", 32), alloc.Request{})
+	_, err = b.PutClaim(b.ctx, project, claim("c", "net", 32), usecase.Request{})
 	overQuota(t, err, "acme/all", "addresses", "20", "20", "1")
 	b.release(t, "a")
 	b.claim(t, claim("c", "net", 32))
 	before := b.dump(t)
-	for _, r := range []alloc.Request{{}, dry, key("k", "k")} {
+	for _, r := range []usecase.Request{{}, dry, key("k", "k")} {
 		_, err = b.CreateClaim(b.ctx, project, claim("d", "net", 32), r)
 		overQuota(t, err, "acme/all", "claims", "2", "2", "1")
 	}
 	require.Equal(t, before, b.dump(t), "a refusal leaves nothing")
 	require.Equal(t, "5 2 1", b.used(t, "all"))
-	require.NoError(t, b.DeleteQuota(b.ctx, project, "all", alloc.Request{}))
+	require.NoError(t, b.DeleteQuota(b.ctx, project, "all", usecase.Request{}))
 	b.claim(t, claim("d", "net", 32))
 }
 
@@ -162,11 +162,11 @@ func TestQuotaBelowWhatIsUsedStopsNewClaimsUntilEnoughIsReleased(t *testing.T) {
 	b.limit(t, "all", ofClaims(4))
 	require.Equal(t, "10 10 3", b.used(t, "all"), "nothing is taken away")
 	for i := range 6 {
-		_, err := b.CreateClaim(b.ctx, project, claim("more", pools[i%3], 32), alloc.Request{})
+		_, err := b.CreateClaim(b.ctx, project, claim("more", pools[i%3], 32), usecase.Request{})
 		overQuota(t, err, "acme/all", "claims", "4", fmt.Sprint(10-i), "1")
 		b.release(t, fmt.Sprintf("c%d", i))
 	}
-	_, err := b.CreateClaim(b.ctx, project, claim("more", "a", 32), alloc.Request{})
+	_, err := b.CreateClaim(b.ctx, project, claim("more", "a", 32), usecase.Request{})
 	overQuota(t, err, "acme/all", "claims", "4", "4", "1")
 	for i, p := range pools {
 		b.release(t, fmt.Sprintf("c%d", 6+i))
@@ -174,7 +174,7 @@ func TestQuotaBelowWhatIsUsedStopsNewClaimsUntilEnoughIsReleased(t *testing.T) {
 	}
 	b.limit(t, "all", ofClaims(5))
 	b.claim(t, claim("last", "b", 32))
-	_, err = b.CreateClaim(b.ctx, project, claim("more", "c", 32), alloc.Request{})
+	_, err = b.CreateClaim(b.ctx, project, claim("more", "c", 32), usecase.Request{})
 	overQuota(t, err, "acme/all", "claims", "5", "5", "1")
 }
 
@@ -186,10 +186,10 @@ func TestQuotaCountsAddressesOfIPv6Exactly(t *testing.T) {
 	const limit = "1208925819614629174706177" // 2^80 + 1
 	b.limit(t, "six", ofAddresses(limit), ofFamily(ipam.IPv6))
 	b.claim(t, claim("a", "six", 48)) // 2^80
-	_, err := b.CreateClaim(b.ctx, project, claim("b", "six", 127), alloc.Request{})
+	_, err := b.CreateClaim(b.ctx, project, claim("b", "six", 127), usecase.Request{})
 	overQuota(t, err, "acme/six", "addresses", limit, "1208925819614629174706176", "2")
 	b.claim(t, claim("b", "six", 128))
-	_, err = b.CreateClaim(b.ctx, project, claim("c", "six", 128), alloc.Request{})
+	_, err = b.CreateClaim(b.ctx, project, claim("c", "six", 128), usecase.Request{})
 	overQuota(t, err, "acme/six", "addresses", limit, limit, "1")
 	b.claim(t, claim("c", "four", 9)) // another family
 	require.Equal(t, limit+" 2 1", b.used(t, "six"))
@@ -208,17 +208,17 @@ func TestRetainedBlockGoesOnCountingItsAddresses(t *testing.T) {
 		require.Equal(t, "32 1 1", b.used(t, "all"))
 		b.release(t, "c")
 		require.Equal(t, "32 0 1", b.used(t, "all"))
-		_, err := b.CreateClaim(b.ctx, project, claim("d", "own", 32), alloc.Request{})
+		_, err := b.CreateClaim(b.ctx, project, claim("d", "own", 32), usecase.Request{})
 		overQuota(t, err, "acme/all", "addresses", "32", "32", "1")
 		b.claim(t, again("d", made.AllocationID, retain))
 		require.Equal(t, "32 1 1", b.used(t, "all"), "bound again it counts as a claim, and no second time as addresses")
 		b.limit(t, "all", ofAddresses("32"), ofClaims(0))
 		b.release(t, "d")
-		_, err = b.CreateClaim(b.ctx, project, again("e", made.AllocationID), alloc.Request{})
+		_, err = b.CreateClaim(b.ctx, project, again("e", made.AllocationID), usecase.Request{})
 		overQuota(t, err, "acme/all", "claims", "0", "0", "1")
 		b.limit(t, "all", ofAddresses("32"), ofClaims(2))
 		who := made.Pool.Project // the pool's owner gives it back: it is the holder's that becomes less
-		require.NoError(t, b.DeleteAllocation(b.ctx, who, made.AllocationID.String(), alloc.Request{}))
+		require.NoError(t, b.DeleteAllocation(b.ctx, who, made.AllocationID.String(), usecase.Request{}))
 		require.Equal(t, "0 0 1", b.used(t, "all"))
 	}
 }
@@ -245,7 +245,7 @@ func TestBatchIsWithinTheQuotaOrNotAtAll(t *testing.T) {
 	_, err = b.CreateClaimBatch(b.ctx, project, batch(3), dry)
 	overQuota(t, err, "acme/all", "claims", "3", "1", "3")
 	require.Equal(t, before, b.dump(t))
-	_, err = b.CreateClaimBatch(b.ctx, project, batch(2), alloc.Request{})
+	_, err = b.CreateClaimBatch(b.ctx, project, batch(2), usecase.Request{})
 	require.NoError(t, err)
 	require.Equal(t, "3 3 2", b.used(t, "all"))
 	b.release(t, "c1") // which was counted in the first pool's shard
@@ -264,15 +264,15 @@ func TestSelectorGoesOnWhereAQuotaDoesNotCount(t *testing.T) {
 	pick := func(name string) ipam.Claim { return selecting(name, matching("x", "y"), length(32)) }
 	require.Equal(t, ref("a"), b.claim(t, pick("one")).Pool)
 	require.Equal(t, ref("b"), b.claim(t, pick("two")).Pool)
-	r, err := b.CreateClaimBatch(b.ctx, project, []ipam.Claim{pick("three"), pick("four")}, alloc.Request{})
+	r, err := b.CreateClaimBatch(b.ctx, project, []ipam.Claim{pick("three"), pick("four")}, usecase.Request{})
 	require.NoError(t, err)
 	require.Equal(t, []ipam.Ref{ref("b"), ref("b")}, []ipam.Ref{r.Value[0].Pool, r.Value[1].Pool})
 	b.limit(t, "all", ofClaims(4))
 	runs := b.attempts.count("claim_group", "committed")
-	_, err = b.CreateClaim(b.ctx, project, pick("more"), alloc.Request{})
+	_, err = b.CreateClaim(b.ctx, project, pick("more"), usecase.Request{})
 	overQuota(t, err, "acme/all", "claims", "4", "4", "1")
 	require.Equal(t, 1, b.attempts.count("claim_group", "committed")-runs, "one pool is asked: the others would say the same")
-	_, err = b.CreateClaimBatch(b.ctx, project, []ipam.Claim{pick("more")}, alloc.Request{})
+	_, err = b.CreateClaimBatch(b.ctx, project, []ipam.Claim{pick("more")}, usecase.Request{})
 	overQuota(t, err, "acme/all", "claims", "4", "4", "1")
 }
 
@@ -286,16 +286,16 @@ func TestMemberOverItsQuotaHarmsNobodyInTheGroup(t *testing.T) {
 	store, seen := b.store(t)
 	g := &gated{bundle: b, gate: newGate(store, "claim_group"), pool: pool, attempts: seen}
 	b.Service = b.serve(g.gate)
-	g.hold(t, g.claiming(claim("first", "net", 32, offered), alloc.Request{}))
+	g.hold(t, g.claiming(claim("first", "net", 32, offered), usecase.Request{}))
 	theirsToo := claim("theirs", "net", 32, offered)
 	g.queue(t,
-		g.claiming(claim("a", "net", 32, offered), alloc.Request{}),
-		g.claiming(claim("b", "net", 32, offered), alloc.Request{}),
-		g.claiming(claim("c", "net", 32, offered), alloc.Request{}),
+		g.claiming(claim("a", "net", 32, offered), usecase.Request{}),
+		g.claiming(claim("b", "net", 32, offered), usecase.Request{}),
+		g.claiming(claim("c", "net", 32, offered), usecase.Request{}),
 	)
 	before := g.Waiting(pool.UID)
 	other := g.start(g.ctx, func(ctx context.Context) (ipam.Claim, error) {
-		r, err := g.CreateClaim(ctx, provider, theirsToo, alloc.Request{})
+		r, err := g.CreateClaim(ctx, provider, theirsToo, usecase.Request{})
 		return r.Value, err
 	})
 	waitFor(t, func() bool { return g.Waiting(pool.UID) > before })
@@ -313,12 +313,12 @@ func TestReleaseInAGroupIsQuotaForItsNeighbours(t *testing.T) {
 	t.Parallel()
 	g := setupGated(t, root("net", "10.0.0.0/24"), claim("first", "net", 32))
 	other, _ := g.server(t)
-	_, err := other.PutQuota(g.ctx, project, quota("all", ofClaims(1)), alloc.Request{})
+	_, err := other.PutQuota(g.ctx, project, quota("all", ofClaims(1)), usecase.Request{})
 	require.NoError(t, err)
 	g.finish()
 	g.late = nil
-	g.hold(t, g.claiming(claim("refused", "net", 32), alloc.Request{}))
-	g.queue(t, g.claiming(claim("next", "net", 32), alloc.Request{}), g.releasing("first"))
+	g.hold(t, g.claiming(claim("refused", "net", 32), usecase.Request{}))
+	g.queue(t, g.claiming(claim("next", "net", 32), usecase.Request{}), g.releasing("first"))
 	late := g.finish()
 	require.NoError(t, late[0].err)
 	require.NoError(t, late[1].err)
@@ -346,19 +346,19 @@ func TestUnknownOutcomeCountsOnce(t *testing.T) {
 			}
 			claiming := func(c ipam.Claim) func() error {
 				return func() error {
-					_, err := b.CreateClaim(b.ctx, project, c, alloc.Request{})
+					_, err := b.CreateClaim(b.ctx, project, c, usecase.Request{})
 					return err
 				}
 			}
 			step("4 1 1", claiming(claim("c", "net", 30, retain)))
 			made, err := b.GetClaim(b.ctx, project, "c")
 			require.NoError(t, err)
-			step("4 0 1", func() error { return b.DeleteClaim(b.ctx, project, "c", alloc.Request{}) })
+			step("4 0 1", func() error { return b.DeleteClaim(b.ctx, project, "c", usecase.Request{}) })
 			step("4 1 1", claiming(again("d", made.AllocationID, retain)))
-			step("4 0 1", func() error { return b.DeleteClaim(b.ctx, project, "d", alloc.Request{}) })
-			step("0 0 1", func() error { return b.DeleteAllocation(b.ctx, project, made.AllocationID.String(), alloc.Request{}) })
+			step("4 0 1", func() error { return b.DeleteClaim(b.ctx, project, "d", usecase.Request{}) })
+			step("0 0 1", func() error { return b.DeleteAllocation(b.ctx, project, made.AllocationID.String(), usecase.Request{}) })
 			step("2 2 1", func() error {
-				_, err := b.CreateClaimBatch(b.ctx, project, []ipam.Claim{claim("e", "net", 32), claim("f", "net", 32)}, alloc.Request{})
+				_, err := b.CreateClaimBatch(b.ctx, project, []ipam.Claim{claim("e", "net", 32), claim("f", "net", 32)}, usecase.Request{})
 				return err
 			})
 		})
@@ -371,9 +371,9 @@ func TestWantOfRoomCountsNothing(t *testing.T) {
 	t.Run("InAGroup", func(t *testing.T) {
 		t.Parallel()
 		g := setupGated(t, root("net", "10.0.0.0/31"), claim("first", "net", 32))
-		_, err := g.PutQuota(g.ctx, project, quota("all", ofClaims(10)), alloc.Request{})
+		_, err := g.PutQuota(g.ctx, project, quota("all", ofClaims(10)), usecase.Request{})
 		require.NoError(t, err)
-		g.queue(t, g.claiming(claim("a", "net", 32), alloc.Request{}), g.claiming(claim("b", "net", 32), alloc.Request{}))
+		g.queue(t, g.claiming(claim("a", "net", 32), usecase.Request{}), g.claiming(claim("b", "net", 32), usecase.Request{}))
 		late := g.finish()
 		require.NoError(t, late[0].err)
 		refused(t, late[1].err, ipam.CodePoolExhausted)
@@ -386,7 +386,7 @@ func TestWantOfRoomCountsNothing(t *testing.T) {
 		b.pool(t, root("b", "10.0.1.0/32", labelled("x", "y")))
 		b.limit(t, "all", ofClaims(10))
 		pick := func(name string) ipam.Claim { return selecting(name, matching("x", "y"), length(32)) }
-		_, err := b.CreateClaimBatch(b.ctx, project, []ipam.Claim{pick("one"), pick("two")}, alloc.Request{})
+		_, err := b.CreateClaimBatch(b.ctx, project, []ipam.Claim{pick("one"), pick("two")}, usecase.Request{})
 		require.NoError(t, err)
 		require.Equal(t, "2 2 2", b.used(t, "all"))
 	})

@@ -9,7 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -58,13 +59,13 @@ func TestQuotaFiguresAreExactAfterEverythingAtOnce(t *testing.T) {
 				err := untilServed(func() error {
 					switch at := rnd.IntN(10); {
 					case at < 4:
-						r, err := s.CreateClaim(b.ctx, project, one(name), alloc.Request{})
+						r, err := s.CreateClaim(b.ctx, project, one(name), usecase.Request{})
 						if err == nil {
 							held = append(held, r.Value.Name)
 						}
 						return err
 					case at == 4:
-						r, err := s.CreateClaimBatch(b.ctx, project, []ipam.Claim{one(name + "a"), one(name + "b"), one(name + "c")}, alloc.Request{})
+						r, err := s.CreateClaimBatch(b.ctx, project, []ipam.Claim{one(name + "a"), one(name + "b"), one(name + "c")}, usecase.Request{})
 						for _, c := range r.Value {
 							held = append(held, c.Name)
 						}
@@ -74,7 +75,7 @@ func TestQuotaFiguresAreExactAfterEverythingAtOnce(t *testing.T) {
 						if err != nil {
 							return err
 						}
-						if err = s.DeleteClaim(b.ctx, project, c.Name, alloc.Request{}); err != nil {
+						if err = s.DeleteClaim(b.ctx, project, c.Name, usecase.Request{}); err != nil {
 							return err
 						}
 						held = held[1:]
@@ -86,19 +87,19 @@ func TestQuotaFiguresAreExactAfterEverythingAtOnce(t *testing.T) {
 						c := again(name, ipam.ID{}, retain)
 						c.Spec.AllocationRef = retained[0]
 						if rnd.IntN(2) == 0 {
-							err := s.DeleteAllocation(b.ctx, project, retained[0], alloc.Request{})
+							err := s.DeleteAllocation(b.ctx, project, retained[0], usecase.Request{})
 							if err == nil {
 								retained = retained[1:]
 							}
 							return err
 						}
-						_, err := s.CreateClaim(b.ctx, project, c, alloc.Request{})
+						_, err := s.CreateClaim(b.ctx, project, c, usecase.Request{})
 						if err == nil {
 							held, retained = append(held, name), retained[1:]
 						}
 						return err
 					case at == 9 && w == 0:
-						_, err := s.PutQuota(b.ctx, project, quota("all", ofClaims(5+rnd.Int64N(40)), ofAddresses("40000000000000")), alloc.Request{})
+						_, err := s.PutQuota(b.ctx, project, quota("all", ofClaims(5+rnd.Int64N(40)), ofAddresses("40000000000000")), usecase.Request{})
 						return err
 					}
 					return nil
@@ -117,7 +118,7 @@ func TestQuotaFiguresAreExactAfterEverythingAtOnce(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, quotas.Items, 4)
 	for _, q := range quotas.Items {
-		held, err := store.UsageCount(b.ctx, alloc.Key(p), q.Spec.Scope)
+		held, err := store.UsageCount(b.ctx, storage.Key(p), q.Spec.Scope)
 		require.NoError(t, err)
 		require.Equal(t, figures(held), figures(q.Used), q.Name)
 		shards, err := store.QuotaShards(b.ctx, []ipam.ID{q.UID})

@@ -8,7 +8,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/trail"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
@@ -19,7 +20,7 @@ func (b *bundle) own() context.Context { return b.acting("corp:own-admin", tenan
 // setAs puts a quota as somebody.
 func (b *bundle) setAs(ctx context.Context, t testing.TB, q ipam.Quota) ipam.Quota {
 	t.Helper()
-	r, err := b.PutQuota(ctx, project, q, alloc.Request{})
+	r, err := b.PutQuota(ctx, project, q, usecase.Request{})
 	require.NoError(t, err)
 	return r.Value
 }
@@ -35,12 +36,12 @@ func (b *bundle) deniedQuotas(ctx context.Context, t testing.TB, puts ...ipam.Qu
 		require.Contains(t, refused(t, err, ipam.CodePermissionDenied).Message, "was set by the platform")
 	}
 	for _, q := range puts {
-		for _, r := range []alloc.Request{{}, dry, {IfMatch: alloc.Match{Any: true}}} {
+		for _, r := range []usecase.Request{{}, dry, {IfMatch: usecase.Match{Any: true}}} {
 			_, err := b.PutQuota(ctx, project, q, r)
 			say(err)
 		}
 	}
-	for _, r := range []alloc.Request{{}, dry} {
+	for _, r := range []usecase.Request{{}, dry} {
 		say(b.DeleteQuota(ctx, project, puts[0].Name, r))
 	}
 	after := b.dump(t)
@@ -48,7 +49,7 @@ func (b *bundle) deniedQuotas(ctx context.Context, t testing.TB, puts ...ipam.Qu
 	delete(before, "audit_events")
 	delete(after, "audit_events")
 	require.Equal(t, before, after)
-	event := b.events(t, project, alloc.EventFilter{Outcome: string(ipam.CodePermissionDenied)})[0]
+	event := b.events(t, project, trail.EventFilter{Outcome: string(ipam.CodePermissionDenied)})[0]
 	require.Equal(t, []string{"corp:own-admin", "Quota"}, []string{event.Subject, event.Kind})
 }
 
@@ -61,13 +62,13 @@ func TestWhatThePlatformHasBoundTheProjectCannotLoosen(t *testing.T) {
 		quota("bound", maxClaims(1000)), quota("bound", maxAddresses(1)), quota("bound", maxClaims(1)),
 		quota("bound", maxClaims(0)), quota("bound", maxClaims(1), ofFamily(ipam.IPv6)))
 	b.claim(t, claim("a", "net", 32))
-	_, err := b.CreateClaim(b.own(), project, claim("b", "net", 32), alloc.Request{})
+	_, err := b.CreateClaim(b.own(), project, claim("b", "net", 32), usecase.Request{})
 	refused(t, err, ipam.CodeQuotaExceeded)
 
 	raised := b.setAs(b.ctx, t, quota("bound", maxClaims(2)))
 	require.Equal(t, ipam.QuotaOfPlatform, raised.Owner)
 	b.claim(t, claim("b", "net", 32))
-	require.NoError(t, b.DeleteQuota(b.ctx, project, "bound", alloc.Request{}))
+	require.NoError(t, b.DeleteQuota(b.ctx, project, "bound", usecase.Request{}))
 	require.Equal(t, ipam.QuotaOfProject, b.setAs(b.own(), t, quota("bound", maxClaims(9))).Owner, "of the name alone nothing stays")
 }
 
@@ -94,15 +95,15 @@ func TestAProjectSetsQuotasOfItsOwn(t *testing.T) {
 	require.Equal(t, ipam.QuotaOfPlatform, now.Owner, "what the platform sets is the platform's, with the same spec too")
 	require.NotEqual(t, was.Revision, now.Revision)
 	require.Equal(t, was.Generation, now.Generation, "its spec is the same")
-	event := b.events(t, project, alloc.EventFilter{Kind: "Quota", Outcome: "ok"})[0]
+	event := b.events(t, project, trail.EventFilter{Kind: "Quota", Outcome: "ok"})[0]
 	require.JSONEq(t, `{"owner": "project"}`, string(event.Before))
 	require.JSONEq(t, `{"owner": "platform"}`, string(event.After))
 	require.Equal(t, now.Revision, b.setAs(b.ctx, t, quota("mine", maxClaims(6))).Revision, "and set again: nothing is written")
 	b.deniedQuotas(b.own(), t, quota("mine", maxClaims(6)), quota("mine", maxClaims(7)))
 
 	b.setAs(b.own(), t, quota("other", maxPools(1)))
-	require.NoError(t, b.DeleteQuota(b.own(), project, "other", alloc.Request{}))
-	require.NoError(t, b.DeleteProject(b.ctx, project, alloc.Request{}))
+	require.NoError(t, b.DeleteQuota(b.own(), project, "other", usecase.Request{}))
+	require.NoError(t, b.DeleteProject(b.ctx, project, usecase.Request{}))
 	require.Empty(t, b.dump(t)["quotas"])
 }
 

@@ -10,7 +10,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/paging"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -42,7 +44,7 @@ func figures(u ipam.Usage) [3]string {
 // set puts a quota.
 func (b *bundle) set(t testing.TB, q ipam.Quota) ipam.Quota {
 	t.Helper()
-	r, err := b.PutQuota(b.ctx, project, q, alloc.Request{})
+	r, err := b.PutQuota(b.ctx, project, q, usecase.Request{})
 	require.NoError(t, err)
 	return r.Value
 }
@@ -81,7 +83,7 @@ func TestNewQuotaCountsWhatIsHeldAlready(t *testing.T) {
 		{"in-none", []quotaOption{ofPool(ipam.Ref{Project: "nobody", Name: "knows"})}, [3]string{"0", "0", "0"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			made, err := b.PutQuota(b.ctx, project, quota(c.name, append(c.scope, maxClaims(100))...), alloc.Request{})
+			made, err := b.PutQuota(b.ctx, project, quota(c.name, append(c.scope, maxClaims(100))...), usecase.Request{})
 			require.NoError(t, err)
 			require.False(t, made.Existed)
 			require.Equal(t, c.want, figures(made.Value.Used))
@@ -94,7 +96,7 @@ func TestNewQuotaCountsWhatIsHeldAlready(t *testing.T) {
 	}
 	b.release(t, "a")
 	b.release(t, "c")
-	require.NoError(t, b.DeletePool(b.ctx, project, "six", alloc.Request{}))
+	require.NoError(t, b.DeletePool(b.ctx, project, "six", usecase.Request{}))
 	require.Equal(t, [3]string{"5", "1", "2"}, b.usage(t, "all"))
 	require.Equal(t, [3]string{"0", "0", "0"}, b.usage(t, "six"))
 	require.Equal(t, [3]string{"0", "0", "1"}, b.usage(t, "in-four"))
@@ -114,7 +116,7 @@ func TestQuotaOfWhatTheProjectDoesNotHaveIsRefused(t *testing.T) {
 		{ofPool(ref("prdo")), "/spec/scope/poolRef/name"},
 		{ofClass(ref("sdt")), "/spec/scope/classRef/name"},
 	} {
-		for _, r := range []alloc.Request{{}, dry} {
+		for _, r := range []usecase.Request{{}, dry} {
 			_, err := b.PutQuota(b.ctx, project, quota("typo", maxClaims(1), c.scope), r)
 			require.Equal(t, c.pointer, refused(t, err, ipam.CodeNotFound).Fields[0].Pointer)
 		}
@@ -125,8 +127,8 @@ func TestQuotaOfWhatTheProjectDoesNotHaveIsRefused(t *testing.T) {
 	b.set(t, quota("their-class", maxClaims(1), ofClass(elsewhere)))
 	b.set(t, quota("pool", maxClaims(1), ofPool(ref("prod"))))
 	b.set(t, quota("class", maxClaims(1), ofClass(ref("std"))))
-	require.NoError(t, b.DeletePool(b.ctx, project, "prod", alloc.Request{}))
-	require.NoError(t, b.DeleteClass(b.ctx, project, "std", alloc.Request{}))
+	require.NoError(t, b.DeletePool(b.ctx, project, "prod", usecase.Request{}))
+	require.NoError(t, b.DeleteClass(b.ctx, project, "std", usecase.Request{}))
 	b.set(t, quota("pool", maxClaims(2), ofPool(ref("prod"))))
 	b.set(t, quota("class", maxClaims(2), ofClass(ref("std"))))
 }
@@ -139,20 +141,20 @@ func TestQuotaBoundsPools(t *testing.T) {
 	b.set(t, quota("below-net", maxPools(1), ofPool(ref("net"))))
 	b.pool(t, child("one", "net", 24))
 	before := b.dump(t)
-	_, err := b.CreatePool(b.ctx, project, child("two", "net", 24), alloc.Request{})
+	_, err := b.CreatePool(b.ctx, project, child("two", "net", 24), usecase.Request{})
 	e := refused(t, err, ipam.CodeQuotaExceeded)
 	require.Equal(t, []string{"acme/below-net", "pools", "1", "1", "1"},
 		[]string{e.Figures.Quota, e.Figures.Measure, e.Figures.Limit, e.Figures.Used, e.Figures.Requested})
 	require.Equal(t, before, b.dump(t))
 	b.pool(t, root("three", "10.1.0.0/16"))
-	_, err = b.CreatePool(b.ctx, project, root("four", "10.2.0.0/16"), alloc.Request{})
+	_, err = b.CreatePool(b.ctx, project, root("four", "10.2.0.0/16"), usecase.Request{})
 	require.Equal(t, "acme/few", refused(t, err, ipam.CodeQuotaExceeded).Figures.Quota)
-	require.NoError(t, b.DeletePool(b.ctx, project, "one", alloc.Request{}))
+	require.NoError(t, b.DeletePool(b.ctx, project, "one", usecase.Request{}))
 	b.pool(t, child("two", "net", 24))
 	require.Equal(t, [3]string{"0", "0", "3"}, b.usage(t, "few"))
 	require.Equal(t, [3]string{"0", "0", "1"}, b.usage(t, "below-net"))
-	require.NoError(t, b.DeleteQuota(b.ctx, project, "below-net", alloc.Request{}))
-	require.NoError(t, b.DeleteQuota(b.ctx, project, "few", alloc.Request{}))
+	require.NoError(t, b.DeleteQuota(b.ctx, project, "below-net", usecase.Request{}))
+	require.NoError(t, b.DeleteQuota(b.ctx, project, "few", usecase.Request{}))
 	b.pool(t, child("five", "net", 24))
 }
 
@@ -163,7 +165,7 @@ func TestQuotaIsReplaced(t *testing.T) {
 	b.pool(t, child("one", "net", 24))
 	made := b.set(t, quota("q", maxPools(10), maxAddresses(1000), described("first")))
 	before := b.dump(t)
-	again, err := b.PutQuota(b.ctx, project, quota("q", maxPools(10), maxAddresses(1000), described("first")), alloc.Request{})
+	again, err := b.PutQuota(b.ctx, project, quota("q", maxPools(10), maxAddresses(1000), described("first")), usecase.Request{})
 	require.NoError(t, err)
 	require.True(t, again.Existed)
 	require.Equal(t, made.Revision, again.Value.Revision)
@@ -181,7 +183,7 @@ func TestQuotaIsReplaced(t *testing.T) {
 	refused(t, err, ipam.CodePreconditionFailed)
 
 	for _, scope := range []quotaOption{ofPool(ref("net")), ofFamily(ipam.IPv4)} {
-		_, err := b.PutQuota(b.ctx, project, quota("q", maxPools(10), scope), alloc.Request{})
+		_, err := b.PutQuota(b.ctx, project, quota("q", maxPools(10), scope), usecase.Request{})
 		require.Equal(t, "/spec/scope", refused(t, err, ipam.CodeImmutableField).Fields[0].Pointer)
 	}
 
@@ -190,19 +192,19 @@ func TestQuotaIsReplaced(t *testing.T) {
 	require.Equal(t, [3]string{"0", "0", "2"}, figures(lowered.Used))
 	refuse := func() {
 		t.Helper()
-		_, err := b.CreatePool(b.ctx, project, child("two", "net", 24), alloc.Request{})
+		_, err := b.CreatePool(b.ctx, project, child("two", "net", 24), usecase.Request{})
 		refused(t, err, ipam.CodeQuotaExceeded)
 	}
 	refuse()
-	require.NoError(t, b.DeletePool(b.ctx, project, "one", alloc.Request{}))
+	require.NoError(t, b.DeletePool(b.ctx, project, "one", usecase.Request{}))
 	refuse() // the limit is just reached
 	raised := b.set(t, quota("q", maxPools(2)))
 	require.False(t, raised.Overdrawn)
 	b.pool(t, child("two", "net", 24))
 	refuse2 := b.set(t, quota("q", maxPools(0)))
 	require.True(t, refuse2.Overdrawn)
-	require.NoError(t, b.DeletePool(b.ctx, project, "two", alloc.Request{}))
-	require.NoError(t, b.DeletePool(b.ctx, project, "net", alloc.Request{}))
+	require.NoError(t, b.DeletePool(b.ctx, project, "two", usecase.Request{}))
+	require.NoError(t, b.DeletePool(b.ctx, project, "net", usecase.Request{}))
 	require.Equal(t, [3]string{"0", "0", "0"}, b.usage(t, "q"))
 }
 
@@ -227,7 +229,7 @@ func TestQuotaThatIsNotValidIsRefused(t *testing.T) {
 		{"LongDescription", "/spec/description", quota("q", maxPools(1), described(strings.Repeat("x", 1025)))},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := b.PutQuota(b.ctx, project, c.quota, alloc.Request{})
+			_, err := b.PutQuota(b.ctx, project, c.quota, usecase.Request{})
 			require.Equal(t, c.pointer, refused(t, err, ipam.CodeInvalidArgument).Fields[0].Pointer)
 		})
 	}
@@ -240,25 +242,25 @@ func TestProjectHasAFewQuotas(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	var want []string
-	for i := range alloc.MaxQuotas {
+	for i := range storage.MaxQuotas {
 		name := fmt.Sprintf("q%02d", i)
 		want = append(want, name)
 		b.set(t, quota(name, maxClaims(1)))
 	}
-	_, err := b.PutQuota(b.ctx, project, quota("more", maxClaims(1)), alloc.Request{})
+	_, err := b.PutQuota(b.ctx, project, quota("more", maxClaims(1)), usecase.Request{})
 	refused(t, err, ipam.CodeInvalidArgument)
 	b.set(t, quota("q00", maxClaims(2)))
 	for _, limit := range []int{1, 5, 100} {
 		var got []string
-		for _, q := range all(t, limit, func(n int, c string) (alloc.Page[ipam.Quota], error) { return b.ListQuotas(b.ctx, project, n, c) }) {
+		for _, q := range all(t, limit, func(n int, c string) (paging.Page[ipam.Quota], error) { return b.ListQuotas(b.ctx, project, n, c) }) {
 			got = append(got, q.Name)
 		}
 		require.Equal(t, want, got)
 	}
-	require.NoError(t, b.DeleteQuota(b.ctx, project, "q15", alloc.Request{}))
-	refused(t, b.DeleteQuota(b.ctx, project, "q15", alloc.Request{}), ipam.CodeNotFound)
+	require.NoError(t, b.DeleteQuota(b.ctx, project, "q15", usecase.Request{}))
+	refused(t, b.DeleteQuota(b.ctx, project, "q15", usecase.Request{}), ipam.CodeNotFound)
 	b.set(t, quota("more", maxClaims(1)))
-	require.Len(t, b.dump(t)["quota_shards"], alloc.MaxQuotas*ipam.QuotaShards)
+	require.Len(t, b.dump(t)["quota_shards"], storage.MaxQuotas*ipam.QuotaShards)
 }
 
 // A pool that is carved, or deleted, while a quota is made is in its figures as it is in the end, whichever was first.
@@ -276,14 +278,14 @@ func TestQuotaThatIsMadeWhilePoolsComeAndGoCountsRight(t *testing.T) {
 			name := fmt.Sprintf("p%d", i)
 			wg.Go(func() {
 				if round%2 == 0 {
-					_, errs[i] = b.CreatePool(b.ctx, project, child(name, "net", 24), alloc.Request{})
+					_, errs[i] = b.CreatePool(b.ctx, project, child(name, "net", 24), usecase.Request{})
 				} else {
-					errs[i] = b.DeletePool(b.ctx, project, name, alloc.Request{})
+					errs[i] = b.DeletePool(b.ctx, project, name, usecase.Request{})
 				}
 			})
 		}
 		wg.Go(func() {
-			_, errs[6] = elsewhere.PutQuota(b.ctx, project, quota(quotas[round], maxPools(100)), alloc.Request{})
+			_, errs[6] = elsewhere.PutQuota(b.ctx, project, quota(quotas[round], maxPools(100)), usecase.Request{})
 		})
 		wg.Wait()
 		for _, err := range errs {

@@ -11,12 +11,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
 // slowly is a store for which counting what is free takes a while, of a clock that stands still otherwise. It can be stopped while it counts.
 type slowly struct {
-	alloc.Store
+	storage.Store
 	clock *clock
 	takes time.Duration
 
@@ -27,8 +29,8 @@ type slowly struct {
 	begun  chan struct{}
 }
 
-// Stocks implements alloc.Reader.
-func (s *slowly) Stocks(ctx context.Context, containers []alloc.Container) (map[ipam.ID]ipam.Stock, error) {
+// Stocks implements storage.Reader.
+func (s *slowly) Stocks(ctx context.Context, containers []storage.Container) (map[ipam.ID]ipam.Stock, error) {
 	s.mu.Lock()
 	s.counts++
 	stop, begun, fails := s.stop, s.begun, s.fails
@@ -143,7 +145,7 @@ func TestRefusalsAtOnceWaitForOneCount(t *testing.T) {
 	var running sync.WaitGroup
 	refuse := func(i int) {
 		running.Go(func() {
-			_, errs[i] = b.CreateClaim(b.ctx, project, claim(fmt.Sprintf("all-%d", i), "net", 28), alloc.Request{})
+			_, errs[i] = b.CreateClaim(b.ctx, project, claim(fmt.Sprintf("all-%d", i), "net", 28), usecase.Request{})
 		})
 	}
 	refuse(0)
@@ -167,7 +169,7 @@ func TestWhoCountedAndWentAwayHasCountedForTheOthers(t *testing.T) {
 	ctx, leave := context.WithCancel(b.ctx)
 	left := make(chan error)
 	go func() {
-		_, err := b.CreateClaim(ctx, project, claim("all", "net", 28), alloc.Request{})
+		_, err := b.CreateClaim(ctx, project, claim("all", "net", 28), usecase.Request{})
 		left <- err
 	}()
 	<-s.begun
@@ -187,7 +189,7 @@ func TestOldFiguresServeWhileSomebodyCountsAnew(t *testing.T) {
 	defer pass()
 	done := make(chan error)
 	go func() {
-		_, err := b.CreateClaim(b.ctx, project, claim("first", "net", 28), alloc.Request{})
+		_, err := b.CreateClaim(b.ctx, project, claim("first", "net", 28), usecase.Request{})
 		done <- err
 	}()
 	<-s.begun
@@ -203,7 +205,7 @@ func TestCountThatFailsIsTheNextOnesToMake(t *testing.T) {
 	b, s := setupLarge(t)
 	for range 2 { // not known yet, and known
 		s.fails = errors.New("no answer")
-		_, err := b.CreateClaim(b.ctx, project, claim("all", "net", 28), alloc.Request{})
+		_, err := b.CreateClaim(b.ctx, project, claim("all", "net", 28), usecase.Request{})
 		require.ErrorContains(t, err, "no answer")
 		require.Zero(t, b.full(t).CountedAt)
 		require.Equal(t, 2, s.counted())
@@ -247,11 +249,11 @@ func TestBatchesAndChildPoolsAreRefusedWithTheSameFigures(t *testing.T) {
 	t.Parallel()
 	for name, refuse := range map[string]func(b *bundle, i int) error{
 		"Batch": func(b *bundle, i int) error {
-			_, err := b.CreateClaimBatch(b.ctx, project, []ipam.Claim{claim(fmt.Sprintf("fits-%d", i), "net", 32), claim(fmt.Sprintf("all-%d", i), "net", 28)}, alloc.Request{})
+			_, err := b.CreateClaimBatch(b.ctx, project, []ipam.Claim{claim(fmt.Sprintf("fits-%d", i), "net", 32), claim(fmt.Sprintf("all-%d", i), "net", 28)}, usecase.Request{})
 			return err
 		},
 		"ChildPool": func(b *bundle, i int) error {
-			_, err := b.CreatePool(b.ctx, project, child(fmt.Sprintf("sub-%d", i), "net", 28), alloc.Request{})
+			_, err := b.CreatePool(b.ctx, project, child(fmt.Sprintf("sub-%d", i), "net", 28), usecase.Request{})
 			return err
 		},
 	} {
@@ -291,7 +293,7 @@ func TestWhatCameFreeBeforeItWasCountedIsGiven(t *testing.T) {
 	pass := s.next()
 	made := make(chan error, 1)
 	go func() {
-		_, err := b.CreateClaim(b.ctx, project, claim("all", "net", 28), alloc.Request{})
+		_, err := b.CreateClaim(b.ctx, project, claim("all", "net", 28), usecase.Request{})
 		made <- err
 	}()
 	<-s.begun
@@ -303,11 +305,11 @@ func TestWhatCameFreeBeforeItWasCountedIsGiven(t *testing.T) {
 
 // ending lets something happen before it is looked up when blocks will have cooled down.
 type ending struct {
-	alloc.Store
+	storage.Store
 	before func()
 }
 
-func (s ending) CoolingNext(ctx context.Context, ask []alloc.RoomQuery) (map[ipam.ID]time.Time, error) {
+func (s ending) CoolingNext(ctx context.Context, ask []storage.RoomQuery) (map[ipam.ID]time.Time, error) {
 	s.before()
 	return s.Store.CoolingNext(ctx, ask)
 }
@@ -328,7 +330,7 @@ func TestWhatCooledDownWhileItWasCountedIsGiven(t *testing.T) {
 			b.freed(t, 1)
 		})
 	}})
-	got, err := svc.CreateClaim(b.ctx, project, byClass("next", "net"), alloc.Request{})
+	got, err := svc.CreateClaim(b.ctx, project, byClass("next", "net"), usecase.Request{})
 	require.NoError(t, err)
 	require.Equal(t, first.Block, got.Value.Block)
 }

@@ -11,12 +11,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/crdb"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
 // over is a server of a region over a store that a test has its hand in.
-func (w *world) over(t *testing.T, r string, wrap func(alloc.Store) alloc.Store) *alloc.Service {
+func (w *world) over(t *testing.T, r string, wrap func(storage.Store) storage.Store) *alloc.Service {
 	t.Helper()
 	store, err := crdb.Open(w.ctx, w.dsn, crdb.Options{Region: r})
 	require.NoError(t, err)
@@ -28,17 +30,17 @@ func (w *world) over(t *testing.T, r string, wrap func(alloc.Store) alloc.Store)
 func (w *world) batchMeanwhile(t *testing.T, r string, claims []ipam.Claim, meanwhile func()) ([]ipam.Claim, error) {
 	t.Helper()
 	var g *gate
-	s := w.over(t, r, func(store alloc.Store) alloc.Store {
+	s := w.over(t, r, func(store storage.Store) storage.Store {
 		g = newGate(store, "claim_batch")
 		return g
 	})
 	g.close()
 	var (
 		wg   sync.WaitGroup
-		made alloc.Result[[]ipam.Claim]
+		made usecase.Result[[]ipam.Claim]
 		err  error
 	)
-	wg.Go(func() { made, err = s.CreateClaimBatch(w.ctx, project, claims, alloc.Request{}) })
+	wg.Go(func() { made, err = s.CreateClaimBatch(w.ctx, project, claims, usecase.Request{}) })
 	<-g.arrived
 	meanwhile()
 	g.pass()
@@ -49,7 +51,7 @@ func (w *world) batchMeanwhile(t *testing.T, r string, claims []ipam.Claim, mean
 func (w *world) released(t *testing.T, names ...string) {
 	t.Helper()
 	for _, name := range names {
-		require.NoError(t, w.in[region].DeleteClaim(w.ctx, project, name, alloc.Request{}))
+		require.NoError(t, w.in[region].DeleteClaim(w.ctx, project, name, usecase.Request{}))
 	}
 }
 
@@ -104,7 +106,7 @@ func TestABatchIsToldOfAVeryBlockThatIsHeld(t *testing.T) {
 		"ByItself":  {claimOf("a", "net", exactly("10.0.0.128/25")), claimOf("b", "net", exactly("10.0.0.192/26"))},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := w.in[west].CreateClaimBatch(w.ctx, project, claims, alloc.Request{})
+			_, err := w.in[west].CreateClaimBatch(w.ctx, project, claims, usecase.Request{})
 			e := refused(t, err, ipam.CodeBlockTaken)
 			require.Equal(t, "/claims/1/spec/cidr", e.Fields[0].Pointer)
 		})
@@ -121,7 +123,7 @@ func singles(prefix, pool string, n int) (list []ipam.Claim) {
 
 func (w *world) batchIn(t *testing.T, r string, claims ...ipam.Claim) []ipam.Claim {
 	t.Helper()
-	made, err := w.in[r].CreateClaimBatch(w.ctx, project, claims, alloc.Request{})
+	made, err := w.in[r].CreateClaimBatch(w.ctx, project, claims, usecase.Request{})
 	require.NoError(t, err)
 	return made.Value
 }
@@ -150,7 +152,7 @@ func TestABatchIsBroughtWhatIsScatteredInOtherRegions(t *testing.T) {
 			w.scattered(t, "net", east)
 			before := w.dump(t)
 			for _, none := range [][]ipam.Claim{singles("no", "net", 33), {claim("no", "net", 31)}, append(singles("no", "net", 30), claim("last", "net", 31))} {
-				_, err := w.in[to].CreateClaimBatch(w.ctx, project, none, alloc.Request{})
+				_, err := w.in[to].CreateClaimBatch(w.ctx, project, none, usecase.Request{})
 				refused(t, err, ipam.CodePoolExhausted)
 				after := w.dump(t)
 				require.Equal(t, before["region_blocks"], after["region_blocks"])
@@ -190,14 +192,14 @@ func TestABatchThatFitsInAnotherOrderIsRefused(t *testing.T) {
 		}
 	}
 	w.released(t, "first")
-	_, err = w.in[region].CreateClaimBatch(w.ctx, project, []ipam.Claim{claim("a", "net", 32), claim("b", "net", 26)}, alloc.Request{})
+	_, err = w.in[region].CreateClaimBatch(w.ctx, project, []ipam.Claim{claim("a", "net", 32), claim("b", "net", 26)}, usecase.Request{})
 	refused(t, err, ipam.CodePoolExhausted)
 	w.batchIn(t, region, claim("b", "net", 26), claim("a", "net", 32))
 }
 
 // interposed is a store that does something once, before the first transaction in which a region is looked for, or brought, room.
 type interposed struct {
-	alloc.Store
+	storage.Store
 	once sync.Once
 	do   func()
 }
@@ -208,12 +210,12 @@ func (i *interposed) before(op string) {
 	}
 }
 
-func (i *interposed) InTx(ctx context.Context, op string, locks alloc.Locks, fn func(context.Context, alloc.Tx) error) error {
+func (i *interposed) InTx(ctx context.Context, op string, locks storage.Locks, fn func(context.Context, storage.Tx) error) error {
 	i.before(op)
 	return i.Store.InTx(ctx, op, locks, fn)
 }
 
-func (i *interposed) DryRun(ctx context.Context, op string, locks alloc.Locks, fn func(context.Context, alloc.Tx) error) error {
+func (i *interposed) DryRun(ctx context.Context, op string, locks storage.Locks, fn func(context.Context, storage.Tx) error) error {
 	i.before(op)
 	return i.Store.DryRun(ctx, op, locks, fn)
 }
@@ -227,10 +229,10 @@ func TestABatchUsesTheRoomThatAppearsInItsOwnRegion(t *testing.T) {
 			w := setupRegions(t)
 			w.served(t, "net", "10.0.0.0/26")
 			w.batchIn(t, r, singles("x", "net", 64)...)
-			s := w.over(t, r, func(store alloc.Store) alloc.Store {
+			s := w.over(t, r, func(store storage.Store) storage.Store {
 				return &interposed{Store: store, do: func() { w.released(t, "x-3", "x-17") }}
 			})
-			_, err := s.CreateClaimBatch(w.ctx, project, singles("y", "net", 2), alloc.Request{})
+			_, err := s.CreateClaimBatch(w.ctx, project, singles("y", "net", 2), usecase.Request{})
 			require.NoError(t, err)
 		})
 	}
@@ -270,7 +272,7 @@ func TestABatchIsServedAtHomeWhenItsRegionIsGivenUp(t *testing.T) {
 
 func (w *world) serving(t *testing.T, pool string, regions ...string) {
 	t.Helper()
-	_, err := w.PatchPool(w.ctx, project, pool, alloc.Request{}, func(p ipam.Pool) (ipam.Pool, error) {
+	_, err := w.PatchPool(w.ctx, project, pool, usecase.Request{}, func(p ipam.Pool) (ipam.Pool, error) {
 		p.Spec.Regions = regions
 		return p, nil
 	})

@@ -5,7 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -14,26 +14,26 @@ func TestAChildPoolIsCarvedFromItsParentInARegion(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
 	w.served(t, "net", "10.0.0.0/16")
-	got, err := w.in[east].CreatePool(w.ctx, project, child("by-length", "net", 24), alloc.Request{})
+	got, err := w.in[east].CreatePool(w.ctx, project, child("by-length", "net", 24), usecase.Request{})
 	require.NoError(t, err)
 	require.Equal(t, east, got.Value.Region)
 	require.Equal(t, east, got.Value.Spec.Region)
 	c, err := w.by(west, claim("c", "by-length", 28))
 	require.NoError(t, err)
 	require.Equal(t, east, c.Region, "the child serves its own region alone")
-	refused(t, w.in[west].DeletePool(w.ctx, project, "by-length", alloc.Request{}), ipam.CodeInUse)
-	refused(t, w.in[west].DeletePool(w.ctx, project, "net", alloc.Request{}), ipam.CodeInUse)
+	refused(t, w.in[west].DeletePool(w.ctx, project, "by-length", usecase.Request{}), ipam.CodeInUse)
+	refused(t, w.in[west].DeletePool(w.ctx, project, "net", usecase.Request{}), ipam.CodeInUse)
 
-	at, err := w.in[west].CreatePool(w.ctx, project, childAt("by-cidr", "net", got.Value.Block.String()), alloc.Request{})
+	at, err := w.in[west].CreatePool(w.ctx, project, childAt("by-cidr", "net", got.Value.Block.String()), usecase.Request{})
 	_ = at
 	refused(t, err, ipam.CodeBlockTaken)
-	at, err = w.in[west].CreatePool(w.ctx, project, childAt("by-cidr", "net", "10.0.255.0/24"), alloc.Request{})
+	at, err = w.in[west].CreatePool(w.ctx, project, childAt("by-cidr", "net", "10.0.255.0/24"), usecase.Request{})
 	require.NoError(t, err)
 	require.Equal(t, west, at.Value.Region, "its home is where it was made, wherever its block was")
 
-	require.NoError(t, w.in[west].DeleteClaim(w.ctx, project, "c", alloc.Request{}))
-	require.NoError(t, w.in[west].DeletePool(w.ctx, project, "by-length", alloc.Request{}))
-	require.NoError(t, w.in[east].DeletePool(w.ctx, project, "by-cidr", alloc.Request{}))
+	require.NoError(t, w.in[west].DeleteClaim(w.ctx, project, "c", usecase.Request{}))
+	require.NoError(t, w.in[west].DeletePool(w.ctx, project, "by-length", usecase.Request{}))
+	require.NoError(t, w.in[east].DeletePool(w.ctx, project, "by-cidr", usecase.Request{}))
 	whole, err := w.by(west, claim("whole", "net", 16))
 	require.NoError(t, err)
 	require.Equal(t, "10.0.0.0/16", whole.Block.String())
@@ -45,7 +45,7 @@ func TestAChildPoolServesSeveralRegions(t *testing.T) {
 	w := setupRegions(t)
 	w.served(t, "net", "10.0.0.0/16")
 	spread := child("spread", "net", 20, func(p *ipam.Pool) { p.Spec.Region, p.Spec.Regions = west, []string{west, east} })
-	got, err := w.in[east].CreatePool(w.ctx, project, spread, alloc.Request{})
+	got, err := w.in[east].CreatePool(w.ctx, project, spread, usecase.Request{})
 	require.NoError(t, err)
 	require.Equal(t, west, got.Value.Region)
 	for _, r := range []string{region, east, west} {
@@ -55,10 +55,10 @@ func TestAChildPoolServesSeveralRegions(t *testing.T) {
 		require.True(t, got.Value.Block.Contains(c.Block.Addr()))
 	}
 	for _, r := range []string{region, east, west} {
-		require.NoError(t, w.in[r].DeleteClaim(w.ctx, project, "c-"+r, alloc.Request{}))
+		require.NoError(t, w.in[r].DeleteClaim(w.ctx, project, "c-"+r, usecase.Request{}))
 	}
-	require.NoError(t, w.in[region].DeletePool(w.ctx, project, "spread", alloc.Request{}))
-	require.NoError(t, w.in[east].DeletePool(w.ctx, project, "net", alloc.Request{}))
+	require.NoError(t, w.in[region].DeletePool(w.ctx, project, "spread", usecase.Request{}))
+	require.NoError(t, w.in[east].DeletePool(w.ctx, project, "net", usecase.Request{}))
 	require.Empty(t, w.dump(t)["region_blocks"])
 	require.Empty(t, w.dump(t)["stocks"])
 }
@@ -85,12 +85,12 @@ func TestABatchBorrowsForAllItsClaims(t *testing.T) {
 	require.Equal(t, made.Value, again.Value)
 
 	before := state(w.dump(t))
-	_, err = w.in[west].CreateClaimBatch(w.ctx, project, many("y", 157, 32), alloc.Request{})
+	_, err = w.in[west].CreateClaimBatch(w.ctx, project, many("y", 157, 32), usecase.Request{})
 	refused(t, err, ipam.CodePoolExhausted)
 	after := state(w.dump(t))
 	for _, table := range []string{"claims", "allocations"} {
 		require.Equal(t, before[table], after[table], "%s: nothing of it was made", table)
 	}
-	_, err = w.in[west].CreateClaimBatch(w.ctx, project, many("z", 156, 32), alloc.Request{})
+	_, err = w.in[west].CreateClaimBatch(w.ctx, project, many("z", 156, 32), usecase.Request{})
 	require.NoError(t, err, "all that is left, in whichever regions it was")
 }

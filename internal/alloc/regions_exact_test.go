@@ -5,13 +5,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
 // by asks a region for a claim.
 func (w *world) by(r string, c ipam.Claim) (ipam.Claim, error) {
-	got, err := w.in[r].CreateClaim(w.ctx, project, c, alloc.Request{})
+	got, err := w.in[r].CreateClaim(w.ctx, project, c, usecase.Request{})
 	return got.Value, err
 }
 
@@ -65,7 +65,7 @@ func TestABlockThatIsFreeInPartsIsGathered(t *testing.T) {
 			for _, r := range []string{east, west} {
 				_, err := w.by(r, claim("c", "net", 32))
 				require.NoError(t, err)
-				require.NoError(t, w.DeleteClaim(w.ctx, project, "c", alloc.Request{}))
+				require.NoError(t, w.DeleteClaim(w.ctx, project, "c", usecase.Request{}))
 			}
 			made, err := w.by(west, ask)
 			require.NoError(t, err)
@@ -83,7 +83,7 @@ func TestADryRunMovesNoBlockBetweenRegions(t *testing.T) {
 	w.served(t, "net", "10.0.0.0/24")
 	before := w.dump(t)
 	for _, c := range []ipam.Claim{claim("c", "net", 28), claimOf("c", "net", exactly("10.0.0.64/26"))} {
-		got, err := w.in[east].CreateClaim(w.ctx, project, c, alloc.Request{DryRun: true})
+		got, err := w.in[east].CreateClaim(w.ctx, project, c, usecase.Request{DryRun: true})
 		require.NoError(t, err)
 		require.True(t, got.Value.Block.IsValid())
 	}
@@ -91,7 +91,7 @@ func TestADryRunMovesNoBlockBetweenRegions(t *testing.T) {
 	_, err := w.by(region, claim("all", "net", 24))
 	require.NoError(t, err)
 	before = w.dump(t)
-	_, err = w.in[east].CreateClaim(w.ctx, project, claim("c", "net", 28), alloc.Request{DryRun: true})
+	_, err = w.in[east].CreateClaim(w.ctx, project, claim("c", "net", 28), usecase.Request{DryRun: true})
 	refused(t, err, ipam.CodePoolExhausted)
 	require.Equal(t, before, w.dump(t))
 }
@@ -109,6 +109,6 @@ func TestARegionThatIsNotServedClaimsAtTheHome(t *testing.T) {
 		read, err := w.in[west].GetClaim(w.ctx, project, "c-"+pool)
 		require.NoError(t, err)
 		require.Equal(t, made, read)
-		require.NoError(t, w.in[west].DeleteClaim(w.ctx, project, "c-"+pool, alloc.Request{}))
+		require.NoError(t, w.in[west].DeleteClaim(w.ctx, project, "c-"+pool, usecase.Request{}))
 	}
 }

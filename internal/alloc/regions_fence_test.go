@@ -8,7 +8,9 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/regions"
+	"github.com/carve-ipam/carve/internal/alloc/trail"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -47,7 +49,7 @@ func TestARegionThatWasRestoredAloneIsFencedOff(t *testing.T) {
 	restore := w.kept(t, east)
 
 	// What east has of the pool goes to west after the backup.
-	require.NoError(t, w.in[east].DeleteClaim(w.ctx, project, "first", alloc.Request{}))
+	require.NoError(t, w.in[east].DeleteClaim(w.ctx, project, "first", usecase.Request{}))
 	seen := map[string]bool{}
 	for i := range 16 {
 		c, err := w.claimIn(w.ctx, west, string(rune('a'+i)), "wide", 28)
@@ -59,16 +61,16 @@ func TestARegionThatWasRestoredAloneIsFencedOff(t *testing.T) {
 
 	_, err = w.claimIn(w.ctx, east, "second", "wide", 28)
 	require.Equal(t, ipam.CodeUnavailable, ipam.CodeOf(err), "%v: east's rows say that there is room, and west holds it all", err)
-	require.Equal(t, ipam.CodeUnavailable, ipam.CodeOf(w.in[east].DeleteClaim(w.ctx, project, "first", alloc.Request{})), "nor is anything given back into them")
+	require.Equal(t, ipam.CodeUnavailable, ipam.CodeOf(w.in[east].DeleteClaim(w.ctx, project, "first", usecase.Request{})), "nor is anything given back into them")
 
-	found, err := w.in[east].Reconcile(w.ctx, alloc.Reconciling{Repair: true})
+	found, err := w.in[east].Reconcile(w.ctx, regions.Reconciling{Repair: true})
 	require.NoError(t, err)
 	require.Len(t, found, 1)
 	require.False(t, found[0].Open, "first is held in east's rows, and by somebody in west: only people can know")
 	require.Len(t, found[0].Held, 1)
 
 	before := w.dump(t)
-	for _, o := range []alloc.Reconciling{
+	for _, o := range []regions.Reconciling{
 		{}, {Forget: []netip.Prefix{block("10.0.0.0/24")}}, {Repair: true, Forget: []netip.Prefix{block("10.0.0.0/29"), block("10.0.1.0/24")}},
 	} {
 		found, err = w.in[east].Reconcile(w.ctx, o)
@@ -79,22 +81,22 @@ func TestARegionThatWasRestoredAloneIsFencedOff(t *testing.T) {
 		require.Equal(t, before, w.dump(t))
 	}
 	require.Equal(t, [3]string{"272", "17", "1"}, w.usage(t, "all"), "the claim that is to be forgotten counts")
-	found, err = w.in[east].Reconcile(w.ctx, alloc.Reconciling{Repair: true, Forget: []netip.Prefix{block("10.0.0.0/24")}})
+	found, err = w.in[east].Reconcile(w.ctx, regions.Reconciling{Repair: true, Forget: []netip.Prefix{block("10.0.0.0/24")}})
 	require.NoError(t, err)
 	require.True(t, found[0].Open)
-	require.Equal(t, []alloc.Forgotten{{Block: first.Block, Holder: ipam.Ref{Project: project, Name: "first"}}}, found[0].Forgotten)
+	require.Equal(t, []regions.Forgotten{{Block: first.Block, Holder: ipam.Ref{Project: project, Name: "first"}}}, found[0].Forgotten)
 	require.Equal(t, [3]string{"256", "16", "1"}, w.usage(t, "all"))
 	_, err = w.in[east].GetClaim(w.ctx, project, "first")
 	require.Equal(t, ipam.CodeNotFound, ipam.CodeOf(err))
-	require.Contains(t, subjects(w.events(t, project, alloc.EventFilter{Name: "first"})), alloc.StockKeeper)
+	require.Contains(t, subjects(w.events(t, project, trail.EventFilter{Name: "first"})), regions.StockKeeper)
 	// What the region has counted for quotas is of the other time too: quotas are counted anew when they are made.
-	require.NoError(t, w.DeleteQuota(w.ctx, project, "all", alloc.Request{}))
+	require.NoError(t, w.DeleteQuota(w.ctx, project, "all", usecase.Request{}))
 	w.set(t, quota("all", maxClaims(100), maxAddresses(1000)))
 	require.Equal(t, [3]string{"256", "16", "1"}, w.usage(t, "all"))
 
 	_, err = w.claimIn(w.ctx, east, "second", "wide", 28)
 	require.Equal(t, ipam.CodePoolExhausted, ipam.CodeOf(err), "%v", err)
-	require.NoError(t, w.in[west].DeleteClaim(w.ctx, project, "a", alloc.Request{}))
+	require.NoError(t, w.in[west].DeleteClaim(w.ctx, project, "a", usecase.Request{}))
 	_, err = w.claimIn(w.ctx, east, "second", "wide", 28)
 	require.NoError(t, err)
 }
@@ -115,13 +117,13 @@ func TestWhatARegionHasLostTheRowsOfIsKeptFromEverybody(t *testing.T) {
 	require.NoError(t, err)
 	restore()
 
-	found, err := w.in[east].Reconcile(w.ctx, alloc.Reconciling{})
+	found, err := w.in[east].Reconcile(w.ctx, regions.Reconciling{})
 	require.NoError(t, err)
 	require.Len(t, found, 1)
 	require.False(t, found[0].Open)
 	require.Len(t, found[0].Missing, 1)
 	lost := found[0].Missing[0]
-	found, err = w.in[east].Reconcile(w.ctx, alloc.Reconciling{Repair: true})
+	found, err = w.in[east].Reconcile(w.ctx, regions.Reconciling{Repair: true})
 	require.NoError(t, err)
 	require.True(t, found[0].Open)
 
@@ -143,7 +145,7 @@ func TestAFenceIsOfOnePoolInOneRegion(t *testing.T) {
 		w.poolIn(t, platform, root(name, fmt.Sprintf("10.%d.0.0/24", i), backing([]string{"std", "of-a"}[:2-i]...), func(p *ipam.Pool) {
 			p.Spec.Regions, p.Spec.Visibility = []string{region, east, west}, ipam.VisibilityShared
 		}))
-		_, err := w.PutPoolGrant(w.ctx, platform, name, ipam.Everybody, alloc.Request{})
+		_, err := w.PutPoolGrant(w.ctx, platform, name, ipam.Everybody, usecase.Request{})
 		require.NoError(t, err)
 	}
 	from := func(r, name, pool string, options ...claimOption) (ipam.Claim, error) {
@@ -151,7 +153,7 @@ func TestAFenceIsOfOnePoolInOneRegion(t *testing.T) {
 	}
 	kept, err := from(east, "kept", "a", retain)
 	require.NoError(t, err)
-	require.NoError(t, w.in[east].DeleteClaim(w.ctx, project, "kept", alloc.Request{}))
+	require.NoError(t, w.in[east].DeleteClaim(w.ctx, project, "kept", usecase.Request{}))
 	restore := w.kept(t, east)
 	for i := range 64 { // another loan of a
 		_, err := from(east, fmt.Sprintf("a%d", i), "a")
@@ -172,7 +174,7 @@ func TestAFenceIsOfOnePoolInOneRegion(t *testing.T) {
 	require.NoError(t, err)
 	_, err = w.by(east, byClass("hidden", "of-a"))
 	require.NotContains(t, refused(t, err, ipam.CodeUnavailable).Message, "platform/a", "whose pools these are is none of the consumer's business")
-	found, err := w.in[east].Reconcile(w.ctx, alloc.Reconciling{Repair: true})
+	found, err := w.in[east].Reconcile(w.ctx, regions.Reconciling{Repair: true})
 	require.NoError(t, err)
 	require.True(t, found[0].Open)
 }

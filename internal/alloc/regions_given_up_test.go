@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 )
 
 // A server remembers a pool as one that its region serves. When the region is given up, it finds that out by itself: its claims come from home.
@@ -18,14 +18,14 @@ func TestAServerThatRemembersARegionThatWasGivenUpDrawsFromHome(t *testing.T) {
 		w.serving(t, "wide", region, east, west)
 		_, err := w.claimIn(w.ctx, east, "before", "wide", 28)
 		require.NoError(t, err)
-		require.NoError(t, w.in[region].DeleteClaim(w.ctx, project, "before", alloc.Request{}))
+		require.NoError(t, w.in[region].DeleteClaim(w.ctx, project, "before", usecase.Request{}))
 		w.serving(t, "wide", left...)
 
 		for _, name := range []string{"first", "second"} {
 			c, err := w.claimIn(w.ctx, east, name, "wide", 28)
 			require.NoError(t, err)
 			require.Equal(t, region, c.Region, "at home")
-			require.NoError(t, w.in[east].DeleteClaim(w.ctx, project, name, alloc.Request{}))
+			require.NoError(t, w.in[east].DeleteClaim(w.ctx, project, name, usecase.Request{}))
 		}
 		p, err := w.GetPool(w.ctx, project, "wide")
 		require.NoError(t, err)

@@ -11,6 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/regions"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/crdb"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
@@ -79,7 +82,7 @@ func TestTheKeeperFollowsWhatARegionUses(t *testing.T) {
 	require.NoError(t, err)
 	for _, rec := range p.Regional {
 		if rec.Region == east {
-			runway, known := alloc.Runway(32, rec, w.clock.read())
+			runway, known := regions.Runway(32, rec, w.clock.read())
 			require.True(t, known)
 			require.Positive(t, runway)
 		}
@@ -92,7 +95,7 @@ func TestTheKeeperGivesBackWhatLiesIdle(t *testing.T) {
 	w.served(t, "net", "10.0.0.0/8")
 	c, err := w.by(east, claim("large", "net", 16)) // a loan of 64 of these, a quarter of the pool
 	require.NoError(t, err)
-	require.NoError(t, w.DeleteClaim(w.ctx, project, c.Name, alloc.Request{}))
+	require.NoError(t, w.DeleteClaim(w.ctx, project, c.Name, usecase.Request{}))
 	lent, _ := w.lent(t, east, "net")
 	require.EqualValues(t, 1<<22, lent)
 	require.Equal(t, 0, w.keep(t, east), "not before it has lain idle for long")
@@ -104,7 +107,7 @@ func TestTheKeeperGivesBackWhatLiesIdle(t *testing.T) {
 		require.NoError(t, err)
 	}
 	for i := range 3 {
-		require.NoError(t, w.DeleteClaim(w.ctx, project, fmt.Sprintf("l%d", i), alloc.Request{}))
+		require.NoError(t, w.DeleteClaim(w.ctx, project, fmt.Sprintf("l%d", i), usecase.Request{}))
 	}
 	before, _ := w.lent(t, east, "net")
 	w.clock.move(2 * time.Hour)
@@ -121,14 +124,14 @@ func TestTheKeeperGivesBackWhatLiesIdle(t *testing.T) {
 
 // unreachable is a store for which the home of one pool does not answer.
 type unreachable struct {
-	alloc.Store
+	storage.Store
 
 	home ipam.ID // the lock of the pool's home
 	mu   sync.Mutex
 	asks int
 }
 
-func (u *unreachable) InTx(ctx context.Context, op string, locks alloc.Locks, fn func(context.Context, alloc.Tx) error) error {
+func (u *unreachable) InTx(ctx context.Context, op string, locks storage.Locks, fn func(context.Context, storage.Tx) error) error {
 	if op == "region_lend" && slices.Contains(locks.Alone, u.home) {
 		u.mu.Lock()
 		defer u.mu.Unlock()
@@ -158,7 +161,7 @@ func TestTheKeeperGoesOnToTheNextHome(t *testing.T) {
 
 // rounds counts the reads of the keeper's that are one round trip each.
 type rounds struct {
-	alloc.Store
+	storage.Store
 	reads int
 }
 
@@ -172,7 +175,7 @@ func (r *rounds) PoolRegions(ctx context.Context, pools []ipam.ID) (map[ipam.ID]
 	return r.Store.PoolRegions(ctx, pools)
 }
 
-func (r *rounds) RoomIn(ctx context.Context, ask []alloc.RoomQuery) (map[ipam.ID]bool, error) {
+func (r *rounds) RoomIn(ctx context.Context, ask []storage.RoomQuery) (map[ipam.ID]bool, error) {
 	r.reads++
 	return r.Store.RoomIn(ctx, ask)
 }

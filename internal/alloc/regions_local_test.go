@@ -14,6 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/paging"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/crdb"
 	"github.com/carve-ipam/carve/internal/dbtest"
 	"github.com/carve-ipam/carve/internal/devdb"
@@ -83,19 +85,19 @@ func (w *world) steady(t *testing.T, s *alloc.Service, pool string, rounds int) 
 		generated := ipam.Metadata{GeneratedFrom: "made-"}
 		generated.Rename()
 		for _, m := range []ipam.Metadata{given, generated} {
-			got, err := s.CreateClaim(w.ctx, project, ipam.Claim{Metadata: m, Spec: spec}, alloc.Request{Key: fmt.Sprintf("%s-%d", m.GeneratedFrom, i)})
+			got, err := s.CreateClaim(w.ctx, project, ipam.Claim{Metadata: m, Spec: spec}, usecase.Request{Key: fmt.Sprintf("%s-%d", m.GeneratedFrom, i)})
 			require.NoError(t, err)
 			_, err = s.GetClaim(w.ctx, project, got.Value.Name)
 			require.NoError(t, err)
 			if i%4 != 0 {
-				require.NoError(t, s.DeleteClaim(w.ctx, project, got.Value.Name, alloc.Request{}))
+				require.NoError(t, s.DeleteClaim(w.ctx, project, got.Value.Name, usecase.Request{}))
 			}
 		}
 		batch := []ipam.Claim{{Metadata: ipam.Metadata{Name: fmt.Sprintf("b-%d-0", i)}, Spec: spec}, {Metadata: ipam.Metadata{Name: fmt.Sprintf("b-%d-1", i)}, Spec: spec}}
-		_, err := s.CreateClaimBatch(w.ctx, project, batch, alloc.Request{})
+		_, err := s.CreateClaimBatch(w.ctx, project, batch, usecase.Request{})
 		require.NoError(t, err)
 		for _, c := range batch {
-			require.NoError(t, s.DeleteClaim(w.ctx, project, c.Name, alloc.Request{}))
+			require.NoError(t, s.DeleteClaim(w.ctx, project, c.Name, usecase.Request{}))
 		}
 	}
 }
@@ -104,7 +106,7 @@ func TestClaimsNeedNoRowOfAnotherRegion(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
 	w.served(t, "wide", "10.0.0.0/16")
-	_, err := w.PutQuota(w.ctx, project, ipam.Quota{Metadata: ipam.Metadata{Name: "all"}, Spec: ipam.QuotaSpec{Limits: ipam.QuotaLimits{Claims: new(int64(1000))}}}, alloc.Request{})
+	_, err := w.PutQuota(w.ctx, project, ipam.Quota{Metadata: ipam.Metadata{Name: "all"}, Spec: ipam.QuotaSpec{Limits: ipam.QuotaLimits{Claims: new(int64(1000))}}}, usecase.Request{})
 	require.NoError(t, err)
 	moved, err := w.in[east].KeepStocks(w.ctx)
 	require.NoError(t, err)
@@ -124,7 +126,7 @@ func TestClaimsNeedNoRowOfAnotherRegion(t *testing.T) {
 // requireAll requires that all claims live in a region.
 func requireAll(t *testing.T, w *world, r string) {
 	t.Helper()
-	page, err := w.ListClaims(w.ctx, project, alloc.Filter{}, 500, "")
+	page, err := w.ListClaims(w.ctx, project, paging.Filter{}, 500, "")
 	require.NoError(t, err)
 	require.NotEmpty(t, page.Items)
 	for _, c := range page.Items {
@@ -135,6 +137,6 @@ func requireAll(t *testing.T, w *world, r string) {
 
 func claimWith(w *world, s *alloc.Service, name, pool string) (ipam.Claim, error) {
 	bits := 32
-	got, err := s.CreateClaim(w.ctx, project, ipam.Claim{Metadata: ipam.Metadata{Name: name}, Spec: ipam.ClaimSpec{PoolRef: ipam.Ref{Project: project, Name: pool}, PrefixLength: &bits}}, alloc.Request{})
+	got, err := s.CreateClaim(w.ctx, project, ipam.Claim{Metadata: ipam.Metadata{Name: name}, Spec: ipam.ClaimSpec{PoolRef: ipam.Ref{Project: project, Name: pool}, PrefixLength: &bits}}, usecase.Request{})
 	return got.Value, err
 }

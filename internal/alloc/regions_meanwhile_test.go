@@ -8,6 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/crdb"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
@@ -44,7 +46,7 @@ func TestRegionsThatChangeMeanwhile(t *testing.T) {
 		w := setupRegions(t)
 		w.served(t, "net", "10.0.0.0/16", two)
 		require.NoError(t, w.interrupted(t, east, "pool_create", func(s *alloc.Service) error {
-			_, err := s.CreatePool(w.ctx, project, child("k", "net", 24), alloc.Request{})
+			_, err := s.CreatePool(w.ctx, project, child("k", "net", 24), usecase.Request{})
 			return err
 		}, func() { require.NoError(t, w.reregion("net")) }))
 	})
@@ -53,12 +55,12 @@ func TestRegionsThatChangeMeanwhile(t *testing.T) {
 		w := setupRegions(t)
 		w.served(t, "net", "10.0.0.0/16", two)
 		require.NoError(t, w.interrupted(t, region, "pool_delete", func(s *alloc.Service) error {
-			return s.DeletePool(w.ctx, project, "net", alloc.Request{})
+			return s.DeletePool(w.ctx, project, "net", usecase.Request{})
 		}, func() {
 			require.NoError(t, w.reregion("net", region, east, west))
 			_, err := w.by(west, claim("c", "net", 32))
 			require.NoError(t, err)
-			require.NoError(t, w.DeleteClaim(w.ctx, project, "c", alloc.Request{}))
+			require.NoError(t, w.DeleteClaim(w.ctx, project, "c", usecase.Request{}))
 		}))
 	})
 	t.Run("ARegionIsGivenUpAlthoughTheKeeperHasJustLent", func(t *testing.T) {
@@ -66,7 +68,7 @@ func TestRegionsThatChangeMeanwhile(t *testing.T) {
 		w := setupRegions(t)
 		w.served(t, "net", "10.0.0.0/24")
 		require.NoError(t, w.interrupted(t, region, "pool_patch", func(s *alloc.Service) error {
-			_, err := s.PatchPool(w.ctx, project, "net", alloc.Request{}, func(p ipam.Pool) (ipam.Pool, error) {
+			_, err := s.PatchPool(w.ctx, project, "net", usecase.Request{}, func(p ipam.Pool) (ipam.Pool, error) {
 				p.Spec.Regions = []string{region, west}
 				return p, nil
 			})
@@ -81,13 +83,13 @@ func TestRegionsThatChangeMeanwhile(t *testing.T) {
 		g.close()
 		errs := make(chan error, 2)
 		ask := func(name string) {
-			_, err := s.CreateClaim(w.ctx, project, claim(name, "net", 32), alloc.Request{})
+			_, err := s.CreateClaim(w.ctx, project, claim(name, "net", 32), usecase.Request{})
 			errs <- err
 		}
 		go ask("first")
 		<-g.arrived
 		go ask("second")
-		lane := alloc.PoolContainer(p.In(east)).Lock()
+		lane := storage.PoolContainer(p.In(east)).Lock()
 		require.Eventually(t, func() bool { return s.Waiting(lane) > 0 }, 10*time.Second, time.Millisecond)
 		require.NoError(t, w.reregion("net"))
 		g.pass()
@@ -105,16 +107,16 @@ func TestWhatIsRememberedOfAPoolSaysNotWhereToDrawFrom(t *testing.T) {
 	require.NoError(t, err)
 	first, err := w.by(east, claim("e", "net", 32))
 	require.NoError(t, err)
-	require.NoError(t, w.DeleteClaim(w.ctx, project, "e", alloc.Request{}))
+	require.NoError(t, w.DeleteClaim(w.ctx, project, "e", usecase.Request{}))
 	_, err = w.by(region, claimOf("x", "net", exactly(first.Block.String()))) // made by the home, of east's block
 	require.NoError(t, err)
-	require.NoError(t, w.in[east].DeleteClaim(w.ctx, project, "x", alloc.Request{}))
-	_, err = w.in[east].PatchPool(w.ctx, project, "net", alloc.Request{}, func(p ipam.Pool) (ipam.Pool, error) {
+	require.NoError(t, w.in[east].DeleteClaim(w.ctx, project, "x", usecase.Request{}))
+	_, err = w.in[east].PatchPool(w.ctx, project, "net", usecase.Request{}, func(p ipam.Pool) (ipam.Pool, error) {
 		p.Spec.Regions = nil
 		return p, nil
 	})
 	require.NoError(t, err)
-	refused(t, w.DeleteClaim(w.ctx, project, "x", alloc.Request{}), ipam.CodeNotFound)
+	refused(t, w.DeleteClaim(w.ctx, project, "x", usecase.Request{}), ipam.CodeNotFound)
 	for i := range 3 {
 		_, err := w.by(region, claim(fmt.Sprintf("after%d", i), "net", 32))
 		require.NoError(t, err)
@@ -129,7 +131,7 @@ func TestClaimsDoNotWaitForALoanThatHangs(t *testing.T) {
 	w.served(t, "net", "10.0.0.0/20")
 	s, g := w.gatedIn(t, east, "region_lend")
 	ask := func(name string, bits int) error {
-		_, err := s.CreateClaim(w.ctx, project, claim(name, "net", bits), alloc.Request{})
+		_, err := s.CreateClaim(w.ctx, project, claim(name, "net", bits), usecase.Request{})
 		return err
 	}
 	require.NoError(t, ask("a", 32)) // 64 addresses are lent
@@ -160,7 +162,7 @@ func TestAClassFindsABlockThatIsFreeInParts(t *testing.T) {
 	require.NoError(t, err)
 	_, err = w.by(east, claim("c", "b", 32))
 	require.NoError(t, err)
-	require.NoError(t, w.DeleteClaim(w.ctx, project, "c", alloc.Request{}))
+	require.NoError(t, w.DeleteClaim(w.ctx, project, "c", usecase.Request{}))
 	got, err := w.by(region, byClass("x", "std", length(24)))
 	require.NoError(t, err)
 	require.Equal(t, "10.1.0.0/24", got.Block.String())
@@ -196,7 +198,7 @@ func TestLoansOfBuddiesAreOne(t *testing.T) {
 	}
 	require.Len(t, w.dump(t)["region_blocks"], 1)
 	for i := range 256 {
-		require.NoError(t, w.in[east].DeleteClaim(w.ctx, project, fmt.Sprintf("c%d", i), alloc.Request{}))
+		require.NoError(t, w.in[east].DeleteClaim(w.ctx, project, fmt.Sprintf("c%d", i), usecase.Request{}))
 	}
 	_, err := w.by(west, claim("whole", "net", 24))
 	require.NoError(t, err)

@@ -9,12 +9,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/paging"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
 // passing is a store that does something once, before a list is first read from a region.
 type passing struct {
-	alloc.Store
+	storage.Store
 	meanwhile
 }
 
@@ -24,47 +26,47 @@ type meanwhile struct {
 	do     func()
 }
 
-func (m meanwhile) before(c alloc.Container) {
+func (m meanwhile) before(c storage.Container) {
 	if c.Region == m.region {
 		m.once.Do(m.do)
 	}
 }
 
-func (b *passing) OneMoment(ctx context.Context, op string, fn func(context.Context, alloc.Reader) error) error {
-	return b.Store.OneMoment(ctx, op, func(ctx context.Context, read alloc.Reader) error {
+func (b *passing) OneMoment(ctx context.Context, op string, fn func(context.Context, storage.Reader) error) error {
+	return b.Store.OneMoment(ctx, op, func(ctx context.Context, read storage.Reader) error {
 		return fn(ctx, &readBetween{read, b.meanwhile})
 	})
 }
 
-func (b *passing) ClaimListInPool(ctx context.Context, p alloc.ProjectKey, c alloc.Container, within netip.Prefix, after netip.Addr, n int) ([]ipam.Claim, error) {
+func (b *passing) ClaimListInPool(ctx context.Context, p storage.ProjectKey, c storage.Container, within netip.Prefix, after netip.Addr, n int) ([]ipam.Claim, error) {
 	return (&readBetween{b.Store, b.meanwhile}).ClaimListInPool(ctx, p, c, within, after, n)
 }
 
-func (b *passing) AllocationListInPool(ctx context.Context, c alloc.Container, within netip.Prefix, after netip.Addr, n int) ([]ipam.Allocation, error) {
+func (b *passing) AllocationListInPool(ctx context.Context, c storage.Container, within netip.Prefix, after netip.Addr, n int) ([]ipam.Allocation, error) {
 	return (&readBetween{b.Store, b.meanwhile}).AllocationListInPool(ctx, c, within, after, n)
 }
 
-func (b *passing) FreeList(ctx context.Context, c alloc.Container, maxBits int, after netip.Prefix, n int) ([]netip.Prefix, error) {
+func (b *passing) FreeList(ctx context.Context, c storage.Container, maxBits int, after netip.Prefix, n int) ([]netip.Prefix, error) {
 	return (&readBetween{b.Store, b.meanwhile}).FreeList(ctx, c, maxBits, after, n)
 }
 
 // readBetween is the reads of one moment of a store of passing, or the store's single ones.
 type readBetween struct {
-	alloc.Reader
+	storage.Reader
 	meanwhile
 }
 
-func (r *readBetween) ClaimListInPool(ctx context.Context, p alloc.ProjectKey, c alloc.Container, within netip.Prefix, after netip.Addr, n int) ([]ipam.Claim, error) {
+func (r *readBetween) ClaimListInPool(ctx context.Context, p storage.ProjectKey, c storage.Container, within netip.Prefix, after netip.Addr, n int) ([]ipam.Claim, error) {
 	r.before(c)
 	return r.Reader.ClaimListInPool(ctx, p, c, within, after, n)
 }
 
-func (r *readBetween) AllocationListInPool(ctx context.Context, c alloc.Container, within netip.Prefix, after netip.Addr, n int) ([]ipam.Allocation, error) {
+func (r *readBetween) AllocationListInPool(ctx context.Context, c storage.Container, within netip.Prefix, after netip.Addr, n int) ([]ipam.Allocation, error) {
 	r.before(c)
 	return r.Reader.AllocationListInPool(ctx, c, within, after, n)
 }
 
-func (r *readBetween) FreeList(ctx context.Context, c alloc.Container, maxBits int, after netip.Prefix, n int) ([]netip.Prefix, error) {
+func (r *readBetween) FreeList(ctx context.Context, c storage.Container, maxBits int, after netip.Prefix, n int) ([]netip.Prefix, error) {
 	r.before(c)
 	return r.Reader.FreeList(ctx, c, maxBits, after, n)
 }
@@ -78,7 +80,7 @@ func TestAListOfAPoolInSeveralRegionsIsOfOneMoment(t *testing.T) {
 	}{
 		"Claims": {true, func(ctx context.Context, t *testing.T, s *alloc.Service) (blocks []netip.Prefix) {
 			t.Helper()
-			page, err := s.ListClaims(ctx, project, alloc.Filter{Pool: ipam.Ref{Project: project, Name: "net"}}, 10, "")
+			page, err := s.ListClaims(ctx, project, paging.Filter{Pool: ipam.Ref{Project: project, Name: "net"}}, 10, "")
 			require.NoError(t, err)
 			for _, c := range page.Items {
 				blocks = append(blocks, c.Block)
@@ -87,7 +89,7 @@ func TestAListOfAPoolInSeveralRegionsIsOfOneMoment(t *testing.T) {
 		}},
 		"Allocations": {true, func(ctx context.Context, t *testing.T, s *alloc.Service) (blocks []netip.Prefix) {
 			t.Helper()
-			page, err := s.ListAllocations(ctx, project, alloc.Filter{Pool: ipam.Ref{Project: project, Name: "net"}}, 10, "")
+			page, err := s.ListAllocations(ctx, project, paging.Filter{Pool: ipam.Ref{Project: project, Name: "net"}}, 10, "")
 			require.NoError(t, err)
 			for _, a := range page.Items {
 				blocks = append(blocks, a.Block)
@@ -117,7 +119,7 @@ func TestAListOfAPoolInSeveralRegionsIsOfOneMoment(t *testing.T) {
 				}
 				to(way[0], "first")
 				moved := false
-				s := w.over(t, region, func(store alloc.Store) alloc.Store {
+				s := w.over(t, region, func(store storage.Store) storage.Store {
 					return &passing{store, meanwhile{new(sync.Once), west, func() { // it is read last
 						if moved = true; list.held {
 							w.released(t, "first")
@@ -127,7 +129,7 @@ func TestAListOfAPoolInSeveralRegionsIsOfOneMoment(t *testing.T) {
 				})
 				ctx := w.ctx
 				if way[0] == west {
-					ctx = alloc.Stale(ctx)
+					ctx = storage.Stale(ctx)
 				}
 				require.Equal(t, []netip.Prefix{block("10.0.0.0/32")}, list.read(ctx, t, s))
 				require.True(t, moved)

@@ -6,12 +6,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
 func (w *world) reregion(pool string, regions ...string) error {
-	_, err := w.patch(pool, alloc.Request{}, func(p *ipam.Pool) { p.Spec.Regions = regions })
+	_, err := w.patch(pool, usecase.Request{}, func(p *ipam.Pool) { p.Spec.Regions = regions })
 	return err
 }
 
@@ -39,7 +39,7 @@ func TestAPoolIsServedInOtherRegionsThanBefore(t *testing.T) {
 	require.Equal(t, "/spec/regions/1", refused(t, w.reregion("net", region, "mars"), ipam.CodeInvalidArgument).Fields[0].Pointer)
 	require.Equal(t, before, state(w.dump(t)))
 
-	require.NoError(t, w.in[west].DeleteClaim(w.ctx, project, "two", alloc.Request{}))
+	require.NoError(t, w.in[west].DeleteClaim(w.ctx, project, "two", usecase.Request{}))
 	require.NoError(t, w.reregion("net", region, west))
 	four, err := w.by(west, claim("four", "net", 32))
 	require.NoError(t, err)
@@ -47,7 +47,7 @@ func TestAPoolIsServedInOtherRegionsThanBefore(t *testing.T) {
 	five, err := w.by(east, claim("five", "net", 32))
 	require.NoError(t, err)
 	require.Equal(t, region, five.Region)
-	require.NoError(t, w.in[east].DeleteClaim(w.ctx, project, "four", alloc.Request{}))
+	require.NoError(t, w.in[east].DeleteClaim(w.ctx, project, "four", usecase.Request{}))
 	require.NoError(t, w.reregion("net"))
 	for _, table := range []string{"region_blocks", "pool_regions", "stocks"} {
 		require.Empty(t, w.dump(t)[table])
@@ -63,7 +63,7 @@ func TestAReservationTakesWhatIsLent(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "10.0.0.0/32", c.Block.String())
 	reserve := func(cidr string) error {
-		_, err := w.patch("net", alloc.Request{}, func(p *ipam.Pool) { p.Spec.Reservations = []ipam.Reservation{{CIDR: block(cidr)}} })
+		_, err := w.patch("net", usecase.Request{}, func(p *ipam.Pool) { p.Spec.Reservations = []ipam.Reservation{{CIDR: block(cidr)}} })
 		return err
 	}
 	refused(t, reserve("10.0.0.0/30"), ipam.CodeBlockTaken)
@@ -84,16 +84,16 @@ func TestAPoolOfSeveralRegionsIsDeleted(t *testing.T) {
 	require.NoError(t, err)
 	_, err = w.by(west, claim("d", "net", 28))
 	require.NoError(t, err)
-	e := refused(t, w.DeletePool(w.ctx, project, "net", alloc.Request{}), ipam.CodeInUse)
+	e := refused(t, w.DeletePool(w.ctx, project, "net", usecase.Request{}), ipam.CodeInUse)
 	require.EqualValues(t, 2, *e.Figures.Claims)
-	refused(t, w.DeletePool(w.ctx, project, "net", alloc.Request{DryRun: true}), ipam.CodeInUse)
+	refused(t, w.DeletePool(w.ctx, project, "net", usecase.Request{DryRun: true}), ipam.CodeInUse)
 	for _, name := range []string{"c", "d"} {
-		require.NoError(t, w.DeleteClaim(w.ctx, project, name, alloc.Request{}))
+		require.NoError(t, w.DeleteClaim(w.ctx, project, name, usecase.Request{}))
 	}
 	before := w.dump(t)
-	require.NoError(t, w.DeletePool(w.ctx, project, "net", alloc.Request{DryRun: true}))
+	require.NoError(t, w.DeletePool(w.ctx, project, "net", usecase.Request{DryRun: true}))
 	require.Equal(t, before, w.dump(t))
-	require.NoError(t, w.in[west].DeletePool(w.ctx, project, "net", alloc.Request{}))
+	require.NoError(t, w.in[west].DeletePool(w.ctx, project, "net", usecase.Request{}))
 	for _, table := range []string{"region_blocks", "pool_regions", "stocks"} {
 		require.Empty(t, w.dump(t)[table])
 	}
@@ -107,7 +107,7 @@ func TestBlocksCoolDownInTheirRegion(t *testing.T) {
 	c, err := w.by(east, claim("c", "net", 26))
 	require.NoError(t, err)
 	require.Equal(t, east, c.Region)
-	require.NoError(t, w.in[west].DeleteClaim(w.ctx, project, "c", alloc.Request{}))
+	require.NoError(t, w.in[west].DeleteClaim(w.ctx, project, "c", usecase.Request{}))
 	_, err = w.by(west, claim("whole", "net", 24))
 	refused(t, err, ipam.CodePoolExhausted)
 	refused(t, w.reregion("net", region, west), ipam.CodeInUse)

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -47,14 +47,14 @@ func TestARetainedBlockIsReachedFromAnyRegion(t *testing.T) {
 	w.served(t, "net", "10.0.0.0/24")
 	c, err := w.by(east, claim("c", "net", 28, retain))
 	require.NoError(t, err)
-	require.NoError(t, w.in[west].DeleteClaim(w.ctx, project, "c", alloc.Request{}))
+	require.NoError(t, w.in[west].DeleteClaim(w.ctx, project, "c", usecase.Request{}))
 	again1, err := w.by(west, again("d", c.AllocationID))
 	require.NoError(t, err)
 	require.Equal(t, c.Block, again1.Block)
 	require.Equal(t, east, again1.Region)
 	_, err = w.by(region, again("e", c.AllocationID))
 	require.Error(t, err, "it is held again")
-	_, err = w.in[west].PatchClaim(w.ctx, project, "d", alloc.Request{}, func(c ipam.Claim) (ipam.Claim, error) {
+	_, err = w.in[west].PatchClaim(w.ctx, project, "d", usecase.Request{}, func(c ipam.Claim) (ipam.Claim, error) {
 		c.Labels = labels("seen-from", "west")
 		return c, nil
 	})
@@ -62,13 +62,13 @@ func TestARetainedBlockIsReachedFromAnyRegion(t *testing.T) {
 	got, err := w.in[east].GetClaim(w.ctx, project, "d")
 	require.NoError(t, err)
 	require.Equal(t, "west", got.Labels["seen-from"])
-	_, err = w.in[region].PatchClaim(w.ctx, project, "d", alloc.Request{}, func(c ipam.Claim) (ipam.Claim, error) {
+	_, err = w.in[region].PatchClaim(w.ctx, project, "d", usecase.Request{}, func(c ipam.Claim) (ipam.Claim, error) {
 		c.Spec.ReclaimPolicy = ipam.ReclaimRetain
 		return c, nil
 	})
 	require.NoError(t, err)
-	require.NoError(t, w.in[region].DeleteClaim(w.ctx, project, "d", alloc.Request{}))
-	require.NoError(t, w.in[region].DeleteAllocation(w.ctx, project, c.AllocationID.String(), alloc.Request{}))
+	require.NoError(t, w.in[region].DeleteClaim(w.ctx, project, "d", usecase.Request{}))
+	require.NoError(t, w.in[region].DeleteAllocation(w.ctx, project, c.AllocationID.String(), usecase.Request{}))
 	whole, err := w.by(west, claim("whole", "net", 24))
 	require.NoError(t, err)
 	require.Equal(t, 24, whole.Block.Bits())
@@ -91,7 +91,7 @@ func TestAClassPrefersPoolsOfTheOwnRegion(t *testing.T) {
 	}
 	_, err := w.by(west, byClass("no", "std"))
 	refused(t, err, ipam.CodePoolExhausted)
-	require.NoError(t, w.DeleteClaim(w.ctx, project, "c-east-1", alloc.Request{}))
+	require.NoError(t, w.DeleteClaim(w.ctx, project, "c-east-1", usecase.Request{}))
 	w.clock.move(time.Minute)
 	c, err := w.by(west, byClass("far", "std"))
 	require.NoError(t, err)

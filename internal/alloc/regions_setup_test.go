@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/crdb"
 	"github.com/carve-ipam/carve/internal/dbtest"
 	"github.com/carve-ipam/carve/internal/ipam"
@@ -52,7 +53,7 @@ func (w *world) served(t *testing.T, name, cidr string, more ...func(*ipam.PoolS
 	for _, f := range more {
 		f(&spec)
 	}
-	got, err := w.CreatePool(w.ctx, project, ipam.Pool{Metadata: ipam.Metadata{Name: name}, Spec: spec}, alloc.Request{})
+	got, err := w.CreatePool(w.ctx, project, ipam.Pool{Metadata: ipam.Metadata{Name: name}, Spec: spec}, usecase.Request{})
 	require.NoError(t, err)
 	return got.Value
 }
@@ -61,6 +62,6 @@ func (w *world) claimIn(ctx context.Context, r, name, pool string, bits int) (ip
 	got, err := w.in[r].CreateClaim(ctx, project, ipam.Claim{
 		Metadata: ipam.Metadata{Name: name},
 		Spec:     ipam.ClaimSpec{PoolRef: ipam.Ref{Project: project, Name: pool}, PrefixLength: &bits},
-	}, alloc.Request{})
+	}, usecase.Request{})
 	return got.Value, err
 }

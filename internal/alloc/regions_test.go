@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -52,7 +52,7 @@ func TestTheLastBlockIsFoundWhereverItIs(t *testing.T) {
 		require.Equal(t, ipam.CodePoolExhausted, ipam.CodeOf(err), "%v", err)
 	}
 	for i := range 64 { // each by another region than the one that made it
-		require.NoError(t, w.in[[]string{east, west, region}[i%3]].DeleteClaim(w.ctx, project, fmt.Sprintf("c%d", i), alloc.Request{}))
+		require.NoError(t, w.in[[]string{east, west, region}[i%3]].DeleteClaim(w.ctx, project, fmt.Sprintf("c%d", i), usecase.Request{}))
 	}
 	c, err := w.claimIn(w.ctx, east, "whole", "small", 26)
 	require.NoError(t, err)
@@ -91,7 +91,7 @@ func TestRegionsClaimAtOnceAndNeverTheSame(t *testing.T) {
 					mu.Lock()
 					delete(seen, c.Block)
 					mu.Unlock()
-					if err := w.in[r].DeleteClaim(w.ctx, project, name, alloc.Request{}); err != nil {
+					if err := w.in[r].DeleteClaim(w.ctx, project, name, usecase.Request{}); err != nil {
 						t.Errorf("release of %s in %s: %v", name, r, err)
 					}
 				}

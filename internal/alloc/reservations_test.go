@@ -6,7 +6,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/paging"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -21,7 +22,7 @@ func reserveRange(from, to, reason string) ipam.Reservation {
 // held is the blocks of a pool that are held for a purpose, with their reasons.
 func (b *bundle) held(t testing.TB, pool string, purpose ipam.Purpose) map[string]string {
 	t.Helper()
-	page, err := b.ListAllocations(b.ctx, project, alloc.Filter{Pool: ref(pool), Purpose: purpose}, 500, "")
+	page, err := b.ListAllocations(b.ctx, project, paging.Filter{Pool: ref(pool), Purpose: purpose}, 500, "")
 	require.NoError(t, err)
 	require.Empty(t, page.Next)
 	out := map[string]string{}
@@ -128,7 +129,7 @@ func TestReservationThatCannotBeIsRefused(t *testing.T) {
 		{"TooMany", make([]ipam.Reservation, ipam.MaxReservations+1), "/spec/reservations"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := b.CreatePool(b.ctx, project, root("net", "10.0.0.0/24", reserving(c.reservations...)), alloc.Request{})
+			_, err := b.CreatePool(b.ctx, project, root("net", "10.0.0.0/24", reserving(c.reservations...)), usecase.Request{})
 			require.Equal(t, c.pointer, refused(t, err, ipam.CodeInvalidArgument).Fields[0].Pointer)
 		})
 	}
@@ -142,7 +143,7 @@ func TestReservationOfTheOtherFamilyIsRefused(t *testing.T) {
 		"/spec/reservations/0/from": reserveRange("2001:db8::", "2001:db8::1", ""),
 		"/spec/reservations/0/to":   reserveRange("10.0.0.2", "2001:db8::", ""),
 	} {
-		_, err := b.CreatePool(b.ctx, project, root("net", "10.0.0.0/24", reserving(r)), alloc.Request{})
+		_, err := b.CreatePool(b.ctx, project, root("net", "10.0.0.0/24", reserving(r)), usecase.Request{})
 		require.Equal(t, pointer, refused(t, err, ipam.CodeFamilyMismatch).Fields[0].Pointer)
 	}
 }
@@ -165,9 +166,9 @@ func TestReservationsThatComeToTooManyBlocksAreRefused(t *testing.T) {
 		to[15] = 0xfe
 		list = append(list, ipam.Reservation{From: netip.AddrFrom16(from), To: netip.AddrFrom16(to)})
 	}
-	_, err := b.CreatePool(b.ctx, project, root("net", "2001:db8::/48", reserving(list...)), alloc.Request{})
+	_, err := b.CreatePool(b.ctx, project, root("net", "2001:db8::/48", reserving(list...)), usecase.Request{})
 	require.Equal(t, "/spec/reservations", refused(t, err, ipam.CodeInvalidArgument).Fields[0].Pointer)
 	made := b.pool(t, root("net", "2001:db8::/48", reserving(list[:16]...)))
 	require.Len(t, made.Spec.Reservations, 16)
-	require.NoError(t, b.DeletePool(b.ctx, project, "net", alloc.Request{}), "and they go with their pool")
+	require.NoError(t, b.DeletePool(b.ctx, project, "net", usecase.Request{}), "and they go with their pool")
 }

@@ -10,6 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/pools"
+	"github.com/carve-ipam/carve/internal/alloc/regions"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/crdb"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
@@ -20,30 +23,30 @@ type costed struct {
 	reads, pools, free int // the last two: the most in one read
 }
 
-func (c *costed) PoolStandings(ctx context.Context, region string, after ipam.ID, limit int) ([]alloc.PoolStanding, error) {
+func (c *costed) PoolStandings(ctx context.Context, region string, after ipam.ID, limit int) ([]pools.PoolStanding, error) {
 	out, err := c.Store.PoolStandings(ctx, region, after, limit)
 	c.reads, c.pools = c.reads+1, max(c.pools, len(out))
 	return out, err
 }
 
-func (c *costed) FreeWalk(ctx context.Context, region string, after alloc.FreePlace, last ipam.ID, limit int) ([]alloc.FreePlace, error) {
+func (c *costed) FreeWalk(ctx context.Context, region string, after pools.FreePlace, last ipam.ID, limit int) ([]pools.FreePlace, error) {
 	out, err := c.Store.FreeWalk(ctx, region, after, last, limit)
 	c.reads, c.free = c.reads+1, max(c.free, len(out))
 	return out, err
 }
 
 // sampler is one over the database of a test.
-func (b *bundle) sampler(t testing.TB, region string, most int) (*alloc.Sampler, *costed) {
+func (b *bundle) sampler(t testing.TB, region string, most int) (*pools.Sampler, *costed) {
 	t.Helper()
 	store, err := crdb.Open(b.ctx, b.dsn, crdb.Options{Region: region, MaxConnections: 2})
 	require.NoError(t, err)
 	t.Cleanup(store.Close)
 	c := &costed{Store: store}
-	return alloc.NewSampler(c, region, most, b.clock.read), c
+	return pools.NewSampler(c, region, most, b.clock.read), c
 }
 
 // pass takes the steps of one look at all pools, and answers how many those were.
-func (b *bundle) pass(t testing.TB, s *alloc.Sampler) (alloc.Sample, int) {
+func (b *bundle) pass(t testing.TB, s *pools.Sampler) (pools.Sample, int) {
 	t.Helper()
 	b.clock.move(time.Minute)
 	for steps := 1; ; steps++ {
@@ -57,7 +60,7 @@ func (b *bundle) pass(t testing.TB, s *alloc.Sampler) (alloc.Sample, int) {
 }
 
 // ratios of a sample, by pool, in their order.
-func ratios(of []alloc.PoolSample) (out []string) {
+func ratios(of []pools.PoolSample) (out []string) {
 	for _, p := range of {
 		out = append(out, fmt.Sprintf("%s %.4f", p.Pool, p.Ratio))
 	}
@@ -96,8 +99,8 @@ func TestTheFullestPoolsAreFoundAtABoundedCostAStep(t *testing.T) {
 	require.Equal(t, ratios(now.Fullest), ratios(whole.Fullest)[:3], "however it was read")
 	require.Len(t, whole.Fullest, 5)
 
-	require.NoError(t, b.DeleteClaim(b.ctx, project, "c2", alloc.Request{}))
-	require.NoError(t, b.DeletePool(b.ctx, project, "full", alloc.Request{}))
+	require.NoError(t, b.DeleteClaim(b.ctx, project, "c2", usecase.Request{}))
+	require.NoError(t, b.DeletePool(b.ctx, project, "full", usecase.Request{}))
 	now, _ = b.pass(t, s)
 	require.Equal(t, []string{"acme/six 0.7500", "acme/half 0.5000", "acme/pieces 0.5000"}, ratios(now.Fullest), "what is deleted is not told of")
 }
@@ -138,7 +141,7 @@ func TestRunwayIsHowLongWhatIsFreeLasts(t *testing.T) {
 func TestStocksAndFencesOfARegionAreTold(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
-	look := func() alloc.Sample {
+	look := func() pools.Sample {
 		t.Helper()
 		s, _ := w.sampler(t, east, 5)
 		require.NoError(t, s.Step(w.ctx))
@@ -151,7 +154,7 @@ func TestStocksAndFencesOfARegionAreTold(t *testing.T) {
 	measured := alloc.New(store, alloc.Options{Region: east, Clock: w.clock.read, Metrics: m})
 
 	w.served(t, "wide", "10.0.0.0/24")
-	_, err = measured.CreateClaim(w.ctx, project, claim("first", "wide", 28), alloc.Request{})
+	_, err = measured.CreateClaim(w.ctx, project, claim("first", "wide", 28), usecase.Request{})
 	require.NoError(t, err)
 	require.Equal(t, map[string]int{"lend moved": 1}, m.loans)
 	now := look()
@@ -162,7 +165,7 @@ func TestStocksAndFencesOfARegionAreTold(t *testing.T) {
 	require.Zero(t, now.Closed)
 
 	restore := w.kept(t, east)
-	require.NoError(t, w.in[east].DeleteClaim(w.ctx, project, "first", alloc.Request{}))
+	require.NoError(t, w.in[east].DeleteClaim(w.ctx, project, "first", usecase.Request{}))
 	for i := range 16 {
 		_, err := w.claimIn(w.ctx, west, string(rune('a'+i)), "wide", 28)
 		require.NoError(t, err)
@@ -171,10 +174,10 @@ func TestStocksAndFencesOfARegionAreTold(t *testing.T) {
 	now = look()
 	require.Equal(t, []ipam.Ref{ref("wide")}, now.Fenced)
 	require.EqualValues(t, 1, now.Closed)
-	_, err = measured.CreateClaim(w.ctx, project, claim("second", "wide", 28), alloc.Request{})
+	_, err = measured.CreateClaim(w.ctx, project, claim("second", "wide", 28), usecase.Request{})
 	require.Equal(t, ipam.CodeUnavailable, ipam.CodeOf(err), "%v", err)
 
-	_, err = w.in[east].Reconcile(w.ctx, alloc.Reconciling{Repair: true, Forget: []netip.Prefix{block("10.0.0.0/24")}})
+	_, err = w.in[east].Reconcile(w.ctx, regions.Reconciling{Repair: true, Forget: []netip.Prefix{block("10.0.0.0/24")}})
 	require.NoError(t, err)
 	require.Zero(t, look().Closed, "until it is reconciled")
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -24,11 +25,11 @@ func TestClaimWhosePoolIsRemovedJustThenIsServedFromANewOne(t *testing.T) {
 			return r.Value, err
 		}},
 		"Put": {"claim_group", func(b *bundle, s *alloc.Service) (ipam.Claim, error) {
-			r, err := s.PutClaim(b.ctx, project, atSite("c", "ber"), alloc.Request{})
+			r, err := s.PutClaim(b.ctx, project, atSite("c", "ber"), usecase.Request{})
 			return r.Value, err
 		}},
 		"Exact": {"claim_group", func(b *bundle, s *alloc.Service) (ipam.Claim, error) {
-			r, err := s.CreateClaim(b.ctx, project, atSite("c", "ber", exactly("10.0.0.64/28")), alloc.Request{})
+			r, err := s.CreateClaim(b.ctx, project, atSite("c", "ber", exactly("10.0.0.64/28")), usecase.Request{})
 			return r.Value, err
 		}},
 		"Batch": {"claim_batch", func(b *bundle, s *alloc.Service) (ipam.Claim, error) {
@@ -46,7 +47,7 @@ func TestClaimWhosePoolIsRemovedJustThenIsServedFromANewOne(t *testing.T) {
 			},
 			"ByOwner": func(t *testing.T, b *bundle, p ipam.Pool) {
 				t.Helper()
-				require.NoError(t, b.DeletePool(b.ctx, platform, p.Name, alloc.Request{}))
+				require.NoError(t, b.DeletePool(b.ctx, platform, p.Name, usecase.Request{}))
 			},
 		} {
 			t.Run(name+remover, func(t *testing.T) {
@@ -156,9 +157,9 @@ func TestScopesComeAndGoUnderLoad(t *testing.T) {
 		clients.Go(func() {
 			for n := range 20 {
 				name := fmt.Sprintf("c%d-%d", i, n)
-				_, err := servers[i%3].CreateClaim(b.ctx, project, atSite(name, fmt.Sprintf("site%d", i%2)), alloc.Request{})
+				_, err := servers[i%3].CreateClaim(b.ctx, project, atSite(name, fmt.Sprintf("site%d", i%2)), usecase.Request{})
 				note(0, err)
-				note(0, servers[(i+1)%3].DeleteClaim(b.ctx, project, name, alloc.Request{}))
+				note(0, servers[(i+1)%3].DeleteClaim(b.ctx, project, name, usecase.Request{}))
 			}
 		})
 	}

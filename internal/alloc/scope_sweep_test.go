@@ -8,7 +8,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/pools"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/alloc/trail"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -50,7 +53,7 @@ func TestScopedPoolThatStaysEmptyGoesBack(t *testing.T) {
 	require.Equal(t, [3]string{"32", "2", "3"}, b.usage(t, "q"), "the pools count no more for whom they were carved")
 	require.Equal(t, [2]string{"64768", "0"}, b.figures(t, platform, "eu"))
 	var gone []ipam.Event
-	for _, e := range b.events(t, platform, alloc.EventFilter{Kind: "IPPool", Subject: alloc.ScopeKeeper}) {
+	for _, e := range b.events(t, platform, trail.EventFilter{Kind: "IPPool", Subject: pools.ScopeKeeper}) {
 		if e.After == nil {
 			gone = append(gone, e)
 		}
@@ -69,7 +72,7 @@ func TestScopedPoolThatStaysEmptyGoesBack(t *testing.T) {
 func TestPoolsOfAClassThatKeepsThemStay(t *testing.T) {
 	t.Parallel()
 	b := setupScoped(t)
-	_, err := b.PatchClass(b.ctx, platform, "net", false, alloc.Request{}, func(c ipam.Class) (ipam.Class, error) {
+	_, err := b.PatchClass(b.ctx, platform, "net", false, usecase.Request{}, func(c ipam.Class) (ipam.Class, error) {
 		c.Spec.EmptyPoolTTL = nil
 		return c, nil
 	})
@@ -85,9 +88,11 @@ func TestPoolsOfAClassThatKeepsThemStay(t *testing.T) {
 func TestClaimInAMarkedPoolClearsTheMark(t *testing.T) {
 	t.Parallel()
 	for name, bind := range map[string]func(*bundle, ipam.Claim) error{
-		"Claim": func(b *bundle, c ipam.Claim) error { return second(b.CreateClaim(b.ctx, project, c, alloc.Request{})) },
+		"Claim": func(b *bundle, c ipam.Claim) error {
+			return second(b.CreateClaim(b.ctx, project, c, usecase.Request{}))
+		},
 		"Batch": func(b *bundle, c ipam.Claim) error {
-			return second(b.CreateClaimBatch(b.ctx, project, []ipam.Claim{c}, alloc.Request{}))
+			return second(b.CreateClaimBatch(b.ctx, project, []ipam.Claim{c}, usecase.Request{}))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -116,7 +121,7 @@ func TestReservationsOfItsOwnerDoNotKeepAScopedPool(t *testing.T) {
 	t.Parallel()
 	b := setupScoped(t, emptyFor(time.Hour))
 	c := b.claim(t, atSite("ber", "ber"))
-	_, err := b.PatchPool(b.ctx, platform, c.Pool.Name, alloc.Request{}, func(p ipam.Pool) (ipam.Pool, error) {
+	_, err := b.PatchPool(b.ctx, platform, c.Pool.Name, usecase.Request{}, func(p ipam.Pool) (ipam.Pool, error) {
 		p.Spec.Reservations = []ipam.Reservation{{Last: 1}}
 		return p, nil
 	})
@@ -150,10 +155,10 @@ func TestOwnerDeletesAScopedPoolWhenItIsEmpty(t *testing.T) {
 	b.set(t, quota("q", maxPools(10)))
 	b.claim(t, atSite("c", "ber"))
 	p := b.only(t)
-	refused(t, b.DeletePool(b.ctx, project, p.Name, alloc.Request{}), ipam.CodeNotFound)
-	refused(t, b.DeletePool(b.ctx, platform, p.Name, alloc.Request{}), ipam.CodeInUse)
+	refused(t, b.DeletePool(b.ctx, project, p.Name, usecase.Request{}), ipam.CodeNotFound)
+	refused(t, b.DeletePool(b.ctx, platform, p.Name, usecase.Request{}), ipam.CodeInUse)
 	b.release(t, "c")
-	require.NoError(t, b.DeletePool(b.ctx, platform, p.Name, alloc.Request{}))
+	require.NoError(t, b.DeletePool(b.ctx, platform, p.Name, usecase.Request{}))
 	require.Empty(t, b.scopes(t))
 	require.Equal(t, [3]string{"0", "0", "0"}, b.usage(t, "q"), "given back to whom it was carved for")
 	require.Equal(t, []string{"10.0.0.0/16"}, func() []string {
@@ -229,13 +234,13 @@ func TestWhatRunsByItselfNamesWhatItDependsOn(t *testing.T) {
 	t.Parallel()
 	b := setupScoped(t, emptyFor(0), cooling(time.Hour))
 	store, _ := b.store(t)
-	n := &naming{Store: store, last: map[string]alloc.Locks{}}
+	n := &naming{Store: store, last: map[string]storage.Locks{}}
 	b.Service = b.serve(n)
 	p, err := b.GetProject(b.ctx, project)
 	require.NoError(t, err)
 	eu, err := b.GetPool(b.ctx, platform, "eu")
 	require.NoError(t, err)
-	named := func(op string, want alloc.Locks) {
+	named := func(op string, want storage.Locks) {
 		t.Helper()
 		got, some := n.last[op]
 		require.True(t, some, op)
@@ -248,14 +253,14 @@ func TestWhatRunsByItselfNamesWhatItDependsOn(t *testing.T) {
 		b.clock.move(time.Hour)
 		b.freed(t, 1)
 		scoped := b.only(t)
-		named("cooldown_free", alloc.Locks{Alone: []ipam.ID{scoped.UID}})
+		named("cooldown_free", storage.Locks{Alone: []ipam.ID{scoped.UID}})
 		b.swept(t, 1, 0)
-		named("scope_mark", alloc.Locks{Alone: []ipam.ID{scoped.UID}})
+		named("scope_mark", storage.Locks{Alone: []ipam.ID{scoped.UID}})
 		if op == "scope_remove" {
 			b.swept(t, 0, 1)
 		} else {
-			require.NoError(t, b.DeletePool(b.ctx, platform, scoped.Name, alloc.Request{}))
+			require.NoError(t, b.DeletePool(b.ctx, platform, scoped.Name, usecase.Request{}))
 		}
-		named(op, alloc.Locks{Alone: []ipam.ID{scoped.UID, eu.UID}, Shared: []ipam.ID{p.UID}})
+		named(op, storage.Locks{Alone: []ipam.ID{scoped.UID, eu.UID}, Shared: []ipam.ID{p.UID}})
 	}
 }

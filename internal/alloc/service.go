@@ -2,47 +2,39 @@ package alloc
 
 import (
 	"context"
-	"sync"
 	"time"
 
-	"golang.org/x/sync/singleflight"
-
+	"github.com/carve-ipam/carve/internal/alloc/access"
+	"github.com/carve-ipam/carve/internal/alloc/claims"
+	"github.com/carve-ipam/carve/internal/alloc/holdings"
+	"github.com/carve-ipam/carve/internal/alloc/pools"
+	"github.com/carve-ipam/carve/internal/alloc/quota"
+	"github.com/carve-ipam/carve/internal/alloc/refusals"
+	"github.com/carve-ipam/carve/internal/alloc/regions"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/alloc/trail"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
-	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// Service is the use cases. Make one with New; it is safe for concurrent use.
+// Service is the use cases, room by room. Make one with New; it is safe for concurrent use.
 type Service struct {
-	store      Store
-	region     string
-	clock      func() time.Time // the database's
-	ownClock   bool             // but a test's
-	ticks      func() time.Time // for what this process remembers: how long ago something was
-	metrics    Metrics
-	tracer     Tracer // nil: nobody follows
-	lanes      *lanes
-	shares     shares
-	fulls      fulls
-	figures    *figures
-	classes    classMemory
-	memory     memory
-	explaining chan struct{} // one for each explanation that is worked on
-	searching  *places       // lists that look at many rows
-	batching   *places
-	runway     time.Duration
-	maxSpaces  int
-	borrowing  singleflight.Group // by pool, region and prefix length
+	*access.Access
+	*claims.Claims
+	*holdings.Holdings
+	*pools.Pools
+	*quota.Quotas
+	*trail.Trail
 
-	sweeping sync.Mutex
-	swept    ipam.ID // the scoped pool that was looked at last; guarded by sweeping
+	regions *regions.Regions // most of what it can do is for the other rooms
 }
 
 // Options of a Service.
 type Options struct {
 	Region  string           // where rows that this process creates live
 	Clock   func() time.Time // nil: the database's; tests have their own
-	Metrics Metrics          // nil: nobody measures
-	Tracer  Tracer           // nil: nobody follows
+	Metrics usecase.Metrics  // nil: nobody measures
+	Tracer  usecase.Tracer   // nil: nobody follows
 	// MaxWaiting is how many claims and releases may wait for one pool's turn; whoever comes then is refused. 0: 1024.
 	MaxWaiting int
 	// Runway is how long what a region is lent of a pool should last. 0: 10 minutes.
@@ -51,73 +43,32 @@ type Options struct {
 	MaxSpaces int
 }
 
-// New makes the use cases over a store.
-func New(store Store, o Options) *Service {
-	clock, ticks := o.Clock, o.Clock
-	if o.Clock == nil {
-		clock = func() time.Time { return store.Now() }
-		ticks = time.Now
-	}
-	if o.Metrics == nil {
-		o.Metrics = unmeasured{}
-	}
-	if o.Runway <= 0 {
-		o.Runway = 10 * time.Minute
-	}
-	if o.MaxSpaces <= 0 {
-		o.MaxSpaces = defaultMaxSpaces
-	}
-	return &Service{store: store, maxSpaces: o.MaxSpaces, region: o.Region, runway: o.Runway, clock: clock, ownClock: o.Clock != nil, ticks: ticks, metrics: o.Metrics, tracer: o.Tracer, lanes: newLanes(o.MaxWaiting), figures: newFigures(ticks), classes: newClassMemory(), memory: newMemory(), explaining: make(chan struct{}, maxExplaining),
-		searching: newPlaces(searchesAtOnce, searchesOfOne, patientOfOne), batching: newPlaces(batchesAtOnce, batchesOfOne, patientOfOne)}
-}
-
-// now is the time of a request, by the database's clock and as the database stores it: UTC, microseconds.
-func (s *Service) now() time.Time { return asStored(s.clock()) }
-
-func asStored(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }
-
-// Request is what every changing call carries besides its subject.
-type Request struct {
-	Key         string   // Idempotency-Key; "" = none
-	Fingerprint [32]byte // SHA-256 of operation and request; set when Key is
-	DryRun      bool
-	IfMatch     Match
-	CreateOnly  bool // If-None-Match: * of a PUT
-}
-
-// Result is the answer to a call that creates.
-type Result[T any] struct {
-	Value    T
-	Replayed bool // the stored answer of an earlier request with the same key
-	Existed  bool // create-or-return found the same thing
-}
-
-// fresh is the metadata of something that is about to be created.
-func (s *Service) fresh(m ipam.Metadata, project, region string, who tenancy.Principal) ipam.Metadata {
-	now := s.now()
-	return ipam.Metadata{
-		Name: m.Name, UID: ipam.NewID(), Project: project, Region: region, Generation: 1, Revision: ipam.NewID(),
-		CreatedAt: now, UpdatedAt: now, CreatedBy: who.Subject, Labels: m.Labels, Annotations: m.Annotations, GeneratedFrom: m.GeneratedFrom,
+// New makes the use cases over a store: each room is given the rooms below it.
+func New(store storage.Store, o Options) *Service {
+	core := usecase.New(store, usecase.Options{Region: o.Region, Clock: o.Clock, Metrics: o.Metrics, Tracer: o.Tracer})
+	regions, refusals := regions.New(core, o.Runway), refusals.New(core)
+	return &Service{
+		Access:   access.New(core, o.MaxSpaces),
+		Claims:   claims.New(core, regions, refusals, o.MaxWaiting),
+		Holdings: holdings.New(core),
+		Pools:    pools.New(core, regions, refusals),
+		Quotas:   quota.New(core),
+		Trail:    trail.New(core),
+		regions:  regions,
 	}
 }
 
-// inTx is Store.InTx (or DryRun) for a closure that answers a value.
-func inTx[T any](ctx context.Context, s *Service, op string, locks Locks, dryRun bool, fn func(context.Context, Tx) (T, error)) (T, error) {
-	var out T
-	run := s.store.InTx
-	if dryRun {
-		run = s.store.DryRun
-	}
-	err := run(ctx, op, locks, func(ctx context.Context, tx Tx) error {
-		v, err := fn(ctx, timedTx{tx, s})
-		if err == nil {
-			out = v // overwritten by the next attempt, if there is one
-		}
-		return err
-	})
-	if err != nil {
-		var zero T
-		return zero, err
-	}
-	return out, nil
+// ListRegions answers the installation's regions, the primary one first, and that of this server. Whoever is known may ask.
+func (s *Service) ListRegions(ctx context.Context) (all []ipam.Region, here string, err error) {
+	return s.regions.ListRegions(ctx)
+}
+
+// KeepStocks is regions.KeepStocks, for the background.
+func (s *Service) KeepStocks(ctx context.Context) (moved int, err error) {
+	return s.regions.KeepStocks(ctx)
+}
+
+// Reconcile is regions.Reconcile, for the operator.
+func (s *Service) Reconcile(ctx context.Context, o regions.Reconciling) ([]regions.Reconciled, error) {
+	return s.regions.Reconcile(ctx, o)
 }

@@ -9,6 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/crdb"
 	"github.com/carve-ipam/carve/internal/dbtest"
 	"github.com/carve-ipam/carve/internal/ipam"
@@ -48,7 +50,7 @@ func setup(t testing.TB) *bundle {
 	t.Cleanup(func() { auditClean(t, b.dsn) })
 	b.Service, b.attempts = b.server(t)
 	require.NoError(t, b.EnsurePlatform(b.ctx))
-	_, err := b.CreateProject(b.ctx, ipam.Project{Metadata: ipam.Metadata{Name: project}}, alloc.Request{})
+	_, err := b.CreateProject(b.ctx, ipam.Project{Metadata: ipam.Metadata{Name: project}}, usecase.Request{})
 	require.NoError(t, err)
 	return b
 }
@@ -71,7 +73,7 @@ func (b *bundle) store(t testing.TB) (*crdb.Store, *attempts) {
 }
 
 // serve makes the use cases over a store, for tests that put something of theirs in between.
-func (b *bundle) serve(store alloc.Store) *alloc.Service {
+func (b *bundle) serve(store storage.Store) *alloc.Service {
 	return alloc.New(store, alloc.Options{Region: region, Clock: b.clock.read})
 }
 

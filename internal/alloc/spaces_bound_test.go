@@ -9,6 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/paging"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -25,7 +27,7 @@ func TestAProjectHasSoManySpacesAndNoMore(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range 12 {
 		wg.Go(func() {
-			_, err := servers[i%2].CreateSpace(b.ctx, project, ipam.Space{Metadata: meta(fmt.Sprintf("s%d", i))}, alloc.Request{})
+			_, err := servers[i%2].CreateSpace(b.ctx, project, ipam.Space{Metadata: meta(fmt.Sprintf("s%d", i))}, usecase.Request{})
 			if err == nil {
 				made.Add(1)
 			}
@@ -34,18 +36,18 @@ func TestAProjectHasSoManySpacesAndNoMore(t *testing.T) {
 	wg.Wait()
 	require.EqualValues(t, 4, made.Load())
 	for _, dry := range []bool{true, false} {
-		_, err := servers[0].CreateSpace(b.ctx, project, ipam.Space{Metadata: meta("more")}, alloc.Request{DryRun: dry})
+		_, err := servers[0].CreateSpace(b.ctx, project, ipam.Space{Metadata: meta("more")}, usecase.Request{DryRun: dry})
 		e := refused(t, err, ipam.CodeQuotaExceeded)
 		require.Equal(t, []string{"5", "5", "1"}, []string{e.Figures.Limit, e.Figures.Used, e.Figures.Requested})
 	}
-	page, err := b.ListSpaces(b.ctx, project, alloc.Filter{}, 10, "")
+	page, err := b.ListSpaces(b.ctx, project, paging.Filter{}, 10, "")
 	require.NoError(t, err)
 	for _, s := range page.Items {
 		if s.Name != ipam.DefaultSpace {
-			require.NoError(t, servers[1].DeleteSpace(b.ctx, project, s.Name, alloc.Request{}))
+			require.NoError(t, servers[1].DeleteSpace(b.ctx, project, s.Name, usecase.Request{}))
 			break
 		}
 	}
-	_, err = servers[0].CreateSpace(b.ctx, project, ipam.Space{Metadata: meta("more")}, alloc.Request{})
+	_, err = servers[0].CreateSpace(b.ctx, project, ipam.Space{Metadata: meta("more")}, usecase.Request{})
 	require.NoError(t, err)
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -34,7 +34,7 @@ func TestStrategies(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for _, s := range []string{"first", "best", "sparse"} {
-		_, err := b.CreateSpace(b.ctx, project, ipam.Space{Metadata: meta(s)}, alloc.Request{})
+		_, err := b.CreateSpace(b.ctx, project, ipam.Space{Metadata: meta(s)}, usecase.Request{})
 		require.NoError(t, err)
 	}
 	t.Run("FirstFitTakesTheStrictlyLowest", func(t *testing.T) {

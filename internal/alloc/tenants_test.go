@@ -6,7 +6,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/paging"
+	"github.com/carve-ipam/carve/internal/alloc/trail"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
@@ -21,7 +23,7 @@ func (b *bundle) acting(subject string, role tenancy.Role, in string) context.Co
 // neighbour makes the tenant next door, and answers the context of its admin.
 func (b *bundle) neighbour(t testing.TB) context.Context {
 	t.Helper()
-	_, err := b.CreateProject(b.ctx, ipam.Project{Metadata: meta(other)}, alloc.Request{})
+	_, err := b.CreateProject(b.ctx, ipam.Project{Metadata: meta(other)}, usecase.Request{})
 	require.NoError(t, err)
 	return b.acting("corp:neighbour", tenancy.Admin, other)
 }
@@ -33,7 +35,7 @@ func member(subject string, role tenancy.Role) ipam.Member {
 // join gives a subject a role in a project.
 func (b *bundle) join(t testing.TB, in, subject string, role tenancy.Role) ipam.Member {
 	t.Helper()
-	r, err := b.PutMember(b.ctx, in, member(subject, role), alloc.Request{})
+	r, err := b.PutMember(b.ctx, in, member(subject, role), usecase.Request{})
 	require.NoError(t, err)
 	return r.Value
 }
@@ -45,15 +47,15 @@ func apiKey(name string, role tenancy.Role) ipam.APIKey {
 // mint makes an API key.
 func (b *bundle) mint(t testing.TB, in string, k ipam.APIKey) ipam.APIKey {
 	t.Helper()
-	r, err := b.CreateKey(b.ctx, in, k, alloc.Request{})
+	r, err := b.CreateKey(b.ctx, in, k, usecase.Request{})
 	require.NoError(t, err)
 	return r.Value
 }
 
 // events is the trail of a project, newest first.
-func (b *bundle) events(t testing.TB, in string, f alloc.EventFilter) []ipam.Event {
+func (b *bundle) events(t testing.TB, in string, f trail.EventFilter) []ipam.Event {
 	t.Helper()
-	return all(t, 100, func(n int, c string) (alloc.Page[ipam.Event], error) { return b.ListEvents(b.ctx, in, f, n, c) })
+	return all(t, 100, func(n int, c string) (paging.Page[ipam.Event], error) { return b.ListEvents(b.ctx, in, f, n, c) })
 }
 
 // purge does at once what the background does in time.

@@ -10,6 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/paging"
+	"github.com/carve-ipam/carve/internal/alloc/trail"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
@@ -17,7 +20,7 @@ import (
 // change is one use case that changes something other than claims, and the event that it leaves.
 type change struct {
 	name       string
-	run        func(ctx context.Context, r alloc.Request) error
+	run        func(ctx context.Context, r usecase.Request) error
 	trail      string // the project in whose trail it is
 	kind, of   string
 	before     string // JSON; "" for null
@@ -29,109 +32,109 @@ func (b *bundle) changes() []change {
 	in := project
 	dropped := func(_ any, err error) error { return err }
 	return []change{
-		{"CreateProject", func(ctx context.Context, r alloc.Request) error {
+		{"CreateProject", func(ctx context.Context, r usecase.Request) error {
 			_, err := b.CreateProject(ctx, ipam.Project{Metadata: ipam.Metadata{Name: other, Labels: labels("a", "b")}}, r)
 			return err
 		}, ipam.PlatformProject, "Project", other, "", `{"labels":{"a":"b"},"spec":{}}`, false},
-		{"PatchProject", func(ctx context.Context, r alloc.Request) error {
+		{"PatchProject", func(ctx context.Context, r usecase.Request) error {
 			return dropped(b.PatchProject(ctx, other, r, func(p ipam.Project) (ipam.Project, error) {
 				p.Spec.DisplayName, p.Labels = "Umbrella", labels("a", "c")
 				return p, nil
 			}))
 		}, other, "Project", other, `{"labels":{"a":"b"},"spec":{}}`, `{"labels":{"a":"c"},"spec":{"displayName":"Umbrella"}}`, true},
-		{"DeleteProject", func(ctx context.Context, r alloc.Request) error { return b.DeleteProject(ctx, other, r) },
+		{"DeleteProject", func(ctx context.Context, r usecase.Request) error { return b.DeleteProject(ctx, other, r) },
 			ipam.PlatformProject, "Project", other, `{"labels":{"a":"c"},"spec":{"displayName":"Umbrella"}}`, "", false},
-		{"CreateSpace", func(ctx context.Context, r alloc.Request) error {
+		{"CreateSpace", func(ctx context.Context, r usecase.Request) error {
 			_, err := b.CreateSpace(ctx, in, ipam.Space{Metadata: meta("blue")}, r)
 			return err
 		}, in, "Space", "blue", "", `{"spec":{}}`, false},
-		{"PatchSpace", func(ctx context.Context, r alloc.Request) error {
+		{"PatchSpace", func(ctx context.Context, r usecase.Request) error {
 			return dropped(b.PatchSpace(ctx, in, "blue", r, func(s ipam.Space) (ipam.Space, error) { s.Spec.Description = "VRF"; return s, nil }))
 		}, in, "Space", "blue", `{"spec":{}}`, `{"spec":{"description":"VRF"}}`, true},
-		{"PutSpaceGrant", func(ctx context.Context, r alloc.Request) error {
+		{"PutSpaceGrant", func(ctx context.Context, r usecase.Request) error {
 			_, err := b.PutSpaceGrant(ctx, in, "blue", "team-b", r)
 			return err
 		}, in, "SpaceGrant", "blue", "", `{"spec":{"consumer":"team-b"}}`, true},
-		{"DeleteSpaceGrant", func(ctx context.Context, r alloc.Request) error {
+		{"DeleteSpaceGrant", func(ctx context.Context, r usecase.Request) error {
 			return b.DeleteSpaceGrant(ctx, in, "blue", "team-b", r)
 		}, in, "SpaceGrant", "blue", `{"spec":{"consumer":"team-b"}}`, "", false},
-		{"DeleteSpace", func(ctx context.Context, r alloc.Request) error { return b.DeleteSpace(ctx, in, "blue", r) },
+		{"DeleteSpace", func(ctx context.Context, r usecase.Request) error { return b.DeleteSpace(ctx, in, "blue", r) },
 			in, "Space", "blue", `{"spec":{"description":"VRF"}}`, "", false},
-		{"CreateClass", func(ctx context.Context, r alloc.Request) error {
+		{"CreateClass", func(ctx context.Context, r usecase.Request) error {
 			_, err := b.CreateClass(ctx, in, class("std", within(20, 28)), false, r)
 			return err
 		}, in, "IPClass", "std", "", `{"spec":{"provisioner":"native","ipFamily":"IPv4","allowedPrefixLengths":{"min":20,"max":28},
 			"isDefault":false,"poolSelection":"FirstFit","reclaimPolicy":"Delete","visibility":"consumer"}}`, false},
-		{"PatchClass", func(ctx context.Context, r alloc.Request) error {
+		{"PatchClass", func(ctx context.Context, r usecase.Request) error {
 			return dropped(b.PatchClass(ctx, in, "std", false, r, func(c ipam.Class) (ipam.Class, error) {
 				c.Spec.IsDefault, c.Spec.ReuseAfter, c.Spec.MaxPrefixLength = true, new(72*time.Hour), new(30)
 				return c, nil
 			}))
 		}, in, "IPClass", "std", `{"spec":{"allowedPrefixLengths":{"max":28},"isDefault":false}}`,
 			`{"spec":{"allowedPrefixLengths":{"max":30},"isDefault":true,"reuseAfter":"72h"}}`, true},
-		{"CreatePoolOfAClass", func(ctx context.Context, r alloc.Request) error {
+		{"CreatePoolOfAClass", func(ctx context.Context, r usecase.Request) error {
 			_, err := b.CreatePool(ctx, in, root("backing", "10.9.0.0/16", backing("std"), func(p *ipam.Pool) { p.Spec.ReuseAfter = new(time.Hour) }), r)
 			return err
 		}, in, "IPPool", "backing", "", `{"allocatedCIDR":"10.9.0.0/16","spec":{"allocation":{"strategy":"BestFit"},"cidr":"10.9.0.0/16",
 			"classNames":["std"],"region":"local","reuseAfter":"1h","spaceRef":{"project":"acme","name":"default"},"visibility":"consumer"}}`, false},
-		{"PatchPoolOfAClass", func(ctx context.Context, r alloc.Request) error {
+		{"PatchPoolOfAClass", func(ctx context.Context, r usecase.Request) error {
 			return dropped(b.PatchPool(ctx, in, "backing", r, func(p ipam.Pool) (ipam.Pool, error) {
 				p.Spec.ClassNames, p.Spec.ReuseAfter = nil, new(time.Minute)
 				return p, nil
 			}))
 		}, in, "IPPool", "backing", `{"spec":{"classNames":["std"],"reuseAfter":"1h"}}`, `{"spec":{"reuseAfter":"1m"}}`, true},
-		{"DeletePoolOfAClass", func(ctx context.Context, r alloc.Request) error { return b.DeletePool(ctx, in, "backing", r) },
+		{"DeletePoolOfAClass", func(ctx context.Context, r usecase.Request) error { return b.DeletePool(ctx, in, "backing", r) },
 			in, "IPPool", "backing", `{"allocatedCIDR":"10.9.0.0/16","spec":{"allocation":{"strategy":"BestFit"},"cidr":"10.9.0.0/16",
 			"region":"local","reuseAfter":"1m","spaceRef":{"project":"acme","name":"default"},"visibility":"consumer"}}`, "", false},
-		{"DeleteClass", func(ctx context.Context, r alloc.Request) error { return b.DeleteClass(ctx, in, "std", r) },
+		{"DeleteClass", func(ctx context.Context, r usecase.Request) error { return b.DeleteClass(ctx, in, "std", r) },
 			in, "IPClass", "std", `{"spec":{"provisioner":"native","ipFamily":"IPv4","allowedPrefixLengths":{"min":20,"max":30},
 			"isDefault":true,"poolSelection":"FirstFit","reclaimPolicy":"Delete","reuseAfter":"72h","visibility":"consumer"}}`, "", false},
-		{"CreatePool", func(ctx context.Context, r alloc.Request) error {
+		{"CreatePool", func(ctx context.Context, r usecase.Request) error {
 			_, err := b.CreatePool(ctx, in, child("sub", "net", 24), r)
 			return err
 		}, in, "IPPool", "sub", "", `{"allocatedCIDR":"10.0.0.0/24","spec":{"allocation":{"strategy":"BestFit"},
 			"parentRef":{"project":"acme","name":"net"},"prefixLength":24,"region":"local","visibility":"consumer"}}`, false},
-		{"PatchPool", func(ctx context.Context, r alloc.Request) error {
+		{"PatchPool", func(ctx context.Context, r usecase.Request) error {
 			return dropped(b.PatchPool(ctx, in, "sub", r, func(p ipam.Pool) (ipam.Pool, error) {
 				p.Spec.Visibility, p.Spec.Reservations = ipam.VisibilityShared, []ipam.Reservation{{First: 1}}
 				return p, nil
 			}))
 		}, in, "IPPool", "sub", `{"spec":{"visibility":"consumer"}}`, `{"spec":{"reservations":[{"first":1}],"visibility":"shared"}}`, true},
-		{"PutPoolGrant", func(ctx context.Context, r alloc.Request) error {
+		{"PutPoolGrant", func(ctx context.Context, r usecase.Request) error {
 			_, err := b.PutPoolGrant(ctx, in, "sub", ipam.Everybody, r)
 			return err
 		}, in, "PoolGrant", "sub", "", `{"spec":{"consumer":"*"}}`, true},
-		{"DeletePoolGrant", func(ctx context.Context, r alloc.Request) error {
+		{"DeletePoolGrant", func(ctx context.Context, r usecase.Request) error {
 			return b.DeletePoolGrant(ctx, in, "sub", ipam.Everybody, r)
 		}, in, "PoolGrant", "sub", `{"spec":{"consumer":"*"}}`, "", false},
-		{"DeletePool", func(ctx context.Context, r alloc.Request) error { return b.DeletePool(ctx, in, "sub", r) },
+		{"DeletePool", func(ctx context.Context, r usecase.Request) error { return b.DeletePool(ctx, in, "sub", r) },
 			in, "IPPool", "sub", `{"allocatedCIDR":"10.0.0.0/24","spec":{"allocation":{"strategy":"BestFit"},
 			"parentRef":{"project":"acme","name":"net"},"prefixLength":24,"region":"local","reservations":[{"first":1}],"visibility":"shared"}}`, "", false},
-		{"PutMember", func(ctx context.Context, r alloc.Request) error {
+		{"PutMember", func(ctx context.Context, r usecase.Request) error {
 			_, err := b.PutMember(ctx, in, member("corp:alice", tenancy.Viewer), r)
 			return err
 		}, in, "Member", "corp:alice", "", `{"spec":{"role":"viewer"}}`, true},
-		{"PutMemberAgain", func(ctx context.Context, r alloc.Request) error {
+		{"PutMemberAgain", func(ctx context.Context, r usecase.Request) error {
 			_, err := b.PutMember(ctx, in, member("corp:alice", tenancy.Admin), r)
 			return err
 		}, in, "Member", "corp:alice", `{"spec":{"role":"viewer"}}`, `{"spec":{"role":"admin"}}`, true},
-		{"DeleteMember", func(ctx context.Context, r alloc.Request) error { return b.DeleteMember(ctx, in, "corp:alice", r) },
+		{"DeleteMember", func(ctx context.Context, r usecase.Request) error { return b.DeleteMember(ctx, in, "corp:alice", r) },
 			in, "Member", "corp:alice", `{"spec":{"role":"admin"}}`, "", false},
-		{"CreateKey", func(ctx context.Context, r alloc.Request) error {
+		{"CreateKey", func(ctx context.Context, r usecase.Request) error {
 			_, err := b.CreateKey(ctx, in, apiKey("ci", tenancy.Consumer), r)
 			return err
 		}, in, "ApiKey", "ci", "", `{"spec":{"role":"consumer"}}`, false},
-		{"DeleteKey", func(ctx context.Context, r alloc.Request) error { return b.DeleteKey(ctx, in, "ci", r) },
+		{"DeleteKey", func(ctx context.Context, r usecase.Request) error { return b.DeleteKey(ctx, in, "ci", r) },
 			in, "ApiKey", "ci", `{"spec":{"role":"consumer"}}`, "", false},
-		{"PutQuota", func(ctx context.Context, r alloc.Request) error {
+		{"PutQuota", func(ctx context.Context, r usecase.Request) error {
 			_, err := b.PutQuota(ctx, in, quota("q", maxClaims(5), maxAddresses(12), ofFamily(ipam.IPv4)), r)
 			return err
 		}, in, "Quota", "q", "", `{"owner":"platform","spec":{"limits":{"addresses":"12","claims":5},"scope":{"ipFamily":"IPv4"}}}`, true},
-		{"PutQuotaAgain", func(ctx context.Context, r alloc.Request) error {
+		{"PutQuotaAgain", func(ctx context.Context, r usecase.Request) error {
 			_, err := b.PutQuota(ctx, in, quota("q", maxClaims(6), ofFamily(ipam.IPv4), described("more")), r)
 			return err
 		}, in, "Quota", "q", `{"spec":{"limits":{"addresses":"12","claims":5}}}`, `{"spec":{"description":"more","limits":{"claims":6}}}`, true},
-		{"DeleteQuota", func(ctx context.Context, r alloc.Request) error { return b.DeleteQuota(ctx, in, "q", r) },
+		{"DeleteQuota", func(ctx context.Context, r usecase.Request) error { return b.DeleteQuota(ctx, in, "q", r) },
 			in, "Quota", "q", `{"owner":"platform","spec":{"description":"more","limits":{"claims":6},"scope":{"ipFamily":"IPv4"}}}`, "", false},
 	}
 }
@@ -143,7 +146,7 @@ func TestEveryChangeLeavesOneEvent(t *testing.T) {
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/16", strategy(ipam.FirstFit)))
 	b.neighbour(t)
-	require.NoError(t, b.DeleteProject(b.ctx, other, alloc.Request{}))
+	require.NoError(t, b.DeleteProject(b.ctx, other, usecase.Request{}))
 	count := func() int { return len(b.dump(t)["audit_events"]) }
 	for _, c := range b.changes() {
 		t.Run(c.name, func(t *testing.T) {
@@ -156,7 +159,7 @@ func TestEveryChangeLeavesOneEvent(t *testing.T) {
 			r := key(c.name, c.name)
 			require.NoError(t, c.run(ctx, r))
 			require.Equal(t, had+1, count())
-			got := b.events(t, c.trail, alloc.EventFilter{Operation: origin.Operation})
+			got := b.events(t, c.trail, trail.EventFilter{Operation: origin.Operation})
 			require.Len(t, got, 1)
 			e := got[0]
 			require.Equal(t, []any{b.clock.read(), "tester", "dev", origin.Remote, origin.RequestID, c.kind, c.of, "ok"},
@@ -172,12 +175,12 @@ func TestEveryChangeLeavesOneEvent(t *testing.T) {
 				}
 			}
 			if c.idempotent {
-				require.NoError(t, c.run(ctx, alloc.Request{}))
+				require.NoError(t, c.run(ctx, usecase.Request{}))
 				require.Equal(t, had+1, count(), "what changes nothing leaves no event")
 			} else if c.before == "" {
 				require.NoError(t, c.run(ctx, r))
 				require.Equal(t, had+1, count(), "a replay leaves no event")
-				require.Error(t, c.run(ctx, alloc.Request{}))
+				require.Error(t, c.run(ctx, usecase.Request{}))
 				require.Equal(t, had+1, count(), "a refusal that is not for want of rights leaves no event")
 			}
 		})
@@ -216,37 +219,37 @@ func TestTrailIsListedNewestFirst(t *testing.T) {
 		b.join(t, project, subject, tenancy.Roles()[i%3])
 		want = append([]string{subject}, want...)
 	}
-	list := func(f alloc.EventFilter, limit int) []string {
+	list := func(f trail.EventFilter, limit int) []string {
 		t.Helper()
 		var out []string
-		for _, e := range all(t, limit, func(n int, c string) (alloc.Page[ipam.Event], error) { return b.ListEvents(b.ctx, project, f, n, c) }) {
+		for _, e := range all(t, limit, func(n int, c string) (paging.Page[ipam.Event], error) { return b.ListEvents(b.ctx, project, f, n, c) }) {
 			out = append(out, e.Name)
 		}
 		return out
 	}
-	got := list(alloc.EventFilter{}, 100)
+	got := list(trail.EventFilter{}, 100)
 	require.ElementsMatch(t, want, got)
 	require.Equal(t, want[0], got[0])
 	at := func(i int) time.Time { return begun.Add(time.Duration(i+1) * 700 * time.Microsecond) }
 	for _, limit := range []int{1, 2, 5, 100} {
-		require.Equal(t, got, list(alloc.EventFilter{}, limit), "in pages")
-		require.ElementsMatch(t, []string{"corp:m05", "corp:m04", "corp:m03"}, list(alloc.EventFilter{Since: at(3), Until: at(6)}, limit), "to the microsecond")
-		require.ElementsMatch(t, []string{"corp:m11", "corp:m10"}, list(alloc.EventFilter{Since: at(10)}, limit))
-		require.ElementsMatch(t, []string{"corp:m00"}, list(alloc.EventFilter{Until: at(1)}, limit))
-		require.Empty(t, list(alloc.EventFilter{Since: at(12)}, limit))
-		require.Empty(t, list(alloc.EventFilter{Until: at(0)}, limit))
-		require.Empty(t, list(alloc.EventFilter{Since: at(5), Until: at(5)}, limit))
-		require.Equal(t, []string{"corp:m07"}, list(alloc.EventFilter{Name: "corp:m07", Kind: "Member", Subject: "tester", Outcome: "ok"}, limit))
+		require.Equal(t, got, list(trail.EventFilter{}, limit), "in pages")
+		require.ElementsMatch(t, []string{"corp:m05", "corp:m04", "corp:m03"}, list(trail.EventFilter{Since: at(3), Until: at(6)}, limit), "to the microsecond")
+		require.ElementsMatch(t, []string{"corp:m11", "corp:m10"}, list(trail.EventFilter{Since: at(10)}, limit))
+		require.ElementsMatch(t, []string{"corp:m00"}, list(trail.EventFilter{Until: at(1)}, limit))
+		require.Empty(t, list(trail.EventFilter{Since: at(12)}, limit))
+		require.Empty(t, list(trail.EventFilter{Until: at(0)}, limit))
+		require.Empty(t, list(trail.EventFilter{Since: at(5), Until: at(5)}, limit))
+		require.Equal(t, []string{"corp:m07"}, list(trail.EventFilter{Name: "corp:m07", Kind: "Member", Subject: "tester", Outcome: "ok"}, limit))
 	}
-	for _, f := range []alloc.EventFilter{{Name: "none"}, {Kind: "IPPool"}, {Subject: "nobody"}, {Outcome: "not_found"}, {Operation: "none"}} {
+	for _, f := range []trail.EventFilter{{Name: "none"}, {Kind: "IPPool"}, {Subject: "nobody"}, {Outcome: "not_found"}, {Operation: "none"}} {
 		require.Empty(t, list(f, 3))
 	}
 	for _, cursor := range []string{"?", alloc.SealCursor("members", "m01"), alloc.SealCursor("events", "m01")} {
-		_, err := b.ListEvents(b.ctx, project, alloc.EventFilter{}, 1, cursor)
+		_, err := b.ListEvents(b.ctx, project, trail.EventFilter{}, 1, cursor)
 		refused(t, err, ipam.CodeInvalidArgument)
 	}
 	late := ipam.NewTimeID(b.clock.read().Add(time.Hour))
-	page, err := b.ListEvents(b.ctx, project, alloc.EventFilter{Until: at(1)}, 10, alloc.SealCursor("events", late))
+	page, err := b.ListEvents(b.ctx, project, trail.EventFilter{Until: at(1)}, 10, alloc.SealCursor("events", late))
 	require.NoError(t, err)
 	require.Len(t, page.Items, 1, "a forged cursor does not go beyond the filter")
 }
@@ -257,9 +260,9 @@ func TestRefusedChangeLeavesNoEvent(t *testing.T) {
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/16"))
 	before := b.dump(t)
-	_, err := b.CreatePool(b.ctx, project, root("other", "10.0.0.0/8"), alloc.Request{})
+	_, err := b.CreatePool(b.ctx, project, root("other", "10.0.0.0/8"), usecase.Request{})
 	refused(t, err, ipam.CodeOverlap)
-	refused(t, b.DeleteSpace(b.ctx, project, "default", alloc.Request{}), ipam.CodeInUse)
+	refused(t, b.DeleteSpace(b.ctx, project, "default", usecase.Request{}), ipam.CodeInUse)
 	_, err = b.PatchPool(b.ctx, project, "net", ifMatch(ipam.NewID()), func(p ipam.Pool) (ipam.Pool, error) {
 		p.Spec.Description = "x"
 		return p, nil

@@ -7,7 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/paging"
+	"github.com/carve-ipam/carve/internal/alloc/trail"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/api"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/tenancy"
@@ -38,11 +40,11 @@ type accessScript struct {
 	fail    error
 
 	calls   []string // operation, then what names the resource
-	request alloc.Request
+	request usecase.Request
 	askedM  ipam.Member
 	askedK  ipam.APIKey
 	askedQ  ipam.Quota
-	filter  alloc.EventFilter
+	filter  trail.EventFilter
 	address netip.Addr
 	at      time.Time
 	limit   int
@@ -87,9 +89,9 @@ func (s *accessScript) note(op string, names ...string) error {
 
 func (s *accessScript) paged(limit int, cursor string) { s.limit, s.cursor = limit, cursor }
 
-func (s *accessScript) ListMembers(_ context.Context, project string, limit int, cursor string) (alloc.Page[ipam.Member], error) {
+func (s *accessScript) ListMembers(_ context.Context, project string, limit int, cursor string) (paging.Page[ipam.Member], error) {
 	s.paged(limit, cursor)
-	return alloc.Page[ipam.Member]{Items: []ipam.Member{s.member}, Next: "bmV4dA"}, s.note("ListMembers", project)
+	return paging.Page[ipam.Member]{Items: []ipam.Member{s.member}, Next: "bmV4dA"}, s.note("ListMembers", project)
 }
 
 func (s *accessScript) GetMember(_ context.Context, project, subject string) (ipam.Member, error) {
@@ -98,71 +100,71 @@ func (s *accessScript) GetMember(_ context.Context, project, subject string) (ip
 	return m, s.note("GetMember", project, subject)
 }
 
-func (s *accessScript) PutMember(_ context.Context, project string, m ipam.Member, r alloc.Request) (alloc.Result[ipam.Member], error) {
+func (s *accessScript) PutMember(_ context.Context, project string, m ipam.Member, r usecase.Request) (usecase.Result[ipam.Member], error) {
 	s.askedM, s.request = m, r
 	made := s.member
 	made.Name, made.Spec = m.Name, m.Spec
-	return alloc.Result[ipam.Member]{Value: made, Existed: s.existed}, s.note("PutMember", project, m.Name)
+	return usecase.Result[ipam.Member]{Value: made, Existed: s.existed}, s.note("PutMember", project, m.Name)
 }
 
-func (s *accessScript) DeleteMember(_ context.Context, project, subject string, r alloc.Request) error {
+func (s *accessScript) DeleteMember(_ context.Context, project, subject string, r usecase.Request) error {
 	s.request = r
 	return s.note("DeleteMember", project, subject)
 }
 
-func (s *accessScript) ListKeys(_ context.Context, project string, limit int, cursor string) (alloc.Page[ipam.APIKey], error) {
+func (s *accessScript) ListKeys(_ context.Context, project string, limit int, cursor string) (paging.Page[ipam.APIKey], error) {
 	s.paged(limit, cursor)
-	return alloc.Page[ipam.APIKey]{Items: []ipam.APIKey{s.key}, Next: "bmV4dA"}, s.note("ListKeys", project)
+	return paging.Page[ipam.APIKey]{Items: []ipam.APIKey{s.key}, Next: "bmV4dA"}, s.note("ListKeys", project)
 }
 
 func (s *accessScript) GetKey(_ context.Context, project, name string) (ipam.APIKey, error) {
 	return s.key, s.note("GetKey", project, name)
 }
 
-func (s *accessScript) CreateKey(_ context.Context, project string, k ipam.APIKey, r alloc.Request) (alloc.Result[ipam.APIKey], error) {
+func (s *accessScript) CreateKey(_ context.Context, project string, k ipam.APIKey, r usecase.Request) (usecase.Result[ipam.APIKey], error) {
 	s.askedK, s.request = k, r
-	return alloc.Result[ipam.APIKey]{Value: s.key, Replayed: s.repeat}, s.note("CreateKey", project)
+	return usecase.Result[ipam.APIKey]{Value: s.key, Replayed: s.repeat}, s.note("CreateKey", project)
 }
 
-func (s *accessScript) DeleteKey(_ context.Context, project, name string, r alloc.Request) error {
+func (s *accessScript) DeleteKey(_ context.Context, project, name string, r usecase.Request) error {
 	s.request = r
 	return s.note("DeleteKey", project, name)
 }
 
-func (s *accessScript) ListPoolGrants(_ context.Context, project, pool string, limit int, cursor string) (alloc.Page[ipam.Grant], error) {
+func (s *accessScript) ListPoolGrants(_ context.Context, project, pool string, limit int, cursor string) (paging.Page[ipam.Grant], error) {
 	s.paged(limit, cursor)
-	return alloc.Page[ipam.Grant]{Items: []ipam.Grant{s.grant}, Next: "bmV4dA"}, s.note("ListPoolGrants", project, pool)
+	return paging.Page[ipam.Grant]{Items: []ipam.Grant{s.grant}, Next: "bmV4dA"}, s.note("ListPoolGrants", project, pool)
 }
 
 func (s *accessScript) GetPoolGrant(_ context.Context, project, pool, consumer string) (ipam.Grant, error) {
 	return s.grantTo(consumer), s.note("GetPoolGrant", project, pool, consumer)
 }
 
-func (s *accessScript) PutPoolGrant(_ context.Context, project, pool, consumer string, r alloc.Request) (alloc.Result[ipam.Grant], error) {
+func (s *accessScript) PutPoolGrant(_ context.Context, project, pool, consumer string, r usecase.Request) (usecase.Result[ipam.Grant], error) {
 	s.request = r
-	return alloc.Result[ipam.Grant]{Value: s.grantTo(consumer), Existed: s.existed}, s.note("PutPoolGrant", project, pool, consumer)
+	return usecase.Result[ipam.Grant]{Value: s.grantTo(consumer), Existed: s.existed}, s.note("PutPoolGrant", project, pool, consumer)
 }
 
-func (s *accessScript) DeletePoolGrant(_ context.Context, project, pool, consumer string, r alloc.Request) error {
+func (s *accessScript) DeletePoolGrant(_ context.Context, project, pool, consumer string, r usecase.Request) error {
 	s.request = r
 	return s.note("DeletePoolGrant", project, pool, consumer)
 }
 
-func (s *accessScript) ListSpaceGrants(_ context.Context, project, space string, limit int, cursor string) (alloc.Page[ipam.Grant], error) {
+func (s *accessScript) ListSpaceGrants(_ context.Context, project, space string, limit int, cursor string) (paging.Page[ipam.Grant], error) {
 	s.paged(limit, cursor)
-	return alloc.Page[ipam.Grant]{Items: []ipam.Grant{s.grant}, Next: "bmV4dA"}, s.note("ListSpaceGrants", project, space)
+	return paging.Page[ipam.Grant]{Items: []ipam.Grant{s.grant}, Next: "bmV4dA"}, s.note("ListSpaceGrants", project, space)
 }
 
 func (s *accessScript) GetSpaceGrant(_ context.Context, project, space, consumer string) (ipam.Grant, error) {
 	return s.grantTo(consumer), s.note("GetSpaceGrant", project, space, consumer)
 }
 
-func (s *accessScript) PutSpaceGrant(_ context.Context, project, space, consumer string, r alloc.Request) (alloc.Result[ipam.Grant], error) {
+func (s *accessScript) PutSpaceGrant(_ context.Context, project, space, consumer string, r usecase.Request) (usecase.Result[ipam.Grant], error) {
 	s.request = r
-	return alloc.Result[ipam.Grant]{Value: s.grantTo(consumer), Existed: s.existed}, s.note("PutSpaceGrant", project, space, consumer)
+	return usecase.Result[ipam.Grant]{Value: s.grantTo(consumer), Existed: s.existed}, s.note("PutSpaceGrant", project, space, consumer)
 }
 
-func (s *accessScript) DeleteSpaceGrant(_ context.Context, project, space, consumer string, r alloc.Request) error {
+func (s *accessScript) DeleteSpaceGrant(_ context.Context, project, space, consumer string, r usecase.Request) error {
 	s.request = r
 	return s.note("DeleteSpaceGrant", project, space, consumer)
 }
@@ -173,35 +175,35 @@ func (s *accessScript) grantTo(consumer string) ipam.Grant {
 	return g
 }
 
-func (s *accessScript) ListQuotas(_ context.Context, project string, limit int, cursor string) (alloc.Page[ipam.Quota], error) {
+func (s *accessScript) ListQuotas(_ context.Context, project string, limit int, cursor string) (paging.Page[ipam.Quota], error) {
 	s.paged(limit, cursor)
-	return alloc.Page[ipam.Quota]{Items: []ipam.Quota{s.quota}, Next: "bmV4dA"}, s.note("ListQuotas", project)
+	return paging.Page[ipam.Quota]{Items: []ipam.Quota{s.quota}, Next: "bmV4dA"}, s.note("ListQuotas", project)
 }
 
 func (s *accessScript) GetQuota(_ context.Context, project, name string) (ipam.Quota, error) {
 	return s.quota, s.note("GetQuota", project, name)
 }
 
-func (s *accessScript) PutQuota(_ context.Context, project string, q ipam.Quota, r alloc.Request) (alloc.Result[ipam.Quota], error) {
+func (s *accessScript) PutQuota(_ context.Context, project string, q ipam.Quota, r usecase.Request) (usecase.Result[ipam.Quota], error) {
 	s.askedQ, s.request = q, r
-	return alloc.Result[ipam.Quota]{Value: s.quota, Existed: s.existed}, s.note("PutQuota", project, q.Name)
+	return usecase.Result[ipam.Quota]{Value: s.quota, Existed: s.existed}, s.note("PutQuota", project, q.Name)
 }
 
-func (s *accessScript) DeleteQuota(_ context.Context, project, name string, r alloc.Request) error {
+func (s *accessScript) DeleteQuota(_ context.Context, project, name string, r usecase.Request) error {
 	s.request = r
 	return s.note("DeleteQuota", project, name)
 }
 
-func (s *accessScript) ListEvents(_ context.Context, project string, f alloc.EventFilter, limit int, cursor string) (alloc.Page[ipam.Event], error) {
+func (s *accessScript) ListEvents(_ context.Context, project string, f trail.EventFilter, limit int, cursor string) (paging.Page[ipam.Event], error) {
 	s.filter = f
 	s.paged(limit, cursor)
-	return alloc.Page[ipam.Event]{Items: s.events, Next: "bmV4dA"}, s.note("ListEvents", project)
+	return paging.Page[ipam.Event]{Items: s.events, Next: "bmV4dA"}, s.note("ListEvents", project)
 }
 
-func (s *accessScript) GetHistory(_ context.Context, project string, address netip.Addr, at time.Time, limit int, cursor string) (alloc.Page[ipam.Hold], error) {
+func (s *accessScript) GetHistory(_ context.Context, project string, address netip.Addr, at time.Time, limit int, cursor string) (paging.Page[ipam.Hold], error) {
 	s.address, s.at = address, at
 	s.paged(limit, cursor)
-	return alloc.Page[ipam.Hold]{Items: s.holds, Next: "bmV4dA"}, s.note("GetHistory", project)
+	return paging.Page[ipam.Hold]{Items: s.holds, Next: "bmV4dA"}, s.note("GetHistory", project)
 }
 
 func (s *accessScript) Whoami(context.Context) (tenancy.Principal, error) {

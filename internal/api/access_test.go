@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/api/gen"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/tenancy"
@@ -22,8 +22,8 @@ var (
 		{members + "/corp:alice@example.com", []string{"GetMember", "team-a", "corp:alice@example.com"}},
 		{keys + "/pipeline", []string{"GetKey", "team-a", "pipeline"}},
 		{quotas + "/all", []string{"GetQuota", "team-a", "all"}},
-		{pools + "/p/grants/team-b", []string{"GetPoolGrant", "team-a", "p", "team-b"}},
-		{pools + "/p/grants/*", []string{"GetPoolGrant", "team-a", "p", "*"}},
+		{poolsPath + "/p/grants/team-b", []string{"GetPoolGrant", "team-a", "p", "team-b"}},
+		{poolsPath + "/p/grants/*", []string{"GetPoolGrant", "team-a", "p", "*"}},
 		{"/v1/projects/team-a/spaces/lab/grants/team-b", []string{"GetSpaceGrant", "team-a", "lab", "team-b"}},
 		{"/v1/projects/team-a/spaces/lab/grants/%2A", []string{"GetSpaceGrant", "team-a", "lab", "*"}},
 	}
@@ -31,7 +31,7 @@ var (
 		members:                                {"ListMembers", "team-a"},
 		keys:                                   {"ListKeys", "team-a"},
 		quotas:                                 {"ListQuotas", "team-a"},
-		pools + "/p/grants":                    {"ListPoolGrants", "team-a", "p"},
+		poolsPath + "/p/grants":                {"ListPoolGrants", "team-a", "p"},
 		"/v1/projects/team-a/spaces/x/grants":  {"ListSpaceGrants", "team-a", "x"},
 		events:                                 {"ListEvents", "team-a"},
 		history + "?address=10.0.0.1":          {"GetHistory", "team-a"},
@@ -104,12 +104,12 @@ func TestTakingAccessAway(t *testing.T) {
 			require.Equal(t, "true", w.Header().Get("Dry-Run"))
 			calls := append([]string{strings.Replace(c.calls[0], "Get", "Delete", 1)}, c.calls[1:]...)
 			require.Equal(t, calls, s.calls)
-			require.Equal(t, alloc.Request{DryRun: true, IfMatch: alloc.Match{Revisions: []string{strings.Trim(tag, `"`)}}}, s.request)
+			require.Equal(t, usecase.Request{DryRun: true, IfMatch: usecase.Match{Revisions: []string{strings.Trim(tag, `"`)}}}, s.request)
 
 			w = s.server(t).do(t, "DELETE", c.path, "")
 			require.Equal(t, http.StatusNoContent, w.Code)
 			require.Empty(t, w.Header().Values("Dry-Run"))
-			require.Equal(t, alloc.Request{}, s.request)
+			require.Equal(t, usecase.Request{}, s.request)
 		})
 	}
 }
@@ -122,8 +122,8 @@ func TestPuttingAccess(t *testing.T) {
 	}{
 		{members + "/corp:alice@example.com", `{"spec": {"role": "admin"}}`, []string{"PutMember", "team-a", "corp:alice@example.com"}},
 		{quotas + "/all", `{"spec": {"limits": {"claims": 0}}}`, []string{"PutQuota", "team-a", "all"}},
-		{pools + "/p/grants/team-b", "", []string{"PutPoolGrant", "team-a", "p", "team-b"}},
-		{pools + "/p/grants/*", "", []string{"PutPoolGrant", "team-a", "p", "*"}},
+		{poolsPath + "/p/grants/team-b", "", []string{"PutPoolGrant", "team-a", "p", "team-b"}},
+		{poolsPath + "/p/grants/*", "", []string{"PutPoolGrant", "team-a", "p", "*"}},
 		{"/v1/projects/team-a/spaces/lab/grants/team-b", "", []string{"PutSpaceGrant", "team-a", "lab", "team-b"}},
 		{"/v1/projects/team-a/spaces/lab/grants/*", "", []string{"PutSpaceGrant", "team-a", "lab", "*"}},
 	} {
@@ -136,7 +136,7 @@ func TestPuttingAccess(t *testing.T) {
 			require.Equal(t, c.path, w.Header().Get("Location"))
 			require.NotEmpty(t, w.Header().Get("ETag"))
 			require.Empty(t, w.Header().Values("Dry-Run"))
-			require.Equal(t, alloc.Request{}, s.request)
+			require.Equal(t, usecase.Request{}, s.request)
 
 			s.existed = true
 			w = s.server(t).do(t, "PUT", c.path+"?dryRun=true", c.body)
@@ -164,7 +164,7 @@ func TestAReplacementCanBeGuarded(t *testing.T) {
 		p := problem(t, s.server(t).do(t, "PUT", path, body, "If-Match", "a"), http.StatusBadRequest, gen.ProblemCodeInvalidArgument)
 		require.Equal(t, "header:If-Match", p.Errors[0].Pointer)
 
-		s.fail = alloc.Match{Revisions: []string{"a"}}.Check(s.member.Revision)
+		s.fail = usecase.Match{Revisions: []string{"a"}}.Check(s.member.Revision)
 		w := s.server(t).do(t, "PUT", path, body, "If-Match", `"a"`)
 		problem(t, w, http.StatusPreconditionFailed, gen.ProblemCodePreconditionFailed)
 		require.Equal(t, tagOf(s.member.Metadata), w.Header().Get("ETag"))

@@ -8,14 +8,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
 func TestAccessLogSaysWhoAndHow(t *testing.T) {
 	t.Parallel()
 	l := limit(t, script())
-	l.ask(t, "alice", here, "GET", pools+"/p")
+	l.ask(t, "alice", here, "GET", poolsPath+"/p")
 	line := lastRequest(t, l)
 	require.Equal(t, "alice", line["subject"])
 	require.Equal(t, "api-key", line["auth"])
@@ -23,7 +23,7 @@ func TestAccessLogSaysWhoAndHow(t *testing.T) {
 	require.Equal(t, "GET", line["method"])
 	require.NotContains(t, l.logs.String(), "team-a", "the route, not the path")
 
-	l.ask(t, "mallory", here, "GET", pools+"/p")
+	l.ask(t, "mallory", here, "GET", poolsPath+"/p")
 	line = lastRequest(t, l)
 	require.Empty(t, line["subject"])
 	require.EqualValues(t, 401, line["status"])
@@ -35,7 +35,7 @@ func TestCredentialsAreNeverLogged(t *testing.T) {
 	for _, who := range []string{token, "eyJhbGciOi.eyJpc3MiOiJ4.c2lnbmF0dXJl"} {
 		l := limit(t, script())
 		for range 6 { // 401, then 429
-			w := l.ask(t, who, here, "GET", pools+"/p")
+			w := l.ask(t, who, here, "GET", poolsPath+"/p")
 			require.NotContains(t, w.Body.String(), who)
 		}
 		require.Contains(t, l.logs.String(), "request refused")
@@ -70,7 +70,7 @@ func (a *admits) Admit(ctx context.Context, action tenancy.Action, project strin
 	return a.nobody.Admit(ctx, action, project)
 }
 
-func (a *admits) DeletePoolGrant(context.Context, string, string, string, alloc.Request) error {
+func (a *admits) DeletePoolGrant(context.Context, string, string, string, usecase.Request) error {
 	return nil
 }
 
@@ -85,11 +85,11 @@ func TestAdmissionKnowsActionProjectAndOrigin(t *testing.T) {
 		operation string
 		resource  string
 	}{
-		pools + "/p":                 {"GET", tenancy.PoolsRead, "team-a", "getPool", "p"},
-		pools + "/q/grants/team-b":   {"DELETE", tenancy.GrantsWrite, "team-a", "deletePoolGrant", "q"},
-		"/v1/projects":               {"POST", tenancy.ProjectsCreate, "", "createProject", ""},
-		"/v1/projects/team%2Db":      {"DELETE", tenancy.ProjectsDelete, "team-b", "deleteProject", ""},
-		"/v1/projects/x/claims/c%20": {"PATCH", tenancy.ClaimsWrite, "x", "patchClaim", "c "},
+		poolsPath + "/p":               {"GET", tenancy.PoolsRead, "team-a", "getPool", "p"},
+		poolsPath + "/q/grants/team-b": {"DELETE", tenancy.GrantsWrite, "team-a", "deletePoolGrant", "q"},
+		"/v1/projects":                 {"POST", tenancy.ProjectsCreate, "", "createProject", ""},
+		"/v1/projects/team%2Db":        {"DELETE", tenancy.ProjectsDelete, "team-b", "deleteProject", ""},
+		"/v1/projects/x/claims/c%20":   {"PATCH", tenancy.ClaimsWrite, "x", "patchClaim", "c "},
 	} {
 		w := l.ask(t, "alice", here, want.method, path)
 		require.Equal(t, want.action, use.action, path)

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 
+	"github.com/carve-ipam/carve/internal/api/codec"
 	"github.com/carve-ipam/carve/internal/api/gen"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
@@ -14,13 +15,13 @@ func (s *server) ListAllocations(ctx context.Context, r gen.ListAllocationsReque
 	if err != nil {
 		return nil, err
 	}
-	f.Phase, f.Family = string(or(r.Params.Phase, "")), ipam.Family(or(r.Params.IPFamily, ""))
-	f.Purpose, f.Own = ipam.Purpose(or(r.Params.Purpose, "")), or(r.Params.Holder, "") == gen.AllocationHolderSelf
-	page, err := s.use.ListAllocations(ctx, r.Project, f, or(r.Params.Limit, defaultLimit), or(r.Params.Cursor, ""))
+	f.Phase, f.Family = string(codec.Or(r.Params.Phase, "")), ipam.Family(codec.Or(r.Params.IPFamily, ""))
+	f.Purpose, f.Own = ipam.Purpose(codec.Or(r.Params.Purpose, "")), codec.Or(r.Params.Holder, "") == gen.AllocationHolderSelf
+	page, err := s.use.ListAllocations(ctx, r.Project, f, codec.Or(r.Params.Limit, defaultLimit), codec.Or(r.Params.Cursor, ""))
 	if err != nil {
 		return nil, err
 	}
-	return gen.ListAllocations200JSONResponse{Body: gen.IPAllocationList{Items: each(page.Items, allocationOf), NextCursor: page.Next}}, nil
+	return gen.ListAllocations200JSONResponse{Body: gen.IPAllocationList{Items: codec.Each(page.Items, codec.AllocationOf), NextCursor: page.Next}}, nil
 }
 
 func (s *server) GetAllocation(ctx context.Context, r gen.GetAllocationRequestObject) (gen.GetAllocationResponseObject, error) {
@@ -29,7 +30,7 @@ func (s *server) GetAllocation(ctx context.Context, r gen.GetAllocationRequestOb
 		return nil, err
 	}
 	return gen.GetAllocation200JSONResponse{
-		Body: allocationOf(a), Headers: gen.GetAllocation200ResponseHeaders{ETag: etag(a.Revision)},
+		Body: codec.AllocationOf(a), Headers: gen.GetAllocation200ResponseHeaders{ETag: etag(a.Revision)},
 	}, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strconv"
 
+	"github.com/carve-ipam/carve/internal/api/codec"
 	"github.com/carve-ipam/carve/internal/api/gen"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
@@ -13,9 +14,9 @@ import (
 func (s *server) CreateClaimBatch(ctx context.Context, r gen.CreateClaimBatchRequestObject) (gen.CreateClaimBatchResponseObject, error) {
 	claims := make([]ipam.Claim, len(r.Body.Claims))
 	for i, wire := range r.Body.Claims {
-		claim, err := newClaim(r.Project, wire)
+		claim, err := codec.NewClaim(r.Project, wire)
 		if err != nil {
-			return nil, within("/claims/"+strconv.Itoa(i), err)
+			return nil, codec.Within("/claims/"+strconv.Itoa(i), err)
 		}
 		claims[i] = claim
 	}
@@ -28,8 +29,8 @@ func (s *server) CreateClaimBatch(ctx context.Context, r gen.CreateClaimBatchReq
 	if err != nil {
 		return nil, err
 	}
-	return claimsMade{gen.CreateClaimBatch201JSONResponse{
-		Body: gen.ClaimBatch{Claims: each(made.Value, claimOf)},
+	return codec.ClaimsMade{CreateClaimBatch201JSONResponse: gen.CreateClaimBatch201JSONResponse{
+		Body: gen.ClaimBatch{Claims: codec.Each(made.Value, codec.ClaimOf)},
 		Headers: gen.CreateClaimBatch201ResponseHeaders{
 			DryRun: marked(req.DryRun), IdempotencyReplayed: marked(made.Replayed),
 		},

@@ -14,7 +14,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/paging"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/api"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/ratelimit"
@@ -32,20 +33,20 @@ type instant struct {
 	page  []ipam.Claim
 }
 
-func (s *instant) CreateClaim(context.Context, string, ipam.Claim, alloc.Request) (alloc.Result[ipam.Claim], error) {
-	return alloc.Result[ipam.Claim]{Value: s.claim}, nil
+func (s *instant) CreateClaim(context.Context, string, ipam.Claim, usecase.Request) (usecase.Result[ipam.Claim], error) {
+	return usecase.Result[ipam.Claim]{Value: s.claim}, nil
 }
 
-func (s *instant) CreateClaimBatch(_ context.Context, _ string, claims []ipam.Claim, _ alloc.Request) (alloc.Result[[]ipam.Claim], error) {
-	return alloc.Result[[]ipam.Claim]{Value: s.page[:len(claims)]}, nil
+func (s *instant) CreateClaimBatch(_ context.Context, _ string, claims []ipam.Claim, _ usecase.Request) (usecase.Result[[]ipam.Claim], error) {
+	return usecase.Result[[]ipam.Claim]{Value: s.page[:len(claims)]}, nil
 }
 
 func (s *instant) GetClaim(context.Context, string, string) (ipam.Claim, error) { return s.claim, nil }
 
-func (s *instant) DeleteClaim(context.Context, string, string, alloc.Request) error { return nil }
+func (s *instant) DeleteClaim(context.Context, string, string, usecase.Request) error { return nil }
 
-func (s *instant) ListClaims(context.Context, string, alloc.Filter, int, string) (alloc.Page[ipam.Claim], error) {
-	return alloc.Page[ipam.Claim]{Items: s.page, Next: "bmV4dA"}, nil
+func (s *instant) ListClaims(context.Context, string, paging.Filter, int, string) (paging.Page[ipam.Claim], error) {
+	return paging.Page[ipam.Claim]{Items: s.page, Next: "bmV4dA"}, nil
 }
 
 // oneKey is a database with one API key in it.
@@ -159,15 +160,15 @@ func BenchmarkNothing(b *testing.B) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		w.WriteHeader(http.StatusCreated)
 	})
-	p.run(b, "POST", claims, benchClaim, http.StatusCreated)
+	p.run(b, "POST", claimsPath, benchClaim, http.StatusCreated)
 }
 
 func BenchmarkCreateClaim(b *testing.B) {
-	newBench(b, func(*api.Config) {}).run(b, "POST", claims, benchClaim, http.StatusCreated)
+	newBench(b, func(*api.Config) {}).run(b, "POST", claimsPath, benchClaim, http.StatusCreated)
 }
 
 func BenchmarkCreateClaimByClass(b *testing.B) {
-	newBench(b, func(*api.Config) {}).run(b, "POST", claims, benchFull, http.StatusCreated)
+	newBench(b, func(*api.Config) {}).run(b, "POST", claimsPath, benchFull, http.StatusCreated)
 }
 
 func BenchmarkCreateClaimBatch100(b *testing.B) {
@@ -182,18 +183,18 @@ func BenchmarkCreateClaimBatch100(b *testing.B) {
 }
 
 func BenchmarkGetClaim(b *testing.B) {
-	newBench(b, func(*api.Config) {}).run(b, "GET", claims+"/c", "", http.StatusOK)
+	newBench(b, func(*api.Config) {}).run(b, "GET", claimsPath+"/c", "", http.StatusOK)
 }
 
 func BenchmarkDeleteClaim(b *testing.B) {
-	newBench(b, func(*api.Config) {}).run(b, "DELETE", claims+"/c", "", http.StatusNoContent)
+	newBench(b, func(*api.Config) {}).run(b, "DELETE", claimsPath+"/c", "", http.StatusNoContent)
 }
 
 func BenchmarkListClaims(b *testing.B) {
-	newBench(b, func(*api.Config) {}).run(b, "GET", claims+"?limit=100&pool=p", "", http.StatusOK)
+	newBench(b, func(*api.Config) {}).run(b, "GET", claimsPath+"?limit=100&pool=p", "", http.StatusOK)
 }
 
 // BenchmarkRefusedClaim is a body that the contract does not allow: the path that finds the words.
 func BenchmarkRefusedClaim(b *testing.B) {
-	newBench(b, func(*api.Config) {}).run(b, "POST", claims, `{"metadata":{"name":"w-0-000001"},"spec":{"prefixLength":129}}`, http.StatusBadRequest)
+	newBench(b, func(*api.Config) {}).run(b, "POST", claimsPath, `{"metadata":{"name":"w-0-000001"},"spec":{"prefixLength":129}}`, http.StatusBadRequest)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/carve-ipam/carve/internal/api/refuse"
 	"github.com/carve-ipam/carve/internal/guard"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/tenancy"
@@ -23,7 +24,7 @@ func (a *adapter) limitBody(next echo.HandlerFunc) echo.HandlerFunc {
 		case op == nil:
 		case op.mediaType == "":
 			if hasBody(r) {
-				return invalid([]ipam.Field{{Detail: "must be left out: this operation takes none."}})
+				return refuse.Invalid([]ipam.Field{{Detail: "must be left out: this operation takes none."}})
 			}
 		case r.ContentLength > a.cfg.MaxBody:
 			return tooLarge(a.cfg.MaxBody)
@@ -66,7 +67,7 @@ func (a *adapter) strictBody(next echo.HandlerFunc) echo.HandlerFunc {
 			r.Body, r.ContentLength = newCertainBody(data), int64(len(data))
 			return next(c)
 		}
-		if err := checkJSON(data); err != nil {
+		if err := checkJSON(data, bodySizes()); err != nil {
 			return err
 		}
 		r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil }
@@ -83,12 +84,12 @@ func unreadable(r *http.Request, err error) error {
 	case errors.As(err, &large):
 		return tooLarge(large.Limit)
 	case errors.Is(err, os.ErrDeadlineExceeded): // before the request's own time: what a caller is slow in is no 5xx
-		return invalid([]ipam.Field{{Detail: "came too slowly; it was not waited for."}})
+		return refuse.Invalid([]ipam.Field{{Detail: "came too slowly; it was not waited for."}})
 	case errors.Is(err, guard.ErrCrowded):
 		return ipam.Errorf(ipam.CodeRateLimited, "Too many large bodies are on their way. Nothing was changed; repeat the request when Retry-After has passed, or send less at once.")
 	case r.Context().Err() != nil:
 		return r.Context().Err()
 	default:
-		return invalid([]ipam.Field{{Detail: "ended before it was complete."}})
+		return refuse.Invalid([]ipam.Field{{Detail: "ended before it was complete."}})
 	}
 }

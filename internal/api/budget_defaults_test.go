@@ -11,7 +11,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/paging"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/api"
 	"github.com/carve-ipam/carve/internal/api/gen"
 	"github.com/carve-ipam/carve/internal/ipam"
@@ -24,16 +25,16 @@ type spending struct {
 	rows int // that a list looks at
 }
 
-func (s *spending) CreateClaimBatch(ctx context.Context, _ string, claims []ipam.Claim, _ alloc.Request) (alloc.Result[[]ipam.Claim], error) {
+func (s *spending) CreateClaimBatch(ctx context.Context, _ string, claims []ipam.Claim, _ usecase.Request) (usecase.Result[[]ipam.Claim], error) {
 	if err := tenancy.BudgetOf(ctx).Charge(tenancy.Work{Blocks: len(claims)}); err != nil {
-		return alloc.Result[[]ipam.Claim]{}, err
+		return usecase.Result[[]ipam.Claim]{}, err
 	}
-	return alloc.Result[[]ipam.Claim]{Value: s.page[:1]}, nil
+	return usecase.Result[[]ipam.Claim]{Value: s.page[:1]}, nil
 }
 
-func (s *spending) ListClaims(ctx context.Context, _ string, _ alloc.Filter, _ int, _ string) (alloc.Page[ipam.Claim], error) {
+func (s *spending) ListClaims(ctx context.Context, _ string, _ paging.Filter, _ int, _ string) (paging.Page[ipam.Claim], error) {
 	tenancy.BudgetOf(ctx).Add(tenancy.Work{Rows: s.rows})
-	return alloc.Page[ipam.Claim]{Items: s.page, Next: "bmV4dA"}, nil
+	return paging.Page[ipam.Claim]{Items: s.page, Next: "bmV4dA"}, nil
 }
 
 // holders knows callers by the projects that their tokens hold a role in.

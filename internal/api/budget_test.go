@@ -47,7 +47,7 @@ func (l limited) claimOfKiB(t *testing.T, who string, kib int, announced bool) (
 	t.Helper()
 	head, tail := `{"spec":{"poolRef":{"name":"p"},"prefixLength":28},"metadata":{"name":"c","annotations":{"a":"`, `"}}}`
 	body := &sent{Reader: strings.NewReader(head + strings.Repeat("x", kib<<10-len(head)-len(tail)) + tail)}
-	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, claims, body)
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, claimsPath, body)
 	r.Header.Set("Authorization", "Bearer "+who)
 	r.Header.Set("Content-Type", "application/json")
 	if r.ContentLength = -1; announced {
@@ -104,10 +104,10 @@ func TestAllKeysOfAProjectHaveOneBudget(t *testing.T) {
 func TestALongListNeedsAsMuchAsItMayLookAt(t *testing.T) {
 	t.Parallel()
 	l := budgeted(t)
-	require.Equal(t, http.StatusOK, l.ask(t, "key:acme/a", here, "GET", claims+"?limit=150").Code)
-	require.Equal(t, http.StatusOK, l.ask(t, "key:acme/a", here, "GET", claims+"?limit=150").Code, "what is not looked at costs nothing")
+	require.Equal(t, http.StatusOK, l.ask(t, "key:acme/a", here, "GET", claimsPath+"?limit=150").Code)
+	require.Equal(t, http.StatusOK, l.ask(t, "key:acme/a", here, "GET", claimsPath+"?limit=150").Code, "what is not looked at costs nothing")
 	_, _ = l.claimOfKiB(t, "key:acme/a", 5, true)
-	tooMany := l.ask(t, "key:acme/a", here, "GET", claims+"?limit=150")
+	tooMany := l.ask(t, "key:acme/a", here, "GET", claimsPath+"?limit=150")
 	problem(t, tooMany, http.StatusTooManyRequests, gen.ProblemCodeRateLimited)
-	require.Equal(t, http.StatusOK, l.ask(t, "key:acme/a", here, "GET", claims+"?limit=1").Code)
+	require.Equal(t, http.StatusOK, l.ask(t, "key:acme/a", here, "GET", claimsPath+"?limit=1").Code)
 }

@@ -3,7 +3,8 @@ package api
 import (
 	"context"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
+	"github.com/carve-ipam/carve/internal/api/codec"
 	"github.com/carve-ipam/carve/internal/api/gen"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
@@ -16,16 +17,16 @@ func (s *server) ListClaims(ctx context.Context, r gen.ListClaimsRequestObject) 
 	if err != nil {
 		return nil, err
 	}
-	f.Phase, f.Family = string(or(r.Params.Phase, "")), ipam.Family(or(r.Params.IPFamily, ""))
-	page, err := s.use.ListClaims(ctx, r.Project, f, or(r.Params.Limit, defaultLimit), or(r.Params.Cursor, ""))
+	f.Phase, f.Family = string(codec.Or(r.Params.Phase, "")), ipam.Family(codec.Or(r.Params.IPFamily, ""))
+	page, err := s.use.ListClaims(ctx, r.Project, f, codec.Or(r.Params.Limit, defaultLimit), codec.Or(r.Params.Cursor, ""))
 	if err != nil {
 		return nil, err
 	}
-	return claimsRead{gen.ListClaims200JSONResponse{Body: gen.IPClaimList{Items: each(page.Items, claimOf), NextCursor: page.Next}}}, nil
+	return codec.ClaimsRead{ListClaims200JSONResponse: gen.ListClaims200JSONResponse{Body: gen.IPClaimList{Items: codec.Each(page.Items, codec.ClaimOf), NextCursor: page.Next}}}, nil
 }
 
 func (s *server) CreateClaim(ctx context.Context, r gen.CreateClaimRequestObject) (gen.CreateClaimResponseObject, error) {
-	claim, err := newClaim(r.Project, *r.Body)
+	claim, err := codec.NewClaim(r.Project, *r.Body)
 	if err != nil {
 		return nil, err
 	}
@@ -37,8 +38,8 @@ func (s *server) CreateClaim(ctx context.Context, r gen.CreateClaimRequestObject
 	if err != nil {
 		return nil, err
 	}
-	return claimMade{gen.CreateClaim201JSONResponse{
-		Body: claimOf(made.Value),
+	return codec.ClaimMade{CreateClaim201JSONResponse: gen.CreateClaim201JSONResponse{
+		Body: codec.ClaimOf(made.Value),
 		Headers: gen.CreateClaim201ResponseHeaders{
 			ETag: etag(made.Value.Revision), Location: claimsPath(r.Project) + "/" + made.Value.Name,
 			DryRun: marked(req.DryRun), IdempotencyReplayed: marked(made.Replayed),
@@ -53,15 +54,15 @@ func (s *server) GetClaim(ctx context.Context, r gen.GetClaimRequestObject) (gen
 	if err != nil {
 		return nil, err
 	}
-	return claimRead{gen.GetClaim200JSONResponse{Body: claimOf(c), Headers: gen.GetClaim200ResponseHeaders{ETag: etag(c.Revision)}}}, nil
+	return codec.ClaimRead{GetClaim200JSONResponse: gen.GetClaim200JSONResponse{Body: codec.ClaimOf(c), Headers: gen.GetClaim200ResponseHeaders{ETag: etag(c.Revision)}}}, nil
 }
 
 func (s *server) PutClaim(ctx context.Context, r gen.PutClaimRequestObject) (gen.PutClaimResponseObject, error) {
-	meta := or(r.Body.Metadata, gen.PutMetadata{})
+	meta := codec.Or(r.Body.Metadata, gen.PutMetadata{})
 	if meta.Name != "" && meta.Name != r.Claim {
 		return nil, ipam.Invalid("/metadata/name", "is not the name in the path; leave it out.")
 	}
-	spec, err := claimSpec(r.Project, r.Body.Spec)
+	spec, err := codec.ClaimSpec(r.Project, r.Body.Spec)
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +75,7 @@ func (s *server) PutClaim(ctx context.Context, r gen.PutClaimRequestObject) (gen
 	if err != nil {
 		return nil, err
 	}
-	body, tag := claimOf(made.Value), etag(made.Value.Revision)
+	body, tag := codec.ClaimOf(made.Value), etag(made.Value.Revision)
 	if made.Existed {
 		return gen.PutClaim200JSONResponse{Body: body, Headers: gen.PutClaim200ResponseHeaders{ETag: tag, DryRun: marked(req.DryRun)}}, nil
 	}
@@ -91,13 +92,13 @@ func (s *server) PatchClaim(ctx context.Context, r gen.PatchClaimRequestObject) 
 	if err != nil {
 		return nil, err
 	}
-	req := alloc.Request{IfMatch: match, DryRun: or(r.Params.DryRun, false)}
-	c, err := s.use.PatchClaim(ctx, r.Project, r.Claim, req, patchClaim(*r.Body))
+	req := usecase.Request{IfMatch: match, DryRun: codec.Or(r.Params.DryRun, false)}
+	c, err := s.use.PatchClaim(ctx, r.Project, r.Claim, req, codec.PatchClaim(*r.Body))
 	if err != nil {
 		return nil, err
 	}
 	return gen.PatchClaim200JSONResponse{
-		Body:    claimOf(c),
+		Body:    codec.ClaimOf(c),
 		Headers: gen.PatchClaim200ResponseHeaders{ETag: etag(c.Revision), DryRun: marked(req.DryRun)},
 	}, nil
 }

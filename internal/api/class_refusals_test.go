@@ -47,7 +47,7 @@ func TestRefusalsOfClaimsByClass(t *testing.T) {
 			t.Parallel()
 			e := ipam.Errorf(c.code, "It is refused.").At("/spec/className", "is why.")
 			e.Figures = c.figures
-			w := serve(t, api.Config{Service: refusing{err: e}}).do(t, "POST", claims, `{"metadata": {"name": "c"}, "spec": {"className": "standard"}}`)
+			w := serve(t, api.Config{Service: refusing{err: e}}).do(t, "POST", claimsPath, `{"metadata": {"name": "c"}, "spec": {"className": "standard"}}`)
 			p := problem(t, w, c.status, gen.ProblemCode(c.code))
 			require.Equal(t, []gen.ProblemField{{Pointer: "/spec/className", Detail: "is why."}}, p.Errors)
 			require.Empty(t, w.Header().Values("Retry-After"))
@@ -67,7 +67,7 @@ func TestRefusalsShowTwentyStepsAtMost(t *testing.T) {
 			Kind: ipam.StepPool, Name: "team-a/p" + strconv.Itoa(i), Outcome: ipam.OutcomeSkipped, Code: ipam.CodePoolExhausted, Detail: "It is full.",
 		})
 	}
-	w := serve(t, api.Config{Service: refusing{err: e}}).do(t, "POST", claims, `{"metadata": {"name": "c"}, "spec": {}}`)
+	w := serve(t, api.Config{Service: refusing{err: e}}).do(t, "POST", claimsPath, `{"metadata": {"name": "c"}, "spec": {}}`)
 	p := problem(t, w, http.StatusConflict, gen.ProblemCodePoolExhausted)
 	require.Len(t, p.Steps, 20)
 	require.Equal(t, "team-a/p19", p.Steps[19].Name)

@@ -5,7 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/claims"
+	"github.com/carve-ipam/carve/internal/alloc/paging"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/api"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
@@ -20,16 +22,16 @@ type classScript struct {
 	nobody
 	on          *service
 	class       ipam.Class
-	explanation alloc.Explanation
+	explanation claims.Explanation
 	replayed    bool
 	fail        error
 
 	calls   []string // operation, then what names the resource
-	request alloc.Request
+	request usecase.Request
 	move    bool
 	asked   ipam.Class
 	claim   ipam.Claim
-	filter  alloc.Filter
+	filter  paging.Filter
 	limit   int
 	cursor  string
 }
@@ -45,7 +47,7 @@ func scriptClass() *classScript {
 			Spec:   ipam.ClassSpec{Family: ipam.IPv4, MinPrefixLength: new(22), ReuseAfter: new(72 * time.Hour)}.WithDefaults(),
 			Status: ipam.ClassStatus{BackingPools: 1, Total: "65536", Available: "32768", LargestFree: new(22)},
 		},
-		explanation: alloc.Explanation{Refusal: ipam.Errorf(ipam.CodeNoDefaultClass, "There is no default class of IPv4.")},
+		explanation: claims.Explanation{Refusal: ipam.Errorf(ipam.CodeNoDefaultClass, "There is no default class of IPv4.")},
 	}
 }
 
@@ -63,18 +65,18 @@ func (s *classScript) note(op string, names ...string) error {
 	return s.fail
 }
 
-func (s *classScript) ListClasses(_ context.Context, project string, f alloc.Filter, limit int, cursor string) (alloc.Page[ipam.Class], error) {
+func (s *classScript) ListClasses(_ context.Context, project string, f paging.Filter, limit int, cursor string) (paging.Page[ipam.Class], error) {
 	s.filter, s.limit, s.cursor = f, limit, cursor
 	shared := s.class
 	shared.Project, shared.Status = ipam.PlatformProject, ipam.ClassStatus{Total: "0", Available: "0"}
-	return alloc.Page[ipam.Class]{Items: []ipam.Class{s.class, shared}, Next: "bmV4dA"}, s.note("ListClasses", project)
+	return paging.Page[ipam.Class]{Items: []ipam.Class{s.class, shared}, Next: "bmV4dA"}, s.note("ListClasses", project)
 }
 
-func (s *classScript) CreateClass(_ context.Context, project string, c ipam.Class, moveDefault bool, r alloc.Request) (alloc.Result[ipam.Class], error) {
+func (s *classScript) CreateClass(_ context.Context, project string, c ipam.Class, moveDefault bool, r usecase.Request) (usecase.Result[ipam.Class], error) {
 	s.asked, s.move, s.request = c, moveDefault, r
 	made := s.class
 	made.Spec, made.Status = c.Spec, ipam.ClassStatus{Total: "0", Available: "0"}
-	return alloc.Result[ipam.Class]{Value: made, Replayed: s.replayed}, s.note("CreateClass", project)
+	return usecase.Result[ipam.Class]{Value: made, Replayed: s.replayed}, s.note("CreateClass", project)
 }
 
 func (s *classScript) GetClass(_ context.Context, project, name string) (ipam.Class, error) {
@@ -82,7 +84,7 @@ func (s *classScript) GetClass(_ context.Context, project, name string) (ipam.Cl
 }
 
 func (s *classScript) PatchClass(
-	_ context.Context, project, name string, moveDefault bool, r alloc.Request, mutate func(ipam.Class) (ipam.Class, error),
+	_ context.Context, project, name string, moveDefault bool, r usecase.Request, mutate func(ipam.Class) (ipam.Class, error),
 ) (ipam.Class, error) {
 	s.move, s.request = moveDefault, r
 	if err := s.note("PatchClass", project, name); err != nil {
@@ -95,12 +97,12 @@ func (s *classScript) PatchClass(
 	return next, err
 }
 
-func (s *classScript) DeleteClass(_ context.Context, project, name string, r alloc.Request) error {
+func (s *classScript) DeleteClass(_ context.Context, project, name string, r usecase.Request) error {
 	s.request = r
 	return s.note("DeleteClass", project, name)
 }
 
-func (s *classScript) ExplainClaim(_ context.Context, project string, c ipam.Claim) (alloc.Explanation, error) {
+func (s *classScript) ExplainClaim(_ context.Context, project string, c ipam.Claim) (claims.Explanation, error) {
 	s.claim = c
 	return s.explanation, s.note("ExplainClaim", project)
 }

@@ -3,7 +3,8 @@ package api
 import (
 	"context"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
+	"github.com/carve-ipam/carve/internal/api/codec"
 	"github.com/carve-ipam/carve/internal/api/gen"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
@@ -13,24 +14,24 @@ func (s *server) ListClasses(ctx context.Context, r gen.ListClassesRequestObject
 	if err != nil {
 		return nil, err
 	}
-	f.Family = ipam.Family(or(r.Params.IPFamily, ""))
-	page, err := s.use.ListClasses(ctx, r.Project, f, or(r.Params.Limit, defaultLimit), or(r.Params.Cursor, ""))
+	f.Family = ipam.Family(codec.Or(r.Params.IPFamily, ""))
+	page, err := s.use.ListClasses(ctx, r.Project, f, codec.Or(r.Params.Limit, defaultLimit), codec.Or(r.Params.Cursor, ""))
 	if err != nil {
 		return nil, err
 	}
-	return gen.ListClasses200JSONResponse{Body: gen.IPClassList{Items: each(page.Items, classOf), NextCursor: page.Next}}, nil
+	return gen.ListClasses200JSONResponse{Body: gen.IPClassList{Items: codec.Each(page.Items, codec.ClassOf), NextCursor: page.Next}}, nil
 }
 
 func (s *server) CreateClass(ctx context.Context, r gen.CreateClassRequestObject) (gen.CreateClassResponseObject, error) {
-	meta, err := newMetadata(r.Body.Metadata)
+	meta, err := codec.NewMetadata(r.Body.Metadata)
 	if err != nil {
 		return nil, err
 	}
-	spec, err := classSpec(r.Body.Spec)
+	spec, err := codec.ClassSpec(r.Body.Spec)
 	if err != nil {
 		return nil, err
 	}
-	path, move := "/v1/projects/"+r.Project+"/classes", or(r.Params.MoveDefault, false)
+	path, move := "/v1/projects/"+r.Project+"/classes", codec.Or(r.Params.MoveDefault, false)
 	asked := path
 	if move { // it makes another request of the same body
 		asked += "?moveDefault=true"
@@ -44,7 +45,7 @@ func (s *server) CreateClass(ctx context.Context, r gen.CreateClassRequestObject
 		return nil, err
 	}
 	return gen.CreateClass201JSONResponse{
-		Body: classOf(made.Value),
+		Body: codec.ClassOf(made.Value),
 		Headers: gen.CreateClass201ResponseHeaders{
 			ETag: etag(made.Value.Revision), Location: path + "/" + made.Value.Name,
 			DryRun: marked(req.DryRun), IdempotencyReplayed: marked(made.Replayed),
@@ -57,7 +58,7 @@ func (s *server) GetClass(ctx context.Context, r gen.GetClassRequestObject) (gen
 	if err != nil {
 		return nil, err
 	}
-	return gen.GetClass200JSONResponse{Body: classOf(c), Headers: gen.GetClass200ResponseHeaders{ETag: etag(c.Revision)}}, nil
+	return gen.GetClass200JSONResponse{Body: codec.ClassOf(c), Headers: gen.GetClass200ResponseHeaders{ETag: etag(c.Revision)}}, nil
 }
 
 func (s *server) PatchClass(ctx context.Context, r gen.PatchClassRequestObject) (gen.PatchClassResponseObject, error) {
@@ -66,20 +67,20 @@ func (s *server) PatchClass(ctx context.Context, r gen.PatchClassRequestObject) 
 		return nil, err
 	}
 	var status ipam.ClassStatus
-	if mentions(*r.Body, "status") { // as in PatchPool
+	if codec.Mentions(*r.Body, "status") { // as in PatchPool
 		seen, err := s.use.GetClass(ctx, r.Project, r.Class)
 		if err != nil {
 			return nil, err
 		}
 		status = seen.Status
 	}
-	req := alloc.Request{IfMatch: match, DryRun: or(r.Params.DryRun, false)}
-	c, err := s.use.PatchClass(ctx, r.Project, r.Class, or(r.Params.MoveDefault, false), req, patchClass(*r.Body, status))
+	req := usecase.Request{IfMatch: match, DryRun: codec.Or(r.Params.DryRun, false)}
+	c, err := s.use.PatchClass(ctx, r.Project, r.Class, codec.Or(r.Params.MoveDefault, false), req, codec.PatchClass(*r.Body, status))
 	if err != nil {
 		return nil, err
 	}
 	return gen.PatchClass200JSONResponse{
-		Body:    classOf(c),
+		Body:    codec.ClassOf(c),
 		Headers: gen.PatchClass200ResponseHeaders{ETag: etag(c.Revision), DryRun: marked(req.DryRun)},
 	}, nil
 }

@@ -10,7 +10,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/claims"
+	"github.com/carve-ipam/carve/internal/alloc/paging"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/api/gen"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
@@ -33,7 +35,7 @@ func TestCreatingAClass(t *testing.T) {
 		require.Empty(t, w.Header().Values("Dry-Run"))
 		require.Empty(t, w.Header().Values("Idempotency-Replayed"))
 		require.Equal(t, []string{"CreateClass", "team-a"}, s.calls)
-		require.Equal(t, alloc.Request{}, s.request)
+		require.Equal(t, usecase.Request{}, s.request)
 		require.False(t, s.move)
 		require.Equal(t, ipam.Class{
 			Metadata: ipam.Metadata{Name: "gold", Labels: map[string]string{"tier": "gold"}},
@@ -115,7 +117,7 @@ func TestReadingClasses(t *testing.T) {
 		s := scriptClass()
 		w := s.server(t).do(t, "GET", classes+"?labelSelector=tier%3Dgold&ipFamily=IPv4&limit=7&cursor=abc", "")
 		require.Equal(t, http.StatusOK, w.Code, w.Body.String())
-		require.Equal(t, alloc.Filter{
+		require.Equal(t, paging.Filter{
 			Labels: &ipam.Selector{MatchExpressions: []ipam.Requirement{{Key: "tier", Operator: ipam.OpIn, Values: []string{"gold"}}}}, Family: ipam.IPv4,
 		}, s.filter)
 		require.Equal(t, 7, s.limit)
@@ -125,7 +127,7 @@ func TestReadingClasses(t *testing.T) {
 		require.Equal(t, "bmV4dA", page.NextCursor)
 
 		s.server(t).do(t, "GET", classes, "")
-		require.Equal(t, alloc.Filter{}, s.filter)
+		require.Equal(t, paging.Filter{}, s.filter)
 		require.Equal(t, 100, s.limit)
 	})
 }
@@ -143,7 +145,7 @@ func TestPatchingAClass(t *testing.T) {
 		require.Equal(t, new(true), got.Spec.IsDefault)
 		require.Nil(t, got.Spec.AllowedPrefixLengths)
 		require.True(t, s.move)
-		require.Equal(t, alloc.Request{DryRun: true, IfMatch: alloc.Match{Revisions: []string{s.class.Revision.String()}}}, s.request)
+		require.Equal(t, usecase.Request{DryRun: true, IfMatch: usecase.Match{Revisions: []string{s.class.Revision.String()}}}, s.request)
 		require.Equal(t, "true", w.Header().Get("Dry-Run"))
 		require.Equal(t, tagOf(s.class.Metadata), w.Header().Get("ETag"))
 		require.Equal(t, []string{"PatchClass", "team-a", "gold"}, s.calls, "an ordinary patch reads nothing beside its transaction")
@@ -192,11 +194,11 @@ func TestDeletingAClass(t *testing.T) {
 	require.Empty(t, w.Body.String())
 	require.Equal(t, "true", w.Header().Get("Dry-Run"))
 	require.Equal(t, []string{"DeleteClass", "team-a", "gold"}, s.calls)
-	require.Equal(t, alloc.Request{DryRun: true, IfMatch: alloc.Match{Revisions: []string{strings.Trim(tag, `"`)}}}, s.request)
+	require.Equal(t, usecase.Request{DryRun: true, IfMatch: usecase.Match{Revisions: []string{strings.Trim(tag, `"`)}}}, s.request)
 
 	w = s.server(t).do(t, "DELETE", classes+"/gold", "")
 	require.Empty(t, w.Header().Values("Dry-Run"))
-	require.Equal(t, alloc.Request{}, s.request)
+	require.Equal(t, usecase.Request{}, s.request)
 }
 
 func TestExplainingAClaim(t *testing.T) {
@@ -218,7 +220,7 @@ func TestExplainingAClaim(t *testing.T) {
 	t.Run("AnswersWhatItWouldGet", func(t *testing.T) {
 		t.Parallel()
 		s := scriptClass()
-		s.explanation = alloc.Explanation{
+		s.explanation = claims.Explanation{
 			Claim: &ipam.Claim{
 				Block: netip.MustParsePrefix("10.96.4.0/26"), Pool: ipam.Ref{Project: "platform", Name: "standard-eu"}, ReclaimPolicy: ipam.ReclaimDelete,
 				Class: ipam.ClassRef{ID: ipam.NewID(), Ref: ipam.Ref{Project: "platform", Name: "standard"}},

@@ -8,7 +8,8 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/labstack/echo/v4"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
+	"github.com/carve-ipam/carve/internal/api/codec"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -22,9 +23,9 @@ const (
 func etag(revision ipam.ID) string { return quote(revision.String()) }
 
 // requiredMatch reads If-Match of a patch, which must not go without: two callers who both read would overwrite each other.
-func requiredMatch(header *string) (alloc.Match, error) {
+func requiredMatch(header *string) (usecase.Match, error) {
 	if header == nil {
-		return alloc.Match{}, ipam.Errorf(ipam.CodePreconditionRequired,
+		return usecase.Match{}, ipam.Errorf(ipam.CodePreconditionRequired,
 			"A patch needs If-Match with the ETag that it is based on. Read the resource first, or send * to patch whatever is there.").
 			At("header:If-Match", "is required.")
 	}
@@ -35,26 +36,26 @@ func requiredMatch(header *string) (alloc.Match, error) {
 //
 // A weak tag is kept with its mark: If-Match compares strongly, so that it matches nothing there, and a precondition that was asked for
 // must not vanish.
-func parseMatch(name string, header *string) (alloc.Match, error) {
+func parseMatch(name string, header *string) (usecase.Match, error) {
 	if header == nil {
-		return alloc.Match{}, nil
+		return usecase.Match{}, nil
 	}
 	rest := strings.TrimSpace(*header)
 	if rest == "*" {
-		return alloc.Match{Any: true}, nil
+		return usecase.Match{Any: true}, nil
 	}
-	var m alloc.Match
+	var m usecase.Match
 	for {
 		tag, after, ok := cutTag(rest)
 		if !ok {
-			return alloc.Match{}, ipam.Invalid("header:"+name, "must be an entity tag in double quotes, a list of them, or *.")
+			return usecase.Match{}, ipam.Invalid("header:"+name, "must be an entity tag in double quotes, a list of them, or *.")
 		}
 		m.Revisions = append(m.Revisions, tag)
 		if rest = strings.TrimSpace(after); rest == "" {
 			return m, nil
 		}
 		if rest, ok = strings.CutPrefix(rest, ","); !ok {
-			return alloc.Match{}, ipam.Invalid("header:"+name, "must separate its entity tags by commas.")
+			return usecase.Match{}, ipam.Invalid("header:"+name, "must separate its entity tags by commas.")
 		}
 		rest = strings.TrimSpace(rest)
 	}
@@ -75,15 +76,15 @@ func cutTag(s string) (tag, rest string, ok bool) {
 }
 
 // deletion is the request part of a DELETE.
-func deletion(ifMatch *string, dryRun *bool) (alloc.Request, error) {
+func deletion(ifMatch *string, dryRun *bool) (usecase.Request, error) {
 	match, err := parseMatch(headerIfMatch, ifMatch)
-	return alloc.Request{IfMatch: match, DryRun: or(dryRun, false)}, err
+	return usecase.Request{IfMatch: match, DryRun: codec.Or(dryRun, false)}, err
 }
 
 // putting is the request part of a PUT. Of If-None-Match the contract admits * alone.
-func putting(ifMatch, ifNoneMatch *string, dryRun *bool) (alloc.Request, error) {
+func putting(ifMatch, ifNoneMatch *string, dryRun *bool) (usecase.Request, error) {
 	match, err := parseMatch(headerIfMatch, ifMatch)
-	return alloc.Request{IfMatch: match, CreateOnly: ifNoneMatch != nil, DryRun: or(dryRun, false)}, err
+	return usecase.Request{IfMatch: match, CreateOnly: ifNoneMatch != nil, DryRun: codec.Or(dryRun, false)}, err
 }
 
 // uncondition says of the preconditions that an operation does not have why not: none is ignored. Who sends one relies on it. But for a read, of
@@ -149,7 +150,7 @@ func (a *adapter) unchanged(next echo.HandlerFunc) echo.HandlerFunc {
 }
 
 // matchesWeakly is the comparison of If-None-Match: W/ makes no difference (RFC 9110, 8.8.3.2).
-func matchesWeakly(m alloc.Match, tag string) bool {
+func matchesWeakly(m usecase.Match, tag string) bool {
 	return m.Any || slices.ContainsFunc(m.Revisions, func(have string) bool {
 		if opaque, weak := strings.CutPrefix(have, "W/"); weak {
 			return opaque == tag

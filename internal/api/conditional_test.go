@@ -5,13 +5,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
 func TestParseMatch(t *testing.T) {
 	t.Parallel()
-	for header, want := range map[string]alloc.Match{
+	for header, want := range map[string]usecase.Match{
 		`*`:               {Any: true},
 		` * `:             {Any: true},
 		`"a"`:             {Revisions: []string{"a"}},

@@ -5,7 +5,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/api/gen"
 )
 
@@ -25,12 +25,12 @@ func (a *adapter) consistency(next echo.HandlerFunc) echo.HandlerFunc {
 		if op := operationOf(c); op == nil || !op.stale || c.QueryParams().Get(paramConsistency) != string(gen.ConsistencyStale) {
 			return next(c)
 		}
-		ctx := alloc.Stale(c.Request().Context())
+		ctx := storage.Stale(c.Request().Context())
 		c.SetRequest(c.Request().WithContext(ctx))
 		c.Response().Before(func() {
 			h := c.Response().Header()
 			h[headerConsistency] = []string{string(gen.ConsistencyStale)}
-			if at := alloc.ReadAt(ctx); !at.IsZero() {
+			if at := storage.ReadAt(ctx); !at.IsZero() {
 				h[headerReadAt] = []string{at.Truncate(time.Microsecond).Format(time.RFC3339Nano)}
 			}
 		})

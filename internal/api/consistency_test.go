@@ -8,7 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/paging"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/api"
 	"github.com/carve-ipam/carve/internal/api/gen"
 	"github.com/carve-ipam/carve/internal/ipam"
@@ -23,9 +24,9 @@ type readings struct {
 }
 
 func (s *readings) read(ctx context.Context) error {
-	s.stale = append(s.stale, alloc.IsStale(ctx))
+	s.stale = append(s.stale, storage.IsStale(ctx))
 	if !s.at.IsZero() {
-		alloc.NoteReadAt(ctx, s.at)
+		storage.NoteReadAt(ctx, s.at)
 	}
 	return s.fail
 }
@@ -38,19 +39,19 @@ func (s *readings) GetClaim(ctx context.Context, _, _ string) (ipam.Claim, error
 	return s.claim, s.read(ctx)
 }
 
-func (s *readings) ListClaims(ctx context.Context, _ string, _ alloc.Filter, _ int, _ string) (alloc.Page[ipam.Claim], error) {
-	return alloc.Page[ipam.Claim]{Items: []ipam.Claim{s.claim}}, s.read(ctx)
+func (s *readings) ListClaims(ctx context.Context, _ string, _ paging.Filter, _ int, _ string) (paging.Page[ipam.Claim], error) {
+	return paging.Page[ipam.Claim]{Items: []ipam.Claim{s.claim}}, s.read(ctx)
 }
 
-func (s *readings) ListPools(ctx context.Context, _ string, _ alloc.Filter, _ int, _ string) (alloc.Page[ipam.Pool], error) {
-	return alloc.Page[ipam.Pool]{Items: []ipam.Pool{s.pool}}, s.read(ctx)
+func (s *readings) ListPools(ctx context.Context, _ string, _ paging.Filter, _ int, _ string) (paging.Page[ipam.Pool], error) {
+	return paging.Page[ipam.Pool]{Items: []ipam.Pool{s.pool}}, s.read(ctx)
 }
 
 func TestConsistency(t *testing.T) {
 	t.Parallel()
 	const moment = "2026-03-02T09:30:00.123456Z"
 	at := time.Date(2026, 3, 2, 10, 30, 0, 123456789, time.FixedZone("", 3600))
-	targets := []string{pools, pools + "/p", claims, claims + "/c"}
+	targets := []string{poolsPath, poolsPath + "/p", claimsPath, claimsPath + "/c"}
 	ask := func(t *testing.T, s *readings, target string) http.Header {
 		t.Helper()
 		w := serve(t, api.Config{Service: s}).do(t, "GET", target, "")
@@ -82,14 +83,14 @@ func TestConsistency(t *testing.T) {
 	})
 	t.Run("SaysNoMomentWhereNothingWasRead", func(t *testing.T) {
 		t.Parallel()
-		h := ask(t, &readings{scripted: script()}, pools+"?consistency=stale")
+		h := ask(t, &readings{scripted: script()}, poolsPath+"?consistency=stale")
 		require.Equal(t, []string{"stale"}, h["Carve-Consistency"])
 		require.NotContains(t, h, "Carve-Read-At")
 	})
 	t.Run("IsSaidOfWhatWasNotFoundToo", func(t *testing.T) {
 		t.Parallel()
 		s := &readings{scripted: script(), at: at, fail: ipam.Errorf(ipam.CodeNotFound, "Pool team-a/p was not found.")}
-		w := serve(t, api.Config{Service: s}).do(t, "GET", pools+"/p?consistency=stale", "")
+		w := serve(t, api.Config{Service: s}).do(t, "GET", poolsPath+"/p?consistency=stale", "")
 		problem(t, w, http.StatusNotFound, gen.ProblemCodeNotFound)
 		require.Equal(t, []string{"stale"}, w.Header()["Carve-Consistency"])
 		require.Equal(t, []string{moment}, w.Header()["Carve-Read-At"])
@@ -99,8 +100,8 @@ func TestConsistency(t *testing.T) {
 		s := &readings{scripted: script(), at: at}
 		server := serve(t, api.Config{Service: s})
 		for range 3 {
-			require.Contains(t, server.do(t, "GET", pools+"/p?consistency=stale", "").Header(), "Carve-Read-At")
-			require.NotContains(t, server.do(t, "GET", pools+"/p", "").Header(), "Carve-Read-At")
+			require.Contains(t, server.do(t, "GET", poolsPath+"/p?consistency=stale", "").Header(), "Carve-Read-At")
+			require.NotContains(t, server.do(t, "GET", poolsPath+"/p", "").Header(), "Carve-Read-At")
 		}
 	})
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/carve-ipam/carve/internal/api/certain"
 	"github.com/carve-ipam/carve/internal/api/gen"
+	"github.com/carve-ipam/carve/internal/api/refuse"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
@@ -133,7 +134,7 @@ func (a *adapter) match(next echo.HandlerFunc) echo.HandlerFunc {
 		if !ok {
 			c.Response().Header().Set(echo.HeaderAllow, allowed(methods))
 			return ipam.Errorf(ipam.CodeMethodNotAllowed, "This path does not have the method %s; it has %s.",
-				clip(c.Request().Method), allowed(methods))
+				refuse.Clip(c.Request().Method), allowed(methods))
 		}
 		if k, ok := c.(*call); ok {
 			k.op = op

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 
+	"github.com/carve-ipam/carve/internal/api/codec"
 	"github.com/carve-ipam/carve/internal/api/gen"
 )
 
@@ -13,11 +14,11 @@ func grantPath(project, kind, name, consumer string) string {
 }
 
 func (s *server) ListPoolGrants(ctx context.Context, r gen.ListPoolGrantsRequestObject) (gen.ListPoolGrantsResponseObject, error) {
-	page, err := s.use.ListPoolGrants(ctx, r.Project, r.Pool, or(r.Params.Limit, defaultLimit), or(r.Params.Cursor, ""))
+	page, err := s.use.ListPoolGrants(ctx, r.Project, r.Pool, codec.Or(r.Params.Limit, defaultLimit), codec.Or(r.Params.Cursor, ""))
 	if err != nil {
 		return nil, err
 	}
-	return gen.ListPoolGrants200JSONResponse{Body: gen.GrantList{Items: each(page.Items, grantOf), NextCursor: page.Next}}, nil
+	return gen.ListPoolGrants200JSONResponse{Body: gen.GrantList{Items: codec.Each(page.Items, codec.GrantOf), NextCursor: page.Next}}, nil
 }
 
 func (s *server) GetPoolGrant(ctx context.Context, r gen.GetPoolGrantRequestObject) (gen.GetPoolGrantResponseObject, error) {
@@ -25,7 +26,7 @@ func (s *server) GetPoolGrant(ctx context.Context, r gen.GetPoolGrantRequestObje
 	if err != nil {
 		return nil, err
 	}
-	return gen.GetPoolGrant200JSONResponse{Body: grantOf(g), Headers: gen.GetPoolGrant200ResponseHeaders{ETag: etag(g.Revision)}}, nil
+	return gen.GetPoolGrant200JSONResponse{Body: codec.GrantOf(g), Headers: gen.GetPoolGrant200ResponseHeaders{ETag: etag(g.Revision)}}, nil
 }
 
 func (s *server) PutPoolGrant(ctx context.Context, r gen.PutPoolGrantRequestObject) (gen.PutPoolGrantResponseObject, error) {
@@ -37,7 +38,7 @@ func (s *server) PutPoolGrant(ctx context.Context, r gen.PutPoolGrantRequestObje
 	if err != nil {
 		return nil, err
 	}
-	body, tag := grantOf(made.Value), etag(made.Value.Revision)
+	body, tag := codec.GrantOf(made.Value), etag(made.Value.Revision)
 	if made.Existed {
 		return gen.PutPoolGrant200JSONResponse{
 			Body: body, Headers: gen.PutPoolGrant200ResponseHeaders{ETag: tag, DryRun: marked(req.DryRun)},
@@ -63,11 +64,11 @@ func (s *server) DeletePoolGrant(ctx context.Context, r gen.DeletePoolGrantReque
 }
 
 func (s *server) ListSpaceGrants(ctx context.Context, r gen.ListSpaceGrantsRequestObject) (gen.ListSpaceGrantsResponseObject, error) {
-	page, err := s.use.ListSpaceGrants(ctx, r.Project, r.Space, or(r.Params.Limit, defaultLimit), or(r.Params.Cursor, ""))
+	page, err := s.use.ListSpaceGrants(ctx, r.Project, r.Space, codec.Or(r.Params.Limit, defaultLimit), codec.Or(r.Params.Cursor, ""))
 	if err != nil {
 		return nil, err
 	}
-	return gen.ListSpaceGrants200JSONResponse{Body: gen.GrantList{Items: each(page.Items, grantOf), NextCursor: page.Next}}, nil
+	return gen.ListSpaceGrants200JSONResponse{Body: gen.GrantList{Items: codec.Each(page.Items, codec.GrantOf), NextCursor: page.Next}}, nil
 }
 
 func (s *server) GetSpaceGrant(ctx context.Context, r gen.GetSpaceGrantRequestObject) (gen.GetSpaceGrantResponseObject, error) {
@@ -75,7 +76,7 @@ func (s *server) GetSpaceGrant(ctx context.Context, r gen.GetSpaceGrantRequestOb
 	if err != nil {
 		return nil, err
 	}
-	return gen.GetSpaceGrant200JSONResponse{Body: grantOf(g), Headers: gen.GetSpaceGrant200ResponseHeaders{ETag: etag(g.Revision)}}, nil
+	return gen.GetSpaceGrant200JSONResponse{Body: codec.GrantOf(g), Headers: gen.GetSpaceGrant200ResponseHeaders{ETag: etag(g.Revision)}}, nil
 }
 
 func (s *server) PutSpaceGrant(ctx context.Context, r gen.PutSpaceGrantRequestObject) (gen.PutSpaceGrantResponseObject, error) {
@@ -87,7 +88,7 @@ func (s *server) PutSpaceGrant(ctx context.Context, r gen.PutSpaceGrantRequestOb
 	if err != nil {
 		return nil, err
 	}
-	body, tag := grantOf(made.Value), etag(made.Value.Revision)
+	body, tag := codec.GrantOf(made.Value), etag(made.Value.Revision)
 	if made.Existed {
 		return gen.PutSpaceGrant200JSONResponse{
 			Body: body, Headers: gen.PutSpaceGrant200ResponseHeaders{ETag: tag, DryRun: marked(req.DryRun)},

@@ -10,7 +10,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/paging"
+	"github.com/carve-ipam/carve/internal/alloc/pools"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/api"
 	"github.com/carve-ipam/carve/internal/api/gen"
 	"github.com/carve-ipam/carve/internal/ipam"
@@ -26,29 +28,29 @@ type scripted struct {
 	existed  bool
 
 	project string
-	request alloc.Request
+	request usecase.Request
 	asked   ipam.Claim
 	batch   []ipam.Claim
-	filter  alloc.Filter
+	filter  paging.Filter
 	limit   int
 	cursor  string
 	bits    *int
 	reads   int
 }
 
-func (s *scripted) CreateClaim(_ context.Context, project string, c ipam.Claim, r alloc.Request) (alloc.Result[ipam.Claim], error) {
+func (s *scripted) CreateClaim(_ context.Context, project string, c ipam.Claim, r usecase.Request) (usecase.Result[ipam.Claim], error) {
 	s.project, s.asked, s.request = project, c, r
-	return alloc.Result[ipam.Claim]{Value: s.claim, Replayed: s.replayed}, nil
+	return usecase.Result[ipam.Claim]{Value: s.claim, Replayed: s.replayed}, nil
 }
 
-func (s *scripted) PutClaim(_ context.Context, project string, c ipam.Claim, r alloc.Request) (alloc.Result[ipam.Claim], error) {
+func (s *scripted) PutClaim(_ context.Context, project string, c ipam.Claim, r usecase.Request) (usecase.Result[ipam.Claim], error) {
 	s.project, s.asked, s.request = project, c, r
-	return alloc.Result[ipam.Claim]{Value: s.claim, Existed: s.existed}, nil
+	return usecase.Result[ipam.Claim]{Value: s.claim, Existed: s.existed}, nil
 }
 
-func (s *scripted) CreateClaimBatch(_ context.Context, project string, claims []ipam.Claim, r alloc.Request) (alloc.Result[[]ipam.Claim], error) {
+func (s *scripted) CreateClaimBatch(_ context.Context, project string, claims []ipam.Claim, r usecase.Request) (usecase.Result[[]ipam.Claim], error) {
 	s.project, s.batch, s.request = project, claims, r
-	return alloc.Result[[]ipam.Claim]{Value: []ipam.Claim{s.claim, s.claim}, Replayed: s.replayed}, nil
+	return usecase.Result[[]ipam.Claim]{Value: []ipam.Claim{s.claim, s.claim}, Replayed: s.replayed}, nil
 }
 
 func (s *scripted) GetPool(context.Context, string, string) (ipam.Pool, error) {
@@ -56,7 +58,7 @@ func (s *scripted) GetPool(context.Context, string, string) (ipam.Pool, error) {
 	return s.pool, nil
 }
 
-func (s *scripted) PatchPool(_ context.Context, _, _ string, r alloc.Request, mutate func(ipam.Pool) (ipam.Pool, error)) (ipam.Pool, error) {
+func (s *scripted) PatchPool(_ context.Context, _, _ string, r usecase.Request, mutate func(ipam.Pool) (ipam.Pool, error)) (ipam.Pool, error) {
 	s.request = r
 	was := s.pool
 	was.Stock = ipam.Stock{} // as the use case reads it
@@ -65,29 +67,29 @@ func (s *scripted) PatchPool(_ context.Context, _, _ string, r alloc.Request, mu
 	return next, err
 }
 
-func (s *scripted) DeletePool(_ context.Context, _, _ string, r alloc.Request) error {
+func (s *scripted) DeletePool(_ context.Context, _, _ string, r usecase.Request) error {
 	s.request = r
 	return r.IfMatch.Check(s.pool.Revision)
 }
 
-func (s *scripted) ListPools(_ context.Context, project string, f alloc.Filter, limit int, cursor string) (alloc.Page[ipam.Pool], error) {
+func (s *scripted) ListPools(_ context.Context, project string, f paging.Filter, limit int, cursor string) (paging.Page[ipam.Pool], error) {
 	s.project, s.filter, s.limit, s.cursor = project, f, limit, cursor
-	return alloc.Page[ipam.Pool]{Items: []ipam.Pool{s.pool}, Next: "bmV4dA"}, nil
+	return paging.Page[ipam.Pool]{Items: []ipam.Pool{s.pool}, Next: "bmV4dA"}, nil
 }
 
-func (s *scripted) ListAllocations(_ context.Context, project string, f alloc.Filter, limit int, cursor string) (alloc.Page[ipam.Allocation], error) {
+func (s *scripted) ListAllocations(_ context.Context, project string, f paging.Filter, limit int, cursor string) (paging.Page[ipam.Allocation], error) {
 	s.project, s.filter, s.limit, s.cursor = project, f, limit, cursor
-	return alloc.Page[ipam.Allocation]{Items: []ipam.Allocation{}}, nil
+	return paging.Page[ipam.Allocation]{Items: []ipam.Allocation{}}, nil
 }
 
-func (s *scripted) ListClaims(_ context.Context, project string, f alloc.Filter, limit int, cursor string) (alloc.Page[ipam.Claim], error) {
+func (s *scripted) ListClaims(_ context.Context, project string, f paging.Filter, limit int, cursor string) (paging.Page[ipam.Claim], error) {
 	s.project, s.filter, s.limit, s.cursor = project, f, limit, cursor
-	return alloc.Page[ipam.Claim]{Items: []ipam.Claim{s.claim}}, nil
+	return paging.Page[ipam.Claim]{Items: []ipam.Claim{s.claim}}, nil
 }
 
-func (s *scripted) GetPoolFree(_ context.Context, _, _ string, bits *int, limit int, _ string) (alloc.FreePage, error) {
+func (s *scripted) GetPoolFree(_ context.Context, _, _ string, bits *int, limit int, _ string) (pools.FreePage, error) {
 	s.bits, s.limit = bits, limit
-	return alloc.FreePage{Pool: s.pool, Blocks: []netip.Prefix{s.pool.Block}}, nil
+	return pools.FreePage{Pool: s.pool, Blocks: []netip.Prefix{s.pool.Block}}, nil
 }
 
 func script() *scripted {
@@ -126,9 +128,9 @@ func TestCreatingAClaim(t *testing.T) {
 	t.Run("AnswersTheBlockAndWhereTheClaimIs", func(t *testing.T) {
 		t.Parallel()
 		s := script()
-		w := send(t, s, "POST", claims, body)
+		w := send(t, s, "POST", claimsPath, body)
 		require.Equal(t, http.StatusCreated, w.Code)
-		require.Equal(t, claims+"/c", w.Header().Get("Location"))
+		require.Equal(t, claimsPath+"/c", w.Header().Get("Location"))
 		require.Equal(t, tagOf(s.claim.Metadata), w.Header().Get("ETag"))
 		require.Empty(t, w.Header().Values("Idempotency-Replayed"))
 		require.Empty(t, w.Header().Values("Dry-Run"))
@@ -140,14 +142,14 @@ func TestCreatingAClaim(t *testing.T) {
 		require.Equal(t, "team-a", s.project)
 		require.Equal(t, ipam.Ref{Project: "team-a", Name: "p"}, s.asked.Spec.PoolRef)
 		require.Equal(t, 32, *s.asked.Spec.PrefixLength)
-		require.Equal(t, alloc.Request{}, s.request)
+		require.Equal(t, usecase.Request{}, s.request)
 	})
 
 	t.Run("ByAClass", func(t *testing.T) {
 		t.Parallel()
 		s := script()
 		s.claim.Class = ipam.ClassRef{ID: ipam.NewID(), Ref: ipam.Ref{Project: "platform", Name: "standard"}}
-		w := send(t, s, "POST", claims, `{"metadata": {"name": "c"}, "spec": {"className": "standard", "scope": {"cluster": "a", "Cluster": ""}}}`)
+		w := send(t, s, "POST", claimsPath, `{"metadata": {"name": "c"}, "spec": {"className": "standard", "scope": {"cluster": "a", "Cluster": ""}}}`)
 		require.Equal(t, http.StatusCreated, w.Code, w.Body.String())
 		require.Equal(t, ipam.ClaimSpec{ClassName: "standard", Scope: map[string]string{"cluster": "a", "Cluster": ""}}, s.asked.Spec)
 		got := decode[gen.IPClaim](t, w).Status
@@ -157,7 +159,7 @@ func TestCreatingAClaim(t *testing.T) {
 	t.Run("ByNothing", func(t *testing.T) {
 		t.Parallel()
 		s := script()
-		require.Equal(t, http.StatusCreated, send(t, s, "POST", claims, `{"metadata": {"name": "c"}, "spec": {}}`).Code)
+		require.Equal(t, http.StatusCreated, send(t, s, "POST", claimsPath, `{"metadata": {"name": "c"}, "spec": {}}`).Code)
 		require.Equal(t, ipam.ClaimSpec{}, s.asked.Spec)
 	})
 
@@ -165,7 +167,7 @@ func TestCreatingAClaim(t *testing.T) {
 		t.Parallel()
 		s := script()
 		s.replayed = true
-		w := send(t, s, "POST", claims, body, "Idempotency-Key", "key-1")
+		w := send(t, s, "POST", claimsPath, body, "Idempotency-Key", "key-1")
 		require.Equal(t, http.StatusCreated, w.Code)
 		require.Equal(t, "true", w.Header().Get("Idempotency-Replayed"))
 		require.Equal(t, "key-1", s.request.Key)
@@ -175,7 +177,7 @@ func TestCreatingAClaim(t *testing.T) {
 	t.Run("MarksADryRun", func(t *testing.T) {
 		t.Parallel()
 		s := script()
-		w := send(t, s, "POST", claims+"?dryRun=true", body)
+		w := send(t, s, "POST", claimsPath+"?dryRun=true", body)
 		require.Equal(t, "true", w.Header().Get("Dry-Run"))
 		require.True(t, s.request.DryRun)
 	})
@@ -183,7 +185,7 @@ func TestCreatingAClaim(t *testing.T) {
 	t.Run("CompletesAGeneratedName", func(t *testing.T) {
 		t.Parallel()
 		s := script()
-		send(t, s, "POST", claims, `{"metadata": {"generateName": "web-"}, "spec": {"poolRef": {"name": "p"}}}`)
+		send(t, s, "POST", claimsPath, `{"metadata": {"generateName": "web-"}, "spec": {"poolRef": {"name": "p"}}}`)
 		require.Regexp(t, `^web-[a-z0-9]{6}$`, s.asked.Name)
 	})
 }
@@ -195,9 +197,9 @@ func TestPuttingAClaim(t *testing.T) {
 	t.Run("CreatesIt", func(t *testing.T) {
 		t.Parallel()
 		s := script()
-		w := send(t, s, "PUT", claims+"/c", body)
+		w := send(t, s, "PUT", claimsPath+"/c", body)
 		require.Equal(t, http.StatusCreated, w.Code)
-		require.Equal(t, claims+"/c", w.Header().Get("Location"))
+		require.Equal(t, claimsPath+"/c", w.Header().Get("Location"))
 		require.Equal(t, "c", s.asked.Name)
 	})
 
@@ -205,7 +207,7 @@ func TestPuttingAClaim(t *testing.T) {
 		t.Parallel()
 		s := script()
 		s.existed = true
-		w := send(t, s, "PUT", claims+"/c", body)
+		w := send(t, s, "PUT", claimsPath+"/c", body)
 		require.Equal(t, http.StatusOK, w.Code)
 		require.Empty(t, w.Header().Get("Location"))
 		require.Equal(t, tagOf(s.claim.Metadata), w.Header().Get("ETag"))
@@ -230,7 +232,7 @@ func TestPatchingAPool(t *testing.T) {
 	t.Run("AnswersTheNewPool", func(t *testing.T) {
 		t.Parallel()
 		s := script()
-		w := send(t, s, "PATCH", pools+"/p", `{"spec": {"description": "d"}}`, "If-Match", tagOf(s.pool.Metadata))
+		w := send(t, s, "PATCH", poolsPath+"/p", `{"spec": {"description": "d"}}`, "If-Match", tagOf(s.pool.Metadata))
 		require.Equal(t, http.StatusOK, w.Code, w.Body.String())
 		require.Equal(t, "d", decode[gen.IPPool](t, w).Spec.Description)
 		require.Equal(t, []string{s.pool.Revision.String()}, s.request.IfMatch.Revisions)
@@ -240,8 +242,8 @@ func TestPatchingAPool(t *testing.T) {
 	t.Run("TakesBackWhatWasRead", func(t *testing.T) {
 		t.Parallel()
 		s := script()
-		whole := send(t, s, "GET", pools+"/p", "").Body.String()
-		w := send(t, s, "PATCH", pools+"/p", whole, "If-Match", "*")
+		whole := send(t, s, "GET", poolsPath+"/p", "").Body.String()
+		w := send(t, s, "PATCH", poolsPath+"/p", whole, "If-Match", "*")
 		require.Equal(t, http.StatusOK, w.Code, w.Body.String())
 		require.JSONEq(t, whole, w.Body.String())
 	})
@@ -249,7 +251,7 @@ func TestPatchingAPool(t *testing.T) {
 	t.Run("JoinsTagsThatComeInParts", func(t *testing.T) {
 		t.Parallel()
 		s := script()
-		r := httptest.NewRequestWithContext(t.Context(), http.MethodDelete, pools+"/p", nil)
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodDelete, poolsPath+"/p", nil)
 		r.Header["If-Match"] = []string{`"a"`, `"b", ` + tagOf(s.pool.Metadata)}
 		require.Equal(t, http.StatusNoContent, serve(t, api.Config{Service: s}).send(t, r).Code)
 		require.Equal(t, []string{"a", "b", s.pool.Revision.String()}, s.request.IfMatch.Revisions)
@@ -262,7 +264,7 @@ func TestDeletingAPool(t *testing.T) {
 	t.Run("AnswersNothing", func(t *testing.T) {
 		t.Parallel()
 		s := script()
-		w := send(t, s, "DELETE", pools+"/p?dryRun=true", "")
+		w := send(t, s, "DELETE", poolsPath+"/p?dryRun=true", "")
 		require.Equal(t, http.StatusNoContent, w.Code)
 		require.Empty(t, w.Body.String())
 		require.Equal(t, "true", w.Header().Get("Dry-Run"))
@@ -274,7 +276,7 @@ func TestDeletingAPool(t *testing.T) {
 		t.Parallel()
 		for _, stale := range []string{`"x"`, "W/" + tagOf(script().pool.Metadata)} {
 			s := script()
-			w := send(t, s, "DELETE", pools+"/p", "", "If-Match", stale)
+			w := send(t, s, "DELETE", poolsPath+"/p", "", "If-Match", stale)
 			p := problem(t, w, http.StatusPreconditionFailed, gen.ProblemCodePreconditionFailed)
 			require.Equal(t, tagOf(s.pool.Metadata), w.Header().Get("ETag"))
 			require.Equal(t, tagOf(s.pool.Metadata), p.CurrentETag)
@@ -288,9 +290,9 @@ func TestListing(t *testing.T) {
 	t.Run("HandsOnEveryFilterOfPools", func(t *testing.T) {
 		t.Parallel()
 		s := script()
-		w := send(t, s, "GET", pools+"?labelSelector=env%3Dprod&phase=Ready&ipFamily=IPv4&space=lab&parent=team-b/x&class=gold&within=10.0.0.0/8&contains=10.20.0.1&limit=7&cursor=abc", "")
+		w := send(t, s, "GET", poolsPath+"?labelSelector=env%3Dprod&phase=Ready&ipFamily=IPv4&space=lab&parent=team-b/x&class=gold&within=10.0.0.0/8&contains=10.20.0.1&limit=7&cursor=abc", "")
 		require.Equal(t, http.StatusOK, w.Code, w.Body.String())
-		require.Equal(t, alloc.Filter{
+		require.Equal(t, paging.Filter{
 			Labels: &ipam.Selector{MatchExpressions: []ipam.Requirement{{Key: "env", Operator: ipam.OpIn, Values: []string{"prod"}}}},
 			Phase:  "Ready", Family: ipam.IPv4,
 			Space: ipam.Ref{Project: "team-a", Name: "lab"}, Parent: ipam.Ref{Project: "team-b", Name: "x"}, Class: "gold",
@@ -307,7 +309,7 @@ func TestListing(t *testing.T) {
 		t.Parallel()
 		s := script()
 		w := send(t, s, "GET", "/v1/projects/team-a/allocations?purpose=ChildPool&phase=CoolingDown&pool=p&class=gold", "")
-		require.Equal(t, alloc.Filter{Purpose: ipam.PurposeChildPool, Phase: "CoolingDown", Pool: ipam.Ref{Project: "team-a", Name: "p"}, Class: "gold"}, s.filter)
+		require.Equal(t, paging.Filter{Purpose: ipam.PurposeChildPool, Phase: "CoolingDown", Pool: ipam.Ref{Project: "team-a", Name: "p"}, Class: "gold"}, s.filter)
 		require.Equal(t, 100, s.limit)
 		require.JSONEq(t, `{"items": []}`, w.Body.String())
 	})
@@ -315,9 +317,9 @@ func TestListing(t *testing.T) {
 	t.Run("HandsOnEveryFilterOfClaims", func(t *testing.T) {
 		t.Parallel()
 		s := script()
-		w := send(t, s, "GET", claims+"?labelSelector=a&phase=Bound&ipFamily=IPv6&pool=team-b/x&class=gold&within=2001:db8::/32", "")
+		w := send(t, s, "GET", claimsPath+"?labelSelector=a&phase=Bound&ipFamily=IPv6&pool=team-b/x&class=gold&within=2001:db8::/32", "")
 		require.Equal(t, http.StatusOK, w.Code, w.Body.String())
-		require.Equal(t, alloc.Filter{
+		require.Equal(t, paging.Filter{
 			Labels: &ipam.Selector{MatchExpressions: []ipam.Requirement{{Key: "a", Operator: ipam.OpExists}}},
 			Phase:  "Bound", Family: ipam.IPv6, Pool: ipam.Ref{Project: "team-b", Name: "x"}, Class: "gold",
 			Within: netip.MustParsePrefix("2001:db8::/32"),
@@ -328,7 +330,7 @@ func TestListing(t *testing.T) {
 	t.Run("ShowsWhatIsFree", func(t *testing.T) {
 		t.Parallel()
 		s := script()
-		w := send(t, s, "GET", pools+"/p/free?prefixLength=20&limit=1", "")
+		w := send(t, s, "GET", poolsPath+"/p/free?prefixLength=20&limit=1", "")
 		require.Equal(t, http.StatusOK, w.Code)
 		require.Equal(t, 20, *s.bits)
 		require.Equal(t, []gen.FreeBlock{{CIDR: "10.20.0.0/16"}}, decode[gen.PoolFree](t, w).Items)

@@ -4,15 +4,16 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
+	"github.com/carve-ipam/carve/internal/api/codec"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
 // creation is the request part of a POST. The fingerprint is that of the typed body, so that white space, the order of
 // members and how a number or character was written make no other request of the same one; a generated name is not
 // in it, since a repeat would generate another.
-func creation(operationID, path string, body any, key *string, dryRun *bool) (alloc.Request, error) {
-	r := alloc.Request{Key: or(key, ""), DryRun: or(dryRun, false)}
+func creation(operationID, path string, body any, key *string, dryRun *bool) (usecase.Request, error) {
+	r := usecase.Request{Key: codec.Or(key, ""), DryRun: codec.Or(dryRun, false)}
 	if r.Key == "" {
 		return r, nil
 	}

@@ -65,7 +65,7 @@ func setupPatient(t *testing.T, most int, wait time.Duration, door api.Authentic
 func (c *crowd) hold(t *testing.T, who string) {
 	t.Helper()
 	c.wg.Go(func() {
-		r := httptest.NewRequestWithContext(t.Context(), "GET", pools+"/p", http.NoBody)
+		r := httptest.NewRequestWithContext(t.Context(), "GET", poolsPath+"/p", http.NoBody)
 		if who != "" {
 			r.Header.Set("Authorization", "Bearer "+who)
 		}
@@ -88,7 +88,7 @@ func TestWhoFindsNoPlaceIsToldToComeAgain(t *testing.T) {
 	}
 	require.Equal(t, api.Load{Now: 4, Max: 4}, c.bound.Load())
 	for _, method := range []string{"GET", "HEAD", "POST", "PUT", "DELETE", "BREW"} {
-		r := httptest.NewRequestWithContext(t.Context(), method, pools+"/p", mustNotRead{t})
+		r := httptest.NewRequestWithContext(t.Context(), method, poolsPath+"/p", mustNotRead{t})
 		w := c.send(t, r) // without credentials: nobody is asked who is asking
 		require.Equal(t, http.StatusServiceUnavailable, w.Code, method)
 		require.Equal(t, "1", w.Header().Get("Retry-After"))
@@ -110,7 +110,7 @@ func TestCallerWithHalfOfThePlacesLeavesTheOthersToOthers(t *testing.T) {
 	c := setupCrowd(t, 4, named{})
 	c.hold(t, "a")
 	c.hold(t, "a")
-	r := httptest.NewRequestWithContext(t.Context(), "POST", pools, mustNotRead{t})
+	r := httptest.NewRequestWithContext(t.Context(), "POST", poolsPath, mustNotRead{t})
 	r.Header.Set("Authorization", "Bearer a")
 	w := c.send(t, r)
 	problem(t, w, http.StatusTooManyRequests, gen.ProblemCodeRateLimited)
@@ -127,7 +127,7 @@ func TestInDevelopmentModeAllCallersAreOneAndHaveAllPlaces(t *testing.T) {
 	c := setupCrowd(t, 2, api.Dev{})
 	c.hold(t, "")
 	c.hold(t, "")
-	problem(t, c.do(t, "GET", pools+"/p", ""), http.StatusServiceUnavailable, gen.ProblemCodeUnavailable)
+	problem(t, c.do(t, "GET", poolsPath+"/p", ""), http.StatusServiceUnavailable, gen.ProblemCodeUnavailable)
 	c.clear()
 }
 
@@ -162,7 +162,7 @@ func TestPlacesAreGivenBackHoweverARequestEnds(t *testing.T) {
 				ctx = tc.ctx
 			}
 			for range 3 { // the only place, and the only one of this caller, again and again
-				r := httptest.NewRequestWithContext(ctx, "GET", pools+"/p", http.NoBody)
+				r := httptest.NewRequestWithContext(ctx, "GET", poolsPath+"/p", http.NoBody)
 				r.Header.Set("Authorization", "Bearer "+tc.who)
 				if tc.status == 0 {
 					require.PanicsWithValue(t, http.ErrAbortHandler, func() { s.send(t, r) })
@@ -190,7 +190,7 @@ func TestWhoWaitsGetsThePlaceThatIsGivenBack(t *testing.T) {
 	c.hold(t, "a")
 	c.hold(t, "b")
 	next := make(chan int, 1)
-	c.wg.Go(func() { next <- c.do(t, "GET", pools+"/p", "", "Authorization", "Bearer d").Code })
+	c.wg.Go(func() { next <- c.do(t, "GET", poolsPath+"/p", "", "Authorization", "Bearer d").Code })
 	c.waits(t, 1)
 	c.end <- struct{}{} // one of the two ends
 	<-c.begun
@@ -218,7 +218,7 @@ func TestWhoGoesAwayWaitsNoLonger(t *testing.T) {
 			gone := make(chan struct{})
 			go func() {
 				defer close(gone)
-				r := httptest.NewRequestWithContext(ctx, "GET", pools+"/p", http.NoBody)
+				r := httptest.NewRequestWithContext(ctx, "GET", poolsPath+"/p", http.NoBody)
 				r.Header.Set("Authorization", "Bearer x")
 				c.handler.ServeHTTP(httptest.NewRecorder(), r)
 			}()
@@ -235,8 +235,8 @@ func TestWaitEnds(t *testing.T) {
 	t.Parallel()
 	c := setupPatient(t, 1, time.Nanosecond, named{})
 	c.hold(t, "a")
-	problem(t, c.do(t, "GET", pools+"/p", "", "Authorization", "Bearer b"), http.StatusServiceUnavailable, gen.ProblemCodeUnavailable)
-	problem(t, c.do(t, "GET", pools+"/p", "", "Authorization", "Bearer a"), http.StatusTooManyRequests, gen.ProblemCodeRateLimited)
+	problem(t, c.do(t, "GET", poolsPath+"/p", "", "Authorization", "Bearer b"), http.StatusServiceUnavailable, gen.ProblemCodeUnavailable)
+	problem(t, c.do(t, "GET", poolsPath+"/p", "", "Authorization", "Bearer a"), http.StatusTooManyRequests, gen.ProblemCodeRateLimited)
 	c.clear()
 	require.Equal(t, api.Load{Max: 1, Full: 1, Greedy: 1}, c.bound.Load())
 	require.Equal(t, http.StatusNotFound, c.do(t, "GET", "/nowhere", "", "Authorization", "Bearer b").Code, "whoever was refused has its share again")

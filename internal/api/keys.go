@@ -3,18 +3,19 @@ package api
 import (
 	"context"
 
+	"github.com/carve-ipam/carve/internal/api/codec"
 	"github.com/carve-ipam/carve/internal/api/gen"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
 func (s *server) ListAPIKeys(ctx context.Context, r gen.ListAPIKeysRequestObject) (gen.ListAPIKeysResponseObject, error) {
-	page, err := s.use.ListKeys(ctx, r.Project, or(r.Params.Limit, defaultLimit), or(r.Params.Cursor, ""))
+	page, err := s.use.ListKeys(ctx, r.Project, codec.Or(r.Params.Limit, defaultLimit), codec.Or(r.Params.Cursor, ""))
 	if err != nil {
 		return nil, err
 	}
 	now := s.clock()
 	return gen.ListAPIKeys200JSONResponse{Body: gen.APIKeyList{
-		Items:      each(page.Items, func(k ipam.APIKey) gen.APIKey { return keyOf(k, now) }),
+		Items:      codec.Each(page.Items, func(k ipam.APIKey) gen.APIKey { return codec.KeyOf(k, now) }),
 		NextCursor: page.Next,
 	}}, nil
 }
@@ -25,7 +26,7 @@ func (s *server) CreateAPIKey(ctx context.Context, r gen.CreateAPIKeyRequestObje
 	if at := r.Body.Spec.ExpiresAt; at != nil {
 		*at = at.UTC() // one moment is one request, whichever zone it was written in
 	}
-	k, err := newKey(*r.Body)
+	k, err := codec.NewKey(*r.Body)
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +39,7 @@ func (s *server) CreateAPIKey(ctx context.Context, r gen.CreateAPIKeyRequestObje
 	if err != nil {
 		return nil, err
 	}
-	body := keyOf(made.Value, s.clock())
+	body := codec.KeyOf(made.Value, s.clock())
 	body.Token = made.Value.Token
 	return gen.CreateAPIKey201JSONResponse{
 		Body: body,
@@ -55,7 +56,7 @@ func (s *server) GetAPIKey(ctx context.Context, r gen.GetAPIKeyRequestObject) (g
 		return nil, err
 	}
 	return gen.GetAPIKey200JSONResponse{
-		Body: keyOf(k, s.clock()), Headers: gen.GetAPIKey200ResponseHeaders{ETag: etag(k.Revision)},
+		Body: codec.KeyOf(k, s.clock()), Headers: gen.GetAPIKey200ResponseHeaders{ETag: etag(k.Revision)},
 	}, nil
 }
 

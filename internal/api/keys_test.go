@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/api/gen"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/tenancy"
@@ -58,7 +58,7 @@ func TestCreatingAnAPIKey(t *testing.T) {
 		w = s.server(t).do(t, "POST", keys+"?dryRun=true", body)
 		require.Equal(t, "true", w.Header().Get("Dry-Run"))
 		require.NotContains(t, w.Body.String(), "token")
-		require.Equal(t, alloc.Request{DryRun: true}, s.request)
+		require.Equal(t, usecase.Request{DryRun: true}, s.request)
 	})
 
 	t.Run("IsTheSameRequestInAnyZone", func(t *testing.T) {

@@ -26,26 +26,26 @@ func TestCallersAreLimitedInReadsAndWritesApart(t *testing.T) {
 	t.Parallel()
 	l := limit(t, script())
 	for left := 5; left >= 0; left-- {
-		w := l.ask(t, "alice", here, "GET", pools+"/p")
+		w := l.ask(t, "alice", here, "GET", poolsPath+"/p")
 		require.Equal(t, http.StatusOK, w.Code)
 		require.Equal(t, `"reads";q=6;w=2`, w.Header().Get("RateLimit-Policy"))
 		require.Equal(t, `"reads";r=`+string(rune('0'+left))+`;t=1`, w.Header().Get("RateLimit"))
 	}
-	w := l.ask(t, "alice", here, "GET", pools+"/p")
+	w := l.ask(t, "alice", here, "GET", poolsPath+"/p")
 	tooMany(t, w, "reads")
 	require.Equal(t, `"reads";q=6;w=2`, w.Header().Get("RateLimit-Policy"))
-	tooMany(t, l.ask(t, "alice", there, "HEAD", pools+"/p"), "reads")
+	tooMany(t, l.ask(t, "alice", there, "HEAD", poolsPath+"/p"), "reads")
 
-	w = l.ask(t, "alice", here, "DELETE", pools+"/p")
+	w = l.ask(t, "alice", here, "DELETE", poolsPath+"/p")
 	require.Equal(t, http.StatusNoContent, w.Code, "writes have their own bucket")
 	require.Equal(t, `"writes";r=3;t=1`, w.Header().Get("RateLimit"))
-	require.Equal(t, http.StatusOK, l.ask(t, "bob", here, "GET", pools+"/p").Code, "and so has everybody else")
+	require.Equal(t, http.StatusOK, l.ask(t, "bob", here, "GET", poolsPath+"/p").Code, "and so has everybody else")
 
 	l.pass(time.Second)
 	for range 3 {
-		require.Equal(t, http.StatusOK, l.ask(t, "alice", here, "GET", pools+"/p").Code)
+		require.Equal(t, http.StatusOK, l.ask(t, "alice", here, "GET", poolsPath+"/p").Code)
 	}
-	tooMany(t, l.ask(t, "alice", here, "GET", pools+"/p"), "reads")
+	tooMany(t, l.ask(t, "alice", here, "GET", poolsPath+"/p"), "reads")
 }
 
 func TestRefusedRequestsCountToo(t *testing.T) {
@@ -57,7 +57,7 @@ func TestRefusedRequestsCountToo(t *testing.T) {
 		require.NotEmpty(t, w.Header().Get("RateLimit"))
 	}
 	tooMany(t, l.ask(t, "alice", here, "DELETE", "/v1/projects/team-b/pools/p"), "writes")
-	tooMany(t, l.ask(t, "alice", here, "DELETE", pools+"/p"), "writes")
+	tooMany(t, l.ask(t, "alice", here, "DELETE", poolsPath+"/p"), "writes")
 }
 
 func TestPagesAreNotLimited(t *testing.T) {
@@ -78,7 +78,7 @@ func TestDevelopmentModeIsNotLimited(t *testing.T) {
 	l := limit(t, script())
 	dev := limitedDev(t, l)
 	for range 20 {
-		w := dev.do(t, "GET", pools+"/p", "")
+		w := dev.do(t, "GET", poolsPath+"/p", "")
 		require.Equal(t, http.StatusOK, w.Code)
 		require.Empty(t, w.Header().Get("RateLimit"))
 	}
@@ -91,17 +91,17 @@ func TestGuessesAreLimitedByAddress(t *testing.T) {
 			t.Parallel()
 			l := limit(t, script())
 			for range 4 {
-				w := l.ask(t, who, here, "GET", pools+"/p")
+				w := l.ask(t, who, here, "GET", poolsPath+"/p")
 				problem(t, w, http.StatusUnauthorized, gen.ProblemCodeUnauthenticated)
 				require.Equal(t, "Bearer", w.Header().Get("WWW-Authenticate"))
 			}
-			w := l.ask(t, who, here, "GET", pools+"/p")
+			w := l.ask(t, who, here, "GET", poolsPath+"/p")
 			tooMany(t, w, "anonymous")
 			require.Equal(t, `"anonymous";q=4;w=2`, w.Header().Get("RateLimit-Policy"))
-			problem(t, l.ask(t, who, there, "GET", pools+"/p"), http.StatusUnauthorized, gen.ProblemCodeUnauthenticated)
+			problem(t, l.ask(t, who, there, "GET", poolsPath+"/p"), http.StatusUnauthorized, gen.ProblemCodeUnauthenticated)
 			l.pass(time.Second / 2)
-			problem(t, l.ask(t, who, here, "GET", pools+"/p"), http.StatusUnauthorized, gen.ProblemCodeUnauthenticated)
-			tooMany(t, l.ask(t, who, here, "GET", pools+"/p"), "anonymous")
+			problem(t, l.ask(t, who, here, "GET", poolsPath+"/p"), http.StatusUnauthorized, gen.ProblemCodeUnauthenticated)
+			tooMany(t, l.ask(t, who, here, "GET", poolsPath+"/p"), "anonymous")
 		})
 	}
 }
@@ -109,16 +109,16 @@ func TestGuessesAreLimitedByAddress(t *testing.T) {
 func TestNeighboursFloodHurtsNobodyWhoIsKnown(t *testing.T) {
 	t.Parallel()
 	l := limit(t, script())
-	require.Equal(t, http.StatusOK, l.ask(t, "alice", here, "GET", pools+"/p").Code)
+	require.Equal(t, http.StatusOK, l.ask(t, "alice", here, "GET", poolsPath+"/p").Code)
 	for range 10 {
-		l.ask(t, "mallory", here, "GET", pools+"/p")
+		l.ask(t, "mallory", here, "GET", poolsPath+"/p")
 	}
 	lookups := l.door.lookups.Load()
-	tooMany(t, l.ask(t, "mallory", here, "GET", pools+"/p"), "anonymous")
-	require.Equal(t, http.StatusOK, l.ask(t, "alice", here, "GET", pools+"/p").Code, "known, so not hurt")
-	tooMany(t, l.ask(t, "bob", here, "GET", pools+"/p"), "anonymous")
+	tooMany(t, l.ask(t, "mallory", here, "GET", poolsPath+"/p"), "anonymous")
+	require.Equal(t, http.StatusOK, l.ask(t, "alice", here, "GET", poolsPath+"/p").Code, "known, so not hurt")
+	tooMany(t, l.ask(t, "bob", here, "GET", poolsPath+"/p"), "anonymous")
 	require.Equal(t, lookups, l.door.lookups.Load(), "nothing is looked up for an address without attempts")
-	require.Equal(t, http.StatusOK, l.ask(t, "bob", there, "GET", pools+"/p").Code)
+	require.Equal(t, http.StatusOK, l.ask(t, "bob", there, "GET", poolsPath+"/p").Code)
 }
 
 func TestValidCredentialsCostTheAddressNothing(t *testing.T) {
@@ -126,11 +126,11 @@ func TestValidCredentialsCostTheAddressNothing(t *testing.T) {
 	l := limit(t, script())
 	for range 4 {
 		l.door.known["bob"] = false // forgotten, so it is looked up
-		require.Equal(t, http.StatusNoContent, l.ask(t, "bob", here, "DELETE", pools+"/p").Code)
+		require.Equal(t, http.StatusNoContent, l.ask(t, "bob", here, "DELETE", poolsPath+"/p").Code)
 	}
 	require.EqualValues(t, 4, l.door.lookups.Load())
 	for range 4 {
-		problem(t, l.ask(t, "", here, "GET", pools+"/p"), http.StatusUnauthorized, gen.ProblemCodeUnauthenticated)
+		problem(t, l.ask(t, "", here, "GET", poolsPath+"/p"), http.StatusUnauthorized, gen.ProblemCodeUnauthenticated)
 	}
 }
 
@@ -146,18 +146,18 @@ func TestOrderOfTheChecks(t *testing.T) {
 	}
 	t.Run("NoSuchMethodBeforeCredentials", func(t *testing.T) {
 		t.Parallel()
-		problem(t, limit(t, nil).ask(t, "", here, "PUT", pools), http.StatusMethodNotAllowed, gen.ProblemCodeMethodNotAllowed)
+		problem(t, limit(t, nil).ask(t, "", here, "PUT", poolsPath), http.StatusMethodNotAllowed, gen.ProblemCodeMethodNotAllowed)
 	})
 	t.Run("LengthBeforeCredentials", func(t *testing.T) {
 		t.Parallel()
 		l := limit(t, nil)
-		r := httptest.NewRequestWithContext(t.Context(), "POST", pools, strings.NewReader("{}"))
+		r := httptest.NewRequestWithContext(t.Context(), "POST", poolsPath, strings.NewReader("{}"))
 		r.ContentLength = 2 << 20
 		problem(t, l.send(t, r), http.StatusRequestEntityTooLarge, gen.ProblemCodePayloadTooLarge)
 	})
 	t.Run("CredentialsBeforeTheBody", func(t *testing.T) {
 		t.Parallel()
-		problem(t, unread(t, limit(t, nil), "mallory", "POST", pools), http.StatusUnauthorized, gen.ProblemCodeUnauthenticated)
+		problem(t, unread(t, limit(t, nil), "mallory", "POST", poolsPath), http.StatusUnauthorized, gen.ProblemCodeUnauthenticated)
 	})
 	t.Run("RateBeforeRights", func(t *testing.T) {
 		t.Parallel()
@@ -172,13 +172,13 @@ func TestOrderOfTheChecks(t *testing.T) {
 		l := limit(t, nil)
 		problem(t, unread(t, l, "alice", "POST", "/v1/projects/team-b/pools"), http.StatusNotFound, gen.ProblemCodeNotFound)
 		problem(t, unread(t, l, "alice", "POST", "/v1/projects"), http.StatusForbidden, gen.ProblemCodePermissionDenied)
-		problem(t, unread(t, l, "alice", "POST", pools), http.StatusUnsupportedMediaType, gen.ProblemCodeUnsupportedMediaType)
+		problem(t, unread(t, l, "alice", "POST", poolsPath), http.StatusUnsupportedMediaType, gen.ProblemCodeUnsupportedMediaType)
 	})
 	t.Run("RightsBeforeValidity", func(t *testing.T) {
 		t.Parallel()
 		l := limit(t, nil)
 		problem(t, l.ask(t, "alice", here, "GET", "/v1/projects/team-b/pools?limit=many"), http.StatusNotFound, gen.ProblemCodeNotFound)
-		problem(t, l.ask(t, "alice", here, "GET", pools+"?limit=many"), http.StatusBadRequest, gen.ProblemCodeInvalidArgument)
+		problem(t, l.ask(t, "alice", here, "GET", poolsPath+"?limit=many"), http.StatusBadRequest, gen.ProblemCodeInvalidArgument)
 	})
 }
 

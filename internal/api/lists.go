@@ -3,7 +3,8 @@ package api
 import (
 	"strings"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/paging"
+	"github.com/carve-ipam/carve/internal/api/codec"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -13,18 +14,18 @@ type filterParams struct {
 }
 
 // filter reads the parameters that are more than a word.
-func (p filterParams) filter(project string) (f alloc.Filter, err error) {
-	if f.Labels, err = labelFilter(or(p.labels, "")); err != nil {
+func (p filterParams) filter(project string) (f paging.Filter, err error) {
+	if f.Labels, err = codec.LabelFilter(codec.Or(p.labels, "")); err != nil {
 		return f, err
 	}
-	if f.Within, err = block("query:within", or(p.within, "")); err != nil {
+	if f.Within, err = codec.Block("query:within", codec.Or(p.within, "")); err != nil {
 		return f, err
 	}
-	if f.Contains, err = address("query:contains", or(p.contains, "")); err != nil {
+	if f.Contains, err = codec.Address("query:contains", codec.Or(p.contains, "")); err != nil {
 		return f, err
 	}
 	f.Space, f.Parent, f.Pool = refFilter(project, p.space), refFilter(project, p.parent), refFilter(project, p.pool)
-	f.Class = or(p.class, "")
+	f.Class = codec.Or(p.class, "")
 	return f, nil
 }
 

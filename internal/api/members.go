@@ -4,16 +4,17 @@ import (
 	"context"
 	"net/url"
 
+	"github.com/carve-ipam/carve/internal/api/codec"
 	"github.com/carve-ipam/carve/internal/api/gen"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
 func (s *server) ListMembers(ctx context.Context, r gen.ListMembersRequestObject) (gen.ListMembersResponseObject, error) {
-	page, err := s.use.ListMembers(ctx, r.Project, or(r.Params.Limit, defaultLimit), or(r.Params.Cursor, ""))
+	page, err := s.use.ListMembers(ctx, r.Project, codec.Or(r.Params.Limit, defaultLimit), codec.Or(r.Params.Cursor, ""))
 	if err != nil {
 		return nil, err
 	}
-	return gen.ListMembers200JSONResponse{Body: gen.MemberList{Items: each(page.Items, memberOf), NextCursor: page.Next}}, nil
+	return gen.ListMembers200JSONResponse{Body: gen.MemberList{Items: codec.Each(page.Items, codec.MemberOf), NextCursor: page.Next}}, nil
 }
 
 func (s *server) GetMember(ctx context.Context, r gen.GetMemberRequestObject) (gen.GetMemberResponseObject, error) {
@@ -21,7 +22,7 @@ func (s *server) GetMember(ctx context.Context, r gen.GetMemberRequestObject) (g
 	if err != nil {
 		return nil, err
 	}
-	return gen.GetMember200JSONResponse{Body: memberOf(m), Headers: gen.GetMember200ResponseHeaders{ETag: etag(m.Revision)}}, nil
+	return gen.GetMember200JSONResponse{Body: codec.MemberOf(m), Headers: gen.GetMember200ResponseHeaders{ETag: etag(m.Revision)}}, nil
 }
 
 func (s *server) PutMember(ctx context.Context, r gen.PutMemberRequestObject) (gen.PutMemberResponseObject, error) {
@@ -34,7 +35,7 @@ func (s *server) PutMember(ctx context.Context, r gen.PutMemberRequestObject) (g
 	if err != nil {
 		return nil, err
 	}
-	body, tag := memberOf(made.Value), etag(made.Value.Revision)
+	body, tag := codec.MemberOf(made.Value), etag(made.Value.Revision)
 	if made.Existed {
 		return gen.PutMember200JSONResponse{Body: body, Headers: gen.PutMember200ResponseHeaders{ETag: tag, DryRun: marked(req.DryRun)}}, nil
 	}

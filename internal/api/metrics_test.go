@@ -48,7 +48,7 @@ func TestEveryAnswerIsMeasuredByItsTemplate(t *testing.T) {
 	t.Run("APanicToo", func(t *testing.T) {
 		t.Parallel()
 		m := &tape{}
-		serve(t, api.Config{Meter: m}).do(t, "GET", pools, "") // of nobody, whom no use case may reach
+		serve(t, api.Config{Meter: m}).do(t, "GET", poolsPath, "") // of nobody, whom no use case may reach
 		require.Len(t, m.told, 1)
 		require.Contains(t, m.told[0], "listPools 500")
 	})

@@ -94,7 +94,6 @@ var (
 	notToBeKept = []string{"no-store"}
 	sameOrigin  = []string{"same-origin"}
 	onlyTLS     = []string{"max-age=31536000"}
-	jsonType    = []string{mimeJSON}
 )
 
 // securityHeaders says that answers are data: not to be sniffed, framed, run, kept or read into other pages; and, where TLS is spoken, that it

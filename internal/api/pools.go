@@ -3,7 +3,8 @@ package api
 import (
 	"context"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
+	"github.com/carve-ipam/carve/internal/api/codec"
 	"github.com/carve-ipam/carve/internal/api/gen"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
@@ -16,21 +17,21 @@ func (s *server) ListPools(ctx context.Context, r gen.ListPoolsRequestObject) (g
 	if err != nil {
 		return nil, err
 	}
-	f.Phase, f.Family = string(or(r.Params.Phase, "")), ipam.Family(or(r.Params.IPFamily, ""))
-	page, err := s.use.ListPools(ctx, r.Project, f, or(r.Params.Limit, defaultLimit), or(r.Params.Cursor, ""))
+	f.Phase, f.Family = string(codec.Or(r.Params.Phase, "")), ipam.Family(codec.Or(r.Params.IPFamily, ""))
+	page, err := s.use.ListPools(ctx, r.Project, f, codec.Or(r.Params.Limit, defaultLimit), codec.Or(r.Params.Cursor, ""))
 	if err != nil {
 		return nil, err
 	}
 	now := s.clock()
-	return gen.ListPools200JSONResponse{Body: gen.IPPoolList{Items: each(page.Items, func(p ipam.Pool) gen.IPPool { return poolOf(p, now) }), NextCursor: page.Next}}, nil
+	return gen.ListPools200JSONResponse{Body: gen.IPPoolList{Items: codec.Each(page.Items, func(p ipam.Pool) gen.IPPool { return codec.PoolOf(p, now) }), NextCursor: page.Next}}, nil
 }
 
 func (s *server) CreatePool(ctx context.Context, r gen.CreatePoolRequestObject) (gen.CreatePoolResponseObject, error) {
-	meta, err := newMetadata(r.Body.Metadata)
+	meta, err := codec.NewMetadata(r.Body.Metadata)
 	if err != nil {
 		return nil, err
 	}
-	spec, err := poolSpec(r.Project, r.Body.Spec)
+	spec, err := codec.PoolSpec(r.Project, r.Body.Spec)
 	if err != nil {
 		return nil, err
 	}
@@ -44,7 +45,7 @@ func (s *server) CreatePool(ctx context.Context, r gen.CreatePoolRequestObject) 
 		return nil, err
 	}
 	return gen.CreatePool201JSONResponse{
-		Body: poolOf(made.Value, s.clock()),
+		Body: codec.PoolOf(made.Value, s.clock()),
 		Headers: gen.CreatePool201ResponseHeaders{
 			ETag: etag(made.Value.Revision), Location: path + "/" + made.Value.Name,
 			DryRun: marked(req.DryRun), IdempotencyReplayed: marked(made.Replayed),
@@ -57,15 +58,15 @@ func (s *server) GetPool(ctx context.Context, r gen.GetPoolRequestObject) (gen.G
 	if err != nil {
 		return nil, err
 	}
-	return gen.GetPool200JSONResponse{Body: poolOf(p, s.clock()), Headers: gen.GetPool200ResponseHeaders{ETag: etag(p.Revision)}}, nil
+	return gen.GetPool200JSONResponse{Body: codec.PoolOf(p, s.clock()), Headers: gen.GetPool200ResponseHeaders{ETag: etag(p.Revision)}}, nil
 }
 
 func (s *server) GetPoolFree(ctx context.Context, r gen.GetPoolFreeRequestObject) (gen.GetPoolFreeResponseObject, error) {
-	page, err := s.use.GetPoolFree(ctx, r.Project, r.Pool, r.Params.PrefixLength, or(r.Params.Limit, defaultLimit), or(r.Params.Cursor, ""))
+	page, err := s.use.GetPoolFree(ctx, r.Project, r.Pool, r.Params.PrefixLength, codec.Or(r.Params.Limit, defaultLimit), codec.Or(r.Params.Cursor, ""))
 	if err != nil {
 		return nil, err
 	}
-	return gen.GetPoolFree200JSONResponse{Body: poolFreeOf(page)}, nil
+	return gen.GetPoolFree200JSONResponse{Body: codec.PoolFreeOf(page)}, nil
 }
 
 func (s *server) PatchPool(ctx context.Context, r gen.PatchPoolRequestObject) (gen.PatchPoolResponseObject, error) {
@@ -74,18 +75,18 @@ func (s *server) PatchPool(ctx context.Context, r gen.PatchPoolRequestObject) (g
 		return nil, err
 	}
 	var seen ipam.Pool
-	if mentions(*r.Body, "status") { // somebody sends back what they read: compare it with what can be read now
+	if codec.Mentions(*r.Body, "status") { // somebody sends back what they read: compare it with what can be read now
 		if seen, err = s.use.GetPool(ctx, r.Project, r.Pool); err != nil {
 			return nil, err
 		}
 	}
-	req := alloc.Request{IfMatch: match, DryRun: or(r.Params.DryRun, false)}
-	p, err := s.use.PatchPool(ctx, r.Project, r.Pool, req, patchPool(*r.Body, seen))
+	req := usecase.Request{IfMatch: match, DryRun: codec.Or(r.Params.DryRun, false)}
+	p, err := s.use.PatchPool(ctx, r.Project, r.Pool, req, codec.PatchPool(*r.Body, seen))
 	if err != nil {
 		return nil, err
 	}
 	return gen.PatchPool200JSONResponse{
-		Body:    poolOf(p, s.clock()),
+		Body:    codec.PoolOf(p, s.clock()),
 		Headers: gen.PatchPool200ResponseHeaders{ETag: etag(p.Revision), DryRun: marked(req.DryRun)},
 	}, nil
 }

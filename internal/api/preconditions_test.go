@@ -27,7 +27,7 @@ func TestAReadOfWhatTheCallerHasIsNotModified(t *testing.T) {
 	current := `"` + fake.claim.Revision.String() + `"`
 	for _, tags := range []string{current, `"other", ` + current, "W/" + current, "*"} {
 		for _, method := range []string{http.MethodGet, http.MethodHead} {
-			w := s.do(t, method, claims+"/c", "", "If-None-Match", tags)
+			w := s.do(t, method, claimsPath+"/c", "", "If-None-Match", tags)
 			require.Equal(t, http.StatusNotModified, w.Code, tags)
 			require.Equal(t, current, w.Header().Get("ETag"))
 			require.Empty(t, w.Body.String())
@@ -36,23 +36,23 @@ func TestAReadOfWhatTheCallerHasIsNotModified(t *testing.T) {
 		}
 	}
 	for _, tags := range []string{`"other"`, `W/"other"`, `""`} {
-		w := s.do(t, "GET", claims+"/c", "", "If-None-Match", tags)
+		w := s.do(t, "GET", claimsPath+"/c", "", "If-None-Match", tags)
 		require.Equal(t, http.StatusOK, w.Code, tags)
 		require.NotEmpty(t, w.Body.String())
 	}
 	t.Run("InParts", func(t *testing.T) {
-		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, claims+"/c", nil)
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, claimsPath+"/c", nil)
 		r.Header = http.Header{"If-None-Match": {`"other"`, current}}
 		require.Equal(t, http.StatusNotModified, s.send(t, r).Code)
 	})
 	t.Run("AMalformedOneIsRefused", func(t *testing.T) {
 		for _, tags := range []string{"other", `"a`, `*, "a"`, ""} {
-			p := problem(t, s.do(t, "GET", claims+"/c", "", "If-None-Match", tags), http.StatusBadRequest, gen.ProblemCodeInvalidArgument)
+			p := problem(t, s.do(t, "GET", claimsPath+"/c", "", "If-None-Match", tags), http.StatusBadRequest, gen.ProblemCodeInvalidArgument)
 			require.Equal(t, "header:If-None-Match", p.Errors[0].Pointer, tags)
 		}
 	})
 	t.Run("ListsHaveNone", func(t *testing.T) {
-		w := s.do(t, "GET", claims, "", "If-None-Match", current)
+		w := s.do(t, "GET", claimsPath, "", "If-None-Match", current)
 		require.Equal(t, http.StatusOK, w.Code)
 		require.NotEmpty(t, w.Body.String())
 	})
@@ -68,22 +68,22 @@ func (noClaims) GetClaim(context.Context, string, string) (ipam.Claim, error) {
 func TestARefusedReadIsNotHiddenByAPrecondition(t *testing.T) {
 	t.Parallel()
 	s := serve(t, api.Config{Service: noClaims{}})
-	problem(t, s.do(t, "GET", claims+"/c", "", "If-None-Match", "*"), http.StatusNotFound, gen.ProblemCodeNotFound)
+	problem(t, s.do(t, "GET", claimsPath+"/c", "", "If-None-Match", "*"), http.StatusNotFound, gen.ProblemCodeNotFound)
 }
 
 func TestAPutCanBeToCreateOnly(t *testing.T) {
 	t.Parallel()
 	s := script()
 	body := `{"spec": {"poolRef": {"name": "p"}}}`
-	require.Equal(t, http.StatusCreated, serve(t, api.Config{Service: s}).do(t, "PUT", claims+"/c", body, "If-None-Match", "*").Code)
+	require.Equal(t, http.StatusCreated, serve(t, api.Config{Service: s}).do(t, "PUT", claimsPath+"/c", body, "If-None-Match", "*").Code)
 	require.True(t, s.request.CreateOnly)
-	require.Equal(t, http.StatusCreated, serve(t, api.Config{Service: s}).do(t, "PUT", claims+"/c", body, "If-Match", `"a"`).Code)
+	require.Equal(t, http.StatusCreated, serve(t, api.Config{Service: s}).do(t, "PUT", claimsPath+"/c", body, "If-Match", `"a"`).Code)
 	require.Equal(t, []string{"a"}, s.request.IfMatch.Revisions)
 	require.False(t, s.request.CreateOnly)
 	for path, body := range map[string]string{
-		members + "/a":           `{"spec": {"role": "viewer"}}`,
-		quotas + "/a":            `{"spec": {"limits": {"pools": 1}}}`,
-		pools + "/p/grants/team": "",
+		members + "/a":               `{"spec": {"role": "viewer"}}`,
+		quotas + "/a":                `{"spec": {"limits": {"pools": 1}}}`,
+		poolsPath + "/p/grants/team": "",
 		"/v1/projects/team-a/spaces/lab/grants/team": "",
 	} {
 		s := scriptAccess()

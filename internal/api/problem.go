@@ -12,6 +12,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/carve-ipam/carve/internal/api/codec"
 	"github.com/carve-ipam/carve/internal/api/gen"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
@@ -108,8 +109,8 @@ func (a *adapter) problemOf(c echo.Context, k kind, e *ipam.Error) gen.Problem {
 	p.Claims, p.ChildPools, p.Pools = f.Claims, f.ChildPools, f.Pools
 	p.Retained, p.Spaces, p.Fitting = f.Retained, f.Spaces, f.Fitting
 	p.Class, p.MissingRoles = f.Class, f.MissingRoles
-	p.CoolingDownAddresses, p.CooledDownAt, p.CountedAt = f.CoolingDown, optionalTime(f.CooledDownAt), optionalTime(f.CountedAt)
-	p.Steps = each(f.Steps[:min(len(f.Steps), maxSteps)], stepOf)
+	p.CoolingDownAddresses, p.CooledDownAt, p.CountedAt = f.CoolingDown, codec.OptionalTime(f.CooledDownAt), codec.OptionalTime(f.CountedAt)
+	p.Steps = codec.Each(f.Steps[:min(len(f.Steps), maxSteps)], codec.StepOf)
 	p.Quota, p.Measure, p.Limit, p.Used, p.Requested = f.Quota, gen.QuotaMeasure(f.Measure), f.Limit, f.Used, f.Requested
 	if f.AllowedMin != nil && f.AllowedMax != nil {
 		p.AllowedPrefixLengths = &gen.PrefixLengthRange{Min: *f.AllowedMin, Max: *f.AllowedMax}

@@ -3,7 +3,8 @@ package api
 import (
 	"context"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
+	"github.com/carve-ipam/carve/internal/api/codec"
 	"github.com/carve-ipam/carve/internal/api/gen"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
@@ -13,15 +14,15 @@ func (s *server) ListProjects(ctx context.Context, r gen.ListProjectsRequestObje
 	if err != nil {
 		return nil, err
 	}
-	page, err := s.use.ListProjects(ctx, f, or(r.Params.Limit, defaultLimit), or(r.Params.Cursor, ""))
+	page, err := s.use.ListProjects(ctx, f, codec.Or(r.Params.Limit, defaultLimit), codec.Or(r.Params.Cursor, ""))
 	if err != nil {
 		return nil, err
 	}
-	return gen.ListProjects200JSONResponse{Body: gen.ProjectList{Items: each(page.Items, projectOf), NextCursor: page.Next}}, nil
+	return gen.ListProjects200JSONResponse{Body: gen.ProjectList{Items: codec.Each(page.Items, codec.ProjectOf), NextCursor: page.Next}}, nil
 }
 
 func (s *server) CreateProject(ctx context.Context, r gen.CreateProjectRequestObject) (gen.CreateProjectResponseObject, error) {
-	meta, err := newMetadata(r.Body.Metadata)
+	meta, err := codec.NewMetadata(r.Body.Metadata)
 	if err != nil {
 		return nil, err
 	}
@@ -29,12 +30,12 @@ func (s *server) CreateProject(ctx context.Context, r gen.CreateProjectRequestOb
 	if err != nil {
 		return nil, err
 	}
-	made, err := s.use.CreateProject(ctx, ipam.Project{Metadata: meta, Spec: projectSpec(or(r.Body.Spec, gen.ProjectSpec{}))}, req)
+	made, err := s.use.CreateProject(ctx, ipam.Project{Metadata: meta, Spec: codec.ProjectSpec(codec.Or(r.Body.Spec, gen.ProjectSpec{}))}, req)
 	if err != nil {
 		return nil, err
 	}
 	return gen.CreateProject201JSONResponse{
-		Body: projectOf(made.Value),
+		Body: codec.ProjectOf(made.Value),
 		Headers: gen.CreateProject201ResponseHeaders{
 			ETag: etag(made.Value.Revision), Location: "/v1/projects/" + made.Value.Name,
 			DryRun: marked(req.DryRun), IdempotencyReplayed: marked(made.Replayed),
@@ -47,7 +48,7 @@ func (s *server) GetProject(ctx context.Context, r gen.GetProjectRequestObject) 
 	if err != nil {
 		return nil, err
 	}
-	return gen.GetProject200JSONResponse{Body: projectOf(p), Headers: gen.GetProject200ResponseHeaders{ETag: etag(p.Revision)}}, nil
+	return gen.GetProject200JSONResponse{Body: codec.ProjectOf(p), Headers: gen.GetProject200ResponseHeaders{ETag: etag(p.Revision)}}, nil
 }
 
 func (s *server) PatchProject(ctx context.Context, r gen.PatchProjectRequestObject) (gen.PatchProjectResponseObject, error) {
@@ -55,13 +56,13 @@ func (s *server) PatchProject(ctx context.Context, r gen.PatchProjectRequestObje
 	if err != nil {
 		return nil, err
 	}
-	req := alloc.Request{IfMatch: match, DryRun: or(r.Params.DryRun, false)}
-	p, err := s.use.PatchProject(ctx, r.Project, req, patchProject(*r.Body))
+	req := usecase.Request{IfMatch: match, DryRun: codec.Or(r.Params.DryRun, false)}
+	p, err := s.use.PatchProject(ctx, r.Project, req, codec.PatchProject(*r.Body))
 	if err != nil {
 		return nil, err
 	}
 	return gen.PatchProject200JSONResponse{
-		Body:    projectOf(p),
+		Body:    codec.ProjectOf(p),
 		Headers: gen.PatchProject200ResponseHeaders{ETag: etag(p.Revision), DryRun: marked(req.DryRun)},
 	}, nil
 }

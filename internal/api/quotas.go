@@ -3,16 +3,17 @@ package api
 import (
 	"context"
 
+	"github.com/carve-ipam/carve/internal/api/codec"
 	"github.com/carve-ipam/carve/internal/api/gen"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
 func (s *server) ListQuotas(ctx context.Context, r gen.ListQuotasRequestObject) (gen.ListQuotasResponseObject, error) {
-	page, err := s.use.ListQuotas(ctx, r.Project, or(r.Params.Limit, defaultLimit), or(r.Params.Cursor, ""))
+	page, err := s.use.ListQuotas(ctx, r.Project, codec.Or(r.Params.Limit, defaultLimit), codec.Or(r.Params.Cursor, ""))
 	if err != nil {
 		return nil, err
 	}
-	return gen.ListQuotas200JSONResponse{Body: gen.QuotaList{Items: each(page.Items, quotaOf), NextCursor: page.Next}}, nil
+	return gen.ListQuotas200JSONResponse{Body: gen.QuotaList{Items: codec.Each(page.Items, codec.QuotaOf), NextCursor: page.Next}}, nil
 }
 
 func (s *server) GetQuota(ctx context.Context, r gen.GetQuotaRequestObject) (gen.GetQuotaResponseObject, error) {
@@ -20,7 +21,7 @@ func (s *server) GetQuota(ctx context.Context, r gen.GetQuotaRequestObject) (gen
 	if err != nil {
 		return nil, err
 	}
-	return gen.GetQuota200JSONResponse{Body: quotaOf(q), Headers: gen.GetQuota200ResponseHeaders{ETag: etag(q.Revision)}}, nil
+	return gen.GetQuota200JSONResponse{Body: codec.QuotaOf(q), Headers: gen.GetQuota200ResponseHeaders{ETag: etag(q.Revision)}}, nil
 }
 
 func (s *server) PutQuota(ctx context.Context, r gen.PutQuotaRequestObject) (gen.PutQuotaResponseObject, error) {
@@ -28,7 +29,7 @@ func (s *server) PutQuota(ctx context.Context, r gen.PutQuotaRequestObject) (gen
 	if err != nil {
 		return nil, err
 	}
-	spec, err := quotaSpec(r.Project, r.Body.Spec)
+	spec, err := codec.QuotaSpec(r.Project, r.Body.Spec)
 	if err != nil {
 		return nil, err
 	}
@@ -36,7 +37,7 @@ func (s *server) PutQuota(ctx context.Context, r gen.PutQuotaRequestObject) (gen
 	if err != nil {
 		return nil, err
 	}
-	body, tag := quotaOf(made.Value), etag(made.Value.Revision)
+	body, tag := codec.QuotaOf(made.Value), etag(made.Value.Revision)
 	if made.Existed {
 		return gen.PutQuota200JSONResponse{Body: body, Headers: gen.PutQuota200ResponseHeaders{ETag: tag, DryRun: marked(req.DryRun)}}, nil
 	}

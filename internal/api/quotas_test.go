@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/api"
 	"github.com/carve-ipam/carve/internal/api/gen"
 	"github.com/carve-ipam/carve/internal/ipam"
@@ -87,15 +87,15 @@ type refusing struct {
 	err error
 }
 
-func (r refusing) CreateClaim(context.Context, string, ipam.Claim, alloc.Request) (alloc.Result[ipam.Claim], error) {
-	return alloc.Result[ipam.Claim]{}, r.err
+func (r refusing) CreateClaim(context.Context, string, ipam.Claim, usecase.Request) (usecase.Result[ipam.Claim], error) {
+	return usecase.Result[ipam.Claim]{}, r.err
 }
 
 func TestAClaimOverTheQuotaSaysByHowMuch(t *testing.T) {
 	t.Parallel()
 	e := ipam.Errorf(ipam.CodeQuotaExceeded, "Quota team-a/all allows 4096 addresses: 4000 are used, 256 more were asked for.")
 	e.Figures = ipam.Figures{Quota: "team-a/all", Measure: "addresses", Limit: "4096", Used: "4000", Requested: "256"}
-	w := serve(t, api.Config{Service: refusing{err: e}}).do(t, "POST", claims, `{"metadata": {"name": "c"}, "spec": {"poolRef": {"name": "p"}}}`)
+	w := serve(t, api.Config{Service: refusing{err: e}}).do(t, "POST", claimsPath, `{"metadata": {"name": "c"}, "spec": {"poolRef": {"name": "p"}}}`)
 	p := problem(t, w, http.StatusConflict, gen.ProblemCodeQuotaExceeded)
 	require.Equal(t, "team-a/all", p.Quota)
 	require.Equal(t, gen.QuotaMeasureAddresses, p.Measure)

@@ -44,5 +44,5 @@ func TestRefusalsAreRecordedNowAndThen(t *testing.T) {
 	refuse("alice")
 	refuse("alice")
 	require.Equal(t, 4, use.recorded)
-	require.Equal(t, http.StatusNoContent, l.ask(t, "bob", here, "DELETE", pools+"/p").Code, "what is allowed costs nothing of it")
+	require.Equal(t, http.StatusNoContent, l.ask(t, "bob", here, "DELETE", poolsPath+"/p").Code, "what is allowed costs nothing of it")
 }

@@ -12,10 +12,10 @@ import (
 )
 
 const (
-	pools   = "/v1/projects/team-a/pools"
-	claims  = "/v1/projects/team-a/claims"
-	batches = "/v1/projects/team-a/claim-batches"
-	tag     = `"6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"`
+	poolsPath  = "/v1/projects/team-a/pools"
+	claimsPath = "/v1/projects/team-a/claims"
+	batches    = "/v1/projects/team-a/claim-batches"
+	tag        = `"6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"`
 )
 
 // Each is refused before a use case is reached, with invalid_argument at the place.
@@ -30,61 +30,61 @@ func TestBadBodies(t *testing.T) {
 		return `{"metadata": {"name": "c"}, "spec": {"ipFamily": "IPv4", ` + spec + `}}`
 	}
 	cases := []struct{ promise, method, path, body, pointer, detail string }{
-		{"RefusesAMalformedCIDR", "POST", pools, pool(`"cidr": "10.0.0.0"`), "/spec/cidr", "is not a CIDR such as"},
-		{"RefusesWordsForACIDR", "POST", pools, pool(`"cidr": "ten slash eight"`), "/spec/cidr", "is not a CIDR such as"},
-		{"RefusesAnImpossibleCIDR", "POST", pools, pool(`"cidr": "10.0.0.0/33"`), "/spec/cidr", "is not a CIDR such as"},
-		{"RefusesHostBits", "POST", pools, pool(`"cidr": "10.0.0.1/8"`), "/spec/cidr", "did you mean 10.0.0.0/8?"},
-		{"RefusesMappedAddresses", "POST", pools, pool(`"cidr": "::ffff:10.0.0.0/104"`), "/spec/cidr", "write it as IPv4"},
-		{"RefusesAMalformedAddress", "POST", claims, claim(`"address": "10.0.0.256"`), "/spec/address", "is not an IP address"},
-		{"RefusesAZone", "POST", claims, claim(`"address": "fe80::1%eth0"`), "/spec/address", "is not an IP address"},
-		{"RefusesHostBitsInAReservation", "POST", pools, reservation(`{"first": 1}, {"cidr": "10.0.0.1/31"}`), "/spec/reservations/1/cidr", "did you mean 10.0.0.0/31?"},
-		{"RefusesAReservationFromNowhere", "POST", pools, reservation(`{"from": "10", "to": "10.0.0.1"}`), "/spec/reservations/0/from", "is not an IP address"},
-		{"RefusesAReservationOfTooMany", "POST", pools, reservation(`{"first": 65537}`), "/spec/reservations/0/first", "must be 1 to 65536."},
-		{"RefusesTooManyReservations", "POST", pools, reservation(`{"first":1}` + strings.Repeat(`,{"first":1}`, 64)), "/spec/reservations", "at most 64 items"},
-		{"RefusesAnotherFamily", "POST", claims, claim(`"ipFamily": "IPv5"`), "/spec/ipFamily", "must be one of IPv4, IPv6."},
-		{"RefusesALengthOutOfRange", "POST", claims, claim(`"prefixLength": 129`), "/spec/prefixLength", "must be 0 to 128."},
-		{"RefusesANegativeLength", "POST", claims, claim(`"prefixLength": -1`), "/spec/prefixLength", "must be 0 to 128."},
-		{"RefusesAHugeLength", "POST", claims, claim(`"prefixLength": 99999999999999999999`), "/spec/prefixLength", "must be 0 to 128."},
-		{"RefusesHalfALength", "POST", claims, claim(`"prefixLength": 24.5`), "/spec/prefixLength", "must be an integer, 0 to 128."},
-		{"RefusesALengthWithAFraction", "POST", claims, claim(`"prefixLength": 24.0`), "/spec/prefixLength", "plain integer"},
-		{"RefusesALengthAsText", "POST", claims, claim(`"prefixLength": "24"`), "/spec/prefixLength", "must be an integer, 0 to 128."},
-		{"RefusesNull", "POST", claims, claim(`"prefixLength": null`), "/spec/prefixLength", "must not be null"},
-		{"RefusesAListForAnObject", "POST", claims, `{"metadata": {"name": "c"}, "spec": []}`, "/spec", "must be an object."},
-		{"RefusesAListAtTheTop", "POST", claims, `[]`, "", "must be an object."},
-		{"RefusesAMissingSpec", "POST", claims, `{"metadata": {"name": "c"}}`, "/spec", "is required."},
-		{"RefusesANamelessReference", "POST", claims, `{"metadata": {"name": "c"}, "spec": {"poolRef": {}}}`, "/spec/poolRef/name", "is required."},
-		{"RefusesABadNameInAReference", "POST", claims, `{"metadata": {"name": "c"}, "spec": {"poolRef": {"name": "A b"}}}`, "/spec/poolRef/name", "must be a DNS label"},
-		{"RefusesABadName", "POST", claims, `{"metadata": {"name": "-c"}, "spec": {}}`, "/metadata/name", "must be a DNS label"},
-		{"RefusesNeitherNameNorPrefix", "POST", claims, `{"metadata": {}, "spec": {"poolRef": {"name": "p"}}}`, "/metadata", "exactly one of name and generateName"},
-		{"RefusesNameAndPrefix", "POST", claims, `{"metadata": {"name": "a", "generateName": "b-"}, "spec": {"poolRef": {"name": "p"}}}`, "/metadata", "exactly one of name and generateName"},
-		{"RefusesABadPrefixOfAName", "POST", claims, `{"metadata": {"generateName": "-"}, "spec": {"poolRef": {"name": "p"}}}`, "/metadata/generateName", "must begin with"},
-		{"RefusesAnUnknownField", "POST", claims, claim(`"prefix": 24`), "/spec/prefix", "is not a field; there are address,"},
-		{"RefusesAnUnknownFieldAtTheTop", "POST", claims, `{"kind": "IPClaim", "metadata": {"name": "c"}, "spec": {"poolRef": {"name": "p"}}}`, "/kind", "there are metadata, spec."},
-		{"RefusesAFieldInAnotherCase", "POST", claims, claim(`"PrefixLength": 24`), "/spec/PrefixLength", "did you mean prefixLength?"},
-		{"RefusesTheBypass", "POST", claims, claim(`"prefixLength": 24, "PrefixLength": 99`), "/spec/PrefixLength", `differs from "prefixLength" in case only`},
-		{"RefusesAServerOwnedField", "POST", claims, `{"metadata": {"name": "c", "uid": "x"}, "spec": {"poolRef": {"name": "p"}}}`, "/metadata/uid", "is written by the server alone"},
+		{"RefusesAMalformedCIDR", "POST", poolsPath, pool(`"cidr": "10.0.0.0"`), "/spec/cidr", "is not a CIDR such as"},
+		{"RefusesWordsForACIDR", "POST", poolsPath, pool(`"cidr": "ten slash eight"`), "/spec/cidr", "is not a CIDR such as"},
+		{"RefusesAnImpossibleCIDR", "POST", poolsPath, pool(`"cidr": "10.0.0.0/33"`), "/spec/cidr", "is not a CIDR such as"},
+		{"RefusesHostBits", "POST", poolsPath, pool(`"cidr": "10.0.0.1/8"`), "/spec/cidr", "did you mean 10.0.0.0/8?"},
+		{"RefusesMappedAddresses", "POST", poolsPath, pool(`"cidr": "::ffff:10.0.0.0/104"`), "/spec/cidr", "write it as IPv4"},
+		{"RefusesAMalformedAddress", "POST", claimsPath, claim(`"address": "10.0.0.256"`), "/spec/address", "is not an IP address"},
+		{"RefusesAZone", "POST", claimsPath, claim(`"address": "fe80::1%eth0"`), "/spec/address", "is not an IP address"},
+		{"RefusesHostBitsInAReservation", "POST", poolsPath, reservation(`{"first": 1}, {"cidr": "10.0.0.1/31"}`), "/spec/reservations/1/cidr", "did you mean 10.0.0.0/31?"},
+		{"RefusesAReservationFromNowhere", "POST", poolsPath, reservation(`{"from": "10", "to": "10.0.0.1"}`), "/spec/reservations/0/from", "is not an IP address"},
+		{"RefusesAReservationOfTooMany", "POST", poolsPath, reservation(`{"first": 65537}`), "/spec/reservations/0/first", "must be 1 to 65536."},
+		{"RefusesTooManyReservations", "POST", poolsPath, reservation(`{"first":1}` + strings.Repeat(`,{"first":1}`, 64)), "/spec/reservations", "at most 64 items"},
+		{"RefusesAnotherFamily", "POST", claimsPath, claim(`"ipFamily": "IPv5"`), "/spec/ipFamily", "must be one of IPv4, IPv6."},
+		{"RefusesALengthOutOfRange", "POST", claimsPath, claim(`"prefixLength": 129`), "/spec/prefixLength", "must be 0 to 128."},
+		{"RefusesANegativeLength", "POST", claimsPath, claim(`"prefixLength": -1`), "/spec/prefixLength", "must be 0 to 128."},
+		{"RefusesAHugeLength", "POST", claimsPath, claim(`"prefixLength": 99999999999999999999`), "/spec/prefixLength", "must be 0 to 128."},
+		{"RefusesHalfALength", "POST", claimsPath, claim(`"prefixLength": 24.5`), "/spec/prefixLength", "must be an integer, 0 to 128."},
+		{"RefusesALengthWithAFraction", "POST", claimsPath, claim(`"prefixLength": 24.0`), "/spec/prefixLength", "plain integer"},
+		{"RefusesALengthAsText", "POST", claimsPath, claim(`"prefixLength": "24"`), "/spec/prefixLength", "must be an integer, 0 to 128."},
+		{"RefusesNull", "POST", claimsPath, claim(`"prefixLength": null`), "/spec/prefixLength", "must not be null"},
+		{"RefusesAListForAnObject", "POST", claimsPath, `{"metadata": {"name": "c"}, "spec": []}`, "/spec", "must be an object."},
+		{"RefusesAListAtTheTop", "POST", claimsPath, `[]`, "", "must be an object."},
+		{"RefusesAMissingSpec", "POST", claimsPath, `{"metadata": {"name": "c"}}`, "/spec", "is required."},
+		{"RefusesANamelessReference", "POST", claimsPath, `{"metadata": {"name": "c"}, "spec": {"poolRef": {}}}`, "/spec/poolRef/name", "is required."},
+		{"RefusesABadNameInAReference", "POST", claimsPath, `{"metadata": {"name": "c"}, "spec": {"poolRef": {"name": "A b"}}}`, "/spec/poolRef/name", "must be a DNS label"},
+		{"RefusesABadName", "POST", claimsPath, `{"metadata": {"name": "-c"}, "spec": {}}`, "/metadata/name", "must be a DNS label"},
+		{"RefusesNeitherNameNorPrefix", "POST", claimsPath, `{"metadata": {}, "spec": {"poolRef": {"name": "p"}}}`, "/metadata", "exactly one of name and generateName"},
+		{"RefusesNameAndPrefix", "POST", claimsPath, `{"metadata": {"name": "a", "generateName": "b-"}, "spec": {"poolRef": {"name": "p"}}}`, "/metadata", "exactly one of name and generateName"},
+		{"RefusesABadPrefixOfAName", "POST", claimsPath, `{"metadata": {"generateName": "-"}, "spec": {"poolRef": {"name": "p"}}}`, "/metadata/generateName", "must begin with"},
+		{"RefusesAnUnknownField", "POST", claimsPath, claim(`"prefix": 24`), "/spec/prefix", "is not a field; there are address,"},
+		{"RefusesAnUnknownFieldAtTheTop", "POST", claimsPath, `{"kind": "IPClaim", "metadata": {"name": "c"}, "spec": {"poolRef": {"name": "p"}}}`, "/kind", "there are metadata, spec."},
+		{"RefusesAFieldInAnotherCase", "POST", claimsPath, claim(`"PrefixLength": 24`), "/spec/PrefixLength", "did you mean prefixLength?"},
+		{"RefusesTheBypass", "POST", claimsPath, claim(`"prefixLength": 24, "PrefixLength": 99`), "/spec/PrefixLength", `differs from "prefixLength" in case only`},
+		{"RefusesAServerOwnedField", "POST", claimsPath, `{"metadata": {"name": "c", "uid": "x"}, "spec": {"poolRef": {"name": "p"}}}`, "/metadata/uid", "is written by the server alone"},
 		{"RefusesAServerOwnedFieldOfABatch", "POST", "/v1/projects/team-a/claim-batches", `{"claims": [{"metadata": {"name": "c", "createdBy": "x"}, "spec": {"poolRef": {"name": "p"}}}]}`, "/claims/0/metadata/createdBy", "is written by the server alone"},
-		{"SaysWhatIsMeant", "POST", claims, claim(`"prefixLenght": 24`), "/spec/prefixLenght", "is not a field; did you mean prefixLength? There are address,"},
-		{"SaysWhatIsMeantByAShortName", "POST", claims, claim(`"cdir": "10.0.0.0/24"`), "/spec/cdir", "is not a field; did you mean cidr? There are address,"},
-		{"RefusesAStatus", "POST", claims, `{"metadata": {"name": "c"}, "spec": {"poolRef": {"name": "p"}}, "status": {}}`, "/status", "is written by the server alone"},
-		{"RefusesADuplicateField", "POST", claims, claim(`"prefixLength": 24, "prefixLength": 25`), "/spec/prefixLength", "appears twice"},
-		{"RefusesNUL", "POST", claims, claim(`"ownerRef": {"name": "a\u0000b"}`), "/spec/ownerRef/name", "U+0000"},
-		{"RefusesControlCharacters", "POST", claims, claim(`"ownerRef": {"name": "a\u001bb"}`), "/spec/ownerRef/name", "control characters"},
-		{"RefusesInvalidUTF8", "POST", claims, claim("\"ownerRef\": {\"name\": \"\xff\"}"), "/spec/ownerRef/name", "not valid UTF-8"},
-		{"RefusesTextAfterTheValue", "POST", claims, claim(`"prefixLength": 24`) + `{"x": 1}`, "", "text after"},
-		{"RefusesABadLabel", "POST", claims, `{"metadata": {"name": "c", "labels": {"a/b": "no spaces"}}, "spec": {}}`, "/metadata/labels/a~1b", "must be empty or 1 to 63"},
-		{"RefusesTooManyLabels", "POST", claims, `{"metadata": {"name": "c", "labels": {` + manyLabels(65) + `}}, "spec": {}}`, "/metadata/labels", "at most 64 entries"},
-		{"RefusesALongText", "POST", pools, pool(`"description": "` + strings.Repeat("x", 1025) + `"`), "/spec/description", "at most 1024 characters"},
-		{"RefusesABadSelectorKey", "POST", claims, `{"metadata": {"name": "c"}, "spec": {"poolSelector": {"matchExpressions": [{"key": "?", "operator": "Exists"}]}}}`, "/spec/poolSelector/matchExpressions/0/key", "is not a label key"},
-		{"RefusesAnUnknownOperator", "POST", claims, `{"metadata": {"name": "c"}, "spec": {"poolSelector": {"matchExpressions": [{"key": "a", "operator": "Gt"}]}}}`, "/spec/poolSelector/matchExpressions/0/operator", "must be one of In, NotIn"},
-		{"RefusesABadAllocation", "POST", claims, `{"metadata": {"name": "c"}, "spec": {"allocationRef": {"name": "1"}}}`, "/spec/allocationRef/name", "must be a UUID in lower case."},
-		{"RefusesAnotherNameThanThatOfThePath", "PUT", claims + "/c", `{"metadata": {"name": "d"}, "spec": {"poolRef": {"name": "p"}}}`, "/metadata/name", "is not the name in the path"},
+		{"SaysWhatIsMeant", "POST", claimsPath, claim(`"prefixLenght": 24`), "/spec/prefixLenght", "is not a field; did you mean prefixLength? There are address,"},
+		{"SaysWhatIsMeantByAShortName", "POST", claimsPath, claim(`"cdir": "10.0.0.0/24"`), "/spec/cdir", "is not a field; did you mean cidr? There are address,"},
+		{"RefusesAStatus", "POST", claimsPath, `{"metadata": {"name": "c"}, "spec": {"poolRef": {"name": "p"}}, "status": {}}`, "/status", "is written by the server alone"},
+		{"RefusesADuplicateField", "POST", claimsPath, claim(`"prefixLength": 24, "prefixLength": 25`), "/spec/prefixLength", "appears twice"},
+		{"RefusesNUL", "POST", claimsPath, claim(`"ownerRef": {"name": "a\u0000b"}`), "/spec/ownerRef/name", "U+0000"},
+		{"RefusesControlCharacters", "POST", claimsPath, claim(`"ownerRef": {"name": "a\u001bb"}`), "/spec/ownerRef/name", "control characters"},
+		{"RefusesInvalidUTF8", "POST", claimsPath, claim("\"ownerRef\": {\"name\": \"\xff\"}"), "/spec/ownerRef/name", "not valid UTF-8"},
+		{"RefusesTextAfterTheValue", "POST", claimsPath, claim(`"prefixLength": 24`) + `{"x": 1}`, "", "text after"},
+		{"RefusesABadLabel", "POST", claimsPath, `{"metadata": {"name": "c", "labels": {"a/b": "no spaces"}}, "spec": {}}`, "/metadata/labels/a~1b", "must be empty or 1 to 63"},
+		{"RefusesTooManyLabels", "POST", claimsPath, `{"metadata": {"name": "c", "labels": {` + manyLabels(65) + `}}, "spec": {}}`, "/metadata/labels", "at most 64 entries"},
+		{"RefusesALongText", "POST", poolsPath, pool(`"description": "` + strings.Repeat("x", 1025) + `"`), "/spec/description", "at most 1024 characters"},
+		{"RefusesABadSelectorKey", "POST", claimsPath, `{"metadata": {"name": "c"}, "spec": {"poolSelector": {"matchExpressions": [{"key": "?", "operator": "Exists"}]}}}`, "/spec/poolSelector/matchExpressions/0/key", "is not a label key"},
+		{"RefusesAnUnknownOperator", "POST", claimsPath, `{"metadata": {"name": "c"}, "spec": {"poolSelector": {"matchExpressions": [{"key": "a", "operator": "Gt"}]}}}`, "/spec/poolSelector/matchExpressions/0/operator", "must be one of In, NotIn"},
+		{"RefusesABadAllocation", "POST", claimsPath, `{"metadata": {"name": "c"}, "spec": {"allocationRef": {"name": "1"}}}`, "/spec/allocationRef/name", "must be a UUID in lower case."},
+		{"RefusesAnotherNameThanThatOfThePath", "PUT", claimsPath + "/c", `{"metadata": {"name": "d"}, "spec": {"poolRef": {"name": "p"}}}`, "/metadata/name", "is not the name in the path"},
 		{"RefusesAnEmptyBatch", "POST", batches, `{"claims": []}`, "/claims", "at least 1 item."},
 		{"RefusesABadClaimInABatch", "POST", batches, `{"claims": [{"metadata": {"name": "a"}, "spec": {}}, {"metadata": {"name": "b"}, "spec": {"cidr": "10.0.0.1/8"}}]}`, "/claims/1/spec/cidr", "did you mean 10.0.0.0/8?"},
 		{"RefusesANamelessClaimInABatch", "POST", batches, `{"claims": [{"metadata": {}, "spec": {}}]}`, "/claims/0/metadata", "exactly one of"},
-		{"RefusesANullPatch", "PATCH", pools + "/p", `null`, "", "must not be null"},
-		{"RefusesABadStrategyInAPatch", "PATCH", pools + "/p", `{"spec": {"allocation": {"strategy": "Best"}}}`, "/spec/allocation/strategy", "must be one of FirstFit"},
-		{"RefusesADuplicateFieldInAPatch", "PATCH", pools + "/p", `{"spec": {"description": "a", "description": "b"}}`, "/spec/description", "appears twice"},
+		{"RefusesANullPatch", "PATCH", poolsPath + "/p", `null`, "", "must not be null"},
+		{"RefusesABadStrategyInAPatch", "PATCH", poolsPath + "/p", `{"spec": {"allocation": {"strategy": "Best"}}}`, "/spec/allocation/strategy", "must be one of FirstFit"},
+		{"RefusesADuplicateFieldInAPatch", "PATCH", poolsPath + "/p", `{"spec": {"description": "a", "description": "b"}}`, "/spec/description", "appears twice"},
 		{"RefusesAnUnknownRole", "PUT", members + "/a", `{"spec": {"role": "owner"}}`, "/spec/role", "must be one of viewer, consumer, provider, admin."},
 		{"RefusesAMemberWithoutARole", "PUT", members + "/a", `{"spec": {}}`, "/spec/role", "is required."},
 		{"RefusesAMemberWithAName", "PUT", members + "/a", `{"metadata": {"name": "a"}, "spec": {"role": "viewer"}}`, "/metadata", "is not a field; there are spec."},
@@ -116,8 +116,8 @@ func TestBadBodies(t *testing.T) {
 		{"RefusesAnEmptyDuration", "POST", classes, class(`"reuseAfter": ""`), "/spec/reuseAfter", "must be a duration"},
 		{"RefusesDays", "POST", classes, class(`"reuseAfter": "3d"`), "/spec/reuseAfter", "must be a duration"},
 		{"RefusesPartsOfASecond", "POST", classes, class(`"emptyPoolTTL": "1.5h"`), "/spec/emptyPoolTTL", "must be a duration"},
-		{"RefusesANegativeDuration", "POST", pools, pool(`"cidr": "10.0.0.0/8", "reuseAfter": "-1h"`), "/spec/reuseAfter", "must be a duration"},
-		{"RefusesAnEndlessDuration", "POST", pools, pool(`"cidr": "10.0.0.0/8", "reuseAfter": "` + strings.Repeat("9", 30) + `h"`), "/spec/reuseAfter", "must be a duration"},
+		{"RefusesANegativeDuration", "POST", poolsPath, pool(`"cidr": "10.0.0.0/8", "reuseAfter": "-1h"`), "/spec/reuseAfter", "must be a duration"},
+		{"RefusesAnEndlessDuration", "POST", poolsPath, pool(`"cidr": "10.0.0.0/8", "reuseAfter": "` + strings.Repeat("9", 30) + `h"`), "/spec/reuseAfter", "must be a duration"},
 		{"RefusesABadDurationInAPatch", "PATCH", classes + "/c", `{"spec": {"reuseAfter": "9"}}`, "/spec/reuseAfter", "must be a duration"},
 		{"RefusesScopesOfNothing", "POST", classes, class(`"poolPer": []`), "/spec/poolPer", "at least 1 item."},
 		{"RefusesABadRole", "POST", classes, class(`"poolPer": ["project", "a/b"]`), "/spec/poolPer/1", "must be the name of a role: 1 to 63 characters"},
@@ -127,19 +127,19 @@ func TestBadBodies(t *testing.T) {
 		{"RefusesTooManyParameters", "POST", classes, class(`"parameters": {` + manyLabels(33) + `}`), "/spec/parameters", "at most 32 entries"},
 		{"RefusesANumberForAParameter", "POST", classes, class(`"parameters": {"a": 1}`), "/spec/parameters/a", "must be a string."},
 		{"RefusesAStatusOfAClass", "POST", classes, `{"metadata": {"name": "c"}, "spec": {"ipFamily": "IPv4"}, "status": {}}`, "/status", "is written by the server alone"},
-		{"RefusesABadNameOfAClass", "POST", pools, pool(`"cidr": "10.0.0.0/8", "classNames": ["gold", "Silver"]`), "/spec/classNames/1", "must be a DNS label"},
-		{"RefusesAClassTwice", "POST", pools, pool(`"cidr": "10.0.0.0/8", "classNames": ["gold", "gold"]`), "/spec/classNames", "must not have equal items."},
-		{"RefusesTooManyClasses", "PATCH", pools + "/p", `{"spec": {"classNames": ["a"` + strings.Repeat(`, "a"`, 32) + `]}}`, "/spec/classNames", "at most 32 items"},
-		{"RefusesAClaimByABadName", "POST", claims, `{"metadata": {"name": "c"}, "spec": {"className": "Gold"}}`, "/spec/className", "must be a DNS label"},
-		{"RefusesAClassAsAReference", "POST", claims, `{"metadata": {"name": "c"}, "spec": {"className": {"name": "gold"}}}`, "/spec/className", "must be a string."},
-		{"RefusesABadValueInAScope", "POST", claims, `{"metadata": {"name": "c"}, "spec": {"className": "gold", "scope": {"cluster": "a b"}}}`, "/spec/scope/cluster", "must be empty or 1 to 63"},
-		{"RefusesTooManyRolesInAScope", "POST", claims, `{"metadata": {"name": "c"}, "spec": {"scope": {` + manyLabels(9) + `}}}`, "/spec/scope", "at most 8 entries"},
+		{"RefusesABadNameOfAClass", "POST", poolsPath, pool(`"cidr": "10.0.0.0/8", "classNames": ["gold", "Silver"]`), "/spec/classNames/1", "must be a DNS label"},
+		{"RefusesAClassTwice", "POST", poolsPath, pool(`"cidr": "10.0.0.0/8", "classNames": ["gold", "gold"]`), "/spec/classNames", "must not have equal items."},
+		{"RefusesTooManyClasses", "PATCH", poolsPath + "/p", `{"spec": {"classNames": ["a"` + strings.Repeat(`, "a"`, 32) + `]}}`, "/spec/classNames", "at most 32 items"},
+		{"RefusesAClaimByABadName", "POST", claimsPath, `{"metadata": {"name": "c"}, "spec": {"className": "Gold"}}`, "/spec/className", "must be a DNS label"},
+		{"RefusesAClassAsAReference", "POST", claimsPath, `{"metadata": {"name": "c"}, "spec": {"className": {"name": "gold"}}}`, "/spec/className", "must be a string."},
+		{"RefusesABadValueInAScope", "POST", claimsPath, `{"metadata": {"name": "c"}, "spec": {"className": "gold", "scope": {"cluster": "a b"}}}`, "/spec/scope/cluster", "must be empty or 1 to 63"},
+		{"RefusesTooManyRolesInAScope", "POST", claimsPath, `{"metadata": {"name": "c"}, "spec": {"scope": {` + manyLabels(9) + `}}}`, "/spec/scope", "at most 8 entries"},
 		{"RefusesToExplainNothing", "POST", explanations, `{}`, "/spec", "is required."},
 		{"RefusesToExplainHostBits", "POST", explanations, `{"spec": {"cidr": "10.0.0.1/8"}}`, "/spec/cidr", "did you mean 10.0.0.0/8?"},
 		{"RefusesAScopeOfAQuotaInTwoCases", "PUT", quotas + "/q", `{"spec": {"scope": {"poolRef": {"name": "a"}, "PoolRef": {"name": "b"}}, "limits": {"claims": 1}}}`, "/spec/scope/PoolRef", "did you mean poolRef?"},
 		{"RefusesAQuotaOfANamelessClass", "PUT", quotas + "/q", `{"spec": {"scope": {"classRef": {}}, "limits": {"claims": 1}}}`, "/spec/scope/classRef/name", "is required."},
-		{"RefusesABodyOfAGrant", "PUT", pools + "/p/grants/team-b", `{"spec": {"consumer": "team-b"}}`, "", "must be left out"},
-		{"RefusesABodyWhereNoneIsTaken", "DELETE", pools + "/p", `{}`, "", "must be left out"},
+		{"RefusesABodyOfAGrant", "PUT", poolsPath + "/p/grants/team-b", `{"spec": {"consumer": "team-b"}}`, "", "must be left out"},
+		{"RefusesABodyWhereNoneIsTaken", "DELETE", poolsPath + "/p", `{}`, "", "must be left out"},
 	}
 	s := serve(t, api.Config{})
 	for _, c := range cases {
@@ -178,7 +178,7 @@ func TestEveryWrongPlaceIsNamedUpToTwenty(t *testing.T) {
 
 	t.Run("SeveralAtOnce", func(t *testing.T) {
 		t.Parallel()
-		w := s.do(t, "POST", claims+"?dryRun=maybe&nope=1", `{"metadata": {"name": "C"}, "spec": {"prefixLength": -1, "x": 1}}`)
+		w := s.do(t, "POST", claimsPath+"?dryRun=maybe&nope=1", `{"metadata": {"name": "C"}, "spec": {"prefixLength": -1, "x": 1}}`)
 		p := problem(t, w, http.StatusBadRequest, gen.ProblemCodeInvalidArgument)
 		var places []string
 		for _, e := range p.Errors {
@@ -197,7 +197,7 @@ func TestEveryWrongPlaceIsNamedUpToTwenty(t *testing.T) {
 
 	t.Run("WithoutEchoingWhatIsLong", func(t *testing.T) {
 		t.Parallel()
-		w := s.do(t, "POST", claims, `{"metadata": {"name": "c"}, "spec": {"`+strings.Repeat("x", 100_000)+`": 1}}`)
+		w := s.do(t, "POST", claimsPath, `{"metadata": {"name": "c"}, "spec": {"`+strings.Repeat("x", 100_000)+`": 1}}`)
 		problem(t, w, http.StatusBadRequest, gen.ProblemCodeInvalidArgument)
 		require.Less(t, w.Body.Len(), 2000)
 	})

@@ -16,32 +16,32 @@ import (
 func TestBadParameters(t *testing.T) {
 	t.Parallel()
 	cases := []struct{ promise, method, target, pointer, detail string }{
-		{"RefusesAnUnknownParameter", "GET", pools + "?colour=red", "query:colour", "is not a parameter of this operation; it has labelSelector, phase,"},
-		{"RefusesAParameterInAnotherCase", "GET", pools + "?Limit=1", "query:Limit", "is not a parameter"},
+		{"RefusesAnUnknownParameter", "GET", poolsPath + "?colour=red", "query:colour", "is not a parameter of this operation; it has labelSelector, phase,"},
+		{"RefusesAParameterInAnotherCase", "GET", poolsPath + "?Limit=1", "query:Limit", "is not a parameter"},
 		{"RefusesAParameterOfAnotherOperation", "GET", "/v1/version?limit=1", "query:limit", "it has none."},
 		{"RefusesAParameterOfAProbe", "GET", "/healthz?verbose=1", "query:verbose", "it has none."},
-		{"RefusesAParameterTwice", "GET", pools + "?limit=1&limit=500", "query:limit", "is given 2 times"},
-		{"RefusesALimitOfZero", "GET", pools + "?limit=0", "query:limit", "must be 1 to 500."},
-		{"RefusesALargeLimit", "GET", pools + "?limit=501", "query:limit", "must be 1 to 500."},
-		{"RefusesALimitThatIsNoNumber", "GET", pools + "?limit=ten", "query:limit", "must be an integer, 1 to 500."},
-		{"RefusesALimitWithASign", "GET", pools + "?limit=%2B5", "query:limit", "must be an integer"},
-		{"RefusesAnEmptyLimit", "GET", pools + "?limit=", "query:limit", "must be an integer"},
-		{"RefusesAnEmptyCursor", "GET", pools + "?cursor=", "query:cursor", "at least 1 character"},
-		{"RefusesABadCursor", "GET", pools + "?cursor=%21%21", "query:cursor", "is not a cursor of this list"},
-		{"RefusesAYesThatIsNoBoolean", "DELETE", pools + "/p?dryRun=1", "query:dryRun", "must be true or false."},
-		{"RefusesABadSelector", "GET", pools + "?labelSelector=a%20b", "query:labelSelector", "is not a label selector such as"},
-		{"RefusesComparisons", "GET", pools + "?labelSelector=a%3E1", "query:labelSelector", "cannot compare"},
-		{"RefusesALongSelector", "GET", pools + "?labelSelector=" + strings.Repeat("a", 1025), "query:labelSelector", "at most 1024"},
-		{"RefusesTooManyConditions", "GET", pools + "?labelSelector=a" + strings.Repeat(",a", 32), "query:labelSelector", "more than 32 conditions"},
-		{"RefusesInvalidUTF8", "GET", pools + "?labelSelector=a%3D%FF", "query:labelSelector", "not valid UTF-8"},
-		{"RefusesNUL", "GET", pools + "?labelSelector=a%00", "query:labelSelector", "control characters"},
-		{"RefusesABadPhase", "GET", claims + "?phase=Gone", "query:phase", "must be one of Pending, Bound"},
-		{"RefusesABadFamily", "GET", claims + "?ipFamily=4", "query:ipFamily", "must be one of IPv4, IPv6."},
-		{"RefusesHostBitsInAFilter", "GET", claims + "?within=10.0.0.1/8", "query:within", "did you mean 10.0.0.0/8?"},
-		{"RefusesABadAddressInAFilter", "GET", claims + "?contains=10.0.0.300", "query:contains", "is not an IP address"},
-		{"RefusesABadReferenceInAFilter", "GET", claims + "?pool=a/b/c", "query:pool", "must be a name or project/name."},
+		{"RefusesAParameterTwice", "GET", poolsPath + "?limit=1&limit=500", "query:limit", "is given 2 times"},
+		{"RefusesALimitOfZero", "GET", poolsPath + "?limit=0", "query:limit", "must be 1 to 500."},
+		{"RefusesALargeLimit", "GET", poolsPath + "?limit=501", "query:limit", "must be 1 to 500."},
+		{"RefusesALimitThatIsNoNumber", "GET", poolsPath + "?limit=ten", "query:limit", "must be an integer, 1 to 500."},
+		{"RefusesALimitWithASign", "GET", poolsPath + "?limit=%2B5", "query:limit", "must be an integer"},
+		{"RefusesAnEmptyLimit", "GET", poolsPath + "?limit=", "query:limit", "must be an integer"},
+		{"RefusesAnEmptyCursor", "GET", poolsPath + "?cursor=", "query:cursor", "at least 1 character"},
+		{"RefusesABadCursor", "GET", poolsPath + "?cursor=%21%21", "query:cursor", "is not a cursor of this list"},
+		{"RefusesAYesThatIsNoBoolean", "DELETE", poolsPath + "/p?dryRun=1", "query:dryRun", "must be true or false."},
+		{"RefusesABadSelector", "GET", poolsPath + "?labelSelector=a%20b", "query:labelSelector", "is not a label selector such as"},
+		{"RefusesComparisons", "GET", poolsPath + "?labelSelector=a%3E1", "query:labelSelector", "cannot compare"},
+		{"RefusesALongSelector", "GET", poolsPath + "?labelSelector=" + strings.Repeat("a", 1025), "query:labelSelector", "at most 1024"},
+		{"RefusesTooManyConditions", "GET", poolsPath + "?labelSelector=a" + strings.Repeat(",a", 32), "query:labelSelector", "more than 32 conditions"},
+		{"RefusesInvalidUTF8", "GET", poolsPath + "?labelSelector=a%3D%FF", "query:labelSelector", "not valid UTF-8"},
+		{"RefusesNUL", "GET", poolsPath + "?labelSelector=a%00", "query:labelSelector", "control characters"},
+		{"RefusesABadPhase", "GET", claimsPath + "?phase=Gone", "query:phase", "must be one of Pending, Bound"},
+		{"RefusesABadFamily", "GET", claimsPath + "?ipFamily=4", "query:ipFamily", "must be one of IPv4, IPv6."},
+		{"RefusesHostBitsInAFilter", "GET", claimsPath + "?within=10.0.0.1/8", "query:within", "did you mean 10.0.0.0/8?"},
+		{"RefusesABadAddressInAFilter", "GET", claimsPath + "?contains=10.0.0.300", "query:contains", "is not an IP address"},
+		{"RefusesABadReferenceInAFilter", "GET", claimsPath + "?pool=a/b/c", "query:pool", "must be a name or project/name."},
 		{"RefusesABadProject", "GET", "/v1/projects/Team_A/pools", "path:project", "must be a DNS label"},
-		{"RefusesASlashInAName", "GET", pools + "/a%2Fb", "path:pool", "must be a DNS label"},
+		{"RefusesASlashInAName", "GET", poolsPath + "/a%2Fb", "path:pool", "must be a DNS label"},
 		{"RefusesABadAllocation", "GET", "/v1/projects/team-a/allocations/ABC", "path:allocation", "must be a UUID in lower case."},
 		{"RefusesASubjectWithASpace", "GET", members + "/a%20b", "path:subject", "must be 1 to 255 characters from"},
 		{"RefusesASubjectWithASlash", "DELETE", members + "/key:team-a%2Fpipeline", "path:subject", "must be 1 to 255 characters from"},
@@ -50,9 +50,9 @@ func TestBadParameters(t *testing.T) {
 		{"RefusesASubjectThatIsNoText", "GET", members + "/%FF", "path:subject", "must be 1 to 255 characters from"},
 		{"RefusesASubjectWithNUL", "GET", members + "/a%00", "path:subject", "must be 1 to 255 characters from"},
 		{"RefusesALongSubject", "GET", members + "/" + strings.Repeat("a", 256), "path:subject", "at most 255 characters"},
-		{"RefusesABadConsumer", "PUT", pools + "/p/grants/Team_B", "path:consumer", "must be the name of a project, or *"},
+		{"RefusesABadConsumer", "PUT", poolsPath + "/p/grants/Team_B", "path:consumer", "must be the name of a project, or *"},
 		{"RefusesTwoStars", "GET", "/v1/projects/team-a/spaces/lab/grants/**", "path:consumer", "must be the name of a project, or *"},
-		{"RefusesAPartOfANameWithAStar", "DELETE", pools + "/p/grants/team-*", "path:consumer", "must be the name of a project, or *"},
+		{"RefusesAPartOfANameWithAStar", "DELETE", poolsPath + "/p/grants/team-*", "path:consumer", "must be the name of a project, or *"},
 		{"RefusesABadKey", "GET", keys + "/A", "path:key", "must be a DNS label"},
 		{"RefusesABadQuota", "GET", quotas + "/A", "path:quota", "must be a DNS label"},
 		{"RefusesAHistoryOfNothing", "GET", history, "query:address", "is required."},
@@ -73,18 +73,18 @@ func TestBadParameters(t *testing.T) {
 		{"RefusesAnOperationThatIsNot", "GET", events + "?operation=nope", "query:operation", "must be one of createProject, "},
 		{"RefusesAnEndBeforeTheBeginning", "GET", events + "?since=2026-03-03T00:00:00Z&until=2026-03-02T00:00:00Z", "query:until", "is before since"},
 		{"RefusesAnAllocationThatIsNoUUID", "GET", "/v1/projects/team-a/allocations/xyz", "path:allocation", "must be a UUID in lower case."},
-		{"RefusesAnotherConsistency", "GET", pools + "?consistency=eventual", "query:consistency", "strong, stale"},
-		{"RefusesAConsistencyOfOtherCase", "GET", pools + "/p?consistency=Stale", "query:consistency", "strong, stale"},
-		{"RefusesAConsistencyOfWrites", "DELETE", pools + "/p?consistency=stale", "query:consistency", "is not a parameter"},
+		{"RefusesAnotherConsistency", "GET", poolsPath + "?consistency=eventual", "query:consistency", "strong, stale"},
+		{"RefusesAConsistencyOfOtherCase", "GET", poolsPath + "/p?consistency=Stale", "query:consistency", "strong, stale"},
+		{"RefusesAConsistencyOfWrites", "DELETE", poolsPath + "/p?consistency=stale", "query:consistency", "is not a parameter"},
 		{"RefusesAConsistencyOfRegions", "GET", "/v1/regions?consistency=stale", "query:consistency", "it has none."},
 		{"RefusesAParameterOfWhoami", "GET", "/v1/whoami?project=a", "query:project", "it has none."},
 		{"RefusesABadClassInAPath", "GET", classes + "/Gold", "path:class", "must be a DNS label"},
-		{"RefusesABadClassInAFilter", "GET", claims + "?class=team-a/gold", "query:class", "must be a DNS label"},
-		{"RefusesAnEmptyClassInAFilter", "GET", pools + "?class=", "query:class", "at least 1 character"},
+		{"RefusesABadClassInAFilter", "GET", claimsPath + "?class=team-a/gold", "query:class", "must be a DNS label"},
+		{"RefusesAnEmptyClassInAFilter", "GET", poolsPath + "?class=", "query:class", "at least 1 character"},
 		{"RefusesAPhaseOfClasses", "GET", classes + "?phase=Ready", "query:phase", "it has labelSelector, ipFamily, limit, cursor, consistency."},
 		{"RefusesToMoveTheDefaultByDeleting", "DELETE", classes + "/gold?moveDefault=true", "query:moveDefault", "is not a parameter"},
-		{"RefusesAMalformedQuery", "GET", pools + "?limit=%zz", "query", "is not a query string"},
-		{"RefusesSemicolons", "GET", pools + "?limit=1;limit=2", "query", "is not a query string"},
+		{"RefusesAMalformedQuery", "GET", poolsPath + "?limit=%zz", "query", "is not a query string"},
+		{"RefusesSemicolons", "GET", poolsPath + "?limit=1;limit=2", "query", "is not a query string"},
 	}
 	s := serve(t, api.Config{})
 	for _, c := range cases {
@@ -106,14 +106,14 @@ func TestBadHeaders(t *testing.T) {
 	t.Run("RefusesABadIdempotencyKey", func(t *testing.T) {
 		t.Parallel()
 		for _, key := range []string{"", "two words", "ü", strings.Repeat("x", 256)} {
-			p := problem(t, s.do(t, "POST", claims, body, "Idempotency-Key", key), http.StatusBadRequest, gen.ProblemCodeInvalidArgument)
+			p := problem(t, s.do(t, "POST", claimsPath, body, "Idempotency-Key", key), http.StatusBadRequest, gen.ProblemCodeInvalidArgument)
 			require.Equal(t, "header:Idempotency-Key", p.Errors[0].Pointer)
 		}
 	})
 
 	t.Run("RefusesTwoIdempotencyKeys", func(t *testing.T) {
 		t.Parallel()
-		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, claims, strings.NewReader(body))
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, claimsPath, strings.NewReader(body))
 		r.Header = http.Header{"Content-Type": {"application/json"}, "Idempotency-Key": {"a", "b"}}
 		p := problem(t, s.send(t, r), http.StatusBadRequest, gen.ProblemCodeInvalidArgument)
 		require.Equal(t, "header:Idempotency-Key", p.Errors[0].Pointer)
@@ -123,14 +123,14 @@ func TestBadHeaders(t *testing.T) {
 	t.Run("RefusesABadIfMatch", func(t *testing.T) {
 		t.Parallel()
 		for _, match := range []string{"", "unquoted", `"half`, `"a" "b"`, `"a",`, `*, "a"`} {
-			p := problem(t, s.do(t, "DELETE", pools+"/p", "", "If-Match", match), http.StatusBadRequest, gen.ProblemCodeInvalidArgument)
+			p := problem(t, s.do(t, "DELETE", poolsPath+"/p", "", "If-Match", match), http.StatusBadRequest, gen.ProblemCodeInvalidArgument)
 			require.Equal(t, "header:If-Match", p.Errors[0].Pointer, match)
 		}
 	})
 
 	t.Run("RefusesAPatchWithoutIfMatch", func(t *testing.T) {
 		t.Parallel()
-		for _, path := range []string{"/v1/projects/a", "/v1/projects/a/spaces/b", pools + "/p", classes + "/c", claims + "/c"} {
+		for _, path := range []string{"/v1/projects/a", "/v1/projects/a/spaces/b", poolsPath + "/p", classes + "/c", claimsPath + "/c"} {
 			p := problem(t, s.do(t, "PATCH", path, `{}`), http.StatusPreconditionRequired, gen.ProblemCodePreconditionRequired)
 			require.Equal(t, "header:If-Match", p.Errors[0].Pointer)
 		}
@@ -145,7 +145,7 @@ func TestMediaTypes(t *testing.T) {
 	t.Run("RefusesABodyOfAnotherType", func(t *testing.T) {
 		t.Parallel()
 		for _, contentType := range []string{"text/plain", "application/x-www-form-urlencoded", "application/merge-patch+json", "application/json; charset=latin1", "nonsense/", ""} {
-			w := s.do(t, "POST", claims, body, "Content-Type", contentType)
+			w := s.do(t, "POST", claimsPath, body, "Content-Type", contentType)
 			p := problem(t, w, http.StatusUnsupportedMediaType, gen.ProblemCodeUnsupportedMediaType)
 			require.Equal(t, "header:Content-Type", p.Errors[0].Pointer)
 		}
@@ -153,28 +153,28 @@ func TestMediaTypes(t *testing.T) {
 
 	t.Run("RefusesAPatchThatIsNoMergePatch", func(t *testing.T) {
 		t.Parallel()
-		w := s.do(t, "PATCH", pools+"/p", `{}`, "Content-Type", "application/json", "If-Match", tag)
+		w := s.do(t, "PATCH", poolsPath+"/p", `{}`, "Content-Type", "application/json", "If-Match", tag)
 		problem(t, w, http.StatusUnsupportedMediaType, gen.ProblemCodeUnsupportedMediaType)
 		require.Equal(t, "application/merge-patch+json", w.Header().Get("Accept-Patch"))
 	})
 
 	t.Run("RefusesACompressedBody", func(t *testing.T) {
 		t.Parallel()
-		w := s.do(t, "POST", claims, body, "Content-Encoding", "gzip")
+		w := s.do(t, "POST", claimsPath, body, "Content-Encoding", "gzip")
 		problem(t, w, http.StatusUnsupportedMediaType, gen.ProblemCodeUnsupportedMediaType)
 	})
 
 	t.Run("ReadsItsTypeInAnySpelling", func(t *testing.T) {
 		t.Parallel()
 		for _, contentType := range []string{"Application/JSON", `application/json; charset="UTF-8"`} {
-			w := s.do(t, "POST", claims, body, "Content-Type", contentType)
+			w := s.do(t, "POST", claimsPath, body, "Content-Type", contentType)
 			problem(t, w, http.StatusBadRequest, gen.ProblemCodeInvalidArgument)
 		}
 	})
 
 	t.Run("AsksForAMissingBodyAndNotForItsType", func(t *testing.T) {
 		t.Parallel()
-		p := problem(t, s.do(t, "POST", claims, ""), http.StatusBadRequest, gen.ProblemCodeInvalidArgument)
+		p := problem(t, s.do(t, "POST", claimsPath, ""), http.StatusBadRequest, gen.ProblemCodeInvalidArgument)
 		require.Contains(t, p.Errors[0].Detail, "is empty")
 	})
 
@@ -201,7 +201,7 @@ func TestLargeBodies(t *testing.T) {
 
 	t.Run("RefusesByItsLength", func(t *testing.T) {
 		t.Parallel()
-		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, claims, untouched{t})
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, claimsPath, untouched{t})
 		r.ContentLength = 2 << 20
 		r.Header.Set("Content-Type", "application/json")
 		problem(t, s.send(t, r), http.StatusRequestEntityTooLarge, gen.ProblemCodePayloadTooLarge)
@@ -209,7 +209,7 @@ func TestLargeBodies(t *testing.T) {
 
 	t.Run("RefusesWhileReadingChunks", func(t *testing.T) {
 		t.Parallel()
-		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, claims, io.NopCloser(strings.NewReader(large)))
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, claimsPath, io.NopCloser(strings.NewReader(large)))
 		r.ContentLength = -1
 		r.Header.Set("Content-Type", "application/json")
 		problem(t, s.send(t, r), http.StatusRequestEntityTooLarge, gen.ProblemCodePayloadTooLarge)
@@ -219,12 +219,12 @@ func TestLargeBodies(t *testing.T) {
 		t.Parallel()
 		body := `{"x": "` + strings.Repeat("x", 1<<20-9) + `"}`
 		require.Len(t, body, 1<<20)
-		problem(t, s.do(t, "POST", claims, body), http.StatusBadRequest, gen.ProblemCodeInvalidArgument)
+		problem(t, s.do(t, "POST", claimsPath, body), http.StatusBadRequest, gen.ProblemCodeInvalidArgument)
 	})
 
 	t.Run("RefusesABodyThatIsCutShort", func(t *testing.T) {
 		t.Parallel()
-		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, claims, io.MultiReader(strings.NewReader(`{"a":`), broken{}))
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, claimsPath, io.MultiReader(strings.NewReader(`{"a":`), broken{}))
 		r.Header.Set("Content-Type", "application/json")
 		p := problem(t, s.send(t, r), http.StatusBadRequest, gen.ProblemCodeInvalidArgument)
 		require.Equal(t, "ended before it was complete.", p.Errors[0].Detail)
@@ -267,7 +267,7 @@ func TestPathsAndMethods(t *testing.T) {
 		for _, c := range []struct{ method, path, allow string }{
 			{"DELETE", "/v1/projects", "GET, HEAD, POST"},
 			{"PUT", "/v1/projects/a", "DELETE, GET, HEAD, PATCH"},
-			{"OPTIONS", claims + "/c", "DELETE, GET, HEAD, PATCH, PUT"},
+			{"OPTIONS", claimsPath + "/c", "DELETE, GET, HEAD, PATCH, PUT"},
 			{"GET", batches, "POST"},
 			{"GET", explanations, "POST"},
 			{"PUT", classes, "GET, HEAD, POST"},

@@ -47,10 +47,10 @@ func TestRefusalsCarryTheirFigures(t *testing.T) {
 		Class: "platform/standard", MissingRoles: []string{"cluster"}, CoolingDown: "1024", CooledDownAt: cooled, Pools: &listed,
 		Steps: []ipam.Step{{Kind: ipam.StepPool, Name: "platform/-", Outcome: ipam.OutcomeSkipped, Code: ipam.CodePoolExhausted, Detail: "It is full."}},
 	}
-	w := serve(t, api.Config{Service: failing(fmt.Errorf("wrapped: %w", e))}).do(t, "GET", pools+"/p", "")
+	w := serve(t, api.Config{Service: failing(fmt.Errorf("wrapped: %w", e))}).do(t, "GET", poolsPath+"/p", "")
 	p := problem(t, w, http.StatusNotFound, gen.ProblemCodeNotFound)
 	require.Equal(t, gen.Problem{
-		Type: "/problems/not_found", Title: "Not found", Status: 404, Detail: "Not there.", Instance: pools + "/p",
+		Type: "/problems/not_found", Title: "Not found", Status: 404, Detail: "Not there.", Instance: poolsPath + "/p",
 		Code: gen.ProblemCodeNotFound, TraceID: p.TraceID, Errors: []gen.ProblemField{{Pointer: "/spec/poolRef", Detail: "names nothing."}},
 		WantedPrefixLength: &wanted, LargestFreePrefixLength: &largest, AvailableAddresses: "4096", PoolsTried: []string{"a/b"},
 		AllowedPrefixLengths: &gen.PrefixLengthRange{Min: lo, Max: hi}, Claims: &held, ChildPools: &children, ConflictsWith: []string{"a/c"},
@@ -73,14 +73,14 @@ func TestWhatIsWorthRepeatingSaysWhen(t *testing.T) {
 		"2": later,
 		"":  ipam.Errorf(ipam.CodeNotFound, "Not there."),
 	} {
-		w := serve(t, api.Config{Service: failing(err)}).do(t, "GET", pools+"/p", "")
+		w := serve(t, api.Config{Service: failing(err)}).do(t, "GET", poolsPath+"/p", "")
 		require.Equal(t, want, w.Header().Get("Retry-After"), err)
 	}
 }
 
 func TestStrangersAreToldHowToAuthenticate(t *testing.T) {
 	t.Parallel()
-	w := serve(t, api.Config{Authenticator: strangers{}}).do(t, "GET", pools+"/p", "")
+	w := serve(t, api.Config{Authenticator: strangers{}}).do(t, "GET", poolsPath+"/p", "")
 	problem(t, w, http.StatusUnauthorized, gen.ProblemCodeUnauthenticated)
 	require.Equal(t, "Bearer", w.Header().Get("WWW-Authenticate"))
 	require.Empty(t, w.Header().Get("Carve-Auth"))
@@ -115,7 +115,7 @@ func TestFaultsAreLoggedOnceAndNotTold(t *testing.T) {
 			t.Parallel()
 			var log bytes.Buffer
 			s := serve(t, api.Config{Service: c.use, Log: slog.New(slog.NewTextHandler(&log, nil))})
-			w := s.do(t, "GET", pools+"/p", "", "X-Request-Id", "r-1")
+			w := s.do(t, "GET", poolsPath+"/p", "", "X-Request-Id", "r-1")
 			problem(t, w, c.status, c.code)
 			require.NotContains(t, w.Body.String(), secret)
 			require.Equal(t, 1, strings.Count(log.String(), "level=ERROR"), log.String())
@@ -131,7 +131,7 @@ func TestCallersThatWentAwayAreNoFault(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
 	s := serve(t, api.Config{Service: failing(context.Canceled), Log: slog.New(slog.NewTextHandler(&log, nil))})
-	problem(t, s.do(t, "GET", pools+"/p", ""), http.StatusGatewayTimeout, gen.ProblemCodeDeadline)
+	problem(t, s.do(t, "GET", poolsPath+"/p", ""), http.StatusGatewayTimeout, gen.ProblemCodeDeadline)
 	require.NotContains(t, log.String(), "level=ERROR")
 }
 
@@ -144,7 +144,7 @@ func TestUseCasesKnowTheCallerAndTheDeadline(t *testing.T) {
 		_, deadline = ctx.Deadline()
 		return ipam.Pool{}, ipam.Errorf(ipam.CodeNotFound, "Not there.")
 	}}
-	w := serve(t, api.Config{Service: use}).do(t, "GET", pools+"/p", "")
+	w := serve(t, api.Config{Service: use}).do(t, "GET", poolsPath+"/p", "")
 	problem(t, w, http.StatusNotFound, gen.ProblemCodeNotFound)
 	require.True(t, known)
 	require.True(t, deadline)
@@ -159,7 +159,7 @@ func TestTheDeadlineEndsTheUseCase(t *testing.T) {
 		<-ctx.Done()
 		return ipam.Pool{}, ctx.Err()
 	}}
-	w := serve(t, api.Config{Service: use, RequestTimeout: time.Nanosecond}).do(t, "GET", pools+"/p", "")
+	w := serve(t, api.Config{Service: use, RequestTimeout: time.Nanosecond}).do(t, "GET", poolsPath+"/p", "")
 	problem(t, w, http.StatusGatewayTimeout, gen.ProblemCodeDeadline)
 }
 

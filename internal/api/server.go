@@ -21,14 +21,6 @@ var _ gen.StrictServerInterface = (*server)(nil)
 // defaultLimit is the `limit` of lists in the contract.
 const defaultLimit = 100
 
-// or is the value of an optional parameter, or what stands for its absence.
-func or[T any](p *T, absent T) T {
-	if p == nil {
-		return absent
-	}
-	return *p
-}
-
 // marked is the value of a header that is sent when it says something: true, or not at all.
 func marked(yes bool) *bool {
 	if !yes {

@@ -18,12 +18,12 @@ func BenchmarkShed(b *testing.B) {
 	full := api.NewInFlight(1, 0)
 	end, begun := make(chan struct{}), make(chan struct{})
 	h := api.New(api.Config{Service: nobody{}, Authenticator: blocking{begun, end}, InFlight: full, Meter: &silent{}, Log: slog.New(slog.DiscardHandler)})
-	go h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(b.Context(), "GET", pools+"/p", http.NoBody))
+	go h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(b.Context(), "GET", poolsPath+"/p", http.NoBody))
 	<-begun
 	defer close(end)
 	b.ReportAllocs()
 	for b.Loop() {
-		r := httptest.NewRequestWithContext(b.Context(), "POST", pools, strings.NewReader(`{"metadata":{"name":"x"}}`))
+		r := httptest.NewRequestWithContext(b.Context(), "POST", poolsPath, strings.NewReader(`{"metadata":{"name":"x"}}`))
 		h.ServeHTTP(httptest.NewRecorder(), r)
 	}
 }

@@ -3,7 +3,8 @@ package api
 import (
 	"context"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
+	"github.com/carve-ipam/carve/internal/api/codec"
 	"github.com/carve-ipam/carve/internal/api/gen"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
@@ -13,15 +14,15 @@ func (s *server) ListSpaces(ctx context.Context, r gen.ListSpacesRequestObject) 
 	if err != nil {
 		return nil, err
 	}
-	page, err := s.use.ListSpaces(ctx, r.Project, f, or(r.Params.Limit, defaultLimit), or(r.Params.Cursor, ""))
+	page, err := s.use.ListSpaces(ctx, r.Project, f, codec.Or(r.Params.Limit, defaultLimit), codec.Or(r.Params.Cursor, ""))
 	if err != nil {
 		return nil, err
 	}
-	return gen.ListSpaces200JSONResponse{Body: gen.SpaceList{Items: each(page.Items, spaceOf), NextCursor: page.Next}}, nil
+	return gen.ListSpaces200JSONResponse{Body: gen.SpaceList{Items: codec.Each(page.Items, codec.SpaceOf), NextCursor: page.Next}}, nil
 }
 
 func (s *server) CreateSpace(ctx context.Context, r gen.CreateSpaceRequestObject) (gen.CreateSpaceResponseObject, error) {
-	meta, err := newMetadata(r.Body.Metadata)
+	meta, err := codec.NewMetadata(r.Body.Metadata)
 	if err != nil {
 		return nil, err
 	}
@@ -30,12 +31,12 @@ func (s *server) CreateSpace(ctx context.Context, r gen.CreateSpaceRequestObject
 	if err != nil {
 		return nil, err
 	}
-	made, err := s.use.CreateSpace(ctx, r.Project, ipam.Space{Metadata: meta, Spec: spaceSpec(or(r.Body.Spec, gen.SpaceSpec{}))}, req)
+	made, err := s.use.CreateSpace(ctx, r.Project, ipam.Space{Metadata: meta, Spec: codec.SpaceSpec(codec.Or(r.Body.Spec, gen.SpaceSpec{}))}, req)
 	if err != nil {
 		return nil, err
 	}
 	return gen.CreateSpace201JSONResponse{
-		Body: spaceOf(made.Value),
+		Body: codec.SpaceOf(made.Value),
 		Headers: gen.CreateSpace201ResponseHeaders{
 			ETag: etag(made.Value.Revision), Location: path + "/" + made.Value.Name,
 			DryRun: marked(req.DryRun), IdempotencyReplayed: marked(made.Replayed),
@@ -48,7 +49,7 @@ func (s *server) GetSpace(ctx context.Context, r gen.GetSpaceRequestObject) (gen
 	if err != nil {
 		return nil, err
 	}
-	return gen.GetSpace200JSONResponse{Body: spaceOf(sp), Headers: gen.GetSpace200ResponseHeaders{ETag: etag(sp.Revision)}}, nil
+	return gen.GetSpace200JSONResponse{Body: codec.SpaceOf(sp), Headers: gen.GetSpace200ResponseHeaders{ETag: etag(sp.Revision)}}, nil
 }
 
 func (s *server) PatchSpace(ctx context.Context, r gen.PatchSpaceRequestObject) (gen.PatchSpaceResponseObject, error) {
@@ -56,13 +57,13 @@ func (s *server) PatchSpace(ctx context.Context, r gen.PatchSpaceRequestObject) 
 	if err != nil {
 		return nil, err
 	}
-	req := alloc.Request{IfMatch: match, DryRun: or(r.Params.DryRun, false)}
-	sp, err := s.use.PatchSpace(ctx, r.Project, r.Space, req, patchSpace(*r.Body))
+	req := usecase.Request{IfMatch: match, DryRun: codec.Or(r.Params.DryRun, false)}
+	sp, err := s.use.PatchSpace(ctx, r.Project, r.Space, req, codec.PatchSpace(*r.Body))
 	if err != nil {
 		return nil, err
 	}
 	return gen.PatchSpace200JSONResponse{
-		Body:    spaceOf(sp),
+		Body:    codec.SpaceOf(sp),
 		Headers: gen.PatchSpace200ResponseHeaders{ETag: etag(sp.Revision), DryRun: marked(req.DryRun)},
 	}, nil
 }

@@ -3,7 +3,6 @@ package api
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"math"
 	"strconv"
@@ -13,7 +12,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/api/refuse"
 )
 
 // Bounds of a JSON body besides its size.
@@ -30,19 +29,19 @@ const (
 //
 // It is jsontext and not encoding/json, which takes the last of two equal names, replaces what is not UTF-8, and matches
 // names regardless of case.
-func checkJSON(data []byte) error {
+func checkJSON(data []byte, most sizes) error {
 	if len(bytes.TrimSpace(data)) == 0 {
-		return at("", "is empty; this operation needs a JSON object.")
+		return refuse.At("", "is empty; this operation needs a JSON object.")
 	}
 	d := jsontext.NewDecoder(bytes.NewBuffer(data))
-	w := jsonWalk{decoder: d, sizes: bodySizes()}
+	w := jsonWalk{decoder: d, sizes: most}
 	for tokens := 0; ; tokens++ {
 		token, err := d.ReadToken()
 		if err != nil {
 			return syntaxError(data, err)
 		}
 		if tokens == maxTokens {
-			return at("", "has more than %d values, names and brackets; send less in one request.", maxTokens)
+			return refuse.At("", "has more than %d values, names and brackets; send less in one request.", maxTokens)
 		}
 		if err := w.check(token); err != nil {
 			return err
@@ -52,7 +51,7 @@ func checkJSON(data []byte) error {
 		}
 	}
 	if _, err := d.ReadToken(); !errors.Is(err, io.EOF) {
-		return at("", "has text after the JSON value; send exactly one value.")
+		return refuse.At("", "has text after the JSON value; send exactly one value.")
 	}
 	return nil
 }
@@ -127,7 +126,7 @@ func (w *jsonWalk) counts(opens bool) error {
 	if kind == jsontext.KindBeginObject {
 		many = "entries"
 	}
-	return at(string(place), "must have at most %s.", count(uint64(most), "entry", many)) //nolint:gosec // not negative
+	return refuse.At(string(place), "must have at most %s.", refuse.Count(uint64(most), "entry", many)) //nolint:gosec // not negative
 }
 
 func (w *jsonWalk) checkString(s string) error {
@@ -139,7 +138,7 @@ func (w *jsonWalk) checkString(s string) error {
 		return nil // a value; a name leaves an odd number of tokens behind
 	}
 	if len(s) > maxMember {
-		return at(string(w.decoder.StackPointer().Parent()), "has a member whose name is %d bytes long; no name is longer than %d.", len(s), maxMember)
+		return refuse.At(string(w.decoder.StackPointer().Parent()), "has a member whose name is %d bytes long; no name is longer than %d.", len(s), maxMember)
 	}
 	object := &w.open[len(w.open)-1]
 	if object.free {
@@ -150,7 +149,7 @@ func (w *jsonWalk) checkString(s string) error {
 	}
 	folded := fold(s)
 	if other, taken := object.names[folded]; taken {
-		return w.here("differs from %q in case only; name each member once.", clip(other))
+		return w.here("differs from %q in case only; name each member once.", refuse.Clip(other))
 	}
 	object.names[folded] = s
 	return nil
@@ -184,7 +183,7 @@ func (w *jsonWalk) checkNumber(s string) error {
 }
 
 func (w *jsonWalk) here(format string, args ...any) error {
-	return at(string(w.decoder.StackPointer()), format, args...)
+	return refuse.At(string(w.decoder.StackPointer()), format, args...)
 }
 
 // syntaxError says in our own words what is wrong with the text.
@@ -195,13 +194,13 @@ func syntaxError(data []byte, err error) error {
 	}
 	switch {
 	case errors.Is(err, jsontext.ErrDuplicateName):
-		return at(pointer, "appears twice; name each member once.")
+		return refuse.At(pointer, "appears twice; name each member once.")
 	case !utf8.Valid(data):
-		return at(pointer, "is not valid UTF-8.")
+		return refuse.At(pointer, "is not valid UTF-8.")
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return at("", "ends in the middle of the JSON value.")
+		return refuse.At("", "ends in the middle of the JSON value.")
 	default:
-		return at(pointer, "is not valid JSON at byte %d of the body.", offset)
+		return refuse.At(pointer, "is not valid JSON at byte %d of the body.", offset)
 	}
 }
 
@@ -214,9 +213,4 @@ func fold(s string) string {
 		}
 		return least
 	}, s)
-}
-
-// at is invalid_argument for one place of the body.
-func at(pointer, format string, args ...any) error {
-	return invalid([]ipam.Field{{Pointer: clip(pointer), Detail: fmt.Sprintf(format, args...)}})
 }

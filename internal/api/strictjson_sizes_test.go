@@ -37,7 +37,7 @@ func TestABodyIsRefusedAtTheFirstEntryTooMany(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			err := checkJSON([]byte(c.body))
+			err := checkJSON([]byte(c.body), bodySizes())
 			e := &ipam.Error{}
 			require.ErrorAs(t, err, &e)
 			require.Equal(t, c.pointer, e.Fields[0].Pointer)

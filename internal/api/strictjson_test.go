@@ -44,7 +44,7 @@ func TestCheckJSON(t *testing.T) {
 	for _, c := range refused {
 		t.Run(c.promise, func(t *testing.T) {
 			t.Parallel()
-			err := checkJSON([]byte(c.body))
+			err := checkJSON([]byte(c.body), bodySizes())
 			var e *ipam.Error
 			require.ErrorAs(t, err, &e)
 			require.Equal(t, ipam.CodeInvalidArgument, e.Code)
@@ -67,7 +67,7 @@ func TestCheckJSON(t *testing.T) {
 	for _, c := range accepted {
 		t.Run(c.promise, func(t *testing.T) {
 			t.Parallel()
-			require.NoError(t, checkJSON([]byte(c.body)))
+			require.NoError(t, checkJSON([]byte(c.body), bodySizes()))
 		})
 	}
 }
@@ -77,7 +77,7 @@ func FuzzCheckJSONNeverPanics(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		err := checkJSON(data)
+		err := checkJSON(data, bodySizes())
 		if err != nil {
 			require.True(t, ipam.IsCode(err, ipam.CodeInvalidArgument))
 		}

@@ -112,7 +112,7 @@ func TestHEADAnswersLikeGETWithoutABody(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(serve(t, api.Config{Service: script()}).handler)
 	t.Cleanup(server.Close)
-	for _, path := range []string{pools + "/p", "/healthz", "/openapi.yaml", "/docs/", "/problems/in_use"} {
+	for _, path := range []string{poolsPath + "/p", "/healthz", "/openapi.yaml", "/docs/", "/problems/in_use"} {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodHead, server.URL+path, nil)
 		require.NoError(t, err)
 		answer, err := server.Client().Do(r)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/trail"
 	"github.com/carve-ipam/carve/internal/api/gen"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
@@ -26,7 +26,7 @@ func TestListingEvents(t *testing.T) {
 		require.True(t, s.filter.Since.Equal(time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)))
 		require.True(t, s.filter.Until.Equal(time.Date(2026, 3, 3, 0, 0, 0, 5e8, time.UTC)))
 		s.filter.Since, s.filter.Until = time.Time{}, time.Time{}
-		require.Equal(t, alloc.EventFilter{
+		require.Equal(t, trail.EventFilter{
 			Subject: "key:team-a/pipeline", Operation: "deleteClaim", Kind: "IPClaim", Name: "web", Outcome: "permission_denied",
 		}, s.filter)
 	})
@@ -35,7 +35,7 @@ func TestListingEvents(t *testing.T) {
 		t.Parallel()
 		s := scriptAccess()
 		w := s.server(t).do(t, "GET", events, "")
-		require.Equal(t, alloc.EventFilter{}, s.filter)
+		require.Equal(t, trail.EventFilter{}, s.filter)
 		require.JSONEq(t, `{"items": [], "nextCursor": "bmV4dA"}`, w.Body.String())
 	})
 

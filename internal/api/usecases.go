@@ -6,79 +6,137 @@ import (
 	"time"
 
 	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/claims"
+	"github.com/carve-ipam/carve/internal/alloc/paging"
+	"github.com/carve-ipam/carve/internal/alloc/pools"
+	"github.com/carve-ipam/carve/internal/alloc/trail"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// UseCases is what the handlers call: the methods of *alloc.Service. Every failure is an *ipam.Error.
+// UseCases is what the handlers call, kind by kind. Every failure is an *ipam.Error.
 type UseCases interface {
-	ListProjects(ctx context.Context, f alloc.Filter, limit int, cursor string) (alloc.Page[ipam.Project], error)
-	CreateProject(ctx context.Context, p ipam.Project, r alloc.Request) (alloc.Result[ipam.Project], error)
+	Projects
+	Spaces
+	Pools
+	Classes
+	Claims
+	Allocations
+	Members
+	Keys
+	PoolGrants
+	SpaceGrants
+	Quotas
+	Trail
+	Callers
+}
+
+// Projects is the use cases on projects.
+type Projects interface {
+	ListProjects(ctx context.Context, f paging.Filter, limit int, cursor string) (paging.Page[ipam.Project], error)
+	CreateProject(ctx context.Context, p ipam.Project, r usecase.Request) (usecase.Result[ipam.Project], error)
 	GetProject(ctx context.Context, name string) (ipam.Project, error)
-	PatchProject(ctx context.Context, name string, r alloc.Request, mutate func(ipam.Project) (ipam.Project, error)) (ipam.Project, error)
-	DeleteProject(ctx context.Context, name string, r alloc.Request) error
+	PatchProject(ctx context.Context, name string, r usecase.Request, mutate func(ipam.Project) (ipam.Project, error)) (ipam.Project, error)
+	DeleteProject(ctx context.Context, name string, r usecase.Request) error
+}
 
-	ListSpaces(ctx context.Context, project string, f alloc.Filter, limit int, cursor string) (alloc.Page[ipam.Space], error)
-	CreateSpace(ctx context.Context, project string, sp ipam.Space, r alloc.Request) (alloc.Result[ipam.Space], error)
+// Spaces is the use cases on spaces.
+type Spaces interface {
+	ListSpaces(ctx context.Context, project string, f paging.Filter, limit int, cursor string) (paging.Page[ipam.Space], error)
+	CreateSpace(ctx context.Context, project string, sp ipam.Space, r usecase.Request) (usecase.Result[ipam.Space], error)
 	GetSpace(ctx context.Context, project, name string) (ipam.Space, error)
-	PatchSpace(ctx context.Context, project, name string, r alloc.Request, mutate func(ipam.Space) (ipam.Space, error)) (ipam.Space, error)
-	DeleteSpace(ctx context.Context, project, name string, r alloc.Request) error
+	PatchSpace(ctx context.Context, project, name string, r usecase.Request, mutate func(ipam.Space) (ipam.Space, error)) (ipam.Space, error)
+	DeleteSpace(ctx context.Context, project, name string, r usecase.Request) error
+}
 
-	ListPools(ctx context.Context, project string, f alloc.Filter, limit int, cursor string) (alloc.Page[ipam.Pool], error)
-	CreatePool(ctx context.Context, project string, p ipam.Pool, r alloc.Request) (alloc.Result[ipam.Pool], error)
+// Pools is the use cases on pools.
+type Pools interface {
+	ListPools(ctx context.Context, project string, f paging.Filter, limit int, cursor string) (paging.Page[ipam.Pool], error)
+	CreatePool(ctx context.Context, project string, p ipam.Pool, r usecase.Request) (usecase.Result[ipam.Pool], error)
 	GetPool(ctx context.Context, project, name string) (ipam.Pool, error)
-	GetPoolFree(ctx context.Context, project, name string, prefixLength *int, limit int, cursor string) (alloc.FreePage, error)
-	PatchPool(ctx context.Context, project, name string, r alloc.Request, mutate func(ipam.Pool) (ipam.Pool, error)) (ipam.Pool, error)
-	DeletePool(ctx context.Context, project, name string, r alloc.Request) error
+	GetPoolFree(ctx context.Context, project, name string, prefixLength *int, limit int, cursor string) (pools.FreePage, error)
+	PatchPool(ctx context.Context, project, name string, r usecase.Request, mutate func(ipam.Pool) (ipam.Pool, error)) (ipam.Pool, error)
+	DeletePool(ctx context.Context, project, name string, r usecase.Request) error
+}
 
-	ListClasses(ctx context.Context, project string, f alloc.Filter, limit int, cursor string) (alloc.Page[ipam.Class], error)
-	CreateClass(ctx context.Context, project string, c ipam.Class, moveDefault bool, r alloc.Request) (alloc.Result[ipam.Class], error)
+// Classes is the use cases on classes.
+type Classes interface {
+	ListClasses(ctx context.Context, project string, f paging.Filter, limit int, cursor string) (paging.Page[ipam.Class], error)
+	CreateClass(ctx context.Context, project string, c ipam.Class, moveDefault bool, r usecase.Request) (usecase.Result[ipam.Class], error)
 	GetClass(ctx context.Context, project, name string) (ipam.Class, error)
-	PatchClass(ctx context.Context, project, name string, moveDefault bool, r alloc.Request, mutate func(ipam.Class) (ipam.Class, error)) (ipam.Class, error)
-	DeleteClass(ctx context.Context, project, name string, r alloc.Request) error
+	PatchClass(ctx context.Context, project, name string, moveDefault bool, r usecase.Request, mutate func(ipam.Class) (ipam.Class, error)) (ipam.Class, error)
+	DeleteClass(ctx context.Context, project, name string, r usecase.Request) error
+}
 
-	ListClaims(ctx context.Context, project string, f alloc.Filter, limit int, cursor string) (alloc.Page[ipam.Claim], error)
-	CreateClaim(ctx context.Context, project string, c ipam.Claim, r alloc.Request) (alloc.Result[ipam.Claim], error)
-	CreateClaimBatch(ctx context.Context, project string, claims []ipam.Claim, r alloc.Request) (alloc.Result[[]ipam.Claim], error)
+// Claims is the use cases on claims.
+type Claims interface {
+	ListClaims(ctx context.Context, project string, f paging.Filter, limit int, cursor string) (paging.Page[ipam.Claim], error)
+	CreateClaim(ctx context.Context, project string, c ipam.Claim, r usecase.Request) (usecase.Result[ipam.Claim], error)
+	CreateClaimBatch(ctx context.Context, project string, claims []ipam.Claim, r usecase.Request) (usecase.Result[[]ipam.Claim], error)
 	GetClaim(ctx context.Context, project, name string) (ipam.Claim, error)
-	PutClaim(ctx context.Context, project string, c ipam.Claim, r alloc.Request) (alloc.Result[ipam.Claim], error)
-	PatchClaim(ctx context.Context, project, name string, r alloc.Request, mutate func(ipam.Claim) (ipam.Claim, error)) (ipam.Claim, error)
-	DeleteClaim(ctx context.Context, project, name string, r alloc.Request) error
-	ExplainClaim(ctx context.Context, project string, c ipam.Claim) (alloc.Explanation, error)
+	PutClaim(ctx context.Context, project string, c ipam.Claim, r usecase.Request) (usecase.Result[ipam.Claim], error)
+	PatchClaim(ctx context.Context, project, name string, r usecase.Request, mutate func(ipam.Claim) (ipam.Claim, error)) (ipam.Claim, error)
+	DeleteClaim(ctx context.Context, project, name string, r usecase.Request) error
+	ExplainClaim(ctx context.Context, project string, c ipam.Claim) (claims.Explanation, error)
+}
 
-	ListAllocations(ctx context.Context, project string, f alloc.Filter, limit int, cursor string) (alloc.Page[ipam.Allocation], error)
+// Allocations is the use cases on allocations.
+type Allocations interface {
+	ListAllocations(ctx context.Context, project string, f paging.Filter, limit int, cursor string) (paging.Page[ipam.Allocation], error)
 	GetAllocation(ctx context.Context, project, name string) (ipam.Allocation, error)
-	DeleteAllocation(ctx context.Context, project, name string, r alloc.Request) error
+	DeleteAllocation(ctx context.Context, project, name string, r usecase.Request) error
+}
 
-	ListMembers(ctx context.Context, project string, limit int, cursor string) (alloc.Page[ipam.Member], error)
+// Members is the use cases on members.
+type Members interface {
+	ListMembers(ctx context.Context, project string, limit int, cursor string) (paging.Page[ipam.Member], error)
 	GetMember(ctx context.Context, project, subject string) (ipam.Member, error)
-	PutMember(ctx context.Context, project string, m ipam.Member, r alloc.Request) (alloc.Result[ipam.Member], error)
-	DeleteMember(ctx context.Context, project, subject string, r alloc.Request) error
+	PutMember(ctx context.Context, project string, m ipam.Member, r usecase.Request) (usecase.Result[ipam.Member], error)
+	DeleteMember(ctx context.Context, project, subject string, r usecase.Request) error
+}
 
-	ListKeys(ctx context.Context, project string, limit int, cursor string) (alloc.Page[ipam.APIKey], error)
-	CreateKey(ctx context.Context, project string, k ipam.APIKey, r alloc.Request) (alloc.Result[ipam.APIKey], error)
+// Keys is the use cases on API keys.
+type Keys interface {
+	ListKeys(ctx context.Context, project string, limit int, cursor string) (paging.Page[ipam.APIKey], error)
+	CreateKey(ctx context.Context, project string, k ipam.APIKey, r usecase.Request) (usecase.Result[ipam.APIKey], error)
 	GetKey(ctx context.Context, project, name string) (ipam.APIKey, error)
-	DeleteKey(ctx context.Context, project, name string, r alloc.Request) error
+	DeleteKey(ctx context.Context, project, name string, r usecase.Request) error
+}
 
-	ListPoolGrants(ctx context.Context, project, pool string, limit int, cursor string) (alloc.Page[ipam.Grant], error)
+// PoolGrants is the use cases on grants of pools.
+type PoolGrants interface {
+	ListPoolGrants(ctx context.Context, project, pool string, limit int, cursor string) (paging.Page[ipam.Grant], error)
 	GetPoolGrant(ctx context.Context, project, pool, consumer string) (ipam.Grant, error)
-	PutPoolGrant(ctx context.Context, project, pool, consumer string, r alloc.Request) (alloc.Result[ipam.Grant], error)
-	DeletePoolGrant(ctx context.Context, project, pool, consumer string, r alloc.Request) error
+	PutPoolGrant(ctx context.Context, project, pool, consumer string, r usecase.Request) (usecase.Result[ipam.Grant], error)
+	DeletePoolGrant(ctx context.Context, project, pool, consumer string, r usecase.Request) error
+}
 
-	ListSpaceGrants(ctx context.Context, project, space string, limit int, cursor string) (alloc.Page[ipam.Grant], error)
+// SpaceGrants is the use cases on grants of spaces.
+type SpaceGrants interface {
+	ListSpaceGrants(ctx context.Context, project, space string, limit int, cursor string) (paging.Page[ipam.Grant], error)
 	GetSpaceGrant(ctx context.Context, project, space, consumer string) (ipam.Grant, error)
-	PutSpaceGrant(ctx context.Context, project, space, consumer string, r alloc.Request) (alloc.Result[ipam.Grant], error)
-	DeleteSpaceGrant(ctx context.Context, project, space, consumer string, r alloc.Request) error
+	PutSpaceGrant(ctx context.Context, project, space, consumer string, r usecase.Request) (usecase.Result[ipam.Grant], error)
+	DeleteSpaceGrant(ctx context.Context, project, space, consumer string, r usecase.Request) error
+}
 
-	ListQuotas(ctx context.Context, project string, limit int, cursor string) (alloc.Page[ipam.Quota], error)
+// Quotas is the use cases on quotas.
+type Quotas interface {
+	ListQuotas(ctx context.Context, project string, limit int, cursor string) (paging.Page[ipam.Quota], error)
 	GetQuota(ctx context.Context, project, name string) (ipam.Quota, error)
-	PutQuota(ctx context.Context, project string, q ipam.Quota, r alloc.Request) (alloc.Result[ipam.Quota], error)
-	DeleteQuota(ctx context.Context, project, name string, r alloc.Request) error
+	PutQuota(ctx context.Context, project string, q ipam.Quota, r usecase.Request) (usecase.Result[ipam.Quota], error)
+	DeleteQuota(ctx context.Context, project, name string, r usecase.Request) error
+}
 
-	ListEvents(ctx context.Context, project string, f alloc.EventFilter, limit int, cursor string) (alloc.Page[ipam.Event], error)
+// Trail is the use cases on the audit trail and the history of addresses.
+type Trail interface {
+	ListEvents(ctx context.Context, project string, f trail.EventFilter, limit int, cursor string) (paging.Page[ipam.Event], error)
 	// GetHistory answers who held an address: at a time, or at all times when it is zero.
-	GetHistory(ctx context.Context, project string, address netip.Addr, at time.Time, limit int, cursor string) (alloc.Page[ipam.Hold], error)
+	GetHistory(ctx context.Context, project string, address netip.Addr, at time.Time, limit int, cursor string) (paging.Page[ipam.Hold], error)
+}
 
+// Callers is what any caller may ask about itself and the installation.
+type Callers interface {
 	Whoami(ctx context.Context) (tenancy.Principal, error)
 	// ListRegions answers the installation's regions, the primary one first, and that of this server.
 	ListRegions(ctx context.Context) (all []ipam.Region, here string, err error)

@@ -13,6 +13,8 @@ import (
 	"github.com/getkin/kin-openapi/openapi3filter"
 	"github.com/labstack/echo/v4"
 
+	"github.com/carve-ipam/carve/internal/api/codec"
+	"github.com/carve-ipam/carve/internal/api/refuse"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -29,7 +31,7 @@ const sayAll = 128 << 10
 func (a *adapter) validate(next echo.HandlerFunc) echo.HandlerFunc {
 	options := &openapi3filter.Options{
 		KeepValidatedValue: true, SkipSettingDefaults: true, MultiError: true,
-		SchemaValidationOptions: []openapi3.SchemaValidationOption{moments},
+		SchemaValidationOptions: []openapi3.SchemaValidationOption{codec.Moments},
 	}
 	first := *options
 	first.MultiError = false
@@ -44,7 +46,7 @@ func (a *adapter) validate(next echo.HandlerFunc) echo.HandlerFunc {
 		}
 		query, err := url.ParseQuery(r.URL.RawQuery)
 		if err != nil {
-			return invalid([]ipam.Field{{Pointer: "query", Detail: "is not a query string: write it as name=value&name=value, percent-encoded."}})
+			return refuse.Invalid([]ipam.Field{{Pointer: "query", Detail: "is not a query string: write it as name=value&name=value, percent-encoded."}})
 		}
 		fields := slices.Concat(impossible, checkQuery(op, query), checkHeaders(op, r.Header))
 		say := options
@@ -58,7 +60,7 @@ func (a *adapter) validate(next echo.HandlerFunc) echo.HandlerFunc {
 			fields = append(fields, a.contract.fields(err)...)
 		}
 		if len(fields) > 0 {
-			return invalid(fields)
+			return refuse.Invalid(fields)
 		}
 		return next(c)
 	}
@@ -68,7 +70,7 @@ func (a *adapter) validate(next echo.HandlerFunc) echo.HandlerFunc {
 func checkQuery(op *operation, query url.Values) []ipam.Field {
 	var fields []ipam.Field
 	for name, values := range query {
-		pointer := "query:" + clip(name)
+		pointer := "query:" + refuse.Clip(name)
 		ref := op.query.GetByInAndName(openapi3.ParameterInQuery, name)
 		switch {
 		case !utf8.ValidString(name):

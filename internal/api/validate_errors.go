@@ -2,47 +2,14 @@ package api
 
 import (
 	"errors"
-	"slices"
 	"strings"
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/getkin/kin-openapi/openapi3filter"
 
+	"github.com/carve-ipam/carve/internal/api/refuse"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
-
-// maxFields bounds how many places one answer names.
-const maxFields = 20
-
-// invalid is invalid_argument for places of the request: one each, at most maxFields.
-func invalid(fields []ipam.Field) *ipam.Error {
-	seen := map[string]bool{}
-	fields = slices.DeleteFunc(slices.Clone(fields), func(f ipam.Field) bool {
-		again := seen[f.Pointer]
-		seen[f.Pointer] = true
-		return again
-	})
-	first := fields[0].Pointer
-	if first == "" {
-		first = "the body"
-	}
-	message := "The request is not valid: " + first + " " + fields[0].Detail
-	if len(fields) > 1 {
-		message += " More places are wrong; see errors."
-	}
-	e := ipam.Errorf(ipam.CodeInvalidArgument, "%s", message)
-	e.Fields = fields[:min(len(fields), maxFields)]
-	return e
-}
-
-// clip shortens what a caller sent and we send back.
-func clip(s string) string {
-	const most = 200
-	if len(s) <= most {
-		return s
-	}
-	return strings.ToValidUTF8(s[:most], "") + "…"
-}
 
 // fields translates the validator's errors. Its own texts quote the schema and are not for people.
 func (k *contract) fields(err error) []ipam.Field {
@@ -59,7 +26,7 @@ type translation struct {
 
 // walk descends to the errors that say something: place is the parameter they are about, "" for the body.
 func (t *translation) walk(place string, err error) {
-	if len(t.fields) > maxFields {
+	if len(t.fields) > refuse.MaxFields {
 		return
 	}
 	//nolint:errorlint // the tree itself is walked: errors.As would stop at the first leaf
@@ -114,7 +81,7 @@ func (t *translation) schema(place string, e *openapi3.SchemaError) {
 }
 
 func (t *translation) add(pointer, detail string) {
-	t.fields = append(t.fields, ipam.Field{Pointer: clip(pointer), Detail: detail})
+	t.fields = append(t.fields, ipam.Field{Pointer: refuse.Clip(pointer), Detail: detail})
 }
 
 func jsonPointer(path []string) string {

@@ -6,6 +6,9 @@ import (
 	"strings"
 
 	"github.com/getkin/kin-openapi/openapi3"
+
+	"github.com/carve-ipam/carve/internal/api/codec"
+	"github.com/carve-ipam/carve/internal/api/refuse"
 )
 
 // sentence says what would be right where a value is wrong.
@@ -26,28 +29,28 @@ func (t *translation) sentence(e *openapi3.SchemaError) string {
 		return boundsSentence(s)
 	case "minLength", "maxLength":
 		switch said := t.patterns[s.Pattern]; said { // 5 is too short to say in which unit, and 35 is no length of what is a UUID
-		case durationSentence, uidSentence, createOnlySentence:
+		case refuse.DurationSentence, uidSentence, createOnlySentence:
 			return said
 		}
 		if e.SchemaField == "maxLength" {
-			return fmt.Sprintf("must have at most %s.", count(*s.MaxLength, "character", "characters"))
+			return fmt.Sprintf("must have at most %s.", refuse.Count(*s.MaxLength, "character", "characters"))
 		}
-		return fmt.Sprintf("must have at least %s.", count(s.MinLength, "character", "characters"))
+		return fmt.Sprintf("must have at least %s.", refuse.Count(s.MinLength, "character", "characters"))
 	case "minItems":
-		return fmt.Sprintf("must have at least %s.", count(s.MinItems, "item", "items"))
+		return fmt.Sprintf("must have at least %s.", refuse.Count(s.MinItems, "item", "items"))
 	case "maxItems":
-		return fmt.Sprintf("must have at most %s.", count(*s.MaxItems, "item", "items"))
+		return fmt.Sprintf("must have at most %s.", refuse.Count(*s.MaxItems, "item", "items"))
 	case "minProperties":
-		return fmt.Sprintf("must have at least %s.", count(s.MinProps, "entry", "entries"))
+		return fmt.Sprintf("must have at least %s.", refuse.Count(s.MinProps, "entry", "entries"))
 	case "maxProperties":
-		return fmt.Sprintf("must have at most %s.", count(*s.MaxProps, "entry", "entries"))
+		return fmt.Sprintf("must have at most %s.", refuse.Count(*s.MaxProps, "entry", "entries"))
 	case "uniqueItems":
 		return "must not have equal items."
 	case "oneOf", "anyOf":
 		return "is in none of the forms that are possible here."
 	case "format":
-		if s.Format == formatMoment {
-			return momentSentence
+		if s.Format == codec.FormatMoment {
+			return codec.MomentSentence
 		}
 		return "is not a valid " + s.Format + "."
 	default:
@@ -57,17 +60,9 @@ func (t *translation) sentence(e *openapi3.SchemaError) string {
 
 // What values are that a bound of their length says nothing about.
 const (
-	durationSentence   = "must be a duration in whole hours, minutes and seconds, such as 72h or 1h30m."
 	uidSentence        = "must be a UUID in lower case."
 	createOnlySentence = "must be *, which is to create only: entity tags are not possible here."
 )
-
-func count(n uint64, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return strconv.FormatUint(n, 10) + " " + many
-}
 
 func boundsSentence(s *openapi3.Schema) string {
 	switch {
@@ -158,8 +153,8 @@ func patternSentences(doc *openapi3.T) map[string]string {
 	add(schemas["Subject"], "must be 1 to 255 characters from A-Z a-z 0-9 . _ : @ | + = -.")
 	add(schemas["Consumer"], "must be the name of a project, or * for every project.")
 	add(schemas["Count"], "must be a whole number, written in digits.")
-	add(schemas["Time"], momentSentence)
-	add(schemas["Duration"], durationSentence)
+	add(schemas["Time"], codec.MomentSentence)
+	add(schemas["Duration"], refuse.DurationSentence)
 	add(schemas["CreateOnlyValue"], createOnlySentence)
 	add(schemas["IfMatchValue"], `must be an entity tag in double quotes, a list of them, or *.`)
 	add(property("CreateMetadata", "generateName"), "must begin with a letter or digit and hold nothing but a-z, 0-9 and -.")

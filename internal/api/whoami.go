@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 
+	"github.com/carve-ipam/carve/internal/api/codec"
 	"github.com/carve-ipam/carve/internal/api/gen"
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
@@ -18,7 +19,7 @@ func (s *server) GetWhoami(ctx context.Context, _ gen.GetWhoamiRequestObject) (g
 func whoamiOf(who tenancy.Principal) gen.Whoami {
 	return gen.Whoami{
 		Subject: who.Subject, Method: who.Method, PlatformAdmin: who.PlatformAdmin(),
-		Roles: each(who.Projects(), func(project string) gen.RoleInProject {
+		Roles: codec.Each(who.Projects(), func(project string) gen.RoleInProject {
 			return gen.RoleInProject{Project: project, Role: gen.Role(tenancy.Larger(who.Roles[project], who.Held[project].Role))}
 		}),
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/access"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -18,7 +19,7 @@ func (a *App) makeFirstKey(ctx context.Context, c Config, service *alloc.Service
 	}
 	a.bootstrap = token
 	a.Log.WarnContext(ctx, "made the first key; it may do everything and does not expire: make keys with an expiry, or members, with it, then revoke it",
-		"project", ipam.PlatformProject, "key", alloc.BootstrapKey)
+		"project", ipam.PlatformProject, "key", access.BootstrapKey)
 	if c.AdminKeyFile == "" {
 		return nil
 	}

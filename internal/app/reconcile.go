@@ -5,11 +5,12 @@ import (
 	"net/netip"
 
 	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/regions"
 	"github.com/carve-ipam/carve/internal/crdb"
 )
 
 // Reconcile opens the pools that a region was fenced off from, directly in a database whose schema is current (alloc.Service.Reconcile).
-func Reconcile(ctx context.Context, dsn, region string, repair bool, forget []netip.Prefix) ([]alloc.Reconciled, error) {
+func Reconcile(ctx context.Context, dsn, region string, repair bool, forget []netip.Prefix) ([]regions.Reconciled, error) {
 	if _, err := crdb.CheckUser(ctx, dsn, crdb.ServerRole); err != nil {
 		return nil, err
 	}
@@ -21,5 +22,5 @@ func Reconcile(ctx context.Context, dsn, region string, repair bool, forget []ne
 		return nil, err
 	}
 	defer store.Close()
-	return alloc.New(store, alloc.Options{Region: region}).Reconcile(ctx, alloc.Reconciling{Repair: repair, Forget: forget})
+	return alloc.New(store, alloc.Options{Region: region}).Reconcile(ctx, regions.Reconciling{Repair: repair, Forget: forget})
 }

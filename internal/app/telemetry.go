@@ -5,7 +5,7 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/api"
 	"github.com/carve-ipam/carve/internal/crdb"
 	"github.com/carve-ipam/carve/internal/telemetry"
@@ -52,7 +52,7 @@ func (a *App) requestTracer() api.Tracer {
 	return a.traces
 }
 
-func (a *App) claimTracer() alloc.Tracer {
+func (a *App) claimTracer() usecase.Tracer {
 	if a.traces == nil {
 		return nil
 	}

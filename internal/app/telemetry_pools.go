@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/pools"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/telemetry"
 )
@@ -26,11 +28,11 @@ func (a *App) sampling(c Config) (job, bool, error) {
 	if c.MetricsPools == 0 || !a.metrics.Measures() {
 		return job{}, false, nil
 	}
-	sampler := alloc.NewSampler(a.store, c.Region, c.MetricsPools, a.store.Now)
+	sampler := pools.NewSampler(a.store, c.Region, c.MetricsPools, a.store.Now)
 	err := a.metrics.WatchPools(func() telemetry.Pools { return poolsOf(sampler.Sample(), c.Region) })
 	var fenced []ipam.Ref
 	return job{"sample_pools", "the pools could not be looked at", time.Second, func(ctx context.Context) (done int64, err error) {
-		err = sampler.Step(alloc.Stale(ctx)) // some seconds old will do, and claims keep their connections
+		err = sampler.Step(storage.Stale(ctx)) // some seconds old will do, and claims keep their connections
 		now := sampler.Sample()
 		for _, p := range now.Fenced {
 			if !slices.Contains(fenced, p) {
@@ -45,11 +47,11 @@ func (a *App) sampling(c Config) (job, bool, error) {
 }
 
 // poolsOf says it in the words of the metrics.
-func poolsOf(s alloc.Sample, region string) telemetry.Pools {
+func poolsOf(s pools.Sample, region string) telemetry.Pools {
 	name := func(p ipam.Ref) telemetry.PoolName {
 		return telemetry.PoolName{Project: p.Project, Pool: p.Name, Region: region}
 	}
-	figures := func(of []alloc.PoolSample) []telemetry.PoolFigures {
+	figures := func(of []pools.PoolSample) []telemetry.PoolFigures {
 		out := make([]telemetry.PoolFigures, len(of))
 		for i, p := range of {
 			out[i] = telemetry.PoolFigures{PoolName: name(p.Pool), Ratio: p.Ratio, Runway: p.Runway}

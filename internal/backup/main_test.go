@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/backup"
 	"github.com/carve-ipam/carve/internal/crdb"
 	"github.com/carve-ipam/carve/internal/dbtest"
@@ -58,7 +59,7 @@ func withPool(t *testing.T, svc *alloc.Service) {
 	t.Helper()
 	_, err := svc.CreatePool(admin(t), project, ipam.Pool{Metadata: ipam.Metadata{Name: "pool"}, Spec: ipam.PoolSpec{
 		CIDR: netip.MustParsePrefix("10.0.0.0/16"), Visibility: ipam.VisibilityConsumer, Allocation: ipam.Allocating{Strategy: ipam.BestFit},
-	}}, alloc.Request{})
+	}}, usecase.Request{})
 	require.NoError(t, err)
 }
 
@@ -68,7 +69,7 @@ func claim(t *testing.T, svc *alloc.Service, name string) (ipam.Claim, error) {
 	bits := 28
 	r, err := svc.CreateClaim(admin(t), project, ipam.Claim{Metadata: ipam.Metadata{Name: name}, Spec: ipam.ClaimSpec{
 		PoolRef: ipam.Ref{Project: project, Name: "pool"}, PrefixLength: &bits, ReclaimPolicy: ipam.ReclaimDelete,
-	}}, alloc.Request{Key: "key-" + name, Fingerprint: [32]byte{1}})
+	}}, usecase.Request{Key: "key-" + name, Fingerprint: [32]byte{1}})
 	return r.Value, err
 }
 

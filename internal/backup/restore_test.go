@@ -7,7 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/paging"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -46,7 +47,7 @@ func TestABackupMadeUnderLoadIsOneState(t *testing.T) {
 					if _, err := claim(t, svc, name); err != nil {
 						t.Error(err)
 					}
-					if err := svc.DeleteClaim(admin(t), project, name, alloc.Request{}); err != nil {
+					if err := svc.DeleteClaim(admin(t), project, name, usecase.Request{}); err != nil {
 						t.Error(err)
 					}
 				}
@@ -76,8 +77,8 @@ func TestABackupMadeUnderLoadIsOneState(t *testing.T) {
 		return true
 	})
 	there := 0
-	page, err := restored.ListClaims(admin(t), project, alloc.Filter{}, 1000, "")
-	for ; ; page, err = restored.ListClaims(admin(t), project, alloc.Filter{}, 1000, page.Next) {
+	page, err := restored.ListClaims(admin(t), project, paging.Filter{}, 1000, "")
+	for ; ; page, err = restored.ListClaims(admin(t), project, paging.Filter{}, 1000, page.Next) {
 		require.NoError(t, err)
 		there += len(page.Items)
 		if page.Next == "" {
@@ -87,7 +88,7 @@ func TestABackupMadeUnderLoadIsOneState(t *testing.T) {
 	t.Logf("%d claims before the backup, %d in it, %d in all", size(&before), there, size(&all))
 	c, err := claim(t, restored, "next")
 	require.NoError(t, err)
-	require.NoError(t, restored.DeleteClaim(admin(t), project, c.Name, alloc.Request{}))
+	require.NoError(t, restored.DeleteClaim(admin(t), project, c.Name, usecase.Request{}))
 	finish(t, target)
 }
 
@@ -109,7 +110,7 @@ func TestWhatHappenedSinceTheBackup(t *testing.T) {
 	dir, _ := create(t, source)
 	late, err := claim(t, svc, "late")
 	require.NoError(t, err)
-	require.NoError(t, svc.DeleteClaim(admin(t), project, "released", alloc.Request{}))
+	require.NoError(t, svc.DeleteClaim(admin(t), project, "released", usecase.Request{}))
 	stop()
 
 	require.NoError(t, restore(t, target, dir))
@@ -123,15 +124,15 @@ func TestWhatHappenedSinceTheBackup(t *testing.T) {
 		require.Equal(t, kept, again)
 	})
 	t.Run("AClaimOfSinceThenIsNotThereToBeReleased", func(t *testing.T) {
-		err := restored.DeleteClaim(admin(t), project, "late", alloc.Request{})
+		err := restored.DeleteClaim(admin(t), project, "late", usecase.Request{})
 		require.True(t, ipam.IsCode(err, ipam.CodeNotFound), err)
 	})
 	t.Run("AClaimThatWasReleasedSinceThenIsThereAndCanBeReleased", func(t *testing.T) {
 		c, err := restored.GetClaim(admin(t), project, "released")
 		require.NoError(t, err)
 		require.Equal(t, released.Block, c.Block)
-		require.NoError(t, restored.DeleteClaim(admin(t), project, "released", alloc.Request{}))
-		err = restored.DeleteClaim(admin(t), project, "released", alloc.Request{})
+		require.NoError(t, restored.DeleteClaim(admin(t), project, "released", usecase.Request{}))
+		err = restored.DeleteClaim(admin(t), project, "released", usecase.Request{})
 		require.True(t, ipam.IsCode(err, ipam.CodeNotFound), "once: %v", err)
 	})
 	t.Run("AKeyOfSinceThenIsANewRequest", func(t *testing.T) {

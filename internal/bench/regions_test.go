@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/crdb"
 	"github.com/carve-ipam/carve/internal/dbtest"
 	"github.com/carve-ipam/carve/internal/ipam"
@@ -116,13 +117,13 @@ func newWorld(b *testing.B) *world {
 	}
 	require.NoError(b, w.in[home].EnsurePlatform(w.ctx))
 	for _, p := range []string{"one", "east", "both"} {
-		_, err := w.in[home].CreateProject(w.ctx, ipam.Project{Metadata: ipam.Metadata{Name: p}}, alloc.Request{})
+		_, err := w.in[home].CreateProject(w.ctx, ipam.Project{Metadata: ipam.Metadata{Name: p}}, usecase.Request{})
 		require.NoError(b, err)
 	}
 	w.pool(b, "alone", "10.0.0.0/12")
 	w.pool(b, "served", "10.16.0.0/12", home, there)
 	for _, r := range []string{home, there} { // "both" has a claim in each region
-		_, err := w.in[r].CreateClaim(w.ctx, "both", w.claim(&arm{pool: "served"}, "in-"+r), alloc.Request{})
+		_, err := w.in[r].CreateClaim(w.ctx, "both", w.claim(&arm{pool: "served"}, "in-"+r), usecase.Request{})
 		require.NoError(b, err)
 	}
 	return w
@@ -140,9 +141,9 @@ func (w *world) pool(b *testing.B, name, cidr string, regions ...string) {
 		Spec: ipam.PoolSpec{
 			CIDR: netip.MustParsePrefix(cidr), Visibility: ipam.VisibilityShared, Allocation: ipam.Allocating{Strategy: ipam.BestFit}, Regions: regions,
 		},
-	}, alloc.Request{})
+	}, usecase.Request{})
 	require.NoError(b, err)
-	_, err = w.in[home].PutPoolGrant(w.ctx, ipam.PlatformProject, name, ipam.Everybody, alloc.Request{})
+	_, err = w.in[home].PutPoolGrant(w.ctx, ipam.PlatformProject, name, ipam.Everybody, usecase.Request{})
 	require.NoError(b, err)
 }
 
@@ -160,8 +161,8 @@ func (w *world) once(b *testing.B, a *arm) {
 		c.Rename()
 	}
 	begun := time.Now()
-	made, err := w.in[a.in].CreateClaim(w.ctx, a.project, c, alloc.Request{})
+	made, err := w.in[a.in].CreateClaim(w.ctx, a.project, c, usecase.Request{})
 	a.took = append(a.took, time.Since(begun))
 	require.NoError(b, err)
-	require.NoError(b, w.in[a.in].DeleteClaim(w.ctx, a.project, made.Value.Name, alloc.Request{}))
+	require.NoError(b, w.in[a.in].DeleteClaim(w.ctx, a.project, made.Value.Name, usecase.Request{}))
 }

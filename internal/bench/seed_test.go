@@ -12,6 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/crdb"
 	"github.com/carve-ipam/carve/internal/dbtest"
 	"github.com/carve-ipam/carve/internal/ipam"
@@ -54,7 +56,7 @@ func (f *fixture) newPool(b *testing.B, name, cidr string) ipam.Pool {
 			CIDR: netip.MustParsePrefix(cidr), Visibility: ipam.VisibilityConsumer,
 			Allocation: ipam.Allocating{Strategy: ipam.BestFit, DefaultPrefixLength: &f.bits},
 		},
-	}, alloc.Request{})
+	}, usecase.Request{})
 	require.NoError(b, err)
 	return r.Value
 }
@@ -72,12 +74,12 @@ func (f *fixture) claim(name string) error {
 	_, err := f.svc.CreateClaim(f.ctx, ipam.PlatformProject, ipam.Claim{
 		Metadata: ipam.Metadata{Name: name},
 		Spec:     ipam.ClaimSpec{PoolRef: f.pool.Ref(), ReclaimPolicy: ipam.ReclaimDelete},
-	}, alloc.Request{})
+	}, usecase.Request{})
 	return err
 }
 
 func (f *fixture) release(name string) error {
-	return f.svc.DeleteClaim(f.ctx, ipam.PlatformProject, name, alloc.Request{})
+	return f.svc.DeleteClaim(f.ctx, ipam.PlatformProject, name, usecase.Request{})
 }
 
 // fill bulk-loads n held blocks into the real tables: side by side, or every second one so that the free list is as
@@ -91,7 +93,7 @@ func (f *fixture) fill(b *testing.B, n int, fragmented bool) {
 	if fragmented {
 		step = 2
 	}
-	container := alloc.PoolContainer(f.pool)
+	container := storage.PoolContainer(f.pool)
 	now := time.Now().UTC().Truncate(time.Microsecond)
 	allocations := pgx.CopyFromSlice(n, func(i int) ([]any, error) {
 		p := f.nth(i * step)

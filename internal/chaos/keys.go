@@ -55,7 +55,11 @@ func (run *run) remake(ctx context.Context) error {
 	}
 	reads := request{method: http.MethodGet, path: at("pools"), token: first.token, patience: 10 * time.Second}
 	for _, r := range run.regions {
-		if a := run.caller.do(ctx, r, reads); a.meaning() != succeeded {
+		switch a := run.caller.do(ctx, r, reads); a.meaning() {
+		case succeeded:
+		case refused:
+			run.ledger.violated("keys", "", "a key that is good for long opens nothing at server %d: %d %s", r.index, a.status, a.body)
+		default:
 			return fmt.Errorf("reading with a new key: %d %s %w", a.status, a.body, errors.Join(a.err))
 		}
 	}

@@ -9,5 +9,5 @@
 // share its faults.
 //
 // An operation that was never called, never succeeded or was never refused fails the run. TestTwins shows that each kind of
-// mismatch is noticed: answers are altered on their way to the judge. docs/conformance.md says what is covered and what is not.
+// mismatch is noticed: answers are altered on their way to the judge. docs/evidence.md says what is covered and what is not.
 package conform

@@ -9,6 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/consistency"
 	"github.com/carve-ipam/carve/internal/crdb"
 	"github.com/carve-ipam/carve/internal/dbtest"
@@ -32,7 +34,7 @@ type service struct{ *alloc.Service }
 
 func (s service) claim(ctx context.Context, pool, name string, spec ipam.ClaimSpec) (netip.Prefix, error) {
 	spec.PoolRef, spec.ReclaimPolicy = ipam.Ref{Project: project, Name: pool}, ipam.ReclaimDelete
-	r, err := s.CreateClaim(ctx, project, ipam.Claim{Metadata: ipam.Metadata{Name: name}, Spec: spec}, alloc.Request{})
+	r, err := s.CreateClaim(ctx, project, ipam.Claim{Metadata: ipam.Metadata{Name: name}, Spec: spec}, usecase.Request{})
 	return r.Value.Block, err
 }
 
@@ -48,7 +50,7 @@ func (s service) ClaimBlock(ctx context.Context, pool, name string, block netip.
 
 // Release implements consistency.Target.
 func (s service) Release(ctx context.Context, _, name string) error {
-	return s.DeleteClaim(ctx, project, name, alloc.Request{})
+	return s.DeleteClaim(ctx, project, name, usecase.Request{})
 }
 
 // bundle is services on one database, as that many processes would have them.
@@ -59,7 +61,7 @@ type bundle struct {
 }
 
 // setup makes the pools, and services over stores that wrap puts something around.
-func setup(t *testing.T, pools []consistency.Pool, strategy ipam.Strategy, services int, wrap func(alloc.Store) alloc.Store) *bundle {
+func setup(t *testing.T, pools []consistency.Pool, strategy ipam.Strategy, services int, wrap func(storage.Store) storage.Store) *bundle {
 	t.Helper()
 	b := &bundle{
 		ctx: tenancy.WithPrincipal(t.Context(), tenancy.Principal{Subject: "tester", Roles: map[string]tenancy.Role{ipam.PlatformProject: tenancy.Admin}}),
@@ -72,11 +74,11 @@ func setup(t *testing.T, pools []consistency.Pool, strategy ipam.Strategy, servi
 		if i == 0 {
 			s := alloc.New(store, alloc.Options{Region: region})
 			require.NoError(t, s.EnsurePlatform(b.ctx))
-			_, err = s.CreateProject(b.ctx, ipam.Project{Metadata: ipam.Metadata{Name: project}}, alloc.Request{})
+			_, err = s.CreateProject(b.ctx, ipam.Project{Metadata: ipam.Metadata{Name: project}}, usecase.Request{})
 			require.NoError(t, err)
 			for _, p := range pools {
 				spec := ipam.PoolSpec{CIDR: p.Block, Visibility: ipam.VisibilityConsumer, Allocation: ipam.Allocating{Strategy: strategy}}
-				_, err = s.CreatePool(b.ctx, project, ipam.Pool{Metadata: ipam.Metadata{Name: p.Name}, Spec: spec}, alloc.Request{})
+				_, err = s.CreatePool(b.ctx, project, ipam.Pool{Metadata: ipam.Metadata{Name: p.Name}, Spec: spec}, usecase.Request{})
 				require.NoError(t, err)
 			}
 		}
@@ -85,7 +87,7 @@ func setup(t *testing.T, pools []consistency.Pool, strategy ipam.Strategy, servi
 	return b
 }
 
-func asItIs(s alloc.Store) alloc.Store { return s }
+func asItIs(s storage.Store) storage.Store { return s }
 
 func pools() []consistency.Pool {
 	return []consistency.Pool{

@@ -10,8 +10,8 @@ import (
 
 	"github.com/anishathalye/porcupine"
 
-	"github.com/carve-ipam/carve/internal/alloc"
 	"github.com/carve-ipam/carve/internal/alloc/space"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/consistency"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
@@ -20,10 +20,10 @@ import (
 
 func TestHarnessNoticesABrokenTwin(t *testing.T) {
 	t.Parallel()
-	for name, twin := range map[string]func(alloc.Store) alloc.Store{
-		"ThatPlansOnWhatItReadBefore": func(s alloc.Store) alloc.Store { return &staleTwin{Store: s, read: map[ipam.ID][]netip.Prefix{}} },
-		"ThatHidesTheLastFreeBlock":   func(s alloc.Store) alloc.Store { return stingyTwin{s} },
-		"ThatDropsTheErrorOfCommit":   func(s alloc.Store) alloc.Store { return &forgetfulTwin{Store: s} },
+	for name, twin := range map[string]func(storage.Store) storage.Store{
+		"ThatPlansOnWhatItReadBefore": func(s storage.Store) storage.Store { return &staleTwin{Store: s, read: map[ipam.ID][]netip.Prefix{}} },
+		"ThatHidesTheLastFreeBlock":   func(s storage.Store) storage.Store { return stingyTwin{s} },
+		"ThatDropsTheErrorOfCommit":   func(s storage.Store) storage.Store { return &forgetfulTwin{Store: s} },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -46,30 +46,30 @@ func TestHarnessNoticesABrokenTwin(t *testing.T) {
 const searchLimit = 2 * time.Second
 
 // wrapped runs a store's transactions with a tx that something was put around.
-func wrapped(ctx context.Context, s alloc.Store, op string, locks alloc.Locks, fn func(context.Context, alloc.Tx) error, wrap func(alloc.Tx) alloc.Tx) error {
-	return s.InTx(ctx, op, locks, func(ctx context.Context, tx alloc.Tx) error { return fn(ctx, wrap(tx)) })
+func wrapped(ctx context.Context, s storage.Store, op string, locks storage.Locks, fn func(context.Context, storage.Tx) error, wrap func(storage.Tx) storage.Tx) error {
+	return s.InTx(ctx, op, locks, func(ctx context.Context, tx storage.Tx) error { return fn(ctx, wrap(tx)) })
 }
 
 // staleTwin plans every other time on the free blocks of some time before, and writes whatever still can be written of
 // the plan: its deletes need not hit.
 type staleTwin struct {
-	alloc.Store
+	storage.Store
 
 	mu   sync.Mutex
 	turn int
 	read map[ipam.ID][]netip.Prefix
 }
 
-func (s *staleTwin) InTx(ctx context.Context, op string, locks alloc.Locks, fn func(context.Context, alloc.Tx) error) error {
-	return wrapped(ctx, s.Store, op, locks, fn, func(tx alloc.Tx) alloc.Tx { return staleTx{tx, s} })
+func (s *staleTwin) InTx(ctx context.Context, op string, locks storage.Locks, fn func(context.Context, storage.Tx) error) error {
+	return wrapped(ctx, s.Store, op, locks, fn, func(tx storage.Tx) storage.Tx { return staleTx{tx, s} })
 }
 
 type staleTx struct {
-	alloc.Tx
+	storage.Tx
 	twin *staleTwin
 }
 
-func (tx staleTx) GroupRead(ctx context.Context, pool alloc.Container, reads space.Reads, q alloc.GroupQuery) (alloc.GroupFacts, error) {
+func (tx staleTx) GroupRead(ctx context.Context, pool storage.Container, reads space.Reads, q storage.GroupQuery) (storage.GroupFacts, error) {
 	facts, err := tx.Tx.GroupRead(ctx, pool, reads, q)
 	if err != nil {
 		return facts, err
@@ -88,11 +88,11 @@ func (tx staleTx) GroupRead(ctx context.Context, pool alloc.Container, reads spa
 	return facts, err
 }
 
-func (tx staleTx) free(ctx context.Context, c alloc.Container) ([]netip.Prefix, error) {
+func (tx staleTx) free(ctx context.Context, c storage.Container) ([]netip.Prefix, error) {
 	return tx.FreeList(ctx, c, c.Block.Addr().BitLen(), netip.Prefix{}, 1000)
 }
 
-func (tx staleTx) Write(ctx context.Context, ch alloc.Changes) error {
+func (tx staleTx) Write(ctx context.Context, ch storage.Changes) error {
 	for i, f := range ch.Free {
 		now, err := tx.free(ctx, f.Container)
 		if err != nil {
@@ -116,13 +116,13 @@ func (tx staleTx) Write(ctx context.Context, ch alloc.Changes) error {
 }
 
 // stingyTwin never sees the last free block, so it says "exhausted" too early.
-type stingyTwin struct{ alloc.Store }
+type stingyTwin struct{ storage.Store }
 
-func (s stingyTwin) InTx(ctx context.Context, op string, locks alloc.Locks, fn func(context.Context, alloc.Tx) error) error {
-	return wrapped(ctx, s.Store, op, locks, fn, func(tx alloc.Tx) alloc.Tx { return stingyTx{tx} })
+func (s stingyTwin) InTx(ctx context.Context, op string, locks storage.Locks, fn func(context.Context, storage.Tx) error) error {
+	return wrapped(ctx, s.Store, op, locks, fn, func(tx storage.Tx) storage.Tx { return stingyTx{tx} })
 }
 
-func (s stingyTwin) Stocks(ctx context.Context, containers []alloc.Container) (map[ipam.ID]ipam.Stock, error) {
+func (s stingyTwin) Stocks(ctx context.Context, containers []storage.Container) (map[ipam.ID]ipam.Stock, error) {
 	stocks, err := s.Store.Stocks(ctx, containers)
 	for _, stock := range stocks {
 		var all int64
@@ -136,9 +136,9 @@ func (s stingyTwin) Stocks(ctx context.Context, containers []alloc.Container) (m
 	return stocks, err
 }
 
-type stingyTx struct{ alloc.Tx }
+type stingyTx struct{ storage.Tx }
 
-func (tx stingyTx) GroupRead(ctx context.Context, pool alloc.Container, reads space.Reads, q alloc.GroupQuery) (alloc.GroupFacts, error) {
+func (tx stingyTx) GroupRead(ctx context.Context, pool storage.Container, reads space.Reads, q storage.GroupQuery) (storage.GroupFacts, error) {
 	facts, err := tx.Tx.GroupRead(ctx, pool, reads, q)
 	if err != nil {
 		return facts, err
@@ -152,13 +152,13 @@ func (tx stingyTx) GroupRead(ctx context.Context, pool alloc.Container, reads sp
 
 // forgetfulTwin takes every fifth transaction for committed that is not, as a runner does that drops the error of COMMIT.
 type forgetfulTwin struct {
-	alloc.Store
+	storage.Store
 
 	mu   sync.Mutex
 	turn int
 }
 
-func (s *forgetfulTwin) InTx(ctx context.Context, op string, locks alloc.Locks, fn func(context.Context, alloc.Tx) error) error {
+func (s *forgetfulTwin) InTx(ctx context.Context, op string, locks storage.Locks, fn func(context.Context, storage.Tx) error) error {
 	s.mu.Lock()
 	s.turn++
 	drop := s.turn%5 == 0

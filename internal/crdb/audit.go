@@ -10,7 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/carve"
 	"github.com/carve-ipam/carve/internal/crdb/audit"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
@@ -153,7 +153,7 @@ func reservationViolations(ctx context.Context, tx pgx.Tx) ([]Finding, error) {
 	}
 	var out []Finding
 	for id, p := range pools {
-		want, err := alloc.ReservedBlocks(p.block, p.spec)
+		want, err := carve.ReservedBlocks(p.block, p.spec)
 		if err != nil {
 			out = append(out, Finding{"reservations", id, "the stored reservations are not valid"})
 			continue

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -26,12 +26,12 @@ func (e *estate) maker(t *testing.T) {
 		p, in := fmt.Sprint("maker", f.number), map[int]ipam.Family{4: ipam.IPv4, 6: ipam.IPv6}[f.number]
 		name := func(s string) string { return fmt.Sprint(s, "-", f.number) }
 		host := in.Bits()
-		made(e.svc.CreateProject(ctx, ipam.Project{Metadata: ipam.Metadata{Name: p}}, alloc.Request{}))
+		made(e.svc.CreateProject(ctx, ipam.Project{Metadata: ipam.Metadata{Name: p}}, usecase.Request{}))
 		class := func(name string, more func(*ipam.ClassSpec)) {
 			c := ipam.Class{Metadata: ipam.Metadata{Name: name}, Spec: ipam.ClassSpec{Family: in, ReuseAfter: new(time.Hour), DefaultPrefixLength: new(host - 3)}}
 			more(&c.Spec)
 			c.Spec = c.Spec.WithDefaults()
-			made(e.svc.CreateClass(ctx, p, c, false, alloc.Request{}))
+			made(e.svc.CreateClass(ctx, p, c, false, usecase.Request{}))
 		}
 		class(name("plain"), func(s *ipam.ClassSpec) { s.IsDefault = true })
 		class(name("zoned"), func(s *ipam.ClassSpec) {
@@ -39,7 +39,7 @@ func (e *estate) maker(t *testing.T) {
 		})
 		stock := rootPool(name("stock"), f.text(0, 8))
 		stock.Spec.ClassNames = []string{name("plain"), name("zoned")}
-		made(e.svc.CreatePool(ctx, p, stock, alloc.Request{}))
+		made(e.svc.CreatePool(ctx, p, stock, usecase.Request{}))
 		for _, c := range []struct {
 			name, class string
 			policy      ipam.ReclaimPolicy
@@ -52,16 +52,16 @@ func (e *estate) maker(t *testing.T) {
 			made(e.svc.CreateClaim(ctx, p, ipam.Claim{
 				Metadata: ipam.Metadata{Name: c.name},
 				Spec:     ipam.ClaimSpec{ClassName: name(c.class), ReclaimPolicy: c.policy, Scope: c.scope},
-			}, alloc.Request{}))
+			}, usecase.Request{}))
 			if c.end {
-				require.NoError(t, e.svc.DeleteClaim(ctx, p, c.name, alloc.Request{}))
+				require.NoError(t, e.svc.DeleteClaim(ctx, p, c.name, usecase.Request{}))
 			}
 		}
 		for _, c := range []string{"plain", "zoned"} {
 			made(e.svc.PutQuota(ctx, p, ipam.Quota{Metadata: ipam.Metadata{Name: c}, Spec: ipam.QuotaSpec{
 				Scope:  ipam.QuotaScope{Class: ipam.Ref{Project: p, Name: name(c)}},
 				Limits: ipam.QuotaLimits{Addresses: big.NewInt(1000), Claims: new(int64(100)), Pools: new(int64(10))},
-			}}, alloc.Request{}))
+			}}, usecase.Request{}))
 		}
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/crdb"
 	"github.com/carve-ipam/carve/internal/crdb/audit"
 	"github.com/carve-ipam/carve/internal/dbtest"
@@ -49,7 +49,7 @@ func (f family) at(last int) string { return fmt.Sprintf(`'\x%s%02x'`, f.base, l
 func newEstate(t *testing.T) *estate {
 	t.Helper()
 	e := &estate{house: newHouse(t, dbtest.New(t))}
-	_, err := e.svc.CreateSpace(admin(t), project, ipam.Space{Metadata: ipam.Metadata{Name: "lab"}}, alloc.Request{})
+	_, err := e.svc.CreateSpace(admin(t), project, ipam.Space{Metadata: ipam.Metadata{Name: "lab"}}, usecase.Request{})
 	require.NoError(t, err)
 	for _, f := range families {
 		name := func(s string) string { return fmt.Sprint(s, f.number) }
@@ -60,7 +60,7 @@ func newEstate(t *testing.T) *estate {
 		kept := claimExact(name("kept"), project, name("pool"), f.text(80, 4))
 		kept.Spec.ReclaimPolicy = ipam.ReclaimRetain
 		e.createClaim(t, kept)
-		require.NoError(t, e.svc.DeleteClaim(admin(t), project, name("kept"), alloc.Request{}))
+		require.NoError(t, e.svc.DeleteClaim(admin(t), project, name("kept"), usecase.Request{}))
 		e.createClaim(t, claimExact(name("inner"), project, name("kid"), f.text(128, 4)))
 		e.createClaim(t, claimExact(name("leaf"), project, name("kid"), f.text(144, 4)))
 	}
@@ -97,20 +97,20 @@ func (e *estate) tenant(t *testing.T) {
 	}
 	for _, f := range families {
 		p := fmt.Sprint("tenant", f.number)
-		made(e.svc.CreateProject(ctx, ipam.Project{Metadata: ipam.Metadata{Name: p}}, alloc.Request{}))
-		made(e.svc.PutMember(ctx, p, ipam.Member{Metadata: ipam.Metadata{Name: "corp:alice"}, Spec: ipam.MemberSpec{Role: "admin"}}, alloc.Request{}))
-		made(e.svc.CreateKey(ctx, p, ipam.APIKey{Metadata: ipam.Metadata{Name: "robot"}, Spec: ipam.APIKeySpec{Role: "consumer"}}, alloc.Request{}))
+		made(e.svc.CreateProject(ctx, ipam.Project{Metadata: ipam.Metadata{Name: p}}, usecase.Request{}))
+		made(e.svc.PutMember(ctx, p, ipam.Member{Metadata: ipam.Metadata{Name: "corp:alice"}, Spec: ipam.MemberSpec{Role: "admin"}}, usecase.Request{}))
+		made(e.svc.CreateKey(ctx, p, ipam.APIKey{Metadata: ipam.Metadata{Name: "robot"}, Spec: ipam.APIKeySpec{Role: "consumer"}}, usecase.Request{}))
 		quota := func(name string, scope ipam.QuotaScope, limits ipam.QuotaLimits) {
-			made(e.svc.PutQuota(ctx, p, ipam.Quota{Metadata: ipam.Metadata{Name: name}, Spec: ipam.QuotaSpec{Scope: scope, Limits: limits}}, alloc.Request{}))
+			made(e.svc.PutQuota(ctx, p, ipam.Quota{Metadata: ipam.Metadata{Name: name}, Spec: ipam.QuotaSpec{Scope: scope, Limits: limits}}, usecase.Request{}))
 		}
 		quota("all", ipam.QuotaScope{}, ipam.QuotaLimits{Addresses: big.NewInt(1000), Claims: new(int64(100)), Pools: new(int64(2))})
 		name := func(s string) string { return fmt.Sprint(s, "-", f.number) }
 		pool := rootPool(name("shop"), f.text(0, 8))
 		pool.Spec.Visibility = ipam.VisibilityShared
-		made(e.svc.CreatePool(ctx, p, pool, alloc.Request{}))
-		made(e.svc.CreatePool(ctx, p, childPool(name("shelf"), p, name("shop"), 0, f.text(128, 6)), alloc.Request{}))
-		made(e.svc.PutPoolGrant(ctx, p, name("shop"), ipam.Everybody, alloc.Request{}))
-		made(e.svc.PutSpaceGrant(ctx, p, ipam.DefaultSpace, "somebody", alloc.Request{}))
+		made(e.svc.CreatePool(ctx, p, pool, usecase.Request{}))
+		made(e.svc.CreatePool(ctx, p, childPool(name("shelf"), p, name("shop"), 0, f.text(128, 6)), usecase.Request{}))
+		made(e.svc.PutPoolGrant(ctx, p, name("shop"), ipam.Everybody, usecase.Request{}))
+		made(e.svc.PutSpaceGrant(ctx, p, ipam.DefaultSpace, "somebody", usecase.Request{}))
 		for _, c := range []struct {
 			name   string
 			policy ipam.ReclaimPolicy
@@ -128,18 +128,18 @@ func (e *estate) tenant(t *testing.T) {
 			}
 			claim := claimExact(c.name, p, name("shop"), block)
 			claim.Spec.ReclaimPolicy = c.policy
-			made(e.svc.CreateClaim(ctx, p, claim, alloc.Request{}))
+			made(e.svc.CreateClaim(ctx, p, claim, usecase.Request{}))
 			if !c.keep {
-				require.NoError(t, e.svc.DeleteClaim(ctx, p, c.name, alloc.Request{}))
+				require.NoError(t, e.svc.DeleteClaim(ctx, p, c.name, usecase.Request{}))
 			}
 		}
 		quota("some", ipam.QuotaScope{Pool: ipam.Ref{Project: p, Name: name("shop")}, Family: map[int]ipam.Family{4: ipam.IPv4, 6: ipam.IPv6}[f.number]},
 			ipam.QuotaLimits{Claims: new(int64(1))}) // below what is used
 		quota("none", ipam.QuotaScope{Pool: ipam.Ref{Project: "elsewhere", Name: "nowhere"}}, ipam.QuotaLimits{Addresses: big.NewInt(5)})
 	}
-	made(e.svc.CreateProject(ctx, ipam.Project{Metadata: ipam.Metadata{Name: "gone"}}, alloc.Request{}))
-	made(e.svc.PutMember(ctx, "gone", ipam.Member{Metadata: ipam.Metadata{Name: "corp:bob"}, Spec: ipam.MemberSpec{Role: "admin"}}, alloc.Request{}))
-	require.NoError(t, e.svc.DeleteProject(ctx, "gone", alloc.Request{}))
+	made(e.svc.CreateProject(ctx, ipam.Project{Metadata: ipam.Metadata{Name: "gone"}}, usecase.Request{}))
+	made(e.svc.PutMember(ctx, "gone", ipam.Member{Metadata: ipam.Metadata{Name: "corp:bob"}, Spec: ipam.MemberSpec{Role: "admin"}}, usecase.Request{}))
+	require.NoError(t, e.svc.DeleteProject(ctx, "gone", usecase.Request{}))
 }
 
 func (e *estate) exec(t *testing.T, sql string) int64 {
@@ -258,9 +258,9 @@ func TestAuditOfAWorkingServiceIsClean(t *testing.T) {
 				default:
 				}
 				name := fmt.Sprintf("busy-%d-%d", w, i)
-				_, err := e.svc.CreateClaim(ctx, project, claimOf(name, project, "pool4", 29+w%3), alloc.Request{})
+				_, err := e.svc.CreateClaim(ctx, project, claimOf(name, project, "pool4", 29+w%3), usecase.Request{})
 				if err == nil {
-					err = e.svc.DeleteClaim(ctx, project, name, alloc.Request{})
+					err = e.svc.DeleteClaim(ctx, project, name, usecase.Request{})
 				}
 				if err != nil && !ipam.IsCode(err, ipam.CodePoolExhausted) {
 					t.Errorf("%s: %v", name, err)

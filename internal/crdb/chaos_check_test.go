@@ -11,6 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/paging"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/crdb"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
@@ -64,7 +66,7 @@ func allClaims(ctx context.Context, t *testing.T, svc *alloc.Service) map[string
 	t.Helper()
 	out := map[string]ipam.Claim{}
 	for cursor := ""; ; {
-		page, err := svc.ListClaims(ctx, project, alloc.Filter{}, 500, cursor)
+		page, err := svc.ListClaims(ctx, project, paging.Filter{}, 500, cursor)
 		require.NoError(t, err)
 		for _, c := range page.Items {
 			out[c.Name] = c
@@ -122,11 +124,11 @@ func (l *ledger) attempts() (out []string) {
 func unusable(ctx context.Context, t *testing.T, svc *alloc.Service) (out []string) {
 	t.Helper()
 	for name := range allClaims(ctx, t, svc) {
-		if err := svc.DeleteClaim(ctx, project, name, alloc.Request{}); err != nil {
+		if err := svc.DeleteClaim(ctx, project, name, usecase.Request{}); err != nil {
 			out = append(out, fmt.Sprintf("unusable: %s cannot be released: %v", name, err))
 		}
 	}
-	if _, err := svc.CreateClaim(ctx, project, claimOf("everything", project, "pool", cidr(chaosPool).Bits()), alloc.Request{}); err != nil {
+	if _, err := svc.CreateClaim(ctx, project, claimOf("everything", project, "pool", cidr(chaosPool).Bits()), usecase.Request{}); err != nil {
 		out = append(out, fmt.Sprintf("unusable: %v", err))
 	}
 	return out

@@ -10,6 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/crdb"
 	"github.com/carve-ipam/carve/internal/dbtest"
 	"github.com/carve-ipam/carve/internal/ipam"
@@ -20,9 +22,9 @@ import (
 type chaos struct {
 	workers, each int
 	seed          uint64
-	twin          func(alloc.Store) alloc.Store // how the servers use their store; nil: as it is
-	keyless       bool                          // the workers send no Idempotency-Key
-	dialogue      []pgfault.Rule                // makes PostgreSQL another engine; nil: it is itself
+	twin          func(storage.Store) storage.Store // how the servers use their store; nil: as it is
+	keyless       bool                              // the workers send no Idempotency-Key
+	dialogue      []pgfault.Rule                    // makes PostgreSQL another engine; nil: it is itself
 }
 
 // ledger is what the workers were told.
@@ -76,7 +78,7 @@ func (c chaos) run(t *testing.T) (*ledger, *house) {
 	l := &ledger{entries: map[string]*entry{}, seen: &ends{}}
 	var servers []*alloc.Service
 	for range 2 {
-		var store alloc.Store = open(t, planned(t, proxy.DSN()), func(o *crdb.Options) { o.OnAttempt = l.seen.watch })
+		var store storage.Store = open(t, planned(t, proxy.DSN()), func(o *crdb.Options) { o.OnAttempt = l.seen.watch })
 		if c.twin != nil {
 			store = c.twin(store)
 		}
@@ -105,7 +107,7 @@ func (c chaos) work(ctx context.Context, l *ledger, svc *alloc.Service, worker i
 			name := fmt.Sprintf("w%d-%d", worker, i)
 			request := keyOf(name)
 			if c.keyless {
-				request = alloc.Request{}
+				request = usecase.Request{}
 			}
 			got, err := svc.CreateClaim(ctx, project, claimOf(name, project, "pool", 28+r.IntN(5)), request)
 			if l.note(name, got.Value, isHeld, isAbsent, err) {
@@ -116,12 +118,12 @@ func (c chaos) work(ctx context.Context, l *ledger, svc *alloc.Service, worker i
 		k := r.IntN(len(mine))
 		name := mine[k]
 		mine = append(mine[:k], mine[k+1:]...)
-		l.note(name, ipam.Claim{}, isReleased, isHeld, svc.DeleteClaim(ctx, project, name, alloc.Request{}))
+		l.note(name, ipam.Claim{}, isReleased, isHeld, svc.DeleteClaim(ctx, project, name, usecase.Request{}))
 	}
 }
 
-func keyOf(name string) alloc.Request {
-	return alloc.Request{Key: "key-of-" + name, Fingerprint: [32]byte{1}}
+func keyOf(name string) usecase.Request {
+	return usecase.Request{Key: "key-of-" + name, Fingerprint: [32]byte{1}}
 }
 
 // note writes down the answer to a request: done is the state when it succeeded, undone when it was refused with nothing changed.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -21,15 +21,15 @@ func TestChaosLeavesNothingDoubledLostOrUntold(t *testing.T) {
 func TestChaosFindsOutWhoGuesses(t *testing.T) {
 	t.Parallel()
 	for name, twin := range map[string]struct {
-		store func(alloc.Store) alloc.Store
+		store func(storage.Store) storage.Store
 		finds []string // at least one of these kinds
 	}{
 		// tries again, and what it tries is a new request: blocks leak
-		"WhoRetriesBlindly": {func(s alloc.Store) alloc.Store { return blindRetry{s} }, []string{"unknown"}},
+		"WhoRetriesBlindly": {func(s storage.Store) storage.Store { return blindRetry{s} }, []string{"unknown"}},
 		// takes it for done: blocks are promised that nobody holds
-		"WhoTakesItForDone": {func(s alloc.Store) alloc.Store { return guess{s, nil} }, []string{"told", "answer"}},
+		"WhoTakesItForDone": {func(s storage.Store) storage.Store { return guess{s, nil} }, []string{"told", "answer"}},
 		// takes it for not done, and says so: blocks are held that nobody knows of
-		"WhoTakesItForNotDone": {func(s alloc.Store) alloc.Store {
+		"WhoTakesItForNotDone": {func(s storage.Store) storage.Store {
 			return guess{s, ipam.Errorf(ipam.CodeContention, "Nothing was changed; repeat the request.")}
 		}, []string{"told"}},
 	} {
@@ -49,11 +49,11 @@ func TestChaosFindsOutWhoGuesses(t *testing.T) {
 
 // guess answers an unknown outcome by a guess.
 type guess struct {
-	alloc.Store
+	storage.Store
 	answer error
 }
 
-func (g guess) InTx(ctx context.Context, op string, locks alloc.Locks, fn func(context.Context, alloc.Tx) error) error {
+func (g guess) InTx(ctx context.Context, op string, locks storage.Locks, fn func(context.Context, storage.Tx) error) error {
 	err := g.Store.InTx(ctx, op, locks, fn)
 	if ipam.IsCode(err, ipam.CodeOutcomeUnknown) {
 		return g.answer
@@ -63,11 +63,11 @@ func (g guess) InTx(ctx context.Context, op string, locks alloc.Locks, fn func(c
 
 // blindRetry runs a transaction again when its outcome is unknown, under names and ids of that run alone, as somebody does who
 // makes them inside of the transaction: nothing that is unique is the same.
-type blindRetry struct{ alloc.Store }
+type blindRetry struct{ storage.Store }
 
-func (b blindRetry) InTx(ctx context.Context, op string, locks alloc.Locks, fn func(context.Context, alloc.Tx) error) error {
+func (b blindRetry) InTx(ctx context.Context, op string, locks storage.Locks, fn func(context.Context, storage.Tx) error) error {
 	for suffix := ""; ; suffix += "-again" {
-		err := b.Store.InTx(ctx, op, locks, func(ctx context.Context, tx alloc.Tx) error { return fn(ctx, freshIDs{tx, suffix}) })
+		err := b.Store.InTx(ctx, op, locks, func(ctx context.Context, tx storage.Tx) error { return fn(ctx, freshIDs{tx, suffix}) })
 		if !ipam.IsCode(err, ipam.CodeOutcomeUnknown) {
 			return err
 		}
@@ -76,11 +76,11 @@ func (b blindRetry) InTx(ctx context.Context, op string, locks alloc.Locks, fn f
 
 // freshIDs is a transaction whose claims get names and ids of their own.
 type freshIDs struct {
-	alloc.Tx
+	storage.Tx
 	suffix string
 }
 
-func (f freshIDs) Write(ctx context.Context, ch alloc.Changes) error {
+func (f freshIDs) Write(ctx context.Context, ch storage.Changes) error {
 	if f.suffix == "" {
 		return f.Tx.Write(ctx, ch)
 	}

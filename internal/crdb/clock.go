@@ -30,7 +30,7 @@ func newStoreClock(local func() time.Time) *storeClock {
 	return &storeClock{local: local}
 }
 
-// Now implements alloc.Store.
+// Now implements storage.Store.
 func (c *storeClock) Now() time.Time {
 	if twin.LocalClock {
 		return c.local().Round(0).UTC()

@@ -7,7 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/crdb"
 	"github.com/carve-ipam/carve/internal/dbtest"
 	"github.com/carve-ipam/carve/internal/ipam"
@@ -29,7 +30,7 @@ func TestAKeyExpiresAtTheSameTimeOnEveryServer(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, dbtest.New(t))
 	soon := databaseTime(t, h.dsn).Add(5 * time.Minute)
-	made, err := h.svc.CreateKey(admin(t), project, ipam.APIKey{Metadata: ipam.Metadata{Name: "k"}, Spec: ipam.APIKeySpec{Role: "viewer", ExpiresAt: soon}}, alloc.Request{})
+	made, err := h.svc.CreateKey(admin(t), project, ipam.APIKey{Metadata: ipam.Metadata{Name: "k"}, Spec: ipam.APIKeySpec{Role: "viewer", ExpiresAt: soon}}, usecase.Request{})
 	require.NoError(t, err)
 	servers := map[string]*crdb.Store{"right": h.store, "fast": open(t, h.dsn, clockOff(10*time.Minute)), "slow": open(t, h.dsn, clockOff(-20*time.Minute))}
 	for name, store := range servers {
@@ -50,16 +51,16 @@ func TestTheTimeOfATransactionIsThatOfItsLock(t *testing.T) {
 	t.Parallel()
 	onPostgres(t)
 	h := newHouse(t, dbtest.New(t))
-	locks := alloc.Locks{Alone: []ipam.ID{ipam.NewID()}}
+	locks := storage.Locks{Alone: []ipam.ID{ipam.NewID()}}
 	waits := connect(t, h.dsn, nil)
 	var first, second time.Time
 	done := make(chan error, 1)
-	require.NoError(t, h.store.InTx(admin(t), "test_first", locks, func(ctx context.Context, tx alloc.Tx) error {
+	require.NoError(t, h.store.InTx(admin(t), "test_first", locks, func(ctx context.Context, tx storage.Tx) error {
 		if _, err := tx.ProjectGet(ctx, project); err != nil {
 			return err
 		}
 		go func() {
-			done <- h.store.InTx(admin(t), "test_second", locks, func(ctx context.Context, tx alloc.Tx) error {
+			done <- h.store.InTx(admin(t), "test_second", locks, func(ctx context.Context, tx storage.Tx) error {
 				if _, err := tx.ProjectGet(ctx, project); err != nil {
 					return err
 				}

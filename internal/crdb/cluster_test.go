@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/crdb"
 	"github.com/carve-ipam/carve/internal/dbtest"
 )
@@ -126,12 +127,12 @@ func TestEachRegionOfAClusterClaims(t *testing.T) {
 		store := open(t, at[r], func(o *crdb.Options) { o.Region = r })
 		svc := alloc.New(store, alloc.Options{Region: r})
 		require.NoError(t, svc.EnsurePlatform(admin(t)))
-		pool, err := svc.CreatePool(admin(t), project, rootPool("pool-"+r, "10."+string(rune('1'+i))+".0.0/16"), alloc.Request{})
+		pool, err := svc.CreatePool(admin(t), project, rootPool("pool-"+r, "10."+string(rune('1'+i))+".0.0/16"), usecase.Request{})
 		require.NoError(t, err)
 		for range 20 {
 			c := claimOf("", project, pool.Value.Name, 28)
 			c.GeneratedFrom = "c-"
-			_, err := svc.CreateClaim(admin(t), project, c, alloc.Request{})
+			_, err := svc.CreateClaim(admin(t), project, c, usecase.Request{})
 			require.NoError(t, err)
 		}
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/backup"
 	"github.com/carve-ipam/carve/internal/crdb"
 	"github.com/carve-ipam/carve/internal/dbtest"
@@ -84,9 +84,9 @@ func TestAStoreThatBecomesTooOldChangesNothingAnyMore(t *testing.T) {
 		t.Fatal("it does not notice")
 	}
 	require.ErrorIs(t, h.store.WhyTooOld(), crdb.ErrTooOld)
-	_, err := h.svc.CreateClaim(ctx, project, claimOf("after", project, "net", 32), alloc.Request{})
+	_, err := h.svc.CreateClaim(ctx, project, claimOf("after", project, "net", 32), usecase.Request{})
 	require.True(t, ipam.IsCode(err, ipam.CodeUnavailable), "%v", err)
-	require.True(t, ipam.IsCode(h.svc.DeleteClaim(ctx, project, "before", alloc.Request{}), ipam.CodeUnavailable))
+	require.True(t, ipam.IsCode(h.svc.DeleteClaim(ctx, project, "before", usecase.Request{}), ipam.CodeUnavailable))
 	_, err = h.store.ExpireAnswers(context.WithoutCancel(ctx), h.store.Now(), 10)
 	require.True(t, ipam.IsCode(err, ipam.CodeUnavailable), "%v", err)
 	_, err = h.svc.GetClaim(ctx, project, "before")

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -23,13 +24,13 @@ func TestAClaimByClassReadsItsClassAndTheirPoolsAndNoOther(t *testing.T) {
 	}
 	newProject(t, h, "tenant")
 	shared := func(s *ipam.ClassSpec) { s.Visibility = ipam.VisibilityShared }
-	made(h.svc.CreateClass(ctx, project, classOf("class", shared, isDefault), false, alloc.Request{}))
+	made(h.svc.CreateClass(ctx, project, classOf("class", shared, isDefault), false, usecase.Request{}))
 	for _, at := range []struct{ project, name, block string }{{project, "behind", "10.0.0.0/16"}, {"tenant", "own", "10.0.0.0/16"}, {"tenant", "beside", "10.1.0.0/16"}} {
 		p := rootPool(at.name, at.block)
 		if at.name != "beside" {
 			p.Spec.ClassNames = []string{"class"}
 		}
-		made(h.svc.CreatePool(ctx, at.project, p, alloc.Request{}))
+		made(h.svc.CreatePool(ctx, at.project, p, usecase.Request{}))
 	}
 	for _, sql := range []string{
 		"INSERT INTO projects SELECT md5('p' || i)::UUID, 'filler-' || i, '', '', '{}', '{}', 1, gen_random_uuid(), now(), now(), 'filler' FROM generate_series(1, 500) AS i",
@@ -43,11 +44,11 @@ func TestAClaimByClassReadsItsClassAndTheirPoolsAndNoOther(t *testing.T) {
 		require.NoError(t, err, sql)
 	}
 	byName := m.of(t, func(ctx context.Context, svc *alloc.Service) {
-		made(svc.CreateClaim(ctx, "tenant", claimOf("by-pool", "tenant", "own", 28), alloc.Request{}))
+		made(svc.CreateClaim(ctx, "tenant", claimOf("by-pool", "tenant", "own", 28), usecase.Request{}))
 	})
 	for name, class := range map[string]string{"named": "class", "default": ""} {
 		cost := m.of(t, func(ctx context.Context, svc *alloc.Service) {
-			made(svc.CreateClaim(ctx, "tenant", byClass("by-"+name, class), alloc.Request{}))
+			made(svc.CreateClaim(ctx, "tenant", byClass("by-"+name, class), usecase.Request{}))
 		})
 		require.Zero(t, cost.scans, name)
 		require.LessOrEqual(t, cost.rows["classes"], int64(3), "%s: looked up with the claim, with the pools, and when it is written: %v", name, cost.statements)
@@ -55,8 +56,8 @@ func TestAClaimByClassReadsItsClassAndTheirPoolsAndNoOther(t *testing.T) {
 		require.LessOrEqual(t, cost.rows["pools"], int64(4), "%s: two behind the class, and the one that is taken again: %v", name, cost.statements)
 		require.LessOrEqual(t, len(cost.statements), len(byName.statements)+3, "%s, met for the first time: %v; %v", name, cost.statements, byName.statements)
 		both := m.of(t, func(ctx context.Context, svc *alloc.Service) {
-			made(svc.CreateClaim(ctx, "tenant", byClass("first-by-"+name, class), alloc.Request{}))
-			made(svc.CreateClaim(ctx, "tenant", byClass("then-by-"+name, class), alloc.Request{}))
+			made(svc.CreateClaim(ctx, "tenant", byClass("first-by-"+name, class), usecase.Request{}))
+			made(svc.CreateClaim(ctx, "tenant", byClass("then-by-"+name, class), usecase.Request{}))
 		})
 		require.LessOrEqual(t, len(both.statements), len(cost.statements)+len(byName.statements)+1, "%s: what is remembered is not read again, but for the room in two pools: %v", name, both.statements)
 		require.LessOrEqual(t, both.rows["pool_classes"], int64(2), name)

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -20,7 +21,7 @@ func TestAClaimReadsItsOwnQuotasAndItsOwnGrantAndNoOther(t *testing.T) {
 		newProject(t, h, name)
 		own := rootPool("pool", "10.0.0.0/16")
 		own.Spec.Visibility = ipam.VisibilityShared
-		_, err := h.svc.CreatePool(admin(t), name, own, alloc.Request{})
+		_, err := h.svc.CreatePool(admin(t), name, own, usecase.Request{})
 		require.NoError(t, err)
 	}
 	exec := func(sql string) {
@@ -36,10 +37,10 @@ func TestAClaimReadsItsOwnQuotasAndItsOwnGrantAndNoOther(t *testing.T) {
 	for i := range 3 {
 		q := quotaOf(1000)
 		q.Name = fmt.Sprint("q-", i)
-		_, err := h.svc.PutQuota(admin(t), "some", q, alloc.Request{})
+		_, err := h.svc.PutQuota(admin(t), "some", q, usecase.Request{})
 		require.NoError(t, err)
 	}
-	_, err := h.svc.PutPoolGrant(admin(t), "none", "pool", "tenant", alloc.Request{})
+	_, err := h.svc.PutPoolGrant(admin(t), "none", "pool", "tenant", usecase.Request{})
 	require.NoError(t, err)
 	exec("VACUUM ANALYZE")
 	for _, c := range []struct {
@@ -51,7 +52,7 @@ func TestAClaimReadsItsOwnQuotasAndItsOwnGrantAndNoOther(t *testing.T) {
 		{"tenant", "none", map[string]int64{"grants": 2}},                  // before the transaction, and in it
 	} {
 		cost := m.of(t, func(ctx context.Context, svc *alloc.Service) {
-			_, err := svc.CreateClaim(ctx, c.project, claimOf("claim-"+c.project, c.of, "pool", 32), alloc.Request{})
+			_, err := svc.CreateClaim(ctx, c.project, claimOf("claim-"+c.project, c.of, "pool", 32), usecase.Request{})
 			require.NoError(t, err)
 		})
 		require.Zero(t, cost.scans)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/carve-ipam/carve/internal/alloc"
 	"github.com/carve-ipam/carve/internal/alloc/space"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/crdb/query"
 	"github.com/carve-ipam/carve/internal/dbtest"
 	"github.com/carve-ipam/carve/internal/ipam"
@@ -183,7 +184,7 @@ func TestAClaimCostsTheSameHoweverMuchIsHeld(t *testing.T) {
 			strategies = append(strategies, ipam.FirstFit, ipam.Sparse)
 		}
 		for _, strategy := range strategies {
-			_, err := h.svc.PatchPool(admin(t), project, pool.Name, alloc.Request{}, func(q ipam.Pool) (ipam.Pool, error) {
+			_, err := h.svc.PatchPool(admin(t), project, pool.Name, usecase.Request{}, func(q ipam.Pool) (ipam.Pool, error) {
 				q.Spec.Allocation.Strategy = strategy
 				return q, nil
 			})
@@ -243,7 +244,7 @@ func (m *meter) pair(t *testing.T, p ipam.Pool, strategy ipam.Strategy) [2]cost 
 	bits := p.Block.Addr().BitLen()
 	create := func(name string) func(context.Context, *alloc.Service) {
 		return func(ctx context.Context, svc *alloc.Service) {
-			_, err := svc.CreateClaim(ctx, project, claimOf(strings.ToLower(fmt.Sprint(name, "-", strategy, "-", p.Name)), project, p.Name, bits), alloc.Request{})
+			_, err := svc.CreateClaim(ctx, project, claimOf(strings.ToLower(fmt.Sprint(name, "-", strategy, "-", p.Name)), project, p.Name, bits), usecase.Request{})
 			require.NoError(t, err)
 		}
 	}
@@ -253,7 +254,7 @@ func (m *meter) pair(t *testing.T, p ipam.Pool, strategy ipam.Strategy) [2]cost 
 	require.NoError(t, err)
 	claim := m.of(t, create("second"))
 	release := m.of(t, func(ctx context.Context, svc *alloc.Service) {
-		require.NoError(t, svc.DeleteClaim(ctx, project, strings.ToLower(fmt.Sprint("second-", strategy, "-", p.Name)), alloc.Request{}))
+		require.NoError(t, svc.DeleteClaim(ctx, project, strings.ToLower(fmt.Sprint("second-", strategy, "-", p.Name)), usecase.Request{}))
 	})
 	return [2]cost{claim, release}
 }

@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/pgfault"
 )
 
@@ -20,12 +20,12 @@ func TestAServerThatIsCutOffDoesNotHoldAPoolUp(t *testing.T) {
 	told := make(chan error, 1)
 	ctx := admin(t)
 	go func() {
-		told <- errOf(st.svc.CreateClaim(ctx, project, claimOf("cut-off", project, "pool", 32), alloc.Request{}))
+		told <- errOf(st.svc.CreateClaim(ctx, project, claimOf("cut-off", project, "pool", 32), usecase.Request{}))
 	}()
 	require.NoError(t, st.proxy.AwaitInjected(admin(t), "PartitionAfter", 1))
 
 	const requestTimeout = 10 * time.Second
-	_, err := st.direct.svc.CreateClaim(within(t, requestTimeout), project, claimOf("other", project, "pool", 32), alloc.Request{})
+	_, err := st.direct.svc.CreateClaim(within(t, requestTimeout), project, claimOf("other", project, "pool", 32), usecase.Request{})
 	require.NoError(t, err)
 	st.proxy.Heal()
 	require.NoError(t, <-told, "it goes on when the network is back")

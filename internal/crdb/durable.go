@@ -7,7 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/twin"
 )
@@ -15,7 +15,7 @@ import (
 // maxLooks bounds how often Durably begins anew.
 const maxLooks = 8
 
-// Durably implements alloc.Store.
+// Durably implements storage.Store.
 //
 // What a read has seen is durable when a later COMMIT by the same connection is acknowledged by the standby: a connection is a session of one server
 // between two starts, so what that session saw is in this server's log, before the COMMIT's own record. By another connection it would prove nothing: a failover
@@ -24,7 +24,7 @@ const maxLooks = 8
 // So look runs first with all of its reads by one connection, which then says whether its server waits for others at all: if not, what look saw
 // is all that the database promises. If it does, look runs again in a transaction, and it is what that one saw that is confirmed by its COMMIT. Whenever the
 // connection is lost on the way, all begins anew with look.
-func (s *Store) Durably(ctx context.Context, look alloc.Look) error {
+func (s *Store) Durably(ctx context.Context, look storage.Look) error {
 	if ask, _ := s.engine.durable(); ask == "" || twin.NoBarrier {
 		_, err := look(ctx)
 		return err
@@ -34,7 +34,7 @@ func (s *Store) Durably(ctx context.Context, look alloc.Look) error {
 		if err != nil || !waits {
 			return err
 		}
-		err = s.transact(ctx, "durable_write", alloc.Locks{}, false, func(ctx context.Context, t alloc.Tx) error {
+		err = s.transact(ctx, "durable_write", storage.Locks{}, false, func(ctx context.Context, t storage.Tx) error {
 			answers, err := look(withReads(ctx, inTransaction(t.(*tx).conn))) //nolint:errcheck,forcetypeassert // transact gives a *tx
 			if err != nil || !answers {
 				return err
@@ -48,7 +48,7 @@ func (s *Store) Durably(ctx context.Context, look alloc.Look) error {
 }
 
 // lookOnce runs look by one connection, and asks by the same one whether COMMITs wait for other servers. It does not ask when look has nothing to answer with.
-func (s *Store) lookOnce(ctx context.Context, look alloc.Look) (waits bool, err error) {
+func (s *Store) lookOnce(ctx context.Context, look storage.Look) (waits bool, err error) {
 	for range maxLooks {
 		one := &oneConnection{store: s}
 		ctx := withReads(ctx, one.read)
@@ -81,7 +81,7 @@ func asked(ctx context.Context, q querier, ask string) (bool, error) {
 	return pgx.CollectExactlyOneRow(rows, pgx.RowTo[bool])
 }
 
-// Confirm implements alloc.Tx.
+// Confirm implements storage.Tx.
 func (t *tx) Confirm(ctx context.Context) error {
 	if t.durable == nil || t.dry || twin.NoBarrier {
 		return nil

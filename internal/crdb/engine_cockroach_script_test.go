@@ -11,7 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/pgscript"
 )
@@ -83,7 +83,7 @@ func insert(ctx context.Context, s *Store, dry bool, then error) (seen []int, er
 	if dry {
 		do = s.DryRun
 	}
-	err = do(ctx, "insert", alloc.Locks{}, func(ctx context.Context, t alloc.Tx) error {
+	err = do(ctx, "insert", storage.Locks{}, func(ctx context.Context, t storage.Tx) error {
 		seen = append(seen, t.Attempt())
 		b := &pgx.Batch{}
 		b.Queue(workSQL, "p")
@@ -272,7 +272,7 @@ func TestCockroachDeadline(t *testing.T) {
 			require.NoError(t, err)
 			t.Cleanup(server.Close)
 			s, _ := openInside(t, server.DSN())
-			err = s.InTx(ctx, "read", alloc.Locks{}, func(ctx context.Context, tx alloc.Tx) error {
+			err = s.InTx(ctx, "read", storage.Locks{}, func(ctx context.Context, tx storage.Tx) error {
 				_, err := tx.ProjectGet(ctx, "p")
 				if ipam.IsCode(err, ipam.CodeNotFound) {
 					return nil

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/crdb/query"
 	"github.com/carve-ipam/carve/internal/dbtest"
 	"github.com/carve-ipam/carve/internal/ipam"
@@ -143,9 +143,9 @@ func create(t *testing.T, s *Store, name string) (seen []int, err error) {
 	t.Helper()
 	id := ipam.NewID()
 	p := ipam.Project{Metadata: ipam.Metadata{Name: name, UID: id, Revision: id}}
-	err = s.InTx(t.Context(), "create", alloc.Locks{}, func(ctx context.Context, tx alloc.Tx) error {
+	err = s.InTx(t.Context(), "create", storage.Locks{}, func(ctx context.Context, tx storage.Tx) error {
 		seen = append(seen, tx.Attempt())
-		return tx.Write(ctx, alloc.Changes{ProjectInsert: &p})
+		return tx.Write(ctx, storage.Changes{ProjectInsert: &p})
 	})
 	return seen, err
 }
@@ -202,12 +202,12 @@ func TestCockroachDryRunAndRefusalsLeaveNothing(t *testing.T) {
 	s, _, _ := pretended(t)
 	id := ipam.NewID()
 	p := ipam.Project{Metadata: ipam.Metadata{Name: "dry", UID: id, Revision: id}}
-	write := func(ctx context.Context, tx alloc.Tx) error {
-		return tx.Write(ctx, alloc.Changes{ProjectInsert: &p})
+	write := func(ctx context.Context, tx storage.Tx) error {
+		return tx.Write(ctx, storage.Changes{ProjectInsert: &p})
 	}
-	require.NoError(t, s.DryRun(t.Context(), "create", alloc.Locks{}, write))
+	require.NoError(t, s.DryRun(t.Context(), "create", storage.Locks{}, write))
 	refused := ipam.Errorf(ipam.CodeOverlap, "Overlaps.")
-	require.Same(t, refused, s.InTx(t.Context(), "create", alloc.Locks{}, func(ctx context.Context, tx alloc.Tx) error {
+	require.Same(t, refused, s.InTx(t.Context(), "create", storage.Locks{}, func(ctx context.Context, tx storage.Tx) error {
 		require.NoError(t, write(ctx, tx))
 		return refused
 	}))

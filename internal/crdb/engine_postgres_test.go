@@ -9,8 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
 	"github.com/carve-ipam/carve/internal/alloc/space"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/dbtest"
 	"github.com/carve-ipam/carve/internal/devdb"
 	"github.com/carve-ipam/carve/internal/ipam"
@@ -68,10 +68,10 @@ func skew(t *testing.T, s *Store) (left []netip.Prefix, first, second error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	c := alloc.Container{Region: "local", ID: ipam.NewID(), ProjectID: ipam.NewID(), Block: netip.MustParsePrefix("10.0.0.0/24")}
+	c := storage.Container{Region: "local", ID: ipam.NewID(), ProjectID: ipam.NewID(), Block: netip.MustParsePrefix("10.0.0.0/24")}
 	release := func(op, block string, read, wrote func()) error {
 		freed := []netip.Prefix{netip.MustParsePrefix(block)}
-		return s.InTx(ctx, op, alloc.Locks{}, func(ctx context.Context, tx alloc.Tx) error {
+		return s.InTx(ctx, op, storage.Locks{}, func(ctx context.Context, tx storage.Tx) error {
 			buddies, err := tx.FreeRead(ctx, c, space.Reads{Keys: space.MergeCandidates(freed, c.Block)})
 			if err != nil {
 				return err
@@ -80,7 +80,7 @@ func skew(t *testing.T, s *Store) (left []netip.Prefix, first, second error) {
 				read()
 			}
 			gone, merged := space.Merge(freed, buddies, c.Block)
-			err = tx.Write(ctx, alloc.Changes{Free: []alloc.FreeChange{{Container: c, Delete: gone, Insert: merged}}})
+			err = tx.Write(ctx, storage.Changes{Free: []storage.FreeChange{{Container: c, Delete: gone, Insert: merged}}})
 			if tx.Attempt() == 0 {
 				wrote()
 			}
@@ -166,10 +166,10 @@ func TestPostgresIsSpokenToInWholeTransactionsAlone(t *testing.T) {
 	mu.Lock()
 	said = nil
 	mu.Unlock()
-	key := alloc.ProjectKey{ID: ipam.NewID()}
-	for _, do := range []func(context.Context, string, alloc.Locks, func(context.Context, alloc.Tx) error) error{s.InTx, s.DryRun} {
-		require.NoError(t, do(t.Context(), "read", alloc.Locks{}, func(ctx context.Context, tx alloc.Tx) error {
-			_, err := tx.ClaimLookup(ctx, alloc.ClaimQuery{Project: key, Name: "none"})
+	key := storage.ProjectKey{ID: ipam.NewID()}
+	for _, do := range []func(context.Context, string, storage.Locks, func(context.Context, storage.Tx) error) error{s.InTx, s.DryRun} {
+		require.NoError(t, do(t.Context(), "read", storage.Locks{}, func(ctx context.Context, tx storage.Tx) error {
+			_, err := tx.ClaimLookup(ctx, storage.ClaimQuery{Project: key, Name: "none"})
 			return err
 		}))
 	}

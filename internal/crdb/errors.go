@@ -7,7 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -94,7 +94,7 @@ func classify(err error) (ending, string) {
 		return endUnknown, state
 	}
 	var domain *ipam.Error
-	var conflict *alloc.Conflict
+	var conflict *storage.Conflict
 	var own *closureError
 	switch {
 	case errors.As(err, &conflict), errors.As(err, &domain) && pg == nil:
@@ -157,7 +157,7 @@ func whyNot(err error) string {
 // refusedError is what leaves the package when trying again is of no use: errors of the use case as they are, errors of
 // the database as ours.
 func refusedError(ctx context.Context, op string, err error) error {
-	if conflict, ok := errors.AsType[*alloc.Conflict](err); ok {
+	if conflict, ok := errors.AsType[*storage.Conflict](err); ok {
 		return conflict
 	}
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {

@@ -19,7 +19,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/migrations"
 )
@@ -127,7 +127,7 @@ func TestTheEndOfTheCallersTimeIsUnknownAtCommitAndFinalBefore(t *testing.T) {
 
 func TestWhatIsNoNewsFromTheDatabase(t *testing.T) {
 	t.Parallel()
-	domain, conflict, own := ipam.Errorf(ipam.CodeOverlap, "Overlaps."), &alloc.Conflict{}, errors.New("of a use case")
+	domain, conflict, own := ipam.Errorf(ipam.CodeOverlap, "Overlaps."), &storage.Conflict{}, errors.New("of a use case")
 	for name, c := range map[string]struct {
 		err  error
 		want ending

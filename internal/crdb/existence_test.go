@@ -7,6 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/claims"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/crdb"
 	"github.com/carve-ipam/carve/internal/dbtest"
 	"github.com/carve-ipam/carve/internal/ipam"
@@ -26,7 +28,7 @@ type secrets struct {
 func newSecrets(t testing.TB) secrets {
 	t.Helper()
 	s := secrets{house: newHouse(t, dbtest.New(t))}
-	_, err := s.svc.CreateProject(admin(t), ipam.Project{Metadata: ipam.Metadata{Name: curious}}, alloc.Request{})
+	_, err := s.svc.CreateProject(admin(t), ipam.Project{Metadata: ipam.Metadata{Name: curious}}, usecase.Request{})
 	require.NoError(t, err)
 	for name, block := range map[string]string{"private": "10.0.0.0/16", "shared": "10.1.0.0/16"} {
 		p := rootPool(name, block)
@@ -40,7 +42,7 @@ func newSecrets(t testing.TB) secrets {
 	kept := claimOf("kept", project, "private", 28)
 	kept.Spec.ReclaimPolicy = ipam.ReclaimRetain
 	s.retained = s.createClaim(t, kept).AllocationID.String()
-	require.NoError(t, s.svc.DeleteClaim(admin(t), project, "kept", alloc.Request{}))
+	require.NoError(t, s.svc.DeleteClaim(admin(t), project, "kept", usecase.Request{}))
 	return s
 }
 
@@ -59,24 +61,26 @@ type probing struct {
 
 // guesses are all ways that a claim has, and reading.
 func (s secrets) guesses() map[string]probing {
-	refused := func(e alloc.Explanation, err error) error {
+	refused := func(e claims.Explanation, err error) error {
 		if err == nil && e.Refusal != nil {
 			return e.Refusal
 		}
 		return err
 	}
 	explain := func(c ipam.Claim) func(context.Context, *alloc.Service) error {
-		return func(ctx context.Context, svc *alloc.Service) error { return refused(svc.ExplainClaim(ctx, curious, c)) }
+		return func(ctx context.Context, svc *alloc.Service) error {
+			return refused(svc.ExplainClaim(ctx, curious, c))
+		}
 	}
 	create := func(c ipam.Claim) func(context.Context, *alloc.Service) error {
 		return func(ctx context.Context, svc *alloc.Service) error {
-			_, err := svc.CreateClaim(ctx, curious, c, alloc.Request{})
+			_, err := svc.CreateClaim(ctx, curious, c, usecase.Request{})
 			return err
 		}
 	}
 	batch := func(c ipam.Claim) func(context.Context, *alloc.Service) error {
 		return func(ctx context.Context, svc *alloc.Service) error {
-			_, err := svc.CreateClaimBatch(ctx, curious, []ipam.Claim{c}, alloc.Request{})
+			_, err := svc.CreateClaimBatch(ctx, curious, []ipam.Claim{c}, usecase.Request{})
 			return err
 		}
 	}
@@ -100,7 +104,7 @@ func (s secrets) guesses() map[string]probing {
 			return err
 		}},
 		"Deleting": {s.retained, ipam.NewID().String(), ipam.NewID().String(), func(ctx context.Context, svc *alloc.Service, name string) error {
-			return svc.DeleteAllocation(ctx, curious, name, alloc.Request{})
+			return svc.DeleteAllocation(ctx, curious, name, usecase.Request{})
 		}},
 	}
 	for name, ask := range map[string]func(ipam.Claim) func(context.Context, *alloc.Service) error{"Explain": explain, "Claim": create, "Batch": batch} {

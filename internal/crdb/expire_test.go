@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/dbtest"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/pgfault"
@@ -18,8 +19,8 @@ func keep(t *testing.T, h *house, n int, first time.Time) {
 	t.Helper()
 	for i := range n {
 		at := first.Add(time.Duration(i) * time.Minute)
-		svc := alloc.New(h.store, alloc.Options{Region: region, Clock: func() time.Time { return at.Add(-alloc.AnswerLifetime) }})
-		_, err := svc.CreateSpace(admin(t), project, ipam.Space{Metadata: ipam.Metadata{Name: fmt.Sprint("s-", i)}}, alloc.Request{Key: fmt.Sprint("k-", i)})
+		svc := alloc.New(h.store, alloc.Options{Region: region, Clock: func() time.Time { return at.Add(-usecase.AnswerLifetime) }})
+		_, err := svc.CreateSpace(admin(t), project, ipam.Space{Metadata: ipam.Metadata{Name: fmt.Sprint("s-", i)}}, usecase.Request{Key: fmt.Sprint("k-", i)})
 		require.NoError(t, err)
 	}
 }

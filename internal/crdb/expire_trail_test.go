@@ -8,7 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/dbtest"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/pgfault"
@@ -19,18 +20,18 @@ var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 // leave writes n events and n holds into what a project leaves behind, one a minute from noon on.
 func leave(t *testing.T, h *house, p ipam.Project, n int) {
 	t.Helper()
-	var ch alloc.Changes
+	var ch storage.Changes
 	for i := range n {
 		at := noon.Add(time.Duration(i) * time.Minute)
 		ch.Events = append(ch.Events, ipam.Event{ID: ipam.NewTimeID(at), ProjectID: p.UID, At: at})
 		ch.History = append(ch.History, ipam.Hold{ID: ipam.NewID(), ProjectID: p.UID, Block: cidr(fmt.Sprintf("10.0.0.%d/32", i%2)), Since: at, Until: at})
 	}
-	require.NoError(t, h.store.InTx(admin(t), "test_leave", alloc.Locks{}, func(ctx context.Context, tx alloc.Tx) error { return tx.Write(ctx, ch) }))
+	require.NoError(t, h.store.InTx(admin(t), "test_leave", storage.Locks{}, func(ctx context.Context, tx storage.Tx) error { return tx.Write(ctx, ch) }))
 }
 
 func newProject(t *testing.T, h *house, name string) ipam.Project {
 	t.Helper()
-	r, err := h.svc.CreateProject(admin(t), ipam.Project{Metadata: ipam.Metadata{Name: name}}, alloc.Request{})
+	r, err := h.svc.CreateProject(admin(t), ipam.Project{Metadata: ipam.Metadata{Name: name}}, usecase.Request{})
 	require.NoError(t, err)
 	return r.Value
 }
@@ -74,11 +75,11 @@ func TestOldHoldsAreDeletedInBatchesProjectByProjectAndOthersAreNot(t *testing.T
 	a, b, c := newProject(t, h, "a"), newProject(t, h, "b"), newProject(t, h, "c")
 	leave(t, h, a, 7)
 	leave(t, h, c, 3)
-	var batch alloc.Changes // of one release: more than are deleted at once
+	var batch storage.Changes // of one release: more than are deleted at once
 	for i := range 5 {
 		batch.History = append(batch.History, ipam.Hold{ID: ipam.NewID(), ProjectID: b.UID, Block: cidr(fmt.Sprintf("10.0.1.%d/32", i)), Since: noon, Until: noon})
 	}
-	require.NoError(t, h.store.InTx(admin(t), "test_leave", alloc.Locks{}, func(ctx context.Context, tx alloc.Tx) error { return tx.Write(ctx, batch) }))
+	require.NoError(t, h.store.InTx(admin(t), "test_leave", storage.Locks{}, func(ctx context.Context, tx storage.Tx) error { return tx.Write(ctx, batch) }))
 	for _, step := range []struct {
 		before  time.Time
 		deleted int64
@@ -109,7 +110,7 @@ func TestADeletedProjectsTrailAndHistoryArePurgedInBatchesAndOthersAreNot(t *tes
 		require.NoError(t, err)
 		require.Zero(t, n, "nothing of a project that exists")
 		for _, p := range []ipam.Project{gone, empty} {
-			require.NoError(t, h.svc.DeleteProject(admin(t), p.Name, alloc.Request{}))
+			require.NoError(t, h.svc.DeleteProject(admin(t), p.Name, usecase.Request{}))
 			require.Equal(t, 1, rows(t, h, "removals", p))
 		}
 		clean(t, h.dsn)
@@ -132,7 +133,7 @@ func TestPurgingSurvivesABrokenCommit(t *testing.T) {
 	st := newStorm(t)
 	gone := newProject(t, st.direct, "gone")
 	leave(t, st.direct, gone, 5)
-	require.NoError(t, st.direct.svc.DeleteProject(admin(t), "gone", alloc.Request{}))
+	require.NoError(t, st.direct.svc.DeleteProject(admin(t), "gone", usecase.Request{}))
 	st.proxy.SetRules(pgfault.Once(pgfault.CommittedAnswerLost()))
 	_, err := st.store.Purge(admin(t), 2)
 	require.True(t, ipam.IsCode(err, ipam.CodeOutcomeUnknown), "%v", err)
@@ -148,7 +149,7 @@ func TestPurgingSurvivesABrokenCommit(t *testing.T) {
 func TestKeysUsedSurvivesABrokenCommit(t *testing.T) {
 	t.Parallel()
 	st := newStorm(t)
-	made, err := st.direct.svc.CreateKey(admin(t), project, ipam.APIKey{Metadata: ipam.Metadata{Name: "k"}, Spec: ipam.APIKeySpec{Role: "viewer"}}, alloc.Request{})
+	made, err := st.direct.svc.CreateKey(admin(t), project, ipam.APIKey{Metadata: ipam.Metadata{Name: "k"}, Spec: ipam.APIKeySpec{Role: "viewer"}}, usecase.Request{})
 	require.NoError(t, err)
 	st.proxy.SetRules(pgfault.Once(pgfault.CommitSerializationFailure()))
 	require.NoError(t, st.store.KeysUsed(admin(t), map[ipam.ID]time.Time{made.Value.UID: noon}))

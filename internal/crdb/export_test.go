@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
 )
 
 // Isolation asks the database for the level of the transaction.
-func Isolation(ctx context.Context, t alloc.Tx) (string, error) {
+func Isolation(ctx context.Context, t storage.Tx) (string, error) {
 	own, ok := t.(*tx)
 	if !ok {
 		return "", errors.New("not a transaction of this package")

@@ -7,7 +7,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/pgfault"
 )
@@ -75,8 +75,8 @@ func TestCutAfterCommitIsUnknownWhateverTheDriverSays(t *testing.T) {
 	id := ipam.NewID()
 	p := ipam.Project{Metadata: ipam.Metadata{Name: "there", UID: id, Revision: id}}
 	st.proxy.SetRules(pgfault.CommittedAnswerLost())
-	err := st.store.InTx(admin(t), "create", alloc.Locks{}, func(ctx context.Context, tx alloc.Tx) error {
-		return tx.Write(ctx, alloc.Changes{ProjectInsert: &p})
+	err := st.store.InTx(admin(t), "create", storage.Locks{}, func(ctx context.Context, tx storage.Tx) error {
+		return tx.Write(ctx, storage.Changes{ProjectInsert: &p})
 	})
 	t.Logf("safe to retry, says the driver: %t", pgconn.SafeToRetry(err))
 	require.True(t, ipam.IsCode(err, ipam.CodeOutcomeUnknown), "%v", err)

@@ -10,6 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/paging"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/pgfault"
 )
@@ -36,7 +39,7 @@ func TestAThousandRepeatsAfterACutAtCommitTakeAThousandBlocks(t *testing.T) {
 	for range workers {
 		wg.Go(func() {
 			for name := range names {
-				request := alloc.Request{Key: "key-of-" + name, Fingerprint: [32]byte{1}}
+				request := usecase.Request{Key: "key-of-" + name, Fingerprint: [32]byte{1}}
 				claim := claimOf(name, project, "pool", 32)
 				_, _ = st.svc.CreateClaim(ctx, project, claim, request) // its answer is lost on the way
 				r, err := st.direct.svc.CreateClaim(ctx, project, claim, request)
@@ -65,7 +68,7 @@ func TestAThousandRepeatsAfterACutAtCommitTakeAThousandBlocks(t *testing.T) {
 	injected := st.proxy.Injected()
 	require.NotZero(t, injected["LostBeforeCommit"])
 	require.NotZero(t, injected["CommittedAnswerLost"])
-	stocks, err := st.direct.store.Stocks(ctx, []alloc.Container{alloc.PoolContainer(pool)})
+	stocks, err := st.direct.store.Stocks(ctx, []storage.Container{storage.PoolContainer(pool)})
 	require.NoError(t, err)
 	require.Equal(t, fmt.Sprint(1<<12-keys), stocks[pool.UID].Available(ipam.IPv4.Bits()).String())
 	clean(t, st.direct.dsn)
@@ -85,7 +88,7 @@ func TestOneKeyIsOneBlockHoweverOftenItIsRepeated(t *testing.T) {
 	for i := range 32 {
 		svc := []*alloc.Service{st.svc, other.svc}[i%2]
 		wg.Go(func() {
-			r, err := svc.CreateClaim(ctx, project, claimOf("claim", project, "pool", 28), alloc.Request{Key: "key", Fingerprint: [32]byte{1}})
+			r, err := svc.CreateClaim(ctx, project, claimOf("claim", project, "pool", 28), usecase.Request{Key: "key", Fingerprint: [32]byte{1}})
 			if assert.NoError(t, err) {
 				mu.Lock()
 				told[r.Value.Block]++
@@ -95,7 +98,7 @@ func TestOneKeyIsOneBlockHoweverOftenItIsRepeated(t *testing.T) {
 	}
 	wg.Wait()
 	require.Len(t, told, 1)
-	page, err := st.direct.svc.ListAllocations(ctx, project, alloc.Filter{}, 10, "")
+	page, err := st.direct.svc.ListAllocations(ctx, project, paging.Filter{}, 10, "")
 	require.NoError(t, err)
 	require.Len(t, page.Items, 1)
 	require.Equal(t, 32, told[page.Items[0].Block])

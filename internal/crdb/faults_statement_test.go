@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/pgfault"
 )
@@ -113,17 +113,19 @@ func TestReadsAreRepeated(t *testing.T) {
 	t.Parallel()
 	st := newStorm(t)
 	withClaim(ipam.ReclaimDelete)(t, st.direct, project)
-	key := alloc.ProjectKey{Name: project}
+	key := storage.ProjectKey{Name: project}
 	p, err := st.store.ProjectGet(t.Context(), project)
 	require.NoError(t, err)
 	key.ID = p.UID
 	for _, f := range statementFaults {
-		for name, read := range map[string]func(ctx context.Context, r alloc.Reader) (any, error){
-			"one":   func(ctx context.Context, r alloc.Reader) (any, error) { return answer(r.ClaimGet(ctx, key, "claim")) },
-			"list":  func(ctx context.Context, r alloc.Reader) (any, error) { return answer(r.PoolList(ctx, key, "", 10)) },
-			"count": func(ctx context.Context, r alloc.Reader) (any, error) { return answer(r.ProjectHoldings(ctx, key.ID)) },
-			"batch": func(ctx context.Context, r alloc.Reader) (any, error) {
-				return answer(r.ClaimLookup(ctx, alloc.ClaimQuery{Project: key, Name: "claim", Pool: ipam.Ref{Project: project, Name: "pool"}, Key: "none"}))
+		for name, read := range map[string]func(ctx context.Context, r storage.Reader) (any, error){
+			"one":  func(ctx context.Context, r storage.Reader) (any, error) { return answer(r.ClaimGet(ctx, key, "claim")) },
+			"list": func(ctx context.Context, r storage.Reader) (any, error) { return answer(r.PoolList(ctx, key, "", 10)) },
+			"count": func(ctx context.Context, r storage.Reader) (any, error) {
+				return answer(r.ProjectHoldings(ctx, key.ID))
+			},
+			"batch": func(ctx context.Context, r storage.Reader) (any, error) {
+				return answer(r.ClaimLookup(ctx, storage.ClaimQuery{Project: key, Name: "claim", Pool: ipam.Ref{Project: project, Name: "pool"}, Key: "none"}))
 			},
 		} {
 			want, err := read(t.Context(), st.direct.store)

@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/crdb"
 	"github.com/carve-ipam/carve/internal/dbtest"
 	"github.com/carve-ipam/carve/internal/ipam"
@@ -97,7 +97,7 @@ func (st *storm) ready(t *testing.T, o operation) (in string) {
 	t.Helper()
 	st.rounds++
 	in = fmt.Sprintf("p-%d", st.rounds)
-	_, err := st.direct.svc.CreateProject(admin(t), ipam.Project{Metadata: ipam.Metadata{Name: in}}, alloc.Request{})
+	_, err := st.direct.svc.CreateProject(admin(t), ipam.Project{Metadata: ipam.Metadata{Name: in}}, usecase.Request{})
 	require.NoError(t, err)
 	o.prepare(t, st.direct, in)
 	st.seen.take("")

@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
 )
 
 // A read that may be stale has connections of its own, so that long lists do not keep claims waiting: a quarter of the store's, within these.
@@ -50,7 +50,7 @@ func (s *Store) readBehindOnly(ctx context.Context, op string, fn func(querier) 
 			return ofClosure(err, c.Conn())
 		}
 		endBehind(ctx, c, "commit") // there is nothing to lose
-		alloc.NoteReadAt(ctx, at)
+		storage.NoteReadAt(ctx, at)
 		return nil
 	})
 }

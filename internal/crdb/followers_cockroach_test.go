@@ -11,7 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/crdb/query"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/pgscript"
@@ -95,12 +95,12 @@ func TestStaleReadsOfCockroachFollow(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s, said := following(t, c.faults)
-			ctx, cancel := context.WithTimeout(alloc.Stale(t.Context()), time.Minute)
+			ctx, cancel := context.WithTimeout(storage.Stale(t.Context()), time.Minute)
 			defer cancel()
 			_, err := s.LoanSizes(ctx, []ipam.ID{{1}})
 			require.Equal(t, c.code, ipam.CodeOf(err), "%v", err)
 			require.Equal(t, c.said, said())
-			at := alloc.ReadAt(ctx)
+			at := storage.ReadAt(ctx)
 			if !c.at {
 				require.Zero(t, at)
 				return

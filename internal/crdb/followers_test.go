@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/crdb"
 	"github.com/carve-ipam/carve/internal/dbtest"
 	"github.com/carve-ipam/carve/internal/ipam"
@@ -36,7 +37,7 @@ func TestStaleReadsAreOfAMomentAndInTransactionsThatCannotWrite(t *testing.T) {
 		store := open(t, tap.dsn, func(o *crdb.Options) { o.OnAttempt, o.MaxConnections = tap.watch, 1 })
 		s := server{alloc.New(store, alloc.Options{Region: region}), store}
 		tap.take()
-		ctx := alloc.Stale(admin(t))
+		ctx := storage.Stale(admin(t))
 		before := time.Now()
 		require.NoError(t, readings[name].do(ctx, s, in), name)
 		behind := 0
@@ -51,7 +52,7 @@ func TestStaleReadsAreOfAMomentAndInTransactionsThatCannotWrite(t *testing.T) {
 			require.Greater(t, len(a.Trips), 2, "%s: %s", name, a.Op)
 		}
 		require.Positive(t, behind, name)
-		at := alloc.ReadAt(ctx)
+		at := storage.ReadAt(ctx)
 		require.WithinRange(t, at, before.Add(-time.Second), time.Now().Add(time.Second), name) // two clocks of one machine
 		store.Close()
 	}
@@ -65,9 +66,9 @@ func TestWhatWritesIsNeverStale(t *testing.T) {
 		o := operations[name]
 		require.NotNil(t, o.do, name)
 		stale := reading{o.prepare, func(ctx context.Context, s server, p string) error {
-			ctx = alloc.Stale(ctx)
+			ctx = storage.Stale(ctx)
 			_, err := o.do(ctx, s.svc, p, o.request())
-			require.Zero(t, alloc.ReadAt(ctx), name)
+			require.Zero(t, storage.ReadAt(ctx), name)
 			return err
 		}}
 		for _, a := range record(t, stale) {

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/crdb"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/tenancy"
@@ -85,14 +86,14 @@ func claimExact(name, ofProject, pool, block string) ipam.Claim {
 
 func (h *house) createPool(t testing.TB, p ipam.Pool) ipam.Pool {
 	t.Helper()
-	r, err := h.svc.CreatePool(admin(t), project, p, alloc.Request{})
+	r, err := h.svc.CreatePool(admin(t), project, p, usecase.Request{})
 	require.NoError(t, err)
 	return r.Value
 }
 
 func (h *house) createClaim(t testing.TB, c ipam.Claim) ipam.Claim {
 	t.Helper()
-	r, err := h.svc.CreateClaim(admin(t), project, c, alloc.Request{})
+	r, err := h.svc.CreateClaim(admin(t), project, c, usecase.Request{})
 	require.NoError(t, err)
 	return r.Value
 }

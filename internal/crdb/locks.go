@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -25,7 +25,7 @@ type lockSet struct {
 	next map[int64]bool // to get before the next statement
 }
 
-func newLockSet(l alloc.Locks) *lockSet {
+func newLockSet(l storage.Locks) *lockSet {
 	s := &lockSet{held: map[int64]bool{}, next: map[int64]bool{}}
 	s.want(true, l.Alone...)
 	s.want(false, l.Shared...)
@@ -66,7 +66,7 @@ func (c *conn) lock(ids ...ipam.ID) {
 
 // holdsAll refuses, in a transaction under locks, a change of free blocks in a container that is not locked and not new. It is
 // a bug, and would be a quiet one.
-func (c *conn) holdsAll(ch alloc.Changes) error {
+func (c *conn) holdsAll(ch storage.Changes) error {
 	if c.locks == nil {
 		return nil
 	}

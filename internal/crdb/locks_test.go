@@ -8,8 +8,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
 	"github.com/carve-ipam/carve/internal/alloc/space"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/dbtest"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
@@ -22,7 +22,7 @@ type locked struct {
 	store *Store
 	seen  *attempts
 	watch *pgx.Conn
-	c     alloc.Container
+	c     storage.Container
 }
 
 func setupLocked(t *testing.T) *locked {
@@ -31,7 +31,7 @@ func setupLocked(t *testing.T) *locked {
 	dsn := dbtest.New(t)
 	l := &locked{
 		ctx: t.Context(), dsn: dsn,
-		c: alloc.Container{Region: "local", ID: ipam.NewID(), ProjectID: ipam.NewID(), Block: netip.MustParsePrefix("10.0.0.0/24")},
+		c: storage.Container{Region: "local", ID: ipam.NewID(), ProjectID: ipam.NewID(), Block: netip.MustParsePrefix("10.0.0.0/24")},
 	}
 	l.store, l.seen = openInside(t, dsn)
 	watch, err := pgx.Connect(l.ctx, dsn)
@@ -43,22 +43,22 @@ func setupLocked(t *testing.T) *locked {
 
 // step is one of the two: what it names, and what it does; it says when it has read.
 type step struct {
-	locks alloc.Locks
-	do    func(ctx context.Context, tx alloc.Tx, read func()) error
+	locks storage.Locks
+	do    func(ctx context.Context, tx storage.Tx, read func()) error
 }
 
 // meet answers whether the second had to wait before it could read.
 func (l *locked) meet(t *testing.T, first, second step) (waited bool) {
 	t.Helper()
 	begun, read, ended := false, make(chan struct{}), make(chan error, 1)
-	require.NoError(t, l.store.InTx(l.ctx, "first", first.locks, func(ctx context.Context, tx alloc.Tx) error {
+	require.NoError(t, l.store.InTx(l.ctx, "first", first.locks, func(ctx context.Context, tx storage.Tx) error {
 		return first.do(ctx, tx, func() {
 			if begun {
 				return
 			}
 			begun = true
 			go func() {
-				ended <- l.store.InTx(l.ctx, "second", second.locks, func(ctx context.Context, tx alloc.Tx) error {
+				ended <- l.store.InTx(l.ctx, "second", second.locks, func(ctx context.Context, tx storage.Tx) error {
 					return second.do(ctx, tx, func() {
 						if tx.Attempt() == 0 {
 							close(read)
@@ -93,25 +93,27 @@ func (l *locked) waits(t *testing.T, read <-chan struct{}) bool {
 }
 
 // releasing gives a block back and merges it with its buddy if that is free.
-func (l *locked) releasing(block string, locks alloc.Locks) step {
+func (l *locked) releasing(block string, locks storage.Locks) step {
 	freed := []netip.Prefix{netip.MustParsePrefix(block)}
-	return step{locks, func(ctx context.Context, tx alloc.Tx, read func()) error {
+	return step{locks, func(ctx context.Context, tx storage.Tx, read func()) error {
 		buddies, err := tx.FreeRead(ctx, l.c, space.Reads{Keys: space.MergeCandidates(freed, l.c.Block)})
 		if err != nil {
 			return err
 		}
 		read()
 		gone, merged := space.Merge(freed, buddies, l.c.Block)
-		return tx.Write(ctx, alloc.Changes{Free: []alloc.FreeChange{{Container: l.c, Delete: gone, Insert: merged}}})
+		return tx.Write(ctx, storage.Changes{Free: []storage.FreeChange{{Container: l.c, Delete: gone, Insert: merged}}})
 	}}
 }
 
 func TestWhoIsAloneWithAContainerSeesWhatWasDoneBefore(t *testing.T) {
 	t.Parallel()
-	for name, of := range map[string]func(c ipam.ID) alloc.Locks{
-		"NamedBefore":        func(c ipam.ID) alloc.Locks { return alloc.Locks{Alone: []ipam.ID{c}} },
-		"ReachedOnTheWay":    func(ipam.ID) alloc.Locks { return alloc.Locks{Shared: []ipam.ID{ipam.NewID()}} },
-		"SharedAndThenAlone": func(c ipam.ID) alloc.Locks { return alloc.Locks{Shared: []ipam.ID{ipam.NewID()}, Alone: []ipam.ID{c}} },
+	for name, of := range map[string]func(c ipam.ID) storage.Locks{
+		"NamedBefore":     func(c ipam.ID) storage.Locks { return storage.Locks{Alone: []ipam.ID{c}} },
+		"ReachedOnTheWay": func(ipam.ID) storage.Locks { return storage.Locks{Shared: []ipam.ID{ipam.NewID()}} },
+		"SharedAndThenAlone": func(c ipam.ID) storage.Locks {
+			return storage.Locks{Shared: []ipam.ID{ipam.NewID()}, Alone: []ipam.ID{c}}
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -130,7 +132,7 @@ func TestContainersThatShareAPageDoNotMeet(t *testing.T) {
 	l := setupLocked(t)
 	other := *l
 	other.c.ID = ipam.NewID()
-	one, two := alloc.Locks{Alone: []ipam.ID{l.c.ID}}, alloc.Locks{Alone: []ipam.ID{other.c.ID}}
+	one, two := storage.Locks{Alone: []ipam.ID{l.c.ID}}, storage.Locks{Alone: []ipam.ID{other.c.ID}}
 	require.False(t, l.meet(t, l.releasing("10.0.0.0/25", one), other.releasing("10.0.0.0/25", two)))
 	require.Equal(t, []string{"committed"}, l.seen.ends("second"))
 }
@@ -138,9 +140,9 @@ func TestContainersThatShareAPageDoNotMeet(t *testing.T) {
 func TestAProjectIsSharedByClaimsAndAloneWithItsQuota(t *testing.T) {
 	t.Parallel()
 	project := ipam.NewID()
-	shared, alone := alloc.Locks{Shared: []ipam.ID{project}}, alloc.Locks{Alone: []ipam.ID{project}}
+	shared, alone := storage.Locks{Shared: []ipam.ID{project}}, storage.Locks{Alone: []ipam.ID{project}}
 	for name, c := range map[string]struct {
-		first, second alloc.Locks
+		first, second storage.Locks
 		waits         bool
 	}{
 		"ClaimAndClaim": {shared, shared, false},
@@ -151,8 +153,8 @@ func TestAProjectIsSharedByClaimsAndAloneWithItsQuota(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			l := setupLocked(t)
-			look := func(locks alloc.Locks) step {
-				return step{locks, func(ctx context.Context, tx alloc.Tx, read func()) error {
+			look := func(locks storage.Locks) step {
+				return step{locks, func(ctx context.Context, tx storage.Tx, read func()) error {
 					_, err := tx.QuotaParts(ctx, []ipam.ID{project}, 0)
 					read()
 					return err
@@ -167,7 +169,7 @@ func TestWhoReadsAllShardsOfAQuotaIsAloneWithThem(t *testing.T) {
 	t.Parallel()
 	l := setupLocked(t)
 	quota := ipam.NewID()
-	sum := step{alloc.Locks{Shared: []ipam.ID{ipam.NewID()}}, func(ctx context.Context, tx alloc.Tx, read func()) error {
+	sum := step{storage.Locks{Shared: []ipam.ID{ipam.NewID()}}, func(ctx context.Context, tx storage.Tx, read func()) error {
 		_, err := tx.QuotaShards(ctx, []ipam.ID{quota})
 		read()
 		return err
@@ -181,8 +183,8 @@ func TestALockThatIsNotToBeHadIsContention(t *testing.T) {
 	_, err := l.watch.Exec(l.ctx, "SELECT pg_advisory_lock($1)", lockKey(l.c.ID))
 	require.NoError(t, err)
 	s, seen := openInside(t, l.dsn+"&lock_timeout=1ms")
-	one := l.releasing("10.0.0.0/25", alloc.Locks{Alone: []ipam.ID{l.c.ID}})
-	err = s.InTx(l.ctx, "second", one.locks, func(ctx context.Context, tx alloc.Tx) error { return one.do(ctx, tx, func() {}) })
+	one := l.releasing("10.0.0.0/25", storage.Locks{Alone: []ipam.ID{l.c.ID}})
+	err = s.InTx(l.ctx, "second", one.locks, func(ctx context.Context, tx storage.Tx) error { return one.do(ctx, tx, func() {}) })
 	require.True(t, ipam.IsCode(err, ipam.CodeContention), "%v", err)
 	ends := seen.ends("second")
 	require.Len(t, ends, maxAttempts)
@@ -192,17 +194,17 @@ func TestALockThatIsNotToBeHadIsContention(t *testing.T) {
 func TestAChangeOfAContainerThatIsNotLockedIsRefused(t *testing.T) {
 	t.Parallel()
 	l := setupLocked(t)
-	ch := alloc.Changes{Free: []alloc.FreeChange{{Container: l.c, Insert: []netip.Prefix{l.c.Block}}}}
-	write := func(ctx context.Context, tx alloc.Tx) error { return tx.Write(ctx, ch) }
-	require.ErrorContains(t, l.store.InTx(l.ctx, "write", alloc.Locks{Shared: []ipam.ID{l.c.ID}}, write), "is changed and not locked")
-	require.NoError(t, l.store.InTx(l.ctx, "write", alloc.Locks{Alone: []ipam.ID{l.c.ID}}, write))
+	ch := storage.Changes{Free: []storage.FreeChange{{Container: l.c, Insert: []netip.Prefix{l.c.Block}}}}
+	write := func(ctx context.Context, tx storage.Tx) error { return tx.Write(ctx, ch) }
+	require.ErrorContains(t, l.store.InTx(l.ctx, "write", storage.Locks{Shared: []ipam.ID{l.c.ID}}, write), "is changed and not locked")
+	require.NoError(t, l.store.InTx(l.ctx, "write", storage.Locks{Alone: []ipam.ID{l.c.ID}}, write))
 }
 
 func TestATransactionUnderLocksIsReadCommitted(t *testing.T) {
 	t.Parallel()
 	l := setupLocked(t)
-	for want, locks := range map[string]alloc.Locks{"serializable": {}, "read committed": {Alone: []ipam.ID{l.c.ID}}} {
-		require.NoError(t, l.store.DryRun(l.ctx, "level", locks, func(ctx context.Context, tx alloc.Tx) error {
+	for want, locks := range map[string]storage.Locks{"serializable": {}, "read committed": {Alone: []ipam.ID{l.c.ID}}} {
+		require.NoError(t, l.store.DryRun(l.ctx, "level", locks, func(ctx context.Context, tx storage.Tx) error {
 			level, err := Isolation(ctx, tx)
 			require.Equal(t, want, level)
 			return err

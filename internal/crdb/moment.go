@@ -3,18 +3,18 @@ package crdb
 import (
 	"context"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
 )
 
 // beginMoment begins a transaction as connections have it by default: it cannot write, and all of its statements read the same snapshot.
 const beginMoment = "begin"
 
-// OneMoment implements alloc.Store.
-func (s *Store) OneMoment(ctx context.Context, op string, fn func(context.Context, alloc.Reader) error) error {
+// OneMoment implements storage.Store.
+func (s *Store) OneMoment(ctx context.Context, op string, fn func(context.Context, storage.Reader) error) error {
 	run := func(q querier) error {
 		return fn(ctx, reader{region: s.region, places: s.places, run: func(_ context.Context, _ string, fn func(querier) error) error { return fn(q) }})
 	}
-	if alloc.IsStale(ctx) {
+	if storage.IsStale(ctx) {
 		if err := s.readBehindOnly(ctx, op, run); !beforeSchema(err) {
 			return err
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -18,11 +19,11 @@ func memberOf(role string) ipam.Member {
 
 func withMember(t *testing.T, h *house, p string) {
 	t.Helper()
-	_, err := h.svc.PutMember(admin(t), p, memberOf("viewer"), alloc.Request{})
+	_, err := h.svc.PutMember(admin(t), p, memberOf("viewer"), usecase.Request{})
 	require.NoError(t, err)
 }
 
-func putMember(ctx context.Context, svc *alloc.Service, p string, r alloc.Request) (any, error) {
+func putMember(ctx context.Context, svc *alloc.Service, p string, r usecase.Request) (any, error) {
 	return value(svc.PutMember(ctx, p, memberOf("consumer"), r))
 }
 
@@ -30,7 +31,7 @@ func getMember(ctx context.Context, svc *alloc.Service, p string) (any, error) {
 	return answer(svc.GetMember(ctx, p, "corp:alice"))
 }
 
-func createKey(ctx context.Context, svc *alloc.Service, p string, r alloc.Request) (any, error) {
+func createKey(ctx context.Context, svc *alloc.Service, p string, r usecase.Request) (any, error) {
 	made, err := svc.CreateKey(ctx, p, ipam.APIKey{Metadata: ipam.Metadata{Name: "robot"}, Spec: ipam.APIKeySpec{Role: "consumer"}}, r)
 	made.Value.Token, made.Value.Hash = "", nil // said once, and not again
 	return made.Value, err
@@ -44,14 +45,14 @@ func getKey(ctx context.Context, svc *alloc.Service, p string) (any, error) {
 
 func withKey(t *testing.T, h *house, p string) {
 	t.Helper()
-	_, err := createKey(admin(t), h.svc, p, alloc.Request{})
+	_, err := createKey(admin(t), h.svc, p, usecase.Request{})
 	require.NoError(t, err)
 }
 
 func withGrant(t *testing.T, h *house, p string) {
 	t.Helper()
 	withPool(t, h, p)
-	_, err := h.svc.PutPoolGrant(admin(t), p, "pool", ipam.Everybody, alloc.Request{})
+	_, err := h.svc.PutPoolGrant(admin(t), p, "pool", ipam.Everybody, usecase.Request{})
 	require.NoError(t, err)
 }
 
@@ -62,11 +63,11 @@ func quotaOf(claims int64) ipam.Quota {
 func withQuota(t *testing.T, h *house, p string) {
 	t.Helper()
 	withClaim(ipam.ReclaimDelete)(t, h, p)
-	_, err := h.svc.PutQuota(admin(t), p, quotaOf(2), alloc.Request{})
+	_, err := h.svc.PutQuota(admin(t), p, quotaOf(2), usecase.Request{})
 	require.NoError(t, err)
 }
 
-func putQuota(ctx context.Context, svc *alloc.Service, p string, r alloc.Request) (any, error) {
+func putQuota(ctx context.Context, svc *alloc.Service, p string, r usecase.Request) (any, error) {
 	return value(svc.PutQuota(ctx, p, quotaOf(7), r))
 }
 
@@ -79,7 +80,7 @@ func init() {
 		"PutMember":     {tx: "member_put", prepare: nothing, do: putMember, stored: getMember},
 		"ReplaceMember": {tx: "member_put", prepare: withMember, do: putMember, stored: getMember},
 		"DeleteMember": {tx: "member_delete", prepare: withMember,
-			do: func(ctx context.Context, svc *alloc.Service, p string, r alloc.Request) (any, error) {
+			do: func(ctx context.Context, svc *alloc.Service, p string, r usecase.Request) (any, error) {
 				return none(svc.DeleteMember(ctx, p, "corp:alice", r))
 			},
 			stored: func(ctx context.Context, svc *alloc.Service, p string) (any, error) {
@@ -87,21 +88,21 @@ func init() {
 			}},
 		"CreateKey": {tx: "key_create", key: "key", prepare: nothing, do: createKey, stored: getKey},
 		"DeleteKey": {tx: "key_delete", prepare: withKey,
-			do: func(ctx context.Context, svc *alloc.Service, p string, r alloc.Request) (any, error) {
+			do: func(ctx context.Context, svc *alloc.Service, p string, r usecase.Request) (any, error) {
 				return none(svc.DeleteKey(ctx, p, "robot", r))
 			},
 			stored: func(ctx context.Context, svc *alloc.Service, p string) (any, error) {
 				return gone(svc.GetKey(ctx, p, "robot"))
 			}},
 		"PutPoolGrant": {tx: "pool_grant_put", prepare: withPool,
-			do: func(ctx context.Context, svc *alloc.Service, p string, r alloc.Request) (any, error) {
+			do: func(ctx context.Context, svc *alloc.Service, p string, r usecase.Request) (any, error) {
 				return value(svc.PutPoolGrant(ctx, p, "pool", ipam.Everybody, r))
 			},
 			stored: func(ctx context.Context, svc *alloc.Service, p string) (any, error) {
 				return answer(svc.GetPoolGrant(ctx, p, "pool", ipam.Everybody))
 			}},
 		"DeletePoolGrant": {tx: "pool_grant_delete", prepare: withGrant,
-			do: func(ctx context.Context, svc *alloc.Service, p string, r alloc.Request) (any, error) {
+			do: func(ctx context.Context, svc *alloc.Service, p string, r usecase.Request) (any, error) {
 				return none(svc.DeletePoolGrant(ctx, p, "pool", ipam.Everybody, r))
 			},
 			stored: func(ctx context.Context, svc *alloc.Service, p string) (any, error) {
@@ -110,21 +111,21 @@ func init() {
 		"PutQuota":     {tx: "quota_put", prepare: withClaim(ipam.ReclaimDelete), do: putQuota, stored: getQuota},
 		"ReplaceQuota": {tx: "quota_put", prepare: withQuota, do: putQuota, stored: getQuota},
 		"DeleteQuota": {tx: "quota_delete", prepare: withQuota,
-			do: func(ctx context.Context, svc *alloc.Service, p string, r alloc.Request) (any, error) {
+			do: func(ctx context.Context, svc *alloc.Service, p string, r usecase.Request) (any, error) {
 				return none(svc.DeleteQuota(ctx, p, "all", r))
 			},
 			stored: func(ctx context.Context, svc *alloc.Service, p string) (any, error) {
 				return gone(svc.GetQuota(ctx, p, "all"))
 			}},
 		"CreateClaimWithinQuota": {tx: "claim_group", key: "key", prepare: withQuota,
-			do: func(ctx context.Context, svc *alloc.Service, p string, r alloc.Request) (any, error) {
+			do: func(ctx context.Context, svc *alloc.Service, p string, r usecase.Request) (any, error) {
 				return value(svc.CreateClaim(ctx, p, claimOf("second", p, "pool", 28), r))
 			},
 			stored: func(ctx context.Context, svc *alloc.Service, p string) (any, error) {
 				return answer(svc.GetClaim(ctx, p, "second"))
 			}},
 		"DeleteClaimWithinQuota": {tx: "claim_group", prepare: withQuota,
-			do: func(ctx context.Context, svc *alloc.Service, p string, r alloc.Request) (any, error) {
+			do: func(ctx context.Context, svc *alloc.Service, p string, r usecase.Request) (any, error) {
 				return none(svc.DeleteClaim(ctx, p, "claim", r))
 			},
 			stored: func(ctx context.Context, svc *alloc.Service, p string) (any, error) {

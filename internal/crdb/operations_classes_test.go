@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -41,12 +42,12 @@ func withClass(more ...func(*ipam.ClassSpec)) func(*testing.T, *house, string) {
 	return func(t *testing.T, h *house, p string) {
 		t.Helper()
 		for _, c := range []ipam.Class{classOf("class", more...), classOf("first", isDefault)} {
-			_, err := h.svc.CreateClass(admin(t), p, c, false, alloc.Request{})
+			_, err := h.svc.CreateClass(admin(t), p, c, false, usecase.Request{})
 			require.NoError(t, err)
 		}
 		pool := rootPool("pool", "10.0.0.0/24")
 		pool.Spec.ClassNames = []string{"class"}
-		_, err := h.svc.CreatePool(admin(t), p, pool, alloc.Request{})
+		_, err := h.svc.CreatePool(admin(t), p, pool, usecase.Request{})
 		require.NoError(t, err)
 	}
 }
@@ -54,14 +55,14 @@ func withClass(more ...func(*ipam.ClassSpec)) func(*testing.T, *house, string) {
 func withServed(t *testing.T, h *house, p string) {
 	t.Helper()
 	withClass()(t, h, p)
-	_, err := h.svc.CreateClaim(admin(t), p, byClass("claim", "class"), alloc.Request{})
+	_, err := h.svc.CreateClaim(admin(t), p, byClass("claim", "class"), usecase.Request{})
 	require.NoError(t, err)
 }
 
 func withCooling(t *testing.T, h *house, p string) {
 	t.Helper()
 	withServed(t, h, p)
-	require.NoError(t, h.svc.DeleteClaim(admin(t), p, "claim", alloc.Request{}))
+	require.NoError(t, h.svc.DeleteClaim(admin(t), p, "claim", usecase.Request{}))
 }
 
 func init() {
@@ -71,26 +72,26 @@ func init() {
 	theClaim := func(ctx context.Context, svc *alloc.Service, p string) (any, error) {
 		return answer(svc.GetClaim(ctx, p, "claim"))
 	}
-	claim := func(ctx context.Context, svc *alloc.Service, p string, r alloc.Request) (any, error) {
+	claim := func(ctx context.Context, svc *alloc.Service, p string, r usecase.Request) (any, error) {
 		return value(svc.CreateClaim(ctx, p, byClass("claim", "class"), r))
 	}
 	maps.Copy(operations, map[string]operation{
 		"CreateClass": {tx: "class_create", key: "key", prepare: nothing,
-			do: func(ctx context.Context, svc *alloc.Service, p string, r alloc.Request) (any, error) {
+			do: func(ctx context.Context, svc *alloc.Service, p string, r usecase.Request) (any, error) {
 				return value(svc.CreateClass(ctx, p, classOf("class", isDefault), false, r))
 			},
 			stored: theClass},
 		"MoveDefaultClass": {tx: "class_create", prepare: func(t *testing.T, h *house, p string) {
 			t.Helper()
-			_, err := h.svc.CreateClass(admin(t), p, classOf("first", isDefault), false, alloc.Request{})
+			_, err := h.svc.CreateClass(admin(t), p, classOf("first", isDefault), false, usecase.Request{})
 			require.NoError(t, err)
 		},
-			do: func(ctx context.Context, svc *alloc.Service, p string, r alloc.Request) (any, error) {
+			do: func(ctx context.Context, svc *alloc.Service, p string, r usecase.Request) (any, error) {
 				return value(svc.CreateClass(ctx, p, classOf("class", isDefault), true, r))
 			},
 			stored: theClass},
 		"PatchClass": {tx: "class_patch", prepare: withClass(),
-			do: func(ctx context.Context, svc *alloc.Service, p string, r alloc.Request) (any, error) {
+			do: func(ctx context.Context, svc *alloc.Service, p string, r usecase.Request) (any, error) {
 				return answer(svc.PatchClass(ctx, p, "class", true, r, func(c ipam.Class) (ipam.Class, error) {
 					c.Spec.IsDefault = true
 					return c, nil
@@ -98,14 +99,14 @@ func init() {
 			},
 			stored: theClass},
 		"DeleteClass": {tx: "class_delete", prepare: withClass(),
-			do: func(ctx context.Context, svc *alloc.Service, p string, r alloc.Request) (any, error) {
+			do: func(ctx context.Context, svc *alloc.Service, p string, r usecase.Request) (any, error) {
 				return none(svc.DeleteClass(ctx, p, "first", r))
 			},
 			stored: func(ctx context.Context, svc *alloc.Service, p string) (any, error) {
 				return gone(svc.GetClass(ctx, p, "first"))
 			}},
 		"PatchPoolToBackAnotherClass": {tx: "pool_patch", prepare: withClass(),
-			do: func(ctx context.Context, svc *alloc.Service, p string, r alloc.Request) (any, error) {
+			do: func(ctx context.Context, svc *alloc.Service, p string, r usecase.Request) (any, error) {
 				return answer(svc.PatchPool(ctx, p, "pool", r, func(p ipam.Pool) (ipam.Pool, error) {
 					p.Spec.ClassNames = []string{"first", "class"}
 					return p, nil
@@ -118,7 +119,7 @@ func init() {
 		"CreateFirstClaimOfScope":      {tx: "claim_first", key: "key", prepare: withClass(perZone), do: claim, stored: theClaim},
 		"CreateFirstClaimOfScopeNoKey": {tx: "claim_first", prepare: withClass(perZone), do: claim, stored: theClaim},
 		"DeleteClaimThatCoolsDown": {tx: "claim_group", prepare: withServed,
-			do: func(ctx context.Context, svc *alloc.Service, p string, r alloc.Request) (any, error) {
+			do: func(ctx context.Context, svc *alloc.Service, p string, r usecase.Request) (any, error) {
 				return none(svc.DeleteClaim(ctx, p, "claim", r))
 			},
 			stored: func(ctx context.Context, svc *alloc.Service, p string) (any, error) {

@@ -9,6 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/paging"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -19,20 +21,20 @@ type operation struct {
 	key     string                                 // Idempotency-Key, where the use case takes one
 	prepare func(t *testing.T, h *house, p string) // what the request needs, in project p
 	// do makes the request and answers what the caller got. reps numbers the same request's repeats.
-	do func(ctx context.Context, svc *alloc.Service, p string, r alloc.Request) (any, error)
+	do func(ctx context.Context, svc *alloc.Service, p string, r usecase.Request) (any, error)
 	// stored reads what the caller should have got.
 	stored func(ctx context.Context, svc *alloc.Service, p string) (any, error)
 }
 
 // request is the same for every repeat of an operation on a project.
-func (o operation) request() alloc.Request {
+func (o operation) request() usecase.Request {
 	if o.key == "" {
-		return alloc.Request{}
+		return usecase.Request{}
 	}
-	return alloc.Request{Key: o.key, Fingerprint: [32]byte{1}}
+	return usecase.Request{Key: o.key, Fingerprint: [32]byte{1}}
 }
 
-func value[T any](r alloc.Result[T], err error) (any, error) { return r.Value, err }
+func value[T any](r usecase.Result[T], err error) (any, error) { return r.Value, err }
 
 func answer[T any](v T, err error) (any, error) { return v, err }
 
@@ -53,7 +55,7 @@ func none(err error) (any, error) { return nil, err }
 
 func withPool(t *testing.T, h *house, p string) {
 	t.Helper()
-	_, err := h.svc.CreatePool(admin(t), p, rootPool("pool", "10.0.0.0/24", ipam.Reservation{First: 1}), alloc.Request{})
+	_, err := h.svc.CreatePool(admin(t), p, rootPool("pool", "10.0.0.0/24", ipam.Reservation{First: 1}), usecase.Request{})
 	require.NoError(t, err)
 }
 
@@ -63,7 +65,7 @@ func withClaim(policy ipam.ReclaimPolicy) func(*testing.T, *house, string) {
 		withPool(t, h, p)
 		c := claimOf("claim", p, "pool", 28)
 		c.Spec.ReclaimPolicy = policy
-		_, err := h.svc.CreateClaim(admin(t), p, c, alloc.Request{})
+		_, err := h.svc.CreateClaim(admin(t), p, c, usecase.Request{})
 		require.NoError(t, err)
 	}
 }
@@ -71,12 +73,12 @@ func withClaim(policy ipam.ReclaimPolicy) func(*testing.T, *house, string) {
 func withRetained(t *testing.T, h *house, p string) {
 	t.Helper()
 	withClaim(ipam.ReclaimRetain)(t, h, p)
-	require.NoError(t, h.svc.DeleteClaim(admin(t), p, "claim", alloc.Request{}))
+	require.NoError(t, h.svc.DeleteClaim(admin(t), p, "claim", usecase.Request{}))
 }
 
 // theOne is the name of the one allocation that a claim of the project has, or has left behind.
 func theOne(ctx context.Context, svc *alloc.Service, p string) (string, error) {
-	page, err := svc.ListAllocations(ctx, p, alloc.Filter{Purpose: ipam.PurposeClaim}, 10, "")
+	page, err := svc.ListAllocations(ctx, p, paging.Filter{Purpose: ipam.PurposeClaim}, 10, "")
 	if err == nil && len(page.Items) != 1 {
 		err = fmt.Errorf("%d allocations", len(page.Items))
 	}
@@ -92,28 +94,28 @@ func batchOf(p string) []ipam.Claim {
 
 var operations = map[string]operation{
 	"CreateClaim": {tx: "claim_group", key: "key", prepare: withPool,
-		do: func(ctx context.Context, svc *alloc.Service, p string, r alloc.Request) (any, error) {
+		do: func(ctx context.Context, svc *alloc.Service, p string, r usecase.Request) (any, error) {
 			return value(svc.CreateClaim(ctx, p, claimOf("claim", p, "pool", 28), r))
 		},
 		stored: func(ctx context.Context, svc *alloc.Service, p string) (any, error) {
 			return answer(svc.GetClaim(ctx, p, "claim"))
 		}},
 	"CreateClaimWithoutKey": {tx: "claim_group", prepare: withPool,
-		do: func(ctx context.Context, svc *alloc.Service, p string, r alloc.Request) (any, error) {
+		do: func(ctx context.Context, svc *alloc.Service, p string, r usecase.Request) (any, error) {
 			return value(svc.CreateClaim(ctx, p, claimOf("claim", p, "pool", 28), r))
 		},
 		stored: func(ctx context.Context, svc *alloc.Service, p string) (any, error) {
 			return answer(svc.GetClaim(ctx, p, "claim"))
 		}},
 	"PutClaim": {tx: "claim_group", prepare: withPool,
-		do: func(ctx context.Context, svc *alloc.Service, p string, r alloc.Request) (any, error) {
+		do: func(ctx context.Context, svc *alloc.Service, p string, r usecase.Request) (any, error) {
 			return value(svc.PutClaim(ctx, p, claimExact("claim", p, "pool", "10.0.0.64/28"), r))
 		},
 		stored: func(ctx context.Context, svc *alloc.Service, p string) (any, error) {
 			return answer(svc.GetClaim(ctx, p, "claim"))
 		}},
 	"CreateClaimOfRetained": {tx: "claim_rebind", key: "key", prepare: withRetained,
-		do: func(ctx context.Context, svc *alloc.Service, p string, r alloc.Request) (any, error) {
+		do: func(ctx context.Context, svc *alloc.Service, p string, r usecase.Request) (any, error) {
 			ref, err := theOne(ctx, svc, p)
 			if err != nil {
 				return nil, err
@@ -125,15 +127,15 @@ var operations = map[string]operation{
 			return answer(svc.GetClaim(ctx, p, "again"))
 		}},
 	"CreateClaimBatch": {tx: "claim_batch", key: "key", prepare: withPool,
-		do: func(ctx context.Context, svc *alloc.Service, p string, r alloc.Request) (any, error) {
+		do: func(ctx context.Context, svc *alloc.Service, p string, r usecase.Request) (any, error) {
 			return value(svc.CreateClaimBatch(ctx, p, batchOf(p), r))
 		},
 		stored: func(ctx context.Context, svc *alloc.Service, p string) (any, error) {
-			page, err := svc.ListClaims(ctx, p, alloc.Filter{}, 10, "")
+			page, err := svc.ListClaims(ctx, p, paging.Filter{}, 10, "")
 			return page.Items, err
 		}},
 	"PatchClaim": {tx: "claim_patch", prepare: withClaim(ipam.ReclaimDelete),
-		do: func(ctx context.Context, svc *alloc.Service, p string, r alloc.Request) (any, error) {
+		do: func(ctx context.Context, svc *alloc.Service, p string, r usecase.Request) (any, error) {
 			return answer(svc.PatchClaim(ctx, p, "claim", r, func(c ipam.Claim) (ipam.Claim, error) {
 				c.Labels, c.Spec.ReclaimPolicy = map[string]string{"new": "1"}, ipam.ReclaimRetain
 				return c, nil
@@ -143,14 +145,14 @@ var operations = map[string]operation{
 			return answer(svc.GetClaim(ctx, p, "claim"))
 		}},
 	"DeleteClaim": {tx: "claim_group", prepare: withClaim(ipam.ReclaimDelete),
-		do: func(ctx context.Context, svc *alloc.Service, p string, r alloc.Request) (any, error) {
+		do: func(ctx context.Context, svc *alloc.Service, p string, r usecase.Request) (any, error) {
 			return none(svc.DeleteClaim(ctx, p, "claim", r))
 		},
 		stored: func(ctx context.Context, svc *alloc.Service, p string) (any, error) {
 			return gone(svc.GetClaim(ctx, p, "claim"))
 		}},
 	"DeleteRetainedClaim": {tx: "claim_group", prepare: withClaim(ipam.ReclaimRetain),
-		do: func(ctx context.Context, svc *alloc.Service, p string, r alloc.Request) (any, error) {
+		do: func(ctx context.Context, svc *alloc.Service, p string, r usecase.Request) (any, error) {
 			return none(svc.DeleteClaim(ctx, p, "claim", r))
 		},
 		stored: func(ctx context.Context, svc *alloc.Service, p string) (any, error) {
@@ -160,7 +162,7 @@ var operations = map[string]operation{
 			return gone(svc.GetClaim(ctx, p, "claim"))
 		}},
 	"DeleteAllocation": {tx: "allocation_delete", prepare: withRetained,
-		do: func(ctx context.Context, svc *alloc.Service, p string, r alloc.Request) (any, error) {
+		do: func(ctx context.Context, svc *alloc.Service, p string, r usecase.Request) (any, error) {
 			ref, err := theOne(ctx, svc, p)
 			if err != nil {
 				return nil, err

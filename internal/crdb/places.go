@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -57,7 +57,7 @@ func (p *places) met(region string) {
 	}
 }
 
-// KnownRegions implements alloc.Store.
+// KnownRegions implements storage.Store.
 func (s *Store) KnownRegions() []ipam.Region { return slices.Clone(*s.places.all.Load()) }
 
 // findPlaces reads the regions, once and without trying again. A database that was not migrated yet has no table of them.
@@ -105,7 +105,7 @@ func (s *Store) placeProject(ctx context.Context, u *unplaced) error {
 		}
 		defer release()
 		if s.engine.locks() {
-			cn.locks = newLockSet(alloc.Locks{Alone: []ipam.ID{u.project}})
+			cn.locks = newLockSet(storage.Locks{Alone: []ipam.ID{u.project}})
 		}
 		return s.engine.attempt(ctx, cn, false, func(ctx context.Context) error {
 			_, err := cn.affected(ctx, "project_region_insert", uuid(u.project), u.region)

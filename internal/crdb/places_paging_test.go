@@ -11,7 +11,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/paging"
+	"github.com/carve-ipam/carve/internal/alloc/trail"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -25,9 +27,9 @@ func restless(t *testing.T, here, there *house) (stop func()) {
 			for i := 0; ctx.Err() == nil; i++ {
 				name := fmt.Sprintf("c-%03d-%d-%d", rand.IntN(60), side, i)
 				c := claimOf(name, project, []string{"both", "own-0", "own-1"}[i%2*(1+side)], 32)
-				_, err := h.svc.CreateClaim(ctx, project, c, alloc.Request{})
+				_, err := h.svc.CreateClaim(ctx, project, c, usecase.Request{})
 				if err == nil {
-					err = h.svc.DeleteClaim(ctx, project, name, alloc.Request{})
+					err = h.svc.DeleteClaim(ctx, project, name, usecase.Request{})
 				}
 				if err != nil && ctx.Err() == nil && !ipam.IsCode(err, ipam.CodeContention) {
 					t.Errorf("%s: %v", name, err)
@@ -68,25 +70,25 @@ func TestPagesOverRegionsLoseAndRepeatNothing(t *testing.T) {
 	}
 	slices.Sort(inBoth)
 	ctx := admin(t)
-	events := pages(t, func(cursor string) (alloc.Page[ipam.Event], error) {
-		return here.svc.ListEvents(ctx, project, alloc.EventFilter{}, 100, cursor)
+	events := pages(t, func(cursor string) (paging.Page[ipam.Event], error) {
+		return here.svc.ListEvents(ctx, project, trail.EventFilter{}, 100, cursor)
 	}, func(e ipam.Event) string { return e.ID.String() })
 	stop := restless(t, here, there)
 	defer stop()
-	wholePool := alloc.Filter{Pool: ipam.Ref{Project: project, Name: "both"}}
+	wholePool := paging.Filter{Pool: ipam.Ref{Project: project, Name: "both"}}
 	for round := range 3 {
 		for _, h := range []*house{here, there} {
-			claims := pages(t, func(cursor string) (alloc.Page[ipam.Claim], error) {
-				return h.svc.ListClaims(ctx, project, alloc.Filter{}, 3, cursor)
+			claims := pages(t, func(cursor string) (paging.Page[ipam.Claim], error) {
+				return h.svc.ListClaims(ctx, project, paging.Filter{}, 3, cursor)
 			}, func(c ipam.Claim) string { return c.Name })
 			require.True(t, slices.IsSorted(claims))
 			once(t, claims, stay, "claims by name, round %d", round)
-			inPool := pages(t, func(cursor string) (alloc.Page[ipam.Claim], error) {
+			inPool := pages(t, func(cursor string) (paging.Page[ipam.Claim], error) {
 				return h.svc.ListClaims(ctx, project, wholePool, 3, cursor)
 			}, func(c ipam.Claim) string { return c.Name })
 			once(t, inPool, inBoth, "claims of a pool, round %d", round)
-			for what, f := range map[string]alloc.Filter{"allocations": {}, "allocations of a pool": wholePool} {
-				places := pages(t, func(cursor string) (alloc.Page[ipam.Allocation], error) {
+			for what, f := range map[string]paging.Filter{"allocations": {}, "allocations of a pool": wholePool} {
+				places := pages(t, func(cursor string) (paging.Page[ipam.Allocation], error) {
 					return h.svc.ListAllocations(ctx, project, f, 3, cursor)
 				}, func(a ipam.Allocation) string { return a.ID.String() })
 				want := []string{}
@@ -98,8 +100,8 @@ func TestPagesOverRegionsLoseAndRepeatNothing(t *testing.T) {
 				require.GreaterOrEqual(t, len(want), len(inBoth), what)
 				once(t, places, want, what+", round %d", round)
 			}
-			seen := pages(t, func(cursor string) (alloc.Page[ipam.Event], error) {
-				return h.svc.ListEvents(ctx, project, alloc.EventFilter{}, 50, cursor)
+			seen := pages(t, func(cursor string) (paging.Page[ipam.Event], error) {
+				return h.svc.ListEvents(ctx, project, trail.EventFilter{}, 50, cursor)
 			}, func(e ipam.Event) string { return e.ID.String() })
 			require.True(t, slices.IsSortedFunc(seen, func(a, b string) int { return strings.Compare(b, a) }), "newest first")
 			once(t, seen, events, "events, round %d", round)

@@ -7,14 +7,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
 // limitClaims sets the platform's quota of claims.
 func limitClaims(t testing.TB, h *house, n int64) {
 	t.Helper()
-	_, err := h.svc.PutQuota(admin(t), project, ipam.Quota{Metadata: ipam.Metadata{Name: "all"}, Spec: ipam.QuotaSpec{Limits: ipam.QuotaLimits{Claims: &n}}}, alloc.Request{})
+	_, err := h.svc.PutQuota(admin(t), project, ipam.Quota{Metadata: ipam.Metadata{Name: "all"}, Spec: ipam.QuotaSpec{Limits: ipam.QuotaLimits{Claims: &n}}}, usecase.Request{})
 	require.NoError(t, err)
 }
 
@@ -50,7 +50,7 @@ func TestAQuotaBoundsAllRegionsTogether(t *testing.T) {
 					h, pool = there, "there"
 				}
 				results[i] = patiently(func() error {
-					_, err := h.svc.CreateClaim(admin(t), project, claimOf(fmt.Sprint("c", i), project, pool, 32), alloc.Request{})
+					_, err := h.svc.CreateClaim(admin(t), project, claimOf(fmt.Sprint("c", i), project, pool, 32), usecase.Request{})
 					return err
 				})
 			}
@@ -85,7 +85,7 @@ func TestAQuotaBoundsAllRegionsTogether(t *testing.T) {
 				if err == nil {
 					wg.Go(func() {
 						h := []*house{here, there}[(i/2)%2] // half of them from the other region
-						results[i] = patiently(func() error { return h.svc.DeleteClaim(admin(t), project, fmt.Sprint("c", i), alloc.Request{}) })
+						results[i] = patiently(func() error { return h.svc.DeleteClaim(admin(t), project, fmt.Sprint("c", i), usecase.Request{}) })
 					})
 				}
 			}
@@ -95,9 +95,9 @@ func TestAQuotaBoundsAllRegionsTogether(t *testing.T) {
 			require.Zero(t, q.Used.Claims)
 			there.createClaim(t, claimOf("again", project, "there", 32))
 			limitClaims(t, there, 1)
-			_, err = here.svc.CreateClaim(admin(t), project, claimOf("more", project, "here", 32), alloc.Request{})
+			_, err = here.svc.CreateClaim(admin(t), project, claimOf("more", project, "here", 32), usecase.Request{})
 			require.True(t, ipam.IsCode(err, ipam.CodeQuotaExceeded), "%v", err)
-			require.NoError(t, there.svc.DeleteQuota(admin(t), project, "all", alloc.Request{}))
+			require.NoError(t, there.svc.DeleteQuota(admin(t), project, "all", usecase.Request{}))
 			require.Zero(t, count(t, here, "SELECT count(*) FROM quota_shards"))
 			clean(t, here.dsn)
 		})
@@ -117,11 +117,11 @@ func TestAReleaseMakesTheShardsOfARegionThatHasNone(t *testing.T) {
 	exec(t, here, `UPDATE quota_shards AS s SET spare_claims = s.spare_claims + o.spare_claims FROM quota_shards AS o
 		WHERE s.region = 'local' AND o.region = '`+away+`' AND o.quota_id = s.quota_id AND o.shard = s.shard`)
 	exec(t, here, "DELETE FROM quota_shards WHERE region = '"+away+"'")
-	_, err := there.svc.CreateClaim(admin(t), project, claimOf("c", project, "there", 32), alloc.Request{})
+	_, err := there.svc.CreateClaim(admin(t), project, claimOf("c", project, "there", 32), usecase.Request{})
 	require.True(t, ipam.IsCode(err, ipam.CodeQuotaExceeded), "no shard is not no quota: %v", err)
-	require.NoError(t, there.svc.DeleteClaim(admin(t), project, "a", alloc.Request{}))
+	require.NoError(t, there.svc.DeleteClaim(admin(t), project, "a", usecase.Request{}))
 	there.createClaim(t, claimOf("c", project, "there", 32))
-	_, err = there.svc.CreateClaim(admin(t), project, claimOf("d", project, "there", 32), alloc.Request{})
+	_, err = there.svc.CreateClaim(admin(t), project, claimOf("d", project, "there", 32), usecase.Request{})
 	require.True(t, ipam.IsCode(err, ipam.CodeQuotaExceeded), "%v", err)
 	clean(t, here.dsn)
 }

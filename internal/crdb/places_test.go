@@ -15,6 +15,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/paging"
+	"github.com/carve-ipam/carve/internal/alloc/trail"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/crdb"
 	"github.com/carve-ipam/carve/internal/dbtest"
 	"github.com/carve-ipam/carve/internal/ipam"
@@ -73,7 +76,7 @@ func TestANameIsGivenOnceOverAllRegions(t *testing.T) {
 				var pair sync.WaitGroup
 				for side, h := range []*house{here, there} {
 					pair.Go(func() {
-						_, made[i][side] = h.svc.CreateClaim(admin(t), project, claimOf(fmt.Sprint("name-", i), project, []string{"here", "there"}[side], 32), alloc.Request{})
+						_, made[i][side] = h.svc.CreateClaim(admin(t), project, claimOf(fmt.Sprint("name-", i), project, []string{"here", "there"}[side], 32), usecase.Request{})
 					})
 				}
 				pair.Wait()
@@ -97,7 +100,7 @@ func TestANameIsGivenOnceOverAllRegions(t *testing.T) {
 		}
 		uids := map[ipam.ID]bool{}
 		for _, h := range []*house{here, there} {
-			again, err := h.svc.PutClaim(admin(t), project, claimOf(fmt.Sprint("name-", i), project, pool, 32), alloc.Request{})
+			again, err := h.svc.PutClaim(admin(t), project, claimOf(fmt.Sprint("name-", i), project, pool, 32), usecase.Request{})
 			require.NoError(t, err)
 			require.True(t, again.Existed)
 			uids[again.Value.UID] = true
@@ -113,7 +116,7 @@ func TestABatchLearnsOfANameInAnotherRegion(t *testing.T) {
 	here, there := abroad(t)
 	poolsOfBoth(t, here, there)
 	there.createClaim(t, claimOf("taken", project, "there", 32))
-	_, err := here.svc.CreateClaimBatch(admin(t), project, []ipam.Claim{claimOf("fresh", project, "here", 32), claimOf("taken", project, "here", 32)}, alloc.Request{})
+	_, err := here.svc.CreateClaimBatch(admin(t), project, []ipam.Claim{claimOf("fresh", project, "here", 32), claimOf("taken", project, "here", 32)}, usecase.Request{})
 	require.True(t, ipam.IsCode(err, ipam.CodeAlreadyExists), "%v", err)
 	_, err = here.svc.GetClaim(admin(t), project, "fresh")
 	require.True(t, ipam.IsCode(err, ipam.CodeNotFound), "%v", err)
@@ -133,12 +136,12 @@ func TestAClaimIsFoundFromEveryRegion(t *testing.T) {
 	a, err := here.svc.GetAllocation(admin(t), project, made.AllocationID.String())
 	require.NoError(t, err)
 	require.Equal(t, made.Block, a.Block)
-	put, err := here.svc.PutClaim(admin(t), project, spec, alloc.Request{})
+	put, err := here.svc.PutClaim(admin(t), project, spec, usecase.Request{})
 	require.NoError(t, err)
 	require.True(t, put.Existed)
-	_, err = here.svc.CreateClaim(admin(t), project, claimOf("c", project, "here", 32), alloc.Request{})
+	_, err = here.svc.CreateClaim(admin(t), project, claimOf("c", project, "here", 32), usecase.Request{})
 	require.True(t, ipam.IsCode(err, ipam.CodeAlreadyExists), "%v", err)
-	require.NoError(t, here.svc.DeleteClaim(admin(t), project, "c", alloc.Request{}))
+	require.NoError(t, here.svc.DeleteClaim(admin(t), project, "c", usecase.Request{}))
 	_, err = there.svc.GetClaim(admin(t), project, "c")
 	require.True(t, ipam.IsCode(err, ipam.CodeNotFound), "%v", err)
 	here.createClaim(t, claimOf("c", project, "here", 32))
@@ -164,7 +167,7 @@ func TestGeneratedNamesCarryTheLetterOfTheirRegion(t *testing.T) {
 }
 
 // pages reads a list to its end, two a page.
-func pages[T any](t testing.TB, read func(cursor string) (alloc.Page[T], error), name func(T) string) (all []string) {
+func pages[T any](t testing.TB, read func(cursor string) (paging.Page[T], error), name func(T) string) (all []string) {
 	t.Helper()
 	for cursor := ""; ; {
 		page, err := read(cursor)
@@ -190,29 +193,29 @@ func TestListsAreOfAllRegionsInOneOrder(t *testing.T) {
 		}
 		names = append(names, h.createClaim(t, claimExact(fmt.Sprint("c", i), project, pool, fmt.Sprintf("10.%d.0.7/32", map[string]int{"here": 1, "there": 2}[pool]))).Name)
 		if i < 7 { // the last two stay
-			require.NoError(t, h.svc.DeleteClaim(admin(t), project, names[i], alloc.Request{}))
+			require.NoError(t, h.svc.DeleteClaim(admin(t), project, names[i], usecase.Request{}))
 		}
 	}
 	var seen [2][][]string
 	for i, h := range []*house{here, there} {
 		ctx := admin(t)
-		claims := pages(t, func(cursor string) (alloc.Page[ipam.Claim], error) {
-			return h.svc.ListClaims(ctx, project, alloc.Filter{}, 1, cursor)
+		claims := pages(t, func(cursor string) (paging.Page[ipam.Claim], error) {
+			return h.svc.ListClaims(ctx, project, paging.Filter{}, 1, cursor)
 		}, func(c ipam.Claim) string { return c.Name })
 		require.Equal(t, []string{"c7", "c8"}, claims)
-		allocations := pages(t, func(cursor string) (alloc.Page[ipam.Allocation], error) {
-			return h.svc.ListAllocations(ctx, project, alloc.Filter{}, 1, cursor)
+		allocations := pages(t, func(cursor string) (paging.Page[ipam.Allocation], error) {
+			return h.svc.ListAllocations(ctx, project, paging.Filter{}, 1, cursor)
 		}, func(a ipam.Allocation) string { return a.ContainerID.String() + " " + a.Block.String() })
 		require.Len(t, allocations, 2)
 		require.True(t, slices.IsSorted(allocations), allocations)
-		events := pages(t, func(cursor string) (alloc.Page[ipam.Event], error) {
-			return h.svc.ListEvents(ctx, project, alloc.EventFilter{}, 2, cursor)
+		events := pages(t, func(cursor string) (paging.Page[ipam.Event], error) {
+			return h.svc.ListEvents(ctx, project, trail.EventFilter{}, 2, cursor)
 		}, func(e ipam.Event) string { return e.ID.String() })
 		require.GreaterOrEqual(t, len(events), 9+7+2)
 		require.True(t, slices.IsSortedFunc(events, func(a, b string) int { return strings.Compare(b, a) }), "newest first")
 		var history []string
 		for _, at := range []string{"10.1.0.7", "10.2.0.7"} {
-			history = append(history, pages(t, func(cursor string) (alloc.Page[ipam.Hold], error) {
+			history = append(history, pages(t, func(cursor string) (paging.Page[ipam.Hold], error) {
 				return h.svc.GetHistory(ctx, project, netip.MustParseAddr(at), time.Time{}, 2, cursor)
 			}, func(h ipam.Hold) string { return h.Holder.Name })...)
 		}
@@ -227,23 +230,23 @@ func TestAProjectGoesWithWhatItLeftInAllRegions(t *testing.T) {
 	here, there := abroad(t)
 	poolsOfBoth(t, here, there)
 	p := newProject(t, here, "tenant")
-	_, err := here.svc.PutQuota(admin(t), "tenant", ipam.Quota{Metadata: ipam.Metadata{Name: "all"}, Spec: ipam.QuotaSpec{Limits: ipam.QuotaLimits{Claims: new(int64(5))}}}, alloc.Request{})
+	_, err := here.svc.PutQuota(admin(t), "tenant", ipam.Quota{Metadata: ipam.Metadata{Name: "all"}, Spec: ipam.QuotaSpec{Limits: ipam.QuotaLimits{Claims: new(int64(5))}}}, usecase.Request{})
 	require.NoError(t, err)
 	require.Equal(t, 2*ipam.QuotaShards, count(t, there, "SELECT count(*) FROM quota_shards"))
 	for i, h := range []*house{here, there} {
 		pool := rootPool(fmt.Sprint("own-", i), fmt.Sprintf("192.168.%d.0/24", i))
-		_, err := h.svc.CreatePool(admin(t), "tenant", pool, alloc.Request{})
+		_, err := h.svc.CreatePool(admin(t), "tenant", pool, usecase.Request{})
 		require.NoError(t, err)
-		_, err = h.svc.CreateClaim(admin(t), "tenant", claimOf(fmt.Sprint("c", i), "tenant", pool.Name, 32), alloc.Request{Key: "k", Fingerprint: [32]byte{1}})
+		_, err = h.svc.CreateClaim(admin(t), "tenant", claimOf(fmt.Sprint("c", i), "tenant", pool.Name, 32), usecase.Request{Key: "k", Fingerprint: [32]byte{1}})
 		require.NoError(t, err)
 	}
-	err = here.svc.DeleteProject(admin(t), "tenant", alloc.Request{})
+	err = here.svc.DeleteProject(admin(t), "tenant", usecase.Request{})
 	require.True(t, ipam.IsCode(err, ipam.CodeInUse), "%v", err)
 	for i, h := range []*house{here, there} {
-		require.NoError(t, h.svc.DeleteClaim(admin(t), "tenant", fmt.Sprint("c", i), alloc.Request{}))
-		require.NoError(t, h.svc.DeletePool(admin(t), "tenant", fmt.Sprint("own-", i), alloc.Request{}))
+		require.NoError(t, h.svc.DeleteClaim(admin(t), "tenant", fmt.Sprint("c", i), usecase.Request{}))
+		require.NoError(t, h.svc.DeletePool(admin(t), "tenant", fmt.Sprint("own-", i), usecase.Request{}))
 	}
-	require.NoError(t, here.svc.DeleteProject(admin(t), "tenant", alloc.Request{}))
+	require.NoError(t, here.svc.DeleteProject(admin(t), "tenant", usecase.Request{}))
 	for _, table := range []string{"project_regions", "idempotency_keys"} {
 		require.Zero(t, count(t, here, "SELECT count(*) FROM "+table+" WHERE project_id = '"+p.UID.String()+"'"), table)
 	}
@@ -269,9 +272,9 @@ func TestAProjectOfOneRegionNeedsNoRowOfAnother(t *testing.T) {
 	here, there := abroad(t)
 	poolsOfBoth(t, here, there)
 	newProject(t, here, "tenant")
-	_, err := here.svc.CreatePool(admin(t), "tenant", rootPool("own", "192.168.0.0/24"), alloc.Request{})
+	_, err := here.svc.CreatePool(admin(t), "tenant", rootPool("own", "192.168.0.0/24"), usecase.Request{})
 	require.NoError(t, err)
-	_, err = here.svc.PutQuota(admin(t), "tenant", ipam.Quota{Metadata: ipam.Metadata{Name: "all"}, Spec: ipam.QuotaSpec{Limits: ipam.QuotaLimits{Claims: new(int64(1000))}}}, alloc.Request{})
+	_, err = here.svc.PutQuota(admin(t), "tenant", ipam.Quota{Metadata: ipam.Metadata{Name: "all"}, Spec: ipam.QuotaSpec{Limits: ipam.QuotaLimits{Claims: new(int64(1000))}}}, usecase.Request{})
 	require.NoError(t, err)
 	there.createClaim(t, claimOf("elsewhere", project, "there", 32))
 	walled := walledIn(t, here.dsn)
@@ -282,16 +285,16 @@ func TestAProjectOfOneRegionNeedsNoRowOfAnother(t *testing.T) {
 			c.GeneratedFrom = "g-"
 			c.Rename()
 		}
-		made, err := walled.svc.CreateClaim(ctx, "tenant", c, alloc.Request{})
+		made, err := walled.svc.CreateClaim(ctx, "tenant", c, usecase.Request{})
 		require.NoError(t, err)
 		got, err := walled.svc.GetClaim(ctx, "tenant", made.Value.Name)
 		require.NoError(t, err)
 		require.Equal(t, made.Value.UID, got.UID)
 		if i%3 > 0 {
-			require.NoError(t, walled.svc.DeleteClaim(ctx, "tenant", made.Value.Name, alloc.Request{}))
+			require.NoError(t, walled.svc.DeleteClaim(ctx, "tenant", made.Value.Name, usecase.Request{}))
 		}
 	}
-	page, err := walled.svc.ListClaims(ctx, "tenant", alloc.Filter{}, 100, "")
+	page, err := walled.svc.ListClaims(ctx, "tenant", paging.Filter{}, 100, "")
 	require.NoError(t, err)
 	require.Len(t, page.Items, 7)
 	clean(t, here.dsn)

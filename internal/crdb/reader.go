@@ -16,7 +16,7 @@ type querier interface {
 	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
 }
 
-// reader implements alloc.Reader over whatever runs its statements: the transaction's connection, or single reads.
+// reader implements storage.Reader over whatever runs its statements: the transaction's connection, or single reads.
 type reader struct {
 	region string
 	places *places // the regions that there are besides

@@ -7,7 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/regions"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/crdb"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
@@ -20,7 +21,7 @@ func withFarPool(t *testing.T, h *house, p string) {
 	require.NoError(t, crdb.Migrate(t.Context(), h.dsn, crdb.MigrateOptions{Regions: []string{region, homeOfServed}}))
 	pool := rootPool("pool", "10.0.0.0/16")
 	pool.Spec.Region, pool.Spec.Regions = homeOfServed, []string{homeOfServed, region}
-	_, err := h.svc.CreatePool(admin(t), p, pool, alloc.Request{})
+	_, err := h.svc.CreatePool(admin(t), p, pool, usecase.Request{})
 	require.NoError(t, err)
 }
 
@@ -35,7 +36,7 @@ func withLoan(t *testing.T, h *house, p string) {
 func withClaimOfLoan(t *testing.T, h *house, p string) {
 	t.Helper()
 	withLoan(t, h, p)
-	_, err := h.svc.CreateClaim(admin(t), p, claimOf("claim", p, "pool", 28), alloc.Request{})
+	_, err := h.svc.CreateClaim(admin(t), p, claimOf("claim", p, "pool", 28), usecase.Request{})
 	require.NoError(t, err)
 }
 
@@ -55,22 +56,22 @@ var regionReadings = map[string]reading{
 		return err
 	}},
 	"CreateClaimOfLent": {withLoan, func(ctx context.Context, s server, p string) error {
-		return failure(s.svc.CreateClaim(ctx, p, claimOf("claim", p, "pool", 28), alloc.Request{}))
+		return failure(s.svc.CreateClaim(ctx, p, claimOf("claim", p, "pool", 28), usecase.Request{}))
 	}},
 	"CreateClaimThatBorrows": {withFarPool, func(ctx context.Context, s server, p string) error {
-		return failure(s.svc.CreateClaim(ctx, p, claimOf("claim", p, "pool", 28), alloc.Request{}))
+		return failure(s.svc.CreateClaim(ctx, p, claimOf("claim", p, "pool", 28), usecase.Request{}))
 	}},
 	"DeleteClaimOfLent": {withClaimOfLoan, func(ctx context.Context, s server, p string) error {
-		return s.svc.DeleteClaim(ctx, p, "claim", alloc.Request{})
+		return s.svc.DeleteClaim(ctx, p, "claim", usecase.Request{})
 	}},
 	"GetPoolInRegions": {withLoan, func(ctx context.Context, s server, p string) error { return failure(s.svc.GetPool(ctx, p, "pool")) }},
 	"PatchPoolToGiveUpARegion": {withLoan, func(ctx context.Context, s server, p string) error {
-		return failure(s.svc.PatchPool(ctx, p, "pool", alloc.Request{}, func(p ipam.Pool) (ipam.Pool, error) {
+		return failure(s.svc.PatchPool(ctx, p, "pool", usecase.Request{}, func(p ipam.Pool) (ipam.Pool, error) {
 			p.Spec.Regions = nil
 			return p, nil
 		}))
 	}},
 	"ReconcileRegion": {withFencedLoan, func(ctx context.Context, s server, _ string) error {
-		return failure(s.svc.Reconcile(ctx, alloc.Reconciling{Repair: true}))
+		return failure(s.svc.Reconcile(ctx, regions.Reconciling{Repair: true}))
 	}},
 }

@@ -9,6 +9,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/claims"
+	"github.com/carve-ipam/carve/internal/alloc/paging"
+	"github.com/carve-ipam/carve/internal/alloc/pools"
+	"github.com/carve-ipam/carve/internal/alloc/trail"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/crdb"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
@@ -19,7 +24,7 @@ type server struct {
 	store *crdb.Store
 }
 
-// reading is a request, or a job, that the catalogue of statements tells of besides the operations.
+// reading is a request, or a job, that is recorded besides the operations.
 type reading struct {
 	prepare func(t *testing.T, h *house, p string)
 	do      func(ctx context.Context, s server, p string) error
@@ -42,16 +47,16 @@ func exec(t *testing.T, h *house, sql string) {
 func withSpaceGrant(t *testing.T, h *house, p string) {
 	t.Helper()
 	withSpace(t, h, p)
-	_, err := h.svc.PutSpaceGrant(admin(t), p, "lab", ipam.Everybody, alloc.Request{})
+	_, err := h.svc.PutSpaceGrant(admin(t), p, "lab", ipam.Everybody, usecase.Request{})
 	require.NoError(t, err)
 }
 
 func withScoped(t *testing.T, h *house, p string) {
 	t.Helper()
 	withClass(perZone)(t, h, p)
-	_, err := h.svc.CreateClaim(admin(t), p, byClass("claim", "class"), alloc.Request{})
+	_, err := h.svc.CreateClaim(admin(t), p, byClass("claim", "class"), usecase.Request{})
 	require.NoError(t, err)
-	require.NoError(t, h.svc.DeleteClaim(admin(t), p, "claim", alloc.Request{}))
+	require.NoError(t, h.svc.DeleteClaim(admin(t), p, "claim", usecase.Request{}))
 	exec(t, h, "UPDATE allocations SET cool_until = now() - INTERVAL '1 hour' WHERE phase = 'CoolingDown'")
 	n, err := h.svc.FreeCooled(admin(t), 10)
 	require.NoError(t, err)
@@ -59,7 +64,7 @@ func withScoped(t *testing.T, h *house, p string) {
 }
 
 // repeated is the request that a repeat makes once more, by its key.
-var repeated = alloc.Request{Key: "again", Fingerprint: [32]byte{1}}
+var repeated = usecase.Request{Key: "again", Fingerprint: [32]byte{1}}
 
 // withAnswers is a claim by a generated name and a batch, whose answers are stored.
 func withAnswers(t *testing.T, h *house, p string) {
@@ -97,37 +102,37 @@ var readings = map[string]reading{
 	"GetProject": get(nothing, func(ctx context.Context, svc *alloc.Service, p string) (ipam.Project, error) {
 		return svc.GetProject(ctx, p)
 	}),
-	"ListProjects": get(nothing, func(ctx context.Context, svc *alloc.Service, _ string) (alloc.Page[ipam.Project], error) {
-		return svc.ListProjects(ctx, alloc.Filter{}, 10, "")
+	"ListProjects": get(nothing, func(ctx context.Context, svc *alloc.Service, _ string) (paging.Page[ipam.Project], error) {
+		return svc.ListProjects(ctx, paging.Filter{}, 10, "")
 	}),
 	"GetSpace": get(withSpace, func(ctx context.Context, svc *alloc.Service, p string) (ipam.Space, error) {
 		return svc.GetSpace(ctx, p, "lab")
 	}),
-	"ListSpaces": get(withSpace, func(ctx context.Context, svc *alloc.Service, p string) (alloc.Page[ipam.Space], error) {
-		return svc.ListSpaces(ctx, p, alloc.Filter{}, 10, "")
+	"ListSpaces": get(withSpace, func(ctx context.Context, svc *alloc.Service, p string) (paging.Page[ipam.Space], error) {
+		return svc.ListSpaces(ctx, p, paging.Filter{}, 10, "")
 	}),
 	"GetPool": get(withPool, func(ctx context.Context, svc *alloc.Service, p string) (ipam.Pool, error) {
 		return svc.GetPool(ctx, p, "pool")
 	}),
-	"GetPoolFree": get(withClaim(ipam.ReclaimDelete), func(ctx context.Context, svc *alloc.Service, p string) (alloc.FreePage, error) {
+	"GetPoolFree": get(withClaim(ipam.ReclaimDelete), func(ctx context.Context, svc *alloc.Service, p string) (pools.FreePage, error) {
 		return svc.GetPoolFree(ctx, p, "pool", nil, 10, "")
 	}),
-	"ListPools": get(withPool, func(ctx context.Context, svc *alloc.Service, p string) (alloc.Page[ipam.Pool], error) {
-		return svc.ListPools(ctx, p, alloc.Filter{}, 10, "")
+	"ListPools": get(withPool, func(ctx context.Context, svc *alloc.Service, p string) (paging.Page[ipam.Pool], error) {
+		return svc.ListPools(ctx, p, paging.Filter{}, 10, "")
 	}),
-	"ListPoolsThatCover": get(withPool, func(ctx context.Context, svc *alloc.Service, p string) (alloc.Page[ipam.Pool], error) {
-		return svc.ListPools(ctx, p, alloc.Filter{Contains: here}, 10, "")
+	"ListPoolsThatCover": get(withPool, func(ctx context.Context, svc *alloc.Service, p string) (paging.Page[ipam.Pool], error) {
+		return svc.ListPools(ctx, p, paging.Filter{Contains: here}, 10, "")
 	}),
 	"GetClaim": get(withClaim(ipam.ReclaimDelete), func(ctx context.Context, svc *alloc.Service, p string) (ipam.Claim, error) {
 		return svc.GetClaim(ctx, p, "claim")
 	}),
-	"ListClaims": get(withClaim(ipam.ReclaimDelete), func(ctx context.Context, svc *alloc.Service, p string) (alloc.Page[ipam.Claim], error) {
-		return svc.ListClaims(ctx, p, alloc.Filter{}, 10, "")
+	"ListClaims": get(withClaim(ipam.ReclaimDelete), func(ctx context.Context, svc *alloc.Service, p string) (paging.Page[ipam.Claim], error) {
+		return svc.ListClaims(ctx, p, paging.Filter{}, 10, "")
 	}),
-	"ListClaimsOfPool": get(withClaim(ipam.ReclaimDelete), func(ctx context.Context, svc *alloc.Service, p string) (alloc.Page[ipam.Claim], error) {
-		return svc.ListClaims(ctx, p, alloc.Filter{Pool: ipam.Ref{Project: p, Name: "pool"}}, 10, "")
+	"ListClaimsOfPool": get(withClaim(ipam.ReclaimDelete), func(ctx context.Context, svc *alloc.Service, p string) (paging.Page[ipam.Claim], error) {
+		return svc.ListClaims(ctx, p, paging.Filter{Pool: ipam.Ref{Project: p, Name: "pool"}}, 10, "")
 	}),
-	"ExplainClaim": get(withClass(), func(ctx context.Context, svc *alloc.Service, p string) (alloc.Explanation, error) {
+	"ExplainClaim": get(withClass(), func(ctx context.Context, svc *alloc.Service, p string) (claims.Explanation, error) {
 		return svc.ExplainClaim(ctx, p, byClass("claim", "class"))
 	}),
 	"GetAllocation": get(withRetained, func(ctx context.Context, svc *alloc.Service, p string) (ipam.Allocation, error) {
@@ -137,65 +142,65 @@ var readings = map[string]reading{
 		}
 		return svc.GetAllocation(ctx, p, ref)
 	}),
-	"ListAllocations": get(withRetained, func(ctx context.Context, svc *alloc.Service, p string) (alloc.Page[ipam.Allocation], error) {
-		return svc.ListAllocations(ctx, p, alloc.Filter{}, 10, "")
+	"ListAllocations": get(withRetained, func(ctx context.Context, svc *alloc.Service, p string) (paging.Page[ipam.Allocation], error) {
+		return svc.ListAllocations(ctx, p, paging.Filter{}, 10, "")
 	}),
-	"ListAllocationsOfPool": get(withRetained, func(ctx context.Context, svc *alloc.Service, p string) (alloc.Page[ipam.Allocation], error) {
-		return svc.ListAllocations(ctx, p, alloc.Filter{Pool: ipam.Ref{Project: p, Name: "pool"}}, 10, "")
+	"ListAllocationsOfPool": get(withRetained, func(ctx context.Context, svc *alloc.Service, p string) (paging.Page[ipam.Allocation], error) {
+		return svc.ListAllocations(ctx, p, paging.Filter{Pool: ipam.Ref{Project: p, Name: "pool"}}, 10, "")
 	}),
 	"GetClass": get(withClass(), func(ctx context.Context, svc *alloc.Service, p string) (ipam.Class, error) {
 		return svc.GetClass(ctx, p, "class")
 	}),
-	"ListClasses": get(withClass(), func(ctx context.Context, svc *alloc.Service, p string) (alloc.Page[ipam.Class], error) {
-		return svc.ListClasses(ctx, p, alloc.Filter{}, 10, "")
+	"ListClasses": get(withClass(), func(ctx context.Context, svc *alloc.Service, p string) (paging.Page[ipam.Class], error) {
+		return svc.ListClasses(ctx, p, paging.Filter{}, 10, "")
 	}),
 	"GetMember": get(withMember, func(ctx context.Context, svc *alloc.Service, p string) (ipam.Member, error) {
 		return svc.GetMember(ctx, p, "corp:alice")
 	}),
-	"ListMembers": get(withMember, func(ctx context.Context, svc *alloc.Service, p string) (alloc.Page[ipam.Member], error) {
+	"ListMembers": get(withMember, func(ctx context.Context, svc *alloc.Service, p string) (paging.Page[ipam.Member], error) {
 		return svc.ListMembers(ctx, p, 10, "")
 	}),
 	"GetKey": get(withKey, func(ctx context.Context, svc *alloc.Service, p string) (ipam.APIKey, error) {
 		return svc.GetKey(ctx, p, "robot")
 	}),
-	"ListKeys": get(withKey, func(ctx context.Context, svc *alloc.Service, p string) (alloc.Page[ipam.APIKey], error) {
+	"ListKeys": get(withKey, func(ctx context.Context, svc *alloc.Service, p string) (paging.Page[ipam.APIKey], error) {
 		return svc.ListKeys(ctx, p, 10, "")
 	}),
 	"GetPoolGrant": get(withGrant, func(ctx context.Context, svc *alloc.Service, p string) (ipam.Grant, error) {
 		return svc.GetPoolGrant(ctx, p, "pool", ipam.Everybody)
 	}),
-	"ListPoolGrants": get(withGrant, func(ctx context.Context, svc *alloc.Service, p string) (alloc.Page[ipam.Grant], error) {
+	"ListPoolGrants": get(withGrant, func(ctx context.Context, svc *alloc.Service, p string) (paging.Page[ipam.Grant], error) {
 		return svc.ListPoolGrants(ctx, p, "pool", 10, "")
 	}),
 	"GetSpaceGrant": get(withSpaceGrant, func(ctx context.Context, svc *alloc.Service, p string) (ipam.Grant, error) {
 		return svc.GetSpaceGrant(ctx, p, "lab", ipam.Everybody)
 	}),
-	"PutSpaceGrant": get(withSpace, func(ctx context.Context, svc *alloc.Service, p string) (alloc.Result[ipam.Grant], error) {
-		return svc.PutSpaceGrant(ctx, p, "lab", ipam.Everybody, alloc.Request{})
+	"PutSpaceGrant": get(withSpace, func(ctx context.Context, svc *alloc.Service, p string) (usecase.Result[ipam.Grant], error) {
+		return svc.PutSpaceGrant(ctx, p, "lab", ipam.Everybody, usecase.Request{})
 	}),
 	"DeleteSpaceGrant": {withSpaceGrant, func(ctx context.Context, s server, p string) error {
-		return s.svc.DeleteSpaceGrant(ctx, p, "lab", ipam.Everybody, alloc.Request{})
+		return s.svc.DeleteSpaceGrant(ctx, p, "lab", ipam.Everybody, usecase.Request{})
 	}},
 	"GetQuota": get(withQuota, func(ctx context.Context, svc *alloc.Service, p string) (ipam.Quota, error) {
 		return svc.GetQuota(ctx, p, "all")
 	}),
-	"ListQuotas": get(withQuota, func(ctx context.Context, svc *alloc.Service, p string) (alloc.Page[ipam.Quota], error) {
+	"ListQuotas": get(withQuota, func(ctx context.Context, svc *alloc.Service, p string) (paging.Page[ipam.Quota], error) {
 		return svc.ListQuotas(ctx, p, 10, "")
 	}),
-	"ListEvents": get(withPool, func(ctx context.Context, svc *alloc.Service, p string) (alloc.Page[ipam.Event], error) {
-		return svc.ListEvents(ctx, p, alloc.EventFilter{}, 10, "")
+	"ListEvents": get(withPool, func(ctx context.Context, svc *alloc.Service, p string) (paging.Page[ipam.Event], error) {
+		return svc.ListEvents(ctx, p, trail.EventFilter{}, 10, "")
 	}),
-	"GetHistory": get(withRetained, func(ctx context.Context, svc *alloc.Service, p string) (alloc.Page[ipam.Hold], error) {
+	"GetHistory": get(withRetained, func(ctx context.Context, svc *alloc.Service, p string) (paging.Page[ipam.Hold], error) {
 		return svc.GetHistory(ctx, p, here, time.Time{}, 10, "")
 	}),
-	"GetHistoryAtATime": get(withRetained, func(ctx context.Context, svc *alloc.Service, p string) (alloc.Page[ipam.Hold], error) {
+	"GetHistoryAtATime": get(withRetained, func(ctx context.Context, svc *alloc.Service, p string) (paging.Page[ipam.Hold], error) {
 		return svc.GetHistory(ctx, p, here, time.Now(), 10, "")
 	}),
 	"CreateAnotherClaim": { // when the server remembers the project, the pool and what a claim of this kind came to
 		prepare: withPool,
 		do: func(ctx context.Context, s server, p string) error {
 			for _, name := range []string{"first", "second"} {
-				if _, err := s.svc.CreateClaim(ctx, p, claimOf(name, p, "pool", 28), alloc.Request{}); err != nil {
+				if _, err := s.svc.CreateClaim(ctx, p, claimOf(name, p, "pool", 28), usecase.Request{}); err != nil {
 					return err
 				}
 			}
@@ -218,7 +223,7 @@ var readings = map[string]reading{
 	"JobPurge": {prepare: func(t *testing.T, h *house, p string) {
 		t.Helper()
 		withAnother(t, h, p)
-		require.NoError(t, h.svc.DeleteProject(admin(t), "of-"+p, alloc.Request{}))
+		require.NoError(t, h.svc.DeleteProject(admin(t), "of-"+p, usecase.Request{}))
 	}, do: func(ctx context.Context, s server, _ string) error { return failure(s.store.Purge(ctx, 1000)) }},
 	"AuthenticateByKey": {prepare: withKey, do: func(ctx context.Context, s server, _ string) error {
 		_, _, err := s.store.KeyByID(ctx, ipam.ID{1})

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/crdb"
 	"github.com/carve-ipam/carve/internal/dbtest"
 )
@@ -65,7 +66,7 @@ func TestWhatRegionsCostAClaim(t *testing.T) {
 					spec.GeneratedFrom = "g-"
 					spec.Rename()
 				}
-				_, err := svc.CreateClaim(admin(t), project, spec, alloc.Request{})
+				_, err := svc.CreateClaim(admin(t), project, spec, usecase.Request{})
 				require.NoError(t, err)
 			}
 			claim("first") // what a server learns once: it looks for the name by itself no more

@@ -10,7 +10,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/crdb"
 	"github.com/carve-ipam/carve/internal/dbtest"
 	"github.com/carve-ipam/carve/internal/ipam"
@@ -63,7 +64,7 @@ func TestRetentionIsItsUsersAndNotTheServers(t *testing.T) {
 	stays, goes := newProject(t, h, "stays"), newProject(t, h, "goes")
 	leave(t, h, stays, 3)
 	leave(t, h, goes, 5)
-	require.NoError(t, h.svc.DeleteProject(admin(t), goes.Name, alloc.Request{}))
+	require.NoError(t, h.svc.DeleteProject(admin(t), goes.Name, usecase.Request{}))
 
 	for what, work := range map[string]func(*crdb.Store) (int64, error){
 		"expire": func(s *crdb.Store) (int64, error) { return s.ExpireEvents(admin(t), noon.Add(time.Hour), 2) },
@@ -101,8 +102,8 @@ func TestAStoreTakesARole(t *testing.T) {
 	t.Parallel()
 	in := migrated(t)
 	s := open(t, in.root, func(o *crdb.Options) { o.Role = in.prefix + "_server" })
-	require.NoError(t, s.InTx(admin(t), "test", alloc.Locks{}, func(ctx context.Context, tx alloc.Tx) error {
-		return tx.Write(ctx, alloc.Changes{Events: []ipam.Event{{ID: ipam.NewTimeID(noon), ProjectID: ipam.NewID(), At: noon}}})
+	require.NoError(t, s.InTx(admin(t), "test", storage.Locks{}, func(ctx context.Context, tx storage.Tx) error {
+		return tx.Write(ctx, storage.Changes{Events: []ipam.Event{{ID: ipam.NewTimeID(noon), ProjectID: ipam.NewID(), At: noon}}})
 	}))
 	_, err := s.Purge(admin(t), 1)
 	require.ErrorContains(t, err, denied)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/crdb/query"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
@@ -33,8 +33,8 @@ func allocationIn(project string) func(pgx.Row) (ipam.Allocation, error) {
 	}
 }
 
-// AllocationGet implements alloc.Reader.
-func (r reader) AllocationGet(ctx context.Context, project alloc.ProjectKey, id ipam.ID) (ipam.Allocation, error) {
+// AllocationGet implements storage.Reader.
+func (r reader) AllocationGet(ctx context.Context, project storage.ProjectKey, id ipam.ID) (ipam.Allocation, error) {
 	a, err := one(ctx, r, "allocation_get", allocationIn(project.Name),
 		notFound("Allocation %q was not found in project %q.", id, project.Name), r.region, uuid(project.ID), uuid(id))
 	if found := r.allocationElsewhere(ctx, project, id, &err); found != nil && found.ProjectID == project.ID {
@@ -46,7 +46,7 @@ func (r reader) AllocationGet(ctx context.Context, project alloc.ProjectKey, id 
 
 // allocationElsewhere looks in the other regions for an allocation of a project that was not found in the store's own; nil: it is not there. An error of looking
 // takes the place of not_found.
-func (r reader) allocationElsewhere(ctx context.Context, of alloc.ProjectKey, id ipam.ID, err *error) *ipam.Allocation {
+func (r reader) allocationElsewhere(ctx context.Context, of storage.ProjectKey, id ipam.ID, err *error) *ipam.Allocation {
 	if !r.places.several() || !ipam.IsCode(*err, ipam.CodeNotFound) {
 		return nil
 	}
@@ -60,8 +60,8 @@ func (r reader) allocationElsewhere(ctx context.Context, of alloc.ProjectKey, id
 	return &found[0]
 }
 
-// AllocationList implements alloc.Reader.
-func (r reader) AllocationList(ctx context.Context, project alloc.ProjectKey, from alloc.AllocationCursor, limit int) ([]ipam.Allocation, error) {
+// AllocationList implements storage.Reader.
+func (r reader) AllocationList(ctx context.Context, project storage.ProjectKey, from storage.AllocationCursor, limit int) ([]ipam.Allocation, error) {
 	if r.places.several() {
 		return list(ctx, r, "allocation_list_everywhere", allocationIn(project.Name),
 			r.places.everywhere(), uuid(project.ID), uuid(from.ContainerID), after(from.Base), limit)
@@ -69,20 +69,20 @@ func (r reader) AllocationList(ctx context.Context, project alloc.ProjectKey, fr
 	return list(ctx, r, "allocation_list", allocationIn(project.Name), r.region, uuid(project.ID), uuid(from.ContainerID), after(from.Base), limit)
 }
 
-// AllocationListInPool implements alloc.Reader.
-func (r reader) AllocationListInPool(ctx context.Context, pool alloc.Container, within netip.Prefix, from netip.Addr, limit int) ([]ipam.Allocation, error) {
+// AllocationListInPool implements storage.Reader.
+func (r reader) AllocationListInPool(ctx context.Context, pool storage.Container, within netip.Prefix, from netip.Addr, limit int) ([]ipam.Allocation, error) {
 	return list(ctx, r, "allocation_list_in_pool", allocationIn(pool.Pool.Project),
 		pool.Region, uuid(pool.ProjectID), uuid(pool.ID), after(from), base(within), last(within), limit)
 }
 
-// AllocationListRetained implements alloc.Reader.
-func (r reader) AllocationListRetained(ctx context.Context, holder alloc.ProjectKey, from alloc.RetainedCursor, limit int) ([]ipam.Allocation, error) {
+// AllocationListRetained implements storage.Reader.
+func (r reader) AllocationListRetained(ctx context.Context, holder storage.ProjectKey, from storage.RetainedCursor, limit int) ([]ipam.Allocation, error) {
 	return list(ctx, r, "allocation_list_retained", allocationOfItsPool, r.places.everywhere(), uuid(holder.ID),
 		uuid(from.ProjectID), uuid(from.ContainerID), after(from.Base), limit)
 }
 
-// AllocationsNamed implements alloc.Reader.
-func (r reader) AllocationsNamed(ctx context.Context, keys []alloc.AllocationKey) (map[ipam.ID]ipam.Allocation, error) {
+// AllocationsNamed implements storage.Reader.
+func (r reader) AllocationsNamed(ctx context.Context, keys []storage.AllocationKey) (map[ipam.ID]ipam.Allocation, error) {
 	regions, ids := make([]string, len(keys)), make([]ipam.ID, len(keys))
 	for i, k := range keys {
 		regions[i], ids[i] = k.Region, k.ID
@@ -102,8 +102,8 @@ func allocationOfItsPool(row pgx.Row) (ipam.Allocation, error) {
 	return a, err
 }
 
-// HeldBefore implements alloc.Reader.
-func (r reader) HeldBefore(ctx context.Context, c alloc.Container, at netip.Addr) (netip.Addr, bool, error) {
+// HeldBefore implements storage.Reader.
+func (r reader) HeldBefore(ctx context.Context, c storage.Container, at netip.Addr) (netip.Addr, bool, error) {
 	found, err := list(ctx, r, "held_before", func(row pgx.Row) (netip.Addr, error) {
 		var base []byte
 		if err := row.Scan(&base); err != nil {
@@ -118,11 +118,11 @@ func (r reader) HeldBefore(ctx context.Context, c alloc.Container, at netip.Addr
 	return found[0], true, nil
 }
 
-// HeldCount implements alloc.Reader.
-func (r reader) HeldCount(ctx context.Context, c alloc.Container) (alloc.Held, error) {
-	var held alloc.Held
+// HeldCount implements storage.Reader.
+func (r reader) HeldCount(ctx context.Context, c storage.Container) (storage.Held, error) {
+	var held storage.Held
 	err := r.run(ctx, "held_count", func(q querier) error {
-		held = alloc.Held{}
+		held = storage.Held{}
 		rows, err := q.Query(ctx, query.Get("held_count"), c.Region, uuid(c.ProjectID), uuid(c.ID))
 		if err != nil {
 			return err

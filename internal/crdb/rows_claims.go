@@ -10,12 +10,12 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/crdb/query"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-func claimIn(project alloc.ProjectKey) func(pgx.Row) (ipam.Claim, error) {
+func claimIn(project storage.ProjectKey) func(pgx.Row) (ipam.Claim, error) {
 	return func(row pgx.Row) (ipam.Claim, error) {
 		var c ipam.Claim
 		var at []byte
@@ -40,8 +40,8 @@ func claimIn(project alloc.ProjectKey) func(pgx.Row) (ipam.Claim, error) {
 	}
 }
 
-// ClaimGet implements alloc.Reader.
-func (r reader) ClaimGet(ctx context.Context, project alloc.ProjectKey, name string) (ipam.Claim, error) {
+// ClaimGet implements storage.Reader.
+func (r reader) ClaimGet(ctx context.Context, project storage.ProjectKey, name string) (ipam.Claim, error) {
 	c, err := one(ctx, r, "claim_get", claimIn(project), notFound("Claim %s/%s was not found.", project.Name, name), r.region, uuid(project.ID), name)
 	if !r.places.several() || !ipam.IsCode(err, ipam.CodeNotFound) {
 		return c, err
@@ -53,7 +53,7 @@ func (r reader) ClaimGet(ctx context.Context, project alloc.ProjectKey, name str
 }
 
 // claimElsewhere is a claim in another region than the store's own; nil: there is none.
-func (r reader) claimElsewhere(ctx context.Context, project alloc.ProjectKey, name string) (*ipam.Claim, error) {
+func (r reader) claimElsewhere(ctx context.Context, project storage.ProjectKey, name string) (*ipam.Claim, error) {
 	found, err := list(ctx, r, "claim_get_elsewhere", claimIn(project), r.region, uuid(project.ID), name)
 	if err != nil || len(found) == 0 {
 		return nil, err
@@ -61,8 +61,8 @@ func (r reader) claimElsewhere(ctx context.Context, project alloc.ProjectKey, na
 	return &found[0], nil
 }
 
-// ClaimsHeld implements alloc.Reader.
-func (r reader) ClaimsHeld(ctx context.Context, project alloc.ProjectKey, claims []ipam.Claim) (map[ipam.ID]bool, error) {
+// ClaimsHeld implements storage.Reader.
+func (r reader) ClaimsHeld(ctx context.Context, project storage.ProjectKey, claims []ipam.Claim) (map[ipam.ID]bool, error) {
 	regions, names, ids := make([]string, len(claims)), make([]string, len(claims)), make([][16]byte, len(claims))
 	for i := range claims {
 		regions[i], names[i], ids[i] = cmp.Or(claims[i].Region, r.region), claims[i].Name, uuid(claims[i].UID)
@@ -75,22 +75,22 @@ func (r reader) ClaimsHeld(ctx context.Context, project alloc.ProjectKey, claims
 	return held, err
 }
 
-// ClaimList implements alloc.Reader.
-func (r reader) ClaimList(ctx context.Context, project alloc.ProjectKey, after string, limit int) ([]ipam.Claim, error) {
+// ClaimList implements storage.Reader.
+func (r reader) ClaimList(ctx context.Context, project storage.ProjectKey, after string, limit int) ([]ipam.Claim, error) {
 	if r.places.several() {
 		return list(ctx, r, "claim_list_everywhere", claimIn(project), uuid(project.ID), after, limit)
 	}
 	return list(ctx, r, "claim_list", claimIn(project), r.region, uuid(project.ID), after, limit)
 }
 
-// ClaimListInPool implements alloc.Reader.
-func (r reader) ClaimListInPool(ctx context.Context, project alloc.ProjectKey, pool alloc.Container, within netip.Prefix, from netip.Addr, limit int) ([]ipam.Claim, error) {
+// ClaimListInPool implements storage.Reader.
+func (r reader) ClaimListInPool(ctx context.Context, project storage.ProjectKey, pool storage.Container, within netip.Prefix, from netip.Addr, limit int) ([]ipam.Claim, error) {
 	return list(ctx, r, "claim_list_in_pool", claimIn(project),
 		pool.Region, uuid(pool.ProjectID), uuid(pool.ID), after(from), base(within), last(within), uuid(project.ID), limit)
 }
 
-func scanAnswer(row pgx.Row) (alloc.Answer, error) {
-	var a alloc.Answer
+func scanAnswer(row pgx.Row) (storage.Answer, error) {
+	var a storage.Answer
 	var fingerprint []byte
 	err := row.Scan(&fingerprint, &a.Body, &a.CreatedAt, &a.ExpiresAt)
 	copy(a.Fingerprint[:], fingerprint)
@@ -98,22 +98,22 @@ func scanAnswer(row pgx.Row) (alloc.Answer, error) {
 	return a, err
 }
 
-// AnswerGet implements alloc.Reader.
-func (r reader) AnswerGet(ctx context.Context, projectID ipam.ID, key string, now time.Time) (alloc.Answer, bool, error) {
+// AnswerGet implements storage.Reader.
+func (r reader) AnswerGet(ctx context.Context, projectID ipam.ID, key string, now time.Time) (storage.Answer, bool, error) {
 	found, err := list(ctx, r, "answer_get", scanAnswer, r.region, uuid(projectID), key, now)
 	if err != nil || len(found) == 0 {
-		return alloc.Answer{}, false, err
+		return storage.Answer{}, false, err
 	}
 	found[0].ProjectID, found[0].Key = projectID, key
 	return found[0], true, nil
 }
 
-// ClaimLookup implements alloc.Reader.
-func (r reader) ClaimLookup(ctx context.Context, q alloc.ClaimQuery) (alloc.ClaimFacts, error) {
-	var facts alloc.ClaimFacts
+// ClaimLookup implements storage.Reader.
+func (r reader) ClaimLookup(ctx context.Context, q storage.ClaimQuery) (storage.ClaimFacts, error) {
+	var facts storage.ClaimFacts
 	var regions []string
 	err := r.run(ctx, "claim_lookup", func(db querier) error {
-		facts = alloc.ClaimFacts{}
+		facts = storage.ClaimFacts{}
 		b := &pgx.Batch{}
 		b.Queue(query.Get("claim_get"), r.region, uuid(q.Project.ID), q.Name)
 		named := q.Pool != ipam.Ref{}

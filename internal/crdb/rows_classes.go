@@ -7,7 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/crdb/query"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
@@ -20,48 +20,48 @@ func scanClass(row pgx.Row) (ipam.Class, error) {
 	return c, err
 }
 
-// ClassGet implements alloc.Reader.
-func (r reader) ClassGet(ctx context.Context, project alloc.ProjectKey, name string) (ipam.Class, error) {
+// ClassGet implements storage.Reader.
+func (r reader) ClassGet(ctx context.Context, project storage.ProjectKey, name string) (ipam.Class, error) {
 	return one(ctx, r, "class_get", scanClass, notFound("IP class %s/%s was not found.", project.Name, name), uuid(project.ID), name)
 }
 
-// ClassList implements alloc.Reader.
-func (r reader) ClassList(ctx context.Context, project alloc.ProjectKey) ([]ipam.Class, error) {
+// ClassList implements storage.Reader.
+func (r reader) ClassList(ctx context.Context, project storage.ProjectKey) ([]ipam.Class, error) {
 	return list(ctx, r, "class_list", scanClass, uuid(project.ID), project.Name)
 }
 
-// ClassesNamed implements alloc.Reader.
-func (r reader) ClassesNamed(ctx context.Context, project alloc.ProjectKey, names []string) ([]ipam.Class, error) {
+// ClassesNamed implements storage.Reader.
+func (r reader) ClassesNamed(ctx context.Context, project storage.ProjectKey, names []string) ([]ipam.Class, error) {
 	found, err := list(ctx, r, "class_list_named", scanClass, uuid(project.ID), project.Name, names)
 	// The project's own comes first of two with one name.
 	return slices.CompactFunc(found, func(a, b ipam.Class) bool { return a.Name == b.Name }), err
 }
 
-// ClassDefault implements alloc.Reader.
-func (r reader) ClassDefault(ctx context.Context, project alloc.ProjectKey, family ipam.Family) (ipam.Class, error) {
+// ClassDefault implements storage.Reader.
+func (r reader) ClassDefault(ctx context.Context, project storage.ProjectKey, family ipam.Family) (ipam.Class, error) {
 	return one(ctx, r, "class_get_default", scanClass, notFound("Project %q has no default class for %s.", project.Name, family),
 		uuid(project.ID), familyNumber(family))
 }
 
-// ClassPools implements alloc.Reader.
+// ClassPools implements storage.Reader.
 func (r reader) ClassPools(ctx context.Context, class ipam.Class, caller ipam.ID) ([]ipam.Pool, error) {
 	owners := []ipam.ID{class.ProjectID}
 	if caller != class.ProjectID {
 		owners = append(owners, caller)
 	}
-	return list(ctx, r, "class_pools", scanPool, uuid(class.UID), uuids(owners), alloc.MaxClassPools)
+	return list(ctx, r, "class_pools", scanPool, uuid(class.UID), uuids(owners), storage.MaxClassPools)
 }
 
-// ClassUse implements alloc.Reader.
-func (r reader) ClassUse(ctx context.Context, class ipam.ID) (alloc.ClassUse, error) {
-	return one(ctx, r, "class_use", func(row pgx.Row) (u alloc.ClassUse, err error) {
+// ClassUse implements storage.Reader.
+func (r reader) ClassUse(ctx context.Context, class ipam.ID) (storage.ClassUse, error) {
+	return one(ctx, r, "class_use", func(row pgx.Row) (u storage.ClassUse, err error) {
 		err = row.Scan(&u.Pools, &u.Scoped, &u.Claims)
 		return u, err
 	}, notFound("The IP class was not found."), uuid(class))
 }
 
 // queueClass adds the look-up of a claim's class, and of the pools behind it.
-func queueClass(b *pgx.Batch, project alloc.ProjectKey, q alloc.ClassQuery) {
+func queueClass(b *pgx.Batch, project storage.ProjectKey, q storage.ClassQuery) {
 	id, name := uuid(project.ID), project.Name
 	b.Queue(query.Get("class_epochs"), []string{name, ipam.PlatformProject}) // before the rest: what is newer than its epochs is read again, what is older would stay
 	switch {
@@ -70,19 +70,19 @@ func queueClass(b *pgx.Batch, project alloc.ProjectKey, q alloc.ClassQuery) {
 	case q.Name == "":
 		family := familyNumber(q.Family)
 		b.Queue(query.Get("class_find_default"), id, name, family)
-		b.Queue(query.Get("class_find_default_pools"), id, name, family, alloc.MaxClassPools)
+		b.Queue(query.Get("class_find_default_pools"), id, name, family, storage.MaxClassPools)
 		return
 	}
 	b.Queue(query.Get("class_find"), id, name, q.Name)
-	b.Queue(query.Get("class_find_pools"), id, name, q.Name, alloc.MaxClassPools)
+	b.Queue(query.Get("class_find_pools"), id, name, q.Name, storage.MaxClassPools)
 }
 
-func takeClass(results pgx.BatchResults, project alloc.ProjectKey, q *alloc.ClassQuery) (facts alloc.ClassFacts, err error) {
+func takeClass(results pgx.BatchResults, project storage.ProjectKey, q *storage.ClassQuery) (facts storage.ClassFacts, err error) {
 	if q == nil {
 		return facts, nil
 	}
 	epochs, err := takeEpochs(results)
-	facts.Epochs = alloc.ClassEpochs{Own: epochs[project.ID], Platform: epochs[ipam.ID{}]}
+	facts.Epochs = storage.ClassEpochs{Own: epochs[project.ID], Platform: epochs[ipam.ID{}]}
 	if err != nil || q.Known {
 		return facts, err
 	}

@@ -6,11 +6,11 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// CooledDown implements alloc.Reader.
+// CooledDown implements storage.Reader.
 func (r reader) CooledDown(ctx context.Context, now time.Time, limit int) ([]ipam.Allocation, error) {
 	found, err := list(ctx, r, "cooldown_over", allocationIn(""), r.region, now, limit)
 	for i := range found {
@@ -19,8 +19,8 @@ func (r reader) CooledDown(ctx context.Context, now time.Time, limit int) ([]ipa
 	return found, err
 }
 
-// CoolingNext implements alloc.Reader: one probe for each container and each length that will do.
-func (r reader) CoolingNext(ctx context.Context, ask []alloc.RoomQuery) (map[ipam.ID]time.Time, error) {
+// CoolingNext implements storage.Reader: one probe for each container and each length that will do.
+func (r reader) CoolingNext(ctx context.Context, ask []storage.RoomQuery) (map[ipam.ID]time.Time, error) {
 	type probes struct {
 		ids     [][16]byte
 		lengths []int16

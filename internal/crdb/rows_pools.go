@@ -8,7 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/crdb/query"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
@@ -68,27 +68,27 @@ func scanPoolAnd(row pgx.Row, more ...any) (ipam.Pool, error) {
 	return p, nil
 }
 
-// PoolGet implements alloc.Reader.
-func (r reader) PoolGet(ctx context.Context, project alloc.ProjectKey, name string) (ipam.Pool, error) {
+// PoolGet implements storage.Reader.
+func (r reader) PoolGet(ctx context.Context, project storage.ProjectKey, name string) (ipam.Pool, error) {
 	return one(ctx, r, "pool_get", scanPool, poolMissing(project, name), uuid(project.ID), name)
 }
 
-func poolMissing(project alloc.ProjectKey, name string) func() error {
+func poolMissing(project storage.ProjectKey, name string) func() error {
 	return notFound("Pool %s/%s was not found.", project.Name, name)
 }
 
-// PoolGetByID implements alloc.Reader.
+// PoolGetByID implements storage.Reader.
 func (r reader) PoolGetByID(ctx context.Context, id ipam.ID) (ipam.Pool, error) {
 	return one(ctx, r, "pool_get_by_id", scanPool, notFound("The pool was not found."), uuid(id))
 }
 
-// PoolList implements alloc.Reader.
-func (r reader) PoolList(ctx context.Context, project alloc.ProjectKey, after string, limit int) ([]ipam.Pool, error) {
+// PoolList implements storage.Reader.
+func (r reader) PoolList(ctx context.Context, project storage.ProjectKey, after string, limit int) ([]ipam.Pool, error) {
 	return list(ctx, r, "pool_list", scanPool, uuid(project.ID), after, limit)
 }
 
-// PoolListByLabels implements alloc.Reader.
-func (r reader) PoolListByLabels(ctx context.Context, project alloc.ProjectKey, labels map[string]string, after string, limit int) ([]ipam.Pool, error) {
+// PoolListByLabels implements storage.Reader.
+func (r reader) PoolListByLabels(ctx context.Context, project storage.ProjectKey, labels map[string]string, after string, limit int) ([]ipam.Pool, error) {
 	doc, err := document(labels)
 	if err != nil {
 		return nil, err
@@ -96,7 +96,7 @@ func (r reader) PoolListByLabels(ctx context.Context, project alloc.ProjectKey, 
 	return list(ctx, r, "pool_list_by_labels", scanPool, uuid(project.ID), doc, after, limit)
 }
 
-// PoolListOverlapping implements alloc.Reader.
+// PoolListOverlapping implements storage.Reader.
 func (r reader) PoolListOverlapping(ctx context.Context, containerID ipam.ID, b netip.Prefix, limit int) ([]ipam.Pool, error) {
 	before, err := list(ctx, r, "pool_get_before", scanPool, uuid(containerID), base(b))
 	if err != nil {
@@ -112,8 +112,8 @@ func (r reader) PoolListOverlapping(ctx context.Context, containerID ipam.ID, b 
 	return inside[:min(limit, len(inside))], nil
 }
 
-// Stocks implements alloc.Reader.
-func (r reader) Stocks(ctx context.Context, containers []alloc.Container) (map[ipam.ID]ipam.Stock, error) {
+// Stocks implements storage.Reader.
+func (r reader) Stocks(ctx context.Context, containers []storage.Container) (map[ipam.ID]ipam.Stock, error) {
 	out := make(map[ipam.ID]ipam.Stock, len(containers))
 	widths := make(map[ipam.ID]int, len(containers))
 	byRegion := map[string][][16]byte{}
@@ -162,8 +162,8 @@ func eachSize(results pgx.BatchResults, take func(container ipam.ID, size int, b
 	return err
 }
 
-// RoomIn implements alloc.Reader.
-func (r reader) RoomIn(ctx context.Context, ask []alloc.RoomQuery) (map[ipam.ID]bool, error) {
+// RoomIn implements storage.Reader.
+func (r reader) RoomIn(ctx context.Context, ask []storage.RoomQuery) (map[ipam.ID]bool, error) {
 	type group struct {
 		ids   [][16]byte
 		sizes []int16
@@ -204,8 +204,8 @@ func scanID(row pgx.Row) (ipam.ID, error) {
 	return id, err
 }
 
-// FreeList implements alloc.Reader.
-func (r reader) FreeList(ctx context.Context, c alloc.Container, maxBits int, from netip.Prefix, limit int) ([]netip.Prefix, error) {
+// FreeList implements storage.Reader.
+func (r reader) FreeList(ctx context.Context, c storage.Container, maxBits int, from netip.Prefix, limit int) ([]netip.Prefix, error) {
 	width := c.Block.Addr().BitLen()
 	var sizes []int16
 	var starts [][]byte

@@ -5,7 +5,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -23,24 +23,24 @@ func normalize(m *ipam.Metadata) {
 	m.CreatedAt, m.UpdatedAt = m.CreatedAt.UTC(), m.UpdatedAt.UTC()
 }
 
-// ProjectGet implements alloc.Reader.
+// ProjectGet implements storage.Reader.
 func (r reader) ProjectGet(ctx context.Context, name string) (ipam.Project, error) {
 	return one(ctx, r, "project_get", scanProject, notFound("Project %q was not found.", name), name)
 }
 
-// ProjectList implements alloc.Reader.
+// ProjectList implements storage.Reader.
 func (r reader) ProjectList(ctx context.Context, after string, limit int) ([]ipam.Project, error) {
 	return list(ctx, r, "project_list", scanProject, after, limit)
 }
 
-// ProjectListNamed implements alloc.Reader.
+// ProjectListNamed implements storage.Reader.
 func (r reader) ProjectListNamed(ctx context.Context, names []string) ([]ipam.Project, error) {
 	return list(ctx, r, "project_list_named", scanProject, names)
 }
 
-// ProjectHoldings implements alloc.Reader.
-func (r reader) ProjectHoldings(ctx context.Context, projectID ipam.ID) (alloc.Holdings, error) {
-	return one(ctx, r, "project_holdings", func(row pgx.Row) (h alloc.Holdings, err error) {
+// ProjectHoldings implements storage.Reader.
+func (r reader) ProjectHoldings(ctx context.Context, projectID ipam.ID) (storage.Holdings, error) {
+	return one(ctx, r, "project_holdings", func(row pgx.Row) (h storage.Holdings, err error) {
 		err = row.Scan(&h.Pools, &h.Claims, &h.Spaces)
 		return h, err
 	}, notFound("Project %q was not found.", projectID), uuid(projectID))
@@ -62,12 +62,12 @@ func spaceIn(project string) func(pgx.Row) (ipam.Space, error) {
 	}
 }
 
-// SpaceGet implements alloc.Reader.
-func (r reader) SpaceGet(ctx context.Context, project alloc.ProjectKey, name string) (ipam.Space, error) {
+// SpaceGet implements storage.Reader.
+func (r reader) SpaceGet(ctx context.Context, project storage.ProjectKey, name string) (ipam.Space, error) {
 	return one(ctx, r, "space_get", spaceIn(project.Name), notFound("Space %s/%s was not found.", project.Name, name), uuid(project.ID), name)
 }
 
-// SpaceList implements alloc.Reader.
-func (r reader) SpaceList(ctx context.Context, project alloc.ProjectKey, after string, limit int) ([]ipam.Space, error) {
+// SpaceList implements storage.Reader.
+func (r reader) SpaceList(ctx context.Context, project storage.ProjectKey, after string, limit int) ([]ipam.Space, error) {
 	return list(ctx, r, "space_list", spaceIn(project.Name), uuid(project.ID), after, limit)
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/crdb/query"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
@@ -44,7 +44,7 @@ func (q *quotaRow) done() (ipam.Quota, error) {
 }
 
 // quotaIn reads a quota with what is used.
-func quotaIn(project alloc.ProjectKey) func(pgx.Row) (ipam.Quota, error) {
+func quotaIn(project storage.ProjectKey) func(pgx.Row) (ipam.Quota, error) {
 	return func(row pgx.Row) (ipam.Quota, error) {
 		var r quotaRow
 		var used pgtype.Numeric
@@ -84,43 +84,43 @@ func scanShard(row pgx.Row) (ipam.QuotaShard, error) {
 }
 
 // partIn reads a quota with a shard of a region, which it may not have there yet.
-func partIn(region string, number int) func(pgx.Row) (alloc.QuotaPart, error) {
-	return func(row pgx.Row) (alloc.QuotaPart, error) {
+func partIn(region string, number int) func(pgx.Row) (storage.QuotaPart, error) {
+	return func(row pgx.Row) (storage.QuotaPart, error) {
 		var q quotaRow
 		var s shardRow
 		if err := row.Scan(append(q.columns(), s.columns()...)...); err != nil {
-			return alloc.QuotaPart{}, err
+			return storage.QuotaPart{}, err
 		}
 		quota, err := q.done()
 		shard, shardErr := s.done()
-		part := alloc.QuotaPart{Quota: quota, Shard: shard, Missing: shard.Shard < 0}
+		part := storage.QuotaPart{Quota: quota, Shard: shard, Missing: shard.Shard < 0}
 		part.Shard.Region, part.Shard.Shard = region, number
 		return part, errors.Join(err, shardErr)
 	}
 }
 
-// QuotaGet implements alloc.Reader.
-func (r reader) QuotaGet(ctx context.Context, project alloc.ProjectKey, name string) (ipam.Quota, error) {
+// QuotaGet implements storage.Reader.
+func (r reader) QuotaGet(ctx context.Context, project storage.ProjectKey, name string) (ipam.Quota, error) {
 	return one(ctx, r, "quota_get", quotaIn(project), notFound("Quota %s/%s was not found.", project.Name, name), uuid(project.ID), name)
 }
 
-// QuotaList implements alloc.Reader.
-func (r reader) QuotaList(ctx context.Context, project alloc.ProjectKey, after string, limit int) ([]ipam.Quota, error) {
+// QuotaList implements storage.Reader.
+func (r reader) QuotaList(ctx context.Context, project storage.ProjectKey, after string, limit int) ([]ipam.Quota, error) {
 	return list(ctx, r, "quota_list", quotaIn(project), uuid(project.ID), after, limit)
 }
 
-// QuotaParts implements alloc.Reader.
-func (r reader) QuotaParts(ctx context.Context, projects []ipam.ID, shard int) ([]alloc.QuotaPart, error) {
+// QuotaParts implements storage.Reader.
+func (r reader) QuotaParts(ctx context.Context, projects []ipam.ID, shard int) ([]storage.QuotaPart, error) {
 	return list(ctx, r, "quota_parts", partIn(r.region, shard), r.region, uuids(projects), shard)
 }
 
-// QuotaShards implements alloc.Reader.
+// QuotaShards implements storage.Reader.
 func (r reader) QuotaShards(ctx context.Context, quotas []ipam.ID) ([]ipam.QuotaShard, error) {
 	return list(ctx, r, "quota_shards", scanShard, uuids(quotas))
 }
 
-// UsageCount implements alloc.Reader. The database counts blocks of each size; what they come to is Go's arithmetic.
-func (r reader) UsageCount(ctx context.Context, project alloc.ProjectKey, scope ipam.QuotaScope) (ipam.Usage, error) {
+// UsageCount implements storage.Reader. The database counts blocks of each size; what they come to is Go's arithmetic.
+func (r reader) UsageCount(ctx context.Context, project storage.ProjectKey, scope ipam.QuotaScope) (ipam.Usage, error) {
 	var used ipam.Usage
 	err := r.run(ctx, "usage_count", func(db querier) error {
 		used = ipam.Usage{Addresses: new(big.Int)}

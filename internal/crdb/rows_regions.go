@@ -7,11 +7,11 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Regions implements alloc.RegionReader.
+// Regions implements storage.RegionReader.
 func (r reader) Regions(ctx context.Context) ([]ipam.Region, error) {
 	return list(ctx, r, "region_list", scanRegion)
 }
@@ -29,7 +29,7 @@ func scanPoolRegion(row pgx.Row) (p poolRegion, err error) {
 	return p, err
 }
 
-// PoolRegions implements alloc.RegionReader.
+// PoolRegions implements storage.RegionReader.
 func (r reader) PoolRegions(ctx context.Context, pools []ipam.ID) (map[ipam.ID][]ipam.PoolRegion, error) {
 	rows, err := list(ctx, r, "pool_region_list", scanPoolRegion, uuids(pools))
 	out := make(map[ipam.ID][]ipam.PoolRegion, len(pools))
@@ -39,7 +39,7 @@ func (r reader) PoolRegions(ctx context.Context, pools []ipam.ID) (map[ipam.ID][
 	return out, err
 }
 
-// PoolsServing implements alloc.RegionReader.
+// PoolsServing implements storage.RegionReader.
 func (r reader) PoolsServing(ctx context.Context, region string, from ipam.ID, limit int) ([]ipam.Pool, error) {
 	return list(ctx, r, "pool_list_serving", scanPool, region, uuid(from), limit)
 }
@@ -55,7 +55,7 @@ func scanLoan(row pgx.Row) (l ipam.Loan, err error) {
 	return l, err
 }
 
-// LoansOver implements alloc.RegionReader.
+// LoansOver implements storage.RegionReader.
 func (r reader) LoansOver(ctx context.Context, poolID ipam.ID, b netip.Prefix, limit int) ([]ipam.Loan, error) {
 	before, err := list(ctx, r, "loan_before", scanLoan, uuid(poolID), base(b))
 	if err != nil {
@@ -67,20 +67,20 @@ func (r reader) LoansOver(ctx context.Context, poolID ipam.ID, b netip.Prefix, l
 	return list(ctx, r, "loan_list", scanLoan, uuid(poolID), base(b), last(b), limit)
 }
 
-// LoansTo implements alloc.RegionReader.
+// LoansTo implements storage.RegionReader.
 func (r reader) LoansTo(ctx context.Context, poolID ipam.ID, region string, from netip.Addr, limit int) ([]ipam.Loan, error) {
 	return list(ctx, r, "loan_list_to", scanLoan, uuid(poolID), after(from), region, limit)
 }
 
-// LoanSizes implements alloc.RegionReader.
-func (r reader) LoanSizes(ctx context.Context, pools []ipam.ID) ([]alloc.LoanSize, error) {
-	return list(ctx, r, "loan_sizes", func(row pgx.Row) (l alloc.LoanSize, err error) {
+// LoanSizes implements storage.RegionReader.
+func (r reader) LoanSizes(ctx context.Context, pools []ipam.ID) ([]storage.LoanSize, error) {
+	return list(ctx, r, "loan_sizes", func(row pgx.Row) (l storage.LoanSize, err error) {
 		err = row.Scan((*[16]byte)(&l.PoolID), &l.Region, &l.Bits, &l.Count)
 		return l, err
 	}, uuids(pools))
 }
 
-// StockEpoch implements alloc.RegionReader.
+// StockEpoch implements storage.RegionReader.
 func (r reader) StockEpoch(ctx context.Context, poolID ipam.ID, region string) (record, rows ipam.ID, err error) {
 	found, err := list(ctx, r, "stock_epoch", scanEpochs, uuid(poolID), region)
 	if err != nil || len(found) == 0 {
@@ -106,7 +106,7 @@ type roomThere struct {
 	region    string
 }
 
-func (r reader) roomInAll(ctx context.Context, ask []alloc.RoomQuery) ([]roomThere, error) {
+func (r reader) roomInAll(ctx context.Context, ask []storage.RoomQuery) ([]roomThere, error) {
 	regions, ids, sizes := make([]string, len(ask)), make([][16]byte, len(ask)), make([]int16, len(ask))
 	for i, q := range ask {
 		regions[i], ids[i], sizes[i] = q.Container.Region, uuid(q.Container.ID), int16(q.Container.Block.Addr().BitLen()-q.Bits) //nolint:gosec // 0 to 128
@@ -117,8 +117,8 @@ func (r reader) roomInAll(ctx context.Context, ask []alloc.RoomQuery) ([]roomThe
 	}, regions, ids, sizes)
 }
 
-// RoomByRegion implements alloc.RegionReader.
-func (r reader) RoomByRegion(ctx context.Context, ask []alloc.RoomQuery) (map[string]bool, error) {
+// RoomByRegion implements storage.RegionReader.
+func (r reader) RoomByRegion(ctx context.Context, ask []storage.RoomQuery) (map[string]bool, error) {
 	found, err := r.roomInAll(ctx, ask)
 	room := make(map[string]bool, len(found))
 	for _, f := range found {

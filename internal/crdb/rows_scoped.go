@@ -5,16 +5,16 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// ScopedPool implements alloc.Reader.
+// ScopedPool implements storage.Reader.
 func (r reader) ScopedPool(ctx context.Context, class, project ipam.ID, scope string) (ipam.Pool, error) {
 	return one(ctx, r, "scoped_pool_get", scanPool, notFound("The scope has no pool."), uuid(class), uuid(project), scope)
 }
 
-// ScopedPoolCount implements alloc.Reader.
+// ScopedPoolCount implements storage.Reader.
 func (r reader) ScopedPoolCount(ctx context.Context, class, project ipam.ID) (int64, error) {
 	missing := notFound("The IP class was not found.")
 	if project.IsZero() {
@@ -23,10 +23,10 @@ func (r reader) ScopedPoolCount(ctx context.Context, class, project ipam.ID) (in
 	return one(ctx, r, "scoped_pool_count_in", scanCount, missing, uuid(class), uuid(project))
 }
 
-// ScopedPoolList implements alloc.Reader.
-func (r reader) ScopedPoolList(ctx context.Context, after ipam.ID, limit int) ([]alloc.ScopedPool, error) {
-	return list(ctx, r, "scoped_pool_list", func(row pgx.Row) (alloc.ScopedPool, error) {
-		var s alloc.ScopedPool
+// ScopedPoolList implements storage.Reader.
+func (r reader) ScopedPoolList(ctx context.Context, after ipam.ID, limit int) ([]storage.ScopedPool, error) {
+	return list(ctx, r, "scoped_pool_list", func(row pgx.Row) (storage.ScopedPool, error) {
+		var s storage.ScopedPool
 		var class ipam.ClassSpec
 		var err error
 		s.Pool, err = scanPoolAnd(row, &class, &s.Held)

@@ -6,11 +6,11 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/pools"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-func scanStanding(row pgx.Row) (p alloc.PoolStanding, err error) {
+func scanStanding(row pgx.Row) (p pools.PoolStanding, err error) {
 	var (
 		at           []byte
 		length       int16
@@ -30,18 +30,18 @@ func scanStanding(row pgx.Row) (p alloc.PoolStanding, err error) {
 	return p, err
 }
 
-// PoolStandings implements alloc.SampleStore.
-func (r reader) PoolStandings(ctx context.Context, region string, from ipam.ID, limit int) ([]alloc.PoolStanding, error) {
+// PoolStandings implements pools.SampleStore.
+func (r reader) PoolStandings(ctx context.Context, region string, from ipam.ID, limit int) ([]pools.PoolStanding, error) {
 	return list(ctx, r, "pool_standing", scanStanding, region, uuid(from), limit)
 }
 
-// FreeWalk implements alloc.SampleStore.
-func (r reader) FreeWalk(ctx context.Context, region string, from alloc.FreePlace, last ipam.ID, limit int) ([]alloc.FreePlace, error) {
+// FreeWalk implements pools.SampleStore.
+func (r reader) FreeWalk(ctx context.Context, region string, from pools.FreePlace, last ipam.ID, limit int) ([]pools.FreePlace, error) {
 	at := from.Base
 	if at == nil {
 		at = []byte{}
 	}
-	return list(ctx, r, "free_walk", func(row pgx.Row) (f alloc.FreePlace, err error) {
+	return list(ctx, r, "free_walk", func(row pgx.Row) (f pools.FreePlace, err error) {
 		err = row.Scan((*[16]byte)(&f.Container), &f.HostBits, &f.Base)
 		return f, err
 	}, region, uuid(from.Container), from.HostBits, at, uuid(last), limit)

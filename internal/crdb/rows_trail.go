@@ -8,7 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -18,7 +18,7 @@ var (
 	lastTime = time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)
 )
 
-func eventIn(project alloc.ProjectKey) func(pgx.Row) (ipam.Event, error) {
+func eventIn(project storage.ProjectKey) func(pgx.Row) (ipam.Event, error) {
 	return func(row pgx.Row) (ipam.Event, error) {
 		e := ipam.Event{ProjectID: project.ID}
 		err := row.Scan((*[16]byte)(&e.ID), &e.At, &e.Subject, &e.Method, &e.Remote, &e.RequestID, &e.Operation, &e.Kind, &e.Name, &e.Outcome,
@@ -28,8 +28,8 @@ func eventIn(project alloc.ProjectKey) func(pgx.Row) (ipam.Event, error) {
 	}
 }
 
-// EventList implements alloc.Reader.
-func (r reader) EventList(ctx context.Context, project alloc.ProjectKey, from, before ipam.ID, limit int) ([]ipam.Event, error) {
+// EventList implements storage.Reader.
+func (r reader) EventList(ctx context.Context, project storage.ProjectKey, from, before ipam.ID, limit int) ([]ipam.Event, error) {
 	if before.IsZero() {
 		before = lastID
 	}
@@ -39,14 +39,14 @@ func (r reader) EventList(ctx context.Context, project alloc.ProjectKey, from, b
 	return list(ctx, r, "event_list", eventIn(project), r.region, uuid(project.ID), uuid(from), uuid(before), limit)
 }
 
-// PoolListCovering implements alloc.Reader.
-func (r reader) PoolListCovering(ctx context.Context, project alloc.ProjectKey, candidates []netip.Prefix, limit int) ([]ipam.Pool, error) {
+// PoolListCovering implements storage.Reader.
+func (r reader) PoolListCovering(ctx context.Context, project storage.ProjectKey, candidates []netip.Prefix, limit int) ([]ipam.Pool, error) {
 	bases, lengths := heldArrays(candidates)
 	return list(ctx, r, "pool_list_covering", scanPool, uuid(project.ID), bases, lengths, limit)
 }
 
-// HeldAt implements alloc.Reader: a point look-up for each candidate that lies in a pool.
-func (r reader) HeldAt(ctx context.Context, pools []alloc.Container, candidates []netip.Prefix) ([]ipam.Allocation, error) {
+// HeldAt implements storage.Reader: a point look-up for each candidate that lies in a pool.
+func (r reader) HeldAt(ctx context.Context, pools []storage.Container, candidates []netip.Prefix) ([]ipam.Allocation, error) {
 	type ask struct {
 		projects, containers [][16]byte
 		blocks               []netip.Prefix
@@ -84,14 +84,14 @@ func (r reader) HeldAt(ctx context.Context, pools []alloc.Container, candidates 
 	return out, nil
 }
 
-// HeldElsewhere implements alloc.Reader: one probe of each pool, as the blocks that are held in one do not overlap.
-func (r reader) HeldElsewhere(ctx context.Context, project alloc.ProjectKey, at netip.Addr, candidates []netip.Prefix, limit int) ([]ipam.Allocation, error) {
+// HeldElsewhere implements storage.Reader: one probe of each pool, as the blocks that are held in one do not overlap.
+func (r reader) HeldElsewhere(ctx context.Context, project storage.ProjectKey, at netip.Addr, candidates []netip.Prefix, limit int) ([]ipam.Allocation, error) {
 	bases, lengths := heldArrays(candidates)
 	found, err := list(ctx, r, "held_elsewhere", allocationOfItsPool, r.places.everywhere(), uuid(project.ID), bases, lengths, at.AsSlice(), limit)
 	return slices.DeleteFunc(found, func(a ipam.Allocation) bool { return !a.Block.Contains(at) }), err
 }
 
-func holdIn(project alloc.ProjectKey) func(pgx.Row) (ipam.Hold, error) {
+func holdIn(project storage.ProjectKey) func(pgx.Row) (ipam.Hold, error) {
 	return func(row pgx.Row) (ipam.Hold, error) {
 		h := ipam.Hold{ProjectID: project.ID, Project: project.Name}
 		var at []byte
@@ -107,8 +107,8 @@ func holdIn(project alloc.ProjectKey) func(pgx.Row) (ipam.Hold, error) {
 	}
 }
 
-// HistoryAt implements alloc.Reader.
-func (r reader) HistoryAt(ctx context.Context, project alloc.ProjectKey, candidates []netip.Prefix, at time.Time, limit int) ([]ipam.Hold, error) {
+// HistoryAt implements storage.Reader.
+func (r reader) HistoryAt(ctx context.Context, project storage.ProjectKey, candidates []netip.Prefix, at time.Time, limit int) ([]ipam.Hold, error) {
 	bases, lengths := heldArrays(candidates)
 	if r.places.several() {
 		return list(ctx, r, "history_at_everywhere", holdIn(project), r.places.everywhere(), uuid(project.ID), bases, lengths, at, limit)
@@ -116,10 +116,10 @@ func (r reader) HistoryAt(ctx context.Context, project alloc.ProjectKey, candida
 	return list(ctx, r, "history_at", holdIn(project), r.region, uuid(project.ID), bases, lengths, at, limit)
 }
 
-// HistoryList implements alloc.Reader.
-func (r reader) HistoryList(ctx context.Context, project alloc.ProjectKey, candidates []netip.Prefix, before alloc.HistoryCursor, limit int) ([]ipam.Hold, error) {
+// HistoryList implements storage.Reader.
+func (r reader) HistoryList(ctx context.Context, project storage.ProjectKey, candidates []netip.Prefix, before storage.HistoryCursor, limit int) ([]ipam.Hold, error) {
 	if before.Until.IsZero() {
-		before = alloc.HistoryCursor{Until: lastTime, ID: lastID}
+		before = storage.HistoryCursor{Until: lastTime, ID: lastID}
 	}
 	bases, lengths := heldArrays(candidates)
 	if r.places.several() {
@@ -128,8 +128,8 @@ func (r reader) HistoryList(ctx context.Context, project alloc.ProjectKey, candi
 	return list(ctx, r, "history_list", holdIn(project), r.region, uuid(project.ID), bases, lengths, before.Until, uuid(before.ID), limit)
 }
 
-// AllocationGetByID implements alloc.Reader.
-func (r reader) AllocationGetByID(ctx context.Context, of alloc.ProjectKey, id ipam.ID) (ipam.Allocation, error) {
+// AllocationGetByID implements storage.Reader.
+func (r reader) AllocationGetByID(ctx context.Context, of storage.ProjectKey, id ipam.ID) (ipam.Allocation, error) {
 	a, err := one(ctx, r, "allocation_get_by_id", allocationIn(""), notFound("Allocation %q was not found in project %q.", id, of.Name), r.region, uuid(id), uuid(of.ID))
 	if found := r.allocationElsewhere(ctx, of, id, &err); found != nil {
 		a, err = *found, nil

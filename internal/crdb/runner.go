@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/twin"
 )
@@ -19,17 +19,17 @@ const (
 	slowPause   = 100 * time.Millisecond // first pause when the database is out of reach or out of resources
 )
 
-// InTx implements alloc.Store.
-func (s *Store) InTx(ctx context.Context, op string, locks alloc.Locks, fn func(context.Context, alloc.Tx) error) error {
+// InTx implements storage.Store.
+func (s *Store) InTx(ctx context.Context, op string, locks storage.Locks, fn func(context.Context, storage.Tx) error) error {
 	return s.transact(ctx, op, locks, false, fn)
 }
 
-// DryRun implements alloc.Store.
-func (s *Store) DryRun(ctx context.Context, op string, locks alloc.Locks, fn func(context.Context, alloc.Tx) error) error {
+// DryRun implements storage.Store.
+func (s *Store) DryRun(ctx context.Context, op string, locks storage.Locks, fn func(context.Context, storage.Tx) error) error {
 	return s.transact(ctx, op, locks, true, fn)
 }
 
-func (s *Store) transact(ctx context.Context, op string, locks alloc.Locks, dry bool, fn func(context.Context, alloc.Tx) error) error {
+func (s *Store) transact(ctx context.Context, op string, locks storage.Locks, dry bool, fn func(context.Context, storage.Tx) error) error {
 	number, stale := 0, newStalePlan()
 	once := func(ctx context.Context) error {
 		cn, release, err := s.acquire(ctx, dry)
@@ -82,7 +82,7 @@ func (s *Store) read(ctx context.Context, op string, fn func(querier) error) err
 	if run, ok := readsOf(ctx); ok {
 		return run(ctx, op, fn)
 	}
-	if alloc.IsStale(ctx) {
+	if storage.IsStale(ctx) {
 		return s.readBehind(ctx, op, fn)
 	}
 	return s.readNow(ctx, op, fn)

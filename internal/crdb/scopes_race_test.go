@@ -8,7 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/dbtest"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
@@ -42,7 +43,7 @@ func TestOneScopeGetsOnePoolHoweverManyAreFirst(t *testing.T) {
 			all = append(all, func() {
 				c := byClass(fmt.Sprintf("claim-%d-%d", round, i), "class")
 				c.Spec.PrefixLength, c.Spec.Scope = new(29), map[string]string{"zone": fmt.Sprint("z", round)}
-				_, errs[i] = houses[i%2].svc.CreateClaim(ctx, project, c, alloc.Request{})
+				_, errs[i] = houses[i%2].svc.CreateClaim(ctx, project, c, usecase.Request{})
 			})
 		}
 		together(all...)
@@ -70,7 +71,7 @@ func TestAClassIsDeletedOrNamedAndNeverBoth(t *testing.T) {
 	ctx := admin(t)
 	h.createPool(t, rootPool("pool", "10.0.0.0/16"))
 	list := func(names ...string) error {
-		_, err := h.svc.PatchPool(ctx, project, "pool", alloc.Request{}, func(p ipam.Pool) (ipam.Pool, error) {
+		_, err := h.svc.PatchPool(ctx, project, "pool", usecase.Request{}, func(p ipam.Pool) (ipam.Pool, error) {
 			p.Spec.ClassNames = names
 			return p, nil
 		})
@@ -78,15 +79,15 @@ func TestAClassIsDeletedOrNamedAndNeverBoth(t *testing.T) {
 	}
 	for round := range 10 {
 		name := fmt.Sprint("class-", round)
-		_, err := h.svc.CreateClass(ctx, project, classOf(name), false, alloc.Request{})
+		_, err := h.svc.CreateClass(ctx, project, classOf(name), false, usecase.Request{})
 		require.NoError(t, err)
 		var listed, claimed, deleted error
 		listed = list()
 		require.NoError(t, listed)
 		together(
 			func() { listed = list(name) },
-			func() { deleted = other.svc.DeleteClass(ctx, project, name, alloc.Request{}) },
-			func() { _, claimed = other.svc.CreateClaim(ctx, project, byClass("by-"+name, name), alloc.Request{}) },
+			func() { deleted = other.svc.DeleteClass(ctx, project, name, usecase.Request{}) },
+			func() { _, claimed = other.svc.CreateClaim(ctx, project, byClass("by-"+name, name), usecase.Request{}) },
 		)
 		if deleted == nil {
 			require.True(t, ipam.IsCode(listed, ipam.CodeNotFound), "%v", listed)
@@ -99,9 +100,9 @@ func TestAClassIsDeletedOrNamedAndNeverBoth(t *testing.T) {
 	}
 }
 
-func platformKey(t *testing.T, h *house) alloc.ProjectKey {
+func platformKey(t *testing.T, h *house) storage.ProjectKey {
 	t.Helper()
 	p, err := h.store.ProjectGet(context.WithoutCancel(t.Context()), project)
 	require.NoError(t, err)
-	return alloc.Key(p)
+	return storage.Key(p)
 }

@@ -9,18 +9,20 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/crdb"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
 // seen makes something happen when a claim was read, and before its reader goes on.
 type seen struct {
-	alloc.Store
+	storage.Store
 	once sync.Once
 	then func()
 }
 
-func (s *seen) ClaimLookup(ctx context.Context, q alloc.ClaimQuery) (alloc.ClaimFacts, error) {
+func (s *seen) ClaimLookup(ctx context.Context, q storage.ClaimQuery) (storage.ClaimFacts, error) {
 	facts, err := s.Store.ClaimLookup(ctx, q)
 	if facts.Claim != nil || facts.Answer != nil {
 		s.once.Do(s.then)
@@ -47,15 +49,15 @@ func undurable(t *testing.T) (*pair, ipam.Claim) {
 }
 
 // repeats of a claim, by all the ways in which a client learns that it is there.
-var repeats = map[string]func(ctx context.Context, svc *alloc.Service) (alloc.Result[ipam.Claim], error){
-	"put": func(ctx context.Context, svc *alloc.Service) (alloc.Result[ipam.Claim], error) {
-		return svc.PutClaim(ctx, project, claimOf("claim", project, "pool", 32), alloc.Request{})
+var repeats = map[string]func(ctx context.Context, svc *alloc.Service) (usecase.Result[ipam.Claim], error){
+	"put": func(ctx context.Context, svc *alloc.Service) (usecase.Result[ipam.Claim], error) {
+		return svc.PutClaim(ctx, project, claimOf("claim", project, "pool", 32), usecase.Request{})
 	},
-	"key": func(ctx context.Context, svc *alloc.Service) (alloc.Result[ipam.Claim], error) {
+	"key": func(ctx context.Context, svc *alloc.Service) (usecase.Result[ipam.Claim], error) {
 		return svc.CreateClaim(ctx, project, claimOf("claim", project, "pool", 32), keyed("key"))
 	},
-	"name": func(ctx context.Context, svc *alloc.Service) (alloc.Result[ipam.Claim], error) {
-		return svc.CreateClaim(ctx, project, claimOf("claim", project, "pool", 32), alloc.Request{})
+	"name": func(ctx context.Context, svc *alloc.Service) (usecase.Result[ipam.Claim], error) {
+		return svc.CreateClaim(ctx, project, claimOf("claim", project, "pool", 32), usecase.Request{})
 	},
 }
 
@@ -85,7 +87,7 @@ func TestABarrierThatAFailoverEndsBeginsAnewWithItsRead(t *testing.T) {
 	p, lost := undurable(t)
 	before, err := p.Waiting(admin(t))
 	require.NoError(t, err)
-	var r alloc.Result[ipam.Claim]
+	var r usecase.Result[ipam.Claim]
 	done := make(chan struct{})
 	ctx := within(t, 30*time.Second)
 	go func() {
@@ -100,7 +102,7 @@ func TestABarrierThatAFailoverEndsBeginsAnewWithItsRead(t *testing.T) {
 }
 
 // madeAnew: what is answered after a failover is what the new primary has, and the claim that was lost is not answered.
-func madeAnew(t *testing.T, p *pair, lost ipam.Claim, r alloc.Result[ipam.Claim], err error) {
+func madeAnew(t *testing.T, p *pair, lost ipam.Claim, r usecase.Result[ipam.Claim], err error) {
 	t.Helper()
 	require.NoError(t, err, "it is made anew")
 	require.NotEqual(t, lost.UID, r.Value.UID)
@@ -115,16 +117,16 @@ func TestANameIsNotToldToBeTakenBeforeTheStandbyHasIt(t *testing.T) {
 	p, _ := undurable(t)
 	for name, create := range map[string]func(ctx context.Context) error{
 		"claim": func(ctx context.Context) error {
-			return errOf(p.svc.CreateClaim(ctx, project, claimOf("claim", project, "pool", 32), alloc.Request{}))
+			return errOf(p.svc.CreateClaim(ctx, project, claimOf("claim", project, "pool", 32), usecase.Request{}))
 		},
 		"batch": func(ctx context.Context) error {
-			return errOf(p.svc.CreateClaimBatch(ctx, project, []ipam.Claim{claimOf("claim", project, "pool", 32)}, alloc.Request{}))
+			return errOf(p.svc.CreateClaimBatch(ctx, project, []ipam.Claim{claimOf("claim", project, "pool", 32)}, usecase.Request{}))
 		},
 	} {
 		err := create(within(t, time.Second))
 		require.True(t, ipam.IsCode(err, ipam.CodeOutcomeUnknown), "%s: %v", name, err)
 	}
 	p.Resume()
-	err := errOf(p.svc.CreateClaim(admin(t), project, claimOf("claim", project, "pool", 32), alloc.Request{}))
+	err := errOf(p.svc.CreateClaim(admin(t), project, claimOf("claim", project, "pool", 32), usecase.Request{}))
 	require.True(t, ipam.IsCode(err, ipam.CodeAlreadyExists), "%v", err)
 }

@@ -10,7 +10,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/paging"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/crdb"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/standby"
@@ -43,7 +45,7 @@ func within(t *testing.T, d time.Duration) context.Context {
 	return ctx
 }
 
-func keyed(key string) alloc.Request { return alloc.Request{Key: key, Fingerprint: [32]byte{1}} }
+func keyed(key string) usecase.Request { return usecase.Request{Key: key, Fingerprint: [32]byte{1}} }
 
 // failOver kills the primary, promotes the standby, and answers a server on that.
 func (p *pair) failOver(t *testing.T) *house {
@@ -68,7 +70,7 @@ func TestWhatIsAcknowledgedWhileAStandbyStallsSurvivesAFailover(t *testing.T) {
 	p.createPool(t, rootPool("pool", "10.0.0.0/24"))
 	p.Stall()
 	acknowledged := map[string]ipam.Claim{}
-	note := func(r alloc.Result[ipam.Claim], err error) {
+	note := func(r usecase.Result[ipam.Claim], err error) {
 		if err == nil {
 			acknowledged[r.Value.Name] = r.Value
 		}
@@ -81,7 +83,7 @@ func TestWhatIsAcknowledgedWhileAStandbyStallsSurvivesAFailover(t *testing.T) {
 			_, _ = p.svc.CreatePool(ctx, project, rootPool("other", "10.1.0.0/24"), keyed("pool")) // its own COMMIT waits
 		}()
 		note(p.svc.CreateClaim(ctx, project, claimOf("keyed", project, "pool", 32), keyed("claim")))
-		note(p.svc.PutClaim(within(t, 5*time.Second), project, claimOf("put", project, "pool", 32), alloc.Request{}))
+		note(p.svc.PutClaim(within(t, 5*time.Second), project, claimOf("put", project, "pool", 32), usecase.Request{}))
 		<-put
 	}
 	after := p.failOver(t)
@@ -125,10 +127,10 @@ func TestWhatCanBeSeenIsNotAcknowledgedBeforeTheStandbyHasIt(t *testing.T) {
 		told <- err
 	}()
 	go func() {
-		_, err := p.svc.PutClaim(ctx, project, claimOf("claim", project, "pool", 32), alloc.Request{})
+		_, err := p.svc.PutClaim(ctx, project, claimOf("claim", project, "pool", 32), usecase.Request{})
 		told <- err
 	}()
-	go func() { told <- p.svc.DeleteClaim(ctx, project, "released", alloc.Request{}) }()
+	go func() { told <- p.svc.DeleteClaim(ctx, project, "released", usecase.Request{}) }()
 	require.NoError(t, p.AwaitWaiting(admin(t), 3))
 	p.cancelWaits(t)
 	for range 3 {
@@ -142,11 +144,11 @@ func TestWhatCanBeSeenIsNotAcknowledgedBeforeTheStandbyHasIt(t *testing.T) {
 			return errOf(p.svc.CreatePool(ctx, project, rootPool("seen", "10.1.0.0/24"), keyed("seen")))
 		},
 		"put": func(ctx context.Context) error {
-			return errOf(p.svc.PutClaim(ctx, project, claimOf("claim", project, "pool", 32), alloc.Request{}))
+			return errOf(p.svc.PutClaim(ctx, project, claimOf("claim", project, "pool", 32), usecase.Request{}))
 		},
-		"release": func(ctx context.Context) error { return p.svc.DeleteClaim(ctx, project, "released", alloc.Request{}) },
+		"release": func(ctx context.Context) error { return p.svc.DeleteClaim(ctx, project, "released", usecase.Request{}) },
 		"patch without a difference": func(ctx context.Context) error {
-			return errOf(p.svc.PatchPool(ctx, project, "pool", alloc.Request{}, func(p ipam.Pool) (ipam.Pool, error) { return p, nil }))
+			return errOf(p.svc.PatchPool(ctx, project, "pool", usecase.Request{}, func(p ipam.Pool) (ipam.Pool, error) { return p, nil }))
 		},
 	} {
 		err := repeat(within(t, time.Second))
@@ -164,8 +166,8 @@ func TestWhatCanBeSeenIsNotAcknowledgedBeforeTheStandbyHasIt(t *testing.T) {
 // makeProject writes, under a lock of its own, so that nobody waits for it.
 func makeProject(ctx context.Context, store *crdb.Store, name string) error {
 	p := ipam.Project{Metadata: ipam.Metadata{Name: name, UID: ipam.NewID(), Revision: ipam.NewID()}}
-	return store.InTx(ctx, "make", alloc.Locks{Alone: []ipam.ID{p.UID}}, func(ctx context.Context, tx alloc.Tx) error {
-		return tx.Write(ctx, alloc.Changes{ProjectInsert: &p})
+	return store.InTx(ctx, "make", storage.Locks{Alone: []ipam.ID{p.UID}}, func(ctx context.Context, tx storage.Tx) error {
+		return tx.Write(ctx, storage.Changes{ProjectInsert: &p})
 	})
 }
 
@@ -217,7 +219,7 @@ func TestAStalledStandbyGathersNoMoreSessionsThanThePoolHas(t *testing.T) {
 	err = makeProject(admin(t), p.store, "late")
 	require.True(t, ipam.IsCode(err, ipam.CodeUnavailable), "%v", err)
 	require.Contains(t, err.Error(), "confirms no changes")
-	_, err = p.svc.ListPools(admin(t), project, alloc.Filter{}, 10, "")
+	_, err = p.svc.ListPools(admin(t), project, paging.Filter{}, 10, "")
 	require.NoError(t, err, "reads go on")
 	after, err := p.Sessions(admin(t))
 	require.NoError(t, err)
@@ -261,9 +263,9 @@ func TestAServerFollowsAFailover(t *testing.T) {
 	require.NoError(t, p.Promote(admin(t)))
 	promoted := time.Now()
 	ctx := admin(t)
-	err := errOf(p.svc.PutClaim(ctx, project, claimOf("after", project, "pool", 32), alloc.Request{}))
+	err := errOf(p.svc.PutClaim(ctx, project, claimOf("after", project, "pool", 32), usecase.Request{}))
 	for ctx.Err() == nil && err != nil {
-		err = errOf(p.svc.PutClaim(ctx, project, claimOf("after", project, "pool", 32), alloc.Request{}))
+		err = errOf(p.svc.PutClaim(ctx, project, claimOf("after", project, "pool", 32), usecase.Request{}))
 	}
 	require.NoError(t, err)
 	t.Logf("%s from the kill to the promotion's end, %s from there to the first claim", promoted.Sub(killed).Round(time.Millisecond), time.Since(promoted).Round(time.Millisecond))

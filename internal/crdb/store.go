@@ -11,7 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
@@ -35,7 +35,7 @@ type Store struct {
 }
 
 var (
-	_ alloc.Store      = (*Store)(nil)
+	_ storage.Store    = (*Store)(nil)
 	_ tenancy.KeyStore = (*Store)(nil)
 )
 

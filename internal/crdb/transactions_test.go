@@ -17,7 +17,7 @@ import (
 	"github.com/carve-ipam/carve/internal/dbtest"
 )
 
-// transactionsFile is what requests send to the database, from which tools/sqlcheck makes the second part of docs/sql.md.
+// transactionsFile is what requests send to the database, in which tools/sqlcheck looks for statements of other regions.
 var transactionsFile = filepath.Join("testdata", "transactions.json")
 
 // recorded is a request and the attempts that it made of the database: reads, and transactions.
@@ -28,7 +28,7 @@ type recorded struct {
 
 // What each request sends, in how many round trips, is what somebody has looked at: a round trip more is a decision, and not an accident.
 // Each request is the first that its server gets, which then remembers nothing, and has a database of its own.
-func TestRequestsSendWhatTheCatalogueSays(t *testing.T) {
+func TestRequestsSendWhatWasRecorded(t *testing.T) {
 	t.Parallel()
 	onPostgres(t)
 	requests := maps.Clone(readings)
@@ -51,7 +51,7 @@ func TestRequestsSendWhatTheCatalogueSays(t *testing.T) {
 	}
 	want, err := os.ReadFile(transactionsFile)
 	require.NoError(t, err)
-	require.Equal(t, string(want), text, "go test ./internal/crdb -run WhatTheCatalogueSays -update, look at what changed, and make generate")
+	require.Equal(t, string(want), text, "go test ./internal/crdb -run SendWhatWasRecorded -update, and look at what changed")
 }
 
 // record runs a request and answers what it sent.

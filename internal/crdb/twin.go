@@ -1,12 +1,12 @@
 package crdb
 
 import (
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/twin"
 )
 
 // stalePlan is what the first attempt of a transaction read, for the twin whose other attempts go on with it. It is nil elsewhere.
-type stalePlan struct{ facts *alloc.GroupFacts }
+type stalePlan struct{ facts *storage.GroupFacts }
 
 func newStalePlan() *stalePlan {
 	if !twin.StalePlan {
@@ -16,15 +16,15 @@ func newStalePlan() *stalePlan {
 }
 
 // recall answers what the first attempt read.
-func (p *stalePlan) recall() (alloc.GroupFacts, bool) {
+func (p *stalePlan) recall() (storage.GroupFacts, bool) {
 	if !twin.StalePlan || p == nil || p.facts == nil {
-		return alloc.GroupFacts{}, false
+		return storage.GroupFacts{}, false
 	}
 	return *p.facts, true
 }
 
 // keep remembers what the first attempt has read.
-func (p *stalePlan) keep(facts alloc.GroupFacts, err error) {
+func (p *stalePlan) keep(facts storage.GroupFacts, err error) {
 	if twin.StalePlan && p != nil && err == nil {
 		p.facts = &facts
 	}

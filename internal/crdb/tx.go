@@ -8,8 +8,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/carve-ipam/carve/internal/alloc"
 	"github.com/carve-ipam/carve/internal/alloc/space"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/crdb/query"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/twin"
@@ -28,7 +28,7 @@ type tx struct {
 	stale *stalePlan // nil, but for a twin
 }
 
-var _ alloc.Tx = (*tx)(nil)
+var _ storage.Tx = (*tx)(nil)
 
 func newTx(s *Store, c *conn, number int, dry bool) *tx {
 	t := &tx{conn: c, number: number, dry: dry, clock: s.clock, durable: s.engine.durable}
@@ -37,10 +37,10 @@ func newTx(s *Store, c *conn, number int, dry bool) *tx {
 	return t
 }
 
-// Attempt implements alloc.Tx.
+// Attempt implements storage.Tx.
 func (t *tx) Attempt() int { return t.number }
 
-// Now implements alloc.Tx.
+// Now implements storage.Tx.
 func (t *tx) Now() time.Time {
 	if t.conn.at.IsZero() || twin.LocalClock {
 		return t.clock.Now()
@@ -48,8 +48,8 @@ func (t *tx) Now() time.Time {
 	return t.conn.at
 }
 
-// FreeRead implements alloc.Tx.
-func (t *tx) FreeRead(ctx context.Context, c alloc.Container, reads space.Reads) ([]netip.Prefix, error) {
+// FreeRead implements storage.Tx.
+func (t *tx) FreeRead(ctx context.Context, c storage.Container, reads space.Reads) ([]netip.Prefix, error) {
 	t.conn.lock(c.Lock())
 	b := &pgx.Batch{}
 	n := queueFree(b, c, reads)
@@ -61,14 +61,14 @@ func (t *tx) FreeRead(ctx context.Context, c alloc.Container, reads space.Reads)
 	return free, errors.Join(err, results.Close())
 }
 
-// QuotaShards implements alloc.QuotaReader. Whoever decides by the sum of a quota's shards is alone with it.
+// QuotaShards implements storage.QuotaReader. Whoever decides by the sum of a quota's shards is alone with it.
 func (t *tx) QuotaShards(ctx context.Context, quotas []ipam.ID) ([]ipam.QuotaShard, error) {
 	t.conn.lock(quotas...)
 	return t.reader.QuotaShards(ctx, quotas)
 }
 
 // queueFree adds the statements of the planned reads and answers how many there are.
-func queueFree(b *pgx.Batch, c alloc.Container, reads space.Reads) int {
+func queueFree(b *pgx.Batch, c storage.Container, reads space.Reads) int {
 	before := b.Len()
 	if len(reads.Keys) > 0 {
 		sizes, bases := freeArrays(reads.Keys)

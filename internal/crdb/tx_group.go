@@ -8,14 +8,14 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/carve-ipam/carve/internal/alloc"
 	"github.com/carve-ipam/carve/internal/alloc/space"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/crdb/query"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// GroupRead implements alloc.Tx.
-func (t *tx) GroupRead(ctx context.Context, pool alloc.Container, reads space.Reads, q alloc.GroupQuery) (facts alloc.GroupFacts, err error) {
+// GroupRead implements storage.Tx.
+func (t *tx) GroupRead(ctx context.Context, pool storage.Container, reads space.Reads, q storage.GroupQuery) (facts storage.GroupFacts, err error) {
 	t.conn.lock(pool.Lock())
 	if facts, read := t.stale.recall(); read {
 		return facts, nil
@@ -75,7 +75,7 @@ func takeFence(results pgx.BatchResults) (bool, error) {
 var errNoPool = errors.New("no such pool")
 
 // groupFacts takes the results in the order in which they were asked for.
-func groupFacts(results pgx.BatchResults, n int, q alloc.GroupQuery, part func(pgx.Row) (alloc.QuotaPart, error), facts *alloc.GroupFacts) error {
+func groupFacts(results pgx.BatchResults, n int, q storage.GroupQuery, part func(pgx.Row) (storage.QuotaPart, error), facts *storage.GroupFacts) error {
 	state, err := rest(results, scanPoolState)
 	if err != nil {
 		return err
@@ -102,7 +102,7 @@ func groupFacts(results pgx.BatchResults, n int, q alloc.GroupQuery, part func(p
 	return err
 }
 
-func takeGranted(results pgx.BatchResults, q alloc.GroupQuery, facts *alloc.GroupFacts) error {
+func takeGranted(results pgx.BatchResults, q storage.GroupQuery, facts *storage.GroupFacts) error {
 	if len(q.Consumers) == 0 {
 		return nil
 	}

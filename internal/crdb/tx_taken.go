@@ -7,14 +7,14 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/crdb/query"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Taken implements alloc.Tx: one round trip, one statement for all names, one for all keys and one for their projects.
-func (t *tx) Taken(ctx context.Context, claims, keys []alloc.NameRef) (taken map[alloc.NameRef]bool, used map[alloc.NameRef]bool, err error) {
-	taken, used = map[alloc.NameRef]bool{}, map[alloc.NameRef]bool{}
+// Taken implements storage.Tx: one round trip, one statement for all names, one for all keys and one for their projects.
+func (t *tx) Taken(ctx context.Context, claims, keys []storage.NameRef) (taken map[storage.NameRef]bool, used map[storage.NameRef]bool, err error) {
+	taken, used = map[storage.NameRef]bool{}, map[storage.NameRef]bool{}
 	b := &pgx.Batch{}
 	queueRefs(b, "claims_named", t.region, claims)
 	queueRefs(b, "answers_named", t.region, keys)
@@ -27,7 +27,7 @@ func (t *tx) Taken(ctx context.Context, claims, keys []alloc.NameRef) (taken map
 	return taken, used, errors.Join(err, results.Close())
 }
 
-func queueRefs(b *pgx.Batch, name, region string, refs []alloc.NameRef) {
+func queueRefs(b *pgx.Batch, name, region string, refs []storage.NameRef) {
 	if len(refs) == 0 {
 		return
 	}
@@ -39,7 +39,7 @@ func queueRefs(b *pgx.Batch, name, region string, refs []alloc.NameRef) {
 }
 
 // takeRefs reads the (project, name) of rows that exist.
-func takeRefs(results pgx.BatchResults, asked []alloc.NameRef, found map[alloc.NameRef]bool) error {
+func takeRefs(results pgx.BatchResults, asked []storage.NameRef, found map[storage.NameRef]bool) error {
 	if len(asked) == 0 {
 		return nil
 	}
@@ -47,7 +47,7 @@ func takeRefs(results pgx.BatchResults, asked []alloc.NameRef, found map[alloc.N
 	if err != nil {
 		return err
 	}
-	var ref alloc.NameRef
+	var ref storage.NameRef
 	_, err = pgx.ForEachRow(rows, []any{(*[16]byte)(&ref.ProjectID), &ref.Name}, func() error {
 		found[ref] = true
 		return nil
@@ -55,7 +55,7 @@ func takeRefs(results pgx.BatchResults, asked []alloc.NameRef, found map[alloc.N
 	return err
 }
 
-func projectsOf(refs []alloc.NameRef) (ids []ipam.ID) {
+func projectsOf(refs []storage.NameRef) (ids []ipam.ID) {
 	for _, r := range refs {
 		if !slices.Contains(ids, r.ProjectID) {
 			ids = append(ids, r.ProjectID)
@@ -65,7 +65,7 @@ func projectsOf(refs []alloc.NameRef) (ids []ipam.ID) {
 }
 
 // takeGone counts names in projects that are not there as taken.
-func takeGone(results pgx.BatchResults, asked []alloc.NameRef, taken map[alloc.NameRef]bool) error {
+func takeGone(results pgx.BatchResults, asked []storage.NameRef, taken map[storage.NameRef]bool) error {
 	there, err := rest(results, scanID)
 	for _, r := range asked {
 		if !slices.Contains(there, r.ProjectID) {

@@ -8,15 +8,15 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/crdb/query"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/twin"
 )
 
-// Write implements alloc.Tx: every statement in one round trip, each with the check that it hit what it names; and one more for names that have to be
+// Write implements storage.Tx: every statement in one round trip, each with the check that it hit what it names; and one more for names that have to be
 // looked for in other regions.
-func (t *tx) Write(ctx context.Context, ch alloc.Changes) error {
+func (t *tx) Write(ctx context.Context, ch storage.Changes) error {
 	w := &writer{batch: &pgx.Batch{}, region: t.region, several: t.places.several()}
 	if twin.NoKey {
 		ch.Answers = nil
@@ -36,7 +36,7 @@ func (t *tx) Write(ctx context.Context, ch alloc.Changes) error {
 		return err
 	}
 	results := t.conn.SendBatch(ctx, w.batch)
-	var conflict alloc.Conflict
+	var conflict storage.Conflict
 	for _, check := range w.checks {
 		if err := check(results, &conflict); err != nil {
 			_ = results.Close()
@@ -63,7 +63,7 @@ func causedByConflict(err error) bool {
 }
 
 // check reads one statement's result and compares it with what was expected.
-type check func(results pgx.BatchResults, conflict *alloc.Conflict) error
+type check func(results pgx.BatchResults, conflict *storage.Conflict) error
 
 // writer collects statements with their checks.
 type writer struct {
@@ -79,7 +79,7 @@ type writer struct {
 // hit queues a statement that must touch exactly want rows; otherwise the plan is out of date.
 func (w *writer) hit(name string, want int, args ...any) {
 	w.batch.Queue(query.Get(name), args...)
-	w.checks = append(w.checks, func(results pgx.BatchResults, _ *alloc.Conflict) error {
+	w.checks = append(w.checks, func(results pgx.BatchResults, _ *storage.Conflict) error {
 		tag, err := results.Exec()
 		if err != nil {
 			return err
@@ -100,7 +100,7 @@ func (w *writer) hitEach(name string, n, scalars int, args ...any) {
 // any queues a statement that may touch any number of rows.
 func (w *writer) any(name string, args ...any) {
 	w.batch.Queue(query.Get(name), args...)
-	w.checks = append(w.checks, func(results pgx.BatchResults, _ *alloc.Conflict) error {
+	w.checks = append(w.checks, func(results pgx.BatchResults, _ *storage.Conflict) error {
 		_, err := results.Exec()
 		return err
 	})
@@ -108,16 +108,16 @@ func (w *writer) any(name string, args ...any) {
 
 // named queues a statement that answers (project, name) of the rows it touched, once each; those of want that are missing are
 // conflicts, and so is one that is wanted twice: only one of the two was touched.
-func (w *writer) named(name string, want []alloc.NameRef, conflicts func(*alloc.Conflict) *[]alloc.NameRef, args ...any) {
+func (w *writer) named(name string, want []storage.NameRef, conflicts func(*storage.Conflict) *[]storage.NameRef, args ...any) {
 	name, args = each(name, len(want), 1, args)
 	w.batch.Queue(query.Get(name), args...)
-	w.checks = append(w.checks, func(results pgx.BatchResults, c *alloc.Conflict) error {
+	w.checks = append(w.checks, func(results pgx.BatchResults, c *storage.Conflict) error {
 		rows, err := results.Query()
 		if err != nil {
 			return err
 		}
-		touched := make(map[alloc.NameRef]bool, len(want))
-		var ref alloc.NameRef
+		touched := make(map[storage.NameRef]bool, len(want))
+		var ref storage.NameRef
 		if _, err = pgx.ForEachRow(rows, []any{(*[16]byte)(&ref.ProjectID), &ref.Name}, func() error {
 			touched[ref] = true
 			return nil
@@ -135,8 +135,8 @@ func (w *writer) named(name string, want []alloc.NameRef, conflicts func(*alloc.
 	})
 }
 
-func claimConflicts(c *alloc.Conflict) *[]alloc.NameRef  { return &c.ClaimRefs }
-func answerConflicts(c *alloc.Conflict) *[]alloc.NameRef { return &c.AnswerKeys }
+func claimConflicts(c *storage.Conflict) *[]storage.NameRef  { return &c.ClaimRefs }
+func answerConflicts(c *storage.Conflict) *[]storage.NameRef { return &c.AnswerKeys }
 
 // json encodes a document column.
 func (w *writer) json(v any) string {

@@ -3,11 +3,11 @@ package crdb
 import (
 	"time"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
 )
 
 // accessDeletes gives up members, keys and grants, and with a project all that only it has.
-func (w *writer) accessDeletes(ch alloc.AccessChanges) {
+func (w *writer) accessDeletes(ch storage.AccessChanges) {
 	if m := ch.MemberDelete; m != nil {
 		w.hit("member_delete", 1, uuid(m.ProjectID), m.Name, uuid(m.Revision))
 	}
@@ -30,14 +30,14 @@ func (w *writer) accessDeletes(ch alloc.AccessChanges) {
 	}
 }
 
-func (w *writer) accessUpdates(ch alloc.AccessChanges) {
+func (w *writer) accessUpdates(ch storage.AccessChanges) {
 	if u := ch.MemberUpdate; u != nil {
 		m := u.Now
 		w.hit("member_update", 1, uuid(m.ProjectID), m.Name, uuid(u.Was), m.Spec.Role, m.Generation, uuid(m.Revision), m.UpdatedAt)
 	}
 }
 
-func (w *writer) accessInserts(ch alloc.AccessChanges) {
+func (w *writer) accessInserts(ch storage.AccessChanges) {
 	if m := ch.MemberInsert; m != nil {
 		w.hit("member_insert", 1, uuid(m.UID), uuid(m.ProjectID), m.Name, m.Spec.Role, m.Generation, uuid(m.Revision), m.CreatedAt, m.UpdatedAt, m.CreatedBy)
 	}

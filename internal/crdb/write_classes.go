@@ -1,11 +1,11 @@
 package crdb
 
 import (
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-func (w *writer) classInserts(ch alloc.ClassChanges) {
+func (w *writer) classInserts(ch storage.ClassChanges) {
 	c := ch.ClassInsert
 	if c == nil {
 		return
@@ -14,7 +14,7 @@ func (w *writer) classInserts(ch alloc.ClassChanges) {
 		w.json(c.Labels), w.json(c.Annotations), c.Generation, uuid(c.Revision), c.CreatedAt, c.UpdatedAt, c.CreatedBy)
 }
 
-func (w *writer) classUpdates(ch alloc.ClassChanges) {
+func (w *writer) classUpdates(ch storage.ClassChanges) {
 	for _, u := range ch.ClassUpdate {
 		c := u.Now
 		w.hit("class_update", 1, uuid(c.UID), uuid(u.Was), string(c.Spec.Visibility), c.Spec.IsDefault, w.json(c.Spec), w.json(c.Labels), w.json(c.Annotations),
@@ -25,7 +25,7 @@ func (w *writer) classUpdates(ch alloc.ClassChanges) {
 	}
 }
 
-func (w *writer) classDelete(ch alloc.ClassChanges) {
+func (w *writer) classDelete(ch storage.ClassChanges) {
 	if c := ch.ClassDelete; c != nil {
 		w.hit("class_delete", 1, uuid(c.UID), uuid(c.Revision))
 	}
@@ -75,7 +75,7 @@ func (w *writer) backing(p ipam.Pool) {
 }
 
 // classEpochs makes servers forget what they remember of the classes that are changed, and of the pools behind classes.
-func (w *writer) classEpochs(ch alloc.Changes) {
+func (w *writer) classEpochs(ch storage.Changes) {
 	of := map[ipam.ID]bool{}
 	if c := ch.ClassInsert; c != nil {
 		of[c.ProjectID] = true

@@ -5,19 +5,19 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
 // deletes come before updates and inserts: what is given up can be taken in the same transaction. Rows that refer to others
 // go before those.
-func (w *writer) deletes(ch alloc.Changes) {
+func (w *writer) deletes(ch storage.Changes) {
 	for region, list := range claimsByRegion(ch.ClaimDelete) {
 		n := len(list)
-		projects, names, revisions, refs := make([][16]byte, n), make([]string, n), make([][16]byte, n), make([]alloc.NameRef, n)
+		projects, names, revisions, refs := make([][16]byte, n), make([]string, n), make([][16]byte, n), make([]storage.NameRef, n)
 		for i, c := range list {
 			projects[i], names[i], revisions[i] = uuid(c.ProjectID), c.Name, uuid(c.Revision)
-			refs[i] = alloc.NameRef{ProjectID: c.ProjectID, Name: c.Name}
+			refs[i] = storage.NameRef{ProjectID: c.ProjectID, Name: c.Name}
 		}
 		w.named("claim_delete", refs, claimConflicts, region, projects, names, revisions)
 	}

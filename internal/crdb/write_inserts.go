@@ -7,12 +7,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
 // inserts come last; rows that others refer to go first.
-func (w *writer) inserts(ch alloc.Changes) {
+func (w *writer) inserts(ch storage.Changes) {
 	if p := ch.ProjectInsert; p != nil {
 		w.hit("project_insert", 1, uuid(p.UID), p.Name, p.Spec.DisplayName, p.Spec.Description, w.json(p.Labels), w.json(p.Annotations),
 			p.Generation, uuid(p.Revision), p.CreatedAt, p.UpdatedAt, p.CreatedBy)
@@ -119,7 +119,7 @@ func (w *writer) claimsIn(region string, list []ipam.Claim) {
 		specs, labels, annotations, creators                     = make([]string, n), make([]string, n), make([]string, n), make([]string, n)
 		generations                                              = make([]int64, n)
 		created, updated                                         = make([]time.Time, n), make([]time.Time, n)
-		refs                                                     = make([]alloc.NameRef, n)
+		refs                                                     = make([]storage.NameRef, n)
 		classes, said, reuse                                     = classArrays(n), make([]bool, n), make([]int64, n)
 	)
 	for i, c := range list {
@@ -131,15 +131,15 @@ func (w *writer) claimsIn(region string, list []ipam.Claim) {
 		generations[i], created[i], updated[i] = c.Generation, c.CreatedAt, c.UpdatedAt
 		classes.set(i, c.Class)
 		said[i], reuse[i] = c.Spec.ReclaimPolicy != "", seconds(c.ReuseAfter)
-		refs[i] = alloc.NameRef{ProjectID: c.ProjectID, Name: c.Name}
+		refs[i] = storage.NameRef{ProjectID: c.ProjectID, Name: c.Name}
 	}
 	w.named("claim_insert", refs, claimConflicts, region, projects, names, ids, pools, poolOwners, poolProjects, poolNames, bases, lengths, allocations,
 		specs, labels, annotations, generations, revisions, created, updated, creators,
 		classes.ids, classes.projects, classes.names, said, reuse)
 }
 
-func (w *writer) answers(list []alloc.Answer) {
-	list = slices.SortedFunc(slices.Values(list), func(a, b alloc.Answer) int {
+func (w *writer) answers(list []storage.Answer) {
+	list = slices.SortedFunc(slices.Values(list), func(a, b storage.Answer) int {
 		return cmp.Or(bytes.Compare(a.ProjectID[:], b.ProjectID[:]), strings.Compare(a.Key, b.Key))
 	})
 	n := len(list)
@@ -147,11 +147,11 @@ func (w *writer) answers(list []alloc.Answer) {
 		return
 	}
 	projects, keys, prints, bodies := make([][16]byte, n), make([]string, n), make([][]byte, n), make([][]byte, n)
-	created, expires, refs := make([]time.Time, n), make([]time.Time, n), make([]alloc.NameRef, n)
+	created, expires, refs := make([]time.Time, n), make([]time.Time, n), make([]storage.NameRef, n)
 	for i, a := range list {
 		projects[i], keys[i], prints[i], bodies[i] = uuid(a.ProjectID), a.Key, a.Fingerprint[:], a.Body
 		created[i], expires[i] = a.CreatedAt, a.ExpiresAt
-		refs[i] = alloc.NameRef{ProjectID: a.ProjectID, Name: a.Key}
+		refs[i] = storage.NameRef{ProjectID: a.ProjectID, Name: a.Key}
 	}
 	w.named("answer_insert", refs, answerConflicts, w.region, projects, keys, prints, bodies, created, expires)
 }

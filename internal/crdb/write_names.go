@@ -7,7 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/crdb/query"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
@@ -21,7 +21,7 @@ type naming struct {
 
 // placed queues the look for the projects of new claims, and for the regions in which those may have claims; claims of projects that are gone
 // are conflicts.
-func (w *writer) placed(claims []ipam.Claim, made map[ipam.ID][]alloc.NameRef) {
+func (w *writer) placed(claims []ipam.Claim, made map[ipam.ID][]storage.NameRef) {
 	if len(made) == 0 {
 		return
 	}
@@ -31,7 +31,7 @@ func (w *writer) placed(claims []ipam.Claim, made map[ipam.ID][]alloc.NameRef) {
 		ids = append(ids, id)
 	}
 	w.batch.Queue(query.Get("projects_placed"), uuids(ids))
-	w.checks = append(w.checks, func(results pgx.BatchResults, c *alloc.Conflict) error {
+	w.checks = append(w.checks, func(results pgx.BatchResults, c *storage.Conflict) error {
 		rows, err := results.Query()
 		if err != nil {
 			return err
@@ -108,7 +108,7 @@ func (t *tx) settleNames(ctx context.Context, n *naming) error {
 	b := &pgx.Batch{}
 	b.Queue(query.Get("claims_named_elsewhere"), regions, projects, names)
 	results := t.conn.SendBatch(ctx, b)
-	var conflict alloc.Conflict
+	var conflict storage.Conflict
 	used, err := rest(results, scanRef)
 	if err := errors.Join(err, results.Close()); err != nil {
 		return err
@@ -119,7 +119,7 @@ func (t *tx) settleNames(ctx context.Context, n *naming) error {
 	return nil
 }
 
-func scanRef(row pgx.Row) (ref alloc.NameRef, err error) {
+func scanRef(row pgx.Row) (ref storage.NameRef, err error) {
 	err = row.Scan((*[16]byte)(&ref.ProjectID), &ref.Name)
 	return ref, err
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgtype"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -17,7 +17,7 @@ func (w *writer) quotaDelete(q ipam.Quota) {
 	w.any("shard_delete", uuid(q.UID))
 }
 
-func (w *writer) quotaUpdates(ch alloc.QuotaChanges) {
+func (w *writer) quotaUpdates(ch storage.QuotaChanges) {
 	if u := ch.QuotaUpdate; u != nil {
 		q, s := u.Now, u.Now.Spec
 		w.hit("quota_update", 1, uuid(q.ProjectID), q.Name, uuid(u.Was), s.Scope.Pool.Project, s.Scope.Pool.Name,
@@ -37,13 +37,13 @@ func (w *writer) quotaUpdates(ch alloc.QuotaChanges) {
 
 // inOneOrder sorts by key, so that two transactions which change several of the same rows wait for each other and do not lock each
 // other out.
-func inOneOrder(list []alloc.ShardUpdate) []alloc.ShardUpdate {
-	return slices.SortedFunc(slices.Values(list), func(a, b alloc.ShardUpdate) int {
+func inOneOrder(list []storage.ShardUpdate) []storage.ShardUpdate {
+	return slices.SortedFunc(slices.Values(list), func(a, b storage.ShardUpdate) int {
 		return cmp.Or(bytes.Compare(a.Now.QuotaID[:], b.Now.QuotaID[:]), strings.Compare(a.Now.Region, b.Now.Region), a.Now.Shard-b.Now.Shard)
 	})
 }
 
-func (w *writer) quotaInserts(ch alloc.QuotaChanges) {
+func (w *writer) quotaInserts(ch storage.QuotaChanges) {
 	if q := ch.QuotaInsert; q != nil {
 		s := q.Spec
 		w.hit("quota_insert", 1, uuid(q.UID), uuid(q.ProjectID), q.Name, s.Scope.Pool.Project, s.Scope.Pool.Name,

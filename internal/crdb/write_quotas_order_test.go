@@ -5,7 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -13,10 +13,10 @@ import (
 // own shard first, and would wait for the other's for as long as PostgreSQL takes to notice.
 func TestShardsAreChangedInOneOrder(t *testing.T) {
 	t.Parallel()
-	update := func(quota byte, shard int) alloc.ShardUpdate {
-		return alloc.ShardUpdate{Now: ipam.QuotaShard{QuotaID: ipam.ID{quota}, Shard: shard}}
+	update := func(quota byte, shard int) storage.ShardUpdate {
+		return storage.ShardUpdate{Now: ipam.QuotaShard{QuotaID: ipam.ID{quota}, Shard: shard}}
 	}
-	want := []alloc.ShardUpdate{update(1, 0), update(1, 3), update(1, 15), update(2, 1), update(9, 0)}
-	require.Equal(t, want, inOneOrder([]alloc.ShardUpdate{update(9, 0), update(1, 15), update(2, 1), update(1, 0), update(1, 3)}))
-	require.Equal(t, want, inOneOrder([]alloc.ShardUpdate{update(1, 3), update(9, 0), update(1, 0), update(1, 15), update(2, 1)}))
+	want := []storage.ShardUpdate{update(1, 0), update(1, 3), update(1, 15), update(2, 1), update(9, 0)}
+	require.Equal(t, want, inOneOrder([]storage.ShardUpdate{update(9, 0), update(1, 15), update(2, 1), update(1, 0), update(1, 3)}))
+	require.Equal(t, want, inOneOrder([]storage.ShardUpdate{update(1, 3), update(9, 0), update(1, 0), update(1, 15), update(2, 1)}))
 }

@@ -3,12 +3,12 @@ package crdb
 import (
 	"time"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
 // regionDeletes end loans, and the records of pools in regions; before the pools themselves.
-func (w *writer) regionDeletes(ch alloc.RegionChanges) {
+func (w *writer) regionDeletes(ch storage.RegionChanges) {
 	for _, group := range byBorrower(ch.LoanDelete) {
 		bases, lengths, _ := loanArrays(group)
 		w.hit("loan_delete", len(group), uuid(group[0].PoolID), group[0].Region, bases, lengths)
@@ -19,7 +19,7 @@ func (w *writer) regionDeletes(ch alloc.RegionChanges) {
 	}
 }
 
-func (w *writer) regionUpdates(ch alloc.RegionChanges) {
+func (w *writer) regionUpdates(ch storage.RegionChanges) {
 	if e := ch.EpochReset; e != nil {
 		w.hit("pool_region_epoch", 1, uuid(e.PoolID), e.Region, uuid(e.Record), uuid(e.Now))
 		if e.Rows.IsZero() {
@@ -35,7 +35,7 @@ func (w *writer) regionUpdates(ch alloc.RegionChanges) {
 	}
 }
 
-func (w *writer) regionInserts(ch alloc.RegionChanges) {
+func (w *writer) regionInserts(ch storage.RegionChanges) {
 	for _, c := range ch.PoolRegionInsert {
 		n := c.Now
 		w.hit("pool_region_insert", 1, uuid(c.PoolID), n.Region, uuid(n.Epoch), n.Loan, n.LoanedAt, n.Lasted.Milliseconds())

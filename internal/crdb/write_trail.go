@@ -4,12 +4,12 @@ import (
 	"encoding/json"
 	"time"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
 // trail writes what the other changes leave behind: events, and holds that ended.
-func (w *writer) trail(ch alloc.Changes) {
+func (w *writer) trail(ch storage.Changes) {
 	w.events(ch.Events)
 	w.history(ch.History)
 }

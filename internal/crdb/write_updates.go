@@ -1,12 +1,12 @@
 package crdb
 
 import (
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
 // updates replace rows at the revision that was read.
-func (w *writer) updates(ch alloc.Changes) {
+func (w *writer) updates(ch storage.Changes) {
 	if u := ch.ProjectUpdate; u != nil {
 		p := u.Now
 		w.hit("project_update", 1, uuid(p.UID), uuid(u.Was), p.Spec.DisplayName, p.Spec.Description, w.json(p.Labels), w.json(p.Annotations),

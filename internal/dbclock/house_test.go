@@ -13,9 +13,9 @@ import (
 )
 
 // wallClock is where the server asks its own machine for the time, and why nothing is decided by it. Whatever is not here goes by the database's clock:
-// see dbclock.Clock, alloc.Service.now and alloc.Tx.Now.
+// see dbclock.Clock, usecase.Core.Now and storage.Tx.Now.
 var wallClock = map[string]string{
-	"alloc/service.go":       "how old what this process remembers is",
+	"alloc/usecase/core.go":  "how old what this process remembers is",
 	"api/accesslog.go":       "the log's",
 	"api/api.go":             "where no clock is given, as in tests",
 	"api/metrics.go":         "a metric's",

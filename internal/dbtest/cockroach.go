@@ -21,8 +21,12 @@ type cockroach struct {
 	once   sync.Once
 	schema schemaCopy
 	err    error
-	drops  sync.WaitGroup
+	ends   sync.WaitGroup        // of databases whose tests have ended
 	failed atomic.Pointer[error] // of a drop
+
+	mu    sync.Mutex
+	made  map[string]emptied // by name: as they were when they were made
+	empty []emptied          // to be used again
 }
 
 // startCockroach starts a node in memory. The binary is looked for here because
@@ -43,11 +47,14 @@ func startCockroach(cfg Config) (server, error) {
 	return &cockroach{url: node.PGURL().String(), migrate: cfg.Migrate, stop: node.Stop}, nil
 }
 
-// create copies the schema of a database that is migrated once.
+// create takes a database that another test has left, or copies the schema of one that is migrated once.
 func (c *cockroach) create(ctx context.Context, name string) (string, error) {
 	c.once.Do(func() { c.err = c.readTemplate(ctx) })
 	if c.err != nil {
 		return "", fmt.Errorf("migrating the template: %w", c.err)
+	}
+	if left, ok := c.reuse(name); ok {
+		return left.dsn, nil
 	}
 	dsn, err := at(c.url, name)
 	if err != nil {
@@ -56,7 +63,10 @@ func (c *cockroach) create(ctx context.Context, name string) (string, error) {
 	if err := execute(ctx, c.url, c.schema.database(name)); err != nil {
 		return "", err
 	}
-	return dsn, c.schema.fill(ctx, dsn)
+	if err := c.schema.fill(ctx, dsn); err != nil {
+		return "", err
+	}
+	return dsn, c.note(ctx, name, dsn)
 }
 
 func (c *cockroach) readTemplate(ctx context.Context) error {
@@ -68,7 +78,7 @@ func (c *cockroach) readTemplate(ctx context.Context) error {
 	if err := execute(ctx, c.url, "CREATE DATABASE "+name); err != nil {
 		return err
 	}
-	defer func() { _ = c.drop(ctx, name) }() // what goes wrong is told at the end
+	defer c.discard(context.WithoutCancel(ctx), name) // what goes wrong is told at the end
 	if err := c.migrate(ctx, dsn); err != nil {
 		return err
 	}
@@ -76,27 +86,39 @@ func (c *cockroach) readTemplate(ctx context.Context) error {
 	return err
 }
 
-// drop does not wait: the database is gone for everybody when the job that takes its ranges away has begun, and that takes seconds. A node of our own
-// goes as a whole.
+// drop does not wait. A database that its test has left as it was, but for rows, is emptied and used again.
 func (c *cockroach) drop(ctx context.Context, name string) error {
-	if c.stop != nil {
-		return nil
-	}
 	ctx = context.WithoutCancel(ctx)
-	c.drops.Go(func() {
-		if err := execute(ctx, c.url, "DROP DATABASE IF EXISTS "+name+" CASCADE"); err != nil {
-			c.failed.Store(&err)
+	c.ends.Go(func() {
+		if !c.recycle(ctx, name) && c.stop == nil { // a node of our own goes as a whole
+			c.discard(ctx, name)
 		}
 	})
 	return nil
 }
 
-func (c *cockroach) close(context.Context) error {
+// discard drops a database. It is gone for everybody when the job that takes its ranges away has begun, and that takes seconds.
+func (c *cockroach) discard(ctx context.Context, name string) {
+	c.mu.Lock()
+	if was, ok := c.made[name]; ok {
+		delete(c.made, name)
+		name = was.database
+	}
+	c.mu.Unlock()
+	if err := execute(ctx, c.url, "DROP DATABASE IF EXISTS "+name+" CASCADE"); err != nil {
+		c.failed.Store(&err)
+	}
+}
+
+func (c *cockroach) close(ctx context.Context) error {
 	if c.stop != nil {
 		c.stop()
 		return nil
 	}
-	c.drops.Wait()
+	c.ends.Wait()
+	for _, left := range c.empty {
+		c.discard(ctx, left.database)
+	}
 	if err := c.failed.Load(); err != nil {
 		return *err
 	}

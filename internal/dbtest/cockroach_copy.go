@@ -14,6 +14,7 @@ import (
 type schemaCopy struct {
 	regions []string // quoted, the primary one first; none where the database has none
 	tables  string
+	names   []string // of the tables, in an order in which each refers to those before it
 	rows    []string // of what the migrations write
 }
 
@@ -45,6 +46,7 @@ func readSchema(ctx context.Context, dsn string) (s schemaCopy, err error) {
 			return s, err
 		}
 		tables.WriteString(strings.TrimSuffix(created[0], ";") + ";\n")
+		s.names = append(s.names, named[1])
 		row, err := readRows(ctx, conn, named[1])
 		if err != nil {
 			return s, err

@@ -81,8 +81,8 @@ func Engine() devdb.Engine {
 	return devdb.Postgres
 }
 
-// New makes a migrated database for the test and returns its DSN. It is dropped when
-// the test has ended; sessions that are still open then are cut.
+// New makes a migrated database for the test and returns its DSN. When the test has ended it is dropped, and sessions that are still open
+// are cut; on CockroachDB it may be emptied for another test instead.
 func New(t testing.TB) (dsn string) {
 	t.Helper()
 	if suite.cfg == nil {

@@ -16,7 +16,9 @@
 //
 // With CARVE_TEST_ENGINE=cockroach it is CockroachDB: the cluster at CRDB_URL, or
 // else one in memory from the `cockroach` on PATH. CockroachDB has no templates: there
-// the migrations run once a process, too, and each test's database gets the tables that they made in one transaction. CRDB_URL alone means the same.
+// the migrations run once a process, too, and a database gets the tables that they made in one
+// transaction. That takes seconds, so a database that a test has left is emptied and given to another one, unless its schema was changed or
+// something goes on in it. CRDB_URL alone means the same.
 //
 // # What is left behind
 //

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/client"
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/pools"
 )
 
 // Every operation of the contract that changes something leaves exactly one record of it: who, from where, what, what was and what is. What
@@ -116,7 +116,7 @@ func (s *stage) withoutKeeper(t testing.TB, each specimen, made []event) []event
 	t.Helper()
 	first := each.String() == "createClaim/withScope"
 	kept := slices.DeleteFunc(slices.Clone(made), func(e event) bool {
-		if e.Subject != alloc.ScopeKeeper {
+		if e.Subject != pools.ScopeKeeper {
 			return false
 		}
 		require.True(t, first, "%s carved a pool", each)

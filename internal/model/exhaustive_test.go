@@ -1,9 +1,6 @@
 package model
 
 import (
-	"os"
-	"regexp"
-	"strconv"
 	"testing"
 	"time"
 
@@ -43,26 +40,4 @@ func TestAgreesWithTLC(t *testing.T) {
 				"states, transitions, depth")
 		})
 	}
-}
-
-// The document states what was found, search by search.
-func TestReadmeSaysWhatWasFound(t *testing.T) {
-	t.Parallel()
-	text, err := os.ReadFile("../../docs/model/README.md")
-	require.NoError(t, err)
-	for _, group := range [][]one{defaults, larges, byTLC} {
-		for _, one := range group {
-			row := `(?m)^\| ` + regexp.QuoteMeta(one.name) + ` \|.*\| ` + grouped(one.states) + ` \| ` + grouped(one.transitions) + ` \| ` + strconv.Itoa(one.depth) + ` \|`
-			assert.Regexp(t, row, string(text))
-		}
-	}
-}
-
-// grouped writes a number as documents do: 12,345.
-func grouped(n int) string {
-	s := strconv.Itoa(n)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
 }

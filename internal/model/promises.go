@@ -1,6 +1,6 @@
 package model
 
-// Promise is one of docs/consistency.md.
+// Promise is one of docs/evidence.md.
 type Promise string
 
 // The promises, in the order in which they are checked.

@@ -5,7 +5,7 @@ import "flag"
 var large = flag.String("model.bounds", "default", "default, or large: minutes and gigabytes instead of seconds")
 
 // one is one search and what it found when it was last run. The counts are part of the test: a change of the model or of what it
-// calls shows in them, and docs/model/README.md states them.
+// calls shows in them.
 type one struct {
 	name   string
 	bounds Bounds

@@ -3,8 +3,8 @@ package tenancy
 import "context"
 
 // Work is what a request makes the service do. What it costs is counted in rows that a list looks at and leaves out: some 4 µs of a processor, here and
-// in the database together. The other weights are no measurements but what keeps programs that mean no harm within the budgets, and others out: docs/tenancy.md
-// says what was measured.
+// in the database together. The weight of a KiB was chosen by what others noticed of it (docs/evidence.md); the others keep programs that mean no harm within the budgets, and others out;
+// docs/tenancy.md lists them.
 type Work struct {
 	Reads, Writes int // requests
 	Blocks        int // that are claimed in a batch: each is a claim, an allocation and two records
@@ -18,7 +18,7 @@ const (
 	readCost    = 10
 	writeCost   = 20
 	blockCost   = 10
-	kibCost     = 10
+	kibCost     = 30
 	countedRows = 10 // that cost one
 )
 

@@ -1,4 +1,4 @@
-// Command chaos runs the chaos suite (docs/chaos.md).
+// Command chaos runs the chaos suite (docs/evidence.md).
 package main
 
 import (

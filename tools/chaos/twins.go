@@ -53,6 +53,11 @@ func twins(ctx context.Context, o options, out io.Writer) (bool, error) {
 			good = false
 		case caught < 0:
 			_, _ = fmt.Fprintf(out, "%-15s NOT CAUGHT in %d seeds: a server without %s\n", t.Name, len(results), t.Lacks)
+			for _, r := range results {
+				if r.Err != nil {
+					_, _ = fmt.Fprintf(out, "                seed %d could not be judged: %v\n", r.Seed, r.Err)
+				}
+			}
 			good = false
 		default:
 			r := results[caught]

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-var update = flag.Bool("update", false, "write what is rendered to testdata/golden, and the table of values to docs/kubernetes.md")
+var update = flag.Bool("update", false, "write what is rendered to testdata/golden")
 
 // The one thing that is made anew each time: the password of the dev profile's database.
 var password = regexp.MustCompile(`(password: |carve:)[A-Za-z0-9]{32}\b`)

@@ -54,11 +54,13 @@ func makePlace(ctx context.Context, root, bin string) (_ *place, err error) {
 	if err := os.Mkdir(filepath.Join(p.dir, "home"), 0o700); err != nil {
 		return nil, err
 	}
+	drawn := map[string]bool{}
 	for n := range 10 {
-		port, err := freePort(ctx)
+		port, err := freePort(ctx, drawn)
 		if err != nil {
 			return nil, err
 		}
+		drawn[port] = true
 		p.ports[fmt.Sprintf("127.0.0.1:808%d", n)] = "127.0.0.1:" + port
 		p.ports[fmt.Sprintf("localhost:808%d", n)] = "localhost:" + port
 	}
@@ -68,10 +70,14 @@ func makePlace(ctx context.Context, root, bin string) (_ *place, err error) {
 
 func (p *place) remove() { _ = os.RemoveAll(p.dir) }
 
-// freePort is a port that nobody has at the moment. It has four digits, as those that pages write, so that columns are as wide.
-func freePort(ctx context.Context) (port string, err error) {
+// freePort is a port that nobody has at the moment and that was not drawn before. It has four digits, as those that pages write, so that
+// columns are as wide.
+func freePort(ctx context.Context, drawn map[string]bool) (port string, err error) {
 	for range 100 {
 		port = strconv.Itoa(3000 + rand.IntN(5000)) //nolint:gosec // nothing is guarded by it
+		if drawn[port] {
+			continue
+		}
 		var l net.Listener
 		if l, err = (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:"+port); err == nil {
 			return port, l.Close()

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -27,6 +28,7 @@ type options struct {
 	tls    bool
 	time   time.Duration
 	alone  time.Duration
+	rounds int
 	rate   float64
 	idle   int
 	slow   int
@@ -45,6 +47,7 @@ func parse(args []string) (options, error) {
 	f.BoolVar(&o.tls, "tls", false, "have the server speak TLS, and add the attacks on that")
 	f.DurationVar(&o.time, "time", 5*time.Second, "how long each attack goes on once it is under way")
 	f.DurationVar(&o.alone, "alone", 3*time.Second, "how long the load is alone before each attack")
+	f.IntVar(&o.rounds, "rounds", 1, "how often all attacks are tried; the ratio is the median of those of the rounds, which a machine that is disturbed now and then does not move")
 	f.Float64Var(&o.rate, "rate", 40, "requests a second of the load; every other one is a claim")
 	f.IntVar(&o.idle, "idle", 10_000, "connections of the attack that keeps idle ones")
 	f.IntVar(&o.slow, "slow", 2_000, "connections of each attack that is slow")
@@ -55,8 +58,8 @@ func parse(args []string) (options, error) {
 	if f.NArg() > 0 {
 		return o, fmt.Errorf("unexpected argument %q: there are flags only, as -name=value", f.Arg(0))
 	}
-	if o.time <= 0 || o.alone <= 0 || o.rate <= 0 || o.idle < 1 || o.slow < 1 || o.memory < 1 {
-		return o, errors.New("-time, -alone, -rate, -idle, -slow and -memory must be positive")
+	if o.time <= 0 || o.alone <= 0 || o.rate <= 0 || o.rounds < 1 || o.idle < 1 || o.slow < 1 || o.memory < 1 {
+		return o, errors.New("-time, -alone, -rate, -rounds, -idle, -slow and -memory must be positive")
 	}
 	return o, nil
 }
@@ -81,16 +84,16 @@ func run(ctx context.Context, args []string) (err error) {
 	if _, err := s.load(ctx, o, o.alone, nil, nil); err != nil { // connections and plans are made
 		return err
 	}
-	for _, a := range attacks(o) {
-		if !strings.Contains(a.name, o.only) {
-			continue
+	tried := slices.DeleteFunc(attacks(o), func(a attack) bool { return !strings.Contains(a.name, o.only) })
+	for range o.rounds {
+		for _, a := range tried {
+			fmt.Fprintln(os.Stderr, "hostile:", a.name)
+			one, err := s.measure(ctx, o, a)
+			if err != nil {
+				return fmt.Errorf("%s: %w", a.name, err)
+			}
+			r.add(one)
 		}
-		fmt.Fprintln(os.Stderr, "hostile:", a.name)
-		one, err := s.measure(ctx, o, a)
-		if err != nil {
-			return fmt.Errorf("%s: %w", a.name, err)
-		}
-		r.Attacks = append(r.Attacks, one)
 	}
 	if len(r.Attacks) == 0 {
 		return fmt.Errorf("no attack has %q in its name", o.only)

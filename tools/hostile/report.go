@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,7 +18,7 @@ type result struct {
 	P95      float64 `json:"p95Milliseconds"`          // once it is under way
 	Begins   float64 `json:"p95BeginningMilliseconds"` // while its connections are made and its buffers are filled; 0 when that was over too soon
 	Alone    float64 `json:"p95AloneBeforeMilliseconds"`
-	Ratio    float64 `json:"p95RatioToAlone"` // to all the times alone of the run
+	Ratio    float64 `json:"p95RatioToAlone"` // of several rounds the median: of each its p95 under way to the one alone just before; of one round to all times alone of the run
 	Requests int     `json:"requests"`
 	Failed   int     `json:"failed"`
 	AnError  string  `json:"anError,omitempty"`
@@ -28,6 +29,7 @@ type result struct {
 	Attacked float64 `json:"processorsOfAttackers"` // the attackers, and the load
 
 	alone, beginning, beside []time.Duration
+	ratios                   []float64 // one of each round
 }
 
 // report is a run.
@@ -41,14 +43,34 @@ type report struct {
 	Attacks []result `json:"attacks"`
 }
 
-// sum makes figures of the times. The times alone are taken together: each is too short for a p95 of its own, and how far those are apart says how quiet
-// the machine is.
+// add adds what an attack did in one more round.
+func (r *report) add(one result) {
+	if alone := p95(one.alone); alone > 0 {
+		one.ratios = []float64{p95(one.beside) / alone}
+	}
+	i := slices.IndexFunc(r.Attacks, func(a result) bool { return a.Name == one.Name })
+	if i < 0 {
+		r.Attacks = append(r.Attacks, one)
+		return
+	}
+	a := &r.Attacks[i]
+	a.alone, a.beginning, a.beside = slices.Concat(a.alone, one.alone), slices.Concat(a.beginning, one.beginning), slices.Concat(a.beside, one.beside)
+	a.ratios = append(a.ratios, one.ratios...)
+	a.Requests, a.Failed, a.AnError = a.Requests+one.Requests, a.Failed+one.Failed, firstOf(a.AnError, one.AnError)
+	a.Peak, a.After = max(a.Peak, one.Peak), one.After
+	rounds := float64(len(a.ratios))
+	a.Served += (one.Served - a.Served) / rounds
+	a.Attacked += (one.Attacked - a.Attacked) / rounds
+}
+
+// sum makes figures of the times. How far the times alone are apart says how quiet the machine is.
 func (r *report) sum() {
 	var all []time.Duration
 	for i := range r.Attacks {
 		a := &r.Attacks[i]
 		all = append(all, a.alone...)
 		a.P95, a.Begins, a.Alone = p95(a.beside), p95(a.beginning), p95(a.alone)
+		a.Ratio = median(a.ratios)
 		if r.Least == 0 || a.Alone < r.Least {
 			r.Least = a.Alone
 		}
@@ -56,10 +78,19 @@ func (r *report) sum() {
 	}
 	r.Alone = p95(all)
 	for i := range r.Attacks {
-		if r.Alone > 0 {
-			r.Attacks[i].Ratio = r.Attacks[i].P95 / r.Alone
+		if a := &r.Attacks[i]; len(a.ratios) == 1 && r.Alone > 0 { // the time alone just before is too short for a p95 of its own
+			a.Ratio = a.P95 / r.Alone
 		}
 	}
+}
+
+// median is 0 of none.
+func median(of []float64) float64 {
+	if len(of) == 0 {
+		return 0
+	}
+	of = slices.Sorted(slices.Values(of))
+	return (of[(len(of)-1)/2] + of[len(of)/2]) / 2
 }
 
 func p95(times []time.Duration) float64 { return latency.Milliseconds(latency.Percentile(times, 95)) }

@@ -1,5 +1,5 @@
 // Image builds Carve's container image without a container engine, and answers for what is in it. `make image`, `make licences`
-// and the Dockerfile run it; docs/supply-chain.md says how to check what it made.
+// and the Dockerfile run it; docs/evidence.md says how to check what it made.
 //
 //	image build      the image for all platforms: an OCI layout, an archive for `docker load`, an SBOM for each platform
 //	image rootfs     the files of the image but the programs, in a directory

@@ -1,6 +1,6 @@
 // Command overload shows what the server does when it is asked for more than it can: it starts the real server with its embedded database as
 // a process of its own, measures what it can serve, and then sends requests at a quarter to four times that rate, whether or not it
-// keeps up. It also reads how much memory the server's process has with many idle and many active connections. See docs/performance.md.
+// keeps up. It also reads how much memory the server's process has with many idle and many active connections. See docs/evidence.md.
 package main
 
 import (

@@ -8,6 +8,8 @@ import (
 	"strconv"
 
 	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/claims"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/crdb"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/tenancy"
@@ -40,7 +42,7 @@ func openCarve(ctx context.Context, db *database, c cell) (*session, error) {
 	next := newNames(c.clients)
 	return &session{
 		hand: func(ctx context.Context, client int) (uint64, error) {
-			made, err := f.service.CreateClaim(asAdmin(ctx), ipam.PlatformProject, f.claim(poolName, next.name(client)), alloc.Request{})
+			made, err := f.service.CreateClaim(asAdmin(ctx), ipam.PlatformProject, f.claim(poolName, next.name(client)), usecase.Request{})
 			if err != nil {
 				return 0, err
 			}
@@ -104,14 +106,14 @@ func (f *carved) pool(ctx context.Context, name, cidr string) error {
 			CIDR: netip.MustParsePrefix(cidr), Visibility: ipam.VisibilityConsumer,
 			Allocation: ipam.Allocating{Strategy: ipam.FirstFit, DefaultPrefixLength: &f.bits},
 		},
-	}, alloc.Request{})
+	}, usecase.Request{})
 	return err
 }
 
 // claims makes n claims, which heldName names.
 func (f *carved) claims(ctx context.Context, pool string, n int) error {
-	for from := 0; from < n; from += alloc.MaxBatch {
-		if _, err := f.batch(ctx, pool, min(alloc.MaxBatch, n-from), func(i int) string { return heldName(from + i) }); err != nil {
+	for from := 0; from < n; from += claims.MaxBatch {
+		if _, err := f.batch(ctx, pool, min(claims.MaxBatch, n-from), func(i int) string { return heldName(from + i) }); err != nil {
 			return err
 		}
 	}
@@ -125,7 +127,7 @@ func (f *carved) batch(ctx context.Context, pool string, n int, name func(int) s
 	for i := range claims {
 		claims[i] = f.claim(pool, name(i))
 	}
-	made, err := f.service.CreateClaimBatch(asAdmin(ctx), ipam.PlatformProject, claims, alloc.Request{})
+	made, err := f.service.CreateClaimBatch(asAdmin(ctx), ipam.PlatformProject, claims, usecase.Request{})
 	return made.Value, err
 }
 

@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"sync/atomic"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/claims"
 )
 
 // releases is how many claims are made beforehand for each second of a cell: more than two cores release over HTTP.
@@ -22,7 +22,7 @@ func openRelease(ctx context.Context, db *database, c cell) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	order := shuffled(c.held, alloc.MaxBatch)
+	order := shuffled(c.held, claims.MaxBatch)
 	var next atomic.Int64
 	return s.session(ctx, claimsPath, c, func(p *poster) *session {
 		return &session{many: func(ctx context.Context, client int, handed []uint64) ([]uint64, error) {

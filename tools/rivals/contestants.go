@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/claims"
 )
 
 // A contestant is one way to hand something out, or to have it back.
@@ -99,8 +99,8 @@ func contestants() []*contestant {
 		{"Carve, HTTP, release", kindCarveHTTP, taskRelease, 1, addressBits, busy, none, openRelease},
 		{"Carve, HTTP, deny", kindCarveHTTP, taskDeny, 1, addressBits, busy, none, openDeny},
 		{"100-row INSERT", kindFloor, taskBatch, insertRows, 0, couple, none, openInsertMany},
-		{"Carve, batch of 1,000", kindCarve, taskBatch, alloc.MaxBatch, addressBits, couple, none, openCarveBatch},
-		{"Carve, HTTP, batch of 1,000", kindCarveHTTP, taskBatch, alloc.MaxBatch, addressBits, couple, none, openCarveHTTPBatch},
+		{"Carve, batch of 1,000", kindCarve, taskBatch, claims.MaxBatch, addressBits, couple, none, openCarveBatch},
+		{"Carve, HTTP, batch of 1,000", kindCarveHTTP, taskBatch, claims.MaxBatch, addressBits, couple, none, openCarveHTTPBatch},
 		{"lock the pool row", kindRival, taskOne, 1, addressBits, few, held, openLockRow},
 		{"one CTE", kindRival, taskOne, 1, addressBits, few, held, openOneCTE},
 		{"go-ipam AcquireIP", kindRival, taskOne, 1, addressBits, few, held, openAcquireIP},

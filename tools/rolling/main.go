@@ -1,5 +1,5 @@
 // Command rolling restarts three servers one after another while k6's 64 clients claim and release through a load balancer, and judges what
-// the clients were told: no request may fail, no block may be lost or given twice, and the data must audit clean. See docs/loadtest.md.
+// the clients were told: no request may fail, no block may be lost or given twice, and the data must audit clean. See docs/evidence.md.
 //
 // The balancer does what a Kubernetes Service does with a Deployment that surges: connections go to servers that were ready when they were
 // last asked, a new server takes part when it is ready, and one that is stopped is noticed when it is asked again.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/paging"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -71,7 +71,7 @@ func listClaims(ctx context.Context, w *world, p place) (bool, error) {
 			return false, err
 		}
 	}
-	got, err := w.service.ListClaims(caller(ctx, "listClaims", ""), p.project, alloc.Filter{}, page, after)
+	got, err := w.service.ListClaims(caller(ctx, "listClaims", ""), p.project, paging.Filter{}, page, after)
 	return full(got, p, err)
 }
 
@@ -83,12 +83,12 @@ func listInPool(ctx context.Context, w *world, p place) (bool, error) {
 			return false, err
 		}
 	}
-	got, err := w.service.ListClaims(caller(ctx, "listClaims", ""), p.project, alloc.Filter{Pool: p.near}, page, after)
+	got, err := w.service.ListClaims(caller(ctx, "listClaims", ""), p.project, paging.Filter{Pool: p.near}, page, after)
 	return full(got, p, err)
 }
 
 // full: a page has as many claims as the cell can fill it with, all of the same pool.
-func full(got alloc.Page[ipam.Claim], p place, err error) (bool, error) {
+func full(got paging.Page[ipam.Claim], p place, err error) (bool, error) {
 	if err != nil {
 		return false, err
 	}
@@ -120,7 +120,7 @@ func getFree(ctx context.Context, w *world, p place) (bool, error) {
 }
 
 func lookUp(ctx context.Context, w *world, p place) (bool, error) {
-	whole, err := find(ctx, w, p, alloc.Filter{Pool: p.near, Within: ipam.HostBlock(p.address)})
+	whole, err := find(ctx, w, p, paging.Filter{Pool: p.near, Within: ipam.HostBlock(p.address)})
 	if err == nil && !whole {
 		err = fmt.Errorf("looking up %s found nothing", p.address)
 	}
@@ -128,10 +128,10 @@ func lookUp(ctx context.Context, w *world, p place) (bool, error) {
 }
 
 func search(ctx context.Context, w *world, p place) (bool, error) {
-	return find(ctx, w, p, alloc.Filter{Pool: p.near, Contains: p.address})
+	return find(ctx, w, p, paging.Filter{Pool: p.near, Contains: p.address})
 }
 
-func find(ctx context.Context, w *world, p place, f alloc.Filter) (bool, error) {
+func find(ctx context.Context, w *world, p place, f paging.Filter) (bool, error) {
 	got, err := w.service.ListAllocations(caller(ctx, "listAllocations", ""), p.project, f, page, "")
 	switch {
 	case err != nil:

@@ -53,7 +53,7 @@ type countCheck struct {
 	want int64
 }
 
-// cursor is the place in a list after which a page begins, as the API's own cursors say it (internal/alloc/cursor.go). A list
+// cursor is the place in a list after which a page begins, as the API's own cursors say it (internal/alloc/paging/cursor.go). A list
 // that would not take it any more would refuse it.
 func cursor(kind string, after any) (string, error) {
 	at, err := json.Marshal(after)

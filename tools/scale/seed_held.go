@@ -9,7 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -176,4 +176,4 @@ func firstError(steps ...func() error) error {
 }
 
 // request is what every call of a use case carries besides its subject.
-var request = alloc.Request{}
+var request = usecase.Request{}

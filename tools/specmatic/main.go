@@ -1,4 +1,4 @@
-// Command specmatic runs Specmatic, a reader of OpenAPI that is not ours, against a real server process (docs/conformance.md).
+// Command specmatic runs Specmatic, a reader of OpenAPI that is not ours, against a real server process (docs/evidence.md).
 //
 // It starts a server with an embedded database of its own and API keys, makes what the contract's paths are about, writes a copy of
 // openapi.yaml with the adaptations of adapt.go, and lets Specmatic make valid and invalid requests of it and judge the answers. The

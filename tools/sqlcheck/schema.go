@@ -10,7 +10,7 @@ import (
 type table struct {
 	columns    []string
 	primaryKey []string
-	primary    bool // all its rows are in the primary region; for the catalogue
+	primary    bool // all its rows are in the primary region
 }
 
 // Regional tables live row by row in a region: their primary key begins with it. A table that merely has a column of that

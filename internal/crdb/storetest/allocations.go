@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -22,7 +22,7 @@ var allocations = map[string]func(*suite){
 		cooling.Phase, cooling.CoolUntil = ipam.PhaseCoolingDown, born.Add(72*time.Hour)
 		cooling.Class = ipam.ClassRef{ID: ipam.NewID(), Ref: ipam.Ref{Project: "blue", Name: "fast"}}
 		more := []ipam.Allocation{reservation, childPool, retained, cooling}
-		s.write(alloc.Changes{AllocationInsert: more})
+		s.write(storage.Changes{AllocationInsert: more})
 		samples := append([]ipam.Allocation{w.held}, more...)
 		everyFieldHasAValue(s, samples)
 		for _, a := range samples {
@@ -37,25 +37,25 @@ var allocations = map[string]func(*suite){
 		now.Phase, now.Holder.Name, now.ReclaimPolicy = ipam.PhaseRetained, "second", ipam.ReclaimDelete
 		now.Class = ipam.ClassRef{ID: ipam.NewID(), Ref: ipam.Ref{Project: "blue", Name: "fast"}}
 		now.OwnerRef, now.Since, now.Revision, now.UpdatedAt = nil, born.Add(2*time.Hour), ipam.NewID(), born.Add(3*time.Hour)
-		s.write(alloc.Changes{AllocationUpdate: []alloc.AllocationUpdate{{Was: ipam.PhaseBound, Now: now}}})
+		s.write(storage.Changes{AllocationUpdate: []storage.AllocationUpdate{{Was: ipam.PhaseBound, Now: now}}})
 		got, err := s.Store.AllocationGet(s.ctx, w.key, now.ID)
 		require.NoError(s, err)
 		require.Equal(s, now, got)
 	},
 	"DeleteTakesItAway": func(s *suite) {
 		w := s.world()
-		s.write(alloc.Changes{AllocationDelete: []ipam.Allocation{w.held}})
+		s.write(storage.Changes{AllocationDelete: []ipam.Allocation{w.held}})
 		_, err := s.Store.AllocationGet(s.ctx, w.key, w.held.ID)
 		require.True(s, ipam.IsCode(err, ipam.CodeNotFound), "%v", err)
 	},
 	"HoldsOfRootPoolsAreNobodysAllocations": func(s *suite) {
 		w := s.world()
-		c := alloc.SpaceContainer(w.space, ipam.IPv4)
+		c := storage.SpaceContainer(w.space, ipam.IPv4)
 		hold := s.holds(c, "10.0.0.0/24", ipam.PurposeRootPool, w.v4.Ref())
-		s.write(alloc.Changes{AllocationInsert: []ipam.Allocation{hold}})
+		s.write(storage.Changes{AllocationInsert: []ipam.Allocation{hold}})
 		_, err := s.Store.AllocationGet(s.ctx, w.key, hold.ID)
 		require.True(s, ipam.IsCode(err, ipam.CodeNotFound), "%v", err)
-		all, err := s.Store.AllocationList(s.ctx, w.key, alloc.AllocationCursor{}, 10)
+		all, err := s.Store.AllocationList(s.ctx, w.key, storage.AllocationCursor{}, 10)
 		require.NoError(s, err)
 		require.Equal(s, []ipam.Allocation{w.held}, all)
 		held, err := s.Store.AllocationListInPool(s.ctx, c, c.Block, netip.Addr{}, 10)
@@ -67,27 +67,27 @@ var allocations = map[string]func(*suite){
 		w.c4.ID, w.c6.ID = ipam.ID{1}, ipam.ID{2} // an order that can be written down
 		foreign := s.holds(w.c4, "10.9.0.0/24", ipam.PurposeReservation, ipam.Ref{})
 		foreign.ProjectID = ipam.NewID()
-		want := []alloc.AllocationCursor{}
+		want := []storage.AllocationCursor{}
 		list := []ipam.Allocation{foreign}
 		for _, block := range []string{"10.0.0.0/30", "10.0.0.128/25", "10.0.1.0/24", "128.0.0.0/8"} {
 			list = append(list, s.holds(w.c4, block, ipam.PurposeReservation, ipam.Ref{}))
-			want = append(want, alloc.AllocationCursor{ContainerID: w.c4.ID, Base: cidr(block).Addr()})
+			want = append(want, storage.AllocationCursor{ContainerID: w.c4.ID, Base: cidr(block).Addr()})
 		}
 		for _, block := range []string{"2001:db8::/64", "2001:db8::1:0:0:0/64", "fc00::/7"} {
 			list = append(list, s.holds(w.c6, block, ipam.PurposeReservation, ipam.Ref{}))
-			want = append(want, alloc.AllocationCursor{ContainerID: w.c6.ID, Base: cidr(block).Addr()})
+			want = append(want, storage.AllocationCursor{ContainerID: w.c6.ID, Base: cidr(block).Addr()})
 		}
-		s.write(alloc.Changes{AllocationDelete: []ipam.Allocation{w.held}, AllocationInsert: list})
-		inPages(s, alloc.AllocationCursor{}, func(after alloc.AllocationCursor, limit int) ([]ipam.Allocation, error) {
+		s.write(storage.Changes{AllocationDelete: []ipam.Allocation{w.held}, AllocationInsert: list})
+		inPages(s, storage.AllocationCursor{}, func(after storage.AllocationCursor, limit int) ([]ipam.Allocation, error) {
 			return s.Store.AllocationList(s.ctx, w.key, after, limit)
-		}, func(a ipam.Allocation) alloc.AllocationCursor {
-			return alloc.AllocationCursor{ContainerID: a.ContainerID, Base: a.Block.Addr()}
+		}, func(a ipam.Allocation) storage.AllocationCursor {
+			return storage.AllocationCursor{ContainerID: a.ContainerID, Base: a.Block.Addr()}
 		}, want)
 	},
 	"ListInPoolIsByAddressInPages": func(s *suite) {
 		w := s.world()
 		for _, f := range []struct {
-			c      alloc.Container
+			c      storage.Container
 			blocks []string
 		}{
 			{w.c4, []string{"10.0.0.0/25", "10.0.0.128/32", "10.0.0.130/31", "10.0.0.254/32"}},
@@ -101,7 +101,7 @@ var allocations = map[string]func(*suite){
 					list = append(list, s.holds(f.c, b, ipam.PurposeReservation, ipam.Ref{}))
 				}
 			}
-			s.write(alloc.Changes{AllocationInsert: list})
+			s.write(storage.Changes{AllocationInsert: list})
 			inPages(s, netip.Addr{}, func(after netip.Addr, limit int) ([]ipam.Allocation, error) {
 				return s.Store.AllocationListInPool(s.ctx, f.c, f.c.Block, after, limit)
 			}, func(a ipam.Allocation) netip.Addr { return a.Block.Addr() }, want)
@@ -109,7 +109,7 @@ var allocations = map[string]func(*suite){
 	},
 	"ListInPoolHoldsWhatBeginsWithin": func(s *suite) {
 		w := s.world()
-		s.write(alloc.Changes{AllocationInsert: []ipam.Allocation{
+		s.write(storage.Changes{AllocationInsert: []ipam.Allocation{
 			s.holds(w.c4, "10.0.0.128/26", ipam.PurposeReservation, ipam.Ref{}), s.holds(w.c4, "10.0.0.192/32", ipam.PurposeReservation, ipam.Ref{}),
 		}})
 		for within, want := range map[string][]string{
@@ -145,20 +145,20 @@ var allocations = map[string]func(*suite){
 			kept(w.project, theirs, "a", "10.0.0.4/30"), kept(w.project, theirs, "b", "10.0.0.64/26"), kept(w.project, own, "c", "10.0.0.0/30"),
 			kept(w.project, own, "d", "10.0.0.200/32"),
 		}
-		var want []alloc.RetainedCursor
-		place := func(a ipam.Allocation) alloc.RetainedCursor {
-			return alloc.RetainedCursor{ProjectID: a.ProjectID, ContainerID: a.ContainerID, Base: a.Block.Addr()}
+		var want []storage.RetainedCursor
+		place := func(a ipam.Allocation) storage.RetainedCursor {
+			return storage.RetainedCursor{ProjectID: a.ProjectID, ContainerID: a.ContainerID, Base: a.Block.Addr()}
 		}
 		for _, a := range list {
 			want = append(want, place(a))
 		}
-		s.write(alloc.Changes{AllocationInsert: append([]ipam.Allocation{
+		s.write(storage.Changes{AllocationInsert: append([]ipam.Allocation{
 			kept(red, theirs, "of-red", "10.0.0.8/30"), kept(red, own, "of-red-too", "10.0.0.8/30"), s.held(s.claim(w.project, own, "bound", "10.0.0.16/30")),
 		}, list...)})
-		inPages(s, alloc.RetainedCursor{}, func(after alloc.RetainedCursor, limit int) ([]ipam.Allocation, error) {
+		inPages(s, storage.RetainedCursor{}, func(after storage.RetainedCursor, limit int) ([]ipam.Allocation, error) {
 			return s.Store.AllocationListRetained(s.ctx, w.key, after, limit)
 		}, place, want)
-		got, err := s.Store.AllocationListRetained(s.ctx, w.key, alloc.RetainedCursor{}, 10)
+		got, err := s.Store.AllocationListRetained(s.ctx, w.key, storage.RetainedCursor{}, 10)
 		require.NoError(s, err)
 		require.Equal(s, list, got, "with every field")
 	},
@@ -167,8 +167,8 @@ var allocations = map[string]func(*suite){
 		theirs := w.v4
 		theirs.ProjectID, theirs.Project, theirs.UID = ipam.NewID(), "green", ipam.NewID()
 		foreign := s.held(s.claim(w.project, theirs, "a", "10.0.0.4/30"))
-		s.write(alloc.Changes{AllocationInsert: []ipam.Allocation{foreign}})
-		keys := []alloc.AllocationKey{{Region: s.Region, ID: w.held.ID}, {Region: s.Region, ID: foreign.ID}, {Region: s.Region, ID: ipam.NewID()}}
+		s.write(storage.Changes{AllocationInsert: []ipam.Allocation{foreign}})
+		keys := []storage.AllocationKey{{Region: s.Region, ID: w.held.ID}, {Region: s.Region, ID: foreign.ID}, {Region: s.Region, ID: ipam.NewID()}}
 		got, err := s.Store.AllocationsNamed(s.ctx, keys)
 		require.NoError(s, err)
 		require.Equal(s, map[ipam.ID]ipam.Allocation{w.held.ID: w.held, foreign.ID: foreign}, got)
@@ -180,22 +180,22 @@ var allocations = map[string]func(*suite){
 		w := s.world()
 		retained := s.held(s.claim(w.project, w.v4, "gone", "10.0.0.128/32"))
 		retained.Phase = ipam.PhaseRetained
-		s.write(alloc.Changes{AllocationInsert: []ipam.Allocation{
+		s.write(storage.Changes{AllocationInsert: []ipam.Allocation{
 			retained, s.held(s.claim(w.project, w.v4, "b", "10.0.0.129/32")),
 			s.holds(w.c4, "10.0.0.130/32", ipam.PurposeReservation, ipam.Ref{}),
 			s.holds(w.c4, "10.0.0.132/30", ipam.PurposeChildPool, ipam.Ref{}), s.holds(w.c4, "10.0.0.136/30", ipam.PurposeChildPool, ipam.Ref{}),
 			s.holds(w.c4, "10.0.0.140/30", ipam.PurposeChildPool, ipam.Ref{}),
 			s.holds(w.c6, "2001:db8::/64", ipam.PurposeReservation, ipam.Ref{}),
-			s.holds(alloc.SpaceContainer(w.space, ipam.IPv4), "10.0.0.0/24", ipam.PurposeRootPool, w.v4.Ref()),
+			s.holds(storage.SpaceContainer(w.space, ipam.IPv4), "10.0.0.0/24", ipam.PurposeRootPool, w.v4.Ref()),
 		}})
 		for _, q := range []struct {
-			c    alloc.Container
-			want alloc.Held
+			c    storage.Container
+			want storage.Held
 		}{
-			{w.c4, alloc.Held{Claims: 2, Retained: 1, ChildPools: 3, Reservations: 1}},
-			{w.c6, alloc.Held{Reservations: 1}},
-			{alloc.SpaceContainer(w.space, ipam.IPv4), alloc.Held{RootPools: 1}},
-			{alloc.SpaceContainer(w.space, ipam.IPv6), alloc.Held{}},
+			{w.c4, storage.Held{Claims: 2, Retained: 1, ChildPools: 3, Reservations: 1}},
+			{w.c6, storage.Held{Reservations: 1}},
+			{storage.SpaceContainer(w.space, ipam.IPv4), storage.Held{RootPools: 1}},
+			{storage.SpaceContainer(w.space, ipam.IPv6), storage.Held{}},
 		} {
 			got, err := s.Store.HeldCount(s.ctx, q.c)
 			require.NoError(s, err)

@@ -5,12 +5,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
 // stored is what a store keeps of an answer besides its key.
-func stored(a alloc.Answer) alloc.Answer {
+func stored(a storage.Answer) storage.Answer {
 	a.ProjectID, a.Key = ipam.ID{}, ""
 	return a
 }
@@ -18,7 +18,7 @@ func stored(a alloc.Answer) alloc.Answer {
 var answers = map[string]func(*suite){
 	"EveryFieldComesBack": func(s *suite) {
 		w := s.world()
-		everyFieldHasAValue(s, []alloc.Answer{w.answer})
+		everyFieldHasAValue(s, []storage.Answer{w.answer})
 		got, ok, err := s.Store.AnswerGet(s.ctx, w.project.UID, "key-1", born)
 		require.NoError(s, err)
 		require.True(s, ok)
@@ -31,7 +31,7 @@ var answers = map[string]func(*suite){
 		require.False(s, ok)
 		other := s.answer(w.project, "key-1")
 		other.ProjectID = ipam.ID{} // that of POST /projects
-		s.write(alloc.Changes{Answers: []alloc.Answer{other}})
+		s.write(storage.Changes{Answers: []storage.Answer{other}})
 		got, ok, err := s.Store.AnswerGet(s.ctx, ipam.ID{}, "key-1", born)
 		require.NoError(s, err)
 		require.True(s, ok)
@@ -52,7 +52,7 @@ var answers = map[string]func(*suite){
 		next := w.answer
 		next.CreatedAt, next.ExpiresAt = w.answer.ExpiresAt, w.answer.ExpiresAt.Add(time.Hour)
 		next.Fingerprint, next.Body = [32]byte{9}, []byte("another")
-		s.write(alloc.Changes{Answers: []alloc.Answer{next}})
+		s.write(storage.Changes{Answers: []storage.Answer{next}})
 		got, ok, err := s.Store.AnswerGet(s.ctx, w.project.UID, "key-1", next.CreatedAt)
 		require.NoError(s, err)
 		require.True(s, ok)
@@ -64,9 +64,9 @@ var answers = map[string]func(*suite){
 		next.CreatedAt = w.answer.ExpiresAt.Add(-time.Microsecond)
 		next.Body = []byte("another")
 		s.unchanged(func() {
-			var conflict *alloc.Conflict
-			require.ErrorAs(s, s.try(alloc.Changes{Answers: []alloc.Answer{next}}), &conflict)
-			require.Equal(s, &alloc.Conflict{AnswerKeys: []alloc.NameRef{{ProjectID: w.project.UID, Name: "key-1"}}}, conflict)
+			var conflict *storage.Conflict
+			require.ErrorAs(s, s.try(storage.Changes{Answers: []storage.Answer{next}}), &conflict)
+			require.Equal(s, &storage.Conflict{AnswerKeys: []storage.NameRef{{ProjectID: w.project.UID, Name: "key-1"}}}, conflict)
 		})
 	},
 }

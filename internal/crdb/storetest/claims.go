@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -26,7 +26,7 @@ var claims = map[string]func(*suite){
 		byAddress.Spec = ipam.ClaimSpec{PoolRef: w.v4.Ref(), Address: netip.MustParseAddr("10.0.0.200"), ReclaimPolicy: ipam.ReclaimDelete}
 		byAddress.ReclaimPolicy = ipam.ReclaimDelete
 		class := s.class(w.project, "fast")
-		s.write(alloc.Changes{ClassChanges: alloc.ClassChanges{ClassInsert: &class}})
+		s.write(storage.Changes{ClassChanges: storage.ClassChanges{ClassInsert: &class}})
 		byClass := s.claim(w.project, w.v4, "by-class", "10.0.0.202/32")
 		byClass.Spec = ipam.ClaimSpec{ClassName: "fast", Scope: map[string]string{"zone": "a", "empty": ""}}
 		byClass.Class, byClass.ReuseAfter = class.AsRef(), 72*time.Hour
@@ -35,7 +35,7 @@ var claims = map[string]func(*suite){
 		again.Labels, again.Annotations = nil, nil
 		again.Class = ipam.ClassRef{ID: ipam.NewID(), Ref: ipam.Ref{Project: "blue", Name: "deleted-meanwhile"}}
 		more := []ipam.Claim{bySelector, byAddress, byClass, again}
-		s.write(alloc.Changes{ClaimInsert: more})
+		s.write(storage.Changes{ClaimInsert: more})
 		samples := append([]ipam.Claim{w.claim}, more...)
 		everyFieldHasAValue(s, samples)
 		for _, c := range samples {
@@ -49,7 +49,7 @@ var claims = map[string]func(*suite){
 		now := w.claim
 		now.Metadata = changed(now.Metadata)
 		now.Spec.ReclaimPolicy, now.Spec.OwnerRef, now.ReclaimPolicy = ipam.ReclaimDelete, nil, ipam.ReclaimDelete
-		s.write(alloc.Changes{ClaimUpdate: &alloc.ClaimUpdate{Was: w.claim.Revision, Now: now}})
+		s.write(storage.Changes{ClaimUpdate: &storage.ClaimUpdate{Was: w.claim.Revision, Now: now}})
 		got, err := s.Store.ClaimGet(s.ctx, w.key, now.Name)
 		require.NoError(s, err)
 		require.Equal(s, now, got)
@@ -57,8 +57,8 @@ var claims = map[string]func(*suite){
 	"DeleteTakesThoseAwayThatAreNamed": func(s *suite) {
 		w := s.world()
 		b, c := s.claim(w.project, w.v4, "b", "10.0.0.200/32"), s.claim(w.project, w.v4, "c", "10.0.0.201/32")
-		s.write(alloc.Changes{ClaimInsert: []ipam.Claim{b, c}})
-		s.write(alloc.Changes{ClaimDelete: []ipam.Claim{w.claim, c}})
+		s.write(storage.Changes{ClaimInsert: []ipam.Claim{b, c}})
+		s.write(storage.Changes{ClaimDelete: []ipam.Claim{w.claim, c}})
 		all, err := s.Store.ClaimList(s.ctx, w.key, "", 10)
 		require.NoError(s, err)
 		require.Equal(s, []ipam.Claim{b}, all)
@@ -66,12 +66,12 @@ var claims = map[string]func(*suite){
 	"ListIsByNameInPagesAndOfOneProject": func(s *suite) {
 		w := s.world()
 		other := s.project("red")
-		s.write(alloc.Changes{ProjectInsert: &other, ClaimDelete: []ipam.Claim{w.claim}})
+		s.write(storage.Changes{ProjectInsert: &other, ClaimDelete: []ipam.Claim{w.claim}})
 		var list []ipam.Claim
 		for _, name := range names {
 			list = append(list, s.claim(w.project, w.v4, name, "10.0.0.200/32"), s.claim(other, w.v4, name+"x", "10.0.0.201/32"))
 		}
-		s.write(alloc.Changes{ClaimInsert: list})
+		s.write(storage.Changes{ClaimInsert: list})
 		inPages(s, "", func(after string, limit int) ([]ipam.Claim, error) {
 			return s.Store.ClaimList(s.ctx, w.key, after, limit)
 		}, func(c ipam.Claim) string { return c.Name }, names)
@@ -79,8 +79,8 @@ var claims = map[string]func(*suite){
 	"ListInPoolIsByAddressInPagesAndOfOneProject": func(s *suite) {
 		w := s.world()
 		other := s.project("red")
-		s.write(alloc.Changes{ProjectInsert: &other})
-		ch := alloc.Changes{}
+		s.write(storage.Changes{ProjectInsert: &other})
+		ch := storage.Changes{}
 		add := func(p ipam.Project, pool ipam.Pool, name, block string) {
 			c := s.claim(p, pool, name, block)
 			ch.ClaimInsert, ch.AllocationInsert = append(ch.ClaimInsert, c), append(ch.AllocationInsert, s.held(c))
@@ -100,15 +100,15 @@ var claims = map[string]func(*suite){
 			return out
 		}
 		for _, q := range []struct {
-			key    alloc.ProjectKey
-			c      alloc.Container
+			key    storage.ProjectKey
+			c      storage.Container
 			within string
 			want   []netip.Addr
 		}{
 			{w.key, w.c4, "10.0.0.0/24", addrs("10.0.0.0", "10.0.0.128", "10.0.0.129", "10.0.0.192")},
 			{w.key, w.c4, "10.0.0.128/26", addrs("10.0.0.128", "10.0.0.129")},
 			{w.key, w.c6, "2001:db8::/32", addrs("2001:db8::")},
-			{alloc.Key(other), w.c4, "10.0.0.0/24", addrs("10.0.0.130")},
+			{storage.Key(other), w.c4, "10.0.0.0/24", addrs("10.0.0.130")},
 		} {
 			inPages(s, netip.Addr{}, func(after netip.Addr, limit int) ([]ipam.Claim, error) {
 				return s.Store.ClaimListInPool(s.ctx, q.key, q.c, cidr(q.within), after, limit)
@@ -118,14 +118,14 @@ var claims = map[string]func(*suite){
 	"LookupAnswersWhatIsThereOfWhatIsAsked": func(s *suite) {
 		w := s.world()
 		for _, q := range []struct {
-			ask  alloc.ClaimQuery
-			want alloc.ClaimFacts
+			ask  storage.ClaimQuery
+			want storage.ClaimFacts
 		}{
-			{alloc.ClaimQuery{Name: "first", Pool: w.v4.Ref(), Key: "key-1"}, alloc.ClaimFacts{Claim: &w.claim, Pool: &w.v4, Answer: &w.answer}},
-			{alloc.ClaimQuery{Name: "first"}, alloc.ClaimFacts{Claim: &w.claim}},
-			{alloc.ClaimQuery{Name: "none", Pool: w.v6.Ref()}, alloc.ClaimFacts{Pool: &w.v6}},
-			{alloc.ClaimQuery{Name: "none", Key: "key-1"}, alloc.ClaimFacts{Answer: &w.answer}},
-			{alloc.ClaimQuery{Name: "none", Pool: ipam.Ref{Project: "blue", Name: "none"}, Key: "none"}, alloc.ClaimFacts{}},
+			{storage.ClaimQuery{Name: "first", Pool: w.v4.Ref(), Key: "key-1"}, storage.ClaimFacts{Claim: &w.claim, Pool: &w.v4, Answer: &w.answer}},
+			{storage.ClaimQuery{Name: "first"}, storage.ClaimFacts{Claim: &w.claim}},
+			{storage.ClaimQuery{Name: "none", Pool: w.v6.Ref()}, storage.ClaimFacts{Pool: &w.v6}},
+			{storage.ClaimQuery{Name: "none", Key: "key-1"}, storage.ClaimFacts{Answer: &w.answer}},
+			{storage.ClaimQuery{Name: "none", Pool: ipam.Ref{Project: "blue", Name: "none"}, Key: "none"}, storage.ClaimFacts{}},
 		} {
 			q.ask.Project, q.ask.Now = w.key, born
 			got, err := s.Store.ClaimLookup(s.ctx, q.ask)
@@ -139,8 +139,8 @@ var claims = map[string]func(*suite){
 	},
 	"LookupDoesNotSeeAnExpiredAnswer": func(s *suite) {
 		w := s.world()
-		got, err := s.Store.ClaimLookup(s.ctx, alloc.ClaimQuery{Project: w.key, Name: "none", Key: "key-1", Now: w.answer.ExpiresAt})
+		got, err := s.Store.ClaimLookup(s.ctx, storage.ClaimQuery{Project: w.key, Name: "none", Key: "key-1", Now: w.answer.ExpiresAt})
 		require.NoError(s, err)
-		require.Equal(s, alloc.ClaimFacts{}, got)
+		require.Equal(s, storage.ClaimFacts{}, got)
 	},
 }

@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -38,7 +38,7 @@ func (s *suite) backing(p ipam.Pool, classes ...ipam.Class) ipam.Pool {
 func (s *suite) insertClasses(list ...ipam.Class) {
 	s.Helper()
 	for _, c := range list {
-		s.write(alloc.Changes{ClassChanges: alloc.ClassChanges{ClassInsert: &c}})
+		s.write(storage.Changes{ClassChanges: storage.ClassChanges{ClassInsert: &c}})
 	}
 }
 
@@ -55,7 +55,7 @@ func (s *suite) market() market {
 	s.Helper()
 	m := market{world: s.world(), platform: s.project(ipam.PlatformProject)}
 	m.platformSpace = s.space(m.platform, "default")
-	s.write(alloc.Changes{ProjectInsert: &m.platform, SpaceInsert: []ipam.Space{m.platformSpace}})
+	s.write(storage.Changes{ProjectInsert: &m.platform, SpaceInsert: []ipam.Space{m.platformSpace}})
 	m.shared, m.owned, m.hidden = s.class(m.platform, "fast"), s.class(m.project, "own"), s.class(m.platform, "hidden")
 	m.owned.Spec.Visibility, m.hidden.Spec.Visibility = ipam.VisibilityConsumer, ipam.VisibilityPlatform
 	s.insertClasses(m.shared, m.owned, m.hidden)
@@ -96,7 +96,7 @@ var classes = map[string]func(*suite){
 		now := c
 		now.Metadata = changed(now.Metadata)
 		now.Spec.IsDefault, now.Spec.Visibility, now.Spec.Strategy = true, ipam.VisibilityConsumer, ""
-		s.write(alloc.Changes{ClassChanges: alloc.ClassChanges{ClassUpdate: []alloc.ClassUpdate{{Was: c.Revision, Now: now}}}})
+		s.write(storage.Changes{ClassChanges: storage.ClassChanges{ClassUpdate: []storage.ClassUpdate{{Was: c.Revision, Now: now}}}})
 		got, err := s.Store.ClassGet(s.ctx, w.key, c.Name)
 		require.NoError(s, err)
 		require.Equal(s, now, got)
@@ -108,13 +108,13 @@ var classes = map[string]func(*suite){
 		s.insertClasses(was, next)
 		off, on := was, next
 		off.Spec.IsDefault, off.Revision, on.Spec.IsDefault, on.Revision = false, ipam.NewID(), true, ipam.NewID()
-		s.write(alloc.Changes{ClassChanges: alloc.ClassChanges{ClassUpdate: []alloc.ClassUpdate{{Was: was.Revision, Now: off}, {Was: next.Revision, Now: on}}}})
+		s.write(storage.Changes{ClassChanges: storage.ClassChanges{ClassUpdate: []storage.ClassUpdate{{Was: was.Revision, Now: off}, {Was: next.Revision, Now: on}}}})
 		got, err := s.Store.ClassDefault(s.ctx, w.key, ipam.IPv4)
 		require.NoError(s, err)
 		require.Equal(s, on, got)
 		third, former := s.class(w.project, "third"), on
 		third.Spec.IsDefault, former.Spec.IsDefault, former.Revision = true, false, ipam.NewID()
-		s.write(alloc.Changes{ClassChanges: alloc.ClassChanges{ClassInsert: &third, ClassUpdate: []alloc.ClassUpdate{{Was: on.Revision, Now: former}}}})
+		s.write(storage.Changes{ClassChanges: storage.ClassChanges{ClassInsert: &third, ClassUpdate: []storage.ClassUpdate{{Was: on.Revision, Now: former}}}})
 		got, err = s.Store.ClassDefault(s.ctx, w.key, ipam.IPv4)
 		require.NoError(s, err)
 		require.Equal(s, third, got, "a new one takes it over likewise")
@@ -131,32 +131,32 @@ var classes = map[string]func(*suite){
 		s.insertClasses(first, six, theirs)
 		s.unchanged(func() {
 			for _, c := range []ipam.Class{same, second} {
-				err := s.try(alloc.Changes{ClassChanges: alloc.ClassChanges{ClassInsert: &c}})
+				err := s.try(storage.Changes{ClassChanges: storage.ClassChanges{ClassInsert: &c}})
 				require.True(s, ipam.IsCode(err, ipam.CodeAlreadyExists), "%s: %v", c.Name, err)
 			}
 			now := m.owned
 			now.Spec.IsDefault = true
-			err := s.try(alloc.Changes{ClassChanges: alloc.ClassChanges{ClassUpdate: []alloc.ClassUpdate{{Was: now.Revision, Now: now}}}})
+			err := s.try(storage.Changes{ClassChanges: storage.ClassChanges{ClassUpdate: []storage.ClassUpdate{{Was: now.Revision, Now: now}}}})
 			require.True(s, ipam.IsCode(err, ipam.CodeAlreadyExists), "%v", err)
 		})
 	},
 	"DeleteTakesItAway": func(s *suite) {
 		m := s.market()
-		s.write(alloc.Changes{ClassChanges: alloc.ClassChanges{ClassDelete: &m.owned}})
+		s.write(storage.Changes{ClassChanges: storage.ClassChanges{ClassDelete: &m.owned}})
 		_, err := s.Store.ClassGet(s.ctx, m.key, m.owned.Name)
 		require.True(s, ipam.IsCode(err, ipam.CodeNotFound), "%v", err)
 	},
 	"GoesWithItsProject": func(s *suite) {
 		p, other := s.project("green"), s.project("red")
-		s.write(alloc.Changes{ProjectInsert: &p})
-		s.write(alloc.Changes{ProjectInsert: &other})
+		s.write(storage.Changes{ProjectInsert: &p})
+		s.write(storage.Changes{ProjectInsert: &other})
 		mine, theirs := s.class(p, "fast"), s.class(other, "fast")
 		s.insertClasses(mine, theirs)
-		s.write(alloc.Changes{ProjectDelete: &p})
-		left, err := s.Store.ClassGet(s.ctx, alloc.Key(other), "fast")
+		s.write(storage.Changes{ProjectDelete: &p})
+		left, err := s.Store.ClassGet(s.ctx, storage.Key(other), "fast")
 		require.NoError(s, err)
 		require.Equal(s, theirs, left)
-		_, err = s.Store.ClassGet(s.ctx, alloc.Key(p), "fast")
+		_, err = s.Store.ClassGet(s.ctx, storage.Key(p), "fast")
 		require.True(s, ipam.IsCode(err, ipam.CodeNotFound), "%v", err)
 	},
 	"APlanFromAStateThatIsGoneRunsAgain": func(s *suite) {
@@ -168,32 +168,32 @@ var classes = map[string]func(*suite){
 		updated := s.backing(m.v4, gone)
 		orphan := s.class(s.project("nowhere"), "orphan")
 		kid := s.scoped(m.v4, m.space, m.owned, m.project, map[string]string{"zone": "a"}, "10.0.0.128/26")
-		s.write(alloc.Changes{PoolInsert: []ipam.Pool{kid}})
+		s.write(storage.Changes{PoolInsert: []ipam.Pool{kid}})
 		twin := kid
 		twin.UID, twin.Block = ipam.NewID(), cidr("10.0.0.192/26")
 		twin.ContainerID = m.v4.UID
 		unscoped := s.scoped(m.v4, m.space, gone, m.project, map[string]string{"zone": "b"}, "10.0.0.192/26")
 		other := s.backing(s.root(m.space, "other", "10.8.0.0/24"), m.owned)
-		s.write(alloc.Changes{PoolInsert: []ipam.Pool{other}})
-		s.staleRunsAgain(map[string]alloc.Changes{
-			"its project is gone":             {ClassChanges: alloc.ClassChanges{ClassInsert: &orphan}},
-			"an update, another revision":     {ClassChanges: alloc.ClassChanges{ClassUpdate: []alloc.ClassUpdate{{Was: elsewhen.Revision, Now: m.owned}}}},
-			"a deletion, another revision":    {ClassChanges: alloc.ClassChanges{ClassDelete: &elsewhen}},
-			"a deletion, a pool lists it":     {ClassChanges: alloc.ClassChanges{ClassDelete: &m.owned}},
+		s.write(storage.Changes{PoolInsert: []ipam.Pool{other}})
+		s.staleRunsAgain(map[string]storage.Changes{
+			"its project is gone":             {ClassChanges: storage.ClassChanges{ClassInsert: &orphan}},
+			"an update, another revision":     {ClassChanges: storage.ClassChanges{ClassUpdate: []storage.ClassUpdate{{Was: elsewhen.Revision, Now: m.owned}}}},
+			"a deletion, another revision":    {ClassChanges: storage.ClassChanges{ClassDelete: &elsewhen}},
+			"a deletion, a pool lists it":     {ClassChanges: storage.ClassChanges{ClassDelete: &m.owned}},
 			"a new pool of a class gone":      {PoolInsert: []ipam.Pool{listing}},
-			"a pool that lists a class gone":  {PoolUpdate: &alloc.PoolUpdate{Was: m.v4.Revision, Now: updated}},
+			"a pool that lists a class gone":  {PoolUpdate: &storage.PoolUpdate{Was: m.v4.Revision, Now: updated}},
 			"a scope that has a pool by now":  {PoolInsert: []ipam.Pool{twin}},
 			"a scope of a class that is gone": {PoolInsert: []ipam.Pool{unscoped}},
-			"a mark, another time":            {ClassChanges: alloc.ClassChanges{ScopedMarks: []alloc.ScopedMark{{PoolID: kid.UID, Was: born, Now: born.Add(time.Hour)}}}},
-			"a mark on none":                  {ClassChanges: alloc.ClassChanges{ScopedMarks: []alloc.ScopedMark{{PoolID: ipam.NewID(), Now: born}}}},
+			"a mark, another time":            {ClassChanges: storage.ClassChanges{ScopedMarks: []storage.ScopedMark{{PoolID: kid.UID, Was: born, Now: born.Add(time.Hour)}}}},
+			"a mark on none":                  {ClassChanges: storage.ClassChanges{ScopedMarks: []storage.ScopedMark{{PoolID: ipam.NewID(), Now: born}}}},
 		})
 	},
 	"AClassThatServesAScopeIsNotDeletedBeforeItsPool": func(s *suite) {
 		m := s.market()
 		kid := s.scoped(m.v4, m.space, m.owned, m.project, nil, "10.0.0.128/26")
-		s.write(alloc.Changes{PoolInsert: []ipam.Pool{kid}})
-		s.staleRunsAgain(map[string]alloc.Changes{"deleted": {ClassChanges: alloc.ClassChanges{ClassDelete: &m.owned}}})
-		s.write(alloc.Changes{PoolDelete: &kid, ClassChanges: alloc.ClassChanges{ClassDelete: &m.owned}})
+		s.write(storage.Changes{PoolInsert: []ipam.Pool{kid}})
+		s.staleRunsAgain(map[string]storage.Changes{"deleted": {ClassChanges: storage.ClassChanges{ClassDelete: &m.owned}}})
+		s.write(storage.Changes{PoolDelete: &kid, ClassChanges: storage.ClassChanges{ClassDelete: &m.owned}})
 	},
 	// A claim by a class that was deleted since it was looked up is told like one whose project is gone: look again.
 	"AClaimByAClassThatIsGoneIsAConflict": func(s *suite) {
@@ -201,12 +201,12 @@ var classes = map[string]func(*suite){
 		served, lost := s.claim(m.project, m.v4, "served", "10.0.0.200/32"), s.claim(m.project, m.v4, "lost", "10.0.0.201/32")
 		served.Class = m.owned.AsRef()
 		lost.Class = s.class(m.project, "gone").AsRef()
-		s.conflict(alloc.Changes{ClaimInsert: []ipam.Claim{served, lost}}, alloc.Conflict{ClaimRefs: []alloc.NameRef{{ProjectID: m.project.UID, Name: "lost"}}})
-		s.write(alloc.Changes{ClaimInsert: []ipam.Claim{served}})
+		s.conflict(storage.Changes{ClaimInsert: []ipam.Claim{served, lost}}, storage.Conflict{ClaimRefs: []storage.NameRef{{ProjectID: m.project.UID, Name: "lost"}}})
+		s.write(storage.Changes{ClaimInsert: []ipam.Claim{served}})
 	},
 	"ATransactionReadsThemAlike": func(s *suite) {
 		m := s.market()
-		require.NoError(s, s.Store.InTx(s.ctx, "storetest_read", alloc.Locks{}, func(ctx context.Context, tx alloc.Tx) error {
+		require.NoError(s, s.Store.InTx(s.ctx, "storetest_read", storage.Locks{}, func(ctx context.Context, tx storage.Tx) error {
 			c, err := tx.ClassGet(ctx, m.key, "own")
 			require.NoError(s, err)
 			require.Equal(s, m.owned, c)

@@ -7,8 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
 	"github.com/carve-ipam/carve/internal/alloc/space"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -20,16 +20,16 @@ var concurrent = map[string]func(*suite){
 	"WriteSkewIsSeenByTheSecond": func(s *suite) {
 		w := s.world()
 		low, high := cidr("2001:db8::/64"), cidr("2001:db8:0:1::/64")
-		s.write(alloc.Changes{Free: []alloc.FreeChange{remove(w.c6, "2001:db8::/32")}})
-		release := func(block netip.Prefix) func(context.Context, alloc.Tx, func()) error {
-			return func(ctx context.Context, tx alloc.Tx, read func()) error {
+		s.write(storage.Changes{Free: []storage.FreeChange{remove(w.c6, "2001:db8::/32")}})
+		release := func(block netip.Prefix) func(context.Context, storage.Tx, func()) error {
+			return func(ctx context.Context, tx storage.Tx, read func()) error {
 				buddies, err := tx.FreeRead(ctx, w.c6, space.Reads{Keys: space.MergeCandidates([]netip.Prefix{block}, w.c6.Block)})
 				if err != nil {
 					return err
 				}
 				read()
 				gone, merged := space.Merge([]netip.Prefix{block}, buddies, w.c6.Block)
-				return tx.Write(ctx, alloc.Changes{Free: []alloc.FreeChange{{Container: w.c6, Delete: gone, Insert: merged}}})
+				return tx.Write(ctx, storage.Changes{Free: []storage.FreeChange{{Container: w.c6, Delete: gone, Insert: merged}}})
 			}
 		}
 		s.firstThenSecond(release(low), release(high))
@@ -40,7 +40,7 @@ var concurrent = map[string]func(*suite){
 	// Both read a number and write it back plus one.
 	"NoUpdateIsLost": func(s *suite) {
 		w := s.world()
-		increment := func(ctx context.Context, tx alloc.Tx, read func()) error {
+		increment := func(ctx context.Context, tx storage.Tx, read func()) error {
 			p, err := tx.ProjectGet(ctx, "blue")
 			if err != nil {
 				return err
@@ -49,7 +49,7 @@ var concurrent = map[string]func(*suite){
 			now := p
 			now.Generation++
 			now.Revision = ipam.DerivedID(p.Revision, "next")
-			return tx.Write(ctx, alloc.Changes{ProjectUpdate: &alloc.ProjectUpdate{Was: p.Revision, Now: now}})
+			return tx.Write(ctx, storage.Changes{ProjectUpdate: &storage.ProjectUpdate{Was: p.Revision, Now: now}})
 		}
 		s.firstThenSecond(increment, increment)
 		p, err := s.Store.ProjectGet(s.ctx, "blue")
@@ -59,7 +59,7 @@ var concurrent = map[string]func(*suite){
 	"ABlockIsTakenOnce": func(s *suite) {
 		w := s.world()
 		var got []netip.Prefix
-		take := func(ctx context.Context, tx alloc.Tx, read func()) error {
+		take := func(ctx context.Context, tx storage.Tx, read func()) error {
 			wish := []space.Wish{{Bits: 26}}
 			blocks, err := tx.FreeRead(ctx, w.c4, space.ReadsFor(w.c4.Block, wish))
 			if err != nil {
@@ -75,7 +75,7 @@ var concurrent = map[string]func(*suite){
 				return errNoRoom
 			}
 			gone, rest := set.Changes()
-			if err := tx.Write(ctx, alloc.Changes{Free: []alloc.FreeChange{{Container: w.c4, Delete: gone, Insert: rest}}}); err != nil {
+			if err := tx.Write(ctx, storage.Changes{Free: []storage.FreeChange{{Container: w.c4, Delete: gone, Insert: rest}}}); err != nil {
 				return err
 			}
 			got = append(got, block)
@@ -87,34 +87,34 @@ var concurrent = map[string]func(*suite){
 	// A name that both saw to be free: the second is told by a Conflict that it is not, at once or when it runs again.
 	"ANameIsTakenOnce": func(s *suite) {
 		w := s.world()
-		named := func(ctx context.Context, tx alloc.Tx, read func()) error {
+		named := func(ctx context.Context, tx storage.Tx, read func()) error {
 			if _, err := tx.ClaimGet(ctx, w.key, "wanted"); err != nil && !ipam.IsCode(err, ipam.CodeNotFound) {
 				return err
 			}
 			read()
-			return tx.Write(ctx, alloc.Changes{ClaimInsert: []ipam.Claim{s.claim(w.project, w.v4, "wanted", "10.0.0.128/32")}})
+			return tx.Write(ctx, storage.Changes{ClaimInsert: []ipam.Claim{s.claim(w.project, w.v4, "wanted", "10.0.0.128/32")}})
 		}
 		_, first, second := s.race(named, named)
 		require.NoError(s, first)
-		var conflict *alloc.Conflict
+		var conflict *storage.Conflict
 		require.ErrorAs(s, second, &conflict)
-		require.Equal(s, []alloc.NameRef{{ProjectID: w.project.UID, Name: "wanted"}}, conflict.ClaimRefs)
+		require.Equal(s, []storage.NameRef{{ProjectID: w.project.UID, Name: "wanted"}}, conflict.ClaimRefs)
 	},
 	// A space is deleted by someone who saw it empty, while a pool is carved from it.
 	"WhatIsDeletedAsEmptyIsEmpty": func(s *suite) {
 		w := s.world()
 		lab := s.space(w.project, "lab")
-		c := alloc.SpaceContainer(lab, ipam.IPv4)
-		s.write(alloc.Changes{SpaceInsert: []ipam.Space{lab}, Free: []alloc.FreeChange{insert(c, "0.0.0.0/0")}})
+		c := storage.SpaceContainer(lab, ipam.IPv4)
+		s.write(storage.Changes{SpaceInsert: []ipam.Space{lab}, Free: []storage.FreeChange{insert(c, "0.0.0.0/0")}})
 		pool := s.root(lab, "all", "0.0.0.0/0")
-		carve := func(ctx context.Context, tx alloc.Tx, read func()) error {
+		carve := func(ctx context.Context, tx storage.Tx, read func()) error {
 			read()
-			return tx.Write(ctx, alloc.Changes{
-				Free: []alloc.FreeChange{remove(c, "0.0.0.0/0")}, PoolInsert: []ipam.Pool{pool},
+			return tx.Write(ctx, storage.Changes{
+				Free: []storage.FreeChange{remove(c, "0.0.0.0/0")}, PoolInsert: []ipam.Pool{pool},
 				AllocationInsert: []ipam.Allocation{s.holds(c, "0.0.0.0/0", ipam.PurposeRootPool, pool.Ref())},
 			})
 		}
-		remove := func(ctx context.Context, tx alloc.Tx, read func()) error {
+		remove := func(ctx context.Context, tx storage.Tx, read func()) error {
 			held, err := tx.HeldCount(ctx, c)
 			if err != nil {
 				return err
@@ -123,7 +123,7 @@ var concurrent = map[string]func(*suite){
 			if held.RootPools > 0 {
 				return errUndo
 			}
-			return tx.Write(ctx, alloc.Changes{SpaceDelete: []ipam.Space{lab}, Free: []alloc.FreeChange{remove(c, "0.0.0.0/0")}})
+			return tx.Write(ctx, storage.Changes{SpaceDelete: []ipam.Space{lab}, Free: []storage.FreeChange{remove(c, "0.0.0.0/0")}})
 		}
 		attempts, first, second := s.race(carve, remove)
 		require.NoError(s, first)
@@ -135,7 +135,7 @@ var concurrent = map[string]func(*suite){
 var errNoRoom = errors.New("there is no room")
 
 // firstThenSecond runs a race that both win, the second by its second attempt.
-func (s *suite) firstThenSecond(first, second func(ctx context.Context, tx alloc.Tx, read func()) error) {
+func (s *suite) firstThenSecond(first, second func(ctx context.Context, tx storage.Tx, read func()) error) {
 	s.Helper()
 	attempts, firstErr, secondErr := s.race(first, second)
 	require.NoError(s, firstErr)
@@ -145,7 +145,7 @@ func (s *suite) firstThenSecond(first, second func(ctx context.Context, tx alloc
 
 // race runs two transactions, each of which says when it has read. Both have read before either goes on; the first has
 // ended before the second goes on. attempts counts the runs of the second.
-func (s *suite) race(first, second func(ctx context.Context, tx alloc.Tx, read func()) error) (attempts int, firstErr, secondErr error) {
+func (s *suite) race(first, second func(ctx context.Context, tx storage.Tx, read func()) error) (attempts int, firstErr, secondErr error) {
 	firstRead, secondRead, firstDone, secondDone := make(chan struct{}), make(chan struct{}), make(chan struct{}), make(chan struct{})
 	await := func(c <-chan struct{}) {
 		select {
@@ -157,7 +157,7 @@ func (s *suite) race(first, second func(ctx context.Context, tx alloc.Tx, read f
 	var told error
 	go func() {
 		defer close(secondDone)
-		told = s.Store.InTx(s.ctx, "storetest_second", alloc.Locks{}, func(ctx context.Context, tx alloc.Tx) error {
+		told = s.Store.InTx(s.ctx, "storetest_second", storage.Locks{}, func(ctx context.Context, tx storage.Tx) error {
 			tries++
 			return second(ctx, tx, func() {
 				if tx.Attempt() > 0 {
@@ -170,7 +170,7 @@ func (s *suite) race(first, second func(ctx context.Context, tx alloc.Tx, read f
 		})
 	}()
 	runs := 0
-	firstErr = s.Store.InTx(s.ctx, "storetest_first", alloc.Locks{}, func(ctx context.Context, tx alloc.Tx) error {
+	firstErr = s.Store.InTx(s.ctx, "storetest_first", storage.Locks{}, func(ctx context.Context, tx storage.Tx) error {
 		runs++
 		return first(ctx, tx, func() {
 			if runs > 1 {

@@ -5,7 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -21,7 +21,7 @@ var cooldowns = map[string]func(*suite){
 		w := s.world()
 		third, first := s.cooling(w, w.v4, "10.0.0.200/32", 3), s.cooling(w, w.v4, "10.0.0.201/32", 1)
 		second, later := s.cooling(w, w.v6, "2001:db8::/64", 2), s.cooling(w, w.v6, "2001:db8:1::/64", 4)
-		s.write(alloc.Changes{AllocationInsert: []ipam.Allocation{third, first, second, later}})
+		s.write(storage.Changes{AllocationInsert: []ipam.Allocation{third, first, second, later}})
 		for _, q := range []struct {
 			minutes, limit int
 			want           []ipam.Allocation
@@ -35,7 +35,7 @@ var cooldowns = map[string]func(*suite){
 	},
 	"NextIsWhenTheFirstLargeEnoughWillHave": func(s *suite) {
 		w := s.world()
-		s.write(alloc.Changes{AllocationInsert: []ipam.Allocation{
+		s.write(storage.Changes{AllocationInsert: []ipam.Allocation{
 			s.cooling(w, w.v4, "10.0.0.128/28", 9), s.cooling(w, w.v4, "10.0.0.144/28", 7),
 			s.cooling(w, w.v4, "10.0.0.160/30", 3), s.cooling(w, w.v4, "10.0.0.164/32", 1), s.cooling(w, w.v6, "2001:db8::/40", 5),
 		}})
@@ -51,7 +51,7 @@ var cooldowns = map[string]func(*suite){
 					want[id] = born.Add(time.Duration(minutes) * time.Minute)
 				}
 			}
-			got, err := s.Store.CoolingNext(s.ctx, []alloc.RoomQuery{{Container: w.c4, Bits: q.four}, {Container: w.c6, Bits: q.six}})
+			got, err := s.Store.CoolingNext(s.ctx, []storage.RoomQuery{{Container: w.c4, Bits: q.four}, {Container: w.c6, Bits: q.six}})
 			require.NoError(s, err)
 			require.Equal(s, want, got, "%+v", q)
 		}
@@ -61,30 +61,30 @@ var cooldowns = map[string]func(*suite){
 	},
 	"StocksAndHeldCountsTellItApart": func(s *suite) {
 		w := s.world()
-		s.write(alloc.Changes{AllocationInsert: []ipam.Allocation{
+		s.write(storage.Changes{AllocationInsert: []ipam.Allocation{
 			s.cooling(w, w.v4, "10.0.0.144/28", 7), s.cooling(w, w.v4, "10.0.0.160/28", 3), s.cooling(w, w.v4, "10.0.0.164/32", 1),
 		}})
-		got, err := s.Store.Stocks(s.ctx, []alloc.Container{w.c4, w.c6})
+		got, err := s.Store.Stocks(s.ctx, []storage.Container{w.c4, w.c6})
 		require.NoError(s, err)
 		require.Equal(s, map[ipam.ID]ipam.Stock{
 			w.v4.UID: {Free: map[int]int64{25: 1}, Cooling: map[int]int64{28: 2, 32: 1}}, w.v6.UID: {Free: map[int]int64{32: 1}},
 		}, got)
 		held, err := s.Store.HeldCount(s.ctx, w.c4)
 		require.NoError(s, err)
-		require.Equal(s, alloc.Held{Claims: 1, CoolingDown: 3}, held)
+		require.Equal(s, storage.Held{Claims: 1, CoolingDown: 3}, held)
 	},
 	"AnAllocationBeginsToCoolDownByAnUpdate": func(s *suite) {
 		w := s.world()
 		now := w.held
 		now.Phase, now.CoolUntil, now.Revision = ipam.PhaseCoolingDown, born.Add(time.Hour), ipam.NewID()
-		s.write(alloc.Changes{AllocationUpdate: []alloc.AllocationUpdate{{Was: ipam.PhaseBound, Now: now}}})
+		s.write(storage.Changes{AllocationUpdate: []storage.AllocationUpdate{{Was: ipam.PhaseBound, Now: now}}})
 		got, err := s.Store.AllocationGet(s.ctx, w.key, now.ID)
 		require.NoError(s, err)
 		require.Equal(s, now, got)
 		s.unchanged(func() {
 			without := now
 			without.CoolUntil = time.Time{}
-			err := s.try(alloc.Changes{AllocationUpdate: []alloc.AllocationUpdate{{Was: ipam.PhaseCoolingDown, Now: without}}})
+			err := s.try(storage.Changes{AllocationUpdate: []storage.AllocationUpdate{{Was: ipam.PhaseCoolingDown, Now: without}}})
 			require.True(s, ipam.IsCode(err, ipam.CodeInternal), "without an end it would never: %v", err)
 		})
 	},

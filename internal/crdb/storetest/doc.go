@@ -1,4 +1,4 @@
-// Package storetest is the contract of alloc.Store as a suite that every engine passes. It knows no SQL and no driver: what
+// Package storetest is the contract of storage.Store as a suite that every engine passes. It knows no SQL and no driver: what
 // it cannot see through the interface (every row of every table, the level of a transaction) the Bundle shows it.
 //
 // The suite asks five things. Does what is written come back, every field of it, in the promised order, page by page? Does

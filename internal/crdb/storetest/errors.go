@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -32,8 +32,8 @@ func pointer(t testing.TB, err error) string {
 }
 
 // unique is a list without repeats.
-func unique(refs []alloc.NameRef) []alloc.NameRef {
-	var out []alloc.NameRef
+func unique(refs []storage.NameRef) []storage.NameRef {
+	var out []storage.NameRef
 	for _, r := range refs {
 		if !slices.Contains(out, r) {
 			out = append(out, r)

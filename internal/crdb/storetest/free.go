@@ -8,8 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
 	"github.com/carve-ipam/carve/internal/alloc/space"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -17,7 +17,7 @@ var free = map[string]func(*suite){
 	"ListIsByLengthThenAddressInPages": func(s *suite) {
 		w := s.world()
 		blocks := []string{"10.0.0.128/25", "10.0.0.0/26", "10.0.0.64/27", "10.0.0.96/28", "10.0.0.112/28", "10.0.0.80/32", "10.0.0.82/32"}
-		s.write(alloc.Changes{Free: []alloc.FreeChange{insert(w.c4, blocks[1:]...)}})
+		s.write(storage.Changes{Free: []storage.FreeChange{insert(w.c4, blocks[1:]...)}})
 		for limit := 1; limit <= len(blocks); limit++ {
 			var got []string
 			var after netip.Prefix
@@ -36,7 +36,7 @@ var free = map[string]func(*suite){
 	},
 	"ListHoldsOnlyBlocksThatCanHoldTheLength": func(s *suite) {
 		w := s.world()
-		s.write(alloc.Changes{Free: []alloc.FreeChange{insert(w.c4, "10.0.0.0/26", "10.0.0.64/30"), insert(w.c6, "2001:db8::/128")}})
+		s.write(storage.Changes{Free: []storage.FreeChange{insert(w.c4, "10.0.0.0/26", "10.0.0.64/30"), insert(w.c6, "2001:db8::/128")}})
 		for maxBits, want := range map[int][]string{24: nil, 25: {"10.0.0.128/25"}, 29: {"10.0.0.128/25", "10.0.0.0/26"}, 30: {"10.0.0.128/25", "10.0.0.0/26", "10.0.0.64/30"}} {
 			got, err := s.Store.FreeList(s.ctx, w.c4, maxBits, netip.Prefix{}, 10)
 			require.NoError(s, err)
@@ -48,10 +48,10 @@ var free = map[string]func(*suite){
 	},
 	"StocksCountBySizeEachContainerForItself": func(s *suite) {
 		w := s.world()
-		s.write(alloc.Changes{Free: []alloc.FreeChange{insert(w.c4, "10.0.0.0/32", "10.0.0.2/32"), insert(w.c6, "2001:db8::/128")}})
+		s.write(storage.Changes{Free: []storage.FreeChange{insert(w.c4, "10.0.0.0/32", "10.0.0.2/32"), insert(w.c6, "2001:db8::/128")}})
 		nothing := w.c4
 		nothing.ID = ipam.NewID()
-		got, err := s.Store.Stocks(s.ctx, []alloc.Container{w.c4, w.c6, nothing})
+		got, err := s.Store.Stocks(s.ctx, []storage.Container{w.c4, w.c6, nothing})
 		require.NoError(s, err)
 		require.Equal(s, map[ipam.ID]ipam.Stock{
 			w.c4.ID: {Free: map[int]int64{25: 1, 32: 2}}, w.c6.ID: {Free: map[int]int64{32: 1, 128: 1}}, nothing.ID: {Free: map[int]int64{}},
@@ -66,7 +66,7 @@ var free = map[string]func(*suite){
 			25: {w.c4.ID: true, w.c6.ID: true},
 			32: {w.c4.ID: true, w.c6.ID: true},
 		} {
-			got, err := s.Store.RoomIn(s.ctx, []alloc.RoomQuery{
+			got, err := s.Store.RoomIn(s.ctx, []storage.RoomQuery{
 				{Container: w.c4, Bits: bits}, {Container: nothing, Bits: bits}, {Container: w.c6, Bits: 32 + (bits - 24)},
 			})
 			require.NoError(s, err)
@@ -77,9 +77,9 @@ var free = map[string]func(*suite){
 				require.Equal(s, has, got[id], "/%d in %s", bits, id)
 			}
 		}
-		s.write(alloc.Changes{Free: []alloc.FreeChange{remove(w.c6, "2001:db8::/32"), insert(w.c6, "2001:db8::/40", "2001:db8:100::/128")}})
+		s.write(storage.Changes{Free: []storage.FreeChange{remove(w.c6, "2001:db8::/32"), insert(w.c6, "2001:db8::/40", "2001:db8:100::/128")}})
 		for bits, want := range map[int]bool{32: false, 39: false, 40: true, 128: true} {
-			got, err := s.Store.RoomIn(s.ctx, []alloc.RoomQuery{{Container: w.c6, Bits: bits}})
+			got, err := s.Store.RoomIn(s.ctx, []storage.RoomQuery{{Container: w.c6, Bits: bits}})
 			require.NoError(s, err)
 			require.Equal(s, want, got[w.c6.ID], "/%d", bits)
 		}
@@ -96,16 +96,16 @@ var free = map[string]func(*suite){
 	"PoolAndItsFreeBlocksAreReadTogether": func(s *suite) {
 		w := s.world()
 		reads := space.ReadsFor(w.c4.Block, []space.Wish{{Bits: 30}, {Exact: cidr("10.0.0.200/32")}})
-		require.NoError(s, s.Store.InTx(s.ctx, "storetest_read", alloc.Locks{}, func(ctx context.Context, tx alloc.Tx) error {
-			got, err := tx.GroupRead(ctx, w.c4, reads, alloc.GroupQuery{})
+		require.NoError(s, s.Store.InTx(s.ctx, "storetest_read", storage.Locks{}, func(ctx context.Context, tx storage.Tx) error {
+			got, err := tx.GroupRead(ctx, w.c4, reads, storage.GroupQuery{})
 			require.NoError(s, err)
 			require.Equal(s, w.v4, got.Pool)
 			apart, err := tx.FreeRead(ctx, w.c4, reads)
 			require.NoError(s, err)
 			require.Equal(s, distinct(apart), distinct(got.Free))
 			require.Equal(s, []string{"10.0.0.128/25"}, distinct(got.Free))
-			got, err = tx.GroupRead(ctx, w.c6, space.Reads{}, alloc.GroupQuery{})
-			require.Equal(s, alloc.GroupFacts{Pool: w.v6}, got, "nothing is asked for, and nothing answered")
+			got, err = tx.GroupRead(ctx, w.c6, space.Reads{}, storage.GroupQuery{})
+			require.Equal(s, storage.GroupFacts{Pool: w.v6}, got, "nothing is asked for, and nothing answered")
 			return err
 		}))
 	},
@@ -118,9 +118,9 @@ func (s *suite) scans(container string, seed uint64) {
 	w := s.world()
 	r := rand.New(rand.NewPCG(seed, 0))           //nolint:gosec // the same lists in every run
 	pool := s.root(w.space, "scanned", container) // beside what world holds
-	c := alloc.PoolContainer(pool)
+	c := storage.PoolContainer(pool)
 	list := someFree(r, c.Block, 300)
-	s.write(alloc.Changes{PoolInsert: []ipam.Pool{pool}, Free: []alloc.FreeChange{{Container: c, Insert: list}}})
+	s.write(storage.Changes{PoolInsert: []ipam.Pool{pool}, Free: []storage.FreeChange{{Container: c, Insert: list}}})
 	orders := []space.Order{space.LowestFirst, space.TightestFirst, space.LargestFirst}
 	width := c.Block.Addr().BitLen()
 	for range 60 {
@@ -145,9 +145,9 @@ func (s *suite) scans(container string, seed uint64) {
 	}
 }
 
-func (s *suite) freeRead(c alloc.Container, reads space.Reads) (blocks []netip.Prefix) {
+func (s *suite) freeRead(c storage.Container, reads space.Reads) (blocks []netip.Prefix) {
 	s.Helper()
-	require.NoError(s, s.Store.InTx(s.ctx, "storetest_read", alloc.Locks{}, func(ctx context.Context, tx alloc.Tx) error {
+	require.NoError(s, s.Store.InTx(s.ctx, "storetest_read", storage.Locks{}, func(ctx context.Context, tx storage.Tx) error {
 		var err error
 		blocks, err = tx.FreeRead(ctx, c, reads)
 		return err

@@ -6,8 +6,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
 	"github.com/carve-ipam/carve/internal/alloc/space"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -18,9 +18,9 @@ var grants = map[string]func(*suite){
 		s.grant(all)
 		everyFieldHasAValue(s, []ipam.Grant{e.grant, all}, notBare...)
 		for _, c := range []struct {
-			of   alloc.GrantSubject
+			of   storage.GrantSubject
 			want ipam.Grant
-		}{{poolSubject(e.v4), e.grant}, {alloc.GrantSubject{Kind: ipam.GrantOfSpace, ID: e.space.UID}, all}} {
+		}{{poolSubject(e.v4), e.grant}, {storage.GrantSubject{Kind: ipam.GrantOfSpace, ID: e.space.UID}, all}} {
 			got, err := s.Store.GrantGet(s.ctx, e.key, c.of, c.want.Name)
 			require.NoError(s, err)
 			require.Equal(s, c.want, got)
@@ -30,7 +30,7 @@ var grants = map[string]func(*suite){
 	},
 	"ListIsByConsumerInPagesAndOfOnePool": func(s *suite) {
 		e := s.estate()
-		s.write(alloc.Changes{AccessChanges: alloc.AccessChanges{GrantDelete: &e.grant}})
+		s.write(storage.Changes{AccessChanges: storage.AccessChanges{GrantDelete: &e.grant}})
 		want := slices.Concat([]string{ipam.Everybody}, names)
 		for _, name := range want {
 			s.grant(s.grantOf(e.v4, name))
@@ -55,7 +55,7 @@ var grants = map[string]func(*suite){
 		check(e.v6, "red", true)
 		check(e.v6, "green", true)
 		check(e.v4, "green", false)
-		s.write(alloc.Changes{AccessChanges: alloc.AccessChanges{GrantDelete: &e.grant}})
+		s.write(storage.Changes{AccessChanges: storage.AccessChanges{GrantDelete: &e.grant}})
 		check(e.v4, "red", false)
 	},
 	"AllGrantsOfAPoolGoTogether": func(s *suite) {
@@ -64,14 +64,14 @@ var grants = map[string]func(*suite){
 			s.grant(s.grantOf(e.v4, name))
 		}
 		s.grant(s.grantOf(e.v6, "red"))
-		s.write(alloc.Changes{AccessChanges: alloc.AccessChanges{GrantsDelete: new(poolSubject(e.v4))}})
+		s.write(storage.Changes{AccessChanges: storage.AccessChanges{GrantsDelete: new(poolSubject(e.v4))}})
 		left, err := s.Store.GrantList(s.ctx, e.key, poolSubject(e.v4), "", 100)
 		require.NoError(s, err)
 		require.Empty(s, left)
 		left, err = s.Store.GrantList(s.ctx, e.key, poolSubject(e.v6), "", 100)
 		require.NoError(s, err)
 		require.Len(s, left, 1)
-		s.write(alloc.Changes{AccessChanges: alloc.AccessChanges{GrantsDelete: new(poolSubject(e.v4))}}) // none is not too few
+		s.write(storage.Changes{AccessChanges: storage.AccessChanges{GrantsDelete: new(poolSubject(e.v4))}}) // none is not too few
 	},
 	"PoolsGrantedAreSharedOnesOfTheOwnerEachOnce": func(s *suite) {
 		e := s.estate()
@@ -92,15 +92,15 @@ var grants = map[string]func(*suite){
 		require.Equal(s, []string{"four", "six"}, list(nil))
 		theirs := s.space(e.other, "default")
 		own := s.root(theirs, "own", "10.7.0.0/24")
-		s.write(alloc.Changes{SpaceInsert: []ipam.Space{theirs}})
-		s.write(alloc.Changes{PoolInsert: []ipam.Pool{own}})
+		s.write(storage.Changes{SpaceInsert: []ipam.Space{theirs}})
+		s.write(storage.Changes{PoolInsert: []ipam.Pool{own}})
 		s.grant(s.grantOf(own, ipam.Everybody))
 		require.Equal(s, []string{"four", "six"}, list(nil), "of one owner alone")
 		require.Equal(s, []string{"four", "six"}, list(map[string]string{"team": "blue"}))
 		require.Empty(s, list(map[string]string{"team": "green"}))
 		closed := e.v6
 		closed.Revision, closed.Spec.Visibility, closed.Labels = ipam.NewID(), ipam.VisibilityConsumer, nil
-		s.write(alloc.Changes{PoolUpdate: &alloc.PoolUpdate{Was: e.v6.Revision, Now: closed}})
+		s.write(storage.Changes{PoolUpdate: &storage.PoolUpdate{Was: e.v6.Revision, Now: closed}})
 		require.Equal(s, []string{"four"}, list(nil), "granted, and not shared")
 	},
 	"PoolsGrantedComeByNameInPages": func(s *suite) {
@@ -108,7 +108,7 @@ var grants = map[string]func(*suite){
 		want := []string{e.v4.Name}
 		for i := range uint64(7) {
 			p := s.root(e.space, "g"+string(rune('0'+i)), nth("10.1.0.0/16", 24, i))
-			s.write(alloc.Changes{PoolInsert: []ipam.Pool{p}, AccessChanges: alloc.AccessChanges{GrantInsert: new(s.grantOf(p, []string{"red", ipam.Everybody, "green"}[i%3]))}})
+			s.write(storage.Changes{PoolInsert: []ipam.Pool{p}, AccessChanges: storage.AccessChanges{GrantInsert: new(s.grantOf(p, []string{"red", ipam.Everybody, "green"}[i%3]))}})
 			if i%3 < 2 {
 				want = append(want, p.Name)
 			}
@@ -120,30 +120,30 @@ var grants = map[string]func(*suite){
 	},
 	"LookupFindsAPoolOfAnotherProjectThatIsGranted": func(s *suite) {
 		e := s.estate()
-		third := alloc.ProjectKey{ID: ipam.NewID(), Name: "green"}
-		look := func(who alloc.ProjectKey, pool ipam.Ref, want alloc.ClaimFacts) {
+		third := storage.ProjectKey{ID: ipam.NewID(), Name: "green"}
+		look := func(who storage.ProjectKey, pool ipam.Ref, want storage.ClaimFacts) {
 			s.Helper()
-			got, err := s.Store.ClaimLookup(s.ctx, alloc.ClaimQuery{Project: who, Name: "none", Pool: pool, Now: born})
+			got, err := s.Store.ClaimLookup(s.ctx, storage.ClaimQuery{Project: who, Name: "none", Pool: pool, Now: born})
 			require.NoError(s, err)
 			require.Equal(s, want, got)
 		}
-		look(alloc.Key(e.other), e.v4.Ref(), alloc.ClaimFacts{Pool: &e.v4, Granted: true})
-		look(alloc.Key(e.other), e.v6.Ref(), alloc.ClaimFacts{})
-		look(third, e.v4.Ref(), alloc.ClaimFacts{})
-		look(alloc.Key(e.other), ipam.Ref{Project: "blue", Name: "none"}, alloc.ClaimFacts{})
-		look(alloc.Key(e.other), ipam.Ref{Project: "none", Name: "four"}, alloc.ClaimFacts{})
-		look(alloc.Key(e.other), ipam.Ref{Project: "red", Name: "four"}, alloc.ClaimFacts{})
+		look(storage.Key(e.other), e.v4.Ref(), storage.ClaimFacts{Pool: &e.v4, Granted: true})
+		look(storage.Key(e.other), e.v6.Ref(), storage.ClaimFacts{})
+		look(third, e.v4.Ref(), storage.ClaimFacts{})
+		look(storage.Key(e.other), ipam.Ref{Project: "blue", Name: "none"}, storage.ClaimFacts{})
+		look(storage.Key(e.other), ipam.Ref{Project: "none", Name: "four"}, storage.ClaimFacts{})
+		look(storage.Key(e.other), ipam.Ref{Project: "red", Name: "four"}, storage.ClaimFacts{})
 		s.grant(s.grantOf(e.v4, ipam.Everybody))
-		look(third, e.v4.Ref(), alloc.ClaimFacts{Pool: &e.v4, Granted: true})
-		look(alloc.Key(e.other), e.v4.Ref(), alloc.ClaimFacts{Pool: &e.v4, Granted: true})
-		look(e.key, e.v4.Ref(), alloc.ClaimFacts{Pool: &e.v4})
+		look(third, e.v4.Ref(), storage.ClaimFacts{Pool: &e.v4, Granted: true})
+		look(storage.Key(e.other), e.v4.Ref(), storage.ClaimFacts{Pool: &e.v4, Granted: true})
+		look(e.key, e.v4.Ref(), storage.ClaimFacts{Pool: &e.v4})
 	},
 	"AGroupReadsWhoMayClaim": func(s *suite) {
 		e := s.estate()
 		read := func(consumers []string, want map[string]bool) {
 			s.Helper()
-			require.NoError(s, s.Store.InTx(s.ctx, "storetest_read", alloc.Locks{}, func(ctx context.Context, tx alloc.Tx) error {
-				got, err := tx.GroupRead(ctx, e.c4, space.ReadsFor(e.c4.Block, []space.Wish{{Bits: 30}}), alloc.GroupQuery{Consumers: consumers})
+			require.NoError(s, s.Store.InTx(s.ctx, "storetest_read", storage.Locks{}, func(ctx context.Context, tx storage.Tx) error {
+				got, err := tx.GroupRead(ctx, e.c4, space.ReadsFor(e.c4.Block, []space.Wish{{Bits: 30}}), storage.GroupQuery{Consumers: consumers})
 				require.NoError(s, err)
 				require.Equal(s, e.v4, got.Pool)
 				require.Equal(s, []string{"10.0.0.128/25"}, distinct(got.Free))
@@ -160,14 +160,14 @@ var grants = map[string]func(*suite){
 		e := s.estate()
 		elsewhen, again := e.grant, s.grantOf(e.v4, e.grant.Name)
 		elsewhen.Revision = ipam.NewID()
-		s.staleRunsAgain(map[string]alloc.Changes{
-			"made by now":                  {AccessChanges: alloc.AccessChanges{GrantInsert: &again}},
-			"a deletion, another revision": {AccessChanges: alloc.AccessChanges{GrantDelete: &elsewhen}},
+		s.staleRunsAgain(map[string]storage.Changes{
+			"made by now":                  {AccessChanges: storage.AccessChanges{GrantInsert: &again}},
+			"a deletion, another revision": {AccessChanges: storage.AccessChanges{GrantDelete: &elsewhen}},
 		})
 	},
 }
 
 func (s *suite) grant(g ipam.Grant) {
 	s.Helper()
-	s.write(alloc.Changes{AccessChanges: alloc.AccessChanges{GrantInsert: &g}})
+	s.write(storage.Changes{AccessChanges: storage.AccessChanges{GrantInsert: &g}})
 }

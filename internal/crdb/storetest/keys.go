@@ -5,7 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -14,7 +14,7 @@ var keys = map[string]func(*suite){
 		e := s.estate()
 		forever := s.key(e.project, "forever")
 		forever.Spec.ExpiresAt, forever.LastUsedAt, forever.Labels, forever.Annotations = time.Time{}, time.Time{}, nil, nil
-		s.write(alloc.Changes{AccessChanges: alloc.AccessChanges{KeyInsert: &forever}})
+		s.write(storage.Changes{AccessChanges: storage.AccessChanges{KeyInsert: &forever}})
 		everyFieldHasAValue(s, []ipam.APIKey{e.secret}, ".Metadata.Region")
 		for _, k := range []ipam.APIKey{e.secret, forever} {
 			got, err := s.Store.KeyGet(s.ctx, e.key, k.Name)
@@ -37,7 +37,7 @@ var keys = map[string]func(*suite){
 	},
 	"DeleteTakesItAway": func(s *suite) {
 		e := s.estate()
-		s.write(alloc.Changes{AccessChanges: alloc.AccessChanges{KeyDelete: &e.secret}})
+		s.write(storage.Changes{AccessChanges: storage.AccessChanges{KeyDelete: &e.secret}})
 		_, err := s.Store.KeyGet(s.ctx, e.key, e.secret.Name)
 		require.True(s, ipam.IsCode(err, ipam.CodeNotFound), "%v", err)
 		_, ok, err := s.Keys.KeyByID(s.ctx, e.secret.UID)
@@ -46,10 +46,10 @@ var keys = map[string]func(*suite){
 	},
 	"ListIsByNameInPagesAndOfOneProject": func(s *suite) {
 		e := s.estate()
-		s.write(alloc.Changes{AccessChanges: alloc.AccessChanges{KeyDelete: &e.secret}})
+		s.write(storage.Changes{AccessChanges: storage.AccessChanges{KeyDelete: &e.secret}})
 		for _, name := range names {
 			for _, k := range []ipam.APIKey{s.key(e.project, name), s.key(e.other, name+"x")} {
-				s.write(alloc.Changes{AccessChanges: alloc.AccessChanges{KeyInsert: &k}})
+				s.write(storage.Changes{AccessChanges: storage.AccessChanges{KeyInsert: &k}})
 			}
 		}
 		inPages(s, "", func(after string, limit int) ([]ipam.APIKey, error) {
@@ -59,10 +59,10 @@ var keys = map[string]func(*suite){
 	"ANameIsTakenOnceInAProject": func(s *suite) {
 		e := s.estate()
 		theirs := s.key(e.other, e.secret.Name)
-		s.write(alloc.Changes{AccessChanges: alloc.AccessChanges{KeyInsert: &theirs}})
+		s.write(storage.Changes{AccessChanges: storage.AccessChanges{KeyInsert: &theirs}})
 		again := s.key(e.project, e.secret.Name)
 		s.unchanged(func() {
-			err := s.try(alloc.Changes{AccessChanges: alloc.AccessChanges{KeyInsert: &again}})
+			err := s.try(storage.Changes{AccessChanges: storage.AccessChanges{KeyInsert: &again}})
 			require.True(s, ipam.IsCode(err, ipam.CodeAlreadyExists), "%v", err)
 			require.Equal(s, "/metadata/name", pointer(s, err))
 		})
@@ -71,16 +71,16 @@ var keys = map[string]func(*suite){
 		e := s.estate()
 		elsewhen, orphan := e.secret, s.key(s.project("nowhere"), "robot")
 		elsewhen.Revision = ipam.NewID()
-		s.staleRunsAgain(map[string]alloc.Changes{
-			"a deletion, another revision": {AccessChanges: alloc.AccessChanges{KeyDelete: &elsewhen}},
-			"its project is gone":          {AccessChanges: alloc.AccessChanges{KeyInsert: &orphan}},
+		s.staleRunsAgain(map[string]storage.Changes{
+			"a deletion, another revision": {AccessChanges: storage.AccessChanges{KeyDelete: &elsewhen}},
+			"its project is gone":          {AccessChanges: storage.AccessChanges{KeyInsert: &orphan}},
 		})
 	},
 	"WhenKeysWereLastUsedNeverGoesBack": func(s *suite) {
 		e := s.estate()
 		fresh := s.key(e.project, "fresh")
 		fresh.LastUsedAt = time.Time{}
-		s.write(alloc.Changes{AccessChanges: alloc.AccessChanges{KeyInsert: &fresh}})
+		s.write(storage.Changes{AccessChanges: storage.AccessChanges{KeyInsert: &fresh}})
 		for _, step := range []struct{ robot, fresh, wantRobot, wantFresh int }{
 			{2, 2, 2, 2}, // minutes after birth; robot has been used after one
 			{1, 3, 2, 3},
@@ -105,7 +105,7 @@ var keys = map[string]func(*suite){
 		used := map[ipam.ID]time.Time{}
 		for range 50 {
 			k := s.key(e.project, "k-"+ipam.NewID().String())
-			s.write(alloc.Changes{AccessChanges: alloc.AccessChanges{KeyInsert: &k}})
+			s.write(storage.Changes{AccessChanges: storage.AccessChanges{KeyInsert: &k}})
 			used[k.UID] = born.Add(time.Duration(len(used)+2) * time.Minute)
 		}
 		require.NoError(s, s.Keys.KeysUsed(s.ctx, used))

@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
@@ -27,23 +27,23 @@ var members = map[string]func(*suite){
 		now := e.member
 		now.Metadata = changed(now.Metadata)
 		now.Labels, now.Spec.Role = nil, "viewer"
-		s.write(alloc.Changes{AccessChanges: alloc.AccessChanges{MemberUpdate: &alloc.MemberUpdate{Was: e.member.Revision, Now: now}}})
+		s.write(storage.Changes{AccessChanges: storage.AccessChanges{MemberUpdate: &storage.MemberUpdate{Was: e.member.Revision, Now: now}}})
 		got, err := s.Store.MemberGet(s.ctx, e.key, now.Name)
 		require.NoError(s, err)
 		require.Equal(s, now, got)
 	},
 	"DeleteTakesItAway": func(s *suite) {
 		e := s.estate()
-		s.write(alloc.Changes{AccessChanges: alloc.AccessChanges{MemberDelete: &e.member}})
+		s.write(storage.Changes{AccessChanges: storage.AccessChanges{MemberDelete: &e.member}})
 		_, err := s.Store.MemberGet(s.ctx, e.key, e.member.Name)
 		require.True(s, ipam.IsCode(err, ipam.CodeNotFound), "%v", err)
 	},
 	"ListIsBySubjectInPagesAndOfOneProject": func(s *suite) {
 		e := s.estate()
-		s.write(alloc.Changes{AccessChanges: alloc.AccessChanges{MemberDelete: &e.member}})
+		s.write(storage.Changes{AccessChanges: storage.AccessChanges{MemberDelete: &e.member}})
 		for _, subject := range subjects {
 			for _, m := range []ipam.Member{s.member(e.project, subject, "viewer"), s.member(e.other, subject+"x", "viewer")} {
-				s.write(alloc.Changes{AccessChanges: alloc.AccessChanges{MemberInsert: &m}})
+				s.write(storage.Changes{AccessChanges: storage.AccessChanges{MemberInsert: &m}})
 			}
 		}
 		inPages(s, "", func(after string, limit int) ([]ipam.Member, error) {
@@ -54,8 +54,8 @@ var members = map[string]func(*suite){
 		e := s.estate()
 		there := s.member(e.other, "corp:alice", "viewer")
 		another := s.member(e.other, "corp:alic", "provider")
-		s.write(alloc.Changes{AccessChanges: alloc.AccessChanges{MemberInsert: &there}})
-		s.write(alloc.Changes{AccessChanges: alloc.AccessChanges{MemberInsert: &another}})
+		s.write(storage.Changes{AccessChanges: storage.AccessChanges{MemberInsert: &there}})
+		s.write(storage.Changes{AccessChanges: storage.AccessChanges{MemberInsert: &another}})
 		for subject, want := range map[string]map[string]tenancy.Held{
 			"corp:alice": {"blue": {Project: e.key.ID, Role: tenancy.Admin}, "red": {Project: e.other.UID, Role: tenancy.Viewer}}, "corp:alic": {"red": {Project: e.other.UID, Role: tenancy.Provider}}, "corp:ALICE": {}, "": {},
 		} {
@@ -76,17 +76,17 @@ var members = map[string]func(*suite){
 		for _, role := range []string{"viewer", "consumer", "provider"} {
 			m, k := s.member(e.project, "corp:"+role, role), s.key(e.project, role)
 			k.Spec.Role, k.Spec.ExpiresAt = role, time.Time{}
-			s.write(alloc.Changes{AccessChanges: alloc.AccessChanges{MemberInsert: &m, KeyInsert: &k}})
+			s.write(storage.Changes{AccessChanges: storage.AccessChanges{MemberInsert: &m, KeyInsert: &k}})
 		}
 		count(1)
 		expires, stays := s.key(e.project, "expires"), s.key(e.project, "stays")
 		expires.Spec.Role, stays.Spec.Role, stays.Spec.ExpiresAt = "admin", "admin", time.Time{}
-		s.write(alloc.Changes{AccessChanges: alloc.AccessChanges{KeyInsert: &expires}})
+		s.write(storage.Changes{AccessChanges: storage.AccessChanges{KeyInsert: &expires}})
 		count(1)
-		s.write(alloc.Changes{AccessChanges: alloc.AccessChanges{KeyInsert: &stays}})
+		s.write(storage.Changes{AccessChanges: storage.AccessChanges{KeyInsert: &stays}})
 		count(2)
 		theirs := s.member(e.other, "corp:bob", "admin")
-		s.write(alloc.Changes{AccessChanges: alloc.AccessChanges{MemberInsert: &theirs, MemberDelete: &e.member}})
+		s.write(storage.Changes{AccessChanges: storage.AccessChanges{MemberInsert: &theirs, MemberDelete: &e.member}})
 		count(1)
 	},
 	"APlanFromAStateThatIsGoneRunsAgain": func(s *suite) {
@@ -94,11 +94,11 @@ var members = map[string]func(*suite){
 		elsewhen := e.member
 		elsewhen.Revision = ipam.NewID()
 		again, orphan := s.member(e.project, e.member.Name, "viewer"), s.member(s.project("nowhere"), "corp:bob", "viewer")
-		s.staleRunsAgain(map[string]alloc.Changes{
-			"made by now":                  {AccessChanges: alloc.AccessChanges{MemberInsert: &again}},
-			"its project is gone":          {AccessChanges: alloc.AccessChanges{MemberInsert: &orphan}},
-			"an update, another revision":  {AccessChanges: alloc.AccessChanges{MemberUpdate: &alloc.MemberUpdate{Was: elsewhen.Revision, Now: e.member}}},
-			"a deletion, another revision": {AccessChanges: alloc.AccessChanges{MemberDelete: &elsewhen}},
+		s.staleRunsAgain(map[string]storage.Changes{
+			"made by now":                  {AccessChanges: storage.AccessChanges{MemberInsert: &again}},
+			"its project is gone":          {AccessChanges: storage.AccessChanges{MemberInsert: &orphan}},
+			"an update, another revision":  {AccessChanges: storage.AccessChanges{MemberUpdate: &storage.MemberUpdate{Was: elsewhen.Revision, Now: e.member}}},
+			"a deletion, another revision": {AccessChanges: storage.AccessChanges{MemberDelete: &elsewhen}},
 		})
 	},
 	// Two admins, each of whom is deleted by somebody who saw two.
@@ -106,9 +106,9 @@ var members = map[string]func(*suite){
 		e := s.estate()
 		second, robot := s.member(e.project, "corp:bob", "admin"), s.key(e.project, "chief")
 		robot.Spec.Role, robot.Spec.ExpiresAt = "admin", time.Time{}
-		s.write(alloc.Changes{AccessChanges: alloc.AccessChanges{MemberInsert: &second}})
-		without := func(ch alloc.AccessChanges) func(context.Context, alloc.Tx, func()) error {
-			return func(ctx context.Context, tx alloc.Tx, read func()) error {
+		s.write(storage.Changes{AccessChanges: storage.AccessChanges{MemberInsert: &second}})
+		without := func(ch storage.AccessChanges) func(context.Context, storage.Tx, func()) error {
+			return func(ctx context.Context, tx storage.Tx, read func()) error {
 				n, err := tx.AdminCount(ctx, e.project.UID)
 				if err != nil {
 					return err
@@ -117,25 +117,25 @@ var members = map[string]func(*suite){
 				if n < 2 {
 					return errUndo
 				}
-				return tx.Write(ctx, alloc.Changes{AccessChanges: ch})
+				return tx.Write(ctx, storage.Changes{AccessChanges: ch})
 			}
 		}
-		attempts, first, last := s.race(without(alloc.AccessChanges{MemberDelete: &e.member}), without(alloc.AccessChanges{MemberDelete: &second}))
+		attempts, first, last := s.race(without(storage.AccessChanges{MemberDelete: &e.member}), without(storage.AccessChanges{MemberDelete: &second}))
 		require.NoError(s, first)
 		require.Same(s, errUndo, last)
 		require.Equal(s, 2, attempts)
 		// A member and a key.
-		s.write(alloc.Changes{AccessChanges: alloc.AccessChanges{KeyInsert: &robot}})
-		attempts, first, last = s.race(without(alloc.AccessChanges{KeyDelete: &robot}), without(alloc.AccessChanges{MemberDelete: &second}))
+		s.write(storage.Changes{AccessChanges: storage.AccessChanges{KeyInsert: &robot}})
+		attempts, first, last = s.race(without(storage.AccessChanges{KeyDelete: &robot}), without(storage.AccessChanges{MemberDelete: &second}))
 		require.NoError(s, first)
 		require.Same(s, errUndo, last)
 		require.Equal(s, 2, attempts)
 	},
 	"AMemberIsMadeOnce": func(s *suite) {
 		e := s.estate()
-		put := func(role string) func(context.Context, alloc.Tx, func()) error {
+		put := func(role string) func(context.Context, storage.Tx, func()) error {
 			m := s.member(e.project, "corp:carol", role)
-			return func(ctx context.Context, tx alloc.Tx, read func()) error {
+			return func(ctx context.Context, tx storage.Tx, read func()) error {
 				was, err := tx.MemberGet(ctx, e.key, m.Name)
 				if err != nil && !ipam.IsCode(err, ipam.CodeNotFound) {
 					return err
@@ -143,9 +143,9 @@ var members = map[string]func(*suite){
 				found := err == nil
 				read()
 				if found {
-					return tx.Write(ctx, alloc.Changes{AccessChanges: alloc.AccessChanges{MemberUpdate: &alloc.MemberUpdate{Was: was.Revision, Now: m}}})
+					return tx.Write(ctx, storage.Changes{AccessChanges: storage.AccessChanges{MemberUpdate: &storage.MemberUpdate{Was: was.Revision, Now: m}}})
 				}
-				return tx.Write(ctx, alloc.Changes{AccessChanges: alloc.AccessChanges{MemberInsert: &m}})
+				return tx.Write(ctx, storage.Changes{AccessChanges: storage.AccessChanges{MemberInsert: &m}})
 			}
 		}
 		s.firstThenSecond(put("viewer"), put("provider"))
@@ -155,17 +155,17 @@ var members = map[string]func(*suite){
 	},
 	"WithItsProjectGoesAllThatOnlyItHas": func(s *suite) {
 		e := s.estate()
-		red := alloc.Key(e.other)
+		red := storage.Key(e.other)
 		for _, subject := range subjects {
 			m := s.member(e.other, subject, "viewer")
 			k := s.key(e.other, "k-"+ipam.NewID().String())
 			q, shards := s.quota(e.other, "q-"+ipam.NewID().String())
-			s.write(alloc.Changes{
-				AccessChanges: alloc.AccessChanges{MemberInsert: &m, KeyInsert: &k}, QuotaChanges: alloc.QuotaChanges{QuotaInsert: &q, ShardInsert: shards},
+			s.write(storage.Changes{
+				AccessChanges: storage.AccessChanges{MemberInsert: &m, KeyInsert: &k}, QuotaChanges: storage.QuotaChanges{QuotaInsert: &q, ShardInsert: shards},
 			})
 		}
 		before := s.Dump(s)
-		s.write(alloc.Changes{ProjectDelete: &e.other, AccessChanges: alloc.AccessChanges{AccessDelete: &e.other}})
+		s.write(storage.Changes{ProjectDelete: &e.other, AccessChanges: storage.AccessChanges{AccessDelete: &e.other}})
 		after := s.Dump(s)
 		n := len(subjects)
 		for table, gone := range map[string]int{"members": n, "api_keys": n, "quotas": n, "quota_shards": n * ipam.QuotaShards, "projects": 1, "removals": -1, "grants": 1} {

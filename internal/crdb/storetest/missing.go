@@ -5,8 +5,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
 	"github.com/carve-ipam/carve/internal/alloc/space"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -15,8 +15,8 @@ var missing = map[string]func(*suite){
 		w := s.world()
 		other := s.project("red")
 		otherSpace := s.space(other, "default")
-		s.write(alloc.Changes{ProjectInsert: &other, SpaceInsert: []ipam.Space{otherSpace}})
-		red := alloc.Key(other)
+		s.write(storage.Changes{ProjectInsert: &other, SpaceInsert: []ipam.Space{otherSpace}})
+		red := storage.Key(other)
 		second := func(_ any, err error) error { return err }
 		for name, err := range map[string]error{
 			"no project":                   second(s.Store.ProjectGet(s.ctx, "none")),
@@ -34,7 +34,7 @@ var missing = map[string]func(*suite){
 	},
 	"InListsIsAnEmptyList": func(s *suite) {
 		w := s.world()
-		nobody := alloc.ProjectKey{ID: ipam.NewID(), Name: "nobody"}
+		nobody := storage.ProjectKey{ID: ipam.NewID(), Name: "nobody"}
 		spaces, err := s.Store.SpaceList(s.ctx, nobody, "", 10)
 		require.NoError(s, err)
 		require.Empty(s, spaces)
@@ -44,7 +44,7 @@ var missing = map[string]func(*suite){
 		claims, err := s.Store.ClaimList(s.ctx, nobody, "", 10)
 		require.NoError(s, err)
 		require.Empty(s, claims)
-		held, err := s.Store.AllocationList(s.ctx, nobody, alloc.AllocationCursor{}, 10)
+		held, err := s.Store.AllocationList(s.ctx, nobody, storage.AllocationCursor{}, 10)
 		require.NoError(s, err)
 		require.Empty(s, held)
 	},
@@ -52,8 +52,8 @@ var missing = map[string]func(*suite){
 		w := s.world()
 		gone := w.c4
 		gone.ID = ipam.NewID()
-		err := s.Store.InTx(s.ctx, "storetest_read", alloc.Locks{}, func(ctx context.Context, tx alloc.Tx) error {
-			_, err := tx.GroupRead(ctx, gone, space.ReadsFor(gone.Block, []space.Wish{{Bits: 32}}), alloc.GroupQuery{})
+		err := s.Store.InTx(s.ctx, "storetest_read", storage.Locks{}, func(ctx context.Context, tx storage.Tx) error {
+			_, err := tx.GroupRead(ctx, gone, space.ReadsFor(gone.Block, []space.Wish{{Bits: 32}}), storage.GroupQuery{})
 			return err
 		})
 		require.True(s, ipam.IsCode(err, ipam.CodeNotFound), "%v", err)

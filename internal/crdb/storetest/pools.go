@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -19,8 +19,8 @@ var pools = map[string]func(*suite){
 		plain.Spec.Allocation = ipam.Allocating{Strategy: ipam.FirstFit}
 		plain.Spec.Reservations, plain.Labels, plain.Annotations = nil, nil, nil
 		class, second := s.class(w.project, "fast"), s.class(w.project, "slow")
-		s.write(alloc.Changes{ClassChanges: alloc.ClassChanges{ClassInsert: &class}})
-		s.write(alloc.Changes{ClassChanges: alloc.ClassChanges{ClassInsert: &second}})
+		s.write(storage.Changes{ClassChanges: storage.ClassChanges{ClassInsert: &class}})
+		s.write(storage.Changes{ClassChanges: storage.ClassChanges{ClassInsert: &second}})
 		backing := s.backing(s.root(w.space, "backing", "10.7.0.0/24"), second, class)
 		backing.Spec.ReuseAfter = new(90 * time.Second)
 		scoped := s.scoped(backing, w.space, class, w.project, map[string]string{"zone": "a"}, "10.7.0.0/26")
@@ -31,7 +31,7 @@ var pools = map[string]func(*suite){
 		// What is free is counted from the free list, what cools down from what is held, and what is where from both and from the loans.
 		everyFieldHasAValue(s, samples, ".Stock", ".Stock.Free", ".Stock.Cooling", ".Regional")
 		for _, p := range samples[2:] {
-			s.write(alloc.Changes{PoolInsert: []ipam.Pool{p}})
+			s.write(storage.Changes{PoolInsert: []ipam.Pool{p}})
 		}
 		for _, p := range samples {
 			got, err := s.Store.PoolGet(s.ctx, w.key, p.Name)
@@ -50,7 +50,7 @@ var pools = map[string]func(*suite){
 				now := p
 				now.Revision = ipam.NewID()
 				now.Spec.Visibility, now.Spec.Allocation.Strategy = visibility, strategy
-				s.write(alloc.Changes{PoolUpdate: &alloc.PoolUpdate{Was: p.Revision, Now: now}})
+				s.write(storage.Changes{PoolUpdate: &storage.PoolUpdate{Was: p.Revision, Now: now}})
 				p = now
 				got, err := s.Store.PoolGetByID(s.ctx, p.UID)
 				require.NoError(s, err)
@@ -66,29 +66,29 @@ var pools = map[string]func(*suite){
 		now.Spec.Allocation = ipam.Allocating{Strategy: ipam.Random, MaxPrefixLength: new(30)}
 		now.Spec.Reservations = nil
 		now.Spec.ReuseAfter, now.Spec.Regions = new(time.Duration(0)), []string{s.Region}
-		s.write(alloc.Changes{PoolUpdate: &alloc.PoolUpdate{Was: w.v4.Revision, Now: now}})
+		s.write(storage.Changes{PoolUpdate: &storage.PoolUpdate{Was: w.v4.Revision, Now: now}})
 		got, err := s.Store.PoolGet(s.ctx, w.key, w.v4.Name)
 		require.NoError(s, err)
 		require.Equal(s, now, got)
 	},
 	"DeleteTakesItAway": func(s *suite) {
 		w := s.world()
-		s.write(alloc.Changes{PoolDelete: &w.v6})
+		s.write(storage.Changes{PoolDelete: &w.v6})
 		_, err := s.Store.PoolGet(s.ctx, w.key, w.v6.Name)
 		require.True(s, ipam.IsCode(err, ipam.CodeNotFound), "%v", err)
 	},
 	"ListIsByNameInPagesAndOfOneProject": func(s *suite) {
 		p, other := s.project("blue"), s.project("red")
 		sp, otherSpace := s.space(p, "default"), s.space(other, "default")
-		s.write(alloc.Changes{ProjectInsert: &p, SpaceInsert: []ipam.Space{sp}})
-		s.write(alloc.Changes{ProjectInsert: &other, SpaceInsert: []ipam.Space{otherSpace}})
+		s.write(storage.Changes{ProjectInsert: &p, SpaceInsert: []ipam.Space{sp}})
+		s.write(storage.Changes{ProjectInsert: &other, SpaceInsert: []ipam.Space{otherSpace}})
 		for i, name := range names {
 			mine, theirs := s.root(sp, name, nth("10.0.0.0/16", 24, uint64(i))), s.root(otherSpace, name+"x", nth("10.0.0.0/16", 24, uint64(i)))
-			s.write(alloc.Changes{PoolInsert: []ipam.Pool{mine}})
-			s.write(alloc.Changes{PoolInsert: []ipam.Pool{theirs}})
+			s.write(storage.Changes{PoolInsert: []ipam.Pool{mine}})
+			s.write(storage.Changes{PoolInsert: []ipam.Pool{theirs}})
 		}
 		inPages(s, "", func(after string, limit int) ([]ipam.Pool, error) {
-			return s.Store.PoolList(s.ctx, alloc.Key(p), after, limit)
+			return s.Store.PoolList(s.ctx, storage.Key(p), after, limit)
 		}, func(p ipam.Pool) string { return p.Name }, names)
 	},
 	"ListByLabelsWantsAllOfThem": func(s *suite) {
@@ -98,14 +98,14 @@ var pools = map[string]func(*suite){
 		} {
 			p := s.root(w.space, "l"+string(rune('0'+i)), nth("10.1.0.0/16", 24, uint64(i)))
 			p.Labels = labels
-			s.write(alloc.Changes{PoolInsert: []ipam.Pool{p}})
+			s.write(storage.Changes{PoolInsert: []ipam.Pool{p}})
 		}
 		other := s.project("red")
 		otherSpace := s.space(other, "default")
 		theirs := s.root(otherSpace, "theirs", "10.1.0.0/24")
 		theirs.Labels = map[string]string{"site": "a", "tier": "1"}
-		s.write(alloc.Changes{ProjectInsert: &other, SpaceInsert: []ipam.Space{otherSpace}})
-		s.write(alloc.Changes{PoolInsert: []ipam.Pool{theirs}})
+		s.write(storage.Changes{ProjectInsert: &other, SpaceInsert: []ipam.Space{otherSpace}})
+		s.write(storage.Changes{PoolInsert: []ipam.Pool{theirs}})
 		for _, c := range []struct {
 			labels map[string]string
 			limit  int
@@ -132,7 +132,7 @@ var pools = map[string]func(*suite){
 		c := w.v4.ContainerID
 		for name, block := range map[string]string{"a": "10.1.0.0/16", "b": "10.2.0.0/24", "c": "10.2.1.0/24", "d": "10.2.255.0/24", "e": "10.3.0.0/16"} {
 			p := s.root(w.space, name, block)
-			s.write(alloc.Changes{PoolInsert: []ipam.Pool{p}})
+			s.write(storage.Changes{PoolInsert: []ipam.Pool{p}})
 		}
 		for _, q := range []struct {
 			block string
@@ -166,7 +166,7 @@ var pools = map[string]func(*suite){
 	},
 	"ATransactionReadsThemAlike": func(s *suite) {
 		w := s.world()
-		require.NoError(s, s.Store.InTx(s.ctx, "storetest_read", alloc.Locks{}, func(ctx context.Context, tx alloc.Tx) error {
+		require.NoError(s, s.Store.InTx(s.ctx, "storetest_read", storage.Locks{}, func(ctx context.Context, tx storage.Tx) error {
 			p, err := tx.PoolGet(ctx, w.key, "four")
 			require.NoError(s, err)
 			require.Equal(s, w.v4, p)

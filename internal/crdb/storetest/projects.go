@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -14,7 +14,7 @@ var projects = map[string]func(*suite){
 	"EveryFieldComesBack": func(s *suite) {
 		p := s.project("blue")
 		everyFieldHasAValue(s, []ipam.Project{p}, ".Metadata.Project", ".Metadata.Region")
-		s.write(alloc.Changes{ProjectInsert: &p})
+		s.write(storage.Changes{ProjectInsert: &p})
 		got, err := s.Store.ProjectGet(s.ctx, "blue")
 		require.NoError(s, err)
 		require.Equal(s, p, got)
@@ -22,18 +22,18 @@ var projects = map[string]func(*suite){
 	"NoLabelsStayNoLabels": func(s *suite) {
 		p := s.project("blue")
 		p.Labels, p.Annotations = nil, nil
-		s.write(alloc.Changes{ProjectInsert: &p})
+		s.write(storage.Changes{ProjectInsert: &p})
 		got, err := s.Store.ProjectGet(s.ctx, "blue")
 		require.NoError(s, err)
 		require.Equal(s, p, got)
 	},
 	"UpdateReplacesWhatCanChange": func(s *suite) {
 		p := s.project("blue")
-		s.write(alloc.Changes{ProjectInsert: &p})
+		s.write(storage.Changes{ProjectInsert: &p})
 		now := p
 		now.Metadata = changed(p.Metadata)
 		now.Spec = ipam.ProjectSpec{DisplayName: "Another", Description: ""}
-		s.write(alloc.Changes{ProjectUpdate: &alloc.ProjectUpdate{Was: p.Revision, Now: now}})
+		s.write(storage.Changes{ProjectUpdate: &storage.ProjectUpdate{Was: p.Revision, Now: now}})
 		got, err := s.Store.ProjectGet(s.ctx, "blue")
 		require.NoError(s, err)
 		require.Equal(s, now, got)
@@ -41,7 +41,7 @@ var projects = map[string]func(*suite){
 	"ListIsByNameInPages": func(s *suite) {
 		for _, name := range names {
 			p := s.project(name)
-			s.write(alloc.Changes{ProjectInsert: &p})
+			s.write(storage.Changes{ProjectInsert: &p})
 		}
 		inPages(s, "", func(after string, limit int) ([]ipam.Project, error) {
 			return s.Store.ProjectList(s.ctx, after, limit)
@@ -50,7 +50,7 @@ var projects = map[string]func(*suite){
 	"ListNamedIsThoseThatExistByName": func(s *suite) {
 		for _, name := range names {
 			p := s.project(name)
-			s.write(alloc.Changes{ProjectInsert: &p})
+			s.write(storage.Changes{ProjectInsert: &p})
 		}
 		for _, c := range []struct{ ask, want []string }{
 			{[]string{"z", "none", "a", "a-b", "a"}, []string{"a", "a-b", "z"}}, {[]string{"none"}, nil}, {nil, nil}, {names, names},
@@ -68,18 +68,18 @@ var projects = map[string]func(*suite){
 		w := s.world()
 		other := s.project("red")
 		extra := s.space(w.project, "lab")
-		s.write(alloc.Changes{ProjectInsert: &other, SpaceInsert: []ipam.Space{extra, s.space(other, "default")}})
+		s.write(storage.Changes{ProjectInsert: &other, SpaceInsert: []ipam.Space{extra, s.space(other, "default")}})
 		got, err := s.Store.ProjectHoldings(s.ctx, w.project.UID)
 		require.NoError(s, err)
-		require.Equal(s, alloc.Holdings{Pools: 2, Claims: 1, Spaces: 1}, got)
+		require.Equal(s, storage.Holdings{Pools: 2, Claims: 1, Spaces: 1}, got)
 		got, err = s.Store.ProjectHoldings(s.ctx, other.UID)
 		require.NoError(s, err)
-		require.Equal(s, alloc.Holdings{}, got)
+		require.Equal(s, storage.Holdings{}, got)
 	},
 	"DeleteTakesItAwayWithItsAnswers": func(s *suite) {
 		p, other := s.project("blue"), s.project("red")
-		s.write(alloc.Changes{ProjectInsert: &p, Answers: []alloc.Answer{s.answer(p, "key"), s.answer(other, "key")}})
-		s.write(alloc.Changes{ProjectDelete: &p})
+		s.write(storage.Changes{ProjectInsert: &p, Answers: []storage.Answer{s.answer(p, "key"), s.answer(other, "key")}})
+		s.write(storage.Changes{ProjectDelete: &p})
 		_, err := s.Store.ProjectGet(s.ctx, "blue")
 		require.True(s, ipam.IsCode(err, ipam.CodeNotFound), "%v", err)
 		for id, want := range map[ipam.ID]bool{p.UID: false, other.UID: true} {
@@ -91,12 +91,12 @@ var projects = map[string]func(*suite){
 	"AProjectThatHoldsAnythingIsInUse": func(s *suite) {
 		w := s.world()
 		s.unchanged(func() {
-			err := s.Store.InTx(s.ctx, "project_delete", alloc.Locks{}, func(ctx context.Context, tx alloc.Tx) error {
-				return tx.Write(ctx, alloc.Changes{ProjectDelete: &w.project})
+			err := s.Store.InTx(s.ctx, "project_delete", storage.Locks{}, func(ctx context.Context, tx storage.Tx) error {
+				return tx.Write(ctx, storage.Changes{ProjectDelete: &w.project})
 			})
 			require.True(s, ipam.IsCode(err, ipam.CodeInUse), "%v", err)
-			err = s.Store.InTx(s.ctx, "space_delete", alloc.Locks{}, func(ctx context.Context, tx alloc.Tx) error {
-				return tx.Write(ctx, alloc.Changes{SpaceDelete: []ipam.Space{w.space}})
+			err = s.Store.InTx(s.ctx, "space_delete", storage.Locks{}, func(ctx context.Context, tx storage.Tx) error {
+				return tx.Write(ctx, storage.Changes{SpaceDelete: []ipam.Space{w.space}})
 			})
 			require.True(s, ipam.IsCode(err, ipam.CodeInUse), "%v", err)
 		})
@@ -116,27 +116,27 @@ var spaces = map[string]func(*suite){
 		now := w.space
 		now.Metadata = changed(w.space.Metadata)
 		now.Spec.Description = "another"
-		s.write(alloc.Changes{SpaceUpdate: &alloc.SpaceUpdate{Was: w.space.Revision, Now: now}})
+		s.write(storage.Changes{SpaceUpdate: &storage.SpaceUpdate{Was: w.space.Revision, Now: now}})
 		got, err := s.Store.SpaceGet(s.ctx, w.key, "default")
 		require.NoError(s, err)
 		require.Equal(s, now, got)
 	},
 	"ListIsByNameInPagesAndOfOneProject": func(s *suite) {
 		p, other := s.project("blue"), s.project("red")
-		s.write(alloc.Changes{ProjectInsert: &p})
-		s.write(alloc.Changes{ProjectInsert: &other})
+		s.write(storage.Changes{ProjectInsert: &p})
+		s.write(storage.Changes{ProjectInsert: &other})
 		for _, name := range names {
-			s.write(alloc.Changes{SpaceInsert: []ipam.Space{s.space(p, name), s.space(other, name+"-of-red")}})
+			s.write(storage.Changes{SpaceInsert: []ipam.Space{s.space(p, name), s.space(other, name+"-of-red")}})
 		}
 		inPages(s, "", func(after string, limit int) ([]ipam.Space, error) {
-			return s.Store.SpaceList(s.ctx, alloc.Key(p), after, limit)
+			return s.Store.SpaceList(s.ctx, storage.Key(p), after, limit)
 		}, func(sp ipam.Space) string { return sp.Name }, names)
 	},
 	"DeleteTakesItAway": func(s *suite) {
 		w := s.world()
 		extra := s.space(w.project, "lab")
-		s.write(alloc.Changes{SpaceInsert: []ipam.Space{extra}})
-		s.write(alloc.Changes{SpaceDelete: []ipam.Space{extra}})
+		s.write(storage.Changes{SpaceInsert: []ipam.Space{extra}})
+		s.write(storage.Changes{SpaceDelete: []ipam.Space{extra}})
 		_, err := s.Store.SpaceGet(s.ctx, w.key, "lab")
 		require.True(s, ipam.IsCode(err, ipam.CodeNotFound), "%v", err)
 	},

@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -50,9 +50,9 @@ var quotaRaces = map[string]func(*suite){
 	// A quota counts what is held while more is taken by somebody who saw no quota.
 	"AQuotaCountsTheClaimThatDidNotSeeIt": func(s *suite) {
 		e := s.estate()
-		s.write(alloc.Changes{QuotaChanges: alloc.QuotaChanges{QuotaDelete: &e.quota}})
+		s.write(storage.Changes{QuotaChanges: storage.QuotaChanges{QuotaDelete: &e.quota}})
 		counted := int64(-1)
-		claim := func(ctx context.Context, tx alloc.Tx, read func()) error {
+		claim := func(ctx context.Context, tx storage.Tx, read func()) error {
 			parts, err := tx.QuotaParts(ctx, []ipam.ID{e.project.UID}, 3)
 			if err != nil {
 				return err
@@ -60,32 +60,32 @@ var quotaRaces = map[string]func(*suite){
 			read()
 			require.Empty(s, parts)
 			c := s.claim(e.project, e.v4, "unseen", "10.0.0.128/32")
-			return tx.Write(ctx, alloc.Changes{ClaimInsert: []ipam.Claim{c}, AllocationInsert: []ipam.Allocation{s.held(c)}})
+			return tx.Write(ctx, storage.Changes{ClaimInsert: []ipam.Claim{c}, AllocationInsert: []ipam.Allocation{s.held(c)}})
 		}
-		put := func(ctx context.Context, tx alloc.Tx, read func()) error {
+		put := func(ctx context.Context, tx storage.Tx, read func()) error {
 			used, err := tx.UsageCount(ctx, e.key, ipam.QuotaScope{})
 			if err != nil {
 				return err
 			}
 			read()
 			counted = used.Claims
-			return tx.Write(ctx, alloc.Changes{QuotaChanges: alloc.QuotaChanges{QuotaInsert: &e.quota, ShardInsert: e.shards}})
+			return tx.Write(ctx, storage.Changes{QuotaChanges: storage.QuotaChanges{QuotaInsert: &e.quota, ShardInsert: e.shards}})
 		}
 		s.firstThenSecond(claim, put)
 		require.Equal(s, int64(2), counted)
 	},
 	"AClaimSeesTheQuotaThatDidNotCountIt": func(s *suite) {
 		e := s.estate()
-		s.write(alloc.Changes{QuotaChanges: alloc.QuotaChanges{QuotaDelete: &e.quota}})
+		s.write(storage.Changes{QuotaChanges: storage.QuotaChanges{QuotaDelete: &e.quota}})
 		seen := 0
-		put := func(ctx context.Context, tx alloc.Tx, read func()) error {
+		put := func(ctx context.Context, tx storage.Tx, read func()) error {
 			if _, err := tx.UsageCount(ctx, e.key, ipam.QuotaScope{}); err != nil {
 				return err
 			}
 			read()
-			return tx.Write(ctx, alloc.Changes{QuotaChanges: alloc.QuotaChanges{QuotaInsert: &e.quota, ShardInsert: e.shards}})
+			return tx.Write(ctx, storage.Changes{QuotaChanges: storage.QuotaChanges{QuotaInsert: &e.quota, ShardInsert: e.shards}})
 		}
-		claim := func(ctx context.Context, tx alloc.Tx, read func()) error {
+		claim := func(ctx context.Context, tx storage.Tx, read func()) error {
 			parts, err := tx.QuotaParts(ctx, []ipam.ID{e.project.UID}, 3)
 			if err != nil {
 				return err
@@ -93,7 +93,7 @@ var quotaRaces = map[string]func(*suite){
 			read()
 			seen = len(parts)
 			c := s.claim(e.project, e.v4, "unseen", "10.0.0.128/32")
-			return tx.Write(ctx, alloc.Changes{ClaimInsert: []ipam.Claim{c}, AllocationInsert: []ipam.Allocation{s.held(c)}})
+			return tx.Write(ctx, storage.Changes{ClaimInsert: []ipam.Claim{c}, AllocationInsert: []ipam.Allocation{s.held(c)}})
 		}
 		s.firstThenSecond(put, claim)
 		require.Equal(s, 1, seen)
@@ -101,9 +101,9 @@ var quotaRaces = map[string]func(*suite){
 	// A limit is lowered while somebody takes from a shard.
 	"ALowerLimitIsSeenByATake": func(s *suite) {
 		e := s.estate()
-		s.write(alloc.Changes{QuotaChanges: alloc.QuotaChanges{QuotaOverdrawn: []alloc.QuotaMark{{ProjectID: e.project.UID, Name: "all"}}}})
+		s.write(storage.Changes{QuotaChanges: storage.QuotaChanges{QuotaOverdrawn: []storage.QuotaMark{{ProjectID: e.project.UID, Name: "all"}}}})
 		overdrawn := false
-		lower := func(ctx context.Context, tx alloc.Tx, read func()) error {
+		lower := func(ctx context.Context, tx storage.Tx, read func()) error {
 			shards, err := tx.QuotaShards(ctx, []ipam.ID{e.quota.UID})
 			if err != nil {
 				return err
@@ -111,15 +111,15 @@ var quotaRaces = map[string]func(*suite){
 			read()
 			now := e.quota
 			now.Revision, now.Spec.Limits.Claims = ipam.NewID(), new(int64(1))
-			ch := alloc.QuotaChanges{QuotaUpdate: &alloc.QuotaUpdate{Was: e.quota.Revision, Now: now}}
+			ch := storage.QuotaChanges{QuotaUpdate: &storage.QuotaUpdate{Was: e.quota.Revision, Now: now}}
 			for _, was := range shards {
 				less := was
 				less.Spare.Claims -= 100
-				ch.ShardUpdate = append(ch.ShardUpdate, alloc.ShardUpdate{Was: was, Now: less})
+				ch.ShardUpdate = append(ch.ShardUpdate, storage.ShardUpdate{Was: was, Now: less})
 			}
-			return tx.Write(ctx, alloc.Changes{QuotaChanges: ch})
+			return tx.Write(ctx, storage.Changes{QuotaChanges: ch})
 		}
-		take := func(ctx context.Context, tx alloc.Tx, read func()) error {
+		take := func(ctx context.Context, tx storage.Tx, read func()) error {
 			parts, err := tx.QuotaParts(ctx, []ipam.ID{e.project.UID}, 3)
 			if err != nil {
 				return err
@@ -134,8 +134,8 @@ var quotaRaces = map[string]func(*suite){
 }
 
 // take takes one claim from a shard, and reads no other.
-func (e estate) take(s *suite, shard int) func(context.Context, alloc.Tx, func()) error {
-	return func(ctx context.Context, tx alloc.Tx, read func()) error {
+func (e estate) take(s *suite, shard int) func(context.Context, storage.Tx, func()) error {
+	return func(ctx context.Context, tx storage.Tx, read func()) error {
 		parts, err := tx.QuotaParts(ctx, []ipam.ID{e.project.UID}, shard)
 		if err != nil {
 			return err
@@ -149,16 +149,16 @@ func (e estate) take(s *suite, shard int) func(context.Context, alloc.Tx, func()
 	}
 }
 
-func (e estate) takeFrom(ctx context.Context, tx alloc.Tx, was ipam.QuotaShard) error {
+func (e estate) takeFrom(ctx context.Context, tx storage.Tx, was ipam.QuotaShard) error {
 	now := was
 	now.Used.Claims, now.Spare.Claims = now.Used.Claims+1, now.Spare.Claims-1
-	return tx.Write(ctx, alloc.Changes{QuotaChanges: alloc.QuotaChanges{ShardUpdate: []alloc.ShardUpdate{{Was: was, Now: now}}}})
+	return tx.Write(ctx, storage.Changes{QuotaChanges: storage.QuotaChanges{ShardUpdate: []storage.ShardUpdate{{Was: was, Now: now}}}})
 }
 
 // takeOfAll takes one claim if there is one in all shards together, and counts it in a shard of its own, which may be below zero
 // for it.
-func (e estate) takeOfAll(s *suite, own int) func(context.Context, alloc.Tx, func()) error {
-	return func(ctx context.Context, tx alloc.Tx, read func()) error {
+func (e estate) takeOfAll(s *suite, own int) func(context.Context, storage.Tx, func()) error {
+	return func(ctx context.Context, tx storage.Tx, read func()) error {
 		shards, err := tx.QuotaShards(ctx, []ipam.ID{e.quota.UID})
 		if err != nil {
 			return err
@@ -180,15 +180,15 @@ func (e estate) takeOfAll(s *suite, own int) func(context.Context, alloc.Tx, fun
 }
 
 // gather moves all that other shards have to spare to one.
-func (e estate) gather(s *suite, own int) func(context.Context, alloc.Tx, func()) error {
-	return func(ctx context.Context, tx alloc.Tx, read func()) error {
+func (e estate) gather(s *suite, own int) func(context.Context, storage.Tx, func()) error {
+	return func(ctx context.Context, tx storage.Tx, read func()) error {
 		shards, err := tx.QuotaShards(ctx, []ipam.ID{e.quota.UID})
 		if err != nil {
 			return err
 		}
 		read()
 		require.Len(s, shards, ipam.QuotaShards)
-		var ch alloc.QuotaChanges
+		var ch storage.QuotaChanges
 		var mine ipam.QuotaShard
 		sum := int64(0)
 		for _, was := range shards {
@@ -198,28 +198,28 @@ func (e estate) gather(s *suite, own int) func(context.Context, alloc.Tx, func()
 			}
 			now := was
 			now.Spare.Claims = 0
-			ch.ShardUpdate = append(ch.ShardUpdate, alloc.ShardUpdate{Was: was, Now: now})
+			ch.ShardUpdate = append(ch.ShardUpdate, storage.ShardUpdate{Was: was, Now: now})
 		}
 		now := mine
 		now.Spare.Claims = sum
-		ch.ShardUpdate = append(ch.ShardUpdate, alloc.ShardUpdate{Was: mine, Now: now})
-		return tx.Write(ctx, alloc.Changes{QuotaChanges: ch})
+		ch.ShardUpdate = append(ch.ShardUpdate, storage.ShardUpdate{Was: mine, Now: now})
+		return tx.Write(ctx, storage.Changes{QuotaChanges: ch})
 	}
 }
 
 // leave takes away all that the shards have to spare, but for n claims in the first.
 func (e estate) leave(s *suite, n int64) {
 	s.Helper()
-	var ch alloc.QuotaChanges
+	var ch storage.QuotaChanges
 	for i, was := range e.shards {
 		now := was
 		now.Spare = ipam.Usage{Addresses: new(big.Int)}
 		if i == 0 {
 			now.Spare.Claims = n
 		}
-		ch.ShardUpdate = append(ch.ShardUpdate, alloc.ShardUpdate{Was: was, Now: now})
+		ch.ShardUpdate = append(ch.ShardUpdate, storage.ShardUpdate{Was: was, Now: now})
 	}
-	s.write(alloc.Changes{QuotaChanges: ch})
+	s.write(storage.Changes{QuotaChanges: ch})
 }
 
 // claimsTaken demands that so many claims were taken, and that what is used and what is to spare add up to what they did before.

@@ -6,8 +6,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
 	"github.com/carve-ipam/carve/internal/alloc/space"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -19,8 +19,8 @@ var quotas = map[string]func(*suite){
 		zero, zeroShards := s.quota(e.project, "zero")
 		zero.Spec = ipam.QuotaSpec{Scope: ipam.QuotaScope{Family: ipam.IPv6}, Limits: ipam.QuotaLimits{Addresses: new(big.Int)}}
 		zero.Overdrawn = false
-		s.write(alloc.Changes{QuotaChanges: alloc.QuotaChanges{QuotaInsert: &open, ShardInsert: openShards}})
-		s.write(alloc.Changes{QuotaChanges: alloc.QuotaChanges{QuotaInsert: &zero, ShardInsert: zeroShards}})
+		s.write(storage.Changes{QuotaChanges: storage.QuotaChanges{QuotaInsert: &open, ShardInsert: openShards}})
+		s.write(storage.Changes{QuotaChanges: storage.QuotaChanges{QuotaInsert: &zero, ShardInsert: zeroShards}})
 		everyFieldHasAValue(s, []ipam.Quota{e.quota}, notBare...)
 		for _, q := range []ipam.Quota{e.quota, open, zero} {
 			got, err := s.Store.QuotaGet(s.ctx, e.key, q.Name)
@@ -34,7 +34,7 @@ var quotas = map[string]func(*suite){
 		now.Metadata = changed(now.Metadata)
 		now.Labels, now.Overdrawn = nil, false
 		now.Spec = ipam.QuotaSpec{Scope: ipam.QuotaScope{Family: ipam.IPv6}, Limits: ipam.QuotaLimits{Addresses: big.NewInt(1)}, Description: ""}
-		s.write(alloc.Changes{QuotaChanges: alloc.QuotaChanges{QuotaUpdate: &alloc.QuotaUpdate{Was: e.quota.Revision, Now: now}}})
+		s.write(storage.Changes{QuotaChanges: storage.QuotaChanges{QuotaUpdate: &storage.QuotaUpdate{Was: e.quota.Revision, Now: now}}})
 		got, err := s.Store.QuotaGet(s.ctx, e.key, now.Name)
 		require.NoError(s, err)
 		require.Equal(s, now, got)
@@ -42,7 +42,7 @@ var quotas = map[string]func(*suite){
 	"TheMarkIsSetAlone": func(s *suite) {
 		e := s.estate()
 		for _, want := range []bool{false, true} {
-			s.write(alloc.Changes{QuotaChanges: alloc.QuotaChanges{QuotaOverdrawn: []alloc.QuotaMark{{ProjectID: e.project.UID, Name: "all", Overdrawn: want}}}})
+			s.write(storage.Changes{QuotaChanges: storage.QuotaChanges{QuotaOverdrawn: []storage.QuotaMark{{ProjectID: e.project.UID, Name: "all", Overdrawn: want}}}})
 			e.quota.Overdrawn = want
 			got, err := s.Store.QuotaGet(s.ctx, e.key, "all")
 			require.NoError(s, err)
@@ -52,8 +52,8 @@ var quotas = map[string]func(*suite){
 	"DeleteTakesItAwayWithItsShards": func(s *suite) {
 		e := s.estate()
 		other, shards := s.quota(e.project, "other")
-		s.write(alloc.Changes{QuotaChanges: alloc.QuotaChanges{QuotaInsert: &other, ShardInsert: shards}})
-		s.write(alloc.Changes{QuotaChanges: alloc.QuotaChanges{QuotaDelete: &e.quota}})
+		s.write(storage.Changes{QuotaChanges: storage.QuotaChanges{QuotaInsert: &other, ShardInsert: shards}})
+		s.write(storage.Changes{QuotaChanges: storage.QuotaChanges{QuotaDelete: &e.quota}})
 		_, err := s.Store.QuotaGet(s.ctx, e.key, "all")
 		require.True(s, ipam.IsCode(err, ipam.CodeNotFound), "%v", err)
 		left, err := s.Store.QuotaShards(s.ctx, []ipam.ID{e.quota.UID})
@@ -65,14 +65,14 @@ var quotas = map[string]func(*suite){
 	},
 	"ListIsByNameInPagesAndOfOneProject": func(s *suite) {
 		e := s.estate()
-		s.write(alloc.Changes{QuotaChanges: alloc.QuotaChanges{QuotaDelete: &e.quota}})
+		s.write(storage.Changes{QuotaChanges: storage.QuotaChanges{QuotaDelete: &e.quota}})
 		for _, name := range names {
 			for _, p := range []ipam.Project{e.project, e.other} {
 				q, shards := s.quota(p, name)
 				if p.Name != "blue" {
 					q.Name += "x"
 				}
-				s.write(alloc.Changes{QuotaChanges: alloc.QuotaChanges{QuotaInsert: &q, ShardInsert: shards}})
+				s.write(storage.Changes{QuotaChanges: storage.QuotaChanges{QuotaInsert: &q, ShardInsert: shards}})
 			}
 		}
 		inPages(s, "", func(after string, limit int) ([]ipam.Quota, error) {
@@ -87,17 +87,17 @@ var quotas = map[string]func(*suite){
 		e := s.estate()
 		second, secondShards := s.quota(e.project, "second")
 		theirs, theirShards := s.quota(e.other, "all")
-		s.write(alloc.Changes{QuotaChanges: alloc.QuotaChanges{QuotaInsert: &second, ShardInsert: secondShards}})
-		s.write(alloc.Changes{QuotaChanges: alloc.QuotaChanges{QuotaInsert: &theirs, ShardInsert: theirShards}})
-		part := func(q ipam.Quota, shards []ipam.QuotaShard, n int) alloc.QuotaPart {
+		s.write(storage.Changes{QuotaChanges: storage.QuotaChanges{QuotaInsert: &second, ShardInsert: secondShards}})
+		s.write(storage.Changes{QuotaChanges: storage.QuotaChanges{QuotaInsert: &theirs, ShardInsert: theirShards}})
+		part := func(q ipam.Quota, shards []ipam.QuotaShard, n int) storage.QuotaPart {
 			q.Used, q.Project = ipam.Usage{}, ""
-			return alloc.QuotaPart{Quota: q, Shard: shards[n]}
+			return storage.QuotaPart{Quota: q, Shard: shards[n]}
 		}
 		for n := range ipam.QuotaShards {
-			mine := []alloc.QuotaPart{part(e.quota, e.shards, n), part(second, secondShards, n)}
+			mine := []storage.QuotaPart{part(e.quota, e.shards, n), part(second, secondShards, n)}
 			for _, c := range []struct {
 				projects []ipam.ID
-				want     []alloc.QuotaPart
+				want     []storage.QuotaPart
 			}{
 				{[]ipam.ID{e.project.UID}, mine},
 				{[]ipam.ID{e.other.UID, e.project.UID}, append(mine, part(theirs, theirShards, n))},
@@ -106,8 +106,8 @@ var quotas = map[string]func(*suite){
 				got, err := s.Store.QuotaParts(s.ctx, c.projects, n)
 				require.NoError(s, err)
 				require.ElementsMatch(s, c.want, named(got))
-				require.NoError(s, s.Store.InTx(s.ctx, "storetest_read", alloc.Locks{}, func(ctx context.Context, tx alloc.Tx) error {
-					facts, err := tx.GroupRead(ctx, e.c4, space.Reads{}, alloc.GroupQuery{Projects: c.projects, Shard: n, Consumers: []string{"red"}})
+				require.NoError(s, s.Store.InTx(s.ctx, "storetest_read", storage.Locks{}, func(ctx context.Context, tx storage.Tx) error {
+					facts, err := tx.GroupRead(ctx, e.c4, space.Reads{}, storage.GroupQuery{Projects: c.projects, Shard: n, Consumers: []string{"red"}})
 					require.NoError(s, err)
 					require.ElementsMatch(s, c.want, named(facts.Quotas))
 					require.Equal(s, map[string]bool{"red": true}, facts.Granted)
@@ -128,7 +128,7 @@ var quotas = map[string]func(*suite){
 			if n.Sign() == 0 {
 				now.Spare.Addresses = new(big.Int)
 			}
-			s.write(alloc.Changes{QuotaChanges: alloc.QuotaChanges{ShardUpdate: []alloc.ShardUpdate{{Was: was, Now: now}}}})
+			s.write(storage.Changes{QuotaChanges: storage.QuotaChanges{ShardUpdate: []storage.ShardUpdate{{Was: was, Now: now}}}})
 			got, err := s.Store.QuotaShards(s.ctx, []ipam.ID{e.quota.UID})
 			require.NoError(s, err)
 			require.Contains(s, got, now)
@@ -142,13 +142,13 @@ var quotas = map[string]func(*suite){
 		elsewhen.Revision = ipam.NewID()
 		again, againShards := s.quota(e.project, "all")
 		orphan, orphanShards := s.quota(s.project("nowhere"), "all")
-		plans := map[string]alloc.Changes{
-			"made by now":                  {QuotaChanges: alloc.QuotaChanges{QuotaInsert: &again, ShardInsert: againShards}},
-			"its project is gone":          {QuotaChanges: alloc.QuotaChanges{QuotaInsert: &orphan, ShardInsert: orphanShards}},
-			"an update, another revision":  {QuotaChanges: alloc.QuotaChanges{QuotaUpdate: &alloc.QuotaUpdate{Was: elsewhen.Revision, Now: e.quota}}},
-			"a deletion, another revision": {QuotaChanges: alloc.QuotaChanges{QuotaDelete: &elsewhen}},
-			"a mark on none":               {QuotaChanges: alloc.QuotaChanges{QuotaOverdrawn: []alloc.QuotaMark{{ProjectID: e.project.UID, Name: "none"}}}},
-			"a shard of none":              {QuotaChanges: alloc.QuotaChanges{ShardUpdate: []alloc.ShardUpdate{{Was: againShards[1], Now: againShards[1]}}}},
+		plans := map[string]storage.Changes{
+			"made by now":                  {QuotaChanges: storage.QuotaChanges{QuotaInsert: &again, ShardInsert: againShards}},
+			"its project is gone":          {QuotaChanges: storage.QuotaChanges{QuotaInsert: &orphan, ShardInsert: orphanShards}},
+			"an update, another revision":  {QuotaChanges: storage.QuotaChanges{QuotaUpdate: &storage.QuotaUpdate{Was: elsewhen.Revision, Now: e.quota}}},
+			"a deletion, another revision": {QuotaChanges: storage.QuotaChanges{QuotaDelete: &elsewhen}},
+			"a mark on none":               {QuotaChanges: storage.QuotaChanges{QuotaOverdrawn: []storage.QuotaMark{{ProjectID: e.project.UID, Name: "none"}}}},
+			"a shard of none":              {QuotaChanges: storage.QuotaChanges{ShardUpdate: []storage.ShardUpdate{{Was: againShards[1], Now: againShards[1]}}}},
 		}
 		one := big.NewInt(1)
 		for name, change := range map[string]func(*ipam.QuotaShard){
@@ -161,14 +161,14 @@ var quotas = map[string]func(*suite){
 		} {
 			was := e.shards[3]
 			change(&was)
-			plans["a shard, other "+name] = alloc.Changes{QuotaChanges: alloc.QuotaChanges{ShardUpdate: []alloc.ShardUpdate{{Was: was, Now: e.shards[3]}}}}
+			plans["a shard, other "+name] = storage.Changes{QuotaChanges: storage.QuotaChanges{ShardUpdate: []storage.ShardUpdate{{Was: was, Now: e.shards[3]}}}}
 		}
 		s.staleRunsAgain(plans)
 	},
 }
 
 // named takes away what QuotaParts leaves open: the name of the project.
-func named(parts []alloc.QuotaPart) []alloc.QuotaPart {
+func named(parts []storage.QuotaPart) []storage.QuotaPart {
 	for i := range parts {
 		parts[i].Quota.Project = ""
 	}
@@ -179,16 +179,16 @@ func named(parts []alloc.QuotaPart) []alloc.QuotaPart {
 var usages = map[string]func(*suite){
 	"CountsClaimsRetainedBlocksAndPoolsWithinAScope": func(s *suite) {
 		e := s.estate()
-		red := alloc.Key(e.other)
+		red := storage.Key(e.other)
 		theirs := s.space(e.other, "default")
 		own4, own6 := s.root(theirs, "own-four", "10.0.0.0/8"), s.root(theirs, "own-six", "::/0")
-		s.write(alloc.Changes{SpaceInsert: []ipam.Space{theirs}})
-		s.write(alloc.Changes{PoolInsert: []ipam.Pool{own4}})
-		s.write(alloc.Changes{PoolInsert: []ipam.Pool{own6}})
+		s.write(storage.Changes{SpaceInsert: []ipam.Space{theirs}})
+		s.write(storage.Changes{PoolInsert: []ipam.Pool{own4}})
+		s.write(storage.Changes{PoolInsert: []ipam.Pool{own6}})
 		for _, p := range []ipam.Pool{s.child(own4, theirs, "kid-four", "10.1.0.0/16", true), s.child(own6, theirs, "kid-six", "2001::/16", true)} {
-			s.write(alloc.Changes{PoolInsert: []ipam.Pool{p}})
+			s.write(storage.Changes{PoolInsert: []ipam.Pool{p}})
 		}
-		var ch alloc.Changes
+		var ch storage.Changes
 		add := func(p ipam.Project, pool ipam.Pool, name, block string, phase ipam.Phase) {
 			c := s.claim(p, pool, name, block)
 			a := s.held(c)
@@ -215,7 +215,7 @@ var usages = map[string]func(*suite){
 		}
 		n := big.NewInt
 		for _, c := range []struct {
-			who   alloc.ProjectKey
+			who   storage.ProjectKey
 			scope ipam.QuotaScope
 			want  ipam.Usage
 		}{
@@ -228,7 +228,7 @@ var usages = map[string]func(*suite){
 			{red, ipam.QuotaScope{Pool: own6.Ref(), Family: ipam.IPv6}, ipam.Usage{Addresses: sum(power(128), power(96)), Claims: 1, Pools: 1}},
 			{red, ipam.QuotaScope{Pool: ipam.Ref{Project: "green", Name: "own-four"}}, ipam.Usage{Addresses: n(0)}},
 			{e.key, ipam.QuotaScope{}, ipam.Usage{Addresses: n(128 + 2), Claims: 2, Pools: 2}},
-			{alloc.ProjectKey{ID: ipam.NewID(), Name: "green"}, ipam.QuotaScope{}, ipam.Usage{Addresses: n(0)}},
+			{storage.ProjectKey{ID: ipam.NewID(), Name: "green"}, ipam.QuotaScope{}, ipam.Usage{Addresses: n(0)}},
 		} {
 			got, err := s.Store.UsageCount(s.ctx, c.who, c.scope)
 			require.NoError(s, err)

@@ -4,7 +4,7 @@ import (
 	"net/netip"
 	"time"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -39,7 +39,7 @@ func (s *suite) space(p ipam.Project, name string) ipam.Space {
 // root is a root pool with a value in every field that a root pool has.
 func (s *suite) root(sp ipam.Space, name, block string) ipam.Pool {
 	b := cidr(block)
-	c := alloc.SpaceContainer(sp, ipam.FamilyOf(b.Addr()))
+	c := storage.SpaceContainer(sp, ipam.FamilyOf(b.Addr()))
 	ref := ipam.Ref{Project: sp.Project, Name: sp.Name}
 	p := s.pool(sp, name, b)
 	p.ContainerID, p.ContainerProjectID = c.ID, c.ProjectID
@@ -104,7 +104,7 @@ func (s *suite) held(c ipam.Claim) ipam.Allocation {
 }
 
 // holds is the allocation of a block for something else than a claim.
-func (s *suite) holds(c alloc.Container, block string, purpose ipam.Purpose, holder ipam.Ref) ipam.Allocation {
+func (s *suite) holds(c storage.Container, block string, purpose ipam.Purpose, holder ipam.Ref) ipam.Allocation {
 	return ipam.Allocation{
 		ID: ipam.NewID(), Region: s.Region, ProjectID: c.ProjectID, Project: c.Pool.Project, ContainerID: c.ID, Pool: c.Pool,
 		Block: cidr(block), Purpose: purpose, Phase: ipam.PhaseBound, HolderProjectID: c.ProjectID, Holder: holder,
@@ -112,8 +112,8 @@ func (s *suite) holds(c alloc.Container, block string, purpose ipam.Purpose, hol
 	}
 }
 
-func (s *suite) answer(p ipam.Project, key string) alloc.Answer {
-	return alloc.Answer{
+func (s *suite) answer(p ipam.Project, key string) storage.Answer {
+	return storage.Answer{
 		ProjectID: p.UID, Key: key, Fingerprint: [32]byte{1, 2, 3, 31: 255}, Body: []byte("{\"of\":\"" + key + "\"}\x00\xff"),
 		CreatedAt: born, ExpiresAt: born.Add(24 * time.Hour),
 	}

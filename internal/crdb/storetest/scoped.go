@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -25,10 +25,10 @@ var scopedPools = map[string]func(*suite){
 	"TheScopeFindsItsPoolAndNoOther": func(s *suite) {
 		m := s.market()
 		other := s.project("red")
-		s.write(alloc.Changes{ProjectInsert: &other})
+		s.write(storage.Changes{ProjectInsert: &other})
 		in := func(class ipam.Class, of ipam.Project, zone, block string) ipam.Pool {
 			p := s.scoped(m.v4, m.space, class, of, map[string]string{"zone": zone}, block)
-			s.write(alloc.Changes{PoolInsert: []ipam.Pool{p}})
+			s.write(storage.Changes{PoolInsert: []ipam.Pool{p}})
 			return p
 		}
 		a, b := in(m.shared, m.project, "a", "10.0.0.128/28"), in(m.shared, m.project, "b", "10.0.0.144/28")
@@ -61,23 +61,23 @@ var scopedPools = map[string]func(*suite){
 		m := s.market()
 		stays := m.owned
 		stays.Spec.EmptyPoolTTL, stays.Revision = nil, ipam.NewID()
-		s.write(alloc.Changes{ClassChanges: alloc.ClassChanges{ClassUpdate: []alloc.ClassUpdate{{Was: m.owned.Revision, Now: stays}}}})
-		want := map[ipam.ID]alloc.ScopedPool{}
+		s.write(storage.Changes{ClassChanges: storage.ClassChanges{ClassUpdate: []storage.ClassUpdate{{Was: m.owned.Revision, Now: stays}}}})
+		want := map[ipam.ID]storage.ScopedPool{}
 		for i, name := range names {
 			class := m.shared
 			if i%2 == 0 {
 				class = stays
 			}
 			p := s.scoped(m.v4, m.space, class, m.project, map[string]string{"zone": name}, nth("10.0.0.128/25", 32, uint64(i)))
-			entry := alloc.ScopedPool{Pool: p, TTL: class.Spec.EmptyPoolTTL, Held: i%3 == 0}
-			s.write(alloc.Changes{PoolInsert: []ipam.Pool{p}})
+			entry := storage.ScopedPool{Pool: p, TTL: class.Spec.EmptyPoolTTL, Held: i%3 == 0}
+			s.write(storage.Changes{PoolInsert: []ipam.Pool{p}})
 			if entry.Held {
-				s.write(alloc.Changes{AllocationInsert: []ipam.Allocation{s.held(s.claim(m.project, p, name, p.Block.String()))}})
+				s.write(storage.Changes{AllocationInsert: []ipam.Allocation{s.held(s.claim(m.project, p, name, p.Block.String()))}})
 			}
 			want[p.UID] = entry
 		}
 		var last ipam.ID
-		found := map[ipam.ID]alloc.ScopedPool{}
+		found := map[ipam.ID]storage.ScopedPool{}
 		for {
 			page, err := s.Store.ScopedPoolList(s.ctx, last, 2)
 			require.NoError(s, err)
@@ -96,9 +96,9 @@ var scopedPools = map[string]func(*suite){
 	"TheMarkIsSetAlone": func(s *suite) {
 		m := s.market()
 		p := s.scoped(m.v4, m.space, m.shared, m.project, nil, "10.0.0.128/28")
-		s.write(alloc.Changes{PoolInsert: []ipam.Pool{p}})
+		s.write(storage.Changes{PoolInsert: []ipam.Pool{p}})
 		for _, at := range []time.Time{born, born.Add(time.Minute), {}} {
-			s.write(alloc.Changes{ClassChanges: alloc.ClassChanges{ScopedMarks: []alloc.ScopedMark{{PoolID: p.UID, Was: p.EmptySince, Now: at}}}})
+			s.write(storage.Changes{ClassChanges: storage.ClassChanges{ScopedMarks: []storage.ScopedMark{{PoolID: p.UID, Was: p.EmptySince, Now: at}}}})
 			p.EmptySince = at
 			got, err := s.Store.PoolGetByID(s.ctx, p.UID)
 			require.NoError(s, err)
@@ -108,19 +108,19 @@ var scopedPools = map[string]func(*suite){
 	"CountsForTheProjectThatItServesAndNotForItsOwn": func(s *suite) {
 		m := s.market()
 		red := s.project("red")
-		s.write(alloc.Changes{ProjectInsert: &red})
+		s.write(storage.Changes{ProjectInsert: &red})
 		for i, zone := range []string{"a", "b"} {
 			p := s.scoped(m.v4, m.space, m.shared, red, map[string]string{"zone": zone}, nth("10.0.0.128/25", 28, uint64(i)))
-			s.write(alloc.Changes{PoolInsert: []ipam.Pool{p}})
+			s.write(storage.Changes{PoolInsert: []ipam.Pool{p}})
 		}
 		own := s.scoped(m.v6, m.space, m.owned, m.project, nil, "2001:db8::/40")
-		s.write(alloc.Changes{PoolInsert: []ipam.Pool{own}})
+		s.write(storage.Changes{PoolInsert: []ipam.Pool{own}})
 		c, plain := s.claim(red, m.v4, "served", "10.0.0.200/32"), s.claim(red, m.v4, "plain", "10.0.0.201/32")
 		c.Class = m.shared.AsRef()
 		kept, cold := s.held(s.claim(red, m.v4, "kept", "10.0.0.202/32")), s.held(s.claim(red, m.v4, "cold", "10.0.0.203/32"))
 		kept.Phase, kept.Class = ipam.PhaseRetained, m.shared.AsRef()
 		cold.Phase, cold.Class, cold.CoolUntil = ipam.PhaseCoolingDown, m.shared.AsRef(), born
-		s.write(alloc.Changes{ClaimInsert: []ipam.Claim{c, plain}, AllocationInsert: []ipam.Allocation{kept, cold}})
+		s.write(storage.Changes{ClaimInsert: []ipam.Claim{c, plain}, AllocationInsert: []ipam.Allocation{kept, cold}})
 		n := big.NewInt
 		for _, q := range []struct {
 			who   ipam.Project
@@ -137,7 +137,7 @@ var scopedPools = map[string]func(*suite){
 			{m.project, ipam.QuotaScope{Class: m.owned.Ref()}, ipam.Usage{Addresses: n(0), Pools: 1}},
 			{m.project, ipam.QuotaScope{Class: m.shared.Ref()}, ipam.Usage{Addresses: n(0)}},
 		} {
-			got, err := s.Store.UsageCount(s.ctx, alloc.Key(q.who), q.scope)
+			got, err := s.Store.UsageCount(s.ctx, storage.Key(q.who), q.scope)
 			require.NoError(s, err)
 			require.Zero(s, q.want.Addresses.Cmp(got.Addresses), "%s of %+v: %s", q.who.Name, q.scope, got.Addresses)
 			q.want.Addresses = got.Addresses

@@ -5,20 +5,20 @@ import (
 	"testing"
 	"time"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
 // Bundle is a store under test, over an empty database of its own, and what only its engine can tell.
 type Bundle struct {
-	Store  alloc.Store
+	Store  storage.Store
 	Keys   tenancy.KeyStore // the same database, as authentication needs it
 	Region string           // where the store's rows live
 
 	// Dump is every row of every table, by table, in an order that depends on the rows alone.
 	Dump func(t testing.TB) map[string][]string
 	// Isolation is the level of the transaction, as the database itself names it.
-	Isolation func(ctx context.Context, tx alloc.Tx) (string, error)
+	Isolation func(ctx context.Context, tx storage.Tx) (string, error)
 }
 
 // patience is the end of whatever hangs. No test comes near it.

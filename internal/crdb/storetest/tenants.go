@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -28,10 +28,10 @@ func (s *suite) estate() estate {
 	e.member, e.secret = s.member(e.project, "corp:alice", "admin"), s.key(e.project, "robot")
 	e.grant = s.grantOf(e.v4, e.other.Name)
 	e.quota, e.shards = s.quota(e.project, "all")
-	s.write(alloc.Changes{
+	s.write(storage.Changes{
 		ProjectInsert: &e.other,
-		AccessChanges: alloc.AccessChanges{MemberInsert: &e.member, KeyInsert: &e.secret, GrantInsert: &e.grant},
-		QuotaChanges:  alloc.QuotaChanges{QuotaInsert: &e.quota, ShardInsert: e.shards},
+		AccessChanges: storage.AccessChanges{MemberInsert: &e.member, KeyInsert: &e.secret, GrantInsert: &e.grant},
+		QuotaChanges:  storage.QuotaChanges{QuotaInsert: &e.quota, ShardInsert: e.shards},
 	})
 	return e
 }
@@ -63,8 +63,8 @@ func (s *suite) grantOf(p ipam.Pool, consumer string) ipam.Grant {
 	return ipam.Grant{Metadata: s.bare(p.Project, consumer), Kind: ipam.GrantOfPool, SubjectID: p.UID}
 }
 
-func poolSubject(p ipam.Pool) alloc.GrantSubject {
-	return alloc.GrantSubject{Kind: ipam.GrantOfPool, ID: p.UID, Name: p.Name}
+func poolSubject(p ipam.Pool) storage.GrantSubject {
+	return storage.GrantSubject{Kind: ipam.GrantOfPool, ID: p.UID, Name: p.Name}
 }
 
 // quota is a quota with a value in every field, and its shards: each has its number used, and as much to spare.
@@ -93,13 +93,13 @@ func (s *suite) quota(p ipam.Project, name string) (ipam.Quota, []ipam.QuotaShar
 func power(n uint) *big.Int { return new(big.Int).Lsh(big.NewInt(1), n) }
 
 // staleRunsAgain demands that each plan writes nothing, whatever else is in it, and that its transaction is run again.
-func (s *suite) staleRunsAgain(plans map[string]alloc.Changes) {
+func (s *suite) staleRunsAgain(plans map[string]storage.Changes) {
 	s.Helper()
 	for name, plan := range plans {
 		plan.Answers = append(plan.Answers, s.answer(ipam.Project{}, "beside"))
 		var seen []int
 		s.unchanged(func() {
-			err := s.Store.InTx(s.ctx, "storetest_write", alloc.Locks{}, func(ctx context.Context, tx alloc.Tx) error {
+			err := s.Store.InTx(s.ctx, "storetest_write", storage.Locks{}, func(ctx context.Context, tx storage.Tx) error {
 				if seen = append(seen, tx.Attempt()); tx.Attempt() > 0 {
 					return nil // looks again, and has nothing to do any more
 				}

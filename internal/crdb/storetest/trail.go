@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -25,14 +25,14 @@ var events = map[string]func(*suite){
 		whole, bare := s.event(w.project, born), s.event(w.project, born.Add(time.Second))
 		bare.Before, bare.After, bare.Outcome, bare.Name = nil, nil, string(ipam.CodePermissionDenied), ""
 		everyFieldHasAValue(s, []ipam.Event{whole})
-		s.write(alloc.Changes{Events: []ipam.Event{whole, bare}})
+		s.write(storage.Changes{Events: []ipam.Event{whole, bare}})
 		got, err := s.Store.EventList(s.ctx, w.key, ipam.ID{}, ipam.ID{}, 10)
 		require.NoError(s, err)
 		require.Equal(s, []ipam.Event{bare, whole}, got, "the newest first")
 	},
 	"ListIsNewestFirstInPagesAndOfOneProject": func(s *suite) {
 		w := s.world()
-		var ch alloc.Changes
+		var ch storage.Changes
 		var want []ipam.ID
 		for i := range 9 {
 			e := s.event(w.project, born.Add(time.Duration(-i)*time.Hour))
@@ -57,14 +57,14 @@ var events = map[string]func(*suite){
 	"AnEventIsWrittenOnceOrNotAtAll": func(s *suite) {
 		w := s.world()
 		e := s.event(w.project, born)
-		s.write(alloc.Changes{Events: []ipam.Event{e}})
+		s.write(storage.Changes{Events: []ipam.Event{e}})
 		s.unchanged(func() {
-			err := s.try(alloc.Changes{Events: []ipam.Event{s.event(w.project, born), e}})
+			err := s.try(storage.Changes{Events: []ipam.Event{s.event(w.project, born), e}})
 			require.True(s, ipam.IsCode(err, ipam.CodeInternal), "%v", err)
 			gone := w.claim
 			gone.Revision = ipam.NewID()
-			var conflict *alloc.Conflict
-			require.ErrorAs(s, s.try(alloc.Changes{ClaimDelete: []ipam.Claim{gone}, Events: []ipam.Event{s.event(w.project, born)}}), &conflict, "no effect, no event")
+			var conflict *storage.Conflict
+			require.ErrorAs(s, s.try(storage.Changes{ClaimDelete: []ipam.Claim{gone}, Events: []ipam.Event{s.event(w.project, born)}}), &conflict, "no effect, no event")
 		})
 	},
 }
@@ -92,11 +92,11 @@ var history = map[string]func(*suite){
 		w := s.world()
 		for _, h := range []ipam.Hold{s.hold(w.v4, "10.0.0.128/26", 1, 2), s.hold(w.v6, "2001:db8::/64", 1, 2)} {
 			everyFieldHasAValue(s, []ipam.Hold{h})
-			s.write(alloc.Changes{History: []ipam.Hold{h}})
+			s.write(storage.Changes{History: []ipam.Hold{h}})
 			got, err := s.Store.HistoryAt(s.ctx, w.key, []netip.Prefix{h.Block}, h.Since, 10)
 			require.NoError(s, err)
 			require.Equal(s, []ipam.Hold{h}, got)
-			got, err = s.Store.HistoryList(s.ctx, w.key, []netip.Prefix{h.Block}, alloc.HistoryCursor{}, 10)
+			got, err = s.Store.HistoryList(s.ctx, w.key, []netip.Prefix{h.Block}, storage.HistoryCursor{}, 10)
 			require.NoError(s, err)
 			require.Equal(s, []ipam.Hold{h}, got)
 		}
@@ -107,7 +107,7 @@ var history = map[string]func(*suite){
 		theirs := w.v4
 		theirs.ProjectID = red.UID
 		small, next, large, beside := s.hold(w.v4, "10.0.0.130/32", 1, 3), s.hold(w.v4, "10.0.0.130/32", 3, 5), s.hold(w.v4, "10.0.0.128/25", 2, 4), s.hold(w.v4, "10.0.0.131/32", 1, 5)
-		s.write(alloc.Changes{History: []ipam.Hold{small, next, large, beside, s.hold(theirs, "10.0.0.130/32", 0, 9)}})
+		s.write(storage.Changes{History: []ipam.Hold{small, next, large, beside, s.hold(theirs, "10.0.0.130/32", 0, 9)}})
 		for hour, want := range map[int][]ipam.Hold{
 			0: nil, 1: {small}, 2: {small, large}, 3: {next, large}, 4: {next}, 5: nil,
 		} {
@@ -121,15 +121,15 @@ var history = map[string]func(*suite){
 	},
 	"ListIsNewestFirstInPages": func(s *suite) {
 		w := s.world()
-		var ch alloc.Changes
+		var ch storage.Changes
 		var want []ipam.ID
-		cursors := map[ipam.ID]alloc.HistoryCursor{{}: {}}
+		cursors := map[ipam.ID]storage.HistoryCursor{{}: {}}
 		for i := range 8 {
 			h := s.hold(w.v4, []string{"10.0.0.130/32", "10.0.0.128/25", "10.0.0.128/30"}[i%3], 0, 20-i/2*2) // each time twice
 			h.ID = ipam.ID{byte(100 - i)}
 			ch.History = append(ch.History, h, s.hold(w.v4, "10.0.0.1/32", 0, i+1))
 			want = append(want, h.ID)
-			cursors[h.ID] = alloc.HistoryCursor{Until: h.Until, ID: h.ID}
+			cursors[h.ID] = storage.HistoryCursor{Until: h.Until, ID: h.ID}
 		}
 		s.write(ch)
 		inPages(s, ipam.ID{}, func(before ipam.ID, limit int) ([]ipam.Hold, error) {
@@ -142,9 +142,9 @@ var history = map[string]func(*suite){
 		green := s.project("green")
 		space, lab := s.space(red, "default"), s.space(red, "lab")
 		small, large, beside := s.root(space, "small", "10.0.0.0/24"), s.root(lab, "large", "10.0.0.0/8"), s.root(space, "beside", "10.1.0.0/16")
-		s.write(alloc.Changes{ProjectInsert: &red, SpaceInsert: []ipam.Space{space, lab}})
+		s.write(storage.Changes{ProjectInsert: &red, SpaceInsert: []ipam.Space{space, lab}})
 		for _, p := range []ipam.Pool{small, large, beside} {
-			s.write(alloc.Changes{PoolInsert: []ipam.Pool{p}})
+			s.write(storage.Changes{PoolInsert: []ipam.Pool{p}})
 		}
 		held := func(p ipam.Project, pool ipam.Pool, name, block string, phase ipam.Phase) ipam.Allocation {
 			a := s.held(s.claim(p, pool, name, block))
@@ -155,7 +155,7 @@ var history = map[string]func(*suite){
 		}
 		host := held(w.project, small, "host", "10.0.0.130/32", ipam.PhaseBound)
 		wide := held(w.project, large, "wide", "10.0.0.128/25", ipam.PhaseRetained)
-		s.write(alloc.Changes{AllocationInsert: []ipam.Allocation{
+		s.write(storage.Changes{AllocationInsert: []ipam.Allocation{
 			host, wide, held(w.project, small, "next", "10.0.0.131/32", ipam.PhaseBound), held(green, small, "theirs", "10.0.0.132/32", ipam.PhaseBound),
 			held(w.project, small, "cold", "10.0.0.133/32", ipam.PhaseCoolingDown), held(w.project, beside, "beside", "10.1.0.0/24", ipam.PhaseBound),
 		}})
@@ -169,7 +169,7 @@ var history = map[string]func(*suite){
 		got, err := s.Store.HeldElsewhere(s.ctx, w.key, netip.MustParseAddr("10.0.0.1"), candidates("10.0.0.1"), 10)
 		require.NoError(s, err)
 		require.Empty(s, got, "its own pool is no other one")
-		got, err = s.Store.HeldElsewhere(s.ctx, alloc.Key(red), netip.MustParseAddr("10.0.0.130"), candidates("10.0.0.130"), 10)
+		got, err = s.Store.HeldElsewhere(s.ctx, storage.Key(red), netip.MustParseAddr("10.0.0.130"), candidates("10.0.0.130"), 10)
 		require.NoError(s, err)
 		require.Empty(s, got, "the owner of the pools holds nothing")
 	},
@@ -180,9 +180,9 @@ var history = map[string]func(*suite){
 		kid := s.child(e.v4, e.space, "kid", "10.0.0.128/26", true)
 		lab := s.space(e.project, "lab")
 		same := s.root(lab, "same", "10.0.0.0/24")
-		s.write(alloc.Changes{SpaceInsert: []ipam.Space{theirs, lab}})
+		s.write(storage.Changes{SpaceInsert: []ipam.Space{theirs, lab}})
 		for _, p := range []ipam.Pool{own, kid, same} {
-			s.write(alloc.Changes{PoolInsert: []ipam.Pool{p}})
+			s.write(storage.Changes{PoolInsert: []ipam.Pool{p}})
 		}
 		for address, want := range map[string][]ipam.Pool{
 			"10.0.0.130": {e.v4, kid, same}, "10.0.0.1": {e.v4, same}, "10.0.1.0": nil, "2001:db8::1": {e.v6}, "2001:db9::": nil,
@@ -199,11 +199,11 @@ var history = map[string]func(*suite){
 		w := s.world()
 		reserved := s.holds(w.c4, "10.0.0.128/30", ipam.PurposeReservation, ipam.Ref{})
 		six := s.holds(w.c6, "2001:db8::/48", ipam.PurposeChildPool, ipam.Ref{Project: "blue", Name: "kid"})
-		elsewhere := s.holds(alloc.SpaceContainer(w.space, ipam.IPv4), "10.0.0.0/24", ipam.PurposeRootPool, w.v4.Ref())
-		s.write(alloc.Changes{AllocationInsert: []ipam.Allocation{reserved, six, elsewhere}})
-		both := []alloc.Container{w.c4, w.c6}
+		elsewhere := s.holds(storage.SpaceContainer(w.space, ipam.IPv4), "10.0.0.0/24", ipam.PurposeRootPool, w.v4.Ref())
+		s.write(storage.Changes{AllocationInsert: []ipam.Allocation{reserved, six, elsewhere}})
+		both := []storage.Container{w.c4, w.c6}
 		for _, c := range []struct {
-			pools   []alloc.Container
+			pools   []storage.Container
 			address string
 			want    []ipam.Allocation
 		}{
@@ -217,22 +217,22 @@ var history = map[string]func(*suite){
 	},
 	"AnAllocationIsFoundByItsIdForWhomItConcerns": func(s *suite) {
 		w := s.world()
-		root := s.holds(alloc.SpaceContainer(w.space, ipam.IPv4), "10.0.0.0/24", ipam.PurposeRootPool, w.v4.Ref())
-		s.write(alloc.Changes{AllocationInsert: []ipam.Allocation{root}})
+		root := s.holds(storage.SpaceContainer(w.space, ipam.IPv4), "10.0.0.0/24", ipam.PurposeRootPool, w.v4.Ref())
+		s.write(storage.Changes{AllocationInsert: []ipam.Allocation{root}})
 		green := s.project("green")
 		theirs := s.claim(green, w.v4, "theirs", "10.0.0.128/26")
 		lent := s.held(theirs)
-		s.write(alloc.Changes{ProjectInsert: &green})
-		s.write(alloc.Changes{ClaimInsert: []ipam.Claim{theirs}, AllocationInsert: []ipam.Allocation{lent}})
-		for of, found := range map[alloc.ProjectKey][]ipam.Allocation{w.key: {w.held, lent}, alloc.Key(green): {lent}} {
+		s.write(storage.Changes{ProjectInsert: &green})
+		s.write(storage.Changes{ClaimInsert: []ipam.Claim{theirs}, AllocationInsert: []ipam.Allocation{lent}})
+		for of, found := range map[storage.ProjectKey][]ipam.Allocation{w.key: {w.held, lent}, storage.Key(green): {lent}} {
 			for _, want := range found {
 				got, err := s.Store.AllocationGetByID(s.ctx, of, want.ID)
 				require.NoError(s, err)
 				require.Equal(s, want, got)
 			}
 		}
-		for id, of := range map[ipam.ID]alloc.ProjectKey{
-			ipam.NewID(): w.key, root.ID: w.key, w.held.ID: alloc.Key(green), lent.ID: {ID: ipam.NewID(), Name: "blue"},
+		for id, of := range map[ipam.ID]storage.ProjectKey{
+			ipam.NewID(): w.key, root.ID: w.key, w.held.ID: storage.Key(green), lent.ID: {ID: ipam.NewID(), Name: "blue"},
 		} {
 			_, err := s.Store.AllocationGetByID(s.ctx, of, id)
 			require.True(s, ipam.IsCode(err, ipam.CodeNotFound), "%v", err)

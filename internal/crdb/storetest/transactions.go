@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -18,13 +18,13 @@ var transactions = map[string]func(*suite){
 		refused := ipam.Errorf(ipam.CodePoolExhausted, "Full.").At("/spec", "does not fit.").Because(errors.New("private"))
 		for name, want := range map[string]error{
 			"a refusal":       refused,
-			"a conflict":      &alloc.Conflict{ClaimRefs: []alloc.NameRef{{Name: "x"}}},
+			"a conflict":      &storage.Conflict{ClaimRefs: []storage.NameRef{{Name: "x"}}},
 			"any other error": errors.New("of the use case's own"),
 		} {
 			for run, do := range s.bothRuns() {
 				s.unchanged(func() {
 					runs := 0
-					err := do(s.ctx, "storetest_refuse", alloc.Locks{}, func(ctx context.Context, tx alloc.Tx) error {
+					err := do(s.ctx, "storetest_refuse", storage.Locks{}, func(ctx context.Context, tx storage.Tx) error {
 						runs++
 						require.NoError(s, tx.Write(ctx, w.anything(s)))
 						return want
@@ -38,12 +38,12 @@ var transactions = map[string]func(*suite){
 	"ATransactionSeesWhatItHasWritten": func(s *suite) {
 		w := s.world()
 		for _, do := range s.bothRuns() {
-			require.ErrorIs(s, do(s.ctx, "storetest_read", alloc.Locks{}, func(ctx context.Context, tx alloc.Tx) error {
+			require.ErrorIs(s, do(s.ctx, "storetest_read", storage.Locks{}, func(ctx context.Context, tx storage.Tx) error {
 				ch := w.anything(s)
 				require.NoError(s, tx.Write(ctx, ch))
 				_, err := tx.ClaimGet(ctx, w.key, w.claim.Name)
 				require.True(s, ipam.IsCode(err, ipam.CodeNotFound), "%v", err)
-				stocks, err := tx.Stocks(ctx, []alloc.Container{w.c4})
+				stocks, err := tx.Stocks(ctx, []storage.Container{w.c4})
 				require.Equal(s, map[int]int64{24: 1}, stocks[w.c4.ID].Free)
 				return errors.Join(err, errUndo)
 			}), errUndo)
@@ -52,11 +52,11 @@ var transactions = map[string]func(*suite){
 	"ADryRunWritesNothing": func(s *suite) {
 		w := s.world()
 		s.unchanged(func() {
-			require.NoError(s, s.Store.DryRun(s.ctx, "storetest_dry", alloc.Locks{}, func(ctx context.Context, tx alloc.Tx) error {
+			require.NoError(s, s.Store.DryRun(s.ctx, "storetest_dry", storage.Locks{}, func(ctx context.Context, tx storage.Tx) error {
 				if err := tx.Write(ctx, w.anything(s)); err != nil {
 					return err
 				}
-				return tx.Write(ctx, alloc.Changes{ClaimInsert: []ipam.Claim{s.claim(w.project, w.v6, "dry", "2001:db8::/64")}})
+				return tx.Write(ctx, storage.Changes{ClaimInsert: []ipam.Claim{s.claim(w.project, w.v6, "dry", "2001:db8::/64")}})
 			}))
 		})
 		s.write(w.anything(s)) // and keeps nothing from being done
@@ -64,40 +64,40 @@ var transactions = map[string]func(*suite){
 	"ADryRunIsRefusedLikeTheRealOne": func(s *suite) {
 		w := s.world()
 		p := s.project("blue")
-		err := s.Store.DryRun(s.ctx, "storetest_dry", alloc.Locks{}, func(ctx context.Context, tx alloc.Tx) error {
-			return tx.Write(ctx, alloc.Changes{ProjectInsert: &p})
+		err := s.Store.DryRun(s.ctx, "storetest_dry", storage.Locks{}, func(ctx context.Context, tx storage.Tx) error {
+			return tx.Write(ctx, storage.Changes{ProjectInsert: &p})
 		})
 		require.True(s, ipam.IsCode(err, ipam.CodeAlreadyExists), "%v", err)
-		err = s.Store.DryRun(s.ctx, "storetest_dry", alloc.Locks{}, func(ctx context.Context, tx alloc.Tx) error {
-			return tx.Write(ctx, alloc.Changes{ClaimInsert: []ipam.Claim{w.claim}})
+		err = s.Store.DryRun(s.ctx, "storetest_dry", storage.Locks{}, func(ctx context.Context, tx storage.Tx) error {
+			return tx.Write(ctx, storage.Changes{ClaimInsert: []ipam.Claim{w.claim}})
 		})
-		var conflict *alloc.Conflict
+		var conflict *storage.Conflict
 		require.ErrorAs(s, err, &conflict)
 		var seen []int
-		require.NoError(s, s.Store.DryRun(s.ctx, "storetest_dry", alloc.Locks{}, func(ctx context.Context, tx alloc.Tx) error {
+		require.NoError(s, s.Store.DryRun(s.ctx, "storetest_dry", storage.Locks{}, func(ctx context.Context, tx storage.Tx) error {
 			if seen = append(seen, tx.Attempt()); tx.Attempt() > 0 {
 				return nil
 			}
-			return tx.Write(ctx, alloc.Changes{Free: []alloc.FreeChange{remove(w.c4, "10.0.0.0/25")}})
+			return tx.Write(ctx, storage.Changes{Free: []storage.FreeChange{remove(w.c4, "10.0.0.0/25")}})
 		}))
 		require.Equal(s, []int{0, 1}, seen)
 	},
 	"EveryTransactionIsSerializable": func(s *suite) {
 		w := s.world()
 		for name, do := range s.bothRuns() {
-			for first, read := range map[string]func(ctx context.Context, tx alloc.Tx) error{
-				"nothing first": func(context.Context, alloc.Tx) error { return nil },
-				"a read first": func(ctx context.Context, tx alloc.Tx) error {
+			for first, read := range map[string]func(ctx context.Context, tx storage.Tx) error{
+				"nothing first": func(context.Context, storage.Tx) error { return nil },
+				"a read first": func(ctx context.Context, tx storage.Tx) error {
 					_, err := tx.ProjectGet(ctx, "blue")
 					return err
 				},
-				"several reads in one round trip first": func(ctx context.Context, tx alloc.Tx) error {
-					_, err := tx.ClaimLookup(ctx, alloc.ClaimQuery{Project: w.key, Name: "first", Pool: w.v4.Ref()})
+				"several reads in one round trip first": func(ctx context.Context, tx storage.Tx) error {
+					_, err := tx.ClaimLookup(ctx, storage.ClaimQuery{Project: w.key, Name: "first", Pool: w.v4.Ref()})
 					return err
 				},
-				"a write first": func(ctx context.Context, tx alloc.Tx) error { return tx.Write(ctx, w.anything(s)) },
+				"a write first": func(ctx context.Context, tx storage.Tx) error { return tx.Write(ctx, w.anything(s)) },
 			} {
-				err := do(s.ctx, "storetest_level", alloc.Locks{}, func(ctx context.Context, tx alloc.Tx) error {
+				err := do(s.ctx, "storetest_level", storage.Locks{}, func(ctx context.Context, tx storage.Tx) error {
 					require.NoError(s, read(ctx, tx))
 					level, err := s.Isolation(ctx, tx)
 					require.Equal(s, "serializable", level, "%s, %s", name, first)
@@ -109,7 +109,7 @@ var transactions = map[string]func(*suite){
 	},
 	"ATransactionThatDoesNothingSucceeds": func(s *suite) {
 		for _, do := range s.bothRuns() {
-			require.NoError(s, do(s.ctx, "storetest_nothing", alloc.Locks{}, func(context.Context, alloc.Tx) error { return nil }))
+			require.NoError(s, do(s.ctx, "storetest_nothing", storage.Locks{}, func(context.Context, storage.Tx) error { return nil }))
 		}
 	},
 	"WhoHasNoTimeIsToldSoAndNothingIsWritten": func(s *suite) {
@@ -119,12 +119,12 @@ var transactions = map[string]func(*suite){
 		gone, leave := context.WithCancel(s.ctx)
 		s.unchanged(func() {
 			for _, do := range s.bothRuns() {
-				err := do(late, "storetest_late", alloc.Locks{}, func(ctx context.Context, tx alloc.Tx) error { return tx.Write(ctx, w.anything(s)) })
+				err := do(late, "storetest_late", storage.Locks{}, func(ctx context.Context, tx storage.Tx) error { return tx.Write(ctx, w.anything(s)) })
 				require.True(s, ipam.IsCode(err, ipam.CodeDeadline), "%v", err)
 			}
 			_, err := s.Store.ProjectGet(late, "blue")
 			require.True(s, ipam.IsCode(err, ipam.CodeDeadline), "%v", err)
-			err = s.Store.InTx(gone, "storetest_leave", alloc.Locks{}, func(ctx context.Context, tx alloc.Tx) error {
+			err = s.Store.InTx(gone, "storetest_leave", storage.Locks{}, func(ctx context.Context, tx storage.Tx) error {
 				leave()
 				return tx.Write(ctx, w.anything(s))
 			})
@@ -137,27 +137,27 @@ var transactions = map[string]func(*suite){
 var errUndo = errors.New("looked enough")
 
 // bothRuns are the two ways to run a transaction.
-func (s *suite) bothRuns() map[string]func(context.Context, string, alloc.Locks, func(context.Context, alloc.Tx) error) error {
-	return map[string]func(context.Context, string, alloc.Locks, func(context.Context, alloc.Tx) error) error{"InTx": s.Store.InTx, "DryRun": s.Store.DryRun}
+func (s *suite) bothRuns() map[string]func(context.Context, string, storage.Locks, func(context.Context, storage.Tx) error) error {
+	return map[string]func(context.Context, string, storage.Locks, func(context.Context, storage.Tx) error) error{"InTx": s.Store.InTx, "DryRun": s.Store.DryRun}
 }
 
 // anything is a change in every table.
-func (w world) anything(s *suite) alloc.Changes {
+func (w world) anything(s *suite) storage.Changes {
 	pool, project, sp := w.v4, w.project, s.space(w.project, "lab")
 	pool.Revision, project.Revision = ipam.NewID(), ipam.NewID()
 	quota, shards := s.quota(w.project, "quota")
-	return alloc.Changes{
-		AccessChanges: alloc.AccessChanges{
+	return storage.Changes{
+		AccessChanges: storage.AccessChanges{
 			MemberInsert: new(s.member(w.project, "corp:bob", "viewer")), KeyInsert: new(s.key(w.project, "key")), GrantInsert: new(s.grantOf(w.v4, "red")),
 		},
-		QuotaChanges: alloc.QuotaChanges{QuotaInsert: &quota, ShardInsert: shards},
+		QuotaChanges: storage.QuotaChanges{QuotaInsert: &quota, ShardInsert: shards},
 		Events:       []ipam.Event{s.event(w.project, born)}, History: []ipam.Hold{s.hold(w.v4, "10.0.0.0/25", 1, 2)},
-		Free:             []alloc.FreeChange{{Container: w.c4, Delete: remove(w.c4, "10.0.0.128/25").Delete, Insert: insert(w.c4, "10.0.0.0/24").Insert}},
-		ProjectUpdate:    &alloc.ProjectUpdate{Was: w.project.Revision, Now: project},
+		Free:             []storage.FreeChange{{Container: w.c4, Delete: remove(w.c4, "10.0.0.128/25").Delete, Insert: insert(w.c4, "10.0.0.0/24").Insert}},
+		ProjectUpdate:    &storage.ProjectUpdate{Was: w.project.Revision, Now: project},
 		SpaceInsert:      []ipam.Space{sp},
-		PoolUpdate:       &alloc.PoolUpdate{Was: w.v4.Revision, Now: pool},
+		PoolUpdate:       &storage.PoolUpdate{Was: w.v4.Revision, Now: pool},
 		ClaimDelete:      []ipam.Claim{w.claim},
 		AllocationDelete: []ipam.Allocation{w.held},
-		Answers:          []alloc.Answer{s.answer(w.project, "another")},
+		Answers:          []storage.Answer{s.answer(w.project, "another")},
 	}
 }

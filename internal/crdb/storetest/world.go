@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -16,55 +16,55 @@ import (
 // first one held by a claim. The free lists are whole: every container is tiled.
 type world struct {
 	project ipam.Project
-	key     alloc.ProjectKey
+	key     storage.ProjectKey
 	space   ipam.Space
 	v4, v6  ipam.Pool
-	c4, c6  alloc.Container
+	c4, c6  storage.Container
 	claim   ipam.Claim
 	held    ipam.Allocation
-	answer  alloc.Answer
+	answer  storage.Answer
 }
 
 func (s *suite) world() world {
 	s.Helper()
 	var w world
 	w.project = s.project("blue")
-	w.key = alloc.Key(w.project)
+	w.key = storage.Key(w.project)
 	w.space = s.space(w.project, "default")
 	w.v4, w.v6 = s.root(w.space, "four", "10.0.0.0/24"), s.root(w.space, "six", "2001:db8::/32")
-	w.c4, w.c6 = alloc.PoolContainer(w.v4), alloc.PoolContainer(w.v6)
+	w.c4, w.c6 = storage.PoolContainer(w.v4), storage.PoolContainer(w.v6)
 	w.claim = s.claim(w.project, w.v4, "first", "10.0.0.0/25")
 	w.held = s.held(w.claim)
 	w.answer = s.answer(w.project, "key-1")
-	s.write(alloc.Changes{ProjectInsert: &w.project, SpaceInsert: []ipam.Space{w.space}})
-	s.write(alloc.Changes{PoolInsert: []ipam.Pool{w.v4}})
-	s.write(alloc.Changes{PoolInsert: []ipam.Pool{w.v6}, Free: []alloc.FreeChange{
+	s.write(storage.Changes{ProjectInsert: &w.project, SpaceInsert: []ipam.Space{w.space}})
+	s.write(storage.Changes{PoolInsert: []ipam.Pool{w.v4}})
+	s.write(storage.Changes{PoolInsert: []ipam.Pool{w.v6}, Free: []storage.FreeChange{
 		insert(w.c4, "10.0.0.128/25"), insert(w.c6, "2001:db8::/32"),
 	}})
-	s.write(alloc.Changes{ClaimInsert: []ipam.Claim{w.claim}, AllocationInsert: []ipam.Allocation{w.held}, Answers: []alloc.Answer{w.answer}})
+	s.write(storage.Changes{ClaimInsert: []ipam.Claim{w.claim}, AllocationInsert: []ipam.Allocation{w.held}, Answers: []storage.Answer{w.answer}})
 	return w
 }
 
-func insert(c alloc.Container, blocks ...string) alloc.FreeChange {
-	f := alloc.FreeChange{Container: c}
+func insert(c storage.Container, blocks ...string) storage.FreeChange {
+	f := storage.FreeChange{Container: c}
 	for _, b := range blocks {
 		f.Insert = append(f.Insert, cidr(b))
 	}
 	return f
 }
 
-func remove(c alloc.Container, blocks ...string) alloc.FreeChange {
+func remove(c storage.Container, blocks ...string) storage.FreeChange {
 	f := insert(c, blocks...)
 	f.Insert, f.Delete = nil, f.Insert
 	return f
 }
 
 // try writes changes in a transaction of their own.
-func (s *suite) try(ch alloc.Changes) error {
-	return s.Store.InTx(s.ctx, "storetest_write", alloc.Locks{}, func(ctx context.Context, tx alloc.Tx) error { return tx.Write(ctx, ch) })
+func (s *suite) try(ch storage.Changes) error {
+	return s.Store.InTx(s.ctx, "storetest_write", storage.Locks{}, func(ctx context.Context, tx storage.Tx) error { return tx.Write(ctx, ch) })
 }
 
-func (s *suite) write(ch alloc.Changes) {
+func (s *suite) write(ch storage.Changes) {
 	s.Helper()
 	require.NoError(s, s.try(ch))
 }

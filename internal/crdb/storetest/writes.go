@@ -5,7 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -15,7 +15,7 @@ var writes = map[string]func(*suite){
 		w := s.world()
 		for name, plan := range w.stale() {
 			var seen []int
-			err := s.Store.InTx(s.ctx, "storetest_write", alloc.Locks{}, func(ctx context.Context, tx alloc.Tx) error {
+			err := s.Store.InTx(s.ctx, "storetest_write", storage.Locks{}, func(ctx context.Context, tx storage.Tx) error {
 				seen = append(seen, tx.Attempt())
 				if tx.Attempt() > 0 {
 					return nil // looks again, and has nothing to do any more
@@ -33,7 +33,7 @@ var writes = map[string]func(*suite){
 				// Beside what is stale the plan has something that could be done.
 				plan.Free = append(plan.Free, insert(w.c4, "10.0.0.0/32"))
 				plan.Answers = append(plan.Answers, s.answer(w.project, "other"))
-				_ = s.Store.InTx(s.ctx, "storetest_write", alloc.Locks{}, func(ctx context.Context, tx alloc.Tx) error {
+				_ = s.Store.InTx(s.ctx, "storetest_write", storage.Locks{}, func(ctx context.Context, tx storage.Tx) error {
 					if tx.Attempt() > 0 {
 						return nil
 					}
@@ -48,10 +48,10 @@ var writes = map[string]func(*suite){
 		w := s.world()
 		runs := 0
 		s.unchanged(func() {
-			err := s.Store.InTx(s.ctx, "storetest_write", alloc.Locks{}, func(ctx context.Context, tx alloc.Tx) error {
+			err := s.Store.InTx(s.ctx, "storetest_write", storage.Locks{}, func(ctx context.Context, tx storage.Tx) error {
 				require.Equal(s, runs, tx.Attempt())
 				runs++
-				return tx.Write(ctx, alloc.Changes{Free: []alloc.FreeChange{remove(w.c4, "10.0.0.0/25")}})
+				return tx.Write(ctx, storage.Changes{Free: []storage.FreeChange{remove(w.c4, "10.0.0.0/25")}})
 			})
 			require.True(s, ipam.IsCode(err, ipam.CodeContention), "%v", err)
 			require.Positive(s, retryAfter(s, err))
@@ -67,11 +67,11 @@ var writes = map[string]func(*suite){
 		badHold.ID = w.held.ID // ids are random: taken means a bug
 		sp := s.space(w.project, "lab")
 		s.unchanged(func() {
-			err := s.try(alloc.Changes{
-				Free:        []alloc.FreeChange{remove(w.c4, "10.0.0.128/25"), insert(w.c6, "2001:db8::/128")},
+			err := s.try(storage.Changes{
+				Free:        []storage.FreeChange{remove(w.c4, "10.0.0.128/25"), insert(w.c6, "2001:db8::/128")},
 				SpaceInsert: []ipam.Space{sp}, PoolDelete: &w.v6,
 				ClaimInsert: []ipam.Claim{good, bad}, AllocationInsert: []ipam.Allocation{s.held(good), badHold},
-				Answers: []alloc.Answer{s.answer(w.project, "key-2")},
+				Answers: []storage.Answer{s.answer(w.project, "key-2")},
 			})
 			require.True(s, ipam.IsCode(err, ipam.CodeInternal), "%v", err)
 		})
@@ -81,9 +81,9 @@ var writes = map[string]func(*suite){
 		pool, claim := w.v6, w.claim
 		pool.UID, pool.Revision = ipam.NewID(), ipam.NewID()
 		claim.UID, claim.Revision, claim.AllocationID = ipam.NewID(), ipam.NewID(), ipam.NewID()
-		c6 := alloc.PoolContainer(pool)
-		s.write(alloc.Changes{
-			Free:             []alloc.FreeChange{remove(w.c6, "2001:db8::/32"), insert(c6, "2001:db8::/32")},
+		c6 := storage.PoolContainer(pool)
+		s.write(storage.Changes{
+			Free:             []storage.FreeChange{remove(w.c6, "2001:db8::/32"), insert(c6, "2001:db8::/32")},
 			PoolDelete:       &w.v6,
 			PoolInsert:       []ipam.Pool{pool},
 			ClaimDelete:      []ipam.Claim{w.claim},
@@ -100,7 +100,7 @@ var writes = map[string]func(*suite){
 	},
 	"NoChangesAreNoWrite": func(s *suite) {
 		w := s.world()
-		s.unchanged(func() { s.write(alloc.Changes{Free: []alloc.FreeChange{{Container: w.c4}}}) })
+		s.unchanged(func() { s.write(storage.Changes{Free: []storage.FreeChange{{Container: w.c4}}}) })
 	},
 	"ManyBlocksGoInOneWrite": func(s *suite) {
 		w := s.world()
@@ -111,44 +111,44 @@ var writes = map[string]func(*suite){
 			c.Name = "c-" + c.UID.String()
 			list, held = append(list, c), append(held, s.held(c))
 		}
-		s.write(alloc.Changes{ClaimInsert: list, AllocationInsert: held})
+		s.write(storage.Changes{ClaimInsert: list, AllocationInsert: held})
 		count, err := s.Store.HeldCount(s.ctx, w.c6)
 		require.NoError(s, err)
 		require.Equal(s, int64(1000), count.Claims)
-		s.write(alloc.Changes{ClaimDelete: list, AllocationDelete: held})
+		s.write(storage.Changes{ClaimDelete: list, AllocationDelete: held})
 		count, err = s.Store.HeldCount(s.ctx, w.c6)
 		require.NoError(s, err)
-		require.Equal(s, alloc.Held{}, count)
+		require.Equal(s, storage.Held{}, count)
 	},
 }
 
 // stale is one plan for each way in which a plan can be out of date: something else is stored than it names.
-func (w world) stale() map[string]alloc.Changes {
+func (w world) stale() map[string]storage.Changes {
 	project, sp, pool, held, claim := w.project, w.space, w.v4, w.held, w.claim
 	project.Revision, sp.Revision, pool.Revision = ipam.NewID(), ipam.NewID(), ipam.NewID()
 	held.ID = ipam.NewID()
 	elsewhere := w.held
 	elsewhere.Block = cidr("10.0.0.128/25")
-	return map[string]alloc.Changes{
-		"free block that is held":                  {Free: []alloc.FreeChange{remove(w.c4, "10.0.0.0/25")}},
-		"free block of another size":               {Free: []alloc.FreeChange{remove(w.c4, "10.0.0.128/26")}},
-		"free block of another container":          {Free: []alloc.FreeChange{remove(w.c6, "10.0.0.128/25")}},
-		"one of two free blocks":                   {Free: []alloc.FreeChange{remove(w.c4, "10.0.0.128/25", "10.0.0.0/25")}},
-		"project update, another revision":         {ProjectUpdate: &alloc.ProjectUpdate{Was: project.Revision, Now: project}},
+	return map[string]storage.Changes{
+		"free block that is held":                  {Free: []storage.FreeChange{remove(w.c4, "10.0.0.0/25")}},
+		"free block of another size":               {Free: []storage.FreeChange{remove(w.c4, "10.0.0.128/26")}},
+		"free block of another container":          {Free: []storage.FreeChange{remove(w.c6, "10.0.0.128/25")}},
+		"one of two free blocks":                   {Free: []storage.FreeChange{remove(w.c4, "10.0.0.128/25", "10.0.0.0/25")}},
+		"project update, another revision":         {ProjectUpdate: &storage.ProjectUpdate{Was: project.Revision, Now: project}},
 		"project delete, another revision":         {ProjectDelete: &project},
-		"space update, another revision":           {SpaceUpdate: &alloc.SpaceUpdate{Was: sp.Revision, Now: sp}},
+		"space update, another revision":           {SpaceUpdate: &storage.SpaceUpdate{Was: sp.Revision, Now: sp}},
 		"space delete, another revision":           {SpaceDelete: []ipam.Space{sp}},
-		"pool update, another revision":            {PoolUpdate: &alloc.PoolUpdate{Was: pool.Revision, Now: pool}},
+		"pool update, another revision":            {PoolUpdate: &storage.PoolUpdate{Was: pool.Revision, Now: pool}},
 		"pool delete, another revision":            {PoolDelete: &pool},
-		"allocation update, another phase":         {AllocationUpdate: []alloc.AllocationUpdate{{Was: ipam.PhaseRetained, Now: w.held}}},
-		"allocation update, another id":            {AllocationUpdate: []alloc.AllocationUpdate{{Was: ipam.PhaseBound, Now: held}}},
-		"allocation update, another place":         {AllocationUpdate: []alloc.AllocationUpdate{{Was: ipam.PhaseBound, Now: elsewhere}}},
+		"allocation update, another phase":         {AllocationUpdate: []storage.AllocationUpdate{{Was: ipam.PhaseRetained, Now: w.held}}},
+		"allocation update, another id":            {AllocationUpdate: []storage.AllocationUpdate{{Was: ipam.PhaseBound, Now: held}}},
+		"allocation update, another place":         {AllocationUpdate: []storage.AllocationUpdate{{Was: ipam.PhaseBound, Now: elsewhere}}},
 		"allocation delete, another id":            {AllocationDelete: []ipam.Allocation{held}},
 		"allocation delete, another place":         {AllocationDelete: []ipam.Allocation{elsewhere}},
 		"one of two allocations":                   {AllocationDelete: []ipam.Allocation{w.held, elsewhere}},
-		"claim update, another revision":           {ClaimUpdate: &alloc.ClaimUpdate{Was: ipam.NewID(), Now: claim}},
-		"the same free block given up twice":       {Free: []alloc.FreeChange{remove(w.c4, "10.0.0.128/25", "10.0.0.128/25")}},
+		"claim update, another revision":           {ClaimUpdate: &storage.ClaimUpdate{Was: ipam.NewID(), Now: claim}},
+		"the same free block given up twice":       {Free: []storage.FreeChange{remove(w.c4, "10.0.0.128/25", "10.0.0.128/25")}},
 		"the same allocation given up twice":       {AllocationDelete: []ipam.Allocation{w.held, w.held}},
-		"a free block given up in two containers'": {Free: []alloc.FreeChange{remove(w.c4, "10.0.0.128/25"), remove(w.c4, "10.0.0.128/25")}},
+		"a free block given up in two containers'": {Free: []storage.FreeChange{remove(w.c4, "10.0.0.128/25"), remove(w.c4, "10.0.0.128/25")}},
 	}
 }

@@ -2,7 +2,7 @@
 # Asks the Go project's database of vulnerabilities about the code that Carve calls, by govulncheck. Arguments are packages and
 # flags of govulncheck; none: everything in the module of the working directory.
 #
-#   GOVULNDB   another database: a mirror's address, or file:///path of a copy (docs/supply-chain.md)
+#   GOVULNDB   another database: a mirror's address, or file:///path of a copy (docs/evidence.md)
 #
 # Exit codes: 0 nothing known is called; 3 something is; 4 nothing was checked, because the database cannot be had; 1 anything else.
 set -uo pipefail

@@ -1,0 +1,56 @@
+package access
+
+import (
+	"context"
+
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
+	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/tenancy"
+)
+
+// BootstrapKey is the name of the key that an installation begins with.
+const BootstrapKey = "bootstrap"
+
+// EnsureBootstrap makes a key that is an admin of the project "platform", and answers its token, if the installation has no
+// such admin: nobody could do anything otherwise. made is false when there is one.
+func (s *Access) EnsureBootstrap(ctx context.Context) (token string, made bool, err error) {
+	platform, err := s.Store.ProjectGet(ctx, ipam.PlatformProject)
+	if err != nil {
+		return "", false, err
+	}
+	for _, m := range []ipam.Metadata{{Name: BootstrapKey}, generatedBootstrap()} {
+		n, err := s.Store.AdminCount(ctx, platform.UID)
+		if err != nil || n > 0 {
+			return "", false, err
+		}
+		k, err := s.bootstrap(ctx, m, "Made at a start without any admin.")
+		if !ipam.IsCode(err, ipam.CodeAlreadyExists) {
+			return k.Token, err == nil, err
+		}
+		// Another server was first, or the name belongs to a key that is no admin, or expires.
+	}
+	return "", false, storage.Contention(nil)
+}
+
+// Bootstrap makes one more key that is an admin of the project "platform", whoever else is one, and answers its token. It asks
+// nobody: whoever can reach the database could write the row.
+func (s *Access) Bootstrap(ctx context.Context) (token string, err error) {
+	k, err := s.bootstrap(ctx, generatedBootstrap(), "Made directly in the database.")
+	return k.Token, err
+}
+
+func generatedBootstrap() ipam.Metadata {
+	m := ipam.Metadata{GeneratedFrom: BootstrapKey + "-"}
+	m.Rename()
+	return m
+}
+
+func (s *Access) bootstrap(ctx context.Context, m ipam.Metadata, why string) (ipam.APIKey, error) {
+	ctx = tenancy.WithPrincipal(ctx, tenancy.System())
+	ctx = tenancy.WithOrigin(ctx, tenancy.Origin{Operation: "bootstrap"})
+	made, err := s.CreateKey(ctx, ipam.PlatformProject, ipam.APIKey{
+		Metadata: m, Spec: ipam.APIKeySpec{Role: string(tenancy.Admin), Description: why},
+	}, usecase.Request{})
+	return made.Value, err
+}

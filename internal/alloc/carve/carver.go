@@ -1,0 +1,97 @@
+package carve
+
+import (
+	"net/netip"
+	"slices"
+
+	"github.com/carve-ipam/carve/internal/alloc/space"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// Carver is one container's part of a transaction: blocks given back first, then wishes granted one after another, and in
+// the end the change of the container's free rows. What is given back can be granted in the same transaction.
+type Carver struct {
+	container      storage.Container
+	set            *space.FreeSet
+	mergeRemove    []netip.Prefix // free rows consumed by merging
+	mergeInsert    []netip.Prefix // blocks that merging made
+	releasedBlocks []netip.Prefix
+}
+
+// Reads names the rows a carver needs for these releases and wishes.
+func Reads(c storage.Container, release []netip.Prefix, wishes []space.Wish) space.Reads {
+	r := space.ReadsFor(c.Block, wishes)
+	r.Keys = append(r.Keys, space.MergeCandidates(release, c.Block)...)
+	slices.SortFunc(r.Keys, space.Compare)
+	r.Keys = slices.Compact(r.Keys)
+	return r
+}
+
+// NewCarver makes a carver from the free rows that reads named.
+func NewCarver(c storage.Container, release []netip.Prefix, free []netip.Prefix) (*Carver, error) {
+	k := &Carver{container: c, releasedBlocks: release}
+	if len(release) > 0 {
+		k.mergeRemove, k.mergeInsert = space.Merge(release, free, c.Block)
+		free = slices.Concat(Subtract(free, k.mergeRemove), k.mergeInsert)
+	}
+	set, err := space.NewFreeSet(c.Block, free)
+	if err != nil {
+		// Rows that overlap or lie outside: handing out from them could give an address twice.
+		return nil, ipam.Errorf(ipam.CodeInternal, "The free blocks of %s are inconsistent; nothing was changed.", c.Pool).Because(err)
+	}
+	k.set = set
+	return k, nil
+}
+
+// Take grants a wish, or says that no free block can.
+func (k *Carver) Take(w space.Wish) (netip.Prefix, bool) { return k.set.Take(w) }
+
+// Change is what the transaction does to the container's free rows: the rows to delete are rows that were read; a block
+// that was made and used up on the way appears in neither list.
+func (k *Carver) Change() storage.FreeChange {
+	remove, insert := k.set.Changes()
+	return storage.FreeChange{
+		Container: k.container,
+		Delete:    slices.Concat(k.mergeRemove, Subtract(remove, k.mergeInsert)),
+		Insert:    slices.Concat(Subtract(k.mergeInsert, remove), insert),
+	}
+}
+
+// Subtract answers the blocks of a that are not in b.
+func Subtract(a, b []netip.Prefix) []netip.Prefix {
+	if len(b) == 0 {
+		return a
+	}
+	out := make([]netip.Prefix, 0, len(a))
+	drop := make(map[netip.Prefix]bool, len(b))
+	for _, p := range b {
+		drop[p] = true
+	}
+	for _, p := range a {
+		if !drop[p] {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// WishFor is the wish of a claim or child pool against a pool's policy. random is fixed before the transaction; after a
+// conflict BestFit starts at a random place, so that processes which collided draw apart.
+func WishFor(exact netip.Prefix, bits int, strategy ipam.Strategy, random ipam.ID, container netip.Prefix, attempt int) space.Wish {
+	w := space.Wish{Exact: exact, Bits: bits, Rand: random}
+	switch strategy {
+	case ipam.FirstFit:
+		w.Strategy = space.FirstFit
+	case ipam.Random:
+		w.Strategy = space.Random
+	case ipam.Sparse:
+		w.Strategy = space.Sparse
+	case ipam.BestFit:
+		w.Strategy = space.BestFit
+		if attempt > 0 && !exact.IsValid() && bits >= container.Bits() && bits <= container.Addr().BitLen() {
+			w.Start = space.Sub(container, bits, random).Addr()
+		}
+	}
+	return w
+}

@@ -1,0 +1,46 @@
+package claims
+
+import (
+	"net/netip"
+	"reflect"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// Each member of a spec, set in one of two that are otherwise the same: whoever adds one is told here that it must be compared.
+func TestSpecsThatDifferAreNotAlike(t *testing.T) {
+	t.Parallel()
+	length := 24
+	full := reflect.ValueOf(ipam.ClaimSpec{
+		ClassName: "c", Scope: map[string]string{"role": "x"}, PoolRef: ipam.Ref{Name: "p"}, PoolSelector: &ipam.Selector{}, AllocationRef: "a", AllocationOf: "b",
+		PrefixLength: &length, Family: ipam.IPv6, CIDR: netip.MustParsePrefix("10.0.0.0/24"), Address: netip.MustParseAddr("10.0.0.1"),
+		ReclaimPolicy: ipam.ReclaimRetain, OwnerRef: &ipam.OwnerRef{Name: "o"},
+	})
+	for i := range full.NumField() {
+		name := full.Type().Field(i).Name
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			require.False(t, full.Field(i).IsZero(), "this test must set it")
+			var plain, one ipam.ClaimSpec
+			reflect.ValueOf(&one).Elem().Field(i).Set(full.Field(i))
+			require.Equal(t, name == "OwnerRef", alike(&plain, &one))
+			require.Equal(t, name == "OwnerRef", alike(&one, &plain))
+		})
+	}
+}
+
+func TestSpecsAreAlikeByWhatTheySay(t *testing.T) {
+	t.Parallel()
+	a, b, c := 24, 24, 25
+	spec := func(bits *int) *ipam.ClaimSpec {
+		return &ipam.ClaimSpec{PoolRef: ipam.Ref{Project: "platform", Name: "p"}, PrefixLength: bits}
+	}
+	require.True(t, alike(spec(&a), spec(&b)), "lengths at two places")
+	require.False(t, alike(spec(&a), spec(&c)))
+	require.False(t, alike(spec(&a), spec(nil)))
+	selector := &ipam.ClaimSpec{PoolSelector: &ipam.Selector{}}
+	require.False(t, alike(selector, selector), "selectors are not looked into")
+}

@@ -1,0 +1,2 @@
+// Package claims is claims: alone, in groups, and in batches.
+package claims

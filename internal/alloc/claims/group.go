@@ -1,0 +1,171 @@
+package claims
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+
+	"github.com/carve-ipam/carve/internal/alloc/regions"
+	"github.com/carve-ipam/carve/internal/alloc/space"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
+	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/twin"
+)
+
+// join adds a member to the pool's next group and waits for its outcome. The first to come starts at once; those that
+// arrive while its transaction runs form the next group.
+func (s *Claims) join(ctx context.Context, pool ipam.Pool, m *member) (ipam.Claim, error) {
+	s.joins(m)
+	if m.request.DryRun {
+		s.runGroup(ctx, &pool, []*member{m})
+		return m.outcome, m.err
+	}
+	m.done = make(chan struct{})
+	lane := storage.PoolContainer(pool).Lock()
+	lead, err := s.Waiting.add(lane, m)
+	if err != nil {
+		return ipam.Claim{}, err
+	}
+	if lead {
+		go s.lead(pool) //nolint:gosec // G118: the leader serves other requests too and must outlive this one's context
+	}
+	select {
+	case <-m.done:
+		return m.outcome, m.err
+	case <-ctx.Done():
+		if s.Waiting.withdraw(lane, m) {
+			return ipam.Claim{}, storage.TurnNeverCame(ctx)
+		}
+		return ipam.Claim{}, ipam.Errorf(ipam.CodeDeadline,
+			"The request took longer than its deadline. It may still take effect; repeat it with the same name or Idempotency-Key to find out.").Because(ctx.Err())
+	}
+}
+
+// lead runs groups for a pool until nobody is waiting.
+func (s *Claims) lead(pool ipam.Pool) {
+	lane := storage.PoolContainer(pool).Lock()
+	for {
+		ctx, cancel := context.WithTimeout(context.Background(), usecase.GroupDeadline)
+		release, err := s.Lanes.Acquire(ctx, lane)
+		members := s.Waiting.take(lane, usecase.MaxGroup)
+		if len(members) == 0 {
+			if err == nil {
+				release()
+			}
+			cancel()
+			return
+		}
+		if err != nil {
+			finish(members, err)
+		} else {
+			s.runGroup(ctx, &pool, members)
+			release()
+		}
+		cancel()
+	}
+}
+
+// runGroup gives every member an outcome. A member that cannot be served leaves; the others go on. pool is what is known of the pool, and
+// afterwards what is known now.
+func (s *Claims) runGroup(ctx context.Context, pool *ipam.Pool, members []*member) {
+	defer func() {
+		if r := recover(); r != nil { // the arithmetic panics rather than lose address space
+			finish(members, ipam.Errorf(ipam.CodeInternal, "The request could not be served; nothing was changed.").
+				Because(fmt.Errorf("panic in group: %v\n%s", r, debug.Stack())))
+		}
+	}()
+	waiting := make([]*member, 0, len(members))
+	for _, m := range members {
+		if m.ctx.Err() != nil {
+			m.finish(ipam.Claim{}, storage.TurnNeverCame(m.ctx))
+			continue
+		}
+		waiting = append(waiting, m)
+	}
+	for round := 0; len(waiting) > 0; round++ {
+		if round == usecase.MaxRounds {
+			finish(waiting, storage.Contention(nil))
+			return
+		}
+		waiting = s.runRound(ctx, pool, waiting)
+	}
+}
+
+// runRound runs one transaction and answers the members that still have no outcome.
+func (s *Claims) runRound(ctx context.Context, pool *ipam.Pool, members []*member) []*member {
+	members, doubles := withoutDoubles(members)
+	defer finish(doubles, &storage.Conflict{}) // once the first has its outcome, the others look again and find it
+	p, err := s.runTransaction(ctx, *pool, members)
+	if c, ok := storage.AsConflict(err); ok {
+		return s.dropConflicts(ctx, members, c)
+	}
+	switch {
+	case err == nil:
+		s.groupRan(ctx, members)
+		return s.deliver(ctx, pool, members, p)
+	case ipam.IsCode(err, ipam.CodeOutcomeUnknown):
+		return s.settleMembers(ctx, members)
+	case storage.RetryLater(err) || len(members) == 1:
+		finish(members, err)
+		return nil
+	default:
+		// Something that only one of them can have caused: each alone, so that it harms nobody else.
+		for _, m := range members {
+			s.runGroup(ctx, pool, []*member{m})
+		}
+		return nil
+	}
+}
+
+// runTransaction runs the transaction of a round. Whoever follows a member is told that it is over before the member is.
+func (s *Claims) runTransaction(ctx context.Context, pool ipam.Pool, members []*member) (*groupPlan, error) {
+	ctx, ended := s.followGroup(ctx, pool, members)
+	defer ended()
+	return usecase.InTx(ctx, s.Core, "claim_group", groupLocks(pool, members), members[0].request.DryRun, func(ctx context.Context, tx storage.Tx) (*groupPlan, error) {
+		return s.groupTx(ctx, tx, pool, members)
+	})
+}
+
+// deliver hands out the outcomes of a committed plan. A member that was refused, although by now there is room again, goes into
+// the next round instead of being told so. The figures of a refusal are read by the one who is refused (bind): counting
+// what is free takes as long as the pool is fragmented, and the others wait for the turn.
+func (s *Claims) deliver(ctx context.Context, pool *ipam.Pool, members []*member, p *groupPlan) []*member {
+	if p.pool.Revision != pool.Revision {
+		for _, m := range members {
+			s.memory.refresh(m.key, p.pool)
+		}
+		*pool = p.pool
+	}
+	var again []*member
+	room := roomAgain{}
+	for i, m := range members {
+		switch {
+		case (p.refused[i] || p.errs[i] != nil) && s.tookEffectLate(ctx, m):
+		case p.refused[i] && s.hasRoomAgain(ctx, *pool, room, m, p.wishes[i]):
+			again = append(again, m)
+		case p.refused[i]:
+			m.finish(ipam.Claim{}, &regions.NoRoom{Wish: p.wishes[i], Pool: p.pool})
+		default:
+			m.finish(p.outcomes[i], p.errs[i])
+		}
+	}
+	return again
+}
+
+// roomAgain is whether a pool has room for a prefix length, of the lengths that were looked for.
+type roomAgain map[int]bool
+
+// hasRoomAgain looks, by one probe for each length, whether the pool could serve now what it just could not.
+func (s *Claims) hasRoomAgain(ctx context.Context, pool ipam.Pool, seen roomAgain, m *member, w space.Wish) bool {
+	if w.Exact.IsValid() || m.request.DryRun || twin.NoSecondLook {
+		return false
+	}
+	has, known := seen[w.Bits]
+	if !known {
+		room, err := s.Store.RoomIn(ctx, []storage.RoomQuery{{Container: storage.PoolContainer(pool), Bits: w.Bits}})
+		has = err == nil && room[pool.UID]
+		seen[w.Bits] = has
+	}
+	return has
+}

@@ -1,0 +1,90 @@
+package claims
+
+import (
+	"context"
+
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// settleMembers reads back each member after a COMMIT whose outcome is unknown: those that took effect are done, the
+// others go into the next round with the same ids. It has its own time: the group's is often up just then.
+func (s *Claims) settleMembers(ctx context.Context, members []*member) []*member {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), usecase.ReadBackLimit)
+	defer cancel()
+	var done []bool
+	var claims []ipam.Claim
+	err := s.Durably(ctx, func(ctx context.Context) (found bool, err error) {
+		done, claims = make([]bool, len(members)), make([]ipam.Claim, len(members))
+		for i, m := range members {
+			if claims[i], done[i], err = s.tookEffect(ctx, m); err != nil {
+				return false, err
+			}
+			found = found || done[i]
+		}
+		return found, nil
+	})
+	if err != nil {
+		finish(members, storage.OutcomeUnknown(err))
+		return nil
+	}
+	var again []*member
+	for i, m := range members {
+		if done[i] {
+			m.finish(claims[i], nil)
+			continue
+		}
+		m.unsure = true
+		again = append(again, m)
+	}
+	return again
+}
+
+// tookEffect reads back whether what the member asked for has happened.
+func (s *Claims) tookEffect(ctx context.Context, m *member) (ipam.Claim, bool, error) {
+	got, found, err := storage.IgnoreNotFound(s.Store.ClaimGet(ctx, m.key, m.claim.Name))
+	own := found && got.UID == m.claim.UID
+	if m.create {
+		return got, own, err
+	}
+	return m.claim, !own, err
+}
+
+// tookEffectLate finishes a member that is refused after an unknown outcome if what refuses it is its own first COMMIT,
+// which landed after it had been looked for.
+func (s *Claims) tookEffectLate(ctx context.Context, m *member) bool {
+	if !m.unsure {
+		return false
+	}
+	var got ipam.Claim
+	found, done := false, false
+	err := s.Durably(ctx, func(ctx context.Context) (_ bool, err error) {
+		got, done, err = s.tookEffect(ctx, m)
+		found = found || done
+		return done, err
+	})
+	if !found || err == nil && !done {
+		return false
+	}
+	m.finish(got, err)
+	return true
+}
+
+// dropConflicts takes out the members whose rows exist already (create) or are gone (release): they look again.
+func (s *Claims) dropConflicts(ctx context.Context, members []*member, c *storage.Conflict) []*member {
+	rest := make([]*member, 0, len(members))
+	for _, m := range members {
+		switch {
+		case !m.isIn(c):
+			rest = append(rest, m)
+		case !s.tookEffectLate(ctx, m):
+			m.finish(ipam.Claim{}, c)
+		}
+	}
+	if len(rest) == len(members) { // about none of them: cannot be, and must not go round for ever
+		finish(rest, storage.Contention(c))
+		return nil
+	}
+	return rest
+}

@@ -1,0 +1,29 @@
+package claims
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// What a tenant writes into its claims is not for it to fill a server's memory with.
+func TestClaimsThatSayMuchAreNotRemembered(t *testing.T) {
+	t.Parallel()
+	much := map[string]string{"text": strings.Repeat("x", maxClaimText)}
+	for name, c := range map[string]ipam.Claim{
+		"Labels":      {Metadata: ipam.Metadata{Labels: much}},
+		"Annotations": {Metadata: ipam.Metadata{Annotations: much}},
+		"Scope":       {Spec: ipam.ClaimSpec{Scope: much}},
+		"Selector":    {Spec: ipam.ClaimSpec{PoolSelector: &ipam.Selector{}}},
+	} {
+		m := NewMemory()
+		m.keepClaim(c)
+		require.Zero(t, m.claims.Len(), name)
+	}
+	m := NewMemory()
+	m.keepClaim(ipam.Claim{Metadata: ipam.Metadata{Labels: map[string]string{"app": "web"}}})
+	require.Equal(t, 1, m.claims.Len())
+}

@@ -1,0 +1,75 @@
+package claims
+
+import (
+	"context"
+
+	"github.com/carve-ipam/carve/internal/alloc/resolve"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/alloc/trail"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
+	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/tenancy"
+)
+
+// PatchClaim changes labels, annotations and reclaimPolicy by mutate, which must be pure. No difference: nothing is written.
+func (s *Claims) PatchClaim(ctx context.Context, project, name string, r usecase.Request, mutate func(ipam.Claim) (ipam.Claim, error)) (ipam.Claim, error) {
+	_, key, err := s.Enter(ctx, tenancy.ClaimsWrite, project)
+	if err != nil {
+		return ipam.Claim{}, err
+	}
+	revision, now := ipam.NewID(), s.Now()
+	event := trail.Attempt(ctx, now, key.ID, trail.KindClaim, name)
+	defer s.memory.forgetClaim(key, name)
+	for range usecase.MaxRounds {
+		c, err := usecase.Settled(ctx, s.Core, "claim_patch", storage.Locks{}, r.DryRun, func(ctx context.Context, tx storage.Tx) (ipam.Claim, error) {
+			was, err := tx.ClaimGet(ctx, key, name)
+			if err != nil {
+				return was, err
+			}
+			if err := r.IfMatch.Check(was.Revision); err != nil {
+				return was, err
+			}
+			next, err := mutate(was)
+			if err != nil {
+				return was, err
+			}
+			policyChanged := next.Spec.ReclaimPolicy != was.Spec.ReclaimPolicy
+			if !policyChanged && usecase.SameMeta(was.Metadata, next.Metadata) {
+				return was, nil
+			}
+			if err := usecase.CheckChanged(next.Metadata, next.Spec.Check()); err != nil {
+				return was, err
+			}
+			if policyChanged {
+				class, err := classOf(ctx, tx, key, was.Class)
+				if err != nil {
+					return was, err
+				}
+				next.ReclaimPolicy = resolve.Ask{Spec: next.Spec, Class: class}.ReclaimPolicy()
+			}
+			usecase.Touch(&next.Metadata, was.Metadata, policyChanged, revision, now)
+			e, err := trail.ClaimEvent(event, &was, &next)
+			if err != nil {
+				return was, err
+			}
+			ch := storage.Changes{ClaimUpdate: &storage.ClaimUpdate{Was: was.Revision, Now: next}, Events: []ipam.Event{e}}
+			if policyChanged {
+				pool, err := tx.PoolGetByID(ctx, next.PoolID)
+				if err != nil {
+					return was, err
+				}
+				a := allocationOf(next, storage.Placed(pool, next.Region))
+				a.UpdatedAt = now
+				ch.AllocationUpdate = []storage.AllocationUpdate{{Was: ipam.PhaseBound, Now: a}}
+			}
+			return next, tx.Write(ctx, ch)
+		}, func(ctx context.Context) (ipam.Claim, bool, error) {
+			got, found, err := storage.IgnoreNotFound(s.Store.ClaimGet(ctx, key, name))
+			return got, found && got.Revision == revision, err
+		})
+		if _, conflict := storage.AsConflict(err); !conflict {
+			return c, err
+		}
+	}
+	return ipam.Claim{}, storage.Contention(nil)
+}

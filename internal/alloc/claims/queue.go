@@ -1,0 +1,125 @@
+package claims
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// defaultWaiting is how many members may wait for one pool: sixteen full groups.
+const defaultWaiting = 16 * usecase.MaxGroup
+
+// Queue holds the members that wait for the next group of their pool.
+type Queue struct {
+	most    int // members that may wait for one pool
+	mu      sync.Mutex
+	pending map[ipam.ID][]*member // by what stands for the pool in locks; a pool that is in it has a leader, which collects them
+	refused int64                 // members that found as many waiting as may
+}
+
+// NewQueue makes a queue in which so many members may wait for each pool; 0: as many as by default.
+func NewQueue(most int) *Queue {
+	if most <= 0 {
+		most = defaultWaiting
+	}
+	return &Queue{most: most, pending: map[ipam.ID][]*member{}}
+}
+
+// add puts a member into a pool's next group; lead is true when the caller has to start the leader. It refuses when as many wait
+// as may: whoever comes last would be served after its time, and would keep everybody behind it waiting as well.
+func (q *Queue) add(id ipam.ID, m *member) (lead bool, err error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	pending, led := q.pending[id]
+	if len(pending) >= q.most {
+		q.refused++
+		return false, queueFull()
+	}
+	q.pending[id] = append(pending, m)
+	return !led, nil
+}
+
+func queueFull() error {
+	e := ipam.Errorf(ipam.CodeContention, "Too many requests wait for the same pool. Nothing was changed; repeat the request when Retry-After has passed.").
+		Because(ipam.ErrShed)
+	e.RetryAfter = time.Second
+	return e
+}
+
+// withdraw takes back a member that still waits, and its place with it; false when a leader has it already.
+func (q *Queue) withdraw(id ipam.ID, m *member) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	i := slices.Index(q.pending[id], m)
+	if i >= 0 {
+		q.pending[id] = slices.Delete(q.pending[id], i, i+1)
+	}
+	return i >= 0
+}
+
+// take takes up to n members. None left ends the leader: whoever comes next starts a new one.
+func (q *Queue) take(id ipam.ID, n int) []*member {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	pending := q.pending[id]
+	if len(pending) == 0 {
+		delete(q.pending, id)
+		return nil
+	}
+	n = min(n, len(pending))
+	members := slices.Clone(pending[:n])
+	q.pending[id] = slices.Delete(pending, 0, n)
+	return members
+}
+
+// Queues is what waits for the turns of pools.
+type Queues struct {
+	Waiting int64 // claims and releases
+	Longest int64 // of them for the same pool, the one for which most wait
+	Refused int64 // that found as many waiting as may, since the start
+}
+
+// Queues says how many claims and releases wait.
+func (s *Claims) Queues() Queues {
+	s.Waiting.mu.Lock()
+	defer s.Waiting.mu.Unlock()
+	out := Queues{Refused: s.Waiting.refused}
+	for _, pending := range s.Waiting.pending {
+		n := int64(len(pending))
+		out.Waiting += n
+		out.Longest = max(out.Longest, n)
+	}
+	return out
+}
+
+// Members is how many wait for a pool's next group.
+func (q *Queue) Members(id ipam.ID) int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.pending[id])
+}
+
+// Led is whether a leader collects the members of a pool.
+func (q *Queue) Led(id ipam.ID) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	_, led := q.pending[id]
+	return led
+}
+
+// Pools is how many pools have a leader.
+func (q *Queue) Pools() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.pending)
+}
+
+// Bound sets how many may wait for one pool from now on.
+func (q *Queue) Bound(most int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.most = most
+}

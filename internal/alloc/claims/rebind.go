@@ -1,0 +1,150 @@
+package claims
+
+import (
+	"context"
+	"time"
+
+	"github.com/carve-ipam/carve/internal/alloc/holdings"
+	"github.com/carve-ipam/carve/internal/alloc/quota"
+	"github.com/carve-ipam/carve/internal/alloc/regions"
+	"github.com/carve-ipam/carve/internal/alloc/resolve"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/alloc/trail"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// rebind makes a claim for an allocation that an earlier claim of the same project left behind under ReclaimRetain. Its
+// addresses have been counted all the time; what is new is the claim. Like every new claim it needs the pool's grant.
+func (s *Claims) rebind(ctx context.Context, key storage.ProjectKey, c ipam.Claim, event ipam.Event, r usecase.Request) (ipam.Claim, error) {
+	id, err := ipam.ParseID(c.Spec.AllocationRef)
+	if err != nil {
+		return c, ipam.Invalid("/spec/allocationRef/name", "is not the name of an allocation.")
+	}
+	known, found, err := storage.IgnoreNotFound(s.Store.AllocationGetByID(ctx, key, id))
+	if err != nil {
+		return c, err
+	}
+	locks := storage.Locks{Shared: []ipam.ID{key.ID}}
+	if found {
+		locks.Alone = holdings.AllocationLocks(known)
+	}
+	return usecase.Settled(ctx, s.Core, "claim_rebind", locks, r.DryRun, func(ctx context.Context, tx storage.Tx) (ipam.Claim, error) {
+		a, err := retainedFor(ctx, tx, key, id, c.Spec.AllocationOf)
+		if err != nil {
+			return c, err
+		}
+		if err := regions.FencedHold(ctx, tx, a); err != nil {
+			return c, err
+		}
+		c := c
+		c.CreatedAt = tx.Now()
+		c.UpdatedAt = c.CreatedAt
+		bound := c
+		bound.Block, bound.AllocationID, bound.Region = a.Block, a.ID, a.Region
+		bound.Pool, bound.PoolID, bound.PoolProjectID, bound.Class = a.Pool, a.ContainerID, a.ProjectID, a.Class
+		if bound.ReclaimPolicy, bound.ReuseAfter, err = policyOf(ctx, tx, key, c.Spec, a); err != nil {
+			return c, err
+		}
+		quotas, err := tx.QuotaParts(ctx, []ipam.ID{key.ID}, quota.ShardOf(a.ContainerID))
+		if err != nil {
+			return c, err
+		}
+		l := quota.NewLedger(tx, quotas)
+		if err := l.Take(ctx, key, quota.AllocationPlace(a), ipam.Usage{Claims: 1}); err != nil {
+			return c, err
+		}
+		e, err := trail.ClaimEvent(event, nil, &bound)
+		if err != nil {
+			return c, err
+		}
+		stored, err := usecase.Answers(key.ID, r, c.CreatedAt, bound)
+		if err != nil {
+			return c, err
+		}
+		next := a
+		next.Phase, next.Holder, next.ReclaimPolicy, next.OwnerRef = ipam.PhaseBound, c.Ref(), bound.ReclaimPolicy, c.Spec.OwnerRef
+		next.Since, next.Revision, next.UpdatedAt = c.CreatedAt, heldRevision(c), c.CreatedAt
+		ch := storage.Changes{
+			ClaimInsert:      []ipam.Claim{bound},
+			AllocationUpdate: []storage.AllocationUpdate{{Was: ipam.PhaseRetained, Now: next}},
+			Answers:          stored,
+			Events:           []ipam.Event{e},
+			History:          []ipam.Hold{trail.EndedHold(a, c.CreatedAt)},
+		}
+		l.Into(&ch)
+		return bound, tx.Write(ctx, ch)
+	}, func(ctx context.Context) (ipam.Claim, bool, error) {
+		got, found, err := storage.IgnoreNotFound(s.Store.ClaimGet(ctx, key, c.Name))
+		return got, found && got.UID == c.UID, err
+	})
+}
+
+// retainedFor is the allocation if it is retained for the project, which may still claim from its pool. To everybody else, the pool's
+// owner included, it is not there to be bound; nor is it in a pool of another project than of, if that is given.
+func retainedFor(ctx context.Context, tx storage.Tx, key storage.ProjectKey, id ipam.ID, of string) (ipam.Allocation, error) {
+	const field = "/spec/allocationRef/name"
+	a, found, err := storage.IgnoreNotFound(tx.AllocationGetByID(ctx, key, id))
+	switch {
+	case err != nil:
+		return a, err
+	case !found || a.Purpose != ipam.PurposeClaim || a.HolderProjectID != key.ID || (a.Phase == ipam.PhaseCoolingDown && a.ProjectID != key.ID),
+		of != "" && of != a.Pool.Project:
+		return a, storage.At(holdings.AllocationNotFound(key, id.String()), field)
+	case a.Phase == ipam.PhaseCoolingDown:
+		return a, ipam.Errorf(ipam.CodeInUse, "Allocation %s is cooling down until %s: nobody can have it before that.", id, a.CoolUntil.UTC().Format(time.RFC3339)).
+			At(field, "must name a retained allocation.")
+	case a.Phase != ipam.PhaseRetained:
+		return a, ipam.Errorf(ipam.CodeInUse, "Allocation %s is bound to claim %s.", id, a.Holder).
+			At(field, "must name a retained allocation.")
+	case a.ProjectID == key.ID:
+		return a, nil
+	}
+	pool, err := tx.PoolGetByID(ctx, a.ContainerID)
+	if err != nil {
+		return a, err
+	}
+	class, err := classOf(ctx, tx, key, a.Class)
+	if err != nil {
+		return a, err
+	}
+	granted := false
+	if class == nil {
+		if granted, err = tx.Granted(ctx, storage.GrantsOfPool(pool), key.Name); err != nil {
+			return a, err
+		}
+	}
+	if may := (resolve.Ask{Class: class}).MayDraw(key, pool, granted); !may && (pool.Scope == nil || pool.Scope.ProjectID != key.ID || class == nil) {
+		return a, storage.At(ipam.Errorf(ipam.CodeNotFound, "Pool %s was not found.", a.Pool), field)
+	}
+	return a, nil
+}
+
+// classOf is the class that served an allocation, as it is now; nil: none did, or the project may not use it any more.
+func classOf(ctx context.Context, read storage.Reader, key storage.ProjectKey, ref ipam.ClassRef) (*ipam.Class, error) {
+	if ref.IsZero() {
+		return nil, nil //nolint:nilnil // said above
+	}
+	usable, err := read.ClassList(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	for i := range usable {
+		if usable[i].UID == ref.ID {
+			return &usable[i], nil
+		}
+	}
+	return nil, nil //nolint:nilnil // said above
+}
+
+// policyOf is what becomes of a block that is bound again when its claim is deleted, and its cool-down: by the claim, by the allocation, which
+// was kept and goes on to be kept, by its class and its pool as they are now.
+func policyOf(ctx context.Context, read storage.Reader, key storage.ProjectKey, spec ipam.ClaimSpec, a ipam.Allocation) (ipam.ReclaimPolicy, time.Duration, error) {
+	pool, err := read.PoolGetByID(ctx, a.ContainerID)
+	if err != nil {
+		return "", 0, err
+	}
+	class, err := classOf(ctx, read, key, a.Class)
+	policy := resolve.Ask{Spec: spec, Class: class, Kept: a.ReclaimPolicy}
+	return policy.ReclaimPolicy(), policy.ReuseAfter(pool), err
+}

@@ -1,0 +1,230 @@
+package holdings
+
+import (
+	"context"
+	"net/netip"
+	"time"
+
+	"github.com/carve-ipam/carve/internal/alloc/carve"
+	"github.com/carve-ipam/carve/internal/alloc/pools"
+	"github.com/carve-ipam/carve/internal/alloc/quota"
+	"github.com/carve-ipam/carve/internal/alloc/regions"
+	"github.com/carve-ipam/carve/internal/alloc/resolve"
+	"github.com/carve-ipam/carve/internal/alloc/space"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/alloc/trail"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
+	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/tenancy"
+)
+
+// GetAllocation reads one allocation: of a project's pools, or that the project holds of another's. Its name is its id.
+func (s *Holdings) GetAllocation(ctx context.Context, project, name string) (ipam.Allocation, error) {
+	_, key, err := s.Enter(ctx, tenancy.AllocationsRead, project)
+	if err != nil {
+		return ipam.Allocation{}, err
+	}
+	a, err := allocationOfBoth(ctx, s.Store, key, name)
+	return seenBy(key, a), err
+}
+
+// allocationOfBoth finds an allocation for either of the two projects that it concerns: the pool's owner and the holder. What is cooling
+// down has no holder any more, and concerns the owner alone.
+func allocationOfBoth(ctx context.Context, read storage.Reader, key storage.ProjectKey, name string) (ipam.Allocation, error) {
+	id, err := ipam.ParseID(name)
+	if err != nil {
+		return ipam.Allocation{}, AllocationNotFound(key, name)
+	}
+	a, found, err := storage.IgnoreNotFound(read.AllocationGetByID(ctx, key, id))
+	if err != nil {
+		return ipam.Allocation{}, err
+	}
+	holds := a.HolderProjectID == key.ID && a.Phase != ipam.PhaseCoolingDown
+	if !found || a.Purpose == ipam.PurposeRootPool || (a.ProjectID != key.ID && !holds) {
+		return ipam.Allocation{}, AllocationNotFound(key, name)
+	}
+	return a, nil
+}
+
+// seenBy is an allocation as a project may see it. The owner of the pool sees of another project's claim the block and the
+// project, and not its name, its owner, nor who made it.
+func seenBy(project storage.ProjectKey, a ipam.Allocation) ipam.Allocation {
+	if a.Purpose == ipam.PurposeClaim && a.HolderProjectID != project.ID {
+		a.Holder.Name, a.OwnerRef, a.CreatedBy = "", nil, ""
+	}
+	return a
+}
+
+// AllocationNotFound says that a project has no allocation of an id.
+func AllocationNotFound(key storage.ProjectKey, name string) error {
+	return ipam.Errorf(ipam.CodeNotFound, "Allocation %q was not found in project %q.", name, key.Name)
+}
+
+// DeleteAllocation gives a retained block back: the pool's owner may do it, and the project that holds the block. Or it ends the cool-down
+// of a released one, which only the owner may. A bound allocation goes with its holder and is refused here.
+func (s *Holdings) DeleteAllocation(ctx context.Context, project, name string, r usecase.Request) error {
+	_, key, err := s.Enter(ctx, tenancy.AllocationsWrite, project)
+	if err != nil {
+		return err
+	}
+	first, err := allocationOfBoth(ctx, s.Store, key, name)
+	if err != nil {
+		return err
+	}
+	in := AllocationLocks(first)
+	release, err := s.Lanes.Acquire(ctx, in...)
+	if err != nil {
+		return err
+	}
+	defer release()
+	revision, now := ipam.NewID(), s.Now()
+	// In the trail of the project whose caller did it: the other one does not learn who that was.
+	event := trail.Attempt(ctx, now, key.ID, trail.KindAllocation, name)
+	locks := storage.Locks{Alone: in, Shared: []ipam.ID{first.HolderProjectID}}
+	_, err = usecase.Settled(ctx, s.Core, "allocation_delete", locks, r.DryRun, func(ctx context.Context, tx storage.Tx) (struct{}, error) {
+		var none struct{}
+		a, err := allocationOfBoth(ctx, tx, key, name)
+		if err != nil {
+			return none, err
+		}
+		if err := r.IfMatch.Check(a.Revision); err != nil {
+			return none, err
+		}
+		event := event
+		event.At = tx.Now()
+		ch, err := giveBack(ctx, tx, key, a, event, revision)
+		if err != nil {
+			return none, err
+		}
+		return none, tx.Write(ctx, ch)
+	}, func(ctx context.Context) (struct{}, bool, error) {
+		got, found, err := storage.IgnoreNotFound(s.Store.AllocationGetByID(ctx, key, first.ID))
+		return struct{}{}, !found || (got.Phase == ipam.PhaseCoolingDown && got.Revision == revision), err
+	})
+	return err
+}
+
+// AllocationLocks is what stands for the container that an allocation is held in. Whether its region is that container's home is not said by it: so both locks.
+func AllocationLocks(a ipam.Allocation) []ipam.ID {
+	return []ipam.ID{a.ContainerID, storage.AwayLock(a.ContainerID, a.Region)}
+}
+
+// giveBack is what deleting an allocation changes. Where released blocks have to cool down, those do that their holder has retained
+// first, or else retaining would be a way around it. The pool's owner could end the cool-down: what it deletes is free at once.
+func giveBack(ctx context.Context, tx storage.Tx, key storage.ProjectKey, a ipam.Allocation, event ipam.Event, revision ipam.ID) (storage.Changes, error) {
+	switch {
+	case a.Phase == ipam.PhaseCoolingDown:
+		return pools.EndCooling(ctx, tx, a, event)
+	case a.Phase != ipam.PhaseRetained:
+		return storage.Changes{}, stillBound(key, a)
+	case a.ProjectID == key.ID:
+		return releaseRetained(ctx, tx, a, event)
+	}
+	after, err := reuseAfterOf(ctx, tx, a)
+	if err != nil {
+		return storage.Changes{}, err
+	}
+	if after == 0 {
+		return releaseRetained(ctx, tx, a, event)
+	}
+	return coolRetained(ctx, tx, a, event, after, revision)
+}
+
+// releaseRetained is what giving a retained block back changes. The addresses have counted for the project that holds them.
+func releaseRetained(ctx context.Context, tx storage.Tx, a ipam.Allocation, event ipam.Event) (storage.Changes, error) {
+	pool, err := tx.PoolGetByID(ctx, a.ContainerID)
+	if err != nil {
+		return storage.Changes{}, err
+	}
+	pool = storage.Placed(pool, a.Region)
+	c, freed := storage.PoolContainer(pool), []netip.Prefix{a.Block}
+	facts, err := tx.GroupRead(ctx, c, carve.Reads(c, freed, nil), storage.GroupQuery{Pool: pool, Projects: []ipam.ID{a.HolderProjectID}, Shard: quota.ShardOf(a.ContainerID)})
+	if err == nil {
+		err = regions.Fence(facts)
+	}
+	if err != nil {
+		return storage.Changes{}, err
+	}
+	k, err := carve.NewCarver(c, freed, facts.Free)
+	if err != nil {
+		return storage.Changes{}, err
+	}
+	e, err := trail.Effected(event, trail.RecordedAllocation(a), nil)
+	if err != nil {
+		return storage.Changes{}, err
+	}
+	l := quota.NewLedger(tx, facts.Quotas)
+	l.Give(a.HolderProjectID, quota.AllocationPlace(a), ipam.Usage{Addresses: space.Size(a.Block)})
+	ch := storage.Changes{
+		Free: []storage.FreeChange{k.Change()}, AllocationDelete: []ipam.Allocation{a},
+		Events: []ipam.Event{e}, History: []ipam.Hold{trail.EndedHold(a, event.At)},
+	}
+	l.Into(&ch)
+	return ch, nil
+}
+
+// coolRetained is what begins the cool-down of a retained block.
+func coolRetained(ctx context.Context, tx storage.Tx, a ipam.Allocation, event ipam.Event, after time.Duration, revision ipam.ID) (storage.Changes, error) {
+	quotas, err := tx.QuotaParts(ctx, []ipam.ID{a.HolderProjectID}, quota.ShardOf(a.ContainerID))
+	if err != nil {
+		return storage.Changes{}, err
+	}
+	e, err := trail.Effected(event, trail.RecordedAllocation(a), nil)
+	if err != nil {
+		return storage.Changes{}, err
+	}
+	ended, next := trail.EndedHold(a, event.At), a
+	next.Phase, next.Since, next.CoolUntil = ipam.PhaseCoolingDown, ended.Until, event.At.Add(after)
+	next.Revision, next.UpdatedAt = revision, event.At
+	l := quota.NewLedger(tx, quotas)
+	l.Give(a.HolderProjectID, quota.AllocationPlace(a), ipam.Usage{Addresses: space.Size(a.Block)})
+	ch := storage.Changes{
+		AllocationUpdate: []storage.AllocationUpdate{{Was: ipam.PhaseRetained, Now: next}},
+		Events:           []ipam.Event{e}, History: []ipam.Hold{ended},
+	}
+	l.Into(&ch)
+	return ch, nil
+}
+
+// stillBound says what to delete instead of a bound allocation.
+func stillBound(key storage.ProjectKey, a ipam.Allocation) error {
+	if a.Purpose == ipam.PurposeClaim && a.HolderProjectID != key.ID {
+		return ipam.Errorf(ipam.CodeInUse, "Allocation %s (%s) is bound: project %q has claimed it, and alone can release it.", a.ID, a.Block, a.Holder.Project)
+	}
+	e := ipam.Errorf(ipam.CodeInUse, "Allocation %s (%s) is bound: delete its %s instead.", a.ID, a.Block, holderWord(a))
+	if a.Holder != (ipam.Ref{}) {
+		e.Figures.ConflictsWith = []string{a.Holder.String()}
+	}
+	return e
+}
+
+func holderWord(a ipam.Allocation) string {
+	switch a.Purpose {
+	case ipam.PurposeChildPool, ipam.PurposeRootPool:
+		return "pool " + a.Holder.String()
+	case ipam.PurposeReservation:
+		return "reservation, in the spec of pool " + a.Pool.String() + ","
+	case ipam.PurposeClaim:
+		return "claim " + a.Holder.String()
+	default:
+		return "holder"
+	}
+}
+
+// reuseAfterOf is the cool-down of a retained block that its holder gives back: by the class that served it, whoever may use that by now,
+// and by its pool.
+func reuseAfterOf(ctx context.Context, read storage.Reader, a ipam.Allocation) (time.Duration, error) {
+	pool, err := read.PoolGetByID(ctx, a.ContainerID)
+	if err != nil || a.Class.IsZero() {
+		return resolve.Ask{}.ReuseAfter(pool), err
+	}
+	owner, _, err := storage.IgnoreNotFound(read.ProjectGet(ctx, a.Class.Ref.Project))
+	if err != nil {
+		return 0, err
+	}
+	class, found, err := storage.IgnoreNotFound(read.ClassGet(ctx, storage.Key(owner), a.Class.Ref.Name))
+	if found = found && class.UID == a.Class.ID; !found {
+		return resolve.Ask{}.ReuseAfter(pool), err
+	}
+	return resolve.Ask{Class: &class}.ReuseAfter(pool), err
+}

@@ -1,0 +1,53 @@
+package holdings
+
+import (
+	"context"
+	"net/netip"
+
+	"github.com/carve-ipam/carve/internal/alloc/paging"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
+	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/tenancy"
+)
+
+// ListAllocations lists what is held in a project's pools, by pool and address, or what the project itself holds.
+func (s *Holdings) ListAllocations(ctx context.Context, project string, f paging.Filter, limit int, cursor string) (paging.Page[ipam.Allocation], error) {
+	_, key, err := s.Enter(ctx, tenancy.AllocationsRead, project)
+	if err != nil {
+		return paging.Page[ipam.Allocation]{}, err
+	}
+	if f.Own {
+		return usecase.OrUnknown[ipam.Allocation, holdingPlace](paging.ListOf(kindHoldings, key.ID, f), cursor, s.Unknown(ctx, key, f), func(cursor string) (paging.Page[ipam.Allocation], error) {
+			return s.holdings(ctx, key, f, limit, cursor)
+		})
+	}
+	match := func(a *ipam.Allocation) bool {
+		*a = seenBy(key, *a)
+		return f.MatchesBlock(a.Block) && paging.Is(f.Pool, a.Pool) && (f.Phase == "" || f.Phase == string(a.Phase)) &&
+			(f.Purpose == "" || f.Purpose == a.Purpose) && f.MatchesClass(a.Class)
+	}
+	if f.Pool != (ipam.Ref{}) && f.Pool.Project != project { // a project's allocations are in its own pools
+		return paging.Page[ipam.Allocation]{Items: []ipam.Allocation{}}, s.RefuseUnknown(ctx, key, f)
+	}
+	pool, err := s.FilterPool(ctx, key, f)
+	if err != nil {
+		return paging.Page[ipam.Allocation]{}, err
+	}
+	if pool != nil {
+		return PageInPool(ctx, s.Core, key, InPool[ipam.Allocation]{
+			Kind: "allocations-in-pool", Of: key.ID, Pool: *pool, Filter: f, Match: match, Begins: func(a ipam.Allocation) netip.Addr { return a.Block.Addr() },
+			Fetch: func(ctx context.Context, read storage.Reader, c storage.Container, within netip.Prefix, after netip.Addr, n int) ([]ipam.Allocation, error) {
+				return read.AllocationListInPool(ctx, c, within, after, n)
+			},
+		}, limit, cursor)
+	}
+	these := paging.ListOf("held", key.ID, f)
+	return usecase.OrUnknown[ipam.Allocation, storage.AllocationCursor](these, cursor, s.Unknown(ctx, key, f), func(cursor string) (paging.Page[ipam.Allocation], error) {
+		return paging.Scan(ctx, s.Searching, these, cursor, limit, func(after storage.AllocationCursor, n int) ([]ipam.Allocation, error) {
+			return s.Store.AllocationList(ctx, key, after, n)
+		}, match, func(a ipam.Allocation) storage.AllocationCursor {
+			return storage.AllocationCursor{ContainerID: a.ContainerID, Base: a.Block.Addr()}
+		})
+	})
+}

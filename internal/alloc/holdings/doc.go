@@ -1,0 +1,2 @@
+// Package holdings is allocations: what is held, and by whom.
+package holdings

@@ -1,0 +1,88 @@
+package holdings
+
+import (
+	"context"
+
+	"github.com/carve-ipam/carve/internal/alloc/paging"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// holdingPlace is a place among the holdings of a project: first what it has retained, which nothing else lists, then what its claims hold, by the
+// name of the claim.
+type holdingPlace struct {
+	Retained storage.RetainedCursor `json:"r,omitzero"`
+	Claim    string                 `json:"c,omitempty"`
+}
+
+// kindHoldings is the kind of their cursors.
+const kindHoldings = "holdings"
+
+// holdings lists what a project holds by claims, or has retained of them, in pools of any project. It reads nothing but what is the project's own.
+func (s *Holdings) holdings(ctx context.Context, key storage.ProjectKey, f paging.Filter, limit int, cursor string) (paging.Page[ipam.Allocation], error) {
+	match := func(a *ipam.Allocation) bool {
+		return f.MatchesBlock(a.Block) && paging.Is(f.Pool, a.Pool) && f.MatchesClass(a.Class)
+	}
+	if f.Purpose != "" && f.Purpose != ipam.PurposeClaim || f.Phase == string(ipam.PhaseCoolingDown) {
+		return paging.Page[ipam.Allocation]{Items: []ipam.Allocation{}}, nil
+	}
+	var place holdingPlace
+	these := paging.ListOf(kindHoldings, key.ID, f)
+	if err := paging.OpenCursor(cursor, these, &place); err != nil {
+		return paging.Page[ipam.Allocation]{}, err
+	}
+	if place.Claim != "" && !ipam.ValidName(place.Claim) {
+		return paging.Page[ipam.Allocation]{}, paging.ErrBadCursor()
+	}
+	return paging.Scan(ctx, s.Searching, these, cursor, limit, func(after holdingPlace, n int) ([]ipam.Allocation, error) {
+		var found []ipam.Allocation
+		if after.Claim == "" && f.Phase != string(ipam.PhaseBound) {
+			var err error
+			if found, err = s.Store.AllocationListRetained(ctx, key, after.Retained, n); err != nil || len(found) == n {
+				return found, err
+			}
+		}
+		if f.Phase == string(ipam.PhaseRetained) {
+			return found, nil
+		}
+		bound, err := s.boundAfter(ctx, key, after.Claim, n-len(found))
+		return append(found, bound...), err
+	}, match, placeOfHolding)
+}
+
+func placeOfHolding(a ipam.Allocation) holdingPlace {
+	if a.Phase == ipam.PhaseBound {
+		return holdingPlace{Claim: a.Holder.Name}
+	}
+	return holdingPlace{Retained: storage.RetainedCursor{ProjectID: a.ProjectID, ContainerID: a.ContainerID, Base: a.Block.Addr()}}
+}
+
+// boundAfter answers the allocations of the first n of a project's claims after a name: fewer only where there are no more.
+func (s *Holdings) boundAfter(ctx context.Context, key storage.ProjectKey, name string, n int) ([]ipam.Allocation, error) {
+	var bound []ipam.Allocation
+	for len(bound) < n {
+		ask := n - len(bound)
+		claims, err := s.Store.ClaimList(ctx, key, name, ask)
+		if err != nil || len(claims) == 0 {
+			return bound, err
+		}
+		keys := make([]storage.AllocationKey, 0, len(claims))
+		for _, c := range claims {
+			keys, name = append(keys, storage.AllocationKey{Region: c.Region, ID: c.AllocationID}), c.Name
+		}
+		held, err := s.Store.AllocationsNamed(ctx, keys)
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range claims {
+			// A claim may have been released, and another been bound to its block, since the claims were read.
+			if a, there := held[c.AllocationID]; there && a.Phase == ipam.PhaseBound && a.HolderProjectID == key.ID && a.Holder.Name == c.Name {
+				bound = append(bound, a)
+			}
+		}
+		if len(claims) < ask {
+			break
+		}
+	}
+	return bound, nil
+}

@@ -1,0 +1,78 @@
+package holdings
+
+import (
+	"context"
+	"net/netip"
+
+	"github.com/carve-ipam/carve/internal/alloc/paging"
+	"github.com/carve-ipam/carve/internal/alloc/regions"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// InPool is a list of what is in one pool, in order of address.
+type InPool[T any] struct {
+	Kind   string
+	Of     ipam.ID // whose list it is
+	Pool   ipam.Pool
+	Filter paging.Filter
+	Match  func(*T) bool
+	Begins func(T) netip.Addr
+	Fetch  func(ctx context.Context, read storage.Reader, c storage.Container, within netip.Prefix, after netip.Addr, n int) ([]T, error) // of the pool in one region
+}
+
+// PageInPool answers one page of it, all of one moment.
+func PageInPool[T any](ctx context.Context, s *usecase.Core, key storage.ProjectKey, l InPool[T], limit int, cursor string) (paging.Page[T], error) {
+	return usecase.OrUnknown[T, netip.Addr](paging.ListOf(l.Kind, l.Of, l.Filter), cursor, s.Unknown(ctx, key, l.Filter), func(cursor string) (paging.Page[T], error) {
+		return pageOfPool(ctx, s, l, limit, cursor)
+	})
+}
+
+func pageOfPool[T any](ctx context.Context, s *usecase.Core, l InPool[T], limit int, cursor string) (paging.Page[T], error) {
+	if l.Filter.Searches() {
+		leave, err := s.Searching.Enter(ctx, l.Of)
+		if err != nil {
+			return paging.Page[T]{}, err
+		}
+		defer leave()
+	}
+	page, err := regions.InOneMoment(ctx, s, "list_in_pool", l.Pool, func(ctx context.Context, read storage.Reader, pool ipam.Pool) (paging.Page[T], error) {
+		within, err := startingIn(ctx, read, l.Filter, pool)
+		if err != nil {
+			return paging.Page[T]{}, err
+		}
+		return paging.Scan(ctx, nil, paging.ListOf(l.Kind, l.Of, l.Filter), cursor, limit, func(after netip.Addr, n int) ([]T, error) {
+			if !sameFamily(after, pool.Block) {
+				return nil, paging.ErrBadCursor()
+			}
+			return regions.InAllRegions(pool, n, l.Begins, func(c storage.Container) ([]T, error) {
+				return l.Fetch(ctx, read, c, within, after, n)
+			})
+		}, l.Match, l.Begins)
+	})
+	if ipam.IsCode(err, ipam.CodeNotFound) { // the pool is gone meanwhile, with all that was in it
+		return paging.Page[T]{Items: []T{}}, nil
+	}
+	return page, err
+}
+
+// startingIn is the part of a pool in which matching blocks can begin. Blocks of a pool do not overlap, so that one alone can hold an address.
+func startingIn(ctx context.Context, read storage.Reader, f paging.Filter, pool ipam.Pool) (netip.Prefix, error) {
+	block := pool.Block
+	if f.Contains.IsValid() && block.Contains(f.Contains) {
+		begins, found, err := regions.HeldBefore(ctx, read, pool, f.Contains)
+		if !found {
+			begins = f.Contains
+		}
+		return netip.PrefixFrom(begins, begins.BitLen()), err
+	}
+	if f.Within.IsValid() && f.Within.Addr().Is4() == block.Addr().Is4() && f.Within.Bits() > block.Bits() && block.Contains(f.Within.Addr()) {
+		return f.Within, nil
+	}
+	return block, nil
+}
+
+func sameFamily(a netip.Addr, p netip.Prefix) bool {
+	return !a.IsValid() || a.BitLen() == p.Addr().BitLen()
+}

@@ -1,0 +1,2 @@
+// Package paging is filters, pages and cursors of lists.
+package paging

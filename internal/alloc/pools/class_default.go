@@ -1,0 +1,62 @@
+package pools
+
+import (
+	"context"
+	"errors"
+
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/alloc/trail"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// defaultMove is how a class becomes the default of its family and project while another one may be. There is one at most: the database
+// has a unique index of them.
+type defaultMove struct {
+	allowed  bool    // or else it is refused
+	revision ipam.ID // of the other class, once it is not the default any more
+}
+
+// outrun runs a transaction again that lost the race for the default in the database itself, where nothing but the unique index stands
+// between two of them: the next run sees who won, and moves the default or names the other class.
+func outrun[T any](run func() (T, error)) (T, error) {
+	for range usecase.MaxRounds {
+		v, err := run()
+		e, ok := errors.AsType[*ipam.Error](err)
+		if !ok || e.Code != ipam.CodeAlreadyExists || len(e.Fields) == 0 || e.Fields[0].Pointer != defaultPointer || len(e.Figures.ConflictsWith) > 0 {
+			return v, err
+		}
+	}
+	var zero T
+	return zero, storage.Contention(nil)
+}
+
+const defaultPointer = "/spec/isDefault"
+
+// changes takes the default off the class that has it, if next is to have it: the change and its record.
+func (m defaultMove) changes(ctx context.Context, tx storage.Tx, key storage.ProjectKey, next ipam.Class) (storage.Changes, error) {
+	if !next.Spec.IsDefault {
+		return storage.Changes{}, nil
+	}
+	was, found, err := storage.IgnoreNotFound(tx.ClassDefault(ctx, key, next.Spec.Family))
+	if err != nil || !found || was.UID == next.UID {
+		return storage.Changes{}, err
+	}
+	if !m.allowed {
+		e := ipam.Errorf(ipam.CodeAlreadyExists,
+			"Class %s is the default for %s already; repeat the request with moveDefault=true to make this one the default instead.", was.Ref(), next.Spec.Family)
+		e.Figures.ConflictsWith = []string{was.Ref().String()}
+		return storage.Changes{}, e.At(defaultPointer, "can be true for one class of a family.")
+	}
+	other := was
+	other.Spec.IsDefault = false
+	usecase.Touch(&other.Metadata, was.Metadata, true, m.revision, next.UpdatedAt)
+	event, err := trail.Changed(ctx, next.UpdatedAt, key.ID, trail.KindClass, other.Name, recordedClass(was), recordedClass(other))
+	if err != nil {
+		return storage.Changes{}, err
+	}
+	return storage.Changes{
+		ClassChanges: storage.ClassChanges{ClassUpdate: []storage.ClassUpdate{{Was: was.Revision, Now: other}}},
+		Events:       []ipam.Event{event},
+	}, nil
+}

@@ -1,0 +1,112 @@
+package pools
+
+import (
+	"context"
+	"slices"
+	"strconv"
+
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// Pools list classes by name. A name is resolved when it is written: to a class of the pool's own project, or else to a shared one of the
+// platform. From then on the pool holds what was meant, whatever becomes of that class's visibility.
+
+// newlyListed is the names that a pool lists and did not list before.
+func newlyListed(names []string, had []ipam.ClassRef) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+		return slices.ContainsFunc(had, func(c ipam.ClassRef) bool { return c.Ref.Name == name })
+	})
+}
+
+// classesToList finds the classes that a pool is about to list, so that a transaction can lock them: they are not deleted meanwhile.
+// Names that mean nothing are left out; the transaction refuses them.
+func classesToList(ctx context.Context, read storage.Reader, key storage.ProjectKey, names []string) ([]ipam.ID, error) {
+	if len(names) == 0 {
+		return nil, nil
+	}
+	found, err := read.ClassesNamed(ctx, key, names)
+	ids := make([]ipam.ID, len(found))
+	for i, c := range found {
+		ids[i] = c.UID
+	}
+	return ids, err
+}
+
+// listingLocks are those of a transaction in which a pool of a project comes to list classes.
+func listingLocks(key storage.ProjectKey, names []string, classes []ipam.ID) storage.Locks {
+	if len(names) == 0 {
+		return storage.Locks{}
+	}
+	return storage.Locks{Alone: []ipam.ID{classesOf(key.ID)}, Shared: classes}
+}
+
+// listed resolves what a pool of a family lists, in the transaction that writes it. had is what it lists already; locked the classes that
+// the transaction has locked.
+func listed(ctx context.Context, tx storage.Tx, key storage.ProjectKey, names []string, family ipam.Family, had []ipam.ClassRef, locked []ipam.ID) ([]ipam.ClassRef, error) {
+	if len(names) == 0 {
+		return nil, nil
+	}
+	means := map[string]ipam.ClassRef{}
+	for _, c := range had {
+		means[c.Ref.Name] = c
+	}
+	byName := map[string]ipam.Class{}
+	if added := newlyListed(names, had); len(added) > 0 {
+		found, err := tx.ClassesNamed(ctx, key, added)
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range found {
+			byName[c.Name] = c
+		}
+	}
+	out := make([]ipam.ClassRef, len(names))
+	for i, name := range names {
+		if c, ok := means[name]; ok {
+			out[i] = c
+			continue
+		}
+		at := "/spec/classNames/" + strconv.Itoa(i)
+		c, ok := byName[name]
+		if !ok {
+			return nil, storage.ClassNotFound(ipam.Ref{Project: key.Name, Name: name}).At(at, "names nothing that exists here.")
+		}
+		if err := listable(ctx, tx, key, c, family, at); err != nil {
+			return nil, err
+		}
+		if !slices.Contains(locked, c.UID) { // it was made since the locks were chosen
+			return nil, storage.Contention(nil)
+		}
+		out[i] = c.AsRef()
+	}
+	return out, nil
+}
+
+// listable refuses a class that a pool of the project cannot list.
+func listable(ctx context.Context, tx storage.Tx, key storage.ProjectKey, c ipam.Class, family ipam.Family, at string) error {
+	if c.Spec.Family != family {
+		return ipam.Errorf(ipam.CodeFamilyMismatch, "Class %s is %s; the pool is %s.", c.Ref(), c.Spec.Family, family).
+			At(at, "must name a class for %s.", family)
+	}
+	n, err := backedBy(ctx, tx, c, key)
+	if err != nil || n < storage.MaxClassPools {
+		return err
+	}
+	return ipam.Invalid(at, "names class %s, which %d pools of the project list already; no more can.", c.Ref(), n)
+}
+
+// checkScoped keeps a pool that was carved for a scope to that scope.
+func checkScoped(p ipam.Pool) error {
+	switch {
+	case p.Scope == nil:
+		return nil
+	case len(p.Spec.ClassNames) > 0:
+		return ipam.Errorf(ipam.CodeImmutableField, "Pool %s serves claims of class %s in project %q alone; it cannot back classes.", p.Ref(), p.Scope.Class.Ref, p.Scope.Project).
+			At("/spec/classNames", "must be empty for a pool that was carved for a scope.")
+	case p.Spec.Visibility == ipam.VisibilityShared:
+		return ipam.Errorf(ipam.CodeImmutableField, "Pool %s serves claims of class %s in project %q alone; it cannot be shared.", p.Ref(), p.Scope.Class.Ref, p.Scope.Project).
+			At("/spec/visibility", "cannot be shared for a pool that was carved for a scope.")
+	}
+	return nil
+}

@@ -1,0 +1,82 @@
+package pools
+
+import (
+	"context"
+	"math/big"
+	"slices"
+
+	"github.com/carve-ipam/carve/internal/alloc/space"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+func withClassStatus(ctx context.Context, read storage.Reader, caller storage.ProjectKey, c ipam.Class) (ipam.Class, error) {
+	list := []ipam.Class{c}
+	err := fillClassStatus(ctx, read, caller, list)
+	return list[0], err
+}
+
+// fillClassStatus says what stands behind each class for a project. One class after another: together they may have more pools than are
+// to be held at once.
+func fillClassStatus(ctx context.Context, read storage.Reader, caller storage.ProjectKey, classes []ipam.Class) error {
+	for i := range classes {
+		c := &classes[i]
+		pools, err := read.ClassPools(ctx, *c, caller.ID)
+		if err != nil {
+			return err
+		}
+		if err := storage.FillStock(ctx, read, pools); err != nil {
+			return err
+		}
+		c.Status = ipam.ClassStatus{BackingPools: int64(len(pools))}
+		capacity(c, pools)
+		if !c.Scoped() {
+			continue
+		}
+		of := caller.ID
+		if c.ProjectID == caller.ID {
+			of = ipam.ID{} // all of them
+		}
+		if c.Status.ScopedPools, err = read.ScopedPoolCount(ctx, c.UID, of); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// capacity adds up what the pools behind a class have.
+func capacity(c *ipam.Class, pools []ipam.Pool) {
+	total, available := new(big.Int), new(big.Int)
+	for _, p := range pools {
+		if !slices.ContainsFunc(pools, func(q ipam.Pool) bool { return insideOf(p, q) }) {
+			total.Add(total, space.Size(p.Block))
+		}
+		available.Add(available, p.Stock.Available(c.Spec.Family.Bits()))
+		if bits, ok := largestFrom(*c, p); ok && (c.Status.LargestFree == nil || bits < *c.Status.LargestFree) {
+			c.Status.LargestFree = &bits
+		}
+	}
+	c.Status.Total, c.Status.Available = total.String(), available.String()
+}
+
+// insideOf reports whether the addresses of one pool are among those of another: a pool and one carved from it may back the same class.
+func insideOf(p, q ipam.Pool) bool {
+	return p.SpaceID == q.SpaceID && q.Block.Bits() < p.Block.Bits() && space.Contains(q.Block, p.Block)
+}
+
+// largestFrom is the length of the largest block that a claim can have now because of one pool behind its class. For a scoped class that
+// is one of a scope whose pool is still to be carved; how full the pools of other scopes are does not matter to it.
+func largestFrom(c ipam.Class, p ipam.Pool) (bits int, ok bool) {
+	free, ok := p.Stock.LargestFree()
+	if !ok {
+		return 0, false
+	}
+	lo, hi := c.Spec.Bounds()
+	poolLo, poolHi := p.Spec.Allocation.Bounds(p.Block)
+	if c.Scoped() {
+		carved := *c.Spec.PoolPrefixLength
+		return lo, lo <= hi && carved >= poolLo && carved <= poolHi && carved >= free
+	}
+	lo, hi = max(lo, poolLo, free), min(hi, poolHi)
+	return lo, lo <= hi
+}

@@ -1,0 +1,289 @@
+package pools
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net/netip"
+	"slices"
+
+	"github.com/carve-ipam/carve/internal/alloc/carve"
+	"github.com/carve-ipam/carve/internal/alloc/quota"
+	"github.com/carve-ipam/carve/internal/alloc/refusals"
+	"github.com/carve-ipam/carve/internal/alloc/regions"
+	"github.com/carve-ipam/carve/internal/alloc/space"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/alloc/trail"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
+	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/tenancy"
+)
+
+// CreatePool carves a pool, and its reservations from it, in one transaction.
+func (s *Pools) CreatePool(ctx context.Context, project string, p ipam.Pool, r usecase.Request) (usecase.Result[ipam.Pool], error) {
+	none := usecase.Result[ipam.Pool]{}
+	who, key, err := s.Enter(ctx, tenancy.PoolsWrite, project)
+	if err != nil {
+		return none, err
+	}
+	if err := cmp.Or(usecase.CheckNew(&p.Metadata, p.Spec.Check()), ipam.CheckPoolBlock("/spec/cidr", p.Spec.CIDR)); err != nil {
+		return none, err
+	}
+	if err := checkVisibility(project, p.Spec.Visibility); err != nil {
+		return none, err
+	}
+	if err := s.regions.CheckRegions(ctx, &p.Spec); err != nil {
+		return none, err
+	}
+	p.Metadata = s.Fresh(p.Metadata, project, p.Spec.Region, who)
+	p.ProjectID = key.ID
+	random := ipam.NewID()
+	answer, err := usecase.Once(ctx, s.Core, key, r, &p.Metadata, func(ctx context.Context) (ipam.Pool, error) {
+		from, err := poolSource(ctx, s.Store, key, p)
+		if err == nil {
+			from, err = s.sourceNear(ctx, from, p, r.DryRun)
+		}
+		if err != nil {
+			return p, err
+		}
+		release, err := s.Lanes.Acquire(ctx, from.Container.Lock())
+		if err != nil {
+			return p, err
+		}
+		defer func() { release() }()
+		classes, err := classesToList(ctx, s.Store, key, p.Spec.ClassNames)
+		if err != nil {
+			return p, err
+		}
+		locks := storage.Locks{Alone: []ipam.ID{from.Container.Lock()}, Shared: []ipam.ID{key.ID}}.And(listingLocks(key, p.Spec.ClassNames, classes))
+		plan := poolPlan{from: from.Container.ID, at: from.Container.Region, classes: classes, random: random}
+		made, err := usecase.Settled(ctx, s.Core, "pool_create", locks, r.DryRun, func(ctx context.Context, tx storage.Tx) (ipam.Pool, error) {
+			return s.carvePool(ctx, tx, key, p, plan, r)
+		}, func(ctx context.Context) (ipam.Pool, bool, error) {
+			got, found, err := storage.IgnoreNotFound(s.Store.PoolGet(ctx, key, p.Name))
+			if err != nil || !found || got.UID != p.UID {
+				return got, false, err
+			}
+			got, err = regions.WithStanding(ctx, s.Store, got)
+			return got, err == nil, err
+		})
+		if usecase.NameTaken(err) && !r.DryRun {
+			return made, s.Exists(ctx, err, func(ctx context.Context) error {
+				_, err := s.Store.PoolGet(ctx, key, p.Name)
+				return err
+			})
+		}
+		if lack, ok := errors.AsType[*refusals.Lacking](err); ok && !r.DryRun && lack.Pools[0].Several() {
+			release() // a loan needs the turn
+			release = func() {}
+			if brought, failed := s.regions.Borrowed(ctx, lack.Pools[0], lack.Bits); failed != nil || brought {
+				return p, orAgain(failed)
+			}
+		}
+		if from.Parent != nil && ipam.IsCode(err, ipam.CodeBlockTaken) {
+			if free, failed := s.regions.OnItsWay(ctx, *from.Parent, p.Spec.CIDR, r.DryRun); free && failed == nil {
+				release()
+				release = func() {}
+				return p, &storage.Conflict{}
+			}
+		}
+		return made, err
+	})
+	return answer, s.refusals.Counted(ctx, err)
+}
+
+// orAgain makes once look again, unless something has failed.
+func orAgain(failed error) error {
+	if failed != nil {
+		return failed
+	}
+	return &storage.Conflict{}
+}
+
+// poolPlan is what is prepared before the transaction: what that has locked, and what it must not choose anew.
+type poolPlan struct {
+	from    ipam.ID   // the container
+	at      string    // its region
+	classes []ipam.ID // those that the pool lists
+	random  ipam.ID
+}
+
+// carvePool is one attempt of the transaction pool_create.
+func (s *Pools) carvePool(ctx context.Context, tx storage.Tx, key storage.ProjectKey, p ipam.Pool, plan poolPlan, r usecase.Request) (ipam.Pool, error) {
+	from, err := poolSource(ctx, tx, key, p)
+	if err != nil {
+		return p, err
+	}
+	if err := storage.Moved(plan.from, from.Container.ID); err != nil {
+		return p, err
+	}
+	if from = from.in(plan.at); from.Parent != nil && !from.Parent.Serves(plan.at) {
+		return p, &storage.Conflict{} // the region was given up meanwhile: look again
+	}
+	if from.Parent != nil && from.Parent.Several() {
+		if err := regions.Fenced(ctx, tx, *from.Parent); err != nil {
+			return p, err
+		}
+	}
+	if p.Classes, err = listed(ctx, tx, key, p.Spec.ClassNames, ipam.FamilyOf(from.Container.Block.Addr()), nil, plan.classes); err != nil {
+		return p, err
+	}
+	wish := space.Wish{Exact: p.Spec.CIDR}
+	if from.Parent != nil {
+		if err := admitChild(*from.Parent, p.Spec); err != nil {
+			return p, err
+		}
+		if p.Spec.PrefixLength != nil {
+			wish = carve.WishFor(netip.Prefix{}, *p.Spec.PrefixLength, from.Parent.Spec.Allocation.Strategy, plan.random, from.Container.Block, tx.Attempt())
+		}
+	}
+	wishes := []space.Wish{wish}
+	free, err := tx.FreeRead(ctx, from.Container, carve.Reads(from.Container, nil, wishes))
+	if err != nil {
+		return p, err
+	}
+	k, err := carve.NewCarver(from.Container, nil, free)
+	if err != nil {
+		return p, err
+	}
+	block, ok := k.Take(wish)
+	if !ok {
+		return p, poolRefusal(ctx, tx, key, from, wish)
+	}
+	p.CreatedAt = tx.Now()
+	p.UpdatedAt = p.CreatedAt
+	p.Block, p.SpaceID, p.Space = block, from.SpaceID, from.Space
+	p.ContainerID, p.ContainerProjectID = from.Container.ID, from.Container.ProjectID
+	if from.Parent == nil {
+		p.Spec.Space = from.Space
+	}
+	if err := p.Spec.Allocation.CheckFor(block); err != nil {
+		return p, err
+	}
+	if err := ipam.CheckPoolBlock("/spec/prefixLength", block); err != nil { // of a parent from before there was this check
+		return p, err
+	}
+	inner, reservations, err := s.reserve(p)
+	if err != nil {
+		return p, err
+	}
+	quotas, err := poolQuotas(ctx, tx, key.ID, p.ContainerID)
+	if err != nil {
+		return p, err
+	}
+	if err := quotas.Take(ctx, key, quota.PoolPlace(p), OnePool); err != nil {
+		return p, err
+	}
+	p.Stock = ipam.Stock{Free: space.HistogramOf(inner)}
+	p.Regional = regions.FirstStanding(p)
+	stored, err := usecase.Answers(key.ID, r, p.CreatedAt, p)
+	if err != nil {
+		return p, err
+	}
+	event, err := trail.Changed(ctx, p.CreatedAt, key.ID, trail.KindPool, p.Name, nil, trail.RecordedPool(p))
+	if err != nil {
+		return p, err
+	}
+	ch := storage.Changes{
+		Free:             []storage.FreeChange{k.Change(), {Container: storage.PoolContainer(p), Insert: inner}},
+		PoolInsert:       []ipam.Pool{p},
+		AllocationInsert: append(reservations, PoolHold(p, from)),
+		Answers:          stored,
+		Events:           []ipam.Event{event},
+		RegionChanges:    storage.RegionChanges{PoolRegionInsert: regions.BeginRegions(p, p.Spec.Regions)},
+	}
+	quotas.Into(&ch)
+	return p, tx.Write(ctx, ch)
+}
+
+// OnePool is what a pool takes from the quotas of its project.
+var OnePool = ipam.Usage{Pools: 1}
+
+// poolQuotas reads the quotas that a transaction on a container's pools takes from or gives back to.
+func poolQuotas(ctx context.Context, tx storage.Tx, projectID, containerID ipam.ID) (*quota.Ledger, error) {
+	parts, err := tx.QuotaParts(ctx, []ipam.ID{projectID}, quota.ShardOf(containerID))
+	return quota.NewLedger(tx, parts), err
+}
+
+// checkVisibility keeps pools "of the platform" to the platform's project.
+func checkVisibility(project string, v ipam.Visibility) error {
+	if v == ipam.VisibilityPlatform && project != ipam.PlatformProject {
+		return ipam.Invalid("/spec/visibility", "can be platform only for pools of the project %q; use consumer or shared.", ipam.PlatformProject)
+	}
+	return nil
+}
+
+// reserve cuts the reservations out of a new pool: what stays free, and the allocations that hold the rest.
+func (s *Pools) reserve(p ipam.Pool) (free []netip.Prefix, held []ipam.Allocation, err error) {
+	list, err := carve.CutReservations(p.Block, p.Spec.Reservations)
+	if err != nil {
+		return nil, nil, err
+	}
+	set, err := space.NewFreeSet(p.Block, []netip.Prefix{p.Block})
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, r := range list {
+		set.Take(space.Wish{Exact: r.Block}) // cannot fail: carve.ReservedBlocks has taken the same ones
+		held = append(held, reservationOf(p, r))
+	}
+	_, free = set.Changes()
+	if len(list) == 0 {
+		free = []netip.Prefix{p.Block}
+	}
+	return free, held, nil
+}
+
+func reservationOf(p ipam.Pool, r carve.Reserved) ipam.Allocation {
+	return ipam.Allocation{
+		ID: ipam.DerivedID(p.Revision, r.Block.String()), Region: p.Region, ProjectID: p.ProjectID, Project: p.Project, ContainerID: p.UID, Pool: p.Ref(),
+		Block: r.Block, Purpose: ipam.PurposeReservation, Phase: ipam.PhaseBound, Reason: r.Reason,
+		Since: p.UpdatedAt, Revision: p.Revision, CreatedAt: p.UpdatedAt, UpdatedAt: p.UpdatedAt, CreatedBy: p.CreatedBy,
+	}
+}
+
+// PoolHold is the pool's own allocation in what it was carved from. It belongs to the owner of that: of a root pool in a space
+// of another project, to the owner of the space.
+func PoolHold(p ipam.Pool, from Source) ipam.Allocation {
+	a := ipam.Allocation{
+		ID: ipam.DerivedID(p.UID, "hold"), Region: from.Container.Region, ProjectID: from.Container.ProjectID, Project: from.Space.Project,
+		ContainerID: from.Container.ID, Block: p.Block, Purpose: ipam.PurposeRootPool, Phase: ipam.PhaseBound,
+		HolderProjectID: p.ProjectID, Holder: p.Ref(), Since: p.CreatedAt,
+		Revision: p.Revision, CreatedAt: p.CreatedAt, UpdatedAt: p.CreatedAt, CreatedBy: p.CreatedBy,
+	}
+	if from.Parent != nil {
+		a.Purpose, a.Pool, a.Project = ipam.PurposeChildPool, from.Parent.Ref(), from.Parent.Project
+	}
+	return a
+}
+
+func admitChild(parent ipam.Pool, spec ipam.PoolSpec) error {
+	if spec.CIDR.IsValid() {
+		return parent.AdmitExact("/spec/cidr", spec.CIDR)
+	}
+	return parent.Admit("/spec/prefixLength", *spec.PrefixLength)
+}
+
+// poolRefusal explains why the source had no room. Pools of other projects in the same space are not named.
+func poolRefusal(ctx context.Context, read storage.Reader, key storage.ProjectKey, from Source, wish space.Wish) error {
+	if from.Parent != nil {
+		tell := refusals.Telling{Viewer: storage.ProjectKey{ID: from.Parent.ProjectID, Name: from.Parent.Project}}
+		if !wish.Exact.IsValid() {
+			return &refusals.Lacking{Tell: tell, Pools: []ipam.Pool{*from.Parent}, Bits: wish.Bits}
+		}
+		return refusals.TakenRefusal(ctx, read, tell, *from.Parent, wish.Exact, "/spec/cidr")
+	}
+	others, err := read.PoolListOverlapping(ctx, from.Container.ID, wish.Exact, 5)
+	if err != nil {
+		return err
+	}
+	others = slices.DeleteFunc(others, func(o ipam.Pool) bool { return o.ProjectID != key.ID })
+	e := ipam.Errorf(ipam.CodeOverlap, "%s overlaps a pool of space %s.", wish.Exact, from.Space)
+	if len(others) > 0 {
+		e = ipam.Errorf(ipam.CodeOverlap, "%s overlaps pool %s (%s) of space %s.", wish.Exact, others[0].Ref(), others[0].Block, from.Space)
+	}
+	for _, o := range others {
+		e.Figures.ConflictsWith = append(e.Figures.ConflictsWith, o.Ref().String())
+	}
+	return e.At("/spec/cidr", "must not overlap another root pool of the space.")
+}

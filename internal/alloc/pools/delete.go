@@ -1,0 +1,311 @@
+package pools
+
+import (
+	"context"
+	"net/netip"
+	"strconv"
+	"time"
+
+	"github.com/carve-ipam/carve/internal/alloc/carve"
+	"github.com/carve-ipam/carve/internal/alloc/quota"
+	"github.com/carve-ipam/carve/internal/alloc/refusals"
+	"github.com/carve-ipam/carve/internal/alloc/regions"
+	"github.com/carve-ipam/carve/internal/alloc/space"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/alloc/trail"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
+	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/tenancy"
+)
+
+// DeletePool removes an empty pool: its reservations and grants go with it and its block is free again in what it was carved
+// from.
+func (s *Pools) DeletePool(ctx context.Context, project, name string, r usecase.Request) error {
+	_, key, err := s.Enter(ctx, tenancy.PoolsWrite, project)
+	if err != nil {
+		return err
+	}
+	first, err := s.Store.PoolGet(ctx, key, name)
+	if err != nil {
+		return err
+	}
+	event := trail.Attempt(ctx, s.Now(), key.ID, trail.KindPool, name)
+	if !first.Several() {
+		return s.deletePool(ctx, key, first, r, event)
+	}
+	return s.deleteServed(ctx, key, first, r, event)
+}
+
+// deletePool deletes a pool all of which is at home.
+func (s *Pools) deletePool(ctx context.Context, key storage.ProjectKey, first ipam.Pool, r usecase.Request, event ipam.Event) error {
+	locks, err := uncarveLocks(ctx, s.Store, first)
+	if err != nil {
+		return err
+	}
+	release, err := s.Lanes.Acquire(ctx, locks.Alone...)
+	if err != nil {
+		return err
+	}
+	defer release()
+	_, err = usecase.Settled(ctx, s.Core, "pool_delete", locks, r.DryRun, func(ctx context.Context, tx storage.Tx) (struct{}, error) {
+		changes, err := uncarvePool(ctx, tx, first, r.IfMatch, event)
+		if err != nil {
+			return struct{}{}, err
+		}
+		return struct{}{}, tx.Write(ctx, changes)
+	}, func(ctx context.Context) (struct{}, bool, error) {
+		got, found, err := storage.IgnoreNotFound(s.Store.PoolGet(ctx, key, first.Name))
+		return struct{}{}, !found || got.UID != first.UID, err
+	})
+	if ipam.IsCode(err, ipam.CodeInUse) {
+		return s.inUse(ctx, first, err)
+	}
+	return err
+}
+
+// uncarveLocks is what uncarvePool depends on. In which region a pool's block is held stays as it is while it is held.
+func uncarveLocks(ctx context.Context, read storage.Reader, p ipam.Pool) (storage.Locks, error) {
+	from := p.ContainerID // a space is at home only
+	if !p.Root() {
+		c, err := holder(ctx, read, p)
+		if err != nil {
+			return storage.Locks{}, err
+		}
+		from = c.Lock()
+	}
+	return storage.Locks{Alone: append(storage.PoolLocks(p), from), Shared: []ipam.ID{payer(p)}}, nil
+}
+
+// uncarvePool plans the removal of a pool, which event records; in_use when anything but reservations is held in it.
+func uncarvePool(ctx context.Context, tx storage.Tx, locked ipam.Pool, match usecase.Match, event ipam.Event) (storage.Changes, error) {
+	p, err := tx.PoolGet(ctx, storage.ProjectKey{ID: locked.ProjectID, Name: locked.Project}, locked.Name)
+	if err != nil {
+		return storage.Changes{}, err
+	}
+	if err := storage.Moved(locked.UID, p.UID); err != nil {
+		return storage.Changes{}, err
+	}
+	if err := match.Check(p.Revision); err != nil {
+		return storage.Changes{}, err
+	}
+	c := storage.PoolContainer(p)
+	regions, err := regions.EndRegions(ctx, tx, p, p.Spec.Regions, false)
+	if err != nil {
+		return storage.Changes{}, err
+	}
+	held, free, err := onlyReservations(ctx, tx, p, c)
+	if err != nil {
+		return storage.Changes{}, err
+	}
+	from, err := holder(ctx, tx, p)
+	if err != nil {
+		return storage.Changes{}, err
+	}
+	hold, err := tx.AllocationListInPool(ctx, from, p.Block, netip.Addr{}, 1)
+	if err != nil {
+		return storage.Changes{}, err
+	}
+	if len(hold) != 1 || hold[0].Block != p.Block {
+		return storage.Changes{}, ipam.Errorf(ipam.CodeInternal, "Pool %s is not held where it was carved from; run the audit.", p.Ref())
+	}
+	around, err := tx.FreeRead(ctx, from, carve.Reads(from, []netip.Prefix{p.Block}, nil))
+	if err != nil {
+		return storage.Changes{}, err
+	}
+	k, err := carve.NewCarver(from, []netip.Prefix{p.Block}, around)
+	if err != nil {
+		return storage.Changes{}, err
+	}
+	quotas, err := poolQuotas(ctx, tx, payer(p), p.ContainerID)
+	if err != nil {
+		return storage.Changes{}, err
+	}
+	quotas.Give(payer(p), quota.PoolPlace(p), OnePool)
+	if event, err = trail.Effected(event, trail.RecordedPool(p), nil); err != nil {
+		return storage.Changes{}, err
+	}
+	of := storage.GrantsOfPool(p)
+	ch := storage.Changes{
+		Free:             []storage.FreeChange{{Container: c, Delete: free}, k.Change()},
+		AllocationDelete: append(held, hold[0]),
+		PoolDelete:       &p,
+		AccessChanges:    storage.AccessChanges{GrantsDelete: &of},
+		Events:           []ipam.Event{event},
+		RegionChanges:    storage.RegionChanges{PoolRegionDelete: regions},
+	}
+	if !p.Root() { // a root pool's hold is the space's, not a pool's: history is of pools
+		ch.History = []ipam.Hold{trail.EndedHold(hold[0], tx.Now())}
+	}
+	quotas.Into(&ch)
+	return ch, nil
+}
+
+// payer is the project whose quotas a pool counts in: its owner, or the project whose scope it was carved for.
+func payer(p ipam.Pool) ipam.ID {
+	if p.Scope != nil {
+		return p.Scope.ProjectID
+	}
+	return p.ProjectID
+}
+
+// onlyReservations answers all that a pool consists of, if nothing but reservations is held in it; otherwise in_use.
+func onlyReservations(ctx context.Context, tx storage.Tx, p ipam.Pool, c storage.Container) (held []ipam.Allocation, free []netip.Prefix, err error) {
+	held, err = tx.AllocationListInPool(ctx, c, p.Block, netip.Addr{}, maxHeldToDelete)
+	if err != nil {
+		return nil, nil, err
+	}
+	tiles := make([]netip.Prefix, 0, len(held))
+	for _, a := range held {
+		if a.Purpose != ipam.PurposeReservation {
+			return nil, nil, ipam.Errorf(ipam.CodeInUse, "Pool %s still holds blocks.", p.Ref())
+		}
+		tiles = append(tiles, a.Block)
+	}
+	free, err = tx.FreeList(ctx, c, p.Block.Addr().BitLen(), netip.Prefix{}, maxFreeToDelete)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := space.Tiles(p.Block, append(tiles, free...)); err != nil {
+		return nil, nil, ipam.Errorf(ipam.CodeInternal, "Pool %s does not add up and was not deleted; run the audit.", p.Ref()).Because(err)
+	}
+	return held, free, nil
+}
+
+// holder is the container that a pool was carved from. A root pool's space may be another project's: whether it is still
+// granted does not matter to what was carved.
+func holder(ctx context.Context, read storage.Reader, p ipam.Pool) (storage.Container, error) {
+	if p.Root() {
+		sp, err := read.SpaceGet(ctx, storage.ProjectKey{ID: p.ContainerProjectID, Name: p.Space.Project}, p.Space.Name)
+		return storage.SpaceContainer(sp, p.Family()), err
+	}
+	parent, err := read.PoolGetByID(ctx, p.ContainerID)
+	if err != nil {
+		return storage.Container{}, err
+	}
+	if parent, err = regions.WhereLent(ctx, read, parent, p.Block); err == nil {
+		err = regions.Fenced(ctx, read, parent)
+	}
+	return storage.PoolContainer(parent), err
+}
+
+// inUse completes the refusal with how much is held; counting is not part of the transaction.
+func (s *Pools) inUse(ctx context.Context, p ipam.Pool, refused error) error {
+	held, err := s.heldIn(ctx, storage.PoolContainers(p))
+	if err != nil || held.Claims+held.Retained+held.ChildPools+held.CoolingDown == 0 {
+		return refused
+	}
+	holding := usecase.Counted(held.Claims, "claim") + ", " + usecase.Counted(held.Retained, "retained allocation") + " and " + usecase.Counted(held.ChildPools, "child pool")
+	e := ipam.Errorf(ipam.CodeInUse, "Pool %s still holds %s; nothing was changed.", p.Ref(), holding)
+	if held.Claims+held.Retained+held.ChildPools == 0 {
+		e = ipam.Errorf(ipam.CodeInUse, "Pool %s cannot be deleted yet; nothing was changed.", p.Ref())
+	}
+	if held.Claims+held.ChildPools == 0 && held.Retained > 0 {
+		e.Code, e.Figures.ConflictsWith = ipam.CodeAllocationRetained, s.retainedNames(ctx, p)
+	}
+	e.Figures.Claims, e.Figures.Retained, e.Figures.ChildPools = &held.Claims, &held.Retained, &held.ChildPools
+	return s.stillCooling(ctx, p, held.CoolingDown, e)
+}
+
+// heldIn counts what is held in some containers.
+func (s *Pools) heldIn(ctx context.Context, containers []storage.Container) (sum storage.Held, err error) {
+	for _, c := range containers {
+		h, err := s.Store.HeldCount(ctx, c)
+		if err != nil {
+			return sum, err
+		}
+		sum.Claims, sum.Retained, sum.CoolingDown = sum.Claims+h.Claims, sum.Retained+h.Retained, sum.CoolingDown+h.CoolingDown
+		sum.ChildPools, sum.Reservations, sum.RootPools = sum.ChildPools+h.ChildPools, sum.Reservations+h.Reservations, sum.RootPools+h.RootPools
+	}
+	return sum, nil
+}
+
+// stillCooling completes the refusal with what is cooling down in the pool, and until when, if that can be read at once.
+func (s *Pools) stillCooling(ctx context.Context, p ipam.Pool, n int64, e *ipam.Error) error {
+	if n == 0 {
+		return e
+	}
+	e.Message += " It has " + usecase.Counted(n, "block") + " cooling down"
+	rows, err := s.Store.AllocationListInPool(ctx, storage.PoolContainer(p), p.Block, netip.Addr{}, maxHeldToDelete)
+	if err == nil && len(rows) < maxHeldToDelete { // otherwise the refusal stands without the time
+		for _, a := range rows {
+			if a.CoolUntil.After(e.Figures.CooledDownAt) {
+				e.Figures.CooledDownAt = a.CoolUntil.UTC()
+			}
+		}
+	}
+	if !e.Figures.CooledDownAt.IsZero() {
+		e.Message += ", the last of them until " + e.Figures.CooledDownAt.Format(time.RFC3339)
+	}
+	e.Message += "; deleting an allocation ends its cool-down."
+	return e
+}
+
+// retainedNames names a few of the allocations that are all that keeps a pool.
+func (s *Pools) retainedNames(ctx context.Context, p ipam.Pool) []string {
+	rows, err := s.Store.AllocationListInPool(ctx, storage.PoolContainer(p), p.Block, netip.Addr{}, refusals.MaxPoolsNamed)
+	if err != nil {
+		return nil // the refusal stands without them
+	}
+	var names []string
+	for _, a := range rows {
+		if a.Phase == ipam.PhaseRetained {
+			names = append(names, a.Project+"/"+a.ID.String())
+		}
+	}
+	return names
+}
+
+// maxHeldToDelete is one more than the reservations a pool can have, so that anything else held is among those read.
+const maxHeldToDelete = ipam.MaxReservedBlocks + 1
+
+// maxFreeToDelete bounds the free rows of a pool that holds reservations alone: each reserved block leaves at most one
+// free block for each length on each of its two sides.
+const maxFreeToDelete = ipam.MaxReservedBlocks * 2 * 128
+
+func reservationPointer(i int) string { return "/spec/reservations/" + strconv.Itoa(i) }
+
+// deleteServed deletes a pool that serves several regions: all that is free in them is brought home first.
+func (s *Pools) deleteServed(ctx context.Context, key storage.ProjectKey, p ipam.Pool, r usecase.Request, event ipam.Event) error {
+	for round := range usecase.MaxRounds {
+		if round > 0 { // it may serve other regions by now
+			now, err := s.Store.PoolGet(ctx, key, p.Name)
+			if err == nil {
+				err = storage.Moved(p.UID, now.UID)
+			}
+			if err != nil {
+				return err
+			}
+			p = now
+		}
+		held, err := s.heldIn(ctx, storage.PoolContainers(p)[1:])
+		switch {
+		case err != nil:
+			return err
+		case held != (storage.Held{}):
+			if err := r.IfMatch.Check(p.Revision); err != nil {
+				return err
+			}
+			return s.inUse(ctx, p, ipam.Errorf(ipam.CodeInUse, "Pool %s still holds blocks.", p.Ref()))
+		case r.DryRun:
+			if held, err = s.heldIn(ctx, storage.PoolContainers(p)[:1]); err == nil && held != (storage.Held{Reservations: held.Reservations}) {
+				err = s.inUse(ctx, p, ipam.Errorf(ipam.CodeInUse, "Pool %s still holds blocks.", p.Ref()))
+			}
+			if err == nil {
+				err = r.IfMatch.Check(p.Revision)
+			}
+			return err
+		}
+		if err := s.regions.BringHome(ctx, p, regions.OthersOf(p)...); err != nil {
+			return err
+		}
+		err = s.deletePool(ctx, key, p, r, event)
+		if !ipam.IsCode(err, ipam.CodeInUse) {
+			return err
+		}
+		loans, again := s.Store.LoansOver(ctx, p.UID, p.Block, 1)
+		if again != nil || len(loans) == 0 {
+			return err // of what is held at home
+		}
+	}
+	return storage.Contention(nil)
+}

@@ -1,0 +1,41 @@
+package pools
+
+import (
+	"context"
+
+	"github.com/carve-ipam/carve/internal/alloc/paging"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
+	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/tenancy"
+)
+
+// classesBehind is the classes whose claims draw from a pool.
+func classesBehind(p *ipam.Pool) []ipam.ClassRef {
+	if p.Scope != nil {
+		return []ipam.ClassRef{p.Scope.Class}
+	}
+	return p.Classes
+}
+
+// ListPools lists a project's pools by name, each with what is free in it.
+func (s *Pools) ListPools(ctx context.Context, project string, f paging.Filter, limit int, cursor string) (paging.Page[ipam.Pool], error) {
+	_, key, err := s.Enter(ctx, tenancy.PoolsRead, project)
+	if err != nil {
+		return paging.Page[ipam.Pool]{}, err
+	}
+	match := func(p *ipam.Pool) bool {
+		return f.MatchesBlock(p.Block) && f.MatchesLabels(p.Labels) && paging.Is(f.Space, p.Space) && paging.Is(f.Parent, p.Spec.Parent) &&
+			(f.Phase == "" || f.Phase == p.Phase()) && f.MatchesClass(classesBehind(p)...)
+	}
+	these := paging.ListOf("pools", key.ID, f)
+	return usecase.OrUnknown[ipam.Pool, string](these, cursor, s.Unknown(ctx, key, f), func(cursor string) (paging.Page[ipam.Pool], error) {
+		return paging.Scan(ctx, s.Searching, these, cursor, limit, func(after string, n int) ([]ipam.Pool, error) {
+			rows, err := s.Store.PoolList(ctx, key, after, n)
+			if err != nil {
+				return nil, err
+			}
+			return rows, storage.FillStock(ctx, s.Store, rows)
+		}, match, func(p ipam.Pool) string { return p.Name })
+	})
+}

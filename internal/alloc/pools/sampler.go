@@ -1,0 +1,238 @@
+package pools
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/carve-ipam/carve/internal/alloc/regions"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// What one step of a Sampler costs at most, whatever there is, and how often it begins anew. A pass over 100,000 pools takes 500 steps.
+const (
+	samplePools = 200
+	sampleFree  = 5000
+	sampleEvery = 10 * time.Second
+)
+
+const (
+	// smoothing is the time in which what was seen of the use of a pool is forgotten.
+	smoothing = 10 * time.Minute
+	// trendsKept is how many pools are remembered from one pass to the next, as a multiple of those that are told: one that becomes one of the fullest
+	// is to have a past.
+	trendsKept = 4
+)
+
+// Sampler looks at all pools, a page at a time, and keeps how the fullest stand. Make one with NewSampler; Step is for one goroutine, Sample for all.
+type Sampler struct {
+	store  SampleStore
+	region string
+	most   int
+	clock  func() time.Time
+	pools  int // read in one step at most, and
+	free   int // free blocks
+
+	pass   *pass // nil between two
+	begins time.Time
+	trends map[ipam.ID]trend // of the last pass
+
+	mu   sync.Mutex
+	last Sample
+}
+
+// NewSampler makes one that keeps so many pools; clock is the database's, or a test's.
+func NewSampler(store SampleStore, region string, most int, clock func() time.Time) *Sampler {
+	return &Sampler{store: store, region: region, most: most, clock: clock, pools: samplePools, free: sampleFree}
+}
+
+// Sample is what the last complete pass has seen.
+func (s *Sampler) Sample() Sample {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.last
+}
+
+// pass is one look at all pools.
+type pass struct {
+	began time.Time
+	after ipam.ID // the last pool of the pages before
+
+	page  []PoolStanding
+	at    FreePlace           // how far the free blocks of the page were read
+	stock map[ipam.ID]freeSum // of the page
+
+	fullest []seenPool
+	scarce  []seenPool
+	fenced  []ipam.Ref
+	closed  int64
+	count   map[string]int64
+}
+
+// freeSum is what is free in a container, by size. Exact: a count each, no sums of addresses, which no number here could hold.
+type freeSum map[int16]int64
+
+type seenPool struct {
+	id   ipam.ID
+	free float64 // share of the whole
+	PoolSample
+}
+
+// trend is how fast a pool was used.
+type trend struct {
+	free float64 // share of the whole, at
+	at   time.Time
+	rate float64 // share a second; negative: it becomes emptier
+	know bool
+}
+
+// Bound sets what one step reads at most.
+func (s *Sampler) Bound(pools, free int) { s.pools, s.free = pools, free }
+
+// Step looks at the next page, or at more of what is free in it.
+func (s *Sampler) Step(ctx context.Context) error {
+	now := s.clock()
+	if s.pass == nil {
+		if now.Before(s.begins) {
+			return nil
+		}
+		s.begins = now.Add(sampleEvery)
+		s.pass = &pass{began: now, count: map[string]int64{under50: 0, under80: 0, under90: 0, under100: 0, fullUp: 0}}
+	}
+	p := s.pass
+	if p.stock == nil {
+		page, err := s.store.PoolStandings(ctx, s.region, p.after, s.pools)
+		if err != nil {
+			return err
+		}
+		p.page, p.stock, p.at = page, make(map[ipam.ID]freeSum, len(page)), FreePlace{Container: p.after, HostBits: math.MaxInt16}
+	}
+	if n := len(p.page); n > 0 {
+		rows, err := s.store.FreeWalk(ctx, s.region, p.at, p.page[n-1].ID, s.free)
+		if err != nil {
+			return err
+		}
+		p.add(rows)
+		if len(rows) == s.free {
+			return nil // the next step goes on
+		}
+		s.look(p, now)
+		p.after = p.page[n-1].ID
+	}
+	whole := len(p.page) < s.pools
+	p.page, p.stock = nil, nil
+	if whole {
+		s.finish(p, now)
+	}
+	return nil
+}
+
+func (p *pass) add(rows []FreePlace) {
+	for _, r := range rows {
+		sum := p.stock[r.Container]
+		if sum == nil {
+			sum = freeSum{}
+			p.stock[r.Container] = sum
+		}
+		sum[r.HostBits]++
+		p.at = r
+	}
+}
+
+// look takes the figures of a page whose free blocks are all known.
+func (s *Sampler) look(p *pass, now time.Time) {
+	for _, pool := range p.page {
+		if pool.Fenced {
+			p.closed++
+			if len(p.fenced) < s.most {
+				p.fenced = append(p.fenced, pool.Pool)
+			}
+		}
+		width := pool.Block.Addr().BitLen()
+		free := p.stock[pool.ID].of(width - pool.Block.Bits())
+		switch {
+		case pool.Home == s.region:
+			utilization := min(1, max(0, 1-free))
+			p.count[fullness(utilization)]++
+			p.fullest = append(p.fullest, seenPool{pool.ID, free, PoolSample{pool.Pool, utilization, -1}})
+		case pool.Served != nil && pool.Served.Loan >= 0:
+			rec := *pool.Served
+			rec.Stock = ipam.Stock{Free: map[int]int64{}}
+			for bits, n := range p.stock[pool.ID] {
+				rec.Stock.Free[width-int(bits)] = n
+			}
+			lasts, known := regions.Runway(width, rec, now)
+			if !known {
+				lasts = -1
+			}
+			p.scarce = append(p.scarce, seenPool{pool.ID, free, PoolSample{pool.Pool, p.stock[pool.ID].of(rec.Loan), lasts}})
+		}
+	}
+	slices.SortFunc(p.fullest, func(a, b seenPool) int {
+		return cmp.Or(cmp.Compare(a.free, b.free), cmp.Compare(a.Pool.String(), b.Pool.String()))
+	})
+	slices.SortFunc(p.scarce, func(a, b seenPool) int {
+		return cmp.Or(cmp.Compare(a.Ratio, b.Ratio), cmp.Compare(a.Pool.String(), b.Pool.String()))
+	})
+	p.fullest = p.fullest[:min(len(p.fullest), trendsKept*s.most)]
+	p.scarce = p.scarce[:min(len(p.scarce), s.most)]
+}
+
+// of is what is free as a part of 2^bits addresses.
+func (f freeSum) of(bits int) float64 {
+	sum := 0.0
+	for size, n := range f {
+		sum += math.Ldexp(float64(n), int(size)-bits)
+	}
+	return sum
+}
+
+// finish makes what a pass has seen the last sample.
+func (s *Sampler) finish(p *pass, now time.Time) {
+	trends := make(map[ipam.ID]trend, len(p.fullest))
+	out := Sample{Fenced: p.fenced, Closed: p.closed, Count: p.count, Ended: now, Took: now.Sub(p.began)}
+	for i, pool := range p.fullest {
+		was, known := s.trends[pool.id]
+		next := trend{free: pool.free, at: now}
+		if known {
+			next = was.next(pool.free, now)
+		}
+		trends[pool.id] = next
+		if i < s.most {
+			pool.Runway = next.runway()
+			out.Fullest = append(out.Fullest, pool.PoolSample)
+		}
+	}
+	for _, pool := range p.scarce {
+		out.Scarce = append(out.Scarce, pool.PoolSample)
+	}
+	s.trends, s.pass = trends, nil
+	s.mu.Lock()
+	s.last = out
+	s.mu.Unlock()
+}
+
+// next is the trend after another look.
+func (t trend) next(free float64, now time.Time) trend {
+	passed := now.Sub(t.at).Seconds()
+	if passed <= 0 {
+		return t
+	}
+	rate := (t.free - free) / passed
+	if t.know {
+		weight := 1 - math.Exp(-passed/smoothing.Seconds())
+		rate = t.rate + weight*(rate-t.rate)
+	}
+	return trend{free: free, at: now, rate: rate, know: true}
+}
+
+// runway is how long what is free lasts; negative when that is not known, or it does not become less.
+func (t trend) runway() time.Duration {
+	if !t.know || t.rate <= 0 {
+		return -1
+	}
+	return time.Duration(min(t.free/t.rate, regions.MaxRunway.Seconds()) * float64(time.Second))
+}

@@ -1,0 +1,96 @@
+package pools
+
+import (
+	"context"
+
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// Source is what a pool is carved from.
+type Source struct {
+	Container storage.Container
+	SpaceID   ipam.ID
+	Space     ipam.Ref
+	Parent    *ipam.Pool // nil for a root
+}
+
+// poolSource finds what a new pool of a project is carved from: a pool of the same project, or a space, which may be another
+// project's that has granted it.
+func poolSource(ctx context.Context, read storage.Reader, key storage.ProjectKey, p ipam.Pool) (Source, error) {
+	if ref := p.Spec.Parent; ref != (ipam.Ref{}) {
+		if ref.Project != key.Name {
+			return Source{}, storage.At(ipam.Errorf(ipam.CodeNotFound, "Pool %s was not found.", ref), "/spec/parentRef")
+		}
+		parent, err := read.PoolGet(ctx, key, ref.Name)
+		if err != nil {
+			return Source{}, storage.At(err, "/spec/parentRef/name")
+		}
+		if sc := parent.Scope; sc != nil {
+			return Source{}, ipam.Invalid("/spec/parentRef/name", "names a pool that was carved for claims of class %s in project %q alone; carve from another one.", sc.Class.Ref, sc.Project)
+		}
+		return Source{Container: storage.PoolContainer(parent), SpaceID: parent.SpaceID, Space: parent.Space, Parent: &parent}, nil
+	}
+	ref := p.Spec.Space
+	if ref == (ipam.Ref{}) {
+		ref = ipam.Ref{Project: key.Name, Name: ipam.DefaultSpace}
+	}
+	sp, err := spaceFor(ctx, read, key, ref)
+	if err != nil {
+		return Source{}, err
+	}
+	c := storage.SpaceContainer(sp, ipam.FamilyOf(p.Spec.CIDR.Addr()))
+	return Source{Container: c, SpaceID: sp.UID, Space: ipam.Ref{Project: ref.Project, Name: sp.Name}}, nil
+}
+
+// spaceFor finds a space that a project may carve root pools from. A space of another project that was not granted is answered
+// like one that does not exist.
+func spaceFor(ctx context.Context, read storage.Reader, key storage.ProjectKey, ref ipam.Ref) (ipam.Space, error) {
+	if ref.Project == key.Name {
+		sp, err := read.SpaceGet(ctx, key, ref.Name)
+		return sp, storage.At(err, "/spec/spaceRef/name")
+	}
+	sp, found, err := foreignSpace(ctx, read, key, ref)
+	if err == nil && !found {
+		err = storage.At(ipam.Errorf(ipam.CodeNotFound, "Space %s was not found.", ref), "/spec/spaceRef")
+	}
+	return sp, err
+}
+
+// foreignSpace makes the same reads whether there is such a project, such a space and such a grant: what is missing has no id, and
+// nothing is found under that.
+func foreignSpace(ctx context.Context, read storage.Reader, key storage.ProjectKey, ref ipam.Ref) (ipam.Space, bool, error) {
+	owner, _, err := storage.IgnoreNotFound(read.ProjectGet(ctx, ref.Project))
+	if err != nil {
+		return ipam.Space{}, false, err
+	}
+	sp, found, err := storage.IgnoreNotFound(read.SpaceGet(ctx, storage.Key(owner), ref.Name))
+	if err != nil {
+		return sp, false, err
+	}
+	granted, err := read.Granted(ctx, storage.GrantsOfSpace(sp), key.Name)
+	return sp, found && granted, err
+}
+
+// in is a source in one of the regions that the parent is served in.
+func (from Source) in(region string) Source {
+	if from.Parent == nil {
+		return from
+	}
+	parent := storage.Placed(*from.Parent, region)
+	from.Parent, from.Container = &parent, storage.PoolContainer(parent)
+	return from
+}
+
+// sourceNear chooses in which region a child is carved from a parent that serves several: where the very block is, or else where the child is to be at home, or
+// else at the parent's home.
+func (s *Pools) sourceNear(ctx context.Context, from Source, p ipam.Pool, dryRun bool) (Source, error) {
+	if from.Parent == nil || !from.Parent.Several() {
+		return from, nil
+	}
+	if p.Spec.CIDR.IsValid() {
+		at, err := s.regions.Gathered(ctx, *from.Parent, p.Spec.CIDR, dryRun)
+		return from.in(at.Place()), err
+	}
+	return from.in(from.Parent.In(p.Region).Place()), nil
+}

@@ -1,0 +1,2 @@
+// Package quota is quotas, and the ledger that keeps them.
+package quota

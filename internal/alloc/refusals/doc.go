@@ -1,0 +1,2 @@
+// Package refusals explains why a pool could not grant what was asked for.
+package refusals

@@ -1,0 +1,263 @@
+package refusals
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+	"net/netip"
+	"slices"
+	"time"
+
+	"github.com/carve-ipam/carve/internal/alloc/regions"
+	"github.com/carve-ipam/carve/internal/alloc/space"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// Refusal explains why a pool could not grant a wish, with the figures of the moment. pointer is the field that asked for an
+// exact block; caller may be told to bind a retained allocation of its own again.
+func (s *Refusals) Refusal(ctx context.Context, tell Telling, pool ipam.Pool, wish space.Wish, pointer string) error {
+	if wish.Exact.IsValid() {
+		return TakenRefusal(ctx, s.Store, tell, pool, wish.Exact, pointer)
+	}
+	return s.Exhausted(ctx, tell, []ipam.Pool{pool}, wish.Bits, 0)
+}
+
+// Lacking says in a transaction that none of the pools has a free block of the wanted length. What is left in them is counted
+// when the transaction has ended: that may take as long as the pools are fragmented, and others wait for the turn.
+type Lacking struct {
+	Tell  Telling
+	Pools []ipam.Pool
+	Bits  int
+	With  func(error) error // completes the refusal; nil: nothing is missing
+
+	Item    int              // of a batch: so many of its claims fit
+	Demands []regions.Demand // of a batch: what it wants of those of the pools that serve several regions
+}
+
+// Error implements error.
+func (*Lacking) Error() string { return "the pools have no room" }
+
+// Counted turns what a transaction said of pools without room into the refusal, with its figures. Other errors stay what they are.
+func (s *Refusals) Counted(ctx context.Context, err error) error {
+	lack, ok := errors.AsType[*Lacking](err)
+	if !ok {
+		return err
+	}
+	err = s.Exhausted(ctx, lack.Tell, lack.Pools, lack.Bits, lack.Item)
+	if lack.With != nil {
+		err = lack.With(err)
+	}
+	return err
+}
+
+// Telling is to whom a refusal speaks: pools behind a class that are not the viewer's are not named.
+type Telling struct {
+	Viewer storage.ProjectKey // the zero key: nobody
+	Class  *ipam.Class
+	First  bool // a pool for a scope is to be carved
+}
+
+// name is how a pool is called.
+func (t Telling) name(p ipam.Pool) string {
+	if t.Hides(p) {
+		return usecase.HiddenName(p.Ref())
+	}
+	return p.Ref().String()
+}
+
+// Hides reports whether a pool is not to be named.
+func (t Telling) Hides(p ipam.Pool) bool { return t.Class != nil && p.ProjectID != t.Viewer.ID }
+
+// these is how the pools that were tried begin a sentence, and its verb of now.
+func (t Telling) these(pools []ipam.Pool) (subject, verb string) {
+	switch {
+	case t.Class != nil && t.Class.Scoped() && !t.First:
+		return "The pool of this scope of class " + t.Class.Ref().String(), "has"
+	case t.Class != nil:
+		return "The pools behind class " + t.Class.Ref().String(), "have"
+	case len(pools) > 1:
+		return "The pools tried", "have"
+	default:
+		return "Pool " + pools[0].Ref().String(), "has"
+	}
+}
+
+// noRoom says that the pools have no block of a length to give. largest is what is still free, nil if nothing is. Of a batch the figures are of before it,
+// when there was room for as many of its claims as fit: then the sentence says what there was.
+func (t Telling) noRoom(pools []ipam.Pool, bits int, largest *int, available *big.Int, fitting int) string {
+	subject, verb := t.these(pools)
+	needs := fmt.Sprintf("a block of length /%d was asked for", bits)
+	if t.First {
+		needs = fmt.Sprintf("a pool of length /%d is needed for its scope", bits)
+	}
+	switch {
+	case fitting > 0 && largest != nil:
+		return fmt.Sprintf("%s had %s addresses free before the batch, and the largest free block was a /%d; for the claim that does not fit %s.",
+			subject, available, *largest, needs)
+	case fitting > 0:
+		return fmt.Sprintf("%s had nothing left to give before the batch; for the claim that does not fit %s.", subject, needs)
+	case largest == nil:
+		return fmt.Sprintf("%s %s nothing left to give: %s.", subject, verb, needs)
+	case t.First:
+		return fmt.Sprintf("%s %s no free block of length /%d left, which the pool of this scope needs: the largest free block is a /%d, and %s addresses are free in all.",
+			subject, verb, bits, *largest, available)
+	default:
+		return fmt.Sprintf("%s %s no free block of length /%d left: the largest free block is a /%d, and %s addresses are free in all.",
+			subject, verb, bits, *largest, available)
+	}
+}
+
+// figuresOfNow is how old figures may be that do not say from when they are.
+const figuresOfNow = time.Second
+
+// MaxPoolsNamed bounds the pools that a refusal names.
+const MaxPoolsNamed = 50
+
+// Exhausted says that none of the pools has a free block of the wanted length, which length is still free, how
+// many addresses, and when a block that is large enough will have cooled down. bits is what was asked of the last pool; where pools of
+// both families were tried, lengths speak of its family alone, because those of the other one are another measure.
+//
+// That nothing large enough is free was decided in a transaction. The figures are read after it, and those of large pools may have been
+// counted for an earlier refusal (figures): they say so when that is more than a second ago. Of a batch so many claims fit.
+func (s *Refusals) Exhausted(ctx context.Context, tell Telling, pools []ipam.Pool, bits, fitting int) error {
+	pools = slices.Clone(pools)
+	since, err := s.figures.fill(ctx, s.Store, pools)
+	if err != nil {
+		return err
+	}
+	family := pools[len(pools)-1].Family()
+	for i := range pools {
+		if !since.IsZero() && fitting == 0 && pools[i].Family() == family {
+			pools[i].Stock = pools[i].Stock.Below(bits) // the rest was taken since it was counted, or the claim would not be refused
+		}
+	}
+	available, cooling := new(big.Int), new(big.Int)
+	all := ipam.Stock{Free: map[int]int64{}}
+	var waiting []storage.RoomQuery // pools where something large enough cools down
+	names := make([]string, 0, min(len(pools), MaxPoolsNamed))
+	for i, p := range pools {
+		if i < MaxPoolsNamed {
+			names = append(names, tell.name(p))
+		}
+		available.Add(available, p.Stock.Available(p.Family().Bits()))
+		cooling.Add(cooling, ipam.Stock{Free: p.Stock.Cooling}.Available(p.Family().Bits()))
+		if p.Family() != family {
+			continue
+		}
+		for b, n := range p.Stock.Free {
+			all.Free[b] += n
+		}
+		if largest, ok := (ipam.Stock{Free: p.Stock.Cooling}).LargestFree(); ok && largest <= bits || !since.IsZero() {
+			for _, c := range storage.PoolContainers(p) {
+				waiting = append(waiting, storage.RoomQuery{Container: c, Bits: bits})
+			}
+		}
+	}
+	var left *int
+	if largest, ok := all.LargestFree(); ok {
+		left = &largest
+	}
+	e := ipam.Errorf(ipam.CodePoolExhausted, "%s", tell.noRoom(pools, bits, left, available, fitting))
+	e.Figures.LargestFreePrefixLength = left
+	e.Figures.WantedPrefixLength, e.Figures.AvailableAddresses, e.Figures.PoolsTried = &bits, available.String(), names
+	if tell.Class != nil {
+		e.Figures.Class = tell.Class.Ref().String()
+	}
+	if age := s.Ticks().Sub(since); age > figuresOfNow && !since.IsZero() {
+		e.Figures.CountedAt = s.Clock().UTC().Add(-age)
+		e.Message += " The figures are of " + e.Figures.CountedAt.Format(time.RFC3339) + "."
+	}
+	if err := s.cooled(ctx, e, waiting, cooling); err != nil {
+		return err
+	}
+	if since.IsZero() && len(waiting) > 0 && e.Code == ipam.CodePoolExhausted { // it cooled down when it was counted, which was just now
+		return e.Because(ErrCameFree)
+	}
+	return e
+}
+
+// ErrCameFree is the cause of a refusal whose figures are overtaken: what cooled down when it was counted does not any more.
+var ErrCameFree = errors.New("a block has cooled down since the look")
+
+// cooled completes a refusal with what is cooling down: when a block that is large enough will be free again, that is what is in the way.
+func (s *Refusals) cooled(ctx context.Context, e *ipam.Error, waiting []storage.RoomQuery, addresses *big.Int) error {
+	if len(waiting) == 0 {
+		return nil
+	}
+	next, err := s.Store.CoolingNext(ctx, waiting)
+	if err != nil {
+		return err
+	}
+	var first time.Time
+	for _, at := range next {
+		if first.IsZero() || at.Before(first) {
+			first = at
+		}
+	}
+	if first.IsZero() {
+		return nil
+	}
+	e.Code = ipam.CodeExhaustedByCooldown
+	e.Message += " A block that is large enough is cooling down until " + first.UTC().Format(time.RFC3339) + "."
+	e.Figures.CooledDownAt, e.RetryAfter = first.UTC(), max(first.Sub(s.Clock()), time.Second)
+	if addresses.Sign() > 0 { // it has begun to cool down since it was counted
+		e.Figures.CoolingDown = addresses.String()
+	}
+	return nil
+}
+
+// TakenRefusal says that the very block asked for is held, at least in part. The viewer is told to bind a retained allocation
+// again when it is its own.
+func TakenRefusal(ctx context.Context, read storage.Reader, tell Telling, pool ipam.Pool, block netip.Prefix, pointer string) error {
+	caller := tell.Viewer
+	held, err := read.AllocationListInPool(ctx, storage.PoolContainer(pool), block, netip.Addr{}, 1)
+	if err != nil {
+		return err
+	}
+	if len(held) == 1 && held[0].Block == block && held[0].Phase == ipam.PhaseRetained && held[0].HolderProjectID == caller.ID && !caller.ID.IsZero() {
+		e := ipam.Errorf(ipam.CodeAllocationRetained,
+			"%s is retained from the deleted claim %s. Claim it with allocationRef %q, or delete that allocation first.",
+			block, held[0].Holder, held[0].ID)
+		e.Figures.ConflictsWith = []string{caller.Name + "/" + held[0].ID.String()}
+		return e.At(pointer, "is retained; name the allocation instead.")
+	}
+	in := "pool " + pool.Ref().String()
+	if tell.Hides(pool) {
+		in = "the pools behind class " + tell.Class.Ref().String()
+	}
+	e := ipam.Errorf(ipam.CodeBlockTaken, "%s is not free in %s: all of it or a part of it is held.", block, in)
+	switch {
+	case len(held) == 1 && held[0].Block == block && held[0].Phase == ipam.PhaseCoolingDown:
+		e.Message = block.String() + " is not free in " + in + ": it is cooling down until " + held[0].CoolUntil.UTC().Format(time.RFC3339) + "."
+		e.Figures.CooledDownAt = held[0].CoolUntil.UTC()
+	case len(held) == 1 && pool.ProjectID == caller.ID && (held[0].Holder.Project == caller.Name || held[0].Purpose == ipam.PurposeReservation):
+		e.Message = block.String() + " is not free in " + in + ": " + heldBy(held[0]) + "." // the project's own doing; of others' nothing is said
+		if held[0].Holder.Name != "" {
+			e.Figures.ConflictsWith = []string{held[0].Holder.String()}
+		}
+	}
+	bits := block.Bits()
+	e.Figures.WantedPrefixLength, e.Figures.PoolsTried = &bits, []string{tell.name(pool)}
+	return e.At(pointer, "must be wholly free.")
+}
+
+// heldBy says who holds a block, to its own project.
+func heldBy(a ipam.Allocation) string {
+	switch {
+	case a.Phase == ipam.PhaseCoolingDown:
+		return a.Block.String() + " is cooling down until " + a.CoolUntil.UTC().Format(time.RFC3339)
+	case a.Purpose == ipam.PurposeReservation && a.Reason != "":
+		return a.Block.String() + " is reserved: " + a.Reason
+	case a.Purpose == ipam.PurposeReservation:
+		return a.Block.String() + " is reserved"
+	case a.Purpose == ipam.PurposeChildPool:
+		return a.Block.String() + " is child pool " + a.Holder.String()
+	case a.Phase == ipam.PhaseRetained:
+		return a.Block.String() + " is retained from the deleted claim " + a.Holder.String()
+	default:
+		return a.Block.String() + " is held by claim " + a.Holder.String()
+	}
+}

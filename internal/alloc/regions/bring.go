@@ -1,0 +1,73 @@
+package regions
+
+import (
+	"context"
+	"math/bits"
+	"net/netip"
+
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// BringFor brings blocks to where a pool is drawn from until they are enough for a demand, or nothing else of it can be had: from its home, and by way of
+// that from the other regions. Where they are enough to begin with, and something keeps the demand from being served nevertheless, it brings one block more.
+func (s *Regions) BringFor(ctx context.Context, d Demand) error {
+	for n := range len(d.Lengths) + len(d.Later) + usecase.MaxRounds { // one block each, and some for those who take what was just brought
+		has, err := usecase.InTx(ctx, s.Core, "region_look", storage.Locks{}, true, func(ctx context.Context, tx storage.Tx) (Supply, error) {
+			return LookFor(ctx, tx, d)
+		})
+		if err != nil || !has.More() || has.Refused != nil {
+			return err
+		}
+		length, missing := shortage(d.Pool, has.here, has.wanted)
+		if missing == 0 && n > 0 {
+			return nil
+		}
+		if err := s.bringOne(ctx, d.Pool, has, length, missing); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// bringOne brings a block that holds all the missing ones, or the largest that there is, a step nearer. What is free in parts it brings together.
+func (s *Regions) bringOne(ctx context.Context, p ipam.Pool, has Supply, length, missing int) error {
+	from, largest := "", length+1
+	if missing == 0 {
+		largest = p.Block.Addr().BitLen() + 1
+	}
+	for r, free := range has.others {
+		for _, f := range free {
+			if f.Bits() < largest || f.Bits() == largest && from != "" && r == p.Region {
+				from, largest = r, f.Bits()
+			}
+		}
+	}
+	if from == "" {
+		return s.bringFrom(ctx, p, everywhere{apart: has.apart}, length)
+	}
+	need := largest
+	if missing > 0 {
+		need = max(need, length-bits.Len(uint(missing-1)))
+	}
+	if roomAtHome := holds(has.others[p.Region], need); p.At != "" && roomAtHome {
+		_, err := s.lend(ctx, p, p.At, need, true)
+		return err
+	}
+	moved, err := s.recall(ctx, p, from, sparing(need))
+	if err == nil && moved && p.At != "" {
+		_, err = s.lend(ctx, p, p.At, need, true)
+	}
+	return err
+}
+
+// holds reports whether one of some free blocks can hold a block of a length.
+func holds(free []netip.Prefix, length int) bool {
+	for _, f := range free {
+		if f.Bits() <= length {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,2 @@
+// Package regions is pools that several regions serve: lending, recalling, reconciling.
+package regions

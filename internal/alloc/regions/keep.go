@@ -1,0 +1,120 @@
+package regions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// servedPage is how many pools KeepStocks reads at once.
+const servedPage = 200
+
+// KeepStocks looks after what this server's region has of the pools that are at home elsewhere: it borrows where stock is short, before a claim has to wait for
+// it, and gives back what has lain idle for long. It answers how many blocks were moved. Each pool costs two probes, however large or full it is, and a page of
+// pools three round trips. It can run on several servers at once: of those who find the same, one moves a block.
+func (s *Regions) KeepStocks(ctx context.Context) (moved int, err error) {
+	var errs []error
+	away := map[string]bool{} // homes that could not be reached: the next run tries them again
+	for after := (ipam.ID{}); ; {
+		pools, err := s.Store.PoolsServing(ctx, s.Region, after, servedPage)
+		if err != nil {
+			return moved, errors.Join(append(errs, err)...)
+		}
+		stocks, err := s.lookAtStocks(ctx, pools)
+		if err != nil {
+			return moved, errors.Join(append(errs, err)...)
+		}
+		for _, k := range stocks {
+			p := k.pool
+			if away[p.Region] {
+				continue
+			}
+			did, err := s.keepStock(ctx, k)
+			if away[p.Region] = tooFar(err); away[p.Region] || err != nil && !storage.RetryLater(err) {
+				errs = append(errs, fmt.Errorf("pool %s, at home in %s: %w", p.Ref(), p.Region, err))
+			}
+			moved += did
+		}
+		if len(pools) < servedPage {
+			return moved, errors.Join(errs...)
+		}
+		after = pools[len(pools)-1].UID
+	}
+}
+
+// tooFar reports whether a home did not answer, which is to be told, and is not asked again for the other pools of the same run.
+func tooFar(err error) bool {
+	return errors.Is(err, context.DeadlineExceeded) || ipam.IsCode(err, ipam.CodeDeadline) || ipam.IsCode(err, ipam.CodeUnavailable) && !IsFence(err)
+}
+
+// stock is what was seen of a pool that is at home elsewhere.
+type stock struct {
+	pool  ipam.Pool       // as it is drawn from in this region
+	rec   ipam.PoolRegion // of this region
+	need  int             // the length that claims are expected to have
+	short bool
+}
+
+// lookAtStocks reads how some pools stand in this region: those of them that are at home elsewhere.
+func (s *Regions) lookAtStocks(ctx context.Context, pools []ipam.Pool) ([]stock, error) {
+	ctx, cancel := context.WithTimeout(ctx, usecase.GroupDeadline)
+	defer cancel()
+	var far []ipam.Pool
+	var ids []ipam.ID
+	for _, p := range pools {
+		if p.Region != s.Region {
+			far, ids = append(far, p.In(s.Region)), append(ids, p.UID)
+		}
+	}
+	if len(far) == 0 {
+		return nil, nil
+	}
+	records, err := s.Store.PoolRegions(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	var (
+		stocks []stock
+		ask    []storage.RoomQuery
+	)
+	for _, p := range far {
+		for _, rec := range records[p.UID] {
+			if rec.Region == p.At {
+				k := stock{pool: p, rec: rec, need: usual(p)}
+				stocks, ask = append(stocks, k), append(ask, storage.RoomQuery{Container: storage.PoolContainer(p), Bits: lowWater(p.Block, rec, k.need)})
+			}
+		}
+	}
+	if len(ask) == 0 {
+		return nil, nil
+	}
+	room, err := s.Store.RoomIn(ctx, ask)
+	for i := range stocks {
+		stocks[i].short = !room[stocks[i].pool.UID]
+	}
+	return stocks, err
+}
+
+// keepStock moves one block at most.
+func (s *Regions) keepStock(ctx context.Context, k stock) (int, error) {
+	ctx, cancel := context.WithTimeout(ctx, usecase.GroupDeadline)
+	defer cancel()
+	switch {
+	case k.short:
+		return count(s.lend(ctx, k.pool, k.pool.At, k.need, false))
+	case k.rec.Loan >= 0 && s.Now().Sub(k.rec.LoanedAt) >= 2*s.runway:
+		return count(s.recall(ctx, k.pool, k.pool.At, idle(k.need)))
+	}
+	return 0, nil
+}
+
+func count(did bool, err error) (int, error) {
+	if did {
+		return 1, err
+	}
+	return 0, err
+}

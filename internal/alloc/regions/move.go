@@ -1,0 +1,130 @@
+package regions
+
+import (
+	"context"
+	"net/netip"
+	"time"
+
+	"github.com/carve-ipam/carve/internal/alloc/carve"
+	"github.com/carve-ipam/carve/internal/alloc/space"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// move is a transaction that carries a block between the home of a pool and a region that it serves: one block is carved from one of the two, given to the
+// other, and the record of loans follows. Nothing else is different from carving and releasing.
+type move struct {
+	s      *Regions
+	pool   ipam.Pool  // as it was known
+	region string     // not the home
+	epochs [2]ipam.ID // of the home, and of the region, afterwards
+}
+
+// moveTx is a move in its transaction.
+type moveTx struct {
+	move
+	tx         storage.Tx
+	pool       ipam.Pool
+	now        time.Time
+	home, away storage.Container
+	records    [2]ipam.PoolRegion // of the home, and of the region
+}
+
+// move runs a transaction that moves a block; it answers whether one was moved. An outcome that is not known is no error: whoever wanted room looks for it
+// again, and a late landing of the first COMMIT meets the epochs that it has changed.
+func (s *Regions) move(ctx context.Context, op string, p ipam.Pool, region string, fn func(context.Context, *moveTx) (storage.Changes, error)) (bool, error) {
+	m := move{s: s, pool: p, region: region, epochs: [2]ipam.ID{ipam.NewID(), ipam.NewID()}}
+	locks := []ipam.ID{storage.PoolContainer(storage.Placed(p, p.Region)).Lock(), storage.PoolContainer(storage.Placed(p, region)).Lock()}
+	// Not the turn of the region: its claims would wait for a home that cannot be reached, although they need nothing of it.
+	release, err := s.Lanes.Acquire(ctx, locks[0])
+	if err != nil {
+		return false, err
+	}
+	defer release()
+	moved, err := usecase.InTx(ctx, s.Core, op, storage.Locks{Alone: locks}, false, func(ctx context.Context, tx storage.Tx) (bool, error) {
+		t, err := m.open(ctx, tx)
+		if err != nil || t == nil {
+			return false, err
+		}
+		ch, err := fn(ctx, t)
+		if err != nil || len(ch.Free) == 0 {
+			return false, err
+		}
+		return true, tx.Write(ctx, ch)
+	})
+	s.loanMoved(ctx, op, moved, err)
+	if ipam.IsCode(err, ipam.CodeOutcomeUnknown) {
+		return false, nil
+	}
+	return moved, err
+}
+
+// open reads what a move depends on; nil: the pool is gone, or does not serve the region any more.
+func (m move) open(ctx context.Context, tx storage.Tx) (*moveTx, error) {
+	p, found, err := storage.IgnoreNotFound(tx.PoolGetByID(ctx, m.pool.UID))
+	if err != nil || !found || !p.Several() || !p.Serves(m.region) {
+		return nil, err
+	}
+	t := &moveTx{move: m, tx: tx, pool: p, now: tx.Now(), home: storage.PoolContainer(storage.Placed(p, p.Region)), away: storage.PoolContainer(storage.Placed(p, m.region))}
+	records, err := tx.PoolRegions(ctx, []ipam.ID{p.UID})
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range records[p.UID] {
+		switch r.Region {
+		case p.Region:
+			t.records[0] = r
+		case m.region:
+			t.records[1] = r
+		}
+	}
+	for i, at := range []ipam.Pool{storage.Placed(p, p.Region), storage.Placed(p, m.region)} {
+		record, rows, err := tx.StockEpoch(ctx, p.UID, t.records[i].Region)
+		if err == nil {
+			err = Fence(storage.GroupFacts{Pool: at, Fenced: t.records[i].Epoch.IsZero() || record != rows})
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return t, nil
+}
+
+// carry is what carving a wish from one container, and giving it to the other, changes of their free blocks; false: there is no room for it.
+func (t *moveTx) carry(ctx context.Context, from, to storage.Container, wish space.Wish) (netip.Prefix, []storage.FreeChange, bool, error) {
+	free, err := t.tx.FreeRead(ctx, from, carve.Reads(from, nil, []space.Wish{wish}))
+	if err != nil {
+		return netip.Prefix{}, nil, false, err
+	}
+	source, err := carve.NewCarver(from, nil, free)
+	if err != nil {
+		return netip.Prefix{}, nil, false, err
+	}
+	block, ok := source.Take(wish)
+	if !ok {
+		return netip.Prefix{}, nil, false, nil
+	}
+	given := []netip.Prefix{block}
+	if free, err = t.tx.FreeRead(ctx, to, carve.Reads(to, given, nil)); err != nil {
+		return block, nil, false, err
+	}
+	sink, err := carve.NewCarver(to, given, free)
+	if err != nil {
+		return block, nil, false, err
+	}
+	return block, []storage.FreeChange{source.Change(), sink.Change()}, true, nil
+}
+
+// noted is the records of both regions under their new epochs.
+func (t *moveTx) noted(change func(*ipam.PoolRegion)) (out []storage.PoolRegionChange) {
+	for i, r := range t.records {
+		next := r
+		next.Epoch = t.epochs[i]
+		if i == 1 {
+			change(&next)
+		}
+		out = append(out, storage.PoolRegionChange{PoolID: t.pool.UID, Was: r.Epoch, Now: next})
+	}
+	return out
+}

@@ -1,0 +1,143 @@
+package regions
+
+import (
+	"context"
+	"net/netip"
+	"slices"
+
+	"github.com/carve-ipam/carve/internal/alloc/space"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// recalling says which free block of a region is to go home.
+type recalling func(ctx context.Context, t *moveTx) (netip.Prefix, error)
+
+// recall carries a free block of a pool from a region that it was lent to back home, and answers whether there was one.
+func (s *Regions) recall(ctx context.Context, p ipam.Pool, region string, which recalling) (bool, error) {
+	return s.move(ctx, "region_recall", p, region, func(ctx context.Context, t *moveTx) (storage.Changes, error) {
+		block, err := which(ctx, t)
+		if err != nil || !block.IsValid() {
+			return storage.Changes{}, err
+		}
+		block, loans, err := t.loansOf(ctx, block)
+		if err != nil {
+			return storage.Changes{}, err
+		}
+		block, free, ok, err := t.carry(ctx, t.away, t.home, space.Wish{Exact: block, Bits: block.Bits()})
+		if err != nil || !ok {
+			return storage.Changes{}, err
+		}
+		return storage.Changes{Free: free, RegionChanges: storage.RegionChanges{
+			LoanDelete: loans, LoanInsert: without(loans, block), PoolRegionUpdate: t.noted(func(*ipam.PoolRegion) {}),
+		}}, nil
+	})
+}
+
+// maxLoansMoved bounds the loans that one recall ends.
+const maxLoansMoved = 64
+
+// loansOf is the loans that a free block of the region lies in, or consists of. A block that consists of too many is cut to the first of them.
+func (t *moveTx) loansOf(ctx context.Context, block netip.Prefix) (netip.Prefix, []ipam.Loan, error) {
+	loans, err := t.tx.LoansOver(ctx, t.pool.UID, block, maxLoansMoved+1)
+	if err != nil {
+		return block, nil, err
+	}
+	if len(loans) > maxLoansMoved {
+		loans = loans[:1]
+		block = loans[0].Block
+	}
+	for _, l := range loans {
+		if l.Region != t.region {
+			loans = nil
+		}
+	}
+	if len(loans) == 0 {
+		return block, nil, ipam.Errorf(ipam.CodeInternal, "What pool %s was lent does not add up; nothing was changed, run the audit.", t.pool.Ref())
+	}
+	return block, loans, nil
+}
+
+// without is what is left of loans when a block of them is given back.
+func without(loans []ipam.Loan, block netip.Prefix) (rest []ipam.Loan) {
+	for _, l := range loans {
+		if !space.Contains(l.Block, block) {
+			continue // all of it is given back
+		}
+		for _, b := range space.Carve(l.Block, block) {
+			rest = append(rest, ipam.Loan{PoolID: l.PoolID, Region: l.Region, Block: b, LentAt: l.LentAt})
+		}
+	}
+	return rest
+}
+
+// sparing recalls half of the region's largest free block, or all of it where half would not do: another region needs a block of length need.
+func sparing(need int) recalling {
+	return func(ctx context.Context, t *moveTx) (netip.Prefix, error) {
+		free, err := t.tx.FreeList(ctx, t.away, need, netip.Prefix{}, 1)
+		if err != nil || len(free) == 0 {
+			return netip.Prefix{}, err
+		}
+		if free[0].Bits() < need {
+			_, high := space.Halves(free[0])
+			return high, nil
+		}
+		return free[0], nil
+	}
+}
+
+// whatever recalls the region's largest free block.
+func whatever(ctx context.Context, t *moveTx) (netip.Prefix, error) {
+	free, err := t.tx.FreeList(ctx, t.away, t.pool.Block.Addr().BitLen(), netip.Prefix{}, 1)
+	if err != nil || len(free) == 0 {
+		return netip.Prefix{}, err
+	}
+	return free[0], nil
+}
+
+// thisVery recalls a block if all of it is free in the region. Since it was chosen, it may have gone home, in parts too.
+func thisVery(block netip.Prefix) recalling {
+	return func(ctx context.Context, t *moveTx) (netip.Prefix, error) {
+		loans, err := t.tx.LoansOver(ctx, t.pool.UID, block, maxLoansMoved+1)
+		if err != nil || len(loans) == 0 || slices.ContainsFunc(loans, func(l ipam.Loan) bool { return l.Region != t.region }) {
+			return netip.Prefix{}, err
+		}
+		return block, nil
+	}
+}
+
+// idle recalls what a region has had too much of for long: of a free block of twice its last loan or more, all if it has another one that keeps it above low
+// water, and half otherwise.
+func idle(need int) recalling {
+	return func(ctx context.Context, t *moveTx) (netip.Prefix, error) {
+		rec, width := t.records[1], t.pool.Block.Addr().BitLen()
+		if rec.Loan < 0 || t.now.Sub(rec.LoanedAt) < 2*t.s.runway {
+			return netip.Prefix{}, nil
+		}
+		free, err := t.tx.FreeList(ctx, t.away, lowWater(t.pool.Block, rec, need), netip.Prefix{}, 2)
+		if err != nil || len(free) == 0 || width-free[0].Bits() <= rec.Loan {
+			return netip.Prefix{}, err
+		}
+		if len(free) == 2 {
+			return free[0], nil
+		}
+		_, high := space.Halves(free[0])
+		return high, nil
+	}
+}
+
+// BringHome recalls everything that is free in the regions that a pool was lent to.
+func (s *Regions) BringHome(ctx context.Context, p ipam.Pool, regions ...string) error {
+	for _, r := range regions {
+		for r != p.Region {
+			moved, err := s.recall(ctx, p, r, whatever)
+			if err != nil {
+				return err
+			}
+			if !moved {
+				break
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,81 @@
+package regions
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/tenancy"
+)
+
+// ListRegions answers the installation's regions, the primary one first, and that of this server. Whoever is known may ask.
+func (s *Regions) ListRegions(ctx context.Context) (all []ipam.Region, here string, err error) {
+	if _, err := tenancy.Authorize(ctx, tenancy.Whoami, ""); err != nil {
+		return nil, "", err
+	}
+	all, err = s.Store.Regions(ctx)
+	return all, s.Region, err
+}
+
+// CheckRegions settles where a new pool is at home, and refuses regions that there are not.
+func (s *Regions) CheckRegions(ctx context.Context, spec *ipam.PoolSpec) error {
+	said := "/spec/region" // where the home is said
+	if spec.Region == "" {
+		spec.Region = s.Region
+		if len(spec.Regions) > 0 {
+			spec.Region, said = spec.Regions[0], regionPointer(0)
+		}
+	}
+	if spec.Region == s.Region && len(spec.Regions) == 0 {
+		return nil
+	}
+	all, err := s.Store.Regions(ctx)
+	if err != nil {
+		return err
+	}
+	if err := known(all, said, spec.Region); err != nil {
+		return err
+	}
+	return SettleRegions(ctx, s.Store, spec)
+}
+
+// SettleRegions refuses regions that there are not, and a list without the home. A list of the home alone is none.
+func SettleRegions(ctx context.Context, read storage.Reader, spec *ipam.PoolSpec) error {
+	if len(spec.Regions) == 0 {
+		return nil
+	}
+	all, err := read.Regions(ctx)
+	if err != nil {
+		return err
+	}
+	for i, r := range spec.Regions {
+		if err := known(all, regionPointer(i), r); err != nil {
+			return err
+		}
+		if slices.Contains(spec.Regions[:i], r) {
+			return ipam.Invalid(regionPointer(i), "is there twice.")
+		}
+	}
+	if len(spec.Regions) > 0 && !slices.Contains(spec.Regions, spec.Region) {
+		return ipam.Invalid("/spec/regions", "must include the pool's home, %q.", spec.Region)
+	}
+	if len(spec.Regions) == 1 {
+		spec.Regions = nil
+	}
+	return nil
+}
+
+func known(all []ipam.Region, pointer, region string) error {
+	names := make([]string, len(all))
+	for i, r := range all {
+		if names[i] = r.Name; r.Name == region {
+			return nil
+		}
+	}
+	return ipam.Invalid(pointer, "is not a region of this installation; it has %s.", strings.Join(names, ", "))
+}
+
+func regionPointer(i int) string { return "/spec/regions/" + strconv.Itoa(i) }

@@ -1,0 +1,78 @@
+package regions
+
+import (
+	"context"
+	"errors"
+	"net/netip"
+
+	"github.com/carve-ipam/carve/internal/alloc/space"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// MoreRoom answers a pool as it is to be tried again after it had no room for a wish; nil: no region of it has. A dry run moves nothing: it tries where
+// there is room.
+func (s *Regions) MoreRoom(ctx context.Context, lack *NoRoom, dryRun bool) (*ipam.Pool, error) {
+	p := lack.Pool
+	switch {
+	case !p.Several() || lack.Wish.Exact.IsValid():
+		return nil, nil //nolint:nilnil // said above
+	case dryRun:
+		there, err := s.lookEverywhere(ctx, p, lack.Wish.Bits)
+		for r := range there.regions {
+			p = storage.Placed(p, r)
+			return &p, err
+		}
+		return nil, err
+	}
+	err := s.borrow(ctx, p, lack.Wish.Bits)
+	if errors.Is(err, ErrNoRoom) {
+		return nil, nil //nolint:nilnil // said above
+	}
+	return &p, err
+}
+
+// OnItsWay reports that a very block of a pool, which could not be had in the region that it seemed to be in, is held in none: it was being lent or recalled.
+func (s *Regions) OnItsWay(ctx context.Context, p ipam.Pool, block netip.Prefix, dryRun bool) (bool, error) {
+	if !p.Several() || !block.IsValid() || dryRun || !p.Block.Contains(block.Addr()) || block.Bits() < p.Block.Bits() {
+		return false, nil
+	}
+	return nothingHeld(ctx, s.Store, storage.PoolContainers(p), block)
+}
+
+// Gathered is a pool placed where a very block of it is. If parts of the block are lent, those that are free are brought home first: what is left of
+// it elsewhere is held there.
+func (s *Regions) Gathered(ctx context.Context, p ipam.Pool, block netip.Prefix, dryRun bool) (ipam.Pool, error) {
+	if !p.Several() || !p.Block.Contains(block.Addr()) || block.Bits() < p.Block.Bits() {
+		return storage.Placed(p, p.Region), nil
+	}
+	for range maxLoansMoved {
+		loans, err := s.Store.LoansOver(ctx, p.UID, block, 1)
+		if err != nil || len(loans) == 0 {
+			return storage.Placed(p, p.Region), err
+		}
+		if loans[0].Block.Bits() <= block.Bits() || dryRun {
+			return storage.Placed(p, loans[0].Region), nil
+		}
+		moved, err := s.recall(ctx, p, loans[0].Region, thisVery(loans[0].Block))
+		if err != nil {
+			return p, err
+		}
+		if !moved { // held there, at least in part
+			return storage.Placed(p, loans[0].Region), nil
+		}
+	}
+	return storage.Placed(p, p.Region), nil
+}
+
+// ErrNoRoom stands for the pools that were looked at, none of which has room.
+var ErrNoRoom = ipam.Errorf(ipam.CodePoolExhausted, "None of the pools has room.")
+
+// NoRoom says that a pool had no room for a wish when its group was served.
+type NoRoom struct {
+	Wish space.Wish
+	Pool ipam.Pool // as it was
+}
+
+// Error implements error.
+func (*NoRoom) Error() string { return "the pool has no room" }

@@ -1,0 +1,2 @@
+// Package resolve finds the pools that may serve a claim.
+package resolve

@@ -1,0 +1,202 @@
+package resolve
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// Resolved is how a claim is to be served: what it asks for under the policy of its class, and the pools to try, in order.
+type Resolved struct {
+	Ask   Ask
+	Pools []ipam.Pool
+	Unfit []ipam.Pool // considered, and never able to serve this
+	First *scope      // the pools are those from which a pool for this scope is to be carved: there is none yet
+	decision
+}
+
+// ClassQuery asks for the class of a claim; nil: it is not served by a class.
+func ClassQuery(spec ipam.ClaimSpec) *storage.ClassQuery {
+	if !spec.ByClass() {
+		return nil
+	}
+	return &storage.ClassQuery{Name: spec.ClassName, Family: spec.WantedFamily()}
+}
+
+// Resolve finds the pools that may serve one claim. It is the only place that does: claims, batches and explanations come here, by
+// class, by poolRef and by selector. facts holds what a ClaimQuery with the spec's pool and class answers. Whatever the error, the answer
+// holds what was considered.
+func (s *Resolver) Resolve(ctx context.Context, key storage.ProjectKey, spec ipam.ClaimSpec, facts storage.ClaimFacts, find finder) (Resolved, error) {
+	r := Resolved{Ask: Ask{Spec: spec}, decision: decision{viewer: key, exact: spec.Exact().IsValid()}}
+	var err error
+	switch {
+	case spec.AllocationRef != "": // the block is known
+	case spec.ByClass():
+		err = s.resolveClass(ctx, &r, key, facts.Class)
+	case spec.PoolSelector != nil:
+		err = r.resolveSelector(ctx, key, find)
+	default:
+		err = r.resolvePool(key, facts)
+	}
+	r.Pools = s.regions.Nearby(r.Pools)
+	return r, err
+}
+
+// resolvePool: the claim names its pool.
+func (r *Resolved) resolvePool(key storage.ProjectKey, facts storage.ClaimFacts) error {
+	p := facts.Pool
+	if p == nil || !r.Ask.MayDraw(key, *p, facts.Granted) {
+		err := storage.PoolNotFound(r.Ask.Spec.PoolRef)
+		if p != nil && p.Scope != nil && p.ProjectID == key.ID {
+			err = ipam.Invalid("/spec/poolRef/name", "names a pool that was carved for claims of class %s in project %q alone; claim by the class.", p.Scope.Class.Ref, p.Scope.Project)
+		}
+		r.refusedRef(ipam.StepPool, r.Ask.Spec.PoolRef, err)
+		return err
+	}
+	if p.ProjectID != key.ID {
+		r.Note(ipam.StepGrant, p.Ref(), ipam.OutcomeAllowed, "The pool is shared with the project by a grant.")
+	}
+	return r.keepFitting([]ipam.Pool{*p})
+}
+
+// finder finds the pools that a selector matches and that a project may use.
+type finder func(ctx context.Context, key storage.ProjectKey, sel *ipam.Selector) ([]ipam.Pool, error)
+
+// resolveSelector: every pool that matches and that the project may use.
+func (r *Resolved) resolveSelector(ctx context.Context, key storage.ProjectKey, find finder) error {
+	found, err := find(ctx, key, r.Ask.Spec.PoolSelector)
+	if err != nil {
+		return err
+	}
+	found = slices.DeleteFunc(slices.Clone(found), func(p ipam.Pool) bool { return p.Scope != nil })
+	if len(found) == 0 {
+		return noPoolMatches(key)
+	}
+	return r.keepFitting(found)
+}
+
+// resolveClass: the named class, or the default one, and the pools behind it.
+func (s *Resolver) resolveClass(ctx context.Context, r *Resolved, key storage.ProjectKey, facts storage.ClassFacts) error {
+	class := facts.Found
+	if class == nil {
+		return r.noClass(key)
+	}
+	r.Ask.Class = class
+	why := "The claim names it."
+	if r.Ask.Spec.ClassName == "" {
+		why = fmt.Sprintf("It is the default class for %s of project %q; the claim names none.", class.Spec.Family, class.Project)
+	}
+	if err := r.Ask.admit(); err != nil {
+		r.refusedRef(ipam.StepClass, class.Ref(), err)
+		return err
+	}
+	if err := missingRoles(*class, r.Ask.Spec.Scope); err != nil {
+		r.refusedRef(ipam.StepClass, class.Ref(), err)
+		return err
+	}
+	r.Note(ipam.StepClass, class.Ref(), ipam.OutcomeChosen, why)
+	if class.Scoped() {
+		return s.resolveScope(ctx, r, key, facts.Pools)
+	}
+	if len(facts.Pools) == 0 {
+		return r.noPoolForClass()
+	}
+	if err := r.keepFitting(facts.Pools); err != nil {
+		return err
+	}
+	return s.inOrder(ctx, r)
+}
+
+// keepFitting leaves the pools that could serve the claim in some state; none: the last one's reason stands for all.
+func (r *Resolved) keepFitting(pools []ipam.Pool) error {
+	var refused error
+	for _, p := range pools {
+		if _, err := r.Ask.Wanted(p); err != nil {
+			r.SkippedPool(p, err)
+			r.Unfit, refused = append(r.Unfit, p), err
+			continue
+		}
+		r.Pools = append(r.Pools, p)
+	}
+	if len(r.Pools) == 0 {
+		return r.Unnamed(refused)
+	}
+	return nil
+}
+
+// noClass says that the named class does not exist for the project, or that there is no default one.
+func (r *Resolved) noClass(key storage.ProjectKey) error {
+	if name := r.Ask.Spec.ClassName; name != "" {
+		ref := ipam.Ref{Project: key.Name, Name: name}
+		err := storage.ClassNotFound(ref).At("/spec/className", "names no class of the project and no shared one of %q.", ipam.PlatformProject)
+		r.refusedRef(ipam.StepClass, ref, err)
+		return err
+	}
+	family := r.Ask.Spec.WantedFamily()
+	e := ipam.Errorf(ipam.CodeNoDefaultClass,
+		"Neither project %q nor %q has a default class for %s; name a class or a pool, or have a default class made.", key.Name, ipam.PlatformProject, family).
+		At("/spec", "names no className, poolRef or poolSelector, and there is no default class for %s.", family)
+	if r.Ask.Spec.Family == "" && !r.Ask.Spec.Exact().IsValid() {
+		_ = e.At("/spec/ipFamily", "is not given, which means IPv4.")
+	}
+	return e
+}
+
+// noPoolForClass says that nothing stands behind a class for the project.
+func (r *Resolved) noPoolForClass() error {
+	class := r.Ask.Class
+	e := ipam.Errorf(ipam.CodeNoPoolForClass, "No pool backs class %s: none lists it in classNames.", class.Ref())
+	e.Figures.Class = class.Ref().String()
+	zero := int64(0)
+	e.Figures.Pools = &zero
+	return e.At("/spec/className", "needs a pool that lists %q in its classNames.", class.Name)
+}
+
+// missingRoles refuses a claim that lacks values for the scope of its class, and names all of them.
+func missingRoles(class ipam.Class, values map[string]string) error {
+	missing := class.MissingRoles(values)
+	if len(missing) == 0 {
+		return nil
+	}
+	e := ipam.Errorf(ipam.CodeInvalidArgument, "Class %s has a pool for each %s: scope lacks %s.",
+		class.Ref(), strings.Join(class.Spec.PoolPer, ", "), strings.Join(missing, ", "))
+	for _, role := range missing {
+		_ = e.At("/spec/scope/"+role, "is required by class %s.", class.Ref())
+	}
+	e.Figures.Class, e.Figures.MissingRoles = class.Ref().String(), missing
+	return e
+}
+
+// resolveScope: the pool of the claim's scope, or, when there is none yet, those that it can be carved from.
+func (s *Resolver) resolveScope(ctx context.Context, r *Resolved, key storage.ProjectKey, backing []ipam.Pool) error {
+	values, text := r.Ask.Class.ScopeKey(r.Ask.Spec.Scope)
+	p, found, err := storage.IgnoreNotFound(s.Store.ScopedPool(ctx, r.Ask.Class.UID, key.ID, text))
+	if err != nil {
+		return err
+	}
+	if found {
+		return r.keepFitting([]ipam.Pool{p})
+	}
+	if len(backing) == 0 {
+		return r.noPoolForClass()
+	}
+	r.First = &scope{Class: *r.Ask.Class, key: key, values: maps.Clone(values), Text: text}
+	var refused error
+	for _, p := range backing {
+		if err := r.First.Fits(r.Ask, p); err != nil {
+			r.SkippedPool(p, err)
+			refused = err
+			continue
+		}
+		r.Pools = append(r.Pools, p)
+	}
+	if len(r.Pools) == 0 {
+		return r.Unnamed(refused)
+	}
+	return s.inOrder(ctx, r)
+}

@@ -1,0 +1,19 @@
+package storage
+
+import (
+	"context"
+	"net/netip"
+
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// PoolReader reads pools.
+type PoolReader interface {
+	PoolGet(ctx context.Context, project ProjectKey, name string) (ipam.Pool, error)
+	PoolGetByID(ctx context.Context, id ipam.ID) (ipam.Pool, error)
+	PoolList(ctx context.Context, project ProjectKey, after string, limit int) ([]ipam.Pool, error)
+	// PoolListByLabels answers up to limit pools that carry all the labels, in order of name, after a name.
+	PoolListByLabels(ctx context.Context, project ProjectKey, labels map[string]string, after string, limit int) ([]ipam.Pool, error)
+	// PoolListOverlapping answers up to limit pools carved from the container that overlap the block.
+	PoolListOverlapping(ctx context.Context, containerID ipam.ID, block netip.Prefix, limit int) ([]ipam.Pool, error)
+}

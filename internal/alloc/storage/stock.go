@@ -1,0 +1,39 @@
+package storage
+
+import (
+	"context"
+
+	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/tenancy"
+)
+
+// WithStock reads what is free in a pool.
+func WithStock(ctx context.Context, read Reader, p ipam.Pool) (ipam.Pool, error) {
+	list := []ipam.Pool{p}
+	err := FillStock(ctx, read, list)
+	return list[0], err
+}
+
+// FillStock reads what is free in all the pools at once.
+func FillStock(ctx context.Context, read Reader, pools []ipam.Pool) error {
+	if len(pools) == 0 {
+		return nil
+	}
+	containers := make([]Container, 0, len(pools))
+	for _, p := range pools {
+		containers = append(containers, PoolContainers(p)...)
+	}
+	stocks, err := read.Stocks(ctx, containers)
+	if err != nil {
+		return err
+	}
+	var counted int64
+	for i := range pools {
+		pools[i].Stock = stocks[pools[i].UID]
+		for _, n := range pools[i].Stock.Free {
+			counted += n
+		}
+	}
+	tenancy.BudgetOf(ctx).Add(tenancy.Work{Counted: int(counted)})
+	return nil
+}

@@ -1,0 +1,2 @@
+// Package trail is the audit trail and the history of blocks.
+package trail

@@ -1,0 +1,179 @@
+package trail
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"net/netip"
+	"slices"
+	"time"
+
+	"github.com/carve-ipam/carve/internal/alloc/paging"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
+	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/tenancy"
+)
+
+// EndedHold is the row of history for an allocation whose holder, or whose phase, ends at a time. It has the id of what ended, so
+// that a repeat writes the same row.
+func EndedHold(a ipam.Allocation, until time.Time) ipam.Hold {
+	h := holdOf(a)
+	h.ID = ipam.DerivedID(a.Revision, "ended")
+	h.Until = until
+	if until.Before(h.Since) { // two servers' clocks differ
+		h.Until = h.Since
+	}
+	return h
+}
+
+// holdOf is an allocation as a hold that has not ended.
+func holdOf(a ipam.Allocation) ipam.Hold {
+	return ipam.Hold{
+		ID: a.ID, ProjectID: a.ProjectID, Project: a.Project, Pool: a.Pool, Block: a.Block, Purpose: a.Purpose, Phase: a.Phase,
+		AllocationID: a.ID, Holder: a.Holder, Since: a.Since,
+	}
+}
+
+// GetHistory answers who holds and held an address, by the claims and child pools carved from a project's pools. With at: who
+// held it at that time, the most specific block first. Without: who holds it, the most specific block first, then who held
+// it, the last one first. A claim of another project is not named. Of pools of other projects it answers what the project itself holds there
+// now; what it held there before is in the history of their owners.
+func (s *Trail) GetHistory(ctx context.Context, project string, address netip.Addr, at time.Time, limit int, cursor string) (paging.Page[ipam.Hold], error) {
+	_, key, err := s.Enter(ctx, tenancy.HistoryRead, project)
+	if err != nil {
+		return paging.Page[ipam.Hold]{}, err
+	}
+	look := lookback{read: s.Store, project: key, address: address, candidates: covering(address), at: at}
+	kind := "history"
+	if !at.IsZero() {
+		kind = "history-at"
+	}
+	page, err := paging.Scan(ctx, s.Searching, paging.ListOf(kind, key.ID, address, at), cursor, limit, func(after holdPlace, n int) ([]ipam.Hold, error) {
+		if !at.IsZero() {
+			return look.moment(ctx, after, n)
+		}
+		return look.newestFirst(ctx, after, n)
+	}, usecase.Everything[ipam.Hold], placeOf)
+	for i := range page.Items {
+		if h := &page.Items[i]; h.Purpose == ipam.PurposeClaim && h.Holder.Project != project {
+			h.Holder.Name = ""
+		}
+	}
+	return page, err
+}
+
+// covering is every block that covers an address, the smallest first.
+func covering(a netip.Addr) []netip.Prefix {
+	all := make([]netip.Prefix, 0, a.BitLen()+1)
+	for bits := a.BitLen(); bits >= 0; bits-- {
+		all = append(all, netip.PrefixFrom(a, bits).Masked())
+	}
+	return all
+}
+
+// holdPlace is a place among holds: those that last still, the most specific first, then those that have ended, newest first.
+type holdPlace struct {
+	Bits  int       `json:"b"`
+	Until time.Time `json:"u,omitzero"`
+	ID    ipam.ID   `json:"i"`
+}
+
+func placeOf(h ipam.Hold) holdPlace { return holdPlace{Bits: h.Block.Bits(), Until: h.Until, ID: h.ID} }
+
+// maxHolds bounds the pools of one project, in all its spaces, that are looked at for one address, and the holds of one
+// moment.
+const maxHolds = 10_000
+
+// lookback is one question to the past.
+type lookback struct {
+	read       storage.Reader
+	project    storage.ProjectKey
+	address    netip.Addr
+	candidates []netip.Prefix
+	at         time.Time
+}
+
+// moment answers up to n holds of the time at, in order, after a place.
+func (l lookback) moment(ctx context.Context, after holdPlace, n int) ([]ipam.Hold, error) {
+	holds, err := l.lasting(ctx)
+	if err != nil {
+		return nil, err
+	}
+	holds = slices.DeleteFunc(holds, func(h ipam.Hold) bool { return h.Since.After(l.at) })
+	ended, err := l.read.HistoryAt(ctx, l.project, l.candidates, l.at, maxHolds)
+	if err != nil {
+		return nil, err
+	}
+	return inOrder(append(holds, ended...), after, n), nil
+}
+
+// newestFirst answers up to n holds of all times, in order, after a place.
+func (l lookback) newestFirst(ctx context.Context, after holdPlace, n int) ([]ipam.Hold, error) {
+	var holds []ipam.Hold
+	if after.Until.IsZero() {
+		lasting, err := l.lasting(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if holds = inOrder(lasting, after, n); len(holds) == n {
+			return holds, nil
+		}
+		after = holdPlace{}
+	}
+	ended, err := l.read.HistoryList(ctx, l.project, l.candidates, storage.HistoryCursor{Until: after.Until, ID: after.ID}, n-len(holds))
+	return append(holds, ended...), err
+}
+
+// lasting answers the holds that have not ended: in the project's pools, and its own in those of others.
+func (l lookback) lasting(ctx context.Context) ([]ipam.Hold, error) {
+	holds, err := l.inside(ctx)
+	if err != nil {
+		return nil, err
+	}
+	elsewhere, err := l.read.HeldElsewhere(ctx, l.project, l.address, l.candidates, maxHolds)
+	for _, a := range elsewhere {
+		holds = append(holds, holdOf(a))
+	}
+	return holds, err
+}
+
+// inside answers the holds in the project's pools that have not ended.
+func (l lookback) inside(ctx context.Context) ([]ipam.Hold, error) {
+	pools, err := l.read.PoolListCovering(ctx, l.project, l.candidates, maxHolds)
+	if err != nil || len(pools) == 0 {
+		return nil, err
+	}
+	containers := make([]storage.Container, 0, len(pools))
+	for _, p := range pools {
+		containers = append(containers, storage.PoolContainers(p)...)
+	}
+	held, err := l.read.HeldAt(ctx, containers, l.candidates)
+	if err != nil {
+		return nil, err
+	}
+	var holds []ipam.Hold
+	for _, a := range held {
+		if a.Phase == ipam.PhaseCoolingDown { // nobody holds it: the hold has ended
+			continue
+		}
+		if a.Purpose == ipam.PurposeClaim || a.Purpose == ipam.PurposeChildPool {
+			h := holdOf(a)
+			h.Project = l.project.Name
+			holds = append(holds, h)
+		}
+	}
+	return holds, nil
+}
+
+// inOrder sorts holds of one moment, the most specific block first, and answers up to n after a place.
+func inOrder(holds []ipam.Hold, after holdPlace, n int) []ipam.Hold {
+	compare := func(a, b holdPlace) int {
+		return cmp.Or(cmp.Compare(b.Bits, a.Bits), bytes.Compare(a.ID[:], b.ID[:]))
+	}
+	slices.SortFunc(holds, func(a, b ipam.Hold) int { return compare(placeOf(a), placeOf(b)) })
+	if after != (holdPlace{}) {
+		holds = slices.DeleteFunc(holds, func(h ipam.Hold) bool { return compare(placeOf(h), after) <= 0 })
+	}
+	return holds[:min(n, len(holds))]
+}

@@ -1,0 +1,57 @@
+package trail
+
+import (
+	"bytes"
+	"context"
+	"time"
+
+	"github.com/carve-ipam/carve/internal/alloc/paging"
+	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/tenancy"
+)
+
+// EventFilter narrows a trail. Zero fields do not narrow.
+type EventFilter struct {
+	Subject, Operation, Kind, Name, Outcome string
+	Since                                   time.Time // included
+	Until                                   time.Time // not included
+}
+
+func (f EventFilter) matches(e *ipam.Event) bool {
+	for _, pair := range [][2]string{
+		{f.Subject, e.Subject}, {f.Operation, e.Operation}, {f.Kind, e.Kind}, {f.Name, e.Name}, {f.Outcome, e.Outcome},
+	} {
+		if pair[0] != "" && pair[0] != pair[1] {
+			return false
+		}
+	}
+	return (f.Since.IsZero() || !e.At.Before(f.Since)) && (f.Until.IsZero() || e.At.Before(f.Until))
+}
+
+// between is the ids that events of the filter's time can have: not below from, and below before (zero: no bound). An id holds
+// its time in milliseconds, so at both ends there may be a few events that matches has to tell apart.
+func (f EventFilter) between() (from, before ipam.ID) {
+	if !f.Since.IsZero() {
+		from = ipam.FirstTimeID(f.Since)
+	}
+	if !f.Until.IsZero() {
+		before = ipam.FirstTimeID(f.Until.Add(time.Millisecond))
+	}
+	return from, before
+}
+
+// ListEvents lists a project's audit trail, newest first.
+func (s *Trail) ListEvents(ctx context.Context, project string, f EventFilter, limit int, cursor string) (paging.Page[ipam.Event], error) {
+	_, key, err := s.Enter(ctx, tenancy.AuditRead, project)
+	if err != nil {
+		return paging.Page[ipam.Event]{}, err
+	}
+	from, newest := f.between()
+	return paging.Scan(ctx, s.Searching, paging.ListOf("events", key.ID, f), cursor, limit, func(after ipam.ID, n int) ([]ipam.Event, error) {
+		before := after
+		if after.IsZero() || (!newest.IsZero() && bytes.Compare(newest[:], after[:]) < 0) {
+			before = newest
+		}
+		return s.Store.EventList(ctx, key, from, before, n)
+	}, f.matches, func(e ipam.Event) ipam.ID { return e.ID })
+}

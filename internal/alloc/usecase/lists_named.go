@@ -1,0 +1,101 @@
+package usecase
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/carve-ipam/carve/internal/alloc/paging"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// named is what the filter names, by the parameter that names it.
+func named(f paging.Filter, project string) (params []string, names []storage.Named) {
+	for _, n := range []struct {
+		param, what string
+		ref         ipam.Ref
+	}{
+		{"query:pool", storage.NamedPool, f.Pool}, {"query:parent", storage.NamedPool, f.Parent}, {"query:space", storage.NamedSpace, f.Space},
+		{"query:class", storage.NamedClass, ipam.Ref{Project: project, Name: f.Class}},
+	} {
+		if n.ref.Name != "" {
+			params, names = append(params, n.param), append(names, storage.Named{What: n.what, Ref: n.ref})
+		}
+	}
+	return params, names
+}
+
+// RefuseUnknown refuses a filter that names what means nothing to the project: a typing error must not look like a list without anything in it. What
+// is not there and what the project may not see are asked for, and answered, alike.
+func (s *Core) RefuseUnknown(ctx context.Context, key storage.ProjectKey, f paging.Filter) error {
+	params, names := named(f, key.Name)
+	if len(names) == 0 {
+		return nil
+	}
+	there, err := s.Store.NamesThere(ctx, key, names)
+	if err != nil {
+		return err
+	}
+	var refusal *ipam.Error
+	for i, n := range names {
+		if slices.Contains(there, n) {
+			continue
+		}
+		detail := fmt.Sprintf("names the %s %q, and there is none of this name that project %q has or may use.", n.What, n.Shown(key.Name), key.Name)
+		if refusal == nil {
+			refusal = ipam.Invalid(params[i], "%s", detail)
+		} else {
+			refusal.Fields = append(refusal.Fields, ipam.Field{Pointer: params[i], Detail: detail})
+		}
+	}
+	if refusal == nil {
+		return nil
+	}
+	return refusal
+}
+
+// Unknown is RefuseUnknown, to be called when nothing was found.
+func (s *Core) Unknown(ctx context.Context, key storage.ProjectKey, f paging.Filter) func() error {
+	return func() error { return s.RefuseUnknown(ctx, key, f) }
+}
+
+// OrUnknown answers a page of a list whose filter may name something. A list with something in it answers for the names: a claim says which pool and
+// class it is of, also when the project may use them no more. Only where nothing was found, on the first page and those after it, are they looked at.
+func OrUnknown[T, K any](of paging.List, cursor string, unknown func() error, fetch func(cursor string) (paging.Page[T], error)) (paging.Page[T], error) {
+	barren := paging.List{Kind: of.Kind + "-barren", Of: of.Of} // a place in the list before which nothing was found, by names that mean nothing
+	var after K
+	begins := cursor == ""
+	if !begins && paging.OpenCursor(cursor, barren, &after) == nil {
+		begins, cursor = true, paging.SealCursor(of, after)
+	}
+	page, err := fetch(cursor)
+	if err != nil || !begins || len(page.Items) > 0 {
+		return page, err
+	}
+	err = unknown()
+	if err == nil || page.Next == "" || !ipam.IsCode(err, ipam.CodeInvalidArgument) {
+		return page, err
+	}
+	var next K
+	if err := paging.OpenCursor(page.Next, of, &next); err != nil {
+		return paging.Page[T]{}, err
+	}
+	page.Next = paging.SealCursor(barren, next)
+	return page, nil
+}
+
+// FilterPool resolves the filter's pool, if it is the project's own, and refuses one that does not exist.
+func (s *Core) FilterPool(ctx context.Context, key storage.ProjectKey, f paging.Filter) (*ipam.Pool, error) {
+	if f.Pool.Project != key.Name {
+		return nil, nil //nolint:nilnil // nothing to resolve is no failure
+	}
+	pool, found, err := storage.IgnoreNotFound(s.Store.PoolGet(ctx, key, f.Pool.Name))
+	if err != nil {
+		return nil, err
+	}
+	if !found {
+		return nil, s.RefuseUnknown(ctx, key, f)
+	}
+	return &pool, nil
+}

@@ -1,0 +1,55 @@
+package usecase
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// Match is an If-Match precondition. The zero Match demands nothing.
+type Match struct {
+	Any       bool     // If-Match: *
+	Revisions []string // the entity tags, without quotes; weak ones with their mark and quotes, so that they match nothing
+}
+
+// Set reports whether there is a precondition at all.
+func (m Match) Set() bool { return m.Any || len(m.Revisions) > 0 }
+
+// Check compares with the current revision; the refusal carries it.
+func (m Match) Check(current ipam.ID) error {
+	if !m.Set() || m.Any || slices.Contains(m.Revisions, current.String()) {
+		return nil
+	}
+	if i := slices.IndexFunc(m.Revisions, isWeak); i >= 0 {
+		e := ipam.Errorf(ipam.CodePreconditionFailed,
+			"If-Match names a weak entity tag, and such a one never matches, whether or not the resource has changed. Something on the way, as a proxy that compresses does, wrote W/ before the ETag: send it without W/.")
+		e.Figures.CurrentRevision = current.String()
+		return e.At("header:If-Match", "has the weak entity tag %s; the current one is %q.", m.Revisions[i], current)
+	}
+	e := ipam.Errorf(ipam.CodePreconditionFailed,
+		"The resource has changed since it was read: If-Match does not name its current revision. Read it again and repeat the change.")
+	e.Figures.CurrentRevision = current.String()
+	return e.At("header:If-Match", "is not the current entity tag %q.", current)
+}
+
+func isWeak(tag string) bool { return strings.HasPrefix(tag, `W/"`) }
+
+// CheckPut holds the preconditions of a PUT against what is there, if anything is: If-Match first, as RFC 9110 has it (13.2.2). It must
+// not be asked about what this very PUT has made.
+func (r Request) CheckPut(found bool, current ipam.ID) error {
+	if !found {
+		if !r.IfMatch.Set() {
+			return nil
+		}
+		return ipam.Errorf(ipam.CodePreconditionFailed, "There is nothing to replace yet: leave If-Match out to create it.").
+			At("header:If-Match", "demands that the resource exists.")
+	}
+	if err := r.IfMatch.Check(current); err != nil || !r.CreateOnly {
+		return err
+	}
+	e := ipam.Errorf(ipam.CodePreconditionFailed,
+		"The resource exists already, and If-None-Match: * creates only. If an earlier attempt of yours may have made it, read it; leave the header out to be given what exists.")
+	e.Figures.CurrentRevision = current.String()
+	return e.At("header:If-None-Match", "demands that the resource does not exist.")
+}

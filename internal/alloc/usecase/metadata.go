@@ -1,0 +1,49 @@
+package usecase
+
+import (
+	"maps"
+	"time"
+
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// Everything is the filter of lists that have none.
+func Everything[T any](*T) bool { return true }
+
+// CheckNew validates the caller's part of new metadata and completes a generated name (already in Name).
+func CheckNew(m *ipam.Metadata, spec error) error {
+	if !ipam.ValidName(m.Name) {
+		return ipam.Invalid("/metadata/name", "must be a DNS label: 1 to 63 of a-z, 0-9 and -, beginning and ending with a letter or digit.")
+	}
+	return CheckChanged(*m, spec)
+}
+
+// CheckChanged validates metadata and spec of something that is about to be changed.
+func CheckChanged(m ipam.Metadata, spec error) error {
+	if err := ipam.CheckLabels("/metadata/labels", m.Labels); err != nil {
+		return err
+	}
+	if err := ipam.CheckAnnotations("/metadata/annotations", m.Annotations); err != nil {
+		return err
+	}
+	return spec
+}
+
+// SameMeta compares what a caller may write of metadata; nil and empty maps are the same.
+func SameMeta(a, b ipam.Metadata) bool {
+	return maps.Equal(a.Labels, b.Labels) && maps.Equal(a.Annotations, b.Annotations)
+}
+
+// Touch fills in the server's part of changed metadata.
+func Touch(next *ipam.Metadata, was ipam.Metadata, specChanged bool, revision ipam.ID, now Timestamp) {
+	labels, annotations := next.Labels, next.Annotations
+	*next = was
+	next.Labels, next.Annotations = labels, annotations
+	next.Revision, next.UpdatedAt = revision, now
+	if specChanged {
+		next.Generation++
+	}
+}
+
+// Timestamp is a time as the database stores it: UTC, microseconds.
+type Timestamp = time.Time

@@ -1,0 +1,25 @@
+package usecase
+
+import (
+	"context"
+
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// Metrics is told what the use cases do. It must not block, and is safe for concurrent use.
+type Metrics interface {
+	// ClaimDecided: a claim was bound (refusal ""), or refused. class is project/name of the class that it was resolved to; "" when
+	// none took part, or none was found.
+	ClaimDecided(ctx context.Context, class string, refusal ipam.Code)
+	// GroupRan: one transaction of a pool was committed with so many members.
+	GroupRan(ctx context.Context, members int)
+	// LoanMoved: a move of a block between regions was tried, and is over: move is "lend" or "recall"; outcome is "moved", "nothing", "fenced" or "failed".
+	LoanMoved(ctx context.Context, move, outcome string)
+}
+
+// unmeasured is Metrics that nobody reads.
+type unmeasured struct{}
+
+func (unmeasured) ClaimDecided(context.Context, string, ipam.Code) {}
+func (unmeasured) GroupRan(context.Context, int)                   {}
+func (unmeasured) LoanMoved(context.Context, string, string)       {}

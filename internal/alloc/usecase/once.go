@@ -1,0 +1,133 @@
+package usecase
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/tenancy"
+)
+
+// AnswerLifetime is how long an idempotency key is kept.
+const AnswerLifetime = 24 * time.Hour
+
+// Replayed decodes the stored answer of the request's key into out. It refuses a key that was used for another request, or by another
+// caller: what was made is told by the answer itself and not by the fingerprint, which servers of other versions make too.
+func Replayed(ctx context.Context, r Request, a storage.Answer, out any) error {
+	if a.Fingerprint != r.Fingerprint {
+		return ipam.Errorf(ipam.CodeIdempotencyMismatch,
+			"This Idempotency-Key was used for another request within the last 24 hours. Use a new key for a new request.").
+			At("header:Idempotency-Key", "belongs to a request with another operation, path or body.")
+	}
+	if err := json.Unmarshal(a.Body, out); err != nil {
+		return ipam.Errorf(ipam.CodeInternal, "The stored answer cannot be read.").Because(err)
+	}
+	if who, ok := tenancy.From(ctx); !ok || who.Subject != creatorOf(out) {
+		return ipam.Errorf(ipam.CodeIdempotencyMismatch,
+			"This Idempotency-Key was used by another caller of the project within the last 24 hours. Use a key that is this caller's alone.").
+			At("header:Idempotency-Key", "belongs to another caller's request.")
+	}
+	return nil
+}
+
+// creatorOf is who made what a stored answer holds.
+func creatorOf(out any) string {
+	switch v := out.(type) {
+	case interface{ Creator() string }:
+		return v.Creator()
+	case *[]ipam.Claim:
+		if len(*v) > 0 {
+			return (*v)[0].CreatedBy
+		}
+	}
+	return ""
+}
+
+// Answers is the row to store for a request with a key; none without.
+func Answers(projectID ipam.ID, r Request, now time.Time, value any) ([]storage.Answer, error) {
+	if r.Key == "" || r.DryRun {
+		return nil, nil
+	}
+	body, err := json.Marshal(value)
+	if err != nil {
+		return nil, ipam.Errorf(ipam.CodeInternal, "The answer cannot be stored.").Because(err)
+	}
+	return []storage.Answer{{
+		ProjectID: projectID, Key: r.Key, Fingerprint: r.Fingerprint, Body: body,
+		CreatedAt: now, ExpiresAt: now.Add(AnswerLifetime),
+	}}, nil
+}
+
+// Once runs a create that may carry an idempotency key: the stored answer comes first, before anything is looked for;
+// a conflict (somebody else stored the key meanwhile) looks again. So does a refusal: when the same request is made twice
+// at once, what the first one took may be the very thing that the second one is refused for. m is the metadata of what is created, so
+// that a generated name which is taken is made anew; nil when there is no one name.
+func Once[T any](ctx context.Context, s *Core, key storage.ProjectKey, r Request, m *ipam.Metadata, run func(ctx context.Context) (T, error)) (Result[T], error) {
+	for range MaxRounds {
+		if answer, ok, err := replay[T](ctx, s, key, r); ok || err != nil {
+			return answer, err
+		}
+		v, err := run(ctx)
+		if _, conflict := storage.AsConflict(err); conflict {
+			continue
+		}
+		if err != nil {
+			if answer, ok, again := replay[T](ctx, s, key, r); ok && (Answered(again) || ipam.IsCode(again, ipam.CodeOutcomeUnknown)) {
+				return answer, again
+			}
+		}
+		if m != nil && NameTaken(err) && m.Rename() {
+			continue
+		}
+		return Result[T]{Value: v}, err
+	}
+	return Result[T]{}, storage.Contention(nil)
+}
+
+// Answered reports whether a look for a stored answer says what became of the request: that it was made, or made and released.
+func Answered(err error) bool { return err == nil || ipam.IsCode(err, ipam.CodeClaimReleased) }
+
+// NameTaken reports whether it is the name that exists already, and not something else that there can be one of.
+func NameTaken(err error) bool {
+	e, ok := errors.AsType[*ipam.Error](err)
+	return ok && e.Code == ipam.CodeAlreadyExists && len(e.Fields) > 0 && e.Fields[0].Pointer == "/metadata/name"
+}
+
+// replay answers what is stored for the request's key; ok is false when nothing is.
+func replay[T any](ctx context.Context, s *Core, key storage.ProjectKey, r Request) (answer Result[T], ok bool, err error) {
+	if r.Key == "" {
+		return answer, false, nil
+	}
+	var gone error
+	err = s.Durably(ctx, func(ctx context.Context) (bool, error) {
+		var a storage.Answer
+		answer, gone = Result[T]{}, nil
+		if a, ok, err = s.Store.AnswerGet(ctx, key.ID, r.Key, s.Now()); err != nil || !ok {
+			return false, err
+		}
+		var value T
+		err := Replayed(ctx, r, a, &value)
+		if claims, batch := any(value).([]ipam.Claim); batch && err == nil {
+			err = s.StillHeld(ctx, key, claims)
+		}
+		switch {
+		case !Answered(err):
+			return false, err
+		case err != nil:
+			gone = err
+		default:
+			answer = Result[T]{Value: value, Replayed: true}
+		}
+		return true, nil
+	})
+	if err == nil {
+		err = gone
+	}
+	if err != nil {
+		answer = Result[T]{}
+	}
+	return answer, ok, err
+}

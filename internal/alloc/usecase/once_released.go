@@ -1,0 +1,40 @@
+package usecase
+
+import (
+	"context"
+
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// StillHeld refuses to answer with claims that a request has made if any of them was released since: its block may be somebody else's by
+// now. It has to be asked after the stored answer was read. Claims and answer are of one transaction, so that whoever sees the answer
+// finds the claims, and one that is not there any more was released. Claims never move to another region, nor change their names.
+func (s *Core) StillHeld(ctx context.Context, key storage.ProjectKey, made []ipam.Claim) error {
+	held, err := s.Store.ClaimsHeld(ctx, key, made)
+	if err != nil {
+		return err
+	}
+	var gone []*ipam.Claim
+	for i := range made {
+		if !held[made[i].UID] {
+			gone = append(gone, &made[i])
+		}
+	}
+	switch {
+	case len(gone) == 0:
+		return nil
+	case len(made) == 1:
+		return released("The request with this Idempotency-Key made claim %s, which was released since. A new key makes a new claim.", gone[0].Ref())
+	case len(gone) == len(made):
+		return released("The request with this Idempotency-Key made %d claims, all of which were released since, claim %s among them. A new key makes new claims.",
+			len(made), gone[0].Ref())
+	default:
+		return released("The request with this Idempotency-Key made %d claims, of which %d were released since, claim %s among them. "+
+			"The others are held; read them by name. A new key makes new claims.", len(made), len(gone), gone[0].Ref())
+	}
+}
+
+func released(format string, args ...any) error {
+	return ipam.Errorf(ipam.CodeClaimReleased, format, args...).At("header:Idempotency-Key", "belongs to a request whose claim was released.")
+}

@@ -1,0 +1,33 @@
+package codec
+
+import (
+	"github.com/carve-ipam/carve/internal/api/gen"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// AllocationOf renders an allocation. Its name is its id, and it has no spec of the caller's that could change: its
+// generation stays 1.
+func AllocationOf(a ipam.Allocation) gen.IPAllocation {
+	out := gen.IPAllocation{
+		Metadata: gen.Metadata{
+			Name: a.ID.String(), UID: a.ID.String(), Project: a.Project, Region: a.Region,
+			Generation: 1, Revision: a.Revision.String(),
+			CreatedAt: a.CreatedAt, UpdatedAt: a.UpdatedAt, CreatedBy: a.CreatedBy,
+		},
+		Spec: gen.IPAllocationSpec{
+			Purpose: gen.IPAllocationPurpose(a.Purpose), PoolRef: resolvedRefOf(a.Pool), OwnerRef: ownerRefOf(a.OwnerRef),
+			ReclaimPolicy: gen.ReclaimPolicy(a.ReclaimPolicy), Reason: a.Reason,
+		},
+		Status: gen.IPAllocationStatus{AllocatedCIDR: a.Block.String(), Phase: gen.IPAllocationPhase(a.Phase), CoolUntil: OptionalTime(a.CoolUntil)},
+	}
+	switch a.Purpose {
+	case ipam.PurposeClaim:
+		out.Spec.Consumer = a.Holder.Project
+		out.Spec.ClaimRef = optionalRefOf(a.Holder)
+		out.Spec.ClassProject, out.Spec.ClassName = a.Class.Ref.Project, a.Class.Ref.Name
+	case ipam.PurposeChildPool:
+		out.Spec.ChildPoolRef = optionalRefOf(a.Holder)
+	case ipam.PurposeReservation, ipam.PurposeRootPool: // held by no other resource
+	}
+	return out
+}

@@ -1,0 +1,117 @@
+package codec
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/carve-ipam/carve/internal/api/gen"
+	"github.com/carve-ipam/carve/internal/api/refuse"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// NewClaim reads a claim that is to be made.
+func NewClaim(project string, c gen.IPClaimCreate) (ipam.Claim, error) {
+	meta, err := NewMetadata(c.Metadata)
+	if err != nil {
+		return ipam.Claim{}, err
+	}
+	spec, err := ClaimSpec(project, c.Spec)
+	return ipam.Claim{Metadata: meta, Spec: spec}, err
+}
+
+// ClaimSpec reads a claim's spec. What is empty and what is absent is the same, so that create-or-return finds it equal.
+func ClaimSpec(project string, s gen.IPClaimSpec) (ipam.ClaimSpec, error) {
+	spec := ipam.ClaimSpec{
+		ClassName: s.ClassName, PoolRef: ref(project, s.PoolRef), PoolSelector: selector(s.PoolSelector), PrefixLength: s.PrefixLength,
+		Family: ipam.Family(s.IPFamily), ReclaimPolicy: ipam.ReclaimPolicy(s.ReclaimPolicy), OwnerRef: ownerRef(s.OwnerRef),
+	}
+	if len(s.Scope) > 0 {
+		spec.Scope = s.Scope
+	}
+	if s.AllocationRef != nil {
+		spec.AllocationRef, spec.AllocationOf = s.AllocationRef.Name, s.AllocationRef.Project
+	}
+	var err error
+	if spec.CIDR, err = Block("/spec/cidr", s.CIDR); err != nil {
+		return spec, err
+	}
+	spec.Address, err = Address("/spec/address", s.Address)
+	return spec, err
+}
+
+func selector(s *gen.LabelSelector) *ipam.Selector { //nolint:staticcheck // deprecated for callers, and served as ever
+	if s == nil {
+		return nil
+	}
+	out := &ipam.Selector{}
+	if len(s.MatchLabels) > 0 {
+		out.MatchLabels = s.MatchLabels
+	}
+	for _, r := range s.MatchExpressions {
+		q := ipam.Requirement{Key: r.Key, Operator: ipam.Operator(r.Operator)}
+		if len(r.Values) > 0 {
+			q.Values = r.Values
+		}
+		out.MatchExpressions = append(out.MatchExpressions, q)
+	}
+	return out
+}
+
+func selectorOf(s *ipam.Selector) *gen.LabelSelector { //nolint:staticcheck // deprecated for callers, and served as ever
+	if s == nil {
+		return nil
+	}
+	out := &gen.LabelSelector{MatchLabels: s.MatchLabels} //nolint:staticcheck // as above
+	for _, r := range s.MatchExpressions {
+		out.MatchExpressions = append(out.MatchExpressions, gen.LabelSelectorRequirement{
+			Key: r.Key, Operator: gen.LabelSelectorOperator(r.Operator), Values: r.Values,
+		})
+	}
+	return out
+}
+
+// ClaimOf is a claim as it is answered.
+func ClaimOf(c ipam.Claim) gen.IPClaim {
+	carved := c.Block.String()
+	claim := gen.IPClaim{
+		Metadata: metadataOf(c.Metadata),
+		Spec: gen.IPClaimSpec{
+			ClassName: c.Spec.ClassName, Scope: c.Spec.Scope, PoolRef: refOf(c.Spec.PoolRef), PoolSelector: selectorOf(c.Spec.PoolSelector), PrefixLength: c.Spec.PrefixLength,
+			IPFamily: gen.IPFamily(c.Spec.Family), CIDR: blockOf(c.Spec.CIDR), Address: addressOf(c.Spec.Address),
+			ReclaimPolicy: gen.ReclaimPolicy(c.Spec.ReclaimPolicy), OwnerRef: ownerRefOf(c.Spec.OwnerRef),
+		},
+		Status: gen.IPClaimStatus{
+			Phase:         gen.IPClaimPhaseBound,
+			AllocatedCIDR: carved,
+			PoolRef:       resolvedRefOf(c.Pool),
+			AllocationRef: gen.ResolvedRef{Project: c.Pool.Project, Name: c.AllocationID.String()},
+			ClassName:     c.Class.Ref.Name,
+			ClassProject:  c.Class.Ref.Project,
+			// An answer that was stored for a repeat before there were classes has the policy in its spec alone.
+			ReclaimPolicy: gen.ReclaimPolicy(cmp.Or(c.ReclaimPolicy, c.Spec.ReclaimPolicy)),
+			Conditions:    allocated(carved+" was carved from pool "+c.Pool.String()+".", c.CreatedAt),
+		},
+	}
+	if c.Spec.AllocationRef != "" {
+		claim.Spec.AllocationRef = &gen.AllocationRef{Project: c.Spec.AllocationOf, Name: c.Spec.AllocationRef}
+	}
+	if c.Block.IsSingleIP() {
+		claim.Status.Address, _, _ = strings.Cut(carved, "/")
+	}
+	return claim
+}
+
+// Within moves the places that an error names into a part of the body, such as one claim of a batch.
+func Within(in string, err error) error {
+	e, ok := errors.AsType[*ipam.Error](err)
+	if !ok || e.Code != ipam.CodeInvalidArgument {
+		return err
+	}
+	fields := slices.Clone(e.Fields)
+	for i := range fields {
+		fields[i].Pointer = in + fields[i].Pointer
+	}
+	return refuse.Invalid(fields)
+}

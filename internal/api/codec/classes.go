@@ -1,0 +1,113 @@
+package codec
+
+import (
+	"fmt"
+	"math/big"
+	"time"
+
+	"github.com/carve-ipam/carve/internal/api/gen"
+	"github.com/carve-ipam/carve/internal/api/refuse"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// ClassSpec reads a class's spec and fills in what its author left to us.
+func ClassSpec(s gen.IPClassSpec) (ipam.ClassSpec, error) {
+	spec := ipam.ClassSpec{
+		Provisioner: ipam.Provisioner(s.Provisioner), Family: ipam.Family(s.IPFamily), Strategy: ipam.Strategy(s.Strategy),
+		DefaultPrefixLength: s.DefaultPrefixLength, ReclaimPolicy: ipam.ReclaimPolicy(s.ReclaimPolicy),
+		Visibility: ipam.Visibility(s.Visibility), IsDefault: Or(s.IsDefault, false),
+		PoolSelection: ipam.PoolSelection(s.PoolSelection), PoolPrefixLength: s.PoolPrefixLength, Description: s.Description,
+	}
+	if lengths := s.AllowedPrefixLengths; lengths != nil {
+		spec.MinPrefixLength, spec.MaxPrefixLength = lengths.Min, lengths.Max
+	}
+	if len(s.Parameters) > 0 {
+		spec.Parameters = s.Parameters
+	}
+	if len(s.PoolPer) > 0 {
+		spec.PoolPer = s.PoolPer
+	}
+	var err error
+	if spec.ReuseAfter, err = duration("/spec/reuseAfter", s.ReuseAfter); err != nil {
+		return spec, err
+	}
+	if spec.EmptyPoolTTL, err = duration("/spec/emptyPoolTTL", s.EmptyPoolTTL); err != nil {
+		return spec, err
+	}
+	return spec.WithDefaults(), nil
+}
+
+// duration parses an optional time span; "" is none, which is not the same as 0s.
+func duration(pointer, s string) (*time.Duration, error) {
+	if s == "" {
+		return nil, nil //nolint:nilnil // absent
+	}
+	d, err := time.ParseDuration(s)
+	if err != nil {
+		return nil, ipam.Invalid(pointer, "%s", refuse.DurationSentence)
+	}
+	return &d, nil
+}
+
+func durationOf(d *time.Duration) string {
+	if d == nil {
+		return ""
+	}
+	return ipam.DurationText(*d)
+}
+
+// ClassOf is a class as it is answered.
+func ClassOf(c ipam.Class) gen.IPClass {
+	return gen.IPClass{Metadata: metadataOf(c.Metadata), Spec: ClassSpecOf(c.Spec), Status: ClassStatusOf(c)}
+}
+
+// ClassSpecOf is the spec of a class as it is answered.
+func ClassSpecOf(s ipam.ClassSpec) gen.IPClassSpec {
+	spec := gen.IPClassSpec{
+		Provisioner: gen.Provisioner(s.Provisioner), IPFamily: gen.IPFamily(s.Family), Visibility: gen.ClassVisibility(s.Visibility),
+		IsDefault: &s.IsDefault, Strategy: gen.AllocationStrategy(s.Strategy), DefaultPrefixLength: s.DefaultPrefixLength,
+		ReclaimPolicy: gen.ReclaimPolicy(s.ReclaimPolicy), ReuseAfter: durationOf(s.ReuseAfter),
+		PoolSelection: gen.PoolSelection(s.PoolSelection), PoolPer: s.PoolPer, PoolPrefixLength: s.PoolPrefixLength,
+		EmptyPoolTTL: durationOf(s.EmptyPoolTTL), Parameters: s.Parameters, Description: s.Description,
+	}
+	if s.MinPrefixLength != nil || s.MaxPrefixLength != nil {
+		spec.AllowedPrefixLengths = &gen.ClassPrefixLengths{Min: s.MinPrefixLength, Max: s.MaxPrefixLength}
+	}
+	return spec
+}
+
+// ClassStatusOf is the status of a class as it is answered.
+func ClassStatusOf(c ipam.Class) gen.IPClassStatus {
+	total, available := count10(c.Status.Total), count10(c.Status.Available)
+	return gen.IPClassStatus{
+		BackingPools: c.Status.BackingPools, ScopedPools: c.Status.ScopedPools,
+		Capacity:            gen.ClassCapacity{Total: total.String(), Available: available.String()},
+		UtilizationPercent:  utilization(total, available),
+		LargestPrefixLength: c.Status.LargestFree,
+		Conditions:          []gen.Condition{classReady(c)},
+	}
+}
+
+// count10 reads an exact count of our own making; "" is none.
+func count10(s string) *big.Int {
+	n, ok := new(big.Int).SetString(s, 10)
+	if !ok {
+		return new(big.Int)
+	}
+	return n
+}
+
+// classReady says whether claims by the class can be served at all. Nothing records since when: it is as old as the class.
+func classReady(c ipam.Class) gen.Condition {
+	ready := gen.Condition{Type: "Ready", LastTransitionTime: c.CreatedAt}
+	switch n := c.Status.BackingPools; n {
+	case 0:
+		ready.Status, ready.Reason = gen.ConditionStatusFalse, "NoBackingPools"
+		ready.Message = "No pool lists the class; add its name to classNames of a pool."
+	case 1:
+		ready.Status, ready.Reason, ready.Message = gen.ConditionStatusTrue, "Backed", "1 pool backs the class."
+	default:
+		ready.Status, ready.Reason, ready.Message = gen.ConditionStatusTrue, "Backed", fmt.Sprintf("%d pools back the class.", n)
+	}
+	return ready
+}

@@ -1,0 +1,66 @@
+package codec
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/carve-ipam/carve/internal/alloc/claims"
+	"github.com/carve-ipam/carve/internal/api/gen"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// ExplanationOf renders how a claim with this spec would be decided.
+func ExplanationOf(spec ipam.ClaimSpec, x claims.Explanation) gen.ClaimExplanation {
+	out := gen.ClaimExplanation{Steps: Each(x.Steps, StepOf), Remedies: Each(x.Remedies, remedyOf)}
+	if c := x.Claim; c != nil {
+		pool := resolvedRefOf(c.Pool)
+		out.Outcome, out.Detail = gen.ClaimOutcomeBound, fmt.Sprintf("%s would be carved from pool %s", c.Block, c.Pool)
+		if spec.AllocationRef != "" {
+			out.Detail = fmt.Sprintf("%s would be bound again in pool %s", c.Block, c.Pool)
+		}
+		if !c.Class.IsZero() {
+			out.Detail += " by class " + c.Class.Ref.String()
+		}
+		out.Detail += "."
+		out.ClassProject, out.ClassName = c.Class.Ref.Project, c.Class.Ref.Name
+		out.PoolRef, out.AllocatedCIDR, out.PrefixLength = &pool, c.Block.String(), new(c.Block.Bits())
+		out.ReclaimPolicy = gen.ReclaimPolicy(c.ReclaimPolicy)
+		return out
+	}
+	out.Outcome = gen.ClaimOutcomeRefused
+	out.Code, out.Detail = gen.ProblemCode(x.Refusal.Code), x.Refusal.Message
+	out.ClassProject, out.ClassName = decidingClass(x)
+	switch exact := spec.Exact(); {
+	case x.Refusal.Figures.WantedPrefixLength != nil:
+		out.PrefixLength = x.Refusal.Figures.WantedPrefixLength
+	case spec.PrefixLength != nil:
+		out.PrefixLength = spec.PrefixLength
+	case exact.IsValid():
+		out.PrefixLength = new(exact.Bits())
+	}
+	return out
+}
+
+// decidingClass is the class of a refusal: the one that the refusal is about, or else the one that was chosen on the way to it.
+func decidingClass(x claims.Explanation) (project, name string) {
+	ref := x.Refusal.Figures.Class
+	for _, step := range x.Steps {
+		if ref == "" && step.Kind == ipam.StepClass && step.Outcome == ipam.OutcomeChosen {
+			ref = step.Name
+		}
+	}
+	project, name, _ = strings.Cut(ref, "/")
+	return project, name
+}
+
+// StepOf is a step of a decision as it is answered.
+func StepOf(s ipam.Step) gen.DecisionStep {
+	return gen.DecisionStep{
+		Kind: gen.DecisionKind(s.Kind), Name: s.Name, Outcome: gen.DecisionOutcome(s.Outcome),
+		Code: gen.ProblemCode(s.Code), Detail: s.Detail,
+	}
+}
+
+func remedyOf(r claims.Remedy) gen.Remedy {
+	return gen.Remedy{Pointer: r.Pointer, Value: r.Value, Detail: r.Detail}
+}

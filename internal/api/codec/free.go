@@ -1,0 +1,44 @@
+package codec
+
+import (
+	"math/big"
+	"net/netip"
+	"strconv"
+
+	"github.com/carve-ipam/carve/internal/alloc/pools"
+	"github.com/carve-ipam/carve/internal/api/gen"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// PoolFreeOf is a page of free blocks as it is answered.
+func PoolFreeOf(page pools.FreePage) gen.PoolFree {
+	return gen.PoolFree{
+		Summary:    freeSummary(page.Pool),
+		Items:      Each(page.Blocks, func(b netip.Prefix) gen.FreeBlock { return gen.FreeBlock{CIDR: b.String()} }),
+		NextCursor: page.Next,
+	}
+}
+
+// freeSummary says for each length, from the largest free block down to a host address, how many free blocks there are of
+// exactly that length, and how many blocks of that length could be claimed: a larger one counts for all it can be cut
+// into, and a length that the pool's bounds refuse for none.
+func freeSummary(p ipam.Pool) []gen.FreeSummary {
+	largest, some := p.Stock.LargestFree()
+	if !some {
+		return []gen.FreeSummary{}
+	}
+	lo, hi := p.Spec.Allocation.Bounds(p.Block)
+	width := p.Block.Addr().BitLen()
+	out := make([]gen.FreeSummary, 0, width-largest+1)
+	fit := new(big.Int)
+	for bits := largest; bits <= width; bits++ {
+		exactly := p.Stock.Free[bits]
+		fit.Lsh(fit, 1).Add(fit, big.NewInt(exactly))
+		available := "0"
+		if bits >= lo && bits <= hi {
+			available = fit.String()
+		}
+		out = append(out, gen.FreeSummary{PrefixLength: bits, FreeBlocks: strconv.FormatInt(exactly, 10), Available: available})
+	}
+	return out
+}

@@ -1,0 +1,95 @@
+package codec
+
+import (
+	"time"
+
+	"github.com/carve-ipam/carve/internal/api/gen"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// NewMetadata reads the caller's part of the metadata of something new and settles its name.
+func NewMetadata(m gen.CreateMetadata) (ipam.Metadata, error) {
+	meta := ipam.Metadata{Name: m.Name, Labels: m.Labels, Annotations: m.Annotations}
+	switch {
+	case (m.Name == "") == (m.GenerateName == ""):
+		return meta, ipam.Invalid("/metadata", "must have exactly one of name and generateName.")
+	case m.GenerateName == "":
+		return meta, nil
+	case !ipam.ValidGenerateName(m.GenerateName):
+		return meta, ipam.Invalid("/metadata/generateName", "must be 1 to %d of a-z, 0-9 and -, beginning with a letter or digit.", ipam.MaxGenerateName)
+	}
+	meta.GeneratedFrom = m.GenerateName
+	meta.Rename()
+	return meta, nil
+}
+
+func metadataOf(m ipam.Metadata) gen.Metadata {
+	return gen.Metadata{
+		Name: m.Name, UID: m.UID.String(), Project: m.Project, Region: m.Region,
+		Generation: m.Generation, Revision: m.Revision.String(),
+		CreatedAt: m.CreatedAt, UpdatedAt: m.UpdatedAt, CreatedBy: m.CreatedBy,
+		Labels: m.Labels, Annotations: m.Annotations,
+	}
+}
+
+// ref resolves a reference: without a project it means one of the project in the path.
+func ref(project string, r *gen.Ref) ipam.Ref {
+	if r == nil {
+		return ipam.Ref{}
+	}
+	if r.Project != "" {
+		project = r.Project
+	}
+	return ipam.Ref{Project: project, Name: r.Name}
+}
+
+func refOf(r ipam.Ref) *gen.Ref {
+	if r == (ipam.Ref{}) {
+		return nil
+	}
+	return &gen.Ref{Project: r.Project, Name: r.Name}
+}
+
+func resolvedRefOf(r ipam.Ref) gen.ResolvedRef {
+	return gen.ResolvedRef{Project: r.Project, Name: r.Name}
+}
+
+// optionalRefOf is resolvedRefOf for a reference that may be none, or whose name is not the caller's to know.
+func optionalRefOf(r ipam.Ref) *gen.ResolvedRef {
+	if r.Name == "" {
+		return nil
+	}
+	resolved := resolvedRefOf(r)
+	return &resolved
+}
+
+func ownerRef(o *gen.OwnerRef) *ipam.OwnerRef {
+	if o == nil || *o == (gen.OwnerRef{}) {
+		return nil
+	}
+	return &ipam.OwnerRef{Kind: o.Kind, Name: o.Name, UID: o.UID}
+}
+
+func ownerRefOf(o *ipam.OwnerRef) *gen.OwnerRef {
+	if o == nil {
+		return nil
+	}
+	return &gen.OwnerRef{Kind: o.Kind, Name: o.Name, UID: o.UID}
+}
+
+// allocated is the one condition of what exists only once it has been carved: message says out of what.
+func allocated(message string, since time.Time) []gen.Condition {
+	return []gen.Condition{{
+		Type: "Allocated", Status: gen.ConditionStatusTrue, Reason: "AllocationSucceeded",
+		Message: message, LastTransitionTime: since,
+	}}
+}
+
+// Each translates the items of a page.
+func Each[D, W any](items []D, one func(D) W) []W {
+	out := make([]W, len(items))
+	for i, item := range items {
+		out[i] = one(item)
+	}
+	return out
+}

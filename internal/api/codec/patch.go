@@ -1,0 +1,135 @@
+package codec
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+
+	jsonpatch "github.com/evanphx/json-patch/v5"
+	jsonv2 "github.com/go-json-experiment/json"
+
+	"github.com/carve-ipam/carve/internal/api/refuse"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// What a patch may change, as pointers into the resource. All else is compared.
+var (
+	writableMeta = []string{"/metadata/labels", "/metadata/annotations"}
+	writableText = append([]string{"/spec"}, writableMeta...) // projects and spaces
+	writablePool = append([]string{
+		"/spec/visibility", "/spec/allocation", "/spec/reservations", "/spec/classNames", "/spec/reuseAfter", "/spec/regions",
+		"/spec/description",
+	}, writableMeta...)
+	writableClass = append([]string{ // all but provisioner, ipFamily, poolPer and poolPrefixLength
+		"/spec/visibility", "/spec/isDefault", "/spec/strategy", "/spec/allowedPrefixLengths", "/spec/defaultPrefixLength", "/spec/reclaimPolicy",
+		"/spec/reuseAfter", "/spec/poolSelection", "/spec/emptyPoolTTL", "/spec/parameters", "/spec/description",
+	}, writableMeta...)
+	writableClaim = append([]string{"/spec/reclaimPolicy"}, writableMeta...)
+)
+
+// patched applies a merge patch (RFC 7396) to a resource as it is on the wire and answers the result, which differs from
+// current in writable places alone. A patch may hold the whole resource, as somebody read and edited it: what is not
+// writable must be there as it is now, or not at all.
+//
+// It refuses, with invalid_argument, fields that the resource does not have and values of the wrong type; with
+// immutable_field, any other change. What a function of passing takes away is another one at each moment, and is not compared. It is pure:
+// a use case may run it several times.
+func patched[W any](current W, patch []byte, writable []string, passing ...func(*W)) (W, error) {
+	var next W
+	for _, away := range passing {
+		away(&current)
+	}
+	before, err := json.Marshal(current)
+	if err != nil {
+		return next, notPatchable(err)
+	}
+	// A null for a field that does not exist would leave no trace in the result.
+	var named W
+	if err := jsonv2.Unmarshal(patch, &named, jsonv2.RejectUnknownMembers(true)); errors.Is(err, jsonv2.ErrUnknownName) {
+		return next, notThatResource(err)
+	}
+	merged, err := jsonpatch.MergePatch(before, patch)
+	if err != nil {
+		return next, notPatchable(err)
+	}
+	// Not encoding/json: it takes {"Visibility": …} for visibility, and knows no member as unknown in another case.
+	if err := jsonv2.Unmarshal(merged, &next, jsonv2.RejectUnknownMembers(true)); err != nil {
+		return next, notThatResource(err)
+	}
+	for _, away := range passing {
+		away(&next)
+	}
+	after, err := json.Marshal(next)
+	if err != nil {
+		return next, notPatchable(err)
+	}
+	changed, err := differences(before, after)
+	if err != nil {
+		return next, notPatchable(err)
+	}
+	return next, immutable(changed, writable)
+}
+
+// Mentions reports whether a patch has a member at its top.
+func Mentions(patch []byte, member string) bool {
+	var top map[string]json.RawMessage
+	if json.Unmarshal(patch, &top) != nil {
+		return false
+	}
+	_, ok := top[member]
+	return ok
+}
+
+// notPatchable is a bug: both documents were checked before.
+func notPatchable(cause error) error {
+	return ipam.Errorf(ipam.CodeInternal, "The patch cannot be applied.").Because(cause)
+}
+
+// notThatResource says where a patch would make something else of the resource.
+func notThatResource(err error) error {
+	e, ok := errors.AsType[*jsonv2.SemanticError](err)
+	if !ok {
+		return notPatchable(err)
+	}
+	pointer := string(e.JSONPointer)
+	if errors.Is(err, jsonv2.ErrUnknownName) {
+		return refuse.At(pointer, "is not a field of this resource.")
+	}
+	return refuse.At(pointer, "is of the wrong type.")
+}
+
+// immutable refuses changes outside of the writable places.
+func immutable(changed, writable []string) error {
+	var fields []ipam.Field
+	for _, pointer := range changed {
+		if !under(pointer, writable) {
+			fields = append(fields, ipam.Field{Pointer: refuse.Clip(pointer), Detail: immutableSentence(pointer)})
+		}
+	}
+	if len(fields) == 0 {
+		return nil
+	}
+	message := "The patch is refused: " + fields[0].Pointer + " " + fields[0].Detail
+	if len(fields) > 1 {
+		message += " More places are wrong; see errors."
+	}
+	e := ipam.Errorf(ipam.CodeImmutableField, "%s", message)
+	e.Fields = fields[:min(len(fields), refuse.MaxFields)]
+	return e
+}
+
+func immutableSentence(pointer string) string {
+	if strings.HasPrefix(pointer, "/spec") {
+		return "never changes; leave it out or send it as it is."
+	}
+	return "is written by the server alone; leave it out or send it as it is."
+}
+
+func under(pointer string, places []string) bool {
+	for _, p := range places {
+		if pointer == p || strings.HasPrefix(pointer, p+"/") {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,96 @@
+package codec
+
+import (
+	"time"
+
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// The functions below make the mutate function of a patch: the stored resource goes to the wire, is patched there, where
+// the caller's names are, and what is writable of the result comes back.
+
+// PatchProject applies a JSON merge patch to a project.
+func PatchProject(patch []byte) func(ipam.Project) (ipam.Project, error) {
+	return func(was ipam.Project) (ipam.Project, error) {
+		wire, err := patched(ProjectOf(was), patch, writableText)
+		if err != nil {
+			return was, err
+		}
+		next := was
+		next.Labels, next.Annotations = wire.Metadata.Labels, wire.Metadata.Annotations
+		next.Spec = ProjectSpec(wire.Spec)
+		return next, nil
+	}
+}
+
+// PatchSpace applies a JSON merge patch to a space.
+func PatchSpace(patch []byte) func(ipam.Space) (ipam.Space, error) {
+	return func(was ipam.Space) (ipam.Space, error) {
+		wire, err := patched(SpaceOf(was), patch, writableText)
+		if err != nil {
+			return was, err
+		}
+		next := was
+		next.Labels, next.Annotations = wire.Metadata.Labels, wire.Metadata.Annotations
+		next.Spec = SpaceSpec(wire.Spec)
+		return next, nil
+	}
+}
+
+// PatchPool compares a status in the patch with the stocks of the pool as the caller could read it just now: the use case hands it over
+// without them.
+func PatchPool(patch []byte, read ipam.Pool) func(ipam.Pool) (ipam.Pool, error) {
+	return func(was ipam.Pool) (ipam.Pool, error) {
+		seen := was
+		seen.Stock, seen.Regional = read.Stock, read.Regional
+		wire, err := patched(PoolOf(seen, time.Time{}), patch, writablePool, withoutRunways)
+		if err != nil {
+			return was, err
+		}
+		spec, err := PoolSpec(was.Project, wire.Spec)
+		if err != nil {
+			return was, err
+		}
+		next := was
+		next.Labels, next.Annotations = wire.Metadata.Labels, wire.Metadata.Annotations
+		next.Spec.Visibility, next.Spec.Allocation = spec.Visibility, spec.Allocation
+		next.Spec.Reservations, next.Spec.Description = spec.Reservations, spec.Description
+		next.Spec.ClassNames, next.Spec.ReuseAfter = spec.ClassNames, spec.ReuseAfter
+		next.Spec.Regions = spec.Regions
+		return next, nil
+	}
+}
+
+// PatchClass compares a status in the patch with what the caller could read just now, as patchPool does.
+func PatchClass(patch []byte, status ipam.ClassStatus) func(ipam.Class) (ipam.Class, error) {
+	return func(was ipam.Class) (ipam.Class, error) {
+		seen := was
+		seen.Status = status
+		wire, err := patched(ClassOf(seen), patch, writableClass)
+		if err != nil {
+			return was, err
+		}
+		next := was
+		next.Labels, next.Annotations = wire.Metadata.Labels, wire.Metadata.Annotations
+		next.Spec, err = ClassSpec(wire.Spec)
+		return next, err
+	}
+}
+
+// PatchClaim applies a JSON merge patch to a claim.
+func PatchClaim(patch []byte) func(ipam.Claim) (ipam.Claim, error) {
+	return func(was ipam.Claim) (ipam.Claim, error) {
+		wire, err := patched(ClaimOf(was), patch, writableClaim)
+		if err != nil {
+			return was, err
+		}
+		spec, err := ClaimSpec(was.Project, wire.Spec)
+		if err != nil {
+			return was, err
+		}
+		next := was
+		next.Labels, next.Annotations = wire.Metadata.Labels, wire.Metadata.Annotations
+		next.Spec.ReclaimPolicy = spec.ReclaimPolicy
+		return next, nil
+	}
+}

@@ -1,0 +1,99 @@
+package codec
+
+import (
+	"fmt"
+	"math/big"
+	"net/netip"
+	"time"
+
+	"github.com/carve-ipam/carve/internal/api/gen"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+func poolStatusOf(p ipam.Pool, now time.Time) gen.IPPoolStatus {
+	total := size(p.Block)
+	available := p.Stock.Available(p.Block.Addr().BitLen())
+	cooling := ipam.Stock{Free: p.Stock.Cooling}.Available(p.Block.Addr().BitLen())
+	status := gen.IPPoolStatus{
+		Phase:              gen.IPPoolPhase(p.Phase()),
+		AllocatedCIDR:      p.Block.String(),
+		IPFamily:           gen.IPFamily(p.Family()),
+		SpaceRef:           resolvedRefOf(p.Space),
+		ParentRef:          optionalRefOf(p.Spec.Parent),
+		Capacity:           capacity(total, available, reservedIn(p), cooling),
+		UtilizationPercent: utilization(total, available),
+		Conditions:         allocated(fmt.Sprintf("%s was carved from %s.", p.Block, origin(p)), p.CreatedAt),
+	}
+	if len(p.Regional) > 0 {
+		status.Regions = poolRegionsOf(p, now)
+	}
+	if bits, ok := p.Stock.LargestFree(); ok {
+		status.LargestFreePrefixLength = &bits
+	}
+	if s := p.Scope; s != nil {
+		status.Scope = &gen.PoolScope{
+			ClassName: s.Class.Ref.Name, ClassProject: s.Class.Ref.Project, Project: s.Project, Values: s.Values,
+		}
+	}
+	return status
+}
+
+func origin(p ipam.Pool) string {
+	if p.Root() {
+		return "space " + p.Space.String()
+	}
+	return "pool " + p.Spec.Parent.String()
+}
+
+// capacity divides the addresses of a pool; what is neither free nor reserved nor cooling down is held. The spec and the blocks
+// of a pool that is being patched may be read a moment apart: the sum holds even then, and nothing is negative.
+func capacity(total, available, reserved, cooling *big.Int) gen.Capacity {
+	held := new(big.Int).Sub(total, available)
+	taken := func(n *big.Int) string {
+		if n.Cmp(held) > 0 {
+			n = new(big.Int).Set(held)
+		}
+		held.Sub(held, n)
+		return n.String()
+	}
+	out := gen.Capacity{Total: total.String(), Available: available.String()}
+	out.Reserved = taken(reserved)
+	out.CoolingDown = taken(cooling)
+	out.Allocated = held.String()
+	return out
+}
+
+// utilization is the share of total that is not available, in percent, rounded half up to two decimals; 0 of nothing.
+func utilization(total, available *big.Int) float64 {
+	if total.Sign() == 0 {
+		return 0
+	}
+	used := new(big.Int).Sub(total, available)
+	used.Mul(used, big.NewInt(2*100*100))
+	used.Add(used, total)
+	hundredths := used.Quo(used, new(big.Int).Lsh(total, 1))
+	return float64(hundredths.Int64()) / 100
+}
+
+// size is the number of addresses of a block.
+func size(b netip.Prefix) *big.Int {
+	return new(big.Int).Lsh(big.NewInt(1), uint(b.Addr().BitLen()-b.Bits()))
+}
+
+// reservedIn is the number of addresses that a pool's reservations withhold. They never overlap.
+func reservedIn(p ipam.Pool) *big.Int {
+	sum := new(big.Int)
+	for _, r := range p.Spec.Reservations {
+		switch {
+		case r.CIDR.IsValid():
+			sum.Add(sum, size(r.CIDR))
+		case r.From.IsValid():
+			sum.Add(sum, number(r.To)).Sub(sum, number(r.From)).Add(sum, big.NewInt(1))
+		default:
+			sum.Add(sum, big.NewInt(int64(r.First+r.Last)))
+		}
+	}
+	return sum
+}
+
+func number(a netip.Addr) *big.Int { return new(big.Int).SetBytes(a.AsSlice()) }

@@ -1,0 +1,68 @@
+package codec
+
+import (
+	"math/big"
+
+	"github.com/carve-ipam/carve/internal/api/gen"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// QuotaSpec is the spec of a quota that was sent.
+func QuotaSpec(project string, s gen.QuotaSpec) (ipam.QuotaSpec, error) {
+	spec := ipam.QuotaSpec{Limits: ipam.QuotaLimits{Claims: s.Limits.Claims, Pools: s.Limits.Pools}, Description: s.Description}
+	if s.Scope != nil {
+		spec.Scope = ipam.QuotaScope{
+			Pool: ref(project, s.Scope.PoolRef), Class: ref(project, s.Scope.ClassRef), Family: ipam.Family(s.Scope.IPFamily),
+		}
+	}
+	if s.Limits.Addresses != "" {
+		n, ok := new(big.Int).SetString(s.Limits.Addresses, 10)
+		if !ok {
+			return spec, ipam.Invalid("/spec/limits/addresses", "must be a whole number, as a text of digits.")
+		}
+		spec.Limits.Addresses = n
+	}
+	return spec, nil
+}
+
+// QuotaOf is a quota as it is answered.
+func QuotaOf(q ipam.Quota) gen.Quota {
+	limits, used := q.Spec.Limits, q.Used.Add(ipam.Usage{}) // addresses is never nil in a sum
+	out := gen.Quota{
+		Metadata: metadataOf(q.Metadata),
+		Spec: gen.QuotaSpec{
+			Scope:       quotaScopeOf(q.Spec.Scope),
+			Limits:      gen.QuotaLimits{Claims: limits.Claims, Pools: limits.Pools},
+			Description: q.Spec.Description,
+		},
+		Status: gen.QuotaStatus{
+			Owner:     gen.QuotaOwner(q.Owner),
+			Used:      gen.QuotaUsed{Addresses: used.Addresses.String(), Claims: used.Claims, Pools: used.Pools},
+			Available: gen.QuotaAvailable{Claims: left(limits.Claims, used.Claims), Pools: left(limits.Pools, used.Pools)},
+		},
+	}
+	if limits.Addresses != nil {
+		out.Spec.Limits.Addresses = limits.Addresses.String()
+		available := new(big.Int).Sub(limits.Addresses, used.Addresses)
+		if available.Sign() < 0 {
+			available.SetInt64(0)
+		}
+		out.Status.Available.Addresses = available.String()
+	}
+	return out
+}
+
+func quotaScopeOf(s ipam.QuotaScope) *gen.QuotaScope {
+	if s == (ipam.QuotaScope{}) {
+		return nil
+	}
+	return &gen.QuotaScope{PoolRef: refOf(s.Pool), ClassRef: refOf(s.Class), IPFamily: gen.IPFamily(s.Family)}
+}
+
+// left is what may still be used of a limit; nil when there is none.
+func left(limit *int64, used int64) *int64 {
+	if limit == nil {
+		return nil
+	}
+	return new(max(*limit-used, 0))
+}

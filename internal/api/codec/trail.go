@@ -1,0 +1,32 @@
+package codec
+
+import (
+	"github.com/carve-ipam/carve/internal/api/gen"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// EventOf is an event as it is answered.
+func EventOf(e ipam.Event) gen.AuditEvent {
+	return gen.AuditEvent{
+		ID: e.ID.String(), At: e.At, Subject: e.Subject, Method: e.Method, RemoteAddress: e.Remote, RequestID: e.RequestID,
+		Operation: e.Operation, Resource: gen.AuditResource{Kind: e.Kind, Name: e.Name}, Outcome: e.Outcome,
+		Before: e.Before, After: e.After,
+	}
+}
+
+// HoldOf renders who holds, or held, a block. The name of another project's claim is empty: not the caller's to know.
+func HoldOf(h ipam.Hold) gen.HistoryEntry {
+	out := gen.HistoryEntry{
+		AllocatedCIDR: h.Block.String(), PoolRef: resolvedRefOf(h.Pool), Purpose: gen.HistoryPurpose(h.Purpose),
+		Phase: gen.IPAllocationPhase(h.Phase), Consumer: h.Holder.Project, Allocation: h.AllocationID.String(),
+		Since: h.Since, Until: OptionalTime(h.Until),
+	}
+	switch h.Purpose {
+	case ipam.PurposeClaim:
+		out.ClaimRef = optionalRefOf(h.Holder)
+	case ipam.PurposeChildPool:
+		out.ChildPoolRef = optionalRefOf(h.Holder)
+	case ipam.PurposeReservation, ipam.PurposeRootPool: // have no history
+	}
+	return out
+}

@@ -1,0 +1,249 @@
+package codec
+
+import (
+	"encoding/json"
+	"net/netip"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/carve-ipam/carve/internal/alloc/pools"
+	"github.com/carve-ipam/carve/internal/api/gen"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// What was read from the wire and written to it reads as the same again.
+func TestSpecsSurviveTheWire(t *testing.T) {
+	t.Parallel()
+	for _, p := range []ipam.Pool{childPool(), rootPool(), scopedPool(), servedPool()} {
+		got, err := PoolSpec("elsewhere", PoolSpecOf(p.Spec))
+		require.NoError(t, err)
+		require.Equal(t, p.Spec, got)
+	}
+	by := func(change func(*ipam.ClaimSpec)) ipam.ClaimSpec {
+		s := ipam.ClaimSpec{}
+		change(&s)
+		return s
+	}
+	for _, want := range []ipam.ClaimSpec{
+		{},
+		boundClaim().Spec,
+		classClaim().Spec,
+		by(func(s *ipam.ClaimSpec) { s.ReclaimPolicy = ipam.ReclaimDelete }),
+		by(func(s *ipam.ClaimSpec) { s.PoolSelector = &ipam.Selector{} }),
+		by(func(s *ipam.ClaimSpec) {
+			s.PoolSelector = &ipam.Selector{MatchLabels: map[string]string{"a": "b"}, MatchExpressions: []ipam.Requirement{
+				{Key: "c", Operator: ipam.OpIn, Values: []string{"d", ""}}, {Key: "e", Operator: ipam.OpDoesNotExist},
+			}}
+		}),
+		by(func(s *ipam.ClaimSpec) { s.AllocationRef = ipam.DerivedID(ipam.ID{}, "x").String() }),
+		by(func(s *ipam.ClaimSpec) { s.CIDR = netip.MustParsePrefix("2001:db8::/48") }),
+		by(func(s *ipam.ClaimSpec) { s.Address = netip.MustParseAddr("10.0.0.1") }),
+	} {
+		got, err := ClaimSpec("elsewhere", ClaimOf(ipam.Claim{Spec: want}).Spec)
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+	}
+}
+
+// Create-or-return compares by value: what says nothing must read as nothing.
+func TestEmptyAndAbsentReadAsTheSame(t *testing.T) {
+	t.Parallel()
+	read := func(body string) ipam.ClaimSpec {
+		var wire gen.IPClaimSpec
+		require.NoError(t, json.Unmarshal([]byte(body), &wire))
+		spec, err := ClaimSpec("team-a", wire)
+		require.NoError(t, err)
+		return spec
+	}
+	require.Equal(t, read(`{"poolSelector": {}}`), read(`{"poolSelector": {"matchLabels": {}, "matchExpressions": []}, "ownerRef": {}}`))
+	require.Equal(t,
+		read(`{"poolSelector": {"matchExpressions": [{"key": "a", "operator": "Exists"}]}}`),
+		read(`{"poolSelector": {"matchExpressions": [{"key": "a", "operator": "Exists", "values": []}]}}`))
+	require.Equal(t, read(`{}`), read(`{"scope": {}}`))
+	require.NotEqual(t, read(`{}`), read(`{"reclaimPolicy": "Delete"}`), "the class's policy may be another one")
+	require.Equal(t, read(`{"poolRef": {"name": "p"}}`), read(`{"poolRef": {"project": "team-a", "name": "p"}}`))
+
+	pool, err := PoolSpec("team-a", gen.IPPoolSpec{ClassNames: []string{}, Regions: []string{}})
+	require.NoError(t, err)
+	require.Nil(t, pool.ClassNames)
+	require.Nil(t, pool.Regions)
+	require.Nil(t, pool.ReuseAfter)
+}
+
+func TestPoolStatus(t *testing.T) {
+	t.Parallel()
+
+	t.Run("OfAChild", func(t *testing.T) {
+		t.Parallel()
+		s := poolStatusOf(childPool(), time.Now())
+		require.Equal(t, gen.Capacity{Total: "1024", Available: "608", Reserved: "51", CoolingDown: "69", Allocated: "296"}, s.Capacity)
+		require.InDelta(t, 40.63, s.UtilizationPercent, 0) // 40.625, half up
+		require.Equal(t, 24, *s.LargestFreePrefixLength)
+		require.Equal(t, gen.IPPoolPhaseReady, s.Phase)
+		require.Equal(t, &gen.ResolvedRef{Project: "team-a", Name: "prod-eu"}, s.ParentRef)
+		require.Equal(t, "10.20.4.0/22 was carved from pool team-a/prod-eu.", s.Conditions[0].Message)
+	})
+
+	t.Run("OfARootIsExact", func(t *testing.T) {
+		t.Parallel()
+		s := poolStatusOf(rootPool(), time.Now())
+		require.Equal(t, gen.Capacity{
+			Total: "79228162514264337593543950336", Available: "79228162514264337593543950336", Reserved: "0", CoolingDown: "0", Allocated: "0",
+		}, s.Capacity)
+		require.Zero(t, s.UtilizationPercent)
+		require.Nil(t, s.ParentRef)
+		require.Equal(t, "2001:db8::/32 was carved from space team-a/lab.", s.Conditions[0].Message)
+	})
+
+	t.Run("OfAFullPool", func(t *testing.T) {
+		t.Parallel()
+		p := childPool()
+		p.Stock, p.Spec.Reservations = ipam.Stock{}, nil
+		s := poolStatusOf(p, time.Now())
+		require.Equal(t, gen.Capacity{Total: "1024", Available: "0", Reserved: "0", CoolingDown: "0", Allocated: "1024"}, s.Capacity)
+		require.InDelta(t, 100.0, s.UtilizationPercent, 0)
+		require.Nil(t, s.LargestFreePrefixLength)
+		require.Equal(t, gen.IPPoolPhaseExhausted, s.Phase)
+	})
+
+	t.Run("OfAPoolThatOnlyCoolsDown", func(t *testing.T) {
+		t.Parallel()
+		p := rootPool()
+		p.Stock = ipam.Stock{Cooling: map[int]int64{32: 1}}
+		s := poolStatusOf(p, time.Now())
+		require.Equal(t, gen.Capacity{
+			Total: "79228162514264337593543950336", Available: "0", Reserved: "0", CoolingDown: "79228162514264337593543950336", Allocated: "0",
+		}, s.Capacity)
+		require.InDelta(t, 100.0, s.UtilizationPercent, 0)
+		require.Equal(t, gen.IPPoolPhaseExhausted, s.Phase, "nobody can have it yet")
+	})
+
+	t.Run("SaysWhomAScopedPoolServes", func(t *testing.T) {
+		t.Parallel()
+		require.Equal(t, &gen.PoolScope{
+			ClassName: "per-cluster", ClassProject: "platform", Project: "team-a", Values: map[string]string{"cluster": "web-eu"},
+		}, poolStatusOf(scopedPool(), time.Now()).Scope)
+		require.Nil(t, poolStatusOf(childPool(), time.Now()).Scope)
+	})
+
+	t.Run("OfEverything", func(t *testing.T) {
+		t.Parallel()
+		p := rootPool()
+		p.Block, p.Stock = ipam.IPv6.Everything(), ipam.Stock{Free: map[int]int64{0: 1}}
+		require.Equal(t, "340282366920938463463374607431768211456", poolStatusOf(p, time.Now()).Capacity.Available)
+	})
+
+	t.Run("AddsUpEvenWhenSpecAndStockAreAMomentApart", func(t *testing.T) {
+		t.Parallel()
+		p := childPool()
+		p.Stock = ipam.Stock{Free: map[int]int64{22: 1}}
+		require.Equal(t, gen.Capacity{Total: "1024", Available: "1024", Reserved: "0", CoolingDown: "0", Allocated: "0"}, poolStatusOf(p, time.Now()).Capacity)
+		p.Stock = ipam.Stock{Free: map[int]int64{23: 1, 24: 1, 25: 1, 26: 1}, Cooling: map[int]int64{24: 1}}
+		require.Equal(t, gen.Capacity{Total: "1024", Available: "960", Reserved: "51", CoolingDown: "13", Allocated: "0"}, poolStatusOf(p, time.Now()).Capacity)
+	})
+}
+
+func TestFreeSummary(t *testing.T) {
+	t.Parallel()
+	got := PoolFreeOf(pools.FreePage{Pool: childPool(), Blocks: []netip.Prefix{netip.MustParsePrefix("10.20.6.0/24")}, Next: "n"})
+	require.Equal(t, []gen.FreeBlock{{CIDR: "10.20.6.0/24"}}, got.Items)
+	require.Equal(t, "n", got.NextCursor)
+	require.Equal(t, []gen.FreeSummary{
+		{PrefixLength: 24, FreeBlocks: "2", Available: "2"},
+		{PrefixLength: 25, FreeBlocks: "0", Available: "4"},
+		{PrefixLength: 26, FreeBlocks: "0", Available: "8"},
+		{PrefixLength: 27, FreeBlocks: "3", Available: "19"},
+		{PrefixLength: 28, FreeBlocks: "0", Available: "38"},
+		{PrefixLength: 29, FreeBlocks: "0", Available: "76"},
+		{PrefixLength: 30, FreeBlocks: "0", Available: "152"},
+		{PrefixLength: 31, FreeBlocks: "0", Available: "0"}, // the pool's bounds refuse it
+		{PrefixLength: 32, FreeBlocks: "0", Available: "0"},
+	}, got.Summary)
+
+	empty, err := json.Marshal(PoolFreeOf(pools.FreePage{Pool: ipam.Pool{Block: childPool().Block}}))
+	require.NoError(t, err)
+	require.JSONEq(t, `{"summary": [], "items": []}`, string(empty))
+}
+
+func TestClaimsOfOneAddressHaveIt(t *testing.T) {
+	t.Parallel()
+	for block, want := range map[string]string{
+		"10.0.0.7/32": "10.0.0.7", "2001:db8::7/128": "2001:db8::7", "10.0.0.6/31": "", "2001:db8::/64": "",
+	} {
+		c := boundClaim()
+		c.Block = netip.MustParsePrefix(block)
+		require.Equal(t, want, ClaimOf(c).Status.Address)
+	}
+}
+
+func TestClaimsSayWhatCameOfTheirSpec(t *testing.T) {
+	t.Parallel()
+	got := ClaimOf(classClaim())
+	require.Equal(t, []string{"per-cluster", "platform", "Delete"}, []string{got.Status.ClassName, got.Status.ClassProject, string(got.Status.ReclaimPolicy)})
+	require.Equal(t, "per-cluster", got.Spec.ClassName)
+	require.Empty(t, got.Spec.ReclaimPolicy, "the spec is as it was written")
+
+	text, err := json.Marshal(ClaimOf(boundClaim()))
+	require.NoError(t, err)
+	require.NotContains(t, string(text), "class")
+	require.Equal(t, gen.ReclaimPolicyRetain, ClaimOf(boundClaim()).Status.ReclaimPolicy)
+
+	c := boundClaim()
+	c.ReclaimPolicy = ""
+	require.Equal(t, gen.ReclaimPolicyRetain, ClaimOf(c).Status.ReclaimPolicy, "an answer that was stored before there were classes")
+}
+
+func TestAllocationsSayWhatServedThemAndUntilWhenTheyCool(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 3, 5, 10, 30, 0, 0, time.UTC)
+	a := ipam.Allocation{
+		ID: ipam.NewID(), Block: childPool().Block, Purpose: ipam.PurposeClaim, Phase: ipam.PhaseCoolingDown, Holder: ipam.Ref{Project: "team-a", Name: "x"},
+		Class: classClaim().Class, CoolUntil: at,
+	}
+	got := AllocationOf(a)
+	require.Equal(t, gen.IPAllocationPhaseCoolingDown, got.Status.Phase)
+	require.Equal(t, at, *got.Status.CoolUntil)
+	require.Equal(t, []string{"platform", "per-cluster"}, []string{got.Spec.ClassProject, got.Spec.ClassName})
+
+	a.Phase, a.CoolUntil, a.Class = ipam.PhaseBound, time.Time{}, ipam.ClassRef{}
+	text, err := json.Marshal(AllocationOf(a))
+	require.NoError(t, err)
+	require.NotContains(t, string(text), "class")
+	require.NotContains(t, string(text), "coolUntil")
+}
+
+func TestAllocationsNameTheirHolder(t *testing.T) {
+	t.Parallel()
+	holder := ipam.Ref{Project: "team-a", Name: "x"}
+	a := ipam.Allocation{ID: ipam.NewID(), Pool: ipam.Ref{Project: "team-a", Name: "p"}, Block: childPool().Block, Holder: holder}
+
+	a.Purpose = ipam.PurposeClaim
+	got := AllocationOf(a)
+	require.Equal(t, &gen.ResolvedRef{Project: "team-a", Name: "x"}, got.Spec.ClaimRef)
+	require.Nil(t, got.Spec.ChildPoolRef)
+	require.Equal(t, a.ID.String(), got.Metadata.Name)
+
+	a.Purpose = ipam.PurposeChildPool
+	got = AllocationOf(a)
+	require.Equal(t, &gen.ResolvedRef{Project: "team-a", Name: "x"}, got.Spec.ChildPoolRef)
+	require.Nil(t, got.Spec.ClaimRef)
+
+	a.Purpose, a.Holder = ipam.PurposeReservation, ipam.Ref{}
+	got = AllocationOf(a)
+	require.Nil(t, got.Spec.ClaimRef)
+	require.Nil(t, got.Spec.ChildPoolRef)
+}
+
+func TestGeneratedNamesAreNames(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		prefix := rapid.StringMatching(`[a-z0-9][-a-z0-9]{0,56}`).Draw(t, "prefix")
+		m, err := NewMetadata(gen.CreateMetadata{GenerateName: prefix})
+		require.NoError(t, err)
+		require.True(t, ipam.ValidName(m.Name), m.Name)
+		require.Len(t, m.Name, len(prefix)+6)
+	})
+}

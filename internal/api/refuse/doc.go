@@ -1,0 +1,2 @@
+// Package refuse says what is wrong with a request, place by place.
+package refuse

@@ -1,0 +1,59 @@
+package refuse
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// MaxFields bounds how many places one answer names.
+const MaxFields = 20
+
+// Invalid is invalid_argument for places of the request: one each, at most maxFields.
+func Invalid(fields []ipam.Field) *ipam.Error {
+	seen := map[string]bool{}
+	fields = slices.DeleteFunc(slices.Clone(fields), func(f ipam.Field) bool {
+		again := seen[f.Pointer]
+		seen[f.Pointer] = true
+		return again
+	})
+	first := fields[0].Pointer
+	if first == "" {
+		first = "the body"
+	}
+	message := "The request is not valid: " + first + " " + fields[0].Detail
+	if len(fields) > 1 {
+		message += " More places are wrong; see errors."
+	}
+	e := ipam.Errorf(ipam.CodeInvalidArgument, "%s", message)
+	e.Fields = fields[:min(len(fields), MaxFields)]
+	return e
+}
+
+// Clip shortens what a caller sent and we send back.
+func Clip(s string) string {
+	const most = 200
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "") + "…"
+}
+
+// Count is a number with its noun: 1 entry, 2 entries.
+func Count(n uint64, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.FormatUint(n, 10) + " " + many
+}
+
+// DurationSentence says what a duration is.
+const DurationSentence = "must be a duration in whole hours, minutes and seconds, such as 72h or 1h30m."
+
+// At is invalid_argument for one place of the body.
+func At(pointer, format string, args ...any) error {
+	return Invalid([]ipam.Field{{Pointer: Clip(pointer), Detail: fmt.Sprintf(format, args...)}})
+}
