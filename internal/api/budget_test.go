@@ -106,7 +106,7 @@ func TestALongListNeedsAsMuchAsItMayLookAt(t *testing.T) {
 	l := budgeted(t)
 	require.Equal(t, http.StatusOK, l.ask(t, "key:acme/a", here, "GET", claimsPath+"?limit=150").Code)
 	require.Equal(t, http.StatusOK, l.ask(t, "key:acme/a", here, "GET", claimsPath+"?limit=150").Code, "what is not looked at costs nothing")
-	_, _ = l.claimOfKiB(t, "key:acme/a", 5, true)
+	_, _ = l.claimOfKiB(t, "key:acme/a", 3, true) // 60, and 30 for each KiB: 50 are left
 	tooMany := l.ask(t, "key:acme/a", here, "GET", claimsPath+"?limit=150")
 	problem(t, tooMany, http.StatusTooManyRequests, gen.ProblemCodeRateLimited)
 	require.Equal(t, http.StatusOK, l.ask(t, "key:acme/a", here, "GET", claimsPath+"?limit=1").Code)

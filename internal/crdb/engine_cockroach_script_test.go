@@ -238,6 +238,7 @@ func TestCockroachContentionWithoutEndIsGivenUp(t *testing.T) {
 			for _, line := range dialogue(server) {
 				count[line]++
 			}
+			delete(count, "--") // a pool may go on with another connection between two attempts
 			want := map[string]int{
 				saidBegin: maxAttempts, saidSavepoint: maxAttempts, saidRollback: maxAttempts,
 				saidWork: maxAttempts * (inPlaceRetries + 1), saidBack: maxAttempts * (inPlaceRetries + 1),

@@ -41,9 +41,11 @@ func TestRequestsSendWhatWasRecorded(t *testing.T) {
 	}
 	var lines []string // one object a line: a change of one request is one line of a difference
 	for _, name := range slices.Sorted(maps.Keys(requests)) {
-		line, err := json.Marshal(recorded{name, record(t, requests[name])})
-		require.NoError(t, err)
-		lines = append(lines, string(line))
+		t.Run(name, func(t *testing.T) { // whose database and connections go with it
+			line, err := json.Marshal(recorded{name, record(t, requests[name])})
+			require.NoError(t, err)
+			lines = append(lines, string(line))
+		})
 	}
 	text := "[\n" + strings.Join(lines, ",\n") + "\n]\n"
 	if *update {
