@@ -103,7 +103,7 @@ func (c *conn) Exec(ctx context.Context, sql string, args ...any) (pgconn.Comman
 	return c.pool.Exec(ctx, sql, args...)
 }
 
-// SendBatch implements querier: one round trip, with BEGIN and locks in front if there are any to come.
+// SendBatch implements lookup.Querier: one round trip, with BEGIN and locks in front if there are any to come.
 func (c *conn) SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults {
 	with := c.ahead()
 	n := with.Len()

@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/carve-ipam/carve/internal/crdb/lookup"
 	"github.com/carve-ipam/carve/internal/crdb/query"
 	"github.com/carve-ipam/carve/internal/crdb/rows"
 	"github.com/carve-ipam/carve/internal/ipam"
@@ -53,7 +54,7 @@ func (s *Store) expireOfProjects(ctx context.Context, oldest string, before any,
 		for i, p := range page {
 			ids[i] = p.UID
 		}
-		old, err := list(ctx, s.reader, oldest, scanID, s.region, rows.IDs(ids), before)
+		old, err := lookup.List(ctx, s.Reader, oldest, lookup.ScanID, s.region, rows.IDs(ids), before)
 		if err != nil {
 			return total, err
 		}
@@ -96,7 +97,7 @@ func (s *Store) expireTrail(ctx context.Context, project, below ipam.ID, limit i
 func (s *Store) Purge(ctx context.Context, limit int) (int64, error) {
 	var total int64
 	for after := (ipam.ID{}); ; {
-		gone, err := list(ctx, s.reader, "removal_list", scanID, rows.ID(after), projectsAtOnce)
+		gone, err := lookup.List(ctx, s.Reader, "removal_list", lookup.ScanID, rows.ID(after), projectsAtOnce)
 		if err != nil || len(gone) == 0 {
 			return total, err
 		}
@@ -135,7 +136,7 @@ func (s *Store) purgeIn(ctx context.Context, region string, project ipam.ID, lim
 		var n int64
 		done := false
 		err := s.alone(ctx, "purge", func(ctx context.Context, c *conn) error {
-			events, err := c.affected(ctx, "event_expire", region, rows.ID(project), rows.ID(lastID), limit)
+			events, err := c.affected(ctx, "event_expire", region, rows.ID(project), rows.ID(lookup.LastID), limit)
 			if err != nil {
 				return err
 			}
@@ -163,7 +164,7 @@ func purgeHistory(ctx context.Context, c *conn, region string, project ipam.ID, 
 		plen  int16
 		until time.Time
 		id    ipam.ID
-	}{bytes.Repeat([]byte{0xff}, 17), 0, lastTime, lastID} // above every address
+	}{bytes.Repeat([]byte{0xff}, 17), 0, lookup.LastTime, lookup.LastID} // above every address
 	answer, err := c.Query(ctx, query.Get("history_nth"), region, rows.ID(project), limit)
 	if err != nil {
 		return 0, err

@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/carve-ipam/carve/internal/crdb/lookup"
 	"github.com/carve-ipam/carve/internal/crdb/query"
 	"github.com/carve-ipam/carve/internal/crdb/rows"
 	"github.com/carve-ipam/carve/internal/ipam"
@@ -17,7 +18,7 @@ import (
 
 // KeyByID implements tenancy.KeyStore.
 func (s *Store) KeyByID(ctx context.Context, id ipam.ID) (ipam.APIKey, bool, error) {
-	found, err := list(ctx, s.reader, "key_by_id", rows.Keys.Scan, rows.ID(id))
+	found, err := lookup.List(ctx, s.Reader, "key_by_id", rows.Keys.Scan, rows.ID(id))
 	if err != nil || len(found) == 0 {
 		return ipam.APIKey{}, false, err
 	}
@@ -30,7 +31,7 @@ func (s *Store) MemberRoles(ctx context.Context, subject string) (map[string]ten
 		project string
 		held    tenancy.Held
 	}
-	found, err := list(ctx, s.reader, "member_roles", func(row pgx.CollectableRow) (m membership, err error) {
+	found, err := lookup.List(ctx, s.Reader, "member_roles", func(row pgx.CollectableRow) (m membership, err error) {
 		err = row.Scan((*[16]byte)(&m.held.Project), &m.project, &m.held.Role)
 		return m, err
 	}, subject)

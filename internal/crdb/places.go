@@ -31,11 +31,11 @@ func newPlaces(own string) *places {
 	return p
 }
 
-// several reports whether there is more than the store's own region: if not, no statement looks anywhere else.
-func (p *places) several() bool { return len(*p.all.Load()) > 1 }
+// Several reports whether there is more than the store's own region: if not, no statement looks anywhere else.
+func (p *places) Several() bool { return len(*p.all.Load()) > 1 }
 
-// others is the names of the other regions, in the order in which they were added.
-func (p *places) others() (names []string) {
+// Others is the names of the other regions, in the order in which they were added.
+func (p *places) Others() (names []string) {
 	for _, r := range *p.all.Load() {
 		if r.Name != p.own {
 			names = append(names, r.Name)
@@ -44,8 +44,8 @@ func (p *places) others() (names []string) {
 	return names
 }
 
-// everywhere is the names of all regions, the own one first.
-func (p *places) everywhere() []string { return append([]string{p.own}, p.others()...) }
+// Everywhere is the names of all regions, the own one first.
+func (p *places) Everywhere() []string { return append([]string{p.own}, p.Others()...) }
 
 // met makes the store look soon if a region is not known.
 func (p *places) met(region string) {

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/carve-ipam/carve/internal/crdb/lookup"
 	"github.com/carve-ipam/carve/internal/crdb/query"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
@@ -61,7 +62,7 @@ func recorded(ctx context.Context, c *pgx.Conn) ([]ipam.Region, error) {
 	var found []ipam.Region
 	rows, err := c.Query(ctx, query.Get("region_list"))
 	if err == nil {
-		found, err = collect(rows, scanRegion)
+		found, err = lookup.Collect(rows, lookup.ScanRegion)
 	}
 	var pg *pgconn.PgError
 	switch {
@@ -74,11 +75,6 @@ func recorded(ctx context.Context, c *pgx.Conn) ([]ipam.Region, error) {
 }
 
 const undefinedTable = "42P01"
-
-func scanRegion(row pgx.CollectableRow) (r ipam.Region, err error) {
-	err = row.Scan(&r.Name, &r.Ordinal, &r.CreatedAt)
-	return r, err
-}
 
 func namesOf(regions []ipam.Region) []string {
 	names := make([]string, len(regions))

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/crdb/lookup"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/twin"
 )
@@ -78,7 +79,7 @@ func (s *Store) acquire(ctx context.Context, dry bool) (_ *conn, release func(),
 }
 
 // read runs single reads outside of our transactions; they are safe to repeat whatever happened.
-func (s *Store) read(ctx context.Context, op string, fn func(querier) error) error {
+func (s *Store) read(ctx context.Context, op string, fn func(lookup.Querier) error) error {
 	if run, ok := readsOf(ctx); ok {
 		return run(ctx, op, fn)
 	}
@@ -88,7 +89,7 @@ func (s *Store) read(ctx context.Context, op string, fn func(querier) error) err
 	return s.readNow(ctx, op, fn)
 }
 
-func (s *Store) readNow(ctx context.Context, op string, fn func(querier) error) error {
+func (s *Store) readNow(ctx context.Context, op string, fn func(lookup.Querier) error) error {
 	return s.repeat(ctx, op, true, func(ctx context.Context) error {
 		c, err := s.pool.Acquire(ctx)
 		if err != nil {

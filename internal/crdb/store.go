@@ -12,13 +12,15 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/crdb/lookup"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
 // Store is the database. Make one with Open, and Close it.
 type Store struct {
-	reader
+	lookup.Reader
+	places  *places
 	pool    *pgxpool.Pool
 	writers *writers
 	engine  engine
@@ -116,7 +118,8 @@ func Open(ctx context.Context, dsn string, o Options) (*Store, error) {
 		pool: pool, writers: newWriters(cfg.MaxConns), followers: followers, engine: eng, region: o.Region, log: o.Log, watch: o.OnAttempt, tracer: o.Tracer,
 		clock: newStoreClock(o.LocalTime), tooOld: &standingDown{done: make(chan struct{})},
 	}
-	s.reader = reader{region: o.Region, places: newPlaces(o.Region), run: s.read}
+	s.places = newPlaces(o.Region)
+	s.Reader = lookup.New(o.Region, s.places, s.read)
 	if err := s.learn(ctx); err != nil {
 		pool.Close()
 		followers.Close()

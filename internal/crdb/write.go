@@ -18,7 +18,7 @@ import (
 // Write implements storage.Tx: every statement in one round trip, each with the check that it hit what it names; and one more for names that have to be
 // looked for in other regions.
 func (t *tx) Write(ctx context.Context, ch storage.Changes) error {
-	w := &writer{batch: &pgx.Batch{}, region: t.region, several: t.places.several()}
+	w := &writer{batch: &pgx.Batch{}, region: t.region, several: t.places.Several()}
 	if twin.NoKey {
 		ch.Answers = nil
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/crdb/lookup"
 	"github.com/carve-ipam/carve/internal/crdb/query"
 	"github.com/carve-ipam/carve/internal/crdb/rows"
 	"github.com/carve-ipam/carve/internal/ipam"
@@ -110,7 +111,7 @@ func (t *tx) settleNames(ctx context.Context, n *naming) error {
 	b.Queue(query.Get("claims_named_elsewhere"), regions, projects, names)
 	results := t.conn.SendBatch(ctx, b)
 	var conflict storage.Conflict
-	used, err := rest(results, scanRef)
+	used, err := lookup.Rest(results, lookup.ScanRef)
 	if err := errors.Join(err, results.Close()); err != nil {
 		return err
 	}
@@ -118,9 +119,4 @@ func (t *tx) settleNames(ctx context.Context, n *naming) error {
 		return &conflict
 	}
 	return nil
-}
-
-func scanRef(row pgx.CollectableRow) (ref storage.NameRef, err error) {
-	err = row.Scan((*[16]byte)(&ref.ProjectID), &ref.Name)
-	return ref, err
 }

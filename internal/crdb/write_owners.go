@@ -4,6 +4,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/crdb/lookup"
 	"github.com/carve-ipam/carve/internal/crdb/query"
 	"github.com/carve-ipam/carve/internal/crdb/rows"
 	"github.com/carve-ipam/carve/internal/ipam"
@@ -35,7 +36,7 @@ func (w *writer) there(name string, made map[ipam.ID][]storage.NameRef) {
 	}
 	w.batch.Queue(query.Get(name), rows.IDs(ids))
 	w.checks = append(w.checks, func(results pgx.BatchResults, c *storage.Conflict) error {
-		found, err := rest(results, scanID)
+		found, err := lookup.Rest(results, lookup.ScanID)
 		if err != nil {
 			return err
 		}

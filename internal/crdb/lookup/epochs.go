@@ -1,4 +1,4 @@
-package crdb
+package lookup
 
 import (
 	"github.com/jackc/pgx/v5"

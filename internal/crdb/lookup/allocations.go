@@ -1,4 +1,4 @@
-package crdb
+package lookup
 
 import (
 	"context"
@@ -21,9 +21,9 @@ func allocationIn(project string) func(pgx.CollectableRow) (ipam.Allocation, err
 }
 
 // AllocationGet implements storage.Reader.
-func (r reader) AllocationGet(ctx context.Context, project storage.ProjectKey, id ipam.ID) (ipam.Allocation, error) {
+func (r Reader) AllocationGet(ctx context.Context, project storage.ProjectKey, id ipam.ID) (ipam.Allocation, error) {
 	a, err := one(ctx, r, "allocation_get", allocationIn(project.Name),
-		notFound("Allocation %q was not found in project %q.", id, project.Name), r.region, rows.ID(project.ID), rows.ID(id))
+		NotFound("Allocation %q was not found in project %q.", id, project.Name), r.region, rows.ID(project.ID), rows.ID(id))
 	if found := r.allocationElsewhere(ctx, project, id, &err); found != nil && found.ProjectID == project.ID {
 		found.Project = project.Name
 		return *found, nil
@@ -33,11 +33,11 @@ func (r reader) AllocationGet(ctx context.Context, project storage.ProjectKey, i
 
 // allocationElsewhere looks in the other regions for an allocation of a project that was not found in the store's own; nil: it is not there. An error of looking
 // takes the place of not_found.
-func (r reader) allocationElsewhere(ctx context.Context, of storage.ProjectKey, id ipam.ID, err *error) *ipam.Allocation {
-	if !r.places.several() || !ipam.IsCode(*err, ipam.CodeNotFound) {
+func (r Reader) allocationElsewhere(ctx context.Context, of storage.ProjectKey, id ipam.ID, err *error) *ipam.Allocation {
+	if !r.places.Several() || !ipam.IsCode(*err, ipam.CodeNotFound) {
 		return nil
 	}
-	found, failed := list(ctx, r, "allocation_get_elsewhere", allocationIn(""), r.places.others(), rows.ID(id), rows.ID(of.ID))
+	found, failed := List(ctx, r, "allocation_get_elsewhere", allocationIn(""), r.places.Others(), rows.ID(id), rows.ID(of.ID))
 	if failed != nil {
 		*err = failed
 	}
@@ -48,33 +48,33 @@ func (r reader) allocationElsewhere(ctx context.Context, of storage.ProjectKey, 
 }
 
 // AllocationList implements storage.Reader.
-func (r reader) AllocationList(ctx context.Context, project storage.ProjectKey, from storage.AllocationCursor, limit int) ([]ipam.Allocation, error) {
-	if r.places.several() {
-		return list(ctx, r, "allocation_list_everywhere", allocationIn(project.Name),
-			r.places.everywhere(), rows.ID(project.ID), rows.ID(from.ContainerID), rows.After(from.Base), limit)
+func (r Reader) AllocationList(ctx context.Context, project storage.ProjectKey, from storage.AllocationCursor, limit int) ([]ipam.Allocation, error) {
+	if r.places.Several() {
+		return List(ctx, r, "allocation_list_everywhere", allocationIn(project.Name),
+			r.places.Everywhere(), rows.ID(project.ID), rows.ID(from.ContainerID), rows.After(from.Base), limit)
 	}
-	return list(ctx, r, "allocation_list", allocationIn(project.Name), r.region, rows.ID(project.ID), rows.ID(from.ContainerID), rows.After(from.Base), limit)
+	return List(ctx, r, "allocation_list", allocationIn(project.Name), r.region, rows.ID(project.ID), rows.ID(from.ContainerID), rows.After(from.Base), limit)
 }
 
 // AllocationListInPool implements storage.Reader.
-func (r reader) AllocationListInPool(ctx context.Context, pool storage.Container, within netip.Prefix, from netip.Addr, limit int) ([]ipam.Allocation, error) {
-	return list(ctx, r, "allocation_list_in_pool", allocationIn(pool.Pool.Project),
+func (r Reader) AllocationListInPool(ctx context.Context, pool storage.Container, within netip.Prefix, from netip.Addr, limit int) ([]ipam.Allocation, error) {
+	return List(ctx, r, "allocation_list_in_pool", allocationIn(pool.Pool.Project),
 		pool.Region, rows.ID(pool.ProjectID), rows.ID(pool.ID), rows.After(from), rows.Base(within), rows.Last(within), limit)
 }
 
 // AllocationListRetained implements storage.Reader.
-func (r reader) AllocationListRetained(ctx context.Context, holder storage.ProjectKey, from storage.RetainedCursor, limit int) ([]ipam.Allocation, error) {
-	return list(ctx, r, "allocation_list_retained", allocationOfItsPool, r.places.everywhere(), rows.ID(holder.ID),
+func (r Reader) AllocationListRetained(ctx context.Context, holder storage.ProjectKey, from storage.RetainedCursor, limit int) ([]ipam.Allocation, error) {
+	return List(ctx, r, "allocation_list_retained", allocationOfItsPool, r.places.Everywhere(), rows.ID(holder.ID),
 		rows.ID(from.ProjectID), rows.ID(from.ContainerID), rows.After(from.Base), limit)
 }
 
 // AllocationsNamed implements storage.Reader.
-func (r reader) AllocationsNamed(ctx context.Context, keys []storage.AllocationKey) (map[ipam.ID]ipam.Allocation, error) {
+func (r Reader) AllocationsNamed(ctx context.Context, keys []storage.AllocationKey) (map[ipam.ID]ipam.Allocation, error) {
 	regions, ids := make([]string, len(keys)), make([]ipam.ID, len(keys))
 	for i, k := range keys {
 		regions[i], ids[i] = k.Region, k.ID
 	}
-	found, err := list(ctx, r, "allocations_named", allocationOfItsPool, regions, rows.IDs(ids))
+	found, err := List(ctx, r, "allocations_named", allocationOfItsPool, regions, rows.IDs(ids))
 	out := make(map[ipam.ID]ipam.Allocation, len(found))
 	for _, a := range found {
 		out[a.ID] = a
@@ -90,8 +90,8 @@ func allocationOfItsPool(row pgx.CollectableRow) (ipam.Allocation, error) {
 }
 
 // HeldBefore implements storage.Reader.
-func (r reader) HeldBefore(ctx context.Context, c storage.Container, at netip.Addr) (netip.Addr, bool, error) {
-	found, err := list(ctx, r, "held_before", func(row pgx.CollectableRow) (netip.Addr, error) {
+func (r Reader) HeldBefore(ctx context.Context, c storage.Container, at netip.Addr) (netip.Addr, bool, error) {
+	found, err := List(ctx, r, "held_before", func(row pgx.CollectableRow) (netip.Addr, error) {
 		var base []byte
 		if err := row.Scan(&base); err != nil {
 			return netip.Addr{}, err
@@ -106,9 +106,9 @@ func (r reader) HeldBefore(ctx context.Context, c storage.Container, at netip.Ad
 }
 
 // HeldCount implements storage.Reader.
-func (r reader) HeldCount(ctx context.Context, c storage.Container) (storage.Held, error) {
+func (r Reader) HeldCount(ctx context.Context, c storage.Container) (storage.Held, error) {
 	var held storage.Held
-	err := r.run(ctx, "held_count", func(q querier) error {
+	err := r.run(ctx, "held_count", func(q Querier) error {
 		held = storage.Held{}
 		answer, err := q.Query(ctx, query.Get("held_count"), c.Region, rows.ID(c.ProjectID), rows.ID(c.ID))
 		if err != nil {

@@ -1,4 +1,4 @@
-package crdb
+package lookup
 
 import (
 	"context"
@@ -15,8 +15,8 @@ import (
 
 // The ends of what can be stored, for cursors that begin at the newest.
 var (
-	lastID   = ipam.ID{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}
-	lastTime = time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)
+	LastID   = ipam.ID{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}
+	LastTime = time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)
 )
 
 func eventIn(project storage.ProjectKey) func(pgx.CollectableRow) (ipam.Event, error) {
@@ -28,24 +28,24 @@ func eventIn(project storage.ProjectKey) func(pgx.CollectableRow) (ipam.Event, e
 }
 
 // EventList implements storage.Reader.
-func (r reader) EventList(ctx context.Context, project storage.ProjectKey, from, before ipam.ID, limit int) ([]ipam.Event, error) {
+func (r Reader) EventList(ctx context.Context, project storage.ProjectKey, from, before ipam.ID, limit int) ([]ipam.Event, error) {
 	if before.IsZero() {
-		before = lastID
+		before = LastID
 	}
-	if r.places.several() {
-		return list(ctx, r, "event_list_everywhere", eventIn(project), r.places.everywhere(), rows.ID(project.ID), rows.ID(from), rows.ID(before), limit)
+	if r.places.Several() {
+		return List(ctx, r, "event_list_everywhere", eventIn(project), r.places.Everywhere(), rows.ID(project.ID), rows.ID(from), rows.ID(before), limit)
 	}
-	return list(ctx, r, "event_list", eventIn(project), r.region, rows.ID(project.ID), rows.ID(from), rows.ID(before), limit)
+	return List(ctx, r, "event_list", eventIn(project), r.region, rows.ID(project.ID), rows.ID(from), rows.ID(before), limit)
 }
 
 // PoolListCovering implements storage.Reader.
-func (r reader) PoolListCovering(ctx context.Context, project storage.ProjectKey, candidates []netip.Prefix, limit int) ([]ipam.Pool, error) {
+func (r Reader) PoolListCovering(ctx context.Context, project storage.ProjectKey, candidates []netip.Prefix, limit int) ([]ipam.Pool, error) {
 	bases, lengths := heldArrays(candidates)
-	return list(ctx, r, "pool_list_covering", rows.Pools.Scan, rows.ID(project.ID), bases, lengths, limit)
+	return List(ctx, r, "pool_list_covering", rows.Pools.Scan, rows.ID(project.ID), bases, lengths, limit)
 }
 
 // HeldAt implements storage.Reader: a point look-up for each candidate that lies in a pool.
-func (r reader) HeldAt(ctx context.Context, pools []storage.Container, candidates []netip.Prefix) ([]ipam.Allocation, error) {
+func (r Reader) HeldAt(ctx context.Context, pools []storage.Container, candidates []netip.Prefix) ([]ipam.Allocation, error) {
 	type ask struct {
 		projects, containers [][16]byte
 		blocks               []netip.Prefix
@@ -71,7 +71,7 @@ func (r reader) HeldAt(ctx context.Context, pools []storage.Container, candidate
 			continue
 		}
 		bases, lengths := heldArrays(a.blocks)
-		found, err := list(ctx, r, "held_at", allocationIn(""), region, a.projects, a.containers, bases, lengths)
+		found, err := List(ctx, r, "held_at", allocationIn(""), region, a.projects, a.containers, bases, lengths)
 		if err != nil {
 			return nil, err
 		}
@@ -84,9 +84,9 @@ func (r reader) HeldAt(ctx context.Context, pools []storage.Container, candidate
 }
 
 // HeldElsewhere implements storage.Reader: one probe of each pool, as the blocks that are held in one do not overlap.
-func (r reader) HeldElsewhere(ctx context.Context, project storage.ProjectKey, at netip.Addr, candidates []netip.Prefix, limit int) ([]ipam.Allocation, error) {
+func (r Reader) HeldElsewhere(ctx context.Context, project storage.ProjectKey, at netip.Addr, candidates []netip.Prefix, limit int) ([]ipam.Allocation, error) {
 	bases, lengths := heldArrays(candidates)
-	found, err := list(ctx, r, "held_elsewhere", allocationOfItsPool, r.places.everywhere(), rows.ID(project.ID), bases, lengths, at.AsSlice(), limit)
+	found, err := List(ctx, r, "held_elsewhere", allocationOfItsPool, r.places.Everywhere(), rows.ID(project.ID), bases, lengths, at.AsSlice(), limit)
 	return slices.DeleteFunc(found, func(a ipam.Allocation) bool { return !a.Block.Contains(at) }), err
 }
 
@@ -99,29 +99,29 @@ func holdIn(project storage.ProjectKey) func(pgx.CollectableRow) (ipam.Hold, err
 }
 
 // HistoryAt implements storage.Reader.
-func (r reader) HistoryAt(ctx context.Context, project storage.ProjectKey, candidates []netip.Prefix, at time.Time, limit int) ([]ipam.Hold, error) {
+func (r Reader) HistoryAt(ctx context.Context, project storage.ProjectKey, candidates []netip.Prefix, at time.Time, limit int) ([]ipam.Hold, error) {
 	bases, lengths := heldArrays(candidates)
-	if r.places.several() {
-		return list(ctx, r, "history_at_everywhere", holdIn(project), r.places.everywhere(), rows.ID(project.ID), bases, lengths, at, limit)
+	if r.places.Several() {
+		return List(ctx, r, "history_at_everywhere", holdIn(project), r.places.Everywhere(), rows.ID(project.ID), bases, lengths, at, limit)
 	}
-	return list(ctx, r, "history_at", holdIn(project), r.region, rows.ID(project.ID), bases, lengths, at, limit)
+	return List(ctx, r, "history_at", holdIn(project), r.region, rows.ID(project.ID), bases, lengths, at, limit)
 }
 
 // HistoryList implements storage.Reader.
-func (r reader) HistoryList(ctx context.Context, project storage.ProjectKey, candidates []netip.Prefix, before storage.HistoryCursor, limit int) ([]ipam.Hold, error) {
+func (r Reader) HistoryList(ctx context.Context, project storage.ProjectKey, candidates []netip.Prefix, before storage.HistoryCursor, limit int) ([]ipam.Hold, error) {
 	if before.Until.IsZero() {
-		before = storage.HistoryCursor{Until: lastTime, ID: lastID}
+		before = storage.HistoryCursor{Until: LastTime, ID: LastID}
 	}
 	bases, lengths := heldArrays(candidates)
-	if r.places.several() {
-		return list(ctx, r, "history_list_everywhere", holdIn(project), r.places.everywhere(), rows.ID(project.ID), bases, lengths, before.Until, rows.ID(before.ID), limit)
+	if r.places.Several() {
+		return List(ctx, r, "history_list_everywhere", holdIn(project), r.places.Everywhere(), rows.ID(project.ID), bases, lengths, before.Until, rows.ID(before.ID), limit)
 	}
-	return list(ctx, r, "history_list", holdIn(project), r.region, rows.ID(project.ID), bases, lengths, before.Until, rows.ID(before.ID), limit)
+	return List(ctx, r, "history_list", holdIn(project), r.region, rows.ID(project.ID), bases, lengths, before.Until, rows.ID(before.ID), limit)
 }
 
 // AllocationGetByID implements storage.Reader.
-func (r reader) AllocationGetByID(ctx context.Context, of storage.ProjectKey, id ipam.ID) (ipam.Allocation, error) {
-	a, err := one(ctx, r, "allocation_get_by_id", allocationIn(""), notFound("Allocation %q was not found in project %q.", id, of.Name), r.region, rows.ID(id), rows.ID(of.ID))
+func (r Reader) AllocationGetByID(ctx context.Context, of storage.ProjectKey, id ipam.ID) (ipam.Allocation, error) {
+	a, err := one(ctx, r, "allocation_get_by_id", allocationIn(""), NotFound("Allocation %q was not found in project %q.", id, of.Name), r.region, rows.ID(id), rows.ID(of.ID))
 	if found := r.allocationElsewhere(ctx, of, id, &err); found != nil {
 		a, err = *found, nil
 	}

@@ -1,4 +1,4 @@
-package crdb
+package lookup
 
 import (
 	"context"
@@ -13,17 +13,17 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Taken implements storage.Tx: one round trip, one statement for all names, one for all keys and one for their projects.
-func (t *tx) Taken(ctx context.Context, claims, keys []storage.NameRef) (taken map[storage.NameRef]bool, used map[storage.NameRef]bool, err error) {
+// Taken reports which names and keys are taken: one round trip, one statement for all names, one for all keys and one for their projects.
+func Taken(ctx context.Context, db Querier, region string, claims, keys []storage.NameRef) (taken map[storage.NameRef]bool, used map[storage.NameRef]bool, err error) {
 	taken, used = map[storage.NameRef]bool{}, map[storage.NameRef]bool{}
 	b := &pgx.Batch{}
-	queueRefs(b, "claims_named", t.region, claims)
-	queueRefs(b, "answers_named", t.region, keys)
+	queueRefs(b, "claims_named", region, claims)
+	queueRefs(b, "answers_named", region, keys)
 	if b.Len() == 0 {
 		return taken, used, nil
 	}
 	b.Queue(query.Get("projects_there"), rows.IDs(projectsOf(claims)))
-	results := t.conn.SendBatch(ctx, b)
+	results := db.SendBatch(ctx, b)
 	err = errors.Join(takeRefs(results, claims, taken), takeRefs(results, keys, used), takeGone(results, claims, taken))
 	return taken, used, errors.Join(err, results.Close())
 }
@@ -67,7 +67,7 @@ func projectsOf(refs []storage.NameRef) (ids []ipam.ID) {
 
 // takeGone counts names in projects that are not there as taken.
 func takeGone(results pgx.BatchResults, asked []storage.NameRef, taken map[storage.NameRef]bool) error {
-	there, err := rest(results, scanID)
+	there, err := Rest(results, ScanID)
 	for _, r := range asked {
 		if !slices.Contains(there, r.ProjectID) {
 			taken[r] = true

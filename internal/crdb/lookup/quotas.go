@@ -1,4 +1,4 @@
-package crdb
+package lookup
 
 import (
 	"context"
@@ -32,29 +32,29 @@ func partIn(region string, number int) func(pgx.CollectableRow) (storage.QuotaPa
 }
 
 // QuotaGet implements storage.Reader.
-func (r reader) QuotaGet(ctx context.Context, project storage.ProjectKey, name string) (ipam.Quota, error) {
-	return one(ctx, r, "quota_get", quotaIn(project), notFound("Quota %s/%s was not found.", project.Name, name), rows.ID(project.ID), name)
+func (r Reader) QuotaGet(ctx context.Context, project storage.ProjectKey, name string) (ipam.Quota, error) {
+	return one(ctx, r, "quota_get", quotaIn(project), NotFound("Quota %s/%s was not found.", project.Name, name), rows.ID(project.ID), name)
 }
 
 // QuotaList implements storage.Reader.
-func (r reader) QuotaList(ctx context.Context, project storage.ProjectKey, after string, limit int) ([]ipam.Quota, error) {
-	return list(ctx, r, "quota_list", quotaIn(project), rows.ID(project.ID), after, limit)
+func (r Reader) QuotaList(ctx context.Context, project storage.ProjectKey, after string, limit int) ([]ipam.Quota, error) {
+	return List(ctx, r, "quota_list", quotaIn(project), rows.ID(project.ID), after, limit)
 }
 
 // QuotaParts implements storage.Reader.
-func (r reader) QuotaParts(ctx context.Context, projects []ipam.ID, shard int) ([]storage.QuotaPart, error) {
-	return list(ctx, r, "quota_parts", partIn(r.region, shard), r.region, rows.IDs(projects), shard)
+func (r Reader) QuotaParts(ctx context.Context, projects []ipam.ID, shard int) ([]storage.QuotaPart, error) {
+	return List(ctx, r, "quota_parts", partIn(r.region, shard), r.region, rows.IDs(projects), shard)
 }
 
 // QuotaShards implements storage.Reader.
-func (r reader) QuotaShards(ctx context.Context, quotas []ipam.ID) ([]ipam.QuotaShard, error) {
-	return list(ctx, r, "quota_shards", rows.Shards.Scan, rows.IDs(quotas))
+func (r Reader) QuotaShards(ctx context.Context, quotas []ipam.ID) ([]ipam.QuotaShard, error) {
+	return List(ctx, r, "quota_shards", rows.Shards.Scan, rows.IDs(quotas))
 }
 
 // UsageCount implements storage.Reader. The database counts blocks of each size; what they come to is Go's arithmetic.
-func (r reader) UsageCount(ctx context.Context, project storage.ProjectKey, scope ipam.QuotaScope) (ipam.Usage, error) {
+func (r Reader) UsageCount(ctx context.Context, project storage.ProjectKey, scope ipam.QuotaScope) (ipam.Usage, error) {
 	var used ipam.Usage
-	err := r.run(ctx, "usage_count", func(db querier) error {
+	err := r.run(ctx, "usage_count", func(db Querier) error {
 		used = ipam.Usage{Addresses: new(big.Int)}
 		width := 0 // in bytes; 0: both
 		if scope.Family != "" {

@@ -1,4 +1,4 @@
-package crdb
+package lookup
 
 import (
 	"context"
@@ -14,43 +14,43 @@ import (
 )
 
 // ClassGet implements storage.Reader.
-func (r reader) ClassGet(ctx context.Context, project storage.ProjectKey, name string) (ipam.Class, error) {
-	return one(ctx, r, "class_get", rows.Classes.Scan, notFound("IP class %s/%s was not found.", project.Name, name), rows.ID(project.ID), name)
+func (r Reader) ClassGet(ctx context.Context, project storage.ProjectKey, name string) (ipam.Class, error) {
+	return one(ctx, r, "class_get", rows.Classes.Scan, NotFound("IP class %s/%s was not found.", project.Name, name), rows.ID(project.ID), name)
 }
 
 // ClassList implements storage.Reader.
-func (r reader) ClassList(ctx context.Context, project storage.ProjectKey) ([]ipam.Class, error) {
-	return list(ctx, r, "class_list", rows.Classes.Scan, rows.ID(project.ID), project.Name)
+func (r Reader) ClassList(ctx context.Context, project storage.ProjectKey) ([]ipam.Class, error) {
+	return List(ctx, r, "class_list", rows.Classes.Scan, rows.ID(project.ID), project.Name)
 }
 
 // ClassesNamed implements storage.Reader.
-func (r reader) ClassesNamed(ctx context.Context, project storage.ProjectKey, names []string) ([]ipam.Class, error) {
-	found, err := list(ctx, r, "class_list_named", rows.Classes.Scan, rows.ID(project.ID), project.Name, names)
+func (r Reader) ClassesNamed(ctx context.Context, project storage.ProjectKey, names []string) ([]ipam.Class, error) {
+	found, err := List(ctx, r, "class_list_named", rows.Classes.Scan, rows.ID(project.ID), project.Name, names)
 	// The project's own comes first of two with one name.
 	return slices.CompactFunc(found, func(a, b ipam.Class) bool { return a.Name == b.Name }), err
 }
 
 // ClassDefault implements storage.Reader.
-func (r reader) ClassDefault(ctx context.Context, project storage.ProjectKey, family ipam.Family) (ipam.Class, error) {
-	return one(ctx, r, "class_get_default", rows.Classes.Scan, notFound("Project %q has no default class for %s.", project.Name, family),
+func (r Reader) ClassDefault(ctx context.Context, project storage.ProjectKey, family ipam.Family) (ipam.Class, error) {
+	return one(ctx, r, "class_get_default", rows.Classes.Scan, NotFound("Project %q has no default class for %s.", project.Name, family),
 		rows.ID(project.ID), rows.FamilyNumber(family))
 }
 
 // ClassPools implements storage.Reader.
-func (r reader) ClassPools(ctx context.Context, class ipam.Class, caller ipam.ID) ([]ipam.Pool, error) {
+func (r Reader) ClassPools(ctx context.Context, class ipam.Class, caller ipam.ID) ([]ipam.Pool, error) {
 	owners := []ipam.ID{class.ProjectID}
 	if caller != class.ProjectID {
 		owners = append(owners, caller)
 	}
-	return list(ctx, r, "class_pools", rows.LeanPools.Scan, rows.ID(class.UID), rows.IDs(owners), storage.MaxClassPools)
+	return List(ctx, r, "class_pools", rows.LeanPools.Scan, rows.ID(class.UID), rows.IDs(owners), storage.MaxClassPools)
 }
 
 // ClassUse implements storage.Reader.
-func (r reader) ClassUse(ctx context.Context, class ipam.ID) (storage.ClassUse, error) {
+func (r Reader) ClassUse(ctx context.Context, class ipam.ID) (storage.ClassUse, error) {
 	return one(ctx, r, "class_use", func(row pgx.CollectableRow) (u storage.ClassUse, err error) {
 		err = row.Scan(&u.Pools, &u.Scoped, &u.Claims)
 		return u, err
-	}, notFound("The IP class was not found."), rows.ID(class))
+	}, NotFound("The IP class was not found."), rows.ID(class))
 }
 
 // queueClass adds the look-up of a claim's class, and of the pools behind it.
@@ -80,7 +80,7 @@ func takeClass(results pgx.BatchResults, project storage.ProjectKey, q *storage.
 		return facts, err
 	}
 	err = maybe(results, rows.Classes.Scan, &facts.Found, true)
-	pools, poolsErr := rest(results, rows.LeanPools.Scan)
+	pools, poolsErr := Rest(results, rows.LeanPools.Scan)
 	facts.Pools = pools
 	return facts, errors.Join(err, poolsErr)
 }

@@ -1,4 +1,4 @@
-package crdb
+package lookup
 
 import (
 	"context"
@@ -32,17 +32,17 @@ func scanStanding(row pgx.CollectableRow) (p pools.PoolStanding, err error) {
 }
 
 // PoolStandings implements pools.SampleStore.
-func (r reader) PoolStandings(ctx context.Context, region string, from ipam.ID, limit int) ([]pools.PoolStanding, error) {
-	return list(ctx, r, "pool_standing", scanStanding, region, rows.ID(from), limit)
+func (r Reader) PoolStandings(ctx context.Context, region string, from ipam.ID, limit int) ([]pools.PoolStanding, error) {
+	return List(ctx, r, "pool_standing", scanStanding, region, rows.ID(from), limit)
 }
 
 // FreeWalk implements pools.SampleStore.
-func (r reader) FreeWalk(ctx context.Context, region string, from pools.FreePlace, last ipam.ID, limit int) ([]pools.FreePlace, error) {
+func (r Reader) FreeWalk(ctx context.Context, region string, from pools.FreePlace, last ipam.ID, limit int) ([]pools.FreePlace, error) {
 	at := from.Base
 	if at == nil {
 		at = []byte{}
 	}
-	return list(ctx, r, "free_walk", func(row pgx.CollectableRow) (f pools.FreePlace, err error) {
+	return List(ctx, r, "free_walk", func(row pgx.CollectableRow) (f pools.FreePlace, err error) {
 		err = row.Scan((*[16]byte)(&f.Container), &f.HostBits, &f.Base)
 		return f, err
 	}, region, rows.ID(from.Container), from.HostBits, at, rows.ID(last), limit)

@@ -1,4 +1,4 @@
-package crdb
+package lookup
 
 import (
 	"context"
@@ -12,8 +12,8 @@ import (
 )
 
 // CooledDown implements storage.Reader.
-func (r reader) CooledDown(ctx context.Context, now time.Time, limit int) ([]ipam.Allocation, error) {
-	found, err := list(ctx, r, "cooldown_over", allocationIn(""), r.region, now, limit)
+func (r Reader) CooledDown(ctx context.Context, now time.Time, limit int) ([]ipam.Allocation, error) {
+	found, err := List(ctx, r, "cooldown_over", allocationIn(""), r.region, now, limit)
 	for i := range found {
 		found[i].Project = found[i].Pool.Project // the pool's project owns it
 	}
@@ -21,7 +21,7 @@ func (r reader) CooledDown(ctx context.Context, now time.Time, limit int) ([]ipa
 }
 
 // CoolingNext implements storage.Reader: one probe for each container and each length that will do.
-func (r reader) CoolingNext(ctx context.Context, ask []storage.RoomQuery) (map[ipam.ID]time.Time, error) {
+func (r Reader) CoolingNext(ctx context.Context, ask []storage.RoomQuery) (map[ipam.ID]time.Time, error) {
 	type probes struct {
 		ids     [][16]byte
 		lengths []int16
@@ -44,7 +44,7 @@ func (r reader) CoolingNext(ctx context.Context, ask []storage.RoomQuery) (map[i
 	}
 	out := map[ipam.ID]time.Time{}
 	for region, p := range byRegion {
-		found, err := list(ctx, r, "cooldown_next", func(row pgx.CollectableRow) (f first, err error) {
+		found, err := List(ctx, r, "cooldown_next", func(row pgx.CollectableRow) (f first, err error) {
 			err = row.Scan((*[16]byte)(&f.container), &f.at)
 			return f, err
 		}, region, p.ids, p.lengths)

@@ -1,4 +1,4 @@
-package crdb
+package lookup
 
 import (
 	"cmp"
@@ -25,9 +25,9 @@ func claimIn(project storage.ProjectKey) func(pgx.CollectableRow) (ipam.Claim, e
 }
 
 // ClaimGet implements storage.Reader.
-func (r reader) ClaimGet(ctx context.Context, project storage.ProjectKey, name string) (ipam.Claim, error) {
-	c, err := one(ctx, r, "claim_get", claimIn(project), notFound("Claim %s/%s was not found.", project.Name, name), r.region, rows.ID(project.ID), name)
-	if !r.places.several() || !ipam.IsCode(err, ipam.CodeNotFound) {
+func (r Reader) ClaimGet(ctx context.Context, project storage.ProjectKey, name string) (ipam.Claim, error) {
+	c, err := one(ctx, r, "claim_get", claimIn(project), NotFound("Claim %s/%s was not found.", project.Name, name), r.region, rows.ID(project.ID), name)
+	if !r.places.Several() || !ipam.IsCode(err, ipam.CodeNotFound) {
 		return c, err
 	}
 	if found, elsewhere := r.claimElsewhere(ctx, project, name); elsewhere != nil || found != nil {
@@ -37,8 +37,8 @@ func (r reader) ClaimGet(ctx context.Context, project storage.ProjectKey, name s
 }
 
 // claimElsewhere is a claim in another region than the store's own; nil: there is none.
-func (r reader) claimElsewhere(ctx context.Context, project storage.ProjectKey, name string) (*ipam.Claim, error) {
-	found, err := list(ctx, r, "claim_get_elsewhere", claimIn(project), r.region, rows.ID(project.ID), name)
+func (r Reader) claimElsewhere(ctx context.Context, project storage.ProjectKey, name string) (*ipam.Claim, error) {
+	found, err := List(ctx, r, "claim_get_elsewhere", claimIn(project), r.region, rows.ID(project.ID), name)
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
@@ -46,12 +46,12 @@ func (r reader) claimElsewhere(ctx context.Context, project storage.ProjectKey, 
 }
 
 // ClaimsHeld implements storage.Reader.
-func (r reader) ClaimsHeld(ctx context.Context, project storage.ProjectKey, claims []ipam.Claim) (map[ipam.ID]bool, error) {
+func (r Reader) ClaimsHeld(ctx context.Context, project storage.ProjectKey, claims []ipam.Claim) (map[ipam.ID]bool, error) {
 	regions, names, ids := make([]string, len(claims)), make([]string, len(claims)), make([][16]byte, len(claims))
 	for i := range claims {
 		regions[i], names[i], ids[i] = cmp.Or(claims[i].Region, r.region), claims[i].Name, rows.ID(claims[i].UID)
 	}
-	found, err := list(ctx, r, "claims_held", scanID, rows.ID(project.ID), regions, names, ids)
+	found, err := List(ctx, r, "claims_held", ScanID, rows.ID(project.ID), regions, names, ids)
 	held := make(map[ipam.ID]bool, len(found))
 	for _, id := range found {
 		held[id] = true
@@ -60,22 +60,22 @@ func (r reader) ClaimsHeld(ctx context.Context, project storage.ProjectKey, clai
 }
 
 // ClaimList implements storage.Reader.
-func (r reader) ClaimList(ctx context.Context, project storage.ProjectKey, after string, limit int) ([]ipam.Claim, error) {
-	if r.places.several() {
-		return list(ctx, r, "claim_list_everywhere", claimIn(project), rows.ID(project.ID), after, limit)
+func (r Reader) ClaimList(ctx context.Context, project storage.ProjectKey, after string, limit int) ([]ipam.Claim, error) {
+	if r.places.Several() {
+		return List(ctx, r, "claim_list_everywhere", claimIn(project), rows.ID(project.ID), after, limit)
 	}
-	return list(ctx, r, "claim_list", claimIn(project), r.region, rows.ID(project.ID), after, limit)
+	return List(ctx, r, "claim_list", claimIn(project), r.region, rows.ID(project.ID), after, limit)
 }
 
 // ClaimListInPool implements storage.Reader.
-func (r reader) ClaimListInPool(ctx context.Context, project storage.ProjectKey, pool storage.Container, within netip.Prefix, from netip.Addr, limit int) ([]ipam.Claim, error) {
-	return list(ctx, r, "claim_list_in_pool", claimIn(project),
+func (r Reader) ClaimListInPool(ctx context.Context, project storage.ProjectKey, pool storage.Container, within netip.Prefix, from netip.Addr, limit int) ([]ipam.Claim, error) {
+	return List(ctx, r, "claim_list_in_pool", claimIn(project),
 		pool.Region, rows.ID(pool.ProjectID), rows.ID(pool.ID), rows.After(from), rows.Base(within), rows.Last(within), rows.ID(project.ID), limit)
 }
 
 // AnswerGet implements storage.Reader.
-func (r reader) AnswerGet(ctx context.Context, projectID ipam.ID, key string, now time.Time) (storage.Answer, bool, error) {
-	found, err := list(ctx, r, "answer_get", rows.Answers.Scan, r.region, rows.ID(projectID), key, now)
+func (r Reader) AnswerGet(ctx context.Context, projectID ipam.ID, key string, now time.Time) (storage.Answer, bool, error) {
+	found, err := List(ctx, r, "answer_get", rows.Answers.Scan, r.region, rows.ID(projectID), key, now)
 	if err != nil || len(found) == 0 {
 		return storage.Answer{}, false, err
 	}
@@ -84,10 +84,10 @@ func (r reader) AnswerGet(ctx context.Context, projectID ipam.ID, key string, no
 }
 
 // ClaimLookup implements storage.Reader.
-func (r reader) ClaimLookup(ctx context.Context, q storage.ClaimQuery) (storage.ClaimFacts, error) {
+func (r Reader) ClaimLookup(ctx context.Context, q storage.ClaimQuery) (storage.ClaimFacts, error) {
 	var facts storage.ClaimFacts
 	var regions []string
-	err := r.run(ctx, "claim_lookup", func(db querier) error {
+	err := r.run(ctx, "claim_lookup", func(db Querier) error {
 		facts = storage.ClaimFacts{}
 		b := &pgx.Batch{}
 		b.Queue(query.Get("claim_get"), r.region, rows.ID(q.Project.ID), q.Name)
@@ -105,7 +105,7 @@ func (r reader) ClaimLookup(ctx context.Context, q storage.ClaimQuery) (storage.
 		if q.Class != nil {
 			queueClass(b, q.Project, *q.Class)
 		}
-		wide := r.places.several() && !q.Generated
+		wide := r.places.Several() && !q.Generated
 		if wide {
 			b.Queue(query.Get("project_region_list"), rows.ID(q.Project.ID))
 		}
@@ -119,7 +119,7 @@ func (r reader) ClaimLookup(ctx context.Context, q storage.ClaimQuery) (storage.
 		facts.Class, err = class, errors.Join(err, classErr)
 		facts.Granted = foreign && facts.Pool != nil
 		if wide && err == nil {
-			regions, err = rest(results, scanText)
+			regions, err = Rest(results, scanText)
 		}
 		return errors.Join(err, results.Close())
 	})
@@ -138,7 +138,7 @@ func maybe[T any](results pgx.BatchResults, scan func(pgx.CollectableRow) (T, er
 	if err != nil {
 		return err
 	}
-	found, err := collect(answer, scan)
+	found, err := Collect(answer, scan)
 	if err == nil && len(found) > 0 {
 		*out = &found[0]
 	}

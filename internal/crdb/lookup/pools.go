@@ -1,4 +1,4 @@
-package crdb
+package lookup
 
 import (
 	"context"
@@ -14,40 +14,40 @@ import (
 )
 
 // PoolGet implements storage.Reader.
-func (r reader) PoolGet(ctx context.Context, project storage.ProjectKey, name string) (ipam.Pool, error) {
+func (r Reader) PoolGet(ctx context.Context, project storage.ProjectKey, name string) (ipam.Pool, error) {
 	return one(ctx, r, "pool_get", rows.Pools.Scan, poolMissing(project, name), rows.ID(project.ID), name)
 }
 
 func poolMissing(project storage.ProjectKey, name string) func() error {
-	return notFound("Pool %s/%s was not found.", project.Name, name)
+	return NotFound("Pool %s/%s was not found.", project.Name, name)
 }
 
 // PoolGetByID implements storage.Reader.
-func (r reader) PoolGetByID(ctx context.Context, id ipam.ID) (ipam.Pool, error) {
-	return one(ctx, r, "pool_get_by_id", rows.Pools.Scan, notFound("The pool was not found."), rows.ID(id))
+func (r Reader) PoolGetByID(ctx context.Context, id ipam.ID) (ipam.Pool, error) {
+	return one(ctx, r, "pool_get_by_id", rows.Pools.Scan, NotFound("The pool was not found."), rows.ID(id))
 }
 
 // PoolList implements storage.Reader.
-func (r reader) PoolList(ctx context.Context, project storage.ProjectKey, after string, limit int) ([]ipam.Pool, error) {
-	return list(ctx, r, "pool_list", rows.Pools.Scan, rows.ID(project.ID), after, limit)
+func (r Reader) PoolList(ctx context.Context, project storage.ProjectKey, after string, limit int) ([]ipam.Pool, error) {
+	return List(ctx, r, "pool_list", rows.Pools.Scan, rows.ID(project.ID), after, limit)
 }
 
 // PoolListByLabels implements storage.Reader.
-func (r reader) PoolListByLabels(ctx context.Context, project storage.ProjectKey, labels map[string]string, after string, limit int) ([]ipam.Pool, error) {
+func (r Reader) PoolListByLabels(ctx context.Context, project storage.ProjectKey, labels map[string]string, after string, limit int) ([]ipam.Pool, error) {
 	doc, err := rows.Document(labels)
 	if err != nil {
 		return nil, err
 	}
-	return list(ctx, r, "pool_list_by_labels", rows.Pools.Scan, rows.ID(project.ID), doc, after, limit)
+	return List(ctx, r, "pool_list_by_labels", rows.Pools.Scan, rows.ID(project.ID), doc, after, limit)
 }
 
 // PoolListOverlapping implements storage.Reader.
-func (r reader) PoolListOverlapping(ctx context.Context, containerID ipam.ID, b netip.Prefix, limit int) ([]ipam.Pool, error) {
-	before, err := list(ctx, r, "pool_get_before", rows.Pools.Scan, rows.ID(containerID), rows.Base(b))
+func (r Reader) PoolListOverlapping(ctx context.Context, containerID ipam.ID, b netip.Prefix, limit int) ([]ipam.Pool, error) {
+	before, err := List(ctx, r, "pool_get_before", rows.Pools.Scan, rows.ID(containerID), rows.Base(b))
 	if err != nil {
 		return nil, err
 	}
-	inside, err := list(ctx, r, "pool_list_overlapping", rows.Pools.Scan, rows.ID(containerID), rows.Base(b), rows.Last(b), limit)
+	inside, err := List(ctx, r, "pool_list_overlapping", rows.Pools.Scan, rows.ID(containerID), rows.Base(b), rows.Last(b), limit)
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +58,7 @@ func (r reader) PoolListOverlapping(ctx context.Context, containerID ipam.ID, b 
 }
 
 // Stocks implements storage.Reader.
-func (r reader) Stocks(ctx context.Context, containers []storage.Container) (map[ipam.ID]ipam.Stock, error) {
+func (r Reader) Stocks(ctx context.Context, containers []storage.Container) (map[ipam.ID]ipam.Stock, error) {
 	out := make(map[ipam.ID]ipam.Stock, len(containers))
 	widths := make(map[ipam.ID]int, len(containers))
 	byRegion := map[string][][16]byte{}
@@ -68,7 +68,7 @@ func (r reader) Stocks(ctx context.Context, containers []storage.Container) (map
 		byRegion[c.Region] = append(byRegion[c.Region], rows.ID(c.ID))
 	}
 	for region, ids := range byRegion {
-		err := r.run(ctx, "stock_by_size", func(q querier) error {
+		err := r.run(ctx, "stock_by_size", func(q Querier) error {
 			b := &pgx.Batch{}
 			b.Queue(query.Get("stock_by_size"), region, ids)
 			b.Queue(query.Get("stock_cooling"), region, ids)
@@ -108,7 +108,7 @@ func eachSize(results pgx.BatchResults, take func(container ipam.ID, size int, b
 }
 
 // RoomIn implements storage.Reader.
-func (r reader) RoomIn(ctx context.Context, ask []storage.RoomQuery) (map[ipam.ID]bool, error) {
+func (r Reader) RoomIn(ctx context.Context, ask []storage.RoomQuery) (map[ipam.ID]bool, error) {
 	type group struct {
 		ids   [][16]byte
 		sizes []int16
@@ -132,7 +132,7 @@ func (r reader) RoomIn(ctx context.Context, ask []storage.RoomQuery) (map[ipam.I
 		return room, err
 	}
 	for region, g := range byRegion {
-		ids, err := list(ctx, r, "container_room", scanID, region, g.ids, g.sizes)
+		ids, err := List(ctx, r, "container_room", ScanID, region, g.ids, g.sizes)
 		if err != nil {
 			return nil, err
 		}
@@ -143,14 +143,14 @@ func (r reader) RoomIn(ctx context.Context, ask []storage.RoomQuery) (map[ipam.I
 	return room, nil
 }
 
-func scanID(row pgx.CollectableRow) (ipam.ID, error) {
+func ScanID(row pgx.CollectableRow) (ipam.ID, error) {
 	var id ipam.ID
 	err := row.Scan((*[16]byte)(&id))
 	return id, err
 }
 
 // FreeList implements storage.Reader.
-func (r reader) FreeList(ctx context.Context, c storage.Container, maxBits int, from netip.Prefix, limit int) ([]netip.Prefix, error) {
+func (r Reader) FreeList(ctx context.Context, c storage.Container, maxBits int, from netip.Prefix, limit int) ([]netip.Prefix, error) {
 	width := c.Block.Addr().BitLen()
 	var sizes []int16
 	var starts [][]byte
@@ -166,5 +166,5 @@ func (r reader) FreeList(ctx context.Context, c storage.Container, maxBits int, 
 		}
 		sizes, starts = append(sizes, int16(width-bits)), append(starts, start) //nolint:gosec // 0 to 128
 	}
-	return list(ctx, r, "free_list", rows.Free.Scan, c.Region, rows.ID(c.ID), sizes, starts, limit)
+	return List(ctx, r, "free_list", rows.Free.Scan, c.Region, rows.ID(c.ID), sizes, starts, limit)
 }

@@ -1,4 +1,4 @@
-package crdb
+package lookup
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 )
 
 // NamesThere implements storage.Reader.
-func (r reader) NamesThere(ctx context.Context, project storage.ProjectKey, asked []storage.Named) ([]storage.Named, error) {
+func (r Reader) NamesThere(ctx context.Context, project storage.ProjectKey, asked []storage.Named) ([]storage.Named, error) {
 	var poolProjects, pools, spaceProjects, spaces, classes []string
 	for _, n := range asked {
 		switch n.What {
@@ -23,7 +23,7 @@ func (r reader) NamesThere(ctx context.Context, project storage.ProjectKey, aske
 			classes = append(classes, n.Ref.Name)
 		}
 	}
-	return list(ctx, r, "names_there", scanNamed, rows.ID(project.ID), project.Name, poolProjects, pools, spaceProjects, spaces, classes)
+	return List(ctx, r, "names_there", scanNamed, rows.ID(project.ID), project.Name, poolProjects, pools, spaceProjects, spaces, classes)
 }
 
 func scanNamed(row pgx.CollectableRow) (n storage.Named, err error) {
@@ -31,4 +31,10 @@ func scanNamed(row pgx.CollectableRow) (n storage.Named, err error) {
 	err = row.Scan(&n.What, &ref.Project, &ref.Name)
 	n.Ref = ref
 	return n, err
+}
+
+// ScanRef reads a project and a name.
+func ScanRef(row pgx.CollectableRow) (ref storage.NameRef, err error) {
+	err = row.Scan((*[16]byte)(&ref.ProjectID), &ref.Name)
+	return ref, err
 }
