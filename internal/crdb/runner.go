@@ -8,6 +8,7 @@ import (
 
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/crdb/lookup"
+	"github.com/carve-ipam/carve/internal/crdb/write"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/twin"
 )
@@ -54,7 +55,7 @@ func (s *Store) transact(ctx context.Context, op string, locks storage.Locks, dr
 			if err := s.placeProject(ctx, u); err != nil {
 				return err
 			}
-			return errStale
+			return write.ErrStale
 		}
 		return err
 	})

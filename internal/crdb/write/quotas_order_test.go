@@ -1,4 +1,4 @@
-package crdb
+package write
 
 import (
 	"testing"

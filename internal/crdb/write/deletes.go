@@ -1,4 +1,4 @@
-package crdb
+package write
 
 import (
 	"iter"
@@ -12,7 +12,7 @@ import (
 
 // deletes come before updates and inserts: what is given up can be taken in the same transaction. Rows that refer to others
 // go before those.
-func (w *writer) deletes(ch storage.Changes) {
+func (w *Statements) deletes(ch storage.Changes) {
 	for region, list := range claimsByRegion(ch.ClaimDelete) {
 		namedRows(w, "claim_delete", rows.ClaimKeys, list, region, claimRef, claimConflicts)
 	}

@@ -1,4 +1,4 @@
-package crdb
+package write
 
 import (
 	"bytes"
@@ -11,12 +11,12 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-func (w *writer) quotaDelete(q ipam.Quota) {
+func (w *Statements) quotaDelete(q ipam.Quota) {
 	w.hit("quota_delete", 1, rows.ID(q.ProjectID), q.Name, rows.ID(q.Revision))
 	w.any("shard_delete", rows.ID(q.UID))
 }
 
-func (w *writer) quotaUpdates(ch storage.QuotaChanges) {
+func (w *Statements) quotaUpdates(ch storage.QuotaChanges) {
 	if u := ch.QuotaUpdate; u != nil {
 		hitRow(w, "quota_update", rows.Quotas, u.Now, rows.ID(u.Now.ProjectID), u.Now.Name, rows.ID(u.Was))
 	}
@@ -39,7 +39,7 @@ func inOneOrder(list []storage.ShardUpdate) []storage.ShardUpdate {
 	})
 }
 
-func (w *writer) quotaInserts(ch storage.QuotaChanges) {
+func (w *Statements) quotaInserts(ch storage.QuotaChanges) {
 	if q := ch.QuotaInsert; q != nil {
 		hitRow(w, "quota_insert", rows.Quotas, *q)
 	}

@@ -1,4 +1,4 @@
-package crdb
+package write
 
 import (
 	"github.com/carve-ipam/carve/internal/alloc/storage"
@@ -6,7 +6,7 @@ import (
 )
 
 // updates replace rows at the revision that was read.
-func (w *writer) updates(ch storage.Changes) {
+func (w *Statements) updates(ch storage.Changes) {
 	if u := ch.ProjectUpdate; u != nil {
 		hitRow(w, "project_update", rows.Projects, u.Now, rows.ID(u.Now.UID), rows.ID(u.Was))
 	}

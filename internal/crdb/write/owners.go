@@ -1,4 +1,4 @@
-package crdb
+package write
 
 import (
 	"github.com/jackc/pgx/v5"
@@ -12,7 +12,7 @@ import (
 
 // owners checks that the projects of new claims, and the classes that they are made by, are still there; claims of those that are not are
 // conflicts. It is one look for all claims of a transaction, where a foreign key would be one for each. It also answers where the names of those projects are.
-func (w *writer) owners(list []ipam.Claim) {
+func (w *Statements) owners(list []ipam.Claim) {
 	projects, classes := map[ipam.ID][]storage.NameRef{}, map[ipam.ID][]storage.NameRef{}
 	for _, c := range list {
 		ref := storage.NameRef{ProjectID: c.ProjectID, Name: c.Name}
@@ -26,7 +26,7 @@ func (w *writer) owners(list []ipam.Claim) {
 }
 
 // there queues a look for ids; what was to be made under one that is missing is a conflict.
-func (w *writer) there(name string, made map[ipam.ID][]storage.NameRef) {
+func (w *Statements) there(name string, made map[ipam.ID][]storage.NameRef) {
 	if len(made) == 0 {
 		return
 	}

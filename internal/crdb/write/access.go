@@ -1,4 +1,4 @@
-package crdb
+package write
 
 import (
 	"github.com/carve-ipam/carve/internal/alloc/storage"
@@ -6,7 +6,7 @@ import (
 )
 
 // accessDeletes gives up members, keys and grants, and with a project all that only it has.
-func (w *writer) accessDeletes(ch storage.AccessChanges) {
+func (w *Statements) accessDeletes(ch storage.AccessChanges) {
 	if m := ch.MemberDelete; m != nil {
 		w.hit("member_delete", 1, rows.ID(m.ProjectID), m.Name, rows.ID(m.Revision))
 	}
@@ -29,13 +29,13 @@ func (w *writer) accessDeletes(ch storage.AccessChanges) {
 	}
 }
 
-func (w *writer) accessUpdates(ch storage.AccessChanges) {
+func (w *Statements) accessUpdates(ch storage.AccessChanges) {
 	if u := ch.MemberUpdate; u != nil {
 		hitRow(w, "member_update", rows.Members, u.Now, rows.ID(u.Now.ProjectID), u.Now.Name, rows.ID(u.Was))
 	}
 }
 
-func (w *writer) accessInserts(ch storage.AccessChanges) {
+func (w *Statements) accessInserts(ch storage.AccessChanges) {
 	if m := ch.MemberInsert; m != nil {
 		hitRow(w, "member_insert", rows.Members, *m, rows.ID(m.ProjectID))
 	}

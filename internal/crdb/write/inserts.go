@@ -1,4 +1,4 @@
-package crdb
+package write
 
 import (
 	"bytes"
@@ -12,7 +12,7 @@ import (
 )
 
 // inserts come last; rows that others refer to go first.
-func (w *writer) inserts(ch storage.Changes) {
+func (w *Statements) inserts(ch storage.Changes) {
 	if p := ch.ProjectInsert; p != nil {
 		hitRow(w, "project_insert", rows.Projects, *p)
 		if !w.several { // where else should its claims be? Among several the first claim in a region says so, in a transaction of its own.
@@ -50,7 +50,7 @@ func (w *writer) inserts(ch storage.Changes) {
 
 // claims are written in the order of their names, and answers in that of their keys: two transactions that meet in several of them wait for
 // each other in one direction.
-func (w *writer) claims(list []ipam.Claim) {
+func (w *Statements) claims(list []ipam.Claim) {
 	for region, part := range claimsByRegion(list) {
 		part = slices.SortedFunc(slices.Values(part), func(a, b ipam.Claim) int {
 			return cmp.Or(bytes.Compare(a.ProjectID[:], b.ProjectID[:]), strings.Compare(a.Name, b.Name))
@@ -59,7 +59,7 @@ func (w *writer) claims(list []ipam.Claim) {
 	}
 }
 
-func (w *writer) answers(list []storage.Answer) {
+func (w *Statements) answers(list []storage.Answer) {
 	if len(list) == 0 {
 		return
 	}

@@ -1,4 +1,4 @@
-package crdb
+package write
 
 import (
 	"github.com/carve-ipam/carve/internal/alloc/storage"
@@ -6,13 +6,13 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-func (w *writer) classInserts(ch storage.ClassChanges) {
+func (w *Statements) classInserts(ch storage.ClassChanges) {
 	if c := ch.ClassInsert; c != nil {
 		hitRow(w, "class_insert", rows.Classes, *c)
 	}
 }
 
-func (w *writer) classUpdates(ch storage.ClassChanges) {
+func (w *Statements) classUpdates(ch storage.ClassChanges) {
 	for _, u := range ch.ClassUpdate {
 		hitRow(w, "class_update", rows.Classes, u.Now, rows.ID(u.Now.UID), rows.ID(u.Was))
 	}
@@ -21,14 +21,14 @@ func (w *writer) classUpdates(ch storage.ClassChanges) {
 	}
 }
 
-func (w *writer) classDelete(ch storage.ClassChanges) {
+func (w *Statements) classDelete(ch storage.ClassChanges) {
 	if c := ch.ClassDelete; c != nil {
 		w.hit("class_delete", 1, rows.ID(c.UID), rows.ID(c.Revision))
 	}
 }
 
 // backing makes the rows by which the classes of a pool find it.
-func (w *writer) backing(p ipam.Pool) {
+func (w *Statements) backing(p ipam.Pool) {
 	n := len(p.Classes)
 	if n == 0 {
 		return
@@ -41,7 +41,7 @@ func (w *writer) backing(p ipam.Pool) {
 }
 
 // classEpochs makes servers forget what they remember of the classes that are changed, and of the pools behind classes.
-func (w *writer) classEpochs(ch storage.Changes) {
+func (w *Statements) classEpochs(ch storage.Changes) {
 	of := map[ipam.ID]bool{}
 	if c := ch.ClassInsert; c != nil {
 		of[c.ProjectID] = true

@@ -1,4 +1,4 @@
-package crdb
+package write
 
 import (
 	"time"
@@ -9,7 +9,7 @@ import (
 )
 
 // regionDeletes end loans, and the records of pools in regions; before the pools themselves.
-func (w *writer) regionDeletes(ch storage.RegionChanges) {
+func (w *Statements) regionDeletes(ch storage.RegionChanges) {
 	for _, group := range byBorrower(ch.LoanDelete) {
 		bases, lengths, _ := loanArrays(group)
 		w.hit("loan_delete", len(group), rows.ID(group[0].PoolID), group[0].Region, bases, lengths)
@@ -20,7 +20,7 @@ func (w *writer) regionDeletes(ch storage.RegionChanges) {
 	}
 }
 
-func (w *writer) regionUpdates(ch storage.RegionChanges) {
+func (w *Statements) regionUpdates(ch storage.RegionChanges) {
 	if e := ch.EpochReset; e != nil {
 		w.hit("pool_region_epoch", 1, rows.ID(e.PoolID), e.Region, rows.ID(e.Record), rows.ID(e.Now))
 		if e.Rows.IsZero() {
@@ -36,7 +36,7 @@ func (w *writer) regionUpdates(ch storage.RegionChanges) {
 	}
 }
 
-func (w *writer) regionInserts(ch storage.RegionChanges) {
+func (w *Statements) regionInserts(ch storage.RegionChanges) {
 	for _, c := range ch.PoolRegionInsert {
 		n := c.Now
 		hitRow(w, "pool_region_insert", rows.PoolRegions, rows.PoolRegion{Pool: c.PoolID, PoolRegion: n})
