@@ -10,6 +10,7 @@ import (
 
 	"github.com/carve-ipam/carve/internal/backup"
 	"github.com/carve-ipam/carve/internal/crdb"
+	"github.com/carve-ipam/carve/internal/crdb/dial"
 	"github.com/carve-ipam/carve/internal/devdb"
 )
 
@@ -71,7 +72,7 @@ func (p *program) named(t target) (target, error) {
 		}
 	}
 	if t.urlFile != "" {
-		url, err := crdb.URLFromFile(t.urlFile)
+		url, err := dial.URLFromFile(t.urlFile)
 		if err != nil {
 			return t, usagef("--database-url-file: %v", err)
 		}

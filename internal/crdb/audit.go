@@ -12,6 +12,7 @@ import (
 
 	"github.com/carve-ipam/carve/internal/alloc/carve"
 	"github.com/carve-ipam/carve/internal/crdb/audit"
+	"github.com/carve-ipam/carve/internal/crdb/dial"
 	"github.com/carve-ipam/carve/internal/crdb/rows"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
@@ -36,7 +37,7 @@ const maxFindings = 100
 // the service works. It ends in the database, too, when its caller has gone.
 func Audit(ctx context.Context, dsn string) (Report, error) {
 	report := Report{Checked: map[string]int64{}}
-	cfg, err := parseAnyDSN(dsn)
+	cfg, err := dial.ParseAny(dsn)
 	if err != nil {
 		return report, err
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
 
+	"github.com/carve-ipam/carve/internal/crdb/dial"
 	"github.com/carve-ipam/carve/migrations"
 )
 
@@ -55,7 +56,7 @@ func Migrate(ctx context.Context, dsn string, o MigrateOptions) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	cfg, err := parseDSN(dsn)
+	cfg, err := dial.Parse(dsn)
 	if err != nil {
 		return err
 	}
@@ -142,7 +143,7 @@ func (o MigrateOptions) numbered(ctx context.Context, cfg *pgx.ConnConfig) (done
 
 // CheckSchema answers ErrTooOld when this program may not work on the database, ErrSchemaBehind when migrations are missing, and ErrPrivileges when the user may not look.
 func CheckSchema(ctx context.Context, dsn string) error {
-	cfg, err := parseDSN(dsn)
+	cfg, err := dial.Parse(dsn)
 	if err != nil {
 		return err
 	}

@@ -65,10 +65,10 @@ func (s *Store) transact(ctx context.Context, op string, locks storage.Locks, dr
 func (s *Store) acquire(ctx context.Context, dry bool) (_ *conn, release func(), err error) {
 	place := func() {}
 	if !dry {
-		if err := s.writers.enter(ctx); err != nil {
+		if err := s.writers.Enter(ctx); err != nil {
 			return nil, nil, err
 		}
-		place = s.writers.leave
+		place = s.writers.Leave
 	}
 	c, err := s.pool.Acquire(ctx)
 	if err != nil {

@@ -1,4 +1,4 @@
-package crdb
+package dial
 
 import (
 	"context"
@@ -16,13 +16,13 @@ import (
 // errDeciding is why a cancel request is not sent.
 var errDeciding = errors.New("the connection's COMMIT is under way, and is not cancelled")
 
-// link is the way of one connection to its database, as a COMMIT needs it.
+// Link is the way of one connection to its database, as a COMMIT needs it.
 //
 // The driver asks the server to cancel what it does whenever it gives a connection up: for a deadline, and for a cut. In the middle of a COMMIT that
 // is wrong. A PostgreSQL whose COMMIT waits for its standby takes the request for leave not to wait: what was to be durable at two places is visible at
 // once, and at one place alone. So no cancel request leaves while a COMMIT is under way; the socket is closed, and the server ends by itself what
 // it has begun. Statements before COMMIT are cancelled as ever: nobody needs what they do.
-type link struct {
+type Link struct {
 	dial pgconn.DialFunc
 
 	mu       sync.Mutex
@@ -35,9 +35,9 @@ type link struct {
 // linkKey is where a connection keeps its link.
 const linkKey = "carve.link"
 
-// newLink gives a connection that is about to be made a link.
-func newLink(c *pgx.ConnConfig) {
-	l := &link{dial: dialer(c.ConnectTimeout).DialContext}
+// NewLink gives a connection that is about to be made a link.
+func NewLink(c *pgx.ConnConfig) {
+	l := &Link{dial: dialer(c.ConnectTimeout).DialContext}
 	c.DialFunc = l.open
 	c.OnNotice = l.noticed
 	connected := c.AfterConnect
@@ -64,17 +64,17 @@ func dialer(timeout time.Duration) *net.Dialer {
 	}
 }
 
-// linkOf is a connection's link.
-func linkOf(c *pgx.Conn) *link {
-	l, ok := c.PgConn().CustomData()[linkKey].(*link)
+// LinkOf is a connection's link.
+func LinkOf(c *pgx.Conn) *Link {
+	l, ok := c.PgConn().CustomData()[linkKey].(*Link)
 	if !ok {
-		return &link{} // of a connection that is not the pool's
+		return &Link{} // of a connection that is not the pool's
 	}
 	return l
 }
 
 // open is the connection's DialFunc, which the driver uses for cancel requests as well.
-func (l *link) open(ctx context.Context, network, address string) (net.Conn, error) {
+func (l *Link) open(ctx context.Context, network, address string) (net.Conn, error) {
 	l.mu.Lock()
 	refuse, socket := l.deciding && !twin.CancelCommits, l.socket
 	l.mu.Unlock()
@@ -95,7 +95,7 @@ func (l *link) open(ctx context.Context, network, address string) (net.Conn, err
 }
 
 // noticed is the connection's OnNotice.
-func (l *link) noticed(_ *pgconn.PgConn, n *pgconn.Notice) {
+func (l *Link) noticed(_ *pgconn.PgConn, n *pgconn.Notice) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.deciding && n.SeverityUnlocalized == "WARNING" {
@@ -103,16 +103,16 @@ func (l *link) noticed(_ *pgconn.PgConn, n *pgconn.Notice) {
 	}
 }
 
-// decide notes that COMMIT is about to be sent.
-func (l *link) decide() {
+// Decide notes that COMMIT is about to be sent.
+func (l *Link) Decide() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.deciding, l.warning = true, nil
 }
 
-// decided notes that COMMIT was answered, and says what the server warned of: PostgreSQL answers that it has committed, with a warning, when
+// Decided notes that COMMIT was answered, and says what the server warned of: PostgreSQL answers that it has committed, with a warning, when
 // somebody else made it stop waiting for its standby.
-func (l *link) decided() *pgconn.Notice {
+func (l *Link) Decided() *pgconn.Notice {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.deciding = false
@@ -120,7 +120,7 @@ func (l *link) decided() *pgconn.Notice {
 }
 
 // cut closes the connection under the driver.
-func (l *link) cut() {
+func (l *Link) cut() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.socket != nil {

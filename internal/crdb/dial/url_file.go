@@ -1,4 +1,4 @@
-package crdb
+package dial
 
 import (
 	"bytes"
@@ -36,7 +36,7 @@ func URLFromFile(path string) (string, error) {
 	case bytes.ContainsAny(text, "\r\n"):
 		return "", fmt.Errorf("%s has several lines; it holds a database URL and nothing else", path)
 	}
-	if _, err := parseDSN(string(text)); err != nil {
+	if _, err := Parse(string(text)); err != nil {
 		return "", fmt.Errorf("%s: %w", path, err)
 	}
 	return string(text), nil

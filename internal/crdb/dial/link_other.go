@@ -1,6 +1,6 @@
 //go:build !linux
 
-package crdb
+package dial
 
 import (
 	"syscall"

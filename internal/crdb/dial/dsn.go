@@ -1,4 +1,5 @@
-package crdb
+// Package dial reaches the database: its URL, credentials that are renewed, connections whose COMMIT is not given up, and how many of those there may be.
+package dial
 
 import (
 	"context"
@@ -12,17 +13,17 @@ import (
 // errReadsOnly refuses a target_session_attrs of those who only read.
 var errReadsOnly = errors.New("target_session_attrs of the database URL asks for a server that takes no writes, and Carve writes: leave it out, or say target_session_attrs=primary")
 
-// parseDSN reads the database URL of whoever writes, and has it reach a server that takes writes. The reason is not passed on: it may repeat a password.
-func parseDSN(dsn string) (*pgx.ConnConfig, error) {
-	cfg, err := parseAnyDSN(dsn)
+// Parse reads the database URL of whoever writes, and has it reach a server that takes writes. The reason is not passed on: it may repeat a password.
+func Parse(dsn string) (*pgx.ConnConfig, error) {
+	cfg, err := ParseAny(dsn)
 	if err != nil {
 		return nil, err
 	}
-	return cfg, writable(cfg)
+	return cfg, Writable(cfg)
 }
 
-// parseAnyDSN reads the database URL of whoever only reads.
-func parseAnyDSN(dsn string) (*pgx.ConnConfig, error) {
+// ParseAny reads the database URL of whoever only reads.
+func ParseAny(dsn string) (*pgx.ConnConfig, error) {
 	cfg, err := pgx.ParseConfig(dsn)
 	if err != nil {
 		return nil, errors.New("the database URL is not valid; it is not repeated here, because it may hold a password. It looks like postgresql://user@host:26257/carve?sslmode=verify-full")
@@ -30,10 +31,10 @@ func parseAnyDSN(dsn string) (*pgx.ConnConfig, error) {
 	return cfg, nil
 }
 
-// writable gives target_session_attrs its meaning for a program whose sessions are read-only until a transaction says that it writes: to the driver,
+// Writable gives target_session_attrs its meaning for a program whose sessions are read-only until a transaction says that it writes: to the driver,
 // which asks the session, no server is read-write then, not even the primary. A server is that unless it is a standby. Where several servers are named and
 // target_session_attrs is not, the primary is meant, too: no other one is of use.
-func writable(cfg *pgx.ConnConfig) error {
+func Writable(cfg *pgx.ConnConfig) error {
 	switch {
 	case validates(cfg, pgconn.ValidateConnectTargetSessionAttrsReadOnly),
 		validates(cfg, pgconn.ValidateConnectTargetSessionAttrsStandby),

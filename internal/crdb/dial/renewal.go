@@ -1,4 +1,4 @@
-package crdb
+package dial
 
 import (
 	"context"
@@ -10,13 +10,13 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// renewal keeps what a new connection identifies itself with as new as the files are that it comes from: the password of a URL file,
+// Renewal keeps what a new connection identifies itself with as new as the files are that it comes from: the password of a URL file,
 // and the certificates that the parameters sslcert, sslkey and sslrootcert name. pgx reads those once, when it parses the URL, so a process that
 // runs for longer than a certificate is valid could open no connection any more.
 //
 // Where the database is (hosts, ports, its name) stays as it was at the start: a server that moves to another database in the middle
 // of its work has checked neither that one's schema nor its regions.
-type renewal struct {
+type Renewal struct {
 	dsn  string
 	file string // "": dsn stays
 	log  *slog.Logger
@@ -26,12 +26,13 @@ type renewal struct {
 	said rate.Sometimes
 }
 
-func newRenewal(dsn, file string, start *pgx.ConnConfig, log *slog.Logger) *renewal {
-	return &renewal{dsn: dsn, file: file, log: log, last: start.Copy(), said: rate.Sometimes{Interval: time.Minute}}
+// NewRenewal begins with the credentials of the start; file is where the URL is read again, "": it stays.
+func NewRenewal(dsn, file string, start *pgx.ConnConfig, log *slog.Logger) *Renewal {
+	return &Renewal{dsn: dsn, file: file, log: log, last: start.Copy(), said: rate.Sometimes{Interval: time.Minute}}
 }
 
-// before is pgxpool's BeforeConnect. What cannot be used, such as half of a renewal, is said in the log, and the last that could be is used.
-func (r *renewal) before(ctx context.Context, c *pgx.ConnConfig) error {
+// Before is pgxpool's BeforeConnect. What cannot be used, such as half of a renewal, is said in the log, and the last that could be is used.
+func (r *Renewal) Before(ctx context.Context, c *pgx.ConnConfig) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	next, err := r.read()
@@ -51,7 +52,7 @@ func (r *renewal) before(ctx context.Context, c *pgx.ConnConfig) error {
 	return nil
 }
 
-func (r *renewal) read() (*pgx.ConnConfig, error) {
+func (r *Renewal) read() (*pgx.ConnConfig, error) {
 	dsn := r.dsn
 	if r.file != "" {
 		var err error
@@ -59,7 +60,7 @@ func (r *renewal) read() (*pgx.ConnConfig, error) {
 			return nil, err
 		}
 	}
-	return parseDSN(dsn)
+	return Parse(dsn)
 }
 
 // samePlace reports whether two URLs lead to the same database by the same ways.
