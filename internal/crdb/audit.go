@@ -55,13 +55,8 @@ func Audit(ctx context.Context, dsn string) (Report, error) {
 		return report, err
 	}
 	prepareAudit(ctx, eng, c)
-	// One snapshot is a committed state, and that is all the invariants speak of. PostgreSQL's SERIALIZABLE would abort the
-	// audit, or the writers, while the service works.
-	snapshot := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
-	if eng.name() == (cockroach{}).name() {
-		snapshot.IsoLevel = pgx.Serializable
-	}
-	tx, err := c.BeginTx(ctx, snapshot) //nolint:forbidigo // a read-only snapshot, not a transaction of the service
+	snapshot := pgx.TxOptions{IsoLevel: eng.auditLevel(), AccessMode: pgx.ReadOnly} // a committed state, and that is all the invariants speak of
+	tx, err := c.BeginTx(ctx, snapshot)                                             //nolint:forbidigo // a read-only snapshot, not a transaction of the service
 	if err != nil {
 		return report, fmt.Errorf("cannot read the database: %w", err)
 	}
