@@ -91,7 +91,7 @@ func (w *writer) allocations(region string, list []ipam.Allocation) {
 		classes.ids, classes.projects, classes.names, cooling)
 }
 
-// storedSpec is a claim's spec with the reclaim policy that came of it: servers of before there were classes release by that.
+// storedSpec is a claim's spec with the reclaim policy that came of it, which is stored there; reclaim_said tells whether the caller wrote it.
 func storedSpec(c ipam.Claim) ipam.ClaimSpec {
 	spec := c.Spec
 	spec.ReclaimPolicy = c.ReclaimPolicy
