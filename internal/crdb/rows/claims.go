@@ -37,7 +37,7 @@ var Claims = kindOf(slices.Concat(
 	},
 ), func(c ipam.Claim, d *documents) claimRow {
 	r := claimRow{Claim: c, metadata: d.metadata(c.Metadata), held: heldIn(c.Block), said: c.Spec.ReclaimPolicy != "", reuseAfter: seconds(c.ReuseAfter)}
-	c.Spec.ReclaimPolicy = c.ReclaimPolicy // servers of before there were classes release by that
+	c.Spec.ReclaimPolicy = c.ReclaimPolicy // what came of it is stored there; reclaim_said tells whether the caller wrote it
 	r.spec = d.of(c.Spec)
 	return r
 }, func(r *claimRow) (c ipam.Claim, err error) {
