@@ -3,7 +3,7 @@ package cli
 import (
 	"context"
 	"encoding/json"
-	"net/http"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -59,7 +59,7 @@ and never deletes. A plan that cannot be meant is refused before anything is sen
 		}),
 	}
 	cmd.Flags().StringVarP(&path, "file", "f", "", "`PLAN` to read, - for standard input")
-	_ = cmd.MarkFlagRequired("file") // it is there, in the line above
+	required(cmd, "file")
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "say what is missing or differs, and create nothing")
 	return cmd
 }
@@ -116,7 +116,6 @@ type applying struct {
 	*session
 	dry   bool
 	steps []step
-	pools map[string]client.IPPool // that exist, by name
 }
 
 func (a *applying) run(ctx context.Context, plan plan) error {
@@ -124,119 +123,108 @@ func (a *applying) run(ctx context.Context, plan plan) error {
 	if err != nil {
 		return err
 	}
-	if err := a.applySpaces(ctx, plan.Spaces, exists); err != nil {
+	spaces, err := existing(ctx, a, a.spaces(), exists)
+	if err != nil {
 		return err
 	}
-	if err := a.applyClasses(ctx, plan.Classes, exists); err != nil {
+	for _, want := range plan.Spaces {
+		if err := apply(ctx, a, a.spaces(), spaces, want.Name, "", want.create(), want.compare); err != nil {
+			return err
+		}
+	}
+	// A class of the platform that has the name of one of the plan is another class.
+	own := a.classes()
+	own.name = func(c client.IPClass) string {
+		return strings.TrimPrefix(c.Metadata.Project+"/"+c.Metadata.Name, a.project+"/")
+	}
+	classes, err := existing(ctx, a, own, exists && len(plan.Classes) > 0)
+	if err != nil {
 		return err
 	}
-	a.pools = map[string]client.IPPool{}
-	if exists {
-		all, err := a.fetchPools(poolFilters{})
+	for _, want := range plan.Classes {
+		if err := apply(ctx, a, own, classes, want.Name, "", want.create(), want.compare); err != nil {
+			return err
+		}
+	}
+	pools, err := existing(ctx, a, a.pools(), exists)
+	if err != nil {
+		return err
+	}
+	return a.applyPools(ctx, pools, plan.Pools, "")
+}
+
+// existing are the things of a kind that are there, by name.
+func existing[T any](ctx context.Context, a *applying, k kind[T], look bool) (map[string]T, error) {
+	there := map[string]T{}
+	if !look {
+		return there, nil
+	}
+	found, _, err := k.every(ctx, a.session, nil)
+	for _, t := range found {
+		there[k.name(t)] = t
+	}
+	return there, err
+}
+
+// apply creates one thing of the plan, or compares the one that is there.
+func apply[T any](ctx context.Context, a *applying, k kind[T], there map[string]T, name, cidr string, create any, compare func(T) differences) error {
+	did := step{Action: actionToCreate, Kind: k.kind, Name: name, CIDR: cidr}
+	is, found := there[name]
+	switch {
+	case found:
+		did.Action, did.Detail = actionUnchanged, compare(is).String()
+		if did.Detail != "" {
+			did.Action = actionDiffers
+		}
+	case a.dry:
+	default:
+		created, err := k.create(ctx, a.session, writing{again: true}, nil, create)
+		if err != nil {
+			return about(k.kind+" "+name, err)
+		}
+		made, err := decode[T]([]json.RawMessage{created.body})
 		if err != nil {
 			return err
 		}
-		found, _, err := every[client.IPPool](ctx, a.session, all)
-		if err != nil {
-			return err
-		}
-		for _, p := range found {
-			a.pools[p.Metadata.Name] = p
-		}
+		did.Action, is, found = actionCreated, made[0], true
 	}
-	return a.applyPools(ctx, plan.Pools, "")
+	if found && k.cidr != nil {
+		did.CIDR = k.cidr(is)
+	}
+	a.steps = append(a.steps, did)
+	return nil
 }
 
 // applyProject reports whether the project exists now; in a dry run it may not.
 func (a *applying) applyProject(ctx context.Context, want planProject) (exists bool, err error) {
-	found, err := a.ask(ctx, func(ctx context.Context) (*http.Response, error) { return a.api.GetProject(ctx, a.project) })
+	k := a.projects()
+	there := map[string]client.Project{}
+	found, err := k.ask(ctx, a.session, a.project)
 	switch {
 	case err == nil:
-		got, err := decode[client.Project]([]json.RawMessage{found.body})
+		is, err := decode[client.Project]([]json.RawMessage{found.body})
 		if err != nil {
 			return false, err
 		}
-		a.compared("project", a.project, "", want.compare(got[0]))
-		return true, nil
+		there[a.project] = is[0]
 	case exitCodeOf(err) != exitNotFound:
 		return false, err
-	case a.dry:
-		a.add(actionToCreate, "project", a.project, "")
-		return false, nil
 	}
-	if _, err := a.createProject(ctx, writing{again: true}, want.create(a.project)); err != nil {
-		return false, err
-	}
-	a.add(actionCreated, "project", a.project, "")
-	return true, nil
-}
-
-func (a *applying) applySpaces(ctx context.Context, wanted []planSpace, exists bool) error {
-	there := map[string]client.Space{}
-	if exists {
-		found, _, err := every[client.Space](ctx, a.session, a.fetchSpaces(""))
-		if err != nil {
-			return err
-		}
-		for _, s := range found {
-			there[s.Metadata.Name] = s
-		}
-	}
-	for _, want := range wanted {
-		got, found := there[want.Name]
-		switch {
-		case found:
-			a.compared("space", want.Name, "", want.compare(got))
-		case a.dry:
-			a.add(actionToCreate, "space", want.Name, "")
-		default:
-			if _, err := a.createSpace(ctx, writing{again: true}, want.create()); err != nil {
-				return err
-			}
-			a.add(actionCreated, "space", want.Name, "")
-		}
-	}
-	return nil
+	return len(there) > 0 || !a.dry, apply(ctx, a, k, there, a.project, "", want.create(a.project), want.compare)
 }
 
 // applyPools creates what is missing below a parent, depth first; parent is empty for roots.
-func (a *applying) applyPools(ctx context.Context, wanted []planPool, parent string) error {
+func (a *applying) applyPools(ctx context.Context, there map[string]client.IPPool, wanted []planPool, parent string) error {
 	for _, want := range wanted {
-		got, found := a.pools[want.Name]
-		switch {
-		case found:
-			a.compared("pool", want.Name, got.Status.AllocatedCIDR, want.compare(parent, a.project, got))
-		case a.dry:
-			a.add(actionToCreate, "pool", want.Name, want.CIDR)
-		default:
-			created, err := a.createPool(ctx, writing{again: true}, want.create(parent))
-			if err != nil {
-				return about("pool "+want.Name, err)
-			}
-			pool, err := decode[client.IPPool]([]json.RawMessage{created.body})
-			if err != nil {
-				return err
-			}
-			a.add(actionCreated, "pool", want.Name, pool[0].Status.AllocatedCIDR)
+		compare := func(is client.IPPool) differences { return want.compare(parent, a.project, is) }
+		if err := apply(ctx, a, a.pools(), there, want.Name, want.CIDR, want.create(parent), compare); err != nil {
+			return err
 		}
-		if err := a.applyPools(ctx, want.Pools, want.Name); err != nil {
+		if err := a.applyPools(ctx, there, want.Pools, want.Name); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-func (a *applying) add(action, kind, name, cidr string) {
-	a.steps = append(a.steps, step{Action: action, Kind: kind, Name: name, CIDR: cidr})
-}
-
-// compared notes a thing that exists.
-func (a *applying) compared(kind, name, cidr string, d differences) {
-	a.add(actionUnchanged, kind, name, cidr)
-	if len(d) > 0 {
-		last := &a.steps[len(a.steps)-1]
-		last.Action, last.Detail = actionDiffers, d.String()
-	}
 }
 
 func (a *applying) differing() int {

@@ -14,6 +14,19 @@ func names(kind string, least, most int) cobra.PositionalArgs {
 	return arguments("the name of a "+kind, least, most, func(a string) error { return checkName(kind, a) })
 }
 
+// bare is a command without arguments.
+func bare(cmd *cobra.Command) *cobra.Command {
+	cmd.Args, cmd.ValidArgsFunction = names("", 0, 0), cobra.NoFileCompletions
+	return cmd
+}
+
+// required says of a flag that it has to be given.
+func required(cmd *cobra.Command, flag string) {
+	if err := cmd.MarkFlagRequired(flag); err != nil {
+		panic(err) // the flag is not there: a mistake in this package
+	}
+}
+
 // subjects checks that arguments are callers, as members are named.
 func subjects(most int) cobra.PositionalArgs { return arguments("a subject", 1, most, checkSubject) }
 

@@ -3,41 +3,52 @@ package cli
 import (
 	"context"
 	"encoding/json"
-	"net/http"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/carve-ipam/carve/client"
 )
 
+func (p *program) claims() kind[client.IPClaim] {
+	return kind[client.IPClaim]{p: p, view: claimView(), home: p.homeOf("claims"), fields: append(labelFields(), claimFields()...)}
+}
+
 func (p *program) claimCommand() *cobra.Command {
-	within := p.inProject
-	complete := p.completeClaims()
-	read := func(ctx context.Context, s *session, name string) (*http.Response, error) {
-		return s.api.GetClaim(ctx, s.project, name, nil)
+	k := p.claims()
+	filters := []filter{
+		selectorFilter("claims"),
+		{"phase", "phase", "only claims in this phase", oneOf(client.IPClaimPhaseBound, client.IPClaimPhasePending,
+			client.IPClaimPhaseReleasing, client.IPClaimPhaseError), nil},
+		familyFilter("blocks"), poolFilter(), classFilter("only what this `CLASS` served"),
 	}
 	return group("claim", "Requests for one block each; the answer holds the block", []string{"claims"},
-		p.claimCreate(),
-		p.claimPut(complete),
-		p.claimSet(complete),
+		claimCreate(k),
+		claimPut(k),
+		k.setVerb(&cobra.Command{
+			Use:   "set NAME [--label KEY=VALUE]... [--reclaim-policy POLICY] ...",
+			Short: "Change the labels and annotations of a claim, and what becomes of its block",
+			Long: `Changes what is given and leaves the rest. 'none' as a policy is the default one. The block of a claim never changes, nor does
+what was asked for: 'ipamctl claim delete' gives it back.`,
+			Example: `  ipamctl claim set web --label team=shop --label old-
+  ipamctl claim set vip --reclaim-policy Retain`,
+		}, creation{}),
 		p.claimBatch(),
 		p.claimExplain(),
-		p.claimList(within),
-		getVerb(p, claimView(), within, complete, read),
-		showVerb(p, claimView(), within, complete, read),
-		p.deleteVerb(removal{
-			kind: "claim", within: within, complete: complete, read: read, left: blockKept,
+		k.listVerb("Lists the claims of the project, in order of name, or with --pool in order of address. Filters add up.",
+			slices.Concat(filters, placeFilters())...),
+		k.getVerb(),
+		k.showVerb(),
+		k.deleteVerb(removal{
+			left: blockKept,
 			long: "Gives the blocks of claims back, at once or after the cool-down of their class or pool; with --reclaim-policy Retain\ntheir allocations keep them.",
-			send: func(ctx context.Context, s *session, name string, d deleting) (*http.Response, error) {
-				return s.api.DeleteClaim(ctx, s.project, name, &client.DeleteClaimParams{DryRun: d.dry(), IfMatch: d.match()})
-			},
 		}),
 	)
 }
 
 // blockKept says of a claim whose block will be kept which block it is and by which allocation, by the name that --allocation takes.
 func blockKept(ctx context.Context, s *session, name string, dry bool) (string, error) {
-	found, err := s.ask(ctx, func(ctx context.Context) (*http.Response, error) { return s.api.GetClaim(ctx, s.project, name, nil) })
+	found, err := s.ask(ctx, get(s.in("claims", name)...))
 	if err != nil {
 		return "", err
 	}
@@ -52,53 +63,27 @@ func blockKept(ctx context.Context, s *session, name string, dry bool) (string, 
 	return "; " + is.AllocatedCIDR + " " + verb + " retained as allocation " + refText(&is.AllocationRef, s.project), nil
 }
 
-// claimFilters are the filters of a list of claims; the pool and the class are apart, because they are checked first.
-type claimFilters struct {
-	selector, phase, within, contains string
-	family                            family
-	class                             *client.ClassFilter
-}
-
-func (p *program) claimList(within func() (*session, error)) *cobra.Command {
-	var f claimFilters
-	var pool, class string
-	return listVerb(p, claimView(), "Lists the claims of the project, in order of name, or with --pool in order of address. Filters add up.",
-		within,
-		func(cmd *cobra.Command) {
-			selectorFlag(cmd, &f.selector, "claims")
-			choiceFlag(cmd, &f.phase, "phase", "only claims in this phase", client.IPClaimPhaseBound, client.IPClaimPhasePending,
-				client.IPClaimPhaseReleasing, client.IPClaimPhaseError)
-			cmd.Flags().Var(&f.family, "family", "only blocks of this address family: IPv4, IPv6")
-			cmd.Flags().StringVar(&pool, "pool", "", "only what was carved from this `POOL`, name or project/name")
-			classFilter(p, cmd, &class, "only what this `CLASS` served")
-			placeFlags(cmd, &f.within, &f.contains)
-			completeFlag(cmd, "pool", p.completePools())
+func claimView() view[client.IPClaim] {
+	type T = client.IPClaim
+	return view[T]{
+		kind: "claim",
+		name: func(t T) string { return t.Metadata.Name },
+		cidr: func(t T) string { return t.Status.AllocatedCIDR },
+		more: []column[T]{
+			{title: "PROJECT", cell: func(t T) string { return t.Metadata.Project }},
+			{title: "ANNOTATIONS", cell: func(t T) string { return joinPairs(t.Metadata.Annotations) }},
 		},
-		func(s *session) (fetch, error) {
-			ref, err := refFilter("pool", pool)
-			if err != nil {
-				return nil, err
-			}
-			if f.class, err = classFiltered(class); err != nil {
-				return nil, err
-			}
-			return s.fetchClaims(f, ref), nil
-		})
-}
-
-func (s *session) fetchClaims(f claimFilters, pool *client.PoolFilter) fetch {
-	return func(ctx context.Context, ask asking) (*http.Response, error) {
-		return s.api.ListClaims(ctx, s.project, &client.ListClaimsParams{
-			LabelSelector: optional[client.LabelSelectorFilter](f.selector),
-			Phase:         optional[client.ClaimPhaseFilter](f.phase),
-			IPFamily:      optional[client.FamilyFilter](f.family),
-			Pool:          pool,
-			Class:         f.class,
-			Within:        optional[client.WithinFilter](f.within),
-			Contains:      optional[client.ContainsFilter](f.contains),
-			Limit:         ask.limit,
-			Cursor:        ask.cursor,
-			Consistency:   ask.consistency,
-		})
+		columns: append([]column[T]{
+			{title: "NAME", cell: func(t T) string { return t.Metadata.Name }},
+			{title: "CIDR", cell: func(t T) string { return t.Status.AllocatedCIDR }},
+			{title: "POOL", cell: func(t T) string { return refText(&t.Status.PoolRef, t.Metadata.Project) }},
+			{title: "CLASS", cell: func(t T) string { return classText(t.Status.ClassProject, t.Status.ClassName, t.Metadata.Project) }},
+			{title: "PHASE", cell: func(t T) string { return string(t.Status.Phase) }},
+			{title: "RECLAIM", cell: func(t T) string { return string(t.Status.ReclaimPolicy) }},
+			{title: "SCOPE", wide: true, cell: func(t T) string { return joinPairs(t.Spec.Scope) }},
+			{title: "OWNER", wide: true, cell: func(t T) string { return ownerText(t.Spec.OwnerRef) }},
+			{title: "ALLOCATION", wide: true, cell: func(t T) string { return refText(&t.Status.AllocationRef, t.Metadata.Project) }},
+			{title: "REGION", wide: true, cell: func(t T) string { return t.Metadata.Region }},
+		}, metaColumns(func(t T) client.Metadata { return t.Metadata })...),
 	}
 }

@@ -1,15 +1,11 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
-	"net/http"
 
 	"github.com/spf13/cobra"
-
-	"github.com/carve-ipam/carve/client"
 )
 
 func (p *program) claimBatch() *cobra.Command {
@@ -37,7 +33,8 @@ file, or none exists and the refusal names the one it is about (/claims/3/spec/p
 			if err != nil {
 				return err
 			}
-			a, err := s.postBatch(ctx, w, doc)
+			// Whether the document is a batch is the server's to judge.
+			a, err := s.post(ctx, w, request{path: s.in("claim-batches"), body: doc})
 			if err != nil {
 				return err
 			}
@@ -45,18 +42,9 @@ file, or none exists and the refusal names the one it is about (/claims/3/spec/p
 		}),
 	}
 	cmd.Flags().StringVarP(&path, "file", "f", "", "`FILE` to read, - for standard input")
-	_ = cmd.MarkFlagRequired("file") // it is there, in the line above
-	cmd.Flags().BoolVar(&w.dryRun, "dry-run", false, "answer as if it were done, and write nothing")
-	cmd.Flags().StringVar(&w.key, "idempotency-key", "", "`KEY` that makes repeats of this request one request (default: a new one)")
+	required(cmd, "file")
+	w.addPost(cmd)
 	return cmd
-}
-
-// postBatch sends the document as it is: whether it is a batch is the server's to judge.
-func (s *session) postBatch(ctx context.Context, w writing, doc json.RawMessage) (answer, error) {
-	return s.post(ctx, w, func(ctx context.Context, dry *client.DryRun, key *client.IdempotencyKey) (*http.Response, error) {
-		return s.api.CreateClaimBatchWithBody(ctx, s.project, &client.CreateClaimBatchParams{DryRun: dry, IdempotencyKey: key},
-			"application/json", bytes.NewReader(doc))
-	})
 }
 
 func (p *program) showBatch(doc json.RawMessage) error {

@@ -15,9 +15,8 @@ const claimExample = `  ipamctl claim create web --pool prod-eu --prefix-length 
   ipamctl claim create web-eu --class clusters --scope cluster=web-eu
   ipamctl claim create vip --pool prod-eu --address 10.20.0.17 --reclaim-policy Retain --owner Ingress/web`
 
-func (p *program) claimCreate() *cobra.Command {
-	var f claimFlags
-	cmd := &cobra.Command{
+func claimCreate(k kind[client.IPClaim]) *cobra.Command {
+	return k.createVerb(&cobra.Command{
 		Use:   "create [NAME] [--class CLASS | --pool POOL | --selector LABELS | --allocation UUID]",
 		Short: "Claim a block or an address",
 		Long: `Takes one block and answers with it: the claim is bound in the answer, or it does not exist.
@@ -26,39 +25,12 @@ It is taken from the pools behind a class (--class), or without any of these fla
 The others are for who must: one pool and no other (--pool), the first pool in order of name that has the labels and the room
 (--selector, deprecated in favour of classes), or the block that a retained allocation keeps (--allocation). With -q the CIDR
 alone is printed.`,
-		Example:           claimExample,
-		Args:              names("claim", 0, 1),
-		ValidArgsFunction: cobra.NoFileCompletions,
-	}
-	cmd.RunE = p.verb(func(ctx context.Context, args []string) error {
-		meta, err := f.metadata("claim", args)
-		if err != nil {
-			return err
-		}
-		spec, err := f.spec(cmd)
-		if err != nil {
-			return err
-		}
-		s, err := p.inProject()
-		if err != nil {
-			return err
-		}
-		a, err := s.post(ctx, f.writing, func(ctx context.Context, dry *client.DryRun, key *client.IdempotencyKey) (*http.Response, error) {
-			return s.api.CreateClaim(ctx, s.project, &client.CreateClaimParams{DryRun: dry, IdempotencyKey: key},
-				client.IPClaimCreate{Metadata: meta, Spec: spec})
-		})
-		if err != nil {
-			return err
-		}
-		return one(p, claimView(), a.body)
-	})
-	f.add(cmd)
-	f.addSpec(p, cmd)
-	return cmd
+		Example: claimExample,
+	}, creation{check: checkClaim})
 }
 
-func (p *program) claimPut(complete completion) *cobra.Command {
-	var f claimFlags
+func claimPut(k kind[client.IPClaim]) *cobra.Command {
+	var w replacing
 	cmd := &cobra.Command{
 		Use:   "put NAME [--class CLASS | --pool POOL | --selector LABELS | --allocation UUID]",
 		Short: "Claim a block, or get the one that was claimed under this name before",
@@ -68,51 +40,52 @@ alone: where those that are given differ from what is there, a warning says so, 
 is the verb for scripts that run again.`,
 		Example:           "  cidr=$(ipamctl claim put web --class standard --prefix-length 24 -q)",
 		Args:              names("claim", 1, 1),
-		ValidArgsFunction: complete,
+		ValidArgsFunction: k.complete(),
 	}
-	cmd.RunE = p.verb(func(ctx context.Context, args []string) error {
-		spec, err := f.spec(cmd)
+	fields := k.p.addFields(cmd, k.fields, false)
+	w.addDryRun(cmd)
+	cmd.RunE = k.p.verb(func(ctx context.Context, args []string) error {
+		doc := map[string]any{"spec": map[string]any{}}
+		if err := checkClaim(cmd); err != nil {
+			return err
+		}
+		if err := fields.into(cmd, doc); err != nil {
+			return err
+		}
+		s, err := k.within()
 		if err != nil {
 			return err
 		}
-		s, err := p.inProject()
+		a, err := k.put(ctx, s, args[0], w, doc, "")
 		if err != nil {
 			return err
 		}
-		body := client.IPClaimPut{Spec: spec}
-		if len(f.labels)+len(f.annotations) > 0 {
-			body.Metadata = &client.PutMetadata{Labels: f.labels, Annotations: f.annotations}
-		}
-		a, err := s.ask(ctx, func(ctx context.Context) (*http.Response, error) {
-			return s.api.PutClaim(ctx, s.project, args[0], &client.PutClaimParams{DryRun: f.dry()}, body)
-		})
-		if err != nil {
-			return err
-		}
-		s.remarkOn(a)
 		if a.status == http.StatusOK {
 			s.remark("claim %s was there already, with the same spec", args[0])
-			if err := s.warnOfOldPairs(a.body, f.creating); err != nil {
+			if err := s.warnOfOldPairs(a.body, doc); err != nil {
 				return err
 			}
 		}
-		return one(p, claimView(), a.body)
+		return one(k.p, k.view, a.body)
 	})
-	f.addWithName(cmd)
-	f.addSpec(p, cmd)
 	return cmd
 }
 
 // warnOfOldPairs says which of the labels and annotations that a put gave are not those of the claim that was there. It is no note for
 // the curious, and --quiet does not silence it: scripts look for claims by labels.
-func (s *session) warnOfOldPairs(doc json.RawMessage, given creating) error {
+func (s *session) warnOfOldPairs(doc json.RawMessage, given map[string]any) error {
 	got, err := decode[client.IPClaim]([]json.RawMessage{doc})
 	if err != nil {
 		return err
 	}
+	pairs := func(name string) map[string]string {
+		metadata, _ := given["metadata"].(map[string]any)
+		is, _ := metadata[name].(pairsValue)
+		return is
+	}
 	var d differences
-	d.pairs("label", given.labels, got[0].Metadata.Labels)
-	d.pairs("annotation", given.annotations, got[0].Metadata.Annotations)
+	d.pairs("label", pairs("labels"), got[0].Metadata.Labels)
+	d.pairs("annotation", pairs("annotations"), got[0].Metadata.Annotations)
 	if name := got[0].Metadata.Name; len(d) > 0 {
 		s.note("warning: claim %s keeps what it has: %s; 'ipamctl claim set %s' changes it", name, d, name)
 	}

@@ -14,8 +14,7 @@ import (
 )
 
 func (p *program) claimExplain() *cobra.Command {
-	var f claimFlags
-	cmd := &cobra.Command{
+	cmd := bare(&cobra.Command{
 		Use:   "explain [--class CLASS | --pool POOL | --selector LABELS | --allocation UUID]",
 		Short: "Say what a claim would get, or why it would be refused, and what would help",
 		Long: `Decides a claim as 'claim create' with the same flags would at this moment, writes nothing, and shows how it was decided: the
@@ -26,27 +25,30 @@ answered. Pools that are not the project's, nor granted to it, are named by thei
 		Example: `  ipamctl claim explain --class standard --prefix-length 26
   ipamctl claim explain --family 6
   ipamctl claim explain --class clusters --scope cluster=web-eu`,
-		Args:              names("", 0, 0),
-		ValidArgsFunction: cobra.NoFileCompletions,
-	}
+	})
+	fields := p.addFields(cmd, claimFields(), false)
 	cmd.RunE = p.verb(func(ctx context.Context, _ []string) error {
-		spec, err := f.spec(cmd)
-		if err != nil {
+		doc := map[string]any{"spec": map[string]any{}}
+		if err := checkClaim(cmd); err != nil {
+			return err
+		}
+		if err := fields.into(cmd, doc); err != nil {
 			return err
 		}
 		s, err := p.inProject()
 		if err != nil {
 			return err
 		}
-		a, err := s.ask(ctx, func(ctx context.Context) (*http.Response, error) {
-			return s.api.ExplainClaim(ctx, s.project, client.ClaimExplanationRequest{Spec: spec})
-		})
+		body, err := marshal(doc)
+		if err != nil {
+			return err
+		}
+		a, err := s.ask(ctx, request{method: http.MethodPost, path: s.in("claim-explanations"), body: body})
 		if err != nil {
 			return err
 		}
 		return p.showExplanation(a.body)
 	})
-	f.addSpec(p, cmd)
 	return cmd
 }
 

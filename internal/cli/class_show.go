@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/big"
-	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -51,7 +50,7 @@ the pools of the project that list the class or were carved for its scopes; thos
 // hides it: a tenant may not look into the platform. What was found there is shown as the project sees it.
 func (t *resource) class(ctx context.Context) (json.RawMessage, error) {
 	get := func(s *session) (json.RawMessage, error) {
-		a, err := s.ask(ctx, func(ctx context.Context) (*http.Response, error) { return s.api.GetClass(ctx, s.project, t.name, nil) })
+		a, err := s.ask(ctx, get(s.in("classes", t.name)...))
 		return a.body, err
 	}
 	if home := t.at.project; t.project == ipam.PlatformProject && home != ipam.PlatformProject && nameRE.MatchString(home) {
@@ -88,11 +87,7 @@ func (p *program) describeClasses(ctx context.Context, things []resource, docs [
 		if c.Status.BackingPools == 0 {
 			continue
 		}
-		next, err := s.fetchPools(poolFilters{class: c.Metadata.Name})
-		if err != nil {
-			return err
-		}
-		pools, _, err := every[client.IPPool](ctx, s, next)
+		pools, _, err := p.pools().every(ctx, s, query{}.with("class", c.Metadata.Name))
 		if err != nil {
 			return err
 		}

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"io"
-	"net/http"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -35,14 +34,17 @@ func completeFlag(cmd *cobra.Command, flag string, propose completion) {
 	}
 }
 
-// completeNames proposes the names of a list of resources.
-func completeNames(p *program, within func() (*session, error), from func(s *session) (fetch, error)) completion {
-	return completeWith(p, within, func(ctx context.Context, s *session) ([]string, error) {
-		next, err := from(s)
-		if err != nil {
-			return nil, err
-		}
-		found, err := s.pages(ctx, paging{limit: completionLimit}, next)
+// complete proposes the names of what there is of a kind.
+func (k kind[T]) complete() completion {
+	if k.nameless {
+		return cobra.NoFileCompletions
+	}
+	return k.p.completeNames(k.home)
+}
+
+func (p *program) completeNames(h home) completion {
+	return completeWith(p, h.within, func(ctx context.Context, s *session) ([]string, error) {
+		found, err := s.pages(ctx, paging{limit: completionLimit}, h.fetch(s, nil))
 		if err != nil {
 			return nil, err
 		}
@@ -69,22 +71,18 @@ func completeWith(p *program, within func() (*session, error), ask func(ctx cont
 	}
 }
 
-func (p *program) completeProjects() completion {
-	return completeNames(p, p.session, func(s *session) (fetch, error) {
-		return func(ctx context.Context, ask asking) (*http.Response, error) {
-			return s.api.ListProjects(ctx, &client.ListProjectsParams{Limit: ask.limit, Cursor: ask.cursor, Consistency: ask.consistency})
-		}, nil
+func (p *program) completeSpaces() completion  { return p.completeNames(p.homeOf("spaces")) }
+func (p *program) completePools() completion   { return p.completeNames(p.homeOf("pools")) }
+func (p *program) completeClasses() completion { return p.completeNames(p.homeOf("classes")) }
+
+// completeRegions proposes regions.
+func (p *program) completeRegions() completion {
+	return completeWith(p, p.session, func(ctx context.Context, s *session) ([]string, error) {
+		found, err := s.regions(ctx)
+		if err != nil {
+			return nil, err
+		}
+		all, err := decode[client.Region](found.Items)
+		return wordsOf(all, func(r client.Region) string { return r.Name }), err
 	})
-}
-
-func (p *program) completeSpaces() completion {
-	return completeNames(p, p.inProject, func(s *session) (fetch, error) { return s.fetchSpaces(""), nil })
-}
-
-func (p *program) completePools() completion {
-	return completeNames(p, p.inProject, func(s *session) (fetch, error) { return s.fetchPools(poolFilters{}) })
-}
-
-func (p *program) completeClaims() completion {
-	return completeNames(p, p.inProject, func(s *session) (fetch, error) { return s.fetchClaims(claimFilters{}, nil), nil })
 }

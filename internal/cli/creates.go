@@ -1,44 +1,53 @@
 package cli
 
-import (
-	"github.com/spf13/cobra"
-
-	"github.com/carve-ipam/carve/client"
-)
+import "github.com/spf13/cobra"
 
 // creating are the flags of every create.
 type creating struct {
 	writing
-	generate    string
-	labels      map[string]string
-	annotations map[string]string
+	generate string
 }
 
 func (c *creating) add(cmd *cobra.Command) {
-	f := cmd.Flags()
-	f.StringVar(&c.generate, "generate-name", "", "instead of NAME: the server completes this `PREFIX`")
-	c.addWithName(cmd)
-	f.StringVar(&c.key, "idempotency-key", "", "`KEY` that makes repeats of this request one request (default: a new one)")
+	cmd.Flags().StringVar(&c.generate, "generate-name", "", "instead of NAME: the server completes this `PREFIX`")
+	c.addPost(cmd)
 }
 
-// addWithName adds what a put has too, whose name is always given and is its key.
-func (c *creating) addWithName(cmd *cobra.Command) {
-	f := cmd.Flags()
-	pairs(f, &c.labels, "label", "label to set")
-	pairs(f, &c.annotations, "annotation", "annotation to set")
-	f.BoolVar(&c.dryRun, "dry-run", false, "answer as if it were done, and write nothing")
+// addDryRun adds what every verb has that writes.
+func (w *writing) addDryRun(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&w.dryRun, "dry-run", false, "answer as if it were done, and write nothing")
 }
 
-// metadata is the name, given or to be generated, with labels and annotations.
-func (c *creating) metadata(kind string, args []string) (client.CreateMetadata, error) {
-	m := client.CreateMetadata{GenerateName: c.generate, Labels: c.labels, Annotations: c.annotations}
+// addPost adds what every POST has.
+func (w *writing) addPost(cmd *cobra.Command) {
+	w.addDryRun(cmd)
+	cmd.Flags().StringVar(&w.key, "idempotency-key", "", "`KEY` that makes repeats of this request one request (default: a new one)")
+}
+
+// metadata begins a new document with the name, given or to be generated.
+func (c *creating) metadata(kind string, args []string) (map[string]any, error) {
+	m := map[string]any{}
 	switch {
 	case len(args) == 1 && c.generate != "":
-		return m, usagef("give a name or --generate-name, not both")
+		return nil, usagef("give a name or --generate-name, not both")
 	case len(args) == 1:
-		m.Name = args[0]
+		m["name"] = args[0]
 	case c.generate == "":
-		return m, usagef("the %s needs a name (or --generate-name)", kind)
+		return nil, usagef("the %s needs a name (or --generate-name)", kind)
+	default:
+		m["generateName"] = c.generate
 	}
-	return m, nil
+	return map[string]any{"metadata": m, "spec": map[string]any{}}, nil
+}
+
+// replacing are the flags of a write that may be about one revision: a put, a set, a delete.
+type replacing struct {
+	writing
+	ifMatch string
+}
+
+// add adds the flags; what begins the sentence about the revision.
+func (r *replacing) add(cmd *cobra.Command, what string) {
+	r.addDryRun(cmd)
+	cmd.Flags().StringVar(&r.ifMatch, "if-match", "", what+" this revision: the `ETAG`, metadata.revision in double quotes")
 }

@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"context"
-	"net/http"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -11,54 +9,23 @@ import (
 )
 
 func (p *program) eventCommand() *cobra.Command {
-	return group("event", "The audit trail: who did what", []string{"events"}, p.eventList())
-}
-
-// eventFilters are the filters of the audit trail.
-type eventFilters struct {
-	subject, operation, kind, name, outcome string
-	since, until                            moment
-}
-
-func (p *program) eventList() *cobra.Command {
-	f := eventFilters{since: moment{now: p.now}, until: moment{now: p.now}}
-	return listVerb(p, eventView(),
-		`Lists the audit trail of the project, newest first: every change, and every attempt to make one without the right to. With
+	k := kind[client.AuditEvent]{p: p, view: eventView(), home: p.homeOf("audit-events")}
+	at := func(string, bool) value { return &moment{now: p.now} }
+	list := k.listVerb(`Lists the audit trail of the project, newest first: every change, and every attempt to make one without the right to. With
 -o yaml what changed, before and after. Filters add up. The creation and the deletion of projects are in the trail of the
 project 'platform'.
 
 This is what people and programs did. Whether the data is right is another question: 'ipamctl audit' checks its invariants.`,
-		p.inProject,
-		func(cmd *cobra.Command) {
-			flags := cmd.Flags()
-			flags.StringVar(&f.subject, "subject", "", "only what this `SUBJECT` did, like corp:alice@example.com or key:team-a/pipeline")
-			flags.StringVar(&f.operation, "operation", "", "only this `OPERATION` of the API, like deleteClaim")
-			flags.StringVar(&f.kind, "kind", "", "only events about this `KIND`, like IPClaim")
-			flags.StringVar(&f.name, "name", "", "only events about things of this `NAME`")
-			flags.StringVar(&f.outcome, "outcome", "", "only this `OUTCOME`: ok, or the code of a refusal, like permission_denied")
-			flags.Var(&f.since, "since", "only events at this time or later: 2026-03-03T12:00:00Z, or how long ago: 90m, 3d")
-			flags.Var(&f.until, "until", "only events before this time, or this long ago")
-			completeWords(cmd, "outcome", []string{"ok", "permission_denied", "not_found"})
-			completeWords(cmd, "kind", []string{"Project", "Space", "IPPool", "IPClass", "IPClaim", "IPAllocation", "Member", "ApiKey", "PoolGrant", "SpaceGrant", "Quota"})
-		},
-		func(s *session) (fetch, error) { return s.fetchEvents(&f), nil })
-}
-
-func (s *session) fetchEvents(f *eventFilters) fetch {
-	return func(ctx context.Context, ask asking) (*http.Response, error) {
-		return s.api.ListAuditEvents(ctx, s.project, &client.ListAuditEventsParams{
-			Subject:      optional[client.SubjectFilter](f.subject),
-			Operation:    optional[client.OperationFilter](f.operation),
-			ResourceKind: optional[client.ResourceKindFilter](f.kind),
-			ResourceName: optional[client.ResourceNameFilter](f.name),
-			Outcome:      optional[client.OutcomeFilter](f.outcome),
-			Since:        f.since.at,
-			Until:        f.until.at,
-			Limit:        ask.limit,
-			Cursor:       ask.cursor,
-			Consistency:  ask.consistency,
-		})
-	}
+		filter{"subject", "subject", "only what this `SUBJECT` did, like corp:alice@example.com or key:team-a/pipeline", text, nil},
+		filter{"operation", "operation", "only this `OPERATION` of the API, like deleteClaim", text, nil},
+		filter{"kind", "resourceKind", "only events about this `KIND`, like IPClaim", text, nil},
+		filter{"name", "resourceName", "only events about things of this `NAME`", text, nil},
+		filter{"outcome", "outcome", "only this `OUTCOME`: ok, or the code of a refusal, like permission_denied", text, nil},
+		filter{"since", "since", "only events at this time or later: 2026-03-03T12:00:00Z, or how long ago: 90m, 3d", at, nil},
+		filter{"until", "until", "only events before this time, or this long ago", at, nil})
+	completeWords(list, "outcome", []string{"ok", "permission_denied", "not_found"})
+	completeWords(list, "kind", []string{"Project", "Space", "IPPool", "IPClass", "IPClaim", "IPAllocation", "Member", "ApiKey", "PoolGrant", "SpaceGrant", "Quota"})
+	return group("event", "The audit trail: who did what", []string{"events"}, list)
 }
 
 func eventView() view[client.AuditEvent] {

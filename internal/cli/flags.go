@@ -6,9 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
-
 	"github.com/carve-ipam/carve/client"
 )
 
@@ -44,12 +41,6 @@ func (c *choice) Set(s string) error {
 // Type is what the help calls the value.
 func (*choice) Type() string { return "word" }
 
-// choiceFlag adds a flag that takes one of a few words, with completion.
-func choiceFlag[T ~string](cmd *cobra.Command, value *string, name, usage string, of ...T) {
-	cmd.Flags().Var(newChoice(value, "", of...), name, usage+": "+words(of))
-	completeWords(cmd, name, of)
-}
-
 // family is a flag for an address family; the contract says IPv4, hands say 4.
 type family string
 
@@ -72,8 +63,11 @@ func (f *family) Set(s string) error {
 // Type is what the help calls the value.
 func (*family) Type() string { return "family" }
 
-// length is a flag for a prefix length that may be absent: 24 or /24.
-type length struct{ bits *int }
+// length is a flag for a prefix length that may be absent: 24 or /24. In a `set` it can be none.
+type length struct {
+	bits      *int
+	clearable bool
+}
 
 // String, Set and Type implement pflag.Value.
 func (l *length) String() string {
@@ -85,6 +79,10 @@ func (l *length) String() string {
 
 // Set takes a number of bits, with or without its slash.
 func (l *length) Set(s string) error {
+	if l.clearable && s == none {
+		l.bits = nil
+		return nil
+	}
 	bits, err := strconv.Atoi(strings.TrimPrefix(s, "/"))
 	if err != nil || bits < 0 || bits > 128 {
 		return fmt.Errorf("must be a prefix length, 0 to 128")
@@ -96,11 +94,7 @@ func (l *length) Set(s string) error {
 // Type is what the help calls the value.
 func (*length) Type() string { return "length" }
 
-// pairs adds a flag of key=value pairs that may be repeated.
-func pairs(f *pflag.FlagSet, into *map[string]string, name, usage string) {
-	f.Var((*pairsValue)(into), name, usage+" (repeatable)")
-}
-
+// pairsValue is a flag of key=value pairs that may be repeated.
 type pairsValue map[string]string
 
 // String, Set and Type implement pflag.Value.
@@ -146,26 +140,6 @@ func parseRef(flag, s string) (*client.Ref, error) {
 		return nil, usagef("--%s is a name or project/name, not %q", flag, s)
 	}
 	return &client.Ref{Project: project, Name: name}, nil
-}
-
-// refFilter checks a filter that names a resource; empty is no filter.
-func refFilter(flag, s string) (*client.RefFilter, error) {
-	if s == "" {
-		return nil, nil
-	}
-	if _, err := parseRef(flag, s); err != nil {
-		return nil, err
-	}
-	return &s, nil
-}
-
-// optional is a pointer to a value, or nil for its zero: how the generated client says "not given".
-func optional[T ~string, S ~string](s S) *T {
-	if s == "" {
-		return nil
-	}
-	t := T(s)
-	return &t
 }
 
 // words lists alternatives for a sentence.

@@ -44,30 +44,32 @@ func (g *granted) within(p *program) func() (*session, error) {
 	}
 }
 
-func (p *program) grantCommand() *cobra.Command {
-	return group("grant", "Which other projects may use a pool or a space", []string{"grants"},
-		p.grantList(), p.grantAdd(), p.grantRemove())
-}
-
-func (p *program) grantList() *cobra.Command {
-	var g granted
-	return listVerb(p, grantView(), "Lists to whom a pool or a space of the project was granted; * is every project.", g.within(p),
-		func(cmd *cobra.Command) { g.add(p, cmd) },
-		func(s *session) (fetch, error) { return s.fetchGrants(&g), nil })
-}
-
-func (s *session) fetchGrants(g *granted) fetch {
-	return func(ctx context.Context, ask asking) (*http.Response, error) {
+// grants is the kind of the grants of the pool or the space that flags name.
+func (g *granted) grants(p *program) kind[client.Grant] {
+	return kind[client.Grant]{p: p, view: grantView(), args: consumers, home: home{g.within(p), func(s *session) []string {
 		if g.pool != "" {
-			return s.api.ListPoolGrants(ctx, s.project, g.pool, &client.ListPoolGrantsParams{Limit: ask.limit, Cursor: ask.cursor, Consistency: ask.consistency})
+			return s.in("pools", g.pool, "grants")
 		}
-		return s.api.ListSpaceGrants(ctx, s.project, g.space, &client.ListSpaceGrantsParams{Limit: ask.limit, Cursor: ask.cursor, Consistency: ask.consistency})
-	}
+		return s.in("spaces", g.space, "grants")
+	}}}
+}
+
+func (p *program) grantCommand() *cobra.Command {
+	var listed, removed granted
+	list := listed.grants(p).listVerb("Lists to whom a pool or a space of the project was granted; * is every project.")
+	listed.add(p, list)
+	remove := removed.grants(p).deleteVerb(removal{
+		use: "remove CONSUMER...", done: "removed",
+		long: "Takes grants back: new uses are refused at once, unless another grant allows them; '*' is a grant of its own. Blocks that are\n" +
+			"held stay with their claims.",
+	})
+	removed.add(p, remove)
+	return group("grant", "Which other projects may use a pool or a space", []string{"grants"}, list, p.grantAdd(), remove)
 }
 
 func (p *program) grantAdd() *cobra.Command {
 	var g granted
-	var w writing
+	var w replacing
 	cmd := &cobra.Command{
 		Use:   "add CONSUMER... (--pool POOL | --space SPACE)",
 		Short: "Let projects use a pool or a space",
@@ -76,7 +78,7 @@ space. A pool is open to them only while its visibility is shared. Nobody is tol
 that is there already is left as it is.`,
 		Example:           "  ipamctl grant add team-a team-b --pool shared-eu -p platform\n  ipamctl grant add '*' --space internet -p platform",
 		Args:              consumers,
-		ValidArgsFunction: p.completeProjects(),
+		ValidArgsFunction: p.projects().complete(),
 		RunE: p.verb(func(ctx context.Context, args []string) error {
 			s, err := g.within(p)()
 			if err != nil {
@@ -86,21 +88,16 @@ that is there already is left as it is.`,
 		}),
 	}
 	g.add(p, cmd)
-	cmd.Flags().BoolVar(&w.dryRun, "dry-run", false, "answer as if it were done, and write nothing")
+	w.addDryRun(cmd)
 	return cmd
 }
 
 // grant makes one grant after the other, up to the first that is refused.
-func (s *session) grant(ctx context.Context, g granted, w writing, consumers []string) error {
+func (s *session) grant(ctx context.Context, g granted, w replacing, consumers []string) error {
 	made := page{}
 	var refused error
 	for _, consumer := range consumers {
-		a, err := s.put(ctx, func(ctx context.Context) (*http.Response, error) {
-			if g.pool != "" {
-				return s.api.PutPoolGrant(ctx, s.project, g.pool, consumer, &client.PutPoolGrantParams{DryRun: w.dry()})
-			}
-			return s.api.PutSpaceGrant(ctx, s.project, g.space, consumer, &client.PutSpaceGrantParams{DryRun: w.dry()})
-		})
+		a, err := g.grants(s.program).put(ctx, s, consumer, w, nil, "")
 		if err != nil {
 			refused = err
 			if len(consumers) > 1 {
@@ -130,7 +127,7 @@ func (s *session) hintClosed(ctx context.Context, pool string) {
 	if pool == "" || s.flags.quiet {
 		return
 	}
-	found, err := s.ask(ctx, func(ctx context.Context) (*http.Response, error) { return s.api.GetPool(ctx, s.project, pool, nil) })
+	found, err := s.ask(ctx, get(s.in("pools", pool)...))
 	if err != nil {
 		return
 	}
@@ -139,31 +136,6 @@ func (s *session) hintClosed(ctx context.Context, pool string) {
 		return
 	}
 	s.remark("the grant has no effect while the visibility of pool %s is %s: 'ipamctl pool set %s --visibility shared' opens it", pool, is.Spec.Visibility, pool)
-}
-
-func (p *program) grantRemove() *cobra.Command {
-	var g granted
-	within := g.within(p)
-	cmd := p.deleteVerb(removal{
-		kind: "grant", use: "remove CONSUMER...", done: "removed", args: consumers, within: within,
-		complete: completeNames(p, within, func(s *session) (fetch, error) { return s.fetchGrants(&g), nil }),
-		long: "Takes grants back: new uses are refused at once, unless another grant allows them; '*' is a grant of its own. Blocks that are\n" +
-			"held stay with their claims.",
-		read: func(ctx context.Context, s *session, consumer string) (*http.Response, error) {
-			if g.pool != "" {
-				return s.api.GetPoolGrant(ctx, s.project, g.pool, consumer)
-			}
-			return s.api.GetSpaceGrant(ctx, s.project, g.space, consumer)
-		},
-		send: func(ctx context.Context, s *session, consumer string, d deleting) (*http.Response, error) {
-			if g.pool != "" {
-				return s.api.DeletePoolGrant(ctx, s.project, g.pool, consumer, &client.DeletePoolGrantParams{DryRun: d.dry(), IfMatch: d.match()})
-			}
-			return s.api.DeleteSpaceGrant(ctx, s.project, g.space, consumer, &client.DeleteSpaceGrantParams{DryRun: d.dry(), IfMatch: d.match()})
-		},
-	})
-	g.add(p, cmd)
-	return cmd
 }
 
 func grantView() view[client.Grant] {

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"net/http"
 	"net/netip"
 	"time"
 
@@ -29,9 +28,8 @@ claim it shows the project alone.`,
 			if err != nil {
 				return err
 			}
-			found, err := s.pages(ctx, l, func(ctx context.Context, ask asking) (*http.Response, error) {
-				return s.api.GetHistory(ctx, s.project, &client.GetHistoryParams{Address: args[0], At: at.at, Limit: ask.limit, Cursor: ask.cursor, Consistency: ask.consistency})
-			})
+			h := home{path: func(s *session) []string { return s.in("history") }}
+			found, err := s.pages(ctx, l, h.fetch(s, query{}.with("address", args[0]).with("at", at.String())))
 			if err != nil {
 				return err
 			}

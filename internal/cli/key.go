@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"context"
-	"net/http"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -11,28 +9,32 @@ import (
 )
 
 func (p *program) keyCommand() *cobra.Command {
-	within := p.inProject
-	complete := completeNames(p, within, func(s *session) (fetch, error) { return s.fetchKeys, nil })
-	read := func(ctx context.Context, s *session, name string) (*http.Response, error) {
-		return s.api.GetAPIKey(ctx, s.project, name)
-	}
+	k := kind[client.APIKey]{p: p, view: keyView(), home: p.homeOf("api-keys"), fields: append(labelFields(), description(),
+		field{flag: "role", path: "spec.role", value: oneOf(roles...), usage: "what it may do"},
+		field{
+			flag: "expires-in", path: "spec.expiresAt", value: func(string, bool) value { return &span{now: p.now} },
+			usage: "how long it is accepted, like 720h or 30d (default: for ever)",
+		},
+		field{flag: "expires-at", path: "spec.expiresAt", value: readBy(expiry), usage: "or: until this `TIME`, like 2027-03-02T00:00:00Z"},
+	)}
 	return group("key", "API keys: secrets that stand for a role in the project", []string{"keys"},
-		p.keyCreate(),
-		listVerb(p, keyView(), "Lists the API keys of the project, expired ones too. Tokens are not kept and cannot be shown.",
-			within, func(*cobra.Command) {}, func(s *session) (fetch, error) { return s.fetchKeys, nil }),
-		getVerb(p, keyView(), within, complete, read),
-		p.deleteVerb(removal{
-			kind: "key", use: "revoke NAME...", done: "revoked", within: within, complete: complete, read: read,
+		p.keyCreate(k),
+		k.listVerb("Lists the API keys of the project, expired ones too. Tokens are not kept and cannot be shown."),
+		k.getVerb(),
+		k.deleteVerb(removal{
+			use: "revoke NAME...", done: "revoked",
 			long: "Deletes keys: within 5 seconds no server accepts their tokens any more. What was made with them stays.",
-			send: func(ctx context.Context, s *session, name string, d deleting) (*http.Response, error) {
-				return s.api.DeleteAPIKey(ctx, s.project, name, &client.DeleteAPIKeyParams{DryRun: d.dry(), IfMatch: d.match()})
-			},
 		}),
 	)
 }
 
-func (s *session) fetchKeys(ctx context.Context, ask asking) (*http.Response, error) {
-	return s.api.ListAPIKeys(ctx, s.project, &client.ListAPIKeysParams{Limit: ask.limit, Cursor: ask.cursor, Consistency: ask.consistency})
+// expiry reads the time of --expires-at.
+func expiry(text string) (any, error) {
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return nil, usagef("--expires-at must be a time like 2027-03-02T00:00:00Z, not %q", text)
+	}
+	return at, nil
 }
 
 func keyView() view[client.APIKey] {

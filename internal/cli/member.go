@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"net/http"
 
 	"github.com/spf13/cobra"
 
@@ -16,36 +15,25 @@ const subjectHelp = `A subject is the name of an issuer that the server knows, a
 checks that it exists: the role is there when it comes. 'ipamctl whoami' says one's own.`
 
 func (p *program) memberCommand() *cobra.Command {
-	within := p.inProject
-	complete := completeNames(p, within, func(s *session) (fetch, error) { return s.fetchMembers, nil })
-	read := func(ctx context.Context, s *session, subject string) (*http.Response, error) {
-		return s.api.GetMember(ctx, s.project, subject)
+	k := kind[client.Member]{
+		p: p, view: memberView(), home: p.homeOf("members"), args: subjects(-1),
+		fields: []field{{flag: "role", path: "spec.role", value: oneOf(roles...), usage: "what it may do"}},
 	}
-	get := getVerb(p, memberView(), within, complete, read)
-	get.Use, get.Args = "get SUBJECT...", subjects(-1)
+	get := k.getVerb()
+	get.Use = "get SUBJECT..."
 	return group("member", "Who has which role in the project", []string{"members"},
-		listVerb(p, memberView(), "Lists who was given a role in the project. Roles that the server's configuration gives, and those of API keys, are not\namong them.",
-			within, func(*cobra.Command) {}, func(s *session) (fetch, error) { return s.fetchMembers, nil }),
+		k.listVerb("Lists who was given a role in the project. Roles that the server's configuration gives, and those of API keys, are not\namong them."),
 		get,
-		p.memberSet(complete),
-		p.deleteVerb(removal{
-			kind: "member", use: "remove SUBJECT...", done: "removed", args: subjects(-1),
-			within: within, complete: complete, read: read,
+		memberSet(k),
+		k.deleteVerb(removal{
+			use: "remove SUBJECT...", done: "removed",
 			long: "Takes their roles away: within 5 seconds, everywhere. What they made stays. The last admin of the project 'platform' cannot\nbe removed.",
-			send: func(ctx context.Context, s *session, subject string, d deleting) (*http.Response, error) {
-				return s.api.DeleteMember(ctx, s.project, subject, &client.DeleteMemberParams{DryRun: d.dry(), IfMatch: d.match()})
-			},
 		}),
 	)
 }
 
-func (s *session) fetchMembers(ctx context.Context, ask asking) (*http.Response, error) {
-	return s.api.ListMembers(ctx, s.project, &client.ListMembersParams{Limit: ask.limit, Cursor: ask.cursor, Consistency: ask.consistency})
-}
-
-func (p *program) memberSet(complete completion) *cobra.Command {
+func memberSet(k kind[client.Member]) *cobra.Command {
 	var w replacing
-	var role string
 	cmd := &cobra.Command{
 		Use:   "set SUBJECT --role ROLE",
 		Short: "Give a subject a role, or another one",
@@ -56,25 +44,26 @@ quotas, the audit trail). An admin of the project 'platform' may do everything i
 ` + subjectHelp,
 		Example:           "  ipamctl member set corp:alice@example.com --role consumer",
 		Args:              subjects(1),
-		ValidArgsFunction: complete,
-		RunE: p.verb(func(ctx context.Context, args []string) error {
-			s, err := p.inProject()
-			if err != nil {
-				return err
-			}
-			a, err := s.put(ctx, func(ctx context.Context) (*http.Response, error) {
-				return s.api.PutMember(ctx, s.project, args[0], &client.PutMemberParams{DryRun: w.dry(), IfMatch: w.match()},
-					client.MemberPut{Spec: client.MemberSpec{Role: client.Role(role)}})
-			})
-			if err != nil {
-				return err
-			}
-			return one(p, memberView(), a.body)
-		}),
+		ValidArgsFunction: k.complete(),
 	}
-	choiceFlag(cmd, &role, "role", "what it may do", roles...)
-	_ = cmd.MarkFlagRequired("role") // it is there, in the line above
-	w.add(cmd)
+	fields := k.p.addFields(cmd, k.fields, false)
+	required(cmd, "role")
+	w.add(cmd, "replace only")
+	cmd.RunE = k.p.verb(func(ctx context.Context, args []string) error {
+		doc := map[string]any{}
+		if err := fields.into(cmd, doc); err != nil {
+			return err
+		}
+		s, err := k.within()
+		if err != nil {
+			return err
+		}
+		a, err := k.put(ctx, s, args[0], w, doc, "")
+		if err != nil {
+			return err
+		}
+		return one(k.p, k.view, a.body)
+	})
 	return cmd
 }
 

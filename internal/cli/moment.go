@@ -18,8 +18,10 @@ func (m *moment) String() string {
 	if m.at == nil {
 		return ""
 	}
-	return m.at.Format(time.RFC3339)
+	return m.at.Format(time.RFC3339Nano)
 }
+
+func (m *moment) document() (any, error) { return m.at, nil }
 
 // Set takes a time, or a duration before now.
 func (m *moment) Set(s string) error {
@@ -39,25 +41,28 @@ func (m *moment) Set(s string) error {
 // Type is what the help calls the value.
 func (*moment) Type() string { return "time" }
 
-// span is a flag for a length of time that days may be part of.
-type span time.Duration
+// span is a flag for a length of time that days may be part of; a document has when it is over.
+type span struct {
+	time.Duration
+	now func() time.Time
+}
 
 // String, Set and Type implement pflag.Value.
 func (s *span) String() string {
-	if *s == 0 {
+	if s.Duration == 0 {
 		return ""
 	}
-	return time.Duration(*s).String()
+	return s.Duration.String()
 }
 
 // Set takes a duration.
-func (s *span) Set(text string) error {
-	d, err := parseDuration(text)
-	if err != nil {
-		return err
-	}
-	*s = span(d)
-	return nil
+func (s *span) Set(text string) (err error) {
+	s.Duration, err = parseDuration(text)
+	return err
+}
+
+func (s *span) document() (any, error) {
+	return s.now().Add(s.Duration).UTC().Truncate(time.Second), nil
 }
 
 // Type is what the help calls the value.

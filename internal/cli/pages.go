@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net/http"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -24,8 +24,10 @@ type paging struct {
 func (l *paging) add(cmd *cobra.Command) {
 	cmd.Flags().IntVar(&l.limit, "limit", 0, "stop after this many (default: all there are)")
 	cmd.Flags().StringVar(&l.cursor, "cursor", "", "go on where a list with --limit stopped, at its `CURSOR`")
-	choiceFlag(cmd, &l.consistency, "consistency", "what the server has to know of other regions; stale answers at once, and may be some seconds old",
-		client.ConsistencyStrong, client.ConsistencyStale)
+	of := []client.Consistency{client.ConsistencyStrong, client.ConsistencyStale}
+	cmd.Flags().Var(newChoice(&l.consistency, "", of...), "consistency",
+		"what the server has to know of other regions; stale answers at once, and may be some seconds old: "+words(of))
+	completeWords(cmd, "consistency", of)
 }
 
 // page is the shape of every list. The items stay as they came.
@@ -34,15 +36,8 @@ type page struct {
 	NextCursor string            `json:"nextCursor,omitempty"`
 }
 
-// asking is what a request for a page says beside its filters.
-type asking struct {
-	limit       *client.Limit
-	cursor      *client.Cursor
-	consistency *client.ReadConsistency
-}
-
-// fetch asks for one page.
-type fetch func(ctx context.Context, ask asking) (*http.Response, error)
+// fetch asks for one page; paging are its parameters beside the filters.
+type fetch func(ctx context.Context, paging query) (answer, error)
 
 // pages asks for page after page until there is no more or the limit is reached; then NextCursor says where to go on.
 // Each page is shown to the watchers as it came.
@@ -57,9 +52,7 @@ func (s *session) pages(ctx context.Context, l paging, fetch fetch, watch ...fun
 		if l.limit > 0 {
 			size = min(size, l.limit-len(all.Items))
 		}
-		a, err := s.ask(ctx, func(ctx context.Context) (*http.Response, error) {
-			return fetch(ctx, asking{&size, optional[client.Cursor](cursor), optional[client.ReadConsistency](l.consistency)})
-		})
+		a, err := fetch(ctx, query{}.with("limit", strconv.Itoa(size)).with("cursor", cursor).with("consistency", l.consistency))
 		if err != nil {
 			return page{}, err
 		}
@@ -85,16 +78,6 @@ func (s *session) pages(ctx context.Context, l paging, fetch fetch, watch ...fun
 			return all, nil
 		}
 	}
-}
-
-// every asks for all items of a list and reads them.
-func every[T any](ctx context.Context, s *session, fetch fetch) ([]T, []json.RawMessage, error) {
-	p, err := s.pages(ctx, paging{}, fetch)
-	if err != nil {
-		return nil, nil, err
-	}
-	items, err := decode[T](p.Items)
-	return items, p.Items, err
 }
 
 // decode reads documents.

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"slices"
 	"strconv"
 	"strings"
@@ -57,36 +56,4 @@ func (d *differences) backing(p planPool, got client.IPPool) {
 		d.field("classNames", firstOf(strings.Join(want, ","), none), firstOf(strings.Join(is, ","), none))
 	}
 	d.field("reuseAfter", sameSpan(p.ReuseAfter), sameSpan(got.Spec.ReuseAfter))
-}
-
-// applyClasses creates what is missing, before the pools that list it. A class of the platform that has the name of one of the
-// plan is another class.
-func (a *applying) applyClasses(ctx context.Context, wanted []planClass, exists bool) error {
-	there := map[string]client.IPClass{}
-	if exists && len(wanted) > 0 {
-		found, _, err := every[client.IPClass](ctx, a.session, a.fetchClasses("", ""))
-		if err != nil {
-			return err
-		}
-		for _, c := range found {
-			if c.Metadata.Project == a.project {
-				there[c.Metadata.Name] = c
-			}
-		}
-	}
-	for _, want := range wanted {
-		got, found := there[want.Name]
-		switch {
-		case found:
-			a.compared("class", want.Name, "", want.compare(got))
-		case a.dry:
-			a.add(actionToCreate, "class", want.Name, "")
-		default:
-			if _, err := a.createClass(ctx, writing{again: true}, nil, want.create()); err != nil {
-				return about("class "+want.Name, err)
-			}
-			a.add(actionCreated, "class", want.Name, "")
-		}
-	}
-	return nil
 }

@@ -5,8 +5,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/spf13/cobra"
 )
 
 // longestPolicy is the longest time that a policy of the contract may say: a year.
@@ -66,38 +64,4 @@ func sameSpan(s string) string {
 		return spelled(d)
 	}
 	return s
-}
-
-// clearLength is a flag for a prefix length that a `set` can take away with none.
-type clearLength struct {
-	length
-	none bool
-}
-
-// Set takes a prefix length, or none.
-func (l *clearLength) Set(s string) error {
-	if s == none {
-		l.bits, l.none = nil, true
-		return nil
-	}
-	l.none = false
-	return l.length.Set(s)
-}
-
-// value is what a merge patch has for it.
-func (l *clearLength) value() any {
-	if l.bits == nil {
-		return nil
-	}
-	return *l.bits
-}
-
-// clearableFlag adds a flag that takes one of a few words, or none.
-func clearableFlag[T ~string](cmd *cobra.Command, value *string, name, usage string, of ...T) {
-	choiceFlag(cmd, value, name, usage, append(of, none)...)
-}
-
-// roles are the flag of scope values, role=value, as a claim has them.
-func roleFlag(cmd *cobra.Command, into *map[string]string) {
-	pairs(cmd.Flags(), into, "scope", "value of a role that the class asks for, as `role=value`")
 }

@@ -1,8 +1,8 @@
 package cli
 
 import (
-	"context"
-	"net/http"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -10,83 +10,67 @@ import (
 )
 
 func (p *program) poolCommand() *cobra.Command {
-	within := p.inProject
-	complete := p.completePools()
-	read := func(ctx context.Context, s *session, name string) (*http.Response, error) {
-		return s.api.GetPool(ctx, s.project, name, nil)
+	k := p.pools()
+	filters := []filter{
+		selectorFilter("pools"),
+		{"phase", "phase", "only pools in this phase", oneOf(client.IPPoolPhaseReady, client.IPPoolPhaseExhausted,
+			client.IPPoolPhasePending, client.IPPoolPhaseError), nil},
+		familyFilter("pools"),
+		{"space", "space", "only pools of this `SPACE`, name or project/name", refOf, nil},
+		{"parent", "parent", "only children of this `POOL`, name or project/name", refOf, nil},
+		classFilter("only pools that list this `CLASS`"),
 	}
 	return group("pool", "Blocks from which others are carved", []string{"pools"},
 		p.poolCreate(),
-		p.poolSet(complete),
-		p.poolList(within),
-		getVerb(p, poolView(), within, complete, read),
-		showVerb(p, poolView(), within, complete, read),
-		p.poolFree(complete),
-		p.poolTree(complete),
-		p.deleteVerb(removal{
-			kind: "pool", within: within, complete: complete, read: read,
+		p.poolSet(),
+		k.listVerb("Lists the pools of the project, in order of name. Filters add up.", slices.Concat(filters, placeFilters())...),
+		k.getVerb(),
+		k.showVerb(),
+		p.poolFree(k.complete()),
+		p.poolTree(k.complete()),
+		k.deleteVerb(removal{
 			long: "Gives the blocks of pools back. Refused while claims, child pools or retained allocations hold\nparts of them; nothing changes then.",
-			send: func(ctx context.Context, s *session, name string, d deleting) (*http.Response, error) {
-				return s.api.DeletePool(ctx, s.project, name, &client.DeletePoolParams{DryRun: d.dry(), IfMatch: d.match()})
-			},
 		}),
 	)
 }
 
-// poolFilters are the filters of a list of pools.
-type poolFilters struct {
-	selector, phase, space, parent, class, within, contains string
-	family                                                  family
+func (p *program) pools() kind[client.IPPool] {
+	return kind[client.IPPool]{p: p, view: poolView(), home: p.homeOf("pools"), fields: poolFields()}
 }
 
-func (p *program) poolList(within func() (*session, error)) *cobra.Command {
-	var f poolFilters
-	return listVerb(p, poolView(), "Lists the pools of the project, in order of name. Filters add up.", within,
-		func(cmd *cobra.Command) {
-			selectorFlag(cmd, &f.selector, "pools")
-			choiceFlag(cmd, &f.phase, "phase", "only pools in this phase", client.IPPoolPhaseReady, client.IPPoolPhaseExhausted,
-				client.IPPoolPhasePending, client.IPPoolPhaseError)
-			cmd.Flags().Var(&f.family, "family", "only pools of this address family: IPv4, IPv6")
-			cmd.Flags().StringVar(&f.space, "space", "", "only pools of this `SPACE`, name or project/name")
-			cmd.Flags().StringVar(&f.parent, "parent", "", "only children of this `POOL`, name or project/name")
-			classFilter(p, cmd, &f.class, "only pools that list this `CLASS`")
-			placeFlags(cmd, &f.within, &f.contains)
+func poolView() view[client.IPPool] {
+	type T = client.IPPool
+	return view[T]{
+		kind:  "pool",
+		name:  func(t T) string { return t.Metadata.Name },
+		cidr:  func(t T) string { return t.Status.AllocatedCIDR },
+		below: inRegions,
+		more: []column[T]{
+			{title: "PROJECT", cell: func(t T) string { return t.Metadata.Project }},
+			{title: "DESCRIPTION", cell: func(t T) string { return t.Spec.Description }},
+			{title: "RESERVATIONS", cell: func(t T) string { return reservationsText(t.Spec.Reservations) }},
+			{title: "ANNOTATIONS", cell: func(t T) string { return joinPairs(t.Metadata.Annotations) }},
 		},
-		func(s *session) (fetch, error) { return s.fetchPools(f) })
-}
-
-// placeFlags adds the filters by place.
-func placeFlags(cmd *cobra.Command, within, contains *string) {
-	cmd.Flags().StringVar(within, "within", "", "only blocks inside this `CIDR`")
-	cmd.Flags().StringVar(contains, "contains", "", "only blocks that contain this `ADDRESS`")
-}
-
-func (s *session) fetchPools(f poolFilters) (fetch, error) {
-	space, err := refFilter("space", f.space)
-	if err != nil {
-		return nil, err
+		columns: append([]column[T]{
+			{title: "NAME", cell: func(t T) string { return t.Metadata.Name }},
+			{title: "CIDR", cell: func(t T) string { return t.Status.AllocatedCIDR }},
+			{title: "PARENT", cell: func(t T) string { return refText(t.Status.ParentRef, t.Metadata.Project) }},
+			{title: "PHASE", cell: func(t T) string { return string(t.Status.Phase) }},
+			{title: "USED", cell: func(t T) string { return percent(t.Status.UtilizationPercent) }},
+			{title: "LARGEST FREE", cell: func(t T) string { return slashed(t.Status.LargestFreePrefixLength) }},
+			{title: "SPACE", wide: true, cell: func(t T) string { return refText(&t.Status.SpaceRef, t.Metadata.Project) }},
+			{title: "STRATEGY", wide: true, cell: func(t T) string { return strategyText(t.Spec.Allocation) }},
+			{title: "LENGTHS", wide: true, cell: func(t T) string { return boundsText(t.Spec.Allocation) }},
+			{title: "TOTAL", wide: true, cell: func(t T) string { return t.Status.Capacity.Total }},
+			{title: "ALLOCATED", wide: true, cell: func(t T) string { return t.Status.Capacity.Allocated }},
+			{title: "RESERVED", wide: true, cell: func(t T) string { return t.Status.Capacity.Reserved }},
+			{title: "COOLING DOWN", wide: true, cell: func(t T) string { return t.Status.Capacity.CoolingDown }},
+			{title: "AVAILABLE", wide: true, cell: func(t T) string { return t.Status.Capacity.Available }},
+			{title: "VISIBILITY", wide: true, cell: func(t T) string { return string(t.Spec.Visibility) }},
+			{title: "CLASSES", wide: true, cell: func(t T) string { return strings.Join(t.Spec.ClassNames, ",") }},
+			{title: "REUSE AFTER", wide: true, cell: func(t T) string { return t.Spec.ReuseAfter }},
+			{title: "FOR SCOPE", wide: true, cell: func(t T) string { return poolScopeText(t.Status.Scope) }},
+			{title: "REGIONS", wide: true, cell: poolRegionsText},
+		}, metaColumns(func(t T) client.Metadata { return t.Metadata })...),
 	}
-	parent, err := refFilter("parent", f.parent)
-	if err != nil {
-		return nil, err
-	}
-	class, err := classFiltered(f.class)
-	if err != nil {
-		return nil, err
-	}
-	return func(ctx context.Context, ask asking) (*http.Response, error) {
-		return s.api.ListPools(ctx, s.project, &client.ListPoolsParams{
-			LabelSelector: optional[client.LabelSelectorFilter](f.selector),
-			Phase:         optional[client.PoolPhaseFilter](f.phase),
-			IPFamily:      optional[client.FamilyFilter](f.family),
-			Space:         space,
-			Parent:        parent,
-			Class:         class,
-			Within:        optional[client.WithinFilter](f.within),
-			Contains:      optional[client.ContainsFilter](f.contains),
-			Limit:         ask.limit,
-			Cursor:        ask.cursor,
-			Consistency:   ask.consistency,
-		})
-	}, nil
 }

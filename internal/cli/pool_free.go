@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -30,14 +29,15 @@ blocks of that length could be claimed. The table leaves out the lengths of whic
 		Args:              refs("pool", 1, 1),
 		ValidArgsFunction: complete,
 		RunE: p.verb(func(ctx context.Context, args []string) error {
-			r, err := p.resource(p.inProject, args[0])
+			things, err := p.resources(p.inProject, args)
 			if err != nil {
 				return err
 			}
+			r := things[0]
 			var summary json.RawMessage
-			found, err := r.pages(ctx, l, func(ctx context.Context, ask asking) (*http.Response, error) {
-				return r.api.GetPoolFree(ctx, r.project, r.name, &client.GetPoolFreeParams{PrefixLength: bits.bits, Limit: ask.limit, Cursor: ask.cursor, Consistency: ask.consistency})
-			}, func(first json.RawMessage) error { return readSummary(first, &summary) })
+			h := home{path: func(s *session) []string { return s.in("pools", r.name, "free") }}
+			found, err := r.pages(ctx, l, h.fetch(r.session, query{}.with("prefixLength", bits.String())),
+				func(first json.RawMessage) error { return readSummary(first, &summary) })
 			if err != nil {
 				return err
 			}

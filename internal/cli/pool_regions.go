@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"slices"
 	"strconv"
 	"strings"
@@ -47,18 +46,6 @@ func poolRegionsText(p client.IPPool) string {
 	home := firstOf(p.Spec.Region, p.Metadata.Region)
 	others := slices.DeleteFunc(slices.Clone(p.Spec.Regions), func(r string) bool { return r == home })
 	return strings.TrimPrefix(strings.Join(append([]string{home}, others...), ","), ",")
-}
-
-// completeRegions completes the names of regions.
-func (p *program) completeRegions() completion {
-	return completeWith(p, p.session, func(ctx context.Context, s *session) ([]string, error) {
-		found, err := s.regions(ctx)
-		if err != nil {
-			return nil, err
-		}
-		all, err := decode[client.Region](found.Items)
-		return wordsOf(all, func(r client.Region) string { return r.Name }), err
-	})
 }
 
 // served compares where a pool of a plan is at home and served.

@@ -19,30 +19,19 @@ func (p *program) poolTree(complete completion) *cobra.Command {
 		Args:              refs("pool", 0, 1),
 		ValidArgsFunction: complete,
 		RunE: p.verb(func(ctx context.Context, args []string) error {
-			if len(args) == 0 {
-				s, err := p.inProject()
-				if err != nil {
-					return err
-				}
-				all, err := s.forest(ctx, claims)
-				if err != nil {
-					return err
-				}
-				return s.showForest(all)
-			}
-			r, err := p.resource(p.inProject, args[0])
+			things, err := p.resources(p.inProject, append(args, "")[:1])
 			if err != nil {
 				return err
 			}
+			r := things[0]
 			all, err := r.forest(ctx, claims)
+			if err == nil && r.name != "" {
+				all, err = all.below(r.project, r.name)
+			}
 			if err != nil {
 				return err
 			}
-			one, err := all.below(r.project, r.name)
-			if err != nil {
-				return err
-			}
-			return r.showForest(one)
+			return r.showForest(all)
 		}),
 	}
 	cmd.Flags().BoolVar(&claims, "claims", false, "show the claims in each pool too")
@@ -51,22 +40,18 @@ func (p *program) poolTree(complete completion) *cobra.Command {
 
 // forest reads everything the tree is made of: all spaces, all pools, and the claims where they are wanted.
 func (s *session) forest(ctx context.Context, withClaims bool) (forest, error) {
-	spaces, _, err := every[client.Space](ctx, s, s.fetchSpaces(""))
+	spaces, _, err := s.spaces().every(ctx, s, nil)
 	if err != nil {
 		return nil, err
 	}
-	all, err := s.fetchPools(poolFilters{})
-	if err != nil {
-		return nil, err
-	}
-	pools, poolDocs, err := every[client.IPPool](ctx, s, all)
+	pools, poolDocs, err := s.pools().every(ctx, s, nil)
 	if err != nil {
 		return nil, err
 	}
 	var claims []client.IPClaim
 	var claimDocs []json.RawMessage
 	if withClaims {
-		if claims, claimDocs, err = every[client.IPClaim](ctx, s, s.fetchClaims(claimFilters{}, nil)); err != nil {
+		if claims, claimDocs, err = s.claims().every(ctx, s, nil); err != nil {
 			return nil, err
 		}
 	}

@@ -1,9 +1,7 @@
 package cli
 
 import (
-	"context"
 	"math/big"
-	"net/http"
 	"strconv"
 	"strings"
 
@@ -13,28 +11,13 @@ import (
 )
 
 func (p *program) quotaCommand() *cobra.Command {
-	within := p.inProject
-	complete := completeNames(p, within, func(s *session) (fetch, error) { return s.fetchQuotas, nil })
-	read := func(ctx context.Context, s *session, name string) (*http.Response, error) {
-		return s.api.GetQuota(ctx, s.project, name)
-	}
+	k := kind[client.Quota]{p: p, view: quotaView(), home: p.homeOf("quotas"), fields: quotaFields()}
 	return group("quota", "How much the project may hold", []string{"quotas"},
-		listVerb(p, quotaView(), "Lists the quotas of the project: what is used of what is allowed; a dash is no limit. With -o wide how full they are.",
-			within, func(*cobra.Command) {}, func(s *session) (fetch, error) { return s.fetchQuotas, nil }),
-		getVerb(p, quotaView(), within, complete, read),
-		p.quotaSet(complete),
-		p.deleteVerb(removal{
-			kind: "quota", within: within, complete: complete, read: read,
-			long: "Takes quotas away. What the project holds it keeps, and what it may take is bounded by the other quotas alone.",
-			send: func(ctx context.Context, s *session, name string, d deleting) (*http.Response, error) {
-				return s.api.DeleteQuota(ctx, s.project, name, &client.DeleteQuotaParams{DryRun: d.dry(), IfMatch: d.match()})
-			},
-		}),
+		k.listVerb("Lists the quotas of the project: what is used of what is allowed; a dash is no limit. With -o wide how full they are."),
+		k.getVerb(),
+		quotaSet(k),
+		k.deleteVerb(removal{long: "Takes quotas away. What the project holds it keeps, and what it may take is bounded by the other quotas alone."}),
 	)
-}
-
-func (s *session) fetchQuotas(ctx context.Context, ask asking) (*http.Response, error) {
-	return s.api.ListQuotas(ctx, s.project, &client.ListQuotasParams{Limit: ask.limit, Cursor: ask.cursor, Consistency: ask.consistency})
 }
 
 // measure is one of the things that a quota bounds.

@@ -5,27 +5,65 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/big"
-	"net/http"
 	"strconv"
 
+	jsonpatch "github.com/evanphx/json-patch/v5"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/carve-ipam/carve/client"
 )
 
-const mostDigits = 39 // of a count in the contract: those of 2^128
-
-// quotaFlags are what a quota is to be. What is not given stays as it is.
-type quotaFlags struct {
-	replacing
-	addresses, claims, pools string
-	pool, class, description string
-	family                   family
+// quotaFields are what a quota is to be. What is not given stays as it is.
+func quotaFields() []field {
+	whole := func(flag string, _ bool) value {
+		return &plain{read: func(text string) (any, error) { return wholeOrNone(flag, text) }}
+	}
+	return []field{
+		description(),
+		{flag: "addresses", path: "spec.limits.addresses", value: readBy(addressesOrNone), usage: "most addresses, `N` or none"},
+		{flag: "claims", path: "spec.limits.claims", value: whole, usage: "most claims, `N` or none"},
+		{flag: "pools", path: "spec.limits.pools", value: whole, usage: "most pools, `N` or none"},
+		{
+			flag: "for-pool", path: "spec.scope.poolRef", value: refOf, complete: (*program).completePools,
+			usage: "count only what is carved from this `POOL`, name or project/name",
+		},
+		{
+			flag: "for-class", path: "spec.scope.classRef", value: refOf, complete: (*program).completeClasses,
+			usage: "count only what this `CLASS` serves, name or project/name",
+		},
+		{flag: "family", path: "spec.scope.ipFamily", value: familyText, usage: "count only this address family: IPv4, IPv6"},
+	}
 }
 
-func (p *program) quotaSet(complete completion) *cobra.Command {
-	var f quotaFlags
+// addressesOrNone reads a count of the contract, which is a text.
+func addressesOrNone(text string) (any, error) {
+	const mostDigits = 39 // those of 2^128
+	n, ok := new(big.Int).SetString(text, 10)
+	switch {
+	case text == none:
+		return nil, nil //nolint:nilnil // null
+	case !ok || n.Sign() < 0 || len(n.String()) > mostDigits:
+		return nil, usagef("--addresses must be a number of addresses, or none, not %q", text)
+	default:
+		return n.String(), nil
+	}
+}
+
+func wholeOrNone(flag, text string) (any, error) {
+	n, err := strconv.ParseInt(text, 10, 54) // as far as JSON's numbers are exact
+	switch {
+	case text == none:
+		return nil, nil //nolint:nilnil // null
+	case err != nil || n < 0:
+		return nil, usagef("--%s must be a number, or none, not %q", flag, text)
+	default:
+		return n, nil
+	}
+}
+
+func quotaSet(k kind[client.Quota]) *cobra.Command {
+	var w replacing
 	cmd := &cobra.Command{
 		Use:   "set NAME [--addresses N] [--claims N] [--pools N] [--for-pool POOL] [--for-class CLASS] [--family FAMILY]",
 		Short: "Make a quota, or change what is given of it",
@@ -40,20 +78,9 @@ address family. What it counts never changes.`,
   ipamctl quota set gold --for-class platform/gold --claims 20
   ipamctl quota set all --pools none`,
 		Args:              names("quota", 1, 1),
-		ValidArgsFunction: complete,
+		ValidArgsFunction: k.complete(),
 	}
-	cmd.RunE = p.verb(func(ctx context.Context, args []string) error {
-		if _, err := f.merged(cmd.Flags(), client.QuotaSpec{}); err != nil {
-			return err // of the command line: nothing is sent
-		}
-		s, err := p.inProject()
-		if err != nil {
-			return err
-		}
-		return s.setQuota(ctx, args[0], f, cmd.Flags())
-	})
-	flags := cmd.Flags()
-	flags.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+	cmd.Flags().SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 		switch name {
 		case "ip-family": // as the contract calls it
 			name = "family"
@@ -62,24 +89,30 @@ address family. What it counts never changes.`,
 		}
 		return pflag.NormalizedName(name)
 	})
-	flags.StringVar(&f.addresses, "addresses", "", "most addresses, `N` or none")
-	flags.StringVar(&f.claims, "claims", "", "most claims, `N` or none")
-	flags.StringVar(&f.pools, "pools", "", "most pools, `N` or none")
-	flags.StringVar(&f.pool, "for-pool", "", "count only what is carved from this `POOL`, name or project/name")
-	flags.StringVar(&f.class, "for-class", "", "count only what this `CLASS` serves, name or project/name")
-	flags.Var(&f.family, "family", "count only this address family: IPv4, IPv6")
-	flags.StringVar(&f.description, "description", "", "`TEXT`: what it is for")
-	completeFlag(cmd, "for-pool", p.completePools())
-	completeFlag(cmd, "for-class", p.completeClasses())
-	f.add(cmd)
+	fields := k.p.addFields(cmd, k.fields, true)
+	w.add(cmd, "replace only")
+	cmd.RunE = k.p.verb(func(ctx context.Context, args []string) error {
+		wanted := map[string]any{}
+		if err := fields.into(cmd, wanted); err != nil {
+			return err // of the command line: nothing is sent
+		}
+		s, err := k.within()
+		if err != nil {
+			return err
+		}
+		return setQuota(ctx, k, s, args[0], w, wanted)
+	})
 	return cmd
 }
 
 // setQuota reads the quota, merges what was given into it, and replaces that very revision: what somebody else changed
 // meanwhile is not lost but a conflict.
-func (s *session) setQuota(ctx context.Context, name string, f quotaFlags, flags *pflag.FlagSet) error {
-	var is client.Quota
-	found, err := s.ask(ctx, func(ctx context.Context) (*http.Response, error) { return s.api.GetQuota(ctx, s.project, name) })
+func setQuota(ctx context.Context, k kind[client.Quota], s *session, name string, w replacing, wanted map[string]any) error {
+	var is struct {
+		Spec json.RawMessage `json:"spec"`
+	}
+	is.Spec = json.RawMessage("{}")
+	found, err := k.ask(ctx, s, name)
 	switch {
 	case exitCodeOf(err) == exitNotFound: // the quota, or the project: the put will tell
 	case err != nil:
@@ -88,90 +121,30 @@ func (s *session) setQuota(ctx context.Context, name string, f quotaFlags, flags
 		if err := json.Unmarshal(found.body, &is); err != nil {
 			return fmt.Errorf("cannot read the server's answer: %w", err)
 		}
-		f.ifMatch = firstOf(f.ifMatch, found.header.Get("ETag"))
+		w.ifMatch = firstOf(w.ifMatch, found.header.Get("ETag"))
 	}
-	spec, err := f.merged(flags, is.Spec)
+	is2, err := marshal(is)
 	if err != nil {
 		return err
 	}
-	if (spec.Limits == client.QuotaLimits{}) {
+	patch, err := marshal(wanted)
+	if err != nil {
+		return err
+	}
+	merged, err := jsonpatch.MergePatch(is2, patch)
+	if err != nil {
+		return fmt.Errorf("cannot read the server's answer: %w", err)
+	}
+	var put client.QuotaPut
+	if err := json.Unmarshal(merged, &put); err != nil {
+		return fmt.Errorf("cannot read the server's answer: %w", err)
+	}
+	if (put.Spec.Limits == client.QuotaLimits{}) {
 		return usagef("a quota needs a limit: --addresses, --claims or --pools; 'ipamctl quota delete %s' takes it away", name)
 	}
-	a, err := s.put(ctx, func(ctx context.Context) (*http.Response, error) {
-		return s.api.PutQuota(ctx, s.project, name, &client.PutQuotaParams{DryRun: f.dry(), IfMatch: f.match()}, client.QuotaPut{Spec: spec})
-	})
+	a, err := k.put(ctx, s, name, w, put, "quota was set")
 	if err != nil {
-		if unsettled(err) {
-			return fmt.Errorf("%w\nIt is not known whether the quota was set: run it again, it says how things are to be", err)
-		}
 		return err
 	}
-	return one(s.program, quotaView(), a.body)
-}
-
-// merged is a spec with what was given in the place of what was there.
-func (f *quotaFlags) merged(flags *pflag.FlagSet, spec client.QuotaSpec) (client.QuotaSpec, error) {
-	if flags.Changed("addresses") {
-		n, ok := new(big.Int).SetString(f.addresses, 10)
-		switch {
-		case f.addresses == none:
-			spec.Limits.Addresses = ""
-		case !ok || n.Sign() < 0 || len(n.String()) > mostDigits:
-			return spec, usagef("--addresses must be a number of addresses, or none, not %q", f.addresses)
-		default:
-			spec.Limits.Addresses = n.String()
-		}
-	}
-	for _, l := range []struct {
-		flag, text string
-		limit      **int64
-	}{{"claims", f.claims, &spec.Limits.Claims}, {"pools", f.pools, &spec.Limits.Pools}} {
-		if !flags.Changed(l.flag) {
-			continue
-		}
-		n, err := strconv.ParseInt(l.text, 10, 54) // as far as JSON's numbers are exact
-		switch {
-		case l.text == none:
-			*l.limit = nil
-		case err != nil || n < 0:
-			return spec, usagef("--%s must be a number, or none, not %q", l.flag, l.text)
-		default:
-			*l.limit = &n
-		}
-	}
-	if flags.Changed("description") {
-		spec.Description = f.description
-	}
-	return f.scoped(spec)
-}
-
-// scoped is a spec with the scope that was given. A scope is written only where there is one: it never changes, and the
-// server compares.
-func (f *quotaFlags) scoped(spec client.QuotaSpec) (client.QuotaSpec, error) {
-	if f.pool == "" && f.class == "" && f.family == "" {
-		return spec, nil
-	}
-	scope := client.QuotaScope{}
-	if spec.Scope != nil {
-		scope = *spec.Scope
-	}
-	if f.pool != "" {
-		ref, err := parseRef("for-pool", f.pool)
-		if err != nil {
-			return spec, err
-		}
-		scope.PoolRef = ref
-	}
-	if f.class != "" {
-		ref, err := parseRef("for-class", f.class)
-		if err != nil {
-			return spec, err
-		}
-		scope.ClassRef = ref
-	}
-	if f.family != "" {
-		scope.IPFamily = client.IPFamily(f.family)
-	}
-	spec.Scope = &scope
-	return spec, nil
+	return one(s.program, k.view, a.body)
 }

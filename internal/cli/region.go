@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"encoding/json"
-	"net/http"
 
 	"github.com/spf13/cobra"
 
@@ -20,9 +19,7 @@ func (p *program) regionList() *cobra.Command {
 		Short: "List regions",
 		Long: `Lists the regions of the installation, in the order in which they were added. A pool is at home in one, and may be served in
 others: 'ipamctl pool create --help'.`,
-		Aliases:           []string{"ls"},
-		Args:              names("", 0, 0),
-		ValidArgsFunction: cobra.NoFileCompletions,
+		Aliases: []string{"ls"},
 		RunE: p.verb(func(ctx context.Context, _ []string) error {
 			s, err := p.session()
 			if err != nil {
@@ -39,7 +36,7 @@ others: 'ipamctl pool create --help'.`,
 
 // regions asks for all regions; there is no second page of them.
 func (s *session) regions(ctx context.Context) (page, error) {
-	a, err := s.ask(ctx, func(ctx context.Context) (*http.Response, error) { return s.api.ListRegions(ctx) })
+	a, err := s.ask(ctx, get("regions"))
 	if err != nil {
 		return page{}, err
 	}
@@ -60,15 +57,4 @@ func regionView() view[client.Region] {
 			{title: "CREATED", wide: true, cell: func(t T) string { at := t.CreatedAt; return timeText(&at) }},
 		},
 	}
-}
-
-// regionNames checks the regions of a flag.
-func regionNames(given []string) (out []client.Name, err error) {
-	for _, name := range given {
-		if err := checkName("region", name); err != nil {
-			return nil, err
-		}
-		out = append(out, name)
-	}
-	return out, nil
 }

@@ -51,12 +51,3 @@ func (p *program) resources(within func() (*session, error), args []string) ([]r
 	}
 	return out, nil
 }
-
-// resource is what one argument names.
-func (p *program) resource(within func() (*session, error), arg string) (resource, error) {
-	found, err := p.resources(within, []string{arg})
-	if err != nil {
-		return resource{}, err
-	}
-	return found[0], nil
-}

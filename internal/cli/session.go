@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -19,7 +20,7 @@ import (
 // session is a program that knows its server and, for most verbs, its project.
 type session struct {
 	*program
-	api     *client.Client
+	http    client.Repeater
 	at      destination
 	server  string // for people: without a password
 	project string
@@ -49,11 +50,7 @@ func (p *program) session() (*session, error) {
 	if err := p.showCertificate(next); err != nil {
 		return nil, err
 	}
-	api, err := client.NewClient(at.server.String(), client.WithHTTPClient(p.repeater(next)), client.WithRequestEditorFn(p.sign))
-	if err != nil {
-		return nil, err
-	}
-	return &session{program: p, api: api, at: at, server: at.server.Redacted()}, nil
+	return &session{program: p, http: p.repeater(next), at: at, server: at.server.Redacted()}, nil
 }
 
 // inProject prepares for requests about the project of --project.
@@ -69,23 +66,82 @@ func (p *program) inProject() (*session, error) {
 	return s, checkName("project", s.project)
 }
 
-// sign marks a request as ours.
-func (p *program) sign(_ context.Context, req *http.Request) error {
-	req.Header.Set("User-Agent", "ipamctl/"+p.Version)
-	if p.sending != "" {
-		req.Header.Set("Authorization", "Bearer "+string(p.sending))
+// request is one request of the contract.
+type request struct {
+	method string // empty is GET
+	path   []string
+	query  query
+	match  string // If-Match
+	key    string // Idempotency-Key
+	body   json.RawMessage
+}
+
+// get is a request that reads.
+func get(path ...string) request { return request{path: path} }
+
+// query are the parameters of a request, in the order in which they are sent.
+type query []string
+
+// with adds a parameter, if it has a value.
+func (q query) with(name, value string) query {
+	if value == "" {
+		return q
 	}
-	if p.flags.requestID != "" {
-		req.Header.Set("X-Request-Id", p.flags.requestID)
+	return append(q[:len(q):len(q)], name+"="+url.QueryEscape(value))
+}
+
+// in is the path of what belongs to the project.
+func (s *session) in(path ...string) []string {
+	return append([]string{"projects", s.project}, path...)
+}
+
+// of makes an HTTP request, marked as ours.
+func (s *session) of(ctx context.Context, r request) (*http.Request, error) {
+	at := *s.at.server
+	at.RawQuery = strings.Join(r.query, "&")
+	escaped := []string{"v1"}
+	for _, element := range r.path {
+		escaped = append(escaped, url.PathEscape(element))
 	}
-	return nil
+	var body io.Reader
+	if r.body != nil {
+		body = bytes.NewReader(r.body)
+	}
+	req, err := http.NewRequestWithContext(ctx, firstOf(r.method, http.MethodGet), at.JoinPath(escaped...).String(), body)
+	if err != nil {
+		return nil, err
+	}
+	contentType := ""
+	switch {
+	case r.method == http.MethodPatch:
+		contentType = "application/merge-patch+json"
+	case r.body != nil:
+		contentType = "application/json"
+	}
+	authorization := ""
+	if s.sending != "" {
+		authorization = "Bearer " + string(s.sending)
+	}
+	for name, value := range map[string]string{
+		"User-Agent": "ipamctl/" + s.Version, "Authorization": authorization, "X-Request-Id": s.flags.requestID,
+		"Content-Type": contentType, "If-Match": r.match, "Idempotency-Key": r.key,
+	} {
+		if value != "" {
+			req.Header.Set(name, value)
+		}
+	}
+	return req, nil
 }
 
 // ask sends one request, with its repeats, and sorts what comes of it: an answer, a *refusal, or a *noAnswer.
-func (s *session) ask(ctx context.Context, send func(ctx context.Context) (*http.Response, error)) (answer, error) {
+func (s *session) ask(ctx context.Context, r request) (answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.flags.timeout)
 	defer cancel()
-	resp, err := send(ctx)
+	req, err := s.of(ctx, r)
+	if err != nil {
+		return answer{}, err
+	}
+	resp, err := s.http.Do(req)
 	if err != nil {
 		return answer{}, s.lost(err)
 	}
@@ -135,21 +191,35 @@ type writing struct {
 	again  bool // the whole command line can be run again: no key has to be named
 }
 
-// dry is the query parameter, absent unless it is asked for.
-func (w writing) dry() *client.DryRun {
+// query is the parameter of a dry run, absent unless it is asked for.
+func (w writing) query() query {
 	if !w.dryRun {
 		return nil
 	}
-	return &w.dryRun
+	return query{"dryRun=true"}
 }
 
 // post sends a POST under an Idempotency-Key, the caller's or one of its own, so that the repeats of this process and of
 // the next one are carried out once. Where the outcome stays unknown, the error names the key.
-func (s *session) post(ctx context.Context, w writing, send func(ctx context.Context, dry *client.DryRun, key *client.IdempotencyKey) (*http.Response, error)) (answer, error) {
-	key := firstOf(w.key, uuid.NewString())
-	a, err := s.ask(ctx, func(ctx context.Context) (*http.Response, error) { return send(ctx, w.dry(), &key) })
+func (s *session) post(ctx context.Context, w writing, r request) (answer, error) {
+	r.method, r.key, r.query = http.MethodPost, firstOf(w.key, uuid.NewString()), append(r.query, w.query()...)
+	a, err := s.ask(ctx, r)
 	if err != nil {
-		return answer{}, keyed(err, key, w)
+		return answer{}, keyed(err, r.key, w)
+	}
+	s.remarkOn(a)
+	return a, nil
+}
+
+// change sends a PUT or a PATCH. One whose outcome is not known can be said again: it says how things are to be. done is what
+// is then not known, as in "the pool was changed"; without it nothing is said of that.
+func (s *session) change(ctx context.Context, r request, done string) (answer, error) {
+	a, err := s.ask(ctx, r)
+	switch {
+	case err != nil && done != "" && unsettled(err):
+		return answer{}, fmt.Errorf("%w\nIt is not known whether the %s: run it again, it says how things are to be", err, done)
+	case err != nil:
+		return answer{}, err
 	}
 	s.remarkOn(a)
 	return a, nil

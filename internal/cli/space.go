@@ -1,107 +1,79 @@
 package cli
 
 import (
-	"context"
-	"net/http"
-
 	"github.com/spf13/cobra"
 
 	"github.com/carve-ipam/carve/client"
 )
 
-func (p *program) spaceCommand() *cobra.Command {
-	within := p.inProject
-	complete := p.completeSpaces()
-	read := func(ctx context.Context, s *session, name string) (*http.Response, error) {
-		return s.api.GetSpace(ctx, s.project, name)
+func (p *program) projects() kind[client.Project] {
+	return kind[client.Project]{
+		view: projectView(), p: p, args: names("project", 1, -1), // a project is in no other
+		home: home{p.session, func(*session) []string { return []string{"projects"} }},
+		fields: append(labelFields(), description(),
+			field{flag: "display-name", path: "spec.displayName", value: text, usage: "`TEXT`: its name for people"}),
 	}
-	return group("space", "Routing domains: inside one nothing overlaps", []string{"spaces"},
-		p.spaceCreate(),
-		p.spaceSet(complete),
-		p.spaceList(within),
-		getVerb(p, spaceView(), within, complete, read),
-		p.deleteVerb(removal{
-			kind: "space", within: within, complete: complete, read: read,
-			long: "Deletes spaces that no root pool is carved from.",
-			send: func(ctx context.Context, s *session, name string, d deleting) (*http.Response, error) {
-				return s.api.DeleteSpace(ctx, s.project, name, &client.DeleteSpaceParams{DryRun: d.dry(), IfMatch: d.match()})
-			},
-		}),
+}
+
+func (p *program) projectCommand() *cobra.Command {
+	k := p.projects()
+	set := k.setVerb(&cobra.Command{
+		Use:   "set NAME [--display-name TEXT] [--description TEXT] [--label KEY=VALUE]...",
+		Short: "Change what is said of a project: its names for people, its labels",
+		Long:  "Changes what is given and leaves the rest; an empty text takes a text away. The name of a project never changes.",
+		Example: `  ipamctl project set team-a --display-name 'Team A' --label unit=shops
+  ipamctl project set team-a --description '' --label old-`,
+	}, creation{})
+	set.Args = names("project", 1, 1)
+	return group("project", "Tenants: everything else belongs to one", []string{"projects"},
+		k.createVerb(&cobra.Command{Use: "create NAME", Short: "Create a project, with its space 'default'"}, creation{}),
+		set,
+		k.listVerb("", selectorFilter("projects")),
+		k.getVerb(),
+		k.deleteVerb(removal{long: "Deletes empty projects, with their space 'default'."}),
 	)
 }
 
-func (p *program) spaceCreate() *cobra.Command {
-	var c creating
-	var spec client.SpaceSpec
-	cmd := &cobra.Command{
-		Use:               "create NAME",
-		Short:             "Create a space in which nothing is carved yet",
-		Args:              names("space", 0, 1),
-		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: p.verb(func(ctx context.Context, args []string) error {
-			meta, err := c.metadata("space", args)
-			if err != nil {
-				return err
-			}
-			s, err := p.inProject()
-			if err != nil {
-				return err
-			}
-			a, err := s.createSpace(ctx, c.writing, client.SpaceCreate{Metadata: meta, Spec: &spec})
-			if err != nil {
-				return err
-			}
-			return one(p, spaceView(), a.body)
-		}),
+func projectView() view[client.Project] {
+	type T = client.Project
+	return view[T]{
+		kind: "project",
+		name: func(t T) string { return t.Metadata.Name },
+		columns: append([]column[T]{
+			{title: "NAME", cell: func(t T) string { return t.Metadata.Name }},
+			{title: "PHASE", cell: func(t T) string { return string(t.Status.Phase) }},
+			{title: "DISPLAY NAME", cell: func(t T) string { return t.Spec.DisplayName }},
+			{title: "DESCRIPTION", wide: true, cell: func(t T) string { return t.Spec.Description }},
+		}, metaColumns(func(t T) client.Metadata { return t.Metadata })...),
 	}
-	c.add(cmd)
-	cmd.Flags().StringVar(&spec.Description, "description", "", "`TEXT`: what it is for")
-	return cmd
 }
 
-func (s *session) createSpace(ctx context.Context, w writing, body client.SpaceCreate) (answer, error) {
-	return s.post(ctx, w, func(ctx context.Context, dry *client.DryRun, key *client.IdempotencyKey) (*http.Response, error) {
-		return s.api.CreateSpace(ctx, s.project, &client.CreateSpaceParams{DryRun: dry, IdempotencyKey: key}, body)
-	})
+func (p *program) spaces() kind[client.Space] {
+	type T = client.Space
+	return kind[T]{p: p, home: p.homeOf("spaces"), fields: append(labelFields(), description()), view: view[T]{
+		kind: "space",
+		name: func(t T) string { return t.Metadata.Name },
+		columns: append([]column[T]{
+			{title: "NAME", cell: func(t T) string { return t.Metadata.Name }},
+			{title: "PHASE", cell: func(t T) string { return string(t.Status.Phase) }},
+			{title: "DESCRIPTION", cell: func(t T) string { return t.Spec.Description }},
+		}, metaColumns(func(t T) client.Metadata { return t.Metadata })...),
+	}}
 }
 
-func (p *program) spaceSet(complete completion) *cobra.Command {
-	var f changing
-	var description string
-	cmd := &cobra.Command{
-		Use:   "set NAME [--description TEXT] [--label KEY=VALUE]...",
-		Short: "Change what is said of a space: its description, its labels",
-		Long:  "Changes what is given and leaves the rest; an empty text takes a text away. The name of a space never changes.",
-		Example: `  ipamctl space set lab --description 'Repeats addresses of production on purpose'
+func (p *program) spaceCommand() *cobra.Command {
+	k := p.spaces()
+	return group("space", "Routing domains: inside one nothing overlaps", []string{"spaces"},
+		k.createVerb(&cobra.Command{Use: "create NAME", Short: "Create a space in which nothing is carved yet"}, creation{}),
+		k.setVerb(&cobra.Command{
+			Use:   "set NAME [--description TEXT] [--label KEY=VALUE]...",
+			Short: "Change what is said of a space: its description, its labels",
+			Long:  "Changes what is given and leaves the rest; an empty text takes a text away. The name of a space never changes.",
+			Example: `  ipamctl space set lab --description 'Repeats addresses of production on purpose'
   ipamctl space set lab --label env=lab --label old-`,
-		Args:              refs("space", 1, 1),
-		ValidArgsFunction: complete,
-		SuggestFor:        wordsForSet,
-	}
-	cmd.RunE = p.verb(func(ctx context.Context, args []string) error {
-		m := f.from(cmd.Flags())
-		m.put("description", description, "spec", "description")
-		return set(ctx, p, spaceView(), p.inProject, cmd, m, args[0], func(ctx context.Context, r resource, doc []byte) (*http.Response, error) {
-			return r.api.PatchSpaceWithApplicationMergePatchPlusJSONBody(ctx, r.project, r.name,
-				&client.PatchSpaceParams{DryRun: f.dry(), IfMatch: f.etag()}, doc)
-		})
-	})
-	f.add(cmd)
-	cmd.Flags().StringVar(&description, "description", "", "`TEXT`: what it is for")
-	return cmd
-}
-
-func (p *program) spaceList(within func() (*session, error)) *cobra.Command {
-	var selector string
-	return listVerb(p, spaceView(), "", within,
-		func(cmd *cobra.Command) { selectorFlag(cmd, &selector, "spaces") },
-		func(s *session) (fetch, error) { return s.fetchSpaces(selector), nil })
-}
-
-func (s *session) fetchSpaces(selector string) fetch {
-	return func(ctx context.Context, ask asking) (*http.Response, error) {
-		return s.api.ListSpaces(ctx, s.project, &client.ListSpacesParams{
-			LabelSelector: optional[client.LabelSelectorFilter](selector), Limit: ask.limit, Cursor: ask.cursor, Consistency: ask.consistency,
-		})
-	}
+		}, creation{}),
+		k.listVerb("", selectorFilter("spaces")),
+		k.getVerb(),
+		k.deleteVerb(removal{long: "Deletes spaces that no root pool is carved from."}),
+	)
 }

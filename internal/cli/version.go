@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"encoding/json"
-	"net/http"
 	"runtime"
 
 	"github.com/spf13/cobra"
@@ -33,7 +32,7 @@ func (p *program) versionCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			a, lost := s.ask(ctx, func(ctx context.Context) (*http.Response, error) { return s.api.GetVersion(ctx) })
+			a, lost := s.ask(ctx, get("version"))
 			v.Server = a.body
 			if err := p.showVersions(v); err != nil {
 				return err

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net/http"
 
 	"github.com/spf13/cobra"
 
@@ -24,7 +23,7 @@ each project. With -o wide also where this command line went, and with which cre
 			if err != nil {
 				return err
 			}
-			a, err := s.ask(ctx, func(ctx context.Context) (*http.Response, error) { return s.api.GetWhoami(ctx) })
+			a, err := s.ask(ctx, get("whoami"))
 			if err != nil {
 				return err
 			}
