@@ -83,7 +83,7 @@ func warnOfOldPairs(s *session.Session, doc json.RawMessage, given map[string]an
 	}
 	pairs := func(name string) map[string]string {
 		metadata, _ := given["metadata"].(map[string]any)
-		is, _ := metadata[name].(verbs.PairsValue)
+		is, _ := metadata[name].(map[string]string)
 		return is
 	}
 	var d verbs.Differences

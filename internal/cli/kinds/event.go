@@ -13,7 +13,7 @@ import (
 
 func eventCommand(p *session.Program) *cobra.Command {
 	k := verbs.Kind[client.AuditEvent]{P: p, View: eventView(), Home: verbs.HomeOf(p, "audit-events")}
-	at := func(string, bool) verbs.Value { return &verbs.Moment{Now: p.Clock} }
+	at := verbs.Moment(p.Clock)
 	list := k.ListVerb(`Lists the audit trail of the project, newest first: every change, and every attempt to make one without the right to. With
 -o yaml what changed, before and after. Filters add up. The creation and the deletion of projects are in the trail of the
 project 'platform'.

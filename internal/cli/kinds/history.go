@@ -15,7 +15,7 @@ import (
 )
 
 func historyCommand(p *session.Program) *cobra.Command {
-	at := verbs.Moment{Now: p.Clock}
+	at := verbs.Moment(p.Clock)("at", false)
 	var l session.Paging
 	cmd := &cobra.Command{
 		Use:   "history ADDRESS [--at TIME]",
@@ -40,7 +40,7 @@ claim it shows the project alone.`,
 			return show.List(p.Printer, historyView(s.Project), found)
 		}),
 	}
-	cmd.Flags().Var(&at, "at", "only who held it at this time: 2026-03-03T12:00:00Z, or how long ago: 90m, 3d")
+	cmd.Flags().Var(at, "at", "only who held it at this time: 2026-03-03T12:00:00Z, or how long ago: 90m, 3d")
 	verbs.AddPaging(&l, cmd)
 	return cmd
 }

@@ -16,7 +16,7 @@ func keyCommand(p *session.Program) *cobra.Command {
 	k := verbs.Kind[client.APIKey]{P: p, View: keyView(), Home: verbs.HomeOf(p, "api-keys"), Fields: append(verbs.LabelFields(), verbs.Description(),
 		verbs.Field{Flag: "role", Path: "spec.role", Value: verbs.OneOf(roles...), Usage: "what it may do"},
 		verbs.Field{
-			Flag: "expires-in", Path: "spec.expiresAt", Value: func(string, bool) verbs.Value { return &verbs.Span{Now: p.Clock} },
+			Flag: "expires-in", Path: "spec.expiresAt", Value: verbs.After(p.Clock),
 			Usage: "how long it is accepted, like 720h or 30d (default: for ever)",
 		},
 		verbs.Field{Flag: "expires-at", Path: "spec.expiresAt", Value: verbs.ReadBy(expiry), Usage: "or: until this `TIME`, like 2027-03-02T00:00:00Z"},

@@ -22,7 +22,7 @@ type freeDocument struct {
 }
 
 func poolFree(p *session.Program, complete verbs.Completion) *cobra.Command {
-	var bits verbs.Length
+	bits := verbs.Bits("", false)
 	var l session.Paging
 	cmd := &cobra.Command{
 		Use:   "free NAME",
@@ -44,10 +44,14 @@ blocks of that length could be claimed. The table leaves out the lengths of whic
 			if err != nil {
 				return err
 			}
-			return showFree(p, freeDocument{Summary: summary, Items: found.Items, NextCursor: found.NextCursor}, bits.Bits)
+			var wanted *int
+			if length, err := strconv.Atoi(bits.String()); err == nil {
+				wanted = &length
+			}
+			return showFree(p, freeDocument{Summary: summary, Items: found.Items, NextCursor: found.NextCursor}, wanted)
 		}),
 	}
-	cmd.Flags().Var(&bits, "prefix-length", "only free blocks that can hold a block of this length")
+	cmd.Flags().Var(bits, "prefix-length", "only free blocks that can hold a block of this length")
 	verbs.AddPaging(&l, cmd)
 	return cmd
 }

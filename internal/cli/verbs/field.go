@@ -61,7 +61,8 @@ func AddFields(p *session.Program, cmd *cobra.Command, fields []Field, set bool)
 
 // addFlag adds one flag, with its completion.
 func addFlag(p *session.Program, cmd *cobra.Command, name, short, usage string, v pflag.Value, complete func(p *session.Program) Completion) {
-	c, isChoice := v.(*Choice)
+	c, _ := v.(*Plain)
+	isChoice := c != nil && c.words != nil
 	if isChoice {
 		usage += ": " + show.Words(c.words)
 	}

@@ -37,15 +37,17 @@ func TestMomentsAreTimesOrHowLongAgo(t *testing.T) {
 	} {
 		t.Run(text, func(t *testing.T) {
 			t.Parallel()
-			m := Moment{Now: func() time.Time { return now }}
+			m := Moment(func() time.Time { return now })("", false)
 			err := m.Set(text)
 			if want == "" {
 				require.ErrorContains(t, err, "2026-03-03T12:00:00Z, or how long ago, like 90m or 3d")
-				require.Nil(t, m.at)
+				require.Empty(t, m.String())
 				return
 			}
 			require.NoError(t, err)
-			require.Equal(t, want, m.at.UTC().Format(time.RFC3339Nano))
+			at, err := time.Parse(time.RFC3339Nano, m.String())
+			require.NoError(t, err)
+			require.Equal(t, want, at.UTC().Format(time.RFC3339Nano))
 		})
 	}
 }

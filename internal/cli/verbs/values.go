@@ -1,51 +1,66 @@
 package verbs
 
 import (
+	"fmt"
+	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/pflag"
 
 	"github.com/carve-ipam/carve/client"
+	"github.com/carve-ipam/carve/internal/cli/exit"
 	"github.com/carve-ipam/carve/internal/cli/session"
+	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
 // None takes away what a `set` can take away.
 const None = "none"
 
-// orNull is a value of a merge patch: `none` is null, which gives a field its default.
-func orNull(s string) any {
-	if s == None {
-		return nil
-	}
-	return s
-}
-
-// Plain is a flag with a text.
+// Plain is a flag with one text.
 type Plain struct {
-	said string
-	// strict: an empty text is read too, and not as if the flag were not there.
-	strict bool
-	Read   func(text string) (any, error) // nil: the text is what the document has
+	said      string
+	into      *string  // where else it is kept; nil is nowhere
+	kind      string   // what the help calls it; empty is a string
+	words     []string // all that it may be, where that is a few words
+	clearable bool     // none is null
+	strict    bool     // an empty text is read too, and not as if the flag were not there
+
+	take func(text string) (string, error) // spells what is typed; nil: it stays
+	// Read makes of the text what a document has; nil: the text itself.
+	Read func(text string) (any, error)
 }
 
 // String, Set and Type implement pflag.Value.
 func (t *Plain) String() string { return t.said }
 
-// Set takes any text.
-func (t *Plain) Set(s string) error {
+// Set keeps a text, as take spells it.
+func (t *Plain) Set(s string) (err error) {
+	if t.take != nil && (!t.clearable || s != None) {
+		if s, err = t.take(s); err != nil {
+			return err
+		}
+	}
 	t.said = s
+	if t.into != nil {
+		*t.into = s
+	}
 	return nil
 }
 
 // Type is what the help calls the value.
-func (*Plain) Type() string { return "string" }
+func (t *Plain) Type() string { return show.FirstOf(t.kind, "string") }
 
 func (t *Plain) document() (any, error) {
-	if t.Read == nil || t.said == "" && !t.strict {
+	switch {
+	case t.clearable && t.said == None:
+		return nil, nil //nolint:nilnil // null
+	case t.Read == nil || t.said == "" && !t.strict:
 		return t.said, nil
+	default:
+		return t.Read(t.said)
 	}
-	return t.Read(t.said)
 }
 
 // Text makes a flag with a text that is sent as it is.
@@ -87,49 +102,117 @@ func Strictly(of Maker) Maker {
 	}
 }
 
+// NewChoice makes a flag that takes one of a few words, in any case, and keeps it in value too.
+func NewChoice[T ~string](value *string, preset T, of ...T) *Plain {
+	*value = string(preset)
+	t := &Plain{said: *value, into: value, kind: "word"}
+	for _, w := range of {
+		t.words = append(t.words, string(w))
+	}
+	t.take = func(text string) (string, error) {
+		i := slices.IndexFunc(t.words, func(w string) bool { return strings.EqualFold(text, w) })
+		if i < 0 {
+			return "", fmt.Errorf("must be one of %s", show.Words(t.words))
+		}
+		return t.words[i], nil
+	}
+	return t
+}
+
 // OneOf makes a flag that takes one of a few words.
 func OneOf[T ~string](of ...T) Maker {
 	return func(_ string, clearable bool) Value {
-		words := slices.Clone(of)
-		if clearable {
-			words = append(words, None)
+		t := NewChoice(new(string), "", of...)
+		if t.clearable = clearable; clearable {
+			t.words = append(t.words, None)
 		}
-		return NewChoice(new(string), "", words...)
+		return t
 	}
 }
 
-func (c *Choice) document() (any, error) { return orNull(*c.value), nil }
-
-// FamilyText makes a flag with an address family.
-func FamilyText(string, bool) Value { return new(family) }
-
-func (f *family) document() (any, error) { return string(*f), nil }
-
-// Bits makes a flag with a prefix length.
-func Bits(_ string, clearable bool) Value { return &Length{clearable: clearable} }
-
-func (l *Length) document() (any, error) {
-	if l.Bits == nil {
-		return nil, nil //nolint:nilnil // null
-	}
-	return *l.Bits, nil
+// FamilyText makes a flag with an address family; the contract says IPv4, hands say 4.
+func FamilyText(string, bool) Value {
+	return &Plain{kind: "family", take: func(text string) (string, error) {
+		switch strings.ToLower(text) {
+		case "4", "v4", "ipv4":
+			return string(client.IPFamilyIPv4), nil
+		case "6", "v6", "ipv6":
+			return string(client.IPFamilyIPv6), nil
+		default:
+			return "", fmt.Errorf("must be IPv4 or IPv6")
+		}
+	}}
 }
 
-// Policy makes a flag with a time that a policy says.
-func Policy(_ string, clearable bool) Value { return &policySpan{clearable: clearable} }
-
-func (s *policySpan) document() (any, error) { return orNull(s.text), nil }
-
-// PairsOf makes a flag of key=value pairs, which in a `set` can be taken away.
-func PairsOf(_ string, clearable bool) Value {
-	if clearable {
-		return &pairChanges{}
+// Bits makes a flag with a prefix length: 24 or /24.
+func Bits(_ string, clearable bool) Value {
+	var bits int
+	return &Plain{
+		kind: "length", clearable: clearable,
+		take: func(text string) (_ string, err error) {
+			if bits, err = strconv.Atoi(strings.TrimPrefix(text, "/")); err != nil || bits < 0 || bits > 128 {
+				return "", fmt.Errorf("must be a prefix length, 0 to 128")
+			}
+			return strconv.Itoa(bits), nil
+		},
+		Read: func(string) (any, error) { return bits, nil },
 	}
-	return &PairsValue{}
 }
 
-func (p *PairsValue) document() (any, error)  { return *p, nil }
-func (p *pairChanges) document() (any, error) { return *p, nil }
+// Pairs is a flag of key=value pairs that may be repeated, which in a `set` can be taken away: key-.
+type Pairs struct {
+	of        map[string]*string // nil takes away
+	clearable bool
+}
+
+// PairsOf makes such a flag.
+func PairsOf(_ string, clearable bool) Value { return &Pairs{map[string]*string{}, clearable} }
+
+// String, Set and Type implement pflag.Value.
+func (p *Pairs) String() string {
+	out := make([]string, 0, len(p.of))
+	for _, key := range slices.Sorted(maps.Keys(p.of)) {
+		if value := p.of[key]; value != nil {
+			out = append(out, key+"="+*value)
+		} else {
+			out = append(out, key+"-")
+		}
+	}
+	return strings.Join(out, ",")
+}
+
+// Set adds one pair.
+func (p *Pairs) Set(s string) error {
+	key, value, found := strings.Cut(s, "=")
+	kept := &value
+	if bare, away := strings.CutSuffix(s, "-"); p.clearable && !found && away {
+		key, kept, found = bare, nil, true
+	}
+	switch _, twice := p.of[key]; {
+	case (!found || key == "") && p.clearable:
+		return fmt.Errorf("must be key=value, or key- to take it away")
+	case !found || key == "":
+		return fmt.Errorf("must be key=value")
+	case twice:
+		return fmt.Errorf("sets %s twice", key)
+	}
+	p.of[key] = kept
+	return nil
+}
+
+// Type is what the help calls the value.
+func (*Pairs) Type() string { return "key=value" }
+
+func (p *Pairs) document() (any, error) {
+	if p.clearable {
+		return p.of, nil
+	}
+	set := map[string]string{}
+	for key, value := range p.of {
+		set[key] = *value
+	}
+	return set, nil
+}
 
 // standard is a flag of pflag's own, with what a document has for it.
 type standard struct {
@@ -237,3 +320,15 @@ var (
 	Strategies = OneOf(client.AllocationStrategyBestFit, client.AllocationStrategyFirstFit, client.AllocationStrategyRandom, client.AllocationStrategySparse)
 	Reclaims   = OneOf(client.ReclaimPolicyDelete, client.ReclaimPolicyRetain)
 )
+
+// parseRef reads `name` or `project/name`.
+func parseRef(flag, s string) (*client.Ref, error) {
+	project, name, foreign := strings.Cut(s, "/")
+	if !foreign {
+		project, name = "", s
+	}
+	if !session.NameRE.MatchString(name) || foreign && !session.NameRE.MatchString(project) {
+		return nil, exit.Usagef("--%s is a name or project/name, not %q", flag, s)
+	}
+	return &client.Ref{Project: project, Name: name}, nil
+}
