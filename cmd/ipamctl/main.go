@@ -10,6 +10,8 @@ import (
 
 	"github.com/carve-ipam/carve/internal/app"
 	"github.com/carve-ipam/carve/internal/cli"
+	"github.com/carve-ipam/carve/internal/cli/operate"
+	"github.com/carve-ipam/carve/internal/cli/session"
 )
 
 func main() { os.Exit(run()) }
@@ -19,28 +21,28 @@ func run() int {
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	version, commit := app.Version()
-	database := cli.RealDatabase()
+	database := operate.RealDatabase()
 	database.Bootstrap, database.Reconcile, database.Retain = app.Bootstrap, reconcile, retain
 	return cli.Run(ctx, os.Args[1:], cli.Surroundings{
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Env: os.LookupEnv,
-		Version: version, Commit: commit, Database: database, Secret: cli.TerminalSecret(ctx, os.Stdin, os.Stderr),
+		Version: version, Commit: commit, Database: database, Secret: session.TerminalSecret(ctx, os.Stdin, os.Stderr),
 	})
 }
 
 // retain is the use case in the words of the command line.
-func retain(ctx context.Context, dsn string, events, holds time.Duration) (cli.Retained, error) {
+func retain(ctx context.Context, dsn string, events, holds time.Duration) (operate.Retained, error) {
 	done, err := app.Retain(ctx, dsn, events, holds)
-	return cli.Retained(done), err
+	return operate.Retained(done), err
 }
 
 // reconcile is the use case in the words of the command line.
-func reconcile(ctx context.Context, dsn, region string, o cli.Reconciling) ([]cli.Reconciled, error) {
+func reconcile(ctx context.Context, dsn, region string, o operate.Reconciling) ([]operate.Reconciled, error) {
 	found, err := app.Reconcile(ctx, dsn, region, o.Repair, o.Forget)
-	out := make([]cli.Reconciled, len(found))
+	out := make([]operate.Reconciled, len(found))
 	for i, r := range found {
-		out[i] = cli.Reconciled{Pool: r.Pool.String(), Region: r.Region, Open: r.Open, Held: r.Held, Stale: r.Stale, Missing: r.Missing, Forgotten: []cli.Forgotten{}}
+		out[i] = operate.Reconciled{Pool: r.Pool.String(), Region: r.Region, Open: r.Open, Held: r.Held, Stale: r.Stale, Missing: r.Missing, Forgotten: []operate.Forgotten{}}
 		for _, f := range r.Forgotten {
-			out[i].Forgotten = append(out[i].Forgotten, cli.Forgotten{Block: f.Block, Claim: f.Holder.String()})
+			out[i].Forgotten = append(out[i].Forgotten, operate.Forgotten{Block: f.Block, Claim: f.Holder.String()})
 		}
 	}
 	return out, err

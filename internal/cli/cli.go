@@ -7,6 +7,11 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/carve-ipam/carve/internal/cli/exit"
+	"github.com/carve-ipam/carve/internal/cli/operate"
+	"github.com/carve-ipam/carve/internal/cli/session"
+	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
 // Surroundings are what a command line may touch outside itself.
@@ -18,7 +23,7 @@ type Surroundings struct {
 	// Version of this build, for `ipamctl version` and the User-Agent, and the commit it was built from, where that is known.
 	Version, Commit string
 	// Database is how operator verbs reach a database; [RealDatabase] outside of tests.
-	Database Database
+	Database operate.Database
 	// Secret asks the person at the terminal for a secret, without an echo; nil where nobody is there to be asked.
 	Secret func(prompt string) ([]byte, error)
 	// Now is the time of day; nil is the clock of the machine.
@@ -27,24 +32,20 @@ type Surroundings struct {
 	Pause func(ctx context.Context, d time.Duration) error
 }
 
-// program is one command line while it runs.
-type program struct {
-	Surroundings
-	flags   globals
-	started bool  // a verb runs: what goes wrong now is no longer the usage
-	sending token // the credential that requests carry; not to be printed
-}
-
 // Run carries out one command line and answers its exit code. ctx ends it early, as an interrupt does.
 func Run(ctx context.Context, args []string, at Surroundings) int {
 	if at.Pause == nil {
-		at.Pause = pause
+		at.Pause = wait
 	}
 	if at.Now == nil {
 		at.Now = time.Now
 	}
-	p := &program{Surroundings: at}
-	root := p.root()
+	p := &session.Program{
+		Printer: &show.Printer{To: at.Out, Aside: at.Err}, In: at.In, Lookup: at.Env, Version: at.Version, Commit: at.Commit,
+		Secret: at.Secret, Clock: at.Now, Pause: at.Pause,
+	}
+	p.Hide = p.Hidden
+	root := root(p, at.Database)
 	if args == nil {
 		args = []string{} // cobra takes nil for "the arguments of the process"
 	}
@@ -53,38 +54,30 @@ func Run(ctx context.Context, args []string, at Surroundings) int {
 	root.SetOut(at.Out)
 	root.SetErr(at.Err)
 	cmd, err := root.ExecuteContextC(ctx)
-	return p.finish(cmd, err)
+	return finish(p, cmd, err)
 }
 
 // finish says what went wrong, once, and answers the exit code.
-func (p *program) finish(cmd *cobra.Command, err error) int {
+func finish(p *session.Program, cmd *cobra.Command, err error) int {
 	if err == nil {
-		return exitOK
+		return exit.OK
 	}
-	if said, ok := errors.AsType[verdict](err); ok {
+	if said, ok := errors.AsType[exit.Verdict](err); ok {
 		return int(said)
 	}
-	code := exitCodeOf(err)
-	if !p.started {
-		code = exitUsage
+	code := exit.CodeOf(err)
+	if !p.Started {
+		code = exit.Usage
 	}
-	p.note("error: %s", err)
-	if code == exitUsage {
-		p.note("See '%s --help'.", cmd.CommandPath())
+	p.Note("error: %s", err)
+	if code == exit.Usage {
+		p.Note("See '%s --help'.", cmd.CommandPath())
 	}
 	return code
 }
 
-// verb makes a RunE of a function: from here on an error is no longer one of usage, unless it says so.
-func (p *program) verb(run func(ctx context.Context, args []string) error) func(*cobra.Command, []string) error {
-	return func(cmd *cobra.Command, args []string) error {
-		p.started = true
-		return run(cmd.Context(), args)
-	}
-}
-
-// pause is a timer that gives way to the context.
-func pause(ctx context.Context, d time.Duration) error {
+// wait is a timer that gives way to the context.
+func wait(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {

@@ -7,11 +7,16 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
+
+	"github.com/carve-ipam/carve/internal/cli/exit"
+	"github.com/carve-ipam/carve/internal/cli/session"
+	"github.com/carve-ipam/carve/internal/cli/show"
+	"github.com/carve-ipam/carve/internal/cli/verbs"
 )
 
-func (p *program) contextCommand() *cobra.Command {
-	return group("context", "Servers, with the project and the credential to use there", []string{"contexts"},
-		p.contextSet(), p.contextUse(), p.contextList(), p.contextShow(), p.contextDelete())
+func contextCommand(p *session.Program) *cobra.Command {
+	return verbs.Group("context", "Servers, with the project and the credential to use there", []string{"contexts"},
+		contextSet(p), contextUse(p), contextList(p), contextShow(p), contextDelete(p))
 }
 
 // contextDocument is a context for programs. Of the credential it has what is no secret.
@@ -25,26 +30,26 @@ type contextDocument struct {
 	KeyID      string `json:"keyId,omitempty"` // as in status.keyId of the API key
 }
 
-func (c contexts) document(name string) contextDocument {
+func document(c session.Contexts, name string) contextDocument {
 	s := c.Contexts[name]
 	return contextDocument{
-		Name: name, Current: name == c.Current, Server: redacted(s.Server), Project: s.Project, CAFile: s.CAFile,
-		Credential: s.APIKey.about(), KeyID: s.APIKey.keyID(),
+		Name: name, Current: name == c.Current, Server: session.Redacted(s.Server), Project: s.Project, CAFile: s.CAFile,
+		Credential: s.APIKey.About(), KeyID: s.APIKey.KeyID(),
 	}
 }
 
-func contextView() view[contextDocument] {
+func contextView() show.View[contextDocument] {
 	type T = contextDocument
-	return view[T]{
-		kind: "context",
-		name: func(t T) string { return t.Name },
-		columns: []column[T]{
-			{title: "CURRENT", cell: func(t T) string { return mark(t.Current) }},
-			{title: "NAME", cell: func(t T) string { return t.Name }},
-			{title: "SERVER", cell: func(t T) string { return t.Server }},
-			{title: "PROJECT", cell: func(t T) string { return t.Project }},
-			{title: "CREDENTIAL", cell: func(t T) string { return t.Credential }},
-			{title: "CA FILE", wide: true, cell: func(t T) string { return t.CAFile }},
+	return show.View[T]{
+		Kind: "context",
+		Name: func(t T) string { return t.Name },
+		Columns: []show.Column[T]{
+			{Title: "CURRENT", Cell: func(t T) string { return mark(t.Current) }},
+			{Title: "NAME", Cell: func(t T) string { return t.Name }},
+			{Title: "SERVER", Cell: func(t T) string { return t.Server }},
+			{Title: "PROJECT", Cell: func(t T) string { return t.Project }},
+			{Title: "CREDENTIAL", Cell: func(t T) string { return t.Credential }},
+			{Title: "CA FILE", Wide: true, Cell: func(t T) string { return t.CAFile }},
 		},
 	}
 }
@@ -56,73 +61,73 @@ func mark(yes bool) string {
 	return ""
 }
 
-func (p *program) contextUse() *cobra.Command {
+func contextUse(p *session.Program) *cobra.Command {
 	return &cobra.Command{
 		Use:               "use NAME",
 		Short:             "Make a context the current one",
-		Args:              names("context", 1, 1),
-		ValidArgsFunction: p.completeContexts,
-		RunE: p.verb(func(_ context.Context, args []string) error {
-			if err := p.changeContexts(func(c *contexts) error {
+		Args:              verbs.Names("context", 1, 1),
+		ValidArgsFunction: completeContexts(p),
+		RunE: p.Verb(func(_ context.Context, args []string) error {
+			if err := p.ChangeContexts(func(c *session.Contexts) error {
 				if _, found := c.Contexts[args[0]]; !found {
-					return noContext(args[0])
+					return session.NoContext(args[0])
 				}
 				c.Current = args[0]
 				return nil
 			}); err != nil {
 				return err
 			}
-			return p.showContext(args[0])
+			return showContext(p, args[0])
 		}),
 	}
 }
 
-func (p *program) contextList() *cobra.Command {
+func contextList(p *session.Program) *cobra.Command {
 	return &cobra.Command{
 		Use:               "list",
 		Short:             "List contexts",
 		Aliases:           []string{"ls"},
-		Args:              names("", 0, 0),
+		Args:              verbs.Names("", 0, 0),
 		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: p.verb(func(context.Context, []string) error {
-			c, err := p.readContexts()
+		RunE: p.Verb(func(context.Context, []string) error {
+			c, err := p.ReadContexts()
 			if err != nil {
 				return err
 			}
-			found := page{Items: []json.RawMessage{}}
+			found := show.Page{Items: []json.RawMessage{}}
 			for _, name := range slices.Sorted(maps.Keys(c.Contexts)) {
-				doc, err := marshal(c.document(name))
+				doc, err := show.Marshal(document(c, name))
 				if err != nil {
 					return err
 				}
 				found.Items = append(found.Items, doc)
 			}
-			return list(p, contextView(), found)
+			return show.List(p.Printer, contextView(), found)
 		}),
 	}
 }
 
-func (p *program) contextShow() *cobra.Command {
+func contextShow(p *session.Program) *cobra.Command {
 	return &cobra.Command{
 		Use:   "show [NAME]",
 		Short: "Show a context, by default the current one",
 		Long: `Shows the context, with the id of its API key: the part that is no secret, which 'ipamctl key list -o wide' has too. The
 secret itself is never shown.`,
-		Args:              names("context", 0, 1),
-		ValidArgsFunction: p.completeContexts,
-		RunE: p.verb(func(_ context.Context, args []string) error {
-			name := p.flags.context
+		Args:              verbs.Names("context", 0, 1),
+		ValidArgsFunction: completeContexts(p),
+		RunE: p.Verb(func(_ context.Context, args []string) error {
+			name := p.Flags.Context
 			if len(args) == 1 {
 				name = args[0]
 			}
-			return p.showContext(name)
+			return showContext(p, name)
 		}),
 	}
 }
 
 // showContext prints a context; without a name the current one.
-func (p *program) showContext(name string) error {
-	c, err := p.readContexts()
+func showContext(p *session.Program, name string) error {
+	c, err := p.ReadContexts()
 	if err != nil {
 		return err
 	}
@@ -130,52 +135,54 @@ func (p *program) showContext(name string) error {
 		name = c.Current
 	}
 	if name == "" {
-		return usagef("there is no current context; 'ipamctl context use NAME' chooses one, 'ipamctl context set NAME' makes one")
+		return exit.Usagef("there is no current context; 'ipamctl context use NAME' chooses one, 'ipamctl context set NAME' makes one")
 	}
 	if _, found := c.Contexts[name]; !found {
-		return noContext(name)
+		return session.NoContext(name)
 	}
-	doc, err := marshal(c.document(name))
+	doc, err := show.Marshal(document(c, name))
 	if err != nil {
 		return err
 	}
-	return one(p, contextView(), doc)
+	return show.One(p.Printer, contextView(), doc)
 }
 
-func (p *program) contextDelete() *cobra.Command {
+func contextDelete(p *session.Program) *cobra.Command {
 	return &cobra.Command{
 		Use:   "delete NAME",
 		Short: "Forget a context",
 		Long: `Forgets the context and its credential. The server is not told: revoke a key that nobody is to use any more with
 'ipamctl key revoke'.`,
 		Aliases:           []string{"rm"},
-		Args:              names("context", 1, 1),
-		ValidArgsFunction: p.completeContexts,
-		RunE: p.verb(func(_ context.Context, args []string) error {
+		Args:              verbs.Names("context", 1, 1),
+		ValidArgsFunction: completeContexts(p),
+		RunE: p.Verb(func(_ context.Context, args []string) error {
 			name := args[0]
-			if err := p.changeContexts(func(c *contexts) error {
+			if err := p.ChangeContexts(func(c *session.Contexts) error {
 				if _, found := c.Contexts[name]; !found {
-					return noContext(name)
+					return session.NoContext(name)
 				}
 				delete(c.Contexts, name)
 				if c.Current == name {
 					c.Current = ""
-					p.remark("it was the current context: there is none now")
+					p.Remark("it was the current context: there is none now")
 				}
 				return nil
 			}); err != nil {
 				return err
 			}
-			return p.removed("context", name, "deleted", "", false)
+			return verbs.Removed(p, "context", name, "deleted", "", false)
 		}),
 	}
 }
 
 // completeContexts proposes the names of contexts.
-func (p *program) completeContexts(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	c, err := p.readContexts()
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
+func completeContexts(p *session.Program) verbs.Completion {
+	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		c, err := p.ReadContexts()
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return slices.Sorted(maps.Keys(c.Contexts)), cobra.ShellCompDirectiveNoFileComp
 	}
-	return slices.Sorted(maps.Keys(c.Contexts)), cobra.ShellCompDirectiveNoFileComp
 }

@@ -5,12 +5,16 @@ import (
 	"path/filepath"
 
 	"github.com/spf13/cobra"
+
+	"github.com/carve-ipam/carve/internal/cli/exit"
+	"github.com/carve-ipam/carve/internal/cli/session"
+	"github.com/carve-ipam/carve/internal/cli/verbs"
 )
 
 // contextSetting are the flags of `context set` that are not those of every verb.
 type contextSetting struct{ keyFile string }
 
-func (p *program) contextSet() *cobra.Command {
+func contextSet(p *session.Program) *cobra.Command {
 	var f contextSetting
 	cmd := &cobra.Command{
 		Use:   "set NAME [--server URL] [--project PROJECT] [--api-key-file FILE|-]",
@@ -23,33 +27,33 @@ terminal it is asked for and not shown. It is never an argument: others can see 
 its context alone, and is dropped when the context gets another server.`,
 		Example: `  ipamctl context set prod --server https://ipam.example.com --project team-a --api-key-file -
   ipamctl key create laptop --role consumer -q | ipamctl context set prod --api-key-file -`,
-		Args:              names("context", 1, 1),
-		ValidArgsFunction: p.completeContexts,
+		Args:              verbs.Names("context", 1, 1),
+		ValidArgsFunction: completeContexts(p),
 	}
-	cmd.RunE = p.verb(func(_ context.Context, args []string) error { return p.setContext(cmd, args[0], f) })
+	cmd.RunE = p.Verb(func(_ context.Context, args []string) error { return setContext(p, cmd, args[0], f) })
 	cmd.Flags().StringVar(&f.keyFile, "api-key-file", "", "read the credential from this `FILE`, or with - from standard input or the terminal")
 	return cmd
 }
 
-func (p *program) setContext(cmd *cobra.Command, name string, f contextSetting) error {
+func setContext(p *session.Program, cmd *cobra.Command, name string, f contextSetting) error {
 	given := func(flag string) bool { return cmd.Flags().Changed(flag) }
-	if p.flags.context != "" {
-		return usagef("name the context once, as an argument: --context is for the other verbs")
+	if p.Flags.Context != "" {
+		return exit.Usagef("name the context once, as an argument: --context is for the other verbs")
 	}
-	change, err := p.changeOf(given, f)
+	change, err := changeOf(p, given, f)
 	if err != nil {
 		return err
 	}
-	if err := p.changeContexts(func(c *contexts) error {
+	if err := p.ChangeContexts(func(c *session.Contexts) error {
 		s := c.Contexts[name]
 		before := s
 		change(&s)
 		if s.Server == "" && s.APIKey != "" {
-			return usagef("a credential needs the --server that it is for")
+			return exit.Usagef("a credential needs the --server that it is for")
 		}
-		if before.APIKey != "" && !given("api-key-file") && !same(s.Server, before.Server) {
+		if before.APIKey != "" && !given("api-key-file") && !session.Same(s.Server, before.Server) {
 			s.APIKey = ""
-			p.note("the credential was for another server, %s, and is dropped; give one for this server with --api-key-file", redacted(before.Server))
+			p.Note("the credential was for another server, %s, and is dropped; give one for this server with --api-key-file", session.Redacted(before.Server))
 		}
 		c.Contexts[name] = s
 		if c.Current == "" {
@@ -59,45 +63,45 @@ func (p *program) setContext(cmd *cobra.Command, name string, f contextSetting) 
 	}); err != nil {
 		return err
 	}
-	return p.showContext(name)
+	return showContext(p, name)
 }
 
 // changeOf reads what was given to `context set`, before anything is written or anybody is asked for a secret.
-func (p *program) changeOf(given func(flag string) bool, f contextSetting) (func(s *setting), error) {
-	if p.flags.server != "" {
-		if _, err := parseServer(p.flags.server); err != nil {
+func changeOf(p *session.Program, given func(flag string) bool, f contextSetting) (func(s *session.Setting), error) {
+	if p.Flags.Server != "" {
+		if _, err := session.ParseServer(p.Flags.Server); err != nil {
 			return nil, err
 		}
 	}
-	if p.flags.project != "" {
-		if err := checkName("project", p.flags.project); err != nil {
+	if p.Flags.Project != "" {
+		if err := session.CheckName("project", p.Flags.Project); err != nil {
 			return nil, err
 		}
 	}
-	caFile := p.flags.caFile
+	caFile := p.Flags.CaFile
 	if caFile != "" {
-		if _, err := httpClient(caFile); err != nil {
+		if _, err := session.HttpClient(caFile); err != nil {
 			return nil, err
 		}
 		whole, err := filepath.Abs(caFile) // it is read from other directories
 		if err != nil {
-			return nil, usagef("cannot find the CA's certificates: %v", err)
+			return nil, exit.Usagef("cannot find the CA's certificates: %v", err)
 		}
 		caFile = whole
 	}
-	var key token
+	var key session.Token
 	if f.keyFile != "" {
 		var err error
-		if key, err = p.readToken(f.keyFile); err != nil {
+		if key, err = p.ReadToken(f.keyFile); err != nil {
 			return nil, err
 		}
 	}
-	return func(s *setting) {
+	return func(s *session.Setting) {
 		if given("server") {
-			s.Server = p.flags.server
+			s.Server = p.Flags.Server
 		}
 		if given("project") {
-			s.Project = p.flags.project
+			s.Project = p.Flags.Project
 		}
 		if given("ca-file") {
 			s.CAFile = caFile

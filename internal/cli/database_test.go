@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/app"
-	"github.com/carve-ipam/carve/internal/cli"
+	"github.com/carve-ipam/carve/internal/cli/operate"
 	"github.com/carve-ipam/carve/internal/crdb"
 	"github.com/carve-ipam/carve/internal/dbtest"
 	"github.com/carve-ipam/carve/internal/devdb"
@@ -25,11 +25,11 @@ func TestMain(m *testing.M) { dbtest.Main(m, dbtest.Config{}) }
 func operating(t *testing.T) *double {
 	t.Helper()
 	d := answering(t)
-	d.env, d.database = map[string]string{}, cli.RealDatabase()
+	d.env, d.database = map[string]string{}, operate.RealDatabase()
 	d.database.Bootstrap = app.Bootstrap // as cmd/ipamctl does
-	d.database.Retain = func(ctx context.Context, dsn string, events, holds time.Duration) (cli.Retained, error) {
+	d.database.Retain = func(ctx context.Context, dsn string, events, holds time.Duration) (operate.Retained, error) {
 		done, err := app.Retain(ctx, dsn, events, holds)
-		return cli.Retained(done), err
+		return operate.Retained(done), err
 	}
 	return d
 }

@@ -1,4 +1,4 @@
-// Package cli is ipamctl, the command line of Carve: user verbs over the API, through the generated client, and operator
+// Package cli is ipamctl, the command line of Carve: user verbs over the API, with the types and the repeats of package client, and operator
 // verbs (migrate, audit, bootstrap) on the database itself.
 //
 // # What is promised
@@ -7,7 +7,7 @@
 //     notes, progress) is on standard error, so that `$(ipamctl ... -q)` is a CIDR and nothing else.
 //   - `-o json` and `-o yaml` show the server's documents as they came: order of members, spelling of numbers and fields that
 //     this build does not know included.
-//   - The exit code says what kind of end it was (see exit.go and docs/ipamctl.md); it never depends on a sentence.
+//   - The exit code says what kind of end it was (see package exit and docs/ipamctl.md); it never depends on a sentence.
 //   - Every POST that writes carries an Idempotency-Key, so what is repeated after a lost connection is carried out once. The key is
 //     printed when the outcome is not known.
 //   - A name never becomes a path: what is not a DNS label is refused before anything is sent.

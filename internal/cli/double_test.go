@@ -21,6 +21,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/cli"
+	"github.com/carve-ipam/carve/internal/cli/operate"
 )
 
 // contract is openapi.yaml with its router, read once.
@@ -76,7 +77,7 @@ type double struct {
 	env      map[string]string
 	in       string
 	secret   func(prompt string) ([]byte, error)
-	database cli.Database
+	database operate.Database
 	pauses   []time.Duration
 }
 

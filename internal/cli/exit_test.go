@@ -10,7 +10,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/client"
+	"github.com/carve-ipam/carve/internal/cli/exit"
+	"github.com/carve-ipam/carve/internal/cli/operate"
+	"github.com/carve-ipam/carve/internal/cli/session"
+	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
 func TestTheManualAndTheHelpSayWhatTheExitCodesMean(t *testing.T) {
@@ -18,24 +21,13 @@ func TestTheManualAndTheHelpSayWhatTheExitCodesMean(t *testing.T) {
 	manual, err := os.ReadFile("../../docs/ipamctl.md")
 	require.NoError(t, err)
 	rows := regexp.MustCompile(`(?m)^\| (\d+) \| ([a-z ]+) \| (.+) \|$`).FindAllStringSubmatch(string(manual), -1)
-	require.Len(t, rows, len(exitCodes))
+	require.Len(t, rows, len(exit.Codes))
 	help := strings.Join(strings.Fields(exitCodesTopic().Long), " ")
-	for i, c := range exitCodes {
-		require.Equal(t, []string{strconv.Itoa(c.code), c.name, c.meaning}, rows[i][1:])
-		require.Contains(t, help, strconv.Itoa(c.code)+" "+c.name+" "+c.meaning)
-		require.Equal(t, i, c.code, "codes are counted without a gap")
+	for i, c := range exit.Codes {
+		require.Equal(t, []string{strconv.Itoa(c.Code), c.Name, c.Meaning}, rows[i][1:])
+		require.Contains(t, help, strconv.Itoa(c.Code)+" "+c.Name+" "+c.Meaning)
+		require.Equal(t, i, c.Code, "codes are counted without a gap")
 	}
-}
-
-func TestAnErrorKeepsItsExitCodeUnderWhatIsAddedToIt(t *testing.T) {
-	t.Parallel()
-	full := &refusal{Problem: client.Problem{Code: client.ProblemCodePoolExhausted}, status: 409}
-	busy := &refusal{Problem: client.Problem{Code: client.ProblemCodeContention}, status: 503}
-	require.Equal(t, exitConflict, exitCodeOf(about("pool a", full)))
-	require.Equal(t, exitUnavailable, exitCodeOf(about("pool a", keyed(busy, "k", writing{}))))
-	require.Equal(t, exitUsage, exitCodeOf(usagef("no")))
-	require.Equal(t, exitFailed, exitCodeOf(os.ErrClosed))
-	require.Equal(t, exitOK, exitCodeOf(nil))
 }
 
 func TestTheManualNamesEveryVerbAndVariable(t *testing.T) {
@@ -57,6 +49,6 @@ func TestTheManualNamesEveryVerbAndVariable(t *testing.T) {
 			require.Contains(t, manual, "`"+variable+"`")
 		}
 	}
-	walk((&program{}).root())
+	walk(root(&session.Program{Printer: &show.Printer{}}, operate.Database{}))
 	require.Greater(t, verbs, 20)
 }

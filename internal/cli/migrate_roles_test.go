@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/app"
-	"github.com/carve-ipam/carve/internal/cli"
+	"github.com/carve-ipam/carve/internal/cli/operate"
 	"github.com/carve-ipam/carve/internal/crdb"
 	"github.com/carve-ipam/carve/internal/dbtest"
 	"github.com/carve-ipam/carve/internal/devdb"
@@ -52,9 +52,9 @@ func TestRetentionSaysWhatItDeleted(t *testing.T) {
 	t.Parallel()
 	d := answering(t)
 	var events, holds time.Duration
-	d.database.Retain = func(_ context.Context, _ string, ofEvents, ofHolds time.Duration) (cli.Retained, error) {
+	d.database.Retain = func(_ context.Context, _ string, ofEvents, ofHolds time.Duration) (operate.Retained, error) {
 		events, holds = ofEvents, ofHolds
-		return cli.Retained{Events: 1200, Holds: 3, Purged: 1}, nil
+		return operate.Retained{Events: 1200, Holds: 3, Purged: 1}, nil
 	}
 	url := []string{"retention", "--database-url", "postgres://db/carve"}
 	require.Equal(t, result{0, "", "deleted: 1200 old records of the audit trail, 3 old holds, 1 row of deleted projects\n"}, d.done(append(url, "--audit-retention", "100h", "--history-retention", "0")...))
@@ -102,9 +102,9 @@ func TestEachUserDoesItsWorkAndNoOthers(t *testing.T) {
 
 	r = run("app", "bootstrap", "-q")
 	require.Zero(t, r.code, r.err)
-	d.database.Reconcile = func(ctx context.Context, dsn, region string, o cli.Reconciling) ([]cli.Reconciled, error) {
+	d.database.Reconcile = func(ctx context.Context, dsn, region string, o operate.Reconciling) ([]operate.Reconciled, error) {
 		found, err := app.Reconcile(ctx, dsn, region, o.Repair, o.Forget)
-		return make([]cli.Reconciled, len(found)), err
+		return make([]operate.Reconciled, len(found)), err
 	}
 	r = run("app", "region", "reconcile")
 	require.Zero(t, r.code, r.err)

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
-	"github.com/carve-ipam/carve/internal/cli"
+	"github.com/carve-ipam/carve/internal/cli/session"
 )
 
 // opened keeps terminals open for as long as the tests run: a read that was left behind sets the terminal back when it ends,
@@ -56,7 +56,7 @@ func TestAPersonIsAskedForASecretWithoutAnEcho(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // nobody asks a test for its patience
 	defer cancel()
 	var out bytes.Buffer
-	ask := cli.TerminalSecret(ctx, program, &out)
+	ask := session.TerminalSecret(ctx, program, &out)
 	require.NotNil(t, ask)
 
 	// What is typed before the program asks is echoed by any terminal, so that the test types when the echo is off.
@@ -92,15 +92,15 @@ func TestAnInterruptGivesTheTerminalItsEchoBack(t *testing.T) {
 		silence(ctx, program)
 		interrupt()
 	}()
-	_, err := cli.TerminalSecret(ctx, program, &bytes.Buffer{})("API key: ")
+	_, err := session.TerminalSecret(ctx, program, &bytes.Buffer{})("API key: ")
 	require.ErrorIs(t, err, context.Canceled)
 	require.True(t, echoes(program))
 }
 
 func TestAFileIsNobodyToAsk(t *testing.T) {
 	t.Parallel()
-	f, err := os.Open("terminal.go")
+	f, err := os.Open("root.go")
 	require.NoError(t, err)
 	defer f.Close()
-	require.Nil(t, cli.TerminalSecret(t.Context(), f, &bytes.Buffer{}))
+	require.Nil(t, session.TerminalSecret(t.Context(), f, &bytes.Buffer{}))
 }

@@ -3,12 +3,14 @@ package cli
 import (
 	"context"
 	"encoding/json"
-	"net/http"
 	"runtime"
 
 	"github.com/spf13/cobra"
 
 	"github.com/carve-ipam/carve/client"
+	"github.com/carve-ipam/carve/internal/cli/session"
+	"github.com/carve-ipam/carve/internal/cli/show"
+	"github.com/carve-ipam/carve/internal/cli/verbs"
 )
 
 // versions is what `ipamctl version` shows; the server's half as it came.
@@ -17,25 +19,25 @@ type versions struct {
 	Server json.RawMessage `json:"server,omitempty"`
 }
 
-func (p *program) versionCommand() *cobra.Command {
+func versionCommand(p *session.Program) *cobra.Command {
 	var clientOnly bool
 	cmd := &cobra.Command{
 		Use:               "version",
 		Short:             "Show the versions of ipamctl and of the server",
-		Args:              names("", 0, 0),
+		Args:              verbs.Names("", 0, 0),
 		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: p.verb(func(ctx context.Context, _ []string) error {
+		RunE: p.Verb(func(ctx context.Context, _ []string) error {
 			v := versions{Client: client.Version{Version: p.Version, Commit: p.Commit, GoVersion: runtime.Version()}}
 			if clientOnly {
-				return p.showVersions(v)
+				return showVersions(p, v)
 			}
-			s, err := p.session()
+			s, err := p.Session()
 			if err != nil {
 				return err
 			}
-			a, lost := s.ask(ctx, func(ctx context.Context) (*http.Response, error) { return s.api.GetVersion(ctx) })
-			v.Server = a.body
-			if err := p.showVersions(v); err != nil {
+			a, lost := s.Ask(ctx, session.Get("version"))
+			v.Server = a.Body
+			if err := showVersions(p, v); err != nil {
 				return err
 			}
 			return lost // its own version is shown even when the server does not answer
@@ -45,33 +47,33 @@ func (p *program) versionCommand() *cobra.Command {
 	return cmd
 }
 
-func (p *program) showVersions(v versions) error {
+func showVersions(p *session.Program, v versions) error {
 	type row struct {
 		what string
 		client.Version
 	}
 	rows := []row{{"ipamctl", v.Client}}
 	if v.Server != nil {
-		server, err := decode[client.Version]([]json.RawMessage{v.Server})
+		server, err := show.Decode[client.Version]([]json.RawMessage{v.Server})
 		if err != nil {
 			return err
 		}
 		rows = append(rows, row{"server", server[0]})
 	}
 	switch {
-	case p.flags.output == formatJSON || p.flags.output == formatYAML:
-		doc, err := marshal(v)
+	case p.Output == show.FormatJSON || p.Output == show.FormatYAML:
+		doc, err := show.Marshal(v)
 		if err != nil {
 			return err
 		}
-		return p.document(doc)
-	case p.flags.quiet || p.flags.output == formatName:
-		return p.lines(wordsOf(rows, func(r row) string { return r.Version.Version }))
+		return p.Document(doc)
+	case p.Quiet || p.Output == show.FormatName:
+		return p.Lines(show.WordsOf(rows, func(r row) string { return r.Version.Version }))
 	}
-	return p.write(tableOf(p, []column[row]{
-		{title: "PROGRAM", cell: func(r row) string { return r.what }},
-		{title: "VERSION", cell: func(r row) string { return r.Version.Version }},
-		{title: "COMMIT", cell: func(r row) string { return r.Commit }},
-		{title: "GO", cell: func(r row) string { return r.GoVersion }},
+	return p.Write(show.Table(p.Printer, []show.Column[row]{
+		{Title: "PROGRAM", Cell: func(r row) string { return r.what }},
+		{Title: "VERSION", Cell: func(r row) string { return r.Version.Version }},
+		{Title: "COMMIT", Cell: func(r row) string { return r.Commit }},
+		{Title: "GO", Cell: func(r row) string { return r.GoVersion }},
 	}, rows))
 }

@@ -4,52 +4,54 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net/http"
 
 	"github.com/spf13/cobra"
 
 	"github.com/carve-ipam/carve/client"
+	"github.com/carve-ipam/carve/internal/cli/session"
+	"github.com/carve-ipam/carve/internal/cli/show"
+	"github.com/carve-ipam/carve/internal/cli/verbs"
 )
 
-func (p *program) whoamiCommand() *cobra.Command {
+func whoamiCommand(p *session.Program) *cobra.Command {
 	return &cobra.Command{
 		Use:   "whoami",
 		Short: "Show who the server takes you for, and your roles",
 		Long: `Asks the server who is asking: the subject, as it is written into what you make and into the audit trail, and the role in
 each project. With -o wide also where this command line went, and with which credential.`,
-		Args:              names("", 0, 0),
+		Args:              verbs.Names("", 0, 0),
 		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: p.verb(func(ctx context.Context, _ []string) error {
-			s, err := p.session()
+		RunE: p.Verb(func(ctx context.Context, _ []string) error {
+			s, err := p.Session()
 			if err != nil {
 				return err
 			}
-			a, err := s.ask(ctx, func(ctx context.Context) (*http.Response, error) { return s.api.GetWhoami(ctx) })
+			a, err := s.Ask(ctx, session.Get("whoami"))
 			if err != nil {
 				return err
 			}
-			return s.showCaller(a.body)
+			return showCaller(s, a.Body)
 		}),
 	}
 }
 
 // showCaller prints who is asking, and below it the roles.
-func (s *session) showCaller(doc json.RawMessage) error {
+func showCaller(s *session.Session, doc json.RawMessage) error {
 	type T = client.Whoami
-	caller := view[T]{
-		kind: "caller",
-		name: func(t T) string { return t.Subject },
-		columns: []column[T]{
-			{title: "SUBJECT", cell: func(t T) string { return t.Subject }},
-			{title: "METHOD", cell: func(t T) string { return t.Method }},
-			{title: "PLATFORM ADMIN", cell: func(t T) string { return yesNo(t.PlatformAdmin) }},
-			{title: "SERVER", wide: true, cell: func(T) string { return s.server }},
-			{title: "CONTEXT", wide: true, cell: func(T) string { return s.at.context }},
-			{title: "CREDENTIAL", wide: true, cell: func(T) string { return s.at.credential() }},
+	caller := show.View[T]{
+		Kind: "caller",
+		Name: func(t T) string { return t.Subject },
+		Columns: []show.Column[T]{
+			{Title: "SUBJECT", Cell: func(t T) string { return t.Subject }},
+			{Title: "METHOD", Cell: func(t T) string { return t.Method }},
+			{Title: "PLATFORM ADMIN", Cell: func(t T) string { return yesNo(t.PlatformAdmin) }},
+			{Title: "SERVER", Wide: true, Cell: func(T) string { return s.Server }},
+			{Title: "CONTEXT", Wide: true, Cell: func(T) string { return s.At.Context }},
+			{Title: "CREDENTIAL", Wide: true, Cell: func(T) string { return s.At.Credential() }},
 		},
 	}
-	tabular := !s.flags.quiet && (s.flags.output == formatTable || s.flags.output == formatWide)
-	if err := one(s.program, caller, doc); err != nil || !tabular {
+	tabular := !s.Quiet && (s.Output == show.FormatTable || s.Output == show.FormatWide)
+	if err := show.One(s.Printer, caller, doc); err != nil || !tabular {
 		return err
 	}
 	var who client.Whoami
@@ -57,13 +59,13 @@ func (s *session) showCaller(doc json.RawMessage) error {
 		return fmt.Errorf("cannot read the server's answer: %w", err)
 	}
 	if len(who.Roles) == 0 {
-		s.remark("no role in any project")
+		s.Remark("no role in any project")
 		return nil
 	}
 	type R = client.RoleInProject
-	return s.write(append([]byte("\n"), tableOf(s.program, []column[R]{
-		{title: "PROJECT", cell: func(r R) string { return r.Project }},
-		{title: "ROLE", cell: func(r R) string { return string(r.Role) }},
+	return s.Write(append([]byte("\n"), show.Table(s.Printer, []show.Column[R]{
+		{Title: "PROJECT", Cell: func(r R) string { return r.Project }},
+		{Title: "ROLE", Cell: func(r R) string { return string(r.Role) }},
 	}, who.Roles)...))
 }
 

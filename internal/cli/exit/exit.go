@@ -1,0 +1,98 @@
+// Package exit is how a command line ends: the exit codes, and errors that know theirs.
+package exit
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+)
+
+// The exit codes. Their meaning never changes; docs/ipamctl.md repeats exitCodes, and a test keeps the two equal.
+const (
+	OK          = 0
+	Failed      = 1
+	Usage       = 2
+	NotFound    = 3
+	Conflict    = 4
+	Unavailable = 5
+)
+
+// Codes say what each code means, in one sentence for people who write scripts.
+var Codes = []struct {
+	Code          int
+	Name, Meaning string
+}{
+	{OK, "ok", "It was done."},
+	{Failed, "failed", "Refused for good, or failed: not valid (400), not allowed (401, 403), would never fit (422), " +
+		"a fault of the server (500), or `audit` found something wrong."},
+	{Usage, "usage", "The command line or a file it names is not valid; nothing was sent."},
+	{NotFound, "not found", "A thing that was named does not exist, or may not be seen (404)."},
+	{Conflict, "conflict", "The state says no: taken, overlapping, in use, exhausted, over a quota, the last admin, " +
+		"changed meanwhile (409, 412), or `apply` found something that differs from the plan."},
+	{Unavailable, "unavailable", "No answer, or not now: no connection, out of time, interrupted, too many requests " +
+		"(429, 502, 503, 504). Repeating is safe, with the key that was printed; after a delete it says what to look at first."},
+}
+
+// exiter is an error that knows its exit code.
+type exiter interface {
+	error
+	ExitCode() int
+}
+
+// CodeOf is the code of an error; what does not say is "failed".
+func CodeOf(err error) int {
+	if err == nil {
+		return OK
+	}
+	if e, ok := errors.AsType[exiter](err); ok {
+		return e.ExitCode()
+	}
+	return Failed
+}
+
+// CodeOfStatus is the code of a refusal by its HTTP status, so that a problem code this build does not know has one too.
+func CodeOfStatus(status int) int {
+	switch status {
+	case http.StatusNotFound:
+		return NotFound
+	case http.StatusConflict, http.StatusPreconditionFailed:
+		return Conflict
+	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return Unavailable
+	default:
+		return Failed
+	}
+}
+
+// UsageError is a command line, or a file it names, that cannot be carried out as it is.
+type UsageError string
+
+// Error implements error.
+func (e UsageError) Error() string { return string(e) }
+
+// ExitCode is that of usage.
+func (UsageError) ExitCode() int { return Usage }
+
+// Usagef makes a [UsageError].
+func Usagef(format string, args ...any) error { return UsageError(fmt.Sprintf(format, args...)) }
+
+// Verdict is an end that was explained already: the exit code alone is left to say.
+type Verdict int
+
+// Error implements error.
+func (v Verdict) Error() string { return fmt.Sprintf("exit code %d", int(v)) }
+
+// ExitCode is the verdict.
+func (v Verdict) ExitCode() int { return int(v) }
+
+// aboutError says which of many things an error is about.
+type aboutError struct {
+	error
+	what string
+}
+
+// About says which of many things an error is about.
+func About(what string, err error) error { return &aboutError{err, what} }
+
+func (e *aboutError) Error() string { return e.what + ": " + e.error.Error() }
+func (e *aboutError) Unwrap() error { return e.error }

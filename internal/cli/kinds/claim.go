@@ -1,0 +1,92 @@
+package kinds
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/carve-ipam/carve/client"
+	"github.com/carve-ipam/carve/internal/cli/session"
+	"github.com/carve-ipam/carve/internal/cli/show"
+	"github.com/carve-ipam/carve/internal/cli/verbs"
+)
+
+func claimKind(p *session.Program) verbs.Kind[client.IPClaim] {
+	return verbs.Kind[client.IPClaim]{P: p, View: claimView(), Home: verbs.HomeOf(p, "claims"), Fields: append(verbs.LabelFields(), claimFields()...)}
+}
+
+func claimCommand(p *session.Program) *cobra.Command {
+	k := claimKind(p)
+	filters := []verbs.Filter{
+		verbs.SelectorFilter("claims"),
+		verbs.By("phase", "phase", "only claims in this phase", verbs.OneOf(client.IPClaimPhaseBound, client.IPClaimPhasePending,
+			client.IPClaimPhaseReleasing, client.IPClaimPhaseError)),
+		verbs.FamilyFilter("blocks"), verbs.PoolFilter(), verbs.ClassFilter("only what this `CLASS` served"),
+	}
+	return verbs.Group("claim", "Requests for one block each; the answer holds the block", []string{"claims"},
+		claimCreate(k),
+		claimPut(k),
+		k.SetVerb(&cobra.Command{
+			Use:   "set NAME [--label KEY=VALUE]... [--reclaim-policy POLICY] ...",
+			Short: "Change the labels and annotations of a claim, and what becomes of its block",
+			Long: `Changes what is given and leaves the rest. 'none' as a policy is the default one. The block of a claim never changes, nor does
+what was asked for: 'ipamctl claim delete' gives it back.`,
+			Example: `  ipamctl claim set web --label team=shop --label old-
+  ipamctl claim set vip --reclaim-policy Retain`,
+		}, verbs.Creation{}),
+		claimBatch(p),
+		claimExplain(p),
+		k.ListVerb("Lists the claims of the project, in order of name, or with --pool in order of address. Filters add up.",
+			slices.Concat(filters, verbs.PlaceFilters())...),
+		k.GetVerb(),
+		k.ShowVerb(),
+		k.DeleteVerb(verbs.Removal{
+			Left: blockKept,
+			Long: "Gives the blocks of claims back, at once or after the cool-down of their class or pool; with --reclaim-policy Retain\ntheir allocations keep them.",
+		}),
+	)
+}
+
+// blockKept says of a claim whose block will be kept which block it is and by which allocation, by the name that --allocation takes.
+func blockKept(ctx context.Context, s *session.Session, name string, dry bool) (string, error) {
+	found, err := s.Ask(ctx, session.Get(s.In("claims", name)...))
+	if err != nil {
+		return "", err
+	}
+	claims, err := show.Decode[client.IPClaim]([]json.RawMessage{found.Body})
+	if err != nil || claims[0].Status.ReclaimPolicy != client.ReclaimPolicyRetain {
+		return "", err
+	}
+	verb, is := "is", claims[0].Status
+	if dry {
+		verb = "would be"
+	}
+	return "; " + is.AllocatedCIDR + " " + verb + " retained as allocation " + show.RefText(&is.AllocationRef, s.Project), nil
+}
+
+func claimView() show.View[client.IPClaim] {
+	type T = client.IPClaim
+	return show.View[T]{
+		Kind: "claim",
+		Name: func(t T) string { return t.Metadata.Name },
+		Cidr: func(t T) string { return t.Status.AllocatedCIDR },
+		More: []show.Column[T]{
+			{Title: "PROJECT", Cell: func(t T) string { return t.Metadata.Project }},
+			{Title: "ANNOTATIONS", Cell: func(t T) string { return show.JoinPairs(t.Metadata.Annotations) }},
+		},
+		Columns: append([]show.Column[T]{
+			{Title: "NAME", Cell: func(t T) string { return t.Metadata.Name }},
+			{Title: "CIDR", Cell: func(t T) string { return t.Status.AllocatedCIDR }},
+			{Title: "POOL", Cell: func(t T) string { return show.RefText(&t.Status.PoolRef, t.Metadata.Project) }},
+			{Title: "CLASS", Cell: func(t T) string { return classText(t.Status.ClassProject, t.Status.ClassName, t.Metadata.Project) }},
+			{Title: "PHASE", Cell: func(t T) string { return string(t.Status.Phase) }},
+			{Title: "RECLAIM", Cell: func(t T) string { return string(t.Status.ReclaimPolicy) }},
+			{Title: "SCOPE", Wide: true, Cell: func(t T) string { return show.JoinPairs(t.Spec.Scope) }},
+			{Title: "OWNER", Wide: true, Cell: func(t T) string { return ownerText(t.Spec.OwnerRef) }},
+			{Title: "ALLOCATION", Wide: true, Cell: func(t T) string { return show.RefText(&t.Status.AllocationRef, t.Metadata.Project) }},
+			{Title: "REGION", Wide: true, Cell: func(t T) string { return t.Metadata.Region }},
+		}, metaColumns(func(t T) client.Metadata { return t.Metadata })...),
+	}
+}

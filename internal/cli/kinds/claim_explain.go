@@ -1,0 +1,137 @@
+package kinds
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/carve-ipam/carve/client"
+	"github.com/carve-ipam/carve/internal/cli/session"
+	"github.com/carve-ipam/carve/internal/cli/show"
+	"github.com/carve-ipam/carve/internal/cli/verbs"
+)
+
+func claimExplain(p *session.Program) *cobra.Command {
+	cmd := verbs.Bare(&cobra.Command{
+		Use:   "explain [--class CLASS | --pool POOL | --selector LABELS | --allocation UUID]",
+		Short: "Say what a claim would get, or why it would be refused, and what would help",
+		Long: `Decides a claim as 'claim create' with the same flags would at this moment, writes nothing, and shows how it was decided: the
+class, the pools in their order, the quotas, and what came of each. Nobody holds the block by it: the next claim may get it.
+
+With -q it prints the CIDR alone, and nothing where the claim would be refused. The exit code is 0 either way: the question was
+answered. Pools that are not the project's, nor granted to it, are named by their project alone.`,
+		Example: `  ipamctl claim explain --class standard --prefix-length 26
+  ipamctl claim explain --family 6
+  ipamctl claim explain --class clusters --scope cluster=web-eu`,
+	})
+	fields := verbs.AddFields(p, cmd, claimFields(), false)
+	cmd.RunE = p.Verb(func(ctx context.Context, _ []string) error {
+		doc := map[string]any{"spec": map[string]any{}}
+		if err := checkClaim(cmd); err != nil {
+			return err
+		}
+		if err := fields.Into(cmd, doc); err != nil {
+			return err
+		}
+		s, err := p.InProject()
+		if err != nil {
+			return err
+		}
+		body, err := show.Marshal(doc)
+		if err != nil {
+			return err
+		}
+		a, err := s.Ask(ctx, session.Request{Method: http.MethodPost, Path: s.In("claim-explanations"), Body: body})
+		if err != nil {
+			return err
+		}
+		return showExplanation(p, a.Body)
+	})
+	return cmd
+}
+
+// showExplanation prints what was decided: a sentence, the steps, and below them what would help.
+func showExplanation(p *session.Program, doc json.RawMessage) error {
+	switch p.Output {
+	case show.FormatJSON, show.FormatYAML:
+		return p.Document(doc)
+	}
+	var e client.ClaimExplanation
+	if err := json.Unmarshal(doc, &e); err != nil {
+		return fmt.Errorf("cannot read the server's answer: %w", err)
+	}
+	if p.Quiet || p.Output == show.FormatName {
+		if e.AllocatedCIDR == "" {
+			p.Remark("%s", show.Clean(e.Detail))
+			return nil
+		}
+		return p.Lines([]string{e.AllocatedCIDR})
+	}
+	var b bytes.Buffer
+	b.WriteString(decisionText(e))
+	if len(e.Steps) > 0 {
+		b.WriteByte('\n')
+		b.Write(show.Table(p.Printer, stepColumns(), e.Steps))
+	}
+	if len(e.Remedies) > 0 {
+		b.WriteByte('\n')
+		b.Write(show.Table(p.Printer, remedyColumns(), e.Remedies))
+	}
+	return p.Write(b.Bytes())
+}
+
+// decisionText is what was decided, in a line or two.
+func decisionText(e client.ClaimExplanation) string {
+	text := string(e.Outcome)
+	if e.Code != "" {
+		text += " (" + string(e.Code) + ")"
+	}
+	text += ": " + e.Detail
+	if e.Outcome == client.ClaimOutcomeBound && e.ReclaimPolicy != "" {
+		text += " Reclaim policy: " + string(e.ReclaimPolicy) + "."
+	}
+	return show.Clean(text) + "\n"
+}
+
+func stepColumns() []show.Column[client.DecisionStep] {
+	type T = client.DecisionStep
+	return []show.Column[T]{
+		{Title: "OUTCOME", Cell: func(t T) string { return string(t.Outcome) }},
+		{Title: "KIND", Cell: func(t T) string { return string(t.Kind) }},
+		{Title: "NAME", Cell: func(t T) string { return t.Name }},
+		{Title: "CODE", Wide: true, Cell: func(t T) string { return string(t.Code) }},
+		{Title: "WHY", Cell: func(t T) string { return t.Detail }},
+	}
+}
+
+func remedyColumns() []show.Column[client.Remedy] {
+	type T = client.Remedy
+	return []show.Column[T]{
+		{Title: "WHAT WOULD HELP", Cell: func(t T) string { return t.Detail }},
+		{Title: "FLAG", Cell: remedyFlag},
+	}
+}
+
+// remedyFlag is a remedy in terms of flags, as far as it is one.
+func remedyFlag(r client.Remedy) string {
+	flag, known := map[string]string{
+		"/spec/className": "--class", "/spec/poolRef": "--pool", "/spec/poolSelector": "--selector", "/spec/allocationRef": "--allocation",
+		"/spec/prefixLength": "--prefix-length", "/spec/cidr": "--cidr", "/spec/address": "--address", "/spec/ipFamily": "--family",
+		"/spec/reclaimPolicy": "--reclaim-policy",
+	}[strings.TrimSuffix(r.Pointer, "/name")]
+	switch role, scoped := strings.CutPrefix(r.Pointer, "/spec/scope/"); {
+	case scoped:
+		return "--scope " + role + "=" + show.FirstOf(r.Value, "...")
+	case known && r.Value != "":
+		return flag + " " + r.Value
+	case known:
+		return flag
+	default:
+		return strings.TrimSpace(r.Pointer + " " + r.Value)
+	}
+}

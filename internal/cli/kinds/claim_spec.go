@@ -1,0 +1,129 @@
+package kinds
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/selection"
+
+	"github.com/carve-ipam/carve/client"
+	"github.com/carve-ipam/carve/internal/cli/exit"
+	"github.com/carve-ipam/carve/internal/cli/session"
+	"github.com/carve-ipam/carve/internal/cli/verbs"
+)
+
+// claimFields are what is asked for: where to take it from, and what.
+func claimFields() []verbs.Field {
+	return []verbs.Field{
+		{
+			Flag: "class", Path: "spec.className", Value: verbs.Strictly(verbs.NameOf("class")), Complete: verbs.CompleteClasses,
+			Create: "by this `CLASS` of the project, or of platform (default: the default class of the family)",
+		},
+		{
+			Flag: "scope", Path: "spec.scope", Value: verbs.PairsOf,
+			Create: "value of a role that the class asks for, as `role=value` (repeatable)",
+		},
+		{
+			Flag: "pool", Path: "spec.poolRef", Value: verbs.Strictly(verbs.RefOf), Complete: verbs.CompletePools,
+			Create: "take it from this `POOL` and no other, name or project/name",
+		},
+		{
+			Flag: "selector", Short: "l", Path: "spec.poolSelector", Value: verbs.Strictly(verbs.ReadBy(parseSelector)),
+			Create: "take it from the first pool that has room and such `LABELS`: 'a=b,c!=d,e in (f,g),!h' (deprecated: use --class)",
+		},
+		{
+			Flag: "allocation", Path: "spec.allocationRef", Value: verbs.Strictly(verbs.ReadBy(parseAllocation)),
+			Create: "bind this retained allocation again; its name is a `UUID`, alone or as project/UUID",
+		},
+		{Flag: "prefix-length", Path: "spec.prefixLength", Value: verbs.Bits, Create: "length of the block (default: that of the class, or of the pool)"},
+		{Flag: "cidr", Path: "spec.cidr", Value: verbs.Text, Create: "this very block, a `CIDR`"},
+		{Flag: "address", Path: "spec.address", Value: verbs.Text, Create: "this very `ADDRESS`"},
+		{Flag: "family", Path: "spec.ipFamily", Value: verbs.FamilyText, Create: "only classes and pools of this address family: IPv4, IPv6"},
+		{Flag: "reclaim-policy", Path: "spec.reclaimPolicy", Value: verbs.Reclaims, Usage: "what becomes of the block when the claim is deleted"},
+		{Flag: "owner", Path: "spec.ownerRef", Value: verbs.ReadBy(parseOwner), Create: "your object that it is for, as `kind/name/uid`"},
+	}
+}
+
+// checkClaim judges what flags mean together.
+func checkClaim(cmd *cobra.Command) error {
+	elsewhere := howMany(cmd, "pool", "selector", "allocation")
+	switch {
+	case elsewhere+howMany(cmd, "class") > 1:
+		return exit.Usagef("from where? Give one of --class, --pool, --selector and --allocation, or none of them for the default class")
+	case elsewhere > 0 && verbs.Said(cmd, "scope") != "":
+		return exit.Usagef("--scope is about classes: it has no meaning with --pool, --selector and --allocation")
+	case howMany(cmd, "prefix-length", "cidr", "address") > 1:
+		return exit.Usagef("give one of --prefix-length, --cidr and --address: each says how large the block is")
+	default:
+		return nil
+	}
+}
+
+// parseAllocation reads the name of an allocation, a UUID, alone or as columns print it: project/UUID, of the project whose pool it is in.
+func parseAllocation(s string) (any, error) {
+	project, name, foreign := strings.Cut(s, "/")
+	if !foreign {
+		project, name = "", s
+	}
+	if !session.NameRE.MatchString(name) || foreign && !session.NameRE.MatchString(project) {
+		return nil, exit.Usagef("--allocation is the name of an allocation, a UUID or project/UUID, not %q", s)
+	}
+	return &client.AllocationRef{Project: project, Name: name}, nil
+}
+
+// howMany counts the flags that were given, empty ones too.
+func howMany(cmd *cobra.Command, flags ...string) int {
+	n := 0
+	for _, name := range flags {
+		if cmd.Flags().Changed(name) {
+			n++
+		}
+	}
+	return n
+}
+
+// parseOwner reads kind/name/uid, of which the later ones may be missing. A uid may hold slashes, the others may not.
+func parseOwner(s string) (any, error) {
+	parts := append(strings.SplitN(s, "/", 3), "", "")
+	return &client.OwnerRef{Kind: parts[0], Name: parts[1], UID: parts[2]}, nil
+}
+
+// parseSelector reads a selector in the syntax of Kubernetes, with its own parser, and writes it in the shape of the API.
+// Ordering (a>1) is part of the syntax and not of the contract.
+func parseSelector(text string) (any, error) {
+	requirements, err := labels.ParseToRequirements(text)
+	if err != nil {
+		return nil, exit.Usagef("--selector: %v", err)
+	}
+	out := &client.LabelSelector{} //nolint:staticcheck // deprecated for callers, and served on
+	for _, r := range requirements {
+		values := r.ValuesUnsorted()
+		e := client.LabelSelectorRequirement{Key: r.Key(), Values: values}
+		switch r.Operator() {
+		case selection.Equals, selection.DoubleEquals:
+			if _, twice := out.MatchLabels[r.Key()]; !twice {
+				if out.MatchLabels == nil {
+					out.MatchLabels = client.Labels{}
+				}
+				out.MatchLabels[r.Key()] = values[0]
+				continue
+			}
+			e.Operator = client.LabelSelectorOperatorIn
+		case selection.In:
+			e.Operator = client.LabelSelectorOperatorIn
+		case selection.NotIn, selection.NotEquals:
+			e.Operator = client.LabelSelectorOperatorNotIn
+		case selection.Exists:
+			e.Operator, e.Values = client.LabelSelectorOperatorExists, nil
+		case selection.DoesNotExist:
+			e.Operator, e.Values = client.LabelSelectorOperatorDoesNotExist, nil
+		case selection.GreaterThan, selection.LessThan:
+			return nil, exit.Usagef("--selector: labels are words, %q compares numbers", r.String())
+		default:
+			return nil, exit.Usagef("--selector: cannot read %q", r.String())
+		}
+		out.MatchExpressions = append(out.MatchExpressions, e)
+	}
+	return out, nil
+}

@@ -1,0 +1,81 @@
+package kinds
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+
+	"github.com/spf13/cobra"
+
+	"github.com/carve-ipam/carve/client"
+	"github.com/carve-ipam/carve/internal/cli/session"
+	"github.com/carve-ipam/carve/internal/cli/show"
+	"github.com/carve-ipam/carve/internal/cli/verbs"
+)
+
+// Classes is the kind of classes.
+func Classes(p *session.Program) verbs.Kind[client.IPClass] {
+	return verbs.Kind[client.IPClass]{P: p, View: classView(), Home: verbs.HomeOf(p, "classes"), Fields: classFields(), Read: ownClass}
+}
+
+func classCommand(p *session.Program) *cobra.Command {
+	k := Classes(p)
+	return verbs.Group("class", "Policies for handing out blocks: pools list them, claims name them", []string{"classes"},
+		classCreate(p),
+		k.ListVerb("Lists the classes that the project may use: its own, and the shared ones of 'platform'. Filters add up.",
+			verbs.SelectorFilter("classes"), verbs.FamilyFilter("classes")),
+		classShow(p, k.Complete()),
+		classSet(p),
+		k.DeleteVerb(verbs.Removal{
+			Long: "Deletes classes of the project itself. Refused while pools list them, pools that were carved for their scopes exist, or claims\n" +
+				"name them; nothing changes then.",
+		}),
+	)
+}
+
+// ownClass asks for a class of the project itself. The server answers with the shared one of the platform where there is
+// none; for who wants to know what became of their own that is nothing there.
+func ownClass(ctx context.Context, s *session.Session, name string) (session.Answer, error) {
+	a, err := s.Ask(ctx, session.Get(s.In("classes", name)...))
+	if err != nil {
+		return a, err
+	}
+	var found client.IPClass
+	if err := json.Unmarshal(a.Body, &found); err != nil || found.Metadata.Project == s.Project {
+		return a, nil //nolint:nilerr // what is no class is shown as it came
+	}
+	return a, &session.Refusal{Status: http.StatusNotFound, Problem: client.Problem{
+		Code: client.ProblemCodeNotFound, Detail: fmt.Sprintf("Class %s/%s was not found.", s.Project, name),
+	}}
+}
+
+func classView() show.View[client.IPClass] {
+	type T = client.IPClass
+	return show.View[T]{
+		Kind: "class",
+		Name: func(t T) string { return t.Metadata.Name },
+		Columns: append([]show.Column[T]{
+			{Title: "NAME", Cell: func(t T) string { return t.Metadata.Name }},
+			{Title: "PROJECT", Cell: func(t T) string { return t.Metadata.Project }},
+			{Title: "FAMILY", Cell: func(t T) string { return string(t.Spec.IPFamily) }},
+			{Title: "DEFAULT", Cell: func(t T) string { return show.Yes(IsDefault(t)) }},
+			{Title: "LENGTHS", Cell: classLengths},
+			{Title: "POOLS", Cell: poolCount},
+			{Title: "USED", Cell: func(t T) string { return show.Percent(t.Status.UtilizationPercent) }},
+			{Title: "LARGEST", Cell: func(t T) string { return show.Slashed(t.Status.LargestPrefixLength) }},
+			{Title: "FULL", Wide: true, Cell: classBar},
+			{Title: "TOTAL", Wide: true, Cell: func(t T) string { return t.Status.Capacity.Total }},
+			{Title: "AVAILABLE", Wide: true, Cell: func(t T) string { return t.Status.Capacity.Available }},
+			{Title: "STRATEGY", Wide: true, Cell: func(t T) string { return string(t.Spec.Strategy) }},
+			{Title: "SELECTION", Wide: true, Cell: func(t T) string { return string(t.Spec.PoolSelection) }},
+			{Title: "RECLAIM", Wide: true, Cell: func(t T) string { return string(t.Spec.ReclaimPolicy) }},
+			{Title: "REUSE AFTER", Wide: true, Cell: func(t T) string { return t.Spec.ReuseAfter }},
+			{Title: "POOL PER", Wide: true, Cell: poolPerText},
+			{Title: "VISIBILITY", Wide: true, Cell: func(t T) string { return string(t.Spec.Visibility) }},
+		}, metaColumns(func(t T) client.Metadata { return t.Metadata })...),
+	}
+}
+
+// IsDefault reports whether a class serves claims that name nothing.
+func IsDefault(c client.IPClass) bool { return c.Spec.IsDefault != nil && *c.Spec.IsDefault }

@@ -1,0 +1,163 @@
+package kinds
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/carve-ipam/carve/client"
+	"github.com/carve-ipam/carve/internal/cli/exit"
+	"github.com/carve-ipam/carve/internal/cli/session"
+	"github.com/carve-ipam/carve/internal/cli/verbs"
+)
+
+// classFields are what a class is made of, and what can change about it.
+func classFields() []verbs.Field {
+	return append(verbs.LabelFields(), []verbs.Field{
+		verbs.Description(),
+		{Flag: "family", Path: "spec.ipFamily", Value: verbs.FamilyText, Create: "address family of the blocks: IPv4, IPv6"},
+		{Flag: "strategy", Path: "spec.strategy", Value: verbs.Strategies, Usage: "how places in a pool are chosen"},
+		{
+			Flag: "pool-selection", Path: "spec.poolSelection", Usage: "which pool is tried first",
+			Value: verbs.OneOf(client.PoolSelectionFirstFit, client.PoolSelectionLeastUtilized),
+		},
+		{Flag: "reclaim-policy", Path: "spec.reclaimPolicy", Value: verbs.Reclaims, Usage: "what becomes of a block when its claim is deleted"},
+		{
+			Flag: "visibility", Path: "spec.visibility", Usage: "whom it serves",
+			Value: verbs.OneOf(client.ClassVisibilityConsumer, client.ClassVisibilityShared, client.ClassVisibilityPlatform),
+		},
+		{
+			Flag: "min-prefix-length", Path: "spec.allowedPrefixLengths.min", Value: verbs.Bits,
+			Create: "the largest block that may be claimed (default: what the pools allow)", Set: "the largest block that may be claimed, or none",
+		},
+		{
+			Flag: "max-prefix-length", Path: "spec.allowedPrefixLengths.max", Value: verbs.Bits,
+			Create: "the smallest block that may be claimed (default: what the pools allow)", Set: "the smallest block that may be claimed, or none",
+		},
+		{
+			Flag: "default-prefix-length", Path: "spec.defaultPrefixLength", Value: verbs.Bits,
+			Create: "what a claim without a length gets (default: what the pool says)", Set: "what a claim without a length gets, or none",
+		},
+		{
+			Flag: "reuse-after", Path: "spec.reuseAfter", Value: verbs.Policy,
+			Create: "how long nobody gets a released block: 10m, 72h, 3d, 0s", Set: "how long nobody gets a released block: 10m, 72h, 3d, 0s, or none",
+		},
+		{
+			Flag: "empty-pool-ttl", Path: "spec.emptyPoolTTL", Value: verbs.Policy,
+			Create: "with --pool-per: after how long an empty pool is deleted", Set: "with --pool-per: after how long an empty pool is deleted, or none",
+		},
+		{Flag: "default", Path: "spec.isDefault", Value: verbs.YesOrNo, Usage: "serve claims of its family that name nothing"},
+		{
+			Flag: "pool-per", Path: "spec.poolPer", Value: verbs.ListOf(true, nil, func(_ string, roles []string) (any, error) { return roles, nil }),
+			Create: "`ROLES` that have a pool of their own: project, or project and others, as in project,cluster",
+		},
+		{Flag: "pool-prefix-length", Path: "spec.poolPrefixLength", Value: verbs.Bits, Create: "with --pool-per: length of each such pool"},
+		{
+			Flag: "parameter", Path: "spec.parameters", Value: verbs.PairsOf, Create: "text for the provisioner and for people (repeatable)",
+			Set: "parameter to set, or with a dash behind its key to take away (repeatable)",
+		},
+	}...)
+}
+
+func classCreate(p *session.Program) *cobra.Command {
+	return movable(func(c verbs.Creation) *cobra.Command {
+		c.Check = func(cmd *cobra.Command) error {
+			if err := checkMove(cmd); err != nil {
+				return err
+			}
+			return checkClass(cmd)
+		}
+		return Classes(p).CreateVerb(&cobra.Command{
+			Use:   "create NAME --family FAMILY",
+			Short: "Make a class: how blocks of a family are handed out to who names it",
+			Long: `Makes a policy for handing out blocks: which lengths, how they are placed, which pools are tried, what becomes of a block when
+its claim is deleted. It serves nobody before a pool lists it ('ipamctl pool create --class', 'ipamctl pool set --class').
+
+With --default it also serves claims that name nothing. With --pool-per claims do not draw from the pools that list it: each
+project, and in it each combination of the other roles (--scope of a claim), has a pool of --pool-prefix-length of its own, which the
+first claim carves.`,
+			Example: `  ipamctl class create standard --family ipv4 --default-prefix-length 28 --min-prefix-length 24 --default
+  ipamctl class create clusters --family ipv4 --pool-per project,cluster --pool-prefix-length 20 --default-prefix-length 26
+  ipamctl class create slow --family 6 --reuse-after 3d --pool-selection LeastUtilized`,
+		}, c)
+	})
+}
+
+func classSet(p *session.Program) *cobra.Command {
+	return movable(func(c verbs.Creation) *cobra.Command {
+		return Classes(p).SetVerb(&cobra.Command{
+			Use:   "set NAME [--default] [--default-prefix-length N] [--reuse-after DURATION] ...",
+			Short: "Change what is given of a class",
+			Long: `Changes what is given and leaves the rest; 'none' gives a field its default. What changes holds for later claims: claims that
+exist keep what they have. The family, --pool-per and --pool-prefix-length never change.`,
+			Example: `  ipamctl class set standard --default-prefix-length 26 --max-prefix-length none
+  ipamctl class set gold --default --move-default
+  ipamctl class set standard --label tier=gold --label old-`,
+		}, c)
+	})
+}
+
+// movable is a verb that can make a class the default in the place of another one.
+func movable(verb func(c verbs.Creation) *cobra.Command) *cobra.Command {
+	cmd := verb(verbs.Creation{Check: checkMove, Query: func(cmd *cobra.Command) session.Query {
+		if verbs.Said(cmd, "move-default") != "true" {
+			return nil
+		}
+		return session.Query{"moveDefault=true"}
+	}})
+	cmd.Flags().Bool("move-default", false, "with --default: take it off the class that has it")
+	cmd.Flags().SetNormalizeFunc(classFlagNames)
+	return cmd
+}
+
+func checkMove(cmd *cobra.Command) error {
+	if verbs.Said(cmd, "move-default") == "true" && verbs.Said(cmd, "default") != "true" {
+		return exit.Usagef("--move-default is about --default: it makes this class the default instead of the one that is")
+	}
+	return nil
+}
+
+// classFlagNames lets flags be said in short, and as the contract says them.
+func classFlagNames(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+	switch name {
+	case "ip-family":
+		name = "family"
+	case "min-length", "max-length", "default-length", "pool-length":
+		name = strings.Replace(name, "-length", "-prefix-length", 1)
+	case "is-default":
+		name = "default"
+	}
+	return pflag.NormalizedName(name)
+}
+
+// roleRE is what the contract calls a role.
+var roleRE = regexp.MustCompile(`^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$`)
+
+// checkClass judges what the flags of a new class mean together.
+func checkClass(cmd *cobra.Command) error {
+	per, err := cmd.Flags().GetStringSlice("pool-per")
+	length := verbs.Said(cmd, "pool-prefix-length")
+	switch {
+	case err != nil:
+		return err
+	case verbs.Said(cmd, "family") == "":
+		return exit.Usagef("of which family? Give --family")
+	case len(per) == 0 && length != "":
+		return exit.Usagef("--pool-prefix-length needs --pool-per: it is the length of the pools that are carved for scopes")
+	case len(per) == 0 && verbs.Said(cmd, "empty-pool-ttl") != "":
+		return exit.Usagef("--empty-pool-ttl needs --pool-per: it is about the pools that are carved for scopes")
+	case len(per) > 0 && per[0] != "project":
+		return exit.Usagef("--pool-per begins with project: no two projects share such a pool")
+	case len(per) > 0 && length == "":
+		return exit.Usagef("--pool-per needs --pool-prefix-length: how large is each of these pools?")
+	}
+	for i, role := range per {
+		if !roleRE.MatchString(role) || slices.Contains(per[:i], role) {
+			return exit.Usagef("--pool-per: %q is not a role, or it is there twice", role)
+		}
+	}
+	return nil
+}

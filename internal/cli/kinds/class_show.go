@@ -1,0 +1,230 @@
+package kinds
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/carve-ipam/carve/client"
+	"github.com/carve-ipam/carve/internal/cli/session"
+	"github.com/carve-ipam/carve/internal/cli/show"
+	"github.com/carve-ipam/carve/internal/cli/verbs"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+func classShow(p *session.Program, complete verbs.Completion) *cobra.Command {
+	return &cobra.Command{
+		Use:   "show NAME...",
+		Short: "Show classes by name: what they hand out, how full they are, and the pools behind them",
+		Long: `Shows the classes that claims of the project find by these names: its own, or else the shared ones of 'platform'. Below it stand
+the pools of the project that list the class or were carved for its scopes; those of another project are shown there (-p).
+
+-o json and yaml have the class as the server described it, without the pools.`,
+		Aliases:           []string{"get"},
+		Args:              verbs.Refs("class", 1, -1),
+		ValidArgsFunction: complete,
+		RunE: p.Verb(func(ctx context.Context, args []string) error {
+			things, err := verbs.Resources(p, p.InProject, args)
+			if err != nil {
+				return err
+			}
+			docs := make([]json.RawMessage, len(things))
+			for i := range things {
+				if docs[i], err = class(ctx, &things[i]); err != nil {
+					return err
+				}
+			}
+			if p.Quiet || p.Output != show.FormatTable {
+				return show.Several(p.Printer, classView(), docs)
+			}
+			return describeClasses(ctx, p, things, docs)
+		}),
+	}
+}
+
+// class asks for a class. One of the platform is asked for from the caller's own project first, where it is found if nothing of that name
+// hides it: a tenant may not look into the platform. What was found there is shown as the project sees it.
+func class(ctx context.Context, t *verbs.Resource) (json.RawMessage, error) {
+	get := func(s *session.Session) (json.RawMessage, error) {
+		a, err := s.Ask(ctx, session.Get(s.In("classes", t.Name)...))
+		return a.Body, err
+	}
+	if home := t.At.Project; t.Project == ipam.PlatformProject && home != ipam.PlatformProject && session.NameRE.MatchString(home) {
+		own := *t.Session
+		own.Project = home
+		doc, err := get(&own)
+		if err == nil {
+			found, err := show.Decode[client.IPClass]([]json.RawMessage{doc})
+			if err != nil {
+				return nil, err
+			}
+			if found[0].Metadata.Project == ipam.PlatformProject {
+				t.Session = &own
+				return doc, nil
+			}
+		}
+	}
+	return get(t.Session)
+}
+
+// describeClasses prints a paragraph for each class, with the pools behind it of the project that asked.
+func describeClasses(ctx context.Context, p *session.Program, things []verbs.Resource, docs []json.RawMessage) error {
+	classes, err := show.Decode[client.IPClass](docs)
+	if err != nil {
+		return err
+	}
+	var all bytes.Buffer
+	for i, c := range classes {
+		if i > 0 {
+			all.WriteByte('\n')
+		}
+		s := things[i].Session
+		all.Write(describe(c))
+		if c.Status.BackingPools == 0 {
+			continue
+		}
+		pools, _, err := Pools(p).Every(ctx, s, session.Query{}.With("class", c.Metadata.Name))
+		if err != nil {
+			return err
+		}
+		carved := slices.IndexFunc(pools, isCarved) >= 0
+		if len(pools) > 0 {
+			all.WriteByte('\n')
+			all.Write(show.Table(p.Printer, backingColumns(carved), pools))
+		}
+		listing := slices.DeleteFunc(pools, isCarved)
+		if elsewhere := c.Status.BackingPools - int64(len(listing)); elsewhere > 0 && c.Metadata.Project != s.Project {
+			fmt.Fprintf(&all, "\nPools of %s behind it: %d\n", show.Clean(c.Metadata.Project), elsewhere)
+		}
+	}
+	return p.Write(all.Bytes())
+}
+
+// describe is what a class is, one thing a line.
+func describe(c client.IPClass) []byte {
+	lines := []show.Line{
+		{"class", c.Metadata.Project + "/" + c.Metadata.Name},
+		{"description", c.Spec.Description},
+		{"family", string(c.Spec.IPFamily)},
+		{"serves", servedText(c)},
+		{"lengths", classLengths(c)},
+		{"placed by", show.FirstOf(string(c.Spec.Strategy), "the strategy of the pool") + ", pools in order of " + string(c.Spec.PoolSelection)},
+		{"when released", releasedText(c.Spec)},
+		{"pool per", poolPerText(c)},
+		{"pools", poolCount(c)},
+		{"full", classBar(c)},
+		{"available", availableText(c.Status.Capacity)},
+		{"largest", show.FirstOf(show.Slashed(c.Status.LargestPrefixLength), "none")},
+		{"parameters", show.JoinPairs(c.Spec.Parameters)},
+		{"labels", show.JoinPairs(c.Metadata.Labels)},
+	}
+	for _, condition := range c.Status.Conditions {
+		lines = append(lines, show.Line{strings.ToLower(condition.Type), string(condition.Status) + ": " + condition.Message})
+	}
+	return show.Paragraph(lines)
+}
+
+// isCarved tells the pools that were carved for scopes of a class from those that list it.
+func isCarved(p client.IPPool) bool { return p.Status.Scope != nil }
+
+// backingColumns are what matters of a pool behind a class, with the scopes where some were carved for one.
+func backingColumns(carved bool) []show.Column[client.IPPool] {
+	type T = client.IPPool
+	columns := []show.Column[T]{
+		{Title: "POOL", Cell: func(t T) string { return t.Metadata.Name }},
+		{Title: "CIDR", Cell: func(t T) string { return t.Status.AllocatedCIDR }},
+		{Title: "FULL", Cell: func(t T) string { return takenBar(t.Status.Capacity.Total, t.Status.Capacity.Available) }},
+		{Title: "AVAILABLE", Cell: func(t T) string { return t.Status.Capacity.Available }},
+		{Title: "COOLING DOWN", Cell: func(t T) string { return t.Status.Capacity.CoolingDown }},
+		{Title: "LARGEST FREE", Cell: func(t T) string { return show.Slashed(t.Status.LargestFreePrefixLength) }},
+	}
+	if carved {
+		columns = append(columns, show.Column[T]{Title: "FOR SCOPE", Cell: func(t T) string {
+			if t.Status.Scope == nil {
+				return ""
+			}
+			return strings.TrimRight(t.Status.Scope.Project+" "+show.JoinPairs(t.Status.Scope.Values), " ")
+		}})
+	}
+	return columns
+}
+
+// servedText is who is served: whose claims, and whether also those that name nothing.
+func servedText(c client.IPClass) string {
+	text := "claims of " + c.Metadata.Project
+	if c.Spec.Visibility == client.ClassVisibilityShared {
+		text = "claims of every project"
+	}
+	if IsDefault(c) {
+		text += ", and those that name nothing"
+	}
+	return text
+}
+
+func releasedText(s client.IPClassSpec) string {
+	switch {
+	case s.ReclaimPolicy == client.ReclaimPolicyRetain:
+		return "kept by its allocation (Retain)"
+	case s.ReuseAfter == "":
+		return "free as the pool says (Delete)"
+	case verbs.SameSpan(s.ReuseAfter) == "0s":
+		return "free at once (Delete)"
+	default:
+		return "free after " + s.ReuseAfter + " (Delete)"
+	}
+}
+
+// classLengths is what lengths a class hands out, as a pool shows them.
+func classLengths(c client.IPClass) string {
+	bounds := client.PoolAllocation{DefaultPrefixLength: c.Spec.DefaultPrefixLength}
+	if a := c.Spec.AllowedPrefixLengths; a != nil {
+		bounds.MinPrefixLength, bounds.MaxPrefixLength = a.Min, a.Max
+	}
+	return boundsText(&bounds)
+}
+
+// poolPerText is whose claims have a pool of their own: "project,cluster: a /20, deleted when empty for 48h".
+func poolPerText(c client.IPClass) string {
+	if len(c.Spec.PoolPer) == 0 {
+		return ""
+	}
+	text := strings.Join(c.Spec.PoolPer, ",") + ": a " + show.Slashed(c.Spec.PoolPrefixLength)
+	if c.Spec.EmptyPoolTTL != "" {
+		text += ", deleted when empty for " + c.Spec.EmptyPoolTTL
+	}
+	return text
+}
+
+// poolCount is how many pools list a class, and how many were carved for its scopes.
+func poolCount(c client.IPClass) string {
+	text := strconv.FormatInt(c.Status.BackingPools, 10)
+	if c.Status.ScopedPools > 0 {
+		text += " (" + strconv.FormatInt(c.Status.ScopedPools, 10) + " carved)"
+	}
+	return text
+}
+
+func availableText(c client.ClassCapacity) string {
+	return c.Available + " of " + c.Total + " addresses"
+}
+
+func classBar(c client.IPClass) string {
+	return takenBar(c.Status.Capacity.Total, c.Status.Capacity.Available)
+}
+
+// takenBar draws how much is not available, exactly. Empty where nothing is there to be taken.
+func takenBar(total, available string) string {
+	t, okT := new(big.Int).SetString(total, 10)
+	a, okA := new(big.Int).SetString(available, 10)
+	if !okT || !okA || t.Sign() == 0 {
+		return ""
+	}
+	return bar(new(big.Int).Sub(t, a).String(), total)
+}

@@ -1,0 +1,58 @@
+package kinds
+
+import (
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/carve-ipam/carve/client"
+	"github.com/carve-ipam/carve/internal/cli/session"
+	"github.com/carve-ipam/carve/internal/cli/show"
+	"github.com/carve-ipam/carve/internal/cli/verbs"
+)
+
+func eventCommand(p *session.Program) *cobra.Command {
+	k := verbs.Kind[client.AuditEvent]{P: p, View: eventView(), Home: verbs.HomeOf(p, "audit-events")}
+	at := verbs.Moment(p.Clock)
+	list := k.ListVerb(`Lists the audit trail of the project, newest first: every change, and every attempt to make one without the right to. With
+-o yaml what changed, before and after. Filters add up. The creation and the deletion of projects are in the trail of the
+project 'platform'.
+
+This is what people and programs did. Whether the data is right is another question: 'ipamctl audit' checks its invariants.`,
+		verbs.By("subject", "subject", "only what this `SUBJECT` did, like corp:alice@example.com or key:team-a/pipeline", verbs.Text),
+		verbs.By("operation", "operation", "only this `OPERATION` of the API, like deleteClaim", verbs.Text),
+		verbs.By("kind", "resourceKind", "only events about this `KIND`, like IPClaim", verbs.Text),
+		verbs.By("name", "resourceName", "only events about things of this `NAME`", verbs.Text),
+		verbs.By("outcome", "outcome", "only this `OUTCOME`: ok, or the code of a refusal, like permission_denied", verbs.Text),
+		verbs.By("since", "since", "only events at this time or later: 2026-03-03T12:00:00Z, or how long ago: 90m, 3d", at),
+		verbs.By("until", "until", "only events before this time, or this long ago", at))
+	verbs.CompleteWords(list, "outcome", []string{"ok", "permission_denied", "not_found"})
+	verbs.CompleteWords(list, "kind", []string{"Project", "Space", "IPPool", "IPClass", "IPClaim", "IPAllocation", "Member", "ApiKey", "PoolGrant", "SpaceGrant", "Quota"})
+	return verbs.Group("event", "The audit trail: who did what", []string{"events"}, list)
+}
+
+func eventView() show.View[client.AuditEvent] {
+	type T = client.AuditEvent
+	return show.View[T]{
+		Kind: "event",
+		Name: func(t T) string { return t.ID },
+		Columns: []show.Column[T]{
+			{Title: "TIME", Cell: func(t T) string { return t.At.UTC().Format(time.RFC3339) }},
+			{Title: "SUBJECT", Cell: func(t T) string { return t.Subject }},
+			{Title: "OPERATION", Cell: func(t T) string { return t.Operation }},
+			{Title: "RESOURCE", Cell: resourceText},
+			{Title: "OUTCOME", Cell: func(t T) string { return t.Outcome }},
+			{Title: "METHOD", Wide: true, Cell: func(t T) string { return t.Method }},
+			{Title: "FROM", Wide: true, Cell: func(t T) string { return t.RemoteAddress }},
+			{Title: "REQUEST", Wide: true, Cell: func(t T) string { return t.RequestID }},
+			{Title: "ID", Wide: true, Cell: func(t T) string { return t.ID }},
+		},
+	}
+}
+
+func resourceText(e client.AuditEvent) string {
+	if e.Resource.Name == "" {
+		return e.Resource.Kind
+	}
+	return e.Resource.Kind + " " + e.Resource.Name
+}

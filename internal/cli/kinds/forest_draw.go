@@ -1,0 +1,92 @@
+package kinds
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/carve-ipam/carve/client"
+)
+
+// treeLine is one line of the drawn tree: a space, a pool or a claim.
+type treeLine struct {
+	drawn string // the name behind its branches
+	cidr  string
+	pool  *client.IPPool // of a pool alone
+}
+
+// limb is what hangs on a pool: a child pool or a claim.
+type limb struct {
+	cidr  string
+	child *tree
+	claim string
+}
+
+// limbs are the child pools and the claims of a pool together, in order of address: both are carved from it.
+func (t *tree) limbs() []limb {
+	out := make([]limb, 0, len(t.Children)+len(t.claims))
+	for _, c := range t.Children {
+		out = append(out, limb{cidr: c.pool.Status.AllocatedCIDR, child: c})
+	}
+	for _, c := range t.claims {
+		out = append(out, limb{cidr: c.Status.AllocatedCIDR, claim: c.Metadata.Name})
+	}
+	slices.SortStableFunc(out, func(a, b limb) int { return compareBlocks(a.cidr, b.cidr) })
+	return out
+}
+
+// draw is the forest top down, as seen from a project.
+func (f forest) draw(project string) []treeLine {
+	var out []treeLine
+	for _, g := range f {
+		title := "space " + strings.TrimPrefix(g.Space, project+"/")
+		if g.Parent != "" {
+			title = "pool " + g.Parent
+		}
+		out = append(out, treeLine{drawn: title, cidr: " "})
+		for i, t := range g.Pools {
+			out = t.draw(out, "", i == len(g.Pools)-1)
+		}
+	}
+	return out
+}
+
+// draw adds the lines of one tree. indent stands before its own branch; last says that no sibling follows.
+func (t *tree) draw(out []treeLine, indent string, last bool) []treeLine {
+	branch, below := branches(indent, last)
+	out = append(out, treeLine{drawn: branch + t.pool.Metadata.Name, cidr: t.pool.Status.AllocatedCIDR, pool: &t.pool})
+	limbs := t.limbs()
+	for i, l := range limbs {
+		end := i == len(limbs)-1
+		if l.child != nil {
+			out = l.child.draw(out, below, end)
+			continue
+		}
+		twig, _ := branches(below, end)
+		out = append(out, treeLine{drawn: twig + "claim " + l.claim, cidr: l.cidr})
+	}
+	return out
+}
+
+// branches are what stands before a line, and before the lines below it.
+func branches(indent string, last bool) (branch, below string) {
+	if last {
+		return indent + "└─ ", indent + "   "
+	}
+	return indent + "├─ ", indent + "│  "
+}
+
+// names are the names of all pools, top down.
+func (f forest) names() []string {
+	var out []string
+	var walk func(trees []*tree)
+	walk = func(trees []*tree) {
+		for _, t := range trees {
+			out = append(out, t.pool.Metadata.Name)
+			walk(t.Children)
+		}
+	}
+	for _, g := range f {
+		walk(g.Pools)
+	}
+	return out
+}

@@ -1,0 +1,157 @@
+package kinds
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+
+	"github.com/spf13/cobra"
+
+	"github.com/carve-ipam/carve/client"
+	"github.com/carve-ipam/carve/internal/cli/exit"
+	"github.com/carve-ipam/carve/internal/cli/session"
+	"github.com/carve-ipam/carve/internal/cli/show"
+	"github.com/carve-ipam/carve/internal/cli/verbs"
+)
+
+// granted is what a grant is of: a pool or a space of the project.
+type granted struct{ pool, space string }
+
+func (g *granted) add(p *session.Program, cmd *cobra.Command) {
+	cmd.Flags().StringVar(&g.pool, "pool", "", "the `POOL` that is granted")
+	cmd.Flags().StringVar(&g.space, "space", "", "or: the `SPACE` that is granted")
+	verbs.CompleteFlag(cmd, "pool", verbs.CompletePools(p))
+	verbs.CompleteFlag(cmd, "space", verbs.CompleteSpaces(p))
+}
+
+// check refuses what is not one name of the project's own: a foreign pool is granted by its owner.
+func (g *granted) check() error {
+	switch {
+	case g.pool != "" && g.space != "":
+		return exit.Usagef("a grant of which? Give --pool or --space, not both")
+	case g.pool != "":
+		return session.CheckName("pool", g.pool)
+	case g.space != "":
+		return session.CheckName("space", g.space)
+	default:
+		return exit.Usagef("a grant of what? Give --pool or --space")
+	}
+}
+
+// within is a session in the project, once the flags were checked.
+func (g *granted) within(p *session.Program) func() (*session.Session, error) {
+	return func() (*session.Session, error) {
+		if err := g.check(); err != nil {
+			return nil, err
+		}
+		return p.InProject()
+	}
+}
+
+// grants is the kind of the grants of the pool or the space that flags name.
+func (g *granted) grants(p *session.Program) verbs.Kind[client.Grant] {
+	return verbs.Kind[client.Grant]{P: p, View: grantView(), Args: verbs.Consumers, Home: verbs.Home{Within: g.within(p), Path: func(s *session.Session) []string {
+		if g.pool != "" {
+			return s.In("pools", g.pool, "grants")
+		}
+		return s.In("spaces", g.space, "grants")
+	}}}
+}
+
+func grantCommand(p *session.Program) *cobra.Command {
+	var listed, removed granted
+	list := listed.grants(p).ListVerb("Lists to whom a pool or a space of the project was granted; * is every project.")
+	listed.add(p, list)
+	remove := removed.grants(p).DeleteVerb(verbs.Removal{
+		Use: "remove CONSUMER...", Done: "removed",
+		Long: "Takes grants back: new uses are refused at once, unless another grant allows them; '*' is a grant of its own. Blocks that are\n" +
+			"held stay with their claims.",
+	})
+	removed.add(p, remove)
+	return verbs.Group("grant", "Which other projects may use a pool or a space", []string{"grants"}, list, grantAdd(p), remove)
+}
+
+func grantAdd(p *session.Program) *cobra.Command {
+	var g granted
+	var w verbs.Replacing
+	cmd := &cobra.Command{
+		Use:   "add CONSUMER... (--pool POOL | --space SPACE)",
+		Short: "Let projects use a pool or a space",
+		Long: `Lets each consumer, the name of a project or '*' for every project, claim from the pool, or carve root pools from the
+space. A pool is open to them only while its visibility is shared. Nobody is told whether such a project exists, and a grant
+that is there already is left as it is.`,
+		Example:           "  ipamctl grant add team-a team-b --pool shared-eu -p platform\n  ipamctl grant add '*' --space internet -p platform",
+		Args:              verbs.Consumers,
+		ValidArgsFunction: Projects(p).Complete(),
+		RunE: p.Verb(func(ctx context.Context, args []string) error {
+			s, err := g.within(p)()
+			if err != nil {
+				return err
+			}
+			return grant(ctx, s, g, w, args)
+		}),
+	}
+	g.add(p, cmd)
+	verbs.AddDryRun(&w.Writing, cmd)
+	return cmd
+}
+
+// grant makes one grant after the other, up to the first that is refused.
+func grant(ctx context.Context, s *session.Session, g granted, w verbs.Replacing, consumers []string) error {
+	made := show.Page{}
+	var refused error
+	for _, consumer := range consumers {
+		a, err := g.grants(s.Program).Put(ctx, s, consumer, w, nil, "")
+		if err != nil {
+			refused = err
+			if len(consumers) > 1 {
+				refused = exit.About("grant to "+consumer, err)
+			}
+			break
+		}
+		if a.Status == http.StatusOK && !w.DryRun {
+			s.Remark("the grant to %s was there already", consumer)
+		}
+		made.Items = append(made.Items, a.Body)
+	}
+	if len(made.Items) > 0 {
+		if err := show.Several(s.Printer, grantView(), made.Items); err != nil {
+			return err
+		}
+	}
+	if refused == nil {
+		hintClosed(ctx, s, g.pool)
+	}
+	return refused
+}
+
+// hintClosed says that a pool is not open to those it was granted to. That is no error: the visibility may be changed next. When the pool cannot be read,
+// nothing is said.
+func hintClosed(ctx context.Context, s *session.Session, pool string) {
+	if pool == "" || s.Quiet {
+		return
+	}
+	found, err := s.Ask(ctx, session.Get(s.In("pools", pool)...))
+	if err != nil {
+		return
+	}
+	var is client.IPPool
+	if err := json.Unmarshal(found.Body, &is); err != nil || is.Spec.Visibility == client.PoolVisibilityShared {
+		return
+	}
+	s.Remark("the grant has no effect while the visibility of pool %s is %s: 'ipamctl pool set %s --visibility shared' opens it", pool, is.Spec.Visibility, pool)
+}
+
+func grantView() show.View[client.Grant] {
+	type T = client.Grant
+	return show.View[T]{
+		Kind: "grant",
+		Name: func(t T) string { return t.Metadata.Name },
+		Columns: []show.Column[T]{
+			{Title: "CONSUMER", Cell: func(t T) string { return t.Spec.Consumer }},
+			{Title: "GRANTED", Cell: func(t T) string { at := t.Metadata.CreatedAt; return show.TimeText(&at) }},
+			{Title: "GRANTED BY", Cell: func(t T) string { return t.Metadata.CreatedBy }},
+			{Title: "UID", Wide: true, Cell: func(t T) string { return t.Metadata.UID }},
+		},
+	}
+}

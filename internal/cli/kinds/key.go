@@ -1,0 +1,61 @@
+package kinds
+
+import (
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/carve-ipam/carve/client"
+	"github.com/carve-ipam/carve/internal/cli/exit"
+	"github.com/carve-ipam/carve/internal/cli/session"
+	"github.com/carve-ipam/carve/internal/cli/show"
+	"github.com/carve-ipam/carve/internal/cli/verbs"
+)
+
+func keyCommand(p *session.Program) *cobra.Command {
+	k := verbs.Kind[client.APIKey]{P: p, View: keyView(), Home: verbs.HomeOf(p, "api-keys"), Fields: append(verbs.LabelFields(), verbs.Description(),
+		verbs.Field{Flag: "role", Path: "spec.role", Value: verbs.OneOf(roles...), Usage: "what it may do"},
+		verbs.Field{
+			Flag: "expires-in", Path: "spec.expiresAt", Value: verbs.After(p.Clock),
+			Usage: "how long it is accepted, like 720h or 30d (default: for ever)",
+		},
+		verbs.Field{Flag: "expires-at", Path: "spec.expiresAt", Value: verbs.ReadBy(expiry), Usage: "or: until this `TIME`, like 2027-03-02T00:00:00Z"},
+	)}
+	return verbs.Group("key", "API keys: secrets that stand for a role in the project", []string{"keys"},
+		keyCreate(p, k),
+		k.ListVerb("Lists the API keys of the project, expired ones too. Tokens are not kept and cannot be shown."),
+		k.GetVerb(),
+		k.DeleteVerb(verbs.Removal{
+			Use: "revoke NAME...", Done: "revoked",
+			Long: "Deletes keys: within 5 seconds no server accepts their tokens any more. What was made with them stays.",
+		}),
+	)
+}
+
+// expiry reads the time of --expires-at.
+func expiry(text string) (any, error) {
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return nil, exit.Usagef("--expires-at must be a time like 2027-03-02T00:00:00Z, not %q", text)
+	}
+	return at, nil
+}
+
+func keyView() show.View[client.APIKey] {
+	type T = client.APIKey
+	return show.View[T]{
+		Kind: "key",
+		Name: func(t T) string { return t.Metadata.Name },
+		Columns: append([]show.Column[T]{
+			{Title: "NAME", Cell: func(t T) string { return t.Metadata.Name }},
+			{Title: "ROLE", Cell: func(t T) string { return string(t.Spec.Role) }},
+			{Title: "PHASE", Cell: func(t T) string { return string(t.Status.Phase) }},
+			{Title: "EXPIRES", Cell: func(t T) string { return orNever(t.Spec.ExpiresAt) }},
+			{Title: "LAST USED", Cell: func(t T) string { return orNever(t.Status.LastUsedAt) }},
+			{Title: "DESCRIPTION", Wide: true, Cell: func(t T) string { return t.Spec.Description }},
+			{Title: "KEY ID", Wide: true, Cell: func(t T) string { return t.Status.KeyID }},
+		}, metaColumns(func(t T) client.Metadata { return t.Metadata })...),
+	}
+}
+
+func orNever(t *time.Time) string { return show.FirstOf(show.TimeText(t), "never") }

@@ -1,0 +1,83 @@
+package kinds
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/carve-ipam/carve/client"
+	"github.com/carve-ipam/carve/internal/cli/session"
+	"github.com/carve-ipam/carve/internal/cli/show"
+	"github.com/carve-ipam/carve/internal/cli/verbs"
+)
+
+// roles are the roles that can be given, the smallest first.
+var roles = []client.Role{client.RoleViewer, client.RoleConsumer, client.RoleProvider, client.RoleAdmin}
+
+const subjectHelp = `A subject is the name of an issuer that the server knows, a colon, and who it is there: corp:alice@example.com. Nobody
+checks that it exists: the role is there when it comes. 'ipamctl whoami' says one's own.`
+
+func memberCommand(p *session.Program) *cobra.Command {
+	k := verbs.Kind[client.Member]{
+		P: p, View: memberView(), Home: verbs.HomeOf(p, "members"), Args: verbs.Subjects(-1),
+		Fields: []verbs.Field{{Flag: "role", Path: "spec.role", Value: verbs.OneOf(roles...), Usage: "what it may do"}},
+	}
+	get := k.GetVerb()
+	get.Use = "get SUBJECT..."
+	return verbs.Group("member", "Who has which role in the project", []string{"members"},
+		k.ListVerb("Lists who was given a role in the project. Roles that the server's configuration gives, and those of API keys, are not\namong them."),
+		get,
+		memberSet(k),
+		k.DeleteVerb(verbs.Removal{
+			Use: "remove SUBJECT...", Done: "removed",
+			Long: "Takes their roles away: within 5 seconds, everywhere. What they made stays. The last admin of the project 'platform' cannot\nbe removed.",
+		}),
+	)
+}
+
+func memberSet(k verbs.Kind[client.Member]) *cobra.Command {
+	var w verbs.Replacing
+	cmd := &cobra.Command{
+		Use:   "set SUBJECT --role ROLE",
+		Short: "Give a subject a role, or another one",
+		Long: `Gives the subject this role in the project, whether or not it had one before: within 5 seconds, everywhere. Each role
+includes the ones before it: viewer (reads), consumer (claims), provider (pools, spaces, grants), admin (members, keys,
+quotas, the audit trail). An admin of the project 'platform' may do everything in every project.
+
+` + subjectHelp,
+		Example:           "  ipamctl member set corp:alice@example.com --role consumer",
+		Args:              verbs.Subjects(1),
+		ValidArgsFunction: k.Complete(),
+	}
+	fields := verbs.AddFields(k.P, cmd, k.Fields, false)
+	verbs.Required(cmd, "role")
+	w.Add(cmd, "replace only")
+	cmd.RunE = k.P.Verb(func(ctx context.Context, args []string) error {
+		doc := map[string]any{}
+		if err := fields.Into(cmd, doc); err != nil {
+			return err
+		}
+		s, err := k.Within()
+		if err != nil {
+			return err
+		}
+		a, err := k.Put(ctx, s, args[0], w, doc, "")
+		if err != nil {
+			return err
+		}
+		return show.One(k.P.Printer, k.View, a.Body)
+	})
+	return cmd
+}
+
+func memberView() show.View[client.Member] {
+	type T = client.Member
+	return show.View[T]{
+		Kind: "member",
+		Name: func(t T) string { return t.Metadata.Name },
+		Columns: append([]show.Column[T]{
+			{Title: "SUBJECT", Cell: func(t T) string { return t.Metadata.Name }},
+			{Title: "ROLE", Cell: func(t T) string { return string(t.Spec.Role) }},
+		}, plainColumns(func(t T) client.PlainMetadata { return t.Metadata })...),
+	}
+}

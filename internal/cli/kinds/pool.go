@@ -1,0 +1,80 @@
+package kinds
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/carve-ipam/carve/client"
+	"github.com/carve-ipam/carve/internal/cli/session"
+	"github.com/carve-ipam/carve/internal/cli/show"
+	"github.com/carve-ipam/carve/internal/cli/verbs"
+)
+
+func poolCommand(p *session.Program) *cobra.Command {
+	k := Pools(p)
+	filters := []verbs.Filter{
+		verbs.SelectorFilter("pools"),
+		verbs.By("phase", "phase", "only pools in this phase", verbs.OneOf(client.IPPoolPhaseReady, client.IPPoolPhaseExhausted,
+			client.IPPoolPhasePending, client.IPPoolPhaseError)),
+		verbs.FamilyFilter("pools"),
+		verbs.By("space", "space", "only pools of this `SPACE`, name or project/name", verbs.RefOf),
+		verbs.By("parent", "parent", "only children of this `POOL`, name or project/name", verbs.RefOf),
+		verbs.ClassFilter("only pools that list this `CLASS`"),
+	}
+	return verbs.Group("pool", "Blocks from which others are carved", []string{"pools"},
+		poolCreate(p),
+		poolSet(p),
+		k.ListVerb("Lists the pools of the project, in order of name. Filters add up.", slices.Concat(filters, verbs.PlaceFilters())...),
+		k.GetVerb(),
+		k.ShowVerb(),
+		poolFree(p, k.Complete()),
+		poolTree(p, k.Complete()),
+		k.DeleteVerb(verbs.Removal{
+			Long: "Gives the blocks of pools back. Refused while claims, child pools or retained allocations hold\nparts of them; nothing changes then.",
+		}),
+	)
+}
+
+// Pools is the kind of pools.
+func Pools(p *session.Program) verbs.Kind[client.IPPool] {
+	return verbs.Kind[client.IPPool]{P: p, View: poolView(), Home: verbs.HomeOf(p, "pools"), Fields: poolFields()}
+}
+
+func poolView() show.View[client.IPPool] {
+	type T = client.IPPool
+	return show.View[T]{
+		Kind:  "pool",
+		Name:  func(t T) string { return t.Metadata.Name },
+		Cidr:  func(t T) string { return t.Status.AllocatedCIDR },
+		Below: inRegions,
+		More: []show.Column[T]{
+			{Title: "PROJECT", Cell: func(t T) string { return t.Metadata.Project }},
+			{Title: "DESCRIPTION", Cell: func(t T) string { return t.Spec.Description }},
+			{Title: "RESERVATIONS", Cell: func(t T) string { return reservationsText(t.Spec.Reservations) }},
+			{Title: "ANNOTATIONS", Cell: func(t T) string { return show.JoinPairs(t.Metadata.Annotations) }},
+		},
+		Columns: append([]show.Column[T]{
+			{Title: "NAME", Cell: func(t T) string { return t.Metadata.Name }},
+			{Title: "CIDR", Cell: func(t T) string { return t.Status.AllocatedCIDR }},
+			{Title: "PARENT", Cell: func(t T) string { return show.RefText(t.Status.ParentRef, t.Metadata.Project) }},
+			{Title: "PHASE", Cell: func(t T) string { return string(t.Status.Phase) }},
+			{Title: "USED", Cell: func(t T) string { return show.Percent(t.Status.UtilizationPercent) }},
+			{Title: "LARGEST FREE", Cell: func(t T) string { return show.Slashed(t.Status.LargestFreePrefixLength) }},
+			{Title: "SPACE", Wide: true, Cell: func(t T) string { return show.RefText(&t.Status.SpaceRef, t.Metadata.Project) }},
+			{Title: "STRATEGY", Wide: true, Cell: func(t T) string { return strategyText(t.Spec.Allocation) }},
+			{Title: "LENGTHS", Wide: true, Cell: func(t T) string { return boundsText(t.Spec.Allocation) }},
+			{Title: "TOTAL", Wide: true, Cell: func(t T) string { return t.Status.Capacity.Total }},
+			{Title: "ALLOCATED", Wide: true, Cell: func(t T) string { return t.Status.Capacity.Allocated }},
+			{Title: "RESERVED", Wide: true, Cell: func(t T) string { return t.Status.Capacity.Reserved }},
+			{Title: "COOLING DOWN", Wide: true, Cell: func(t T) string { return t.Status.Capacity.CoolingDown }},
+			{Title: "AVAILABLE", Wide: true, Cell: func(t T) string { return t.Status.Capacity.Available }},
+			{Title: "VISIBILITY", Wide: true, Cell: func(t T) string { return string(t.Spec.Visibility) }},
+			{Title: "CLASSES", Wide: true, Cell: func(t T) string { return strings.Join(t.Spec.ClassNames, ",") }},
+			{Title: "REUSE AFTER", Wide: true, Cell: func(t T) string { return t.Spec.ReuseAfter }},
+			{Title: "FOR SCOPE", Wide: true, Cell: func(t T) string { return poolScopeText(t.Status.Scope) }},
+			{Title: "REGIONS", Wide: true, Cell: poolRegionsText},
+		}, metaColumns(func(t T) client.Metadata { return t.Metadata })...),
+	}
+}

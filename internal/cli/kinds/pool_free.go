@@ -1,0 +1,130 @@
+package kinds
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/carve-ipam/carve/client"
+	"github.com/carve-ipam/carve/internal/cli/session"
+	"github.com/carve-ipam/carve/internal/cli/show"
+	"github.com/carve-ipam/carve/internal/cli/verbs"
+)
+
+// freeDocument is a whole answer about what is free, with the blocks of all pages.
+type freeDocument struct {
+	Summary    json.RawMessage   `json:"summary"`
+	Items      []json.RawMessage `json:"items"`
+	NextCursor string            `json:"nextCursor,omitempty"`
+}
+
+func poolFree(p *session.Program, complete verbs.Completion) *cobra.Command {
+	bits := verbs.Bits("", false)
+	var l session.Paging
+	cmd := &cobra.Command{
+		Use:   "free NAME",
+		Short: "Show what is free in a pool: how much of each length, and where",
+		Long: `Shows the free blocks, and for each prefix length how many free blocks there are of exactly that length and how many
+blocks of that length could be claimed. The table leaves out the lengths of which there is no block (-o wide has all).`,
+		Args:              verbs.Refs("pool", 1, 1),
+		ValidArgsFunction: complete,
+		RunE: p.Verb(func(ctx context.Context, args []string) error {
+			things, err := verbs.Resources(p, p.InProject, args)
+			if err != nil {
+				return err
+			}
+			r := things[0]
+			var summary json.RawMessage
+			h := verbs.Home{Path: func(s *session.Session) []string { return s.In("pools", r.Name, "free") }}
+			found, err := r.Pages(ctx, l, h.Fetch(r.Session, session.Query{}.With("prefixLength", bits.String())),
+				func(first json.RawMessage) error { return readSummary(first, &summary) })
+			if err != nil {
+				return err
+			}
+			var wanted *int
+			if length, err := strconv.Atoi(bits.String()); err == nil {
+				wanted = &length
+			}
+			return showFree(p, freeDocument{Summary: summary, Items: found.Items, NextCursor: found.NextCursor}, wanted)
+		}),
+	}
+	cmd.Flags().Var(bits, "prefix-length", "only free blocks that can hold a block of this length")
+	verbs.AddPaging(&l, cmd)
+	return cmd
+}
+
+// readSummary keeps the summary of the first page; it is about the whole pool on every page.
+func readSummary(doc json.RawMessage, into *json.RawMessage) error {
+	if *into != nil {
+		return nil
+	}
+	var first freeDocument
+	if err := json.Unmarshal(doc, &first); err != nil {
+		return fmt.Errorf("cannot read the server's answer: %w", err)
+	}
+	*into = first.Summary
+	return nil
+}
+
+// showFree prints what is free. wanted is the length that was asked about, or nil.
+func showFree(p *session.Program, doc freeDocument, wanted *int) error {
+	switch p.Output {
+	case show.FormatJSON, show.FormatYAML:
+		whole, err := show.Marshal(doc)
+		if err != nil {
+			return err
+		}
+		return p.Document(whole)
+	}
+	blocks, err := show.Decode[client.FreeBlock](doc.Items)
+	if err != nil {
+		return err
+	}
+	if p.Quiet || p.Output == show.FormatName {
+		return p.Lines(show.WordsOf(blocks, func(b client.FreeBlock) string { return b.CIDR }))
+	}
+	var summary []client.FreeSummary
+	if err := json.Unmarshal(doc.Summary, &summary); err != nil {
+		return fmt.Errorf("cannot read the server's answer: %w", err)
+	}
+	text := show.Table(p.Printer, []show.Column[client.FreeSummary]{
+		{Title: "LENGTH", Cell: func(s client.FreeSummary) string { return "/" + strconv.Itoa(s.PrefixLength) }},
+		{Title: "FREE BLOCKS", Cell: func(s client.FreeSummary) string { return s.FreeBlocks }},
+		{Title: "COULD BE CLAIMED", Cell: func(s client.FreeSummary) string { return s.Available }},
+	}, worthShowing(p, summary, wanted))
+	blockTable := show.Table(p.Printer, []show.Column[client.FreeBlock]{
+		{Title: "FREE BLOCK", Cell: func(b client.FreeBlock) string { return b.CIDR }},
+	}, blocks)
+	if len(blocks) > 0 && len(text) > 0 {
+		text = append(text, '\n')
+	}
+	if err := p.Write(append(text, blockTable...)); err != nil {
+		return err
+	}
+	switch {
+	case doc.NextCursor != "":
+		p.Remark("there is more: --cursor %s", doc.NextCursor)
+	case len(blocks) == 0 && wanted != nil && len(summary) > 0:
+		p.Remark("nothing as large as a /%d is free", *wanted)
+	case len(blocks) == 0:
+		p.Remark("nothing is free")
+	}
+	return nil
+}
+
+// worthShowing leaves out lengths of which there is no block, unless one was asked about: an IPv6 pool has 97 of them.
+func worthShowing(p *session.Program, all []client.FreeSummary, wanted *int) []client.FreeSummary {
+	if p.Output == show.FormatWide {
+		return all
+	}
+	var out []client.FreeSummary
+	for _, s := range all {
+		if s.FreeBlocks != "0" || wanted != nil && s.PrefixLength == *wanted {
+			out = append(out, s)
+		}
+	}
+	return out
+}

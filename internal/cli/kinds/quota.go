@@ -1,0 +1,108 @@
+package kinds
+
+import (
+	"math/big"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/carve-ipam/carve/client"
+	"github.com/carve-ipam/carve/internal/cli/session"
+	"github.com/carve-ipam/carve/internal/cli/show"
+	"github.com/carve-ipam/carve/internal/cli/verbs"
+)
+
+func quotaCommand(p *session.Program) *cobra.Command {
+	k := verbs.Kind[client.Quota]{P: p, View: quotaView(), Home: verbs.HomeOf(p, "quotas"), Fields: quotaFields()}
+	return verbs.Group("quota", "How much the project may hold", []string{"quotas"},
+		k.ListVerb("Lists the quotas of the project: what is used of what is allowed; a dash is no limit. With -o wide how full they are."),
+		k.GetVerb(),
+		quotaSet(k),
+		k.DeleteVerb(verbs.Removal{Long: "Takes quotas away. What the project holds it keeps, and what it may take is bounded by the other quotas alone."}),
+	)
+}
+
+// measure is one of the things that a quota bounds.
+type measure struct {
+	title string
+	of    func(client.Quota) (used, limit string) // limit is empty without one
+}
+
+var measures = []measure{
+	{"ADDRESSES", func(q client.Quota) (used, limit string) { return q.Status.Used.Addresses, q.Spec.Limits.Addresses }},
+	{"CLAIMS", func(q client.Quota) (used, limit string) {
+		return strconv.FormatInt(q.Status.Used.Claims, 10), show.Number(q.Spec.Limits.Claims)
+	}},
+	{"POOLS", func(q client.Quota) (used, limit string) {
+		return strconv.FormatInt(q.Status.Used.Pools, 10), show.Number(q.Spec.Limits.Pools)
+	}},
+}
+
+func quotaView() show.View[client.Quota] {
+	type T = client.Quota
+	columns := []show.Column[T]{
+		{Title: "NAME", Cell: func(t T) string { return t.Metadata.Name }},
+		{Title: "COUNTS", Cell: scopeText},
+		{Title: "OWNER", Cell: func(t T) string { return string(t.Status.Owner) }},
+	}
+	for _, m := range measures {
+		columns = append(columns,
+			show.Column[T]{Title: m.title, Cell: func(t T) string {
+				used, limit := m.of(t)
+				return used + "/" + show.FirstOf(limit, "-")
+			}},
+			show.Column[T]{Title: "FULL", Wide: true, Cell: func(t T) string { return bar(m.of(t)) }})
+	}
+	columns = append(columns, show.Column[T]{Title: "DESCRIPTION", Wide: true, Cell: func(t T) string { return t.Spec.Description }})
+	return show.View[T]{
+		Kind:    "quota",
+		Name:    func(t T) string { return t.Metadata.Name },
+		Columns: append(columns, metaColumns(func(t T) client.Metadata { return t.Metadata })...),
+	}
+}
+
+// scopeText is what a quota counts: everything, or what is carved from a pool or served by a class, in one family or both.
+func scopeText(q client.Quota) string {
+	s := q.Spec.Scope
+	if s == nil {
+		return "everything"
+	}
+	var parts []string
+	if s.PoolRef != nil {
+		parts = append(parts, show.FirstOf(s.PoolRef.Project, q.Metadata.Project)+"/"+s.PoolRef.Name)
+	}
+	if s.ClassRef != nil {
+		parts = append(parts, "class "+show.FirstOf(s.ClassRef.Project, q.Metadata.Project)+"/"+s.ClassRef.Name)
+	}
+	if s.IPFamily != "" {
+		parts = append(parts, string(s.IPFamily))
+	}
+	return show.FirstOf(strings.Join(parts, " "), "everything")
+}
+
+// barWidth is how many characters are a full quota.
+const barWidth = 10
+
+// bar draws how full something is: `[####......] 37%`. Over its limit it is full, and the number says by how much. The
+// counts are exact, of IPv6 too. Empty without a limit.
+func bar(used, limit string) string {
+	u, okU := new(big.Int).SetString(used, 10)
+	l, okL := new(big.Int).SetString(limit, 10)
+	if !okU || !okL {
+		return ""
+	}
+	if l.Sign() == 0 {
+		return "[" + strings.Repeat("#", barWidth) + "] of 0"
+	}
+	tenths := new(big.Int).Div(new(big.Int).Mul(u, big.NewInt(barWidth)), l)
+	percent := new(big.Int).Div(new(big.Int).Mul(u, big.NewInt(100)), l)
+	full := barWidth
+	if tenths.IsInt64() {
+		full = int(min(tenths.Int64(), barWidth))
+	}
+	if full == 0 && u.Sign() > 0 {
+		full = 1 // something is not nothing
+	}
+	return "[" + strings.Repeat("#", full) + strings.Repeat(".", barWidth-full) + "] " + percent.String() + "%"
+}

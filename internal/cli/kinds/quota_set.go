@@ -1,0 +1,154 @@
+package kinds
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/big"
+	"strconv"
+
+	jsonpatch "github.com/evanphx/json-patch/v5"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/carve-ipam/carve/client"
+	"github.com/carve-ipam/carve/internal/cli/exit"
+	"github.com/carve-ipam/carve/internal/cli/session"
+	"github.com/carve-ipam/carve/internal/cli/show"
+	"github.com/carve-ipam/carve/internal/cli/verbs"
+)
+
+// quotaFields are what a quota is to be. What is not given stays as it is.
+func quotaFields() []verbs.Field {
+	whole := func(flag string, _ bool) verbs.Value {
+		return &verbs.Plain{Read: func(text string) (any, error) { return wholeOrNone(flag, text) }}
+	}
+	return []verbs.Field{
+		verbs.Description(),
+		{Flag: "addresses", Path: "spec.limits.addresses", Value: verbs.ReadBy(addressesOrNone), Usage: "most addresses, `N` or none"},
+		{Flag: "claims", Path: "spec.limits.claims", Value: whole, Usage: "most claims, `N` or none"},
+		{Flag: "pools", Path: "spec.limits.pools", Value: whole, Usage: "most pools, `N` or none"},
+		{
+			Flag: "for-pool", Path: "spec.scope.poolRef", Value: verbs.RefOf, Complete: verbs.CompletePools,
+			Usage: "count only what is carved from this `POOL`, name or project/name",
+		},
+		{
+			Flag: "for-class", Path: "spec.scope.classRef", Value: verbs.RefOf, Complete: verbs.CompleteClasses,
+			Usage: "count only what this `CLASS` serves, name or project/name",
+		},
+		{Flag: "family", Path: "spec.scope.ipFamily", Value: verbs.FamilyText, Usage: "count only this address family: IPv4, IPv6"},
+	}
+}
+
+// addressesOrNone reads a count of the contract, which is a text.
+func addressesOrNone(text string) (any, error) {
+	const mostDigits = 39 // those of 2^128
+	n, ok := new(big.Int).SetString(text, 10)
+	switch {
+	case text == verbs.None:
+		return nil, nil //nolint:nilnil // null
+	case !ok || n.Sign() < 0 || len(n.String()) > mostDigits:
+		return nil, exit.Usagef("--addresses must be a number of addresses, or none, not %q", text)
+	default:
+		return n.String(), nil
+	}
+}
+
+func wholeOrNone(flag, text string) (any, error) {
+	n, err := strconv.ParseInt(text, 10, 54) // as far as JSON's numbers are exact
+	switch {
+	case text == verbs.None:
+		return nil, nil //nolint:nilnil // null
+	case err != nil || n < 0:
+		return nil, exit.Usagef("--%s must be a number, or none, not %q", flag, text)
+	default:
+		return n, nil
+	}
+}
+
+func quotaSet(k verbs.Kind[client.Quota]) *cobra.Command {
+	var w verbs.Replacing
+	cmd := &cobra.Command{
+		Use:   "set NAME [--addresses N] [--claims N] [--pools N] [--for-pool POOL] [--for-class CLASS] [--family FAMILY]",
+		Short: "Make a quota, or change what is given of it",
+		Long: `Bounds what the project may hold: addresses of the blocks that claims hold, claims, pools. What is not given of a quota
+that exists stays as it is; 'none' takes a limit away. A limit below what is used takes nothing away and stops what is new.
+
+A new quota counts everything, or with --for-pool only what is carved from that pool (a name, or project/name of another
+project's), with --for-class only what that class serves (a class of the platform is platform/name) and with --family only that
+address family. What it counts never changes.`,
+		Example: `  ipamctl quota set all --addresses 65536 --claims 1000 --pools 10
+  ipamctl quota set shared-eu --for-pool platform/shared-eu --addresses 4096
+  ipamctl quota set gold --for-class platform/gold --claims 20
+  ipamctl quota set all --pools none`,
+		Args:              verbs.Names("quota", 1, 1),
+		ValidArgsFunction: k.Complete(),
+	}
+	cmd.Flags().SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+		switch name {
+		case "ip-family": // as the contract calls it
+			name = "family"
+		case "class": // as everywhere else
+			name = "for-class"
+		}
+		return pflag.NormalizedName(name)
+	})
+	fields := verbs.AddFields(k.P, cmd, k.Fields, true)
+	w.Add(cmd, "replace only")
+	cmd.RunE = k.P.Verb(func(ctx context.Context, args []string) error {
+		wanted := map[string]any{}
+		if err := fields.Into(cmd, wanted); err != nil {
+			return err // of the command line: nothing is sent
+		}
+		s, err := k.Within()
+		if err != nil {
+			return err
+		}
+		return setQuota(ctx, k, s, args[0], w, wanted)
+	})
+	return cmd
+}
+
+// setQuota reads the quota, merges what was given into it, and replaces that very revision: what somebody else changed
+// meanwhile is not lost but a conflict.
+func setQuota(ctx context.Context, k verbs.Kind[client.Quota], s *session.Session, name string, w verbs.Replacing, wanted map[string]any) error {
+	var is struct {
+		Spec json.RawMessage `json:"spec"`
+	}
+	is.Spec = json.RawMessage("{}")
+	found, err := k.Ask(ctx, s, name)
+	switch {
+	case exit.CodeOf(err) == exit.NotFound: // the quota, or the project: the put will tell
+	case err != nil:
+		return err
+	default:
+		if err := json.Unmarshal(found.Body, &is); err != nil {
+			return fmt.Errorf("cannot read the server's answer: %w", err)
+		}
+		w.IfMatch = show.FirstOf(w.IfMatch, found.Header.Get("ETag"))
+	}
+	is2, err := show.Marshal(is)
+	if err != nil {
+		return err
+	}
+	patch, err := show.Marshal(wanted)
+	if err != nil {
+		return err
+	}
+	merged, err := jsonpatch.MergePatch(is2, patch)
+	if err != nil {
+		return fmt.Errorf("cannot read the server's answer: %w", err)
+	}
+	var put client.QuotaPut
+	if err := json.Unmarshal(merged, &put); err != nil {
+		return fmt.Errorf("cannot read the server's answer: %w", err)
+	}
+	if (put.Spec.Limits == client.QuotaLimits{}) {
+		return exit.Usagef("a quota needs a limit: --addresses, --claims or --pools; 'ipamctl quota delete %s' takes it away", name)
+	}
+	a, err := k.Put(ctx, s, name, w, put, "quota was set")
+	if err != nil {
+		return err
+	}
+	return show.One(s.Printer, k.View, a.Body)
+}

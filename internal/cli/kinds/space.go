@@ -1,0 +1,84 @@
+package kinds
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/carve-ipam/carve/client"
+	"github.com/carve-ipam/carve/internal/cli/session"
+	"github.com/carve-ipam/carve/internal/cli/show"
+	"github.com/carve-ipam/carve/internal/cli/verbs"
+)
+
+// Projects is the kind of projects.
+func Projects(p *session.Program) verbs.Kind[client.Project] {
+	return verbs.Kind[client.Project]{
+		View: projectView(), P: p, Args: verbs.Names("project", 1, -1), // a project is in no other
+		Home: verbs.Home{Within: p.Session, Path: func(*session.Session) []string { return []string{"projects"} }},
+		Fields: append(verbs.LabelFields(), verbs.Description(),
+			verbs.Field{Flag: "display-name", Path: "spec.displayName", Value: verbs.Text, Usage: "`TEXT`: its name for people"}),
+	}
+}
+
+func projectCommand(p *session.Program) *cobra.Command {
+	k := Projects(p)
+	set := k.SetVerb(&cobra.Command{
+		Use:   "set NAME [--display-name TEXT] [--description TEXT] [--label KEY=VALUE]...",
+		Short: "Change what is said of a project: its names for people, its labels",
+		Long:  "Changes what is given and leaves the rest; an empty text takes a text away. The name of a project never changes.",
+		Example: `  ipamctl project set team-a --display-name 'Team A' --label unit=shops
+  ipamctl project set team-a --description '' --label old-`,
+	}, verbs.Creation{})
+	set.Args = verbs.Names("project", 1, 1)
+	return verbs.Group("project", "Tenants: everything else belongs to one", []string{"projects"},
+		k.CreateVerb(&cobra.Command{Use: "create NAME", Short: "Create a project, with its space 'default'"}, verbs.Creation{}),
+		set,
+		k.ListVerb("", verbs.SelectorFilter("projects")),
+		k.GetVerb(),
+		k.DeleteVerb(verbs.Removal{Long: "Deletes empty projects, with their space 'default'."}),
+	)
+}
+
+func projectView() show.View[client.Project] {
+	type T = client.Project
+	return show.View[T]{
+		Kind: "project",
+		Name: func(t T) string { return t.Metadata.Name },
+		Columns: append([]show.Column[T]{
+			{Title: "NAME", Cell: func(t T) string { return t.Metadata.Name }},
+			{Title: "PHASE", Cell: func(t T) string { return string(t.Status.Phase) }},
+			{Title: "DISPLAY NAME", Cell: func(t T) string { return t.Spec.DisplayName }},
+			{Title: "DESCRIPTION", Wide: true, Cell: func(t T) string { return t.Spec.Description }},
+		}, metaColumns(func(t T) client.Metadata { return t.Metadata })...),
+	}
+}
+
+// Spaces is the kind of spaces.
+func Spaces(p *session.Program) verbs.Kind[client.Space] {
+	type T = client.Space
+	return verbs.Kind[T]{P: p, Home: verbs.HomeOf(p, "spaces"), Fields: append(verbs.LabelFields(), verbs.Description()), View: show.View[T]{
+		Kind: "space",
+		Name: func(t T) string { return t.Metadata.Name },
+		Columns: append([]show.Column[T]{
+			{Title: "NAME", Cell: func(t T) string { return t.Metadata.Name }},
+			{Title: "PHASE", Cell: func(t T) string { return string(t.Status.Phase) }},
+			{Title: "DESCRIPTION", Cell: func(t T) string { return t.Spec.Description }},
+		}, metaColumns(func(t T) client.Metadata { return t.Metadata })...),
+	}}
+}
+
+func spaceCommand(p *session.Program) *cobra.Command {
+	k := Spaces(p)
+	return verbs.Group("space", "Routing domains: inside one nothing overlaps", []string{"spaces"},
+		k.CreateVerb(&cobra.Command{Use: "create NAME", Short: "Create a space in which nothing is carved yet"}, verbs.Creation{}),
+		k.SetVerb(&cobra.Command{
+			Use:   "set NAME [--description TEXT] [--label KEY=VALUE]...",
+			Short: "Change what is said of a space: its description, its labels",
+			Long:  "Changes what is given and leaves the rest; an empty text takes a text away. The name of a space never changes.",
+			Example: `  ipamctl space set lab --description 'Repeats addresses of production on purpose'
+  ipamctl space set lab --label env=lab --label old-`,
+		}, verbs.Creation{}),
+		k.ListVerb("", verbs.SelectorFilter("spaces")),
+		k.GetVerb(),
+		k.DeleteVerb(verbs.Removal{Long: "Deletes spaces that no root pool is carved from."}),
+	)
+}

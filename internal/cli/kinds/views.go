@@ -1,0 +1,160 @@
+// Package kinds has the kinds of things of the API, each with what is particular to it.
+package kinds
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/carve-ipam/carve/client"
+	"github.com/carve-ipam/carve/internal/cli/session"
+	"github.com/carve-ipam/carve/internal/cli/show"
+)
+
+// OfAddressSpace are the verbs about address space. more are verbs about regions that need no server.
+func OfAddressSpace(p *session.Program, more ...*cobra.Command) []*cobra.Command {
+	return []*cobra.Command{
+		projectCommand(p), spaceCommand(p), poolCommand(p), classCommand(p), claimCommand(p), allocationCommand(p), regionCommand(p, more...),
+	}
+}
+
+// OfAccess are the verbs about who may do what, and who did.
+func OfAccess(p *session.Program) []*cobra.Command {
+	return []*cobra.Command{memberCommand(p), keyCommand(p), grantCommand(p), quotaCommand(p), eventCommand(p), historyCommand(p)}
+}
+
+// Columns that every kind has; of is its metadata.
+func metaColumns[T any](of func(T) client.Metadata) []show.Column[T] {
+	return []show.Column[T]{
+		{Title: "LABELS", Wide: true, Cell: func(t T) string { return show.JoinPairs(of(t).Labels) }},
+		{Title: "CREATED", Wide: true, Cell: func(t T) string { return of(t).CreatedAt.UTC().Format(time.RFC3339) }},
+		{Title: "CREATED BY", Wide: true, Cell: func(t T) string { return of(t).CreatedBy }},
+		{Title: "UID", Wide: true, Cell: func(t T) string { return of(t).UID }},
+	}
+}
+
+// Columns of what has no labels: a member, a grant.
+func plainColumns[T any](of func(T) client.PlainMetadata) []show.Column[T] {
+	return []show.Column[T]{
+		{Title: "CREATED", Wide: true, Cell: func(t T) string { at := of(t).CreatedAt; return show.TimeText(&at) }},
+		{Title: "CREATED BY", Wide: true, Cell: func(t T) string { return of(t).CreatedBy }},
+		{Title: "UID", Wide: true, Cell: func(t T) string { return of(t).UID }},
+	}
+}
+
+func allocationView() show.View[client.IPAllocation] {
+	type T = client.IPAllocation
+	return show.View[T]{
+		Kind: "allocation",
+		Name: func(t T) string { return t.Metadata.Name },
+		Columns: append([]show.Column[T]{
+			{Title: "CIDR", Cell: func(t T) string { return t.Status.AllocatedCIDR }},
+			{Title: "POOL", Cell: func(t T) string { return show.RefText(&t.Spec.PoolRef, t.Metadata.Project) }},
+			{Title: "PHASE", Cell: func(t T) string { return string(t.Status.Phase) }},
+			{Title: "PURPOSE", Cell: func(t T) string { return string(t.Spec.Purpose) }},
+			{Title: "CLASS", Cell: func(t T) string { return classText(t.Spec.ClassProject, t.Spec.ClassName, t.Metadata.Project) }},
+			{Title: "FOR", Cell: allocatedFor},
+			{Title: "NAME", Cell: func(t T) string { return t.Metadata.Name }},
+			{Title: "RECLAIM", Wide: true, Cell: func(t T) string { return string(t.Spec.ReclaimPolicy) }},
+			{Title: "OWNER", Wide: true, Cell: func(t T) string { return ownerText(t.Spec.OwnerRef) }},
+			{Title: "REGION", Wide: true, Cell: func(t T) string { return t.Metadata.Region }},
+		}, metaColumns(func(t T) client.Metadata { return t.Metadata })...),
+	}
+}
+
+// allocatedFor is what a block is held for: a claim, a child pool, or the reason of a reservation; or until when nobody gets it.
+func allocatedFor(a client.IPAllocation) string {
+	if a.Status.Phase == client.IPAllocationPhaseCoolingDown {
+		return "nobody until " + show.TimeText(a.Status.CoolUntil)
+	}
+	switch a.Spec.Purpose {
+	case client.IPAllocationPurposeChildPool:
+		return show.RefText(a.Spec.ChildPoolRef, a.Metadata.Project)
+	case client.IPAllocationPurposeReservation:
+		return a.Spec.Reason
+	case client.IPAllocationPurposeClaim:
+		if a.Spec.ClaimRef == nil {
+			return foreignClaim(a.Spec.Consumer)
+		}
+		return show.RefText(a.Spec.ClaimRef, a.Metadata.Project)
+	default:
+		return ""
+	}
+}
+
+// foreignClaim is what an owner sees of a claim of another project.
+func foreignClaim(consumer string) string { return "a claim of " + consumer }
+
+// classText names the class that served something, or nothing where none did.
+func classText(project, name, from string) string {
+	if name == "" {
+		return ""
+	}
+	return show.RefText(&client.ResolvedRef{Project: project, Name: name}, from)
+}
+
+// poolScopeText is whom a pool was carved for: "clusters of team-a: cluster=web-eu".
+func poolScopeText(s *client.PoolScope) string {
+	if s == nil {
+		return ""
+	}
+	text := s.ClassProject + "/" + s.ClassName + " of " + s.Project
+	if len(s.Values) > 0 {
+		text += ": " + show.JoinPairs(s.Values)
+	}
+	return text
+}
+
+func strategyText(a *client.PoolAllocation) string {
+	if a == nil {
+		return ""
+	}
+	return string(a.Strategy)
+}
+
+// boundsText is what lengths a pool hands out: "/18../28 (/24)", the default in brackets, or "any (/24)".
+func boundsText(a *client.PoolAllocation) string {
+	if a == nil || a.MinPrefixLength == nil && a.MaxPrefixLength == nil && a.DefaultPrefixLength == nil {
+		return ""
+	}
+	text := "any"
+	if a.MinPrefixLength != nil || a.MaxPrefixLength != nil {
+		text = show.Slashed(a.MinPrefixLength) + ".." + show.Slashed(a.MaxPrefixLength)
+	}
+	if a.DefaultPrefixLength != nil {
+		text += fmt.Sprintf(" (%s)", show.Slashed(a.DefaultPrefixLength))
+	}
+	return text
+}
+
+// reservationsText is what a pool withholds, as --reserve takes it.
+func reservationsText(list []client.Reservation) string {
+	out := make([]string, len(list))
+	for i, r := range list {
+		switch {
+		case r.First != 0:
+			out[i] = "first:" + strconv.Itoa(r.First)
+		case r.Last != 0:
+			out[i] = "last:" + strconv.Itoa(r.Last)
+		case r.From != "":
+			out[i] = r.From + "-" + r.To
+		default:
+			out[i] = r.CIDR
+		}
+		if r.Reason != "" {
+			out[i] += "=" + r.Reason
+		}
+	}
+	return strings.Join(out, "; ")
+}
+
+// ownerText is an owner as --owner takes it.
+func ownerText(o *client.OwnerRef) string {
+	if o == nil {
+		return ""
+	}
+	return strings.TrimRight(o.Kind+"/"+o.Name+"/"+o.UID, "/")
+}

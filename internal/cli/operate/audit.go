@@ -1,0 +1,118 @@
+package operate
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/carve-ipam/carve/internal/cli/exit"
+	"github.com/carve-ipam/carve/internal/cli/show"
+	"github.com/carve-ipam/carve/internal/cli/verbs"
+	"github.com/carve-ipam/carve/internal/crdb"
+)
+
+// auditDocument is an audit for programs.
+type auditDocument struct {
+	Clean    bool             `json:"clean"`
+	Checked  map[string]int64 `json:"checked"` // rows by table
+	Findings []auditFinding   `json:"findings"`
+}
+
+type auditFinding struct {
+	Invariant string `json:"invariant"`
+	Container string `json:"container"`
+	Detail    string `json:"detail"`
+}
+
+func (p *Operator) auditCommand() *cobra.Command {
+	var t target
+	cmd := &cobra.Command{
+		Use:   "audit",
+		Short: "Check every invariant of the data in SQL",
+		Long: `Checks in one snapshot of the database that every pool and space is tiled by its blocks, that no two held blocks of a
+space overlap, that claims and allocations match one to one, and that derived figures equal recomputed ones. It changes
+nothing and may run while the service works.
+
+This is about the data. Who did what is another question: the audit trail is 'ipamctl event list'.
+
+What was proved is printed by name; -o wide says what each invariant is.
+
+Exit code 0: clean. 1: something is wrong, and is printed. Anything else: it could not be checked.`,
+		Example:           "  ipamctl audit --data-dir ./data\n  ipamctl audit --database-url postgresql://carve@db.example.com:26257/carve -o json",
+		Args:              verbs.Names("", 0, 0),
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: p.Verb(func(ctx context.Context, _ []string) error {
+			if p.Output == show.FormatName {
+				return exit.Usagef("findings have no names: use -o table, json or yaml")
+			}
+			dsn, err := p.dsn(t)
+			if err != nil {
+				return err
+			}
+			report, err := p.Database.Audit(ctx, dsn)
+			if err != nil {
+				return databaseError{err, exit.Unavailable} // 1 is for what was found
+			}
+			if err := p.showReport(report); err != nil {
+				return err
+			}
+			if n := len(report.Findings); n > 0 {
+				p.Note("audit: %s", show.Counted(n, "finding"))
+				return exit.Verdict(exit.Failed)
+			}
+			return nil
+		}),
+	}
+	t.add(cmd)
+	return cmd
+}
+
+func (p *Operator) showReport(r crdb.Report) error {
+	switch p.Output {
+	case show.FormatJSON, show.FormatYAML:
+		return p.showAuditDocument(r)
+	}
+	if len(r.Findings) > 0 {
+		return p.Write(show.Table(p.Printer, []show.Column[crdb.Finding]{
+			{Title: "INVARIANT", Cell: func(f crdb.Finding) string { return f.Invariant }},
+			{Title: "CONTAINER", Cell: func(f crdb.Finding) string { return f.Container }},
+			{Title: "WHAT IS WRONG", Cell: func(f crdb.Finding) string { return f.Detail }},
+		}, r.Findings))
+	}
+	if p.Quiet {
+		return nil
+	}
+	text := show.Table(p.Printer, []show.Column[string]{
+		{Title: "CHECKED", Cell: func(table string) string { return table }},
+		{Title: "ROWS", Cell: func(table string) string { return strconv.FormatInt(r.Checked[table], 10) }},
+	}, slices.Sorted(maps.Keys(r.Checked)))
+	return p.Write(slices.Concat(text, []byte("\n"), p.proved(), []byte("audit clean\n")))
+}
+
+// proved says what holds: the invariants by name, and under -o wide what each of them is.
+func (p *Operator) proved() []byte {
+	all := crdb.Invariants()
+	if p.Output == show.FormatWide {
+		return append(show.Table(p.Printer, []show.Column[crdb.Invariant]{
+			{Title: "INVARIANT", Cell: func(i crdb.Invariant) string { return i.Name }},
+			{Title: "WHAT HOLDS", Cell: func(i crdb.Invariant) string { return i.Holds }},
+		}, all), '\n')
+	}
+	names := show.Words(show.WordsOf(all, func(i crdb.Invariant) string { return i.Name }))
+	return []byte(strconv.Itoa(len(all)) + " invariants hold: " + show.Wrapped(names, 90, "\n  ") + "\n")
+}
+
+func (p *Operator) showAuditDocument(r crdb.Report) error {
+	doc := auditDocument{Clean: len(r.Findings) == 0, Checked: r.Checked, Findings: []auditFinding{}}
+	for _, f := range r.Findings {
+		doc.Findings = append(doc.Findings, auditFinding(f))
+	}
+	text, err := show.Marshal(doc)
+	if err != nil {
+		return err
+	}
+	return p.Document(text)
+}

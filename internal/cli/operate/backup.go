@@ -1,0 +1,87 @@
+package operate
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/carve-ipam/carve/internal/backup"
+	"github.com/carve-ipam/carve/internal/cli/exit"
+	"github.com/carve-ipam/carve/internal/cli/show"
+	"github.com/carve-ipam/carve/internal/cli/verbs"
+)
+
+func (p *Operator) backupCommand() *cobra.Command {
+	var t target
+	var to, manifest string
+	cmd := &cobra.Command{
+		Use:   "backup",
+		Short: "Back the database up with its own tools, while the service works",
+		Long: `Backs the database up and writes beside it what it is of: the schema, the regions in their order, the engine, the time.
+
+PostgreSQL: pg_dump writes into a new directory. It is one state of the database, as if everything had stood still at the time
+that is printed. pg_dump is looked for where the server looks for PostgreSQL, and has to be as new as the database.
+
+CockroachDB: BACKUP DATABASE … INTO … AS OF SYSTEM TIME '-10s' WITH revision_history. The nodes write it: --to is the URI of a
+collection that all of them reach, best an external connection, because a command line can be read by others and a secret in
+it with it. --manifest is the file for what it is of.
+
+A backup holds the hashes of API keys, names and labels: keep it as you keep the database.`,
+		Example: `  ipamctl backup --data-dir ./data --to /backups/2026-11-22
+  ipamctl backup --database-url postgresql://carve@db.example.com/carve --to /backups/2026-11-22
+  ipamctl backup --database-url postgresql://carve@crdb.example.com:26257/carve --to external://backups --manifest 2026-11-22.json`,
+		Args:              verbs.Names("", 0, 0),
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: p.Verb(func(ctx context.Context, _ []string) error {
+			if p.Output == show.FormatName {
+				return exit.Usagef("a backup has no name: use -o table, json or yaml")
+			}
+			if to == "" {
+				return exit.Usagef("where to? Give --to a directory, or the URI of a collection on CockroachDB")
+			}
+			dsn, err := p.dsn(t)
+			if err != nil {
+				return err
+			}
+			made, err := p.Database.Backup(ctx, backup.Options{DSN: dsn, To: to, Manifest: manifest, Carve: p.Version})
+			if err != nil {
+				return aboutBackup(err)
+			}
+			return p.showManifest(made)
+		}),
+	}
+	t.add(cmd)
+	cmd.Flags().StringVar(&to, "to", "", "a new `DIRECTORY`; on CockroachDB the URI of a collection")
+	cmd.Flags().StringVar(&manifest, "manifest", "", "on CockroachDB: the `FILE` to write what the backup is of")
+	return cmd
+}
+
+func (p *Operator) showManifest(m backup.Manifest) error {
+	switch p.Output {
+	case show.FormatJSON, show.FormatYAML:
+		doc, err := show.Marshal(m)
+		if err != nil {
+			return err
+		}
+		return p.Document(doc)
+	}
+	if p.Quiet {
+		return nil
+	}
+	return p.Write(show.Table(p.Printer, []show.Column[backup.Manifest]{
+		{Title: "TAKEN AT", Cell: func(m backup.Manifest) string { return m.TakenAt.Format(time.RFC3339) }},
+		{Title: "DATABASE", Cell: func(m backup.Manifest) string { return m.Database }},
+		{Title: "ENGINE", Cell: func(m backup.Manifest) string { return m.Engine + " " + m.EngineVersion }},
+		{Title: "SCHEMA", Cell: func(m backup.Manifest) string { return strconv.FormatInt(m.Schema, 10) }},
+		{Title: "REGIONS", Cell: func(m backup.Manifest) string { return strings.Join(m.Regions, ",") }},
+		{Title: "BYTES", Cell: func(m backup.Manifest) string {
+			if m.Size == 0 {
+				return "-"
+			}
+			return strconv.FormatInt(m.Size, 10)
+		}},
+	}, []backup.Manifest{m}))
+}

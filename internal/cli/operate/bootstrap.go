@@ -1,0 +1,76 @@
+package operate
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/carve-ipam/carve/internal/cli/exit"
+	"github.com/carve-ipam/carve/internal/cli/session"
+	"github.com/carve-ipam/carve/internal/cli/show"
+	"github.com/carve-ipam/carve/internal/cli/verbs"
+)
+
+func (p *Operator) bootstrapCommand() *cobra.Command {
+	var t target
+	var region string
+	cmd := &cobra.Command{
+		Use:   "bootstrap",
+		Short: "Make an API key for an admin of the platform, in the database itself",
+		Long: `Makes an API key with the role admin in the project 'platform' and prints its token this once. It needs no server and no
+other credential but the database's: it is how a new installation gets its first admin, and the way back in when the last
+admin's key is lost. It is in the audit trail like everything else.
+
+Use the key to make members or keys for the people and programs that administer the platform, then revoke it.`,
+		Example: `  ipamctl bootstrap --data-dir ./data -q | ipamctl context set admin --server http://127.0.0.1:8080 --api-key-file -
+  ipamctl bootstrap --database-url postgresql://carve@db.example.com:26257/carve`,
+		Args:              verbs.Names("", 0, 0),
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: p.Verb(func(ctx context.Context, _ []string) error {
+			if p.Output == show.FormatName && !p.Quiet {
+				return exit.Usagef("a token has no name: use --quiet for the token alone")
+			}
+			if p.Database.Bootstrap == nil {
+				return errors.New("this build cannot make keys in a database")
+			}
+			dsn, err := p.dsn(t)
+			if err != nil {
+				return err
+			}
+			made, err := p.Database.Bootstrap(ctx, dsn, show.FirstOf(region, p.Env("CARVE_REGION"), defaultRegion))
+			if err != nil {
+				return offline(err)
+			}
+			return p.showBootstrap(session.Token(made))
+		}),
+	}
+	t.add(cmd)
+	cmd.Flags().StringVar(&region, "region", "", "`REGION` of this installation's rows (env CARVE_REGION, default "+defaultRegion+")")
+	return cmd
+}
+
+// showBootstrap prints the token, the only time that there is one.
+func (p *Operator) showBootstrap(made session.Token) error {
+	switch p.Output {
+	case show.FormatJSON, show.FormatYAML:
+		doc, err := show.Marshal(struct {
+			Token string `json:"token"`
+			KeyID string `json:"keyId"`
+		}{string(made), made.KeyID()})
+		if err != nil {
+			return err
+		}
+		return p.Document(doc)
+	}
+	if err := p.Lines([]string{string(made)}); err != nil {
+		return err
+	}
+	p.Remark(`This is the token of a new API key with the role admin in the project 'platform'. It is shown this once. Keep it in a
+context, where it is asked for and not shown:
+
+  ipamctl context set admin --server URL --api-key-file -
+
+or give it to a program as CARVE_API_KEY. When there are other admins, revoke it: ipamctl key list -p platform`)
+	return nil
+}

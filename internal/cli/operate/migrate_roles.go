@@ -1,0 +1,62 @@
+package operate
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/carve-ipam/carve/internal/cli/exit"
+	"github.com/carve-ipam/carve/internal/cli/show"
+	"github.com/carve-ipam/carve/internal/cli/verbs"
+	"github.com/carve-ipam/carve/internal/crdb"
+)
+
+// The ways to see to the database's roles.
+const (
+	rolesAuto    = string(crdb.RolesAuto)
+	rolesRequire = string(crdb.RolesRequire)
+	rolesNone    = "none"
+)
+
+// roleFlags are those about the roles for servers, retention and readers.
+type roleFlags struct {
+	mode, prefix               string
+	servers, retention, reader []string
+}
+
+// add are the flags of whatever grants; users are those of migrate alone.
+func (f *roleFlags) add(cmd *cobra.Command) {
+	modes := []string{rolesAuto, rolesRequire, rolesNone}
+	cmd.Flags().Var(verbs.NewChoice(&f.mode, rolesAuto, modes...), "roles", "the roles for servers, retention and readers: "+show.Words(modes)+
+		". auto makes and grants what the user may, and says what is left to somebody else; require refuses when something is left")
+	cmd.Flags().StringVar(&f.prefix, "role-prefix", "", "what the names of the roles begin with, as in `NAME`_server (default: the name of the database)")
+	verbs.CompleteWords(cmd, "roles", modes)
+}
+
+func (f *roleFlags) addUsers(cmd *cobra.Command) {
+	const exists = " It has to exist. May be given several times; --roles=require then"
+	cmd.Flags().StringSliceVar(&f.servers, "server-user", nil, "give the server's role to this login `USER`, with which servers connect."+exists)
+	cmd.Flags().StringSliceVar(&f.retention, "retention-user", nil, "give the role for 'ipamctl retention' to this login `USER`."+exists)
+	cmd.Flags().StringSliceVar(&f.reader, "reader-user", nil, "give the role for 'ipamctl audit' and reports to this login `USER`."+exists)
+}
+
+// options are what the flags say.
+func (f *roleFlags) options() (crdb.RoleOptions, error) {
+	o := crdb.RoleOptions{Mode: crdb.RoleMode(f.mode), Prefix: f.prefix}
+	for role, users := range map[crdb.Role][]string{crdb.ServerRole: f.servers, crdb.RetentionRole: f.retention, crdb.ReaderRole: f.reader} {
+		if len(users) > 0 {
+			if o.Users == nil {
+				o.Users = map[crdb.Role][]string{}
+			}
+			o.Users[role] = users
+		}
+	}
+	switch {
+	case f.mode != rolesNone && o.Users != nil:
+		o.Mode = crdb.RolesRequire
+	case f.mode != rolesNone:
+	case o.Users != nil || f.prefix != "":
+		return o, exit.Usagef("--roles=none leaves roles alone: give no --role-prefix, --server-user, --retention-user or --reader-user with it")
+	default:
+		o.Mode = crdb.RolesNone
+	}
+	return o, nil
+}

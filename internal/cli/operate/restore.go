@@ -1,0 +1,145 @@
+package operate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/carve-ipam/carve/internal/backup"
+	"github.com/carve-ipam/carve/internal/cli/exit"
+	"github.com/carve-ipam/carve/internal/cli/show"
+	"github.com/carve-ipam/carve/internal/cli/verbs"
+	"github.com/carve-ipam/carve/internal/crdb"
+	"github.com/carve-ipam/carve/internal/devdb"
+)
+
+// restoreFlags are those of restore.
+type restoreFlags struct {
+	target
+	from, manifest string
+	replace        bool
+	regions        []string
+	roles          roleFlags
+}
+
+func (p *Operator) restoreCommand() *cobra.Command {
+	var f restoreFlags
+	cmd := &cobra.Command{
+		Use:   "restore",
+		Short: "Restore a backup into an empty database, and audit it",
+		Long: `Restores what 'ipamctl backup' has made, brings the schema to this version, gives every pool in every region a new epoch, so that
+nothing that was read before counts, and audits the result. Stop every server of the database first; with --data-dir no server
+runs, and the embedded database is started for as long as this takes.
+
+It refuses, before anything is changed: a database that holds something (--replace drops it), one that a server works on, one that
+has other regions than the backup or the same ones added in another order, a backup of a later schema, and a file that is not
+the one which was written.
+
+What was done since the backup is not there. Addresses that were given out since then count as free, and would be given out again: see
+docs/runbooks/restore.md before servers are started. Idempotency keys since then are gone too: a repeat is a new request.
+
+Exit code 0: restored, and the audit is clean. 1: restored, and something is wrong, which is printed; or not restored.
+4: refused, and nothing was changed.`,
+		Example: `  ipamctl restore --data-dir ./data --from /backups/2026-11-22
+  ipamctl restore --database-url postgresql://carve@db.example.com/carve --from /backups/2026-11-22
+  ipamctl restore --database-url postgresql://carve@crdb.example.com:26257/carve --manifest 2026-11-22.json`,
+		Args:              verbs.Names("", 0, 0),
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: p.Verb(func(ctx context.Context, _ []string) error {
+			if p.Output == show.FormatName {
+				return exit.Usagef("findings have no names: use -o table, json or yaml")
+			}
+			if f.from == "" && f.manifest == "" {
+				return exit.Usagef("which backup? Give --from its directory, or on CockroachDB --manifest its file")
+			}
+			look := func() error {
+				_, err := backup.Look(f.options(""))
+				return err
+			}
+			return p.withIdleDatabase(ctx, f.target, look, func(dsn string) error { return p.restore(ctx, dsn, f) })
+		}),
+	}
+	f.add(cmd)
+	cmd.Flags().StringVar(&f.from, "from", "", "the `DIRECTORY` of a backup; on CockroachDB the URI of the collection (default: where it was made)")
+	cmd.Flags().StringVar(&f.manifest, "manifest", "", "on CockroachDB: the `FILE` that says what the backup is of")
+	cmd.Flags().BoolVar(&f.replace, "replace", false, "drop what the database holds")
+	cmd.Flags().StringSliceVar(&f.regions, "regions", nil, "refuse a backup that does not have these `REGIONS` in this order")
+	f.roles.add(cmd)
+	return cmd
+}
+
+// withIdleDatabase finds a database on which no server works: that of a URL, whose sessions are looked at later, or that of a data directory,
+// which runs for as long as work does.
+// A cluster is made where there is none: look refuses before that what needs no database to be refused.
+func (p *Operator) withIdleDatabase(ctx context.Context, t target, look func() error, work func(dsn string) error) error {
+	t, err := p.named(t)
+	if err != nil {
+		return err
+	}
+	if t.url != "" || t.dataDir == "" {
+		dsn, err := p.dsn(t)
+		if err != nil {
+			return err
+		}
+		return work(dsn)
+	}
+	if err := look(); err != nil {
+		return aboutBackup(err)
+	}
+	dsn, stop, err := p.Database.Start(ctx, t.dataDir)
+	if errors.Is(err, devdb.ErrInUse) {
+		return databaseError{fmt.Errorf("stop the server first: %w", err), exit.Conflict}
+	}
+	if err != nil {
+		return databaseError{err, exit.Unavailable}
+	}
+	return errors.Join(work(dsn), stop(context.WithoutCancel(ctx)))
+}
+
+// startEmbedded is [Database.Start].
+func startEmbedded(ctx context.Context, dataDir string) (string, func(context.Context) error, error) {
+	db, err := devdb.Start(ctx, devdb.Config{DataDir: dataDir})
+	if err != nil {
+		return "", nil, err
+	}
+	return db.DSN(), db.Stop, nil
+}
+
+// options are what the flags say of a restore into a database.
+func (f *restoreFlags) options(dsn string) backup.RestoreOptions {
+	return backup.RestoreOptions{
+		DSN: dsn, From: f.from, Manifest: f.manifest, Replace: f.replace, Regions: f.regions, Schema: crdb.SchemaVersion(),
+	}
+}
+
+func (p *Operator) restore(ctx context.Context, dsn string, f restoreFlags) error {
+	granted, err := f.roles.options()
+	if err != nil {
+		return err
+	}
+	m, err := p.Database.Restore(ctx, f.options(dsn))
+	if err != nil {
+		return aboutBackup(err)
+	}
+	p.Remark("restored: the state of %s, schema %d, regions %s", m.TakenAt.Format(time.RFC3339), m.Schema, strings.Join(m.Regions, ","))
+	if err := p.Database.Migrate(ctx, dsn, crdb.MigrateOptions{Regions: m.Regions, Roles: granted, Said: func(s string) { p.Remark("%s", s) }}); err != nil {
+		return offline(err)
+	}
+	return p.renewed(ctx, dsn)
+}
+
+// aboutBackup gives errors of package backup their exit codes.
+func aboutBackup(err error) error {
+	switch {
+	case errors.Is(err, backup.ErrUsage):
+		return exit.UsageError(strings.TrimPrefix(err.Error(), backup.ErrUsage.Error()+": ")) // that it is not possible shows
+	case errors.Is(err, backup.ErrNotEmpty), errors.Is(err, backup.ErrInUse), errors.Is(err, backup.ErrRegions):
+		return databaseError{err, exit.Conflict}
+	default:
+		return offline(err)
+	}
+}

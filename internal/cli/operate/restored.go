@@ -1,0 +1,76 @@
+package operate
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/carve-ipam/carve/internal/backup"
+	"github.com/carve-ipam/carve/internal/cli/exit"
+	"github.com/carve-ipam/carve/internal/cli/show"
+	"github.com/carve-ipam/carve/internal/cli/verbs"
+)
+
+func (p *Operator) restoredCommand() *cobra.Command {
+	var t target
+	cmd := &cobra.Command{
+		Use:   "restored",
+		Short: "Say that the database was restored by other means than 'ipamctl restore', and audit it",
+		Long: `For a database that is of an earlier time than it was: after a point-in-time recovery, a snapshot of a disk, or a failover to a replica that lacked
+something. It gives every pool in every region a new epoch, so that nothing that was read before counts, and audits the database. 'ipamctl restore' does both
+by itself. Stop every server of the database first; with --data-dir no server runs, and the embedded database is started for as long as this takes.
+
+What was done after the time that the database is of is not there. Addresses that were given out since then count as free, and would be given out again:
+see docs/runbooks/restore.md before servers are started.
+
+Exit code 0: the audit is clean. 1: something is wrong, which is printed. 4: refused, and nothing was changed.`,
+		Example: `  ipamctl restored --database-url postgresql://carve@db.example.com/carve
+  ipamctl restored --data-dir ./data`,
+		Args:              verbs.Names("", 0, 0),
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: p.Verb(func(ctx context.Context, _ []string) error {
+			if p.Output == show.FormatName {
+				return exit.Usagef("findings have no names: use -o table, json or yaml")
+			}
+			nothing := func() error { return nil }
+			return p.withIdleDatabase(ctx, t, nothing, func(dsn string) error {
+				if err := p.Database.Idle(ctx, dsn); errors.Is(err, backup.ErrInUse) {
+					return databaseError{err, exit.Conflict}
+				} else if err != nil {
+					return offline(err)
+				}
+				if err := p.Database.CheckSchema(ctx, dsn); err != nil {
+					return offline(err)
+				}
+				return p.renewed(ctx, dsn)
+			})
+		}),
+	}
+	t.add(cmd)
+	return cmd
+}
+
+// renewed fences off what was read before a restore, and audits what is there.
+func (p *Operator) renewed(ctx context.Context, dsn string) error {
+	epochs, err := p.Database.RenewEpochs(ctx, dsn)
+	if err != nil {
+		return offline(err)
+	}
+	p.Remark("new epochs: %d", epochs.Renewed)
+	report, err := p.Database.Audit(ctx, dsn)
+	if err != nil {
+		return databaseError{err, exit.Unavailable}
+	}
+	if err := p.showReport(report); err != nil {
+		return err
+	}
+	for _, where := range epochs.Fenced {
+		p.Note("fenced off, because its two epochs differ: pool %s; see `ipamctl region reconcile`", where)
+	}
+	if n := len(report.Findings); n > 0 || len(epochs.Fenced) > 0 {
+		p.Note("restored, and not in order: %s, %s fenced off", show.Counted(n, "finding"), show.Counted(len(epochs.Fenced), "pool"))
+		return exit.Verdict(exit.Failed)
+	}
+	return nil
+}

@@ -1,0 +1,110 @@
+// Package plan reads address plans, checks them, compares them with what is there, and creates what is missing.
+package plan
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+
+	"github.com/carve-ipam/carve/client"
+	"github.com/carve-ipam/carve/internal/cli/exit"
+	"github.com/carve-ipam/carve/internal/cli/show"
+)
+
+// plan is an address plan: a project, its spaces, its classes, and its pools below the pools they are carved from. The fields of
+// a class and of a pool are those of the API's spec; parentRef and spaceRef are said by where a pool stands and by `space`.
+type plan struct {
+	Project planProject `json:"project"`
+	Spaces  []planSpace `json:"spaces"`
+	Classes []planClass `json:"classes"`
+	Pools   []planPool  `json:"pools"`
+}
+
+type planProject struct {
+	Name        string            `json:"name"`
+	Labels      map[string]string `json:"labels"`
+	DisplayName string            `json:"displayName"`
+	Description string            `json:"description"`
+}
+
+type planSpace struct {
+	Name        string            `json:"name"`
+	Labels      map[string]string `json:"labels"`
+	Description string            `json:"description"`
+}
+
+type planPool struct {
+	Name         string                 `json:"name"`
+	Labels       map[string]string      `json:"labels"`
+	Space        string                 `json:"space"` // of a root; empty is `default`
+	CIDR         string                 `json:"cidr"`
+	PrefixLength *int                   `json:"prefixLength"`
+	Description  string                 `json:"description"`
+	Visibility   client.PoolVisibility  `json:"visibility"`
+	Allocation   *client.PoolAllocation `json:"allocation"`
+	Reservations []client.Reservation   `json:"reservations"`
+	ClassNames   []client.Name          `json:"classNames"`
+	ReuseAfter   client.Duration        `json:"reuseAfter"`
+	Region       client.Name            `json:"region"`
+	Regions      []client.Name          `json:"regions"`
+	Pools        []planPool             `json:"pools"` // carved from this one
+}
+
+// readPlan reads a plan and checks what can be checked without a server: a plan that fails here was not begun. path is what the file is
+// called in what is said of it.
+func readPlan(path string, text []byte) (plan, error) {
+	var p plan
+	doc, err := show.JsonOf(text)
+	if err != nil {
+		return p, exit.Usagef("%s: %v", path, err)
+	}
+	var whole any
+	d := json.NewDecoder(bytes.NewReader(doc))
+	d.UseNumber()
+	if err := d.Decode(&whole); err != nil {
+		return p, exit.Usagef("%s: it is not an address plan: %v", path, err)
+	}
+	if _, is := whole.(map[string]any); !is {
+		return p, exit.Usagef("%s: it is not an address plan: that is a map with project, spaces, classes and pools", path)
+	}
+	var faults planFaults
+	if faults.shape("", whole, reflect.TypeFor[plan]()); len(faults) > 0 {
+		return p, faults.in(path, linesOf(text))
+	}
+	if err := json.Unmarshal(doc, &p); err != nil {
+		return p, exit.Usagef("%s: it is not an address plan: %v", path, err)
+	}
+	if faults = p.check(); len(faults) > 0 {
+		return p, faults.in(path, linesOf(text))
+	}
+	return p, nil
+}
+
+func (p planProject) create(name string) client.ProjectCreate {
+	return client.ProjectCreate{
+		Metadata: client.CreateMetadata{Name: name, Labels: p.Labels},
+		Spec:     &client.ProjectSpec{DisplayName: p.DisplayName, Description: p.Description},
+	}
+}
+
+func (s planSpace) create() client.SpaceCreate {
+	return client.SpaceCreate{
+		Metadata: client.CreateMetadata{Name: s.Name, Labels: s.Labels},
+		Spec:     &client.SpaceSpec{Description: s.Description},
+	}
+}
+
+func (p planPool) create(parent string) client.IPPoolCreate {
+	spec := client.IPPoolSpec{
+		CIDR: p.CIDR, PrefixLength: p.PrefixLength, Description: p.Description, Visibility: p.Visibility,
+		Allocation: p.Allocation, Reservations: p.Reservations, ClassNames: p.ClassNames, ReuseAfter: p.ReuseAfter,
+		Region: p.Region, Regions: p.Regions,
+	}
+	switch {
+	case parent != "":
+		spec.ParentRef = &client.Ref{Name: parent}
+	case p.Space != "":
+		spec.SpaceRef = &client.Ref{Name: p.Space}
+	}
+	return client.IPPoolCreate{Metadata: client.CreateMetadata{Name: p.Name, Labels: p.Labels}, Spec: spec}
+}

@@ -1,0 +1,151 @@
+package plan
+
+import (
+	"errors"
+	"net/netip"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/carve-ipam/carve/client"
+	"github.com/carve-ipam/carve/internal/cli/show"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// check judges a plan by itself, with what the server judges by: what fails here was not begun. What depends on the state, such as
+// whether a block is free, is the server's to say.
+func (p plan) check() planFaults {
+	var f planFaults
+	if p.Project.Name != "" && !ipam.ValidName(p.Project.Name) {
+		f.add("project.name", "%q is not a name: %s", p.Project.Name, aName)
+	}
+	f.refused("project", ipam.ProjectSpec{DisplayName: p.Project.DisplayName, Description: p.Project.Description}.Check())
+	f.refused("project", ipam.CheckLabels("/metadata/labels", p.Project.Labels))
+	seen := map[string]bool{}
+	for i, s := range p.Spaces {
+		at := "spaces[" + strconv.Itoa(i) + "]"
+		f.name(at, s.Name, seen)
+		f.refused(at, ipam.SpaceSpec{Description: s.Description}.Check())
+		f.refused(at, ipam.CheckLabels("/metadata/labels", s.Labels))
+	}
+	seen = map[string]bool{}
+	for i, c := range p.Classes {
+		at := "classes[" + strconv.Itoa(i) + "]"
+		f.name(at, c.Name, seen)
+		f.refused(at, ipam.CheckLabels("/metadata/labels", c.Labels))
+		f.class(at, c)
+	}
+	f.pools("pools", p.Pools, nil, map[string]bool{})
+	return f
+}
+
+const aName = "1 to 63 lower-case letters, digits and dashes"
+
+// name judges the name of one of several things.
+func (f *planFaults) name(at, name string, seen map[string]bool) {
+	switch {
+	case name == "":
+		f.add(at, "needs a name")
+	case !ipam.ValidName(name):
+		f.add(at+".name", "%q is not a name: %s", name, aName)
+	case seen[name]:
+		f.add(at+".name", "%s is there twice", name)
+	}
+	seen[name] = true
+}
+
+// arrayIndex is a token of a JSON pointer that is a place in a list.
+var arrayIndex = regexp.MustCompile(`^[0-9]+$`)
+
+// refused adds what a check of package ipam says, whose pointers are those of the API, at the place of the plan that they mean.
+func (f *planFaults) refused(at string, err error) {
+	e, is := errors.AsType[*ipam.Error](err)
+	if !is || len(e.Fields) == 0 {
+		if err != nil {
+			f.add(at, "%v", err)
+		}
+		return
+	}
+	for _, field := range e.Fields {
+		where := at
+		for _, token := range strings.Split(field.Pointer, "/")[1:] {
+			token = strings.NewReplacer("~1", "/", "~0", "~").Replace(token)
+			switch {
+			case token == "spec" || token == "metadata":
+			case arrayIndex.MatchString(token):
+				where += "[" + token + "]"
+			default:
+				where = within(where, token)
+			}
+		}
+		f.add(where, "%s", strings.TrimSuffix(field.Detail, "."))
+	}
+}
+
+// class judges a class of the plan.
+func (f *planFaults) class(at string, c planClass) {
+	spec := ipam.ClassSpec{
+		Provisioner: ipam.Provisioner(c.Provisioner), Family: ipam.Family(c.IPFamily), Strategy: ipam.Strategy(c.Strategy),
+		DefaultPrefixLength: c.DefaultPrefixLength, ReclaimPolicy: ipam.ReclaimPolicy(c.ReclaimPolicy), Visibility: ipam.Visibility(c.Visibility),
+		ReuseAfter: f.duration(at+".reuseAfter", c.ReuseAfter), PoolSelection: ipam.PoolSelection(c.PoolSelection), Parameters: c.Parameters,
+		Description: c.Description, PoolPer: c.PoolPer, PoolPrefixLength: c.PoolPrefixLength, EmptyPoolTTL: f.duration(at+".emptyPoolTTL", c.EmptyPoolTTL),
+	}
+	if lengths := c.AllowedPrefixLengths; lengths != nil {
+		spec.MinPrefixLength, spec.MaxPrefixLength = lengths.Min, lengths.Max
+	}
+	if c.IPFamily == "" {
+		f.add(at, "needs an ipFamily: IPv4 or IPv6")
+		return
+	}
+	f.refused(at, spec.WithDefaults().Check())
+}
+
+// contractDuration is what the contract calls a duration.
+var contractDuration = regexp.MustCompile(`^([0-9]{1,4}h)?([0-9]{1,6}m)?([0-9]{1,8}s)?$`)
+
+// duration reads a time as the contract spells it; nil where there is none, or none that could be read.
+func (f *planFaults) duration(at, text string) *time.Duration {
+	if text == "" {
+		return nil
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || !contractDuration.MatchString(text) {
+		f.add(at, "%q is not a duration in whole hours, minutes and seconds, such as 72h, 1h30m or 45s", text)
+		return nil
+	}
+	return &d
+}
+
+// strategyOf is a strategy with its default.
+func strategyOf(a *client.PoolAllocation) ipam.Allocating {
+	if a == nil {
+		return ipam.Allocating{Strategy: ipam.BestFit}
+	}
+	return ipam.Allocating{
+		Strategy:        ipam.Strategy(show.FirstOf(string(a.Strategy), string(ipam.BestFit))),
+		MinPrefixLength: a.MinPrefixLength, MaxPrefixLength: a.MaxPrefixLength, DefaultPrefixLength: a.DefaultPrefixLength,
+	}
+}
+
+// blockOf reads a CIDR; the zero block where there is none, or none that could be read.
+func (f *planFaults) blockOf(at, text string) netip.Prefix {
+	if text == "" {
+		return netip.Prefix{}
+	}
+	block, err := ipam.ParseBlock("/"+lastKey(at), text)
+	f.refused(at[:max(len(at)-len(lastKey(at))-1, 0)], err)
+	return block
+}
+
+// addressOf reads an address, likewise.
+func (f *planFaults) addressOf(at, text string) netip.Addr {
+	if text == "" {
+		return netip.Addr{}
+	}
+	a, err := ipam.ParseAddress("/"+lastKey(at), text)
+	f.refused(at[:max(len(at)-len(lastKey(at))-1, 0)], err)
+	return a
+}
+
+func lastKey(at string) string { return at[strings.LastIndexByte(at, '.')+1:] }

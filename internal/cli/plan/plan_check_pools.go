@@ -1,0 +1,163 @@
+package plan
+
+import (
+	"net/netip"
+	"strconv"
+	"strings"
+
+	"github.com/carve-ipam/carve/client"
+	"github.com/carve-ipam/carve/internal/cli/show"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// plannedPool is a pool of a plan as far as its block is known before it is carved: a child of a length has a size, and no place yet.
+type plannedPool struct {
+	name   string
+	space  string       // of a root
+	block  netip.Prefix // invalid: nothing is known
+	placed bool
+	policy ipam.Allocating
+}
+
+// pools judges the pools of one parent, nil for roots, and what is below them.
+func (f *planFaults) pools(at string, pools []planPool, parent *plannedPool, seen map[string]bool) {
+	var taken []plannedPool
+	for i, p := range pools {
+		here := at + "[" + strconv.Itoa(i) + "]"
+		before := len(*f)
+		f.name(here, p.Name, seen)
+		f.refused(here, ipam.CheckLabels("/metadata/labels", p.Labels))
+		planned := plannedPool{name: p.Name, space: show.FirstOf(p.Space, "default"), policy: strategyOf(p.Allocation)}
+		if f.whence(here, p, parent) {
+			planned.block = f.blockOf(here+".cidr", p.CIDR)
+			planned.placed = planned.block.IsValid()
+			f.spec(here, p, planned, parent)
+			if len(*f) == before { // a fault is said once
+				planned.block = f.carved(here, p, planned, parent)
+			}
+			f.reservations(here, p.Reservations, planned)
+		}
+		for _, other := range taken {
+			if planned.placed && other.placed && planned.space == other.space && planned.block.Overlaps(other.block) {
+				f.add(here+".cidr", "%s overlaps pool %s (%s)", planned.block, other.name, other.block)
+			}
+		}
+		taken = append(taken, planned)
+		f.pools(here+".pools", p.Pools, &planned, seen)
+	}
+}
+
+// whence judges by what a pool is carved, and reports whether that can be meant.
+func (f *planFaults) whence(at string, p planPool, parent *plannedPool) bool {
+	before := len(*f)
+	switch {
+	case parent == nil && p.PrefixLength != nil:
+		f.add(at+".prefixLength", "is for children: pool %s is a root, which has a cidr", p.Name)
+	case parent == nil && p.CIDR == "":
+		f.add(at, "is a root: pool %s needs a cidr", p.Name)
+	case parent != nil && (p.CIDR == "") == (p.PrefixLength == nil):
+		f.add(at, "is a child of %s: pool %s needs either a prefixLength or a cidr", parent.name, p.Name)
+	}
+	if parent != nil && p.Space != "" {
+		f.add(at+".space", "is for roots: pool %s is in the space of its parent %s", p.Name, parent.name)
+	}
+	if p.Space != "" && !ipam.ValidName(p.Space) {
+		f.add(at+".space", "%q is not a name: %s", p.Space, aName)
+	}
+	return len(*f) == before
+}
+
+// spec judges what can be judged of a pool alone.
+func (f *planFaults) spec(at string, p planPool, planned plannedPool, parent *plannedPool) {
+	spec := ipam.PoolSpec{
+		CIDR: planned.block, PrefixLength: p.PrefixLength, Visibility: ipam.Visibility(show.FirstOf(string(p.Visibility), string(ipam.VisibilityConsumer))),
+		Description: p.Description, ClassNames: p.ClassNames, ReuseAfter: f.duration(at+".reuseAfter", p.ReuseAfter),
+	}
+	if parent != nil {
+		spec.Parent.Name = parent.name
+	}
+	if p.CIDR == "" || planned.placed {
+		f.refused(at, spec.Check())
+	}
+	if p.Region != "" && !ipam.ValidName(p.Region) {
+		f.add(at+".region", "%q is not the name of a region: %s", p.Region, aName)
+	}
+	for i, region := range p.Regions {
+		if !ipam.ValidName(region) {
+			f.add(at+".regions["+strconv.Itoa(i)+"]", "%q is not the name of a region: %s", region, aName)
+		}
+	}
+}
+
+// carved judges a pool against the one that it is carved from, and its policy against its own block, which is answered.
+func (f *planFaults) carved(at string, p planPool, planned plannedPool, parent *plannedPool) netip.Prefix {
+	block := planned.block
+	if parent != nil && parent.block.IsValid() {
+		whole := ipam.Pool{Block: parent.block, Spec: ipam.PoolSpec{Allocation: parent.policy}}
+		var err error
+		switch {
+		case p.PrefixLength != nil:
+			err = whole.Admit("/prefixLength", *p.PrefixLength)
+			if err == nil { // of that size, somewhere in there
+				block = netip.PrefixFrom(parent.block.Addr(), *p.PrefixLength)
+			}
+		case parent.placed || ipam.FamilyOf(block.Addr()) != whole.Family():
+			err = whole.AdmitExact("/cidr", block)
+		default:
+			err = whole.Admit("/cidr", block.Bits())
+		}
+		before := len(*f)
+		f.refused(at, err)
+		for i := range (*f)[before:] {
+			why := &(*f)[before+i].why
+			*why = strings.Replace(*why, "this pool", "pool "+parent.name, 1)
+		}
+	}
+	if block.IsValid() {
+		before := len(*f)
+		f.refused(at, planned.policy.CheckFor(block))
+		for i := range (*f)[before:] {
+			if why := &(*f)[before+i].why; !planned.placed {
+				*why = strings.Replace(*why, block.String(), "length /"+strconv.Itoa(block.Bits()), 1)
+			}
+		}
+	}
+	return block
+}
+
+// reservations judges what a pool withholds, as far as that can be said of each part alone.
+func (f *planFaults) reservations(at string, list []client.Reservation, pool plannedPool) {
+	for i, r := range list {
+		here := at + ".reservations[" + strconv.Itoa(i) + "]"
+		before := len(*f)
+		block := f.blockOf(here+".cidr", r.CIDR)
+		from, to := f.addressOf(here+".from", r.From), f.addressOf(here+".to", r.To)
+		f.refused(here, ipam.CheckText("/reason", r.Reason, ipam.MaxReason, false))
+		ways := 0
+		for _, given := range []bool{r.CIDR != "", r.From != "" || r.To != "", r.First != 0, r.Last != 0} {
+			if given {
+				ways++
+			}
+		}
+		switch {
+		case len(*f) > before:
+		case ways != 1:
+			f.add(here, "must have exactly one of cidr, from with to, first, last")
+		case (r.From == "") != (r.To == ""):
+			f.add(here, "must have both from and to")
+		case to.Less(from):
+			f.add(here+".to", "is before from")
+		case r.First < 0 || r.First > ipam.MaxReservedAddresses:
+			f.add(here+".first", "must be 1 to %d", ipam.MaxReservedAddresses)
+		case r.Last < 0 || r.Last > ipam.MaxReservedAddresses:
+			f.add(here+".last", "must be 1 to %d", ipam.MaxReservedAddresses)
+		case !pool.placed:
+		case block.IsValid() && (block.Bits() < pool.block.Bits() || !pool.block.Contains(block.Addr())):
+			f.add(here+".cidr", "is not inside the pool (%s)", pool.block)
+		case from.IsValid() && !pool.block.Contains(from):
+			f.add(here+".from", "is not inside the pool (%s)", pool.block)
+		case to.IsValid() && !pool.block.Contains(to):
+			f.add(here+".to", "is not inside the pool (%s)", pool.block)
+		}
+	}
+}

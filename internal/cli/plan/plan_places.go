@@ -1,0 +1,92 @@
+package plan
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/carve-ipam/carve/internal/cli/exit"
+)
+
+// planFault is one place of a plan that cannot be meant, and why: a half sentence about the place.
+type planFault struct{ at, why string }
+
+// planFaults are all that was found in a plan.
+type planFaults []planFault
+
+func (f *planFaults) add(at, format string, args ...any) {
+	*f = append(*f, planFault{at, fmt.Sprintf(format, args...)})
+}
+
+// mostFaults bounds what is said of one plan: the first ones often explain the others.
+const mostFaults = 10
+
+// in says where each fault is: the file, the line where that is known, and the place.
+func (f planFaults) in(path string, lines map[string]int) error {
+	text := make([]string, 0, len(f))
+	for i, fault := range f {
+		if i == mostFaults {
+			text = append(text, fmt.Sprintf("%s: and %d more", path, len(f)-i))
+			break
+		}
+		where := path
+		if line := lineOf(lines, fault.at); line > 0 {
+			where += ":" + strconv.Itoa(line)
+		}
+		text = append(text, where+": "+strings.TrimSpace(fault.at+" "+fault.why))
+	}
+	return exit.Usagef("%s", strings.Join(text, "\n"))
+}
+
+// linesOf finds the lines of everything in a YAML or JSON document, by its place: pools[0].cidr.
+func linesOf(text []byte) map[string]int {
+	lines := map[string]int{}
+	var doc yaml.Node
+	if err := yaml.Unmarshal(text, &doc); err != nil {
+		return lines // what cannot be read was refused before, with its line
+	}
+	for _, n := range doc.Content {
+		noteLines(lines, "", n)
+	}
+	return lines
+}
+
+// noteLines walks what was written out. What stands there by an anchor is where the anchor is used.
+func noteLines(lines map[string]int, at string, n *yaml.Node) {
+	switch n.Kind {
+	case yaml.MappingNode:
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			key := within(at, n.Content[i].Value)
+			lines[key] = n.Content[i].Line
+			noteLines(lines, key, n.Content[i+1])
+		}
+	case yaml.SequenceNode:
+		for i, c := range n.Content {
+			item := at + "[" + strconv.Itoa(i) + "]"
+			lines[item] = c.Line
+			noteLines(lines, item, c)
+		}
+	case yaml.DocumentNode, yaml.ScalarNode, yaml.AliasNode:
+	}
+}
+
+// lineOf is the line of a place, or of the nearest that is around it; 0: it is not known.
+func lineOf(lines map[string]int, at string) int {
+	for at != "" {
+		if line, found := lines[at]; found {
+			return line
+		}
+		at = at[:max(strings.LastIndexAny(at, ".["), 0)]
+	}
+	return 0
+}
+
+// within is the place of a member.
+func within(at, name string) string {
+	if at == "" {
+		return name
+	}
+	return at + "." + name
+}

@@ -1,0 +1,114 @@
+package plan
+
+import (
+	"encoding/json"
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/agnivade/levenshtein"
+
+	"github.com/carve-ipam/carve/internal/cli/show"
+)
+
+// shape compares a document with the type that it is to be read into: keys that the type does not have, and values of another kind. It says
+// what the decoder would refuse, and where.
+func (f *planFaults) shape(at string, doc any, as reflect.Type) {
+	for as.Kind() == reflect.Pointer {
+		as = as.Elem()
+	}
+	if doc == nil {
+		return // as if it were not there
+	}
+	switch as.Kind() {
+	case reflect.Struct:
+		members, is := doc.(map[string]any)
+		if !is {
+			f.add(at, "must be a map of keys and values")
+			return
+		}
+		keys := map[string]reflect.Type{}
+		keysOf(as, keys)
+		for _, name := range slices.Sorted(maps.Keys(members)) {
+			if known, found := keyNamed(keys, name); found {
+				f.shape(within(at, name), members[name], known)
+			} else {
+				f.add(within(at, name), "is not a key of a plan; %s", nearKeys(name, keys))
+			}
+		}
+	case reflect.Map:
+		members, is := doc.(map[string]any)
+		if !is {
+			f.add(at, "must be a map of keys and values")
+			return
+		}
+		for _, name := range slices.Sorted(maps.Keys(members)) {
+			f.shape(within(at, name), members[name], as.Elem())
+		}
+	case reflect.Slice:
+		items, is := doc.([]any)
+		if !is {
+			f.add(at, "must be a list")
+			return
+		}
+		for i, item := range items {
+			f.shape(at+"["+strconv.Itoa(i)+"]", item, as.Elem())
+		}
+	case reflect.String:
+		if _, is := doc.(string); !is {
+			f.add(at, "must be a text: write it in quotes")
+		}
+	case reflect.Bool:
+		if _, is := doc.(bool); !is {
+			f.add(at, "must be true or false")
+		}
+	default: // the numbers of a plan are whole
+		n, is := doc.(json.Number)
+		if _, err := strconv.Atoi(n.String()); !is || err != nil {
+			f.add(at, "must be a whole number")
+		}
+	}
+}
+
+// keysOf are the keys of a type, those of an embedded one among them.
+func keysOf(t reflect.Type, into map[string]reflect.Type) {
+	for field := range t.Fields() {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		switch {
+		case field.Anonymous && name == "":
+			keysOf(field.Type, into)
+		case name != "" && name != "-":
+			into[name] = field.Type
+		}
+	}
+}
+
+// keyNamed finds a key as the decoder does: in any case.
+func keyNamed(keys map[string]reflect.Type, name string) (reflect.Type, bool) {
+	if t, found := keys[name]; found {
+		return t, true
+	}
+	for key, t := range keys {
+		if strings.EqualFold(key, name) {
+			return t, true
+		}
+	}
+	return nil, false
+}
+
+// nearKeys is the key that was probably meant, or else all that there are.
+func nearKeys(name string, keys map[string]reflect.Type) string {
+	all := slices.Sorted(maps.Keys(keys))
+	best, distance := "", len(name)/2+1
+	for _, key := range all {
+		if d := levenshtein.ComputeDistance(strings.ToLower(name), strings.ToLower(key)); d < distance {
+			best, distance = key, d
+		}
+	}
+	if best != "" {
+		return "did you mean " + best + "?"
+	}
+	return "there are " + show.Words(all)
+}

@@ -1,0 +1,204 @@
+package session
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/carve-ipam/carve/internal/cli/exit"
+)
+
+// Contexts is the file of contexts: servers, with the project and the credential to use there.
+type Contexts struct {
+	Current  string             `yaml:"current,omitempty"`
+	Contexts map[string]Setting `yaml:"contexts,omitempty"`
+}
+
+// Setting is one context.
+type Setting struct {
+	Server  string `yaml:"server,omitempty"`
+	Project string `yaml:"project,omitempty"`
+	CAFile  string `yaml:"caFile,omitempty"`
+	APIKey  Token  `yaml:"apiKey,omitempty"`
+}
+
+// Only the owner may read the file, because it holds credentials, and may look into its directory.
+const (
+	contextsMode    = 0o600
+	contextsDirMode = 0o700
+	largestContexts = 1 << 20
+)
+
+// contextsPath is where the contexts are: $CARVE_CONFIG, or carve/config.yaml where the programs of this user have their
+// files. Empty when the environment does not say where that is.
+func (p *Program) contextsPath() string {
+	if path := p.Env("CARVE_CONFIG"); path != "" {
+		return path
+	}
+	if dir := p.Env("XDG_CONFIG_HOME"); filepath.IsAbs(dir) { // relative ones do not count, says the specification
+		return filepath.Join(dir, "carve", "config.yaml")
+	}
+	if home := p.Env("HOME"); home != "" {
+		return filepath.Join(home, ".config", "carve", "config.yaml")
+	}
+	return ""
+}
+
+// ReadContexts reads the file; one that does not exist has no contexts. It refuses a file that others can read: then it is
+// too late for the credentials in it, and better to know.
+func (p *Program) ReadContexts() (Contexts, error) {
+	path := p.contextsPath()
+	if path == "" {
+		return Contexts{}, nil
+	}
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Contexts{}, nil
+	}
+	if err != nil {
+		return Contexts{}, exit.Usagef("cannot read the contexts: %v", err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+		return Contexts{}, exit.Usagef("cannot read the contexts: %v", err)
+	case !info.Mode().IsRegular():
+		return Contexts{}, exit.Usagef("cannot read the contexts: %s is not a file", path)
+	case info.Mode().Perm()&0o077 != 0:
+		return Contexts{}, exit.Usagef("%s holds credentials, and others than you can use it (mode %04o). Close it with: chmod 600 '%s'. "+
+			"If others use this machine, revoke the keys in it and make new ones", path, info.Mode().Perm(), path)
+	}
+	text, err := io.ReadAll(io.LimitReader(f, largestContexts))
+	if err != nil {
+		return Contexts{}, exit.Usagef("cannot read the contexts: %v", err)
+	}
+	c, err := parseContexts(text)
+	if err != nil {
+		return Contexts{}, exit.Usagef("%s: %v", path, err)
+	}
+	return c, nil
+}
+
+// parseContexts refuses what it does not know, because writing the file again would lose it. The reader's own words are not
+// passed on: they quote the file.
+func parseContexts(text []byte) (Contexts, error) {
+	var c Contexts
+	d := yaml.NewDecoder(bytes.NewReader(text))
+	d.KnownFields(true)
+	if err := d.Decode(&c); err != nil && !errors.Is(err, io.EOF) {
+		return c, errors.New("it is not a file of contexts: a mapping with `current` and `contexts`, each of these with " +
+			"server, project, caFile and apiKey")
+	}
+	for name, s := range c.Contexts {
+		if !NameRE.MatchString(name) {
+			return c, fmt.Errorf("%q is not the name of a context", name)
+		}
+		if s.Server != "" {
+			if _, err := ParseServer(s.Server); err != nil {
+				return c, fmt.Errorf("context %s: %w", name, err)
+			}
+		}
+		if s.APIKey == "" {
+			continue
+		}
+		if s.Server == "" {
+			return c, fmt.Errorf("context %s has an apiKey and no server that it is for", name)
+		}
+		if _, err := parseToken([]byte(s.APIKey)); err != nil {
+			return c, fmt.Errorf("context %s: apiKey: %w", name, err)
+		}
+	}
+	return c, nil
+}
+
+// ChangeContexts reads the contexts, changes them and writes them, while no other ipamctl does. Readers see the old file or
+// the new one, never half of one.
+func (p *Program) ChangeContexts(change func(c *Contexts) error) error {
+	path := p.contextsPath()
+	if path == "" {
+		return exit.Usagef("where are contexts kept? Set CARVE_CONFIG to a file, or HOME")
+	}
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target // the file is replaced, not the link to it
+	}
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, contextsDirMode); err != nil {
+		return fmt.Errorf("cannot write the contexts: %w", err)
+	}
+	unlock, err := lockDir(dir)
+	if err != nil {
+		return fmt.Errorf("cannot write the contexts: %w", err)
+	}
+	defer unlock()
+	c, err := p.ReadContexts()
+	if err != nil {
+		return err
+	}
+	if c.Contexts == nil {
+		c.Contexts = map[string]Setting{}
+	}
+	if err := change(&c); err != nil {
+		return err
+	}
+	if err := c.write(path); err != nil {
+		return fmt.Errorf("cannot write the contexts: %w", err)
+	}
+	return nil
+}
+
+// write puts the contexts into a new file that nobody else can read, and gives it the name of the old one.
+func (c Contexts) write(path string) (err error) {
+	text, err := yaml.Marshal(c)
+	if err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".config-*") // with mode 0600
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = f.Close()
+			_ = os.Remove(f.Name())
+		}
+	}()
+	if err := f.Chmod(contextsMode); err != nil { // whatever the umask took away
+		return err
+	}
+	if _, err := f.Write(text); err != nil {
+		return err
+	}
+	if err := f.Sync(); err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}
+
+// lockDir waits until nobody else holds the lock of a directory. The lock ends with the process.
+func lockDir(dir string) (unlock func(), err error) {
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX)
+		if err == nil {
+			return func() { _ = f.Close() }, nil
+		}
+		if !errors.Is(err, syscall.EINTR) {
+			_ = f.Close()
+			return nil, err
+		}
+	}
+}

@@ -1,0 +1,117 @@
+package session
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"strings"
+
+	"github.com/carve-ipam/carve/internal/cli/exit"
+)
+
+// largestToken is more than a credential has, and less than a header may have.
+const largestToken = 16 << 10
+
+// An API key is carve_<id>_<secret>. Of it the id alone may be shown.
+const (
+	keyPrefix = "carve_"
+	keyLength = len(keyPrefix) + 32 + 1 + 52
+)
+
+var keyRE = regexp.MustCompile(`^carve_([0-9a-f]{32})_[a-z2-7]{52}$`)
+
+// Token is a credential: an API key, or a token of an OpenID Connect issuer. It never prints itself.
+type Token string
+
+// String and GoString keep the secret out of whatever is printed, by whichever verb of a format.
+func (t Token) String() string { return t.About() }
+
+// GoString is %#v.
+func (t Token) GoString() string { return t.About() }
+
+// About says which credential it is, without the secret.
+func (t Token) About() string {
+	switch m := keyRE.FindStringSubmatch(string(t)); {
+	case t == "":
+		return "none"
+	case m != nil:
+		return "key " + m[1]
+	default:
+		return "a token that is not an API key"
+	}
+}
+
+// KeyID is the part of an API key that is no secret, as `status.keyId` shows it; empty for what is no API key.
+func (t Token) KeyID() string {
+	if m := keyRE.FindStringSubmatch(string(t)); m != nil {
+		return m[1]
+	}
+	return ""
+}
+
+// parseToken reads a credential as it stands in a file, a variable or a terminal's line. No error quotes it.
+func parseToken(text []byte) (Token, error) {
+	text = bytes.TrimSpace(text)
+	switch {
+	case len(text) == 0:
+		return "", errors.New("it is empty")
+	case len(text) > largestToken:
+		return "", errors.New("it is too long to be a credential")
+	}
+	for _, c := range text {
+		if c <= ' ' || c >= 0x7f {
+			return "", errors.New("it is not one word: a credential has no blanks and no special characters")
+		}
+	}
+	if bytes.HasPrefix(text, []byte(keyPrefix)) && !keyRE.Match(text) {
+		return "", fmt.Errorf("it begins like an API key and is not one: %d characters, where a key has %d", len(text), keyLength)
+	}
+	return Token(text), nil
+}
+
+// ReadToken reads the credential of --api-key-file: a file, or with - standard input, which on a terminal is asked for
+// without an echo. A command line never holds it, because others can see command lines.
+func (p *Program) ReadToken(path string) (Token, error) {
+	text, err := p.tokenText(path)
+	if err != nil {
+		return "", exit.Usagef("cannot read the API key: %v", err)
+	}
+	t, err := parseToken(text)
+	if err != nil {
+		return "", exit.Usagef("the API key: %v", err)
+	}
+	return t, nil
+}
+
+func (p *Program) tokenText(path string) ([]byte, error) {
+	if path == "-" && p.Secret != nil {
+		return p.Secret("API key: ")
+	}
+	if path == "-" {
+		return io.ReadAll(io.LimitReader(p.In, largestToken+2))
+	}
+	if keyRE.MatchString(path) {
+		return nil, errors.New("--api-key-file is the name of a file, and what was given looks like a key itself. Revoke that key: it is in the list of processes and in the history of the shell now")
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, largestToken+2))
+}
+
+// anyKey finds API keys in a text.
+var anyKey = regexp.MustCompile(`(carve_[0-9a-f]{32}_)[a-z2-7]{52}`)
+
+// Hidden takes credentials out of a text for a terminal or a log: a server may have sent ours back, or a hand may have typed
+// one where none belongs.
+func (p *Program) Hidden(text string) string {
+	if p.sending != "" {
+		text = strings.ReplaceAll(text, string(p.sending), "["+p.sending.About()+"]")
+	}
+	return anyKey.ReplaceAllString(text, "${1}[hidden]")
+}

@@ -1,0 +1,160 @@
+package session
+
+import (
+	"fmt"
+	"net/netip"
+	"net/url"
+	"strings"
+
+	"github.com/carve-ipam/carve/internal/cli/exit"
+	"github.com/carve-ipam/carve/internal/cli/show"
+)
+
+// destination is where requests go, and with what: settled once for a command line, by flags before the environment before
+// the context.
+type destination struct {
+	server  *url.URL
+	Project string
+	Context string // the name of the context in use; empty without one
+	key     Token
+	keyFrom string // where the key was found
+	caFile  string
+}
+
+// Credential says which credential is sent and where it was found.
+func (d destination) Credential() string {
+	if d.key == "" {
+		return d.key.About()
+	}
+	return d.key.About() + ", from " + d.keyFrom
+}
+
+// destination settles where requests go. A context named by --context counts as a flag; the current one comes after the
+// environment.
+//
+// A credential goes to the server that it was given for and to no other: that of a context to the server of the context,
+// that of CARVE_API_KEY to CARVE_SERVER, where that is set.
+func (p *Program) destination() (destination, error) {
+	name, chosen, err := p.chosenContext()
+	if err != nil {
+		return destination{}, err
+	}
+	d := destination{Context: name}
+	env := Setting{Server: p.Env("CARVE_SERVER"), Project: p.Env("CARVE_PROJECT")}
+	from := "CARVE_API_KEY"
+	switch text, file := p.Env(from), p.Env("CARVE_API_KEY_FILE"); {
+	case text != "" && file != "":
+		return d, exit.Usagef("CARVE_API_KEY and CARVE_API_KEY_FILE are both set; set one of them")
+	case text != "":
+		if env.APIKey, err = parseToken([]byte(text)); err != nil {
+			return d, exit.Usagef("CARVE_API_KEY: %v", err)
+		}
+	case file != "":
+		from = "CARVE_API_KEY_FILE"
+		if env.APIKey, err = p.ReadToken(file); err != nil {
+			return d, err
+		}
+	}
+	first, second := env, chosen
+	if p.Flags.Context != "" {
+		first, second = chosen, env
+	}
+	if d.server, err = ParseServer(show.FirstOf(p.Flags.Server, first.Server, second.Server, DefaultServer)); err != nil {
+		return d, err
+	}
+	d.Project = show.FirstOf(p.Flags.Project, first.Project, second.Project)
+	own := chosen.Server != "" && sameServer(chosen.Server, d.server)
+	d.caFile = p.Flags.CaFile
+	if d.caFile == "" && own {
+		d.caFile = chosen.CAFile
+	}
+	if !own && chosen.APIKey != "" {
+		p.Remark("%s is not the server of context %s (%s): the credential of the context is not sent there", d.server.Redacted(), name, Redacted(chosen.Server))
+		chosen.APIKey = ""
+	}
+	if env.APIKey != "" && env.Server != "" && !sameServer(env.Server, d.server) {
+		p.Remark("%s is not CARVE_SERVER (%s): %s is not sent there", d.server.Redacted(), Redacted(env.Server), from)
+		env.APIKey = ""
+	}
+	if d.key, d.keyFrom = env.APIKey, from; d.key == "" || p.Flags.Context != "" && chosen.APIKey != "" {
+		d.key, d.keyFrom = chosen.APIKey, "context "+name
+	}
+	return d, d.guard(p.Flags.InsecureHTTP)
+}
+
+// chosenContext is the context of --context, or the current one.
+func (p *Program) chosenContext() (name string, s Setting, err error) {
+	all, err := p.ReadContexts()
+	if err != nil {
+		return "", s, err
+	}
+	name = show.FirstOf(p.Flags.Context, all.Current)
+	if name == "" {
+		return "", s, nil
+	}
+	s, found := all.Contexts[name]
+	if !found {
+		return "", s, NoContext(name)
+	}
+	return name, s, nil
+}
+
+// NoContext says that there is no context of a name.
+func NoContext(name string) error {
+	return exit.Usagef("there is no context %q; 'ipamctl context list' shows them, 'ipamctl context set %s' makes it", name, name)
+}
+
+// guard keeps a credential from going through a network in clear text.
+func (d destination) guard(insecure bool) error {
+	if d.server.Scheme == "https" || insecure || loopback(d.server.Hostname()) || d.key == "" && d.server.User == nil {
+		return nil
+	}
+	return exit.Usagef("%s is plain http, where everybody on the way can read the credential: use https, or give --insecure-http "+
+		"if that network is yours alone", d.server.Redacted())
+}
+
+// loopback reports whether a host is this machine, by its name alone: no name service is asked who it is.
+func loopback(host string) bool {
+	a, err := netip.ParseAddr(host)
+	return err == nil && a.Unmap().IsLoopback() || strings.EqualFold(host, "localhost")
+}
+
+// ParseServer reads the base URL of a server.
+func ParseServer(text string) (*url.URL, error) {
+	u, err := url.Parse(text)
+	if err != nil || u.Hostname() == "" || (u.Scheme != "http" && u.Scheme != "https") || u.RawQuery != "" || u.Fragment != "" {
+		return nil, exit.Usagef("the server must be a URL like %s, not %q", DefaultServer, Redacted(text))
+	}
+	return u, nil
+}
+
+// Redacted is the text of a URL without a password.
+func Redacted(text string) string {
+	if u, err := url.Parse(text); err == nil {
+		return u.Redacted()
+	}
+	if _, after, found := strings.Cut(text, "@"); found {
+		return "xxxxx@" + after
+	}
+	return text
+}
+
+// sameServer reports whether a URL means a server: the same scheme, host, port and path.
+func sameServer(text string, u *url.URL) bool {
+	other, err := url.Parse(text)
+	return err == nil && place(other) == place(u)
+}
+
+// Same reports whether two texts mean the same server.
+func Same(a, b string) bool {
+	u, err := url.Parse(a)
+	return err == nil && sameServer(b, u)
+}
+
+func place(u *url.URL) string {
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	return fmt.Sprintf("%s://%s:%s%s", u.Scheme, strings.ToLower(u.Hostname()), port, strings.TrimRight(u.EscapedPath(), "/"))
+}

@@ -1,0 +1,18 @@
+package session
+
+import (
+	"regexp"
+
+	"github.com/carve-ipam/carve/internal/cli/exit"
+)
+
+// NameRE is a DNS label: what the contract calls a name. A UUID is one too.
+var NameRE = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)
+
+// CheckName refuses what is not a name before it gets near a path: `pool delete ..` must not ask for the project.
+func CheckName(what, name string) error {
+	if !NameRE.MatchString(name) {
+		return exit.Usagef("%q is not the name of a %s: names have 1 to 63 lower-case letters, digits and dashes", name, what)
+	}
+	return nil
+}

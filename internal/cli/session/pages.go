@@ -1,0 +1,65 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	"github.com/carve-ipam/carve/internal/cli/exit"
+	"github.com/carve-ipam/carve/internal/cli/show"
+)
+
+// largestPage is the most items the contract lets a page hold.
+const largestPage = 500
+
+// Paging are the flags of every list.
+type Paging struct {
+	Limit       int
+	Cursor      string
+	Consistency string
+}
+
+// Fetch asks for one page; paging are its parameters beside the filters.
+type Fetch func(ctx context.Context, paging Query) (Answer, error)
+
+// Pages asks for page after page until there is no more or the limit is reached; then NextCursor says where to go on.
+// Each page is shown to the watchers as it came.
+func (s *Session) Pages(ctx context.Context, l Paging, fetch Fetch, watch ...func(doc json.RawMessage) error) (show.Page, error) {
+	if l.Limit < 0 {
+		return show.Page{}, exit.Usagef("--limit must not be negative")
+	}
+	all := show.Page{Items: []json.RawMessage{}}
+	cursor, readAt := l.Cursor, ""
+	for {
+		size := largestPage
+		if l.Limit > 0 {
+			size = min(size, l.Limit-len(all.Items))
+		}
+		a, err := fetch(ctx, Query{}.With("limit", strconv.Itoa(size)).With("cursor", cursor).With("consistency", l.Consistency))
+		if err != nil {
+			return show.Page{}, err
+		}
+		if at := a.Header.Get("Carve-Read-At"); readAt == "" || at != "" && at < readAt {
+			readAt = at
+		}
+		var p show.Page
+		if err := json.Unmarshal(a.Body, &p); err != nil {
+			return show.Page{}, fmt.Errorf("cannot read the list: %w", err)
+		}
+		for _, w := range watch {
+			if err := w(a.Body); err != nil {
+				return show.Page{}, err
+			}
+		}
+		all.Items = append(all.Items, p.Items...)
+		cursor = p.NextCursor
+		if cursor == "" || l.Limit > 0 && len(all.Items) >= l.Limit {
+			all.NextCursor = cursor
+			if readAt != "" {
+				s.Remark("this is what the region knew at %s; what was written since may be missing", readAt)
+			}
+			return all, nil
+		}
+	}
+}

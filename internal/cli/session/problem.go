@@ -1,0 +1,178 @@
+package session
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"mime"
+	"net/http"
+	"regexp"
+	"strings"
+
+	"github.com/carve-ipam/carve/client"
+	"github.com/carve-ipam/carve/internal/cli/exit"
+	"github.com/carve-ipam/carve/internal/cli/show"
+)
+
+// Refusal is a request that the server refused, with its problem document.
+type Refusal struct {
+	client.Problem
+	Status     int
+	requestID  string
+	retryAfter string // seconds
+	policy     string // of the rate limit
+	credential string // which one was sent, where that is what is refused
+}
+
+// refused reads a refusal. What answers with something else than a problem document is not Carve, or stands before it.
+func refused(resp *http.Response, body []byte) error {
+	r := &Refusal{
+		Status: resp.StatusCode, requestID: resp.Header.Get("X-Request-Id"),
+		retryAfter: resp.Header.Get("Retry-After"), policy: resp.Header.Get("RateLimit-Policy"),
+	}
+	if mediaType, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")); mediaType != "application/problem+json" {
+		return foreign(resp, body)
+	}
+	if err := json.Unmarshal(body, &r.Problem); err != nil || r.Code == "" {
+		return foreign(resp, body)
+	}
+	return r
+}
+
+// ExitCode is that of the status.
+func (r *Refusal) ExitCode() int { return exit.CodeOfStatus(r.Status) }
+
+// Error is the sentence, and below it one line for each thing that helps: code, figures, places, ids.
+func (r *Refusal) Error() string {
+	var b strings.Builder
+	b.WriteString(show.Clean(r.Detail))
+	line := func(what, value string) {
+		if value != "" {
+			fmt.Fprintf(&b, "\n  %-15s %s", show.Clean(what)+":", show.Clean(value))
+		}
+	}
+	line("code", fmt.Sprintf("%s (%d)", r.Code, r.Status))
+	line("class", r.Class)
+	line("missing roles", strings.Join(r.MissingRoles, ", "))
+	line("wanted", show.Slashed(r.WantedPrefixLength))
+	if exhausted(r.Code) && r.LargestFreePrefixLength == nil {
+		line("largest free", "none, nothing is free")
+	}
+	line("largest free", show.Slashed(r.LargestFreePrefixLength))
+	line("free addresses", r.AvailableAddresses)
+	line("cooling down", r.CoolingDownAddresses)
+	line("cooled down at", show.TimeText(r.CooledDownAt))
+	if a := r.AllowedPrefixLengths; a != nil {
+		line("allowed", fmt.Sprintf("/%d to /%d", a.Min, a.Max))
+	}
+	line("pools tried", strings.Join(r.PoolsTried, ", "))
+	line("fitting", show.Number(r.Fitting))
+	line("claims", show.Number(r.Claims))
+	line("retained", show.Number(r.Retained))
+	line("child pools", show.Number(r.ChildPools))
+	line("pools", show.Number(r.Pools))
+	line("spaces", show.Number(r.Spaces))
+	line("conflicts with", strings.Join(r.ConflictsWith, ", "))
+	line("current ETag", r.CurrentETag)
+	line("quota", r.Quota)
+	if r.Limit != "" {
+		line("limit", r.Limit+" "+string(r.Measure))
+	}
+	line("used", r.Used)
+	line("asked for", r.Requested)
+	if r.Status == http.StatusTooManyRequests { // other answers have the policy too, to no purpose of theirs
+		line("rate limit", policyText(r.policy))
+	}
+	if r.retryAfter != "" {
+		line("try again in", r.retryAfter+" s")
+	}
+	line("credential", r.credential)
+	for _, e := range r.Errors {
+		line("at "+e.Pointer, e.Detail)
+	}
+	for _, s := range r.Steps[:min(len(r.Steps), fewSteps)] {
+		if s.Detail != r.Detail { // which stands in the first line
+			line(string(s.Outcome), string(s.Kind)+" "+s.Name+": "+s.Detail)
+		}
+	}
+	if more := len(r.Steps) - fewSteps; more > 0 {
+		line("and", show.Counted(more, "step")+" more; 'ipamctl claim explain' with the same flags shows all")
+	}
+	line("request", r.requestID)
+	if r.TraceID != r.requestID {
+		line("trace", r.TraceID)
+	}
+	return b.String()
+}
+
+// fewSteps is how many steps of a decision a refusal shows; claim explain shows all.
+const fewSteps = 5
+
+// exhausted reports whether a refusal is for want of room.
+func exhausted(code client.ProblemCode) bool {
+	return code == client.ProblemCodePoolExhausted || code == client.ProblemCodeExhaustedByCooldown
+}
+
+// policyText reads `"writes";q=200;w=2`, the rate limit that a request counts in.
+func policyText(header string) string {
+	m := regexp.MustCompile(`^"(\w+)";q=(\d+);w=(\d+)$`).FindStringSubmatch(header)
+	if m == nil {
+		return header
+	}
+	return m[2] + " " + m[1] + " in " + m[3] + " s"
+}
+
+// foreignError is an answer that is not of the contract.
+type foreignError struct {
+	text   string
+	status int
+}
+
+// foreign makes a foreignError that quotes the beginning of what was answered.
+func foreign(resp *http.Response, body []byte) error {
+	const most = 200
+	begin := show.Clean(strings.ToValidUTF8(string(body[:min(len(body), most)]), "?"))
+	what := resp.Status
+	if t := resp.Header.Get("Content-Type"); t != "" {
+		what += ", " + t
+	}
+	text := fmt.Sprintf("%s does not answer like a Carve server (%s)", origin(resp), show.Clean(what))
+	if to, err := resp.Location(); err == nil {
+		return &foreignError{text: text + "; it points to " + to.Redacted() + ", which was not asked", status: resp.StatusCode}
+	}
+	if begin != "" {
+		text += ": " + begin
+	}
+	return &foreignError{text: text, status: resp.StatusCode}
+}
+
+func origin(resp *http.Response) string {
+	if resp.Request == nil {
+		return "the server"
+	}
+	return resp.Request.URL.Scheme + "://" + resp.Request.URL.Host
+}
+
+func (e *foreignError) Error() string { return e.text }
+func (e *foreignError) ExitCode() int { return exit.CodeOfStatus(e.status) }
+
+// keyedError is a write whose outcome is not known, or that was put off, with the key under which to repeat it.
+type keyedError struct {
+	error
+	key string
+}
+
+// keyed adds the key to an error after which a repeat makes sense.
+func keyed(err error, key string, w Writing) error {
+	var n *noAnswer
+	if exit.CodeOf(err) != exit.Unavailable || w.DryRun || w.Again || errors.As(err, &n) && !n.sent {
+		return err
+	}
+	return &keyedError{error: err, key: key}
+}
+
+func (e *keyedError) Error() string {
+	return e.error.Error() + "\nRepeat it safely, once or often, with: --idempotency-key " + e.key
+}
+
+func (e *keyedError) Unwrap() error { return e.error }

@@ -1,0 +1,59 @@
+package session
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"net/http"
+	"os"
+
+	"github.com/carve-ipam/carve/internal/cli/exit"
+	"github.com/carve-ipam/carve/internal/cli/show"
+)
+
+// HttpClient is how requests travel. With a file of certificates, servers are trusted by those alone. Redirects are not
+// followed: they would take the credential elsewhere, and a POST with them becomes a GET.
+func HttpClient(caFile string) (*http.Client, error) {
+	base, ok := http.DefaultTransport.(*http.Transport)
+	if !ok { // somebody replaced it; its settings are theirs
+		base = &http.Transport{Proxy: http.ProxyFromEnvironment}
+	}
+	transport := base.Clone()
+	transport.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12}
+	if caFile != "" {
+		text, err := os.ReadFile(caFile)
+		if err != nil {
+			return nil, exit.Usagef("cannot read the CA's certificates: %v", err)
+		}
+		trusted := x509.NewCertPool()
+		if !trusted.AppendCertsFromPEM(text) {
+			return nil, exit.Usagef("%s holds no certificates in PEM", caFile)
+		}
+		transport.TLSClientConfig.RootCAs = trusted
+	}
+	return &http.Client{
+		Transport:     transport,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}, nil
+}
+
+// showCertificate has a client show a certificate to servers that ask for one. The file is read for each connection: it may have been renewed.
+func (p *Program) showCertificate(c *http.Client) error {
+	cert, key := show.FirstOf(p.Flags.ClientCert, p.Env("CARVE_CLIENT_CERT")), show.FirstOf(p.Flags.ClientKey, p.Env("CARVE_CLIENT_KEY"))
+	if cert == "" && key == "" {
+		return nil
+	}
+	if cert == "" || key == "" {
+		return exit.Usagef("--client-cert and --client-key belong together")
+	}
+	load := func() (*tls.Certificate, error) {
+		pair, err := tls.LoadX509KeyPair(cert, key)
+		return &pair, err
+	}
+	if _, err := load(); err != nil {
+		return exit.Usagef("cannot use the client's certificate: %v", err)
+	}
+	if t, ok := c.Transport.(*http.Transport); ok {
+		t.TLSClientConfig.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return load() }
+	}
+	return nil
+}

@@ -1,0 +1,103 @@
+package show
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// yamlOf shows a JSON document as YAML, with its members in their order and its numbers as they are spelt.
+func yamlOf(doc json.RawMessage) ([]byte, error) {
+	d := json.NewDecoder(bytes.NewReader(doc))
+	d.UseNumber()
+	node, err := yamlValue(d)
+	if err != nil {
+		return nil, fmt.Errorf("the server's answer is not JSON: %w", err)
+	}
+	var b bytes.Buffer
+	e := yaml.NewEncoder(&b)
+	e.SetIndent(2)
+	if err := errors.Join(e.Encode(node), e.Close()); err != nil {
+		return nil, fmt.Errorf("cannot show the answer as YAML: %w", err)
+	}
+	return b.Bytes(), nil
+}
+
+// yamlValue reads one JSON value.
+func yamlValue(d *json.Decoder) (*yaml.Node, error) {
+	t, err := d.Token()
+	if err != nil {
+		return nil, err
+	}
+	switch v := t.(type) {
+	case json.Delim:
+		node := &yaml.Node{Kind: yaml.SequenceNode}
+		if v == '{' {
+			node.Kind = yaml.MappingNode
+		}
+		for d.More() { // of an object: names and values in turn
+			member, err := yamlValue(d)
+			if err != nil {
+				return nil, err
+			}
+			node.Content = append(node.Content, member)
+		}
+		if len(node.Content) == 0 {
+			node.Style = yaml.FlowStyle // {} and []
+		}
+		_, err := d.Token()
+		return node, err
+	case string:
+		text := &yaml.Node{}
+		err := text.Encode(v) // quotes what would be something else, to readers of YAML 1.1 ("yes") too
+		return text, err
+	case json.Number:
+		return &yaml.Node{Kind: yaml.ScalarNode, Value: v.String()}, nil
+	case bool:
+		return &yaml.Node{Kind: yaml.ScalarNode, Value: fmt.Sprint(v)}, nil
+	default:
+		return &yaml.Node{Kind: yaml.ScalarNode, Value: "null"}, nil
+	}
+}
+
+// JsonOf reads a file that is one YAML or JSON document. JSON goes through untouched, so that it is the server that judges
+// it; of YAML the anchors and merges are resolved, and a date stays the text that it is.
+func JsonOf(text []byte) (json.RawMessage, error) {
+	if json.Valid(text) {
+		return text, nil
+	}
+	d := yaml.NewDecoder(bytes.NewReader(text))
+	var doc yaml.Node
+	if err := d.Decode(&doc); err != nil {
+		if errors.Is(err, io.EOF) {
+			return nil, errors.New("it is empty")
+		}
+		return nil, err
+	}
+	if err := d.Decode(&yaml.Node{}); !errors.Is(err, io.EOF) {
+		return nil, errors.New("it holds more than one document")
+	}
+	asText(&doc)
+	var value any
+	if err := doc.Decode(&value); err != nil {
+		return nil, err
+	}
+	return json.Marshal(value)
+}
+
+// asText makes strings of what YAML would make dates of, and of the keys of maps, which JSON has as strings alone.
+func asText(n *yaml.Node) {
+	if n.Kind == yaml.ScalarNode && n.ShortTag() == "!!timestamp" {
+		n.Tag = "!!str"
+	}
+	for i, c := range n.Content {
+		if n.Kind == yaml.MappingNode && i%2 == 0 && c.Kind == yaml.ScalarNode && c.ShortTag() != "!!merge" {
+			c.Tag = "!!str"
+		}
+		asText(c)
+	}
+}

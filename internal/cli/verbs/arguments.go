@@ -1,0 +1,122 @@
+package verbs
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/carve-ipam/carve/internal/cli/exit"
+	"github.com/carve-ipam/carve/internal/cli/session"
+	"github.com/carve-ipam/carve/internal/cli/show"
+)
+
+// Names checks that arguments are names, at least and at most so many; -1 is any number.
+func Names(kind string, least, most int) cobra.PositionalArgs {
+	return Arguments("the name of a "+kind, least, most, func(a string) error { return session.CheckName(kind, a) })
+}
+
+// Bare is a command without arguments.
+func Bare(cmd *cobra.Command) *cobra.Command {
+	cmd.Args, cmd.ValidArgsFunction = Names("", 0, 0), cobra.NoFileCompletions
+	return cmd
+}
+
+// Required says of a flag that it has to be given.
+func Required(cmd *cobra.Command, flag string) {
+	if err := cmd.MarkFlagRequired(flag); err != nil {
+		panic(err) // the flag is not there: a mistake in this package
+	}
+}
+
+// Subjects checks that arguments are callers, as members are named.
+func Subjects(most int) cobra.PositionalArgs { return Arguments("a subject", 1, most, checkSubject) }
+
+// Consumers checks that arguments are projects to grant something to, or all of them.
+func Consumers(cmd *cobra.Command, args []string) error {
+	return Arguments("a consumer, the name of a project or '*'", 1, -1, checkConsumer)(cmd, args)
+}
+
+// Arguments checks each of at least and at most so many; -1 is any number.
+func Arguments(what string, least, most int, check func(string) error) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		switch {
+		case len(args) < least:
+			return exit.Usagef("%s needs %s", cmd.CommandPath(), what)
+		case most >= 0 && len(args) > most:
+			return exit.Usagef("%s takes %s, not %d", cmd.CommandPath(), atMost(most), len(args))
+		}
+		for _, a := range args {
+			if err := check(a); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+func atMost(n int) string {
+	switch n {
+	case 0:
+		return "no arguments"
+	case 1:
+		return "one argument at most"
+	default:
+		return fmt.Sprintf("%d arguments at most", n)
+	}
+}
+
+// subjectRE is what the contract calls a subject. The dots of a path are of its alphabet, and are refused apart.
+var subjectRE = regexp.MustCompile(`^[A-Za-z0-9._:@|+=-]{1,255}$`)
+
+func checkSubject(s string) error {
+	switch {
+	case strings.HasPrefix(s, "key:"):
+		return exit.Usagef("%q is an API key, which has its role by itself: see 'ipamctl key'", s)
+	case !subjectRE.MatchString(s) || strings.Trim(s, ".") == "":
+		return exit.Usagef("%q is not a subject: they look like corp:alice@example.com, the issuer's name and the subject it knows", s)
+	default:
+		return nil
+	}
+}
+
+func checkConsumer(s string) error {
+	if s == "*" {
+		return nil
+	}
+	if !session.NameRE.MatchString(s) {
+		return exit.Usagef("%q is not a consumer: that is the name of a project, or '*' for every project (in quotes, for the shell)", s)
+	}
+	return nil
+}
+
+// Group is a command that only holds verbs. Without one, or with one that does not exist, it is a mistake: cobra would
+// print the help and call it success.
+func Group(use, short string, aliases []string, verbs ...*cobra.Command) *cobra.Command {
+	c := &cobra.Command{
+		Use:     use,
+		Short:   short,
+		Aliases: aliases,
+		Args:    NoVerb,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cmd.SetOut(cmd.ErrOrStderr())
+			_ = cmd.Help()
+			return exit.Usagef("%s needs a verb", cmd.CommandPath())
+		},
+	}
+	c.AddCommand(verbs...)
+	return c
+}
+
+// NoVerb refuses an argument where a verb was expected, naming near ones.
+func NoVerb(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	cmd.SuggestionsMinimumDistance = 2
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		return exit.Usagef("%s has no verb %q; did you mean %s?", cmd.CommandPath(), args[0], show.Words(near))
+	}
+	return exit.Usagef("%s has no verb %q", cmd.CommandPath(), args[0])
+}

@@ -1,0 +1,89 @@
+package verbs
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/carve-ipam/carve/client"
+	"github.com/carve-ipam/carve/internal/cli/session"
+	"github.com/carve-ipam/carve/internal/cli/show"
+)
+
+// Whoever presses Tab waits no longer than this, and gets no more proposals than that.
+const (
+	completionTime  = 2 * time.Second
+	completionLimit = 200
+)
+
+// Complete proposes the names of what there is of a kind.
+func (k Kind[T]) Complete() Completion {
+	if k.Nameless {
+		return cobra.NoFileCompletions
+	}
+	return completeNames(k.P, k.Home)
+}
+
+func completeNames(p *session.Program, h Home) Completion {
+	return completeWith(p, h.Within, func(ctx context.Context, s *session.Session) ([]string, error) {
+		found, err := s.Pages(ctx, session.Paging{Limit: completionLimit}, h.Fetch(s, nil))
+		if err != nil {
+			return nil, err
+		}
+		named, err := show.Decode[struct{ Metadata client.Metadata }](found.Items)
+		return show.WordsOf(named, func(n struct{ Metadata client.Metadata }) string { return n.Metadata.Name }), err
+	})
+}
+
+// completeWith proposes what a server answers. One that does not answer, or refuses, proposes nothing: a shell is no place for errors.
+func completeWith(p *session.Program, within func() (*session.Session, error), ask func(ctx context.Context, s *session.Session) ([]string, error)) Completion {
+	return func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+		p.Aside, p.Flags.Timeout = io.Discard, completionTime
+		s, err := within()
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		ctx, cancel := context.WithTimeout(cmd.Context(), completionTime)
+		defer cancel()
+		names, err := ask(ctx, s)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return names, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// CompleteSpaces proposes spaces.
+func CompleteSpaces(p *session.Program) Completion { return completeNames(p, HomeOf(p, "spaces")) }
+
+// CompletePools proposes pools.
+func CompletePools(p *session.Program) Completion { return completeNames(p, HomeOf(p, "pools")) }
+
+// CompleteClasses proposes classes.
+func CompleteClasses(p *session.Program) Completion { return completeNames(p, HomeOf(p, "classes")) }
+
+// CompleteRegions proposes regions.
+func CompleteRegions(p *session.Program) Completion {
+	return completeWith(p, p.Session, func(ctx context.Context, s *session.Session) ([]string, error) {
+		found, err := Regions(ctx, s)
+		if err != nil {
+			return nil, err
+		}
+		all, err := show.Decode[client.Region](found.Items)
+		return show.WordsOf(all, func(r client.Region) string { return r.Name }), err
+	})
+}
+
+// Regions asks for all regions; there is no second page of them.
+func Regions(ctx context.Context, s *session.Session) (show.Page, error) {
+	a, err := s.Ask(ctx, session.Get("regions"))
+	if err != nil {
+		return show.Page{}, err
+	}
+	var all show.Page
+	err = json.Unmarshal(a.Body, &all)
+	return all, err
+}

@@ -1,0 +1,142 @@
+package verbs
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/spf13/cobra"
+
+	"github.com/carve-ipam/carve/internal/cli/exit"
+	"github.com/carve-ipam/carve/internal/cli/session"
+	"github.com/carve-ipam/carve/internal/cli/show"
+)
+
+// deleting are the flags of every delete.
+type deleting struct {
+	Replacing
+	missing bool
+}
+
+func (d *deleting) add(cmd *cobra.Command, done string) {
+	d.Replacing.Add(cmd, "only")
+	cmd.Flags().Lookup("dry-run").Usage = "say what would happen and change nothing"
+	cmd.Flags().BoolVar(&d.missing, "ignore-not-found", false, "what does not exist counts as "+done)
+}
+
+// Removal is what is particular to the delete of a kind.
+type Removal struct {
+	Use  string // the verb with its arguments; default "delete NAME..."
+	Done string // what has happened then; default "deleted"
+	Long string
+	// left asks, before anything is deleted, what will stay behind, for the sentence that says what was done; nil: nothing does.
+	Left func(ctx context.Context, s *session.Session, name string, dry bool) (string, error)
+}
+
+// DeleteVerb is the delete of one kind, for one name or several.
+func (k Kind[T]) DeleteVerb(r Removal) *cobra.Command {
+	r.Use, r.Done = show.FirstOf(r.Use, "delete NAME..."), show.FirstOf(r.Done, "deleted")
+	var d deleting
+	cmd := &cobra.Command{Use: r.Use, Long: r.Long, Args: k.positional(-1), ValidArgsFunction: k.Complete()}
+	cmd.Short = show.Capital(cmd.Name()) + " " + show.Plural(k.Kind)
+	cmd.Aliases = []string{"rm", "delete"}
+	if cmd.Name() == "delete" {
+		cmd.Aliases = []string{"rm"}
+	}
+	cmd.RunE = k.P.Verb(func(ctx context.Context, args []string) error {
+		if d.IfMatch != "" && len(args) > 1 {
+			return exit.Usagef("--if-match is about one %s, not %d", k.Kind, len(args))
+		}
+		things, err := Resources(k.P, k.Within, args)
+		if err != nil {
+			return err
+		}
+		return k.deleteAll(ctx, r, things, d)
+	})
+	d.add(cmd, r.Done)
+	return cmd
+}
+
+// deleteAll deletes one after the other. What is refused does not stop the rest; its exit code is the verb's.
+func (k Kind[T]) deleteAll(ctx context.Context, r Removal, things []Resource, d deleting) error {
+	end := exit.OK
+	for _, t := range things {
+		left, err := t.whatIsLeft(ctx, r, d)
+		if err == nil {
+			err = k.deleteOne(ctx, r, t, d)
+		}
+		switch {
+		case err == nil:
+			if err := Removed(k.P, k.Kind, t.said, r.Done, left, d.DryRun); err != nil {
+				return err
+			}
+		case d.missing && exit.CodeOf(err) == exit.NotFound:
+			k.P.Remark("%s %s was not there", k.Kind, t.said)
+		case len(things) == 1 || ctx.Err() != nil:
+			return err
+		default:
+			k.P.Note("error: %s %s: %s", k.Kind, t.said, err)
+			if end == exit.OK {
+				end = exit.CodeOf(err)
+			}
+		}
+	}
+	if end != exit.OK {
+		return exit.Verdict(end)
+	}
+	return nil
+}
+
+// whatIsLeft asks what will stay behind, where there is somebody to read it. A thing that is not there, or may not be seen, is what the
+// delete would have said as well.
+func (t Resource) whatIsLeft(ctx context.Context, r Removal, d deleting) (string, error) {
+	if r.Left == nil || t.Quiet || t.Output != show.FormatTable && t.Output != show.FormatWide {
+		return "", nil
+	}
+	return r.Left(ctx, t.Session, t.Name, d.DryRun)
+}
+
+// deleteOne deletes one thing. An answer that is lost leaves open whether it was deleted, and asking again is not safe: by
+// then somebody may have made another one of that name. So it looks: nothing there is what was wanted; something there is
+// for the caller to judge, because it may be either.
+func (k Kind[T]) deleteOne(ctx context.Context, r Removal, t Resource, d deleting) error {
+	_, err := t.Ask(ctx, session.Request{Method: http.MethodDelete, Path: k.at(t.Session, t.Name), Query: d.Query(), Match: d.IfMatch})
+	if d.DryRun || !session.Unsettled(err) || ctx.Err() != nil {
+		return err
+	}
+	t.Remark("it is not known whether %s %s was %s; looking", k.Kind, t.Name, r.Done)
+	found, lost := k.Ask(ctx, t.Session, t.Name)
+	switch {
+	case exit.CodeOf(lost) == exit.NotFound:
+		return nil
+	case lost != nil:
+		return &unsettledDelete{error: err, advice: "It is not known whether the " + k.Kind + " was " + r.Done + ": look before you repeat it."}
+	case d.IfMatch != "" && found.Header.Get("ETag") != d.IfMatch:
+		return &unsettledDelete{error: err, advice: "There is a " + k.Kind + " of this name now, and it is not the revision that you named."}
+	default:
+		return &unsettledDelete{error: err, advice: "There is a " + k.Kind + " of this name now: the same one, or one that was made meanwhile. " +
+			"Look at it; this very one goes with: --if-match '" + found.Header.Get("ETag") + "'"}
+	}
+}
+
+// unsettledDelete is a delete of which nobody can say whether it took place.
+type unsettledDelete struct {
+	error
+	advice string
+}
+
+func (e *unsettledDelete) Error() string { return e.error.Error() + "\n" + e.advice }
+func (e *unsettledDelete) Unwrap() error { return e.error }
+
+// Removed says what was done: the name for programs, a sentence for people, and no document, because there is none.
+func Removed(p *session.Program, kind, name, done, left string, dry bool) error {
+	switch {
+	case p.Output == show.FormatJSON || p.Output == show.FormatYAML:
+		return nil
+	case p.Quiet || p.Output == show.FormatName:
+		return p.Lines([]string{name})
+	case dry:
+		return p.Lines([]string{kind + " " + name + " would be " + done + left + " (dry run)"})
+	default:
+		return p.Lines([]string{kind + " " + name + " " + done + left})
+	}
+}

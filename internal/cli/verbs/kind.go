@@ -1,0 +1,271 @@
+// Package verbs is what all kinds of things share on the command line: a description of a kind, the verbs that follow from it, flags,
+// arguments and completion.
+package verbs
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
+
+	"github.com/spf13/cobra"
+
+	"github.com/carve-ipam/carve/internal/cli/exit"
+	"github.com/carve-ipam/carve/internal/cli/session"
+	"github.com/carve-ipam/carve/internal/cli/show"
+)
+
+// Kind is everything that the verbs of one kind of thing have in common: how it is shown, where it is found, which of its
+// fields are flags.
+type Kind[T any] struct {
+	show.View[T]
+	Home
+	P      *session.Program
+	Args   cobra.PositionalArgs // of verbs about things that exist; nil is names, or project/name
+	Fields []Field
+	// nameless things have names that nobody types: a shell does not propose them.
+	Nameless bool
+	// read asks for one thing; nil is the GET of its path.
+	Read func(ctx context.Context, s *session.Session, name string) (session.Answer, error)
+}
+
+// Home is where a kind is found.
+type Home struct {
+	Within func() (*session.Session, error)
+	Path   func(s *session.Session) []string // of the list
+}
+
+// HomeOf is the home of what belongs to a project.
+func HomeOf(p *session.Program, collection string) Home {
+	return Home{p.InProject, func(s *session.Session) []string { return s.In(collection) }}
+}
+
+// at is the path of one thing.
+func (h Home) at(s *session.Session, name string) []string { return append(h.Path(s), name) }
+
+// Fetch asks for a list.
+func (h Home) Fetch(s *session.Session, filters session.Query) session.Fetch {
+	return func(ctx context.Context, paging session.Query) (session.Answer, error) {
+		return s.Ask(ctx, session.Request{Path: h.Path(s), Query: append(filters[:len(filters):len(filters)], paging...)})
+	}
+}
+
+// Every is everything that there is of a kind in a project, read and as it came.
+func (k Kind[T]) Every(ctx context.Context, s *session.Session, filters session.Query) ([]T, []json.RawMessage, error) {
+	l, err := s.Pages(ctx, session.Paging{}, k.Fetch(s, filters))
+	if err != nil {
+		return nil, nil, err
+	}
+	items, err := show.Decode[T](l.Items)
+	return items, l.Items, err
+}
+
+// positional checks the arguments of a verb about things that exist.
+func (k Kind[T]) positional(most int) cobra.PositionalArgs {
+	if k.Args == nil {
+		return Refs(k.Kind, 1, most)
+	}
+	return k.Args
+}
+
+// Ask asks for one thing.
+func (k Kind[T]) Ask(ctx context.Context, s *session.Session, name string) (session.Answer, error) {
+	if k.Read != nil {
+		return k.Read(ctx, s, name)
+	}
+	return s.Ask(ctx, session.Get(k.at(s, name)...))
+}
+
+// readEach asks for the things that arguments name, one after the other.
+func (k Kind[T]) readEach(ctx context.Context, args []string) ([]json.RawMessage, error) {
+	things, err := Resources(k.P, k.Within, args)
+	if err != nil {
+		return nil, err
+	}
+	docs := make([]json.RawMessage, 0, len(things))
+	for _, r := range things {
+		a, err := k.Ask(ctx, r.Session, r.Name)
+		if err != nil {
+			return nil, err
+		}
+		docs = append(docs, a.Body)
+	}
+	return docs, nil
+}
+
+// GetVerb is `get`, for one name or several.
+func (k Kind[T]) GetVerb() *cobra.Command {
+	return &cobra.Command{
+		Use:               "get NAME...",
+		Short:             "Show " + show.Plural(k.Kind) + " by name",
+		Args:              k.positional(-1),
+		ValidArgsFunction: k.Complete(),
+		RunE: k.P.Verb(func(ctx context.Context, args []string) error {
+			docs, err := k.readEach(ctx, args)
+			if err != nil {
+				return err
+			}
+			return show.Several(k.P.Printer, k.View, docs)
+		}),
+	}
+}
+
+// ShowVerb is `show`: all there is to say about things that are named, one thing a line.
+func (k Kind[T]) ShowVerb() *cobra.Command {
+	return &cobra.Command{
+		Use:   "show NAME...",
+		Short: "Show all about " + show.Plural(k.Kind) + " by name, one thing a line",
+		Long: "Shows what 'get -o wide' has of " + show.Plural(k.Kind) + ", and what is too long for a table, one thing a line. With another -o it is\n" +
+			"'get'.",
+		Args:              k.positional(-1),
+		ValidArgsFunction: k.Complete(),
+		SuggestFor:        []string{"describe", "view"},
+		RunE: k.P.Verb(func(ctx context.Context, args []string) error {
+			docs, err := k.readEach(ctx, args)
+			if err != nil {
+				return err
+			}
+			if k.P.Quiet || k.P.Output != show.FormatTable {
+				return show.Several(k.P.Printer, k.View, docs)
+			}
+			return show.Paragraphs(k.P.Printer, k.View, docs)
+		}),
+	}
+}
+
+// ListVerb is `list`, with the filters of the kind.
+func (k Kind[T]) ListVerb(long string, filters ...Filter) *cobra.Command {
+	var l session.Paging
+	cmd := Bare(&cobra.Command{Use: "list", Short: "List " + show.Plural(k.Kind), Long: long, Aliases: []string{"ls"}})
+	cmd.RunE = k.P.Verb(func(ctx context.Context, _ []string) error {
+		s, err := k.Within()
+		if err != nil {
+			return err
+		}
+		q, err := filtered(cmd, filters)
+		if err != nil {
+			return err
+		}
+		found, err := s.Pages(ctx, l, k.Fetch(s, q))
+		if err != nil {
+			return err
+		}
+		return show.List(k.P.Printer, k.View, found)
+	})
+	addFilters(k.P, cmd, filters)
+	AddPaging(&l, cmd)
+	return cmd
+}
+
+// Creation is what is particular to the `create` of a kind; the texts are those of the command.
+type Creation struct {
+	Check func(cmd *cobra.Command) error                                         // what flags mean together
+	Query func(cmd *cobra.Command) session.Query                                 // parameters beside those of every create
+	Shown func(s *session.Session, doc json.RawMessage, w session.Writing) error // in place of the view
+}
+
+// CreateVerb is `create`.
+func (k Kind[T]) CreateVerb(cmd *cobra.Command, c Creation) *cobra.Command {
+	var f creating
+	cmd.Args, cmd.ValidArgsFunction = Names(k.Kind, 0, 1), cobra.NoFileCompletions
+	fields := AddFields(k.P, cmd, k.Fields, false)
+	f.add(cmd)
+	cmd.RunE = k.P.Verb(func(ctx context.Context, args []string) error {
+		doc, err := f.metadata(k.Kind, args)
+		if err != nil {
+			return err
+		}
+		if err := checked(cmd, c.Check); err != nil {
+			return err
+		}
+		if err := fields.Into(cmd, doc); err != nil {
+			return err
+		}
+		s, err := k.Within()
+		if err != nil {
+			return err
+		}
+		var q session.Query
+		if c.Query != nil {
+			q = c.Query(cmd)
+		}
+		a, err := k.Create(ctx, s, f.Writing, q, doc)
+		switch {
+		case err != nil:
+			return err
+		case c.Shown != nil:
+			return c.Shown(s, a.Body, f.Writing)
+		}
+		return show.One(k.P.Printer, k.View, a.Body)
+	})
+	return cmd
+}
+
+// Create sends a document that makes a thing.
+func (k Kind[T]) Create(ctx context.Context, s *session.Session, w session.Writing, q session.Query, doc any) (session.Answer, error) {
+	body, err := show.Marshal(doc)
+	if err != nil {
+		return session.Answer{}, err
+	}
+	return s.Post(ctx, w, session.Request{Path: k.Path(s), Query: q, Body: body})
+}
+
+// SetVerb is `set`: it sends a merge patch of one thing and shows what became of it. query are parameters beside those of every set.
+func (k Kind[T]) SetVerb(cmd *cobra.Command, c Creation) *cobra.Command {
+	var f Replacing
+	cmd.Args, cmd.ValidArgsFunction, cmd.SuggestFor = k.positional(1), k.Complete(), []string{"update", "edit", "patch", "change", "label"}
+	fields := AddFields(k.P, cmd, k.Fields, true)
+	f.Add(cmd, "change only")
+	cmd.RunE = k.P.Verb(func(ctx context.Context, args []string) error {
+		if err := checked(cmd, c.Check); err != nil {
+			return err
+		}
+		doc := map[string]any{}
+		if err := fields.Into(cmd, doc); err != nil {
+			return err
+		}
+		if len(doc) == 0 {
+			return exit.Usagef("nothing to set: '%s --help' says what can be changed", cmd.CommandPath())
+		}
+		body, err := show.Marshal(doc)
+		if err != nil {
+			return err
+		}
+		r, err := Resources(k.P, k.Within, args)
+		if err != nil {
+			return err
+		}
+		var q session.Query
+		if c.Query != nil {
+			q = c.Query(cmd)
+		}
+		a, err := r[0].Change(ctx, session.Request{
+			Method: http.MethodPatch, Path: k.at(r[0].Session, r[0].Name), Query: append(q, f.Query()...), Match: show.FirstOf(f.IfMatch, "*"), Body: body,
+		}, k.Kind+" was changed")
+		if err != nil {
+			return err
+		}
+		return show.One(k.P.Printer, k.View, a.Body)
+	})
+	return cmd
+}
+
+// checked judges the flags together, where there is something to judge.
+func checked(cmd *cobra.Command, check func(cmd *cobra.Command) error) error {
+	if check == nil {
+		return nil
+	}
+	return check(cmd)
+}
+
+// Put sends a document that says how a thing is to be.
+func (k Kind[T]) Put(ctx context.Context, s *session.Session, name string, w Replacing, doc any, done string) (session.Answer, error) {
+	body, err := show.Marshal(doc)
+	if err != nil || bytes.Equal(body, []byte("null")) {
+		body = nil // a put that says all in its path
+	}
+	if err != nil {
+		return session.Answer{}, err
+	}
+	return s.Change(ctx, session.Request{Method: http.MethodPut, Path: k.at(s, name), Query: w.Query(), Match: w.IfMatch, Body: body}, done)
+}

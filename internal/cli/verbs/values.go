@@ -1,0 +1,334 @@
+package verbs
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/carve-ipam/carve/client"
+	"github.com/carve-ipam/carve/internal/cli/exit"
+	"github.com/carve-ipam/carve/internal/cli/session"
+	"github.com/carve-ipam/carve/internal/cli/show"
+)
+
+// None takes away what a `set` can take away.
+const None = "none"
+
+// Plain is a flag with one text.
+type Plain struct {
+	said      string
+	into      *string  // where else it is kept; nil is nowhere
+	kind      string   // what the help calls it; empty is a string
+	words     []string // all that it may be, where that is a few words
+	clearable bool     // none is null
+	strict    bool     // an empty text is read too, and not as if the flag were not there
+
+	take func(text string) (string, error) // spells what is typed; nil: it stays
+	// Read makes of the text what a document has; nil: the text itself.
+	Read func(text string) (any, error)
+}
+
+// String, Set and Type implement pflag.Value.
+func (t *Plain) String() string { return t.said }
+
+// Set keeps a text, as take spells it.
+func (t *Plain) Set(s string) (err error) {
+	if t.take != nil && (!t.clearable || s != None) {
+		if s, err = t.take(s); err != nil {
+			return err
+		}
+	}
+	t.said = s
+	if t.into != nil {
+		*t.into = s
+	}
+	return nil
+}
+
+// Type is what the help calls the value.
+func (t *Plain) Type() string { return show.FirstOf(t.kind, "string") }
+
+func (t *Plain) document() (any, error) {
+	switch {
+	case t.clearable && t.said == None:
+		return nil, nil //nolint:nilnil // null
+	case t.Read == nil || t.said == "" && !t.strict:
+		return t.said, nil
+	default:
+		return t.Read(t.said)
+	}
+}
+
+// Text makes a flag with a text that is sent as it is.
+func Text(string, bool) Value { return &Plain{} }
+
+// RefOf makes a flag that names a thing, of another project too.
+func RefOf(flag string, _ bool) Value {
+	return &Plain{Read: func(s string) (any, error) { return orError(parseRef(flag, s)) }}
+}
+
+// orError is a pointer as a value, which is nil without one.
+func orError[T any](v *T, err error) (any, error) {
+	if err != nil {
+		return nil, err
+	}
+	return v, nil
+}
+
+// NameOf makes a flag that names a thing of the project.
+func NameOf(kind string) Maker {
+	return func(string, bool) Value {
+		return &Plain{Read: func(s string) (any, error) { return s, session.CheckName(kind, s) }}
+	}
+}
+
+// ReadBy makes a flag whose text is read by a function.
+func ReadBy(read func(text string) (any, error)) Maker {
+	return func(string, bool) Value { return &Plain{Read: read} }
+}
+
+// Strictly makes a flag of which an empty text means something, or is a mistake.
+func Strictly(of Maker) Maker {
+	return func(flag string, clearable bool) Value {
+		v := of(flag, clearable)
+		if t, is := v.(*Plain); is {
+			t.strict = true
+		}
+		return v
+	}
+}
+
+// NewChoice makes a flag that takes one of a few words, in any case, and keeps it in value too.
+func NewChoice[T ~string](value *string, preset T, of ...T) *Plain {
+	*value = string(preset)
+	t := &Plain{said: *value, into: value, kind: "word"}
+	for _, w := range of {
+		t.words = append(t.words, string(w))
+	}
+	t.take = func(text string) (string, error) {
+		i := slices.IndexFunc(t.words, func(w string) bool { return strings.EqualFold(text, w) })
+		if i < 0 {
+			return "", fmt.Errorf("must be one of %s", show.Words(t.words))
+		}
+		return t.words[i], nil
+	}
+	return t
+}
+
+// OneOf makes a flag that takes one of a few words.
+func OneOf[T ~string](of ...T) Maker {
+	return func(_ string, clearable bool) Value {
+		t := NewChoice(new(string), "", of...)
+		if t.clearable = clearable; clearable {
+			t.words = append(t.words, None)
+		}
+		return t
+	}
+}
+
+// FamilyText makes a flag with an address family; the contract says IPv4, hands say 4.
+func FamilyText(string, bool) Value {
+	return &Plain{kind: "family", take: func(text string) (string, error) {
+		switch strings.ToLower(text) {
+		case "4", "v4", "ipv4":
+			return string(client.IPFamilyIPv4), nil
+		case "6", "v6", "ipv6":
+			return string(client.IPFamilyIPv6), nil
+		default:
+			return "", fmt.Errorf("must be IPv4 or IPv6")
+		}
+	}}
+}
+
+// Bits makes a flag with a prefix length: 24 or /24.
+func Bits(_ string, clearable bool) Value {
+	var bits int
+	return &Plain{
+		kind: "length", clearable: clearable,
+		take: func(text string) (_ string, err error) {
+			if bits, err = strconv.Atoi(strings.TrimPrefix(text, "/")); err != nil || bits < 0 || bits > 128 {
+				return "", fmt.Errorf("must be a prefix length, 0 to 128")
+			}
+			return strconv.Itoa(bits), nil
+		},
+		Read: func(string) (any, error) { return bits, nil },
+	}
+}
+
+// Pairs is a flag of key=value pairs that may be repeated, which in a `set` can be taken away: key-.
+type Pairs struct {
+	of        map[string]*string // nil takes away
+	clearable bool
+}
+
+// PairsOf makes such a flag.
+func PairsOf(_ string, clearable bool) Value { return &Pairs{map[string]*string{}, clearable} }
+
+// String, Set and Type implement pflag.Value.
+func (p *Pairs) String() string {
+	out := make([]string, 0, len(p.of))
+	for _, key := range slices.Sorted(maps.Keys(p.of)) {
+		if value := p.of[key]; value != nil {
+			out = append(out, key+"="+*value)
+		} else {
+			out = append(out, key+"-")
+		}
+	}
+	return strings.Join(out, ",")
+}
+
+// Set adds one pair.
+func (p *Pairs) Set(s string) error {
+	key, value, found := strings.Cut(s, "=")
+	kept := &value
+	if bare, away := strings.CutSuffix(s, "-"); p.clearable && !found && away {
+		key, kept, found = bare, nil, true
+	}
+	switch _, twice := p.of[key]; {
+	case (!found || key == "") && p.clearable:
+		return fmt.Errorf("must be key=value, or key- to take it away")
+	case !found || key == "":
+		return fmt.Errorf("must be key=value")
+	case twice:
+		return fmt.Errorf("sets %s twice", key)
+	}
+	p.of[key] = kept
+	return nil
+}
+
+// Type is what the help calls the value.
+func (*Pairs) Type() string { return "key=value" }
+
+func (p *Pairs) document() (any, error) {
+	if p.clearable {
+		return p.of, nil
+	}
+	set := map[string]string{}
+	for key, value := range p.of {
+		set[key] = *value
+	}
+	return set, nil
+}
+
+// standard is a flag of pflag's own, with what a document has for it.
+type standard struct {
+	pflag.Value
+	read func() (any, error)
+}
+
+func (s standard) document() (any, error) { return s.read() }
+
+// made is the value of a flag that pflag makes.
+func made(add func(f *pflag.FlagSet), read func() (any, error)) Value {
+	f := pflag.NewFlagSet("", pflag.ContinueOnError)
+	add(f)
+	var v pflag.Value
+	f.VisitAll(func(flag *pflag.Flag) { v = flag.Value })
+	return standard{v, read}
+}
+
+// YesOrNo makes a flag that is given or not.
+func YesOrNo(string, bool) Value {
+	is := new(bool)
+	return made(func(f *pflag.FlagSet) { f.BoolVar(is, "v", false, "") }, func() (any, error) { return *is, nil })
+}
+
+// sign is a flag without a value, which stands for a word of the contract.
+type sign struct {
+	word  string
+	given bool
+}
+
+// Marked makes such a flag.
+func Marked(word string) Maker { return func(string, bool) Value { return &sign{word: word} } }
+
+// String, Set and Type implement pflag.Value.
+func (m *sign) String() string {
+	if m.given {
+		return m.word
+	}
+	return ""
+}
+
+// Set takes true and false.
+func (m *sign) Set(s string) (err error) {
+	m.given, err = strconv.ParseBool(s)
+	return err
+}
+
+// Type is what the help calls the value.
+func (*sign) Type() string { return "bool" }
+
+func (m *sign) document() (any, error) { return m.String(), nil }
+
+// ListOf makes a flag that is repeated, each time with one text, or with several between commas. read judges them; a lone `none` in
+// a `set` is what cleared is.
+func ListOf(commas bool, cleared any, read func(flag string, texts []string) (any, error)) Maker {
+	return func(flag string, clearable bool) Value {
+		var texts []string
+		return made(func(f *pflag.FlagSet) {
+			if commas {
+				f.StringSliceVar(&texts, "v", nil, "")
+			} else {
+				f.StringArrayVar(&texts, "v", nil, "")
+			}
+		}, func() (any, error) {
+			if clearable && len(texts) == 1 && texts[0] == None {
+				return cleared, nil
+			}
+			return read(flag, texts)
+		})
+	}
+}
+
+// NamesOf reads the names of a kind.
+func NamesOf(kind string) func(flag string, texts []string) (any, error) {
+	return func(flag string, texts []string) (any, error) {
+		for _, name := range texts {
+			if err := session.CheckName(kind, name); err != nil {
+				return nil, err
+			}
+		}
+		return texts, nil
+	}
+}
+
+// Labels and annotations, as every kind that has them.
+func LabelFields() []Field {
+	return []Field{
+		{
+			Flag: "label", Path: "metadata.labels", Value: PairsOf, Create: "label to set (repeatable)",
+			Set: "label to set, or with a dash behind its key to take away (repeatable)",
+		},
+		{
+			Flag: "annotation", Path: "metadata.annotations", Value: PairsOf, Create: "annotation to set (repeatable)",
+			Set: "annotation to set, or to take away (repeatable)",
+		},
+	}
+}
+
+// Description is a field that many kinds have.
+func Description() Field {
+	return Field{Flag: "description", Path: "spec.description", Value: Text, Usage: "`TEXT`: what it is for"}
+}
+
+var (
+	Strategies = OneOf(client.AllocationStrategyBestFit, client.AllocationStrategyFirstFit, client.AllocationStrategyRandom, client.AllocationStrategySparse)
+	Reclaims   = OneOf(client.ReclaimPolicyDelete, client.ReclaimPolicyRetain)
+)
+
+// parseRef reads `name` or `project/name`.
+func parseRef(flag, s string) (*client.Ref, error) {
+	project, name, foreign := strings.Cut(s, "/")
+	if !foreign {
+		project, name = "", s
+	}
+	if !session.NameRE.MatchString(name) || foreign && !session.NameRE.MatchString(project) {
+		return nil, exit.Usagef("--%s is a name or project/name, not %q", flag, s)
+	}
+	return &client.Ref{Project: project, Name: name}, nil
+}

@@ -1,0 +1,38 @@
+package verbs
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/carve-ipam/carve/client"
+	"github.com/carve-ipam/carve/internal/cli/session"
+	"github.com/carve-ipam/carve/internal/cli/show"
+)
+
+// Completion proposes arguments to a shell.
+type Completion = func(cmd *cobra.Command, args []string, begin string) ([]string, cobra.ShellCompDirective)
+
+// CompleteWords lets the shell complete a flag that takes one of a few words.
+func CompleteWords[T ~string](cmd *cobra.Command, flag string, of []T) {
+	list := make([]string, len(of))
+	for i, w := range of {
+		list[i] = string(w)
+	}
+	CompleteFlag(cmd, flag, cobra.FixedCompletions(list, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// CompleteFlag completes a flag.
+func CompleteFlag(cmd *cobra.Command, flag string, propose Completion) {
+	if err := cmd.RegisterFlagCompletionFunc(flag, propose); err != nil {
+		panic(err) // the flag is not there, or has one already: a mistake in this package
+	}
+}
+
+// AddPaging adds the flags of every list.
+func AddPaging(l *session.Paging, cmd *cobra.Command) {
+	cmd.Flags().IntVar(&l.Limit, "limit", 0, "stop after this many (default: all there are)")
+	cmd.Flags().StringVar(&l.Cursor, "cursor", "", "go on where a list with --limit stopped, at its `CURSOR`")
+	of := []client.Consistency{client.ConsistencyStrong, client.ConsistencyStale}
+	cmd.Flags().Var(NewChoice(&l.Consistency, "", of...), "consistency",
+		"what the server has to know of other regions; stale answers at once, and may be some seconds old: "+show.Words(of))
+	CompleteWords(cmd, "consistency", of)
+}
