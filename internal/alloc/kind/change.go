@@ -35,6 +35,11 @@ func (k Kind[T]) Put(ctx context.Context, in storage.ProjectKey, made T, r useca
 		if err != nil {
 			return none, err
 		}
+		if found && k.May != nil {
+			if err := k.May(was); err != nil {
+				return none, err
+			}
+		}
 		had := k.Head(&was)
 		if had.Revision != head.Revision { // else it is ours, by an earlier COMMIT whose outcome was unknown
 			if err := r.CheckPut(found, had.Revision); err != nil {
@@ -113,6 +118,11 @@ func (k Kind[T]) Delete(ctx context.Context, in storage.ProjectKey, name string,
 		}
 		if err := storage.Moved(head.UID, k.Head(&was).UID); err != nil {
 			return none, err
+		}
+		if k.May != nil {
+			if err := k.May(was); err != nil {
+				return none, err
+			}
 		}
 		if err := r.IfMatch.Check(k.Head(&was).Revision); err != nil {
 			return none, err

@@ -35,6 +35,8 @@ type Kind[T any] struct {
 	// Trail is the project in whose trail a change of one is recorded. nil: the project that it is in.
 	Trail func(ctx context.Context, tx storage.Tx, was, now *T) (ipam.ID, error)
 
+	// May refuses a caller any change of one. nil: whoever came so far may change it.
+	May func(T) error
 	// Check validates what a caller writes, beside the metadata; SameSpec compares the part of it that counts generations, SameElse the rest of it
 	// (nil: there is no rest).
 	Check              func(in storage.ProjectKey, next T) error
