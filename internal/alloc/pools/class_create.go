@@ -40,7 +40,7 @@ func (s *Pools) classes() kind.Kind[ipam.Class] {
 
 // CreateClass makes a class. One that is to be the default of its family is refused while another one is, unless moveDefault takes that
 // from the other in the same transaction.
-func (s *Pools) CreateClass(ctx context.Context, project string, c ipam.Class, moveDefault bool, r usecase.Request) (usecase.Result[ipam.Class], error) {
+func (s *classes) CreateClass(ctx context.Context, project string, c ipam.Class, moveDefault bool, r usecase.Request) (usecase.Result[ipam.Class], error) {
 	none := usecase.Result[ipam.Class]{}
 	who, key, err := s.Enter(ctx, tenancy.ClassesWrite, project)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 )
 
 // DeleteClass removes a project's own class that no pool and no claim names any more.
-func (s *Pools) DeleteClass(ctx context.Context, project, name string, r usecase.Request) error {
+func (s *classes) DeleteClass(ctx context.Context, project, name string, r usecase.Request) error {
 	_, key, err := s.Enter(ctx, tenancy.ClassesWrite, project)
 	if err != nil {
 		return err

@@ -11,7 +11,7 @@ import (
 
 // PatchClass changes a project's own class by mutate, which must be pure: what is claimed from now on follows it, what is held stays as it
 // is. moveDefault is as in CreateClass. No difference: nothing is written.
-func (s *Pools) PatchClass(ctx context.Context, project, name string, moveDefault bool, r usecase.Request, mutate func(ipam.Class) (ipam.Class, error)) (ipam.Class, error) {
+func (s *classes) PatchClass(ctx context.Context, project, name string, moveDefault bool, r usecase.Request, mutate func(ipam.Class) (ipam.Class, error)) (ipam.Class, error) {
 	none := ipam.Class{}
 	_, key, err := s.Enter(ctx, tenancy.ClassesWrite, project)
 	if err != nil {
