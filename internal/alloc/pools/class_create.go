@@ -11,8 +11,8 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// classes is the classes of a project itself.
-func (s *Pools) classes() kind.Kind[ipam.Class] {
+// own is the classes of a project itself, as a kind.
+func (s *classes) own() kind.Kind[ipam.Class] {
 	return kind.Kind[ipam.Class]{
 		Core: s.Core, Name: trail.KindClass, Op: "class",
 		Head: func(c *ipam.Class) *ipam.Metadata { return &c.Metadata },
@@ -55,7 +55,7 @@ func (s *classes) CreateClass(ctx context.Context, project string, c ipam.Class,
 	move := defaultMove{allowed: moveDefault, revision: ipam.NewID()}
 	locks := storage.Locks{Alone: []ipam.ID{classesOf(key.ID)}, Shared: []ipam.ID{key.ID}}
 	made, err := outrun(func() (usecase.Result[ipam.Class], error) {
-		return s.classes().Create(ctx, key, c, r, locks, func(ctx context.Context, tx storage.Tx, _, now *ipam.Class) (storage.Changes, error) {
+		return s.own().Create(ctx, key, c, r, locks, func(ctx context.Context, tx storage.Tx, _, now *ipam.Class) (storage.Changes, error) {
 			if err := usecase.StillThere(ctx, tx, key); err != nil {
 				return storage.Changes{}, err
 			}
