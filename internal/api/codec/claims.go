@@ -1,7 +1,6 @@
 package codec
 
 import (
-	"cmp"
 	"errors"
 	"slices"
 	"strconv"
@@ -112,8 +111,7 @@ func ClaimOf(c ipam.Claim) gen.IPClaim {
 			AllocationRef: gen.ResolvedRef{Project: c.Pool.Project, Name: c.AllocationID.String()},
 			ClassName:     c.Class.Ref.Name,
 			ClassProject:  c.Class.Ref.Project,
-			// An answer that was stored for a repeat before there were classes has the policy in its spec alone.
-			ReclaimPolicy: gen.ReclaimPolicy(cmp.Or(c.ReclaimPolicy, c.Spec.ReclaimPolicy)),
+			ReclaimPolicy: gen.ReclaimPolicy(c.ReclaimPolicy),
 			Conditions:    allocated(carved+" was carved from pool "+c.Pool.String()+".", c.CreatedAt),
 		},
 	}

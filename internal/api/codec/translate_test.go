@@ -190,10 +190,6 @@ func TestClaimsSayWhatCameOfTheirSpec(t *testing.T) {
 	require.NoError(t, err)
 	require.NotContains(t, string(text), "class")
 	require.Equal(t, gen.ReclaimPolicyRetain, ClaimOf(boundClaim()).Status.ReclaimPolicy)
-
-	c := boundClaim()
-	c.ReclaimPolicy = ""
-	require.Equal(t, gen.ReclaimPolicyRetain, ClaimOf(c).Status.ReclaimPolicy, "an answer that was stored before there were classes")
 }
 
 func TestAllocationsSayWhatServedThemAndUntilWhenTheyCool(t *testing.T) {
