@@ -83,9 +83,10 @@ func (s classHandlers) CreateClass(c echo.Context, project string, p gen.CreateC
 	if move {
 		asked.variant = "?moveDefault=true"
 	}
-	return create(c, asked, codec.NewClass, func(ctx context.Context, project string, made ipam.Class, r usecase.Request) (usecase.Result[ipam.Class], error) {
+	use := func(ctx context.Context, project string, made ipam.Class, r usecase.Request) (usecase.Result[ipam.Class], error) {
 		return s.use.CreateClass(ctx, project, made, move, r)
-	}, codec.ClassOf)
+	}
+	return create(c, asked, codec.NewClass, use, codec.ClassOf)
 }
 
 func (s classHandlers) GetClass(c echo.Context, project, class string, _ gen.GetClassParams) error {

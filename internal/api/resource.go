@@ -33,7 +33,8 @@ func list[D, W any](c echo.Context, limit *int, cursor *string, project string,
 }
 
 // filtered is a list that narrows by a filter.
-func filtered[D any](f paging.Filter, read func(ctx context.Context, project string, f paging.Filter, limit int, cursor string) (paging.Page[D], error),
+func filtered[D any](f paging.Filter,
+	read func(ctx context.Context, project string, f paging.Filter, limit int, cursor string) (paging.Page[D], error),
 ) func(ctx context.Context, project string, limit int, cursor string) (paging.Page[D], error) {
 	return func(ctx context.Context, project string, limit int, cursor string) (paging.Page[D], error) {
 		return read(ctx, project, f, limit, cursor)
@@ -113,7 +114,9 @@ func put[B any, D ipam.Resource, W any](c echo.Context, p conditions, project, n
 }
 
 // putBare is put of what has no body: its name says everything.
-func putBare[D ipam.Resource, W any](c echo.Context, p conditions, use func(context.Context, usecase.Request) (usecase.Result[D], error), show func(D) W) error {
+func putBare[D ipam.Resource, W any](c echo.Context, p conditions,
+	use func(ctx context.Context, r usecase.Request) (usecase.Result[D], error), show func(D) W,
+) error {
 	match, err := parseMatch(headerIfMatch, p.ifMatch)
 	if err != nil {
 		return err
@@ -155,7 +158,9 @@ func patch[D ipam.Resource, W any](c echo.Context, ifMatch *string, dryRun *bool
 }
 
 // remove deletes a resource of a project.
-func remove(c echo.Context, ifMatch *string, dryRun *bool, project, name string, use func(ctx context.Context, project, name string, r usecase.Request) error) error {
+func remove(c echo.Context, ifMatch *string, dryRun *bool, project, name string,
+	use func(ctx context.Context, project, name string, r usecase.Request) error,
+) error {
 	match, err := parseMatch(headerIfMatch, ifMatch)
 	if err != nil {
 		return err

@@ -149,7 +149,8 @@ func (s *Grants) put(ctx context.Context, g granting, project, name, consumer st
 		}
 	}
 	locks := storage.Locks{Shared: []ipam.ID{of.ID}} // it is not deleted meanwhile
-	return grants.Put(ctx, in, made, r, locks, func(was ipam.Grant) ipam.Grant { return was }, func(context.Context, storage.Tx, *ipam.Grant, *ipam.Grant) (storage.Changes, error) {
+	same := func(was ipam.Grant) ipam.Grant { return was }
+	return grants.Put(ctx, in, made, r, locks, same, func(context.Context, storage.Tx, *ipam.Grant, *ipam.Grant) (storage.Changes, error) {
 		return storage.Changes{}, granted // a grant may be missing because what it is of is
 	})
 }

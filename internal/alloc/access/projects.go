@@ -86,9 +86,10 @@ func (s *Projects) CreateProject(ctx context.Context, p ipam.Project, r usecase.
 		Spec: ipam.SpaceSpec{Description: "Made with the project."},
 	}
 	// Keys of POST /projects are kept under the zero project: no project owns them.
-	return s.projects().Create(ctx, storage.ProjectKey{}, p, r, storage.Locks{}, func(context.Context, storage.Tx, *ipam.Project, *ipam.Project) (storage.Changes, error) {
+	with := func(context.Context, storage.Tx, *ipam.Project, *ipam.Project) (storage.Changes, error) {
 		return storage.Changes{SpaceInsert: []ipam.Space{sp}, Free: wholeSpace(sp)}, nil
-	})
+	}
+	return s.projects().Create(ctx, storage.ProjectKey{}, p, r, storage.Locks{}, with)
 }
 
 // EnsurePlatform creates the project "platform" on the first start of an installation.
@@ -139,7 +140,7 @@ func (s *Projects) DeleteProject(ctx context.Context, name string, r usecase.Req
 		sp, err := s.Store.SpaceGet(ctx, storage.Key(p), ipam.DefaultSpace)
 		return storage.Locks{Alone: append(spaceLocks(sp), p.UID)}, err
 	}
-	return projects.Delete(ctx, storage.ProjectKey{}, name, r, locks, func(ctx context.Context, tx storage.Tx, p, _ *ipam.Project) (storage.Changes, error) {
+	with := func(ctx context.Context, tx storage.Tx, p, _ *ipam.Project) (storage.Changes, error) {
 		if err := holdsNothing(ctx, tx, *p); err != nil {
 			return storage.Changes{}, err
 		}
@@ -152,7 +153,8 @@ func (s *Projects) DeleteProject(ctx context.Context, name string, r usecase.Req
 		return storage.Changes{
 			SpaceDelete: []ipam.Space{sp}, Free: free, AccessChanges: storage.AccessChanges{AccessDelete: p, GrantsDelete: &of},
 		}, err
-	})
+	}
+	return projects.Delete(ctx, storage.ProjectKey{}, name, r, locks, with)
 }
 
 // ListProjects lists by name the projects that the caller has a role in: all of them for a platform admin.

@@ -10,7 +10,8 @@ import (
 )
 
 // Create makes a resource. A generated name that is taken is made again.
-func (k Kind[T]) Create(ctx context.Context, in storage.ProjectKey, made T, r usecase.Request, locks storage.Locks, step Step[T]) (usecase.Result[T], error) {
+func (k Kind[T]) Create(ctx context.Context, in storage.ProjectKey, made T, r usecase.Request, locks storage.Locks, step Step[T],
+) (usecase.Result[T], error) {
 	head := k.Head(&made)
 	return usecase.Once(ctx, k.Core, in, r, head, func(ctx context.Context) (T, error) {
 		stored, err := usecase.Answers(in.ID, r, head.CreatedAt, made)
@@ -18,7 +19,8 @@ func (k Kind[T]) Create(ctx context.Context, in storage.ProjectKey, made T, r us
 			return made, err
 		}
 		return usecase.Settled(ctx, k.Core, k.Op+"_create", locks, r.DryRun, func(ctx context.Context, tx storage.Tx) (T, error) {
-			return made, k.write(ctx, tx, in, head.CreatedAt, nil, &made, stored, step)
+			err := k.write(ctx, tx, in, head.CreatedAt, nil, &made, stored, step)
+			return made, err
 		}, func(ctx context.Context) (T, bool, error) {
 			got, found, err := storage.IgnoreNotFound(k.Find(k.Store)(ctx, in, head.Name))
 			return got, found && k.Head(&got).UID == head.UID, err
@@ -27,7 +29,9 @@ func (k Kind[T]) Create(ctx context.Context, in storage.ProjectKey, made T, r us
 }
 
 // Put makes a resource, or gives the one there is what over makes of it (Existed).
-func (k Kind[T]) Put(ctx context.Context, in storage.ProjectKey, made T, r usecase.Request, locks storage.Locks, over func(was T) T, step Step[T]) (usecase.Result[T], error) {
+func (k Kind[T]) Put(ctx context.Context, in storage.ProjectKey, made T, r usecase.Request, locks storage.Locks,
+	over func(was T) T, step Step[T],
+) (usecase.Result[T], error) {
 	head := k.Head(&made)
 	return usecase.Settled(ctx, k.Core, k.Op+"_put", locks, r.DryRun, func(ctx context.Context, tx storage.Tx) (usecase.Result[T], error) {
 		none := usecase.Result[T]{}
@@ -61,7 +65,9 @@ func (k Kind[T]) Put(ctx context.Context, in storage.ProjectKey, made T, r useca
 }
 
 // Patch changes a resource by mutate, which must be pure. No difference: nothing is written.
-func (k Kind[T]) Patch(ctx context.Context, in storage.ProjectKey, name string, r usecase.Request, locks storage.Locks, mutate func(was T) (T, error), step Step[T]) (T, error) {
+func (k Kind[T]) Patch(ctx context.Context, in storage.ProjectKey, name string, r usecase.Request, locks storage.Locks,
+	mutate func(was T) (T, error), step Step[T],
+) (T, error) {
 	by := stamp{ipam.NewID(), k.Now()}
 	return usecase.Settled(ctx, k.Core, k.Op+"_patch", locks, r.DryRun, func(ctx context.Context, tx storage.Tx) (T, error) {
 		was, err := k.Find(tx)(ctx, in, name)
@@ -87,7 +93,9 @@ func (k Kind[T]) Patch(ctx context.Context, in storage.ProjectKey, name string, 
 }
 
 // Remove is Delete of what depends on nothing else, unless refuse refuses it.
-func (k Kind[T]) Remove(ctx context.Context, project, name string, r usecase.Request, refuse func(ctx context.Context, tx storage.Tx, in storage.ProjectKey, t T) error) error {
+func (k Kind[T]) Remove(ctx context.Context, project, name string, r usecase.Request,
+	refuse func(ctx context.Context, tx storage.Tx, in storage.ProjectKey, t T) error,
+) error {
 	_, in, err := k.Enter(ctx, k.Writes, project)
 	if err != nil {
 		return err
@@ -98,7 +106,9 @@ func (k Kind[T]) Remove(ctx context.Context, project, name string, r usecase.Req
 }
 
 // Delete removes a resource. locks is what the transaction depends on, by the resource as it is found first. nil: nothing.
-func (k Kind[T]) Delete(ctx context.Context, in storage.ProjectKey, name string, r usecase.Request, locks func(T) (storage.Locks, error), step Step[T]) error {
+func (k Kind[T]) Delete(ctx context.Context, in storage.ProjectKey, name string, r usecase.Request,
+	locks func(T) (storage.Locks, error), step Step[T],
+) error {
 	first, err := k.Find(k.Store)(ctx, in, name)
 	if err != nil {
 		return err
@@ -166,7 +176,9 @@ func (k Kind[T]) complete(ctx context.Context, read storage.Reader, in storage.P
 }
 
 // write takes the step, and writes a change with its record.
-func (k Kind[T]) write(ctx context.Context, tx storage.Tx, in storage.ProjectKey, at usecase.Timestamp, was, now *T, stored []storage.Answer, step Step[T]) error {
+func (k Kind[T]) write(ctx context.Context, tx storage.Tx, in storage.ProjectKey, at usecase.Timestamp, was, now *T,
+	stored []storage.Answer, step Step[T],
+) error {
 	var ch storage.Changes
 	var err error
 	if step != nil {
