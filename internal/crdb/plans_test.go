@@ -132,15 +132,9 @@ func holds(t *testing.T, name, plan string) {
 // remarkOf is one of the remarks at the head of a statement's file.
 func remarkOf(t *testing.T, name, about string) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("query", name+".sql"))
-	require.NoError(t, err)
-	for line := range strings.Lines(string(text)) {
-		if rest, ok := strings.CutPrefix(line, "-- "+about+":"); ok {
-			return strings.TrimSpace(rest)
-		}
-	}
-	t.Errorf("%s has no remark about its %s", name, about)
-	return ""
+	remark := query.Remark(name, about)
+	assert.NotEmpty(t, remark, "%s has no remark about its %s", name, about)
+	return remark
 }
 
 // theFirstOfTheKey checks the search for the tightest block: it is what every claim does, and what is slow in every other layout
