@@ -3,6 +3,7 @@ package crdb
 import (
 	"context"
 	"fmt"
+	"io/fs"
 	"strings"
 	"time"
 
@@ -30,7 +31,9 @@ type engine interface {
 	// migrating is what a connection that makes tables asks for; locked is which of ours are locked against changes of their schema.
 	migrating() map[string]string
 	locked(ctx context.Context, c *pgx.Conn) ([]string, error)
-	// localities are what brings each table to its place, in a database of so many regions.
+	// files are the numbered files as the engine reads them, and localities what brings each table that is elsewhere to its place, in a database of so
+	// many regions.
+	files(regions int) fs.FS
 	localities(ctx context.Context, c *pgx.Conn, regions int) ([]ddl, error)
 	// createRole is the statement that makes a group role; raced tells an error of somebody else's being at the same role at the same moment.
 	createRole(role string) string

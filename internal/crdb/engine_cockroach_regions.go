@@ -3,10 +3,13 @@ package crdb
 import (
 	"context"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/carve-ipam/carve/migrations"
 )
 
 // What CockroachDB is asked about regions. The columns of SHOW statements are documented; crdb_internal, where they come from, is not for use.
@@ -106,6 +109,9 @@ func (cockroach) regionSteps(s standing, o MigrateOptions) (steps []ddl, err err
 	}
 	return steps, nil
 }
+
+// files: each table is made where it belongs.
+func (cockroach) files(regions int) fs.FS { return placedFiles{migrations.FS, regions} }
 
 // localities is what to say of the tables that are not where they belong.
 func (cockroach) localities(ctx context.Context, c *pgx.Conn, regions int) ([]ddl, error) {

@@ -2,10 +2,13 @@ package crdb
 
 import (
 	"context"
+	"io/fs"
 	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/carve-ipam/carve/migrations"
 )
 
 // PostgreSQL has no regions. An enum of the name that CockroachDB gives the type of its region columns makes the same schema and statements work.
@@ -58,6 +61,9 @@ func (postgres) migrating() map[string]string { return nil }
 
 // locked: no table is.
 func (postgres) locked(context.Context, *pgx.Conn) ([]string, error) { return nil, nil }
+
+// files: as they are written.
+func (postgres) files(int) fs.FS { return migrations.FS }
 
 // localities: all rows are in one place.
 func (postgres) localities(context.Context, *pgx.Conn, int) ([]ddl, error) { return nil, nil }

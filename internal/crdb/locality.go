@@ -1,5 +1,14 @@
 package crdb
 
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"path"
+	"regexp"
+	"strings"
+)
+
 // Locality is where CockroachDB keeps the rows of a table, in the words in which it is set and in which SHOW TABLES answers.
 type Locality string
 
@@ -70,3 +79,47 @@ func localitySteps(has map[string]Locality, regions int) (steps []ddl) {
 	}
 	return steps
 }
+
+// newTable is a statement of a numbered file that makes a table, up to its semicolon.
+var newTable = regexp.MustCompile(`(?ms)^CREATE TABLE IF NOT EXISTS (\w+) \($.*?^\)[^;]*`)
+
+// withLocalities is a numbered file whose new tables are where they belong from the start: an empty table is moved there by a job of seconds.
+func withLocalities(sql string, regions int) string {
+	where := map[string]Locality{}
+	for _, t := range Localities() {
+		where[t.Table] = t.in(regions)
+	}
+	return newTable.ReplaceAllStringFunc(sql, func(create string) string {
+		if locality, known := where[newTable.FindStringSubmatch(create)[1]]; known {
+			return create + " LOCALITY " + string(locality)
+		}
+		return create
+	})
+}
+
+// placedFiles are numbered files as a database of so many regions reads them.
+type placedFiles struct {
+	fs.FS
+	regions int
+}
+
+// Open implements fs.FS.
+func (p placedFiles) Open(name string) (fs.File, error) {
+	f, err := p.FS.Open(name)
+	if err != nil || path.Ext(name) != ".sql" {
+		return f, err
+	}
+	text, err := io.ReadAll(f)
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return placedFile{f, strings.NewReader(withLocalities(string(text), p.regions))}, nil
+}
+
+type placedFile struct {
+	fs.File
+	text io.Reader
+}
+
+// Read implements fs.File.
+func (f placedFile) Read(b []byte) (int, error) { return f.text.Read(b) }

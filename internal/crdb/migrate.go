@@ -49,9 +49,10 @@ func (o MigrateOptions) say(sentence string) {
 	}
 }
 
-// Migrate brings a database to this program's version and to its regions: regions and survival goal first, then the numbered files, then the
-// place of each table and the record of the regions, then the roles. What cannot be is refused with ErrRegion or ErrRoles before anything is changed. It is safe to run
-// twice, to run again after it was cut off, and to run from several processes at once (they wait for each other through a lease in a table).
+// Migrate brings a database to this program's version and to its regions: regions and survival goal first, then the numbered files, whose new tables
+// are where they belong, then the place of each table that is elsewhere and the record of the regions, then the roles. What cannot be is refused with
+// ErrRegion or ErrRoles before anything is changed. It is safe to run twice, to run again after it was cut off, and to run from several processes at
+// once (they wait for each other through a lease in a table).
 func Migrate(ctx context.Context, dsn string, o MigrateOptions) error {
 	if err := o.check(); err != nil {
 		return err
@@ -98,7 +99,7 @@ func Migrate(ctx context.Context, dsn string, o MigrateOptions) error {
 		if err != nil {
 			return err
 		}
-		files, err := o.numbered(ctx, cfg)
+		files, err := o.numbered(ctx, eng, cfg)
 		if err != nil {
 			return err
 		}
@@ -125,8 +126,8 @@ func Migrate(ctx context.Context, dsn string, o MigrateOptions) error {
 }
 
 // numbered applies the files that the database lacks, and says how many that were.
-func (o MigrateOptions) numbered(ctx context.Context, cfg *pgx.ConnConfig) (done int, err error) {
-	p, closeDB, err := provider(cfg, migrations.FS)
+func (o MigrateOptions) numbered(ctx context.Context, eng engine, cfg *pgx.ConnConfig) (done int, err error) {
+	p, closeDB, err := provider(cfg, eng.files(len(o.Regions)))
 	if err != nil {
 		return 0, err
 	}

@@ -50,12 +50,20 @@ func TestCockroachTablesThatAreLockedAreUnlockedForAChangeAndLockedAgain(t *test
 // A process may die before and behind each statement that changes something, and behind it before that is written down: the next one goes on.
 func TestCockroachGoesOnFromEveryStatement(t *testing.T) {
 	t.Parallel()
-	for name, locking := range map[string]bool{"LocksNewTables": true, "DoesNot": false} {
+	for name, is := range map[string]struct {
+		locking, older bool
+		statements     int
+	}{"LocksNewTables": {locking: true, statements: 25}, "DoesNot": {statements: 25}, "HasTablesWithoutAPlace": {older: true, statements: 35}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := newCluster("ap", "eu", "us")
-			c.locking, c.killer = locking, &Killer{}
+			c.locking = is.locking
 			server := c.start(t)
+			if is.older {
+				require.NoError(t, Migrate(t.Context(), server.DSN(), MigrateOptions{Regions: []string{"us"}}))
+				c.forget()
+			}
+			c.killer = &Killer{}
 			o := MigrateOptions{Regions: []string{"us", "eu", "ap"}, Survive: SurviveRegion, Roles: scriptRoles()}
 			var err error
 			for dead := 0; ; dead++ {
@@ -64,7 +72,7 @@ func TestCockroachGoesOnFromEveryStatement(t *testing.T) {
 					break
 				}
 			}
-			require.Greater(t, c.killer.Statements(), 45)
+			require.Greater(t, c.killer.Statements(), is.statements)
 			require.Equal(t, belongs(3), c.tables)
 			require.Equal(t, o.Regions, names(c.recorded))
 			require.Equal(t, SurviveRegion, c.goal)

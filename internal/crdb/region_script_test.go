@@ -1,6 +1,7 @@
 package crdb
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"regexp"
@@ -50,7 +51,7 @@ func (c *cluster) start(t *testing.T) *pgscript.Server {
 
 var (
 	tableExists   = regexp.MustCompile(`^SELECT EXISTS \( SELECT 1 FROM pg_tables WHERE .* tablename = '(\w+)' \)$`)
-	createTable   = regexp.MustCompile(`^CREATE TABLE (?:IF NOT EXISTS )?(\w+) \(`)
+	createTable   = regexp.MustCompile(`^CREATE TABLE (?:IF NOT EXISTS )?(\w+) \(.*?(?:\) LOCALITY (.+))?$`)
 	schemaLocked  = regexp.MustCompile(`^ALTER TABLE "(\w+)" SET \(schema_locked = (true|false)\)$`)
 	otherSteps    = regexp.MustCompile(`^(CREATE (UNIQUE )?INDEX|INSERT INTO compatibility)`)
 	alterDatabase = regexp.MustCompile(`^ALTER DATABASE "carve" (SET PRIMARY REGION|ADD REGION IF NOT EXISTS|SURVIVE) (?:"([a-z0-9-]+)"|(ZONE|REGION) FAILURE)$`)
@@ -86,8 +87,11 @@ func (c *cluster) alive(s pgscript.Statement) pgscript.Reply {
 		return pgscript.Reply{Rows: [][]any{{there}}}
 	}
 	if m := createTable.FindStringSubmatch(s.SQL); m != nil {
+		if m[2] != "" && c.primary == "" {
+			return pgscript.Reply{Code: "42P16"}
+		}
 		if _, there := c.tables[m[1]]; !there {
-			c.tables[m[1]] = c.unsaid()
+			c.tables[m[1]] = cmp.Or(m[2], c.unsaid())
 			c.locked[m[1]] = c.locking && s.Settings["create_table_with_schema_locked"] != "off"
 		}
 		return pgscript.Reply{Tag: "CREATE TABLE"}
@@ -130,6 +134,13 @@ func (c *cluster) several(s pgscript.Statement) (last pgscript.Reply) {
 	return last
 }
 
+// forget moves all tables to where those are that were made before there were regions.
+func (c *cluster) forget() {
+	for table := range c.tables {
+		c.tables[table] = string(RegionalByTable)
+	}
+}
+
 // unsaid is the locality of a table for which none was said.
 func (c *cluster) unsaid() string {
 	if c.primary == "" {
@@ -149,9 +160,7 @@ func (c *cluster) alter(what, region, goal string) pgscript.Reply {
 	default:
 		if c.primary == "" {
 			c.primary, c.goal = region, SurviveZone
-			for table := range c.tables {
-				c.tables[table] = string(RegionalByTable)
-			}
+			c.forget()
 		}
 		if !slices.Contains(c.regions, region) {
 			c.regions = append(c.regions, region)
