@@ -6,7 +6,8 @@
 //
 // Rules: no surrounding transaction, IF [NOT] EXISTS, every constraint named (errors are mapped by constraint name), sizes stated (INT2, INT8),
 // no column named "family" (it does not parse on CockroachDB), no change of a column's type. Regions, localities and survival goals are
-// deployment data and not migrations.
+// deployment data and not migrations: `ipamctl migrate` writes the locality behind each CREATE TABLE for CockroachDB, which it knows by the layout
+// of its lines.
 package migrations
 
 import "embed"
