@@ -55,8 +55,7 @@ func Audit(ctx context.Context, dsn string) (Report, error) {
 		return report, err
 	}
 	prepareAudit(ctx, eng, c)
-	snapshot := pgx.TxOptions{IsoLevel: eng.auditLevel(), AccessMode: pgx.ReadOnly} // a committed state, and that is all the invariants speak of
-	tx, err := c.BeginTx(ctx, snapshot)                                             //nolint:forbidigo // a read-only snapshot, not a transaction of the service
+	tx, err := c.BeginTx(ctx, eng.auditOptions()) //nolint:forbidigo // a committed state to read, which is all that the invariants speak of
 	if err != nil {
 		return report, fmt.Errorf("cannot read the database: %w", err)
 	}

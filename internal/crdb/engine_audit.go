@@ -28,8 +28,13 @@ func (postgres) beforeAudit() []string {
 // table here, however small, and a job.
 func (cockroach) beforeAudit() []string { return nil }
 
-// auditLevel: SERIALIZABLE would abort the audit, or the writers, while the service works.
-func (postgres) auditLevel() pgx.TxIsoLevel { return pgx.RepeatableRead }
+// auditOptions: SERIALIZABLE would abort the audit, or the writers, while the service works.
+func (postgres) auditOptions() pgx.TxOptions {
+	return pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
+}
 
-// auditLevel: here SERIALIZABLE does not, and is the only level that every version gives.
-func (cockroach) auditLevel() pgx.TxIsoLevel { return pgx.Serializable }
+// beginAudit reads the past, of however long ago: a read of the present ends with 40001 when it meets a write of which it cannot tell whether that is
+// older, and whoever reads whole tables meets one.
+const beginAudit = "begin transaction isolation level serializable, read only, as of system time '-1us'"
+
+func (cockroach) auditOptions() pgx.TxOptions { return pgx.TxOptions{BeginQuery: beginAudit} }

@@ -236,7 +236,7 @@ func TestWhatIsSaidToCockroachIsWrittenDown(t *testing.T) {
 	require.NoError(t, CheckRegion(t.Context(), server.DSN(), "ap"))
 	_, err := CheckUser(t.Context(), server.DSN(), ServerRole)
 	require.NoError(t, err)
-	said := map[string]bool{setPrimaryRegion(`a "database" of theirs`, "eu-1"): true, beginFollower: true, askFollowed: true,
+	said := map[string]bool{setPrimaryRegion(`a "database" of theirs`, "eu-1"): true, beginFollower: true, askFollowed: true, beginAudit: true,
 		revokeTables("DELETE", name("audit_events"), "carve_server"): true, grantConnect("carve", "carve_server"): true, flat(askVersioned): true}
 	for regions, create := range map[int]string{
 		1: "CREATE TABLE IF NOT EXISTS projects (\n  id UUID\n);", 2: "CREATE TABLE IF NOT EXISTS grants (\n  id UUID\n);",
