@@ -37,10 +37,10 @@ func TestUseCasesFindTheirProjectByTheWaysIn(t *testing.T) {
 		}
 	}
 	require.Equal(t, map[string]string{
-		"Admit":         "trail/admit.go",          // before anything is read; the use case asks again
-		"CreateProject": "access/projects.go",      // there is no project yet
-		"ListProjects":  "access/projects_list.go", // listNamed looks at each
-		"Whoami":        "access/whoami.go",        // looks at each itself
-		"ListRegions":   "regions/regions.go",      // of no project
+		"Admit":         "trail/admit.go",     // before anything is read; the use case asks again
+		"CreateProject": "access/projects.go", // there is no project yet
+		"ListProjects":  "access/projects.go", // listNamed looks at each
+		"Whoami":        "access/whoami.go",   // looks at each itself
+		"ListRegions":   "regions/regions.go", // of no project
 	}, asks)
 }

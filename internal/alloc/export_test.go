@@ -48,7 +48,7 @@ func SmallStock(s *Service, n int64) { s.Refusals.CountAlways(n) }
 func FillSearches(ctx context.Context, s *Service, project ipam.ID) (free func()) {
 	var leaves []func()
 	for range turns.SearchesOfOne {
-		if leave, err := s.Access.Searching.Enter(ctx, project); err == nil {
+		if leave, err := s.Claims.Searching.Enter(ctx, project); err == nil {
 			leaves = append(leaves, leave)
 		}
 	}
@@ -61,7 +61,7 @@ func FillSearches(ctx context.Context, s *Service, project ipam.ID) (free func()
 
 // Searching is how many lists wait for a place.
 func (s *Service) Searching() int {
-	return s.Access.Searching.Queued()
+	return s.Claims.Searching.Queued()
 }
 
 // SpacesOf is what stands for how many spaces a project has.

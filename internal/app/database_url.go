@@ -6,13 +6,13 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/carve-ipam/carve/internal/crdb"
+	"github.com/carve-ipam/carve/internal/crdb/dial"
 )
 
 // databaseURL is that of --database-url-file, or else of --database-url. "": there is none, and the server brings a database of its own.
 func (c Config) databaseURL(log *slog.Logger) (string, error) {
 	if c.DatabaseFile != "" {
-		dsn, err := crdb.URLFromFile(c.DatabaseFile)
+		dsn, err := dial.URLFromFile(c.DatabaseFile)
 		if err != nil {
 			return "", fmt.Errorf("--database-url-file: %w", err)
 		}

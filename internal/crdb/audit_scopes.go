@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/carve-ipam/carve/internal/crdb/audit"
+	"github.com/carve-ipam/carve/internal/crdb/lookup"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -25,7 +26,7 @@ func scopeViolations(ctx context.Context, tx pgx.Tx) ([]Finding, error) {
 		scope    ipam.PoolScope
 		class    ipam.ClassSpec
 	}
-	pools, err := collect(rows, func(row pgx.Row) (p said, err error) {
+	pools, err := lookup.Collect(rows, func(row pgx.CollectableRow) (p said, err error) {
 		err = row.Scan(&p.id, &p.name, &p.scope, &p.class)
 		return p, err
 	})

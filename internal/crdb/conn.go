@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/carve-ipam/carve/internal/crdb/dial"
 	"github.com/carve-ipam/carve/internal/twin"
 )
 
@@ -21,7 +22,7 @@ const rollbackLimit = 2 * time.Second
 // conn is a connection in a transaction that begins with its first statement, in the same round trip.
 type conn struct {
 	pool    *pgxpool.Conn
-	writers *writers
+	writers *dial.Writers
 	begun   bool
 	locks   *lockSet        // nil: the transaction is SERIALIZABLE
 	at      time.Time       // by the database's clock, when the last lock was got; zero: there was none
@@ -103,7 +104,7 @@ func (c *conn) Exec(ctx context.Context, sql string, args ...any) (pgconn.Comman
 	return c.pool.Exec(ctx, sql, args...)
 }
 
-// SendBatch implements querier: one round trip, with BEGIN and locks in front if there are any to come.
+// SendBatch implements lookup.Querier: one round trip, with BEGIN and locks in front if there are any to come.
 func (c *conn) SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults {
 	with := c.ahead()
 	n := with.Len()
@@ -131,8 +132,8 @@ func (c *conn) commit(ctx context.Context) error {
 // decide sends the statement that commits, and waits for the answer for as long as its caller does. The statement is not cancelled then, and the
 // connection is not given up: it is given back when the server has answered (link, writers).
 func (c *conn) decide(ctx context.Context, sql string) error {
-	link := linkOf(c.pool.Conn())
-	link.decide()
+	link := dial.LinkOf(c.pool.Conn())
+	link.Decide()
 	told, done := make(chan error, 1), make(chan struct{})
 	go func() {
 		defer close(done)
@@ -148,7 +149,7 @@ func (c *conn) decide(ctx context.Context, sql string) error {
 			err = pgx.ErrTxCommitRollback
 		}
 		if _, lost := errors.AsType[*unknownOutcome](err); !lost {
-			if w := link.decided(); w != nil && err == nil {
+			if w := link.Decided(); w != nil && err == nil {
 				err = &unknownOutcome{cause: fmt.Errorf("the server warned: %s", w.Message)}
 			}
 		}
@@ -164,7 +165,7 @@ func (c *conn) decide(ctx context.Context, sql string) error {
 		return <-told
 	}
 	c.left = done
-	c.writers.leaveAlone(link)
+	c.writers.LeaveAlone(link)
 	return &unknownOutcome{cause: ctx.Err()}
 }
 
@@ -175,10 +176,10 @@ func (c *conn) release(place func()) {
 		place()
 		return
 	}
-	link := linkOf(c.pool.Conn())
+	link := dial.LinkOf(c.pool.Conn())
 	go func() {
 		<-c.left
-		c.writers.answered(link)
+		c.writers.Answered(link)
 		c.pool.Release()
 		place()
 	}()

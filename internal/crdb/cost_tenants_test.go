@@ -31,8 +31,8 @@ func TestAClaimReadsItsOwnQuotasAndItsOwnGrantAndNoOther(t *testing.T) {
 	}
 	const pool = "(SELECT p.id FROM pools AS p JOIN projects AS o ON o.id = p.project_id WHERE o.name = 'none')"
 	exec("INSERT INTO grants SELECT gen_random_uuid(), 'pool', " + pool + ", 'consumer-' || i, 1, gen_random_uuid(), now(), now(), 'filler' FROM generate_series(1, 5000) AS i")
-	exec("INSERT INTO projects SELECT md5('p' || i)::UUID, 'filler-' || i, '', '', '{}', '{}', 1, gen_random_uuid(), now(), now(), 'filler' FROM generate_series(1, 500) AS i")
-	exec("INSERT INTO quotas SELECT md5('q' || i)::UUID, md5('p' || i)::UUID, 'all', '', '', 0, NULL, 9, NULL, false, '', 1, gen_random_uuid(), now(), now(), 'filler' FROM generate_series(1, 500) AS i")
+	exec("INSERT INTO projects SELECT md5('p' || i)::UUID, 'filler-' || i, '', '', NULL, '{}', '{}', 1, gen_random_uuid(), now(), now(), 'filler' FROM generate_series(1, 500) AS i")
+	exec("INSERT INTO quotas SELECT md5('q' || i)::UUID, md5('p' || i)::UUID, 'all', 'platform', '', '', '', '', 0, NULL, 9, NULL, false, '', 1, gen_random_uuid(), now(), now(), 'filler' FROM generate_series(1, 500) AS i")
 	exec("INSERT INTO quota_shards SELECT 'local', md5('q' || i)::UUID, n, 0, 0, 0, 0, 0, 0 FROM generate_series(1, 500) AS i, generate_series(0, 15) AS n")
 	for i := range 3 {
 		q := quotaOf(1000)

@@ -1,6 +1,7 @@
 // Package crdb is the SQL adapter: it implements the stores that alloc and tenancy declare, on CockroachDB and on
 // PostgreSQL 15 or newer. The name is that of the product's database; the statements are the same on both engines, and
-// what differs is in engine_cockroach.go and engine_postgres.go and nowhere else.
+// what differs is said by the interface engine and is in the files engine_*.go.
+// The rooms below: query has the SQL, rows the columns of values, lookup what is read, write what is written, dial the way to the database.
 //
 // # Transactions
 //

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/crdb/lookup"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/twin"
 )
@@ -66,14 +67,14 @@ func (s *Store) lookOnce(ctx context.Context, look storage.Look) (waits bool, er
 
 func (s *Store) waits(ctx context.Context) (yes bool, err error) {
 	ask, _ := s.engine.durable()
-	err = s.read(ctx, "durable_ask", func(q querier) error {
+	err = s.read(ctx, "durable_ask", func(q lookup.Querier) error {
 		yes, err = asked(ctx, q, ask)
 		return err
 	})
 	return yes, err
 }
 
-func asked(ctx context.Context, q querier, ask string) (bool, error) {
+func asked(ctx context.Context, q lookup.Querier, ask string) (bool, error) {
 	rows, err := q.Query(ctx, ask)
 	if err != nil {
 		return false, err
@@ -99,7 +100,7 @@ func (t *tx) Confirm(ctx context.Context) error {
 }
 
 // reads is what runs the reads of a context, instead of whichever connection there is.
-type reads func(ctx context.Context, op string, fn func(querier) error) error
+type reads func(ctx context.Context, op string, fn func(lookup.Querier) error) error
 
 type readsKey struct{}
 
@@ -115,7 +116,7 @@ func readsOf(ctx context.Context) (reads, bool) {
 // inTransaction has reads made by a transaction's connection. A read that fails ends the attempt.
 func inTransaction(c *conn) reads {
 	var mu sync.Mutex // a use case may read several things at once
-	return func(_ context.Context, _ string, fn func(querier) error) error {
+	return func(_ context.Context, _ string, fn func(lookup.Querier) error) error {
 		mu.Lock()
 		defer mu.Unlock()
 		return fn(c)
@@ -131,7 +132,7 @@ type oneConnection struct {
 	used int // connections; more than one: what was read is not of one server, perhaps
 }
 
-func (o *oneConnection) read(ctx context.Context, op string, fn func(querier) error) error {
+func (o *oneConnection) read(ctx context.Context, op string, fn func(lookup.Querier) error) error {
 	return o.store.repeat(ctx, op, true, func(ctx context.Context) error {
 		o.mu.Lock()
 		defer o.mu.Unlock()

@@ -40,8 +40,9 @@ type engine interface {
 	closed(ctx context.Context, c *pgx.Conn, st roleState) (steps []ddl, problems []string, err error)
 	privileges() []string
 	more(ctx context.Context, c *pgx.Conn) ([]string, error)
-	// beforeAudit is what makes a connection fit for statements that read whole tables, and end when their caller has gone.
+	// beforeAudit is what makes a connection fit for statements that read whole tables, and end when their caller has gone; auditLevel gives those one snapshot.
 	beforeAudit() []string
+	auditLevel() pgx.TxIsoLevel
 	// gateway is the region that a connection ends in; empty where the database cannot know.
 	gateway(ctx context.Context, c *pgx.Conn) (string, error)
 }

@@ -27,3 +27,9 @@ func (postgres) beforeAudit() []string {
 // beforeAudit: it cancels the statements of a connection that has gone, and plans for more than one row where it knows nothing. ANALYZE takes 0.2 s for a
 // table here, however small, and a job.
 func (cockroach) beforeAudit() []string { return nil }
+
+// auditLevel: SERIALIZABLE would abort the audit, or the writers, while the service works.
+func (postgres) auditLevel() pgx.TxIsoLevel { return pgx.RepeatableRead }
+
+// auditLevel: here SERIALIZABLE does not, and is the only level that every version gives.
+func (cockroach) auditLevel() pgx.TxIsoLevel { return pgx.Serializable }

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/crdb/write"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -53,9 +54,6 @@ const (
 	foreignKeyViolation = "23503"
 )
 
-// errStale says that a row was not as the plan had it.
-var errStale = errors.New("a row changed since it was read")
-
 // atCommit sorts what COMMIT answered: an error of the server that means "rolled back" is definite, all else is not.
 // Sources of the table: PostgreSQL's error codes; CockroachDB's transaction retry error reference.
 func atCommit(err error) error {
@@ -99,7 +97,7 @@ func classify(err error) (ending, string) {
 	switch {
 	case errors.As(err, &conflict), errors.As(err, &domain) && pg == nil:
 		return endRefused, state
-	case errors.Is(err, errStale), pg != nil && outOfDate(pg):
+	case errors.Is(err, write.ErrStale), pg != nil && outOfDate(pg):
 		return endAgain, state
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return endRefused, state

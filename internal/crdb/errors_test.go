@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/crdb/write"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/migrations"
 )
@@ -135,7 +136,7 @@ func TestWhatIsNoNewsFromTheDatabase(t *testing.T) {
 		"nothing":                       {nil, endCommitted},
 		"a refusal":                     {domain, endRefused},
 		"a conflict":                    {conflict, endRefused},
-		"a plan from a state that went": {fmt.Errorf("x: %w", errStale), endAgain},
+		"a plan from a state that went": {fmt.Errorf("x: %w", write.ErrStale), endAgain},
 		"another error of a closure":    {&closureError{own}, endRefused},
 		"COMMIT answered by ROLLBACK":   {pgx.ErrTxCommitRollback, endRefused},
 		"no rows where one must be":     {pgx.ErrNoRows, endRefused},

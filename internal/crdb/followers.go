@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/crdb/lookup"
 )
 
 // A read that may be stale has connections of its own, so that long lists do not keep claims waiting: a quarter of the store's, within these.
@@ -26,7 +27,7 @@ func newFollowers(ctx context.Context, cfg *pgxpool.Config) (*pgxpool.Pool, erro
 }
 
 // readBehind is read, of one moment that the engine chooses, in a transaction that cannot write. It notes the moment, which is before anything it read.
-func (s *Store) readBehind(ctx context.Context, op string, fn func(querier) error) error {
+func (s *Store) readBehind(ctx context.Context, op string, fn func(lookup.Querier) error) error {
 	err := s.readBehindOnly(ctx, op, fn)
 	if beforeSchema(err) {
 		return s.readNow(ctx, op, fn)
@@ -34,7 +35,7 @@ func (s *Store) readBehind(ctx context.Context, op string, fn func(querier) erro
 	return err
 }
 
-func (s *Store) readBehindOnly(ctx context.Context, op string, fn func(querier) error) error {
+func (s *Store) readBehindOnly(ctx context.Context, op string, fn func(lookup.Querier) error) error {
 	return s.repeat(ctx, op, true, func(ctx context.Context) error {
 		c, err := s.followers.Acquire(ctx)
 		if err != nil {

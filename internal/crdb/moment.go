@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/crdb/lookup"
 )
 
 // beginMoment begins a transaction as connections have it by default: it cannot write, and all of its statements read the same snapshot.
@@ -11,8 +12,8 @@ const beginMoment = "begin"
 
 // OneMoment implements storage.Store.
 func (s *Store) OneMoment(ctx context.Context, op string, fn func(context.Context, storage.Reader) error) error {
-	run := func(q querier) error {
-		return fn(ctx, reader{region: s.region, places: s.places, run: func(_ context.Context, _ string, fn func(querier) error) error { return fn(q) }})
+	run := func(q lookup.Querier) error {
+		return fn(ctx, lookup.New(s.region, s.places, lookup.Through(q)))
 	}
 	if storage.IsStale(ctx) {
 		if err := s.readBehindOnly(ctx, op, run); !beforeSchema(err) {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/crdb/rows"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -30,11 +31,11 @@ func newPlaces(own string) *places {
 	return p
 }
 
-// several reports whether there is more than the store's own region: if not, no statement looks anywhere else.
-func (p *places) several() bool { return len(*p.all.Load()) > 1 }
+// Several reports whether there is more than the store's own region: if not, no statement looks anywhere else.
+func (p *places) Several() bool { return len(*p.all.Load()) > 1 }
 
-// others is the names of the other regions, in the order in which they were added.
-func (p *places) others() (names []string) {
+// Others is the names of the other regions, in the order in which they were added.
+func (p *places) Others() (names []string) {
 	for _, r := range *p.all.Load() {
 		if r.Name != p.own {
 			names = append(names, r.Name)
@@ -43,8 +44,8 @@ func (p *places) others() (names []string) {
 	return names
 }
 
-// everywhere is the names of all regions, the own one first.
-func (p *places) everywhere() []string { return append([]string{p.own}, p.others()...) }
+// Everywhere is the names of all regions, the own one first.
+func (p *places) Everywhere() []string { return append([]string{p.own}, p.Others()...) }
 
 // met makes the store look soon if a region is not known.
 func (p *places) met(region string) {
@@ -108,7 +109,7 @@ func (s *Store) placeProject(ctx context.Context, u *unplaced) error {
 			cn.locks = newLockSet(storage.Locks{Alone: []ipam.ID{u.project}})
 		}
 		return s.engine.attempt(ctx, cn, false, func(ctx context.Context) error {
-			_, err := cn.affected(ctx, "project_region_insert", uuid(u.project), u.region)
+			_, err := cn.affected(ctx, "project_region_insert", rows.ID(u.project), u.region)
 			return err
 		})
 	})

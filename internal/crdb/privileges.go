@@ -8,6 +8,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/carve-ipam/carve/internal/crdb/dial"
 )
 
 // ErrPrivileges says that the database user lacks what it is there for.
@@ -25,7 +27,7 @@ type UserStanding struct {
 // CheckUser answers ErrPrivileges, with what is missing and what gives it, unless the database's user may do all that a role may; ErrSchemaBehind when
 // there is no table of such a name.
 func CheckUser(ctx context.Context, dsn string, r Role) (UserStanding, error) {
-	cfg, err := parseDSN(dsn)
+	cfg, err := dial.Parse(dsn)
 	if err != nil {
 		return UserStanding{}, err
 	}

@@ -10,6 +10,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/carve-ipam/carve/internal/crdb/dial"
+	"github.com/carve-ipam/carve/internal/crdb/lookup"
 	"github.com/carve-ipam/carve/internal/crdb/query"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
@@ -20,7 +22,7 @@ var ErrRegion = errors.New("the regions do not fit the database")
 // CheckRegion answers ErrRegion unless the region is one of the database's and the database is reached through a node that is there. Names and
 // idempotency keys are looked for in a region: a server that takes another one for its own would see none of them, and each would get a second life.
 func CheckRegion(ctx context.Context, dsn, region string) error {
-	cfg, err := parseDSN(dsn)
+	cfg, err := dial.Parse(dsn)
 	if err != nil {
 		return err
 	}
@@ -61,7 +63,7 @@ func recorded(ctx context.Context, c *pgx.Conn) ([]ipam.Region, error) {
 	var found []ipam.Region
 	rows, err := c.Query(ctx, query.Get("region_list"))
 	if err == nil {
-		found, err = collect(rows, scanRegion)
+		found, err = lookup.Collect(rows, lookup.ScanRegion)
 	}
 	var pg *pgconn.PgError
 	switch {
@@ -74,11 +76,6 @@ func recorded(ctx context.Context, c *pgx.Conn) ([]ipam.Region, error) {
 }
 
 const undefinedTable = "42P01"
-
-func scanRegion(row pgx.Row) (r ipam.Region, err error) {
-	err = row.Scan(&r.Name, &r.Ordinal, &r.CreatedAt)
-	return r, err
-}
 
 func namesOf(regions []ipam.Region) []string {
 	names := make([]string, len(regions))

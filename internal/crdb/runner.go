@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/crdb/lookup"
+	"github.com/carve-ipam/carve/internal/crdb/write"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/twin"
 )
@@ -53,7 +55,7 @@ func (s *Store) transact(ctx context.Context, op string, locks storage.Locks, dr
 			if err := s.placeProject(ctx, u); err != nil {
 				return err
 			}
-			return errStale
+			return write.ErrStale
 		}
 		return err
 	})
@@ -63,10 +65,10 @@ func (s *Store) transact(ctx context.Context, op string, locks storage.Locks, dr
 func (s *Store) acquire(ctx context.Context, dry bool) (_ *conn, release func(), err error) {
 	place := func() {}
 	if !dry {
-		if err := s.writers.enter(ctx); err != nil {
+		if err := s.writers.Enter(ctx); err != nil {
 			return nil, nil, err
 		}
-		place = s.writers.leave
+		place = s.writers.Leave
 	}
 	c, err := s.pool.Acquire(ctx)
 	if err != nil {
@@ -78,7 +80,7 @@ func (s *Store) acquire(ctx context.Context, dry bool) (_ *conn, release func(),
 }
 
 // read runs single reads outside of our transactions; they are safe to repeat whatever happened.
-func (s *Store) read(ctx context.Context, op string, fn func(querier) error) error {
+func (s *Store) read(ctx context.Context, op string, fn func(lookup.Querier) error) error {
 	if run, ok := readsOf(ctx); ok {
 		return run(ctx, op, fn)
 	}
@@ -88,7 +90,7 @@ func (s *Store) read(ctx context.Context, op string, fn func(querier) error) err
 	return s.readNow(ctx, op, fn)
 }
 
-func (s *Store) readNow(ctx context.Context, op string, fn func(querier) error) error {
+func (s *Store) readNow(ctx context.Context, op string, fn func(lookup.Querier) error) error {
 	return s.repeat(ctx, op, true, func(ctx context.Context) error {
 		c, err := s.pool.Acquire(ctx)
 		if err != nil {

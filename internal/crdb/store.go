@@ -12,15 +12,18 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/crdb/dial"
+	"github.com/carve-ipam/carve/internal/crdb/lookup"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
 // Store is the database. Make one with Open, and Close it.
 type Store struct {
-	reader
+	lookup.Reader
+	places  *places
 	pool    *pgxpool.Pool
-	writers *writers
+	writers *dial.Writers
 	engine  engine
 
 	followers *pgxpool.Pool // of reads that may be stale
@@ -62,14 +65,14 @@ type Attempt struct {
 
 // Open connects and finds out which engine answers. It does not migrate.
 func Open(ctx context.Context, dsn string, o Options) (*Store, error) {
-	if _, err := parseDSN(dsn); err != nil {
+	if _, err := dial.Parse(dsn); err != nil {
 		return nil, err
 	}
 	cfg, err := pgxpool.ParseConfig(dsn)
 	if err != nil {
 		return nil, errors.New("the pool parameters of the database URL are not valid")
 	}
-	if err := writable(cfg.ConnConfig); err != nil {
+	if err := dial.Writable(cfg.ConnConfig); err != nil {
 		return nil, err
 	}
 	if o.Log == nil {
@@ -78,10 +81,10 @@ func Open(ctx context.Context, dsn string, o Options) (*Store, error) {
 	if o.OnAttempt == nil {
 		o.OnAttempt = func(Attempt) {}
 	}
-	renewed := newRenewal(dsn, o.URLFile, cfg.ConnConfig, o.Log)
+	renewed := dial.NewRenewal(dsn, o.URLFile, cfg.ConnConfig, o.Log)
 	cfg.BeforeConnect = func(ctx context.Context, c *pgx.ConnConfig) error {
-		newLink(c)
-		return renewed.before(ctx, c)
+		dial.NewLink(c)
+		return renewed.Before(ctx, c)
 	}
 	if o.Tracer != nil {
 		cfg.ConnConfig.Tracer = statements{o.Tracer}
@@ -113,10 +116,11 @@ func Open(ctx context.Context, dsn string, o Options) (*Store, error) {
 		return nil, fmt.Errorf("cannot connect to the database: %w", err)
 	}
 	s := &Store{
-		pool: pool, writers: newWriters(cfg.MaxConns), followers: followers, engine: eng, region: o.Region, log: o.Log, watch: o.OnAttempt, tracer: o.Tracer,
+		pool: pool, writers: dial.NewWriters(cfg.MaxConns), followers: followers, engine: eng, region: o.Region, log: o.Log, watch: o.OnAttempt, tracer: o.Tracer,
 		clock: newStoreClock(o.LocalTime), tooOld: &standingDown{done: make(chan struct{})},
 	}
-	s.reader = reader{region: o.Region, places: newPlaces(o.Region), run: s.read}
+	s.places = newPlaces(o.Region)
+	s.Reader = lookup.New(o.Region, s.places, s.read)
 	if err := s.learn(ctx); err != nil {
 		pool.Close()
 		followers.Close()
@@ -153,7 +157,7 @@ func (s *Store) learn(ctx context.Context) error {
 // Close gives back all connections.
 func (s *Store) Close() {
 	s.stop()
-	s.writers.close()
+	s.writers.Close()
 	s.pool.Close()
 	s.followers.Close()
 }

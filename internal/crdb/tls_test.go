@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
+	"github.com/carve-ipam/carve/internal/crdb/dial"
 	"github.com/carve-ipam/carve/internal/dbtest"
 	"github.com/carve-ipam/carve/internal/devca"
 )
@@ -163,7 +164,7 @@ func TestRenewedPasswordIsUsedForNewConnections(t *testing.T) {
 		require.NoError(t, os.WriteFile(file, []byte(dsn+"\n"), 0o600))
 	}
 	write(dbtest.SecurePassword)
-	dsn, err := URLFromFile(file)
+	dsn, err := dial.URLFromFile(file)
 	require.NoError(t, err)
 	var logs bytes.Buffer
 	store := s.open(t, dsn, Options{URLFile: file, Log: slog.New(slog.NewTextHandler(&logs, nil))})

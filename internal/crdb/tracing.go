@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/carve-ipam/carve/internal/crdb/lookup"
 	"github.com/carve-ipam/carve/internal/crdb/query"
 )
 
@@ -148,22 +149,22 @@ var statementNames = func() map[string]string {
 
 // attemptQuerier is a connection whose statements belong to an attempt, whatever context they come with: readers know that of their caller alone.
 type attemptQuerier struct {
-	querier
+	lookup.Querier
 	ctx context.Context //nolint:containedctx // it is the attempt's
 }
 
 // Query implements querier.
 func (w attemptQuerier) Query(_ context.Context, sql string, args ...any) (pgx.Rows, error) {
-	return w.querier.Query(w.ctx, sql, args...)
+	return w.Querier.Query(w.ctx, sql, args...)
 }
 
 // SendBatch implements querier.
 func (w attemptQuerier) SendBatch(_ context.Context, b *pgx.Batch) pgx.BatchResults {
-	return w.querier.SendBatch(w.ctx, b)
+	return w.Querier.SendBatch(w.ctx, b)
 }
 
 // inAttempt has the statements of a read belong to its attempt, when somebody follows it.
-func (s *Store) inAttempt(ctx context.Context, q querier) querier {
+func (s *Store) inAttempt(ctx context.Context, q lookup.Querier) lookup.Querier {
 	if s.tracer == nil || !s.tracer.Follows(ctx) {
 		return q
 	}

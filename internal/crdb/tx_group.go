@@ -2,16 +2,10 @@ package crdb
 
 import (
 	"context"
-	"errors"
-	"slices"
-	"time"
-
-	"github.com/jackc/pgx/v5"
 
 	"github.com/carve-ipam/carve/internal/alloc/space"
 	"github.com/carve-ipam/carve/internal/alloc/storage"
-	"github.com/carve-ipam/carve/internal/crdb/query"
-	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/crdb/lookup"
 )
 
 // GroupRead implements storage.Tx.
@@ -21,30 +15,8 @@ func (t *tx) GroupRead(ctx context.Context, pool storage.Container, reads space.
 		return facts, nil
 	}
 	defer func() { t.stale.keep(facts, err) }()
-	b := &pgx.Batch{}
-	b.Queue(query.Get("pool_state"), uuid(pool.ID))
-	n := queueFree(b, pool, reads)
-	if len(q.Projects) > 0 {
-		b.Queue(query.Get("quota_parts"), t.region, uuids(q.Projects), q.Shard)
-	}
-	if len(q.Consumers) > 0 {
-		b.Queue(query.Get("grant_consumers"), uuid(pool.ID), consumers(q.Consumers...))
-	}
-	if len(q.Classes) > 0 {
-		b.Queue(query.Get("class_epochs"), append(slices.Clone(q.Classes), ipam.PlatformProject))
-	}
-	if q.Pool.Several() {
-		b.Queue(query.Get("stock_epoch"), uuid(pool.ID), pool.Region)
-	}
-	results := t.conn.SendBatch(ctx, b)
-	err = groupFacts(results, n, q, partIn(t.region, q.Shard), &facts)
-	if errors.Is(err, errNoPool) {
-		err = notFound("Pool %s was not found.", pool.Pool)()
-	}
-	if err == nil && q.Pool.Several() {
-		facts.Fenced, err = takeFence(results)
-	}
-	if err = errors.Join(err, results.Close()); err != nil || facts.Pool.Revision == q.Pool.Revision {
+	facts, err = lookup.Group(ctx, t.conn, t.region, pool, reads, q)
+	if err != nil || facts.Pool.Revision == q.Pool.Revision {
 		return facts, err
 	}
 	if facts.Pool, err = t.PoolGetByID(ctx, pool.ID); err != nil {
@@ -53,91 +25,11 @@ func (t *tx) GroupRead(ctx context.Context, pool storage.Container, reads space.
 	facts.Pool.At = q.Pool.At
 	switch several := facts.Pool.Several(); {
 	case several: // the epochs above may be of before the pool served this region
-		record, rows, err := t.StockEpoch(ctx, pool.ID, pool.Region)
-		facts.Fenced = record != rows
+		record, there, err := t.StockEpoch(ctx, pool.ID, pool.Region)
+		facts.Fenced = record != there
 		return facts, err
 	case !several:
 		facts.Fenced = pool.Away // it was given up there
 	}
 	return facts, nil
-}
-
-// takeFence reports whether a pool's rows in a region are of another time than the record of what the region was lent. A pool that has no record there has
-// no rows there either.
-func takeFence(results pgx.BatchResults) (bool, error) {
-	found, err := rest(results, scanEpochs)
-	if err != nil || len(found) == 0 {
-		return len(found) == 0, err
-	}
-	return found[0].record != found[0].rows, nil
-}
-
-var errNoPool = errors.New("no such pool")
-
-// groupFacts takes the results in the order in which they were asked for.
-func groupFacts(results pgx.BatchResults, n int, q storage.GroupQuery, part func(pgx.Row) (storage.QuotaPart, error), facts *storage.GroupFacts) error {
-	state, err := rest(results, scanPoolState)
-	if err != nil {
-		return err
-	}
-	if len(state) == 0 {
-		return errNoPool
-	}
-	facts.Pool = q.Pool
-	facts.Pool.Revision, facts.Pool.EmptySince = state[0].revision, state[0].emptySince
-	if facts.Free, err = takeFree(results, n); err != nil {
-		return err
-	}
-	if len(q.Projects) > 0 {
-		if facts.Quotas, err = rest(results, part); err != nil {
-			return err
-		}
-	}
-	if err := takeGranted(results, q, facts); err != nil {
-		return err
-	}
-	if len(q.Classes) > 0 {
-		facts.Epochs, err = takeEpochs(results)
-	}
-	return err
-}
-
-func takeGranted(results pgx.BatchResults, q storage.GroupQuery, facts *storage.GroupFacts) error {
-	if len(q.Consumers) == 0 {
-		return nil
-	}
-	granted, err := rest(results, scanText)
-	facts.Granted = make(map[string]bool, len(q.Consumers))
-	for _, g := range granted {
-		if g != ipam.Everybody {
-			facts.Granted[g] = true
-			continue
-		}
-		for _, c := range q.Consumers {
-			facts.Granted[c] = true
-		}
-	}
-	return err
-}
-
-// poolState is what has to be read of a pool that is known.
-type poolState struct {
-	revision   ipam.ID
-	emptySince time.Time
-}
-
-func scanPoolState(row pgx.Row) (s poolState, err error) {
-	var since *time.Time
-	err = row.Scan((*[16]byte)(&s.revision), &since)
-	s.emptySince = sometime(since)
-	return s, err
-}
-
-// rest reads all rows of the next result of a batch.
-func rest[T any](results pgx.BatchResults, scan func(pgx.Row) (T, error)) ([]T, error) {
-	rows, err := results.Query()
-	if err != nil {
-		return nil, err
-	}
-	return collect(rows, scan)
 }

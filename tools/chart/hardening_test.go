@@ -152,7 +152,7 @@ func TestHooksNeedNothingOfTheRelease(t *testing.T) {
 		if object["kind"] != "Job" {
 			continue
 		}
-		assert.Equal(t, "pre-install,pre-upgrade,post-upgrade", dig(object, "metadata", "annotations", "helm.sh/hook"))
+		assert.Equal(t, "pre-install,pre-upgrade", dig(object, "metadata", "annotations", "helm.sh/hook"))
 		assert.NotContains(t, dig(object, "spec", "template", "spec"), "serviceAccountName", "the release's is not there before the release")
 	}
 }

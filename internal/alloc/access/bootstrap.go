@@ -14,13 +14,13 @@ const BootstrapKey = "bootstrap"
 
 // EnsureBootstrap makes a key that is an admin of the project "platform", and answers its token, if the installation has no
 // such admin: nobody could do anything otherwise. made is false when there is one.
-func (s *Access) EnsureBootstrap(ctx context.Context) (token string, made bool, err error) {
-	platform, err := s.Store.ProjectGet(ctx, ipam.PlatformProject)
+func (s *Keys) EnsureBootstrap(ctx context.Context) (token string, made bool, err error) {
+	platform, err := s.of.Store.ProjectGet(ctx, ipam.PlatformProject)
 	if err != nil {
 		return "", false, err
 	}
 	for _, m := range []ipam.Metadata{{Name: BootstrapKey}, generatedBootstrap()} {
-		n, err := s.Store.AdminCount(ctx, platform.UID)
+		n, err := s.of.Store.AdminCount(ctx, platform.UID)
 		if err != nil || n > 0 {
 			return "", false, err
 		}
@@ -35,7 +35,7 @@ func (s *Access) EnsureBootstrap(ctx context.Context) (token string, made bool, 
 
 // Bootstrap makes one more key that is an admin of the project "platform", whoever else is one, and answers its token. It asks
 // nobody: whoever can reach the database could write the row.
-func (s *Access) Bootstrap(ctx context.Context) (token string, err error) {
+func (s *Keys) Bootstrap(ctx context.Context) (token string, err error) {
 	k, err := s.bootstrap(ctx, generatedBootstrap(), "Made directly in the database.")
 	return k.Token, err
 }
@@ -46,7 +46,7 @@ func generatedBootstrap() ipam.Metadata {
 	return m
 }
 
-func (s *Access) bootstrap(ctx context.Context, m ipam.Metadata, why string) (ipam.APIKey, error) {
+func (s *Keys) bootstrap(ctx context.Context, m ipam.Metadata, why string) (ipam.APIKey, error) {
 	ctx = tenancy.WithPrincipal(ctx, tenancy.System())
 	ctx = tenancy.WithOrigin(ctx, tenancy.Origin{Operation: "bootstrap"})
 	made, err := s.CreateKey(ctx, ipam.PlatformProject, ipam.APIKey{

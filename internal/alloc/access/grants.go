@@ -3,6 +3,7 @@ package access
 import (
 	"context"
 
+	"github.com/carve-ipam/carve/internal/alloc/kind"
 	"github.com/carve-ipam/carve/internal/alloc/paging"
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/alloc/trail"
@@ -11,100 +12,115 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
+// Grants is the use cases on grants of pools and of spaces.
+type Grants struct{ *usecase.Core }
+
 // granting is what pools and spaces do differently when they are granted.
 type granting struct {
 	kind string // in the trail
 	op   string // prefix of the transactions' names
-	of   func(ctx context.Context, read storage.Reader, key storage.ProjectKey, name string) (storage.GrantSubject, error)
+	of   func(ctx context.Context, read storage.Reader, in storage.ProjectKey, name string) (storage.GrantSubject, error)
 }
 
 var (
-	poolGrants = granting{kind: trail.KindPoolGrant, op: "pool_grant", of: func(ctx context.Context, read storage.Reader, key storage.ProjectKey, name string) (storage.GrantSubject, error) {
-		p, err := read.PoolGet(ctx, key, name)
+	poolGrants = granting{kind: trail.KindPoolGrant, op: "pool_grant", of: func(ctx context.Context, read storage.Reader, in storage.ProjectKey, name string) (storage.GrantSubject, error) {
+		p, err := read.PoolGet(ctx, in, name)
 		return storage.GrantsOfPool(p), err
 	}}
-	spaceGrants = granting{kind: trail.KindSpaceGrant, op: "space_grant", of: func(ctx context.Context, read storage.Reader, key storage.ProjectKey, name string) (storage.GrantSubject, error) {
-		sp, err := read.SpaceGet(ctx, key, name)
+	spaceGrants = granting{kind: trail.KindSpaceGrant, op: "space_grant", of: func(ctx context.Context, read storage.Reader, in storage.ProjectKey, name string) (storage.GrantSubject, error) {
+		sp, err := read.SpaceGet(ctx, in, name)
 		return storage.GrantsOfSpace(sp), err
 	}}
 )
 
 // ListPoolGrants lists to whom a pool is granted, by consumer.
-func (s *Access) ListPoolGrants(ctx context.Context, project, pool string, limit int, cursor string) (paging.Page[ipam.Grant], error) {
-	return s.listGrants(ctx, poolGrants, project, pool, limit, cursor)
+func (s *Grants) ListPoolGrants(ctx context.Context, project, pool string, limit int, cursor string) (paging.Page[ipam.Grant], error) {
+	return s.list(ctx, poolGrants, project, pool, limit, cursor)
 }
 
 // ListSpaceGrants lists to whom a space is granted, by consumer.
-func (s *Access) ListSpaceGrants(ctx context.Context, project, space string, limit int, cursor string) (paging.Page[ipam.Grant], error) {
-	return s.listGrants(ctx, spaceGrants, project, space, limit, cursor)
+func (s *Grants) ListSpaceGrants(ctx context.Context, project, space string, limit int, cursor string) (paging.Page[ipam.Grant], error) {
+	return s.list(ctx, spaceGrants, project, space, limit, cursor)
 }
 
 // GetPoolGrant reads the grant of a pool to one consumer.
-func (s *Access) GetPoolGrant(ctx context.Context, project, pool, consumer string) (ipam.Grant, error) {
-	return s.getGrant(ctx, poolGrants, project, pool, consumer)
+func (s *Grants) GetPoolGrant(ctx context.Context, project, pool, consumer string) (ipam.Grant, error) {
+	return s.get(ctx, poolGrants, project, pool, consumer)
 }
 
 // GetSpaceGrant reads the grant of a space to one consumer.
-func (s *Access) GetSpaceGrant(ctx context.Context, project, space, consumer string) (ipam.Grant, error) {
-	return s.getGrant(ctx, spaceGrants, project, space, consumer)
+func (s *Grants) GetSpaceGrant(ctx context.Context, project, space, consumer string) (ipam.Grant, error) {
+	return s.get(ctx, spaceGrants, project, space, consumer)
 }
 
 // PutPoolGrant grants a pool to a consumer: a project's name, or ipam.Everybody. A grant that exists is answered (Existed).
-func (s *Access) PutPoolGrant(ctx context.Context, project, pool, consumer string, r usecase.Request) (usecase.Result[ipam.Grant], error) {
-	return s.putGrant(ctx, poolGrants, project, pool, consumer, r)
+func (s *Grants) PutPoolGrant(ctx context.Context, project, pool, consumer string, r usecase.Request) (usecase.Result[ipam.Grant], error) {
+	return s.put(ctx, poolGrants, project, pool, consumer, r)
 }
 
 // PutSpaceGrant grants a space to a consumer: a project's name, or ipam.Everybody. A grant that exists is answered (Existed).
-func (s *Access) PutSpaceGrant(ctx context.Context, project, space, consumer string, r usecase.Request) (usecase.Result[ipam.Grant], error) {
-	return s.putGrant(ctx, spaceGrants, project, space, consumer, r)
+func (s *Grants) PutSpaceGrant(ctx context.Context, project, space, consumer string, r usecase.Request) (usecase.Result[ipam.Grant], error) {
+	return s.put(ctx, spaceGrants, project, space, consumer, r)
 }
 
 // DeletePoolGrant takes the grant of a pool back. What was claimed under it stays.
-func (s *Access) DeletePoolGrant(ctx context.Context, project, pool, consumer string, r usecase.Request) error {
-	return s.deleteGrant(ctx, poolGrants, project, pool, consumer, r)
+func (s *Grants) DeletePoolGrant(ctx context.Context, project, pool, consumer string, r usecase.Request) error {
+	return s.remove(ctx, poolGrants, project, pool, consumer, r)
 }
 
 // DeleteSpaceGrant takes the grant of a space back. Root pools that were carved under it stay.
-func (s *Access) DeleteSpaceGrant(ctx context.Context, project, space, consumer string, r usecase.Request) error {
-	return s.deleteGrant(ctx, spaceGrants, project, space, consumer, r)
+func (s *Grants) DeleteSpaceGrant(ctx context.Context, project, space, consumer string, r usecase.Request) error {
+	return s.remove(ctx, spaceGrants, project, space, consumer, r)
 }
 
-// consumerPlace is a place in a list of grants: the last consumer.
-type consumerPlace string
-
-func (s *Access) listGrants(ctx context.Context, g granting, project, name string, limit int, cursor string) (paging.Page[ipam.Grant], error) {
-	none := paging.Page[ipam.Grant]{}
-	_, key, err := s.Enter(ctx, tenancy.GrantsRead, project)
-	if err != nil {
-		return none, err
+// grants is the grants of one pool or space, of that name.
+func (s *Grants) grants(g granting, name string, of storage.GrantSubject) kind.Kind[ipam.Grant] {
+	return kind.Kind[ipam.Grant]{
+		Core: s.Core, Name: g.kind, Op: g.op, RecordedAs: name,
+		Head: func(g *ipam.Grant) *ipam.Metadata { return &g.Metadata }, Valid: ipam.ValidConsumer,
+		Find: func(read storage.Reader) kind.Finder[ipam.Grant] {
+			return func(ctx context.Context, in storage.ProjectKey, consumer string) (ipam.Grant, error) {
+				return read.GrantGet(ctx, in, of, consumer)
+			}
+		},
+		Write:    func(ch *storage.Changes, was, now *ipam.Grant) { ch.GrantInsert, ch.GrantDelete = now, was },
+		Record:   recordedGrant,
+		SameSpec: func(_, _ ipam.Grant) bool { return true }, // a grant says nothing that could change
 	}
-	of, err := g.of(ctx, s.Store, key, name)
-	if err != nil {
-		return none, err
-	}
-	return paging.Scan(ctx, s.Searching, paging.ListOf(string(of.Kind)+"-grants", of.ID), cursor, limit, func(after consumerPlace, n int) ([]ipam.Grant, error) {
-		if after != "" && !ipam.ValidConsumer(string(after)) {
-			return nil, paging.ErrBadCursor()
-		}
-		return s.Store.GrantList(ctx, key, of, string(after), n)
-	}, usecase.Everything[ipam.Grant], func(made ipam.Grant) consumerPlace { return consumerPlace(made.Name) })
 }
 
-func (s *Access) getGrant(ctx context.Context, g granting, project, name, consumer string) (ipam.Grant, error) {
-	_, key, err := s.Enter(ctx, tenancy.GrantsRead, project)
+// enter finds what is granted.
+func (s *Grants) enter(ctx context.Context, g granting, action tenancy.Action, project, name string) (storage.ProjectKey, storage.GrantSubject, error) {
+	_, in, err := s.Enter(ctx, action, project)
+	if err != nil {
+		return in, storage.GrantSubject{}, err
+	}
+	of, err := g.of(ctx, s.Store, in, name)
+	return in, of, err
+}
+
+func (s *Grants) list(ctx context.Context, g granting, project, name string, limit int, cursor string) (paging.Page[ipam.Grant], error) {
+	in, of, err := s.enter(ctx, g, tenancy.GrantsRead, project, name)
+	if err != nil {
+		return paging.Page[ipam.Grant]{}, err
+	}
+	rows := func(ctx context.Context, in storage.ProjectKey, after string, n int) ([]ipam.Grant, error) {
+		return s.Store.GrantList(ctx, in, of, after, n)
+	}
+	return s.grants(g, name, of).Page(ctx, in, paging.ListOf(string(of.Kind)+"-grants", of.ID), rows, usecase.Everything[ipam.Grant], limit, cursor)
+}
+
+func (s *Grants) get(ctx context.Context, g granting, project, name, consumer string) (ipam.Grant, error) {
+	in, of, err := s.enter(ctx, g, tenancy.GrantsRead, project, name)
 	if err != nil {
 		return ipam.Grant{}, err
 	}
-	of, err := g.of(ctx, s.Store, key, name)
-	if err != nil {
-		return ipam.Grant{}, err
-	}
-	return s.Store.GrantGet(ctx, key, of, consumer)
+	return s.Store.GrantGet(ctx, in, of, consumer)
 }
 
-func (s *Access) putGrant(ctx context.Context, g granting, project, name, consumer string, r usecase.Request) (usecase.Result[ipam.Grant], error) {
+func (s *Grants) put(ctx context.Context, g granting, project, name, consumer string, r usecase.Request) (usecase.Result[ipam.Grant], error) {
 	none := usecase.Result[ipam.Grant]{}
-	who, key, err := s.Enter(ctx, tenancy.GrantsWrite, project)
+	who, in, err := s.Enter(ctx, tenancy.GrantsWrite, project)
 	if err != nil {
 		return none, err
 	}
@@ -114,84 +130,36 @@ func (s *Access) putGrant(ctx context.Context, g granting, project, name, consum
 	case consumer == project:
 		return none, ipam.Invalid("path:consumer", "is the project that owns it, which needs no grant.")
 	}
-	made := ipam.Grant{Metadata: s.Fresh(ipam.Metadata{Name: consumer}, project, "", who)}
-	locked, err := g.of(ctx, s.Store, key, name)
+	of, err := g.of(ctx, s.Store, in, name)
 	if err != nil {
 		return none, err
 	}
-	locks := storage.Locks{Shared: []ipam.ID{locked.ID}} // it is not deleted meanwhile
-	return usecase.Settled(ctx, s.Core, g.op+"_put", locks, r.DryRun, func(ctx context.Context, tx storage.Tx) (usecase.Result[ipam.Grant], error) {
-		of, err := g.of(ctx, tx, key, name)
-		if err != nil {
-			return none, err
+	made := ipam.Grant{Metadata: s.Fresh(ipam.Metadata{Name: consumer}, project, "", who), Kind: of.Kind, SubjectID: of.ID}
+	grants, granted := s.grants(g, name, of), error(nil)
+	grants.Find = func(read storage.Reader) kind.Finder[ipam.Grant] {
+		return func(ctx context.Context, in storage.ProjectKey, consumer string) (ipam.Grant, error) {
+			now, err := g.of(ctx, read, in, name)
+			if err == nil {
+				err = storage.Moved(of.ID, now.ID)
+			}
+			if granted = err; err != nil {
+				return ipam.Grant{}, err
+			}
+			return read.GrantGet(ctx, in, now, consumer)
 		}
-		if err := storage.Moved(locked.ID, of.ID); err != nil {
-			return none, err
-		}
-		was, found, err := storage.IgnoreNotFound(tx.GrantGet(ctx, key, of, consumer))
-		if err != nil {
-			return none, err
-		}
-		if found && was.UID == made.UID { // by an earlier COMMIT of ours whose outcome was unknown
-			return usecase.Result[ipam.Grant]{Value: was}, nil
-		}
-		if err := r.CheckPut(found, was.Revision); err != nil {
-			return none, err
-		}
-		if found {
-			return usecase.Result[ipam.Grant]{Value: was, Existed: true}, nil
-		}
-		grant := made
-		grant.Kind, grant.SubjectID = of.Kind, of.ID
-		event, err := trail.Changed(ctx, grant.CreatedAt, key.ID, g.kind, name, nil, recordedGrant(grant))
-		if err != nil {
-			return none, err
-		}
-		err = tx.Write(ctx, storage.Changes{AccessChanges: storage.AccessChanges{GrantInsert: &grant}, Events: []ipam.Event{event}})
-		return usecase.Result[ipam.Grant]{Value: grant}, err
-	}, func(ctx context.Context) (usecase.Result[ipam.Grant], bool, error) {
-		of, found, err := storage.IgnoreNotFound(g.of(ctx, s.Store, key, name))
-		if err != nil || !found {
-			return none, false, err
-		}
-		got, found, err := storage.IgnoreNotFound(s.Store.GrantGet(ctx, key, of, consumer))
-		return usecase.Result[ipam.Grant]{Value: got}, found && got.UID == made.UID, err
+	}
+	locks := storage.Locks{Shared: []ipam.ID{of.ID}} // it is not deleted meanwhile
+	return grants.Put(ctx, in, made, r, locks, func(was ipam.Grant) ipam.Grant { return was }, func(context.Context, storage.Tx, *ipam.Grant, *ipam.Grant) (storage.Changes, error) {
+		return storage.Changes{}, granted // a grant may be missing because what it is of is
 	})
 }
 
-func (s *Access) deleteGrant(ctx context.Context, g granting, project, name, consumer string, r usecase.Request) error {
-	_, key, err := s.Enter(ctx, tenancy.GrantsWrite, project)
+func (s *Grants) remove(ctx context.Context, g granting, project, name, consumer string, r usecase.Request) error {
+	in, of, err := s.enter(ctx, g, tenancy.GrantsWrite, project, name)
 	if err != nil {
 		return err
 	}
-	of, err := g.of(ctx, s.Store, key, name)
-	if err != nil {
-		return err
-	}
-	first, err := s.Store.GrantGet(ctx, key, of, consumer)
-	if err != nil {
-		return err
-	}
-	now := s.Now()
-	_, err = usecase.Settled(ctx, s.Core, g.op+"_delete", storage.Locks{}, r.DryRun, func(ctx context.Context, tx storage.Tx) (struct{}, error) {
-		var none struct{}
-		grant, err := tx.GrantGet(ctx, key, of, consumer)
-		if err != nil {
-			return none, err
-		}
-		if err := r.IfMatch.Check(grant.Revision); err != nil {
-			return none, err
-		}
-		event, err := trail.Changed(ctx, now, key.ID, g.kind, name, recordedGrant(grant), nil)
-		if err != nil {
-			return none, err
-		}
-		return none, tx.Write(ctx, storage.Changes{AccessChanges: storage.AccessChanges{GrantDelete: &grant}, Events: []ipam.Event{event}})
-	}, func(ctx context.Context) (struct{}, bool, error) {
-		got, found, err := storage.IgnoreNotFound(s.Store.GrantGet(ctx, key, of, consumer))
-		return struct{}{}, !found || got.UID != first.UID, err
-	})
-	return err
+	return s.grants(g, name, of).Delete(ctx, in, consumer, r, nil, nil)
 }
 
 // recordedGrant is the record of a grant, under the name of what was granted: the consumer is all that it says.

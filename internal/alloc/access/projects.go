@@ -4,7 +4,11 @@ import (
 	"context"
 	"math/big"
 	"net/netip"
+	"slices"
+	"sort"
 
+	"github.com/carve-ipam/carve/internal/alloc/kind"
+	"github.com/carve-ipam/carve/internal/alloc/paging"
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/alloc/trail"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
@@ -12,8 +16,62 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
+// Projects is the use cases on projects.
+type Projects struct{ *usecase.Core }
+
+// enter authorises an action on a project. Projects are found then as far as the caller may enter them.
+func (s *Projects) enter(ctx context.Context, action tenancy.Action, name string) (kind.Kind[ipam.Project], error) {
+	pass, err := tenancy.Authorize(ctx, action, name)
+	projects := s.projects()
+	projects.Find = func(read storage.Reader) kind.Finder[ipam.Project] {
+		return func(ctx context.Context, _ storage.ProjectKey, _ string) (ipam.Project, error) {
+			return usecase.EnterBy(ctx, read, pass)
+		}
+	}
+	return projects, err
+}
+
+func (s *Projects) projects() kind.Kind[ipam.Project] {
+	return kind.Kind[ipam.Project]{
+		Core: s.Core, Name: trail.KindProject, Op: "project",
+		Head: func(p *ipam.Project) *ipam.Metadata { return &p.Metadata },
+		Find: func(read storage.Reader) kind.Finder[ipam.Project] {
+			return func(ctx context.Context, _ storage.ProjectKey, name string) (ipam.Project, error) {
+				return read.ProjectGet(ctx, name)
+			}
+		},
+		Write: func(ch *storage.Changes, was, now *ipam.Project) {
+			switch {
+			case was == nil:
+				ch.ProjectInsert = now
+			case now == nil:
+				ch.ProjectDelete = was
+			default:
+				ch.ProjectUpdate = &storage.ProjectUpdate{Was: was.Revision, Now: *now}
+			}
+		},
+		Record: func(p ipam.Project) *trail.Record { return trail.Recorded(p.Metadata, p.Spec) },
+		Trail:  trailOfProject,
+		Check:  func(_ storage.ProjectKey, p ipam.Project) error { return p.Spec.Check() }, SameSpec: func(a, b ipam.Project) bool { return a.Spec == b.Spec },
+	}
+}
+
+// trailOfProject is its own for changes. That it was created or deleted is in the trail of the platform, because the project's
+// own begins after the one and ends with the other; "platform" itself has no other trail.
+func trailOfProject(ctx context.Context, tx storage.Tx, was, now *ipam.Project) (ipam.ID, error) {
+	p := now
+	if was != nil {
+		p = was
+	}
+	if (was != nil && now != nil) || p.Name == ipam.PlatformProject {
+		return p.UID, nil
+	}
+	platform, err := tx.ProjectGet(ctx, ipam.PlatformProject)
+	return platform.UID, err
+}
+
 // CreateProject makes a project together with its space "default".
-func (s *Access) CreateProject(ctx context.Context, p ipam.Project, r usecase.Request) (usecase.Result[ipam.Project], error) {
+func (s *Projects) CreateProject(ctx context.Context, p ipam.Project, r usecase.Request) (usecase.Result[ipam.Project], error) {
 	pass, err := tenancy.Authorize(ctx, tenancy.ProjectsCreate, "")
 	if err != nil {
 		return usecase.Result[ipam.Project]{}, err
@@ -22,44 +80,19 @@ func (s *Access) CreateProject(ctx context.Context, p ipam.Project, r usecase.Re
 		return usecase.Result[ipam.Project]{}, err
 	}
 	p.Metadata = s.Fresh(p.Metadata, "", "", pass.Principal)
-	sp := s.defaultSpace(p, pass.Principal)
+	sp := ipam.Space{
+		Metadata:  s.Fresh(ipam.Metadata{Name: ipam.DefaultSpace}, p.Name, s.Region, pass.Principal),
+		ProjectID: p.UID, ContainerV4: ipam.NewID(), ContainerV6: ipam.NewID(),
+		Spec: ipam.SpaceSpec{Description: "Made with the project."},
+	}
 	// Keys of POST /projects are kept under the zero project: no project owns them.
-	return usecase.Once(ctx, s.Core, storage.ProjectKey{}, r, &p.Metadata, func(ctx context.Context) (ipam.Project, error) {
-		stored, err := usecase.Answers(ipam.ID{}, r, p.CreatedAt, p)
-		if err != nil {
-			return p, err
-		}
-		return usecase.Settled(ctx, s.Core, "project_create", storage.Locks{}, r.DryRun, func(ctx context.Context, tx storage.Tx) (ipam.Project, error) {
-			event, err := projectEvent(ctx, tx, p.CreatedAt, p, nil, trail.Recorded(p.Metadata, p.Spec))
-			if err != nil {
-				return p, err
-			}
-			err = tx.Write(ctx, storage.Changes{
-				ProjectInsert: &p, SpaceInsert: []ipam.Space{sp}, Free: wholeSpace(sp), Answers: stored, Events: []ipam.Event{event},
-			})
-			return p, err
-		}, func(ctx context.Context) (ipam.Project, bool, error) {
-			got, found, err := storage.IgnoreNotFound(s.Store.ProjectGet(ctx, p.Name))
-			return got, found && got.UID == p.UID, err
-		})
+	return s.projects().Create(ctx, storage.ProjectKey{}, p, r, storage.Locks{}, func(context.Context, storage.Tx, *ipam.Project, *ipam.Project) (storage.Changes, error) {
+		return storage.Changes{SpaceInsert: []ipam.Space{sp}, Free: wholeSpace(sp)}, nil
 	})
 }
 
-// projectEvent is the record that a project was created or deleted. It is in the trail of the platform, because the project's
-// own begins after the one and ends with the other; "platform" itself has no other trail.
-func projectEvent(ctx context.Context, tx storage.Tx, at usecase.Timestamp, p ipam.Project, before, after *trail.Record) (ipam.Event, error) {
-	recorded := p
-	if p.Name != ipam.PlatformProject {
-		var err error
-		if recorded, err = tx.ProjectGet(ctx, ipam.PlatformProject); err != nil {
-			return ipam.Event{}, err
-		}
-	}
-	return trail.Changed(ctx, at, recorded.UID, trail.KindProject, p.Name, before, after)
-}
-
 // EnsurePlatform creates the project "platform" on the first start of an installation.
-func (s *Access) EnsurePlatform(ctx context.Context) error {
+func (s *Projects) EnsurePlatform(ctx context.Context) error {
 	if _, err := s.Store.ProjectGet(ctx, ipam.PlatformProject); !ipam.IsCode(err, ipam.CodeNotFound) {
 		return err
 	}
@@ -75,109 +108,77 @@ func (s *Access) EnsurePlatform(ctx context.Context) error {
 }
 
 // GetProject reads one project.
-func (s *Access) GetProject(ctx context.Context, name string) (ipam.Project, error) {
-	pass, err := tenancy.Authorize(ctx, tenancy.ProjectsRead, name)
+func (s *Projects) GetProject(ctx context.Context, name string) (ipam.Project, error) {
+	projects, err := s.enter(ctx, tenancy.ProjectsRead, name)
 	if err != nil {
 		return ipam.Project{}, err
 	}
-	return usecase.EnterBy(ctx, s.Store, pass)
+	return projects.Find(s.Store)(ctx, storage.ProjectKey{}, name)
 }
 
 // PatchProject changes labels, annotations and spec by mutate, which must be pure. No difference: nothing is written.
-func (s *Access) PatchProject(ctx context.Context, name string, r usecase.Request, mutate func(ipam.Project) (ipam.Project, error)) (ipam.Project, error) {
-	pass, err := tenancy.Authorize(ctx, tenancy.ProjectsWrite, name)
+func (s *Projects) PatchProject(ctx context.Context, name string, r usecase.Request, mutate func(ipam.Project) (ipam.Project, error)) (ipam.Project, error) {
+	projects, err := s.enter(ctx, tenancy.ProjectsWrite, name)
 	if err != nil {
 		return ipam.Project{}, err
 	}
-	revision, now := ipam.NewID(), s.Now()
-	return usecase.Settled(ctx, s.Core, "project_patch", storage.Locks{}, r.DryRun, func(ctx context.Context, tx storage.Tx) (ipam.Project, error) {
-		was, err := usecase.EnterBy(ctx, tx, pass)
-		if err != nil {
-			return was, err
-		}
-		if err := r.IfMatch.Check(was.Revision); err != nil {
-			return was, err
-		}
-		next, err := mutate(was)
-		if err != nil {
-			return was, err
-		}
-		specChanged := next.Spec != was.Spec
-		if !specChanged && usecase.SameMeta(was.Metadata, next.Metadata) {
-			return was, nil
-		}
-		if err := usecase.CheckChanged(next.Metadata, next.Spec.Check()); err != nil {
-			return was, err
-		}
-		usecase.Touch(&next.Metadata, was.Metadata, specChanged, revision, now)
-		event, err := trail.Changed(ctx, now, was.UID, trail.KindProject, name, trail.Recorded(was.Metadata, was.Spec), trail.Recorded(next.Metadata, next.Spec))
-		if err != nil {
-			return was, err
-		}
-		return next, tx.Write(ctx, storage.Changes{ProjectUpdate: &storage.ProjectUpdate{Was: was.Revision, Now: next}, Events: []ipam.Event{event}})
-	}, func(ctx context.Context) (ipam.Project, bool, error) {
-		got, found, err := storage.IgnoreNotFound(s.Store.ProjectGet(ctx, name))
-		return got, found && got.Revision == revision, err
-	})
+	return projects.Patch(ctx, storage.ProjectKey{}, name, r, storage.Locks{}, mutate, nil)
 }
 
 // DeleteProject removes an empty project with its default space, its classes, members, keys and quotas. Its trail and its history go
 // too; that it was deleted is in the trail of the platform.
-func (s *Access) DeleteProject(ctx context.Context, name string, r usecase.Request) error {
-	pass, err := tenancy.Authorize(ctx, tenancy.ProjectsDelete, name)
+func (s *Projects) DeleteProject(ctx context.Context, name string, r usecase.Request) error {
+	projects, err := s.enter(ctx, tenancy.ProjectsDelete, name)
 	if err != nil {
 		return err
 	}
 	if name == ipam.PlatformProject {
 		return ipam.Errorf(ipam.CodeInUse, "The project %q always exists and cannot be deleted.", name)
 	}
-	first, err := usecase.EnterBy(ctx, s.Store, pass)
-	if err != nil {
-		return err
+	locks := func(p ipam.Project) (storage.Locks, error) {
+		sp, err := s.Store.SpaceGet(ctx, storage.Key(p), ipam.DefaultSpace)
+		return storage.Locks{Alone: append(spaceLocks(sp), p.UID)}, err
 	}
-	now := s.Now()
-	space, err := s.Store.SpaceGet(ctx, storage.Key(first), ipam.DefaultSpace)
-	if err != nil {
-		return err
-	}
-	locks := storage.Locks{Alone: append(spaceLocks(space), first.UID)}
-	_, err = usecase.Settled(ctx, s.Core, "project_delete", locks, r.DryRun, func(ctx context.Context, tx storage.Tx) (struct{}, error) {
-		var none struct{}
-		p, err := usecase.EnterBy(ctx, tx, pass)
+	return projects.Delete(ctx, storage.ProjectKey{}, name, r, locks, func(ctx context.Context, tx storage.Tx, p, _ *ipam.Project) (storage.Changes, error) {
+		if err := holdsNothing(ctx, tx, *p); err != nil {
+			return storage.Changes{}, err
+		}
+		sp, err := tx.SpaceGet(ctx, storage.Key(*p), ipam.DefaultSpace)
 		if err != nil {
-			return none, err
-		}
-		if err := storage.Moved(first.UID, p.UID); err != nil {
-			return none, err
-		}
-		if err := r.IfMatch.Check(p.Revision); err != nil {
-			return none, err
-		}
-		if err := holdsNothing(ctx, tx, p); err != nil {
-			return none, err
-		}
-		sp, err := tx.SpaceGet(ctx, storage.Key(p), ipam.DefaultSpace)
-		if err != nil {
-			return none, err
+			return storage.Changes{}, err
 		}
 		free, err := emptySpace(ctx, tx, sp)
-		if err != nil {
-			return none, err
-		}
-		event, err := projectEvent(ctx, tx, now, p, trail.Recorded(p.Metadata, p.Spec), nil)
-		if err != nil {
-			return none, err
-		}
 		of := storage.GrantsOfSpace(sp)
-		return none, tx.Write(ctx, storage.Changes{
-			ProjectDelete: &p, SpaceDelete: []ipam.Space{sp}, Free: free, Events: []ipam.Event{event},
-			AccessChanges: storage.AccessChanges{AccessDelete: &p, GrantsDelete: &of},
-		})
-	}, func(ctx context.Context) (struct{}, bool, error) {
-		got, found, err := storage.IgnoreNotFound(s.Store.ProjectGet(ctx, name))
-		return struct{}{}, !found || got.UID != first.UID, err
+		return storage.Changes{
+			SpaceDelete: []ipam.Space{sp}, Free: free, AccessChanges: storage.AccessChanges{AccessDelete: p, GrantsDelete: &of},
+		}, err
 	})
-	return err
+}
+
+// ListProjects lists by name the projects that the caller has a role in: all of them for a platform admin.
+func (s *Projects) ListProjects(ctx context.Context, f paging.Filter, limit int, cursor string) (paging.Page[ipam.Project], error) {
+	who, err := tenancy.Authorize(ctx, tenancy.ProjectsList, "")
+	if err != nil {
+		return paging.Page[ipam.Project]{}, err
+	}
+	own := who.Projects()
+	return paging.Scan(ctx, s.Searching, paging.ListOf("projects", f), cursor, limit, func(after string, n int) ([]ipam.Project, error) {
+		if who.PlatformAdmin() {
+			return s.Store.ProjectList(ctx, after, n)
+		}
+		return s.listNamed(ctx, who.Principal, own[sort.Search(len(own), func(i int) bool { return own[i] > after }):], n)
+	}, func(p *ipam.Project) bool { return f.MatchesLabels(p.Labels) }, func(p ipam.Project) string { return p.Name })
+}
+
+// listNamed answers the first n of the projects that exist and that the caller has a role in, by name. A role may be in a project that does not
+// exist any more, whose name another one has.
+func (s *Projects) listNamed(ctx context.Context, who tenancy.Principal, names []string, n int) ([]ipam.Project, error) {
+	if len(names) == 0 {
+		return nil, nil
+	}
+	found, err := s.Store.ProjectListNamed(ctx, names)
+	found = slices.DeleteFunc(found, func(p ipam.Project) bool { return who.RoleInThe(storage.Key(p)) == "" })
+	return found[:min(n, len(found))], err
 }
 
 // holdsNothing refuses to delete a project that has anything left.

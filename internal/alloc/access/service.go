@@ -1,18 +1,21 @@
 package access
 
-import "github.com/carve-ipam/carve/internal/alloc/usecase"
+import (
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
+)
 
 // Access is the use cases on projects, spaces, and who may use them: members, API keys, grants.
 type Access struct {
-	*usecase.Core
-
-	maxSpaces int
+	*Projects
+	*Spaces
+	*Members
+	*Keys
+	*Grants
 }
 
 // New makes the room. A project can have maxSpaces spaces; 0: 256.
 func New(core *usecase.Core, maxSpaces int) *Access {
-	if maxSpaces <= 0 {
-		maxSpaces = DefaultMaxSpaces
+	return &Access{
+		Projects: &Projects{core}, Spaces: newSpaces(core, maxSpaces), Members: newMembers(core), Keys: newKeys(core), Grants: &Grants{core},
 	}
-	return &Access{Core: core, maxSpaces: maxSpaces}
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // Whoami answers who is asking, with the roles in projects that are there: a key's, or a member's, ends with its project.
-func (s *Access) Whoami(ctx context.Context) (tenancy.Principal, error) {
+func (s *Projects) Whoami(ctx context.Context) (tenancy.Principal, error) {
 	pass, err := tenancy.Authorize(ctx, tenancy.Whoami, "")
 	if err != nil || len(pass.Held) == 0 {
 		return pass.Principal, err

@@ -125,8 +125,8 @@ func ownerText(o *ipam.OwnerRef) string {
 	return strings.Trim(strings.Join([]string{o.Kind, o.Name, o.UID}, "/"), "/")
 }
 
-// sameReclaim reports whether a wanted policy is the one that an existing claim has. What came of leaving it out is the same as saying it; and
-// claims of before there were classes say it always.
+// sameReclaim reports whether a wanted policy is the one that an existing claim has. What came of leaving it out is the same as saying it, and without
+// a class so is leaving out Delete.
 func sameReclaim(have ipam.Claim, want ipam.ReclaimPolicy) bool {
 	switch said := have.Spec.ReclaimPolicy; said {
 	case want:

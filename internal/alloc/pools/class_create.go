@@ -3,6 +3,7 @@ package pools
 import (
 	"context"
 
+	"github.com/carve-ipam/carve/internal/alloc/kind"
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/alloc/trail"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
@@ -10,9 +11,36 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
+// own is the classes of a project itself, as a kind.
+func (s *classes) own() kind.Kind[ipam.Class] {
+	return kind.Kind[ipam.Class]{
+		Core: s.Core, Name: trail.KindClass, Op: "class",
+		Head: func(c *ipam.Class) *ipam.Metadata { return &c.Metadata },
+		Find: func(read storage.Reader) kind.Finder[ipam.Class] {
+			return func(ctx context.Context, in storage.ProjectKey, name string) (ipam.Class, error) {
+				return ownClass(ctx, read, in, name)
+			}
+		},
+		Write: func(ch *storage.Changes, was, now *ipam.Class) {
+			switch {
+			case was == nil:
+				ch.ClassInsert = now
+			case now == nil:
+				ch.ClassDelete = was
+			default:
+				ch.ClassUpdate = append(ch.ClassUpdate, storage.ClassUpdate{Was: was.Revision, Now: *now})
+			}
+		},
+		Record:   recordedClass,
+		Check:    func(in storage.ProjectKey, c ipam.Class) error { return checkClass(in.Name, c.Spec) },
+		SameSpec: func(a, b ipam.Class) bool { return a.Spec.Equal(b.Spec) },
+		Complete: withClassStatus,
+	}
+}
+
 // CreateClass makes a class. One that is to be the default of its family is refused while another one is, unless moveDefault takes that
 // from the other in the same transaction.
-func (s *Pools) CreateClass(ctx context.Context, project string, c ipam.Class, moveDefault bool, r usecase.Request) (usecase.Result[ipam.Class], error) {
+func (s *classes) CreateClass(ctx context.Context, project string, c ipam.Class, moveDefault bool, r usecase.Request) (usecase.Result[ipam.Class], error) {
 	none := usecase.Result[ipam.Class]{}
 	who, key, err := s.Enter(ctx, tenancy.ClassesWrite, project)
 	if err != nil {
@@ -26,41 +54,19 @@ func (s *Pools) CreateClass(ctx context.Context, project string, c ipam.Class, m
 	c.Status = ipam.ClassStatus{Total: "0", Available: "0"} // nothing lists it yet
 	move := defaultMove{allowed: moveDefault, revision: ipam.NewID()}
 	locks := storage.Locks{Alone: []ipam.ID{classesOf(key.ID)}, Shared: []ipam.ID{key.ID}}
-	return usecase.Once(ctx, s.Core, key, r, &c.Metadata, func(ctx context.Context) (ipam.Class, error) {
-		stored, err := usecase.Answers(key.ID, r, c.CreatedAt, c)
-		if err != nil {
-			return c, err
-		}
-		return outrun(func() (ipam.Class, error) {
-			return usecase.Settled(ctx, s.Core, "class_create", locks, r.DryRun, func(ctx context.Context, tx storage.Tx) (ipam.Class, error) {
-				return c, insertClass(ctx, tx, key, c, move, stored)
-			}, func(ctx context.Context) (ipam.Class, bool, error) {
-				got, found, err := storage.IgnoreNotFound(s.Store.ClassGet(ctx, key, c.Name))
-				got.Status = c.Status
-				return got, found && got.UID == c.UID, err
-			})
+	made, err := outrun(func() (usecase.Result[ipam.Class], error) {
+		return s.own().Create(ctx, key, c, r, locks, func(ctx context.Context, tx storage.Tx, _, now *ipam.Class) (storage.Changes, error) {
+			if err := usecase.StillThere(ctx, tx, key); err != nil {
+				return storage.Changes{}, err
+			}
+			if err := roomForClass(ctx, tx, key, *now); err != nil {
+				return storage.Changes{}, err
+			}
+			return move.changes(ctx, tx, key, *now)
 		})
 	})
-}
-
-// insertClass is one attempt of the transaction class_create.
-func insertClass(ctx context.Context, tx storage.Tx, key storage.ProjectKey, c ipam.Class, move defaultMove, stored []storage.Answer) error {
-	if err := usecase.StillThere(ctx, tx, key); err != nil {
-		return err
-	}
-	if err := roomForClass(ctx, tx, key, c); err != nil {
-		return err
-	}
-	ch, err := move.changes(ctx, tx, key, c)
-	if err != nil {
-		return err
-	}
-	event, err := trail.Changed(ctx, c.CreatedAt, key.ID, trail.KindClass, c.Name, nil, recordedClass(c))
-	if err != nil {
-		return err
-	}
-	ch.ClassInsert, ch.Answers, ch.Events = &c, stored, append(ch.Events, event)
-	return tx.Write(ctx, ch)
+	made.Value.Status = c.Status // which no row has
+	return made, err
 }
 
 // roomForClass refuses a class whose name means something else already, and one too many.

@@ -4,53 +4,27 @@ import (
 	"context"
 
 	"github.com/carve-ipam/carve/internal/alloc/storage"
-	"github.com/carve-ipam/carve/internal/alloc/trail"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
 // DeleteClass removes a project's own class that no pool and no claim names any more.
-func (s *Pools) DeleteClass(ctx context.Context, project, name string, r usecase.Request) error {
+func (s *classes) DeleteClass(ctx context.Context, project, name string, r usecase.Request) error {
 	_, key, err := s.Enter(ctx, tenancy.ClassesWrite, project)
 	if err != nil {
 		return err
 	}
-	first, err := ownClass(ctx, s.Store, key, name)
-	if err != nil {
-		return err
+	locks := func(c ipam.Class) (storage.Locks, error) {
+		return storage.Locks{Alone: []ipam.ID{c.UID}, Shared: []ipam.ID{key.ID}}, nil
 	}
-	now := s.Now()
-	locks := storage.Locks{Alone: []ipam.ID{first.UID}, Shared: []ipam.ID{key.ID}}
-	_, err = usecase.Settled(ctx, s.Core, "class_delete", locks, r.DryRun, func(ctx context.Context, tx storage.Tx) (struct{}, error) {
-		var none struct{}
-		c, err := ownClass(ctx, tx, key, name)
-		if err != nil {
-			return none, err
-		}
-		if err := storage.Moved(first.UID, c.UID); err != nil {
-			return none, err
-		}
-		if err := r.IfMatch.Check(c.Revision); err != nil {
-			return none, err
-		}
+	return s.own().Delete(ctx, key, name, r, locks, func(ctx context.Context, tx storage.Tx, c, _ *ipam.Class) (storage.Changes, error) {
 		use, err := tx.ClassUse(ctx, c.UID)
-		if err != nil {
-			return none, err
+		if err == nil && use != (storage.ClassUse{}) {
+			err = classInUse(*c, use)
 		}
-		if use != (storage.ClassUse{}) {
-			return none, classInUse(c, use)
-		}
-		event, err := trail.Changed(ctx, now, key.ID, trail.KindClass, name, recordedClass(c), nil)
-		if err != nil {
-			return none, err
-		}
-		return none, tx.Write(ctx, storage.Changes{ClassChanges: storage.ClassChanges{ClassDelete: &c}, Events: []ipam.Event{event}})
-	}, func(ctx context.Context) (struct{}, bool, error) {
-		got, found, err := storage.IgnoreNotFound(s.Store.ClassGet(ctx, key, name))
-		return struct{}{}, !found || got.UID != first.UID, err
+		return storage.Changes{}, err
 	})
-	return err
 }
 
 // classInUse says what still names a class: counts alone, for pools and claims may be other projects'.

@@ -14,8 +14,11 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
+// classes is the use cases on classes.
+type classes struct{ *usecase.Core }
+
 // GetClass reads one class that the project may use: its own, or else the platform's shared one.
-func (s *Pools) GetClass(ctx context.Context, project, name string) (ipam.Class, error) {
+func (s *classes) GetClass(ctx context.Context, project, name string) (ipam.Class, error) {
 	_, key, err := s.Enter(ctx, tenancy.ClassesRead, project)
 	if err != nil {
 		return ipam.Class{}, err
@@ -59,7 +62,7 @@ func (p classPlace) compare(q classPlace) int {
 
 // ListClasses lists the classes that a project may use, its own and the platform's shared ones, by name, each with what stands behind it
 // for the project.
-func (s *Pools) ListClasses(ctx context.Context, project string, f paging.Filter, limit int, cursor string) (paging.Page[ipam.Class], error) {
+func (s *classes) ListClasses(ctx context.Context, project string, f paging.Filter, limit int, cursor string) (paging.Page[ipam.Class], error) {
 	_, key, err := s.Enter(ctx, tenancy.ClassesRead, project)
 	if err != nil {
 		return paging.Page[ipam.Class]{}, err

@@ -22,13 +22,16 @@ const coolers = 4
 // maxCooledLook bounds how far FreeCooled looks past blocks that it cannot free, in multiples of its limit.
 const maxCooledLook = 16
 
+// cooler frees blocks that have cooled down.
+type cooler struct{ *usecase.Core }
+
 // FreeCooled frees blocks whose cool-down is over, those that have waited longest first, and answers how many it freed: limit, or
 // somewhat more, if there may be others. It can run on several servers at once: whoever comes second to a container finds nothing to do
 // there. What fails in one container is answered, and does not keep the others waiting.
 //
 // The audit trail and the history say nothing of it. The release of the claim is in the trail, and there ended the hold; that time has
 // passed since then is nobody's deed. No quota changes either: the holder's were given back by the release.
-func (s *Pools) FreeCooled(ctx context.Context, limit int) (int, error) {
+func (s *cooler) FreeCooled(ctx context.Context, limit int) (int, error) {
 	now, freed, failed := s.Now(), 0, map[ipam.ID]bool{}
 	var errs []error
 	for look := limit; ; look *= 2 {
@@ -51,7 +54,7 @@ func (s *Pools) FreeCooled(ctx context.Context, limit int) (int, error) {
 }
 
 // freeCooled frees what is due, container by container in small transactions, and answers how many blocks were freed, and what went wrong where.
-func (s *Pools) freeCooled(ctx context.Context, due []ipam.Allocation) (int, map[ipam.ID]error) {
+func (s *cooler) freeCooled(ctx context.Context, due []ipam.Allocation) (int, map[ipam.ID]error) {
 	blocks, regions := map[ipam.ID][]netip.Prefix{}, map[ipam.ID]string{} // what is due is of one region: this server's
 	var order []ipam.ID
 	for _, a := range due {
@@ -90,7 +93,7 @@ func (s *Pools) freeCooled(ctx context.Context, due []ipam.Allocation) (int, map
 
 // freeCooledIn frees those of the blocks of one container that still are to be freed. Should the outcome of COMMIT be unknown, that is
 // the answer: what was not freed is found again by the next run.
-func (s *Pools) freeCooledIn(ctx context.Context, container ipam.ID, region string, blocks []netip.Prefix) (int, error) {
+func (s *cooler) freeCooledIn(ctx context.Context, container ipam.ID, region string, blocks []netip.Prefix) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, usecase.GroupDeadline)
 	defer cancel()
 	pool, found, err := storage.IgnoreNotFound(s.Store.PoolGetByID(ctx, container))

@@ -19,8 +19,16 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
+// creator makes pools.
+type creator struct {
+	*usecase.Core
+
+	regions  *regions.Regions
+	refusals *refusals.Refusals
+}
+
 // CreatePool carves a pool, and its reservations from it, in one transaction.
-func (s *Pools) CreatePool(ctx context.Context, project string, p ipam.Pool, r usecase.Request) (usecase.Result[ipam.Pool], error) {
+func (s *creator) CreatePool(ctx context.Context, project string, p ipam.Pool, r usecase.Request) (usecase.Result[ipam.Pool], error) {
 	none := usecase.Result[ipam.Pool]{}
 	who, key, err := s.Enter(ctx, tenancy.PoolsWrite, project)
 	if err != nil {
@@ -109,7 +117,7 @@ type poolPlan struct {
 }
 
 // carvePool is one attempt of the transaction pool_create.
-func (s *Pools) carvePool(ctx context.Context, tx storage.Tx, key storage.ProjectKey, p ipam.Pool, plan poolPlan, r usecase.Request) (ipam.Pool, error) {
+func (s *creator) carvePool(ctx context.Context, tx storage.Tx, key storage.ProjectKey, p ipam.Pool, plan poolPlan, r usecase.Request) (ipam.Pool, error) {
 	from, err := poolSource(ctx, tx, key, p)
 	if err != nil {
 		return p, err
@@ -214,7 +222,7 @@ func checkVisibility(project string, v ipam.Visibility) error {
 }
 
 // reserve cuts the reservations out of a new pool: what stays free, and the allocations that hold the rest.
-func (s *Pools) reserve(p ipam.Pool) (free []netip.Prefix, held []ipam.Allocation, err error) {
+func (s *creator) reserve(p ipam.Pool) (free []netip.Prefix, held []ipam.Allocation, err error) {
 	list, err := carve.CutReservations(p.Block, p.Spec.Reservations)
 	if err != nil {
 		return nil, nil, err

@@ -18,9 +18,16 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
+// deleter deletes pools.
+type deleter struct {
+	*usecase.Core
+
+	regions *regions.Regions
+}
+
 // DeletePool removes an empty pool: its reservations and grants go with it and its block is free again in what it was carved
 // from.
-func (s *Pools) DeletePool(ctx context.Context, project, name string, r usecase.Request) error {
+func (s *deleter) DeletePool(ctx context.Context, project, name string, r usecase.Request) error {
 	_, key, err := s.Enter(ctx, tenancy.PoolsWrite, project)
 	if err != nil {
 		return err
@@ -37,7 +44,7 @@ func (s *Pools) DeletePool(ctx context.Context, project, name string, r usecase.
 }
 
 // deletePool deletes a pool all of which is at home.
-func (s *Pools) deletePool(ctx context.Context, key storage.ProjectKey, first ipam.Pool, r usecase.Request, event ipam.Event) error {
+func (s *deleter) deletePool(ctx context.Context, key storage.ProjectKey, first ipam.Pool, r usecase.Request, event ipam.Event) error {
 	locks, err := uncarveLocks(ctx, s.Store, first)
 	if err != nil {
 		return err
@@ -189,7 +196,7 @@ func holder(ctx context.Context, read storage.Reader, p ipam.Pool) (storage.Cont
 }
 
 // inUse completes the refusal with how much is held; counting is not part of the transaction.
-func (s *Pools) inUse(ctx context.Context, p ipam.Pool, refused error) error {
+func (s *deleter) inUse(ctx context.Context, p ipam.Pool, refused error) error {
 	held, err := s.heldIn(ctx, storage.PoolContainers(p))
 	if err != nil || held.Claims+held.Retained+held.ChildPools+held.CoolingDown == 0 {
 		return refused
@@ -207,7 +214,7 @@ func (s *Pools) inUse(ctx context.Context, p ipam.Pool, refused error) error {
 }
 
 // heldIn counts what is held in some containers.
-func (s *Pools) heldIn(ctx context.Context, containers []storage.Container) (sum storage.Held, err error) {
+func (s *deleter) heldIn(ctx context.Context, containers []storage.Container) (sum storage.Held, err error) {
 	for _, c := range containers {
 		h, err := s.Store.HeldCount(ctx, c)
 		if err != nil {
@@ -220,7 +227,7 @@ func (s *Pools) heldIn(ctx context.Context, containers []storage.Container) (sum
 }
 
 // stillCooling completes the refusal with what is cooling down in the pool, and until when, if that can be read at once.
-func (s *Pools) stillCooling(ctx context.Context, p ipam.Pool, n int64, e *ipam.Error) error {
+func (s *deleter) stillCooling(ctx context.Context, p ipam.Pool, n int64, e *ipam.Error) error {
 	if n == 0 {
 		return e
 	}
@@ -241,7 +248,7 @@ func (s *Pools) stillCooling(ctx context.Context, p ipam.Pool, n int64, e *ipam.
 }
 
 // retainedNames names a few of the allocations that are all that keeps a pool.
-func (s *Pools) retainedNames(ctx context.Context, p ipam.Pool) []string {
+func (s *deleter) retainedNames(ctx context.Context, p ipam.Pool) []string {
 	rows, err := s.Store.AllocationListInPool(ctx, storage.PoolContainer(p), p.Block, netip.Addr{}, refusals.MaxPoolsNamed)
 	if err != nil {
 		return nil // the refusal stands without them
@@ -265,47 +272,52 @@ const maxFreeToDelete = ipam.MaxReservedBlocks * 2 * 128
 func reservationPointer(i int) string { return "/spec/reservations/" + strconv.Itoa(i) }
 
 // deleteServed deletes a pool that serves several regions: all that is free in them is brought home first.
-func (s *Pools) deleteServed(ctx context.Context, key storage.ProjectKey, p ipam.Pool, r usecase.Request, event ipam.Event) error {
-	for round := range usecase.MaxRounds {
+func (s *deleter) deleteServed(ctx context.Context, key storage.ProjectKey, p ipam.Pool, r usecase.Request, event ipam.Event) error {
+	_, err := usecase.Rounds(func(round int) (_ ipam.Pool, again bool, err error) {
 		if round > 0 { // it may serve other regions by now
 			now, err := s.Store.PoolGet(ctx, key, p.Name)
 			if err == nil {
 				err = storage.Moved(p.UID, now.UID)
 			}
 			if err != nil {
-				return err
+				return p, false, err
 			}
 			p = now
 		}
-		held, err := s.heldIn(ctx, storage.PoolContainers(p)[1:])
-		switch {
-		case err != nil:
-			return err
-		case held != (storage.Held{}):
+		if held, err := s.heldIn(ctx, storage.PoolContainers(p)[1:]); err != nil {
+			return p, false, err
+		} else if held != (storage.Held{}) {
 			if err := r.IfMatch.Check(p.Revision); err != nil {
-				return err
+				return p, false, err
 			}
-			return s.inUse(ctx, p, ipam.Errorf(ipam.CodeInUse, "Pool %s still holds blocks.", p.Ref()))
-		case r.DryRun:
-			if held, err = s.heldIn(ctx, storage.PoolContainers(p)[:1]); err == nil && held != (storage.Held{Reservations: held.Reservations}) {
-				err = s.inUse(ctx, p, ipam.Errorf(ipam.CodeInUse, "Pool %s still holds blocks.", p.Ref()))
-			}
-			if err == nil {
-				err = r.IfMatch.Check(p.Revision)
-			}
-			return err
+			return p, false, s.inUse(ctx, p, ipam.Errorf(ipam.CodeInUse, "Pool %s still holds blocks.", p.Ref()))
+		}
+		if r.DryRun {
+			return p, false, s.couldDelete(ctx, p, r)
 		}
 		if err := s.regions.BringHome(ctx, p, regions.OthersOf(p)...); err != nil {
-			return err
+			return p, false, err
 		}
 		err = s.deletePool(ctx, key, p, r, event)
 		if !ipam.IsCode(err, ipam.CodeInUse) {
-			return err
+			return p, false, err
 		}
-		loans, again := s.Store.LoansOver(ctx, p.UID, p.Block, 1)
-		if again != nil || len(loans) == 0 {
-			return err // of what is held at home
+		if loans, failed := s.Store.LoansOver(ctx, p.UID, p.Block, 1); failed != nil || len(loans) == 0 {
+			return p, false, err // of what is held at home
 		}
+		return p, true, nil
+	})
+	return err
+}
+
+// couldDelete looks whether a pool could be deleted that holds nothing in other regions than its home.
+func (s *deleter) couldDelete(ctx context.Context, p ipam.Pool, r usecase.Request) error {
+	held, err := s.heldIn(ctx, storage.PoolContainers(p)[:1])
+	if err == nil && held != (storage.Held{Reservations: held.Reservations}) {
+		err = s.inUse(ctx, p, ipam.Errorf(ipam.CodeInUse, "Pool %s still holds blocks.", p.Ref()))
 	}
-	return storage.Contention(nil)
+	if err == nil {
+		err = r.IfMatch.Check(p.Revision)
+	}
+	return err
 }

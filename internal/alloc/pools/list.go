@@ -19,7 +19,7 @@ func classesBehind(p *ipam.Pool) []ipam.ClassRef {
 }
 
 // ListPools lists a project's pools by name, each with what is free in it.
-func (s *Pools) ListPools(ctx context.Context, project string, f paging.Filter, limit int, cursor string) (paging.Page[ipam.Pool], error) {
+func (s *reader) ListPools(ctx context.Context, project string, f paging.Filter, limit int, cursor string) (paging.Page[ipam.Pool], error) {
 	_, key, err := s.Enter(ctx, tenancy.PoolsRead, project)
 	if err != nil {
 		return paging.Page[ipam.Pool]{}, err

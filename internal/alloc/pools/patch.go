@@ -17,35 +17,42 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
+// patcher changes pools.
+type patcher struct {
+	*usecase.Core
+
+	regions *regions.Regions
+}
+
 // PatchPool changes what may change of a pool by mutate, which must be pure. Reservations that are new are carved, and
 // those that are gone are given back, in the same transaction. No difference: nothing is written.
-func (s *Pools) PatchPool(ctx context.Context, project, name string, r usecase.Request, mutate func(ipam.Pool) (ipam.Pool, error)) (ipam.Pool, error) {
+func (s *patcher) PatchPool(ctx context.Context, project, name string, r usecase.Request, mutate func(ipam.Pool) (ipam.Pool, error)) (ipam.Pool, error) {
 	who, key, err := s.Enter(ctx, tenancy.PoolsWrite, project)
 	if err != nil {
 		return ipam.Pool{}, err
 	}
-	for range usecase.MaxRounds {
+	return usecase.Rounds(func(int) (p ipam.Pool, again bool, err error) {
 		first, err := s.Store.PoolGet(ctx, key, name)
 		if err != nil {
-			return first, err
+			return first, false, err
 		}
 		emptied, err := s.regions.PrepareRegions(ctx, first, r, mutate)
 		if err != nil {
-			return first, err
+			return first, false, err
 		}
-		p, err := s.patchPool(ctx, who, key, first, r, mutate)
+		p, err = s.patchPool(ctx, who, key, first, r, mutate)
 		if len(emptied) == 0 || !ipam.IsCode(err, ipam.CodeInUse) {
-			return p, err
+			return p, false, err
 		}
-		if held, failed := s.regions.HoldsIn(ctx, first, emptied); failed != nil || held { // else it was lent between the two
-			return p, err
+		if held, failed := s.regions.HoldsIn(ctx, first, emptied); failed != nil || held {
+			return p, false, err
 		}
-	}
-	return ipam.Pool{}, storage.Contention(nil)
+		return p, true, nil // it was lent between the two
+	})
 }
 
 // patchPool changes a pool for which all is prepared.
-func (s *Pools) patchPool(
+func (s *patcher) patchPool(
 	ctx context.Context, who tenancy.Principal, key storage.ProjectKey, first ipam.Pool, r usecase.Request, mutate func(ipam.Pool) (ipam.Pool, error),
 ) (ipam.Pool, error) {
 	name := first.Name
@@ -140,7 +147,7 @@ func sameTime(a, b *time.Duration) bool { return (a == nil) == (b == nil) && (a 
 
 // listedAnew foretells, from the pool as it was read first, which names a patch adds to those that the pool lists, and the classes that
 // these mean. Whatever is wrong with the patch is for the transaction to say.
-func (s *Pools) listedAnew(ctx context.Context, key storage.ProjectKey, first ipam.Pool, mutate func(ipam.Pool) (ipam.Pool, error)) (names []string, classes []ipam.ID, err error) {
+func (s *patcher) listedAnew(ctx context.Context, key storage.ProjectKey, first ipam.Pool, mutate func(ipam.Pool) (ipam.Pool, error)) (names []string, classes []ipam.ID, err error) {
 	next, refused := mutate(first)
 	if refused == nil {
 		refused = next.Spec.Check()
@@ -154,7 +161,7 @@ func (s *Pools) listedAnew(ctx context.Context, key storage.ProjectKey, first ip
 }
 
 // rereserve plans the difference between two lists of reservations.
-func (s *Pools) rereserve(ctx context.Context, tx storage.Tx, was, next ipam.Pool, subject string) (storage.Changes, error) {
+func (s *patcher) rereserve(ctx context.Context, tx storage.Tx, was, next ipam.Pool, subject string) (storage.Changes, error) {
 	if slices.Equal(was.Spec.Reservations, next.Spec.Reservations) {
 		return storage.Changes{}, nil
 	}

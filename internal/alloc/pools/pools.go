@@ -9,12 +9,16 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/paging"
 	"github.com/carve-ipam/carve/internal/alloc/regions"
 	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
+// reader reads pools.
+type reader struct{ *usecase.Core }
+
 // GetPool reads one pool with what is free in it.
-func (s *Pools) GetPool(ctx context.Context, project, name string) (ipam.Pool, error) {
+func (s *reader) GetPool(ctx context.Context, project, name string) (ipam.Pool, error) {
 	p, err := s.readPool(ctx, project, name)
 	if err != nil {
 		return p, err
@@ -23,7 +27,7 @@ func (s *Pools) GetPool(ctx context.Context, project, name string) (ipam.Pool, e
 }
 
 // readPool reads a pool for somebody who may see it.
-func (s *Pools) readPool(ctx context.Context, project, name string) (ipam.Pool, error) {
+func (s *reader) readPool(ctx context.Context, project, name string) (ipam.Pool, error) {
 	_, key, err := s.Enter(ctx, tenancy.PoolsRead, project)
 	if err != nil {
 		return ipam.Pool{}, err
@@ -39,7 +43,7 @@ type FreePage struct {
 }
 
 // GetPoolFree lists the free blocks of a pool that can hold the prefix length (nil: all), largest first.
-func (s *Pools) GetPoolFree(ctx context.Context, project, name string, prefixLength *int, limit int, cursor string) (FreePage, error) {
+func (s *reader) GetPoolFree(ctx context.Context, project, name string, prefixLength *int, limit int, cursor string) (FreePage, error) {
 	p, err := s.readPool(ctx, project, name)
 	if err != nil {
 		return FreePage{}, err

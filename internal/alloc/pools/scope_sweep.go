@@ -3,6 +3,7 @@ package pools
 import (
 	"context"
 	"errors"
+	"sync"
 
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/alloc/trail"
@@ -10,11 +11,19 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
+// sweeper removes the pools of scopes that nobody uses.
+type sweeper struct {
+	*usecase.Core
+
+	sweeping sync.Mutex
+	swept    ipam.ID // the scoped pool that was looked at last; guarded by sweeping
+}
+
 // SweepScopes looks at scoped pools, limit at a time and so many pages at most, where the last call has stopped. One that is found empty is
 // marked with the time; one that has been empty for as long as its class keeps such pools goes back to the pool that it was carved from. A claim
 // clears the mark in its own transaction, so that a pool is never taken for empty by what had been seen earlier. What is cooling down in a pool
 // keeps it. It can run on several servers at once, and what fails for one pool does not keep the others waiting.
-func (s *Pools) SweepScopes(ctx context.Context, limit, pages int) (marked, removed int, err error) {
+func (s *sweeper) SweepScopes(ctx context.Context, limit, pages int) (marked, removed int, err error) {
 	s.sweeping.Lock()
 	defer s.sweeping.Unlock()
 	var errs []error
@@ -45,7 +54,7 @@ func (s *Pools) SweepScopes(ctx context.Context, limit, pages int) (marked, remo
 }
 
 // sweepScope marks or removes one scoped pool, if it is time; done reports whether it did.
-func (s *Pools) sweepScope(ctx context.Context, seen storage.ScopedPool) (done bool, err error) {
+func (s *sweeper) sweepScope(ctx context.Context, seen storage.ScopedPool) (done bool, err error) {
 	p, now := seen.Pool, s.Now()
 	switch {
 	case seen.Held:
@@ -73,7 +82,7 @@ func (s *Pools) sweepScope(ctx context.Context, seen storage.ScopedPool) (done b
 
 // emptyScope changes a scoped pool that still is as it was seen. When it is not, somebody has claimed from it or removed it meanwhile, and
 // that is as it should be: nothing is done.
-func (s *Pools) emptyScope(ctx context.Context, seen ipam.Pool, op string, locks storage.Locks, plan func(context.Context, storage.Tx) (storage.Changes, error)) (bool, error) {
+func (s *sweeper) emptyScope(ctx context.Context, seen ipam.Pool, op string, locks storage.Locks, plan func(context.Context, storage.Tx) (storage.Changes, error)) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, usecase.GroupDeadline)
 	defer cancel()
 	release, err := s.Lanes.Acquire(ctx, locks.Alone...)

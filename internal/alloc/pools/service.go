@@ -1,26 +1,26 @@
 package pools
 
 import (
-	"sync"
-
 	"github.com/carve-ipam/carve/internal/alloc/refusals"
 	"github.com/carve-ipam/carve/internal/alloc/regions"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
-	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Pools is the use cases on pools and classes.
+// Pools is the use cases on pools and classes, each of a type of its own.
 type Pools struct {
-	*usecase.Core
-
-	regions  *regions.Regions
-	refusals *refusals.Refusals
-
-	sweeping sync.Mutex
-	swept    ipam.ID // the scoped pool that was looked at last; guarded by sweeping
+	*reader
+	*creator
+	*patcher
+	*deleter
+	*classes
+	*cooler
+	*sweeper
 }
 
 // New makes the room.
 func New(core *usecase.Core, r *regions.Regions, f *refusals.Refusals) *Pools {
-	return &Pools{Core: core, regions: r, refusals: f}
+	return &Pools{
+		reader: &reader{core}, creator: &creator{core, r, f}, patcher: &patcher{core, r}, deleter: &deleter{core, r},
+		classes: &classes{core}, cooler: &cooler{core}, sweeper: &sweeper{Core: core},
+	}
 }

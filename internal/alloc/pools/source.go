@@ -84,7 +84,7 @@ func (from Source) in(region string) Source {
 
 // sourceNear chooses in which region a child is carved from a parent that serves several: where the very block is, or else where the child is to be at home, or
 // else at the parent's home.
-func (s *Pools) sourceNear(ctx context.Context, from Source, p ipam.Pool, dryRun bool) (Source, error) {
+func (s *creator) sourceNear(ctx context.Context, from Source, p ipam.Pool, dryRun bool) (Source, error) {
 	if from.Parent == nil || !from.Parent.Several() {
 		return from, nil
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math/big"
 
+	"github.com/carve-ipam/carve/internal/alloc/kind"
 	"github.com/carve-ipam/carve/internal/alloc/paging"
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/alloc/trail"
@@ -13,24 +14,40 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
+// quotas is quotas to a caller: what it must not change, it finds that it must not.
+func (s *Quotas) quotas(who tenancy.Principal) kind.Kind[ipam.Quota] {
+	return kind.Kind[ipam.Quota]{
+		Core: s.Core, Name: trail.KindQuota, Op: "quota", Reads: tenancy.QuotasRead, Writes: tenancy.QuotasWrite,
+		Head: func(q *ipam.Quota) *ipam.Metadata { return &q.Metadata },
+		Find: func(read storage.Reader) kind.Finder[ipam.Quota] { return read.QuotaGet },
+		Write: func(ch *storage.Changes, was, now *ipam.Quota) {
+			switch {
+			case was == nil:
+				ch.QuotaInsert = now
+			case now == nil:
+				ch.QuotaDelete = was
+			default:
+				ch.QuotaUpdate = &storage.QuotaUpdate{Was: was.Revision, Now: *now}
+			}
+		},
+		May:    func(q ipam.Quota) error { return mayChangeQuota(who, q) },
+		Record: recordedQuota,
+		Check:  func(_ storage.ProjectKey, q ipam.Quota) error { return checkQuota(q.Spec) },
+		SameSpec: func(a, b ipam.Quota) bool {
+			return a.Spec.Scope == b.Spec.Scope && sameLimits(a.Spec.Limits, b.Spec.Limits) && a.Spec.Description == b.Spec.Description
+		},
+		SameElse: func(a, b ipam.Quota) bool { return a.Owner == b.Owner },
+	}
+}
+
 // ListQuotas lists a project's quotas by name, with what is used of them.
 func (s *Quotas) ListQuotas(ctx context.Context, project string, limit int, cursor string) (paging.Page[ipam.Quota], error) {
-	_, key, err := s.Enter(ctx, tenancy.QuotasRead, project)
-	if err != nil {
-		return paging.Page[ipam.Quota]{}, err
-	}
-	return paging.Scan(ctx, s.Searching, paging.ListOf("quotas", key.ID), cursor, limit, func(after string, n int) ([]ipam.Quota, error) {
-		return s.Store.QuotaList(ctx, key, after, n)
-	}, usecase.Everything[ipam.Quota], func(q ipam.Quota) string { return q.Name })
+	return s.quotas(tenancy.Principal{}).List(ctx, project, "quotas", s.Store.QuotaList, limit, cursor)
 }
 
 // GetQuota reads one quota with what is used of it.
 func (s *Quotas) GetQuota(ctx context.Context, project, name string) (ipam.Quota, error) {
-	_, key, err := s.Enter(ctx, tenancy.QuotasRead, project)
-	if err != nil {
-		return ipam.Quota{}, err
-	}
-	return s.Store.QuotaGet(ctx, key, name)
+	return s.quotas(tenancy.Principal{}).Get(ctx, project, name)
 }
 
 // PutQuota sets a quota: it creates one, counting what the project holds already, or replaces the limits and the description of
@@ -46,26 +63,16 @@ func (s *Quotas) PutQuota(ctx context.Context, project string, q ipam.Quota, r u
 	}
 	made := ipam.Quota{Metadata: s.Fresh(ipam.Metadata{Name: q.Name}, project, "", who), ProjectID: key.ID, Owner: quotaOwner(who), Spec: q.Spec}
 	locks := storage.Locks{Alone: []ipam.ID{key.ID}} // nobody takes or gives back while it is counted
-	answer, err := usecase.Settled(ctx, s.Core, "quota_put", locks, r.DryRun, func(ctx context.Context, tx storage.Tx) (usecase.Result[ipam.Quota], error) {
-		was, found, err := storage.IgnoreNotFound(tx.QuotaGet(ctx, key, made.Name))
-		if err != nil {
-			return usecase.Result[ipam.Quota]{}, err
+	// A project's own admin may change the project's own quotas alone, so that an owner only ever becomes the platform.
+	over := func(was ipam.Quota) ipam.Quota {
+		was.Spec, was.Owner = made.Spec, made.Owner
+		return was
+	}
+	answer, err := s.quotas(who).Put(ctx, key, made, r, locks, over, func(ctx context.Context, tx storage.Tx, was, now *ipam.Quota) (storage.Changes, error) {
+		if was == nil {
+			return count(ctx, tx, s.Region, key, now)
 		}
-		if err := mayChangeQuota(who, was, found); err != nil {
-			return usecase.Result[ipam.Quota]{}, err
-		}
-		if was.Revision != made.Revision { // else it is ours, by an earlier COMMIT whose outcome was unknown
-			if err := r.CheckPut(found, was.Revision); err != nil {
-				return usecase.Result[ipam.Quota]{}, err
-			}
-		}
-		if found {
-			return replaceQuota(ctx, tx, was, made)
-		}
-		return insertQuota(ctx, tx, s.Region, key, made)
-	}, func(ctx context.Context) (usecase.Result[ipam.Quota], bool, error) {
-		got, found, err := storage.IgnoreNotFound(s.Store.QuotaGet(ctx, key, made.Name))
-		return usecase.Result[ipam.Quota]{Value: got, Existed: got.UID != made.UID}, found && got.Revision == made.Revision, err
+		return recount(ctx, tx, was, now)
 	})
 	return answer, s.deniedQuota(ctx, project, err)
 }
@@ -79,8 +86,8 @@ func quotaOwner(who tenancy.Principal) ipam.QuotaOwner {
 }
 
 // mayChangeQuota refuses a project's own admin what the platform has set, or it would bound nobody.
-func mayChangeQuota(who tenancy.Principal, q ipam.Quota, found bool) error {
-	if !found || q.Owner == ipam.QuotaOfProject || who.PlatformAdmin() {
+func mayChangeQuota(who tenancy.Principal, q ipam.Quota) error {
+	if q.Owner == ipam.QuotaOfProject || who.PlatformAdmin() {
 		return nil
 	}
 	return ipam.Errorf(ipam.CodePermissionDenied,
@@ -100,9 +107,9 @@ func (s *Quotas) deniedQuota(ctx context.Context, project string, err error) err
 	return err
 }
 
-// insertQuota makes a quota from what the project holds at this moment. Claims do not know of it yet; so none is made meanwhile.
-func insertQuota(ctx context.Context, tx storage.Tx, own string, key storage.ProjectKey, made ipam.Quota) (usecase.Result[ipam.Quota], error) {
-	none := usecase.Result[ipam.Quota]{}
+// count gives a new quota what the project holds at this moment. Claims do not know of it yet; so none is made meanwhile.
+func count(ctx context.Context, tx storage.Tx, own string, key storage.ProjectKey, made *ipam.Quota) (storage.Changes, error) {
+	none := storage.Changes{}
 	if err := usecase.StillThere(ctx, tx, key); err != nil {
 		return none, err
 	}
@@ -132,15 +139,7 @@ func insertQuota(ctx context.Context, tx storage.Tx, own string, key storage.Pro
 	}
 	made.Used = ipam.Usage{}.Add(used)
 	made.Overdrawn = overdrawn(made.Spec.Limits, used)
-	event, err := trail.Changed(ctx, made.CreatedAt, key.ID, trail.KindQuota, made.Name, nil, recordedQuota(made))
-	if err != nil {
-		return none, err
-	}
-	err = tx.Write(ctx, storage.Changes{
-		QuotaChanges: storage.QuotaChanges{QuotaInsert: &made, ShardInsert: sharded(made.UID, made.Spec.Limits, used, places)},
-		Events:       []ipam.Event{event},
-	})
-	return usecase.Result[ipam.Quota]{Value: made}, err
+	return storage.Changes{QuotaChanges: storage.QuotaChanges{ShardInsert: sharded(made.UID, made.Spec.Limits, used, places)}}, nil
 }
 
 // scopeThere refuses a scope that names a pool or a class of the quota's own project which is not there: such a bound would bound nothing.
@@ -159,41 +158,23 @@ func scopeThere(ctx context.Context, read storage.Reader, key storage.ProjectKey
 	return nil
 }
 
-// replaceQuota gives a quota the limits, the description and the owner of made. A project's own admin comes here with the project's own
-// quotas alone, so that an owner only ever becomes the platform.
-func replaceQuota(ctx context.Context, tx storage.Tx, was, made ipam.Quota) (usecase.Result[ipam.Quota], error) {
-	none := usecase.Result[ipam.Quota]{}
-	if was.Spec.Scope != made.Spec.Scope {
+// recount spreads what is left by new limits over the shards of a quota.
+func recount(ctx context.Context, tx storage.Tx, was, now *ipam.Quota) (storage.Changes, error) {
+	none := storage.Changes{}
+	if was.Spec.Scope != now.Spec.Scope {
 		return none, ipam.Errorf(ipam.CodeImmutableField, "A quota keeps its scope: delete it and make another.").
 			At("/spec/scope", "differs from that of the quota.")
 	}
-	same := sameLimits(was.Spec.Limits, made.Spec.Limits)
-	sameSpec := same && was.Spec.Description == made.Spec.Description
-	if sameSpec && was.Owner == made.Owner {
-		return usecase.Result[ipam.Quota]{Value: was, Existed: was.UID != made.UID}, nil
+	if sameLimits(was.Spec.Limits, now.Spec.Limits) {
+		return none, nil
 	}
-	next := was
-	next.Spec, next.Owner = made.Spec, made.Owner
-	usecase.Touch(&next.Metadata, was.Metadata, !sameSpec, made.Revision, made.UpdatedAt)
-	var shards []storage.ShardUpdate
-	if !same {
-		all, err := tx.QuotaShards(ctx, []ipam.ID{was.UID})
-		if err != nil {
-			return none, err
-		}
-		next.Used = usedOf(all)
-		next.Overdrawn = overdrawn(next.Spec.Limits, next.Used)
-		shards = shardUpdates(all, respread(next.Spec.Limits, all))
-	}
-	event, err := trail.Changed(ctx, made.UpdatedAt, was.ProjectID, trail.KindQuota, was.Name, recordedQuota(was), recordedQuota(next))
+	all, err := tx.QuotaShards(ctx, []ipam.ID{was.UID})
 	if err != nil {
 		return none, err
 	}
-	err = tx.Write(ctx, storage.Changes{
-		QuotaChanges: storage.QuotaChanges{QuotaUpdate: &storage.QuotaUpdate{Was: was.Revision, Now: next}, ShardUpdate: shards},
-		Events:       []ipam.Event{event},
-	})
-	return usecase.Result[ipam.Quota]{Value: next, Existed: true}, err
+	now.Used = usedOf(all)
+	now.Overdrawn = overdrawn(now.Spec.Limits, now.Used)
+	return storage.Changes{QuotaChanges: storage.QuotaChanges{ShardUpdate: shardUpdates(all, respread(now.Spec.Limits, all))}}, nil
 }
 
 // DeleteQuota removes a quota: it bounds nothing any more.
@@ -202,33 +183,8 @@ func (s *Quotas) DeleteQuota(ctx context.Context, project, name string, r usecas
 	if err != nil {
 		return err
 	}
-	first, err := s.Store.QuotaGet(ctx, key, name)
-	if err != nil {
-		return err
-	}
-	now := s.Now()
-	_, err = usecase.Settled(ctx, s.Core, "quota_delete", storage.Locks{Alone: []ipam.ID{key.ID}}, r.DryRun, func(ctx context.Context, tx storage.Tx) (struct{}, error) {
-		var none struct{}
-		q, err := tx.QuotaGet(ctx, key, name)
-		if err != nil {
-			return none, err
-		}
-		if err := mayChangeQuota(who, q, true); err != nil {
-			return none, err
-		}
-		if err := r.IfMatch.Check(q.Revision); err != nil {
-			return none, err
-		}
-		event, err := trail.Changed(ctx, now, key.ID, trail.KindQuota, name, recordedQuota(q), nil)
-		if err != nil {
-			return none, err
-		}
-		return none, tx.Write(ctx, storage.Changes{QuotaChanges: storage.QuotaChanges{QuotaDelete: &q}, Events: []ipam.Event{event}})
-	}, func(ctx context.Context) (struct{}, bool, error) {
-		got, found, err := storage.IgnoreNotFound(s.Store.QuotaGet(ctx, key, name))
-		return struct{}{}, !found || got.UID != first.UID, err
-	})
-	return s.deniedQuota(ctx, project, err)
+	locks := func(ipam.Quota) (storage.Locks, error) { return storage.Locks{Alone: []ipam.ID{key.ID}}, nil }
+	return s.deniedQuota(ctx, project, s.quotas(who).Delete(ctx, key, name, r, locks, nil))
 }
 
 // checkQuota validates a quota's spec.

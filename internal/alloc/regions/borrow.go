@@ -6,16 +6,25 @@ import (
 	"fmt"
 	"runtime/debug"
 
+	"golang.org/x/sync/singleflight"
+
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
+// borrower makes room, and finds blocks, wherever a pool has them.
+type borrower struct {
+	*mover
+
+	borrowing singleflight.Group // by pool, region and prefix length
+}
+
 // borrow makes room for a block of length need in the region that a pool is drawn from: from its home, or by way of that from the other regions. ErrNoRoom: no
 // region had room. nil: there was room a moment ago. Those who want the same at once are served by one.
 //
 // It has its own time: a loan serves others than the first to ask.
-func (s *Regions) borrow(ctx context.Context, p ipam.Pool, need int) error {
+func (s *borrower) borrow(ctx context.Context, p ipam.Pool, need int) error {
 	done := s.borrowing.DoChan(fmt.Sprintf("%s %s %d", p.UID, p.Place(), need), func() (_ any, err error) {
 		defer func() {
 			if r := recover(); r != nil { // the arithmetic panics rather than lose address space; here that would end the process
@@ -41,33 +50,34 @@ func (s *Regions) borrow(ctx context.Context, p ipam.Pool, need int) error {
 	}
 }
 
-func (s *Regions) borrowAlone(ctx context.Context, p ipam.Pool, need int) error {
-	for range usecase.MaxRounds {
+func (s *borrower) borrowAlone(ctx context.Context, p ipam.Pool, need int) error {
+	_, err := usecase.Rounds(func(int) (none struct{}, again bool, err error) {
 		if p.At != "" {
 			if lent, err := s.lend(ctx, p, p.At, need, false); err != nil || lent {
-				return err
+				return none, false, err
 			}
 		}
 		there, err := s.lookEverywhere(ctx, p, need)
 		switch {
 		case err != nil:
-			return err
+			return none, false, err
 		case there.regions[p.Place()]:
-			return nil
+			return none, false, nil
 		case there.nothing():
-			return ErrNoRoom
+			return none, false, ErrNoRoom
 		case there.regions[p.Region]:
-			continue // there is room at home by now
+			return none, true, nil // there is room at home by now
 		}
 		if err := s.bringFrom(ctx, p, there, need); err != nil {
-			return err
+			return none, false, err
 		}
-	}
-	return storage.Contention(nil)
+		return none, true, nil
+	})
+	return err
 }
 
 // Borrowed is borrow whose answer is whether there is room now.
-func (s *Regions) Borrowed(ctx context.Context, p ipam.Pool, bits int) (bool, error) {
+func (s *borrower) Borrowed(ctx context.Context, p ipam.Pool, bits int) (bool, error) {
 	err := s.borrow(ctx, p, bits)
 	if errors.Is(err, ErrNoRoom) {
 		return false, nil
@@ -76,7 +86,7 @@ func (s *Regions) Borrowed(ctx context.Context, p ipam.Pool, bits int) (bool, er
 }
 
 // bringFrom recalls from a region that has room, or all the loans that keep a free block apart.
-func (s *Regions) bringFrom(ctx context.Context, p ipam.Pool, there everywhere, need int) error {
+func (s *borrower) bringFrom(ctx context.Context, p ipam.Pool, there everywhere, need int) error {
 	var closed error
 	for r := range there.regions {
 		if r == p.Region {

@@ -12,7 +12,7 @@ import (
 
 // BringFor brings blocks to where a pool is drawn from until they are enough for a demand, or nothing else of it can be had: from its home, and by way of
 // that from the other regions. Where they are enough to begin with, and something keeps the demand from being served nevertheless, it brings one block more.
-func (s *Regions) BringFor(ctx context.Context, d Demand) error {
+func (s *borrower) BringFor(ctx context.Context, d Demand) error {
 	for n := range len(d.Lengths) + len(d.Later) + usecase.MaxRounds { // one block each, and some for those who take what was just brought
 		has, err := usecase.InTx(ctx, s.Core, "region_look", storage.Locks{}, true, func(ctx context.Context, tx storage.Tx) (Supply, error) {
 			return LookFor(ctx, tx, d)
@@ -32,7 +32,7 @@ func (s *Regions) BringFor(ctx context.Context, d Demand) error {
 }
 
 // bringOne brings a block that holds all the missing ones, or the largest that there is, a step nearer. What is free in parts it brings together.
-func (s *Regions) bringOne(ctx context.Context, p ipam.Pool, has Supply, length, missing int) error {
+func (s *borrower) bringOne(ctx context.Context, p ipam.Pool, has Supply, length, missing int) error {
 	from, largest := "", length+1
 	if missing == 0 {
 		largest = p.Block.Addr().BitLen() + 1

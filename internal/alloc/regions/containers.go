@@ -11,7 +11,7 @@ import (
 )
 
 // Nearby places pools in this server's region where they are served in it, and puts those first: the others cost a round trip to their home.
-func (s *Regions) Nearby(pools []ipam.Pool) []ipam.Pool {
+func (s *directory) Nearby(pools []ipam.Pool) []ipam.Pool {
 	if !slices.ContainsFunc(pools, func(p ipam.Pool) bool { return p.Region != s.Region || p.Several() }) {
 		return pools
 	}
@@ -23,7 +23,7 @@ func (s *Regions) Nearby(pools []ipam.Pool) []ipam.Pool {
 	return pools
 }
 
-func (s *Regions) far(p ipam.Pool) int {
+func (s *directory) far(p ipam.Pool) int {
 	if p.Place() == s.Region {
 		return 0
 	}

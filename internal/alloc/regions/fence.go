@@ -31,7 +31,7 @@ func IsFence(err error) bool { return errors.Is(err, errFenced) }
 
 // loanMoved tells what came of a move of a block between regions. An outcome that is not known is a failure: if it took effect after all, the next look
 // at the stocks finds it so.
-func (s *Regions) loanMoved(ctx context.Context, op string, moved bool, err error) {
+func (s *mover) loanMoved(ctx context.Context, op string, moved bool, err error) {
 	outcome := "nothing"
 	switch {
 	case IsFence(err):

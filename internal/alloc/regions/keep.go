@@ -13,10 +13,13 @@ import (
 // servedPage is how many pools KeepStocks reads at once.
 const servedPage = 200
 
+// keeper keeps the stocks of this region, before anybody waits for a block.
+type keeper struct{ *mover }
+
 // KeepStocks looks after what this server's region has of the pools that are at home elsewhere: it borrows where stock is short, before a claim has to wait for
 // it, and gives back what has lain idle for long. It answers how many blocks were moved. Each pool costs two probes, however large or full it is, and a page of
 // pools three round trips. It can run on several servers at once: of those who find the same, one moves a block.
-func (s *Regions) KeepStocks(ctx context.Context) (moved int, err error) {
+func (s *keeper) KeepStocks(ctx context.Context) (moved int, err error) {
 	var errs []error
 	away := map[string]bool{} // homes that could not be reached: the next run tries them again
 	for after := (ipam.ID{}); ; {
@@ -60,7 +63,7 @@ type stock struct {
 }
 
 // lookAtStocks reads how some pools stand in this region: those of them that are at home elsewhere.
-func (s *Regions) lookAtStocks(ctx context.Context, pools []ipam.Pool) ([]stock, error) {
+func (s *keeper) lookAtStocks(ctx context.Context, pools []ipam.Pool) ([]stock, error) {
 	ctx, cancel := context.WithTimeout(ctx, usecase.GroupDeadline)
 	defer cancel()
 	var far []ipam.Pool
@@ -100,7 +103,7 @@ func (s *Regions) lookAtStocks(ctx context.Context, pools []ipam.Pool) ([]stock,
 }
 
 // keepStock moves one block at most.
-func (s *Regions) keepStock(ctx context.Context, k stock) (int, error) {
+func (s *keeper) keepStock(ctx context.Context, k stock) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, usecase.GroupDeadline)
 	defer cancel()
 	switch {

@@ -12,7 +12,7 @@ import (
 
 // lend carries a free block of a pool from its home to another region that it serves, large enough for a block of length need, and answers whether there was one.
 // Unless more is true it does so only if the region is short of stock by then: of several who find that out, one lends.
-func (s *Regions) lend(ctx context.Context, p ipam.Pool, region string, need int, more bool) (bool, error) {
+func (s *mover) lend(ctx context.Context, p ipam.Pool, region string, need int, more bool) (bool, error) {
 	return s.move(ctx, "region_lend", p, region, func(ctx context.Context, t *moveTx) (storage.Changes, error) {
 		rec := t.records[1]
 		if !more {

@@ -20,7 +20,7 @@ func (e everywhere) nothing() bool { return len(e.regions) == 0 && len(e.apart) 
 
 // lookEverywhere looks for room in all regions of a pool, in one transaction: that there is none is true of the moment at which it is said. It costs a probe for each
 // region, and if none has room, one for each region and each block of the length in which there are loans.
-func (s *Regions) lookEverywhere(ctx context.Context, p ipam.Pool, need int) (everywhere, error) {
+func (s *borrower) lookEverywhere(ctx context.Context, p ipam.Pool, need int) (everywhere, error) {
 	return usecase.InTx(ctx, s.Core, "region_look", storage.Locks{}, false, func(ctx context.Context, tx storage.Tx) (there everywhere, err error) {
 		containers := storage.PoolContainers(p)
 		ask := make([]storage.RoomQuery, len(containers))

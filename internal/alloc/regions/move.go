@@ -15,7 +15,7 @@ import (
 // move is a transaction that carries a block between the home of a pool and a region that it serves: one block is carved from one of the two, given to the
 // other, and the record of loans follows. Nothing else is different from carving and releasing.
 type move struct {
-	s      *Regions
+	s      *mover
 	pool   ipam.Pool  // as it was known
 	region string     // not the home
 	epochs [2]ipam.ID // of the home, and of the region, afterwards
@@ -31,9 +31,16 @@ type moveTx struct {
 	records    [2]ipam.PoolRegion // of the home, and of the region
 }
 
+// mover lends and recalls.
+type mover struct {
+	*usecase.Core
+
+	runway time.Duration // how long what a region is lent should last
+}
+
 // move runs a transaction that moves a block; it answers whether one was moved. An outcome that is not known is no error: whoever wanted room looks for it
 // again, and a late landing of the first COMMIT meets the epochs that it has changed.
-func (s *Regions) move(ctx context.Context, op string, p ipam.Pool, region string, fn func(context.Context, *moveTx) (storage.Changes, error)) (bool, error) {
+func (s *mover) move(ctx context.Context, op string, p ipam.Pool, region string, fn func(context.Context, *moveTx) (storage.Changes, error)) (bool, error) {
 	m := move{s: s, pool: p, region: region, epochs: [2]ipam.ID{ipam.NewID(), ipam.NewID()}}
 	locks := []ipam.ID{storage.PoolContainer(storage.Placed(p, p.Region)).Lock(), storage.PoolContainer(storage.Placed(p, region)).Lock()}
 	// Not the turn of the region: its claims would wait for a home that cannot be reached, although they need nothing of it.

@@ -4,7 +4,7 @@ import "github.com/carve-ipam/carve/internal/ipam"
 
 // NameHere makes a generated name anew with the letter of this server's region, if there are several regions: the same name is not generated
 // in another region then, and need not be looked for there.
-func (s *Regions) NameHere(m *ipam.Metadata) {
+func (s *directory) NameHere(m *ipam.Metadata) {
 	if m.GeneratedFrom == "" {
 		return
 	}

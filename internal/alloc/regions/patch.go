@@ -11,11 +11,14 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
+// leaver empties regions that a pool is not to serve any more.
+type leaver struct{ *mover }
+
 // PrepareRegions foretells, from the pool as it was read first, what a patch needs at home: all that is free in the regions that the pool is not to serve any
 // more, and what is to be reserved. Whatever is wrong with the patch is for the transaction to say.
 //
 // The answer is the regions to be given up that have nothing left of the pool: if the transaction finds something of it in one, that was lent meanwhile.
-func (s *Regions) PrepareRegions(ctx context.Context, first ipam.Pool, r usecase.Request, mutate func(ipam.Pool) (ipam.Pool, error)) (emptied []string, err error) {
+func (s *leaver) PrepareRegions(ctx context.Context, first ipam.Pool, r usecase.Request, mutate func(ipam.Pool) (ipam.Pool, error)) (emptied []string, err error) {
 	if !first.Several() || r.DryRun || r.IfMatch.Check(first.Revision) != nil {
 		return nil, nil //nolint:nilerr // the transaction says so
 	}
@@ -49,7 +52,7 @@ func (s *Regions) PrepareRegions(ctx context.Context, first ipam.Pool, r usecase
 }
 
 // HoldsIn reports whether blocks of a pool are held in one of some regions besides its home.
-func (s *Regions) HoldsIn(ctx context.Context, p ipam.Pool, regions []string) (bool, error) {
+func (s *leaver) HoldsIn(ctx context.Context, p ipam.Pool, regions []string) (bool, error) {
 	for _, r := range regions {
 		if r == p.Region {
 			continue
@@ -62,8 +65,24 @@ func (s *Regions) HoldsIn(ctx context.Context, p ipam.Pool, regions []string) (b
 	return false, nil
 }
 
+// BringHome recalls everything that is free in the regions that a pool was lent to.
+func (s *leaver) BringHome(ctx context.Context, p ipam.Pool, regions ...string) error {
+	for _, r := range regions {
+		for r != p.Region {
+			moved, err := s.recall(ctx, p, r, whatever)
+			if err != nil {
+				return err
+			}
+			if !moved {
+				break
+			}
+		}
+	}
+	return nil
+}
+
 // parted brings a block home, or what is free of it.
-func (s *Regions) parted(ctx context.Context, p ipam.Pool, b carve.Reserved) error {
+func (s *leaver) parted(ctx context.Context, p ipam.Pool, b carve.Reserved) error {
 	for range maxLoansMoved {
 		loans, err := s.Store.LoansOver(ctx, p.UID, b.Block, 1)
 		if err != nil || len(loans) == 0 {

@@ -14,7 +14,7 @@ import (
 type recalling func(ctx context.Context, t *moveTx) (netip.Prefix, error)
 
 // recall carries a free block of a pool from a region that it was lent to back home, and answers whether there was one.
-func (s *Regions) recall(ctx context.Context, p ipam.Pool, region string, which recalling) (bool, error) {
+func (s *mover) recall(ctx context.Context, p ipam.Pool, region string, which recalling) (bool, error) {
 	return s.move(ctx, "region_recall", p, region, func(ctx context.Context, t *moveTx) (storage.Changes, error) {
 		block, err := which(ctx, t)
 		if err != nil || !block.IsValid() {
@@ -124,20 +124,4 @@ func idle(need int) recalling {
 		_, high := space.Halves(free[0])
 		return high, nil
 	}
-}
-
-// BringHome recalls everything that is free in the regions that a pool was lent to.
-func (s *Regions) BringHome(ctx context.Context, p ipam.Pool, regions ...string) error {
-	for _, r := range regions {
-		for r != p.Region {
-			moved, err := s.recall(ctx, p, r, whatever)
-			if err != nil {
-				return err
-			}
-			if !moved {
-				break
-			}
-		}
-	}
-	return nil
 }

@@ -30,13 +30,16 @@ type Reconciled struct {
 // lostFor is how long addresses that a region has lost the rows of are kept from everybody: somebody may use them without our knowing.
 const lostFor = 30 * 24 * time.Hour
 
+// reconciler makes a region's rows agree with the record of what it was lent.
+type reconciler struct{ *usecase.Core }
+
 // Reconcile looks at every pool that a region was fenced off from (docs/adr/0021), and opens those whose rows add up to what the region was lent. With
 // Repair it makes them add up where that cannot give an address twice: what is free and not the region's is deleted, and what is the region's and in none of its
 // rows is kept from everybody for 30 days, as a block that cools down; deleting its allocation ends that. Where something is held that is not the
 // region's, it stays fenced off until those who know which of two holders has it say by Forget that it is not this one.
 //
 // It is for operators, and is not authorised.
-func (s *Regions) Reconcile(ctx context.Context, o Reconciling) (found []Reconciled, err error) {
+func (s *reconciler) Reconcile(ctx context.Context, o Reconciling) (found []Reconciled, err error) {
 	for after := (ipam.ID{}); ; {
 		pools, err := s.Store.PoolsServing(ctx, s.Region, after, servedPage)
 		if err != nil {
@@ -63,7 +66,7 @@ func (s *Regions) Reconcile(ctx context.Context, o Reconciling) (found []Reconci
 	}
 }
 
-func (s *Regions) reconcilePool(ctx context.Context, p ipam.Pool, o Reconciling) (Reconciled, error) {
+func (s *reconciler) reconcilePool(ctx context.Context, p ipam.Pool, o Reconciling) (Reconciled, error) {
 	c, epoch := storage.PoolContainer(p), ipam.NewID()
 	holders, err := o.holders(ctx, s.Store, p, c)
 	if err != nil {

@@ -7,12 +7,16 @@ import (
 	"strings"
 
 	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
+// directory knows the installation's regions.
+type directory struct{ *usecase.Core }
+
 // ListRegions answers the installation's regions, the primary one first, and that of this server. Whoever is known may ask.
-func (s *Regions) ListRegions(ctx context.Context) (all []ipam.Region, here string, err error) {
+func (s *directory) ListRegions(ctx context.Context) (all []ipam.Region, here string, err error) {
 	if _, err := tenancy.Authorize(ctx, tenancy.Whoami, ""); err != nil {
 		return nil, "", err
 	}
@@ -21,7 +25,7 @@ func (s *Regions) ListRegions(ctx context.Context) (all []ipam.Region, here stri
 }
 
 // CheckRegions settles where a new pool is at home, and refuses regions that there are not.
-func (s *Regions) CheckRegions(ctx context.Context, spec *ipam.PoolSpec) error {
+func (s *directory) CheckRegions(ctx context.Context, spec *ipam.PoolSpec) error {
 	said := "/spec/region" // where the home is said
 	if spec.Region == "" {
 		spec.Region = s.Region

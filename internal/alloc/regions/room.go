@@ -12,7 +12,7 @@ import (
 
 // MoreRoom answers a pool as it is to be tried again after it had no room for a wish; nil: no region of it has. A dry run moves nothing: it tries where
 // there is room.
-func (s *Regions) MoreRoom(ctx context.Context, lack *NoRoom, dryRun bool) (*ipam.Pool, error) {
+func (s *borrower) MoreRoom(ctx context.Context, lack *NoRoom, dryRun bool) (*ipam.Pool, error) {
 	p := lack.Pool
 	switch {
 	case !p.Several() || lack.Wish.Exact.IsValid():
@@ -33,7 +33,7 @@ func (s *Regions) MoreRoom(ctx context.Context, lack *NoRoom, dryRun bool) (*ipa
 }
 
 // OnItsWay reports that a very block of a pool, which could not be had in the region that it seemed to be in, is held in none: it was being lent or recalled.
-func (s *Regions) OnItsWay(ctx context.Context, p ipam.Pool, block netip.Prefix, dryRun bool) (bool, error) {
+func (s *borrower) OnItsWay(ctx context.Context, p ipam.Pool, block netip.Prefix, dryRun bool) (bool, error) {
 	if !p.Several() || !block.IsValid() || dryRun || !p.Block.Contains(block.Addr()) || block.Bits() < p.Block.Bits() {
 		return false, nil
 	}
@@ -42,7 +42,7 @@ func (s *Regions) OnItsWay(ctx context.Context, p ipam.Pool, block netip.Prefix,
 
 // Gathered is a pool placed where a very block of it is. If parts of the block are lent, those that are free are brought home first: what is left of
 // it elsewhere is held there.
-func (s *Regions) Gathered(ctx context.Context, p ipam.Pool, block netip.Prefix, dryRun bool) (ipam.Pool, error) {
+func (s *borrower) Gathered(ctx context.Context, p ipam.Pool, block netip.Prefix, dryRun bool) (ipam.Pool, error) {
 	if !p.Several() || !p.Block.Contains(block.Addr()) || block.Bits() < p.Block.Bits() {
 		return storage.Placed(p, p.Region), nil
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/session"
 	"github.com/carve-ipam/carve/internal/cli/verbs"
 	"github.com/carve-ipam/carve/internal/crdb"
+	"github.com/carve-ipam/carve/internal/crdb/dial"
 	"github.com/carve-ipam/carve/internal/devdb"
 )
 
@@ -89,7 +90,7 @@ func (p *Operator) named(t target) (target, error) {
 		}
 	}
 	if t.urlFile != "" {
-		url, err := crdb.URLFromFile(t.urlFile)
+		url, err := dial.URLFromFile(t.urlFile)
 		if err != nil {
 			return t, exit.Usagef("--database-url-file: %v", err)
 		}

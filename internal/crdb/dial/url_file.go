@@ -1,0 +1,43 @@
+package dial
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+)
+
+// largestURL is more than a database URL has, with any number of parameters.
+const largestURL = 16 << 10
+
+// URLFromFile reads a database URL from a file, which holds nothing else: blanks around it, such as the newline at the end, do not count.
+// No error repeats what is in the file, because that may be a password.
+func URLFromFile(path string) (string, error) {
+	if strings.Contains(path, "://") || strings.Contains(path, "password=") {
+		return "", errors.New("it is the name of a file, and what was given looks like a database URL itself, which is not repeated here. If it has a password, change that: it is in the list of processes now")
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, largestURL+1))
+	if err != nil {
+		return "", err
+	}
+	text = bytes.TrimSpace(text)
+	switch {
+	case len(text) == 0:
+		return "", fmt.Errorf("%s is empty; it holds a database URL and nothing else", path)
+	case len(text) > largestURL:
+		return "", fmt.Errorf("%s is too long to be a database URL", path)
+	case bytes.ContainsAny(text, "\r\n"):
+		return "", fmt.Errorf("%s has several lines; it holds a database URL and nothing else", path)
+	}
+	if _, err := Parse(string(text)); err != nil {
+		return "", fmt.Errorf("%s: %w", path, err)
+	}
+	return string(text), nil
+}

@@ -1,0 +1,143 @@
+package lookup
+
+import (
+	"context"
+	"net/netip"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/crdb/query"
+	"github.com/carve-ipam/carve/internal/crdb/rows"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+func allocationIn(project string) func(pgx.CollectableRow) (ipam.Allocation, error) {
+	return func(row pgx.CollectableRow) (ipam.Allocation, error) {
+		a, err := rows.Allocations.Scan(row)
+		a.Project = project
+		return a, err
+	}
+}
+
+// AllocationGet implements storage.Reader.
+func (r Reader) AllocationGet(ctx context.Context, project storage.ProjectKey, id ipam.ID) (ipam.Allocation, error) {
+	a, err := one(ctx, r, "allocation_get", allocationIn(project.Name),
+		NotFound("Allocation %q was not found in project %q.", id, project.Name), r.region, rows.ID(project.ID), rows.ID(id))
+	if found := r.allocationElsewhere(ctx, project, id, &err); found != nil && found.ProjectID == project.ID {
+		found.Project = project.Name
+		return *found, nil
+	}
+	return a, err
+}
+
+// allocationElsewhere looks in the other regions for an allocation of a project that was not found in the store's own; nil: it is not there. An error of looking
+// takes the place of not_found.
+func (r Reader) allocationElsewhere(ctx context.Context, of storage.ProjectKey, id ipam.ID, err *error) *ipam.Allocation {
+	if !r.places.Several() || !ipam.IsCode(*err, ipam.CodeNotFound) {
+		return nil
+	}
+	found, failed := List(ctx, r, "allocation_get_elsewhere", allocationIn(""), r.places.Others(), rows.ID(id), rows.ID(of.ID))
+	if failed != nil {
+		*err = failed
+	}
+	if failed != nil || len(found) == 0 {
+		return nil
+	}
+	return &found[0]
+}
+
+// AllocationList implements storage.Reader.
+func (r Reader) AllocationList(ctx context.Context, project storage.ProjectKey, from storage.AllocationCursor, limit int) ([]ipam.Allocation, error) {
+	if r.places.Several() {
+		return List(ctx, r, "allocation_list_everywhere", allocationIn(project.Name),
+			r.places.Everywhere(), rows.ID(project.ID), rows.ID(from.ContainerID), rows.After(from.Base), limit)
+	}
+	return List(ctx, r, "allocation_list", allocationIn(project.Name), r.region, rows.ID(project.ID), rows.ID(from.ContainerID), rows.After(from.Base), limit)
+}
+
+// AllocationListInPool implements storage.Reader.
+func (r Reader) AllocationListInPool(ctx context.Context, pool storage.Container, within netip.Prefix, from netip.Addr, limit int) ([]ipam.Allocation, error) {
+	return List(ctx, r, "allocation_list_in_pool", allocationIn(pool.Pool.Project),
+		pool.Region, rows.ID(pool.ProjectID), rows.ID(pool.ID), rows.After(from), rows.Base(within), rows.Last(within), limit)
+}
+
+// AllocationListRetained implements storage.Reader.
+func (r Reader) AllocationListRetained(ctx context.Context, holder storage.ProjectKey, from storage.RetainedCursor, limit int) ([]ipam.Allocation, error) {
+	return List(ctx, r, "allocation_list_retained", allocationOfItsPool, r.places.Everywhere(), rows.ID(holder.ID),
+		rows.ID(from.ProjectID), rows.ID(from.ContainerID), rows.After(from.Base), limit)
+}
+
+// AllocationsNamed implements storage.Reader.
+func (r Reader) AllocationsNamed(ctx context.Context, keys []storage.AllocationKey) (map[ipam.ID]ipam.Allocation, error) {
+	regions, ids := make([]string, len(keys)), make([]ipam.ID, len(keys))
+	for i, k := range keys {
+		regions[i], ids[i] = k.Region, k.ID
+	}
+	found, err := List(ctx, r, "allocations_named", allocationOfItsPool, regions, rows.IDs(ids))
+	out := make(map[ipam.ID]ipam.Allocation, len(found))
+	for _, a := range found {
+		out[a.ID] = a
+	}
+	return out, err
+}
+
+// allocationOfItsPool reads an allocation in whichever project's pool it is: that one owns it.
+func allocationOfItsPool(row pgx.CollectableRow) (ipam.Allocation, error) {
+	a, err := allocationIn("")(row)
+	a.Project = a.Pool.Project
+	return a, err
+}
+
+// HeldBefore implements storage.Reader.
+func (r Reader) HeldBefore(ctx context.Context, c storage.Container, at netip.Addr) (netip.Addr, bool, error) {
+	found, err := List(ctx, r, "held_before", func(row pgx.CollectableRow) (netip.Addr, error) {
+		var base []byte
+		if err := row.Scan(&base); err != nil {
+			return netip.Addr{}, err
+		}
+		p, err := rows.Block(base, 0)
+		return p.Addr(), err
+	}, c.Region, rows.ID(c.ProjectID), rows.ID(c.ID), at.AsSlice())
+	if err != nil || len(found) == 0 {
+		return netip.Addr{}, false, err
+	}
+	return found[0], true, nil
+}
+
+// HeldCount implements storage.Reader.
+func (r Reader) HeldCount(ctx context.Context, c storage.Container) (storage.Held, error) {
+	var held storage.Held
+	err := r.run(ctx, "held_count", func(q Querier) error {
+		held = storage.Held{}
+		answer, err := q.Query(ctx, query.Get("held_count"), c.Region, rows.ID(c.ProjectID), rows.ID(c.ID))
+		if err != nil {
+			return err
+		}
+		var purpose ipam.Purpose
+		var phase ipam.Phase
+		var n int64
+		_, err = pgx.ForEachRow(answer, []any{&purpose, &phase, &n}, func() error {
+			switch purpose {
+			case ipam.PurposeClaim:
+				switch phase {
+				case ipam.PhaseRetained:
+					held.Retained += n
+				case ipam.PhaseCoolingDown:
+					held.CoolingDown += n
+				default:
+					held.Claims += n
+				}
+			case ipam.PurposeChildPool:
+				held.ChildPools += n
+			case ipam.PurposeReservation:
+				held.Reservations += n
+			case ipam.PurposeRootPool:
+				held.RootPools += n
+			}
+			return nil
+		})
+		return err
+	})
+	return held, err
+}

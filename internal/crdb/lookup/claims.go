@@ -1,0 +1,146 @@
+package lookup
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net/netip"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/crdb/query"
+	"github.com/carve-ipam/carve/internal/crdb/rows"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+func claimIn(project storage.ProjectKey) func(pgx.CollectableRow) (ipam.Claim, error) {
+	return func(row pgx.CollectableRow) (ipam.Claim, error) {
+		c, err := rows.Claims.Scan(row)
+		c.Project, c.ProjectID = project.Name, project.ID
+		return c, err
+	}
+}
+
+// ClaimGet implements storage.Reader.
+func (r Reader) ClaimGet(ctx context.Context, project storage.ProjectKey, name string) (ipam.Claim, error) {
+	c, err := one(ctx, r, "claim_get", claimIn(project), NotFound("Claim %s/%s was not found.", project.Name, name), r.region, rows.ID(project.ID), name)
+	if !r.places.Several() || !ipam.IsCode(err, ipam.CodeNotFound) {
+		return c, err
+	}
+	if found, elsewhere := r.claimElsewhere(ctx, project, name); elsewhere != nil || found != nil {
+		return *cmp.Or(found, &ipam.Claim{}), elsewhere
+	}
+	return c, err
+}
+
+// claimElsewhere is a claim in another region than the store's own; nil: there is none.
+func (r Reader) claimElsewhere(ctx context.Context, project storage.ProjectKey, name string) (*ipam.Claim, error) {
+	found, err := List(ctx, r, "claim_get_elsewhere", claimIn(project), r.region, rows.ID(project.ID), name)
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	return &found[0], nil
+}
+
+// ClaimsHeld implements storage.Reader.
+func (r Reader) ClaimsHeld(ctx context.Context, project storage.ProjectKey, claims []ipam.Claim) (map[ipam.ID]bool, error) {
+	regions, names, ids := make([]string, len(claims)), make([]string, len(claims)), make([][16]byte, len(claims))
+	for i := range claims {
+		regions[i], names[i], ids[i] = cmp.Or(claims[i].Region, r.region), claims[i].Name, rows.ID(claims[i].UID)
+	}
+	found, err := List(ctx, r, "claims_held", ScanID, rows.ID(project.ID), regions, names, ids)
+	held := make(map[ipam.ID]bool, len(found))
+	for _, id := range found {
+		held[id] = true
+	}
+	return held, err
+}
+
+// ClaimList implements storage.Reader.
+func (r Reader) ClaimList(ctx context.Context, project storage.ProjectKey, after string, limit int) ([]ipam.Claim, error) {
+	if r.places.Several() {
+		return List(ctx, r, "claim_list_everywhere", claimIn(project), rows.ID(project.ID), after, limit)
+	}
+	return List(ctx, r, "claim_list", claimIn(project), r.region, rows.ID(project.ID), after, limit)
+}
+
+// ClaimListInPool implements storage.Reader.
+func (r Reader) ClaimListInPool(ctx context.Context, project storage.ProjectKey, pool storage.Container, within netip.Prefix, from netip.Addr, limit int) ([]ipam.Claim, error) {
+	return List(ctx, r, "claim_list_in_pool", claimIn(project),
+		pool.Region, rows.ID(pool.ProjectID), rows.ID(pool.ID), rows.After(from), rows.Base(within), rows.Last(within), rows.ID(project.ID), limit)
+}
+
+// AnswerGet implements storage.Reader.
+func (r Reader) AnswerGet(ctx context.Context, projectID ipam.ID, key string, now time.Time) (storage.Answer, bool, error) {
+	found, err := List(ctx, r, "answer_get", rows.Answers.Scan, r.region, rows.ID(projectID), key, now)
+	if err != nil || len(found) == 0 {
+		return storage.Answer{}, false, err
+	}
+	found[0].ProjectID, found[0].Key = projectID, key
+	return found[0], true, nil
+}
+
+// ClaimLookup implements storage.Reader.
+func (r Reader) ClaimLookup(ctx context.Context, q storage.ClaimQuery) (storage.ClaimFacts, error) {
+	var facts storage.ClaimFacts
+	var regions []string
+	err := r.run(ctx, "claim_lookup", func(db Querier) error {
+		facts = storage.ClaimFacts{}
+		b := &pgx.Batch{}
+		b.Queue(query.Get("claim_get"), r.region, rows.ID(q.Project.ID), q.Name)
+		named := q.Pool != ipam.Ref{}
+		foreign := named && q.Pool.Project != q.Project.Name
+		switch {
+		case foreign:
+			b.Queue(query.Get("pool_get_granted"), q.Pool.Project, q.Pool.Name, consumers(q.Project.Name))
+		case named:
+			b.Queue(query.Get("pool_get"), rows.ID(q.Project.ID), q.Pool.Name)
+		}
+		if q.Key != "" {
+			b.Queue(query.Get("answer_get"), r.region, rows.ID(q.Project.ID), q.Key, q.Now)
+		}
+		if q.Class != nil {
+			queueClass(b, q.Project, *q.Class)
+		}
+		wide := r.places.Several() && !q.Generated
+		if wide {
+			b.Queue(query.Get("project_region_list"), rows.ID(q.Project.ID))
+		}
+		results := db.SendBatch(ctx, b)
+		err := errors.Join(
+			maybe(results, claimIn(q.Project), &facts.Claim, true),
+			maybe(results, rows.Pools.Scan, &facts.Pool, named),
+			maybe(results, rows.Answers.Scan, &facts.Answer, q.Key != ""),
+		)
+		class, classErr := takeClass(results, q.Project, q.Class)
+		facts.Class, err = class, errors.Join(err, classErr)
+		facts.Granted = foreign && facts.Pool != nil
+		if wide && err == nil {
+			regions, err = Rest(results, scanText)
+		}
+		return errors.Join(err, results.Close())
+	})
+	if err == nil && facts.Claim == nil && slices.ContainsFunc(regions, func(region string) bool { return region != r.region }) {
+		facts.Claim, err = r.claimElsewhere(ctx, q.Project, q.Name)
+	}
+	return facts, err
+}
+
+// maybe reads the next result of a batch into out: one row, or none.
+func maybe[T any](results pgx.BatchResults, scan func(pgx.CollectableRow) (T, error), out **T, asked bool) error {
+	if !asked {
+		return nil
+	}
+	answer, err := results.Query()
+	if err != nil {
+		return err
+	}
+	found, err := Collect(answer, scan)
+	if err == nil && len(found) > 0 {
+		*out = &found[0]
+	}
+	return err
+}

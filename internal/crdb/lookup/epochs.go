@@ -1,0 +1,28 @@
+package lookup
+
+import (
+	"github.com/jackc/pgx/v5"
+
+	"github.com/carve-ipam/carve/internal/crdb/rows"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// takeEpochs reads the class epochs of projects, by id; the platform's also under the zero id.
+func takeEpochs(results pgx.BatchResults) (map[ipam.ID]ipam.ID, error) {
+	answer, err := results.Query()
+	if err != nil {
+		return nil, err
+	}
+	epochs := map[ipam.ID]ipam.ID{}
+	var id ipam.ID
+	var name string
+	var epoch *[16]byte
+	_, err = pgx.ForEachRow(answer, []any{(*[16]byte)(&id), &name, &epoch}, func() error {
+		epochs[id] = rows.IDOf(epoch)
+		if name == ipam.PlatformProject {
+			epochs[ipam.ID{}] = rows.IDOf(epoch)
+		}
+		return nil
+	})
+	return epochs, err
+}

@@ -1,0 +1,124 @@
+package lookup
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/carve-ipam/carve/internal/alloc/space"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/crdb/query"
+	"github.com/carve-ipam/carve/internal/crdb/rows"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// Group reads what a group of claims depends on. The pool is the one that was asked for, with the revision that it has now.
+func Group(ctx context.Context, db Querier, region string, pool storage.Container, reads space.Reads, q storage.GroupQuery) (facts storage.GroupFacts, err error) {
+	b := &pgx.Batch{}
+	b.Queue(query.Get("pool_state"), rows.ID(pool.ID))
+	n := queueFree(b, pool, reads)
+	if len(q.Projects) > 0 {
+		b.Queue(query.Get("quota_parts"), region, rows.IDs(q.Projects), q.Shard)
+	}
+	if len(q.Consumers) > 0 {
+		b.Queue(query.Get("grant_consumers"), rows.ID(pool.ID), consumers(q.Consumers...))
+	}
+	if len(q.Classes) > 0 {
+		b.Queue(query.Get("class_epochs"), append(slices.Clone(q.Classes), ipam.PlatformProject))
+	}
+	if q.Pool.Several() {
+		b.Queue(query.Get("stock_epoch"), rows.ID(pool.ID), pool.Region)
+	}
+	results := db.SendBatch(ctx, b)
+	err = groupFacts(results, n, q, partIn(region, q.Shard), &facts)
+	if errors.Is(err, errNoPool) {
+		err = NotFound("Pool %s was not found.", pool.Pool)()
+	}
+	if err == nil && q.Pool.Several() {
+		facts.Fenced, err = takeFence(results)
+	}
+	return facts, errors.Join(err, results.Close())
+}
+
+// takeFence reports whether a pool's rows in a region are of another time than the record of what the region was lent. A pool that has no record there has
+// no rows there either.
+func takeFence(results pgx.BatchResults) (bool, error) {
+	found, err := Rest(results, scanEpochs)
+	if err != nil || len(found) == 0 {
+		return len(found) == 0, err
+	}
+	return found[0].record != found[0].there, nil
+}
+
+var errNoPool = errors.New("no such pool")
+
+// groupFacts takes the results in the order in which they were asked for.
+func groupFacts(results pgx.BatchResults, n int, q storage.GroupQuery, part func(pgx.CollectableRow) (storage.QuotaPart, error), facts *storage.GroupFacts) error {
+	state, err := Rest(results, scanPoolState)
+	if err != nil {
+		return err
+	}
+	if len(state) == 0 {
+		return errNoPool
+	}
+	facts.Pool = q.Pool
+	facts.Pool.Revision, facts.Pool.EmptySince = state[0].revision, state[0].emptySince
+	if facts.Free, err = takeFree(results, n); err != nil {
+		return err
+	}
+	if len(q.Projects) > 0 {
+		if facts.Quotas, err = Rest(results, part); err != nil {
+			return err
+		}
+	}
+	if err := takeGranted(results, q, facts); err != nil {
+		return err
+	}
+	if len(q.Classes) > 0 {
+		facts.Epochs, err = takeEpochs(results)
+	}
+	return err
+}
+
+func takeGranted(results pgx.BatchResults, q storage.GroupQuery, facts *storage.GroupFacts) error {
+	if len(q.Consumers) == 0 {
+		return nil
+	}
+	granted, err := Rest(results, scanText)
+	facts.Granted = make(map[string]bool, len(q.Consumers))
+	for _, g := range granted {
+		if g != ipam.Everybody {
+			facts.Granted[g] = true
+			continue
+		}
+		for _, c := range q.Consumers {
+			facts.Granted[c] = true
+		}
+	}
+	return err
+}
+
+// poolState is what has to be read of a pool that is known.
+type poolState struct {
+	revision   ipam.ID
+	emptySince time.Time
+}
+
+func scanPoolState(row pgx.CollectableRow) (s poolState, err error) {
+	var since *time.Time
+	err = row.Scan((*[16]byte)(&s.revision), &since)
+	s.emptySince = rows.TimeOf(since)
+	return s, err
+}
+
+// rest reads all rows of the next result of a batch.
+func Rest[T any](results pgx.BatchResults, scan func(pgx.CollectableRow) (T, error)) ([]T, error) {
+	answer, err := results.Query()
+	if err != nil {
+		return nil, err
+	}
+	return Collect(answer, scan)
+}

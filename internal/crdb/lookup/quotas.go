@@ -1,0 +1,105 @@
+package lookup
+
+import (
+	"context"
+	"errors"
+	"math/big"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/crdb/query"
+	"github.com/carve-ipam/carve/internal/crdb/rows"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// quotaIn reads a quota with what is used.
+func quotaIn(project storage.ProjectKey) func(pgx.CollectableRow) (ipam.Quota, error) {
+	return func(row pgx.CollectableRow) (ipam.Quota, error) {
+		q, err := rows.Quotas.Scan(row)
+		q.Project = project.Name
+		return q, err
+	}
+}
+
+// partIn reads a quota with a shard of a region, which it may not have there yet.
+func partIn(region string, number int) func(pgx.CollectableRow) (storage.QuotaPart, error) {
+	return func(row pgx.CollectableRow) (storage.QuotaPart, error) {
+		part, err := rows.QuotaParts.Scan(row)
+		part.Shard.Region, part.Shard.Shard = region, number
+		return part, err
+	}
+}
+
+// QuotaGet implements storage.Reader.
+func (r Reader) QuotaGet(ctx context.Context, project storage.ProjectKey, name string) (ipam.Quota, error) {
+	return one(ctx, r, "quota_get", quotaIn(project), NotFound("Quota %s/%s was not found.", project.Name, name), rows.ID(project.ID), name)
+}
+
+// QuotaList implements storage.Reader.
+func (r Reader) QuotaList(ctx context.Context, project storage.ProjectKey, after string, limit int) ([]ipam.Quota, error) {
+	return List(ctx, r, "quota_list", quotaIn(project), rows.ID(project.ID), after, limit)
+}
+
+// QuotaParts implements storage.Reader.
+func (r Reader) QuotaParts(ctx context.Context, projects []ipam.ID, shard int) ([]storage.QuotaPart, error) {
+	return List(ctx, r, "quota_parts", partIn(r.region, shard), r.region, rows.IDs(projects), shard)
+}
+
+// QuotaShards implements storage.Reader.
+func (r Reader) QuotaShards(ctx context.Context, quotas []ipam.ID) ([]ipam.QuotaShard, error) {
+	return List(ctx, r, "quota_shards", rows.Shards.Scan, rows.IDs(quotas))
+}
+
+// UsageCount implements storage.Reader. The database counts blocks of each size; what they come to is Go's arithmetic.
+func (r Reader) UsageCount(ctx context.Context, project storage.ProjectKey, scope ipam.QuotaScope) (ipam.Usage, error) {
+	var used ipam.Usage
+	err := r.run(ctx, "usage_count", func(db Querier) error {
+		used = ipam.Usage{Addresses: new(big.Int)}
+		width := 0 // in bytes; 0: both
+		if scope.Family != "" {
+			width = scope.Family.Bits() / 8
+		}
+		pool, class := scope.Pool, scope.Class
+		b := &pgx.Batch{}
+		b.Queue(query.Get("usage_claims"), rows.ID(project.ID), pool.Project, pool.Name, width, class.Project, class.Name)
+		b.Queue(query.Get("usage_retained"), rows.ID(project.ID), pool.Project, pool.Name, width, class.Project, class.Name)
+		b.Queue(query.Get("usage_pools"), rows.ID(project.ID), pool.Project, pool.Name, width, class.Project, class.Name)
+		results := db.SendBatch(ctx, b)
+		claims, err := countBlocks(results, used.Addresses)
+		if err == nil {
+			used.Claims = claims
+			_, err = countBlocks(results, used.Addresses)
+		}
+		if err == nil {
+			err = results.QueryRow().Scan(&used.Pools)
+		}
+		return errors.Join(err, results.Close())
+	})
+	if used.Addresses != nil && used.Addresses.Sign() == 0 {
+		used.Addresses = new(big.Int)
+	}
+	return used, err
+}
+
+// countBlocks reads (prefix length, blocks, those of IPv4) and adds the blocks' addresses to a sum.
+func countBlocks(results pgx.BatchResults, sum *big.Int) (blocks int64, err error) {
+	answer, err := results.Query()
+	if err != nil {
+		return 0, err
+	}
+	var length int
+	var all, v4 int64
+	add := func(n int64, f ipam.Family) {
+		if n > 0 {
+			sum.Add(sum, new(big.Int).Lsh(big.NewInt(n), uint(f.Bits()-length)))
+		}
+	}
+	_, err = pgx.ForEachRow(answer, []any{&length, &all, &v4}, func() error {
+		blocks += all
+		add(v4, ipam.IPv4)
+		add(all-v4, ipam.IPv6)
+		return nil
+	})
+	return blocks, err
+}

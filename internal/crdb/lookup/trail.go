@@ -1,0 +1,138 @@
+package lookup
+
+import (
+	"context"
+	"net/netip"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/crdb/rows"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// The ends of what can be stored, for cursors that begin at the newest.
+var (
+	LastID   = ipam.ID{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}
+	LastTime = time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)
+)
+
+func eventIn(project storage.ProjectKey) func(pgx.CollectableRow) (ipam.Event, error) {
+	return func(row pgx.CollectableRow) (ipam.Event, error) {
+		e, err := rows.Events.Scan(row)
+		e.ProjectID = project.ID
+		return e, err
+	}
+}
+
+// EventList implements storage.Reader.
+func (r Reader) EventList(ctx context.Context, project storage.ProjectKey, from, before ipam.ID, limit int) ([]ipam.Event, error) {
+	if before.IsZero() {
+		before = LastID
+	}
+	if r.places.Several() {
+		return List(ctx, r, "event_list_everywhere", eventIn(project), r.places.Everywhere(), rows.ID(project.ID), rows.ID(from), rows.ID(before), limit)
+	}
+	return List(ctx, r, "event_list", eventIn(project), r.region, rows.ID(project.ID), rows.ID(from), rows.ID(before), limit)
+}
+
+// PoolListCovering implements storage.Reader.
+func (r Reader) PoolListCovering(ctx context.Context, project storage.ProjectKey, candidates []netip.Prefix, limit int) ([]ipam.Pool, error) {
+	bases, lengths := heldArrays(candidates)
+	return List(ctx, r, "pool_list_covering", rows.Pools.Scan, rows.ID(project.ID), bases, lengths, limit)
+}
+
+// HeldAt implements storage.Reader: a point look-up for each candidate that lies in a pool.
+func (r Reader) HeldAt(ctx context.Context, pools []storage.Container, candidates []netip.Prefix) ([]ipam.Allocation, error) {
+	type ask struct {
+		projects, containers [][16]byte
+		blocks               []netip.Prefix
+	}
+	asks := map[string]*ask{}
+	owners := make(map[ipam.ID]string, len(pools))
+	for _, c := range pools {
+		owners[c.ID] = c.Pool.Project
+		a := asks[c.Region]
+		if a == nil {
+			a = &ask{}
+			asks[c.Region] = a
+		}
+		for _, b := range candidates {
+			if c.Block.Contains(b.Addr()) && b.Bits() >= c.Block.Bits() {
+				a.projects, a.containers, a.blocks = append(a.projects, rows.ID(c.ProjectID)), append(a.containers, rows.ID(c.ID)), append(a.blocks, b)
+			}
+		}
+	}
+	var out []ipam.Allocation
+	for region, a := range asks {
+		if len(a.blocks) == 0 {
+			continue
+		}
+		bases, lengths := heldArrays(a.blocks)
+		found, err := List(ctx, r, "held_at", allocationIn(""), region, a.projects, a.containers, bases, lengths)
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range found {
+			f.Project = owners[f.ContainerID]
+			out = append(out, f)
+		}
+	}
+	return out, nil
+}
+
+// HeldElsewhere implements storage.Reader: one probe of each pool, as the blocks that are held in one do not overlap.
+func (r Reader) HeldElsewhere(ctx context.Context, project storage.ProjectKey, at netip.Addr, candidates []netip.Prefix, limit int) ([]ipam.Allocation, error) {
+	bases, lengths := heldArrays(candidates)
+	found, err := List(ctx, r, "held_elsewhere", allocationOfItsPool, r.places.Everywhere(), rows.ID(project.ID), bases, lengths, at.AsSlice(), limit)
+	return slices.DeleteFunc(found, func(a ipam.Allocation) bool { return !a.Block.Contains(at) }), err
+}
+
+func holdIn(project storage.ProjectKey) func(pgx.CollectableRow) (ipam.Hold, error) {
+	return func(row pgx.CollectableRow) (ipam.Hold, error) {
+		h, err := rows.Holds.Scan(row)
+		h.ProjectID, h.Project = project.ID, project.Name
+		return h, err
+	}
+}
+
+// HistoryAt implements storage.Reader.
+func (r Reader) HistoryAt(ctx context.Context, project storage.ProjectKey, candidates []netip.Prefix, at time.Time, limit int) ([]ipam.Hold, error) {
+	bases, lengths := heldArrays(candidates)
+	if r.places.Several() {
+		return List(ctx, r, "history_at_everywhere", holdIn(project), r.places.Everywhere(), rows.ID(project.ID), bases, lengths, at, limit)
+	}
+	return List(ctx, r, "history_at", holdIn(project), r.region, rows.ID(project.ID), bases, lengths, at, limit)
+}
+
+// HistoryList implements storage.Reader.
+func (r Reader) HistoryList(ctx context.Context, project storage.ProjectKey, candidates []netip.Prefix, before storage.HistoryCursor, limit int) ([]ipam.Hold, error) {
+	if before.Until.IsZero() {
+		before = storage.HistoryCursor{Until: LastTime, ID: LastID}
+	}
+	bases, lengths := heldArrays(candidates)
+	if r.places.Several() {
+		return List(ctx, r, "history_list_everywhere", holdIn(project), r.places.Everywhere(), rows.ID(project.ID), bases, lengths, before.Until, rows.ID(before.ID), limit)
+	}
+	return List(ctx, r, "history_list", holdIn(project), r.region, rows.ID(project.ID), bases, lengths, before.Until, rows.ID(before.ID), limit)
+}
+
+// AllocationGetByID implements storage.Reader.
+func (r Reader) AllocationGetByID(ctx context.Context, of storage.ProjectKey, id ipam.ID) (ipam.Allocation, error) {
+	a, err := one(ctx, r, "allocation_get_by_id", allocationIn(""), NotFound("Allocation %q was not found in project %q.", id, of.Name), r.region, rows.ID(id), rows.ID(of.ID))
+	if found := r.allocationElsewhere(ctx, of, id, &err); found != nil {
+		a, err = *found, nil
+	}
+	a.Project = a.Pool.Project // the pool's project owns it
+	return a, err
+}
+
+func heldArrays(blocks []netip.Prefix) (bases [][]byte, lengths []int16) {
+	bases, lengths = make([][]byte, len(blocks)), make([]int16, len(blocks))
+	for i, b := range blocks {
+		bases[i], lengths[i] = rows.Base(b), rows.Length(b)
+	}
+	return bases, lengths
+}

@@ -1,0 +1,66 @@
+package crdb
+
+import (
+	"context"
+	"errors"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/crdb/lookup"
+	"github.com/carve-ipam/carve/internal/crdb/query"
+	"github.com/carve-ipam/carve/internal/crdb/rows"
+	"github.com/carve-ipam/carve/internal/crdb/write"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// Write implements storage.Tx: every statement in one round trip, each with the check that it hit what it names; and one more for names that have to be
+// looked for in other regions.
+func (t *tx) Write(ctx context.Context, ch storage.Changes) error {
+	statements, err := write.Plan(t.region, t.places.Several(), ch)
+	if err != nil || statements.Empty() {
+		return err
+	}
+	if err := t.conn.holdsAll(ch); err != nil {
+		return err
+	}
+	if err := statements.Send(ctx, t.conn); err != nil {
+		return err
+	}
+	return t.settleNames(ctx, statements.Naming())
+}
+
+// settleNames follows the rows of new claims, in the same transaction: nothing to do for a project that works in one region. On PostgreSQL
+// it is alone with each name that it looks for, so that of two transactions in two regions the second one sees what the first has made.
+func (t *tx) settleNames(ctx context.Context, n *write.Naming) error {
+	if n == nil {
+		return nil
+	}
+	for _, region := range n.Regions() {
+		t.places.met(region)
+	}
+	if project, region, is := n.First(); is && !t.dry {
+		return &unplaced{project, region}
+	}
+	ask := n.Elsewhere(t.region)
+	if len(ask) == 0 {
+		return nil
+	}
+	regions, projects, names := make([]string, len(ask)), make([][16]byte, len(ask)), make([]string, len(ask))
+	for i, c := range ask {
+		regions[i], projects[i], names[i] = c.Region, rows.ID(c.ProjectID), c.Name
+		t.conn.lock(ipam.DerivedID(c.ProjectID, "claim "+c.Name))
+	}
+	b := &pgx.Batch{}
+	b.Queue(query.Get("claims_named_elsewhere"), regions, projects, names)
+	results := t.conn.SendBatch(ctx, b)
+	var conflict storage.Conflict
+	used, err := lookup.Rest(results, lookup.ScanRef)
+	if err := errors.Join(err, results.Close()); err != nil {
+		return err
+	}
+	if conflict.ClaimRefs = used; conflict.Found() {
+		return &conflict
+	}
+	return nil
+}

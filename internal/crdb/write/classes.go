@@ -1,0 +1,69 @@
+package write
+
+import (
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/crdb/rows"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+func (w *Statements) classInserts(ch storage.ClassChanges) {
+	if c := ch.ClassInsert; c != nil {
+		hitRow(w, "class_insert", rows.Classes, *c)
+	}
+}
+
+func (w *Statements) classUpdates(ch storage.ClassChanges) {
+	for _, u := range ch.ClassUpdate {
+		hitRow(w, "class_update", rows.Classes, u.Now, rows.ID(u.Now.UID), rows.ID(u.Was))
+	}
+	for _, m := range ch.ScopedMarks {
+		w.hit("scoped_pool_mark", 1, rows.ID(m.PoolID), rows.TimeOrNull(m.Was), rows.TimeOrNull(m.Now))
+	}
+}
+
+func (w *Statements) classDelete(ch storage.ClassChanges) {
+	if c := ch.ClassDelete; c != nil {
+		w.hit("class_delete", 1, rows.ID(c.UID), rows.ID(c.Revision))
+	}
+}
+
+// backing makes the rows by which the classes of a pool find it.
+func (w *Statements) backing(p ipam.Pool) {
+	n := len(p.Classes)
+	if n == 0 {
+		return
+	}
+	classes := make([][16]byte, n)
+	for i, c := range p.Classes {
+		classes[i] = rows.ID(c.ID)
+	}
+	w.hit("pool_class_insert", n, rows.ID(p.ProjectID), p.Name, rows.ID(p.UID), classes)
+}
+
+// classEpochs makes servers forget what they remember of the classes that are changed, and of the pools behind classes.
+func (w *Statements) classEpochs(ch storage.Changes) {
+	of := map[ipam.ID]bool{}
+	if c := ch.ClassInsert; c != nil {
+		of[c.ProjectID] = true
+	}
+	if c := ch.ClassDelete; c != nil {
+		of[c.ProjectID] = true
+	}
+	for _, u := range ch.ClassUpdate {
+		of[u.Now.ProjectID] = true
+	}
+	for _, p := range ch.PoolInsert {
+		if len(p.Classes) > 0 {
+			of[p.ProjectID] = true
+		}
+	}
+	if u := ch.PoolUpdate; u != nil { // it may have listed one until now
+		of[u.Now.ProjectID] = true
+	}
+	if p := ch.PoolDelete; p != nil && len(p.Classes) > 0 {
+		of[p.ProjectID] = true
+	}
+	for id := range of {
+		w.hit("class_epoch_move", 1, rows.ID(id), rows.ID(ipam.NewID()))
+	}
+}

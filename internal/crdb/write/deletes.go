@@ -1,0 +1,76 @@
+package write
+
+import (
+	"iter"
+	"maps"
+	"slices"
+
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/crdb/rows"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// deletes come before updates and inserts: what is given up can be taken in the same transaction. Rows that refer to others
+// go before those.
+func (w *Statements) deletes(ch storage.Changes) {
+	for region, list := range claimsByRegion(ch.ClaimDelete) {
+		namedRows(w, "claim_delete", rows.ClaimKeys, list, region, claimRef, claimConflicts)
+	}
+	for region, list := range byRegion(ch.AllocationDelete) {
+		hitRows(w, "allocation_delete", rows.Allocations, list, region)
+	}
+	for _, f := range ch.Free {
+		if len(f.Delete) > 0 {
+			hitRows(w, "free_delete", rows.Free, f.Delete, f.Container.Region, rows.ID(f.Container.ID))
+		}
+	}
+	w.accessDeletes(ch.AccessChanges)
+	if q := ch.QuotaDelete; q != nil {
+		w.quotaDelete(*q)
+	}
+	w.regionDeletes(ch.RegionChanges)
+	if p := ch.PoolDelete; p != nil {
+		w.any("pool_class_delete", rows.ID(p.UID))
+		w.hit("pool_delete", 1, rows.ID(p.UID), rows.ID(p.Revision))
+	}
+	w.classDelete(ch.ClassChanges)
+	for _, s := range ch.SpaceDelete {
+		w.hit("space_delete", 1, rows.ID(s.UID), rows.ID(s.Revision))
+	}
+	if p := ch.ProjectDelete; p != nil {
+		w.any("answer_delete", rows.ID(p.UID))
+		w.any("project_region_delete", rows.ID(p.UID))
+		w.any("class_delete_all", rows.ID(p.UID))
+		w.hit("project_delete", 1, rows.ID(p.UID), rows.ID(p.Revision))
+	}
+}
+
+func byRegion(list []ipam.Allocation) iter.Seq2[string, []ipam.Allocation] {
+	return inRegions(list, func(a ipam.Allocation) string { return a.Region })
+}
+
+func claimsByRegion(list []ipam.Claim) iter.Seq2[string, []ipam.Claim] {
+	return inRegions(list, func(c ipam.Claim) string { return c.Region })
+}
+
+// inRegions groups rows by their region, in one order of regions for all transactions. Nearly always there is one.
+func inRegions[T any](list []T, of func(T) string) iter.Seq2[string, []T] {
+	return func(yield func(string, []T) bool) {
+		if len(list) == 0 {
+			return
+		}
+		if first := of(list[0]); !slices.ContainsFunc(list, func(t T) bool { return of(t) != first }) {
+			yield(first, list)
+			return
+		}
+		m := map[string][]T{}
+		for _, t := range list {
+			m[of(t)] = append(m[of(t)], t)
+		}
+		for _, region := range slices.Sorted(maps.Keys(m)) {
+			if !yield(region, m[region]) {
+				return
+			}
+		}
+	}
+}

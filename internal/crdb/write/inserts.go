@@ -1,0 +1,70 @@
+package write
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/crdb/rows"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// inserts come last; rows that others refer to go first.
+func (w *Statements) inserts(ch storage.Changes) {
+	if p := ch.ProjectInsert; p != nil {
+		hitRow(w, "project_insert", rows.Projects, *p)
+		if !w.several { // where else should its claims be? Among several the first claim in a region says so, in a transaction of its own.
+			w.hit("project_region_insert", 1, rows.ID(p.UID), w.region)
+		}
+	}
+	for _, s := range ch.SpaceInsert {
+		hitRow(w, "space_insert", rows.Spaces, s)
+	}
+	w.classInserts(ch.ClassChanges)
+	for _, p := range ch.PoolInsert {
+		hitRow(w, "pool_insert", rows.Pools, p) // none: its scope got one meanwhile
+		w.backing(p)
+	}
+	w.regionInserts(ch.RegionChanges)
+	for _, f := range ch.Free {
+		if len(f.Insert) > 0 {
+			hitRows(w, "free_insert", rows.Free, f.Insert, f.Container.Region, rows.ID(f.Container.ID))
+		}
+	}
+	w.owners(ch.ClaimInsert)
+	w.claims(ch.ClaimInsert) // before their allocations: a claim whose first COMMIT landed late must learn of its name first
+	for region, list := range byRegion(ch.AllocationInsert) {
+		hitRows(w, "allocation_insert", rows.Allocations, list, region)
+	}
+	w.accessInserts(ch.AccessChanges)
+	w.quotaInserts(ch.QuotaChanges)
+	if len(ch.Events) > 0 {
+		hitRows(w, "event_insert", rows.Events, ch.Events, w.region)
+	}
+	if len(ch.History) > 0 {
+		hitRows(w, "history_insert", rows.Holds, ch.History, w.region)
+	}
+}
+
+// claims are written in the order of their names, and answers in that of their keys: two transactions that meet in several of them wait for
+// each other in one direction.
+func (w *Statements) claims(list []ipam.Claim) {
+	for region, part := range claimsByRegion(list) {
+		part = slices.SortedFunc(slices.Values(part), func(a, b ipam.Claim) int {
+			return cmp.Or(bytes.Compare(a.ProjectID[:], b.ProjectID[:]), strings.Compare(a.Name, b.Name))
+		})
+		namedRows(w, "claim_insert", rows.Claims, part, region, claimRef, claimConflicts)
+	}
+}
+
+func (w *Statements) answers(list []storage.Answer) {
+	if len(list) == 0 {
+		return
+	}
+	list = slices.SortedFunc(slices.Values(list), func(a, b storage.Answer) int {
+		return cmp.Or(bytes.Compare(a.ProjectID[:], b.ProjectID[:]), strings.Compare(a.Key, b.Key))
+	})
+	namedRows(w, "answer_insert", rows.Answers, list, w.region, answerRef, answerConflicts)
+}

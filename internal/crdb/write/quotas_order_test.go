@@ -1,0 +1,22 @@
+package write
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// TestShardsAreChangedInOneOrder holds the order in which two transactions that change the same shards come by them. Each has its
+// own shard first, and would wait for the other's for as long as PostgreSQL takes to notice.
+func TestShardsAreChangedInOneOrder(t *testing.T) {
+	t.Parallel()
+	update := func(quota byte, shard int) storage.ShardUpdate {
+		return storage.ShardUpdate{Now: ipam.QuotaShard{QuotaID: ipam.ID{quota}, Shard: shard}}
+	}
+	want := []storage.ShardUpdate{update(1, 0), update(1, 3), update(1, 15), update(2, 1), update(9, 0)}
+	require.Equal(t, want, inOneOrder([]storage.ShardUpdate{update(9, 0), update(1, 15), update(2, 1), update(1, 0), update(1, 3)}))
+	require.Equal(t, want, inOneOrder([]storage.ShardUpdate{update(1, 3), update(9, 0), update(1, 0), update(1, 15), update(2, 1)}))
+}

@@ -1,0 +1,75 @@
+package write
+
+import (
+	"time"
+
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/crdb/rows"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// regionDeletes end loans, and the records of pools in regions; before the pools themselves.
+func (w *Statements) regionDeletes(ch storage.RegionChanges) {
+	for _, group := range byBorrower(ch.LoanDelete) {
+		bases, lengths, _ := loanArrays(group)
+		w.hit("loan_delete", len(group), rows.ID(group[0].PoolID), group[0].Region, bases, lengths)
+	}
+	for _, c := range ch.PoolRegionDelete {
+		w.hit("pool_region_delete", 1, rows.ID(c.PoolID), c.Now.Region, rows.ID(c.Was))
+		w.hit("stock_delete", 1, c.Now.Region, rows.ID(c.PoolID), rows.ID(c.Was))
+	}
+}
+
+func (w *Statements) regionUpdates(ch storage.RegionChanges) {
+	if e := ch.EpochReset; e != nil {
+		w.hit("pool_region_epoch", 1, rows.ID(e.PoolID), e.Region, rows.ID(e.Record), rows.ID(e.Now))
+		if e.Rows.IsZero() {
+			w.hit("stock_insert", 1, e.Region, rows.ID(e.PoolID), rows.ID(e.Now))
+		} else {
+			w.hit("stock_update", 1, e.Region, rows.ID(e.PoolID), rows.ID(e.Rows), rows.ID(e.Now))
+		}
+	}
+	for _, c := range ch.PoolRegionUpdate {
+		n := c.Now
+		w.hit("pool_region_update", 1, rows.ID(c.PoolID), n.Region, rows.ID(c.Was), rows.ID(n.Epoch), n.Loan, n.LoanedAt, n.Lasted.Milliseconds())
+		w.hit("stock_update", 1, n.Region, rows.ID(c.PoolID), rows.ID(c.Was), rows.ID(n.Epoch))
+	}
+}
+
+func (w *Statements) regionInserts(ch storage.RegionChanges) {
+	for _, c := range ch.PoolRegionInsert {
+		n := c.Now
+		hitRow(w, "pool_region_insert", rows.PoolRegions, rows.PoolRegion{Pool: c.PoolID, PoolRegion: n})
+		w.hit("stock_insert", 1, n.Region, rows.ID(c.PoolID), rows.ID(n.Epoch))
+	}
+	for _, group := range byBorrower(ch.LoanInsert) {
+		bases, lengths, at := loanArrays(group)
+		w.hit("loan_insert", len(group), rows.ID(group[0].PoolID), group[0].Region, bases, lengths, at)
+	}
+}
+
+// byBorrower groups loans by pool and region, in the order in which they come.
+func byBorrower(list []ipam.Loan) (groups [][]ipam.Loan) {
+	type borrower struct {
+		pool   ipam.ID
+		region string
+	}
+	at := map[borrower]int{}
+	for _, l := range list {
+		b := borrower{l.PoolID, l.Region}
+		i, known := at[b]
+		if !known {
+			i = len(groups)
+			at[b], groups = i, append(groups, nil)
+		}
+		groups[i] = append(groups[i], l)
+	}
+	return groups
+}
+
+func loanArrays(list []ipam.Loan) (bases [][]byte, lengths []int16, at []time.Time) {
+	for _, l := range list {
+		bases, lengths, at = append(bases, rows.Base(l.Block)), append(lengths, rows.Length(l.Block)), append(at, l.LentAt)
+	}
+	return bases, lengths, at
+}

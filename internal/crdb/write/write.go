@@ -1,0 +1,162 @@
+// Package write makes the statements of changes: each with the check that it hit what it names.
+package write
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/crdb/lookup"
+	"github.com/carve-ipam/carve/internal/crdb/query"
+	"github.com/carve-ipam/carve/internal/crdb/rows"
+	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/twin"
+)
+
+// ErrStale says that a row was not as the plan had it.
+var ErrStale = errors.New("a row changed since it was read")
+
+const uniqueViolation = "23505"
+
+// Plan makes the statements of some changes, for a server in a region; several: there are other regions.
+func Plan(region string, several bool, ch storage.Changes) (*Statements, error) {
+	w := &Statements{batch: &pgx.Batch{}, region: region, several: several}
+	if twin.NoKey {
+		ch.Answers = nil
+	}
+	w.answers(ch.Answers) // first: a repeat of a request must learn that it is one before it meets its own names
+	w.deletes(ch)
+	w.updates(ch)
+	w.inserts(ch)
+	w.classEpochs(ch) // last: who holds the project's row keeps others waiting
+	return w, w.err
+}
+
+// Empty reports whether there is nothing to write.
+func (w *Statements) Empty() bool { return w.batch.Len() == 0 }
+
+// Send sends all statements in one round trip. A statement that does not hit what it names is ErrStale, or a *storage.Conflict.
+func (w *Statements) Send(ctx context.Context, db lookup.Querier) error {
+	results := db.SendBatch(ctx, w.batch)
+	var conflict storage.Conflict
+	for _, check := range w.checks {
+		if err := check(results, &conflict); err != nil {
+			_ = results.Close()
+			if conflict.Found() && causedByConflict(err) {
+				return &conflict
+			}
+			return err
+		}
+	}
+	if err := results.Close(); err != nil {
+		return err
+	}
+	if conflict.Found() {
+		return &conflict
+	}
+	return nil
+}
+
+// causedByConflict reports whether an error behind a conflict is its consequence: the rows of a claim that is gone are
+// gone too, and a name is taken by the first run of the same request. The conflict says more, and trying again would not help.
+func causedByConflict(err error) bool {
+	var pg *pgconn.PgError
+	return errors.Is(err, ErrStale) || (errors.As(err, &pg) && pg.Code == uniqueViolation)
+}
+
+// check reads one statement's result and compares it with what was expected.
+type check func(results pgx.BatchResults, conflict *storage.Conflict) error
+
+// Statements are statements with their checks.
+type Statements struct {
+	batch  *pgx.Batch
+	checks []check
+	region string
+	naming *Naming // nil: there are no new claims
+	err    error
+
+	several bool // there are other regions
+}
+
+// hit queues a statement that must touch exactly want rows; otherwise the plan is out of date.
+func (w *Statements) hit(name string, want int, args ...any) {
+	w.batch.Queue(query.Get(name), args...)
+	w.checks = append(w.checks, func(results pgx.BatchResults, _ *storage.Conflict) error {
+		tag, err := results.Exec()
+		if err != nil {
+			return err
+		}
+		if got := tag.RowsAffected(); got != int64(want) && !twin.NoMustHit {
+			return fmt.Errorf("%s touched %d rows of %d: %w", name, got, want, ErrStale)
+		}
+		return nil
+	})
+}
+
+// hitRow is hit for one row, of which the statement takes columns behind its other arguments.
+func hitRow[V any](w *Statements, name string, kind rows.Kind[V], v V, args ...any) {
+	columns, err := kind.Values(name, v)
+	w.err = errors.Join(w.err, err)
+	w.hit(name, 1, append(args, columns...)...)
+}
+
+// hitRows is hit for some rows of a kind, in the form of the statement that is for them.
+func hitRows[V any](w *Statements, name string, kind rows.Kind[V], list []V, args ...any) {
+	name, columns, err := kind.Arrays(name, list)
+	w.err = errors.Join(w.err, err)
+	w.hit(name, len(list), append(args, columns...)...)
+}
+
+// any queues a statement that may touch any number of rows.
+func (w *Statements) any(name string, args ...any) {
+	w.batch.Queue(query.Get(name), args...)
+	w.checks = append(w.checks, func(results pgx.BatchResults, _ *storage.Conflict) error {
+		_, err := results.Exec()
+		return err
+	})
+}
+
+// namedRows queues a statement that answers (project, name) of the rows it touched, once each; those of want that are missing are
+// conflicts, and so is one that is wanted twice: only one of the two was touched.
+func namedRows[V any](w *Statements, name string, kind rows.Kind[V], list []V, region string, want func(V) storage.NameRef, conflicts func(*storage.Conflict) *[]storage.NameRef) {
+	name, columns, err := kind.Arrays(name, list)
+	w.err = errors.Join(w.err, err)
+	w.batch.Queue(query.Get(name), append([]any{region}, columns...)...)
+	w.checks = append(w.checks, func(results pgx.BatchResults, c *storage.Conflict) error {
+		answered, err := results.Query()
+		if err != nil {
+			return err
+		}
+		touched := make(map[storage.NameRef]bool, len(list))
+		var ref storage.NameRef
+		if _, err = pgx.ForEachRow(answered, []any{(*[16]byte)(&ref.ProjectID), &ref.Name}, func() error {
+			touched[ref] = true
+			return nil
+		}); err != nil {
+			return err
+		}
+		missing := conflicts(c)
+		for _, v := range list {
+			r := want(v)
+			if !touched[r] {
+				*missing = append(*missing, r)
+			}
+			touched[r] = false
+		}
+		return nil
+	})
+}
+
+func claimConflicts(c *storage.Conflict) *[]storage.NameRef  { return &c.ClaimRefs }
+func answerConflicts(c *storage.Conflict) *[]storage.NameRef { return &c.AnswerKeys }
+
+func claimRef(c ipam.Claim) storage.NameRef {
+	return storage.NameRef{ProjectID: c.ProjectID, Name: c.Name}
+}
+func answerRef(a storage.Answer) storage.NameRef {
+	return storage.NameRef{ProjectID: a.ProjectID, Name: a.Key}
+}
