@@ -6,6 +6,7 @@ import (
 	"io/fs"
 
 	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/crdb/dial"
 )
 
 // Isolation asks the database for the level of the transaction.
@@ -30,7 +31,7 @@ func Isolation(ctx context.Context, t storage.Tx) (string, error) {
 
 // ApplyFiles applies numbered files that are not this program's.
 func ApplyFiles(ctx context.Context, dsn string, files fs.FS) error {
-	cfg, err := parseDSN(dsn)
+	cfg, err := dial.Parse(dsn)
 	if err != nil {
 		return err
 	}
