@@ -114,7 +114,7 @@ func scanPoolState(row pgx.CollectableRow) (s poolState, err error) {
 	return s, err
 }
 
-// rest reads all rows of the next result of a batch.
+// Rest reads all rows of the next result of a batch.
 func Rest[T any](results pgx.BatchResults, scan func(pgx.CollectableRow) (T, error)) ([]T, error) {
 	answer, err := results.Query()
 	if err != nil {
