@@ -16,7 +16,9 @@ import (
 )
 
 // Group reads what a group of claims depends on. The pool is the one that was asked for, with the revision that it has now.
-func Group(ctx context.Context, db Querier, region string, pool storage.Container, reads space.Reads, q storage.GroupQuery) (facts storage.GroupFacts, err error) {
+func Group(
+	ctx context.Context, db Querier, region string, pool storage.Container, reads space.Reads, q storage.GroupQuery,
+) (facts storage.GroupFacts, err error) {
 	b := &pgx.Batch{}
 	b.Queue(query.Get("pool_state"), rows.ID(pool.ID))
 	n := queueFree(b, pool, reads)
