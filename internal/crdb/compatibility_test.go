@@ -10,8 +10,8 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/backup"
 	"github.com/carve-ipam/carve/internal/crdb"
-	"github.com/carve-ipam/carve/internal/dbtest"
 	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
 // needSchema makes the database need programs that know a schema: what a later version's migration does.
