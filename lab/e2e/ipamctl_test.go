@@ -16,7 +16,7 @@ type operator struct{ binary, dsn string }
 func newOperator(t *testing.T, dsn string) operator {
 	t.Helper()
 	binary := filepath.Join(t.TempDir(), "ipamctl")
-	out, err := exec.CommandContext(t.Context(), "go", "build", "-buildvcs=false", "-o", binary, "../../cmd/ipamctl").CombinedOutput()
+	out, err := exec.CommandContext(t.Context(), "go", "-C", "../..", "build", "-buildvcs=false", "-o", binary, "./cmd/ipamctl").CombinedOutput()
 	require.NoError(t, err, string(out))
 	return operator{binary, dsn}
 }

@@ -1,4 +1,4 @@
-package main
+package rivals
 
 import (
 	"encoding/binary"

@@ -3,6 +3,6 @@
 // `go build -overlay` from a time package that differs in one place (Overlay), and reads how far it is off from a file that others may write while it runs
 // (Clock). Without the variable Variable in its environment such a program tells the time that it is.
 //
-//	go run ./tools/skewclock bin/skewed
+//	bin/faults clock bin/skewed
 //	go build -overlay bin/skewed/overlay.json -o bin/skewed/server ./cmd/server
 package skew

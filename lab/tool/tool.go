@@ -1,4 +1,4 @@
-// Package tool is what the programs in tools have in common as programs.
+// Package tool is what the programs of the laboratory have in common as programs.
 package tool
 
 import (
@@ -9,25 +9,44 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 )
 
-// Main is a tool's main: it runs the tool with the program's arguments until it is done. Ctrl-C and SIGTERM end its context, so that it can stop what it
-// has started. What went wrong is told under the tool's name, and makes the exit code 1.
-func Main(name string, run func(ctx context.Context, args []string) error) {
-	if code := perform(name, run, os.Args[1:], os.Stderr); code != 0 {
+// Command is one of the things that a program does: its first argument names it, and the others are its own.
+type Command struct {
+	Name  string
+	About string // the question that it answers
+	Run   func(ctx context.Context, args []string) error
+}
+
+// Main is a program's main: it runs the command that was chosen until it is done. Ctrl-C and SIGTERM end its context, so that it can stop what it has
+// started. What went wrong is told under the command's name, and makes the exit code 1; without a command the exit code is 2.
+func Main(program string, commands ...Command) {
+	if code := perform(program, commands, os.Args[1:], os.Stderr); code != 0 {
 		os.Exit(code)
 	}
 }
 
-func perform(name string, run func(ctx context.Context, args []string) error, args []string, told io.Writer) (code int) {
+func perform(program string, commands []Command, args []string, told io.Writer) (code int) {
+	chosen := -1
+	if len(args) > 0 {
+		chosen = slices.IndexFunc(commands, func(c Command) bool { return c.Name == args[0] })
+	}
+	if chosen < 0 {
+		_, _ = fmt.Fprintf(told, "usage: %s COMMAND [FLAGS]; COMMAND -help lists the flags\n", program)
+		for _, c := range commands {
+			_, _ = fmt.Fprintf(told, "  %-10s %s\n", c.Name, c.About)
+		}
+		return 2
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	err := run(ctx, args)
+	err := commands[chosen].Run(ctx, args[1:])
 	if err == nil || errors.Is(err, flag.ErrHelp) { // which package flag has answered
 		return 0
 	}
-	_, _ = fmt.Fprintf(told, "%s: %v\n", name, err)
+	_, _ = fmt.Fprintf(told, "%s: %v\n", commands[chosen].Name, err)
 	return 1
 }
 

@@ -28,13 +28,22 @@ func TestExitCodeSaysHowItWent(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var told strings.Builder
-			code := perform("try", func(_ context.Context, args []string) error {
+			code := perform("lab", []Command{{Name: "other"}, {Name: "try", Run: func(_ context.Context, args []string) error {
 				require.Equal(t, []string{"-a"}, args)
 				return tc.err
-			}, []string{"-a"}, &told)
+			}}}, []string{"try", "-a"}, &told)
 			require.Equal(t, tc.code, code)
 			require.Equal(t, tc.told, told.String())
 		})
+	}
+}
+
+func TestWhoNamesNoCommandIsToldWhichThereAre(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{nil, {"nothing"}, {"-help"}} {
+		var told strings.Builder
+		require.Equal(t, 2, perform("lab", []Command{{Name: "try", About: "does it work?"}}, args, &told))
+		require.Contains(t, told.String(), "try        does it work?")
 	}
 }
 
@@ -42,13 +51,13 @@ func TestSignalsEndTheContext(t *testing.T) {
 	t.Parallel()
 	for _, s := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
 		var told strings.Builder
-		code := perform("try", func(ctx context.Context, _ []string) error {
+		code := perform("lab", []Command{{Name: "try", Run: func(ctx context.Context, _ []string) error {
 			if err := syscall.Kill(os.Getpid(), s); err != nil {
 				return err
 			}
 			<-ctx.Done()
 			return ctx.Err()
-		}, nil, &told)
+		}}}, []string{"try"}, &told)
 		require.Equal(t, 1, code)
 		require.Equal(t, "try: context canceled\n", told.String())
 	}

@@ -1,7 +1,7 @@
-// Command observe shows that the alert rules and the dashboards of helm/carve are true of what the servers measure: it checks the rules and runs
+// Package observe shows that the alert rules and the dashboards of helm/carve are true of what the servers measure: it checks the rules and runs
 // their tests with promtool, then starts two servers in two regions on one database, loads them, lets a real Prometheus scrape them, and asks it
 // for every expression. See docs/slo.md.
-package main
+package observe
 
 import (
 	"context"
@@ -12,8 +12,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"time"
-
-	"github.com/carve-ipam/carve/lab/tool"
 )
 
 const (
@@ -28,9 +26,8 @@ type options struct {
 	rulesOnly       bool
 }
 
-func main() {
-	tool.Main("observe", func(ctx context.Context, args []string) error { return run(ctx, args, os.Stdout) })
-}
+// Run is the command.
+func Run(ctx context.Context, args []string) error { return run(ctx, args, os.Stdout) }
 
 func run(ctx context.Context, args []string, out io.Writer) error {
 	var o options

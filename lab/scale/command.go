@@ -1,4 +1,4 @@
-package main
+package scale
 
 import (
 	"context"
@@ -12,8 +12,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/carve-ipam/carve/lab/tool"
 )
 
 // options are the flags.
@@ -27,8 +25,6 @@ type options struct {
 	json       string
 	plots      string
 }
-
-func main() { tool.Main("scale", run) }
 
 func parse(args []string, usage io.Writer) (options, error) {
 	o := options{sizes: map[string][]string{}, operations: reads()}
@@ -77,7 +73,8 @@ func parse(args []string, usage io.Writer) (options, error) {
 	return o, nil
 }
 
-func run(ctx context.Context, args []string) (err error) {
+// Run is the command.
+func Run(ctx context.Context, args []string) (err error) {
 	o, err := parse(args, os.Stderr)
 	if err != nil {
 		return err

@@ -1,42 +1,40 @@
-// Command specmatic runs Specmatic, a reader of OpenAPI that is not ours, against a real server process (docs/evidence.md).
+// Package specmatic runs Specmatic, a reader of OpenAPI that is not ours, against a real server process (docs/evidence.md).
 //
 // It starts a server with an embedded database of its own and API keys, makes what the contract's paths are about, writes a copy of
-// openapi.yaml with the adaptations of adapt.go, and lets Specmatic make valid and invalid requests of it and judge the answers. The
-// exit code is 1 when a test failed that is not in the list of excuses, or when an excuse is not needed any more.
-package main
+// openapi.yaml with the adaptations of adapt.go, and lets Specmatic make valid and invalid requests of it and judge the answers. It
+// fails when a test failed that is not in the list of excuses, or when an excuse is not needed any more.
+package specmatic
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
 	"path/filepath"
-	"syscall"
 	"time"
 )
 
-func main() {
+// Run is the command.
+func Run(ctx context.Context, args []string) error {
 	o := options{}
-	flag.StringVar(&o.server, "server", "bin/server", "the server's program")
-	flag.StringVar(&o.contract, "contract", "openapi.yaml", "the contract")
-	flag.StringVar(&o.jar, "jar", "tools/specmatic/node_modules/specmatic/specmatic.jar", "Specmatic itself")
-	flag.IntVar(&o.combinations, "combinations", 2, "most requests of one operation and kind that Specmatic combines of optional members and bounds")
-	flag.StringVar(&o.keep, "keep", "", "a folder for the adapted contract, the log and the report; by default they go when all is well")
-	flag.StringVar(&o.filter, "filter", "", "Specmatic's own --filter, for looking at one operation: PATH='/v1/projects' && METHOD='POST'")
-	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
+	f := flag.NewFlagSet("specmatic", flag.ContinueOnError)
+	f.StringVar(&o.server, "server", "bin/server", "the server's program")
+	f.StringVar(&o.contract, "contract", "openapi.yaml", "the contract")
+	f.StringVar(&o.jar, "jar", "tools/specmatic/node_modules/specmatic/specmatic.jar", "Specmatic itself")
+	f.IntVar(&o.combinations, "combinations", 2, "most requests of one operation and kind that Specmatic combines of optional members and bounds")
+	f.StringVar(&o.keep, "keep", "", "a folder for the adapted contract, the log and the report; by default they go when all is well")
+	f.StringVar(&o.filter, "filter", "", "Specmatic's own --filter, for looking at one operation: PATH='/v1/projects' && METHOD='POST'")
+	if err := f.Parse(args); err != nil {
+		return err
+	}
 	started := time.Now()
 	ok, err := run(ctx, o)
-	if err != nil {
-		_, _ = fmt.Fprintln(os.Stderr, "specmatic:", err)
-	}
 	_, _ = fmt.Fprintf(os.Stdout, "%.0f s\n", time.Since(started).Seconds())
-	if err != nil || !ok {
-		stop()
-		os.Exit(1) //nolint:gocritic // stop was called
+	if err == nil && !ok {
+		err = errors.New("not all is well: see what failed above")
 	}
+	return err
 }
 
 type options struct {

@@ -1,7 +1,7 @@
-// Command hostile shows what slow and hostile clients cost the others: it starts the real server with its embedded database as a process of its
+// Package hostile shows what slow and hostile clients cost the others: it starts the real server with its embedded database as a process of its
 // own, sends it a light and steady load, and measures that load's times and the server's memory while one attack after another goes on.
 // It fails when a request of the load fails, or when the server takes more memory than it may. See docs/security.md.
-package main
+package hostile
 
 import (
 	"context"
@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/carve-ipam/carve/lab/procstat"
-	"github.com/carve-ipam/carve/lab/tool"
 )
 
 // options are the flags.
@@ -34,8 +33,6 @@ type options struct {
 	slow   int
 	memory int64
 }
-
-func main() { tool.Main("hostile", run) }
 
 func parse(args []string) (options, error) {
 	o := options{}
@@ -64,7 +61,8 @@ func parse(args []string) (options, error) {
 	return o, nil
 }
 
-func run(ctx context.Context, args []string) (err error) {
+// Run is the command.
+func Run(ctx context.Context, args []string) (err error) {
 	o, err := parse(args)
 	if err != nil {
 		return err

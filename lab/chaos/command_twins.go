@@ -1,4 +1,4 @@
-package main
+package chaos
 
 import (
 	"context"
@@ -7,27 +7,25 @@ import (
 	"maps"
 	"slices"
 	"strings"
-
-	"github.com/carve-ipam/carve/lab/chaos"
 )
 
 // twins shows for each protection that the suite fails without it, and that the same runs hold with it.
 func twins(ctx context.Context, o options, out io.Writer) (bool, error) {
-	all := chaos.Twins()
+	all := Twins()
 	if o.only != "" {
-		all = slices.DeleteFunc(all, func(t chaos.Twin) bool { return t.Name != o.only })
+		all = slices.DeleteFunc(all, func(t Twin) bool { return t.Name != o.only })
 		if len(all) == 0 {
 			return false, fmt.Errorf("there is no twin %q", o.only)
 		}
 	}
 	good := true
 	for _, t := range all {
-		var jobs []chaos.Job
+		var jobs []Job
 		for i := range uint64(t.Seeds) { //nolint:gosec // a count
-			jobs = append(jobs, chaos.Job{Mix: t.Mix, Seed: o.first + i})
+			jobs = append(jobs, Job{Mix: t.Mix, Seed: o.first + i})
 		}
-		whole := chaos.Suite{Programs: o.programs, Workers: min(o.workers, len(jobs)), Dir: o.dir, Enough: 1}
-		whole.Each = func(r chaos.Result) { say(out, o, r) }
+		whole := Suite{Programs: o.programs, Workers: min(o.workers, len(jobs)), Dir: o.dir, Enough: 1}
+		whole.Each = func(r Result) { say(out, o, r) }
 		results, err := whole.Run(ctx, jobs)
 		if err != nil {
 			return false, err
@@ -46,7 +44,7 @@ func twins(ctx context.Context, o options, out io.Writer) (bool, error) {
 		if results, err = lame.Run(ctx, jobs); err != nil {
 			return false, err
 		}
-		caught := slices.IndexFunc(results, func(r chaos.Result) bool { return len(r.Violations) > 0 })
+		caught := slices.IndexFunc(results, func(r Result) bool { return len(r.Violations) > 0 })
 		switch {
 		case !held:
 			_, _ = fmt.Fprintf(out, "%-15s the same runs do not hold with the protection on\n", t.Name)
@@ -73,7 +71,7 @@ func twins(ctx context.Context, o options, out io.Writer) (bool, error) {
 }
 
 // counts is in how many runs each check was violated.
-func counts(results []chaos.Result) string {
+func counts(results []Result) string {
 	by, some := map[string]int{}, 0
 	for _, r := range results {
 		if len(r.Violations) > 0 {
@@ -90,10 +88,10 @@ func counts(results []chaos.Result) string {
 	return strings.Join(words, ", ")
 }
 
-func failed(r chaos.Result) bool { return len(r.Violations) > 0 || r.Err != nil }
+func failed(r Result) bool { return len(r.Violations) > 0 || r.Err != nil }
 
 // first is the first violation, in one line.
-func first(list []chaos.Violation) string {
+func first(list []Violation) string {
 	line, _, _ := strings.Cut(list[0].String(), "\n")
 	return line[:min(len(line), 200)]
 }

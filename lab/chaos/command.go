@@ -1,29 +1,24 @@
-// Command chaos runs the chaos suite (docs/evidence.md).
-package main
+package chaos
 
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"maps"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
-
-	"github.com/spf13/pflag"
-
-	"github.com/carve-ipam/carve/lab/chaos"
 )
 
-func main() { os.Exit(run(os.Args[1:], os.Stdout)) }
+// Run is the command. What does not hold, and what could not be run, is an error.
+func Run(ctx context.Context, args []string) error { return command(ctx, args, os.Stdout) }
 
 type options struct {
-	programs chaos.Binaries
+	programs Binaries
 	twins    bool
 	all      bool
 	only     string
@@ -35,11 +30,10 @@ type options struct {
 	verbose  bool
 }
 
-func (o *options) flags() *pflag.FlagSet {
-	f := pflag.NewFlagSet("chaos", pflag.ContinueOnError)
-	f.SortFlags = false
+func (o *options) flags() *flag.FlagSet {
+	f := flag.NewFlagSet("chaos", flag.ContinueOnError)
 	f.StringVar(&o.programs.Server, "server", "bin/server", "the server to test; with --twins, one that was built with -tags carvetwin")
-	f.StringVar(&o.programs.Skewed, "skewed", "bin/skewed/server", "the same server, built so that its clock can be off (tools/skewclock)")
+	f.StringVar(&o.programs.Skewed, "skewed", "bin/skewed/server", "the same server, built so that its clock can be off (package skew)")
 	f.StringVar(&o.programs.Ipamctl, "ipamctl", "bin/ipamctl", "the program that migrates and audits")
 	f.IntVar(&o.seeds, "seeds", 20, "how many seeds")
 	f.Uint64Var(&o.first, "first", 1, "the first of them")
@@ -53,18 +47,11 @@ func (o *options) flags() *pflag.FlagSet {
 	return f
 }
 
-// run answers the exit code: 0 when everything holds, 1 when something was violated, 2 when the suite could not be run.
-func run(args []string, out io.Writer) int {
+func command(ctx context.Context, args []string, out io.Writer) error {
 	var o options
 	if err := o.flags().Parse(args); err != nil {
-		if errors.Is(err, pflag.ErrHelp) {
-			return 0
-		}
-		_, _ = fmt.Fprintln(out, "chaos:", err)
-		return 2
+		return err
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
 	began := time.Now()
 	do := suite
 	if o.twins {
@@ -74,12 +61,11 @@ func run(args []string, out io.Writer) int {
 	_, _ = fmt.Fprintf(out, "took %.0f s\n", time.Since(began).Seconds())
 	switch {
 	case err != nil:
-		_, _ = fmt.Fprintln(out, "chaos: the suite could not be run:", err)
-		return 2
+		return fmt.Errorf("the suite could not be run: %w", err)
 	case !held:
-		return 1
+		return errors.New("not everything held, or not enough was judged")
 	}
-	return 0
+	return nil
 }
 
 // sayEvery is after how many seeds a long run says how far it is.
@@ -87,24 +73,24 @@ const sayEvery = 50
 
 // suite runs the mixes in turn, a seed each.
 func suite(ctx context.Context, o options, out io.Writer) (bool, error) {
-	mixes := chaos.Mixes()
+	mixes := Mixes()
 	if o.only != "" {
-		mixes = slices.DeleteFunc(mixes, func(m chaos.Mix) bool { return m.Name != o.only })
+		mixes = slices.DeleteFunc(mixes, func(m Mix) bool { return m.Name != o.only })
 		if len(mixes) == 0 {
 			return false, fmt.Errorf("there is no mix %q", o.only)
 		}
 	}
-	var jobs []chaos.Job
+	var jobs []Job
 	for i := range uint64(o.seeds) { //nolint:gosec // a count
 		seed := o.first + i
-		jobs = append(jobs, chaos.Job{Mix: mixes[seed%uint64(len(mixes))], Seed: seed})
+		jobs = append(jobs, Job{Mix: mixes[seed%uint64(len(mixes))], Seed: seed})
 	}
 	if o.seed >= 0 {
 		seed := uint64(o.seed)
-		jobs = []chaos.Job{{Mix: mixes[seed%uint64(len(mixes))], Seed: seed}}
+		jobs = []Job{{Mix: mixes[seed%uint64(len(mixes))], Seed: seed}}
 	}
 	done, bad, began := 0, 0, time.Now()
-	s := chaos.Suite{Programs: o.programs, Workers: min(o.workers, len(jobs)), Dir: o.dir, Each: func(r chaos.Result) {
+	s := Suite{Programs: o.programs, Workers: min(o.workers, len(jobs)), Dir: o.dir, Each: func(r Result) {
 		say(out, o, r)
 		if done++; failed(r) {
 			bad++
@@ -121,7 +107,7 @@ func suite(ctx context.Context, o options, out io.Writer) (bool, error) {
 }
 
 // say prints a run that failed, or every one.
-func say(out io.Writer, o options, r chaos.Result) {
+func say(out io.Writer, o options, r Result) {
 	if !failed(r) && !o.verbose {
 		return
 	}
@@ -140,19 +126,19 @@ func say(out io.Writer, o options, r chaos.Result) {
 }
 
 // again is how to run a seed once more.
-func again(o options, r chaos.Result) string {
+func again(o options, r Result) string {
 	switch {
 	case o.twins:
-		return fmt.Sprintf("make chaos-twins CHAOSFLAGS='--mix=%s --first=%d'", r.Mix, r.Seed)
+		return fmt.Sprintf("make chaos-twins FLAGS='--mix=%s --first=%d'", r.Mix, r.Seed)
 	case o.only != "":
-		return fmt.Sprintf("make chaos SEED=%d CHAOSFLAGS=--mix=%s", r.Seed, r.Mix)
+		return fmt.Sprintf("make chaos FLAGS='--seed=%d --mix=%s'", r.Seed, r.Mix)
 	default:
-		return fmt.Sprintf("make chaos SEED=%d", r.Seed)
+		return fmt.Sprintf("make chaos FLAGS=--seed=%d", r.Seed)
 	}
 }
 
 // total prints the figures of all runs, and answers whether everything held and was judged.
-func total(out io.Writer, jobs []chaos.Job, results []chaos.Result) bool {
+func total(out io.Writer, jobs []Job, results []Result) bool {
 	tally := map[string]int{}
 	operations, judged, unjudged, bad := 0, 0, 0, len(jobs)-len(results)
 	var requests int64

@@ -1,4 +1,4 @@
-package main
+package rivals
 
 import (
 	"context"
@@ -11,8 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/carve-ipam/carve/lab/tool"
 )
 
 // options are the flags.
@@ -29,8 +27,6 @@ type options struct {
 	data  string
 	json  string
 }
-
-func main() { tool.Main("compare", run) }
 
 func parse(args []string) (options, error) {
 	var o options
@@ -61,7 +57,8 @@ func parse(args []string) (options, error) {
 	return o, err
 }
 
-func run(ctx context.Context, args []string) (err error) {
+// Run is the command.
+func Run(ctx context.Context, args []string) (err error) {
 	o, err := parse(args)
 	if err != nil {
 		return err

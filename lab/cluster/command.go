@@ -1,4 +1,4 @@
-// Command crdbcluster runs a command on a CockroachDB cluster of its own: three nodes on loopback, each in a region, in memory. It is what
+// Package cluster runs a command on a CockroachDB cluster of its own: three nodes on loopback, each in a region, in memory. It is what
 // `make test-crdb-cluster` runs. The command runs once for each node, with its address in the environment:
 //
 //	CRDB_URL           the node that the command is to talk to
@@ -6,9 +6,8 @@
 //	CARVE_TEST_ENGINE  cockroach
 //
 // Whatever happens, every process that was started here is stopped before the program ends: SIGTERM by its id, and SIGKILL after a minute.
-// The exit code is the first command's that was not 0, 1 when the cluster itself failed, 2 when there is
-// no CockroachDB to start.
-package main
+// A command that fails does not keep the others from running.
+package cluster
 
 import (
 	"context"
@@ -17,7 +16,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -27,74 +25,65 @@ import (
 // regions of the cluster. The first is the one that the database tests have their rows in.
 var regions = []string{"local", "east", "west"}
 
-func main() {
-	bin := flag.String("cockroach", "cockroach", "the `PROGRAM` to start, by path or name")
-	first := flag.String("first", "", "shell `COMMAND` to run on the first node")
-	others := flag.String("others", "", "shell `COMMAND` to run on each of the others; empty: the first's")
-	flag.Parse()
-	if *first == "" || flag.NArg() > 0 {
-		flag.Usage()
-		os.Exit(2)
+// Run is the command.
+func Run(ctx context.Context, args []string) error {
+	f := flag.NewFlagSet("cluster", flag.ContinueOnError)
+	bin := f.String("cockroach", "cockroach", "the `PROGRAM` to start, by path or name")
+	first := f.String("first", "", "shell `COMMAND` to run on the first node")
+	others := f.String("others", "", "shell `COMMAND` to run on each of the others; empty: the first's")
+	if err := f.Parse(args); err != nil {
+		return err
+	}
+	if *first == "" || f.NArg() > 0 {
+		return errors.New("there are flags only, and -first says what is run")
 	}
 	if *others == "" {
 		*others = *first
 	}
-	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code, err := run(ctx, *bin, []string{*first, *others, *others}, answers)
-	cancel()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "crdbcluster:", err)
-	}
-	os.Exit(code)
+	return run(ctx, *bin, []string{*first, *others, *others}, answers)
 }
 
 const startLimit = 3 * time.Minute
 
 // run starts the cluster, runs a command on each node, and stops what it started. await waits until a node answers.
-func run(ctx context.Context, bin string, commands []string, await waiter) (code int, err error) {
+func run(ctx context.Context, bin string, commands []string, await waiter) (err error) {
 	if bin, err = exec.LookPath(bin); err != nil {
-		return 2, fmt.Errorf("no CockroachDB: %w", err)
+		return fmt.Errorf("no CockroachDB: %w", err)
 	}
 	if bin, err = filepath.Abs(bin); err != nil { // the nodes work in a directory of their own
-		return 2, err
+		return err
 	}
 	dir, err := os.MkdirTemp("", "carve-crdb-")
 	if err != nil {
-		return 1, err
+		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	c := &cluster{bin: bin, dir: dir}
-	defer func() {
-		if stopped := c.stop(); stopped != nil {
-			code, err = max(code, 1), errors.Join(err, stopped)
-		}
-	}()
+	defer func() { err = errors.Join(err, c.stop()) }()
 	starting, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
 	if err := c.start(starting, regions, await); err != nil {
-		return 1, fmt.Errorf("%w\n%s", err, c.logs())
+		return fmt.Errorf("%w\n%s", err, c.logs())
 	}
 	for i, n := range c.nodes {
-		fmt.Fprintf(os.Stderr, "crdbcluster: through the node in %s: %s\n", n.region, commands[i])
+		fmt.Fprintf(os.Stderr, "cluster: through the node in %s: %s\n", n.region, commands[i])
 		command := exec.CommandContext(ctx, "sh", "-c", commands[i]) //nolint:gosec // whoever calls says what is to be run
 		command.Cancel = func() error { return command.Process.Signal(syscall.SIGTERM) }
 		command.WaitDelay = stopLimit
 		command.Stdout, command.Stderr = os.Stdout, os.Stderr
 		command.Env = append(os.Environ(), "CARVE_TEST_ENGINE=cockroach", "CRDB_URL="+n.url(), "CRDB_URLS="+c.urls())
-		switch failed := command.Run(); {
-		case ctx.Err() != nil:
-			return 1, ctx.Err()
-		case failed != nil:
-			code = max(code, 1)
-			if command.ProcessState != nil && code == 1 {
-				code = max(command.ProcessState.ExitCode(), 1)
-			}
+		failed := command.Run()
+		if ctx.Err() != nil {
+			return ctx.Err()
 		}
-		if err := c.alive(); err != nil {
-			return max(code, 1), fmt.Errorf("%w\n%s", err, c.logs())
+		if failed != nil {
+			err = errors.Join(err, fmt.Errorf("through the node in %s: %w", n.region, failed))
+		}
+		if dead := c.alive(); dead != nil {
+			return errors.Join(err, fmt.Errorf("%w\n%s", dead, c.logs()))
 		}
 	}
-	return code, nil
+	return err
 }
 
 // urls are all nodes, for tests that need more than one.

@@ -1,9 +1,9 @@
-// Command rolling restarts three servers one after another while k6's 64 clients claim and release through a load balancer, and judges what
+// Package rolling restarts three servers one after another while k6's 64 clients claim and release through a load balancer, and judges what
 // the clients were told: no request may fail, no block may be lost or given twice, and the data must audit clean. See docs/evidence.md.
 //
 // The balancer does what a Kubernetes Service does with a Deployment that surges: connections go to servers that were ready when they were
 // last asked, a new server takes part when it is ready, and one that is stopped is noticed when it is asked again.
-package main
+package rolling
 
 import (
 	"context"
@@ -35,9 +35,8 @@ type options struct {
 	probe           time.Duration
 }
 
-func main() {
-	tool.Main("rolling", func(ctx context.Context, args []string) error { return run(ctx, args, os.Stdout) })
-}
+// Run is the command.
+func Run(ctx context.Context, args []string) error { return run(ctx, args, os.Stdout) }
 
 func parse(args []string) (o options, err error) {
 	f := flag.NewFlagSet("rolling", flag.ContinueOnError)

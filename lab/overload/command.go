@@ -1,7 +1,7 @@
-// Command overload shows what the server does when it is asked for more than it can: it starts the real server with its embedded database as
+// Package overload shows what the server does when it is asked for more than it can: it starts the real server with its embedded database as
 // a process of its own, measures what it can serve, and then sends requests at a quarter to four times that rate, whether or not it
 // keeps up. It also reads how much memory the server's process has with many idle and many active connections. See docs/evidence.md.
-package main
+package overload
 
 import (
 	"context"
@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/carve-ipam/carve/lab/procstat"
-	"github.com/carve-ipam/carve/lab/tool"
 )
 
 // options are the flags.
@@ -35,8 +34,6 @@ type options struct {
 	saturation  float64
 	steps       []float64
 }
-
-func main() { tool.Main("overload", run) }
 
 func parse(args []string) (options, error) {
 	o := options{steps: []float64{0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4}}
@@ -77,7 +74,8 @@ func parse(args []string) (options, error) {
 	return o, nil
 }
 
-func run(ctx context.Context, args []string) (err error) {
+// Run is the command.
+func Run(ctx context.Context, args []string) (err error) {
 	o, err := parse(args)
 	if err != nil {
 		return err

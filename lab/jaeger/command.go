@@ -1,6 +1,6 @@
-// Command jaegerwitness asks somebody else what Carve's traces say: it starts Jaeger and the real server on loopback, makes claims, and
+// Package jaeger asks somebody else what Carve's traces say: it starts Jaeger and the real server on loopback, makes claims, and
 // reads their traces back from Jaeger's own interface. See docs/telemetry.md.
-package main
+package jaeger
 
 import (
 	"context"
@@ -15,9 +15,8 @@ import (
 // limit bounds the whole run.
 const limit = 3 * time.Minute
 
-func main() { tool.Main("jaegerwitness", run) }
-
-func run(ctx context.Context, args []string) (err error) {
+// Run is the command.
+func Run(ctx context.Context, args []string) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	f := flag.NewFlagSet("jaegerwitness", flag.ContinueOnError)
