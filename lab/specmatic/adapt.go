@@ -45,11 +45,11 @@ var leftOut = []string{
 
 // adaptations say what Specmatic cannot do, or cannot know.
 var adaptations = []string{
-	"examples of requests and answers: left out. They name things of other installations; internal/e2e sends each of them",
-	"dryRun: always true where there is one; it is added on the way to the server. Tests do not build on each other, so each finds what the ones before found; internal/conform writes",
-	"If-None-Match, and If-Match of PUT: left out. What they are answered depends on what is there; internal/conform knows that",
+	"examples of requests and answers: left out. They name things of other installations; lab/e2e sends each of them",
+	"dryRun: always true where there is one; it is added on the way to the server. Tests do not build on each other, so each finds what the ones before found; lab/conform writes",
+	"If-None-Match, and If-Match of PUT: left out. What they are answered depends on what is there; lab/conform knows that",
 	"names in paths: those of things that exist, idle ones for DELETE. Specmatic would make them up and get 404",
-	"If-Match: always *. Specmatic knows no ETag; internal/conform sends right, stale and malformed ones",
+	"If-Match: always *. Specmatic knows no ETag; lab/conform sends right, stale and malformed ones",
 	"PUT: one of 200 and 201. Which one is due is a matter of what exists, and Specmatic expects both",
 	"references and regions in bodies: names of what exists",
 	"generateName, and all but one of cidr, address, parentRef, poolRef and the like: left out. A schema does not say that they exclude each other",
