@@ -20,6 +20,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/carve-ipam/carve/lab/tool"
 )
 
 // regions of the cluster. The first is the one that the database tests have their rows in.
@@ -31,11 +33,11 @@ func Run(ctx context.Context, args []string) error {
 	bin := f.String("cockroach", "cockroach", "the `PROGRAM` to start, by path or name")
 	first := f.String("first", "", "shell `COMMAND` to run on the first node")
 	others := f.String("others", "", "shell `COMMAND` to run on each of the others; empty: the first's")
-	if err := f.Parse(args); err != nil {
+	if err := tool.Parse(f, args); err != nil {
 		return err
 	}
-	if *first == "" || f.NArg() > 0 {
-		return errors.New("there are flags only, and -first says what is run")
+	if *first == "" {
+		return errors.New("-first says what is run")
 	}
 	if *others == "" {
 		*others = *first

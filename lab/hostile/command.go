@@ -5,7 +5,6 @@ package hostile
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -16,6 +15,7 @@ import (
 	"time"
 
 	"github.com/carve-ipam/carve/lab/procstat"
+	"github.com/carve-ipam/carve/lab/tool"
 )
 
 // options are the flags.
@@ -49,11 +49,8 @@ func parse(args []string) (options, error) {
 	f.IntVar(&o.idle, "idle", 10_000, "connections of the attack that keeps idle ones")
 	f.IntVar(&o.slow, "slow", 2_000, "connections of each attack that is slow")
 	f.Int64Var(&o.memory, "memory", 640, "megabytes that the server's process may take")
-	if err := f.Parse(args); err != nil {
+	if err := tool.Parse(f, args); err != nil {
 		return o, err
-	}
-	if f.NArg() > 0 {
-		return o, fmt.Errorf("unexpected argument %q: there are flags only, as -name=value", f.Arg(0))
 	}
 	if o.time <= 0 || o.alone <= 0 || o.rate <= 0 || o.rounds < 1 || o.idle < 1 || o.slow < 1 || o.memory < 1 {
 		return o, errors.New("-time, -alone, -rate, -rounds, -idle, -slow and -memory must be positive")
@@ -98,11 +95,7 @@ func Run(ctx context.Context, args []string) (err error) {
 	}
 	r.sum()
 	_, _ = fmt.Fprint(os.Stdout, r.table())
-	text, err := json.MarshalIndent(r, "", "  ")
-	if err != nil {
-		return err
-	}
-	return errors.Join(os.WriteFile(o.json, append(text, '\n'), 0o600), r.verdict())
+	return errors.Join(tool.Save(o.json, r), r.verdict())
 }
 
 // measure has the load alone, then the attack beside it, and reads what the server took.

@@ -23,7 +23,7 @@ func Run(ctx context.Context, args []string) (err error) {
 	jaeger := f.String("jaeger", "bin/jaeger", "Jaeger's program, all-in-one")
 	server := f.String("server", "bin/server", "the server's program")
 	claims := f.Int("claims", 64, "claims that are made at once, to be served in groups")
-	if err := f.Parse(args); err != nil {
+	if err := tool.Parse(f, args); err != nil {
 		return err
 	}
 	data, err := tool.TempDir("carve-witness-")

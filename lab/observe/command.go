@@ -12,6 +12,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"time"
+
+	"github.com/carve-ipam/carve/lab/tool"
 )
 
 const (
@@ -36,7 +38,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	f.StringVar(&o.ipamctl, "ipamctl", "bin/ipamctl", "the program that migrates")
 	f.DurationVar(&o.duration, "time", 40*time.Second, "how long the servers are loaded")
 	f.BoolVar(&o.rulesOnly, "rules-only", false, "check the rules and run their tests, and no more")
-	if err := f.Parse(args); err != nil {
+	if err := tool.Parse(f, args); err != nil {
 		return err
 	}
 	rules, err := readRules(rulesFile)

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/carve-ipam/carve/lab/procstat"
+	"github.com/carve-ipam/carve/lab/tool"
 )
 
 // options are the flags.
@@ -62,11 +63,8 @@ func parse(args []string) (options, error) {
 		}
 		return nil
 	})
-	if err := f.Parse(args); err != nil {
+	if err := tool.Parse(f, args); err != nil {
 		return o, err
-	}
-	if f.NArg() > 0 {
-		return o, fmt.Errorf("unexpected argument %q: there are flags only, as -name=value", f.Arg(0))
 	}
 	if o.time <= 0 || o.patience <= 0 || o.closed < 1 || o.connections < 1 || o.pools < 1 || o.pools > maxPools {
 		return o, errors.New("-time, -patience, -clients and -connections must be positive, -pools 1 to 16")

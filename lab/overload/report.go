@@ -1,7 +1,6 @@
 package overload
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"runtime"
@@ -9,6 +8,7 @@ import (
 	"time"
 
 	"github.com/carve-ipam/carve/lab/latency"
+	"github.com/carve-ipam/carve/lab/tool"
 )
 
 // report is what comes out.
@@ -86,11 +86,7 @@ func (r report) write(path string) error {
 	if _, err := os.Stdout.WriteString(text.String()); err != nil {
 		return err
 	}
-	raw, err := json.MarshalIndent(r, "", "  ")
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(path, append(raw, '\n'), 0o600)
+	return tool.Save(path, r)
 }
 
 // milliseconds is what so many percent of times did not exceed.

@@ -13,10 +13,10 @@ import (
 	"github.com/carve-ipam/carve/internal/crdb"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/tenancy"
+	"github.com/carve-ipam/carve/lab/postgres"
 )
 
 const (
-	region = "local"
 	// connections is the server's default, whatever the number of clients.
 	connections = 16
 	poolName    = "pool"
@@ -36,7 +36,7 @@ func openCarve(ctx context.Context, db *database, c cell) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := db.settle(ctx, f.name); err != nil {
+	if err := db.Settle(ctx, f.name); err != nil {
 		return nil, errors.Join(err, f.close())
 	}
 	next := newNames(c.clients)
@@ -58,7 +58,7 @@ func openCarve(ctx context.Context, db *database, c cell) (*session, error) {
 func newCarved(ctx context.Context, db *database, c cell) (*carved, error) {
 	seed := fmt.Sprintf("carve_%d_%d", c.contestant.bits, c.held)
 	if !db.seeded[seed] {
-		f, err := openCarved(ctx, db, carveTemplate, c.contestant.bits)
+		f, err := openCarved(ctx, db, postgres.Carve, c.contestant.bits)
 		if err != nil {
 			return nil, err
 		}
@@ -68,7 +68,7 @@ func newCarved(ctx context.Context, db *database, c cell) (*carved, error) {
 			err = db.keep(ctx, f.name, seed)
 		}
 		if err != nil {
-			return nil, errors.Join(err, db.drop(f.name))
+			return nil, errors.Join(err, db.Drop(f.name))
 		}
 	}
 	return openCarved(ctx, db, seed, c.contestant.bits)
@@ -76,7 +76,7 @@ func newCarved(ctx context.Context, db *database, c cell) (*carved, error) {
 
 func openCarved(ctx context.Context, db *database, template string, bits int) (_ *carved, err error) {
 	f := &carved{db: db, bits: bits}
-	if f.name, err = db.copyOf(ctx, template); err != nil {
+	if f.name, err = db.Copy(ctx, template); err != nil {
 		return nil, err
 	}
 	defer func() {
@@ -84,10 +84,10 @@ func openCarved(ctx context.Context, db *database, template string, bits int) (_
 			err = errors.Join(err, f.close())
 		}
 	}()
-	if f.store, err = crdb.Open(ctx, db.dsn(f.name), crdb.Options{Region: region, MaxConnections: connections}); err != nil {
+	if f.store, err = crdb.Open(ctx, db.DSN(f.name), crdb.Options{Region: postgres.Region, MaxConnections: connections}); err != nil {
 		return nil, err
 	}
-	f.service = alloc.New(f.store, alloc.Options{Region: region})
+	f.service = alloc.New(f.store, alloc.Options{Region: postgres.Region})
 	return f, f.service.EnsurePlatform(ctx)
 }
 
@@ -137,10 +137,10 @@ func (f *carved) claim(pool, name string) ipam.Claim {
 
 // audit holds the data to every invariant. Its joins need to know how large the tables have become, or they take minutes.
 func (f *carved) audit(ctx context.Context) error {
-	if err := f.db.settle(ctx, f.name); err != nil {
+	if err := f.db.Settle(ctx, f.name); err != nil {
 		return err
 	}
-	report, err := crdb.Audit(ctx, f.db.dsn(f.name))
+	report, err := crdb.Audit(ctx, f.db.DSN(f.name))
 	if err == nil && len(report.Findings) > 0 {
 		err = fmt.Errorf("the audit has %d findings, the first: %+v", len(report.Findings), report.Findings[0])
 	}
@@ -151,7 +151,7 @@ func (f *carved) close() error {
 	if f.store != nil {
 		f.store.Close()
 	}
-	return f.db.drop(f.name)
+	return f.db.Drop(f.name)
 }
 
 func asAdmin(ctx context.Context) context.Context {

@@ -13,7 +13,7 @@ func openCarveBatch(ctx context.Context, db *database, c cell) (*session, error)
 	if err != nil {
 		return nil, err
 	}
-	if err := db.settle(ctx, f.name); err != nil {
+	if err := db.Settle(ctx, f.name); err != nil {
 		return nil, errors.Join(err, f.close())
 	}
 	next := newNames(c.clients)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/carve-ipam/carve/internal/app"
 	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/lab/postgres"
 )
 
 const claimsPath = "/v1/projects/" + ipam.PlatformProject + "/claims"
@@ -35,8 +36,8 @@ func serveCarved(ctx context.Context, db *database, c cell) (_ *served, err erro
 			err = errors.Join(err, s.close())
 		}
 	}()
-	dsn := db.dsn(f.name)
-	token, err := app.Bootstrap(ctx, dsn, region)
+	dsn := db.DSN(f.name)
+	token, err := app.Bootstrap(ctx, dsn, postgres.Region)
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +64,7 @@ func serveCarved(ctx context.Context, db *database, c cell) (_ *served, err erro
 
 // session is one whose clients post to a path, once the database is settled.
 func (s *served) session(ctx context.Context, path string, c cell, hand func(*poster) *session) (*session, error) {
-	if err := s.db.settle(ctx, s.name); err != nil {
+	if err := s.db.Settle(ctx, s.name); err != nil {
 		return nil, errors.Join(err, s.close())
 	}
 	p := newPoster(s.server.Addr(), path, s.token, c.clients)

@@ -6,11 +6,12 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/carve-ipam/carve/lab/tool"
 )
 
 // options are the flags.
@@ -43,11 +44,8 @@ func parse(args []string) (options, error) {
 	f.StringVar(&only, "only", "", "regular expression: measure these contestants alone")
 	f.StringVar(&o.data, "data", "bin/compare-data", "directory of the private database, made and removed; on the disk that is to be measured")
 	f.StringVar(&o.json, "json", "bin/compare.json", "where the result goes")
-	if err := f.Parse(args); err != nil {
+	if err := tool.Parse(f, args); err != nil {
 		return o, err
-	}
-	if f.NArg() > 0 {
-		return o, fmt.Errorf("unexpected argument %q: there are flags only, as -name=value", f.Arg(0))
 	}
 	if o.time <= 0 || o.warm < 0 || o.grace <= 0 {
 		return o, errors.New("-time and -grace must be positive, -warm not negative")
@@ -63,19 +61,16 @@ func Run(ctx context.Context, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(o.json), 0o750); err != nil {
-		return err
-	}
 	db, err := startDatabase(ctx, o.data)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, db.close()) }()
+	defer func() { err = errors.Join(err, db.Close()) }()
 	results, err := compare(ctx, db, o)
 	if err != nil {
 		return err
 	}
-	if err := writeReport(o.json, db.machine, o, results); err != nil {
+	if err := writeReport(o.json, db.Machine, o, results); err != nil {
 		return err
 	}
 	return verdict(results)

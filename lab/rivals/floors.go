@@ -137,12 +137,12 @@ func openTables(ctx context.Context, db *database, c cell, schema string, seed f
 	if err != nil {
 		return nil, nil, err
 	}
-	done := func() error { return db.drop(name) }
+	done := func() error { return db.Drop(name) }
 	pool, err := db.pool(ctx, name, c.clients)
 	if err != nil {
 		return nil, nil, errors.Join(err, done())
 	}
-	done = func() error { pool.Close(); return db.drop(name) }
+	done = func() error { pool.Close(); return db.Drop(name) }
 	if _, err := pool.Exec(ctx, schema); err != nil {
 		return nil, nil, errors.Join(err, done())
 	}
@@ -151,7 +151,7 @@ func openTables(ctx context.Context, db *database, c cell, schema string, seed f
 			return nil, nil, errors.Join(err, done())
 		}
 	}
-	if err := db.settle(ctx, name); err != nil {
+	if err := db.Settle(ctx, name); err != nil {
 		return nil, nil, errors.Join(err, done())
 	}
 	return pool, done, nil

@@ -3,6 +3,8 @@ package rivals
 import (
 	"fmt"
 	"strconv"
+
+	"github.com/carve-ipam/carve/lab/tabular"
 )
 
 // goal is one that Carve was set, and what came of it in this run. Whether it is reached is information: it makes no run fail.
@@ -110,7 +112,7 @@ func goalTable(goals []goal) string {
 		if g.Reached {
 			reached = "yes"
 		}
-		lines = append(lines, []string{g.Name, clients, figure(g.Measured), bound + strconv.FormatFloat(g.Limit, 'g', -1, 64), reached})
+		lines = append(lines, []string{g.Name, clients, tabular.Figure(g.Measured), bound + strconv.FormatFloat(g.Limit, 'g', -1, 64), reached})
 	}
-	return fmt.Sprintf("\nGoals that this run decides:\n\n%s", markdown(lines, 1))
+	return fmt.Sprintf("\nGoals that this run decides:\n\n%s", tabular.Table(lines, 1))
 }

@@ -106,8 +106,8 @@ func openGoIPAM(ctx context.Context, db *database, prefix storedPrefix, children
 	if err != nil {
 		return nil, nil, err
 	}
-	done := func() error { return db.drop(name) } // its storage cannot be closed; this ends its sessions
-	dir, port, user := db.socket()
+	done := func() error { return db.Drop(name) } // its storage cannot be closed; this ends its sessions
+	dir, port, user := db.Socket()
 	// Its URL has no place for the directory of a socket; its driver looks here when the URL names no host.
 	if err := os.Setenv("PGHOST", dir); err != nil {
 		return nil, nil, errors.Join(err, done())
@@ -122,10 +122,10 @@ func openGoIPAM(ctx context.Context, db *database, prefix storedPrefix, children
 		err = manager.Load(ctx, string(dump))
 	}
 	if err == nil {
-		err = storeChildren(ctx, db.dsn(name), children)
+		err = storeChildren(ctx, db.DSN(name), children)
 	}
 	if err == nil {
-		err = db.settle(ctx, name)
+		err = db.Settle(ctx, name)
 	}
 	if err != nil {
 		return nil, nil, errors.Join(err, done())

@@ -1,12 +1,15 @@
 package rivals
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"strconv"
 	"strings"
+
+	"github.com/carve-ipam/carve/lab/postgres"
+	"github.com/carve-ipam/carve/lab/tabular"
+	"github.com/carve-ipam/carve/lab/tool"
 )
 
 // compareWithCarve puts Carve's rate in the same cell beside everybody's.
@@ -36,8 +39,8 @@ func compareWithCarve(results []*result) {
 
 var columns = []string{"contestant", "clients", "held", "per second", "of", "p50 ms", "p95 ms", "p99 ms", "errors", "cut off", "retries", "doubles", "Carve in process ×", "Carve HTTP ×"}
 
-// table is one line for each cell, in Markdown.
-func table(results []*result) string {
+// inTable is one line for each cell, in Markdown.
+func inTable(results []*result) string {
 	lines := [][]string{columns}
 	for _, r := range results {
 		held := strconv.Itoa(r.Held)
@@ -48,12 +51,12 @@ func table(results []*result) string {
 		if r.Skipped != "" {
 			line = append(line, "skipped", r.things(), "", "", "", "", "", "", "", "", "")
 		} else {
-			line = append(line, figure(r.Rate), r.things(), figure(r.P50), figure(r.P95), figure(r.P99), strconv.Itoa(r.Errors), strconv.Itoa(r.CutOff), strconv.FormatInt(r.Retries, 10), strconv.Itoa(r.Doubles),
+			line = append(line, tabular.Figure(r.Rate), r.things(), tabular.Figure(r.P50), tabular.Figure(r.P95), tabular.Figure(r.P99), strconv.Itoa(r.Errors), strconv.Itoa(r.CutOff), strconv.FormatInt(r.Retries, 10), strconv.Itoa(r.Doubles),
 				ratio(r.InProcess), ratio(r.OverHTTP))
 		}
 		lines = append(lines, line)
 	}
-	return markdown(lines, 1)
+	return tabular.Table(lines, 1)
 }
 
 // things is what a rate counts.
@@ -72,22 +75,11 @@ func (r *result) things() string {
 	}
 }
 
-func figure(v float64) string {
-	switch {
-	case v >= 100:
-		return strconv.FormatFloat(v, 'f', 0, 64)
-	case v >= 10:
-		return strconv.FormatFloat(v, 'f', 1, 64)
-	default:
-		return strconv.FormatFloat(v, 'f', 2, 64)
-	}
-}
-
 func ratio(v float64) string {
 	if v == 0 {
 		return ""
 	}
-	return figure(v)
+	return tabular.Figure(v)
 }
 
 // notes say what the table has no room for: why cells were skipped, the first error of those that have any, doubles in words.
@@ -127,25 +119,22 @@ func (r *result) line() string {
 		return fmt.Sprintf("%-27s %2d clients %5d held: skipped: %s", r.Contestant, r.Clients, r.Held, brief(r.Skipped))
 	}
 	return fmt.Sprintf("%-27s %2d clients %5d held: %8s %s/s  p50 %s ms  p95 %s ms  p99 %s ms  %d errors  %d cut off  %d doubles %s",
-		r.Contestant, r.Clients, r.Held, figure(r.Rate), r.things(), figure(r.P50), figure(r.P95), figure(r.P99), r.Errors, r.CutOff, r.Doubles, brief(r.Broken))
+		r.Contestant, r.Clients, r.Held, tabular.Figure(r.Rate), r.things(), tabular.Figure(r.P50), tabular.Figure(r.P95), tabular.Figure(r.P99), r.Errors, r.CutOff, r.Doubles, brief(r.Broken))
 }
 
-func writeReport(path string, m machine, o options, results []*result) error {
+func writeReport(path string, m postgres.Machine, o options, results []*result) error {
 	reached := goalsOf(results)
-	text, err := json.MarshalIndent(struct {
-		Machine machine   `json:"machine"`
-		Seconds float64   `json:"secondsPerCell"`
-		Cells   []*result `json:"cells"`
-		Goals   []goal    `json:"goals"`
-	}{m, o.time.Seconds(), results, reached}, "", "  ")
+	err := tool.Save(path, struct {
+		Machine postgres.Machine `json:"machine"`
+		Seconds float64          `json:"secondsPerCell"`
+		Cells   []*result        `json:"cells"`
+		Goals   []goal           `json:"goals"`
+	}{m, o.time.Seconds(), results, reached})
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(path, append(text, '\n'), 0o600); err != nil {
-		return err
-	}
 	_, err = fmt.Fprintf(os.Stdout, "%d CPUs, generator and database on the same; PostgreSQL %s, fsync %s; %s a cell\n\n%s\n%s%s%s",
-		m.CPUs, m.PostgreSQL, m.FSync, o.time, table(results), legend, notes(results), goalTable(reached))
+		m.CPUs, m.PostgreSQL, m.FSync, o.time, inTable(results), legend, notes(results), goalTable(reached))
 	return err
 }
 

@@ -16,14 +16,14 @@ type spent struct {
 }
 
 func (d *database) spent(ctx context.Context) (s spent, err error) {
-	if err := d.admin.QueryRow(ctx, "SELECT (pg_current_wal_insert_lsn() - '0/0')::BIGINT").Scan(&s.wal); err != nil {
+	if err := d.Admin.QueryRow(ctx, "SELECT (pg_current_wal_insert_lsn() - '0/0')::BIGINT").Scan(&s.wal); err != nil {
 		return s, err
 	}
 	if s.cpu, err = procstat.Self(); err != nil {
 		return s, err
 	}
 	var backend int
-	if err := d.admin.QueryRow(ctx, "SELECT pg_backend_pid()").Scan(&backend); err != nil {
+	if err := d.Admin.QueryRow(ctx, "SELECT pg_backend_pid()").Scan(&backend); err != nil {
 		return s, err
 	}
 	all, err := procstat.ReadTimes()

@@ -50,11 +50,11 @@ func parse(args []string) (o options, err error) {
 	f.DurationVar(&o.duration, "time", 45*time.Second, "how long the load goes on; all restarts must fit in")
 	f.DurationVar(&o.drain, "drain-delay", 3*time.Second, "the servers' --drain-delay")
 	f.DurationVar(&o.probe, "probe", time.Second, "how often the balancer asks each server whether it is ready")
-	if err := f.Parse(args); err != nil {
+	if err := tool.Parse(f, args); err != nil {
 		return o, err
 	}
-	if f.NArg() > 0 || o.replicas < 1 || o.rounds < 1 || o.clients < 1 || o.duration < time.Second || o.probe <= 0 {
-		return o, errors.New("there are flags only, and all of them are positive")
+	if o.replicas < 1 || o.rounds < 1 || o.clients < 1 || o.duration < time.Second || o.probe <= 0 {
+		return o, errors.New("all flags must be positive")
 	}
 	return o, nil
 }

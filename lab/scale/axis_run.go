@@ -34,7 +34,7 @@ func measureCell(ctx context.Context, db *database, a *axis, c cell, smallest *w
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, w.close()) }()
-	if err := db.settle(ctx, smallest.name); err != nil { // what the turns before left
+	if err := db.Settle(ctx, smallest.name); err != nil { // what the turns before left
 		return nil, err
 	}
 	got, err := measure(ctx, [2]*world{smallest, w}, o.operations, o.bounds)
@@ -64,7 +64,7 @@ func makeCell(ctx context.Context, db *database, a *axis, c cell, log *slog.Logg
 		return nil, nil, fmt.Errorf("axis %s, loading %s: %w", a.name, c.label, err)
 	}
 	r := &result{Axis: a.name, Cell: c.label, Shape: c.shape, Size: c.size, Seeded: time.Since(begin).Seconds()}
-	if err := db.admin.QueryRow(ctx, "SELECT pg_database_size($1) >> 20", w.name).Scan(&r.Megabytes); err != nil {
+	if err := db.Admin.QueryRow(ctx, "SELECT pg_database_size($1) >> 20", w.name).Scan(&r.Megabytes); err != nil {
 		return nil, nil, errors.Join(err, w.close())
 	}
 	log.InfoContext(ctx, "loaded", "axis", a.name, "cell", c.label, "seconds", int(r.Seeded), "megabytes", r.Megabytes)

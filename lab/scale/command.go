@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/carve-ipam/carve/lab/tool"
 )
 
 // options are the flags.
@@ -58,11 +60,8 @@ func parse(args []string, usage io.Writer) (options, error) {
 	f.StringVar(&o.data, "data", "bin/scale-data", "directory of the private database, made and removed; up to 15 GB")
 	f.StringVar(&o.json, "json", "bin/scale.json", "where the result goes")
 	f.StringVar(&o.plots, "plots", "docs/performance", "directory of the plots, one for each axis; empty: none")
-	if err := f.Parse(args); err != nil {
+	if err := tool.Parse(f, args); err != nil {
 		return o, err
-	}
-	if f.NArg() > 0 {
-		return o, fmt.Errorf("unexpected argument %q: there are flags only, as -name=value", f.Arg(0))
 	}
 	if o.bounds.operations < 1 || o.bounds.time <= 0 {
 		return o, errors.New("-ops and -time must be positive")
@@ -79,24 +78,18 @@ func Run(ctx context.Context, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(o.json), 0o750); err != nil {
-		return err
-	}
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
 	db, err := startDatabase(ctx, o.data, false)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, db.close()) }()
-	if db.machine.FSync != "on" || db.machine.SyncCommit != "on" {
-		return errors.New("the database does not write commits to the disk: no time measured on it would mean anything")
-	}
+	defer func() { err = errors.Join(err, db.Close()) }()
 	_, err = fmt.Fprintf(os.Stdout, "%d CPUs, caller and database on the same; PostgreSQL %s, fsync %s, shared_buffers %s; one client, in process. × is to the smallest cell of the axis, measured in turn.\n\n",
-		db.machine.CPUs, db.machine.PostgreSQL, db.machine.FSync, db.machine.Buffers)
+		db.Machine.CPUs, db.Machine.PostgreSQL, db.Machine.FSync, db.Machine.Buffers)
 	if err != nil {
 		return err
 	}
-	all := &report{Machine: db.machine, Operations: o.bounds.operations}
+	all := &report{Machine: db.Machine, Operations: o.bounds.operations}
 	begin := time.Now()
 	var broken []error
 	for _, a := range axes() {
@@ -113,7 +106,7 @@ func Run(ctx context.Context, args []string) (err error) {
 		}
 		all.Cells, all.Seconds = append(all.Cells, results...), time.Since(begin).Seconds()
 		broken = append(broken, verdict(results))
-		if err := errors.Join(show(a, results), all.save(o.json), o.plot(a, results)); err != nil {
+		if err := errors.Join(show(a, results), tool.Save(o.json, all), o.plot(a, results)); err != nil {
 			return err
 		}
 	}

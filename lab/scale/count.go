@@ -48,7 +48,7 @@ type meter struct {
 func (w *world) counting(ctx context.Context, ops []operation) (_ map[string]*counts, err error) {
 	w.store.Close()
 	defer func() { err = errors.Join(err, w.open(ctx)) }()
-	probe, err := pgx.Connect(ctx, w.db.dsn(w.name))
+	probe, err := pgx.Connect(ctx, w.db.DSN(w.name))
 	if err != nil {
 		return nil, err
 	}

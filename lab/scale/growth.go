@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/carve-ipam/carve/lab/tabular"
 )
 
 // line is one operation in one cell, beside the same in the smallest cell of the axis, measured in turn.
@@ -115,9 +117,9 @@ func tell(all []growth) string {
 		s := subject{g.Axis, g.Operation, g.What, g.Where}
 		if cells[s] == "" {
 			order = append(order, s)
-			cells[s] = figure(g.From) + " in the smallest"
+			cells[s] = tabular.Figure(g.From) + " in the smallest"
 		}
-		cells[s] += "; " + figure(g.To) + " in " + g.Cell
+		cells[s] += "; " + tabular.Figure(g.To) + " in " + g.Cell
 	}
 	var b strings.Builder
 	for _, s := range order {

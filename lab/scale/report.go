@@ -1,13 +1,14 @@
 package scale
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"strconv"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/carve-ipam/carve/lab/postgres"
+	"github.com/carve-ipam/carve/lab/tabular"
 )
 
 // result is what came of a cell.
@@ -27,8 +28,8 @@ type result struct {
 
 var columns = []string{"operation", "cell", "p50 ms", "×", "p99 ms", "×", "statements", "×", "rows", "×", "pages", "×", "samples"}
 
-// table is an axis in Markdown: one line for each operation in each cell, with the ratio to the smallest cell beside each figure.
-func table(cells []*result) string {
+// inTable is an axis in Markdown: one line for each operation in each cell, with the ratio to the smallest cell beside each figure.
+func inTable(cells []*result) string {
 	lines := [][]string{columns}
 	for i, first := range cells[0].Lines {
 		for _, r := range cells {
@@ -38,58 +39,12 @@ func table(cells []*result) string {
 				samples += fmt.Sprintf(" (%d not found on the first page)", l.Partial)
 			}
 			lines = append(lines, []string{
-				first.Operation, r.Cell, figure(l.P50), figure(l.Ratios.P50), figure(l.P99), figure(l.Ratios.P99), figure(l.Statements), figure(l.Ratios.Statements),
-				figure(l.Rows), figure(l.Ratios.Rows), figure(l.Pages), figure(l.Ratios.Pages), samples,
+				first.Operation, r.Cell, tabular.Figure(l.P50), tabular.Figure(l.Ratios.P50), tabular.Figure(l.P99), tabular.Figure(l.Ratios.P99), tabular.Figure(l.Statements), tabular.Figure(l.Ratios.Statements),
+				tabular.Figure(l.Rows), tabular.Figure(l.Ratios.Rows), tabular.Figure(l.Pages), tabular.Figure(l.Ratios.Pages), samples,
 			})
 		}
 	}
-	return markdown(lines)
-}
-
-// markdown is a table whose first two columns are words.
-func markdown(lines [][]string) string {
-	widths := make([]int, len(lines[0]))
-	for _, line := range lines {
-		for i, text := range line {
-			widths[i] = max(widths[i], utf8.RuneCountInString(text))
-		}
-	}
-	var b strings.Builder
-	for n, line := range lines {
-		b.WriteString("|")
-		for i, text := range line {
-			pad := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(text))
-			if i < 2 {
-				b.WriteString(" " + text + pad + " |")
-			} else {
-				b.WriteString(" " + pad + text + " |")
-			}
-		}
-		b.WriteString("\n")
-		if n == 0 {
-			b.WriteString("|")
-			for i, w := range widths {
-				if i < 2 {
-					b.WriteString(strings.Repeat("-", w+2) + "|")
-				} else {
-					b.WriteString(strings.Repeat("-", w+1) + ":|")
-				}
-			}
-			b.WriteString("\n")
-		}
-	}
-	return b.String()
-}
-
-func figure(v float64) string {
-	switch {
-	case v >= 100:
-		return strconv.FormatFloat(v, 'f', 0, 64)
-	case v >= 10:
-		return strconv.FormatFloat(v, 'f', 1, 64)
-	default:
-		return strconv.FormatFloat(v, 'f', 2, 64)
-	}
+	return tabular.Table(lines, 2)
 }
 
 // provenance says of each cell how it was made and checked.
@@ -106,18 +61,10 @@ func provenance(cells []*result) string {
 
 // report is the whole result, as it is stored.
 type report struct {
-	Machine    machine   `json:"machine"`
-	Operations int       `json:"operationsPerCell"`
-	Seconds    float64   `json:"seconds"`
-	Cells      []*result `json:"cells"`
-}
-
-func (r *report) save(path string) error {
-	text, err := json.MarshalIndent(r, "", "  ")
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(path, append(text, '\n'), 0o600)
+	Machine    postgres.Machine `json:"machine"`
+	Operations int              `json:"operationsPerCell"`
+	Seconds    float64          `json:"seconds"`
+	Cells      []*result        `json:"cells"`
 }
 
 // show prints an axis.
@@ -130,7 +77,7 @@ func show(a *axis, cells []*result) error {
 	if len(grows) > 0 {
 		text = tell(grows)
 	}
-	_, err := fmt.Fprintf(os.Stdout, "## %s (%s)\n\n%s\n%s\nWhat grows:\n%s\n", a.title, a.unit, table(cells), provenance(cells), text)
+	_, err := fmt.Fprintf(os.Stdout, "## %s (%s)\n\n%s\n%s\nWhat grows:\n%s\n", a.title, a.unit, inTable(cells), provenance(cells), text)
 	return err
 }
 

@@ -30,7 +30,7 @@ func testDatabase(t *testing.T) *database {
 		t.Skip(err)
 	}
 	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, db.close()) })
+	t.Cleanup(func() { require.NoError(t, db.Close()) })
 	return db
 }
 
@@ -111,7 +111,7 @@ func testChecks(t *testing.T, db *database) {
 			require.Empty(t, r.Broken)
 			check(t.Context(), w, cells[0], r, -1)
 			require.Empty(t, r.Broken)
-			s, err := newSeeder(t.Context(), db.dsn(w.name))
+			s, err := newSeeder(t.Context(), db.DSN(w.name))
 			require.NoError(t, err)
 			require.NoError(t, s.run(t.Context(), c.lose))
 			require.NoError(t, s.Close(t.Context()))
@@ -268,6 +268,6 @@ func TestPlotsHaveEachOperationAndCell(t *testing.T) {
 		for _, c := range cells {
 			require.GreaterOrEqual(t, strings.Count(string(text), fmt.Sprintf(">%s<", c.size)), len(panels), "%s below the plots of %s", c.size, a.name)
 		}
-		require.Contains(t, table(results), results[len(results)-1].Cell)
+		require.Contains(t, inTable(results), results[len(results)-1].Cell)
 	}
 }

@@ -124,7 +124,7 @@ func (w *world) loadAll(ctx context.Context, rows int, jobs ...job) error {
 	group, ctx := errgroup.WithContext(ctx)
 	for _, j := range jobs {
 		group.Go(func() error {
-			s, err := newSeeder(ctx, w.db.dsn(w.name))
+			s, err := newSeeder(ctx, w.db.DSN(w.name))
 			if err != nil {
 				return err
 			}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/lab/postgres"
 )
 
 const (
@@ -146,7 +147,7 @@ func (s *seeder) spots(ctx context.Context, at []int) error {
 
 // replaceFree makes the free blocks of a pool those that are given, in units of so many addresses.
 func (w *world) replaceFree(ctx context.Context, pool string, block netip.Prefix, unit int, free [][2]int) error {
-	s, err := newSeeder(ctx, w.db.dsn(w.name))
+	s, err := newSeeder(ctx, w.db.DSN(w.name))
 	if err != nil {
 		return err
 	}
@@ -160,7 +161,7 @@ func (w *world) replaceFree(ctx context.Context, pool string, block netip.Prefix
 		for size := free[i][1] * unit; size > 1; size /= 2 {
 			bits++
 		}
-		return []any{region, id, int16(bits), nth(block, free[i][0]*unit).AsSlice()}, nil
+		return []any{postgres.Region, id, int16(bits), nth(block, free[i][0]*unit).AsSlice()}, nil
 	}))
 	return err
 }

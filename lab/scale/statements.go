@@ -18,13 +18,13 @@ type cost struct {
 
 // forget begins counting anew for one database.
 func (d *database) forget(ctx context.Context, name string) error {
-	_, err := d.admin.Exec(ctx, "SELECT pg_stat_statements_reset(0, (SELECT oid FROM pg_database WHERE datname = $1), 0)", name)
+	_, err := d.Admin.Exec(ctx, "SELECT pg_stat_statements_reset(0, (SELECT oid FROM pg_database WHERE datname = $1), 0)", name)
 	return err
 }
 
 // said is what has been counted for each statement of a database since then.
 func (d *database) said(ctx context.Context, name string) (map[string]cost, error) {
-	rows, err := d.admin.Query(ctx, `SELECT s.query, s.calls, s.shared_blks_hit + s.shared_blks_read FROM pg_stat_statements AS s
+	rows, err := d.Admin.Query(ctx, `SELECT s.query, s.calls, s.shared_blks_hit + s.shared_blks_read FROM pg_stat_statements AS s
 		JOIN pg_database AS b ON b.oid = s.dbid WHERE b.datname = $1`, name)
 	if err != nil {
 		return nil, err

@@ -12,6 +12,7 @@ import (
 	"github.com/carve-ipam/carve/internal/crdb"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/tenancy"
+	"github.com/carve-ipam/carve/lab/postgres"
 )
 
 // connections is the server's default.
@@ -29,7 +30,7 @@ type world struct {
 // newWorld makes a database and lets seed fill it.
 func newWorld(ctx context.Context, db *database, seed func(context.Context, *world) (layout, error)) (_ *world, err error) {
 	w := &world{db: db}
-	if w.name, err = db.fresh(ctx); err != nil {
+	if w.name, err = db.Copy(ctx, postgres.Carve); err != nil {
 		return nil, err
 	}
 	defer func() {
@@ -47,7 +48,7 @@ func newWorld(ctx context.Context, db *database, seed func(context.Context, *wor
 		return nil, err
 	}
 	w.store.Close() // its sessions have plans for empty tables
-	if err := db.settle(ctx, w.name); err != nil {
+	if err := db.Settle(ctx, w.name); err != nil {
 		return nil, err
 	}
 	err = w.open(ctx)
@@ -56,7 +57,7 @@ func newWorld(ctx context.Context, db *database, seed func(context.Context, *wor
 
 // open connects anew.
 func (w *world) open(ctx context.Context) (err error) {
-	if w.store, err = crdb.Open(ctx, w.db.dsn(w.name), crdb.Options{Region: region, MaxConnections: connections}); err != nil {
+	if w.store, err = crdb.Open(ctx, w.db.DSN(w.name), crdb.Options{Region: postgres.Region, MaxConnections: connections}); err != nil {
 		return err
 	}
 	w.forget()
@@ -64,13 +65,13 @@ func (w *world) open(ctx context.Context) (err error) {
 }
 
 // forget begins a service that remembers nothing.
-func (w *world) forget() { w.service = alloc.New(w.store, alloc.Options{Region: region}) }
+func (w *world) forget() { w.service = alloc.New(w.store, alloc.Options{Region: postgres.Region}) }
 
 func (w *world) close() error {
 	if w.store != nil {
 		w.store.Close()
 	}
-	return w.db.drop(w.name)
+	return w.db.Drop(w.name)
 }
 
 func (w *world) project(ctx context.Context, name string) error {
@@ -118,7 +119,7 @@ func (w *world) audit(ctx context.Context) error {
 	if err := w.alter(ctx, "SET work_mem = '256MB'"); err != nil {
 		return err
 	}
-	report, err := crdb.Audit(ctx, w.db.dsn(w.name))
+	report, err := crdb.Audit(ctx, w.db.DSN(w.name))
 	if err == nil && len(report.Findings) > 0 {
 		err = fmt.Errorf("the audit has %d findings, the first: %+v", len(report.Findings), report.Findings[0])
 	}
@@ -126,13 +127,13 @@ func (w *world) audit(ctx context.Context) error {
 }
 
 func (w *world) alter(ctx context.Context, what string) error {
-	_, err := w.db.admin.Exec(ctx, "ALTER DATABASE "+w.name+" "+what)
+	_, err := w.db.Admin.Exec(ctx, "ALTER DATABASE "+w.name+" "+what)
 	return err
 }
 
 // recount compares what was loaded with what there is.
 func (w *world) recount(ctx context.Context) error {
-	conn, err := pgx.Connect(ctx, w.db.dsn(w.name))
+	conn, err := pgx.Connect(ctx, w.db.DSN(w.name))
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/carve-ipam/carve/lab/tool"
 )
 
 // Run is the command.
@@ -25,7 +27,7 @@ func Run(ctx context.Context, args []string) error {
 	f.IntVar(&o.combinations, "combinations", 2, "most requests of one operation and kind that Specmatic combines of optional members and bounds")
 	f.StringVar(&o.keep, "keep", "", "a folder for the adapted contract, the log and the report; by default they go when all is well")
 	f.StringVar(&o.filter, "filter", "", "Specmatic's own --filter, for looking at one operation: PATH='/v1/projects' && METHOD='POST'")
-	if err := f.Parse(args); err != nil {
+	if err := tool.Parse(f, args); err != nil {
 		return err
 	}
 	started := time.Now()

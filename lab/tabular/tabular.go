@@ -1,12 +1,14 @@
-package rivals
+// Package tabular writes figures, and tables of them, as pages show them.
+package tabular
 
 import (
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
 
-// markdown is a table of lines, the first of which is its head. So many columns are words, and stand at the left; figures follow.
-func markdown(lines [][]string, words int) string {
+// Table is a Markdown table of lines, the first of which is its head. So many columns are words, and stand at the left; figures follow.
+func Table(lines [][]string, words int) string {
 	widths := make([]int, len(lines[0]))
 	for _, line := range lines {
 		for i, text := range line {
@@ -38,4 +40,16 @@ func markdown(lines [][]string, words int) string {
 		b.WriteString("|\n")
 	}
 	return b.String()
+}
+
+// Figure is a number with three significant digits, as far as there are so many behind the point.
+func Figure(v float64) string {
+	switch {
+	case v >= 100:
+		return strconv.FormatFloat(v, 'f', 0, 64)
+	case v >= 10:
+		return strconv.FormatFloat(v, 'f', 1, 64)
+	default:
+		return strconv.FormatFloat(v, 'f', 2, 64)
+	}
 }
