@@ -92,7 +92,7 @@ func New(cfg Config) http.Handler {
 	e.Binder = validatedBinder{}
 	e.HTTPErrorHandler = a.renderError
 	e.Use(a.chained())
-	gen.RegisterHandlers(e, gen.NewStrictHandler(&server{use: cfg.Service, clock: cfg.Clock, version: cfg.Version, ready: cfg.Ready}, a.followed()))
+	gen.RegisterHandlers(e, newServer(cfg))
 	pages := echo.WrapHandler(docs.Handler("/openapi.yaml"))
 	ui := func(c echo.Context) error {
 		if !docs.Has(c.Request().URL.Path) {

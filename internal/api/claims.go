@@ -2,6 +2,10 @@ package api
 
 import (
 	"context"
+	"encoding/json"
+	"net/http"
+
+	"github.com/labstack/echo/v4"
 
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/api/codec"
@@ -9,107 +13,97 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-func (s *server) ListClaims(ctx context.Context, r gen.ListClaimsRequestObject) (gen.ListClaimsResponseObject, error) {
-	f, err := filterParams{
-		labels: r.Params.LabelSelector, pool: r.Params.Pool, class: r.Params.Class,
-		within: r.Params.Within, contains: r.Params.Contains,
-	}.filter(r.Project)
+// claimHandlers serves claims.
+type claimHandlers struct{ use Claims }
+
+func (s claimHandlers) ListClaims(c echo.Context, project string, p gen.ListClaimsParams) error {
+	f, err := filterParams{labels: p.LabelSelector, pool: p.Pool, class: p.Class, within: p.Within, contains: p.Contains}.filter(project)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	f.Phase, f.Family = string(codec.Or(r.Params.Phase, "")), ipam.Family(codec.Or(r.Params.IPFamily, ""))
-	page, err := s.use.ListClaims(ctx, r.Project, f, codec.Or(r.Params.Limit, defaultLimit), codec.Or(r.Params.Cursor, ""))
-	if err != nil {
-		return nil, err
-	}
-	return codec.ClaimsRead{ListClaims200JSONResponse: gen.ListClaims200JSONResponse{Body: gen.IPClaimList{Items: codec.Each(page.Items, codec.ClaimOf), NextCursor: page.Next}}}, nil
+	f.Phase, f.Family = string(codec.Or(p.Phase, "")), ipam.Family(codec.Or(p.IPFamily, ""))
+	return list(c, p.Limit, p.Cursor, project, filtered(f, s.use.ListClaims), codec.ClaimOf)
 }
 
-func (s *server) CreateClaim(ctx context.Context, r gen.CreateClaimRequestObject) (gen.CreateClaimResponseObject, error) {
-	claim, err := codec.NewClaim(r.Project, *r.Body)
-	if err != nil {
-		return nil, err
-	}
-	req, err := creation("createClaim", claimsPath(r.Project), r.Body, r.Params.IdempotencyKey, r.Params.DryRun)
-	if err != nil {
-		return nil, err
-	}
-	made, err := s.use.CreateClaim(ctx, r.Project, claim, req)
-	if err != nil {
-		return nil, err
-	}
-	return codec.ClaimMade{CreateClaim201JSONResponse: gen.CreateClaim201JSONResponse{
-		Body: codec.ClaimOf(made.Value),
-		Headers: gen.CreateClaim201ResponseHeaders{
-			ETag: etag(made.Value.Revision), Location: claimsPath(r.Project) + "/" + made.Value.Name,
-			DryRun: marked(req.DryRun), IdempotencyReplayed: marked(made.Replayed),
-		},
-	}}, nil
+func (s claimHandlers) CreateClaim(c echo.Context, project string, p gen.CreateClaimParams) error {
+	return create(c, post{project: project, key: p.IdempotencyKey, dryRun: p.DryRun}, codec.NewClaim, s.use.CreateClaim, codec.ClaimOf)
 }
 
-func claimsPath(project string) string { return "/v1/projects/" + project + "/claims" }
-
-func (s *server) GetClaim(ctx context.Context, r gen.GetClaimRequestObject) (gen.GetClaimResponseObject, error) {
-	c, err := s.use.GetClaim(ctx, r.Project, r.Claim)
-	if err != nil {
-		return nil, err
+// CreateClaimBatch implements the operation; each claim is read as in CreateClaim.
+func (s claimHandlers) CreateClaimBatch(c echo.Context, project string, p gen.CreateClaimBatchParams) error {
+	var body gen.ClaimBatchCreate
+	if err := c.Bind(&body); err != nil {
+		return err
 	}
-	return codec.ClaimRead{GetClaim200JSONResponse: gen.GetClaim200JSONResponse{Body: codec.ClaimOf(c), Headers: gen.GetClaim200ResponseHeaders{ETag: etag(c.Revision)}}}, nil
+	asked, err := codec.NewClaims(project, body)
+	if err != nil {
+		return err
+	}
+	r, err := post{key: p.IdempotencyKey, dryRun: p.DryRun}.creation(c, &body)
+	if err != nil {
+		return err
+	}
+	made, err := s.use.CreateClaimBatch(c.Request().Context(), project, asked, r)
+	if err != nil {
+		return err
+	}
+	mark(c, r.DryRun, made.Replayed)
+	return codec.Answer(c.Response(), http.StatusCreated, &gen.ClaimBatch{Claims: codec.Each(made.Value, codec.ClaimOf)})
 }
 
-func (s *server) PutClaim(ctx context.Context, r gen.PutClaimRequestObject) (gen.PutClaimResponseObject, error) {
-	meta := codec.Or(r.Body.Metadata, gen.PutMetadata{})
-	if meta.Name != "" && meta.Name != r.Claim {
-		return nil, ipam.Invalid("/metadata/name", "is not the name in the path; leave it out.")
-	}
-	spec, err := codec.ClaimSpec(r.Project, r.Body.Spec)
-	if err != nil {
-		return nil, err
-	}
-	claim := ipam.Claim{Metadata: ipam.Metadata{Name: r.Claim, Labels: meta.Labels, Annotations: meta.Annotations}, Spec: spec}
-	req, err := putting(r.Params.IfMatch, r.Params.IfNoneMatch, r.Params.DryRun)
-	if err != nil {
-		return nil, err
-	}
-	made, err := s.use.PutClaim(ctx, r.Project, claim, req)
-	if err != nil {
-		return nil, err
-	}
-	body, tag := codec.ClaimOf(made.Value), etag(made.Value.Revision)
-	if made.Existed {
-		return gen.PutClaim200JSONResponse{Body: body, Headers: gen.PutClaim200ResponseHeaders{ETag: tag, DryRun: marked(req.DryRun)}}, nil
-	}
-	return gen.PutClaim201JSONResponse{
-		Body: body,
-		Headers: gen.PutClaim201ResponseHeaders{
-			ETag: tag, Location: claimsPath(r.Project) + "/" + made.Value.Name, DryRun: marked(req.DryRun),
-		},
-	}, nil
+func (s claimHandlers) GetClaim(c echo.Context, project, claim string, _ gen.GetClaimParams) error {
+	return get(c, project, claim, s.use.GetClaim, codec.ClaimOf)
 }
 
-func (s *server) PatchClaim(ctx context.Context, r gen.PatchClaimRequestObject) (gen.PatchClaimResponseObject, error) {
-	match, err := requiredMatch(r.Params.IfMatch)
-	if err != nil {
-		return nil, err
-	}
-	req := usecase.Request{IfMatch: match, DryRun: codec.Or(r.Params.DryRun, false)}
-	c, err := s.use.PatchClaim(ctx, r.Project, r.Claim, req, codec.PatchClaim(*r.Body))
-	if err != nil {
-		return nil, err
-	}
-	return gen.PatchClaim200JSONResponse{
-		Body:    codec.ClaimOf(c),
-		Headers: gen.PatchClaim200ResponseHeaders{ETag: etag(c.Revision), DryRun: marked(req.DryRun)},
-	}, nil
+func (s claimHandlers) PutClaim(c echo.Context, project, claim string, p gen.PutClaimParams) error {
+	return put(c, conditions{p.IfMatch, p.IfNoneMatch, p.DryRun}, project, claim, codec.PutClaim, s.use.PutClaim, codec.ClaimOf)
 }
 
-func (s *server) DeleteClaim(ctx context.Context, r gen.DeleteClaimRequestObject) (gen.DeleteClaimResponseObject, error) {
-	req, err := deletion(r.Params.IfMatch, r.Params.DryRun)
+func (s claimHandlers) PatchClaim(c echo.Context, project, claim string, p gen.PatchClaimParams) error {
+	return patch(c, p.IfMatch, p.DryRun, func(ctx context.Context, body json.RawMessage, r usecase.Request) (ipam.Claim, error) {
+		return s.use.PatchClaim(ctx, project, claim, r, codec.PatchClaim(body))
+	}, codec.ClaimOf)
+}
+
+func (s claimHandlers) DeleteClaim(c echo.Context, project, claim string, p gen.DeleteClaimParams) error {
+	return remove(c, p.IfMatch, p.DryRun, project, claim, s.use.DeleteClaim)
+}
+
+// ExplainClaim implements the operation: a claim that would be refused is answered with 200 as well, since the refusal is the answer.
+func (s claimHandlers) ExplainClaim(c echo.Context, project string) error {
+	var body gen.ClaimExplanationRequest
+	if err := c.Bind(&body); err != nil {
+		return err
+	}
+	spec, err := codec.ClaimSpec(project, body.Spec)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if err := s.use.DeleteClaim(ctx, r.Project, r.Claim, req); err != nil {
-		return nil, err
+	x, err := s.use.ExplainClaim(c.Request().Context(), project, ipam.Claim{Spec: spec})
+	if err != nil {
+		return err
 	}
-	return gen.DeleteClaim204Response{Headers: gen.DeletedResponseHeaders{DryRun: marked(req.DryRun)}}, nil
+	explained := codec.ExplanationOf(spec, x)
+	return codec.Answer(c.Response(), http.StatusOK, &explained)
+}
+
+// allocationHandlers serves allocations.
+type allocationHandlers struct{ use Allocations }
+
+func (s allocationHandlers) ListAllocations(c echo.Context, project string, p gen.ListAllocationsParams) error {
+	f, err := filterParams{pool: p.Pool, class: p.Class, within: p.Within, contains: p.Contains}.filter(project)
+	if err != nil {
+		return err
+	}
+	f.Phase, f.Family = string(codec.Or(p.Phase, "")), ipam.Family(codec.Or(p.IPFamily, ""))
+	f.Purpose, f.Own = ipam.Purpose(codec.Or(p.Purpose, "")), codec.Or(p.Holder, "") == gen.AllocationHolderSelf
+	return list(c, p.Limit, p.Cursor, project, filtered(f, s.use.ListAllocations), codec.AllocationOf)
+}
+
+func (s allocationHandlers) GetAllocation(c echo.Context, project, allocation string, _ gen.GetAllocationParams) error {
+	return get(c, project, allocation, s.use.GetAllocation, codec.AllocationOf)
+}
+
+func (s allocationHandlers) DeleteAllocation(c echo.Context, project, allocation string, p gen.DeleteAllocationParams) error {
+	return remove(c, p.IfMatch, p.DryRun, project, allocation, s.use.DeleteAllocation)
 }

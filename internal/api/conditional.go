@@ -9,7 +9,6 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
-	"github.com/carve-ipam/carve/internal/api/codec"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -73,18 +72,6 @@ func cutTag(s string) (tag, rest string, ok bool) {
 		opaque = `W/"` + opaque + `"`
 	}
 	return opaque, rest, ok
-}
-
-// deletion is the request part of a DELETE.
-func deletion(ifMatch *string, dryRun *bool) (usecase.Request, error) {
-	match, err := parseMatch(headerIfMatch, ifMatch)
-	return usecase.Request{IfMatch: match, DryRun: codec.Or(dryRun, false)}, err
-}
-
-// putting is the request part of a PUT. Of If-None-Match the contract admits * alone.
-func putting(ifMatch, ifNoneMatch *string, dryRun *bool) (usecase.Request, error) {
-	match, err := parseMatch(headerIfMatch, ifMatch)
-	return usecase.Request{IfMatch: match, CreateOnly: ifNoneMatch != nil, DryRun: codec.Or(dryRun, false)}, err
 }
 
 // uncondition says of the preconditions that an operation does not have why not: none is ignored. Who sends one relies on it. But for a read, of

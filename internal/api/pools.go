@@ -2,6 +2,11 @@ package api
 
 import (
 	"context"
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"github.com/labstack/echo/v4"
 
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/api/codec"
@@ -9,95 +14,96 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-func (s *server) ListPools(ctx context.Context, r gen.ListPoolsRequestObject) (gen.ListPoolsResponseObject, error) {
+// poolHandlers serves pools, whose status depends on the time.
+type poolHandlers struct {
+	use   Pools
+	clock func() time.Time
+}
+
+func (s poolHandlers) show(p ipam.Pool) gen.IPPool { return codec.PoolOf(p, s.clock()) }
+
+func (s poolHandlers) ListPools(c echo.Context, project string, p gen.ListPoolsParams) error {
 	f, err := filterParams{
-		labels: r.Params.LabelSelector, space: r.Params.Space, parent: r.Params.Parent, class: r.Params.Class,
-		within: r.Params.Within, contains: r.Params.Contains,
-	}.filter(r.Project)
+		labels: p.LabelSelector, space: p.Space, parent: p.Parent, class: p.Class, within: p.Within, contains: p.Contains,
+	}.filter(project)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	f.Phase, f.Family = string(codec.Or(r.Params.Phase, "")), ipam.Family(codec.Or(r.Params.IPFamily, ""))
-	page, err := s.use.ListPools(ctx, r.Project, f, codec.Or(r.Params.Limit, defaultLimit), codec.Or(r.Params.Cursor, ""))
-	if err != nil {
-		return nil, err
-	}
-	now := s.clock()
-	return gen.ListPools200JSONResponse{Body: gen.IPPoolList{Items: codec.Each(page.Items, func(p ipam.Pool) gen.IPPool { return codec.PoolOf(p, now) }), NextCursor: page.Next}}, nil
+	f.Phase, f.Family = string(codec.Or(p.Phase, "")), ipam.Family(codec.Or(p.IPFamily, ""))
+	return list(c, p.Limit, p.Cursor, project, filtered(f, s.use.ListPools), s.show)
 }
 
-func (s *server) CreatePool(ctx context.Context, r gen.CreatePoolRequestObject) (gen.CreatePoolResponseObject, error) {
-	meta, err := codec.NewMetadata(r.Body.Metadata)
-	if err != nil {
-		return nil, err
-	}
-	spec, err := codec.PoolSpec(r.Project, r.Body.Spec)
-	if err != nil {
-		return nil, err
-	}
-	path := "/v1/projects/" + r.Project + "/pools"
-	req, err := creation("createPool", path, r.Body, r.Params.IdempotencyKey, r.Params.DryRun)
-	if err != nil {
-		return nil, err
-	}
-	made, err := s.use.CreatePool(ctx, r.Project, ipam.Pool{Metadata: meta, Spec: spec}, req)
-	if err != nil {
-		return nil, err
-	}
-	return gen.CreatePool201JSONResponse{
-		Body: codec.PoolOf(made.Value, s.clock()),
-		Headers: gen.CreatePool201ResponseHeaders{
-			ETag: etag(made.Value.Revision), Location: path + "/" + made.Value.Name,
-			DryRun: marked(req.DryRun), IdempotencyReplayed: marked(made.Replayed),
-		},
-	}, nil
+func (s poolHandlers) CreatePool(c echo.Context, project string, p gen.CreatePoolParams) error {
+	return create(c, post{project: project, key: p.IdempotencyKey, dryRun: p.DryRun}, codec.NewPool, s.use.CreatePool, s.show)
 }
 
-func (s *server) GetPool(ctx context.Context, r gen.GetPoolRequestObject) (gen.GetPoolResponseObject, error) {
-	p, err := s.use.GetPool(ctx, r.Project, r.Pool)
-	if err != nil {
-		return nil, err
-	}
-	return gen.GetPool200JSONResponse{Body: codec.PoolOf(p, s.clock()), Headers: gen.GetPool200ResponseHeaders{ETag: etag(p.Revision)}}, nil
+func (s poolHandlers) GetPool(c echo.Context, project, pool string, _ gen.GetPoolParams) error {
+	return get(c, project, pool, s.use.GetPool, s.show)
 }
 
-func (s *server) GetPoolFree(ctx context.Context, r gen.GetPoolFreeRequestObject) (gen.GetPoolFreeResponseObject, error) {
-	page, err := s.use.GetPoolFree(ctx, r.Project, r.Pool, r.Params.PrefixLength, codec.Or(r.Params.Limit, defaultLimit), codec.Or(r.Params.Cursor, ""))
+func (s poolHandlers) GetPoolFree(c echo.Context, project, pool string, p gen.GetPoolFreeParams) error {
+	page, err := s.use.GetPoolFree(c.Request().Context(), project, pool, p.PrefixLength, codec.Or(p.Limit, defaultLimit), codec.Or(p.Cursor, ""))
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return gen.GetPoolFree200JSONResponse{Body: codec.PoolFreeOf(page)}, nil
+	free := codec.PoolFreeOf(page)
+	return codec.Answer(c.Response(), http.StatusOK, &free)
 }
 
-func (s *server) PatchPool(ctx context.Context, r gen.PatchPoolRequestObject) (gen.PatchPoolResponseObject, error) {
-	match, err := requiredMatch(r.Params.IfMatch)
-	if err != nil {
-		return nil, err
-	}
-	var seen ipam.Pool
-	if codec.Mentions(*r.Body, "status") { // somebody sends back what they read: compare it with what can be read now
-		if seen, err = s.use.GetPool(ctx, r.Project, r.Pool); err != nil {
-			return nil, err
+func (s poolHandlers) PatchPool(c echo.Context, project, pool string, p gen.PatchPoolParams) error {
+	return patch(c, p.IfMatch, p.DryRun, func(ctx context.Context, body json.RawMessage, r usecase.Request) (_ ipam.Pool, err error) {
+		var seen ipam.Pool
+		if codec.Mentions(body, "status") { // somebody sends back what they read: compare it with what can be read now
+			if seen, err = s.use.GetPool(ctx, project, pool); err != nil {
+				return seen, err
+			}
 		}
-	}
-	req := usecase.Request{IfMatch: match, DryRun: codec.Or(r.Params.DryRun, false)}
-	p, err := s.use.PatchPool(ctx, r.Project, r.Pool, req, codec.PatchPool(*r.Body, seen))
-	if err != nil {
-		return nil, err
-	}
-	return gen.PatchPool200JSONResponse{
-		Body:    codec.PoolOf(p, s.clock()),
-		Headers: gen.PatchPool200ResponseHeaders{ETag: etag(p.Revision), DryRun: marked(req.DryRun)},
-	}, nil
+		return s.use.PatchPool(ctx, project, pool, r, codec.PatchPool(body, seen))
+	}, s.show)
 }
 
-func (s *server) DeletePool(ctx context.Context, r gen.DeletePoolRequestObject) (gen.DeletePoolResponseObject, error) {
-	req, err := deletion(r.Params.IfMatch, r.Params.DryRun)
+func (s poolHandlers) DeletePool(c echo.Context, project, pool string, p gen.DeletePoolParams) error {
+	return remove(c, p.IfMatch, p.DryRun, project, pool, s.use.DeletePool)
+}
+
+// classHandlers serves classes.
+type classHandlers struct{ use Classes }
+
+func (s classHandlers) ListClasses(c echo.Context, project string, p gen.ListClassesParams) error {
+	f, err := filterParams{labels: p.LabelSelector}.filter(project)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if err := s.use.DeletePool(ctx, r.Project, r.Pool, req); err != nil {
-		return nil, err
+	f.Family = ipam.Family(codec.Or(p.IPFamily, ""))
+	return list(c, p.Limit, p.Cursor, project, filtered(f, s.use.ListClasses), codec.ClassOf)
+}
+
+func (s classHandlers) CreateClass(c echo.Context, project string, p gen.CreateClassParams) error {
+	asked, move := post{project: project, key: p.IdempotencyKey, dryRun: p.DryRun}, codec.Or(p.MoveDefault, false)
+	if move {
+		asked.variant = "?moveDefault=true"
 	}
-	return gen.DeletePool204Response{Headers: gen.DeletedResponseHeaders{DryRun: marked(req.DryRun)}}, nil
+	return create(c, asked, codec.NewClass, func(ctx context.Context, project string, made ipam.Class, r usecase.Request) (usecase.Result[ipam.Class], error) {
+		return s.use.CreateClass(ctx, project, made, move, r)
+	}, codec.ClassOf)
+}
+
+func (s classHandlers) GetClass(c echo.Context, project, class string, _ gen.GetClassParams) error {
+	return get(c, project, class, s.use.GetClass, codec.ClassOf)
+}
+
+func (s classHandlers) PatchClass(c echo.Context, project, class string, p gen.PatchClassParams) error {
+	return patch(c, p.IfMatch, p.DryRun, func(ctx context.Context, body json.RawMessage, r usecase.Request) (_ ipam.Class, err error) {
+		var seen ipam.Class
+		if codec.Mentions(body, "status") { // as in PatchPool
+			if seen, err = s.use.GetClass(ctx, project, class); err != nil {
+				return seen, err
+			}
+		}
+		return s.use.PatchClass(ctx, project, class, codec.Or(p.MoveDefault, false), r, codec.PatchClass(body, seen.Status))
+	}, codec.ClassOf)
+}
+
+func (s classHandlers) DeleteClass(c echo.Context, project, class string, p gen.DeleteClassParams) error {
+	return remove(c, p.IfMatch, p.DryRun, project, class, s.use.DeleteClass)
 }

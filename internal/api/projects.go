@@ -2,78 +2,78 @@ package api
 
 import (
 	"context"
+	"encoding/json"
 
+	"github.com/labstack/echo/v4"
+
+	"github.com/carve-ipam/carve/internal/alloc/paging"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/api/codec"
 	"github.com/carve-ipam/carve/internal/api/gen"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-func (s *server) ListProjects(ctx context.Context, r gen.ListProjectsRequestObject) (gen.ListProjectsResponseObject, error) {
-	f, err := filterParams{labels: r.Params.LabelSelector}.filter("")
+// projectHandlers serves projects, which alone are in no project.
+type projectHandlers struct{ use Projects }
+
+func (s projectHandlers) ListProjects(c echo.Context, p gen.ListProjectsParams) error {
+	f, err := filterParams{labels: p.LabelSelector}.filter("")
 	if err != nil {
-		return nil, err
+		return err
 	}
-	page, err := s.use.ListProjects(ctx, f, codec.Or(r.Params.Limit, defaultLimit), codec.Or(r.Params.Cursor, ""))
-	if err != nil {
-		return nil, err
-	}
-	return gen.ListProjects200JSONResponse{Body: gen.ProjectList{Items: codec.Each(page.Items, codec.ProjectOf), NextCursor: page.Next}}, nil
+	return list(c, p.Limit, p.Cursor, "", func(ctx context.Context, _ string, limit int, cursor string) (paging.Page[ipam.Project], error) {
+		return s.use.ListProjects(ctx, f, limit, cursor)
+	}, codec.ProjectOf)
 }
 
-func (s *server) CreateProject(ctx context.Context, r gen.CreateProjectRequestObject) (gen.CreateProjectResponseObject, error) {
-	meta, err := codec.NewMetadata(r.Body.Metadata)
-	if err != nil {
-		return nil, err
-	}
-	req, err := creation("createProject", "/v1/projects", r.Body, r.Params.IdempotencyKey, r.Params.DryRun)
-	if err != nil {
-		return nil, err
-	}
-	made, err := s.use.CreateProject(ctx, ipam.Project{Metadata: meta, Spec: codec.ProjectSpec(codec.Or(r.Body.Spec, gen.ProjectSpec{}))}, req)
-	if err != nil {
-		return nil, err
-	}
-	return gen.CreateProject201JSONResponse{
-		Body: codec.ProjectOf(made.Value),
-		Headers: gen.CreateProject201ResponseHeaders{
-			ETag: etag(made.Value.Revision), Location: "/v1/projects/" + made.Value.Name,
-			DryRun: marked(req.DryRun), IdempotencyReplayed: marked(made.Replayed),
-		},
-	}, nil
+func (s projectHandlers) CreateProject(c echo.Context, p gen.CreateProjectParams) error {
+	return create(c, post{key: p.IdempotencyKey, dryRun: p.DryRun}, codec.NewProject,
+		func(ctx context.Context, _ string, made ipam.Project, r usecase.Request) (usecase.Result[ipam.Project], error) {
+			return s.use.CreateProject(ctx, made, r)
+		}, codec.ProjectOf)
 }
 
-func (s *server) GetProject(ctx context.Context, r gen.GetProjectRequestObject) (gen.GetProjectResponseObject, error) {
-	p, err := s.use.GetProject(ctx, r.Project)
-	if err != nil {
-		return nil, err
-	}
-	return gen.GetProject200JSONResponse{Body: codec.ProjectOf(p), Headers: gen.GetProject200ResponseHeaders{ETag: etag(p.Revision)}}, nil
+func (s projectHandlers) GetProject(c echo.Context, project string, _ gen.GetProjectParams) error {
+	return get(c, "", project, func(ctx context.Context, _, name string) (ipam.Project, error) { return s.use.GetProject(ctx, name) }, codec.ProjectOf)
 }
 
-func (s *server) PatchProject(ctx context.Context, r gen.PatchProjectRequestObject) (gen.PatchProjectResponseObject, error) {
-	match, err := requiredMatch(r.Params.IfMatch)
-	if err != nil {
-		return nil, err
-	}
-	req := usecase.Request{IfMatch: match, DryRun: codec.Or(r.Params.DryRun, false)}
-	p, err := s.use.PatchProject(ctx, r.Project, req, codec.PatchProject(*r.Body))
-	if err != nil {
-		return nil, err
-	}
-	return gen.PatchProject200JSONResponse{
-		Body:    codec.ProjectOf(p),
-		Headers: gen.PatchProject200ResponseHeaders{ETag: etag(p.Revision), DryRun: marked(req.DryRun)},
-	}, nil
+func (s projectHandlers) PatchProject(c echo.Context, project string, p gen.PatchProjectParams) error {
+	return patch(c, p.IfMatch, p.DryRun, func(ctx context.Context, body json.RawMessage, r usecase.Request) (ipam.Project, error) {
+		return s.use.PatchProject(ctx, project, r, codec.PatchProject(body))
+	}, codec.ProjectOf)
 }
 
-func (s *server) DeleteProject(ctx context.Context, r gen.DeleteProjectRequestObject) (gen.DeleteProjectResponseObject, error) {
-	req, err := deletion(r.Params.IfMatch, r.Params.DryRun)
+func (s projectHandlers) DeleteProject(c echo.Context, project string, p gen.DeleteProjectParams) error {
+	return remove(c, p.IfMatch, p.DryRun, "", project, func(ctx context.Context, _, name string, r usecase.Request) error {
+		return s.use.DeleteProject(ctx, name, r)
+	})
+}
+
+// spaceHandlers serves spaces.
+type spaceHandlers struct{ use Spaces }
+
+func (s spaceHandlers) ListSpaces(c echo.Context, project string, p gen.ListSpacesParams) error {
+	f, err := filterParams{labels: p.LabelSelector}.filter(project)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if err := s.use.DeleteProject(ctx, r.Project, req); err != nil {
-		return nil, err
-	}
-	return gen.DeleteProject204Response{Headers: gen.DeletedResponseHeaders{DryRun: marked(req.DryRun)}}, nil
+	return list(c, p.Limit, p.Cursor, project, filtered(f, s.use.ListSpaces), codec.SpaceOf)
+}
+
+func (s spaceHandlers) CreateSpace(c echo.Context, project string, p gen.CreateSpaceParams) error {
+	return create(c, post{project: project, key: p.IdempotencyKey, dryRun: p.DryRun}, codec.NewSpace, s.use.CreateSpace, codec.SpaceOf)
+}
+
+func (s spaceHandlers) GetSpace(c echo.Context, project, space string, _ gen.GetSpaceParams) error {
+	return get(c, project, space, s.use.GetSpace, codec.SpaceOf)
+}
+
+func (s spaceHandlers) PatchSpace(c echo.Context, project, space string, p gen.PatchSpaceParams) error {
+	return patch(c, p.IfMatch, p.DryRun, func(ctx context.Context, body json.RawMessage, r usecase.Request) (ipam.Space, error) {
+		return s.use.PatchSpace(ctx, project, space, r, codec.PatchSpace(body))
+	}, codec.SpaceOf)
+}
+
+func (s spaceHandlers) DeleteSpace(c echo.Context, project, space string, p gen.DeleteSpaceParams) error {
+	return remove(c, p.IfMatch, p.DryRun, project, space, s.use.DeleteSpace)
 }

@@ -1,30 +1,35 @@
 package api
 
-import (
-	"context"
-	"time"
-
-	"github.com/carve-ipam/carve/internal/api/gen"
-)
+import "github.com/carve-ipam/carve/internal/api/gen"
 
 // server implements the operations of the contract, one method each: translate, call one use case, translate back. Every
 // failure is returned, never answered.
 type server struct {
-	use     UseCases
-	clock   func() time.Time
-	version Version
-	ready   func(ctx context.Context) error
+	projectHandlers
+	spaceHandlers
+	poolHandlers
+	classHandlers
+	claimHandlers
+	allocationHandlers
+	memberHandlers
+	keyHandlers
+	poolGrantHandlers
+	spaceGrantHandlers
+	quotaHandlers
+	trailHandlers
+	callerHandlers
 }
 
-var _ gen.StrictServerInterface = (*server)(nil)
+var _ gen.ServerInterface = (*server)(nil)
 
-// defaultLimit is the `limit` of lists in the contract.
-const defaultLimit = 100
-
-// marked is the value of a header that is sent when it says something: true, or not at all.
-func marked(yes bool) *bool {
-	if !yes {
-		return nil
+func newServer(cfg Config) *server {
+	use := cfg.Service
+	return &server{
+		projectHandlers: projectHandlers{use}, spaceHandlers: spaceHandlers{use},
+		poolHandlers: poolHandlers{use, cfg.Clock}, classHandlers: classHandlers{use},
+		claimHandlers: claimHandlers{use}, allocationHandlers: allocationHandlers{use},
+		memberHandlers: memberHandlers{use}, keyHandlers: keyHandlers{use, cfg.Clock},
+		poolGrantHandlers: poolGrantHandlers{use}, spaceGrantHandlers: spaceGrantHandlers{use}, quotaHandlers: quotaHandlers{use},
+		trailHandlers: trailHandlers{use}, callerHandlers: callerHandlers{use, cfg.Version, cfg.Ready},
 	}
-	return &yes
 }

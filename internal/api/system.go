@@ -3,30 +3,64 @@ package api
 import (
 	"context"
 	"errors"
+	"net/http"
 
+	"github.com/labstack/echo/v4"
+
+	"github.com/carve-ipam/carve/internal/api/codec"
 	"github.com/carve-ipam/carve/internal/api/gen"
 	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// GetVersion says which build answers.
-func (s *server) GetVersion(context.Context, gen.GetVersionRequestObject) (gen.GetVersionResponseObject, error) {
-	return gen.GetVersion200JSONResponse{Version: s.version.Version, Commit: s.version.Commit, GoVersion: s.version.GoVersion}, nil
+// callerHandlers answers what any caller may ask about itself and the installation.
+type callerHandlers struct {
+	use     Callers
+	version Version
+	ready   func(ctx context.Context) error
+}
+
+func (s callerHandlers) GetVersion(c echo.Context) error {
+	return codec.Answer(c.Response(), http.StatusOK, &gen.Version{Version: s.version.Version, Commit: s.version.Commit, GoVersion: s.version.GoVersion})
 }
 
 // GetHealth answers while the process serves, whatever the state of the database.
-func (s *server) GetHealth(context.Context, gen.GetHealthRequestObject) (gen.GetHealthResponseObject, error) {
-	return gen.GetHealth200JSONResponse{Status: gen.HealthStatusOk}, nil
+func (callerHandlers) GetHealth(c echo.Context) error {
+	return codec.Answer(c.Response(), http.StatusOK, &gen.Health{Status: gen.HealthStatusOk})
 }
 
 // ErrDraining is the cause of not being ready that somebody asked for, by stopping the server: nothing to worry about.
 var ErrDraining = errors.New("the server is being stopped")
 
 // GetReadiness answers whether requests can be served; why not is for the log alone.
-func (s *server) GetReadiness(ctx context.Context, _ gen.GetReadinessRequestObject) (gen.GetReadinessResponseObject, error) {
+func (s callerHandlers) GetReadiness(c echo.Context) error {
 	if s.ready != nil {
-		if err := s.ready(ctx); err != nil {
-			return nil, ipam.Errorf(ipam.CodeUnavailable, "The server cannot serve requests now; send them elsewhere or later.").Because(err)
+		if err := s.ready(c.Request().Context()); err != nil {
+			return ipam.Errorf(ipam.CodeUnavailable, "The server cannot serve requests now; send them elsewhere or later.").Because(err)
 		}
 	}
-	return gen.GetReadiness200JSONResponse{Status: gen.HealthStatusOk}, nil
+	return codec.Answer(c.Response(), http.StatusOK, &gen.Health{Status: gen.HealthStatusOk})
+}
+
+func (s callerHandlers) GetWhoami(c echo.Context) error {
+	who, err := s.use.Whoami(c.Request().Context())
+	if err != nil {
+		return err
+	}
+	return codec.Answer(c.Response(), http.StatusOK, &gen.Whoami{
+		Subject: who.Subject, Method: who.Method, PlatformAdmin: who.PlatformAdmin(),
+		Roles: codec.Each(who.Projects(), func(project string) gen.RoleInProject {
+			return gen.RoleInProject{Project: project, Role: gen.Role(tenancy.Larger(who.Roles[project], who.Held[project].Role))}
+		}),
+	})
+}
+
+func (s callerHandlers) ListRegions(c echo.Context) error {
+	all, here, err := s.use.ListRegions(c.Request().Context())
+	if err != nil {
+		return err
+	}
+	return codec.Answer(c.Response(), http.StatusOK, &gen.RegionList{Items: codec.Each(all, func(r ipam.Region) gen.Region {
+		return gen.Region{Name: r.Name, Primary: r.Ordinal == 0, Here: r.Name == here, CreatedAt: r.CreatedAt}
+	})})
 }

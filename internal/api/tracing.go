@@ -3,11 +3,8 @@ package api
 import (
 	"context"
 	"net/http"
-	"strings"
 
 	"github.com/labstack/echo/v4"
-
-	"github.com/carve-ipam/carve/internal/api/gen"
 )
 
 // Tracer is told of requests, so that somebody can follow them. It must not block, and is safe for concurrent use. It is told nothing that a
@@ -52,31 +49,28 @@ func (a *adapter) trace(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// followed is what stands around each handler, and with that around the one use case that it calls.
-func (a *adapter) followed() []gen.StrictMiddlewareFunc {
+// follow lets whoever follows a request see its handler, and with that the one use case that it calls.
+func (a *adapter) follow(next echo.HandlerFunc) echo.HandlerFunc {
 	to := a.cfg.Tracer
 	if to == nil {
-		return nil
+		return next
 	}
-	return []gen.StrictMiddlewareFunc{func(next gen.StrictHandlerFunc, name string) gen.StrictHandlerFunc {
-		operation := strings.ToLower(name[:1]) + name[1:]
-		return func(c echo.Context, request any) (any, error) {
-			r := c.Request()
-			if !to.Follows(r.Context()) {
-				return next(c, request)
-			}
-			ctx, code := to.UseCaseBegan(r.Context(), operation), "panic"
-			defer func() { to.UseCaseEnded(ctx, code) }()
-			c.SetRequest(r.WithContext(ctx))
-			defer c.SetRequest(r)
-			answer, err := next(c, request)
-			code = ""
-			if err != nil {
-				code = string(classify(err).Code)
-			}
-			return answer, err
+	return func(c echo.Context) error {
+		op, r := operationOf(c), c.Request()
+		if op == nil || !to.Follows(r.Context()) {
+			return next(c)
 		}
-	}}
+		ctx, code := to.UseCaseBegan(r.Context(), op.id), "panic"
+		defer func() { to.UseCaseEnded(ctx, code) }()
+		c.SetRequest(r.WithContext(ctx))
+		defer c.SetRequest(r)
+		err := next(c)
+		code = ""
+		if err != nil {
+			code = string(classify(err).Code)
+		}
+		return err
+	}
 }
 
 // refused tells whoever follows a request why it was refused.

@@ -88,7 +88,7 @@ func (c *Config) flags() *pflag.FlagSet {
 	f.IntVar(&c.RateReads, "rate-limit-reads", api.DefaultRates.Reads, "reads a second that one caller may make; bursts of two seconds' worth; 0 = no limit")
 	f.IntVar(&c.RateWrites, "rate-limit-writes", api.DefaultRates.Writes, "writes a second that one caller may make, likewise")
 	f.IntVar(&c.RateAnonymous, "rate-limit-anonymous", api.DefaultRates.Anonymous, "requests a second without valid credentials from one client address, likewise")
-	f.IntVar(&c.RateWork, "rate-limit-work", api.DefaultRates.Work, "what requests of one caller may cost a second, in rows looked at; a claim costs 20, one of a batch 10, and each KiB of a body 10; bursts of four seconds' worth; 0 = no limit")
+	f.IntVar(&c.RateWork, "rate-limit-work", api.DefaultRates.Work, "what requests of one caller may cost a second; a claim costs 20, one of a batch 10, each KiB of a body 30, and each row that a list looks at 3; bursts of four seconds' worth; 0 = no limit")
 	f.IntVar(&c.RateProject, "rate-limit-project-work", api.DefaultRates.Project, "what requests of all callers of one project may cost a second together; likewise")
 	f.DurationVar(&c.AuditRetention, auditRetention, AuditRetention, "how long records of the audit trail are kept, where the database user may delete them; 0 = for ever")
 	f.DurationVar(&c.HistoryRetention, historyRetention, HistoryRetention, "how long it is kept who held an address, from the end of the hold, likewise; 0 = for ever")

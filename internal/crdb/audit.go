@@ -12,6 +12,7 @@ import (
 
 	"github.com/carve-ipam/carve/internal/alloc/carve"
 	"github.com/carve-ipam/carve/internal/crdb/audit"
+	"github.com/carve-ipam/carve/internal/crdb/rows"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -86,14 +87,14 @@ func Audit(ctx context.Context, dsn string) (Report, error) {
 }
 
 func violations(ctx context.Context, tx pgx.Tx, name, sql string) ([]Finding, error) {
-	rows, err := tx.Query(ctx, sql)
+	answer, err := tx.Query(ctx, sql)
 	if err != nil {
 		return nil, err
 	}
 	var out []Finding
 	var container, detail string
 	total := 0
-	_, err = pgx.ForEachRow(rows, []any{&container, &detail}, func() error {
+	_, err = pgx.ForEachRow(answer, []any{&container, &detail}, func() error {
 		if total++; total <= maxFindings {
 			out = append(out, Finding{Invariant: name, Container: container, Detail: detail})
 		}
@@ -107,7 +108,7 @@ func violations(ctx context.Context, tx pgx.Tx, name, sql string) ([]Finding, er
 
 // reservationViolations compares the reservations that pools state with the blocks that are held for them.
 func reservationViolations(ctx context.Context, tx pgx.Tx) ([]Finding, error) {
-	rows, err := tx.Query(ctx, audit.Statement("reservations"))
+	answer, err := tx.Query(ctx, audit.Statement("reservations"))
 	if err != nil {
 		return nil, err
 	}
@@ -125,10 +126,10 @@ func reservationViolations(ctx context.Context, tx pgx.Tx) ([]Finding, error) {
 		spec               []ipam.Reservation
 		heldReason         *string
 	)
-	_, err = pgx.ForEachRow(rows, []any{&id, &poolBase, &poolLen, &spec, &heldBase, &heldLen, &heldReason}, func() error {
+	_, err = pgx.ForEachRow(answer, []any{&id, &poolBase, &poolLen, &spec, &heldBase, &heldLen, &heldReason}, func() error {
 		p := pools[id]
 		if p == nil {
-			b, err := block(poolBase, poolLen)
+			b, err := rows.Block(poolBase, poolLen)
 			if err != nil {
 				return err
 			}
@@ -136,7 +137,7 @@ func reservationViolations(ctx context.Context, tx pgx.Tx) ([]Finding, error) {
 			pools[id] = p
 		}
 		if heldLen != nil {
-			b, err := block(heldBase, *heldLen)
+			b, err := rows.Block(heldBase, *heldLen)
 			if err != nil {
 				return err
 			}

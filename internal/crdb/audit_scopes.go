@@ -25,7 +25,7 @@ func scopeViolations(ctx context.Context, tx pgx.Tx) ([]Finding, error) {
 		scope    ipam.PoolScope
 		class    ipam.ClassSpec
 	}
-	pools, err := collect(rows, func(row pgx.Row) (p said, err error) {
+	pools, err := collect(rows, func(row pgx.CollectableRow) (p said, err error) {
 		err = row.Scan(&p.id, &p.name, &p.scope, &p.class)
 		return p, err
 	})

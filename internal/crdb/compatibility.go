@@ -19,8 +19,8 @@ var ErrTooOld = errors.New("this program is too old for the database")
 // ErrSchemaAhead says that the database has migrations that this program does not know. It may work there, and has nothing to migrate.
 var ErrSchemaAhead = errors.New("the database schema is newer than this program")
 
-// CheckCompatible answers ErrTooOld when the database says that programs have to know a later schema than this one does. A database of before that was
-// written down says nothing, and a user who may not read it is told so elsewhere.
+// CheckCompatible answers ErrTooOld when the database says that programs have to know a later schema than this one does. A database without a schema
+// says nothing, and a user who may not read it is told so elsewhere.
 func CheckCompatible(ctx context.Context, c *pgx.Conn) error { return compatible(ctx, c) }
 
 // rower is a connection, or one of a pool.

@@ -2,8 +2,11 @@ package crdb_test
 
 import (
 	"context"
+	"fmt"
+	"io/fs"
 	"path/filepath"
 	"testing"
+	"testing/fstest"
 
 	"github.com/stretchr/testify/require"
 
@@ -12,6 +15,7 @@ import (
 	"github.com/carve-ipam/carve/internal/crdb"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
+	"github.com/carve-ipam/carve/migrations"
 )
 
 // needSchema makes the database need programs that know a schema: what a later version's migration does.
@@ -57,13 +61,41 @@ func TestAProgramThatIsTooOldForItsDatabaseRefusesToWorkOnIt(t *testing.T) {
 	require.Equal(t, before, dump(t, connect(t, dsn, nil)))
 }
 
+// nextSchema is this program's numbered files and one of a later version, which adds what this program does not know.
+func nextSchema(t *testing.T) fs.FS {
+	t.Helper()
+	files := fstest.MapFS{}
+	ours, err := migrations.FS.ReadDir(".")
+	require.NoError(t, err)
+	for _, f := range ours {
+		text, err := migrations.FS.ReadFile(f.Name())
+		require.NoError(t, err)
+		files[f.Name()] = &fstest.MapFile{Data: text}
+	}
+	files[fmt.Sprintf("%04d_claims_note.sql", crdb.SchemaVersion()+1)] = &fstest.MapFile{Data: []byte("-- +goose NO TRANSACTION\n-- +goose Up\n" +
+		"ALTER TABLE claims ADD COLUMN IF NOT EXISTS note TEXT NOT NULL DEFAULT 'not said';\n")}
+	return files
+}
+
+// The next version's migrate runs beside a server of this one: what the server has stored is there as it was, and the server goes on.
 func TestAServerWorksOnTheNextSchemaAndItsMigrateSaysThatThereIsOne(t *testing.T) {
 	t.Parallel()
 	dsn := dbtest.New(t)
-	_, err := connect(t, dsn, nil).Exec(t.Context(), "INSERT INTO goose_db_version (version_id, is_applied) VALUES ($1, true)", crdb.SchemaVersion()+1)
-	require.NoError(t, err)
 	h := newHouse(t, dsn)
 	h.createPool(t, rootPool("net", "10.0.0.0/24"))
+	before := h.createClaim(t, claimOf("before", project, "net", 32))
+	require.NoError(t, crdb.ApplyFiles(t.Context(), dsn, nextSchema(t)))
+
+	kept, err := h.svc.GetClaim(admin(t), project, "before")
+	require.NoError(t, err)
+	require.Equal(t, before, kept)
+	for _, server := range []*house{h, newHouse(t, dsn)} { // one that was at work, and one that is started now
+		server.createClaim(t, claimOf("after", project, "net", 32))
+		require.NoError(t, server.svc.DeleteClaim(admin(t), project, "after", usecase.Request{}))
+	}
+	var note string
+	require.NoError(t, connect(t, dsn, nil).QueryRow(t.Context(), "SELECT note FROM claims WHERE name = 'before'").Scan(&note))
+	require.Equal(t, "not said", note)
 	require.NoError(t, crdb.CheckSchema(t.Context(), dsn))
 	err = crdb.Migrate(t.Context(), dsn, crdb.MigrateOptions{Regions: []string{region}})
 	require.ErrorIs(t, err, crdb.ErrSchemaAhead)

@@ -19,9 +19,10 @@ func setLocked(table string, to bool) string {
 	return "ALTER TABLE " + name(table) + " SET (schema_locked = " + value + ")" // the only one in its statement, and outside of a transaction
 }
 
-// migrating: a version that does not know a setting of a connection's beginning writes a warning into its log.
+// migrating: a version that does not know a setting of a connection's beginning writes a warning into its log. Were it to commit before each
+// statement of a message that makes many tables, it would run a job for each of them.
 func (cockroach) migrating() map[string]string {
-	return map[string]string{"create_table_with_schema_locked": "off"}
+	return map[string]string{"create_table_with_schema_locked": "off", "autocommit_before_ddl": "off"}
 }
 
 // locked is which of the tables of the migrations are.

@@ -1,6 +1,8 @@
 package crdb
 
-import "context"
+import (
+	"context"
+)
 
 // postgres is PostgreSQL 15 or newer: the embedded database and the test engine.
 type postgres struct{}

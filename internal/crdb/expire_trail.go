@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/carve-ipam/carve/internal/crdb/query"
+	"github.com/carve-ipam/carve/internal/crdb/rows"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -18,7 +19,7 @@ const projectsAtOnce = 200
 // and says how many. What was deleted stays deleted when it fails half-way; the next call does the rest.
 func (s *Store) ExpireEvents(ctx context.Context, before time.Time, limit int) (int64, error) {
 	first := ipam.FirstTimeID(before)
-	return s.expireOfProjects(ctx, "event_oldest", uuid(first), func(ctx context.Context, project ipam.ID) (int64, error) {
+	return s.expireOfProjects(ctx, "event_oldest", rows.ID(first), func(ctx context.Context, project ipam.ID) (int64, error) {
 		return s.expireTrail(ctx, project, first, limit)
 	})
 }
@@ -29,7 +30,7 @@ func (s *Store) ExpireHistory(ctx context.Context, before time.Time, limit int) 
 		for {
 			var n int64
 			err := s.alone(ctx, "history_expire", func(ctx context.Context, c *conn) (err error) {
-				n, err = c.affected(ctx, "history_expire", s.region, uuid(project), before, limit)
+				n, err = c.affected(ctx, "history_expire", s.region, rows.ID(project), before, limit)
 				return err
 			})
 			if total += n; err != nil || n <= int64(limit) { // more, and those of one moment, where there may be more still
@@ -52,7 +53,7 @@ func (s *Store) expireOfProjects(ctx context.Context, oldest string, before any,
 		for i, p := range page {
 			ids[i] = p.UID
 		}
-		old, err := list(ctx, s.reader, oldest, scanID, s.region, uuids(ids), before)
+		old, err := list(ctx, s.reader, oldest, scanID, s.region, rows.IDs(ids), before)
 		if err != nil {
 			return total, err
 		}
@@ -78,7 +79,7 @@ func (s *Store) expireTrail(ctx context.Context, project, below ipam.ID, limit i
 	for {
 		var n int64
 		err := s.alone(ctx, "event_expire", func(ctx context.Context, c *conn) (err error) {
-			n, err = c.affected(ctx, "event_expire", s.region, uuid(project), uuid(below), limit)
+			n, err = c.affected(ctx, "event_expire", s.region, rows.ID(project), rows.ID(below), limit)
 			return err
 		})
 		if err != nil {
@@ -95,7 +96,7 @@ func (s *Store) expireTrail(ctx context.Context, project, below ipam.ID, limit i
 func (s *Store) Purge(ctx context.Context, limit int) (int64, error) {
 	var total int64
 	for after := (ipam.ID{}); ; {
-		gone, err := list(ctx, s.reader, "removal_list", scanID, uuid(after), projectsAtOnce)
+		gone, err := list(ctx, s.reader, "removal_list", scanID, rows.ID(after), projectsAtOnce)
 		if err != nil || len(gone) == 0 {
 			return total, err
 		}
@@ -123,7 +124,7 @@ func (s *Store) purge(ctx context.Context, project ipam.ID, limit int) (int64, e
 		}
 	}
 	return total, s.alone(ctx, "purge", func(ctx context.Context, c *conn) error {
-		_, err := c.affected(ctx, "removal_delete", uuid(project)) // none when another server was first
+		_, err := c.affected(ctx, "removal_delete", rows.ID(project)) // none when another server was first
 		return err
 	})
 }
@@ -134,7 +135,7 @@ func (s *Store) purgeIn(ctx context.Context, region string, project ipam.ID, lim
 		var n int64
 		done := false
 		err := s.alone(ctx, "purge", func(ctx context.Context, c *conn) error {
-			events, err := c.affected(ctx, "event_expire", region, uuid(project), uuid(lastID), limit)
+			events, err := c.affected(ctx, "event_expire", region, rows.ID(project), rows.ID(lastID), limit)
 			if err != nil {
 				return err
 			}
@@ -163,12 +164,12 @@ func purgeHistory(ctx context.Context, c *conn, region string, project ipam.ID, 
 		until time.Time
 		id    ipam.ID
 	}{bytes.Repeat([]byte{0xff}, 17), 0, lastTime, lastID} // above every address
-	rows, err := c.Query(ctx, query.Get("history_nth"), region, uuid(project), limit)
+	answer, err := c.Query(ctx, query.Get("history_nth"), region, rows.ID(project), limit)
 	if err != nil {
 		return 0, err
 	}
-	if _, err := pgx.ForEachRow(rows, []any{&end.base, &end.plen, &end.until, (*[16]byte)(&end.id)}, func() error { return nil }); err != nil {
+	if _, err := pgx.ForEachRow(answer, []any{&end.base, &end.plen, &end.until, (*[16]byte)(&end.id)}, func() error { return nil }); err != nil {
 		return 0, err
 	}
-	return c.affected(ctx, "history_purge", region, uuid(project), end.base, end.plen, end.until, uuid(end.id))
+	return c.affected(ctx, "history_purge", region, rows.ID(project), end.base, end.plen, end.until, rows.ID(end.id))
 }

@@ -3,6 +3,7 @@ package crdb
 import (
 	"context"
 	"errors"
+	"io/fs"
 
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 )
@@ -25,6 +26,21 @@ func Isolation(ctx context.Context, t storage.Tx) (string, error) {
 		}
 	}
 	return level, rows.Err()
+}
+
+// ApplyFiles applies numbered files that are not this program's.
+func ApplyFiles(ctx context.Context, dsn string, files fs.FS) error {
+	cfg, err := parseDSN(dsn)
+	if err != nil {
+		return err
+	}
+	p, closeDB, err := provider(cfg, files)
+	if err != nil {
+		return err
+	}
+	defer closeDB()
+	_, err = p.Up(ctx)
+	return err
 }
 
 // SessionSettings are those of the store's sessions on PostgreSQL.

@@ -1,6 +1,8 @@
 package crdb
 
-import "strings"
+import (
+	"strings"
+)
 
 // TableGrants says what each role may do with the rows of a table. Whoever migrates owns them all.
 type TableGrants struct{ Table, Server, Retention, Reader string }

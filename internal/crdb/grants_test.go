@@ -1,6 +1,7 @@
 package crdb_test
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"os"
@@ -23,14 +24,7 @@ func runBy(t *testing.T) map[string]map[string]string {
 	t.Helper()
 	out := map[string]map[string]string{"server": {}, "retention": {}, "reader": {}, "owner": {}}
 	for name, sql := range query.All() {
-		text, err := os.ReadFile(filepath.Join("query", name+".sql"))
-		require.NoError(t, err)
-		who := "server"
-		for line := range strings.Lines(string(text)) {
-			if said, ok := strings.CutPrefix(line, "-- roles:"); ok {
-				who = strings.TrimSpace(said)
-			}
-		}
+		who := cmp.Or(query.Remark(name, "roles"), "server")
 		for role := range strings.SplitSeq(who, ", ") {
 			require.Contains(t, out, role, name)
 			out[role][name] = sql

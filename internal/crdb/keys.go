@@ -10,13 +10,14 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/carve-ipam/carve/internal/crdb/query"
+	"github.com/carve-ipam/carve/internal/crdb/rows"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
 // KeyByID implements tenancy.KeyStore.
 func (s *Store) KeyByID(ctx context.Context, id ipam.ID) (ipam.APIKey, bool, error) {
-	found, err := list(ctx, s.reader, "key_by_id", scanKey, uuid(id))
+	found, err := list(ctx, s.reader, "key_by_id", rows.Keys.Scan, rows.ID(id))
 	if err != nil || len(found) == 0 {
 		return ipam.APIKey{}, false, err
 	}
@@ -29,7 +30,7 @@ func (s *Store) MemberRoles(ctx context.Context, subject string) (map[string]ten
 		project string
 		held    tenancy.Held
 	}
-	found, err := list(ctx, s.reader, "member_roles", func(row pgx.Row) (m membership, err error) {
+	found, err := list(ctx, s.reader, "member_roles", func(row pgx.CollectableRow) (m membership, err error) {
 		err = row.Scan((*[16]byte)(&m.held.Project), &m.project, &m.held.Role)
 		return m, err
 	}, subject)
@@ -48,7 +49,7 @@ func (s *Store) KeysUsed(ctx context.Context, used map[ipam.ID]time.Time) error 
 	ids, times := make([][16]byte, 0, len(used)), make([]time.Time, 0, len(used))
 	// In one order, so that two servers seldom wait for each other in a circle.
 	for _, id := range slices.SortedFunc(maps.Keys(used), func(a, b ipam.ID) int { return bytes.Compare(a[:], b[:]) }) {
-		ids, times = append(ids, uuid(id)), append(times, used[id])
+		ids, times = append(ids, rows.ID(id)), append(times, used[id])
 	}
 	return s.alone(ctx, "keys_used", func(ctx context.Context, c *conn) error {
 		_, err := c.Exec(ctx, query.Get("keys_used"), ids, times)

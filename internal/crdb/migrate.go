@@ -125,7 +125,7 @@ func Migrate(ctx context.Context, dsn string, o MigrateOptions) error {
 
 // numbered applies the files that the database lacks, and says how many that were.
 func (o MigrateOptions) numbered(ctx context.Context, cfg *pgx.ConnConfig) (done int, err error) {
-	p, closeDB, err := provider(cfg, migrations.FS, o)
+	p, closeDB, err := provider(cfg, migrations.FS)
 	if err != nil {
 		return 0, err
 	}
@@ -149,7 +149,7 @@ func CheckSchema(ctx context.Context, dsn string) error {
 	if err := mayWork(ctx, cfg); err != nil {
 		return err
 	}
-	p, closeDB, err := provider(cfg, migrations.FS, MigrateOptions{})
+	p, closeDB, err := provider(cfg, migrations.FS)
 	if err != nil {
 		return err
 	}
@@ -188,18 +188,13 @@ const (
 	unlockPolls = 20   // five seconds: where the database is gone, the lease ends by itself in thirty
 )
 
-// leaseID names the lease of the whole of Migrate in goose's table of locks. The numbered files have goose's own besides, which programs of
-// before this lease wait for.
-const leaseID = 4097083627
-
 // leased runs work while nobody else does. To give the lease back is a write that waits for a synchronous standby, where there is one: what was found
 // done already is durable, too, when it is said to be. A lease in a table works on both engines; advisory locks do not exist, or do
 // nothing, on CockroachDB.
 func (o MigrateOptions) leased(ctx context.Context, cfg *pgx.ConnConfig, work func() error) (err error) {
 	db := stdlib.OpenDB(*cfg)
 	defer func() { _ = db.Close() }()
-	locker, err := lock.NewPostgresTableLocker(lock.WithTableLockTimeout(lockPoll, lockPolls),
-		lock.WithTableUnlockTimeout(lockPoll, unlockPolls), lock.WithTableLockID(leaseID))
+	locker, err := lock.NewPostgresTableLocker(lock.WithTableLockTimeout(lockPoll, lockPolls), lock.WithTableUnlockTimeout(lockPoll, unlockPolls))
 	if err != nil {
 		return err
 	}
@@ -217,16 +212,11 @@ func unlock(ctx context.Context, locker lock.Locker, db *sql.DB) error {
 	return nil
 }
 
-// provider is goose on the database.
-func provider(cfg *pgx.ConnConfig, files fs.FS, o MigrateOptions) (*goose.Provider, func(), error) {
+// provider is goose on the database. It has no lease of its own: whoever applies files has Migrate's.
+func provider(cfg *pgx.ConnConfig, files fs.FS) (*goose.Provider, func(), error) {
 	db := stdlib.OpenDB(*cfg)
 	closeDB := func() { _ = db.Close() }
-	locker, err := lock.NewPostgresTableLocker(lock.WithTableLockTimeout(lockPoll, lockPolls))
-	if err != nil {
-		closeDB()
-		return nil, nil, err
-	}
-	p, err := goose.NewProvider(goose.DialectPostgres, db, files, goose.WithLocker(telling{locker, o}))
+	p, err := goose.NewProvider(goose.DialectPostgres, db, files)
 	if err != nil {
 		closeDB()
 		return nil, nil, err

@@ -51,7 +51,7 @@ func lockSteps(tables []string, to bool) (steps []ddl) {
 
 // pending says whether there are numbered files that were not applied.
 func pending(ctx context.Context, cfg *pgx.ConnConfig) (bool, error) {
-	p, closeDB, err := provider(cfg, migrations.FS, MigrateOptions{})
+	p, closeDB, err := provider(cfg, migrations.FS)
 	if err != nil {
 		return false, err
 	}

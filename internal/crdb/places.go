@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/crdb/rows"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -108,7 +109,7 @@ func (s *Store) placeProject(ctx context.Context, u *unplaced) error {
 			cn.locks = newLockSet(storage.Locks{Alone: []ipam.ID{u.project}})
 		}
 		return s.engine.attempt(ctx, cn, false, func(ctx context.Context) error {
-			_, err := cn.affected(ctx, "project_region_insert", uuid(u.project), u.region)
+			_, err := cn.affected(ctx, "project_region_insert", rows.ID(u.project), u.region)
 			return err
 		})
 	})

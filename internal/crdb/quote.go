@@ -1,6 +1,8 @@
 package crdb
 
-import "strings"
+import (
+	"strings"
+)
 
 // quoteLiteral quotes a string for the few statements that take no placeholders (types and regions).
 func quoteLiteral(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }

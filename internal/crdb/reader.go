@@ -24,7 +24,7 @@ type reader struct {
 }
 
 // one reads a single row; no row is not_found with the sentence.
-func one[T any](ctx context.Context, r reader, name string, scan func(pgx.Row) (T, error), missing func() error, args ...any) (T, error) {
+func one[T any](ctx context.Context, r reader, name string, scan func(pgx.CollectableRow) (T, error), missing func() error, args ...any) (T, error) {
 	var out T
 	err := r.run(ctx, name, func(q querier) error {
 		rows, err := q.Query(ctx, query.Get(name), args...)
@@ -42,7 +42,7 @@ func one[T any](ctx context.Context, r reader, name string, scan func(pgx.Row) (
 }
 
 // list reads rows.
-func list[T any](ctx context.Context, r reader, name string, scan func(pgx.Row) (T, error), args ...any) ([]T, error) {
+func list[T any](ctx context.Context, r reader, name string, scan func(pgx.CollectableRow) (T, error), args ...any) ([]T, error) {
 	var out []T
 	err := r.run(ctx, name, func(q querier) error {
 		rows, err := q.Query(ctx, query.Get(name), args...)
@@ -55,7 +55,7 @@ func list[T any](ctx context.Context, r reader, name string, scan func(pgx.Row) 
 	return out, err
 }
 
-func collect[T any](rows pgx.Rows, scan func(pgx.Row) (T, error)) ([]T, error) {
+func collect[T any](rows pgx.Rows, scan func(pgx.CollectableRow) (T, error)) ([]T, error) {
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (T, error) { return scan(row) })
 }
 

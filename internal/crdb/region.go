@@ -75,7 +75,7 @@ func recorded(ctx context.Context, c *pgx.Conn) ([]ipam.Region, error) {
 
 const undefinedTable = "42P01"
 
-func scanRegion(row pgx.Row) (r ipam.Region, err error) {
+func scanRegion(row pgx.CollectableRow) (r ipam.Region, err error) {
 	err = row.Scan(&r.Name, &r.Ordinal, &r.CreatedAt)
 	return r, err
 }

@@ -256,7 +256,7 @@ func TestWhatIsSaidToCockroachIsWrittenDown(t *testing.T) {
 	require.Equal(t, string(want), text, "go test ./internal/crdb -run WhatIsSaidToCockroach -update-dialect, and make test-sql")
 }
 
-// migrationTexts are the statements of the numbered files, as they arrive.
+// migrationTexts are the numbered files as they arrive: whole where their statements are one message, else one after another.
 func migrationTexts(t *testing.T) map[string]bool {
 	t.Helper()
 	files, err := migrations.FS.ReadDir(".")
@@ -265,8 +265,9 @@ func migrationTexts(t *testing.T) map[string]bool {
 	for _, f := range files {
 		raw, err := migrations.FS.ReadFile(f.Name())
 		require.NoError(t, err)
-		for text := range strings.SplitSeq(uncommented(string(raw)), ";\n") {
-			texts[strings.TrimRight(strings.Join(strings.Fields(text), " "), "; ")] = true
+		whole := uncommented(string(raw))
+		for _, text := range append(strings.Split(whole, ";\n"), whole) {
+			texts[strings.TrimRight(flat(text), "; ")] = true
 		}
 	}
 	return texts

@@ -123,11 +123,6 @@ func (o MigrateOptions) record(ctx context.Context, c *pgx.Conn) (done int, err 
 	if err != nil {
 		return 0, err
 	}
-	if len(written) == 1 {
-		if err := noteProjects(ctx, c); err != nil {
-			return 0, err
-		}
-	}
 	next := 0
 	for _, r := range written {
 		next = max(next, r.Ordinal+1)

@@ -30,14 +30,13 @@ type cluster struct {
 	access   *access
 	fail     map[string]pgscript.Reply // instead of running what begins so, once
 
-	locking     bool            // new tables are schema-locked unless the session says otherwise, as from 26.1 on
-	locked      map[string]bool // tables that are
-	constraints map[string]bool // that ALTER TABLE made
-	killer      *Killer         // nil: nobody dies
+	locking bool            // new tables are schema-locked unless the session says otherwise, as from 26.1 on
+	locked  map[string]bool // tables that are
+	killer  *Killer         // nil: nobody dies
 }
 
 func newCluster(nodes ...string) *cluster {
-	return &cluster{nodes: nodes, gateway: nodes[0], access: newAccess(), tables: map[string]string{}, locked: map[string]bool{}, constraints: map[string]bool{}, fail: map[string]pgscript.Reply{}}
+	return &cluster{nodes: nodes, gateway: nodes[0], access: newAccess(), tables: map[string]string{}, locked: map[string]bool{}, fail: map[string]pgscript.Reply{}}
 }
 
 // start is the cluster on loopback. Its fields are to be read when nobody talks to it.
@@ -53,9 +52,7 @@ var (
 	tableExists   = regexp.MustCompile(`^SELECT EXISTS \( SELECT 1 FROM pg_tables WHERE .* tablename = '(\w+)' \)$`)
 	createTable   = regexp.MustCompile(`^CREATE TABLE (?:IF NOT EXISTS )?(\w+) \(`)
 	schemaLocked  = regexp.MustCompile(`^ALTER TABLE "(\w+)" SET \(schema_locked = (true|false)\)$`)
-	addConstraint = regexp.MustCompile(`CONSTRAINT (\w+) (?:CHECK|REFERENCES|FOREIGN)`)
-	dropped       = regexp.MustCompile(`DROP CONSTRAINT IF EXISTS (\w+)`)
-	otherSteps    = regexp.MustCompile(`^(ALTER TABLE \w+ (ADD|DROP|ALTER|RENAME)|CREATE (UNIQUE )?INDEX|INSERT INTO (project_regions|compatibility))`)
+	otherSteps    = regexp.MustCompile(`^(CREATE (UNIQUE )?INDEX|INSERT INTO compatibility)`)
 	alterDatabase = regexp.MustCompile(`^ALTER DATABASE "carve" (SET PRIMARY REGION|ADD REGION IF NOT EXISTS|SURVIVE) (?:"([a-z0-9-]+)"|(ZONE|REGION) FAILURE)$`)
 	alterLocality = regexp.MustCompile(`^ALTER TABLE "(\w+)" SET LOCALITY (.+)$`)
 )
@@ -80,6 +77,9 @@ func (c *cluster) alive(s pgscript.Statement) pgscript.Reply {
 	}
 	if r, ok := c.access.answer(s); ok {
 		return r
+	}
+	if strings.Contains(s.SQL, "; ") {
+		return c.several(s)
 	}
 	if m := tableExists.FindStringSubmatch(s.SQL); m != nil {
 		_, there := c.tables[m[1]]
@@ -110,29 +110,24 @@ func (c *cluster) alive(s pgscript.Statement) pgscript.Reply {
 		return pgscript.Reply{Tag: "ALTER TABLE"}
 	}
 	if otherSteps.MatchString(s.SQL) {
-		if c.constrains(s.SQL) {
-			return pgscript.Reply{Code: "42710"}
-		}
 		return pgscript.Reply{Tag: verb(s.SQL)}
 	}
 	return c.rows(s)
 }
 
-// constrains drops and makes what a statement says of constraints, and says whether one of them is there already. A constraint in ADD COLUMN is made
-// apart from its column, and so also where the column is there already.
-func (c *cluster) constrains(sql string) (twice bool) {
-	if !strings.HasPrefix(sql, "ALTER TABLE") {
-		return false
+// several runs the statements of one message. They are one transaction if the session asks that nothing be committed before a change of the schema, and
+// must be, because one by one they take half a minute; here those before one that fails stay all the same, so that it is seen that they may.
+func (c *cluster) several(s pgscript.Statement) (last pgscript.Reply) {
+	if s.Settings["autocommit_before_ddl"] != "off" {
+		return pgscript.Reply{Code: "0A000"}
 	}
-	if m := dropped.FindStringSubmatch(sql); m != nil {
-		delete(c.constraints, m[1])
-		return false
+	for sql := range strings.SplitSeq(s.SQL, "; ") {
+		s.SQL = sql
+		if last = c.alive(s); last.Code != "" || last.Cut {
+			break
+		}
 	}
-	if m := addConstraint.FindStringSubmatch(sql); m != nil {
-		twice = c.constraints[m[1]]
-		c.constraints[m[1]] = true
-	}
-	return twice
+	return last
 }
 
 // unsaid is the locality of a table for which none was said.

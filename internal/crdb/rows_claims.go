@@ -12,37 +12,21 @@ import (
 
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/crdb/query"
+	"github.com/carve-ipam/carve/internal/crdb/rows"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-func claimIn(project storage.ProjectKey) func(pgx.Row) (ipam.Claim, error) {
-	return func(row pgx.Row) (ipam.Claim, error) {
-		var c ipam.Claim
-		var at []byte
-		var length int16
-		var class *[16]byte
-		var reuseAfter int64
-		var said bool
-		err := row.Scan(&c.Name, (*[16]byte)(&c.UID), &c.Region, (*[16]byte)(&c.PoolID), (*[16]byte)(&c.PoolProjectID), &c.Pool.Project, &c.Pool.Name,
-			&at, &length, (*[16]byte)(&c.AllocationID), &c.Spec, &c.Labels, &c.Annotations, &c.Generation, (*[16]byte)(&c.Revision),
-			&c.CreatedAt, &c.UpdatedAt, &c.CreatedBy, &class, &c.Class.Ref.Project, &c.Class.Ref.Name, &said, &reuseAfter)
-		if err != nil {
-			return c, err
-		}
-		normalize(&c.Metadata)
+func claimIn(project storage.ProjectKey) func(pgx.CollectableRow) (ipam.Claim, error) {
+	return func(row pgx.CollectableRow) (ipam.Claim, error) {
+		c, err := rows.Claims.Scan(row)
 		c.Project, c.ProjectID = project.Name, project.ID
-		c.Class.ID, c.ReuseAfter = idOf(class), time.Duration(reuseAfter)*time.Second
-		if c.ReclaimPolicy = c.Spec.ReclaimPolicy; !said {
-			c.Spec.ReclaimPolicy = ""
-		}
-		c.Block, err = block(at, int(length))
 		return c, err
 	}
 }
 
 // ClaimGet implements storage.Reader.
 func (r reader) ClaimGet(ctx context.Context, project storage.ProjectKey, name string) (ipam.Claim, error) {
-	c, err := one(ctx, r, "claim_get", claimIn(project), notFound("Claim %s/%s was not found.", project.Name, name), r.region, uuid(project.ID), name)
+	c, err := one(ctx, r, "claim_get", claimIn(project), notFound("Claim %s/%s was not found.", project.Name, name), r.region, rows.ID(project.ID), name)
 	if !r.places.several() || !ipam.IsCode(err, ipam.CodeNotFound) {
 		return c, err
 	}
@@ -54,7 +38,7 @@ func (r reader) ClaimGet(ctx context.Context, project storage.ProjectKey, name s
 
 // claimElsewhere is a claim in another region than the store's own; nil: there is none.
 func (r reader) claimElsewhere(ctx context.Context, project storage.ProjectKey, name string) (*ipam.Claim, error) {
-	found, err := list(ctx, r, "claim_get_elsewhere", claimIn(project), r.region, uuid(project.ID), name)
+	found, err := list(ctx, r, "claim_get_elsewhere", claimIn(project), r.region, rows.ID(project.ID), name)
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
@@ -65,9 +49,9 @@ func (r reader) claimElsewhere(ctx context.Context, project storage.ProjectKey, 
 func (r reader) ClaimsHeld(ctx context.Context, project storage.ProjectKey, claims []ipam.Claim) (map[ipam.ID]bool, error) {
 	regions, names, ids := make([]string, len(claims)), make([]string, len(claims)), make([][16]byte, len(claims))
 	for i := range claims {
-		regions[i], names[i], ids[i] = cmp.Or(claims[i].Region, r.region), claims[i].Name, uuid(claims[i].UID)
+		regions[i], names[i], ids[i] = cmp.Or(claims[i].Region, r.region), claims[i].Name, rows.ID(claims[i].UID)
 	}
-	found, err := list(ctx, r, "claims_held", scanID, uuid(project.ID), regions, names, ids)
+	found, err := list(ctx, r, "claims_held", scanID, rows.ID(project.ID), regions, names, ids)
 	held := make(map[ipam.ID]bool, len(found))
 	for _, id := range found {
 		held[id] = true
@@ -78,29 +62,20 @@ func (r reader) ClaimsHeld(ctx context.Context, project storage.ProjectKey, clai
 // ClaimList implements storage.Reader.
 func (r reader) ClaimList(ctx context.Context, project storage.ProjectKey, after string, limit int) ([]ipam.Claim, error) {
 	if r.places.several() {
-		return list(ctx, r, "claim_list_everywhere", claimIn(project), uuid(project.ID), after, limit)
+		return list(ctx, r, "claim_list_everywhere", claimIn(project), rows.ID(project.ID), after, limit)
 	}
-	return list(ctx, r, "claim_list", claimIn(project), r.region, uuid(project.ID), after, limit)
+	return list(ctx, r, "claim_list", claimIn(project), r.region, rows.ID(project.ID), after, limit)
 }
 
 // ClaimListInPool implements storage.Reader.
 func (r reader) ClaimListInPool(ctx context.Context, project storage.ProjectKey, pool storage.Container, within netip.Prefix, from netip.Addr, limit int) ([]ipam.Claim, error) {
 	return list(ctx, r, "claim_list_in_pool", claimIn(project),
-		pool.Region, uuid(pool.ProjectID), uuid(pool.ID), after(from), base(within), last(within), uuid(project.ID), limit)
-}
-
-func scanAnswer(row pgx.Row) (storage.Answer, error) {
-	var a storage.Answer
-	var fingerprint []byte
-	err := row.Scan(&fingerprint, &a.Body, &a.CreatedAt, &a.ExpiresAt)
-	copy(a.Fingerprint[:], fingerprint)
-	a.CreatedAt, a.ExpiresAt = a.CreatedAt.UTC(), a.ExpiresAt.UTC()
-	return a, err
+		pool.Region, rows.ID(pool.ProjectID), rows.ID(pool.ID), rows.After(from), rows.Base(within), rows.Last(within), rows.ID(project.ID), limit)
 }
 
 // AnswerGet implements storage.Reader.
 func (r reader) AnswerGet(ctx context.Context, projectID ipam.ID, key string, now time.Time) (storage.Answer, bool, error) {
-	found, err := list(ctx, r, "answer_get", scanAnswer, r.region, uuid(projectID), key, now)
+	found, err := list(ctx, r, "answer_get", rows.Answers.Scan, r.region, rows.ID(projectID), key, now)
 	if err != nil || len(found) == 0 {
 		return storage.Answer{}, false, err
 	}
@@ -115,30 +90,30 @@ func (r reader) ClaimLookup(ctx context.Context, q storage.ClaimQuery) (storage.
 	err := r.run(ctx, "claim_lookup", func(db querier) error {
 		facts = storage.ClaimFacts{}
 		b := &pgx.Batch{}
-		b.Queue(query.Get("claim_get"), r.region, uuid(q.Project.ID), q.Name)
+		b.Queue(query.Get("claim_get"), r.region, rows.ID(q.Project.ID), q.Name)
 		named := q.Pool != ipam.Ref{}
 		foreign := named && q.Pool.Project != q.Project.Name
 		switch {
 		case foreign:
 			b.Queue(query.Get("pool_get_granted"), q.Pool.Project, q.Pool.Name, consumers(q.Project.Name))
 		case named:
-			b.Queue(query.Get("pool_get"), uuid(q.Project.ID), q.Pool.Name)
+			b.Queue(query.Get("pool_get"), rows.ID(q.Project.ID), q.Pool.Name)
 		}
 		if q.Key != "" {
-			b.Queue(query.Get("answer_get"), r.region, uuid(q.Project.ID), q.Key, q.Now)
+			b.Queue(query.Get("answer_get"), r.region, rows.ID(q.Project.ID), q.Key, q.Now)
 		}
 		if q.Class != nil {
 			queueClass(b, q.Project, *q.Class)
 		}
 		wide := r.places.several() && !q.Generated
 		if wide {
-			b.Queue(query.Get("project_region_list"), uuid(q.Project.ID))
+			b.Queue(query.Get("project_region_list"), rows.ID(q.Project.ID))
 		}
 		results := db.SendBatch(ctx, b)
 		err := errors.Join(
 			maybe(results, claimIn(q.Project), &facts.Claim, true),
-			maybe(results, scanPool, &facts.Pool, named),
-			maybe(results, scanAnswer, &facts.Answer, q.Key != ""),
+			maybe(results, rows.Pools.Scan, &facts.Pool, named),
+			maybe(results, rows.Answers.Scan, &facts.Answer, q.Key != ""),
 		)
 		class, classErr := takeClass(results, q.Project, q.Class)
 		facts.Class, err = class, errors.Join(err, classErr)
@@ -155,15 +130,15 @@ func (r reader) ClaimLookup(ctx context.Context, q storage.ClaimQuery) (storage.
 }
 
 // maybe reads the next result of a batch into out: one row, or none.
-func maybe[T any](results pgx.BatchResults, scan func(pgx.Row) (T, error), out **T, asked bool) error {
+func maybe[T any](results pgx.BatchResults, scan func(pgx.CollectableRow) (T, error), out **T, asked bool) error {
 	if !asked {
 		return nil
 	}
-	rows, err := results.Query()
+	answer, err := results.Query()
 	if err != nil {
 		return err
 	}
-	found, err := collect(rows, scan)
+	found, err := collect(answer, scan)
 	if err == nil && len(found) > 0 {
 		*out = &found[0]
 	}

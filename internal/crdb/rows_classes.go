@@ -9,38 +9,31 @@ import (
 
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/crdb/query"
+	"github.com/carve-ipam/carve/internal/crdb/rows"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-func scanClass(row pgx.Row) (ipam.Class, error) {
-	var c ipam.Class
-	err := row.Scan((*[16]byte)(&c.UID), (*[16]byte)(&c.ProjectID), &c.Project, &c.Name, &c.Spec, &c.Labels, &c.Annotations,
-		&c.Generation, (*[16]byte)(&c.Revision), &c.CreatedAt, &c.UpdatedAt, &c.CreatedBy)
-	normalize(&c.Metadata)
-	return c, err
-}
-
 // ClassGet implements storage.Reader.
 func (r reader) ClassGet(ctx context.Context, project storage.ProjectKey, name string) (ipam.Class, error) {
-	return one(ctx, r, "class_get", scanClass, notFound("IP class %s/%s was not found.", project.Name, name), uuid(project.ID), name)
+	return one(ctx, r, "class_get", rows.Classes.Scan, notFound("IP class %s/%s was not found.", project.Name, name), rows.ID(project.ID), name)
 }
 
 // ClassList implements storage.Reader.
 func (r reader) ClassList(ctx context.Context, project storage.ProjectKey) ([]ipam.Class, error) {
-	return list(ctx, r, "class_list", scanClass, uuid(project.ID), project.Name)
+	return list(ctx, r, "class_list", rows.Classes.Scan, rows.ID(project.ID), project.Name)
 }
 
 // ClassesNamed implements storage.Reader.
 func (r reader) ClassesNamed(ctx context.Context, project storage.ProjectKey, names []string) ([]ipam.Class, error) {
-	found, err := list(ctx, r, "class_list_named", scanClass, uuid(project.ID), project.Name, names)
+	found, err := list(ctx, r, "class_list_named", rows.Classes.Scan, rows.ID(project.ID), project.Name, names)
 	// The project's own comes first of two with one name.
 	return slices.CompactFunc(found, func(a, b ipam.Class) bool { return a.Name == b.Name }), err
 }
 
 // ClassDefault implements storage.Reader.
 func (r reader) ClassDefault(ctx context.Context, project storage.ProjectKey, family ipam.Family) (ipam.Class, error) {
-	return one(ctx, r, "class_get_default", scanClass, notFound("Project %q has no default class for %s.", project.Name, family),
-		uuid(project.ID), familyNumber(family))
+	return one(ctx, r, "class_get_default", rows.Classes.Scan, notFound("Project %q has no default class for %s.", project.Name, family),
+		rows.ID(project.ID), rows.FamilyNumber(family))
 }
 
 // ClassPools implements storage.Reader.
@@ -49,26 +42,26 @@ func (r reader) ClassPools(ctx context.Context, class ipam.Class, caller ipam.ID
 	if caller != class.ProjectID {
 		owners = append(owners, caller)
 	}
-	return list(ctx, r, "class_pools", scanPool, uuid(class.UID), uuids(owners), storage.MaxClassPools)
+	return list(ctx, r, "class_pools", rows.LeanPools.Scan, rows.ID(class.UID), rows.IDs(owners), storage.MaxClassPools)
 }
 
 // ClassUse implements storage.Reader.
 func (r reader) ClassUse(ctx context.Context, class ipam.ID) (storage.ClassUse, error) {
-	return one(ctx, r, "class_use", func(row pgx.Row) (u storage.ClassUse, err error) {
+	return one(ctx, r, "class_use", func(row pgx.CollectableRow) (u storage.ClassUse, err error) {
 		err = row.Scan(&u.Pools, &u.Scoped, &u.Claims)
 		return u, err
-	}, notFound("The IP class was not found."), uuid(class))
+	}, notFound("The IP class was not found."), rows.ID(class))
 }
 
 // queueClass adds the look-up of a claim's class, and of the pools behind it.
 func queueClass(b *pgx.Batch, project storage.ProjectKey, q storage.ClassQuery) {
-	id, name := uuid(project.ID), project.Name
+	id, name := rows.ID(project.ID), project.Name
 	b.Queue(query.Get("class_epochs"), []string{name, ipam.PlatformProject}) // before the rest: what is newer than its epochs is read again, what is older would stay
 	switch {
 	case q.Known:
 		return
 	case q.Name == "":
-		family := familyNumber(q.Family)
+		family := rows.FamilyNumber(q.Family)
 		b.Queue(query.Get("class_find_default"), id, name, family)
 		b.Queue(query.Get("class_find_default_pools"), id, name, family, storage.MaxClassPools)
 		return
@@ -86,8 +79,8 @@ func takeClass(results pgx.BatchResults, project storage.ProjectKey, q *storage.
 	if err != nil || q.Known {
 		return facts, err
 	}
-	err = maybe(results, scanClass, &facts.Found, true)
-	pools, poolsErr := rest(results, scanPool)
+	err = maybe(results, rows.Classes.Scan, &facts.Found, true)
+	pools, poolsErr := rest(results, rows.LeanPools.Scan)
 	facts.Pools = pools
 	return facts, errors.Join(err, poolsErr)
 }

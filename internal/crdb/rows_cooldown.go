@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/crdb/rows"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -33,7 +34,7 @@ func (r reader) CoolingNext(ctx context.Context, ask []storage.RoomQuery) (map[i
 			byRegion[q.Container.Region] = p
 		}
 		for bits := q.Container.Block.Bits(); bits <= q.Bits; bits++ {
-			p.ids = append(p.ids, uuid(q.Container.ID))
+			p.ids = append(p.ids, rows.ID(q.Container.ID))
 			p.lengths = append(p.lengths, int16(bits)) //nolint:gosec // 0 to 128
 		}
 	}
@@ -43,7 +44,7 @@ func (r reader) CoolingNext(ctx context.Context, ask []storage.RoomQuery) (map[i
 	}
 	out := map[ipam.ID]time.Time{}
 	for region, p := range byRegion {
-		found, err := list(ctx, r, "cooldown_next", func(row pgx.Row) (f first, err error) {
+		found, err := list(ctx, r, "cooldown_next", func(row pgx.CollectableRow) (f first, err error) {
 			err = row.Scan((*[16]byte)(&f.container), &f.at)
 			return f, err
 		}, region, p.ids, p.lengths)

@@ -3,12 +3,13 @@ package crdb
 import (
 	"github.com/jackc/pgx/v5"
 
+	"github.com/carve-ipam/carve/internal/crdb/rows"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
 // takeEpochs reads the class epochs of projects, by id; the platform's also under the zero id.
 func takeEpochs(results pgx.BatchResults) (map[ipam.ID]ipam.ID, error) {
-	rows, err := results.Query()
+	answer, err := results.Query()
 	if err != nil {
 		return nil, err
 	}
@@ -16,10 +17,10 @@ func takeEpochs(results pgx.BatchResults) (map[ipam.ID]ipam.ID, error) {
 	var id ipam.ID
 	var name string
 	var epoch *[16]byte
-	_, err = pgx.ForEachRow(rows, []any{(*[16]byte)(&id), &name, &epoch}, func() error {
-		epochs[id] = idOf(epoch)
+	_, err = pgx.ForEachRow(answer, []any{(*[16]byte)(&id), &name, &epoch}, func() error {
+		epochs[id] = rows.IDOf(epoch)
 		if name == ipam.PlatformProject {
-			epochs[ipam.ID{}] = idOf(epoch)
+			epochs[ipam.ID{}] = rows.IDOf(epoch)
 		}
 		return nil
 	})

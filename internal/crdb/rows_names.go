@@ -6,6 +6,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/crdb/rows"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -22,10 +23,10 @@ func (r reader) NamesThere(ctx context.Context, project storage.ProjectKey, aske
 			classes = append(classes, n.Ref.Name)
 		}
 	}
-	return list(ctx, r, "names_there", scanNamed, uuid(project.ID), project.Name, poolProjects, pools, spaceProjects, spaces, classes)
+	return list(ctx, r, "names_there", scanNamed, rows.ID(project.ID), project.Name, poolProjects, pools, spaceProjects, spaces, classes)
 }
 
-func scanNamed(row pgx.Row) (n storage.Named, err error) {
+func scanNamed(row pgx.CollectableRow) (n storage.Named, err error) {
 	var ref ipam.Ref
 	err = row.Scan(&n.What, &ref.Project, &ref.Name)
 	n.Ref = ref

@@ -4,73 +4,18 @@ import (
 	"context"
 	"errors"
 	"net/netip"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/crdb/query"
+	"github.com/carve-ipam/carve/internal/crdb/rows"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-func scanPool(row pgx.Row) (ipam.Pool, error) { return scanPoolAnd(row) }
-
-// scanPoolAnd reads a pool, and what the row has behind it.
-func scanPoolAnd(row pgx.Row, more ...any) (ipam.Pool, error) {
-	var (
-		p                  ipam.Pool
-		at                 []byte
-		length             int16
-		byCIDR             bool
-		lo, hi, standard   *int16
-		parent, poolsSpace ipam.Ref
-		reuseAfter         *int64
-		emptySince         *time.Time
-	)
-	err := row.Scan(append([]any{(*[16]byte)(&p.UID), (*[16]byte)(&p.ProjectID), &p.Project, &p.Name, &p.Region, (*[16]byte)(&p.SpaceID),
-		&poolsSpace.Project, &poolsSpace.Name, (*[16]byte)(&p.ContainerID), (*[16]byte)(&p.ContainerProjectID), &parent.Project, &parent.Name,
-		&at, &length, &byCIDR, &p.Spec.Visibility, &p.Spec.Allocation.Strategy, &lo, &hi, &standard, &p.Spec.Reservations,
-		&p.Spec.Description, &p.Labels, &p.Annotations, &p.Generation, (*[16]byte)(&p.Revision), &p.CreatedAt, &p.UpdatedAt, &p.CreatedBy,
-		&p.Classes, &reuseAfter, &p.Scope, &emptySince, &p.Spec.Regions}, more...)...)
-	if err != nil {
-		return p, err
-	}
-	normalize(&p.Metadata)
-	p.Space, p.Spec.Parent = poolsSpace, parent
-	a := &p.Spec.Allocation
-	a.MinPrefixLength, a.MaxPrefixLength, a.DefaultPrefixLength = intPtr(lo), intPtr(hi), intPtr(standard)
-	if p.Block, err = block(at, int(length)); err != nil {
-		return p, err
-	}
-	if p.Root() {
-		p.Spec.Space = poolsSpace
-	}
-	if byCIDR {
-		p.Spec.CIDR = p.Block
-	} else {
-		bits := p.Block.Bits()
-		p.Spec.PrefixLength = &bits
-	}
-	if len(p.Spec.Reservations) == 0 {
-		p.Spec.Reservations = nil
-	}
-	if len(p.Classes) == 0 {
-		p.Classes = nil
-	}
-	if len(p.Spec.Regions) == 0 {
-		p.Spec.Regions = nil
-	}
-	p.Spec.Region = p.Region
-	for _, c := range p.Classes {
-		p.Spec.ClassNames = append(p.Spec.ClassNames, c.Ref.Name)
-	}
-	p.Spec.ReuseAfter, p.EmptySince = durationPtr(reuseAfter), sometime(emptySince)
-	return p, nil
-}
-
 // PoolGet implements storage.Reader.
 func (r reader) PoolGet(ctx context.Context, project storage.ProjectKey, name string) (ipam.Pool, error) {
-	return one(ctx, r, "pool_get", scanPool, poolMissing(project, name), uuid(project.ID), name)
+	return one(ctx, r, "pool_get", rows.Pools.Scan, poolMissing(project, name), rows.ID(project.ID), name)
 }
 
 func poolMissing(project storage.ProjectKey, name string) func() error {
@@ -79,30 +24,30 @@ func poolMissing(project storage.ProjectKey, name string) func() error {
 
 // PoolGetByID implements storage.Reader.
 func (r reader) PoolGetByID(ctx context.Context, id ipam.ID) (ipam.Pool, error) {
-	return one(ctx, r, "pool_get_by_id", scanPool, notFound("The pool was not found."), uuid(id))
+	return one(ctx, r, "pool_get_by_id", rows.Pools.Scan, notFound("The pool was not found."), rows.ID(id))
 }
 
 // PoolList implements storage.Reader.
 func (r reader) PoolList(ctx context.Context, project storage.ProjectKey, after string, limit int) ([]ipam.Pool, error) {
-	return list(ctx, r, "pool_list", scanPool, uuid(project.ID), after, limit)
+	return list(ctx, r, "pool_list", rows.Pools.Scan, rows.ID(project.ID), after, limit)
 }
 
 // PoolListByLabels implements storage.Reader.
 func (r reader) PoolListByLabels(ctx context.Context, project storage.ProjectKey, labels map[string]string, after string, limit int) ([]ipam.Pool, error) {
-	doc, err := document(labels)
+	doc, err := rows.Document(labels)
 	if err != nil {
 		return nil, err
 	}
-	return list(ctx, r, "pool_list_by_labels", scanPool, uuid(project.ID), doc, after, limit)
+	return list(ctx, r, "pool_list_by_labels", rows.Pools.Scan, rows.ID(project.ID), doc, after, limit)
 }
 
 // PoolListOverlapping implements storage.Reader.
 func (r reader) PoolListOverlapping(ctx context.Context, containerID ipam.ID, b netip.Prefix, limit int) ([]ipam.Pool, error) {
-	before, err := list(ctx, r, "pool_get_before", scanPool, uuid(containerID), base(b))
+	before, err := list(ctx, r, "pool_get_before", rows.Pools.Scan, rows.ID(containerID), rows.Base(b))
 	if err != nil {
 		return nil, err
 	}
-	inside, err := list(ctx, r, "pool_list_overlapping", scanPool, uuid(containerID), base(b), last(b), limit)
+	inside, err := list(ctx, r, "pool_list_overlapping", rows.Pools.Scan, rows.ID(containerID), rows.Base(b), rows.Last(b), limit)
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +65,7 @@ func (r reader) Stocks(ctx context.Context, containers []storage.Container) (map
 	for _, c := range containers {
 		out[c.ID] = ipam.Stock{Free: map[int]int64{}}
 		widths[c.ID] = c.Block.Addr().BitLen()
-		byRegion[c.Region] = append(byRegion[c.Region], uuid(c.ID))
+		byRegion[c.Region] = append(byRegion[c.Region], rows.ID(c.ID))
 	}
 	for region, ids := range byRegion {
 		err := r.run(ctx, "stock_by_size", func(q querier) error {
@@ -148,14 +93,14 @@ func (r reader) Stocks(ctx context.Context, containers []storage.Container) (map
 
 // eachSize reads (container, size, blocks) from the next result of a batch.
 func eachSize(results pgx.BatchResults, take func(container ipam.ID, size int, blocks int64)) error {
-	rows, err := results.Query()
+	answer, err := results.Query()
 	if err != nil {
 		return err
 	}
 	var id ipam.ID
 	var size int
 	var n int64
-	_, err = pgx.ForEachRow(rows, []any{(*[16]byte)(&id), &size, &n}, func() error {
+	_, err = pgx.ForEachRow(answer, []any{(*[16]byte)(&id), &size, &n}, func() error {
 		take(id, size, n)
 		return nil
 	})
@@ -175,7 +120,7 @@ func (r reader) RoomIn(ctx context.Context, ask []storage.RoomQuery) (map[ipam.I
 			g = &group{}
 			byRegion[q.Container.Region] = g
 		}
-		g.ids = append(g.ids, uuid(q.Container.ID))
+		g.ids = append(g.ids, rows.ID(q.Container.ID))
 		g.sizes = append(g.sizes, int16(q.Container.Block.Addr().BitLen()-q.Bits)) //nolint:gosec // 0 to 128
 	}
 	room := make(map[ipam.ID]bool, len(ask))
@@ -198,7 +143,7 @@ func (r reader) RoomIn(ctx context.Context, ask []storage.RoomQuery) (map[ipam.I
 	return room, nil
 }
 
-func scanID(row pgx.Row) (ipam.ID, error) {
+func scanID(row pgx.CollectableRow) (ipam.ID, error) {
 	var id ipam.ID
 	err := row.Scan((*[16]byte)(&id))
 	return id, err
@@ -216,19 +161,10 @@ func (r reader) FreeList(ctx context.Context, c storage.Container, maxBits int, 
 				continue
 			}
 			if bits == from.Bits() {
-				start = base(from)
+				start = rows.Base(from)
 			}
 		}
 		sizes, starts = append(sizes, int16(width-bits)), append(starts, start) //nolint:gosec // 0 to 128
 	}
-	return list(ctx, r, "free_list", scanFree, c.Region, uuid(c.ID), sizes, starts, limit)
-}
-
-func scanFree(row pgx.Row) (netip.Prefix, error) {
-	var bits int
-	var at []byte
-	if err := row.Scan(&bits, &at); err != nil {
-		return netip.Prefix{}, err
-	}
-	return freeBlock(at, bits)
+	return list(ctx, r, "free_list", rows.Free.Scan, c.Region, rows.ID(c.ID), sizes, starts, limit)
 }

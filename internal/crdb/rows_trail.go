@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/crdb/rows"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -18,12 +19,10 @@ var (
 	lastTime = time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)
 )
 
-func eventIn(project storage.ProjectKey) func(pgx.Row) (ipam.Event, error) {
-	return func(row pgx.Row) (ipam.Event, error) {
-		e := ipam.Event{ProjectID: project.ID}
-		err := row.Scan((*[16]byte)(&e.ID), &e.At, &e.Subject, &e.Method, &e.Remote, &e.RequestID, &e.Operation, &e.Kind, &e.Name, &e.Outcome,
-			(*[]byte)(&e.Before), (*[]byte)(&e.After))
-		e.At = e.At.UTC()
+func eventIn(project storage.ProjectKey) func(pgx.CollectableRow) (ipam.Event, error) {
+	return func(row pgx.CollectableRow) (ipam.Event, error) {
+		e, err := rows.Events.Scan(row)
+		e.ProjectID = project.ID
 		return e, err
 	}
 }
@@ -34,15 +33,15 @@ func (r reader) EventList(ctx context.Context, project storage.ProjectKey, from,
 		before = lastID
 	}
 	if r.places.several() {
-		return list(ctx, r, "event_list_everywhere", eventIn(project), r.places.everywhere(), uuid(project.ID), uuid(from), uuid(before), limit)
+		return list(ctx, r, "event_list_everywhere", eventIn(project), r.places.everywhere(), rows.ID(project.ID), rows.ID(from), rows.ID(before), limit)
 	}
-	return list(ctx, r, "event_list", eventIn(project), r.region, uuid(project.ID), uuid(from), uuid(before), limit)
+	return list(ctx, r, "event_list", eventIn(project), r.region, rows.ID(project.ID), rows.ID(from), rows.ID(before), limit)
 }
 
 // PoolListCovering implements storage.Reader.
 func (r reader) PoolListCovering(ctx context.Context, project storage.ProjectKey, candidates []netip.Prefix, limit int) ([]ipam.Pool, error) {
 	bases, lengths := heldArrays(candidates)
-	return list(ctx, r, "pool_list_covering", scanPool, uuid(project.ID), bases, lengths, limit)
+	return list(ctx, r, "pool_list_covering", rows.Pools.Scan, rows.ID(project.ID), bases, lengths, limit)
 }
 
 // HeldAt implements storage.Reader: a point look-up for each candidate that lies in a pool.
@@ -62,7 +61,7 @@ func (r reader) HeldAt(ctx context.Context, pools []storage.Container, candidate
 		}
 		for _, b := range candidates {
 			if c.Block.Contains(b.Addr()) && b.Bits() >= c.Block.Bits() {
-				a.projects, a.containers, a.blocks = append(a.projects, uuid(c.ProjectID)), append(a.containers, uuid(c.ID)), append(a.blocks, b)
+				a.projects, a.containers, a.blocks = append(a.projects, rows.ID(c.ProjectID)), append(a.containers, rows.ID(c.ID)), append(a.blocks, b)
 			}
 		}
 	}
@@ -87,22 +86,14 @@ func (r reader) HeldAt(ctx context.Context, pools []storage.Container, candidate
 // HeldElsewhere implements storage.Reader: one probe of each pool, as the blocks that are held in one do not overlap.
 func (r reader) HeldElsewhere(ctx context.Context, project storage.ProjectKey, at netip.Addr, candidates []netip.Prefix, limit int) ([]ipam.Allocation, error) {
 	bases, lengths := heldArrays(candidates)
-	found, err := list(ctx, r, "held_elsewhere", allocationOfItsPool, r.places.everywhere(), uuid(project.ID), bases, lengths, at.AsSlice(), limit)
+	found, err := list(ctx, r, "held_elsewhere", allocationOfItsPool, r.places.everywhere(), rows.ID(project.ID), bases, lengths, at.AsSlice(), limit)
 	return slices.DeleteFunc(found, func(a ipam.Allocation) bool { return !a.Block.Contains(at) }), err
 }
 
-func holdIn(project storage.ProjectKey) func(pgx.Row) (ipam.Hold, error) {
-	return func(row pgx.Row) (ipam.Hold, error) {
-		h := ipam.Hold{ProjectID: project.ID, Project: project.Name}
-		var at []byte
-		var length int16
-		err := row.Scan((*[16]byte)(&h.ID), &at, &length, &h.Until, &h.Since, &h.Pool.Project, &h.Pool.Name, &h.Purpose, &h.Phase,
-			(*[16]byte)(&h.AllocationID), &h.Holder.Project, &h.Holder.Name)
-		if err != nil {
-			return h, err
-		}
-		h.Since, h.Until = h.Since.UTC(), h.Until.UTC()
-		h.Block, err = block(at, int(length))
+func holdIn(project storage.ProjectKey) func(pgx.CollectableRow) (ipam.Hold, error) {
+	return func(row pgx.CollectableRow) (ipam.Hold, error) {
+		h, err := rows.Holds.Scan(row)
+		h.ProjectID, h.Project = project.ID, project.Name
 		return h, err
 	}
 }
@@ -111,9 +102,9 @@ func holdIn(project storage.ProjectKey) func(pgx.Row) (ipam.Hold, error) {
 func (r reader) HistoryAt(ctx context.Context, project storage.ProjectKey, candidates []netip.Prefix, at time.Time, limit int) ([]ipam.Hold, error) {
 	bases, lengths := heldArrays(candidates)
 	if r.places.several() {
-		return list(ctx, r, "history_at_everywhere", holdIn(project), r.places.everywhere(), uuid(project.ID), bases, lengths, at, limit)
+		return list(ctx, r, "history_at_everywhere", holdIn(project), r.places.everywhere(), rows.ID(project.ID), bases, lengths, at, limit)
 	}
-	return list(ctx, r, "history_at", holdIn(project), r.region, uuid(project.ID), bases, lengths, at, limit)
+	return list(ctx, r, "history_at", holdIn(project), r.region, rows.ID(project.ID), bases, lengths, at, limit)
 }
 
 // HistoryList implements storage.Reader.
@@ -123,14 +114,14 @@ func (r reader) HistoryList(ctx context.Context, project storage.ProjectKey, can
 	}
 	bases, lengths := heldArrays(candidates)
 	if r.places.several() {
-		return list(ctx, r, "history_list_everywhere", holdIn(project), r.places.everywhere(), uuid(project.ID), bases, lengths, before.Until, uuid(before.ID), limit)
+		return list(ctx, r, "history_list_everywhere", holdIn(project), r.places.everywhere(), rows.ID(project.ID), bases, lengths, before.Until, rows.ID(before.ID), limit)
 	}
-	return list(ctx, r, "history_list", holdIn(project), r.region, uuid(project.ID), bases, lengths, before.Until, uuid(before.ID), limit)
+	return list(ctx, r, "history_list", holdIn(project), r.region, rows.ID(project.ID), bases, lengths, before.Until, rows.ID(before.ID), limit)
 }
 
 // AllocationGetByID implements storage.Reader.
 func (r reader) AllocationGetByID(ctx context.Context, of storage.ProjectKey, id ipam.ID) (ipam.Allocation, error) {
-	a, err := one(ctx, r, "allocation_get_by_id", allocationIn(""), notFound("Allocation %q was not found in project %q.", id, of.Name), r.region, uuid(id), uuid(of.ID))
+	a, err := one(ctx, r, "allocation_get_by_id", allocationIn(""), notFound("Allocation %q was not found in project %q.", id, of.Name), r.region, rows.ID(id), rows.ID(of.ID))
 	if found := r.allocationElsewhere(ctx, of, id, &err); found != nil {
 		a, err = *found, nil
 	}
@@ -141,7 +132,7 @@ func (r reader) AllocationGetByID(ctx context.Context, of storage.ProjectKey, id
 func heldArrays(blocks []netip.Prefix) (bases [][]byte, lengths []int16) {
 	bases, lengths = make([][]byte, len(blocks)), make([]int16, len(blocks))
 	for i, b := range blocks {
-		bases[i], lengths[i] = base(b), plen(b)
+		bases[i], lengths[i] = rows.Base(b), rows.Length(b)
 	}
 	return bases, lengths
 }

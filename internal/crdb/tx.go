@@ -11,6 +11,7 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/space"
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/crdb/query"
+	"github.com/carve-ipam/carve/internal/crdb/rows"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/twin"
 )
@@ -72,13 +73,13 @@ func queueFree(b *pgx.Batch, c storage.Container, reads space.Reads) int {
 	before := b.Len()
 	if len(reads.Keys) > 0 {
 		sizes, bases := freeArrays(reads.Keys)
-		b.Queue(query.Get("free_at"), c.Region, uuid(c.ID), sizes, bases)
+		b.Queue(query.Get("free_at"), c.Region, rows.ID(c.ID), sizes, bases)
 	}
 	width := c.Block.Addr().BitLen()
 	for _, s := range reads.Scans {
 		lo, hi := int16(width-s.MaxBits), int16(width-s.MinBits) //nolint:gosec // 0 to 128
 		if s.Order == space.TightestFirst && s.From == c.Block.Addr() {
-			b.Queue(query.Get("free_tightest"), c.Region, uuid(c.ID), lo, hi, s.Limit)
+			b.Queue(query.Get("free_tightest"), c.Region, rows.ID(c.ID), lo, hi, s.Limit)
 			continue
 		}
 		// The first Limit of each size hold the first Limit of any order over all sizes.
@@ -86,7 +87,7 @@ func queueFree(b *pgx.Batch, c storage.Container, reads space.Reads) int {
 		for bits := lo; bits <= hi; bits++ {
 			sizes = append(sizes, bits)
 		}
-		b.Queue(query.Get("free_scan"), c.Region, uuid(c.ID), sizes, s.From.AsSlice(), s.Limit)
+		b.Queue(query.Get("free_scan"), c.Region, rows.ID(c.ID), sizes, s.From.AsSlice(), s.Limit)
 	}
 	return b.Len() - before
 }
@@ -94,11 +95,11 @@ func queueFree(b *pgx.Batch, c storage.Container, reads space.Reads) int {
 func takeFree(results pgx.BatchResults, n int) ([]netip.Prefix, error) {
 	var free []netip.Prefix
 	for range n {
-		rows, err := results.Query()
+		answer, err := results.Query()
 		if err != nil {
 			return nil, err
 		}
-		part, err := collect(rows, scanFree)
+		part, err := collect(answer, rows.Free.Scan)
 		if err != nil {
 			return nil, err
 		}
@@ -110,7 +111,7 @@ func takeFree(results pgx.BatchResults, n int) ([]netip.Prefix, error) {
 func freeArrays(blocks []netip.Prefix) (sizes []int16, bases [][]byte) {
 	sizes, bases = make([]int16, len(blocks)), make([][]byte, len(blocks))
 	for i, p := range blocks {
-		sizes[i], bases[i] = hostBits(p), base(p)
+		sizes[i], bases[i] = rows.HostBits(p), rows.Base(p)
 	}
 	return sizes, bases
 }

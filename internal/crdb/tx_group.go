@@ -11,6 +11,7 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/space"
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/crdb/query"
+	"github.com/carve-ipam/carve/internal/crdb/rows"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -22,19 +23,19 @@ func (t *tx) GroupRead(ctx context.Context, pool storage.Container, reads space.
 	}
 	defer func() { t.stale.keep(facts, err) }()
 	b := &pgx.Batch{}
-	b.Queue(query.Get("pool_state"), uuid(pool.ID))
+	b.Queue(query.Get("pool_state"), rows.ID(pool.ID))
 	n := queueFree(b, pool, reads)
 	if len(q.Projects) > 0 {
-		b.Queue(query.Get("quota_parts"), t.region, uuids(q.Projects), q.Shard)
+		b.Queue(query.Get("quota_parts"), t.region, rows.IDs(q.Projects), q.Shard)
 	}
 	if len(q.Consumers) > 0 {
-		b.Queue(query.Get("grant_consumers"), uuid(pool.ID), consumers(q.Consumers...))
+		b.Queue(query.Get("grant_consumers"), rows.ID(pool.ID), consumers(q.Consumers...))
 	}
 	if len(q.Classes) > 0 {
 		b.Queue(query.Get("class_epochs"), append(slices.Clone(q.Classes), ipam.PlatformProject))
 	}
 	if q.Pool.Several() {
-		b.Queue(query.Get("stock_epoch"), uuid(pool.ID), pool.Region)
+		b.Queue(query.Get("stock_epoch"), rows.ID(pool.ID), pool.Region)
 	}
 	results := t.conn.SendBatch(ctx, b)
 	err = groupFacts(results, n, q, partIn(t.region, q.Shard), &facts)
@@ -53,8 +54,8 @@ func (t *tx) GroupRead(ctx context.Context, pool storage.Container, reads space.
 	facts.Pool.At = q.Pool.At
 	switch several := facts.Pool.Several(); {
 	case several: // the epochs above may be of before the pool served this region
-		record, rows, err := t.StockEpoch(ctx, pool.ID, pool.Region)
-		facts.Fenced = record != rows
+		record, there, err := t.StockEpoch(ctx, pool.ID, pool.Region)
+		facts.Fenced = record != there
 		return facts, err
 	case !several:
 		facts.Fenced = pool.Away // it was given up there
@@ -69,13 +70,13 @@ func takeFence(results pgx.BatchResults) (bool, error) {
 	if err != nil || len(found) == 0 {
 		return len(found) == 0, err
 	}
-	return found[0].record != found[0].rows, nil
+	return found[0].record != found[0].there, nil
 }
 
 var errNoPool = errors.New("no such pool")
 
 // groupFacts takes the results in the order in which they were asked for.
-func groupFacts(results pgx.BatchResults, n int, q storage.GroupQuery, part func(pgx.Row) (storage.QuotaPart, error), facts *storage.GroupFacts) error {
+func groupFacts(results pgx.BatchResults, n int, q storage.GroupQuery, part func(pgx.CollectableRow) (storage.QuotaPart, error), facts *storage.GroupFacts) error {
 	state, err := rest(results, scanPoolState)
 	if err != nil {
 		return err
@@ -126,18 +127,18 @@ type poolState struct {
 	emptySince time.Time
 }
 
-func scanPoolState(row pgx.Row) (s poolState, err error) {
+func scanPoolState(row pgx.CollectableRow) (s poolState, err error) {
 	var since *time.Time
 	err = row.Scan((*[16]byte)(&s.revision), &since)
-	s.emptySince = sometime(since)
+	s.emptySince = rows.TimeOf(since)
 	return s, err
 }
 
 // rest reads all rows of the next result of a batch.
-func rest[T any](results pgx.BatchResults, scan func(pgx.Row) (T, error)) ([]T, error) {
-	rows, err := results.Query()
+func rest[T any](results pgx.BatchResults, scan func(pgx.CollectableRow) (T, error)) ([]T, error) {
+	answer, err := results.Query()
 	if err != nil {
 		return nil, err
 	}
-	return collect(rows, scan)
+	return collect(answer, scan)
 }

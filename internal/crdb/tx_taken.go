@@ -9,6 +9,7 @@ import (
 
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/crdb/query"
+	"github.com/carve-ipam/carve/internal/crdb/rows"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -21,7 +22,7 @@ func (t *tx) Taken(ctx context.Context, claims, keys []storage.NameRef) (taken m
 	if b.Len() == 0 {
 		return taken, used, nil
 	}
-	b.Queue(query.Get("projects_there"), uuids(projectsOf(claims)))
+	b.Queue(query.Get("projects_there"), rows.IDs(projectsOf(claims)))
 	results := t.conn.SendBatch(ctx, b)
 	err = errors.Join(takeRefs(results, claims, taken), takeRefs(results, keys, used), takeGone(results, claims, taken))
 	return taken, used, errors.Join(err, results.Close())
@@ -33,7 +34,7 @@ func queueRefs(b *pgx.Batch, name, region string, refs []storage.NameRef) {
 	}
 	projects, names := make([][16]byte, len(refs)), make([]string, len(refs))
 	for i, r := range refs {
-		projects[i], names[i] = uuid(r.ProjectID), r.Name
+		projects[i], names[i] = rows.ID(r.ProjectID), r.Name
 	}
 	b.Queue(query.Get(name), region, projects, names)
 }
@@ -43,12 +44,12 @@ func takeRefs(results pgx.BatchResults, asked []storage.NameRef, found map[stora
 	if len(asked) == 0 {
 		return nil
 	}
-	rows, err := results.Query()
+	answer, err := results.Query()
 	if err != nil {
 		return err
 	}
 	var ref storage.NameRef
-	_, err = pgx.ForEachRow(rows, []any{(*[16]byte)(&ref.ProjectID), &ref.Name}, func() error {
+	_, err = pgx.ForEachRow(answer, []any{(*[16]byte)(&ref.ProjectID), &ref.Name}, func() error {
 		found[ref] = true
 		return nil
 	})

@@ -10,6 +10,7 @@ import (
 
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/crdb/query"
+	"github.com/carve-ipam/carve/internal/crdb/rows"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/twin"
 )
@@ -91,10 +92,18 @@ func (w *writer) hit(name string, want int, args ...any) {
 	})
 }
 
-// hitEach is hit for n rows.
-func (w *writer) hitEach(name string, n, scalars int, args ...any) {
-	name, args = each(name, n, scalars, args)
-	w.hit(name, n, args...)
+// hitRow is hit for one row, of which the statement takes columns behind its other arguments.
+func hitRow[V any](w *writer, name string, kind rows.Kind[V], v V, args ...any) {
+	columns, err := kind.Values(name, v)
+	w.err = errors.Join(w.err, err)
+	w.hit(name, 1, append(args, columns...)...)
+}
+
+// hitRows is hit for some rows of a kind, in the form of the statement that is for them.
+func hitRows[V any](w *writer, name string, kind rows.Kind[V], list []V, args ...any) {
+	name, columns, err := kind.Arrays(name, list)
+	w.err = errors.Join(w.err, err)
+	w.hit(name, len(list), append(args, columns...)...)
 }
 
 // any queues a statement that may touch any number of rows.
@@ -106,26 +115,28 @@ func (w *writer) any(name string, args ...any) {
 	})
 }
 
-// named queues a statement that answers (project, name) of the rows it touched, once each; those of want that are missing are
+// namedRows queues a statement that answers (project, name) of the rows it touched, once each; those of want that are missing are
 // conflicts, and so is one that is wanted twice: only one of the two was touched.
-func (w *writer) named(name string, want []storage.NameRef, conflicts func(*storage.Conflict) *[]storage.NameRef, args ...any) {
-	name, args = each(name, len(want), 1, args)
-	w.batch.Queue(query.Get(name), args...)
+func namedRows[V any](w *writer, name string, kind rows.Kind[V], list []V, region string, want func(V) storage.NameRef, conflicts func(*storage.Conflict) *[]storage.NameRef) {
+	name, columns, err := kind.Arrays(name, list)
+	w.err = errors.Join(w.err, err)
+	w.batch.Queue(query.Get(name), append([]any{region}, columns...)...)
 	w.checks = append(w.checks, func(results pgx.BatchResults, c *storage.Conflict) error {
-		rows, err := results.Query()
+		answered, err := results.Query()
 		if err != nil {
 			return err
 		}
-		touched := make(map[storage.NameRef]bool, len(want))
+		touched := make(map[storage.NameRef]bool, len(list))
 		var ref storage.NameRef
-		if _, err = pgx.ForEachRow(rows, []any{(*[16]byte)(&ref.ProjectID), &ref.Name}, func() error {
+		if _, err = pgx.ForEachRow(answered, []any{(*[16]byte)(&ref.ProjectID), &ref.Name}, func() error {
 			touched[ref] = true
 			return nil
 		}); err != nil {
 			return err
 		}
 		missing := conflicts(c)
-		for _, r := range want {
+		for _, v := range list {
+			r := want(v)
 			if !touched[r] {
 				*missing = append(*missing, r)
 			}
@@ -138,25 +149,9 @@ func (w *writer) named(name string, want []storage.NameRef, conflicts func(*stor
 func claimConflicts(c *storage.Conflict) *[]storage.NameRef  { return &c.ClaimRefs }
 func answerConflicts(c *storage.Conflict) *[]storage.NameRef { return &c.AnswerKeys }
 
-// json encodes a document column.
-func (w *writer) json(v any) string {
-	doc, err := document(v)
-	w.err = errors.Join(w.err, err)
-	return doc
+func claimRef(c ipam.Claim) storage.NameRef {
+	return storage.NameRef{ProjectID: c.ProjectID, Name: c.Name}
 }
-
-// labels encodes a document column of strings; most are empty.
-func (w *writer) labels(m map[string]string) string {
-	if len(m) == 0 {
-		return "{}"
-	}
-	return w.json(m)
-}
-
-func (w *writer) optionalJSON(v *ipam.OwnerRef) *string {
-	if v == nil {
-		return nil
-	}
-	doc := w.json(v)
-	return &doc
+func answerRef(a storage.Answer) storage.NameRef {
+	return storage.NameRef{ProjectID: a.ProjectID, Name: a.Key}
 }

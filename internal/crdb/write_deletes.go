@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/crdb/rows"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -13,26 +14,14 @@ import (
 // go before those.
 func (w *writer) deletes(ch storage.Changes) {
 	for region, list := range claimsByRegion(ch.ClaimDelete) {
-		n := len(list)
-		projects, names, revisions, refs := make([][16]byte, n), make([]string, n), make([][16]byte, n), make([]storage.NameRef, n)
-		for i, c := range list {
-			projects[i], names[i], revisions[i] = uuid(c.ProjectID), c.Name, uuid(c.Revision)
-			refs[i] = storage.NameRef{ProjectID: c.ProjectID, Name: c.Name}
-		}
-		w.named("claim_delete", refs, claimConflicts, region, projects, names, revisions)
+		namedRows(w, "claim_delete", rows.ClaimKeys, list, region, claimRef, claimConflicts)
 	}
 	for region, list := range byRegion(ch.AllocationDelete) {
-		n := len(list)
-		projects, containers, bases, ids := make([][16]byte, n), make([][16]byte, n), make([][]byte, n), make([][16]byte, n)
-		for i, a := range list {
-			projects[i], containers[i], bases[i], ids[i] = uuid(a.ProjectID), uuid(a.ContainerID), base(a.Block), uuid(a.ID)
-		}
-		w.hitEach("allocation_delete", n, 1, region, projects, containers, bases, ids)
+		hitRows(w, "allocation_delete", rows.Allocations, list, region)
 	}
 	for _, f := range ch.Free {
 		if len(f.Delete) > 0 {
-			sizes, bases := freeArrays(f.Delete)
-			w.hitEach("free_delete", len(f.Delete), 2, f.Container.Region, uuid(f.Container.ID), sizes, bases)
+			hitRows(w, "free_delete", rows.Free, f.Delete, f.Container.Region, rows.ID(f.Container.ID))
 		}
 	}
 	w.accessDeletes(ch.AccessChanges)
@@ -41,18 +30,18 @@ func (w *writer) deletes(ch storage.Changes) {
 	}
 	w.regionDeletes(ch.RegionChanges)
 	if p := ch.PoolDelete; p != nil {
-		w.any("pool_class_delete", uuid(p.UID))
-		w.hit("pool_delete", 1, uuid(p.UID), uuid(p.Revision))
+		w.any("pool_class_delete", rows.ID(p.UID))
+		w.hit("pool_delete", 1, rows.ID(p.UID), rows.ID(p.Revision))
 	}
 	w.classDelete(ch.ClassChanges)
 	for _, s := range ch.SpaceDelete {
-		w.hit("space_delete", 1, uuid(s.UID), uuid(s.Revision))
+		w.hit("space_delete", 1, rows.ID(s.UID), rows.ID(s.Revision))
 	}
 	if p := ch.ProjectDelete; p != nil {
-		w.any("answer_delete", uuid(p.UID))
-		w.any("project_region_delete", uuid(p.UID))
-		w.any("class_delete_all", uuid(p.UID))
-		w.hit("project_delete", 1, uuid(p.UID), uuid(p.Revision))
+		w.any("answer_delete", rows.ID(p.UID))
+		w.any("project_region_delete", rows.ID(p.UID))
+		w.any("class_delete_all", rows.ID(p.UID))
+		w.hit("project_delete", 1, rows.ID(p.UID), rows.ID(p.Revision))
 	}
 }
 

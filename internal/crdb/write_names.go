@@ -9,6 +9,7 @@ import (
 
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/crdb/query"
+	"github.com/carve-ipam/carve/internal/crdb/rows"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -30,15 +31,15 @@ func (w *writer) placed(claims []ipam.Claim, made map[ipam.ID][]storage.NameRef)
 	for id := range made {
 		ids = append(ids, id)
 	}
-	w.batch.Queue(query.Get("projects_placed"), uuids(ids))
+	w.batch.Queue(query.Get("projects_placed"), rows.IDs(ids))
 	w.checks = append(w.checks, func(results pgx.BatchResults, c *storage.Conflict) error {
-		rows, err := results.Query()
+		answer, err := results.Query()
 		if err != nil {
 			return err
 		}
 		var id ipam.ID
 		var region *string
-		if _, err = pgx.ForEachRow(rows, []any{(*[16]byte)(&id), &region}, func() error {
+		if _, err = pgx.ForEachRow(answer, []any{(*[16]byte)(&id), &region}, func() error {
 			known := w.naming.regions[id]
 			if region != nil {
 				known = append(known, *region)
@@ -102,7 +103,7 @@ func (t *tx) settleNames(ctx context.Context, n *naming) error {
 	}
 	regions, projects, names := make([]string, len(ask)), make([][16]byte, len(ask)), make([]string, len(ask))
 	for i, c := range ask {
-		regions[i], projects[i], names[i] = c.Region, uuid(c.ProjectID), c.Name
+		regions[i], projects[i], names[i] = c.Region, rows.ID(c.ProjectID), c.Name
 		t.conn.lock(ipam.DerivedID(c.ProjectID, "claim "+c.Name))
 	}
 	b := &pgx.Batch{}
@@ -119,7 +120,7 @@ func (t *tx) settleNames(ctx context.Context, n *naming) error {
 	return nil
 }
 
-func scanRef(row pgx.Row) (ref storage.NameRef, err error) {
+func scanRef(row pgx.CollectableRow) (ref storage.NameRef, err error) {
 	err = row.Scan((*[16]byte)(&ref.ProjectID), &ref.Name)
 	return ref, err
 }

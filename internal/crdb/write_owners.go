@@ -5,6 +5,7 @@ import (
 
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/crdb/query"
+	"github.com/carve-ipam/carve/internal/crdb/rows"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -32,7 +33,7 @@ func (w *writer) there(name string, made map[ipam.ID][]storage.NameRef) {
 	for id := range made {
 		ids = append(ids, id)
 	}
-	w.batch.Queue(query.Get(name), uuids(ids))
+	w.batch.Queue(query.Get(name), rows.IDs(ids))
 	w.checks = append(w.checks, func(results pgx.BatchResults, c *storage.Conflict) error {
 		found, err := rest(results, scanID)
 		if err != nil {

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/crdb/rows"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -11,39 +12,39 @@ import (
 func (w *writer) regionDeletes(ch storage.RegionChanges) {
 	for _, group := range byBorrower(ch.LoanDelete) {
 		bases, lengths, _ := loanArrays(group)
-		w.hit("loan_delete", len(group), uuid(group[0].PoolID), group[0].Region, bases, lengths)
+		w.hit("loan_delete", len(group), rows.ID(group[0].PoolID), group[0].Region, bases, lengths)
 	}
 	for _, c := range ch.PoolRegionDelete {
-		w.hit("pool_region_delete", 1, uuid(c.PoolID), c.Now.Region, uuid(c.Was))
-		w.hit("stock_delete", 1, c.Now.Region, uuid(c.PoolID), uuid(c.Was))
+		w.hit("pool_region_delete", 1, rows.ID(c.PoolID), c.Now.Region, rows.ID(c.Was))
+		w.hit("stock_delete", 1, c.Now.Region, rows.ID(c.PoolID), rows.ID(c.Was))
 	}
 }
 
 func (w *writer) regionUpdates(ch storage.RegionChanges) {
 	if e := ch.EpochReset; e != nil {
-		w.hit("pool_region_epoch", 1, uuid(e.PoolID), e.Region, uuid(e.Record), uuid(e.Now))
+		w.hit("pool_region_epoch", 1, rows.ID(e.PoolID), e.Region, rows.ID(e.Record), rows.ID(e.Now))
 		if e.Rows.IsZero() {
-			w.hit("stock_insert", 1, e.Region, uuid(e.PoolID), uuid(e.Now))
+			w.hit("stock_insert", 1, e.Region, rows.ID(e.PoolID), rows.ID(e.Now))
 		} else {
-			w.hit("stock_update", 1, e.Region, uuid(e.PoolID), uuid(e.Rows), uuid(e.Now))
+			w.hit("stock_update", 1, e.Region, rows.ID(e.PoolID), rows.ID(e.Rows), rows.ID(e.Now))
 		}
 	}
 	for _, c := range ch.PoolRegionUpdate {
 		n := c.Now
-		w.hit("pool_region_update", 1, uuid(c.PoolID), n.Region, uuid(c.Was), uuid(n.Epoch), n.Loan, n.LoanedAt, n.Lasted.Milliseconds())
-		w.hit("stock_update", 1, n.Region, uuid(c.PoolID), uuid(c.Was), uuid(n.Epoch))
+		w.hit("pool_region_update", 1, rows.ID(c.PoolID), n.Region, rows.ID(c.Was), rows.ID(n.Epoch), n.Loan, n.LoanedAt, n.Lasted.Milliseconds())
+		w.hit("stock_update", 1, n.Region, rows.ID(c.PoolID), rows.ID(c.Was), rows.ID(n.Epoch))
 	}
 }
 
 func (w *writer) regionInserts(ch storage.RegionChanges) {
 	for _, c := range ch.PoolRegionInsert {
 		n := c.Now
-		w.hit("pool_region_insert", 1, uuid(c.PoolID), n.Region, uuid(n.Epoch), n.Loan, n.LoanedAt, n.Lasted.Milliseconds())
-		w.hit("stock_insert", 1, n.Region, uuid(c.PoolID), uuid(n.Epoch))
+		hitRow(w, "pool_region_insert", rows.PoolRegions, rows.PoolRegion{Pool: c.PoolID, PoolRegion: n})
+		w.hit("stock_insert", 1, n.Region, rows.ID(c.PoolID), rows.ID(n.Epoch))
 	}
 	for _, group := range byBorrower(ch.LoanInsert) {
 		bases, lengths, at := loanArrays(group)
-		w.hit("loan_insert", len(group), uuid(group[0].PoolID), group[0].Region, bases, lengths, at)
+		w.hit("loan_insert", len(group), rows.ID(group[0].PoolID), group[0].Region, bases, lengths, at)
 	}
 }
 
@@ -68,7 +69,7 @@ func byBorrower(list []ipam.Loan) (groups [][]ipam.Loan) {
 
 func loanArrays(list []ipam.Loan) (bases [][]byte, lengths []int16, at []time.Time) {
 	for _, l := range list {
-		bases, lengths, at = append(bases, base(l.Block)), append(lengths, plen(l.Block)), append(at, l.LentAt)
+		bases, lengths, at = append(bases, rows.Base(l.Block)), append(lengths, rows.Length(l.Block)), append(at, l.LentAt)
 	}
 	return bases, lengths, at
 }

@@ -54,3 +54,11 @@ type Allocation struct {
 	UpdatedAt time.Time `json:"updatedAt"`
 	CreatedBy string    `json:"createdBy"`
 }
+
+// Meta implements Resource. Its name is its id, and it has no spec of the caller's that could change: its generation stays 1.
+func (a Allocation) Meta() Metadata {
+	return Metadata{
+		Name: a.ID.String(), UID: a.ID, Project: a.Project, Region: a.Region, Generation: 1, Revision: a.Revision,
+		CreatedAt: a.CreatedAt, UpdatedAt: a.UpdatedAt, CreatedBy: a.CreatedBy,
+	}
+}

@@ -30,6 +30,12 @@ type Metadata struct {
 	GeneratedIn byte `json:"-"`
 }
 
+// Resource is anything that carries Metadata.
+type Resource interface{ Meta() Metadata }
+
+// Meta implements Resource.
+func (m Metadata) Meta() Metadata { return m }
+
 // Creator is who made it.
 func (m *Metadata) Creator() string { return m.CreatedBy }
 

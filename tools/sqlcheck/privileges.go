@@ -128,7 +128,7 @@ func rolesOf(remarks map[string]string, otherwise string) []string {
 // NeededBy adds up, for each role, what the statements of a folder need that it runs.
 func neededBy(files fs.FS, otherwise string, byRole map[string]privileges) error {
 	var failed error
-	err := eachSQL(files, func(file, text string) {
+	err := eachStatement(files, func(file, text string) {
 		remarks, _ := readHead(text)
 		statements, err := parse(text)
 		if err != nil {

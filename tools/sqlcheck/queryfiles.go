@@ -1,11 +1,16 @@
 package sqlcheck
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
+
+	"github.com/carve-ipam/carve/internal/crdb/query"
 )
 
 // Head are the remarks that every statement begins with, in this order: what it is for, which index it walks, how many
@@ -29,7 +34,7 @@ func statementName(file string) string {
 // CheckQueries holds every .sql file of a tree to the form and the rules of a named statement.
 func checkQueries(files fs.FS, known schema) (findings []Finding, checked int, err error) {
 	names := map[string]string{}
-	err = eachSQL(files, func(file, text string) {
+	err = eachStatement(files, func(file, text string) {
 		checked++
 		add := func(rule, detail string) { findings = append(findings, Finding{file, rule, detail}) }
 		if !queryFile.MatchString(path.Base(file)) {
@@ -104,6 +109,20 @@ func check(file string, s subject, lists ...[]rule) (findings []Finding) {
 		}
 	}
 	return findings
+}
+
+// EachStatement visits the statements of a tree, with what they include: a file can be several.
+func eachStatement(files fs.FS, visit func(file, text string)) error {
+	var unclear error
+	err := eachSQL(files, func(file, text string) {
+		name := strings.TrimSuffix(file, ".sql")
+		expanded, err := query.Expand(name, text)
+		unclear = errors.Join(unclear, err)
+		for _, name := range slices.Sorted(maps.Keys(expanded)) {
+			visit(name+".sql", expanded[name])
+		}
+	})
+	return errors.Join(err, unclear)
 }
 
 func eachSQL(files fs.FS, visit func(file, text string)) error {

@@ -1,6 +1,7 @@
 package sqlcheck
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"regexp"
@@ -20,7 +21,7 @@ type entry struct {
 
 // ReadStatements reads every statement of a folder, in order of name.
 func readStatements(files fs.FS, known schema) (entries []entry, err error) {
-	err = eachSQL(files, func(file, text string) {
+	visited := eachStatement(files, func(file, text string) {
 		remarks, _ := readHead(text)
 		e := entry{name: strings.TrimSuffix(file, ".sql"), remarks: remarks}
 		statements, problem := parse(text)
@@ -36,7 +37,7 @@ func readStatements(files fs.FS, known schema) (entries []entry, err error) {
 		entries = append(entries, e)
 	})
 	slices.SortFunc(entries, func(a, b entry) int { return strings.Compare(a.name, b.name) })
-	return entries, err
+	return entries, errors.Join(visited, err)
 }
 
 var indexName = regexp.MustCompile(`\b[a-z][a-z0-9_]*_(?:pkey|key|idx)\b`)

@@ -15,56 +15,55 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// serve resolves a claim and binds it, or says why not: a refusal has the steps that led to it.
-func (s *Claims) serve(ctx context.Context, key storage.ProjectKey, c ipam.Claim, facts look, e ipam.Event, random ipam.ID, r usecase.Request) (ipam.Claim, resolve.Resolved, error) {
-	res, err := s.resolve.Resolve(ctx, key, c.Spec, facts.ClaimFacts, s.resolve.Candidates)
-	if err != nil && facts.remembered {
-		return ipam.Claim{}, res, &storage.Conflict{} // not to be refused for what is remembered
-	}
-	if err != nil {
-		err = res.Explained(err)
-		return ipam.Claim{}, res, err
-	}
-	var bound ipam.Claim
-	if c.Spec.AllocationRef != "" {
-		if bound, err = s.rebind(ctx, key, c, e, r); err == nil {
-			res.ChoseAllocation(bound)
-		}
-	} else {
-		bound, err = s.bind(ctx, &res, binding{key: key, claim: c, event: e, random: random, request: r, seen: facts.seen()})
-	}
-	err = res.Explained(err)
-	return bound, res, err
+// binder binds single claims. Whatever the way, it ends in a transaction that an attempt plans: of the group of a pool, or alone.
+type binder struct {
+	*usecase.Core
+
+	regions  *regions.Regions
+	resolver *resolve.Resolver
+	refusals *refusals.Refusals
+	rooms    *rooms
+	groups   *groups
+	together *together
 }
 
-// binding is one claim on its way to a block.
-type binding struct {
-	key     storage.ProjectKey
-	claim   ipam.Claim
-	event   ipam.Event
-	random  ipam.ID
-	request usecase.Request
-	seen    seen
+// serve resolves a claim and binds it, or says why not: a refusal has the steps that led to it. Whatever it answers, the order has its choice.
+func (s *binder) serve(ctx context.Context, o *order, facts storage.ClaimFacts) (bound ipam.Claim, err error) {
+	o.choice = &choice{}
+	res := &o.choice.Resolved
+	*res, err = s.resolver.Resolve(ctx, o.key, o.claim.Spec, facts, s.resolver.Candidates)
+	switch {
+	case err != nil && o.remembered: // not to be refused for what is remembered
+		return ipam.Claim{}, &storage.Conflict{}
+	case err != nil:
+	case o.claim.Spec.AllocationRef != "":
+		if bound, err = rebind(ctx, s.Core, o); err == nil {
+			res.ChoseAllocation(bound)
+		}
+	case res.First != nil:
+		bound, err = s.bindFirst(ctx, o)
+	default:
+		bound, err = s.bind(ctx, o)
+	}
+	return bound, res.Explained(err)
 }
 
 // bind tries the pools in turn. Only when every one is exhausted is that the answer, with the figures of all. A quota that has too
 // little left stops the search in the pools that it covers, and is the answer when no other pool helps.
-func (s *Claims) bind(ctx context.Context, res *resolve.Resolved, b binding) (ipam.Claim, error) {
-	if res.First != nil {
-		return s.bindScope(ctx, res, b)
-	}
+func (s *binder) bind(ctx context.Context, o *order) (ipam.Claim, error) {
+	res := &o.choice.Resolved
 	all, pools := res.Pools, res.Pools
 	var lacks quota.QuotaLacks
 	var last, overQuota, closed error
 	looked := len(pools) < 2 || res.Ask.Spec.Exact().IsValid() // nothing to look for
 	for tried := false; len(pools) > 0; tried = true {
-		if !looked && (tried || s.fulls.likely(pools[0], res.Bits(pools[0]), s.Ticks())) {
+		if !looked && (tried || s.rooms.fulls.likely(pools[0], res.Bits(pools[0]), s.Ticks())) {
 			looked = true
 			var err error
-			if pools, err = s.withRoom(ctx, res, pools); err != nil {
+			if pools, err = s.rooms.with(ctx, res, pools); err != nil {
 				return ipam.Claim{}, err
 			}
-			if len(pools) == 0 && b.seen.remembered && !tried { // no transaction has looked whether these are the pools
+			if len(pools) == 0 && o.remembered && !tried { // no transaction has looked whether these are the pools
 				return ipam.Claim{}, &storage.Conflict{}
 			}
 			if len(pools) == 0 {
@@ -77,10 +76,10 @@ func (s *Claims) bind(ctx context.Context, res *resolve.Resolved, b binding) (ip
 		if w, err := res.Ask.Wanted(p); err == nil && lacks.Stop(quota.ClaimPlace(p, res.Ask.ClassRef()), quota.ClaimUsage(p, w.Bits)) {
 			continue
 		}
-		bound, err := s.bindIn(ctx, res, p, b)
+		bound, err := s.bindIn(ctx, o, p)
 		if err == nil {
-			if !b.request.DryRun {
-				s.resolve.Shares.Took(p, bound.Block.Bits())
+			if !o.request.DryRun {
+				s.resolver.Shares.Took(p, bound.Block.Bits())
 			}
 			res.ChosePool(bound)
 			return bound, nil
@@ -100,7 +99,7 @@ func (s *Claims) bind(ctx context.Context, res *resolve.Resolved, b binding) (ip
 			continue
 		}
 		if full(err) {
-			s.fulls.note(p, res.Bits(p), s.Ticks())
+			s.rooms.fulls.note(p, res.Bits(p), s.Ticks())
 		}
 		if !full(err) && !(len(all) > 1 && triesNext(err)) {
 			return bound, res.Unnamed(err)
@@ -115,47 +114,46 @@ func (s *Claims) bind(ctx context.Context, res *resolve.Resolved, b binding) (ip
 	case len(all) == 0:
 		return ipam.Claim{}, res.NoPoolLeft()
 	case full(last) && len(res.Pools) > 1:
-		return ipam.Claim{}, s.Refusals.Exhausted(ctx, res.Telling(), all, res.Bits(all[len(all)-1]), 0)
+		return ipam.Claim{}, s.refusals.Exhausted(ctx, res.Telling(), all, res.Bits(all[len(all)-1]), 0)
 	default:
 		return ipam.Claim{}, res.Unnamed(last)
 	}
 }
 
 // bindIn binds the claim in one pool: where the very block is, or else in the region that the pool is drawn from, which borrows when it has no room.
-func (s *Claims) bindIn(ctx context.Context, res *resolve.Resolved, p ipam.Pool, b binding) (ipam.Claim, error) {
-	exact, freed := b.claim.Spec.Exact(), false
-	for range usecase.MaxRounds {
+func (s *binder) bindIn(ctx context.Context, o *order, p ipam.Pool) (ipam.Claim, error) {
+	exact, dryRun, freed := o.claim.Spec.Exact(), o.request.DryRun, false
+	return usecase.Rounds(func(int) (bound ipam.Claim, again bool, err error) {
 		if exact.IsValid() && p.Several() {
-			var err error
-			if p, err = s.regions.Gathered(ctx, p, exact, b.request.DryRun); err != nil {
-				return ipam.Claim{}, err
+			if p, err = s.regions.Gathered(ctx, p, exact, dryRun); err != nil {
+				return bound, false, err
 			}
 		}
-		bound, err := s.bindAt(ctx, res, p, b)
+		bound, err = s.bindAt(ctx, o, p)
 		lack, ok := errors.AsType[*regions.NoRoom](err)
 		if !ok {
-			return bound, err
+			return bound, false, err
 		}
-		again, err := s.regions.MoreRoom(ctx, lack, b.request.DryRun)
-		if free, failed := s.regions.OnItsWay(ctx, p, exact, b.request.DryRun); free && failed == nil {
-			continue
+		more, err := s.regions.MoreRoom(ctx, lack, dryRun)
+		if free, failed := s.regions.OnItsWay(ctx, p, exact, dryRun); free && failed == nil {
+			return bound, true, nil
 		}
 		switch {
 		case err != nil:
-			return bound, err
-		case again == nil && (lack.Wish.Exact.IsValid() || len(res.Pools) == 1):
-			err := s.Refusals.Refusal(ctx, res.Telling(), lack.Pool, lack.Wish, resolve.ExactPointer(b.claim.Spec))
+			return bound, false, err
+		case more == nil && (lack.Wish.Exact.IsValid() || len(o.choice.Pools) == 1):
+			err := s.refusals.Refusal(ctx, o.choice.Telling(), lack.Pool, lack.Wish, resolve.ExactPointer(o.claim.Spec))
 			if freed || !roomSince(err, lack.Wish) {
-				return bound, err
+				return bound, false, err
 			}
 			freed = true // not to be refused with figures that say otherwise
-			continue
-		case again == nil: // the figures of all pools are read once, when all have been tried
-			return bound, noneFree(p, lack.Wish.Bits)
+			return bound, true, nil
+		case more == nil: // the figures of all pools are read once, when all have been tried
+			return bound, false, noneFree(p, lack.Wish.Bits)
 		}
-		p = *again
-	}
-	return ipam.Claim{}, storage.Contention(nil)
+		p = *more
+		return bound, true, nil
+	})
 }
 
 // roomSince reports whether the figures of a refusal, which were counted after it, have room for what was refused.
@@ -169,11 +167,10 @@ func roomSince(err error, wish space.Wish) bool {
 }
 
 // bindAt binds the claim in the region that a pool is drawn from.
-func (s *Claims) bindAt(ctx context.Context, res *resolve.Resolved, p ipam.Pool, b binding) (ipam.Claim, error) {
-	bound, err := s.join(ctx, p, &member{
-		ctx: ctx, key: b.key, ask: res.Ask, claim: b.claim, event: b.event, random: b.random, request: b.request, create: true, seen: b.seen,
-	})
-	if b.seen.remembered && ipam.IsCode(err, ipam.CodeNotFound) { // the pool is another one by now
+func (s *binder) bindAt(ctx context.Context, o *order, p ipam.Pool) (ipam.Claim, error) {
+	o.choice.room = []ipam.Pool{p}
+	bound, err := s.groups.join(ctx, p, o)
+	if o.remembered && ipam.IsCode(err, ipam.CodeNotFound) { // the pool is another one by now
 		return bound, &storage.Conflict{}
 	}
 	return bound, err
@@ -184,19 +181,27 @@ func noneFree(p ipam.Pool, bits int) error {
 	return ipam.Errorf(ipam.CodePoolExhausted, "Pool %s has no free block of length /%d left.", p.Ref(), bits)
 }
 
-// bindScope binds the first claim of a scope.
-func (s *Claims) bindScope(ctx context.Context, res *resolve.Resolved, b binding) (ipam.Claim, error) {
-	pools := res.Pools
-	if len(pools) > 1 && !res.Ask.Spec.Exact().IsValid() {
-		var err error
-		if pools, err = s.withRoom(ctx, res, pools); err != nil {
-			return ipam.Claim{}, err
+// bindFirst binds the first claim of a scope: one transaction carves the scope's pool and the claim from it, or leaves nothing behind. Who
+// comes second finds the pool there and draws from it.
+func (s *binder) bindFirst(ctx context.Context, o *order) (bound ipam.Claim, err error) {
+	c := o.choice
+	if c.room = c.Pools; len(c.Pools) > 1 && !c.Ask.Spec.Exact().IsValid() {
+		if c.room, err = s.rooms.with(ctx, &c.Resolved, c.Pools); err != nil {
+			return bound, err
 		}
 	}
-	if len(pools) == 0 { // the transaction says so: it looks first whether somebody has carved the scope's pool from the last room
-		pools = res.Pools[:1]
+	if len(c.room) == 0 { // the transaction says so: it looks first whether somebody has carved the scope's pool from the last room
+		c.room = c.Pools[:1]
 	}
-	return s.bindFirst(ctx, res, pools, b)
+	all, err := s.together.bind(ctx, newBatch(inScope, []*order{o}))
+	if err = s.refusals.Counted(ctx, err); err != nil {
+		if _, ok := errors.AsType[*quota.QuotaLack](err); ok {
+			c.QuotaRefused(err)
+		}
+		return bound, err
+	}
+	c.ChosePool(all[0])
+	return all[0], nil
 }
 
 // full: the pool has no room now.

@@ -2,6 +2,7 @@ package claims
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime/debug"
 
@@ -13,17 +14,26 @@ import (
 	"github.com/carve-ipam/carve/internal/twin"
 )
 
-// join adds a member to the pool's next group and waits for its outcome. The first to come starts at once; those that
+// groups serves orders on one pool together: those that arrive while a transaction of the pool runs form the next one.
+type groups struct {
+	*usecase.Core
+
+	waiting *Queue
+	memory  Memory
+}
+
+// join adds an order to the pool's next group and waits for its outcome. The first to come starts at once; those that
 // arrive while its transaction runs form the next group.
-func (s *Claims) join(ctx context.Context, pool ipam.Pool, m *member) (ipam.Claim, error) {
+func (s *groups) join(ctx context.Context, pool ipam.Pool, o *order) (ipam.Claim, error) {
+	m := &member{order: o, ctx: ctx}
 	s.joins(m)
-	if m.request.DryRun {
-		s.runGroup(ctx, &pool, []*member{m})
+	if o.request.DryRun {
+		s.run(ctx, &pool, []*member{m})
 		return m.outcome, m.err
 	}
 	m.done = make(chan struct{})
 	lane := storage.PoolContainer(pool).Lock()
-	lead, err := s.Waiting.add(lane, m)
+	lead, err := s.waiting.add(lane, m)
 	if err != nil {
 		return ipam.Claim{}, err
 	}
@@ -34,7 +44,7 @@ func (s *Claims) join(ctx context.Context, pool ipam.Pool, m *member) (ipam.Clai
 	case <-m.done:
 		return m.outcome, m.err
 	case <-ctx.Done():
-		if s.Waiting.withdraw(lane, m) {
+		if s.waiting.withdraw(lane, m) {
 			return ipam.Claim{}, storage.TurnNeverCame(ctx)
 		}
 		return ipam.Claim{}, ipam.Errorf(ipam.CodeDeadline,
@@ -43,12 +53,12 @@ func (s *Claims) join(ctx context.Context, pool ipam.Pool, m *member) (ipam.Clai
 }
 
 // lead runs groups for a pool until nobody is waiting.
-func (s *Claims) lead(pool ipam.Pool) {
+func (s *groups) lead(pool ipam.Pool) {
 	lane := storage.PoolContainer(pool).Lock()
 	for {
 		ctx, cancel := context.WithTimeout(context.Background(), usecase.GroupDeadline)
 		release, err := s.Lanes.Acquire(ctx, lane)
-		members := s.Waiting.take(lane, usecase.MaxGroup)
+		members := s.waiting.take(lane, usecase.MaxGroup)
 		if len(members) == 0 {
 			if err == nil {
 				release()
@@ -59,16 +69,16 @@ func (s *Claims) lead(pool ipam.Pool) {
 		if err != nil {
 			finish(members, err)
 		} else {
-			s.runGroup(ctx, &pool, members)
+			s.run(ctx, &pool, members)
 			release()
 		}
 		cancel()
 	}
 }
 
-// runGroup gives every member an outcome. A member that cannot be served leaves; the others go on. pool is what is known of the pool, and
+// run gives every member an outcome. A member that cannot be served leaves; the others go on. pool is what is known of the pool, and
 // afterwards what is known now.
-func (s *Claims) runGroup(ctx context.Context, pool *ipam.Pool, members []*member) {
+func (s *groups) run(ctx context.Context, pool *ipam.Pool, members []*member) {
 	defer func() {
 		if r := recover(); r != nil { // the arithmetic panics rather than lose address space
 			finish(members, ipam.Errorf(ipam.CodeInternal, "The request could not be served; nothing was changed.").
@@ -83,54 +93,47 @@ func (s *Claims) runGroup(ctx context.Context, pool *ipam.Pool, members []*membe
 		}
 		waiting = append(waiting, m)
 	}
-	for round := 0; len(waiting) > 0; round++ {
-		if round == usecase.MaxRounds {
-			finish(waiting, storage.Contention(nil))
-			return
+	_, err := usecase.Rounds(func(int) (none struct{}, again bool, err error) {
+		if len(waiting) > 0 {
+			waiting = s.round(ctx, pool, waiting)
 		}
-		waiting = s.runRound(ctx, pool, waiting)
-	}
+		return none, len(waiting) > 0, nil
+	})
+	finish(waiting, err)
 }
 
-// runRound runs one transaction and answers the members that still have no outcome.
-func (s *Claims) runRound(ctx context.Context, pool *ipam.Pool, members []*member) []*member {
+// round runs one transaction and answers the members that still have no outcome.
+func (s *groups) round(ctx context.Context, pool *ipam.Pool, members []*member) []*member {
 	members, doubles := withoutDoubles(members)
 	defer finish(doubles, &storage.Conflict{}) // once the first has its outcome, the others look again and find it
-	p, err := s.runTransaction(ctx, *pool, members)
+	p, err := s.transact(ctx, *pool, members)
 	if c, ok := storage.AsConflict(err); ok {
 		return s.dropConflicts(ctx, members, c)
 	}
 	switch {
 	case err == nil:
-		s.groupRan(ctx, members)
+		if !members[0].request.DryRun { // which runs alone
+			s.Metrics.GroupRan(ctx, len(members))
+		}
 		return s.deliver(ctx, pool, members, p)
 	case ipam.IsCode(err, ipam.CodeOutcomeUnknown):
-		return s.settleMembers(ctx, members)
+		return s.settle(ctx, members)
 	case storage.RetryLater(err) || len(members) == 1:
 		finish(members, err)
 		return nil
 	default:
 		// Something that only one of them can have caused: each alone, so that it harms nobody else.
 		for _, m := range members {
-			s.runGroup(ctx, pool, []*member{m})
+			s.run(ctx, pool, []*member{m})
 		}
 		return nil
 	}
 }
 
-// runTransaction runs the transaction of a round. Whoever follows a member is told that it is over before the member is.
-func (s *Claims) runTransaction(ctx context.Context, pool ipam.Pool, members []*member) (*groupPlan, error) {
-	ctx, ended := s.followGroup(ctx, pool, members)
-	defer ended()
-	return usecase.InTx(ctx, s.Core, "claim_group", groupLocks(pool, members), members[0].request.DryRun, func(ctx context.Context, tx storage.Tx) (*groupPlan, error) {
-		return s.groupTx(ctx, tx, pool, members)
-	})
-}
-
-// deliver hands out the outcomes of a committed plan. A member that was refused, although by now there is room again, goes into
+// deliver hands out the outcomes of a committed transaction. A member that was refused, although by now there is room again, goes into
 // the next round instead of being told so. The figures of a refusal are read by the one who is refused (bind): counting
 // what is free takes as long as the pool is fragmented, and the others wait for the turn.
-func (s *Claims) deliver(ctx context.Context, pool *ipam.Pool, members []*member, p *groupPlan) []*member {
+func (s *groups) deliver(ctx context.Context, pool *ipam.Pool, members []*member, p *groupPlan) []*member {
 	if p.pool.Revision != pool.Revision {
 		for _, m := range members {
 			s.memory.refresh(m.key, p.pool)
@@ -140,14 +143,14 @@ func (s *Claims) deliver(ctx context.Context, pool *ipam.Pool, members []*member
 	var again []*member
 	room := roomAgain{}
 	for i, m := range members {
+		err := p.refused[i]
+		lack, full := errors.AsType[*regions.NoRoom](err)
 		switch {
-		case (p.refused[i] || p.errs[i] != nil) && s.tookEffectLate(ctx, m):
-		case p.refused[i] && s.hasRoomAgain(ctx, *pool, room, m, p.wishes[i]):
+		case err != nil && s.tookEffectLate(ctx, m):
+		case full && s.hasRoomAgain(ctx, *pool, room, m, lack.Wish):
 			again = append(again, m)
-		case p.refused[i]:
-			m.finish(ipam.Claim{}, &regions.NoRoom{Wish: p.wishes[i], Pool: p.pool})
 		default:
-			m.finish(p.outcomes[i], p.errs[i])
+			m.finish(p.outcomes[i], err)
 		}
 	}
 	return again
@@ -157,7 +160,7 @@ func (s *Claims) deliver(ctx context.Context, pool *ipam.Pool, members []*member
 type roomAgain map[int]bool
 
 // hasRoomAgain looks, by one probe for each length, whether the pool could serve now what it just could not.
-func (s *Claims) hasRoomAgain(ctx context.Context, pool ipam.Pool, seen roomAgain, m *member, w space.Wish) bool {
+func (s *groups) hasRoomAgain(ctx context.Context, pool ipam.Pool, seen roomAgain, m *member, w space.Wish) bool {
 	if w.Exact.IsValid() || m.request.DryRun || twin.NoSecondLook {
 		return false
 	}

@@ -2,29 +2,18 @@ package claims
 
 import (
 	"context"
+	"slices"
 	"time"
 
-	"github.com/carve-ipam/carve/internal/alloc/resolve"
 	"github.com/carve-ipam/carve/internal/alloc/storage"
-	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// member is one request in a group: the creation of a claim, or its release.
+// member is an order in a group, with its own outcome.
 type member struct {
-	ctx     context.Context
-	key     storage.ProjectKey
-	request usecase.Request
-	create  bool
-	ask     resolve.Ask // create
-	claim   ipam.Claim  // create: prepared; release: as it was read
-	event   ipam.Event  // what the trail is to say, without the effect: made from the request's own context
-	random  ipam.ID     // create
-	seen    seen        // create
+	*order
 
-	revision ipam.ID           // release under ReclaimRetain: of the allocation afterwards
-	now      usecase.Timestamp // release
-
+	ctx    context.Context
 	joined time.Time     // when it began to wait, and
 	waited time.Duration // how long it did until its first transaction; for whoever follows it
 
@@ -35,14 +24,27 @@ type member struct {
 	err      error
 }
 
-// stamp sets the time of what the member does to that of its transaction, which is alone with the pool: so that of two holds of one block the later one
-// begins when the earlier one ends, or after, however long each request had waited, and whichever server served it.
-func (m *member) stamp(at usecase.Timestamp) {
-	if m.create {
-		m.claim.CreatedAt, m.claim.UpdatedAt = at, at
-	} else {
-		m.now = at
+// joins notes when a member began to wait.
+func (s *groups) joins(m *member) {
+	if s.Tracer != nil {
+		m.joined, m.waited = s.Ticks(), -1
 	}
+}
+
+// follow is what a group's transaction runs in; ended is called when it has.
+func (s *groups) follow(ctx context.Context, pool ipam.Pool, members []*member) (_ context.Context, ended func()) {
+	if s.Tracer == nil {
+		return ctx, func() {}
+	}
+	contexts, waited := make([]context.Context, len(members)), make([]time.Duration, len(members))
+	for i, m := range members {
+		if m.waited < 0 {
+			m.waited = s.Ticks().Sub(m.joined)
+		}
+		contexts[i], waited[i] = m.ctx, m.waited //nolint:fatcontext // they are collected, none is in another
+	}
+	ctx = s.Tracer.GroupBegan(ctx, pool.Ref().String(), contexts, waited)
+	return ctx, func() { s.Tracer.GroupEnded(ctx) }
 }
 
 func finish(members []*member, err error) {
@@ -74,11 +76,10 @@ func withoutDoubles(members []*member) (singles, doubles []*member) {
 	}
 	seen := make(map[subject]bool, 2*len(members))
 	for _, m := range members {
-		name := subject{"release", storage.NameRef{ProjectID: m.key.ID, Name: m.claim.Name}}
-		if m.create {
+		name, key := subject{"release", m.name()}, subject{"key", m.answerKey()}
+		if m.binds() {
 			name.what = "create"
 		}
-		key := subject{"key", storage.NameRef{ProjectID: m.key.ID, Name: m.request.Key}}
 		if seen[name] || (m.request.Key != "" && seen[key]) {
 			doubles = append(doubles, m)
 			continue
@@ -91,17 +92,5 @@ func withoutDoubles(members []*member) (singles, doubles []*member) {
 
 // isIn reports whether a conflict is about this member.
 func (m *member) isIn(c *storage.Conflict) bool {
-	for _, ref := range c.ClaimRefs {
-		if ref.ProjectID == m.key.ID && ref.Name == m.claim.Name {
-			return true
-		}
-	}
-	if m.request.Key != "" {
-		for _, ref := range c.AnswerKeys {
-			if ref.ProjectID == m.key.ID && ref.Name == m.request.Key {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.Contains(c.ClaimRefs, m.name()) || m.request.Key != "" && slices.Contains(c.AnswerKeys, m.answerKey())
 }

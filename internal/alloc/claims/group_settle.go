@@ -8,9 +8,9 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// settleMembers reads back each member after a COMMIT whose outcome is unknown: those that took effect are done, the
+// settle reads back each member after a COMMIT whose outcome is unknown: those that took effect are done, the
 // others go into the next round with the same ids. It has its own time: the group's is often up just then.
-func (s *Claims) settleMembers(ctx context.Context, members []*member) []*member {
+func (s *groups) settle(ctx context.Context, members []*member) []*member {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), usecase.ReadBackLimit)
 	defer cancel()
 	var done []bool
@@ -42,10 +42,10 @@ func (s *Claims) settleMembers(ctx context.Context, members []*member) []*member
 }
 
 // tookEffect reads back whether what the member asked for has happened.
-func (s *Claims) tookEffect(ctx context.Context, m *member) (ipam.Claim, bool, error) {
+func (s *groups) tookEffect(ctx context.Context, m *member) (ipam.Claim, bool, error) {
 	got, found, err := storage.IgnoreNotFound(s.Store.ClaimGet(ctx, m.key, m.claim.Name))
 	own := found && got.UID == m.claim.UID
-	if m.create {
+	if m.binds() {
 		return got, own, err
 	}
 	return m.claim, !own, err
@@ -53,7 +53,7 @@ func (s *Claims) tookEffect(ctx context.Context, m *member) (ipam.Claim, bool, e
 
 // tookEffectLate finishes a member that is refused after an unknown outcome if what refuses it is its own first COMMIT,
 // which landed after it had been looked for.
-func (s *Claims) tookEffectLate(ctx context.Context, m *member) bool {
+func (s *groups) tookEffectLate(ctx context.Context, m *member) bool {
 	if !m.unsure {
 		return false
 	}
@@ -72,7 +72,7 @@ func (s *Claims) tookEffectLate(ctx context.Context, m *member) bool {
 }
 
 // dropConflicts takes out the members whose rows exist already (create) or are gone (release): they look again.
-func (s *Claims) dropConflicts(ctx context.Context, members []*member, c *storage.Conflict) []*member {
+func (s *groups) dropConflicts(ctx context.Context, members []*member, c *storage.Conflict) []*member {
 	rest := make([]*member, 0, len(members))
 	for _, m := range members {
 		switch {

@@ -100,47 +100,34 @@ func slim(p ipam.Pool) ipam.Pool {
 	return p
 }
 
-// look is what is known before a claim is made.
-type look struct {
-	storage.ClaimFacts
-	remembered bool // not read for this request: the transaction has to find the same
-}
-
-// recollect answers what is remembered for a claim; remembered is false when that is not enough to begin with.
-func (s *Claims) recollect(key storage.ProjectKey, spec ipam.ClaimSpec) look {
-	since, doubted := s.memory.doubts.Peek(key.ID)
+// recollect answers what is remembered for a claim, and notes that the transaction has to find the same, if that is enough to begin with.
+func (s *creator) recollect(o *order) (facts storage.ClaimFacts) {
+	since, doubted := s.memory.doubts.Peek(o.key.ID)
+	spec, known := o.claim.Spec, false
 	switch {
-	case doubted && s.Ticks().Sub(since) < doubtAge:
-		return look{}
-	case spec.AllocationRef != "" || spec.PoolSelector != nil:
-		return look{}
+	case doubted && s.Ticks().Sub(since) < doubtAge, spec.AllocationRef != "", spec.PoolSelector != nil:
 	case spec.ByClass():
-		facts, known := s.classes.Recall(key, *resolve.ClassQuery(spec))
-		if !known || facts.Found.Scoped() { // a first claim carves a pool, which is another transaction
-			return look{}
-		}
-		return look{ClaimFacts: storage.ClaimFacts{Class: facts}, remembered: true}
+		facts.Class, known = s.classes.Recall(o.key, *resolve.ClassQuery(spec))
+		known = known && !facts.Class.Found.Scoped() // a first claim carves a pool, which is another transaction
 	default:
-		p, known := s.memory.sources.Get(sourceAsk{key.ID, spec.PoolRef})
-		return look{ClaimFacts: storage.ClaimFacts{Pool: &p, Granted: true}, remembered: known}
+		var p ipam.Pool
+		p, known = s.memory.sources.Get(sourceAsk{o.key.ID, spec.PoolRef})
+		facts.Pool, facts.Granted = &p, true
 	}
+	o.remembered, o.epochs = known, facts.Class.Epochs
+	return facts
 }
 
-// seen is what a claim's transaction has to find as it was when the claim was looked up, because nobody read it for this request.
-type seen struct {
-	remembered bool
-	epochs     storage.ClassEpochs // by class: of the class and the pools behind it
-}
-
-func (l look) seen() seen {
-	return seen{remembered: l.remembered, epochs: l.Class.Epochs}
-}
-
-// sees reports whether the class that was remembered for a member, and the pools behind it, are what they were.
-func (m *member) sees(facts storage.GroupFacts) bool {
-	if !m.seen.remembered || m.ask.Class == nil {
+// agrees reports whether the class that was remembered for an order, and the pools behind it, are what they were, and the pool is drawn from where it was.
+func (o *order) agrees(src *source) bool {
+	switch {
+	case !o.remembered:
+		return true
+	case src.nearer:
+		return false
+	case o.choice.Ask.Class == nil:
 		return true
 	}
-	own, there := facts.Epochs[m.key.ID] // not there: the project is gone
-	return there && m.seen.epochs == storage.ClassEpochs{Own: own, Platform: facts.Epochs[ipam.ID{}]}
+	own, there := src.facts.Epochs[o.key.ID] // not there: the project is gone
+	return there && o.epochs == storage.ClassEpochs{Own: own, Platform: src.facts.Epochs[ipam.ID{}]}
 }

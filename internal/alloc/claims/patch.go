@@ -11,8 +11,15 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
+// patcher changes claims.
+type patcher struct {
+	*usecase.Core
+
+	memory Memory
+}
+
 // PatchClaim changes labels, annotations and reclaimPolicy by mutate, which must be pure. No difference: nothing is written.
-func (s *Claims) PatchClaim(ctx context.Context, project, name string, r usecase.Request, mutate func(ipam.Claim) (ipam.Claim, error)) (ipam.Claim, error) {
+func (s *patcher) PatchClaim(ctx context.Context, project, name string, r usecase.Request, mutate func(ipam.Claim) (ipam.Claim, error)) (ipam.Claim, error) {
 	_, key, err := s.Enter(ctx, tenancy.ClaimsWrite, project)
 	if err != nil {
 		return ipam.Claim{}, err
@@ -20,8 +27,8 @@ func (s *Claims) PatchClaim(ctx context.Context, project, name string, r usecase
 	revision, now := ipam.NewID(), s.Now()
 	event := trail.Attempt(ctx, now, key.ID, trail.KindClaim, name)
 	defer s.memory.forgetClaim(key, name)
-	for range usecase.MaxRounds {
-		c, err := usecase.Settled(ctx, s.Core, "claim_patch", storage.Locks{}, r.DryRun, func(ctx context.Context, tx storage.Tx) (ipam.Claim, error) {
+	return usecase.UntilAgreed(func(int) (ipam.Claim, error) {
+		return usecase.Settled(ctx, s.Core, "claim_patch", storage.Locks{}, r.DryRun, func(ctx context.Context, tx storage.Tx) (ipam.Claim, error) {
 			was, err := tx.ClaimGet(ctx, key, name)
 			if err != nil {
 				return was, err
@@ -67,9 +74,5 @@ func (s *Claims) PatchClaim(ctx context.Context, project, name string, r usecase
 			got, found, err := storage.IgnoreNotFound(s.Store.ClaimGet(ctx, key, name))
 			return got, found && got.Revision == revision, err
 		})
-		if _, conflict := storage.AsConflict(err); !conflict {
-			return c, err
-		}
-	}
-	return ipam.Claim{}, storage.Contention(nil)
+	})
 }

@@ -82,12 +82,12 @@ type Queues struct {
 	Refused int64 // that found as many waiting as may, since the start
 }
 
-// Queues says how many claims and releases wait.
-func (s *Claims) Queues() Queues {
-	s.Waiting.mu.Lock()
-	defer s.Waiting.mu.Unlock()
-	out := Queues{Refused: s.Waiting.refused}
-	for _, pending := range s.Waiting.pending {
+// queues says how many claims and releases wait.
+func (q *Queue) queues() Queues {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	out := Queues{Refused: q.refused}
+	for _, pending := range q.pending {
 		n := int64(len(pending))
 		out.Waiting += n
 		out.Longest = max(out.Longest, n)

@@ -16,7 +16,8 @@ import (
 
 // rebind makes a claim for an allocation that an earlier claim of the same project left behind under ReclaimRetain. Its
 // addresses have been counted all the time; what is new is the claim. Like every new claim it needs the pool's grant.
-func (s *Claims) rebind(ctx context.Context, key storage.ProjectKey, c ipam.Claim, event ipam.Event, r usecase.Request) (ipam.Claim, error) {
+func rebind(ctx context.Context, s *usecase.Core, o *order) (ipam.Claim, error) {
+	key, c, r := o.key, o.claim, o.request
 	id, err := ipam.ParseID(c.Spec.AllocationRef)
 	if err != nil {
 		return c, ipam.Invalid("/spec/allocationRef/name", "is not the name of an allocation.")
@@ -29,7 +30,7 @@ func (s *Claims) rebind(ctx context.Context, key storage.ProjectKey, c ipam.Clai
 	if found {
 		locks.Alone = holdings.AllocationLocks(known)
 	}
-	return usecase.Settled(ctx, s.Core, "claim_rebind", locks, r.DryRun, func(ctx context.Context, tx storage.Tx) (ipam.Claim, error) {
+	return usecase.Settled(ctx, s, "claim_rebind", locks, r.DryRun, func(ctx context.Context, tx storage.Tx) (ipam.Claim, error) {
 		a, err := retainedFor(ctx, tx, key, id, c.Spec.AllocationOf)
 		if err != nil {
 			return c, err
@@ -54,7 +55,7 @@ func (s *Claims) rebind(ctx context.Context, key storage.ProjectKey, c ipam.Clai
 		if err := l.Take(ctx, key, quota.AllocationPlace(a), ipam.Usage{Claims: 1}); err != nil {
 			return c, err
 		}
-		e, err := trail.ClaimEvent(event, nil, &bound)
+		e, err := trail.ClaimEvent(o.event, nil, &bound)
 		if err != nil {
 			return c, err
 		}

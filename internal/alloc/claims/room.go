@@ -7,12 +7,20 @@ import (
 
 	"github.com/carve-ipam/carve/internal/alloc/resolve"
 	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// withRoom leaves, of several pools, those that have a free block which is large enough for what is wanted of them: one look at all, so
+// rooms looks where there is room.
+type rooms struct {
+	*usecase.Core
+
+	fulls Fulls
+}
+
+// with leaves, of several pools, those that have a free block which is large enough for what is wanted of them: one look at all, so
 // that a claim need not open a transaction on each of a thousand full pools.
-func (s *Claims) withRoom(ctx context.Context, res *resolve.Resolved, pools []ipam.Pool) ([]ipam.Pool, error) {
+func (s *rooms) with(ctx context.Context, res *resolve.Resolved, pools []ipam.Pool) ([]ipam.Pool, error) {
 	ask := make([]storage.RoomQuery, 0, len(pools))
 	for _, p := range pools {
 		if bits := res.Bits(p); bits >= 0 {

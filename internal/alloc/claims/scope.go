@@ -2,86 +2,60 @@ package claims
 
 import (
 	"context"
-	"errors"
 	"net/netip"
 
 	"github.com/carve-ipam/carve/internal/alloc/carve"
 	"github.com/carve-ipam/carve/internal/alloc/pools"
 	"github.com/carve-ipam/carve/internal/alloc/quota"
-	"github.com/carve-ipam/carve/internal/alloc/resolve"
-	"github.com/carve-ipam/carve/internal/alloc/space"
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/alloc/trail"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// bindFirst binds the first claim of a scope: one transaction carves the scope's pool and the claim from it, or leaves nothing behind. Who
-// comes second finds the pool there and draws from it.
-func (s *Claims) bindFirst(ctx context.Context, res *resolve.Resolved, room []ipam.Pool, b binding) (ipam.Claim, error) {
-	one := batch{key: b.key, request: b.request, single: true, items: []batchItem{{
-		claim: b.claim, random: b.random, event: b.event, choice: &choice{Resolved: *res, room: room, items: []int{0}},
-	}}}
-	byPool := make(map[ipam.ID][]*choice, len(room))
-	for _, p := range room {
-		byPool[p.UID] = []*choice{one.items[0].choice}
-	}
-	bound, err := s.runBatchBorrowing(ctx, &one, byPool)
-	if err = s.Refusals.Counted(ctx, err); err != nil {
-		if lack, ok := errors.AsType[*quota.QuotaLack](err); ok && lack != nil {
-			res.QuotaRefused(err)
-		}
-		return ipam.Claim{}, err
-	}
-	for _, p := range room { // of several spaces, another one may cover the same addresses: a share need not be exact
-		if !b.request.DryRun && p.Block.Contains(bound[0].Block.Addr()) {
-			s.resolve.Shares.Took(p, *res.First.Class.Spec.PoolPrefixLength)
-		}
-	}
-	res.ChosePool(bound[0])
-	return bound[0], nil
-}
-
-// openScope opens the pool of an item's scope: as it was carved before in this transaction, or carved now from a parent. nil: that has
+// openScope opens the pool of an order's scope: as it was carved before in this transaction, or carved now from a parent. nil: that has
 // no room.
-func (run *batchRun) openScope(ctx context.Context, it batchItem, parent ipam.Pool) (*batchPool, error) {
-	sc, key := it.choice.First, run.batch.key
-	if t := run.scoped[sc.ID()]; t != nil {
-		return t, nil
+func (a *attempt) openScope(ctx context.Context, i int, known ipam.Pool) (*source, error) {
+	o := a.batch.orders[i]
+	sc := o.choice.First
+	if src := a.scoped[sc.ID()]; src != nil {
+		return src, nil
 	}
-	if _, found, err := storage.IgnoreNotFound(run.tx.ScopedPool(ctx, sc.Class.UID, key.ID, sc.Text)); err != nil || found {
+	if _, found, err := storage.IgnoreNotFound(a.tx.ScopedPool(ctx, sc.Class.UID, o.key.ID, sc.Text)); err != nil || found {
 		if found { // somebody else was first: look again
 			err = &storage.Conflict{}
 		}
 		return nil, err
 	}
-	t, err := run.open(ctx, parent)
-	if err != nil || t.gone {
+	parent, err := a.open(ctx, known)
+	if err != nil || parent.missing {
 		return nil, err
 	}
-	wish, fits := t.scopes[sc.ID()]
-	if !fits || !sc.MayCarve(t.pool) {
+	if parent.away {
+		return nil, &storage.Conflict{}
+	}
+	wish, fits := parent.scopes[sc.ID()]
+	if !fits || !sc.MayCarve(parent.pool) {
 		return nil, nil //nolint:nilnil // said above
 	}
-	uid, now := ipam.DerivedID(it.claim.UID, "scoped pool"), run.tx.Now()
-	made := &batchPool{wishes: map[int]space.Wish{}}
-	like := sc.Pool(t.pool, netip.PrefixFrom(t.pool.Block.Addr(), wish.Bits), uid, now)
-	if err := run.ledger.Take(ctx, key, quota.PoolPlace(like), pools.OnePool); err != nil {
+	uid, now := ipam.DerivedID(o.claim.UID, "scoped pool"), a.tx.Now()
+	like := sc.Pool(parent.pool, netip.PrefixFrom(parent.pool.Block.Addr(), wish.Bits), uid, now)
+	if err := a.ledger.Take(ctx, o.key, quota.PoolPlace(like), pools.OnePool); err != nil {
 		return nil, err
 	}
-	block, ok := t.carver.Take(wish)
+	block, ok := parent.carver.Take(wish)
 	if !ok {
-		run.ledger.Give(key.ID, quota.PoolPlace(like), pools.OnePool)
+		a.ledger.Give(o.key.ID, quota.PoolPlace(like), pools.OnePool)
 		return nil, nil //nolint:nilnil // said above
 	}
-	t.taken = append(t.taken, granted{wish, block})
-	made.pool = sc.Pool(t.pool, block, uid, now)
+	parent.taken = append(parent.taken, granted{wish, block})
+	made := &source{pool: sc.Pool(parent.pool, block, uid, now)}
 	if made.carver, err = carve.NewCarver(storage.PoolContainer(made.pool), nil, []netip.Prefix{block}); err != nil {
 		return nil, err
 	}
-	hold := pools.PoolHold(made.pool, pools.Source{Container: storage.PoolContainer(t.pool), SpaceID: t.pool.SpaceID, Space: t.pool.Space, Parent: &t.pool})
+	hold := pools.PoolHold(made.pool, pools.Source{Container: storage.PoolContainer(parent.pool), SpaceID: parent.pool.SpaceID, Space: parent.pool.Space, Parent: &parent.pool})
 	made.made = &hold
-	run.scoped[sc.ID()] = made
-	run.order = append(run.order, made)
+	a.scoped[sc.ID()] = made
+	a.drawn = append(a.drawn, made)
 	return made, nil
 }
 

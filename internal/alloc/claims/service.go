@@ -9,27 +9,41 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
 )
 
-// Claims is the use cases on claims.
+// Claims is the use cases on claims, each of a type of its own.
 type Claims struct {
 	*usecase.Core
 
-	regions *regions.Regions
-	resolve *resolve.Resolver
+	*creator
+	*batches
+	*explainer
+	*patcher
+	*releaser // and with it the reader
 
-	Refusals   *refusals.Refusals
-	Waiting    *Queue // for the next group of their pool
-	batching   *turns.Places
-	explaining chan struct{} // one for each explanation that is worked on
-	classes    pools.ClassMemory
-	memory     Memory
-	fulls      Fulls
+	Refusals *refusals.Refusals
+	Waiting  *Queue // for the next group of their pool
 }
 
 // New makes the room. For one pool so many claims and releases may wait; 0: 1024.
 func New(core *usecase.Core, r *regions.Regions, f *refusals.Refusals, mostWaiting int) *Claims {
+	resolver, classes, memory := resolve.New(core, r), pools.NewClassMemory(), NewMemory()
+	prepare, around := preparer{core, r}, &rooms{Core: core}
+	group := &groups{Core: core, waiting: NewQueue(mostWaiting), memory: memory}
+	all := &together{Core: core, loans: loans{core, r}, shares: &resolver.Shares}
+	bind := &binder{Core: core, regions: r, resolver: resolver, refusals: f, rooms: around, groups: group, together: all}
 	return &Claims{
-		Core: core, regions: r, Refusals: f, resolve: resolve.New(core, r),
-		Waiting: NewQueue(mostWaiting), batching: turns.NewPlaces(turns.BatchesAtOnce, turns.BatchesOfOne, turns.PatientOfOne),
-		explaining: make(chan struct{}, MaxExplaining), classes: pools.NewClassMemory(), memory: NewMemory(),
+		Core:    core,
+		creator: &creator{Core: core, prepare: prepare, binder: bind, classes: classes, memory: memory},
+		batches: &batches{
+			Core: core, prepare: prepare, resolver: resolver, refusals: f, together: all, rooms: around, classes: classes,
+			places: turns.NewPlaces(turns.BatchesAtOnce, turns.BatchesOfOne, turns.PatientOfOne),
+		},
+		explainer: &explainer{Core: core, prepare: prepare, binder: bind, classes: classes, places: make(chan struct{}, MaxExplaining)},
+		patcher:   &patcher{core, memory},
+		releaser:  &releaser{reader: &reader{core}, groups: group, memory: memory},
+		Refusals:  f,
+		Waiting:   group.waiting,
 	}
 }
+
+// Queues says how many claims and releases wait.
+func (s *Claims) Queues() Queues { return s.Waiting.queues() }

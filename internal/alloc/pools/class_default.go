@@ -20,15 +20,14 @@ type defaultMove struct {
 // outrun runs a transaction again that lost the race for the default in the database itself, where nothing but the unique index stands
 // between two of them: the next run sees who won, and moves the default or names the other class.
 func outrun[T any](run func() (T, error)) (T, error) {
-	for range usecase.MaxRounds {
+	return usecase.Rounds(func(int) (T, bool, error) {
 		v, err := run()
 		e, ok := errors.AsType[*ipam.Error](err)
-		if !ok || e.Code != ipam.CodeAlreadyExists || len(e.Fields) == 0 || e.Fields[0].Pointer != defaultPointer || len(e.Figures.ConflictsWith) > 0 {
-			return v, err
+		if ok && e.Code == ipam.CodeAlreadyExists && len(e.Fields) > 0 && e.Fields[0].Pointer == defaultPointer && len(e.Figures.ConflictsWith) == 0 {
+			return v, true, nil
 		}
-	}
-	var zero T
-	return zero, storage.Contention(nil)
+		return v, false, err
+	})
 }
 
 const defaultPointer = "/spec/isDefault"

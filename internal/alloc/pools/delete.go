@@ -266,46 +266,51 @@ func reservationPointer(i int) string { return "/spec/reservations/" + strconv.I
 
 // deleteServed deletes a pool that serves several regions: all that is free in them is brought home first.
 func (s *Pools) deleteServed(ctx context.Context, key storage.ProjectKey, p ipam.Pool, r usecase.Request, event ipam.Event) error {
-	for round := range usecase.MaxRounds {
+	_, err := usecase.Rounds(func(round int) (_ ipam.Pool, again bool, err error) {
 		if round > 0 { // it may serve other regions by now
 			now, err := s.Store.PoolGet(ctx, key, p.Name)
 			if err == nil {
 				err = storage.Moved(p.UID, now.UID)
 			}
 			if err != nil {
-				return err
+				return p, false, err
 			}
 			p = now
 		}
-		held, err := s.heldIn(ctx, storage.PoolContainers(p)[1:])
-		switch {
-		case err != nil:
-			return err
-		case held != (storage.Held{}):
+		if held, err := s.heldIn(ctx, storage.PoolContainers(p)[1:]); err != nil {
+			return p, false, err
+		} else if held != (storage.Held{}) {
 			if err := r.IfMatch.Check(p.Revision); err != nil {
-				return err
+				return p, false, err
 			}
-			return s.inUse(ctx, p, ipam.Errorf(ipam.CodeInUse, "Pool %s still holds blocks.", p.Ref()))
-		case r.DryRun:
-			if held, err = s.heldIn(ctx, storage.PoolContainers(p)[:1]); err == nil && held != (storage.Held{Reservations: held.Reservations}) {
-				err = s.inUse(ctx, p, ipam.Errorf(ipam.CodeInUse, "Pool %s still holds blocks.", p.Ref()))
-			}
-			if err == nil {
-				err = r.IfMatch.Check(p.Revision)
-			}
-			return err
+			return p, false, s.inUse(ctx, p, ipam.Errorf(ipam.CodeInUse, "Pool %s still holds blocks.", p.Ref()))
+		}
+		if r.DryRun {
+			return p, false, s.couldDelete(ctx, p, r)
 		}
 		if err := s.regions.BringHome(ctx, p, regions.OthersOf(p)...); err != nil {
-			return err
+			return p, false, err
 		}
 		err = s.deletePool(ctx, key, p, r, event)
 		if !ipam.IsCode(err, ipam.CodeInUse) {
-			return err
+			return p, false, err
 		}
-		loans, again := s.Store.LoansOver(ctx, p.UID, p.Block, 1)
-		if again != nil || len(loans) == 0 {
-			return err // of what is held at home
+		if loans, failed := s.Store.LoansOver(ctx, p.UID, p.Block, 1); failed != nil || len(loans) == 0 {
+			return p, false, err // of what is held at home
 		}
+		return p, true, nil
+	})
+	return err
+}
+
+// couldDelete looks whether a pool could be deleted that holds nothing in other regions than its home.
+func (s *Pools) couldDelete(ctx context.Context, p ipam.Pool, r usecase.Request) error {
+	held, err := s.heldIn(ctx, storage.PoolContainers(p)[:1])
+	if err == nil && held != (storage.Held{Reservations: held.Reservations}) {
+		err = s.inUse(ctx, p, ipam.Errorf(ipam.CodeInUse, "Pool %s still holds blocks.", p.Ref()))
 	}
-	return storage.Contention(nil)
+	if err == nil {
+		err = r.IfMatch.Check(p.Revision)
+	}
+	return err
 }

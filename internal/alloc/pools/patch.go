@@ -24,24 +24,24 @@ func (s *Pools) PatchPool(ctx context.Context, project, name string, r usecase.R
 	if err != nil {
 		return ipam.Pool{}, err
 	}
-	for range usecase.MaxRounds {
+	return usecase.Rounds(func(int) (p ipam.Pool, again bool, err error) {
 		first, err := s.Store.PoolGet(ctx, key, name)
 		if err != nil {
-			return first, err
+			return first, false, err
 		}
 		emptied, err := s.regions.PrepareRegions(ctx, first, r, mutate)
 		if err != nil {
-			return first, err
+			return first, false, err
 		}
-		p, err := s.patchPool(ctx, who, key, first, r, mutate)
+		p, err = s.patchPool(ctx, who, key, first, r, mutate)
 		if len(emptied) == 0 || !ipam.IsCode(err, ipam.CodeInUse) {
-			return p, err
+			return p, false, err
 		}
-		if held, failed := s.regions.HoldsIn(ctx, first, emptied); failed != nil || held { // else it was lent between the two
-			return p, err
+		if held, failed := s.regions.HoldsIn(ctx, first, emptied); failed != nil || held {
+			return p, false, err
 		}
-	}
-	return ipam.Pool{}, storage.Contention(nil)
+		return p, true, nil // it was lent between the two
+	})
 }
 
 // patchPool changes a pool for which all is prepared.

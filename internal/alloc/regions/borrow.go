@@ -42,28 +42,29 @@ func (s *Regions) borrow(ctx context.Context, p ipam.Pool, need int) error {
 }
 
 func (s *Regions) borrowAlone(ctx context.Context, p ipam.Pool, need int) error {
-	for range usecase.MaxRounds {
+	_, err := usecase.Rounds(func(int) (none struct{}, again bool, err error) {
 		if p.At != "" {
 			if lent, err := s.lend(ctx, p, p.At, need, false); err != nil || lent {
-				return err
+				return none, false, err
 			}
 		}
 		there, err := s.lookEverywhere(ctx, p, need)
 		switch {
 		case err != nil:
-			return err
+			return none, false, err
 		case there.regions[p.Place()]:
-			return nil
+			return none, false, nil
 		case there.nothing():
-			return ErrNoRoom
+			return none, false, ErrNoRoom
 		case there.regions[p.Region]:
-			continue // there is room at home by now
+			return none, true, nil // there is room at home by now
 		}
 		if err := s.bringFrom(ctx, p, there, need); err != nil {
-			return err
+			return none, false, err
 		}
-	}
-	return storage.Contention(nil)
+		return none, true, nil
+	})
+	return err
 }
 
 // Borrowed is borrow whose answer is whether there is room now.

@@ -4,6 +4,8 @@ import (
 	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
+
+	"github.com/carve-ipam/carve/internal/alloc/storage"
 )
 
 // GroupDeadline bounds one group's transaction with all its attempts. It does not depend on any one member's deadline.
@@ -21,6 +23,35 @@ func NewLRU[K comparable, V any](size int) *lru.Cache[K, V] {
 // MaxRounds bounds how often a use case looks again after an unknown outcome or a conflict. Each round already holds the
 // bounded retries of the transaction runner.
 const MaxRounds = 8
+
+// Rounds tries until that is done, or wants no other round, MaxRounds times at most. After the last one the error is that of it, or contention if it has
+// none. All repeating of the use cases is done here.
+func Rounds[T any](try func(round int) (v T, again bool, err error)) (T, error) {
+	var last error
+	for round := range MaxRounds {
+		v, again, err := try(round)
+		if !again {
+			return v, err
+		}
+		last = err
+	}
+	var zero T
+	if last == nil {
+		last = storage.Contention(nil)
+	}
+	return zero, last
+}
+
+// UntilAgreed is Rounds for what looks again after a conflict: somebody else has changed meanwhile what was read.
+func UntilAgreed[T any](try func(round int) (T, error)) (T, error) {
+	return Rounds(func(round int) (T, bool, error) {
+		v, err := try(round)
+		if _, conflict := storage.AsConflict(err); conflict {
+			return v, true, nil
+		}
+		return v, false, err
+	})
+}
 
 // ReadBackLimit bounds finding out what became of an unknown COMMIT.
 const ReadBackLimit = 3 * time.Second

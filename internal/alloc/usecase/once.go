@@ -66,25 +66,24 @@ func Answers(projectID ipam.ID, r Request, now time.Time, value any) ([]storage.
 // at once, what the first one took may be the very thing that the second one is refused for. m is the metadata of what is created, so
 // that a generated name which is taken is made anew; nil when there is no one name.
 func Once[T any](ctx context.Context, s *Core, key storage.ProjectKey, r Request, m *ipam.Metadata, run func(ctx context.Context) (T, error)) (Result[T], error) {
-	for range MaxRounds {
+	return Rounds(func(int) (none Result[T], again bool, err error) {
 		if answer, ok, err := replay[T](ctx, s, key, r); ok || err != nil {
-			return answer, err
+			return answer, false, err
 		}
 		v, err := run(ctx)
 		if _, conflict := storage.AsConflict(err); conflict {
-			continue
+			return none, true, nil
 		}
 		if err != nil {
 			if answer, ok, again := replay[T](ctx, s, key, r); ok && (Answered(again) || ipam.IsCode(again, ipam.CodeOutcomeUnknown)) {
-				return answer, again
+				return answer, false, again
 			}
 		}
 		if m != nil && NameTaken(err) && m.Rename() {
-			continue
+			return none, true, nil
 		}
-		return Result[T]{Value: v}, err
-	}
-	return Result[T]{}, storage.Contention(nil)
+		return Result[T]{Value: v}, false, err
+	})
 }
 
 // Answered reports whether a look for a stored answer says what became of the request: that it was made, or made and released.

@@ -16,10 +16,10 @@ import (
 func Settled[T any](ctx context.Context, s *Core, op string, locks storage.Locks, dryRun bool,
 	fn func(context.Context, storage.Tx) (T, error), readBack func(context.Context) (T, bool, error),
 ) (T, error) {
-	var zero T
 	unsure := false
-	for range MaxRounds {
-		v, err := InTx(ctx, s, op, locks, dryRun, func(ctx context.Context, tx storage.Tx) (T, error) {
+	return Rounds(func(int) (v T, again bool, err error) {
+		var zero T
+		v, err = InTx(ctx, s, op, locks, dryRun, func(ctx context.Context, tx storage.Tx) (T, error) {
 			w := &writing{Tx: tx}
 			v, err := fn(ctx, w)
 			if err == nil && !w.wrote {
@@ -29,27 +29,27 @@ func Settled[T any](ctx context.Context, s *Core, op string, locks storage.Locks
 		})
 		switch {
 		case err == nil:
-			return v, nil
+			return v, false, nil
 		case ipam.IsCode(err, ipam.CodeOutcomeUnknown):
 			unsure = true
 		case !unsure:
-			return zero, err
+			return zero, false, err
 		case storage.RetryLater(err): // "nothing was changed" cannot be said any more
-			return zero, storage.OutcomeUnknown(err)
+			return zero, false, storage.OutcomeUnknown(err)
 		}
 		// Either unknown now, or refused after an unknown round: the refusal may be our own first success.
 		back, found, readErr := readBackWithin(ctx, s, readBack)
-		if readErr != nil {
-			return zero, storage.OutcomeUnknown(readErr)
+		switch {
+		case readErr != nil:
+			return zero, false, storage.OutcomeUnknown(readErr)
+		case found:
+			return back, false, nil
+		case !ipam.IsCode(err, ipam.CodeOutcomeUnknown):
+			return zero, false, err
+		default:
+			return zero, true, storage.OutcomeUnknown(nil)
 		}
-		if found {
-			return back, nil
-		}
-		if !ipam.IsCode(err, ipam.CodeOutcomeUnknown) {
-			return zero, err
-		}
-	}
-	return zero, storage.OutcomeUnknown(nil)
+	})
 }
 
 // writing is a transaction that knows whether it has written.

@@ -13,6 +13,11 @@ func MemberOf(m ipam.Member) gen.Member {
 	return gen.Member{Metadata: plainMetadataOf(m.Metadata), Spec: gen.MemberSpec{Role: gen.Role(m.Spec.Role)}}
 }
 
+// PutMember reads a member that is to be made or replaced.
+func PutMember(_, subject string, b gen.MemberPut) (ipam.Member, error) {
+	return ipam.Member{Metadata: ipam.Metadata{Name: subject}, Spec: ipam.MemberSpec{Role: string(b.Spec.Role)}}, nil
+}
+
 // GrantOf renders a grant. Its consumer is its name.
 func GrantOf(g ipam.Grant) gen.Grant {
 	return gen.Grant{Metadata: plainMetadataOf(g.Metadata), Spec: gen.GrantSpec{Consumer: g.Name}}
@@ -27,16 +32,14 @@ func plainMetadataOf(m ipam.Metadata) gen.PlainMetadata {
 }
 
 // NewKey reads a key that is to be made.
-func NewKey(c gen.APIKeyCreate) (ipam.APIKey, error) {
-	meta, err := NewMetadata(c.Metadata)
-	if err != nil {
-		return ipam.APIKey{}, err
+func NewKey(_ string, b gen.APIKeyCreate) (ipam.APIKey, error) {
+	meta, err := newMetadata(b.Metadata)
+	k := ipam.APIKey{Metadata: meta, Spec: ipam.APIKeySpec{Role: string(b.Spec.Role), Description: b.Spec.Description}}
+	if at := b.Spec.ExpiresAt; at != nil {
+		*at = at.UTC() // in the body too, of which a fingerprint is made: one moment is one request, whichever zone it was written in
+		k.Spec.ExpiresAt = *at
 	}
-	k := ipam.APIKey{Metadata: meta, Spec: ipam.APIKeySpec{Role: string(c.Spec.Role), Description: c.Spec.Description}}
-	if c.Spec.ExpiresAt != nil {
-		k.Spec.ExpiresAt = *c.Spec.ExpiresAt
-	}
-	return k, nil
+	return k, err
 }
 
 // KeyOf renders a key as it is now. The token is not its business.

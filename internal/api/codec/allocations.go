@@ -5,15 +5,10 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// AllocationOf renders an allocation. Its name is its id, and it has no spec of the caller's that could change: its
-// generation stays 1.
+// AllocationOf is an allocation as it is answered.
 func AllocationOf(a ipam.Allocation) gen.IPAllocation {
 	out := gen.IPAllocation{
-		Metadata: gen.Metadata{
-			Name: a.ID.String(), UID: a.ID.String(), Project: a.Project, Region: a.Region,
-			Generation: 1, Revision: a.Revision.String(),
-			CreatedAt: a.CreatedAt, UpdatedAt: a.UpdatedAt, CreatedBy: a.CreatedBy,
-		},
+		Metadata: metadataOf(a.Meta()),
 		Spec: gen.IPAllocationSpec{
 			Purpose: gen.IPAllocationPurpose(a.Purpose), PoolRef: resolvedRefOf(a.Pool), OwnerRef: ownerRefOf(a.OwnerRef),
 			ReclaimPolicy: gen.ReclaimPolicy(a.ReclaimPolicy), Reason: a.Reason,

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/carve-ipam/carve/internal/api/gen"
@@ -13,12 +14,34 @@ import (
 
 // NewClaim reads a claim that is to be made.
 func NewClaim(project string, c gen.IPClaimCreate) (ipam.Claim, error) {
-	meta, err := NewMetadata(c.Metadata)
+	meta, err := newMetadata(c.Metadata)
 	if err != nil {
 		return ipam.Claim{}, err
 	}
 	spec, err := ClaimSpec(project, c.Spec)
 	return ipam.Claim{Metadata: meta, Spec: spec}, err
+}
+
+// NewClaims reads the claims of a batch; what is wrong with one is said at its place in the batch.
+func NewClaims(project string, b gen.ClaimBatchCreate) ([]ipam.Claim, error) {
+	claims := make([]ipam.Claim, len(b.Claims))
+	for i, wire := range b.Claims {
+		var err error
+		if claims[i], err = NewClaim(project, wire); err != nil {
+			return nil, within("/claims/"+strconv.Itoa(i), err)
+		}
+	}
+	return claims, nil
+}
+
+// PutClaim reads a claim that is to be made under a name.
+func PutClaim(project, name string, b gen.IPClaimPut) (ipam.Claim, error) {
+	meta := Or(b.Metadata, gen.PutMetadata{})
+	if meta.Name != "" && meta.Name != name {
+		return ipam.Claim{}, ipam.Invalid("/metadata/name", "is not the name in the path; leave it out.")
+	}
+	spec, err := ClaimSpec(project, b.Spec)
+	return ipam.Claim{Metadata: ipam.Metadata{Name: name, Labels: meta.Labels, Annotations: meta.Annotations}, Spec: spec}, err
 }
 
 // ClaimSpec reads a claim's spec. What is empty and what is absent is the same, so that create-or-return finds it equal.
@@ -103,8 +126,8 @@ func ClaimOf(c ipam.Claim) gen.IPClaim {
 	return claim
 }
 
-// Within moves the places that an error names into a part of the body, such as one claim of a batch.
-func Within(in string, err error) error {
+// within moves the places that an error names into a part of the body, such as one claim of a batch.
+func within(in string, err error) error {
 	e, ok := errors.AsType[*ipam.Error](err)
 	if !ok || e.Code != ipam.CodeInvalidArgument {
 		return err

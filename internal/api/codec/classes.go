@@ -10,6 +10,16 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
+// NewClass reads a class that is to be made.
+func NewClass(_ string, b gen.IPClassCreate) (ipam.Class, error) {
+	meta, err := newMetadata(b.Metadata)
+	if err != nil {
+		return ipam.Class{}, err
+	}
+	spec, err := ClassSpec(b.Spec)
+	return ipam.Class{Metadata: meta, Spec: spec}, err
+}
+
 // ClassSpec reads a class's spec and fills in what its author left to us.
 func ClassSpec(s gen.IPClassSpec) (ipam.ClassSpec, error) {
 	spec := ipam.ClassSpec{

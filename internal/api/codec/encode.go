@@ -1,6 +1,7 @@
 package codec
 
 import (
+	"bytes"
 	"encoding/json"
 	"maps"
 	"net/http"
@@ -8,6 +9,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"github.com/carve-ipam/carve/internal/api/gen"
 )
 
 // jsonType is shared by all answers: a header's values are replaced and never written to.
@@ -114,8 +117,14 @@ const (
 
 var answers = sync.Pool{New: func() any { return &jsonText{b: make([]byte, 0, 1024)} }}
 
-// answerJSON sends what write writes. Nothing is sent when there is an error.
-func answerJSON(w http.ResponseWriter, status int, write func(*jsonText)) error {
+// Page is a page of a list as it is answered.
+type Page[W any] struct {
+	Items      []W    `json:"items"`
+	NextCursor string `json:"nextCursor,omitempty"`
+}
+
+// Answer sends what body points to as JSON. Nothing is sent when there is an error.
+func Answer(w http.ResponseWriter, status int, body any) error {
 	t, _ := answers.Get().(*jsonText)
 	t.b, t.err = t.b[:0], nil
 	defer func() {
@@ -123,11 +132,10 @@ func answerJSON(w http.ResponseWriter, status int, write func(*jsonText)) error 
 			answers.Put(t)
 		}
 	}()
-	write(t)
+	t.write(body)
 	if t.err != nil {
 		return t.err
 	}
-	t.b[len(t.b)-1] = '\n' // in place of the comma behind the value
 	h := w.Header()
 	h["Content-Type"] = jsonType
 	if len(t.b) > smallAnswer {
@@ -136,4 +144,27 @@ func answerJSON(w http.ResponseWriter, status int, write func(*jsonText)) error 
 	w.WriteHeader(status)
 	_, err := w.Write(t.b)
 	return err
+}
+
+// write writes an answer and ends its line.
+func (w *jsonText) write(body any) {
+	switch body := body.(type) {
+	case *gen.IPClaim:
+		w.claim(body)
+	case *Page[gen.IPClaim]:
+		w.open('{')
+		w.claims("items", body.Items)
+		w.some("nextCursor", body.NextCursor)
+		w.shut('}')
+	case *gen.ClaimBatch:
+		w.open('{')
+		w.claims("claims", body.Claims)
+		w.shut('}')
+	default:
+		b := bytes.NewBuffer(w.b)
+		w.err = json.NewEncoder(b).Encode(body)
+		w.b = b.Bytes()
+		return
+	}
+	w.b[len(w.b)-1] = '\n' // in place of the comma behind the value
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// NewMetadata reads the caller's part of the metadata of something new and settles its name.
-func NewMetadata(m gen.CreateMetadata) (ipam.Metadata, error) {
+// newMetadata reads the caller's part of the metadata of something new and settles its name.
+func newMetadata(m gen.CreateMetadata) (ipam.Metadata, error) {
 	meta := ipam.Metadata{Name: m.Name, Labels: m.Labels, Annotations: m.Annotations}
 	switch {
 	case (m.Name == "") == (m.GenerateName == ""):

@@ -18,7 +18,7 @@ func PatchProject(patch []byte) func(ipam.Project) (ipam.Project, error) {
 		}
 		next := was
 		next.Labels, next.Annotations = wire.Metadata.Labels, wire.Metadata.Annotations
-		next.Spec = ProjectSpec(wire.Spec)
+		next.Spec = projectSpec(wire.Spec)
 		return next, nil
 	}
 }
@@ -32,7 +32,7 @@ func PatchSpace(patch []byte) func(ipam.Space) (ipam.Space, error) {
 		}
 		next := was
 		next.Labels, next.Annotations = wire.Metadata.Labels, wire.Metadata.Annotations
-		next.Spec = SpaceSpec(wire.Spec)
+		next.Spec = spaceSpec(wire.Spec)
 		return next, nil
 	}
 }

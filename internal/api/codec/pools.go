@@ -9,6 +9,16 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
+// NewPool reads a pool that is to be made.
+func NewPool(project string, b gen.IPPoolCreate) (ipam.Pool, error) {
+	meta, err := newMetadata(b.Metadata)
+	if err != nil {
+		return ipam.Pool{}, err
+	}
+	spec, err := PoolSpec(project, b.Spec)
+	return ipam.Pool{Metadata: meta, Spec: spec}, err
+}
+
 // PoolSpec reads a pool's spec. Each block and address is parsed here, once.
 func PoolSpec(project string, s gen.IPPoolSpec) (ipam.PoolSpec, error) {
 	spec := ipam.PoolSpec{

@@ -5,8 +5,13 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// ProjectSpec is the spec of a project that was sent.
-func ProjectSpec(s gen.ProjectSpec) ipam.ProjectSpec {
+// NewProject reads a project that is to be made.
+func NewProject(_ string, b gen.ProjectCreate) (ipam.Project, error) {
+	meta, err := newMetadata(b.Metadata)
+	return ipam.Project{Metadata: meta, Spec: projectSpec(Or(b.Spec, gen.ProjectSpec{}))}, err
+}
+
+func projectSpec(s gen.ProjectSpec) ipam.ProjectSpec {
 	return ipam.ProjectSpec{DisplayName: s.DisplayName, Description: s.Description}
 }
 
@@ -19,8 +24,13 @@ func ProjectOf(p ipam.Project) gen.Project {
 	}
 }
 
-// SpaceSpec is the spec of a space that was sent.
-func SpaceSpec(s gen.SpaceSpec) ipam.SpaceSpec { return ipam.SpaceSpec{Description: s.Description} }
+// NewSpace reads a space that is to be made.
+func NewSpace(_ string, b gen.SpaceCreate) (ipam.Space, error) {
+	meta, err := newMetadata(b.Metadata)
+	return ipam.Space{Metadata: meta, Spec: spaceSpec(Or(b.Spec, gen.SpaceSpec{}))}, err
+}
+
+func spaceSpec(s gen.SpaceSpec) ipam.SpaceSpec { return ipam.SpaceSpec{Description: s.Description} }
 
 // SpaceOf is a space as it is answered.
 func SpaceOf(s ipam.Space) gen.Space {

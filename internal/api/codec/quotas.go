@@ -7,6 +7,12 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
+// PutQuota reads a quota that is to be made or replaced.
+func PutQuota(project, name string, b gen.QuotaPut) (ipam.Quota, error) {
+	spec, err := QuotaSpec(project, b.Spec)
+	return ipam.Quota{Metadata: ipam.Metadata{Name: name}, Spec: spec}, err
+}
+
 // QuotaSpec is the spec of a quota that was sent.
 func QuotaSpec(project string, s gen.QuotaSpec) (ipam.QuotaSpec, error) {
 	spec := ipam.QuotaSpec{Limits: ipam.QuotaLimits{Claims: s.Limits.Claims, Pools: s.Limits.Pools}, Description: s.Description}

@@ -241,7 +241,7 @@ func TestGeneratedNamesAreNames(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		prefix := rapid.StringMatching(`[a-z0-9][-a-z0-9]{0,56}`).Draw(t, "prefix")
-		m, err := NewMetadata(gen.CreateMetadata{GenerateName: prefix})
+		m, err := newMetadata(gen.CreateMetadata{GenerateName: prefix})
 		require.NoError(t, err)
 		require.True(t, ipam.ValidName(m.Name), m.Name)
 		require.Len(t, m.Name, len(prefix)+6)

@@ -2,6 +2,8 @@
 -- index:   allocations_pkey or allocations_id_key
 -- rows:    one for each block
 -- locks:   the rows
+-- shapes:  one
 DELETE FROM allocations AS a
-USING unnest($2::UUID[], $3::UUID[], $4::BYTEA[], $5::UUID[]) AS k (project_id, container_id, base, id)
-WHERE a.region = $1 AND a.project_id = k.project_id AND a.container_id = k.container_id AND a.base = k.base AND a.id = k.id
+-- @using allocation_key FROM $2
+WHERE a.region = $1 AND
+    -- @match allocation_key AS a FROM $2

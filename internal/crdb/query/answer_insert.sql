@@ -2,10 +2,15 @@
 -- index:   idempotency_keys_pkey
 -- rows:    one for each key
 -- locks:   the rows
-INSERT INTO idempotency_keys (region, project_id, key, fingerprint, answer, created_at, expires_at)
-SELECT $1::crdb_internal_region, k.project_id, k.key, k.fingerprint, k.answer, k.created_at, k.expires_at
-FROM unnest($2::UUID[], $3::TEXT[], $4::BYTEA[], $5::BYTEA[], $6::TIMESTAMPTZ[], $7::TIMESTAMPTZ[])
-    AS k (project_id, key, fingerprint, answer, created_at, expires_at)
+-- shapes:  one
+INSERT INTO idempotency_keys (
+    region,
+    -- @columns answer
+)
+SELECT
+    $1::crdb_internal_region,
+    -- @values answer FROM $2
+-- @from answer FROM $2
 ON CONFLICT (region, project_id, key) DO UPDATE
 SET fingerprint = excluded.fingerprint, answer = excluded.answer, created_at = excluded.created_at, expires_at = excluded.expires_at
 WHERE idempotency_keys.expires_at <= excluded.created_at

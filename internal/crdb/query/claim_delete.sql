@@ -2,7 +2,9 @@
 -- index:   claims_pkey
 -- rows:    one for each claim
 -- locks:   the rows
+-- shapes:  one
 DELETE FROM claims AS c
-USING unnest($2::UUID[], $3::TEXT[], $4::UUID[]) AS k (project_id, name, revision)
-WHERE c.region = $1 AND c.project_id = k.project_id AND c.name = k.name AND c.revision = k.revision
+-- @using claim_key FROM $2
+WHERE c.region = $1 AND
+    -- @match claim_key AS c FROM $2
 RETURNING c.project_id, c.name

@@ -3,5 +3,6 @@
 -- rows:    1
 -- locks:   the row
 UPDATE claims
-SET spec = $5, labels = $6, annotations = $7, generation = $8, revision = $9, updated_at = $10, reclaim_said = $11
+SET
+    -- @set claim_rule FROM $5
 WHERE region = $1 AND project_id = $2 AND name = $3 AND revision = $4

@@ -2,10 +2,14 @@
 -- index:   projects_name_key, classes_name_key
 -- rows:    1
 -- locks:   none
-SELECT c.id, c.project_id, o.name, c.name, c.spec, c.labels, c.annotations, c.generation, c.revision, c.created_at, c.updated_at, c.created_by
+SELECT
+    -- @columns class AS c,
+    o.name AS project
 FROM projects AS o
 CROSS JOIN LATERAL (
-    SELECT k.id, k.project_id, k.name, k.visibility, k.spec, k.labels, k.annotations, k.generation, k.revision, k.created_at, k.updated_at, k.created_by
+    SELECT
+        -- @columns class AS k,
+        k.visibility
     FROM classes AS k
     WHERE k.project_id = o.id AND k.name = $3
     LIMIT 1

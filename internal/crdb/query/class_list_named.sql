@@ -2,7 +2,9 @@
 -- index:   projects_name_key, classes_name_key
 -- rows:    two for each name
 -- locks:   none
-SELECT c.id, c.project_id, o.name, c.name, c.spec, c.labels, c.annotations, c.generation, c.revision, c.created_at, c.updated_at, c.created_by
+SELECT
+    -- @columns class AS c,
+    o.name AS project
 FROM projects AS o
 JOIN classes AS c ON c.project_id = o.id
 WHERE o.name IN ($2, 'platform') AND c.name = ANY ($3::TEXT[]) AND (o.id = $1 OR (o.name = 'platform' AND c.visibility = 'shared'))

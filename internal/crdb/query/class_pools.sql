@@ -2,10 +2,9 @@
 -- index:   pool_classes_pkey, pools_pkey, projects_pkey
 -- rows:    the limit for each project
 -- locks:   none
-SELECT p.id, p.project_id, o.name, p.name, p.region, p.space_id, p.space_project, p.space_name, p.container_id, p.container_project_id, p.parent_project, p.parent_name,
-    p.base, p.plen, p.by_cidr, p.visibility, p.strategy, p.min_plen, p.max_plen, p.default_plen, '[]'::JSONB, '',
-    '{}'::JSONB, '{}'::JSONB, p.generation, p.revision, p.created_at, p.updated_at, p.created_by,
-    p.classes, p.reuse_after_seconds, p.scope, p.empty_since, p.regions
+SELECT
+    -- @columns pool_lean AS p,
+    o.name AS project
 FROM unnest($2::UUID[]) AS w (project_id)
 CROSS JOIN LATERAL (
     SELECT b.pool_id
@@ -15,10 +14,8 @@ CROSS JOIN LATERAL (
     LIMIT $3
 ) AS m
 CROSS JOIN LATERAL (
-    SELECT t.id, t.project_id, t.name, t.region, t.space_id, t.space_project, t.space_name, t.container_id, t.container_project_id, t.parent_project, t.parent_name,
-        t.base, t.plen, t.by_cidr, t.visibility, t.strategy, t.min_plen, t.max_plen, t.default_plen,
-        t.generation, t.revision, t.created_at, t.updated_at, t.created_by,
-        t.classes, t.reuse_after_seconds, t.scope, t.empty_since, t.regions
+    SELECT
+        -- @columns pool_lean AS t
     FROM pools AS t
     WHERE t.id = m.pool_id
     LIMIT 1

@@ -2,9 +2,8 @@
 -- index:   allocations_cooled_idx
 -- rows:    the limit
 -- locks:   none
-SELECT a.region, a.project_id, a.container_id, a.base, a.plen, a.id, a.purpose, a.phase, a.pool_project, a.pool_name,
-    a.holder_project_id, a.holder_project, a.holder_name, a.reclaim_policy, a.owner_ref, a.reason, a.since, a.revision, a.created_at, a.updated_at, a.created_by,
-    a.class_id, a.class_project, a.class_name, a.cool_until
+SELECT
+    -- @columns allocation AS a
 FROM allocations AS a
 WHERE a.region = $1 AND a.phase = 'CoolingDown' AND a.cool_until <= $2
 ORDER BY a.cool_until

@@ -2,7 +2,8 @@
 -- index:   audit_events_pkey
 -- rows:    the page
 -- locks:   none
-SELECT e.id, e.at, e.subject, e.method, e.remote, e.request_id, e.operation, e.kind, e.name, e.outcome, e.before, e.after
+SELECT
+    -- @columns event_data AS e
 FROM audit_events AS e
 WHERE e.region = $1 AND e.project_id = $2 AND e.id >= $3 AND e.id < $4
 ORDER BY e.id DESC

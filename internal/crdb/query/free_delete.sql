@@ -2,6 +2,8 @@
 -- index:   free_blocks_pkey
 -- rows:    one for each block
 -- locks:   the rows
+-- shapes:  one
 DELETE FROM free_blocks AS f
-USING unnest($3::INT2[], $4::BYTEA[]) AS k (host_bits, base)
-WHERE f.region = $1 AND f.container_id = $2 AND f.host_bits = k.host_bits AND f.base = k.base
+-- @using free FROM $3
+WHERE f.region = $1 AND f.container_id = $2 AND
+    -- @match free AS f FROM $3

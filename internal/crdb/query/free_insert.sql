@@ -2,6 +2,11 @@
 -- index:   free_blocks_pkey
 -- rows:    one for each block
 -- locks:   the new rows
-INSERT INTO free_blocks (region, container_id, host_bits, base)
-SELECT $1::crdb_internal_region, $2::UUID, k.host_bits, k.base
-FROM unnest($3::INT2[], $4::BYTEA[]) AS k (host_bits, base)
+INSERT INTO free_blocks (
+    region, container_id,
+    -- @columns free
+)
+SELECT
+    $1::crdb_internal_region, $2::UUID,
+    -- @values free FROM $3
+-- @from free FROM $3

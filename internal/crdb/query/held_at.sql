@@ -3,14 +3,12 @@
 -- rows:    one for each block
 -- locks:   none
 -- An equality of the base would do, but not for PostgreSQL: on tables that it has not analysed it takes another index then.
-SELECT a.region, a.project_id, a.container_id, a.base, a.plen, a.id, a.purpose, a.phase, a.pool_project, a.pool_name,
-    a.holder_project_id, a.holder_project, a.holder_name, a.reclaim_policy, a.owner_ref, a.reason, a.since, a.revision, a.created_at, a.updated_at, a.created_by,
-    a.class_id, a.class_project, a.class_name, a.cool_until
+SELECT
+    -- @columns allocation AS a
 FROM unnest($2::UUID[], $3::UUID[], $4::BYTEA[], $5::INT2[]) AS k (project_id, container_id, base, plen)
 CROSS JOIN LATERAL (
-    SELECT b.region, b.project_id, b.container_id, b.base, b.plen, b.id, b.purpose, b.phase, b.pool_project, b.pool_name,
-    b.holder_project_id, b.holder_project, b.holder_name, b.reclaim_policy, b.owner_ref, b.reason, b.since, b.revision, b.created_at, b.updated_at, b.created_by,
-    b.class_id, b.class_project, b.class_name, b.cool_until
+    SELECT
+        -- @columns allocation AS b
     FROM allocations AS b
     WHERE b.region = $1 AND b.project_id = k.project_id AND b.container_id = k.container_id AND b.base >= k.base AND b.base <= k.base AND b.plen = k.plen
     ORDER BY b.base

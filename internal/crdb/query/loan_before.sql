@@ -2,7 +2,8 @@
 -- index:   region_blocks_pkey
 -- rows:    1
 -- locks:   none
-SELECT pool_id, base, plen, region, lent_at
+SELECT
+    -- @columns loan
 FROM region_blocks
 WHERE pool_id = $1 AND base < $2
 ORDER BY base DESC

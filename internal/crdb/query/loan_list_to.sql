@@ -2,7 +2,8 @@
 -- index:   region_blocks_pkey
 -- rows:    the loans of the pool behind the address, up to the last one of the page
 -- locks:   none
-SELECT pool_id, base, plen, region, lent_at
+SELECT
+    -- @columns loan
 FROM region_blocks
 WHERE pool_id = $1 AND base > $2 AND region = $3
 ORDER BY base

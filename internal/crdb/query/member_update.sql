@@ -3,5 +3,6 @@
 -- rows:    1
 -- locks:   the row
 UPDATE members
-SET role = $4, generation = $5, revision = $6, updated_at = $7
+SET
+    -- @set member_rule FROM $4
 WHERE project_id = $1 AND subject = $2 AND revision = $3

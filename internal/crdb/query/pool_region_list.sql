@@ -2,7 +2,8 @@
 -- index:   pool_regions_pkey
 -- rows:    one for each region of a pool that serves several
 -- locks:   none
-SELECT pool_id, region, epoch, loan_bits, loaned_at, lasted_ms
+SELECT
+    -- @columns pool_region
 FROM pool_regions
 WHERE pool_id = ANY ($1::UUID[])
 ORDER BY pool_id, region

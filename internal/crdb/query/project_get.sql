@@ -2,6 +2,7 @@
 -- index:   projects_name_key
 -- rows:    1
 -- locks:   none
-SELECT id, name, display_name, description, labels, annotations, generation, revision, created_at, updated_at, created_by
+SELECT
+    -- @columns project
 FROM projects
 WHERE name = $1

@@ -3,7 +3,8 @@
 -- rows:    the page
 -- locks:   none
 -- roles:   server, retention
-SELECT id, name, display_name, description, labels, annotations, generation, revision, created_at, updated_at, created_by
+SELECT
+    -- @columns project
 FROM projects
 WHERE name > $1
 ORDER BY name

@@ -2,7 +2,8 @@
 -- index:   projects_name_key
 -- rows:    one for each name
 -- locks:   none
-SELECT id, name, display_name, description, labels, annotations, generation, revision, created_at, updated_at, created_by
+SELECT
+    -- @columns project
 FROM projects
 WHERE name = ANY ($1::TEXT[])
 ORDER BY name

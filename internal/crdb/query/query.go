@@ -5,33 +5,79 @@ package query
 import (
 	"embed"
 	"fmt"
+	"slices"
 	"strings"
 )
 
 //go:embed *.sql
 var files embed.FS
 
-// All answers every statement by name, without its comments.
-func All() map[string]string {
+var statements = func() map[string]statement {
 	entries, err := files.ReadDir(".")
 	if err != nil {
 		panic(err) // embedded: cannot fail at run time
 	}
-	all := make(map[string]string, len(entries))
+	all := make(map[string]statement, len(entries))
 	for _, e := range entries {
 		text, err := files.ReadFile(e.Name())
 		if err != nil {
 			panic(err)
 		}
-		all[strings.TrimSuffix(e.Name(), ".sql")] = strip(string(text))
+		made, err := expand(strings.TrimSuffix(e.Name(), ".sql"), string(text))
+		if err != nil {
+			panic(err)
+		}
+		for name, s := range made {
+			s.remarks, s.text = s.text, strip(s.text)
+			all[name] = s
+		}
+	}
+	return all
+}()
+
+// All answers every statement by name, without its comments.
+func All() map[string]string {
+	all := make(map[string]string, len(statements))
+	for name, s := range statements {
+		all[name] = s.text
 	}
 	return all
 }
 
-var statements = All()
-
 // Get answers one statement; a name that does not exist is a bug and panics at start.
-func Get(name string) string {
+func Get(name string) string { return known(name).text }
+
+// Remark answers what the head of a statement's file says about something; "": nothing.
+func Remark(name, about string) string {
+	for line := range strings.Lines(known(name).remarks) {
+		if rest, ok := strings.CutPrefix(line, "-- "+about+":"); ok {
+			return strings.TrimSpace(rest)
+		}
+	}
+	return ""
+}
+
+// Columns answers which columns of a row a statement takes, in order.
+func Columns(name string) []Column { return known(name).columns }
+
+// For answers the statement for n rows, and which of the columns are arrays in it; same reports whether the rows are alike in a column.
+func For(name string, n int, same func(column string) bool) (statement string, arrays []bool) {
+	s := known(name)
+	differs := func(c Column) bool { return !c.varies && !same(c.Name) }
+	to := many
+	switch {
+	case n == 1 && slices.Contains(s.shapes, one):
+		to = one
+	case slices.Contains(s.shapes, alike) && !slices.ContainsFunc(s.columns, differs):
+		to = alike
+	}
+	for _, c := range s.columns {
+		arrays = append(arrays, to.varies(c))
+	}
+	return to.named(name), arrays
+}
+
+func known(name string) statement {
 	s, ok := statements[name]
 	if !ok {
 		panic(fmt.Sprintf("query: no statement %q", name))
@@ -42,7 +88,7 @@ func Get(name string) string {
 func strip(text string) string {
 	var lines []string
 	for line := range strings.Lines(text) {
-		if !strings.HasPrefix(strings.TrimSpace(line), "--") {
+		if trimmed := strings.TrimSpace(line); trimmed != "" && !strings.HasPrefix(trimmed, "--") {
 			lines = append(lines, line)
 		}
 	}

@@ -2,9 +2,10 @@
 -- index:   quotas_pkey, regions_ordinal_key, quota_shards_pkey
 -- rows:    1, and its 16 shards in each region
 -- locks:   none
-SELECT q.id, q.project_id, q.name, q.pool_project, q.pool_name, q.class_project, q.class_name, q.af, q.limit_addresses, q.limit_claims, q.limit_pools, q.overdrawn, q.description,
-    q.generation, q.revision, q.created_at, q.updated_at, q.created_by, q.owner,
-    coalesce(u.addresses, 0::DECIMAL), coalesce(u.claims, 0::DECIMAL)::INT8, coalesce(u.pools, 0::DECIMAL)::INT8
+SELECT
+    -- @columns quota AS q,
+    coalesce(u.addresses, 0::DECIMAL) AS used_addresses, coalesce(u.claims, 0::DECIMAL)::INT8 AS used_claims,
+    coalesce(u.pools, 0::DECIMAL)::INT8 AS used_pools
 FROM quotas AS q
 CROSS JOIN LATERAL (
     SELECT sum(s.addresses) AS addresses, sum(s.claims) AS claims, sum(s.pools) AS pools

@@ -2,13 +2,16 @@
 -- index:   quotas_pkey, quota_shards_pkey
 -- rows:    the quotas: 16 a project at most, and mostly none
 -- locks:   none
-SELECT q.id, q.project_id, q.name, q.pool_project, q.pool_name, q.class_project, q.class_name, q.af, q.limit_addresses, q.limit_claims, q.limit_pools, q.overdrawn, q.description,
-    q.generation, q.revision, q.created_at, q.updated_at, q.created_by, q.owner,
-    q.id, coalesce(s.shard, -1::INT2), coalesce(s.used_addresses, 0::DECIMAL), coalesce(s.used_claims, 0::INT8), coalesce(s.used_pools, 0::INT8),
-    coalesce(s.spare_addresses, 0::DECIMAL), coalesce(s.spare_claims, 0::INT8), coalesce(s.spare_pools, 0::INT8)
+SELECT
+    -- @columns quota AS q,
+    q.id AS quota_id, coalesce(s.shard, -1::INT2) AS shard,
+    coalesce(s.used_addresses, 0::DECIMAL) AS used_addresses, coalesce(s.used_claims, 0::INT8) AS used_claims, coalesce(s.used_pools, 0::INT8) AS used_pools,
+    coalesce(s.spare_addresses, 0::DECIMAL) AS spare_addresses, coalesce(s.spare_claims, 0::INT8) AS spare_claims, coalesce(s.spare_pools, 0::INT8) AS spare_pools
 FROM quotas AS q
 LEFT JOIN LATERAL (
-    SELECT h.shard, h.used_addresses, h.used_claims, h.used_pools, h.spare_addresses, h.spare_claims, h.spare_pools
+    SELECT
+        -- @columns shard_figures AS h,
+        h.shard
     FROM quota_shards AS h
     WHERE h.region = $1 AND h.quota_id = q.id AND h.shard = $3
     LIMIT 1

@@ -3,5 +3,6 @@
 -- rows:    1
 -- locks:   the row
 UPDATE spaces
-SET description = $3, labels = $4, annotations = $5, generation = $6, revision = $7, updated_at = $8
+SET
+    -- @set space_rule FROM $3
 WHERE id = $1 AND revision = $2

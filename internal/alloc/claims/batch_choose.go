@@ -1,0 +1,158 @@
+package claims
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/carve-ipam/carve/internal/alloc/pools"
+	"github.com/carve-ipam/carve/internal/alloc/resolve"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// maxSelectors and maxAsks bound what a batch has looked for before its transaction, maxNewScopes the pools that it carves. Claims that
+// ask for the same count once.
+const (
+	maxSelectors = 16
+	maxAsks      = 128
+	maxNewScopes = 32
+)
+
+// chooser chooses the pools of a batch's orders, once for all that ask for the same.
+type chooser struct {
+	rooms    *rooms
+	resolver *resolve.Resolver
+	classes  pools.ClassMemory
+	key      storage.ProjectKey
+
+	choices  map[string]*choice
+	selected map[string][]ipam.Pool             // what each selector finds, by its text
+	facts    map[batchSource]storage.ClaimFacts // what is known of each pool and class that is named
+	asks     int
+	scopes   map[ipam.ID]bool
+}
+
+// batchSource is what a claim names to be served from.
+type batchSource struct {
+	pool   ipam.Ref
+	class  string
+	family ipam.Family // whose default class; none by poolRef
+}
+
+// all chooses the pools of all orders of a request.
+func (s *chooser) all(ctx context.Context, orders []*order) error {
+	s.choices, s.selected, s.facts, s.scopes = map[string]*choice{}, map[string][]ipam.Pool{}, map[batchSource]storage.ClaimFacts{}, map[ipam.ID]bool{}
+	for i, o := range orders {
+		if i > 0 && alike(&o.claim.Spec, &orders[i-1].claim.Spec) { // as in most batches: not written down to be compared
+			o.choice = orders[i-1].choice
+			continue
+		}
+		same := o.claim.Spec
+		same.OwnerRef = nil
+		text, err := json.Marshal(same)
+		if err != nil {
+			return ipam.Errorf(ipam.CodeInternal, "The batch cannot be read.").Because(err)
+		}
+		if o.choice = s.choices[string(text)]; o.choice != nil {
+			continue
+		}
+		o.choice = &choice{}
+		s.choices[string(text)] = o.choice
+		if err := s.choose(ctx, o); err != nil {
+			return inItem(o.choice.Explained(err), i)
+		}
+		if sc := o.choice.First; sc != nil {
+			if s.scopes[sc.ID()] = true; len(s.scopes) > maxNewScopes {
+				return inItem(ipam.Invalid("/spec/scope", "is one more than the %d new scopes that a batch can open.", maxNewScopes), i)
+			}
+		}
+	}
+	return nil
+}
+
+// choose resolves what one claim, and all that ask for the same, are served from.
+func (s *chooser) choose(ctx context.Context, o *order) error {
+	to, spec := o.choice, o.claim.Spec
+	if err := s.bounded(spec); err != nil {
+		return err
+	}
+	facts, err := s.lookUp(ctx, o)
+	if err != nil {
+		return err
+	}
+	if to.Resolved, err = s.resolver.Resolve(ctx, s.key, spec, facts, s.candidates); err != nil {
+		return err
+	}
+	if to.room = to.Pools; len(to.Pools) > 1 && !spec.Exact().IsValid() {
+		if to.room, err = s.rooms.with(ctx, &to.Resolved, to.Pools); err != nil {
+			return err
+		}
+	}
+	if len(to.room) == 0 { // all are full: one of them says so in the transaction
+		to.room = to.Pools[:1]
+	}
+	return nil
+}
+
+// bounded counts the requests that cost a look of their own.
+func (s *chooser) bounded(spec ipam.ClaimSpec) error {
+	pointer := "/spec/scope"
+	if spec.PoolSelector != nil {
+		pointer = "/spec/poolSelector"
+	} else if len(spec.Scope) == 0 {
+		return nil
+	}
+	if s.asks++; s.asks > maxAsks {
+		return ipam.Invalid(pointer, "is one more than the %d different requests that a batch may make by selectors and in scopes.", maxAsks)
+	}
+	return nil
+}
+
+// lookUp reads what is known of the pool or the class that a claim names, once for all that name it.
+func (s *chooser) lookUp(ctx context.Context, o *order) (storage.ClaimFacts, error) {
+	from := batchSource{pool: o.claim.Spec.PoolRef}
+	class := resolve.ClassQuery(o.claim.Spec)
+	if class != nil {
+		from.class, from.family = class.Name, class.Family
+	}
+	facts, known := s.facts[from]
+	if known || o.claim.Spec.PoolSelector != nil {
+		return facts, nil
+	}
+	facts, err := s.classes.LookUp(ctx, s.rooms.Store, storage.ClaimQuery{Project: s.key, Pool: o.claim.Spec.PoolRef, Class: class, Now: o.claim.CreatedAt})
+	if err == nil {
+		s.facts[from] = facts
+	}
+	return facts, err
+}
+
+// candidates is the pools of a selector, read once for all claims with the same one.
+func (s *chooser) candidates(ctx context.Context, key storage.ProjectKey, sel *ipam.Selector) ([]ipam.Pool, error) {
+	text, err := json.Marshal(sel)
+	if err != nil {
+		return nil, ipam.Errorf(ipam.CodeInternal, "The batch cannot be read.").Because(err)
+	}
+	found, known := s.selected[string(text)]
+	if known {
+		return found, nil
+	}
+	if len(s.selected) == maxSelectors {
+		return nil, ipam.Invalid("/spec/poolSelector", "is one more than the %d different selectors that a batch may have.", maxSelectors)
+	}
+	found, err = s.resolver.Candidates(ctx, key, sel)
+	s.selected[string(text)] = found
+	return found, err
+}
+
+// alike reports whether two specs surely ask for the same, whoever owns what. Selectors and scopes are not looked into: with one, specs are
+// compared as they are written down.
+func alike(a, b *ipam.ClaimSpec) bool {
+	return a.PoolSelector == nil && b.PoolSelector == nil && len(a.Scope)+len(b.Scope) == 0 &&
+		a.ClassName == b.ClassName && a.PoolRef == b.PoolRef && a.AllocationRef == b.AllocationRef && a.AllocationOf == b.AllocationOf &&
+		sameLength(a.PrefixLength, b.PrefixLength) && a.Family == b.Family &&
+		a.CIDR == b.CIDR && a.Address == b.Address && a.ReclaimPolicy == b.ReclaimPolicy
+}
+
+func sameLength(a, b *int) bool {
+	return a == b || a != nil && b != nil && *a == *b
+}

@@ -1,0 +1,110 @@
+package claims
+
+import (
+	"github.com/carve-ipam/carve/internal/alloc/quota"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/alloc/trail"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// changes is what is to be written for the orders that were served: releases first, then the claims, then what becomes of the pools.
+//
+// All of it is of the time of the transaction, which is alone with the pools by now: so that of two holds of one block the later one begins when
+// the earlier one ends, or after, however long each request had waited, and whichever server served it.
+func (a *attempt) changes() (ch storage.Changes, err error) {
+	n, at := len(a.batch.orders), a.tx.Now()
+	ch.ClaimInsert, ch.AllocationInsert, ch.Events = make([]ipam.Claim, 0, n), make([]ipam.Allocation, 0, n), make([]ipam.Event, 0, n)
+	for i, o := range a.batch.orders {
+		if !o.binds() && a.from[i] != nil {
+			if err := releaseInto(&ch, o, a.from[i].pool, at); err != nil {
+				return ch, err
+			}
+		}
+	}
+	for i, o := range a.batch.orders {
+		if !o.binds() || a.from[i] == nil {
+			continue
+		}
+		c := &a.bound[i]
+		c.CreatedAt, c.UpdatedAt = at, at
+		e, err := a.from[i].event(o, c)
+		if err != nil {
+			return ch, err
+		}
+		ch.ClaimInsert, ch.Events = append(ch.ClaimInsert, *c), append(ch.Events, e)
+		ch.AllocationInsert = append(ch.AllocationInsert, allocationOf(*c, a.from[i].pool))
+		if !a.batch.listed {
+			if err := answerInto(&ch, o, at, *c); err != nil {
+				return ch, err
+			}
+		}
+	}
+	if a.batch.listed {
+		if err := answerInto(&ch, a.batch.orders[0], at, a.bound); err != nil {
+			return ch, err
+		}
+	}
+	for _, src := range a.drawn {
+		if err := src.into(&ch); err != nil {
+			return ch, err
+		}
+	}
+	a.ledger.Into(&ch)
+	return ch, nil
+}
+
+// answerInto stores what a repeat of an order's request is to be answered.
+func answerInto(ch *storage.Changes, o *order, at usecase.Timestamp, value any) error {
+	stored, err := usecase.Answers(o.key.ID, o.request, at, value)
+	ch.Answers = append(ch.Answers, stored...)
+	return err
+}
+
+// release gives the block of order i back to its pool.
+func (a *attempt) release(i int, src *source) {
+	o := a.batch.orders[i]
+	a.ledger.Give(o.key.ID, quota.ClaimPlace(src.pool, o.claim.Class), quota.ReleasedUsage(o.claim))
+	a.bound[i], a.from[i] = o.claim, src
+}
+
+// releaseInto deletes a claim. What becomes of its allocation is as it was decided when the claim was bound, or by its reclaimPolicy since: it is
+// deleted, it cools down, or it is retained.
+func releaseInto(ch *storage.Changes, o *order, pool ipam.Pool, at usecase.Timestamp) error {
+	e, err := trail.ClaimEvent(o.event, &o.claim, nil)
+	if err != nil {
+		return err
+	}
+	held := allocationOf(o.claim, pool)
+	ended := trail.EndedHold(held, at)
+	ch.ClaimDelete = append(ch.ClaimDelete, o.claim)
+	ch.Events = append(ch.Events, e)
+	ch.History = append(ch.History, ended)
+	if o.frees() {
+		ch.AllocationDelete = append(ch.AllocationDelete, held)
+		return nil
+	}
+	held.Phase, held.Since, held.Revision, held.UpdatedAt = ipam.PhaseRetained, ended.Until, o.revision, at
+	if o.claim.ReclaimPolicy == ipam.ReclaimDelete {
+		held.Phase, held.CoolUntil = ipam.PhaseCoolingDown, at.Add(o.claim.ReuseAfter)
+	}
+	ch.AllocationUpdate = append(ch.AllocationUpdate, storage.AllocationUpdate{Was: ipam.PhaseBound, Now: held})
+	return nil
+}
+
+// into adds what becomes of the pool.
+func (src *source) into(ch *storage.Changes) error {
+	free := src.carver.Change()
+	if src.made == nil {
+		ch.Free = append(ch.Free, free)
+		ch.ScopedMarks = append(ch.ScopedMarks, occupied(src.pool, ch.ClaimInsert)...)
+		return nil
+	}
+	free.Delete = nil // it was free in this transaction alone
+	ch.Free = append(ch.Free, free)
+	ch.PoolInsert = append(ch.PoolInsert, src.pool)
+	ch.AllocationInsert = append(ch.AllocationInsert, *src.made)
+	event, err := scopedPoolEvent(src.pool)
+	ch.Events = append(ch.Events, event)
+	return err
+}

@@ -1,0 +1,135 @@
+package claims
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+
+	"github.com/carve-ipam/carve/internal/alloc/quota"
+	"github.com/carve-ipam/carve/internal/alloc/regions"
+	"github.com/carve-ipam/carve/internal/alloc/resolve"
+	"github.com/carve-ipam/carve/internal/alloc/space"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/alloc/trail"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// drawing is what a choice comes to in a pool: decided, and written down, once for all of its orders.
+type drawing struct {
+	refused error // why the pool cannot serve it, or may not
+	want    resolve.Want
+	usage   ipam.Usage
+	at      ipam.HoldPlace
+
+	// The record of a claim is the two with its block between them.
+	head []byte // the spec; not for orders that say anything of their own
+	tail []byte // pool and class
+}
+
+// draw takes the block of order i from a pool, within the quotas, or says why it cannot. The error is one that ends the attempt.
+func (a *attempt) draw(ctx context.Context, i int, src *source) (refused, err error) {
+	o := a.batch.orders[i]
+	if src.away || !o.agrees(src) {
+		return &storage.Conflict{}, nil
+	}
+	d := a.drawing(o.choice, src)
+	if d.refused != nil {
+		return d.refused, nil
+	}
+	err = a.ledger.Take(ctx, o.key, d.at, d.usage)
+	if ipam.IsCode(err, ipam.CodeQuotaExceeded) {
+		return err, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	wish, known := src.wishes[i]
+	if !known {
+		wish = d.want.Wish(src.pool, o.random, a.tx.Attempt())
+	}
+	block, ok := src.carver.Take(wish)
+	if !ok {
+		if src.few && wish.Strategy == space.Random && !wish.Exact.IsValid() {
+			return nil, errFewRead
+		}
+		a.ledger.Give(o.key.ID, d.at, d.usage)
+		return &regions.NoRoom{Wish: wish, Pool: src.pool}, nil
+	}
+	src.taken = append(src.taken, granted{wish, block})
+	a.bound[i], a.from[i] = o.choice.Ask.Bound(o.claim, block, src.pool), src
+	return nil, nil
+}
+
+// drawing decides whether a choice is served from a pool.
+func (a *attempt) drawing(c *choice, src *source) *drawing {
+	if d := src.draws[c]; d != nil {
+		return d
+	}
+	d := &drawing{}
+	o := a.batch.orders[c.items[0]]
+	if !c.Ask.MayDraw(o.key, src.pool, src.facts.Granted[o.key.Name]) { // not any more
+		d.refused = storage.PoolNotFound(src.pool.Ref())
+	} else if d.want, d.refused = c.Ask.Wanted(src.pool); d.refused == nil { // or else the policy has changed since it was looked at
+		d.usage, d.at = quota.ClaimUsage(src.pool, d.want.Bits), quota.ClaimPlace(src.pool, c.Ask.ClassRef())
+	}
+	if src.draws == nil {
+		src.draws = map[*choice]*drawing{}
+	}
+	src.draws[c] = d
+	return d
+}
+
+// event records a claim that was bound to a block of the pool. Of 1,000 claims that ask for the same, what they have in common is not written
+// down 1,000 times.
+func (src *source) event(o *order, c *ipam.Claim) (ipam.Event, error) {
+	if len(o.choice.items) == 1 {
+		return trail.ClaimEvent(o.event, nil, c)
+	}
+	d, e := src.draws[o.choice], o.event
+	if err := d.write(o.choice.Ask, src.pool.Ref()); err != nil {
+		return e, err
+	}
+	head := d.head
+	if c.Spec.OwnerRef != nil || len(c.Labels)+len(c.Annotations) > 0 {
+		var err error
+		if head, err = recordJSON(trail.Recorded(c.Metadata, c.Spec)); err != nil {
+			return e, err
+		}
+	}
+	e.Name, e.Outcome = c.Name, ipam.OutcomeOK
+	e.After = slices.Concat(head[:len(head)-1], []byte(`,"allocatedCIDR":"`), c.Block.AppendTo(nil), []byte(`",`), d.tail[1:])
+	if ref := trail.KeptAs(c); ref != nil {
+		kept, err := recordJSON(&trail.Record{AllocationRef: ref})
+		if err != nil {
+			return e, err
+		}
+		e.After = slices.Concat(e.After[:len(e.After)-1], []byte(`,`), kept[1:])
+	}
+	return e, nil
+}
+
+// write writes down, once, what the records of all the choice's claims in the pool have in common.
+func (d *drawing) write(ask resolve.Ask, pool ipam.Ref) (err error) {
+	if d.head != nil {
+		return nil
+	}
+	common := ask.Spec
+	common.OwnerRef = nil
+	if d.head, err = recordJSON(&trail.Record{Spec: common}); err != nil {
+		return err
+	}
+	tail := &trail.Record{PoolRef: &pool}
+	if class := ask.ClassRef(); !class.IsZero() {
+		tail.ClassRef = &class.Ref
+	}
+	d.tail, err = recordJSON(tail)
+	return err
+}
+
+func recordJSON(r *trail.Record) ([]byte, error) {
+	text, err := json.Marshal(r)
+	if err != nil {
+		err = trail.Unrecorded(err)
+	}
+	return text, err
+}

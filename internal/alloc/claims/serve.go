@@ -1,0 +1,169 @@
+package claims
+
+import (
+	"context"
+	"errors"
+
+	"github.com/carve-ipam/carve/internal/alloc/quota"
+	"github.com/carve-ipam/carve/internal/alloc/refusals"
+	"github.com/carve-ipam/carve/internal/alloc/regions"
+	"github.com/carve-ipam/carve/internal/alloc/resolve"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// errFewRead ends an attempt that was made with few rows, when it finds no room among them for a claim of any place.
+var errFewRead = errors.New("too few free rows were read")
+
+// serveAll binds all orders of a batch that is one request, in order, or says why one of them cannot be.
+func (a *attempt) serveAll(ctx context.Context) error {
+	for i := range a.batch.orders {
+		if err := a.serve(ctx, i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// serve binds order i in the first of its pools that has room, within the quotas, or says why it cannot be.
+func (a *attempt) serve(ctx context.Context, i int) error {
+	c := a.batch.orders[i].choice
+	var lacks quota.QuotaLacks
+	var overQuota error
+	for _, p := range c.room {
+		if len(lacks) > 0 && c.First == nil {
+			if w, err := c.Ask.Wanted(p); err == nil && lacks.Stop(quota.ClaimPlace(p, c.Ask.ClassRef()), quota.ClaimUsage(p, w.Bits)) {
+				continue
+			}
+		}
+		src, err := a.openFor(ctx, i, p)
+		if err == nil && src != nil && !src.missing {
+			var refused error
+			if refused, err = a.draw(ctx, i, src); err == nil && refused == nil {
+				return nil
+			}
+			if _, again := storage.AsConflict(refused); again || ipam.IsCode(refused, ipam.CodeQuotaExceeded) {
+				err = refused
+			}
+		}
+		if lack, ok := errors.AsType[*quota.QuotaLack](err); ok {
+			lacks, overQuota = append(lacks, lack), err
+			continue
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if overQuota != nil {
+		return a.batch.at(overQuota, i)
+	}
+	return a.refusal(ctx, i)
+}
+
+// openFor opens the pool that an order is served from: one of its pools, or the one of its scope, which is carved from that if need be.
+// nil: there is no room for that.
+func (a *attempt) openFor(ctx context.Context, i int, p ipam.Pool) (*source, error) {
+	if a.batch.orders[i].choice.First != nil {
+		return a.openScope(ctx, i, p)
+	}
+	return a.open(ctx, p)
+}
+
+// at places a refusal of order i in the request.
+func (b *batch) at(err error, i int) error {
+	err = b.orders[i].choice.Explained(err)
+	if b.listed {
+		err = inBatch(err, i, len(b.orders))
+	}
+	return err
+}
+
+// refusal says why order i could not be served. What those before it would have taken is not in the figures: nothing was taken.
+func (a *attempt) refusal(ctx context.Context, i int) error {
+	var (
+		c       = a.batch.orders[i].choice
+		fit     []ipam.Pool // whose policy, as it is now, admits the claim
+		last    resolve.Want
+		refused error
+	)
+	if c.First != nil {
+		if src := a.scoped[c.First.ID()]; src != nil {
+			if _, err := c.Ask.Wanted(src.pool); err != nil {
+				return a.batch.at(c.Unnamed(err), i)
+			}
+			return a.batch.at(noneLeftInScope(c.First.Class, *c.First.Class.Spec.PoolPrefixLength), i)
+		}
+	}
+	for _, pool := range c.Pools {
+		if src := a.opened[storage.PoolContainer(pool).Lock()]; src != nil {
+			if src.missing || !a.mayDraw(c, src) {
+				continue
+			}
+			pool = src.pool
+		}
+		w, err := c.WantedOf(pool)
+		if err != nil {
+			refused = err
+			continue
+		}
+		fit, last = append(fit, pool), w
+	}
+	switch {
+	case len(fit) == 0 && refused == nil:
+		return a.batch.at(c.NoPoolLeft(), i)
+	case len(fit) == 0:
+		return a.batch.at(c.Unnamed(refused), i)
+	case last.Exact.IsValid():
+		err := a.batch.at(refusals.TakenRefusal(ctx, a.tx, c.Telling(), fit[len(fit)-1], last.Exact, resolve.ExactPointer(c.Ask.Spec)), i)
+		return a.unlessOnItsWay(err, fit, last.Exact)
+	}
+	return a.lacking(i, fit, last.Bits)
+}
+
+// lacking says that order i has no room in any of the pools.
+func (a *attempt) lacking(i int, fit []ipam.Pool, bits int) error {
+	return &refusals.Lacking{
+		Tell: a.batch.orders[i].choice.Telling(), Pools: fit, Bits: bits, With: func(err error) error { return a.batch.at(err, i) },
+		Item: i, Demands: a.demands(i, fit),
+	}
+}
+
+// demands is what the batch wants of those of some pools that serve several regions: what it has taken of each, a block for order i, which it could not
+// have, and what those after it will want there.
+func (a *attempt) demands(i int, pools []ipam.Pool) (all []regions.Demand) {
+	for _, p := range pools {
+		w, err := a.batch.orders[i].choice.WantedOf(p)
+		if err != nil || !p.Several() || a.opened[storage.PoolContainer(p).Lock()] == nil {
+			continue
+		}
+		d := regions.Demand{Pool: p, Lengths: []int{w.Bits}}
+		for _, src := range a.drawn {
+			for _, g := range src.taken {
+				switch {
+				case src.pool.UID != p.UID:
+				case g.wish.Exact.IsValid():
+					d.Exact = append(d.Exact, g.block)
+				default:
+					d.Lengths = append(d.Lengths, g.wish.Bits)
+				}
+			}
+		}
+		d.Later = a.batch.later(i, p)
+		all = append(all, d)
+	}
+	return all
+}
+
+// later is what the orders after order i will want of a pool that is the first that they are served from.
+func (b *batch) later(i int, p ipam.Pool) (wants []regions.LaterWant) {
+	for j := i + 1; j < len(b.orders); j++ {
+		c := b.orders[j].choice
+		if c.First != nil || len(c.room) == 0 || c.room[0].UID != p.UID {
+			continue
+		}
+		if w, err := c.Ask.Wanted(p); err == nil && !w.Exact.IsValid() {
+			wants = append(wants, regions.LaterWant{Item: j, Bits: w.Bits, Only: len(c.Pools) == 1})
+		}
+	}
+	return wants
+}

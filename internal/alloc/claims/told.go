@@ -1,0 +1,71 @@
+package claims
+
+import (
+	"context"
+
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// What became of a claim that was not refused.
+const (
+	outcomeBound    = "bound"
+	outcomeRepeated = "repeated" // it was bound before, by this very request
+)
+
+// told tells those who measure and those who follow what became of claims.
+type told struct{ *usecase.Core }
+
+// claim tells what became of a claim that was asked for, by the class that it was resolved to.
+func (s told) claim(ctx context.Context, asked ipam.ClaimSpec, answer usecase.Result[ipam.Claim], class ipam.ClassRef, r usecase.Request, err error) {
+	repeated := answer.Replayed || answer.Existed
+	s.decided(ctx, class, r, repeated, err)
+	s.follow(ctx, asked, answer.Value, class, repeated, err)
+}
+
+// batch tells what became of a batch: one that is refused is one refusal, of no class, however many claims it holds. Its claims may have different
+// classes and pools, which are on none of its spans.
+func (s told) batch(ctx context.Context, answer usecase.Result[[]ipam.Claim], r usecase.Request, err error) {
+	if err != nil {
+		s.decided(ctx, ipam.ClassRef{}, r, answer.Replayed, err)
+	} else {
+		for i := range answer.Value {
+			s.decided(ctx, answer.Value[i].Class, r, answer.Replayed, nil)
+		}
+	}
+	s.follow(ctx, ipam.ClaimSpec{}, ipam.Claim{}, ipam.ClassRef{}, answer.Replayed, err)
+}
+
+// decided counts a decision. What only repeats an earlier answer decides nothing, and neither does a dry run.
+func (s told) decided(ctx context.Context, class ipam.ClassRef, r usecase.Request, repeated bool, err error) {
+	if r.DryRun || (repeated && err == nil) {
+		return
+	}
+	name := ""
+	if !class.IsZero() {
+		name = class.Ref.String()
+	}
+	s.Metrics.ClaimDecided(ctx, name, ipam.CodeOf(err))
+}
+
+func (s told) follow(ctx context.Context, asked ipam.ClaimSpec, bound ipam.Claim, class ipam.ClassRef, repeated bool, err error) {
+	if s.Tracer == nil {
+		return
+	}
+	pool, length, outcome := asked.PoolRef, -1, outcomeBound
+	if asked.PrefixLength != nil {
+		length = *asked.PrefixLength
+	} else if exact := asked.Exact(); exact.IsValid() {
+		length = exact.Bits()
+	}
+	switch {
+	case err != nil:
+		outcome = string(ipam.CodeOf(err))
+	case repeated:
+		outcome = outcomeRepeated
+	}
+	if err == nil {
+		pool, length = bound.Pool, bound.Block.Bits()
+	}
+	s.Tracer.ClaimDecided(ctx, usecase.NameOf(class.Ref), usecase.NameOf(pool), length, outcome)
+}

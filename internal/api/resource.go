@@ -1,0 +1,196 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/carve-ipam/carve/internal/alloc/paging"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
+	"github.com/carve-ipam/carve/internal/api/codec"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// The functions below are the handlers of every kind of resource: D is a resource as the use cases know it, W as it is on the wire, B the body of
+// a request. What is particular to a kind are its use case and the function that shows a D as a W.
+
+// defaultLimit is the `limit` of lists in the contract.
+const defaultLimit = 100
+
+// list answers a page of what read finds in a project.
+func list[D, W any](c echo.Context, limit *int, cursor *string, project string,
+	read func(ctx context.Context, project string, limit int, cursor string) (paging.Page[D], error), show func(D) W,
+) error {
+	page, err := read(c.Request().Context(), project, codec.Or(limit, defaultLimit), codec.Or(cursor, ""))
+	if err != nil {
+		return err
+	}
+	return codec.Answer(c.Response(), http.StatusOK, &codec.Page[W]{Items: codec.Each(page.Items, show), NextCursor: page.Next})
+}
+
+// filtered is a list that narrows by a filter.
+func filtered[D any](f paging.Filter, read func(ctx context.Context, project string, f paging.Filter, limit int, cursor string) (paging.Page[D], error),
+) func(ctx context.Context, project string, limit int, cursor string) (paging.Page[D], error) {
+	return func(ctx context.Context, project string, limit int, cursor string) (paging.Page[D], error) {
+		return read(ctx, project, f, limit, cursor)
+	}
+}
+
+// get answers one resource of a project.
+func get[D ipam.Resource, W any](c echo.Context, project, name string,
+	read func(ctx context.Context, project, name string) (D, error), show func(D) W,
+) error {
+	d, err := read(c.Request().Context(), project, name)
+	if err != nil {
+		return err
+	}
+	return answer(c, http.StatusOK, d, show)
+}
+
+// post is what a POST says beside its body.
+type post struct {
+	project string
+	variant string // of the operation, for the fingerprint: its query, where that makes another request of the same body
+	key     *string
+	dryRun  *bool
+}
+
+// creation is the request of a POST with a body.
+func (p post) creation(c echo.Context, body any) (usecase.Request, error) {
+	return creation(operationOf(c).id, c.Request().URL.Path+p.variant, body, p.key, p.dryRun)
+}
+
+// create makes a resource of what parse reads in the body.
+func create[B any, D ipam.Resource, W any](c echo.Context, p post, parse func(project string, body B) (D, error),
+	use func(ctx context.Context, project string, d D, r usecase.Request) (usecase.Result[D], error), show func(D) W,
+) error {
+	var body B
+	if err := c.Bind(&body); err != nil {
+		return err
+	}
+	d, err := parse(p.project, body)
+	if err != nil {
+		return err
+	}
+	r, err := p.creation(c, &body)
+	if err != nil {
+		return err
+	}
+	made, err := use(c.Request().Context(), p.project, d, r)
+	if err != nil {
+		return err
+	}
+	mark(c, r.DryRun, made.Replayed)
+	locate(c, c.Request().URL.Path+"/"+made.Value.Meta().Name)
+	return answer(c, http.StatusCreated, made.Value, show)
+}
+
+// conditions is what a PUT says beside its body.
+type conditions struct {
+	ifMatch, ifNoneMatch *string
+	dryRun               *bool
+}
+
+// put makes or replaces the resource of a name, with what parse reads in the body.
+func put[B any, D ipam.Resource, W any](c echo.Context, p conditions, project, name string, parse func(project, name string, body B) (D, error),
+	use func(ctx context.Context, project string, d D, r usecase.Request) (usecase.Result[D], error), show func(D) W,
+) error {
+	var body B
+	if err := c.Bind(&body); err != nil {
+		return err
+	}
+	d, err := parse(project, name, body)
+	if err != nil {
+		return err
+	}
+	return putBare(c, p, func(ctx context.Context, r usecase.Request) (usecase.Result[D], error) {
+		return use(ctx, project, d, r)
+	}, show)
+}
+
+// putBare is put of what has no body: its name says everything.
+func putBare[D ipam.Resource, W any](c echo.Context, p conditions, use func(context.Context, usecase.Request) (usecase.Result[D], error), show func(D) W) error {
+	match, err := parseMatch(headerIfMatch, p.ifMatch)
+	if err != nil {
+		return err
+	}
+	// Of If-None-Match the contract admits * alone.
+	r := usecase.Request{IfMatch: match, CreateOnly: p.ifNoneMatch != nil, DryRun: codec.Or(p.dryRun, false)}
+	made, err := use(c.Request().Context(), r)
+	if err != nil {
+		return err
+	}
+	mark(c, r.DryRun, false)
+	if made.Existed {
+		return answer(c, http.StatusOK, made.Value, show)
+	}
+	path := c.Request().URL.Path
+	locate(c, path[:strings.LastIndexByte(path, '/')+1]+segment(made.Value.Meta().Name))
+	return answer(c, http.StatusCreated, made.Value, show)
+}
+
+// patch changes a resource by a merge patch.
+func patch[D ipam.Resource, W any](c echo.Context, ifMatch *string, dryRun *bool,
+	use func(ctx context.Context, body json.RawMessage, r usecase.Request) (D, error), show func(D) W,
+) error {
+	var body json.RawMessage
+	if err := c.Bind(&body); err != nil {
+		return err
+	}
+	match, err := requiredMatch(ifMatch)
+	if err != nil {
+		return err
+	}
+	r := usecase.Request{IfMatch: match, DryRun: codec.Or(dryRun, false)}
+	d, err := use(c.Request().Context(), body, r)
+	if err != nil {
+		return err
+	}
+	mark(c, r.DryRun, false)
+	return answer(c, http.StatusOK, d, show)
+}
+
+// remove deletes a resource of a project.
+func remove(c echo.Context, ifMatch *string, dryRun *bool, project, name string, use func(ctx context.Context, project, name string, r usecase.Request) error) error {
+	match, err := parseMatch(headerIfMatch, ifMatch)
+	if err != nil {
+		return err
+	}
+	r := usecase.Request{IfMatch: match, DryRun: codec.Or(dryRun, false)}
+	if err := use(c.Request().Context(), project, name, r); err != nil {
+		return err
+	}
+	mark(c, r.DryRun, false)
+	return c.NoContent(http.StatusNoContent)
+}
+
+// answer sends one resource with its entity tag.
+func answer[D ipam.Resource, W any](c echo.Context, status int, d D, show func(D) W) error {
+	c.Response().Header()["Etag"] = []string{etag(d.Meta().Revision)}
+	w := show(d)
+	return codec.Answer(c.Response(), status, &w)
+}
+
+// mark writes the headers that say something about how a request was carried out.
+func mark(c echo.Context, dryRun, replayed bool) {
+	if dryRun {
+		c.Response().Header()["Dry-Run"] = []string{"true"}
+	}
+	if replayed {
+		c.Response().Header()["Idempotency-Replayed"] = []string{"true"}
+	}
+}
+
+func locate(c echo.Context, path string) { c.Response().Header()["Location"] = []string{path} }
+
+// segment is a name as a part of a path. Names of members have characters that it cannot have; the consumer * is one that it can.
+func segment(name string) string {
+	if name == ipam.Everybody {
+		return name
+	}
+	return url.PathEscape(name)
+}

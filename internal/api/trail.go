@@ -1,0 +1,42 @@
+package api
+
+import (
+	"context"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/carve-ipam/carve/internal/alloc/paging"
+	"github.com/carve-ipam/carve/internal/alloc/trail"
+	"github.com/carve-ipam/carve/internal/api/codec"
+	"github.com/carve-ipam/carve/internal/api/gen"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// trailHandlers serves what has happened.
+type trailHandlers struct{ use Trail }
+
+func (s trailHandlers) ListAuditEvents(c echo.Context, project string, p gen.ListAuditEventsParams) error {
+	f := trail.EventFilter{
+		Subject: codec.Or(p.Subject, ""), Operation: string(codec.Or(p.Operation, "")),
+		Kind: string(codec.Or(p.ResourceKind, "")), Name: codec.Or(p.ResourceName, ""), Outcome: string(codec.Or(p.Outcome, "")),
+		Since: codec.Or(p.Since, time.Time{}), Until: codec.Or(p.Until, time.Time{}),
+	}
+	if !f.Until.IsZero() && f.Until.Before(f.Since) { // there can be none, which would look as if nothing had happened
+		return ipam.Invalid("query:until", "is before since; nothing is in between.")
+	}
+	return list(c, p.Limit, p.Cursor, project, func(ctx context.Context, project string, limit int, cursor string) (paging.Page[ipam.Event], error) {
+		return s.use.ListEvents(ctx, project, f, limit, cursor)
+	}, codec.EventOf)
+}
+
+func (s trailHandlers) GetHistory(c echo.Context, project string, p gen.GetHistoryParams) error {
+	address, err := codec.Address("query:address", p.Address)
+	if err != nil {
+		return err
+	}
+	at := codec.Or(p.At, time.Time{}).UTC()
+	return list(c, p.Limit, p.Cursor, project, func(ctx context.Context, project string, limit int, cursor string) (paging.Page[ipam.Hold], error) {
+		return s.use.GetHistory(ctx, project, address, at, limit, cursor)
+	}, codec.HoldOf)
+}

@@ -1,4 +1,0 @@
-package query
-
-// Strip takes the comments off a statement.
-var Strip = strip

@@ -1,0 +1,218 @@
+package query
+
+import (
+	_ "embed"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+//go:embed columns.txt
+var lists string
+
+// Column is a column of a list, with its type.
+type Column struct {
+	Name, Type string
+	varies     bool // the rows of one transaction mostly differ in it
+}
+
+// A shape is for how many rows a statement is. PostgreSQL makes a table of each array, which takes longer than everything else there is to writing a
+// row: so one row comes as values, and of rows that are alike only what differs comes as arrays.
+type shape string
+
+const (
+	many  shape = "many"
+	alike shape = "alike"
+	one   shape = "one"
+)
+
+// varies reports whether a column is an array in the shape.
+func (s shape) varies(c Column) bool { return s == many || s == alike && c.varies }
+
+// named is the name of a statement in the shape.
+func (s shape) named(name string) string {
+	if s == many {
+		return name
+	}
+	return name + "_" + string(s)
+}
+
+var (
+	directive  = regexp.MustCompile(`^\s*-- @(\w+) (\w+(?:, \w+)*)(?: AS (\w+))?(?: FROM \$(\d+))?(,?)$`)
+	shapesLine = regexp.MustCompile(`(?m)^-- shapes: +(.*)$`)
+)
+
+// Expand answers the statements of a file by name, with their remarks. A line that begins with `-- @` stands for the columns of a list in columns.txt:
+//
+//	-- @columns pool AS p        p.id, p.project_id, …
+//	-- @params pool FROM $1      $1, $2, …
+//	-- @set pool_rule FROM $3    visibility = $3, strategy = $4, …
+//
+// A statement for many rows may have a remark `-- shapes: alike, one`, of which claim_insert_alike and claim_insert_one come. In it stand:
+//
+//	-- @values claim FROM $2           k.project_id, k.name, …
+//	-- @from claim FROM $2             FROM unnest($2::UUID[], $3::TEXT[], …) AS k (project_id, name, …)
+//	-- @using claim_key FROM $2        USING unnest(…) AS k (…)
+//	-- @match claim_key AS c FROM $2   c.project_id = k.project_id AND c.name = k.name AND …
+func Expand(name, text string) (map[string]string, error) {
+	all, err := expand(name, text)
+	out := make(map[string]string, len(all))
+	for n, s := range all {
+		out[n] = s.text
+	}
+	return out, err
+}
+
+// statement is a text for the database, and the columns of rows that it takes behind its other arguments.
+type statement struct {
+	text    string // in the end without its remarks
+	remarks string // with them
+	columns []Column
+	shape   shape
+	shapes  []shape // in which it can be had
+}
+
+func expand(name, text string) (map[string]statement, error) {
+	shapes := []shape{many}
+	if said := shapesLine.FindStringSubmatch(text); said != nil {
+		for s := range strings.SplitSeq(said[1], ", ") {
+			shapes = append(shapes, shape(s))
+		}
+	}
+	all := map[string]statement{}
+	for _, s := range shapes {
+		made := statement{shape: s, shapes: shapes}
+		var lines []string
+		for line := range strings.Lines(text) {
+			if strings.HasPrefix(strings.TrimSpace(line), "-- @") {
+				expanded, err := made.include(strings.TrimRight(line, "\n"))
+				if err != nil {
+					return nil, fmt.Errorf("%s: %w", name, err)
+				}
+				line = expanded + "\n"
+			}
+			lines = append(lines, line)
+		}
+		made.text = strings.Join(lines, "")
+		all[s.named(name)] = made
+	}
+	return all, nil
+}
+
+// include is what a line stands for.
+func (s *statement) include(line string) (string, error) {
+	said := directive.FindStringSubmatch(line)
+	if said == nil {
+		return "", fmt.Errorf("it is not clear what %q means", line)
+	}
+	verb, as, first := said[1], said[3], 0
+	if said[4] != "" {
+		first, _ = strconv.Atoi(said[4])
+	}
+	var columns []Column
+	for name := range strings.SplitSeq(said[2], ", ") {
+		list, known := byName[name]
+		if !known {
+			return "", fmt.Errorf("there is no list %q", name)
+		}
+		columns = append(columns, list...)
+	}
+	if first > 0 {
+		s.columns = columns
+	}
+	join := func(with string, part func(i int, c Column) string) string {
+		var parts []string
+		for i, c := range columns {
+			if p := part(i, c); p != "" {
+				parts = append(parts, p)
+			}
+		}
+		return strings.Join(parts, with)
+	}
+	value := func(i int, c Column) string { return s.shape.value(first+i, c) }
+	var out string
+	switch verb {
+	case "columns":
+		out = join(", ", func(_ int, c Column) string { return of(as, c.Name) })
+	case "params":
+		out = join(", ", func(i int, _ Column) string { return fmt.Sprintf("$%d", first+i) })
+	case "set":
+		out = join(", ", func(i int, c Column) string { return fmt.Sprintf("%s = $%d", c.Name, first+i) })
+	case "values":
+		out = join(", ", value)
+	case "match":
+		out = join(" AND ", func(i int, c Column) string { return of(as, c.Name) + " = " + value(i, c) })
+	case "from", "using":
+		if s.shape != one {
+			arrays := join(", ", func(i int, c Column) string { return s.shape.array(first+i, c) })
+			names := join(", ", func(_ int, c Column) string { return s.shape.arrayName(c) })
+			out = fmt.Sprintf("%s unnest(%s) AS k (%s)", strings.ToUpper(verb), arrays, names)
+		}
+	default:
+		return "", fmt.Errorf("there is no @%s", verb)
+	}
+	return out + said[5], nil
+}
+
+func of(as, column string) string {
+	if as == "" {
+		return column
+	}
+	return as + "." + column
+}
+
+// value is a column of the row that is written.
+func (s shape) value(param int, c Column) string {
+	switch {
+	case !s.varies(c):
+		return fmt.Sprintf("$%d::%s", param, c.Type)
+	case c.Type == "JSONB": // comes as text: there are no arrays of documents
+		return "k." + c.Name + "::JSONB"
+	default:
+		return "k." + c.Name
+	}
+}
+
+func (s shape) array(param int, c Column) string {
+	switch {
+	case !s.varies(c):
+		return ""
+	case c.Type == "JSONB":
+		return fmt.Sprintf("$%d::TEXT[]", param)
+	default:
+		return fmt.Sprintf("$%d::%s[]", param, c.Type)
+	}
+}
+
+func (s shape) arrayName(c Column) string {
+	if s.varies(c) {
+		return c.Name
+	}
+	return ""
+}
+
+// byName are the lists of columns.txt. Its lines are `list: column TYPE, column TYPE varies, @other list`; those that are indented go on.
+var byName = func() map[string][]Column {
+	all := map[string][]Column{}
+	var list string
+	for line := range strings.Lines(lists) {
+		line = strings.TrimSpace(line)
+		if line == "" || strings.HasPrefix(line, "--") {
+			continue
+		}
+		if name, rest, begins := strings.Cut(line, ":"); begins {
+			list, line = name, strings.TrimSpace(rest)
+		}
+		for part := range strings.SplitSeq(strings.TrimSuffix(line, ","), ", ") {
+			if other, is := strings.CutPrefix(part, "@"); is {
+				all[list] = append(all[list], all[other]...)
+				continue
+			}
+			words := strings.Fields(part)
+			all[list] = append(all[list], Column{Name: words[0], Type: words[1], varies: slices.Contains(words, "varies")})
+		}
+	}
+	return all
+}()

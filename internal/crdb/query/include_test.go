@@ -1,0 +1,87 @@
+package query_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/crdb/query"
+)
+
+func expand(t *testing.T, text string) map[string]string {
+	t.Helper()
+	out, err := query.Expand("s", text)
+	require.NoError(t, err)
+	for name := range out {
+		out[name] = strings.TrimSpace(out[name])
+	}
+	return out
+}
+
+func TestALineStandsForTheColumnsOfAList(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]string{
+		"-- @columns free AS f":                "f.host_bits, f.base",
+		"-- @columns free":                     "host_bits, base",
+		"-- @columns free, claim_key AS f,":    "f.host_bits, f.base, f.project_id, f.name, f.revision,",
+		"-- @params free FROM $3":              "$3, $4",
+		"-- @set free FROM $3":                 "host_bits = $3, base = $4",
+		"-- @values free FROM $2":              "k.host_bits, k.base",
+		"-- @values class_texts FROM $2":       "k.labels::JSONB, k.annotations::JSONB, k.generation, k.revision, k.updated_at",
+		"-- @from free FROM $2":                "FROM unnest($2::INT2[], $3::BYTEA[]) AS k (host_bits, base)",
+		"-- @using claim_key FROM $2":          "USING unnest($2::UUID[], $3::TEXT[], $4::UUID[]) AS k (project_id, name, revision)",
+		"-- @match free AS f FROM $2":          "f.host_bits = k.host_bits AND f.base = k.base",
+		"-- a remark of free that is no order": "-- a remark of free that is no order",
+	} {
+		require.Equal(t, map[string]string{"s": want}, expand(t, line+"\n"))
+	}
+}
+
+// One row comes as values; of rows that are alike, only what differs comes as arrays.
+func TestAStatementComesInTheShapesThatItNames(t *testing.T) {
+	t.Parallel()
+	const text = "-- shapes: alike, one\n-- @values claim_key FROM $2\n-- @from claim_key FROM $2\n"
+	require.Equal(t, map[string]string{
+		"s":       "-- shapes: alike, one\nk.project_id, k.name, k.revision\nFROM unnest($2::UUID[], $3::TEXT[], $4::UUID[]) AS k (project_id, name, revision)",
+		"s_alike": "-- shapes: alike, one\n$2::UUID, k.name, k.revision\nFROM unnest($3::TEXT[], $4::UUID[]) AS k (name, revision)",
+		"s_one":   "-- shapes: alike, one\n$2::UUID, $3::TEXT, $4::UUID",
+	}, expand(t, text))
+}
+
+func TestWhatIsUnclearIsRefused(t *testing.T) {
+	t.Parallel()
+	for _, line := range []string{"-- @columns nothing", "-- @rows free", "-- @columns free AS f FROM 2", "-- @"} {
+		_, err := query.Expand("s", line)
+		require.Error(t, err, line)
+	}
+}
+
+func TestRowsComeInTheFormThatIsForThem(t *testing.T) {
+	t.Parallel()
+	alike, differ := func(string) bool { return true }, func(c string) bool { return c != "plen" }
+	for _, c := range []struct {
+		name string
+		n    int
+		same func(string) bool
+		want string
+	}{
+		{"claim_insert", 1, alike, "claim_insert_one"},
+		{"claim_insert", 2, alike, "claim_insert_alike"},
+		{"claim_insert", 2, differ, "claim_insert"},
+		{"claim_delete", 1, alike, "claim_delete_one"},
+		{"claim_delete", 2, alike, "claim_delete"},
+		{"shard_insert", 1, alike, "shard_insert"},
+	} {
+		name, arrays := query.For(c.name, c.n, c.same)
+		require.Equal(t, c.want, name)
+		require.Len(t, arrays, len(query.Columns(c.name)))
+	}
+}
+
+func TestNoOrderIsLeftInAStatement(t *testing.T) {
+	t.Parallel()
+	for name, sql := range query.All() {
+		require.NotContains(t, sql, "--", name)
+	}
+}

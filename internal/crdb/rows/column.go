@@ -1,0 +1,199 @@
+package rows
+
+import (
+	"time"
+
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// column is a column of rows that are held in an R.
+type column[R any] struct {
+	name  string
+	to    func(*R) any // where it is read to; nil: it is not read
+	value func(*R) any
+	array func([]R) any
+	same  func([]R) bool // surely
+}
+
+// of makes a column of what is written of each row.
+func of[R any, W comparable](name string, to func(*R) any, written func(*R) W) column[R] {
+	return column[R]{
+		name: name, to: to,
+		value: func(r *R) any { return written(r) },
+		array: func(rows []R) any {
+			list := make([]W, len(rows))
+			for i := range rows {
+				list[i] = written(&rows[i])
+			}
+			return list
+		},
+		same: func(rows []R) bool {
+			first := written(&rows[0])
+			for i := range rows[1:] {
+				if written(&rows[i+1]) != first {
+					return false
+				}
+			}
+			return true
+		},
+	}
+}
+
+// maybe is of for what may be NULL, which nil is.
+func maybe[R any, W comparable](name string, to func(*R) any, written func(*R) *W) column[R] {
+	c := of(name, to, written)
+	c.same = func(rows []R) bool {
+		first := written(&rows[0])
+		for i := range rows[1:] {
+			if w := written(&rows[i+1]); w != first && (w == nil || first == nil || *w != *first) {
+				return false
+			}
+		}
+		return true
+	}
+	return c
+}
+
+func plain[R any, T comparable](name string, at func(*R) *T) column[R] {
+	return of(name, func(r *R) any { return at(r) }, func(r *R) T { return *at(r) })
+}
+
+func pointer[R any, T comparable](name string, at func(*R) **T) column[R] {
+	return maybe(name, func(r *R) any { return at(r) }, func(r *R) *T { return *at(r) })
+}
+
+func text[R any, T ~string](name string, at func(*R) *T) column[R] {
+	return of(name, func(r *R) any { return at(r) }, func(r *R) string { return string(*at(r)) })
+}
+
+func raw[R any](name string, at func(*R) *[]byte) column[R] {
+	return column[R]{
+		name: name, to: func(r *R) any { return at(r) }, value: func(r *R) any { return *at(r) },
+		array: func(rows []R) any {
+			list := make([][]byte, len(rows))
+			for i := range rows {
+				list[i] = *at(&rows[i])
+			}
+			return list
+		},
+		same: func([]R) bool { return false },
+	}
+}
+
+func id[R any](name string, at func(*R) *ipam.ID) column[R] {
+	return of(name, func(r *R) any { return (*[16]byte)(at(r)) }, func(r *R) [16]byte { return *at(r) })
+}
+
+// maybeID is an id of which the zero one is NULL.
+func maybeID[R any](name string, at func(*R) *ipam.ID) column[R] {
+	return maybe(name, func(r *R) any { return (*idOrNull)(at(r)) }, func(r *R) *[16]byte { return IDOrNull(*at(r)) })
+}
+
+func moment[R any](name string, at func(*R) *time.Time) column[R] {
+	return of(name, func(r *R) any { return (*utc)(at(r)) }, func(r *R) time.Time { return *at(r) })
+}
+
+// maybeMoment is a time of which the zero one is NULL.
+func maybeMoment[R any](name string, at func(*R) *time.Time) column[R] {
+	return maybe(name, func(r *R) any { return (*utc)(at(r)) }, func(r *R) *time.Time { return TimeOrNull(*at(r)) })
+}
+
+// document is a column that is read into a value, and written as a text that was made of it.
+func document[R, T any](name string, at func(*R) *T, doc func(*R) *string) column[R] {
+	return of(name, func(r *R) any { return at(r) }, func(r *R) string { return *doc(r) })
+}
+
+// maybeDocument is a document that may be NULL.
+func maybeDocument[R, T any](name string, at func(*R) *T, doc func(*R) **string) column[R] {
+	return maybe(name, func(r *R) any { return at(r) }, func(r *R) *string { return *doc(r) })
+}
+
+// written makes a column one that is not read.
+func written[R any](c column[R]) column[R] {
+	c.to = nil
+	return c
+}
+
+// idOrNull reads NULL as the zero id.
+type idOrNull ipam.ID
+
+// ScanUUID implements pgtype.UUIDScanner.
+func (i *idOrNull) ScanUUID(v pgtype.UUID) error {
+	*i = v.Bytes
+	return nil
+}
+
+// utc reads times as UTC, and NULL as the zero time.
+type utc time.Time
+
+// ScanTimestamptz implements pgtype.TimestamptzScanner.
+func (t *utc) ScanTimestamptz(v pgtype.Timestamptz) error {
+	*t = utc(v.Time.UTC())
+	return nil
+}
+
+// held is where a block is read to and written from: its address and its length are two columns.
+type held struct {
+	base []byte
+	plen int16
+}
+
+func heldColumns[R any](at func(*R) *held) table[R] {
+	return table[R]{
+		raw("base", func(r *R) *[]byte { return &at(r).base }),
+		plain("plen", func(r *R) *int16 { return &at(r).plen }),
+	}
+}
+
+// metadata is what the documents of all kinds are written from.
+type metadata struct{ labels, annotations string }
+
+func (d *documents) metadata(m ipam.Metadata) metadata {
+	return metadata{labels: d.labels(m.Labels), annotations: d.labels(m.Annotations)}
+}
+
+func labelColumns[R any](of func(*R) *ipam.Metadata, doc func(*R) *metadata) table[R] {
+	return table[R]{
+		document("labels", func(r *R) *map[string]string { return &of(r).Labels }, func(r *R) *string { return &doc(r).labels }),
+		document("annotations", func(r *R) *map[string]string { return &of(r).Annotations }, func(r *R) *string { return &doc(r).annotations }),
+	}
+}
+
+// recordColumns are those of every kind that has metadata.
+func recordColumns[R any](of func(*R) *ipam.Metadata) table[R] {
+	return table[R]{
+		id("id", func(r *R) *ipam.ID { return &of(r).UID }),
+		plain("generation", func(r *R) *int64 { return &of(r).Generation }),
+		id("revision", func(r *R) *ipam.ID { return &of(r).Revision }),
+		moment("created_at", func(r *R) *time.Time { return &of(r).CreatedAt }),
+		moment("updated_at", func(r *R) *time.Time { return &of(r).UpdatedAt }),
+		plain("created_by", func(r *R) *string { return &of(r).CreatedBy }),
+	}
+}
+
+// normalize makes what was read equal to what was written.
+func normalize(m *ipam.Metadata) {
+	if len(m.Labels) == 0 {
+		m.Labels = nil
+	}
+	if len(m.Annotations) == 0 {
+		m.Annotations = nil
+	}
+}
+
+func classColumns[R any](of func(*R) *ipam.ClassRef) table[R] {
+	return table[R]{
+		maybeID("class_id", func(r *R) *ipam.ID { return &of(r).ID }),
+		plain("class_project", func(r *R) *string { return &of(r).Ref.Project }),
+		plain("class_name", func(r *R) *string { return &of(r).Ref.Name }),
+	}
+}
+
+func refColumns[R any](project, name string, of func(*R) *ipam.Ref) table[R] {
+	return table[R]{
+		plain(project, func(r *R) *string { return &of(r).Project }),
+		plain(name, func(r *R) *string { return &of(r).Name }),
+	}
+}

@@ -1,0 +1,171 @@
+// Package rows says how values of each kind are rows: which columns they have, by name, and what has another form there. Statements say the order.
+package rows
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync/atomic"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/carve-ipam/carve/internal/crdb/query"
+)
+
+// Kind is how values of a kind are read and written.
+type Kind[V any] struct {
+	// Scan reads a row, which must have the columns of the kind and no others, in any order.
+	Scan func(pgx.CollectableRow) (V, error)
+	// Values answers what a statement takes of one row.
+	Values func(statement string, v V) ([]any, error)
+	// Arrays answers the form of a statement that is for these rows, and what it takes of them.
+	Arrays func(statement string, list []V) (string, []any, error)
+}
+
+// kindOf makes a kind of values that are held in an R while they are read and written.
+func kindOf[V, R any](columns table[R], row func(V, *documents) R, value func(*R) (V, error)) Kind[V] {
+	scan := columns.read().scanner()
+	return Kind[V]{
+		Scan: func(from pgx.CollectableRow) (v V, err error) {
+			var r R
+			if err := scan(from, &r); err != nil {
+				return v, err
+			}
+			return value(&r)
+		},
+		Values: func(statement string, v V) ([]any, error) {
+			var docs documents
+			r := row(v, &docs)
+			var args []any
+			for _, c := range query.Columns(statement) {
+				args = append(args, columns.named(c.Name).value(&r))
+			}
+			return args, docs.err
+		},
+		Arrays: func(statement string, list []V) (string, []any, error) {
+			var docs documents
+			rows := make([]R, len(list))
+			for i, v := range list {
+				rows[i] = row(v, &docs)
+			}
+			name, arrays := query.For(statement, len(list), func(c string) bool { return columns.named(c).same(rows) })
+			args := make([]any, len(arrays))
+			for i, c := range query.Columns(statement) {
+				if column := columns.named(c.Name); arrays[i] {
+					args[i] = column.array(rows)
+				} else {
+					args[i] = column.value(&rows[0])
+				}
+			}
+			return name, args, docs.err
+		},
+	}
+}
+
+// table is the columns of a kind.
+type table[R any] []column[R]
+
+// order is how a statement says the columns of a table.
+type order struct {
+	names []string
+	at    []int
+}
+
+func (t table[R]) ordered(fields []pgconn.FieldDescription) (*order, error) {
+	if len(fields) != len(t) {
+		return nil, fmt.Errorf("%d columns in place of %d", len(fields), len(t))
+	}
+	o := &order{make([]string, len(fields)), make([]int, len(fields))}
+	for i, f := range fields {
+		at := t.index(f.Name)
+		if at < 0 || slices.Contains(o.names, f.Name) {
+			return nil, fmt.Errorf("column %q is not expected", f.Name)
+		}
+		o.names[i], o.at[i] = f.Name, at
+	}
+	return o, nil
+}
+
+// is reports whether it is the order of a row.
+func (o *order) is(fields []pgconn.FieldDescription) bool {
+	if o == nil || len(o.names) != len(fields) {
+		return false
+	}
+	for i := range fields {
+		if fields[i].Name != o.names[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// scanner reads rows of a table. It remembers the order that it met last: nearly all statements of a kind have the same.
+func (t table[R]) scanner() func(pgx.CollectableRow, *R) error {
+	var last atomic.Pointer[order]
+	return func(from pgx.CollectableRow, r *R) (err error) {
+		fields, o := from.FieldDescriptions(), last.Load()
+		if !o.is(fields) {
+			if o, err = t.ordered(fields); err != nil {
+				return err
+			}
+			last.Store(o)
+		}
+		targets := make([]any, len(fields))
+		for i, at := range o.at {
+			targets[i] = t[at].to(r)
+		}
+		return from.Scan(targets...)
+	}
+}
+
+// read is the columns that are read.
+func (t table[R]) read() table[R] {
+	return slices.DeleteFunc(slices.Clone(t), func(c column[R]) bool { return c.to == nil })
+}
+
+func (t table[R]) index(name string) int {
+	return slices.IndexFunc(t, func(c column[R]) bool { return c.name == name })
+}
+
+func (t table[R]) named(name string) *column[R] { return &t[t.index(name)] }
+
+// within makes the columns of a part those of the whole.
+func within[R, P any](part table[P], of func(*R) *P) (t table[R]) {
+	for _, c := range part {
+		t = append(t, column[R]{
+			name: c.name, to: func(r *R) any { return c.to(of(r)) }, value: func(r *R) any { return c.value(of(r)) },
+		})
+	}
+	return t
+}
+
+// asItIs is the row of a value that is written as it is, and asRead the other way round.
+func asItIs[V any](v V, _ *documents) V { return v }
+
+func asRead[V any](v *V) (V, error) { return *v, nil }
+
+// documents makes the texts of documents.
+type documents struct{ err error }
+
+func (d *documents) of(v any) string {
+	doc, err := Document(v)
+	d.err = errors.Join(d.err, err)
+	return doc
+}
+
+// labels is of for labels, most of which are empty.
+func (d *documents) labels(m map[string]string) string {
+	if len(m) == 0 {
+		return "{}"
+	}
+	return d.of(m)
+}
+
+// list is of for what is stored as [] when it is empty.
+func list[T any](d *documents, all []T) string {
+	if len(all) == 0 {
+		return "[]"
+	}
+	return d.of(all)
+}

@@ -1,0 +1,62 @@
+package rows
+
+import (
+	"fmt"
+	"math/big"
+
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// Numbers of addresses are DECIMAL without a fraction: 2^128 of IPv6 are more than any integer type holds.
+
+// Number is a number as it is written; nil is NULL.
+func Number(n *big.Int) pgtype.Numeric { return pgtype.Numeric{Int: n, Valid: n != nil} }
+
+// Addresses is a number of addresses as it is written; nil is 0.
+func Addresses(u ipam.Usage) pgtype.Numeric {
+	if u.Addresses == nil {
+		return Number(new(big.Int))
+	}
+	return Number(u.Addresses)
+}
+
+// numberTo is where a number is read to; NULL is nil.
+type numberTo struct{ at **big.Int }
+
+// ScanNumeric implements pgtype.NumericScanner.
+func (n numberTo) ScanNumeric(v pgtype.Numeric) (err error) {
+	*n.at, err = whole(v)
+	return err
+}
+
+func number[R any](name string, at func(*R) **big.Int) column[R] {
+	return of(name, func(r *R) any { return &numberTo{at(r)} }, func(r *R) pgtype.Numeric { return Addresses(ipam.Usage{Addresses: *at(r)}) })
+}
+
+// maybeNumber is a number of which nil is NULL.
+func maybeNumber[R any](name string, at func(*R) **big.Int) column[R] {
+	return of(name, func(r *R) any { return &numberTo{at(r)} }, func(r *R) pgtype.Numeric { return Number(*at(r)) })
+}
+
+// whole is a number that was read, exactly; NULL is nil.
+func whole(n pgtype.Numeric) (*big.Int, error) {
+	if !n.Valid {
+		return nil, nil //nolint:nilnil // NULL: there is no number
+	}
+	if n.NaN || n.InfinityModifier != pgtype.Finite {
+		return nil, fmt.Errorf("stored number is not finite")
+	}
+	out := new(big.Int).Set(n.Int)
+	scale := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(max(n.Exp, -n.Exp))), nil)
+	if n.Exp >= 0 {
+		out.Mul(out, scale)
+	} else if _, rest := out.QuoRem(out, scale, new(big.Int)); rest.Sign() != 0 {
+		return nil, fmt.Errorf("stored number has a fraction")
+	}
+	if out.Sign() == 0 {
+		return new(big.Int), nil // one zero, however it came about
+	}
+	return out, nil
+}
