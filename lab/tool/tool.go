@@ -9,7 +9,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"slices"
 	"syscall"
 )
 
@@ -29,11 +28,8 @@ func Main(program string, commands ...Command) {
 }
 
 func perform(program string, commands []Command, args []string, told io.Writer) (code int) {
-	chosen := -1
-	if len(args) > 0 {
-		chosen = slices.IndexFunc(commands, func(c Command) bool { return c.Name == args[0] })
-	}
-	if chosen < 0 {
+	chosen, there := choose(commands, args)
+	if !there {
 		_, _ = fmt.Fprintf(told, "usage: %s COMMAND [FLAGS]; COMMAND -help lists the flags\n", program)
 		for _, c := range commands {
 			_, _ = fmt.Fprintf(told, "  %-10s %s\n", c.Name, c.About)
@@ -42,12 +38,22 @@ func perform(program string, commands []Command, args []string, told io.Writer) 
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	err := commands[chosen].Run(ctx, args[1:])
+	err := chosen.Run(ctx, args[1:])
 	if err == nil || errors.Is(err, flag.ErrHelp) { // which package flag has answered
 		return 0
 	}
-	_, _ = fmt.Fprintf(told, "%s: %v\n", commands[chosen].Name, err)
+	_, _ = fmt.Fprintf(told, "%s: %v\n", chosen.Name, err)
 	return 1
+}
+
+// choose is the command that the first argument names.
+func choose(commands []Command, args []string) (chosen Command, there bool) {
+	for _, c := range commands {
+		if len(args) > 0 && c.Name == args[0] {
+			return c, true
+		}
+	}
+	return chosen, false
 }
 
 // TempDir makes a temporary directory that everybody can walk through: a database in it runs as another user when this is root. Who makes it removes it.
