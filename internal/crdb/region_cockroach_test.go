@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/pgscript"
+	"github.com/carve-ipam/carve/internal/testkit/pgscript"
 	"github.com/carve-ipam/carve/migrations"
 )
 
