@@ -89,12 +89,11 @@ overload: ## Ask the server for up to 4 times what it can do, and read its memor
 hostile: ## Attack the server with slow and hostile clients, and measure what others notice
 observe: bin/prometheus ## Check alert rules and dashboards on a Prometheus that scrapes two loaded servers
 jaeger: bin/jaeger ## Make claims, and read their traces back from Jaeger
-specmatic: tools/specmatic/node_modules/.package-lock.json ## Let Specmatic test a server against openapi.yaml (needs Java)
 chaos rolling: deps build bin/faults
 	@bin/faults $@ $(FLAGS)
 compare scale overload hostile: deps build bin/measure
 	@bin/measure $@ $(FLAGS)
-observe jaeger specmatic: deps build bin/witness
+observe jaeger: deps build bin/witness
 	@bin/witness $@ $(FLAGS)
 # A server whose clock can be off; and, for chaos-twins, others whose protections can be switched off.
 bin/skewed/server: build bin/faults

@@ -1,10 +1,9 @@
-// Command witness lets programs of others say what Carve is: Prometheus, Jaeger and Specmatic.
+// Command witness lets programs of others say what Carve is: Prometheus and Jaeger.
 package main
 
 import (
 	"github.com/carve-ipam/carve/lab/jaeger"
 	"github.com/carve-ipam/carve/lab/observe"
-	"github.com/carve-ipam/carve/lab/specmatic"
 	"github.com/carve-ipam/carve/lab/tool"
 )
 
@@ -12,6 +11,5 @@ func main() {
 	tool.Main("witness",
 		tool.Command{Name: "observe", About: "are the alert rules and dashboards true of what servers measure? (Prometheus)", Run: observe.Run},
 		tool.Command{Name: "jaeger", About: "are the traces complete? (Jaeger)", Run: jaeger.Run},
-		tool.Command{Name: "specmatic", About: "does the server keep its contract? (Specmatic)", Run: specmatic.Run},
 	)
 }
