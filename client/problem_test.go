@@ -11,7 +11,7 @@ import (
 
 	"github.com/carve-ipam/carve/client"
 	"github.com/carve-ipam/carve/internal/app"
-	"github.com/carve-ipam/carve/internal/dbtest"
+	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
 // answering is a client of something that answers as the test says.

@@ -17,7 +17,7 @@ import (
 	"github.com/carve-ipam/carve/client"
 	"github.com/carve-ipam/carve/internal/app"
 	"github.com/carve-ipam/carve/internal/crdb"
-	"github.com/carve-ipam/carve/internal/dbtest"
+	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
 func TestMain(m *testing.M) {

@@ -19,7 +19,7 @@ fail() {
 }
 
 for program in k6 server ipamctl; do
-  [ -x "bin/$program" ] || fail "there is no bin/$program: run make k6 build"
+  [ -x "bin/$program" ] || fail "there is no bin/$program: run make build bin/k6"
 done
 scenarios=("$@")
 [ $# -gt 0 ] || scenarios=("${all[@]}")

@@ -8,7 +8,7 @@
 (* client or a server does between two of them. Transactions are           *)
 (* serializable, so each is one step; what may happen between the steps of *)
 (* a request is everything else. README.md beside this file says what is   *)
-(* not modelled; the documentation of internal/model says what each action *)
+(* not modelled; the documentation of lab/model says what each action *)
 (* stands for.                                                             *)
 (***************************************************************************)
 EXTENDS Integers, FiniteSets

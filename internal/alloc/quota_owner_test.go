@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/alloc/trail"
@@ -105,17 +104,4 @@ func TestAProjectSetsQuotasOfItsOwn(t *testing.T) {
 	require.NoError(t, b.DeleteQuota(b.own(), project, "other", usecase.Request{}))
 	require.NoError(t, b.DeleteProject(b.ctx, project, usecase.Request{}))
 	require.Empty(t, b.dump(t)["quotas"])
-}
-
-// A server from before the column writes quotas without an owner: they hold.
-func TestAQuotaOfAnOlderServerIsThePlatforms(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	b.setAs(b.own(), t, quota("old", maxClaims(5)))
-	conn, err := pgx.Connect(b.ctx, b.dsn)
-	require.NoError(t, err)
-	defer func() { require.NoError(t, conn.Close(b.ctx)) }()
-	_, err = conn.Exec(b.ctx, "UPDATE quotas SET owner = DEFAULT")
-	require.NoError(t, err)
-	b.deniedQuotas(b.own(), t, quota("old", maxClaims(6)))
 }

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/carve-ipam/carve/internal/crdb"
-	"github.com/carve-ipam/carve/internal/dbtest"
+	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
 func TestMain(m *testing.M) {

@@ -16,9 +16,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/dbtest"
-	"github.com/carve-ipam/carve/internal/devca"
 	"github.com/carve-ipam/carve/internal/telemetry"
+	"github.com/carve-ipam/carve/internal/testkit/dbtest"
+	"github.com/carve-ipam/carve/internal/testkit/devca"
 )
 
 // expiryOf is when the first certificate of a file expires, as metrics say it.

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	tracespb "go.opentelemetry.io/proto/otlp/trace/v1"
 
-	"github.com/carve-ipam/carve/internal/pgfault"
+	"github.com/carve-ipam/carve/internal/testkit/pgfault"
 )
 
 // await waits until a trace that begins so has arrived, and answers its beginning. Another run may have one too, because it was slow.

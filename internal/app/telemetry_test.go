@@ -17,8 +17,8 @@ import (
 	"github.com/stretchr/testify/require"
 	tracespb "go.opentelemetry.io/proto/otlp/trace/v1"
 
-	"github.com/carve-ipam/carve/internal/dbtest"
-	"github.com/carve-ipam/carve/internal/pgfault"
+	"github.com/carve-ipam/carve/internal/testkit/dbtest"
+	"github.com/carve-ipam/carve/internal/testkit/pgfault"
 )
 
 // These tests set variables of the process, as an operator does, and so run alone.

@@ -16,7 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/devca"
+	"github.com/carve-ipam/carve/internal/testkit/devca"
 )
 
 // frontDoor is a server that speaks TLS as the flags say, of which the clock is the test's.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/carve-ipam/carve/internal/backup"
 	"github.com/carve-ipam/carve/internal/crdb"
-	"github.com/carve-ipam/carve/internal/dbtest"
+	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
 // The owner of the tables backs up and restores without being a superuser, sees the servers of another user at work, and gives the roles back what a

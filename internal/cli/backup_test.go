@@ -13,8 +13,8 @@ import (
 	"github.com/carve-ipam/carve/internal/app"
 	"github.com/carve-ipam/carve/internal/backup"
 	"github.com/carve-ipam/carve/internal/crdb"
-	"github.com/carve-ipam/carve/internal/dbtest"
 	"github.com/carve-ipam/carve/internal/devdb"
+	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
 // bootstrapped is a database that an operator has begun to use.

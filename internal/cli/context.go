@@ -83,12 +83,10 @@ func contextUse(p *session.Program) *cobra.Command {
 }
 
 func contextList(p *session.Program) *cobra.Command {
-	return &cobra.Command{
-		Use:               "list",
-		Short:             "List contexts",
-		Aliases:           []string{"ls"},
-		Args:              verbs.Names("", 0, 0),
-		ValidArgsFunction: cobra.NoFileCompletions,
+	return verbs.Bare(&cobra.Command{
+		Use:     "list",
+		Short:   "List contexts",
+		Aliases: []string{"ls"},
 		RunE: p.Verb(func(context.Context, []string) error {
 			c, err := p.ReadContexts()
 			if err != nil {
@@ -104,7 +102,7 @@ func contextList(p *session.Program) *cobra.Command {
 			}
 			return show.List(p.Printer, contextView(), found)
 		}),
-	}
+	})
 }
 
 func contextShow(p *session.Program) *cobra.Command {

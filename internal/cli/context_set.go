@@ -80,7 +80,7 @@ func changeOf(p *session.Program, given func(flag string) bool, f contextSetting
 	}
 	caFile := p.Flags.CaFile
 	if caFile != "" {
-		if _, err := session.HttpClient(caFile); err != nil {
+		if _, err := session.HTTPClient(caFile); err != nil {
 			return nil, err
 		}
 		whole, err := filepath.Abs(caFile) // it is read from other directories

@@ -14,8 +14,8 @@ import (
 	"github.com/carve-ipam/carve/internal/app"
 	"github.com/carve-ipam/carve/internal/cli/operate"
 	"github.com/carve-ipam/carve/internal/crdb"
-	"github.com/carve-ipam/carve/internal/dbtest"
 	"github.com/carve-ipam/carve/internal/devdb"
+	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
 // The databases of these tests start empty: the migrations are what is tested.

@@ -1,5 +1,5 @@
-// Package cli is ipamctl, the command line of Carve: user verbs over the API, with the types and the repeats of package client, and operator
-// verbs (migrate, audit, bootstrap) on the database itself.
+// Package cli is ipamctl, the command line of Carve: user verbs over the API, with the types and the repeats of package
+// client, and operator verbs (migrate, audit, bootstrap) on the database itself.
 //
 // # What is promised
 //

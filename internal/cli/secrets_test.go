@@ -10,8 +10,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/dbtest"
-	"github.com/carve-ipam/carve/internal/devca"
+	"github.com/carve-ipam/carve/internal/testkit/dbtest"
+	"github.com/carve-ipam/carve/internal/testkit/devca"
 )
 
 func TestDatabaseURLInAFile(t *testing.T) {

@@ -14,13 +14,11 @@ import (
 )
 
 func whoamiCommand(p *session.Program) *cobra.Command {
-	return &cobra.Command{
+	return verbs.Bare(&cobra.Command{
 		Use:   "whoami",
 		Short: "Show who the server takes you for, and your roles",
 		Long: `Asks the server who is asking: the subject, as it is written into what you make and into the audit trail, and the role in
 each project. With -o wide also where this command line went, and with which credential.`,
-		Args:              verbs.Names("", 0, 0),
-		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: p.Verb(func(ctx context.Context, _ []string) error {
 			s, err := p.Session()
 			if err != nil {
@@ -32,7 +30,7 @@ each project. With -o wide also where this command line went, and with which cre
 			}
 			return showCaller(s, a.Body)
 		}),
-	}
+	})
 }
 
 // showCaller prints who is asking, and below it the roles.

@@ -13,7 +13,7 @@ import (
 
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/ipam"
-	"github.com/carve-ipam/carve/internal/pgscript"
+	"github.com/carve-ipam/carve/internal/testkit/pgscript"
 )
 
 // What cockroach-go says, in the engine's hands, on a transaction of one statement.

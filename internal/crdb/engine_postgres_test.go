@@ -11,10 +11,10 @@ import (
 
 	"github.com/carve-ipam/carve/internal/alloc/space"
 	"github.com/carve-ipam/carve/internal/alloc/storage"
-	"github.com/carve-ipam/carve/internal/dbtest"
 	"github.com/carve-ipam/carve/internal/devdb"
 	"github.com/carve-ipam/carve/internal/ipam"
-	"github.com/carve-ipam/carve/internal/pgfault"
+	"github.com/carve-ipam/carve/internal/testkit/dbtest"
+	"github.com/carve-ipam/carve/internal/testkit/pgfault"
 )
 
 // needPostgres is for tests of PostgreSQL's own way to commit, and of the proxy that plays another engine before it.

@@ -10,9 +10,9 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/claims"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/crdb"
-	"github.com/carve-ipam/carve/internal/dbtest"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/tenancy"
+	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
 // curious is a project whose consumer names what others have.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/ipam"
-	"github.com/carve-ipam/carve/internal/pgfault"
+	"github.com/carve-ipam/carve/internal/testkit/pgfault"
 )
 
 // commitFaults says for each fault at COMMIT how the attempts of the transaction end. Where the outcome is unknown it is

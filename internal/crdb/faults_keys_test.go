@@ -14,7 +14,7 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
-	"github.com/carve-ipam/carve/internal/pgfault"
+	"github.com/carve-ipam/carve/internal/testkit/pgfault"
 )
 
 // Every COMMIT of one server is cut, before or after it has happened. None of its callers hears from it; each repeats its

@@ -10,7 +10,7 @@ import (
 
 	"github.com/carve-ipam/carve/internal/alloc"
 	"github.com/carve-ipam/carve/internal/ipam"
-	"github.com/carve-ipam/carve/internal/pgfault"
+	"github.com/carve-ipam/carve/internal/testkit/pgfault"
 )
 
 // abandoned starts a request, and leaves it when its COMMIT is on its way and has not arrived. It answers what the caller was

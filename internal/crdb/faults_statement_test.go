@@ -8,7 +8,7 @@ import (
 
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/ipam"
-	"github.com/carve-ipam/carve/internal/pgfault"
+	"github.com/carve-ipam/carve/internal/testkit/pgfault"
 )
 
 // statementFaults are faults before COMMIT after which the attempt is run again: nothing can have been committed.

@@ -12,9 +12,9 @@ import (
 
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/crdb"
-	"github.com/carve-ipam/carve/internal/dbtest"
 	"github.com/carve-ipam/carve/internal/ipam"
-	"github.com/carve-ipam/carve/internal/pgfault"
+	"github.com/carve-ipam/carve/internal/testkit/dbtest"
+	"github.com/carve-ipam/carve/internal/testkit/pgfault"
 )
 
 // storm is a server whose database breaks its answers, with a second way to the same database that does not.

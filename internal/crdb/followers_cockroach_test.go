@@ -14,7 +14,7 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/crdb/query"
 	"github.com/carve-ipam/carve/internal/ipam"
-	"github.com/carve-ipam/carve/internal/pgscript"
+	"github.com/carve-ipam/carve/internal/testkit/pgscript"
 )
 
 // saidLoans is the read that is made: any would do.

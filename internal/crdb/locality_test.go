@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/crdb"
-	"github.com/carve-ipam/carve/internal/dbtest"
+	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
 // What the database really has, after all migrations, is what the list says: no table without a place, and none that is not there.

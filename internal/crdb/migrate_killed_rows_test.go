@@ -7,9 +7,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/crdb"
-	"github.com/carve-ipam/carve/internal/dbtest"
 	"github.com/carve-ipam/carve/internal/devdb"
-	"github.com/carve-ipam/carve/internal/pgfault"
+	"github.com/carve-ipam/carve/internal/testkit/dbtest"
+	"github.com/carve-ipam/carve/internal/testkit/pgfault"
 )
 
 // A process may die before and behind each statement that changes something, and behind it before that is written down: the next one goes on, and

@@ -10,7 +10,7 @@ import (
 
 	"github.com/carve-ipam/carve/internal/crdb"
 	"github.com/carve-ipam/carve/internal/crdb/query"
-	"github.com/carve-ipam/carve/internal/dbtest"
+	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
 // needStatistics are the statements that PostgreSQL plans badly until somebody has analysed their tables: in a database that is

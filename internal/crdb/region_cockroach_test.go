@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/pgscript"
+	"github.com/carve-ipam/carve/internal/testkit/pgscript"
 )
 
 var updateDialect = flag.Bool("update-dialect", false, "write testdata/cockroach.txt anew")

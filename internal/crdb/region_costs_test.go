@@ -10,7 +10,7 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/crdb"
-	"github.com/carve-ipam/carve/internal/dbtest"
+	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
 // steadyRead and steadyWrite are what a claim sends since claims are made in groups, when its server knows the project and the pool: three round trips, the

@@ -13,7 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/pgscript"
+	"github.com/carve-ipam/carve/internal/testkit/pgscript"
 )
 
 // cluster plays the part of a CockroachDB cluster's catalogue for those who migrate: regions, localities, and what goose writes down. What is not

@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/pgscript"
+	"github.com/carve-ipam/carve/internal/testkit/pgscript"
 )
 
 // access is what a cluster keeps of roles, users and grants.

@@ -15,7 +15,7 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/crdb"
 	"github.com/carve-ipam/carve/internal/ipam"
-	"github.com/carve-ipam/carve/internal/standby"
+	"github.com/carve-ipam/carve/internal/testkit/standby"
 )
 
 // pair is a server on a PostgreSQL with a synchronous standby.

@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"github.com/carve-ipam/carve/internal/crdb"
-	"github.com/carve-ipam/carve/internal/crdb/storetest"
-	"github.com/carve-ipam/carve/internal/dbtest"
+	"github.com/carve-ipam/carve/internal/testkit/dbtest"
+	"github.com/carve-ipam/carve/internal/testkit/storetest"
 )
 
 // The engine is the one that dbtest chooses: PostgreSQL, or CockroachDB by `make test-crdb`.

@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/crdb/dial"
-	"github.com/carve-ipam/carve/internal/dbtest"
-	"github.com/carve-ipam/carve/internal/devca"
+	"github.com/carve-ipam/carve/internal/testkit/dbtest"
+	"github.com/carve-ipam/carve/internal/testkit/devca"
 )
 
 // secured is a migrated database that is reached over TLS, and the files that a client of it has.

@@ -11,7 +11,7 @@ const (
 	NoMustHit    = false // a statement that should touch rows need not
 	NoSecondLook = false // a pool is called exhausted without looking beyond the first read
 	NoEpoch      = false // the epochs of a region's stock are not compared
-	RolesByName  = false // a role is in whichever project has the name (internal/e2e/remade_test.go fails)
+	RolesByName  = false // a role is in whichever project has the name (lab/e2e/remade_test.go fails)
 
 	CancelCommits = false // a COMMIT is cancelled with its request
 	LocalClock    = false // what depends on time is decided by each server's own clock

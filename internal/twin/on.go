@@ -20,7 +20,7 @@ var (
 	NoMustHit    = chosen == "no-must-hit"    // a statement that should touch rows need not
 	NoSecondLook = chosen == "no-second-look" // a pool is called exhausted without looking beyond the first read
 	NoEpoch      = chosen == "no-epoch"       // the epochs of a region's stock are not compared
-	RolesByName  = chosen == "roles-by-name"  // a role is in whichever project has the name (internal/e2e/remade_test.go fails)
+	RolesByName  = chosen == "roles-by-name"  // a role is in whichever project has the name (lab/e2e/remade_test.go fails)
 
 	CancelCommits = chosen == "cancel-commits" // a COMMIT is cancelled with its request
 	LocalClock    = chosen == "local-clock"    // what depends on time is decided by each server's own clock

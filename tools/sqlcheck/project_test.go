@@ -72,7 +72,7 @@ func TestTheProject(t *testing.T) {
 	t.Run("ItsGoCodeHoldsNoStatement", func(t *testing.T) {
 		t.Parallel()
 		// These start databases and break connections; what they say to PostgreSQL is not the product's SQL.
-		findings, checked, err := checkGo(sub(t, "internal"), "devdb", "dbtest", "pgfault", "chaos", "standby")
+		findings, checked, err := checkGo(sub(t, "internal"), "devdb", "testkit")
 		report(t, findings, checked, err)
 	})
 }

@@ -13,8 +13,6 @@ import (
 	"os"
 	"os/exec"
 	"strings"
-
-	"github.com/carve-ipam/carve/internal/tool"
 )
 
 const (
@@ -30,7 +28,10 @@ var meant = map[string]string{
 }
 
 func main() {
-	tool.Main("tracked", func(ctx context.Context, _ []string) error { return run(ctx, ".", os.Stdout) })
+	if err := run(context.Background(), ".", os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "tracked:", err)
+		os.Exit(1)
+	}
 }
 
 func run(ctx context.Context, dir string, out io.Writer) error {

@@ -28,24 +28,28 @@ type attempt struct {
 
 	bound []ipam.Claim // by order
 	from  []*source    // by order; nil: it has no block
+
+	pool    *source // of a group: what it is served from
+	refused []error // of a group: by order, why it is not served
 }
 
 func newAttempt(tx storage.Tx, b *batch, region string) *attempt {
 	return &attempt{
 		tx: tx, batch: b, region: region, whole: !b.together,
-		opened: map[ipam.ID]*source{}, scoped: map[ipam.ID]*source{},
-		bound: make([]ipam.Claim, len(b.orders)), from: make([]*source, len(b.orders)),
+		opened: map[ipam.ID]*source{},
+		bound:  make([]ipam.Claim, len(b.orders)), from: make([]*source, len(b.orders)),
 	}
 }
 
 // source is a pool that orders are served from: as it is in the transaction, with the rows that any of them might need.
 type source struct {
 	pool    ipam.Pool
-	facts   storage.GroupFacts
-	missing bool // there is no such pool any more
-	away    bool // it is not served in the region where it was to be drawn from: whoever looks again finds it at home
-	nearer  bool // it has changed, and is to be drawn from in another region by now: nearer, most likely
-	few     bool // of its rows that a Random wish may take only some were read
+	granted map[string]bool     // to these projects, by name
+	epochs  map[ipam.ID]ipam.ID // of the classes that the projects use
+	missing bool                // there is no such pool any more
+	away    bool                // it is not served in the region where it was to be drawn from: whoever looks again finds it at home
+	nearer  bool                // it has changed, and is to be drawn from in another region by now: nearer, most likely
+	few     bool                // of its rows that a Random wish may take only some were read
 
 	carver *carve.Carver // nil: no order may draw from the pool
 	taken  []granted     // so far
@@ -80,7 +84,7 @@ func (a *attempt) open(ctx context.Context, known ipam.Pool) (*source, error) {
 		return nil, err
 	}
 	pool, free := facts.Pool, facts.Free
-	src := &source{pool: pool, facts: facts, away: !pool.Serves(pool.Place())}
+	src := &source{pool: pool, granted: facts.Granted, epochs: facts.Epochs, away: !pool.Serves(pool.Place())}
 	if a.opened[c.Lock()] = src; src.away {
 		return src, nil
 	}
@@ -124,7 +128,7 @@ func (a *attempt) mayDraw(c *choice, src *source) bool {
 		return c.First.MayCarve(src.pool)
 	}
 	key := a.batch.orders[c.items[0]].key
-	return c.Ask.MayDraw(key, src.pool, src.facts.Granted[key.Name])
+	return c.Ask.MayDraw(key, src.pool, src.granted[key.Name])
 }
 
 // query asks for the quotas of the orders' projects, whether the pool is granted to those that it is not of, and for the epochs of remembered classes.

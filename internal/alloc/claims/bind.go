@@ -57,7 +57,7 @@ func (s *binder) bind(ctx context.Context, o *order) (ipam.Claim, error) {
 	var last, overQuota, closed error
 	looked := len(pools) < 2 || res.Ask.Spec.Exact().IsValid() // nothing to look for
 	for tried := false; len(pools) > 0; tried = true {
-		if !looked && (tried || s.rooms.fulls.likely(pools[0], res.Bits(pools[0]), s.Ticks())) {
+		if !looked && (tried || s.rooms.likelyFull(pools[0], res.Bits(pools[0]))) {
 			looked = true
 			var err error
 			if pools, err = s.rooms.with(ctx, res, pools); err != nil {
@@ -99,7 +99,7 @@ func (s *binder) bind(ctx context.Context, o *order) (ipam.Claim, error) {
 			continue
 		}
 		if full(err) {
-			s.rooms.fulls.note(p, res.Bits(p), s.Ticks())
+			s.rooms.noteFull(p, res.Bits(p))
 		}
 		if !full(err) && !(len(all) > 1 && triesNext(err)) {
 			return bound, res.Unnamed(err)

@@ -14,7 +14,10 @@ import (
 // the earlier one ends, or after, however long each request had waited, and whichever server served it.
 func (a *attempt) changes() (ch storage.Changes, err error) {
 	n, at := len(a.batch.orders), a.tx.Now()
-	ch.ClaimInsert, ch.AllocationInsert, ch.Events = make([]ipam.Claim, 0, n), make([]ipam.Allocation, 0, n), make([]ipam.Event, 0, n)
+	ch.Events = make([]ipam.Event, 0, n)
+	if len(a.batch.choices) > 0 {
+		ch.ClaimInsert, ch.AllocationInsert = make([]ipam.Claim, 0, n), make([]ipam.Allocation, 0, n)
+	}
 	for i, o := range a.batch.orders {
 		if !o.binds() && a.from[i] != nil {
 			if err := releaseInto(&ch, o, a.from[i].pool, at); err != nil {

@@ -67,7 +67,7 @@ func (a *attempt) drawing(c *choice, src *source) *drawing {
 	}
 	d := &drawing{}
 	o := a.batch.orders[c.items[0]]
-	if !c.Ask.MayDraw(o.key, src.pool, src.facts.Granted[o.key.Name]) { // not any more
+	if !c.Ask.MayDraw(o.key, src.pool, src.granted[o.key.Name]) { // not any more
 		d.refused = storage.PoolNotFound(src.pool.Ref())
 	} else if d.want, d.refused = c.Ask.Wanted(src.pool); d.refused == nil { // or else the policy has changed since it was looked at
 		d.usage, d.at = quota.ClaimUsage(src.pool, d.want.Bits), quota.ClaimPlace(src.pool, c.Ask.ClassRef())

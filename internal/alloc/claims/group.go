@@ -26,7 +26,9 @@ type groups struct {
 // arrive while its transaction runs form the next group.
 func (s *groups) join(ctx context.Context, pool ipam.Pool, o *order) (ipam.Claim, error) {
 	m := &member{order: o, ctx: ctx}
-	s.joins(m)
+	if s.Tracer != nil {
+		m.joined, m.waited = s.Ticks(), -1
+	}
 	if o.request.DryRun {
 		s.run(ctx, &pool, []*member{m})
 		return m.outcome, m.err
@@ -106,7 +108,7 @@ func (s *groups) run(ctx context.Context, pool *ipam.Pool, members []*member) {
 func (s *groups) round(ctx context.Context, pool *ipam.Pool, members []*member) []*member {
 	members, doubles := withoutDoubles(members)
 	defer finish(doubles, &storage.Conflict{}) // once the first has its outcome, the others look again and find it
-	p, err := s.transact(ctx, *pool, members)
+	a, err := s.transact(ctx, *pool, members)
 	if c, ok := storage.AsConflict(err); ok {
 		return s.dropConflicts(ctx, members, c)
 	}
@@ -115,7 +117,7 @@ func (s *groups) round(ctx context.Context, pool *ipam.Pool, members []*member) 
 		if !members[0].request.DryRun { // which runs alone
 			s.Metrics.GroupRan(ctx, len(members))
 		}
-		return s.deliver(ctx, pool, members, p)
+		return s.deliver(ctx, pool, members, a)
 	case ipam.IsCode(err, ipam.CodeOutcomeUnknown):
 		return s.settle(ctx, members)
 	case storage.RetryLater(err) || len(members) == 1:
@@ -133,24 +135,24 @@ func (s *groups) round(ctx context.Context, pool *ipam.Pool, members []*member) 
 // deliver hands out the outcomes of a committed transaction. A member that was refused, although by now there is room again, goes into
 // the next round instead of being told so. The figures of a refusal are read by the one who is refused (bind): counting
 // what is free takes as long as the pool is fragmented, and the others wait for the turn.
-func (s *groups) deliver(ctx context.Context, pool *ipam.Pool, members []*member, p *groupPlan) []*member {
-	if p.pool.Revision != pool.Revision {
+func (s *groups) deliver(ctx context.Context, pool *ipam.Pool, members []*member, a *attempt) []*member {
+	if now := a.pool.pool; now.Revision != pool.Revision {
 		for _, m := range members {
-			s.memory.refresh(m.key, p.pool)
+			s.memory.refresh(m.key, now)
 		}
-		*pool = p.pool
+		*pool = now
 	}
 	var again []*member
 	room := roomAgain{}
 	for i, m := range members {
-		err := p.refused[i]
+		err := a.refused[i]
 		lack, full := errors.AsType[*regions.NoRoom](err)
 		switch {
 		case err != nil && s.tookEffectLate(ctx, m):
 		case full && s.hasRoomAgain(ctx, *pool, room, m, lack.Wish):
 			again = append(again, m)
 		default:
-			m.finish(p.outcomes[i], err)
+			m.finish(a.bound[i], err)
 		}
 	}
 	return again

@@ -24,13 +24,6 @@ type member struct {
 	err      error
 }
 
-// joins notes when a member began to wait.
-func (s *groups) joins(m *member) {
-	if s.Tracer != nil {
-		m.joined, m.waited = s.Ticks(), -1
-	}
-}
-
 // follow is what a group's transaction runs in; ended is called when it has.
 func (s *groups) follow(ctx context.Context, pool ipam.Pool, members []*member) (_ context.Context, ended func()) {
 	if s.Tracer == nil {

@@ -2,21 +2,15 @@ package claims
 
 import (
 	"context"
+	"slices"
 
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// groupPlan is what one transaction did for each member, in their order.
-type groupPlan struct {
-	outcomes []ipam.Claim
-	refused  []error
-	pool     ipam.Pool // as it was
-}
-
 // transact runs the transaction of a round. Whoever follows a member is told that it is over before the member is.
-func (s *groups) transact(ctx context.Context, pool ipam.Pool, members []*member) (*groupPlan, error) {
+func (s *groups) transact(ctx context.Context, pool ipam.Pool, members []*member) (*attempt, error) {
 	ctx, ended := s.follow(ctx, pool, members)
 	defer ended()
 	orders := make([]*order, len(members))
@@ -25,66 +19,62 @@ func (s *groups) transact(ctx context.Context, pool ipam.Pool, members []*member
 	}
 	b := newBatch(inGroup, orders)
 	locks := storage.Locks{Alone: []ipam.ID{storage.PoolContainer(pool).Lock()}, Shared: b.projects()} // nobody changes which quotas the projects have
-	return usecase.InTx(ctx, s.Core, b.op, locks, b.dryRun(), func(ctx context.Context, tx storage.Tx) (*groupPlan, error) {
-		return serveEach(ctx, newAttempt(tx, b, s.Region), pool, len(s.Store.KnownRegions()) > 1)
+	return usecase.InTx(ctx, s.Core, b.op, locks, b.dryRun(), func(ctx context.Context, tx storage.Tx) (*attempt, error) {
+		a := newAttempt(tx, b, s.Region)
+		err := a.serveEach(ctx, pool, len(s.Store.KnownRegions()) > 1)
+		return a, err
 	})
 }
 
 // serveEach serves the orders of a group one by one: releases first, so that what is given back can be given out; then the claims in the order in
 // which they came. One that cannot be served is refused, and the others go on. With several regions a claim may be in another one.
-func serveEach(ctx context.Context, a *attempt, pool ipam.Pool, several bool) (*groupPlan, error) {
+func (a *attempt) serveEach(ctx context.Context, pool ipam.Pool, several bool) error {
 	src, err := a.open(ctx, pool)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if src.missing {
-		return nil, storage.PoolNotFound(pool.Ref())
+		return storage.PoolNotFound(pool.Ref())
 	}
-	plan := &groupPlan{outcomes: a.bound, refused: make([]error, len(a.batch.orders)), pool: src.pool}
-	served := 0
+	a.pool, a.refused = src, make([]error, len(a.batch.orders))
 	for i, o := range a.batch.orders {
 		switch {
 		case o.binds():
 		case src.away:
-			plan.refused[i] = &storage.Conflict{}
+			a.refused[i] = &storage.Conflict{}
 		default:
 			a.release(i, src)
-			served++
 		}
 	}
 	for i, o := range a.batch.orders {
-		if !o.binds() {
-			continue
-		}
-		if plan.refused[i], err = a.draw(ctx, i, src); err != nil {
-			return nil, err
-		}
-		if plan.refused[i] == nil {
-			served++
+		if o.binds() {
+			if a.refused[i], err = a.draw(ctx, i, src); err != nil {
+				return err
+			}
 		}
 	}
-	if err := plan.lookAgain(ctx, a, several); err != nil || served == 0 {
-		return plan, err
+	if err := a.lookAgain(ctx, several); err != nil || !slices.Contains(a.refused, nil) {
+		return err
 	}
 	ch, err := a.changes()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return plan, a.tx.Write(ctx, ch)
+	return a.tx.Write(ctx, ch)
 }
 
 // lookAgain makes those who are refused, and for whose name and key nobody has looked yet, look themselves if one of them is in use: that is
 // what they are to be told.
-func (plan *groupPlan) lookAgain(ctx context.Context, a *attempt, several bool) error {
+func (a *attempt) lookAgain(ctx context.Context, several bool) error {
 	var unseen []int
 	var claims, keys []storage.NameRef
 	for i, o := range a.batch.orders {
-		_, looks := storage.AsConflict(plan.refused[i])
-		if plan.refused[i] == nil || looks || !o.remembered {
+		_, looks := storage.AsConflict(a.refused[i])
+		if a.refused[i] == nil || looks || !o.remembered {
 			continue
 		}
 		if several { // a claim of the name may be in another region: the look-up finds it
-			plan.refused[i] = &storage.Conflict{}
+			a.refused[i] = &storage.Conflict{}
 			continue
 		}
 		unseen, claims = append(unseen, i), append(claims, o.name())
@@ -101,7 +91,7 @@ func (plan *groupPlan) lookAgain(ctx context.Context, a *attempt, several bool) 
 	}
 	for _, i := range unseen {
 		if o := a.batch.orders[i]; taken[o.name()] || o.request.Key != "" && used[o.answerKey()] {
-			plan.refused[i] = &storage.Conflict{}
+			a.refused[i] = &storage.Conflict{}
 		}
 	}
 	return nil

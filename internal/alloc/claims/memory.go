@@ -128,6 +128,6 @@ func (o *order) agrees(src *source) bool {
 	case o.choice.Ask.Class == nil:
 		return true
 	}
-	own, there := src.facts.Epochs[o.key.ID] // not there: the project is gone
-	return there && o.epochs == storage.ClassEpochs{Own: own, Platform: src.facts.Epochs[ipam.ID{}]}
+	own, there := src.epochs[o.key.ID] // not there: the project is gone
+	return there && o.epochs == storage.ClassEpochs{Own: own, Platform: src.epochs[ipam.ID{}]}
 }

@@ -2,8 +2,9 @@ package claims
 
 import (
 	"context"
-	"sync"
 	"time"
+
+	lru "github.com/hashicorp/golang-lru/v2"
 
 	"github.com/carve-ipam/carve/internal/alloc/resolve"
 	"github.com/carve-ipam/carve/internal/alloc/storage"
@@ -11,12 +12,24 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// rooms looks where there is room.
+// rooms looks where there is room, and remembers which pools had none a moment ago. The first of several pools mostly has room, and then looking at all
+// of them first is a round trip for nothing; when it was full, they are looked at before it is tried again.
 type rooms struct {
 	*usecase.Core
 
-	fulls Fulls
+	full *lru.Cache[ipam.ID, fullPool]
 }
+
+type fullPool struct {
+	bits int // a block of this length could not be had
+	at   time.Time
+}
+
+// How long a pool is taken for full, and how many are remembered.
+const (
+	fullAge  = time.Second
+	maxFulls = 16384
+)
 
 // with leaves, of several pools, those that have a free block which is large enough for what is wanted of them: one look at all, so
 // that a claim need not open a transaction on each of a thousand full pools.
@@ -33,53 +46,25 @@ func (s *rooms) with(ctx context.Context, res *resolve.Resolved, pools []ipam.Po
 	if err != nil {
 		return nil, err
 	}
-	now := s.Ticks()
 	var room, parts []ipam.Pool
 	for _, p := range pools {
 		switch bits := res.Bits(p); {
 		case has[p.UID]:
 			room = append(room, p)
-		case p.Several() && bits >= 0 && bits < p.Block.Addr().BitLen() && !s.fulls.likely(p, bits, now):
+		case p.Several() && bits >= 0 && bits < p.Block.Addr().BitLen() && !s.likelyFull(p, bits):
 			parts = append(parts, p) // such a block may be free in parts, in several regions: last, because finding out costs more
 		default:
-			s.fulls.note(p, bits, now)
+			s.noteFull(p, bits)
 			res.SkippedPool(p, noneFree(p, bits))
 		}
 	}
 	return append(room, parts...), nil
 }
 
-// Fulls remembers which pools had no room a moment ago. The first of several pools mostly has room, and then looking at all of them first
-// is a round trip for nothing; when it was full, they are looked at before it is tried again.
-type Fulls struct {
-	mu    sync.Mutex
-	known map[ipam.ID]fullPool
-}
+func (s *rooms) noteFull(p ipam.Pool, bits int) { s.full.Add(p.UID, fullPool{bits, s.Ticks()}) }
 
-type fullPool struct {
-	bits int // a block of this length could not be had
-	at   time.Time
-}
-
-// How long a pool is taken for full, and how many are remembered.
-const (
-	fullAge  = time.Second
-	maxFulls = 16384
-)
-
-func (f *Fulls) note(p ipam.Pool, bits int, now time.Time) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.known == nil || len(f.known) >= maxFulls {
-		f.known = map[ipam.ID]fullPool{}
-	}
-	f.known[p.UID] = fullPool{bits, now}
-}
-
-// likely reports whether a pool had no room a moment ago for a block of a length.
-func (f *Fulls) likely(p ipam.Pool, bits int, now time.Time) bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	k, ok := f.known[p.UID]
-	return ok && bits <= k.bits && now.Sub(k.at) < fullAge
+// likelyFull reports whether a pool had no room a moment ago for a block of a length.
+func (s *rooms) likelyFull(p ipam.Pool, bits int) bool {
+	k, known := s.full.Get(p.UID)
+	return known && bits <= k.bits && s.Ticks().Sub(k.at) < fullAge
 }

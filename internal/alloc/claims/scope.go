@@ -54,6 +54,9 @@ func (a *attempt) openScope(ctx context.Context, i int, known ipam.Pool) (*sourc
 	}
 	hold := pools.PoolHold(made.pool, pools.Source{Container: storage.PoolContainer(parent.pool), SpaceID: parent.pool.SpaceID, Space: parent.pool.Space, Parent: &parent.pool})
 	made.made = &hold
+	if a.scoped == nil {
+		a.scoped = map[ipam.ID]*source{}
+	}
 	a.scoped[sc.ID()] = made
 	a.drawn = append(a.drawn, made)
 	return made, nil

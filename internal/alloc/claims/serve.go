@@ -36,7 +36,13 @@ func (a *attempt) serve(ctx context.Context, i int) error {
 				continue
 			}
 		}
-		src, err := a.openFor(ctx, i, p)
+		var src *source
+		var err error
+		if c.First == nil {
+			src, err = a.open(ctx, p)
+		} else { // the pool of its scope, which is carved from this one if need be
+			src, err = a.openScope(ctx, i, p)
+		}
 		if err == nil && src != nil && !src.missing {
 			var refused error
 			if refused, err = a.draw(ctx, i, src); err == nil && refused == nil {
@@ -58,15 +64,6 @@ func (a *attempt) serve(ctx context.Context, i int) error {
 		return a.batch.at(overQuota, i)
 	}
 	return a.refusal(ctx, i)
-}
-
-// openFor opens the pool that an order is served from: one of its pools, or the one of its scope, which is carved from that if need be.
-// nil: there is no room for that.
-func (a *attempt) openFor(ctx context.Context, i int, p ipam.Pool) (*source, error) {
-	if a.batch.orders[i].choice.First != nil {
-		return a.openScope(ctx, i, p)
-	}
-	return a.open(ctx, p)
 }
 
 // at places a refusal of order i in the request.

@@ -7,6 +7,7 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/resolve"
 	"github.com/carve-ipam/carve/internal/alloc/turns"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
+	"github.com/carve-ipam/carve/internal/ipam"
 )
 
 // Claims is the use cases on claims, each of a type of its own.
@@ -26,7 +27,7 @@ type Claims struct {
 // New makes the room. For one pool so many claims and releases may wait; 0: 1024.
 func New(core *usecase.Core, r *regions.Regions, f *refusals.Refusals, mostWaiting int) *Claims {
 	resolver, classes, memory := resolve.New(core, r), pools.NewClassMemory(), NewMemory()
-	prepare, around := preparer{core, r}, &rooms{Core: core}
+	prepare, around := preparer{core, r}, &rooms{core, usecase.NewLRU[ipam.ID, fullPool](maxFulls)}
 	group := &groups{Core: core, waiting: NewQueue(mostWaiting), memory: memory}
 	all := &together{Core: core, loans: loans{core, r}, shares: &resolver.Shares}
 	bind := &binder{Core: core, regions: r, resolver: resolver, refusals: f, rooms: around, groups: group, together: all}

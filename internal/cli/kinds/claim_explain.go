@@ -57,8 +57,7 @@ answered. Pools that are not the project's, nor granted to it, are named by thei
 
 // showExplanation prints what was decided: a sentence, the steps, and below them what would help.
 func showExplanation(p *session.Program, doc json.RawMessage) error {
-	switch p.Output {
-	case show.FormatJSON, show.FormatYAML:
+	if p.Structured() {
 		return p.Document(doc)
 	}
 	var e client.ClaimExplanation

@@ -50,12 +50,13 @@ func (g *granted) within(p *session.Program) func() (*session.Session, error) {
 
 // grants is the kind of the grants of the pool or the space that flags name.
 func (g *granted) grants(p *session.Program) verbs.Kind[client.Grant] {
-	return verbs.Kind[client.Grant]{P: p, View: grantView(), Args: verbs.Consumers, Home: verbs.Home{Within: g.within(p), Path: func(s *session.Session) []string {
+	path := func(s *session.Session) []string {
 		if g.pool != "" {
 			return s.In("pools", g.pool, "grants")
 		}
 		return s.In("spaces", g.space, "grants")
-	}}}
+	}
+	return verbs.Kind[client.Grant]{P: p, View: grantView(), Args: verbs.Consumers, Home: verbs.Home{Within: g.within(p), Path: path}}
 }
 
 func grantCommand(p *session.Program) *cobra.Command {

@@ -71,13 +71,8 @@ func readSummary(doc json.RawMessage, into *json.RawMessage) error {
 
 // showFree prints what is free. wanted is the length that was asked about, or nil.
 func showFree(p *session.Program, doc freeDocument, wanted *int) error {
-	switch p.Output {
-	case show.FormatJSON, show.FormatYAML:
-		whole, err := show.Marshal(doc)
-		if err != nil {
-			return err
-		}
-		return p.Document(whole)
+	if p.Structured() {
+		return p.DocumentOf(doc)
 	}
 	blocks, err := show.Decode[client.FreeBlock](doc.Items)
 	if err != nil {

@@ -62,13 +62,8 @@ func readForest(ctx context.Context, s *session.Session, withClaims bool) (fores
 }
 
 func showForest(s *session.Session, f forest) error {
-	switch s.Output {
-	case show.FormatJSON, show.FormatYAML:
-		doc, err := show.Marshal(map[string]forest{"spaces": f})
-		if err != nil {
-			return err
-		}
-		return s.Document(doc)
+	if s.Structured() {
+		return s.DocumentOf(map[string]forest{"spaces": f})
 	}
 	if s.Quiet || s.Output == show.FormatName {
 		return s.Lines(f.names())

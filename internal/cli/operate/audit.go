@@ -10,7 +10,6 @@ import (
 
 	"github.com/carve-ipam/carve/internal/cli/exit"
 	"github.com/carve-ipam/carve/internal/cli/show"
-	"github.com/carve-ipam/carve/internal/cli/verbs"
 	"github.com/carve-ipam/carve/internal/crdb"
 )
 
@@ -41,9 +40,7 @@ This is about the data. Who did what is another question: the audit trail is 'ip
 What was proved is printed by name; -o wide says what each invariant is.
 
 Exit code 0: clean. 1: something is wrong, and is printed. Anything else: it could not be checked.`,
-		Example:           "  ipamctl audit --data-dir ./data\n  ipamctl audit --database-url postgresql://carve@db.example.com:26257/carve -o json",
-		Args:              verbs.Names("", 0, 0),
-		ValidArgsFunction: cobra.NoFileCompletions,
+		Example: "  ipamctl audit --data-dir ./data\n  ipamctl audit --database-url postgresql://carve@db.example.com:26257/carve -o json",
 		RunE: p.Verb(func(ctx context.Context, _ []string) error {
 			if p.Output == show.FormatName {
 				return exit.Usagef("findings have no names: use -o table, json or yaml")
@@ -52,7 +49,7 @@ Exit code 0: clean. 1: something is wrong, and is printed. Anything else: it cou
 			if err != nil {
 				return err
 			}
-			report, err := p.Database.Audit(ctx, dsn)
+			report, err := p.Audit(ctx, dsn)
 			if err != nil {
 				return databaseError{err, exit.Unavailable} // 1 is for what was found
 			}
@@ -71,8 +68,7 @@ Exit code 0: clean. 1: something is wrong, and is printed. Anything else: it cou
 }
 
 func (p *Operator) showReport(r crdb.Report) error {
-	switch p.Output {
-	case show.FormatJSON, show.FormatYAML:
+	if p.Structured() {
 		return p.showAuditDocument(r)
 	}
 	if len(r.Findings) > 0 {
@@ -110,9 +106,5 @@ func (p *Operator) showAuditDocument(r crdb.Report) error {
 	for _, f := range r.Findings {
 		doc.Findings = append(doc.Findings, auditFinding(f))
 	}
-	text, err := show.Marshal(doc)
-	if err != nil {
-		return err
-	}
-	return p.Document(text)
+	return p.DocumentOf(doc)
 }

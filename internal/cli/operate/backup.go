@@ -11,7 +11,6 @@ import (
 	"github.com/carve-ipam/carve/internal/backup"
 	"github.com/carve-ipam/carve/internal/cli/exit"
 	"github.com/carve-ipam/carve/internal/cli/show"
-	"github.com/carve-ipam/carve/internal/cli/verbs"
 )
 
 func (p *Operator) backupCommand() *cobra.Command {
@@ -33,8 +32,6 @@ A backup holds the hashes of API keys, names and labels: keep it as you keep the
 		Example: `  ipamctl backup --data-dir ./data --to /backups/2026-11-22
   ipamctl backup --database-url postgresql://carve@db.example.com/carve --to /backups/2026-11-22
   ipamctl backup --database-url postgresql://carve@crdb.example.com:26257/carve --to external://backups --manifest 2026-11-22.json`,
-		Args:              verbs.Names("", 0, 0),
-		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: p.Verb(func(ctx context.Context, _ []string) error {
 			if p.Output == show.FormatName {
 				return exit.Usagef("a backup has no name: use -o table, json or yaml")
@@ -46,7 +43,7 @@ A backup holds the hashes of API keys, names and labels: keep it as you keep the
 			if err != nil {
 				return err
 			}
-			made, err := p.Database.Backup(ctx, backup.Options{DSN: dsn, To: to, Manifest: manifest, Carve: p.Version})
+			made, err := p.Backup(ctx, backup.Options{DSN: dsn, To: to, Manifest: manifest, Carve: p.Version})
 			if err != nil {
 				return aboutBackup(err)
 			}
@@ -60,13 +57,8 @@ A backup holds the hashes of API keys, names and labels: keep it as you keep the
 }
 
 func (p *Operator) showManifest(m backup.Manifest) error {
-	switch p.Output {
-	case show.FormatJSON, show.FormatYAML:
-		doc, err := show.Marshal(m)
-		if err != nil {
-			return err
-		}
-		return p.Document(doc)
+	if p.Structured() {
+		return p.DocumentOf(m)
 	}
 	if p.Quiet {
 		return nil

@@ -9,7 +9,6 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/exit"
 	"github.com/carve-ipam/carve/internal/cli/session"
 	"github.com/carve-ipam/carve/internal/cli/show"
-	"github.com/carve-ipam/carve/internal/cli/verbs"
 )
 
 func (p *Operator) bootstrapCommand() *cobra.Command {
@@ -25,20 +24,18 @@ admin's key is lost. It is in the audit trail like everything else.
 Use the key to make members or keys for the people and programs that administer the platform, then revoke it.`,
 		Example: `  ipamctl bootstrap --data-dir ./data -q | ipamctl context set admin --server http://127.0.0.1:8080 --api-key-file -
   ipamctl bootstrap --database-url postgresql://carve@db.example.com:26257/carve`,
-		Args:              verbs.Names("", 0, 0),
-		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: p.Verb(func(ctx context.Context, _ []string) error {
 			if p.Output == show.FormatName && !p.Quiet {
 				return exit.Usagef("a token has no name: use --quiet for the token alone")
 			}
-			if p.Database.Bootstrap == nil {
+			if p.Bootstrap == nil {
 				return errors.New("this build cannot make keys in a database")
 			}
 			dsn, err := p.dsn(t)
 			if err != nil {
 				return err
 			}
-			made, err := p.Database.Bootstrap(ctx, dsn, show.FirstOf(region, p.Env("CARVE_REGION"), defaultRegion))
+			made, err := p.Bootstrap(ctx, dsn, show.FirstOf(region, p.Env("CARVE_REGION"), defaultRegion))
 			if err != nil {
 				return offline(err)
 			}
@@ -52,16 +49,11 @@ Use the key to make members or keys for the people and programs that administer 
 
 // showBootstrap prints the token, the only time that there is one.
 func (p *Operator) showBootstrap(made session.Token) error {
-	switch p.Output {
-	case show.FormatJSON, show.FormatYAML:
-		doc, err := show.Marshal(struct {
+	if p.Structured() {
+		return p.DocumentOf(struct {
 			Token string `json:"token"`
 			KeyID string `json:"keyId"`
 		}{string(made), made.KeyID()})
-		if err != nil {
-			return err
-		}
-		return p.Document(doc)
 	}
 	if err := p.Lines([]string{string(made)}); err != nil {
 		return err

@@ -12,6 +12,7 @@ import (
 	"github.com/carve-ipam/carve/internal/backup"
 	"github.com/carve-ipam/carve/internal/cli/exit"
 	"github.com/carve-ipam/carve/internal/cli/session"
+	"github.com/carve-ipam/carve/internal/cli/verbs"
 	"github.com/carve-ipam/carve/internal/crdb"
 	"github.com/carve-ipam/carve/internal/crdb/dial"
 	"github.com/carve-ipam/carve/internal/devdb"
@@ -66,10 +67,11 @@ func (p *Operator) Commands() []*cobra.Command {
 	}
 }
 
-// target are the flags that name a database.
+// target are the flags that name a database, of verbs without arguments.
 type target struct{ url, urlFile, dataDir string }
 
 func (t *target) add(cmd *cobra.Command) {
+	verbs.Bare(cmd)
 	cmd.Flags().StringVar(&t.url, "database-url", "", "`URL` of the CockroachDB or PostgreSQL to work on (env CARVE_DATABASE_URL)")
 	cmd.Flags().StringVar(&t.urlFile, "database-url-file", "", "instead: the `FILE` that holds the URL, so that a password in it is in no list of processes (env CARVE_DATABASE_URL_FILE)")
 	cmd.Flags().StringVar(&t.dataDir, "data-dir", "", "instead: the data `DIRECTORY` of a running server with an embedded database (env CARVE_DATA_DIR)")
@@ -106,7 +108,7 @@ func (p *Operator) dsn(t target) (string, error) {
 	case t.url != "":
 		return t.url, nil
 	case t.dataDir != "":
-		dsn, err := p.Database.Find(t.dataDir)
+		dsn, err := p.Find(t.dataDir)
 		if err != nil {
 			return "", databaseError{err, exit.Unavailable}
 		}

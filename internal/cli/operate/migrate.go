@@ -6,7 +6,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/carve-ipam/carve/internal/cli/show"
-	"github.com/carve-ipam/carve/internal/cli/verbs"
 	"github.com/carve-ipam/carve/internal/crdb"
 )
 
@@ -32,8 +31,6 @@ are yours to make; --server-user and its like give them their role. docs/databas
 		Example: `  ipamctl migrate --database-url postgresql://carve@db.example.com:26257/carve --region eu-west1
   ipamctl migrate --database-url postgresql://carve@db.example.com:26257/carve --regions eu-west1,us-east1,us-west1 --survive zone
   ipamctl migrate --database-url postgresql://carve_owner@db.example.com:26257/carve --region eu-west1 --server-user carve_app --retention-user carve_cron`,
-		Args:              verbs.Names("", 0, 0),
-		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: p.Verb(func(ctx context.Context, _ []string) error {
 			granted, err := asked.options()
 			if err != nil {
@@ -47,7 +44,7 @@ are yours to make; --server-user and its like give them their role. docs/databas
 				regions = []string{show.FirstOf(region, p.Env("CARVE_REGION"), defaultRegion)}
 			}
 			o := crdb.MigrateOptions{Regions: regions, Survive: survive, Roles: granted, Said: func(s string) { p.Remark("%s", s) }}
-			if err := p.Database.Migrate(ctx, dsn, o); err != nil {
+			if err := p.Migrate(ctx, dsn, o); err != nil {
 				return offline(err)
 			}
 			p.Remark("the schema is up to date")

@@ -11,7 +11,6 @@ import (
 
 	"github.com/carve-ipam/carve/internal/cli/exit"
 	"github.com/carve-ipam/carve/internal/cli/show"
-	"github.com/carve-ipam/carve/internal/cli/verbs"
 )
 
 // Reconciled is what was found of one pool that a region was fenced off from.
@@ -59,14 +58,12 @@ any more, tells the trail of their projects, and takes them out of their quotas;
 docs/runbooks/restore.md says how to find out.
 
 Exit code 0: all pools are open. 1: some are not.`,
-		Example:           "  ipamctl region reconcile --database-url postgresql://carve@db.example.com:26257/carve --region eu-west1\n  ipamctl region reconcile --data-dir ./data --repair\n  ipamctl region reconcile --data-dir ./data --repair --forget 10.0.0.0/28",
-		Args:              verbs.Names("", 0, 0),
-		ValidArgsFunction: cobra.NoFileCompletions,
+		Example: "  ipamctl region reconcile --database-url postgresql://carve@db.example.com:26257/carve --region eu-west1\n  ipamctl region reconcile --data-dir ./data --repair\n  ipamctl region reconcile --data-dir ./data --repair --forget 10.0.0.0/28",
 		RunE: p.Verb(func(ctx context.Context, _ []string) error {
 			if p.Output == show.FormatName {
 				return exit.Usagef("what was found has no names: use -o table, json or yaml")
 			}
-			if p.Database.Reconcile == nil {
+			if p.Reconcile == nil {
 				return errors.New("this build cannot reconcile regions in a database")
 			}
 			if len(forget) > 0 && !o.Repair {
@@ -83,7 +80,7 @@ Exit code 0: all pools are open. 1: some are not.`,
 			if err != nil {
 				return err
 			}
-			found, err := p.Database.Reconcile(ctx, dsn, show.FirstOf(region, p.Env("CARVE_REGION"), defaultRegion), o)
+			found, err := p.Reconcile(ctx, dsn, show.FirstOf(region, p.Env("CARVE_REGION"), defaultRegion), o)
 			if err != nil {
 				return offline(err)
 			}

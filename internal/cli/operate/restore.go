@@ -12,7 +12,6 @@ import (
 	"github.com/carve-ipam/carve/internal/backup"
 	"github.com/carve-ipam/carve/internal/cli/exit"
 	"github.com/carve-ipam/carve/internal/cli/show"
-	"github.com/carve-ipam/carve/internal/cli/verbs"
 	"github.com/carve-ipam/carve/internal/crdb"
 	"github.com/carve-ipam/carve/internal/devdb"
 )
@@ -47,8 +46,6 @@ Exit code 0: restored, and the audit is clean. 1: restored, and something is wro
 		Example: `  ipamctl restore --data-dir ./data --from /backups/2026-11-22
   ipamctl restore --database-url postgresql://carve@db.example.com/carve --from /backups/2026-11-22
   ipamctl restore --database-url postgresql://carve@crdb.example.com:26257/carve --manifest 2026-11-22.json`,
-		Args:              verbs.Names("", 0, 0),
-		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: p.Verb(func(ctx context.Context, _ []string) error {
 			if p.Output == show.FormatName {
 				return exit.Usagef("findings have no names: use -o table, json or yaml")
@@ -90,7 +87,7 @@ func (p *Operator) withIdleDatabase(ctx context.Context, t target, look func() e
 	if err := look(); err != nil {
 		return aboutBackup(err)
 	}
-	dsn, stop, err := p.Database.Start(ctx, t.dataDir)
+	dsn, stop, err := p.Start(ctx, t.dataDir)
 	if errors.Is(err, devdb.ErrInUse) {
 		return databaseError{fmt.Errorf("stop the server first: %w", err), exit.Conflict}
 	}
@@ -121,12 +118,12 @@ func (p *Operator) restore(ctx context.Context, dsn string, f restoreFlags) erro
 	if err != nil {
 		return err
 	}
-	m, err := p.Database.Restore(ctx, f.options(dsn))
+	m, err := p.Restore(ctx, f.options(dsn))
 	if err != nil {
 		return aboutBackup(err)
 	}
 	p.Remark("restored: the state of %s, schema %d, regions %s", m.TakenAt.Format(time.RFC3339), m.Schema, strings.Join(m.Regions, ","))
-	if err := p.Database.Migrate(ctx, dsn, crdb.MigrateOptions{Regions: m.Regions, Roles: granted, Said: func(s string) { p.Remark("%s", s) }}); err != nil {
+	if err := p.Migrate(ctx, dsn, crdb.MigrateOptions{Regions: m.Regions, Roles: granted, Said: func(s string) { p.Remark("%s", s) }}); err != nil {
 		return offline(err)
 	}
 	return p.renewed(ctx, dsn)

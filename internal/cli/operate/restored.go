@@ -9,7 +9,6 @@ import (
 	"github.com/carve-ipam/carve/internal/backup"
 	"github.com/carve-ipam/carve/internal/cli/exit"
 	"github.com/carve-ipam/carve/internal/cli/show"
-	"github.com/carve-ipam/carve/internal/cli/verbs"
 )
 
 func (p *Operator) restoredCommand() *cobra.Command {
@@ -27,20 +26,18 @@ see docs/runbooks/restore.md before servers are started.
 Exit code 0: the audit is clean. 1: something is wrong, which is printed. 4: refused, and nothing was changed.`,
 		Example: `  ipamctl restored --database-url postgresql://carve@db.example.com/carve
   ipamctl restored --data-dir ./data`,
-		Args:              verbs.Names("", 0, 0),
-		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: p.Verb(func(ctx context.Context, _ []string) error {
 			if p.Output == show.FormatName {
 				return exit.Usagef("findings have no names: use -o table, json or yaml")
 			}
 			nothing := func() error { return nil }
 			return p.withIdleDatabase(ctx, t, nothing, func(dsn string) error {
-				if err := p.Database.Idle(ctx, dsn); errors.Is(err, backup.ErrInUse) {
+				if err := p.Idle(ctx, dsn); errors.Is(err, backup.ErrInUse) {
 					return databaseError{err, exit.Conflict}
 				} else if err != nil {
 					return offline(err)
 				}
-				if err := p.Database.CheckSchema(ctx, dsn); err != nil {
+				if err := p.CheckSchema(ctx, dsn); err != nil {
 					return offline(err)
 				}
 				return p.renewed(ctx, dsn)
@@ -53,12 +50,12 @@ Exit code 0: the audit is clean. 1: something is wrong, which is printed. 4: ref
 
 // renewed fences off what was read before a restore, and audits what is there.
 func (p *Operator) renewed(ctx context.Context, dsn string) error {
-	epochs, err := p.Database.RenewEpochs(ctx, dsn)
+	epochs, err := p.RenewEpochs(ctx, dsn)
 	if err != nil {
 		return offline(err)
 	}
 	p.Remark("new epochs: %d", epochs.Renewed)
-	report, err := p.Database.Audit(ctx, dsn)
+	report, err := p.Audit(ctx, dsn)
 	if err != nil {
 		return databaseError{err, exit.Unavailable}
 	}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/carve-ipam/carve/internal/cli/exit"
 	"github.com/carve-ipam/carve/internal/cli/show"
-	"github.com/carve-ipam/carve/internal/cli/verbs"
 )
 
 // shortestRetention keeps a mistyped unit from emptying the trail; the server's flag has the same bound.
@@ -36,8 +35,6 @@ not delete a record: run this once a day, say, as the user that 'ipamctl migrate
 servers work and from several places at once, and may be cut off: the next run does the rest.`,
 		Example: `  ipamctl retention --database-url postgresql://carve_cron@db.example.com:26257/carve --audit-retention 2160h
   ipamctl retention --database-url-file /etc/carve/retention-url`,
-		Args:              verbs.Names("", 0, 0),
-		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: p.Verb(func(ctx context.Context, _ []string) error {
 			if p.Output == show.FormatName {
 				return exit.Usagef("what was deleted has no names: use -o table, json or yaml")
@@ -47,14 +44,14 @@ servers work and from several places at once, and may be cut off: the next run d
 					return exit.Usagef("--%s %s is neither 0 (for ever) nor at least %s", flag, keep, shortestRetention)
 				}
 			}
-			if p.Database.Retain == nil {
+			if p.Retain == nil {
 				return errors.New("this build cannot delete records")
 			}
 			dsn, err := p.dsn(t)
 			if err != nil {
 				return err
 			}
-			done, err := p.Database.Retain(ctx, dsn, events, holds)
+			done, err := p.Retain(ctx, dsn, events, holds)
 			if err != nil {
 				return offline(err)
 			}
@@ -68,13 +65,8 @@ servers work and from several places at once, and may be cut off: the next run d
 }
 
 func (p *Operator) showRetained(done Retained) error {
-	switch p.Output {
-	case show.FormatJSON, show.FormatYAML:
-		doc, err := show.Marshal(done)
-		if err != nil {
-			return err
-		}
-		return p.Document(doc)
+	if p.Structured() {
+		return p.DocumentOf(done)
 	}
 	p.Remark("deleted: %s of the audit trail, %s, %s of deleted projects", show.Counted(int(done.Events), "old record"), show.Counted(int(done.Holds), "old hold"), show.Counted(int(done.Purged), "row"))
 	return nil

@@ -129,17 +129,17 @@ func (a *applying) run(ctx context.Context, plan plan) error {
 	if err != nil {
 		return err
 	}
-	spaces, err := existing(ctx, a, kinds.Spaces(a.Session.Program), exists)
+	spaces, err := existing(ctx, a, kinds.Spaces(a.Program), exists)
 	if err != nil {
 		return err
 	}
 	for _, want := range plan.Spaces {
-		if err := ensure(ctx, a, kinds.Spaces(a.Session.Program), spaces, want.Name, "", want.create(), want.compare); err != nil {
+		if err := ensure(ctx, a, kinds.Spaces(a.Program), spaces, want.Name, "", want.create(), want.compare); err != nil {
 			return err
 		}
 	}
 	// A class of the platform that has the name of one of the plan is another class.
-	own := kinds.Classes(a.Session.Program)
+	own := kinds.Classes(a.Program)
 	own.Name = func(c client.IPClass) string {
 		return strings.TrimPrefix(c.Metadata.Project+"/"+c.Metadata.Name, a.Project+"/")
 	}
@@ -152,7 +152,7 @@ func (a *applying) run(ctx context.Context, plan plan) error {
 			return err
 		}
 	}
-	pools, err := existing(ctx, a, kinds.Pools(a.Session.Program), exists)
+	pools, err := existing(ctx, a, kinds.Pools(a.Program), exists)
 	if err != nil {
 		return err
 	}
@@ -203,7 +203,7 @@ func ensure[T any](ctx context.Context, a *applying, k verbs.Kind[T], there map[
 
 // applyProject reports whether the project exists now; in a dry run it may not.
 func (a *applying) applyProject(ctx context.Context, want planProject) (exists bool, err error) {
-	k := kinds.Projects(a.Session.Program)
+	k := kinds.Projects(a.Program)
 	there := map[string]client.Project{}
 	found, err := k.Ask(ctx, a.Session, a.Project)
 	switch {
@@ -223,7 +223,7 @@ func (a *applying) applyProject(ctx context.Context, want planProject) (exists b
 func (a *applying) applyPools(ctx context.Context, there map[string]client.IPPool, wanted []planPool, parent string) error {
 	for _, want := range wanted {
 		compare := func(is client.IPPool) verbs.Differences { return want.compare(parent, a.Project, is) }
-		if err := ensure(ctx, a, kinds.Pools(a.Session.Program), there, want.Name, want.CIDR, want.create(parent), compare); err != nil {
+		if err := ensure(ctx, a, kinds.Pools(a.Program), there, want.Name, want.CIDR, want.create(parent), compare); err != nil {
 			return err
 		}
 		if err := a.applyPools(ctx, there, want.Pools, want.Name); err != nil {

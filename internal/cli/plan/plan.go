@@ -54,7 +54,7 @@ type planPool struct {
 // called in what is said of it.
 func readPlan(path string, text []byte) (plan, error) {
 	var p plan
-	doc, err := show.JsonOf(text)
+	doc, err := show.JSONOf(text)
 	if err != nil {
 		return p, exit.Usagef("%s: %v", path, err)
 	}

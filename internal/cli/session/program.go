@@ -84,7 +84,7 @@ func (p *Program) File(path string) (json.RawMessage, error) {
 	if err != nil {
 		return nil, exit.Usagef("cannot read the file: %v", err)
 	}
-	doc, err := show.JsonOf(text)
+	doc, err := show.JSONOf(text)
 	if err != nil {
 		return nil, exit.Usagef("%s: %v", path, err)
 	}

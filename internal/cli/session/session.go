@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -45,7 +46,7 @@ func (p *Program) Session() (*Session, error) {
 		return nil, err
 	}
 	p.sending = at.key
-	next, err := HttpClient(at.caFile)
+	next, err := HTTPClient(at.caFile)
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +90,7 @@ func (q Query) With(name, value string) Query {
 	if value == "" {
 		return q
 	}
-	return append(q[:len(q):len(q)], name+"="+url.QueryEscape(value))
+	return append(slices.Clip(q), name+"="+url.QueryEscape(value))
 }
 
 // In is the path of what belongs to the project.

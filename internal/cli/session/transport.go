@@ -10,9 +10,9 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// HttpClient is how requests travel. With a file of certificates, servers are trusted by those alone. Redirects are not
+// HTTPClient is how requests travel. With a file of certificates, servers are trusted by those alone. Redirects are not
 // followed: they would take the credential elsewhere, and a POST with them becomes a GET.
-func HttpClient(caFile string) (*http.Client, error) {
+func HTTPClient(caFile string) (*http.Client, error) {
 	base, ok := http.DefaultTransport.(*http.Transport)
 	if !ok { // somebody replaced it; its settings are theirs
 		base = &http.Transport{Proxy: http.ProxyFromEnvironment}

@@ -96,8 +96,7 @@ func List[T any](p *Printer, v View[T], l Page) error {
 // Show prints documents in the format that was asked for; whole is what -o json and yaml print. Of documents that were named --quiet
 // means the block and not the name, and there may be more to say than a row.
 func Show[T any](p *Printer, v View[T], docs []json.RawMessage, whole json.RawMessage, named bool) error {
-	switch p.Output {
-	case FormatJSON, FormatYAML:
+	if p.Structured() {
 		return p.Document(whole)
 	}
 	items, err := Decode[T](docs)
@@ -169,6 +168,18 @@ func Marshal(v any) (json.RawMessage, error) {
 		return nil, err
 	}
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
+
+// Structured reports whether programs read the answer.
+func (p *Printer) Structured() bool { return p.Output == FormatJSON || p.Output == FormatYAML }
+
+// DocumentOf prints a value as a document.
+func (p *Printer) DocumentOf(v any) error {
+	doc, err := Marshal(v)
+	if err != nil {
+		return err
+	}
+	return p.Document(doc)
 }
 
 // Document prints JSON, indented, or the same as YAML. Nothing else about it is changed.

@@ -64,9 +64,9 @@ func yamlValue(d *json.Decoder) (*yaml.Node, error) {
 	}
 }
 
-// JsonOf reads a file that is one YAML or JSON document. JSON goes through untouched, so that it is the server that judges
+// JSONOf reads a file that is one YAML or JSON document. JSON goes through untouched, so that it is the server that judges
 // it; of YAML the anchors and merges are resolved, and a date stays the text that it is.
-func JsonOf(text []byte) (json.RawMessage, error) {
+func JSONOf(text []byte) (json.RawMessage, error) {
 	if json.Valid(text) {
 		return text, nil
 	}

@@ -18,7 +18,7 @@ type deleting struct {
 }
 
 func (d *deleting) add(cmd *cobra.Command, done string) {
-	d.Replacing.Add(cmd, "only")
+	d.Add(cmd, "only")
 	cmd.Flags().Lookup("dry-run").Usage = "say what would happen and change nothing"
 	cmd.Flags().BoolVar(&d.missing, "ignore-not-found", false, "what does not exist counts as "+done)
 }

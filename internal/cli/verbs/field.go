@@ -30,16 +30,16 @@ type Field struct {
 	Complete           func(p *session.Program) Completion
 }
 
-// given are the fields of a verb with the values of their flags.
-type given []struct {
+// Given are the fields of a verb with the values of their flags.
+type Given []struct {
 	Field
 	value     Value
 	clearable bool
 }
 
 // AddFields adds the flags of fields: those of `set`, or those of whatever makes something new.
-func AddFields(p *session.Program, cmd *cobra.Command, fields []Field, set bool) given {
-	var out given
+func AddFields(p *session.Program, cmd *cobra.Command, fields []Field, set bool) Given {
+	var out Given
 	for _, f := range fields {
 		usage := show.FirstOf(f.Create, f.Usage)
 		if set {
@@ -84,7 +84,7 @@ func addFlag(p *session.Program, cmd *cobra.Command, name, short, usage string, 
 func Said(cmd *cobra.Command, flag string) string { return cmd.Flags().Lookup(flag).Value.String() }
 
 // Into writes what was given into a document.
-func (g given) Into(cmd *cobra.Command, doc map[string]any) error {
+func (g Given) Into(cmd *cobra.Command, doc map[string]any) error {
 	for _, f := range g {
 		if !cmd.Flags().Changed(f.Flag) {
 			continue

@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -46,7 +47,7 @@ func (h Home) at(s *session.Session, name string) []string { return append(h.Pat
 // Fetch asks for a list.
 func (h Home) Fetch(s *session.Session, filters session.Query) session.Fetch {
 	return func(ctx context.Context, paging session.Query) (session.Answer, error) {
-		return s.Ask(ctx, session.Request{Path: h.Path(s), Query: append(filters[:len(filters):len(filters)], paging...)})
+		return s.Ask(ctx, session.Request{Path: h.Path(s), Query: append(slices.Clip(filters), paging...)})
 	}
 }
 

@@ -297,7 +297,7 @@ func NamesOf(kind string) func(flag string, texts []string) (any, error) {
 	}
 }
 
-// Labels and annotations, as every kind that has them.
+// LabelFields are the labels and annotations of every kind that has them.
 func LabelFields() []Field {
 	return []Field{
 		{
@@ -317,8 +317,11 @@ func Description() Field {
 }
 
 var (
-	Strategies = OneOf(client.AllocationStrategyBestFit, client.AllocationStrategyFirstFit, client.AllocationStrategyRandom, client.AllocationStrategySparse)
-	Reclaims   = OneOf(client.ReclaimPolicyDelete, client.ReclaimPolicyRetain)
+	// Strategies makes a flag that says how places in a pool are chosen.
+	Strategies = OneOf(client.AllocationStrategyBestFit, client.AllocationStrategyFirstFit,
+		client.AllocationStrategyRandom, client.AllocationStrategySparse)
+	// Reclaims makes a flag that says what becomes of a block when its claim is deleted.
+	Reclaims = OneOf(client.ReclaimPolicyDelete, client.ReclaimPolicyRetain)
 )
 
 // parseRef reads `name` or `project/name`.

@@ -16,7 +16,9 @@ import (
 )
 
 // Group reads what a group of claims depends on. The pool is the one that was asked for, with the revision that it has now.
-func Group(ctx context.Context, db Querier, region string, pool storage.Container, reads space.Reads, q storage.GroupQuery) (facts storage.GroupFacts, err error) {
+func Group(
+	ctx context.Context, db Querier, region string, pool storage.Container, reads space.Reads, q storage.GroupQuery,
+) (facts storage.GroupFacts, err error) {
 	b := &pgx.Batch{}
 	b.Queue(query.Get("pool_state"), rows.ID(pool.ID))
 	n := queueFree(b, pool, reads)
@@ -114,7 +116,7 @@ func scanPoolState(row pgx.CollectableRow) (s poolState, err error) {
 	return s, err
 }
 
-// rest reads all rows of the next result of a batch.
+// Rest reads all rows of the next result of a batch.
 func Rest[T any](results pgx.BatchResults, scan func(pgx.CollectableRow) (T, error)) ([]T, error) {
 	answer, err := results.Query()
 	if err != nil {

@@ -143,6 +143,7 @@ func (r Reader) RoomIn(ctx context.Context, ask []storage.RoomQuery) (map[ipam.I
 	return room, nil
 }
 
+// ScanID reads an id.
 func ScanID(row pgx.CollectableRow) (ipam.ID, error) {
 	var id ipam.ID
 	err := row.Scan((*[16]byte)(&id))

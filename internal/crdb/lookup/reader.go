@@ -79,6 +79,7 @@ func Collect[T any](rows pgx.Rows, scan func(pgx.CollectableRow) (T, error)) ([]
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (T, error) { return scan(row) })
 }
 
+// NotFound makes not_found with a sentence.
 func NotFound(format string, args ...any) func() error {
 	return func() error { return ipam.Errorf(ipam.CodeNotFound, format, args...) }
 }

@@ -122,7 +122,10 @@ func (w *Statements) any(name string, args ...any) {
 
 // namedRows queues a statement that answers (project, name) of the rows it touched, once each; those of want that are missing are
 // conflicts, and so is one that is wanted twice: only one of the two was touched.
-func namedRows[V any](w *Statements, name string, kind rows.Kind[V], list []V, region string, want func(V) storage.NameRef, conflicts func(*storage.Conflict) *[]storage.NameRef) {
+func namedRows[V any](
+	w *Statements, name string, kind rows.Kind[V], list []V, region string, want func(V) storage.NameRef,
+	conflicts func(*storage.Conflict) *[]storage.NameRef,
+) {
 	name, columns, err := kind.Arrays(name, list)
 	w.err = errors.Join(w.err, err)
 	w.batch.Queue(query.Get(name), append([]any{region}, columns...)...)

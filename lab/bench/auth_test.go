@@ -1,0 +1,155 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/devdb"
+	"github.com/carve-ipam/carve/internal/testkit/dbtest"
+	"github.com/carve-ipam/carve/internal/testkit/pgfault"
+)
+
+// How long a server remembers a key.
+const remembered = 5 * time.Second
+
+// What authentication costs is counted in statements: none while the server remembers the key, and one read when it does not.
+func TestAuthenticationCostsAtMostOneStatement(t *testing.T) {
+	t.Parallel()
+	if dbtest.Engine() != devdb.Postgres {
+		t.Skip("statements are counted by a proxy that was made for PostgreSQL")
+	}
+	dsn := dbtest.New(t)
+	w := startWiretap(t, dsn)
+	open := serve(t, w.proxy.DSN(), "--auth=dev")
+	locked := serve(t, w.proxy.DSN(), "--auth=keys", "--rate-limit-writes=0", "--rate-limit-work=0", "--rate-limit-project-work=0")
+	root := locked.as(bootstrap(t, dsn))
+	dev, _ := open.settle(t, 1)
+	project, known := root.settle(t, 2)
+
+	claim := func(c *caller, project, name string) []string {
+		t.Helper()
+		return w.statements(func() {
+			status, err := c.claim(t.Context(), project, name)
+			require.NoError(t, err)
+			require.Equal(t, http.StatusCreated, status)
+		})
+	}
+	claim(open, dev, "first")
+	without := claim(open, dev, "second")
+	require.NotEmpty(t, without)
+
+	var warm []string
+	for n := 0; ; n++ { // a machine may take longer than a key is remembered
+		before := time.Now()
+		claim(known, project, fmt.Sprintf("first-%d", n))
+		warm = claim(known, project, fmt.Sprintf("second-%d", n))
+		if time.Since(before) < remembered {
+			break
+		}
+	}
+	require.ElementsMatch(t, without, warm, "with a key that is remembered; the order of the locks is that of random keys")
+
+	// What a claim writes depends on how many there were: like is compared with like.
+	claim(known, project, "odd")
+	cold := claim(root.as(root.key(t, project, "new")), project, "by-new")
+	extra := slices.Clone(cold)
+	for _, sql := range without {
+		i := slices.Index(extra, sql)
+		require.GreaterOrEqual(t, i, 0, "%s is missing from %v", sql, cold)
+		extra = slices.Delete(extra, i, i+1)
+	}
+	require.Len(t, extra, 1, "with a key that was never seen")
+	require.Contains(t, extra[0], "api_keys")
+	require.True(t, strings.HasPrefix(extra[0], "select "), "it reads")
+	t.Logf("a claim is %d statements, and one more with a key that was never seen", len(without))
+}
+
+// wiretap notes the statements that go to a database.
+type wiretap struct {
+	proxy *pgfault.Proxy
+	mu    sync.Mutex
+	said  []string
+}
+
+func startWiretap(t testing.TB, dsn string) *wiretap {
+	t.Helper()
+	w := &wiretap{}
+	var err error
+	w.proxy, err = pgfault.Start(context.Background(), dsn, pgfault.Fault(func(e pgfault.Event) pgfault.Action {
+		if e.Executes() && !strings.Contains(e.SQL, "from compatibility") { // the server looks again and again whether it may work here
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			w.said = append(w.said, e.SQL)
+		}
+		return pgfault.Action{}
+	}))
+	require.NoError(t, err)
+	t.Cleanup(w.proxy.Close)
+	return w
+}
+
+// statements are those that were sent while f ran.
+func (w *wiretap) statements(f func()) []string {
+	w.mu.Lock()
+	w.said = nil
+	w.mu.Unlock()
+	f()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.said)
+}
+
+// Who sends too much costs the database nothing, and who has used up a quota no more than who has not.
+func TestRefusedClaimsCostLittle(t *testing.T) {
+	t.Parallel()
+	if dbtest.Engine() != devdb.Postgres {
+		t.Skip("statements are counted by a proxy that was made for PostgreSQL")
+	}
+	dsn := dbtest.New(t)
+	w := startWiretap(t, dsn)
+	free := serve(t, dsn, "--auth=keys", "--rate-limit-writes=0", "--rate-limit-work=0", "--rate-limit-project-work=0", "--rate-limit-reads=0")
+	limited := serve(t, w.proxy.DSN(), "--auth=keys", "--rate-limit-writes=1")
+	root := free.as(bootstrap(t, dsn))
+	full, who := root.settle(t, 1)
+	other, rich := root.settle(t, 2)
+	root.create(t, http.MethodPut, "/"+full+"/quotas/none", obj{"spec": obj{"limits": obj{"claims": 0}}}, nil)
+	root.create(t, http.MethodPut, "/"+other+"/quotas/plenty", obj{"spec": obj{"limits": obj{"claims": 1000}}}, nil)
+	send := func(c *caller, project, name string, want int) []string {
+		t.Helper()
+		return w.statements(func() {
+			status, err := c.claim(t.Context(), project, name)
+			require.NoError(t, err)
+			require.Equal(t, want, status)
+		})
+	}
+	poor, rich := limited.as(who.token), limited.as(rich.token)
+	cold := send(poor, full, "a", http.StatusConflict) // and the key is remembered from here on
+	refused := send(poor, full, "b", http.StatusConflict)
+	send(rich, other, "a", http.StatusCreated)
+	bound := send(rich, other, "b", http.StatusCreated)
+	require.LessOrEqual(t, len(refused), len(cold))
+	require.LessOrEqual(t, len(refused), len(bound), "refused: %v\nbound: %v", refused, bound)
+	for n := 0; ; n++ {
+		require.Less(t, n, 1000, "it is never limited")
+		var status int
+		said := w.statements(func() {
+			var err error
+			status, err = poor.claim(t.Context(), full, "c")
+			require.NoError(t, err)
+		})
+		if status == http.StatusTooManyRequests {
+			said = slices.DeleteFunc(said, func(sql string) bool { return strings.Contains(sql, "from api_keys") }) // on a machine that is slow
+			require.Empty(t, said)
+			break
+		}
+	}
+	t.Logf("a claim is %d statements, one that a quota refuses %d, one beyond the rate limit none", len(bound), len(refused))
+}

@@ -1,0 +1,260 @@
+package chaos
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/lab/consistency"
+)
+
+// state of something that was asked for, as far as clients were told.
+type state string
+
+const (
+	isOpen      state = "open"      // not answered, or not for certain
+	isHeld      state = "held"      // it exists
+	isAbsent    state = "absent"    // it was refused, with nothing changed
+	isReleasing state = "releasing" // held, and its release is not answered for certain
+	isReleased  state = "released"
+)
+
+// entry is one thing that was asked for.
+type entry struct {
+	op     *Op
+	index  int
+	state  state
+	name   string // what it is called, once that is known
+	uid    string
+	block  netip.Prefix
+	refuse ipam.Code // why, when it was refused while an earlier try may be under way
+
+	// A request without a key of which some try may still be under way can make again what was released meanwhile: what
+	// it makes is not released before the end.
+	tainted bool
+
+	asked    *consistency.Call
+	released *consistency.Call
+	when     moments
+}
+
+// moments are when what was asked and told of an entry, by the client's clock. Zero: it was not.
+type moments struct{ asked, told, givenUp, gone time.Time }
+
+func (e *entry) label() string { return e.op.Names[e.index] }
+
+// line is something that happened, for reports.
+type line struct {
+	at   time.Duration
+	text string
+	op   string
+}
+
+// ledger is what clients were told.
+type ledger struct {
+	began     time.Time
+	histories map[string]*consistency.Recorder // by pool
+
+	mu      sync.Mutex
+	entries map[string]*entry // by label
+	lines   []line
+	tally   map[string]int
+	wrong   []Violation
+	asked   []asked
+	pauses  []paused
+}
+
+func newLedger(pools []Pool) *ledger {
+	l := &ledger{began: time.Now(), histories: map[string]*consistency.Recorder{}, entries: map[string]*entry{}, tally: map[string]int{}}
+	for _, p := range pools {
+		if p.judged() {
+			l.histories[p.Name] = consistency.NewRecorder(p.Pool)
+		}
+	}
+	return l
+}
+
+// note writes down what happened.
+func (l *ledger) note(op, format string, args ...any) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.lines = append(l.lines, line{time.Since(l.began), fmt.Sprintf(format, args...), op})
+}
+
+func (l *ledger) violated(check, about, format string, args ...any) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.wrong = append(l.wrong, Violation{Check: check, About: about, Detail: fmt.Sprintf(format, args...)})
+}
+
+// sift keeps those violations that are ones.
+func (l *ledger) sift(keep func(Violation) bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.wrong = slices.DeleteFunc(l.wrong, func(v Violation) bool { return !keep(v) })
+}
+
+func (l *ledger) count(what string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.tally[what]++
+}
+
+// ask opens the entries of an operation that makes something. Its calls are under way from now on.
+func (l *ledger) ask(op *Op) []*entry {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	out := make([]*entry, len(op.Names))
+	for i, name := range op.Names {
+		e := &entry{op: op, index: i, state: isOpen, when: moments{asked: time.Now()}}
+		if h := l.histories[op.Pool]; h != nil {
+			if op.Block.IsValid() {
+				e.asked = h.ClaimBlock(op.Client, op.Pool, name, op.Block)
+			} else {
+				e.asked = h.Claim(op.Client, op.Pool, name, op.Bits)
+			}
+		}
+		l.entries[name], out[i] = e, e
+	}
+	return out
+}
+
+// got ends what was asked for: it exists.
+func (l *ledger) got(entries []*entry, made []thing) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i, t := range made[:len(entries)] {
+		e := entries[i]
+		e.state, e.name, e.uid, e.block, e.when.told = isHeld, t.Metadata.Name, t.Metadata.UID, t.Status.AllocatedCIDR, time.Now()
+		if e.asked != nil {
+			e.asked.Got(e.block)
+		}
+	}
+}
+
+// absent ends what was asked for: it was refused, and does not exist.
+func (l *ledger) absent(entries []*entry, code ipam.Code) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, e := range entries {
+		e.state = isAbsent
+		switch {
+		case e.asked == nil:
+		case code == ipam.CodePoolExhausted && len(entries) == 1:
+			e.asked.Exhausted()
+		case code == ipam.CodeBlockTaken:
+			e.asked.Taken()
+		default: // that a batch did not fit says nothing of one of its claims
+			e.asked.Void()
+		}
+	}
+}
+
+// taint marks entries of which a try may be under way still.
+func (l *ledger) taint(entries []*entry) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, e := range entries {
+		e.tainted = true
+	}
+}
+
+// target is what an operation is about; nil if nobody knows of it.
+func (l *ledger) target(op *Op) *entry {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.entries[op.Target.Names[op.Index]]
+}
+
+// known is the state of an entry and what was told about it.
+func (l *ledger) known(e *entry) entry {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return *e
+}
+
+// release begins the release of an entry, if it can be released.
+func (l *ledger) release(client int, e *entry) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if e == nil || e.state != isHeld || e.tainted && !e.op.Keyed {
+		return false
+	}
+	e.state, e.when.givenUp = isReleasing, time.Now()
+	if h := l.histories[e.op.Pool]; h != nil {
+		e.released = h.Release(client, e.op.Pool, e.label())
+	}
+	return true
+}
+
+// ended ends the release of an entry. repeated says that an earlier try may have done it.
+func (l *ledger) ended(e *entry, a answer, repeated bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	call := e.released
+	if call == nil {
+		call = nobody()
+	}
+	e.when.gone = time.Now()
+	switch {
+	case a.meaning() == refused && a.code == ipam.CodeNotFound && repeated, a.meaning() == succeeded && repeated:
+		e.state = isReleased
+		call.Gone()
+	case a.meaning() == succeeded:
+		e.state = isReleased
+		call.Released()
+	case a.code == ipam.CodeNotFound:
+		e.state = isReleased
+		call.NotFound()
+		if e.released == nil {
+			l.wrong = append(l.wrong, Violation{Check: "lost", About: e.label(), Detail: "is held as its client was told, and cannot be found to be released"})
+		}
+	default:
+		e.state, e.when.givenUp, e.when.gone = isHeld, time.Time{}, time.Time{}
+		call.Void()
+	}
+}
+
+// nobody is a call of no history.
+func nobody() *consistency.Call {
+	p := pool("none", "192.0.2.0/32", 32, "")
+	return consistency.NewRecorder(p.Pool).Release(0, "none", "nothing")
+}
+
+// about is the lines of the log that speak of something.
+func (l *ledger) about(what string) []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var out []string
+	for _, n := range l.lines {
+		if what != "" && (n.op == "" || strings.Contains(n.text+" "+n.op+" ", what)) {
+			out = append(out, n.String())
+		}
+	}
+	return out
+}
+
+func (n line) String() string { return fmt.Sprintf("%8.3f s  %-8s %s", n.at.Seconds(), n.op, n.text) }
+
+// named is what is known of a label.
+func (l *ledger) named(label string) entry {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if e := l.entries[label]; e != nil {
+		return *e
+	}
+	return entry{state: isOpen}
+}
+
+// undecided keeps entries open that were refused while another try may be under way.
+func (l *ledger) undecided(entries []*entry, code ipam.Code) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, e := range entries {
+		e.refuse = code
+	}
+}

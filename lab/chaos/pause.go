@@ -1,0 +1,134 @@
+package chaos
+
+import (
+	"context"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/testkit/pgfault"
+)
+
+// paused is when a server stood still, or was cut off, which is the same to others.
+type paused struct {
+	region   int
+	from, to time.Time
+}
+
+// asked is one request about a pool, as its client saw it.
+type asked struct {
+	op       string
+	pool     string
+	server   int
+	from, to time.Time
+	served   bool // with an answer that only who works on the pool can give
+}
+
+// pause stops a server in the middle of a transaction that has its locks (SIGSTOP), as a hypervisor does that moves a machine, and lets it go on after a
+// time (SIGCONT). Should no transaction come by, it is stopped as it is.
+func (run *run) pause(ctx context.Context, r *region, d time.Duration) error {
+	gate := pgfault.NewGate()
+	r.storm(pgfault.First(1, pgfault.Named("held in a transaction", underLocks(pgfault.Hold(gate)))))
+	soon, cancel := context.WithTimeout(ctx, reached)
+	_, missed := gate.Await(soon)
+	cancel()
+	r.storm()
+	defer gate.Open()
+	r.mu.Lock()
+	process := r.process
+	r.mu.Unlock()
+	if err := process.Signal(syscall.SIGSTOP); err != nil {
+		return err
+	}
+	gate.Open() // what it had asked for the database does, and waits for more
+	run.standStill(ctx, r, d, missed == nil)
+	return process.Signal(syscall.SIGCONT)
+}
+
+// cutOff cuts the way of a server to the database in the middle of a transaction that has its locks, and mends it after a time, as a network does that fails:
+// both sides believe that they are connected.
+func (run *run) cutOff(ctx context.Context, r *region, d time.Duration) {
+	const name = "cut off in a transaction"
+	r.storm(pgfault.First(1, pgfault.Named(name, underLocks(pgfault.PartitionAfter()))))
+	soon, cancel := context.WithTimeout(ctx, reached)
+	missed := r.ways[0].AwaitInjected(soon, name, 1)
+	cancel()
+	r.storm()
+	r.ways[0].Partition()
+	run.standStill(ctx, r, d, missed == nil)
+	r.ways[0].Heal()
+}
+
+// reached is how long a transaction is waited for in which to stop a server.
+const reached = 2 * time.Second
+
+// underLocks is a fault of a transaction that has the locks of a pool, and has not written yet.
+func underLocks(f pgfault.Fault) pgfault.Fault {
+	return pgfault.When(func(e pgfault.Event) bool { return e.InTx && !e.Writes && slices.Contains(e.Tables, "free_blocks") }, f)
+}
+
+// standStill waits while a server stands still, and notes when that was.
+func (run *run) standStill(ctx context.Context, r *region, d time.Duration, locked bool) {
+	from := time.Now()
+	wait(ctx, d)
+	run.ledger.mu.Lock()
+	run.ledger.pauses = append(run.ledger.pauses, paused{r.index, from, time.Now()})
+	run.ledger.mu.Unlock()
+	if locked {
+		run.ledger.count("stopped in a transaction")
+	}
+}
+
+// sent notes a request that needs a pool's locks.
+func (run *run) sent(op *Op, server int, from time.Time, a answer) {
+	pool := op.Pool
+	if op.Kind == Release && op.Target != nil {
+		pool = op.Target.Pool
+	}
+	if op.Kind == Get || op.Kind == Again || pool == "" {
+		return
+	}
+	served := a.err == nil && (a.status < 500 || a.code == ipam.CodeOutcomeUnknown)
+	run.ledger.mu.Lock()
+	defer run.ledger.mu.Unlock()
+	run.ledger.asked = append(run.ledger.asked, asked{op.ID(), pool, server, from, time.Now(), served})
+}
+
+// patience is how long a server that stands still may hold up a pool for the others.
+const patience = 4 * time.Second
+
+// heldUp asks whether others had to wait for a server that stood still: somebody waited for a pool for longer than that, and nobody was served meanwhile.
+func (run *run) heldUp() {
+	run.ledger.mu.Lock()
+	pauses, all := run.ledger.pauses, run.ledger.asked
+	run.ledger.mu.Unlock()
+	for _, p := range pauses {
+		for _, a := range all {
+			from, to := later(a.from, p.from), earlier(a.to, p.to)
+			if a.server == p.region || to.Sub(from) <= patience {
+				continue
+			}
+			meanwhile := slices.ContainsFunc(all, func(b asked) bool {
+				return b.served && b.pool == a.pool && b.to.After(from) && b.to.Before(to)
+			})
+			if !meanwhile {
+				run.ledger.violated("heldup", a.op, "waited for pool %s at server %d for %v while server %d stood still, and nobody was served", a.pool, a.server, to.Sub(from), p.region)
+			}
+		}
+	}
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}

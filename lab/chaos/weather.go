@@ -1,0 +1,171 @@
+package chaos
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"github.com/carve-ipam/carve/internal/testkit/pgfault"
+)
+
+// Weather is how much goes wrong. Chances are those of one statement of the kind.
+type Weather struct {
+	Commits    CommitFaults
+	Statements StatementFaults
+
+	Latency   time.Duration // of every round trip to the database, so that transactions meet
+	Clocks    bool          // one server's clock is off
+	LostLocks bool          // PostgreSQL's advisory locks hold nobody up
+	Hidden    float64       // chance that a transaction's read of free blocks finds none
+
+	Still    []Disaster // a server stands still for others by one of these, once; each in its turn of the seeds
+	Failover []Disaster // the database has a synchronous standby, which takes the primary's place by one of these; likewise
+	Restore  bool       // the rows of a region are put back to an older state, alone, and reconciled
+
+	Kills, Partitions, Restarts, Severs, Slows, Aparts int // how often in a run
+}
+
+// CommitFaults are chances that a COMMIT ends otherwise.
+type CommitFaults struct {
+	Serialization float64 // 40001, rolled back
+	CutBefore     float64 // rolled back, connection cut
+	CutAfter      float64 // committed, connection cut
+	Ambiguous     float64 // 40003, either way
+	Drain         float64 // committed, 57P01
+	Odd           float64 // committed, XXUUU or 57014
+}
+
+// StatementFaults are chances that another statement fails.
+type StatementFaults struct {
+	Serialization float64 // 40001
+	Cut           float64
+	Drain         float64 // 57P01
+	Unavailable   float64 // 58C00, for the tables of blocks
+	Full          float64 // 53300
+	Locked        float64 // 55P03
+	Deadlock      float64 // 40P01
+	After         float64 // done, and the connection cut
+}
+
+// Storm is all of it.
+func Storm() Weather {
+	return Weather{
+		Commits:    CommitFaults{0.05, 0.05, 0.05, 0.04, 0.02, 0.01},
+		Statements: StatementFaults{0.004, 0.004, 0.002, 0.002, 0.001, 0.002, 0.002, 0.002},
+		Kills:      2, Partitions: 2, Restarts: 1, Severs: 2, Slows: 1, Clocks: true,
+	}
+}
+
+// rules are the faults of statements for the proxy of a region. The distances come first: they delay, and do not decide.
+func (w Weather) rules(seed uint64, far *pgfault.Distances) []pgfault.Rule {
+	out := []pgfault.Rule{far.Latency()}
+	if w.Latency > 0 {
+		out = append(out, pgfault.Latency(w.Latency))
+	}
+	if w.LostLocks {
+		out = append(out, pgfault.RewriteSQL(withoutLocks))
+	}
+	add := func(p float64, name string, f pgfault.Fault) {
+		if p > 0 {
+			out = append(out, pgfault.Probability(p, seed, pgfault.Named(name, f)))
+		}
+	}
+	c := w.Commits
+	add(c.Serialization, "commit 40001", pgfault.CommitSerializationFailure())
+	add(c.CutBefore, "cut before commit", pgfault.LostBeforeCommit())
+	add(c.CutAfter, "cut after commit", pgfault.CommittedAnswerLost())
+	add(c.Ambiguous/2, "40003, committed", pgfault.CommitAmbiguous40003())
+	add(c.Ambiguous/2, "40003, rolled back", pgfault.RolledBackAmbiguous40003())
+	add(c.Drain, "57P01, committed", pgfault.CommittedThenDrain57P01())
+	add(c.Odd/2, "XXUUU, committed", pgfault.CommittedThenError("XXUUU"))
+	add(c.Odd/2, "57014, committed", pgfault.CommittedThenError("57014"))
+	s := w.Statements
+	statement := func(f pgfault.Fault) pgfault.Fault { return pgfault.On(pgfault.Statement, f) }
+	add(s.Serialization, "40001", pgfault.StatementSerializationFailure())
+	add(s.Cut, "cut", statement(pgfault.ConnectionLost()))
+	add(s.Drain, "57P01", statement(pgfault.Drain57P01()))
+	add(s.Unavailable, "58C00 of free_blocks", pgfault.OnlyTable("free_blocks", pgfault.RangeUnavailable58C00()))
+	add(s.Unavailable, "58C00 of allocations", pgfault.OnlyTable("allocations", pgfault.RangeUnavailable58C00()))
+	add(s.Full, "53300", statement(pgfault.SQLState("53300")))
+	add(s.Locked, "55P03", statement(pgfault.SQLState("55P03")))
+	add(s.Deadlock, "40P01", statement(pgfault.SQLState("40P01")))
+	add(w.Hidden, "nothing free, it seems", hide())
+	add(s.After, "cut after", statement(pgfault.AnswerLost()))
+	return out
+}
+
+// withoutLocks lets the statement that takes a lock answer, and take none.
+func withoutLocks(sql string) string {
+	return strings.ReplaceAll(sql, "pg_advisory_xact_lock(", "abs(")
+}
+
+// hide answers no rows to a transaction that looks for free blocks of a size.
+func hide() pgfault.Fault {
+	return pgfault.When(func(e pgfault.Event) bool {
+		return e.InTx && strings.HasPrefix(e.SQL, "select") && strings.Contains(e.SQL, "from free_blocks")
+	}, pgfault.NoRows())
+}
+
+// Disaster is what an event is.
+type Disaster int
+
+// The disasters.
+const (
+	Kill             Disaster = iota // kill -9 of a server, which is started again
+	Partition                        // a region cannot reach the database, for a time; then everything that was on its way arrives
+	Restart                          // the database is shut down at once, and started again
+	Sever                            // all connections of a region are cut
+	Slow                             // COMMITs of a region take longer than a request may, for a time
+	Apart                            // what a region says to other regions takes as long as all of this, for a time; what is its own is near
+	Copy                             // a copy of a region's rows is kept
+	PutBack                          // the copy takes the place of the region's rows; after a time the operator reconciles
+	Step                             // the clock of a server is put ahead, by so much
+	Pause                            // a server is stopped in the middle of a transaction, and goes on after a time
+	CutOff                           // a server cannot reach the database from the middle of a transaction on, for a time
+	FailOver                         // the standby is not reached for a time; then the primary dies, and the standby takes its place
+	CrashAndFailOver                 // the same, but the primary crashes before and is started again
+)
+
+// String names the disaster.
+func (d Disaster) String() string {
+	return [...]string{"kill -9 of server", "partition of region", "restart of the database, from region", "cut of all connections of region", "slow commits of region", "other regions far from region", "copy of region", "restore of region", "clock put ahead of server", "pause of server", "cut, in a transaction, of region", "failover, after a stall, from region", "failover, after a stall and a crash, from region"}[d]
+}
+
+// Event is a disaster, due when a number of operations are done.
+type Event struct {
+	At       int
+	Disaster Disaster
+	Region   int
+	For      time.Duration
+}
+
+func (e Event) String() string {
+	if e.Disaster == Step {
+		return fmt.Sprintf("after %d operations: clock of server %d is ahead %v", e.At, e.Region, e.For)
+	}
+	return fmt.Sprintf("after %d operations: %s %d for %v", e.At, e.Disaster, e.Region, e.For)
+}
+
+// events spreads the disasters over the middle of a run of some operations.
+func (w Weather) events(r *rand.Rand, regions, operations int) []Event {
+	var all []Event
+	if w.Restore {
+		one, a, b := r.IntN(regions), operations/10+r.IntN(operations/5), operations/2+r.IntN(operations/5)
+		all = append(all, Event{At: a, Disaster: Copy, Region: one}, Event{
+			At: b, Disaster: PutBack, Region: one, For: time.Duration(300+r.IntN(700)) * time.Millisecond,
+		})
+	}
+	for _, part := range []struct {
+		disaster Disaster
+		times    int
+	}{{Kill, w.Kills}, {Partition, w.Partitions}, {Restart, w.Restarts}, {Sever, w.Severs}, {Slow, w.Slows}, {Apart, w.Aparts}} {
+		for range part.times {
+			all = append(all, Event{
+				At: operations/10 + r.IntN(max(1, operations*7/10)), Disaster: part.disaster, Region: r.IntN(regions),
+				For: time.Duration(100+r.IntN(600)) * time.Millisecond,
+			})
+		}
+	}
+	return all
+}

@@ -1,0 +1,98 @@
+// Package cluster runs a command on a CockroachDB cluster of its own: three nodes on loopback, each in a region, in memory. It is what
+// `make test-crdb-cluster` runs. The command runs once for each node, with its address in the environment:
+//
+//	CRDB_URL           the node that the command is to talk to
+//	CRDB_URLS          all nodes, as region=URL, with a comma between
+//	CARVE_TEST_ENGINE  cockroach
+//
+// Whatever happens, every process that was started here is stopped before the program ends: SIGTERM by its id, and SIGKILL after a minute.
+// A command that fails does not keep the others from running.
+package cluster
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/carve-ipam/carve/lab/tool"
+)
+
+// regions of the cluster. The first is the one that the database tests have their rows in.
+var regions = []string{"local", "east", "west"}
+
+// Run is the command.
+func Run(ctx context.Context, args []string) error {
+	f := flag.NewFlagSet("cluster", flag.ContinueOnError)
+	bin := f.String("cockroach", "cockroach", "the `PROGRAM` to start, by path or name")
+	first := f.String("first", "", "shell `COMMAND` to run on the first node")
+	others := f.String("others", "", "shell `COMMAND` to run on each of the others; empty: the first's")
+	if err := tool.Parse(f, args); err != nil {
+		return err
+	}
+	if *first == "" {
+		return errors.New("-first says what is run")
+	}
+	if *others == "" {
+		*others = *first
+	}
+	return run(ctx, *bin, []string{*first, *others, *others}, answers)
+}
+
+const startLimit = 3 * time.Minute
+
+// run starts the cluster, runs a command on each node, and stops what it started. await waits until a node answers.
+func run(ctx context.Context, bin string, commands []string, await waiter) (err error) {
+	if bin, err = exec.LookPath(bin); err != nil {
+		return fmt.Errorf("no CockroachDB: %w", err)
+	}
+	if bin, err = filepath.Abs(bin); err != nil { // the nodes work in a directory of their own
+		return err
+	}
+	dir, err := os.MkdirTemp("", "carve-crdb-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	c := &cluster{bin: bin, dir: dir}
+	defer func() { err = errors.Join(err, c.stop()) }()
+	starting, cancel := context.WithTimeout(ctx, startLimit)
+	defer cancel()
+	if err := c.start(starting, regions, await); err != nil {
+		return fmt.Errorf("%w\n%s", err, c.logs())
+	}
+	for i, n := range c.nodes {
+		fmt.Fprintf(os.Stderr, "cluster: through the node in %s: %s\n", n.region, commands[i])
+		command := exec.CommandContext(ctx, "sh", "-c", commands[i]) //nolint:gosec // whoever calls says what is to be run
+		command.Cancel = func() error { return command.Process.Signal(syscall.SIGTERM) }
+		command.WaitDelay = stopLimit
+		command.Stdout, command.Stderr = os.Stdout, os.Stderr
+		command.Env = append(os.Environ(), "CARVE_TEST_ENGINE=cockroach", "CRDB_URL="+n.url(), "CRDB_URLS="+c.urls())
+		failed := command.Run()
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if failed != nil {
+			err = errors.Join(err, fmt.Errorf("through the node in %s: %w", n.region, failed))
+		}
+		if dead := c.alive(); dead != nil {
+			return errors.Join(err, fmt.Errorf("%w\n%s", dead, c.logs()))
+		}
+	}
+	return err
+}
+
+// urls are all nodes, for tests that need more than one.
+func (c *cluster) urls() string {
+	all := make([]string, len(c.nodes))
+	for i, n := range c.nodes {
+		all[i] = n.region + "=" + n.url()
+	}
+	return strings.Join(all, ",")
+}

@@ -1,0 +1,207 @@
+package conform
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/app"
+	"github.com/carve-ipam/carve/internal/crdb"
+	"github.com/carve-ipam/carve/internal/testkit/dbtest"
+)
+
+const (
+	home    = "local" // the region of the server
+	tenant  = "north" // the project that most requests are about
+	foreign = "south" // one whose callers know nothing of it
+)
+
+// world is a service on a database of its own, two tenants with callers in each role, and what is known of what exists.
+type world struct {
+	random
+	t      testing.TB
+	addr   string
+	via    http.RoundTripper
+	sql    *pgx.Conn
+	report *report
+
+	root   string                       // a token of a platform admin
+	tokens map[string]map[string]string // by project and role
+	dead   map[string]string            // tokens that are none, by what is wrong with them
+	things map[string][]string          // paths of what exists, by template, in the order in which it was made
+	serial int
+}
+
+var roles = []string{"viewer", "consumer", "provider", "admin"}
+
+// setup starts a service. When the test ends it is stopped, and the audit finds nothing.
+func setup(t testing.TB, seed uint64, r *report) *world {
+	t.Helper()
+	dsn := dbtest.New(t)
+	require.NoError(t, crdb.Migrate(t.Context(), dsn, crdb.MigrateOptions{Regions: []string{home, "eu", "us"}}))
+	t.Cleanup(func() {
+		found, err := crdb.Audit(context.Background(), dsn)
+		require.NoError(t, err)
+		require.Empty(t, found.Findings, "the audit")
+	})
+	config, _, err := app.ParseConfig([]string{
+		"--listen=127.0.0.1:0", "--database-url=" + dsn, "--request-timeout=60s", "--max-connections=12", "--log-level=error",
+		"--auth=keys", "--rate-limit-reads=0", "--rate-limit-writes=0", "--rate-limit-work=0", "--rate-limit-project-work=0", "--rate-limit-anonymous=0",
+	}, nil)
+	require.NoError(t, err)
+	a, err := app.Start(t.Context(), config, t.Output())
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, a.Close(context.Background())) })
+	via := &http.Transport{DisableCompression: true}
+	t.Cleanup(via.CloseIdleConnections)
+	w := &world{
+		random: newRandom(seed), t: t, addr: a.Addr(), via: via, report: r,
+		tokens: map[string]map[string]string{}, dead: map[string]string{}, things: map[string][]string{},
+	}
+	w.sql, err = pgx.Connect(t.Context(), dsn)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, w.sql.Close(context.Background())) })
+	w.root, err = app.Bootstrap(t.Context(), dsn, home)
+	require.NoError(t, err)
+	w.settle()
+	return w
+}
+
+// settle makes the tenants, and credentials of all kinds.
+func (w *world) settle() {
+	for _, project := range []string{tenant, foreign} {
+		w.made("createProject", "/v1/projects", obj{"metadata": obj{"name": project}})
+		w.tokens[project] = map[string]string{}
+		for _, role := range roles {
+			w.tokens[project][role] = w.key(project, "as-"+role, role)
+		}
+	}
+	revoked, expired := w.key(tenant, "revoked", "admin"), w.key(tenant, "expired", "admin")
+	gone := w.plain(contract().named("deleteApiKey"), "/v1/projects/"+tenant+"/api-keys/revoked")
+	require.Equal(w.t, http.StatusNoContent, w.do(gone).status)
+	tag, err := w.sql.Exec(w.t.Context(), "UPDATE api_keys SET expires_at = now() - INTERVAL '1 minute' WHERE name = 'expired'")
+	require.NoError(w.t, err)
+	require.EqualValues(w.t, 1, tag.RowsAffected())
+	delete(w.things, contract().named("getApiKey").template) // nothing at random is about the keys that the run itself needs
+	admin := w.tokens[tenant]["admin"]
+	w.dead = map[string]string{
+		"revoked key": revoked, "expired key": expired, "unknown key": "carve_00000000000000000000000000000000_" + strings.Repeat("a", 52),
+		"wrong secret": admin[:len(admin)-52] + strings.Repeat("a", 52), "no key": "x", "half a key": admin[:20], "JWT of nobody": "e30.e30.e30",
+	}
+}
+
+func (w *world) key(project, name, role string) string {
+	a := w.made("createApiKey", "/v1/projects/"+project+"/api-keys", obj{"metadata": obj{"name": name}, "spec": obj{"role": role}})
+	var key struct{ Token string }
+	require.NoError(w.t, json.Unmarshal(a.body, &key))
+	return key.Token
+}
+
+// made sends a request that has to succeed.
+func (w *world) made(id, path string, body any) answer {
+	r := w.plain(contract().named(id), path)
+	r.body = mustJSON(body)
+	a := w.do(r)
+	require.True(w.t, a.ok(), "%s: %d %s", r, a.status, a.body)
+	return a
+}
+
+// plain is a request with nothing in it but what everybody sends.
+func (w *world) plain(op *operation, path string) *request {
+	r := &request{op: op, kind: "setup", method: op.method, path: path, header: http.Header{}, token: w.root}
+	if op.body != nil {
+		r.header.Set("Content-Type", op.media)
+	}
+	if op.method == http.MethodPatch {
+		r.header.Set("If-Match", "*")
+	}
+	return r
+}
+
+// do sends a request, judges the answer and remembers what came of it.
+func (w *world) do(r *request) answer {
+	a, err := r.send(w.t.Context(), w.via, w.addr)
+	require.NoError(w.t, err, "%s", r)
+	wrong := contract().judge(r, a)
+	w.report.add(r, a, wrong)
+	if a.ok() && a.header.Get("Dry-Run") == "" {
+		w.remember(r, a)
+	}
+	return a
+}
+
+// remember keeps what exists. What goes with something else (the grants of a pool) is noticed when it is asked for.
+func (w *world) remember(r *request, a answer) {
+	switch {
+	case r.op == nil || r.op.reads():
+	case r.method == http.MethodDelete:
+		for template, paths := range w.things {
+			w.things[template] = slices.DeleteFunc(paths, func(p string) bool { return p == r.path || strings.HasPrefix(p, r.path+"/") })
+		}
+	case a.header.Get("Location") != "":
+		w.exists(a.header.Get("Location"))
+	}
+	var claim struct {
+		Status struct {
+			AllocationRef struct{ Name, Project string }
+		}
+	}
+	if r.op != nil && !r.op.reads() && json.Unmarshal(a.body, &claim) == nil && claim.Status.AllocationRef.Name != "" {
+		w.exists("/v1/projects/" + claim.Status.AllocationRef.Project + "/allocations/" + claim.Status.AllocationRef.Name)
+	}
+}
+
+func (w *world) exists(path string) {
+	op := contract().operation(http.MethodGet, path)
+	if op != nil && !slices.Contains(w.things[op.template], path) && !strings.Contains(path, "/projects/"+foreign) {
+		w.things[op.template] = append(w.things[op.template], path)
+	}
+}
+
+// forget takes what an answer said is not there.
+func (w *world) forget(path string) {
+	for template, paths := range w.things {
+		w.things[template] = slices.DeleteFunc(paths, func(p string) bool { return p == path })
+	}
+}
+
+// fresh is a name that nothing has.
+func (w *world) fresh(prefix string) string {
+	w.serial++
+	n := w.serial
+	name := prefix + "-"
+	for range 3 {
+		name += string(rune('a' + n%26))
+		n /= 26
+	}
+	return name
+}
+
+// names are those of what exists of one kind in a project, by the last segment of their paths.
+func (w *world) names(project, collection string) []string {
+	var out []string
+	for _, template := range sorted(w.things) {
+		for _, p := range w.things[template] {
+			rest, ok := strings.CutPrefix(p, "/v1/projects/"+project+"/"+collection+"/")
+			if ok && !strings.Contains(rest, "/") {
+				out = append(out, rest)
+			}
+		}
+	}
+	return out
+}
+
+// projectOf is the project in a path, "" without one.
+func projectOf(path string) string {
+	segments := strings.Split(path, "/")
+	if len(segments) > 3 && segments[2] == "projects" {
+		return segments[3]
+	}
+	return ""
+}

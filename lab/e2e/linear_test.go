@@ -1,0 +1,141 @@
+package e2e
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/netip"
+	"sync"
+	"testing"
+
+	"github.com/carve-ipam/carve/client"
+	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/testkit/pgfault"
+	"github.com/carve-ipam/carve/lab/consistency"
+)
+
+// overHTTP is a server as a target of a workload. A request that has no certain answer is repeated until it has one:
+// claims as create-or-return, and of a release that may have been done before "not found" says nothing.
+type overHTTP struct {
+	*caller
+	t        testing.TB
+	releases *oneAtATime
+}
+
+// oneAtATime keeps releases of one claim apart. Two at once whose COMMITs are both cut are both answered "deleted", since
+// the claim is gone when the server looks: nobody is harmed, but there is no order in which both answers are right.
+type oneAtATime struct{ claims sync.Map }
+
+func (o *oneAtATime) enter(claim string) (leave func()) {
+	lock, _ := o.claims.LoadOrStore(claim, &sync.Mutex{})
+	mu, _ := lock.(*sync.Mutex)
+	mu.Lock()
+	return mu.Unlock
+}
+
+func (h overHTTP) Claim(ctx context.Context, pool, name string, bits int) (netip.Prefix, error) {
+	return h.put(ctx, name, from(pool, bits))
+}
+
+func (h overHTTP) ClaimBlock(ctx context.Context, pool, name string, block netip.Prefix) (netip.Prefix, error) {
+	return h.put(ctx, name, obj{"poolRef": obj{"name": pool}, "cidr": block.String()})
+}
+
+func (h overHTTP) put(ctx context.Context, name string, spec obj) (netip.Prefix, error) {
+	a, _, err := h.insist(ctx, http.MethodPut, at("claims", name), obj{"spec": spec})
+	if err != nil {
+		return netip.Prefix{}, err
+	}
+	if err := asError(a); err != nil {
+		return netip.Prefix{}, err
+	}
+	return netip.ParsePrefix(decode[client.IPClaim](h.t, a).Status.AllocatedCIDR)
+}
+
+func (h overHTTP) Release(ctx context.Context, _, name string) error {
+	if h.releases != nil {
+		defer h.releases.enter(name)()
+	}
+	a, repeated, err := h.insist(ctx, http.MethodDelete, at("claims", name), nil)
+	if err != nil {
+		return err
+	}
+	if repeated && a.status == http.StatusNotFound {
+		return errors.New("released by this request, by an earlier one, or never claimed")
+	}
+	return asError(a)
+}
+
+func (h overHTTP) insist(ctx context.Context, method, path string, body any) (a answer, repeated bool, err error) {
+	for ; ctx.Err() == nil; repeated = true {
+		if a, err = h.try(ctx, h.t, method, path, body); err == nil && a.status < 500 {
+			return a, repeated, nil
+		}
+	}
+	return a, repeated, ctx.Err()
+}
+
+func asError(a answer) error {
+	if p, isProblem := problemOf(a); isProblem {
+		return ipam.Errorf(ipam.Code(p.Code), "%s", p.Detail)
+	}
+	return nil
+}
+
+// There is an order of all claims and releases in which every answer is right.
+func TestHistoriesAreLinearizable(t *testing.T) {
+	t.Parallel()
+	workload := consistency.Workload{
+		Pools: []consistency.Pool{
+			{Name: "four", Block: netip.MustParsePrefix("10.0.0.0/28"), Unit: 32},
+			{Name: "six", Block: netip.MustParsePrefix("2001:db8::/125"), Unit: 128},
+		},
+		Clients: 9, Operations: 60,
+	}
+	faults := func(seed uint64) []pgfault.Rule {
+		return []pgfault.Rule{
+			pgfault.Probability(0.1, seed, pgfault.CommittedAnswerLost()),
+			pgfault.Probability(0.1, seed, pgfault.LostBeforeCommit()),
+			pgfault.Probability(0.1, seed, pgfault.CommitSerializationFailure()),
+			pgfault.Probability(0.1, seed, pgfault.CommitAmbiguous40003()),
+			pgfault.Probability(0.01, seed, pgfault.ConnectionLost()),
+			pgfault.Probability(0.01, seed, pgfault.StatementSerializationFailure()),
+		}
+	}
+	for name, tc := range map[string]struct {
+		servers int
+		seed    uint64
+		rules   func(uint64) []pgfault.Rule
+	}{
+		"ThroughOneServer":                {1, 1, nil},
+		"ThroughThreeServers":             {3, 2, nil},
+		"ThroughThreeServersUnderFaults":  {3, 3, faults},
+		"ThroughOneServerUnderManyFaults": {1, 4, func(seed uint64) []pgfault.Rule { return append(faults(seed), faults(seed+1)...) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dsn := database(t)
+			var targets []consistency.Target
+			var releases *oneAtATime
+			if tc.rules != nil {
+				releases = &oneAtATime{}
+			}
+			for i := range tc.servers {
+				s := startCutSite(t, dsn)
+				if i == 0 {
+					s.created(t, s.do(t, http.MethodPost, "/v1/projects", obj{"metadata": obj{"name": project}}))
+					for _, p := range workload.Pools {
+						s.pool(t, p.Name, obj{"cidr": p.Block.String()})
+					}
+				}
+				if tc.rules != nil {
+					s.proxy.SetRules(tc.rules(tc.seed + uint64(i))...)
+				}
+				targets = append(targets, overHTTP{s.caller, t, releases})
+			}
+			w := workload
+			w.Seed = tc.seed
+			consistency.Require(t, w.Run(t.Context(), targets...))
+		})
+	}
+}

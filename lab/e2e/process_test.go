@@ -1,0 +1,92 @@
+package e2e
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/lab/serverproc"
+	"github.com/carve-ipam/carve/lab/tool"
+)
+
+// built is cmd/server: built for the first test that needs it, removed after the last that does.
+var built struct {
+	mu    sync.Mutex
+	users int
+	dir   string
+}
+
+// serverBinary is the path of cmd/server, where every user may run it.
+func serverBinary(t testing.TB) string {
+	t.Helper()
+	built.mu.Lock()
+	defer built.mu.Unlock()
+	if built.users == 0 {
+		built.dir = openDir(t)
+		out, err := exec.CommandContext(t.Context(), "go", "-C", "../..", "build", "-buildvcs=false", "-o", built.dir, "./cmd/server").CombinedOutput()
+		require.NoError(t, err, string(out))
+	}
+	built.users++
+	t.Cleanup(func() {
+		built.mu.Lock()
+		defer built.mu.Unlock()
+		if built.users--; built.users == 0 {
+			_ = os.RemoveAll(built.dir)
+		}
+	})
+	return filepath.Join(built.dir, "server")
+}
+
+// openDir makes a temporary directory that everybody can walk through, unlike t.TempDir. It is not removed.
+func openDir(t testing.TB) string {
+	t.Helper()
+	dir, err := tool.TempDir("carve-e2e-")
+	require.NoError(t, err)
+	return dir
+}
+
+// process is a running cmd/server.
+type process = serverproc.Server
+
+// user is who a process runs as; nil is who runs the test.
+type user = *syscall.Credential
+
+// startProcess runs cmd/server and returns when it listens. It is killed with the test if it is still there.
+func startProcess(t testing.TB, binary string, who user, flags ...string) *process {
+	t.Helper()
+	p, err := serverproc.Start(t.Context(), howToRun(binary, who, flags))
+	require.NoError(t, err)
+	t.Cleanup(p.Kill)
+	return p
+}
+
+// refusedProcess runs cmd/server, which has to refuse to start.
+func refusedProcess(t testing.TB, binary string, who user, flags ...string) *serverproc.ExitError {
+	t.Helper()
+	p, err := serverproc.Start(t.Context(), howToRun(binary, who, flags))
+	if err == nil {
+		p.Kill()
+	}
+	var refusal *serverproc.ExitError
+	require.ErrorAs(t, err, &refusal)
+	return refusal
+}
+
+func howToRun(binary string, who user, flags []string) serverproc.Options {
+	if !slices.ContainsFunc(flags, func(f string) bool { return strings.HasPrefix(f, "--auth=") }) {
+		flags = append([]string{"--auth=dev"}, flags...)
+	}
+	return serverproc.Options{
+		Program: binary, Args: append([]string{"--log-level=warn"}, flags...), Dir: "/", User: who,
+		Env:   []string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + os.Getenv("TMPDIR")},
+		Limit: 5 * time.Minute, // the machine may be busy
+	}
+}

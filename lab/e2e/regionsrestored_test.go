@@ -1,0 +1,210 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/client"
+	"github.com/carve-ipam/carve/internal/crdb"
+	"github.com/carve-ipam/carve/internal/devdb"
+	"github.com/carve-ipam/carve/internal/testkit/dbtest"
+	"github.com/carve-ipam/carve/internal/testkit/pgfault"
+)
+
+// far is two more regions of the tests in several.
+var far = []string{"east", "west"}
+
+// inRegions makes a database of three regions.
+func inRegions(t *testing.T) (dsn string) {
+	t.Helper()
+	if dbtest.Engine() != devdb.Postgres {
+		t.Skip("about PostgreSQL, where regions are names; this run is on", dbtest.Engine())
+	}
+	dsn = database(t)
+	require.NoError(t, crdb.Migrate(t.Context(), dsn, crdb.MigrateOptions{Regions: append([]string{region}, far...)}))
+	return dsn
+}
+
+// startIn runs a server in a region, and answers a caller of it besides.
+func startIn(t *testing.T, in, dsn string) (*process, *caller) {
+	t.Helper()
+	p := startProcess(t, serverBinary(t), nil, "--region="+in, "--database-url="+dsn, "--max-connections=4", "--request-timeout=60s")
+	c := newCaller(p.Addr())
+	c.outages = true
+	return p, c
+}
+
+// statements runs SQL beside the servers.
+func statements(t *testing.T, dsn string, all ...string) {
+	t.Helper()
+	c, err := pgx.Connect(t.Context(), dsn)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, c.Close(context.WithoutCancel(t.Context()))) }()
+	for _, sql := range all {
+		_, err = c.Exec(t.Context(), sql)
+		require.NoError(t, err, sql)
+	}
+}
+
+// epochsOf are the epochs of every pool in every region.
+func epochsOf(t *testing.T, dsn string) (all []string) {
+	t.Helper()
+	c, err := pgx.Connect(t.Context(), dsn)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, c.Close(context.WithoutCancel(t.Context()))) }()
+	rows, err := c.Query(t.Context(), "SELECT epoch::TEXT FROM pool_regions")
+	require.NoError(t, err)
+	all, err = pgx.CollectRows(rows, pgx.RowTo[string])
+	require.NoError(t, err)
+	return all
+}
+
+// A pool that three regions serve is backed up while they work, goes on, and is restored. One server is cut off from the database all the while and comes back
+// with what it remembers of later: nothing that it does by that is done to what was restored.
+func TestAPoolInThreeRegionsIsRestored(t *testing.T) {
+	t.Parallel()
+	dsn := inRegions(t)
+	ops, dir := newOperator(t, dsn), filepath.Join(t.TempDir(), "backup")
+	proxy, err := pgfault.Start(t.Context(), dsn)
+	require.NoError(t, err)
+	t.Cleanup(proxy.Close)
+	home, atHome := startIn(t, region, dsn)
+	_, inEast := startIn(t, "east", proxy.DSN())
+	west, inWest := startIn(t, "west", dsn)
+	atHome.created(t, atHome.do(t, http.MethodPost, "/v1/projects", obj{"metadata": obj{"name": project}}))
+	atHome.pool(t, "wide", obj{"cidr": "10.0.0.0/21", "regions": []string{region, "east", "west"}})
+	callers := map[string]*caller{region: atHome, "east": inEast, "west": inWest}
+	kept := map[string]string{}
+	for in, c := range callers {
+		kept["kept-"+in] = c.claim(t, "kept-"+in, from("wide", 28)).Status.AllocatedCIDR
+	}
+	code, _, said := ops.run(t, "backup", "--to", dir)
+	require.Zero(t, code, said)
+	then := epochsOf(t, dsn)
+	require.Len(t, then, 3)
+	for in, c := range callers { // more than each region has in stock: blocks are lent
+		for n := range 8 {
+			c.claim(t, fmt.Sprintf("late-%s-%d", in, n), from("wide", 28))
+		}
+	}
+	inWest.release(t, "kept-west")
+
+	code, _, said = ops.run(t, "restore", "--from", dir, "--replace")
+	require.Equal(t, 4, code)
+	require.Contains(t, said, "a server is running on the database")
+	require.NoError(t, home.Stop())
+	require.NoError(t, west.Stop())
+	proxy.SetRules(pgfault.ConnectRefused("57P03"))
+	proxy.Sever()
+	late := epochsOf(t, dsn)
+	code, out, said := ops.run(t, "restore", "--from", dir, "--replace")
+	require.Zero(t, code, said)
+	require.Contains(t, out, "audit clean")
+	require.Contains(t, said, "new epochs: 3")
+	now := epochsOf(t, dsn)
+	require.Len(t, now, 3)
+	for _, e := range now {
+		require.NotContains(t, then, e)
+		require.NotContains(t, late, e)
+	}
+
+	proxy.SetRules() // the server in east is back, and has not been told anything
+	_, callers[region] = startIn(t, region, dsn)
+	_, callers["west"] = startIn(t, "west", dsn)
+	require.Eventually(t, func() bool { return inEast.do(t, http.MethodGet, "/readyz", nil).status == http.StatusOK }, waitLimit, tick)
+	inEast.refused(t, inEast.do(t, http.MethodDelete, at("claims", "late-east-7"), nil), "not_found")
+	for name, block := range kept {
+		for _, c := range callers {
+			a := c.ok(t, c.do(t, http.MethodGet, at("claims", name), nil))
+			require.Equal(t, block, decode[client.IPClaim](t, a).Status.AllocatedCIDR)
+		}
+	}
+	held := fill(t, callers)
+	for _, block := range kept {
+		require.NotContains(t, held, block)
+	}
+	require.Len(t, held, 128-len(kept), "all that is left of the pool is given out, each block once")
+}
+
+// fill claims all that a pool has left, from all its regions at once, and answers by block who has it.
+func fill(t *testing.T, callers map[string]*caller) (holder map[string]string) {
+	t.Helper()
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	holder = map[string]string{}
+	for in, c := range callers {
+		wg.Go(func() {
+			for n := 0; ; n++ {
+				name := fmt.Sprintf("again-%s-%d", in, n)
+				a := c.postClaim(t, name, from("wide", 28))
+				if a.status == http.StatusConflict {
+					c.refused(t, a, "pool_exhausted")
+					return
+				}
+				block := decode[client.IPClaim](t, c.created(t, a)).Status.AllocatedCIDR
+				mu.Lock()
+				if other, taken := holder[block]; taken {
+					t.Errorf("%s is given to %s and to %s", block, other, name)
+				}
+				holder[block] = name
+				mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+	return holder
+}
+
+// The rows of one region are restored without those of the others. The region refuses what it cannot know, the others go on, and an operator's verb opens it again,
+// while all servers run.
+func TestARegionOfAnotherTimeIsClosedUntilItIsReconciled(t *testing.T) {
+	t.Parallel()
+	dsn := inRegions(t)
+	ops := newOperator(t, dsn)
+	_, atHome := startIn(t, region, dsn)
+	_, inEast := startIn(t, "east", dsn)
+	atHome.created(t, atHome.do(t, http.MethodPost, "/v1/projects", obj{"metadata": obj{"name": project}}))
+	atHome.pool(t, "wide", obj{"cidr": "10.0.0.0/20", "regions": []string{region, "east"}})
+	inEast.pool(t, "alone", obj{"cidr": "10.1.0.0/20", "region": "east"})
+	inEast.claim(t, "first", from("wide", 28))
+
+	own := []string{"free_blocks", "allocations", "claims", "stocks", "idempotency_keys"}
+	for _, table := range own {
+		statements(t, dsn, "CREATE TABLE kept_"+table+" AS SELECT * FROM "+table+" WHERE region = 'east'")
+	}
+	inEast.claim(t, "lost", from("wide", 22)) // more than a first loan is, of which something is held: another block is lent
+	for _, table := range own {
+		statements(t, dsn, "DELETE FROM "+table+" WHERE region = 'east'", "INSERT INTO "+table+" SELECT * FROM kept_"+table, "DROP TABLE kept_"+table)
+	}
+
+	refused := inEast.postClaim(t, "next", from("wide", 28))
+	inEast.refused(t, refused, "unavailable")
+	require.Equal(t, http.StatusServiceUnavailable, refused.status)
+	require.Equal(t, "10", refused.header.Get("Retry-After"))
+	inEast.refused(t, inEast.do(t, http.MethodDelete, at("claims", "first"), nil), "unavailable")
+	inEast.ok(t, inEast.do(t, http.MethodGet, at("claims", "first"), nil)) // what is there can be read
+	inEast.claim(t, "beside", from("alone", 28))                           // other pools are not concerned
+	atHome.claim(t, "at-home", from("wide", 28))
+	code, out, _ := ops.run(t, "audit")
+	require.Equal(t, 1, code)
+	require.Contains(t, out, "of another time than the record")
+
+	code, out, _ = ops.run(t, "region", "reconcile", "--region", region)
+	require.Zero(t, code, out)
+	code, out, _ = ops.run(t, "region", "reconcile", "--region", "east")
+	require.Equal(t, 1, code, "it only looks")
+	require.Contains(t, out, "MISSING")
+	inEast.refused(t, inEast.postClaim(t, "next", from("wide", 28)), "unavailable")
+	code, out, said := ops.run(t, "region", "reconcile", "--region", "east", "--repair")
+	require.Zero(t, code, out+said)
+	inEast.claim(t, "next", from("wide", 28))
+	inEast.release(t, "first")
+	auditClean(t, dsn)
+}

@@ -1,0 +1,70 @@
+package e2e
+
+import (
+	"context"
+	"net/url"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/crdb"
+	"github.com/carve-ipam/carve/internal/devdb"
+	"github.com/carve-ipam/carve/internal/testkit/dbtest"
+)
+
+// The servers of these tests log in as a user that may do what docs/database-roles.md gives to a server, and nothing else: what they lack fails here.
+const (
+	rolesOfTests = "carve_e2e"
+	serversUser  = "carve_e2e_app"
+)
+
+// migrateForServers migrates a database as an operator would, whose servers have a user of their own.
+func migrateForServers(ctx context.Context, dsn string) error {
+	o := crdb.MigrateOptions{Regions: []string{region}}
+	if dbtest.Engine() != devdb.Postgres { // a node of CockroachDB for tests lets in whom it knows
+		return crdb.Migrate(ctx, dsn, o)
+	}
+	c, err := pgx.Connect(ctx, dsn)
+	if err != nil {
+		return err
+	}
+	_, err = c.Exec(ctx, "CREATE USER "+serversUser)
+	if closed := c.Close(ctx); err == nil {
+		err = closed
+	}
+	if err != nil {
+		return err
+	}
+	o.Roles = crdb.RoleOptions{Mode: crdb.RolesRequire, Prefix: rolesOfTests, Users: map[crdb.Role][]string{crdb.ServerRole: {serversUser}}}
+	return crdb.Migrate(ctx, dsn, o)
+}
+
+// asServer is the URL of a database for a server, as its operator would write it.
+func asServer(t testing.TB, dsn string) string {
+	t.Helper()
+	if dbtest.Engine() != devdb.Postgres {
+		return dsn
+	}
+	u, err := url.Parse(dsn)
+	require.NoError(t, err)
+	q := u.Query()
+	q.Del("user")
+	u.RawQuery, u.User = q.Encode(), url.User(serversUser)
+	return u.String()
+}
+
+func TestTheServersOfTheseTestsAreNoOwners(t *testing.T) {
+	t.Parallel()
+	if dbtest.Engine() != devdb.Postgres {
+		t.Skip("about PostgreSQL; this run is on", dbtest.Engine())
+	}
+	w := setup(t)
+	standing, err := crdb.CheckUser(t.Context(), asServer(t, w.dsn), crdb.ServerRole)
+	require.NoError(t, err)
+	// What everybody may in a database is not copied with it: migrating takes that away, and these databases are copies.
+	require.Equal(t, crdb.UserStanding{User: serversUser, More: []string{"TEMPORARY on the database"}}, standing)
+	var sessions int
+	require.NoError(t, w.sql.QueryRow(t.Context(), "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND usename = $1", serversUser).Scan(&sessions))
+	require.Positive(t, sessions)
+}

@@ -1,0 +1,104 @@
+package e2e
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/app"
+	"github.com/carve-ipam/carve/internal/crdb"
+	"github.com/carve-ipam/carve/internal/testkit/dbtest"
+)
+
+// project is the tenant of most tests.
+const project = "acme"
+
+// world is one service on a database of its own, with the project, and a caller of it.
+type world struct {
+	*caller
+	dsn string
+
+	sql *pgx.Conn // to the database itself, for one goroutine at a time
+}
+
+func newWorld(t testing.TB, c *caller, dsn string) *world {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), dsn)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, conn.Close(context.Background())) })
+	return &world{caller: c, dsn: dsn, sql: conn}
+}
+
+// setup makes a world. When the test ends the service is stopped and the audit proves that every invariant holds.
+func setup(t testing.TB, flags ...string) *world {
+	t.Helper()
+	w := setupEmpty(t, flags...)
+	w.created(t, w.do(t, http.MethodPost, "/v1/projects", obj{"metadata": obj{"name": project}}))
+	return w
+}
+
+// setupEmpty makes a world in which nothing but the platform's own project exists.
+func setupEmpty(t testing.TB, flags ...string) *world {
+	t.Helper()
+	dsn := database(t)
+	return newWorld(t, newCaller(serve(t, dsn, flags...)), dsn)
+}
+
+// database makes an empty database, which is audited when everything that the test starts on it afterwards has stopped. It has the one region
+// of the tests, and others if they are named.
+func database(t testing.TB, others ...string) (dsn string) {
+	t.Helper()
+	dsn = dbtest.New(t)
+	if len(others) > 0 {
+		require.NoError(t, crdb.Migrate(t.Context(), dsn, crdb.MigrateOptions{Regions: append([]string{region}, others...)}))
+	}
+	t.Cleanup(func() { auditClean(t, dsn) })
+	return dsn
+}
+
+func auditClean(t testing.TB, dsn string) {
+	t.Helper()
+	report, err := crdb.Audit(context.Background(), dsn)
+	require.NoError(t, err)
+	require.Empty(t, report.Findings, "the audit")
+}
+
+// serve starts the service in this process, on a free port of loopback, and answers its address. flags come last and win.
+func serve(t testing.TB, dsn string, flags ...string) (addr string) {
+	t.Helper()
+	a := start(t, dsn, t.Output(), flags...)
+	t.Cleanup(func() {
+		require.NoError(t, a.Close(context.Background()))
+	})
+	return a.Addr()
+}
+
+// start is serve for tests that stop the service themselves, or read its log.
+func start(t testing.TB, dsn string, log io.Writer, flags ...string) *app.App {
+	t.Helper()
+	if !slices.ContainsFunc(flags, func(f string) bool { return strings.HasPrefix(f, "--auth=") }) {
+		flags = append([]string{"--auth=dev"}, flags...)
+	}
+	// A machine under load must not make a request miss its deadline, unless the test is about that.
+	args := append([]string{
+		"--listen=127.0.0.1:0", "--database-url=" + asServer(t, dsn), "--request-timeout=60s", "--max-connections=12", "--log-level=warn",
+	}, flags...)
+	config, _, err := app.ParseConfig(args, nil)
+	require.NoError(t, err)
+	a, err := app.Start(t.Context(), config, log)
+	require.NoError(t, err)
+	return a
+}
+
+// How long a test waits for something that has no event of its own, and how often it looks.
+const (
+	waitLimit = time.Minute
+	tick      = 10 * time.Millisecond
+)

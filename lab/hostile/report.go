@@ -1,0 +1,131 @@
+package hostile
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/carve-ipam/carve/lab/latency"
+)
+
+// result is what one attack did.
+type result struct {
+	Name     string  `json:"name"`
+	P95      float64 `json:"p95Milliseconds"`          // once it is under way
+	Begins   float64 `json:"p95BeginningMilliseconds"` // while its connections are made and its buffers are filled; 0 when that was over too soon
+	Alone    float64 `json:"p95AloneBeforeMilliseconds"`
+	Ratio    float64 `json:"p95RatioToAlone"` // of several rounds the median: of each its p95 under way to the one alone just before; of one round to all times alone of the run
+	Requests int     `json:"requests"`
+	Failed   int     `json:"failed"`
+	AnError  string  `json:"anError,omitempty"`
+	Before   int64   `json:"memoryBefore"`
+	Peak     int64   `json:"memoryPeak"`
+	After    int64   `json:"memoryAfter"`
+	Served   float64 `json:"processorsOfService"`   // kept busy once it is under way: the server and its database
+	Attacked float64 `json:"processorsOfAttackers"` // the attackers, and the load
+
+	alone, beginning, beside []time.Duration
+	ratios                   []float64 // one of each round
+}
+
+// report is a run.
+type report struct {
+	Machine string   `json:"machine"`
+	Flags   []string `json:"flags"`
+	Bound   int64    `json:"memoryBound"`
+	Alone   float64  `json:"p95AloneMilliseconds"`
+	Least   float64  `json:"p95AloneLeast"` // of the times alone, one before each attack
+	Most    float64  `json:"p95AloneMost"`
+	Attacks []result `json:"attacks"`
+}
+
+// add adds what an attack did in one more round.
+func (r *report) add(one result) {
+	if alone := p95(one.alone); alone > 0 {
+		one.ratios = []float64{p95(one.beside) / alone}
+	}
+	i := slices.IndexFunc(r.Attacks, func(a result) bool { return a.Name == one.Name })
+	if i < 0 {
+		r.Attacks = append(r.Attacks, one)
+		return
+	}
+	a := &r.Attacks[i]
+	a.alone, a.beginning, a.beside = slices.Concat(a.alone, one.alone), slices.Concat(a.beginning, one.beginning), slices.Concat(a.beside, one.beside)
+	a.ratios = append(a.ratios, one.ratios...)
+	a.Requests, a.Failed, a.AnError = a.Requests+one.Requests, a.Failed+one.Failed, firstOf(a.AnError, one.AnError)
+	a.Peak, a.After = max(a.Peak, one.Peak), one.After
+	rounds := float64(len(a.ratios))
+	a.Served += (one.Served - a.Served) / rounds
+	a.Attacked += (one.Attacked - a.Attacked) / rounds
+}
+
+// sum makes figures of the times. How far the times alone are apart says how quiet the machine is.
+func (r *report) sum() {
+	var all []time.Duration
+	for i := range r.Attacks {
+		a := &r.Attacks[i]
+		all = append(all, a.alone...)
+		a.P95, a.Begins, a.Alone = p95(a.beside), p95(a.beginning), p95(a.alone)
+		a.Ratio = median(a.ratios)
+		if r.Least == 0 || a.Alone < r.Least {
+			r.Least = a.Alone
+		}
+		r.Most = max(r.Most, a.Alone)
+	}
+	r.Alone = p95(all)
+	for i := range r.Attacks {
+		if a := &r.Attacks[i]; len(a.ratios) == 1 && r.Alone > 0 { // the time alone just before is too short for a p95 of its own
+			a.Ratio = a.P95 / r.Alone
+		}
+	}
+}
+
+// median is 0 of none.
+func median(of []float64) float64 {
+	if len(of) == 0 {
+		return 0
+	}
+	of = slices.Sorted(slices.Values(of))
+	return (of[(len(of)-1)/2] + of[len(of)/2]) / 2
+}
+
+func p95(times []time.Duration) float64 { return latency.Milliseconds(latency.Percentile(times, 95)) }
+
+func (r *report) table() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\nalone: p95 %.1f ms; of the times before each attack %.1f to %.1f ms\n\n", r.Machine, r.Alone, r.Least, r.Most)
+	fmt.Fprintf(&b, "%-48s %9s %7s %9s %8s %7s %10s %6s %6s %6s\n",
+		"attack: p95 in ms, memory in MB, processors used", "beginning", "p95", "ratio", "requests", "failed", "before", "peak", "server", "others")
+	for _, a := range r.Attacks {
+		fmt.Fprintf(&b, "%-48s %9.1f %7.1f %9.2f %8d %7d %10.0f %6.0f %6.2f %6.2f\n",
+			a.Name, a.Begins, a.P95, a.Ratio, a.Requests, a.Failed, mb(a.Before), mb(a.Peak), a.Served, a.Attacked)
+	}
+	return b.String()
+}
+
+func mb(bytes int64) float64 { return float64(bytes) / (1 << 20) }
+
+// verdict is what makes the run fail. Times do not: who else uses the machine is not known.
+func (r *report) verdict() error {
+	var errs []error
+	for _, a := range r.Attacks {
+		if a.Failed > 0 {
+			errs = append(errs, fmt.Errorf("%s: %d of %d requests of others failed, such as: %s", a.Name, a.Failed, a.Requests, a.AnError))
+		}
+		if a.Peak > r.Bound {
+			errs = append(errs, fmt.Errorf("%s: the server took %.0f MB, and may take %.0f", a.Name, mb(a.Peak), mb(r.Bound)))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// aboutMachine says on what the figures were got, and how busy it was.
+func aboutMachine() string {
+	text, _ := os.ReadFile("/proc/loadavg")
+	load, _, _ := strings.Cut(string(text), " ")
+	return fmt.Sprintf("%d cores, %s, load average at the start %s", runtime.NumCPU(), runtime.Version(), load)
+}

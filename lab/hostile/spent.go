@@ -1,0 +1,32 @@
+package hostile
+
+import (
+	"os"
+	"time"
+
+	"github.com/carve-ipam/carve/lab/procstat"
+)
+
+// spent is the processor time that the service and its attackers use: who slows the others down, the work that an attack makes or the attackers
+// themselves, who are on the same processors.
+type spent struct {
+	at    time.Time
+	times procstat.Times
+	err   error
+}
+
+func spentNow() spent {
+	times, err := procstat.ReadTimes()
+	return spent{time.Now(), times, err}
+}
+
+// since is how many processors the service with its database, and this process with the attackers and the load in it, kept busy.
+func (s spent) since(before spent, service int) (served, attacked float64) {
+	took := s.at.Sub(before.at).Seconds()
+	if took <= 0 {
+		return 0, 0
+	}
+	mine, _ := s.times.Own(os.Getpid())
+	was, _ := before.times.Own(os.Getpid())
+	return (s.times.Tree(service) - before.times.Tree(service)).Seconds() / took, (mine - was).Seconds() / took
+}

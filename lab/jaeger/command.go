@@ -1,0 +1,53 @@
+// Package jaeger asks somebody else what Carve's traces say: it starts Jaeger and the real server on loopback, makes claims, and
+// reads their traces back from Jaeger's own interface. See docs/telemetry.md.
+package jaeger
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"os"
+	"time"
+
+	"github.com/carve-ipam/carve/lab/tool"
+)
+
+// limit bounds the whole run.
+const limit = 3 * time.Minute
+
+// Run is the command.
+func Run(ctx context.Context, args []string) (err error) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	f := flag.NewFlagSet("jaegerwitness", flag.ContinueOnError)
+	jaeger := f.String("jaeger", "bin/jaeger", "Jaeger's program, all-in-one")
+	server := f.String("server", "bin/server", "the server's program")
+	claims := f.Int("claims", 64, "claims that are made at once, to be served in groups")
+	if err := tool.Parse(f, args); err != nil {
+		return err
+	}
+	data, err := tool.TempDir("carve-witness-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(data)) }()
+	witness, err := startJaeger(ctx, *jaeger, data)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = witness.Stop() }()
+	carve, err := startServer(ctx, *server, data, witness.otlp)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = carve.Stop() }()
+	if err := carve.furnish(ctx); err != nil {
+		return err
+	}
+	traces, err := carve.claim(ctx, *claims)
+	if err != nil {
+		return err
+	}
+	_ = carve.Stop() // what it has not sent yet, it sends now
+	return witness.judge(ctx, traces)
+}

@@ -1,0 +1,66 @@
+package overload
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+)
+
+const (
+	// tenants is how many callers there are: no one of them may have more than half of the places.
+	tenants  = 4
+	maxPools = 16
+)
+
+// furnish makes pools that everybody may claim from, and tenants with a key each.
+func (s *server) furnish(ctx context.Context) error {
+	for i := range s.pools {
+		cidr := "10.0.0.0/8"
+		if s.pools > 1 {
+			cidr = fmt.Sprintf("10.%d.0.0/12", i<<4)
+		}
+		if _, err := s.api.Do(ctx, http.MethodPost, "/v1/projects/platform/pools",
+			fmt.Sprintf(`{"metadata":{"name":"pool-%d"},"spec":{"cidr":%q,"visibility":"shared","allocation":{"strategy":"FirstFit"}}}`, i, cidr)); err != nil {
+			return err
+		}
+		if _, err := s.api.Do(ctx, http.MethodPut, fmt.Sprintf("/v1/projects/platform/pools/pool-%d/grants/*", i), ""); err != nil {
+			return err
+		}
+	}
+	for i := range tenants {
+		name := fmt.Sprintf("team-%d", i)
+		if _, err := s.api.Do(ctx, http.MethodPost, "/v1/projects", fmt.Sprintf(`{"metadata":{"name":%q}}`, name)); err != nil {
+			return err
+		}
+		key, err := s.api.MakeKey(ctx, name, "load")
+		if err != nil {
+			return err
+		}
+		s.asks = append(s.asks, fmt.Sprintf("POST /v1/projects/%s/claims HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: ", name, s.addr, key))
+	}
+	return nil
+}
+
+// refused is what the server counted as shed, by reason.
+func (s *server) refused(ctx context.Context) (map[string]int, error) {
+	text, err := s.api.Do(ctx, http.MethodGet, "/metrics", "")
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]int{}
+	for line := range strings.Lines(string(text)) {
+		rest, ok := strings.CutPrefix(line, `carve_requests_shed_total{reason="`)
+		reason, count, found := strings.Cut(rest, `"} `)
+		if !ok || !found {
+			continue
+		}
+		n, err := strconv.ParseFloat(strings.TrimSpace(count), 64) // Prometheus writes large counts like 1e+06
+		if err != nil {
+			return nil, err
+		}
+		out[reason] = int(n)
+	}
+	return out, nil
+}

@@ -1,0 +1,86 @@
+package rivals
+
+import (
+	"context"
+	"errors"
+
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// openCarveBatch hands out so many in a call of the use case.
+func openCarveBatch(ctx context.Context, db *database, c cell) (*session, error) {
+	f, err := newCarved(ctx, db, c)
+	if err != nil {
+		return nil, err
+	}
+	if err := db.Settle(ctx, f.name); err != nil {
+		return nil, errors.Join(err, f.close())
+	}
+	next := newNames(c.clients)
+	return &session{
+		many: func(ctx context.Context, client int, handed []uint64) ([]uint64, error) {
+			made, err := f.batch(ctx, poolName, c.contestant.each, func(int) string { return next.name(client) })
+			if err != nil {
+				return handed, err
+			}
+			for _, claim := range made {
+				n, err := number(claim.Block, f.bits)
+				if err != nil {
+					return handed, err
+				}
+				handed = append(handed, n)
+			}
+			return handed, nil
+		},
+		check: f.audit,
+		close: f.close,
+	}, nil
+}
+
+const batchesPath = "/v1/projects/" + ipam.PlatformProject + "/claim-batches"
+
+// openCarveHTTPBatch is the same over HTTP.
+func openCarveHTTPBatch(ctx context.Context, db *database, c cell) (*session, error) {
+	s, err := serveCarved(ctx, db, c)
+	if err != nil {
+		return nil, err
+	}
+	next := newNames(c.clients)
+	return s.session(ctx, batchesPath, c, func(p *poster) *session {
+		return &session{many: func(ctx context.Context, client int, handed []uint64) ([]uint64, error) {
+			answer, err := p.post(ctx, client, batchBody(c.contestant.each, poolName, s.bits, func() string { return next.name(client) }))
+			if err != nil {
+				return handed, err
+			}
+			return blocksIn(answer, c.contestant.each, s.bits, handed)
+		}}
+	})
+}
+
+func batchBody(n int, pool string, bits int, name func() string) []byte {
+	body := []byte(`{"claims":[`)
+	for i := range n {
+		if i > 0 {
+			body = append(body, ',')
+		}
+		body = claimBody(body, name(), pool, bits)
+	}
+	return append(body, "]}"...)
+}
+
+// blocksIn appends the numbers of the n blocks in an answer.
+func blocksIn(answer []byte, n, bits int, handed []uint64) ([]uint64, error) {
+	rest := answer
+	for range n {
+		got, after, err := blockIn(rest)
+		if err != nil {
+			return handed, err
+		}
+		one, err := number(got, bits)
+		if err != nil {
+			return handed, err
+		}
+		handed, rest = append(handed, one), after
+	}
+	return handed, nil
+}

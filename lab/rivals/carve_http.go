@@ -1,0 +1,148 @@
+package rivals
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/netip"
+
+	"github.com/carve-ipam/carve/internal/app"
+	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/lab/postgres"
+)
+
+const claimsPath = "/v1/projects/" + ipam.PlatformProject + "/claims"
+
+// served is the whole server as an operator starts it, with API keys. Rate limits alone are off, because all clients are one
+// caller; its log is written as by default, to nowhere.
+type served struct {
+	*carved
+	server *app.App
+	token  string // of a consumer
+}
+
+func serveCarved(ctx context.Context, db *database, c cell) (_ *served, err error) {
+	f, err := newCarved(ctx, db, c)
+	if err != nil {
+		return nil, err
+	}
+	s := &served{carved: f}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.close())
+		}
+	}()
+	dsn := db.DSN(f.name)
+	token, err := app.Bootstrap(ctx, dsn, postgres.Region)
+	if err != nil {
+		return nil, err
+	}
+	config, _, err := app.ParseConfig([]string{"--listen=127.0.0.1:0", "--database-url=" + dsn, "--auth=keys", "--rate-limit-writes=0", "--rate-limit-work=0", "--rate-limit-project-work=0"}, nil)
+	if err != nil {
+		return nil, err
+	}
+	if s.server, err = app.Start(ctx, config, io.Discard); err != nil {
+		return nil, err
+	}
+	projects := newPoster(s.server.Addr(), "/v1/projects/"+ipam.PlatformProject+"/api-keys", token, 1)
+	defer projects.close()
+	answer, err := projects.post(ctx, 0, []byte(`{"metadata":{"name":"bench"},"spec":{"role":"consumer"}}`))
+	if err != nil {
+		return nil, err
+	}
+	var key struct{ Token string }
+	if err := json.Unmarshal(answer, &key); err != nil {
+		return nil, err
+	}
+	s.token = key.Token
+	return s, nil
+}
+
+// session is one whose clients post to a path, once the database is settled.
+func (s *served) session(ctx context.Context, path string, c cell, hand func(*poster) *session) (*session, error) {
+	if err := s.db.Settle(ctx, s.name); err != nil {
+		return nil, errors.Join(err, s.close())
+	}
+	p := newPoster(s.server.Addr(), path, s.token, c.clients)
+	made := hand(p)
+	made.check = s.audit
+	made.close = func() error { p.close(); return s.close() }
+	return made, nil
+}
+
+func (s *served) close() error {
+	var err error
+	if s.server != nil {
+		err = s.server.Close(context.Background())
+	}
+	return errors.Join(err, s.carved.close())
+}
+
+func openCarveHTTP(ctx context.Context, db *database, c cell) (*session, error) {
+	s, err := serveCarved(ctx, db, c)
+	if err != nil {
+		return nil, err
+	}
+	next := newNames(c.clients)
+	return s.session(ctx, claimsPath, c, func(p *poster) *session {
+		return &session{
+			hand: func(ctx context.Context, client int) (uint64, error) {
+				answer, err := p.post(ctx, client, claimBody(nil, next.name(client), poolName, s.bits))
+				if err != nil {
+					return 0, err
+				}
+				got, _, err := blockIn(answer)
+				if err != nil {
+					return 0, err
+				}
+				return number(got, s.bits)
+			},
+			first: uint64(c.held), //nolint:gosec // not negative
+		}
+	})
+}
+
+// openDeny is the refusal of a claim: another pool of the same project is full, and asked for one address more.
+func openDeny(ctx context.Context, db *database, c cell) (*session, error) {
+	const full = "full"
+	s, err := serveCarved(ctx, db, c)
+	if err != nil {
+		return nil, err
+	}
+	if err = s.pool(ctx, full, "172.16.0.0/24"); err == nil {
+		err = s.claims(ctx, full, 256)
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.close())
+	}
+	next := newNames(c.clients)
+	return s.session(ctx, claimsPath, c, func(p *poster) *session {
+		return &session{many: func(ctx context.Context, client int, handed []uint64) ([]uint64, error) {
+			answer, status, err := p.send(ctx, client, claimBody(nil, next.name(client), full, s.bits))
+			if err == nil && (status != http.StatusConflict || !bytes.Contains(answer, []byte(ipam.CodePoolExhausted))) {
+				err = fmt.Errorf("answered %d where none is left: %s", status, answer)
+			}
+			return handed, err
+		}}
+	})
+}
+
+func claimBody(b []byte, name, pool string, bits int) []byte {
+	return fmt.Appendf(b, `{"metadata":{"name":%q},"spec":{"poolRef":{"name":%q},"prefixLength":%d}}`, name, pool, bits)
+}
+
+// blockIn finds the first block in an answer, and what comes after it, without decoding the rest, which is the generator's time and
+// not the server's.
+func blockIn(answer []byte) (block netip.Prefix, after []byte, err error) {
+	_, rest, found := bytes.Cut(answer, []byte(`"allocatedCIDR":"`))
+	text, after, ended := bytes.Cut(rest, []byte{'"'})
+	if !found || !ended {
+		return block, nil, fmt.Errorf("no block in the answer: %s", answer)
+	}
+	block, err = netip.ParsePrefix(string(text))
+	return block, after, err
+}

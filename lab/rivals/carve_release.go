@@ -1,0 +1,52 @@
+package rivals
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"sync/atomic"
+
+	"github.com/carve-ipam/carve/internal/alloc/claims"
+)
+
+// releases is how many claims are made beforehand for each second of a cell: more than two cores release over HTTP.
+const releases = 20_000
+
+// openRelease gives claims back that were made beforehand, the oldest thousand first, and of each thousand in any order. In any order of all,
+// a cell of seconds would mostly write whole pages to the database's log: each page is written whole when it is first touched after a
+// checkpoint, which there is one of before each cell and one of in minutes elsewhere.
+func openRelease(ctx context.Context, db *database, c cell) (*session, error) {
+	c.held = int(c.lasts.Seconds()*releases) + 1 // and the probe
+	s, err := serveCarved(ctx, db, c)
+	if err != nil {
+		return nil, err
+	}
+	order := shuffled(c.held, claims.MaxBatch)
+	var next atomic.Int64
+	return s.session(ctx, claimsPath, c, func(p *poster) *session {
+		return &session{many: func(ctx context.Context, client int, handed []uint64) ([]uint64, error) {
+			n := int(next.Add(1)) - 1
+			if n >= len(order) {
+				return handed, errRanOut
+			}
+			answer, status, err := p.remove(ctx, client, "/"+heldName(order[n]))
+			if err == nil && status != http.StatusNoContent {
+				err = fmt.Errorf("a release was answered %d: %s", status, answer)
+			}
+			return handed, err
+		}}
+	})
+}
+
+// shuffled is the numbers below n, so many at a time in any order, which is the same in each run.
+func shuffled(n, atATime int) []int {
+	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // G404: it has to be the same
+	order := make([]int, 0, n)
+	for from := 0; from < n; from += atATime {
+		for _, i := range random.Perm(min(atATime, n-from)) {
+			order = append(order, from+i)
+		}
+	}
+	return order
+}

@@ -1,0 +1,47 @@
+package rivals
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/carve-ipam/carve/lab/postgres"
+)
+
+// database is the private PostgreSQL that everybody is measured on. Each cell gets a fresh database in it.
+type database struct {
+	*postgres.Database
+	seeded map[string]bool // databases that cells are copied from
+}
+
+func startDatabase(ctx context.Context, dir string) (*database, error) {
+	d, err := postgres.Start(ctx, postgres.Options{Dir: dir, Connections: 200})
+	return &database{Database: d, seeded: map[string]bool{}}, err
+}
+
+// fresh makes an empty database with PostgreSQL's own default isolation, and answers its name. (The embedded server's default
+// is serializable, which is Carve's wish; the rivals were written for read committed, and are faster with it.)
+func (d *database) fresh(ctx context.Context) (string, error) {
+	name, err := d.Copy(ctx, "template0")
+	if err == nil {
+		_, err = d.Admin.Exec(ctx, "ALTER DATABASE "+name+" SET default_transaction_isolation = 'read committed'")
+	}
+	return name, err
+}
+
+// keep makes a database, to which nobody may be connected, one that cells are copied from.
+func (d *database) keep(ctx context.Context, name, as string) error {
+	_, err := d.Admin.Exec(ctx, "ALTER DATABASE "+name+" RENAME TO "+as)
+	d.seeded[as] = err == nil
+	return err
+}
+
+// pool connects to a database, with so many connections that no client waits for one.
+func (d *database) pool(ctx context.Context, name string, clients int) (*pgxpool.Pool, error) {
+	config, err := pgxpool.ParseConfig(d.DSN(name))
+	if err != nil {
+		return nil, err
+	}
+	config.MaxConns = int32(clients) //nolint:gosec // at most 64
+	return pgxpool.NewWithConfig(ctx, config)
+}

@@ -1,0 +1,158 @@
+package rivals
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/labstack/echo/v4"
+)
+
+// rowsSchema is the plainest table that can give an answer: a key that the database chooses, and what the caller said.
+const rowsSchema = `CREATE TABLE rows (id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name TEXT NOT NULL, holder TEXT NOT NULL)`
+
+const rowInsert = `INSERT INTO rows (name, holder) VALUES ($1, $2) RETURNING id`
+
+// openInsert is the floor in process: one statement, which is one durable transaction.
+func openInsert(ctx context.Context, db *database, c cell) (*session, error) {
+	pool, done, err := openTables(ctx, db, c, rowsSchema, nil)
+	if err != nil {
+		return nil, err
+	}
+	next := newNames(c.clients)
+	return &session{
+		hand: func(ctx context.Context, client int) (id uint64, err error) {
+			err = pool.QueryRow(ctx, rowInsert, next.name(client), "bench").Scan(&id)
+			return id, err
+		},
+		close: done,
+	}, nil
+}
+
+// insertRows is how many rows a batch of the floor has.
+const insertRows = 100
+
+// rowsInsert is the cheapest way there is to say it, beside COPY: one statement, which is planned once whatever the number of rows.
+const rowsInsert = `INSERT INTO rows (name, holder) SELECT * FROM unnest($1::TEXT[], $2::TEXT[]) RETURNING id`
+
+// openInsertMany is the floor of batches: many rows in one statement, which is one durable transaction.
+func openInsertMany(ctx context.Context, db *database, c cell) (*session, error) {
+	pool, done, err := openTables(ctx, db, c, rowsSchema, nil)
+	if err != nil {
+		return nil, err
+	}
+	next := newNames(c.clients)
+	return &session{
+		many: func(ctx context.Context, client int, handed []uint64) ([]uint64, error) {
+			texts, holders := make([]string, insertRows), make([]string, insertRows)
+			for i := range texts {
+				texts[i], holders[i] = next.name(client), "bench"
+			}
+			rows, err := pool.Query(ctx, rowsInsert, texts, holders)
+			if err != nil {
+				return handed, err
+			}
+			var id uint64
+			made := handed
+			tag, err := pgx.ForEachRow(rows, []any{&id}, func() error { made = append(made, id); return nil })
+			if err == nil && tag.RowsAffected() != insertRows {
+				err = fmt.Errorf("%d rows were inserted", tag.RowsAffected())
+			}
+			if err != nil {
+				return handed, err
+			}
+			return made, nil
+		},
+		close: done,
+	}, nil
+}
+
+// openHTTPInsert is the floor over HTTP: the same statement behind one route of the same HTTP stack, and nothing else. There is
+// no authentication, no validation and no middleware.
+func openHTTPInsert(ctx context.Context, db *database, c cell) (*session, error) {
+	pool, done, err := openTables(ctx, db, c, rowsSchema, nil)
+	if err != nil {
+		return nil, err
+	}
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, errors.Join(err, done())
+	}
+	server := &http.Server{Handler: insertHandler(pool), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute, WriteTimeout: time.Minute}
+	failed := make(chan error, 1)
+	go func() { failed <- server.Serve(listener) }()
+	next := newNames(c.clients)
+	p := newPoster(listener.Addr().String(), "/rows", "", c.clients)
+	return &session{
+		hand: func(ctx context.Context, client int) (uint64, error) {
+			answer, err := p.post(ctx, client, fmt.Appendf(nil, `{"name":%q,"holder":"bench"}`, next.name(client)))
+			if err != nil {
+				return 0, err
+			}
+			var made row
+			err = json.Unmarshal(answer, &made)
+			return made.ID, err
+		},
+		close: func() error {
+			p.close()
+			err := server.Close()
+			if ended := <-failed; !errors.Is(ended, http.ErrServerClosed) {
+				err = errors.Join(err, ended)
+			}
+			return errors.Join(err, done())
+		},
+	}, nil
+}
+
+type row struct {
+	ID     uint64 `json:"id"`
+	Name   string `json:"name"`
+	Holder string `json:"holder"`
+}
+
+func insertHandler(pool *pgxpool.Pool) http.Handler {
+	e := echo.New()
+	e.POST("/rows", func(c echo.Context) error {
+		var r row
+		if err := c.Bind(&r); err != nil {
+			return err
+		}
+		if err := pool.QueryRow(c.Request().Context(), rowInsert, r.Name, r.Holder).Scan(&r.ID); err != nil {
+			return err
+		}
+		return c.JSON(http.StatusCreated, r)
+	})
+	return e
+}
+
+// openTables makes a database with a schema and what is held in it, and answers a pool of connections to it.
+func openTables(ctx context.Context, db *database, c cell, schema string, seed func(context.Context, *pgxpool.Pool) error) (*pgxpool.Pool, func() error, error) {
+	name, err := db.fresh(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	done := func() error { return db.Drop(name) }
+	pool, err := db.pool(ctx, name, c.clients)
+	if err != nil {
+		return nil, nil, errors.Join(err, done())
+	}
+	done = func() error { pool.Close(); return db.Drop(name) }
+	if _, err := pool.Exec(ctx, schema); err != nil {
+		return nil, nil, errors.Join(err, done())
+	}
+	if seed != nil {
+		if err := seed(ctx, pool); err != nil {
+			return nil, nil, errors.Join(err, done())
+		}
+	}
+	if err := db.Settle(ctx, name); err != nil {
+		return nil, nil, errors.Join(err, done())
+	}
+	return pool, done, nil
+}

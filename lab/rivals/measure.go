@@ -1,0 +1,180 @@
+package rivals
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/carve-ipam/carve/lab/latency"
+)
+
+// result is what came of a cell.
+type result struct {
+	Contestant string  `json:"contestant"`
+	Kind       kind    `json:"kind"`
+	Task       task    `json:"task"`
+	Each       int     `json:"perCall"` // rows, claims, … in a call
+	Bits       int     `json:"prefixLength,omitempty"`
+	Clients    int     `json:"clients"`
+	Held       int     `json:"held"`
+	Rate       float64 `json:"opsPerSecond"` // rows, claims, …; not calls
+	P50        float64 `json:"p50ms"`        // of a call
+	P95        float64 `json:"p95ms"`
+	P99        float64 `json:"p99ms"`
+	Operations int     `json:"operations"` // calls that finished in the measured time
+	Errors     int     `json:"errors"`
+	CutOff     int     `json:"cutOff"` // not finished when the grace ended
+	Error      string  `json:"firstError,omitempty"`
+	Retries    int64   `json:"retries"` // begun again inside an operation, where the contestant tells
+	HandedOut  int     `json:"handedOut"`
+	Doubles    int     `json:"doubles"` // handed out although somebody had it
+	Skipped    string  `json:"skipped,omitempty"`
+	// What an operation costs, whatever the machine: bytes of the database's log, and processor time of this process, which is
+	// the generator's and that of what runs beside it (the library, or the server).
+	WAL      float64 `json:"walBytesPerOperation"`
+	CPU      float64 `json:"processMicrosecondsPerOperation"`
+	Database float64 `json:"databaseMicrosecondsPerOperation"` // processor time of all its processes
+	Broken   string  `json:"broken,omitempty"`                 // what the check of the data found
+	// What Carve does in the same cell, divided by this; 0 where there is nothing to compare.
+	InProcess float64 `json:"carveInProcessRatio,omitempty"`
+	OverHTTP  float64 `json:"carveHTTPRatio,omitempty"`
+
+	done int // rows, claims, … since the clock ran, those outside of the measured time included
+}
+
+// measure prepares a cell, runs it and looks at what was handed out. What goes wrong is part of the result.
+func measure(ctx context.Context, db *database, c cell, o options) *result {
+	r := &result{Contestant: c.contestant.name, Kind: c.contestant.kind, Task: c.contestant.task, Each: c.contestant.each, Bits: c.contestant.bits, Clients: c.clients, Held: c.held}
+	prepare, cancel := context.WithTimeout(ctx, o.setup)
+	defer cancel()
+	s, err := c.contestant.open(prepare, db, c)
+	if err != nil {
+		r.Skipped = fmt.Sprintf("not ready within %s: %v", o.setup, err)
+		if prepare.Err() == nil {
+			r.Skipped = fmt.Sprintf("could not be made ready: %v", err)
+		}
+		return r
+	}
+	defer func() {
+		if err := s.close(); err != nil && r.Broken == "" {
+			r.Broken = err.Error()
+		}
+	}()
+	begun := time.Now()
+	alone, stop := context.WithTimeout(ctx, o.bound)
+	probe, err := s.call(alone, 0, nil)
+	stop()
+	if took := time.Since(begun); err != nil || took > o.bound {
+		r.Skipped = fmt.Sprintf("one operation alone took %s, of %s allowed (%v)", took.Round(time.Millisecond), o.bound, err)
+		return r
+	}
+	runtime.GC() // what another cell left
+	before, err := db.spent(ctx)
+	if err == nil {
+		err = profiled(o.pprof, r, func() { drive(ctx, s, r, o, probe) })
+	}
+	if err == nil {
+		err = r.charge(ctx, db, before)
+	}
+	if err != nil {
+		r.Broken = err.Error()
+		return r
+	}
+	if s.retries != nil {
+		r.Retries = s.retries()
+	}
+	if s.check != nil {
+		if err := s.check(ctx); err != nil {
+			r.Broken = err.Error()
+		}
+	}
+	return r
+}
+
+// tally is what one client saw.
+type tally struct {
+	handed   []uint64
+	took     []time.Duration
+	finished int
+	done     int
+	failed   int
+	cutOff   int
+	err      error
+	ranOut   time.Time
+}
+
+// errRanOut: what was prepared for the operations of a cell is used up. The cell ends there.
+var errRanOut = errors.New("what was prepared is used up")
+
+// drive lets the clients work without a pause. The rate counts what finished within the measured time. The times are those of
+// operations that began within it, however long they took, so that slow ones are not left out for being slow.
+func drive(ctx context.Context, s *session, r *result, o options, probe []uint64) {
+	from := time.Now().Add(o.warm)
+	to := from.Add(o.time)
+	ctx, cancel := context.WithDeadline(ctx, to.Add(o.grace))
+	defer cancel()
+	tallies := make([]tally, r.Clients)
+	var wg sync.WaitGroup
+	for i := range tallies {
+		wg.Go(func() { tallies[i].work(ctx, s, i, from, to) })
+	}
+	wg.Wait()
+	handed, until := probe, to
+	var took []time.Duration
+	for _, t := range tallies {
+		handed, took = append(handed, t.handed...), append(took, t.took...)
+		r.Operations += t.finished
+		r.done += t.done * r.Each
+		r.Errors += t.failed
+		r.CutOff += t.cutOff
+		if t.err != nil && r.Error == "" {
+			r.Error = t.err.Error()
+		}
+		if !t.ranOut.IsZero() && t.ranOut.Before(until) {
+			until = t.ranOut
+		}
+	}
+	r.HandedOut, r.Doubles = len(handed), doubles(handed, s.first)
+	if until.After(from) {
+		r.Rate = float64(r.Operations*r.Each) / until.Sub(from).Seconds()
+	}
+	r.P50, r.P95, r.P99 = percentile(took, 50), percentile(took, 95), percentile(took, 99)
+}
+
+func (t *tally) work(ctx context.Context, s *session, client int, from, to time.Time) {
+	for begin := time.Now(); begin.Before(to) && ctx.Err() == nil; {
+		handed, err := s.call(ctx, client, t.handed)
+		end := time.Now()
+		switch {
+		case errors.Is(err, errRanOut):
+			t.ranOut = begin
+			return
+		case err != nil && ctx.Err() != nil:
+			t.cutOff++
+		// What fails while it warms up is no part of the measurement.
+		case err != nil && end.Before(from):
+		case err != nil:
+			t.failed++
+			t.err = cmp.Or(t.err, err)
+		default:
+			t.handed = handed
+			t.done++
+			if !begin.Before(from) {
+				t.took = append(t.took, end.Sub(begin))
+			}
+			if !end.Before(from) && end.Before(to) {
+				t.finished++
+			}
+		}
+		begin = end
+	}
+}
+
+// percentile is in milliseconds.
+func percentile(times []time.Duration, percent int) float64 {
+	return latency.Milliseconds(latency.Percentile(times, percent))
+}

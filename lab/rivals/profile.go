@@ -1,0 +1,40 @@
+package rivals
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime/pprof"
+	"strings"
+)
+
+var unfriendly = regexp.MustCompile(`[^a-zA-Z0-9]+`)
+
+// profileName is the name of a cell's profile: its contestant, in letters and digits, and what else tells it from the others.
+func profileName(r *result) string {
+	return fmt.Sprintf("%s-%d-clients-%d-held.pprof", strings.Trim(unfriendly.ReplaceAllString(r.Contestant, "-"), "-"), r.Clients, r.Held)
+}
+
+// profiled runs work; with a directory, it writes there where this process's processor time went. The generator is in it too.
+func profiled(dir string, r *result, work func()) (err error) {
+	if dir == "" {
+		work()
+		return nil
+	}
+	if err := os.MkdirAll(dir, 0o750); err != nil {
+		return err
+	}
+	f, err := os.Create(filepath.Join(dir, profileName(r)))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	if err := pprof.StartCPUProfile(f); err != nil {
+		return err
+	}
+	defer pprof.StopCPUProfile()
+	work()
+	return nil
+}

@@ -1,0 +1,45 @@
+package scale
+
+import (
+	"context"
+	"errors"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/carve-ipam/carve/lab/postgres"
+)
+
+// database is the private PostgreSQL that everything is measured on. Each cell has a database in it.
+type database struct{ *postgres.Database }
+
+// errNoStatistics: this PostgreSQL cannot count by statement.
+var errNoStatistics = errors.New("this PostgreSQL has no pg_stat_statements, which counts what each statement costs: install PostgreSQL's contrib modules (Debian's package postgresql has them)")
+
+// startDatabase starts PostgreSQL with the module that counts by statement.
+func startDatabase(ctx context.Context, dir string, volatile bool) (*database, error) {
+	d, err := postgres.Start(ctx, postgres.Options{Dir: dir, Connections: 50, Volatile: volatile, Prepare: prepare})
+	if err != nil {
+		return nil, err
+	}
+	if _, err := d.Admin.Exec(ctx, "CREATE EXTENSION pg_stat_statements"); err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
+	return &database{d}, nil
+}
+
+// prepare says what the server is to begin with. Bulk loads write much log at once: with the default bound there would be a checkpoint every few seconds.
+func prepare(ctx context.Context, conn *pgx.Conn) error {
+	var there bool
+	if err := conn.QueryRow(ctx, "SELECT EXISTS (SELECT 1 FROM pg_available_extensions WHERE name = 'pg_stat_statements')").Scan(&there); err != nil {
+		return err
+	}
+	if !there {
+		return errNoStatistics
+	}
+	for _, sql := range []string{"ALTER SYSTEM SET shared_preload_libraries = 'pg_stat_statements'", "ALTER SYSTEM SET max_wal_size = '4GB'"} {
+		if _, err := conn.Exec(ctx, sql); err != nil {
+			return err
+		}
+	}
+	return nil
+}

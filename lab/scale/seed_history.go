@@ -1,0 +1,55 @@
+package scale
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"time"
+)
+
+// pastOf is for how long the history goes back.
+const pastOf = 30 * 24 * time.Hour
+
+// past makes so many events in the project's trail, and as many holds that have ended, up to ten of each address.
+func past(block netip.Prefix, n int) func(context.Context, *world) (layout, error) {
+	return func(ctx context.Context, w *world) (layout, error) {
+		base, err := emptyPool(ctx, w, block, nearBlock(block))
+		if err != nil || n == 0 {
+			return base, err
+		}
+		base.count = []countCheck{
+			{"events", "SELECT count(*) FROM audit_events WHERE name = 'seed'", int64(n)/2*2 + 2},
+			{"holds that ended", "SELECT count(*) FROM history WHERE until < now() - INTERVAL '12 hours'", int64(n)}, // those of the measurement are younger
+		}
+		return base, w.clonePast(ctx, block, n)
+	}
+}
+
+func (w *world) clonePast(ctx context.Context, block netip.Prefix, n int) error {
+	if err := w.claim(ctx, projectName, poolName, "seed"); err != nil {
+		return err
+	}
+	if err := w.service.DeleteClaim(caller(ctx, "deleteClaim", "seed"), projectName, "seed", request); err != nil {
+		return err
+	}
+	begin := time.Now().Add(-pastOf).UnixMilli()
+	// An event's id begins with its time in milliseconds (version 7 of RFC 9562), so that the trail is in order.
+	at := fmt.Sprintf("(%d + g.n * %d / %d)", begin, (pastOf - 24*time.Hour).Milliseconds(), n)
+	moment := "to_timestamp(" + at + " / 1000.0)"
+	spread := min(n, 1_000_000, 1<<(32-block.Bits()))
+	slot := (pastOf - 24*time.Hour).Milliseconds() / int64(n/spread+1)
+	until := fmt.Sprintf("to_timestamp((%d + (g.n / %d + 1) * %d) / 1000.0)", begin, spread, slot)
+	return w.loadAll(ctx, n,
+		job{"audit_events", func(s *seeder) error { // two rows are copied: it was made and released
+			return s.clone(ctx, "audit_events", "t.name = 'seed'", series(0, n/2-1), map[string]string{
+				"id": "(lpad(to_hex(" + at + "), 12, '0') || '7' || substr(md5(g.n::TEXT || t.id::TEXT), 1, 19))::UUID", "at": moment,
+			})
+		}},
+		job{"history", func(s *seeder) error {
+			return s.clone(ctx, "history", "true", series(0, n-1), map[string]string{
+				"base": address(literal(block), fmt.Sprintf("g.n %% %d", spread)),
+				"id":   uid("ended"), "allocation_id": uid("allocation"), "until": until, "since": until + " - INTERVAL '1 hour'",
+			})
+		}},
+	)
+}

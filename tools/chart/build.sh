@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# Builds what the chart is tested with, each once and again when its pinned version changes: `build.sh helm`, `build.sh kubeapi`. With
+# `warm kubeapi` it builds nothing, and ends with 3 when there is no copy from an earlier build.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+export CGO_ENABLED=0
+warm=
+if [ "$1" = warm ]; then
+  warm=1
+  shift
+fi
+
+# fresh PROGRAM MODULE: the program is there, and no older than what it is built from.
+fresh() { [ -x "$1" ] && [ ! "$2/go.sum" -nt "$1" ]; }
+
+case $1 in
+helm)
+  fresh bin/helm tools/chart && exit
+  echo 'building helm, once: about 2 minutes'
+  go -C tools/chart build -trimpath -buildvcs=false -ldflags='-s -w' -o ../../bin/helm helm.sh/helm/v4/cmd/helm
+  touch bin/helm
+  ;;
+kubeapi)
+  # Kept outside of the checkout, for the next one.
+  cache=${XDG_CACHE_HOME:-$HOME/.cache}/carve/kubeapi-$(cat tools/kubeapi/go.mod tools/kubeapi/go.sum | sha256sum | cut -c1-16)
+  version=$(awk '$1 == "k8s.io/kubernetes" { print $2 }' tools/kubeapi/go.mod)
+  mkdir -p bin/kubeapi "$cache"
+  for program in etcd kube-apiserver; do
+    if [ ! -x "$cache/$program" ]; then
+      [ -z "$warm" ] || exit 3
+      echo "building $program, once: about 8 minutes for both"
+      go -C tools/kubeapi build -p 2 -trimpath -buildvcs=false -ldflags="-s -w -X k8s.io/component-base/version.gitVersion=$version" \
+        -o "../../bin/kubeapi/$program" "./$program"
+      install -m 755 "bin/kubeapi/$program" "$cache/$program"
+    fi
+    fresh "bin/kubeapi/$program" tools/kubeapi || install -m 755 "$cache/$program" "bin/kubeapi/$program"
+  done
+  ;;
+*)
+  echo "what is $1?" >&2
+  exit 2
+  ;;
+esac

@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# Writes what is generated from openapi.yaml (`generate.sh types`) and the vendored Swagger UI (`generate.sh swagger-ui`), or checks that all of
+# it, and the module files, are what their sources make (`generate.sh check`). The npm packages are there already.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+# Each generated file and the configuration it is generated with.
+generated=(internal/api/gen/api.gen.go:internal/api/gen/server.cfg.yaml client/client.gen.go:client/client.cfg.yaml)
+swagger=tools/swagger-ui/node_modules/swagger-ui-dist
+swagger_files=(LICENSE NOTICE favicon-32x32.png swagger-ui-bundle.js swagger-ui-bundle.js.LICENSE.txt swagger-ui.css)
+types() { go tool -modfile=tools/oapi-codegen.mod oapi-codegen "$@" openapi.yaml; }
+typescript() { npm --prefix clients/typescript run --silent "$1"; }
+
+case $1 in
+types)
+  for each in "${generated[@]}"; do
+    echo "${each%%:*}"
+    types -config "${each##*:}"
+  done
+  echo clients/typescript/src/schema.d.ts
+  typescript generate >/dev/null
+  ;;
+swagger-ui)
+  for file in "${swagger_files[@]}"; do install -m 644 "$swagger/$file" internal/api/docs/dist/; done
+  ;;
+check)
+  fresh=$(mktemp -d)
+  trap 'rm -rf "$fresh"' EXIT
+  drift=0
+  differs() {
+    drift=1
+    echo "$1 is not what its source makes: $2" >&2
+  }
+  for each in "${generated[@]}"; do
+    sed '/^output:/d' "${each##*:}" >"$fresh/config"
+    types -config "$fresh/config" -o "$fresh/generated"
+    diff -u "${each%%:*}" "$fresh/generated" || differs "${each%%:*}" 'make generate'
+  done
+  for file in "${swagger_files[@]}"; do cmp "internal/api/docs/dist/$file" "$swagger/$file" || differs "$file" 'make swagger-ui'; done
+  typescript verify || differs clients/typescript/src/schema.d.ts 'make generate'
+  for module in $(find . \( -name node_modules -o -name testdata -o -path ./bin \) -prune -o -name go.mod -print); do
+    go -C "$(dirname "$module")" mod tidy -diff || differs "$module" 'go mod tidy'
+  done
+  exit $drift
+  ;;
+esac

@@ -1,7 +1,0 @@
-// Rivals compares Carve with other ways to hand out addresses and with the floor under all of them: one table and one JSON
-// from one run on one private, durable PostgreSQL. `make compare` runs it; docs/evidence.md says what each contestant is.
-//
-// It is a module of its own because go-ipam brings drivers for five other databases along, which belong neither into the
-// product's module graph nor into its binaries. It measures and asserts nothing about time; it fails when Carve hands out
-// a block twice or leaves data that the audit objects to.
-package main

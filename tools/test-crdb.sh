@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# Runs the tests on CockroachDB instead of PostgreSQL: `test-crdb.sh` on the one that CRDB_URL names, or that the cockroach binary on PATH starts;
+# `test-crdb.sh cluster` on three nodes in three regions, started with COCKROACH_BIN or the cockroach binary on PATH. TESTFLAGS go to go test.
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit 1
+cockroach=${COCKROACH_BIN:-cockroach}
+
+refuse() {
+  printf '%s\nNothing was tested. `make test` runs the same tests on PostgreSQL.\n' "$1" >&2
+  exit 2
+}
+
+# run LIMIT PRODUCT LAB: the tests of these packages of the product, and of these of the laboratory.
+run() {
+  local code=0
+  # shellcheck disable=SC2086 # several flags, and several packages
+  go test -count=1 -timeout="$1" ${TESTFLAGS:-} $2 || code=1
+  # shellcheck disable=SC2086
+  go -C lab test -count=1 -timeout="$1" ${TESTFLAGS:-} $3 || code=1
+  return $code
+}
+
+case ${1:-} in
+'')
+  [ -n "${CRDB_URL:-}" ] || command -v cockroach >/dev/null ||
+    refuse 'make test-crdb needs a CockroachDB: give CRDB_URL=postgresql://..., or put a cockroach binary on PATH.'
+  export CARVE_TEST_ENGINE=cockroach CRDB_URL
+  run 30m ./internal/... ./...
+  ;;
+cluster)
+  command -v "$cockroach" >/dev/null ||
+    refuse 'make test-crdb-cluster needs a CockroachDB: give COCKROACH_BIN=path/to/cockroach, or put a cockroach binary on PATH.'
+  # The first node is in the region that the tests have their rows in, and runs all. Servers that the tests start refuse the others, which are
+  # elsewhere: through those the tests of the store and of the use cases run.
+  bin/faults cluster -cockroach="$cockroach" -first='tools/test-crdb.sh first' -others='tools/test-crdb.sh other'
+  ;;
+first) run 60m ./internal/... ./... ;;
+other) run 60m './internal/crdb/... ./internal/alloc/...' ./consistency ;;
+*) refuse "what is $1?" ;;
+esac
