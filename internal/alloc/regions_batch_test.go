@@ -165,6 +165,22 @@ func TestABatchIsBroughtWhatIsScatteredInOtherRegions(t *testing.T) {
 	}
 }
 
+// Few rows are read for Random claims; whether other regions have what is missing is looked for with all of them.
+func TestABatchOfRandomClaimsThatNoRegionHasRoomForIsRefused(t *testing.T) {
+	t.Parallel()
+	w := setupRegions(t)
+	w.served(t, "net", "10.0.0.0/24", func(s *ipam.PoolSpec) { s.Allocation.Strategy = ipam.Random })
+	made := w.batchIn(t, east, singles("x", "net", 256)...)
+	for i, c := range made {
+		if i%2 == 0 {
+			w.released(t, c.Name)
+		}
+	}
+	_, err := w.in[east].CreateClaimBatch(w.ctx, project, singles("y", "net", 200), usecase.Request{})
+	refused(t, err, ipam.CodePoolExhausted)
+	w.batchIn(t, east, singles("z", "net", 128)...)
+}
+
 // The claims before the one that has no room could be served from elsewhere as well.
 func TestABatchIsBroughtWhatItsEarlierClaimsCouldUse(t *testing.T) {
 	t.Parallel()

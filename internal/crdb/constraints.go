@@ -3,6 +3,7 @@ package crdb
 import (
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/carve-ipam/carve/internal/crdb/write"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -49,7 +50,7 @@ var constraints = map[string]func() *ipam.Error{
 func outOfDate(pg *pgconn.PgError) bool {
 	switch pg.ConstraintName {
 	case "members_pkey", "members_subject_key", "grants_pkey", "grants_consumer_key", "quotas_pkey", "quota_shards_pkey", "pools_scope_key":
-		return pg.Code == uniqueViolation
+		return pg.Code == write.UniqueViolation
 	case "members_project_fkey", "api_keys_project_fkey", "quotas_project_fkey", "classes_project_fkey", "pool_classes_class_fkey", "pools_scope_class_fkey":
 		return pg.Code == foreignKeyViolation
 	}
@@ -79,7 +80,7 @@ func databaseError(op string, pg *pgconn.PgError) error {
 	switch pg.Code {
 	case "57014": // cancelled: our deadline or statement_timeout
 		return deadline(pg)
-	case uniqueViolation, foreignKeyViolation, "23514", "23502":
+	case write.UniqueViolation, foreignKeyViolation, "23514", "23502":
 		// A foreign key also fires when the referenced row is deleted while it is in use.
 		if pg.Code == foreignKeyViolation && isDelete(op) {
 			return ipam.Errorf(ipam.CodeInUse, "It is still in use and was not deleted.").Because(pg)

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/carve-ipam/carve/internal/crdb/write"
 )
 
 const (
@@ -75,5 +77,5 @@ func (postgres) more(ctx context.Context, c *pgx.Conn) (out []string, err error)
 
 // raced tells whether a statement failed because somebody changed the same role at the same moment, in another database of the cluster perhaps.
 func (postgres) raced(code, message string) bool {
-	return code == "42710" || code == uniqueViolation || code == "XX000" && strings.HasPrefix(message, "tuple concurrently ")
+	return code == "42710" || code == write.UniqueViolation || code == "XX000" && strings.HasPrefix(message, "tuple concurrently ")
 }

@@ -50,7 +50,6 @@ func ofClosure(err error, c *pgx.Conn) error {
 
 // The SQLSTATEs of a key that exists already, and of a row that another refers to and that is not there.
 const (
-	uniqueViolation     = "23505"
 	foreignKeyViolation = "23503"
 )
 

@@ -15,8 +15,8 @@ func newStalePlan() *stalePlan {
 	return &stalePlan{}
 }
 
-// recall answers what the first attempt read.
-func (p *stalePlan) recall() (storage.GroupFacts, bool) {
+// firstRead answers what the first attempt read.
+func (p *stalePlan) firstRead() (storage.GroupFacts, bool) {
 	if !twin.StalePlan || p == nil || p.facts == nil {
 		return storage.GroupFacts{}, false
 	}

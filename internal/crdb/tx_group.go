@@ -11,7 +11,7 @@ import (
 // GroupRead implements storage.Tx.
 func (t *tx) GroupRead(ctx context.Context, pool storage.Container, reads space.Reads, q storage.GroupQuery) (facts storage.GroupFacts, err error) {
 	t.conn.lock(pool.Lock())
-	if facts, read := t.stale.recall(); read {
+	if facts, read := t.stale.firstRead(); read {
 		return facts, nil
 	}
 	defer func() { t.stale.keep(facts, err) }()

@@ -140,7 +140,7 @@ func (s *Grants) put(ctx context.Context, g granting, project, name, consumer st
 		return func(ctx context.Context, in storage.ProjectKey, consumer string) (ipam.Grant, error) {
 			now, err := g.of(ctx, read, in, name)
 			if err == nil {
-				err = storage.Moved(of.ID, now.ID)
+				err = storage.SameThing(of.ID, now.ID)
 			}
 			if granted = err; err != nil {
 				return ipam.Grant{}, err

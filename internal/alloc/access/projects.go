@@ -191,7 +191,7 @@ func holdsNothing(ctx context.Context, tx storage.Tx, p ipam.Project) error {
 	}
 	if holds != (storage.Holdings{}) {
 		e := ipam.Errorf(ipam.CodeInUse, "Project %q still holds %s, %s and %s besides %q; delete them first.", p.Name,
-			usecase.Counted(holds.Pools, "pool"), usecase.Counted(holds.Claims, "claim"), usecase.Counted(holds.Spaces, "space"), ipam.DefaultSpace)
+			usecase.CountOf(holds.Pools, "pool"), usecase.CountOf(holds.Claims, "claim"), usecase.CountOf(holds.Spaces, "space"), ipam.DefaultSpace)
 		e.Figures.Pools, e.Figures.Claims, e.Figures.Spaces = &holds.Pools, &holds.Claims, &holds.Spaces
 		return e
 	}
@@ -202,7 +202,7 @@ func holdsNothing(ctx context.Context, tx storage.Tx, p ipam.Project) error {
 	}
 	if left.Pools > 0 {
 		e := ipam.Errorf(ipam.CodeInUse, "Project %q still has %s in other projects that shared classes carved for its scopes; empty ones go after the emptyPoolTTL of their class, or their owners can delete them.",
-			p.Name, usecase.Counted(left.Pools, "pool"))
+			p.Name, usecase.CountOf(left.Pools, "pool"))
 		e.Figures.Pools = &left.Pools
 		return e
 	}

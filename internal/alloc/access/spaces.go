@@ -73,7 +73,7 @@ func (s *Spaces) room(ctx context.Context, tx storage.Tx, key storage.ProjectKey
 		return err
 	}
 	e := ipam.Errorf(ipam.CodeQuotaExceeded, "Project %q has %s, which is the most on this server. Delete one first, or have the limit raised.",
-		key.Name, usecase.Counted(int64(len(have)), "space"))
+		key.Name, usecase.CountOf(int64(len(have)), "space"))
 	e.Figures.Limit, e.Figures.Used, e.Figures.Requested = strconv.Itoa(s.max), strconv.Itoa(len(have)), "1"
 	return e
 }
@@ -127,7 +127,7 @@ func emptySpace(ctx context.Context, tx storage.Tx, sp ipam.Space) ([]storage.Fr
 		free = append(free, storage.FreeChange{Container: c, Delete: storage.WholeBlock(c)})
 	}
 	if pools > 0 {
-		e := ipam.Errorf(ipam.CodeInUse, "Space %q still holds %s; delete them first.", sp.Name, usecase.Counted(pools, "root pool"))
+		e := ipam.Errorf(ipam.CodeInUse, "Space %q still holds %s; delete them first.", sp.Name, usecase.CountOf(pools, "root pool"))
 		e.Figures.Pools = &pools
 		return nil, e
 	}

@@ -94,7 +94,7 @@ func (s *batches) bind(ctx context.Context, key storage.ProjectKey, orders []*or
 	if c, ok := storage.AsConflict(err); ok && len(c.AnswerKeys) == 0 && len(c.ClaimRefs) > 0 { // a used key: Once looks again
 		err = s.nameTaken(ctx, key, orders, c)
 	}
-	return bound, s.refusals.Counted(ctx, err)
+	return bound, s.refusals.WithFigures(ctx, err)
 }
 
 // nameTaken says that the name of a claim is in use. A generated one is made anew, and the batch is to be tried again.

@@ -194,7 +194,7 @@ func (s *binder) bindFirst(ctx context.Context, o *order) (bound ipam.Claim, err
 		c.room = c.Pools[:1]
 	}
 	all, err := s.together.bind(ctx, newBatch(inScope, []*order{o}))
-	if err = s.refusals.Counted(ctx, err); err != nil {
+	if err = s.refusals.WithFigures(ctx, err); err != nil {
 		if _, ok := errors.AsType[*quota.QuotaLack](err); ok {
 			c.QuotaRefused(err)
 		}

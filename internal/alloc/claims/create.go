@@ -81,7 +81,7 @@ func (m *making) try(ctx context.Context, round int) (answer usecase.Result[ipam
 	o := m.order
 	var facts storage.ClaimFacts
 	if o.remembered = false; round == 0 && !m.put && !o.request.DryRun {
-		facts = m.recollect(o)
+		facts = m.fromMemory(o)
 	}
 	if !o.remembered {
 		var done bool

@@ -100,14 +100,14 @@ func slim(p ipam.Pool) ipam.Pool {
 	return p
 }
 
-// recollect answers what is remembered for a claim, and notes that the transaction has to find the same, if that is enough to begin with.
-func (s *creator) recollect(o *order) (facts storage.ClaimFacts) {
+// fromMemory answers what is remembered for a claim, and notes that the transaction has to find the same, if that is enough to begin with.
+func (s *creator) fromMemory(o *order) (facts storage.ClaimFacts) {
 	since, doubted := s.memory.doubts.Peek(o.key.ID)
 	spec, known := o.claim.Spec, false
 	switch {
 	case doubted && s.Ticks().Sub(since) < doubtAge, spec.AllocationRef != "", spec.PoolSelector != nil:
 	case spec.ByClass():
-		facts.Class, known = s.classes.Recall(o.key, *resolve.ClassQuery(spec))
+		facts.Class, known = s.classes.Remembered(o.key, *resolve.ClassQuery(spec))
 		known = known && !facts.Class.Found.Scoped() // a first claim carves a pool, which is another transaction
 	default:
 		var p ipam.Pool

@@ -55,7 +55,7 @@ func (s *reader) ListClaims(ctx context.Context, project string, f paging.Filter
 		return paging.Page[ipam.Claim]{}, err
 	}
 	match := func(c *ipam.Claim) bool {
-		return f.MatchesBlock(c.Block) && f.MatchesLabels(c.Labels) && paging.Is(f.Pool, c.Pool) && (f.Phase == "" || f.Phase == string(ipam.PhaseBound)) && f.MatchesClass(c.Class)
+		return f.MatchesBlock(c.Block) && f.MatchesLabels(c.Labels) && paging.MatchesRef(f.Pool, c.Pool) && (f.Phase == "" || f.Phase == string(ipam.PhaseBound)) && f.MatchesClass(c.Class)
 	}
 	pool, err := s.FilterPool(ctx, key, f)
 	if err != nil {

@@ -91,7 +91,7 @@ func retainedFor(ctx context.Context, tx storage.Tx, key storage.ProjectKey, id 
 		return a, err
 	case !found || a.Purpose != ipam.PurposeClaim || a.HolderProjectID != key.ID || (a.Phase == ipam.PhaseCoolingDown && a.ProjectID != key.ID),
 		of != "" && of != a.Pool.Project:
-		return a, storage.At(holdings.AllocationNotFound(key, id.String()), field)
+		return a, storage.NotFoundAt(holdings.AllocationNotFound(key, id.String()), field)
 	case a.Phase == ipam.PhaseCoolingDown:
 		return a, ipam.Errorf(ipam.CodeInUse, "Allocation %s is cooling down until %s: nobody can have it before that.", id, a.CoolUntil.UTC().Format(time.RFC3339)).
 			At(field, "must name a retained allocation.")
@@ -116,7 +116,7 @@ func retainedFor(ctx context.Context, tx storage.Tx, key storage.ProjectKey, id 
 		}
 	}
 	if may := (resolve.Ask{Class: class}).MayDraw(key, pool, granted); !may && (pool.Scope == nil || pool.Scope.ProjectID != key.ID || class == nil) {
-		return a, storage.At(ipam.Errorf(ipam.CodeNotFound, "Pool %s was not found.", a.Pool), field)
+		return a, storage.NotFoundAt(ipam.Errorf(ipam.CodeNotFound, "Pool %s was not found.", a.Pool), field)
 	}
 	return a, nil
 }

@@ -24,7 +24,7 @@ func (s *Holdings) ListAllocations(ctx context.Context, project string, f paging
 	}
 	match := func(a *ipam.Allocation) bool {
 		*a = seenBy(key, *a)
-		return f.MatchesBlock(a.Block) && paging.Is(f.Pool, a.Pool) && (f.Phase == "" || f.Phase == string(a.Phase)) &&
+		return f.MatchesBlock(a.Block) && paging.MatchesRef(f.Pool, a.Pool) && (f.Phase == "" || f.Phase == string(a.Phase)) &&
 			(f.Purpose == "" || f.Purpose == a.Purpose) && f.MatchesClass(a.Class)
 	}
 	if f.Pool != (ipam.Ref{}) && f.Pool.Project != project { // a project's allocations are in its own pools

@@ -21,7 +21,7 @@ const kindHoldings = "holdings"
 // holdings lists what a project holds by claims, or has retained of them, in pools of any project. It reads nothing but what is the project's own.
 func (s *Holdings) holdings(ctx context.Context, key storage.ProjectKey, f paging.Filter, limit int, cursor string) (paging.Page[ipam.Allocation], error) {
 	match := func(a *ipam.Allocation) bool {
-		return f.MatchesBlock(a.Block) && paging.Is(f.Pool, a.Pool) && f.MatchesClass(a.Class)
+		return f.MatchesBlock(a.Block) && paging.MatchesRef(f.Pool, a.Pool) && f.MatchesClass(a.Class)
 	}
 	if f.Purpose != "" && f.Purpose != ipam.PurposeClaim || f.Phase == string(ipam.PhaseCoolingDown) {
 		return paging.Page[ipam.Allocation]{Items: []ipam.Allocation{}}, nil

@@ -126,7 +126,7 @@ func (k Kind[T]) Delete(ctx context.Context, in storage.ProjectKey, name string,
 		if err != nil {
 			return none, err
 		}
-		if err := storage.Moved(head.UID, k.Head(&was).UID); err != nil {
+		if err := storage.SameThing(head.UID, k.Head(&was).UID); err != nil {
 			return none, err
 		}
 		if k.May != nil {

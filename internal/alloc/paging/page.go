@@ -101,8 +101,8 @@ func (f Filter) MatchesClass(classes ...ipam.ClassRef) bool {
 	return f.Class == "" || slices.ContainsFunc(classes, func(c ipam.ClassRef) bool { return c.Ref.Name == f.Class })
 }
 
-// Is reports whether a reference is the one wanted; the zero reference wants any.
-func Is(want, have ipam.Ref) bool { return want == ipam.Ref{} || want == have }
+// MatchesRef reports whether a reference is the one wanted; the zero reference wants any.
+func MatchesRef(want, have ipam.Ref) bool { return want == ipam.Ref{} || want == have }
 
 // Searches reports whether a list in one pool may look at many rows for few that match: pools are in order of address, and no index knows more.
 func (f Filter) Searches() bool {

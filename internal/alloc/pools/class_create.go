@@ -111,7 +111,7 @@ func hidesNothing(ctx context.Context, tx storage.Tx, key storage.ProjectKey, na
 		return err
 	}
 	e := ipam.Errorf(ipam.CodeInUse, "Class %s is listed by %s of project %q as %q; a class of that name would hide it. Choose another name, or take it out of their classNames first.",
-		hidden.Ref(), usecase.Counted(n, "pool"), key.Name, name)
+		hidden.Ref(), usecase.CountOf(n, "pool"), key.Name, name)
 	e.Figures.Pools, e.Figures.ConflictsWith = &n, []string{hidden.Ref().String()}
 	return e.At("/metadata/name", "is what pools of the project call class %s.", hidden.Ref())
 }

@@ -30,7 +30,7 @@ func (s *classes) DeleteClass(ctx context.Context, project, name string, r useca
 // classInUse says what still names a class: counts alone, for pools and claims may be other projects'.
 func classInUse(c ipam.Class, use storage.ClassUse) error {
 	e := ipam.Errorf(ipam.CodeInUse, "Class %s is still listed by %s, has %s carved for scopes, and is named by %s; nothing was changed.",
-		c.Ref(), usecase.Counted(use.Pools, "pool"), usecase.Counted(use.Scoped, "pool"), usecase.Counted(use.Claims, "claim"))
+		c.Ref(), usecase.CountOf(use.Pools, "pool"), usecase.CountOf(use.Scoped, "pool"), usecase.CountOf(use.Claims, "claim"))
 	pools := use.Pools + use.Scoped
 	e.Figures.Class, e.Figures.Pools, e.Figures.Claims = c.Ref().String(), &pools, &use.Claims
 	return e

@@ -2,6 +2,7 @@ package pools
 
 import (
 	"context"
+	"sync"
 	"sync/atomic"
 
 	lru "github.com/hashicorp/golang-lru/v2"
@@ -22,6 +23,7 @@ const (
 type ClassMemory struct {
 	known *lru.Cache[classAsk, storage.ClassFacts]
 	pools *atomic.Int64 // in all of them
+	write *sync.Mutex   // of those who remember: what one replaces is taken off before it is added
 }
 
 type classAsk struct {
@@ -32,7 +34,7 @@ type classAsk struct {
 
 // NewClassMemory makes a memory of nothing.
 func NewClassMemory() ClassMemory {
-	m := ClassMemory{pools: new(atomic.Int64)}
+	m := ClassMemory{pools: new(atomic.Int64), write: new(sync.Mutex)}
 	var err error
 	m.known, err = lru.NewWithEvict(maxRemembered, func(_ classAsk, gone storage.ClassFacts) { m.pools.Add(-int64(len(gone.Pools))) })
 	if err != nil {
@@ -41,8 +43,8 @@ func NewClassMemory() ClassMemory {
 	return m
 }
 
-// Recall answers what is remembered, which may be old by now: whoever uses it has to compare the epochs with those of the transaction.
-func (m ClassMemory) Recall(key storage.ProjectKey, q storage.ClassQuery) (storage.ClassFacts, bool) {
+// Remembered answers what is remembered, which may be old by now: whoever uses it has to compare the epochs with those of the transaction.
+func (m ClassMemory) Remembered(key storage.ProjectKey, q storage.ClassQuery) (storage.ClassFacts, bool) {
 	return m.known.Get(askOf(key, q))
 }
 
@@ -84,6 +86,8 @@ func (m ClassMemory) LookUp(ctx context.Context, read storage.Reader, q storage.
 
 // remember keeps what was found. That there is no class is not kept: anybody can ask for names that do not exist.
 func (m ClassMemory) remember(ask classAsk, facts storage.ClassFacts) {
+	m.write.Lock()
+	defer m.write.Unlock()
 	m.known.Remove(ask)
 	if facts.Found == nil {
 		return

@@ -25,7 +25,7 @@ func (s *classes) PatchClass(ctx context.Context, project, name string, moveDefa
 	locks := storage.Locks{Alone: []ipam.ID{first.UID, classesOf(key.ID)}, Shared: []ipam.ID{key.ID}}
 	c, err := outrun(func() (ipam.Class, error) {
 		return s.own().Patch(ctx, key, name, r, locks, func(was ipam.Class) (ipam.Class, error) {
-			if err := storage.Moved(first.UID, was.UID); err != nil {
+			if err := storage.SameThing(first.UID, was.UID); err != nil {
 				return was, err
 			}
 			next, err := mutate(was)

@@ -97,7 +97,7 @@ func (s *creator) CreatePool(ctx context.Context, project string, p ipam.Pool, r
 		}
 		return made, err
 	})
-	return answer, s.refusals.Counted(ctx, err)
+	return answer, s.refusals.WithFigures(ctx, err)
 }
 
 // orAgain makes once look again, unless something has failed.
@@ -122,7 +122,7 @@ func (s *creator) carvePool(ctx context.Context, tx storage.Tx, key storage.Proj
 	if err != nil {
 		return p, err
 	}
-	if err := storage.Moved(plan.from, from.Container.ID); err != nil {
+	if err := storage.SameThing(plan.from, from.Container.ID); err != nil {
 		return p, err
 	}
 	if from = from.in(plan.at); from.Parent != nil && !from.Parent.Serves(plan.at) {

@@ -89,7 +89,7 @@ func uncarvePool(ctx context.Context, tx storage.Tx, locked ipam.Pool, match use
 	if err != nil {
 		return storage.Changes{}, err
 	}
-	if err := storage.Moved(locked.UID, p.UID); err != nil {
+	if err := storage.SameThing(locked.UID, p.UID); err != nil {
 		return storage.Changes{}, err
 	}
 	if err := match.Check(p.Revision); err != nil {
@@ -201,7 +201,7 @@ func (s *deleter) inUse(ctx context.Context, p ipam.Pool, refused error) error {
 	if err != nil || held.Claims+held.Retained+held.ChildPools+held.CoolingDown == 0 {
 		return refused
 	}
-	holding := usecase.Counted(held.Claims, "claim") + ", " + usecase.Counted(held.Retained, "retained allocation") + " and " + usecase.Counted(held.ChildPools, "child pool")
+	holding := usecase.CountOf(held.Claims, "claim") + ", " + usecase.CountOf(held.Retained, "retained allocation") + " and " + usecase.CountOf(held.ChildPools, "child pool")
 	e := ipam.Errorf(ipam.CodeInUse, "Pool %s still holds %s; nothing was changed.", p.Ref(), holding)
 	if held.Claims+held.Retained+held.ChildPools == 0 {
 		e = ipam.Errorf(ipam.CodeInUse, "Pool %s cannot be deleted yet; nothing was changed.", p.Ref())
@@ -231,7 +231,7 @@ func (s *deleter) stillCooling(ctx context.Context, p ipam.Pool, n int64, e *ipa
 	if n == 0 {
 		return e
 	}
-	e.Message += " It has " + usecase.Counted(n, "block") + " cooling down"
+	e.Message += " It has " + usecase.CountOf(n, "block") + " cooling down"
 	rows, err := s.Store.AllocationListInPool(ctx, storage.PoolContainer(p), p.Block, netip.Addr{}, maxHeldToDelete)
 	if err == nil && len(rows) < maxHeldToDelete { // otherwise the refusal stands without the time
 		for _, a := range rows {
@@ -277,7 +277,7 @@ func (s *deleter) deleteServed(ctx context.Context, key storage.ProjectKey, p ip
 		if round > 0 { // it may serve other regions by now
 			now, err := s.Store.PoolGet(ctx, key, p.Name)
 			if err == nil {
-				err = storage.Moved(p.UID, now.UID)
+				err = storage.SameThing(p.UID, now.UID)
 			}
 			if err != nil {
 				return p, false, err

@@ -25,7 +25,7 @@ func (s *reader) ListPools(ctx context.Context, project string, f paging.Filter,
 		return paging.Page[ipam.Pool]{}, err
 	}
 	match := func(p *ipam.Pool) bool {
-		return f.MatchesBlock(p.Block) && f.MatchesLabels(p.Labels) && paging.Is(f.Space, p.Space) && paging.Is(f.Parent, p.Spec.Parent) &&
+		return f.MatchesBlock(p.Block) && f.MatchesLabels(p.Labels) && paging.MatchesRef(f.Space, p.Space) && paging.MatchesRef(f.Parent, p.Spec.Parent) &&
 			(f.Phase == "" || f.Phase == p.Phase()) && f.MatchesClass(classesBehind(p)...)
 	}
 	these := paging.ListOf("pools", key.ID, f)

@@ -72,7 +72,7 @@ func (s *patcher) patchPool(
 		if err != nil {
 			return was, err
 		}
-		if err := storage.Moved(first.UID, was.UID); err != nil {
+		if err := storage.SameThing(first.UID, was.UID); err != nil {
 			return was, err
 		}
 		if err := r.IfMatch.Check(was.Revision); err != nil {

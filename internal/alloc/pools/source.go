@@ -20,11 +20,11 @@ type Source struct {
 func poolSource(ctx context.Context, read storage.Reader, key storage.ProjectKey, p ipam.Pool) (Source, error) {
 	if ref := p.Spec.Parent; ref != (ipam.Ref{}) {
 		if ref.Project != key.Name {
-			return Source{}, storage.At(ipam.Errorf(ipam.CodeNotFound, "Pool %s was not found.", ref), "/spec/parentRef")
+			return Source{}, storage.NotFoundAt(ipam.Errorf(ipam.CodeNotFound, "Pool %s was not found.", ref), "/spec/parentRef")
 		}
 		parent, err := read.PoolGet(ctx, key, ref.Name)
 		if err != nil {
-			return Source{}, storage.At(err, "/spec/parentRef/name")
+			return Source{}, storage.NotFoundAt(err, "/spec/parentRef/name")
 		}
 		if sc := parent.Scope; sc != nil {
 			return Source{}, ipam.Invalid("/spec/parentRef/name", "names a pool that was carved for claims of class %s in project %q alone; carve from another one.", sc.Class.Ref, sc.Project)
@@ -48,11 +48,11 @@ func poolSource(ctx context.Context, read storage.Reader, key storage.ProjectKey
 func spaceFor(ctx context.Context, read storage.Reader, key storage.ProjectKey, ref ipam.Ref) (ipam.Space, error) {
 	if ref.Project == key.Name {
 		sp, err := read.SpaceGet(ctx, key, ref.Name)
-		return sp, storage.At(err, "/spec/spaceRef/name")
+		return sp, storage.NotFoundAt(err, "/spec/spaceRef/name")
 	}
 	sp, found, err := foreignSpace(ctx, read, key, ref)
 	if err == nil && !found {
-		err = storage.At(ipam.Errorf(ipam.CodeNotFound, "Space %s was not found.", ref), "/spec/spaceRef")
+		err = storage.NotFoundAt(ipam.Errorf(ipam.CodeNotFound, "Space %s was not found.", ref), "/spec/spaceRef")
 	}
 	return sp, err
 }

@@ -147,12 +147,12 @@ func count(ctx context.Context, tx storage.Tx, own string, key storage.ProjectKe
 func scopeThere(ctx context.Context, read storage.Reader, key storage.ProjectKey, scope ipam.QuotaScope) error {
 	if scope.Pool.Project == key.Name {
 		if _, err := read.PoolGet(ctx, key, scope.Pool.Name); err != nil {
-			return storage.At(err, "/spec/scope/poolRef/name")
+			return storage.NotFoundAt(err, "/spec/scope/poolRef/name")
 		}
 	}
 	if scope.Class.Project == key.Name {
 		if _, err := read.ClassGet(ctx, key, scope.Class.Name); err != nil {
-			return storage.At(err, "/spec/scope/classRef/name")
+			return storage.NotFoundAt(err, "/spec/scope/classRef/name")
 		}
 	}
 	return nil

@@ -59,7 +59,7 @@ func NewFigures(clock func() time.Time) *Figures {
 // fill fills in what is free in the pools. since is when the oldest of it was counted, if it was not counted for this refusal alone: zero
 // otherwise. Those who want the same pools counted wait for one of them to do it.
 func (f *Figures) fill(ctx context.Context, read storage.Reader, pools []ipam.Pool) (since time.Time, err error) {
-	anew, since := f.recall(pools)
+	anew, since := f.remembered(pools)
 	if len(anew) == 0 {
 		return since, nil
 	}
@@ -104,8 +104,8 @@ func (f *Figures) notMine(ctx context.Context, read storage.Reader, pools, anew 
 	return since, use(pools, stocks, err)
 }
 
-// recall fills in what is remembered, and answers which pools are to be counted.
-func (f *Figures) recall(pools []ipam.Pool) (anew []ipam.Pool, since time.Time) {
+// remembered fills in what is remembered, and answers which pools are to be counted.
+func (f *Figures) remembered(pools []ipam.Pool) (anew []ipam.Pool, since time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	now := f.clock()

@@ -40,8 +40,8 @@ type Lacking struct {
 // Error implements error.
 func (*Lacking) Error() string { return "the pools have no room" }
 
-// Counted turns what a transaction said of pools without room into the refusal, with its figures. Other errors stay what they are.
-func (s *Refusals) Counted(ctx context.Context, err error) error {
+// WithFigures turns what a transaction said of pools without room into the refusal, with its figures. Other errors stay what they are.
+func (s *Refusals) WithFigures(ctx context.Context, err error) error {
 	lack, ok := errors.AsType[*Lacking](err)
 	if !ok {
 		return err
@@ -71,8 +71,8 @@ func (t Telling) name(p ipam.Pool) string {
 // Hides reports whether a pool is not to be named.
 func (t Telling) Hides(p ipam.Pool) bool { return t.Class != nil && p.ProjectID != t.Viewer.ID }
 
-// these is how the pools that were tried begin a sentence, and its verb of now.
-func (t Telling) these(pools []ipam.Pool) (subject, verb string) {
+// subjectAndVerb begin a sentence about the pools that were tried, in the present tense.
+func (t Telling) subjectAndVerb(pools []ipam.Pool) (subject, verb string) {
 	switch {
 	case t.Class != nil && t.Class.Scoped() && !t.First:
 		return "The pool of this scope of class " + t.Class.Ref().String(), "has"
@@ -88,7 +88,7 @@ func (t Telling) these(pools []ipam.Pool) (subject, verb string) {
 // noRoom says that the pools have no block of a length to give. largest is what is still free, nil if nothing is. Of a batch the figures are of before it,
 // when there was room for as many of its claims as fit: then the sentence says what there was.
 func (t Telling) noRoom(pools []ipam.Pool, bits int, largest *int, available *big.Int, fitting int) string {
-	subject, verb := t.these(pools)
+	subject, verb := t.subjectAndVerb(pools)
 	needs := fmt.Sprintf("a block of length /%d was asked for", bits)
 	if t.First {
 		needs = fmt.Sprintf("a pool of length /%d is needed for its scope", bits)

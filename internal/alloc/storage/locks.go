@@ -20,9 +20,9 @@ type Locks struct {
 // Any reports whether anything is named.
 func (l Locks) Any() bool { return len(l.Alone)+len(l.Shared) > 0 }
 
-// Moved ends a transaction that found what it works on to be another thing of the same name than the one that it has locked: it was
+// SameThing ends a transaction that found what it works on to be another thing of the same name than the one that it has locked: it was
 // deleted and made again meanwhile.
-func Moved(locked, found ipam.ID) error {
+func SameThing(locked, found ipam.ID) error {
 	if locked == found {
 		return nil
 	}

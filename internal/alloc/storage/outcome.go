@@ -25,8 +25,8 @@ func TurnNeverCame(ctx context.Context) error {
 	return ipam.Errorf(ipam.CodeDeadline, "The request waited too long for its turn. Nothing was changed; repeat the request.").Because(ctx.Err())
 }
 
-// At points a not_found error about a reference at the field that holds the reference.
-func At(err error, pointer string) error {
+// NotFoundAt points a not_found error about a reference at the field that holds the reference.
+func NotFoundAt(err error, pointer string) error {
 	if e, ok := err.(*ipam.Error); ok && e.Code == ipam.CodeNotFound { //nolint:errorlint // only the error itself, not a wrapped one, speaks of this reference
 		return e.At(pointer, "names nothing that exists here.")
 	}

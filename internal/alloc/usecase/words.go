@@ -18,8 +18,8 @@ func DurationText(d *time.Duration) string {
 	return ipam.DurationText(*d)
 }
 
-// Counted says "1 claim" or "2 claims".
-func Counted(n int64, noun string) string {
+// CountOf says "1 claim" or "2 claims".
+func CountOf(n int64, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}

@@ -57,7 +57,7 @@ Exit code 0: clean. 1: something is wrong, and is printed. Anything else: it cou
 				return err
 			}
 			if n := len(report.Findings); n > 0 {
-				p.Note("audit: %s", show.Counted(n, "finding"))
+				p.Note("audit: %s", show.CountOf(n, "finding"))
 				return exit.Verdict(exit.Failed)
 			}
 			return nil

@@ -146,7 +146,7 @@ func blocks(list []netip.Prefix) string {
 	var out []string
 	for i, b := range list {
 		if i == maxBlocksShown {
-			out = append(out, "and "+show.Counted(len(list)-i, "other"))
+			out = append(out, "and "+show.CountOf(len(list)-i, "other"))
 			break
 		}
 		out = append(out, b.String())

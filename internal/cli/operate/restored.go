@@ -66,7 +66,7 @@ func (p *Operator) renewed(ctx context.Context, dsn string) error {
 		p.Note("fenced off, because its two epochs differ: pool %s; see `ipamctl region reconcile`", where)
 	}
 	if n := len(report.Findings); n > 0 || len(epochs.Fenced) > 0 {
-		p.Note("restored, and not in order: %s, %s fenced off", show.Counted(n, "finding"), show.Counted(len(epochs.Fenced), "pool"))
+		p.Note("restored, and not in order: %s, %s fenced off", show.CountOf(n, "finding"), show.CountOf(len(epochs.Fenced), "pool"))
 		return exit.Verdict(exit.Failed)
 	}
 	return nil

@@ -68,6 +68,6 @@ func (p *Operator) showRetained(done Retained) error {
 	if p.Structured() {
 		return p.DocumentOf(done)
 	}
-	p.Remark("deleted: %s of the audit trail, %s, %s of deleted projects", show.Counted(int(done.Events), "old record"), show.Counted(int(done.Holds), "old hold"), show.Counted(int(done.Purged), "row"))
+	p.Remark("deleted: %s of the audit trail, %s, %s of deleted projects", show.CountOf(int(done.Events), "old record"), show.CountOf(int(done.Holds), "old hold"), show.CountOf(int(done.Purged), "row"))
 	return nil
 }

@@ -85,7 +85,7 @@ func apply(ctx context.Context, s *session.Session, plan plan, dry bool) error {
 		return failed
 	}
 	if n := a.differing(); n > 0 {
-		s.Note("differing from the plan: %s; apply changes nothing that exists", show.Counted(n, "thing"))
+		s.Note("differing from the plan: %s; apply changes nothing that exists", show.CountOf(n, "thing"))
 		return exit.Verdict(exit.Conflict)
 	}
 	return nil

@@ -96,7 +96,7 @@ func (r *Refusal) Error() string {
 		}
 	}
 	if more := len(r.Steps) - fewSteps; more > 0 {
-		line("and", show.Counted(more, "step")+" more; 'ipamctl claim explain' with the same flags shows all")
+		line("and", show.CountOf(more, "step")+" more; 'ipamctl claim explain' with the same flags shows all")
 	}
 	line("request", r.requestID)
 	if r.TraceID != r.requestID {

@@ -89,8 +89,8 @@ func Yes(is bool) string {
 	return ""
 }
 
-// Counted is so many of something: 1 pool, 2 pools.
-func Counted(n int, what string) string {
+// CountOf is so many of something: 1 pool, 2 pools.
+func CountOf(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
 	}

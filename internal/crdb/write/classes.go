@@ -1,6 +1,10 @@
 package write
 
 import (
+	"bytes"
+	"maps"
+	"slices"
+
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/crdb/rows"
 	"github.com/carve-ipam/carve/internal/ipam"
@@ -63,7 +67,7 @@ func (w *Statements) classEpochs(ch storage.Changes) {
 	if p := ch.PoolDelete; p != nil && len(p.Classes) > 0 {
 		of[p.ProjectID] = true
 	}
-	for id := range of {
+	for _, id := range slices.SortedFunc(maps.Keys(of), func(a, b ipam.ID) int { return bytes.Compare(a[:], b[:]) }) { // as others who move several do
 		w.hit("class_epoch_move", 1, rows.ID(id), rows.ID(ipam.NewID()))
 	}
 }

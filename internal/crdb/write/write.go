@@ -20,7 +20,8 @@ import (
 // ErrStale says that a row was not as the plan had it.
 var ErrStale = errors.New("a row changed since it was read")
 
-const uniqueViolation = "23505"
+// UniqueViolation is the code of a key that is there already.
+const UniqueViolation = "23505"
 
 // Plan makes the statements of some changes, for a server in a region; several: there are other regions.
 func Plan(region string, several bool, ch storage.Changes) (*Statements, error) {
@@ -65,7 +66,7 @@ func (w *Statements) Send(ctx context.Context, db lookup.Querier) error {
 // gone too, and a name is taken by the first run of the same request. The conflict says more, and trying again would not help.
 func causedByConflict(err error) bool {
 	var pg *pgconn.PgError
-	return errors.Is(err, ErrStale) || (errors.As(err, &pg) && pg.Code == uniqueViolation)
+	return errors.Is(err, ErrStale) || (errors.As(err, &pg) && pg.Code == UniqueViolation)
 }
 
 // check reads one statement's result and compares it with what was expected.
