@@ -189,9 +189,12 @@ func fill(t *testing.T, c *pgx.Conn) {
 		"INSERT INTO stocks SELECT 'local', pool_id, epoch FROM pool_regions",
 		"INSERT INTO region_blocks SELECT " + of("'pool' || (i % 30 + 1)") + ", decode(lpad(to_hex(i), 8, '0'), 'hex'), 32, 'local', now() FROM generate_series(1, 20000) AS i",
 		"INSERT INTO removals SELECT " + of("'gone' || i") + " FROM generate_series(1, 1000) AS i",
-		"ANALYZE",
 	} {
 		_, err := c.Exec(context.Background(), sql)
 		require.NoError(t, err, sql)
+	}
+	for _, table := range tables(t, c) {
+		_, err := c.Exec(context.Background(), "ANALYZE "+pgx.Identifier{table}.Sanitize())
+		require.NoError(t, err, table)
 	}
 }
