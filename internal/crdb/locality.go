@@ -81,7 +81,7 @@ func localitySteps(has map[string]Locality, regions int) (steps []ddl) {
 }
 
 // newTable is a statement of a numbered file that makes a table, up to its semicolon.
-var newTable = regexp.MustCompile(`(?ms)^CREATE TABLE IF NOT EXISTS (\w+) \($.*?^\)[^;]*`)
+var newTable = regexp.MustCompile(`(?ms)^CREATE TABLE IF NOT EXISTS (\w+) \(\n.*?\n\)[^;]*`)
 
 // withLocalities is a numbered file whose new tables are where they belong from the start: an empty table is moved there by a job of seconds.
 func withLocalities(sql string, regions int) string {
