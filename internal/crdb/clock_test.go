@@ -37,7 +37,8 @@ func TestAKeyExpiresAtTheSameTimeOnEveryServer(t *testing.T) {
 		_, err := tenancy.NewKeyring(store, nil).Authenticate(admin(t), made.Value.Token)
 		require.NoError(t, err, "it is valid for five minutes more, on the %s server too", name)
 	}
-	_, err = connect(t, h.dsn, nil).Exec(t.Context(), "UPDATE api_keys SET expires_at = clock_timestamp() WHERE id = $1", made.Value.UID.String())
+	// Servers know the database's time as exactly as the quickest of their questions was answered; the wrong clocks are minutes off.
+	_, err = connect(t, h.dsn, nil).Exec(t.Context(), "UPDATE api_keys SET expires_at = clock_timestamp() - INTERVAL '30 seconds' WHERE id = $1", made.Value.UID.String())
 	require.NoError(t, err)
 	for name, store := range servers {
 		_, err := tenancy.NewKeyring(store, nil).Authenticate(admin(t), made.Value.Token)
