@@ -98,7 +98,7 @@ func (s loans) mend(ctx context.Context, b *batch, refused error) (again bool, e
 func (s loans) bring(ctx context.Context, b *batch) (again bool, err error) {
 	short, err := usecase.InTx(ctx, s.Core, "region_look", storage.Locks{}, true, func(ctx context.Context, tx storage.Tx) (*regions.Demand, error) {
 		a := newAttempt(tx, b, s.Region)
-		a.whole = true
+		a.whole = true // what is missing is told from all that is free, and not from few rows of it
 		err := a.serveAll(ctx)
 		lack, ok := errors.AsType[*refusals.Lacking](err)
 		if !ok {
