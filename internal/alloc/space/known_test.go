@@ -92,7 +92,11 @@ func TestAFewRowsServeManyGroups(t *testing.T) {
 			known.Apply(remove, insert)
 			free = slices.Concat(minus(free, remove), insert)
 		}
-		require.LessOrEqual(t, reads, 2, "%v", strategy) // a Sparse wish leaves many rows
+		most := 1
+		if strategy == space.Random || strategy == space.Sparse { // each wish leaves rows of all lengths: more than are kept
+			most = 50
+		}
+		require.LessOrEqual(t, reads, most, "%v", strategy)
 	}
 }
 
