@@ -14,6 +14,7 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc"
 	"github.com/carve-ipam/carve/internal/api"
 	"github.com/carve-ipam/carve/internal/crdb"
+	"github.com/carve-ipam/carve/internal/crdb/schema"
 	"github.com/carve-ipam/carve/internal/devdb"
 	"github.com/carve-ipam/carve/internal/guard"
 	"github.com/carve-ipam/carve/internal/ipam"
@@ -137,17 +138,17 @@ func (a *App) openDatabase(ctx context.Context, c Config) error {
 			return err
 		}
 		a.embedded, a.dsn = db, db.DSN()
-		if err := crdb.Migrate(ctx, a.dsn, crdb.MigrateOptions{Regions: []string{c.Region}, Roles: embeddedRoles()}); err != nil && !errors.Is(err, crdb.ErrSchemaAhead) {
+		if err := schema.Migrate(ctx, a.dsn, schema.MigrateOptions{Regions: []string{c.Region}, Roles: embeddedRoles()}); err != nil && !errors.Is(err, schema.ErrAhead) {
 			return err
 		}
 	} else {
 		if err := a.checkUser(ctx, c); err != nil {
 			return err
 		}
-		if err := crdb.CheckSchema(ctx, a.dsn); err != nil {
+		if err := schema.Check(ctx, a.dsn); err != nil {
 			return err
 		}
-		if err := crdb.CheckRegion(ctx, a.dsn, c.Region); err != nil {
+		if err := schema.CheckRegion(ctx, a.dsn, c.Region); err != nil {
 			return err
 		}
 	}

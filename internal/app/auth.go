@@ -9,6 +9,7 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc"
 	"github.com/carve-ipam/carve/internal/api"
 	"github.com/carve-ipam/carve/internal/crdb"
+	"github.com/carve-ipam/carve/internal/crdb/schema"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/oidc"
 )
@@ -89,13 +90,13 @@ func (a *App) firstAdmin(ctx context.Context, c Config, service *alloc.Service) 
 // Bootstrap makes a key that is an admin of the platform, directly in a database whose schema is current, and answers its
 // token. It is the way in when there is no other.
 func Bootstrap(ctx context.Context, dsn, region string) (token string, err error) {
-	if _, err := crdb.CheckUser(ctx, dsn, crdb.ServerRole); err != nil {
+	if _, err := schema.CheckUser(ctx, dsn, schema.ServerRole); err != nil {
 		return "", err
 	}
-	if err := crdb.CheckSchema(ctx, dsn); err != nil {
+	if err := schema.Check(ctx, dsn); err != nil {
 		return "", err
 	}
-	if err := crdb.CheckRegion(ctx, dsn, region); err != nil {
+	if err := schema.CheckRegion(ctx, dsn, region); err != nil {
 		return "", err
 	}
 	store, err := crdb.Open(ctx, dsn, crdb.Options{Region: region, MaxConnections: 2})

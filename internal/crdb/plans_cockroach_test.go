@@ -38,7 +38,7 @@ func TestNoStatementReadsAWholeTableOnCockroach(t *testing.T) {
 		t.Skip("about CockroachDB; PostgreSQL has golden plans")
 	}
 	dsn := dbtest.New(t)
-	c := connect(t, dsn, nil)
+	c := dbtest.Connect(t, dsn, nil)
 	fill(t, c)
 	statements := query.All()
 	for _, name := range slices.Sorted(maps.Keys(statements)) {
