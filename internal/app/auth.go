@@ -7,7 +7,8 @@ import (
 	"time"
 
 	"github.com/carve-ipam/carve/internal/alloc"
-	"github.com/carve-ipam/carve/internal/api"
+	"github.com/carve-ipam/carve/internal/api/auth"
+	"github.com/carve-ipam/carve/internal/api/limits"
 	"github.com/carve-ipam/carve/internal/crdb"
 	"github.com/carve-ipam/carve/internal/crdb/schema"
 	"github.com/carve-ipam/carve/internal/ipam"
@@ -46,10 +47,10 @@ func (c Config) readAt(log *slog.Logger, clock func() time.Time) (f files, err e
 }
 
 // authenticator composes the configured ways to identify callers.
-func (a *App) authenticator(c Config, issuers oidc.Config) (api.Authenticator, error) {
-	ways := api.Ways{}
+func (a *App) authenticator(c Config, issuers oidc.Config) (auth.Authenticator, error) {
+	ways := auth.Ways{}
 	if c.by(authDev) {
-		ways.Dev = api.Dev{LocalOnly: true}
+		ways.Dev = auth.Dev{LocalOnly: true}
 	}
 	if c.by(authKeys) {
 		ways.Keys = a.keyring
@@ -64,9 +65,9 @@ func (a *App) authenticator(c Config, issuers oidc.Config) (api.Authenticator, e
 	return ways, nil
 }
 
-// limits are those of this process. Several servers limit apart from one another.
-func limits(c Config) api.Limits {
-	return api.Rates{Reads: c.RateReads, Writes: c.RateWrites, Anonymous: c.RateAnonymous, Work: c.RateWork, Project: c.RateProject}.Limits(nil)
+// limitsOf are those of this process. Several servers limit apart from one another.
+func limitsOf(c Config) limits.Limits {
+	return limits.Rates{Reads: c.RateReads, Writes: c.RateWrites, Anonymous: c.RateAnonymous, Work: c.RateWork, Project: c.RateProject}.Limits(nil)
 }
 
 // firstAdmin sees to it that somebody can do something. A database of its own is the server's to fill; in another one it makes

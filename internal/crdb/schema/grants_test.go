@@ -125,7 +125,7 @@ func TestEveryTableSaysWhoMayDoWhat(t *testing.T) {
 // The table of docs/database-roles.md is what is granted.
 func TestTheDocumentSaysWhatIsGranted(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "database-roles.md"))
+	text, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "database-roles.md"))
 	require.NoError(t, err)
 	cell := func(s string) string {
 		if s == "" {

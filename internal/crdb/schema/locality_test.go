@@ -61,7 +61,7 @@ AND column_name = 'region' AND udt_name = 'crdb_internal_region' AND is_nullable
 // The page that operators read says of every table where it is.
 func TestTheLocalitiesAreDocumented(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "cockroachdb.md"))
+	text, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "cockroachdb.md"))
 	require.NoError(t, err)
 	tables := map[schema.Locality][]string{}
 	for _, l := range schema.Localities() {
