@@ -78,7 +78,9 @@ var cooldowns = map[string]func(*suite){
 		now := w.held
 		now.Phase, now.CoolUntil, now.Revision = ipam.PhaseCoolingDown, born.Add(time.Hour), ipam.NewID()
 		s.write(storage.Changes{AllocationUpdate: []storage.AllocationUpdate{{Was: ipam.PhaseBound, Now: now}}})
-		reads(s, now)(s.Store.AllocationGet(s.ctx, w.key, now.ID))
+		got, err := s.Store.AllocationGet(s.ctx, w.key, now.ID)
+		require.NoError(s, err)
+		require.Equal(s, now, got)
 		s.unchanged(func() {
 			without := now
 			without.CoolUntil = time.Time{}
