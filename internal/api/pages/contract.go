@@ -8,9 +8,9 @@ import (
 	"net/http"
 	"time"
 
-	carve "github.com/carve-ipam/carve"
 	"github.com/labstack/echo/v4"
 
+	carve "github.com/carve-ipam/carve"
 	"github.com/carve-ipam/carve/internal/api/contract"
 	"github.com/carve-ipam/carve/internal/api/gen"
 )

@@ -1,3 +1,5 @@
+// Package schema is what is there in a database before a server works: migrations, which programs may work on it, regions and
+// where tables are, roles and what is granted to them. What differs between the engines is said by the interface engine.
 package schema
 
 import (
