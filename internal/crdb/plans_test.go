@@ -172,7 +172,7 @@ func fill(t *testing.T, c *pgx.Conn) {
 		"INSERT INTO allocations SELECT 'local', " + of("'project' || (i % 20)") + ", " + of("'pool' || (i % 60)") + ", decode(lpad(to_hex(i), 8, '0'), 'hex'), 32, gen_random_uuid(), 'Claim', 'Bound', NULL, 'p', 'n', " +
 			of("'project' || (i % 20)") + ", 'p', 'claim-' || i, NULL, '', '', 'Delete', NULL, '', now(), gen_random_uuid(), now(), now(), 'filler' FROM generate_series(1, 20000) AS i",
 		"UPDATE allocations SET phase = 'Retained' WHERE get_byte(base, 3) = 7",
-		"UPDATE allocations SET phase = 'CoolingDown', cool_until = now() + get_byte(base, 2) * INTERVAL '1 second' WHERE get_byte(base, 3) < 5",
+		"UPDATE allocations SET phase = 'CoolingDown', cool_until = now() + get_byte(base, 2) * INTERVAL '1 second' WHERE get_byte(base, 3) >= 192",
 		"INSERT INTO claims SELECT 'local', " + of("'project' || (i % 20)") + ", 'claim-' || i, gen_random_uuid(), " + of("'pool' || (i % 60)") + ", " + of("'project' || (i % 20)") +
 			", 'p', 'n', decode(lpad(to_hex(i), 8, '0'), 'hex'), 32, gen_random_uuid(), NULL, '', '', '{}'::JSONB, true, 0, " + common + " FROM generate_series(1, 20000) AS i",
 		"UPDATE claims SET class_id = " + of("'class' || (get_byte(base, 3) + 1)") + " WHERE get_byte(base, 3) < 200",
