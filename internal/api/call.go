@@ -6,6 +6,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
@@ -14,8 +15,9 @@ import (
 type call struct {
 	echo.Context
 
-	op   *operation
-	next echo.HandlerFunc // what the router found
+	op      *operation
+	reading usecase.Reading  // what is asked of its reads
+	next    echo.HandlerFunc // what the router found
 
 	budget budget // of the caller
 }

@@ -84,9 +84,6 @@ func (s *Store) read(ctx context.Context, op string, fn func(lookup.Querier) err
 	if run, ok := readsOf(ctx); ok {
 		return run(ctx, op, fn)
 	}
-	if storage.IsStale(ctx) {
-		return s.readBehind(ctx, op, fn)
-	}
 	return s.readNow(ctx, op, fn)
 }
 
