@@ -11,7 +11,6 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/carve-ipam/carve/internal/crdb/dial"
-	"github.com/carve-ipam/carve/internal/twin"
 )
 
 const beginStatement = "begin isolation level serializable read write"
@@ -40,7 +39,7 @@ func (c *conn) ahead() *pgx.Batch {
 	default:
 		b.Queue(beginLocking)
 	}
-	if c.locks != nil && !twin.NoLocks {
+	if c.locks != nil {
 		keys, alone := c.locks.take()
 		for i, key := range keys { // mostly two; one statement for all of them takes longer
 			if alone[i] {
@@ -137,11 +136,7 @@ func (c *conn) decide(ctx context.Context, sql string) error {
 	told, done := make(chan error, 1), make(chan struct{})
 	go func() {
 		defer close(done)
-		to := ctx
-		if !twin.CancelCommits {
-			to = context.WithoutCancel(ctx)
-		}
-		tag, err := c.pool.Exec(to, sql)
+		tag, err := c.pool.Exec(context.WithoutCancel(ctx), sql)
 		switch {
 		case err != nil:
 			err = atCommit(err)
@@ -160,9 +155,6 @@ func (c *conn) decide(ctx context.Context, sql string) error {
 		<-done
 		return err
 	case <-ctx.Done():
-	}
-	if twin.CancelCommits {
-		return <-told
 	}
 	c.left = done
 	c.writers.LeaveAlone(link)

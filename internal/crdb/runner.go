@@ -10,7 +10,6 @@ import (
 	"github.com/carve-ipam/carve/internal/crdb/lookup"
 	"github.com/carve-ipam/carve/internal/crdb/write"
 	"github.com/carve-ipam/carve/internal/ipam"
-	"github.com/carve-ipam/carve/internal/twin"
 )
 
 // The bounds of trying again: full jitter, sleep uniform in [0, min(maxPause, basePause·2ⁿ)], within the caller's deadline.
@@ -32,7 +31,7 @@ func (s *Store) DryRun(ctx context.Context, op string, locks storage.Locks, fn f
 }
 
 func (s *Store) transact(ctx context.Context, op string, locks storage.Locks, dry bool, fn func(context.Context, storage.Tx) error) error {
-	number, stale := 0, newStalePlan()
+	number := 0
 	once := func(ctx context.Context) error {
 		cn, release, err := s.acquire(ctx, dry)
 		if err != nil {
@@ -44,7 +43,6 @@ func (s *Store) transact(ctx context.Context, op string, locks storage.Locks, dr
 		}
 		return s.engine.attempt(ctx, cn, dry, func(ctx context.Context) error {
 			t := newTx(s, cn, number, dry)
-			t.stale = stale
 			number++ // counts in-place restarts of the engine too
 			return ofClosure(fn(ctx, t), cn.pool.Conn())
 		})
@@ -114,9 +112,6 @@ func (s *Store) repeat(ctx context.Context, op string, read bool, attempt func(c
 		case endRefused:
 			return refusedError(ctx, op, err)
 		case endUnknown:
-			if twin.NoReadBack {
-				return gaveUp(ctx, endAgain, err)
-			}
 			s.log.WarnContext(ctx, "outcome of a commit is unknown", "op", op, "attempt", n, "sqlstate", state, "error", err)
 			return ipam.Errorf(ipam.CodeOutcomeUnknown, "The database did not say whether the change was made.").Because(err)
 		case endAgain, endAgainSlowly:
