@@ -46,7 +46,8 @@ func (s *Store) behind(at *storage.Moment) *follower {
 	return f
 }
 
-// read is Store.read, of one moment that the engine chooses, in a transaction that cannot write. It notes the moment, which is before anything it read.
+// read is Store.read, of one moment that the engine chooses, in a transaction that cannot write. It notes the moment, which is before anything that
+// it read.
 func (f *follower) read(ctx context.Context, op string, fn func(lookup.Querier) error) error {
 	err := f.readOnly(ctx, op, fn)
 	if beforeSchema(err) {

@@ -38,7 +38,7 @@ var places = []place{
 	// Transactions under locks do not take them.
 	{[]string{"no-locks"}, "internal/crdb/conn.go", "\tif c.locks != nil {", "\tif c.locks != nil && !LACKS {"},
 	// A pool is called exhausted without looking beyond the first read.
-	{[]string{"no-second-look"}, "internal/alloc/claims/group.go", "m.request.DryRun {\n\t\treturn false", "m.request.DryRun || LACKS {\n\t\treturn false"},
+	{[]string{"no-second-look"}, "internal/alloc/claims/group.go", "w.Exact.IsValid() || m.request.DryRun {", "w.Exact.IsValid() || m.request.DryRun || LACKS {"},
 	// The epochs of a region's stock are not compared.
 	{[]string{"no-epoch"}, "internal/alloc/regions/fence.go", "\tif !facts.Fenced {", "\tif !facts.Fenced || LACKS {"},
 	// A role is in whichever project has the name (lab/e2e/remade_test.go fails, too).

@@ -34,12 +34,14 @@ var (
 )
 
 // ListPoolGrants lists to whom a pool is granted, by consumer.
-func (s *Grants) ListPoolGrants(ctx context.Context, project, pool string, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Grant], error) {
+func (s *Grants) ListPoolGrants(ctx context.Context, project, pool string, limit int, cursor string, r usecase.Reading,
+) (paging.Page[ipam.Grant], error) {
 	return s.list(ctx, poolGrants, project, pool, limit, cursor, r)
 }
 
 // ListSpaceGrants lists to whom a space is granted, by consumer.
-func (s *Grants) ListSpaceGrants(ctx context.Context, project, space string, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Grant], error) {
+func (s *Grants) ListSpaceGrants(ctx context.Context, project, space string, limit int, cursor string, r usecase.Reading,
+) (paging.Page[ipam.Grant], error) {
 	return s.list(ctx, spaceGrants, project, space, limit, cursor, r)
 }
 
@@ -100,7 +102,8 @@ func (s *Grants) enter(ctx context.Context, read storage.Reader, g granting, act
 	return in, of, err
 }
 
-func (s *Grants) list(ctx context.Context, g granting, project, name string, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Grant], error) {
+func (s *Grants) list(ctx context.Context, g granting, project, name string, limit int, cursor string, r usecase.Reading,
+) (paging.Page[ipam.Grant], error) {
 	in, of, err := s.enter(ctx, s.View(r), g, tenancy.GrantsRead, project, name)
 	if err != nil {
 		return paging.Page[ipam.Grant]{}, err

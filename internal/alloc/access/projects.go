@@ -158,7 +158,8 @@ func (s *Projects) DeleteProject(ctx context.Context, name string, r usecase.Req
 }
 
 // ListProjects lists by name the projects that the caller has a role in: all of them for a platform admin.
-func (s *Projects) ListProjects(ctx context.Context, f paging.Filter, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Project], error) {
+func (s *Projects) ListProjects(ctx context.Context, f paging.Filter, limit int, cursor string, r usecase.Reading,
+) (paging.Page[ipam.Project], error) {
 	who, err := tenancy.Authorize(ctx, tenancy.ProjectsList, "")
 	if err != nil {
 		return paging.Page[ipam.Project]{}, err

@@ -135,7 +135,8 @@ func emptySpace(ctx context.Context, tx storage.Tx, sp ipam.Space) ([]storage.Fr
 }
 
 // ListSpaces lists a project's spaces by name.
-func (s *Spaces) ListSpaces(ctx context.Context, project string, f paging.Filter, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Space], error) {
+func (s *Spaces) ListSpaces(ctx context.Context, project string, f paging.Filter, limit int, cursor string, r usecase.Reading,
+) (paging.Page[ipam.Space], error) {
 	_, key, err := s.of.Enter(ctx, tenancy.SpacesRead, project)
 	if err != nil {
 		return paging.Page[ipam.Space]{}, err

@@ -27,7 +27,8 @@ func (s *reader) GetClaim(ctx context.Context, project, name string, r usecase.R
 
 // find reads a claim of a project, remembered or not. A claim that is found under a project's id is of the project of that name: neither
 // id nor name changes, and no claim outlives its project. Where none is found, the name may belong to another project by now.
-func (s *reader) find(ctx context.Context, read storage.Reader, pass tenancy.Pass, key storage.ProjectKey, remembered bool, name string) (ipam.Claim, storage.ProjectKey, error) {
+func (s *reader) find(ctx context.Context, read storage.Reader, pass tenancy.Pass, key storage.ProjectKey, remembered bool, name string,
+) (ipam.Claim, storage.ProjectKey, error) {
 	c, err := read.ClaimGet(ctx, key, name)
 	if !remembered || !ipam.IsCode(err, ipam.CodeNotFound) {
 		return c, key, err
@@ -49,7 +50,8 @@ func notFoundClaim(key storage.ProjectKey, name string) error {
 
 // ListClaims lists a project's claims: by name, or by address when the filter names one of its pools. What it has in a pool of
 // another project is looked for among its own claims, and not in that pool, of which it learns nothing so.
-func (s *reader) ListClaims(ctx context.Context, project string, f paging.Filter, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Claim], error) {
+func (s *reader) ListClaims(ctx context.Context, project string, f paging.Filter, limit int, cursor string, r usecase.Reading,
+) (paging.Page[ipam.Claim], error) {
 	_, key, err := s.Enter(ctx, tenancy.ClaimsRead, project)
 	if err != nil {
 		return paging.Page[ipam.Claim]{}, err
@@ -71,7 +73,8 @@ func (s *reader) ListClaims(ctx context.Context, project string, f paging.Filter
 		}, limit, cursor)
 	}
 	these := paging.ListOf("claims", key.ID, f)
-	return usecase.OrUnknown[ipam.Claim, string](these, cursor, usecase.Unknown(ctx, view, key, f), func(cursor string) (paging.Page[ipam.Claim], error) {
+	unknown := usecase.Unknown(ctx, view, key, f)
+	return usecase.OrUnknown[ipam.Claim, string](these, cursor, unknown, func(cursor string) (paging.Page[ipam.Claim], error) {
 		return paging.Scan(ctx, s.Searching, these, cursor, limit, func(after string, n int) ([]ipam.Claim, error) {
 			return view.ClaimList(ctx, key, after, n)
 		}, match, func(c ipam.Claim) string { return c.Name })

@@ -19,8 +19,10 @@ func (s *Holdings) ListAllocations(ctx context.Context, project string, f paging
 		return paging.Page[ipam.Allocation]{}, err
 	}
 	view := s.View(r)
+	unknown := usecase.Unknown(ctx, view, key, f)
 	if f.Own {
-		return usecase.OrUnknown[ipam.Allocation, holdingPlace](paging.ListOf(kindHoldings, key.ID, f), cursor, usecase.Unknown(ctx, view, key, f), func(cursor string) (paging.Page[ipam.Allocation], error) {
+		these := paging.ListOf(kindHoldings, key.ID, f)
+		return usecase.OrUnknown[ipam.Allocation, holdingPlace](these, cursor, unknown, func(cursor string) (paging.Page[ipam.Allocation], error) {
 			return s.holdings(ctx, view, key, f, limit, cursor)
 		})
 	}
@@ -45,7 +47,7 @@ func (s *Holdings) ListAllocations(ctx context.Context, project string, f paging
 		}, limit, cursor)
 	}
 	these := paging.ListOf("held", key.ID, f)
-	return usecase.OrUnknown[ipam.Allocation, storage.AllocationCursor](these, cursor, usecase.Unknown(ctx, view, key, f), func(cursor string) (paging.Page[ipam.Allocation], error) {
+	return usecase.OrUnknown[ipam.Allocation, storage.AllocationCursor](these, cursor, unknown, func(cursor string) (paging.Page[ipam.Allocation], error) {
 		return paging.Scan(ctx, s.Searching, these, cursor, limit, func(after storage.AllocationCursor, n int) ([]ipam.Allocation, error) {
 			return view.AllocationList(ctx, key, after, n)
 		}, match, func(a ipam.Allocation) storage.AllocationCursor {

@@ -19,7 +19,8 @@ type holdingPlace struct {
 const kindHoldings = "holdings"
 
 // holdings lists what a project holds by claims, or has retained of them, in pools of any project. It reads nothing but what is the project's own.
-func (s *Holdings) holdings(ctx context.Context, read storage.Reader, key storage.ProjectKey, f paging.Filter, limit int, cursor string) (paging.Page[ipam.Allocation], error) {
+func (s *Holdings) holdings(ctx context.Context, read storage.Reader, key storage.ProjectKey, f paging.Filter, limit int, cursor string,
+) (paging.Page[ipam.Allocation], error) {
 	match := func(a *ipam.Allocation) bool {
 		return f.MatchesBlock(a.Block) && paging.MatchesRef(f.Pool, a.Pool) && f.MatchesClass(a.Class)
 	}

@@ -25,7 +25,8 @@ type InPool[T any] struct {
 // PageInPool answers one page of it, all of one moment.
 func PageInPool[T any](ctx context.Context, s *usecase.Core, view storage.View, key storage.ProjectKey, l InPool[T], limit int, cursor string,
 ) (paging.Page[T], error) {
-	return usecase.OrUnknown[T, netip.Addr](paging.ListOf(l.Kind, l.Of, l.Filter), cursor, usecase.Unknown(ctx, view, key, l.Filter), func(cursor string) (paging.Page[T], error) {
+	these, unknown := paging.ListOf(l.Kind, l.Of, l.Filter), usecase.Unknown(ctx, view, key, l.Filter)
+	return usecase.OrUnknown[T, netip.Addr](these, cursor, unknown, func(cursor string) (paging.Page[T], error) {
 		return pageOfPool(ctx, s, view, l, limit, cursor)
 	})
 }

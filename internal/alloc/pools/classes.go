@@ -63,7 +63,8 @@ func (p classPlace) compare(q classPlace) int {
 
 // ListClasses lists the classes that a project may use, its own and the platform's shared ones, by name, each with what stands behind it
 // for the project.
-func (s *classes) ListClasses(ctx context.Context, project string, f paging.Filter, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Class], error) {
+func (s *classes) ListClasses(ctx context.Context, project string, f paging.Filter, limit int, cursor string, r usecase.Reading,
+) (paging.Page[ipam.Class], error) {
 	_, key, err := s.Enter(ctx, tenancy.ClassesRead, project)
 	if err != nil {
 		return paging.Page[ipam.Class]{}, err

@@ -19,7 +19,8 @@ func classesBehind(p *ipam.Pool) []ipam.ClassRef {
 }
 
 // ListPools lists a project's pools by name, each with what is free in it.
-func (s *reader) ListPools(ctx context.Context, project string, f paging.Filter, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Pool], error) {
+func (s *reader) ListPools(ctx context.Context, project string, f paging.Filter, limit int, cursor string, r usecase.Reading,
+) (paging.Page[ipam.Pool], error) {
 	_, key, err := s.Enter(ctx, tenancy.PoolsRead, project)
 	if err != nil {
 		return paging.Page[ipam.Pool]{}, err
@@ -29,7 +30,8 @@ func (s *reader) ListPools(ctx context.Context, project string, f paging.Filter,
 			(f.Phase == "" || f.Phase == p.Phase()) && f.MatchesClass(classesBehind(p)...)
 	}
 	these, read := paging.ListOf("pools", key.ID, f), s.View(r)
-	return usecase.OrUnknown[ipam.Pool, string](these, cursor, usecase.Unknown(ctx, read, key, f), func(cursor string) (paging.Page[ipam.Pool], error) {
+	unknown := usecase.Unknown(ctx, read, key, f)
+	return usecase.OrUnknown[ipam.Pool, string](these, cursor, unknown, func(cursor string) (paging.Page[ipam.Pool], error) {
 		return paging.Scan(ctx, s.Searching, these, cursor, limit, func(after string, n int) ([]ipam.Pool, error) {
 			rows, err := read.PoolList(ctx, key, after, n)
 			if err != nil {

@@ -13,8 +13,8 @@ type Request struct {
 
 // Reading is what every call that reads carries besides its subject.
 type Reading struct {
-	// Behind: what is read may be some seconds old, and this is told when it was. nil: it is what was written last. Who may read is never decided by what
-	// may be old.
+	// Behind: what is read may be some seconds old, and this is told when it was. nil: it is what was written last.
+	// Who may read is never decided by what may be old.
 	Behind *storage.Moment
 }
 
