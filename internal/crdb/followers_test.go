@@ -31,6 +31,8 @@ func TestStaleReadsAreOfAMomentAndInTransactionsThatCannotWrite(t *testing.T) {
 	direct := newHouse(t, dsn)
 	newProject(t, direct, in)
 	withClaim(ipam.ReclaimRetain)(t, direct, in)
+	_, err := direct.svc.CreateClass(admin(t), in, classOf("class"), false, usecase.Request{})
+	require.NoError(t, err)
 	for _, name := range readsOfAFollower {
 		tap := newWiretap(t, dsn)
 		store := open(t, tap.dsn, func(o *crdb.Options) { o.OnAttempt, o.MaxConnections = tap.watch, 1 })
