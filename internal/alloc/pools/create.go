@@ -31,7 +31,8 @@ type creator struct {
 func (s *creator) CreatePool(ctx context.Context, project string, p ipam.Pool, r usecase.Request) (usecase.Result[ipam.Pool], error) {
 	who, key, err := s.Enter(ctx, tenancy.PoolsWrite, project)
 	if err == nil {
-		err = cmp.Or(usecase.CheckNew(&p.Metadata, p.Spec.Check()), ipam.CheckPoolBlock("/spec/cidr", p.Spec.CIDR), checkVisibility(project, p.Spec.Visibility))
+		err = cmp.Or(usecase.CheckNew(&p.Metadata, p.Spec.Check()),
+			ipam.CheckPoolBlock("/spec/cidr", p.Spec.CIDR), checkVisibility(project, p.Spec.Visibility))
 	}
 	if err == nil {
 		err = s.regions.CheckRegions(ctx, &p.Spec)
@@ -60,7 +61,9 @@ func (s *creator) CreatePool(ctx context.Context, project string, p ipam.Pool, r
 }
 
 // createFrom carves a pool in the turn of what it is carved from.
-func (s *creator) createFrom(ctx context.Context, key storage.ProjectKey, p ipam.Pool, from Source, random ipam.ID, r usecase.Request) (ipam.Pool, error) {
+func (s *creator) createFrom(
+	ctx context.Context, key storage.ProjectKey, p ipam.Pool, from Source, random ipam.ID, r usecase.Request,
+) (ipam.Pool, error) {
 	release, err := s.Lanes.Acquire(ctx, from.Container.Lock())
 	if err != nil {
 		return p, err
@@ -188,7 +191,9 @@ func (plan poolPlan) source(ctx context.Context, tx storage.Tx, key storage.Proj
 }
 
 // carve takes the pool's block from the source.
-func (plan poolPlan) carve(ctx context.Context, tx storage.Tx, key storage.ProjectKey, from Source, spec ipam.PoolSpec) (netip.Prefix, storage.FreeChange, error) {
+func (plan poolPlan) carve(
+	ctx context.Context, tx storage.Tx, key storage.ProjectKey, from Source, spec ipam.PoolSpec,
+) (netip.Prefix, storage.FreeChange, error) {
 	wish := space.Wish{Exact: spec.CIDR}
 	if from.Parent != nil {
 		if err := admitChild(*from.Parent, spec); err != nil {

@@ -143,7 +143,8 @@ func giveBack(ctx context.Context, tx storage.Tx, p ipam.Pool, from storage.Cont
 		return ipam.Allocation{}, storage.FreeChange{}, err
 	}
 	if len(hold) != 1 || hold[0].Block != p.Block {
-		return ipam.Allocation{}, storage.FreeChange{}, ipam.Errorf(ipam.CodeInternal, "Pool %s is not held where it was carved from; run the audit.", p.Ref())
+		return ipam.Allocation{}, storage.FreeChange{},
+			ipam.Errorf(ipam.CodeInternal, "Pool %s is not held where it was carved from; run the audit.", p.Ref())
 	}
 	around, err := tx.FreeRead(ctx, from, carve.Reads(from, []netip.Prefix{p.Block}, nil))
 	if err != nil {

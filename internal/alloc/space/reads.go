@@ -131,8 +131,8 @@ func readsFor(container netip.Prefix, wishes []Wish, few int) (reads Reads, boun
 	return reads, slices.ContainsFunc(reads.Scans, func(s Scan) bool { return s.Limit < count })
 }
 
-// addCovers adds every block of container that covers exact, the free rows from which that could be carved, from the smallest up. Where it meets a block that is there already, all
-// larger ones are there too.
+// addCovers adds every block of container that covers exact, the free rows from which that could be carved, from the smallest
+// up. Where it meets a block that is there already, all larger ones are there too.
 func addCovers(keys map[netip.Prefix]bool, container, exact netip.Prefix) {
 	for bits := exact.Bits(); bits >= container.Bits(); bits-- {
 		p := Ancestor(exact, bits)
