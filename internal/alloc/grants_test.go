@@ -280,3 +280,17 @@ func TestGrantsAreForProvidersOfTheOwner(t *testing.T) {
 		require.Equal(t, c.code, ipam.CodeOf(err))
 	}
 }
+
+// What is not there has no grants, whatever was asked of them before.
+func TestAGrantOfWhatVanishesMeanwhileIsNotFound(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	for name, r := range map[string]usecase.Request{"plain": {}, "if-match": ifAny} {
+		b.pool(t, root(name, "10.0.0.0/24"))
+		err := b.meanwhile(t, "pool_grant_put", func(s *alloc.Service) error {
+			_, err := s.PutPoolGrant(b.ctx, project, name, ipam.Everybody, r)
+			return err
+		}, func() { require.NoError(t, b.DeletePool(b.ctx, project, name, usecase.Request{})) })
+		refused(t, err, ipam.CodeNotFound)
+	}
+}

@@ -154,9 +154,13 @@ func (s *Grants) put(ctx context.Context, g granting, project, name, consumer st
 	}
 	locks := storage.Locks{Shared: []ipam.ID{of.ID}} // it is not deleted meanwhile
 	same := func(was ipam.Grant) ipam.Grant { return was }
-	return grants.Put(ctx, in, made, r, locks, same, func(context.Context, storage.Tx, *ipam.Grant, *ipam.Grant) (storage.Changes, error) {
+	answer, err := grants.Put(ctx, in, made, r, locks, same, func(context.Context, storage.Tx, *ipam.Grant, *ipam.Grant) (storage.Changes, error) {
 		return storage.Changes{}, granted // a grant may be missing because what it is of is
 	})
+	if granted != nil && ipam.IsCode(err, ipam.CodePreconditionFailed) {
+		return none, granted
+	}
+	return answer, err
 }
 
 func (s *Grants) remove(ctx context.Context, g granting, project, name, consumer string, r usecase.Request) error {
