@@ -32,11 +32,11 @@ func (mirror) PutMember(_ context.Context, project string, m ipam.Member, _ usec
 	return usecase.Result[ipam.Member]{Value: m}, nil
 }
 
-func (mirror) GetPoolGrant(_ context.Context, project, pool, consumer string) (ipam.Grant, error) {
+func (mirror) GetPoolGrant(_ context.Context, project, pool, consumer string, _ usecase.Reading) (ipam.Grant, error) {
 	return ipam.Grant{Metadata: ipam.Metadata{Name: consumer, Project: project + "/" + pool}}, nil
 }
 
-func (mirror) ListEvents(_ context.Context, _ string, f trail.EventFilter, _ int, _ string) (paging.Page[ipam.Event], error) {
+func (mirror) ListEvents(_ context.Context, _ string, f trail.EventFilter, _ int, _ string, _ usecase.Reading) (paging.Page[ipam.Event], error) {
 	return paging.Page[ipam.Event]{Items: []ipam.Event{{Subject: f.Subject, Name: f.Name, At: f.Since.UTC()}}}, nil
 }
 
