@@ -8,12 +8,12 @@ import (
 
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
+	"github.com/carve-ipam/carve/internal/api/contract"
 	"github.com/carve-ipam/carve/internal/api/gen"
 )
 
-// The parameter of reads that may be stale, and what their answers say of it.
+// What answers to reads that may be stale say of it.
 const (
-	paramConsistency  = "consistency"
 	headerConsistency = "Carve-Consistency"
 	headerReadAt      = "Carve-Read-At"
 )
@@ -25,7 +25,7 @@ const (
 func (a *adapter) consistency(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		k, ok := c.(*call)
-		if !ok || k.op == nil || !k.op.stale || c.QueryParams().Get(paramConsistency) != string(gen.ConsistencyStale) {
+		if !ok || k.op == nil || !k.op.Stale || c.QueryParams().Get(contract.ParamConsistency) != string(gen.ConsistencyStale) {
 			return next(c)
 		}
 		read := new(storage.Moment)

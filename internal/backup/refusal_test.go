@@ -10,7 +10,7 @@ import (
 
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/backup"
-	"github.com/carve-ipam/carve/internal/crdb"
+	"github.com/carve-ipam/carve/internal/crdb/schema"
 )
 
 // whole is a backup of a database with something in it.
@@ -207,5 +207,5 @@ func TestWhatDoesNotGoTogetherIsSaid(t *testing.T) {
 	err := restore(t, dsn, "external://backups")
 	require.ErrorIs(t, err, backup.ErrUsage)
 	require.ErrorContains(t, err, "--manifest")
-	require.Positive(t, crdb.SchemaVersion())
+	require.Positive(t, schema.Version())
 }

@@ -25,7 +25,7 @@ var readsOfAFollower = []string{
 // not read so.
 func TestStaleReadsAreOfAMomentAndInTransactionsThatCannotWrite(t *testing.T) {
 	t.Parallel()
-	onPostgres(t)
+	dbtest.OnPostgres(t)
 	const in = "team"
 	dsn := dbtest.New(t)
 	direct := newHouse(t, dsn)

@@ -21,7 +21,7 @@ var places = []place{
 	{
 		// A COMMIT without an answer is taken for one that failed.
 		[]string{"no-read-back"}, "internal/crdb/runner.go",
-		"\t\tcase endUnknown:\n", "\t\tcase endUnknown:\n\t\t\tif LACKS {\n\t\t\t\treturn gaveUp(ctx, endAgain, err)\n\t\t\t}\n",
+		"\t\tcase outcome.Unknown:\n", "\t\tcase outcome.Unknown:\n\t\t\tif LACKS {\n\t\t\t\treturn outcome.GaveUp(ctx, outcome.Again, err)\n\t\t\t}\n",
 	},
 	// An attempt after the first goes on with what the first one read.
 	{[]string{"stale-plan"}, "internal/crdb/runner.go", "\tnumber := 0\n", "\tnumber, first := 0, new(*storage.GroupFacts)\n"},
