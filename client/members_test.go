@@ -32,7 +32,7 @@ func (mirror) PutMember(_ context.Context, project string, m ipam.Member, _ usec
 	return usecase.Result[ipam.Member]{Value: m}, nil
 }
 
-func (mirror) GetPoolGrant(_ context.Context, project, pool, consumer string, _ usecase.Reading) (ipam.Grant, error) {
+func (mirror) GetPoolGrant(_ context.Context, project, pool, consumer string) (ipam.Grant, error) {
 	return ipam.Grant{Metadata: ipam.Metadata{Name: consumer, Project: project + "/" + pool}}, nil
 }
 
