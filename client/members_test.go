@@ -14,6 +14,7 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/trail"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/api"
+	"github.com/carve-ipam/carve/internal/api/auth"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
@@ -35,13 +36,13 @@ func (mirror) GetPoolGrant(_ context.Context, project, pool, consumer string) (i
 	return ipam.Grant{Metadata: ipam.Metadata{Name: consumer, Project: project + "/" + pool}}, nil
 }
 
-func (mirror) ListEvents(_ context.Context, _ string, f trail.EventFilter, _ int, _ string) (paging.Page[ipam.Event], error) {
+func (mirror) ListEvents(_ context.Context, _ string, f trail.EventFilter, _ int, _ string, _ usecase.Reading) (paging.Page[ipam.Event], error) {
 	return paging.Page[ipam.Event]{Items: []ipam.Event{{Subject: f.Subject, Name: f.Name, At: f.Since.UTC()}}}, nil
 }
 
 func connect(t *testing.T) *client.ClientWithResponses {
 	t.Helper()
-	server := httptest.NewServer(api.New(api.Config{Service: mirror{}, Authenticator: api.Dev{}}))
+	server := httptest.NewServer(api.New(api.Config{Service: mirror{}, Authenticator: auth.Dev{}}))
 	t.Cleanup(server.Close)
 	c, err := client.NewClientWithResponses(server.URL)
 	require.NoError(t, err)

@@ -14,7 +14,9 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/paging"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/api"
+	"github.com/carve-ipam/carve/internal/api/auth"
 	"github.com/carve-ipam/carve/internal/api/gen"
+	"github.com/carve-ipam/carve/internal/api/limits"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
@@ -32,7 +34,7 @@ func (s *spending) CreateClaimBatch(ctx context.Context, _ string, claims []ipam
 	return usecase.Result[[]ipam.Claim]{Value: s.page[:1]}, nil
 }
 
-func (s *spending) ListClaims(ctx context.Context, _ string, _ paging.Filter, _ int, _ string) (paging.Page[ipam.Claim], error) {
+func (s *spending) ListClaims(ctx context.Context, _ string, _ paging.Filter, _ int, _ string, _ usecase.Reading) (paging.Page[ipam.Claim], error) {
 	tenancy.BudgetOf(ctx).Add(tenancy.Work{Rows: s.rows})
 	return paging.Page[ipam.Claim]{Items: s.page, Next: "bmV4dA"}, nil
 }
@@ -57,7 +59,7 @@ func byDefault(t *testing.T) (limited, holders) {
 	for who := range known {
 		known[who] = acme
 	}
-	l.service = serve(t, api.Config{Service: use, Authenticator: api.Ways{OIDC: known}, Limits: api.DefaultRates.Limits(l.now)})
+	l.service = serve(t, api.Config{Service: use, Authenticator: auth.Ways{OIDC: known}, Limits: limits.DefaultRates.Limits(l.now)})
 	return l, known
 }
 

@@ -8,8 +8,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/backup"
-	"github.com/carve-ipam/carve/internal/crdb"
+	"github.com/carve-ipam/carve/internal/crdb/schema"
 )
 
 // whole is a backup of a database with something in it.
@@ -158,9 +159,9 @@ func TestADatabaseThatHoldsSomethingIsReplacedWhenThatIsSaid(t *testing.T) {
 	finish(t, dsn)
 	svc, stop = serve(t, dsn)
 	defer stop()
-	_, err = svc.GetClaim(admin(t), project, "claim")
+	_, err = svc.GetClaim(admin(t), project, "claim", usecase.Reading{})
 	require.NoError(t, err)
-	_, err = svc.GetClaim(admin(t), project, "other")
+	_, err = svc.GetClaim(admin(t), project, "other", usecase.Reading{})
 	require.Error(t, err)
 }
 
@@ -206,5 +207,5 @@ func TestWhatDoesNotGoTogetherIsSaid(t *testing.T) {
 	err := restore(t, dsn, "external://backups")
 	require.ErrorIs(t, err, backup.ErrUsage)
 	require.ErrorContains(t, err, "--manifest")
-	require.Positive(t, crdb.SchemaVersion())
+	require.Positive(t, schema.Version())
 }

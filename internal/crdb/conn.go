@@ -11,7 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/carve-ipam/carve/internal/crdb/dial"
-	"github.com/carve-ipam/carve/internal/twin"
+	"github.com/carve-ipam/carve/internal/crdb/outcome"
 )
 
 const beginStatement = "begin isolation level serializable read write"
@@ -40,7 +40,7 @@ func (c *conn) ahead() *pgx.Batch {
 	default:
 		b.Queue(beginLocking)
 	}
-	if c.locks != nil && !twin.NoLocks {
+	if c.locks != nil {
 		keys, alone := c.locks.take()
 		for i, key := range keys { // mostly two; one statement for all of them takes longer
 			if alone[i] {
@@ -137,20 +137,16 @@ func (c *conn) decide(ctx context.Context, sql string) error {
 	told, done := make(chan error, 1), make(chan struct{})
 	go func() {
 		defer close(done)
-		to := ctx
-		if !twin.CancelCommits {
-			to = context.WithoutCancel(ctx)
-		}
-		tag, err := c.pool.Exec(to, sql)
+		tag, err := c.pool.Exec(context.WithoutCancel(ctx), sql)
 		switch {
 		case err != nil:
-			err = atCommit(err)
+			err = outcome.AtCommit(err)
 		case tag.String() == "ROLLBACK": // the server's way of saying that a statement had failed before
 			err = pgx.ErrTxCommitRollback
 		}
-		if _, lost := errors.AsType[*unknownOutcome](err); !lost {
+		if !outcome.IsUnknown(err) {
 			if w := link.Decided(); w != nil && err == nil {
-				err = &unknownOutcome{cause: fmt.Errorf("the server warned: %s", w.Message)}
+				err = outcome.NotKnown(fmt.Errorf("the server warned: %s", w.Message))
 			}
 		}
 		told <- err
@@ -161,12 +157,9 @@ func (c *conn) decide(ctx context.Context, sql string) error {
 		return err
 	case <-ctx.Done():
 	}
-	if twin.CancelCommits {
-		return <-told
-	}
 	c.left = done
 	c.writers.LeaveAlone(link)
-	return &unknownOutcome{cause: ctx.Err()}
+	return outcome.NotKnown(ctx.Err())
 }
 
 // release gives the connection back, when it has no COMMIT under way any more, and then the place with it.
