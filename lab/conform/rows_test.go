@@ -19,7 +19,7 @@ var purged = []string{"removals", "audit_events", "history"}
 // rows is every row of every table as text; of the trail those that say that something was done.
 func (w *world) rows() map[string]bool {
 	tables := collect[string](w, "SELECT table_name FROM information_schema.tables WHERE table_schema = 'public' AND table_type = 'BASE TABLE'")
-	require.Contains(w.t, tables, "claims")
+	require.Contains(w.t, tables, "holds")
 	out := map[string]bool{}
 	for _, table := range tables {
 		query := "SELECT * FROM " + pgx.Identifier{table}.Sanitize()

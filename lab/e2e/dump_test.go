@@ -28,7 +28,7 @@ func (w *world) dump(t testing.TB) map[string][]string {
 	tables, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	require.NoError(t, err)
 	require.Subset(t, tables, []string{
-		"projects", "spaces", "pools", "classes", "pool_classes", "free_blocks", "allocations", "claims", "idempotency_keys",
+		"projects", "spaces", "pools", "classes", "pool_classes", "free_blocks", "holds", "idempotency_keys",
 		"members", "api_keys", "grants", "quotas", "quota_shards", "audit_events", "history",
 	})
 	out := make(map[string][]string, len(tables))

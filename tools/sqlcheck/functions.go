@@ -30,6 +30,7 @@ var allowed = map[string]string{
 	"repeat":                    "of TEXT",
 	"row_number":                "",
 	"set_byte":                  "counts from 0",
+	"split_part":                "counts from 1",
 	"substring":                 "of BYTEA counts from 1",
 	"sum":                       "of INT8 and DECIMAL: DECIMAL on both; of INT2 and INT4: INT8 on PostgreSQL, DECIMAL on CockroachDB",
 	"unnest":                    "in FROM, of arrays of one dimension; WITH ORDINALITY on both",
