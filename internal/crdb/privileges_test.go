@@ -31,8 +31,8 @@ func TestTheServersUserIsRefused(t *testing.T) {
 			"REASSIGN OWNED BY " + in.user(theOwner) + " TO " + in.user(theServer),
 		},
 		"TheTrail": {
-			"UPDATE audit_events SET subject = 'somebody else'", "DELETE FROM audit_events", "TRUNCATE audit_events", "SELECT 1 FROM audit_events FOR UPDATE", "SELECT 1 FROM audit_events FOR KEY SHARE",
-			"INSERT INTO audit_events SELECT * FROM audit_events ON CONFLICT ON CONSTRAINT audit_events_pkey DO UPDATE SET subject = 'somebody else'",
+			"UPDATE audit_events SET events = ''", "DELETE FROM audit_events", "TRUNCATE audit_events", "SELECT 1 FROM audit_events FOR UPDATE", "SELECT 1 FROM audit_events FOR KEY SHARE",
+			"INSERT INTO audit_events SELECT * FROM audit_events ON CONFLICT ON CONSTRAINT audit_events_pkey DO UPDATE SET events = ''",
 			"MERGE INTO audit_events AS a USING (SELECT 1) AS b ON true WHEN MATCHED THEN DELETE", "LOCK TABLE audit_events IN ACCESS EXCLUSIVE MODE",
 			"WITH gone AS (DELETE FROM audit_events RETURNING 1) SELECT count(*) FROM gone",
 		},
@@ -73,7 +73,7 @@ func TestRetentionAndReadersAreRefused(t *testing.T) {
 	cron, reader := connect(t, in.dsn[theCron], nil), connect(t, in.dsn[theReader], nil)
 	require.Empty(t, code(t, cron, "DELETE FROM audit_events"))
 	for _, sql := range []string{
-		"UPDATE audit_events SET subject = 'x'", "INSERT INTO audit_events SELECT * FROM audit_events", "TRUNCATE audit_events", "SELECT 1 FROM claims", "DELETE FROM claims",
+		"UPDATE audit_events SET events = ''", "INSERT INTO audit_events SELECT * FROM audit_events", "TRUNCATE audit_events", "SELECT 1 FROM claims", "DELETE FROM claims",
 		"UPDATE projects SET name = 'x'", "CREATE TABLE mine (a INT)", "SELECT 1 FROM api_keys",
 	} {
 		require.Equal(t, denied, code(t, cron, sql), sql)
