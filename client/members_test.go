@@ -14,6 +14,7 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/trail"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/api"
+	"github.com/carve-ipam/carve/internal/api/auth"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
@@ -41,7 +42,7 @@ func (mirror) ListEvents(_ context.Context, _ string, f trail.EventFilter, _ int
 
 func connect(t *testing.T) *client.ClientWithResponses {
 	t.Helper()
-	server := httptest.NewServer(api.New(api.Config{Service: mirror{}, Authenticator: api.Dev{}}))
+	server := httptest.NewServer(api.New(api.Config{Service: mirror{}, Authenticator: auth.Dev{}}))
 	t.Cleanup(server.Close)
 	c, err := client.NewClientWithResponses(server.URL)
 	require.NoError(t, err)

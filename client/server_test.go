@@ -16,13 +16,13 @@ import (
 
 	"github.com/carve-ipam/carve/client"
 	"github.com/carve-ipam/carve/internal/app"
-	"github.com/carve-ipam/carve/internal/crdb"
+	"github.com/carve-ipam/carve/internal/crdb/schema"
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
 func TestMain(m *testing.M) {
 	dbtest.Main(m, dbtest.Config{Migrate: func(ctx context.Context, dsn string) error {
-		return crdb.Migrate(ctx, dsn, crdb.MigrateOptions{Regions: []string{"local"}})
+		return schema.Migrate(ctx, dsn, schema.MigrateOptions{Regions: []string{"local"}})
 	}})
 }
 

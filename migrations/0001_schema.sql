@@ -245,6 +245,8 @@ CREATE INDEX IF NOT EXISTS pools_address_idx ON pools (plen, base, project_id);
 CREATE UNIQUE INDEX IF NOT EXISTS pools_scope_key ON pools (scope_class_id, scope_project_id, scope_key) WHERE scope_class_id IS NOT NULL;
 -- serves: how many pools were carved for a project's scopes, for its quotas (usage_pools)
 CREATE INDEX IF NOT EXISTS pools_scope_project_idx ON pools (scope_project_id) WHERE scope IS NOT NULL;
+-- serves: that a space is not deleted before its pools (space_delete)
+CREATE INDEX IF NOT EXISTS pools_space_idx ON pools (space_id);
 -- serves: going through all pools that were carved for scopes, a page at a time (scoped_pool_list)
 CREATE INDEX IF NOT EXISTS pools_scoped_idx ON pools (id) WHERE scope_key IS NOT NULL;
 

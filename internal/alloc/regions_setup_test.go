@@ -11,6 +11,7 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/crdb"
+	"github.com/carve-ipam/carve/internal/crdb/schema"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
@@ -31,7 +32,7 @@ func setupRegions(t *testing.T) *world {
 	t.Helper()
 	dbtest.NeedsRegions(t)
 	b := setup(t)
-	require.NoError(t, crdb.Migrate(t.Context(), b.dsn, crdb.MigrateOptions{Regions: []string{region, east, west}}))
+	require.NoError(t, schema.Migrate(t.Context(), b.dsn, schema.MigrateOptions{Regions: []string{region, east, west}}))
 	w := &world{bundle: b, in: map[string]*alloc.Service{}}
 	for _, r := range []string{region, east, west} {
 		store, err := crdb.Open(b.ctx, b.dsn, crdb.Options{Region: r})

@@ -12,6 +12,8 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/crdb"
+	"github.com/carve-ipam/carve/internal/crdb/audit"
+	"github.com/carve-ipam/carve/internal/crdb/schema"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/tenancy"
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
@@ -24,7 +26,7 @@ const (
 
 func TestMain(m *testing.M) {
 	dbtest.Main(m, dbtest.Config{Migrate: func(ctx context.Context, dsn string) error {
-		return crdb.Migrate(ctx, dsn, crdb.MigrateOptions{Regions: []string{region}})
+		return schema.Migrate(ctx, dsn, schema.MigrateOptions{Regions: []string{region}})
 	}})
 }
 
@@ -79,7 +81,7 @@ func (b *bundle) serve(store storage.Store) *alloc.Service {
 
 func auditClean(t testing.TB, dsn string) {
 	t.Helper()
-	report, err := crdb.Audit(context.Background(), dsn) // the test's own has ended
+	report, err := audit.Run(context.Background(), dsn) // the test's own has ended
 	require.NoError(t, err)
 	require.Empty(t, report.Findings, "the audit")
 }

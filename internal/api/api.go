@@ -11,14 +11,18 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/carve-ipam/carve/internal/api/auth"
+	"github.com/carve-ipam/carve/internal/api/contract"
 	"github.com/carve-ipam/carve/internal/api/docs"
 	"github.com/carve-ipam/carve/internal/api/gen"
+	"github.com/carve-ipam/carve/internal/api/limits"
+	"github.com/carve-ipam/carve/internal/api/pages"
 )
 
 // Config is what the adapter is built from. Service and Authenticator must be set.
 type Config struct {
 	Service       UseCases
-	Authenticator Authenticator
+	Authenticator auth.Authenticator
 	Version       Version
 	// Ready answers nil while requests can be served: the database answers, its schema is this build's, and the server
 	// is not shutting down. nil: always ready.
@@ -29,9 +33,9 @@ type Config struct {
 	// RequestTimeout is the deadline of a request, down to its SQL. 0: 10 seconds.
 	RequestTimeout time.Duration
 	// Limits is how often callers may ask. The zero value: as often as they like.
-	Limits Limits
+	Limits limits.Limits
 	// InFlight is how many requests are worked on at once. nil: as many as come.
-	InFlight *InFlight
+	InFlight *limits.InFlight
 	// TrustedProxies are those whose X-Forwarded-For is believed. None: the address of a client is that of its connection.
 	TrustedProxies []netip.Prefix
 	// MaxBody is the largest request body in bytes. 0: 1 MiB.
@@ -61,7 +65,7 @@ const (
 // adapter is what the middleware and the renderer share.
 type adapter struct {
 	cfg      Config
-	contract *contract
+	contract *contract.Contract
 	remote   echo.IPExtractor
 }
 
@@ -83,30 +87,30 @@ func New(cfg Config) http.Handler {
 	if cfg.Version.GoVersion == "" {
 		cfg.Version.GoVersion = runtime.Version()
 	}
-	contract, err := loadContract()
+	served, err := contract.Load()
 	if err != nil {
 		panic(fmt.Sprintf("api: embedded contract: %v", err))
 	}
-	a := &adapter{cfg: cfg, contract: contract, remote: extractor(cfg.TrustedProxies)}
+	a := &adapter{cfg: cfg, contract: served, remote: extractor(cfg.TrustedProxies)}
 	e := echo.New()
-	e.Binder = validatedBinder{}
+	e.Binder = contract.Binder{}
 	e.HTTPErrorHandler = a.renderError
 	e.Use(a.chained())
 	gen.RegisterHandlers(e, newServer(cfg))
-	pages := echo.WrapHandler(docs.Handler("/openapi.yaml"))
+	swagger := echo.WrapHandler(docs.Handler("/openapi.yaml"))
 	ui := func(c echo.Context) error {
 		if !docs.Has(c.Request().URL.Path) {
 			return echo.ErrNotFound
 		}
-		return pages(c)
+		return swagger(c)
 	}
 	e.GET("/docs", ui)
 	e.GET("/docs/*", ui)
-	e.GET("/openapi.yaml", serveYAML())
-	e.GET("/openapi.json", serveJSON())
-	e.GET("/", serveFront)
-	e.GET("/problems", serveProblemIndex)
-	e.GET("/problems/:code", serveProblemPage)
+	e.GET("/openapi.yaml", pages.YAML())
+	e.GET("/openapi.json", pages.JSON())
+	e.GET("/", pages.Front)
+	e.GET("/problems", pages.Problems(problemRows()))
+	e.GET("/problems/:code", pages.Problem)
 	if cfg.Metrics != nil {
 		e.GET("/metrics", a.serveMetrics)
 	}

@@ -1,24 +1,13 @@
 package api
 
 import (
-	"net/http"
 	"strings"
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/carve-ipam/carve/internal/api/contract"
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
-
-// Authenticator finds out who is asking. It answers an *ipam.Error with code unauthenticated when the credentials are
-// missing or not valid. It is asked once for each request to an operation that needs credentials.
-type Authenticator interface {
-	Authenticate(r *http.Request) (tenancy.Principal, error)
-}
-
-// announcer is an Authenticator that says something about itself in the header of every answer.
-type announcer interface {
-	Announce(h http.Header)
-}
 
 // authenticate puts the caller into the request's context, where the use cases look for it.
 //
@@ -27,21 +16,21 @@ type announcer interface {
 func (a *adapter) authenticate(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		op := operationOf(c)
-		if op == nil || op.public {
+		if op == nil || op.Public {
 			return next(c)
 		}
 		visit, err := visitOf(c)
 		if err != nil {
 			return err
 		}
-		tries := a.attempts(visit)
-		defer tries.end()
-		visit.Try(tries, op.permission.Lasting())
+		tries := a.cfg.Limits.AttemptsFrom(tenancy.OriginOf(visit).Remote)
+		defer tries.End()
+		visit.Try(tries, op.Permission.Lasting())
 		who, err := a.cfg.Authenticator.Authenticate(c.Request())
 		if err != nil {
-			return tries.failed(c.Response().Header(), err)
+			return tries.Failed(c.Response().Header(), err)
 		}
-		tries.end()
+		tries.End()
 		visit.Identify(who)
 		return next(c)
 	}
@@ -52,7 +41,7 @@ func (a *adapter) authenticate(next echo.HandlerFunc) echo.HandlerFunc {
 func (a *adapter) authorize(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		op := operationOf(c)
-		if op == nil || op.public {
+		if op == nil || op.Public {
 			return next(c)
 		}
 		ctx := c.Request().Context()
@@ -63,7 +52,7 @@ func (a *adapter) authorize(next echo.HandlerFunc) echo.HandlerFunc {
 				ctx = tenancy.WithoutRecord(ctx)
 			}
 		}
-		err := a.cfg.Service.Admit(ctx, op.permission, pathParam(c, "project"))
+		err := a.cfg.Service.Admit(ctx, op.Permission, contract.PathParam(c, "project"))
 		if err != nil {
 			if limiter != nil {
 				limiter.Take(who)

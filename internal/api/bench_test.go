@@ -17,6 +17,8 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/paging"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/api"
+	"github.com/carve-ipam/carve/internal/api/auth"
+	"github.com/carve-ipam/carve/internal/api/limits"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/ratelimit"
 	"github.com/carve-ipam/carve/internal/telemetry"
@@ -94,10 +96,10 @@ func newBench(b *testing.B, change func(*api.Config)) bench {
 	b.Cleanup(func() { require.NoError(b, metrics.Shutdown(context.Background())) })
 	const plenty = 1_000_000_000
 	cfg := api.Config{
-		Service: &instant{claim: s.claim, page: page}, Authenticator: api.Ways{Keys: keyring},
+		Service: &instant{claim: s.claim, page: page}, Authenticator: auth.Ways{Keys: keyring},
 		Log:   slog.New(slog.NewTextHandler(io.Discard, nil)), //nolint:sloglint // what a line costs is part of it
 		Meter: metrics, Metrics: metrics.Handler(),
-		Limits: api.Limits{
+		Limits: limits.Limits{
 			Reads: ratelimit.New("reads", plenty, ratelimit.Options{}), Writes: ratelimit.New("writes", plenty, ratelimit.Options{}),
 			Anonymous: ratelimit.New("anonymous", plenty, ratelimit.Options{}), Refusals: ratelimit.New("refusals", plenty, ratelimit.Options{}),
 		},

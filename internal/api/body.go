@@ -1,7 +1,6 @@
 package api
 
 import (
-	"bytes"
 	"errors"
 	"io"
 	"net/http"
@@ -22,7 +21,7 @@ func (a *adapter) limitBody(next echo.HandlerFunc) echo.HandlerFunc {
 		op, r := operationOf(c), c.Request()
 		switch {
 		case op == nil:
-		case op.mediaType == "":
+		case op.MediaType == "":
 			if hasBody(r) {
 				return refuse.Invalid([]ipam.Field{{Detail: "must be left out: this operation takes none."}})
 			}
@@ -51,7 +50,7 @@ func tooLarge(limit int64) error {
 func (a *adapter) strictBody(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		op, r := operationOf(c), c.Request()
-		if op == nil || op.mediaType == "" {
+		if op == nil || op.MediaType == "" {
 			return next(c)
 		}
 		data, err := io.ReadAll(r.Body)
@@ -63,16 +62,21 @@ func (a *adapter) strictBody(next echo.HandlerFunc) echo.HandlerFunc {
 				return err
 			}
 		}
-		if op.certainly.body != nil && op.certainly.body.Valid(data) {
-			r.Body, r.ContentLength = newCertainBody(data), int64(len(data))
-			return next(c)
-		}
-		if err := checkJSON(data, bodySizes()); err != nil {
+		if err := op.TakeBody(r, data); err != nil {
 			return err
 		}
-		r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil }
-		r.Body, _ = r.GetBody()
-		r.ContentLength = int64(len(data))
+		return next(c)
+	}
+}
+
+// validate refuses what is not as the contract describes it.
+func (a *adapter) validate(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		if op := operationOf(c); op != nil {
+			if err := op.Check(c); err != nil {
+				return err
+			}
+		}
 		return next(c)
 	}
 }

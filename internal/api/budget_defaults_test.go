@@ -14,7 +14,9 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/paging"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/api"
+	"github.com/carve-ipam/carve/internal/api/auth"
 	"github.com/carve-ipam/carve/internal/api/gen"
+	"github.com/carve-ipam/carve/internal/api/limits"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
@@ -57,7 +59,7 @@ func byDefault(t *testing.T) (limited, holders) {
 	for who := range known {
 		known[who] = acme
 	}
-	l.service = serve(t, api.Config{Service: use, Authenticator: api.Ways{OIDC: known}, Limits: api.DefaultRates.Limits(l.now)})
+	l.service = serve(t, api.Config{Service: use, Authenticator: auth.Ways{OIDC: known}, Limits: limits.DefaultRates.Limits(l.now)})
 	return l, known
 }
 

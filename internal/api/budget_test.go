@@ -11,7 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/api"
+	"github.com/carve-ipam/carve/internal/api/auth"
 	"github.com/carve-ipam/carve/internal/api/gen"
+	"github.com/carve-ipam/carve/internal/api/limits"
 	"github.com/carve-ipam/carve/internal/ratelimit"
 )
 
@@ -23,7 +25,7 @@ func budgeted(t *testing.T) limited {
 		l.door.known[who] = true
 	}
 	o := ratelimit.Options{Clock: l.now}
-	l.service = serve(t, api.Config{Service: script(), Authenticator: api.Ways{OIDC: l.door}, Limits: api.Limits{
+	l.service = serve(t, api.Config{Service: script(), Authenticator: auth.Ways{OIDC: l.door}, Limits: limits.Limits{
 		Work: ratelimit.New("work", 100, o), Project: ratelimit.New("project-work", 150, o),
 	}})
 	return l

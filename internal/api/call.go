@@ -6,6 +6,8 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/carve-ipam/carve/internal/api/contract"
+	"github.com/carve-ipam/carve/internal/api/limits"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
@@ -14,10 +16,10 @@ import (
 type call struct {
 	echo.Context
 
-	op   *operation
+	op   *contract.Operation
 	next echo.HandlerFunc // what the router found
 
-	budget budget // of the caller
+	budget limits.Budget // of the caller
 }
 
 // noQuery is the parameters of a request without any.
@@ -32,7 +34,7 @@ func (k *call) QueryParams() url.Values {
 }
 
 // operationOf is the operation that a request was matched to; nil for what is outside of the contract.
-func operationOf(c echo.Context) *operation {
+func operationOf(c echo.Context) *contract.Operation {
 	if k, ok := c.(*call); ok {
 		return k.op
 	}
@@ -45,32 +47,4 @@ func visitOf(c echo.Context) (*tenancy.Visit, error) {
 		return v, nil
 	}
 	return nil, ipam.Errorf(ipam.CodeInternal, "The request cannot be served.").Because(errors.New("nobody noted where it came from: origin must stand before authenticate"))
-}
-
-// pathParam is one of pathParams; "" when there is none of the name.
-func pathParam(c echo.Context, name string) string {
-	for i, n := range c.ParamNames() {
-		if n == name {
-			return plainParam(c, c.ParamValues()[i])
-		}
-	}
-	return ""
-}
-
-// pathParams unescapes as the generated handlers do.
-func pathParams(c echo.Context) map[string]string {
-	params := make(map[string]string, len(c.ParamNames()))
-	for i, name := range c.ParamNames() {
-		params[name] = plainParam(c, c.ParamValues()[i])
-	}
-	return params
-}
-
-func plainParam(c echo.Context, value string) string {
-	if c.Request().URL.RawPath != "" {
-		if plain, err := url.PathUnescape(value); err == nil {
-			return plain
-		}
-	}
-	return value
 }

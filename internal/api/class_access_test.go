@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/api"
+	"github.com/carve-ipam/carve/internal/api/auth"
 	"github.com/carve-ipam/carve/internal/api/gen"
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
@@ -52,7 +53,7 @@ func TestWhoMayDoWhatWithClasses(t *testing.T) {
 		t.Run(id, func(t *testing.T) {
 			t.Parallel()
 			s := scriptClass()
-			on := serve(t, api.Config{Service: s, Authenticator: api.Ways{OIDC: doorkeeper{}}})
+			on := serve(t, api.Config{Service: s, Authenticator: auth.Ways{OIDC: doorkeeper{}}})
 			ask := func(token string) *httptest.ResponseRecorder {
 				s.calls = nil
 				var headers []string

@@ -5,17 +5,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/labstack/echo/v4"
 
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
+	"github.com/carve-ipam/carve/internal/api/contract"
 	"github.com/carve-ipam/carve/internal/ipam"
-)
-
-// The preconditions of RFC 9110 (13.1) that there are here. What goes by Last-Modified is ignored, as it says: no answer has one.
-const (
-	headerIfMatch     = "If-Match"
-	headerIfNoneMatch = "If-None-Match"
 )
 
 // etag is the entity tag of a revision.
@@ -28,7 +22,7 @@ func requiredMatch(header *string) (usecase.Match, error) {
 			"A patch needs If-Match with the ETag that it is based on. Read the resource first, or send * to patch whatever is there.").
 			At("header:If-Match", "is required.")
 	}
-	return parseMatch(headerIfMatch, header)
+	return parseMatch(contract.IfMatch, header)
 }
 
 // parseMatch reads If-Match or If-None-Match (RFC 9110, 13.1.1 and 13.1.2): * or a list of entity tags. nil demands nothing.
@@ -74,51 +68,15 @@ func cutTag(s string) (tag, rest string, ok bool) {
 	return opaque, rest, ok
 }
 
-// uncondition says of the preconditions that an operation does not have why not: none is ignored. Who sends one relies on it. But for a read, of
-// which If-None-Match only hopes to be spared the answer: where no entity tag covers that, it is given whole.
-func uncondition(method string, op *openapi3.Operation, params openapi3.Parameters) map[string]string {
-	no := map[string]string{}
-	for _, name := range []string{headerIfMatch, headerIfNoneMatch} {
-		if params.GetByInAndName(openapi3.ParameterInHeader, name) == nil && (method != http.MethodGet || name != headerIfNoneMatch) {
-			no[name] = unconditionSentence(method, op)
-		}
-	}
-	return no
-}
-
-func unconditionSentence(method string, op *openapi3.Operation) string {
-	switch {
-	case method == http.MethodGet:
-		return "is not possible with reads; leave it out."
-	case method == http.MethodPost && op.Parameters.GetByInAndName(openapi3.ParameterInHeader, "Idempotency-Key") != nil:
-		return "is not possible with POST, which creates something new or nothing; send Idempotency-Key so that a repeat creates nothing more."
-	case method == http.MethodPost:
-		return "is not possible with this operation; leave it out."
-	default: // PATCH, DELETE
-		return "is not possible with " + method + ", which is about what exists; say with If-Match which ETag it must have."
-	}
-}
-
-// unconditional finds preconditions in a request that its operation does not have.
-func (op *operation) unconditional(h http.Header) []ipam.Field {
-	var fields []ipam.Field
-	for _, name := range []string{headerIfMatch, headerIfNoneMatch} {
-		if why, refused := op.uncondition[name]; refused && len(h[name]) > 0 {
-			fields = append(fields, ipam.Field{Pointer: "header:" + name, Detail: why})
-		}
-	}
-	return fields
-}
-
 // unchanged answers 304 in place of what the caller has already, by If-None-Match of a read. It looks at the answer, of which ETag and all
 // other headers stay: so it is the last thing that happens to a request that is allowed and in order, as RFC 9110 (13.2.1) wants it.
 func (a *adapter) unchanged(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		op, values := operationOf(c), c.Request().Header[headerIfNoneMatch]
-		if op == nil || op.route.Method != http.MethodGet || len(values) != 1 || op.header.GetByInAndName(openapi3.ParameterInHeader, headerIfNoneMatch) == nil {
+		op, values := operationOf(c), c.Request().Header[contract.IfNoneMatch]
+		if op == nil || len(values) != 1 || !op.CoversReads() {
 			return next(c)
 		}
-		match, err := parseMatch(headerIfNoneMatch, &values[0])
+		match, err := parseMatch(contract.IfNoneMatch, &values[0])
 		if err != nil {
 			return err
 		}

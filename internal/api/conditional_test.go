@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
+	"github.com/carve-ipam/carve/internal/api/contract"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -21,12 +22,12 @@ func TestParseMatch(t *testing.T) {
 		`""`:              {Revisions: []string{""}},
 		"\"a\" , W/\"b\"": {Revisions: []string{"a", `W/"b"`}},
 	} {
-		got, err := parseMatch(headerIfMatch, &header)
+		got, err := parseMatch(contract.IfMatch, &header)
 		require.NoError(t, err, header)
 		require.Equal(t, want, got, header)
 	}
 	for _, header := range []string{"", "a", `"a`, `a"`, `"a""b"`, `"a",`, `,"a"`, `w/"a"`, `*,"a"`, `"a",*`, `W/a`} {
-		_, err := parseMatch(headerIfMatch, &header)
+		_, err := parseMatch(contract.IfMatch, &header)
 		require.True(t, ipam.IsCode(err, ipam.CodeInvalidArgument), header)
 	}
 }
@@ -36,11 +37,11 @@ func TestWeakTagsMatchNothing(t *testing.T) {
 	revision := ipam.NewID()
 	weak, strong := "W/"+etag(revision), etag(revision)
 
-	m, err := parseMatch(headerIfMatch, &weak)
+	m, err := parseMatch(contract.IfMatch, &weak)
 	require.NoError(t, err)
 	require.True(t, ipam.IsCode(m.Check(revision), ipam.CodePreconditionFailed))
 
-	m, err = parseMatch(headerIfMatch, &strong)
+	m, err = parseMatch(contract.IfMatch, &strong)
 	require.NoError(t, err)
 	require.NoError(t, m.Check(revision))
 }
@@ -48,7 +49,7 @@ func TestWeakTagsMatchNothing(t *testing.T) {
 func TestAStalePreconditionCarriesTheCurrentTag(t *testing.T) {
 	t.Parallel()
 	revision, stale := ipam.NewID(), `"x"`
-	m, err := parseMatch(headerIfMatch, &stale)
+	m, err := parseMatch(contract.IfMatch, &stale)
 	require.NoError(t, err)
 	var e *ipam.Error
 	require.ErrorAs(t, m.Check(revision), &e)

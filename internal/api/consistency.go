@@ -6,12 +6,12 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/api/contract"
 	"github.com/carve-ipam/carve/internal/api/gen"
 )
 
-// The parameter of reads that may be stale, and what their answers say of it.
+// What answers to reads that may be stale say of it.
 const (
-	paramConsistency  = "consistency"
 	headerConsistency = "Carve-Consistency"
 	headerReadAt      = "Carve-Read-At"
 )
@@ -22,7 +22,7 @@ const (
 // The headers are written here and not by the generated answers, of which the refusals have none.
 func (a *adapter) consistency(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		if op := operationOf(c); op == nil || !op.stale || c.QueryParams().Get(paramConsistency) != string(gen.ConsistencyStale) {
+		if op := operationOf(c); op == nil || !op.Stale || c.QueryParams().Get(contract.ParamConsistency) != string(gen.ConsistencyStale) {
 			return next(c)
 		}
 		ctx := storage.Stale(c.Request().Context())

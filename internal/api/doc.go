@@ -17,6 +17,6 @@
 // # What is not trusted
 //
 // encoding/json is lenient where it matters (duplicate and wrongly cased names, text after the value), and so is a
-// validator built on it. The body is therefore read strictly before anything else looks at it (strictjson.go), and
-// what is bound is the value that was validated, with names matched exactly (binder.go).
+// validator built on it. The body is therefore read strictly before anything else looks at it, and what is bound is the
+// value that was validated, with names matched exactly (the room contract).
 package api

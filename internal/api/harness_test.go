@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/api"
+	"github.com/carve-ipam/carve/internal/api/auth"
 	"github.com/carve-ipam/carve/internal/api/gen"
 )
 
@@ -43,7 +44,7 @@ func serve(t *testing.T, cfg api.Config) service {
 		cfg.Service = nobody{}
 	}
 	if cfg.Authenticator == nil {
-		cfg.Authenticator = api.Dev{}
+		cfg.Authenticator = auth.Dev{}
 	}
 	router, err := contractRouter()
 	require.NoError(t, err)

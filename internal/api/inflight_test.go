@@ -14,7 +14,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/api"
+	"github.com/carve-ipam/carve/internal/api/auth"
 	"github.com/carve-ipam/carve/internal/api/gen"
+	"github.com/carve-ipam/carve/internal/api/limits"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
@@ -33,22 +35,22 @@ func (named) Authenticate(r *http.Request) (tenancy.Principal, error) {
 // crowd is a server whose requests for a pool stay under way until they are told to end.
 type crowd struct {
 	service
-	bound *api.InFlight
+	bound *limits.InFlight
 	logs  *bytes.Buffer
 	end   chan struct{}
 	begun chan struct{}
 	wg    sync.WaitGroup
 }
 
-func setupCrowd(t *testing.T, most int, door api.Authenticator) *crowd {
+func setupCrowd(t *testing.T, most int, door auth.Authenticator) *crowd {
 	t.Helper()
 	return setupPatient(t, most, 0, door)
 }
 
 // setupPatient is one where who finds no place waits for a time.
-func setupPatient(t *testing.T, most int, wait time.Duration, door api.Authenticator) *crowd {
+func setupPatient(t *testing.T, most int, wait time.Duration, door auth.Authenticator) *crowd {
 	t.Helper()
-	c := &crowd{bound: api.NewInFlight(most, wait), logs: &bytes.Buffer{}, end: make(chan struct{}), begun: make(chan struct{})}
+	c := &crowd{bound: limits.NewInFlight(most, wait), logs: &bytes.Buffer{}, end: make(chan struct{}), begun: make(chan struct{})}
 	use := answering{getPool: func(context.Context) (ipam.Pool, error) {
 		c.begun <- struct{}{}
 		<-c.end
@@ -86,7 +88,7 @@ func TestWhoFindsNoPlaceIsToldToComeAgain(t *testing.T) {
 	for _, who := range []string{"a", "b", "c", "d"} {
 		c.hold(t, who)
 	}
-	require.Equal(t, api.Load{Now: 4, Max: 4}, c.bound.Load())
+	require.Equal(t, limits.Load{Now: 4, Max: 4}, c.bound.Load())
 	for _, method := range []string{"GET", "HEAD", "POST", "PUT", "DELETE", "BREW"} {
 		r := httptest.NewRequestWithContext(t.Context(), method, poolsPath+"/p", mustNotRead{t})
 		w := c.send(t, r) // without credentials: nobody is asked who is asking
@@ -94,14 +96,14 @@ func TestWhoFindsNoPlaceIsToldToComeAgain(t *testing.T) {
 		require.Equal(t, "1", w.Header().Get("Retry-After"))
 		problem(t, w, http.StatusServiceUnavailable, gen.ProblemCodeUnavailable)
 	}
-	require.Equal(t, api.Load{Now: 4, Max: 4, Full: 6}, c.bound.Load())
+	require.Equal(t, limits.Load{Now: 4, Max: 4, Full: 6}, c.bound.Load())
 	require.Equal(t, 1, strings.Count(c.logs.String(), "\n"), "all of them together have one line: %s", c.logs)
 
 	for _, path := range []string{"/healthz", "/readyz", "/metrics"} {
 		require.Equal(t, http.StatusOK, c.do(t, "GET", path, "").Code, path)
 	}
 	c.clear()
-	require.Equal(t, api.Load{Max: 4, Full: 6}, c.bound.Load())
+	require.Equal(t, limits.Load{Max: 4, Full: 6}, c.bound.Load())
 	require.Equal(t, http.StatusOK, c.do(t, "GET", "/openapi.yaml", "").Code)
 }
 
@@ -115,16 +117,16 @@ func TestCallerWithHalfOfThePlacesLeavesTheOthersToOthers(t *testing.T) {
 	w := c.send(t, r)
 	problem(t, w, http.StatusTooManyRequests, gen.ProblemCodeRateLimited)
 	require.Equal(t, "1", w.Header().Get("Retry-After"))
-	require.Equal(t, api.Load{Now: 2, Max: 4, Greedy: 1}, c.bound.Load(), "it keeps no place")
+	require.Equal(t, limits.Load{Now: 2, Max: 4, Greedy: 1}, c.bound.Load(), "it keeps no place")
 	c.hold(t, "b")
 	c.clear()
-	require.Equal(t, api.Load{Max: 4, Greedy: 1}, c.bound.Load())
+	require.Equal(t, limits.Load{Max: 4, Greedy: 1}, c.bound.Load())
 	require.Equal(t, http.StatusNotFound, c.do(t, "GET", "/nowhere", "", "Authorization", "Bearer a").Code)
 }
 
 func TestInDevelopmentModeAllCallersAreOneAndHaveAllPlaces(t *testing.T) {
 	t.Parallel()
-	c := setupCrowd(t, 2, api.Dev{})
+	c := setupCrowd(t, 2, auth.Dev{})
 	c.hold(t, "")
 	c.hold(t, "")
 	problem(t, c.do(t, "GET", poolsPath+"/p", ""), http.StatusServiceUnavailable, gen.ProblemCodeUnavailable)
@@ -155,7 +157,7 @@ func TestPlacesAreGivenBackHoweverARequestEnds(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			bound := api.NewInFlight(1, 0)
+			bound := limits.NewInFlight(1, 0)
 			s := serve(t, api.Config{Service: tc.use, Authenticator: named{}, InFlight: bound, RequestTimeout: tc.timeout})
 			ctx := t.Context()
 			if tc.ctx != nil {
@@ -169,7 +171,7 @@ func TestPlacesAreGivenBackHoweverARequestEnds(t *testing.T) {
 				} else {
 					require.Equal(t, tc.status, s.send(t, r).Code)
 				}
-				require.Equal(t, api.Load{Max: 1}, bound.Load())
+				require.Equal(t, limits.Load{Max: 1}, bound.Load())
 			}
 		})
 	}
@@ -196,17 +198,17 @@ func TestWhoWaitsGetsThePlaceThatIsGivenBack(t *testing.T) {
 	<-c.begun
 	c.clear()
 	require.Equal(t, http.StatusNotFound, <-next)
-	require.Equal(t, api.Load{Max: 2}, c.bound.Load())
+	require.Equal(t, limits.Load{Max: 2}, c.bound.Load())
 }
 
 func TestWhoGoesAwayWaitsNoLonger(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		held []string
-		load api.Load
+		load limits.Load
 	}{
-		"ForAPlace":   {[]string{"a", "b", "c", "d"}, api.Load{Now: 4, Max: 4, Full: 1}},
-		"ToBeRefused": {[]string{"x", "x"}, api.Load{Now: 2, Max: 4, Greedy: 1}},
+		"ForAPlace":   {[]string{"a", "b", "c", "d"}, limits.Load{Now: 4, Max: 4, Full: 1}},
+		"ToBeRefused": {[]string{"x", "x"}, limits.Load{Now: 2, Max: 4, Greedy: 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -238,14 +240,14 @@ func TestWaitEnds(t *testing.T) {
 	problem(t, c.do(t, "GET", poolsPath+"/p", "", "Authorization", "Bearer b"), http.StatusServiceUnavailable, gen.ProblemCodeUnavailable)
 	problem(t, c.do(t, "GET", poolsPath+"/p", "", "Authorization", "Bearer a"), http.StatusTooManyRequests, gen.ProblemCodeRateLimited)
 	c.clear()
-	require.Equal(t, api.Load{Max: 1, Full: 1, Greedy: 1}, c.bound.Load())
+	require.Equal(t, limits.Load{Max: 1, Full: 1, Greedy: 1}, c.bound.Load())
 	require.Equal(t, http.StatusNotFound, c.do(t, "GET", "/nowhere", "", "Authorization", "Bearer b").Code, "whoever was refused has its share again")
 }
 
 func TestWithoutABoundNobodyIsRefused(t *testing.T) {
 	t.Parallel()
-	require.Nil(t, api.NewInFlight(0, 0))
-	require.Zero(t, api.NewInFlight(0, 0).Load())
+	require.Nil(t, limits.NewInFlight(0, 0))
+	require.Zero(t, limits.NewInFlight(0, 0).Load())
 	c := setupCrowd(t, 0, named{})
 	for range 10 {
 		c.hold(t, "a")

@@ -2,12 +2,11 @@ package api
 
 import (
 	"context"
-	"net"
-	"net/http"
-	"net/netip"
 	"time"
 
 	"github.com/labstack/echo/v4"
+
+	"github.com/carve-ipam/carve/internal/api/auth"
 )
 
 // Meter is told of every request that was answered. It must not block, and is safe for concurrent use.
@@ -27,7 +26,7 @@ func (a *adapter) measure(next echo.HandlerFunc) echo.HandlerFunc {
 		err := next(c)
 		operation := ""
 		if op := operationOf(c); op != nil {
-			operation = op.id
+			operation = op.ID
 		}
 		a.cfg.Meter.RequestServed(c.Request().Context(), c.Request().Method, c.Path(), operation, c.Response().Status, time.Since(start))
 		return err
@@ -36,28 +35,9 @@ func (a *adapter) measure(next echo.HandlerFunc) echo.HandlerFunc {
 
 // serveMetrics is for whoever collects metrics. To everybody else the path is one that there is not.
 func (a *adapter) serveMetrics(c echo.Context) error {
-	if a.cfg.MetricsLocal && !FromHere(c.Request()) {
+	if a.cfg.MetricsLocal && !auth.FromHere(c.Request()) {
 		return echo.ErrNotFound
 	}
 	a.cfg.Metrics.ServeHTTP(c.Response(), c.Request())
 	return nil
-}
-
-// FromHere reports whether a request was made on this machine: over loopback, to a name of loopback (and not to one that a stranger has
-// pointed there), and by nobody who passes on what others ask.
-func FromHere(r *http.Request) bool {
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil {
-		return false
-	}
-	address, err := netip.ParseAddr(host)
-	if err != nil || !address.Unmap().IsLoopback() || !local(r.Host) {
-		return false
-	}
-	for _, passedOn := range []string{"Forwarded", "X-Forwarded-For", "X-Real-Ip", "Via"} {
-		if len(r.Header.Values(passedOn)) > 0 {
-			return false
-		}
-	}
-	return true
 }

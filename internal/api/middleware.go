@@ -8,6 +8,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/carve-ipam/carve/internal/api/auth"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -66,7 +67,7 @@ const (
 func (a *adapter) requestID(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		id := c.Request().Header.Get(headerRequestID)
-		if len(id) > maxRequestID || !visibleASCII(id) {
+		if len(id) > maxRequestID || !auth.VisibleASCII(id) {
 			id = ipam.NewID().String()
 		}
 		c.Response().Header()[headerRequestID] = []string{id}
@@ -76,15 +77,6 @@ func (a *adapter) requestID(next echo.HandlerFunc) echo.HandlerFunc {
 
 // requestIDOf is the name of a request that has passed requestID.
 func requestIDOf(c echo.Context) string { return c.Response().Header().Get(headerRequestID) }
-
-func visibleASCII(s string) bool {
-	for i := range len(s) {
-		if s[i] < 0x21 || s[i] > 0x7e {
-			return false
-		}
-	}
-	return s != ""
-}
 
 // What is the same in every answer. A header's values are replaced and never written to, so all answers share them.
 var (
@@ -101,7 +93,7 @@ var (
 // always is. Swagger UI's handler, whose page is
 // meant to run, replaces the policy by its own.
 func (a *adapter) securityHeaders(next echo.HandlerFunc) echo.HandlerFunc {
-	announce, announces := a.cfg.Authenticator.(announcer)
+	announce, announces := a.cfg.Authenticator.(auth.Announcer)
 	return func(c echo.Context) error {
 		h := c.Response().Header()
 		h["X-Content-Type-Options"] = nosniff

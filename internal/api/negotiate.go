@@ -8,10 +8,9 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/carve-ipam/carve/internal/api/contract"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
-
-const mimeJSON = "application/json"
 
 // negotiate refuses what cannot be answered in, or read from, the media types of the contract.
 func (a *adapter) negotiate(next echo.HandlerFunc) echo.HandlerFunc {
@@ -22,20 +21,20 @@ func (a *adapter) negotiate(next echo.HandlerFunc) echo.HandlerFunc {
 		}
 		r := c.Request()
 		if !acceptable(r) {
-			return ipam.Errorf(ipam.CodeNotAcceptable, "The answer is %s, which the Accept header does not admit.", mimeJSON).
-				At("header:Accept", "must admit %s.", mimeJSON)
+			return ipam.Errorf(ipam.CodeNotAcceptable, "The answer is %s, which the Accept header does not admit.", contract.JSON).
+				At("header:Accept", "must admit %s.", contract.JSON)
 		}
-		if op.mediaType == "" || r.ContentLength == 0 {
+		if op.MediaType == "" || r.ContentLength == 0 {
 			return next(c)
 		}
-		if err := readable(r.Header, op.mediaType); err != nil {
+		if err := readable(r.Header, op.MediaType); err != nil {
 			if r.Method == http.MethodPatch {
-				c.Response().Header().Set("Accept-Patch", op.mediaType)
+				c.Response().Header().Set("Accept-Patch", op.MediaType)
 			}
 			return err
 		}
-		if r.Header.Get(echo.HeaderContentType) != op.mediaType { // as everybody below expects it: no parameters, lower case
-			r.Header.Set(echo.HeaderContentType, op.mediaType)
+		if r.Header.Get(echo.HeaderContentType) != op.MediaType { // as everybody below expects it: no parameters, lower case
+			r.Header.Set(echo.HeaderContentType, op.MediaType)
 		}
 		return next(c)
 	}
@@ -45,7 +44,7 @@ func (a *adapter) negotiate(next echo.HandlerFunc) echo.HandlerFunc {
 // refusals is answered: generated clients ask there for what is left, application/problem+json alone.
 func acceptable(r *http.Request) bool {
 	header := r.Header.Values("Accept")
-	return accepts(header, mimeJSON) || r.Method == http.MethodDelete && accepts(header, mimeProblem)
+	return accepts(header, contract.JSON) || r.Method == http.MethodDelete && accepts(header, mimeProblem)
 }
 
 // readable checks that a body is of the media type, in UTF-8, and not encoded.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/carve-ipam/carve/internal/api/contract"
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
@@ -16,7 +17,7 @@ func (a *adapter) origin(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		o := tenancy.Origin{RequestID: requestIDOf(c), Remote: plainAddress(a.remote(c.Request()))}
 		if op := operationOf(c); op != nil {
-			o.Operation = op.id
+			o.Operation = op.ID
 			o.Resource = resourceOf(c)
 		}
 		ctx, cancel := context.WithTimeout(c.Request().Context(), a.cfg.RequestTimeout)
@@ -30,7 +31,7 @@ func (a *adapter) origin(next echo.HandlerFunc) echo.HandlerFunc {
 func resourceOf(c echo.Context) string {
 	for _, name := range c.ParamNames() {
 		if name != "project" {
-			return pathParam(c, name)
+			return contract.PathParam(c, name)
 		}
 	}
 	return ""

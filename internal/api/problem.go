@@ -5,15 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
-	"math"
 	"net/http"
-	"strconv"
 	"time"
 
 	"github.com/labstack/echo/v4"
 
 	"github.com/carve-ipam/carve/internal/api/codec"
 	"github.com/carve-ipam/carve/internal/api/gen"
+	"github.com/carve-ipam/carve/internal/api/limits"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -82,16 +81,13 @@ func setErrorHeaders(h http.Header, status int, e *ipam.Error) {
 		}
 	case http.StatusTooManyRequests, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		if e.RetryAfter == 0 {
-			h.Set(echo.HeaderRetryAfter, seconds(defaultRetryAfter))
+			h.Set(echo.HeaderRetryAfter, limits.Seconds(defaultRetryAfter))
 		}
 	}
 	if e.RetryAfter > 0 {
-		h.Set(echo.HeaderRetryAfter, seconds(e.RetryAfter))
+		h.Set(echo.HeaderRetryAfter, limits.Seconds(e.RetryAfter))
 	}
 }
-
-// seconds rounds up: who repeats a moment too early is refused again.
-func seconds(d time.Duration) string { return strconv.Itoa(int(math.Ceil(d.Seconds()))) }
 
 func quote(revision string) string { return `"` + revision + `"` }
 

@@ -1,8 +1,12 @@
 package api
 
 import (
+	"cmp"
+	"maps"
 	"net/http"
+	"slices"
 
+	"github.com/carve-ipam/carve/internal/api/pages"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -49,4 +53,14 @@ var kinds = map[ipam.Code]kind{
 	ipam.CodeOutcomeUnknown:       {http.StatusServiceUnavailable, "The outcome is not known"},
 	ipam.CodeUnavailable:          {http.StatusServiceUnavailable, "Not available now"},
 	ipam.CodeDeadline:             {http.StatusGatewayTimeout, "The deadline passed"},
+}
+
+// problemRows is the table for people, by status.
+func problemRows() []pages.Row {
+	rows := make([]pages.Row, 0, len(kinds))
+	for _, code := range slices.Sorted(maps.Keys(kinds)) {
+		rows = append(rows, pages.Row{Status: kinds[code].status, Code: code, Title: kinds[code].title})
+	}
+	slices.SortStableFunc(rows, func(a, b pages.Row) int { return cmp.Compare(a.Status, b.Status) })
+	return rows
 }

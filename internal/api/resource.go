@@ -12,6 +12,7 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/paging"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/api/codec"
+	"github.com/carve-ipam/carve/internal/api/contract"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -62,7 +63,7 @@ type post struct {
 
 // creation is the request of a POST with a body.
 func (p post) creation(c echo.Context, body any) (usecase.Request, error) {
-	return creation(operationOf(c).id, c.Request().URL.Path+p.variant, body, p.key, p.dryRun)
+	return creation(operationOf(c).ID, c.Request().URL.Path+p.variant, body, p.key, p.dryRun)
 }
 
 // create makes a resource of what parse reads in the body.
@@ -117,7 +118,7 @@ func put[B any, D ipam.Resource, W any](c echo.Context, p conditions, project, n
 func putBare[D ipam.Resource, W any](c echo.Context, p conditions,
 	use func(ctx context.Context, r usecase.Request) (usecase.Result[D], error), show func(D) W,
 ) error {
-	match, err := parseMatch(headerIfMatch, p.ifMatch)
+	match, err := parseMatch(contract.IfMatch, p.ifMatch)
 	if err != nil {
 		return err
 	}
@@ -161,7 +162,7 @@ func patch[D ipam.Resource, W any](c echo.Context, ifMatch *string, dryRun *bool
 func remove(c echo.Context, ifMatch *string, dryRun *bool, project, name string,
 	use func(ctx context.Context, project, name string, r usecase.Request) error,
 ) error {
-	match, err := parseMatch(headerIfMatch, ifMatch)
+	match, err := parseMatch(contract.IfMatch, ifMatch)
 	if err != nil {
 		return err
 	}

@@ -10,12 +10,13 @@ import (
 	"time"
 
 	"github.com/carve-ipam/carve/internal/api"
+	"github.com/carve-ipam/carve/internal/api/limits"
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
 // What a request costs that finds no place.
 func BenchmarkShed(b *testing.B) {
-	full := api.NewInFlight(1, 0)
+	full := limits.NewInFlight(1, 0)
 	end, begun := make(chan struct{}), make(chan struct{})
 	h := api.New(api.Config{Service: nobody{}, Authenticator: blocking{begun, end}, InFlight: full, Meter: &silent{}, Log: slog.New(slog.DiscardHandler)})
 	go h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(b.Context(), "GET", poolsPath+"/p", http.NoBody))

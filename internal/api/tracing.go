@@ -41,7 +41,7 @@ func (a *adapter) trace(next echo.HandlerFunc) echo.HandlerFunc {
 		defer func() {
 			operation := ""
 			if op := operationOf(c); op != nil {
-				operation = op.id
+				operation = op.ID
 			}
 			to.RequestEnded(ctx, r.Method, c.Path(), operation, c.Response().Status)
 		}()
@@ -60,7 +60,7 @@ func (a *adapter) follow(next echo.HandlerFunc) echo.HandlerFunc {
 		if op == nil || !to.Follows(r.Context()) {
 			return next(c)
 		}
-		ctx, code := to.UseCaseBegan(r.Context(), op.id), "panic"
+		ctx, code := to.UseCaseBegan(r.Context(), op.ID), "panic"
 		defer func() { to.UseCaseEnded(ctx, code) }()
 		c.SetRequest(r.WithContext(ctx))
 		defer c.SetRequest(r)

@@ -10,7 +10,7 @@ import (
 	"net/http/pprof" // puts itself into http.DefaultServeMux, which is served nowhere; a test asks the main listener for it
 	"time"
 
-	"github.com/carve-ipam/carve/internal/api"
+	"github.com/carve-ipam/carve/internal/api/auth"
 	"github.com/carve-ipam/carve/internal/guard"
 )
 
@@ -89,7 +89,7 @@ func (a *App) adminHandler(c Config) http.Handler {
 // fromHere answers callers on this machine, which includes those that kubectl port-forward brings; to others there is nothing at the path.
 func fromHere(next http.HandlerFunc) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !api.FromHere(r) {
+		if !auth.FromHere(r) {
 			http.NotFound(w, r)
 			return
 		}

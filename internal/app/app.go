@@ -13,7 +13,9 @@ import (
 
 	"github.com/carve-ipam/carve/internal/alloc"
 	"github.com/carve-ipam/carve/internal/api"
+	"github.com/carve-ipam/carve/internal/api/limits"
 	"github.com/carve-ipam/carve/internal/crdb"
+	"github.com/carve-ipam/carve/internal/crdb/schema"
 	"github.com/carve-ipam/carve/internal/devdb"
 	"github.com/carve-ipam/carve/internal/guard"
 	"github.com/carve-ipam/carve/internal/ipam"
@@ -45,7 +47,7 @@ type App struct {
 	retention *crdb.Store // of who may delete records of the trail; nil: not this server
 	retains   bool        // the user of --database-url may
 	keyring   *tenancy.Keyring
-	inFlight  *api.InFlight
+	inFlight  *limits.InFlight
 	embedded  *devdb.DB // nil with --database-url
 	dsn       string
 	bootstrap string // token of the key that was made at this start
@@ -91,7 +93,7 @@ func Start(ctx context.Context, c Config, logTo io.Writer) (_ *App, err error) {
 	}
 	a.keyring = tenancy.NewKeyring(a.store, nil)
 	service := alloc.New(a.store, alloc.Options{Region: c.Region, Metrics: a.metrics, Tracer: a.claimTracer(), MaxWaiting: maxWaiting(c), Runway: c.StockRunway, MaxSpaces: c.MaxSpaces})
-	a.inFlight = api.NewInFlight(c.MaxInFlight, placeWait)
+	a.inFlight = limits.NewInFlight(c.MaxInFlight, placeWait)
 	if err := a.metrics.WatchLoad(func() telemetry.Load { return a.load(service) }); err != nil {
 		return nil, err
 	}
@@ -137,17 +139,17 @@ func (a *App) openDatabase(ctx context.Context, c Config) error {
 			return err
 		}
 		a.embedded, a.dsn = db, db.DSN()
-		if err := crdb.Migrate(ctx, a.dsn, crdb.MigrateOptions{Regions: []string{c.Region}, Roles: embeddedRoles()}); err != nil && !errors.Is(err, crdb.ErrSchemaAhead) {
+		if err := schema.Migrate(ctx, a.dsn, schema.MigrateOptions{Regions: []string{c.Region}, Roles: embeddedRoles()}); err != nil && !errors.Is(err, schema.ErrAhead) {
 			return err
 		}
 	} else {
 		if err := a.checkUser(ctx, c); err != nil {
 			return err
 		}
-		if err := crdb.CheckSchema(ctx, a.dsn); err != nil {
+		if err := schema.Check(ctx, a.dsn); err != nil {
 			return err
 		}
-		if err := crdb.CheckRegion(ctx, a.dsn, c.Region); err != nil {
+		if err := schema.CheckRegion(ctx, a.dsn, c.Region); err != nil {
 			return err
 		}
 	}
@@ -183,7 +185,7 @@ func (a *App) prepareServer(c Config, f files, service *alloc.Service) error {
 	}
 	a.server = a.newServer(c, a.parting(api.New(api.Config{
 		Service: service, Authenticator: authenticator, Log: a.Log, Clock: a.store.Now, RequestTimeout: c.RequestTimeout, Ready: a.ready,
-		Limits: limits(c), InFlight: a.inFlight, TrustedProxies: proxies, Version: api.Version{Version: version, Commit: commit},
+		Limits: limitsOf(c), InFlight: a.inFlight, TrustedProxies: proxies, Version: api.Version{Version: version, Commit: commit},
 		Meter: a.metrics, Tracer: a.requestTracer(), Metrics: metrics, MetricsLocal: c.Metrics != metricsOpen,
 	})))
 	switch {

@@ -7,8 +7,10 @@ import (
 	"time"
 
 	"github.com/carve-ipam/carve/internal/alloc"
-	"github.com/carve-ipam/carve/internal/api"
+	"github.com/carve-ipam/carve/internal/api/auth"
+	"github.com/carve-ipam/carve/internal/api/limits"
 	"github.com/carve-ipam/carve/internal/crdb"
+	"github.com/carve-ipam/carve/internal/crdb/schema"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/oidc"
 )
@@ -45,10 +47,10 @@ func (c Config) readAt(log *slog.Logger, clock func() time.Time) (f files, err e
 }
 
 // authenticator composes the configured ways to identify callers.
-func (a *App) authenticator(c Config, issuers oidc.Config) (api.Authenticator, error) {
-	ways := api.Ways{}
+func (a *App) authenticator(c Config, issuers oidc.Config) (auth.Authenticator, error) {
+	ways := auth.Ways{}
 	if c.by(authDev) {
-		ways.Dev = api.Dev{LocalOnly: true}
+		ways.Dev = auth.Dev{LocalOnly: true}
 	}
 	if c.by(authKeys) {
 		ways.Keys = a.keyring
@@ -63,9 +65,9 @@ func (a *App) authenticator(c Config, issuers oidc.Config) (api.Authenticator, e
 	return ways, nil
 }
 
-// limits are those of this process. Several servers limit apart from one another.
-func limits(c Config) api.Limits {
-	return api.Rates{Reads: c.RateReads, Writes: c.RateWrites, Anonymous: c.RateAnonymous, Work: c.RateWork, Project: c.RateProject}.Limits(nil)
+// limitsOf are those of this process. Several servers limit apart from one another.
+func limitsOf(c Config) limits.Limits {
+	return limits.Rates{Reads: c.RateReads, Writes: c.RateWrites, Anonymous: c.RateAnonymous, Work: c.RateWork, Project: c.RateProject}.Limits(nil)
 }
 
 // firstAdmin sees to it that somebody can do something. A database of its own is the server's to fill; in another one it makes
@@ -89,13 +91,13 @@ func (a *App) firstAdmin(ctx context.Context, c Config, service *alloc.Service) 
 // Bootstrap makes a key that is an admin of the platform, directly in a database whose schema is current, and answers its
 // token. It is the way in when there is no other.
 func Bootstrap(ctx context.Context, dsn, region string) (token string, err error) {
-	if _, err := crdb.CheckUser(ctx, dsn, crdb.ServerRole); err != nil {
+	if _, err := schema.CheckUser(ctx, dsn, schema.ServerRole); err != nil {
 		return "", err
 	}
-	if err := crdb.CheckSchema(ctx, dsn); err != nil {
+	if err := schema.Check(ctx, dsn); err != nil {
 		return "", err
 	}
-	if err := crdb.CheckRegion(ctx, dsn, region); err != nil {
+	if err := schema.CheckRegion(ctx, dsn, region); err != nil {
 		return "", err
 	}
 	store, err := crdb.Open(ctx, dsn, crdb.Options{Region: region, MaxConnections: 2})

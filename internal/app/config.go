@@ -11,7 +11,7 @@ import (
 	"github.com/agnivade/levenshtein"
 	"github.com/spf13/pflag"
 
-	"github.com/carve-ipam/carve/internal/api"
+	"github.com/carve-ipam/carve/internal/api/limits"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -85,11 +85,11 @@ func (c *Config) flags() *pflag.FlagSet {
 	f.BoolVar(&c.InsecureHTTP, "insecure-http", false, "serve plain HTTP beyond loopback: something in front of this server must speak TLS")
 	f.StringVar(&c.AdminListen, "admin-listen", "", "second address, of /healthz, /readyz, /metrics and pprof and nothing else; pprof answers callers on this machine alone. Beyond loopback it speaks TLS when --tls-cert is given, without asking for client certificates")
 	f.StringSliceVar(&c.TrustedProxies, "trusted-proxies", nil, "addresses or CIDRs of the proxies whose X-Forwarded-For says who the client is")
-	f.IntVar(&c.RateReads, "rate-limit-reads", api.DefaultRates.Reads, "reads a second that one caller may make; bursts of two seconds' worth; 0 = no limit")
-	f.IntVar(&c.RateWrites, "rate-limit-writes", api.DefaultRates.Writes, "writes a second that one caller may make, likewise")
-	f.IntVar(&c.RateAnonymous, "rate-limit-anonymous", api.DefaultRates.Anonymous, "requests a second without valid credentials from one client address, likewise")
-	f.IntVar(&c.RateWork, "rate-limit-work", api.DefaultRates.Work, "what requests of one caller may cost a second; a claim costs 20, one of a batch 10, each KiB of a body 30, and each row that a list looks at 3; bursts of four seconds' worth; 0 = no limit")
-	f.IntVar(&c.RateProject, "rate-limit-project-work", api.DefaultRates.Project, "what requests of all callers of one project may cost a second together; likewise")
+	f.IntVar(&c.RateReads, "rate-limit-reads", limits.DefaultRates.Reads, "reads a second that one caller may make; bursts of two seconds' worth; 0 = no limit")
+	f.IntVar(&c.RateWrites, "rate-limit-writes", limits.DefaultRates.Writes, "writes a second that one caller may make, likewise")
+	f.IntVar(&c.RateAnonymous, "rate-limit-anonymous", limits.DefaultRates.Anonymous, "requests a second without valid credentials from one client address, likewise")
+	f.IntVar(&c.RateWork, "rate-limit-work", limits.DefaultRates.Work, "what requests of one caller may cost a second; a claim costs 20, one of a batch 10, each KiB of a body 30, and each row that a list looks at 3; bursts of four seconds' worth; 0 = no limit")
+	f.IntVar(&c.RateProject, "rate-limit-project-work", limits.DefaultRates.Project, "what requests of all callers of one project may cost a second together; likewise")
 	f.DurationVar(&c.AuditRetention, auditRetention, AuditRetention, "how long records of the audit trail are kept, where the database user may delete them; 0 = for ever")
 	f.DurationVar(&c.HistoryRetention, historyRetention, HistoryRetention, "how long it is kept who held an address, from the end of the hold, likewise; 0 = for ever")
 	f.StringVar(&c.Region, "region", "local", "the region this server works in: a DNS label")

@@ -7,14 +7,15 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc"
 	"github.com/carve-ipam/carve/internal/alloc/regions"
 	"github.com/carve-ipam/carve/internal/crdb"
+	"github.com/carve-ipam/carve/internal/crdb/schema"
 )
 
 // Reconcile opens the pools that a region was fenced off from, directly in a database whose schema is current (alloc.Service.Reconcile).
 func Reconcile(ctx context.Context, dsn, region string, repair bool, forget []netip.Prefix) ([]regions.Reconciled, error) {
-	if _, err := crdb.CheckUser(ctx, dsn, crdb.ServerRole); err != nil {
+	if _, err := schema.CheckUser(ctx, dsn, schema.ServerRole); err != nil {
 		return nil, err
 	}
-	if err := crdb.CheckSchema(ctx, dsn); err != nil {
+	if err := schema.Check(ctx, dsn); err != nil {
 		return nil, err
 	}
 	store, err := crdb.Open(ctx, dsn, crdb.Options{Region: region, MaxConnections: 2})

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/crdb"
+	"github.com/carve-ipam/carve/internal/crdb/schema"
 	"github.com/carve-ipam/carve/internal/devdb"
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 	"github.com/carve-ipam/carve/internal/testkit/pgfault"
@@ -21,7 +21,7 @@ func TestAServerStartsOnlyInItsOwnRegion(t *testing.T) {
 		t.Skip("about what PostgreSQL cannot know, and plays; this run is on", dbtest.Engine())
 	}
 	dsn := dbtest.New(t)
-	require.NoError(t, crdb.Migrate(t.Context(), dsn, crdb.MigrateOptions{Regions: []string{"local", "east"}}))
+	require.NoError(t, schema.Migrate(t.Context(), dsn, schema.MigrateOptions{Regions: []string{"local", "east"}}))
 	proxy, err := pgfault.Start(t.Context(), dsn, pgfault.RewriteSQL(func(sql string) string {
 		return strings.NewReplacer("SELECT version()", "SELECT 'CockroachDB CCL v25.4.1'", "SELECT gateway_region()", "SELECT 'east'").Replace(sql)
 	}))
@@ -37,14 +37,14 @@ func TestAServerStartsOnlyInItsOwnRegion(t *testing.T) {
 			require.NoError(t, err)
 			a, err := Start(t.Context(), config, io.Discard)
 			require.Nil(t, a)
-			require.ErrorIs(t, err, crdb.ErrRegion)
+			require.ErrorIs(t, err, schema.ErrRegion)
 			require.ErrorContains(t, err, c.says)
 		})
 	}
 	for name, c := range map[string]struct{ dsn, region string }{"Known": {dsn, "east"}, "ItsGateway": {proxy.DSN(), "east"}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			require.NoError(t, crdb.CheckRegion(t.Context(), c.dsn, c.region))
+			require.NoError(t, schema.CheckRegion(t.Context(), c.dsn, c.region))
 		})
 	}
 }

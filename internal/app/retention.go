@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/carve-ipam/carve/internal/crdb"
+	"github.com/carve-ipam/carve/internal/crdb/schema"
 )
 
 // How long records are kept unless somebody says otherwise: the trail for a quarter of a year, for those who look what happened; who held an address for
@@ -30,10 +31,10 @@ type Retained struct {
 // Retain deletes what deleted projects left behind, and the records of the audit trail and the holds that are older than they are kept (0: none), in every region, directly in
 // a database whose schema is current. It can be cut off, and run while servers work and from several places at once.
 func Retain(ctx context.Context, dsn string, events, holds time.Duration) (done Retained, err error) {
-	if _, err := crdb.CheckUser(ctx, dsn, crdb.RetentionRole); err != nil {
+	if _, err := schema.CheckUser(ctx, dsn, schema.RetentionRole); err != nil {
 		return done, err
 	}
-	if err := crdb.CheckSchema(ctx, dsn); err != nil {
+	if err := schema.Check(ctx, dsn); err != nil {
 		return done, err
 	}
 	store, err := crdb.Open(ctx, dsn, crdb.Options{MaxConnections: 2})

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/carve-ipam/carve/internal/crdb"
+	"github.com/carve-ipam/carve/internal/crdb/schema"
 	"github.com/carve-ipam/carve/internal/devdb"
 )
 
@@ -14,8 +15,8 @@ const rolePrefix = "carve"
 
 // embeddedRoles are made in the embedded database, so that a server on it works with what a server needs, and what it lacks is found here and not in
 // production. It is practice and no border: whoever reaches that database is its owner.
-func embeddedRoles() crdb.RoleOptions {
-	return crdb.RoleOptions{Mode: crdb.RolesAuto, Prefix: rolePrefix}
+func embeddedRoles() schema.RoleOptions {
+	return schema.RoleOptions{Mode: schema.RolesAuto, Prefix: rolePrefix}
 }
 
 // role is the database role that the server works with: the server's in an embedded PostgreSQL, otherwise whatever the user has.
@@ -23,12 +24,12 @@ func (a *App) role(c Config) string {
 	if a.embedded == nil || devdb.Engine(c.Embedded) != devdb.Postgres {
 		return ""
 	}
-	return crdb.ServerRole.Name(rolePrefix)
+	return schema.ServerRole.Name(rolePrefix)
 }
 
 // checkUser refuses a database user who lacks something, and warns of one who has more than a server needs.
 func (a *App) checkUser(ctx context.Context, c Config) error {
-	standing, err := crdb.CheckUser(ctx, a.dsn, crdb.ServerRole)
+	standing, err := schema.CheckUser(ctx, a.dsn, schema.ServerRole)
 	if err != nil {
 		return err
 	}

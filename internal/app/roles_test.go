@@ -12,7 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/crdb"
+	"github.com/carve-ipam/carve/internal/crdb/schema"
 	"github.com/carve-ipam/carve/internal/devdb"
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
@@ -35,8 +35,8 @@ func users(t *testing.T) (root string, as map[string]string) {
 		q.Del("user")
 		as[who] = (&url.URL{Scheme: u.Scheme, User: url.User(name), Path: u.Path, RawQuery: q.Encode()}).String()
 	}
-	require.NoError(t, crdb.Migrate(t.Context(), root, crdb.MigrateOptions{Regions: []string{"local"}, Roles: crdb.RoleOptions{
-		Mode: crdb.RolesRequire, Users: map[crdb.Role][]string{crdb.ServerRole: {prefix + "_app"}, crdb.RetentionRole: {prefix + "_cron"}},
+	require.NoError(t, schema.Migrate(t.Context(), root, schema.MigrateOptions{Regions: []string{"local"}, Roles: schema.RoleOptions{
+		Mode: schema.RolesRequire, Users: map[schema.Role][]string{schema.ServerRole: {prefix + "_app"}, schema.RetentionRole: {prefix + "_cron"}},
 	}}))
 	return root, as
 }
@@ -88,7 +88,7 @@ func TestAServerKnowsWhatItsUserMay(t *testing.T) {
 	require.ErrorContains(t, err, "leave the flags out, and run `ipamctl retention --audit-retention 2160h0m0s --history-retention 8760h0m0s`")
 
 	_, _, err = started(t, "--database-url="+as["nobody"])
-	require.ErrorIs(t, err, crdb.ErrPrivileges)
+	require.ErrorIs(t, err, schema.ErrPrivileges)
 	require.ErrorContains(t, err, "`ipamctl migrate --server-user carve_test_")
 	require.NotContains(t, err.Error(), "SQLSTATE")
 }
@@ -101,7 +101,7 @@ func TestAServerThatLacksOneGrantDoesNotStart(t *testing.T) {
 	require.NoError(t, err)
 	execute(t, root, "REVOKE INSERT ON audit_events FROM "+strings.TrimPrefix(u.Path, "/")+"_server")
 	_, _, err = started(t, "--database-url="+as["app"])
-	require.ErrorIs(t, err, crdb.ErrPrivileges)
+	require.ErrorIs(t, err, schema.ErrPrivileges)
 	require.ErrorContains(t, err, "has not INSERT on audit_events; `ipamctl migrate --server-user ")
 }
 
@@ -124,7 +124,7 @@ func TestAServerOnAnEmbeddedDatabaseWorksWithTheServersRole(t *testing.T) {
 func TestRetainDeletesInEveryRegion(t *testing.T) {
 	t.Parallel()
 	root, as := users(t)
-	require.NoError(t, crdb.Migrate(t.Context(), root, crdb.MigrateOptions{Regions: []string{"local", "east"}}))
+	require.NoError(t, schema.Migrate(t.Context(), root, schema.MigrateOptions{Regions: []string{"local", "east"}}))
 	_, _, err := started(t, "--database-url="+as["app"])
 	require.NoError(t, err)
 	for _, region := range []string{"local", "east"} { // of the project that is there, and of one that is gone
@@ -148,7 +148,7 @@ func TestRetainDeletesInEveryRegion(t *testing.T) {
 	require.Equal(t, kept, left)
 
 	_, err = Retain(t.Context(), as["app"], time.Hour, time.Hour)
-	require.ErrorIs(t, err, crdb.ErrPrivileges)
+	require.ErrorIs(t, err, schema.ErrPrivileges)
 	require.ErrorContains(t, err, "DELETE on audit_events")
 	require.ErrorContains(t, err, "--retention-user")
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/carve-ipam/carve/internal/crdb"
+	"github.com/carve-ipam/carve/internal/crdb/schema"
 )
 
 // connect opens a session of this package's own, and says which engine answers.
@@ -31,7 +31,7 @@ func connectTo(ctx context.Context, cfg *pgx.ConnConfig) (*pgx.Conn, string, err
 		closeConn(ctx, c)
 		return nil, "", fmt.Errorf("cannot ask the database for its version: %w", err)
 	}
-	if err := crdb.CheckCompatible(ctx, c); err != nil {
+	if err := schema.CheckCompatible(ctx, c); err != nil {
 		closeConn(ctx, c)
 		return nil, "", err
 	}

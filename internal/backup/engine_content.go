@@ -7,7 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/carve-ipam/carve/internal/crdb"
+	"github.com/carve-ipam/carve/internal/crdb/schema"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -40,7 +40,7 @@ func contentOf(ctx context.Context, c querier) (content, error) {
 		return has, err
 	}
 	for _, table := range all {
-		if slices.ContainsFunc(crdb.Localities(), func(l crdb.TableLocality) bool { return l.Table == table }) {
+		if slices.ContainsFunc(schema.Localities(), func(l schema.TableLocality) bool { return l.Table == table }) {
 			has.tables = append(has.tables, table)
 		} else {
 			has.foreign = append(has.foreign, table)

@@ -13,6 +13,8 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/backup"
 	"github.com/carve-ipam/carve/internal/crdb"
+	"github.com/carve-ipam/carve/internal/crdb/audit"
+	"github.com/carve-ipam/carve/internal/crdb/schema"
 	"github.com/carve-ipam/carve/internal/devdb"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/tenancy"
@@ -34,7 +36,7 @@ func migrated(t *testing.T, regions ...string) (dsn string) {
 		t.Skip("pg_dump and pg_restore are PostgreSQL's; this run is on", dbtest.Engine())
 	}
 	dsn = dbtest.New(t)
-	require.NoError(t, crdb.Migrate(t.Context(), dsn, crdb.MigrateOptions{Regions: regions}))
+	require.NoError(t, schema.Migrate(t.Context(), dsn, schema.MigrateOptions{Regions: regions}))
 	return dsn
 }
 
@@ -83,7 +85,7 @@ func create(t *testing.T, dsn string) (dir string, m backup.Manifest) {
 
 func restore(t *testing.T, dsn, dir string, more ...func(*backup.RestoreOptions)) error {
 	t.Helper()
-	o := backup.RestoreOptions{DSN: dsn, From: dir, Schema: crdb.SchemaVersion()}
+	o := backup.RestoreOptions{DSN: dsn, From: dir, Schema: schema.Version()}
 	for _, f := range more {
 		f(&o)
 	}
@@ -94,10 +96,10 @@ func restore(t *testing.T, dsn, dir string, more ...func(*backup.RestoreOptions)
 // finish does what comes after a restore, and demands that the audit is clean.
 func finish(t *testing.T, dsn string) {
 	t.Helper()
-	require.NoError(t, crdb.Migrate(t.Context(), dsn, crdb.MigrateOptions{Regions: []string{region}}))
+	require.NoError(t, schema.Migrate(t.Context(), dsn, schema.MigrateOptions{Regions: []string{region}}))
 	_, err := crdb.RenewEpochs(t.Context(), dsn)
 	require.NoError(t, err)
-	report, err := crdb.Audit(t.Context(), dsn)
+	report, err := audit.Run(t.Context(), dsn)
 	require.NoError(t, err)
 	require.Empty(t, report.Findings)
 }
@@ -118,7 +120,7 @@ func dump(t *testing.T, dsn string) string {
 	require.NoError(t, err)
 	defer func() { require.NoError(t, c.Close(context.WithoutCancel(t.Context()))) }()
 	var text string
-	for _, table := range crdb.Localities() {
+	for _, table := range schema.Localities() {
 		rows, err := c.Query(t.Context(), "SELECT r::TEXT FROM "+table.Table+" AS r ORDER BY 1")
 		require.NoError(t, err)
 		lines, err := pgx.CollectRows(rows, pgx.RowTo[string])

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/backup"
-	"github.com/carve-ipam/carve/internal/crdb"
+	"github.com/carve-ipam/carve/internal/crdb/schema"
 )
 
 // whole is a backup of a database with something in it.
@@ -206,5 +206,5 @@ func TestWhatDoesNotGoTogetherIsSaid(t *testing.T) {
 	err := restore(t, dsn, "external://backups")
 	require.ErrorIs(t, err, backup.ErrUsage)
 	require.ErrorContains(t, err, "--manifest")
-	require.Positive(t, crdb.SchemaVersion())
+	require.Positive(t, schema.Version())
 }

@@ -9,6 +9,8 @@ import (
 
 	"github.com/carve-ipam/carve/internal/backup"
 	"github.com/carve-ipam/carve/internal/crdb"
+	"github.com/carve-ipam/carve/internal/crdb/audit"
+	"github.com/carve-ipam/carve/internal/crdb/schema"
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
@@ -36,10 +38,10 @@ func TestTheOwnerBacksUpAndRestoresAndTheRolesComeBack(t *testing.T) {
 	require.NoError(t, err)
 	exec(t, root, "ALTER DATABASE "+strings.TrimPrefix(name.Path, "/")+" OWNER TO "+prefix+"_owner")
 	owner, app, eyes := as(empty, "owner"), as(empty, "app"), as(empty, "eyes")
-	o := crdb.MigrateOptions{Regions: []string{region}, Roles: crdb.RoleOptions{Mode: crdb.RolesRequire, Users: map[crdb.Role][]string{
-		crdb.ServerRole: {prefix + "_app"}, crdb.ReaderRole: {prefix + "_eyes"},
+	o := schema.MigrateOptions{Regions: []string{region}, Roles: schema.RoleOptions{Mode: schema.RolesRequire, Users: map[schema.Role][]string{
+		schema.ServerRole: {prefix + "_app"}, schema.ReaderRole: {prefix + "_eyes"},
 	}}}
-	require.NoError(t, crdb.Migrate(t.Context(), owner, o))
+	require.NoError(t, schema.Migrate(t.Context(), owner, o))
 
 	svc, stop := serve(t, app)
 	withPool(t, svc)
@@ -55,16 +57,16 @@ func TestTheOwnerBacksUpAndRestoresAndTheRolesComeBack(t *testing.T) {
 	before := dump(t, empty)
 	require.NoError(t, restore(t, owner, dir, replace))
 	require.Equal(t, before, dump(t, empty))
-	_, err = crdb.CheckUser(t.Context(), app, crdb.ServerRole)
-	require.ErrorIs(t, err, crdb.ErrPrivileges, "a backup holds no privileges")
+	_, err = schema.CheckUser(t.Context(), app, schema.ServerRole)
+	require.ErrorIs(t, err, schema.ErrPrivileges, "a backup holds no privileges")
 	o.Roles.Users = nil // who has which role is the cluster's, and outlives a restore
-	require.NoError(t, crdb.Migrate(t.Context(), owner, o))
+	require.NoError(t, schema.Migrate(t.Context(), owner, o))
 	_, err = crdb.RenewEpochs(t.Context(), owner)
 	require.NoError(t, err)
-	st, err := crdb.CheckUser(t.Context(), app, crdb.ServerRole)
+	st, err := schema.CheckUser(t.Context(), app, schema.ServerRole)
 	require.NoError(t, err)
 	require.Empty(t, st.More)
-	report, err := crdb.Audit(t.Context(), eyes)
+	report, err := audit.Run(t.Context(), eyes)
 	require.NoError(t, err)
 	require.Empty(t, report.Findings)
 	svc, stop = serve(t, app)

@@ -13,6 +13,7 @@ import (
 	"github.com/carve-ipam/carve/internal/app"
 	"github.com/carve-ipam/carve/internal/backup"
 	"github.com/carve-ipam/carve/internal/crdb"
+	"github.com/carve-ipam/carve/internal/crdb/schema"
 	"github.com/carve-ipam/carve/internal/devdb"
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
@@ -38,7 +39,7 @@ func TestABackupIsRestoredAndAudited(t *testing.T) {
 	var m backup.Manifest
 	require.NoError(t, json.Unmarshal([]byte(d.done("backup", "--database-url", source, "--to", dir, "-o", "json").out), &m))
 	require.Equal(t, []string{"local"}, m.Regions)
-	require.Equal(t, crdb.SchemaVersion(), m.Schema)
+	require.Equal(t, schema.Version(), m.Schema)
 	require.Equal(t, backup.PostgreSQL, m.Engine)
 	require.False(t, m.TakenAt.IsZero())
 

@@ -13,7 +13,7 @@ import (
 
 	"github.com/carve-ipam/carve/internal/app"
 	"github.com/carve-ipam/carve/internal/cli/operate"
-	"github.com/carve-ipam/carve/internal/crdb"
+	"github.com/carve-ipam/carve/internal/crdb/schema"
 	"github.com/carve-ipam/carve/internal/devdb"
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
@@ -135,7 +135,7 @@ func TestTheDatabaseOfARunningServerIsFoundByItsDataDirectory(t *testing.T) {
 
 	// Where a directory leads is package devdb's to find out, and tested there; here, that the answer is what is audited.
 	dsn := dbtest.New(t)
-	require.NoError(t, crdb.Migrate(t.Context(), dsn, crdb.MigrateOptions{Regions: []string{"local"}}))
+	require.NoError(t, schema.Migrate(t.Context(), dsn, schema.MigrateOptions{Regions: []string{"local"}}))
 	d.database.Find = func(asked string) (string, error) {
 		require.Equal(t, dir, asked)
 		return dsn, nil

@@ -12,7 +12,7 @@ import (
 
 	"github.com/carve-ipam/carve/internal/app"
 	"github.com/carve-ipam/carve/internal/cli/operate"
-	"github.com/carve-ipam/carve/internal/crdb"
+	"github.com/carve-ipam/carve/internal/crdb/schema"
 	"github.com/carve-ipam/carve/internal/devdb"
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
@@ -21,20 +21,20 @@ func TestMigrateSaysWhichRolesThereAreToBe(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		args []string
-		want crdb.RoleOptions
+		want schema.RoleOptions
 	}{
-		"Nothing": {want: crdb.RoleOptions{Mode: crdb.RolesAuto}},
-		"Require": {args: []string{"--roles", "require", "--role-prefix", "ipam"}, want: crdb.RoleOptions{Mode: crdb.RolesRequire, Prefix: "ipam"}},
+		"Nothing": {want: schema.RoleOptions{Mode: schema.RolesAuto}},
+		"Require": {args: []string{"--roles", "require", "--role-prefix", "ipam"}, want: schema.RoleOptions{Mode: schema.RolesRequire, Prefix: "ipam"}},
 		"None":    {args: []string{"--roles", "none"}},
-		"Users": {args: []string{"--server-user", "a,b", "--server-user", "c", "--retention-user", "d", "--reader-user", "e"}, want: crdb.RoleOptions{
-			Mode: crdb.RolesRequire, Users: map[crdb.Role][]string{crdb.ServerRole: {"a", "b", "c"}, crdb.RetentionRole: {"d"}, crdb.ReaderRole: {"e"}},
+		"Users": {args: []string{"--server-user", "a,b", "--server-user", "c", "--retention-user", "d", "--reader-user", "e"}, want: schema.RoleOptions{
+			Mode: schema.RolesRequire, Users: map[schema.Role][]string{schema.ServerRole: {"a", "b", "c"}, schema.RetentionRole: {"d"}, schema.ReaderRole: {"e"}},
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			d := answering(t)
-			var got crdb.RoleOptions
-			d.database.Migrate = func(_ context.Context, _ string, o crdb.MigrateOptions) error {
+			var got schema.RoleOptions
+			d.database.Migrate = func(_ context.Context, _ string, o schema.MigrateOptions) error {
 				got = o.Roles
 				return nil
 			}

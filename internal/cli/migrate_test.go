@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/crdb"
+	"github.com/carve-ipam/carve/internal/crdb/schema"
 	"github.com/carve-ipam/carve/internal/devdb"
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 	"github.com/carve-ipam/carve/migrations"
@@ -21,28 +21,28 @@ func TestMigrateSaysWhichRegionsThereAreToBe(t *testing.T) {
 	for name, c := range map[string]struct {
 		env  string
 		args []string
-		want crdb.MigrateOptions
+		want schema.MigrateOptions
 	}{
-		"Nothing":       {want: crdb.MigrateOptions{Regions: []string{"local"}}},
-		"Region":        {env: "west", args: []string{"--region", "eu-west1"}, want: crdb.MigrateOptions{Regions: []string{"eu-west1"}}},
-		"Environment":   {env: "west", want: crdb.MigrateOptions{Regions: []string{"west"}}},
-		"Regions":       {env: "west", args: []string{"--regions", "us,eu,ap"}, want: crdb.MigrateOptions{Regions: []string{"us", "eu", "ap"}}},
-		"RegionsTwice":  {args: []string{"--regions", "us", "--regions", "eu"}, want: crdb.MigrateOptions{Regions: []string{"us", "eu"}}},
-		"SurvivingZone": {args: []string{"--regions", "us,eu,ap", "--survive", "zone"}, want: crdb.MigrateOptions{Regions: []string{"us", "eu", "ap"}, Survive: "zone"}},
+		"Nothing":       {want: schema.MigrateOptions{Regions: []string{"local"}}},
+		"Region":        {env: "west", args: []string{"--region", "eu-west1"}, want: schema.MigrateOptions{Regions: []string{"eu-west1"}}},
+		"Environment":   {env: "west", want: schema.MigrateOptions{Regions: []string{"west"}}},
+		"Regions":       {env: "west", args: []string{"--regions", "us,eu,ap"}, want: schema.MigrateOptions{Regions: []string{"us", "eu", "ap"}}},
+		"RegionsTwice":  {args: []string{"--regions", "us", "--regions", "eu"}, want: schema.MigrateOptions{Regions: []string{"us", "eu"}}},
+		"SurvivingZone": {args: []string{"--regions", "us,eu,ap", "--survive", "zone"}, want: schema.MigrateOptions{Regions: []string{"us", "eu", "ap"}, Survive: "zone"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			d := answering(t)
 			d.env["CARVE_REGION"] = c.env
-			var got crdb.MigrateOptions
-			d.database.Migrate = func(_ context.Context, dsn string, o crdb.MigrateOptions) error {
+			var got schema.MigrateOptions
+			d.database.Migrate = func(_ context.Context, dsn string, o schema.MigrateOptions) error {
 				require.Equal(t, "postgres://db/carve", dsn)
 				o.Said("something was done")
 				got, got.Said = o, nil
 				return nil
 			}
 			r := d.done(append([]string{"migrate", "--database-url", "postgres://db/carve"}, c.args...)...)
-			c.want.Roles = crdb.RoleOptions{Mode: crdb.RolesAuto}
+			c.want.Roles = schema.RoleOptions{Mode: schema.RolesAuto}
 			require.Equal(t, c.want, got)
 			require.Equal(t, result{0, "", "something was done\nthe schema is up to date\n"}, r)
 		})

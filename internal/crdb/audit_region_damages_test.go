@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
 // betweenRegions are the invariants that a database of one region cannot break.
@@ -50,7 +51,7 @@ func TestAuditNamesWhatIsDamagedBetweenRegions(t *testing.T) {
 	require.Equal(t, away, two.Region, "its block was lent there")
 	limitClaims(t, here, 100)
 	clean(t, here.dsn)
-	e := &estate{house: here, conn: connect(t, here.dsn, nil), tables: []string{
+	e := &estate{house: here, conn: dbtest.Connect(t, here.dsn, nil), tables: []string{
 		"pools", "free_blocks", "allocations", "claims", "quotas", "quota_shards", "pool_regions", "region_blocks", "stocks", "project_regions",
 	}}
 	for _, key := range []string{"pool_regions", "region_blocks"} {

@@ -1,6 +1,8 @@
 package crdb_test
 
-import "fmt"
+import (
+	"fmt"
+)
 
 // tenantDamages are damages of what a tenant has besides blocks.
 func tenantDamages(f family) map[string]struct{ sql, want string } {

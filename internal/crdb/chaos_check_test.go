@@ -13,7 +13,7 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc"
 	"github.com/carve-ipam/carve/internal/alloc/paging"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
-	"github.com/carve-ipam/carve/internal/crdb"
+	"github.com/carve-ipam/carve/internal/crdb/audit"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -31,7 +31,7 @@ func (l *ledger) violations(t *testing.T, direct *house) []string {
 	t.Helper()
 	ctx := admin(t)
 	out := slices.Clone(l.wrong)
-	report, err := crdb.Audit(ctx, direct.dsn)
+	report, err := audit.Run(ctx, direct.dsn)
 	require.NoError(t, err)
 	for _, f := range report.Findings {
 		out = append(out, fmt.Sprintf("audit: %s: %s", f.Invariant, f.Detail))

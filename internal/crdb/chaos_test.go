@@ -68,7 +68,7 @@ func dice(seed uint64) []pgfault.Rule {
 // run lets the workers work and answers what they were told, and a server on the same database that meets no faults.
 func (c chaos) run(t *testing.T) (*ledger, *house) {
 	t.Helper()
-	onPostgres(t)
+	dbtest.OnPostgres(t)
 	dsn := dbtest.New(t)
 	direct := newHouse(t, dsn)
 	direct.createPool(t, rootPool("pool", chaosPool))

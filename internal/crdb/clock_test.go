@@ -22,7 +22,7 @@ func clockOff(by time.Duration) func(*crdb.Options) {
 
 func databaseTime(t *testing.T, dsn string) (now time.Time) {
 	t.Helper()
-	require.NoError(t, connect(t, dsn, nil).QueryRow(t.Context(), "SELECT clock_timestamp()").Scan(&now))
+	require.NoError(t, dbtest.Connect(t, dsn, nil).QueryRow(t.Context(), "SELECT clock_timestamp()").Scan(&now))
 	return now
 }
 
@@ -38,7 +38,7 @@ func TestAKeyExpiresAtTheSameTimeOnEveryServer(t *testing.T) {
 		require.NoError(t, err, "it is valid for five minutes more, on the %s server too", name)
 	}
 	// Servers know the database's time as exactly as the quickest of their questions was answered; the wrong clocks are minutes off.
-	_, err = connect(t, h.dsn, nil).Exec(t.Context(), "UPDATE api_keys SET expires_at = clock_timestamp() - INTERVAL '30 seconds' WHERE id = $1", made.Value.UID.String())
+	_, err = dbtest.Connect(t, h.dsn, nil).Exec(t.Context(), "UPDATE api_keys SET expires_at = clock_timestamp() - INTERVAL '30 seconds' WHERE id = $1", made.Value.UID.String())
 	require.NoError(t, err)
 	for name, store := range servers {
 		_, err := tenancy.NewKeyring(store, nil).Authenticate(admin(t), made.Value.Token)
@@ -50,10 +50,10 @@ func TestAKeyExpiresAtTheSameTimeOnEveryServer(t *testing.T) {
 // earlier than that.
 func TestTheTimeOfATransactionIsThatOfItsLock(t *testing.T) {
 	t.Parallel()
-	onPostgres(t)
+	dbtest.OnPostgres(t)
 	h := newHouse(t, dbtest.New(t))
 	locks := storage.Locks{Alone: []ipam.ID{ipam.NewID()}}
-	waits := connect(t, h.dsn, nil)
+	waits := dbtest.Connect(t, h.dsn, nil)
 	var first, second time.Time
 	done := make(chan error, 1)
 	require.NoError(t, h.store.InTx(admin(t), "test_first", locks, func(ctx context.Context, tx storage.Tx) error {

@@ -8,11 +8,16 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/pressly/goose/v3"
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/backup"
 	"github.com/carve-ipam/carve/internal/crdb"
+	"github.com/carve-ipam/carve/internal/crdb/audit"
+	"github.com/carve-ipam/carve/internal/crdb/schema"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 	"github.com/carve-ipam/carve/migrations"
@@ -21,7 +26,7 @@ import (
 // needSchema makes the database need programs that know a schema: what a later version's migration does.
 func needSchema(t *testing.T, dsn string, number int64) {
 	t.Helper()
-	tag, err := connect(t, dsn, nil).Exec(t.Context(), "UPDATE compatibility SET minimum = $1", number)
+	tag, err := dbtest.Connect(t, dsn, nil).Exec(t.Context(), "UPDATE compatibility SET minimum = $1", number)
 	require.NoError(t, err)
 	require.EqualValues(t, 1, tag.RowsAffected(), "migrate has written the first value")
 }
@@ -30,8 +35,8 @@ func TestAProgramThatIsTooOldForItsDatabaseRefusesToWorkOnIt(t *testing.T) {
 	t.Parallel()
 	dsn, ctx := dbtest.New(t), t.Context()
 	ways := map[string]func() error{
-		"CheckUser":   func() error { _, err := crdb.CheckUser(ctx, dsn, crdb.ServerRole); return err },
-		"CheckSchema": func() error { return crdb.CheckSchema(ctx, dsn) },
+		"CheckUser":   func() error { _, err := schema.CheckUser(ctx, dsn, schema.ServerRole); return err },
+		"CheckSchema": func() error { return schema.Check(ctx, dsn) },
 		"Open": func() error {
 			s, err := crdb.Open(ctx, dsn, crdb.Options{Region: region})
 			if err == nil {
@@ -39,11 +44,11 @@ func TestAProgramThatIsTooOldForItsDatabaseRefusesToWorkOnIt(t *testing.T) {
 			}
 			return err
 		},
-		"Migrate":     func() error { return crdb.Migrate(ctx, dsn, crdb.MigrateOptions{Regions: []string{region}}) },
-		"Audit":       func() error { _, err := crdb.Audit(ctx, dsn); return err },
+		"Migrate":     func() error { return schema.Migrate(ctx, dsn, schema.MigrateOptions{Regions: []string{region}}) },
+		"Audit":       func() error { _, err := audit.Run(ctx, dsn); return err },
 		"RenewEpochs": func() error { _, err := crdb.RenewEpochs(ctx, dsn); return err },
 	}
-	needSchema(t, dsn, crdb.SchemaVersion())
+	needSchema(t, dsn, schema.Version())
 	for name, way := range ways {
 		require.NoError(t, way(), name)
 	}
@@ -51,14 +56,14 @@ func TestAProgramThatIsTooOldForItsDatabaseRefusesToWorkOnIt(t *testing.T) {
 		_, err := backup.Create(ctx, backup.Options{DSN: dsn, To: filepath.Join(t.TempDir(), "backup")})
 		return err
 	}
-	needSchema(t, dsn, crdb.SchemaVersion()+1)
-	before := dump(t, connect(t, dsn, nil))
+	needSchema(t, dsn, schema.Version()+1)
+	before := dbtest.Dump(t, dbtest.Connect(t, dsn, nil))
 	for name, way := range ways {
 		err := way()
-		require.ErrorIs(t, err, crdb.ErrTooOld, name)
+		require.ErrorIs(t, err, schema.ErrTooOld, name)
 		require.ErrorContains(t, err, "programs must know number", name)
 	}
-	require.Equal(t, before, dump(t, connect(t, dsn, nil)))
+	require.Equal(t, before, dbtest.Dump(t, dbtest.Connect(t, dsn, nil)))
 }
 
 // nextSchema is this program's numbered files and one of a later version, which adds what this program does not know.
@@ -72,9 +77,25 @@ func nextSchema(t *testing.T) fs.FS {
 		require.NoError(t, err)
 		files[f.Name()] = &fstest.MapFile{Data: text}
 	}
-	files[fmt.Sprintf("%04d_claims_note.sql", crdb.SchemaVersion()+1)] = &fstest.MapFile{Data: []byte("-- +goose NO TRANSACTION\n-- +goose Up\n" +
+	files[fmt.Sprintf("%04d_claims_note.sql", schema.Version()+1)] = &fstest.MapFile{Data: []byte("-- +goose NO TRANSACTION\n-- +goose Up\n" +
 		"ALTER TABLE claims ADD COLUMN IF NOT EXISTS note TEXT NOT NULL DEFAULT 'not said';\n")}
 	return files
+}
+
+// applyFiles applies numbered files that are not this program's.
+func applyFiles(ctx context.Context, dsn string, files fs.FS) error {
+	cfg, err := pgx.ParseConfig(dsn)
+	if err != nil {
+		return err
+	}
+	db := stdlib.OpenDB(*cfg)
+	defer db.Close()
+	p, err := goose.NewProvider(goose.DialectPostgres, db, files)
+	if err != nil {
+		return err
+	}
+	_, err = p.Up(ctx)
+	return err
 }
 
 // The next version's migrate runs beside a server of this one: what the server has stored is there as it was, and the server goes on.
@@ -84,7 +105,7 @@ func TestAServerWorksOnTheNextSchemaAndItsMigrateSaysThatThereIsOne(t *testing.T
 	h := newHouse(t, dsn)
 	h.createPool(t, rootPool("net", "10.0.0.0/24"))
 	before := h.createClaim(t, claimOf("before", project, "net", 32))
-	require.NoError(t, crdb.ApplyFiles(t.Context(), dsn, nextSchema(t)))
+	require.NoError(t, applyFiles(t.Context(), dsn, nextSchema(t)))
 
 	kept, err := h.svc.GetClaim(admin(t), project, "before")
 	require.NoError(t, err)
@@ -94,11 +115,11 @@ func TestAServerWorksOnTheNextSchemaAndItsMigrateSaysThatThereIsOne(t *testing.T
 		require.NoError(t, server.svc.DeleteClaim(admin(t), project, "after", usecase.Request{}))
 	}
 	var note string
-	require.NoError(t, connect(t, dsn, nil).QueryRow(t.Context(), "SELECT note FROM claims WHERE name = 'before'").Scan(&note))
+	require.NoError(t, dbtest.Connect(t, dsn, nil).QueryRow(t.Context(), "SELECT note FROM claims WHERE name = 'before'").Scan(&note))
 	require.Equal(t, "not said", note)
-	require.NoError(t, crdb.CheckSchema(t.Context(), dsn))
-	err = crdb.Migrate(t.Context(), dsn, crdb.MigrateOptions{Regions: []string{region}})
-	require.ErrorIs(t, err, crdb.ErrSchemaAhead)
+	require.NoError(t, schema.Check(t.Context(), dsn))
+	err = schema.Migrate(t.Context(), dsn, schema.MigrateOptions{Regions: []string{region}})
+	require.ErrorIs(t, err, schema.ErrAhead)
 	clean(t, dsn)
 }
 
@@ -108,14 +129,14 @@ func TestAStoreThatBecomesTooOldChangesNothingAnyMore(t *testing.T) {
 	h.createPool(t, rootPool("net", "10.0.0.0/24"))
 	h.createClaim(t, claimOf("before", project, "net", 32))
 	require.NoError(t, h.store.WhyTooOld())
-	needSchema(t, h.dsn, crdb.SchemaVersion()+1)
+	needSchema(t, h.dsn, schema.Version()+1)
 	ctx := admin(t)
 	select {
 	case <-h.store.TooOld():
 	case <-ctx.Done():
 		t.Fatal("it does not notice")
 	}
-	require.ErrorIs(t, h.store.WhyTooOld(), crdb.ErrTooOld)
+	require.ErrorIs(t, h.store.WhyTooOld(), schema.ErrTooOld)
 	_, err := h.svc.CreateClaim(ctx, project, claimOf("after", project, "net", 32), usecase.Request{})
 	require.True(t, ipam.IsCode(err, ipam.CodeUnavailable), "%v", err)
 	require.True(t, ipam.IsCode(h.svc.DeleteClaim(ctx, project, "before", usecase.Request{}), ipam.CodeUnavailable))

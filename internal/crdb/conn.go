@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/carve-ipam/carve/internal/crdb/dial"
+	"github.com/carve-ipam/carve/internal/crdb/outcome"
 	"github.com/carve-ipam/carve/internal/twin"
 )
 
@@ -144,13 +145,13 @@ func (c *conn) decide(ctx context.Context, sql string) error {
 		tag, err := c.pool.Exec(to, sql)
 		switch {
 		case err != nil:
-			err = atCommit(err)
+			err = outcome.AtCommit(err)
 		case tag.String() == "ROLLBACK": // the server's way of saying that a statement had failed before
 			err = pgx.ErrTxCommitRollback
 		}
-		if _, lost := errors.AsType[*unknownOutcome](err); !lost {
+		if !outcome.IsUnknown(err) {
 			if w := link.Decided(); w != nil && err == nil {
-				err = &unknownOutcome{cause: fmt.Errorf("the server warned: %s", w.Message)}
+				err = outcome.NotKnown(fmt.Errorf("the server warned: %s", w.Message))
 			}
 		}
 		told <- err
@@ -166,7 +167,7 @@ func (c *conn) decide(ctx context.Context, sql string) error {
 	}
 	c.left = done
 	c.writers.LeaveAlone(link)
-	return &unknownOutcome{cause: ctx.Err()}
+	return outcome.NotKnown(ctx.Err())
 }
 
 // release gives the connection back, when it has no COMMIT under way any more, and then the place with it.

@@ -45,10 +45,10 @@ type meter struct {
 
 func newMeter(t *testing.T) (*meter, *house) {
 	t.Helper()
-	onPostgres(t)
+	dbtest.OnPostgres(t)
 	m := &meter{}
 	dsn := dbtest.New(t)
-	m.conn = connect(t, dsn, nil)
+	m.conn = dbtest.Connect(t, dsn, nil)
 	var err error
 	m.proxy, err = pgfault.Start(context.Background(), dsn, pgfault.Fault(func(e pgfault.Event) pgfault.Action {
 		if e.Executes() && !inBackground(nameOf(e.SQL)) {

@@ -9,6 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/crdb"
+	"github.com/carve-ipam/carve/internal/crdb/audit"
+	"github.com/carve-ipam/carve/internal/crdb/schema"
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
@@ -23,7 +25,7 @@ func TestEveryTargetOfADatabaseURLIsReachedOrRefused(t *testing.T) {
 		if value != "" {
 			asked += "&target_session_attrs=" + value
 		}
-		migrated := crdb.Migrate(t.Context(), asked, crdb.MigrateOptions{Regions: []string{region}})
+		migrated := schema.Migrate(t.Context(), asked, schema.MigrateOptions{Regions: []string{region}})
 		s, err := crdb.Open(t.Context(), asked, crdb.Options{Region: region})
 		require.Equal(t, works, migrated == nil, "migrate, %q: %v", value, migrated)
 		require.Equal(t, works, err == nil, "the server, %q: %v", value, err)
@@ -56,11 +58,11 @@ func TestOfSeveralHostsThePrimaryIsFound(t *testing.T) {
 		hosts(p.StandbyDSN(), p.PrimaryDSN()), hosts(p.PrimaryDSN(), p.StandbyDSN()),
 		hosts(p.StandbyDSN(), p.PrimaryDSN()) + "&target_session_attrs=read-write", hosts(p.StandbyDSN(), p.PrimaryDSN()) + "&target_session_attrs=primary",
 	} {
-		require.NoError(t, crdb.Migrate(t.Context(), dsn, crdb.MigrateOptions{Regions: []string{region}}), dsn)
+		require.NoError(t, schema.Migrate(t.Context(), dsn, schema.MigrateOptions{Regions: []string{region}}), dsn)
 		require.NoError(t, makeProject(admin(t), open(t, dsn), fmt.Sprintf("p-%d", i)), dsn)
 	}
 	_, err := crdb.Open(t.Context(), p.StandbyDSN()+"&target_session_attrs=read-write", crdb.Options{Region: region})
 	require.ErrorContains(t, err, "standby")
-	_, err = crdb.Audit(t.Context(), p.StandbyDSN()+"&target_session_attrs=standby")
+	_, err = audit.Run(t.Context(), p.StandbyDSN()+"&target_session_attrs=standby")
 	require.NoError(t, err, "who only reads may ask a standby")
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/crdb/lookup"
+	"github.com/carve-ipam/carve/internal/crdb/outcome"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/twin"
 )
@@ -62,7 +63,7 @@ func (s *Store) lookOnce(ctx context.Context, look storage.Look) (waits bool, er
 			return waits && answers, err
 		}
 	}
-	return false, deadline(nil)
+	return false, outcome.Deadline(nil)
 }
 
 func (s *Store) waits(ctx context.Context) (yes bool, err error) {
@@ -148,7 +149,7 @@ func (o *oneConnection) read(ctx context.Context, op string, fn func(lookup.Quer
 			o.conn = c
 			o.used++
 		}
-		return ofClosure(fn(o.store.inAttempt(ctx, o.conn)), o.conn.Conn())
+		return outcome.OfClosure(fn(o.store.inAttempt(ctx, o.conn)), o.conn.Conn())
 	})
 }
 

@@ -2,17 +2,15 @@ package crdb
 
 import (
 	"context"
-	"fmt"
-	"io/fs"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/carve-ipam/carve/internal/crdb/dial"
 )
 
-// engine is everything that differs between the databases.
+// engine is everything that differs between the databases while a server works.
 type engine interface {
-	name() string
 	// settings are session parameters for every connection, unless the DSN sets them.
 	settings() map[string]string
 	// attempt runs one transaction on a connection: begin, fn, commit (or roll back when dry).
@@ -24,56 +22,10 @@ type engine interface {
 	// behind is what begins a transaction of reads that may be old, and what asks of which moment they are; moment is the answer.
 	behind() (begin, ask string)
 	moment(row pgx.Row) (time.Time, error)
-	// standing reads what the database says of its regions.
-	standing(ctx context.Context, c *pgx.Conn) (standing, error)
-	// regionSteps are what brings it to the regions and the survival goal that are asked for, or why that cannot be.
-	regionSteps(s standing, o MigrateOptions) ([]ddl, error)
-	// migrating is what a connection that makes tables asks for; locked is which of ours are locked against changes of their schema.
-	migrating() map[string]string
-	locked(ctx context.Context, c *pgx.Conn) ([]string, error)
-	// files are the numbered files as the engine reads them, and localities what brings each table that is elsewhere to its place, in a database of so
-	// many regions.
-	files(regions int) fs.FS
-	localities(ctx context.Context, c *pgx.Conn, regions int) ([]ddl, error)
-	// createRole is the statement that makes a group role; raced tells an error of somebody else's being at the same role at the same moment.
-	createRole(role string) string
-	raced(code, message string) bool
-	// closed is what takes DDL from everybody, and what the user cannot take; privileges are those on a table that a user may have, and more is what he
-	// may beside them.
-	closed(ctx context.Context, c *pgx.Conn, st roleState) (steps []ddl, problems []string, err error)
-	privileges() []string
-	more(ctx context.Context, c *pgx.Conn) ([]string, error)
-	// beforeAudit is what makes a connection fit for statements that read whole tables, and end when their caller has gone; auditOptions give those one
-	// snapshot that nobody writes in.
-	beforeAudit() []string
-	auditOptions() pgx.TxOptions
-	// gateway is the region that a connection ends in; empty where the database cannot know.
-	gateway(ctx context.Context, c *pgx.Conn) (string, error)
 }
 
-func detect(ctx context.Context, cfg *pgx.ConnConfig) (engine, error) {
-	c, err := pgx.ConnectConfig(ctx, cfg.Copy())
-	if err != nil {
-		return nil, fmt.Errorf("cannot connect to the database: %w", err)
-	}
-	defer func() { _ = c.Close(context.WithoutCancel(ctx)) }()
-	return detectOn(ctx, c)
-}
-
-func detectOn(ctx context.Context, c *pgx.Conn) (engine, error) {
-	var version string
-	if err := c.QueryRow(ctx, "SELECT version()").Scan(&version); err != nil {
-		return nil, fmt.Errorf("cannot ask the database for its version: %w", err)
-	}
-	switch {
-	case strings.HasPrefix(version, "CockroachDB"):
-		return cockroach{}, nil
-	case strings.HasPrefix(version, "PostgreSQL"):
-		return postgres{}, nil
-	default:
-		return nil, fmt.Errorf("the database is neither CockroachDB nor PostgreSQL: %s", version)
-	}
-}
+// engines by the name of their product.
+var engines = map[dial.Engine]engine{dial.Cockroach: cockroach{}, dial.Postgres: postgres{}}
 
 // sharedSettings hold on both engines: whatever writes says so in its BEGIN, so that a stray write outside of a transaction
 // is refused; and bounds on whatever might hang. A server that is cut off in the middle of a transaction keeps the others from what it has locked: it sits

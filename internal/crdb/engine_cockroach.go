@@ -5,12 +5,12 @@ import (
 	"errors"
 
 	"github.com/cockroachdb/cockroach-go/v2/crdb"
+
+	"github.com/carve-ipam/carve/internal/crdb/outcome"
 )
 
 // cockroach is CockroachDB, the product's database.
 type cockroach struct{}
-
-func (cockroach) name() string { return "cockroachdb" }
 
 func (cockroach) settings() map[string]string { return sharedSettings() }
 
@@ -36,7 +36,7 @@ func (cockroach) attempt(ctx context.Context, c *conn, dry bool, fn func(ctx con
 	}
 	err := crdb.ExecuteInTx(crdb.WithMaxRetries(ctx, inPlaceRetries), restartable{c}, func() error { return fn(ctx) })
 	if _, ok := errors.AsType[*crdb.AmbiguousCommitError](err); ok {
-		return &unknownOutcome{cause: err}
+		return outcome.NotKnown(err)
 	}
 	return err
 }

@@ -33,9 +33,9 @@ func planned(t *testing.T, dsn string) string {
 // newCockroachStorm is a storm before an engine for CockroachDB.
 func newCockroachStorm(t *testing.T) *storm {
 	t.Helper()
-	onPostgres(t)
+	dbtest.OnPostgres(t)
 	dsn := dbtest.New(t)
-	st := &storm{direct: newHouse(t, dsn), conn: connect(t, dsn, nil), seen: &ends{}}
+	st := &storm{direct: newHouse(t, dsn), conn: dbtest.Connect(t, dsn, nil), seen: &ends{}}
 	proxy, err := pgfault.Start(context.Background(), dsn, crdb.AsCockroach())
 	require.NoError(t, err)
 	t.Cleanup(proxy.Close)

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/crdb/outcome"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/testkit/pgscript"
 )
@@ -225,23 +226,23 @@ func told(t *testing.T, code ipam.Code, err error) {
 // In place a few times, afresh a few times, and then the truth: bounded, whatever the database goes on saying, and nothing is held when it is over.
 func TestCockroachContentionWithoutEndIsGivenUp(t *testing.T) {
 	t.Parallel()
-	require.LessOrEqual(t, maxAttempts*(inPlaceRetries+1), 200, "runs of one closure")
+	require.LessOrEqual(t, outcome.MaxAttempts*(inPlaceRetries+1), 200, "runs of one closure")
 	for name, at := range map[string]string{"InAStatement": saidWork, "AtRelease": saidRelease} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s, seen, server := scripted(t, fault{at, 0, pgscript.Reply{Code: "40001"}})
 			ran, err := insert(t.Context(), s, false, nil)
 			told(t, ipam.CodeContention, err)
-			require.Len(t, ran, maxAttempts*(inPlaceRetries+1))
-			require.Equal(t, slices.Repeat([]string{"again 40001"}, maxAttempts), seen.ends("insert"))
+			require.Len(t, ran, outcome.MaxAttempts*(inPlaceRetries+1))
+			require.Equal(t, slices.Repeat([]string{"again 40001"}, outcome.MaxAttempts), seen.ends("insert"))
 			count := map[string]int{}
 			for _, line := range dialogue(server) {
 				count[line]++
 			}
 			delete(count, "--") // a pool may go on with another connection between two attempts
 			want := map[string]int{
-				saidBegin: maxAttempts, saidSavepoint: maxAttempts, saidRollback: maxAttempts,
-				saidWork: maxAttempts * (inPlaceRetries + 1), saidBack: maxAttempts * (inPlaceRetries + 1),
+				saidBegin: outcome.MaxAttempts, saidSavepoint: outcome.MaxAttempts, saidRollback: outcome.MaxAttempts,
+				saidWork: outcome.MaxAttempts * (inPlaceRetries + 1), saidBack: outcome.MaxAttempts * (inPlaceRetries + 1),
 			}
 			if at == saidRelease {
 				want[saidRelease] = want[saidWork]

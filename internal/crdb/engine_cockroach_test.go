@@ -42,7 +42,7 @@ func AsCockroach() pgfault.Rule {
 // Write skew is PostgreSQL's own finding, at the very commit, and the closure of the second runs again where it is.
 func TestCockroachRunsAgainInPlaceWhatCouldNotBeCommitted(t *testing.T) {
 	t.Parallel()
-	needPostgres(t)
+	dbtest.OnPostgres(t)
 	proxy, err := pgfault.Start(t.Context(), dbtest.New(t), AsCockroach())
 	require.NoError(t, err)
 	t.Cleanup(proxy.Close)
@@ -75,7 +75,7 @@ func analysed(name string) string {
 // The engine is chosen by what the server says it is, and by nothing else: the DSN looks the same.
 func TestEngineIsWhatTheServerSaysItIs(t *testing.T) {
 	t.Parallel()
-	needPostgres(t)
+	dbtest.OnPostgres(t)
 	for version, want := range map[string]string{
 		"CockroachDB CCL v25.4.1 (x86_64-pc-linux-gnu, built 2026/01/12 18:55:21, go1.25.5)": "cockroachdb",
 		"PostgreSQL 17.2 on x86_64-pc-linux-gnu":                                             "postgresql",
@@ -97,9 +97,9 @@ func TestEngineIsWhatTheServerSaysItIs(t *testing.T) {
 
 func TestSettingsBoundWhateverMightHangOnBothEngines(t *testing.T) {
 	t.Parallel()
-	for _, e := range []engine{cockroach{}, postgres{}} {
+	for product, e := range engines {
 		for _, name := range []string{"statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout"} {
-			require.NotEmpty(t, e.settings()[name], "%s on %s", name, e.name())
+			require.NotEmpty(t, e.settings()[name], "%s on %s", name, product)
 		}
 	}
 	for name := range (cockroach{}).settings() {
@@ -114,7 +114,7 @@ func TestSettingsBoundWhateverMightHangOnBothEngines(t *testing.T) {
 
 func TestTheDSNHasTheLastWordOnSettings(t *testing.T) {
 	t.Parallel()
-	needPostgres(t)
+	dbtest.OnPostgres(t)
 	s, _ := openInside(t, dbtest.New(t)+"&statement_timeout=7000&application_name=mine")
 	for name, want := range map[string]string{"statement_timeout": "7s", "application_name": "mine", "lock_timeout": "5s", "enable_seqscan": "off"} {
 		var got string
@@ -127,7 +127,7 @@ func TestTheDSNHasTheLastWordOnSettings(t *testing.T) {
 // RELEASE as CockroachDB does; what COMMIT answers, on which they differ, no test here asks.
 func pretended(t *testing.T) (*Store, *attempts, *pgfault.Proxy) {
 	t.Helper()
-	needPostgres(t)
+	dbtest.OnPostgres(t)
 	proxy, err := pgfault.Start(t.Context(), dbtest.New(t))
 	require.NoError(t, err)
 	t.Cleanup(proxy.Close)

@@ -7,8 +7,6 @@ import (
 // postgres is PostgreSQL 15 or newer: the embedded database and the test engine.
 type postgres struct{}
 
-func (postgres) name() string { return "postgresql" }
-
 // settings switch off the plans that read a whole table: every statement has an index, and a sequential scan under
 // SERIALIZABLE takes a predicate lock on the whole relation, so that all transactions would conflict while tables are small.
 // Generic plans are made once for each connection: the best plan of no statement depends on its arguments.

@@ -11,19 +11,10 @@ import (
 
 	"github.com/carve-ipam/carve/internal/alloc/space"
 	"github.com/carve-ipam/carve/internal/alloc/storage"
-	"github.com/carve-ipam/carve/internal/devdb"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 	"github.com/carve-ipam/carve/internal/testkit/pgfault"
 )
-
-// needPostgres is for tests of PostgreSQL's own way to commit, and of the proxy that plays another engine before it.
-func needPostgres(t *testing.T) {
-	t.Helper()
-	if dbtest.Engine() != devdb.Postgres {
-		t.Skip("about PostgreSQL; this run is on", dbtest.Engine())
-	}
-}
 
 // attempts writes down how attempts end.
 type attempts struct {
@@ -122,7 +113,7 @@ func skew(t *testing.T, s *Store) (left []netip.Prefix, first, second error) {
 
 func TestWriteSkewFoundAtCommitIsNeverReportedAsSuccess(t *testing.T) {
 	t.Parallel()
-	needPostgres(t)
+	dbtest.OnPostgres(t)
 	s, seen := openInside(t, dbtest.New(t))
 	left, first, second := skew(t, s)
 	require.NoError(t, first)
@@ -136,7 +127,7 @@ func TestWriteSkewFoundAtCommitIsNeverReportedAsSuccess(t *testing.T) {
 // commit, what COMMIT answers is dropped, and a change that was never made is reported as done.
 func TestCockroachProtocolOnPostgresLosesTheCommit(t *testing.T) {
 	t.Parallel()
-	needPostgres(t)
+	dbtest.OnPostgres(t)
 	s, seen := openInside(t, dbtest.New(t))
 	s.engine = cockroach{}
 	left, first, second := skew(t, s)
@@ -148,7 +139,7 @@ func TestCockroachProtocolOnPostgresLosesTheCommit(t *testing.T) {
 
 func TestPostgresIsSpokenToInWholeTransactionsAlone(t *testing.T) {
 	t.Parallel()
-	needPostgres(t)
+	dbtest.OnPostgres(t)
 	var mu sync.Mutex
 	var said []string
 	proxy, err := pgfault.Start(t.Context(), dbtest.New(t), pgfault.Fault(func(e pgfault.Event) pgfault.Action {

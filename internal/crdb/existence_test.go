@@ -2,6 +2,7 @@ package crdb_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -136,12 +137,17 @@ func TestWhatIsNotOnesOwnCostsWhatIsNotThere(t *testing.T) {
 	for name, g := range s.guesses() {
 		t.Run(name, func(t *testing.T) {
 			said := func(of string) ([]attempted, int) {
-				tap.take()
-				tap.counted()
-				err := g.ask(ctx, svc, of)
-				code := ipam.CodeOf(err)
-				require.Contains(t, []ipam.Code{ipam.CodeNotFound, ipam.CodeNoPoolMatches}, code, err)
-				return tap.take(), tap.counted()
+				for { // until the store has not looked for regions meanwhile, as it does from time to time
+					tap.take()
+					tap.counted()
+					err := g.ask(ctx, svc, of)
+					code := ipam.CodeOf(err)
+					require.Contains(t, []ipam.Code{ipam.CodeNotFound, ipam.CodeNoPoolMatches}, code, err)
+					done, rows := tap.take(), tap.counted()
+					if !slices.ContainsFunc(done, looksForRegions) {
+						return done, rows
+					}
+				}
 			}
 			said(g.other) // whatever is done the first time
 			absent, none := said(g.absent)
@@ -151,4 +157,8 @@ func TestWhatIsNotOnesOwnCostsWhatIsNotThere(t *testing.T) {
 			require.Equal(t, none, rows, "rows that came back")
 		})
 	}
+}
+
+func looksForRegions(a attempted) bool {
+	return slices.ContainsFunc(a.Trips, func(trip []string) bool { return slices.Contains(trip, "region_list") })
 }

@@ -36,8 +36,8 @@ func TestExpiredAnswersAreDeletedInBatchesAndOthersAreNot(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, want, n)
 	}
-	c := connect(t, h.dsn, nil)
-	require.Len(t, dump(t, c)["idempotency_keys"], 2)
+	c := dbtest.Connect(t, h.dsn, nil)
+	require.Len(t, dbtest.Dump(t, c)["idempotency_keys"], 2)
 }
 
 func TestExpiringSurvivesABrokenCommit(t *testing.T) {

@@ -39,7 +39,7 @@ func newProject(t *testing.T, h *house, name string) ipam.Project {
 // rows counts the rows of a table that are of a project.
 func rows(t *testing.T, h *house, table string, p ipam.Project) (n int) {
 	t.Helper()
-	c := connect(t, h.dsn, nil)
+	c := dbtest.Connect(t, h.dsn, nil)
 	require.NoError(t, c.QueryRow(t.Context(), "SELECT count(*) FROM "+table+" WHERE project_id = $1", p.UID.String()).Scan(&n))
 	return n
 }

@@ -3,10 +3,8 @@ package crdb
 import (
 	"context"
 	"errors"
-	"io/fs"
 
 	"github.com/carve-ipam/carve/internal/alloc/storage"
-	"github.com/carve-ipam/carve/internal/crdb/dial"
 )
 
 // Isolation asks the database for the level of the transaction.
@@ -27,21 +25,6 @@ func Isolation(ctx context.Context, t storage.Tx) (string, error) {
 		}
 	}
 	return level, rows.Err()
-}
-
-// ApplyFiles applies numbered files that are not this program's.
-func ApplyFiles(ctx context.Context, dsn string, files fs.FS) error {
-	cfg, err := dial.Parse(dsn)
-	if err != nil {
-		return err
-	}
-	p, closeDB, err := provider(cfg, files)
-	if err != nil {
-		return err
-	}
-	defer closeDB()
-	_, err = p.Up(ctx)
-	return err
 }
 
 // SessionSettings are those of the store's sessions on PostgreSQL.

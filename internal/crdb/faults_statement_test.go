@@ -8,6 +8,7 @@ import (
 
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 	"github.com/carve-ipam/carve/internal/testkit/pgfault"
 )
 
@@ -56,13 +57,13 @@ func (st *storm) faultThatIsFinalIsTold(t *testing.T, o operation) {
 	t.Helper()
 	for state, want := range map[string]ipam.Code{"57014": ipam.CodeDeadline, "XX000": ipam.CodeInternal, "23514": ipam.CodeInternal} {
 		in := st.ready(t, o)
-		before := dump(t, st.conn)
+		before := dbtest.Dump(t, st.conn)
 		st.proxy.SetRules(pgfault.Once(inTransaction(pgfault.SQLState(state))))
 		_, err := o.do(admin(t), st.svc, in, o.request())
 		st.proxy.SetRules()
 		require.True(t, ipam.IsCode(err, want), "%s: %v", state, err)
 		require.Equal(t, []string{"refused " + state}, st.seen.take(o.tx))
-		require.Equal(t, before, dump(t, st.conn), state)
+		require.Equal(t, before, dbtest.Dump(t, st.conn), state)
 		_, err = o.do(admin(t), st.svc, in, o.request())
 		require.NoError(t, err, "and the next request is served")
 	}
@@ -93,14 +94,14 @@ func TestADatabaseThatStaysAwayIsUnavailable(t *testing.T) {
 	st := newStorm(t)
 	o := operations["CreateClaim"]
 	in := st.ready(t, o)
-	before := dump(t, st.conn)
+	before := dbtest.Dump(t, st.conn)
 	st.proxy.SetRules(pgfault.Drain57P01(), pgfault.ConnectRefused("57P03"))
 	_, err := o.do(admin(t), st.svc, in, o.request())
 	require.True(t, ipam.IsCode(err, ipam.CodeUnavailable), "%v", err)
 	var e *ipam.Error
 	require.ErrorAs(t, err, &e)
 	require.Positive(t, e.RetryAfter)
-	require.Equal(t, before, dump(t, st.conn))
+	require.Equal(t, before, dbtest.Dump(t, st.conn))
 	require.Error(t, st.store.Ping(t.Context()))
 	st.proxy.SetRules()
 	require.NoError(t, st.store.Ping(t.Context()))

@@ -29,9 +29,9 @@ type storm struct {
 
 func newStorm(t *testing.T) *storm {
 	t.Helper()
-	onPostgres(t)
+	dbtest.OnPostgres(t)
 	dsn := dbtest.New(t)
-	st := &storm{direct: newHouse(t, dsn), conn: connect(t, dsn, nil), seen: &ends{}}
+	st := &storm{direct: newHouse(t, dsn), conn: dbtest.Connect(t, dsn, nil), seen: &ends{}}
 	proxy, err := pgfault.Start(context.Background(), dsn)
 	require.NoError(t, err)
 	t.Cleanup(proxy.Close)

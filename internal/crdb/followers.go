@@ -12,6 +12,7 @@ import (
 
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/crdb/lookup"
+	"github.com/carve-ipam/carve/internal/crdb/outcome"
 )
 
 // A read that may be stale has connections of its own, so that long lists do not keep claims waiting: a quarter of the store's, within these.
@@ -48,7 +49,7 @@ func (s *Store) readBehindOnly(ctx context.Context, op string, fn func(lookup.Qu
 		}
 		if err != nil {
 			endBehind(ctx, c, "rollback")
-			return ofClosure(err, c.Conn())
+			return outcome.OfClosure(err, c.Conn())
 		}
 		endBehind(ctx, c, "commit") // there is nothing to lose
 		storage.NoteReadAt(ctx, at)

@@ -4,6 +4,9 @@ import (
 	"cmp"
 	"context"
 	"math/big"
+	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -23,11 +26,22 @@ const saidLoans = "loan_sizes"
 // The moment that the scripted server reads at, in nanoseconds, and the fraction that counts what happened in one.
 const noon, within = 1772452800123456789, 2
 
+// remark is a line of a statement's file that is not sent to the database's planner.
+var remark = regexp.MustCompile(`(?m)^--.*$`)
+
+// What is said to CockroachDB alone is kept in a file, which tools/sqlcheck reads with CockroachDB's grammar.
+func TestWhatIsSaidToCockroachIsWrittenDown(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(filepath.Join("testdata", "cockroach.txt"))
+	require.NoError(t, err)
+	require.Equal(t, askFollowed+";\n"+beginFollower+";\n", string(text))
+}
+
 // following is a store on a server that says its moment, and fails as it is told.
 func following(t *testing.T, faults []fault) (*Store, func() []string) {
 	t.Helper()
 	timestamp := new(big.Int).Add(new(big.Int).Mul(big.NewInt(noon), big.NewInt(1e10)), big.NewInt(within))
-	of := map[string]string{strings.Join(strings.Fields(uncommented(query.Get(saidLoans))), " "): saidLoans}
+	of := map[string]string{strings.Join(strings.Fields(remark.ReplaceAllString(query.Get(saidLoans), "")), " "): saidLoans}
 	named := func(sql string) string { return cmp.Or(of[sql], sql) }
 	server, err := pgscript.Start(t.Context(), pgscript.Script{
 		Answer: func(s pgscript.Statement) pgscript.Reply {

@@ -26,7 +26,7 @@ var readsOfAFollower = []string{
 // not read so.
 func TestStaleReadsAreOfAMomentAndInTransactionsThatCannotWrite(t *testing.T) {
 	t.Parallel()
-	onPostgres(t)
+	dbtest.OnPostgres(t)
 	const in = "team"
 	dsn := dbtest.New(t)
 	direct := newHouse(t, dsn)
@@ -61,7 +61,7 @@ func TestStaleReadsAreOfAMomentAndInTransactionsThatCannotWrite(t *testing.T) {
 // A use case that writes reads what was written last, whatever the request says of itself.
 func TestWhatWritesIsNeverStale(t *testing.T) {
 	t.Parallel()
-	onPostgres(t)
+	dbtest.OnPostgres(t)
 	for _, name := range []string{"CreateClaim", "CreateClaimByClass", "CreateClaimBatch", "PutClaim", "CreateClaimWithinQuota", "DeleteClaim", "PatchPool", "DeletePool", "PutQuota"} {
 		o := operations[name]
 		require.NotNil(t, o.do, name)

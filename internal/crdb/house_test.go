@@ -11,6 +11,7 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/crdb"
+	"github.com/carve-ipam/carve/internal/crdb/audit"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
@@ -99,9 +100,9 @@ func (h *house) createClaim(t testing.TB, c ipam.Claim) ipam.Claim {
 }
 
 // clean demands that every invariant holds.
-func clean(t testing.TB, dsn string) crdb.Report {
+func clean(t testing.TB, dsn string) audit.Report {
 	t.Helper()
-	report, err := crdb.Audit(t.Context(), dsn)
+	report, err := audit.Run(t.Context(), dsn)
 	require.NoError(t, err)
 	require.Empty(t, report.Findings)
 	return report

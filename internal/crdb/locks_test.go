@@ -10,6 +10,7 @@ import (
 
 	"github.com/carve-ipam/carve/internal/alloc/space"
 	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/crdb/outcome"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
@@ -27,7 +28,7 @@ type locked struct {
 
 func setupLocked(t *testing.T) *locked {
 	t.Helper()
-	needPostgres(t)
+	dbtest.OnPostgres(t)
 	dsn := dbtest.New(t)
 	l := &locked{
 		ctx: t.Context(), dsn: dsn,
@@ -187,7 +188,7 @@ func TestALockThatIsNotToBeHadIsContention(t *testing.T) {
 	err = s.InTx(l.ctx, "second", one.locks, func(ctx context.Context, tx storage.Tx) error { return one.do(ctx, tx, func() {}) })
 	require.True(t, ipam.IsCode(err, ipam.CodeContention), "%v", err)
 	ends := seen.ends("second")
-	require.Len(t, ends, maxAttempts)
+	require.Len(t, ends, outcome.MaxAttempts)
 	require.Equal(t, "again 55P03", ends[0])
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/crdb/lookup"
+	"github.com/carve-ipam/carve/internal/crdb/outcome"
 )
 
 // beginMoment begins a transaction as connections have it by default: it cannot write, and all of its statements read the same snapshot.
@@ -31,7 +32,7 @@ func (s *Store) OneMoment(ctx context.Context, op string, fn func(context.Contex
 		}
 		if err != nil {
 			endBehind(ctx, c, "rollback")
-			return ofClosure(err, c.Conn())
+			return outcome.OfClosure(err, c.Conn())
 		}
 		endBehind(ctx, c, "commit") // there is nothing to lose
 		return nil

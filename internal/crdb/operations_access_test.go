@@ -12,6 +12,7 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/quota"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
 func memberOf(role string) ipam.Member {
@@ -69,7 +70,7 @@ func withQuota(t *testing.T, h *house, p string) {
 	pool, err := h.svc.GetPool(admin(t), p, "pool")
 	require.NoError(t, err)
 	if quota.ShardOf(pool.UID) == 0 { // the one claim that is left is lent to shard 0, where 15 of 16 pools do not count
-		_, err = connect(t, h.dsn, nil).Exec(t.Context(), "UPDATE quota_shards SET spare_claims = 1 - spare_claims WHERE quota_id = $1 AND shard IN (0, 1)", [16]byte(made.Value.UID))
+		_, err = dbtest.Connect(t, h.dsn, nil).Exec(t.Context(), "UPDATE quota_shards SET spare_claims = 1 - spare_claims WHERE quota_id = $1 AND shard IN (0, 1)", [16]byte(made.Value.UID))
 		require.NoError(t, err)
 	}
 }

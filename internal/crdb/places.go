@@ -8,6 +8,7 @@ import (
 
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/crdb/rows"
+	"github.com/carve-ipam/carve/internal/crdb/schema"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -70,7 +71,7 @@ func (s *Store) findPlaces(ctx context.Context) error {
 		return err
 	}
 	defer c.Release()
-	found, err := recorded(ctx, c.Conn())
+	found, err := schema.Regions(ctx, c.Conn())
 	if err == nil {
 		s.places.all.Store(&found)
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/trail"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/crdb"
+	"github.com/carve-ipam/carve/internal/crdb/schema"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
@@ -29,9 +30,9 @@ const away = "zone-b"
 // abroad is a database with two regions and a server in each.
 func abroad(t testing.TB) (here, there *house) {
 	t.Helper()
-	onPostgres(t)
+	dbtest.OnPostgres(t)
 	dsn := dbtest.New(t)
-	require.NoError(t, crdb.Migrate(t.Context(), dsn, crdb.MigrateOptions{Regions: []string{region, away}}))
+	require.NoError(t, schema.Migrate(t.Context(), dsn, schema.MigrateOptions{Regions: []string{region, away}}))
 	return houseIn(t, dsn, region), houseIn(t, dsn, away)
 }
 
@@ -261,7 +262,7 @@ func TestAProjectGoesWithWhatItLeftInAllRegions(t *testing.T) {
 
 func count(t testing.TB, h *house, sql string) (n int) {
 	t.Helper()
-	require.NoError(t, connect(t, h.dsn, nil).QueryRow(t.Context(), sql).Scan(&n))
+	require.NoError(t, dbtest.Connect(t, h.dsn, nil).QueryRow(t.Context(), sql).Scan(&n))
 	return n
 }
 
@@ -303,14 +304,14 @@ func TestAProjectOfOneRegionNeedsNoRowOfAnother(t *testing.T) {
 // walledIn is a server of the first region whose role sees no row of another region.
 func walledIn(t testing.TB, dsn string) *house {
 	t.Helper()
-	c := connect(t, dsn, nil)
+	c := dbtest.Connect(t, dsn, nil)
 	role := "walled_" + strings.ReplaceAll(ipam.NewID().String(), "-", "")
 	statements := []string{
 		"CREATE ROLE " + role + " LOGIN",
 		"GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO " + role,
 	}
-	for _, l := range crdb.Localities() {
-		if l.Locality == crdb.RegionalByRow {
+	for _, l := range schema.Localities() {
+		if l.Locality == schema.RegionalByRow {
 			statements = append(statements, "ALTER TABLE "+l.Table+" ENABLE ROW LEVEL SECURITY",
 				"CREATE POLICY walled ON "+l.Table+" TO "+role+" USING (region = '"+region+"') WITH CHECK (region = '"+region+"')")
 		}

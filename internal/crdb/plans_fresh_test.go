@@ -28,8 +28,8 @@ var needStatistics = map[string]string{
 
 func TestPlansOfADatabaseThatWasNeverAnalysed(t *testing.T) {
 	t.Parallel()
-	onPostgres(t)
-	c := connect(t, dbtest.New(t), crdb.SessionSettings())
+	dbtest.OnPostgres(t)
+	c := dbtest.Connect(t, dbtest.New(t), crdb.SessionSettings())
 	statements := query.All()
 	for _, name := range slices.Sorted(maps.Keys(statements)) {
 		plan := explain(t, c, name, statements[name])

@@ -9,7 +9,7 @@ import (
 
 	"github.com/carve-ipam/carve/internal/alloc/regions"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
-	"github.com/carve-ipam/carve/internal/crdb"
+	"github.com/carve-ipam/carve/internal/crdb/schema"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -18,7 +18,7 @@ const homeOfServed = "far"
 
 func withFarPool(t *testing.T, h *house, p string) {
 	t.Helper()
-	require.NoError(t, crdb.Migrate(t.Context(), h.dsn, crdb.MigrateOptions{Regions: []string{region, homeOfServed}}))
+	require.NoError(t, schema.Migrate(t.Context(), h.dsn, schema.MigrateOptions{Regions: []string{region, homeOfServed}}))
 	pool := rootPool("pool", "10.0.0.0/16")
 	pool.Spec.Region, pool.Spec.Regions = homeOfServed, []string{homeOfServed, region}
 	_, err := h.svc.CreatePool(admin(t), p, pool, usecase.Request{})

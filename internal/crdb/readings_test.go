@@ -16,6 +16,7 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/crdb"
 	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
 // server is what does a server's work.
@@ -40,7 +41,7 @@ func get[T any](prepare func(*testing.T, *house, string), read func(ctx context.
 // exec runs SQL past the server, to make something that only time makes.
 func exec(t *testing.T, h *house, sql string) {
 	t.Helper()
-	_, err := connect(t, h.dsn, nil).Exec(t.Context(), sql)
+	_, err := dbtest.Connect(t, h.dsn, nil).Exec(t.Context(), sql)
 	require.NoError(t, err)
 }
 

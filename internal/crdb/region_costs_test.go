@@ -24,7 +24,7 @@ var (
 // serves several, and a round trip for the name that a caller chose where its project works in several.
 func TestWhatRegionsCostAClaim(t *testing.T) {
 	t.Parallel()
-	onPostgres(t)
+	dbtest.OnPostgres(t)
 	epochs := append(slices.Clone(steadyRead), "stock_epoch")
 	elsewhere := []string{"claims_named_elsewhere"}
 	for name, c := range map[string]struct {

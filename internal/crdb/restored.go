@@ -3,14 +3,11 @@ package crdb
 import (
 	"context"
 	"fmt"
-	"strconv"
-	"strings"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/carve-ipam/carve/internal/crdb/restored"
 	"github.com/carve-ipam/carve/internal/ipam"
-	"github.com/carve-ipam/carve/migrations"
 )
 
 // Epochs says what RenewEpochs did.
@@ -77,19 +74,4 @@ func renewEpochs(ctx context.Context, c *conn, fresh map[epochKey][16]byte) (don
 	}
 	done.Renewed = len(pools)
 	return done, nil
-}
-
-// SchemaVersion is the number of the last migration that this program knows.
-func SchemaVersion() (last int64) {
-	entries, err := migrations.FS.ReadDir(".")
-	if err != nil {
-		panic(err) // embedded: cannot fail at run time
-	}
-	for _, e := range entries {
-		number, _, _ := strings.Cut(e.Name(), "_")
-		if n, err := strconv.ParseInt(number, 10, 64); err == nil {
-			last = max(last, n)
-		}
-	}
-	return last
 }

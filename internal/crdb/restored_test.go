@@ -31,7 +31,7 @@ func epochs(t *testing.T, c *pgx.Conn) map[string][2]string {
 func TestARestoreRenewsEpochsThatAgreeAndLeavesThoseThatDoNot(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, dbtest.New(t))
-	c := connect(t, h.dsn, nil)
+	c := dbtest.Connect(t, h.dsn, nil)
 	exec := func(sql string, args ...any) {
 		_, err := c.Exec(t.Context(), sql, args...)
 		require.NoError(t, err)

@@ -13,9 +13,14 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/crdb"
+	"github.com/carve-ipam/carve/internal/crdb/schema"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
+	"github.com/carve-ipam/carve/internal/testkit/roletest"
 )
+
+// denied is the SQLSTATE of what a user may not do.
+const denied = "42501"
 
 // retains are the jobs that are not the server's.
 var retains = []string{"JobExpireEvents", "JobPurge"}
@@ -23,10 +28,10 @@ var retains = []string{"JobExpireEvents", "JobPurge"}
 // Everything that a server does, as the user that a server has: each use case that writes and each that reads, and the work that no request waits for.
 func TestAServerDoesAllItsWorkAsItsUser(t *testing.T) {
 	t.Parallel()
-	in := migrated(t)
-	dsn := in.dsn[theServer]
-	require.NoError(t, crdb.CheckSchema(t.Context(), dsn))
-	require.NoError(t, crdb.CheckRegion(t.Context(), dsn, region))
+	in := roletest.Migrated(t)
+	dsn := in.DSN[roletest.Server]
+	require.NoError(t, schema.Check(t.Context(), dsn))
+	require.NoError(t, schema.CheckRegion(t.Context(), dsn, region))
 	h := newHouse(t, dsn)
 	for i, name := range slices.Sorted(maps.Keys(operations)) {
 		o, project := operations[name], fmt.Sprint("writes-", i)
@@ -39,7 +44,7 @@ func TestAServerDoesAllItsWorkAsItsUser(t *testing.T) {
 			require.NoError(t, err, name)
 		}
 	}
-	clean(t, in.dsn[theReader])
+	clean(t, in.DSN[roletest.Reader])
 	all := maps.Clone(readings)
 	maps.Copy(all, regionReadings)
 	for _, job := range retains {
@@ -51,7 +56,7 @@ func TestAServerDoesAllItsWorkAsItsUser(t *testing.T) {
 		owner := newHouse(t, fresh)
 		newProject(t, owner, "team")
 		all[name].prepare(t, owner, "team")
-		house := newHouse(t, asServer(t, fresh))
+		house := newHouse(t, roletest.AsServer(t, fresh))
 		require.NoError(t, all[name].do(admin(t), server{house.svc, house.store}, "team"), name)
 	}
 }
@@ -59,8 +64,8 @@ func TestAServerDoesAllItsWorkAsItsUser(t *testing.T) {
 // What deletes records is retention's user's, and not the server's.
 func TestRetentionIsItsUsersAndNotTheServers(t *testing.T) {
 	t.Parallel()
-	in := migrated(t)
-	h := newHouse(t, in.dsn[theServer])
+	in := roletest.Migrated(t)
+	h := newHouse(t, in.DSN[roletest.Server])
 	stays, goes := newProject(t, h, "stays"), newProject(t, h, "goes")
 	leave(t, h, stays, 3)
 	leave(t, h, goes, 5)
@@ -73,16 +78,16 @@ func TestRetentionIsItsUsersAndNotTheServers(t *testing.T) {
 		_, err := work(h.store)
 		require.ErrorContains(t, err, denied, what)
 	}
-	owner := &house{dsn: in.dsn[theOwner]}
+	owner := &house{dsn: in.DSN[roletest.Owner]}
 	require.Equal(t, 3, rows(t, owner, "audit_events", stays))
 	require.Equal(t, 5, rows(t, owner, "audit_events", goes))
 
-	st, err := crdb.CheckUser(t.Context(), in.dsn[theCron], crdb.RetentionRole)
+	st, err := schema.CheckUser(t.Context(), in.DSN[roletest.Cron], schema.RetentionRole)
 	require.NoError(t, err)
 	require.True(t, st.Retains)
 	require.Empty(t, st.More)
-	require.NoError(t, crdb.CheckSchema(t.Context(), in.dsn[theCron]))
-	cron := open(t, in.dsn[theCron])
+	require.NoError(t, schema.Check(t.Context(), in.DSN[roletest.Cron]))
+	cron := open(t, in.DSN[roletest.Cron])
 	n, err := cron.ExpireEvents(admin(t), noon.Add(time.Hour), 2)
 	require.NoError(t, err)
 	require.Equal(t, int64(3), n)
@@ -94,14 +99,14 @@ func TestRetentionIsItsUsersAndNotTheServers(t *testing.T) {
 	}
 	require.Zero(t, rows(t, owner, "audit_events", stays))
 	require.Equal(t, 3, rows(t, owner, "history", stays), "history is kept")
-	clean(t, in.dsn[theReader])
+	clean(t, in.DSN[roletest.Reader])
 }
 
 // A session that says which role it has works with what the role may, whoever logged in.
 func TestAStoreTakesARole(t *testing.T) {
 	t.Parallel()
-	in := migrated(t)
-	s := open(t, in.root, func(o *crdb.Options) { o.Role = in.prefix + "_server" })
+	in := roletest.Migrated(t)
+	s := open(t, in.Root, func(o *crdb.Options) { o.Role = in.Prefix + "_server" })
 	require.NoError(t, s.InTx(admin(t), "test", storage.Locks{}, func(ctx context.Context, tx storage.Tx) error {
 		return tx.Write(ctx, storage.Changes{Events: []ipam.Event{{ID: ipam.NewTimeID(noon), ProjectID: ipam.NewID(), At: noon}}})
 	}))
@@ -112,8 +117,8 @@ func TestAStoreTakesARole(t *testing.T) {
 // Nothing has to be granted for a server to find out whether what it sees is durable.
 func TestAServersUserMayAskWhetherWhatItSeesIsDurable(t *testing.T) {
 	t.Parallel()
-	onPostgres(t)
-	c := connect(t, asServer(t, dbtest.New(t)), nil)
+	dbtest.OnPostgres(t)
+	c := dbtest.Connect(t, roletest.AsServer(t, dbtest.New(t)), nil)
 	ask, write := crdb.DurableStatements()
 	for _, sql := range []string{ask, write} {
 		_, err := c.Exec(t.Context(), sql)

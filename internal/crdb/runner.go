@@ -3,22 +3,13 @@ package crdb
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
-	"time"
 
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/crdb/lookup"
+	"github.com/carve-ipam/carve/internal/crdb/outcome"
 	"github.com/carve-ipam/carve/internal/crdb/write"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/twin"
-)
-
-// The bounds of trying again: full jitter, sleep uniform in [0, min(maxPause, basePause·2ⁿ)], within the caller's deadline.
-const (
-	maxAttempts = 30
-	basePause   = 2 * time.Millisecond
-	maxPause    = 250 * time.Millisecond
-	slowPause   = 100 * time.Millisecond // first pause when the database is out of reach or out of resources
 )
 
 // InTx implements storage.Store.
@@ -46,7 +37,7 @@ func (s *Store) transact(ctx context.Context, op string, locks storage.Locks, dr
 			t := newTx(s, cn, number, dry)
 			t.stale = stale
 			number++ // counts in-place restarts of the engine too
-			return ofClosure(fn(ctx, t), cn.pool.Conn())
+			return outcome.OfClosure(fn(ctx, t), cn.pool.Conn())
 		})
 	}
 	return s.repeat(ctx, op, false, func(ctx context.Context) error {
@@ -97,7 +88,7 @@ func (s *Store) readNow(ctx context.Context, op string, fn func(lookup.Querier) 
 			return err
 		}
 		defer c.Release()
-		return ofClosure(fn(s.inAttempt(ctx, c)), c.Conn())
+		return outcome.OfClosure(fn(s.inAttempt(ctx, c)), c.Conn())
 	})
 }
 
@@ -112,61 +103,21 @@ func (s *Store) repeat(ctx context.Context, op string, read bool, attempt func(c
 		end, state, err := s.try(ctx, op, n, read, attempt)
 		s.watch(Attempt{Op: op, Number: n, End: end.String(), SQLState: state})
 		switch end {
-		case endCommitted:
+		case outcome.Committed:
 			return nil
-		case endRefused:
-			return refusedError(ctx, op, err)
-		case endUnknown:
+		case outcome.Refused:
+			return outcome.Refusal(ctx, op, err)
+		case outcome.Unknown:
 			if twin.NoReadBack {
-				return gaveUp(ctx, endAgain, err)
+				return outcome.GaveUp(ctx, outcome.Again, err)
 			}
 			s.log.WarnContext(ctx, "outcome of a commit is unknown", "op", op, "attempt", n, "sqlstate", state, "error", err)
 			return ipam.Errorf(ipam.CodeOutcomeUnknown, "The database did not say whether the change was made.").Because(err)
-		case endAgain, endAgainSlowly:
-			if n+1 >= maxAttempts || !pause(ctx, n, end) {
+		case outcome.Again, outcome.AgainSlowly:
+			if n+1 >= outcome.MaxAttempts || !outcome.Pause(ctx, n, end) {
 				s.log.WarnContext(ctx, "gave up", "op", op, "attempts", n+1, "sqlstate", state, "error", err)
-				return gaveUp(ctx, end, err)
+				return outcome.GaveUp(ctx, end, err)
 			}
 		}
 	}
-}
-
-// pause waits before the next attempt; false when the caller's time would be up.
-func pause(ctx context.Context, n int, end ending) bool {
-	limit := min(maxPause, basePause<<min(n, 10))
-	if end == endAgainSlowly {
-		limit = max(limit, slowPause)
-	}
-	d := time.Duration(rand.Int64N(int64(limit) + 1)) //nolint:gosec // jitter, not a secret
-	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < d {
-		return false
-	}
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
-
-// gaveUp is what the caller learns when trying again did not help. Nothing was changed.
-func gaveUp(ctx context.Context, end ending, cause error) error {
-	switch {
-	case errors.Is(ctx.Err(), context.DeadlineExceeded), errors.Is(ctx.Err(), context.Canceled):
-		return deadline(cause)
-	case end == endAgainSlowly:
-		e := ipam.Errorf(ipam.CodeUnavailable, "%s Nothing was changed; repeat the request.", whyNot(cause)).Because(cause)
-		e.RetryAfter = time.Second
-		return e
-	default:
-		e := ipam.Errorf(ipam.CodeContention, "Too many requests changed the same thing at once. Nothing was changed; repeat the request.").Because(cause)
-		e.RetryAfter = time.Second
-		return e
-	}
-}
-
-func deadline(cause error) error {
-	return ipam.Errorf(ipam.CodeDeadline, "The request's time was up before it was done. Nothing was changed; repeat the request.").Because(cause)
 }

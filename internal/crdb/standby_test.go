@@ -14,7 +14,9 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/crdb"
+	"github.com/carve-ipam/carve/internal/crdb/schema"
 	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 	"github.com/carve-ipam/carve/internal/testkit/standby"
 )
 
@@ -26,14 +28,14 @@ type pair struct {
 
 func newPair(t *testing.T, options ...func(*crdb.Options)) *pair {
 	t.Helper()
-	onPostgres(t)
+	dbtest.OnPostgres(t)
 	dir, err := os.MkdirTemp("", "pair") // the path of a socket is short
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	p, err := standby.Start(t.Context(), standby.Options{Dir: dir})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = p.Close(context.Background()) }) // the primary may have been killed
-	require.NoError(t, crdb.Migrate(t.Context(), p.PrimaryDSN(), crdb.MigrateOptions{Regions: []string{region}}))
+	require.NoError(t, schema.Migrate(t.Context(), p.PrimaryDSN(), schema.MigrateOptions{Regions: []string{region}}))
 	return &pair{Pair: p, house: newHouse(t, p.DSN(), options...)}
 }
 
@@ -58,7 +60,7 @@ func (p *pair) failOver(t *testing.T) *house {
 // cancelWaits is an administrator who cancels what seems to hang: PostgreSQL makes what waits for its standby visible then.
 func (p *pair) cancelWaits(t *testing.T) {
 	t.Helper()
-	_, err := connect(t, p.PrimaryDSN(), nil).Exec(t.Context(), "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'")
+	_, err := dbtest.Connect(t, p.PrimaryDSN(), nil).Exec(t.Context(), "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'")
 	require.NoError(t, err)
 }
 

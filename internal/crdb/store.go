@@ -24,6 +24,7 @@ type Store struct {
 	places  *places
 	pool    *pgxpool.Pool
 	writers *dial.Writers
+	product dial.Engine
 	engine  engine
 
 	followers *pgxpool.Pool // of reads that may be stale
@@ -92,10 +93,11 @@ func Open(ctx context.Context, dsn string, o Options) (*Store, error) {
 	if o.MaxConnections > 0 {
 		cfg.MaxConns = o.MaxConnections
 	}
-	eng, err := detect(ctx, cfg.ConnConfig)
+	product, err := dial.EngineAt(ctx, cfg.ConnConfig)
 	if err != nil {
 		return nil, err
 	}
+	eng := engines[product]
 	for name, value := range eng.settings() {
 		if _, set := cfg.ConnConfig.RuntimeParams[name]; !set {
 			cfg.ConnConfig.RuntimeParams[name] = value
@@ -116,7 +118,7 @@ func Open(ctx context.Context, dsn string, o Options) (*Store, error) {
 		return nil, fmt.Errorf("cannot connect to the database: %w", err)
 	}
 	s := &Store{
-		pool: pool, writers: dial.NewWriters(cfg.MaxConns), followers: followers, engine: eng, region: o.Region, log: o.Log, watch: o.OnAttempt, tracer: o.Tracer,
+		pool: pool, writers: dial.NewWriters(cfg.MaxConns), followers: followers, product: product, engine: eng, region: o.Region, log: o.Log, watch: o.OnAttempt, tracer: o.Tracer,
 		clock: newStoreClock(o.LocalTime), tooOld: &standingDown{done: make(chan struct{})},
 	}
 	s.places = newPlaces(o.Region)
@@ -171,7 +173,7 @@ func (s *Store) Ping(ctx context.Context) error {
 }
 
 // Engine is "cockroachdb" or "postgresql".
-func (s *Store) Engine() string { return s.engine.name() }
+func (s *Store) Engine() string { return string(s.product) }
 
 // Region is where this store's rows live.
 func (s *Store) Region() string { return s.region }

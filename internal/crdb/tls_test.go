@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/crdb/dial"
+	"github.com/carve-ipam/carve/internal/crdb/schema"
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 	"github.com/carve-ipam/carve/internal/testkit/devca"
 )
@@ -28,7 +29,7 @@ func newSecured(t *testing.T) *secured {
 	s := &secured{Secure: dbtest.NewSecure(t), root: filepath.Join(dir, "ca.crt"), cert: filepath.Join(dir, "tls.crt"), key: filepath.Join(dir, "tls.key")}
 	require.NoError(t, os.WriteFile(s.root, s.CA.PEM(), 0o600))
 	s.renew(t)
-	require.NoError(t, Migrate(t.Context(), s.url(), MigrateOptions{Regions: []string{"local"}}))
+	require.NoError(t, schema.Migrate(t.Context(), s.url(), schema.MigrateOptions{Regions: []string{"local"}}))
 	return s
 }
 
@@ -102,7 +103,7 @@ func TestDatabaseIsReachedOverTLS(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			err := CheckSchema(t.Context(), s.URL(tc.host, tc.password, tc.parameters))
+			err := schema.Check(t.Context(), s.URL(tc.host, tc.password, tc.parameters))
 			if tc.wrong == "" {
 				require.NoError(t, err)
 				return
@@ -113,7 +114,7 @@ func TestDatabaseIsReachedOverTLS(t *testing.T) {
 	}
 	t.Run("AFileThatIsNotThereIsToldWithoutThePassword", func(t *testing.T) {
 		t.Parallel()
-		err := CheckSchema(t.Context(), s.URL("localhost", dbtest.SecurePassword, with("sslcert", filepath.Join(t.TempDir(), "nowhere"))))
+		err := schema.Check(t.Context(), s.URL("localhost", dbtest.SecurePassword, with("sslcert", filepath.Join(t.TempDir(), "nowhere"))))
 		require.ErrorContains(t, err, "database URL is not valid")
 		require.NotContains(t, err.Error(), dbtest.SecurePassword)
 	})

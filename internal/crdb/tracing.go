@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/carve-ipam/carve/internal/crdb/lookup"
+	"github.com/carve-ipam/carve/internal/crdb/outcome"
 	"github.com/carve-ipam/carve/internal/crdb/query"
 )
 
@@ -27,16 +28,16 @@ type Tracer interface {
 }
 
 // try runs one attempt of op.
-func (s *Store) try(ctx context.Context, op string, number int, read bool, attempt func(context.Context) error) (end ending, state string, err error) {
+func (s *Store) try(ctx context.Context, op string, number int, read bool, attempt func(context.Context) error) (end outcome.Ending, state string, err error) {
 	if s.tracer == nil || !s.tracer.Follows(ctx) {
 		err = attempt(ctx)
-		end, state = classify(err)
+		end, state = outcome.Classify(err)
 		return end, state, err
 	}
 	ctx, ended := s.tracer.AttemptBegan(ctx, op, number, read), "panicked" // the arithmetic panics rather than lose address space
 	defer func() { s.tracer.AttemptEnded(ctx, ended, state) }()
 	err = attempt(ctx)
-	end, state = classify(err)
+	end, state = outcome.Classify(err)
 	ended = end.String()
 	return end, state, err
 }
@@ -137,7 +138,7 @@ var statementNames = func() map[string]string {
 	names := map[string]string{
 		beginStatement: "begin", beginLocking: "begin", lockAlone: "lock_alone", lockShared: "lock_shared", "commit": "commit", "rollback": "rollback",
 	}
-	for _, e := range []engine{postgres{}, cockroach{}} {
+	for _, e := range engines {
 		begin, ask := e.behind()
 		names[begin], names[ask] = "begin", "moment"
 	}

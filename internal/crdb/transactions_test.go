@@ -30,7 +30,7 @@ type recorded struct {
 // Each request is the first that its server gets, which then remembers nothing, and has a database of its own.
 func TestRequestsSendWhatWasRecorded(t *testing.T) {
 	t.Parallel()
-	onPostgres(t)
+	dbtest.OnPostgres(t)
 	requests := maps.Clone(readings)
 	maps.Copy(requests, regionReadings)
 	for name, o := range operations {

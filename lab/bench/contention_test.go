@@ -10,6 +10,7 @@ import (
 
 	"github.com/carve-ipam/carve/internal/alloc"
 	"github.com/carve-ipam/carve/internal/crdb"
+	"github.com/carve-ipam/carve/internal/crdb/audit"
 )
 
 // BenchmarkContention claims and releases through three services on one database, as three servers would: all on one pool,
@@ -62,7 +63,7 @@ func benchmarkContention(b *testing.B, shared bool) {
 	wg.Wait()
 	b.StopTimer()
 	b.ReportMetric(float64(again.Load())/float64(b.N), "again/pair")
-	report, err := crdb.Audit(f.ctx, f.dsn)
+	report, err := audit.Run(f.ctx, f.dsn)
 	require.NoError(b, err)
 	require.Empty(b, report.Findings)
 }

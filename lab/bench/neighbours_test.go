@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/crdb"
+	"github.com/carve-ipam/carve/internal/crdb/audit"
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 	"github.com/carve-ipam/carve/lab/latency"
 )
@@ -68,7 +68,7 @@ func BenchmarkNeighbours(b *testing.B) {
 	b.ReportMetric(float64(after)/float64(both), "ratio")
 	b.ReportMetric(float64(max(before, afterwards))/float64(min(before, afterwards)), "noise")
 	b.ReportMetric(float64(limited.Load())/float64(b.N), "limited")
-	report, err := crdb.Audit(b.Context(), dsn)
+	report, err := audit.Run(b.Context(), dsn)
 	require.NoError(b, err)
 	require.Empty(b, report.Findings)
 }

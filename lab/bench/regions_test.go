@@ -13,6 +13,8 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/crdb"
+	"github.com/carve-ipam/carve/internal/crdb/audit"
+	"github.com/carve-ipam/carve/internal/crdb/schema"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/tenancy"
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
@@ -78,7 +80,7 @@ func BenchmarkRegions(b *testing.B) {
 	for _, a := range far {
 		b.ReportMetric(latency.Milliseconds(p95(a.took)), a.name+"-p95-ms")
 	}
-	report, err := crdb.Audit(b.Context(), w.dsn)
+	report, err := audit.Run(b.Context(), w.dsn)
 	require.NoError(b, err)
 	require.Empty(b, report.Findings)
 }
@@ -101,7 +103,7 @@ func newWorld(b *testing.B) *world {
 	b.Helper()
 	w := &world{dsn: dbtest.New(b), in: map[string]*alloc.Service{}}
 	w.ctx = tenancy.WithPrincipal(context.Background(), tenancy.Principal{Subject: "bench", Roles: map[string]tenancy.Role{ipam.PlatformProject: tenancy.Admin}})
-	require.NoError(b, crdb.Migrate(w.ctx, w.dsn, crdb.MigrateOptions{Regions: []string{home, there}}))
+	require.NoError(b, schema.Migrate(w.ctx, w.dsn, schema.MigrateOptions{Regions: []string{home, there}}))
 	for r, other := range map[string]string{home: there, there: home} {
 		far := pgfault.NewDistances(map[string]time.Duration{other: roundTrip})
 		proxy, err := pgfault.Start(w.ctx, w.dsn, far.Latency(), pgfault.When(goesEverywhere, pgfault.Latency(roundTrip)))

@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/crdb"
+	"github.com/carve-ipam/carve/internal/crdb/audit"
 )
 
 // BenchmarkScale claims and releases one block, alone, while more and more is held. Besides the time it reports the rows
@@ -52,7 +52,7 @@ func benchmarkPair(b *testing.B, cidr string, bits, held int, fragmented bool) {
 	}
 	b.ReportMetric(float64(f.rows(b)-before)/float64(n+1), "rows/pair")
 	if held <= 10_000 {
-		report, err := crdb.Audit(f.ctx, f.dsn)
+		report, err := audit.Run(f.ctx, f.dsn)
 		require.NoError(b, err)
 		require.Empty(b, report.Findings)
 	}

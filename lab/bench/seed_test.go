@@ -15,6 +15,7 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/crdb"
+	"github.com/carve-ipam/carve/internal/crdb/schema"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/tenancy"
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
@@ -22,7 +23,7 @@ import (
 
 func TestMain(m *testing.M) {
 	dbtest.Main(m, dbtest.Config{Migrate: func(ctx context.Context, dsn string) error {
-		return crdb.Migrate(ctx, dsn, crdb.MigrateOptions{Regions: []string{"local"}})
+		return schema.Migrate(ctx, dsn, schema.MigrateOptions{Regions: []string{"local"}})
 	}})
 }
 

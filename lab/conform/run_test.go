@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/crdb"
+	"github.com/carve-ipam/carve/internal/crdb/schema"
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
@@ -26,7 +26,7 @@ var (
 func TestMain(m *testing.M) {
 	flag.Parse()
 	dbtest.Main(m, dbtest.Config{Migrate: func(ctx context.Context, dsn string) error {
-		return crdb.Migrate(ctx, dsn, crdb.MigrateOptions{Regions: []string{home}})
+		return schema.Migrate(ctx, dsn, schema.MigrateOptions{Regions: []string{home}})
 	}})
 }
 

@@ -12,7 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/app"
-	"github.com/carve-ipam/carve/internal/crdb"
+	"github.com/carve-ipam/carve/internal/crdb/audit"
+	"github.com/carve-ipam/carve/internal/crdb/schema"
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
@@ -44,9 +45,9 @@ var roles = []string{"viewer", "consumer", "provider", "admin"}
 func setup(t testing.TB, seed uint64, r *report) *world {
 	t.Helper()
 	dsn := dbtest.New(t)
-	require.NoError(t, crdb.Migrate(t.Context(), dsn, crdb.MigrateOptions{Regions: []string{home, "eu", "us"}}))
+	require.NoError(t, schema.Migrate(t.Context(), dsn, schema.MigrateOptions{Regions: []string{home, "eu", "us"}}))
 	t.Cleanup(func() {
-		found, err := crdb.Audit(context.Background(), dsn)
+		found, err := audit.Run(context.Background(), dsn)
 		require.NoError(t, err)
 		require.Empty(t, found.Findings, "the audit")
 	})

@@ -12,6 +12,8 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/crdb"
+	"github.com/carve-ipam/carve/internal/crdb/audit"
+	"github.com/carve-ipam/carve/internal/crdb/schema"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/tenancy"
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
@@ -25,7 +27,7 @@ const (
 
 func TestMain(m *testing.M) {
 	dbtest.Main(m, dbtest.Config{Migrate: func(ctx context.Context, dsn string) error {
-		return crdb.Migrate(ctx, dsn, crdb.MigrateOptions{Regions: []string{region}})
+		return schema.Migrate(ctx, dsn, schema.MigrateOptions{Regions: []string{region}})
 	}})
 }
 
@@ -118,7 +120,7 @@ func TestHistoriesOfConcurrentClientsAreLinearizable(t *testing.T) {
 				}
 				require.Zero(t, tally["unknown"], "nothing was broken: %v", tally)
 				t.Log(tally)
-				report, err := crdb.Audit(b.ctx, b.dsn)
+				report, err := audit.Run(b.ctx, b.dsn)
 				require.NoError(t, err)
 				require.Empty(t, report.Findings)
 			})

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/client"
-	"github.com/carve-ipam/carve/internal/crdb"
+	"github.com/carve-ipam/carve/internal/crdb/schema"
 	"github.com/carve-ipam/carve/internal/devdb"
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 	"github.com/carve-ipam/carve/internal/testkit/pgfault"
@@ -28,7 +28,7 @@ func inRegions(t *testing.T) (dsn string) {
 		t.Skip("about PostgreSQL, where regions are names; this run is on", dbtest.Engine())
 	}
 	dsn = database(t)
-	require.NoError(t, crdb.Migrate(t.Context(), dsn, crdb.MigrateOptions{Regions: append([]string{region}, far...)}))
+	require.NoError(t, schema.Migrate(t.Context(), dsn, schema.MigrateOptions{Regions: append([]string{region}, far...)}))
 	return dsn
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/carve-ipam/carve/client"
 	"github.com/carve-ipam/carve/internal/alloc"
 	"github.com/carve-ipam/carve/internal/api"
+	"github.com/carve-ipam/carve/internal/api/auth"
 	"github.com/carve-ipam/carve/internal/crdb"
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
@@ -31,7 +32,7 @@ func unforgetting(t testing.TB, dsn string) (addr string) {
 	keyring := tenancy.NewKeyring(store, func() time.Time { return start })
 	server := httptest.NewServer(api.New(api.Config{
 		Service: alloc.New(store, alloc.Options{Region: region}), RequestTimeout: time.Minute,
-		Authenticator: api.Ways{Keys: keyring, OIDC: memberships{keyring}},
+		Authenticator: auth.Ways{Keys: keyring, OIDC: memberships{keyring}},
 	}))
 	t.Cleanup(server.Close)
 	at, err := url.Parse(server.URL)

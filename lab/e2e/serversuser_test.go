@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/crdb"
+	"github.com/carve-ipam/carve/internal/crdb/schema"
 	"github.com/carve-ipam/carve/internal/devdb"
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
@@ -21,9 +21,9 @@ const (
 
 // migrateForServers migrates a database as an operator would, whose servers have a user of their own.
 func migrateForServers(ctx context.Context, dsn string) error {
-	o := crdb.MigrateOptions{Regions: []string{region}}
+	o := schema.MigrateOptions{Regions: []string{region}}
 	if dbtest.Engine() != devdb.Postgres { // a node of CockroachDB for tests lets in whom it knows
-		return crdb.Migrate(ctx, dsn, o)
+		return schema.Migrate(ctx, dsn, o)
 	}
 	c, err := pgx.Connect(ctx, dsn)
 	if err != nil {
@@ -36,8 +36,8 @@ func migrateForServers(ctx context.Context, dsn string) error {
 	if err != nil {
 		return err
 	}
-	o.Roles = crdb.RoleOptions{Mode: crdb.RolesRequire, Prefix: rolesOfTests, Users: map[crdb.Role][]string{crdb.ServerRole: {serversUser}}}
-	return crdb.Migrate(ctx, dsn, o)
+	o.Roles = schema.RoleOptions{Mode: schema.RolesRequire, Prefix: rolesOfTests, Users: map[schema.Role][]string{schema.ServerRole: {serversUser}}}
+	return schema.Migrate(ctx, dsn, o)
 }
 
 // asServer is the URL of a database for a server, as its operator would write it.
@@ -60,10 +60,10 @@ func TestTheServersOfTheseTestsAreNoOwners(t *testing.T) {
 		t.Skip("about PostgreSQL; this run is on", dbtest.Engine())
 	}
 	w := setup(t)
-	standing, err := crdb.CheckUser(t.Context(), asServer(t, w.dsn), crdb.ServerRole)
+	standing, err := schema.CheckUser(t.Context(), asServer(t, w.dsn), schema.ServerRole)
 	require.NoError(t, err)
 	// What everybody may in a database is not copied with it: migrating takes that away, and these databases are copies.
-	require.Equal(t, crdb.UserStanding{User: serversUser, More: []string{"TEMPORARY on the database"}}, standing)
+	require.Equal(t, schema.UserStanding{User: serversUser, More: []string{"TEMPORARY on the database"}}, standing)
 	var sessions int
 	require.NoError(t, w.sql.QueryRow(t.Context(), "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND usename = $1", serversUser).Scan(&sessions))
 	require.Positive(t, sessions)

@@ -11,7 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/crdb"
+	"github.com/carve-ipam/carve/internal/crdb/schema"
 )
 
 // Somebody runs the `migrate` of a later version, one that servers of this one would break, while they serve: they stop by themselves, with the reason, and
@@ -49,7 +49,7 @@ func TestServersThatAreTooOldForTheirDatabaseStop(t *testing.T) {
 	c, err := pgx.Connect(t.Context(), dsn)
 	require.NoError(t, err)
 	defer func() { _ = c.Close(t.Context()) }()
-	_, err = c.Exec(t.Context(), "UPDATE compatibility SET minimum = $1", crdb.SchemaVersion()+1)
+	_, err = c.Exec(t.Context(), "UPDATE compatibility SET minimum = $1", schema.Version()+1)
 	require.NoError(t, err)
 	for _, p := range servers {
 		require.Error(t, p.Wait(), "it ends by itself, and not well")
@@ -57,8 +57,8 @@ func TestServersThatAreTooOldForTheirDatabaseStop(t *testing.T) {
 	}
 	wg.Wait()
 	refused := refusedProcess(t, binary, nil, "--database-url="+dsn)
-	require.Contains(t, refused.Log, fmt.Sprintf("programs must know number %d at least", crdb.SchemaVersion()+1))
-	_, err = c.Exec(t.Context(), "UPDATE compatibility SET minimum = $1", crdb.SchemaVersion()) // as the later version would find it
+	require.Contains(t, refused.Log, fmt.Sprintf("programs must know number %d at least", schema.Version()+1))
+	_, err = c.Exec(t.Context(), "UPDATE compatibility SET minimum = $1", schema.Version()) // as the later version would find it
 	require.NoError(t, err)
 	auditClean(t, dsn)
 	again := startProcess(t, binary, nil, "--database-url="+dsn, "--max-connections=4")

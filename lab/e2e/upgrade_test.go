@@ -15,7 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/crdb"
+	"github.com/carve-ipam/carve/internal/crdb/audit"
 )
 
 // serverBefore builds cmd/server of the version before, from the history of this checkout. Nothing was released yet, so that this is the commit that
@@ -118,7 +118,7 @@ func TestTheVersionBeforeWorksBesideThisOne(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	report, err := crdb.Audit(context.WithoutCancel(t.Context()), dsn)
+	report, err := audit.Run(context.WithoutCancel(t.Context()), dsn)
 	require.NoError(t, err)
 	require.Empty(t, report.Findings)
 	for _, p := range both {

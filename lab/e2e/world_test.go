@@ -13,7 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/app"
-	"github.com/carve-ipam/carve/internal/crdb"
+	"github.com/carve-ipam/carve/internal/crdb/audit"
+	"github.com/carve-ipam/carve/internal/crdb/schema"
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
@@ -57,7 +58,7 @@ func database(t testing.TB, others ...string) (dsn string) {
 	t.Helper()
 	dsn = dbtest.New(t)
 	if len(others) > 0 {
-		require.NoError(t, crdb.Migrate(t.Context(), dsn, crdb.MigrateOptions{Regions: append([]string{region}, others...)}))
+		require.NoError(t, schema.Migrate(t.Context(), dsn, schema.MigrateOptions{Regions: append([]string{region}, others...)}))
 	}
 	t.Cleanup(func() { auditClean(t, dsn) })
 	return dsn
@@ -65,7 +66,7 @@ func database(t testing.TB, others ...string) (dsn string) {
 
 func auditClean(t testing.TB, dsn string) {
 	t.Helper()
-	report, err := crdb.Audit(context.Background(), dsn)
+	report, err := audit.Run(context.Background(), dsn)
 	require.NoError(t, err)
 	require.Empty(t, report.Findings, "the audit")
 }

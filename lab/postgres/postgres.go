@@ -12,7 +12,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/carve-ipam/carve/internal/crdb"
+	"github.com/carve-ipam/carve/internal/crdb/schema"
 	"github.com/carve-ipam/carve/internal/devdb"
 )
 
@@ -95,7 +95,7 @@ func Start(ctx context.Context, o Options) (_ *Database, err error) {
 	if _, err := d.Admin.Exec(ctx, "CREATE DATABASE "+Carve); err != nil {
 		return nil, err
 	}
-	return d, crdb.Migrate(ctx, d.DSN(Carve), crdb.MigrateOptions{Regions: []string{Region}})
+	return d, schema.Migrate(ctx, d.DSN(Carve), schema.MigrateOptions{Regions: []string{Region}})
 }
 
 func prepare(ctx context.Context, config devdb.Config, with func(ctx context.Context, conn *pgx.Conn) error) (err error) {

@@ -11,6 +11,7 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/claims"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/crdb"
+	"github.com/carve-ipam/carve/internal/crdb/audit"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/tenancy"
 	"github.com/carve-ipam/carve/lab/postgres"
@@ -140,7 +141,7 @@ func (f *carved) audit(ctx context.Context) error {
 	if err := f.db.Settle(ctx, f.name); err != nil {
 		return err
 	}
-	report, err := crdb.Audit(ctx, f.db.DSN(f.name))
+	report, err := audit.Run(ctx, f.db.DSN(f.name))
 	if err == nil && len(report.Findings) > 0 {
 		err = fmt.Errorf("the audit has %d findings, the first: %+v", len(report.Findings), report.Findings[0])
 	}

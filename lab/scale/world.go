@@ -10,6 +10,7 @@ import (
 
 	"github.com/carve-ipam/carve/internal/alloc"
 	"github.com/carve-ipam/carve/internal/crdb"
+	"github.com/carve-ipam/carve/internal/crdb/audit"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/tenancy"
 	"github.com/carve-ipam/carve/lab/postgres"
@@ -119,7 +120,7 @@ func (w *world) audit(ctx context.Context) error {
 	if err := w.alter(ctx, "SET work_mem = '256MB'"); err != nil {
 		return err
 	}
-	report, err := crdb.Audit(ctx, w.db.DSN(w.name))
+	report, err := audit.Run(ctx, w.db.DSN(w.name))
 	if err == nil && len(report.Findings) > 0 {
 		err = fmt.Errorf("the audit has %d findings, the first: %+v", len(report.Findings), report.Findings[0])
 	}

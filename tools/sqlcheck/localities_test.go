@@ -10,10 +10,10 @@ import (
 	"github.com/cockroachdb/cockroachdb-parser/pkg/sql/sem/tree"
 )
 
-// What is said to CockroachDB of regions, one statement after another as internal/crdb/testdata/cockroach.txt has them.
+// What is said to CockroachDB of regions, one statement after another as internal/crdb/schema/testdata/cockroach.txt has them.
 func toCockroach(t *testing.T) []statement {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(project, "internal", "crdb", "testdata", "cockroach.txt"))
+	text, err := os.ReadFile(filepath.Join(project, "internal", "crdb", "schema", "testdata", "cockroach.txt"))
 	if err != nil {
 		t.Fatal(err)
 	}

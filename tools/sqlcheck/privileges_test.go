@@ -39,7 +39,7 @@ func TestWhatAStatementNeeds(t *testing.T) {
 // beyond is what a role needs that is in no .sql file: the version of the schema is read by the library for migrations.
 var beyond = map[string][]string{serverRole: {"goose_db_version"}, retentionRole: {"goose_db_version"}}
 
-// What internal/crdb/grants.go gives to each role is what the statements need that the role runs: nothing is missing, and nothing is too much.
+// What internal/crdb/schema/grants.go gives to each role is what the statements need that the role runs: nothing is missing, and nothing is too much.
 func TestWhatIsGrantedIsWhatTheStatementsNeed(t *testing.T) {
 	t.Parallel()
 	need := map[string]privileges{serverRole: {}, retentionRole: {}, readerRole: {}, ownerRole: {}}
@@ -58,7 +58,7 @@ func TestWhatIsGrantedIsWhatTheStatementsNeed(t *testing.T) {
 			need[role].add(table, "SELECT")
 		}
 	}
-	source, err := os.ReadFile(filepath.Join(project, "internal", "crdb", "grants.go"))
+	source, err := os.ReadFile(filepath.Join(project, "internal", "crdb", "schema", "grants.go"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +67,7 @@ func TestWhatIsGrantedIsWhatTheStatementsNeed(t *testing.T) {
 			t.Errorf("the statements of %s were not found", role)
 		}
 		if got, want := granted.String(), need[role].String(); got != want {
-			t.Errorf("internal/crdb/grants.go gives the %s\n%s\nand its statements need\n%s", role, got, want)
+			t.Errorf("internal/crdb/schema/grants.go gives the %s\n%s\nand its statements need\n%s", role, got, want)
 		}
 	}
 }

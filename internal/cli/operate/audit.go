@@ -10,7 +10,7 @@ import (
 
 	"github.com/carve-ipam/carve/internal/cli/exit"
 	"github.com/carve-ipam/carve/internal/cli/show"
-	"github.com/carve-ipam/carve/internal/crdb"
+	"github.com/carve-ipam/carve/internal/crdb/audit"
 )
 
 // auditDocument is an audit for programs.
@@ -67,15 +67,15 @@ Exit code 0: clean. 1: something is wrong, and is printed. Anything else: it cou
 	return cmd
 }
 
-func (p *Operator) showReport(r crdb.Report) error {
+func (p *Operator) showReport(r audit.Report) error {
 	if p.Structured() {
 		return p.showAuditDocument(r)
 	}
 	if len(r.Findings) > 0 {
-		return p.Write(show.Table(p.Printer, []show.Column[crdb.Finding]{
-			{Title: "INVARIANT", Cell: func(f crdb.Finding) string { return f.Invariant }},
-			{Title: "CONTAINER", Cell: func(f crdb.Finding) string { return f.Container }},
-			{Title: "WHAT IS WRONG", Cell: func(f crdb.Finding) string { return f.Detail }},
+		return p.Write(show.Table(p.Printer, []show.Column[audit.Finding]{
+			{Title: "INVARIANT", Cell: func(f audit.Finding) string { return f.Invariant }},
+			{Title: "CONTAINER", Cell: func(f audit.Finding) string { return f.Container }},
+			{Title: "WHAT IS WRONG", Cell: func(f audit.Finding) string { return f.Detail }},
 		}, r.Findings))
 	}
 	if p.Quiet {
@@ -90,18 +90,18 @@ func (p *Operator) showReport(r crdb.Report) error {
 
 // proved says what holds: the invariants by name, and under -o wide what each of them is.
 func (p *Operator) proved() []byte {
-	all := crdb.Invariants()
+	all := audit.Invariants()
 	if p.Output == show.FormatWide {
-		return append(show.Table(p.Printer, []show.Column[crdb.Invariant]{
-			{Title: "INVARIANT", Cell: func(i crdb.Invariant) string { return i.Name }},
-			{Title: "WHAT HOLDS", Cell: func(i crdb.Invariant) string { return i.Holds }},
+		return append(show.Table(p.Printer, []show.Column[audit.Invariant]{
+			{Title: "INVARIANT", Cell: func(i audit.Invariant) string { return i.Name }},
+			{Title: "WHAT HOLDS", Cell: func(i audit.Invariant) string { return i.Holds }},
 		}, all), '\n')
 	}
-	names := show.Words(show.WordsOf(all, func(i crdb.Invariant) string { return i.Name }))
+	names := show.Words(show.WordsOf(all, func(i audit.Invariant) string { return i.Name }))
 	return []byte(strconv.Itoa(len(all)) + " invariants hold: " + show.Wrapped(names, 90, "\n  ") + "\n")
 }
 
-func (p *Operator) showAuditDocument(r crdb.Report) error {
+func (p *Operator) showAuditDocument(r audit.Report) error {
 	doc := auditDocument{Clean: len(r.Findings) == 0, Checked: r.Checked, Findings: []auditFinding{}}
 	for _, f := range r.Findings {
 		doc.Findings = append(doc.Findings, auditFinding(f))

@@ -14,16 +14,18 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/session"
 	"github.com/carve-ipam/carve/internal/cli/verbs"
 	"github.com/carve-ipam/carve/internal/crdb"
+	"github.com/carve-ipam/carve/internal/crdb/audit"
 	"github.com/carve-ipam/carve/internal/crdb/dial"
+	"github.com/carve-ipam/carve/internal/crdb/schema"
 	"github.com/carve-ipam/carve/internal/devdb"
 )
 
 // Database is how operator verbs reach a database: not through a server, so that they work when none does.
 type Database struct {
 	// Migrate brings the schema to this build's version.
-	Migrate func(ctx context.Context, dsn string, o crdb.MigrateOptions) error
+	Migrate func(ctx context.Context, dsn string, o schema.MigrateOptions) error
 	// Audit checks every invariant of the data.
-	Audit func(ctx context.Context, dsn string) (crdb.Report, error)
+	Audit func(ctx context.Context, dsn string) (audit.Report, error)
 	// Bootstrap makes an API key with the role admin in the project "platform" and answers its token. It is a use case, which
 	// this package does not know: nil in a build that was not given it.
 	Bootstrap func(ctx context.Context, dsn, region string) (token string, err error)
@@ -49,8 +51,8 @@ type Database struct {
 // RealDatabase reaches databases as the server does. Bootstrap is for whoever knows the use cases to add.
 func RealDatabase() Database {
 	return Database{
-		Migrate: crdb.Migrate, Audit: crdb.Audit, Find: devdb.Find, Start: startEmbedded,
-		Backup: backup.Create, Restore: backup.Restore, Idle: backup.Idle, CheckSchema: crdb.CheckSchema, RenewEpochs: crdb.RenewEpochs,
+		Migrate: schema.Migrate, Audit: audit.Run, Find: devdb.Find, Start: startEmbedded,
+		Backup: backup.Create, Restore: backup.Restore, Idle: backup.Idle, CheckSchema: schema.Check, RenewEpochs: crdb.RenewEpochs,
 	}
 }
 

@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/carve-ipam/carve/internal/cli/show"
-	"github.com/carve-ipam/carve/internal/crdb"
+	"github.com/carve-ipam/carve/internal/crdb/schema"
 )
 
 func (p *Operator) migrateCommand() *cobra.Command {
@@ -43,7 +43,7 @@ are yours to make; --server-user and its like give them their role. docs/databas
 			if len(regions) == 0 {
 				regions = []string{show.FirstOf(region, p.Env("CARVE_REGION"), defaultRegion)}
 			}
-			o := crdb.MigrateOptions{Regions: regions, Survive: survive, Roles: granted, Said: func(s string) { p.Remark("%s", s) }}
+			o := schema.MigrateOptions{Regions: regions, Survive: survive, Roles: granted, Said: func(s string) { p.Remark("%s", s) }}
 			if err := p.Migrate(ctx, dsn, o); err != nil {
 				return offline(err)
 			}

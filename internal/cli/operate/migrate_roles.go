@@ -6,13 +6,13 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/exit"
 	"github.com/carve-ipam/carve/internal/cli/show"
 	"github.com/carve-ipam/carve/internal/cli/verbs"
-	"github.com/carve-ipam/carve/internal/crdb"
+	"github.com/carve-ipam/carve/internal/crdb/schema"
 )
 
 // The ways to see to the database's roles.
 const (
-	rolesAuto    = string(crdb.RolesAuto)
-	rolesRequire = string(crdb.RolesRequire)
+	rolesAuto    = string(schema.RolesAuto)
+	rolesRequire = string(schema.RolesRequire)
 	rolesNone    = "none"
 )
 
@@ -39,24 +39,24 @@ func (f *roleFlags) addUsers(cmd *cobra.Command) {
 }
 
 // options are what the flags say.
-func (f *roleFlags) options() (crdb.RoleOptions, error) {
-	o := crdb.RoleOptions{Mode: crdb.RoleMode(f.mode), Prefix: f.prefix}
-	for role, users := range map[crdb.Role][]string{crdb.ServerRole: f.servers, crdb.RetentionRole: f.retention, crdb.ReaderRole: f.reader} {
+func (f *roleFlags) options() (schema.RoleOptions, error) {
+	o := schema.RoleOptions{Mode: schema.RoleMode(f.mode), Prefix: f.prefix}
+	for role, users := range map[schema.Role][]string{schema.ServerRole: f.servers, schema.RetentionRole: f.retention, schema.ReaderRole: f.reader} {
 		if len(users) > 0 {
 			if o.Users == nil {
-				o.Users = map[crdb.Role][]string{}
+				o.Users = map[schema.Role][]string{}
 			}
 			o.Users[role] = users
 		}
 	}
 	switch {
 	case f.mode != rolesNone && o.Users != nil:
-		o.Mode = crdb.RolesRequire
+		o.Mode = schema.RolesRequire
 	case f.mode != rolesNone:
 	case o.Users != nil || f.prefix != "":
 		return o, exit.Usagef("--roles=none leaves roles alone: give no --role-prefix, --server-user, --retention-user or --reader-user with it")
 	default:
-		o.Mode = crdb.RolesNone
+		o.Mode = schema.RolesNone
 	}
 	return o, nil
 }

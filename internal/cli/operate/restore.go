@@ -12,7 +12,7 @@ import (
 	"github.com/carve-ipam/carve/internal/backup"
 	"github.com/carve-ipam/carve/internal/cli/exit"
 	"github.com/carve-ipam/carve/internal/cli/show"
-	"github.com/carve-ipam/carve/internal/crdb"
+	"github.com/carve-ipam/carve/internal/crdb/schema"
 	"github.com/carve-ipam/carve/internal/devdb"
 )
 
@@ -109,7 +109,7 @@ func startEmbedded(ctx context.Context, dataDir string) (string, func(context.Co
 // options are what the flags say of a restore into a database.
 func (f *restoreFlags) options(dsn string) backup.RestoreOptions {
 	return backup.RestoreOptions{
-		DSN: dsn, From: f.from, Manifest: f.manifest, Replace: f.replace, Regions: f.regions, Schema: crdb.SchemaVersion(),
+		DSN: dsn, From: f.from, Manifest: f.manifest, Replace: f.replace, Regions: f.regions, Schema: schema.Version(),
 	}
 }
 
@@ -123,7 +123,7 @@ func (p *Operator) restore(ctx context.Context, dsn string, f restoreFlags) erro
 		return aboutBackup(err)
 	}
 	p.Remark("restored: the state of %s, schema %d, regions %s", m.TakenAt.Format(time.RFC3339), m.Schema, strings.Join(m.Regions, ","))
-	if err := p.Migrate(ctx, dsn, crdb.MigrateOptions{Regions: m.Regions, Roles: granted, Said: func(s string) { p.Remark("%s", s) }}); err != nil {
+	if err := p.Migrate(ctx, dsn, schema.MigrateOptions{Regions: m.Regions, Roles: granted, Said: func(s string) { p.Remark("%s", s) }}); err != nil {
 		return offline(err)
 	}
 	return p.renewed(ctx, dsn)

@@ -4,48 +4,53 @@
 -- locks:   none
 SELECT 'pool', k.project, k.name
 FROM unnest($3::TEXT[], $4::TEXT[]) AS k (project, name)
-CROSS JOIN LATERAL (
-    SELECT coalesce((
-        SELECT p.id
-        FROM pools AS p
-        WHERE p.project_id = (SELECT o.id FROM projects AS o WHERE o.name = k.project) AND p.name = k.name
-    ), '00000000-0000-0000-0000-000000000000'::UUID) AS id
-) AS t
-WHERE (k.project = $2 AND t.id <> '00000000-0000-0000-0000-000000000000'::UUID)
-    OR EXISTS (SELECT 1 FROM pools AS s WHERE s.id = t.id AND s.scope_project_id = $1)
-    OR EXISTS (
-        SELECT 1
+LEFT JOIN projects AS o ON o.name = k.project
+LEFT JOIN LATERAL (
+    SELECT p.id
+    FROM pools AS p
+    WHERE p.project_id = coalesce(o.id, '00000000-0000-0000-0000-000000000000'::UUID) AND p.name = k.name
+    LIMIT 1
+) AS t ON true
+WHERE (k.project = $2 AND t.id IS NOT NULL)
+    OR (SELECT p.scope_project_id FROM pools AS p WHERE p.id = coalesce(t.id, '00000000-0000-0000-0000-000000000000'::UUID)) = $1
+    OR (
+        SELECT count(*)
         FROM grants AS g
-        JOIN pools AS s ON s.id = g.subject_id
-        WHERE g.subject_id = t.id AND g.consumer IN ($2, '*') AND s.visibility = 'shared'
-    )
-    OR EXISTS (
-        SELECT 1
+        JOIN pools AS p ON p.id = g.subject_id
+        WHERE g.subject_id = coalesce(t.id, '00000000-0000-0000-0000-000000000000'::UUID) AND g.consumer IN ($2, '*') AND p.visibility = 'shared'
+    ) > 0
+    OR (
+        SELECT count(s.id)
         FROM pool_classes AS b
-        WHERE b.pool_id = t.id AND (
-            SELECT c.visibility
+        LEFT JOIN LATERAL (
+            SELECT c.id
             FROM classes AS c
-            WHERE c.id = b.class_id AND c.project_id = (SELECT w.id FROM projects AS w WHERE w.name = 'platform')
-        ) = 'shared'
-    )
+            WHERE c.id = b.class_id AND c.visibility = 'shared' AND c.project_id = (SELECT w.id FROM projects AS w WHERE w.name = 'platform')
+            LIMIT 1
+        ) AS s ON true
+        WHERE b.pool_id = coalesce(t.id, '00000000-0000-0000-0000-000000000000'::UUID)
+    ) > 0
 UNION ALL
 SELECT 'space', k.project, k.name
 FROM unnest($5::TEXT[], $6::TEXT[]) AS k (project, name)
-CROSS JOIN LATERAL (
-    SELECT coalesce((
-        SELECT p.id
-        FROM spaces AS p
-        WHERE p.project_id = (SELECT o.id FROM projects AS o WHERE o.name = k.project) AND p.name = k.name
-    ), '00000000-0000-0000-0000-000000000000'::UUID) AS id
-) AS t
-WHERE (k.project = $2 AND t.id <> '00000000-0000-0000-0000-000000000000'::UUID)
-    OR EXISTS (SELECT 1 FROM grants AS g WHERE g.subject_id = t.id AND g.consumer IN ($2, '*'))
+LEFT JOIN projects AS o ON o.name = k.project
+LEFT JOIN LATERAL (
+    SELECT p.id
+    FROM spaces AS p
+    WHERE p.project_id = coalesce(o.id, '00000000-0000-0000-0000-000000000000'::UUID) AND p.name = k.name
+    LIMIT 1
+) AS t ON true
+WHERE (k.project = $2 AND t.id IS NOT NULL)
+    OR (
+        SELECT count(*)
+        FROM grants AS g
+        WHERE g.subject_id = coalesce(t.id, '00000000-0000-0000-0000-000000000000'::UUID) AND g.consumer IN ($2, '*')
+    ) > 0
 UNION ALL
 SELECT 'class', $2::TEXT, k.name
 FROM unnest($7::TEXT[]) AS k (name)
-WHERE EXISTS (SELECT 1 FROM classes AS c WHERE c.project_id = $1 AND c.name = k.name)
-    OR (
-        SELECT c.visibility
-        FROM classes AS c
-        WHERE c.project_id = (SELECT w.id FROM projects AS w WHERE w.name = 'platform') AND c.name = k.name
-    ) = 'shared'
+LEFT JOIN projects AS w ON w.name = 'platform'
+LEFT JOIN LATERAL (SELECT c.id FROM classes AS c WHERE c.project_id = $1 AND c.name = k.name LIMIT 1) AS t ON true
+LEFT JOIN LATERAL (SELECT c.visibility FROM classes AS c WHERE c.project_id = w.id AND c.name = k.name LIMIT 1) AS s ON true
+WHERE t.id IS NOT NULL
+    OR s.visibility = 'shared'

@@ -6,19 +6,20 @@ SELECT
     -- @columns pool AS p,
     o.name AS project
 FROM (
-    SELECT coalesce((
-        SELECT i.id
-        FROM pools AS i
-        WHERE i.project_id = coalesce((SELECT n.id FROM projects AS n WHERE n.name = $1), '00000000-0000-0000-0000-000000000000'::UUID) AND i.name = $2
-    ), '00000000-0000-0000-0000-000000000000'::UUID) AS id
-) AS named
-CROSS JOIN LATERAL (
     SELECT t.subject_id
-    FROM unnest($3::TEXT[]) AS k (consumer)
+    FROM (VALUES (1)) AS one (one)
+    LEFT JOIN projects AS n ON n.name = $1
+    LEFT JOIN LATERAL (
+        SELECT q.id
+        FROM pools AS q
+        WHERE q.project_id = coalesce(n.id, '00000000-0000-0000-0000-000000000000'::UUID) AND q.name = $2
+        LIMIT 1
+    ) AS i ON true
+    CROSS JOIN unnest($3::TEXT[]) AS k (consumer)
     CROSS JOIN LATERAL (
         SELECT u.subject_id
         FROM grants AS u
-        WHERE u.subject_id = named.id AND u.consumer = k.consumer
+        WHERE u.subject_id = coalesce(i.id, '00000000-0000-0000-0000-000000000000'::UUID) AND u.consumer = k.consumer
         LIMIT 1
     ) AS t
     LIMIT 1

@@ -8,13 +8,8 @@ SELECT
     coalesce(u.pools, 0::DECIMAL)::INT8 AS used_pools
 FROM quotas AS q
 CROSS JOIN LATERAL (
-    SELECT sum(s.addresses) AS addresses, sum(s.claims) AS claims, sum(s.pools) AS pools
-    FROM regions AS g
-    CROSS JOIN LATERAL (
-        SELECT sum(h.used_addresses) AS addresses, sum(h.used_claims) AS claims, sum(h.used_pools) AS pools
-        FROM quota_shards AS h
-        WHERE h.region = g.name AND h.quota_id = q.id
-    ) AS s
-    WHERE g.ordinal >= 0
+    SELECT sum(s.used_addresses) AS addresses, sum(s.used_claims) AS claims, sum(s.used_pools) AS pools
+    FROM quota_shards AS s
+    WHERE s.region = ANY (ARRAY(SELECT g.name FROM regions AS g WHERE g.ordinal >= 0)) AND s.quota_id = q.id
 ) AS u
 WHERE q.project_id = $1 AND q.name = $2

@@ -5,7 +5,15 @@
 SELECT
     -- @columns pool AS p,
     o.name AS project, c.spec AS class_spec, h.n > 0 AS held
-FROM pools AS p
+FROM (
+    SELECT
+        -- @columns pool AS t,
+        t.scope_class_id
+    FROM pools AS t
+    WHERE t.region = $1 AND t.id > $2 AND t.scope_key IS NOT NULL
+    ORDER BY t.id
+    LIMIT $3
+) AS p
 JOIN projects AS o ON o.id = p.project_id
 JOIN classes AS c ON c.id = p.scope_class_id
 CROSS JOIN LATERAL (
@@ -18,6 +26,4 @@ CROSS JOIN LATERAL (
         LIMIT 1
     ) AS f
 ) AS h
-WHERE p.region = $1 AND p.id > $2 AND p.scope_key IS NOT NULL
 ORDER BY p.id
-LIMIT $3

@@ -39,9 +39,7 @@ var claims = map[string]func(*suite){
 		samples := append([]ipam.Claim{w.claim}, more...)
 		everyFieldHasAValue(s, samples)
 		for _, c := range samples {
-			got, err := s.Store.ClaimGet(s.ctx, w.key, c.Name)
-			require.NoError(s, err)
-			require.Equal(s, c, got)
+			reads(s, c)(s.Store.ClaimGet(s.ctx, w.key, c.Name))
 		}
 	},
 	"UpdateReplacesWhatCanChange": func(s *suite) {
@@ -50,9 +48,7 @@ var claims = map[string]func(*suite){
 		now.Metadata = changed(now.Metadata)
 		now.Spec.ReclaimPolicy, now.Spec.OwnerRef, now.ReclaimPolicy = ipam.ReclaimDelete, nil, ipam.ReclaimDelete
 		s.write(storage.Changes{ClaimUpdate: &storage.ClaimUpdate{Was: w.claim.Revision, Now: now}})
-		got, err := s.Store.ClaimGet(s.ctx, w.key, now.Name)
-		require.NoError(s, err)
-		require.Equal(s, now, got)
+		reads(s, now)(s.Store.ClaimGet(s.ctx, w.key, now.Name))
 	},
 	"DeleteTakesThoseAwayThatAreNamed": func(s *suite) {
 		w := s.world()
@@ -139,8 +135,6 @@ var claims = map[string]func(*suite){
 	},
 	"LookupDoesNotSeeAnExpiredAnswer": func(s *suite) {
 		w := s.world()
-		got, err := s.Store.ClaimLookup(s.ctx, storage.ClaimQuery{Project: w.key, Name: "none", Key: "key-1", Now: w.answer.ExpiresAt})
-		require.NoError(s, err)
-		require.Equal(s, storage.ClaimFacts{}, got)
+		reads(s, storage.ClaimFacts{})(s.Store.ClaimLookup(s.ctx, storage.ClaimQuery{Project: w.key, Name: "none", Key: "key-1", Now: w.answer.ExpiresAt}))
 	},
 }

@@ -128,9 +128,7 @@ var classLookups = map[string]func(*suite){
 		now.Revision = ipam.NewID()
 		s.write(storage.Changes{PoolUpdate: &storage.PoolUpdate{Was: p.Revision, Now: now}})
 		require.Equal(s, [][]string{nil, {"p"}}, behind())
-		got, err := s.Store.PoolGet(s.ctx, m.key, "p")
-		require.NoError(s, err)
-		require.Equal(s, now, got)
+		reads(s, now)(s.Store.PoolGet(s.ctx, m.key, "p"))
 		s.write(storage.Changes{PoolDelete: &now})
 		require.Equal(s, [][]string{nil, nil}, behind())
 	},

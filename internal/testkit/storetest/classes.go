@@ -81,13 +81,9 @@ var classes = map[string]func(*suite){
 			".Status.Total", ".Status.Available", ".Status.LargestFree") // counted for whoever reads it
 		s.insertClasses(full, plain)
 		for _, c := range []ipam.Class{full, plain} {
-			got, err := s.Store.ClassGet(s.ctx, w.key, c.Name)
-			require.NoError(s, err)
-			require.Equal(s, c, got)
+			reads(s, c)(s.Store.ClassGet(s.ctx, w.key, c.Name))
 		}
-		got, err := s.Store.ClassDefault(s.ctx, w.key, ipam.IPv4)
-		require.NoError(s, err)
-		require.Equal(s, full, got)
+		reads(s, full)(s.Store.ClassDefault(s.ctx, w.key, ipam.IPv4))
 	},
 	"UpdateReplacesWhatCanChange": func(s *suite) {
 		w := s.world()
@@ -97,9 +93,7 @@ var classes = map[string]func(*suite){
 		now.Metadata = changed(now.Metadata)
 		now.Spec.IsDefault, now.Spec.Visibility, now.Spec.Strategy = true, ipam.VisibilityConsumer, ""
 		s.write(storage.Changes{ClassChanges: storage.ClassChanges{ClassUpdate: []storage.ClassUpdate{{Was: c.Revision, Now: now}}}})
-		got, err := s.Store.ClassGet(s.ctx, w.key, c.Name)
-		require.NoError(s, err)
-		require.Equal(s, now, got)
+		reads(s, now)(s.Store.ClassGet(s.ctx, w.key, c.Name))
 	},
 	"TheDefaultMovesInOneWrite": func(s *suite) {
 		w := s.world()
@@ -109,13 +103,11 @@ var classes = map[string]func(*suite){
 		off, on := was, next
 		off.Spec.IsDefault, off.Revision, on.Spec.IsDefault, on.Revision = false, ipam.NewID(), true, ipam.NewID()
 		s.write(storage.Changes{ClassChanges: storage.ClassChanges{ClassUpdate: []storage.ClassUpdate{{Was: was.Revision, Now: off}, {Was: next.Revision, Now: on}}}})
-		got, err := s.Store.ClassDefault(s.ctx, w.key, ipam.IPv4)
-		require.NoError(s, err)
-		require.Equal(s, on, got)
+		reads(s, on)(s.Store.ClassDefault(s.ctx, w.key, ipam.IPv4))
 		third, former := s.class(w.project, "third"), on
 		third.Spec.IsDefault, former.Spec.IsDefault, former.Revision = true, false, ipam.NewID()
 		s.write(storage.Changes{ClassChanges: storage.ClassChanges{ClassInsert: &third, ClassUpdate: []storage.ClassUpdate{{Was: on.Revision, Now: former}}}})
-		got, err = s.Store.ClassDefault(s.ctx, w.key, ipam.IPv4)
+		got, err := s.Store.ClassDefault(s.ctx, w.key, ipam.IPv4)
 		require.NoError(s, err)
 		require.Equal(s, third, got, "a new one takes it over likewise")
 	},

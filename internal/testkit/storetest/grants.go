@@ -21,9 +21,7 @@ var grants = map[string]func(*suite){
 			of   storage.GrantSubject
 			want ipam.Grant
 		}{{poolSubject(e.v4), e.grant}, {storage.GrantSubject{Kind: ipam.GrantOfSpace, ID: e.space.UID}, all}} {
-			got, err := s.Store.GrantGet(s.ctx, e.key, c.of, c.want.Name)
-			require.NoError(s, err)
-			require.Equal(s, c.want, got)
+			reads(s, c.want)(s.Store.GrantGet(s.ctx, e.key, c.of, c.want.Name))
 		}
 		_, err := s.Store.GrantGet(s.ctx, e.key, poolSubject(e.v4), ipam.Everybody)
 		require.True(s, ipam.IsCode(err, ipam.CodeNotFound), "%v", err)
@@ -44,9 +42,7 @@ var grants = map[string]func(*suite){
 		e := s.estate()
 		check := func(of ipam.Pool, consumer string, want bool) {
 			s.Helper()
-			got, err := s.Store.Granted(s.ctx, poolSubject(of), consumer)
-			require.NoError(s, err)
-			require.Equal(s, want, got)
+			reads(s, want)(s.Store.Granted(s.ctx, poolSubject(of), consumer))
 		}
 		check(e.v4, "red", true)
 		check(e.v4, "green", false)
@@ -123,9 +119,7 @@ var grants = map[string]func(*suite){
 		third := storage.ProjectKey{ID: ipam.NewID(), Name: "green"}
 		look := func(who storage.ProjectKey, pool ipam.Ref, want storage.ClaimFacts) {
 			s.Helper()
-			got, err := s.Store.ClaimLookup(s.ctx, storage.ClaimQuery{Project: who, Name: "none", Pool: pool, Now: born})
-			require.NoError(s, err)
-			require.Equal(s, want, got)
+			reads(s, want)(s.Store.ClaimLookup(s.ctx, storage.ClaimQuery{Project: who, Name: "none", Pool: pool, Now: born}))
 		}
 		look(storage.Key(e.other), e.v4.Ref(), storage.ClaimFacts{Pool: &e.v4, Granted: true})
 		look(storage.Key(e.other), e.v6.Ref(), storage.ClaimFacts{})

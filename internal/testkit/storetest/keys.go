@@ -17,9 +17,7 @@ var keys = map[string]func(*suite){
 		s.write(storage.Changes{AccessChanges: storage.AccessChanges{KeyInsert: &forever}})
 		everyFieldHasAValue(s, []ipam.APIKey{e.secret}, ".Metadata.Region")
 		for _, k := range []ipam.APIKey{e.secret, forever} {
-			got, err := s.Store.KeyGet(s.ctx, e.key, k.Name)
-			require.NoError(s, err)
-			require.Equal(s, k, got)
+			reads(s, k)(s.Store.KeyGet(s.ctx, e.key, k.Name))
 			got, ok, err := s.Keys.KeyByID(s.ctx, k.UID)
 			require.NoError(s, err)
 			require.True(s, ok)

@@ -18,9 +18,7 @@ var members = map[string]func(*suite){
 	"EveryFieldComesBack": func(s *suite) {
 		e := s.estate()
 		everyFieldHasAValue(s, []ipam.Member{e.member}, notBare...)
-		got, err := s.Store.MemberGet(s.ctx, e.key, e.member.Name)
-		require.NoError(s, err)
-		require.Equal(s, e.member, got)
+		reads(s, e.member)(s.Store.MemberGet(s.ctx, e.key, e.member.Name))
 	},
 	"UpdateReplacesTheRole": func(s *suite) {
 		e := s.estate()
@@ -28,9 +26,7 @@ var members = map[string]func(*suite){
 		now.Metadata = changed(now.Metadata)
 		now.Labels, now.Spec.Role = nil, "viewer"
 		s.write(storage.Changes{AccessChanges: storage.AccessChanges{MemberUpdate: &storage.MemberUpdate{Was: e.member.Revision, Now: now}}})
-		got, err := s.Store.MemberGet(s.ctx, e.key, now.Name)
-		require.NoError(s, err)
-		require.Equal(s, now, got)
+		reads(s, now)(s.Store.MemberGet(s.ctx, e.key, now.Name))
 	},
 	"DeleteTakesItAway": func(s *suite) {
 		e := s.estate()
@@ -68,9 +64,7 @@ var members = map[string]func(*suite){
 		e := s.estate()
 		count := func(want int64) {
 			s.Helper()
-			got, err := s.Store.AdminCount(s.ctx, e.project.UID)
-			require.NoError(s, err)
-			require.Equal(s, want, got)
+			reads(s, want)(s.Store.AdminCount(s.ctx, e.project.UID))
 		}
 		count(1)
 		for _, role := range []string{"viewer", "consumer", "provider"} {

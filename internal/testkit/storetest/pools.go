@@ -34,12 +34,8 @@ var pools = map[string]func(*suite){
 			s.write(storage.Changes{PoolInsert: []ipam.Pool{p}})
 		}
 		for _, p := range samples {
-			got, err := s.Store.PoolGet(s.ctx, w.key, p.Name)
-			require.NoError(s, err)
-			require.Equal(s, p, got)
-			got, err = s.Store.PoolGetByID(s.ctx, p.UID)
-			require.NoError(s, err)
-			require.Equal(s, p, got)
+			reads(s, p)(s.Store.PoolGet(s.ctx, w.key, p.Name))
+			reads(s, p)(s.Store.PoolGetByID(s.ctx, p.UID))
 		}
 	},
 	"EveryStrategyAndVisibilityCanBeStored": func(s *suite) {
@@ -52,9 +48,7 @@ var pools = map[string]func(*suite){
 				now.Spec.Visibility, now.Spec.Allocation.Strategy = visibility, strategy
 				s.write(storage.Changes{PoolUpdate: &storage.PoolUpdate{Was: p.Revision, Now: now}})
 				p = now
-				got, err := s.Store.PoolGetByID(s.ctx, p.UID)
-				require.NoError(s, err)
-				require.Equal(s, p, got)
+				reads(s, p)(s.Store.PoolGetByID(s.ctx, p.UID))
 			}
 		}
 	},
@@ -67,9 +61,7 @@ var pools = map[string]func(*suite){
 		now.Spec.Reservations = nil
 		now.Spec.ReuseAfter, now.Spec.Regions = new(time.Duration(0)), []string{s.Region}
 		s.write(storage.Changes{PoolUpdate: &storage.PoolUpdate{Was: w.v4.Revision, Now: now}})
-		got, err := s.Store.PoolGet(s.ctx, w.key, w.v4.Name)
-		require.NoError(s, err)
-		require.Equal(s, now, got)
+		reads(s, now)(s.Store.PoolGet(s.ctx, w.key, w.v4.Name))
 	},
 	"DeleteTakesItAway": func(s *suite) {
 		w := s.world()

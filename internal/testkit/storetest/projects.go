@@ -15,17 +15,13 @@ var projects = map[string]func(*suite){
 		p := s.project("blue")
 		everyFieldHasAValue(s, []ipam.Project{p}, ".Metadata.Project", ".Metadata.Region")
 		s.write(storage.Changes{ProjectInsert: &p})
-		got, err := s.Store.ProjectGet(s.ctx, "blue")
-		require.NoError(s, err)
-		require.Equal(s, p, got)
+		reads(s, p)(s.Store.ProjectGet(s.ctx, "blue"))
 	},
 	"NoLabelsStayNoLabels": func(s *suite) {
 		p := s.project("blue")
 		p.Labels, p.Annotations = nil, nil
 		s.write(storage.Changes{ProjectInsert: &p})
-		got, err := s.Store.ProjectGet(s.ctx, "blue")
-		require.NoError(s, err)
-		require.Equal(s, p, got)
+		reads(s, p)(s.Store.ProjectGet(s.ctx, "blue"))
 	},
 	"UpdateReplacesWhatCanChange": func(s *suite) {
 		p := s.project("blue")
@@ -34,9 +30,7 @@ var projects = map[string]func(*suite){
 		now.Metadata = changed(p.Metadata)
 		now.Spec = ipam.ProjectSpec{DisplayName: "Another", Description: ""}
 		s.write(storage.Changes{ProjectUpdate: &storage.ProjectUpdate{Was: p.Revision, Now: now}})
-		got, err := s.Store.ProjectGet(s.ctx, "blue")
-		require.NoError(s, err)
-		require.Equal(s, now, got)
+		reads(s, now)(s.Store.ProjectGet(s.ctx, "blue"))
 	},
 	"ListIsByNameInPages": func(s *suite) {
 		for _, name := range names {
@@ -69,12 +63,8 @@ var projects = map[string]func(*suite){
 		other := s.project("red")
 		extra := s.space(w.project, "lab")
 		s.write(storage.Changes{ProjectInsert: &other, SpaceInsert: []ipam.Space{extra, s.space(other, "default")}})
-		got, err := s.Store.ProjectHoldings(s.ctx, w.project.UID)
-		require.NoError(s, err)
-		require.Equal(s, storage.Holdings{Pools: 2, Claims: 1, Spaces: 1}, got)
-		got, err = s.Store.ProjectHoldings(s.ctx, other.UID)
-		require.NoError(s, err)
-		require.Equal(s, storage.Holdings{}, got)
+		reads(s, storage.Holdings{Pools: 2, Claims: 1, Spaces: 1})(s.Store.ProjectHoldings(s.ctx, w.project.UID))
+		reads(s, storage.Holdings{})(s.Store.ProjectHoldings(s.ctx, other.UID))
 	},
 	"DeleteTakesItAwayWithItsAnswers": func(s *suite) {
 		p, other := s.project("blue"), s.project("red")
@@ -107,9 +97,7 @@ var spaces = map[string]func(*suite){
 	"EveryFieldComesBack": func(s *suite) {
 		w := s.world()
 		everyFieldHasAValue(s, []ipam.Space{w.space})
-		got, err := s.Store.SpaceGet(s.ctx, w.key, "default")
-		require.NoError(s, err)
-		require.Equal(s, w.space, got)
+		reads(s, w.space)(s.Store.SpaceGet(s.ctx, w.key, "default"))
 	},
 	"UpdateReplacesWhatCanChange": func(s *suite) {
 		w := s.world()
@@ -117,9 +105,7 @@ var spaces = map[string]func(*suite){
 		now.Metadata = changed(w.space.Metadata)
 		now.Spec.Description = "another"
 		s.write(storage.Changes{SpaceUpdate: &storage.SpaceUpdate{Was: w.space.Revision, Now: now}})
-		got, err := s.Store.SpaceGet(s.ctx, w.key, "default")
-		require.NoError(s, err)
-		require.Equal(s, now, got)
+		reads(s, now)(s.Store.SpaceGet(s.ctx, w.key, "default"))
 	},
 	"ListIsByNameInPagesAndOfOneProject": func(s *suite) {
 		p, other := s.project("blue"), s.project("red")

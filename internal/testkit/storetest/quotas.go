@@ -23,9 +23,7 @@ var quotas = map[string]func(*suite){
 		s.write(storage.Changes{QuotaChanges: storage.QuotaChanges{QuotaInsert: &zero, ShardInsert: zeroShards}})
 		everyFieldHasAValue(s, []ipam.Quota{e.quota}, notBare...)
 		for _, q := range []ipam.Quota{e.quota, open, zero} {
-			got, err := s.Store.QuotaGet(s.ctx, e.key, q.Name)
-			require.NoError(s, err)
-			require.Equal(s, q, got)
+			reads(s, q)(s.Store.QuotaGet(s.ctx, e.key, q.Name))
 		}
 	},
 	"UpdateReplacesWhatCanChange": func(s *suite) {
@@ -35,18 +33,14 @@ var quotas = map[string]func(*suite){
 		now.Labels, now.Overdrawn = nil, false
 		now.Spec = ipam.QuotaSpec{Scope: ipam.QuotaScope{Family: ipam.IPv6}, Limits: ipam.QuotaLimits{Addresses: big.NewInt(1)}, Description: ""}
 		s.write(storage.Changes{QuotaChanges: storage.QuotaChanges{QuotaUpdate: &storage.QuotaUpdate{Was: e.quota.Revision, Now: now}}})
-		got, err := s.Store.QuotaGet(s.ctx, e.key, now.Name)
-		require.NoError(s, err)
-		require.Equal(s, now, got)
+		reads(s, now)(s.Store.QuotaGet(s.ctx, e.key, now.Name))
 	},
 	"TheMarkIsSetAlone": func(s *suite) {
 		e := s.estate()
 		for _, want := range []bool{false, true} {
 			s.write(storage.Changes{QuotaChanges: storage.QuotaChanges{QuotaOverdrawn: []storage.QuotaMark{{ProjectID: e.project.UID, Name: "all", Overdrawn: want}}}})
 			e.quota.Overdrawn = want
-			got, err := s.Store.QuotaGet(s.ctx, e.key, "all")
-			require.NoError(s, err)
-			require.Equal(s, e.quota, got)
+			reads(s, e.quota)(s.Store.QuotaGet(s.ctx, e.key, "all"))
 		}
 	},
 	"DeleteTakesItAwayWithItsShards": func(s *suite) {

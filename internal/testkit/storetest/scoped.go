@@ -34,9 +34,7 @@ var scopedPools = map[string]func(*suite){
 		a, b := in(m.shared, m.project, "a", "10.0.0.128/28"), in(m.shared, m.project, "b", "10.0.0.144/28")
 		theirs, third := in(m.shared, other, "a", "10.0.0.160/28"), in(m.owned, m.project, "a", "10.0.0.176/28")
 		for _, p := range []ipam.Pool{a, b, theirs, third} {
-			got, err := s.Store.ScopedPool(s.ctx, p.Scope.Class.ID, p.Scope.ProjectID, p.Scope.Key)
-			require.NoError(s, err)
-			require.Equal(s, p, got)
+			reads(s, p)(s.Store.ScopedPool(s.ctx, p.Scope.Class.ID, p.Scope.ProjectID, p.Scope.Key))
 		}
 		for _, missing := range []error{
 			second(s.Store.ScopedPool(s.ctx, m.shared.UID, m.project.UID, "zone=c")),
@@ -100,9 +98,7 @@ var scopedPools = map[string]func(*suite){
 		for _, at := range []time.Time{born, born.Add(time.Minute), {}} {
 			s.write(storage.Changes{ClassChanges: storage.ClassChanges{ScopedMarks: []storage.ScopedMark{{PoolID: p.UID, Was: p.EmptySince, Now: at}}}})
 			p.EmptySince = at
-			got, err := s.Store.PoolGetByID(s.ctx, p.UID)
-			require.NoError(s, err)
-			require.Equal(s, p, got)
+			reads(s, p)(s.Store.PoolGetByID(s.ctx, p.UID))
 		}
 	},
 	"CountsForTheProjectThatItServesAndNotForItsOwn": func(s *suite) {

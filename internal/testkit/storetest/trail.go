@@ -93,12 +93,8 @@ var history = map[string]func(*suite){
 		for _, h := range []ipam.Hold{s.hold(w.v4, "10.0.0.128/26", 1, 2), s.hold(w.v6, "2001:db8::/64", 1, 2)} {
 			everyFieldHasAValue(s, []ipam.Hold{h})
 			s.write(storage.Changes{History: []ipam.Hold{h}})
-			got, err := s.Store.HistoryAt(s.ctx, w.key, []netip.Prefix{h.Block}, h.Since, 10)
-			require.NoError(s, err)
-			require.Equal(s, []ipam.Hold{h}, got)
-			got, err = s.Store.HistoryList(s.ctx, w.key, []netip.Prefix{h.Block}, storage.HistoryCursor{}, 10)
-			require.NoError(s, err)
-			require.Equal(s, []ipam.Hold{h}, got)
+			reads(s, []ipam.Hold{h})(s.Store.HistoryAt(s.ctx, w.key, []netip.Prefix{h.Block}, h.Since, 10))
+			reads(s, []ipam.Hold{h})(s.Store.HistoryList(s.ctx, w.key, []netip.Prefix{h.Block}, storage.HistoryCursor{}, 10))
 		}
 	},
 	"WhoHeldAnAddressAtATime": func(s *suite) {
@@ -226,9 +222,7 @@ var history = map[string]func(*suite){
 		s.write(storage.Changes{ClaimInsert: []ipam.Claim{theirs}, AllocationInsert: []ipam.Allocation{lent}})
 		for of, found := range map[storage.ProjectKey][]ipam.Allocation{w.key: {w.held, lent}, storage.Key(green): {lent}} {
 			for _, want := range found {
-				got, err := s.Store.AllocationGetByID(s.ctx, of, want.ID)
-				require.NoError(s, err)
-				require.Equal(s, want, got)
+				reads(s, want)(s.Store.AllocationGetByID(s.ctx, of, want.ID))
 			}
 		}
 		for id, of := range map[ipam.ID]storage.ProjectKey{

@@ -69,6 +69,15 @@ func (s *suite) write(ch storage.Changes) {
 	require.NoError(s, s.try(ch))
 }
 
+// reads demands that this is what a read answers.
+func reads[T any](s *suite, want T) func(got T, err error) {
+	return func(got T, err error) {
+		s.Helper()
+		require.NoError(s, err)
+		require.Equal(s, want, got)
+	}
+}
+
 // unchanged runs do and demands that no row of any table is different afterwards.
 func (s *suite) unchanged(do func()) {
 	s.Helper()

@@ -1,0 +1,67 @@
+// Package auth finds out who is asking: API keys, tokens of issuers, or anybody in development mode.
+package auth
+
+import (
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+
+	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/tenancy"
+)
+
+// MethodDev is the Method of callers in development mode. They are not limited.
+const MethodDev = "dev"
+
+// Dev accepts anybody as platform admin "dev" and says so in every answer. It is for a server that listens on loopback
+// alone; whoever builds the server sees to that.
+type Dev struct {
+	// LocalOnly refuses requests that were addressed to anything but localhost or a loopback address: a page in somebody's
+	// browser whose name has been pointed at 127.0.0.1 must not become platform admin.
+	LocalOnly bool
+}
+
+// Authenticate implements Authenticator.
+func (d Dev) Authenticate(r *http.Request) (tenancy.Principal, error) {
+	if d.LocalOnly && !local(r.Host) {
+		return tenancy.Principal{}, ipam.Errorf(ipam.CodeUnauthenticated,
+			"In development mode only requests to localhost or a loopback address are answered; this one was sent to another host name.").
+			At("header:Host", "must be localhost or a loopback address.")
+	}
+	return tenancy.Principal{Subject: "dev", Method: MethodDev, Roles: map[string]tenancy.Role{ipam.PlatformProject: tenancy.Admin}}, nil
+}
+
+func local(hostport string) bool {
+	host := hostport
+	if h, _, err := net.SplitHostPort(hostport); err == nil {
+		host = h
+	}
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	a, err := netip.ParseAddr(strings.Trim(host, "[]"))
+	return err == nil && a.Unmap().IsLoopback()
+}
+
+// Announce implements Announcer.
+func (Dev) Announce(h http.Header) { h.Set("Carve-Auth", "dev (insecure)") }
+
+// FromHere reports whether a request was made on this machine: over loopback, to a name of loopback (and not to one that a stranger has
+// pointed there), and by nobody who passes on what others ask.
+func FromHere(r *http.Request) bool {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		return false
+	}
+	address, err := netip.ParseAddr(host)
+	if err != nil || !address.Unmap().IsLoopback() || !local(r.Host) {
+		return false
+	}
+	for _, passedOn := range []string{"Forwarded", "X-Forwarded-For", "X-Real-Ip", "Via"} {
+		if len(r.Header.Values(passedOn)) > 0 {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,92 @@
+package auth
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/tenancy"
+)
+
+// Authenticator finds out who is asking. It answers an *ipam.Error with code unauthenticated when the credentials are
+// missing or not valid. It is asked once for each request to an operation that needs credentials.
+type Authenticator interface {
+	Authenticate(r *http.Request) (tenancy.Principal, error)
+}
+
+// Announcer is an Authenticator that says something about itself in the header of every answer.
+type Announcer interface {
+	Announce(h http.Header)
+}
+
+// Tokens finds out whose a bearer token is.
+type Tokens interface {
+	Authenticate(ctx context.Context, token string) (tenancy.Principal, error)
+}
+
+// Ways is an Authenticator of several: each token goes to the one that it was made for, and to no other. A way that is nil is
+// closed.
+type Ways struct {
+	Keys Tokens // tokens that begin like an API key
+	OIDC Tokens // all other tokens
+	// Dev takes the requests that none of the others is for. Whoever sends credentials for one of those wants to be what they say,
+	// so Dev does not make up for credentials that are not valid.
+	Dev Authenticator
+}
+
+// keyPrefix is what API keys begin with.
+const keyPrefix = "carve_"
+
+// Authenticate implements Authenticator.
+func (w Ways) Authenticate(r *http.Request) (tenancy.Principal, error) {
+	token, given := bearer(r.Header)
+	isKey := strings.HasPrefix(token, keyPrefix)
+	switch {
+	case w.Keys != nil && isKey:
+		return w.Keys.Authenticate(r.Context(), token)
+	case w.OIDC != nil && token != "" && !isKey:
+		return w.OIDC.Authenticate(r.Context(), token)
+	case w.Dev != nil:
+		return w.Dev.Authenticate(r)
+	case !given:
+		return tenancy.Principal{}, ipam.Errorf(ipam.CodeUnauthenticated,
+			"This request carries no credentials; send an API key or a token in the header Authorization, as Bearer.")
+	default:
+		return tenancy.Principal{}, tenancy.NotValid("is of a kind that is not taken here")
+	}
+}
+
+// Announce implements Announcer.
+func (w Ways) Announce(h http.Header) {
+	if dev, ok := w.Dev.(Announcer); ok {
+		dev.Announce(h)
+	}
+}
+
+// bearer reads the header Authorization (RFC 6750, section 2.1). given is false without one; token is "" for what is not
+// exactly one bearer token.
+func bearer(h http.Header) (token string, given bool) {
+	values := h.Values(echo.HeaderAuthorization)
+	if len(values) != 1 {
+		return "", len(values) > 0
+	}
+	scheme, token, _ := strings.Cut(values[0], " ")
+	token = strings.TrimSpace(token)
+	if !strings.EqualFold(scheme, "Bearer") || !VisibleASCII(token) {
+		return "", true
+	}
+	return token, true
+}
+
+// VisibleASCII reports whether a text is not empty, and nothing but visible ASCII.
+func VisibleASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] < 0x21 || s[i] > 0x7e {
+			return false
+		}
+	}
+	return s != ""
+}

@@ -1,0 +1,81 @@
+package auth
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/tenancy"
+)
+
+// taker takes one token and says by its name that it did.
+type taker struct{ name, token string }
+
+func (k taker) Authenticate(_ context.Context, token string) (tenancy.Principal, error) {
+	if token != k.token {
+		return tenancy.Principal{}, tenancy.NotValid("is another one")
+	}
+	return tenancy.Principal{Subject: k.name, Method: k.name}, nil
+}
+
+func TestEachTokenGoesToTheWayThatItWasMadeFor(t *testing.T) {
+	t.Parallel()
+	keys, oidc := taker{"keys", "carve_good"}, taker{"oidc", "a.b.c"}
+	all := Ways{Keys: keys, OIDC: oidc}
+	dev := Ways{Keys: keys, OIDC: oidc, Dev: Dev{}}
+	for name, tc := range map[string]struct {
+		ways    Ways
+		header  []string
+		subject string // "" = refused
+	}{
+		"Key":                         {all, []string{"Bearer carve_good"}, "keys"},
+		"Token":                       {all, []string{"Bearer a.b.c"}, "oidc"},
+		"SchemeInAnyCase":             {all, []string{"bEARER carve_good"}, "keys"},
+		"MoreSpaces":                  {all, []string{"Bearer   carve_good "}, "keys"},
+		"RefusesAnotherKey":           {all, []string{"Bearer carve_bad"}, ""},
+		"RefusesAKeyWithoutKeys":      {Ways{OIDC: taker{"oidc", "carve_good"}}, []string{"Bearer carve_good"}, ""},
+		"RefusesATokenWithoutIssuers": {Ways{Keys: taker{"keys", "a.b.c"}}, []string{"Bearer a.b.c"}, ""},
+		"RefusesNothing":              {all, nil, ""},
+		"RefusesAnEmptyHeader":        {all, []string{""}, ""},
+		"RefusesAnEmptyToken":         {all, []string{"Bearer "}, ""},
+		"RefusesAnotherScheme":        {all, []string{"Basic carve_good"}, ""},
+		"RefusesNoScheme":             {all, []string{"carve_good"}, ""},
+		"RefusesTwoTokens":            {all, []string{"Bearer carve_good a.b.c"}, ""},
+		"RefusesTwoHeaders":           {all, []string{"Bearer carve_good", "Bearer carve_good"}, ""},
+		"RefusesWithoutAnyWay":        {Ways{}, []string{"Bearer carve_good"}, ""},
+		"DevTakesNoCredentials":       {dev, nil, "dev"},
+		"DevTakesOtherSchemes":        {dev, []string{"Basic x"}, "dev"},
+		"DevLeavesKeysToKeys":         {dev, []string{"Bearer carve_good"}, "keys"},
+		"DevDoesNotMakeUpForABadKey":  {dev, []string{"Bearer carve_bad"}, ""},
+		"DevAloneTakesAll":            {Ways{Dev: Dev{}}, []string{"Bearer carve_bad"}, "dev"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := httptest.NewRequest(http.MethodGet, "/v1/projects", nil)
+			for _, v := range tc.header {
+				r.Header.Add("Authorization", v)
+			}
+			who, err := tc.ways.Authenticate(r)
+			if tc.subject == "" {
+				require.True(t, ipam.IsCode(err, ipam.CodeUnauthenticated), err)
+				require.Zero(t, who)
+				return
+			}
+			require.NoError(t, err)
+			require.Equal(t, tc.subject, who.Subject)
+		})
+	}
+}
+
+func TestDevAloneIsAnnounced(t *testing.T) {
+	t.Parallel()
+	h := http.Header{}
+	Ways{Keys: taker{}}.Announce(h)
+	require.Empty(t, h)
+	Ways{Keys: taker{}, Dev: Dev{}}.Announce(h)
+	require.NotEmpty(t, h.Get("Carve-Auth"))
+}

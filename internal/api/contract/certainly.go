@@ -1,0 +1,135 @@
+package contract
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/labstack/echo/v4"
+
+	"github.com/carve-ipam/carve/internal/api/certain"
+)
+
+// certainly knows requests of one operation that are valid beyond doubt. They pass neither checkJSON nor the validator, which would find
+// nothing; all others do, and are refused in their words (docs/adr/0018-certain-requests.md).
+type certainly struct {
+	body   *certain.Checker // nil: no body is certain
+	path   map[string]*certain.Checker
+	query  map[string]*certain.Checker
+	header []certainHeader
+	// asksMore is set where every request has something that is not certain: a query parameter that is required, a cookie.
+	asksMore bool
+}
+
+type certainHeader struct {
+	key      string // canonical
+	value    *certain.Checker
+	required bool
+}
+
+// newCertainly compiles what an operation's requests are compared with.
+func newCertainly(c *certain.Compiler, op *openapi3.Operation, params openapi3.Parameters, mediaType string) certainly {
+	k := certainly{path: map[string]*certain.Checker{}, query: map[string]*certain.Checker{}}
+	for _, ref := range params {
+		p := ref.Value
+		if p.Schema == nil || p.Content != nil || p.Style != "" || p.Explode != nil {
+			k.asksMore = true
+			continue
+		}
+		value := c.Compile(p.Schema)
+		switch p.In {
+		case openapi3.ParameterInPath:
+			k.path[p.Name] = value
+		case openapi3.ParameterInQuery:
+			k.query[p.Name] = value
+			k.asksMore = k.asksMore || p.Required
+		case openapi3.ParameterInHeader:
+			k.header = append(k.header, certainHeader{key: http.CanonicalHeaderKey(p.Name), value: value, required: p.Required})
+		default:
+			k.asksMore = true
+		}
+	}
+	// A merge patch is kept as it was written, so what is bound depends on who decodes it; it is left to the validator.
+	if mediaType == JSON {
+		k.body = c.Compile(op.RequestBody.Value.Content.Get(mediaType).Schema)
+	}
+	return k
+}
+
+// params reports whether all parameters of a request are certainly valid.
+func (k *certainly) params(c echo.Context) bool {
+	r := c.Request()
+	names, values := c.ParamNames(), c.ParamValues()
+	if k.asksMore || r.URL.RawPath != "" || len(names) != len(k.path) {
+		return false
+	}
+	for i, name := range names {
+		if check := k.path[name]; check == nil || values[i] == "" || !check.ValidText(values[i]) {
+			return false
+		}
+	}
+	for _, h := range k.header {
+		values := r.Header[h.key]
+		if len(values) == 0 && !h.required {
+			continue
+		}
+		if len(values) != 1 || values[0] == "" || !h.value.ValidText(values[0]) {
+			return false
+		}
+	}
+	// A semicolon, and a percent sign that nothing follows, are errors that QueryParams does not report.
+	if r.URL.RawQuery == "" {
+		return true
+	}
+	if strings.ContainsAny(r.URL.RawQuery, ";%") {
+		return false
+	}
+	for name, values := range c.QueryParams() {
+		if check := k.query[name]; check == nil || len(values) != 1 || values[0] == "" || !check.ValidText(values[0]) {
+			return false
+		}
+	}
+	return true
+}
+
+// certainBody is a body that is certainly valid.
+type certainBody struct {
+	bytes.Reader
+	data []byte
+}
+
+func newCertainBody(data []byte) *certainBody {
+	b := &certainBody{data: data}
+	b.Reset(data)
+	return b
+}
+
+// Close implements io.Closer.
+func (*certainBody) Close() error { return nil }
+
+// TakeBody gives a request the body that was read of it, and refuses what is not strictly one JSON value, before anybody interprets it.
+func (op *Operation) TakeBody(r *http.Request, data []byte) error {
+	r.ContentLength = int64(len(data))
+	if op.certainly.body != nil && op.certainly.body.Valid(data) {
+		r.Body = newCertainBody(data)
+		return nil
+	}
+	if err := checkJSON(data, bodySizes()); err != nil {
+		return err
+	}
+	r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil }
+	r.Body, _ = r.GetBody()
+	return nil
+}
+
+// certain reports whether nothing of a request has to be checked any more.
+func (op *Operation) certain(c echo.Context) bool {
+	if op.MediaType != "" {
+		if _, ok := c.Request().Body.(*certainBody); !ok {
+			return false
+		}
+	}
+	return op.certainly.params(c)
+}

@@ -1,0 +1,41 @@
+package contract
+
+import (
+	"net/url"
+
+	"github.com/labstack/echo/v4"
+)
+
+// JSON is the media type of what is said in both directions, but for patches and refusals.
+const JSON = "application/json"
+
+// ParamConsistency is the parameter of reads that may be stale.
+const ParamConsistency = "consistency"
+
+// PathParam is one of the parameters in the path; "" when there is none of the name.
+func PathParam(c echo.Context, name string) string {
+	for i, n := range c.ParamNames() {
+		if n == name {
+			return plainParam(c, c.ParamValues()[i])
+		}
+	}
+	return ""
+}
+
+// pathParams unescapes as the generated handlers do.
+func pathParams(c echo.Context) map[string]string {
+	params := make(map[string]string, len(c.ParamNames()))
+	for i, name := range c.ParamNames() {
+		params[name] = plainParam(c, c.ParamValues()[i])
+	}
+	return params
+}
+
+func plainParam(c echo.Context, value string) string {
+	if c.Request().URL.RawPath != "" {
+		if plain, err := url.PathUnescape(value); err == nil {
+			return plain
+		}
+	}
+	return value
+}

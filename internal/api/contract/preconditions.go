@@ -1,0 +1,51 @@
+package contract
+
+import (
+	"net/http"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// The preconditions of RFC 9110 (13.1) that there are here. What goes by Last-Modified is ignored, as it says: no answer has one.
+const (
+	IfMatch     = "If-Match"
+	IfNoneMatch = "If-None-Match"
+)
+
+// uncondition says of the preconditions that an operation does not have why not: none is ignored. Who sends one relies on it. But for a read, of
+// which If-None-Match only hopes to be spared the answer: where no entity tag covers that, it is given whole.
+func uncondition(method string, op *openapi3.Operation, params openapi3.Parameters) map[string]string {
+	no := map[string]string{}
+	for _, name := range []string{IfMatch, IfNoneMatch} {
+		if params.GetByInAndName(openapi3.ParameterInHeader, name) == nil && (method != http.MethodGet || name != IfNoneMatch) {
+			no[name] = unconditionSentence(method, op)
+		}
+	}
+	return no
+}
+
+func unconditionSentence(method string, op *openapi3.Operation) string {
+	switch {
+	case method == http.MethodGet:
+		return "is not possible with reads; leave it out."
+	case method == http.MethodPost && op.Parameters.GetByInAndName(openapi3.ParameterInHeader, "Idempotency-Key") != nil:
+		return "is not possible with POST, which creates something new or nothing; send Idempotency-Key so that a repeat creates nothing more."
+	case method == http.MethodPost:
+		return "is not possible with this operation; leave it out."
+	default: // PATCH, DELETE
+		return "is not possible with " + method + ", which is about what exists; say with If-Match which ETag it must have."
+	}
+}
+
+// unconditional finds preconditions in a request that its operation does not have.
+func (op *Operation) unconditional(h http.Header) []ipam.Field {
+	var fields []ipam.Field
+	for _, name := range []string{IfMatch, IfNoneMatch} {
+		if why, refused := op.uncondition[name]; refused && len(h[name]) > 0 {
+			fields = append(fields, ipam.Field{Pointer: "header:" + name, Detail: why})
+		}
+	}
+	return fields
+}

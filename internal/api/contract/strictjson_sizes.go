@@ -1,0 +1,24 @@
+package contract
+
+import (
+	"sync"
+
+	"github.com/getkin/kin-openapi/openapi3"
+)
+
+// bodySizes are those of the contract of this build.
+var bodySizes = sync.OnceValue(func() sizes {
+	found, seen := sizes{}, map[*openapi3.Schema]bool{}
+	k, err := Load()
+	if err != nil {
+		return found // and there is no server
+	}
+	for _, methods := range k.paths {
+		for _, op := range methods {
+			if op.MediaType != "" {
+				found.note("", op.route.Operation.RequestBody.Value.Content.Get(op.MediaType).Schema, seen)
+			}
+		}
+	}
+	return found
+})

@@ -1,0 +1,83 @@
+package limits
+
+import (
+	"net/http"
+
+	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/ratelimit"
+	"github.com/carve-ipam/carve/internal/tenancy"
+)
+
+// Budget is what one request may cost: its caller, and the project whose caller it is.
+type Budget struct {
+	caller, project *ratelimit.Limiter // nil: no limit
+	who             string
+	of              string // "": no project
+	header          http.Header
+	spent           int // by this request: what it costs in parts must not be refused for ever where all of it at once would begin
+}
+
+// Budget is that of a request, whose headers say when it is used up.
+func (l Limits) Budget(caller, project string, header http.Header) Budget {
+	return Budget{caller: l.Work, project: l.Project, who: caller, of: project, header: header}
+}
+
+// Charge implements tenancy.Budget.
+func (b *Budget) Charge(w tenancy.Work) error { return b.Begin(w, tenancy.Work{}) }
+
+// Begin takes the cost of some work, if there is as much as that of more work besides.
+func (b *Budget) Begin(w, besides tenancy.Work) error {
+	cost := w.Cost()
+	need := cost + besides.Cost()
+	for _, p := range b.purses() {
+		if d := p.limiter.Afford(p.key, need, b.spent); !d.Allowed {
+			Describe(b.header, d)
+			return overBudget(d, need)
+		}
+	}
+	for _, p := range b.purses() {
+		p.limiter.Owe(p.key, cost)
+	}
+	b.spent += cost
+	return nil
+}
+
+// Add implements tenancy.Budget.
+func (b *Budget) Add(w tenancy.Work) {
+	for _, p := range b.purses() {
+		p.limiter.Owe(p.key, w.Cost())
+	}
+}
+
+// purse is one bucket that a request is paid from.
+type purse struct {
+	limiter *ratelimit.Limiter
+	key     string
+}
+
+// purses is a slice of an array that does not leave the caller's stack.
+func (b *Budget) purses() []purse {
+	all := make([]purse, 0, 2)
+	if b.caller != nil {
+		all = append(all, purse{b.caller, b.who})
+	}
+	if b.project != nil && b.of != "" {
+		all = append(all, purse{b.project, b.of})
+	}
+	return all
+}
+
+func overBudget(d ratelimit.Decision, cost int) error {
+	whose := "caller's"
+	if d.Policy == projectPolicy {
+		whose = "project's"
+	}
+	e := ipam.Errorf(ipam.CodeRateLimited,
+		"The request costs %d units of work, and of the %s budget of %d in %d seconds %d are left (limit %q). Nothing was changed; repeat it when Retry-After has passed, or ask for less at once.",
+		cost, whose, d.Quota, int(d.Window.Seconds()), d.Remaining, d.Policy)
+	e.RetryAfter = d.RetryAfter
+	return e
+}
+
+// projectPolicy is the name of the limit that all callers of a project share.
+const projectPolicy = "project-work"

@@ -1,0 +1,36 @@
+package api
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/carve-ipam/carve/internal/api/contract"
+	"github.com/carve-ipam/carve/internal/api/refuse"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// match finds the operation of a request.
+func (a *adapter) match(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		methods := a.contract.Methods(c.Path())
+		if methods == nil {
+			return next(c)
+		}
+		// The router gives the last parameter of a path everything that is left, slashes included.
+		if slices.ContainsFunc(c.ParamValues(), func(v string) bool { return v == "" || strings.Contains(v, "/") }) {
+			return echo.ErrNotFound
+		}
+		op, ok := methods[c.Request().Method]
+		if !ok {
+			c.Response().Header().Set(echo.HeaderAllow, contract.Allowed(methods))
+			return ipam.Errorf(ipam.CodeMethodNotAllowed, "This path does not have the method %s; it has %s.",
+				refuse.Clip(c.Request().Method), contract.Allowed(methods))
+		}
+		if k, ok := c.(*call); ok {
+			k.op = op
+		}
+		return next(c)
+	}
+}

@@ -1,0 +1,42 @@
+package pages
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	carve "github.com/carve-ipam/carve"
+	"github.com/carve-ipam/carve/internal/api/contract"
+	"github.com/carve-ipam/carve/internal/api/gen"
+)
+
+// YAML serves the contract as it is committed.
+func YAML() echo.HandlerFunc { return serveDocument("application/yaml", carve.OpenAPI) }
+
+// JSON serves the same document in JSON, as the server's own types were generated from it.
+func JSON() echo.HandlerFunc {
+	data, err := gen.GetSpecJSON()
+	if err != nil {
+		panic(fmt.Sprintf("api: embedded contract: %v", err))
+	}
+	return serveDocument(contract.JSON, data)
+}
+
+// serveDocument serves bytes of the binary. They change with the binary alone: a cache asks again, by ETag.
+func serveDocument(contentType string, data []byte) echo.HandlerFunc {
+	sum := sha256.Sum256(data)
+	etag := `"` + hex.EncodeToString(sum[:16]) + `"`
+	return func(c echo.Context) error {
+		h := c.Response().Header()
+		h.Set(echo.HeaderContentType, contentType)
+		h.Set("Cache-Control", "no-cache")
+		h.Set("ETag", etag)
+		http.ServeContent(c.Response(), c.Request(), "", time.Time{}, bytes.NewReader(data))
+		return nil
+	}
+}

@@ -1,0 +1,100 @@
+package pages
+
+import (
+	"fmt"
+	"html/template"
+	"net/http"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/carve-ipam/carve/docs/problems"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// problemPage shows Markdown as HTML, as far as the pages need it: headings and paragraphs.
+var problemPage = template.Must(template.New("problem").Parse(`<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{{.Title}}</title></head>
+<body>
+{{range .Blocks}}{{if eq .Kind "h1"}}<h1>{{.Text}}</h1>
+{{else if eq .Kind "h2"}}<h2>{{.Text}}</h2>
+{{else}}<p>{{.Text}}</p>
+{{end}}{{end}}</body>
+</html>
+`))
+
+type pageBlock struct{ Kind, Text string }
+
+// Problem serves the page of a code: HTML to a browser, Markdown to everybody else. The path is the `type` of
+// problem documents.
+func Problem(c echo.Context) error {
+	text, ok := problems.Page(c.Param("code"))
+	if !ok {
+		return echo.ErrNotFound
+	}
+	varies(c)
+	if !forBrowser(c) {
+		return c.Blob(http.StatusOK, mimeMarkdown, []byte(text))
+	}
+	c.Response().Header().Set(echo.HeaderContentType, echo.MIMETextHTMLCharsetUTF8)
+	c.Response().WriteHeader(http.StatusOK)
+	return problemPage.Execute(c.Response(), map[string]any{"Title": c.Param("code"), "Blocks": pageBlocks(text)})
+}
+
+func pageBlocks(text string) []pageBlock {
+	var out []pageBlock
+	for part := range strings.SplitSeq(text, "\n\n") {
+		part = strings.TrimSpace(strings.ReplaceAll(part, "`", ""))
+		switch {
+		case part == "":
+		case strings.HasPrefix(part, "# "):
+			out = append(out, pageBlock{"h1", part[2:]})
+		case strings.HasPrefix(part, "## "):
+			out = append(out, pageBlock{"h2", part[3:]})
+		default:
+			out = append(out, pageBlock{"p", part})
+		}
+	}
+	return out
+}
+
+var problemIndex = template.Must(template.New("problems").Parse(`<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Problems</title></head>
+<body>
+<h1>Problems</h1>
+<table>
+<tr><th>status</th><th>code</th><th>in words</th></tr>
+{{range .}}<tr><td>{{.Status}}</td><td><a href="/problems/{{.Code}}">{{.Code}}</a></td><td>{{.Title}}</td></tr>
+{{end}}</table>
+</body>
+</html>
+`))
+
+// Row is a code in the list of all.
+type Row struct {
+	Status int
+	Code   ipam.Code
+	Title  string
+}
+
+// Problems lists the pages of all codes, in the order given: HTML to a browser, Markdown to everybody else.
+func Problems(rows []Row) echo.HandlerFunc {
+	return func(c echo.Context) error { return list(c, rows) }
+}
+
+func list(c echo.Context, rows []Row) error {
+	varies(c)
+	if forBrowser(c) {
+		c.Response().Header().Set(echo.HeaderContentType, echo.MIMETextHTMLCharsetUTF8)
+		c.Response().WriteHeader(http.StatusOK)
+		return problemIndex.Execute(c.Response(), rows)
+	}
+	var b strings.Builder
+	b.WriteString("# Problems\n\n| status | code | in words |\n|---|---|---|\n")
+	for _, r := range rows {
+		fmt.Fprintf(&b, "| %d | [`%s`](/problems/%s) | %s |\n", r.Status, r.Code, r.Code, r.Title)
+	}
+	return c.Blob(http.StatusOK, mimeMarkdown, []byte(b.String()))
+}

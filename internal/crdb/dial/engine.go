@@ -1,0 +1,44 @@
+package dial
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Engine is the product that answers.
+type Engine string
+
+// The engines.
+const (
+	Cockroach Engine = "cockroachdb"
+	Postgres  Engine = "postgresql"
+)
+
+// EngineAt connects and asks which engine answers.
+func EngineAt(ctx context.Context, cfg *pgx.ConnConfig) (Engine, error) {
+	c, err := pgx.ConnectConfig(ctx, cfg.Copy())
+	if err != nil {
+		return "", fmt.Errorf("cannot connect to the database: %w", err)
+	}
+	defer func() { _ = c.Close(context.WithoutCancel(ctx)) }()
+	return EngineOn(ctx, c)
+}
+
+// EngineOn asks a connection which engine it is one of.
+func EngineOn(ctx context.Context, c *pgx.Conn) (Engine, error) {
+	var version string
+	if err := c.QueryRow(ctx, "SELECT version()").Scan(&version); err != nil {
+		return "", fmt.Errorf("cannot ask the database for its version: %w", err)
+	}
+	switch {
+	case strings.HasPrefix(version, "CockroachDB"):
+		return Cockroach, nil
+	case strings.HasPrefix(version, "PostgreSQL"):
+		return Postgres, nil
+	default:
+		return "", fmt.Errorf("the database is neither CockroachDB nor PostgreSQL: %s", version)
+	}
+}

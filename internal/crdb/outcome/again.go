@@ -1,0 +1,61 @@
+package outcome
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"time"
+
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// MaxAttempts bounds how often an attempt is made.
+const MaxAttempts = 30
+
+// The bounds of the pauses between attempts: full jitter, sleep uniform in [0, min(maxPause, basePause·2ⁿ)], within the caller's deadline.
+const (
+	basePause = 2 * time.Millisecond
+	maxPause  = 250 * time.Millisecond
+	slowPause = 100 * time.Millisecond // first pause when the database is out of reach or out of resources
+)
+
+// Pause waits before the next attempt; false when the caller's time would be up.
+func Pause(ctx context.Context, n int, end Ending) bool {
+	limit := min(maxPause, basePause<<min(n, 10))
+	if end == AgainSlowly {
+		limit = max(limit, slowPause)
+	}
+	d := time.Duration(rand.Int64N(int64(limit) + 1)) //nolint:gosec // jitter, not a secret
+	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < d {
+		return false
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// GaveUp is what the caller learns when trying again did not help. Nothing was changed.
+func GaveUp(ctx context.Context, end Ending, cause error) error {
+	switch {
+	case errors.Is(ctx.Err(), context.DeadlineExceeded), errors.Is(ctx.Err(), context.Canceled):
+		return Deadline(cause)
+	case end == AgainSlowly:
+		e := ipam.Errorf(ipam.CodeUnavailable, "%s Nothing was changed; repeat the request.", whyNot(cause)).Because(cause)
+		e.RetryAfter = time.Second
+		return e
+	default:
+		e := ipam.Errorf(ipam.CodeContention, "Too many requests changed the same thing at once. Nothing was changed; repeat the request.").Because(cause)
+		e.RetryAfter = time.Second
+		return e
+	}
+}
+
+// Deadline says that the caller's time was up before anything was done.
+func Deadline(cause error) error {
+	return ipam.Errorf(ipam.CodeDeadline, "The request's time was up before it was done. Nothing was changed; repeat the request.").Because(cause)
+}

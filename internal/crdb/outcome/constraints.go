@@ -1,0 +1,95 @@
+package outcome
+
+import (
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/carve-ipam/carve/internal/crdb/write"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// constraints maps each named constraint of the migrations to what breaking it means for the caller. A test keeps the
+// map and the migrations equal.
+var constraints = map[string]func() *ipam.Error{
+	"projects_name_key": exists("A project of this name exists already."),
+	"spaces_name_key":   exists("A space of this name exists already in the project."),
+	"pools_name_key":    exists("A pool of this name exists already in the project."),
+	"classes_name_key":  exists("A class of this name exists already in the project."),
+	"api_keys_name_key": exists("An API key of this name exists already in the project."),
+
+	"classes_default_key": func() *ipam.Error {
+		return ipam.Errorf(ipam.CodeAlreadyExists, "The project has a default class for this family already.").At("/spec/isDefault", "is taken by another class of the family.")
+	},
+
+	"spaces_project_fkey": gone("The project was not found."),
+	"pools_project_fkey":  gone("The project was not found."),
+	"pools_space_fkey":    gone("The space was not found."),
+
+	// What a plan breaks when something else was written since it was made: see outOfDate.
+	"members_pkey": meanwhile, "members_subject_key": meanwhile, "members_project_fkey": meanwhile, "api_keys_project_fkey": meanwhile,
+	"grants_pkey": meanwhile, "grants_consumer_key": meanwhile, "quotas_pkey": meanwhile, "quotas_project_fkey": meanwhile,
+	"quota_shards_pkey": meanwhile, // those of a region that is younger than the quota are made by the first who needs one
+
+	"classes_project_fkey": meanwhile, "pool_classes_class_fkey": meanwhile, "pools_scope_class_fkey": meanwhile, "pools_scope_key": meanwhile,
+
+	// Blocks are taken by deleting free rows, and ids are random: breaking one of these is a bug, not a caller's doing.
+	"projects_pkey": bug, "spaces_pkey": bug, "pools_pkey": bug, "pools_block_key": bug, "free_blocks_pkey": bug,
+	"allocations_pkey": bug, "allocations_id_key": bug, "claims_pkey": bug, "idempotency_keys_pkey": bug,
+	"pools_af_check": bug, "pools_visibility_check": bug, "pools_strategy_check": bug,
+	"allocations_purpose_check": bug, "allocations_phases_check": bug,
+	"members_role_check": bug, "api_keys_pkey": bug, "api_keys_role_check": bug, "grants_kind_check": bug,
+	"quotas_id_key": bug, "quotas_af_check": bug,
+	"classes_pkey": bug, "classes_af_check": bug, "classes_visibility_check": bug, "pool_classes_pkey": bug, "pool_classes_pool_fkey": bug,
+	"audit_events_pkey": bug, "history_pkey": bug, "removals_pkey": bug,
+
+	"regions_pkey": bug, "regions_ordinal_key": bug, "pool_regions_pkey": bug, "pool_regions_pool_fkey": bug, "region_blocks_pkey": bug, "region_blocks_pool_fkey": bug,
+	"stocks_pkey": bug, "compatibility_pkey": bug, "compatibility_id_check": bug, "project_regions_pkey": bug,
+}
+
+// outOfDate reports whether a constraint was broken by a plan that is out of date: the row that it was about to make exists by
+// now, or the project that it is for is gone. Whoever made the plan looks again, and finds something to replace, or nothing.
+func outOfDate(pg *pgconn.PgError) bool {
+	switch pg.ConstraintName {
+	case "members_pkey", "members_subject_key", "grants_pkey", "grants_consumer_key", "quotas_pkey", "quota_shards_pkey", "pools_scope_key":
+		return pg.Code == write.UniqueViolation
+	case "members_project_fkey", "api_keys_project_fkey", "quotas_project_fkey", "classes_project_fkey", "pool_classes_class_fkey", "pools_scope_class_fkey":
+		return pg.Code == foreignKeyViolation
+	}
+	return false
+}
+
+func exists(sentence string) func() *ipam.Error {
+	return func() *ipam.Error {
+		return ipam.Errorf(ipam.CodeAlreadyExists, "%s", sentence).At("/metadata/name", "is taken; choose another name.")
+	}
+}
+
+func gone(sentence string) func() *ipam.Error {
+	return func() *ipam.Error { return ipam.Errorf(ipam.CodeNotFound, "%s", sentence) }
+}
+
+func meanwhile() *ipam.Error {
+	return ipam.Errorf(ipam.CodeContention, "Something else was changed at the same time. Nothing was changed; repeat the request.")
+}
+
+func bug() *ipam.Error {
+	return ipam.Errorf(ipam.CodeInternal, "The change would have made the stored data inconsistent and was not made.")
+}
+
+// databaseError turns an error of the server into one of ours, by SQLSTATE and constraint name, never by text.
+func databaseError(op string, pg *pgconn.PgError) error {
+	switch pg.Code {
+	case "57014": // cancelled: our deadline or statement_timeout
+		return Deadline(pg)
+	case write.UniqueViolation, foreignKeyViolation, "23514", "23502":
+		// A foreign key also fires when the referenced row is deleted while it is in use.
+		if pg.Code == foreignKeyViolation && isDelete(op) {
+			return ipam.Errorf(ipam.CodeInUse, "It is still in use and was not deleted.").Because(pg)
+		}
+		if say, ok := constraints[pg.ConstraintName]; ok {
+			return say().Because(pg)
+		}
+	}
+	return ipam.Errorf(ipam.CodeInternal, "The database refused the operation.").Because(pg)
+}
+
+func isDelete(op string) bool { return op == "project_delete" || op == "space_delete" }

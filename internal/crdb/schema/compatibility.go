@@ -1,0 +1,82 @@
+package schema
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/carve-ipam/carve/internal/crdb/query"
+	"github.com/carve-ipam/carve/migrations"
+)
+
+// ErrTooOld says that the database has been changed in a way that this program would break something by working on it.
+var ErrTooOld = errors.New("this program is too old for the database")
+
+// ErrAhead says that the database has migrations that this program does not know. It may work there, and has nothing to migrate.
+var ErrAhead = errors.New("the database schema is newer than this program")
+
+// CheckCompatible answers ErrTooOld when the database says that programs have to know a later schema than this one does. A database without a schema
+// says nothing, and a user who may not read it is told so elsewhere.
+func CheckCompatible(ctx context.Context, c *pgx.Conn) error {
+	minimum, err := numberOr0(c.QueryRow(ctx, query.Get("compatibility_get")))
+	if denied(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("cannot read which programs may work on the database: %w", err)
+	}
+	if known := Version(); minimum > known {
+		return fmt.Errorf("%w: it knows the schema up to number %d, and the database has been changed so that programs must know number %d at least; "+
+			"use the version whose `ipamctl migrate` was run last, or a later one", ErrTooOld, known, minimum)
+	}
+	return nil
+}
+
+// notAhead answers ErrAhead when the database has a migration that this program does not.
+func notAhead(ctx context.Context, c *pgx.Conn) error {
+	applied, err := numberOr0(c.QueryRow(ctx, askApplied))
+	if err != nil {
+		return fmt.Errorf("cannot read the schema's version: %w", err)
+	}
+	if known := Version(); applied > known {
+		return fmt.Errorf("%w: it has number %d, and this program knows up to number %d; nothing was changed. Run the `ipamctl migrate` of the newer version",
+			ErrAhead, applied, known)
+	}
+	return nil
+}
+
+// numberOr0 is what a row holds; 0 when there is no row, nothing in it, or no such table.
+func numberOr0(row pgx.Row) (int64, error) {
+	var n *int64
+	err := row.Scan(&n)
+	var pg *pgconn.PgError
+	switch {
+	case errors.Is(err, pgx.ErrNoRows), errors.As(err, &pg) && pg.Code == undefinedTable:
+		return 0, nil
+	case err != nil:
+		return 0, err
+	case n == nil:
+		return 0, nil
+	}
+	return *n, nil
+}
+
+// Version is the number of the last migration that this program knows.
+func Version() (last int64) {
+	entries, err := migrations.FS.ReadDir(".")
+	if err != nil {
+		panic(err) // embedded: cannot fail at run time
+	}
+	for _, e := range entries {
+		number, _, _ := strings.Cut(e.Name(), "_")
+		if n, err := strconv.ParseInt(number, 10, 64); err == nil {
+			last = max(last, n)
+		}
+	}
+	return last
+}

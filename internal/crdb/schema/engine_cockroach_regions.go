@@ -1,0 +1,141 @@
+package schema
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/carve-ipam/carve/migrations"
+)
+
+// What CockroachDB is asked about regions. The columns of SHOW statements are documented; crdb_internal, where they come from, is not for use.
+const (
+	askDatabase = `SELECT current_database()`
+	askRegions  = `SELECT region, "primary" FROM [SHOW REGIONS FROM DATABASE] ORDER BY region`
+	askCluster  = `SELECT region FROM [SHOW REGIONS FROM CLUSTER] ORDER BY region`
+	askGoal     = `SELECT survival_goal FROM [SHOW SURVIVAL GOAL FROM DATABASE]`
+	askTables   = `SELECT table_name, locality FROM [SHOW TABLES] WHERE schema_name = 'public' AND type = 'table' ORDER BY table_name`
+	askGateway  = `SELECT gateway_region()`
+)
+
+// What it is told. Names are quoted: they are the deployment's.
+func setPrimaryRegion(database, region string) string {
+	return "ALTER DATABASE " + name(database) + " SET PRIMARY REGION " + name(region)
+}
+
+func addRegion(database, region string) string {
+	return "ALTER DATABASE " + name(database) + " ADD REGION IF NOT EXISTS " + name(region)
+}
+
+func surviveFailure(database, goal string) string {
+	return "ALTER DATABASE " + name(database) + " SURVIVE " + strings.ToUpper(goal) + " FAILURE"
+}
+
+func setLocality(table string, l Locality) string {
+	return "ALTER TABLE " + name(table) + " SET LOCALITY " + string(l)
+}
+
+func name(of string) string { return pgx.Identifier{of}.Sanitize() }
+
+// enough is how many regions it takes to survive the loss of one: a majority of the copies has to be left.
+const enough = 3
+
+func (cockroach) standing(ctx context.Context, c *pgx.Conn) (s standing, err error) {
+	if err := c.QueryRow(ctx, askDatabase).Scan(&s.database); err != nil {
+		return s, err
+	}
+	rows, err := c.Query(ctx, askRegions)
+	if err != nil {
+		return s, err
+	}
+	var region string
+	var primary bool
+	if _, err := pgx.ForEachRow(rows, []any{&region, &primary}, func() error {
+		s.there = append(s.there, region)
+		if primary {
+			s.primary = region
+		}
+		return nil
+	}); err != nil {
+		return s, err
+	}
+	s.kept = s.there
+	if s.primary != "" {
+		s.order = []string{s.primary} // it keeps the others sorted by name, whenever they were added
+		if err := c.QueryRow(ctx, askGoal).Scan(&s.goal); err != nil {
+			return s, err
+		}
+	}
+	rows, err = c.Query(ctx, askCluster)
+	if err != nil {
+		return s, err
+	}
+	s.cluster, err = pgx.CollectRows(rows, pgx.RowTo[string])
+	return s, err
+}
+
+// regionSteps makes the database multi-region, which makes the type crdb_internal_region, and adds what it lacks.
+func (cockroach) regionSteps(s standing, o MigrateOptions) (steps []ddl, err error) {
+	if s.primary != "" && s.primary != o.Regions[0] {
+		return nil, fmt.Errorf("%w: the database's primary region is %q, and the list begins with %q; make that the primary one again with %s, or take it out of the database",
+			ErrRegion, s.primary, o.Regions[0], setPrimaryRegion(s.database, o.Regions[0]))
+	}
+	if o.Survive == SurviveRegion && len(o.Regions) < enough {
+		return nil, fmt.Errorf("%w: to survive the loss of a region a database needs at least %d regions, and the list has %d; add regions, or take --survive zone",
+			ErrRegion, enough, len(o.Regions))
+	}
+	for i, region := range o.Regions {
+		switch {
+		case slices.Contains(s.there, region):
+		case !slices.Contains(s.cluster, region):
+			return nil, fmt.Errorf("%w: no node of the cluster is in %q; nodes that are there are started with --locality=region=%s. There are nodes in %s",
+				ErrRegion, region, region, quoted(s.cluster))
+		case i == 0:
+			steps = append(steps, ddl{setPrimaryRegion(s.database, region), "the database's primary region is " + region})
+		default:
+			steps = append(steps, ddl{addRegion(s.database, region), "the database has the region " + region})
+		}
+	}
+	is := s.goal
+	if is == "" {
+		is = SurviveZone // what a database has when it gets its first region
+	}
+	if o.Survive != "" && o.Survive != is {
+		steps = append(steps, ddl{surviveFailure(s.database, o.Survive), "the database survives the loss of a " + o.Survive})
+	}
+	return steps, nil
+}
+
+// files: each table is made where it belongs.
+func (cockroach) files(regions int) fs.FS { return placedFiles{migrations.FS, regions} }
+
+// localities is what to say of the tables that are not where they belong.
+func (cockroach) localities(ctx context.Context, c *pgx.Conn, regions int) ([]ddl, error) {
+	rows, err := c.Query(ctx, askTables)
+	if err != nil {
+		return nil, err
+	}
+	has := map[string]Locality{}
+	var table string
+	var locality *string
+	if _, err := pgx.ForEachRow(rows, []any{&table, &locality}, func() error {
+		has[table] = ""
+		if locality != nil {
+			has[table] = Locality(*locality)
+		}
+		return nil
+	}); err != nil {
+		return nil, err
+	}
+	return localitySteps(has, regions), nil
+}
+
+// gateway is the region of the node that the connection ends at.
+func (cockroach) gateway(ctx context.Context, c *pgx.Conn) (region string, err error) {
+	err = c.QueryRow(ctx, askGateway).Scan(&region)
+	return region, err
+}

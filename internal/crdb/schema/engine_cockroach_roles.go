@@ -1,0 +1,60 @@
+package schema
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+)
+
+const (
+	askMore = `SELECT pg_has_role(current_user::TEXT, 'admin', 'MEMBER'), has_database_privilege(current_database(), 'CREATE'),
+coalesce(has_schema_privilege(current_schema(), 'CREATE'), false)`
+	askRoleOption = `SELECT rolcreaterole FROM pg_catalog.pg_roles WHERE rolname = current_user`
+)
+
+func askPublicOf(schema string) string {
+	return "SELECT count(*) FROM [SHOW GRANTS ON SCHEMA " + name(schema) + "] WHERE grantee = 'public' AND privilege_type IN ('CREATE', 'ALL')"
+}
+
+func (cockroach) createRole(role string) string { return "CREATE ROLE IF NOT EXISTS " + name(role) }
+
+// privileges: who may do more than these with a table, TRUNCATE for one, which needs DROP, owns it.
+func (cockroach) privileges() []string { return []string{"SELECT", "INSERT", "UPDATE", "DELETE"} }
+
+// closed takes from everybody what would let a server run DDL: CockroachDB lets everybody create tables in the schema public, unless a cluster setting
+// says otherwise. The user that migrates may have had it as one of everybody, and keeps it.
+func (cockroach) closed(ctx context.Context, c *pgx.Conn, st roleState) (steps []ddl, problems []string, err error) {
+	var creates int
+	if err := c.QueryRow(ctx, askPublicOf(st.schema)).Scan(&creates); err != nil {
+		return nil, nil, err
+	}
+	if creates > 0 {
+		steps = append(steps, ddl{grantCreate(st.schema, st.user), st.user + " may create tables in the schema " + st.schema},
+			ddl{revokeCreate(st.schema), "not everybody may create tables in the schema " + st.schema})
+	}
+	return steps, nil, nil
+}
+
+func (cockroach) more(ctx context.Context, c *pgx.Conn) (out []string, err error) {
+	var admin, database, schema, option bool
+	if err := c.QueryRow(ctx, askMore).Scan(&admin, &database, &schema); err != nil {
+		return nil, err
+	}
+	if admin {
+		return []string{"it is a member of admin"}, nil
+	}
+	if err := c.QueryRow(ctx, askRoleOption).Scan(&option); err != nil {
+		return nil, err
+	}
+	for _, each := range []struct {
+		is   bool
+		said string
+	}{{option, "CREATEROLE"}, {database, "CREATE on the database"}, {schema, "CREATE on the schema"}} {
+		if each.is {
+			out = append(out, each.said)
+		}
+	}
+	return out, nil
+}
+
+func (cockroach) raced(code, _ string) bool { return code == "42710" }

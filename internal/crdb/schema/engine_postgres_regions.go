@@ -1,0 +1,72 @@
+package schema
+
+import (
+	"context"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/carve-ipam/carve/migrations"
+)
+
+// PostgreSQL has no regions. An enum of the name that CockroachDB gives the type of its region columns makes the same schema and statements work.
+const (
+	askEnum = `SELECT e.enumlabel FROM pg_catalog.pg_enum AS e JOIN pg_catalog.pg_type AS t ON t.oid = e.enumtypid
+WHERE t.typname = 'crdb_internal_region' AND pg_catalog.pg_type_is_visible(t.oid) ORDER BY e.enumsortorder`
+	enum = "crdb_internal_region"
+)
+
+func createEnum(regions []string) string {
+	literals := make([]string, len(regions))
+	for i, r := range regions {
+		literals[i] = quoteLiteral(r)
+	}
+	return "CREATE TYPE " + enum + " AS ENUM (" + strings.Join(literals, ", ") + ")"
+}
+
+// addValue must not run in a transaction with anything that uses the value.
+func addValue(region string) string {
+	return "ALTER TYPE " + enum + " ADD VALUE IF NOT EXISTS " + quoteLiteral(region)
+}
+
+func (postgres) standing(ctx context.Context, c *pgx.Conn) (s standing, err error) {
+	rows, err := c.Query(ctx, askEnum)
+	if err != nil {
+		return s, err
+	}
+	s.there, err = pgx.CollectRows(rows, pgx.RowTo[string])
+	s.order = s.there
+	return s, err
+}
+
+func (postgres) regionSteps(s standing, o MigrateOptions) (steps []ddl, err error) {
+	if len(s.there) == 0 {
+		steps = append(steps, ddl{createEnum(o.Regions), "regions of the database: " + strings.Join(o.Regions, ", ")})
+	}
+	for _, region := range o.Regions {
+		if len(s.there) > 0 && !slices.Contains(s.there, region) {
+			steps = append(steps, ddl{addValue(region), "the database has the region " + region})
+		}
+	}
+	if o.Survive != "" {
+		steps = append(steps, ddl{"", "PostgreSQL keeps all regions in one place: --survive " + o.Survive + " means nothing here"})
+	}
+	return steps, nil
+}
+
+// migrating: nothing that a connection would have to ask for.
+func (postgres) migrating() map[string]string { return nil }
+
+// locked: no table is.
+func (postgres) locked(context.Context, *pgx.Conn) ([]string, error) { return nil, nil }
+
+// files: as they are written.
+func (postgres) files(int) fs.FS { return migrations.FS }
+
+// localities: all rows are in one place.
+func (postgres) localities(context.Context, *pgx.Conn, int) ([]ddl, error) { return nil, nil }
+
+// gateway: none; the configuration alone says where a server is.
+func (postgres) gateway(context.Context, *pgx.Conn) (string, error) { return "", nil }

@@ -1,0 +1,125 @@
+package schema
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"path"
+	"regexp"
+	"strings"
+)
+
+// Locality is where CockroachDB keeps the rows of a table, in the words in which it is set and in which SHOW TABLES answers.
+type Locality string
+
+// The localities in use. REGIONAL BY ROW keeps each row in the region that its column says: read and written there at local latency. GLOBAL
+// is read at local latency everywhere, and each write of it waits for the clocks of all regions. REGIONAL BY TABLE is one place for all rows.
+const (
+	RegionalByRow   Locality = "REGIONAL BY ROW AS region"
+	Global          Locality = "GLOBAL"
+	RegionalByTable Locality = "REGIONAL BY TABLE IN PRIMARY REGION"
+)
+
+// TableLocality says where a table's rows are, and why there.
+type TableLocality struct {
+	Table    string
+	Locality Locality
+	Why      string
+}
+
+// Localities is the locality of every table that the migrations make, and of the two that keep account of them. A table is regional by row
+// exactly when its primary key begins with region.
+func Localities() []TableLocality {
+	return []TableLocality{
+		{"allocations", RegionalByRow, "held blocks: written by every claim and release"},
+		{"api_keys", Global, "read by requests everywhere; the last use is written in the background"},
+		{"audit_events", RegionalByRow, "the trail: appended to by every change"},
+		{"claims", RegionalByRow, "written by every claim and release"},
+		{"classes", Global, "read by claims everywhere, changed by operators"},
+		{"compatibility", Global, "which programs may work here: read by all of them again and again, written by ipamctl migrate alone"},
+		{"free_blocks", RegionalByRow, "free blocks: written by every claim and release"},
+		{"goose_db_version", RegionalByTable, "which migrations ran: read when a server starts"},
+		{"goose_lock", RegionalByTable, "the lease of whoever migrates"},
+		{"grants", Global, "read by claims everywhere, changed by providers"},
+		{"history", RegionalByRow, "who held a block: appended to by every release"},
+		{"idempotency_keys", RegionalByRow, "answers to repeats: written by every request with a key"},
+		{"members", Global, "read by requests everywhere, changed by admins"},
+		{"pool_classes", Global, "read by claims everywhere, changed with a pool's classes"},
+		{"pool_regions", Global, "read by claims of pools in several regions; written when blocks are lent"},
+		{"pools", Global, "read by claims everywhere, changed by providers"},
+		{"project_regions", Global, "where a project's names are looked for; written once for a project and region"},
+		{"projects", Global, "read by requests everywhere, changed by admins"},
+		{"quota_shards", RegionalByRow, "what is used of a quota: written by every claim and release"},
+		{"quotas", Global, "read by claims everywhere, changed by admins"},
+		{"region_blocks", Global, "what is lent to which region: one key for the whole cluster"},
+		{"regions", Global, "the regions: written by ipamctl migrate alone"},
+		{"removals", RegionalByTable, "projects that are being removed: empty but for moments, and read by a background job"},
+		{"spaces", Global, "read by requests everywhere, changed by admins"},
+		{"stocks", RegionalByRow, "the epoch of a pool's rows in a region: beside them"},
+	}
+}
+
+// in is the locality in a database of so many regions. A table that is read everywhere is read in one place where there is but one, and
+// would wait for other regions' clocks for nothing.
+func (t TableLocality) in(regions int) Locality {
+	if t.Locality == Global && regions < 2 {
+		return RegionalByTable
+	}
+	return t.Locality
+}
+
+// localitySteps are the statements that bring tables to their localities: none for a table that is there already, or that the database
+// does not have. has is what the database says of its tables.
+func localitySteps(has map[string]Locality, regions int) (steps []ddl) {
+	for _, t := range Localities() {
+		want := t.in(regions)
+		if is, there := has[t.Table]; there && is != want {
+			steps = append(steps, ddl{setLocality(t.Table, want), "the table " + t.Table + " is now " + string(want)})
+		}
+	}
+	return steps
+}
+
+// newTable is a statement of a numbered file that makes a table, up to its semicolon.
+var newTable = regexp.MustCompile(`(?ms)^CREATE TABLE IF NOT EXISTS (\w+) \(\n.*?\n\)[^;]*`)
+
+// withLocalities is a numbered file whose new tables are where they belong from the start: an empty table is moved there by a job of seconds.
+func withLocalities(sql string, regions int) string {
+	where := map[string]Locality{}
+	for _, t := range Localities() {
+		where[t.Table] = t.in(regions)
+	}
+	return newTable.ReplaceAllStringFunc(sql, func(create string) string {
+		if locality, known := where[newTable.FindStringSubmatch(create)[1]]; known {
+			return create + " LOCALITY " + string(locality)
+		}
+		return create
+	})
+}
+
+// placedFiles are numbered files as a database of so many regions reads them.
+type placedFiles struct {
+	fs.FS
+	regions int
+}
+
+// Open implements fs.FS.
+func (p placedFiles) Open(name string) (fs.File, error) {
+	f, err := p.FS.Open(name)
+	if err != nil || path.Ext(name) != ".sql" {
+		return f, err
+	}
+	text, err := io.ReadAll(f)
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return placedFile{f, strings.NewReader(withLocalities(string(text), p.regions))}, nil
+}
+
+type placedFile struct {
+	fs.File
+	text io.Reader
+}
+
+// Read implements fs.File.
+func (f placedFile) Read(b []byte) (int, error) { return f.text.Read(b) }

@@ -1,0 +1,18 @@
+package schema_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/carve-ipam/carve/internal/crdb/schema"
+	"github.com/carve-ipam/carve/internal/testkit/dbtest"
+)
+
+// region is where all rows of the tests live: the locality that dbtest gives a CockroachDB of its own.
+const region = "local"
+
+func TestMain(m *testing.M) {
+	dbtest.Main(m, dbtest.Config{Migrate: func(ctx context.Context, dsn string) error {
+		return schema.Migrate(ctx, dsn, options(region))
+	}})
+}

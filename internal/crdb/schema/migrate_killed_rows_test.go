@@ -1,0 +1,50 @@
+package schema_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/crdb/schema"
+	"github.com/carve-ipam/carve/internal/devdb"
+	"github.com/carve-ipam/carve/internal/testkit/dbtest"
+	"github.com/carve-ipam/carve/internal/testkit/pgfault"
+)
+
+// A process may die before and behind each statement that changes something, and behind it before that is written down: the next one goes on, and
+// the schema is the one that a process makes that nobody cuts off.
+func TestMigrateGoesOnFromEveryStatement(t *testing.T) {
+	t.Parallel()
+	o := options(region)
+	if dbtest.Engine() == devdb.Postgres {
+		o = options(region, "second", "third") // on a cluster there have to be nodes in them
+	}
+	whole := dbtest.Empty(t)
+	require.NoError(t, schema.Migrate(t.Context(), whole, o))
+	dsn := dbtest.Empty(t)
+	killer := &schema.Killer{}
+	proxy, err := pgfault.Start(t.Context(), dsn, pgfault.Fault(func(e pgfault.Event) pgfault.Action {
+		if !e.Executes() {
+			return pgfault.Action{}
+		}
+		before, after := killer.Strikes(e.SQL)
+		if before || after {
+			return pgfault.Action{Name: "killed", Drop: before, Answer: pgfault.Nothing}
+		}
+		return pgfault.Action{}
+	}))
+	require.NoError(t, err)
+	t.Cleanup(proxy.Close)
+	for dead := 0; ; dead++ {
+		require.LessOrEqual(t, dead, 1000, "it gets no further: %v", err)
+		if err = schema.Migrate(t.Context(), proxy.DSN(), o); err == nil {
+			break
+		}
+		require.NotContains(t, strings.ToLower(err.Error()), "already exists")
+	}
+	require.GreaterOrEqual(t, killer.Statements(), 5, "the type of the regions, the table of versions, the schema, its version, and the regions")
+	require.Equal(t, schemaOf(t, whole), schemaOf(t, dsn))
+	require.Equal(t, numbers(migrationCount(t)), applied(t, dsn))
+	require.NoError(t, schema.Check(t.Context(), dsn))
+}

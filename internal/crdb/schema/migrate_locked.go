@@ -1,0 +1,64 @@
+package schema
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/carve-ipam/carve/migrations"
+)
+
+// unlock takes the schema lock from the tables that have one, if there is something to change, and answers which those were.
+func (o MigrateOptions) unlock(ctx context.Context, eng engine, c *pgx.Conn, cfg *pgx.ConnConfig) ([]string, error) {
+	locked, err := eng.locked(ctx, c)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read which tables are schema-locked: %w", err)
+	}
+	if len(locked) == 0 {
+		return nil, nil
+	}
+	change, err := pending(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	if !change {
+		places, err := eng.localities(ctx, c, len(o.Regions))
+		if err != nil || len(places) == 0 {
+			return nil, err
+		}
+	}
+	_, err = o.take(ctx, c, lockSteps(locked, false))
+	return locked, err
+}
+
+// lock gives the lock back. Where a process died before it came to this, tables stay unlocked, which changes nothing that they do.
+func (o MigrateOptions) lock(ctx context.Context, c *pgx.Conn, tables []string) error {
+	_, err := o.take(ctx, c, lockSteps(tables, true))
+	return err
+}
+
+func lockSteps(tables []string, to bool) (steps []ddl) {
+	for _, table := range tables {
+		said := "the table " + table + " is unlocked for changes of its schema"
+		if to {
+			said = "the table " + table + " is schema-locked again"
+		}
+		steps = append(steps, ddl{setLocked(table, to), said})
+	}
+	return steps
+}
+
+// pending says whether there are numbered files that were not applied.
+func pending(ctx context.Context, cfg *pgx.ConnConfig) (bool, error) {
+	p, closeDB, err := provider(cfg, migrations.FS)
+	if err != nil {
+		return false, err
+	}
+	defer closeDB()
+	is, err := p.HasPending(ctx)
+	if err != nil {
+		return false, fmt.Errorf("cannot read the schema's version: %w", err)
+	}
+	return is, nil
+}

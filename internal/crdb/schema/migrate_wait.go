@@ -1,0 +1,45 @@
+package schema
+
+import (
+	"context"
+	"database/sql"
+	"sync"
+	"time"
+
+	"github.com/pressly/goose/v3/lock"
+)
+
+// patience is how long migrate waits for something without a word.
+const patience = time.Second
+
+// waiting runs what may have to wait, and says for what it waits when that takes long.
+func (o MigrateOptions) waiting(what string, run func() error) error {
+	over := make(chan struct{})
+	var saying sync.WaitGroup
+	saying.Go(func() {
+		late := time.NewTimer(patience)
+		defer late.Stop()
+		select {
+		case <-over:
+		case <-late.C:
+			o.say("waiting for " + what)
+		}
+	})
+	err := run()
+	close(over)
+	saying.Wait()
+	return err
+}
+
+// telling is a lease that says so when it has to be waited for.
+type telling struct {
+	lock.Locker
+	o MigrateOptions
+}
+
+// Lock implements lock.Locker.
+func (l telling) Lock(ctx context.Context, db *sql.DB) error {
+	return l.o.waiting("the lease of another migration, which is at work; if it was killed, its lease ends within 30 s of that", func() error {
+		return l.Locker.Lock(ctx, db)
+	})
+}

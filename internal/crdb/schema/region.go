@@ -1,0 +1,88 @@
+package schema
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/carve-ipam/carve/internal/crdb/dial"
+	"github.com/carve-ipam/carve/internal/crdb/lookup"
+	"github.com/carve-ipam/carve/internal/crdb/query"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// ErrRegion says that a database's regions are not those that were asked for.
+var ErrRegion = errors.New("the regions do not fit the database")
+
+// CheckRegion answers ErrRegion unless the region is one of the database's and the database is reached through a node that is there. Names and
+// idempotency keys are looked for in a region: a server that takes another one for its own would see none of them, and each would get a second life.
+func CheckRegion(ctx context.Context, dsn, region string) error {
+	cfg, err := dial.Parse(dsn)
+	if err != nil {
+		return err
+	}
+	c, err := pgx.ConnectConfig(ctx, cfg)
+	if err != nil {
+		return fmt.Errorf("cannot connect to the database: %w", err)
+	}
+	defer func() { _ = c.Close(context.WithoutCancel(ctx)) }()
+	eng, err := detect(ctx, c)
+	if err != nil {
+		return err
+	}
+	written, err := Regions(ctx, c)
+	if err != nil {
+		return err
+	}
+	names := namesOf(written)
+	switch {
+	case len(names) == 0:
+		return fmt.Errorf("%w: the database does not say which it has; run `ipamctl migrate` with all of them", ErrRegion)
+	case !slices.Contains(names, region):
+		return fmt.Errorf("%w: the database has %s, and --region is %q; start with one of those, or add it with `ipamctl migrate --regions %s`",
+			ErrRegion, quoted(names), region, strings.Join(append(names, region), ","))
+	}
+	gateway, err := eng.gateway(ctx, c)
+	if err != nil {
+		return fmt.Errorf("cannot ask the database which region it was reached in: %w", err)
+	}
+	if gateway != "" && gateway != region {
+		return fmt.Errorf("%w: the database was reached through a node in the region %q, and --region is %q; start with --region=%s, or with the --database-url of nodes in %s",
+			ErrRegion, gateway, region, gateway, region)
+	}
+	return nil
+}
+
+// Regions is the database's own record of its regions, in order; none before the first migration.
+func Regions(ctx context.Context, c *pgx.Conn) ([]ipam.Region, error) {
+	var found []ipam.Region
+	rows, err := c.Query(ctx, query.Get("region_list"))
+	if err == nil {
+		found, err = lookup.Collect(rows, lookup.ScanRegion)
+	}
+	var pg *pgconn.PgError
+	switch {
+	case errors.As(err, &pg) && pg.Code == undefinedTable:
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("cannot read the database's regions: %w", err)
+	}
+	return found, nil
+}
+
+const undefinedTable = "42P01"
+
+func namesOf(regions []ipam.Region) []string {
+	names := make([]string, len(regions))
+	for i, r := range regions {
+		names[i] = r.Name
+	}
+	return names
+}
+
+func quoted(names []string) string { return `"` + strings.Join(names, `", "`) + `"` }

@@ -1,0 +1,185 @@
+package schema
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/carve-ipam/carve/internal/crdb/outcome"
+)
+
+// insufficientPrivilege is the SQLSTATE of what a user may not do.
+const insufficientPrivilege = "42501"
+
+// readRoles asks the database for what it has of an installation's roles.
+func (o MigrateOptions) readRoles(ctx context.Context, c *pgx.Conn) (st roleState, err error) {
+	if err := c.QueryRow(ctx, askSelf).Scan(&st.user, &st.database, &st.schema); err != nil {
+		return st, err
+	}
+	if st.schema == "" {
+		st.schema = "public"
+	}
+	if st.prefix = o.Roles.Prefix; st.prefix == "" {
+		st.prefix = st.database
+	}
+	var groups []string
+	for _, r := range roles {
+		groups = append(groups, r.Name(st.prefix))
+	}
+	asked := append([]string{st.user}, groups...)
+	for _, r := range roles {
+		asked = append(asked, o.Roles.Users[r]...)
+	}
+	st.there = map[string]bool{}
+	var found string
+	var makes bool
+	if err := eachRow(ctx, c, askRoles, []any{asked}, []any{&found, &makes}, func() {
+		st.there[found] = true
+		st.maker = st.maker || found == st.user && makes
+	}); err != nil {
+		return st, err
+	}
+	groups = slices.DeleteFunc(groups, func(n string) bool { return !st.there[n] })
+	var p privilege
+	st.granted = map[string]map[privilege]bool{}
+	if err := eachRow(ctx, c, askGranted, []any{st.schema, groups}, []any{&found, &p.table, &p.name}, func() {
+		if !slices.ContainsFunc(Grants(), func(g TableGrants) bool { return g.Table == p.table }) {
+			return // somebody else's
+		}
+		if st.granted[found] == nil {
+			st.granted[found] = map[privilege]bool{}
+		}
+		st.granted[found][p] = true
+	}); err != nil {
+		return st, err
+	}
+	var connects, uses bool
+	st.reach = map[string][2]bool{}
+	if err := eachRow(ctx, c, askReach, []any{groups, st.schema}, []any{&found, &connects, &uses}, func() { st.reach[found] = [2]bool{connects, uses} }); err != nil {
+		return st, err
+	}
+	var user string
+	st.members = map[[2]string]bool{}
+	err = eachRow(ctx, c, askMembers, []any{groups}, []any{&found, &user}, func() { st.members[[2]string{found, user}] = true })
+	return st, err
+}
+
+// eachRow does something with every row of an answer.
+func eachRow(ctx context.Context, c *pgx.Conn, sql string, args, to []any, do func()) error {
+	rows, err := c.Query(ctx, sql, args...)
+	if err != nil {
+		return err
+	}
+	_, err = pgx.ForEachRow(rows, to, func() error { do(); return nil })
+	return err
+}
+
+// planRoles refuses what is known to be impossible before anything is changed.
+func (o MigrateOptions) planRoles(ctx context.Context, c *pgx.Conn) error {
+	switch o.Roles.Mode {
+	case RolesNone, RolesAuto, RolesRequire:
+	default:
+		return fmt.Errorf("%w: there is no way %q to see to them; it is %s, %s or none", ErrRoles, o.Roles.Mode, RolesAuto, RolesRequire)
+	}
+	if !o.Roles.strict() {
+		return nil
+	}
+	st, err := o.readRoles(ctx, c)
+	if err != nil {
+		return fmt.Errorf("cannot read the database's roles: %w", err)
+	}
+	if problems := st.problems(o.Roles); len(problems) > 0 {
+		return fmt.Errorf("%w: %s", ErrRoles, strings.Join(problems, ". "))
+	}
+	return nil
+}
+
+// maxRounds bounds how often the roles are looked at: once to make them, once to grant, once to see that nothing is left, and the rest for those who
+// work on the same roles at the same time.
+const maxRounds = 20
+
+// grant makes the roles, gives each what it needs and takes what is beyond. It answers how many statements that took. Each of them may run twice.
+func (o MigrateOptions) grant(ctx context.Context, eng engine, c *pgx.Conn) (done int, err error) {
+	if o.Roles.Mode == RolesNone {
+		return 0, nil
+	}
+	for n := range maxRounds {
+		st, err := o.readRoles(ctx, c)
+		if err != nil {
+			return done, fmt.Errorf("cannot read the database's roles: %w", err)
+		}
+		if problems := st.problems(o.Roles); len(problems) > 0 {
+			return done, o.cannot(strings.Join(problems, ". "), nil)
+		}
+		steps := st.makes(eng)
+		var left []string
+		if len(steps) == 0 {
+			if steps, left, err = eng.closed(ctx, c, st); err != nil {
+				return done, fmt.Errorf("cannot read what everybody may do in the database: %w", err)
+			}
+			steps = append(st.gives(o.Roles), steps...)
+		}
+		if len(steps) == 0 {
+			o.leave(st, left)
+			return done, nil
+		}
+		taken, err := o.takeRoles(ctx, eng, c, steps)
+		done += taken
+		switch {
+		case err == nil:
+		case errors.Is(err, errRaced) && outcome.Pause(ctx, n, outcome.Again):
+		default:
+			return done, o.cannot(fmt.Sprintf("the user %q could not do it", st.user), err)
+		}
+	}
+	return done, o.cannot("what was granted does not stay so; does somebody else change the same roles?", nil)
+}
+
+var errRaced = errors.New("somebody else was at the same role")
+
+func (o MigrateOptions) takeRoles(ctx context.Context, eng engine, c *pgx.Conn, steps []ddl) (done int, err error) {
+	for _, s := range steps {
+		err := alter(ctx, c, s.sql)
+		var pg *pgconn.PgError
+		if errors.As(err, &pg) && eng.raced(pg.Code, pg.Message) {
+			return done, errors.Join(errRaced, err)
+		}
+		if err != nil {
+			return done, fmt.Errorf("%s: %w", s.sql, err)
+		}
+		done++
+		if s.said != "" {
+			o.say(s.said)
+		}
+	}
+	return done, nil
+}
+
+// cannot is a refusal, or a remark where it may be left.
+func (o MigrateOptions) cannot(why string, cause error) error {
+	var pg *pgconn.PgError
+	denied := errors.As(cause, &pg) && pg.Code == insufficientPrivilege
+	switch {
+	case o.Roles.strict() && cause == nil:
+		return fmt.Errorf("%w: %s", ErrRoles, why)
+	case o.Roles.strict() || cause != nil && !denied:
+		return fmt.Errorf("%w (run the same command again when this is mended): %s: %w", ErrRoles, why, cause)
+	case denied:
+		why += ": " + cause.Error()
+	}
+	o.say("the roles for servers, retention and readers are not complete: " + why)
+	return nil
+}
+
+// leave tells of what everybody may do and the user cannot take away.
+func (o MigrateOptions) leave(st roleState, left []string) {
+	if len(left) == 0 {
+		return
+	}
+	o.say(fmt.Sprintf("everybody may create tables of their own in the database, a server too, and the user %q cannot end that; its owner can: %s", st.user, strings.Join(left, "; ")))
+}

@@ -1,0 +1,112 @@
+package dbtest
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"maps"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/devdb"
+)
+
+// OnPostgres is for tests of what only PostgreSQL has: its plans, its proxy, its own way to commit.
+func OnPostgres(t testing.TB) {
+	t.Helper()
+	if Engine() != devdb.Postgres {
+		t.Skip("about PostgreSQL; this run is on", Engine())
+	}
+}
+
+// Empty is a database without a schema, beside one that the test has.
+func Empty(t testing.TB) string {
+	t.Helper()
+	dsn := New(t)
+	admin := Connect(t, dsn, nil)
+	name := "carve_test_empty_" + strings.ToLower(rand.Text())
+	_, err := admin.Exec(t.Context(), "CREATE DATABASE "+name)
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		_, err := admin.Exec(context.Background(), "DROP DATABASE "+name)
+		require.NoError(t, err, "whoever migrates closes its connections")
+	})
+	u, err := url.Parse(dsn)
+	require.NoError(t, err)
+	u.Path = "/" + name
+	return u.String()
+}
+
+// Cluster is an empty database on a cluster of several regions, as each of its gateways is told of it. The regions are in the order of the variable.
+func Cluster(t testing.TB) (regions []string, at map[string]string) {
+	t.Helper()
+	if os.Getenv(EnvURLs) == "" {
+		t.Skip("about a CockroachDB cluster of several regions: make test-crdb-cluster")
+	}
+	name := "carve_test_cluster_" + strings.ToLower(rand.Text())
+	at = map[string]string{}
+	var admin *pgx.Conn
+	for one := range strings.SplitSeq(os.Getenv(EnvURLs), ",") {
+		region, address, found := strings.Cut(one, "=")
+		require.True(t, found, "%s is region=URL,region=URL", EnvURLs)
+		if admin == nil {
+			admin = Connect(t, address, nil)
+		}
+		u, err := url.Parse(address)
+		require.NoError(t, err)
+		u.Path = "/" + name
+		regions, at[region] = append(regions, region), u.String()
+	}
+	_, err := admin.Exec(t.Context(), "CREATE DATABASE "+name)
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		_, err := admin.Exec(context.Background(), "DROP DATABASE "+name+" CASCADE")
+		require.NoError(t, err)
+	})
+	return regions, at
+}
+
+// Connect opens a session past the store, with settings that differ from the server's.
+func Connect(t testing.TB, dsn string, settings map[string]string) *pgx.Conn {
+	t.Helper()
+	cfg, err := pgx.ParseConfig(dsn)
+	require.NoError(t, err)
+	maps.Copy(cfg.RuntimeParams, settings)
+	c, err := pgx.ConnectConfig(t.Context(), cfg)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = c.Close(context.Background()) })
+	return c
+}
+
+// Dump is every row of every table of the database, by table, in an order that depends on the rows alone.
+func Dump(t testing.TB, c *pgx.Conn) map[string][]string {
+	t.Helper()
+	out := map[string][]string{}
+	for _, table := range Tables(t, c) {
+		rows, err := c.Query(t.Context(), "SELECT * FROM "+pgx.Identifier{table}.Sanitize())
+		require.NoError(t, err)
+		out[table], err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (string, error) {
+			values, err := row.Values()
+			return fmt.Sprintf("%v", values), err
+		})
+		require.NoError(t, err)
+		slices.Sort(out[table])
+	}
+	return out
+}
+
+// Tables is the names of the tables of the database.
+func Tables(t testing.TB, c *pgx.Conn) []string {
+	t.Helper()
+	rows, err := c.Query(t.Context(), "SELECT table_name FROM information_schema.tables WHERE table_schema = 'public' ORDER BY table_name")
+	require.NoError(t, err)
+	names, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	require.NoError(t, err)
+	return names
+}
