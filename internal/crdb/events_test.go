@@ -25,12 +25,12 @@ func (h *house) record(t *testing.T, of, beside ipam.Project, at time.Time, n in
 	first, other := ipam.NewTimeID(at), ipam.NewTimeID(at)
 	for i := range n {
 		e := ipam.Event{
-			ID: first.Numbered(at, uint16(i)), ProjectID: of.UID, At: at, Subject: "corp:alice", RequestID: ipam.NewID().String(), //nolint:gosec // few
+			ID: first.Numbered(at, uint16(i)), ProjectID: of.UID, At: at, Subject: "corp:alice", RequestID: ipam.NewID().String(),
 			Operation: "createClaim", Kind: "IPClaim", Name: fmt.Sprint("c-", i), Outcome: ipam.OutcomeOK,
 			After: []byte(`{"allocatedCIDR":"` + cidr(fmt.Sprintf("10.0.%d.%d/32", i/256, i%256)).String() + `"}`),
 		}
 		made = append(made, e)
-		e.ID, e.ProjectID = other.Numbered(at, uint16(i)), beside.UID //nolint:gosec // few
+		e.ID, e.ProjectID = other.Numbered(at, uint16(i)), beside.UID
 		ch.Events = append(ch.Events, made[i], e)
 	}
 	require.NoError(t, h.store.InTx(admin(t), "test_record", storage.Locks{}, func(ctx context.Context, tx storage.Tx) error { return tx.Write(ctx, ch) }))
@@ -142,11 +142,11 @@ func expireRows(t *testing.T, here, there *house, p ipam.Project, all []ipam.Eve
 	beside, err := here.store.ProjectGet(admin(t), "beside")
 	require.NoError(t, err)
 	for _, after := range []time.Duration{time.Millisecond, 2 * time.Millisecond, time.Second, time.Second + time.Millisecond, time.Hour} {
-		before, old := noon.Add(after), 0
+		before := noon.Add(after)
 		kept := slices.DeleteFunc(slices.Clone(all), func(e ipam.Event) bool { return e.At.Before(before) })
 		left, err := here.store.EventList(admin(t), storage.Key(p), ipam.ID{}, ipam.ID{}, len(all))
 		require.NoError(t, err)
-		old = len(left) - len(kept)
+		old := len(left) - len(kept)
 		var deleted int64
 		for _, h := range []*house{here, there} {
 			n, err := h.store.ExpireEvents(admin(t), before, 2)

@@ -44,7 +44,7 @@ func (id ID) Next() ID {
 
 // Time is the millisecond of an ID of NewTimeID.
 func (id ID) Time() time.Time {
-	return time.UnixMilli(int64(binary.BigEndian.Uint64(id[:8]) >> 16)).UTC() //nolint:gosec // 48 bits
+	return time.UnixMilli(int64(binary.BigEndian.Uint64(id[:8]) >> 16)).UTC()
 }
 
 // FirstTimeID is not above any ID that NewTimeID makes at a time or later, and above all that it made in milliseconds before.

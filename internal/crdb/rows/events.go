@@ -49,8 +49,11 @@ func PackEvents(events []ipam.Event) (packed []EventRow) {
 		for n < len(events) && follows(&events[n], &events[n-1]) {
 			n++
 		}
-		r := packFirst(events[:n])
-		packed, events = append(packed, r), events[r.Count:]
+		for run := events[:n]; len(run) > 0; {
+			r := packFirst(run)
+			packed, run = append(packed, r), run[r.Count:]
+		}
+		events = events[n:]
 	}
 	return packed
 }
@@ -73,7 +76,7 @@ func packFirst(events []ipam.Event) EventRow {
 		packed[0] = eventsFormat
 		packed = packed[:1+len(s2.Encode(packed[1:], text))]
 		if len(packed) <= maxEvents || n == 1 {
-			return EventRow{ProjectID: first.ProjectID, ID: first.ID, Count: int16(n), Events: packed} //nolint:gosec // at most usualText/leastEvent
+			return EventRow{ProjectID: first.ProjectID, ID: first.ID, Count: int16(n), Events: packed}
 		}
 	}
 }
@@ -105,7 +108,7 @@ func (r EventRow) Unpack() ([]ipam.Event, error) {
 		return nil, fmt.Errorf("%w: they are of a format that is not known", errEvents)
 	}
 	if n, err := s2.DecodedLen(r.Events[1:]); err != nil || n > maxText {
-		return nil, fmt.Errorf("%w: %d bytes: %w", errEvents, n, err)
+		return nil, errEvents
 	}
 	text, err := s2.Decode(nil, r.Events[1:])
 	if err != nil {
@@ -154,12 +157,13 @@ func (t *eventText) string(to *string) {
 // member answers nil for what is empty.
 func (t *eventText) member() []byte {
 	length, n := binary.Uvarint(t.text)
-	if n <= 0 || length/2 > uint64(len(t.text)-n) || length%2 == 1 && length/2 != uint64(len(ipam.ID{})) {
+	if n <= 0 || length > 2*maxText || int(length/2) > len(t.text)-n || length%2 == 1 && int(length/2) != len(ipam.ID{}) {
 		t.bad = true
 		return nil
 	}
-	member := t.text[n : n+int(length/2) : n+int(length/2)] //nolint:gosec // not more than the length of the text
-	t.text = t.text[n+len(member):]
+	end := n + int(length/2)
+	member := t.text[n:end:end]
+	t.text = t.text[end:]
 	switch {
 	case len(member) == 0:
 		return nil

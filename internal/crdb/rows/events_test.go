@@ -36,7 +36,7 @@ func claimEvents(tb testing.TB, n int, dress func(c *ipam.Claim, i int)) []ipam.
 		dress(&c, i)
 		e, err := trail.ClaimEvent(trail.Attempt(tenancy.WithOrigin(ctx, from), at, ipam.ID{1}, trail.KindClaim, ""), nil, &c)
 		require.NoError(tb, err)
-		e.ID = first.Numbered(at, uint16(i)) //nolint:gosec // few
+		e.ID = first.Numbered(at, uint16(i))
 		out[i], address = e, address.Next()
 	}
 	return out
